@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Control socket: JSON lines with QMP's manners over a UNIX socket.
+ *
+ * The port watches ctl_fd() for input and calls ctl_dispatch() with its lock
+ * held; nothing here blocks.  docs/control.md describes the protocol,
+ * docs/control-schema.json is its schema.
+ */
+#ifndef CONTROL_H
+#define CONTROL_H
+
+#include <stddef.h>
+
+struct cp;
+struct cp_event;
+struct ctl;
+
+/**
+ * Create the socket (mode 0600) and listen.  An existing socket that nobody
+ * listens on is replaced; anything else at @path is an error.
+ * Return: NULL with one sentence in @err.
+ */
+struct ctl *ctl_open(const char *path, char *err, size_t errlen);
+/** Serve @cp from now on; requests before that are answered when it comes. */
+void ctl_attach(struct ctl *ctl, struct cp *cp);
+/** A descriptor (epoll) that is readable when ctl_dispatch() has work. */
+int ctl_fd(const struct ctl *ctl);
+/** Accept, read, answer, write; bounded work, never blocks. */
+void ctl_dispatch(struct ctl *ctl);
+/** Forward an event of the CP to all clients; may be called with ctl NULL. */
+void ctl_event(struct ctl *ctl, const struct cp_event *event);
+/** Remove the socket, drop the clients. */
+void ctl_close(struct ctl *ctl);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the parts of the core share; nothing outside sim/cp includes it.
+ *
+ * Each part owns one member, whose structure only that part's files define.
+ */
+#ifndef CP_PRIVATE_H
+#define CP_PRIVATE_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "zvmlab/cp.h"
+
+struct state;
+
+struct cp {
+	struct cp_config config;
+	struct cp_host host;
+	bool ipled;
+	uint64_t random;	/**< generator state, advanced by cp_random() */
+	struct iucv *iucv;
+	struct dcss_table *dcss;
+	struct monitor *monitor;
+	struct cmsg *msg;	/**< *MSG service and SET SMSG settings */
+	struct cpcmd *command;
+	struct fault *fault;
+	struct trace *trace;
+};
+
+/** Next number of the seeded generator. */
+uint64_t cp_random(struct cp *cp);
+
+static inline struct cp_result cp_pass(void)
+{
+	return (struct cp_result){ .how = CP_PASS };
+}
+
+static inline struct cp_result cp_done(void)
+{
+	return (struct cp_result){ .how = CP_DONE };
+}
+
+static inline struct cp_result cp_cc(uint8_t cc)
+{
+	assert(cc <= 3);
+	return (struct cp_result){ .how = CP_CC, .cc = cc };
+}
+
+static inline struct cp_result cp_program(uint16_t pgm)
+{
+	assert(pgm != 0);
+	return (struct cp_result){ .how = CP_PROGRAM, .pgm = pgm };
+}
+
+static inline uint64_t cp_tod(struct cp *cp)
+{
+	return cp->host.tod(cp->host.opaque);
+}
+
+/*
+ * Life cycle of each part, called by cp.c in this order (fini in reverse).
+ * init: 0, or -1 with one sentence in @err; may allocate; cp->config is set.
+ * reset: system reset of the guest.
+ */
+int trace_init(struct cp *cp, char *err, size_t errlen);
+void trace_fini(struct cp *cp);
+int fault_init(struct cp *cp, char *err, size_t errlen);
+void fault_fini(struct cp *cp);
+int iucv_init(struct cp *cp, char *err, size_t errlen);
+void iucv_fini(struct cp *cp);
+void iucv_reset(struct cp *cp);
+void iucv_reset_cpu(struct cp *cp, unsigned int cpu);
+void iucv_state(struct cp *cp, struct state *state);
+int dcss_init(struct cp *cp, char *err, size_t errlen);
+void dcss_fini(struct cp *cp);
+void dcss_reset(struct cp *cp);
+void dcss_state(struct cp *cp, struct state *state);
+int monitor_init(struct cp *cp, char *err, size_t errlen);
+void monitor_fini(struct cp *cp);
+void monitor_reset(struct cp *cp);
+void monitor_state(struct cp *cp, struct state *state);
+/** The time asked for by monitor has come, or nearly: checks the TOD itself. */
+void monitor_timer(struct cp *cp);
+int msg_init(struct cp *cp, char *err, size_t errlen);
+void msg_fini(struct cp *cp);
+void msg_reset(struct cp *cp);
+void msg_state(struct cp *cp, struct state *state);
+int cpcmd_init(struct cp *cp, char *err, size_t errlen);
+void cpcmd_fini(struct cp *cp);
+void cpcmd_reset(struct cp *cp);
+void cpcmd_state(struct cp *cp, struct state *state);
+void storage_state(struct cp *cp, struct state *state);
+
+/* dcss.c for storage.c: access that loaded segments give to a page. */
+enum cp_access dcss_page_access(const struct cp *cp, uint64_t addr);
+
+/* msg.c for commands: MSG and SMSG to a user; 0 or CP's message number. */
+int msg_send(struct cp *cp, const char *from, const char *to, const char *text, bool special);
+/** SET SMSG OFF|ON|IUCV of the guest: 0, 1, 2. */
+void msg_set_smsg(struct cp *cp, unsigned int mode);
+unsigned int msg_smsg(const struct cp *cp);
+
+#endif

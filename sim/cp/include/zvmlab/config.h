@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Configuration of a CP: what on a real system the user directory, the system
+ * configuration file and the operator decide.
+ *
+ * Ports hand over textual options one by one (cp_config_set), so that every
+ * emulator understands the same words and reports the same errors.
+ */
+#ifndef ZVMLAB_CONFIG_H
+#define ZVMLAB_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CP_MAX_CPUS 64
+#define CP_MAX_EXTENTS 8	/* DIAG 260 reports at most 8 to Linux */
+#define CP_MAX_SEGMENTS 32
+#define CP_MAX_RANGES 6		/* ranges per segment that DIAG 64 SEGEXTX lists */
+#define CP_MAX_DIRECTORY 64	/* IUCV and NAMESAVE statements, each */
+#define CP_MAX_PATHS 65535
+#define CP_NAME_LEN 8
+
+/** Type of a saved-segment page range, as DIAG 64 reports it. */
+enum dcss_type {
+	DCSS_SW = 0, DCSS_EW = 1, DCSS_SR = 2, DCSS_ER = 3, DCSS_SN = 4, DCSS_EN = 5, DCSS_SC = 6,
+};
+
+struct cp_extent {
+	uint64_t start;		/**< first byte */
+	uint64_t size;		/**< bytes, a multiple of 1 MiB */
+};
+
+struct cp_segment_range {
+	uint32_t first, last;	/**< page numbers, inclusive */
+	enum dcss_type type;
+};
+
+struct cp_segment_config {
+	char name[CP_NAME_LEN + 1];
+	struct cp_segment_range range[CP_MAX_RANGES];
+	unsigned int ranges;
+	bool restricted;	/**< RSTD: needs NAMESAVE */
+	char *file;		/**< saved contents to start with, or NULL; owned */
+};
+
+/** IUCV statement of the user directory. */
+struct cp_iucv_statement {
+	char name[CP_NAME_LEN + 1];	/**< user ID, service, ALLOW or ANY */
+	uint16_t msglimit;		/**< 0: not given */
+	bool priority;
+};
+
+struct cp_config {
+	char userid[CP_NAME_LEN + 1];
+	char classes[33];		/**< privilege classes, e.g. "EG" */
+	char level[17];			/**< control-program id, e.g. "z/VM    7.3.0   " */
+	char account[CP_NAME_LEN + 1];
+	unsigned int cpus;		/**< 1 to CP_MAX_CPUS */
+	uint32_t max_paths;		/**< OPTION MAXCONN, 1 to CP_MAX_PATHS */
+	bool applmon;			/**< OPTION APPLMON */
+	struct cp_iucv_statement iucv[CP_MAX_DIRECTORY];
+	unsigned int iucv_statements;
+	char namesave[CP_MAX_DIRECTORY][CP_NAME_LEN + 1];
+	unsigned int namesaves;
+	struct cp_extent extent[CP_MAX_EXTENTS];
+	unsigned int extents;
+	struct cp_segment_config segment[CP_MAX_SEGMENTS];
+	unsigned int segments;
+	uint16_t console;		/**< virtual device number of the console */
+	uint64_t seed;
+	uint32_t max_messages;		/**< message blocks in the whole system */
+};
+
+/**
+ * Fill in the defaults: user LINUX001, classes EG, z/VM 7.3.0, one CPU, one
+ * extent of 128 MiB, MONDCSS at 144-152 MiB SC RSTD with its NAMESAVE,
+ * IUCV ALLOW, IUCV ANY and IUCV *MONITOR MSGLIMIT 255.
+ */
+void cp_config_init(struct cp_config *config);
+
+/** Copy with everything it owns.  Return: 0, or -1 without memory. */
+int cp_config_copy(struct cp_config *to, const struct cp_config *from);
+
+/** Release what cp_config_set allocated. */
+void cp_config_fini(struct cp_config *config);
+
+/**
+ * Set one option.
+ *
+ * Keys and values (lists are separated by ';', words by blanks; a list
+ * replaces the default):
+ *   userid     1 to 8 characters
+ *   class      privilege classes, A to Z and 1 to 6
+ *   level      version.release.modification, e.g. 7.3.0
+ *   cpus       1 to 64
+ *   storage    "0.140M 200M.200M" (start.size, K M or G)
+ *   directory  "IUCV *MONITOR MSGLIMIT 255;NAMESAVE MONDCSS;OPTION MAXCONN 64"
+ *   segment    "MONDCSS 9000-97FF SC RSTD;DATA 10000-100FF EN 10100-101FF SW
+ *              FILE=path" (pages in hexadecimal); empty: none
+ *   console    virtual device number in hexadecimal
+ *   seed       number
+ *
+ * Return: 0, or -1 with one sentence in @err that names key and value.
+ */
+int cp_config_set(struct cp_config *config, const char *key, const char *value, char *err,
+		  size_t errlen);
+
+/** The keys that cp_config_set knows, ended by NULL. */
+extern const char *const cp_config_keys[];
+
+/** Parse a DEF STOR CONFIG operand list; same return as cp_config_set. */
+int cp_config_parse_storage(struct cp_config *config, const char *text, char *err, size_t errlen);
+
+#endif

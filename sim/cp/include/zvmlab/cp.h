@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The control program of one guest: entry points for a port.
+ *
+ * Everything that varies comes in from outside (configuration, clock, seed,
+ * order of calls); the same inputs give the same trace, byte for byte.
+ */
+#ifndef ZVMLAB_CP_H
+#define ZVMLAB_CP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "zvmlab/config.h"
+#include "zvmlab/host.h"
+
+struct cp;
+
+/** Program-interruption codes the core can ask for (z/Architecture PoP, ch. 6). */
+enum cp_pgm {
+	PGM_OPERATION = 0x0001,
+	PGM_PRIVILEGED = 0x0002,
+	PGM_PROTECTION = 0x0004,
+	PGM_ADDRESSING = 0x0005,
+	PGM_SPECIFICATION = 0x0006,
+};
+
+/** What the port has to do after an instruction was offered to the core. */
+enum cp_disposition {
+	CP_PASS,	/**< not ours: run the emulator's own */
+	CP_DONE,	/**< done, condition code unchanged */
+	CP_CC,		/**< done, set the condition code */
+	CP_PROGRAM,	/**< suppressed or completed with a program interruption */
+};
+
+struct cp_result {
+	enum cp_disposition how;
+	uint8_t cc;	/**< CP_CC: 0 to 3 */
+	uint16_t pgm;	/**< CP_PROGRAM: enum cp_pgm */
+};
+
+/** The instruction's surroundings, as the port finds them in the CPU. */
+struct cp_insn {
+	unsigned int cpu;	/**< CPU address, below cp_config.cpus */
+	uint64_t *gr;		/**< the 16 general registers, read and written */
+	bool problem;		/**< PSW problem state */
+	uint8_t amode;		/**< addressing mode: 24, 31 or 64 */
+};
+
+/**
+ * Create a CP.  Allocates all it will ever need; entry points never allocate.
+ *
+ * @config: copied; @host: copied.
+ * @err: receives one sentence if NULL is returned.
+ */
+struct cp *cp_create(const struct cp_config *config, const struct cp_host *host, char *err,
+		     size_t errlen);
+void cp_destroy(struct cp *cp);
+
+/** B2F0: GR0 = function, GR1 = real address of the parameter list. */
+struct cp_result cp_iucv(struct cp *cp, const struct cp_insn *insn);
+
+/** DIAGNOSE (83) with first and third operand registers and the code. */
+struct cp_result cp_diagnose(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
+			     unsigned int r3, uint16_t code);
+
+/**
+ * STSI: the port has validated the operand (alignment, privilege).
+ *
+ * @sysib: 4096 bytes to be stored at the operand address if CP_CC with cc 0 is
+ * returned and the function code in GR0 is not 0.
+ */
+struct cp_result cp_stsi(struct cp *cp, const struct cp_insn *insn, uint8_t sysib[4096]);
+
+/** Could CPU @cpu take an IUCV interruption, its PSW and CR0 permitting? */
+bool cp_interrupt_pending(const struct cp *cp, unsigned int cpu);
+
+/**
+ * Take one IUCV interruption on @cpu: the 40 bytes are stored into the CPU's
+ * declared buffer; the port then presents external interruption 0x4000.
+ *
+ * Return: false if there is none any more (another CPU took it).
+ */
+bool cp_interrupt_take(struct cp *cp, unsigned int cpu);
+
+/** System reset: paths, buffers, masks and loaded segments of the guest go. */
+void cp_reset(struct cp *cp);
+
+/** Reset of one CPU: its buffer and masks go. */
+void cp_reset_cpu(struct cp *cp, unsigned int cpu);
+
+/** The guest has been IPLed: its storage can no longer be redefined. */
+void cp_ipl(struct cp *cp);
+
+/** The time asked for by cp_host.set_timer has come. */
+void cp_timer(struct cp *cp);
+
+/** What the guest may do with a page of its absolute storage. */
+enum cp_access { CP_ACCESS_NONE, CP_ACCESS_READ, CP_ACCESS_WRITE };
+
+/** Access allowed to the page that contains absolute address @addr. */
+enum cp_access cp_page_access(const struct cp *cp, uint64_t addr);
+
+/**
+ * Highest absolute address that the CP's storage extents and segments need,
+ * so that the port can check it against what the emulator has.
+ */
+uint64_t cp_highest_address(const struct cp *cp);
+
+/** The configuration in force (storage may have been redefined since creation). */
+const struct cp_config *cp_config_of(const struct cp *cp);
+
+#endif

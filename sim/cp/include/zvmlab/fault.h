@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fault injection: named points at the CP's decisions, rules that fire there.
+ *
+ * A caller in the core asks fault_check() at its point and carries out what
+ * comes back; which kinds a point can carry out stands in fault_points.def,
+ * from which all lists are generated, and rules for others are refused.
+ */
+#ifndef ZVMLAB_FAULT_H
+#define ZVMLAB_FAULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cp;
+struct state;
+
+enum fault_kind {
+	FAULT_NONE = 0,
+	FAULT_CC,		/**< condition code @value (0 to 3) */
+	FAULT_RC,		/**< return code or IPRCODE @value */
+	FAULT_PGM,		/**< program interruption @value */
+	FAULT_DROP,		/**< lose it, and report success */
+	FAULT_DELAY,		/**< hold it back until @value further events have passed */
+	FAULT_DUPLICATE,	/**< twice */
+	FAULT_REORDER,		/**< after its successor */
+	FAULT_CORRUPT,		/**< exclusive-or byte @offset with @value */
+	FAULT_SEVER,		/**< sever the path, IPUSER byte 0 = @value */
+	FAULT_LIMIT,		/**< grant no more than @value */
+	FAULT_KINDS
+};
+
+#define FAULT_BIT(kind) (1u << (kind))
+
+enum fault_point {
+#define FAULT_POINT(id, name, kinds, text) FAULT_##id,
+#include "zvmlab/fault_points.def"
+#undef FAULT_POINT
+	FAULT_POINTS
+};
+
+struct fault_point_info {
+	const char *name;	/**< "iucv.connect" */
+	uint32_t kinds;		/**< FAULT_BIT() of the kinds it can carry out */
+	const char *text;	/**< one sentence */
+};
+extern const struct fault_point_info fault_point_info[FAULT_POINTS];
+
+/** Name of a kind as control commands spell it ("cc", "rc", "pgm", …). */
+const char *fault_kind_name(enum fault_kind kind);
+
+#define FAULT_ANY_PATH (-1)
+
+enum fault_when { FAULT_ALWAYS, FAULT_NTH, FAULT_EVERY, FAULT_PROBABILITY };
+
+struct fault_rule {
+	enum fault_point point;
+	/* Filter: only calls that match all that is given. */
+	int32_t path;		/**< path id on the guest's side, or FAULT_ANY_PATH */
+	char name[9];		/**< partner, service or segment; "" matches any but the agent */
+	/* When, counted over the calls that match the filter. */
+	enum fault_when when;
+	uint32_t n;		/**< NTH, EVERY: from 1; PROBABILITY: parts per million */
+	uint32_t times;		/**< fire at most so often; 0: no limit */
+	/* What. */
+	enum fault_kind kind;
+	uint32_t value;
+	uint32_t offset;	/**< FAULT_CORRUPT: which byte */
+};
+
+struct fault_action {
+	enum fault_kind kind;
+	uint32_t value;
+	uint32_t offset;
+};
+
+#define FAULT_MAX_RULES 64
+
+/** Arm a rule.  Return: its id (1…), or -1 with one sentence in @err. */
+int fault_arm(struct cp *cp, const struct fault_rule *rule, char *err, size_t errlen);
+/** Disarm one rule, or all with id 0.  Return: number disarmed. */
+int fault_disarm(struct cp *cp, int id);
+
+struct fault_status {
+	int id;
+	struct fault_rule rule;
+	uint32_t matched, fired;
+};
+/** Status of the @index-th armed rule; false past the last. */
+bool fault_status(const struct cp *cp, unsigned int index, struct fault_status *out);
+/** How often each point was reached since creation (for sweeps). */
+uint64_t fault_reached(const struct cp *cp, enum fault_point point);
+
+/**
+ * Is a fault due at @point?  @path on the guest's side or FAULT_ANY_PATH;
+ * @name of the partner, service or segment ("" if none applies).  The user ID
+ * of the agent channel (CP_AGENT_USERID) matches only rules that name it.
+ */
+struct fault_action fault_check(struct cp *cp, enum fault_point point, int32_t path,
+				const char *name);
+
+/** User ID that the harness's agent channel is played under. */
+#define CP_AGENT_USERID "ZVMLAB"
+
+void fault_state(struct cp *cp, struct state *state);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the core asks of the emulator.
+ *
+ * The core has no thread, no clock and no storage of its own: a port fills in
+ * this structure and holds one lock around every call into the core.  The
+ * callbacks run with that lock held and must not call back into the core.
+ */
+#ifndef ZVMLAB_HOST_H
+#define ZVMLAB_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cp_event;
+
+/** Instead of a CPU number in cp_host.map: the address is guest absolute. */
+#define CP_ABSOLUTE (-1)
+
+/** Size of a page (frame) of guest storage in bytes. */
+#define CP_PAGE_SIZE 4096u
+
+struct cp_host {
+	/** Handed to every callback; owned by the port. */
+	void *opaque;
+
+	/**
+	 * Host pointer to guest storage.
+	 *
+	 * @cpu:  CPU whose prefix turns the real address into an absolute one,
+	 *        or CP_ABSOLUTE.  A real range never crosses a page; an absolute
+	 *        one may have any length.
+	 * @addr: first byte; @len: number of bytes, at least 1.
+	 * Return: pointer valid until the entry point of the core returns, or
+	 * NULL if any byte is no storage of the emulator.
+	 */
+	void *(*map)(void *opaque, int cpu, uint64_t addr, uint64_t len);
+
+	/** The core has stored into [addr, addr + len); same address rules. */
+	void (*dirty)(void *opaque, int cpu, uint64_t addr, uint64_t len);
+
+	/** TOD clock as the guest's STCK shows it. */
+	uint64_t (*tod)(void *opaque);
+
+	/** CPU @cpu may have gained an IUCV interruption it is enabled for. */
+	void (*kick)(void *opaque, unsigned int cpu);
+
+	/**
+	 * Call cp_timer() when the guest's TOD clock reaches @tod; replaces an
+	 * earlier request; 0 withdraws it.
+	 */
+	void (*set_timer)(void *opaque, uint64_t tod);
+
+	/**
+	 * Which real pages the guest may use, or may store into, has changed
+	 * (segment loaded or purged, storage defined): forget translations.
+	 */
+	void (*storage_changed)(void *opaque);
+
+	/** One line of trace, NUL-terminated, without a newline; may be NULL. */
+	void (*trace)(void *opaque, const char *line, size_t len);
+
+	/** Something an observer of the machine wants to know; may be NULL. */
+	void (*event)(void *opaque, const struct cp_event *event);
+};
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Guest storage as the CP sees it: checked, traced, page by page.
+ *
+ * Addresses are guest real unless the CPU is CP_ABSOLUTE.  What the guest may
+ * touch are its storage extents and the segments it has loaded; the CP never
+ * stores into a page on the guest's behalf that the guest could not store into.
+ */
+#ifndef ZVMLAB_STORAGE_H
+#define ZVMLAB_STORAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cp;
+struct state;
+
+/** Return: 0, or the program-interruption code (enum cp_pgm) of the access. */
+uint16_t storage_read(struct cp *cp, int cpu, uint64_t addr, void *to, size_t len);
+uint16_t storage_write(struct cp *cp, int cpu, uint64_t addr, const void *from, size_t len);
+/** Would storage_read / storage_write succeed?  Nothing is traced. */
+uint16_t storage_check(struct cp *cp, int cpu, uint64_t addr, size_t len, bool store);
+
+/** Total of the storage extents in bytes. */
+uint64_t storage_size(const struct cp *cp);
+/** Last byte of the highest extent. */
+uint64_t storage_last(const struct cp *cp);
+/** Does [first, last] overlap an extent? */
+bool storage_overlaps(const struct cp *cp, uint64_t first, uint64_t last);
+
+#endif

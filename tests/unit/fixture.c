@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct fixture fx;
+
+static void *fx_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
+{
+	struct fixture *f = opaque;
+
+	if (cpu != CP_ABSOLUTE) {
+		uint64_t page = addr & ~UINT64_C(0x1fff);
+
+		ck_assert_uint_eq(addr / CP_PAGE_SIZE, (addr + len - 1) / CP_PAGE_SIZE);
+		if (page == 0)
+			addr += f->prefix[cpu];
+		else if (page == f->prefix[cpu])
+			addr -= f->prefix[cpu];
+	}
+	if (addr >= FX_STORAGE || len > FX_STORAGE - addr)
+		return NULL;
+	return f->storage + addr;
+}
+
+static void fx_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
+{
+	ck_assert_ptr_nonnull(fx_map(opaque, cpu, addr, len));
+}
+
+static uint64_t fx_tod(void *opaque)
+{
+	return ((struct fixture *)opaque)->tod;
+}
+
+static void fx_kick(void *opaque, unsigned int cpu)
+{
+	((struct fixture *)opaque)->kicks[cpu]++;
+}
+
+static void fx_set_timer(void *opaque, uint64_t tod)
+{
+	((struct fixture *)opaque)->timer = tod;
+}
+
+static void fx_storage_changed(void *opaque)
+{
+	((struct fixture *)opaque)->storage_changes++;
+}
+
+static void fx_trace(void *opaque, const char *line, size_t len)
+{
+	struct fixture *f = opaque;
+
+	f->trace = realloc(f->trace, f->trace_len + len + 2);
+	ck_assert_ptr_nonnull(f->trace);
+	memcpy(f->trace + f->trace_len, line, len);
+	f->trace_len += len;
+	f->trace[f->trace_len++] = '\n';
+	f->trace[f->trace_len] = '\0';
+}
+
+static void fx_event(void *opaque, const struct cp_event *event)
+{
+	struct fixture *f = opaque;
+
+	ck_assert_int_lt(event->kind, CP_EVENT_KINDS);
+	f->events[event->kind]++;
+	f->last_event = *event;
+	snprintf(f->last_name, sizeof(f->last_name), "%s", event->name);
+	snprintf(f->last_text, sizeof(f->last_text), "%s", event->text);
+	f->last_event.name = f->last_name;
+	f->last_event.text = f->last_text;
+}
+
+void fx_setup_with(const char *const *options)
+{
+	static const char *const defaults[] = {
+		"storage", "0.4M 12M.2M", "segment", "MONDCSS 800-9FF SC RSTD", NULL,
+	};
+	const struct cp_host host = {
+		.opaque = &fx, .map = fx_map, .dirty = fx_dirty, .tod = fx_tod, .kick = fx_kick,
+		.set_timer = fx_set_timer, .storage_changed = fx_storage_changed,
+		.trace = fx_trace, .event = fx_event,
+	};
+	const char *const *lists[] = { defaults, options };
+	char err[256];
+
+	memset(&fx, 0, sizeof(fx));
+	fx.storage = calloc(1, FX_STORAGE);
+	ck_assert_ptr_nonnull(fx.storage);
+	fx.tod = UINT64_C(0xd000000000000000);
+	cp_config_init(&fx.config);
+	for (int i = 0; i < 2; i++)
+		for (const char *const *o = lists[i]; o && *o; o += 2)
+			ck_assert_msg(cp_config_set(&fx.config, o[0], o[1], err, sizeof(err)) == 0,
+				      "%s", err);
+	fx.cp = cp_create(&fx.config, &host, err, sizeof(err));
+	ck_assert_msg(fx.cp != NULL, "%s", err);
+}
+
+void fx_setup(void)
+{
+	fx_setup_with(NULL);
+}
+
+void fx_teardown(void)
+{
+	cp_destroy(fx.cp);
+	cp_config_fini(&fx.config);
+	free(fx.storage);
+	free(fx.trace);
+	memset(&fx, 0, sizeof(fx));
+}
+
+struct cp_result fx_iucv(unsigned int cpu, uint32_t function, uint64_t parm)
+{
+	struct cp_insn insn = { .cpu = cpu, .gr = fx.gr, .amode = 64 };
+
+	fx.gr[0] = function;
+	fx.gr[1] = parm;
+	return cp_iucv(fx.cp, &insn);
+}
+
+struct cp_result fx_diag(unsigned int r1, unsigned int r3, uint16_t code)
+{
+	struct cp_insn insn = { .cpu = 0, .gr = fx.gr, .amode = 64 };
+
+	return cp_diagnose(fx.cp, &insn, r1, r3, code);
+}
+
+uint8_t *fx_at(uint64_t addr, size_t len)
+{
+	ck_assert_uint_le(addr, FX_STORAGE);
+	ck_assert_uint_le(len, FX_STORAGE - addr);
+	return fx.storage + addr;
+}
+
+void fx_put_name(uint64_t addr, const char *name)
+{
+	ebcdic_name(fx_at(addr, 8), name);
+}
+
+void fx_declare(unsigned int cpu)
+{
+	uint8_t *parm = fx_at(0x1000, IUCV_PARM_SIZE);
+
+	memset(parm, 0, IUCV_PARM_SIZE);
+	put_be32(parm + 12, 0x2000 + cpu * 64);
+	ck_cc(fx_iucv(cpu, IUCV_DECLARE_BUFFER, 0x1000), 0);
+	memset(parm, 0, IUCV_PARM_SIZE);
+	parm[0] = 0xf8;
+	ck_cc(fx_iucv(cpu, IUCV_SET_MASK, 0x1000), 0);
+	ck_cc(fx_iucv(cpu, IUCV_SET_CONTROL_MASK, 0x1000), 0);
+}
+
+const uint8_t *fx_take(unsigned int cpu)
+{
+	if (!cp_interrupt_pending(fx.cp, cpu))
+		return NULL;
+	ck_assert(cp_interrupt_take(fx.cp, cpu));
+	return fx_at(0x2000 + cpu * 64, IUCV_EVENT_SIZE);
+}
+
+int fx_run(Suite *suite)
+{
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A CP on a fake emulator, for unit tests: guest storage is an array, the TOD
+ * a variable, kicks and events are counted.
+ */
+#ifndef FIXTURE_H
+#define FIXTURE_H
+
+#include <check.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "zvmlab/bytes.h"
+#include "zvmlab/cp.h"
+#include "zvmlab/ebcdic.h"
+#include "zvmlab/event.h"
+#include "zvmlab/iucv.h"
+
+/* Emulator storage: 16 MiB; guest: 0-4 MiB and 12-14 MiB; MONDCSS at 8-10 MiB SC RSTD. */
+#define FX_STORAGE (16u << 20)
+#define FX_SEGMENT_START 0x800000u
+#define FX_SEGMENT_END 0x9fffffu
+#define FX_MAX_TRACE 65536
+
+struct fixture {
+	struct cp *cp;
+	struct cp_config config;	/* as given to cp_create */
+	uint8_t *storage;
+	uint64_t prefix[CP_MAX_CPUS];
+	uint64_t tod;
+	uint64_t timer;			/* last set_timer */
+	uint64_t gr[16];		/* registers used by fx_iucv, fx_diag */
+	unsigned int kicks[CP_MAX_CPUS];
+	unsigned int storage_changes;
+	unsigned int events[CP_EVENT_KINDS];
+	struct cp_event last_event;	/* name and text point into the two below */
+	char last_name[64], last_text[256];
+	char *trace;			/* lines, each ended by '\n' */
+	size_t trace_len;
+};
+
+extern struct fixture fx;
+
+/* Checked fixtures.  fx_setup: defaults above, one CPU. */
+void fx_setup(void);
+void fx_teardown(void);
+/* Set up with further options, pairs of key and value ended by NULL. */
+void fx_setup_with(const char *const *options);
+
+/* B2F0 on @cpu: GR0 = function, GR1 = address of the parameter list. */
+struct cp_result fx_iucv(unsigned int cpu, uint32_t function, uint64_t parm);
+/* DIAGNOSE r1,r3,code in AMODE 64, supervisor state; uses fx.gr. */
+struct cp_result fx_diag(unsigned int r1, unsigned int r3, uint16_t code);
+
+/* Guest storage, real = absolute; fail the test outside the array. */
+uint8_t *fx_at(uint64_t addr, size_t len);
+void fx_put_name(uint64_t addr, const char *name);
+
+/* Declare a buffer on @cpu at 0x2000 + cpu * 64 and open all masks. */
+void fx_declare(unsigned int cpu);
+/* Take an interruption on @cpu: its 40 bytes, or NULL if none is pending. */
+const uint8_t *fx_take(unsigned int cpu);
+
+/* Run a suite made of @cases; return value for main. */
+int fx_run(Suite *suite);
+
+#define ck_cc(result, expected) \
+	do { \
+		struct cp_result ck_r = (result); \
+		ck_assert_int_eq(ck_r.how, CP_CC); \
+		ck_assert_int_eq(ck_r.cc, (expected)); \
+	} while (0)
+#define ck_pgm(result, expected) \
+	do { \
+		struct cp_result ck_r = (result); \
+		ck_assert_int_eq(ck_r.how, CP_PROGRAM); \
+		ck_assert_int_eq(ck_r.pgm, (expected)); \
+	} while (0)
+
+#endif
