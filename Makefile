@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: MIT
-# zvmlab: see "make help".  V=1 shows commands, W=1 more warnings, D=1 debug,
-# C=1 sparse, G=1 coverage, ASAN=1 sanitizers.
+# zvmlab: "make help" lists the targets and switches.
 
 PYTHON ?= /usr/bin/python3
 BUILD ?= build
 CC ?= gcc
 AR ?= ar
 PKG_CONFIG ?= pkg-config
+PREFIX ?= /usr/local
+
+# The guest of "make demo" and the data sets it reads.
+KERNEL ?= bookworm
+CPUS ?= 1
+SETS ?= 20
+# Guest kernels of "make check"; "make check-full" adds sid, which moves.
+KERNELS ?= bookworm trixie
+JOBS ?= 2
 
 ifeq ($(V),1)
 Q :=
@@ -30,26 +38,55 @@ ifeq ($(D),1)
 OPTIMISE := -O0 -g3
 endif
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-CFLAGS_ALL = -std=gnu11 -g $(OPTIMISE) $(WARNINGS) -MMD -MP -Isim/cp/include -Isim/cp -Isim/control $(CFLAGS)
+CPPFLAGS_ALL := -Isim/cp/include -Isim/cp -Isim/record -Isim/control
+CFLAGS_ALL = -std=gnu11 -g $(OPTIMISE) $(WARNINGS) -MMD -MP $(CPPFLAGS_ALL) $(CFLAGS)
 
-CP_SRC := $(sort $(wildcard sim/cp/*.c))
+CP_SRC := $(sort $(wildcard sim/cp/*.c sim/record/*.c))
 CTL_SRC := $(sort $(wildcard sim/control/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
+BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
+BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/%)
+SERVER := $(BUILD)/unit/ctl_server
 
-# Unit tests always run under ASan and UBSan.
+HARNESS := PYTHONPATH=$(CURDIR)/harness $(PYTHON)
+PYTEST := $(HARNESS) -m pytest -p zvmlab.plugin
+
+# Unit tests always run under ASan and UBSan; other programs with ASAN=1.
 UNIT_CFLAGS := $(SANITIZE)
 ifeq ($(G),1)
 UNIT_CFLAGS += --coverage
 endif
+PLAIN_CFLAGS := $(if $(filter 1,$(ASAN)),$(SANITIZE))
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check jansson)
+
+.PHONY: all
+all: lib ## build the core and the control layer for this machine
+
+.PHONY: lib
+lib: $(BUILD)/libcp.a
 
 $(BUILD)/unit/%.o: %.c
 	@mkdir -p $(@D)
 	$(say) CC $<
+ifeq ($(C),1)
+	$(Q)sparse -Wno-decl $(CPPFLAGS_ALL) $<
+endif
 	$(Q)$(CC) $(CFLAGS_ALL) $(UNIT_CFLAGS) -c -o $@ $<
 
+$(BUILD)/plain/%.o: %.c
+	@mkdir -p $(@D)
+	$(say) CC $<
+ifeq ($(C),1)
+	$(Q)sparse -Wno-decl $(CPPFLAGS_ALL) $<
+endif
+	$(Q)$(CC) $(CFLAGS_ALL) $(PLAIN_CFLAGS) -c -o $@ $<
+
 $(BUILD)/unit/libcp.a: $(CP_SRC:%.c=$(BUILD)/unit/%.o) $(CTL_SRC:%.c=$(BUILD)/unit/%.o)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/libcp.a: $(CP_SRC:%.c=$(BUILD)/plain/%.o) $(CTL_SRC:%.c=$(BUILD)/plain/%.o)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -57,9 +94,85 @@ $(BUILD)/unit/test_%: $(BUILD)/unit/tests/unit/test_%.o $(BUILD)/unit/tests/unit
 	$(say) LD $@
 	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
 
+$(SERVER): $(BUILD)/unit/tests/harness/ctl_server.o $(BUILD)/unit/libcp.a
+	$(say) LD $@
+	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
+
+$(BUILD)/bench_%: $(BUILD)/plain/tests/bench/bench_%.o $(BUILD)/libcp.a
+	$(say) LD $@
+	$(Q)$(CC) $(PLAIN_CFLAGS) -o $@ $^ $(CHECK_LIBS)
+
+.PHONY: help
+help: ## this list
+	@echo "Targets:"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r t d; do \
+		printf '%-14s%s\n' "$$t" "$$d"; done
+	@echo "Variables: KERNEL=bookworm|trixie|sid|PATH  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  ZVMLAB_CACHE=DIR"
+	@echo "Switches:  V=1 show commands  W=1 more warnings  D=1 debug  C=1 sparse  G=1 coverage  ASAN=1 sanitizers"
+
+.PHONY: setup
+setup: ## install the Debian packages that are missing, and say which
+	$(Q)ci/setup.sh
+
+.PHONY: demo
+demo: setup ## boot a guest, read monitor data sets in it, compare every byte
+	$(Q)./zvmlab demo --kernel $(KERNEL) --cpus $(CPUS) --sets $(SETS)
+
 .PHONY: unit
-unit: $(UNIT_BIN)
+unit: $(UNIT_BIN) ## unit tests of the core (ASan, UBSan)
 	$(Q)status=0; for t in $(UNIT_BIN); do $$t || status=1; done; exit $$status
+
+.PHONY: coverage
+coverage: ## unit tests, then line coverage of sim/cp (at least 95 %)
+	$(Q)find $(BUILD)/coverage -name '*.gcda' -delete 2>/dev/null || true
+	$(Q)$(MAKE) --no-print-directory unit G=1 BUILD=$(BUILD)/coverage
+	$(Q)gcovr --root . --object-directory $(BUILD)/coverage --filter 'sim/(cp|record)/' \
+		--exclude-unreachable-branches --print-summary --fail-under-line 95 \
+		--json $(BUILD)/coverage.json $(BUILD)/coverage | grep -v '^branches'
+
+.PHONY: prepare
+prepare: setup ## build QEMU and fetch the guest kernels into the cache
+	$(Q)./zvmlab build
+	$(Q)./zvmlab fetch $(KERNELS)
+
+.PHONY: check
+check: setup coverage check-harness check-e2e ## all tests: core, harness, guests
+
+.PHONY: check-full
+check-full: ## the same with sid's kernel as well
+	$(Q)$(MAKE) --no-print-directory check KERNELS="$(KERNELS) sid"
+
+.PHONY: check-harness
+check-harness: setup $(SERVER)
+	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) -n $(JOBS) tests/harness
+
+.PHONY: check-e2e
+check-e2e: setup prepare
+	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 $(KERNELS:%=--kernel %) tests/e2e
+
+.PHONY: lint
+lint: setup ## sparse, cppcheck, shellcheck, codespell, black, mypy, REUSE
+	$(Q)PYTHON=$(PYTHON) ci/lint.sh
+
+.PHONY: bench
+bench: setup $(BENCH_BIN) ## figures, as ratios taken in one run
+	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD)
+
+.PHONY: install
+install: ## install to PREFIX (DESTDIR is honoured)
+	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/lib/zvmlab $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
+	$(Q)git ls-files sim guest harness zvmlab pyproject.toml LICENSES ci/packages.txt | \
+		xargs cp -r --parents -t $(DESTDIR)$(PREFIX)/lib/zvmlab
+	$(Q)ln -sf ../lib/zvmlab/zvmlab $(DESTDIR)$(PREFIX)/bin/zvmlab
+	$(Q)install -m 644 docs/zvmlab.1 $(DESTDIR)$(PREFIX)/share/man/man1/zvmlab.1
+
+.PHONY: clean
+clean: ## remove what was built in the tree
+	$(Q)rm -rf $(BUILD)
+
+.PHONY: distclean
+distclean: clean ## and the cache: built QEMU, fetched kernels
+	$(Q)rm -rf "$${ZVMLAB_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/zvmlab}"
 
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
