@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""Telling the user what is going on: a bar on a terminal, plain lines elsewhere.
+
+    progress = Progress()
+    with progress.step("building QEMU", total=1215) as step:
+        step.update(done)
+    progress.say("kernel 6.1.0-50-s390x")
+
+Everything goes to standard error, so that standard output carries results only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+from typing import TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn
+from rich.progress import Progress as RichProgress
+from rich.progress import TaskID, TimeElapsedColumn
+
+PLAIN_SECONDS = 10.0
+"""Without a terminal, a running step repeats its line no more often than this."""
+
+
+class Step:
+    """One thing that takes time."""
+
+    def __init__(self, owner: Progress, text: str, total: int | None) -> None:
+        self._owner = owner
+        self.text = text
+        self.total = total
+        self.done = 0
+        self.started = self.said = time.monotonic()
+        self.task: TaskID | None = None
+
+    def update(self, done: int, total: int | None = None) -> None:
+        """So much is done; the total may become known, or change, under way."""
+        self.done = done
+        if total is not None:
+            self.total = total
+        self._owner.refresh(self)
+
+
+class Progress:
+    """Shows steps, nested ones too; one object per process is enough."""
+
+    def __init__(self, stream: TextIO | None = None, quiet: bool = False) -> None:
+        self._stream = stream or sys.stderr
+        self._quiet = quiet
+        self._steps: list[Step] = []
+        self._rich: RichProgress | None = None
+
+    def say(self, text: str) -> None:
+        """One line that stays."""
+        if self._quiet:
+            return
+        if self._rich is not None:
+            self._rich.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        else:
+            print(text, file=self._stream, flush=True)
+
+    @contextlib.contextmanager
+    def step(self, text: str, total: int | None = None) -> Iterator[Step]:
+        """Show *text* while the block runs; without a total there is no bar to fill."""
+        step = Step(self, text, total)
+        self._begin(step)
+        try:
+            yield step
+        finally:
+            self._end(step)
+
+    def refresh(self, step: Step) -> None:
+        """Called by a step that has moved on."""
+        if self._rich is not None and step.task is not None:
+            self._rich.update(step.task, completed=step.done, total=step.total)
+        elif not self._quiet and time.monotonic() - step.said >= PLAIN_SECONDS:
+            step.said = time.monotonic()
+            print(f"{step.text}: {step.done}/{step.total or '?'}", file=self._stream, flush=True)
+
+    def _begin(self, step: Step) -> None:
+        if self._quiet:
+            return
+        self._steps.append(step)
+        if not self._stream.isatty():
+            print(f"{step.text} ...", file=self._stream, flush=True)
+            return
+        if self._rich is None:
+            self._rich = RichProgress(
+                SpinnerColumn(),
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                console=Console(file=self._stream),
+                transient=True,
+            )
+            self._rich.start()
+        step.task = self._rich.add_task(step.text, total=step.total)
+
+    def _end(self, step: Step) -> None:
+        if self._quiet:
+            return
+        self._steps.remove(step)
+        seconds = time.monotonic() - step.started
+        if self._rich is not None and step.task is not None:
+            self._rich.remove_task(step.task)
+            if not self._steps:
+                self._rich.stop()
+                self._rich = None
+        elif seconds >= 2.0:
+            print(f"{step.text}: {seconds:.0f} s", file=self._stream, flush=True)
