@@ -10,7 +10,9 @@
  * is open when a second begins receives the second's fields).  Without a sink
  * every function returns at once.  Numbers are decimal, addresses and bytes
  * hexadecimal strings; accesses longer than TRACE_DATA_MAX bytes carry their
- * length and a 64-bit FNV-1a hash instead of the bytes.
+ * length and a 64-bit FNV-1a hash instead of the bytes.  A key that a record
+ * has already gets a number ("path#2").  Nothing is cut in silence: see
+ * docs/control.md.
  */
 #ifndef ZVMLAB_TRACE_H
 #define ZVMLAB_TRACE_H
@@ -32,6 +34,8 @@ void trace_begin(struct cp *cp, int cpu, const char *call);
 void trace_number(struct cp *cp, const char *key, uint64_t value);
 void trace_hex(struct cp *cp, const char *key, uint64_t value);
 void trace_text(struct cp *cp, const char *key, const char *text);
+/** General registers 0 to @count - 1 as "gr". */
+void trace_gr(struct cp *cp, const uint64_t *gr, unsigned int count);
 void trace_bytes(struct cp *cp, const char *key, const void *bytes, size_t len);
 /** Guest storage read (@store false) or written; called by storage.c only. */
 void trace_access(struct cp *cp, bool store, uint64_t addr, const void *bytes, size_t len);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What the CP tells an observer. */
+#include "cp_private.h"
+#include "zvmlab/event.h"
+
+static const char *const event_names[CP_EVENT_KINDS] = {
+	[CP_EVENT_RESET] = "reset",
+	[CP_EVENT_CONSOLE] = "console",
+	[CP_EVENT_COMMAND] = "command",
+	[CP_EVENT_SEGMENT] = "segment",
+	[CP_EVENT_MONITOR_CONNECTED] = "monitor-connected",
+	[CP_EVENT_MONITOR_SEVERED] = "monitor-severed",
+	[CP_EVENT_MONITOR_MESSAGE] = "monitor-message",
+	[CP_EVENT_MONITOR_REPLIED] = "monitor-replied",
+	[CP_EVENT_MONITOR_LOST] = "monitor-lost",
+	[CP_EVENT_FAULT] = "fault",
+};
+
+const char *cp_event_name(enum cp_event_kind kind)
+{
+	assert((unsigned int)kind < CP_EVENT_KINDS);
+	return event_names[kind];
+}
+
+void cp_notify(struct cp *cp, const struct cp_event *event)
+{
+	assert((unsigned int)event->kind < CP_EVENT_KINDS);
+	assert(event->name && event->text);
+	if (cp->host.event)
+		cp->host.event(cp->host.opaque, event);
+}

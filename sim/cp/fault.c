@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* Fault injection: rules, and the decision whether one is due. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cp_private.h"
+#include "zvmlab/event.h"
+#include "zvmlab/fault.h"
+#include "zvmlab/iucv.h"
+#include "zvmlab/state.h"
+#include "zvmlab/trace.h"
+
+#define PARTS_PER_MILLION 1000000u
+/* Program-interruption codes have 8 bits, of which the first says "PER" (PoP, ch. 6). */
+#define MAX_PGM 0x7fu
+/* Events held back must come out again in the course of a test. */
+#define MAX_DELAY 65535u
+
+const struct fault_point_info fault_point_info[FAULT_POINTS] = {
+#define FAULT_POINT(id, name, kinds, text) { name, kinds, text },
+#include "zvmlab/fault_points.def"
+#undef FAULT_POINT
+};
+
+static const char *const kind_names[FAULT_KINDS] = {
+	[FAULT_NONE] = "none",		 [FAULT_CC] = "cc",	      [FAULT_RC] = "rc",
+	[FAULT_PGM] = "pgm",		 [FAULT_DROP] = "drop",	      [FAULT_DELAY] = "delay",
+	[FAULT_DUPLICATE] = "duplicate", [FAULT_REORDER] = "reorder", [FAULT_CORRUPT] = "corrupt",
+	[FAULT_SEVER] = "sever",	 [FAULT_LIMIT] = "limit",
+};
+
+/* Values each kind takes; drop, duplicate and reorder have none. */
+static const struct value_range {
+	uint32_t min, max;
+} value_range[FAULT_KINDS] = {
+	[FAULT_CC] = { 0, 3 },		    [FAULT_RC] = { 0, UINT32_MAX },
+	[FAULT_PGM] = { 1, MAX_PGM },	    [FAULT_DELAY] = { 1, MAX_DELAY },
+	[FAULT_CORRUPT] = { 1, UINT8_MAX }, [FAULT_SEVER] = { 0, UINT8_MAX },
+	[FAULT_LIMIT] = { 0, UINT16_MAX },
+};
+
+struct fault {
+	struct fault_status armed[FAULT_MAX_RULES];	/* in the order of arming */
+	uint32_t count;
+	uint32_t last_id;
+	uint64_t reached[FAULT_POINTS];
+};
+
+int fault_init(struct cp *cp, char *err, size_t errlen)
+{
+	cp->fault = calloc(1, sizeof(*cp->fault));
+	if (!cp->fault) {
+		snprintf(err, errlen, "not enough memory for the fault rules");
+		return -1;
+	}
+	return 0;
+}
+
+void fault_fini(struct cp *cp)
+{
+	free(cp->fault);
+	cp->fault = NULL;
+}
+
+const char *fault_kind_name(enum fault_kind kind)
+{
+	assert((unsigned int)kind < FAULT_KINDS);
+	return kind_names[kind];
+}
+
+static bool kind_allowed(const struct fault_rule *rule, char *err, size_t errlen)
+{
+	const struct fault_point_info *info;
+	size_t at;
+
+	if ((unsigned int)rule->point >= FAULT_POINTS) {
+		snprintf(err, errlen, "there is no fault point with number %u",
+			 (unsigned int)rule->point);
+		return false;
+	}
+	info = &fault_point_info[rule->point];
+	if (rule->kind > FAULT_NONE && rule->kind < FAULT_KINDS &&
+	    (info->kinds & FAULT_BIT(rule->kind)))
+		return true;
+	at = (size_t)snprintf(err, errlen, "fault point %s cannot carry out %s; it can do", info->name,
+			      (unsigned int)rule->kind < FAULT_KINDS ? kind_names[rule->kind] :
+								       "an unknown kind");
+	for (unsigned int kind = FAULT_CC; kind < FAULT_KINDS && at < errlen; kind++)
+		if (info->kinds & FAULT_BIT(kind))
+			at += (size_t)snprintf(err + at, errlen - at, " %s", kind_names[kind]);
+	return false;
+}
+
+static bool value_allowed(const struct fault_rule *rule, char *err, size_t errlen)
+{
+	struct value_range range = value_range[rule->kind];
+
+	/* IPRCODE is one byte of the parameter list. */
+	if (rule->kind == FAULT_RC && rule->point <= FAULT_IUCV_SET_CONTROL_MASK)
+		range.max = UINT8_MAX;
+	if (rule->value < range.min || rule->value > range.max) {
+		snprintf(err, errlen, "fault %s takes a value of %u to %u, not %u",
+			 kind_names[rule->kind], range.min, range.max, rule->value);
+		return false;
+	}
+	if (rule->offset != 0 && rule->kind != FAULT_CORRUPT) {
+		snprintf(err, errlen, "fault %s takes no offset; only corrupt does",
+			 kind_names[rule->kind]);
+		return false;
+	}
+	if (rule->point == FAULT_INTERRUPT && rule->offset >= IUCV_EVENT_SIZE) {
+		snprintf(err, errlen, "offset %u lies outside the interruption's %u bytes",
+			 rule->offset, IUCV_EVENT_SIZE);
+		return false;
+	}
+	return true;
+}
+
+static bool when_allowed(const struct fault_rule *rule, char *err, size_t errlen)
+{
+	uint32_t max = rule->when == FAULT_PROBABILITY ? PARTS_PER_MILLION : UINT32_MAX;
+
+	if ((unsigned int)rule->when > FAULT_PROBABILITY) {
+		snprintf(err, errlen, "a fault rule fires always, at the nth call, every n calls "
+				      "or with a probability, not \"%u\"", (unsigned int)rule->when);
+		return false;
+	}
+	if (rule->when != FAULT_ALWAYS && (rule->n < 1 || rule->n > max)) {
+		snprintf(err, errlen, "the fault rule's n is %u; it must be 1 to %u", rule->n, max);
+		return false;
+	}
+	if (rule->path != FAULT_ANY_PATH && (rule->path < 0 || rule->path > UINT16_MAX)) {
+		snprintf(err, errlen, "path %d of the fault rule is not 0 to %u", rule->path,
+			 UINT16_MAX);
+		return false;
+	}
+	if (!memchr(rule->name, '\0', sizeof(rule->name))) {
+		snprintf(err, errlen, "the fault rule's name is longer than %d characters",
+			 CP_NAME_LEN);
+		return false;
+	}
+	return true;
+}
+
+static bool rule_allowed(const struct fault_rule *rule, char *err, size_t errlen)
+{
+	return kind_allowed(rule, err, errlen) && value_allowed(rule, err, errlen) &&
+	       when_allowed(rule, err, errlen);
+}
+
+int fault_arm(struct cp *cp, const struct fault_rule *rule, char *err, size_t errlen)
+{
+	struct fault *fault = cp->fault;
+
+	if (!rule_allowed(rule, err, errlen))
+		return -1;
+	if (fault->count == FAULT_MAX_RULES) {
+		snprintf(err, errlen, "%d fault rules are armed, which is the limit; disarm one first",
+			 FAULT_MAX_RULES);
+		return -1;
+	}
+	if (fault->last_id == INT32_MAX) {
+		snprintf(err, errlen, "all numbers for fault rules are used up; start a new machine");
+		return -1;
+	}
+	fault->armed[fault->count++] = (struct fault_status){
+		.id = (int)++fault->last_id,
+		.rule = *rule,
+	};
+	return (int)fault->last_id;
+}
+
+int fault_disarm(struct cp *cp, int id)
+{
+	struct fault *fault = cp->fault;
+	uint32_t kept = 0;
+	int gone;
+
+	for (uint32_t i = 0; i < fault->count; i++)
+		if (id != 0 && fault->armed[i].id != id)
+			fault->armed[kept++] = fault->armed[i];
+	gone = (int)(fault->count - kept);
+	fault->count = kept;
+	return gone;
+}
+
+bool fault_status(const struct cp *cp, unsigned int index, struct fault_status *out)
+{
+	if (index >= cp->fault->count)
+		return false;
+	*out = cp->fault->armed[index];
+	return true;
+}
+
+uint64_t fault_reached(const struct cp *cp, enum fault_point point)
+{
+	assert((unsigned int)point < FAULT_POINTS);
+	return cp->fault->reached[point];
+}
+
+static bool rule_matches(const struct fault_rule *rule, enum fault_point point, int32_t path,
+			 const char *name, bool agent)
+{
+	if (rule->point != point)
+		return false;
+	if (rule->path != FAULT_ANY_PATH && rule->path != path)
+		return false;
+	if (rule->name[0] == '\0')
+		return !agent;
+	return strcasecmp(rule->name, name) == 0;
+}
+
+/* @status->matched already counts this call. */
+static bool rule_due(struct cp *cp, const struct fault_status *status)
+{
+	const struct fault_rule *rule = &status->rule;
+
+	if (rule->times != 0 && status->fired >= rule->times)
+		return false;
+	switch (rule->when) {
+	case FAULT_ALWAYS:
+		return true;
+	case FAULT_NTH:
+		return status->matched == rule->n;
+	case FAULT_EVERY:
+		return status->matched % rule->n == 0;
+	case FAULT_PROBABILITY:
+		return cp_random(cp) % PARTS_PER_MILLION < rule->n;
+	}
+	assert(false);
+	return false;
+}
+
+static void report(struct cp *cp, const struct fault_status *status, const char *name)
+{
+	const char *point = fault_point_info[status->rule.point].name;
+
+	trace_text(cp, "fault", point);
+	trace_number(cp, "rule", (uint64_t)status->id);
+	cp_notify(cp, &(struct cp_event){
+		.kind = CP_EVENT_FAULT,
+		.name = name,
+		.text = point,
+		.path = status->rule.path == FAULT_ANY_PATH ? 0 : (uint32_t)status->rule.path,
+		.value = (uint64_t)status->id,
+	});
+}
+
+/*
+ * Every rule counts the calls that match its filter, whether or not another
+ * rule fires: arming one more never shifts the count of those before it.
+ */
+struct fault_action fault_check(struct cp *cp, enum fault_point point, int32_t path,
+				const char *name)
+{
+	struct fault *fault = cp->fault;
+	const bool agent = strcasecmp(name, CP_AGENT_USERID) == 0;
+	struct fault_status *due = NULL;
+
+	assert((unsigned int)point < FAULT_POINTS);
+	if (!agent)
+		fault->reached[point]++;
+	for (uint32_t i = 0; i < fault->count; i++) {
+		struct fault_status *status = &fault->armed[i];
+
+		if (!rule_matches(&status->rule, point, path, name, agent))
+			continue;
+		status->matched++;
+		if (!due && rule_due(cp, status))
+			due = status;
+	}
+	if (!due)
+		return (struct fault_action){ .kind = FAULT_NONE };
+	due->fired++;
+	report(cp, due, name);
+	return (struct fault_action){
+		.kind = due->rule.kind,
+		.value = due->rule.value,
+		.offset = due->rule.offset,
+	};
+}
+
+static void state_rule(struct state *s, struct fault_rule *rule)
+{
+	uint8_t point = (uint8_t)rule->point, when = (uint8_t)rule->when, kind = (uint8_t)rule->kind;
+	uint32_t path = (uint32_t)rule->path;
+	char err[256];
+
+	state_u8(s, &point);
+	state_u32(s, &path);
+	state_bytes(s, rule->name, sizeof(rule->name));
+	state_u8(s, &when);
+	state_u32(s, &rule->n);
+	state_u32(s, &rule->times);
+	state_u8(s, &kind);
+	state_u32(s, &rule->value);
+	state_u32(s, &rule->offset);
+	rule->point = (enum fault_point)point;
+	rule->path = (int32_t)path;
+	rule->when = (enum fault_when)when;
+	rule->kind = (enum fault_kind)kind;
+	state_require(s, rule_allowed(rule, err, sizeof(err)));
+}
+
+void fault_state(struct cp *cp, struct state *s)
+{
+	struct fault fresh = *cp->fault;
+	uint32_t points = FAULT_POINTS;
+
+	_Static_assert(FAULT_POINTS <= UINT8_MAX, "a point is saved in one byte");
+	state_tag(s, "FALT");
+	state_u32(s, &points);
+	state_require(s, points == FAULT_POINTS);
+	for (unsigned int i = 0; i < FAULT_POINTS; i++)
+		state_u64(s, &fresh.reached[i]);
+	state_u32(s, &fresh.last_id);
+	state_u32(s, &fresh.count);
+	state_require(s, fresh.last_id <= INT32_MAX && fresh.count <= FAULT_MAX_RULES);
+	for (uint32_t i = 0; i < fresh.count && !s->failed; i++) {
+		struct fault_status *status = &fresh.armed[i];
+		uint32_t id = (uint32_t)status->id;
+
+		state_u32(s, &id);
+		state_require(s, id >= 1 && id <= fresh.last_id);
+		status->id = (int)id;
+		state_rule(s, &status->rule);
+		state_u32(s, &status->matched);
+		state_u32(s, &status->fired);
+	}
+	if (s->loading && !s->failed)
+		*cp->fault = fresh;
+}
