@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""One emulator process, from start to end, with nothing left behind.
+
+The process leads a session of its own, so that Ctrl-C reaches only the harness,
+which then ends it in order.  Should the harness die without a chance to do so,
+the kernel kills the emulator: setpriv(1) arms PR_SET_PDEATHSIG before it
+becomes the emulator.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from zvmlab.errors import CannotRun, EmulatorError, Timeout
+from zvmlab.run_dir import cannot_write
+
+TERM_SECONDS = 2.0
+KILL_SECONDS = 5.0
+_LOG_TAIL = 4096
+
+
+class Emulator:
+    """Runs a command line; standard output and error go to the log."""
+
+    def __init__(self, argv: Sequence[str], log: Path) -> None:
+        self.log = log
+        self._expected = False
+        self._stopped = False
+        try:
+            with open(log, "ab") as output:
+                self._process = subprocess.Popen(
+                    ["setpriv", "--pdeathsig", "KILL", "--", *argv],
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+        except FileNotFoundError as error:
+            raise CannotRun("setpriv is missing; install the Debian package util-linux") from error
+        except OSError as error:
+            raise cannot_write(log, error) from error
+
+    @property
+    def pid(self) -> int:
+        """Process id, which is its process group's as well."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Does the process still run?"""
+        return self._process.poll() is None
+
+    def expect_exit(self) -> None:
+        """From now on its end is no error."""
+        self._expected = True
+
+    def check(self) -> None:
+        """Raise EmulatorError if it has ended on its own."""
+        code = self._process.poll()
+        if code is None or self._expected:
+            return
+        if code < 0:
+            how = f"was killed by {signal.Signals(-code).name}"
+        else:
+            how = f"ended with exit code {code}"
+        said = self._last_words()
+        raise EmulatorError(
+            f"the emulator {how}{': ' + said if said else ''}; its log is {self.log}"
+        )
+
+    def _last_words(self) -> str:
+        try:
+            with open(self.log, "rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - _LOG_TAIL))
+                lines = log.read().decode("utf-8", "replace").split("\n")
+        except OSError:
+            return ""
+        words = [line.strip() for line in lines if line.strip()]
+        return words[-1].rstrip(".") if words else ""
+
+    def wait(self, timeout: float) -> int:
+        """Wait for its end; its exit code."""
+        try:
+            return self._process.wait(timeout)
+        except subprocess.TimeoutExpired as error:
+            raise Timeout(f"the emulator did not end within {timeout:g} s") from error
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, number)
+
+    def _ended(self, seconds: float) -> bool:
+        """Wait without being impatient with a second Ctrl-C."""
+        limit = time.monotonic() + seconds
+        while self._process.poll() is None:
+            if time.monotonic() > limit:
+                return False
+            time.sleep(0.01)
+        return True
+
+    def stop(self) -> None:
+        """End it and everything it started; harmless the second time."""
+        self._expected = True
+        if self._stopped:
+            return
+        try:
+            if self._process.poll() is None:
+                self._signal(signal.SIGTERM)
+                self._ended(TERM_SECONDS)
+        finally:
+            self._signal(signal.SIGKILL)
+            self._stopped = self._ended(KILL_SECONDS)
