@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Saving and loading.
+ *
+ * Image, big-endian: magic (8), version (4), length of the whole image (8),
+ * fingerprint of the configuration (8), the parts, FNV-1a of all before (8).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cp_private.h"
+#include "zvmlab/bytes.h"
+#include "zvmlab/fault.h"
+#include "zvmlab/state.h"
+#include "zvmlab/trace.h"
+
+#define MAGIC "ZVMLABCP"
+#define VERSION 1u
+#define MAGIC_SIZE 8u
+#define OFFSET_VERSION 8u
+#define OFFSET_LENGTH 12u
+#define OFFSET_CONFIG 20u
+#define HEADER_SIZE 28u
+#define CHECKSUM_SIZE 8u
+#define FIRST_CAPACITY 65536u
+
+#define FNV_BASIS UINT64_C(0xcbf29ce484222325)
+#define FNV_PRIME UINT64_C(0x100000001b3)
+
+static uint64_t fnv(uint64_t hash, const void *bytes, size_t len)
+{
+	const uint8_t *p = bytes;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ p[i]) * FNV_PRIME;
+	return hash;
+}
+
+static uint64_t fnv_number(uint64_t hash, uint64_t number)
+{
+	uint8_t bytes[8];
+
+	put_be64(bytes, number);
+	return fnv(hash, bytes, sizeof(bytes));
+}
+
+/* What sizes the tables of the parts; storage and segments may change at run time. */
+static uint64_t config_fingerprint(const struct cp_config *config)
+{
+	uint64_t hash = fnv(FNV_BASIS, config->userid, strlen(config->userid) + 1);
+
+	hash = fnv(hash, config->classes, strlen(config->classes) + 1);
+	hash = fnv(hash, config->level, strlen(config->level) + 1);
+	hash = fnv_number(hash, config->cpus);
+	hash = fnv_number(hash, config->max_paths);
+	return fnv_number(hash, config->max_messages);
+}
+
+static bool grow(struct state *s, size_t len)
+{
+	size_t capacity = s->capacity ? s->capacity : FIRST_CAPACITY;
+	uint8_t *data;
+
+	assert(len <= SIZE_MAX / 4);
+	while (capacity - s->len < len)
+		capacity *= 2;
+	if (capacity == s->capacity)
+		return true;
+	data = realloc(s->data, capacity);
+	if (!data) {
+		s->failed = true;
+		return false;
+	}
+	s->data = data;
+	s->capacity = capacity;
+	return true;
+}
+
+void state_bytes(struct state *s, void *bytes, size_t len)
+{
+	if (s->failed || len == 0)
+		return;
+	if (s->loading) {
+		assert(s->pos <= s->len);
+		if (s->len - s->pos < len) {
+			s->failed = true;
+			return;
+		}
+		memcpy(bytes, s->data + s->pos, len);
+		s->pos += len;
+	} else if (grow(s, len)) {
+		memcpy(s->data + s->len, bytes, len);
+		s->len += len;
+	}
+}
+
+void state_u8(struct state *s, uint8_t *v)
+{
+	state_bytes(s, v, 1);
+}
+
+void state_u16(struct state *s, uint16_t *v)
+{
+	uint8_t bytes[2];
+
+	put_be16(bytes, *v);
+	state_bytes(s, bytes, sizeof(bytes));
+	*v = get_be16(bytes);
+}
+
+void state_u32(struct state *s, uint32_t *v)
+{
+	uint8_t bytes[4];
+
+	put_be32(bytes, *v);
+	state_bytes(s, bytes, sizeof(bytes));
+	*v = get_be32(bytes);
+}
+
+void state_u64(struct state *s, uint64_t *v)
+{
+	uint8_t bytes[8];
+
+	put_be64(bytes, *v);
+	state_bytes(s, bytes, sizeof(bytes));
+	*v = get_be64(bytes);
+}
+
+void state_bool(struct state *s, bool *v)
+{
+	uint8_t byte = *v;
+
+	state_u8(s, &byte);
+	state_require(s, byte <= 1);
+	if (!s->failed)
+		*v = byte == 1;
+}
+
+void state_tag(struct state *s, const char tag[4])
+{
+	char found[4];
+
+	memcpy(found, tag, sizeof(found));
+	state_bytes(s, found, sizeof(found));
+	state_require(s, memcmp(found, tag, sizeof(found)) == 0);
+}
+
+void state_require(struct state *s, bool condition)
+{
+	assert(s->loading || condition);
+	if (!condition)
+		s->failed = true;
+}
+
+/*
+ * The order matters on loading: services find their users again after IUCV,
+ * *MONITOR its segment after the segments.
+ */
+static void cp_state(struct cp *cp, struct state *s)
+{
+	static void (*const parts[])(struct cp *cp, struct state *s) = {
+		trace_state, fault_state, storage_state, dcss_state,
+		iucv_state,  msg_state,	  monitor_state, cpcmd_state,
+	};
+
+	state_tag(s, "CORE");
+	state_bool(s, &cp->ipled);
+	state_u64(s, &cp->random);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		parts[i](cp, s);
+	state_tag(s, "END.");
+}
+
+uint8_t *cp_save(struct cp *cp, size_t *len)
+{
+	struct state s = { .loading = false };
+	uint8_t header[HEADER_SIZE] = MAGIC;
+	uint64_t checksum;
+
+	put_be32(header + OFFSET_VERSION, VERSION);
+	put_be64(header + OFFSET_CONFIG, config_fingerprint(&cp->config));
+	state_bytes(&s, header, sizeof(header));
+	cp_state(cp, &s);
+	if (!s.failed) {
+		put_be64(s.data + OFFSET_LENGTH, s.len + CHECKSUM_SIZE);
+		checksum = fnv(FNV_BASIS, s.data, s.len);
+		state_u64(&s, &checksum);
+	}
+	if (s.failed) {
+		free(s.data);
+		return NULL;
+	}
+	*len = s.len;
+	return s.data;
+}
+
+/* Return: what is wrong with the image as a whole, NULL if nothing. */
+static const char *image_defect(const struct cp *cp, const uint8_t *image, size_t len)
+{
+	if (!image || len < HEADER_SIZE + CHECKSUM_SIZE ||
+	    memcmp(image, MAGIC, MAGIC_SIZE) != 0)
+		return "it is no saved CP";
+	if (get_be32(image + OFFSET_VERSION) != VERSION)
+		return "it has the format of another version; save it again with this one";
+	if (get_be64(image + OFFSET_LENGTH) != len)
+		return "its length is not what its header says; it is incomplete";
+	if (get_be64(image + len - CHECKSUM_SIZE) != fnv(FNV_BASIS, image, len - CHECKSUM_SIZE))
+		return "its checksum is wrong; it is damaged";
+	if (get_be64(image + OFFSET_CONFIG) != config_fingerprint(&cp->config))
+		return "it was saved with another configuration; user ID, classes, level, number "
+		       "of CPUs and paths must be the same";
+	return NULL;
+}
+
+int cp_load(struct cp *cp, const uint8_t *image, size_t len, char *err, size_t errlen)
+{
+	const char *defect = image_defect(cp, image, len);
+	/* Loading never stores through data: the cast only serves the shared member. */
+	struct state s = { .loading = true, .data = (uint8_t *)(uintptr_t)image };
+
+	if (!defect) {
+		s.pos = HEADER_SIZE;
+		s.len = len - CHECKSUM_SIZE;
+		cp_state(cp, &s);
+		if (s.failed || s.pos != s.len)
+			defect = "its contents contradict each other";
+	}
+	if (defect) {
+		snprintf(err, errlen, "the CP's state cannot be loaded from the image: %s", defect);
+		cp_reset(cp);
+		return -1;
+	}
+	cp->host.storage_changed(cp->host.opaque);
+	for (unsigned int cpu = 0; cpu < cp->config.cpus; cpu++)
+		if (cp_interrupt_pending(cp, cpu))
+			cp->host.kick(cp->host.opaque, cpu);
+	return 0;
+}
