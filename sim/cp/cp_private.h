@@ -96,6 +96,8 @@ void storage_state(struct cp *cp, struct state *state);
 
 /* dcss.c for storage.c: access that loaded segments give to a page. */
 enum cp_access dcss_page_access(const struct cp *cp, uint64_t addr);
+/* dcss.c for storage.c: last byte of the segment that reaches highest, 0 without one. */
+uint64_t dcss_highest(const struct cp *cp);
 
 /* msg.c for commands: MSG and SMSG to a user; 0 or CP's message number. */
 int msg_send(struct cp *cp, const char *from, const char *to, const char *text, bool special);

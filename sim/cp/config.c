@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* Configuration of a CP: defaults, copies, and the keys a port hands over. */
+#include "zvmlab/config.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config_parse.h"
+
+/* Blocks in all; enough for 255 messages on each of 256 paths. */
+#define DEFAULT_MESSAGES 65536
+
+/* What a default stands for is written as a user would write it. */
+static const char *const defaults[][2] = {
+	{ "userid", "LINUX001" },
+	{ "class", "EG" },
+	{ "level", "7.3.0" },
+	{ "cpus", "1" },
+	{ "storage", "0.128M" },
+	{ "directory", "IUCV ALLOW;IUCV ANY;IUCV *MONITOR MSGLIMIT 255;NAMESAVE MONDCSS" },
+	{ "segment", "MONDCSS 9000-97FF SC RSTD" },
+	{ "console", "0009" },
+	{ "seed", "0" },
+};
+
+static bool set_userid(struct cp_config *config, struct config_span text,
+		       struct config_problem *problem)
+{
+	(void)problem;
+	return config_name(text, false, config->userid);
+}
+
+static bool set_class(struct cp_config *config, struct config_span text,
+		      struct config_problem *problem)
+{
+	static const char known[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ123456";
+	struct config_span c = { text.at, text.at + 1 };
+	size_t count = 0;
+
+	(void)problem;
+	memset(config->classes, 0, sizeof(config->classes));
+	for (; c.at < text.end; c.at++, c.end++) {
+		char name[CP_NAME_LEN + 1];
+
+		if (!config_name(c, false, name) || !strchr(known, name[0]))
+			return false;
+		if (!strchr(config->classes, name[0]))
+			config->classes[count++] = name[0];
+	}
+	assert(count < sizeof(config->classes));
+	return count > 0;
+}
+
+static bool set_level(struct cp_config *config, struct config_span text,
+		      struct config_problem *problem)
+{
+	char level[9];
+	uint64_t part[3];
+
+	(void)problem;
+	for (unsigned int i = 0; i < 3; i++) {
+		struct config_span number = { text.at, text.at };
+
+		while (number.end < text.end && *number.end != '.')
+			number.end++;
+		if (number.end - number.at > 2 || !config_number(number, 10, 99, &part[i]))
+			return false;
+		if ((number.end == text.end) != (i == 2))
+			return false;
+		text.at = number.end + 1;
+	}
+	snprintf(level, sizeof(level), "%u.%u.%u", (unsigned int)part[0] % 100,
+		 (unsigned int)part[1] % 100, (unsigned int)part[2] % 100);
+	/* As in the control-program identifier of SYSIB 3.2.2. */
+	snprintf(config->level, sizeof(config->level), "%-8s%-8s", "z/VM", level);
+	return true;
+}
+
+static bool set_cpus(struct cp_config *config, struct config_span text,
+		     struct config_problem *problem)
+{
+	uint64_t n;
+
+	(void)problem;
+	if (!config_number(text, 10, CP_MAX_CPUS, &n) || n == 0)
+		return false;
+	config->cpus = (unsigned int)n;
+	return true;
+}
+
+static bool set_console(struct cp_config *config, struct config_span text,
+			struct config_problem *problem)
+{
+	uint64_t n;
+
+	(void)problem;
+	if (!config_number(text, 16, UINT16_MAX, &n))
+		return false;
+	config->console = (uint16_t)n;
+	return true;
+}
+
+static bool set_seed(struct cp_config *config, struct config_span text,
+		     struct config_problem *problem)
+{
+	(void)problem;
+	return config_number(text, 10, UINT64_MAX, &config->seed);
+}
+
+#define KEYS 9
+static const struct {
+	const char *name;
+	bool (*set)(struct cp_config *config, struct config_span text,
+		    struct config_problem *problem);
+	const char *expected;
+} keys[KEYS] = {
+	{ "userid", set_userid, "1 to 8 characters A to Z, 0 to 9, @ # $ _ - + :" },
+	{ "class", set_class, "privilege classes A to Z and 1 to 6, such as EG" },
+	{ "level", set_level, "version.release.modification, such as 7.3.0" },
+	{ "cpus", set_cpus, "a number from 1 to 64" },
+	{ "storage", config_storage, "at least one extent, such as 0.128M" },
+	{ "directory", config_directory, "directory statements" },
+	{ "segment", config_segments, "segment definitions" },
+	{ "console", set_console, "a hexadecimal device number up to FFFF" },
+	{ "seed", set_seed, "a number from 0 to 18446744073709551615" },
+};
+
+const char *const cp_config_keys[KEYS + 1] = {
+	"userid", "class", "level", "cpus", "storage", "directory", "segment", "console", "seed",
+};
+
+static int report(const char *key, const struct config_problem *problem, char *err, size_t errlen)
+{
+	int len = (int)(problem->value.end - problem->value.at);
+
+	snprintf(err, errlen, "%s \"%.*s%s\": expected %s", key, len > 80 ? 80 : len,
+		 problem->value.at, len > 80 ? "..." : "", problem->expected);
+	return -1;
+}
+
+int cp_config_set(struct cp_config *config, const char *key, const char *value, char *err,
+		  size_t errlen)
+{
+	struct config_span text = { value, value + strlen(value) };
+
+	for (size_t i = 0; i < KEYS; i++) {
+		struct config_problem problem = { text, keys[i].expected };
+		struct cp_config next = *config;
+
+		if (strcmp(key, keys[i].name) != 0)
+			continue;
+		if (!keys[i].set(&next, text, &problem))
+			return report(key, &problem, err, errlen);
+		*config = next;
+		return 0;
+	}
+	snprintf(err, errlen, "option \"%.80s\" is not known: expected userid, class, level, cpus, "
+		 "storage, directory, segment, console or seed", key);
+	return -1;
+}
+
+int cp_config_parse_storage(struct cp_config *config, const char *text, char *err, size_t errlen)
+{
+	return cp_config_set(config, "storage", text, err, errlen);
+}
+
+void cp_config_init(struct cp_config *config)
+{
+	char err[1];
+
+	memset(config, 0, sizeof(*config));
+	config->max_messages = DEFAULT_MESSAGES;
+	for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++) {
+		int rc = cp_config_set(config, defaults[i][0], defaults[i][1], err, sizeof(err));
+
+		assert(rc == 0);
+		(void)rc;
+	}
+}
+
+int cp_config_copy(struct cp_config *to, const struct cp_config *from)
+{
+	*to = *from;
+	for (unsigned int i = 0; i < from->segments; i++)
+		to->segment[i].file = NULL;
+	for (unsigned int i = 0; i < from->segments; i++) {
+		if (!from->segment[i].file)
+			continue;
+		to->segment[i].file = strdup(from->segment[i].file);
+		if (!to->segment[i].file) {
+			cp_config_fini(to);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+void cp_config_fini(struct cp_config *config)
+{
+	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
+		free(config->segment[i].file);
+		config->segment[i].file = NULL;
+	}
+}

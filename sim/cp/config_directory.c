@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Statements of the user directory: IUCV, NAMESAVE, OPTION, ACCOUNT. */
+#include <string.h>
+
+#include "config_parse.h"
+
+/* z/VM's own value where OPTION MAXCONN is not given. */
+#define DEFAULT_MAXCONN 64
+
+static bool iucv_operands(struct cp_iucv_statement *s, struct config_span rest,
+			  struct config_problem *problem)
+{
+	struct config_span word;
+	uint64_t n;
+
+	while (config_word(&rest, &word)) {
+		if (config_is(word, "PRIORITY")) {
+			s->priority = true;
+		} else if (config_is(word, "MSGLIMIT") && config_word(&rest, &word) &&
+			   config_number(word, 10, 65535, &n) && n > 0) {
+			s->msglimit = (uint16_t)n;
+		} else {
+			return config_wrong(problem, word, "PRIORITY or MSGLIMIT 1 to 65535");
+		}
+	}
+	return true;
+}
+
+static bool parse_iucv(struct cp_config *config, struct config_span rest,
+		       struct config_problem *problem)
+{
+	struct cp_iucv_statement s = { 0 };
+	struct config_span word = rest;
+
+	if (!config_word(&rest, &word) || !config_name(word, true, s.name))
+		return config_wrong(problem, word, "a user ID, a service, ALLOW or ANY");
+	if (config->iucv_statements == CP_MAX_DIRECTORY)
+		return config_wrong(problem, word, "no more than 64 IUCV statements");
+	if (!iucv_operands(&s, rest, problem))
+		return false;
+	config->iucv[config->iucv_statements++] = s;
+	return true;
+}
+
+static bool parse_namesave(struct cp_config *config, struct config_span rest,
+			   struct config_problem *problem)
+{
+	struct config_span word = rest;
+
+	if (config_empty(rest))
+		return config_wrong(problem, word, "NAMESAVE to name a segment");
+	while (config_word(&rest, &word)) {
+		if (config->namesaves == CP_MAX_DIRECTORY)
+			return config_wrong(problem, word, "no more than 64 NAMESAVE names");
+		if (!config_name(word, false, config->namesave[config->namesaves]))
+			return config_wrong(problem, word, "a segment's name of 1 to 8 characters");
+		config->namesaves++;
+	}
+	return true;
+}
+
+static bool parse_option(struct cp_config *config, struct config_span rest,
+			 struct config_problem *problem)
+{
+	struct config_span word = rest;
+	uint64_t n;
+
+	if (config_empty(rest))
+		return config_wrong(problem, word, "OPTION MAXCONN number or OPTION APPLMON");
+	while (config_word(&rest, &word)) {
+		if (config_is(word, "APPLMON")) {
+			config->applmon = true;
+		} else if (config_is(word, "MAXCONN") && config_word(&rest, &word) &&
+			   config_number(word, 10, CP_MAX_PATHS, &n) && n > 0) {
+			config->max_paths = (uint32_t)n;
+		} else {
+			return config_wrong(problem, word, "APPLMON or MAXCONN 1 to 65535");
+		}
+	}
+	return true;
+}
+
+static bool parse_account(struct cp_config *config, struct config_span rest,
+			  struct config_problem *problem)
+{
+	struct config_span word = rest;
+
+	if (config_word(&rest, &word) && config_empty(rest) &&
+	    config_name(word, false, config->account))
+		return true;
+	return config_wrong(problem, word, "an account number of 1 to 8 characters");
+}
+
+static const struct {
+	const char *name;
+	bool (*parse)(struct cp_config *config, struct config_span rest,
+		      struct config_problem *problem);
+} statements[] = {
+	{ "IUCV", parse_iucv },
+	{ "NAMESAVE", parse_namesave },
+	{ "OPTION", parse_option },
+	{ "ACCOUNT", parse_account },
+};
+
+static bool parse_statement(struct cp_config *config, struct config_span item,
+			    struct config_problem *problem)
+{
+	struct config_span rest = item, word;
+
+	if (!config_word(&rest, &word))
+		return true;
+	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++)
+		if (config_is(word, statements[i].name))
+			return statements[i].parse(config, rest, problem);
+	return config_wrong(problem, item, "an IUCV, NAMESAVE, OPTION or ACCOUNT statement");
+}
+
+bool config_directory(struct cp_config *config, struct config_span text,
+		      struct config_problem *problem)
+{
+	struct config_span item;
+
+	memset(config->iucv, 0, sizeof(config->iucv));
+	memset(config->namesave, 0, sizeof(config->namesave));
+	memset(config->account, 0, sizeof(config->account));
+	config->iucv_statements = 0;
+	config->namesaves = 0;
+	config->applmon = false;
+	config->max_paths = DEFAULT_MAXCONN;
+	while (config_item(&text, &item))
+		if (!parse_statement(config, item, problem))
+			return false;
+	return true;
+}

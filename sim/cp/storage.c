@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Guest storage: extents, access rights, and the only way to guest data.
+ *
+ * Prefixing is the host's business, so rights are looked up by the real
+ * address.  That differs from the absolute one only inside the two 8 KiB areas
+ * that prefixing exchanges; the one at 0 always lies in the first extent, the
+ * other does unless the guest prefixes a CPU outside of its storage.
+ */
+#include <string.h>
+
+#include "config_parse.h"
+#include "cp_private.h"
+#include "zvmlab/state.h"
+#include "zvmlab/storage.h"
+#include "zvmlab/trace.h"
+
+enum cp_access cp_page_access(const struct cp *cp, uint64_t addr)
+{
+	enum cp_access access = dcss_page_access(cp, addr);
+
+	/* A segment loaded inside storage takes the place of the guest's own pages. */
+	if (access != CP_ACCESS_NONE)
+		return access;
+	for (unsigned int i = 0; i < cp->config.extents; i++)
+		if (addr - cp->config.extent[i].start < cp->config.extent[i].size)
+			return CP_ACCESS_WRITE;
+	return CP_ACCESS_NONE;
+}
+
+/* Host pointer to @len bytes within one page, or NULL with the exception in @pgm. */
+static uint8_t *map_page(struct cp *cp, int cpu, uint64_t addr, size_t len, bool store,
+			 uint16_t *pgm)
+{
+	enum cp_access access = cp_page_access(cp, addr);
+	uint8_t *host = NULL;
+
+	assert(len > 0 && (addr & (CP_PAGE_SIZE - 1)) + len <= CP_PAGE_SIZE);
+	if (store && access == CP_ACCESS_READ) {
+		*pgm = PGM_PROTECTION;
+		return NULL;
+	}
+	if (access != CP_ACCESS_NONE)
+		host = cp->host.map(cp->host.opaque, cpu, addr, len);
+	if (!host)
+		*pgm = PGM_ADDRESSING;
+	return host;
+}
+
+static size_t bytes_in_page(uint64_t addr, size_t len)
+{
+	size_t room = CP_PAGE_SIZE - (addr & (CP_PAGE_SIZE - 1));
+
+	return len < room ? len : room;
+}
+
+/* Whatever @len is, the walk ends at the first page that is not the guest's. */
+uint16_t storage_check(struct cp *cp, int cpu, uint64_t addr, size_t len, bool store)
+{
+	uint16_t pgm = 0;
+
+	assert(cpu == CP_ABSOLUTE || (unsigned int)cpu < cp->config.cpus);
+	if (len > 0 && len - 1 > UINT64_MAX - addr)
+		return PGM_ADDRESSING;
+	while (len > 0) {
+		size_t part = bytes_in_page(addr, len);
+
+		if (!map_page(cp, cpu, addr, part, store, &pgm))
+			return pgm;
+		addr += part;
+		len -= part;
+	}
+	return 0;
+}
+
+/* Only an access to several pages has to look ahead: it is done as a whole or not at all. */
+static uint16_t look_ahead(struct cp *cp, int cpu, uint64_t addr, size_t len, bool store)
+{
+	return bytes_in_page(addr, len) == len ? 0 : storage_check(cp, cpu, addr, len, store);
+}
+
+uint16_t storage_read(struct cp *cp, int cpu, uint64_t addr, void *to, size_t len)
+{
+	uint16_t pgm = look_ahead(cp, cpu, addr, len, false);
+
+	for (size_t done = 0; done < len && pgm == 0;) {
+		size_t part = bytes_in_page(addr + done, len - done);
+		const uint8_t *host = map_page(cp, cpu, addr + done, part, false, &pgm);
+
+		if (!host)
+			return pgm;
+		memcpy((uint8_t *)to + done, host, part);
+		done += part;
+	}
+	if (pgm == 0)
+		trace_access(cp, false, addr, to, len);
+	return pgm;
+}
+
+uint16_t storage_write(struct cp *cp, int cpu, uint64_t addr, const void *from, size_t len)
+{
+	uint16_t pgm = look_ahead(cp, cpu, addr, len, true);
+
+	for (size_t done = 0; done < len && pgm == 0;) {
+		size_t part = bytes_in_page(addr + done, len - done);
+		uint8_t *host = map_page(cp, cpu, addr + done, part, true, &pgm);
+
+		if (!host)
+			return pgm;
+		memcpy(host, (const uint8_t *)from + done, part);
+		cp->host.dirty(cp->host.opaque, cpu, addr + done, part);
+		done += part;
+	}
+	if (pgm == 0)
+		trace_access(cp, true, addr, from, len);
+	return pgm;
+}
+
+uint64_t storage_size(const struct cp *cp)
+{
+	uint64_t size = 0;
+
+	for (unsigned int i = 0; i < cp->config.extents; i++)
+		size += cp->config.extent[i].size;
+	return size;
+}
+
+uint64_t storage_last(const struct cp *cp)
+{
+	const struct cp_extent *last = &cp->config.extent[cp->config.extents - 1];
+
+	assert(cp->config.extents > 0);
+	return last->start + last->size - 1;
+}
+
+bool storage_overlaps(const struct cp *cp, uint64_t first, uint64_t last)
+{
+	assert(first <= last);
+	for (unsigned int i = 0; i < cp->config.extents; i++) {
+		const struct cp_extent *extent = &cp->config.extent[i];
+
+		if (first <= extent->start + extent->size - 1 && last >= extent->start)
+			return true;
+	}
+	return false;
+}
+
+uint64_t cp_highest_address(const struct cp *cp)
+{
+	uint64_t highest = storage_last(cp);
+	uint64_t segments = dcss_highest(cp);
+
+	return segments > highest ? segments : highest;
+}
+
+void storage_state(struct cp *cp, struct state *state)
+{
+	struct cp_extent extent[CP_MAX_EXTENTS] = { 0 };
+	uint32_t extents = cp->config.extents;
+	uint64_t end = 0;
+
+	state_tag(state, "STOR");
+	state_u32(state, &extents);
+	state_require(state, extents >= 1 && extents <= CP_MAX_EXTENTS);
+	memcpy(extent, cp->config.extent, sizeof(extent));
+	for (uint32_t i = 0; i < extents && !state->failed; i++) {
+		state_u64(state, &extent[i].start);
+		state_u64(state, &extent[i].size);
+		state_require(state, config_extent_valid(&extent[i], end));
+		end = extent[i].start + extent[i].size;
+	}
+	state_require(state, extent[0].start == 0);
+	if (!state->loading || state->failed)
+		return;
+	memcpy(cp->config.extent, extent, sizeof(extent));
+	cp->config.extents = extents;
+	cp->host.storage_changed(cp->host.opaque);
+}
