@@ -98,10 +98,17 @@ def _queue_key(name: str, data: Mapping[str, Any]) -> str:
 class Control:
     """A connection to the control socket of one guest."""
 
-    def __init__(self, sock: socket.socket, path: str, timeout: float) -> None:
+    def __init__(
+        self,
+        sock: socket.socket,
+        path: str,
+        timeout: float,
+        check: Callable[[], None] | None = None,
+    ) -> None:
         self._socket = sock
         self.path = path
         self.timeout = timeout
+        self._check = check
         self._send_lock = threading.Lock()
         self._changed = threading.Condition()
         self._next_id = 0
@@ -123,7 +130,8 @@ class Control:
         """Wait for the socket and its greeting.
 
         `timeout` is also the limit of each later request.  `check` is called
-        while waiting and may raise, for instance because the emulator is gone.
+        while waiting and may raise, for instance because the emulator is gone;
+        it is called again when the connection has ended, and may know why.
         """
         name = os.fspath(path)
         if len(os.fsencode(name)) > MAX_PATH:
@@ -133,7 +141,7 @@ class Control:
             )
         deadline = time.monotonic() + timeout
         sock = _open(name, deadline, timeout, check)
-        control = cls(sock, name, timeout)
+        control = cls(sock, name, timeout, check)
         try:
             control._await(
                 lambda: control._greeting,
@@ -235,6 +243,8 @@ class Control:
 
     def _check_open(self) -> None:
         if self._closed is not None:
+            if self._check is not None:
+                self._check()
             raise EmulatorError(self._closed)
 
     def _await(self, ready: Callable[[], T | None], deadline: float, text: str) -> T:
