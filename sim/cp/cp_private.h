@@ -99,8 +99,12 @@ enum cp_access dcss_page_access(const struct cp *cp, uint64_t addr);
 /* dcss.c for storage.c: last byte of the segment that reaches highest, 0 without one. */
 uint64_t dcss_highest(const struct cp *cp);
 
-/* msg.c for commands: MSG and SMSG to a user; 0 or CP's message number. */
-int msg_send(struct cp *cp, const char *from, const char *to, const char *text, bool special);
+/* msg.c for commands: MSG, SMSG and MSGNOH to a user; 0 or CP's message number. */
+enum msg_kind { MSG_PLAIN, MSG_SPECIAL, MSG_NO_HEADER };
+int msg_send(struct cp *cp, const char *from, const char *to, const char *text,
+	     enum msg_kind kind);
+/** Is a user of that name logged on: the guest, a peer or the operator? */
+bool msg_logged_on(struct cp *cp, const char *name);
 /** SET SMSG OFF|ON|IUCV of the guest: 0, 1, 2. */
 void msg_set_smsg(struct cp *cp, unsigned int mode);
 unsigned int msg_smsg(const struct cp *cp);

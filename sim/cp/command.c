@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* The command processor: life cycle, table of commands, privilege classes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command_private.h"
+#include "zvmlab/event.h"
+#include "zvmlab/state.h"
+#include "zvmlab/trace.h"
+
+/* Names, abbreviations and classes as CP has them; docs/choices/command.md lists what is not documented. */
+static const struct cpcmd_word commands[] = {
+	{ "QUERY", 1, CPCMD_ALL_CLASSES, cpcmd_query },
+	{ "TERMINAL", 4, CPCMD_ALL_CLASSES, cpcmd_terminal },
+	{ "SET", 3, CPCMD_ALL_CLASSES, cpcmd_set },
+	{ "DEFINE", 3, "G", cpcmd_define },
+	{ "DEFSEG", 6, "E", cpcmd_defseg },
+	{ "SAVESEG", 7, "E", cpcmd_saveseg },
+	{ "PURGE", 3, "E", cpcmd_purge },
+	{ "MONITOR", 3, "AE", cpcmd_monitor },
+	{ "MESSAGE", 1, CPCMD_ALL_CLASSES, cpcmd_msg },
+	{ "MSG", 3, CPCMD_ALL_CLASSES, cpcmd_msg },
+	{ "MSGNOH", 6, "B", cpcmd_msgnoh },
+	{ "SMSG", 2, "G", cpcmd_smsg },
+	{ NULL, 0, NULL, NULL },
+};
+
+int cpcmd_init(struct cp *cp, char *err, size_t errlen)
+{
+	struct cpcmd *command = calloc(1, sizeof(*command));
+	char *text = malloc(CPCMD_MAX_RESPONSE);
+
+	if (!command || !text) {
+		snprintf(err, errlen, "not enough memory for the command processor");
+		free(command);
+		free(text);
+		return -1;
+	}
+	command->response.text = text;
+	command->response.capacity = CPCMD_MAX_RESPONSE;
+	cpcmd_terminal_init(command);
+	cp->command = command;
+	return 0;
+}
+
+void cpcmd_fini(struct cp *cp)
+{
+	if (cp->command)
+		free(cp->command->response.text);
+	free(cp->command);
+	cp->command = NULL;
+}
+
+/* CP was IPLed before its guest; the clock may not run yet when the CP is created. */
+static void note_ipl(struct cp *cp)
+{
+	if (cp->command->ipl_tod == 0)
+		cp->command->ipl_tod = cp_tod(cp);
+}
+
+void cpcmd_reset(struct cp *cp)
+{
+	note_ipl(cp);
+}
+
+void cpcmd_state(struct cp *cp, struct state *state)
+{
+	struct cpcmd *command = cp->command;
+
+	state_tag(state, "CCMD");
+	state_u64(state, &command->ipl_tod);
+	state_bool(state, &command->run);
+	for (unsigned int i = 0; i < TERM_SETTINGS; i++)
+		state_u16(state, &command->term[i]);
+	state_require(state, cpcmd_terminal_valid(command));
+	if (state->failed)
+		cpcmd_terminal_init(command);
+	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
+		struct cpcmd_file *file = &command->file[i];
+
+		state_u16(state, &file->id);
+		state_u64(state, &file->tod);
+		state_bytes(state, file->origin, sizeof(file->origin));
+		state_require(state, file->origin[CP_NAME_LEN] == '\0');
+		if (state->failed)
+			file->origin[CP_NAME_LEN] = '\0';
+	}
+}
+
+const char *cpcmd_issuer_id(const struct cpcmd_args *args)
+{
+	return args->issuer == CPCMD_OPERATOR ? CPCMD_OPERATOR_ID : args->cp->config.userid;
+}
+
+const char *cpcmd_issuer_classes(const struct cpcmd_args *args)
+{
+	return args->issuer == CPCMD_OPERATOR ? CPCMD_ALL_CLASSES : args->cp->config.classes;
+}
+
+bool cpcmd_abbreviates(const char *word, const char *name, unsigned int min)
+{
+	const size_t len = strlen(word);
+
+	assert(min > 0 && min <= strlen(name));
+	return len >= min && len <= strlen(name) && memcmp(word, name, len) == 0;
+}
+
+const struct cpcmd_word *cpcmd_find(const struct cpcmd_args *args, const struct cpcmd_word *table,
+				    const char *word)
+{
+	for (; table->name; table++) {
+		if (cpcmd_abbreviates(word, table->name, table->min) &&
+		    strpbrk(cpcmd_issuer_classes(args), table->classes))
+			return table;
+	}
+	return NULL;
+}
+
+int cpcmd_option(struct cpcmd_args *args, const struct cpcmd_word *table, const char *module)
+{
+	const struct cpcmd_word *option;
+
+	if (!cpcmd_next(args))
+		return cpcmd_missing(args, module);
+	option = cpcmd_find(args, table, args->word);
+	if (option)
+		return option->run(args);
+	return cpcmd_invalid(args, module);
+}
+
+/* One command without its newline; blank lines do nothing. */
+static int run_line(struct cp *cp, enum cpcmd_issuer issuer, const char *line)
+{
+	struct cpcmd_args args = { .cp = cp, .issuer = issuer, .next = line };
+	const struct cpcmd_word *command;
+
+	if (!cpcmd_next(&args))
+		return 0;
+	command = cpcmd_find(&args, commands, args.word);
+	if (!command)
+		return cpcmd_message(cp, "CMD", CPCMD_UNKNOWN, 'E', "Unknown CP command: %s",
+				     args.word);
+	return command->run(&args);
+}
+
+/* The lines of @text, which has no NUL but the one at its end. */
+static void run_lines(struct cp *cp, enum cpcmd_issuer issuer, char *text)
+{
+	struct cpcmd_response *response = &cp->command->response;
+
+	for (char *line = text; line;) {
+		char *end = strchr(line, '\n');
+		int rc;
+
+		if (end)
+			*end++ = '\0';
+		rc = run_line(cp, issuer, line);
+		if (rc != 0)
+			response->rc = rc;
+		if (issuer == CPCMD_GUEST) {
+			cpcmd_printable(line, strlen(line));
+			cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_COMMAND, .name = "",
+							  .text = line, .value = (uint64_t)rc });
+		}
+		line = end;
+	}
+}
+
+const struct cpcmd_response *cpcmd_run(struct cp *cp, enum cpcmd_issuer issuer, const char *text,
+				       size_t len)
+{
+	struct cpcmd_response *response = &cp->command->response;
+	char copy[CPCMD_MAX_COMMAND + 1];
+
+	assert(issuer == CPCMD_GUEST || issuer == CPCMD_OPERATOR);
+	note_ipl(cp);
+	response->len = 0;
+	response->rc = 0;
+	cp->command->truncated = false;
+	for (size_t i = 0; i < len && i < CPCMD_MAX_COMMAND; i++)
+		copy[i] = text[i] != '\0' ? text[i] : ' ';
+	copy[len < CPCMD_MAX_COMMAND ? len : CPCMD_MAX_COMMAND] = '\0';
+	if (issuer == CPCMD_OPERATOR) {
+		trace_begin(cp, TRACE_NO_CPU, "command");
+		trace_text(cp, "issuer", CPCMD_OPERATOR_ID);
+		trace_text(cp, "text", copy);
+		trace_number(cp, "length", len);
+	}
+	if (len <= CPCMD_MAX_COMMAND)
+		run_lines(cp, issuer, copy);
+	else
+		response->rc = cpcmd_message(cp, "CMD", CPCMD_BAD_OPERAND, 'E',
+					     "Operand missing or invalid - the command is longer "
+					     "than %u characters", CPCMD_MAX_COMMAND);
+	if (issuer == CPCMD_OPERATOR) {
+		trace_number(cp, "rc", (uint64_t)response->rc);
+		trace_bytes(cp, "response", response->text, response->len);
+		trace_end(cp);
+	}
+	assert(response->len <= response->capacity && response->rc >= 0);
+	return response;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* MESSAGE, MSGNOH, SMSG and the users that they can reach: QUERY NAMES, QUERY USERS. */
+#include <stdio.h>
+#include <string.h>
+
+#include "command_private.h"
+#include "zvmlab/iucv.h"
+
+#define NAMES_PER_LINE 4u
+
+static int not_logged_on(struct cp *cp, const char *module, const char *name)
+{
+	return cpcmd_message(cp, module, CPCMD_NOT_LOGGED_ON, 'E', "%s not logged on", name);
+}
+
+static int send(struct cpcmd_args *args, const char *module, enum msg_kind kind)
+{
+	struct cp *cp = args->cp;
+	const char *text;
+	int rc;
+
+	if (!cpcmd_next(args))
+		return cpcmd_message(cp, module, CPCMD_BAD_USERID, 'E',
+				     "Userid missing or invalid");
+	if (strcmp(args->word, "*") == 0)
+		snprintf(args->word, sizeof(args->word), "%s", cpcmd_issuer_id(args));
+	if (strcmp(args->word, "OP") == 0)
+		snprintf(args->word, sizeof(args->word), "%s", CPCMD_OPERATOR_ID);
+	text = cpcmd_rest(args);
+	if (*text == '\0')
+		return cpcmd_missing(args, module);
+	rc = msg_send(cp, cpcmd_issuer_id(args), args->word, text, kind);
+	if (rc == CPCMD_NOT_LOGGED_ON)
+		return not_logged_on(cp, module, args->word);
+	if (rc == CPCMD_NOT_RECEIVING)
+		return cpcmd_message(cp, module, CPCMD_NOT_RECEIVING, 'E', "%s not receiving; %s",
+				     args->word, kind == MSG_SPECIAL ? "SMSG" : "MSG");
+	assert(rc == 0);
+	return 0;
+}
+
+int cpcmd_msg(struct cpcmd_args *args)
+{
+	return send(args, "MSG", MSG_PLAIN);
+}
+
+int cpcmd_msgnoh(struct cpcmd_args *args)
+{
+	return send(args, "MSG", MSG_NO_HEADER);
+}
+
+int cpcmd_smsg(struct cpcmd_args *args)
+{
+	return send(args, "SMS", MSG_SPECIAL);
+}
+
+struct names {
+	struct cp *cp;
+	unsigned int on_line;
+	char line[NAMES_PER_LINE * 20];
+};
+
+static void flush_names(struct names *names)
+{
+	if (names->on_line > 0)
+		cpcmd_line(names->cp, "%s", names->line);
+	names->on_line = 0;
+}
+
+/* Nobody has a terminal here: all are disconnected. */
+static void add_name(struct names *names, const char *name)
+{
+	size_t at = 0;
+
+	if (names->on_line > 0) {
+		at = strlen(names->line);
+		at += (size_t)snprintf(names->line + at, sizeof(names->line) - at, " , ");
+	}
+	snprintf(names->line + at, sizeof(names->line) - at, "%-8s - DSC", name);
+	if (++names->on_line == NAMES_PER_LINE)
+		flush_names(names);
+}
+
+int cpcmd_query_names(struct cpcmd_args *args)
+{
+	struct names names = { .cp = args->cp };
+	const struct iucv_user *user;
+	bool operator_seen = false;
+	const int rc = cpcmd_end(args, "CQU");
+
+	if (rc != 0)
+		return rc;
+	for (unsigned int i = 0; i < IUCV_MAX_USERS; i++) {
+		user = iucv_user_at(args->cp, i);
+		if (!user)
+			break;
+		if (iucv_user_is_service(user))
+			continue;
+		add_name(&names, iucv_user_name(user));
+		operator_seen |= strcmp(iucv_user_name(user), CPCMD_OPERATOR_ID) == 0;
+	}
+	if (!operator_seen)
+		add_name(&names, CPCMD_OPERATOR_ID);
+	flush_names(&names);
+	return 0;
+}
+
+/* QUERY USERS name, or QUERY name. */
+int cpcmd_query_user(struct cpcmd_args *args)
+{
+	char name[sizeof(args->word)];
+	int rc;
+
+	if (!cpcmd_next(args))
+		return cpcmd_missing(args, "CQU");
+	memcpy(name, args->word, sizeof(name));
+	rc = cpcmd_end(args, "CQU");
+	if (rc != 0)
+		return rc;
+	if (!msg_logged_on(args->cp, name))
+		return not_logged_on(args->cp, "CQU", name);
+	cpcmd_line(args->cp, "%-8s - DSC", name);
+	return 0;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the command processor share.
+ *
+ * A command is a row of a table and a function that reads its operands one by
+ * one, writes lines, and returns 0 or the number of CP's message.
+ */
+#ifndef COMMAND_PRIVATE_H
+#define COMMAND_PRIVATE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cp_private.h"
+#include "zvmlab/command.h"
+#include "zvmlab/dcss.h"
+
+/** Node name in QUERY USERID. */
+#define CPCMD_NODE "ZVMLAB"
+#define CPCMD_OPERATOR_ID "OPERATOR"
+/** Classes of the system operator (CP defines A to G). */
+#define CPCMD_ALL_CLASSES "ABCDEFG"
+/** Longest line of a response; a command echoed in a message is shorter. */
+#define CPCMD_MAX_LINE 512u
+
+/** Numbers of CP's messages; also the return code of the command that fails with one. */
+enum cpcmd_number {
+	CPCMD_UNKNOWN = 1,
+	CPCMD_INVALID_OPTION = 3,
+	CPCMD_CONFLICT = 13,
+	CPCMD_BAD_USERID = 20,
+	CPCMD_BAD_STORAGE = 25,
+	CPCMD_BAD_OPERAND = 26,
+	CPCMD_NO_SEGMENT = 44,
+	CPCMD_NOT_LOGGED_ON = 45,
+	CPCMD_NOT_RECEIVING = 57,
+	CPCMD_STORAGE_TOO_LARGE = 94,
+	CPCMD_SEGMENT_ERROR = 435,
+	CPCMD_SEGMENT_DONE = 440,
+	CPCMD_MONITOR_PENDING = 6224,
+};
+
+enum cpcmd_term {
+	TERM_LINEND, TERM_LINEDEL, TERM_CHARDEL, TERM_ESCAPE, TERM_TABCHAR, TERM_LINESIZE,
+	TERM_ATTN, TERM_APL, TERM_TEXT, TERM_MODE, TERM_HILIGHT, TERM_CONMODE, TERM_BREAKIN,
+	TERM_BRKKEY, TERM_SCRNSAVE, TERM_AUTOCR, TERM_MORE, TERM_MORE_CLEAR, TERM_HOLD,
+	TERM_TIMESTAMP, TERM_SYS3270, TERM_PROMPT, TERM_SETTINGS
+};
+
+/** Who filed a segment and when, for QUERY NSS. */
+struct cpcmd_file {
+	uint16_t id;		/**< struct dcss.fileid; 0: free */
+	uint64_t tod;
+	char origin[CP_NAME_LEN + 1];
+};
+
+struct cpcmd {
+	struct cpcmd_response response;
+	bool truncated;			/**< a line found no room: no later one is stored */
+	uint64_t ipl_tod;		/**< first reset or command; 0: not yet */
+	bool run;			/**< SET RUN */
+	uint16_t term[TERM_SETTINGS];
+	struct cpcmd_file file[CP_MAX_SEGMENTS];
+};
+
+/** One command line being worked on. */
+struct cpcmd_args {
+	struct cp *cp;
+	enum cpcmd_issuer issuer;
+	const char *next;		/**< what has not been read of the line */
+	char word[CPCMD_MAX_COMMAND + 1];	/**< last operand, in upper case; "" at the end */
+};
+
+typedef int cpcmd_function(struct cpcmd_args *args);
+
+/** A command or an option of one; tables end with a NULL name. */
+struct cpcmd_word {
+	const char *name;
+	uint8_t min;		/**< characters of the shortest abbreviation */
+	const char *classes;	/**< any one of them is enough */
+	cpcmd_function *run;
+};
+
+/* command.c */
+/** Is @word @name or an abbreviation of at least @min characters? */
+bool cpcmd_abbreviates(const char *word, const char *name, unsigned int min);
+/** Entry for @word that the issuer's classes allow, or NULL. */
+const struct cpcmd_word *cpcmd_find(const struct cpcmd_args *args, const struct cpcmd_word *table,
+				    const char *word);
+/** Run the option of @table that the next word names. */
+int cpcmd_option(struct cpcmd_args *args, const struct cpcmd_word *table, const char *module);
+/** Operator: "OPERATOR"; otherwise the guest's user ID. */
+const char *cpcmd_issuer_id(const struct cpcmd_args *args);
+const char *cpcmd_issuer_classes(const struct cpcmd_args *args);
+
+/* command_text.c */
+/** One line of the response; what is not printable becomes '.'. */
+__attribute__((format(printf, 2, 3))) void cpcmd_line(struct cp *cp, const char *format, ...);
+/** Replace what is not printable ASCII by '.'. */
+void cpcmd_printable(char *text, size_t len);
+/** "HCPmmmnnns text"; return: @number. */
+__attribute__((format(printf, 5, 6))) int cpcmd_message(struct cp *cp, const char *module,
+							unsigned int number, char severity,
+							const char *format, ...);
+/** 026E, and 003E for the operand in @args->word. */
+int cpcmd_missing(struct cpcmd_args *args, const char *module);
+int cpcmd_invalid(struct cpcmd_args *args, const char *module);
+/** Next operand into @args->word; false at the end of the line. */
+bool cpcmd_next(struct cpcmd_args *args);
+/** 0 at the end of the line, 003E if there is another operand. */
+int cpcmd_end(struct cpcmd_args *args, const char *module);
+/** What is left of the line without leading blanks. */
+const char *cpcmd_rest(struct cpcmd_args *args);
+/** Whole @text as a number from @min to @max in @base. */
+bool cpcmd_number(const char *text, unsigned int base, uint64_t min, uint64_t max, uint64_t *out);
+/** Storage size as CP writes it: "0", "4K", "256M", "2G". */
+#define CPCMD_SIZE_LEN 24
+const char *cpcmd_size(uint64_t bytes, char out[CPCMD_SIZE_LEN]);
+
+struct cpcmd_time {
+	unsigned int year, month, day, hour, minute, second, weekday;	/**< weekday: 0 = Sunday */
+};
+/** UTC of a TOD value (epoch 1900-01-01; leap seconds are not counted). */
+struct cpcmd_time cpcmd_time(uint64_t tod);
+
+/* The commands, by file. */
+cpcmd_function cpcmd_query;							/* command_query.c */
+cpcmd_function cpcmd_terminal, cpcmd_query_terminal;				/* command_terminal.c */
+cpcmd_function cpcmd_set, cpcmd_query_set;					/* command_set.c */
+cpcmd_function cpcmd_define, cpcmd_query_storage;				/* command_storage.c */
+cpcmd_function cpcmd_msg, cpcmd_msgnoh, cpcmd_smsg;				/* command_msg.c */
+cpcmd_function cpcmd_query_names, cpcmd_query_user;
+cpcmd_function cpcmd_defseg, cpcmd_saveseg, cpcmd_purge;			/* command_segment.c */
+cpcmd_function cpcmd_query_nss;							/* command_nss.c */
+cpcmd_function cpcmd_monitor;							/* command_monitor.c */
+cpcmd_function cpcmd_query_monitor;						/* command_query_monitor.c */
+
+/** Default terminal settings. */
+void cpcmd_terminal_init(struct cpcmd *command);
+/** Are the settings ones that TERMINAL could have made? */
+bool cpcmd_terminal_valid(const struct cpcmd *command);
+/** Note issuer and time of a segment that was defined or saved. */
+void cpcmd_file_stamp(struct cpcmd_args *args, uint16_t fileid);
+/** Entry of a segment's file, NULL if the configuration defined it. */
+const struct cpcmd_file *cpcmd_file(const struct cp *cp, uint16_t fileid);
+
+/** "SW", "EW", … in the order of enum dcss_type. */
+#define CPCMD_TYPES 7u
+extern const char *const cpcmd_types[CPCMD_TYPES];
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* QUERY: its options, and those that show the virtual machine and CP themselves. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command_private.h"
+
+#define MODULE "CQV"
+
+static int query_console(struct cpcmd_args *args)
+{
+	struct cp *cp = args->cp;
+	const unsigned int device = cp->config.console;
+	const int rc = cpcmd_end(args, MODULE);
+
+	if (rc != 0)
+		return rc;
+	/* Linux takes the device number from offset 5 and what follows "SUBCHANNEL = ". */
+	cpcmd_line(cp, "CONS %04X ON LDEV L%04X TERM START", device, device);
+	cpcmd_line(cp, "     %04X CL T NOCONT NOHOLD COPY 001    READY FORM STANDARD", device);
+	cpcmd_line(cp, "     %04X TO %-8s PRT DIST %-8s FLASHC 000 DEST OFF", device,
+		   cp->config.userid, cp->config.userid);
+	cpcmd_line(cp, "     %04X FLASH      CHAR      MDFY      0 FCB      LPP OFF", device);
+	cpcmd_line(cp, "     %04X 3215 NOEOF CLOSED    NOKEEP NOMSG NONAME", device);
+	cpcmd_line(cp, "     %04X SUBCHANNEL = 0000", device);
+	return 0;
+}
+
+static int query_userid(struct cpcmd_args *args)
+{
+	const int rc = cpcmd_end(args, MODULE);
+
+	if (rc == 0)
+		cpcmd_line(args->cp, "%-8s AT %s", args->cp->config.userid, CPCMD_NODE);
+	return rc;
+}
+
+static int query_cplevel(struct cpcmd_args *args)
+{
+	struct cp *cp = args->cp;
+	const struct cpcmd_time t = cpcmd_time(cp->command->ipl_tod);
+	/* "z/VM    7.3.0   ": the numbers stand behind the eight characters of the name. */
+	const char *level = strlen(cp->config.level) > 8 ? cp->config.level + 8 : "";
+	unsigned int version = 0, release = 0, modification = 0;
+	const int rc = cpcmd_end(args, MODULE);
+
+	if (rc != 0)
+		return rc;
+	sscanf(level, "%3u.%3u.%3u", &version, &release, &modification);
+	cpcmd_line(cp, "z/VM Version %u Release %u.%u, service level 0000 (64-bit)", version,
+		   release, modification);
+	cpcmd_line(cp, "Generated at %04u-%02u-%02u %02u:%02u:%02u UTC", t.year, t.month, t.day,
+		   t.hour, t.minute, t.second);
+	cpcmd_line(cp, "IPL at %04u-%02u-%02u %02u:%02u:%02u UTC", t.year, t.month, t.day, t.hour,
+		   t.minute, t.second);
+	return 0;
+}
+
+static int query_time(struct cpcmd_args *args)
+{
+	static const char *const days[7] = { "SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY",
+					     "THURSDAY", "FRIDAY", "SATURDAY" };
+	struct cp *cp = args->cp;
+	const uint64_t now = cp_tod(cp), ipl = cp->command->ipl_tod;
+	const struct cpcmd_time t = cpcmd_time(now);
+	const uint64_t connected = now > ipl ? ((now - ipl) >> 12) / 1000000u : 0;
+	const int rc = cpcmd_end(args, MODULE);
+
+	if (rc != 0)
+		return rc;
+	cpcmd_line(cp, "TIME IS %02u:%02u:%02u UTC %s %02u/%02u/%02u", t.hour, t.minute, t.second,
+		   days[t.weekday], t.month, t.day, t.year % 100);
+	cpcmd_line(cp, "CONNECT= %02" PRIu64 ":%02u:%02u VIRTCPU= 000:00.00 TOTCPU= 000:00.00",
+		   connected / 3600u, (unsigned int)(connected / 60u % 60u),
+		   (unsigned int)(connected % 60u));
+	return 0;
+}
+
+static int query_privclass(struct cpcmd_args *args)
+{
+	const int rc = cpcmd_end(args, MODULE);
+
+	if (rc != 0)
+		return rc;
+	cpcmd_line(args->cp, "Privilege classes for user %s", cpcmd_issuer_id(args));
+	cpcmd_line(args->cp, "          Currently: %s", cpcmd_issuer_classes(args));
+	cpcmd_line(args->cp, "          Directory: %s", cpcmd_issuer_classes(args));
+	cpcmd_line(args->cp, "The privilege classes are not locked against changes.");
+	return 0;
+}
+
+static int query_virtual(struct cpcmd_args *args)
+{
+	static const struct cpcmd_word options[] = {
+		{ "STORAGE", 4, "G", cpcmd_query_storage },
+		{ "CONSOLE", 3, "G", query_console },
+		{ NULL, 0, NULL, NULL },
+	};
+
+	return cpcmd_option(args, options, MODULE);
+}
+
+int cpcmd_query(struct cpcmd_args *args)
+{
+	static const struct cpcmd_word options[] = {
+		{ "CONSOLE", 3, "G", query_console },
+		{ "TERMINAL", 4, "G", cpcmd_query_terminal },
+		{ "USERID", 6, CPCMD_ALL_CLASSES, query_userid },
+		{ "CPLEVEL", 7, CPCMD_ALL_CLASSES, query_cplevel },
+		{ "VIRTUAL", 1, "G", query_virtual },
+		{ "NSS", 3, "E", cpcmd_query_nss },
+		{ "MONITOR", 3, "AE", cpcmd_query_monitor },
+		{ "NAMES", 1, CPCMD_ALL_CLASSES, cpcmd_query_names },
+		{ "USERS", 1, CPCMD_ALL_CLASSES, cpcmd_query_user },
+		{ "TIME", 1, CPCMD_ALL_CLASSES, query_time },
+		{ "PRIVCLASS", 4, CPCMD_ALL_CLASSES, query_privclass },
+		{ "SET", 3, "G", cpcmd_query_set },
+		{ NULL, 0, NULL, NULL },
+	};
+	struct cpcmd_args name = *args;
+
+	/* What is no option may be a user ID. */
+	if (cpcmd_next(&name) && !cpcmd_find(args, options, name.word) &&
+	    msg_logged_on(args->cp, name.word))
+		return cpcmd_query_user(args);
+	return cpcmd_option(args, options, MODULE);
+}

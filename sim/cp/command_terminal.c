@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* TERMINAL and QUERY TERMINAL. */
+#include <stdio.h>
+#include <string.h>
+
+#include "command_private.h"
+
+#define MAX_CHOICES 5u
+
+enum kind { CHARACTER, NUMBER, CHOICE };
+
+/*
+ * Values: a character, or 0 for OFF; a number, or 0 for OFF; the index of a choice.
+ * CONMODE is checked and not remembered: the console is the emulator's, and a
+ * reply with that word makes Linux change its console driver.
+ */
+static const struct setting {
+	const char *name;
+	uint8_t min;
+	enum kind kind;
+	uint16_t initial, low, high;	/* NUMBER: range */
+	const char *choice[MAX_CHOICES];		/* CHOICE */
+} settings[TERM_SETTINGS] = {
+	[TERM_LINEND] = { "LINEND", 5, CHARACTER, '#', 0, 0, { NULL } },
+	[TERM_LINEDEL] = { "LINEDEL", 5, CHARACTER, '[', 0, 0, { NULL } },
+	[TERM_CHARDEL] = { "CHARDEL", 5, CHARACTER, '@', 0, 0, { NULL } },
+	[TERM_ESCAPE] = { "ESCAPE", 3, CHARACTER, '"', 0, 0, { NULL } },
+	[TERM_TABCHAR] = { "TABCHAR", 4, CHARACTER, 0, 0, 0, { NULL } },
+	[TERM_LINESIZE] = { "LINESIZE", 5, NUMBER, 80, 1, 255, { NULL } },
+	[TERM_ATTN] = { "ATTN", 4, CHOICE, 0, 0, 0, { "OFF", "ON" } },
+	[TERM_APL] = { "APL", 3, CHOICE, 0, 0, 0, { "OFF", "ON" } },
+	[TERM_TEXT] = { "TEXT", 4, CHOICE, 0, 0, 0, { "OFF", "ON" } },
+	[TERM_MODE] = { "MODE", 4, CHOICE, 0, 0, 0, { "CP", "VM" } },
+	[TERM_HILIGHT] = { "HILIGHT", 4, CHOICE, 0, 0, 0, { "OFF", "ON" } },
+	[TERM_CONMODE] = { "CONMODE", 4, CHOICE, 0, 0, 0, { "3215", "3270" } },
+	[TERM_BREAKIN] = { "BREAKIN", 5, CHOICE, 0, 0, 0, { "IMMED", "GUESTCTL" } },
+	[TERM_BRKKEY] = { "BRKKEY", 4, CHOICE, 0, 0, 0, { "PA1", "PA2", "PA3", "NONE" } },
+	[TERM_SCRNSAVE] = { "SCRNSAVE", 5, CHOICE, 0, 0, 0, { "OFF", "ON" } },
+	[TERM_AUTOCR] = { "AUTOCR", 6, CHOICE, 1, 0, 0, { "OFF", "ON" } },
+	[TERM_MORE] = { "MORE", 4, NUMBER, 50, 0, 255, { NULL } },
+	[TERM_MORE_CLEAR] = { "", 0, NUMBER, 10, 0, 255, { NULL } },
+	[TERM_HOLD] = { "HOLD", 4, CHOICE, 1, 0, 0, { "OFF", "ON" } },
+	[TERM_TIMESTAMP] = { "TIMESTAMP", 5, CHOICE, 0, 0, 0, { "OFF", "ON" } },
+	[TERM_SYS3270] = { "SYS3270", 7, CHOICE, 0, 0, 0, { "OFF", "ON" } },
+	[TERM_PROMPT] = { "PROMPT", 6, CHOICE, 0, 0, 0, { "VM", "TSO" } },
+};
+
+void cpcmd_terminal_init(struct cpcmd *command)
+{
+	for (unsigned int i = 0; i < TERM_SETTINGS; i++)
+		command->term[i] = settings[i].initial;
+}
+
+static const struct setting *find_setting(const char *word)
+{
+	for (unsigned int i = 0; i < TERM_SETTINGS; i++) {
+		if (i != TERM_MORE_CLEAR &&
+		    cpcmd_abbreviates(word, settings[i].name, settings[i].min))
+			return &settings[i];
+	}
+	return NULL;
+}
+
+static bool parse_choice(const struct setting *setting, const char *word, uint16_t *value)
+{
+	for (uint16_t i = 0; i < MAX_CHOICES && setting->choice[i]; i++) {
+		if (strcmp(word, setting->choice[i]) == 0) {
+			*value = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool parse_value(const struct setting *setting, const char *word, uint16_t *value)
+{
+	uint64_t number;
+
+	if (setting->kind == CHOICE)
+		return parse_choice(setting, word, value);
+	/* MORE 0 0 is a delay of nothing; only LINESIZE knows OFF. */
+	if (strcmp(word, "OFF") == 0 && (setting->kind == CHARACTER || setting->low > 0)) {
+		*value = 0;
+		return true;
+	}
+	if (setting->kind == CHARACTER) {
+		if (strcmp(word, "ON") == 0) {
+			*value = setting->initial;
+			return true;
+		}
+		*value = (uint8_t)word[0];
+		return strlen(word) == 1 && word[0] > ' ' && word[0] < 0x7f;
+	}
+	if (!cpcmd_number(word, 10, setting->low, setting->high, &number))
+		return false;
+	*value = (uint16_t)number;
+	return true;
+}
+
+int cpcmd_terminal(struct cpcmd_args *args)
+{
+	struct cpcmd *command = args->cp->command;
+
+	if (!cpcmd_next(args))
+		return cpcmd_missing(args, "TRM");
+	do {
+		const struct setting *setting = find_setting(args->word);
+		uint16_t value;
+		unsigned int i;
+
+		if (!setting)
+			return cpcmd_invalid(args, "TRM");
+		i = (unsigned int)(setting - settings);
+		if (!cpcmd_next(args))
+			return cpcmd_missing(args, "TRM");
+		if (!parse_value(setting, args->word, &value))
+			return cpcmd_invalid(args, "TRM");
+		if (i != TERM_CONMODE)
+			command->term[i] = value;
+		if (i != TERM_MORE)
+			continue;
+		if (!cpcmd_next(args))
+			return cpcmd_missing(args, "TRM");
+		if (!parse_value(&settings[TERM_MORE_CLEAR], args->word, &value))
+			return cpcmd_invalid(args, "TRM");
+		command->term[TERM_MORE_CLEAR] = value;
+	} while (cpcmd_next(args));
+	return 0;
+}
+
+#define VALUE_LEN 12
+
+/* A setting's value padded as QUERY TERMINAL shows it. */
+static const char *show(const struct cpcmd *command, enum cpcmd_term i, char out[VALUE_LEN])
+{
+	const uint16_t value = command->term[i];
+
+	if (settings[i].kind == CHOICE)
+		snprintf(out, VALUE_LEN, "%-3s", settings[i].choice[value]);
+	else if (value == 0 && (settings[i].kind == CHARACTER || settings[i].low > 0))
+		snprintf(out, VALUE_LEN, "OFF");
+	else if (settings[i].kind == CHARACTER)
+		snprintf(out, VALUE_LEN, "%c ", value);
+	else
+		snprintf(out, VALUE_LEN, "%03u", value);
+	return out;
+}
+
+int cpcmd_query_terminal(struct cpcmd_args *args)
+{
+	const struct cpcmd *command = args->cp->command;
+	char v[TERM_SETTINGS][VALUE_LEN];
+	const int rc = cpcmd_end(args, "CQT");
+
+	if (rc != 0)
+		return rc;
+	for (unsigned int i = 0; i < TERM_SETTINGS; i++)
+		show(command, i, v[i]);
+	cpcmd_line(args->cp, "LINEND %s, LINEDEL %s, CHARDEL %s, ESCAPE %s, TABCHAR %s",
+		   v[TERM_LINEND], v[TERM_LINEDEL], v[TERM_CHARDEL], v[TERM_ESCAPE],
+		   v[TERM_TABCHAR]);
+	cpcmd_line(args->cp, "LINESIZE %s, ATTN %s, APL %s, TEXT %s, MODE %s, HILIGHT %s",
+		   v[TERM_LINESIZE], v[TERM_ATTN], v[TERM_APL], v[TERM_TEXT], v[TERM_MODE],
+		   v[TERM_HILIGHT]);
+	cpcmd_line(args->cp, "BREAKIN %s, BRKKEY %s, SCRNSAVE %s", v[TERM_BREAKIN],
+		   v[TERM_BRKKEY], v[TERM_SCRNSAVE]);
+	cpcmd_line(args->cp, "AUTOCR %s, MORE %s %s, HOLD %s, TIMESTAMP %s, SYS3270 %s, PROMPT %s",
+		   v[TERM_AUTOCR], v[TERM_MORE], v[TERM_MORE_CLEAR], v[TERM_HOLD],
+		   v[TERM_TIMESTAMP], v[TERM_SYS3270], v[TERM_PROMPT]);
+	return 0;
+}
+
+bool cpcmd_terminal_valid(const struct cpcmd *command)
+{
+	for (unsigned int i = 0; i < TERM_SETTINGS; i++) {
+		const uint16_t value = command->term[i];
+
+		switch (settings[i].kind) {
+		case CHOICE:
+			if (value >= MAX_CHOICES || !settings[i].choice[value])
+				return false;
+			break;
+		case CHARACTER:
+			if (value != 0 && (value <= ' ' || value >= 0x7f))
+				return false;
+			break;
+		case NUMBER:
+			if (value > settings[i].high)
+				return false;
+			break;
+		}
+	}
+	return true;
+}

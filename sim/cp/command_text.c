@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines and messages that commands write, operands that they read. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command_private.h"
+
+void cpcmd_printable(char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] < 0x20 || text[i] >= 0x7f)
+			text[i] = '.';
+	}
+}
+
+static void put_line(struct cp *cp, const char *text, size_t len)
+{
+	struct cpcmd *command = cp->command;
+	struct cpcmd_response *response = &command->response;
+
+	if (command->truncated || len + 1 > response->capacity - response->len) {
+		command->truncated = true;
+		return;
+	}
+	memcpy(response->text + response->len, text, len);
+	cpcmd_printable(response->text + response->len, len);
+	response->len += len;
+	response->text[response->len++] = '\n';
+}
+
+static __attribute__((format(printf, 3, 0))) size_t format_line(char line[CPCMD_MAX_LINE], size_t at,
+								const char *format, va_list list)
+{
+	const int len = vsnprintf(line + at, CPCMD_MAX_LINE - at, format, list);
+
+	assert(len >= 0 && (size_t)len < CPCMD_MAX_LINE - at);
+	return at + (size_t)len;
+}
+
+void cpcmd_line(struct cp *cp, const char *format, ...)
+{
+	char line[CPCMD_MAX_LINE];
+	va_list list;
+	size_t len;
+
+	va_start(list, format);
+	len = format_line(line, 0, format, list);
+	va_end(list);
+	put_line(cp, line, len);
+}
+
+int cpcmd_message(struct cp *cp, const char *module, unsigned int number, char severity,
+		  const char *format, ...)
+{
+	char line[CPCMD_MAX_LINE];
+	va_list list;
+	size_t len;
+
+	assert(strlen(module) == 3 && number > 0);
+	len = (size_t)snprintf(line, sizeof(line), "HCP%s%03u%c ", module, number, severity);
+	va_start(list, format);
+	len = format_line(line, len, format, list);
+	va_end(list);
+	put_line(cp, line, len);
+	return (int)number;
+}
+
+int cpcmd_missing(struct cpcmd_args *args, const char *module)
+{
+	return cpcmd_message(args->cp, module, CPCMD_BAD_OPERAND, 'E',
+			     "Operand missing or invalid");
+}
+
+int cpcmd_invalid(struct cpcmd_args *args, const char *module)
+{
+	assert(args->word[0] != '\0');
+	return cpcmd_message(args->cp, module, CPCMD_INVALID_OPTION, 'E', "Invalid option - %s",
+			     args->word);
+}
+
+const char *cpcmd_rest(struct cpcmd_args *args)
+{
+	while (*args->next == ' ')
+		args->next++;
+	return args->next;
+}
+
+/* Not toupper(): the emulator's locale must make no difference. */
+static char upper(char c)
+{
+	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+bool cpcmd_next(struct cpcmd_args *args)
+{
+	const char *from = cpcmd_rest(args);
+	const size_t len = strcspn(from, " ");
+
+	assert(len < sizeof(args->word));
+	for (size_t i = 0; i < len; i++)
+		args->word[i] = upper(from[i]);
+	args->word[len] = '\0';
+	args->next = from + len;
+	return len > 0;
+}
+
+int cpcmd_end(struct cpcmd_args *args, const char *module)
+{
+	if (!cpcmd_next(args))
+		return 0;
+	return cpcmd_message(args->cp, module, CPCMD_INVALID_OPTION, 'E',
+			     "Invalid option - command contains extra option(s) starting with %s",
+			     args->word);
+}
+
+bool cpcmd_number(const char *text, unsigned int base, uint64_t min, uint64_t max, uint64_t *out)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	uint64_t value = 0;
+
+	assert(base == 10 || base == 16);
+	assert(min <= max && max <= UINT64_MAX / 16 - 1);
+	if (*text == '\0')
+		return false;
+	for (; *text; text++) {
+		const char *digit = memchr(digits, *text, base);
+
+		if (!digit)
+			return false;
+		value = value * base + (uint64_t)(digit - digits);
+		if (value > max)
+			return false;
+	}
+	*out = value;
+	return value >= min;
+}
+
+const char *cpcmd_size(uint64_t bytes, char out[CPCMD_SIZE_LEN])
+{
+	static const char unit[] = "KMGTPE";
+	unsigned int i = 0;
+
+	if (bytes == 0 || bytes % 1024 != 0) {
+		snprintf(out, CPCMD_SIZE_LEN, "%" PRIu64, bytes);
+		return out;
+	}
+	bytes /= 1024;
+	while (bytes % 1024 == 0) {
+		bytes /= 1024;
+		i++;
+	}
+	assert(i + 1 < sizeof(unit));
+	snprintf(out, CPCMD_SIZE_LEN, "%" PRIu64 "%c", bytes, unit[i]);
+	return out;
+}
+
+static bool leap(unsigned int year)
+{
+	return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+}
+
+struct cpcmd_time cpcmd_time(uint64_t tod)
+{
+	static const uint8_t lengths[12] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+	/* TOD bit 51 is a microsecond (PoP, "Time-of-Day Clock"). */
+	const uint64_t seconds = (tod >> 12) / 1000000u;
+	unsigned int days = (unsigned int)(seconds / 86400u);
+	struct cpcmd_time t = {
+		.year = 1900, .month = 1,
+		.hour = (unsigned int)(seconds / 3600u % 24u),
+		.minute = (unsigned int)(seconds / 60u % 60u),
+		.second = (unsigned int)(seconds % 60u),
+		.weekday = (days + 1) % 7,	/* 1 January 1900 was a Monday */
+	};
+
+	while (days >= 365u + leap(t.year))
+		days -= 365u + leap(t.year++);
+	for (;; t.month++) {
+		const bool longer = t.month == 2 && leap(t.year);
+		const unsigned int length = lengths[t.month - 1] + (longer ? 1u : 0u);
+
+		if (days < length)
+			break;
+		days -= length;
+	}
+	t.day = days + 1;
+	assert(t.year <= 2042 && t.month <= 12);
+	return t;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The *MSG system service, and where messages between users go.
+ *
+ * The guest connects; each SMSG for it is then a one-way IUCV message of an
+ * eight-byte EBCDIC sender and the text.  A message waits in a buffer of the
+ * service until IUCV says that it is complete.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command_private.h"
+#include "zvmlab/ebcdic.h"
+#include "zvmlab/event.h"
+#include "zvmlab/fault.h"
+#include "zvmlab/iucv.h"
+#include "zvmlab/state.h"
+
+#define MSG_SERVICE "*MSG"
+/* IPTRGCLS of *MSG: class 4 is SMSG (CP Programming Services, "*MSG"). */
+#define MSG_CLASS_SMSG 4u
+/* A text comes from one command line. */
+#define MSG_MAX_TEXT CPCMD_MAX_COMMAND
+#define MSG_BUFFERS IUCV_MAX_MSGLIM
+/* IPUSER byte 0 when *MSG severs a path of its own accord. */
+#define MSG_SEVERED 0
+
+enum { SMSG_OFF, SMSG_ON, SMSG_IUCV };
+
+struct buffer {
+	bool busy;
+	uint16_t len;
+	uint8_t data[8 + MSG_MAX_TEXT];
+};
+
+struct cmsg {
+	struct iucv_user *user;
+	uint8_t smsg;		/* SET SMSG */
+	bool connected;
+	uint16_t path;		/* the service's end, if connected */
+	struct buffer buffer[MSG_BUFFERS];
+};
+
+static void forget_path(struct cmsg *msg)
+{
+	msg->connected = false;
+	msg->path = 0;
+	for (unsigned int i = 0; i < MSG_BUFFERS; i++)
+		msg->buffer[i].busy = false;
+}
+
+static void sever(struct cp *cp, uint16_t path, uint8_t code)
+{
+	struct iucv_parm parm = { .path = path };
+
+	parm.ipuser[0] = code;
+	iucv_call(cp, cp->msg->user, IUCV_SEVER, &parm);
+}
+
+/* Somebody connects: one path, and only for the guest. */
+static void pending(struct cp *cp, const struct iucv_event *event)
+{
+	struct cmsg *msg = cp->msg;
+	struct iucv_parm parm = { .path = event->path, .msglim = event->msglim };
+	struct iucv_path_info info;
+	struct fault_action fault;
+	int32_t guest_path = FAULT_ANY_PATH;
+
+	if (iucv_path_info(msg->user, event->path, &info))
+		guest_path = info.partner_path;
+	fault = fault_check(cp, FAULT_MSG_CONNECT, guest_path, MSG_SERVICE);
+	if (fault.kind == FAULT_DROP)
+		return;
+	if (fault.kind == FAULT_SEVER) {
+		sever(cp, event->path, (uint8_t)fault.value);
+		return;
+	}
+	if (msg->connected || strcmp(event->vmid, cp->config.userid) != 0) {
+		sever(cp, event->path, MSG_SEVERED);
+		return;
+	}
+	if (iucv_call(cp, msg->user, IUCV_ACCEPT, &parm).cc != 0)
+		return;
+	msg->connected = true;
+	msg->path = event->path;
+}
+
+static void event(struct cp *cp, struct iucv_user *user, void *opaque,
+		  const struct iucv_event *event)
+{
+	struct cmsg *msg = opaque;
+
+	assert(msg == cp->msg && user == msg->user);
+	switch (event->type) {
+	case IUCV_PENDING:
+		pending(cp, event);
+		break;
+	case IUCV_SEVERED:
+		if (msg->connected && event->path == msg->path)
+			forget_path(msg);
+		sever(cp, event->path, MSG_SEVERED);
+		break;
+	case IUCV_MSG_COMPLETE:
+	case IUCV_PRIO_COMPLETE:
+		if (event->path == msg->path && event->msgtag < MSG_BUFFERS)
+			msg->buffer[event->msgtag].busy = false;
+		break;
+	case IUCV_MSG_PENDING:
+	case IUCV_PRIO_PENDING: {
+		/* *MSG only sends: what the guest sends is rejected. */
+		struct iucv_parm parm = { .path = event->path, .msgid = event->msgid,
+					  .trgcls = event->trgcls,
+					  .flags = IPFGPID | IPFGMID | IPFGMCL };
+
+		iucv_call(cp, user, IUCV_REJECT, &parm);
+		break;
+	}
+	case IUCV_COMPLETE:
+	case IUCV_PATH_QUIESCED:
+	case IUCV_PATH_RESUMED:
+		break;
+	}
+}
+
+int msg_init(struct cp *cp, char *err, size_t errlen)
+{
+	static const struct iucv_user_ops ops = { .event = event };
+	struct cmsg *msg = calloc(1, sizeof(*msg));
+
+	if (!msg) {
+		snprintf(err, errlen, "not enough memory for the " MSG_SERVICE " service");
+		return -1;
+	}
+	msg->user = iucv_user_create(cp, MSG_SERVICE, CP_MAX_PATHS, &ops, msg);
+	if (!msg->user) {
+		snprintf(err, errlen, "the " MSG_SERVICE " service cannot be created: too many IUCV users");
+		free(msg);
+		return -1;
+	}
+	cp->msg = msg;
+	return 0;
+}
+
+/* The service itself goes with IUCV. */
+void msg_fini(struct cp *cp)
+{
+	free(cp->msg);
+	cp->msg = NULL;
+}
+
+/* SET SMSG outlives a reset of the virtual machine; its paths do not. */
+void msg_reset(struct cp *cp)
+{
+	forget_path(cp->msg);
+}
+
+void msg_state(struct cp *cp, struct state *state)
+{
+	struct cmsg *msg = cp->msg;
+
+	state_tag(state, "CMSG");
+	state_u8(state, &msg->smsg);
+	state_require(state, msg->smsg <= SMSG_IUCV);
+	state_bool(state, &msg->connected);
+	state_u16(state, &msg->path);
+	for (unsigned int i = 0; i < MSG_BUFFERS; i++) {
+		struct buffer *buffer = &msg->buffer[i];
+
+		state_bool(state, &buffer->busy);
+		state_u16(state, &buffer->len);
+		state_require(state, buffer->len <= sizeof(buffer->data));
+		if (buffer->busy && !state->failed)
+			state_bytes(state, buffer->data, buffer->len);
+	}
+	if (state->failed)
+		msg->smsg = SMSG_OFF;
+}
+
+void msg_set_smsg(struct cp *cp, unsigned int mode)
+{
+	assert(mode <= SMSG_IUCV);
+	cp->msg->smsg = (uint8_t)mode;
+}
+
+unsigned int msg_smsg(const struct cp *cp)
+{
+	return cp->msg->smsg;
+}
+
+bool msg_logged_on(struct cp *cp, const char *name)
+{
+	const struct iucv_user *user;
+
+	if (strlen(name) > CP_NAME_LEN)
+		return false;
+	if (strcmp(name, CPCMD_OPERATOR_ID) == 0 || strcmp(name, cp->config.userid) == 0)
+		return true;
+	user = iucv_user_find(cp, name);
+	return user && !iucv_user_is_service(user);
+}
+
+static void to_console(struct cp *cp, const char *from, const char *to, const char *text,
+		       enum msg_kind kind)
+{
+	const struct cpcmd_time t = cpcmd_time(cp_tod(cp));
+	char line[MSG_MAX_TEXT + 64];
+
+	if (kind == MSG_NO_HEADER)
+		snprintf(line, sizeof(line), "%s", text);
+	else
+		snprintf(line, sizeof(line), "%02u:%02u:%02u  * %s FROM %-8s: %s", t.hour,
+			 t.minute, t.second, kind == MSG_SPECIAL ? "SMSG" : "MSG", from, text);
+	cpcmd_printable(line, strlen(line));
+	cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_CONSOLE, .name = to, .text = line });
+}
+
+/* By IUCV to the guest; a message that CP cannot send is refused, not queued. */
+static int to_path(struct cp *cp, const char *from, const char *text)
+{
+	struct cmsg *msg = cp->msg;
+	const size_t len = strlen(text);
+	struct buffer *buffer;
+	uint32_t tag = 0;
+
+	assert(len <= MSG_MAX_TEXT);
+	while (tag < MSG_BUFFERS && msg->buffer[tag].busy)
+		tag++;
+	if (tag == MSG_BUFFERS)
+		return CPCMD_NOT_RECEIVING;
+	buffer = &msg->buffer[tag];
+	ebcdic_name(buffer->data, from);
+	ebcdic_encode(buffer->data + 8, text, len);
+	buffer->len = (uint16_t)(8 + len);
+
+	struct iucv_parm parm = {
+		.path = msg->path, .flags = IPNORPY, .trgcls = MSG_CLASS_SMSG, .msgtag = tag,
+		.buffer = { .host = true, .ptr = buffer->data, .len = buffer->len },
+	};
+
+	if (iucv_call(cp, msg->user, IUCV_SEND, &parm).cc != 0)
+		return CPCMD_NOT_RECEIVING;
+	buffer->busy = true;
+	return 0;
+}
+
+int msg_send(struct cp *cp, const char *from, const char *to, const char *text,
+	     enum msg_kind kind)
+{
+	const struct cmsg *msg = cp->msg;
+
+	if (!msg_logged_on(cp, to))
+		return CPCMD_NOT_LOGGED_ON;
+	if (kind == MSG_SPECIAL && strcmp(to, cp->config.userid) == 0) {
+		if (msg->smsg == SMSG_OFF)
+			return CPCMD_NOT_RECEIVING;
+		if (msg->smsg == SMSG_IUCV && msg->connected)
+			return to_path(cp, from, text);
+	}
+	to_console(cp, from, to, text, kind);
+	return 0;
+}
