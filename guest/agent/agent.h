@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The agent: serves requests that come over a stream.  One thread reads the
+ * requests; up to LANES threads execute them, each in the order in which its
+ * own requests came, so that a call may sleep while others are served.
+ */
+#ifndef AGENT_H
+#define AGENT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "proto.h"
+#include "wire.h"
+
+struct agent;
+struct processes;
+
+/** A request as it came; @lane is 0 to LANES - 1. */
+struct request {
+	struct request *next;
+	uint32_t id, generation;
+	uint16_t type, lane;
+	uint32_t len;
+	uint8_t payload[];
+};
+
+/* link.c: the stream, and frames on it */
+
+struct link {
+	int fd;
+	uint32_t generation;	/**< of the connection: late replies go nowhere */
+	pthread_mutex_t lock;	/**< one reply at a time; guards the other fields */
+};
+
+/** Connect to application @name of user ID @user.  Return: descriptor or -errno. */
+int link_connect(const char *user, const char *name);
+void link_attach(struct link *link, int fd);
+/** Let what was sent arrive (bounded), then close. */
+void link_detach(struct link *link);
+
+enum receive { RECEIVE_OK, RECEIVE_END, RECEIVE_NO_MEMORY };
+/**
+ * Wait for the next request.  RECEIVE_END: the stream ended, or carried
+ * something that is no frame.  RECEIVE_NO_MEMORY: *@out has the header only,
+ * the payload was skipped.
+ */
+enum receive link_receive(struct link *link, struct request **out);
+/** @out begins with FRAME_HEADER bytes that this function fills in. */
+void link_reply(struct link *link, const struct request *req, enum status status, struct wr *out);
+
+/* limit.c: time limits on system calls of the calling thread */
+
+/** Interrupts system calls; restarts them. */
+#define SIG_INTERRUPT SIGUSR1
+#define SIG_RESTART SIGUSR2
+
+struct limit {
+	timer_t timer;
+	uint64_t deadline;	/**< as clock_ns() */
+};
+
+uint64_t clock_ns(void);
+/** Install the handlers of both signals, once per process. */
+void limit_signals(void);
+/** For the calling thread. */
+bool limit_create(struct limit *limit);
+/** From @ms on, system calls of the thread end with EINTR, again and again. */
+void limit_start(struct limit *limit, uint32_t ms);
+void limit_stop(struct limit *limit);
+bool limit_expired(const struct limit *limit);
+
+/* lane.c */
+
+struct lane {
+	struct agent *agent;
+	bool started, busy;	/**< guarded by the agent's lock, like the queue */
+	unsigned int queued;
+	struct request *head, **tail;
+	pthread_cond_t wake;
+	pthread_t thread;
+	struct wr out;
+	struct limit limit;
+};
+
+/** Queue @req (taken over if ST_OK) for its lane. */
+enum status lane_submit(struct agent *agent, struct request *req);
+/** Send the lane's thread a signal if it is executing a request. */
+bool lane_interrupt(struct agent *agent, unsigned int lane, int signal);
+/** Bit n: lane n is executing a request. */
+uint32_t lanes_busy(struct agent *agent);
+
+/* dispatch.c */
+
+struct agent {
+	struct link link;
+	pthread_mutex_t lock;
+	struct lane lanes[LANES];
+	size_t queued_bytes;
+	struct processes *processes;
+	struct wr out;		/**< of the thread that reads requests */
+	bool machine;		/**< POWER acts on the machine, not on this program */
+};
+
+/** All handlers: read the whole of @in, append to @out; an error leaves a sentence in @out. */
+typedef enum status handler(struct agent *agent, struct lane *lane, struct rd *in, struct wr *out);
+
+bool agent_create(struct agent *agent, bool machine);
+/** Serve the stream @fd until it ends.  Return: at least one request came. */
+bool agent_serve(struct agent *agent, int fd);
+/** Execute @req on the calling thread (@lane is NULL for the reading thread) and reply. */
+void agent_execute(struct agent *agent, struct lane *lane, const struct request *req,
+		   struct wr *out);
+/** Replace what @out holds by a sentence. */
+enum status refuse(struct wr *out, enum status status, const char *why);
+
+handler handle_batch, handle_drain, handle_run, handle_spawn, handle_wait, handle_signal,
+	handle_insmod, handle_rmmod, handle_klog, handle_read_file, handle_write_file;
+
+/* launch.c, proc.c: programs started by the agent */
+
+struct start {
+	char **argv, **envp;
+	char *cwd;
+	const uint8_t *input;	/**< copied */
+	uint32_t input_len;
+	bool inherit;
+};
+
+/** What launch() leaves behind; descriptors are -1 or to be closed. */
+struct launched {
+	pid_t pid;
+	int pidfd, in, from[2];	/**< from: its stdout and stderr; none of them blocks */
+	int exec_errno;		/**< not 0: the program could not be executed, there is no process */
+};
+
+/** launch.c.  Return: 0 or errno; then there is no process. */
+int launch(const struct start *start, struct launched *run);
+
+struct processes *processes_create(void);
+/** Return: a handle, or -errno. */
+int64_t process_start(struct processes *all, const struct start *start);
+/** Return: false if there is no such handle or signal (*@error is the errno then). */
+bool process_signal(struct processes *all, uint32_t handle, int signal, bool group, int *error);
+/**
+ * Wait up to @ms; @end: kill it then.  The output is appended to @out when the
+ * program has ended, and the handle is gone.  Return: false if unknown.
+ */
+bool process_wait(struct processes *all, uint32_t handle, uint32_t ms, bool end, struct wr *out);
+
+/* sys.c: one system call with all its arguments */
+
+/** Results of earlier operations of the batch. */
+struct results {
+	const int64_t *ret;
+	unsigned int count;
+};
+
+/** Decode a plain number: an immediate or a reference. */
+uint64_t arg_number(struct rd *in, const struct results *earlier);
+/** Decode, execute and append the result. */
+enum status op_call(struct rd *in, const struct results *earlier, struct wr *out, int64_t *ret);
+
+/* klog.c */
+
+/** A descriptor that reads what the kernel logs from now on, or -1. */
+int klog_mark(void);
+/** Append what was logged since as bytes; closes @fd. */
+void klog_since(int fd, struct wr *out);
+
+/* module.c */
+
+/** finit_module of @path.  Return: 0 or errno. */
+int module_load(const char *path, const char *params, int flags);
+
+/* init.c */
+
+/** What to do as the first process; does not return. */
+void init_main(struct agent *agent) __attribute__((noreturn));
+/** Stop or restart the machine; does not return. */
+void machine_power(enum power what) __attribute__((noreturn));
+/** Serve user ID @user again and again; give up when nobody answers for @attach_s seconds. */
+int serve_iucv(struct agent *agent, const char *user, const char *name, unsigned int attach_s);
+
+#endif

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+/* Which request goes where. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "agent.h"
+
+enum status refuse(struct wr *out, enum status status, const char *why)
+{
+	out->len = FRAME_HEADER;
+	out->full = false;
+	wr_raw(out, why, strlen(why));
+	return status;
+}
+
+static enum status handle_hello(struct agent *agent, struct lane *lane, struct rd *in,
+				struct wr *out)
+{
+	struct utsname name;
+
+	(void)lane;
+	if (!rd_done(in))
+		return refuse(out, ST_MALFORMED, "HELLO has no operands");
+	uname(&name);
+	wr_u16(out, PROTO_VERSION);
+	wr_u8(out, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	wr_u8(out, agent->machine);
+	wr_u32(out, (uint32_t)getpid());
+	wr_u32(out, (uint32_t)sysconf(_SC_PAGESIZE));
+	wr_u32(out, REQUEST_MAX);
+	wr_u32(out, REPLY_MAX);
+	wr_u32(out, lanes_busy(agent));
+	wr_bytes(out, name.release, (uint32_t)strlen(name.release));
+	wr_bytes(out, name.machine, (uint32_t)strlen(name.machine));
+	return ST_OK;
+}
+
+static enum status handle_interrupt(struct agent *agent, struct lane *lane, struct rd *in,
+				    struct wr *out)
+{
+	unsigned int which = rd_u16(in);
+	bool restart = rd_u8(in);
+
+	(void)lane;
+	if (!rd_done(in) || which >= LANES)
+		return refuse(out, ST_MALFORMED, "INTERRUPT needs a lane and a flag");
+	wr_u8(out, lane_interrupt(agent, which, restart ? SIG_RESTART : SIG_INTERRUPT));
+	return ST_OK;
+}
+
+struct route {
+	handler *handle;
+	bool at_once;		/* by the reading thread: must not sleep */
+};
+
+static const struct route *route_of(uint16_t type)
+{
+	static const struct route table[] = {
+		[REQ_HELLO] = { handle_hello, true },
+		[REQ_BATCH] = { handle_batch, false },
+		[REQ_RUN] = { handle_run, false },
+		[REQ_SPAWN] = { handle_spawn, false },
+		[REQ_WAIT] = { handle_wait, false },
+		[REQ_SIGNAL] = { handle_signal, true },
+		[REQ_DRAIN] = { handle_drain, false },
+		[REQ_INSMOD] = { handle_insmod, false },
+		[REQ_RMMOD] = { handle_rmmod, false },
+		[REQ_READ_FILE] = { handle_read_file, false },
+		[REQ_WRITE_FILE] = { handle_write_file, false },
+		[REQ_KLOG] = { handle_klog, false },
+		[REQ_INTERRUPT] = { handle_interrupt, true },
+	};
+
+	if (type >= sizeof(table) / sizeof(table[0]) || !table[type].handle)
+		return NULL;
+	return &table[type];
+}
+
+void agent_execute(struct agent *agent, struct lane *lane, const struct request *req,
+		   struct wr *out)
+{
+	const struct route *route = route_of(req->type);
+	/* Handlers may change the payload in place; it is theirs alone. */
+	uint8_t *payload = (uint8_t *)(uintptr_t)req->payload;
+	struct rd in = { payload, payload + req->len, false };
+	enum status status;
+
+	out->len = FRAME_HEADER;
+	status = route ? route->handle(agent, lane, &in, out)
+		       : refuse(out, ST_UNKNOWN, "no such request");
+	if (out->full)
+		status = refuse(out, ST_LIMIT, "the reply exceeds its limit");
+	link_reply(&agent->link, req, status, out);
+}
+
+static void answer(struct agent *agent, const struct request *req, enum status status,
+		   const char *why)
+{
+	refuse(&agent->out, status, why);
+	link_reply(&agent->link, req, status, &agent->out);
+}
+
+/* The reply comes first: the machine does not come back to send it. */
+static void power(struct agent *agent, const struct request *req)
+{
+	enum power what;
+
+	if (req->len != 1 || req->payload[0] > POWER_HALT) {
+		answer(agent, req, ST_MALFORMED, "POWER needs 0, 1 or 2");
+		return;
+	}
+	what = (enum power)req->payload[0];
+	answer(agent, req, ST_OK, "");
+	link_detach(&agent->link);
+	if (!agent->machine)
+		_exit(0);
+	machine_power(what);
+}
+
+/* Return: the request was taken over. */
+static bool take(struct agent *agent, struct request *req)
+{
+	const struct route *route = route_of(req->type);
+	enum status status;
+
+	if (req->type == REQ_POWER) {
+		power(agent, req);
+	} else if (req->lane >= LANES) {
+		answer(agent, req, ST_MALFORMED, "no such lane");
+	} else if (!route || route->at_once) {
+		agent_execute(agent, NULL, req, &agent->out);
+		wr_reset(&agent->out);
+	} else {
+		status = lane_submit(agent, req);
+		if (status == ST_OK)
+			return true;
+		answer(agent, req, status, "the lane takes no more requests");
+	}
+	return false;
+}
+
+bool agent_serve(struct agent *agent, int fd)
+{
+	struct request *req;
+	enum receive got;
+	bool served = false;
+
+	link_attach(&agent->link, fd);
+	while ((got = link_receive(&agent->link, &req)) != RECEIVE_END) {
+		served = true;
+		if (got == RECEIVE_NO_MEMORY)
+			answer(agent, req, ST_NO_MEMORY, "no memory for the request");
+		else if (take(agent, req))
+			continue;
+		free(req);
+	}
+	link_detach(&agent->link);
+	return served;
+}
+
+bool agent_create(struct agent *agent, bool machine)
+{
+	agent->machine = machine;
+	agent->link.fd = -1;
+	pthread_mutex_init(&agent->link.lock, NULL);
+	pthread_mutex_init(&agent->lock, NULL);
+	limit_signals();
+	agent->processes = processes_create();
+	return agent->processes && wr_create(&agent->out);
+}

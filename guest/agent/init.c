@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The first process.  It sets up the system, starts the agent (and a shell, if
+ * asked for) as children, and turns the machine off when they have ended: a
+ * fault of the agent ends the guest in order, not with a kernel panic.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "agent.h"
+
+#define MODULE_LIST "/etc/zvmlab/modules"
+#define SHELL "/bin/busybox"
+#define USER "ZVMLAB"
+#define NAME "AGENT"
+#define ATTACH_S 120u
+#define RETRY_MIN_MS 10
+#define RETRY_MAX_MS 200
+
+enum agent_end { END_NO_IUCV = 3, END_NOBODY = 4 };
+
+struct settings {
+	bool shell;
+	unsigned int attach_s;
+};
+
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void say(const char *format, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	dprintf(STDERR_FILENO, "zvmlab: %s\n", text);
+}
+
+void machine_power(enum power what)
+{
+	static const int command[] = {
+		[POWER_OFF] = RB_POWER_OFF, [POWER_REBOOT] = RB_AUTOBOOT, [POWER_HALT] = RB_HALT_SYSTEM,
+	};
+
+	tcdrain(STDERR_FILENO);
+	sync();
+	reboot(command[what]);
+	for (;;)
+		pause();
+}
+
+static void mounts(void)
+{
+	static const struct {
+		const char *type, *where;
+	} table[] = {
+		{ "devtmpfs", "/dev" },
+		{ "proc", "/proc" },
+		{ "sysfs", "/sys" },
+		{ "debugfs", "/sys/kernel/debug" },
+		{ "tmpfs", "/tmp" },
+		{ "tmpfs", "/run" },
+	};
+	int fd;
+
+	for (unsigned int i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		mkdir(table[i].where, 0755);
+		if (mount(table[i].type, table[i].where, table[i].type, 0, NULL) && errno != EBUSY)
+			say("mounting %s failed: %s", table[i].where, strerror(errno));
+	}
+	chmod("/tmp", 01777);
+	/* The kernel could not open the console if the image has no node for it. */
+	fd = open("/dev/console", O_RDWR);
+	for (int i = 0; fd >= 0 && i <= 2; i++)
+		if (fcntl(i, F_GETFD) < 0)
+			dup2(fd, i);
+	if (fd > 2)
+		close(fd);
+}
+
+static struct settings settings_read(void)
+{
+	struct settings set = { .attach_s = ATTACH_S };
+	char line[4097], *word, *rest = line;
+	int fd = open("/proc/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	line[got < 0 ? 0 : got] = '\0';
+	while ((word = strsep(&rest, " \n"))) {
+		if (!strcmp(word, "zvmlab.shell=1"))
+			set.shell = true;
+		else if (!strncmp(word, "zvmlab.attach=", 14))
+			set.attach_s = (unsigned int)strtoul(word + 14, NULL, 10);
+	}
+	return set;
+}
+
+/* One module a line: the file, and behind a blank its parameters. */
+static void modules(void)
+{
+	FILE *list = fopen(MODULE_LIST, "re");
+	char line[1024];
+
+	if (!list)
+		return;
+	while (fgets(line, sizeof(line), list)) {
+		char *params = line, *path;
+		int error;
+
+		line[strcspn(line, "\n")] = '\0';
+		path = strsep(&params, " ");
+		if (!*path)
+			continue;
+		error = module_load(path, params ? params : "", 0);
+		if (error && error != EEXIST)
+			say("%s cannot be loaded: %s", path, strerror(error));
+	}
+	fclose(list);
+}
+
+static bool without_iucv(int error)
+{
+	return error == ENODEV || error == EPROTO || error == EAFNOSUPPORT;
+}
+
+int serve_iucv(struct agent *agent, const char *user, const char *name, unsigned int attach_s)
+{
+	uint64_t deadline = clock_ns() + attach_s * 1000000000ull;
+	int pause_ms = RETRY_MIN_MS, fd;
+
+	do {
+		fd = link_connect(user, name);
+		if (fd >= 0) {
+			/* A partner that only connects and goes does not keep the guest alive. */
+			if (agent_serve(agent, fd)) {
+				deadline = clock_ns() + attach_s * 1000000000ull;
+				pause_ms = RETRY_MIN_MS;
+			}
+		} else if (without_iucv(-fd)) {
+			say("no IUCV here: %s", strerror(-fd));
+			return END_NO_IUCV;
+		}
+		poll(NULL, 0, pause_ms);
+		pause_ms = pause_ms * 2 < RETRY_MAX_MS ? pause_ms * 2 : RETRY_MAX_MS;
+	} while (clock_ns() < deadline);
+	say("nobody answered as %s %s for %u s", user, name, attach_s);
+	return END_NOBODY;
+}
+
+static pid_t start_agent(struct agent *agent, const struct settings *set)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	if (!agent_create(agent, true)) {
+		say("no memory for the agent");
+		_exit(1);
+	}
+	_exit(serve_iucv(agent, USER, NAME, set->attach_s));
+}
+
+static pid_t start_shell(void)
+{
+	static char name[] = "sh", login[] = "-l", path[] = "PATH=/bin:/sbin:/usr/bin:/usr/sbin",
+		    home[] = "HOME=/", term[] = "TERM=dumb", prompt[] = "PS1=guest# ";
+	static char *const argv[] = { name, login, NULL };
+	static char *const envp[] = { path, home, term, prompt, NULL };
+	pid_t pid = fork();
+	int tty;
+
+	if (pid)
+		return pid;
+	setsid();
+	tty = open("/dev/ttysclp0", O_RDWR);
+	if (tty < 0)
+		tty = open("/dev/console", O_RDWR);
+	ioctl(tty, TIOCSCTTY, 1);
+	for (int i = 0; i <= 2; i++)
+		dup2(tty, i);
+	if (tty > 2)
+		close(tty);
+	execve(SHELL, argv, envp);
+	say("%s: %s", SHELL, strerror(errno));
+	_exit(127);
+}
+
+static void report(const char *who, int status)
+{
+	if (WIFSIGNALED(status))
+		say("the %s was ended by signal %d; turning off", who, WTERMSIG(status));
+	else
+		say("the %s ended with status %d; turning off", who, WEXITSTATUS(status));
+}
+
+void init_main(struct agent *agent)
+{
+	struct settings set;
+	pid_t first, shell = -1;
+
+	mounts();
+	set = settings_read();
+	modules();
+	say("the agent starts");
+	first = start_agent(agent, &set);
+	if (set.shell)
+		shell = start_shell();
+	for (;;) {
+		int status;
+		pid_t pid = waitpid(-1, &status, 0);
+
+		if (pid < 0 && errno == EINTR)
+			continue;
+		/* With a shell the guest lives as long as the shell does. */
+		if (pid == shell || (pid == first && shell < 0))
+			report(pid == shell ? "shell" : "agent", status);
+		else if (pid > 0)
+			continue;
+		machine_power(POWER_OFF);
+	}
+}

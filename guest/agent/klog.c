@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The kernel's log, as records of /dev/kmsg: "priority,sequence,microseconds,
+ * flags;text" and further lines that begin with a blank.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "agent.h"
+
+#define RECORD_MAX 8192		/* the kernel's own limit for one record with its dictionary */
+#define RECORDS_MAX 100000	/* more than any log buffer holds */
+#define LOG_MAX (4u << 20)
+
+static int klog_open(void)
+{
+	return open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+int klog_mark(void)
+{
+	int fd = klog_open();
+
+	if (fd >= 0)
+		lseek(fd, 0, SEEK_END);
+	return fd;
+}
+
+static uint64_t sequence_of(const char *record)
+{
+	const char *at = record;
+
+	while (*at && *at != ',' && *at != ';')
+		at++;
+	return *at == ',' ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+/* Append the records from number @from on; return: the number after the last one. */
+static uint64_t records(int fd, uint64_t from, struct wr *out)
+{
+	char text[RECORD_MAX + 1];
+	size_t length_at = out->len;
+	uint64_t next = from;
+
+	wr_u32(out, 0);
+	for (unsigned int i = 0; i < RECORDS_MAX && !out->full; i++) {
+		ssize_t got = read(fd, text, RECORD_MAX);
+		uint64_t number;
+
+		/* EPIPE: records were overwritten meanwhile; the next read has the oldest. */
+		if (got < 0 && (errno == EPIPE || errno == EINTR))
+			continue;
+		if (got <= 0 || out->len - length_at > LOG_MAX)
+			break;
+		text[got] = '\0';
+		number = sequence_of(text);
+		if (number < from)
+			continue;
+		next = number + 1;
+		wr_raw(out, text, (size_t)got);
+	}
+	if (!out->full)
+		put_be32(out->data + length_at, (uint32_t)(out->len - length_at - 4));
+	return next;
+}
+
+void klog_since(int fd, struct wr *out)
+{
+	if (fd < 0) {
+		wr_u32(out, 0);
+		return;
+	}
+	records(fd, 0, out);
+	close(fd);
+}
+
+enum status handle_klog(struct agent *agent, struct lane *lane, struct rd *in, struct wr *out)
+{
+	uint64_t from = rd_u64(in), next = from;
+	size_t at = out->len;
+	int fd, error;
+
+	(void)agent;
+	(void)lane;
+	if (!rd_done(in))
+		return refuse(out, ST_MALFORMED, "KLOG needs the number of the first record");
+	fd = klog_open();
+	error = fd < 0 ? errno : 0;
+	wr_u32(out, (uint32_t)error);
+	wr_u64(out, 0);
+	if (fd >= 0) {
+		next = records(fd, from, out);
+		close(fd);
+	} else {
+		wr_u32(out, 0);
+	}
+	put_be64(out->data + at + 4, next);
+	return ST_OK;
+}
