@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Contents of a segment in a file: the bytes of its ranges, one after the other. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "dcss_private.h"
+
+static uint64_t content_size(const struct dcss *segment)
+{
+	uint64_t size = 0;
+
+	for (unsigned int i = 0; i < segment->config.ranges; i++)
+		size += dcss_range_size(&segment->config.range[i]);
+	return size;
+}
+
+/* Frames of one range; NULL has been explained in @err. */
+static void *map_range(struct cp *cp, const struct dcss *segment,
+		       const struct cp_segment_range *range, char *err, size_t errlen)
+{
+	void *at = dcss_map(cp, segment, dcss_range_start(range) - dcss_start(segment),
+			    dcss_range_size(range));
+
+	if (!at)
+		snprintf(err, errlen, "segment %s has no contents: %s", segment->config.name,
+			 dcss_in_storage(cp, segment) ?
+				 "it overlaps the guest's storage, move either" :
+				 "the emulator's storage does not reach it, start it with more");
+	return at;
+}
+
+static int failed(const struct dcss *segment, const char *what, const char *path, int error,
+		  char *err, size_t errlen)
+{
+	snprintf(err, errlen, "segment %s cannot be %s %s: %s", segment->config.name, what, path,
+		 strerror(error));
+	return -1;
+}
+
+static int open_checked(const struct dcss *segment, FILE *file, const char *path, char *err,
+			size_t errlen)
+{
+	struct stat st;
+
+	if (fstat(fileno(file), &st) != 0)
+		return failed(segment, "read from", path, errno, err, errlen);
+	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != content_size(segment)) {
+		snprintf(err, errlen, "segment %s cannot be read from %s: expected a file of "
+			 "%llu bytes, it has %lld", segment->config.name, path,
+			 (unsigned long long)content_size(segment), (long long)st.st_size);
+		return -1;
+	}
+	return 0;
+}
+
+static int read_ranges(struct cp *cp, const struct dcss *segment, FILE *file, const char *path,
+		       char *err, size_t errlen)
+{
+	for (unsigned int i = 0; i < segment->config.ranges; i++) {
+		const struct cp_segment_range *range = &segment->config.range[i];
+		uint64_t size = dcss_range_size(range);
+		void *at = map_range(cp, segment, range, err, errlen);
+
+		if (!at)
+			return -1;
+		errno = 0;
+		if (fread(at, 1, size, file) != size)
+			return failed(segment, "read from", path, errno ? errno : EIO, err, errlen);
+		dcss_dirty(cp, segment, dcss_range_start(range) - dcss_start(segment), size);
+	}
+	return 0;
+}
+
+int dcss_read_file(struct cp *cp, const struct dcss *segment, const char *path, char *err,
+		   size_t errlen)
+{
+	FILE *file = fopen(path, "rbe");
+	int rc;
+
+	if (!file)
+		return failed(segment, "read from", path, errno, err, errlen);
+	rc = open_checked(segment, file, path, err, errlen);
+	if (rc == 0)
+		rc = read_ranges(cp, segment, file, path, err, errlen);
+	fclose(file);
+	return rc;
+}
+
+static int write_ranges(struct cp *cp, const struct dcss *segment, FILE *file, const char *path,
+			char *err, size_t errlen)
+{
+	for (unsigned int i = 0; i < segment->config.ranges; i++) {
+		const struct cp_segment_range *range = &segment->config.range[i];
+		const void *at = map_range(cp, segment, range, err, errlen);
+
+		if (!at)
+			return -1;
+		if (fwrite(at, 1, dcss_range_size(range), file) != dcss_range_size(range))
+			return failed(segment, "written to", path, errno, err, errlen);
+	}
+	return 0;
+}
+
+static const struct dcss *find(struct cp *cp, const char *name, char *err, size_t errlen)
+{
+	const struct dcss *segment = dcss_find(cp, name);
+
+	if (!segment)
+		snprintf(err, errlen, "segment %.8s does not exist: define it first", name);
+	return segment;
+}
+
+int dcss_to_file(struct cp *cp, const char *name, const char *path, char *err, size_t errlen)
+{
+	const struct dcss *segment = find(cp, name, err, errlen);
+	FILE *file;
+	int rc;
+
+	if (!segment)
+		return -1;
+	file = fopen(path, "wbe");
+	if (!file)
+		return failed(segment, "written to", path, errno, err, errlen);
+	rc = write_ranges(cp, segment, file, path, err, errlen);
+	/* What was buffered may fail only now. */
+	if (fclose(file) != 0 && rc == 0)
+		rc = failed(segment, "written to", path, errno, err, errlen);
+	return rc;
+}
+
+int dcss_from_file(struct cp *cp, const char *name, const char *path, char *err, size_t errlen)
+{
+	const struct dcss *segment = find(cp, name, err, errlen);
+
+	return segment ? dcss_read_file(cp, segment, path, err, errlen) : -1;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Saving and loading the segments: definitions, who uses them, contents. */
+#include <string.h>
+
+#include "config_parse.h"
+#include "dcss_private.h"
+#include "zvmlab/state.h"
+
+static void range_state(struct state *s, struct cp_segment_range *range)
+{
+	uint8_t type = (uint8_t)range->type;
+
+	state_u32(s, &range->first);
+	state_u32(s, &range->last);
+	state_u8(s, &type);
+	state_require(s, config_type_name(type) != NULL);
+	if (!s->failed)
+		range->type = (enum dcss_type)type;
+}
+
+static bool class_valid(const struct dcss *segment, uint8_t cls)
+{
+	switch (cls) {
+	case DCSS_SKELETON:
+		return segment->users == 0;
+	case DCSS_ACTIVE:
+		return !segment->config.restricted;
+	case DCSS_RESTRICTED:
+		return segment->config.restricted;
+	case DCSS_PENDING_PURGE:
+		return segment->users > 0;
+	default:
+		return false;
+	}
+}
+
+static void segment_state(struct state *s, struct dcss *segment)
+{
+	struct cp_segment_config *config = &segment->config;
+	uint8_t ranges = (uint8_t)config->ranges, cls = (uint8_t)segment->cls;
+	char name[CP_NAME_LEN + 1];
+	struct config_span span;
+
+	state_bytes(s, config->name, sizeof(config->name));
+	config->name[CP_NAME_LEN] = '\0';
+	span = (struct config_span){ config->name, config->name + strlen(config->name) };
+	state_require(s, config_name(span, false, name) && strcmp(name, config->name) == 0);
+	state_u8(s, &ranges);
+	state_require(s, ranges >= 1 && ranges <= CP_MAX_RANGES);
+	for (unsigned int i = 0; i < ranges && !s->failed; i++)
+		range_state(s, &config->range[i]);
+	config->ranges = s->failed ? 0 : ranges;
+	state_require(s, s->failed || config_segment_valid(config));
+	state_bool(s, &config->restricted);
+	state_u16(s, &segment->fileid);
+	state_bool(s, &segment->loaded);
+	state_bool(s, &segment->exclusive);
+	state_u32(s, &segment->users);
+	state_require(s, s->failed || (segment->users >= segment->loaded &&
+				       segment->loaded >= segment->exclusive));
+	state_u8(s, &cls);
+	state_require(s, s->failed || class_valid(segment, cls));
+	segment->cls = (enum dcss_class)cls;
+}
+
+static bool page_is_zero(const uint8_t *page)
+{
+	return page[0] == 0 && memcmp(page, page + 1, CP_PAGE_SIZE - 1) == 0;
+}
+
+/* Most pages of a segment are empty: those cost one byte. */
+static void pages_state(struct state *s, uint8_t *at, uint64_t size)
+{
+	for (uint64_t done = 0; done < size && !s->failed; done += CP_PAGE_SIZE) {
+		bool filled = !page_is_zero(at + done);
+
+		state_bool(s, &filled);
+		if (filled)
+			state_bytes(s, at + done, CP_PAGE_SIZE);
+		else if (s->loading && !s->failed)
+			memset(at + done, 0, CP_PAGE_SIZE);
+	}
+}
+
+static void content_state(struct cp *cp, struct state *s, const struct dcss *segment)
+{
+	for (unsigned int i = 0; i < segment->config.ranges && !s->failed; i++) {
+		uint64_t offset = dcss_range_start(&segment->config.range[i]) - dcss_start(segment);
+		uint64_t size = dcss_range_size(&segment->config.range[i]);
+		uint8_t *at = dcss_map(cp, segment, offset, size);
+		bool has_frames = at != NULL;
+
+		state_bool(s, &has_frames);
+		state_require(s, has_frames == (at != NULL));
+		if (!at)
+			continue;
+		pages_state(s, at, size);
+		if (s->loading)
+			dcss_dirty(cp, segment, offset, size);
+	}
+}
+
+void dcss_state(struct cp *cp, struct state *s)
+{
+	struct dcss_table next = *cp->dcss;
+
+	state_tag(s, "DCSS");
+	state_u16(s, &next.last_fileid);
+	for (unsigned int i = 0; i < CP_MAX_SEGMENTS && !s->failed; i++) {
+		state_bool(s, &next.slot[i].defined);
+		if (!s->failed && next.slot[i].defined)
+			segment_state(s, &next.slot[i]);
+		else
+			next.slot[i] = (struct dcss){ .defined = false };
+	}
+	if (s->failed)
+		return;
+	if (s->loading) {
+		*cp->dcss = next;
+		dcss_loaded_changed(cp);
+	}
+	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++)
+		if (next.slot[i].defined)
+			content_state(cp, s, &next.slot[i]);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* DIAGNOSE: which codes are CP's, and the trace record around each. */
+#include <string.h>
+
+#include "diag_private.h"
+#include "zvmlab/iucv.h"
+#include "zvmlab/trace.h"
+
+/* Ascending.  Every other code, X'288' among them, is left to the emulator. */
+static const struct {
+	uint16_t code;
+	const char *name;
+	diag_function *run;
+} codes[] = {
+	{ 0x000, "diag.00", diag_00_extended_id },
+	{ 0x008, "diag.08", diag_08_command },
+	{ 0x00c, "diag.0c", diag_0c_timer },
+	{ 0x010, "diag.10", diag_10_release_pages },
+	{ 0x044, "diag.44", diag_44_yield },
+	{ 0x064, "diag.64", diag_64_segments },
+	{ 0x09c, "diag.9c", diag_9c_yield_to },
+	{ 0x0dc, "diag.dc", diag_dc_appldata },
+	{ 0x204, "diag.204", diag_204_lpar },
+	{ 0x210, "diag.210", diag_210_device },
+	{ 0x224, "diag.224", diag_224_names },
+	{ 0x258, "diag.258", diag_258_pfault },
+	{ 0x260, "diag.260", diag_260_storage },
+	{ 0x2fc, "diag.2fc", diag_2fc_guests },
+};
+
+static void trace_changed(struct cp *cp, const uint64_t before[16], const uint64_t after[16])
+{
+	static const char *const key[16] = {
+		"gr0", "gr1", "gr2", "gr3", "gr4", "gr5", "gr6", "gr7",
+		"gr8", "gr9", "gr10", "gr11", "gr12", "gr13", "gr14", "gr15",
+	};
+
+	for (unsigned int i = 0; i < 16; i++)
+		if (before[i] != after[i])
+			trace_hex(cp, key[i], after[i]);
+}
+
+static struct cp_result run(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
+			    unsigned int r3, diag_function *function)
+{
+	if (insn->problem)
+		return cp_program(PGM_PRIVILEGED);
+	return function(cp, insn, r1, r3);
+}
+
+struct cp_result cp_diagnose(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
+			     unsigned int r3, uint16_t code)
+{
+	struct cp_result result;
+	uint64_t before[16];
+
+	assert(insn->cpu < cp->config.cpus && r1 < 16 && r3 < 16);
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		if (codes[i].code != code)
+			continue;
+		memcpy(before, insn->gr, sizeof(before));
+		trace_begin(cp, (int)insn->cpu, codes[i].name);
+		trace_number(cp, "r1", r1);
+		trace_number(cp, "r3", r3);
+		trace_number(cp, "amode", insn->amode);
+		trace_gr(cp, insn->gr, 16);
+		result = run(cp, insn, r1, r3, codes[i].run);
+		assert(result.how != CP_PASS);
+		trace_changed(cp, before, insn->gr);
+		trace_end_result(cp, &result);
+		iucv_dispatch(cp);
+		return result;
+	}
+	return cp_pass();
+}
