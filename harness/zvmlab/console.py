@@ -139,11 +139,6 @@ class Console:
                 self.tail(),
             )
 
-    def forgive(self) -> None:
-        """Take what was noticed as expected and go on watching."""
-        self._accident = None
-        self._noticed.clear()
-
     def text(self) -> str:
         """All that the console has shown."""
         try:

@@ -33,7 +33,11 @@ class Emulator:
         self._expected = False
         self._stopped = False
         try:
-            with open(log, "ab") as output:
+            output = open(log, "ab")
+        except OSError as error:
+            raise cannot_write(log, error) from error
+        with output:
+            try:
                 self._process = subprocess.Popen(
                     ["setpriv", "--pdeathsig", "KILL", "--", *argv],
                     stdin=subprocess.DEVNULL,
@@ -41,10 +45,10 @@ class Emulator:
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
                 )
-        except FileNotFoundError as error:
-            raise CannotRun("setpriv is missing; install the Debian package util-linux") from error
-        except OSError as error:
-            raise cannot_write(log, error) from error
+            except FileNotFoundError as error:
+                raise CannotRun(
+                    "setpriv is missing; install the Debian package util-linux"
+                ) from error
 
     @property
     def pid(self) -> int:
@@ -67,6 +71,8 @@ class Emulator:
             return
         if code < 0:
             how = f"was killed by {signal.Signals(-code).name}"
+        elif code == 0:
+            how = "ended because the guest powered off unasked"
         else:
             how = f"ended with exit code {code}"
         said = self._last_words()

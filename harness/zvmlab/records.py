@@ -18,6 +18,8 @@ from zvmlab.errors import UsageError, ZvmlabError
 MCE_SIZE = 12
 HEADER_SIZE = 20
 FRAME_SIZE = 4096
+# A frame always has room for the header-only record that ends it.
+RECORD_MAX = FRAME_SIZE - HEADER_SIZE
 # EBCDIC letters in byte 0 of a control element.
 SAMPLE = 0xE2
 EVENT = 0xC5
@@ -78,8 +80,10 @@ class Record:
     def encode(self) -> bytes:
         """The record's bytes."""
         length = HEADER_SIZE + len(self.payload)
-        if length > FRAME_SIZE:
-            raise UsageError(f"a record of {length} bytes does not fit into a frame of 4096")
+        if length > RECORD_MAX:
+            raise UsageError(
+                f"a record of {length} bytes does not fit into a frame; {RECORD_MAX} are possible"
+            )
         header = struct.pack(
             ">HHBxHQ4x", length, 0, self.domain, self.number, self.tod
         )  # length, zero, domain, reserved, record, TOD, reserved
@@ -113,34 +117,23 @@ class Element:
         return cls(lay_out(records, phase), bits, type, 0, phase)
 
 
-def _fits(length: int, spare: int, room: int) -> bool:
-    """Does the record fill the frame, or leave room for an end-of-frame record?"""
-    return length == room or length + spare <= room
-
-
 def lay_out(records: Sequence[Record], phase: int = 0) -> bytes:
     """Records in frames, beginning *phase* bytes into the first, as CP lays them out.
 
-    The end-of-frame record and what follows it up to the frame's end are
-    written only if another record follows; space for it is always left.
+    Every frame keeps room for a header: for the end-of-frame record if another
+    record follows, for the interval's end otherwise.
     """
     if not 0 <= phase < FRAME_SIZE:
         raise UsageError(f"the phase {phase} is not an offset in a frame of 4096 bytes")
     out = bytearray()
-    for index, record in enumerate(records):
+    for record in records:
         data = record.encode()
-        spare = HEADER_SIZE if index + 1 < len(records) else 0
         room = FRAME_SIZE - (phase + len(out)) % FRAME_SIZE
-        if not _fits(len(data), spare, room):
+        if len(data) + HEADER_SIZE > room:
             if room < HEADER_SIZE:
                 raise UsageError(
                     f"only {room} bytes are left in the frame, too few for an end-of-frame record;"
                     " choose another phase"
-                )
-            if room == FRAME_SIZE or not _fits(len(data), spare, FRAME_SIZE):
-                raise UsageError(
-                    f"a record of {len(data)} bytes leaves no room for an end-of-frame record;"
-                    " make it 4096 bytes, at most 4076, or the last"
                 )
             out += Record(*END_OF_FRAME).encode().ljust(room, b"\0")
         out += data

@@ -95,16 +95,6 @@ def test_quiet_console_raises_nothing(console: Console) -> None:
     console.check()
 
 
-def test_forgiven_accident_does_not_hide_the_next(console: Console) -> None:
-    _append(console, "[    1.0] WARNING: first\n")
-    assert console.wait_accident(2.0) is not None
-    console.forgive()
-    console.check()
-    _append(console, "[    2.0] WARNING: second\n")
-    found = console.wait_accident(2.0)
-    assert found is not None and "second" in found.line
-
-
 def test_last_words_before_the_end_count(tmp_path: Path) -> None:
     console = Console(tmp_path / "console.log")
     console.start()

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""What a guest is made of, and the emulator's command line that follows from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from zvmlab.console import ACCIDENTS
+from zvmlab.errors import UsageError
+
+MIB = 1 << 20
+PAGE = 4096
+DEFAULT_STORAGE = "0.128M"
+DEFAULT_SEGMENTS = ("MONDCSS 9000-97FF SC RSTD",)
+MAX_CPUS = 64
+# z/VM storage above this is possible, a host's memory behind it hardly.
+MAX_STORAGE = 1 << 40
+# Read SCLP Info counts storage increments in 16 bits; QEMU keeps to 1020 of them.
+_MAX_INCREMENTS = 1020
+_UNITS = {"K": 1 << 10, "M": MIB, "G": 1 << 30}
+_EXTENT = re.compile(r"(\d+)([KMG]?)\.(\d+)([KMG])", re.IGNORECASE)
+_PAGES = re.compile(r"([0-9A-F]+)-([0-9A-F]+)", re.IGNORECASE)
+_CONSOLE_LEVEL = 5
+# The kernel's own tests of its ciphers take a third of the boot under emulation.
+_KERNEL_PARAMETERS = ("rdinit=/init", "panic=-1", "console=ttysclp0", "cryptomgr.notests")
+
+
+def storage_end(storage: str) -> int:
+    """First address behind the storage extents, written as for DEF STOR CONFIG."""
+    end = 0
+    words = storage.split()
+    for word in words:
+        match = _EXTENT.fullmatch(word)
+        if match is None:
+            raise UsageError(
+                f"storage extent {word!r} is not START.SIZE, as in 0.140M or 200M.200M"
+            )
+        start, start_unit, size, size_unit = match.groups()
+        first = int(start) * _UNITS.get(start_unit.upper(), 1)
+        end = max(end, first + int(size) * _UNITS[size_unit.upper()])
+    if not words:
+        raise UsageError("the storage has no extent; write for example --storage 128M")
+    return end
+
+
+def normal_storage(text: str) -> str:
+    """Storage as a user writes it: ``128M`` is short for ``0.128M``; commas may part extents."""
+    words = text.replace(",", " ").split()
+    return " ".join(f"0.{word}" if re.fullmatch(r"\d+[KMGkmg]", word) else word for word in words)
+
+
+def segment_end(segment: str) -> int:
+    """First address behind a segment: ``NAME FIRST-LAST TYPE [FIRST-LAST TYPE …] [RSTD]``."""
+    words = segment.split()
+    ranges = [match for match in map(_PAGES.fullmatch, words[1:]) if match is not None]
+    if not ranges:
+        raise UsageError(
+            f"segment {segment!r} is not NAME FIRST-LAST TYPE with hexadecimal page numbers,"
+            " as in 'MONDCSS 9000-97FF SC RSTD'"
+        )
+    return max((int(match.group(2), 16) + 1) * PAGE for match in ranges)
+
+
+@dataclass(frozen=True)
+class GuestConfig:
+    """Everything that makes one guest differ from another.
+
+    *cp* holds further options of the CP by the names of ``zvmlab run --cp``
+    (userid, class, level, directory, console, seed).  *files* maps paths in the
+    guest to local files, *modules* are names or paths put into the guest's image;
+    *interactive* adds busybox and connects the console.
+    """
+
+    kernel: str = "bookworm"
+    cpus: int = 1
+    storage: str = DEFAULT_STORAGE
+    segments: tuple[str, ...] = DEFAULT_SEGMENTS
+    cp: Mapping[str, str] = field(default_factory=dict)
+    modules: tuple[str, ...] = ()
+    files: Mapping[str, Path] = field(default_factory=dict)
+    command_line: str = ""
+    interactive: bool = False
+    trace: bool = True
+    accidents: tuple[str, ...] = ACCIDENTS
+    boot_seconds: float = 90.0
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.cpus <= MAX_CPUS:
+            raise UsageError(f"{self.cpus} CPUs are not possible; 1 to {MAX_CPUS} are")
+        for key in ("cpus", "storage", "segment"):
+            if key in self.cp:
+                raise UsageError(f"the CP option {key} has an option of its own, --{key}")
+        if self.emulated_storage() > MAX_STORAGE:
+            raise UsageError(
+                f"storage and segments reach up to {self.emulated_storage() // MIB} MiB,"
+                f" {MAX_STORAGE // MIB} MiB are possible"
+            )
+
+    def emulated_storage(self) -> int:
+        """Bytes that the emulator must have: all extents and segments, in whole increments."""
+        end = max([storage_end(self.storage), *map(segment_end, self.segments)])
+        increment = MIB
+        while end > increment * _MAX_INCREMENTS:
+            increment *= 2
+        return -(-end // increment) * increment
+
+    def kernel_parameters(self) -> str:
+        """The guest's kernel command line."""
+        level = 7 if self.interactive else _CONSOLE_LEVEL
+        words = [*_KERNEL_PARAMETERS, f"loglevel={level}"]
+        if self.interactive:
+            words.append("zvmlab.shell=1")
+        if self.command_line:
+            words.append(self.command_line)
+        return " ".join(words)
+
+    def cp_options(self) -> dict[str, str]:
+        """Options of the CP object, without its files."""
+        return {"storage": self.storage, "segment": ";".join(self.segments), **self.cp}
+
+
+@dataclass(frozen=True)
+class Products:
+    """What was built or fetched for a guest."""
+
+    emulator: Path
+    kernel: Path
+    kernel_version: str
+    image: Path
+
+
+@dataclass(frozen=True)
+class Channels:
+    """Where the emulator and the harness meet."""
+
+    control: Path
+    qmp: Path
+    console_log: Path
+    console_socket: Path | None
+    trace: Path | None
+
+
+def _option(words: Mapping[str, str]) -> str:
+    """QEMU's key=value list; a comma within a value is doubled."""
+    return ",".join(f"{key}={value.replace(',', ',,')}" for key, value in words.items())
+
+
+def emulator_arguments(config: GuestConfig, products: Products, channels: Channels) -> list[str]:
+    """The command line; the machine waits for ``cont`` before its first instruction."""
+    cp = {"id": "cp", **config.cp_options(), "control": str(channels.control)}
+    if channels.trace is not None:
+        cp["trace"] = str(channels.trace)
+    log = str(channels.console_log)
+    if channels.console_socket is None:
+        console = {"id": "console", "path": log}
+        backend = "file"
+    else:
+        console = {"id": "console", "path": str(channels.console_socket)}
+        console |= {"server": "on", "wait": "off", "logfile": log}
+        backend = "socket"
+    qmp = {"path": str(channels.qmp), "server": "on", "wait": "off"}
+    return [
+        str(products.emulator),
+        "-nodefaults",
+        "-no-user-config",
+        *("-display", "none"),
+        *("-machine", "s390-ccw-virtio"),
+        *("-accel", "tcg"),
+        *("-cpu", "max"),
+        *("-smp", str(config.cpus)),
+        *("-m", f"{config.emulated_storage() // MIB}M"),
+        *("-object", f"zvmlab-cp,{_option(cp)}"),
+        *("-chardev", f"{backend},{_option(console)}"),
+        *("-device", "sclpconsole,chardev=console"),
+        *("-qmp", f"unix:{_option(qmp).removeprefix('path=')}"),
+        *("-kernel", str(products.kernel)),
+        *("-initrd", str(products.image)),
+        *("-append", config.kernel_parameters()),
+        "-S",
+    ]

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: MIT
+"""A terminal that belongs to the guest's console, and to CP after ``#cp``.
+
+What is typed goes to the guest.  A line that begins with ``#cp`` goes to CP, as
+on a real virtual console; ``#cp`` alone and Ctrl-] give a prompt whose lines all
+go to CP until an empty one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import os
+import select
+import socket
+import termios
+import tty
+from collections.abc import Callable, Iterator
+
+ESCAPE = 0x1D
+_PREFIX = b"#cp"
+_PROMPT = b"#cp> "
+_ENTER = b"\r\n"
+_ERASE = b"\x08\x7f"
+_KILL = b"\x15"
+_CANCEL = b"\x03\x04"
+_END_OF_FILE = b"\x04"
+LINE_MAX = 240
+
+
+class _Mode(enum.Enum):
+    GUEST = enum.auto()
+    PREFIX = enum.auto()
+    """The line so far may become ``#cp``; nothing of it has gone to the guest."""
+    LINE = enum.auto()
+    """The rest of a ``#cp`` line."""
+    PROMPT = enum.auto()
+
+
+class Typing:
+    """Sorts keys into those for the guest and commands for CP; echoes the latter."""
+
+    def __init__(
+        self,
+        guest: Callable[[bytes], None],
+        command: Callable[[str], None],
+        echo: Callable[[bytes], None],
+        restore: Callable[[], None],
+    ) -> None:
+        self._guest = guest
+        self._restore = restore
+        self._command = command
+        self._echo = echo
+        self._mode = _Mode.GUEST
+        self._line_start = True
+        self._held = bytearray()
+
+    def feed(self, data: bytes) -> None:
+        """Take what was typed."""
+        for key in data:
+            if self._mode is _Mode.GUEST:
+                self._to_guest(key)
+            elif self._mode is _Mode.PREFIX:
+                self._prefix(key)
+            else:
+                self._edit(key)
+
+    def _to_guest(self, key: int) -> None:
+        if key == ESCAPE:
+            self._echo(b"\r\n")
+            self._prompt()
+        elif self._line_start and key == _PREFIX[0]:
+            self._hold(key)
+            self._mode = _Mode.PREFIX
+        else:
+            self._line_start = key in _ENTER or key in _CANCEL
+            self._guest(bytes([key]))
+
+    def _hold(self, key: int) -> None:
+        self._held.append(key)
+        self._echo(bytes([key]))
+
+    def _prefix(self, key: int) -> None:
+        expected = _PREFIX[len(self._held)] if len(self._held) < len(_PREFIX) else None
+        if expected is not None and bytes([key]).lower() == bytes([expected]):
+            self._hold(key)
+        elif expected is None and key in b" \t":
+            self._hold(key)
+            self._held.clear()
+            self._mode = _Mode.LINE
+        elif expected is None and key in _ENTER:
+            self._echo(b"\r\n")
+            self._prompt()
+        else:
+            self._release(key)
+
+    def _release(self, key: int) -> None:
+        """It was no ``#cp`` after all: take the echo back and give it to the guest."""
+        self._echo(b"\b \b" * len(self._held))
+        held = bytes(self._held)
+        self._held.clear()
+        self._mode = _Mode.GUEST
+        self._line_start = False
+        if key in _ERASE:
+            held, key_left = held[:-1], b""
+            self._line_start = not held
+        else:
+            key_left = bytes([key])
+        if held:
+            self._guest(held)
+        self.feed(key_left)
+
+    def _prompt(self) -> None:
+        self._held.clear()
+        self._mode = _Mode.PROMPT
+        self._echo(_PROMPT)
+
+    def _edit(self, key: int) -> None:
+        if key in _ENTER:
+            self._finish()
+        elif key in _ERASE:
+            if self._held:
+                self._held.pop()
+                self._echo(b"\b \b")
+        elif key in _KILL:
+            self._echo(b"\b \b" * len(self._held))
+            self._held.clear()
+        elif key in _CANCEL or key == ESCAPE:
+            self._held.clear()
+            self._echo(b"\r\n")
+            self._leave()
+        elif 0x20 <= key < 0x7F and len(self._held) < LINE_MAX:
+            self._hold(key)
+
+    def _finish(self) -> None:
+        text = self._held.decode("ascii").strip()
+        self._held.clear()
+        self._echo(b"\r\n")
+        if text:
+            self._command(text)
+        if text and self._mode is _Mode.PROMPT:
+            self._prompt()
+        else:
+            self._leave()
+
+    def _leave(self) -> None:
+        """Back to the guest, whose unfinished line is shown again."""
+        self._mode = _Mode.GUEST
+        self._line_start = True
+        self._restore()
+
+
+@contextlib.contextmanager
+def raw_terminal(fd: int) -> Iterator[None]:
+    """Every key as it is typed, if the descriptor is a terminal; put right afterwards."""
+    if not os.isatty(fd):
+        yield
+        return
+    before = termios.tcgetattr(fd)
+    try:
+        tty.setraw(fd)
+        yield
+    finally:
+        termios.tcsetattr(fd, termios.TCSADRAIN, before)
+
+
+class Session:
+    """Joins standard input and output, the console's socket and CP until told to end."""
+
+    def __init__(
+        self,
+        console: socket.socket,
+        cp: Callable[[str], str],
+        stdin: int = 0,
+        stdout: int = 1,
+    ) -> None:
+        self._console = console
+        self._cp = cp
+        self._stdin = stdin
+        self._stdout = stdout
+        self._ended = False
+        self._line = b""
+        self._typing = Typing(
+            self._console.sendall, self._run, self._show, lambda: self._show(self._line)
+        )
+
+    def _show(self, data: bytes) -> None:
+        while data:
+            data = data[os.write(self._stdout, data) :]
+
+    def _run(self, command: str) -> None:
+        """CP's answer, or the end of the session: LOGOFF ends a virtual machine."""
+        if command.upper() in ("LOGOFF", "LOG"):
+            self._ended = True
+        else:
+            self._show(self._cp(command).replace("\n", "\r\n").encode("latin-1", "replace"))
+
+    def run(self, ended: Callable[[], bool]) -> None:
+        """Until *ended* says so (asked several times a second), or LOGOFF, or end of file."""
+        sources = [self._stdin, self._console]
+        while not self._ended and not ended():
+            ready = select.select(sources, [], [], 0.1)[0]
+            if self._console in ready:
+                data = self._console.recv(65536)
+                if not data:
+                    return
+                self._show(data)
+                self._line = (self._line + data).rpartition(b"\n")[2][-LINE_MAX:]
+            if self._stdin in ready:
+                data = os.read(self._stdin, 4096)
+                if data:
+                    self._typing.feed(data)
+                else:
+                    self._console.sendall(_END_OF_FILE)
+                    sources.remove(self._stdin)

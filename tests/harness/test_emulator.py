@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""The emulator's process: its end is explained, and nothing of it is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from zvmlab.emulator import Emulator
+from zvmlab.errors import CannotRun, EmulatorError, Timeout
+
+
+def _wait_for(log: Path, text: str) -> None:
+    limit = time.monotonic() + 10
+    while text not in log.read_text():
+        assert time.monotonic() < limit, f"{text!r} did not appear in {log}"
+        time.sleep(0.01)
+
+
+def _gone(pid: int) -> bool:
+    limit = time.monotonic() + 5
+    while time.monotonic() < limit:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        if state == "Z":
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def test_exit_is_explained_with_the_last_words(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    emulator = Emulator(["sh", "-c", "echo first; echo 'no such machine.' >&2; exit 3"], log)
+    assert emulator.wait(10) == 3
+    with pytest.raises(EmulatorError) as caught:
+        emulator.check()
+    text = f"the emulator ended with exit code 3: no such machine; its log is {log}"
+    assert str(caught.value) == text
+
+
+def test_kill_is_explained(tmp_path: Path) -> None:
+    emulator = Emulator(["sleep", "100"], tmp_path / "log")
+    emulator.check()
+    os.kill(emulator.pid, signal.SIGKILL)
+    emulator.wait(10)
+    with pytest.raises(EmulatorError, match="the emulator was killed by SIGKILL; its log is"):
+        emulator.check()
+
+
+def test_missing_program_is_explained(tmp_path: Path) -> None:
+    emulator = Emulator(["/nonexistent/qemu"], tmp_path / "log")
+    emulator.wait(10)
+    with pytest.raises(EmulatorError, match="/nonexistent/qemu: No such file or directory"):
+        emulator.check()
+
+
+def test_expected_exit_is_no_error(tmp_path: Path) -> None:
+    emulator = Emulator(["true"], tmp_path / "log")
+    emulator.expect_exit()
+    emulator.wait(10)
+    emulator.check()
+
+
+def test_wait_has_a_limit(tmp_path: Path) -> None:
+    emulator = Emulator(["sleep", "100"], tmp_path / "log")
+    with pytest.raises(Timeout, match="the emulator did not end within 0.1 s"):
+        emulator.wait(0.1)
+    emulator.stop()
+    assert not emulator.alive
+
+
+def test_stop_ends_the_deaf_and_their_children(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    deaf = "trap '' TERM; (trap '' TERM; sleep 100) & echo $!; while :; do sleep 1; done"
+    emulator = Emulator(["sh", "-c", deaf], log)
+    _wait_for(log, "\n")
+    child = int(log.read_text())
+    emulator.stop()
+    emulator.stop()
+    assert not emulator.alive
+    assert _gone(child)
+
+
+def test_log_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(CannotRun, match=r"cannot write .*/no/log \(No such file or directory\)"):
+        Emulator(["true"], tmp_path / "no" / "log")
+
+
+def test_a_killed_harness_takes_it_along(tmp_path: Path) -> None:
+    """SIGKILL leaves the harness no chance to clean up."""
+    program = (
+        "import sys, time; from pathlib import Path; from zvmlab.emulator import Emulator;"
+        "e = Emulator(['sleep', '100'], Path(sys.argv[1]));"
+        "print(e.pid, flush=True); time.sleep(100)"
+    )
+    argv = [sys.executable, "-c", program, str(tmp_path / "log")]
+    harness = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
+    assert harness.stdout is not None
+    pid = int(harness.stdout.readline())
+    os.kill(pid, 0)
+    harness.kill()
+    harness.wait(10)
+    harness.stdout.close()
+    assert _gone(pid)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""Run directories: short, private, told apart from those of the dead."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from pathlib import Path
+
+import pytest
+
+from zvmlab.errors import CannotRun, UsageError
+from zvmlab.run_dir import RunDir, find_guest, run_root, running_guests
+
+
+@pytest.fixture(autouse=True)
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ZVMLAB_RUN", str(tmp_path / "run"))
+    return tmp_path / "run"
+
+
+def _describe(run_dir: RunDir) -> None:
+    control = str(run_dir.socket("control"))
+    run_dir.describe(control=control, kernel="6.1", cpus=2, pid=os.getpid())
+
+
+def test_is_private_and_unique(root: Path) -> None:
+    dirs = [RunDir.create() for _ in range(3)]
+    assert len({d.name for d in dirs}) == 3
+    assert {d.path.parent for d in dirs} == {root}
+    assert root.stat().st_mode & 0o777 == 0o700
+    assert dirs[0].path.stat().st_mode & 0o777 == 0o700
+    for run_dir in dirs:
+        run_dir.remove()
+    assert list(root.iterdir()) == []
+
+
+def test_found_by_name_while_it_lasts() -> None:
+    one, two = RunDir.create("one"), RunDir.create("two")
+    _describe(one)
+    assert [g.name for g in running_guests()] == ["one"]
+    assert find_guest().control == str(one.path / "control")
+    _describe(two)
+    assert find_guest("two").cpus == 2
+    with pytest.raises(UsageError, match=r"several guests are running \(one, two\)"):
+        find_guest()
+    one.remove()
+    two.remove()
+    with pytest.raises(UsageError, match="no guest is running; start one with"):
+        find_guest()
+    with pytest.raises(UsageError, match="no guest named one is running"):
+        find_guest("one")
+
+
+def test_name_is_taken_once() -> None:
+    run_dir = RunDir.create("mine")
+    with pytest.raises(UsageError, match="a guest named mine is running already"):
+        RunDir.create("mine")
+    run_dir.remove()
+    RunDir.create("mine").remove()
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "..", "-x", "x" * 33, "a b"])
+def test_bad_name(name: str) -> None:
+    with pytest.raises(UsageError, match="is not 1 to 32 letters"):
+        RunDir.create(name)
+
+
+def _die_holding_one() -> None:
+    _describe(RunDir.create("dead"))
+    os._exit(0)
+
+
+def test_a_dead_owner_is_noticed_and_its_directory_removed(root: Path) -> None:
+    child = multiprocessing.get_context("fork").Process(target=_die_holding_one)
+    child.start()
+    child.join(10)
+    assert (root / "dead" / "guest.json").exists()
+    assert running_guests() == []
+    run_dir = RunDir.create()
+    assert not (root / "dead").exists()
+    run_dir.remove()
+
+
+def test_socket_path_too_long(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ZVMLAB_RUN", str(root / ("x" * 100)))
+    run_dir = RunDir.create()
+    with pytest.raises(UsageError, match="bytes, 107 are possible; set ZVMLAB_RUN to a directory"):
+        run_dir.socket("control")
+    run_dir.remove()
+
+
+def test_root_that_is_no_directory_of_ours(root: Path) -> None:
+    root.symlink_to("/tmp")
+    with pytest.raises(CannotRun, match="is not a directory of yours"):
+        run_root()
+
+
+def test_root_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ZVMLAB_RUN", "/dev/null/x")
+    with pytest.raises(CannotRun, match=r"cannot write /dev/null/x \(Not a directory\)"):
+        run_root()
+
+
+def test_damaged_facts_are_no_guest(root: Path) -> None:
+    run_dir = RunDir.create("odd")
+    for text in ("", "[]", '{"control": 1}', '{"control":"c","kernel":"k","cpus":"x","pid":1}'):
+        (root / "odd" / "guest.json").write_text(text)
+        assert running_guests() == []
+    run_dir.remove()

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Keys for the guest, commands for CP."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+
+import pytest
+
+from zvmlab.terminal import Session, Typing
+
+
+class Ends:
+    """What reaches the guest, CP and the screen."""
+
+    def __init__(self) -> None:
+        self.guest = b""
+        self.commands: list[str] = []
+        self.screen = b""
+        self.restored = 0
+        self.typing = Typing(self._guest, self.commands.append, self._echo, self._restore)
+
+    def _guest(self, data: bytes) -> None:
+        self.guest += data
+
+    def _echo(self, data: bytes) -> None:
+        self.screen += data
+
+    def _restore(self) -> None:
+        self.restored += 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "guest", "commands"),
+    [
+        (b"ls -l\r", b"ls -l\r", []),
+        (b"#cp query time\r", b"", ["query time"]),
+        (b"#CP QUERY TIME\r", b"", ["QUERY TIME"]),
+        (b"ls\r#cp q names\rpwd\r", b"ls\rpwd\r", ["q names"]),
+        (b"echo #cp x\r", b"echo #cp x\r", []),
+        (b"#comment\r", b"#comment\r", []),
+        (b"#cpx\r", b"#cpx\r", []),
+        (b"#c\x7fx\r", b"#x\r", []),
+        (b"#\x7f#cp q time\r", b"", ["q time"]),
+        (b"#cp q tx\x7fime\r", b"", ["q time"]),
+        (b"#cp abc\x15q time\r", b"", ["q time"]),
+        (b"#cp\rq time\rq names\r\rls\r", b"ls\r", ["q time", "q names"]),
+        (b"\x1dq time\r\rls\r", b"ls\r", ["q time"]),
+        (b"sleep 9\x1dq time\r\x03 9\r", b"sleep 9 9\r", ["q time"]),
+        (b"#cp q \x03ls\r", b"ls\r", []),
+        (b"#cp  \rls\r", b"ls\r", []),
+        (b"cat\r\x03#cp q time\r", b"cat\r\x03", ["q time"]),
+        (b"\x1b[A\r", b"\x1b[A\r", []),
+    ],
+)
+def test_typing(typed: bytes, guest: bytes, commands: list[str]) -> None:
+    whole, single = Ends(), Ends()
+    whole.typing.feed(typed)
+    for key in typed:
+        single.typing.feed(bytes([key]))
+    for ends in (whole, single):
+        assert (ends.guest, ends.commands) == (guest, commands)
+
+
+def test_a_taken_back_prefix_leaves_no_echo() -> None:
+    ends = Ends()
+    ends.typing.feed(b"#cx")
+    assert ends.screen == b"#c" + b"\b \b" * 2
+
+
+def test_line_length_is_limited() -> None:
+    ends = Ends()
+    ends.typing.feed(b"#cp " + b"x" * 1000 + b"\r")
+    assert ends.commands == ["x" * 240]
+
+
+def test_the_guests_line_is_shown_again() -> None:
+    ends = Ends()
+    ends.typing.feed(b"#cp q time\r")
+    assert ends.restored == 1
+
+
+def test_session_joins_all_four_ends() -> None:
+    console, guest = socket.socketpair()
+    keys_out, keys_in = os.pipe()
+    screen_out, screen_in = os.pipe()
+    session = Session(console, lambda text: f"answer to {text}\n", keys_out, screen_in)
+    runner = threading.Thread(target=session.run, args=(lambda: False,))
+    runner.start()
+    guest.sendall(b"one\r\n/ # ")
+    seen = b""
+    while not seen.endswith(b"/ # "):
+        seen += os.read(screen_out, 100)
+    os.write(keys_in, b"pwd\r")
+    assert guest.recv(100) == b"pwd\r"
+    os.write(keys_in, b"#cp q time\r#cp logoff\r")
+    runner.join(5)
+    assert not runner.is_alive()
+    os.close(screen_in)
+    while data := os.read(screen_out, 1000):
+        seen += data
+    assert seen == (b"one\r\n/ # #cp q time\r\nanswer to q time\r\n/ # #cp logoff\r\n/ # ")
+    for fd in (keys_out, keys_in, screen_out):
+        os.close(fd)
+    console.close()
+    guest.close()
+
+
+def test_end_of_input_is_end_of_file_for_the_guest() -> None:
+    console, guest = socket.socketpair()
+    null = os.open(os.devnull, os.O_RDWR)
+    session = Session(console, lambda text: text, null, null)
+    runner = threading.Thread(target=session.run, args=(lambda: False,))
+    runner.start()
+    assert guest.recv(100) == b"\x04"
+    guest.close()
+    runner.join(5)
+    assert not runner.is_alive()
+    console.close()
+    os.close(null)
