@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: MIT
+"""Building QEMU with our device into the cache.
+
+Two stages.  The base is Debian's upstream tarball, unpacked, with our hooks
+inserted and configured; its object files are kept, so that a change of the core
+costs seconds.  The product is one executable per state of our sources:
+
+    qemu-KEY/bin/qemu-system-s390x
+    qemu-KEY/share/qemu/s390-ccw.img    found by QEMU relative to the executable
+
+``python3 -m zvmlab.qemubuild`` builds if need be and prints the executable's path.
+"""
+
+from __future__ import annotations
+
+import collections
+import hashlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from zvmlab.cache import cache_root, digest, entry, locked
+from zvmlab.errors import CannotRun, ZvmlabError
+from zvmlab.packages import Suite
+from zvmlab.progress import Progress
+
+SUITE = "bookworm"
+TARBALL = "qemu_7.2+dfsg.orig.tar.xz"
+TARBALL_SHA256 = "91aca71520040edc40b8d437aa3004dae614f58e286cf653ee8996c07af2962f"
+CONFIGURE = (
+    "--target-list=s390x-softmmu",
+    "--without-default-features",
+    "--enable-tcg",
+    "--disable-install-blobs",
+    "--disable-docs",
+    "--disable-guest-agent",
+    "--disable-tools",
+    "--disable-debug-info",
+    "--disable-werror",
+)
+TARGET = "qemu-system-s390x"
+FIRMWARE = "s390-ccw.img"
+CONFIGURE_SECONDS = 600
+BUILD_SECONDS = 3600
+LOG_TAIL = 15
+TOOLS = {"gcc": "gcc", "ninja": "ninja-build", "meson": "meson", "pkg-config": "pkg-config"}
+LIBRARIES = {
+    "glib-2.0": "libglib2.0-dev",
+    "pixman-1": "libpixman-1-dev",
+    "jansson": "libjansson-dev",
+}
+PARTS = ("cp", "record", "control")
+SOURCES = frozenset({".c", ".h", ".def", ".py", ".json", ".build"})
+
+
+def source_root() -> Path:
+    """The clone that this package belongs to."""
+    root = Path(__file__).resolve().parents[2]
+    if not (root / "sim" / "qemu" / "insert_hooks.py").is_file():
+        raise CannotRun(f"{root} has no sim/qemu; QEMU is built from a clone of zvmlab only")
+    return root
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    """Our source files below *folder*, in a fixed order."""
+    return (f for f in sorted(folder.rglob("*")) if f.suffix in SOURCES and f.is_file())
+
+
+def base_key(sim: Path) -> str:
+    """Changes whenever QEMU has to be configured and compiled anew."""
+    hooks = (sim / "qemu" / "insert_hooks.py", sim / "qemu" / "qapi.json")
+    return digest(TARBALL_SHA256, " ".join(CONFIGURE), *hooks)
+
+
+def build_key(sim: Path) -> str:
+    """Changes with everything that the executable is made of."""
+    parts: list[str | Path] = [base_key(sim)]
+    for part in (*PARTS, "qemu"):
+        for file in _sources(sim / part):
+            parts += [str(file.relative_to(sim)), file]
+    return digest(*parts)
+
+
+def _need_tools() -> None:
+    """What is missing on this machine, all at once."""
+    missing = [package for tool, package in TOOLS.items() if not shutil.which(tool)]
+    if "pkg-config" not in missing:
+        for library, package in LIBRARIES.items():
+            if subprocess.run(["pkg-config", "--exists", library], check=False).returncode:
+                missing.append(package)
+    if missing:
+        raise CannotRun(f"building QEMU needs: apt-get install {' '.join(missing)}")
+
+
+def _tarball(progress: Progress) -> Path:
+    """The upstream tarball in the cache, its hash checked."""
+
+    def fetch(folder: Path) -> None:
+        suite = Suite(SUITE, _host_arch(), source=True, progress=progress)
+        suite.update()
+        suite.download_source("qemu", folder)
+        file = folder / TARBALL
+        if not file.is_file():
+            found = ", ".join(sorted(f.name for f in folder.iterdir()))
+            raise CannotRun(f"Debian's {SUITE} has {found or 'no QEMU'} instead of {TARBALL}")
+        with open(file, "rb") as stream:
+            sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+        if sha256 != TARBALL_SHA256:
+            raise CannotRun(f"{TARBALL} has the hash {sha256} instead of {TARBALL_SHA256}")
+
+    return entry("qemu-source", TARBALL_SHA256[:16], fetch) / TARBALL
+
+
+def _host_arch() -> str:
+    argv = ["dpkg", "--print-architecture"]
+    try:
+        return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise CannotRun("dpkg is missing; QEMU is built on Debian only") from error
+
+
+def log_tail(log: Path) -> str:
+    """The last lines of a log, long ones cut."""
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return "\n".join(line[:200] for line in lines[-LOG_TAIL:])
+
+
+def ninja_progress(line: str) -> tuple[int, int] | None:
+    """Steps done and in all, of a line such as "[523/1215] Compiling ..."."""
+    match = re.match(r"\[(\d+)/(\d+)\] ", line)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def _run(argv: list[str], cwd: Path, log: Path, seconds: int) -> Iterator[str]:
+    """Run a build step and yield its output's lines, which also go to the log."""
+    with open(log, "a", encoding="utf-8") as out:
+        process = subprocess.Popen(
+            argv,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+            env={**os.environ, "NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C.UTF-8"},
+        )
+        assert process.stdout is not None
+        expired = threading.Event()
+
+        def kill() -> None:
+            expired.set()
+            os.killpg(process.pid, signal.SIGKILL)
+
+        timer = threading.Timer(seconds, kill)
+        timer.start()
+        try:
+            for line in process.stdout:
+                out.write(line)
+                yield line
+            process.wait()
+        finally:
+            timer.cancel()
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+            process.stdout.close()
+    if expired.is_set():
+        raise ZvmlabError(f"'{argv[0]}' did not end within {seconds} s; its log is {log}")
+    if process.returncode != 0:
+        raise ZvmlabError(
+            f"building QEMU failed: '{argv[0]}' ended with exit code {process.returncode};"
+            f" the log is {log} and ends with:\n{log_tail(log)}"
+        )
+
+
+def _prepare(sim: Path, base: Path, progress: Progress) -> None:
+    """Unpack, insert the hooks and configure; *base* is complete when "ready" exists."""
+    if (base / "ready").exists():
+        return
+    tarball = _tarball(progress)
+    shutil.rmtree(base, ignore_errors=True)
+    (base / "source" / "build").mkdir(parents=True)
+    source, log = base / "source", base / "build.log"
+    with progress.step("unpacking and configuring QEMU"):
+        hooks = [sys.executable, "-B", str(sim / "qemu" / "insert_hooks.py"), str(source)]
+        unpack = ["tar", "-xf", str(tarball), "--strip-components=1"]
+        for argv in (unpack, hooks):
+            collections.deque(_run(argv, source, log, CONFIGURE_SECONDS), maxlen=0)
+        _copy_ours(sim, source)
+        configure = _run(["../configure", *CONFIGURE], source / "build", log, CONFIGURE_SECONDS)
+        collections.deque(configure, maxlen=0)
+    (base / "ready").touch()
+
+
+def _copy_if_changed(file: Path, to: Path) -> None:
+    """Copy, but leave an equal file's time stamp alone: ninja goes by it."""
+    data = file.read_bytes()
+    if to.is_file() and to.read_bytes() == data:
+        return
+    to.parent.mkdir(parents=True, exist_ok=True)
+    to.write_bytes(data)
+
+
+def _copy_ours(sim: Path, source: Path) -> None:
+    """Our files in QEMU's tree are those of the clone, no more and no less."""
+    ours = source / "hw" / "s390x" / "zvmlab"
+    files = {ours / f.name: f for f in _sources(sim / "qemu") if f.suffix in (".c", ".h", ".build")}
+    for part in PARTS:
+        for file in _sources(sim / part):
+            files[ours / "core" / part / file.relative_to(sim / part)] = file
+    header = files.pop(ours / "zvmlab.h")
+    for to, file in files.items():
+        _copy_if_changed(file, to)
+    _copy_if_changed(header, source / "include" / "hw" / "s390x" / "zvmlab.h")
+    core = sorted(str(f.relative_to(ours)) for f in files if f.suffix == ".c" and f.parent != ours)
+    listing = ours / "core-sources.txt"
+    text = "".join(f"{name}\n" for name in core)
+    if not listing.is_file() or listing.read_text(encoding="utf-8") != text:
+        listing.write_text(text, encoding="utf-8")
+    for stale in (f for f in ours.rglob("*") if f.is_file() and f not in files and f != listing):
+        stale.unlink()
+
+
+def _compile(base: Path, progress: Progress) -> Path:
+    build = base / "source" / "build"
+    with progress.step("building QEMU with the CP") as step:
+        for line in _run(["ninja", TARGET], build, base / "build.log", BUILD_SECONDS):
+            counts = ninja_progress(line)
+            if counts is not None:
+                step.update(*counts)
+    return build / TARGET
+
+
+def _firmware(progress: Progress) -> Path:
+    """QEMU's boot ROM for this machine type: Debian's, installed or unpacked privately."""
+    installed = Path("/usr/share/qemu") / FIRMWARE
+    if installed.is_file():
+        return installed
+
+    def unpack(folder: Path) -> None:
+        suite = Suite(SUITE, _host_arch(), progress=progress)
+        suite.update()
+        package = suite.download("qemu-system-data", folder / "deb")
+        argv = ["dpkg-deb", "--extract", str(package), str(folder)]
+        subprocess.run(argv, check=True, capture_output=True)
+        shutil.rmtree(folder / "deb")
+
+    return entry("qemu-data", SUITE, unpack) / "usr" / "share" / "qemu" / FIRMWARE
+
+
+def build_qemu(progress: Progress | None = None) -> Path:
+    """The executable made of the sources as they are; built if it is not in the cache."""
+    shown = progress or Progress()
+    sim = source_root() / "sim"
+    base = cache_root() / f"qemu-base-{base_key(sim)}"
+
+    def build(folder: Path) -> None:
+        _need_tools()
+        firmware = _firmware(shown)
+        with locked(base.name):
+            base.mkdir(exist_ok=True)
+            (base / "build.log").unlink(missing_ok=True)
+            _prepare(sim, base, shown)
+            _copy_ours(sim, base / "source")
+            program = _compile(base, shown)
+            for name in ("bin", "share/qemu"):
+                (folder / name).mkdir(parents=True)
+            shutil.copy2(program, folder / "bin" / TARGET)
+            shutil.copy2(firmware, folder / "share" / "qemu" / FIRMWARE)
+
+    return entry("qemu", build_key(sim), build) / "bin" / TARGET
+
+
+def main() -> int:
+    """Return: exit code."""
+    try:
+        print(build_qemu())
+    except ZvmlabError as error:
+        print(f"zvmlab: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

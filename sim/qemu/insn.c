@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The instructions that CP executes for its guest: registers in, condition code
+ * or program interruption out.
+ */
+#include "qemu/osdep.h"
+#include "port.h"
+
+#include "exec/exec-all.h"
+#include "exec/helper-proto.h"
+#include "hw/s390x/zvmlab.h"
+#include "qemu/main-loop.h"
+#include "s390x-internal.h"
+#include "tcg/tcg_s390x.h"
+
+static struct cp_insn insn_of(CPUS390XState *env)
+{
+	bool is64 = env->psw.mask & PSW_MASK_64;
+	bool is31 = env->psw.mask & PSW_MASK_32;
+
+	return (struct cp_insn){
+		.cpu = env->core_id,
+		.gr = env->regs,
+		.problem = env->psw.mask & PSW_MASK_PSTATE,
+		.amode = is64 ? 64 : is31 ? 31 : 24,
+	};
+}
+
+static void G_NORETURN program_interrupt(CPUS390XState *env, uint16_t pgm, uintptr_t ra)
+{
+	/* The CP's operands have no virtual address that could be reported. */
+	if (pgm == PGM_PROTECTION)
+		stq_phys(env_cpu(env)->as, env->psa + offsetof(LowCore, trans_exc_code), 0);
+	tcg_s390_program_interrupt(env, pgm, ra);
+}
+
+/* Return: false if the instruction is QEMU's. */
+static bool finish(CPUS390XState *env, struct cp_result result, uintptr_t ra)
+{
+	switch (result.how) {
+	case CP_PASS:
+		return false;
+	case CP_DONE:
+		return true;
+	case CP_CC:
+		env->cc_op = result.cc;
+		return true;
+	case CP_PROGRAM:
+		program_interrupt(env, result.pgm, ra);
+	}
+	g_assert_not_reached();
+}
+
+/* Translated code goes on with a static condition code, whatever happens here. */
+static void make_cc_static(CPUS390XState *env)
+{
+	env->cc_op = calc_cc(env, env->cc_op, env->cc_src, env->cc_dst, env->cc_vr);
+}
+
+void HELPER(zvmlab_iucv)(CPUS390XState *env)
+{
+	struct cp_insn insn = insn_of(env);
+	struct cp_result result = { .how = CP_PASS };
+
+	make_cc_static(env);
+	if (zvmlab_cp) {
+		qemu_mutex_lock_iothread();
+		result = cp_iucv(zvmlab_cp->cp, &insn);
+		qemu_mutex_unlock_iothread();
+	}
+	if (!finish(env, result, GETPC()))
+		program_interrupt(env, PGM_OPERATION, GETPC());
+}
+
+bool zvmlab_diag(CPUS390XState *env, uint32_t r1, uint32_t r3, uint32_t num, uintptr_t ra)
+{
+	struct cp_insn insn = insn_of(env);
+	unsigned int base = num >> 12;
+	uint16_t code = (num & 0xfff) + (base ? env->regs[base] : 0);
+	struct cp_result result;
+
+	make_cc_static(env);
+	if (!zvmlab_cp)
+		return false;
+	qemu_mutex_lock_iothread();
+	result = cp_diagnose(zvmlab_cp->cp, &insn, r1, r3, code);
+	qemu_mutex_unlock_iothread();
+	return finish(env, result, ra);
+}
+
+int zvmlab_stsi(CPUS390XState *env, uint64_t addr, uintptr_t ra)
+{
+	bool current = (env->regs[0] & STSI_R0_FC_MASK) == STSI_R0_FC_CURRENT;
+	struct cp_insn insn = insn_of(env);
+	uint8_t sysib[CP_PAGE_SIZE] = { 0 };
+	struct cp_result result;
+
+	/* QEMU's own code then raises the specification exception. */
+	if (!zvmlab_cp || (!current && addr % CP_PAGE_SIZE != 0))
+		return -1;
+	qemu_mutex_lock_iothread();
+	result = cp_stsi(zvmlab_cp->cp, &insn, sysib);
+	qemu_mutex_unlock_iothread();
+	if (result.how == CP_PROGRAM)
+		program_interrupt(env, result.pgm, ra);
+	if (result.how != CP_CC)
+		return -1;
+	if (result.cc == 0 && !current &&
+	    s390_cpu_virt_mem_write(env_archcpu(env), addr, 0, sysib, sizeof(sysib)))
+		s390_cpu_virt_mem_handle_exc(env_archcpu(env), ra);
+	return result.cc;
+}

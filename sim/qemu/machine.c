@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Interruptions, access rights and resets: the machine's side of the hooks. */
+#include "qemu/osdep.h"
+#include "port.h"
+
+#include "hw/s390x/zvmlab.h"
+#include "qemu/main-loop.h"
+
+ZvmlabCp *zvmlab_cp;
+
+bool zvmlab_take_ext_int(CPUS390XState *env)
+{
+	bool taken = cp_interrupt_take(zvmlab_cp->cp, env->core_id);
+
+	if (!taken || !cp_interrupt_pending(zvmlab_cp->cp, env->core_id))
+		env->pending_int &= ~INTERRUPT_EXT_IUCV;
+	return taken;
+}
+
+/*
+ * Called on every TLB miss, usually without the BQL, by all CPUs: the core is
+ * asked once per page and change of storage.
+ */
+static enum cp_access page_access(uint64_t addr)
+{
+	ZvmlabCp *s = zvmlab_cp;
+	bool locked = qemu_mutex_iothread_locked();
+	uint8_t known;
+
+	if (!s || addr >= s->ram_size)
+		return CP_ACCESS_WRITE;
+	known = qatomic_read(&s->access[addr / CP_PAGE_SIZE]);
+	if (known)
+		return known - 1;
+	if (!locked)
+		qemu_mutex_lock_iothread();
+	known = cp_page_access(s->cp, addr) + 1;
+	qatomic_set(&s->access[addr / CP_PAGE_SIZE], known);
+	if (!locked)
+		qemu_mutex_unlock_iothread();
+	return known - 1;
+}
+
+bool zvmlab_addressable(uint64_t addr)
+{
+	return page_access(addr) != CP_ACCESS_NONE;
+}
+
+bool zvmlab_protected(uint64_t addr, bool store, int *flags)
+{
+	if (page_access(addr) != CP_ACCESS_READ)
+		return false;
+	*flags &= ~PAGE_WRITE;
+	return store;
+}
+
+void zvmlab_reset(void)
+{
+	ZvmlabCp *s = zvmlab_cp;
+
+	if (!s)
+		return;
+	cp_reset(s->cp);
+	s->ipled = runstate_is_running();
+	if (s->ipled)
+		cp_ipl(s->cp);
+}
+
+void zvmlab_reset_cpu(const CPUS390XState *env)
+{
+	if (zvmlab_cp)
+		cp_reset_cpu(zvmlab_cp->cp, env->core_id);
+}

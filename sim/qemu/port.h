@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The zvmlab-cp object, shared by the files of the port.
+ *
+ * The core's headers come before QEMU's cpu.h: the latter defines macros with
+ * the names (and the values) of the core's program-interruption codes.
+ */
+#ifndef ZVMLAB_PORT_H
+#define ZVMLAB_PORT_H
+
+#include "control.h"
+#include "trace_file.h"
+#include "zvmlab/cp.h"
+
+#include "cpu.h"
+#include "qemu/notify.h"
+#include "qemu/timer.h"
+#include "qom/object.h"
+#include "sysemu/runstate.h"
+
+#define TYPE_ZVMLAB_CP "zvmlab-cp"
+OBJECT_DECLARE_SIMPLE_TYPE(ZvmlabCp, ZVMLAB_CP)
+
+struct ZvmlabCp {
+	Object parent_obj;
+
+	struct cp_config config;
+	bool cpus_given;
+	char *control_path, *trace_path;
+
+	struct cp *cp;
+	struct ctl *ctl;
+	struct trace_file *trace;
+	QEMUTimer *timer;
+	bool ipled;		/* cp_ipl() called since the last reset */
+
+	uint8_t *ram;
+	uint64_t ram_size;
+	uint8_t *access;	/* per page: 0 not known yet, or enum cp_access + 1 */
+
+	Notifier machine_done, exit;
+	VMChangeStateEntry *state_change;
+	Error *blocker;
+};
+
+/*
+ * The machine's CP from the moment the machine is complete, or NULL.  QEMU's
+ * hooks have no other way to find it; a machine has one.
+ */
+extern ZvmlabCp *zvmlab_cp;
+
+/* The callbacks of the core; opaque is the ZvmlabCp. */
+void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s);
+
+#endif

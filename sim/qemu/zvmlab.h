@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What QEMU's own files call: one line each at the places that insert_hooks.py
+ * lists.  Without a zvmlab-cp object every function leaves QEMU as it is.
+ */
+#ifndef HW_S390X_ZVMLAB_H
+#define HW_S390X_ZVMLAB_H
+
+#include "cpu.h"
+
+/* External-interruption code and CR0 subclass mask of IUCV. */
+#define EXT_IUCV 0x4000
+#define CR0_IUCV_SC 0x0000000000000002ULL
+
+/* Could this CPU be presented with an IUCV interruption now, its PSW permitting? */
+static inline bool zvmlab_ext_int(const CPUS390XState *env)
+{
+	return (env->pending_int & INTERRUPT_EXT_IUCV) && (env->cregs[0] & CR0_IUCV_SC);
+}
+
+/*
+ * Let the CP fill the interruption buffer.  Return: false if another CPU was
+ * faster; then there is nothing to present.  Called with the BQL held.
+ */
+bool zvmlab_take_ext_int(CPUS390XState *env);
+
+/*
+ * DIAGNOSE.  Makes env->cc_op static in any case.  Return: false if it is
+ * QEMU's to execute; does not return if there is a program interruption.
+ */
+bool zvmlab_diag(CPUS390XState *env, uint32_t r1, uint32_t r3, uint32_t num, uintptr_t ra);
+
+/*
+ * STORE SYSTEM INFORMATION with a valid function code and no reserved bits.
+ * Return: the condition code, or -1 if it is QEMU's to execute.
+ */
+int zvmlab_stsi(CPUS390XState *env, uint64_t addr, uintptr_t ra);
+
+/* Does the guest have a page at this absolute address? */
+bool zvmlab_addressable(uint64_t addr);
+
+/*
+ * Withdraw PAGE_WRITE from @flags if the CP write-protects the page at this
+ * absolute address.  Return: true if @store is refused.
+ */
+bool zvmlab_protected(uint64_t addr, bool store, int *flags);
+
+/* System reset of any kind; reset of one CPU. */
+void zvmlab_reset(void);
+void zvmlab_reset_cpu(const CPUS390XState *env);
+
+#endif
