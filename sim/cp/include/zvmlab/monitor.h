@@ -2,11 +2,12 @@
 /*
  * The *MONITOR system service: areas in the DCSS, data sets, users.
  *
- * Layout of the segment (docs/choices.md): EVENT partition low, SAMPLE
- * partition high; in each the configuration area, then the control areas
- * (arrays of monitor control elements, apart from the records they describe),
- * then the data area, a ring of 4 KiB frames.  An area is used again only when
- * every user has replied or is severed.
+ * Layout of the segment (docs/choices/monitor.md): EVENT partition low, SAMPLE
+ * partition high; in each the configuration area, then the data area.  Each
+ * area begins with the control areas (arrays of monitor control elements, so
+ * that they never follow the records they describe), then come 4 KiB frames
+ * that are given out as a ring.  A set's frames are used again only when every
+ * user has replied or is severed.
  */
 #ifndef ZVMLAB_MONITOR_H
 #define ZVMLAB_MONITOR_H
@@ -74,8 +75,9 @@ int64_t monitor_message_raw(struct cp *cp, enum mon_kind kind, uint32_t mca_star
 
 /**
  * Deliver the same set again at once whenever a user has fewer than
- * @outstanding messages, @count times in all (0: stop).  For rates.  The data
- * is stored once and not again.  Return: 0 or -1 with @err.
+ * @outstanding messages, @times messages over all users (0: stop).  For rates.
+ * The data is stored once and not again; the observer is not told of single
+ * messages and replies.  Return: 0 or -1 with @err.
  */
 int monitor_repeat(struct cp *cp, enum mon_kind kind, const struct mon_element *elements,
 		   unsigned int count, uint32_t outstanding, uint64_t times, char *err,
@@ -85,8 +87,15 @@ int monitor_repeat(struct cp *cp, enum mon_kind kind, const struct mon_element *
 void monitor_tick(struct cp *cp);
 /** With true, intervals come only from monitor_tick(). */
 void monitor_set_manual(struct cp *cp, bool manual);
-/** Record an event if event recording runs and the domain is enabled. */
-void monitor_event(struct cp *cp, enum mon_domain domain, const uint8_t *record, uint32_t len);
+/**
+ * Record an event if event recording runs and the domain is enabled.
+ * @record: complete, header included; length and domain in it must agree, and
+ * it is at most 4076 bytes long.  Records gather in a block that is delivered
+ * when it is full, one second old, or by monitor_tick().
+ *
+ * Return: false if it is not recorded (while suspended: counted as lost).
+ */
+bool monitor_event(struct cp *cp, enum mon_domain domain, const uint8_t *record, uint32_t len);
 
 /** Sever the path of one user (name, or NULL for all) with IPUSER byte 0 = @code. */
 unsigned int monitor_sever(struct cp *cp, const char *user, uint8_t code);
@@ -108,6 +117,11 @@ struct mon_settings *monitor_settings(struct cp *cp, bool event);
 /** START: 0 recording, 1 pending because nobody is connected. */
 int monitor_start(struct cp *cp, bool event);
 void monitor_stop(struct cp *cp, bool event);
+/**
+ * A MONITOR command has changed what is enabled or how (not START and STOP):
+ * D1R10 or D1R2 with the text of the command, if recording runs.
+ */
+void monitor_settings_changed(struct cp *cp, bool event, const char *command);
 
 /** One connected user, for QUERY MONITOR and the control socket. */
 struct mon_user_info {

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The segment: its layout, and the pieces of each area.
+ *
+ * An area is control frames followed by data frames, so that a control area
+ * never directly follows the records it describes (Linux's reader would take
+ * the end of such records for the control element).  Pieces are given out in
+ * the order of addresses, beginning again at the low end; whatever has been
+ * given back out of order is found on the way round.
+ */
+#include "monitor_private.h"
+
+#define MIN_AREA 2u	/* a control and a data frame */
+#define MIN_PARTITION (2 * MIN_AREA)
+/* One control frame per 32 data frames; 64 have room for four elements of every set. */
+#define DATA_PER_CONTROL 32u
+#define MAX_CONTROL 64u
+#define MAX_ADDRESS 0x7fffffffu
+
+static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
+{
+	assert(low <= high);
+	return value < low ? low : value > high ? high : value;
+}
+
+static void lay_area(struct monitor *m, enum mon_kind kind, uint32_t first, uint32_t pages)
+{
+	const uint32_t control = clamp(pages / DATA_PER_CONTROL, 1, MAX_CONTROL);
+
+	assert(pages >= MIN_AREA);
+	m->area[kind].ring[MON_CONTROL] = (struct mon_ring){
+		.base = (uint64_t)first * CP_PAGE_SIZE,
+		.unit = MON_CONTROL_UNIT,
+		.size = control * (CP_PAGE_SIZE / MON_CONTROL_UNIT),
+		.after = MON_NO_SET,
+	};
+	m->area[kind].ring[MON_DATA] = (struct mon_ring){
+		.base = (uint64_t)(first + control) * CP_PAGE_SIZE,
+		.unit = CP_PAGE_SIZE,
+		.size = pages - control,
+		.after = MON_NO_SET,
+	};
+}
+
+/*
+ * The default gives way to a small partition; a size that somebody chose does
+ * not: X'2C'.
+ */
+static bool config_fits(uint32_t wanted, uint32_t usual, uint32_t partition, uint32_t *pages)
+{
+	*pages = wanted < MIN_AREA ? MIN_AREA : wanted;
+	if (wanted == usual && *pages > partition / 2)
+		*pages = partition / 2;
+	return *pages <= partition - MIN_AREA;
+}
+
+enum mon_refusal mon_layout(struct cp *cp, const struct dcss *segment)
+{
+	struct monitor *m = cp->monitor;
+	const struct mon_settings *sample = &m->settings[false], *event = &m->settings[true];
+	const uint64_t bytes = dcss_end(segment) + 1 - dcss_start(segment);
+	uint32_t total, low, high, low_config, high_config;
+
+	assert(mon_idle(m));
+	if (dcss_end(segment) > MAX_ADDRESS)
+		return MON_BAD_SEGMENT;
+	total = (uint32_t)(bytes / CP_PAGE_SIZE);
+	if (total < 2 * MIN_PARTITION)
+		return MON_TOO_SMALL;
+	low = event->partition_pages ? event->partition_pages : total / 2;
+	low = clamp(low, MIN_PARTITION, total - MIN_PARTITION);
+	high = total - low;
+	if (!config_fits(event->config_pages, MON_EVENT_CONFIG_PAGES, low, &low_config) ||
+	    !config_fits(sample->config_pages, MON_SAMPLE_CONFIG_PAGES, high, &high_config))
+		return MON_CONFIG_TOO_LARGE;
+	lay_area(m, MON_EVENT_CONFIG, 0, low_config);
+	lay_area(m, MON_EVENT, low_config, low - low_config);
+	lay_area(m, MON_SAMPLE_CONFIG, low, high_config);
+	lay_area(m, MON_SAMPLE, low + high_config, high - high_config);
+	return MON_ACCEPTED;
+}
+
+bool mon_idle(const struct monitor *m)
+{
+	for (unsigned int kind = 0; kind < MON_KINDS; kind++)
+		for (unsigned int which = 0; which < MON_RINGS; which++)
+			if (m->area[kind].ring[which].used > 0)
+				return false;
+	return true;
+}
+
+uint32_t mon_data_capacity(const struct monitor *m, enum mon_kind kind)
+{
+	const struct mon_ring *ring = &m->area[kind].ring[MON_DATA];
+
+	return ring->size * ring->unit;
+}
+
+static bool fit(uint32_t from, uint32_t to, uint32_t units, uint32_t *start)
+{
+	if (from > to || to - from < units)
+		return false;
+	*start = from;
+	return true;
+}
+
+/* Look in the gap behind @piece, from @from on; the last piece's gap goes on at the low end. */
+static bool fit_gap(const struct mon_ring *ring, const struct mon_piece *piece,
+		    const struct mon_piece *next, uint32_t from, uint32_t units, uint32_t *start)
+{
+	const bool last = next->start <= piece->start;
+
+	if (!last)
+		return fit(from, next->start, units, start);
+	if (from >= piece->start + piece->len && fit(from, ring->size, units, start))
+		return true;
+	return fit(from < next->start ? from : 0, next->start, units, start);
+}
+
+/* Return: the slot behind whose piece the new one goes, MON_NO_SET if there is no room. */
+static uint16_t search(const struct monitor *m, const struct mon_ring *ring, unsigned int which,
+		       uint32_t units, uint32_t *start)
+{
+	uint16_t at = ring->after;
+	uint32_t from = ring->next;
+
+	assert(at != MON_NO_SET);
+	for (unsigned int i = 0; i <= MON_MAX_SETS; i++) {
+		const struct mon_piece *piece = &m->set[at].piece[which];
+
+		if (fit_gap(ring, piece, &m->set[piece->next].piece[which], from, units, start))
+			return at;
+		if (i > 0 && at == ring->after)
+			break;
+		at = piece->next;
+		from = m->set[at].piece[which].start + m->set[at].piece[which].len;
+	}
+	return MON_NO_SET;
+}
+
+static void link_after(struct monitor *m, struct mon_set *set, unsigned int which, uint16_t before)
+{
+	const uint16_t self = mon_set_index(m, set);
+	struct mon_piece *piece = &set->piece[which];
+
+	if (before == MON_NO_SET) {
+		piece->prev = piece->next = self;
+		return;
+	}
+	piece->prev = before;
+	piece->next = m->set[before].piece[which].next;
+	m->set[piece->next].piece[which].prev = self;
+	m->set[before].piece[which].next = self;
+}
+
+bool mon_piece_take(struct monitor *m, struct mon_set *set, unsigned int which, uint32_t units)
+{
+	struct mon_ring *ring = &m->area[set->kind].ring[which];
+	struct mon_piece *piece = &set->piece[which];
+	uint16_t before = MON_NO_SET;
+	uint32_t start;
+
+	assert(units > 0 && piece->len == 0);
+	if (units > ring->size - ring->used)
+		return false;
+	if (ring->after == MON_NO_SET) {
+		start = units <= ring->size - ring->next ? ring->next : 0;
+	} else {
+		before = search(m, ring, which, units, &start);
+		if (before == MON_NO_SET)
+			return false;
+	}
+	assert(start <= ring->size && units <= ring->size - start);
+	link_after(m, set, which, before);
+	piece->start = start;
+	piece->len = units;
+	ring->used += units;
+	ring->after = mon_set_index(m, set);
+	ring->next = start + units;
+	return true;
+}
+
+void mon_piece_trim(struct monitor *m, struct mon_set *set, unsigned int which, uint32_t units)
+{
+	struct mon_ring *ring = &m->area[set->kind].ring[which];
+	struct mon_piece *piece = &set->piece[which];
+
+	assert(units > 0 && units <= piece->len);
+	ring->used -= piece->len - units;
+	piece->len = units;
+	if (ring->after == mon_set_index(m, set))
+		ring->next = piece->start + units;
+}
+
+void mon_piece_give(struct monitor *m, struct mon_set *set, unsigned int which)
+{
+	struct mon_ring *ring = &m->area[set->kind].ring[which];
+	struct mon_piece *piece = &set->piece[which];
+	const uint16_t self = mon_set_index(m, set);
+
+	if (piece->len == 0)
+		return;
+	assert(ring->used >= piece->len);
+	ring->used -= piece->len;
+	if (ring->after == self)
+		ring->after = piece->prev == self ? MON_NO_SET : piece->prev;
+	m->set[piece->prev].piece[which].next = piece->next;
+	m->set[piece->next].piece[which].prev = piece->prev;
+	*piece = (struct mon_piece){ .len = 0 };
+}

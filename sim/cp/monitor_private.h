@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of *MONITOR share.
+ *
+ * A set occupies a slot while any message about it is unanswered; the slot's
+ * index travels as message tag, so that a reply finds its set without a search.
+ */
+#ifndef MONITOR_PRIVATE_H
+#define MONITOR_PRIVATE_H
+
+#include "cp_private.h"
+#include "record.h"
+#include "zvmlab/dcss.h"
+#include "zvmlab/iucv.h"
+#include "zvmlab/monitor.h"
+
+/* Every set that is outstanding has at least one of the messages that can be. */
+#define MON_MAX_SETS 4096u
+static_assert(MON_MAX_SETS >= MON_MAX_USERS * IUCV_MAX_MSGLIM, "a slot for every message");
+/* Paths of the service: users, and connections left unanswered by a fault. */
+#define MON_MAX_PATHS 256u
+#define MON_NO_SET 0xffffu
+#define MON_CONTROL_UNIT 16u	/* bytes; control areas are so aligned */
+#define MON_ALL_USERS 0xffffu
+
+#define MON_MAX_BLOCK 64u	/* pages of an event block */
+#define MON_RECORDS_SIZE (512u * 1024u)	/* one interval at most */
+#define MON_MIN_INTERVAL 6u
+#define MON_MAX_INTERVAL 3600u
+#define MON_EVENT_DELAY 1u	/* seconds that a block waits for more records */
+/* Bit 51 of the TOD clock is a microsecond. */
+#define MON_TOD_SECOND (UINT64_C(1000000) << 12)
+
+/* Defaults of z/VM: 68 pages; 4096 since 6.2. */
+#define MON_EVENT_CONFIG_PAGES 68u
+#define MON_SAMPLE_CONFIG_PAGES 4096u
+
+/* IPUSER byte 0 of a refusal; only X'2C' is documented (docs/choices/monitor.md). */
+enum mon_refusal {
+	MON_ACCEPTED = 0x00,
+	MON_BAD_IPUSER = 0x04,
+	MON_NO_SEGMENT = 0x08,
+	MON_NOT_ACTIVE = 0x0c,
+	MON_BAD_SEGMENT = 0x10,	/* not SC throughout, or above 2 GiB */
+	MON_OTHER_SEGMENT = 0x14,
+	MON_TOO_SMALL = 0x18,
+	MON_TOO_MANY_USERS = 0x1c,
+	MON_NO_PARMDATA = 0x20,
+	MON_CONFIG_TOO_LARGE = 0x2c,
+};
+
+/* A part of the segment that is given out piece by piece. */
+struct mon_ring {
+	uint64_t base;		/* offset in the segment */
+	uint32_t unit;		/* bytes */
+	uint32_t size;		/* units */
+	uint32_t next;		/* where the next search begins */
+	uint32_t used;		/* units given out */
+	uint16_t after;		/* slot whose piece lies before next, MON_NO_SET: all is free */
+};
+
+/* A piece; linked with its neighbours in the order of addresses, in a circle. */
+struct mon_piece {
+	uint32_t start, len;	/* units; len 0: none */
+	uint16_t prev, next;
+};
+
+enum { MON_CONTROL, MON_DATA, MON_RINGS };
+
+struct mon_area {
+	struct mon_ring ring[MON_RINGS];
+};
+
+struct mon_set {
+	uint64_t number;	/* 0: slot is free */
+	enum mon_kind kind;
+	uint32_t mca_start, mca_end;	/* guest absolute, inclusive */
+	uint32_t pending;	/* messages not answered, over all users */
+	bool held;		/* in use without a message: being filled or repeated */
+	uint8_t unanswered[MON_MAX_USERS];
+	struct mon_piece piece[MON_RINGS];
+};
+
+struct mon_user {
+	bool used;
+	char name[9];
+	uint16_t path, user_path;
+	bool guest;
+	bool wants[2];		/* sample, event */
+	bool configure[2];	/* configuration not yet delivered */
+	bool quiesced;
+	uint32_t limit, outstanding;
+	uint64_t delivered, replied, lost;
+};
+
+/* Event recording: the block that is being filled, and suspension. */
+struct mon_events {
+	bool recording;
+	bool suspended;
+	uint32_t lost;		/* records, since suspension */
+	uint16_t set;		/* slot reserved for the block, MON_NO_SET */
+	bool closed;		/* ends in D1R12 and waits for the path to be resumed */
+	uint64_t due;		/* TOD at which the block is delivered; 0: no record yet */
+	struct record_writer block;
+};
+
+struct mon_repeat {
+	uint16_t set;		/* MON_NO_SET: none */
+	uint32_t outstanding;
+	uint64_t left;
+};
+
+/* Counters of the modelled system; they only grow, and wrap as CP's do. */
+struct mon_cpu {
+	uint64_t user_time, system_time, wait_time;	/* TOD units */
+	uint32_t diagnoses, externals, io;
+};
+
+struct mon_model {
+	uint64_t updated;	/* TOD */
+	uint32_t intervals;
+	uint32_t page_reads, page_writes;
+	struct mon_cpu cpu[CP_MAX_CPUS];
+};
+
+struct monitor {
+	struct iucv_user *service;
+	struct dcss *segment;	/* NULL: none chosen */
+	struct mon_area area[MON_KINDS];
+	struct mon_user user[MON_MAX_USERS];
+	struct mon_set set[MON_MAX_SETS];
+	uint64_t last_number;
+	struct mon_settings settings[2];
+	bool manual;
+	uint64_t interval_due;	/* TOD; 0: no interval runs */
+	struct mon_events events;
+	struct mon_repeat repeat;
+	struct mon_model model;
+	uint8_t *block_buffer;	/* MON_MAX_BLOCK frames */
+	uint8_t *records;	/* MON_RECORDS_SIZE bytes */
+};
+
+static inline bool mon_is_event(enum mon_kind kind)
+{
+	return kind == MON_EVENT || kind == MON_EVENT_CONFIG;
+}
+
+static inline enum mon_kind mon_data_kind(bool event)
+{
+	return event ? MON_EVENT : MON_SAMPLE;
+}
+
+static inline enum mon_kind mon_config_kind(bool event)
+{
+	return event ? MON_EVENT_CONFIG : MON_SAMPLE_CONFIG;
+}
+
+/* monitor_area.c: layout of the segment, pieces of it */
+enum mon_refusal mon_layout(struct cp *cp, const struct dcss *segment);
+bool mon_idle(const struct monitor *m);
+bool mon_piece_take(struct monitor *m, struct mon_set *set, unsigned int which, uint32_t units);
+void mon_piece_trim(struct monitor *m, struct mon_set *set, unsigned int which, uint32_t units);
+void mon_piece_give(struct monitor *m, struct mon_set *set, unsigned int which);
+uint32_t mon_data_capacity(const struct monitor *m, enum mon_kind kind);
+
+/* monitor_set.c: sets and their contents */
+struct mon_set *mon_set_new(struct monitor *m, enum mon_kind kind);
+/* Room for @frames of data and @mces elements; NULL if there is none now. */
+struct mon_set *mon_set_reserve(struct monitor *m, enum mon_kind kind, uint32_t frames,
+				unsigned int mces);
+bool mon_set_store(struct cp *cp, struct mon_set *set, const struct mon_element *elements,
+		   unsigned int count);
+/* Frames that the elements occupy. */
+uint64_t mon_set_frames(const struct mon_element *elements, unsigned int count);
+void mon_set_release(struct cp *cp, struct mon_set *set);
+static inline uint16_t mon_set_index(const struct monitor *m, const struct mon_set *set)
+{
+	return (uint16_t)(set - m->set);
+}
+
+/* monitor_send.c: messages about sets */
+/* Users in @mask that could be told about a @kind now; the others lose it if @count. */
+uint16_t mon_ready(struct cp *cp, enum mon_kind kind, uint16_t mask, bool count,
+		   enum mon_fate *fate);
+void mon_lose(struct cp *cp, struct mon_user *user);
+bool mon_send_one(struct cp *cp, struct mon_set *set, struct mon_user *user, enum mon_fate *fate);
+void mon_announce(struct cp *cp, struct mon_set *set, uint16_t mask, enum mon_fate *fate);
+/* Deliver one stream of whole records; false if it was not delivered for want of room. */
+bool mon_deliver_records(struct cp *cp, enum mon_kind kind, const struct record_writer *w,
+			 uint16_t mask);
+void mon_replied(struct cp *cp, struct mon_user *user, uint32_t tag);
+void mon_forget_messages(struct cp *cp, struct mon_user *user);
+
+/* monitor_deliver.c: can the elements ever be delivered?  0, or -1 with @err */
+int mon_elements_check(const struct cp *cp, enum mon_kind kind,
+		       const struct mon_element *elements, unsigned int count, char *err,
+		       size_t errlen);
+
+/* monitor_repeat.c */
+void mon_repeat_go_on(struct cp *cp, struct mon_user *user);
+/* The repetition ends when nobody is left that wants it. */
+void mon_repeat_user_gone(struct cp *cp);
+
+/* monitor_user.c: connections */
+extern const struct iucv_user_ops mon_service_ops;
+bool mon_has_user(const struct monitor *m, bool event);
+void mon_sever_path(struct cp *cp, uint16_t path, uint8_t code);
+void mon_drop_user(struct cp *cp, struct mon_user *user, bool sever, uint8_t code);
+
+/* monitor_interval.c: sample intervals, configuration, the timer */
+void mon_arm_timer(struct cp *cp);
+/* Configuration to every user that waits for it and can take it. */
+void mon_configure(struct cp *cp);
+void mon_settings_init(struct monitor *m);
+
+/* monitor_event.c: event recording */
+void mon_events_begin(struct cp *cp);
+void mon_events_end(struct cp *cp);
+void mon_events_flush(struct cp *cp);
+void mon_events_suspend(struct cp *cp);
+void mon_events_resume(struct cp *cp);
+bool mon_event_record(struct cp *cp, unsigned int domain, const uint8_t *record, uint32_t len);
+
+/* monitor_records.c: what records contain */
+void mon_model_update(struct cp *cp);
+void mon_write_sample_config(struct cp *cp, struct record_writer *w);
+void mon_write_event_config(struct cp *cp, struct record_writer *w);
+void mon_write_sample(struct cp *cp, struct record_writer *w);
+void mon_write_sample_change(struct cp *cp, struct record_writer *w, const char *command);
+uint32_t mon_write_event_change(struct cp *cp, uint8_t *record, const char *command);
+
+/* monitor_rings.c: lists from start and length of the pieces; false if they contradict */
+bool mon_rings_rebuild(struct monitor *m, enum mon_kind kind);
+
+/* monitor.c: back to the state after creation */
+void mon_clear(struct monitor *m);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* The same set again and again: stored once, one message per reply. */
+#include <stdio.h>
+
+#include "monitor_private.h"
+#include "zvmlab/trace.h"
+
+/* No more messages will be sent; the area goes with the last reply. */
+static void finish(struct cp *cp)
+{
+	struct monitor *m = cp->monitor;
+	struct mon_set *set = &m->set[m->repeat.set];
+
+	assert(m->repeat.set != MON_NO_SET);
+	m->repeat = (struct mon_repeat){ .set = MON_NO_SET };
+	set->held = false;
+	if (set->pending == 0)
+		mon_set_release(cp, set);
+}
+
+void mon_repeat_go_on(struct cp *cp, struct mon_user *user)
+{
+	struct monitor *m = cp->monitor;
+	enum mon_fate fate = MON_NO_USER;
+	struct mon_set *set;
+
+	if (m->repeat.set == MON_NO_SET)
+		return;
+	set = &m->set[m->repeat.set];
+	if (user->quiesced || !user->wants[mon_is_event(set->kind)])
+		return;
+	for (unsigned int i = 0; i < IUCV_MAX_MSGLIM && m->repeat.left > 0; i++) {
+		if (user->outstanding >= user->limit ||
+		    user->outstanding >= m->repeat.outstanding)
+			return;
+		m->repeat.left--;
+		if (!mon_send_one(cp, set, user, &fate))
+			break;
+	}
+	if (m->repeat.set != MON_NO_SET && m->repeat.left == 0)
+		finish(cp);
+}
+
+void mon_repeat_user_gone(struct cp *cp)
+{
+	const struct monitor *m = cp->monitor;
+
+	if (m->repeat.set != MON_NO_SET &&
+	    !mon_has_user(m, mon_is_event(m->set[m->repeat.set].kind)))
+		finish(cp);
+}
+
+static int start(struct cp *cp, struct mon_set *set, uint32_t outstanding, uint64_t times)
+{
+	struct monitor *m = cp->monitor;
+
+	m->repeat = (struct mon_repeat){
+		.set = mon_set_index(m, set), .outstanding = outstanding, .left = times,
+	};
+	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
+		if (m->user[i].used)
+			mon_repeat_go_on(cp, &m->user[i]);
+	return 0;
+}
+
+static int repeat(struct cp *cp, enum mon_kind kind, const struct mon_element *elements,
+		  unsigned int count, uint32_t outstanding, uint64_t times, char *err,
+		  size_t errlen)
+{
+	struct monitor *m = cp->monitor;
+	struct mon_set *set;
+
+	if (times == 0) {
+		if (m->repeat.set != MON_NO_SET)
+			finish(cp);
+		return 0;
+	}
+	if (m->repeat.set != MON_NO_SET) {
+		snprintf(err, errlen, "a data set is being repeated already; stop that first (times 0)");
+		return -1;
+	}
+	if (outstanding == 0) {
+		snprintf(err, errlen, "at least 1 message must be outstanding to repeat a data set, not 0");
+		return -1;
+	}
+	if (mon_elements_check(cp, kind, elements, count, err, errlen) != 0)
+		return -1;
+	if (!mon_has_user(m, mon_is_event(kind))) {
+		snprintf(err, errlen, "no user is connected to *MONITOR for %s data",
+			 mon_is_event(kind) ? "event" : "sample");
+		return -1;
+	}
+	set = mon_set_reserve(m, kind, (uint32_t)mon_set_frames(elements, count), count);
+	if (set && mon_set_store(cp, set, elements, count))
+		return start(cp, set, outstanding, times);
+	if (set) {
+		set->held = false;
+		mon_set_release(cp, set);
+	}
+	snprintf(err, errlen, "the area has no room for the data set until users reply to others");
+	return -1;
+}
+
+int monitor_repeat(struct cp *cp, enum mon_kind kind, const struct mon_element *elements,
+		   unsigned int count, uint32_t outstanding, uint64_t times, char *err,
+		   size_t errlen)
+{
+	int rc;
+
+	trace_begin(cp, TRACE_NO_CPU, "monitor.repeat");
+	trace_number(cp, "kind", kind);
+	trace_number(cp, "outstanding", outstanding);
+	trace_number(cp, "times", times);
+	rc = repeat(cp, kind, elements, count, outstanding, times, err, errlen);
+	trace_number(cp, "refused", rc != 0);
+	trace_end(cp);
+	iucv_dispatch(cp);
+	return rc;
+}

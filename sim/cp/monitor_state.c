@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/* *MONITOR in an image: everything, the sets that are outstanding included. */
+#include <string.h>
+
+#include "monitor_private.h"
+#include "zvmlab/state.h"
+
+static void settings_state(struct state *s, struct mon_settings *settings)
+{
+	state_bool(s, &settings->active);
+	state_u16(s, &settings->domains);
+	state_u32(s, &settings->interval_seconds);
+	state_u32(s, &settings->pending_interval_seconds);
+	state_u32(s, &settings->rate_hundredths);
+	state_u32(s, &settings->config_pages);
+	state_u32(s, &settings->config_limit_seconds);
+	state_u32(s, &settings->block);
+	state_u32(s, &settings->partition_pages);
+}
+
+static void user_state(struct state *s, struct mon_user *user)
+{
+	state_bool(s, &user->used);
+	state_bytes(s, user->name, sizeof(user->name));
+	state_require(s, user->name[sizeof(user->name) - 1] == '\0');
+	state_u16(s, &user->path);
+	state_u16(s, &user->user_path);
+	state_bool(s, &user->guest);
+	for (unsigned int i = 0; i < 2; i++) {
+		state_bool(s, &user->wants[i]);
+		state_bool(s, &user->configure[i]);
+	}
+	state_bool(s, &user->quiesced);
+	state_u32(s, &user->limit);
+	state_u32(s, &user->outstanding);
+	state_u64(s, &user->delivered);
+	state_u64(s, &user->replied);
+	state_u64(s, &user->lost);
+	state_require(s, user->limit <= IUCV_MAX_MSGLIM && user->outstanding <= user->limit);
+	state_require(s, user->used || user->outstanding == 0);
+}
+
+static void set_state(struct state *s, struct mon_set *set)
+{
+	uint8_t kind = (uint8_t)set->kind;
+	uint32_t pending = 0;
+
+	state_u64(s, &set->number);
+	state_u8(s, &kind);
+	state_require(s, set->number != 0 && kind < MON_KINDS);
+	set->kind = kind % MON_KINDS;
+	state_u32(s, &set->mca_start);
+	state_u32(s, &set->mca_end);
+	state_bool(s, &set->held);
+	state_bytes(s, set->unanswered, sizeof(set->unanswered));
+	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
+		pending += set->unanswered[i];
+	set->pending = pending;
+	for (unsigned int i = 0; i < MON_RINGS; i++) {
+		state_u32(s, &set->piece[i].start);
+		state_u32(s, &set->piece[i].len);
+	}
+	state_require(s, (set->piece[MON_CONTROL].len == 0) == (set->piece[MON_DATA].len == 0));
+	state_require(s, set->piece[MON_CONTROL].len == 0 || set->mca_start <= set->mca_end);
+}
+
+static void sets_state(struct state *s, struct monitor *m)
+{
+	uint32_t count = 0;
+	uint16_t index = 0;
+
+	for (unsigned int i = 0; i < MON_MAX_SETS; i++)
+		count += m->set[i].number != 0;
+	state_u32(s, &count);
+	for (uint32_t i = 0; i < count && !s->failed; i++, index++) {
+		while (!s->loading && m->set[index].number == 0)
+			index++;
+		state_u16(s, &index);
+		state_require(s, index < MON_MAX_SETS);
+		if (s->failed)
+			return;
+		set_state(s, &m->set[index]);
+	}
+}
+
+/* Held sets are those of the block and the repetition; the others wait for replies. */
+static bool holds_agree(const struct monitor *m)
+{
+	for (unsigned int i = 0; i < MON_MAX_SETS; i++) {
+		const struct mon_set *set = &m->set[i];
+
+		if (set->number == 0)
+			continue;
+		if (set->held != (i == m->events.set || i == m->repeat.set))
+			return false;
+		if (!set->held && set->pending == 0)
+			return false;
+	}
+	return true;
+}
+
+/* What the users' counts and the sets say must be the same. */
+static bool counts_agree(const struct monitor *m)
+{
+	for (unsigned int u = 0; u < MON_MAX_USERS; u++) {
+		uint32_t outstanding = 0;
+
+		for (unsigned int i = 0; i < MON_MAX_SETS; i++)
+			if (m->set[i].number != 0)
+				outstanding += m->set[i].unanswered[u];
+		if (outstanding != m->user[u].outstanding)
+			return false;
+	}
+	return true;
+}
+
+static void segment_state(struct cp *cp, struct state *s)
+{
+	struct monitor *m = cp->monitor;
+	uint32_t index = UINT32_MAX;
+
+	for (unsigned int i = 0; m->segment && i < CP_MAX_SEGMENTS; i++)
+		if (dcss_at(cp, i) == m->segment)
+			index = i;
+	state_u32(s, &index);
+	if (s->loading && !s->failed && index != UINT32_MAX) {
+		m->segment = index < CP_MAX_SEGMENTS ? dcss_at(cp, index) : NULL;
+		state_require(s, m->segment && m->segment->users > 0);
+	}
+	state_require(s, (m->segment != NULL) == (mon_has_user(m, false) || mon_has_user(m, true)));
+}
+
+static void ring_state(struct monitor *m, struct state *s, struct mon_ring *ring, uint32_t unit)
+{
+	uint64_t room;
+
+	state_u64(s, &ring->base);
+	state_u32(s, &ring->size);
+	state_u32(s, &ring->next);
+	if (s->failed || !s->loading)
+		return;
+	ring->unit = unit;
+	ring->after = MON_NO_SET;
+	state_require(s, ring->next <= ring->size);
+	if (!m->segment)
+		return;
+	room = dcss_end(m->segment) + 1 - dcss_start(m->segment);
+	state_require(s, ring->size > 0 && ring->base < room &&
+				 ring->size <= (room - ring->base) / unit);
+}
+
+static void areas_state(struct monitor *m, struct state *s)
+{
+	for (unsigned int kind = 0; kind < MON_KINDS; kind++) {
+		for (unsigned int which = 0; which < MON_RINGS; which++)
+			ring_state(m, s, &m->area[kind].ring[which],
+				   which == MON_DATA ? CP_PAGE_SIZE : MON_CONTROL_UNIT);
+		if (s->loading && !s->failed)
+			state_require(s, mon_rings_rebuild(m, kind));
+	}
+}
+
+/* The set at @index is one that is held, of the right kind. */
+static bool is_held(const struct monitor *m, uint16_t index)
+{
+	return index < MON_MAX_SETS && m->set[index].number != 0 && m->set[index].held;
+}
+
+static void events_state(struct monitor *m, struct state *s)
+{
+	struct mon_events *events = &m->events;
+	struct record_writer *w = &events->block;
+
+	state_bool(s, &events->recording);
+	state_bool(s, &events->suspended);
+	state_u32(s, &events->lost);
+	state_u16(s, &events->set);
+	state_bool(s, &events->closed);
+	state_u64(s, &events->due);
+	state_require(s, !events->recording || m->segment);
+	state_require(s, events->due == 0 || (events->recording && !events->suspended));
+	state_require(s, events->set == MON_NO_SET || is_held(m, events->set));
+	state_require(s, events->recording && (!events->suspended || events->closed) ?
+				 events->set != MON_NO_SET : events->set == MON_NO_SET);
+	if (s->failed || events->set == MON_NO_SET)
+		return;
+	state_u32(s, &w->pos);
+	state_u64(s, &w->tod);
+	state_u16(s, &w->domains);
+	w->buffer = m->block_buffer;
+	w->size = m->set[events->set].piece[MON_DATA].len * CP_PAGE_SIZE;
+	w->closed = events->closed;
+	state_require(s, m->set[events->set].kind == MON_EVENT && w->size > 0 &&
+				 w->size <= MON_MAX_BLOCK * CP_PAGE_SIZE && w->pos <= w->size);
+	state_require(s, w->closed ? w->pos >= RECORD_HEADER_SIZE :
+				     w->pos < w->size && w->pos % CP_PAGE_SIZE <= RECORD_MAX_SIZE);
+	if (!s->failed)
+		state_bytes(s, w->buffer, w->pos);
+}
+
+static void repeat_state(struct monitor *m, struct state *s)
+{
+	state_u16(s, &m->repeat.set);
+	state_u32(s, &m->repeat.outstanding);
+	state_u64(s, &m->repeat.left);
+	state_require(s, m->repeat.set == MON_NO_SET || is_held(m, m->repeat.set));
+	state_require(s, m->repeat.set == MON_NO_SET || m->repeat.set != m->events.set);
+}
+
+static void model_state(struct monitor *m, struct state *s)
+{
+	state_u64(s, &m->model.updated);
+	state_u32(s, &m->model.intervals);
+	state_u32(s, &m->model.page_reads);
+	state_u32(s, &m->model.page_writes);
+	for (unsigned int i = 0; i < CP_MAX_CPUS; i++) {
+		struct mon_cpu *cpu = &m->model.cpu[i];
+
+		state_u64(s, &cpu->user_time);
+		state_u64(s, &cpu->system_time);
+		state_u64(s, &cpu->wait_time);
+		state_u32(s, &cpu->diagnoses);
+		state_u32(s, &cpu->externals);
+		state_u32(s, &cpu->io);
+	}
+}
+
+/* Users of a segment are the guest and *MONITOR. */
+static bool uses_agree(struct cp *cp)
+{
+	const struct dcss *segment;
+
+	for (unsigned int i = 0; (segment = dcss_at(cp, i)) != NULL; i++)
+		if (segment->users != segment->loaded + (segment == cp->monitor->segment ? 1u : 0u))
+			return false;
+	return true;
+}
+
+/* After a failed load: nobody is connected, no segment is in use. */
+static void start_again(struct cp *cp)
+{
+	struct iucv_path_info info;
+
+	mon_clear(cp->monitor);
+	for (unsigned int i = CP_MAX_SEGMENTS; i-- > 0;) {
+		struct dcss *segment = dcss_at(cp, i);
+
+		if (!segment || segment->users <= segment->loaded)
+			continue;
+		segment->users = segment->loaded + 1u;
+		dcss_use(cp, segment, -1);
+	}
+	for (uint16_t path = 0; path < MON_MAX_PATHS; path++)
+		if (iucv_path_info(cp->monitor->service, path, &info) &&
+		    info.state != IUCV_PATH_FREE)
+			mon_sever_path(cp, path, 0);
+}
+
+static void monitor_parts_state(struct cp *cp, struct state *s)
+{
+	struct monitor *m = cp->monitor;
+
+	settings_state(s, &m->settings[false]);
+	settings_state(s, &m->settings[true]);
+	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
+		user_state(s, &m->user[i]);
+	state_u64(s, &m->last_number);
+	sets_state(s, m);
+	segment_state(cp, s);
+	areas_state(m, s);
+	state_bool(s, &m->manual);
+	state_u64(s, &m->interval_due);
+	state_require(s, m->settings[false].active == (m->interval_due != 0));
+	events_state(m, s);
+	repeat_state(m, s);
+	model_state(m, s);
+	if (s->loading)
+		state_require(s, counts_agree(m) && holds_agree(m) && uses_agree(cp));
+}
+
+void monitor_state(struct cp *cp, struct state *s)
+{
+	struct monitor *m = cp->monitor;
+	struct iucv_user *service;
+
+	state_tag(s, "MON.");
+	if (!s->loading) {
+		monitor_parts_state(cp, s);
+		return;
+	}
+	mon_clear(m);
+	service = iucv_user_find(cp, MON_SERVICE);
+	state_require(s, service != NULL);
+	if (service) {
+		m->service = service;
+		iucv_user_attach(service, &mon_service_ops, NULL);
+	}
+	if (!s->failed)
+		monitor_parts_state(cp, s);
+	if (s->failed)
+		start_again(cp);
+	mon_arm_timer(cp);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing monitor records into 4 KiB frames.
+ *
+ * Header and framing as the z/VM monitor record descriptions (MRRECHDR) have
+ * them: a record never crosses a frame; end of frame (D1R13) stands behind the
+ * last record of every frame that another one follows.  So that D1R13, or the
+ * record that ends an interval or a block, always fits, RECORD_HEADER_SIZE
+ * bytes of each frame stay free for it.
+ */
+#ifndef RECORD_H
+#define RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RECORD_HEADER_SIZE 20u
+#define RECORD_FRAME_SIZE 4096u
+/** Longest record: a frame without the room kept for D1R13. */
+#define RECORD_MAX_SIZE (RECORD_FRAME_SIZE - RECORD_HEADER_SIZE)
+
+/** Offsets in the header; all else in it is zero. */
+enum {
+	MRHDRLEN = 0,	/**< 2: length, header included */
+	MRHDRDM = 4,	/**< 1: domain */
+	MRHDRRC = 6,	/**< 2: record number */
+	MRHDRTOD = 8,	/**< 8: TOD clock */
+};
+
+/** Domain MONITOR, and those of its records that make up the framing. */
+#define RECORD_DOMAIN_MONITOR 1u
+enum { MTREND = 11, MTRSOS = 12, MTREOF = 13 };
+
+struct record_writer {
+	uint8_t *buffer;	/**< owned by the caller */
+	uint32_t size;		/**< bytes, a multiple of the frame size */
+	uint32_t pos;		/**< bytes written */
+	uint64_t tod;		/**< time stamp of the records that are written */
+	uint16_t domains;	/**< of all records so far; domain 0 is the highest bit */
+	bool closed;		/**< the last record has been written */
+	bool overflow;		/**< a record did not fit and was left out */
+};
+
+void record_writer_init(struct record_writer *w, uint8_t *buffer, uint32_t size, uint64_t tod);
+
+/**
+ * Begin a record of @len bytes: header written, the rest zero.
+ * Return: its first byte, or NULL if the buffer has no room for it.
+ */
+uint8_t *record_add(struct record_writer *w, unsigned int domain, unsigned int number,
+		    uint32_t len);
+/** Add a complete record, header included, as it is; false if there is no room. */
+bool record_append(struct record_writer *w, const uint8_t *record, uint32_t len);
+/** Would a record of @len bytes fit? */
+bool record_fits(const struct record_writer *w, uint32_t len);
+/** Write the last record, D1R11 or D1R12: it always fits.  Nothing may follow. */
+void record_close(struct record_writer *w, unsigned int number);
+
+/** Is @record a complete record of @domain: lengths agree, not too long? */
+bool record_valid(const uint8_t *record, uint32_t len, unsigned int domain);
+
+#endif
