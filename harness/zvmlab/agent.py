@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""
+
+from __future__ import annotations
+
+import struct
+
+from zvmlab.afiucv import AfIucvListener
+from zvmlab.agent_channel import Channel, Stream
+from zvmlab.agent_results import AgentInfo, decode_info
+from zvmlab.agent_wire import LANES, VERSION, AgentError, AgentLost, Power, Request, Writer
+from zvmlab.agent_worker import DEFAULT_SECONDS, Batch, Pending, Process, Worker
+from zvmlab.control import Control
+from zvmlab.errors import UsageError
+from zvmlab.peer import Peer
+
+USER = "ZVMLAB"
+NAME = "AGENT"
+
+
+class Agent(Worker):
+    """The agent of one guest; itself its worker number 0."""
+
+    def __init__(self, stream: Stream, timeout: float = DEFAULT_SECONDS) -> None:
+        super().__init__(Channel(stream), 0, timeout)
+        self._workers: dict[str, Worker] = {}
+        self.info = self.hello()
+        if self.info.version != VERSION:
+            raise UsageError(
+                f"the guest's agent has protocol version {self.info.version}, not {VERSION};"
+                " build the image anew"
+            )
+
+    def hello(self) -> AgentInfo:
+        """Ask the agent what it is; it answers while all workers sleep."""
+        return decode_info(self.ask(Request.HELLO, b"", "HELLO"))
+
+    def worker(self, name: str) -> Worker:
+        """The worker of that name; there are 15 beside the agent itself."""
+        if name not in self._workers:
+            lane = len(self._workers) + 1
+            if lane == LANES:
+                raise UsageError(f"the agent has no more than {LANES - 1} workers")
+            self._workers[name] = Worker(self._channel, lane, self.timeout)
+        return self._workers[name]
+
+    def pack(self, layout: str, *values: int | bytes) -> bytes:
+        """struct.pack in the guest's byte order, without padding."""
+        return struct.pack((">" if self.info.byteorder == "big" else "<") + layout, *values)
+
+    def unpack(self, layout: str, data: bytes) -> tuple[int, ...]:
+        """struct.unpack in the guest's byte order, without padding."""
+        return struct.unpack((">" if self.info.byteorder == "big" else "<") + layout, data)
+
+    def power(self, what: Power) -> None:
+        """Stop or restart the machine; the connection ends."""
+        try:
+            self.ask(Request.POWER, Writer().u8(what).payload(), f"power {what.name.lower()}")
+        except AgentLost:
+            pass  # It was quicker than its reply.
+        self.close_connection()
+
+    def poweroff(self) -> None:
+        """Turn the machine off."""
+        self.power(Power.OFF)
+
+    def reboot(self) -> None:
+        """Restart the machine."""
+        self.power(Power.REBOOT)
+
+    def close_connection(self) -> None:
+        """End the connection; the agent waits for another one."""
+        self._channel.close()
+
+
+class AgentDoor:
+    """Where agents connect to: user ID ZVMLAB, application AGENT."""
+
+    def __init__(self, control: Control) -> None:
+        self._peer = Peer(control, USER)
+        self._listener = AfIucvListener(self._peer, NAME)
+
+    def accept(self, timeout: float) -> Agent:
+        """Wait for an agent."""
+        return Agent(self._listener.accept(timeout))
+
+    def close(self) -> None:
+        """Log the user ID off."""
+        self._peer.close()
+
+
+__all__ = [
+    "Agent",
+    "AgentDoor",
+    "AgentError",
+    "AgentLost",
+    "Batch",
+    "Pending",
+    "Power",
+    "Process",
+    "Worker",
+]
