@@ -1,4 +1,15 @@
 # SPDX-License-Identifier: MIT
+"""Requests to the agent in the guest.
+
+    agent.run(["/bin/true"]).check()
+    fd = agent.open("/dev/monreader").check()
+    batch = agent.worker("reader").batch()      # may sleep while others are served
+    data = batch.read(fd, 4096)
+    pending = batch.start(timeout=10)
+    ...
+    print(pending.result()[data].data)
+
+`zvmlab.agent_worker` has the requests, `zvmlab.agent_calls` the system calls.
 """
 
 from __future__ import annotations

@@ -4,19 +4,6 @@
 Methods named after system calls give a CallResult with the exact return value
 and errno; `check()` turns a failure into OSError.
 """
-Requests to the agent in the guest.
-
-    agent.run(["/bin/true"]).check()
-    fd = agent.open("/dev/monreader").check()
-    batch = agent.worker("reader").batch()      # may sleep while others are served
-    data = batch.read(fd, 4096)
-    pending = batch.start(timeout=10)
-    ...
-    print(pending.result()[data].data)
-
-Methods named after system calls give a CallResult with the exact return value
-and errno; `check()` turns a failure into OSError.
-"""
 
 from __future__ import annotations
 
@@ -38,13 +25,7 @@ from zvmlab.agent_results import (
     decode_outcome,
     encode_start,
 )
-from zvmlab.agent_wire import (
-    CHUNK_MAX,
-    LIMIT_MAX_MS,
-    Reader,
-    Request,
-    Writer,
-)
+from zvmlab.agent_wire import CHUNK_MAX, LIMIT_MAX_MS, Reader, Request, Writer
 from zvmlab.errors import Timeout
 
 T = TypeVar("T")
