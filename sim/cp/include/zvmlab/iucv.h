@@ -147,6 +147,7 @@ struct iucv_parm {
 	struct iucv_area buffer;	/**< IPBFADR1/IPBFLN1F */
 	struct iucv_area answer;	/**< IPBFADR2/IPBFLN2F */
 	uint32_t residual;	/**< RECEIVE, REPLY: out: bytes that did not fit */
+	uint32_t received;	/**< RECEIVE: out: bytes moved into the buffer */
 	uint32_t audit;		/**< PURGE, TEST COMPLETION: out */
 	uint8_t mask;		/**< SET MASK, SET CONTROL MASK */
 };
@@ -169,6 +170,7 @@ struct iucv_event {
 	uint8_t rmmsg[8];	/**< with IPRMDATA */
 	uint32_t length;	/**< PENDING message: its length */
 	uint32_t answer_length;	/**< IPBFLN2F: longest reply, or residual of the reply */
+	void *answer;		/**< complete, host: the answer area; valid during the call */
 };
 
 /** The 40 bytes that CP stores for @event. */

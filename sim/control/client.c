@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* One client: bytes in, lines, bytes out; never blocks. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "ctl_private.h"
+
+/* Work for one client in one ctl_dispatch(). */
+#define READ_SIZE (64u << 10)
+#define MAX_READS 16
+#define MAX_REQUESTS 32
+
+static bool reserve(struct ctl_buffer *buffer, size_t more)
+{
+	size_t capacity = buffer->capacity;
+	char *data;
+
+	if (buffer->start > 0 && buffer->start + buffer->len + more > capacity) {
+		memmove(buffer->data, buffer->data + buffer->start, buffer->len);
+		buffer->start = 0;
+	}
+	if (buffer->start + buffer->len + more <= capacity)
+		return true;
+	while (capacity < buffer->len + more)
+		capacity = capacity ? 2 * capacity : READ_SIZE;
+	data = realloc(buffer->data, capacity);
+	if (!data)
+		return false;
+	buffer->data = data;
+	buffer->capacity = capacity;
+	return true;
+}
+
+static void consume(struct ctl_buffer *buffer, size_t len)
+{
+	assert(len <= buffer->len);
+	buffer->start += len;
+	buffer->len -= len;
+	if (buffer->len > 0)
+		return;
+	buffer->start = 0;
+	/* What one long line needed is not kept for a client's whole life. */
+	if (buffer->capacity > 4 * READ_SIZE) {
+		free(buffer->data);
+		*buffer = (struct ctl_buffer){ 0 };
+	}
+}
+
+/* Callable inside an entry point of the CP, so the client itself stays until ctl_dispatch(). */
+static void drop(struct ctl *ctl, struct ctl_client *client, const char *why)
+{
+	if (client->dropped)
+		return;
+	client->dropped = why;
+	shutdown(client->fd, SHUT_RDWR);
+	ctl_wake(ctl);
+}
+
+/* Return: length of the first line with its newline, 0 if none is complete. */
+static size_t first_line(struct ctl_client *client)
+{
+	const char *data = client->in.data + client->in.start;
+	const char *end;
+
+	if (client->scanned == client->in.len)
+		return 0;
+	end = memchr(data + client->scanned, '\n', client->in.len - client->scanned);
+	if (end)
+		return (size_t)(end - data) + 1;
+	client->scanned = client->in.len;
+	return 0;
+}
+
+/*
+ * Requests that wait for their turn are asked for as EPOLLOUT: that comes at
+ * once, or as soon as there is room for answers.  A descriptor that nothing is
+ * expected of is not watched at all, because EPOLLHUP cannot be masked.
+ */
+static void watch(struct ctl *ctl, struct ctl_client *client)
+{
+	struct epoll_event event = { .data.fd = client->fd };
+	int how = EPOLL_CTL_MOD;
+
+	if (!client->ended && client->out.len < CTL_OUT_PAUSE)
+		event.events |= EPOLLIN;
+	if (client->out.len > 0 || (ctl->cp && first_line(client) > 0))
+		event.events |= EPOLLOUT;
+	if (event.events == client->watched)
+		return;
+	if (event.events == 0)
+		how = EPOLL_CTL_DEL;
+	else if (client->watched == 0)
+		how = EPOLL_CTL_ADD;
+	if (epoll_ctl(ctl->epoll_fd, how, client->fd, &event) != 0)
+		drop(ctl, client, "it cannot be watched");
+	client->watched = event.events;
+}
+
+static void flush(struct ctl *ctl, struct ctl_client *client)
+{
+	while (client->out.len > 0 && !client->dropped) {
+		ssize_t done = send(client->fd, client->out.data + client->out.start,
+				    client->out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0 && errno != EAGAIN)
+			drop(ctl, client, "connection lost");
+		if (done < 0)
+			break;
+		consume(&client->out, (size_t)done);
+	}
+	if (!client->serving)
+		watch(ctl, client);
+}
+
+struct ctl_client *ctl_client_new(struct ctl *ctl, int fd)
+{
+	struct ctl_client *client = calloc(1, sizeof(*client));
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+
+	if (!client || epoll_ctl(ctl->epoll_fd, EPOLL_CTL_ADD, fd, &event) != 0) {
+		free(client);
+		return NULL;
+	}
+	client->id = ++ctl->last_client;
+	client->fd = fd;
+	client->watched = event.events;
+	ctl_client_send(ctl, client, ctl_greeting());
+	return client;
+}
+
+void ctl_client_free(struct ctl *ctl, struct ctl_client *client)
+{
+	if (client->watched != 0)
+		epoll_ctl(ctl->epoll_fd, EPOLL_CTL_DEL, client->fd, NULL);
+	close(client->fd);
+	free(client->in.data);
+	free(client->out.data);
+	free(client);
+}
+
+void ctl_client_send(struct ctl *ctl, struct ctl_client *client, json_t *message)
+{
+	char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
+	size_t len = text ? strlen(text) : 0;
+
+	json_decref(message);
+	if (client->dropped) {
+		free(text);
+		return;
+	}
+	if (client->out.len + len + 1 > CTL_OUT_LIMIT) {
+		drop(ctl, client, "too slow: it does not read what it is sent");
+	} else if (!text || !reserve(&client->out, len + 1)) {
+		drop(ctl, client, "no memory for what it has to be told");
+	} else {
+		char *to = client->out.data + client->out.start + client->out.len;
+
+		memcpy(to, text, len);
+		to[len] = '\n';
+		client->out.len += len + 1;
+		flush(ctl, client);
+	}
+	free(text);
+}
+
+static void refuse_line(struct ctl *ctl, struct ctl_client *client)
+{
+	ctl_client_send(ctl, client,
+			json_pack("{s:{s:s, s:s}, s:n}", "error", "class", "BadRequest", "desc",
+				  "the request is longer than 8 MiB; the connection is closed", "id"));
+	client->ended = true;
+	consume(&client->in, client->in.len);
+	client->scanned = 0;
+}
+
+static void answer(struct ctl *ctl, struct ctl_client *client)
+{
+	for (int i = 0; i < MAX_REQUESTS; i++) {
+		size_t len;
+
+		if (client->dropped || client->out.len >= CTL_OUT_PAUSE)
+			return;
+		len = first_line(client);
+		if (len > CTL_MAX_LINE || (len == 0 && client->in.len >= CTL_MAX_LINE)) {
+			refuse_line(ctl, client);
+			return;
+		}
+		if (len == 0)
+			return;
+		ctl_request(ctl, client, client->in.data + client->in.start, len - 1);
+		consume(&client->in, len);
+		client->scanned = 0;
+	}
+}
+
+static void receive(struct ctl *ctl, struct ctl_client *client)
+{
+	for (int i = 0; i < MAX_READS && !client->ended && !client->dropped; i++) {
+		ssize_t done;
+
+		if (client->in.len >= CTL_MAX_LINE || client->out.len >= CTL_OUT_PAUSE)
+			return;
+		if (!reserve(&client->in, READ_SIZE)) {
+			drop(ctl, client, "no memory for its requests");
+			return;
+		}
+		done = recv(client->fd, client->in.data + client->in.start + client->in.len,
+			    READ_SIZE, MSG_DONTWAIT);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0 && errno == EAGAIN)
+			return;
+		/* A connection that is reset ends like one that is closed. */
+		if (done <= 0)
+			client->ended = true;
+		else
+			client->in.len += (size_t)done;
+	}
+}
+
+void ctl_client_serve(struct ctl *ctl, struct ctl_client *client)
+{
+	client->serving = true;
+	receive(ctl, client);
+	if (ctl->cp)
+		answer(ctl, client);
+	client->serving = false;
+	flush(ctl, client);
+}
+
+bool ctl_client_done(const struct ctl_client *client)
+{
+	return client->dropped ||
+	       (client->ended && client->out.len == 0 && client->scanned == client->in.len);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands about the machine as a whole. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl_private.h"
+#include "zvmlab/command.h"
+#include "zvmlab/state.h"
+#include "zvmlab/storage.h"
+
+json_t *ctl_query_version(struct ctl_call *call)
+{
+	json_t *greeting = ctl_greeting();
+	json_t *version = json_incref(json_object_get(greeting, "zvmlab"));
+
+	(void)call;
+	json_decref(greeting);
+	return version;
+}
+
+json_t *ctl_query_schema(struct ctl_call *call)
+{
+	(void)call;
+	return ctl_schema();
+}
+
+static json_t *storage_json(const struct cp_config *config)
+{
+	json_t *extents = json_array();
+
+	for (unsigned int i = 0; i < config->extents; i++)
+		json_array_append_new(extents,
+				      json_pack("{s:o, s:o}", "start",
+						ctl_json_u64(config->extent[i].start), "size",
+						ctl_json_u64(config->extent[i].size)));
+	return extents;
+}
+
+static json_t *iucv_json(const struct cp_config *config)
+{
+	json_t *statements = json_array();
+
+	for (unsigned int i = 0; i < config->iucv_statements; i++)
+		json_array_append_new(statements,
+				      json_pack("{s:s, s:i, s:b}", "name", config->iucv[i].name,
+						"msglimit", config->iucv[i].msglimit, "priority",
+						config->iucv[i].priority));
+	return statements;
+}
+
+json_t *ctl_query_cp(struct ctl_call *call)
+{
+	const struct cp_config *config = cp_config_of(call->cp);
+	json_t *namesave = json_array();
+	char seed[17];
+
+	for (unsigned int i = 0; i < config->namesaves; i++)
+		json_array_append_new(namesave, json_string(config->namesave[i]));
+	snprintf(seed, sizeof(seed), "%016" PRIx64, config->seed);
+	return json_pack("{s:s, s:s, s:s, s:s, s:i, s:I, s:b, s:i, s:s, s:o, s:o, s:o, s:o}",
+			 "userid", config->userid, "classes", config->classes, "level",
+			 config->level, "account", config->account, "cpus", (int)config->cpus,
+			 "max-paths", (json_int_t)config->max_paths, "applmon", config->applmon,
+			 "console", config->console, "seed", seed, "storage", storage_json(config),
+			 "iucv", iucv_json(config), "namesave", namesave, "highest-address",
+			 ctl_json_u64(cp_highest_address(call->cp)));
+}
+
+json_t *ctl_cp_command(struct ctl_call *call)
+{
+	const char *as = ctl_string(call->args, "as");
+	const char *given = ctl_string(call->args, "command");
+	const struct cpcmd_response *response;
+	char text[CPCMD_MAX_COMMAND];
+	size_t len = strlen(given);
+
+	assert(len <= sizeof(text));
+	memcpy(text, given, len);
+	if (!ctl_latin1(text, &len))
+		return ctl_fail(call, "BadArgument",
+				"argument \"command\" has characters that CP's code page lacks");
+	response = cpcmd_run(call->cp,
+			     as && strcmp(as, "guest") == 0 ? CPCMD_GUEST : CPCMD_OPERATOR, text,
+			     len);
+	return json_pack("{s:o, s:i}", "response", ctl_json_text(response->text, response->len),
+			 "rc", response->rc);
+}
+
+json_t *ctl_storage_read(struct ctl_call *call)
+{
+	const uint64_t addr = (uint64_t)ctl_int(call->args, "address", 0);
+	const size_t len = (size_t)ctl_int(call->args, "length", 0);
+	uint8_t *bytes = malloc(len);
+	json_t *data = NULL;
+	uint16_t pgm;
+
+	if (!bytes)
+		return NULL;
+	pgm = storage_read(call->cp, CP_ABSOLUTE, addr, bytes, len);
+	if (pgm == 0)
+		data = ctl_json_data(bytes, len);
+	free(bytes);
+	if (pgm != 0)
+		return ctl_fail(call, "Failed", "%zu bytes at guest absolute X'%" PRIx64 "' are not "
+				"all storage of the guest", len, addr);
+	return json_pack("{s:o}", "data", data);
+}
+
+json_t *ctl_state_save(struct ctl_call *call)
+{
+	size_t len;
+	uint8_t *image = cp_save(call->cp, &len);
+	int result;
+
+	if (!image)
+		return NULL;
+	result = ctl_file_write(ctl_string(call->args, "file"), image, len, call->err,
+				sizeof(call->err));
+	free(image);
+	if (result == 0)
+		return json_pack("{s:o}", "bytes", ctl_json_u64(len));
+	call->error_class = "Failed";
+	return NULL;
+}
+
+json_t *ctl_state_load(struct ctl_call *call)
+{
+	uint8_t *image;
+	size_t len;
+	json_t *gone;
+	int result;
+
+	call->error_class = "Failed";
+	if (ctl_file_read(ctl_string(call->args, "file"), &image, &len, call->err,
+			  sizeof(call->err)) != 0)
+		return NULL;
+	result = cp_load(call->cp, image, len, call->err, sizeof(call->err));
+	free(image);
+	gone = ctl_peers_reattach(call->ctl);
+	if (result == 0)
+		return json_pack("{s:o}", "peers-lost", gone);
+	json_decref(gone);
+	return NULL;
+}
+
+json_t *ctl_query_counters(struct ctl_call *call)
+{
+	unsigned int clients = 0, peers = 0;
+
+	for (unsigned int slot = 0; slot < CTL_MAX_CLIENTS; slot++)
+		clients += call->ctl->client[slot] != NULL;
+	for (unsigned int i = 0; iucv_user_at(call->cp, i); i++)
+		peers += !iucv_user_is_service(iucv_user_at(call->cp, i));
+	return json_pack("{s:i, s:i, s:o, s:o}", "clients", (int)clients, "peers", (int)peers - 1,
+			 "requests", ctl_json_u64(call->ctl->requests), "events",
+			 ctl_json_u64(call->ctl->events));
+}

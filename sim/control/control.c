@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Control socket: the listening end and the clients' comings and goings. */
+#define _GNU_SOURCE /* accept4 */
+#include "control.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "ctl_private.h"
+
+/* Connections accepted in one ctl_dispatch(). */
+#define MAX_ACCEPTS 8
+#define BACKLOG 16
+
+static int fail_open(const char *path, char *err, size_t errlen, const char *what)
+{
+	snprintf(err, errlen, "control socket %s %s: %s", path, what, strerror(errno));
+	return -1;
+}
+
+/* Remove a socket that nobody listens on.  Return: 0 if @path is free now. */
+static int make_room(const struct sockaddr_un *address, char *err, size_t errlen)
+{
+	const char *path = address->sun_path;
+	struct stat st;
+	int fd, result;
+
+	if (lstat(path, &st) != 0)
+		return errno == ENOENT ? 0 : fail_open(path, err, errlen, "cannot be created");
+	if (!S_ISSOCK(st.st_mode)) {
+		snprintf(err, errlen, "%s exists and is no socket; remove it or name another path",
+			 path);
+		return -1;
+	}
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return fail_open(path, err, errlen, "cannot be created");
+	result = connect(fd, (const struct sockaddr *)address, sizeof(*address));
+	if (result != 0 && errno == ECONNREFUSED)
+		result = unlink(path) == 0 ? 0 : fail_open(path, err, errlen, "cannot be replaced");
+	else {
+		snprintf(err, errlen, "control socket %s is in use by another machine; name another "
+				      "path", path);
+		result = -1;
+	}
+	close(fd);
+	return result;
+}
+
+static int listen_at(struct ctl *ctl, char *err, size_t errlen)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct stat st;
+
+	if (strlen(ctl->path) >= sizeof(address.sun_path)) {
+		snprintf(err, errlen, "the control socket's path %s is longer than %zu bytes; use a "
+				      "shorter directory", ctl->path, sizeof(address.sun_path) - 1);
+		return -1;
+	}
+	strcpy(address.sun_path, ctl->path);
+	if (make_room(&address, err, errlen) != 0)
+		return -1;
+	ctl->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (ctl->listen_fd < 0 ||
+	    bind(ctl->listen_fd, (const struct sockaddr *)&address, sizeof(address)) != 0)
+		return fail_open(ctl->path, err, errlen, "cannot be created");
+	if (lstat(ctl->path, &st) != 0)
+		return fail_open(ctl->path, err, errlen, "has gone");
+	ctl->inode = st.st_ino;
+	/* Nobody can connect before listen(), so the mode is right in time. */
+	if (chmod(ctl->path, 0600) != 0 || listen(ctl->listen_fd, BACKLOG) != 0)
+		return fail_open(ctl->path, err, errlen, "cannot be used");
+	return 0;
+}
+
+static int watch(struct ctl *ctl, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return epoll_ctl(ctl->epoll_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+struct ctl *ctl_open(const char *path, char *err, size_t errlen)
+{
+	struct ctl *ctl = calloc(1, sizeof(*ctl));
+
+	if (!ctl || !(ctl->path = strdup(path))) {
+		snprintf(err, errlen, "not enough memory for the control socket %s", path);
+		free(ctl);
+		return NULL;
+	}
+	ctl->listen_fd = -1;
+	ctl_capture_init(&ctl->capture);
+	ctl->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	ctl->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (ctl->epoll_fd < 0 || ctl->wake_fd < 0)
+		fail_open(path, err, errlen, "cannot be watched");
+	else if (listen_at(ctl, err, errlen) == 0) {
+		if (watch(ctl, ctl->wake_fd) == 0 && watch(ctl, ctl->listen_fd) == 0)
+			return ctl;
+		fail_open(path, err, errlen, "cannot be watched");
+	}
+	ctl_close(ctl);
+	return NULL;
+}
+
+void ctl_wake(struct ctl *ctl)
+{
+	uint64_t one = 1;
+	ssize_t done = write(ctl->wake_fd, &one, sizeof(one));
+
+	assert(done == sizeof(one) || errno == EAGAIN);
+}
+
+void ctl_attach(struct ctl *ctl, struct cp *cp)
+{
+	assert(!ctl->cp && cp);
+	ctl->cp = cp;
+	ctl_wake(ctl);
+}
+
+int ctl_fd(const struct ctl *ctl)
+{
+	return ctl->epoll_fd;
+}
+
+static void refuse(int fd)
+{
+	static const char text[] =
+		"{\"error\":{\"class\":\"Failed\",\"desc\":\"the control socket has as many "
+		"clients as it can serve; disconnect one\"},\"id\":null}\n";
+
+	(void)!send(fd, text, sizeof(text) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	close(fd);
+}
+
+static void accept_clients(struct ctl *ctl)
+{
+	for (int i = 0; i < MAX_ACCEPTS; i++) {
+		int fd = accept4(ctl->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		unsigned int slot = 0;
+
+		if (fd < 0)
+			return;
+		while (slot < CTL_MAX_CLIENTS && ctl->client[slot])
+			slot++;
+		if (slot == CTL_MAX_CLIENTS) {
+			refuse(fd);
+			continue;
+		}
+		ctl->client[slot] = ctl_client_new(ctl, fd);
+		if (!ctl->client[slot])
+			refuse(fd);
+	}
+}
+
+static void remove_client(struct ctl *ctl, unsigned int slot)
+{
+	struct ctl_client *client = ctl->client[slot];
+
+	ctl->client[slot] = NULL;
+	ctl_peers_left(ctl, client);
+	if (client->dropped)
+		ctl_notify(ctl, NULL, "client-dropped",
+			   json_pack("{s:I, s:s}", "client", (json_int_t)client->id, "reason",
+				     client->dropped));
+	ctl_client_free(ctl, client);
+	if (ctl->cp)
+		iucv_dispatch(ctl->cp);
+}
+
+void ctl_dispatch(struct ctl *ctl)
+{
+	uint64_t count;
+
+	(void)!read(ctl->wake_fd, &count, sizeof(count));
+	accept_clients(ctl);
+	for (unsigned int slot = 0; slot < CTL_MAX_CLIENTS; slot++) {
+		struct ctl_client *client = ctl->client[slot];
+
+		if (!client)
+			continue;
+		ctl_client_serve(ctl, client);
+		if (ctl_client_done(client))
+			remove_client(ctl, slot);
+	}
+}
+
+void ctl_close(struct ctl *ctl)
+{
+	struct stat st;
+
+	if (!ctl)
+		return;
+	for (unsigned int slot = 0; slot < CTL_MAX_CLIENTS; slot++)
+		if (ctl->client[slot])
+			ctl_client_free(ctl, ctl->client[slot]);
+	memset(ctl->client, 0, sizeof(ctl->client));
+	ctl_peers_free(ctl);
+	ctl_capture_end(ctl);
+	if (ctl->inode != 0 && lstat(ctl->path, &st) == 0 && st.st_ino == ctl->inode)
+		unlink(ctl->path);
+	if (ctl->listen_fd >= 0)
+		close(ctl->listen_fd);
+	if (ctl->wake_fd >= 0)
+		close(ctl->wake_fd);
+	if (ctl->epoll_fd >= 0)
+		close(ctl->epoll_fd);
+	free(ctl->path);
+	free(ctl);
+}

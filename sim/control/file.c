@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Whole files, for requests that name one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ctl_private.h"
+
+/* A saved CP holds segments and messages; more than this is something else. */
+#define MAX_FILE (1 << 30)
+
+int ctl_write_all(int fd, const void *data, size_t len)
+{
+	const char *at = data;
+
+	while (len > 0) {
+		ssize_t done = write(fd, at, len);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -1;
+		at += done;
+		len -= (size_t)done;
+	}
+	return 0;
+}
+
+int ctl_file_write(const char *path, const void *data, size_t len, char *err, size_t errlen)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666);
+	bool good = fd >= 0 && ctl_write_all(fd, data, len) == 0;
+
+	if (!good)
+		snprintf(err, errlen, "file %s cannot be written: %s", path, strerror(errno));
+	if (fd >= 0 && close(fd) != 0 && good) {
+		snprintf(err, errlen, "file %s cannot be written: %s", path, strerror(errno));
+		good = false;
+	}
+	return good ? 0 : -1;
+}
+
+static int read_all(int fd, uint8_t *data, size_t len)
+{
+	while (len > 0) {
+		ssize_t done = read(fd, data, len);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0) {
+			errno = done == 0 ? ENODATA : errno;
+			return -1;
+		}
+		data += done;
+		len -= (size_t)done;
+	}
+	return 0;
+}
+
+int ctl_file_read(const char *path, uint8_t **data, size_t *len, char *err, size_t errlen)
+{
+	/* O_NONBLOCK: a FIFO must not stop the machine. */
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	*data = NULL;
+	if (fd < 0 || fstat(fd, &st) != 0) {
+		snprintf(err, errlen, "file %s cannot be read: %s", path, strerror(errno));
+	} else if (!S_ISREG(st.st_mode)) {
+		snprintf(err, errlen, "%s is not a regular file", path);
+	} else if (st.st_size > MAX_FILE) {
+		snprintf(err, errlen, "file %s is longer than %d bytes", path, MAX_FILE);
+	} else {
+		*len = (size_t)st.st_size;
+		*data = malloc(*len + 1);
+		if (!*data || read_all(fd, *data, *len) != 0) {
+			snprintf(err, errlen, "file %s cannot be read: %s", path, strerror(errno));
+			free(*data);
+			*data = NULL;
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+	return *data ? 0 : -1;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Events: what the CP reports, as messages to the clients. */
+#include <string.h>
+#include <sys/time.h>
+
+#include "table.h"
+#include "zvmlab/event.h"
+
+MEMBERS(user_text_data) = {
+	STRING("user", 0, U32, "User ID."), STRING("text", 0, U32, "The line."), END,
+};
+MEMBERS(command_data) = {
+	STRING("command", 0, U32, "As given."), INT("rc", 0, U63, "Return code."), END,
+};
+MEMBERS(segment_data) = {
+	STRING("segment", 0, U32, "Name."), STRING("state", 0, U32, "loaded or purged."), END,
+};
+#define USER_PATH(value, d) \
+	{ STRING("user", 0, U32, "User ID."), INT("path", 0, U32, "Path id on its side."), \
+	  INT(value, 0, U63, d), END }
+MEMBERS(limit_data) = USER_PATH("limit", "Message limit granted.");
+MEMBERS(code_data) = USER_PATH("code", "IPUSER byte 0.");
+MEMBERS(set_data) = USER_PATH("set", "Number of the set.");
+MEMBERS(lost_data) = USER_PATH("lost", "Sets this user has lost so far.");
+MEMBERS(fault_data) = {
+	STRING("point", 0, U32, "Where."), STRING("name", 0, U32, "Partner, service or segment."),
+	INT("rule", 0, U63, "Number of the rule."), END,
+};
+MEMBERS(iucv_data) = {
+	NAME("peer", 0, "Whose event."), INT("type", 0, 1, 9, "IPTYPE."),
+	INT("path", 0, U16, "IPPATHID."), INT("flags", 0, U8, "IPFLAGS1."),
+	INT("msglim", 0, U16, "IPMSGLIM."), STRING("vmid", 0, 0, 8, "IPVMID."),
+	DATA("ipuser", 0, 16, 16, "IPUSER."), INT("msgid", 0, U32, "IPMSGID."),
+	INT("trgcls", 0, U32, "IPTRGCLS."), INT("srccls", 0, U32, "IPSRCCLS."),
+	INT("msgtag", 0, U32, "IPMSGTAG."), INT("audit", 0, U32, "IPAUDIT."),
+	DATA("rmmsg", 0, 8, 8, "IPRMMSG, with flag X'80'."), INT("length", 0, U32, "IPBFLN1F."),
+	INT("answer-length", 0, U32, "IPBFLN2F: longest reply; complete: unused of it."),
+	DATA("data", OPT, 0, CTL_MAX_DATA, "Complete: the reply."), END,
+};
+MEMBERS(dropped_data) = {
+	INT("client", 0, U63, "Number of the connection."), STRING("reason", 0, U32, "Why."), END,
+};
+MEMBERS(reason_data) = { STRING("reason", 0, U32, "Why."), END };
+
+const struct ctl_event_info ctl_events[] = {
+	{ "reset", "The guest was reset.", NULL },
+	{ "console", "A line CP writes to a user's console.", user_text_data },
+	{ "command", "The guest has given a CP command.", command_data },
+	{ "segment", "The guest has loaded or purged a segment.", segment_data },
+	{ "monitor-connected", "*MONITOR has accepted a path.", limit_data },
+	{ "monitor-severed", "A path of *MONITOR was severed.", code_data },
+	{ "monitor-message", "A set was announced.", set_data },
+	{ "monitor-replied", "A set was replied to.", set_data },
+	{ "monitor-lost", "A set was not delivered.", lost_data },
+	{ "fault", "A fault was carried out.", fault_data },
+	{ "iucv-event", "An interruption for a peer; its owner only.", iucv_data },
+	{ "client-dropped", "Another client was dropped.", dropped_data },
+	{ "capture-ended", "The capture file cannot be written any more.", reason_data },
+};
+const size_t ctl_event_count = sizeof(ctl_events) / sizeof(ctl_events[0]);
+
+void ctl_notify(struct ctl *ctl, struct ctl_client *to, const char *name, json_t *data)
+{
+	struct timeval now;
+	json_t *message;
+
+	gettimeofday(&now, NULL);
+	message = json_pack("{s:s, s:o, s:{s:I, s:I}}", "event", name, "data", data, "timestamp",
+			    "seconds", (json_int_t)now.tv_sec, "microseconds",
+			    (json_int_t)now.tv_usec);
+	ctl->events++;
+	if (to)
+		ctl_client_send(ctl, to, json_incref(message));
+	else
+		for (unsigned int slot = 0; slot < CTL_MAX_CLIENTS; slot++)
+			if (ctl->client[slot])
+				ctl_client_send(ctl, ctl->client[slot], json_incref(message));
+	json_decref(message);
+}
+
+/* Members that the fields of struct cp_event become; NULL: not sent. */
+static const struct {
+	const char *name, *text, *path, *value;
+} keys[CP_EVENT_KINDS] = {
+	[CP_EVENT_RESET] = { 0 },
+	[CP_EVENT_CONSOLE] = { .name = "user", .text = "text" },
+	[CP_EVENT_COMMAND] = { .text = "command", .value = "rc" },
+	[CP_EVENT_SEGMENT] = { .name = "segment", .text = "state" },
+	[CP_EVENT_MONITOR_CONNECTED] = { .name = "user", .path = "path", .value = "limit" },
+	[CP_EVENT_MONITOR_SEVERED] = { .name = "user", .path = "path", .value = "code" },
+	[CP_EVENT_MONITOR_MESSAGE] = { .name = "user", .path = "path", .value = "set" },
+	[CP_EVENT_MONITOR_REPLIED] = { .name = "user", .path = "path", .value = "set" },
+	[CP_EVENT_MONITOR_LOST] = { .name = "user", .path = "path", .value = "lost" },
+	[CP_EVENT_FAULT] = { .name = "name", .text = "point", .value = "rule" },
+};
+
+void ctl_event(struct ctl *ctl, const struct cp_event *event)
+{
+	json_t *data;
+
+	if (!ctl)
+		return;
+	if (event->kind == CP_EVENT_MONITOR_MESSAGE)
+		ctl_capture_set(ctl, event->value);
+	data = json_object();
+	if (keys[event->kind].name)
+		json_object_set_new(data, keys[event->kind].name,
+				    ctl_json_text(event->name, strlen(event->name)));
+	if (keys[event->kind].text)
+		json_object_set_new(data, keys[event->kind].text,
+				    ctl_json_text(event->text, strlen(event->text)));
+	if (keys[event->kind].path)
+		json_object_set_new(data, keys[event->kind].path, json_integer(event->path));
+	if (keys[event->kind].value)
+		json_object_set_new(data, keys[event->kind].value, ctl_json_u64(event->value));
+	ctl_notify(ctl, NULL, cp_event_name(event->kind), data);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* Peers: user IDs that clients of the control socket play. */
+#include "peer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct ctl_client *owner_of(struct ctl *ctl, const struct ctl_peer *peer)
+{
+	for (unsigned int slot = 0; peer->owner != 0 && slot < CTL_MAX_CLIENTS; slot++)
+		if (ctl->client[slot] && ctl->client[slot]->id == peer->owner)
+			return ctl->client[slot];
+	return NULL;
+}
+
+struct ctl_held *ctl_hold(struct ctl_peer *peer, size_t len, size_t answer_len)
+{
+	struct ctl_held *held;
+
+	if (len + answer_len > CTL_MAX_HELD - peer->held_bytes)
+		return NULL;
+	held = calloc(1, sizeof(*held) + len + answer_len);
+	if (!held)
+		return NULL;
+	held->len = len;
+	held->answer_len = answer_len;
+	return held;
+}
+
+void ctl_keep(struct ctl_peer *peer, struct ctl_held *held, uint16_t path, uint32_t msgid)
+{
+	struct ctl_held **end = &peer->held;
+
+	held->path = path;
+	held->msgid = msgid;
+	while (*end)
+		end = &(*end)->next;
+	*end = held;
+	peer->held_bytes += held->len + held->answer_len;
+}
+
+static struct ctl_held *take(struct ctl_peer *peer, struct ctl_held **at)
+{
+	struct ctl_held *held = *at;
+
+	*at = held->next;
+	peer->held_bytes -= held->len + held->answer_len;
+	return held;
+}
+
+struct ctl_held *ctl_take(struct ctl_peer *peer, uint16_t path, uint32_t msgid)
+{
+	for (struct ctl_held **at = &peer->held; *at; at = &(*at)->next)
+		if ((*at)->path == path && (*at)->msgid == msgid)
+			return take(peer, at);
+	return NULL;
+}
+
+void ctl_release(struct ctl_peer *peer, const uint16_t *path)
+{
+	struct ctl_held **at = &peer->held;
+
+	while (*at) {
+		if (!path || (*at)->path == *path)
+			free(take(peer, at));
+		else
+			at = &(*at)->next;
+	}
+}
+
+/* The reply that came with a completed message; NULL if there is none or it is in IPRMMSG. */
+static json_t *reply_data(const struct ctl_held *held, const struct iucv_event *event)
+{
+	const uint32_t unused = event->answer_length;
+
+	if (!held || held->answer_len == 0 || (event->flags & IPRMDATA) || event->audit != 0 ||
+	    unused > held->answer_len)
+		return NULL;
+	return ctl_json_data(held->bytes + held->len, held->answer_len - unused);
+}
+
+static json_t *event_json(const struct ctl_peer *peer, const struct iucv_event *event,
+			  json_t *reply)
+{
+	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:I, "
+			 "s:I, s:o*}",
+			 "peer", peer->name, "type", event->type, "path", event->path, "flags",
+			 event->flags, "msglim", event->msglim, "vmid", event->vmid, "ipuser",
+			 ctl_json_data(event->ipuser, sizeof(event->ipuser)), "msgid",
+			 (json_int_t)event->msgid, "trgcls", (json_int_t)event->trgcls, "srccls",
+			 (json_int_t)event->srccls, "msgtag", (json_int_t)event->msgtag, "audit",
+			 (json_int_t)event->audit, "rmmsg",
+			 ctl_json_data(event->rmmsg, sizeof(event->rmmsg)), "length",
+			 (json_int_t)event->length, "answer-length",
+			 (json_int_t)event->answer_length, "data", reply);
+}
+
+static void keep_event(struct ctl_peer *peer, json_t *data)
+{
+	if (json_array_size(peer->kept) == CTL_MAX_KEPT) {
+		json_array_remove(peer->kept, 0);
+		peer->lost++;
+	}
+	json_array_append_new(peer->kept, data);
+}
+
+static void on_event(struct cp *cp, struct iucv_user *user, void *opaque,
+		     const struct iucv_event *event)
+{
+	struct ctl_peer *peer = opaque;
+	struct ctl_client *owner = owner_of(peer->ctl, peer);
+	struct ctl_held *held = NULL;
+	json_t *data;
+
+	(void)cp;
+	assert(user == peer->user);
+	if (event->type == IUCV_MSG_COMPLETE || event->type == IUCV_PRIO_COMPLETE)
+		held = ctl_take(peer, event->path, event->msgid);
+	data = event_json(peer, event, reply_data(held, event));
+	free(held);
+	if (owner)
+		ctl_notify(peer->ctl, owner, "iucv-event", data);
+	else
+		keep_event(peer, data);
+}
+
+const struct iucv_user_ops ctl_peer_ops = { .event = on_event };
+
+struct ctl_peer *ctl_peer_find(struct ctl *ctl, const char *name)
+{
+	struct ctl_peer *peer = ctl->peers;
+
+	while (peer && strcmp(peer->name, name) != 0)
+		peer = peer->next;
+	return peer;
+}
+
+struct ctl_peer *ctl_peer_new(struct ctl *ctl, const char *name)
+{
+	struct ctl_peer *peer = calloc(1, sizeof(*peer));
+
+	if (peer)
+		peer->kept = json_array();
+	if (!peer || !peer->kept) {
+		free(peer);
+		return NULL;
+	}
+	peer->ctl = ctl;
+	strncpy(peer->name, name, sizeof(peer->name) - 1);
+	peer->next = ctl->peers;
+	ctl->peers = peer;
+	return peer;
+}
+
+void ctl_peer_free(struct ctl_peer *peer)
+{
+	struct ctl_peer **at = &peer->ctl->peers;
+
+	while (*at != peer)
+		at = &(*at)->next;
+	*at = peer->next;
+	if (peer->user)
+		iucv_user_destroy(peer->ctl->cp, peer->user);
+	ctl_release(peer, NULL);
+	json_decref(peer->kept);
+	free(peer);
+}
+
+void ctl_peers_left(struct ctl *ctl, const struct ctl_client *client)
+{
+	struct ctl_peer *next;
+
+	for (struct ctl_peer *peer = ctl->peers; peer; peer = next) {
+		next = peer->next;
+		if (peer->owner != client->id)
+			continue;
+		peer->owner = 0;
+		if (!peer->persistent)
+			ctl_peer_free(peer);
+	}
+}
+
+void ctl_peers_free(struct ctl *ctl)
+{
+	while (ctl->peers)
+		ctl_peer_free(ctl->peers);
+}
+
+json_t *ctl_peers_reattach(struct ctl *ctl)
+{
+	json_t *gone = json_array();
+	struct ctl_peer *next;
+
+	for (struct ctl_peer *peer = ctl->peers; peer; peer = next) {
+		next = peer->next;
+		/* What was outstanding belongs to the state that has been replaced. */
+		ctl_release(peer, NULL);
+		peer->user = iucv_user_find(ctl->cp, peer->name);
+		if (peer->user) {
+			iucv_user_attach(peer->user, &ctl_peer_ops, peer);
+			continue;
+		}
+		json_array_append_new(gone, json_string(peer->name));
+		ctl_peer_free(peer);
+	}
+	return gone;
+}

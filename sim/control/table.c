@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/* Every command: what it takes, what it returns.  docs/control-schema.json is made from this. */
+#include "table.h"
+#include "zvmlab/command.h"
+#include "zvmlab/monitor.h"
+
+/* Items of lists that are no objects with known members. */
+MEMBERS(any_string) = { STRING(NULL, 0, U32, NULL) };
+MEMBERS(any_object) = { OBJECT(NULL, 0, NULL, NULL) };
+MEMBERS(any_name) = { NAME(NULL, 0, NULL) };
+MEMBERS(any_fault_kind) = { ENUM(NULL, 0, ctl_fault_kinds, NULL) };
+
+MEMBERS(version_returns) = {
+	STRING("version", 0, U32, "Version of this emulator's CP."),
+	LIST("capabilities", 0, any_string, U32, "What clients may count on."), END,
+};
+MEMBERS(schema_returns) = {
+	LIST("commands", 0, any_object, U32, "name, text, arguments and returns of each."),
+	LIST("events", 0, any_object, U32, "name, text and data of each."), END,
+};
+MEMBERS(extent) = {
+	INT("start", 0, U63, "First byte."), INT("size", 0, U63, "Bytes."), END,
+};
+MEMBERS(statement) = {
+	STRING("name", 0, 1, 8, "User ID, service, ALLOW or ANY."),
+	INT("msglimit", 0, U16, "0: not given."), BOOL("priority", 0, "PRIORITY given."), END,
+};
+MEMBERS(cp_returns) = {
+	STRING("userid", 0, 1, 8, "User ID of the guest."),
+	STRING("classes", 0, 0, 32, "Privilege classes."),
+	STRING("level", 0, 16, 16, "Control-program identifier."),
+	STRING("account", 0, 0, 8, "Account number."),
+	INT("cpus", 0, 1, CP_MAX_CPUS, "Virtual CPUs."),
+	INT("max-paths", 0, 1, CP_MAX_PATHS, "OPTION MAXCONN."),
+	BOOL("applmon", 0, "OPTION APPLMON."),
+	INT("console", 0, U16, "Device number of the console."),
+	STRING("seed", 0, 16, 16, "Hexadecimal."),
+	LIST("storage", 0, extent, 1, CP_MAX_EXTENTS, "Extents."),
+	LIST("iucv", 0, statement, 0, CP_MAX_DIRECTORY, "IUCV statements of the directory."),
+	LIST("namesave", 0, any_name, 0, CP_MAX_DIRECTORY, "NAMESAVE statements."),
+	INT("highest-address", 0, U63, "Last byte of all extents and segments."), END,
+};
+MEMBERS(command_args) = {
+	STRING("command", 0, 1, CPCMD_MAX_COMMAND, "Commands are separated by newlines."),
+	ENUM("as", OPT, ctl_issuers, "Who gives it; default operator."), END,
+};
+MEMBERS(command_returns) = {
+	STRING("response", 0, U32, "Lines, each ended by a newline."),
+	INT("rc", 0, INT32_MIN, INT32_MAX, "0, or the number of CP's message."), END,
+};
+MEMBERS(storage_args) = {
+	INT("address", 0, U63, "Guest absolute."),
+	INT("length", 0, 1, CTL_MAX_DATA, "Bytes."), END,
+};
+MEMBERS(data_returns) = { DATA("data", 0, 0, CTL_MAX_DATA, "The bytes."), END };
+MEMBERS(file_args) = { FILE_NAME("file", 0, "On the emulator's machine."), END };
+MEMBERS(save_returns) = { INT("bytes", 0, U63, "Length of the file."), END };
+MEMBERS(load_returns) = {
+	LIST("peers-lost", 0, any_name, 0, CTL_MAX_PEERS, "Peers that the state does not have."), END,
+};
+MEMBERS(counters_returns) = {
+	INT("clients", 0, 1, CTL_MAX_CLIENTS, "Connections to this socket."),
+	INT("peers", 0, 0, IUCV_MAX_USERS, "Users besides the guest and the services."),
+	INT("requests", 0, U63, "Requests so far, this one included."),
+	INT("events", 0, U63, "Events so far."), END,
+};
+
+MEMBERS(create_args) = {
+	NAME("name", 0, "User ID."), INT("max-paths", OPT, 1, CP_MAX_PATHS, "Default 64."),
+	BOOL("persistent", OPT, "Stays when the connection ends; default false."), END,
+};
+MEMBERS(create_returns) = {
+	NAME("name", 0, "User ID, in upper case."),
+	BOOL("adopted", 0, "It was there and had no owner."),
+	INT("lost", 0, U63, "Events discarded while it had no owner."), END,
+};
+MEMBERS(peer_args) = { NAME("peer", 0, "A peer of this connection."), END };
+MEMBERS(call_args) = {
+	NAME("peer", 0, "A peer of this connection."),
+	ENUM("function", 0, ctl_functions, "IUCV function."),
+	INT("path", OPT, U16, "IPPATHID."), INT("flags", OPT, U8, "IPFLAGS1."),
+	INT("msglim", OPT, U16, "IPMSGLIM."), NAME("vmid", OPT, "IPVMID."),
+	STRING("target", OPT, 0, 8, "IPTARGET."), DATA("ipuser", OPT, 16, 16, "IPUSER."),
+	INT("msgid", OPT, U32, "IPMSGID."), INT("trgcls", OPT, U32, "IPTRGCLS."),
+	INT("srccls", OPT, U32, "IPSRCCLS."), INT("msgtag", OPT, U32, "IPMSGTAG."),
+	DATA("rmmsg", OPT, 8, 8, "IPRMMSG, with flag X'80'."),
+	INT("mask", OPT, U8, "SET MASK, SET CONTROL MASK."),
+	DATA("data", OPT, 0, CTL_MAX_DATA, "SEND: the message; REPLY: the reply."),
+	INT("length", OPT, 0, CTL_MAX_DATA, "RECEIVE: room."),
+	INT("answer-length", OPT, 0, CTL_MAX_DATA, "SEND: room for the reply."), END,
+};
+MEMBERS(call_returns) = {
+	INT("cc", 0, 0, 3, "Condition code."), INT("code", 0, U8, "IPRCODE with condition code 1."),
+	INT("pgm", 0, U16, "Program-interruption code instead, if not 0."),
+	INT("path", 0, U16, "IPPATHID."), INT("flags", 0, U8, "IPFLAGS1."),
+	INT("msglim", 0, U16, "IPMSGLIM."), INT("msgid", 0, U32, "IPMSGID."),
+	INT("trgcls", 0, U32, "IPTRGCLS."), INT("srccls", 0, U32, "IPSRCCLS."),
+	INT("msgtag", 0, U32, "IPMSGTAG."), INT("residual", 0, U32, "Bytes that did not fit."),
+	INT("audit", 0, U32, "IPAUDIT."), DATA("rmmsg", 0, 8, 8, "IPRMMSG."),
+	DATA("data", OPT, 0, CTL_MAX_DATA, "What RECEIVE received, TEST COMPLETION's reply."), END,
+};
+MEMBERS(user) = {
+	NAME("name", 0, "User ID or service."), ENUM("kind", 0, ctl_user_kinds, "What it is."),
+	INT("paths", 0, U32, "Paths that are not free."),
+	INT("events-waiting", 0, U32, "Interruptions queued."), END,
+};
+MEMBERS(users_returns) = { LIST("users", 0, user, 1, IUCV_MAX_USERS, "The guest first."), END };
+MEMBERS(paths_args) = {
+	NAME("user", 0, "User ID or service."), INT("first", OPT, U16, "Path to begin with."),
+	INT("limit", OPT, 1, 4096, "Most paths to list; default 1024."), END,
+};
+MEMBERS(path) = {
+	INT("path", 0, U16, "Path id here."), STRING("partner", 0, 0, 8, "Who is at the other end."),
+	INT("partner-path", 0, U16, "Path id there."),
+	ENUM("state", 0, ctl_path_states, "State of this end."),
+	INT("flags", 0, U8, "IPFLAGS1 of the connection."),
+	INT("msglim-send", 0, U16, "Messages this end may have outstanding."),
+	INT("msglim-receive", 0, U16, "Messages the partner may have outstanding."),
+	INT("sent", 0, U32, "Messages outstanding from here."),
+	INT("received", 0, U32, "Messages outstanding from the partner."),
+	BOOL("quiesced-here", 0, "By this end."), BOOL("quiesced-there", 0, "By the partner."), END,
+};
+MEMBERS(paths_returns) = {
+	LIST("paths", 0, path, 0, 4096, "Paths that are not free."),
+	INT("next", 0, 0, CP_MAX_PATHS, "Path to begin with to see more."), END,
+};
+
+MEMBERS(arm_args) = {
+	ENUM("point", 0, ctl_fault_points, "Where."), ENUM("kind", 0, ctl_fault_kinds, "What."),
+	INT("value", OPT, U32, "Of the kind; default 0."),
+	INT("offset", OPT, U32, "corrupt: which byte; default 0."),
+	INT("path", OPT, U16, "Only on this path of the guest."),
+	NAME("name", OPT, "Only with this partner, service or segment."),
+	ENUM("when", OPT, ctl_when, "Default always."),
+	INT("n", OPT, U32, "nth, every: from 1; probability: parts per million."),
+	INT("times", OPT, U32, "Fires at most so often; default 0, no limit."), END,
+};
+MEMBERS(arm_returns) = { INT("rule", 0, 1, INT32_MAX, "Number of the rule."), END };
+MEMBERS(disarm_args) = { INT("rule", OPT, 1, INT32_MAX, "Number; absent: all."), END };
+MEMBERS(disarm_returns) = { INT("disarmed", 0, U16, "Number of rules."), END };
+MEMBERS(rule) = {
+	INT("rule", 0, 1, INT32_MAX, "Number of the rule."),
+	ENUM("point", 0, ctl_fault_points, "Where."), ENUM("kind", 0, ctl_fault_kinds, "What."),
+	INT("value", 0, U32, "Of the kind."), INT("offset", 0, U32, "corrupt: which byte."),
+	INT("path", OPT, U16, "Absent: any."), STRING("name", 0, 0, 8, "Empty: any but the agent."),
+	ENUM("when", 0, ctl_when, "When."), INT("n", 0, U32, "Of when."),
+	INT("times", 0, U32, "0: no limit."), INT("matched", 0, U32, "Calls that matched."),
+	INT("fired", 0, U32, "Calls it was carried out on."), END,
+};
+MEMBERS(rules_returns) = { LIST("rules", 0, rule, U8, "In the order of arming."), END };
+MEMBERS(point) = {
+	ENUM("point", 0, ctl_fault_points, "Name."), STRING("text", 0, U8, "What it is."),
+	LIST("kinds", 0, any_fault_kind, U8, "What it can carry out."),
+	INT("reached", 0, U63, "How often, the agent's calls left out."), END,
+};
+MEMBERS(points_returns) = { LIST("points", 0, point, U8, "All there are."), END };
+
+MEMBERS(fill) = {
+	INT("length", 0, 1, CTL_MAX_SET, "Bytes."),
+	INT("pattern", OPT, U8, "Every byte."),
+	INT("seed", OPT, U63, "SplitMix64 from here, 8 bytes big-endian each."), END,
+};
+MEMBERS(element) = {
+	INT("type", OPT, U8, "MCE byte 0; default by kind."),
+	INT("domains", 0, U16, "MCE bytes 1 and 2."), INT("byte3", OPT, U8, "MCE byte 3."),
+	DATA("data", OPT, 1, CTL_MAX_DATA, "Records; or else fill."),
+	OBJECT("fill", OPT, fill, "Bytes made up: pattern or seed."),
+	INT("phase", OPT, 0, CP_PAGE_SIZE - 1, "Offset in the first frame; default 0."), END,
+};
+MEMBERS(deliver_args) = {
+	ENUM("kind", 0, ctl_mon_kinds, "Area."),
+	LIST("elements", 0, element, 1, MON_MAX_MCES, "Control elements with their records."), END,
+};
+MEMBERS(deliver_returns) = {
+	INT("set", 0, U63, "Number of the set."),
+	ENUM("fate", 0, ctl_mon_fates, "Best over all users."), END,
+};
+MEMBERS(raw_args) = {
+	ENUM("kind", 0, ctl_mon_kinds, "Kind that the message announces."),
+	INT("mca-start", 0, U32, "First byte of the control area."),
+	INT("mca-end", 0, U32, "Last byte of the control area."), END,
+};
+MEMBERS(repeat_args) = {
+	ENUM("kind", 0, ctl_mon_kinds, "Area."),
+	LIST("elements", OPT, element, 0, MON_MAX_MCES, "As for monitor-deliver."),
+	INT("outstanding", OPT, 1, IUCV_MAX_MSGLIM, "Messages kept outstanding; default 1."),
+	INT("times", 0, U63, "Messages in all; 0: stop."), END,
+};
+MEMBERS(manual_args) = { BOOL("manual", 0, "Intervals end by monitor-tick only."), END };
+MEMBERS(event_args) = {
+	INT("domain", 0, 0, MON_DOMAINS - 1, "Domain."),
+	DATA("record", 0, 1, CP_PAGE_SIZE, "With its header."), END,
+};
+MEMBERS(event_returns) = { BOOL("recorded", 0, "Recording is on for it."), END };
+MEMBERS(sever_args) = {
+	NAME("user", OPT, "Absent: all users."), INT("code", 0, U8, "IPUSER byte 0."), END,
+};
+MEMBERS(sever_returns) = { INT("severed", 0, U16, "Number of paths."), END };
+MEMBERS(settings) = {
+	BOOL("active", 0, "MONITOR START given."),
+	INT("domains", 0, U16, "Bit 0 (X'8000') is domain 0."),
+	INT("interval-seconds", 0, U32, "Sample interval."),
+	INT("pending-interval-seconds", 0, U32, "From the next START on."),
+	INT("rate-hundredths", 0, U32, "High-frequency rate; 0: off."),
+	INT("config-pages", 0, U32, "Size of the configuration area."),
+	INT("config-limit-seconds", 0, U32, "Limit for its replies."),
+	INT("block-pages", 0, U32, "Event block."),
+	INT("partition-pages", 0, U32, "Event partition; 0: half of the segment."), END,
+};
+MEMBERS(mon_user) = {
+	NAME("name", 0, "User ID."), INT("path", 0, U16, "Path id on the user's side."),
+	BOOL("sample", 0, "Wants sample data."), BOOL("event", 0, "Wants event data."),
+	INT("limit", 0, U32, "Message limit."), INT("outstanding", 0, U32, "Sets not replied to."),
+	INT("delivered", 0, U63, "Sets."), INT("replied", 0, U63, "Sets."),
+	INT("lost", 0, U63, "Sets."), END,
+};
+MEMBERS(area) = {
+	ENUM("kind", 0, ctl_mon_kinds, "Kind of data."), INT("start", 0, U63, "Guest absolute."),
+	INT("size", 0, U63, "Bytes."), INT("used", 0, U63, "Bytes."), END,
+};
+MEMBERS(monitor_returns) = {
+	STRING("segment", 0, 0, 8, "Empty: none is chosen yet."),
+	OBJECT("sample", 0, settings, "MONITOR SAMPLE settings."),
+	OBJECT("event", 0, settings, "MONITOR EVENT settings."),
+	LIST("users", 0, mon_user, 0, MON_MAX_USERS, "Connected users."),
+	LIST("areas", 0, area, 0, MON_KINDS, "Areas of the segment."), END,
+};
+MEMBERS(set_args) = { INT("set", 0, 1, INT64_MAX, "Number of the set."), END };
+MEMBERS(set_returns) = {
+	INT("set", 0, 1, INT64_MAX, "Number of the set."), ENUM("kind", 0, ctl_mon_kinds, "Area."),
+	INT("mca-start", 0, U32, "First byte of the control area."),
+	INT("mca-end", 0, U32, "Last byte of the control area."),
+	INT("waiting", 0, U32, "Users that have not replied."), END,
+};
+MEMBERS(capture_args) = {
+	FILE_NAME("file", CTL_NULLABLE, "Replaced; FILE.idx, too.  null: end the capture."), END,
+};
+MEMBERS(capture_returns) = {
+	INT("sets", 0, U63, "Sets in the capture that ended."), INT("bytes", 0, U63, "Likewise."),
+	END,
+};
+
+MEMBERS(range) = {
+	INT("first-page", 0, U32, "Page number."), INT("last-page", 0, U32, "Page number."),
+	ENUM("type", 0, ctl_segment_types, "Of the pages."), END,
+};
+MEMBERS(segment) = {
+	NAME("name", 0, "Segment."), INT("fileid", 0, U16, "Spool file number."),
+	STRING("class", 0, 1, 1, "S skeleton, A active, R restricted, P pending purge."),
+	BOOL("loaded", 0, "By the guest."), BOOL("exclusive", 0, "By the guest, LOADNSR."),
+	INT("users", 0, U32, "The guest and *MONITOR."), INT("start", 0, U63, "First byte."),
+	INT("end", 0, U63, "Last byte."), BOOL("restricted", 0, "RSTD."),
+	LIST("ranges", 0, range, 1, CP_MAX_RANGES, "Page ranges."), END,
+};
+MEMBERS(segments_returns) = { LIST("segments", 0, segment, U16, "All defined segments."), END };
+MEMBERS(segment_read_args) = {
+	NAME("name", 0, "Segment."), INT("offset", 0, U63, "From its first byte."),
+	INT("length", 0, 1, UINT32_MAX, "Bytes; without a file at most 6 MiB."),
+	FILE_NAME("file", OPT, "Where the bytes go instead of the answer."), END,
+};
+MEMBERS(segment_read_returns) = { DATA("data", OPT, 0, CTL_MAX_DATA, "Without a file."), END };
+MEMBERS(segment_write_args) = {
+	NAME("name", 0, "Segment."), INT("offset", 0, U63, "From its first byte."),
+	DATA("data", 0, 1, CTL_MAX_DATA, "The bytes."), END,
+};
+MEMBERS(segment_file_args) = {
+	NAME("name", 0, "Segment."), FILE_NAME("file", 0, "All its bytes from start to end."), END,
+};
+
+const struct ctl_command ctl_commands[] = {
+	{ "query-version", "Version and capabilities, as in the greeting.", NULL, version_returns,
+	  ctl_query_version },
+	{ "query-schema", "This schema.", NULL, schema_returns, ctl_query_schema },
+	{ "query-cp", "Identity and configuration of the guest.", NULL, cp_returns, ctl_query_cp },
+	{ "query-counters", "What the control socket has to do.", NULL, counters_returns,
+	  ctl_query_counters },
+	{ "cp-command", "Give CP commands.", command_args, command_returns, ctl_cp_command },
+	{ "storage-read", "Read storage that the guest can read.", storage_args, data_returns,
+	  ctl_storage_read },
+	{ "state-save", "Save the CP's state.", file_args, save_returns, ctl_state_save },
+	{ "state-load", "Load it; if that fails, the CP is reset.", file_args, load_returns,
+	  ctl_state_load },
+	{ "peer-create", "Log on a user ID that this connection plays.", create_args,
+	  create_returns, ctl_peer_create },
+	{ "peer-destroy", "Log it off.", peer_args, NULL, ctl_peer_destroy },
+	{ "peer-call", "Call an IUCV function on its behalf.", call_args, call_returns,
+	  ctl_peer_call },
+	{ "query-users", "Who is logged on.", NULL, users_returns, ctl_query_users },
+	{ "query-paths", "Paths of a user.", paths_args, paths_returns, ctl_query_paths },
+	{ "fault-arm", "Arm a fault rule.", arm_args, arm_returns, ctl_fault_arm },
+	{ "fault-disarm", "Disarm one rule or all.", disarm_args, disarm_returns,
+	  ctl_fault_disarm },
+	{ "query-faults", "Rules that are armed.", NULL, rules_returns, ctl_query_faults },
+	{ "query-fault-points", "Points where faults can be injected.", NULL, points_returns,
+	  ctl_query_fault_points },
+	{ "monitor-deliver", "Deliver a data set to all users that want its kind.", deliver_args,
+	  deliver_returns, ctl_monitor_deliver },
+	{ "monitor-raw", "Announce a control area without storing one.", raw_args,
+	  deliver_returns, ctl_monitor_raw },
+	{ "monitor-repeat", "Deliver one set again and again, for rates.", repeat_args, NULL,
+	  ctl_monitor_repeat },
+	{ "monitor-tick", "End the sample interval now.", NULL, NULL, ctl_monitor_tick },
+	{ "monitor-manual", "Choose how intervals end.", manual_args, NULL, ctl_monitor_manual },
+	{ "monitor-event", "Record an event.", event_args, event_returns, ctl_monitor_event },
+	{ "monitor-sever", "Sever the paths of *MONITOR.", sever_args, sever_returns,
+	  ctl_monitor_sever },
+	{ "monitor-capture", "Copy every set that is delivered to a file.", capture_args,
+	  capture_returns, ctl_monitor_capture },
+	{ "query-monitor", "Settings, users and areas of *MONITOR.", NULL, monitor_returns,
+	  ctl_query_monitor },
+	{ "query-set", "A set that is still in the segment.", set_args, set_returns,
+	  ctl_query_set },
+	{ "query-segments", "Saved segments.", NULL, segments_returns, ctl_query_segments },
+	{ "segment-read", "Read a segment's bytes.", segment_read_args, segment_read_returns,
+	  ctl_segment_read },
+	{ "segment-write", "Write a segment's bytes.", segment_write_args, NULL,
+	  ctl_segment_write },
+	{ "segment-load", "Fill a segment from a file.", segment_file_args, NULL,
+	  ctl_segment_load },
+	{ "segment-save", "Copy a segment to a file.", segment_file_args, NULL,
+	  ctl_segment_save },
+};
+const size_t ctl_command_count = sizeof(ctl_commands) / sizeof(ctl_commands[0]);
