@@ -65,6 +65,8 @@ class Result:
     msgtag: int
     residual: int
     audit: int
+    length: int
+    answer_length: int
     rmmsg: bytes
     data: bytes = b""
 
@@ -127,6 +129,7 @@ class Peer:
         room for, answer_length what SEND has room for in the reply.
         """
         answer = self._control.execute("peer-call", peer=self.name, function=function, **parm)
+        answer["answer_length"] = answer.pop("answer-length")
         answer["rmmsg"] = decode(answer["rmmsg"])
         answer["data"] = decode(answer.get("data", ""))
         return Result(function=function, **answer)

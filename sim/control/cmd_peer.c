@@ -124,7 +124,7 @@ static struct ctl_held *give_areas(struct ctl_call *call, struct ctl_peer *peer,
 	const size_t len = function == IUCV_RECEIVE ? (size_t)ctl_int(call->args, "length", 0) :
 						      ctl_data_len(call->args, "data");
 	const size_t answer_len = (size_t)ctl_int(call->args, "answer-length", 0);
-	struct ctl_held *held = ctl_hold(peer, len, answer_len);
+	struct ctl_held *held = ctl_hold(peer, parm->path, len, answer_len);
 
 	if (!held) {
 		ctl_fail(call, "Failed", "peer %s has %zu bytes of messages outstanding; with %zu "
@@ -145,28 +145,49 @@ static void settle(struct ctl_peer *peer, enum iucv_function function,
 		   const struct iucv_parm *parm, struct ctl_held *held)
 {
 	if (function == IUCV_SEND) {
-		ctl_keep(peer, held, parm->path, parm->msgid);
+		ctl_sent(peer, held, parm->msgid);
 		return;
 	}
-	free(held);
+	ctl_let_go(peer, held);
 	if (function == IUCV_SEVER)
 		ctl_release(peer, parm->flags & IPALL ? NULL : &parm->path);
 	else if (function == IUCV_RETRIEVE_BUFFER)
 		ctl_release(peer, NULL);
-	else if (function == IUCV_PURGE || function == IUCV_TEST_COMPLETION)
+	else if (function == IUCV_PURGE)
 		free(ctl_take(peer, parm->path, parm->msgid));
 }
 
 static json_t *result_json(const struct iucv_result *result, const struct iucv_parm *parm,
 			   json_t *data)
 {
-	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o*}",
+	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
+			 "s:o, s:o*}",
 			 "cc", result->cc, "code", result->code, "pgm", result->pgm, "path",
 			 parm->path, "flags", parm->flags, "msglim", parm->msglim, "msgid",
 			 (json_int_t)parm->msgid, "trgcls", (json_int_t)parm->trgcls, "srccls",
 			 (json_int_t)parm->srccls, "msgtag", (json_int_t)parm->msgtag, "residual",
-			 (json_int_t)parm->residual, "audit", (json_int_t)parm->audit, "rmmsg",
+			 (json_int_t)parm->residual, "audit", (json_int_t)parm->audit, "length",
+			 (json_int_t)parm->buffer.len, "answer-length",
+			 (json_int_t)parm->answer.len, "rmmsg",
 			 ctl_json_data(parm->rmmsg, sizeof(parm->rmmsg)), "data", data);
+}
+
+/* Data that a function has brought. */
+static json_t *brought(struct ctl_peer *peer, enum iucv_function function,
+		       const struct iucv_result *result, const struct iucv_parm *parm,
+		       const struct ctl_held *held)
+{
+	struct ctl_held *complete;
+	json_t *reply;
+
+	if (function == IUCV_RECEIVE && result->pgm == 0 && !(parm->flags & IPRMDATA))
+		return ctl_json_data(held->bytes, parm->received);
+	if (function != IUCV_TEST_COMPLETION || (result->cc != 0 && result->cc != 3))
+		return NULL;
+	complete = ctl_take(peer, parm->path, parm->msgid);
+	reply = ctl_reply(complete, parm->flags, parm->audit, parm->answer.len);
+	free(complete);
+	return reply;
 }
 
 json_t *ctl_peer_call(struct ctl_call *call)
@@ -177,7 +198,7 @@ json_t *ctl_peer_call(struct ctl_call *call)
 	struct iucv_parm parm;
 	struct iucv_result result;
 	struct ctl_held *held;
-	json_t *data = NULL;
+	json_t *data;
 
 	if (!peer)
 		return NULL;
@@ -186,12 +207,11 @@ json_t *ctl_peer_call(struct ctl_call *call)
 	if (!held)
 		return NULL;
 	result = iucv_call(call->cp, peer->user, function, &parm);
-	if (function == IUCV_RECEIVE && result.pgm == 0 && !(parm.flags & IPRMDATA))
-		data = ctl_json_data(held->bytes, parm.received);
+	data = brought(peer, function, &result, &parm, held);
 	if (result.pgm == 0 && result.cc == 0)
 		settle(peer, function, &parm, held);
 	else
-		free(held);
+		ctl_let_go(peer, held);
 	return result_json(&result, &parm, data);
 }
 

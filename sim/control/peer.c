@@ -13,8 +13,9 @@ static struct ctl_client *owner_of(struct ctl *ctl, const struct ctl_peer *peer)
 	return NULL;
 }
 
-struct ctl_held *ctl_hold(struct ctl_peer *peer, size_t len, size_t answer_len)
+struct ctl_held *ctl_hold(struct ctl_peer *peer, uint16_t path, size_t len, size_t answer_len)
 {
+	struct ctl_held **end = &peer->held;
 	struct ctl_held *held;
 
 	if (len + answer_len > CTL_MAX_HELD - peer->held_bytes)
@@ -22,21 +23,14 @@ struct ctl_held *ctl_hold(struct ctl_peer *peer, size_t len, size_t answer_len)
 	held = calloc(1, sizeof(*held) + len + answer_len);
 	if (!held)
 		return NULL;
+	held->path = path;
 	held->len = len;
 	held->answer_len = answer_len;
-	return held;
-}
-
-void ctl_keep(struct ctl_peer *peer, struct ctl_held *held, uint16_t path, uint32_t msgid)
-{
-	struct ctl_held **end = &peer->held;
-
-	held->path = path;
-	held->msgid = msgid;
 	while (*end)
 		end = &(*end)->next;
 	*end = held;
-	peer->held_bytes += held->len + held->answer_len;
+	peer->held_bytes += len + answer_len;
+	return held;
 }
 
 static struct ctl_held *take(struct ctl_peer *peer, struct ctl_held **at)
@@ -48,12 +42,53 @@ static struct ctl_held *take(struct ctl_peer *peer, struct ctl_held **at)
 	return held;
 }
 
+void ctl_sent(struct ctl_peer *peer, const struct ctl_held *held, uint32_t msgid)
+{
+	for (struct ctl_held *h = peer->held; h; h = h->next) {
+		if (h == held) {
+			h->sent = true;
+			h->msgid = msgid;
+			return;
+		}
+	}
+}
+
+void ctl_let_go(struct ctl_peer *peer, const struct ctl_held *held)
+{
+	for (struct ctl_held **at = &peer->held; *at; at = &(*at)->next) {
+		if (*at == held) {
+			free(take(peer, at));
+			return;
+		}
+	}
+}
+
 struct ctl_held *ctl_take(struct ctl_peer *peer, uint16_t path, uint32_t msgid)
 {
 	for (struct ctl_held **at = &peer->held; *at; at = &(*at)->next)
-		if ((*at)->path == path && (*at)->msgid == msgid)
+		if ((*at)->sent && (*at)->path == path && (*at)->msgid == msgid)
 			return take(peer, at);
 	return NULL;
+}
+
+/*
+ * A service may complete a message before iucv_call() has told its id: it is
+ * known by the area for the reply, which is never NULL.
+ */
+static struct ctl_held *take_answer(struct ctl_peer *peer, const void *answer)
+{
+	for (struct ctl_held **at = &peer->held; *at; at = &(*at)->next)
+		if ((*at)->bytes + (*at)->len == answer)
+			return take(peer, at);
+	return NULL;
+}
+
+json_t *ctl_reply(const struct ctl_held *held, uint8_t flags, uint32_t audit, uint32_t unused)
+{
+	if (!held || held->answer_len == 0 || (flags & IPRMDATA) || audit != 0 ||
+	    unused > held->answer_len)
+		return NULL;
+	return ctl_json_data(held->bytes + held->len, held->answer_len - unused);
 }
 
 void ctl_release(struct ctl_peer *peer, const uint16_t *path)
@@ -66,17 +101,6 @@ void ctl_release(struct ctl_peer *peer, const uint16_t *path)
 		else
 			at = &(*at)->next;
 	}
-}
-
-/* The reply that came with a completed message; NULL if there is none or it is in IPRMMSG. */
-static json_t *reply_data(const struct ctl_held *held, const struct iucv_event *event)
-{
-	const uint32_t unused = event->answer_length;
-
-	if (!held || held->answer_len == 0 || (event->flags & IPRMDATA) || event->audit != 0 ||
-	    unused > held->answer_len)
-		return NULL;
-	return ctl_json_data(held->bytes + held->len, held->answer_len - unused);
 }
 
 static json_t *event_json(const struct ctl_peer *peer, const struct iucv_event *event,
@@ -115,8 +139,9 @@ static void on_event(struct cp *cp, struct iucv_user *user, void *opaque,
 	(void)cp;
 	assert(user == peer->user);
 	if (event->type == IUCV_MSG_COMPLETE || event->type == IUCV_PRIO_COMPLETE)
-		held = ctl_take(peer, event->path, event->msgid);
-	data = event_json(peer, event, reply_data(held, event));
+		held = take_answer(peer, event->answer);
+	data = event_json(peer, event,
+			  ctl_reply(held, event->flags, event->audit, event->answer_length));
 	free(held);
 	if (owner)
 		ctl_notify(peer->ctl, owner, "iucv-event", data);

@@ -96,7 +96,8 @@ MEMBERS(call_returns) = {
 	INT("msglim", 0, U16, "IPMSGLIM."), INT("msgid", 0, U32, "IPMSGID."),
 	INT("trgcls", 0, U32, "IPTRGCLS."), INT("srccls", 0, U32, "IPSRCCLS."),
 	INT("msgtag", 0, U32, "IPMSGTAG."), INT("residual", 0, U32, "Bytes that did not fit."),
-	INT("audit", 0, U32, "IPAUDIT."), DATA("rmmsg", 0, 8, 8, "IPRMMSG."),
+	INT("audit", 0, U32, "IPAUDIT."), INT("length", 0, U32, "IPBFLN1F."),
+	INT("answer-length", 0, U32, "IPBFLN2F."), DATA("rmmsg", 0, 8, 8, "IPRMMSG."),
 	DATA("data", OPT, 0, CTL_MAX_DATA, "What RECEIVE received, TEST COMPLETION's reply."), END,
 };
 MEMBERS(user) = {
