@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * IUCV: the instruction B2F0 and its twin for services and peers.
+ *
+ * Everything the guest supplies is checked before the function has any effect;
+ * after that the result can always be stored.
+ */
+#include <string.h>
+
+#include "iucv_private.h"
+#include "zvmlab/fault.h"
+#include "zvmlab/storage.h"
+#include "zvmlab/trace.h"
+
+#define REACH UINT64_C(0x80000000)	/* parameter lists are below 2 GiB */
+
+/* What a function needs before it can be asked for. */
+enum need { NEED_NOTHING, NEED_BUFFER, NEED_OWN_BUFFER };
+/* Which field of the list says whom a fault rule may name. */
+enum whom { WHOM_NOBODY, WHOM_PATH, WHOM_PATH_IF, WHOM_PATH_UNLESS_ALL, WHOM_VMID };
+
+static const struct function {
+	const char *name;
+	enum fault_point point;
+	enum need need;
+	enum whom whom;
+} functions[IUCV_FUNCTIONS] = {
+	[IUCV_QUERY] = { "iucv.query", FAULT_IUCV_QUERY, NEED_NOTHING, WHOM_NOBODY },
+	[IUCV_TEST_MESSAGE] = { "iucv.test-message", FAULT_IUCV_TEST_MESSAGE, NEED_BUFFER,
+				WHOM_NOBODY },
+	[IUCV_RETRIEVE_BUFFER] = { "iucv.retrieve-buffer", FAULT_IUCV_RETRIEVE_BUFFER,
+				   NEED_OWN_BUFFER, WHOM_NOBODY },
+	[IUCV_DESCRIBE] = { "iucv.describe", FAULT_IUCV_DESCRIBE, NEED_BUFFER, WHOM_NOBODY },
+	[IUCV_SEND] = { "iucv.send", FAULT_IUCV_SEND, NEED_BUFFER, WHOM_PATH },
+	[IUCV_RECEIVE] = { "iucv.receive", FAULT_IUCV_RECEIVE, NEED_BUFFER, WHOM_PATH_IF },
+	[IUCV_REPLY] = { "iucv.reply", FAULT_IUCV_REPLY, NEED_BUFFER, WHOM_PATH },
+	[IUCV_TEST_COMPLETION] = { "iucv.test-completion", FAULT_IUCV_TEST_COMPLETION, NEED_BUFFER,
+				   WHOM_PATH_IF },
+	[IUCV_REJECT] = { "iucv.reject", FAULT_IUCV_REJECT, NEED_BUFFER, WHOM_PATH_IF },
+	[IUCV_PURGE] = { "iucv.purge", FAULT_IUCV_PURGE, NEED_BUFFER, WHOM_PATH_IF },
+	[IUCV_ACCEPT] = { "iucv.accept", FAULT_IUCV_ACCEPT, NEED_BUFFER, WHOM_PATH },
+	[IUCV_CONNECT] = { "iucv.connect", FAULT_IUCV_CONNECT, NEED_BUFFER, WHOM_VMID },
+	[IUCV_DECLARE_BUFFER] = { "iucv.declare-buffer", FAULT_IUCV_DECLARE_BUFFER, NEED_NOTHING,
+				  WHOM_NOBODY },
+	[IUCV_QUIESCE] = { "iucv.quiesce", FAULT_IUCV_QUIESCE, NEED_BUFFER, WHOM_PATH_UNLESS_ALL },
+	[IUCV_RESUME] = { "iucv.resume", FAULT_IUCV_RESUME, NEED_BUFFER, WHOM_PATH_UNLESS_ALL },
+	[IUCV_SEVER] = { "iucv.sever", FAULT_IUCV_SEVER, NEED_BUFFER, WHOM_PATH_UNLESS_ALL },
+	[IUCV_SET_MASK] = { "iucv.set-mask", FAULT_IUCV_SET_MASK, NEED_OWN_BUFFER, WHOM_NOBODY },
+	[IUCV_SET_CONTROL_MASK] = { "iucv.set-control-mask", FAULT_IUCV_SET_CONTROL_MASK,
+				    NEED_OWN_BUFFER, WHOM_NOBODY },
+};
+
+struct iucv_result iucv_perform(const struct iucv_caller *by, enum iucv_function function,
+				struct iucv_parm *parm)
+{
+	switch (function) {
+	case IUCV_QUERY:
+		return iucv_cc(0);
+	case IUCV_TEST_MESSAGE:
+		return iucv_test_message(by);
+	case IUCV_RETRIEVE_BUFFER:
+		return iucv_retrieve(by);
+	case IUCV_DESCRIBE:
+		return iucv_describe(by, parm);
+	case IUCV_SEND:
+		return iucv_send(by, parm);
+	case IUCV_RECEIVE:
+		return iucv_receive(by, parm);
+	case IUCV_REPLY:
+		return iucv_reply(by, parm);
+	case IUCV_TEST_COMPLETION:
+		return iucv_test_completion(by, parm);
+	case IUCV_REJECT:
+		return iucv_reject(by, parm);
+	case IUCV_PURGE:
+		return iucv_purge(by, parm);
+	case IUCV_ACCEPT:
+		return iucv_accept(by, parm);
+	case IUCV_CONNECT:
+		return iucv_connect(by, parm);
+	case IUCV_DECLARE_BUFFER:
+		return iucv_declare(by, parm);
+	case IUCV_QUIESCE:
+	case IUCV_RESUME:
+		return iucv_quiesce(by, parm, function == IUCV_QUIESCE);
+	case IUCV_SEVER:
+		return iucv_sever(by, parm);
+	case IUCV_SET_MASK:
+	case IUCV_SET_CONTROL_MASK:
+		return iucv_set_mask(by, parm, function == IUCV_SET_CONTROL_MASK);
+	}
+	return iucv_error(IUCV_INVALID_FUNCTION);
+}
+
+static struct fault_action fault_for(struct cp *cp, enum iucv_function function,
+				     const struct iucv_parm *parm)
+{
+	enum whom whom = functions[function].whom;
+	const struct iucv_path *path = NULL;
+	bool named = whom == WHOM_PATH || (whom == WHOM_PATH_IF && parm->flags & IPFGPID) ||
+		     (whom == WHOM_PATH_UNLESS_ALL && !(parm->flags & IPALL));
+
+	if (whom == WHOM_VMID)
+		return fault_check(cp, functions[function].point, FAULT_ANY_PATH, parm->vmid);
+	if (named)
+		path = iucv_path_find(cp->iucv->guest, parm->path);
+	return fault_check(cp, functions[function].point, named ? parm->path : FAULT_ANY_PATH,
+			   path ? iucv_partner_name(path) : "");
+}
+
+/* Does a fault take the place of the function? */
+static bool fault_result(struct iucv_caller *by, const struct fault_action *action,
+			 struct iucv_result *result)
+{
+	*result = iucv_cc(0);
+	switch (action->kind) {
+	case FAULT_CC:
+		result->cc = action->value & 3;
+		return true;
+	case FAULT_RC:
+		*result = iucv_error((uint8_t)action->value);
+		return true;
+	case FAULT_PGM:
+		*result = iucv_program((uint16_t)action->value);
+		return true;
+	case FAULT_DROP:
+		return true;
+	case FAULT_LIMIT:
+		if (action->value < by->limit)
+			by->limit = (uint16_t)action->value;
+		return false;
+	default:
+		return false;
+	}
+}
+
+static struct iucv_result guest_perform(struct cp *cp, int cpu, enum iucv_function function,
+					struct iucv_parm *parm)
+{
+	struct iucv_caller by = { cp->iucv, cp->iucv->guest, cpu, IUCV_MAX_MSGLIM };
+	struct fault_action action = fault_for(cp, function, parm);
+	enum need need = functions[function].need;
+	struct iucv_result result;
+
+	if (action.kind != FAULT_NONE && fault_result(&by, &action, &result))
+		return result;
+	if ((need == NEED_BUFFER && !cp->iucv->declared) ||
+	    (need == NEED_OWN_BUFFER && !cp->iucv->cpu[cpu].declared))
+		return iucv_error(IUCV_NO_CONTROL_BUFFER);
+	return iucv_perform(&by, function, parm);
+}
+
+static struct cp_result query(struct cp *cp, const struct cp_insn *insn)
+{
+	struct iucv_parm parm = { 0 };
+	struct fault_action action = fault_for(cp, IUCV_QUERY, &parm);
+	struct iucv_caller by = { .iucv = cp->iucv };
+	struct iucv_result result;
+
+	if (!fault_result(&by, &action, &result)) {
+		insn->gr[0] = IUCV_EVENT_SIZE;
+		insn->gr[1] = cp->iucv->guest->max_paths;
+		trace_number(cp, "max_paths", insn->gr[1]);
+	}
+	return result.pgm ? cp_program(result.pgm) : cp_cc(result.cc);
+}
+
+static uint64_t operand(const struct cp_insn *insn)
+{
+	if (insn->amode == 24)
+		return insn->gr[1] & 0xffffff;
+	return insn->amode == 31 ? insn->gr[1] & 0x7fffffff : insn->gr[1];
+}
+
+static struct cp_result perform(struct cp *cp, const struct cp_insn *insn, uint32_t function)
+{
+	uint64_t addr = operand(insn);
+	uint8_t image[IUCV_PARM_SIZE];
+	struct iucv_parm parm;
+	struct iucv_result result;
+	uint16_t pgm;
+
+	if (function == IUCV_QUERY)
+		return query(cp, insn);
+	if (addr % 8 != 0)
+		return cp_program(PGM_SPECIFICATION);
+	if (addr > REACH - sizeof(image))
+		return cp_program(PGM_ADDRESSING);
+	pgm = storage_check(cp, (int)insn->cpu, addr, sizeof(image), true);
+	if (pgm == 0)
+		pgm = storage_read(cp, (int)insn->cpu, addr, image, sizeof(image));
+	if (pgm != 0)
+		return cp_program(pgm);
+	if (function < IUCV_FUNCTIONS) {
+		iucv_decode((enum iucv_function)function, image, &parm);
+		result = guest_perform(cp, (int)insn->cpu, (enum iucv_function)function, &parm);
+	} else {
+		result = iucv_error(IUCV_INVALID_FUNCTION);
+	}
+	if (result.pgm != 0)
+		return cp_program(result.pgm);
+	iucv_store(cp, (int)insn->cpu, addr, (enum iucv_function)function, &parm, &result, image);
+	return cp_cc(result.cc);
+}
+
+struct cp_result cp_iucv(struct cp *cp, const struct cp_insn *insn)
+{
+	uint32_t function = (uint32_t)insn->gr[0];
+	const char *name = function < IUCV_FUNCTIONS ? functions[function].name : "iucv.unknown";
+	struct cp_result result;
+
+	assert(insn->cpu < cp->config.cpus);
+	trace_begin(cp, (int)insn->cpu, name);
+	trace_hex(cp, "gr0", insn->gr[0]);
+	trace_hex(cp, "gr1", insn->gr[1]);
+	result = insn->problem ? cp_program(PGM_OPERATION) : perform(cp, insn, function);
+	trace_end_result(cp, &result);
+	iucv_dispatch(cp);
+	return result;
+}
+
+static void trace_parm(struct cp *cp, const struct iucv_user *user, const struct iucv_parm *parm)
+{
+	trace_text(cp, "user", user->name);
+	trace_number(cp, "path", parm->path);
+	trace_hex(cp, "flags", parm->flags);
+	trace_text(cp, "vmid", parm->vmid);
+	trace_number(cp, "msglim", parm->msglim);
+	trace_number(cp, "msgid", parm->msgid);
+	trace_hex(cp, "trgcls", parm->trgcls);
+	trace_hex(cp, "srccls", parm->srccls);
+	trace_hex(cp, "msgtag", parm->msgtag);
+	trace_bytes(cp, "ipuser", parm->ipuser, sizeof(parm->ipuser));
+	trace_bytes(cp, "rmmsg", parm->rmmsg, sizeof(parm->rmmsg));
+	if (parm->buffer.host)
+		trace_bytes(cp, "buffer", parm->buffer.ptr, parm->buffer.len);
+	trace_number(cp, "answer", parm->answer.len);
+}
+
+struct iucv_result iucv_call(struct cp *cp, struct iucv_user *user, enum iucv_function function,
+			     struct iucv_parm *parm)
+{
+	const struct iucv_caller by = { cp->iucv, user, CP_ABSOLUTE, IUCV_MAX_MSGLIM };
+	bool outside = !iucv_user_is_service(user);
+	struct iucv_result result;
+
+	assert(!iucv_is_guest(user) && function < IUCV_FUNCTIONS);
+	assert(!parm->buffer.host || parm->buffer.ptr || parm->buffer.len == 0);
+	assert(!parm->answer.host || parm->answer.ptr || parm->answer.len == 0);
+	if (!outside)
+		return iucv_perform(&by, function, parm);
+	if (trace_enabled(cp)) {
+		trace_begin(cp, TRACE_NO_CPU, functions[function].name);
+		trace_parm(cp, user, parm);
+		result = iucv_perform(&by, function, parm);
+		trace_number(cp, "msgid", parm->msgid);
+		trace_number(cp, "cc", result.cc);
+		trace_number(cp, "code", result.code);
+		trace_end(cp);
+	} else {
+		result = iucv_perform(&by, function, parm);
+	}
+	iucv_dispatch(cp);
+	return result;
+}

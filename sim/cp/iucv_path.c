@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* IUCV: path ids, CONNECT and ACCEPT. */
+#include <string.h>
+
+#include "iucv_private.h"
+
+#define PATH_FLAGS (IPRMDATA | IPPRTY | IPQUSCE)
+
+/* The lowest id that this user has severed, or never had. */
+struct iucv_path *iucv_path_alloc(struct iucv_user *user)
+{
+	for (unsigned int i = 0; i < IUCV_ID_WORDS / 64; i++) {
+		unsigned int word;
+		uint32_t id;
+
+		if (!user->summary[i])
+			continue;
+		word = i * 64 + (unsigned int)__builtin_ctzll(user->summary[i]);
+		id = word * 64 + (uint32_t)__builtin_ctzll(user->free_id[word]);
+		iucv_path_take(user, id);
+		return &user->path[id];
+	}
+	return NULL;
+}
+
+/* Make a free id a path with nothing in it. */
+void iucv_path_take(struct iucv_user *user, uint32_t id)
+{
+	uint64_t *word = &user->free_id[id / 64];
+
+	assert(id < user->max_paths && *word & UINT64_C(1) << id % 64);
+	*word &= ~(UINT64_C(1) << id % 64);
+	if (!*word)
+		user->summary[id / 4096] &= ~(UINT64_C(1) << id / 64 % 64);
+	user->paths++;
+	user->path[id] = (struct iucv_path){ .user = user, .id = (uint16_t)id };
+	user->cold[id] = (struct iucv_path_cold){ 0 };
+}
+
+void iucv_path_free(struct iucv_path *path)
+{
+	struct iucv_user *user = path->user;
+
+	assert(!path->sent[0].first && !path->sent[1].first && !path->rest.first);
+	assert(path->outstanding == 0 && path->purged == 0 && user->paths > 0);
+	for (enum iucv_slot slot = IUCV_SLOT_CONNECTION; slot < IUCV_SLOTS; slot++)
+		iucv_control_drop(path, slot);
+	path->state = IUCV_PATH_FREE;
+	user->paths--;
+	user->free_id[path->id / 64] |= UINT64_C(1) << path->id % 64;
+	user->summary[path->id / 4096] |= UINT64_C(1) << path->id / 64 % 64;
+}
+
+static const struct cp_iucv_statement *statement(const struct cp_config *config, const char *name)
+{
+	for (unsigned int i = 0; i < config->iucv_statements; i++)
+		if (strcmp(config->iucv[i].name, name) == 0)
+			return &config->iucv[i];
+	return NULL;
+}
+
+/* The directory statement that allows the guest to connect to @target, or NULL. */
+static const struct cp_iucv_statement *authority(const struct iucv_caller *by,
+						 const struct iucv_user *target)
+{
+	const struct cp_config *config = &by->iucv->cp->config;
+	const struct cp_iucv_statement *found = statement(config, target->name);
+
+	if (!found && !iucv_user_is_service(target)) {
+		found = statement(config, "ANY");
+		if (!found && target == by->user)
+			found = statement(config, "ALLOW");
+	}
+	return found;
+}
+
+/* The lower of what is wanted and what the directory and a fault leave. */
+static uint16_t granted(const struct iucv_caller *by, uint16_t wanted,
+			const struct cp_iucv_statement *found)
+{
+	uint16_t limit = wanted;
+
+	if (found && found->msglimit && found->msglimit < limit)
+		limit = found->msglimit;
+	if (by->limit < limit)
+		limit = by->limit;
+	return limit < IUCV_MAX_MSGLIM ? limit : IUCV_MAX_MSGLIM;
+}
+
+/* CONNECT: who is meant, and may it be? */
+static struct iucv_result find_target(const struct iucv_caller *by, const struct iucv_parm *parm,
+				      struct iucv_user **target,
+				      const struct cp_iucv_statement **found)
+{
+	bool service = parm->vmid[0] == '*';
+
+	*found = NULL;
+	*target = iucv_user_find(by->iucv->cp, parm->vmid);
+	if (!*target)
+		return iucv_error(service ? IUCV_INVALID_SERVICE : IUCV_NOT_LOGGED_ON);
+	if (parm->target[0] && !(parm->flags & IPLOCAL))
+		return iucv_error(service ? IUCV_NOT_FOR_SERVICE : IUCV_NOT_LOGGED_ON);
+	if (iucv_is_guest(by->user)) {
+		*found = authority(by, *target);
+		if (!*found)
+			return iucv_error(IUCV_NOT_AUTHORISED);
+		if (parm->flags & IPPRTY && !(*found)->priority)
+			return iucv_error(IUCV_NO_PRIORITY);
+	}
+	if (iucv_is_guest(*target) && !by->iucv->declared)
+		return iucv_error(IUCV_NO_BUFFER);
+	return iucv_cc(0);
+}
+
+static void path_join(struct iucv_path *path, struct iucv_path *partner)
+{
+	struct iucv_path_cold *cold = iucv_path_cold(path);
+
+	path->partner = partner;
+	memcpy(cold->partner, partner->user->name, sizeof(cold->partner));
+}
+
+struct iucv_result iucv_connect(const struct iucv_caller *by, struct iucv_parm *parm)
+{
+	const struct cp_iucv_statement *found;
+	struct iucv_user *target;
+	struct iucv_path *path, *partner;
+	struct iucv_result result;
+
+	if (parm->msglim > IUCV_MAX_MSGLIM)
+		return iucv_error(IUCV_BAD_MSGLIM);
+	result = find_target(by, parm, &target, &found);
+	if (result.cc != 0)
+		return result;
+	path = iucv_path_alloc(by->user);
+	if (!path)
+		return iucv_error(IUCV_OWN_MAX);
+	partner = iucv_path_alloc(target);
+	if (!partner) {
+		iucv_path_free(path);
+		return iucv_error(target == by->user ? IUCV_OWN_MAX : IUCV_TARGET_MAX);
+	}
+	path_join(path, partner);
+	path_join(partner, path);
+	path->state = IUCV_PATH_CONNECTING;
+	partner->state = IUCV_PATH_PENDING;
+	iucv_path_cold(partner)->target = true;
+	path->flags = parm->flags & PATH_FLAGS;
+	path->quiesced = parm->flags & IPQUSCE;
+	path->msglim = granted(by, parm->msglim ? parm->msglim : IUCV_DEFAULT_MSGLIM, found);
+	parm->path = path->id;
+	parm->msglim = path->msglim;
+	iucv_control_queue(partner, IUCV_PENDING, parm->ipuser);
+	return iucv_cc(0);
+}
+
+/* The statement whose limit holds for a path that somebody else has asked for. */
+static const struct cp_iucv_statement *accept_statement(const struct iucv_caller *by,
+							const struct iucv_path *path)
+{
+	const struct cp_config *config = &by->iucv->cp->config;
+	const struct cp_iucv_statement *found = statement(config, path->partner->user->name);
+
+	return found ? found : statement(config, "ALLOW");
+}
+
+struct iucv_result iucv_accept(const struct iucv_caller *by, struct iucv_parm *parm)
+{
+	struct iucv_path *path = iucv_path_find(by->user, parm->path);
+	const struct cp_iucv_statement *found = NULL;
+	uint16_t wanted = parm->msglim;
+
+	if (path && path->state == IUCV_PATH_SEVERED && iucv_path_cold(path)->target)
+		return iucv_error(IUCV_ORIGIN_SEVERED);
+	if (!path || path->state != IUCV_PATH_PENDING)
+		return iucv_error(IUCV_INVALID_PATH);
+	if (wanted > IUCV_MAX_MSGLIM)
+		return iucv_error(IUCV_BAD_MSGLIM);
+	if (parm->flags & IPPRTY && !(path->partner->flags & IPPRTY))
+		return iucv_error(IUCV_NO_PRIORITY);
+	if (iucv_is_guest(by->user))
+		found = accept_statement(by, path);
+	if (wanted == 0 || wanted > path->partner->msglim)
+		wanted = path->partner->msglim;
+	iucv_control_drop(path, IUCV_SLOT_CONNECTION);
+	iucv_path_cold(path)->target = false;
+	path->flags = parm->flags & PATH_FLAGS;
+	path->quiesced = parm->flags & IPQUSCE;
+	path->msglim = granted(by, wanted, found);
+	path->state = IUCV_PATH_OPEN;
+	path->partner->state = IUCV_PATH_OPEN;
+	parm->msglim = path->msglim;
+	iucv_control_queue(path->partner, IUCV_COMPLETE, parm->ipuser);
+	return iucv_cc(0);
+}
+
+bool iucv_path_info(const struct iucv_user *user, uint16_t path, struct iucv_path_info *out)
+{
+	const struct iucv_path *p = iucv_path_find(user, path);
+	const struct iucv_path *partner;
+
+	if (!p)
+		return false;
+	partner = p->partner;
+	*out = (struct iucv_path_info){
+		.path = path,
+		.partner_path = partner ? partner->id : 0,
+		.partner = iucv_partner_name(p),
+		.state = p->state,
+		.flags = p->flags,
+		.msglim_send = p->msglim,
+		.msglim_receive = partner ? partner->msglim : 0,
+		.sent = p->outstanding,
+		.received = partner ? partner->outstanding : 0,
+		.quiesced_here = p->quiesced,
+		.quiesced_there = partner && partner->quiesced,
+	};
+	return true;
+}
+
+uint32_t iucv_path_count(const struct iucv_user *user)
+{
+	return user->paths;
+}
