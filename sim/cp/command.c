@@ -9,18 +9,18 @@
 #include "zvmlab/state.h"
 #include "zvmlab/trace.h"
 
-/* Names, abbreviations and classes as CP has them; docs/choices/command.md lists what is not documented. */
+/* Names, abbreviations and classes as CP has them; docs/choices/command.md has the rest. */
 static const struct cpcmd_word commands[] = {
-	{ "QUERY", 1, CPCMD_ALL_CLASSES, cpcmd_query },
-	{ "TERMINAL", 4, CPCMD_ALL_CLASSES, cpcmd_terminal },
-	{ "SET", 3, CPCMD_ALL_CLASSES, cpcmd_set },
+	{ "QUERY", 1, CPCMD_ANY, cpcmd_query },
+	{ "TERMINAL", 4, "G", cpcmd_terminal },
+	{ "SET", 3, CPCMD_ANY, cpcmd_set },
 	{ "DEFINE", 3, "G", cpcmd_define },
 	{ "DEFSEG", 6, "E", cpcmd_defseg },
 	{ "SAVESEG", 7, "E", cpcmd_saveseg },
 	{ "PURGE", 3, "E", cpcmd_purge },
 	{ "MONITOR", 3, "AE", cpcmd_monitor },
-	{ "MESSAGE", 1, CPCMD_ALL_CLASSES, cpcmd_msg },
-	{ "MSG", 3, CPCMD_ALL_CLASSES, cpcmd_msg },
+	{ "MESSAGE", 1, CPCMD_ANY, cpcmd_msg },
+	{ "MSG", 3, CPCMD_ANY, cpcmd_msg },
 	{ "MSGNOH", 6, "B", cpcmd_msgnoh },
 	{ "SMSG", 2, "G", cpcmd_smsg },
 	{ NULL, 0, NULL, NULL },
@@ -110,8 +110,9 @@ const struct cpcmd_word *cpcmd_find(const struct cpcmd_args *args, const struct 
 				    const char *word)
 {
 	for (; table->name; table++) {
-		if (cpcmd_abbreviates(word, table->name, table->min) &&
-		    strpbrk(cpcmd_issuer_classes(args), table->classes))
+		if (!cpcmd_abbreviates(word, table->name, table->min))
+			continue;
+		if (!table->classes || strpbrk(cpcmd_issuer_classes(args), table->classes))
 			return table;
 	}
 	return NULL;

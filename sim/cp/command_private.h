@@ -21,6 +21,8 @@
 #define CPCMD_OPERATOR_ID "OPERATOR"
 /** Classes of the system operator (CP defines A to G). */
 #define CPCMD_ALL_CLASSES "ABCDEFG"
+/** For commands and options that need no certain class. */
+#define CPCMD_ANY NULL
 /** Longest line of a response; a command echoed in a message is shorter. */
 #define CPCMD_MAX_LINE 512u
 
@@ -78,7 +80,7 @@ typedef int cpcmd_function(struct cpcmd_args *args);
 struct cpcmd_word {
 	const char *name;
 	uint8_t min;		/**< characters of the shortest abbreviation */
-	const char *classes;	/**< any one of them is enough */
+	const char *classes;	/**< any one of them is enough; CPCMD_ANY: needs none */
 	cpcmd_function *run;
 };
 

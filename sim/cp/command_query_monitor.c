@@ -68,20 +68,19 @@ static void show_domains(struct cp *cp, bool event)
 		const char *name;
 		enum mon_domain domain;
 		bool sample, event;
-		bool always;
 	} lines[] = {
-		{ "MONITOR", MON_MONITOR, true, true, true },
-		{ "SYSTEM", MON_SYSTEM, true, false, true },
-		{ "PROCESSOR", MON_PROCESSOR, true, true, false },
-		{ "STORAGE", MON_STORAGE, true, true, false },
-		{ "SCHEDULER", MON_SCHEDULER, false, true, false },
-		{ "SEEKS", MON_SEEKS, false, true, false },
-		{ "USER", MON_USER, true, true, false },
-		{ "I/O", MON_IO, true, true, false },
-		{ "NETWORK", MON_NETWORK, true, true, false },
-		{ "ISFC", MON_ISFC, true, true, false },
-		{ "APPLDATA", MON_APPLDATA, true, true, false },
-		{ "SSI", MON_SSI, true, true, false },
+		{ "MONITOR", MON_MONITOR, true, true },
+		{ "SYSTEM", MON_SYSTEM, true, false },
+		{ "PROCESSOR", MON_PROCESSOR, true, true },
+		{ "STORAGE", MON_STORAGE, true, true },
+		{ "SCHEDULER", MON_SCHEDULER, false, true },
+		{ "SEEKS", MON_SEEKS, false, true },
+		{ "USER", MON_USER, true, true },
+		{ "I/O", MON_IO, true, true },
+		{ "NETWORK", MON_NETWORK, true, true },
+		{ "ISFC", MON_ISFC, true, true },
+		{ "APPLDATA", MON_APPLDATA, true, true },
+		{ "SSI", MON_SSI, true, true },
 	};
 	const uint16_t enabled = monitor_settings(cp, event)->domains;
 
@@ -89,8 +88,7 @@ static void show_domains(struct cp *cp, bool event)
 		if (event ? !lines[i].event : !lines[i].sample)
 			continue;
 		cpcmd_line(cp, "%-9s DOMAIN %s", lines[i].name,
-			   lines[i].always || (enabled & MON_DOMAIN_BIT(lines[i].domain)) ?
-				   "ENABLED" : "DISABLED");
+			   enabled & MON_DOMAIN_BIT(lines[i].domain) ? "ENABLED" : "DISABLED");
 	}
 }
 

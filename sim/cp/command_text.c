@@ -29,8 +29,9 @@ static void put_line(struct cp *cp, const char *text, size_t len)
 	response->text[response->len++] = '\n';
 }
 
-static __attribute__((format(printf, 3, 0))) size_t format_line(char line[CPCMD_MAX_LINE], size_t at,
-								const char *format, va_list list)
+/* Format behind the first @at characters; return: length of the line. */
+static __attribute__((format(printf, 3, 0))) size_t
+format_line(char line[CPCMD_MAX_LINE], size_t at, const char *format, va_list list)
 {
 	const int len = vsnprintf(line + at, CPCMD_MAX_LINE - at, format, list);
 

@@ -29,8 +29,7 @@
 enum { SMSG_OFF, SMSG_ON, SMSG_IUCV };
 
 struct buffer {
-	bool busy;
-	uint16_t len;
+	bool busy;		/* until the message is complete */
 	uint8_t data[8 + MSG_MAX_TEXT];
 };
 
@@ -123,18 +122,20 @@ static void event(struct cp *cp, struct iucv_user *user, void *opaque,
 	}
 }
 
+static const struct iucv_user_ops service_ops = { .event = event };
+
 int msg_init(struct cp *cp, char *err, size_t errlen)
 {
-	static const struct iucv_user_ops ops = { .event = event };
 	struct cmsg *msg = calloc(1, sizeof(*msg));
 
 	if (!msg) {
 		snprintf(err, errlen, "not enough memory for the " MSG_SERVICE " service");
 		return -1;
 	}
-	msg->user = iucv_user_create(cp, MSG_SERVICE, CP_MAX_PATHS, &ops, msg);
+	msg->user = iucv_user_create(cp, MSG_SERVICE, CP_MAX_PATHS, &service_ops, msg);
 	if (!msg->user) {
-		snprintf(err, errlen, "the " MSG_SERVICE " service cannot be created: too many IUCV users");
+		snprintf(err, errlen, "the " MSG_SERVICE " service cannot be created: there are "
+			 "too many IUCV users");
 		free(msg);
 		return -1;
 	}
@@ -164,17 +165,19 @@ void msg_state(struct cp *cp, struct state *state)
 	state_require(state, msg->smsg <= SMSG_IUCV);
 	state_bool(state, &msg->connected);
 	state_u16(state, &msg->path);
-	for (unsigned int i = 0; i < MSG_BUFFERS; i++) {
-		struct buffer *buffer = &msg->buffer[i];
-
-		state_bool(state, &buffer->busy);
-		state_u16(state, &buffer->len);
-		state_require(state, buffer->len <= sizeof(buffer->data));
-		if (buffer->busy && !state->failed)
-			state_bytes(state, buffer->data, buffer->len);
-	}
-	if (state->failed)
+	/* IUCV saves the contents of the messages that use the buffers. */
+	for (unsigned int i = 0; i < MSG_BUFFERS; i++)
+		state_bool(state, &msg->buffer[i].busy);
+	if (!state->loading)
+		return;
+	msg->user = iucv_user_find(cp, MSG_SERVICE);
+	state_require(state, msg->user != NULL);
+	if (msg->user)
+		iucv_user_attach(msg->user, &service_ops, msg);
+	if (state->failed) {
 		msg->smsg = SMSG_OFF;
+		forget_path(msg);
+	}
 }
 
 void msg_set_smsg(struct cp *cp, unsigned int mode)
@@ -221,6 +224,7 @@ static int to_path(struct cp *cp, const char *from, const char *text)
 	struct cmsg *msg = cp->msg;
 	const size_t len = strlen(text);
 	struct buffer *buffer;
+	struct iucv_parm parm;
 	uint32_t tag = 0;
 
 	assert(len <= MSG_MAX_TEXT);
@@ -231,13 +235,10 @@ static int to_path(struct cp *cp, const char *from, const char *text)
 	buffer = &msg->buffer[tag];
 	ebcdic_name(buffer->data, from);
 	ebcdic_encode(buffer->data + 8, text, len);
-	buffer->len = (uint16_t)(8 + len);
-
-	struct iucv_parm parm = {
+	parm = (struct iucv_parm){
 		.path = msg->path, .flags = IPNORPY, .trgcls = MSG_CLASS_SMSG, .msgtag = tag,
-		.buffer = { .host = true, .ptr = buffer->data, .len = buffer->len },
+		.buffer = { .host = true, .ptr = buffer->data, .len = 8 + (uint32_t)len },
 	};
-
 	if (iucv_call(cp, msg->user, IUCV_SEND, &parm).cc != 0)
 		return CPCMD_NOT_RECEIVING;
 	buffer->busy = true;

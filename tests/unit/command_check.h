@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Giving commands and comparing replies, for the tests of the command processor. */
+#ifndef COMMAND_CHECK_H
+#define COMMAND_CHECK_H
+
+#include "fixture.h"
+#include "zvmlab/command.h"
+
+/* The reply as a string; valid until the next command. */
+static inline const char *run_as(enum cpcmd_issuer issuer, const char *text, int rc)
+{
+	static char reply[CPCMD_MAX_RESPONSE + 1];
+	const struct cpcmd_response *r = cpcmd_run(fx.cp, issuer, text, strlen(text));
+
+	memcpy(reply, r->text, r->len);
+	reply[r->len] = '\0';
+	ck_assert_msg(r->rc == rc, "\"%s\": rc %d, not %d: %s", text, r->rc, rc, reply);
+	return reply;
+}
+
+/* @text by the guest: return code and the whole reply. */
+#define ck_guest(text, rc, reply) ck_assert_str_eq(run_as(CPCMD_GUEST, text, rc), reply)
+#define ck_operator(text, rc, reply) ck_assert_str_eq(run_as(CPCMD_OPERATOR, text, rc), reply)
+
+#define MISSING(module) "HCP" module "026E Operand missing or invalid\n"
+#define INVALID(module, word) "HCP" module "003E Invalid option - " word "\n"
+#define EXTRA(module, word) \
+	"HCP" module "003E Invalid option - command contains extra option(s) starting with " word \
+	"\n"
+#define UNKNOWN(word) "HCPCMD001E Unknown CP command: " word "\n"
+
+#endif
