@@ -177,9 +177,11 @@ static pid_t start_agent(struct agent *agent, const struct settings *set)
 
 static pid_t start_shell(void)
 {
-	static char name[] = "sh", login[] = "-l", path[] = "PATH=/bin:/sbin:/usr/bin:/usr/sbin",
-		    home[] = "HOME=/", term[] = "TERM=dumb", prompt[] = "PS1=guest# ";
-	static char *const argv[] = { name, login, NULL };
+	static char name[] = "sh", command[] = "-c",
+		    script[] = SHELL " --install -s /bin; exec " SHELL " sh -i",
+		    path[] = "PATH=/bin:/sbin:/usr/bin:/usr/sbin", home[] = "HOME=/",
+		    term[] = "TERM=dumb", prompt[] = "PS1=guest# ";
+	static char *const argv[] = { name, command, script, NULL };
 	static char *const envp[] = { path, home, term, prompt, NULL };
 	pid_t pid = fork();
 	int tty;
