@@ -70,8 +70,8 @@ class GuestConfig:
 
     *cp* holds further options of the CP by the names of ``zvmlab run --cp``
     (userid, class, level, directory, console, seed).  *files* maps paths in the
-    guest to local files, *modules* are names or paths put into the guest's image;
-    *interactive* adds busybox and connects the console.
+    guest to local files, *modules* are names or .ko files put into the guest's
+    image; *interactive* adds busybox and connects the console to a shell.
     """
 
     kernel: str = "bookworm"
@@ -80,8 +80,9 @@ class GuestConfig:
     segments: tuple[str, ...] = DEFAULT_SEGMENTS
     cp: Mapping[str, str] = field(default_factory=dict)
     modules: tuple[str, ...] = ()
-    files: Mapping[str, Path] = field(default_factory=dict)
+    files: Mapping[str, Path | str] = field(default_factory=dict)
     command_line: str = ""
+    busybox: bool = False
     interactive: bool = False
     trace: bool = True
     accidents: tuple[str, ...] = ACCIDENTS

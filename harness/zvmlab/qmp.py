@@ -31,10 +31,20 @@ def _nothing() -> None:
 
 
 class Qmp:
-    """One connection; *check* is called during every wait and may raise."""
+    """One connection; *check* is called during every wait and may raise.
 
-    def __init__(self, path: Path, timeout: float, check: Callable[[], None] = _nothing) -> None:
+    *lost* is called when the connection has ended, and may know why.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        timeout: float,
+        check: Callable[[], None] = _nothing,
+        lost: Callable[[], None] = _nothing,
+    ) -> None:
         self._check = check
+        self._lost = lost
         self._pending = b""
         self._serial = 0
         self.events: list[dict[str, Any]] = []
@@ -93,7 +103,7 @@ class Qmp:
             except OSError:
                 data = b""
             if not data:
-                self._check()
+                self._lost()
                 raise EmulatorError(f"QEMU closed its socket while waiting for {what}")
             self._pending += data
             if len(self._pending) > _MESSAGE_MAX:
@@ -123,7 +133,7 @@ class Qmp:
         except TimeoutError as error:
             raise Timeout(f"QEMU did not take the command {command} in {timeout:g} s") from error
         except OSError as error:
-            self._check()
+            self._lost()
             raise EmulatorError(f"QEMU is gone, {command} could not be sent") from error
         finally:
             if self._socket.fileno() >= 0:

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""make demo: the kernel's own monreader reads data sets, every byte is compared."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console as Terminal
+from rich.live import Live
+from rich.table import Table
+
+from zvmlab.control import Control
+from zvmlab.errors import EXIT_PASS, UsageError
+from zvmlab.guest import Guest
+from zvmlab.guest_config import GuestConfig
+from zvmlab.monitor import Capture, CapturedSet, DataSets, compare, start_monitor
+from zvmlab.products import prepare
+from zvmlab.progress import Progress
+from zvmlab.records import DOMAINS, Record, domain_names
+
+MAX_SETS = 100_000
+EVENTS_PER_TICK = 12
+_VISIBLE_ROWS = 20
+# Reads of several sizes see the same stream.
+_READ_SIZES = (65536, 4096, 1000, 13)
+# A user logging on (domain 4, record 1) and a diagnose count (domain 10, record 1).
+_EVENTS = ((4, 1), (10, 1), (2, 4))
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the table shows of a set."""
+
+    number: int
+    kind: str
+    mces: int
+    domains: str
+    records: int
+    size: int
+    seconds: float
+
+
+@dataclass
+class Tally:
+    """All sets so far."""
+
+    rows: list[Row] = field(default_factory=list)
+    started: float = field(default_factory=time.monotonic)
+    last: float = field(default_factory=time.monotonic)
+
+    def add(self, found: CapturedSet) -> Row:
+        """Count a set that has been compared."""
+        now = time.monotonic()
+        parts = found.parts()
+        bits = 0
+        for part in parts:
+            bits |= part.mce.domains
+        row = Row(
+            found.number,
+            found.kind,
+            len(parts),
+            " ".join(domain_names(bits)),
+            sum(len(list(part.records())) for part in parts),
+            len(found.stream),
+            now - self.last,
+        )
+        self.last = now
+        self.rows.append(row)
+        return row
+
+    def summary(self) -> str:
+        """One paragraph for people."""
+        kinds = Counter(row.kind for row in self.rows)
+        each = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        records = sum(row.records for row in self.rows)
+        size = sum(row.size for row in self.rows)
+        return (
+            f"{len(self.rows)} data sets ({each}), {records} records, {size} bytes read by"
+            f" monreader in {self.last - self.started:.1f} s; all equal to what CP stored"
+        )
+
+
+def table(rows: list[Row]) -> Table:
+    """The last rows, as a table."""
+    made = Table(title="data sets read from /dev/monreader in the guest")
+    for name in ("set", "kind", "MCEs", "domains", "records", "bytes", "after"):
+        left = name in ("kind", "domains")
+        made.add_column(name, justify="left" if left else "right", no_wrap=name != "domains")
+    for row in rows[-_VISIBLE_ROWS:]:
+        made.add_row(
+            str(row.number),
+            row.kind,
+            str(row.mces),
+            row.domains,
+            str(row.records),
+            str(row.size),
+            f"{row.seconds * 1000:.0f} ms",
+        )
+    return made
+
+
+def _plain(row: Row) -> str:
+    return (
+        f"set {row.number:4} {row.kind:13} {row.mces:3} MCE {row.records:5} records"
+        f" {row.size:8} bytes after {row.seconds * 1000:4.0f} ms  {row.domains}"
+    )
+
+
+def _interval(control: Control, serial: int) -> None:
+    """One interval: some events, then the tick that ends it."""
+    for index in range(EVENTS_PER_TICK):
+        domain, number = _EVENTS[(serial + index) % len(_EVENTS)]
+        text = f"interval {serial} event {index} {DOMAINS[domain]}".encode("cp037")
+        record = Record(domain, number, 0, text)
+        control.execute("monitor-event", domain=domain, record=record.encode())
+    control.execute("monitor-tick")
+
+
+def _sets(guest: Guest, sets: int, folder: Path) -> Iterator[CapturedSet]:
+    """Read that many sets, each compared before it is given out."""
+    control = guest.control
+    control.execute("monitor-manual", manual=True)
+    with Capture(control, folder / "sets") as capture, DataSets(guest.agent) as reader:
+        start_monitor(guest)
+        serial = 0
+        for count in range(sets):
+            if not _waiting(control):
+                serial += 1
+                _interval(control, serial)
+            wanted = capture.next()
+            compare(reader.read(_READ_SIZES[count % len(_READ_SIZES)]), wanted)
+            yield wanted
+
+
+def _waiting(control: Control) -> int:
+    """Sets announced to the guest and not yet read."""
+    return sum(user["outstanding"] for user in control.execute("query-monitor")["users"])
+
+
+def _show(sets: Iterator[CapturedSet], tally: Tally) -> None:
+    terminal = Terminal()
+    if not terminal.is_terminal:
+        for found in sets:
+            print(_plain(tally.add(found)), flush=True)
+        return
+    with Live(table([]), console=terminal, auto_refresh=False) as live:
+        for found in sets:
+            tally.add(found)
+            live.update(table(tally.rows), refresh=True)
+
+
+def demo(kernel: str, cpus: int, sets: int, say: Callable[[str], None] = print) -> int:
+    """Run it; the exit code.  Any difference raises SetsDiffer."""
+    if not 1 <= sets <= MAX_SETS:
+        raise UsageError(f"--sets {sets}: 1 to {MAX_SETS} are possible")
+    begun = time.monotonic()
+    progress = Progress()
+    config = GuestConfig(kernel=kernel, cpus=cpus, trace=False)
+    products = prepare(config, progress)
+    with (
+        tempfile.TemporaryDirectory(prefix="zvmlab-demo-") as folder,
+        Guest(config, products=products) as guest,
+    ):
+        with progress.step(f"booting {products.kernel_version} with {cpus} CPU"):
+            guest.boot()
+        module = guest.agent.modprobe("monreader").check()
+        for line in module.log:
+            say(f"guest: {line.text}")
+        say("intervals are ended by explicit ticks, events are made up by this program;")
+        say("recording, segment, IUCV and the driver are what runs otherwise, too")
+        tally = Tally()
+        _show(_sets(guest, sets, Path(folder)), tally)
+        say(tally.summary())
+        for text in guest.cp("QUERY MONITOR").response.splitlines():
+            if "DCSS NAME" in text or "USERS CONNECTED" in text:
+                say(f"CP: {text.strip()}")
+        guest.shut_down()
+    print(f"{time.monotonic() - begun:.1f} s in all", file=sys.stderr)
+    return EXIT_PASS

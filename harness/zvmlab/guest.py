@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: MIT
+"""One guest, from its run directory to its end.
+
+    with Guest(GuestConfig(kernel="trixie", cpus=2)) as guest:
+        guest.start()      # the emulator is there, no instruction has been executed
+        guest.boot()       # the kernel is up, the agent answers
+        guest.agent.run(["/bin/true"])
+
+Every step is a rung of a ladder (class Stage) and climbs the rungs below it that
+are still missing.  Leaving the block ends the guest, whatever happened in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
+
+from zvmlab.afiucv import AfIucvClosed, AfIucvListener, AfIucvStream
+from zvmlab.agent import NAME, USER, Agent, Power
+from zvmlab.console import Console
+from zvmlab.control import Control, CpResponse
+from zvmlab.emulator import Emulator
+from zvmlab.errors import CannotRun, EmulatorError, Timeout, UsageError, ZvmlabError
+from zvmlab.guest_config import Channels, GuestConfig, Products, emulator_arguments
+from zvmlab.peer import Peer
+from zvmlab.products import prepare
+from zvmlab.qmp import Qmp
+from zvmlab.run_dir import RunDir, cannot_write
+
+_T = TypeVar("_T")
+
+START_SECONDS = 20.0
+REQUEST_SECONDS = 30.0
+SHUTDOWN_SECONDS = 30.0
+# Between the end of a connection and the news why.
+_NEWS_SECONDS = 1.0
+_FULL_BYTES = 64 * 1024
+
+
+class Stage(enum.IntEnum):
+    """How far a guest has come."""
+
+    MADE = 0
+    """It has a run directory and a folder for its logs."""
+    CONFIGURED = 1
+    """Emulator, kernel and image are there."""
+    PAUSED = 2
+    """The emulator waits in front of the first instruction; CP and QMP answer."""
+    RUNNING = 3
+    """The CPUs run."""
+    READY = 4
+    """The kernel is up and the agent answers."""
+    OFF = 5
+    """The emulator has ended, nothing is left of it but the logs."""
+
+
+class _WatchedStream:
+    """The agent's stream; when it ends, the reason is looked for first."""
+
+    def __init__(self, stream: AfIucvStream, news: Callable[[], None]) -> None:
+        self._stream = stream
+        self._news = news
+
+    def send(self, data: bytes, timeout: float) -> None:
+        try:
+            self._stream.send(data, timeout)
+        except AfIucvClosed:
+            self._news()
+            raise
+
+    def recv(self, timeout: float) -> bytes:
+        data = self._stream.recv(timeout)
+        if not data:
+            self._news()
+        return data
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+class Guest:
+    """A guest; *logs* is where console, trace and emulator log go (default: temporary).
+
+    *products* saves looking for emulator, kernel and image again.
+    """
+
+    def __init__(
+        self,
+        config: GuestConfig | None = None,
+        logs: Path | None = None,
+        products: Products | None = None,
+    ) -> None:
+        self.config = config or GuestConfig()
+        self._products = products
+        self._run_dir = RunDir.create(self.config.name)
+        self._undo = contextlib.ExitStack()
+        self._undo.callback(self._run_dir.remove)
+        try:
+            self.logs = logs or self._run_dir.path
+            self.logs.mkdir(parents=True, exist_ok=True)
+            self.channels = Channels(
+                control=self._run_dir.socket("control"),
+                qmp=self._run_dir.socket("qmp"),
+                console_log=self.logs / "console.log",
+                console_socket=self._run_dir.socket("console") if self.config.interactive else None,
+                trace=self.logs / "trace.jsonl" if self.config.trace else None,
+            )
+            self.console = Console(self.channels.console_log, self.config.accidents)
+        except OSError as error:
+            self._undo.close()
+            raise cannot_write(self.logs, error) from error
+        except BaseException:
+            self._undo.close()
+            raise
+        self.stage = Stage.MADE
+        self._emulator: Emulator | None = None
+        self._control: Control | None = None
+        self._qmp: Qmp | None = None
+        self._listener: AfIucvListener | None = None
+        self._agent: Agent | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the guest's run directory, unique on this machine."""
+        return self._run_dir.name
+
+    @property
+    def products(self) -> Products:
+        """What it runs; from CONFIGURED on."""
+        if self._products is None:
+            raise UsageError("the guest has no products yet; call configure() first")
+        return self._products
+
+    @property
+    def emulator(self) -> Emulator:
+        """The emulator's process; from PAUSED on."""
+        return self._there(self._emulator, "emulator", "start()")
+
+    @property
+    def control(self) -> Control:
+        """Control socket of the CP; from PAUSED on."""
+        return self._there(self._control, "control socket", "start()")
+
+    @property
+    def qmp(self) -> Qmp:
+        """QEMU's monitor; from PAUSED on."""
+        return self._there(self._qmp, "QEMU monitor", "start()")
+
+    @property
+    def agent(self) -> Agent:
+        """The agent in the guest; from READY on."""
+        return self._there(self._agent, "agent", "boot()")
+
+    def configure(self) -> None:
+        """Reach CONFIGURED: build or fetch what is missing, which may take minutes."""
+        if self.stage is Stage.MADE:
+            if self._products is None:
+                self._products = prepare(self.config)
+            self.stage = Stage.CONFIGURED
+
+    def start(self) -> None:
+        """Reach PAUSED: peers can be created and faults armed before the first instruction."""
+        self.configure()
+        if self.stage is not Stage.CONFIGURED:
+            return
+        argv = emulator_arguments(self.config, self.products, self.channels)
+        self._run_dir.describe(
+            control=str(self.channels.control),
+            kernel=self.products.kernel_version,
+            cpus=self.config.cpus,
+            pid=os.getpid(),
+        )
+        self._undo.callback(self.console.stop)
+        self.console.on_accident = self._end_waits
+        self.console.start()
+        self._emulator = Emulator(argv, self.logs / "emulator.log")
+        self._undo.callback(self._emulator.stop)
+        self._qmp = Qmp(self.channels.qmp, START_SECONDS, self.check, self._news)
+        self._undo.callback(self._qmp.close)
+        self._control = Control.connect(self.channels.control, START_SECONDS, self._control_check)
+        self._control.timeout = REQUEST_SECONDS
+        self._undo.callback(self._control.close)
+        self._listener = AfIucvListener(Peer(self._control, USER), NAME)
+        self.stage = Stage.PAUSED
+
+    def resume(self) -> None:
+        """Reach RUNNING: the CPUs execute from the kernel's first instruction on."""
+        self.start()
+        if self.stage is Stage.PAUSED:
+            self.qmp.execute("cont")
+            self.stage = Stage.RUNNING
+
+    def boot(self) -> None:
+        """Reach READY: wait until the agent answers."""
+        self.resume()
+        if self.stage is Stage.RUNNING:
+            self.await_agent()
+
+    def await_agent(self) -> None:
+        """Wait for an agent that is about to connect: after resume(), or after a reboot."""
+        seconds = self.config.boot_seconds
+        listener = self._there(self._listener, "agent channel", "start()")
+        try:
+            self._agent = Agent(_WatchedStream(listener.accept(seconds), self._news))
+        except Timeout as error:
+            late = Timeout(
+                f"the guest's agent did not answer within {seconds:g} s;"
+                f" the console is in {self.channels.console_log}"
+            )
+            late.add_note(self.console.tail())
+            raise late from error
+        self.stage = Stage.READY
+
+    def reboot(self) -> None:
+        """Restart the kernel by its own means; READY again afterwards."""
+        self.agent.power(Power.REBOOT)
+        self.stage = Stage.RUNNING
+        self.await_agent()
+
+    def shut_down(self, timeout: float = SHUTDOWN_SECONDS) -> None:
+        """Let the kernel power off, then stop(); the emulator's exit code must be 0."""
+        self.emulator.expect_exit()
+        self.agent.power(Power.OFF)
+        code = self.emulator.wait(timeout)
+        self.stop()
+        if code != 0:
+            raise EmulatorError(f"the emulator ended with exit code {code} after the power-off")
+
+    def stop(self) -> None:
+        """Reach OFF from anywhere: no process, no socket, no directory is left."""
+        if self.stage is not Stage.OFF:
+            self.stage = Stage.OFF
+            self._undo.close()
+
+    def cp(self, command: str) -> CpResponse:
+        """A CP command of the operator."""
+        return self.control.cp(command)
+
+    def check(self) -> None:
+        """Raise if the guest has had an accident or the emulator has gone."""
+        self.console.check()
+        if self._emulator is not None:
+            self._emulator.check()
+
+    def _control_check(self) -> None:
+        """The control socket is being waited for, or has ended."""
+        if self._control is None:
+            self.check()
+        else:
+            self._news()
+
+    def _news(self) -> None:
+        """A connection has ended: is the reason known, or will it be in a moment?"""
+        if self.stage is Stage.OFF:
+            return
+        limit = time.monotonic() + _NEWS_SECONDS
+        while time.monotonic() < limit and self.emulator.alive:
+            self.check()
+            time.sleep(0.01)
+        self.check()
+
+    def _end_waits(self) -> None:
+        """The console's thread noticed an accident: whoever waits for the guest is told."""
+        if self._control is not None:
+            self._control.close()
+
+    def _there(self, value: _T | None, what: str, how: str) -> _T:
+        if value is None:
+            raise UsageError(f"the guest has no {what} yet; call {how} first")
+        return value
+
+    def __enter__(self) -> Guest:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        full = isinstance(error, ZvmlabError) and self._disk_full()
+        self.stop()
+        if full:
+            raise CannotRun(
+                f"the disk of {self.logs} is full; free some space or choose another with --keep"
+            ) from error
+
+    def _disk_full(self) -> bool:
+        try:
+            return shutil.disk_usage(self.logs).free < _FULL_BYTES
+        except OSError:
+            return False

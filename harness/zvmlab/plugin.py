@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: MIT
+"""pytest plugin: guests as fixtures.
+
+The fixtures are a ladder; each one's docstring says exactly what has been done
+when a test receives it:
+
+    zvmlab_kernel → guest_config → made_guest → paused_guest → guest
+                  ↘ warm_guest → monreader
+
+``@pytest.mark.zvmlab(cpus=2, storage="0.256M", …)`` sets fields of the test's
+GuestConfig.  Tests of a warm guest stay together on one worker of pytest-xdist
+per kernel (``--dist loadgroup``), all others go where there is room.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from zvmlab.errors import UsageError, ZvmlabError
+from zvmlab.guest import Guest, Stage
+from zvmlab.guest_config import GuestConfig, Products
+from zvmlab.products import DRIVER, prepare
+from zvmlab.progress import Progress
+
+DEFAULT_KERNELS = ("bookworm",)
+TEST_SECONDS = 120
+_KERNEL_FIXTURE = "zvmlab_kernel"
+_WARM_FIXTURE = "warm_guest"
+_failed = pytest.StashKey[bool]()
+_guests = pytest.StashKey[list[Guest]]()
+_products = pytest.StashKey[dict[str, Products | ZvmlabError]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options of zvmlab."""
+    group = parser.getgroup("zvmlab", "z/VM guests")
+    group.addoption(
+        "--kernel",
+        action="append",
+        metavar="SUITE|PATH",
+        help="guest kernel: bookworm (default), trixie, sid or a kernel image; may be repeated",
+    )
+    group.addoption(
+        "--backend", choices=("qemu",), default="qemu", help="emulator that runs the guests"
+    )
+    group.addoption(
+        "--driver",
+        default="upstream",
+        metavar="upstream|PATH",
+        help="monreader under test: the kernel's own (default) or a monreader.ko",
+    )
+    group.addoption(
+        "--zvmlab-keep",
+        action="store_true",
+        help="keep console, trace and emulator log of tests that passed, too",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Markers, and options that cannot be right."""
+    config.addinivalue_line("markers", "zvmlab(**fields): fields of the test's GuestConfig")
+    config.addinivalue_line("markers", "xdist_group(name): tests that share a worker")
+    driver = config.getoption("--driver")
+    if driver != "upstream" and not Path(driver).is_file():
+        raise pytest.UsageError(f"--driver {driver}: there is no such file; say upstream or a .ko")
+    prepared: dict[str, Products | ZvmlabError] = {}
+    config.stash[_products] = prepared
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One instance per kernel of every test that needs a guest."""
+    if _KERNEL_FIXTURE in metafunc.fixturenames:
+        kernels = metafunc.config.getoption("--kernel") or list(DEFAULT_KERNELS)
+        metafunc.parametrize(_KERNEL_FIXTURE, kernels, scope="session", ids=_kernel_id)
+
+
+def _kernel_id(kernel: str) -> str:
+    return Path(kernel).name
+
+
+def _kernel_of(item: pytest.Item) -> str | None:
+    spec = getattr(item, "callspec", None)
+    return None if spec is None else spec.params.get(_KERNEL_FIXTURE)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A time limit for every test, one worker for the tests of a warm guest."""
+    limited = config.getini("timeout") if config.pluginmanager.hasplugin("timeout") else "none"
+    unlimited = not limited and config.getoption("timeout", None) is None
+    for item in items:
+        kernel = _kernel_of(item)
+        if kernel is None:
+            continue
+        if unlimited and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(TEST_SECONDS))
+        warm = _WARM_FIXTURE in getattr(item, "fixturenames", ())
+        if warm and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(f"warm-{_kernel_id(kernel)}"))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Build and fetch before the first test, so that no test's time limit counts it."""
+    config = session.config
+    if config.option.collectonly:
+        return
+    kernels = dict.fromkeys(filter(None, map(_kernel_of, session.items)))
+    capture = config.pluginmanager.getplugin("capturemanager")
+    for kernel in kernels:
+        with capture.global_and_fixture_disabled():
+            try:
+                made = prepare(GuestConfig(kernel=kernel), Progress())
+            except ZvmlabError as error:
+                config.stash[_products][kernel] = error
+            else:
+                config.stash[_products][kernel] = made
+
+
+@pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]  # pluggy 1.0 has no types
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Remember failures; say where the logs of a failed test are."""
+    outcome: Any = yield
+    report = outcome.get_result()
+    if not report.failed:
+        return
+    item.stash[_failed] = True
+    for guest in item.stash.get(_guests, []):
+        report.sections.append(("zvmlab", f"logs of guest {guest.name}: {guest.logs}"))
+        report.sections.append(("zvmlab console", guest.console.tail()))
+
+
+def _register(request: pytest.FixtureRequest, guest: Guest) -> Guest:
+    request.node.stash.setdefault(_guests, []).append(guest)
+    return guest
+
+
+def _has_failed(request: pytest.FixtureRequest) -> bool:
+    return bool(request.node.stash.get(_failed, False))
+
+
+@pytest.fixture(scope="session")
+def zvmlab_kernel() -> str:
+    """Name of the guest kernel; one instance of the test for each ``--kernel``."""
+    raise AssertionError("pytest_generate_tests gives the value")
+
+
+@pytest.fixture
+def zvmlab_dir(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """An empty folder of this test alone; kept if the test fails, or with --zvmlab-keep."""
+    name = "".join(c if c.isalnum() else "_" for c in request.node.name)[:40]
+    folder = tmp_path_factory.mktemp(name)
+    yield folder
+    if not _has_failed(request) and not request.config.getoption("--zvmlab-keep"):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _with_marks(request: pytest.FixtureRequest, config: GuestConfig) -> GuestConfig:
+    fields: dict[str, Any] = {}
+    for mark in reversed(list(request.node.iter_markers("zvmlab"))):
+        fields |= mark.kwargs
+    if "modules" in fields:
+        fields["modules"] = (*config.modules, *fields["modules"])
+    known = {field.name for field in dataclasses.fields(GuestConfig)}
+    for name in fields.keys() - known:
+        raise UsageError(f"zvmlab marker: GuestConfig has no field {name}")
+    return dataclasses.replace(config, **fields)
+
+
+@pytest.fixture
+def guest_config(request: pytest.FixtureRequest, zvmlab_kernel: str) -> GuestConfig:
+    """What the test's guest is made of: the kernel, and the fields of ``mark.zvmlab``.
+
+    Nothing has been done yet; a test module may override the fixture.
+    """
+    return _with_marks(request, _driver_config(request.config, zvmlab_kernel))
+
+
+def _driver_config(config: pytest.Config, kernel: str) -> GuestConfig:
+    driver = config.getoption("--driver")
+    if driver == "upstream":
+        return GuestConfig(kernel=kernel)
+    return GuestConfig(kernel=kernel, modules=(str(Path(driver).absolute()),))
+
+
+def _ready_made(config: pytest.Config, kernel: str) -> None:
+    """Say now what was missing when everything was prepared."""
+    found = config.stash[_products].get(kernel)
+    if isinstance(found, ZvmlabError):
+        pytest.fail(str(found), pytrace=False)
+
+
+@pytest.fixture
+def made_guest(
+    request: pytest.FixtureRequest, guest_config: GuestConfig, zvmlab_dir: Path
+) -> Iterator[Guest]:
+    """Stage MADE: a run directory and a folder for the logs; no emulator yet."""
+    _ready_made(request.config, guest_config.kernel)
+    with Guest(guest_config, zvmlab_dir) as guest:
+        yield _register(request, guest)
+
+
+@pytest.fixture
+def paused_guest(made_guest: Guest) -> Guest:
+    """Stage PAUSED: the emulator runs, CP and QMP answer, no instruction was executed.
+
+    Peers created and faults armed now are there for the first one; go on with
+    ``boot()``.
+    """
+    made_guest.start()
+    return made_guest
+
+
+@pytest.fixture
+def guest(paused_guest: Guest) -> Guest:
+    """Stage READY: freshly booted for this test alone, the agent answers."""
+    paused_guest.boot()
+    return paused_guest
+
+
+class _WarmGuests:
+    """Booted guests that several tests use in turn, one for each kernel."""
+
+    def __init__(self, config: pytest.Config, folder: pytest.TempPathFactory) -> None:
+        self._config = config
+        self._folder = folder
+        self._guests: dict[str, Guest] = {}
+        self._clean: dict[str, tuple[object, ...]] = {}
+        self._keep = bool(config.getoption("--zvmlab-keep"))
+
+    def get(self, kernel: str) -> Guest:
+        """A booted guest in the state it had after boot."""
+        guest = self._guests.get(kernel)
+        if guest is not None:
+            return guest
+        logs = self._folder.mktemp(f"warm-{_kernel_id(kernel)}")
+        guest = Guest(_driver_config(self._config, kernel), logs)
+        try:
+            guest.boot()
+            self._clean[kernel] = _traces_left(guest)
+        except BaseException:
+            guest.stop()
+            raise
+        self._guests[kernel] = guest
+        return guest
+
+    def put_back(self, kernel: str, failed: bool) -> None:
+        """Keep it for the next test only if this one left nothing behind."""
+        guest = self._guests[kernel]
+        try:
+            unclean = failed or _traces_left(guest) != self._clean[kernel]
+        except ZvmlabError:
+            unclean = True
+        if unclean:
+            self.drop(kernel, keep=failed)
+
+    def drop(self, kernel: str, keep: bool) -> None:
+        """End a guest."""
+        guest = self._guests.pop(kernel)
+        guest.stop()
+        if not keep and not self._keep:
+            shutil.rmtree(guest.logs, ignore_errors=True)
+
+    def close(self) -> None:
+        """End all guests."""
+        for kernel in list(self._guests):
+            self.drop(kernel, keep=False)
+
+
+def _traces_left(guest: Guest) -> tuple[object, ...]:
+    """What a test may have left behind: modules, processes, faults, peers."""
+    guest.check()
+    modules = sorted(
+        line.split()[0] for line in guest.agent.read_file("/proc/modules").splitlines()
+    )
+    faults = guest.control.execute("fault-list")
+    return (modules, faults)
+
+
+@pytest.fixture(scope="session")
+def _warm_guests(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[_WarmGuests]:
+    pool = _WarmGuests(request.config, tmp_path_factory)
+    yield pool
+    pool.close()
+
+
+@pytest.fixture
+def warm_guest(
+    request: pytest.FixtureRequest, zvmlab_kernel: str, _warm_guests: _WarmGuests
+) -> Iterator[Guest]:
+    """Stage READY: booted once per kernel and worker, as it was after boot.
+
+    One CPU, default storage and segments (``mark.zvmlab`` does not apply).  After
+    a test that failed, or left a module or a fault behind, the next one gets a
+    new guest.
+    """
+    if request.node.get_closest_marker("zvmlab") is not None:
+        pytest.fail("mark.zvmlab needs a guest of its own; use the fixture guest", pytrace=False)
+    _ready_made(request.config, zvmlab_kernel)
+    guest = _warm_guests.get(zvmlab_kernel)
+    yield _register(request, guest)
+    _warm_guests.put_back(zvmlab_kernel, _has_failed(request))
+
+
+@pytest.fixture
+def monreader(request: pytest.FixtureRequest, warm_guest: Guest) -> Iterator[Guest]:
+    """The warm guest with the monreader module loaded: /dev/monreader is there, not open.
+
+    The module is the kernel's own, or that of ``--driver``; it is unloaded afterwards.
+    """
+    warm_guest.agent.modprobe(DRIVER).check()
+    yield warm_guest
+    if warm_guest.stage is Stage.READY and not _has_failed(request):
+        warm_guest.agent.rmmod(DRIVER).check()

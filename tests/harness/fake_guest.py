@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""A fake emulator, places of a test's own, and a check that no process is left."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from zvmlab.guest_config import Products
+
+HERE = Path(__file__).resolve().parent
+
+
+@dataclass
+class Fake:
+    """The fake emulator's settings and what became of it."""
+
+    monkeypatch: pytest.MonkeyPatch
+    folder: Path
+    run: Path
+    products: Products
+
+    def mode(self, name: str) -> None:
+        """See fake_emulator.py."""
+        self.monkeypatch.setenv("FAKE_MODE", name)
+
+    @property
+    def pid(self) -> int:
+        """Its process id; waits for it to start."""
+        limit = time.monotonic() + 20
+        file = self.folder / "pid"
+        while not file.exists() or not file.read_text():
+            assert time.monotonic() < limit, "the fake emulator was not started"
+            time.sleep(0.01)
+        return int(file.read_text())
+
+    def gone(self) -> bool:
+        """Has it ended?  A moment is granted."""
+        limit = time.monotonic() + 5
+        while time.monotonic() < limit:
+            if not Path(f"/proc/{self.pid}").exists():
+                return True
+            time.sleep(0.01)
+        return False
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fake]:
+    """A fake emulator and empty places; afterwards neither process nor directory is left."""
+    run = Path(tempfile.mkdtemp(prefix="zvmlab-test-", dir="/tmp"))
+    emulator = HERE / "fake_emulator.py"
+    monkeypatch.setenv("ZVMLAB_RUN", str(run))
+    monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ZVMLAB_QEMU", str(emulator))
+    monkeypatch.setenv("FAKE_PIDFILE", str(tmp_path / "pid"))
+    for name in ("kernel", "image"):
+        (tmp_path / name).write_bytes(b"")
+    products = Products(emulator, tmp_path / "kernel", "fake", tmp_path / "image")
+    made = Fake(monkeypatch, tmp_path, run, products)
+    made.mode("silent")
+    yield made
+    try:
+        assert os.listdir(run) == []
+        assert not (tmp_path / "pid").exists() or made.gone()
+    finally:
+        shutil.rmtree(run)

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""The life of a guest against a fake emulator: every way to end leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from fake_guest import Fake, fake
+
+from zvmlab.errors import CannotRun, EmulatorError, GuestPanic, Timeout, UsageError
+from zvmlab.guest import Guest, Stage
+from zvmlab.guest_config import (
+    MIB,
+    Channels,
+    GuestConfig,
+    Products,
+    emulator_arguments,
+    normal_storage,
+)
+from zvmlab.run_dir import find_guest
+
+
+__all__ = ["fake"]  # a fixture: importing it is using it
+
+
+def _guest(fake: Fake, logs: Path | None = None, **fields: object) -> Guest:
+    return Guest(GuestConfig(**fields), logs or fake.folder / "logs", fake.products)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("fields", "mib"),
+    [
+        ({}, 152),
+        ({"segments": ()}, 128),
+        ({"storage": "0.140M 200M.200M"}, 400),
+        ({"storage": "0.64M", "segments": ("DATA 10000-100FF EN 20000-200FF SW",)}, 513),
+        ({"storage": "0.2049M", "segments": ()}, 2052),
+        ({"storage": "0.1G 4G.1G", "segments": ()}, 5120),
+        ({"storage": "0.128m", "segments": ("A 8000-8000 SC",)}, 129),
+    ],
+)
+def test_emulated_storage(fields: dict[str, object], mib: int) -> None:
+    assert GuestConfig(**fields).emulated_storage() == mib * MIB  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"cpus": 0}, "0 CPUs are not possible; 1 to 64 are"),
+        ({"cpus": 65}, "65 CPUs are not possible"),
+        ({"storage": ""}, "the storage has no extent"),
+        ({"storage": "0-140M"}, "storage extent '0-140M' is not START.SIZE"),
+        ({"storage": "0.99999999G"}, "1048576 MiB are possible"),
+        ({"segments": ("MONDCSS",)}, "segment 'MONDCSS' is not NAME FIRST-LAST TYPE"),
+        ({"cp": {"storage": "0.64M"}}, "the CP option storage has an option of its own"),
+    ],
+)
+def test_configurations_that_cannot_be(fields: dict[str, object], text: str) -> None:
+    with pytest.raises(UsageError, match=text):
+        GuestConfig(**fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("128M", "0.128M"),
+        ("0.140M,200M.200M", "0.140M 200M.200M"),
+        (" 0.140M  200M.200M ", "0.140M 200M.200M"),
+    ],
+)
+def test_normal_storage(text: str, words: str) -> None:
+    assert normal_storage(text) == words
+
+
+def test_command_line() -> None:
+    config = GuestConfig(cpus=2, cp={"directory": "IUCV ANY;IUCV *MONITOR", "userid": "A,B"})
+    products = Products(Path("/q"), Path("/k"), "6.1", Path("/i"))
+    channels = Channels(Path("/c"), Path("/m"), Path("/l"), None, None)
+    words = emulator_arguments(config, products, channels)
+    pairs = dict(zip(words, words[1:]))
+    assert words[0] == "/q" and words[-1] == "-S"
+    assert (pairs["-smp"], pairs["-m"], pairs["-initrd"]) == ("2", "152M", "/i")
+    assert pairs["-object"] == (
+        "zvmlab-cp,id=cp,storage=0.128M,segment=MONDCSS 9000-97FF SC RSTD,"
+        "directory=IUCV ANY;IUCV *MONITOR,userid=A,,B,control=/c"
+    )
+    assert pairs["-chardev"] == "file,id=console,path=/l"
+    assert "zvmlab.shell=1" not in pairs["-append"]
+    assert "zvmlab.shell=1" in GuestConfig(interactive=True).kernel_parameters()
+
+
+def test_the_ladder(fake: Fake) -> None:
+    with _guest(fake, name="ladder", cpus=2) as guest:
+        stages = [guest.stage]
+        with pytest.raises(
+            UsageError, match=r"the guest has no control socket yet; call start\(\)"
+        ):
+            guest.cp("QUERY TIME")
+        guest.start()
+        stages.append(guest.stage)
+        assert guest.cp("QUERY TIME").response == "OK QUERY TIME\n"
+        assert find_guest("ladder").cpus == 2
+        assert guest.console.text() == ""
+        guest.resume()
+        stages.append(guest.stage)
+        with pytest.raises(UsageError, match=r"no agent yet; call boot\(\) first"):
+            guest.agent  # pylint: disable=pointless-statement
+    assert [*stages, guest.stage] == [Stage.MADE, Stage.PAUSED, Stage.RUNNING, Stage.OFF]
+    assert "Linux version fake" in guest.console.text()
+    guest.stop()
+
+
+def test_refused_options_are_the_emulators_words(fake: Fake) -> None:
+    fake.mode("refuse")
+    with pytest.raises(EmulatorError, match="exit code 1: fake: zvmlab-cp: no such option; its"):
+        with _guest(fake) as guest:
+            guest.start()
+
+
+def test_an_emulator_that_opens_no_socket(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake.mode("deaf")
+    monkeypatch.setattr("zvmlab.guest.START_SECONDS", 0.5)
+    with pytest.raises(Timeout, match="QEMU did not open its socket"):
+        with _guest(fake) as guest:
+            guest.start()
+
+
+@pytest.mark.parametrize("mode", ["panic", "warn"])
+def test_an_accident_ends_the_wait_for_the_agent(fake: Fake, mode: str) -> None:
+    fake.mode(mode)
+    started = time.monotonic()
+    with pytest.raises(GuestPanic, match="panic|warning") as caught:
+        with _guest(fake) as guest:
+            guest.boot()
+    assert time.monotonic() - started < 5
+    assert "fake" in caught.value.tail
+
+
+def test_an_accident_that_was_not_asked_for_is_none(fake: Fake) -> None:
+    fake.mode("warn")
+    with pytest.raises(Timeout, match="the guest's agent did not answer within 1 s") as caught:
+        with _guest(fake, accidents=("panic",), boot_seconds=1) as guest:
+            guest.boot()
+    assert "WARNING" in "".join(caught.value.__notes__)
+
+
+def test_an_emulator_killed_while_waited_for(fake: Fake) -> None:
+    with pytest.raises(EmulatorError, match="the emulator was killed by SIGKILL"):
+        with _guest(fake) as guest:
+            guest.start()
+            threading.Timer(0.3, os.kill, (fake.pid, signal.SIGKILL)).start()
+            guest.boot()
+
+
+def test_a_guest_that_powers_off_unasked(fake: Fake) -> None:
+    fake.mode("exit")
+    with pytest.raises(EmulatorError, match="ended because the guest powered off unasked"):
+        with _guest(fake) as guest:
+            guest.boot()
+
+
+def test_ctrl_c_while_booting(fake: Fake) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        with _guest(fake) as guest:
+            guest.start()
+            threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+            guest.boot()
+    assert fake.gone()
+
+
+def test_logs_that_cannot_be_written(fake: Fake) -> None:
+    with pytest.raises(CannotRun, match=r"cannot write /dev/null/logs \(Not a directory\); free"):
+        _guest(fake, Path("/dev/null/logs"))
+
+
+def test_a_full_disk_is_named_as_the_cause(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 0})())
+    with pytest.raises(CannotRun, match="the disk of .*/logs is full; free some space or choose"):
+        with _guest(fake, boot_seconds=0.5) as guest:
+            guest.boot()
+
+
+def test_a_socket_path_that_is_too_long(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ZVMLAB_RUN", str(fake.run / ("x" * 90)))
+    with pytest.raises(UsageError, match="107 are possible; set ZVMLAB_RUN"):
+        _guest(fake)
+    (fake.run / ("x" * 90)).rmdir()
