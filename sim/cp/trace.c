@@ -16,6 +16,8 @@
 #define ACCESS_SIZE 49152u
 #define TAIL_SIZE 256u
 #define LINE_SIZE (HEAD_SIZE + FIELDS_SIZE + 2 * ACCESS_SIZE + TAIL_SIZE)
+/* Room that is left for the result when all else is full. */
+#define RESULT_SIZE 96u
 #define MAX_FIELDS 96u
 #define MAX_KEY 32u
 /* Longest text in full; the rest is counted. */
@@ -44,6 +46,7 @@ struct trace {
 	char fields[FIELDS_SIZE];
 	size_t fields_len;
 	const char *keys[MAX_FIELDS];
+	bool inner[MAX_FIELDS];	/* of a call inside the record's own */
 	unsigned int key_count;
 	uint32_t fields_lost;
 	struct accesses in, out;
@@ -125,18 +128,27 @@ static __attribute__((format(printf, 4, 5))) size_t put_format(char *buffer, siz
 	return at + (size_t)len;
 }
 
+/* The result of the outermost call keeps these; calls inside it get a number. */
+static bool is_result(const char *key)
+{
+	return strcmp(key, "cc") == 0 || strcmp(key, "pgm") == 0 || strcmp(key, "how") == 0;
+}
+
 /* Room for @key and @max bytes of value?  Then the key has been written. */
 static bool field_start(struct trace *t, const char *key, size_t max)
 {
-	unsigned int same = 1;
+	const bool result = is_result(key), inner = t->depth > 1;
+	unsigned int same = result && inner ? 2 : 1;
 
 	assert(strlen(key) <= MAX_KEY);
-	if (t->key_count == MAX_FIELDS || FIELDS_SIZE - t->fields_len < max + MAX_KEY + 16) {
+	if (t->key_count >= MAX_FIELDS - !result ||
+	    FIELDS_SIZE - t->fields_len < max + MAX_KEY + 16 + !result * RESULT_SIZE) {
 		t->fields_lost++;
 		return false;
 	}
 	for (unsigned int i = 0; i < t->key_count; i++)
-		same += strcmp(t->keys[i], key) == 0;
+		same += strcmp(t->keys[i], key) == 0 && (!result || t->inner[i] == inner);
+	t->inner[t->key_count] = inner;
 	t->keys[t->key_count++] = key;
 	if (same == 1)
 		t->fields_len = put_format(t->fields, t->fields_len, FIELDS_SIZE, ",\"%s\":", key);
@@ -148,7 +160,7 @@ static bool field_start(struct trace *t, const char *key, size_t max)
 
 /* Members of the record itself: fields of the same name get a number. */
 static const char *const own_keys[] = {
-	"seq", "tod", "cpu", "call", "in", "out", "cc", "pgm", "how", "lost",
+	"seq", "tod", "cpu", "call", "in", "out", "lost",
 };
 
 void trace_begin(struct cp *cp, int cpu, const char *call)
@@ -287,26 +299,18 @@ static size_t put_accesses(char *line, size_t at, const char *key, struct access
 	return at;
 }
 
-/* @result NULL: the call has none. */
-static void end(struct cp *cp, const struct cp_result *result)
+static void end(struct cp *cp)
 {
 	struct trace *t = cp->trace;
 	size_t at = t->head_len;
 
 	memcpy(t->line, t->head, at);
 	at = put_accesses(t->line, at, "in", &t->in);
+	at = put_accesses(t->line, at, "out", &t->out);
 	memcpy(t->line + at, t->fields, t->fields_len);
 	at += t->fields_len;
-	at = put_accesses(t->line, at, "out", &t->out);
 	if (t->fields_lost > 0)
 		at = put_format(t->line, at, LINE_SIZE, ",\"lost\":%" PRIu32, t->fields_lost);
-	if (result && result->how == CP_CC)
-		at = put_format(t->line, at, LINE_SIZE, ",\"cc\":%u", result->cc);
-	else if (result && result->how == CP_PROGRAM)
-		at = put_format(t->line, at, LINE_SIZE, ",\"pgm\":%u", result->pgm);
-	else if (result)
-		at = put_format(t->line, at, LINE_SIZE, ",\"how\":\"%s\"",
-				result->how == CP_PASS ? "pass" : "done");
 	at = put_format(t->line, at, LINE_SIZE, "}");
 	cp->host.trace(cp->host.opaque, t->line, at);
 }
@@ -319,7 +323,7 @@ void trace_end(struct cp *cp)
 		return;
 	assert(t->depth > 0);
 	if (--t->depth == 0)
-		end(cp, NULL);
+		end(cp);
 }
 
 void trace_end_result(struct cp *cp, const struct cp_result *result)
@@ -329,14 +333,14 @@ void trace_end_result(struct cp *cp, const struct cp_result *result)
 	if (!trace_enabled(cp))
 		return;
 	assert(t->depth > 0);
-	if (t->depth > 1) {
-		if (result->how == CP_CC)
-			trace_number(cp, "cc", result->cc);
-		else if (result->how == CP_PROGRAM)
-			trace_number(cp, "pgm", result->pgm);
-	}
+	if (result->how == CP_CC)
+		trace_number(cp, "cc", result->cc);
+	else if (result->how == CP_PROGRAM)
+		trace_number(cp, "pgm", result->pgm);
+	else
+		trace_text(cp, "how", result->how == CP_PASS ? "pass" : "done");
 	if (--t->depth == 0)
-		end(cp, result);
+		end(cp);
 }
 
 void trace_state(struct cp *cp, struct state *s)

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/* Fault rules: which are accepted, when they fire, what they report. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "zvmlab/fault.h"
+#include "zvmlab/state.h"
+#include "zvmlab/trace.h"
+
+static char err[256];
+
+static struct fault_rule send_rule(enum fault_when when, uint32_t n)
+{
+	return (struct fault_rule){
+		.point = FAULT_IUCV_SEND, .path = FAULT_ANY_PATH, .when = when, .n = n,
+		.kind = FAULT_RC, .value = 3,
+	};
+}
+
+static int arm(const struct fault_rule *rule)
+{
+	int id = fault_arm(fx.cp, rule, err, sizeof(err));
+
+	ck_assert_msg(id > 0, "%s", err);
+	return id;
+}
+
+static void refused(const struct fault_rule *rule, const char *sentence)
+{
+	struct fault_status status;
+
+	ck_assert_int_eq(fault_arm(fx.cp, rule, err, sizeof(err)), -1);
+	ck_assert_str_eq(err, sentence);
+	ck_assert(!fault_status(fx.cp, 0, &status));
+}
+
+static enum fault_kind send_by(const char *name)
+{
+	return fault_check(fx.cp, FAULT_IUCV_SEND, 5, name).kind;
+}
+
+/* Which of @count calls a rule fires on, as "..x..". */
+static const char *pattern(const struct fault_rule *rule, unsigned int count)
+{
+	static char text[64];
+	int id = arm(rule);
+
+	ck_assert_uint_lt(count, sizeof(text));
+	for (unsigned int i = 0; i < count; i++)
+		text[i] = send_by("BOB") == FAULT_NONE ? '.' : 'x';
+	text[count] = '\0';
+	ck_assert_int_eq(fault_disarm(fx.cp, id), 1);
+	return text;
+}
+
+START_TEST(names_and_kinds)
+{
+	static const char *const kinds[FAULT_KINDS] = {
+		"none", "cc", "rc", "pgm", "drop", "delay", "duplicate", "reorder", "corrupt",
+		"sever", "limit",
+	};
+
+	for (unsigned int i = 0; i < FAULT_KINDS; i++)
+		ck_assert_str_eq(fault_kind_name((enum fault_kind)i), kinds[i]);
+	for (unsigned int i = 0; i < FAULT_POINTS; i++) {
+		ck_assert_uint_ne(fault_point_info[i].kinds, 0);
+		ck_assert_uint_eq(fault_point_info[i].kinds & FAULT_BIT(FAULT_NONE), 0);
+		ck_assert_str_ne(fault_point_info[i].text, "");
+		for (unsigned int j = 0; j < i; j++)
+			ck_assert_str_ne(fault_point_info[i].name, fault_point_info[j].name);
+	}
+	ck_assert_str_eq(fault_point_info[FAULT_INTERRUPT].name, "interrupt");
+}
+END_TEST
+
+START_TEST(refuses_kind)
+{
+	struct fault_rule rule = send_rule(FAULT_ALWAYS, 0);
+
+	rule.kind = FAULT_DELAY;
+	refused(&rule, "fault point iucv.send cannot carry out delay; it can do cc rc pgm drop");
+	rule.kind = FAULT_NONE;
+	refused(&rule, "fault point iucv.send cannot carry out none; it can do cc rc pgm drop");
+	rule.kind = FAULT_KINDS;
+	refused(&rule, "fault point iucv.send cannot carry out an unknown kind; it can do cc rc "
+		       "pgm drop");
+	rule.point = FAULT_POINTS;
+	refused(&rule, "there is no fault point with number 32");
+}
+END_TEST
+
+START_TEST(refuses_value)
+{
+	struct fault_rule rule = send_rule(FAULT_ALWAYS, 0);
+
+	rule.value = 256;
+	refused(&rule, "fault rc takes a value of 0 to 255, not 256");
+	rule.kind = FAULT_CC;
+	rule.value = 4;
+	refused(&rule, "fault cc takes a value of 0 to 3, not 4");
+	rule.kind = FAULT_PGM;
+	rule.value = 0;
+	refused(&rule, "fault pgm takes a value of 1 to 127, not 0");
+	rule.kind = FAULT_DROP;
+	rule.value = 1;
+	refused(&rule, "fault drop takes a value of 0 to 0, not 1");
+	rule.value = 0;
+	rule.offset = 1;
+	refused(&rule, "fault drop takes no offset; only corrupt does");
+	rule.point = FAULT_INTERRUPT;
+	rule.kind = FAULT_CORRUPT;
+	rule.value = 1;
+	rule.offset = 40;
+	refused(&rule, "offset 40 lies outside the interruption's 40 bytes");
+	rule.offset = 39;
+	ck_assert_int_gt(arm(&rule), 0);
+}
+END_TEST
+
+START_TEST(accepts_long_rc_elsewhere)
+{
+	struct fault_rule rule = { .point = FAULT_DIAG64_LOADSHR, .path = FAULT_ANY_PATH,
+				   .kind = FAULT_RC, .value = 263 };
+
+	arm(&rule);
+	ck_assert_uint_eq(fault_check(fx.cp, FAULT_DIAG64_LOADSHR, FAULT_ANY_PATH, "X").value, 263);
+}
+END_TEST
+
+START_TEST(refuses_filter)
+{
+	struct fault_rule rule = send_rule(FAULT_NTH, 0);
+
+	refused(&rule, "the fault rule's n is 0; it must be 1 to 4294967295");
+	rule = send_rule(FAULT_PROBABILITY, 1000001);
+	refused(&rule, "the fault rule's n is 1000001; it must be 1 to 1000000");
+	rule = send_rule((enum fault_when)4, 1);
+	refused(&rule, "a fault rule fires always, at the nth call, every n calls or with a "
+		       "probability, not \"4\"");
+	rule = send_rule(FAULT_ALWAYS, 0);
+	rule.path = 65536;
+	refused(&rule, "path 65536 of the fault rule is not 0 to 65535");
+	rule.path = -2;
+	refused(&rule, "path -2 of the fault rule is not 0 to 65535");
+	rule.path = 0;
+	memset(rule.name, 'A', sizeof(rule.name));
+	refused(&rule, "the fault rule's name is longer than 8 characters");
+}
+END_TEST
+
+START_TEST(limit_of_rules)
+{
+	struct fault_rule rule = send_rule(FAULT_ALWAYS, 0);
+	struct fault_status status;
+
+	for (int i = 1; i <= FAULT_MAX_RULES; i++)
+		ck_assert_int_eq(arm(&rule), i);
+	ck_assert_int_eq(fault_arm(fx.cp, &rule, err, sizeof(err)), -1);
+	ck_assert_str_eq(err,
+			 "64 fault rules are armed, which is the limit; disarm one first");
+	ck_assert_int_eq(fault_disarm(fx.cp, 2), 1);
+	ck_assert_int_eq(fault_disarm(fx.cp, 2), 0);
+	ck_assert(fault_status(fx.cp, 1, &status));
+	ck_assert_int_eq(status.id, 3);
+	ck_assert_int_eq(arm(&rule), 65);
+	ck_assert(!fault_status(fx.cp, FAULT_MAX_RULES, &status));
+	ck_assert_int_eq(fault_disarm(fx.cp, 0), FAULT_MAX_RULES);
+	ck_assert(!fault_status(fx.cp, 0, &status));
+}
+END_TEST
+
+START_TEST(when_it_fires)
+{
+	struct fault_rule rule = send_rule(FAULT_ALWAYS, 0);
+
+	ck_assert_str_eq(pattern(&rule, 4), "xxxx");
+	rule.times = 2;
+	ck_assert_str_eq(pattern(&rule, 4), "xx..");
+	rule = send_rule(FAULT_NTH, 3);
+	ck_assert_str_eq(pattern(&rule, 8), "..x.....");
+	rule = send_rule(FAULT_EVERY, 3);
+	ck_assert_str_eq(pattern(&rule, 9), "..x..x..x");
+	rule.times = 1;
+	ck_assert_str_eq(pattern(&rule, 9), "..x......");
+	rule = send_rule(FAULT_PROBABILITY, 1000000);
+	ck_assert_str_eq(pattern(&rule, 4), "xxxx");
+}
+END_TEST
+
+START_TEST(probability_follows_the_seed)
+{
+	struct fault_rule rule = send_rule(FAULT_PROBABILITY, 300000);
+	const char *const seed[] = { "seed", "7", NULL };
+	char first[64];
+	unsigned int fired = 0;
+
+	for (int run = 0; run < 2; run++) {
+		fx_teardown();
+		fx_setup_with(seed);
+		if (run == 0)
+			strcpy(first, pattern(&rule, 60));
+	}
+	ck_assert_str_eq(pattern(&rule, 60), first);
+	for (const char *c = first; *c; c++)
+		fired += *c == 'x';
+	ck_assert_uint_gt(fired, 5);
+	ck_assert_uint_lt(fired, 40);
+	ck_assert_str_ne(pattern(&rule, 60), first);
+}
+END_TEST
+
+START_TEST(filters)
+{
+	struct fault_rule rule = send_rule(FAULT_ALWAYS, 0);
+	struct fault_status status;
+
+	rule.path = 5;
+	strcpy(rule.name, "bob");
+	arm(&rule);
+	ck_assert_int_eq(send_by("BOB"), FAULT_RC);
+	ck_assert_int_eq(send_by("ALICE"), FAULT_NONE);
+	ck_assert_int_eq(fault_check(fx.cp, FAULT_IUCV_SEND, 6, "BOB").kind, FAULT_NONE);
+	ck_assert_int_eq(fault_check(fx.cp, FAULT_IUCV_SEND, FAULT_ANY_PATH, "BOB").kind,
+			 FAULT_NONE);
+	ck_assert_int_eq(fault_check(fx.cp, FAULT_IUCV_REPLY, 5, "BOB").kind, FAULT_NONE);
+	ck_assert(fault_status(fx.cp, 0, &status));
+	ck_assert_uint_eq(status.matched, 1);
+	ck_assert_uint_eq(status.fired, 1);
+	ck_assert_uint_eq(fault_reached(fx.cp, FAULT_IUCV_SEND), 4);
+	ck_assert_uint_eq(fault_reached(fx.cp, FAULT_IUCV_REPLY), 1);
+}
+END_TEST
+
+START_TEST(agent_is_exempt_unless_named)
+{
+	struct fault_rule rule = send_rule(FAULT_NTH, 1);
+
+	arm(&rule);
+	ck_assert_int_eq(send_by(CP_AGENT_USERID), FAULT_NONE);
+	ck_assert_uint_eq(fault_reached(fx.cp, FAULT_IUCV_SEND), 0);
+	ck_assert_int_eq(send_by("BOB"), FAULT_RC);
+	strcpy(rule.name, CP_AGENT_USERID);
+	arm(&rule);
+	ck_assert_int_eq(send_by("BOB"), FAULT_NONE);
+	ck_assert_int_eq(send_by(CP_AGENT_USERID), FAULT_RC);
+}
+END_TEST
+
+START_TEST(first_rule_wins_and_all_count)
+{
+	struct fault_rule rule = send_rule(FAULT_NTH, 2);
+	struct fault_status status;
+
+	arm(&rule);
+	rule.kind = FAULT_CC;
+	rule.value = 2;
+	rule.when = FAULT_ALWAYS;
+	arm(&rule);
+	ck_assert_int_eq(send_by("BOB"), FAULT_CC);
+	ck_assert_int_eq(send_by("BOB"), FAULT_RC);
+	ck_assert_int_eq(send_by("BOB"), FAULT_CC);
+	ck_assert(fault_status(fx.cp, 1, &status));
+	ck_assert_uint_eq(status.matched, 3);
+	ck_assert_uint_eq(status.fired, 2);
+}
+END_TEST
+
+START_TEST(reports)
+{
+	struct fault_rule rule = { .point = FAULT_INTERRUPT, .path = 9, .kind = FAULT_CORRUPT,
+				   .value = 0x80, .offset = 3 };
+	struct fault_action action;
+	int id = arm(&rule);
+
+	fx.trace_len = 0;
+	trace_begin(fx.cp, 0, "test");
+	action = fault_check(fx.cp, FAULT_INTERRUPT, 9, "BOB");
+	trace_end(fx.cp);
+	ck_assert_int_eq(action.kind, FAULT_CORRUPT);
+	ck_assert_uint_eq(action.value, 0x80);
+	ck_assert_uint_eq(action.offset, 3);
+	ck_assert_uint_eq(fx.events[CP_EVENT_FAULT], 1);
+	ck_assert_str_eq(fx.last_event.text, "interrupt");
+	ck_assert_str_eq(fx.last_event.name, "BOB");
+	ck_assert_uint_eq(fx.last_event.path, 9);
+	ck_assert_uint_eq(fx.last_event.value, (uint64_t)id);
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"call\":\"test\",\"fault\":\"interrupt\",\"rule\":1}"));
+}
+END_TEST
+
+static uint8_t *save(size_t *len)
+{
+	struct state s = { 0 };
+
+	fault_state(fx.cp, &s);
+	ck_assert(!s.failed);
+	*len = s.len;
+	return s.data;
+}
+
+static bool load(uint8_t *data, size_t len)
+{
+	struct state s = { .loading = true, .data = data, .len = len };
+
+	fault_state(fx.cp, &s);
+	return !s.failed && s.pos == len;
+}
+
+START_TEST(saves_and_loads)
+{
+	struct fault_rule rule = send_rule(FAULT_NTH, 3);
+	struct fault_status status;
+	size_t len;
+	uint8_t *data;
+
+	arm(&rule);
+	send_by("BOB");
+	send_by("BOB");
+	data = save(&len);
+	ck_assert_int_eq(send_by("BOB"), FAULT_RC);
+	fault_disarm(fx.cp, 0);
+	ck_assert(load(data, len));
+	ck_assert(fault_status(fx.cp, 0, &status));
+	ck_assert_int_eq(status.id, 1);
+	ck_assert_uint_eq(status.matched, 2);
+	ck_assert_uint_eq(fault_reached(fx.cp, FAULT_IUCV_SEND), 2);
+	ck_assert_int_eq(send_by("BOB"), FAULT_RC);
+	ck_assert_int_eq(arm(&rule), 2);
+	free(data);
+}
+END_TEST
+
+/* Any image that is too short, and any with one byte changed, loads wholly or not at all. */
+START_TEST(damaged_state_changes_nothing)
+{
+	struct fault_rule rule = send_rule(FAULT_EVERY, 2);
+	struct fault_status status;
+	uint8_t *data;
+	size_t len;
+
+	arm(&rule);
+	data = save(&len);
+	for (size_t cut = 0; cut < len; cut++) {
+		ck_assert(!load(data, cut));
+		ck_assert(fault_status(fx.cp, 0, &status));
+		ck_assert_uint_eq(status.rule.n, 2);
+	}
+	for (size_t at = 0; at < len; at++) {
+		data[at] ^= 0xff;
+		load(data, len);
+		data[at] ^= 0xff;
+		if (fault_status(fx.cp, 0, &status))
+			ck_assert_uint_lt(status.rule.point, FAULT_POINTS);
+		ck_assert(load(data, len));
+	}
+	free(data);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("fault");
+	TCase *tc = tcase_create("rules");
+
+	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
+	tcase_add_test(tc, names_and_kinds);
+	tcase_add_test(tc, refuses_kind);
+	tcase_add_test(tc, refuses_value);
+	tcase_add_test(tc, accepts_long_rc_elsewhere);
+	tcase_add_test(tc, refuses_filter);
+	tcase_add_test(tc, limit_of_rules);
+	tcase_add_test(tc, when_it_fires);
+	tcase_add_test(tc, probability_follows_the_seed);
+	tcase_add_test(tc, filters);
+	tcase_add_test(tc, agent_is_exempt_unless_named);
+	tcase_add_test(tc, first_rule_wins_and_all_count);
+	tcase_add_test(tc, reports);
+	tcase_add_test(tc, saves_and_loads);
+	tcase_add_test(tc, damaged_state_changes_nothing);
+	suite_add_tcase(suite, tc);
+	return fx_run(suite);
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* Trace records, compared as text. */
+#include "fixture.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "zvmlab/state.h"
+#include "zvmlab/trace.h"
+
+/* The only line since the last call. */
+static const char *line(void)
+{
+	static char text[200000];
+
+	ck_assert_uint_gt(fx.trace_len, 0);
+	ck_assert_uint_lt(fx.trace_len, sizeof(text));
+	ck_assert_ptr_eq(strchr(fx.trace, '\n'), fx.trace + fx.trace_len - 1);
+	memcpy(text, fx.trace, fx.trace_len - 1);
+	text[fx.trace_len - 1] = '\0';
+	fx.trace_len = 0;
+	return text;
+}
+
+static void start(void)
+{
+	fx_setup();
+	fx.trace_len = 0;
+}
+
+static json_t *parsed(const char *text)
+{
+	json_error_t error;
+	json_t *value = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+
+	ck_assert_msg(value != NULL, "%s: %s", error.text, text);
+	return value;
+}
+
+START_TEST(whole_record)
+{
+	const uint64_t gr[2] = { 6, 0x1f00 };
+	const struct cp_result cc = { .how = CP_CC, .cc = 0 };
+
+	fx.tod = UINT64_C(0xdb00000000000001);
+	trace_begin(fx.cp, 0, "iucv.reply");
+	trace_gr(fx.cp, gr, 2);
+	trace_access(fx.cp, false, 0x1f00, "\x00\x01", 2);
+	trace_access(fx.cp, true, 0x1f03, "\x00", 1);
+	trace_access(fx.cp, false, 0x2000, "", 0);
+	trace_number(fx.cp, "path", 7);
+	trace_hex(fx.cp, "address", 0xabc);
+	trace_bytes(fx.cp, "ipuser", "\xff\x10", 2);
+	trace_end_result(fx.cp, &cc);
+	ck_assert_str_eq(line(), "{\"seq\":1,\"tod\":\"db00000000000001\",\"cpu\":0,"
+				 "\"call\":\"iucv.reply\",\"in\":[[\"1f00\",\"0001\"],"
+				 "[\"2000\",\"\"]],\"out\":[[\"1f03\",\"00\"]],"
+				 "\"gr\":[\"6\",\"1f00\"],\"path\":7,\"address\":\"abc\","
+				 "\"ipuser\":\"ff10\",\"cc\":0}");
+}
+END_TEST
+
+START_TEST(results)
+{
+	static const struct {
+		struct cp_result result;
+		const char *tail;
+	} cases[] = {
+		{ { .how = CP_PASS }, ",\"how\":\"pass\"}" },
+		{ { .how = CP_DONE }, ",\"how\":\"done\"}" },
+		{ { .how = CP_CC, .cc = 3 }, ",\"cc\":3}" },
+		{ { .how = CP_PROGRAM, .pgm = 6 }, ",\"pgm\":6}" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *text;
+
+		trace_begin(fx.cp, TRACE_NO_CPU, "x");
+		trace_end_result(fx.cp, &cases[i].result);
+		text = strstr(line(), "\"call\":\"x\"");
+		ck_assert_ptr_nonnull(text);
+		ck_assert_str_eq(text + strlen("\"call\":\"x\""), cases[i].tail);
+	}
+}
+END_TEST
+
+START_TEST(any_byte_in_text)
+{
+	char text[256];
+	json_t *record, *value;
+
+	for (int i = 0; i < 255; i++)
+		text[i] = (char)(i + 1);
+	text[255] = '\0';
+	trace_begin(fx.cp, 1, "x");
+	trace_text(fx.cp, "text", text);
+	trace_end(fx.cp);
+	record = parsed(line());
+	ck_assert(json_is_integer(json_object_get(record, "cpu")));
+	value = json_object_get(record, "text");
+	/* ISO 8859-1 as UTF-8: 127 bytes of one and 128 of two. */
+	ck_assert_uint_eq(json_string_length(value), 127 + 2 * 128);
+	ck_assert_int_eq(memcmp(json_string_value(value), text, 127), 0);
+	ck_assert_int_eq(memcmp(json_string_value(value) + 127, "\xc2\x80", 2), 0);
+	ck_assert_int_eq(memcmp(json_string_value(value) + 127 + 2 * 127, "\xc3\xbf", 2), 0);
+	json_decref(record);
+}
+END_TEST
+
+START_TEST(long_text_says_what_is_left_out)
+{
+	char text[1201];
+	json_t *record;
+	const char *shown;
+
+	memset(text, 'a', 1200);
+	text[1200] = '\0';
+	trace_begin(fx.cp, 0, "x");
+	trace_text(fx.cp, "text", text);
+	trace_end(fx.cp);
+	record = parsed(line());
+	shown = json_string_value(json_object_get(record, "text"));
+	ck_assert_uint_eq(strspn(shown, "a"), 1024);
+	ck_assert_str_eq(shown + 1024, " [176 bytes more]");
+	json_decref(record);
+}
+END_TEST
+
+START_TEST(long_data_is_hashed)
+{
+	uint8_t bytes[TRACE_DATA_MAX + 1] = { 0 };
+	const char *text;
+
+	trace_begin(fx.cp, 0, "x");
+	trace_access(fx.cp, true, 0x1000, bytes, TRACE_DATA_MAX);
+	trace_access(fx.cp, false, 0x1000, bytes, TRACE_DATA_MAX + 1);
+	trace_bytes(fx.cp, "data", bytes, TRACE_DATA_MAX + 1);
+	trace_end(fx.cp);
+	text = line();
+	/* 64-bit FNV-1a of 257 zero bytes: 0xcbf29ce484222325 × 0x100000001b3^257 modulo 2^64. */
+	ck_assert_ptr_nonnull(strstr(text, "\"in\":[[\"1000\",257,\"86062d4c200833df\"]]"));
+	ck_assert_ptr_nonnull(strstr(text, "\"data\":[257,\"86062d4c200833df\"]"));
+	ck_assert_ptr_nonnull(strstr(text, "\"out\":[[\"1000\",\"0000"));
+}
+END_TEST
+
+START_TEST(calls_inside_calls)
+{
+	const struct cp_result one = { .how = CP_CC, .cc = 1 }, done = { .how = CP_DONE };
+
+	trace_begin(fx.cp, 0, "outer");
+	trace_number(fx.cp, "path", 1);
+	trace_begin(fx.cp, TRACE_NO_CPU, "inner");
+	trace_number(fx.cp, "path", 2);
+	trace_end_result(fx.cp, &one);
+	trace_begin(fx.cp, TRACE_NO_CPU, "third");
+	trace_end_result(fx.cp, &done);
+	ck_assert_uint_eq(fx.trace_len, 0);
+	trace_end_result(fx.cp, &one);
+	ck_assert_str_eq(strstr(line(), "\"call\""),
+			 "\"call\":\"outer\",\"path\":1,\"call#2\":\"inner\",\"path#2\":2,"
+			 "\"cc#2\":1,\"call#3\":\"third\",\"how#2\":\"done\",\"cc\":1}");
+}
+END_TEST
+
+START_TEST(nothing_outside_a_record)
+{
+	trace_number(fx.cp, "path", 1);
+	trace_hex(fx.cp, "path", 1);
+	trace_text(fx.cp, "path", "x");
+	trace_bytes(fx.cp, "path", "x", 1);
+	trace_gr(fx.cp, fx.gr, 16);
+	trace_access(fx.cp, true, 0, "x", 1);
+	ck_assert_uint_eq(fx.trace_len, 0);
+	trace_begin(fx.cp, 0, "x");
+	trace_end(fx.cp);
+	ck_assert_str_eq(line(), "{\"seq\":1,\"tod\":\"d000000000000000\",\"cpu\":0,\"call\":\"x\"}");
+}
+END_TEST
+
+/* However much a call does, its record is JSON and says how much is left out. */
+START_TEST(overflow_is_counted)
+{
+	uint8_t bytes[TRACE_DATA_MAX] = { 0 };
+	char text[1025];
+	json_t *record, *in, *more;
+	const struct cp_result cc = { .how = CP_CC, .cc = 2 };
+
+	memset(text, 1, sizeof(text) - 1);
+	text[1024] = '\0';
+	trace_begin(fx.cp, 0, "x");
+	for (int i = 0; i < 1000; i++) {
+		trace_access(fx.cp, false, (uint64_t)i, bytes, sizeof(bytes));
+		trace_access(fx.cp, true, UINT64_MAX, bytes, sizeof(bytes));
+		trace_text(fx.cp, "text", text);
+	}
+	trace_end_result(fx.cp, &cc);
+	record = parsed(line());
+	in = json_object_get(record, "in");
+	more = json_array_get(in, json_array_size(in) - 1);
+	ck_assert_str_eq(json_string_value(json_array_get(more, 0)), "more");
+	ck_assert_int_eq(json_integer_value(json_array_get(more, 1)) + (int)json_array_size(in) - 1,
+			 1000);
+	ck_assert_int_eq(json_integer_value(json_object_get(record, "lost")), 1000 - 5);
+	ck_assert_int_eq(json_integer_value(json_object_get(record, "cc")), 2);
+	json_decref(record);
+}
+END_TEST
+
+/* The hash of what is left out tells one content from another. */
+START_TEST(overflow_is_hashed)
+{
+	uint8_t bytes[TRACE_DATA_MAX] = { 0 };
+	char first[24] = "";
+
+	for (int run = 0; run < 3; run++) {
+		const char *hash;
+
+		bytes[0] = run == 2;
+		trace_begin(fx.cp, 0, "x");
+		for (int i = 0; i < 200; i++)
+			trace_access(fx.cp, false, (uint64_t)i, bytes, sizeof(bytes));
+		trace_end(fx.cp);
+		hash = strstr(line(), "[\"more\",");
+		ck_assert_ptr_nonnull(hash);
+		hash = strchr(hash + 8, '"') + 1;
+		if (run == 0)
+			strncpy(first, hash, 16);
+		else
+			ck_assert_int_eq(strncmp(first, hash, 16) == 0, run == 1);
+	}
+}
+END_TEST
+
+START_TEST(sequence_is_saved)
+{
+	struct state s = { 0 };
+
+	trace_begin(fx.cp, 0, "x");
+	trace_end(fx.cp);
+	trace_state(fx.cp, &s);
+	for (int i = 0; i < 3; i++) {
+		trace_begin(fx.cp, 0, "x");
+		trace_end(fx.cp);
+	}
+	s.loading = true;
+	s.pos = 0;
+	trace_state(fx.cp, &s);
+	ck_assert(!s.failed);
+	fx.trace_len = 0;
+	trace_begin(fx.cp, 0, "x");
+	trace_end(fx.cp);
+	ck_assert_int_eq(strncmp(line(), "{\"seq\":2,", 9), 0);
+	s.len = 3;
+	s.pos = 0;
+	trace_state(fx.cp, &s);
+	ck_assert(s.failed);
+	free(s.data);
+}
+END_TEST
+
+START_TEST(without_a_sink)
+{
+	const struct cp_host host = {
+		.map = (void *)1, .dirty = (void *)1, .tod = (void *)1, .kick = (void *)1,
+		.set_timer = (void *)1, .storage_changed = (void *)1,
+	};
+	const struct cp_result done = { .how = CP_DONE };
+	char err[256];
+	struct cp *cp;
+
+	(void)host;
+	cp = cp_create(&fx.config, &host, err, sizeof(err));
+	ck_assert_ptr_nonnull(cp);
+	ck_assert(!trace_enabled(cp));
+	ck_assert(trace_enabled(fx.cp));
+	trace_begin(cp, 0, "x");
+	trace_number(cp, "path", 1);
+	trace_end_result(cp, &done);
+	trace_begin(cp, 0, "x");
+	trace_end(cp);
+	cp_destroy(cp);
+	ck_assert_uint_eq(fx.trace_len, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("trace");
+	TCase *tc = tcase_create("records");
+
+	tcase_add_checked_fixture(tc, start, fx_teardown);
+	tcase_add_test(tc, whole_record);
+	tcase_add_test(tc, results);
+	tcase_add_test(tc, any_byte_in_text);
+	tcase_add_test(tc, long_text_says_what_is_left_out);
+	tcase_add_test(tc, long_data_is_hashed);
+	tcase_add_test(tc, calls_inside_calls);
+	tcase_add_test(tc, nothing_outside_a_record);
+	tcase_add_test(tc, overflow_is_counted);
+	tcase_add_test(tc, overflow_is_hashed);
+	tcase_add_test(tc, sequence_is_saved);
+	tcase_add_test(tc, without_a_sink);
+	suite_add_tcase(suite, tc);
+	return fx_run(suite);
+}
