@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
+#include "fixture.h"
+#include "config_parse.h"
+
+static struct cp_config config;
+static char err[256];
+
+static void setup(void)
+{
+	cp_config_init(&config);
+}
+
+static void teardown(void)
+{
+	cp_config_fini(&config);
+}
+
+static int set(const char *key, const char *value)
+{
+	err[0] = '\0';
+	return cp_config_set(&config, key, value, err, sizeof(err));
+}
+
+#define good(key, value) ck_assert_msg(set(key, value) == 0, "%s", err)
+#define bad(key, value, text) \
+	do { \
+		ck_assert_int_eq(set(key, value), -1); \
+		ck_assert_str_eq(err, text); \
+	} while (0)
+
+START_TEST(defaults)
+{
+	static const char *const iucv[] = { "ALLOW", "ANY", "*MONITOR" };
+
+	ck_assert_str_eq(config.userid, "LINUX001");
+	ck_assert_str_eq(config.classes, "EG");
+	ck_assert_str_eq(config.level, "z/VM    7.3.0   ");
+	ck_assert_str_eq(config.account, "");
+	ck_assert_uint_eq(config.cpus, 1);
+	ck_assert_uint_eq(config.max_paths, 64);
+	ck_assert(!config.applmon);
+	ck_assert_uint_eq(config.extents, 1);
+	ck_assert_uint_eq(config.extent[0].start, 0);
+	ck_assert_uint_eq(config.extent[0].size, 128u << 20);
+	ck_assert_uint_eq(config.iucv_statements, 3);
+	for (int i = 0; i < 3; i++)
+		ck_assert_str_eq(config.iucv[i].name, iucv[i]);
+	ck_assert_uint_eq(config.iucv[2].msglimit, 255);
+	ck_assert_uint_eq(config.namesaves, 1);
+	ck_assert_str_eq(config.namesave[0], "MONDCSS");
+	ck_assert_uint_eq(config.segments, 1);
+	ck_assert_str_eq(config.segment[0].name, "MONDCSS");
+	ck_assert_uint_eq(config.segment[0].range[0].first, 0x9000);
+	ck_assert_uint_eq(config.segment[0].range[0].last, 0x97ff);
+	ck_assert_int_eq(config.segment[0].range[0].type, DCSS_SC);
+	ck_assert(config.segment[0].restricted);
+	ck_assert_uint_eq(config.console, 9);
+	ck_assert_uint_eq(config.seed, 0);
+	ck_assert_uint_eq(config.max_messages, 65536);
+}
+END_TEST
+
+START_TEST(every_key_is_listed)
+{
+	for (const char *const *key = cp_config_keys; *key; key++) {
+		set(*key, "?;");
+		ck_assert_int_eq(strncmp(err, *key, strlen(*key)), 0);
+	}
+	ck_assert_str_eq(cp_config_keys[0], "userid");
+	ck_assert_str_eq(cp_config_keys[8], "seed");
+	ck_assert_ptr_null(cp_config_keys[9]);
+	bad("colour", "red",
+	    "option \"colour\" is not known: expected userid, class, level, cpus, storage, "
+	    "directory, segment, console or seed");
+}
+END_TEST
+
+START_TEST(simple_keys)
+{
+	good("userid", "tux@#$_-");
+	ck_assert_str_eq(config.userid, "TUX@#$_-");
+	good("class", "gbeG1");
+	ck_assert_str_eq(config.classes, "GBE1");
+	good("class", "ABCDEFGHIJKLMNOPQRSTUVWXYZ123456");
+	ck_assert_uint_eq(strlen(config.classes), 32);
+	good("level", "6.4.10");
+	ck_assert_str_eq(config.level, "z/VM    6.4.10  ");
+	good("level", "99.99.99");
+	ck_assert_str_eq(config.level, "z/VM    99.99.99");
+	good("cpus", "64");
+	ck_assert_uint_eq(config.cpus, 64);
+	good("console", "fFfF");
+	ck_assert_uint_eq(config.console, 0xffff);
+	good("seed", "18446744073709551615");
+	ck_assert_uint_eq(config.seed, UINT64_MAX);
+}
+END_TEST
+
+static const struct { const char *key, *value; } wrong_values[] = {
+	{ "userid", "" }, { "userid", "NINECHARS" }, { "userid", "A B" }, { "userid", "*MSG" },
+	{ "userid", "\xc4" }, { "class", "" }, { "class", "7" }, { "class", "E G" },
+	{ "level", "" }, { "level", "7" }, { "level", "7.3" }, { "level", "7.3." },
+	{ "level", "7.3.0.1" }, { "level", "7.3.x" }, { "level", "100.1.1" }, { "level", "007.1.1" },
+	{ "cpus", "0" }, { "cpus", "65" }, { "cpus", "" }, { "cpus", "-1" }, { "cpus", "1 " },
+	{ "console", "10000" }, { "console", "9x" }, { "console", "" },
+	{ "seed", "18446744073709551616" }, { "seed", "99999999999999999999999" },
+	{ "seed", "0x1" },
+	{ "storage", "" }, { "storage", "   " }, { "storage", "128M" }, { "storage", "0." },
+	{ "storage", ".128M" }, { "storage", "0.128" }, { "storage", "0.0M" },
+	{ "storage", "0.512K" }, { "storage", "1M.1M" }, { "storage", "0.1M 1M" },
+	{ "storage", "0.2M 1M.1M" }, { "storage", "0.1M 4M.1M 2M.1M" }, { "storage", "0.1M 1.1M" },
+	{ "storage", "0.16385G" }, { "storage", "0.1M 16384G.1M" }, { "storage", "0.99999999999G" },
+	{ "storage", "0.1M 512K.1M" }, { "storage", "0.M" },
+	{ "storage", "0.1M 1M.1M 2M.1M 3M.1M 4M.1M 5M.1M 6M.1M 7M.1M 8M.1M" },
+	{ "directory", "IUCV" }, { "directory", "IUCV NINECHARS" }, { "directory", "IUCV A*" },
+	{ "directory", "IUCV ANY MSGLIMIT" }, { "directory", "IUCV ANY MSGLIMIT 0" },
+	{ "directory", "IUCV ANY MSGLIMIT 65536" }, { "directory", "IUCV ANY FAST" },
+	{ "directory", "NAMESAVE" }, { "directory", "NAMESAVE *A" }, { "directory", "OPTION" },
+	{ "directory", "OPTION MAXCONN" }, { "directory", "OPTION MAXCONN 0" },
+	{ "directory", "OPTION MAXCONN 65536" }, { "directory", "OPTION QUICKDSP" },
+	{ "directory", "ACCOUNT" }, { "directory", "ACCOUNT A B" }, { "directory", "ACCOUNT A,B" },
+	{ "directory", "USER LINUX" },
+	{ "segment", "9000-97FF SC" }, { "segment", "NAME" }, { "segment", "NAME 9000 SC" },
+	{ "segment", "NAME 9000-97FF" }, { "segment", "NAME 9000-97FF XX" },
+	{ "segment", "NAME 97FF-9000 SC" }, { "segment", "NAME 0-8000000 SC" },
+	{ "segment", "NAME -1 SC" }, { "segment", "NAME 1-G SC" }, { "segment", "NAME 1- SC" },
+	{ "segment", "NAME 1-2 EN 2-3 EN" }, { "segment", "NAME 4-5 EN 1-2 EN" },
+	{ "segment", "NAME 1-1 SC FILE=" }, { "segment", "NAME 1-1 SC;NAME 2-2 SC" },
+	{ "segment", "NAME 1-1 SC FILE=a;NAME 2-2 SC FILE=b" }, { "segment", "A 1-1 SC FILE=a;B" },
+	{ "segment", "NAME FILE=a" },
+	{ "segment", "NAME 1-1 EN 2-2 EN 3-3 EN 4-4 EN 5-5 EN 6-6 EN 7-7 EN" },
+};
+
+START_TEST(wrong_values_change_nothing)
+{
+	const char *key = wrong_values[_i].key, *value = wrong_values[_i].value;
+	struct cp_config before = config;
+
+	ck_assert_int_eq(set(key, value), -1);
+	ck_assert_int_eq(strncmp(err, key, strlen(key)), 0);
+	ck_assert_msg(strstr(err, "\": expected ") != NULL, "%s", err);
+	ck_assert_mem_eq(&config, &before, sizeof(config));
+}
+END_TEST
+
+START_TEST(errors_say_what_and_where)
+{
+	bad("cpus", "100", "cpus \"100\": expected a number from 1 to 64");
+	bad("storage", "0.1M 2x.3M",
+	    "storage \"2x.3M\": expected start.size with K, M or G, such as 200M.200M");
+	bad("storage", "1M.1M", "storage \"1M.1M\": expected the first extent to start at 0");
+	bad("directory", "IUCV ANY;NAMESAVE TOOLONGNAME",
+	    "directory \"TOOLONGNAME\": expected a segment's name of 1 to 8 characters");
+	bad("segment", "A 1-1 EN;B 5-4 SC",
+	    "segment \"B 5-4 SC\": expected 1 to 6 page ranges in ascending order, none "
+	    "overlapping");
+	set("seed", "00000000011111111112222222222333333333344444444445555555555666666666677777777778"
+		    "8");
+	ck_assert_str_eq(err, "seed \"00000000011111111112222222222333333333344444444445555555555"
+			      "666666666677777777778...\": expected a number from 0 to "
+			      "18446744073709551615");
+}
+END_TEST
+
+START_TEST(storage_extents)
+{
+	good("storage", " 0.140m 200M.200M\t1G.2g 4096M.1024K ");
+	ck_assert_uint_eq(config.extents, 4);
+	ck_assert_uint_eq(config.extent[0].size, 140u << 20);
+	ck_assert_uint_eq(config.extent[1].start, 200u << 20);
+	ck_assert_uint_eq(config.extent[2].start, 1u << 30);
+	ck_assert_uint_eq(config.extent[2].size, UINT64_C(2) << 30);
+	ck_assert_uint_eq(config.extent[3].start, UINT64_C(4) << 30);
+	ck_assert_uint_eq(config.extent[3].size, 1u << 20);
+	ck_assert_int_eq(cp_config_parse_storage(&config, "0K.16384G", err, sizeof(err)), 0);
+	ck_assert_uint_eq(config.extents, 1);
+	ck_assert_uint_eq(config.extent[0].size, UINT64_C(1) << 44);
+	good("storage", "0.1M 1M.1M 2M.1M 3M.1M 4M.1M 5M.1M 6M.1M 7M.1M");
+	ck_assert_uint_eq(config.extents, 8);
+}
+END_TEST
+
+START_TEST(directory_statements)
+{
+	good("directory", "iucv *msg; iucv other priority msglimit 65535 ;;"
+			  "namesave a b;Option MaxConn 65535 ApplMon;account 0815");
+	ck_assert_uint_eq(config.iucv_statements, 2);
+	ck_assert_str_eq(config.iucv[0].name, "*MSG");
+	ck_assert_uint_eq(config.iucv[0].msglimit, 0);
+	ck_assert(!config.iucv[0].priority);
+	ck_assert_str_eq(config.iucv[1].name, "OTHER");
+	ck_assert_uint_eq(config.iucv[1].msglimit, 65535);
+	ck_assert(config.iucv[1].priority);
+	ck_assert_uint_eq(config.namesaves, 2);
+	ck_assert_str_eq(config.namesave[1], "B");
+	ck_assert_uint_eq(config.max_paths, 65535);
+	ck_assert(config.applmon);
+	ck_assert_str_eq(config.account, "0815");
+	good("directory", "");
+	ck_assert_uint_eq(config.iucv_statements, 0);
+	ck_assert_uint_eq(config.namesaves, 0);
+	ck_assert_uint_eq(config.max_paths, 64);
+	ck_assert(!config.applmon);
+	ck_assert_str_eq(config.account, "");
+}
+END_TEST
+
+START_TEST(lists_have_an_end)
+{
+	char text[65 * 12] = "";
+
+	for (int i = 0; i < 64; i++)
+		strcat(text, "IUCV ANY;");
+	good("directory", text);
+	ck_assert_uint_eq(config.iucv_statements, 64);
+	strcat(text, "IUCV ANY");
+	bad("directory", text, "directory \"ANY\": expected no more than 64 IUCV statements");
+	strcpy(text, "NAMESAVE");
+	for (int i = 0; i < 64; i++)
+		strcat(text, " A");
+	good("directory", text);
+	ck_assert_uint_eq(config.namesaves, 64);
+	strcat(text, " B");
+	bad("directory", text, "directory \"B\": expected no more than 64 NAMESAVE names");
+	text[0] = '\0';
+	for (int i = 0; i < 32; i++)
+		sprintf(text + strlen(text), "S%d 1-1 SC;", i);
+	good("segment", text);
+	ck_assert_uint_eq(config.segments, 32);
+	strcat(text, "S32 1-1 SC");
+	bad("segment", text, "segment \"S32 1-1 SC\": expected no more than 32 segments");
+}
+END_TEST
+
+START_TEST(segments)
+{
+	static const char *const types[] = { "SW", "EW", "SR", "ER", "SN", "EN", "SC" };
+
+	good("segment", "data 10000-100ff en 10100-7ffffff sw file=/tmp/a b ;mon 0-0 sc rstd");
+	ck_assert_uint_eq(config.segments, 2);
+	ck_assert_str_eq(config.segment[0].name, "DATA");
+	ck_assert_uint_eq(config.segment[0].ranges, 2);
+	ck_assert_int_eq(config.segment[0].range[0].type, DCSS_EN);
+	ck_assert_uint_eq(config.segment[0].range[1].last, 0x7ffffff);
+	ck_assert_int_eq(config.segment[0].range[1].type, DCSS_SW);
+	ck_assert_str_eq(config.segment[0].file, "/tmp/a b");
+	ck_assert(!config.segment[0].restricted);
+	ck_assert_ptr_null(config.segment[1].file);
+	ck_assert(config.segment[1].restricted);
+	good("segment", "");
+	ck_assert_uint_eq(config.segments, 0);
+	for (unsigned int i = 0; i < 7; i++)
+		ck_assert_str_eq(config_type_name(i), types[i]);
+	ck_assert_ptr_null(config_type_name(7));
+}
+END_TEST
+
+START_TEST(copies_own_their_files)
+{
+	struct cp_config copy;
+
+	good("segment", "A 1-1 SC FILE=one;B 2-2 SC FILE=two;C 3-3 SC");
+	ck_assert_int_eq(cp_config_copy(&copy, &config), 0);
+	ck_assert_ptr_ne(copy.segment[1].file, config.segment[1].file);
+	cp_config_fini(&config);
+	ck_assert_ptr_null(config.segment[0].file);
+	ck_assert_str_eq(copy.segment[0].file, "one");
+	ck_assert_str_eq(copy.segment[1].file, "two");
+	ck_assert_ptr_null(copy.segment[2].file);
+	cp_config_fini(&copy);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("config");
+	TCase *tc = tcase_create("config");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, defaults);
+	tcase_add_test(tc, every_key_is_listed);
+	tcase_add_test(tc, simple_keys);
+	tcase_add_loop_test(tc, wrong_values_change_nothing, 0,
+			    sizeof(wrong_values) / sizeof(wrong_values[0]));
+	tcase_add_test(tc, errors_say_what_and_where);
+	tcase_add_test(tc, storage_extents);
+	tcase_add_test(tc, directory_statements);
+	tcase_add_test(tc, lists_have_an_end);
+	tcase_add_test(tc, segments);
+	tcase_add_test(tc, copies_own_their_files);
+	suite_add_tcase(suite, tc);
+	return fx_run(suite);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* Dispatch, and the DIAGNOSE codes about the machine: 00, 0C, 44, 9C, 204 … 258, DC. */
+#include "fixture.h"
+
+#define AREA 0x3000u
+
+static void setup(void)
+{
+	fx_setup_with((const char *const[]){ "userid", "tux", "level", "6.4.10", "cpus", "4",
+					     "console", "01c0", NULL });
+}
+
+/* Rx = 2, Ry = 4. */
+static struct cp_result diag(uint16_t code, uint64_t rx, uint64_t ry)
+{
+	fx.gr[2] = rx;
+	fx.gr[4] = ry;
+	return fx_diag(2, 4, code);
+}
+
+static const uint16_t ours[] = {
+	0x00, 0x08, 0x0c, 0x10, 0x44, 0x64, 0x9c, 0xdc, 0x204, 0x210, 0x224, 0x258, 0x260, 0x2fc,
+};
+
+START_TEST(problem_state)
+{
+	struct cp_insn insn = { .cpu = 3, .gr = fx.gr, .problem = true, .amode = 64 };
+
+	ck_pgm(cp_diagnose(fx.cp, &insn, 2, 4, ours[_i]), PGM_PRIVILEGED);
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"pgm\":2"));
+}
+END_TEST
+
+START_TEST(other_codes_are_passed_on)
+{
+	struct cp_insn problem = { .cpu = 0, .gr = fx.gr, .problem = true, .amode = 64 };
+	unsigned int passed = 0;
+
+	for (uint32_t code = 0; code < 0x10000; code++) {
+		bool own = false;
+
+		for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+			own = own || ours[i] == code;
+		if (own)
+			continue;
+		ck_assert_int_eq(fx_diag(2, 4, (uint16_t)code).how, CP_PASS);
+		passed++;
+	}
+	ck_assert_uint_eq(passed, 0x10000 - 14);
+	ck_assert_int_eq(cp_diagnose(fx.cp, &problem, 2, 4, 0x288).how, CP_PASS);
+	ck_assert_uint_eq(fx.trace_len, 0);
+}
+END_TEST
+
+START_TEST(trace_record)
+{
+	ck_assert_int_eq(diag(0x44, 1, 2).how, CP_DONE);
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"cpu\":0,\"call\":\"diag.44\",\"r1\":2,\"r3\":4,"
+					       "\"amode\":64,\"gr\":[\"0\",\"0\",\"1\""));
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"how\":\"done\"}"));
+	ck_assert_ptr_null(strstr(fx.trace, "\"gr2\""));
+}
+END_TEST
+
+START_TEST(extended_id)
+{
+	static const uint8_t expected[40] = {
+		0xa9, 0x61, 0xe5, 0xd4, 0x40, 0x40, 0x40, 0x40, 0, 0, 6, 0xff, 0, 0, 0, 2,
+		0xe3, 0xe4, 0xe7, 0x40, 0x40, 0x40, 0x40, 0x40, 0, 0, 0, 0, 0, 0, 0, 0,
+		0, 0, 0, 0, 6, 4, 0, 10,
+	};
+	struct cp_insn insn = { .cpu = 2, .gr = fx.gr, .amode = 64 };
+
+	fx.gr[2] = AREA;
+	fx.gr[4] = 40;
+	ck_assert_int_eq(cp_diagnose(fx.cp, &insn, 2, 4, 0).how, CP_DONE);
+	ck_assert_mem_eq(fx_at(AREA, 40), expected, 40);
+	ck_assert_uint_eq(fx.gr[4], 0);
+}
+END_TEST
+
+START_TEST(extended_id_lengths)
+{
+	memset(fx_at(AREA, 64), 0xee, 64);
+	ck_assert_int_eq(diag(0, AREA, 24).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[4], 0);
+	ck_assert_uint_eq(*fx_at(AREA + 23, 1), 0x40);
+	ck_assert_uint_eq(*fx_at(AREA + 24, 1), 0xee);
+	ck_assert_int_eq(diag(0, AREA, 100).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[4], 60);
+	ck_assert_uint_eq(*fx_at(AREA + 40, 1), 0xee);
+	ck_pgm(diag(0, AREA, 0), PGM_SPECIFICATION);
+	ck_pgm(diag(0, AREA, UINT64_MAX), PGM_SPECIFICATION);
+	ck_pgm(diag(0, AREA + 4, 40), PGM_SPECIFICATION);
+	ck_pgm(diag(0, 0x400000, 40), PGM_ADDRESSING);
+	ck_pgm(diag(0, 0x3ffff8, 40), PGM_ADDRESSING);
+	ck_assert_uint_eq(fx.gr[4], 40);
+	ck_pgm(diag(0, UINT64_MAX - 7, 40), PGM_ADDRESSING);
+}
+END_TEST
+
+START_TEST(pseudo_timer)
+{
+	/* 2024-02-29 23:59:58 UTC: seconds since 1900-01-01, then microseconds. */
+	const uint64_t micros = UINT64_C(3918239998) * 1000000 + 123456;
+	char text[16];
+
+	fx.tod = micros << 12 | 0xabc;
+	ck_assert_int_eq(diag(0x0c, AREA, 0).how, CP_DONE);
+	ebcdic_decode(text, fx_at(AREA, 16), 16);
+	ck_assert_mem_eq(text, "02/29/2423:59:58", 16);
+	ck_assert_uint_eq(get_be64(fx_at(AREA + 16, 8)), micros);
+	ck_assert_uint_eq(get_be64(fx_at(AREA + 24, 8)), micros);
+	fx.tod = 0;
+	ck_assert_int_eq(diag(0x0c, AREA, 0).how, CP_DONE);
+	ebcdic_decode(text, fx_at(AREA, 16), 16);
+	ck_assert_mem_eq(text, "01/01/0000:00:00", 16);
+	fx.tod = UINT64_MAX;
+	ck_assert_int_eq(diag(0x0c, AREA, 0).how, CP_DONE);
+	ebcdic_decode(text, fx_at(AREA, 16), 16);
+	ck_assert_mem_eq(text, "09/17/4223:53:47", 16);
+	ck_pgm(diag(0x0c, AREA + 4, 0), PGM_SPECIFICATION);
+	ck_pgm(diag(0x0c, 0x3fffe8, 0), PGM_ADDRESSING);
+	ck_pgm(diag(0x0c, UINT64_MAX - 7, 0), PGM_ADDRESSING);
+}
+END_TEST
+
+START_TEST(yield)
+{
+	ck_assert_int_eq(diag(0x44, UINT64_MAX, UINT64_MAX).how, CP_DONE);
+	ck_assert_int_eq(diag(0x9c, 3, 0).how, CP_DONE);
+	ck_pgm(diag(0x9c, 4, 0), PGM_SPECIFICATION);
+	ck_pgm(diag(0x9c, UINT64_MAX, 0), PGM_SPECIFICATION);
+}
+END_TEST
+
+START_TEST(not_installed)
+{
+	static const uint16_t codes[] = { 0x204, 0x224, 0x2fc };
+
+	ck_pgm(diag(codes[_i], AREA, 4), PGM_SPECIFICATION);
+	ck_assert_uint_eq(fx.gr[4], 4);
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"pgm\":6"));
+}
+END_TEST
+
+static void put_device(uint64_t addr, uint16_t device, uint16_t len)
+{
+	memset(fx_at(addr, 16), 0xee, 16);
+	put_be16(fx_at(addr, 2), device);
+	put_be16(fx_at(addr + 2, 2), len);
+}
+
+START_TEST(device)
+{
+	static const uint8_t console[14] = { 0x01, 0xc0, 0, 12, 0x80, 0, 0, 0, 0, 0, 0, 0, 0xee, 0xee };
+
+	put_device(AREA, 0x1c0, 12);
+	ck_cc(diag(0x210, AREA, 0), 2);
+	ck_assert_mem_eq(fx_at(AREA, 14), console, 14);
+	put_device(AREA, 0x1c0, 256);
+	ck_cc(diag(0x210, AREA, 0), 2);
+	ck_assert_uint_eq(*fx_at(AREA + 12, 1), 0xee);
+	put_device(AREA, 0x1c1, 12);
+	ck_cc(diag(0x210, AREA, 0), 3);
+	ck_assert_uint_eq(*fx_at(AREA + 4, 1), 0xee);
+	put_device(AREA, 0x1c0, 11);
+	ck_pgm(diag(0x210, AREA, 0), PGM_SPECIFICATION);
+	put_device(0x4ffc, 0x1c0, 12);
+	ck_cc(diag(0x210, 0x4ffc, 0), 2);
+	ck_assert_uint_eq(*fx_at(0x5000, 1), 0x80);
+	ck_pgm(diag(0x210, AREA + 2, 0), PGM_SPECIFICATION);
+	ck_pgm(diag(0x210, 0x80000000u, 0), PGM_SPECIFICATION);
+	ck_pgm(diag(0x210, UINT64_MAX, 0), PGM_SPECIFICATION);
+	ck_pgm(diag(0x210, 0x400000, 0), PGM_ADDRESSING);
+	put_device(0x3ffff0, 0x1c0, 12);
+	memcpy(fx_at(0x3ffffc, 4), fx_at(0x3ffff0, 4), 4);
+	ck_pgm(diag(0x210, 0x3ffffc, 0), PGM_ADDRESSING);
+}
+END_TEST
+
+START_TEST(device_in_amode_31)
+{
+	struct cp_insn insn = { .cpu = 0, .gr = fx.gr, .amode = 31 };
+
+	put_device(AREA, 0x1c0, 12);
+	fx.gr[2] = UINT64_C(0xffffffff80000000) | AREA;
+	ck_cc(cp_diagnose(fx.cp, &insn, 2, 4, 0x210), 2);
+	insn.amode = 24;
+	fx.gr[2] = UINT64_C(0xffffffffff000000) | AREA;
+	ck_cc(cp_diagnose(fx.cp, &insn, 2, 4, 0x210), 2);
+}
+END_TEST
+
+/* The block as Linux fills it in. */
+static uint8_t *put_pfault(uint16_t function)
+{
+	uint8_t *block = fx_at(AREA, 40);
+
+	memset(block, 0, 40);
+	put_be16(block, 0x258);
+	put_be16(block + 2, function);
+	put_be16(block + 4, 5);
+	put_be16(block + 6, 2);
+	if (function == 1)
+		return block;
+	put_be64(block + 8, 0x3b8);
+	put_be64(block + 16, UINT64_C(1) << 48);
+	put_be64(block + 24, UINT64_C(1) << 48);
+	put_be64(block + 32, UINT64_C(1) << 63);
+	return block;
+}
+
+START_TEST(pfault)
+{
+	for (uint16_t function = 0; function < 2; function++) {
+		put_pfault(function);
+		ck_assert_int_eq(diag(0x258, AREA, 77).how, CP_DONE);
+		ck_assert_uint_eq(fx.gr[4], 0);
+	}
+}
+END_TEST
+
+static const struct { uint16_t function; unsigned int offset; uint8_t value; uint16_t pgm; }
+	wrong_pfault[] = {
+	{ 0, 0, 1, PGM_SPECIFICATION }, { 0, 1, 0x57, PGM_SPECIFICATION },
+	{ 0, 3, 2, PGM_SPECIFICATION }, { 0, 5, 4, PGM_SPECIFICATION },
+	{ 0, 5, 6, PGM_SPECIFICATION }, { 0, 7, 1, PGM_SPECIFICATION },
+	{ 0, 15, 0xb4, PGM_SPECIFICATION }, { 0, 8, 0xff, PGM_ADDRESSING },
+	{ 0, 17, 0, PGM_SPECIFICATION }, { 0, 31, 1, PGM_SPECIFICATION },
+	{ 0, 32, 0, PGM_SPECIFICATION }, { 0, 39, 1, PGM_SPECIFICATION },
+	{ 1, 8, 1, PGM_SPECIFICATION }, { 1, 39, 1, PGM_SPECIFICATION },
+};
+
+START_TEST(pfault_wrong)
+{
+	put_pfault(wrong_pfault[_i].function)[wrong_pfault[_i].offset] = wrong_pfault[_i].value;
+	ck_pgm(diag(0x258, AREA, 77), wrong_pfault[_i].pgm);
+	ck_assert_uint_eq(fx.gr[4], 77);
+}
+END_TEST
+
+START_TEST(pfault_addresses)
+{
+	ck_pgm(diag(0x258, AREA + 4, 0), PGM_SPECIFICATION);
+	ck_pgm(diag(0x258, 0x3fffe0, 0), PGM_ADDRESSING);
+	ck_pgm(diag(0x258, UINT64_MAX - 7, 0), PGM_ADDRESSING);
+}
+END_TEST
+
+static const struct { uint8_t head[4]; uint64_t rc; } appldata[] = {
+	{ { 0, 0xdc, 0x80, 32 }, 5 }, { { 0, 0xdc, 0x83, 32 }, 5 }, { { 0, 0xdc, 0x00, 16 }, 5 },
+	{ { 0, 0xdc, 0x03, 16 }, 5 }, { { 0, 0xdd, 0x80, 32 }, 1 }, { { 1, 0xdc, 0x80, 32 }, 1 },
+	{ { 0, 0xdc, 0x84, 32 }, 2 }, { { 0, 0xdc, 0x04, 16 }, 2 }, { { 0, 0xdc, 0x7f, 16 }, 2 },
+	{ { 0, 0xdc, 0x80, 16 }, 3 }, { { 0, 0xdc, 0x00, 32 }, 3 },
+	{ { 0xff, 0xff, 0xff, 0xff }, 1 },
+};
+
+START_TEST(application_data)
+{
+	memcpy(fx_at(AREA, 4), appldata[_i].head, 4);
+	ck_assert_int_eq(diag(0xdc, AREA, 99).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[4], appldata[_i].rc);
+}
+END_TEST
+
+START_TEST(application_data_addresses)
+{
+	ck_pgm(diag(0xdc, 0x400000, 99), PGM_ADDRESSING);
+	ck_pgm(diag(0xdc, UINT64_MAX, 99), PGM_ADDRESSING);
+	memcpy(fx_at(0x3ffff0, 4), appldata[0].head, 4);
+	ck_pgm(diag(0xdc, 0x3ffff0, 99), PGM_ADDRESSING);
+	memcpy(fx_at(0x3ffff0, 4), appldata[2].head, 4);
+	ck_assert_int_eq(diag(0xdc, 0x3ffff0, 99).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[4], 5);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("diag machine");
+	TCase *tc = tcase_create("machine");
+
+	tcase_add_checked_fixture(tc, setup, fx_teardown);
+	tcase_add_loop_test(tc, problem_state, 0, sizeof(ours) / sizeof(ours[0]));
+	tcase_add_test(tc, other_codes_are_passed_on);
+	tcase_add_test(tc, trace_record);
+	tcase_add_test(tc, extended_id);
+	tcase_add_test(tc, extended_id_lengths);
+	tcase_add_test(tc, pseudo_timer);
+	tcase_add_test(tc, yield);
+	tcase_add_loop_test(tc, not_installed, 0, 3);
+	tcase_add_test(tc, device);
+	tcase_add_test(tc, device_in_amode_31);
+	tcase_add_test(tc, pfault);
+	tcase_add_loop_test(tc, pfault_wrong, 0, sizeof(wrong_pfault) / sizeof(wrong_pfault[0]));
+	tcase_add_test(tc, pfault_addresses);
+	tcase_add_loop_test(tc, application_data, 0, sizeof(appldata) / sizeof(appldata[0]));
+	tcase_add_test(tc, application_data_addresses);
+	suite_add_tcase(suite, tc);
+	return fx_run(suite);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "fixture.h"
+#include "dcss_private.h"
+#include "zvmlab/state.h"
+#include "zvmlab/storage.h"
+
+/* fixture.h: storage at 0-4 MiB and 12-14 MiB, MONDCSS (SC) at 8-10 MiB. */
+#define HOLE 0x400000u
+#define HIGH 0xc00000u
+#define HIGH_END 0xe00000u
+
+static void load_segment(const char *name)
+{
+	dcss_load(fx.cp, dcss_find(fx.cp, name), false);
+}
+
+START_TEST(reads_and_writes)
+{
+	static const char text[] = "text";
+	char back[sizeof(text)];
+
+	ck_assert_uint_eq(storage_write(fx.cp, 0, 0x3000, text, sizeof(text)), 0);
+	ck_assert_mem_eq(fx_at(0x3000, sizeof(text)), text, sizeof(text));
+	ck_assert_uint_eq(storage_read(fx.cp, CP_ABSOLUTE, 0x3000, back, sizeof(back)), 0);
+	ck_assert_str_eq(back, text);
+}
+END_TEST
+
+START_TEST(prefixing_is_the_hosts)
+{
+	uint8_t byte = 0x5a, back = 0;
+
+	fx.prefix[0] = 0x10000;
+	ck_assert_uint_eq(storage_write(fx.cp, 0, 0x200, &byte, 1), 0);
+	ck_assert_uint_eq(*fx_at(0x10200, 1), 0x5a);
+	ck_assert_uint_eq(*fx_at(0x200, 1), 0);
+	ck_assert_uint_eq(storage_read(fx.cp, 0, 0x10200, &back, 1), 0);
+	ck_assert_uint_eq(back, 0);
+	ck_assert_uint_eq(storage_read(fx.cp, CP_ABSOLUTE, 0x10200, &back, 1), 0);
+	ck_assert_uint_eq(back, 0x5a);
+}
+END_TEST
+
+START_TEST(across_pages_all_or_nothing)
+{
+	uint8_t out[10000], in[10000];
+
+	memset(out, 0x77, sizeof(out));
+	ck_assert_uint_eq(storage_write(fx.cp, 0, 0x2ffe, out, sizeof(out)), 0);
+	ck_assert_uint_eq(storage_read(fx.cp, 0, 0x2ffe, in, sizeof(in)), 0);
+	ck_assert_mem_eq(in, out, sizeof(in));
+	ck_assert_uint_eq(storage_write(fx.cp, 0, HOLE - 2, out, 3), PGM_ADDRESSING);
+	ck_assert_uint_eq(*fx_at(HOLE - 2, 1), 0);
+	memset(in, 0x11, sizeof(in));
+	ck_assert_uint_eq(storage_read(fx.cp, 0, HOLE - 2, in, 3), PGM_ADDRESSING);
+	ck_assert_uint_eq(in[0], 0x11);
+}
+END_TEST
+
+static const struct {
+	uint64_t addr;
+	size_t len;
+	uint16_t pgm;
+} ranges[] = {
+	{ 0, 1, 0 },
+	{ HOLE - 1, 1, 0 },
+	{ HOLE, 1, PGM_ADDRESSING },
+	{ HOLE - 1, 2, PGM_ADDRESSING },
+	{ HIGH - 1, 1, PGM_ADDRESSING },
+	{ HIGH, HIGH_END - HIGH, 0 },
+	{ HIGH, HIGH_END - HIGH + 1, PGM_ADDRESSING },
+	{ FX_SEGMENT_START, 1, PGM_ADDRESSING },
+	{ FX_STORAGE, 1, PGM_ADDRESSING },
+	{ UINT64_MAX, 1, PGM_ADDRESSING },
+	{ UINT64_MAX, 2, PGM_ADDRESSING },
+	{ UINT64_MAX - 4, SIZE_MAX, PGM_ADDRESSING },
+	{ 0, SIZE_MAX, PGM_ADDRESSING },
+	{ 1, SIZE_MAX, PGM_ADDRESSING },
+	{ UINT64_MAX, 0, 0 },
+	{ HOLE, 0, 0 },
+};
+
+START_TEST(limits)
+{
+	ck_assert_uint_eq(storage_check(fx.cp, 0, ranges[_i].addr, ranges[_i].len, false),
+			  ranges[_i].pgm);
+	ck_assert_uint_eq(storage_check(fx.cp, CP_ABSOLUTE, ranges[_i].addr, ranges[_i].len, true),
+			  ranges[_i].pgm);
+}
+END_TEST
+
+START_TEST(nothing_is_an_access_to_nothing)
+{
+	ck_assert_uint_eq(storage_read(fx.cp, 0, HOLE, NULL, 0), 0);
+	ck_assert_uint_eq(storage_write(fx.cp, 0, HOLE, NULL, 0), 0);
+}
+END_TEST
+
+START_TEST(storage_the_emulator_has_not)
+{
+	uint8_t byte = 0;
+
+	ck_assert_int_eq(cp_page_access(fx.cp, FX_STORAGE), CP_ACCESS_WRITE);
+	ck_assert_uint_eq(storage_read(fx.cp, 0, FX_STORAGE, &byte, 1), PGM_ADDRESSING);
+	ck_assert_uint_eq(storage_write(fx.cp, 0, FX_STORAGE, &byte, 1), PGM_ADDRESSING);
+}
+END_TEST
+
+static void setup_beyond(void)
+{
+	fx_setup_with((const char *const[]){ "storage", "0.4M 16M.1M", NULL });
+}
+
+static void setup_types(void)
+{
+	fx_setup_with((const char *const[]){
+		"segment", "T 800-800 SW 801-801 EW 802-802 SR 803-803 ER 804-804 SN 805-805 EN;"
+			   "C 806-806 SC;IN 100-1FF SR", NULL });
+}
+
+START_TEST(segment_types_decide)
+{
+	static const bool writable[7] = { true, true, false, false, true, true, false };
+	uint8_t byte = 1;
+
+	load_segment("T");
+	load_segment("C");
+	for (unsigned int i = 0; i < 7; i++) {
+		uint64_t addr = FX_SEGMENT_START + i * CP_PAGE_SIZE;
+
+		ck_assert_int_eq(cp_page_access(fx.cp, addr + 4095),
+				 writable[i] ? CP_ACCESS_WRITE : CP_ACCESS_READ);
+		ck_assert_uint_eq(storage_read(fx.cp, 0, addr, &byte, 1), 0);
+		ck_assert_uint_eq(storage_write(fx.cp, 0, addr, &byte, 1),
+				  writable[i] ? 0 : PGM_PROTECTION);
+	}
+	ck_assert_int_eq(cp_page_access(fx.cp, FX_SEGMENT_START - 1), CP_ACCESS_NONE);
+	ck_assert_int_eq(cp_page_access(fx.cp, FX_SEGMENT_START + 0x7000), CP_ACCESS_NONE);
+}
+END_TEST
+
+START_TEST(segment_inside_storage_prevails)
+{
+	ck_assert_int_eq(cp_page_access(fx.cp, 0x100000), CP_ACCESS_WRITE);
+	load_segment("IN");
+	ck_assert_int_eq(cp_page_access(fx.cp, 0x0fffff), CP_ACCESS_WRITE);
+	ck_assert_int_eq(cp_page_access(fx.cp, 0x100000), CP_ACCESS_READ);
+	ck_assert_int_eq(cp_page_access(fx.cp, 0x1fffff), CP_ACCESS_READ);
+	ck_assert_int_eq(cp_page_access(fx.cp, 0x200000), CP_ACCESS_WRITE);
+	/* A hole between two loaded segments belongs to nobody. */
+	load_segment("C");
+	ck_assert_int_eq(cp_page_access(fx.cp, 0x500000), CP_ACCESS_NONE);
+}
+END_TEST
+
+START_TEST(sizes)
+{
+	ck_assert_uint_eq(storage_size(fx.cp), 6u << 20);
+	ck_assert_uint_eq(storage_last(fx.cp), HIGH_END - 1);
+	ck_assert_uint_eq(cp_highest_address(fx.cp), HIGH_END - 1);
+	ck_assert(storage_overlaps(fx.cp, 0, 0));
+	ck_assert(storage_overlaps(fx.cp, HOLE - 1, HOLE));
+	ck_assert(!storage_overlaps(fx.cp, HOLE, HIGH - 1));
+	ck_assert(storage_overlaps(fx.cp, HOLE, HIGH));
+	ck_assert(storage_overlaps(fx.cp, HIGH_END - 1, UINT64_MAX));
+	ck_assert(!storage_overlaps(fx.cp, HIGH_END, UINT64_MAX));
+}
+END_TEST
+
+START_TEST(highest_address_of_a_segment)
+{
+	fx_teardown();
+	fx_setup_with((const char *const[]){ "segment", "A 800-8FF SC;B FFFF0-FFFFF SC;C 1-1 SC",
+					     NULL });
+	ck_assert_uint_eq(cp_highest_address(fx.cp), UINT64_C(0xffffffff));
+}
+END_TEST
+
+START_TEST(accesses_are_traced)
+{
+	uint8_t byte = 0xab;
+
+	storage_write(fx.cp, 0, 0x3000, &byte, 1);
+	ck_assert_uint_eq(fx.trace_len, 0);
+	fx.gr[1] = 0x3000;
+	ck_assert_int_eq(fx_diag(1, 2, 0x210).how, CP_PROGRAM);
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"in\":[[\"3000\",\"ab000000\"]]"));
+}
+END_TEST
+
+static void save_storage(struct state *s)
+{
+	*s = (struct state){ .loading = false };
+	storage_state(fx.cp, s);
+	ck_assert(!s->failed);
+}
+
+START_TEST(save_and_load)
+{
+	const struct cp_extent extent[2] = { fx.cp->config.extent[0], fx.cp->config.extent[1] };
+	struct state s;
+
+	save_storage(&s);
+	cp_config_parse_storage(&fx.cp->config, "0.1M", NULL, 0);
+	s.loading = true;
+	storage_state(fx.cp, &s);
+	ck_assert(!s.failed);
+	ck_assert_uint_eq(s.pos, s.len);
+	ck_assert_uint_eq(fx.cp->config.extents, 2);
+	ck_assert_mem_eq(fx.cp->config.extent, extent, sizeof(extent));
+	ck_assert_uint_eq(fx.storage_changes, 1);
+	free(s.data);
+}
+END_TEST
+
+/* Offsets in the image: tag 0, count 4, then start and size of each extent. */
+static const struct { unsigned int offset; uint8_t value; } damage[] = {
+	{ 0, 'X' }, { 7, 0 }, { 7, 9 }, { 7, 3 }, { 4, 0xff }, { 15, 1 }, { 13, 0x10 }, { 23, 1 },
+	{ 24, 0xff }, { 32, 0xff }, { 29, 0x10 },
+};
+
+START_TEST(damaged_image)
+{
+	const struct cp_config before = fx.cp->config;
+	struct state s;
+
+	save_storage(&s);
+	ck_assert_uint_eq(s.len, 40);
+	s.data[damage[_i].offset] = damage[_i].value;
+	s.loading = true;
+	storage_state(fx.cp, &s);
+	ck_assert(s.failed);
+	ck_assert_mem_eq(fx.cp->config.extent, before.extent, sizeof(before.extent));
+	ck_assert_uint_eq(fx.cp->config.extents, before.extents);
+	free(s.data);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("storage");
+	TCase *tc = tcase_create("storage"), *types = tcase_create("types");
+	TCase *beyond = tcase_create("beyond");
+
+	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
+	tcase_add_test(tc, reads_and_writes);
+	tcase_add_test(tc, prefixing_is_the_hosts);
+	tcase_add_test(tc, across_pages_all_or_nothing);
+	tcase_add_loop_test(tc, limits, 0, sizeof(ranges) / sizeof(ranges[0]));
+	tcase_add_test(tc, nothing_is_an_access_to_nothing);
+	tcase_add_test(tc, sizes);
+	tcase_add_test(tc, highest_address_of_a_segment);
+	tcase_add_test(tc, accesses_are_traced);
+	tcase_add_test(tc, save_and_load);
+	tcase_add_loop_test(tc, damaged_image, 0, sizeof(damage) / sizeof(damage[0]));
+	suite_add_tcase(suite, tc);
+	tcase_add_checked_fixture(types, setup_types, fx_teardown);
+	tcase_add_test(types, segment_types_decide);
+	tcase_add_test(types, segment_inside_storage_prevails);
+	suite_add_tcase(suite, types);
+	tcase_add_checked_fixture(beyond, setup_beyond, fx_teardown);
+	tcase_add_test(beyond, storage_the_emulator_has_not);
+	suite_add_tcase(suite, beyond);
+	return fx_run(suite);
+}
