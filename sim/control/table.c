@@ -234,7 +234,7 @@ MEMBERS(set_returns) = {
 	INT("waiting", 0, U32, "Users that have not replied."), END,
 };
 MEMBERS(capture_args) = {
-	FILE_NAME("file", CTL_NULLABLE, "Replaced; FILE.idx, too.  null: end the capture."), END,
+	FILE_NAME("file", OPT | CTL_NULLABLE, "Replaced, FILE.idx, too.  Without: end it."), END,
 };
 MEMBERS(capture_returns) = {
 	INT("sets", 0, U63, "Sets in the capture that ended."), INT("bytes", 0, U63, "Likewise."),
