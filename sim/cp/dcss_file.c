@@ -31,6 +31,14 @@ static void *map_range(struct cp *cp, const struct dcss *segment,
 	return at;
 }
 
+static bool has_contents(struct cp *cp, const struct dcss *segment, char *err, size_t errlen)
+{
+	for (unsigned int i = 0; i < segment->config.ranges; i++)
+		if (!map_range(cp, segment, &segment->config.range[i], err, errlen))
+			return false;
+	return true;
+}
+
 static int failed(const struct dcss *segment, const char *what, const char *path, int error,
 		  char *err, size_t errlen)
 {
@@ -63,8 +71,7 @@ static int read_ranges(struct cp *cp, const struct dcss *segment, FILE *file, co
 		uint64_t size = dcss_range_size(range);
 		void *at = map_range(cp, segment, range, err, errlen);
 
-		if (!at)
-			return -1;
+		assert(at);
 		errno = 0;
 		if (fread(at, 1, size, file) != size)
 			return failed(segment, "read from", path, errno ? errno : EIO, err, errlen);
@@ -76,9 +83,12 @@ static int read_ranges(struct cp *cp, const struct dcss *segment, FILE *file, co
 int dcss_read_file(struct cp *cp, const struct dcss *segment, const char *path, char *err,
 		   size_t errlen)
 {
-	FILE *file = fopen(path, "rbe");
+	FILE *file;
 	int rc;
 
+	if (!has_contents(cp, segment, err, errlen))
+		return -1;
+	file = fopen(path, "rbe");
 	if (!file)
 		return failed(segment, "read from", path, errno, err, errlen);
 	rc = open_checked(segment, file, path, err, errlen);
@@ -95,8 +105,7 @@ static int write_ranges(struct cp *cp, const struct dcss *segment, FILE *file, c
 		const struct cp_segment_range *range = &segment->config.range[i];
 		const void *at = map_range(cp, segment, range, err, errlen);
 
-		if (!at)
-			return -1;
+		assert(at);
 		if (fwrite(at, 1, dcss_range_size(range), file) != dcss_range_size(range))
 			return failed(segment, "written to", path, errno, err, errlen);
 	}
@@ -118,7 +127,8 @@ int dcss_to_file(struct cp *cp, const char *name, const char *path, char *err, s
 	FILE *file;
 	int rc;
 
-	if (!segment)
+	/* Before a file that may exist is emptied. */
+	if (!segment || !has_contents(cp, segment, err, errlen))
 		return -1;
 	file = fopen(path, "wbe");
 	if (!file)

@@ -42,6 +42,7 @@ static void segment_state(struct state *s, struct dcss *segment)
 	struct config_span span;
 
 	state_bytes(s, config->name, sizeof(config->name));
+	state_require(s, config->name[CP_NAME_LEN] == '\0');
 	config->name[CP_NAME_LEN] = '\0';
 	span = (struct config_span){ config->name, config->name + strlen(config->name) };
 	state_require(s, config_name(span, false, name) && strcmp(name, config->name) == 0);

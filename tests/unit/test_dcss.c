@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/* Definition, contents, files and saved state of segments. */
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fixture.h"
+#include "dcss_private.h"
+
+#define MAX_PATH 64
+
+static char err[256];
+static char path[MAX_PATH];
+
+static void setup(void)
+{
+	fx_setup_with((const char *const[]){
+		"segment", "MULTI 500-50F EW 510-51F EN 530-530 SR;MON 800-9FF SC RSTD;"
+			   "INSIDE 3FF-400 SW;FAR 1000-10FF SW", NULL });
+	snprintf(path, sizeof(path), "/tmp/test_dcss.%d", (int)getpid());
+}
+
+static void teardown(void)
+{
+	unlink(path);
+	fx_teardown();
+}
+
+static struct cp_segment_config config(const char *name, uint32_t first, uint32_t last,
+				       enum dcss_type type)
+{
+	struct cp_segment_config c = { .ranges = 1, .range = { { first, last, type } } };
+
+	snprintf(c.name, sizeof(c.name), "%s", name);
+	return c;
+}
+
+static int define(const char *name, uint32_t first, uint32_t last)
+{
+	struct cp_segment_config c = config(name, first, last, DCSS_EN);
+
+	return dcss_define(fx.cp, &c, err, sizeof(err));
+}
+
+#define fails(call, text) \
+	do { \
+		ck_assert_int_eq(call, -1); \
+		ck_assert_str_eq(err, text); \
+	} while (0)
+
+START_TEST(from_the_configuration)
+{
+	const struct dcss *multi = dcss_find(fx.cp, "MULTI"), *mon = dcss_find(fx.cp, "MON");
+
+	ck_assert_uint_eq(multi->fileid, 1);
+	ck_assert_uint_eq(mon->fileid, 2);
+	ck_assert_int_eq(multi->cls, DCSS_ACTIVE);
+	ck_assert_int_eq(mon->cls, DCSS_RESTRICTED);
+	ck_assert_uint_eq(dcss_start(multi), 0x500000);
+	ck_assert_uint_eq(dcss_end(multi), 0x530fff);
+	ck_assert_ptr_eq(dcss_at(fx.cp, 0), multi);
+	ck_assert_ptr_eq(dcss_at(fx.cp, 1), mon);
+	ck_assert_ptr_null(dcss_at(fx.cp, 4));
+	ck_assert_ptr_null(dcss_find(fx.cp, "NONE"));
+	ck_assert(dcss_allowed(fx.cp, multi));
+	ck_assert(!dcss_allowed(fx.cp, mon));
+}
+END_TEST
+
+START_TEST(define_save_purge)
+{
+	struct dcss *skeleton, *active;
+
+	ck_assert_int_eq(define("new", 0x600, 0x60f), 0);
+	skeleton = dcss_find(fx.cp, "NEW");
+	ck_assert_int_eq(skeleton->cls, DCSS_SKELETON);
+	ck_assert_uint_eq(skeleton->fileid, 5);
+	fails(define("NEW", 0x600, 0x60f),
+	      "segment NEW is defined but not saved: save or purge it first");
+	ck_assert_int_eq(dcss_save(fx.cp, "NEW", err, sizeof(err)), 0);
+	ck_assert_int_eq(skeleton->cls, DCSS_ACTIVE);
+	fails(dcss_save(fx.cp, "NEW", err, sizeof(err)),
+	      "segment NEW cannot be saved: define it first");
+	/* A second one: the first is found until this is saved. */
+	ck_assert_int_eq(define("NEW", 0x610, 0x61f), 0);
+	ck_assert_uint_eq(dcss_find(fx.cp, "NEW")->fileid, 5);
+	ck_assert_int_eq(dcss_save(fx.cp, "NEW", err, sizeof(err)), 0);
+	active = dcss_find(fx.cp, "NEW");
+	ck_assert_uint_eq(active->fileid, 6);
+	ck_assert_ptr_null(dcss_at(fx.cp, 5));
+	ck_assert_int_eq(dcss_purge(fx.cp, "NEW", err, sizeof(err)), 0);
+	ck_assert_ptr_null(dcss_find(fx.cp, "NEW"));
+	fails(dcss_purge(fx.cp, "NEW", err, sizeof(err)),
+	      "segment NEW does not exist: query the segments for their names");
+}
+END_TEST
+
+START_TEST(restricted_skeleton_becomes_restricted)
+{
+	struct cp_segment_config c = config("NEW", 0x600, 0x60f, DCSS_SC);
+
+	c.restricted = true;
+	ck_assert_int_eq(dcss_define(fx.cp, &c, err, sizeof(err)), 0);
+	ck_assert_int_eq(dcss_save(fx.cp, "NEW", err, sizeof(err)), 0);
+	ck_assert_int_eq(dcss_find(fx.cp, "NEW")->cls, DCSS_RESTRICTED);
+}
+END_TEST
+
+START_TEST(wrong_definitions)
+{
+	struct cp_segment_config c = config("", 0x600, 0x60f, DCSS_SC);
+
+	fails(dcss_define(fx.cp, &c, err, sizeof(err)),
+	      "segment name \"\" is not valid: expected 1 to 8 characters");
+	memset(c.name, 'A', sizeof(c.name));
+	fails(dcss_define(fx.cp, &c, err, sizeof(err)),
+	      "segment name \"AAAAAAAAA\" is not valid: expected 1 to 8 characters");
+	fails(define("NEW", 2, 1), "segment NEW is not valid: expected 1 to 6 page ranges up to "
+				   "7FFFFFF in ascending order, none overlapping");
+	fails(define("NEW", 0, 0x8000000), "segment NEW is not valid: expected 1 to 6 page ranges "
+					   "up to 7FFFFFF in ascending order, none overlapping");
+	c = config("NEW", 1, 2, DCSS_SC);
+	c.ranges = 7;
+	ck_assert_int_eq(dcss_define(fx.cp, &c, err, sizeof(err)), -1);
+	c.ranges = 0;
+	ck_assert_int_eq(dcss_define(fx.cp, &c, err, sizeof(err)), -1);
+	c = config("NEW", 1, 2, (enum dcss_type)7);
+	ck_assert_int_eq(dcss_define(fx.cp, &c, err, sizeof(err)), -1);
+	fails(define("NEW", 0xfff, 0x1000), "segment NEW ends at 1000FFF, which the emulator's "
+					    "storage does not reach: start it with more");
+	ck_assert_ptr_null(dcss_at(fx.cp, 4));
+}
+END_TEST
+
+START_TEST(as_many_as_there_is_room_for)
+{
+	char name[3] = "S0";
+
+	for (int i = 4; i < CP_MAX_SEGMENTS; i++) {
+		name[1] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i];
+		ck_assert_int_eq(define(name, 0x600, 0x600), 0);
+	}
+	fails(define("NEW", 0x600, 0x600),
+	      "segment NEW cannot be defined: 32 segments exist, purge one first");
+	ck_assert_int_eq(dcss_purge(fx.cp, "S7", err, sizeof(err)), 0);
+	ck_assert_int_eq(define("NEW", 0x600, 0x600), 0);
+	ck_assert_uint_eq(dcss_find(fx.cp, "NEW")->fileid, 33);
+	ck_assert_ptr_nonnull(dcss_at(fx.cp, 31));
+	ck_assert_ptr_null(dcss_at(fx.cp, 32));
+}
+END_TEST
+
+START_TEST(file_numbers_start_again)
+{
+	fx.cp->dcss->last_fileid = 9998;
+	ck_assert_int_eq(define("A", 0x600, 0x600), 0);
+	ck_assert_int_eq(define("B", 0x600, 0x600), 0);
+	ck_assert_uint_eq(dcss_find(fx.cp, "A")->fileid, 9999);
+	ck_assert_uint_eq(dcss_find(fx.cp, "B")->fileid, 1);
+}
+END_TEST
+
+START_TEST(purge_waits_for_the_last_user)
+{
+	struct dcss *mon = dcss_find(fx.cp, "MULTI");
+
+	dcss_use(fx.cp, mon, 1);
+	dcss_load(fx.cp, mon, false);
+	ck_assert_int_eq(dcss_purge(fx.cp, "MULTI", err, sizeof(err)), 0);
+	ck_assert_ptr_null(dcss_find(fx.cp, "MULTI"));
+	ck_assert_int_eq(mon->cls, DCSS_PENDING_PURGE);
+	cp_reset(fx.cp);
+	ck_assert(mon->defined);
+	ck_assert(!mon->loaded);
+	dcss_use(fx.cp, mon, -1);
+	ck_assert(!mon->defined);
+}
+END_TEST
+
+START_TEST(contents_survive_a_reset)
+{
+	struct dcss *multi = dcss_find(fx.cp, "MULTI");
+	uint8_t *at = dcss_map(fx.cp, multi, 0, 1);
+
+	ck_assert_ptr_eq(at, fx_at(0x500000, 1));
+	*at = 0x42;
+	dcss_load(fx.cp, multi, true);
+	fx.storage_changes = 0;
+	cp_reset(fx.cp);
+	ck_assert(!multi->loaded && !multi->exclusive);
+	ck_assert_uint_eq(multi->users, 0);
+	ck_assert_uint_eq(fx.storage_changes, 1);
+	ck_assert_int_eq(cp_page_access(fx.cp, 0x500000), CP_ACCESS_NONE);
+	ck_assert_uint_eq(*at, 0x42);
+	cp_reset(fx.cp);
+	ck_assert_uint_eq(fx.storage_changes, 1);
+}
+END_TEST
+
+static const struct { uint64_t offset, len; bool there; } maps[] = {
+	{ 0, 1, true }, { 0, 0x20000, true }, { 0xffff, 2, true }, { 0x30000, 0x1000, true },
+	{ 0, 0, false }, { 0, 0x20001, false }, { 0x20000, 1, false }, { 0x2ffff, 2, false },
+	{ 0, 0x31000, false }, { 0x30000, 0x1001, false }, { 0x31000, 1, false },
+	{ UINT64_MAX, 1, false }, { 0, UINT64_MAX, false }, { 1, UINT64_MAX, false },
+};
+
+START_TEST(mapping)
+{
+	void *at = dcss_map(fx.cp, dcss_find(fx.cp, "MULTI"), maps[_i].offset, maps[_i].len);
+
+	ck_assert_int_eq(at != NULL, maps[_i].there);
+	if (at)
+		ck_assert_ptr_eq(at, fx_at(0x500000 + maps[_i].offset, maps[_i].len));
+}
+END_TEST
+
+START_TEST(no_contents)
+{
+	ck_assert_ptr_null(dcss_map(fx.cp, dcss_find(fx.cp, "INSIDE"), 0, 1));
+	ck_assert_ptr_null(dcss_map(fx.cp, dcss_find(fx.cp, "INSIDE"), 0x1000, 1));
+	ck_assert_ptr_null(dcss_map(fx.cp, dcss_find(fx.cp, "FAR"), 0, 1));
+	fails(dcss_to_file(fx.cp, "INSIDE", path, err, sizeof(err)),
+	      "segment INSIDE has no contents: it overlaps the guest's storage, move either");
+	fails(dcss_to_file(fx.cp, "FAR", path, err, sizeof(err)),
+	      "segment FAR has no contents: the emulator's storage does not reach it, start it "
+	      "with more");
+}
+END_TEST
+
+static void resize(off_t size)
+{
+	FILE *file = fopen(path, "ab");
+
+	ck_assert_ptr_nonnull(file);
+	fclose(file);
+	ck_assert_int_eq(truncate(path, size), 0);
+}
+
+START_TEST(file_stays_as_it_is_without_contents)
+{
+	struct stat st;
+
+	resize(1);
+	ck_assert_int_eq(dcss_to_file(fx.cp, "INSIDE", path, err, sizeof(err)), -1);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_int_eq(st.st_size, 1);
+}
+END_TEST
+
+static void fill(void)
+{
+	memset(fx_at(0x500000, 0x10000), 1, 0x10000);
+	memset(fx_at(0x510000, 0x10000), 2, 0x10000);
+	memset(fx_at(0x520000, 0x10000), 3, 0x10000);
+	memset(fx_at(0x530000, 0x1000), 4, 0x1000);
+}
+
+START_TEST(to_a_file_and_back)
+{
+	uint8_t expected[0x21000], *found = fx_at(0x500000, 0x31000);
+	FILE *file;
+
+	fill();
+	ck_assert_int_eq(dcss_to_file(fx.cp, "MULTI", path, err, sizeof(err)), 0);
+	file = fopen(path, "rb");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_uint_eq(fread(expected, 1, sizeof(expected), file), sizeof(expected));
+	ck_assert_int_eq(fgetc(file), EOF);
+	fclose(file);
+	ck_assert_mem_eq(expected, found, 0x20000);
+	ck_assert_mem_eq(expected + 0x20000, found + 0x30000, 0x1000);
+	memset(found, 9, 0x31000);
+	ck_assert_int_eq(dcss_from_file(fx.cp, "MULTI", path, err, sizeof(err)), 0);
+	ck_assert_mem_eq(found, expected, 0x20000);
+	ck_assert_mem_eq(found + 0x30000, expected + 0x20000, 0x1000);
+	/* The gap belongs to nobody. */
+	ck_assert_uint_eq(found[0x20000], 9);
+	ck_assert_uint_eq(found[0x2ffff], 9);
+}
+END_TEST
+
+START_TEST(files_that_do_not_fit)
+{
+	char expected[256];
+
+	fill();
+	resize(0x20fff);
+	snprintf(expected, sizeof(expected), "segment MULTI cannot be read from %s: expected a "
+		 "file of 135168 bytes, it has 135167", path);
+	fails(dcss_from_file(fx.cp, "MULTI", path, err, sizeof(err)), expected);
+	resize(0x21001);
+	ck_assert_int_eq(dcss_from_file(fx.cp, "MULTI", path, err, sizeof(err)), -1);
+	fails(dcss_from_file(fx.cp, "MULTI", "/dev/null", err, sizeof(err)),
+	      "segment MULTI cannot be read from /dev/null: expected a file of 135168 bytes, it "
+	      "has 0");
+	ck_assert_uint_eq(*fx_at(0x500000, 1), 1);
+	resize(0x2000);
+	ck_assert_int_eq(dcss_from_file(fx.cp, "INSIDE", path, err, sizeof(err)), -1);
+	ck_assert_str_eq(err, "segment INSIDE has no contents: it overlaps the guest's storage, "
+			      "move either");
+}
+END_TEST
+
+START_TEST(files_that_fail)
+{
+	fails(dcss_from_file(fx.cp, "MULTI", "/nonexistent/file", err, sizeof(err)),
+	      "segment MULTI cannot be read from /nonexistent/file: No such file or directory");
+	fails(dcss_to_file(fx.cp, "MULTI", "/nonexistent/file", err, sizeof(err)),
+	      "segment MULTI cannot be written to /nonexistent/file: No such file or directory");
+	fails(dcss_to_file(fx.cp, "MULTI", "/dev/full", err, sizeof(err)),
+	      "segment MULTI cannot be written to /dev/full: No space left on device");
+	fails(dcss_to_file(fx.cp, "NONE", path, err, sizeof(err)),
+	      "segment NONE does not exist: define it first");
+	fails(dcss_from_file(fx.cp, "NONE", path, err, sizeof(err)),
+	      "segment NONE does not exist: define it first");
+}
+END_TEST
+
+START_TEST(small_file_on_a_full_disk)
+{
+	/* One page stays in the stream's buffer until the file is closed. */
+	ck_assert_int_eq(define("ONE", 0x600, 0x600), 0);
+	fails(dcss_to_file(fx.cp, "ONE", "/dev/full", err, sizeof(err)),
+	      "segment ONE cannot be written to /dev/full: No space left on device");
+}
+END_TEST
+
+static struct cp *create(const char *segment)
+{
+	struct cp_config c;
+	struct cp *cp;
+
+	cp_config_init(&c);
+	ck_assert_int_eq(cp_config_set(&c, "storage", "0.4M", err, sizeof(err)), 0);
+	ck_assert_int_eq(cp_config_set(&c, "segment", segment, err, sizeof(err)), 0);
+	cp = cp_create(&c, &fx.cp->host, err, sizeof(err));
+	cp_config_fini(&c);
+	return cp;
+}
+
+START_TEST(initial_contents)
+{
+	char text[128];
+	struct cp *cp;
+
+	fill();
+	ck_assert_int_eq(dcss_to_file(fx.cp, "MULTI", path, err, sizeof(err)), 0);
+	snprintf(text, sizeof(text), "B 600-620 EN FILE=%s", path);
+	cp = create(text);
+	ck_assert_ptr_nonnull(cp);
+	ck_assert_uint_eq(*fx_at(0x600000, 1), 1);
+	ck_assert_uint_eq(*fx_at(0x620fff, 1), 4);
+	cp_destroy(cp);
+	ck_assert_ptr_null(create("B 600-620 EN FILE=/nonexistent/file"));
+	ck_assert_str_eq(err, "segment B cannot be read from /nonexistent/file: No such file or "
+			      "directory");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("dcss");
+	TCase *tc = tcase_create("dcss");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, from_the_configuration);
+	tcase_add_test(tc, define_save_purge);
+	tcase_add_test(tc, restricted_skeleton_becomes_restricted);
+	tcase_add_test(tc, wrong_definitions);
+	tcase_add_test(tc, as_many_as_there_is_room_for);
+	tcase_add_test(tc, file_numbers_start_again);
+	tcase_add_test(tc, purge_waits_for_the_last_user);
+	tcase_add_test(tc, contents_survive_a_reset);
+	tcase_add_loop_test(tc, mapping, 0, sizeof(maps) / sizeof(maps[0]));
+	tcase_add_test(tc, no_contents);
+	tcase_add_test(tc, file_stays_as_it_is_without_contents);
+	tcase_add_test(tc, to_a_file_and_back);
+	tcase_add_test(tc, files_that_do_not_fit);
+	tcase_add_test(tc, files_that_fail);
+	tcase_add_test(tc, small_file_on_a_full_disk);
+	tcase_add_test(tc, initial_contents);
+	suite_add_tcase(suite, tc);
+	return fx_run(suite);
+}

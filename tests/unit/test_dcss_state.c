@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* Saving and loading segments. */
+#include <stdlib.h>
+
+#include "fixture.h"
+#include "dcss_private.h"
+#include "zvmlab/state.h"
+
+static struct state image;
+static char err[256];
+
+static void setup(void)
+{
+	fx_setup_with((const char *const[]){
+		"segment", "MULTI 500-500 EW 510-511 EN;MON 800-801 SC RSTD;FAR 1000-1000 SW", NULL });
+}
+
+static void teardown(void)
+{
+	free(image.data);
+	image = (struct state){ .loading = false };
+	fx_teardown();
+}
+
+static void save(void)
+{
+	dcss_state(fx.cp, &image);
+	ck_assert(!image.failed);
+	image.loading = true;
+}
+
+static bool load(void)
+{
+	image.pos = 0;
+	image.failed = false;
+	dcss_state(fx.cp, &image);
+	return !image.failed;
+}
+
+START_TEST(everything_comes_back)
+{
+	struct cp_segment_config c = { .name = "NEW", .ranges = 1, .restricted = true,
+				       .range = { { 0x600, 0x600, DCSS_SN } } };
+	struct dcss *mon = dcss_find(fx.cp, "MON");
+	struct dcss_table before;
+
+	ck_assert_int_eq(dcss_define(fx.cp, &c, err, sizeof(err)), 0);
+	dcss_load(fx.cp, dcss_find(fx.cp, "MULTI"), true);
+	ck_assert_int_eq(dcss_purge(fx.cp, "MULTI", err, sizeof(err)), 0);
+	dcss_use(fx.cp, mon, 1);
+	*fx_at(0x500007, 1) = 0x11;
+	*fx_at(0x511fff, 1) = 0x22;
+	*fx_at(0x600000, 1) = 0x33;
+	before = *fx.cp->dcss;
+	save();
+	dcss_use(fx.cp, mon, -1);
+	cp_reset(fx.cp);
+	ck_assert_int_eq(dcss_purge(fx.cp, "NEW", err, sizeof(err)), 0);
+	memset(fx_at(0x500000, 0x200000), 0xff, 0x200000);
+	fx.storage_changes = 0;
+	ck_assert(load());
+	ck_assert_uint_eq(image.pos, image.len);
+	ck_assert_mem_eq(fx.cp->dcss, &before, sizeof(before));
+	ck_assert_uint_eq(fx.storage_changes, 1);
+	ck_assert_int_eq(cp_page_access(fx.cp, 0x511000), CP_ACCESS_WRITE);
+	ck_assert_uint_eq(*fx_at(0x500007, 1), 0x11);
+	ck_assert_uint_eq(*fx_at(0x500008, 1), 0);
+	ck_assert_uint_eq(*fx_at(0x501000, 1), 0xff);
+	ck_assert_uint_eq(*fx_at(0x510000, 1), 0);
+	ck_assert_uint_eq(*fx_at(0x511fff, 1), 0x22);
+	ck_assert_uint_eq(*fx_at(0x600000, 1), 0x33);
+}
+END_TEST
+
+START_TEST(empty_pages_cost_a_byte)
+{
+	size_t empty;
+
+	save();
+	empty = image.len;
+	*fx_at(0x800000, 1) = 1;
+	image.loading = false;
+	image.len = 0;
+	save();
+	ck_assert_uint_eq(image.len, empty + CP_PAGE_SIZE);
+}
+END_TEST
+
+START_TEST(image_cut_anywhere)
+{
+	size_t len;
+
+	*fx_at(0x800000, 1) = 1;
+	save();
+	len = image.len;
+	for (image.len = 0; image.len < len; image.len++) {
+		ck_assert(!load());
+		ck_assert_int_eq(cp_page_access(fx.cp, 0x500000), CP_ACCESS_NONE);
+	}
+	ck_assert(load());
+}
+END_TEST
+
+/*
+ * Offsets: tag 0, last file number 4; first slot: defined 6, name 7, ranges 16,
+ * first 17, last 21, type 25, second range 26, restricted 35, file number 36,
+ * loaded 38, exclusive 39, users 40, class 44.
+ */
+static const struct { unsigned int offset; uint8_t value; } damage[] = {
+	{ 0, 'X' }, { 6, 2 }, { 7, 'm' }, { 7, 0 }, { 8, 1 }, { 15, 'X' }, { 16, 0 },
+	{ 16, 7 }, { 17, 0xff }, { 21, 0xff }, { 24, 0xff }, { 25, 7 }, { 29, 0 }, { 35, 2 },
+	{ 35, 1 }, { 38, 2 }, { 38, 1 }, { 39, 1 }, { 44, 'R' }, { 44, 'P' }, { 44, 0 },
+};
+
+START_TEST(damaged_image)
+{
+	struct dcss_table before = *fx.cp->dcss;
+
+	save();
+	ck_assert_uint_eq(image.data[44], 'A');
+	ck_assert_uint_ne(image.data[damage[_i].offset], damage[_i].value);
+	image.data[damage[_i].offset] = damage[_i].value;
+	ck_assert(!load());
+	ck_assert_mem_eq(fx.cp->dcss, &before, sizeof(before));
+}
+END_TEST
+
+START_TEST(skeleton_in_use)
+{
+	save();
+	image.data[43] = 1;
+	image.data[44] = 'S';
+	ck_assert(!load());
+	image.data[43] = 0;
+	ck_assert(load());
+	ck_assert_int_eq(dcss_find(fx.cp, "MULTI")->cls, DCSS_SKELETON);
+}
+END_TEST
+
+START_TEST(contents_without_frames)
+{
+	save();
+	/* The last byte says that FAR, the last segment, has none. */
+	ck_assert_uint_eq(image.data[image.len - 1], 0);
+	image.data[image.len - 1] = 1;
+	ck_assert(!load());
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("dcss state");
+	TCase *tc = tcase_create("state");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, everything_comes_back);
+	tcase_add_test(tc, empty_pages_cost_a_byte);
+	tcase_add_test(tc, image_cut_anywhere);
+	tcase_add_loop_test(tc, damaged_image, 0, sizeof(damage) / sizeof(damage[0]));
+	tcase_add_test(tc, skeleton_in_use);
+	tcase_add_test(tc, contents_without_frames);
+	suite_add_tcase(suite, tc);
+	return fx_run(suite);
+}

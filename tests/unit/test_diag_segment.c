@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/* DIAGNOSE X'64'. */
+#include "fixture.h"
+#include "dcss_private.h"
+#include "zvmlab/fault.h"
+
+#define NAME 0x3000u
+#define QIN 0x3100u
+#define QOUT 0x5000u
+
+/* Storage 0-4 and 12-14 MiB (fixture.h); the emulator ends at 16 MiB. */
+static void setup(void)
+{
+	fx_setup_with((const char *const[]){
+		"segment", "MONDCSS 800-9FF SC RSTD;SECRET A00-AFF EN RSTD;PART 980-A7F EW;"
+			   "MULTI 500-50F EW 510-51F EN 530-53F SR;INSIDE 300-3FF SW;"
+			   "EDGE 3FF-400 SN;FAR 1000-10FF SW;ABOVE 7FFFF-80000 EN",
+		"directory", "NAMESAVE MONDCSS", NULL });
+}
+
+/* Rx = 2, Ry = 4, as an answer: start and end. */
+static struct cp_result call(const char *name, uint64_t subcode)
+{
+	fx_put_name(NAME, name);
+	fx.gr[2] = NAME;
+	fx.gr[4] = subcode;
+	return fx_diag(2, 4, 0x64);
+}
+
+static struct cp_result call_31(const char *name, uint64_t subcode)
+{
+	struct cp_insn insn = { .cpu = 0, .gr = fx.gr, .amode = 31 };
+
+	fx_put_name(NAME, name);
+	fx.gr[2] = UINT64_C(0xaaaaaaaa80000000) | NAME;
+	fx.gr[4] = UINT64_C(0xbbbbbbbb00000000) | subcode;
+	return cp_diagnose(fx.cp, &insn, 2, 4, 0x64);
+}
+
+#define refused(result, rc) \
+	do { \
+		ck_cc(result, 2); \
+		ck_assert_uint_eq(fx.gr[4], (rc)); \
+	} while (0)
+
+#define ck_range(first, last) \
+	do { \
+		ck_assert_uint_eq(fx.gr[2], (first)); \
+		ck_assert_uint_eq(fx.gr[4], (last)); \
+	} while (0)
+
+START_TEST(load_and_purge)
+{
+	ck_cc(call("MONDCSS", 0x20), 0);
+	ck_range(0x800000, 0x9fffff);
+	ck_assert_uint_eq(fx.storage_changes, 1);
+	ck_assert_int_eq(cp_page_access(fx.cp, 0x800000), CP_ACCESS_READ);
+	ck_assert_uint_eq(fx.events[CP_EVENT_SEGMENT], 1);
+	ck_assert_str_eq(fx.last_name, "MONDCSS");
+	ck_assert_str_eq(fx.last_text, "loaded");
+	ck_assert_uint_eq(dcss_find(fx.cp, "MONDCSS")->users, 1);
+	/* Again: the same answer, and nothing happens. */
+	ck_cc(call("MONDCSS", 0x20), 0);
+	ck_range(0x800000, 0x9fffff);
+	ck_assert_uint_eq(dcss_find(fx.cp, "MONDCSS")->users, 1);
+	ck_assert_uint_eq(fx.storage_changes, 1);
+	ck_cc(call("MONDCSS", 0x08), 0);
+	ck_assert_str_eq(fx.last_text, "purged");
+	ck_assert_uint_eq(fx.storage_changes, 2);
+	ck_assert_int_eq(cp_page_access(fx.cp, 0x800000), CP_ACCESS_NONE);
+	ck_cc(call("MONDCSS", 0x08), 1);
+	ck_assert_uint_eq(fx.storage_changes, 2);
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"segment\":\"MONDCSS\""));
+}
+END_TEST
+
+START_TEST(unknown_names)
+{
+	static const uint8_t subcodes[] = { 0x20, 0x24, 0x08, 0x2c };
+
+	refused(call("NONE", subcodes[_i]), DCSS_RC_NOT_FOUND);
+	refused(call("mondcss1", subcodes[_i]), DCSS_RC_NOT_FOUND);
+	memset(fx_at(NAME, 8), 0xff, 8);
+	fx.gr[2] = NAME;
+	fx.gr[4] = subcodes[_i];
+	refused(fx_diag(2, 4, 0x64), DCSS_RC_NOT_FOUND);
+	memset(fx_at(NAME, 8), 0, 8);
+	fx.gr[4] = subcodes[_i];
+	refused(fx_diag(2, 4, 0x64), DCSS_RC_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(unknown_subcodes)
+{
+	static const uint64_t subcodes[] = { 0x10, 0x14, 0x1c, 0x28, 0x30, 0x3c, 0x120, UINT64_MAX,
+					     UINT64_C(0x100000020) };
+
+	refused(call("MONDCSS", subcodes[_i]), DCSS_RC_BAD_SUBCODE);
+}
+END_TEST
+
+START_TEST(restricted)
+{
+	refused(call("SECRET", 0x20), DCSS_RC_NOT_AUTHORISED);
+	refused(call("SECRET", 0x24), DCSS_RC_NOT_AUTHORISED);
+	ck_cc(call("SECRET", 0x2c), 1);
+	ck_cc(call("SECRET", 0x08), 1);
+}
+END_TEST
+
+START_TEST(exclusive)
+{
+	refused(call("MONDCSS", 0x24), DCSS_RC_NOT_AUTHORISED);
+	ck_cc(call("PART", 0x24), 0);
+	ck_range(0x980000, 0xa7ffff);
+	ck_assert(dcss_find(fx.cp, "PART")->exclusive);
+	ck_cc(call("PART", 0x24), 0);
+	refused(call("PART", 0x20), DCSS_RC_IN_USE);
+	ck_cc(call("PART", 0x08), 0);
+	ck_cc(call("PART", 0x20), 0);
+	refused(call("PART", 0x24), DCSS_RC_IN_USE);
+}
+END_TEST
+
+START_TEST(overlap)
+{
+	ck_cc(call("PART", 0x20), 0);
+	refused(call("MONDCSS", 0x20), DCSS_RC_OVERLAP);
+	ck_cc(call("PART", 0x08), 0);
+	ck_cc(call("MONDCSS", 0x20), 0);
+	refused(call("PART", 0x20), DCSS_RC_OVERLAP);
+	ck_cc(call("MULTI", 0x20), 0);
+}
+END_TEST
+
+START_TEST(inside_storage)
+{
+	ck_cc(call("INSIDE", 0x20), 1);
+	ck_range(0x300000, 0x3fffff);
+	ck_cc(call("INSIDE", 0x20), 1);
+	ck_cc(call("INSIDE", 0x08), 0);
+	ck_cc(call("EDGE", 0x20), 1);
+	ck_range(0x3ff000, 0x400fff);
+}
+END_TEST
+
+START_TEST(no_storage_behind_it)
+{
+	refused(call("FAR", 0x20), DCSS_RC_PAGING);
+	ck_assert_uint_eq(fx.storage_changes, 0);
+}
+END_TEST
+
+START_TEST(skeleton_and_pending_purge)
+{
+	struct cp_segment_config config = { .name = "NEW", .ranges = 1,
+					    .range = { { 0x500, 0x50f, DCSS_EN } } };
+	char err[256];
+
+	ck_assert_int_eq(dcss_define(fx.cp, &config, err, sizeof(err)), 0);
+	refused(call("NEW", 0x20), DCSS_RC_NOT_FOUND);
+	refused(call("NEW", 0x2c), DCSS_RC_NOT_FOUND);
+	refused(call("NEW", 0x08), DCSS_RC_NOT_FOUND);
+	ck_assert_int_eq(dcss_save(fx.cp, "NEW", err, sizeof(err)), 0);
+	ck_cc(call("NEW", 0x20), 0);
+	ck_assert_int_eq(dcss_purge(fx.cp, "NEW", err, sizeof(err)), 0);
+	ck_assert_ptr_null(dcss_find(fx.cp, "NEW"));
+	ck_cc(call("NEW", 0x2c), 0);
+	ck_cc(call("NEW", 0x20), 0);
+	ck_cc(call("NEW", 0x08), 0);
+	refused(call("NEW", 0x20), DCSS_RC_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(find)
+{
+	ck_cc(call("MULTI", 0x2c), 1);
+	ck_range(0x500000, 0x53ffff);
+	ck_cc(call("MULTI", 0x20), 0);
+	ck_cc(call("MULTI", 0x2c), 0);
+	ck_range(0x500000, 0x53ffff);
+	ck_cc(call("ABOVE", 0x2c), 1);
+	ck_range(0x7ffff000u, 0x80000fffu);
+}
+END_TEST
+
+START_TEST(forms_of_31_bits)
+{
+	ck_cc(call_31("MULTI", 0x0c), 1);
+	ck_range(UINT64_C(0xaaaaaaaa00500000), UINT64_C(0xbbbbbbbb0053ffff));
+	ck_cc(call_31("MULTI", 0x04), 0);
+	ck_range(UINT64_C(0xaaaaaaaa00500000), UINT64_C(0xbbbbbbbb0053ffff));
+	ck_cc(call_31("MULTI", 0x08), 0);
+	ck_cc(call_31("MULTI", 0x00), 0);
+	ck_cc(call_31("MULTI", 0x0c), 0);
+	ck_cc(call_31("MULTI", 0x2c), 0);
+	ck_range(0x500000, 0x53ffff);
+	for (unsigned int i = 0; i < 2; i++) {
+		ck_cc(call_31("ABOVE", i ? 0x0c : 0x00), 2);
+		ck_assert_uint_eq(fx.gr[4], UINT64_C(0xbbbbbbbb00000028));
+	}
+	ck_pgm(call("MULTI", 0x00), PGM_SPECIFICATION);
+	ck_pgm(call("MULTI", 0x04), PGM_SPECIFICATION);
+	ck_pgm(call("MULTI", 0x0c), PGM_SPECIFICATION);
+	ck_pgm(call("MULTI", 0x18), PGM_SPECIFICATION);
+}
+END_TEST
+
+static const struct { uint64_t addr, subcode; uint16_t pgm; } bad_names[] = {
+	{ NAME + 4, 0x20, PGM_SPECIFICATION }, { NAME + 1, 0x08, PGM_SPECIFICATION },
+	{ UINT64_MAX, 0x20, PGM_SPECIFICATION }, { 0x400000, 0x20, PGM_ADDRESSING },
+	{ UINT64_MAX - 7, 0x24, PGM_ADDRESSING }, { 0x800000, 0x08, PGM_ADDRESSING },
+	{ QIN + 4, 0x38, PGM_SPECIFICATION }, { 0x3ff0, 0x38, PGM_SPECIFICATION },
+	{ 0x400000, 0x38, PGM_ADDRESSING }, { UINT64_MAX, 0x38, PGM_SPECIFICATION },
+	{ UINT64_MAX - 31, 0x38, PGM_ADDRESSING },
+};
+
+START_TEST(hostile_addresses)
+{
+	fx.gr[2] = bad_names[_i].addr;
+	fx.gr[4] = bad_names[_i].subcode;
+	ck_pgm(fx_diag(2, 4, 0x64), bad_names[_i].pgm);
+	ck_assert_uint_eq(fx.gr[4], bad_names[_i].subcode);
+}
+END_TEST
+
+START_TEST(same_register)
+{
+	fx.gr[2] = 0x20;
+	ck_pgm(fx_diag(2, 2, 0x64), PGM_SPECIFICATION);
+}
+END_TEST
+
+/* Name of 31 bits at any byte, across pages. */
+START_TEST(name_across_pages)
+{
+	struct cp_insn insn = { .cpu = 0, .gr = fx.gr, .amode = 31 };
+
+	fx_put_name(0x3ffd, "MULTI");
+	fx.gr[2] = 0x3ffd;
+	fx.gr[4] = 0x0c;
+	ck_cc(cp_diagnose(fx.cp, &insn, 2, 4, 0x64), 1);
+	ck_range(0x500000, 0x53ffff);
+}
+END_TEST
+
+static uint8_t *put_qin(const char *name, uint32_t out, uint16_t len)
+{
+	uint8_t *qin = fx_at(QIN, 24);
+
+	/* Linux leaves the rest as it is. */
+	memset(qin, 0xee, 24);
+	qin[0] = 0x0c;
+	fx_put_name(QIN + 8, name);
+	put_be32(qin + 16, out);
+	put_be16(qin + 20, len);
+	fx.gr[2] = QIN;
+	fx.gr[4] = 0x38;
+	return qin;
+}
+
+START_TEST(segext)
+{
+	static const uint64_t ranges[6] = {
+		0x500001, 0x50f000, 0x510005, 0x51f000, 0x530002, 0x53f000,
+	};
+	uint8_t *qin = put_qin("MULTI", QOUT, 120), *out = fx_at(QOUT, 121);
+
+	memset(out, 0xee, 121);
+	ck_cc(fx_diag(2, 4, 0x64), 1);
+	ck_assert_uint_eq(qin[4], 0);
+	ck_assert_uint_eq(get_be64(out), 0x500000);
+	ck_assert_uint_eq(get_be64(out + 8), 0x53ffff);
+	ck_assert_uint_eq(get_be32(out + 16), 3);
+	ck_assert_uint_eq(get_be32(out + 20), 3);
+	for (unsigned int i = 0; i < 6; i++)
+		ck_assert_uint_eq(get_be64(out + 24 + 8 * i), ranges[i]);
+	ck_assert_uint_eq(out[72], 0xee);
+	ck_cc(call("MULTI", 0x20), 0);
+	put_qin("MULTI", QOUT, 120);
+	ck_cc(fx_diag(2, 4, 0x64), 0);
+	put_qin("MONDCSS", QOUT, 120);
+	ck_cc(fx_diag(2, 4, 0x64), 1);
+	ck_assert_uint_eq(get_be64(out + 24), 0x800006);
+}
+END_TEST
+
+static const struct { uint16_t room; uint32_t listed; } rooms[] = {
+	{ 24, 0 }, { 39, 0 }, { 40, 1 }, { 71, 2 }, { 72, 3 }, { 0x7fff, 3 },
+};
+
+START_TEST(segext_with_little_room)
+{
+	uint8_t *out = fx_at(QOUT, 120);
+
+	memset(out, 0xee, 120);
+	put_qin("MULTI", QOUT, rooms[_i].room);
+	ck_cc(fx_diag(2, 4, 0x64), 1);
+	ck_assert_uint_eq(get_be32(out + 16), 3);
+	ck_assert_uint_eq(get_be32(out + 20), rooms[_i].listed);
+	ck_assert_uint_eq(out[24 + 16 * rooms[_i].listed], 0xee);
+}
+END_TEST
+
+START_TEST(segext_of_31_bits)
+{
+	static const uint32_t expected[10] = {
+		0x500000, 0x53ffff, 3, 3, 0x500001, 0x50f000, 0x510005, 0x51f000, 0x530002, 0x53f000,
+	};
+	struct cp_insn insn = { .cpu = 0, .gr = fx.gr, .amode = 31 };
+	uint8_t *out = fx_at(QOUT, 64), *qin;
+
+	put_qin("MULTI", QOUT, 64);
+	fx.gr[4] = 0x18;
+	ck_cc(cp_diagnose(fx.cp, &insn, 2, 4, 0x64), 1);
+	for (unsigned int i = 0; i < 10; i++)
+		ck_assert_uint_eq(get_be32(out + 4 * i), expected[i]);
+	put_qin("MULTI", QOUT, 23);
+	fx.gr[4] = 0x18;
+	ck_cc(cp_diagnose(fx.cp, &insn, 2, 4, 0x64), 1);
+	ck_assert_uint_eq(get_be32(out + 12), 0);
+	put_qin("MULTI", QOUT, 15);
+	fx.gr[4] = 0x18;
+	ck_pgm(cp_diagnose(fx.cp, &insn, 2, 4, 0x64), PGM_SPECIFICATION);
+	qin = put_qin("ABOVE", QOUT, 64);
+	fx.gr[4] = 0x18;
+	refused(cp_diagnose(fx.cp, &insn, 2, 4, 0x64), DCSS_RC_BAD_SUBCODE);
+	ck_assert_uint_eq(qin[4], DCSS_RC_BAD_SUBCODE);
+}
+END_TEST
+
+START_TEST(segext_refused)
+{
+	uint8_t *qin = put_qin("NONE", QOUT, 120);
+
+	refused(fx_diag(2, 4, 0x64), DCSS_RC_NOT_FOUND);
+	ck_assert_uint_eq(qin[4], DCSS_RC_NOT_FOUND);
+	put_qin("MULTI", QOUT, 120)[0] = 0x0d;
+	refused(fx_diag(2, 4, 0x64), DCSS_RC_BAD_SUBCODE);
+	ck_assert_uint_eq(get_be64(fx_at(QOUT, 8)), 0);
+}
+END_TEST
+
+static const struct { uint32_t out; uint16_t len, pgm; } bad_outputs[] = {
+	{ QOUT, 23, PGM_SPECIFICATION }, { QOUT, 0, PGM_SPECIFICATION },
+	{ QOUT, 0x8000, PGM_SPECIFICATION }, { QOUT, 0xffff, PGM_SPECIFICATION },
+	{ 0x80000000, 120, PGM_SPECIFICATION }, { 0xffffffff, 120, PGM_SPECIFICATION },
+	{ 0x400000, 120, PGM_ADDRESSING }, { 0x3fffe0, 120, PGM_ADDRESSING },
+	{ 0x7fffffff, 120, PGM_ADDRESSING }, { 0x800000, 120, PGM_PROTECTION },
+};
+
+START_TEST(segext_hostile_output)
+{
+	ck_cc(call("MONDCSS", 0x20), 0);
+	put_qin("MULTI", bad_outputs[_i].out, bad_outputs[_i].len);
+	ck_pgm(fx_diag(2, 4, 0x64), bad_outputs[_i].pgm);
+	ck_assert_uint_eq(*fx_at(0x3fffe8, 1), 0);
+	ck_assert_uint_eq(*fx_at(0x800003, 1), 0);
+}
+END_TEST
+
+/* The list lies in a segment that cannot be stored into. */
+START_TEST(segext_read_only_list)
+{
+	static const char *const names[] = { "MULTI", "NONE" };
+
+	ck_cc(call("MONDCSS", 0x20), 0);
+	put_qin(names[_i], QOUT, 120);
+	memcpy(fx_at(0x800100, 24), fx_at(QIN, 24), 24);
+	fx.gr[2] = 0x800100;
+	ck_pgm(fx_diag(2, 4, 0x64), PGM_PROTECTION);
+	ck_assert_uint_eq(*fx_at(0x800104, 1), 0xee);
+}
+END_TEST
+
+START_TEST(segext_across_pages)
+{
+	put_qin("MULTI", 0x4ff9, 120);
+	ck_cc(fx_diag(2, 4, 0x64), 1);
+	ck_assert_uint_eq(get_be64(fx_at(0x4ff9 + 8, 8)), 0x53ffff);
+}
+END_TEST
+
+static const struct { uint8_t subcode; enum fault_point point; } points[] = {
+	{ 0x20, FAULT_DIAG64_LOADSHR }, { 0x24, FAULT_DIAG64_LOADNSR },
+	{ 0x08, FAULT_DIAG64_PURGESEG }, { 0x2c, FAULT_DIAG64_FINDSEG },
+	{ 0x38, FAULT_DIAG64_SEGEXT },
+};
+
+static struct cp_result call_point(unsigned int i)
+{
+	if (points[i].subcode != 0x38)
+		return call("MULTI", points[i].subcode);
+	put_qin("MULTI", QOUT, 120);
+	return fx_diag(2, 4, 0x64);
+}
+
+static void arm(enum fault_point point, enum fault_kind kind, uint32_t value)
+{
+	struct fault_rule rule = { .point = point, .path = FAULT_ANY_PATH, .name = "MULTI",
+				   .when = FAULT_NTH, .n = 1, .kind = kind, .value = value };
+	char err[256];
+
+	ck_assert_msg(fault_arm(fx.cp, &rule, err, sizeof(err)) > 0, "%s", err);
+}
+
+START_TEST(faults_instead)
+{
+	arm(points[_i].point, FAULT_CC, 3);
+	ck_cc(call_point((unsigned int)_i), 3);
+	ck_assert_uint_eq(fx.gr[4], points[_i].subcode);
+	arm(points[_i].point, FAULT_RC, 1234);
+	refused(call_point((unsigned int)_i), 1234);
+	arm(points[_i].point, FAULT_PGM, PGM_OPERATION);
+	ck_pgm(call_point((unsigned int)_i), PGM_OPERATION);
+	ck_assert_uint_eq(fx.storage_changes, 0);
+	ck_assert_uint_eq(get_be64(fx_at(QOUT, 8)), 0);
+	ck_assert_uint_eq(fault_reached(fx.cp, points[_i].point), 3);
+}
+END_TEST
+
+START_TEST(dropped)
+{
+	static const uint8_t cc[] = { 0, 0, 0, 1, 1 };
+	bool purge = points[_i].subcode == 0x08;
+
+	if (purge)
+		ck_cc(call("MULTI", 0x20), 0);
+	arm(points[_i].point, FAULT_DROP, 0);
+	ck_cc(call_point((unsigned int)_i), cc[_i]);
+	ck_assert_int_eq(dcss_find(fx.cp, "MULTI")->loaded, purge);
+	ck_assert_uint_eq(fx.gr[2], _i < 2 ? 0x500000 : _i < 4 ? NAME : QIN);
+	ck_assert_uint_eq(get_be64(fx_at(QOUT, 8)), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("diag 64");
+	TCase *tc = tcase_create("segment");
+
+	tcase_add_checked_fixture(tc, setup, fx_teardown);
+	tcase_add_test(tc, load_and_purge);
+	tcase_add_loop_test(tc, unknown_names, 0, 4);
+	tcase_add_loop_test(tc, unknown_subcodes, 0, 9);
+	tcase_add_test(tc, restricted);
+	tcase_add_test(tc, exclusive);
+	tcase_add_test(tc, overlap);
+	tcase_add_test(tc, inside_storage);
+	tcase_add_test(tc, no_storage_behind_it);
+	tcase_add_test(tc, skeleton_and_pending_purge);
+	tcase_add_test(tc, find);
+	tcase_add_test(tc, forms_of_31_bits);
+	tcase_add_loop_test(tc, hostile_addresses, 0, sizeof(bad_names) / sizeof(bad_names[0]));
+	tcase_add_test(tc, same_register);
+	tcase_add_test(tc, name_across_pages);
+	tcase_add_test(tc, segext);
+	tcase_add_loop_test(tc, segext_with_little_room, 0, sizeof(rooms) / sizeof(rooms[0]));
+	tcase_add_test(tc, segext_of_31_bits);
+	tcase_add_test(tc, segext_refused);
+	tcase_add_loop_test(tc, segext_hostile_output, 0,
+			    sizeof(bad_outputs) / sizeof(bad_outputs[0]));
+	tcase_add_loop_test(tc, segext_read_only_list, 0, 2);
+	tcase_add_test(tc, segext_across_pages);
+	tcase_add_loop_test(tc, faults_instead, 0, 5);
+	tcase_add_loop_test(tc, dropped, 0, 5);
+	suite_add_tcase(suite, tc);
+	return fx_run(suite);
+}
