@@ -38,6 +38,9 @@ class Ref:
     def __add__(self, addend: int) -> Ref:
         return Ref(self.index, self.addend + addend)
 
+    def __sub__(self, addend: int) -> Ref:
+        return self + -addend
+
 
 @dataclass(frozen=True)
 class Out:

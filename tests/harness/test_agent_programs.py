@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT
+"""The agent's requests, executed by this machine's kernel: programs, files, modules, the log."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import host_agent
+import pytest
+
+from zvmlab.agent import Agent
+from zvmlab.agent_results import ModuleFailed, ProgramFailed, decode_log
+from zvmlab.agent_wire import CHUNK_MAX, AgentError, Request, Status, Writer
+from zvmlab.agent_worker import Process
+from zvmlab.errors import Timeout
+
+SH = "/bin/sh"
+# Numbers of this machine's system calls, to compare with; the agent has its own.
+FINIT_MODULE, DELETE_MODULE = (313, 176) if os.uname().machine == "x86_64" else (273, 106)
+
+
+@pytest.fixture(scope="module", params=["native", "asan"])
+def binary(request: pytest.FixtureRequest) -> Path:
+    """The agent compiled for this machine."""
+    return host_agent.build(request.param)
+
+
+@pytest.fixture
+def agent(binary: Path) -> Iterator[Agent]:
+    """An agent that has answered HELLO."""
+    with host_agent.running(binary) as (stream, _):
+        yield Agent(stream)
+
+
+def test_run(agent: Agent) -> None:
+    result = agent.run(
+        [SH, "-c", 'cat; echo "$1$V" >&2; pwd; exit 7', "x", "yes"],
+        {"V": "!"},
+        stdin=b"input\n",
+        cwd="/tmp",
+    )
+    assert (result.status, result.signal, result.timed_out, result.cut) == (7, None, False, False)
+    assert (result.stdout, result.stderr) == (b"input\n/tmp\n", b"yes!\n")
+    assert not result.ok
+    with pytest.raises(ProgramFailed, match="ended with status 7: yes!"):
+        result.check()
+    assert agent.run(["true"]).check().status == 0
+
+
+def test_run_ends_by_a_signal(agent: Agent) -> None:
+    result = agent.run([SH, "-c", "kill -TERM $$"])
+    assert (result.status, result.signal) == (None, signal.SIGTERM)
+    assert result.describe() == "was ended by SIGTERM"
+
+
+def test_run_time_limit_kills_the_group(agent: Agent) -> None:
+    began = time.monotonic()
+    result = agent.run([SH, "-c", "echo before; sleep 60 & sleep 60; echo after"], timeout=0.3)
+    assert time.monotonic() - began < 4
+    assert (result.timed_out, result.signal, result.ok) == (True, signal.SIGKILL, False)
+    assert result.stdout == b"before\n"
+    assert result.seconds >= 0.3
+
+
+@pytest.mark.parametrize(
+    "argv, cwd, error",
+    [
+        (["/nonexistent"], "/", errno.ENOENT),
+        (["no-such-program"], "/", errno.ENOENT),
+        (["/etc/passwd"], "/", errno.EACCES),
+        (["true"], "/nonexistent", errno.ENOENT),
+    ],
+)
+def test_what_cannot_be_started(agent: Agent, argv: list[str], cwd: str, error: int) -> None:
+    with pytest.raises(OSError) as caught:
+        agent.run(argv, cwd=cwd)
+    assert caught.value.errno == error
+    program = agent.spawn(argv, cwd=cwd)
+    with pytest.raises(OSError) as caught:
+        program.wait()
+    assert caught.value.errno == error
+
+
+def test_large_input_and_output(agent: Agent) -> None:
+    data = os.urandom(3 << 20)
+    assert agent.run(["cat"], stdin=data).stdout == data
+    result = agent.run([SH, "-c", "head -c 9000000 /dev/zero; echo end >&2"])
+    assert (len(result.stdout), result.cut, result.stderr) == (8 << 20, True, b"end\n")
+    # A program that does not read its input is not an obstacle.
+    assert agent.run(["true"], stdin=data).status == 0
+
+
+def test_a_grandchild_that_keeps_the_pipes_is_not_waited_for(agent: Agent) -> None:
+    began = time.monotonic()
+    result = agent.run([SH, "-c", "sleep 3 & echo started"])
+    assert (result.status, result.stdout) == (0, b"started\n")
+    assert time.monotonic() - began < 2
+
+
+def test_inherited_files(agent: Agent) -> None:
+    fd = agent.open("/dev/null").check()
+    script = [SH, "-c", f"test -e /proc/self/fd/{fd}"]
+    assert agent.run(script).status == 1
+    assert agent.run(script, inherit=True).status == 0
+    assert agent.run(["ls", "/proc/self/fd"]).stdout.split() == [b"0", b"1", b"2", b"3"]
+
+
+def test_programs_when_the_agents_own_standard_files_are_closed(agent: Agent) -> None:
+    for fd in (0, 1):
+        assert agent.close(fd).ret == 0
+    assert agent.run(["cat"], stdin=b"still works").stdout == b"still works"
+
+
+def test_spawn_wait_signal(agent: Agent) -> None:
+    program = agent.spawn(
+        [SH, "-c", "trap 'echo got; exit 3' USR1; echo ready; while :; do sleep 0.05; done"]
+    )
+    with pytest.raises(Timeout, match="did not end within 0.2 s"):
+        program.wait(0.2)
+    program.signal(signal.SIGUSR1)
+    result = program.wait(10)
+    assert (result.status, result.stdout) == (3, b"ready\ngot\n")
+    with pytest.raises(AgentError) as caught:
+        program.wait()
+    assert caught.value.status == Status.NO_PROCESS
+    with pytest.raises(AgentError):
+        Process(agent, 12345, ["x"]).signal(1)
+
+
+def test_kill(agent: Agent) -> None:
+    program = agent.spawn(["sleep", "60"])
+    program.kill()
+    assert program.wait(10).signal == signal.SIGKILL
+    other = agent.spawn(["sleep", "60"])
+    result = other.wait(0.1, kill=True)
+    assert (result.signal, result.timed_out) == (signal.SIGKILL, True)
+    ended = agent.spawn(["true"])
+    time.sleep(0.3)
+    with pytest.raises(ProcessLookupError):
+        ended.signal(signal.SIGTERM)
+
+
+def test_sixty_four_programs_at_once(agent: Agent) -> None:
+    programs = [agent.spawn(["sleep", "60"]) for _ in range(64)]
+    with pytest.raises(OSError) as caught:
+        agent.spawn(["true"])
+    assert caught.value.errno == errno.EMFILE
+    for program in programs:
+        program.kill()
+    assert {program.wait(10).signal for program in programs} == {signal.SIGKILL}
+    assert agent.run(["true"]).status == 0
+
+
+def test_programs_beside_each_other(agent: Agent) -> None:
+    program = agent.spawn([sys.executable, "-c", "input(); print('done')"], stdin=b"\n")
+    assert agent.worker("other").run(["echo", "hi"]).stdout == b"hi\n"
+    assert program.wait(20).stdout == b"done\n"
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"",
+        Writer().u32(0).payload(),
+        Writer().u32(100).u16(0).u16(0).string("/").blob(b"").u8(0).payload(),
+        Writer().u32(100).u16(1).string("a\0b").u16(0).string("/").blob(b"").u8(0).payload(),
+        Writer().u32(100).u16(2000).payload(),
+        Writer().u32(100).u16(1).u32(0xFFFFFFFF).payload(),
+        Writer().u32(100).u16(1).string("true").u16(0).string("/").blob(b"").u8(0).u8(0).payload(),
+    ],
+)
+def test_malformed_programs(agent: Agent, payload: bytes) -> None:
+    with pytest.raises(AgentError) as caught:
+        agent.ask(Request.RUN, payload, "nonsense")
+    assert caught.value.status == Status.MALFORMED
+    assert agent.run(["true"]).status == 0
+
+
+def test_files(agent: Agent, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    data = os.urandom(CHUNK_MAX + 12345)
+    with pytest.raises(FileNotFoundError):
+        agent.write_file(str(file), data)
+    agent.write_file(str(file), data, 0o751)
+    assert file.read_bytes() == data
+    assert file.stat().st_mode & 0o7777 == 0o751
+    assert agent.read_file(str(file)) == data
+    agent.write_file(str(file), b"short", 0o600)
+    assert agent.read_file(str(file)) == b"short"
+    agent.write_file(str(file), b"er", append=True)
+    assert agent.read_file(str(file)) == b"shorter"
+    agent.write_file(str(file), b"", 0o600)
+    assert agent.read_file(str(file)) == b""
+    assert agent.read_file("/proc/self/comm").startswith(b"zvmlab-agent")
+    for path, kind in ((str(tmp_path / "none"), FileNotFoundError), ("/", IsADirectoryError)):
+        with pytest.raises(kind):
+            agent.read_file(path)
+    with pytest.raises(OSError) as caught:
+        agent.write_file("/dev/full", b"x", 0o600)
+    assert caught.value.errno == errno.ENOSPC
+
+
+def test_modules_that_cannot_be_loaded(agent: Agent, tmp_path: Path) -> None:
+    assert agent.insmod("nothing").errno == errno.ENOENT
+    (tmp_path / "x.ko").write_bytes(b"no module")
+    libc = ctypes.CDLL(None, use_errno=True)
+    with open(tmp_path / "x.ko", "rb") as file:
+        assert libc.syscall(FINIT_MODULE, file.fileno(), b"a=1", 0) == -1
+        expected = ctypes.get_errno()
+    refused = agent.insmod(str(tmp_path / "x.ko"), {"a": 1, "b": "two"})
+    assert refused.errno == expected
+    with pytest.raises(ModuleFailed, match="loading .*x.ko in the guest: "):
+        refused.check()
+    assert libc.syscall(DELETE_MODULE, b"no_such_module", os.O_NONBLOCK) == -1
+    assert agent.rmmod("no-such-module").errno == ctypes.get_errno()
+
+
+def test_kernel_log(agent: Agent) -> None:
+    try:
+        with open("/dev/kmsg", "rb"):
+            pass
+    except OSError:
+        with pytest.raises(OSError):
+            agent.dmesg()
+        return
+    position = agent.log_position()
+    assert all(line.sequence >= position for line in agent.dmesg(position))
+    assert len(agent.dmesg()) > 0
+
+
+def test_log_records_are_decoded() -> None:
+    text = b"6,339,5140900,-;NET: Registered\n KEY=value\n30,340,5690716,-,caller=T1;udevd\xff; b\n"
+    lines = decode_log(text)
+    assert [(line.sequence, line.level, line.text) for line in lines] == [
+        (339, 6, "NET: Registered"),
+        (340, 6, "udevd\ufffd; b"),
+    ]
+    assert lines[0].seconds == pytest.approx(5.1409)
