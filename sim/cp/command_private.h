@@ -122,7 +122,8 @@ bool cpcmd_number(const char *text, unsigned int base, uint64_t min, uint64_t ma
 const char *cpcmd_size(uint64_t bytes, char out[CPCMD_SIZE_LEN]);
 
 struct cpcmd_time {
-	unsigned int year, month, day, hour, minute, second, weekday;	/**< weekday: 0 = Sunday */
+	unsigned int year, month, day, hour, minute, second;
+	unsigned int weekday;	/**< 0 = Sunday */
 };
 /** UTC of a TOD value (epoch 1900-01-01; leap seconds are not counted). */
 struct cpcmd_time cpcmd_time(uint64_t tod);

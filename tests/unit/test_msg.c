@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* *MSG, and MESSAGE, MSGNOH and SMSG to the guest, peers and the operator. */
+/* *MSG: the guest's connection and the SMSGs that arrive on it. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -306,70 +306,6 @@ START_TEST(fault_drop)
 }
 END_TEST
 
-static enum iucv_type last_type;
-static uint8_t last_ipuser;
-
-static void remember(struct cp *cp, struct iucv_user *user, void *opaque,
-		     const struct iucv_event *event)
-{
-	(void)cp;
-	(void)user;
-	(void)opaque;
-	last_type = event->type;
-	last_ipuser = event->ipuser[0];
-}
-
-static const struct iucv_user_ops peer_ops = { .event = remember };
-
-/* A peer has no use for *MSG: its messages are events. */
-START_TEST(peer_connects)
-{
-	struct iucv_user *peer = iucv_user_create(fx.cp, "PEER", 4, &peer_ops, NULL);
-	struct iucv_parm parm = { .vmid = "*MSG", .msglim = 255 };
-
-	ck_assert_int_eq(iucv_call(fx.cp, peer, IUCV_CONNECT, &parm).cc, 0);
-	iucv_dispatch(fx.cp);
-	ck_assert_int_eq(last_type, IUCV_SEVERED);
-	ck_assert_int_eq(last_ipuser, 0);
-}
-END_TEST
-
-START_TEST(to_users)
-{
-	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "PEER", 4, &peer_ops, NULL));
-	ck_guest("MSG PEER  Hello, World ", 0, "");
-	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 1);
-	ck_operator("MSG PEER  Hello, World ", 0, "");
-	ck_assert_str_eq(fx.last_name, "PEER");
-	ck_assert_str_eq(fx.last_text, "13:24:57  * MSG FROM OPERATOR: Hello, World ");
-	ck_operator("MSGNOH PEER Hello", 0, "");
-	ck_assert_str_eq(fx.last_text, "Hello");
-	ck_operator("SMSG PEER Hello", 0, "");
-	ck_assert_str_eq(fx.last_text, "13:24:57  * SMSG FROM OPERATOR: Hello");
-	ck_operator("MSG OP Hello", 0, "");
-	ck_assert_str_eq(fx.last_name, "OPERATOR");
-	ck_operator("MSG * Hello", 0, "");
-	ck_assert_str_eq(fx.last_name, "OPERATOR");
-	ck_operator("M PEER a\x01\xff%s\"\\", 0, "");
-	ck_assert_str_eq(fx.last_text, "13:24:57  * MSG FROM OPERATOR: a..%s\"\\");
-	ck_assert_int_eq(msg_send(fx.cp, "ME", "PEER", "x", MSG_PLAIN), 0);
-	ck_assert_str_eq(fx.last_text, "13:24:57  * MSG FROM ME      : x");
-}
-END_TEST
-
-START_TEST(bad_users)
-{
-	ck_guest("MSG", 20, "HCPMSG020E Userid missing or invalid\n");
-	ck_guest("SMSG", 20, "HCPSMS020E Userid missing or invalid\n");
-	ck_guest("MSG OPERATOR", 26, MISSING("MSG"));
-	ck_guest("SMSG OPERATOR  ", 26, MISSING("SMS"));
-	ck_guest("MSG NOBODY A", 45, "HCPMSG045E NOBODY not logged on\n");
-	ck_guest("SMSG *MONITOR A", 45, "HCPSMS045E *MONITOR not logged on\n");
-	ck_guest("MSG NOBODYATALL A", 45, "HCPMSG045E NOBODYATALL not logged on\n");
-	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 0);
-}
-END_TEST
-
 START_TEST(reset)
 {
 	const uint16_t path = connected(255);
@@ -447,9 +383,6 @@ int main(void)
 	tcase_add_test(t, not_authorised);
 	tcase_add_test(t, fault_sever);
 	tcase_add_test(t, fault_drop);
-	tcase_add_test(t, peer_connects);
-	tcase_add_test(t, to_users);
-	tcase_add_test(t, bad_users);
 	tcase_add_test(t, reset);
 	tcase_add_test(t, save_load);
 	tcase_add_test(t, state_damaged);
