@@ -25,7 +25,7 @@ from zvmlab.terminal import Session, raw_terminal
 
 RUN_SECONDS = 60.0
 STDIN_MAX = 8 << 20
-_ELF = struct.Struct(">4sBB10xHH")
+_ELF_HEAD = 4096
 _EM_S390 = 22
 _PT_INTERP = 3
 _GREETING = "guest {name}: #cp COMMAND goes to CP; exit, or #cp LOGOFF, ends the guest\r\n"
@@ -133,26 +133,30 @@ def _config(arguments: argparse.Namespace, files: dict[str, Path], **more: Any) 
 def check_program(path: Path) -> None:
     """Refuse a local program that cannot run in the guest, and say why."""
     with open(path, "rb") as file:
-        head = file.read(4096)
+        head = file.read(_ELF_HEAD)
     if head[:4] != b"\x7fELF":
         raise UsageError(
             f"{path} is not a program for s390x but some other file; scripts run with"
             f" zvmlab run --file {path}:/script -- sh /script"
         )
-    magic, bits, order, _, machine = _ELF.unpack_from(head.ljust(_ELF.size, b"\0"))
-    if (bits, order, machine) != (2, 2, _EM_S390):
-        raise UsageError(
-            f"{path} is a program for another machine; build it with s390x-linux-gnu-gcc -static"
-        )
-    offset, size, count = (
-        *struct.unpack_from(">Q", head, 32),
-        *struct.unpack_from(">HH", head, 54),
-    )
-    for at in range(offset, min(offset + size * count, len(head) - 4), max(size, 1)):
-        if struct.unpack_from(">I", head, at)[0] == _PT_INTERP:
+    try:
+        # EI_CLASS and EI_DATA say which layout the rest has; ours is 64 bits, big-endian.
+        bits, order = head[4:6]
+        (machine,) = struct.unpack_from(">H", head, 18)
+        (offset,) = struct.unpack_from(">Q", head, 32)
+        size, count = struct.unpack_from(">HH", head, 54)
+        if (bits, order, machine) != (2, 2, _EM_S390):
             raise UsageError(
-                f"{path} needs shared libraries, which the guest has not; link it with -static"
+                f"{path} is a program for another machine;"
+                " build it with s390x-linux-gnu-gcc -static"
             )
+        kinds = [struct.unpack_from(">I", head, offset + size * i)[0] for i in range(count)]
+    except (struct.error, ValueError) as error:
+        raise UsageError(f"{path} is damaged; its ELF header cannot be read") from error
+    if _PT_INTERP in kinds:
+        raise UsageError(
+            f"{path} needs shared libraries, which the guest has not; link it with -static"
+        )
 
 
 def _local_program(text: str) -> Path | None:

@@ -52,12 +52,17 @@ class Fake:
 
 
 @pytest.fixture
-def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fake]:
-    """A fake emulator and empty places; afterwards neither process nor directory is left."""
+def fake(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Fake]:
+    """A fake emulator and empty places; afterwards neither process nor directory is left.
+
+    The cache belongs to all tests of the worker, so that the agent is compiled once.
+    """
     run = Path(tempfile.mkdtemp(prefix="zvmlab-test-", dir="/tmp"))
     emulator = HERE / "fake_emulator.py"
     monkeypatch.setenv("ZVMLAB_RUN", str(run))
-    monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
     monkeypatch.setenv("ZVMLAB_QEMU", str(emulator))
     monkeypatch.setenv("FAKE_PIDFILE", str(tmp_path / "pid"))
     for name in ("kernel", "image"):

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""The zvmlab command: one clear sentence, the right exit code, no process left behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from fake_guest import Fake, fake
+
+from zvmlab.cli import parser
+from zvmlab.cli_guest import check_program
+from zvmlab.console import Console
+from zvmlab.errors import UsageError
+from zvmlab.guest import Guest
+from zvmlab.guest_config import GuestConfig
+
+__all__ = ["fake"]  # a fixture: importing it is using it
+ZVMLAB = Path(__file__).resolve().parents[2] / "zvmlab"
+COMPILER = "s390x-linux-gnu-gcc"
+needs_compiler = pytest.mark.skipif(not shutil.which(COMPILER), reason=f"{COMPILER} is missing")
+
+
+def _zvmlab(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(ZVMLAB), *arguments],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+        check=False,
+        **options,  # type: ignore[call-overload]
+    )
+
+
+def _one_sentence(done: subprocess.CompletedProcess[str], code: int, *words: str) -> None:
+    lines = [line for line in done.stderr.splitlines() if line]
+    assert done.returncode == code, done.stderr
+    assert len(lines) == 1 and lines[0].startswith("zvmlab: "), done.stderr
+    for word in words:
+        assert word in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], ("the following arguments are required: COMMAND", "see zvmlab --help")),
+        (["nosuch"], ("invalid choice: 'nosuch'",)),
+        (["run"], ("required: PROGRAM", "see zvmlab run --help")),
+        (["run", "--nosuch", "--", "true"], ("--nosuch",)),
+        (["run", "--cpus", "two", "--", "true"], ("--cpus: invalid int value: 'two'",)),
+        (["run", "--cpus", "65", "--", "true"], ("65 CPUs are not possible; 1 to 64 are",)),
+        (["run", "--storage", "lots", "--", "true"], ("storage extent 'lots'", "0.140M")),
+        (["run", "--segment", "X", "--", "true"], ("segment 'X'", "MONDCSS 9000-97FF SC RSTD")),
+        (["run", "--cp", "userid", "--", "true"], ("--cp userid: write KEY=VALUE",)),
+        (["run", "--cp", "storage=1M", "--", "true"], ("storage has an option of its own",)),
+        (["run", "--timeout", "0", "--", "true"], ("0 is not a number of seconds",)),
+        (["run", "--file", "/nosuch", "--", "true"], ("--file /nosuch: /nosuch is not a file",)),
+        (["run", "--file", "/bin/sh:sh", "--", "true"], ("path sh does not begin with /",)),
+        (["run", "./nosuch"], ("there is no program ./nosuch",)),
+        (["run", "/bin/true"], ("/bin/true is a program for another machine", "-static")),
+        (["run", "--name", "a/b", "--", "true"], ("'a/b' is not 1 to 32 letters",)),
+        (["run", "--kernel", "/nosuch/bzImage", "--", "true"], ("/nosuch/bzImage",)),
+        (["run", "--kernel", "buster", "--", "true"], ("'buster' is neither a suite",)),
+        (["cp", "QUERY TIME"], ("no guest is running; start one with zvmlab shell",)),
+        (["cp", "--guest", "x", "QUERY TIME"], ("no guest named x is running",)),
+        (["demo", "--sets", "0"], ("--sets 0: 1 to 100000 are possible",)),
+    ],
+)
+def test_wrong_usage(fake: Fake, arguments: list[str], words: tuple[str, ...]) -> None:
+    _one_sentence(_zvmlab(*arguments), 2, *words)
+
+
+def test_a_missing_emulator(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ZVMLAB_QEMU", "/nosuch/qemu")
+    _one_sentence(_zvmlab("build"), 2, "ZVMLAB_QEMU names /nosuch/qemu, which is no program")
+
+
+def test_debugging_shows_where(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ZVMLAB_DEBUG", "1")
+    done = _zvmlab("cp", "QUERY TIME")
+    assert done.returncode == 2 and "Traceback" in done.stderr
+
+
+def test_help_of_every_command_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    commands = ("run", "shell", "demo", "cp", "list", "trace", "fetch", "build", "doctor")
+    for command in commands:
+        with pytest.raises(SystemExit) as caught:
+            parser().parse_args([command, "--help"])
+        assert caught.value.code == 0
+        assert f"examples:\n  zvmlab {command}" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        parser().parse_args(["--help"])
+    text = capsys.readouterr().out
+    assert all(f"\n    {command} " in text for command in commands)
+
+
+def test_version() -> None:
+    done = _zvmlab("--version")
+    assert (done.returncode, done.stdout) == (0, "zvmlab 0.1.0\n")
+
+
+def test_program_and_its_options_are_told_apart() -> None:
+    for line in (
+        ["run", "--cpus", "2", "prog", "--cpus", "3"],
+        ["run", "--cpus", "2", "--", "prog", "--cpus", "3"],
+    ):
+        found = parser().parse_args(line)
+        assert (found.cpus, found.program) == (2, "prog")
+        assert found.arguments == ["--cpus", "3"]
+
+
+def test_output_on_a_full_disk(fake: Fake) -> None:
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run(
+            [str(ZVMLAB), "doctor"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 77
+    assert done.stderr == "zvmlab: cannot go on: No space left on device\n"
+
+
+def test_output_to_nobody(fake: Fake) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"{ZVMLAB} doctor | true; exit ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in (0, 1) and done.stderr == ""
+
+
+def test_cp_and_list_find_a_running_guest(fake: Fake) -> None:
+    with Guest(GuestConfig(name="here"), fake.folder / "logs", fake.products) as guest:
+        guest.start()
+        done = _zvmlab("cp", "QUERY TIME", "QUERY NAMES")
+        assert (done.returncode, done.stdout) == (0, "OK QUERY TIME\nOK QUERY NAMES\n")
+        assert _zvmlab("cp", "--guest", "here", "Q TIME").stdout == "OK Q TIME\n"
+        listing = _zvmlab("list").stdout.split()
+        assert listing == ["here", "pid", str(os.getpid()), "1", "CPU", "kernel", "fake"]
+    assert _zvmlab("list").stdout == ""
+
+
+def _run(fake: Fake, *options: str) -> subprocess.Popen[str]:
+    """zvmlab run with the fake emulator, a local kernel and a program that need no network."""
+    (fake.folder / "program").write_bytes(_elf())
+    argv = [str(ZVMLAB), "run", "--kernel", str(fake.folder / "kernel"), *options]
+    return subprocess.Popen(
+        [*argv, str(fake.folder / "program")],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _elf(machine: int = 22, interpreter: bool = False) -> bytes:
+    ident = b"\x7fELF\x02\x02\x01" + bytes(9)
+    header = ident + struct.pack(">HHIQQQIHHHHHH", 2, machine, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    return header + struct.pack(">IIQQQQQQ", 3 if interpreter else 1, 5, 0, 0, 0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"#!/bin/sh\n", "scripts run with zvmlab run --file"),
+        (b"", "is not a program for s390x"),
+        (_elf(machine=62), "is a program for another machine"),
+        (_elf(interpreter=True), "needs shared libraries"),
+        (_elf()[:20], "is damaged"),
+    ],
+)
+def test_programs_that_cannot_run(tmp_path: Path, data: bytes, text: str) -> None:
+    path = tmp_path / "program"
+    path.write_bytes(data)
+    with pytest.raises(UsageError, match=text):
+        check_program(path)
+
+
+def test_programs_that_can_run(tmp_path: Path) -> None:
+    path = tmp_path / "program"
+    path.write_bytes(_elf())
+    check_program(path)
+
+
+@needs_compiler
+def test_panic_is_255_with_the_consoles_tail(fake: Fake) -> None:
+    fake.mode("panic")
+    out, err = _run(fake).communicate(timeout=60)
+    assert "Kernel panic - not syncing: fake\n[    1.000001] CPU: 0 PID: 1" in err
+    assert "zvmlab: the guest's kernel reported a panic" in err.splitlines()[-1]
+    assert out == ""
+
+
+@needs_compiler
+@pytest.mark.parametrize(("mode", "code", "word"), [
+    ("panic", 255, "reported a panic"),
+    ("die", 1, "the emulator was killed by SIGKILL"),
+    ("refuse", 1, "exit code 1: fake: zvmlab-cp: no such option"),
+    ("exit", 1, "powered off unasked"),
+])  # fmt: skip
+def test_exit_codes(fake: Fake, mode: str, code: int, word: str) -> None:
+    fake.mode(mode)
+    process = _run(fake)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert word in err.splitlines()[-1]
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGKILL, -9)],
+)
+def test_signals_leave_no_emulator(fake: Fake, number: signal.Signals, code: int) -> None:
+    process = _run(fake)
+    pid = fake.pid
+    time.sleep(0.3)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert err == ("zvmlab: interrupted\n" if number == signal.SIGINT else "")
+    assert fake.gone()
+    assert not Path(f"/proc/{pid}").exists()
+    for left in fake.run.iterdir():  # SIGKILL leaves a directory, which the next guest removes
+        assert number == signal.SIGKILL
+        assert _zvmlab("list").stdout == ""
+        shutil.rmtree(left)
+
+
+@needs_compiler
+def test_kept_logs(fake: Fake) -> None:
+    fake.mode("panic")
+    keep = fake.folder / "kept"
+    _run(fake, "--keep", str(keep)).communicate(timeout=60)
+    assert "Kernel panic" in Console(keep / "console.log").text()
+    assert (keep / "emulator.log").exists()
+
+
+@needs_compiler
+def test_logs_that_cannot_be_kept(fake: Fake) -> None:
+    process = _run(fake, "--keep", "/dev/null/logs")
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 77
+    assert err == (
+        "zvmlab: cannot write /dev/null/logs (Not a directory); free some space or choose another"
+        " place with ZVMLAB_RUN or --keep\n"
+    )
