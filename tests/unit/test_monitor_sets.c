@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: MIT */
+/* Data sets: placing, messages, replies, limits, faults, refusals. */
+#include "monitor_peer.h"
+
+#include "zvmlab/dcss.h"
+
+static char err[256];
+static uint8_t pattern[8192];
+
+static void setup(void)
+{
+	fx_setup();
+	for (unsigned int i = 0; i < sizeof(pattern); i++)
+		pattern[i] = (uint8_t)(i * 7 + i / 256);
+}
+
+static void setup_with_segment(const char *segment)
+{
+	const char *const options[] = { "segment", segment, NULL };
+
+	fx_setup_with(options);
+}
+
+START_TEST(one_set)
+{
+	struct mon_element element = {
+		.type = MCE_EVENT, .domains = MON_DOMAIN_BIT(MON_USER) | MON_DOMAIN_BIT(MON_SSI),
+		.byte3 = 0x77, .data = pattern, .len = 5000, .phase = 4095,
+	};
+	struct peer *p = peer_user(0, WANT_BOTH, 10);
+	enum mon_fate fate;
+	struct mon_area_info area;
+	struct mon_set_info set;
+	const uint8_t *mce;
+
+	ck_assert_int_eq(monitor_deliver(fx.cp, MON_SAMPLE, &element, 1, &fate, err, sizeof(err)), 1);
+	ck_assert_int_eq(fate, MON_DELIVERED);
+	ck_assert_uint_eq(p->messages, 1);
+	ck_assert_uint_eq(peer_last(p)->trgcls, 0xe2c40000);
+	mce = peer_mce(peer_last(p), 0);
+	ck_assert_uint_eq(mce[0], MCE_EVENT);
+	ck_assert_uint_eq(mce[1], 0x08);
+	ck_assert_uint_eq(mce[2], 0x10);
+	ck_assert_uint_eq(mce[3], 0x77);
+	ck_assert(monitor_area(fx.cp, MON_SAMPLE, &area));
+	ck_assert_uint_eq(get_be32(mce + 4), area.start + 4095);
+	ck_assert_uint_eq(get_be32(mce + 8), area.start + 4095 + 4999);
+	ck_assert_mem_eq(fx_at(get_be32(mce + 4), 5000), pattern, 5000);
+	ck_assert_uint_eq(area.used, 3 * 4096);
+	ck_assert(monitor_set(fx.cp, 1, &set));
+	ck_assert_uint_eq(set.mca_start, get_be32(peer_last(p)->rmmsg));
+	ck_assert_uint_eq(set.mca_end, get_be32(peer_last(p)->rmmsg + 4));
+	ck_assert_uint_eq(set.waiting, 1);
+	ck_assert_int_eq(set.kind, MON_SAMPLE);
+	ck_assert_uint_eq(peer_info(p).outstanding, 1);
+	ck_assert_uint_eq(fx.events[CP_EVENT_MONITOR_MESSAGE], 1);
+	peer_reply(p);
+	ck_assert(!monitor_set(fx.cp, 1, &set));
+	ck_assert(!monitor_set(fx.cp, 0, &set));
+	ck_assert_uint_eq(peer_info(p).replied, 1);
+	ck_assert_uint_eq(peer_info(p).outstanding, 0);
+	ck_assert_uint_eq(fx.events[CP_EVENT_MONITOR_REPLIED], 1);
+	ck_assert_uint_eq(fx.last_event.value, 1);
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
+}
+END_TEST
+
+START_TEST(kinds)
+{
+	static const uint32_t classes[MON_KINDS] = { 0xe2c30000, 0xe2c40000, 0xc5c30000, 0xc5c40000 };
+	struct peer *p = peer_user(0, WANT_BOTH, 10);
+	struct mon_area_info area[MON_KINDS];
+
+	for (unsigned int kind = 0; kind < MON_KINDS; kind++) {
+		deliver(kind, 100, 0, 1, MON_DELIVERED);
+		ck_assert_uint_eq(peer_last(p)->trgcls, classes[kind]);
+		ck_assert(monitor_area(fx.cp, kind, &area[kind]));
+		ck_assert_uint_eq(area[kind].used, 4096);
+		ck_assert_uint_eq(get_be32(peer_mce(peer_last(p), 0) + 4), area[kind].start);
+		/* The control area lies before the records, never right behind them. */
+		ck_assert_uint_lt(get_be32(peer_last(p)->rmmsg), area[kind].start);
+	}
+	/* 512 pages: event low, sample high, configuration at the low end of each. */
+	ck_assert_uint_eq(area[MON_EVENT_CONFIG].start, FX_SEGMENT_START + 2 * 4096);
+	ck_assert_uint_eq(area[MON_EVENT_CONFIG].size, 66 * 4096);
+	ck_assert_uint_eq(area[MON_EVENT].start, FX_SEGMENT_START + (68 + 5) * 4096);
+	ck_assert_uint_eq(area[MON_EVENT].size, (256 - 68 - 5) * 4096);
+	ck_assert_uint_eq(area[MON_SAMPLE_CONFIG].start, FX_SEGMENT_START + (256 + 4) * 4096);
+	ck_assert_uint_eq(area[MON_SAMPLE_CONFIG].size, 124 * 4096);
+	ck_assert_uint_eq(area[MON_SAMPLE].start, FX_SEGMENT_START + (256 + 128 + 4) * 4096);
+	ck_assert_uint_eq(area[MON_SAMPLE].start + area[MON_SAMPLE].size, FX_SEGMENT_END + 1);
+	ck_assert(!monitor_area(fx.cp, MON_KINDS, &area[0]));
+}
+END_TEST
+
+/* Elements are packed as densely as their phases allow. */
+START_TEST(packing)
+{
+	struct mon_element e[4] = {
+		{ .type = MCE_SAMPLE, .domains = 1, .data = pattern, .len = 100, .phase = 50 },
+		{ .type = MCE_SAMPLE, .domains = 1, .data = pattern, .len = 10, .phase = 150 },
+		{ .type = MCE_SAMPLE, .domains = 1, .data = pattern, .len = 10, .phase = 150 },
+		{ .type = MCE_SAMPLE, .domains = 1, .data = pattern, .len = 4096, .phase = 0 },
+	};
+	static const uint32_t offset[4] = { 50, 150, 4246, 8192 };
+	struct peer *p = peer_user(0, WANT_BOTH, 10);
+	struct mon_area_info area;
+
+	ck_assert_int_eq(monitor_deliver(fx.cp, MON_SAMPLE, e, 4, NULL, err, sizeof(err)), 1);
+	ck_assert(monitor_area(fx.cp, MON_SAMPLE, &area));
+	for (unsigned int i = 0; i < 4; i++)
+		ck_assert_uint_eq(get_be32(peer_mce(peer_last(p), i) + 4), area.start + offset[i]);
+	ck_assert_uint_eq(area.used, 3 * 4096);
+}
+END_TEST
+
+START_TEST(most_elements)
+{
+	static struct mon_element e[MON_MAX_MCES + 1];
+	struct peer *p = peer_user(0, WANT_BOTH, 10);
+
+	for (unsigned int i = 0; i <= MON_MAX_MCES; i++)
+		e[i] = (struct mon_element){ .type = MCE_SAMPLE, .domains = 1, .data = pattern + i,
+					     .len = 1, .phase = i };
+	ck_assert_int_eq(monitor_deliver(fx.cp, MON_SAMPLE, e, MON_MAX_MCES, NULL, err,
+					 sizeof(err)), 1);
+	ck_assert_uint_eq(get_be32(peer_last(p)->rmmsg + 4) - get_be32(peer_last(p)->rmmsg), 4055);
+	for (unsigned int i = 0; i < MON_MAX_MCES; i++) {
+		const uint8_t *mce = peer_mce(peer_last(p), i);
+
+		ck_assert_uint_eq(get_be32(mce + 4), get_be32(mce + 8));
+		ck_assert_uint_eq(*fx_at(get_be32(mce + 4), 1), pattern[i]);
+	}
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 4096);
+	ck_assert_int_eq(monitor_deliver(fx.cp, MON_SAMPLE, e, MON_MAX_MCES + 1, NULL, err,
+					 sizeof(err)), -1);
+	ck_assert_str_eq(err, "a data set has 1 to 338 elements, not 339");
+}
+END_TEST
+
+START_TEST(hostile)
+{
+	static const struct {
+		struct mon_element e;
+		const char *text;
+	} bad[] = {
+		{ { .len = 1 }, "element 1 of the data set has no data" },
+		{ { .data = pattern }, "element 1 of the data set has no data" },
+		{ { .data = pattern, .len = 1, .phase = 4096 },
+		  "element 1 of the data set begins behind its frame; phase is 0 to 4095" },
+		{ { .data = pattern, .len = 1, .phase = UINT32_MAX },
+		  "element 1 of the data set begins behind its frame; phase is 0 to 4095" },
+		{ { .data = pattern, .len = UINT32_MAX },
+		  "element 1 of the data set is larger than the whole area for its kind" },
+		{ { .data = pattern, .len = 124 * 4096, .phase = 1 },
+		  "the data set does not fit into the 507904 bytes of the area for its kind" },
+	};
+	enum mon_fate fate = MON_DELIVERED;
+
+	ck_assert_int_eq(monitor_deliver(fx.cp, MON_SAMPLE, &bad[0].e, 1, &fate, err, sizeof(err)),
+			 -1);
+	ck_assert_str_eq(err, "no user is connected to *MONITOR, so no segment is in use");
+	ck_assert_int_eq(fate, MON_NO_USER);
+	ck_assert_int_eq(monitor_message_raw(fx.cp, MON_SAMPLE, 0, 0, NULL, err, sizeof(err)), -1);
+	peer_user(0, WANT_BOTH, 10);
+	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		ck_assert_int_eq(monitor_deliver(fx.cp, MON_SAMPLE, &bad[i].e, 1, NULL, err,
+						 sizeof(err)), -1);
+		ck_assert_str_eq(err, bad[i].text);
+		ck_assert_int_eq(monitor_repeat(fx.cp, MON_SAMPLE, &bad[i].e, 1, 1, 1, err,
+						sizeof(err)), -1);
+		ck_assert_str_eq(err, bad[i].text);
+	}
+	ck_assert_int_eq(monitor_deliver(fx.cp, MON_SAMPLE, NULL, 1, NULL, err, sizeof(err)), -1);
+	ck_assert_str_eq(err, "a data set has 1 to 338 elements, not 0");
+	ck_assert_int_eq(monitor_deliver(fx.cp, MON_KINDS, &bad[0].e, 1, NULL, err, sizeof(err)), -1);
+	ck_assert_str_eq(err, "kind 4 of a data set does not exist");
+	ck_assert_int_eq(monitor_message_raw(fx.cp, MON_KINDS, 0, 0, NULL, err, sizeof(err)), -1);
+	ck_assert_uint_eq(peers[0].messages, 0);
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
+}
+END_TEST
+
+START_TEST(many_elements_too_large)
+{
+	static struct mon_element e[200];
+
+	peer_user(0, WANT_BOTH, 10);
+	for (unsigned int i = 0; i < 200; i++)
+		e[i] = (struct mon_element){ .data = pattern, .len = 4000, .phase = 4095 };
+	ck_assert_int_eq(monitor_deliver(fx.cp, MON_SAMPLE, e, 200, NULL, err, sizeof(err)), -1);
+	ck_assert_str_eq(err, "the data set does not fit into the 507904 bytes of the area for its kind");
+}
+END_TEST
+
+/* As large as the whole area, when it is empty, wherever the last set ended. */
+START_TEST(largest_set)
+{
+	struct peer *p = peer_user(0, WANT_BOTH, 10);
+
+	for (unsigned int i = 0; i < 3; i++) {
+		deliver(MON_SAMPLE, 100, 0, 1, MON_DELIVERED);
+		peer_reply(p);
+		deliver(MON_SAMPLE, (uint32_t)area_size(MON_SAMPLE), 0, 0x5a, MON_DELIVERED);
+		ck_assert_uint_eq(area_used(MON_SAMPLE), area_size(MON_SAMPLE));
+		ck_assert_uint_eq(*fx_at(FX_SEGMENT_END, 1), 0x5a);
+		deliver(MON_SAMPLE, 1, 0, 1, MON_LOST_SPACE);
+		ck_assert_uint_eq(peer_info(p).lost, i + 1);
+		ck_assert_uint_eq(fx.last_event.kind, CP_EVENT_MONITOR_LOST);
+		ck_assert_uint_eq(fx.last_event.value, i + 1);
+		peer_reply(p);
+	}
+}
+END_TEST
+
+/* PARTITION and CONFIG SIZE can give nearly all of the segment to sample data. */
+START_TEST(partition)
+{
+	monitor_settings(fx.cp, true)->partition_pages = _i ? 100000 : 1;
+	monitor_settings(fx.cp, false)->config_pages = 2;
+	monitor_settings(fx.cp, true)->config_pages = 2;
+	peer_user(0, WANT_BOTH, 10);
+	ck_assert_uint_eq(area_size(MON_SAMPLE), _i ? 4096 : (506 - 15) * 4096);
+	ck_assert_uint_eq(area_size(MON_EVENT), _i ? (506 - 15) * 4096 : 4096);
+	deliver(MON_SAMPLE, (uint32_t)area_size(MON_SAMPLE), 0, 1, MON_DELIVERED);
+	deliver(MON_EVENT, (uint32_t)area_size(MON_EVENT), 0, 1, MON_DELIVERED);
+}
+END_TEST
+
+/* The ring at every phase: contents stand until the reply, nothing overlaps. */
+START_TEST(wrap_around)
+{
+	struct peer *p = peer_user(0, WANT_BOTH, 255);
+	const uint64_t frames = area_size(MON_SAMPLE) / 4096;
+	uint32_t lens[8];
+
+	for (unsigned int round = 0; round < 400; round++) {
+		uint32_t len = 1 + (round * 2654435761u) % 70000;
+
+		if (round >= 4) {
+			const struct iucv_event *m = &p->message[p->replied];
+			const uint8_t *mce = peer_mce(m, 0);
+			const uint8_t *data = fx_at(get_be32(mce + 4), lens[round % 4]);
+
+			ck_assert_uint_eq(get_be32(mce + 8) - get_be32(mce + 4) + 1,
+					  lens[round % 4]);
+			ck_assert_uint_eq(data[0], (round - 4) & 0xff);
+			ck_assert(memcmp(data, data + 1, lens[round % 4] - 1) == 0);
+			peer_reply(p);
+		}
+		lens[round % 4] = len;
+		deliver(MON_SAMPLE, len, round * 37 % 4096, (uint8_t)round, MON_DELIVERED);
+		ck_assert_uint_eq(get_be32(peer_mce(peer_last(p), 0) + 4) % 4096,
+				  round * 37 % 4096);
+		ck_assert_uint_le(area_used(MON_SAMPLE), frames * 4096);
+	}
+	ck_assert_uint_eq(peer_info(p).lost, 0);
+}
+END_TEST
+
+/* Replies in any order: what is free is found on the way round. */
+START_TEST(out_of_order)
+{
+	struct peer *p = peer_user(0, WANT_BOTH, 255);
+	const unsigned int frames = (unsigned int)(area_size(MON_SAMPLE) / 4096);
+	const uint8_t *first;
+
+	ck_assert_uint_eq(frames, 124);
+	for (unsigned int i = 0; i < frames; i++)
+		deliver(MON_SAMPLE, 4096, 0, (uint8_t)i, MON_DELIVERED);
+	deliver(MON_SAMPLE, 1, 0, 1, MON_LOST_SPACE);
+	/* Frames 10, 11, 12 and the last two go; the first, unreplied, stays. */
+	for (unsigned int i = 10; i < 13; i++)
+		peer_reply_to(p, &p->message[i]);
+	peer_reply_to(p, &p->message[frames - 1]);
+	peer_reply_to(p, &p->message[frames - 2]);
+	first = fx_at(get_be32(peer_mce(&p->message[0], 0) + 4), 4096);
+	deliver(MON_SAMPLE, 3 * 4096, 0, 0xee, MON_DELIVERED);
+	ck_assert_uint_eq(get_be32(peer_mce(peer_last(p), 0) + 4),
+			  get_be32(peer_mce(&p->message[0], 0) + 4) + 10 * 4096);
+	deliver(MON_SAMPLE, 3 * 4096, 0, 0xee, MON_LOST_SPACE);
+	deliver(MON_SAMPLE, 2 * 4096, 0, 0xee, MON_DELIVERED);
+	ck_assert_uint_eq(area_used(MON_SAMPLE), area_size(MON_SAMPLE));
+	ck_assert_uint_eq(first[0], 0);
+	ck_assert(memcmp(first, first + 1, 4095) == 0);
+}
+END_TEST
+
+START_TEST(message_limit)
+{
+	static const uint16_t limits[] = { 1, 10, 255 };
+	const uint16_t limit = limits[_i];
+	struct peer *p = peer_user(0, WANT_EVENT, limit);
+	uint64_t number = 0;
+
+	monitor_settings(fx.cp, true)->partition_pages = 400;
+	peer_call(p, IUCV_SEVER);
+	peer_connect(p, WANT_EVENT, "MONDCSS", limit);
+	for (unsigned int i = 0; i < limit; i++)
+		number = deliver(MON_EVENT, 4096, 0, 1, MON_DELIVERED);
+	for (unsigned int i = 1; i <= 5; i++) {
+		ck_assert_uint_eq(deliver(MON_EVENT, 4096, 0, 1, MON_LOST_LIMIT), number + i);
+		ck_assert_uint_eq(peer_info(p).lost, i);
+	}
+	ck_assert_uint_eq(p->messages, limit);
+	ck_assert_uint_eq(area_used(MON_EVENT), limit * 4096u);
+	peer_reply(p);
+	deliver(MON_EVENT, 4096, 0, 1, MON_DELIVERED);
+	ck_assert_uint_eq(peer_info(p).delivered, limit + 1u);
+	ck_assert_uint_eq(peer_info(p).outstanding, limit);
+}
+END_TEST
+
+static unsigned int fill_with_one_frame_sets(struct peer *p)
+{
+	static const uint8_t data[4096];
+	const struct mon_element element = { .type = MCE_SAMPLE, .domains = 1, .data = data,
+					     .len = 4096 };
+	enum mon_fate fate;
+
+	do {
+		ck_assert_int_gt(monitor_deliver(fx.cp, MON_SAMPLE, &element, 1, &fate, err,
+						 sizeof(err)), 0);
+	} while (fate == MON_DELIVERED);
+	return p->messages;
+}
+
+/* Sizes from 1 MiB up; 8 MiB and more hold as many sets as can be outstanding. */
+START_TEST(segment_sizes)
+{
+	static const struct {
+		const char *segment;
+		unsigned int sets;
+	} sizes[] = {
+		{ "MONDCSS 800-8FF SC", 62 }, { "MONDCSS 800-9FF SC", 124 },
+		{ "MONDCSS 400-BFF SC", 255 },
+	};
+	struct peer *p;
+
+	setup_with_segment(sizes[_i].segment);
+	p = peer_user(0, WANT_BOTH, 255);
+	ck_assert_uint_eq(fill_with_one_frame_sets(p), sizes[_i].sets);
+	fx_teardown();
+}
+END_TEST
+
+/* The slow user keeps the area, and loses sets by its own limit only. */
+START_TEST(five_users)
+{
+	static const uint16_t limits[5] = { 255, 10, 3, 1, 100 };
+	struct mon_set_info set;
+	uint64_t number;
+
+	for (unsigned int i = 0; i < 5; i++)
+		peer_user(i, i == 4 ? WANT_EVENT : WANT_BOTH, limits[i]);
+	for (unsigned int round = 0; round < 20; round++) {
+		number = deliver(MON_SAMPLE, 4096, 0, (uint8_t)round, MON_DELIVERED);
+		peer_reply(&peers[0]);
+		ck_assert(monitor_set(fx.cp, number, &set) == (round < 10));
+	}
+	/* 10, 3 and 1 are outstanding for those who never reply. */
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 10 * 4096);
+	for (unsigned int i = 1; i < 4; i++) {
+		ck_assert_uint_eq(peers[i].messages, limits[i]);
+		ck_assert_uint_eq(peer_info(&peers[i]).lost, 20u - limits[i]);
+	}
+	ck_assert_uint_eq(peer_info(&peers[0]).lost, 0);
+	ck_assert_uint_eq(peer_info(&peers[0]).replied, 20);
+	ck_assert_uint_eq(peers[4].messages, 0);
+	ck_assert(monitor_set(fx.cp, 1, &set));
+	ck_assert_uint_eq(set.waiting, 3);
+	peer_reply(&peers[1]);
+	peer_reply(&peers[3]);
+	ck_assert(monitor_set(fx.cp, 1, &set));
+	ck_assert_uint_eq(set.waiting, 1);
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 10 * 4096);
+	peer_reply(&peers[2]);
+	ck_assert(!monitor_set(fx.cp, 1, &set));
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 9 * 4096);
+	peer_call(&peers[1], IUCV_SEVER);
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 2 * 4096);
+	ck_assert_uint_eq(monitor_sever(fx.cp, NULL, 1), 4);
+	ck_assert_str_eq(monitor_segment(fx.cp), "");
+}
+END_TEST
+
+/* The set is lost for users that are connected for other data only: nobody wants it. */
+START_TEST(nobody_wants_it)
+{
+	peer_user(0, WANT_EVENT, 10);
+	ck_assert_uint_eq(deliver(MON_SAMPLE, 10, 0, 1, MON_NO_USER), 1);
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
+	ck_assert_uint_eq(peer_info(&peers[0]).lost, 0);
+}
+END_TEST
+
+START_TEST(quiesced)
+{
+	struct peer *a = peer_user(0, WANT_SAMPLE, 10), *b = peer_user(1, WANT_SAMPLE, 10);
+
+	peer_call(a, IUCV_QUIESCE);
+	deliver(MON_SAMPLE, 10, 0, 1, MON_DELIVERED);
+	peer_call(b, IUCV_QUIESCE);
+	deliver(MON_SAMPLE, 10, 0, 1, MON_LOST_QUIESCED);
+	ck_assert_uint_eq(peer_info(a).lost, 2);
+	ck_assert_uint_eq(peer_info(b).lost, 1);
+	peer_call(a, IUCV_RESUME);
+	deliver(MON_SAMPLE, 10, 0, 1, MON_DELIVERED);
+	ck_assert_uint_eq(a->messages, 1);
+	ck_assert_uint_eq(b->messages, 1);
+}
+END_TEST
+
+START_TEST(raw)
+{
+	struct peer *p = peer_user(0, WANT_BOTH, 2);
+	struct mon_set_info set;
+	enum mon_fate fate;
+
+	ck_assert_int_eq(monitor_message_raw(fx.cp, MON_EVENT, 0xffffffff, 7, &fate, err,
+					     sizeof(err)), 1);
+	ck_assert_int_eq(fate, MON_DELIVERED);
+	ck_assert_uint_eq(get_be32(peer_last(p)->rmmsg), 0xffffffff);
+	ck_assert_uint_eq(get_be32(peer_last(p)->rmmsg + 4), 7);
+	ck_assert(monitor_set(fx.cp, 1, &set));
+	ck_assert_uint_eq(set.mca_start, 0xffffffff);
+	ck_assert_uint_eq(area_used(MON_EVENT), 0);
+	/* A fault has no control area of ours to corrupt: it takes the message's bytes. */
+	arm(FAULT_MONITOR_MESSAGE, FAULT_CORRUPT, 0xff, 8, "");
+	ck_assert_int_eq(monitor_message_raw(fx.cp, MON_EVENT, 0, 0, &fate, err, sizeof(err)), 2);
+	ck_assert_uint_eq(get_be32(peer_last(p)->rmmsg), 0xff000000);
+	ck_assert_int_eq(monitor_message_raw(fx.cp, MON_EVENT, 0, 0, &fate, err, sizeof(err)), 3);
+	ck_assert_int_eq(fate, MON_LOST_LIMIT);
+	peer_reply(p);
+	peer_reply(p);
+	ck_assert(!monitor_set(fx.cp, 1, &set));
+	ck_assert_uint_eq(peer_info(p).replied, 2);
+}
+END_TEST
+
+START_TEST(rejected)
+{
+	struct peer *p = peer_user(0, WANT_BOTH, 2);
+	struct iucv_parm parm = { .path = p->path, .flags = IPFGPID | IPFGMID | IPFGMCL };
+
+	deliver(MON_SAMPLE, 10, 0, 1, MON_DELIVERED);
+	parm.msgid = peer_last(p)->msgid;
+	parm.trgcls = peer_last(p)->trgcls;
+	ck_assert_int_eq(iucv_call(fx.cp, p->user, IUCV_REJECT, &parm).cc, 0);
+	iucv_dispatch(fx.cp);
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
+	ck_assert_uint_eq(peer_info(p).replied, 1);
+}
+END_TEST
+
+START_TEST(fault_message)
+{
+	struct peer *a = peer_user(0, WANT_BOTH, 3), *b = peer_user(1, WANT_BOTH, 3);
+
+	arm(FAULT_MONITOR_MESSAGE, FAULT_DROP, 0, 0, "PEER0");
+	deliver(MON_SAMPLE, 10, 0, 1, MON_DELIVERED);
+	ck_assert_uint_eq(a->messages, 0);
+	ck_assert_uint_eq(peer_info(a).delivered, 1);
+	ck_assert_uint_eq(peer_info(a).outstanding, 0);
+	peer_reply(b);
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
+
+	arm(FAULT_MONITOR_MESSAGE, FAULT_DUPLICATE, 0, 0, "PEER0");
+	deliver(MON_SAMPLE, 10, 0, 1, MON_DELIVERED);
+	ck_assert_uint_eq(a->messages, 2);
+	ck_assert_mem_eq(a->message[0].rmmsg, a->message[1].rmmsg, 8);
+	ck_assert_uint_eq(peer_info(a).outstanding, 2);
+	peer_reply(b);
+	peer_reply(a);
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 4096);
+	peer_reply(a);
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
+
+	arm(FAULT_MONITOR_MESSAGE, FAULT_CORRUPT, 0x0f, 12 + 1, "PEER1");
+	deliver(MON_SAMPLE, 10, 0, 1, MON_DELIVERED);
+	ck_assert_uint_eq(peer_mce(peer_last(b), 0)[1], 0x8f);
+	ck_assert_uint_eq(peer_mce(peer_last(b), 0)[0], MCE_SAMPLE);
+
+	arm(FAULT_MONITOR_MESSAGE, FAULT_SEVER, 0x99, 0, "PEER0");
+	deliver(MON_SAMPLE, 10, 0, 1, MON_DELIVERED);
+	ck_assert(a->severed);
+	ck_assert_uint_eq(a->code, 0x99);
+	arm(FAULT_MONITOR_MESSAGE, FAULT_SEVER, 0x98, 0, "PEER1");
+	deliver(MON_SAMPLE, 10, 0, 1, MON_NO_USER);
+	ck_assert(b->severed);
+	ck_assert_str_eq(monitor_segment(fx.cp), "");
+}
+END_TEST
+
+START_TEST(duplicate_at_limit)
+{
+	struct peer *p = peer_user(0, WANT_BOTH, 1);
+
+	arm(FAULT_MONITOR_MESSAGE, FAULT_DUPLICATE, 0, 0, "");
+	deliver(MON_SAMPLE, 10, 0, 1, MON_DELIVERED);
+	ck_assert_uint_eq(p->messages, 1);
+	ck_assert_uint_eq(peer_info(p).lost, 0);
+}
+END_TEST
+
+START_TEST(fault_reply)
+{
+	struct peer *p = peer_user(0, WANT_BOTH, 3);
+
+	arm(FAULT_MONITOR_REPLY, FAULT_DROP, 0, 0, "");
+	deliver(MON_SAMPLE, 10, 0, 1, MON_DELIVERED);
+	peer_reply(p);
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 4096);
+	ck_assert_uint_eq(peer_info(p).outstanding, 1);
+	ck_assert_uint_eq(peer_info(p).replied, 0);
+	arm(FAULT_MONITOR_REPLY, FAULT_SEVER, 0x42, 0, "");
+	deliver(MON_SAMPLE, 10, 0, 1, MON_DELIVERED);
+	peer_reply(p);
+	ck_assert(p->severed);
+	ck_assert_uint_eq(p->code, 0x42);
+	ck_assert_str_eq(monitor_segment(fx.cp), "");
+}
+END_TEST
+
+START_TEST(fault_content)
+{
+	struct peer *p = peer_user(0, WANT_BOTH, 3);
+	const uint8_t *data;
+
+	arm(FAULT_SEGMENT_CONTENT, FAULT_CORRUPT, 0x80, 105, "MONDCSS");
+	deliver(MON_SAMPLE, 100, 0, 1, MON_DELIVERED);
+	data = fx_at(get_be32(peer_mce(peer_last(p), 0) + 4), 100);
+	for (unsigned int i = 0; i < 100; i++)
+		ck_assert_uint_eq(data[i], i == 5 ? 0x81 : 1);
+	arm(FAULT_SEGMENT_CONTENT, FAULT_DROP, 0, 0, "MONDCSS");
+	deliver(MON_SAMPLE, 100, 0, 2, MON_DELIVERED);
+	data = fx_at(get_be32(peer_mce(peer_last(p), 0) + 4), 100);
+	ck_assert_uint_eq(data[0], 0);
+	ck_assert_uint_eq(p->messages, 2);
+}
+END_TEST
+
+/* 31-bit addresses only. */
+START_TEST(segment_too_high)
+{
+	struct peer *p = peer_create(0);
+
+	dcss_find(fx.cp, "MONDCSS")->config.range[0].first = 0x7ff00;
+	dcss_find(fx.cp, "MONDCSS")->config.range[0].last = 0x80000;
+	peer_connect(p, WANT_BOTH, "MONDCSS", 10);
+	ck_assert(p->severed);
+	ck_assert_uint_eq(p->code, 0x10);
+}
+END_TEST
+
+/* The segment is beyond what the emulator has: lost for want of room, no harm. */
+START_TEST(segment_unreachable)
+{
+	const struct mon_element element = { .type = MCE_SAMPLE, .domains = 1, .data = pattern,
+					     .len = 1 };
+	struct peer *p = peer_create(0);
+
+	dcss_find(fx.cp, "MONDCSS")->config.range[0].first = 0x10000;
+	dcss_find(fx.cp, "MONDCSS")->config.range[0].last = 0x100ff;
+	peer_connect(p, WANT_BOTH, "MONDCSS", 10);
+	ck_assert(p->complete);
+	deliver(MON_SAMPLE, 1, 0, 1, MON_LOST_SPACE);
+	ck_assert_uint_eq(peer_info(p).lost, 1);
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
+	ck_assert_int_eq(monitor_repeat(fx.cp, MON_SAMPLE, &element, 1, 1, 1, err, sizeof(err)), -1);
+	ck_assert_str_eq(err, "the area has no room for the data set until users reply to others");
+	ck_assert_int_eq(monitor_start(fx.cp, false), 0);
+	ck_assert_uint_eq(p->messages, 0);
+	ck_assert_int_eq(monitor_start(fx.cp, true), 0);
+	monitor_tick(fx.cp);
+	ck_assert_uint_eq(p->messages, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("monitor sets");
+	TCase *tc = tcase_create("sets"), *sizes = tcase_create("sizes");
+
+	tcase_add_checked_fixture(tc, setup, fx_teardown);
+	tcase_add_test(tc, one_set);
+	tcase_add_test(tc, kinds);
+	tcase_add_test(tc, packing);
+	tcase_add_test(tc, most_elements);
+	tcase_add_test(tc, hostile);
+	tcase_add_test(tc, many_elements_too_large);
+	tcase_add_test(tc, largest_set);
+	tcase_add_loop_test(tc, partition, 0, 2);
+	tcase_add_test(tc, wrap_around);
+	tcase_add_test(tc, out_of_order);
+	tcase_add_loop_test(tc, message_limit, 0, 3);
+	tcase_add_test(tc, five_users);
+	tcase_add_test(tc, nobody_wants_it);
+	tcase_add_test(tc, quiesced);
+	tcase_add_test(tc, raw);
+	tcase_add_test(tc, rejected);
+	tcase_add_test(tc, fault_message);
+	tcase_add_test(tc, duplicate_at_limit);
+	tcase_add_test(tc, fault_reply);
+	tcase_add_test(tc, fault_content);
+	tcase_add_test(tc, segment_too_high);
+	tcase_add_test(tc, segment_unreachable);
+	tcase_add_loop_test(sizes, segment_sizes, 0, 3);
+	suite_add_tcase(suite, tc);
+	suite_add_tcase(suite, sizes);
+	return fx_run(suite);
+}
