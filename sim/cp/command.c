@@ -6,6 +6,7 @@
 
 #include "command_private.h"
 #include "zvmlab/event.h"
+#include "zvmlab/iucv.h"
 #include "zvmlab/state.h"
 #include "zvmlab/trace.h"
 
@@ -182,23 +183,23 @@ const struct cpcmd_response *cpcmd_run(struct cp *cp, enum cpcmd_issuer issuer, 
 	for (size_t i = 0; i < len && i < CPCMD_MAX_COMMAND; i++)
 		copy[i] = text[i] != '\0' ? text[i] : ' ';
 	copy[len < CPCMD_MAX_COMMAND ? len : CPCMD_MAX_COMMAND] = '\0';
-	if (issuer == CPCMD_OPERATOR) {
-		trace_begin(cp, TRACE_NO_CPU, "command");
-		trace_text(cp, "issuer", CPCMD_OPERATOR_ID);
-		trace_text(cp, "text", copy);
-		trace_number(cp, "length", len);
-	}
+	/* Inside DIAGNOSE X'08' these are fields of its record. */
+	trace_begin(cp, TRACE_NO_CPU, "command");
+	trace_text(cp, "issuer", issuer == CPCMD_OPERATOR ? "operator" : "guest");
+	trace_text(cp, "text", copy);
+	trace_number(cp, "length", len);
 	if (len <= CPCMD_MAX_COMMAND)
 		run_lines(cp, issuer, copy);
 	else
 		response->rc = cpcmd_message(cp, "CMD", CPCMD_BAD_OPERAND, 'E',
 					     "Operand missing or invalid - the command is longer "
 					     "than %u characters", CPCMD_MAX_COMMAND);
-	if (issuer == CPCMD_OPERATOR) {
-		trace_number(cp, "rc", (uint64_t)response->rc);
-		trace_bytes(cp, "response", response->text, response->len);
-		trace_end(cp);
-	}
+	trace_number(cp, "rc", (uint64_t)response->rc);
+	trace_bytes(cp, "response", response->text, response->len);
+	trace_end(cp);
+	/* The guest's command is part of an instruction, which does this at its end. */
+	if (issuer == CPCMD_OPERATOR)
+		iucv_dispatch(cp);
 	assert(response->len <= response->capacity && response->rc >= 0);
 	return response;
 }

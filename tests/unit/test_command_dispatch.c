@@ -212,23 +212,33 @@ START_TEST(overflow)
 }
 END_TEST
 
-START_TEST(trace_of_operator)
+START_TEST(trace)
 {
-	const char *line;
+	const char *line, *second;
 
-	run_as(CPCMD_GUEST, "Q USERID", 0);
-	ck_assert_uint_eq(fx.trace_len, 0);
 	run_as(CPCMD_OPERATOR, "q bad", 3);
+	ck_assert_uint_eq(fx.events[CP_EVENT_COMMAND], 0);
+	run_as(CPCMD_GUEST, "Q\"X", 1);
 	ck_assert_uint_eq(fx.events[CP_EVENT_COMMAND], 1);
 	line = fx.trace;
-	ck_assert_ptr_nonnull(strstr(line, "\"call\":\"command\""));
-	ck_assert_ptr_nonnull(strstr(line, "\"issuer\":\"OPERATOR\""));
-	ck_assert_ptr_nonnull(strstr(line, "\"text\":\"q bad\""));
-	ck_assert_ptr_nonnull(strstr(line, "\"length\":5"));
-	ck_assert_ptr_nonnull(strstr(line, "\"rc\":3"));
-	/* "HCPCQV003E …" */
-	ck_assert_ptr_nonnull(strstr(line, "484350435156303033452049"));
-	ck_assert_ptr_eq(strchr(line, '\n'), fx.trace + fx.trace_len - 1);
+	second = strchr(line, '\n') + 1;
+	ck_assert_ptr_eq(strchr(second, '\n'), fx.trace + fx.trace_len - 1);
+	ck_assert_ptr_nonnull(strstr(line, "\"call\":\"command\",\"issuer\":\"operator\","
+					   "\"text\":\"q bad\",\"length\":5,\"rc\":3,"
+					   /* "HCPCQV003E I…" */
+					   "\"response\":\"484350435156303033452049"));
+	ck_assert_ptr_nonnull(strstr(second, "\"call\":\"command\",\"issuer\":\"guest\","
+					     "\"text\":\"Q\\\"X\",\"length\":3,\"rc\":1,"));
+}
+END_TEST
+
+/* DEFINE STORAGE resets the guest: its fields are in the command's record. */
+START_TEST(trace_of_reset)
+{
+	run_as(CPCMD_OPERATOR, "DEF STOR 4M", 0);
+	ck_assert_ptr_eq(strchr(fx.trace, '\n'), fx.trace + fx.trace_len - 1);
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"call\":\"command\""));
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"reset\""));
 }
 END_TEST
 
@@ -359,7 +369,8 @@ int main(void)
 	tcase_add_test(t, longest);
 	tcase_add_test(t, binary);
 	tcase_add_test(t, overflow);
-	tcase_add_test(t, trace_of_operator);
+	tcase_add_test(t, trace);
+	tcase_add_test(t, trace_of_reset);
 	tcase_add_test(t, state);
 	tcase_add_loop_test(t, state_damaged, 0, 6);
 	tcase_add_test(t, numbers);
