@@ -127,14 +127,11 @@ static struct cp_result to_buffer(struct cp *cp, const struct call *call,
 /* A fault takes the place of the command. */
 static struct cp_result fail(const struct call *call, const struct fault_action *action)
 {
-	switch (action->kind) {
-	case FAULT_CC:
+	if (action->kind == FAULT_CC)
 		return cp_cc((uint8_t)action->value);
-	case FAULT_PGM:
+	if (action->kind == FAULT_PGM)
 		return cp_program((uint16_t)action->value);
-	default:
-		assert(action->kind == FAULT_RC || action->kind == FAULT_DROP);
-	}
+	assert(action->kind == FAULT_RC || action->kind == FAULT_DROP);
 	diag_set(call->insn, call->ry, action->kind == FAULT_RC ? action->value : 0);
 	if (!call->buffer)
 		return cp_done();

@@ -52,18 +52,15 @@ static struct cp_result extents(struct cp *cp, const struct cp_insn *insn, unsig
 static struct cp_result fail(const struct cp_insn *insn, unsigned int r3,
 			     const struct fault_action *action)
 {
-	switch (action->kind) {
-	case FAULT_CC:
+	if (action->kind == FAULT_CC)
 		return cp_cc((uint8_t)action->value);
-	case FAULT_PGM:
+	if (action->kind == FAULT_PGM)
 		return cp_program((uint16_t)action->value);
-	case FAULT_RC:
-		diag_set(insn, r3, action->value);
-		return cp_cc(3);
-	default:
-		assert(action->kind == FAULT_DROP);
+	if (action->kind == FAULT_DROP)
 		return cp_cc(0);
-	}
+	assert(action->kind == FAULT_RC);
+	diag_set(insn, r3, action->value);
+	return cp_cc(3);
 }
 
 struct cp_result diag_260_storage(struct cp *cp, const struct cp_insn *insn, unsigned int r1,

@@ -47,21 +47,18 @@ static struct cp_result refuse(const struct request *request, uint64_t rc)
 static bool fault(struct cp *cp, struct request *request, enum fault_point point,
 		  struct cp_result *result)
 {
-	request->action = fault_check(cp, point, FAULT_ANY_PATH, request->name);
-	switch (request->action.kind) {
-	case FAULT_CC:
-		*result = cp_cc((uint8_t)request->action.value);
-		return true;
-	case FAULT_RC:
-		*result = refuse(request, request->action.value);
-		return true;
-	case FAULT_PGM:
-		*result = cp_program((uint16_t)request->action.value);
-		return true;
-	default:
-		assert(request->action.kind == FAULT_NONE || request->action.kind == FAULT_DROP);
+	const struct fault_action action = fault_check(cp, point, FAULT_ANY_PATH, request->name);
+
+	request->action = action;
+	if (action.kind == FAULT_NONE || action.kind == FAULT_DROP)
 		return false;
-	}
+	if (action.kind == FAULT_CC)
+		*result = cp_cc((uint8_t)action.value);
+	else if (action.kind == FAULT_RC)
+		*result = refuse(request, action.value);
+	else
+		*result = cp_program((uint16_t)action.value);
+	return true;
 }
 
 static bool dropped(const struct request *request)

@@ -31,19 +31,19 @@ static inline void put_be16(void *at, uint16_t v)
 	uint8_t *p = at;
 
 	p[0] = (uint8_t)(v >> 8);
-	p[1] = (uint8_t)v;
+	p[1] = (uint8_t)(v & 0xff);
 }
 
 static inline void put_be32(void *at, uint32_t v)
 {
 	put_be16(at, (uint16_t)(v >> 16));
-	put_be16((uint8_t *)at + 2, (uint16_t)v);
+	put_be16((uint8_t *)at + 2, (uint16_t)(v & 0xffff));
 }
 
 static inline void put_be64(void *at, uint64_t v)
 {
 	put_be32(at, (uint32_t)(v >> 32));
-	put_be32((uint8_t *)at + 4, (uint32_t)v);
+	put_be32((uint8_t *)at + 4, (uint32_t)(v & 0xffffffff));
 }
 
 #endif
