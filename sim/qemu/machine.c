@@ -3,6 +3,7 @@
 #include "qemu/osdep.h"
 #include "port.h"
 
+#include "exec/exec-all.h"
 #include "hw/s390x/zvmlab.h"
 #include "qemu/main-loop.h"
 
@@ -60,6 +61,11 @@ void zvmlab_reset(void)
 
 	if (!s)
 		return;
+	/*
+	 * Translated code of the kernel that is gone makes every store into its
+	 * pages slow: the next kernel would unpack itself for minutes.
+	 */
+	tb_flush(first_cpu);
 	cp_reset(s->cp);
 	s->ipled = runstate_is_running();
 	if (s->ipled)

@@ -53,8 +53,14 @@ static void set_path(Object *obj, Visitor *v, const char *name, void *opaque, Er
 static void zvmlab_complete(UserCreatable *uc, Error **errp)
 {
 	ZvmlabCp *s = ZVMLAB_CP(uc);
+	bool several = false;
 	char err[512];
 
+	object_resolve_path_type("", TYPE_ZVMLAB_CP, &several);
+	if (several) {
+		error_setg(errp, "zvmlab-cp: a machine has one CP, two were given");
+		return;
+	}
 	if (!object_dynamic_cast(qdev_get_machine(), TYPE_S390_CCW_MACHINE)) {
 		error_setg(errp, "zvmlab-cp: needs the machine type s390-ccw-virtio, not \"%s\"",
 			   MACHINE_GET_CLASS(qdev_get_machine())->name);
@@ -113,10 +119,6 @@ static bool check_machine(ZvmlabCp *s, const MachineState *ms, Error **errp)
 	g_autofree char *cpus = g_strdup_printf("%u", ms->smp.cpus);
 	char err[512];
 
-	if (zvmlab_cp) {
-		error_setg(errp, "zvmlab-cp: a machine has one CP, two were given");
-		return false;
-	}
 	if (!tcg_enabled()) {
 		error_setg(errp, "zvmlab-cp: needs the accelerator tcg");
 		return false;
