@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""Building QEMU: what needs no QEMU to be tested; the rest is shown by booting it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from zvmlab import packages, qemubuild
+from zvmlab.errors import CannotRun, UsageError, ZvmlabError
+
+SIM = Path(__file__).resolve().parents[2] / "sim"
+HOOKS = SIM / "qemu" / "insert_hooks.py"
+
+
+def run_hooks(folder: Path, tree: Path) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-B", str(folder / HOOKS.name), str(tree)]
+    return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=30)
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    """The script with one hook only, in a folder of its own; its anchor is "here"."""
+    text = HOOKS.read_text(encoding="utf-8")
+    begin, end = text.index("    return [\n"), text.index("    ]  # fmt: skip")
+    one = '    return [\n        Hook("a/file.c", "here", "zvmlab\\n", after=True),\n'
+    folder = tmp_path / "script"
+    folder.mkdir()
+    (folder / HOOKS.name).write_text(text[:begin] + one + text[end:], encoding="utf-8")
+    shutil.copy(SIM / "qemu" / "qapi.json", folder)
+    return folder
+
+
+def tree_with(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "tree" / "a" / "file.c"
+    file.parent.mkdir(parents=True)
+    file.write_text(text, encoding="utf-8")
+    return tmp_path / "tree"
+
+
+def test_hook_is_inserted_after_its_anchor(script: Path, tmp_path: Path) -> None:
+    tree = tree_with(tmp_path, "one\nhere it is\ntwo\n")
+    assert run_hooks(script, tree).returncode == 0
+    assert (tree / "a" / "file.c").read_text() == "one\nhere it is\nzvmlab\ntwo\n"
+
+
+@pytest.mark.parametrize(("text", "count"), [("one\n", 0), ("here\nand here\n", 2)])
+def test_anchor_must_match_once(script: Path, tmp_path: Path, text: str, count: int) -> None:
+    tree = tree_with(tmp_path, text)
+    done = run_hooks(script, tree)
+    assert done.returncode == 1
+    assert f"a/file.c: the line with 'here' occurs {count} times instead of once" in done.stderr
+    assert (tree / "a" / "file.c").read_text() == text
+
+
+def test_hooks_are_not_inserted_twice(script: Path, tmp_path: Path) -> None:
+    tree = tree_with(tmp_path, "here\n")
+    assert run_hooks(script, tree).returncode == 0
+    done = run_hooks(script, tree)
+    assert done.returncode == 1
+    assert done.stderr.endswith("a/file.c has the hooks already\n")
+
+
+def test_missing_file_is_named(script: Path, tmp_path: Path) -> None:
+    done = run_hooks(script, tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == f"{tmp_path}/a/file.c cannot be read: No such file or directory\n"
+
+
+def test_object_properties_are_the_cores_keys() -> None:
+    keys = (SIM / "cp" / "config.c").read_text(encoding="utf-8")
+    keys = keys[keys.index("cp_config_keys[") :]
+    known = set(keys[keys.index("{") + 1 : keys.index("}")].replace('"', "").split(","))
+    schema = (SIM / "qemu" / "qapi.json").read_text(encoding="utf-8")
+    listed = {word[1:] for word in schema.split("'") if word.startswith("*")}
+    names = {key.strip() for key in known if key.strip()}
+    assert listed == names | {"control", "trace"}
+
+
+def test_ninja_progress() -> None:
+    assert qemubuild.ninja_progress("[ 523/1215] Compiling") is None
+    assert qemubuild.ninja_progress("[523/1215] Compiling C object a.o\n") == (523, 1215)
+    assert qemubuild.ninja_progress("FAILED: a.o") is None
+
+
+def test_keys_follow_the_sources(tmp_path: Path) -> None:
+    sim = tmp_path / "sim"
+    shutil.copytree(SIM, sim)
+    base, key = qemubuild.base_key(sim), qemubuild.build_key(sim)
+    (sim / "cp" / "editor.c~").write_text("not a source")
+    assert qemubuild.build_key(sim) == key
+    with open(sim / "cp" / "cp.c", "a", encoding="utf-8") as file:
+        file.write("\n")
+    assert qemubuild.base_key(sim) == base
+    assert qemubuild.build_key(sim) != key
+    with open(sim / "qemu" / "insert_hooks.py", "a", encoding="utf-8") as file:
+        file.write("\n")
+    assert qemubuild.base_key(sim) != base
+
+
+def test_failed_step_shows_the_logs_tail(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    argv = ["sh", "-c", "echo before; echo cause; exit 3"]
+    with pytest.raises(ZvmlabError) as caught:
+        list(qemubuild._run(argv, tmp_path, log, 30))
+    assert str(caught.value) == (
+        f"building QEMU failed: 'sh' ended with exit code 3; the log is {log} and ends with:\n"
+        "before\ncause"
+    )
+
+
+def test_step_ends_at_its_time_limit(tmp_path: Path) -> None:
+    with pytest.raises(ZvmlabError, match="'sleep' did not end within 1 s"):
+        list(qemubuild._run(["sleep", "30"], tmp_path, tmp_path / "log", 1))
+
+
+def test_our_files_in_the_tree_are_those_of_the_clone(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    ours = source / "hw" / "s390x" / "zvmlab"
+    qemubuild._copy_ours(SIM, source)
+    before = (ours / "core" / "cp" / "cp.c").stat().st_mtime_ns
+    stale = ours / "core" / "cp" / "gone.c"
+    stale.write_text("")
+    qemubuild._copy_ours(SIM, source)
+    assert not stale.exists()
+    assert (ours / "core" / "cp" / "cp.c").stat().st_mtime_ns == before
+    assert "core/cp/cp.c" in (ours / "core-sources.txt").read_text().splitlines()
+    assert (source / "include" / "hw" / "s390x" / "zvmlab.h").is_file()
+    assert not (ours / "zvmlab.h").exists()
+
+
+def apt(tmp_path: Path, name: str, text: str) -> Path:
+    folder = tmp_path / "sources.list.d"
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(text)
+    (tmp_path / "os-release").write_text('VERSION_CODENAME="bookworm"\n')
+    return tmp_path / "os-release"
+
+
+def test_archive_of_deb822_sources(tmp_path: Path) -> None:
+    third = "URIs: http://third.example/linux/debian\nSuites: stable\nComponents: main\n"
+    off = "Enabled: no\nURIs: http://off.example/debian\nSuites: bookworm\nComponents: main\n"
+    own = "# note\nURIs:\n http://own.example/debian\nSuites: bookworm sid\nComponents: main\n"
+    release = apt(tmp_path, "a.sources", f"{third}\n{off}\n{own}")
+    assert packages.archive_uri(tmp_path, release) == "http://own.example/debian"
+
+
+def test_archive_of_one_line_sources(tmp_path: Path) -> None:
+    lines = (
+        "# deb http://off.example/debian bookworm main\n"
+        "deb http://security.example/debian-security bookworm-security main\n"
+        "deb [arch=amd64 signed-by=/k] http://own.example/debian/ bookworm contrib main\n"
+    )
+    release = apt(tmp_path, "a.list", lines)
+    assert packages.archive_uri(tmp_path, release) == "http://own.example/debian/"
+
+
+def test_machine_without_debian_archive(tmp_path: Path) -> None:
+    release = apt(tmp_path, "a.sources", "Types: deb\nURIs: http://x.example\nSuites: stable\n")
+    with pytest.raises(CannotRun, match="name no Debian archive to fetch packages from"):
+        packages.archive_uri(tmp_path, release)
+
+
+def test_suite_name_is_checked() -> None:
+    with pytest.raises(UsageError, match="'a b' for 's390x' is no Debian suite"):
+        packages.Suite("a b", "s390x")
+
+
+def test_old_lists_and_files_are_used_when_the_archive_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / "cache"))
+
+    def refuse(*_: object) -> str:
+        raise CannotRun("no network")
+
+    monkeypatch.setattr(packages, "_run", refuse)
+    suite = packages.Suite("sid", "s390x")
+    with pytest.raises(CannotRun, match="Debian's index of sid .s390x. cannot be read: no network"):
+        suite.update()
+    suite._stamp.touch()
+    assert suite.update(max_age=0) is False
+    assert "using the old index of sid (s390x): no network" in capsys.readouterr().err
+    package = packages.Package("p", "2:1-2", "00", 1, "pool/p_1-2_s390x.deb", "")
+    assert package.file == "p_2%3a1-2_s390x.deb"
+    monkeypatch.setattr(suite, "package", lambda name: package)
+    with pytest.raises(CannotRun, match="no network"):
+        suite.download("p", tmp_path)
+    old = tmp_path / "p_1-1_s390x.deb"
+    old.touch()
+    assert suite.download("p", tmp_path) == old
