@@ -84,7 +84,7 @@ static uint16_t granted(const struct iucv_caller *by, uint16_t wanted,
 		limit = found->msglimit;
 	if (by->limit < limit)
 		limit = by->limit;
-	return limit < IUCV_MAX_MSGLIM ? limit : IUCV_MAX_MSGLIM;
+	return limit;
 }
 
 /* CONNECT: who is meant, and may it be? */
@@ -127,8 +127,6 @@ struct iucv_result iucv_connect(const struct iucv_caller *by, struct iucv_parm *
 	struct iucv_path *path, *partner;
 	struct iucv_result result;
 
-	if (parm->msglim > IUCV_MAX_MSGLIM)
-		return iucv_error(IUCV_BAD_MSGLIM);
 	result = find_target(by, parm, &target, &found);
 	if (result.cc != 0)
 		return result;
@@ -174,8 +172,6 @@ struct iucv_result iucv_accept(const struct iucv_caller *by, struct iucv_parm *p
 		return iucv_error(IUCV_ORIGIN_SEVERED);
 	if (!path || path->state != IUCV_PATH_PENDING)
 		return iucv_error(IUCV_INVALID_PATH);
-	if (wanted > IUCV_MAX_MSGLIM)
-		return iucv_error(IUCV_BAD_MSGLIM);
 	if (parm->flags & IPPRTY && !(path->partner->flags & IPPRTY))
 		return iucv_error(IUCV_NO_PRIORITY);
 	if (iucv_is_guest(by->user))

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* IUCV: the instruction, buffers and masks, hostile operands, faults of functions. */
+#include "iucv_check.h"
+
+static void setup(void)
+{
+	static const char *const options[] = { "cpus", "4", NULL };
+
+	fx_setup_with(options);
+}
+
+START_TEST(query_before_anything)
+{
+	fx.gr[0] = 0;
+	ck_cc(fx_iucv(0, IUCV_QUERY, 0xffffffffffffffffu), 0);
+	ck_assert_uint_eq(fx.gr[0], 40);
+	ck_assert_uint_eq(fx.gr[1], 64);
+}
+END_TEST
+
+START_TEST(problem_state)
+{
+	struct cp_insn insn = { .gr = fx.gr, .problem = true, .amode = 64 };
+
+	for (uint32_t f = 0; f < IUCV_FUNCTIONS + 2; f++) {
+		fx.gr[0] = f;
+		fx.gr[1] = PARM;
+		ck_pgm(cp_iucv(fx.cp, &insn), PGM_OPERATION);
+		ck_assert_uint_eq(fx.gr[1], PARM);
+	}
+}
+END_TEST
+
+START_TEST(hostile_addresses)
+{
+	fx_declare(0);
+	for (uint32_t f = 1; f < IUCV_FUNCTIONS + 2; f++) {
+		ck_pgm(fx_iucv(0, f, PARM + 4), PGM_SPECIFICATION);
+		ck_pgm(fx_iucv(0, f, UINT64_MAX), PGM_SPECIFICATION);
+		ck_pgm(fx_iucv(0, f, UINT64_MAX - 7), PGM_ADDRESSING);
+		ck_pgm(fx_iucv(0, f, 0x7ffffff0), PGM_ADDRESSING);
+		ck_pgm(fx_iucv(0, f, HOLE), PGM_ADDRESSING);
+		ck_pgm(fx_iucv(0, f, 0x400000 - 32), PGM_ADDRESSING);
+		ck_pgm(fx_iucv(0, f, 0x100000000 + PARM), PGM_ADDRESSING);
+	}
+	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
+}
+END_TEST
+
+START_TEST(addressing_modes)
+{
+	struct cp_insn insn = { .gr = fx.gr, .amode = 31 };
+
+	put_be32(parm_zero() + 12, 0x2000);
+	fx.gr[0] = 0xdeadbeef00000000 | IUCV_DECLARE_BUFFER;
+	fx.gr[1] = 0xffffffff80000000 | PARM;
+	ck_cc(cp_iucv(fx.cp, &insn), 0);
+	insn.amode = 24;
+	fx.gr[0] = IUCV_TEST_MESSAGE;
+	fx.gr[1] = 0xff000000 | PARM;
+	ck_cc(cp_iucv(fx.cp, &insn), 0);
+}
+END_TEST
+
+/* The list may cross a page; only the code is stored. */
+START_TEST(list_across_pages)
+{
+	uint8_t *p = fx_at(0x3000 - 16, IUCV_PARM_SIZE), before[IUCV_PARM_SIZE];
+
+	fx_declare(0);
+	memset(p, 0xff, IUCV_PARM_SIZE);
+	memcpy(before, p, sizeof(before));
+	ck_cc(fx_iucv(0, 0x12, 0x3000 - 16), 1);
+	before[3] = IUCV_INVALID_FUNCTION;
+	ck_assert_mem_eq(p, before, sizeof(before));
+}
+END_TEST
+
+START_TEST(unknown_function)
+{
+	parm_zero();
+	ck_rc(guest(0x12), IUCV_INVALID_FUNCTION);
+	ck_rc(guest(0xffffffff), IUCV_INVALID_FUNCTION);
+}
+END_TEST
+
+/* Whatever the list says, no function may do more than answer. */
+START_TEST(all_ones)
+{
+	fx_declare(0);
+	for (uint32_t f = 1; f < IUCV_FUNCTIONS; f++) {
+		struct cp_result r;
+
+		memset(parm(), 0xff, IUCV_PARM_SIZE);
+		r = guest(f);
+		ck_assert(r.how == CP_CC || r.how == CP_PROGRAM);
+		if (f == IUCV_RETRIEVE_BUFFER)
+			fx_declare(0);
+	}
+	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
+}
+END_TEST
+
+START_TEST(nothing_without_a_buffer)
+{
+	for (uint32_t f = 1; f < IUCV_FUNCTIONS; f++) {
+		parm_zero();
+		if (f != IUCV_DECLARE_BUFFER)
+			ck_rc(guest(f), IUCV_NO_CONTROL_BUFFER);
+	}
+	fx_declare(1);
+	parm_zero();
+	ck_rc(guest(IUCV_SET_MASK), IUCV_NO_CONTROL_BUFFER);
+	ck_rc(guest(IUCV_SET_CONTROL_MASK), IUCV_NO_CONTROL_BUFFER);
+	ck_rc(guest(IUCV_RETRIEVE_BUFFER), IUCV_NO_CONTROL_BUFFER);
+	ck_cc(guest(IUCV_TEST_MESSAGE), 0);
+}
+END_TEST
+
+static struct cp_result declare(unsigned int cpu, uint32_t addr)
+{
+	put_be32(parm_zero() + 12, addr);
+	return fx_iucv(cpu, IUCV_DECLARE_BUFFER, PARM);
+}
+
+START_TEST(declare_codes)
+{
+	ck_rc(declare(0, HOLE), IUCV_PAGING);
+	ck_rc(declare(0, 0x400000 - 32), IUCV_PAGING);
+	ck_rc(declare(0, 0x7ffffff0), IUCV_PAGING);
+	ck_rc(declare(0, 0xfffffff8), IUCV_PAGING);
+	ck_pgm(declare(0, 0x2004), PGM_SPECIFICATION);
+	ck_cc(declare(0, 0x2000), 0);
+	ck_assert_uint_eq(parm()[3], 0);
+	ck_rc(declare(0, 0x3000), IUCV_BUFFER_DECLARED);
+	ck_rc(declare(1, 0x2000), IUCV_OVERLAP);
+	ck_rc(declare(1, 0x2020), IUCV_OVERLAP);
+	ck_rc(declare(1, 0x1fe0), IUCV_OVERLAP);
+	ck_cc(declare(1, 0x2028), 0);
+	ck_cc(declare(2, 0x1fd8), 0);
+}
+END_TEST
+
+START_TEST(retrieve_severs_with_the_last)
+{
+	struct note a;
+
+	note_user(&a, "PEER", 4);
+	fx_declare(0);
+	fx_declare(1);
+	open_path(&a, 0, 0, 0);
+	parm_zero();
+	ck_cc(guest(IUCV_RETRIEVE_BUFFER), 0);
+	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 1);
+	ck_assert(!cp_interrupt_pending(fx.cp, 0));
+	ck_cc(fx_iucv(1, IUCV_RETRIEVE_BUFFER, PARM), 0);
+	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
+	ck_assert_uint_eq(last(&a, IUCV_SEVERED)->ipuser[0], 0);
+	ck_call(peer_path(&a, IUCV_SEND, 0, 0), 1, IUCV_INVALID_PATH);
+}
+END_TEST
+
+static const struct {
+	enum fault_point point;
+	enum iucv_function function;
+} points[] = {
+	{ FAULT_IUCV_QUERY, IUCV_QUERY },
+	{ FAULT_IUCV_TEST_MESSAGE, IUCV_TEST_MESSAGE },
+	{ FAULT_IUCV_RETRIEVE_BUFFER, IUCV_RETRIEVE_BUFFER },
+	{ FAULT_IUCV_DESCRIBE, IUCV_DESCRIBE },
+	{ FAULT_IUCV_SEND, IUCV_SEND },
+	{ FAULT_IUCV_RECEIVE, IUCV_RECEIVE },
+	{ FAULT_IUCV_REPLY, IUCV_REPLY },
+	{ FAULT_IUCV_TEST_COMPLETION, IUCV_TEST_COMPLETION },
+	{ FAULT_IUCV_REJECT, IUCV_REJECT },
+	{ FAULT_IUCV_PURGE, IUCV_PURGE },
+	{ FAULT_IUCV_ACCEPT, IUCV_ACCEPT },
+	{ FAULT_IUCV_CONNECT, IUCV_CONNECT },
+	{ FAULT_IUCV_DECLARE_BUFFER, IUCV_DECLARE_BUFFER },
+	{ FAULT_IUCV_QUIESCE, IUCV_QUIESCE },
+	{ FAULT_IUCV_RESUME, IUCV_RESUME },
+	{ FAULT_IUCV_SEVER, IUCV_SEVER },
+	{ FAULT_IUCV_SET_MASK, IUCV_SET_MASK },
+	{ FAULT_IUCV_SET_CONTROL_MASK, IUCV_SET_CONTROL_MASK },
+};
+
+START_TEST(faults)
+{
+	uint32_t f = points[_i].function;
+
+	arm(points[_i].point, FAULT_CC, 2, 0);
+	parm_zero();
+	ck_cc(guest(f), 2);
+	arm(points[_i].point, FAULT_PGM, PGM_PROTECTION, 0);
+	ck_pgm(guest(f), PGM_PROTECTION);
+	arm(points[_i].point, FAULT_DROP, 0, 0);
+	ck_cc(guest(f), 0);
+	arm(points[_i].point, FAULT_RC, 0x77, 0);
+	ck_cc(guest(f), 1);
+	if (f != IUCV_QUERY)
+		ck_assert_uint_eq(parm()[3], 0x77);
+	/* None of them has done anything. */
+	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
+	ck_rc(guest(IUCV_RETRIEVE_BUFFER), IUCV_NO_CONTROL_BUFFER);
+}
+END_TEST
+
+START_TEST(fault_names_partner)
+{
+	struct note a, b;
+	struct fault_rule rule = { .point = FAULT_IUCV_SEND, .path = FAULT_ANY_PATH,
+				   .name = "BETA", .when = FAULT_ALWAYS, .kind = FAULT_RC,
+				   .value = 0x42 };
+	uint16_t to_a, to_b;
+	char err[256];
+
+	note_user(&a, "ALPHA", 4);
+	note_user(&b, "BETA", 4);
+	fx_declare(0);
+	to_a = open_path(&a, 0, 0, 0);
+	to_b = open_path(&b, 0, 0, 0);
+	ck_assert_int_gt(fault_arm(fx.cp, &rule, err, sizeof(err)), 0);
+	ck_cc(send(to_a, 0, DATA, 4, 4), 0);
+	ck_rc(send(to_b, 0, DATA, 4, 4), 0x42);
+	rule.point = FAULT_IUCV_CONNECT;
+	ck_assert_int_gt(fault_arm(fx.cp, &rule, err, sizeof(err)), 0);
+	ck_cc(connect_to("ALPHA", 0, 0), 0);
+	ck_rc(connect_to("BETA", 0, 0), 0x42);
+}
+END_TEST
+
+START_TEST(fault_limit)
+{
+	struct note a;
+
+	note_user(&a, "PEER", 4);
+	fx_declare(0);
+	arm(FAULT_IUCV_CONNECT, FAULT_LIMIT, 3, 0);
+	ck_cc(connect_to("PEER", 0, 200), 0);
+	ck_assert_uint_eq(get_be16(parm() + 4), 3);
+	ck_assert_uint_eq(last(&a, IUCV_PENDING)->msglim, 3);
+	arm(FAULT_IUCV_CONNECT, FAULT_LIMIT, 300, 0);
+	ck_cc(connect_to("PEER", 0, 200), 0);
+	ck_assert_uint_eq(get_be16(parm() + 4), 200);
+}
+END_TEST
+
+/* A call that does nothing is still one line of trace. */
+START_TEST(trace_of_a_call)
+{
+	fx_declare(0);
+	fx.trace_len = 0;
+	parm_zero();
+	ck_rc(guest(IUCV_SEVER), IUCV_INVALID_PATH);
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"call\":\"iucv.sever\""));
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"out\":[[\"1003\",\"01\"]]"));
+	ck_assert_ptr_eq(strchr(fx.trace, '\n'), fx.trace + fx.trace_len - 1);
+}
+END_TEST
+
+START_TEST(functions_of_the_guest_only)
+{
+	struct iucv_parm q = { 0 };
+	struct note a;
+
+	note_user(&a, "PEER", 4);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_QUERY, &q), 0, 0);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_DECLARE_BUFFER, &q), 1, IUCV_BUFFER_DECLARED);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_RETRIEVE_BUFFER, &q), 1, IUCV_NOT_FOR_SERVICE);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_SET_MASK, &q), 1, IUCV_NOT_FOR_SERVICE);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_SET_CONTROL_MASK, &q), 1, IUCV_NOT_FOR_SERVICE);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_TEST_MESSAGE, &q), 0, 0);
+}
+END_TEST
+
+START_TEST(reset_leaves_nothing)
+{
+	struct note a;
+	uint16_t path;
+
+	note_user(&a, "PEER", 4);
+	fx_declare(0);
+	fx_declare(2);
+	path = open_path(&a, 0, 0, 0);
+	ck_cc(send(path, 0, DATA, 4, 4), 0);
+	peer_send(&a, 0, 0, "data", 4, NULL, 0);
+	arm(FAULT_INTERRUPT, FAULT_DUPLICATE, 0, 0);
+	peer_send(&a, 0, 0, "data", 4, NULL, 0);
+	cp_reset_cpu(fx.cp, 2);
+	ck_assert(!cp_interrupt_pending(fx.cp, 2));
+	ck_assert(cp_interrupt_pending(fx.cp, 0));
+	cp_reset(fx.cp);
+	ck_assert(!cp_interrupt_pending(fx.cp, 0));
+	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
+	ck_assert_uint_eq(iucv_events_waiting(iucv_user_guest(fx.cp)), 0);
+	ck_assert_uint_eq(last(&a, IUCV_SEVERED)->path, 0);
+	fx_declare(0);
+	ck_assert_ptr_null(fx_take(0));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("iucv.instruction");
+	TCase *tc = iucv_case(suite, "instruction", setup);
+
+	tcase_add_test(tc, query_before_anything);
+	tcase_add_test(tc, problem_state);
+	tcase_add_test(tc, hostile_addresses);
+	tcase_add_test(tc, addressing_modes);
+	tcase_add_test(tc, list_across_pages);
+	tcase_add_test(tc, unknown_function);
+	tcase_add_test(tc, all_ones);
+	tcase_add_test(tc, nothing_without_a_buffer);
+	tcase_add_test(tc, declare_codes);
+	tcase_add_test(tc, retrieve_severs_with_the_last);
+	tcase_add_loop_test(tc, faults, 0, sizeof(points) / sizeof(points[0]));
+	tcase_add_test(tc, fault_names_partner);
+	tcase_add_test(tc, fault_limit);
+	tcase_add_test(tc, trace_of_a_call);
+	tcase_add_test(tc, functions_of_the_guest_only);
+	tcase_add_test(tc, reset_leaves_nothing);
+	return fx_run(suite);
+}

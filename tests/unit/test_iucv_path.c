@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+/* IUCV: who may connect to whom, limits, SEVER, QUIESCE and RESUME. */
+#include <stdio.h>
+
+#include "iucv_check.h"
+
+static struct note a, b;
+
+static void setup(void)
+{
+	fx_setup();
+	note_user(&a, "ALPHA", 8);
+	note_user(&b, "BETA", 2);
+	fx_declare(0);
+}
+
+static void setup_directory(void)
+{
+	static const char *const options[] = {
+		"directory",
+		"IUCV ALPHA MSGLIMIT 20 PRIORITY;IUCV *SERV MSGLIMIT 255;IUCV *FREE;"
+		"OPTION MAXCONN 3", NULL,
+	};
+
+	fx_setup_with(options);
+	note_user(&a, "ALPHA", 8);
+	note_user(&b, "BETA", 2);
+	fx_declare(0);
+}
+
+START_TEST(connect_and_accept)
+{
+	struct iucv_parm q = { .flags = IPRMDATA, .msglim = 7 };
+	struct iucv_path_info info;
+	const struct iucv_event *e;
+	const uint8_t *i;
+
+	ck_cc(connect_to("ALPHA", IPRMDATA, 100), 0);
+	ck_assert_uint_eq(get_be16(parm()), 0);
+	ck_assert_uint_eq(parm()[2], IPRMDATA);
+	ck_assert_uint_eq(get_be16(parm() + 4), 100);
+	e = last(&a, IUCV_PENDING);
+	ck_assert_str_eq(e->vmid, "LINUX001");
+	ck_assert_uint_eq(e->flags, IPRMDATA);
+	ck_assert_uint_eq(e->msglim, 100);
+	ck_assert_uint_eq(e->ipuser[15], 0xc1);
+	ck_assert(iucv_path_info(iucv_user_guest(fx.cp), 0, &info));
+	ck_assert_uint_eq(info.state, IUCV_PATH_CONNECTING);
+	ck_rc(send(0, 0, DATA, 4, 4), IUCV_INVALID_PATH);
+	memset(q.ipuser, 0x5a, 16);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_ACCEPT, &q), 0, 0);
+	ck_assert_uint_eq(q.msglim, 7);
+	i = take(IUCV_COMPLETE, 0);
+	ck_assert_uint_eq(i[2], IPRMDATA);
+	ck_assert_uint_eq(get_be16(i + 4), 7);
+	ck_assert_uint_eq(i[16], 0x5a);
+	ck_assert_uint_eq(i[31], 0x5a);
+	ck_assert(iucv_path_info(iucv_user_guest(fx.cp), 0, &info));
+	ck_assert_uint_eq(info.state, IUCV_PATH_OPEN);
+	ck_assert_uint_eq(info.msglim_send, 100);
+	ck_assert_uint_eq(info.msglim_receive, 7);
+	ck_assert_str_eq(info.partner, "ALPHA");
+	ck_assert(!info.quiesced_here && !info.quiesced_there);
+	ck_assert(!iucv_path_info(iucv_user_guest(fx.cp), 1, &info));
+	ck_call(peer_path(&a, IUCV_ACCEPT, 0, 0), 1, IUCV_INVALID_PATH);
+}
+END_TEST
+
+START_TEST(peer_to_guest)
+{
+	struct iucv_parm q = { .vmid = "LINUX001", .flags = IPRMDATA | IPPRTY | IPQUSCE };
+	const uint8_t *i;
+	uint8_t name[8];
+
+	memset(q.ipuser, 0x77, 16);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT, &q), 0, 0);
+	ck_assert_uint_eq(q.msglim, IUCV_DEFAULT_MSGLIM);
+	i = take(IUCV_PENDING, 0);
+	ebcdic_name(name, "ALPHA");
+	ck_assert_mem_eq(i + 8, name, 8);
+	ck_assert_uint_eq(i[2], IPRMDATA | IPPRTY | IPQUSCE);
+	ck_assert_uint_eq(get_be16(i + 4), 10);
+	ck_assert_uint_eq(i[16], 0x77);
+	ck_assert_uint_eq(i[36], 0);
+	put_be16(parm_zero() + 4, 128);
+	parm()[2] = IPPRTY;
+	ck_cc(guest(IUCV_ACCEPT), 0);
+	ck_assert_uint_eq(get_be16(parm() + 4), 10);
+	ck_assert_uint_eq(last(&a, IUCV_COMPLETE)->flags, IPPRTY);
+	/* The originator has quiesced it. */
+	ck_rc(send(0, 0, DATA, 4, 4), IUCV_QUIESCED);
+}
+END_TEST
+
+START_TEST(connect_codes)
+{
+	struct iucv_parm q = { .vmid = "LINUX001" };
+
+	ck_rc(connect_to("NOBODY", 0, 0), IUCV_NOT_LOGGED_ON);
+	ck_rc(connect_to("", 0, 0), IUCV_NOT_LOGGED_ON);
+	ck_rc(connect_to("*NOTHING", 0, 0), IUCV_INVALID_SERVICE);
+	ck_rc(connect_to("ALPHA", IPPRTY, 0), IUCV_NO_PRIORITY);
+	for (int i = 0; i < 2; i++)
+		ck_cc(connect_to("BETA", 0, 0), 0);
+	ck_rc(connect_to("BETA", 0, 0), IUCV_TARGET_MAX);
+	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 2);
+	ck_call(iucv_call(fx.cp, b.user, IUCV_CONNECT, &q), 1, IUCV_OWN_MAX);
+	parm_zero();
+	ck_cc(guest(IUCV_RETRIEVE_BUFFER), 0);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT, &q), 1, IUCV_NO_BUFFER);
+}
+END_TEST
+
+START_TEST(target_system)
+{
+	note_user(&b, "*SERV", 2);
+	parm_zero();
+	ebcdic_name(parm() + 8, "ALPHA");
+	ebcdic_name(parm() + 32, "OTHER");
+	ck_rc(guest(IUCV_CONNECT), IUCV_NOT_LOGGED_ON);
+	ebcdic_name(parm() + 8, "*SERV");
+	ck_rc(guest(IUCV_CONNECT), IUCV_NOT_FOR_SERVICE);
+	ebcdic_name(parm() + 8, "ALPHA");
+	parm()[2] = IPLOCAL;
+	ck_cc(guest(IUCV_CONNECT), 0);
+}
+END_TEST
+
+START_TEST(directory)
+{
+	struct note service, other;
+
+	note_user(&service, "*SERV", 8);
+	note_user(&other, "*OTHER", 8);
+	ck_rc(connect_to("BETA", 0, 0), IUCV_NOT_AUTHORISED);
+	ck_rc(connect_to("LINUX001", 0, 0), IUCV_NOT_AUTHORISED);
+	ck_rc(connect_to("*OTHER", 0, 0), IUCV_NOT_AUTHORISED);
+	ck_cc(connect_to("ALPHA", IPPRTY, 255), 0);
+	ck_assert_uint_eq(get_be16(parm() + 4), 20);
+	ck_rc(connect_to("*SERV", IPPRTY, 255), IUCV_NO_PRIORITY);
+	ck_cc(connect_to("*SERV", 0, 255), 0);
+	ck_assert_uint_eq(get_be16(parm() + 4), 255);
+	/* A path asked for by somebody the directory names has that limit, too. */
+	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT,
+			  &(struct iucv_parm){ .vmid = "LINUX001", .msglim = 200 }), 0, 0);
+	put_be16(parm_zero(), 2);
+	ck_cc(guest(IUCV_ACCEPT), 0);
+	ck_assert_uint_eq(get_be16(parm() + 4), 20);
+	ck_rc(connect_to("ALPHA", 0, 0), IUCV_OWN_MAX);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT,
+			  &(struct iucv_parm){ .vmid = "LINUX001" }), 1, IUCV_TARGET_MAX);
+}
+END_TEST
+
+START_TEST(allow_opens_oneself)
+{
+	struct cp_result r;
+
+	fx_teardown();
+	fx_setup_with((const char *const[]){ "directory", "IUCV ALLOW;OPTION MAXCONN 3", NULL });
+	note_user(&a, "ALPHA", 8);
+	fx_declare(0);
+	ck_rc(connect_to("ALPHA", 0, 0), IUCV_NOT_AUTHORISED);
+	r = connect_to("LINUX001", 0, 0);
+	ck_cc(r, 0);
+	take(IUCV_PENDING, 1);
+	/* Two ids are needed, one is left. */
+	ck_rc(connect_to("LINUX001", 0, 0), IUCV_OWN_MAX);
+	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 2);
+}
+END_TEST
+
+START_TEST(accept_codes)
+{
+	ck_rc(on_path(IUCV_ACCEPT, 0, 0), IUCV_INVALID_PATH);
+	ck_rc(on_path(IUCV_ACCEPT, 0xffff, 0), IUCV_INVALID_PATH);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT,
+			  &(struct iucv_parm){ .vmid = "LINUX001" }), 0, 0);
+	take(IUCV_PENDING, 0);
+	ck_rc(on_path(IUCV_ACCEPT, 0, IPPRTY), IUCV_NO_PRIORITY);
+	ck_call(peer_path(&a, IUCV_SEVER, 0, 0), 0, 0);
+	ck_rc(on_path(IUCV_ACCEPT, 0, 0), IUCV_ORIGIN_SEVERED);
+	take(IUCV_SEVERED, 0);
+	ck_cc(on_path(IUCV_SEVER, 0, 0), 0);
+	ck_rc(on_path(IUCV_SEVER, 0, 0), IUCV_INVALID_PATH);
+}
+END_TEST
+
+/* The interruption is not needed to accept; it goes when the guest is quicker. */
+START_TEST(accept_before_the_interruption)
+{
+	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT,
+			  &(struct iucv_parm){ .vmid = "LINUX001" }), 0, 0);
+	ck_cc(on_path(IUCV_ACCEPT, 0, 0), 0);
+	ck_assert_ptr_null(fx_take(0));
+	ck_assert_uint_eq(last(&a, IUCV_COMPLETE)->path, 0);
+}
+END_TEST
+
+/* Nobody has heard of the path: nothing of it remains. */
+START_TEST(sever_before_the_interruption)
+{
+	struct iucv_parm q = { .vmid = "LINUX001" };
+
+	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT, &q), 0, 0);
+	ck_call(peer_path(&a, IUCV_SEVER, q.path, 0), 0, 0);
+	ck_assert_ptr_null(fx_take(0));
+	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
+}
+END_TEST
+
+START_TEST(refusal)
+{
+	struct iucv_parm q = { 0 };
+
+	ck_cc(connect_to("ALPHA", 0, 0), 0);
+	memset(q.ipuser, 0x2c, 16);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_SEVER, &q), 0, 0);
+	ck_assert_uint_eq(take(IUCV_SEVERED, 0)[16], 0x2c);
+	ck_assert_uint_eq(iucv_path_count(a.user), 0);
+	ck_cc(on_path(IUCV_SEVER, 0, 0), 0);
+	ck_assert_uint_eq(a.count, 1);
+}
+END_TEST
+
+/* An id comes back only when its own side has severed; the lowest comes first. */
+START_TEST(path_ids)
+{
+	struct iucv_path_info info;
+
+	open_path(&a, 0, 0, 0);
+	open_path(&a, 0, 0, 0);
+	ck_call(peer_path(&a, IUCV_SEVER, 0, 0), 0, 0);
+	ck_assert(iucv_path_info(iucv_user_guest(fx.cp), 0, &info));
+	ck_assert_uint_eq(info.state, IUCV_PATH_SEVERED);
+	ck_assert_str_eq(info.partner, "ALPHA");
+	ck_assert_uint_eq(info.msglim_receive, 0);
+	take(IUCV_SEVERED, 0);
+	ck_cc(connect_to("ALPHA", 0, 0), 0);
+	ck_assert_uint_eq(get_be16(parm()), 2);
+	/* The peer has severed: its side of the new path has the old number. */
+	ck_assert_uint_eq(last(&a, IUCV_PENDING)->path, 0);
+	ck_rc(send(0, 0, DATA, 4, 4), IUCV_INVALID_PATH);
+	ck_cc(on_path(IUCV_SEVER, 0, 0), 0);
+	ck_cc(connect_to("ALPHA", 0, 0), 0);
+	ck_assert_uint_eq(get_be16(parm()), 0);
+}
+END_TEST
+
+START_TEST(sever_takes_events_along)
+{
+	uint16_t path = open_path(&a, IPRMDATA, IPRMDATA, 0);
+
+	peer_send(&a, 0, 0, "data", 4, NULL, 0);
+	peer_path(&a, IUCV_QUIESCE, 0, 0);
+	peer_path(&a, IUCV_RESUME, 0, 0);
+	ck_assert_uint_eq(iucv_events_waiting(iucv_user_guest(fx.cp)), 3);
+	ck_call(peer_path(&a, IUCV_SEVER, 0, 0), 0, 0);
+	ck_assert_uint_eq(iucv_events_waiting(iucv_user_guest(fx.cp)), 1);
+	take(IUCV_SEVERED, path);
+	ck_assert_ptr_null(fx_take(0));
+	ck_cc(message(IUCV_RECEIVE, 0, 0, 0, 0, DATA, 4), 2);
+}
+END_TEST
+
+START_TEST(sever_all)
+{
+	for (int i = 0; i < 3; i++)
+		open_path(&a, 0, 0, 0);
+	memset(parm_zero() + 16, 0xee, 16);
+	parm()[2] = IPALL;
+	ck_cc(guest(IUCV_SEVER), 0);
+	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
+	ck_assert_uint_eq(a.event[a.count - 3].type, IUCV_SEVERED);
+	ck_assert_uint_eq(last(&a, IUCV_SEVERED)->ipuser[0], 0xee);
+}
+END_TEST
+
+/* What the guest had sent is lost; it can still ask what became of it. */
+START_TEST(sever_ends_messages)
+{
+	uint16_t path = open_path(&a, 0, 0, 0);
+	uint32_t first, second;
+
+	ck_cc(send(path, 0, DATA, 4, 4), 0);
+	first = get_be32(parm() + 4);
+	ck_cc(send(path, 0, DATA, 4, 4), 0);
+	second = get_be32(parm() + 4);
+	ck_call(peer_path(&a, IUCV_REJECT, 0, IPFGPID), 0, 0);
+	ck_call(peer_path(&a, IUCV_SEVER, 0, 0), 0, 0);
+	take(IUCV_SEVERED, path);
+	ck_assert_ptr_null(fx_take(0));
+	ck_cc(guest(IUCV_TEST_MESSAGE), 2);
+	ck_cc(message(IUCV_TEST_COMPLETION, path, IPFGMID | IPFGPID, second, 0, 0, 0), 3);
+	ck_assert_uint_eq(get_be32(parm() + 8) >> 8, IUCV_AUDIT_SEVERED);
+	ck_cc(message(IUCV_TEST_COMPLETION, path, IPFGPID, 0, 0, 0, 0), 3);
+	ck_assert_uint_eq(get_be32(parm() + 4), first);
+	ck_assert_uint_eq(get_be32(parm() + 8) >> 8, IUCV_AUDIT_REJECTED);
+	ck_cc(message(IUCV_TEST_COMPLETION, path, IPFGPID, 0, 0, 0, 0), 2);
+}
+END_TEST
+
+START_TEST(quiesce_and_resume)
+{
+	uint16_t path = open_path(&a, 0, 0, 0);
+	struct iucv_path_info info;
+	struct iucv_parm q = { 0 };
+
+	memset(q.ipuser, 0x44, 16);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_QUIESCE, &q), 0, 0);
+	ck_assert_uint_eq(take(IUCV_PATH_QUIESCED, path)[31], 0x44);
+	ck_rc(send(path, 0, DATA, 4, 4), IUCV_QUIESCED);
+	ck_assert(iucv_path_info(iucv_user_guest(fx.cp), path, &info));
+	ck_assert(!info.quiesced_here && info.quiesced_there);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_QUIESCE, &q), 0, 0);
+	ck_assert_ptr_null(fx_take(0));
+	ck_call(iucv_call(fx.cp, a.user, IUCV_RESUME, &q), 0, 0);
+	take(IUCV_PATH_RESUMED, path);
+	ck_cc(send(path, 0, DATA, 4, 4), 0);
+	ck_cc(on_path(IUCV_QUIESCE, path, 0), 0);
+	ck_assert_uint_eq(last(&a, IUCV_PATH_QUIESCED)->path, 0);
+	ck_call(peer_path(&a, IUCV_SEND, 0, 0), 1, IUCV_QUIESCED);
+	ck_cc(on_path(IUCV_RESUME, path, 0), 0);
+	last(&a, IUCV_PATH_RESUMED);
+	ck_rc(on_path(IUCV_QUIESCE, 9, 0), IUCV_INVALID_PATH);
+	ck_cc(connect_to("ALPHA", 0, 0), 0);
+	ck_rc(on_path(IUCV_RESUME, 1, 0), IUCV_INVALID_PATH);
+}
+END_TEST
+
+/* Only the last quiesce and the last resume wait, in their order. */
+START_TEST(quiesce_again_and_again)
+{
+	uint16_t path = open_path(&a, 0, 0, 0);
+
+	for (int i = 0; i < 5; i++) {
+		peer_path(&a, IUCV_QUIESCE, 0, 0);
+		peer_path(&a, IUCV_RESUME, 0, 0);
+	}
+	peer_path(&a, IUCV_QUIESCE, 0, 0);
+	take(IUCV_PATH_RESUMED, path);
+	take(IUCV_PATH_QUIESCED, path);
+	ck_assert_ptr_null(fx_take(0));
+}
+END_TEST
+
+START_TEST(quiesce_all)
+{
+	open_path(&a, 0, 0, 0);
+	ck_cc(connect_to("BETA", 0, 0), 0);
+	open_path(&a, 0, 0, 0);
+	ck_cc(on_path(IUCV_QUIESCE, 0, IPALL), 0);
+	ck_assert_uint_eq(a.count, 4);
+	ck_assert_uint_eq(b.count, 1);
+	ck_cc(on_path(IUCV_RESUME, 0, IPALL), 0);
+	ck_assert_uint_eq(a.count, 6);
+	ck_assert_uint_eq(a.event[4].type, IUCV_PATH_RESUMED);
+}
+END_TEST
+
+START_TEST(peers_among_themselves)
+{
+	struct iucv_parm q = { .vmid = "BETA", .msglim = 1 };
+	char text[] = "hello", into[8] = "";
+	uint32_t id;
+
+	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT, &q), 0, 0);
+	ck_assert_str_eq(last(&b, IUCV_PENDING)->vmid, "ALPHA");
+	ck_call(peer_path(&b, IUCV_ACCEPT, 0, 0), 0, 0);
+	last(&a, IUCV_COMPLETE);
+	id = peer_send(&a, 0, 0, text, 5, into, 8);
+	ck_assert_uint_eq(last(&b, IUCV_MSG_PENDING)->msgid, id);
+	q = (struct iucv_parm){ .flags = IPFGMID, .msgid = id,
+				.buffer = { .host = true, .ptr = into, .len = 8 } };
+	ck_call(iucv_call(fx.cp, b.user, IUCV_RECEIVE, &q), 0, 0);
+	ck_assert_str_eq(into, "hello");
+	q = (struct iucv_parm){ .msgid = id, .trgcls = 0x44444444,
+				.buffer = { .host = true, .ptr = (char[]){ "bye" }, .len = 4 } };
+	ck_call(iucv_call(fx.cp, b.user, IUCV_REPLY, &q), 0, 0);
+	ck_assert_str_eq(into, "bye");
+	ck_assert_uint_eq(last(&a, IUCV_MSG_COMPLETE)->answer_length, 4);
+	ck_assert_ptr_eq(last(&a, IUCV_MSG_COMPLETE)->answer, into);
+	iucv_user_destroy(fx.cp, b.user);
+	last(&a, IUCV_SEVERED);
+	ck_assert_ptr_null(iucv_user_find(fx.cp, "BETA"));
+}
+END_TEST
+
+START_TEST(users)
+{
+	struct note n;
+	char name[9];
+	unsigned int count = 0;
+
+	ck_assert_str_eq(iucv_user_name(iucv_user_at(fx.cp, 0)), "LINUX001");
+	ck_assert_ptr_eq(iucv_user_at(fx.cp, 0), iucv_user_guest(fx.cp));
+	while (iucv_user_at(fx.cp, count))
+		count++;
+	ck_assert_ptr_eq(iucv_user_at(fx.cp, count - 1), b.user);
+	ck_assert(!iucv_user_is_service(b.user));
+	ck_assert_ptr_null(iucv_user_create(fx.cp, "BETA", 1, &note_ops, &n));
+	for (; count < IUCV_MAX_USERS; count++) {
+		snprintf(name, sizeof(name), "U%u", count);
+		ck_assert_ptr_nonnull(iucv_user_create(fx.cp, name, 1, &note_ops, &n));
+	}
+	ck_assert_ptr_null(iucv_user_create(fx.cp, "LAST", 1, &note_ops, &n));
+	iucv_user_destroy(fx.cp, a.user);
+	note_user(&n, "LAST", 1);
+	ck_assert_ptr_eq(iucv_user_at(fx.cp, IUCV_MAX_USERS - 1), n.user);
+}
+END_TEST
+
+/* Logging off: paths to others, to the guest and to itself. */
+START_TEST(logoff)
+{
+	struct iucv_parm q = { .vmid = "ALPHA" };
+
+	open_path(&a, 0, 0, 0);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT, &q), 0, 0);
+	ck_call(peer_path(&a, IUCV_ACCEPT, last(&a, IUCV_PENDING)->path, 0), 0, 0);
+	peer_send(&a, q.path, 0, "data", 4, NULL, 0);
+	peer_send(&a, 0, 0, "data", 4, NULL, 0);
+	iucv_user_destroy(fx.cp, a.user);
+	take(IUCV_SEVERED, 0);
+	ck_assert_ptr_null(fx_take(0));
+	ck_rc(connect_to("ALPHA", 0, 0), IUCV_NOT_LOGGED_ON);
+}
+END_TEST
+
+START_TEST(all_65535_paths)
+{
+	struct note n;
+
+	fx_teardown();
+	fx_setup_with((const char *const[]){ "directory", "IUCV ANY;OPTION MAXCONN 65535", NULL });
+	fx_declare(0);
+	note_user(&n, "MANY", CP_MAX_PATHS);
+	for (uint32_t i = 0; i < CP_MAX_PATHS; i++) {
+		n.count = 0;
+		fx.trace_len = 0;
+		ck_cc(connect_to("MANY", 0, 0), 0);
+		ck_assert_uint_eq(get_be16(parm()), i);
+	}
+	ck_rc(connect_to("MANY", 0, 0), IUCV_OWN_MAX);
+	ck_cc(on_path(IUCV_SEVER, 0x8123, 0), 0);
+	ck_call(peer_path(&n, IUCV_SEVER, 0x8123, 0), 0, 0);
+	ck_cc(connect_to("MANY", 0, 0), 0);
+	ck_assert_uint_eq(get_be16(parm()), 0x8123);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("iucv.path");
+	TCase *tc = iucv_case(suite, "path", setup);
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, connect_and_accept);
+	tcase_add_test(tc, peer_to_guest);
+	tcase_add_test(tc, connect_codes);
+	tcase_add_test(tc, target_system);
+	tcase_add_test(tc, allow_opens_oneself);
+	tcase_add_test(tc, accept_codes);
+	tcase_add_test(tc, accept_before_the_interruption);
+	tcase_add_test(tc, sever_before_the_interruption);
+	tcase_add_test(tc, refusal);
+	tcase_add_test(tc, path_ids);
+	tcase_add_test(tc, sever_takes_events_along);
+	tcase_add_test(tc, sever_all);
+	tcase_add_test(tc, sever_ends_messages);
+	tcase_add_test(tc, quiesce_and_resume);
+	tcase_add_test(tc, quiesce_again_and_again);
+	tcase_add_test(tc, quiesce_all);
+	tcase_add_test(tc, peers_among_themselves);
+	tcase_add_test(tc, users);
+	tcase_add_test(tc, logoff);
+	tcase_add_test(tc, all_65535_paths);
+	tc = iucv_case(suite, "directory", setup_directory);
+	tcase_add_test(tc, directory);
+	return fx_run(suite);
+}
