@@ -16,17 +16,15 @@ from __future__ import annotations
 
 import struct
 
-from zvmlab.afiucv import AfIucvListener
 from zvmlab.agent_channel import Channel, Stream
 from zvmlab.agent_results import AgentInfo, decode_info
 from zvmlab.agent_wire import LANES, VERSION, AgentError, AgentLost, Power, Request, Writer
 from zvmlab.agent_worker import DEFAULT_SECONDS, Batch, Pending, Process, Worker
-from zvmlab.control import Control
 from zvmlab.errors import UsageError
-from zvmlab.peer import Peer
 
 USER = "ZVMLAB"
 NAME = "AGENT"
+"""User ID and application name that the agent connects to."""
 
 
 class Agent(Worker):
@@ -84,25 +82,8 @@ class Agent(Worker):
         self._channel.close()
 
 
-class AgentDoor:
-    """Where agents connect to: user ID ZVMLAB, application AGENT."""
-
-    def __init__(self, control: Control) -> None:
-        self._peer = Peer(control, USER)
-        self._listener = AfIucvListener(self._peer, NAME)
-
-    def accept(self, timeout: float) -> Agent:
-        """Wait for an agent."""
-        return Agent(self._listener.accept(timeout))
-
-    def close(self) -> None:
-        """Log the user ID off."""
-        self._peer.close()
-
-
 __all__ = [
     "Agent",
-    "AgentDoor",
     "AgentError",
     "AgentLost",
     "Batch",
