@@ -60,6 +60,9 @@ static void configure_kind(struct cp *cp, bool event)
 		mon_write_event_config(cp, &w);
 	else
 		mon_write_sample_config(cp, &w);
+	/* Half a configuration would mislead: whoever waits for it gets no data either. */
+	if (w.overflow)
+		return;
 	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
 		if (mask & (1u << i))
 			m->user[i].configure[event] = false;

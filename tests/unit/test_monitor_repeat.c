@@ -18,10 +18,10 @@ START_TEST(automatic)
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
 
 	p->automatic = true;
-	ck_assert_int_eq(repeat(10, 2000), 0);
-	ck_assert_uint_eq(p->messages, 2000);
-	ck_assert_uint_eq(peer_info(p).delivered, 2000);
-	ck_assert_uint_eq(peer_info(p).replied, 2000);
+	ck_assert_int_eq(repeat(10, 500), 0);
+	ck_assert_uint_eq(p->messages, 500);
+	ck_assert_uint_eq(peer_info(p).delivered, 500);
+	ck_assert_uint_eq(peer_info(p).replied, 500);
 	ck_assert_uint_eq(peer_info(p).lost, 0);
 	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
 	/* Single messages are not worth an event; the end is, as the last reply. */

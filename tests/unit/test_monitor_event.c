@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/* Event recording: blocks, suspension and resumption, lost records. */
+#include "monitor_records.h"
+
+enum { EVENT_CONFIG = 0xc5c30000u, EVENT_DATA = 0xc5c40000u };
+
+static uint8_t event_data[5000];
+
+static bool event(unsigned int domain, uint32_t len)
+{
+	memset(event_data, 0, 20);
+	put_be16(event_data, (uint16_t)len);
+	event_data[4] = (uint8_t)domain;
+	put_be16(event_data + 6, 1);
+	return monitor_event(fx.cp, domain, event_data, len);
+}
+
+static void at(uint64_t seconds)
+{
+	fx.tod = UINT64_C(0xd000000000000000) + seconds * SECOND;
+	cp_timer(fx.cp);
+}
+
+static struct peer *start(unsigned int index, uint16_t limit)
+{
+	struct peer *p = peer_user(index, WANT_EVENT, limit);
+
+	monitor_settings(fx.cp, true)->domains = 0xffff;
+	ck_assert_int_eq(monitor_start(fx.cp, true), 0);
+	iucv_dispatch(fx.cp);
+	return p;
+}
+
+START_TEST(configuration)
+{
+	struct peer *p;
+
+	ck_assert_int_eq(monitor_start(fx.cp, true), 1);
+	monitor_settings(fx.cp, true)->domains |= MON_DOMAIN_BIT(MON_SEEKS);
+	p = peer_user(0, WANT_EVENT, 255);
+	ck_assert_uint_eq(p->ipuser[1], 1);
+	ck_assert_uint_eq(p->messages, 1);
+	ck_assert_uint_eq(peer_last(p)->trgcls, EVENT_CONFIG);
+	ck_assert_uint_eq(*peer_mce(peer_last(p), 0), MCE_EVENT);
+	read_records(peer_last(p));
+	/* No D1R11: the last event frame ends without. */
+	ck_assert_uint_eq(records, 3);
+	ck_record(0, 1, 1, 24);
+	ck_assert_uint_eq(get_be16(record[0].at + 20), 0x4100);
+	ck_assert_uint_eq(get_be16(record[0].at + 22), 68);
+	ck_record(1, 1, 14, 24);
+	ck_record(2, 1, 14, 24);
+	ck_assert_uint_eq(record[2].at[20], 0xc5);
+	ck_assert_uint_eq(record[2].at[21], 7);
+}
+END_TEST
+
+START_TEST(gathered)
+{
+	struct peer *p = start(0, 255);
+
+	ck_assert(event(MON_USER, 180));
+	at(0);
+	ck_assert(event(MON_PROCESSOR, 32));
+	ck_assert_uint_eq(p->messages, 1);
+	ck_assert_uint_eq(fx.timer, UINT64_C(0xd000000000000000) + SECOND);
+	at(1);
+	ck_assert_uint_eq(p->messages, 2);
+	ck_assert_uint_eq(peer_last(p)->trgcls, EVENT_DATA);
+	ck_assert_uint_eq(fx.timer, 0);
+	read_records(peer_last(p));
+	ck_assert_uint_eq(records, 2);
+	ck_record(0, 4, 1, 180);
+	ck_record(1, 5, 1, 32);
+	ck_assert_uint_eq(get_be16(peer_mce(peer_last(p), 0) + 1), 0x0c00);
+	monitor_tick(fx.cp);
+	ck_assert_uint_eq(p->messages, 2);
+	ck_assert(event(MON_USER, 180));
+	monitor_tick(fx.cp);
+	ck_assert_uint_eq(p->messages, 3);
+	ck_assert(event(MON_USER, 180));
+	monitor_stop(fx.cp, true);
+	iucv_dispatch(fx.cp);
+	ck_assert_uint_eq(p->messages, 4);
+	ck_assert(!event(MON_USER, 180));
+	for (unsigned int i = 0; i < 4; i++)
+		peer_reply(p);
+	ck_assert_uint_eq(area_used(MON_EVENT), 0);
+}
+END_TEST
+
+START_TEST(refused)
+{
+	struct peer *p;
+
+	ck_assert(!event(MON_USER, 180));
+	p = start(0, 255);
+	monitor_settings(fx.cp, true)->domains = MON_DOMAIN_BIT(MON_USER);
+	ck_assert(!event(MON_PROCESSOR, 180));
+	ck_assert(!monitor_event(fx.cp, MON_USER, NULL, 20));
+	ck_assert(!monitor_event(fx.cp, MON_DOMAINS, event_data, 20));
+	ck_assert(!monitor_event(fx.cp, UINT32_MAX, event_data, 20));
+	ck_assert(!event(MON_USER, 19));
+	ck_assert(!event(MON_USER, 4077));
+	ck_assert(!monitor_event(fx.cp, MON_USER, event_data, 4076));
+	ck_assert(event(MON_USER, 4076));
+	monitor_tick(fx.cp);
+	ck_assert_uint_eq(p->messages, 2);
+	read_records(peer_last(p));
+	ck_assert_uint_eq(records, 1);
+}
+END_TEST
+
+/* BLOCK pages to a block: what does not fit goes into the next. */
+START_TEST(full_block)
+{
+	struct peer *p;
+
+	monitor_settings(fx.cp, true)->block = 2;
+	p = start(0, 255);
+	/* Ten records of 400 bytes to a frame. */
+	for (unsigned int i = 0; i < 20; i++)
+		ck_assert(event(MON_USER, 400));
+	ck_assert_uint_eq(p->messages, 1);
+	ck_assert_uint_eq(area_used(MON_EVENT), 2 * 4096);
+	ck_assert(event(MON_USER, 400));
+	ck_assert_uint_eq(p->messages, 2);
+	read_records(peer_last(p));
+	ck_assert_uint_eq(records, 20);
+	ck_assert_uint_eq(get_be32(peer_mce(peer_last(p), 0) + 8) + 1 -
+			  get_be32(peer_mce(peer_last(p), 0) + 4), 4096 + 4000);
+	ck_assert_uint_eq(area_used(MON_EVENT), 4 * 4096);
+	/* A block that is delivered early keeps only the frames it has filled. */
+	monitor_tick(fx.cp);
+	ck_assert_uint_eq(p->messages, 3);
+	ck_assert_uint_eq(area_used(MON_EVENT), 5 * 4096);
+}
+END_TEST
+
+START_TEST(quiesced)
+{
+	struct peer *p = start(0, 255), *other = peer_user(1, WANT_EVENT, 255);
+
+	ck_assert(event(MON_USER, 100));
+	peer_call(p, IUCV_QUIESCE);
+	ck_assert(!event(MON_USER, 100));
+	ck_assert(!event(MON_USER, 100));
+	ck_assert(!event(MON_USER, 100));
+	monitor_tick(fx.cp);
+	at(5);
+	ck_assert_uint_eq(p->messages, 1);
+	ck_assert_uint_eq(other->messages, 1);
+	peer_call(p, IUCV_RESUME);
+	ck_assert_uint_eq(p->messages, 2);
+	ck_assert_uint_eq(other->messages, 2);
+	read_records(peer_last(p));
+	ck_assert_uint_eq(records, 2);
+	ck_record(0, 4, 1, 100);
+	ck_record(1, 1, 12, 20);
+	ck_assert(event(MON_USER, 100));
+	monitor_tick(fx.cp);
+	read_records(peer_last(p));
+	ck_assert_uint_eq(records, 2);
+	ck_record(0, 1, 3, 24);
+	ck_assert_uint_eq(get_be32(record[0].at + 20), 3);
+	ck_record(1, 4, 1, 100);
+}
+END_TEST
+
+/* Two users quiesced: recording goes on when the second resumes, or leaves. */
+START_TEST(two_quiesced)
+{
+	struct peer *a = start(0, 255), *b = peer_user(1, WANT_EVENT, 255);
+
+	peer_call(a, IUCV_QUIESCE);
+	peer_call(b, IUCV_QUIESCE);
+	ck_assert(!event(MON_USER, 100));
+	peer_call(a, IUCV_RESUME);
+	ck_assert(!event(MON_USER, 100));
+	ck_assert_uint_eq(a->messages, 1);
+	peer_call(b, IUCV_SEVER);
+	ck_assert_uint_eq(a->messages, 2);
+	read_records(peer_last(a));
+	ck_assert_uint_eq(records, 1);
+	ck_record(0, 1, 12, 20);
+	at(1);
+	read_records(peer_last(a));
+	ck_record(0, 1, 3, 24);
+	ck_assert_uint_eq(get_be32(record[0].at + 20), 2);
+}
+END_TEST
+
+START_TEST(connected_quiesced)
+{
+	struct peer *p = peer_create(0), *other = start(1, 255);
+	uint8_t ipuser[16] = { 0x01, WANT_EVENT };
+
+	ebcdic_name(ipuser + 8, "MONDCSS");
+	ck_assert(event(MON_USER, 100));
+	peer_connect_user(p, ipuser, IPRMDATA | IPQUSCE, 255);
+	ck_assert(p->complete);
+	ck_assert(!event(MON_USER, 100));
+	ck_assert_uint_eq(p->messages, 0);
+	peer_call(p, IUCV_RESUME);
+	/* Its configuration, then the block that was held back. */
+	ck_assert_uint_eq(p->messages, 2);
+	ck_assert_uint_eq(p->message[0].trgcls, EVENT_CONFIG);
+	ck_assert_uint_eq(p->message[1].trgcls, EVENT_DATA);
+	ck_assert_uint_eq(other->messages, 2);
+}
+END_TEST
+
+START_TEST(started_quiesced)
+{
+	struct peer *p = peer_user(0, WANT_EVENT, 255);
+
+	peer_call(p, IUCV_QUIESCE);
+	monitor_settings(fx.cp, true)->domains = 0xffff;
+	monitor_start(fx.cp, true);
+	ck_assert(!event(MON_USER, 100));
+	peer_call(p, IUCV_RESUME);
+	monitor_tick(fx.cp);
+	ck_assert_uint_eq(p->messages, 2);
+	read_records(peer_last(p));
+	ck_assert_uint_eq(records, 1);
+	ck_record(0, 1, 3, 24);
+	ck_assert_uint_eq(get_be32(record[0].at + 20), 1);
+}
+END_TEST
+
+/* No room for another block: D1R12 ends the last, D1R3 begins the next. */
+START_TEST(area_full)
+{
+	struct peer *p;
+	unsigned int blocks;
+
+	monitor_settings(fx.cp, true)->block = 8;
+	monitor_settings(fx.cp, true)->partition_pages = 64;
+	p = start(0, 255);
+	/* 31 pages of data: three blocks of eight and seven pages that are too few. */
+	ck_assert_uint_eq(area_size(MON_EVENT), 31 * 4096);
+	blocks = 0;
+	while (event(MON_USER, 4000))
+		blocks++;
+	ck_assert_uint_eq(blocks, 24);
+	ck_assert_uint_eq(p->messages, 1 + 3);
+	read_records(&p->message[2]);
+	ck_assert_uint_eq(records, 8);
+	read_records(&p->message[3]);
+	ck_assert_uint_eq(records, 9);
+	ck_record(8, 1, 12, 20);
+	ck_assert(!event(MON_USER, 100));
+	monitor_tick(fx.cp);
+	ck_assert_uint_eq(p->messages, 4);
+	peer_reply(p);
+	ck_assert(!event(MON_USER, 100));
+	peer_reply(p);
+	ck_assert(event(MON_USER, 100));
+	monitor_tick(fx.cp);
+	/* Seven pages are left behind it: suspended again. */
+	read_records(peer_last(p));
+	ck_assert_uint_eq(records, 3);
+	ck_record(0, 1, 3, 24);
+	ck_record(1, 4, 1, 100);
+	ck_record(2, 1, 12, 20);
+	/* The one that found the area full, and two more. */
+	ck_assert_uint_eq(get_be32(record[0].at + 20), 3);
+}
+END_TEST
+
+/* A user at its limit loses the block, the others get it. */
+START_TEST(user_at_limit)
+{
+	struct peer *p = start(0, 2), *other = peer_user(1, WANT_EVENT, 255);
+
+	for (unsigned int i = 0; i < 4; i++) {
+		ck_assert(event(MON_USER, 100));
+		monitor_tick(fx.cp);
+	}
+	ck_assert_uint_eq(p->messages, 2);
+	ck_assert_uint_eq(peer_info(p).lost, 3);
+	ck_assert_uint_eq(other->messages, 5);
+	ck_assert_uint_eq(peer_info(other).lost, 0);
+}
+END_TEST
+
+START_TEST(last_user_leaves)
+{
+	struct peer *p = start(0, 255), *s = peer_user(1, WANT_SAMPLE, 255);
+
+	ck_assert(event(MON_USER, 100));
+	peer_call(p, IUCV_SEVER);
+	ck_assert_uint_eq(area_used(MON_EVENT), 0);
+	ck_assert_uint_eq(fx.timer, 0);
+	ck_assert(!event(MON_USER, 100));
+	peer_connect(p, WANT_EVENT, "MONDCSS", 10);
+	ck_assert_uint_eq(p->messages, 1);
+	ck_assert(event(MON_USER, 100));
+	monitor_tick(fx.cp);
+	ck_assert_uint_eq(p->messages, 2);
+	ck_assert_uint_eq(s->messages, 0);
+}
+END_TEST
+
+START_TEST(settings_changed)
+{
+	static const char text[] = "MONITOR EVENT ENABLE SEEKS ALL";
+	struct peer *p = start(0, 255);
+	uint8_t ebcdic[sizeof(text) - 1];
+
+	monitor_settings_changed(fx.cp, true, text);
+	monitor_tick(fx.cp);
+	read_records(peer_last(p));
+	ck_assert_uint_eq(records, 1);
+	ck_record(0, 1, 2, 24 + sizeof(ebcdic));
+	ck_assert_uint_eq(get_be32(record[0].at + 20), sizeof(ebcdic));
+	ebcdic_encode(ebcdic, text, sizeof(ebcdic));
+	ck_assert_mem_eq(record[0].at + 24, ebcdic, sizeof(ebcdic));
+}
+END_TEST
+
+/* The only user is severed by a fault while its block is delivered. */
+START_TEST(fault_ends_recording)
+{
+	struct peer *p;
+
+	monitor_settings(fx.cp, true)->block = 1;
+	p = start(0, 255);
+	ck_assert(event(MON_USER, 4000));
+	arm(FAULT_MONITOR_MESSAGE, FAULT_SEVER, 5, 0, "");
+	ck_assert(!event(MON_USER, 4000));
+	ck_assert(p->severed);
+	ck_assert_str_eq(monitor_segment(fx.cp), "");
+	peer_connect(p, WANT_EVENT, "MONDCSS", 255);
+	ck_assert(event(MON_USER, 100));
+	peer_call(p, IUCV_QUIESCE);
+	arm(FAULT_MONITOR_MESSAGE, FAULT_SEVER, 6, 0, "");
+	peer_call(p, IUCV_RESUME);
+	ck_assert(p->severed);
+	ck_assert_uint_eq(p->code, 6);
+	ck_assert(!event(MON_USER, 100));
+}
+END_TEST
+
+START_TEST(block_sizes)
+{
+	static const uint32_t wanted[] = { 0, 1, 64, 100000 }, frames[] = { 1, 1, 64, 64 };
+
+	monitor_settings(fx.cp, true)->block = wanted[_i];
+	start(0, 255);
+	ck_assert_uint_eq(area_used(MON_EVENT), frames[_i] * 4096);
+}
+END_TEST
+
+START_TEST(block_in_small_area)
+{
+	monitor_settings(fx.cp, true)->partition_pages = 4;
+	start(0, 255);
+	ck_assert_uint_eq(area_size(MON_EVENT), 4096);
+	ck_assert_uint_eq(area_used(MON_EVENT), 4096);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("monitor events");
+	TCase *tc = tcase_create("event");
+
+	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
+	tcase_add_test(tc, configuration);
+	tcase_add_test(tc, gathered);
+	tcase_add_test(tc, refused);
+	tcase_add_test(tc, full_block);
+	tcase_add_test(tc, quiesced);
+	tcase_add_test(tc, two_quiesced);
+	tcase_add_test(tc, connected_quiesced);
+	tcase_add_test(tc, started_quiesced);
+	tcase_add_test(tc, area_full);
+	tcase_add_test(tc, user_at_limit);
+	tcase_add_test(tc, last_user_leaves);
+	tcase_add_test(tc, settings_changed);
+	tcase_add_test(tc, fault_ends_recording);
+	tcase_add_loop_test(tc, block_sizes, 0, 4);
+	tcase_add_test(tc, block_in_small_area);
+	suite_add_tcase(suite, tc);
+	return fx_run(suite);
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/* START and STOP, configuration, sample intervals and what they contain. */
+#include "monitor_records.h"
+
+enum { SAMPLE_CONFIG = 0xe2c30000u, SAMPLE_DATA = 0xe2c40000u, EVENT_CONFIG = 0xc5c30000u };
+
+static void two_cpus(void)
+{
+	static const char *const options[] = { "cpus", "2", NULL };
+
+	fx_setup_with(options);
+}
+
+static void set_interval(uint32_t seconds)
+{
+	monitor_settings(fx.cp, false)->pending_interval_seconds = seconds;
+}
+
+static void at(uint64_t seconds)
+{
+	fx.tod = UINT64_C(0xd000000000000000) + seconds * SECOND;
+	cp_timer(fx.cp);
+}
+
+START_TEST(pending_until_somebody_connects)
+{
+	struct peer *p = peer_create(0);
+
+	set_interval(600);
+	ck_assert_int_eq(monitor_start(fx.cp, false), 1);
+	ck_assert_int_eq(monitor_start(fx.cp, false), 1);
+	ck_assert_uint_eq(fx.timer, fx.tod + 600 * SECOND);
+	at(300);
+	/* START 10:00, connected 10:05: configuration at 10:05, data at 10:10. */
+	peer_connect(p, WANT_SAMPLE, "MONDCSS", 255);
+	ck_assert_uint_eq(p->ipuser[2], 1);
+	ck_assert_uint_eq(p->messages, 1);
+	ck_assert_uint_eq(peer_last(p)->trgcls, SAMPLE_CONFIG);
+	at(599);
+	ck_assert_uint_eq(p->messages, 1);
+	at(600);
+	ck_assert_uint_eq(p->messages, 2);
+	ck_assert_uint_eq(peer_last(p)->trgcls, SAMPLE_DATA);
+	ck_assert_uint_eq(fx.timer, UINT64_C(0xd000000000000000) + 1200 * SECOND);
+	ck_assert_int_eq(monitor_start(fx.cp, false), 0);
+}
+END_TEST
+
+START_TEST(first_data_at_start)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+
+	set_interval(600);
+	at(300);
+	ck_assert_int_eq(monitor_start(fx.cp, false), 0);
+	iucv_dispatch(fx.cp);
+	ck_assert_uint_eq(p->messages, 2);
+	ck_assert_uint_eq(p->message[0].trgcls, SAMPLE_CONFIG);
+	ck_assert_uint_eq(p->message[1].trgcls, SAMPLE_DATA);
+	at(899);
+	ck_assert_uint_eq(p->messages, 2);
+	at(900);
+	ck_assert_uint_eq(p->messages, 3);
+}
+END_TEST
+
+/* Intervals in which the machine stood still are left out; the anchor stays. */
+START_TEST(standstill)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+
+	set_interval(60);
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	at(60 * 7 + 30);
+	ck_assert_uint_eq(p->messages, 3);
+	ck_assert_uint_eq(fx.timer, UINT64_C(0xd000000000000000) + 480 * SECOND);
+	ck_assert_uint_eq(peer_info(p).lost, 0);
+}
+END_TEST
+
+START_TEST(interval_changed)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+
+	set_interval(1);
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	ck_assert_uint_eq(monitor_settings(fx.cp, false)->interval_seconds, 6);
+	set_interval(100000);
+	at(5);
+	ck_assert_uint_eq(p->messages, 2);
+	at(6);
+	ck_assert_uint_eq(p->messages, 3);
+	ck_assert_uint_eq(monitor_settings(fx.cp, false)->interval_seconds, 3600);
+	ck_assert_uint_eq(fx.timer, UINT64_C(0xd000000000000000) + 3606 * SECOND);
+	monitor_stop(fx.cp, false);
+	ck_assert_uint_eq(fx.timer, 0);
+	ck_assert_uint_eq(monitor_settings(fx.cp, false)->interval_seconds, 0);
+	at(10000);
+	monitor_tick(fx.cp);
+	ck_assert_uint_eq(p->messages, 3);
+}
+END_TEST
+
+/* The TOD clock wraps in 2042. */
+START_TEST(clock_wraps)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+
+	fx.tod = UINT64_MAX - 10 * SECOND;
+	set_interval(60);
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	fx.tod += 59 * SECOND;
+	cp_timer(fx.cp);
+	ck_assert_uint_eq(p->messages, 2);
+	fx.tod += SECOND;
+	cp_timer(fx.cp);
+	ck_assert_uint_eq(p->messages, 3);
+}
+END_TEST
+
+START_TEST(manual)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+
+	monitor_set_manual(fx.cp, true);
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	ck_assert_uint_eq(fx.timer, 0);
+	at(10000);
+	ck_assert_uint_eq(p->messages, 2);
+	monitor_tick(fx.cp);
+	ck_assert_uint_eq(p->messages, 3);
+	monitor_set_manual(fx.cp, false);
+	ck_assert_uint_eq(fx.timer, UINT64_C(0xd000000000000000) + 60 * SECOND);
+	at(10001);
+	ck_assert_uint_eq(p->messages, 4);
+}
+END_TEST
+
+START_TEST(configuration_records)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+
+	monitor_settings(fx.cp, false)->domains |= MON_DOMAIN_BIT(MON_USER);
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	read_records(&p->message[0]);
+	ck_assert_uint_eq(records, 1 + 2 + 1 + 3 + 2 + 1);
+	ck_record(0, 1, 4, 184);
+	ck_record(1, 1, 5, 44);
+	ck_record(2, 1, 5, 44);
+	ck_assert_uint_eq(get_be16(record[2].at + 20), 1);
+	ck_record(3, 1, 9, 36);
+	ck_assert_uint_eq(get_be32(record[3].at + 20), 60);
+	ck_assert_uint_eq(record[3].at[28], 0xc8);
+	ck_assert_uint_eq(get_be16(record[3].at + 32), 4096);
+	for (unsigned int i = 0; i < 3; i++) {
+		static const uint8_t domain[] = { 0, 1, 4 };
+
+		ck_record(4 + i, 1, 14, 24);
+		ck_assert_uint_eq(record[4 + i].at[20], 0xe2);
+		ck_assert_uint_eq(record[4 + i].at[21], domain[i]);
+	}
+	/* The guest and the peer are logged on. */
+	ck_record(7, 1, 15, 348);
+	ck_record(8, 1, 15, 348);
+	ck_record(9, 1, 11, 20);
+	ck_assert_uint_eq(get_be64(record[9].at + 8), fx.tod);
+	ck_assert_uint_eq(get_be16(peer_mce(&p->message[0], 0) + 1), 0x4000);
+	ck_assert_uint_eq(*peer_mce(&p->message[0], 0), MCE_SAMPLE);
+}
+END_TEST
+
+START_TEST(sample_records)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+	uint8_t name[8];
+	uint64_t total;
+
+	monitor_settings(fx.cp, false)->domains = 0xffff;
+	monitor_start(fx.cp, false);
+	at(60);
+	read_records(peer_last(p));
+	ck_assert_uint_eq(count_records(0, 1), 2);
+	ck_assert_uint_eq(count_records(0, 2), 2);
+	ck_assert_uint_eq(count_records(0, 3), 1);
+	ck_assert_uint_eq(count_records(0, 8), 1);
+	ck_assert_uint_eq(count_records(3, 1), 1);
+	ck_assert_uint_eq(count_records(4, 3), 2);
+	ck_assert_uint_eq(count_records(5, 3), 2);
+	ck_assert_uint_eq(count_records(6, 3), 1);
+	ck_assert_uint_eq(count_records(8, 1), 1);
+	ck_assert_uint_eq(count_records(10, 2), 1);
+	ck_assert_uint_eq(records, 15 + 1 - 1);
+	ck_record(0, 0, 1, 116);
+	ck_record(2, 0, 2, 108);
+	ck_record(4, 0, 3, 492);
+	ck_record(5, 0, 8, 108);
+	ck_assert_uint_eq(get_be32(record[5].at + 20), 2);
+	ck_record(records - 1, 1, 11, 20);
+	/* CPU time adds up to the time that has passed. */
+	total = get_be64(record[2].at + 32) + get_be64(record[2].at + 40) +
+		get_be64(record[2].at + 68);
+	ck_assert_uint_eq(total, 60 * SECOND);
+	ck_record(7, 4, 3, 440);
+	ebcdic_name(name, "LINUX001");
+	ck_assert_mem_eq(record[7].at + 20, name, 8);
+	/* SYSTEM, MONITOR, STORAGE, USER, PROCESSOR, I/O; NETWORK, APPLDATA. */
+	ck_assert_uint_eq(get_be16(peer_mce(peer_last(p), 0) + 1), 0xdea0);
+}
+END_TEST
+
+START_TEST(only_enabled_domains)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	read_records(peer_last(p));
+	ck_assert_uint_eq(records, 2 + 2 + 1 + 1 + 1);
+	ck_assert_uint_eq(get_be16(peer_mce(peer_last(p), 0) + 1), 0xc000);
+}
+END_TEST
+
+/* Many users: several frames, each ended by D1R13 (which read_records checks). */
+START_TEST(several_frames)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+	char name[9];
+
+	for (unsigned int i = 0; i < 30; i++) {
+		snprintf(name, sizeof(name), "USER%u", i);
+		ck_assert_ptr_nonnull(iucv_user_create(fx.cp, name, 1, NULL, NULL));
+	}
+	monitor_settings(fx.cp, false)->domains = 0xffff;
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	read_records(&p->message[0]);
+	ck_assert_uint_eq(count_records(1, 15), 32);
+	ck_record(records - 1, 1, 11, 20);
+	read_records(&p->message[1]);
+	ck_assert_uint_eq(count_records(4, 3), 32);
+	ck_record(records - 1, 1, 11, 20);
+}
+END_TEST
+
+/* An interval that is larger than the area is lost as a whole. */
+START_TEST(too_large_for_the_area)
+{
+	struct peer *p = peer_create(0);
+	char name[9];
+
+	for (unsigned int i = 0; i < 20; i++) {
+		snprintf(name, sizeof(name), "USER%u", i);
+		ck_assert_ptr_nonnull(iucv_user_create(fx.cp, name, 1, NULL, NULL));
+	}
+	monitor_settings(fx.cp, true)->partition_pages = 508;
+	peer_connect(p, WANT_SAMPLE, "MONDCSS", 10);
+	ck_assert_uint_eq(area_size(MON_SAMPLE), 4096);
+	monitor_settings(fx.cp, false)->domains = 0xffff;
+	monitor_set_manual(fx.cp, true);
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	/* The configuration, of the same size, is postponed: then so is the data. */
+	ck_assert_uint_eq(p->messages, 0);
+	ck_assert_uint_eq(peer_info(p).lost, 1);
+	monitor_tick(fx.cp);
+	ck_assert_uint_eq(peer_info(p).lost, 2);
+}
+END_TEST
+
+START_TEST(lost_intervals)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 3), *fast = peer_user(1, WANT_SAMPLE, 255);
+
+	fast->automatic = true;
+	monitor_set_manual(fx.cp, true);
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	for (unsigned int i = 0; i < 10; i++)
+		monitor_tick(fx.cp);
+	/* Configuration and two intervals of eleven. */
+	ck_assert_uint_eq(p->messages, 3);
+	ck_assert_uint_eq(peer_info(p).lost, 9);
+	ck_assert_uint_eq(fast->messages, 12);
+	ck_assert_uint_eq(peer_info(fast).lost, 0);
+	ck_assert_uint_eq(fx.events[CP_EVENT_MONITOR_LOST], 9);
+	peer_reply(p);
+	monitor_tick(fx.cp);
+	ck_assert_uint_eq(p->messages, 4);
+	ck_assert_uint_eq(peer_info(p).lost, 9);
+}
+END_TEST
+
+/* Configuration waits for a user that cannot take it, and comes before data. */
+START_TEST(configuration_postponed)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 1);
+
+	monitor_set_manual(fx.cp, true);
+	deliver(MON_SAMPLE, 10, 0, 1, MON_DELIVERED);
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	ck_assert_uint_eq(p->messages, 1);
+	ck_assert_uint_eq(peer_info(p).lost, 1);
+	peer_reply(p);
+	ck_assert_uint_eq(p->messages, 2);
+	ck_assert_uint_eq(peer_last(p)->trgcls, SAMPLE_CONFIG);
+	peer_reply(p);
+	monitor_tick(fx.cp);
+	ck_assert_uint_eq(peer_last(p)->trgcls, SAMPLE_DATA);
+	peer_reply(p);
+	peer_call(p, IUCV_QUIESCE);
+	monitor_stop(fx.cp, false);
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	ck_assert_uint_eq(p->messages, 3);
+	peer_call(p, IUCV_RESUME);
+	ck_assert_uint_eq(p->messages, 4);
+	ck_assert_uint_eq(peer_last(p)->trgcls, SAMPLE_CONFIG);
+}
+END_TEST
+
+/* The newcomer is configured; the others are not told again. */
+START_TEST(second_user)
+{
+	struct peer *a = peer_user(0, WANT_BOTH, 255), *b;
+
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	ck_assert_uint_eq(a->messages, 2);
+	b = peer_user(1, WANT_BOTH, 255);
+	ck_assert_uint_eq(a->messages, 2);
+	ck_assert_uint_eq(b->messages, 1);
+	ck_assert_uint_eq(peer_last(b)->trgcls, SAMPLE_CONFIG);
+	/* Event data has not been started. */
+	ck_assert_uint_eq(b->ipuser[1], 0);
+	ck_assert_uint_eq(b->ipuser[2], 1);
+}
+END_TEST
+
+START_TEST(settings_changed)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+	static const char text[] = "MONITOR SAMPLE ENABLE USER ALL";
+	uint8_t ebcdic[sizeof(text) - 1];
+
+	monitor_settings_changed(fx.cp, false, text);
+	iucv_dispatch(fx.cp);
+	ck_assert_uint_eq(p->messages, 0);
+	monitor_start(fx.cp, false);
+	monitor_settings_changed(fx.cp, false, text);
+	iucv_dispatch(fx.cp);
+	ck_assert_uint_eq(p->messages, 3);
+	ck_assert_uint_eq(peer_last(p)->trgcls, SAMPLE_CONFIG);
+	read_records(peer_last(p));
+	ck_assert_uint_eq(records, 2);
+	ck_record(0, 1, 10, 32 + sizeof(ebcdic));
+	ck_assert_uint_eq(get_be64(record[0].at + 20), fx.tod);
+	ck_assert_uint_eq(get_be32(record[0].at + 28), sizeof(ebcdic));
+	ebcdic_encode(ebcdic, text, sizeof(ebcdic));
+	ck_assert_mem_eq(record[0].at + 32, ebcdic, sizeof(ebcdic));
+	ck_record(1, 1, 11, 20);
+}
+END_TEST
+
+/* PARTITION is given with START: it holds at once while the segment is empty. */
+START_TEST(layout_at_start)
+{
+	peer_user(0, WANT_BOTH, 255);
+	monitor_settings(fx.cp, true)->partition_pages = 64;
+	monitor_start(fx.cp, true);
+	ck_assert_uint_eq(area_size(MON_EVENT_CONFIG), 31 * 4096);
+	monitor_settings(fx.cp, true)->partition_pages = 128;
+	monitor_start(fx.cp, false);
+	ck_assert_uint_eq(area_size(MON_EVENT_CONFIG), 31 * 4096);
+}
+END_TEST
+
+START_TEST(fault_interval)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255), *e = peer_user(1, WANT_EVENT, 255);
+
+	monitor_set_manual(fx.cp, true);
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	arm(FAULT_MONITOR_INTERVAL, FAULT_DROP, 0, 0, "");
+	monitor_tick(fx.cp);
+	ck_assert_uint_eq(p->messages, 2);
+	ck_assert_uint_eq(peer_info(p).lost, 0);
+	monitor_tick(fx.cp);
+	ck_assert_uint_eq(p->messages, 3);
+	arm(FAULT_MONITOR_INTERVAL, FAULT_SEVER, 0x2c, 0, "");
+	monitor_tick(fx.cp);
+	ck_assert(p->severed && !e->severed);
+	ck_assert_uint_eq(p->code, 0x2c);
+	/* Nobody is left: the interval goes on. */
+	monitor_tick(fx.cp);
+	peer_connect(p, WANT_SAMPLE, "MONDCSS", 10);
+	ck_assert_uint_eq(p->messages, 1);
+}
+END_TEST
+
+START_TEST(deterministic)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+	static uint8_t first[65536];
+	uint32_t len = 0;
+
+	for (unsigned int round = 0; round < 2; round++) {
+		monitor_settings(fx.cp, false)->domains = 0xffff;
+		monitor_start(fx.cp, false);
+		at(60);
+		len = get_be32(peer_mce(peer_last(p), 0) + 8) + 1 -
+		      get_be32(peer_mce(peer_last(p), 0) + 4);
+		ck_assert_uint_le(len, sizeof(first));
+		if (round == 0) {
+			memcpy(first, fx_at(get_be32(peer_mce(peer_last(p), 0) + 4), len), len);
+			fx_teardown();
+			two_cpus();
+			p = peer_user(0, WANT_SAMPLE, 255);
+		}
+	}
+	ck_assert_mem_eq(first, fx_at(get_be32(peer_mce(peer_last(p), 0) + 4), len), len);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("monitor intervals");
+	TCase *tc = tcase_create("interval");
+
+	tcase_add_checked_fixture(tc, two_cpus, fx_teardown);
+	tcase_add_test(tc, pending_until_somebody_connects);
+	tcase_add_test(tc, first_data_at_start);
+	tcase_add_test(tc, standstill);
+	tcase_add_test(tc, interval_changed);
+	tcase_add_test(tc, clock_wraps);
+	tcase_add_test(tc, manual);
+	tcase_add_test(tc, configuration_records);
+	tcase_add_test(tc, sample_records);
+	tcase_add_test(tc, only_enabled_domains);
+	tcase_add_test(tc, several_frames);
+	tcase_add_test(tc, too_large_for_the_area);
+	tcase_add_test(tc, lost_intervals);
+	tcase_add_test(tc, configuration_postponed);
+	tcase_add_test(tc, second_user);
+	tcase_add_test(tc, settings_changed);
+	tcase_add_test(tc, layout_at_start);
+	tcase_add_test(tc, fault_interval);
+	tcase_add_test(tc, deterministic);
+	suite_add_tcase(suite, tc);
+	return fx_run(suite);
+}

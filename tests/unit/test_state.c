@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* Images of the whole CP: primitives, the frame around the parts, damage. */
+#include "fixture.h"
+
+#include <stdlib.h>
+
+#include "zvmlab/state.h"
+
+#define PAYLOAD 28u
+
+static char err[256];
+
+static uint64_t fnv(const uint8_t *p, size_t len)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static uint8_t *save(size_t *len)
+{
+	uint8_t *image = cp_save(fx.cp, len);
+
+	ck_assert_ptr_nonnull(image);
+	return image;
+}
+
+START_TEST(primitives)
+{
+	struct state s = { .loading = false };
+	uint8_t u8 = 0x12, bytes[3] = { 7, 8, 9 };
+	uint16_t u16 = 0x3456;
+	uint32_t u32 = 0x789abcde;
+	uint64_t u64 = UINT64_C(0x0123456789abcdef);
+	bool yes = true;
+
+	state_tag(&s, "TEST");
+	state_u8(&s, &u8);
+	state_u16(&s, &u16);
+	state_u32(&s, &u32);
+	state_u64(&s, &u64);
+	state_bool(&s, &yes);
+	state_bytes(&s, bytes, sizeof(bytes));
+	state_bytes(&s, NULL, 0);
+	ck_assert(!s.failed);
+	ck_assert_uint_eq(s.len, 4 + 1 + 2 + 4 + 8 + 1 + 3);
+	ck_assert_mem_eq(s.data, "TEST\x12\x34\x56\x78\x9a\xbc\xde\x01\x23\x45\x67\x89\xab\xcd\xef"
+			 "\x01\x07\x08\x09", 23);
+	u8 = 0;
+	u16 = 0;
+	u32 = 0;
+	u64 = 0;
+	yes = false;
+	memset(bytes, 0, sizeof(bytes));
+	s.loading = true;
+	state_tag(&s, "TEST");
+	state_u8(&s, &u8);
+	state_u16(&s, &u16);
+	state_u32(&s, &u32);
+	state_u64(&s, &u64);
+	state_bool(&s, &yes);
+	state_bytes(&s, bytes, sizeof(bytes));
+	ck_assert(!s.failed);
+	ck_assert_uint_eq(s.pos, s.len);
+	ck_assert_uint_eq(u8, 0x12);
+	ck_assert_uint_eq(u16, 0x3456);
+	ck_assert_uint_eq(u32, 0x789abcde);
+	ck_assert_uint_eq(u64, UINT64_C(0x0123456789abcdef));
+	ck_assert(yes);
+	ck_assert_uint_eq(bytes[2], 9);
+	/* Past the end: failed for good, nothing changed. */
+	state_u16(&s, &u16);
+	ck_assert(s.failed);
+	ck_assert_uint_eq(u16, 0x3456);
+	s.pos = 0;
+	state_u8(&s, &u8);
+	ck_assert_uint_eq(u8, 0x12);
+	free(s.data);
+}
+END_TEST
+
+START_TEST(wrong_values)
+{
+	uint8_t data[4] = { 'A', 'B', 'C', 2 };
+	struct state s = { .loading = true, .data = data, .len = 4 };
+	bool value = true;
+
+	state_tag(&s, "ABCD");
+	ck_assert(s.failed);
+	s = (struct state){ .loading = true, .data = data, .len = 4, .pos = 3 };
+	state_bool(&s, &value);
+	ck_assert(s.failed);
+	ck_assert(value);
+	s.failed = false;
+	state_require(&s, true);
+	ck_assert(!s.failed);
+	state_require(&s, false);
+	ck_assert(s.failed);
+}
+END_TEST
+
+START_TEST(large)
+{
+	struct state s = { .loading = false };
+	static uint8_t block[100000];
+
+	memset(block, 0xa5, sizeof(block));
+	for (unsigned int i = 0; i < 10; i++)
+		state_bytes(&s, block, sizeof(block));
+	ck_assert_uint_eq(s.len, 1000000);
+	ck_assert_uint_eq(s.data[999999], 0xa5);
+	free(s.data);
+}
+END_TEST
+
+START_TEST(header)
+{
+	size_t len;
+	uint8_t *image = save(&len);
+
+	ck_assert_mem_eq(image, "ZVMLABCP", 8);
+	ck_assert_uint_eq(get_be32(image + 8), 1);
+	ck_assert_uint_eq(get_be64(image + 12), len);
+	ck_assert_mem_eq(image + PAYLOAD, "CORE", 4);
+	ck_assert_mem_eq(image + len - 12, "END.", 4);
+	ck_assert_uint_eq(get_be64(image + len - 8), fnv(image, len - 8));
+	free(image);
+}
+END_TEST
+
+START_TEST(same_again)
+{
+	size_t len, again_len;
+	uint8_t *image, *again;
+
+	cp_ipl(fx.cp);
+	fx_declare(0);
+	image = save(&len);
+	ck_assert_uint_eq(image[PAYLOAD + 4], 1);
+	fx_teardown();
+	fx_setup();
+	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	again = save(&again_len);
+	ck_assert_uint_eq(again_len, len);
+	ck_assert_mem_eq(again, image, len);
+	free(image);
+	free(again);
+}
+END_TEST
+
+/* Every single byte that is wrong is noticed. */
+START_TEST(damaged)
+{
+	size_t len;
+	uint8_t *image = save(&len);
+
+	for (size_t i = 0; i < len; i += i < 64 ? 1 : len / 50) {
+		image[i] ^= 0x10;
+		ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), -1);
+		image[i] ^= 0x10;
+	}
+	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	free(image);
+}
+END_TEST
+
+START_TEST(truncated)
+{
+	size_t len;
+	uint8_t *image = save(&len);
+
+	for (size_t i = 0; i < len; i += i < 64 ? 1 : len / 50)
+		ck_assert_int_eq(cp_load(fx.cp, image, i, err, sizeof(err)), -1);
+	ck_assert_int_eq(cp_load(fx.cp, NULL, 0, err, sizeof(err)), -1);
+	free(image);
+}
+END_TEST
+
+static void ck_load_fails(uint8_t *image, size_t len, const char *text)
+{
+	put_be64(image + len - 8, fnv(image, len - 8));
+	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), -1);
+	ck_assert_str_eq(err, text);
+}
+
+START_TEST(sentences)
+{
+	size_t len;
+	uint8_t *image = save(&len);
+
+	image[0] = 'X';
+	ck_load_fails(image, len, "the CP's state cannot be loaded from the image: it is no saved CP");
+	image[0] = 'Z';
+	image[11] = 2;
+	ck_load_fails(image, len, "the CP's state cannot be loaded from the image: it has the format "
+		      "of another version; save it again with this one");
+	image[11] = 1;
+	image[19] ^= 1;
+	ck_load_fails(image, len, "the CP's state cannot be loaded from the image: its length is not "
+		      "what its header says; it is incomplete");
+	image[19] ^= 1;
+	image[20] ^= 1;
+	ck_load_fails(image, len, "the CP's state cannot be loaded from the image: it was saved with "
+		      "another configuration; user ID, classes, level, number of CPUs and paths must "
+		      "be the same");
+	image[20] ^= 1;
+	image[PAYLOAD + 4] = 2;
+	ck_load_fails(image, len, "the CP's state cannot be loaded from the image: its contents "
+		      "contradict each other");
+	free(image);
+}
+END_TEST
+
+START_TEST(other_configuration)
+{
+	static const char *const options[] = { "cpus", "2", NULL };
+	size_t len;
+	uint8_t *image = save(&len);
+
+	fx_teardown();
+	fx_setup_with(options);
+	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), -1);
+	free(image);
+}
+END_TEST
+
+START_TEST(failure_resets)
+{
+	fx_declare(0);
+	ck_assert_int_eq(cp_load(fx.cp, NULL, 0, err, sizeof(err)), -1);
+	ck_assert_uint_eq(fx.events[CP_EVENT_RESET], 1);
+	/* The buffer is gone with the reset: it can be declared again. */
+	fx_declare(0);
+}
+END_TEST
+
+/* An interruption that waits is announced again, and what the guest may touch. */
+START_TEST(port_is_told)
+{
+	struct iucv_user *peer = iucv_user_create(fx.cp, "PEER", 4, NULL, NULL);
+	struct iucv_parm parm = { .vmid = "LINUX001" };
+	size_t len;
+	uint8_t *image;
+
+	fx_declare(0);
+	ck_assert_int_eq(iucv_call(fx.cp, peer, IUCV_CONNECT, &parm).cc, 0);
+	ck_assert(cp_interrupt_pending(fx.cp, 0));
+	image = save(&len);
+	fx_teardown();
+	fx_setup();
+	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	ck_assert(cp_interrupt_pending(fx.cp, 0));
+	ck_assert_uint_ge(fx.kicks[0], 1);
+	ck_assert_uint_ge(fx.storage_changes, 1);
+	free(image);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("state");
+	TCase *tc = tcase_create("primitives"), *image = tcase_create("image");
+
+	tcase_add_test(tc, primitives);
+	tcase_add_test(tc, wrong_values);
+	tcase_add_test(tc, large);
+	tcase_add_checked_fixture(image, fx_setup, fx_teardown);
+	tcase_set_timeout(image, 60);
+	tcase_add_test(image, header);
+	tcase_add_test(image, same_again);
+	tcase_add_test(image, damaged);
+	tcase_add_test(image, truncated);
+	tcase_add_test(image, sentences);
+	tcase_add_test(image, other_configuration);
+	tcase_add_test(image, failure_resets);
+	tcase_add_test(image, port_is_told);
+	suite_add_tcase(suite, tc);
+	suite_add_tcase(suite, image);
+	return fx_run(suite);
+}
