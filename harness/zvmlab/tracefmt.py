@@ -67,6 +67,9 @@ def _record(path: str | os.PathLike[str], number: int, line: str) -> Record:
     try:
         fields = json.loads(line)
         cpu = fields["cpu"]
+        for access in fields.get("in", []) + fields.get("out", []):
+            if not isinstance(access, list) or len(access) not in (2, 3):
+                raise ValueError(access)
         return Record(
             seq=int(fields["seq"]),
             tod=int(fields["tod"], 16),

@@ -50,12 +50,16 @@ static void consume(struct ctl_buffer *buffer, size_t len)
 	}
 }
 
-/* Callable inside an entry point of the CP, so the client itself stays until ctl_dispatch(). */
+/*
+ * Callable inside an entry point of the CP, so the client itself stays until
+ * ctl_dispatch().  @why is told to the others; NULL: it went by itself.
+ */
 static void drop(struct ctl *ctl, struct ctl_client *client, const char *why)
 {
 	if (client->dropped)
 		return;
-	client->dropped = why;
+	client->dropped = true;
+	client->reason = why;
 	shutdown(client->fd, SHUT_RDWR);
 	ctl_wake(ctl);
 }
@@ -109,7 +113,7 @@ static void flush(struct ctl *ctl, struct ctl_client *client)
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done < 0 && errno != EAGAIN)
-			drop(ctl, client, "connection lost");
+			drop(ctl, client, NULL);
 		if (done < 0)
 			break;
 		consume(&client->out, (size_t)done);

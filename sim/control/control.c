@@ -168,10 +168,10 @@ static void remove_client(struct ctl *ctl, unsigned int slot)
 
 	ctl->client[slot] = NULL;
 	ctl_peers_left(ctl, client);
-	if (client->dropped)
+	if (client->reason)
 		ctl_notify(ctl, NULL, "client-dropped",
 			   json_pack("{s:I, s:s}", "client", (json_int_t)client->id, "reason",
-				     client->dropped));
+				     client->reason));
 	ctl_client_free(ctl, client);
 	if (ctl->cp)
 		iucv_dispatch(ctl->cp);

@@ -49,7 +49,8 @@ struct ctl_client {
 	size_t scanned;		/* bytes of @in without a newline */
 	bool ended;		/* no more requests will come */
 	bool serving;		/* in ctl_client_serve() */
-	const char *dropped;	/* why it is to be dropped, or NULL */
+	bool dropped;		/* to be removed … */
+	const char *reason;	/* … and why, or NULL if it went by itself */
 };
 
 struct ctl_peer;

@@ -184,7 +184,7 @@ MEMBERS(raw_args) = {
 MEMBERS(repeat_args) = {
 	ENUM("kind", 0, ctl_mon_kinds, "Area."),
 	LIST("elements", OPT, element, 0, MON_MAX_MCES, "As for monitor-deliver."),
-	INT("outstanding", OPT, 1, IUCV_MAX_MSGLIM, "Messages kept outstanding; default 1."),
+	INT("outstanding", OPT, 1, MON_MAX_MSGLIM, "Messages kept outstanding; default 1."),
 	INT("times", 0, U63, "Messages in all; 0: stop."), END,
 };
 MEMBERS(manual_args) = { BOOL("manual", 0, "Intervals end by monitor-tick only."), END };

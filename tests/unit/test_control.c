@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* The control socket: connections and events. */
+#include "control_client.h"
+
+START_TEST(socket_is_private_and_goes)
+{
+	struct stat st;
+
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_uint_eq(st.st_mode, S_IFSOCK | 0600);
+	ctl_close(ctl);
+	ck_assert_int_eq(stat(path, &st), -1);
+	ctl = NULL;
+}
+END_TEST
+
+START_TEST(refused_paths)
+{
+	char text[640], long_path[200];
+	struct ctl *other;
+	int fd;
+
+	ck_assert_ptr_null(ctl_open(path, err, sizeof(err)));
+	snprintf(text, sizeof(text), "control socket %s is in use by another machine; name another "
+				     "path", path);
+	ck_assert_str_eq(err, text);
+	memset(long_path, 'a', sizeof(long_path) - 1);
+	long_path[sizeof(long_path) - 1] = '\0';
+	ck_assert_ptr_null(ctl_open(long_path, err, sizeof(err)));
+	snprintf(text, sizeof(text), "the control socket's path %s is longer than 107 bytes; use a "
+				     "shorter directory", long_path);
+	ck_assert_str_eq(err, text);
+	snprintf(long_path, sizeof(long_path), "%s/none/control", folder);
+	ck_assert_ptr_null(ctl_open(long_path, err, sizeof(err)));
+	snprintf(text, sizeof(text), "control socket %s cannot be created: No such file or directory",
+		 long_path);
+	ck_assert_str_eq(err, text);
+	snprintf(long_path, sizeof(long_path), "%s/file", folder);
+	fd = open(long_path, O_CREAT | O_WRONLY, 0600);
+	close(fd);
+	ck_assert_ptr_null(ctl_open(long_path, err, sizeof(err)));
+	snprintf(text, sizeof(text), "%s exists and is no socket; remove it or name another path",
+		 long_path);
+	ck_assert_str_eq(err, text);
+	unlink(long_path);
+	/* A socket that a dead process left behind. */
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	strcpy(address.sun_path, long_path);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	close(fd);
+	other = ctl_open(long_path, err, sizeof(err));
+	ck_assert_msg(other != NULL, "%s", err);
+	ctl_close(other);
+	ck_assert_int_eq(access(long_path, F_OK), -1);
+}
+END_TEST
+
+START_TEST(lines_in_pieces_and_together)
+{
+	const char *text = "{\"execute\":\"query-faults\",\"id\":1}\n{\"execute\":\"query-faults\","
+			   "\"id\":2}\n";
+	int fd = new_client();
+
+	for (size_t i = 0; text[i]; i++) {
+		say(fd, text + i, 1);
+		step();
+	}
+	ck_assert_str_eq(read_line(fd), "{\"return\":{\"rules\":[]},\"id\":1}");
+	ck_assert_str_eq(read_line(fd), "{\"return\":{\"rules\":[]},\"id\":2}");
+	say(fd, text, strlen(text));
+	ck_assert_str_eq(read_line(fd), "{\"return\":{\"rules\":[]},\"id\":1}");
+	ck_assert_str_eq(read_line(fd), "{\"return\":{\"rules\":[]},\"id\":2}");
+	close(fd);
+}
+END_TEST
+
+/* Far more requests than one ctl_dispatch() answers, and nobody sends more. */
+START_TEST(all_requests_get_their_turn)
+{
+	const char *text = "{\"execute\":\"query-users\"}\n";
+	int fd = new_client();
+
+	for (int i = 0; i < 1000; i++)
+		say(fd, text, strlen(text));
+	for (int i = 0; i < 1000; i++)
+		ck_assert_int_eq(strncmp(read_line(fd), "{\"return\":{\"users\":[{", 21), 0);
+	ck_assert(!step());
+	close(fd);
+}
+END_TEST
+
+START_TEST(half_closed_client_is_answered)
+{
+	const char *text = "{\"execute\":\"query-faults\"}\n{\"execute\":\"query-faults\"}\n{";
+	int fd = new_client();
+
+	say(fd, text, strlen(text));
+	shutdown(fd, SHUT_WR);
+	ck_assert_str_eq(read_line(fd), "{\"return\":{\"rules\":[]}}");
+	ck_assert_str_eq(read_line(fd), "{\"return\":{\"rules\":[]}}");
+	ck_assert_str_eq(read_line(fd), "");
+	ck_assert(!step());
+	close(fd);
+}
+END_TEST
+
+START_TEST(requests_wait_for_the_cp)
+{
+	struct ctl *with = ctl;
+	char first[96];
+	int fd;
+
+	strcpy(first, path);
+	snprintf(path, sizeof(path), "%s/early", folder);
+	ctl = ctl_open(path, err, sizeof(err));
+	ck_assert_ptr_nonnull(ctl);
+	fd = new_client();
+	say(fd, "{\"execute\":\"query-faults\"}\n", 27);
+	ck_assert_str_eq(read_line(fd), "");
+	ck_assert(!step());
+	ctl_attach(ctl, fx.cp);
+	ck_assert_str_eq(read_line(fd), "{\"return\":{\"rules\":[]}}");
+	close(fd);
+	ctl_close(ctl);
+	ctl = with;
+	strcpy(path, first);
+}
+END_TEST
+
+START_TEST(endless_line_is_refused)
+{
+	static char chunk[1 << 16];
+	int fd = new_client();
+
+	memset(chunk, ' ', sizeof(chunk));
+	for (int i = 0; i < 140; i++)
+		say(fd, chunk, sizeof(chunk));
+	ck_assert_str_eq(read_line(fd), bad("the request is longer than 8 MiB; the connection is "
+					    "closed"));
+	ck_assert_str_eq(read_line(fd), "");
+	close(fd);
+	close(new_client());
+}
+END_TEST
+
+START_TEST(longest_line_is_answered)
+{
+	static char line[CTL_MAX_LINE + 1];
+	int fd = new_client();
+
+	memset(line, ' ', CTL_MAX_LINE - 1);
+	memcpy(line, "{\"execute\":\"query-faults\"}", 26);
+	line[CTL_MAX_LINE - 1] = '\0';
+	ask_is(fd, line, "{\"return\":{\"rules\":[]}}");
+	close(fd);
+}
+END_TEST
+
+START_TEST(slow_client_is_dropped)
+{
+	static char text[1000001];
+	const struct cp_event event = { .kind = CP_EVENT_CONSOLE, .name = "LINUX001",
+					.text = memset(text, 'a', sizeof(text) - 1) };
+	int slow = new_client(), other = new_client(), events = 0;
+	const char *line;
+
+	do {
+		ctl_event(ctl, &event);
+		line = read_line(other);
+		events += strncmp(line, "{\"event\":\"console\"", 18) == 0;
+		ck_assert_int_lt(events, 100);
+	} while (!strstr(line, "client-dropped"));
+	ck_assert_ptr_nonnull(strstr(line, "\"data\":{\"client\":1,\"reason\":\"too slow: it does "
+					   "not read what it is sent\"}"));
+	/* 64 MiB and what the kernel has taken. */
+	ck_assert_int_ge(events, 67);
+	ck_assert_ptr_null(ctl->client[0]);
+	close(slow);
+	close(other);
+}
+END_TEST
+
+/* Requests wait while their client does not read the answers, and go on when it does. */
+START_TEST(requests_wait_for_their_client)
+{
+	const char *text = "{\"execute\":\"query-schema\"}\n";
+	int fd = new_client();
+
+	for (int i = 0; i < 200; i++)
+		say(fd, text, strlen(text));
+	while (step())
+		;
+	ck_assert_uint_ge(ctl->client[0]->out.len, CTL_OUT_PAUSE);
+	ck_assert_uint_lt(ctl->client[0]->out.len, CTL_OUT_PAUSE + 100000);
+	for (int i = 0; i < 200; i++)
+		ck_assert_int_eq(strncmp(read_line(fd), "{\"return\":{\"commands\":", 22), 0);
+	close(fd);
+}
+END_TEST
+
+START_TEST(client_limit)
+{
+	int fd[CTL_MAX_CLIENTS], more;
+
+	for (unsigned int i = 0; i < CTL_MAX_CLIENTS; i++)
+		fd[i] = new_client();
+	more = connect_client();
+	ck_assert_str_eq(read_line(more),
+			 "{\"error\":{\"class\":\"Failed\",\"desc\":\"the control socket has as many "
+			 "clients as it can serve; disconnect one\"},\"id\":null}");
+	ck_assert_str_eq(read_line(more), "");
+	close(more);
+	close(fd[7]);
+	while (step())
+		;
+	fd[7] = new_client();
+	for (unsigned int i = 0; i < CTL_MAX_CLIENTS; i++)
+		close(fd[i]);
+}
+END_TEST
+
+/* Every kind has exactly the members that the schema gives it. */
+START_TEST(events_follow_the_schema)
+{
+	int fd = new_client();
+
+	for (unsigned int kind = 0; kind < CP_EVENT_KINDS; kind++) {
+		const struct cp_event event = { .kind = (enum cp_event_kind)kind, .name = "N\xfc",
+						.text = "t\x01", .path = 3, .value = UINT64_MAX };
+		const struct ctl_event_info *info = &ctl_events[kind];
+		json_t *message, *data;
+		size_t members = 0;
+
+		ctl_event(ctl, &event);
+		message = json_loads(read_line(fd), 0, NULL);
+		ck_assert_str_eq(info->name, cp_event_name(event.kind));
+		ck_assert_str_eq(json_string_value(json_object_get(message, "event")), info->name);
+		ck_assert(json_is_object(json_object_get(message, "timestamp")));
+		data = json_object_get(message, "data");
+		for (const struct ctl_member *m = info->data; m && m->name; m++, members++) {
+			const json_t *value = json_object_get(data, m->name);
+
+			ck_assert_int_eq(json_typeof(value),
+					 m->type == CTL_INT ? JSON_INTEGER : JSON_STRING);
+			if (json_is_string(value))
+				ck_assert(!strcmp(json_string_value(value), "N\xc3\xbc") ||
+					  !strcmp(json_string_value(value), "t\x01"));
+		}
+		ck_assert_uint_eq(json_object_size(data), members);
+		json_decref(message);
+	}
+	ctl_event(NULL, &(struct cp_event){ .kind = CP_EVENT_RESET, .name = "", .text = "" });
+	close(fd);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("control");
+	TCase *tc = tcase_create("socket");
+
+	tcase_add_checked_fixture(tc, start, stop);
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, socket_is_private_and_goes);
+	tcase_add_test(tc, refused_paths);
+	tcase_add_test(tc, lines_in_pieces_and_together);
+	tcase_add_test(tc, all_requests_get_their_turn);
+	tcase_add_test(tc, half_closed_client_is_answered);
+	tcase_add_test(tc, requests_wait_for_the_cp);
+	tcase_add_test(tc, endless_line_is_refused);
+	tcase_add_test(tc, longest_line_is_answered);
+	tcase_add_test(tc, slow_client_is_dropped);
+	tcase_add_test(tc, requests_wait_for_their_client);
+	tcase_add_test(tc, client_limit);
+	tcase_add_test(tc, events_follow_the_schema);
+	suite_add_tcase(suite, tc);
+	return fx_run(suite);
+}

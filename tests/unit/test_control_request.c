@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* The control socket: what requests are refused, and how. */
+#include "control_client.h"
+
+START_TEST(requests_and_ids)
+{
+	int fd = new_client();
+
+	ask_is(fd, "{\"execute\":\"query-faults\"}", "{\"return\":{\"rules\":[]}}");
+	ask_is(fd, "{\"execute\":\"query-faults\",\"arguments\":{},\"id\":[1,{\"a\":null}]}",
+	       "{\"return\":{\"rules\":[]},\"id\":[1,{\"a\":null}]}");
+	ask_is(fd, "{\"execute\":\"query-faults\",\"id\":null}",
+	       "{\"return\":{\"rules\":[]},\"id\":null}");
+	ask_is(fd, "{\"execute\":\"\",\"id\":\"x\"}",
+	       "{\"error\":{\"class\":\"CommandNotFound\",\"desc\":\"there is no command \\\"\\\"; "
+	       "query-schema lists them\"},\"id\":\"x\"}");
+	close(fd);
+}
+END_TEST
+
+START_TEST(bad_requests)
+{
+	int fd = new_client();
+	char deep[64];
+
+	ask_is(fd, "", bad("the request is not JSON: unexpected token near end of file"));
+	ask_is(fd, "{\"execute\":\"\xff\"}",
+	       bad("the request is not JSON: unable to decode byte 0xff near '\\\"'"));
+	ask_is(fd, "[]", bad("the request is not a JSON object"));
+	ask_is(fd, "17", bad("the request is not a JSON object"));
+	ask_is(fd, "{}", bad("the request has no \\\"execute\\\" with a command's name"));
+	ask_is(fd, "{\"execute\":1}",
+	       bad("the request has no \\\"execute\\\" with a command's name"));
+	ask_is(fd, "{\"execute\":\"query-cp\",\"argument\":{}}",
+	       bad("\\\"argument\\\" is no member of a request; those are execute, arguments and "
+		   "id"));
+	ask_is(fd, "{\"execute\":\"query-cp\",\"execute\":\"query-cp\"}",
+	       bad("the request is not JSON: duplicate object key near '\\\"execute\\\"'"));
+	memset(deep, '[', 40);
+	deep[40] = '\0';
+	ask_is(fd, deep, bad("the request has more than 65536 values or more than 16 levels"));
+	ask_is(fd, "{\"execute\":\"query-cp\",\"arguments\":[]}",
+	       wrong("\\\"arguments\\\" is not an object"));
+	close(fd);
+}
+END_TEST
+
+START_TEST(arguments_are_checked)
+{
+	static const struct {
+		const char *request, *answer;
+	} cases[] = {
+		{ "query-cp\",\"arguments\":{\"a\":1}", wrong("argument \\\"a\\\" does not exist") },
+		{ "cp-command\"", wrong("argument \\\"command\\\" is missing") },
+		{ "cp-command\",\"arguments\":{\"command\":1}",
+		  wrong("argument \\\"command\\\" is not a string of 1 to 240 bytes") },
+		{ "cp-command\",\"arguments\":{\"command\":\"Q\",\"as\":\"me\"}",
+		  wrong("argument \\\"as\\\" is none of operator guest") },
+		{ "peer-create\",\"arguments\":{\"name\":\"A B\"}",
+		  wrong("argument \\\"name\\\" is not a name of 1 to 8 characters (letters, "
+			"digits, @#$_*-+:)") },
+		{ "peer-create\",\"arguments\":{\"name\":\"AB\",\"max-paths\":65536}",
+		  wrong("argument \\\"max-paths\\\" is not an integer from 1 to 65535") },
+		{ "peer-create\",\"arguments\":{\"name\":\"AB\",\"max-paths\":1.0}",
+		  wrong("argument \\\"max-paths\\\" is not an integer from 1 to 65535") },
+		{ "peer-create\",\"arguments\":{\"name\":\"AB\",\"persistent\":0}",
+		  wrong("argument \\\"persistent\\\" is neither true nor false") },
+		{ "monitor-capture\",\"arguments\":{\"file\":\"\"}",
+		  wrong("argument \\\"file\\\" is not a string of 1 to 4095 bytes") },
+		{ "monitor-deliver\",\"arguments\":{\"kind\":\"sample\",\"elements\":[]}",
+		  wrong("argument \\\"elements\\\" is not a list of 1 to 338 items") },
+		{ "monitor-deliver\",\"arguments\":{\"kind\":\"sample\",\"elements\":[{\"domains\":"
+		  "1,\"data\":\"AA==\"},{\"domains\":1,\"data\":\"AB==\"}]}",
+		  wrong("argument \\\"elements[1].data\\\" is not base64 of 1 to 6291456 bytes") },
+		{ "monitor-deliver\",\"arguments\":{\"kind\":\"sample\",\"elements\":[{\"domains\":"
+		  "1,\"fill\":{\"length\":0}}]}",
+		  wrong("argument \\\"elements[0].fill.length\\\" is not an integer from 1 to "
+			"268435456") },
+		{ "monitor-deliver\",\"arguments\":{\"kind\":\"sample\",\"elements\":[5]}",
+		  wrong("argument \\\"elements[0]\\\" is not an object") },
+		{ "monitor-deliver\",\"arguments\":{\"kind\":\"sample\",\"elements\":[{\"domains\":"
+		  "1}]}",
+		  wrong("argument \\\"elements[0]\\\" must have either \\\"data\\\" or "
+			"\\\"fill\\\"") },
+		{ "monitor-deliver\",\"arguments\":{\"kind\":\"sample\",\"elements\":[{\"domains\":"
+		  "1,\"fill\":{\"length\":1,\"seed\":1,\"pattern\":1}}]}",
+		  wrong("argument \\\"elements[0].fill\\\" must have either \\\"seed\\\" or "
+			"\\\"pattern\\\"") },
+		{ "cp-command\",\"arguments\":{\"command\":\"\xe2\x82\xac\"}",
+		  wrong("argument \\\"command\\\" has characters that CP's code page lacks") },
+		{ "fault-arm\",\"arguments\":{\"point\":\"iucv.send\",\"kind\":\"delay\","
+		  "\"value\":1}",
+		  failed("fault point iucv.send cannot carry out delay; it can do cc rc pgm "
+			 "drop") },
+		{ "fault-disarm\",\"arguments\":{\"rule\":3}",
+		  failed("no fault rule 3 is armed; query-faults lists them") },
+		{ "peer-call\",\"arguments\":{\"peer\":\"BOB\",\"function\":\"query\"}",
+		  failed("this connection has no peer BOB; peer-create makes one") },
+		{ "peer-create\",\"arguments\":{\"name\":\"*BOB\"}",
+		  wrong("*BOB would be a system service; a peer's name does not begin with *") },
+		{ "peer-create\",\"arguments\":{\"name\":\"linux001\"}",
+		  failed("LINUX001 is logged on already; choose another name") },
+		{ "query-paths\",\"arguments\":{\"user\":\"BOB\"}",
+		  failed("BOB is not logged on; query-users lists who is") },
+		{ "query-set\",\"arguments\":{\"set\":5}",
+		  failed("set 5 is not in the segment any more, or never was") },
+		{ "segment-read\",\"arguments\":{\"name\":\"NONE\",\"offset\":0,\"length\":1}",
+		  failed("there is no segment NONE; query-segments lists them") },
+		{ "segment-read\",\"arguments\":{\"name\":\"MONDCSS\",\"offset\":2097151,"
+		  "\"length\":2}",
+		  failed("2 bytes at offset 2097151 do not lie in segment MONDCSS") },
+		{ "segment-read\",\"arguments\":{\"name\":\"MONDCSS\",\"offset\":0,"
+		  "\"length\":6291457}",
+		  wrong("argument \\\"length\\\" is above 6291456; more bytes go to a "
+			"\\\"file\\\"") },
+		{ "storage-read\",\"arguments\":{\"address\":4194303,\"length\":2}",
+		  failed("2 bytes at guest absolute X'3fffff' are not all storage of the guest") },
+		{ "state-load\",\"arguments\":{\"file\":\"/\"}", failed("/ is not a regular file") },
+	};
+	int fd = new_client();
+	char request[512];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(request, sizeof(request), "{\"execute\":\"%s}", cases[i].request);
+		ask_is(fd, request, cases[i].answer);
+	}
+	ask_is(fd, "{\"execute\":\"query-faults\"}", "{\"return\":{\"rules\":[]}}");
+	close(fd);
+}
+END_TEST
+
+/* Cut in the middle of a character: the sentence is still UTF-8. */
+START_TEST(long_names_in_sentences)
+{
+	int fd = new_client();
+	char request[256] = "{\"execute\":\"";
+	json_t *answer;
+
+	for (int i = 0; i < 59; i++)
+		strcat(request, "x");
+	strcat(request, "\xc3\xbc\"}");
+	answer = json_loads(ask(fd, request), 0, NULL);
+	ck_assert_ptr_nonnull(answer);
+	ck_assert_ptr_nonnull(strstr(
+		json_string_value(json_object_get(json_object_get(answer, "error"), "desc")),
+		"xxx?\"; query-schema lists them"));
+	json_decref(answer);
+	close(fd);
+}
+END_TEST
+
+/* What arrives is answered or refused; the next client is served. */
+START_TEST(noise)
+{
+	uint64_t random = 1;
+
+	for (int round = 0; round < 200; round++) {
+		int fd = new_client();
+		char bytes[512];
+
+		for (size_t i = 0; i < sizeof(bytes); i++) {
+			random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+			bytes[i] = "{}[]\":,\\u0e-\n\xff\x80 \x00" "execute"[random >> 33 & 15];
+			if (round & 1)
+				bytes[i] = (char)(random >> 40);
+		}
+		say(fd, bytes, sizeof(bytes));
+		say(fd, "\n", 1);
+		ck_assert_int_eq(strncmp(read_line(fd), "{\"error\":", 9), 0);
+		close(fd);
+	}
+	ask_is(new_client(), "{\"execute\":\"query-faults\"}", "{\"return\":{\"rules\":[]}}");
+}
+END_TEST
+
+START_TEST(words_fit_the_core)
+{
+	for (unsigned int i = 1; i < FAULT_KINDS; i++)
+		ck_assert_str_eq(ctl_fault_kinds[i - 1], fault_kind_name((enum fault_kind)i));
+	ck_assert_ptr_null(ctl_fault_kinds[FAULT_KINDS - 1]);
+	for (unsigned int i = 0; i < FAULT_POINTS; i++)
+		ck_assert_str_eq(ctl_fault_points[i], fault_point_info[i].name);
+	for (unsigned int i = 0; i < IUCV_FUNCTIONS; i++)
+		ck_assert_ptr_nonnull(ctl_functions[i]);
+	for (size_t i = 0; i < ctl_command_count; i++)
+		for (size_t j = 0; j < i; j++)
+			ck_assert_str_ne(ctl_commands[i].name, ctl_commands[j].name);
+}
+END_TEST
+
+START_TEST(base64)
+{
+	static const struct {
+		const char *plain, *text;
+	} cases[] = { { "", "" }, { "f", "Zg==" }, { "fo", "Zm8=" }, { "foo", "Zm9v" },
+		      { "foob", "Zm9vYg==" }, { "\xfb\xff", "+/8=" } };
+	static const char *const wrong_texts[] = { "A", "AA", "AAA", "====", "A===", "AA=A",
+						   "AB==", "AAB=", "AA-A", "AAA\n" };
+	uint8_t bytes[8];
+	char text[16];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const size_t len = strlen(cases[i].plain);
+
+		ck_assert_int_eq(ctl_base64_size(cases[i].text, strlen(cases[i].text)),
+				 (int64_t)len);
+		ctl_base64_decode(bytes, cases[i].text, strlen(cases[i].text));
+		ck_assert_int_eq(memcmp(bytes, cases[i].plain, len), 0);
+		ctl_base64_encode(text, (const uint8_t *)cases[i].plain, len);
+		ck_assert_int_eq(strncmp(text, cases[i].text, CTL_BASE64_LEN(len)), 0);
+	}
+	for (size_t i = 0; i < sizeof(wrong_texts) / sizeof(wrong_texts[0]); i++)
+		ck_assert_int_eq(ctl_base64_size(wrong_texts[i], strlen(wrong_texts[i])), -1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("control requests");
+	TCase *tc = tcase_create("requests");
+
+	tcase_add_checked_fixture(tc, start, stop);
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, requests_and_ids);
+	tcase_add_test(tc, bad_requests);
+	tcase_add_test(tc, arguments_are_checked);
+	tcase_add_test(tc, long_names_in_sentences);
+	tcase_add_test(tc, noise);
+	tcase_add_test(tc, words_fit_the_core);
+	tcase_add_test(tc, base64);
+	suite_add_tcase(suite, tc);
+	return fx_run(suite);
+}
