@@ -151,7 +151,7 @@ class AfIucvStream:
                     ) from error
             if time.monotonic() >= deadline:
                 raise Timeout(
-                    f"{self.user} {self.name} took no message for {timeout:g} s:"
+                    f"{self.user} {self.name} took no message for {timeout:.3g} s:"
                     " its message limit is reached"
                 )
             time.sleep(_PAUSE)

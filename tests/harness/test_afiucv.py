@@ -27,7 +27,8 @@ def event(kind: EventType, path: int, **fields: Any) -> IucvEvent:
 def result(function: str, path: int = 0, cc: int = 0, code: int = 0, flags: int = 0) -> Result:
     values: dict[str, Any] = {field.name: 0 for field in dataclasses.fields(Result)}
     values |= {"function": function, "path": path, "cc": cc, "code": code, "flags": flags}
-    return Result(**{**values, "rmmsg": bytes(8), "data": b""})
+    values |= {"rmmsg": bytes(8), "data": b""}
+    return Result(**values)
 
 
 class Two:
@@ -76,7 +77,7 @@ class Two:
         return result("sever", path)
 
     def send(self, path: int, data: bytes, flags: int) -> Result:
-        if path not in self.paths:
+        if path not in self.paths or path not in self.other.paths:
             raise self._fail("send", path, 1)
         waiting = [e for e in self.other.events if e.type is EventType.MSG_PENDING]
         if len(waiting) >= self.limit:
