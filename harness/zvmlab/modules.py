@@ -46,7 +46,7 @@ def module_info(module: bytes, origin: object = "module") -> dict[str, str]:
     """The section .modinfo of a module for s390x (of names that repeat, the last)."""
     try:
         return _module_info(module)
-    except (struct.error, ValueError, IndexError) as error:
+    except (struct.error, ValueError, IndexError, OverflowError) as error:
         raise UsageError(f"{origin} is no kernel module for s390x") from error
 
 

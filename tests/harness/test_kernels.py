@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: MIT
+"""Kernels by suite, series and path; modules and what they need."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import os
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from zvmlab import kernels, modules
+from zvmlab.cache import cache_root
+from zvmlab.errors import CannotRun, UsageError
+from zvmlab.kernels import Kernel, resolve
+from zvmlab.modules import module_closure, module_info, read_module
+from zvmlab.packages import Package
+from zvmlab.progress import Progress
+
+
+def module(depends: str = "", **info: str) -> bytes:
+    """An ELF file for s390x with nothing but a .modinfo."""
+    words = {**info, "depends": depends}
+    text = b"".join(f"{key}={value}".encode() + b"\0" for key, value in words.items())
+    names = b"\0.modinfo\0.shstrtab\0"
+    at = 64
+    table = at + len(text) + len(names)
+    section = struct.Struct(">IIQQQQIIQQ")
+    header = b"\x7fELF\x02\x02\x01" + bytes(9) + struct.pack(">HHIQQQ", 1, 22, 1, 0, 0, table)
+    header += struct.pack(">IHHHHHH", 0, 64, 0, 0, section.size, 3, 2)
+    sections = bytes(section.size)
+    sections += section.pack(1, 1, 0, 0, at, len(text), 0, 0, 1, 0)
+    sections += section.pack(10, 3, 0, 0, at + len(text), len(names), 0, 0, 1, 0)
+    return header + text + names + sections
+
+
+def tree(root: Path, version: str, files: dict[str, bytes], builtin: str = "") -> Path:
+    """A directory lib/modules/VERSION."""
+    folder = root / version
+    (folder / "kernel").mkdir(parents=True)
+    for name, data in files.items():
+        (folder / "kernel" / name).write_bytes(data)
+    (folder / "modules.builtin").write_text(builtin)
+    return folder
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Kernel:
+    """A kernel with a handful of modules."""
+    files = {
+        "a.ko": module("b,c-dash"),
+        "b.ko.xz": lzma.compress(module("d")),
+        "c-dash.ko.gz": gzip.compress(module("d,iucv")),
+        "d.ko": module(),
+        "lost.ko": module("nowhere"),
+        "round1.ko": module("round2"),
+        "round2.ko": module("round1"),
+        "text.ko": b"no module",
+        "zst.ko.zst": b"?",
+    }
+    folder = tree(tmp_path / "lib/modules", "1.2.3", files, "kernel/net/iucv/iucv.ko\n")
+    return Kernel("1.2.3", "local", tmp_path / "vmlinuz", folder)
+
+
+def names(files: list[Path]) -> list[str]:
+    return [modules.module_name(file) for file in files]
+
+
+def test_closure_is_in_load_order(kernel: Kernel) -> None:
+    assert names(module_closure(kernel, ["a"])) == ["d", "b", "c_dash", "a"]
+    assert names(module_closure(kernel, ["c-dash", "b", "a", "d"])) == ["d", "c_dash", "b", "a"]
+    assert module_closure(kernel, ["iucv"]) == []
+    assert module_closure(kernel, []) == []
+
+
+def test_closure_of_a_users_own_module(kernel: Kernel, tmp_path: Path) -> None:
+    own = tmp_path / "own.ko"
+    own.write_bytes(module("b", license="GPL"))
+    assert names(module_closure(kernel, [str(own)])) == ["d", "b", "own"]
+    # It takes the place of the kernel's module of the same name.
+    replaced = tmp_path / "d.ko"
+    replaced.write_bytes(module())
+    assert module_closure(kernel, [str(replaced), "b"])[0] == replaced
+
+
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("nothing", "kernel 1.2.3 has no module nothing, which is asked for"),
+        ("lost", "kernel 1.2.3 has no module nowhere, which is needed by lost"),
+        ("round1", "the modules round1, round2 need each other in a circle"),
+        ("text", "text.ko is no kernel module for s390x"),
+        ("./none.ko", "module ./none.ko does not exist"),
+    ],
+)
+def test_what_is_wrong_with_a_module(kernel: Kernel, name: str, text: str) -> None:
+    with pytest.raises(UsageError, match=text):
+        module_closure(kernel, [name])
+
+
+def test_unknown_compression(kernel: Kernel) -> None:
+    with pytest.raises(CannotRun, match="unknown suffix '.ko.zst'"):
+        module_closure(kernel, ["zst"])
+
+
+def test_kernel_without_modules(tmp_path: Path) -> None:
+    bare = Kernel("x", "local", tmp_path / "x", None)
+    with pytest.raises(UsageError, match="kernel x comes without modules, and a is asked for"):
+        module_closure(bare, ["a"])
+
+
+def test_damaged_compressed_module(tmp_path: Path) -> None:
+    (tmp_path / "m.ko.xz").write_bytes(lzma.compress(module())[:-10])
+    with pytest.raises(CannotRun, match="m.ko.xz cannot be read"):
+        read_module(tmp_path / "m.ko.xz")
+
+
+def test_module_info_of_every_truncation() -> None:
+    whole = module("a,b", author="x")
+    assert module_info(whole) == {"depends": "a,b", "author": "x"}
+    for length in range(len(whole) - 1):
+        with pytest.raises(UsageError, match="no kernel module"):
+            module_info(whole[:length])
+    for index in range(64):
+        broken = whole[:index] + b"\xff" + whole[index + 1 :]
+        try:
+            module_info(broken)
+        except UsageError:
+            pass
+
+
+def test_image_file(tmp_path: Path) -> None:
+    (tmp_path / "bzImage").write_bytes(b"kernel")
+    alone = resolve(str(tmp_path / "bzImage"))
+    assert (alone.version, alone.suite, alone.modules) == ("bzImage", "local", None)
+    folder = tree(tmp_path, "1.2", {})
+    assert resolve(str(tmp_path / "bzImage"), folder).version == "1.2"
+    with pytest.raises(UsageError, match="the folder of modules .*none does not exist"):
+        resolve(str(tmp_path / "bzImage"), tmp_path / "none")
+
+
+def test_folder_with_image_and_modules(tmp_path: Path) -> None:
+    (tmp_path / "boot").mkdir()
+    (tmp_path / "boot/vmlinuz-1.2").write_bytes(b"kernel")
+    with_none = resolve(str(tmp_path))
+    assert (with_none.version, with_none.modules) == ("1.2", None)
+    folder = tree(tmp_path / "lib/modules", "1.2", {})
+    found = resolve(str(tmp_path))
+    assert (found.version, found.modules, found.image.name) == ("1.2", folder, "vmlinuz-1.2")
+    tree(tmp_path / "lib/modules", "1.3", {})
+    assert resolve(str(tmp_path)).modules == folder
+    (tmp_path / "boot/vmlinuz-1.2").rename(tmp_path / "boot/bzImage")
+    with pytest.raises(UsageError, match="modules of several kernels"):
+        resolve(str(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["nosuchsuite", "/nonexistent/vmlinuz", "", "6", "6.1.2"])
+def test_what_is_no_kernel(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError):
+        resolve(name)
+
+
+def test_folder_without_kernel(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="holds no kernel image"):
+        resolve(str(tmp_path))
+
+
+class FakeSuite:
+    """Packages of a suite that are made up when they are unpacked."""
+
+    packages: dict[str, list[str]] = {}
+    broken: str | None = None
+    downloads: list[str] = []
+
+    def __init__(self, name: str, arch: str, progress: Progress | None = None) -> None:
+        assert arch == "s390x"
+        self.name = name
+
+    def update(self) -> bool:
+        if self.broken == "index":
+            raise CannotRun("no network")
+        return True
+
+    def find(self, pattern: str) -> list[Package]:
+        names = self.packages.get(self.name, [])
+        return [Package(n, "1:2-3", "0" * 64, 1, n, "") for n in names if "image" in n]
+
+    def depends(self, name: str) -> list[str]:
+        rest = name.removeprefix("linux-image-")
+        if self.name != "sid":
+            return ["kmod", "linux-base"]
+        return ["dracut", f"linux-binary-{rest}", f"linux-modules-{rest}"]
+
+    def download(self, name: str, into: Path) -> Path:
+        if self.broken == "archive":
+            raise CannotRun("404 Not Found")
+        self.downloads.append(name)
+        deb = into / f"{name}_1_s390x.deb"
+        deb.write_text(name)
+        return deb
+
+
+def fake_unpack(deb: Path, folder: Path) -> None:
+    _, kind, version = deb.read_text().split("-", 2)
+    base = folder / ("usr/lib/modules" if kind != "image" else "lib/modules")
+    (base / version / "kernel").mkdir(parents=True, exist_ok=True)
+    if kind == "image":
+        (folder / "boot").mkdir()
+        (folder / "boot" / f"vmlinuz-{version}").write_bytes(b"kernel")
+    elif kind == "binary":
+        (base / version / "vmlinuz").write_bytes(b"kernel")
+
+
+@pytest.fixture
+def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[FakeSuite]:
+    """An archive with bookworm, trixie and sid, and an empty cache."""
+    monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(kernels, "Suite", FakeSuite)
+    monkeypatch.setattr(kernels, "unpack", fake_unpack)
+    monkeypatch.setattr(FakeSuite, "broken", None)
+    monkeypatch.setattr(FakeSuite, "downloads", [])
+    packages = {
+        "bookworm": ["linux-image-6.1.0-49-s390x", "linux-image-6.1.0-50-s390x"],
+        "trixie": ["linux-image-6.12.9+deb13-s390x"],
+        "sid": ["linux-image-7.2.13+deb14-s390x"],
+    }
+    monkeypatch.setattr(FakeSuite, "packages", packages)
+    return FakeSuite
+
+
+def forget(suite: str) -> None:
+    """As if the suite was looked at two days ago."""
+    note = cache_root() / f"kernel-of-{suite}"
+    os.utime(note, (note.stat().st_atime, note.stat().st_mtime - 2 * 86400))
+
+
+def test_newest_kernel_of_a_suite(archive: type[FakeSuite]) -> None:
+    kernel = resolve("bookworm")
+    assert (kernel.version, kernel.suite) == ("6.1.0-50-s390x", "bookworm")
+    assert str(kernel) == "6.1.0-50-s390x (bookworm)"
+    assert kernel.image.read_bytes() == b"kernel"
+    assert kernel.modules is not None and kernel.modules.name == "6.1.0-50-s390x"
+    assert archive.downloads == ["linux-image-6.1.0-50-s390x"]
+    assert resolve("6.1") == kernel == resolve("bookworm")
+    forget("bookworm")
+    assert resolve("bookworm") == kernel
+    assert len(archive.downloads) == 1
+    assert [f.name for f in cache_root().iterdir() if f.name.startswith(".debs")] == []
+
+
+def test_split_packages(archive: type[FakeSuite]) -> None:
+    kernel = resolve("7.2")
+    assert (kernel.version, kernel.suite) == ("7.2.13+deb14-s390x", "sid")
+    assert kernel.modules is not None and kernel.image == kernel.modules / "vmlinuz"
+    rest = "7.2.13+deb14-s390x"
+    assert archive.downloads == [f"linux-binary-{rest}", f"linux-modules-{rest}"]
+
+
+def test_series_that_no_suite_has(archive: type[FakeSuite]) -> None:
+    with pytest.raises(UsageError, match=r"no Debian suite has a kernel 7.1: sid has 7.2.13"):
+        resolve("7.1")
+    archive.packages["bookworm"] = ["linux-image-6.5.0-1-s390x"]
+    with pytest.raises(UsageError, match=r"kernel 6.1: bookworm has 6.5.0-1-s390x"):
+        resolve("6.1")
+
+
+def test_a_newer_kernel_is_noticed_after_a_day(archive: type[FakeSuite]) -> None:
+    assert resolve("trixie").version == "6.12.9+deb13-s390x"
+    archive.packages["trixie"].append("linux-image-6.12.10+deb13-s390x")
+    assert resolve("trixie").version == "6.12.9+deb13-s390x"
+    forget("trixie")
+    assert resolve("trixie").version == "6.12.10+deb13-s390x"
+
+
+@pytest.mark.parametrize("broken", ["index", "archive"])
+def test_cached_kernel_goes_on_working(
+    archive: type[FakeSuite], broken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolve("trixie")
+    forget("trixie")
+    archive.packages["trixie"].append("linux-image-6.12.10+deb13-s390x")
+    monkeypatch.setattr(FakeSuite, "broken", broken)
+    said = io.StringIO()
+    assert resolve("trixie", progress=Progress(said)).version == "6.12.9+deb13-s390x"
+    assert "using the kernel 6.12.9+deb13-s390x of trixie from the cache:" in said.getvalue()
+    with pytest.raises(CannotRun):
+        resolve("bookworm")
+
+
+def test_package_without_a_kernel_does_not_enter_the_cache(
+    archive: type[FakeSuite], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty: Callable[[Path, Path], None] = lambda deb, folder: None
+    monkeypatch.setattr(kernels, "unpack", empty)
+    with pytest.raises(CannotRun, match="is no kernel package"):
+        resolve("bookworm")
+    assert list(cache_root().glob("kernel-*")) == []
