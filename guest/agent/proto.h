@@ -107,7 +107,7 @@ enum arg_kind {
 	ARG_RESULT = 1,		/**< return value of an earlier operation, plus an addend */
 	ARG_IN = 2,		/**< pointer to bytes of the request */
 	ARG_OUT = 3,		/**< pointer to memory, of which the first "return value" bytes go back */
-	ARG_INOUT = 4,		/**< pointer to bytes of the request, which go back in full */
+	ARG_BOTH = 4,		/**< pointer to bytes of the request, which go back in full */
 	ARG_BAD = 5,		/**< pointer to memory that is not as it should be */
 	ARG_IOVEC = 6,		/**< pointer to an array of struct iovec */
 };

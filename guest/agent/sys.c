@@ -123,7 +123,7 @@ static long arg_out(struct rd *in, struct call *call)
 	return (long)b->at;
 }
 
-static long arg_inout(struct rd *in, struct call *call)
+static long arg_both(struct rd *in, struct call *call)
 {
 	struct buffer *b = new_buffer(in, call);
 	uint32_t len;
@@ -187,8 +187,8 @@ static long arg_pointer(struct rd *in, struct call *call, uint8_t kind, uint32_t
 		at = (long)rd_bytes(in, len);
 	} else if (kind == ARG_OUT) {
 		at = arg_out(in, call);
-	} else if (kind == ARG_INOUT) {
-		at = arg_inout(in, call);
+	} else if (kind == ARG_BOTH) {
+		at = arg_both(in, call);
 	} else if (kind == ARG_BAD) {
 		rd_u8(&peek);
 		*len = rd_u32(&peek);

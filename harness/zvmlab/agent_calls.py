@@ -51,7 +51,7 @@ class Out:
 
 
 @dataclass(frozen=True)
-class InOut:
+class Both:
     """A buffer with these bytes, all of which come back."""
 
     data: bytes
@@ -74,11 +74,11 @@ class Bad:
 class Iovec:
     """A pointer to an array of struct iovec, for readv and writev."""
 
-    parts: Sequence[bytes | Out | InOut | Bad]
+    parts: Sequence[bytes | Out | Both | Bad]
 
 
 Number = int | Ref
-Argument = Number | bytes | Out | InOut | Bad | Iovec
+Argument = Number | bytes | Out | Both | Bad | Iovec
 Target = int | Bad
 """Where a read goes: so many bytes, or memory that is not as it should be."""
 
@@ -140,8 +140,8 @@ def _put_argument(out: Writer, arg: Argument) -> None:
         out.u8(Arg.IN).blob(arg)
     elif isinstance(arg, Out):
         out.u8(Arg.OUT).u32(arg.size).u8(arg.whole)
-    elif isinstance(arg, InOut):
-        out.u8(Arg.INOUT).blob(arg.data)
+    elif isinstance(arg, Both):
+        out.u8(Arg.BOTH).blob(arg.data)
     elif isinstance(arg, Bad):
         out.u8(Arg.BAD).u8(arg.kind).u32(arg.size).u32(arg.valid)
     else:

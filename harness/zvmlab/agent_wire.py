@@ -110,7 +110,7 @@ class Arg(enum.IntEnum):
     RESULT = 1
     IN = 2
     OUT = 3
-    INOUT = 4
+    BOTH = 4
     BAD = 5
     IOVEC = 6
 

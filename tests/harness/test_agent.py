@@ -20,7 +20,7 @@ import pytest
 
 from zvmlab import agent_wire
 from zvmlab.agent import Agent
-from zvmlab.agent_calls import Bad, InOut, Iovec, Out, encode_call
+from zvmlab.agent_calls import Bad, Both, Iovec, Out, encode_call
 from zvmlab.agent_wire import AgentError, AgentLost, BadKind, Call, Power, Request, Status, Writer
 from zvmlab.errors import Timeout, UsageError
 from zvmlab.image import agent_source
@@ -173,7 +173,7 @@ def test_overrun_is_noticed(agent: Agent) -> None:
 def test_ioctl(agent: Agent) -> None:
     reader, writer = pipe(agent)
     agent.write(writer, bytes(77))
-    result = agent.ioctl(reader, termios.FIONREAD, InOut(agent.pack("i", -1)))
+    result = agent.ioctl(reader, termios.FIONREAD, Both(agent.pack("i", -1)))
     assert agent.unpack("i", result.data) == (77,)
     assert agent.ioctl(reader, termios.TCGETS, Out(64)).errno == errno.ENOTTY
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from zvmlab.agent import Agent
-from zvmlab.agent_calls import Bad, InOut, Iovec, Out, encode_call
+from zvmlab.agent_calls import Bad, Both, Iovec, Out, encode_call
 from zvmlab.agent_wire import (
     COUNTED,
     HEADER,
@@ -80,7 +80,7 @@ NUMBERS = st.one_of(st.integers(-2, 100), st.integers(-(1 << 63), (1 << 64) - 1)
 BUFFERS = st.one_of(
     st.binary(max_size=40),
     st.builds(Out, st.one_of(st.integers(0, 100), st.integers(0, 0xFFFFFFFF)), st.booleans()),
-    st.builds(InOut, st.binary(max_size=40)),
+    st.builds(Both, st.binary(max_size=40)),
     st.builds(
         Bad,
         st.sampled_from(list(BadKind)),
