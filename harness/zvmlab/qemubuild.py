@@ -68,8 +68,11 @@ def source_root() -> Path:
 
 
 def _sources(folder: Path) -> Iterator[Path]:
-    """Our source files below *folder*, in a fixed order."""
-    return (f for f in sorted(folder.rglob("*")) if f.suffix in SOURCES and f.is_file())
+    """Our source files below *folder*, in a fixed order; what tools hide there is none."""
+    for file in sorted(folder.rglob("*")):
+        hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
+        if file.suffix in SOURCES and not hidden and file.is_file():
+            yield file
 
 
 def base_key(sim: Path) -> str:

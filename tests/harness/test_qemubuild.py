@@ -92,6 +92,8 @@ def test_keys_follow_the_sources(tmp_path: Path) -> None:
     shutil.copytree(SIM, sim)
     base, key = qemubuild.base_key(sim), qemubuild.build_key(sim)
     (sim / "cp" / "editor.c~").write_text("not a source")
+    (sim / "cp" / ".hidden").mkdir()
+    (sim / "cp" / ".hidden" / "a.json").write_text("{}")
     assert qemubuild.build_key(sim) == key
     with open(sim / "cp" / "cp.c", "a", encoding="utf-8") as file:
         file.write("\n")
