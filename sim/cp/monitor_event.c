@@ -8,8 +8,6 @@
  * for another block: D1R12 ends the last block, D1R3 with the number of lost
  * records begins the next (monitor record descriptions of MTRSOS and MTRSUS).
  */
-#include <string.h>
-
 #include "monitor_private.h"
 #include "zvmlab/bytes.h"
 #include "zvmlab/trace.h"
@@ -60,16 +58,19 @@ static struct mon_set *detach_block(struct cp *cp)
 {
 	struct monitor *m = cp->monitor;
 	struct mon_events *events = &m->events;
-	struct mon_set *set = &m->set[events->set];
+	const uint16_t index = events->set;
 	const struct mon_element element = {
 		.type = MCE_EVENT, .domains = events->block.domains,
 		.data = events->block.buffer, .len = events->block.pos,
 	};
+	struct mon_set *set;
 	bool stored;
 
-	assert(events->set != MON_NO_SET && events->block.pos > 0);
+	assert(index < MON_MAX_SETS && events->block.pos > 0);
+	set = &m->set[index];
 	events->set = MON_NO_SET;
 	events->due = 0;
+	mon_arm_timer(cp);
 	stored = mon_set_store(cp, set, &element, 1);
 	/* Numbers follow the order of delivery, not of reservation. */
 	set->number = ++m->last_number;

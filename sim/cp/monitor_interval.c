@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* START and STOP, configuration, sample intervals, the timer. */
-#include <string.h>
-
 #include "monitor_private.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/trace.h"

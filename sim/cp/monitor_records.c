@@ -7,8 +7,6 @@
  * filled in is zero.  What the CP knows is genuine (configuration, users,
  * intervals); activity comes from a small model with the seeded generator.
  */
-#include <string.h>
-
 #include "monitor_private.h"
 #include "zvmlab/bytes.h"
 #include "zvmlab/ebcdic.h"

@@ -9,9 +9,10 @@
 static void finish(struct cp *cp)
 {
 	struct monitor *m = cp->monitor;
-	struct mon_set *set = &m->set[m->repeat.set];
+	struct mon_set *set;
 
-	assert(m->repeat.set != MON_NO_SET);
+	assert(m->repeat.set < MON_MAX_SETS);
+	set = &m->set[m->repeat.set];
 	m->repeat = (struct mon_repeat){ .set = MON_NO_SET };
 	set->held = false;
 	if (set->pending == 0)
@@ -29,7 +30,7 @@ void mon_repeat_go_on(struct cp *cp, struct mon_user *user)
 	set = &m->set[m->repeat.set];
 	if (user->quiesced || !user->wants[mon_is_event(set->kind)])
 		return;
-	for (unsigned int i = 0; i < IUCV_MAX_MSGLIM && m->repeat.left > 0; i++) {
+	for (unsigned int i = 0; i < MON_MAX_MSGLIM && m->repeat.left > 0; i++) {
 		if (user->outstanding >= user->limit ||
 		    user->outstanding >= m->repeat.outstanding)
 			return;
@@ -76,11 +77,13 @@ static int repeat(struct cp *cp, enum mon_kind kind, const struct mon_element *e
 		return 0;
 	}
 	if (m->repeat.set != MON_NO_SET) {
-		snprintf(err, errlen, "a data set is being repeated already; stop that first (times 0)");
+		snprintf(err, errlen,
+			 "a data set is being repeated already; stop that first (times 0)");
 		return -1;
 	}
 	if (outstanding == 0) {
-		snprintf(err, errlen, "at least 1 message must be outstanding to repeat a data set, not 0");
+		snprintf(err, errlen,
+			 "at least 1 message must be outstanding to repeat a data set, not 0");
 		return -1;
 	}
 	if (mon_elements_check(cp, kind, elements, count, err, errlen) != 0)

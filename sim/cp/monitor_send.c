@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages about sets: who can be told, sending, replies. */
-#include <string.h>
-
 #include "monitor_private.h"
 #include "zvmlab/bytes.h"
 #include "zvmlab/event.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* *MONITOR in an image: everything, the sets that are outstanding included. */
-#include <string.h>
-
 #include "monitor_private.h"
 #include "zvmlab/state.h"
 
@@ -36,7 +34,7 @@ static void user_state(struct state *s, struct mon_user *user)
 	state_u64(s, &user->delivered);
 	state_u64(s, &user->replied);
 	state_u64(s, &user->lost);
-	state_require(s, user->limit <= IUCV_MAX_MSGLIM && user->outstanding <= user->limit);
+	state_require(s, user->limit <= MON_MAX_MSGLIM && user->outstanding <= user->limit);
 	state_require(s, user->used || user->outstanding == 0);
 }
 

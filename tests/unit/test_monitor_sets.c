@@ -33,7 +33,8 @@ START_TEST(one_set)
 	struct mon_set_info set;
 	const uint8_t *mce;
 
-	ck_assert_int_eq(monitor_deliver(fx.cp, MON_SAMPLE, &element, 1, &fate, err, sizeof(err)), 1);
+	ck_assert_int_eq(monitor_deliver(fx.cp, MON_SAMPLE, &element, 1, &fate, err,
+					 sizeof(err)), 1);
 	ck_assert_int_eq(fate, MON_DELIVERED);
 	ck_assert_uint_eq(p->messages, 1);
 	ck_assert_uint_eq(peer_last(p)->trgcls, 0xe2c40000);
@@ -67,7 +68,9 @@ END_TEST
 
 START_TEST(kinds)
 {
-	static const uint32_t classes[MON_KINDS] = { 0xe2c30000, 0xe2c40000, 0xc5c30000, 0xc5c40000 };
+	static const uint32_t classes[MON_KINDS] = {
+		0xe2c30000, 0xe2c40000, 0xc5c30000, 0xc5c40000,
+	};
 	struct peer *p = peer_user(0, WANT_BOTH, 10);
 	struct mon_area_info area[MON_KINDS];
 
@@ -173,7 +176,8 @@ START_TEST(hostile)
 	}
 	ck_assert_int_eq(monitor_deliver(fx.cp, MON_SAMPLE, NULL, 1, NULL, err, sizeof(err)), -1);
 	ck_assert_str_eq(err, "a data set has 1 to 338 elements, not 0");
-	ck_assert_int_eq(monitor_deliver(fx.cp, MON_KINDS, &bad[0].e, 1, NULL, err, sizeof(err)), -1);
+	ck_assert_int_eq(monitor_deliver(fx.cp, MON_KINDS, &bad[0].e, 1, NULL, err,
+					 sizeof(err)), -1);
 	ck_assert_str_eq(err, "kind 4 of a data set does not exist");
 	ck_assert_int_eq(monitor_message_raw(fx.cp, MON_KINDS, 0, 0, NULL, err, sizeof(err)), -1);
 	ck_assert_uint_eq(peers[0].messages, 0);
@@ -189,7 +193,9 @@ START_TEST(many_elements_too_large)
 	for (unsigned int i = 0; i < 200; i++)
 		e[i] = (struct mon_element){ .data = pattern, .len = 4000, .phase = 4095 };
 	ck_assert_int_eq(monitor_deliver(fx.cp, MON_SAMPLE, e, 200, NULL, err, sizeof(err)), -1);
-	ck_assert_str_eq(err, "the data set does not fit into the 507904 bytes of the area for its kind");
+	ck_assert_str_eq(err,
+			 "the data set does not fit into the 507904 bytes of the area for "
+			 "its kind");
 }
 END_TEST
 
@@ -567,7 +573,8 @@ START_TEST(segment_unreachable)
 	deliver(MON_SAMPLE, 1, 0, 1, MON_LOST_SPACE);
 	ck_assert_uint_eq(peer_info(p).lost, 1);
 	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
-	ck_assert_int_eq(monitor_repeat(fx.cp, MON_SAMPLE, &element, 1, 1, 1, err, sizeof(err)), -1);
+	ck_assert_int_eq(monitor_repeat(fx.cp, MON_SAMPLE, &element, 1, 1, 1, err,
+					sizeof(err)), -1);
 	ck_assert_str_eq(err, "the area has no room for the data set until users reply to others");
 	ck_assert_int_eq(monitor_start(fx.cp, false), 0);
 	ck_assert_uint_eq(p->messages, 0);

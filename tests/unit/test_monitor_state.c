@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* *MONITOR saved and loaded at every step of a scenario; images that lie. */
+#include "monitor_records.h"
+
+#include <stdlib.h>
+
+#include "zvmlab/dcss.h"
+#include "zvmlab/state.h"
+
+#define USERS 2u
+
+static char err[256];
+
+static void event(uint32_t len)
+{
+	static uint8_t data[4096];
+
+	put_be16(data, (uint16_t)len);
+	data[4] = MON_USER;
+	monitor_event(fx.cp, MON_USER, data, len);
+}
+
+static void repeat(uint64_t times)
+{
+	static const uint8_t data[84] = { 9 };
+	const struct mon_element e = { .type = MCE_SAMPLE, .domains = 1, .data = data, .len = 84 };
+
+	ck_assert_int_eq(monitor_repeat(fx.cp, MON_SAMPLE, &e, 1, 8, times, err, sizeof(err)), 0);
+}
+
+static void advance(uint64_t seconds)
+{
+	fx.tod += seconds * SECOND;
+	cp_timer(fx.cp);
+}
+
+static void connect_users(void)
+{
+	peer_user(0, WANT_BOTH, 255);
+}
+
+static void connect_slow(void)
+{
+	peer_user(1, WANT_SAMPLE, 2);
+}
+
+static void start_events(void)
+{
+	monitor_settings(fx.cp, true)->domains = 0xffff;
+	monitor_start(fx.cp, true);
+	iucv_dispatch(fx.cp);
+}
+
+static void start_sample(void)
+{
+	monitor_settings(fx.cp, false)->domains = 0xffff;
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+}
+
+static void some_events(void)
+{
+	event(200);
+	event(4000);
+}
+
+static void some_sets(void)
+{
+	for (unsigned int i = 1; i < 6; i++)
+		deliver(MON_SAMPLE, i * 5000, i * 100, (uint8_t)i, MON_DELIVERED);
+}
+
+static void reply_one(void)
+{
+	peer_reply(&peers[0]);
+}
+
+static void reply_out_of_order(void)
+{
+	peer_reply_to(&peers[0], &peers[0].message[--peers[0].messages]);
+}
+
+static void quiesce(void)
+{
+	peer_call(&peers[0], IUCV_QUIESCE);
+}
+
+static void lose_events(void)
+{
+	event(100);
+	event(100);
+}
+
+static void tick(void)
+{
+	monitor_tick(fx.cp);
+}
+
+static void resume(void)
+{
+	peer_call(&peers[0], IUCV_RESUME);
+}
+
+static void repeat_starts(void)
+{
+	repeat(20);
+}
+
+static void repeat_ends(void)
+{
+	repeat(0);
+}
+
+static void raw(void)
+{
+	ck_assert_int_gt(monitor_message_raw(fx.cp, MON_EVENT, 1, 2, NULL, err, sizeof(err)), 0);
+}
+
+static void one_minute(void)
+{
+	advance(60);
+}
+
+static void slow_leaves(void)
+{
+	peer_call(&peers[1], IUCV_SEVER);
+}
+
+static void fill_event_area(void)
+{
+	for (unsigned int i = 0; i < 250; i++)
+		event(4000);
+}
+
+static void manual(void)
+{
+	monitor_set_manual(fx.cp, true);
+}
+
+static void stop(void)
+{
+	monitor_stop(fx.cp, false);
+	monitor_stop(fx.cp, true);
+	iucv_dispatch(fx.cp);
+}
+
+static void sever_all(void)
+{
+	monitor_sever(fx.cp, NULL, 0x11);
+}
+
+static void reset(void)
+{
+	cp_reset(fx.cp);
+}
+
+static void (*const steps[])(void) = {
+	connect_users, start_sample, connect_slow, start_events, some_events, some_sets, reply_one,
+	quiesce, lose_events, tick, resume, some_events, one_minute, reply_one, reply_one,
+	some_sets, reply_one, repeat_starts, reply_one, reply_one, raw, reply_one, repeat_ends,
+	slow_leaves, some_sets, reply_out_of_order, fill_event_area, lose_events, reply_one, reset,
+	one_minute, manual, one_minute, tick, stop, sever_all,
+};
+#define STEPS (sizeof(steps) / sizeof(steps[0]))
+
+static void attach_users(void)
+{
+	for (unsigned int i = 0; i < USERS; i++) {
+		peers[i].user = iucv_user_find(fx.cp, peers[i].name);
+		if (peers[i].user)
+			iucv_user_attach(peers[i].user, &peer_ops, &peers[i]);
+	}
+}
+
+/* A fresh CP that goes on where the other one was saved; its trace begins there. */
+static void change_cp(void)
+{
+	const uint64_t tod = fx.tod, timer = fx.timer;
+	size_t len;
+	uint8_t *image = cp_save(fx.cp, &len);
+
+	ck_assert_ptr_nonnull(image);
+	fx_teardown();
+	fx_setup();
+	fx.tod = tod;
+	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	free(image);
+	ck_assert_uint_eq(fx.timer, timer);
+	attach_users();
+}
+
+START_TEST(every_step)
+{
+	static char *reference;
+	size_t offset = 0, len;
+
+	memset(peers, 0, sizeof(peers));
+	for (size_t i = 0; i < STEPS; i++) {
+		if (i == (size_t)_i)
+			offset = fx.trace_len;
+		steps[i]();
+	}
+	len = fx.trace_len - offset;
+	ck_assert_uint_gt(len, 0);
+	reference = malloc(len);
+	ck_assert_ptr_nonnull(reference);
+	memcpy(reference, fx.trace + offset, len);
+	fx_teardown();
+	fx_setup();
+	memset(peers, 0, sizeof(peers));
+	for (size_t i = 0; i < STEPS; i++) {
+		if (i == (size_t)_i)
+			change_cp();
+		steps[i]();
+	}
+	ck_assert_uint_eq(fx.trace_len, len);
+	ck_assert_mem_eq(fx.trace, reference, len);
+	free(reference);
+}
+END_TEST
+
+static void until(size_t count)
+{
+	memset(peers, 0, sizeof(peers));
+	for (size_t i = 0; i < count; i++)
+		steps[i]();
+}
+
+static uint64_t fnv(const uint8_t *p, size_t len)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static size_t find(const uint8_t *image, size_t len, const char *tag)
+{
+	for (size_t i = len - 16; i > 0; i--)
+		if (memcmp(image + i, tag, 4) == 0)
+			return i;
+	ck_abort_msg("no %s in the image", tag);
+}
+
+/* Whatever the image says about *MONITOR: refused, or good enough to work with. */
+static void ck_survives(uint8_t *image, size_t len)
+{
+	put_be64(image + len - 8, fnv(image, len - 8));
+	if (cp_load(fx.cp, image, len, err, sizeof(err)) != 0) {
+		ck_assert_str_eq(monitor_segment(fx.cp), "");
+		ck_assert_uint_eq(iucv_path_count(iucv_user_find(fx.cp, MON_SERVICE)), 0);
+		ck_assert_uint_eq(dcss_find(fx.cp, "MONDCSS")->users, 0);
+		return;
+	}
+	for (unsigned int i = 0; i < 3; i++) {
+		advance(60);
+		monitor_tick(fx.cp);
+		event(4000);
+	}
+	monitor_sever(fx.cp, NULL, 1);
+	iucv_dispatch(fx.cp);
+	ck_assert_str_eq(monitor_segment(fx.cp), "");
+}
+
+/* Every third byte of *MONITOR's part, in three states: repeating, suspended, quiesced. */
+START_TEST(lies)
+{
+	static const size_t states[] = { 22, 28, 9 };
+	static const uint8_t flips[] = { 0x01, 0x80, 0xff };
+	size_t len, first, last;
+	uint8_t *image;
+
+	until(states[_i]);
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	first = find(image, len, "MON.");
+	last = first + 1800 < len - 8 ? first + 1800 : len - 8;
+	fx_teardown();
+	fx_setup();
+	for (size_t i = first + (size_t)_i; i < last; i += 3) {
+		image[i] ^= flips[i / 3 % 3];
+		ck_survives(image, len);
+		image[i] ^= flips[i / 3 % 3];
+		fx.trace_len = 0;
+	}
+	put_be64(image + len - 8, fnv(image, len - 8));
+	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	free(image);
+}
+END_TEST
+
+/* The image of a CP whose *MONITOR is in use fails to load: nothing stays behind. */
+START_TEST(failure_while_in_use)
+{
+	size_t len;
+	uint8_t *image;
+
+	until(6);
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	image[find(image, len, "MON.") + 4] = 2;
+	put_be64(image + len - 8, fnv(image, len - 8));
+	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), -1);
+	ck_assert_str_eq(monitor_segment(fx.cp), "");
+	ck_assert_uint_eq(dcss_find(fx.cp, "MONDCSS")->users, 0);
+	ck_assert_uint_eq(fx.timer, 0);
+	free(image);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("monitor state");
+	TCase *tc = tcase_create("steps"), *hostile = tcase_create("lies");
+
+	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, every_step, 1, (int)STEPS);
+	tcase_add_checked_fixture(hostile, fx_setup, fx_teardown);
+	tcase_set_timeout(hostile, 120);
+	tcase_add_loop_test(hostile, lies, 0, 3);
+	tcase_add_test(hostile, failure_while_in_use);
+	suite_add_tcase(suite, tc);
+	suite_add_tcase(suite, hostile);
+	return fx_run(suite);
+}
