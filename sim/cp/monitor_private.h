@@ -16,7 +16,7 @@
 
 /* Every set that is outstanding has at least one of the messages that can be. */
 #define MON_MAX_SETS 4096u
-static_assert(MON_MAX_SETS >= MON_MAX_USERS * IUCV_MAX_MSGLIM, "a slot for every message");
+static_assert(MON_MAX_SETS >= MON_MAX_USERS * MON_MAX_MSGLIM, "a slot for every message");
 /* Paths of the service: users, and connections left unanswered by a fault. */
 #define MON_MAX_PATHS 256u
 #define MON_NO_SET 0xffffu

@@ -139,8 +139,8 @@ static uint32_t limit_wanted(const struct iucv_event *event, const struct fault_
 {
 	uint32_t limit = event->msglim ? event->msglim : IUCV_DEFAULT_MSGLIM;
 
-	if (limit > IUCV_MAX_MSGLIM)
-		limit = IUCV_MAX_MSGLIM;
+	if (limit > MON_MAX_MSGLIM)
+		limit = MON_MAX_MSGLIM;
 	if (fault->kind == FAULT_LIMIT && fault->value < limit)
 		limit = fault->value > 0 ? fault->value : 1;
 	return limit;

@@ -24,6 +24,8 @@ struct state;
 /** Most control elements in one control area (a MONWRITE control block holds 338). */
 #define MON_MAX_MCES 338u
 #define MON_MAX_USERS 16u
+/** Highest message limit *MONITOR grants. */
+#define MON_MAX_MSGLIM 255u
 
 /** Kinds of data; each has its own area. */
 enum mon_kind { MON_SAMPLE_CONFIG, MON_SAMPLE, MON_EVENT_CONFIG, MON_EVENT, MON_KINDS };
