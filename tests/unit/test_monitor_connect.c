@@ -79,9 +79,10 @@ END_TEST
 
 START_TEST(limits)
 {
-	static const uint16_t wanted[] = { 0, 1, 10, 255 }, granted[] = { 10, 1, 10, 255 };
+	static const uint16_t wanted[] = { 0, 1, 10, 255, 1000 };
+	static const uint16_t granted[] = { 10, 1, 10, 255, 255 };
 
-	for (unsigned int i = 0; i < 4; i++) {
+	for (unsigned int i = 0; i < 5; i++) {
 		struct peer *p = peer_user(i, WANT_SAMPLE, wanted[i]);
 
 		ck_assert_uint_eq(p->msglim, granted[i]);
@@ -313,7 +314,8 @@ END_TEST
 
 START_TEST(fault_limit)
 {
-	static const uint32_t value[] = { 0, 3, 1000 }, granted[] = { 1, 3, 255 };
+	static const uint32_t value[] = { 0, 3, 1000 };
+	static const uint16_t granted[] = { 1, 3, 255 };
 	struct peer *p = peer_create(0);
 
 	arm(FAULT_MONITOR_CONNECT, FAULT_LIMIT, value[_i], 0, "");
