@@ -234,24 +234,6 @@ START_TEST(same_user_twice)
 }
 END_TEST
 
-START_TEST(severed_by_monitor)
-{
-	struct peer *a = peer_user(0, WANT_SAMPLE, 5), *b = peer_user(1, WANT_SAMPLE, 5);
-
-	deliver(MON_SAMPLE, 5000, 0, 1, MON_DELIVERED);
-	ck_assert_uint_eq(monitor_sever(fx.cp, "NOBODY", 3), 0);
-	ck_assert_uint_eq(monitor_sever(fx.cp, "PEER0", 0x2c), 1);
-	ck_assert(a->severed && !b->severed);
-	ck_assert_uint_eq(a->code, 0x2c);
-	ck_assert_uint_eq(area_used(MON_SAMPLE), 8192);
-	ck_assert_uint_eq(fx.events[CP_EVENT_MONITOR_SEVERED], 1);
-	ck_assert_uint_eq(monitor_sever(fx.cp, NULL, 0x30), 1);
-	ck_assert_uint_eq(b->code, 0x30);
-	ck_assert_str_eq(monitor_segment(fx.cp), "");
-	ck_assert_uint_eq(monitor_sever(fx.cp, NULL, 0), 0);
-}
-END_TEST
-
 /* Unreplied messages are purged, their area is free again; the notification carries the code. */
 START_TEST(severed_by_user)
 {
@@ -390,7 +372,6 @@ int main(void)
 	tcase_add_test(tc, segment_purged_in_use);
 	tcase_add_test(tc, too_many_users);
 	tcase_add_test(tc, same_user_twice);
-	tcase_add_test(tc, severed_by_monitor);
 	tcase_add_test(tc, severed_by_user);
 	tcase_add_test(tc, logged_off);
 	tcase_add_loop_test(tc, fault_sever, 0, 2);

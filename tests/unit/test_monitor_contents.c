@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* What configuration and sample sets contain. */
+#include "monitor_records.h"
+
+#define SAMPLE_CONFIG 0xe2c30000u
+
+static void two_cpus(void)
+{
+	static const char *const options[] = { "cpus", "2", NULL };
+
+	fx_setup_with(options);
+}
+
+static void at(uint64_t seconds)
+{
+	fx.tod = UINT64_C(0xd000000000000000) + seconds * SECOND;
+	cp_timer(fx.cp);
+}
+
+START_TEST(configuration_records)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+
+	monitor_settings(fx.cp, false)->domains |= MON_DOMAIN_BIT(MON_USER);
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	read_records(&p->message[0]);
+	ck_assert_uint_eq(records, 1 + 2 + 1 + 3 + 2 + 1);
+	ck_record(0, 1, 4, 184);
+	ck_record(1, 1, 5, 44);
+	ck_record(2, 1, 5, 44);
+	ck_assert_uint_eq(get_be16(record[2].at + 20), 1);
+	ck_record(3, 1, 9, 36);
+	ck_assert_uint_eq(get_be32(record[3].at + 20), 60);
+	ck_assert_uint_eq(record[3].at[28], 0xc8);
+	ck_assert_uint_eq(get_be16(record[3].at + 32), 4096);
+	for (unsigned int i = 0; i < 3; i++) {
+		static const uint8_t domain[] = { 0, 1, 4 };
+
+		ck_record(4 + i, 1, 14, 24);
+		ck_assert_uint_eq(record[4 + i].at[20], 0xe2);
+		ck_assert_uint_eq(record[4 + i].at[21], domain[i]);
+	}
+	/* The guest and the peer are logged on. */
+	ck_record(7, 1, 15, 348);
+	ck_record(8, 1, 15, 348);
+	ck_record(9, 1, 11, 20);
+	ck_assert_uint_eq(get_be64(record[9].at + 8), fx.tod);
+	ck_assert_uint_eq(get_be16(peer_mce(&p->message[0], 0) + 1), 0x4000);
+	ck_assert_uint_eq(*peer_mce(&p->message[0], 0), MCE_SAMPLE);
+}
+END_TEST
+
+START_TEST(sample_records)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+	uint8_t name[8];
+	uint64_t total;
+
+	monitor_settings(fx.cp, false)->domains = 0xffff;
+	monitor_start(fx.cp, false);
+	at(60);
+	read_records(peer_last(p));
+	ck_assert_uint_eq(count_records(0, 1), 2);
+	ck_assert_uint_eq(count_records(0, 2), 2);
+	ck_assert_uint_eq(count_records(0, 3), 1);
+	ck_assert_uint_eq(count_records(0, 8), 1);
+	ck_assert_uint_eq(count_records(3, 1), 1);
+	ck_assert_uint_eq(count_records(4, 3), 2);
+	ck_assert_uint_eq(count_records(5, 3), 2);
+	ck_assert_uint_eq(count_records(6, 3), 1);
+	ck_assert_uint_eq(count_records(8, 1), 1);
+	ck_assert_uint_eq(count_records(10, 2), 1);
+	ck_assert_uint_eq(records, 15 + 1 - 1);
+	ck_record(0, 0, 1, 116);
+	ck_record(2, 0, 2, 108);
+	ck_record(4, 0, 3, 492);
+	ck_record(5, 0, 8, 108);
+	ck_assert_uint_eq(get_be32(record[5].at + 20), 2);
+	ck_record(records - 1, 1, 11, 20);
+	/* CPU time adds up to the time that has passed. */
+	total = get_be64(record[2].at + 32) + get_be64(record[2].at + 40) +
+		get_be64(record[2].at + 68);
+	ck_assert_uint_eq(total, 60 * SECOND);
+	ck_record(7, 4, 3, 440);
+	ebcdic_name(name, "LINUX001");
+	ck_assert_mem_eq(record[7].at + 20, name, 8);
+	/* SYSTEM, MONITOR, STORAGE, USER, PROCESSOR, I/O; NETWORK, APPLDATA. */
+	ck_assert_uint_eq(get_be16(peer_mce(peer_last(p), 0) + 1), 0xdea0);
+}
+END_TEST
+
+START_TEST(only_enabled_domains)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	read_records(peer_last(p));
+	ck_assert_uint_eq(records, 2 + 2 + 1 + 1 + 1);
+	ck_assert_uint_eq(get_be16(peer_mce(peer_last(p), 0) + 1), 0xc000);
+}
+END_TEST
+
+/* Many users: several frames, each ended by D1R13 (which read_records checks). */
+START_TEST(several_frames)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+	char name[9];
+
+	for (unsigned int i = 0; i < 30; i++) {
+		snprintf(name, sizeof(name), "USER%u", i);
+		ck_assert_ptr_nonnull(iucv_user_create(fx.cp, name, 1, NULL, NULL));
+	}
+	monitor_settings(fx.cp, false)->domains = 0xffff;
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	read_records(&p->message[0]);
+	ck_assert_uint_eq(count_records(1, 15), 32);
+	ck_record(records - 1, 1, 11, 20);
+	read_records(&p->message[1]);
+	ck_assert_uint_eq(count_records(4, 3), 32);
+	ck_record(records - 1, 1, 11, 20);
+}
+END_TEST
+
+START_TEST(settings_changed)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+	static const char text[] = "MONITOR SAMPLE ENABLE USER ALL";
+	uint8_t ebcdic[sizeof(text) - 1];
+
+	monitor_settings_changed(fx.cp, false, text);
+	iucv_dispatch(fx.cp);
+	ck_assert_uint_eq(p->messages, 0);
+	monitor_start(fx.cp, false);
+	monitor_settings_changed(fx.cp, false, text);
+	iucv_dispatch(fx.cp);
+	ck_assert_uint_eq(p->messages, 3);
+	ck_assert_uint_eq(peer_last(p)->trgcls, SAMPLE_CONFIG);
+	read_records(peer_last(p));
+	ck_assert_uint_eq(records, 2);
+	ck_record(0, 1, 10, 32 + sizeof(ebcdic));
+	ck_assert_uint_eq(get_be64(record[0].at + 20), fx.tod);
+	ck_assert_uint_eq(get_be32(record[0].at + 28), sizeof(ebcdic));
+	ebcdic_encode(ebcdic, text, sizeof(ebcdic));
+	ck_assert_mem_eq(record[0].at + 32, ebcdic, sizeof(ebcdic));
+	ck_record(1, 1, 11, 20);
+}
+END_TEST
+
+START_TEST(deterministic)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+	static uint8_t first[65536];
+	uint32_t len = 0;
+
+	for (unsigned int round = 0; round < 2; round++) {
+		monitor_settings(fx.cp, false)->domains = 0xffff;
+		monitor_start(fx.cp, false);
+		at(60);
+		len = get_be32(peer_mce(peer_last(p), 0) + 8) + 1 -
+		      get_be32(peer_mce(peer_last(p), 0) + 4);
+		ck_assert_uint_le(len, sizeof(first));
+		if (round == 0) {
+			memcpy(first, fx_at(get_be32(peer_mce(peer_last(p), 0) + 4), len), len);
+			fx_teardown();
+			two_cpus();
+			p = peer_user(0, WANT_SAMPLE, 255);
+		}
+	}
+	ck_assert_mem_eq(first, fx_at(get_be32(peer_mce(peer_last(p), 0) + 4), len), len);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("monitor contents");
+	TCase *tc = tcase_create("contents");
+
+	tcase_add_checked_fixture(tc, two_cpus, fx_teardown);
+	tcase_add_test(tc, configuration_records);
+	tcase_add_test(tc, sample_records);
+	tcase_add_test(tc, only_enabled_domains);
+	tcase_add_test(tc, several_frames);
+	tcase_add_test(tc, settings_changed);
+	tcase_add_test(tc, deterministic);
+	suite_add_tcase(suite, tc);
+	return fx_run(suite);
+}
