@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""A CP without an emulator (ctl_server.c), for tests of the control socket's clients."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from zvmlab.control import Control
+
+TIMEOUT = 20.0
+_TOP = Path(__file__).parents[2]
+SCHEMA_FILE = _TOP / "docs" / "control-schema.json"
+SERVER = os.environ.get("ZVMLAB_CTL_SERVER", os.fspath(_TOP / "build/unit/ctl_server"))
+
+
+@functools.cache
+def schema() -> dict[str, dict[str, Any]]:
+    """The documented schema: commands and events by name."""
+    document = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    return {key: {entry["name"]: entry for entry in document[key]} for key in document}
+
+
+class CheckedControl(Control):
+    """A client that holds both sides to the documented schema."""
+
+    def execute(self, command: str, /, *, time_limit: float | None = None, **arguments: Any) -> Any:
+        answer = super().execute(command, time_limit=time_limit, **arguments)
+        jsonschema.validate(answer, schema()["commands"][command]["returns"])
+        return answer
+
+    def _message(self, message: dict[str, Any]) -> None:
+        if "event" in message:
+            try:
+                jsonschema.validate(message["data"], schema()["events"][message["event"]]["data"])
+            except jsonschema.ValidationError as error:
+                raise ValueError(error.message) from None
+        super()._message(message)
+
+
+class Server:
+    """The server process and where it keeps its files."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.socket = folder / "control"
+        self.trace = folder / "trace"
+        command = [SERVER, os.fspath(self.socket), os.fspath(self.trace), *options]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE)
+
+    def connect(self) -> Control:
+        """One more client."""
+        return CheckedControl.connect(self.socket, TIMEOUT)
+
+    def stop(self) -> None:
+        """End it; sanitizers and assertions show in the exit code."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        assert self.process.wait(TIMEOUT) == 0
+
+
+@pytest.fixture(name="server")
+def _server(tmp_path: Path) -> Iterator[Server]:
+    """A CP whose control socket listens, nobody connected."""
+    if not os.access(SERVER, os.X_OK):
+        pytest.fail(f"{SERVER} is not built; run make check-harness")
+    running = Server(tmp_path)
+    try:
+        running.connect().close()  # From now on it listens.
+        yield running
+    finally:
+        if running.process.poll() is None:
+            running.stop()
+
+
+@pytest.fixture(name="control")
+def _control(server: Server) -> Iterator[Control]:
+    """The same with one client."""
+    with server.connect() as client:
+        yield client

@@ -1,0 +1,418 @@
+# SPDX-License-Identifier: MIT
+"""The client of the control socket against a CP without an emulator."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from controlled import SCHEMA_FILE, TIMEOUT, Server, schema
+from controlled import _control as _control
+from controlled import _server as _server
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from zvmlab.control import Control, ControlError, decode, encode
+from zvmlab.errors import EmulatorError, Timeout, UsageError
+from zvmlab.peer import EventType, Flag, Peer
+
+GREETING = b'{"zvmlab":{"version":"0.1.0","capabilities":["peers","monitor-capture"]}}\n'
+
+
+class Raw:
+    """A client that sends any bytes."""
+
+    def __init__(self, path: Path) -> None:
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(TIMEOUT)
+        self.socket.connect(os.fspath(path))
+        self.input = self.socket.makefile("rb")
+
+    def __enter__(self) -> Raw:
+        assert self.input.readline() == GREETING
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.input.close()
+        self.socket.close()
+
+    def ask(self, line: bytes) -> Any:
+        self.socket.sendall(line + b"\n")
+        return json.loads(self.input.readline())
+
+
+def test_schema_is_documented(control: Control) -> None:
+    """docs/control-schema.json is what query-schema returns (ZVMLAB_UPDATE_SCHEMA=1 writes it)."""
+    found = control.execute("query-schema")
+    if os.environ.get("ZVMLAB_UPDATE_SCHEMA"):
+        text = json.dumps(found, indent=1, sort_keys=True, ensure_ascii=False)
+        SCHEMA_FILE.write_text(text + "\n", encoding="utf-8")
+    assert found == json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+
+
+def test_schemas_are_json_schema() -> None:
+    for entry in schema()["commands"].values():
+        jsonschema.Draft7Validator.check_schema(entry["arguments"])
+        jsonschema.Draft7Validator.check_schema(entry["returns"])
+    for entry in schema()["events"].values():
+        jsonschema.Draft7Validator.check_schema(entry["data"])
+
+
+def test_greeting(control: Control) -> None:
+    assert control.version == "0.1.0"
+    assert control.capabilities == ["peers", "monitor-capture"]
+    assert control.execute("query-version") == {
+        "version": "0.1.0",
+        "capabilities": ["peers", "monitor-capture"],
+    }
+
+
+def test_every_query_follows_its_schema(control: Control) -> None:
+    plain = [
+        name
+        for name, entry in schema()["commands"].items()
+        if name.startswith("query-") and not entry["arguments"]["properties"]
+    ]
+    assert len(plain) == 9
+    for name in plain:
+        control.execute(name)
+
+
+def test_configuration(control: Control) -> None:
+    cp = control.execute("query-cp")
+    assert cp["userid"] == "LINUX001"
+    assert cp["storage"] == [{"start": 0, "size": 8 << 20}]
+    assert cp["highest-address"] == (0x1900 << 12) - 1
+    segments = control.execute("query-segments")["segments"]
+    assert [(s["name"], s["start"], s["end"], s["restricted"]) for s in segments] == [
+        ("MONDCSS", 16 << 20, (24 << 20) - 1, True),
+        ("DATA", 24 << 20, (25 << 20) - 1, False),
+    ]
+    assert segments[0]["ranges"] == [{"first-page": 0x1000, "last-page": 0x17FF, "type": "SC"}]
+
+
+def test_cp_commands(control: Control) -> None:
+    answer = control.cp("QUERY USERID")
+    assert answer.rc == 0
+    assert answer.response.startswith("LINUX001 AT ")
+    assert control.cp("NONSENSE").rc == 1
+    assert control.cp("QUERY USERID\nNONSENSE").response.startswith(answer.response)
+    # DEFSEG needs class E, which the guest's EG has and a G user's has not.
+    assert control.cp("QUERY USERID", guest=True).response == answer.response
+
+
+def test_error_has_class_and_sentence(control: Control) -> None:
+    with pytest.raises(ControlError, match="^there is no command .none.; ") as info:
+        control.execute("none")
+    assert info.value.error_class == "CommandNotFound"
+    with pytest.raises(ControlError, match='^argument "address" is missing$') as info:
+        control.execute("storage-read")
+    assert info.value.error_class == "BadArgument"
+
+
+def test_segment_bytes(control: Control, tmp_path: Path) -> None:
+    data = bytes(range(256)) * 17
+    control.execute("segment-write", name="data", offset=4000, data=data)
+    answer = control.execute("segment-read", name="DATA", offset=3999, length=len(data) + 2)
+    assert decode(answer["data"]) == b"\0" + data + b"\0"
+    part = tmp_path / "part"
+    assert control.execute("segment-read", name="DATA", offset=4000, length=16, file=part) == {}
+    assert part.read_bytes() == data[:16]
+    whole = tmp_path / "whole"
+    control.execute("segment-save", name="DATA", file=whole)
+    assert whole.read_bytes()[4000 : 4000 + len(data)] == data
+    whole.write_bytes(bytes(1 << 20))
+    control.execute("segment-load", name="DATA", file=whole)
+    answer = control.execute("segment-read", name="DATA", offset=4000, length=4)
+    assert decode(answer["data"]) == bytes(4)
+    with pytest.raises(ControlError, match="/none/x cannot be written: No such file"):
+        control.execute("segment-read", name="DATA", offset=0, length=1, file="/none/x")
+
+
+def test_storage_is_what_the_guest_has(control: Control) -> None:
+    answer = control.execute("storage-read", address=0, length=4096)
+    assert decode(answer["data"]) == bytes(4096)
+    with pytest.raises(ControlError, match="8 bytes at guest absolute X'7fffff' are not all"):
+        control.execute("storage-read", address=(8 << 20) - 1, length=8)
+
+
+def test_faults(control: Control) -> None:
+    points = {p["point"]: p for p in control.execute("query-fault-points")["points"]}
+    assert points["monitor.interval"]["kinds"] == ["drop", "sever"]
+    rule = control.execute(
+        "fault-arm", point="iucv.connect", kind="rc", value=11, name="bob", when="nth", n=2, path=3
+    )["rule"]
+    assert control.execute("query-faults")["rules"] == [
+        {
+            "rule": rule,
+            "point": "iucv.connect",
+            "kind": "rc",
+            "value": 11,
+            "offset": 0,
+            "name": "BOB",
+            "when": "nth",
+            "n": 2,
+            "times": 0,
+            "path": 3,
+            "matched": 0,
+            "fired": 0,
+        }
+    ]
+    control.execute("fault-arm", point="interrupt", kind="drop")
+    assert control.execute("fault-disarm", rule=rule) == {"disarmed": 1}
+    assert control.execute("fault-disarm") == {"disarmed": 1}
+    assert control.execute("query-faults") == {"rules": []}
+
+
+def test_state(control: Control, tmp_path: Path) -> None:
+    image = tmp_path / "state"
+    alice = Peer(control, "ALICE")
+    rule = control.execute("fault-arm", point="interrupt", kind="drop")["rule"]
+    assert control.execute("state-save", file=image) == {"bytes": image.stat().st_size}
+    control.execute("fault-disarm")
+    assert control.execute("state-load", file=image) == {"peers-lost": []}
+    assert [r["rule"] for r in control.execute("query-faults")["rules"]] == [rule]
+    assert alice.call("query").pgm == 0
+    image.write_bytes(image.read_bytes()[:-1])
+    with pytest.raises(ControlError, match="^the CP's state cannot be loaded from the image: "):
+        control.execute("state-load", file=image)
+    assert control.wait_event("reset", TIMEOUT).data == {}
+    control.execute("query-users")
+
+
+def test_state_goes_on_in_another_cp(control: Control, tmp_path: Path) -> None:
+    """A message on its way arrives after the load; who plays the peers takes them over."""
+    image = tmp_path / "state"
+    alice, bob = Peer(control, "ALICE"), Peer(control, "BOB")
+    path = alice.connect("BOB").path
+    here = bob.wait(EventType.PENDING, TIMEOUT).path
+    bob.accept(here)
+    sent = alice.send(path, b"from before", 5, answer_length=100)
+    bob.wait(EventType.MSG_PENDING, TIMEOUT)
+    control.execute("state-save", file=image)
+    (tmp_path / "other").mkdir()
+    server = Server(tmp_path / "other")
+    try:
+        with server.connect() as other:
+            assert other.execute("state-load", file=image) == {"peers-lost": []}
+            answer = other.execute("peer-create", name="BOB")
+            assert answer == {"name": "BOB", "adopted": True, "lost": 0}
+            answer = other.execute(
+                "peer-call",
+                peer="BOB",
+                function="receive",
+                path=here,
+                msgid=sent.msgid,
+                trgcls=5,
+                flags=7,
+                length=100,
+            )
+            assert decode(answer["data"]) == b"from before"
+    finally:
+        server.stop()
+
+
+def test_events_reach_all_clients(server: Server, control: Control) -> None:
+    with server.connect() as other:
+        before = time.time() - 1
+        control.execute("fault-arm", point="monitor.interval", kind="drop")
+        control.execute("monitor-manual", manual=True)
+        control.cp("MONITOR SAMPLE ENABLE PROCESSOR")
+        control.cp("MONITOR SAMPLE START")
+        with Peer(control, "READER") as peer:
+            user = bytes([1, 0xC0] + 6 * [255]) + "MONDCSS ".encode("cp037")
+            path = peer.connect("*MONITOR", user, msglim=4, flags=Flag.RMDATA).path
+            for client in (control, other):
+                event = client.wait_event("monitor-connected", TIMEOUT, user="READER")
+                assert event.data == {"user": "READER", "path": path, "limit": 4}
+                assert before < event.time < time.time() + 1
+        for client in (control, other):
+            assert client.wait_event("monitor-severed", TIMEOUT).data["user"] == "READER"
+        assert other.events("iucv-event") == []
+
+
+def test_wait_event_takes_the_oldest_that_matches(control: Control) -> None:
+    with Peer(control, "ALICE") as alice, Peer(control, "BOB"):
+        for limit in (3, 4, 5):
+            alice.connect("BOB", msglim=limit)
+    match: dict[str, Any] = {"peer": "BOB", "type": (1, 2)}
+    assert control.wait_event("iucv-event", TIMEOUT, msglim=4, **match).data["msglim"] == 4
+    assert control.wait_event("iucv-event", TIMEOUT, **match).data["msglim"] == 3
+    assert [e.data["msglim"] for e in control.events("iucv-event") if e.data["type"] == 1] == [5]
+    assert control.lost_events() == 0
+    with pytest.raises(Timeout, match=r"^event iucv-event path=9 did not come within 0.05 s$"):
+        control.wait_event("iucv-event", 0.05, path=9)
+
+
+def test_many_threads(control: Control) -> None:
+    failures: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            for _ in range(50):
+                with pytest.raises(ControlError, match=f'"command-{number}"'):
+                    control.execute(f"command-{number}")
+                assert control.cp("QUERY USERID").rc == 0
+        except BaseException as error:  # pylint: disable=broad-exception-caught
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_large_data_both_ways(control: Control) -> None:
+    data = os.urandom(1 << 20)
+    control.execute("segment-write", name="DATA", offset=0, data=data)
+    for _ in range(10):
+        answer = control.execute("segment-read", name="DATA", offset=0, length=len(data))
+        assert decode(answer["data"]) == data
+
+
+def test_killed_server_is_noticed_by_all_waiters(server: Server, control: Control) -> None:
+    seen: list[str] = []
+
+    def wait() -> None:
+        with pytest.raises(EmulatorError) as info:
+            control.wait_event("reset", TIMEOUT)
+        seen.append(str(info.value))
+
+    threads = [threading.Thread(target=wait) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    server.process.send_signal(signal.SIGKILL)
+    start = time.monotonic()
+    server.process.wait(TIMEOUT)
+    for thread in threads:
+        thread.join()
+    assert time.monotonic() - start < 5
+    assert seen == 3 * [f"the emulator closed control socket {server.socket}"]
+    with pytest.raises(EmulatorError, match="closed control socket"):
+        control.execute("query-cp")
+
+
+def test_stopped_server_is_a_time_out(server: Server, control: Control) -> None:
+    server.process.send_signal(signal.SIGSTOP)
+    try:
+        with pytest.raises(
+            Timeout, match=r"^control command query-cp was not answered within 0.2 s$"
+        ):
+            control.execute("query-cp", time_limit=0.2)
+    finally:
+        server.process.send_signal(signal.SIGCONT)
+    assert control.execute("query-cp")["cpus"] == 1
+
+
+def test_connect_waits_for_the_socket(tmp_path: Path) -> None:
+    with pytest.raises(Timeout, match="control did not appear within 0.1 s$"):
+        Control.connect(tmp_path / "control", 0.1)
+
+    def gone() -> None:
+        raise EmulatorError("it is gone")
+
+    with pytest.raises(EmulatorError, match="^it is gone$"):
+        Control.connect(tmp_path / "control", TIMEOUT, gone)
+    with pytest.raises(UsageError, match="is longer than 107 bytes; use a shorter directory$"):
+        Control.connect(tmp_path / ("a" * 108))
+
+
+def test_connect_wants_a_greeting(tmp_path: Path) -> None:
+    path = os.fspath(tmp_path / "control")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen()
+        with pytest.raises(Timeout, match=r"^the greeting on control socket .* within 0.1 s$"):
+            Control.connect(path, 0.1)
+
+
+@pytest.mark.parametrize("line", [b"[]\n", b"\xff\n", b"{\n", b'{"id":null}\n', b'{"event":"x"}\n'])
+def test_nonsense_from_the_other_side(tmp_path: Path, line: bytes) -> None:
+    path = os.fspath(tmp_path / "control")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen()
+
+        def serve() -> None:
+            client, _ = listener.accept()
+            with client:
+                client.sendall(GREETING + line)
+                client.recv(1)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with pytest.raises(EmulatorError, match="sent what is no message of the protocol: "):
+            with Control.connect(path, TIMEOUT) as control:
+                control.wait_event("reset", TIMEOUT)
+        thread.join()
+
+
+def test_closed_by_this_side(control: Control) -> None:
+    control.close()
+    control.close()
+    with pytest.raises(EmulatorError, match="was closed$"):
+        control.execute("query-cp")
+
+
+@given(data=st.binary(max_size=100))
+def test_data_survives(data: bytes) -> None:
+    assert decode(encode(data)) == data
+
+
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(line=st.binary(max_size=200).map(lambda b: b.replace(b"\n", b"")))
+def test_any_line_is_answered(server: Server, line: bytes) -> None:
+    with Control.connect(server.socket, TIMEOUT), Raw(server.socket) as raw:
+        answer = raw.ask(line)
+        assert answer["error"]["class"] in ("BadRequest", "CommandNotFound")
+        assert raw.ask(b'{"execute":"query-faults"}') == {"return": {"rules": []}}
+
+
+_JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats()
+    | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=12,
+)
+
+
+def _arguments(entry: dict[str, Any]) -> st.SearchStrategy[Any]:
+    known = list(entry["arguments"]["properties"])
+    members = st.dictionaries(st.sampled_from(known), _JSON) if known else st.nothing()
+    return members | _JSON
+
+
+@pytest.mark.parametrize("command", sorted(schema()["commands"]))
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(data=st.data())
+def test_wrong_arguments_are_refused(server: Server, command: str, data: st.DataObject) -> None:
+    """Whatever the documented schema does not allow is refused, and the other way round."""
+    entry = schema()["commands"][command]
+    arguments = data.draw(_arguments(entry))
+    valid = jsonschema.Draft7Validator(entry["arguments"]).is_valid(arguments)
+    if valid and command in ("state-save", "segment-save", "monitor-capture", "segment-read"):
+        return  # The file could be anywhere.
+    with Raw(server.socket) as raw:
+        request = {"execute": command, "arguments": arguments, "id": 1}
+        answer = raw.ask(json.dumps(request).encode())
+    if not valid:
+        assert answer["error"]["class"] in ("BadArgument", "BadRequest")
+    elif "error" in answer:
+        assert answer["error"]["class"] in ("BadArgument", "Failed", "BadRequest")
