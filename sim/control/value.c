@@ -131,7 +131,8 @@ unsigned int ctl_index(const char *const *list, const char *name)
 {
 	unsigned int i = 0;
 
-	while (strcmp(list[i], name) != 0)
-		assert(list[++i]);
+	while (list[i] && strcmp(list[i], name) != 0)
+		i++;
+	assert(list[i]);
 	return i;
 }

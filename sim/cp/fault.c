@@ -233,7 +233,8 @@ static bool rule_due(struct cp *cp, const struct fault_status *status)
 	return false;
 }
 
-static void report(struct cp *cp, const struct fault_status *status, const char *name)
+static void report(struct cp *cp, const struct fault_status *status, int32_t path,
+		   const char *name)
 {
 	const char *point = fault_point_info[status->rule.point].name;
 
@@ -243,7 +244,7 @@ static void report(struct cp *cp, const struct fault_status *status, const char 
 		.kind = CP_EVENT_FAULT,
 		.name = name,
 		.text = point,
-		.path = status->rule.path == FAULT_ANY_PATH ? 0 : (uint32_t)status->rule.path,
+		.path = path == FAULT_ANY_PATH ? 0 : (uint32_t)path,
 		.value = (uint64_t)status->id,
 	});
 }
@@ -256,7 +257,7 @@ struct fault_action fault_check(struct cp *cp, enum fault_point point, int32_t p
 				const char *name)
 {
 	struct fault *fault = cp->fault;
-	const bool agent = strcasecmp(name, CP_AGENT_USERID) == 0;
+	const bool agent = name[0] == CP_AGENT_USERID[0] && strcmp(name, CP_AGENT_USERID) == 0;
 	struct fault_status *due = NULL;
 
 	assert((unsigned int)point < FAULT_POINTS);
@@ -274,7 +275,7 @@ struct fault_action fault_check(struct cp *cp, enum fault_point point, int32_t p
 	if (!due)
 		return (struct fault_action){ .kind = FAULT_NONE };
 	due->fired++;
-	report(cp, due, name);
+	report(cp, due, path, name);
 	return (struct fault_action){
 		.kind = due->rule.kind,
 		.value = due->rule.value,
@@ -310,7 +311,7 @@ void fault_state(struct cp *cp, struct state *s)
 	uint32_t points = FAULT_POINTS;
 
 	_Static_assert(FAULT_POINTS <= UINT8_MAX, "a point is saved in one byte");
-	state_tag(s, "FALT");
+	state_tag(s, "RULE");
 	state_u32(s, &points);
 	state_require(s, points == FAULT_POINTS);
 	for (unsigned int i = 0; i < FAULT_POINTS; i++)
