@@ -112,7 +112,7 @@ static struct iucv_message *first_on_path(const struct iucv_path *path,
 		for (struct iucv_link *link = lists[i]->first; link; link = link->next) {
 			struct iucv_message *m = by_path(link);
 
-			if (m->state != IUCV_MSG_PURGED && class_fits(m, parm))
+			if (class_fits(m, parm))
 				return m;
 		}
 	}
@@ -121,23 +121,19 @@ static struct iucv_message *first_on_path(const struct iucv_path *path,
 
 /*
  * The target may still ask for the message and then learns of its fate; of each
- * path no more than the message limit are remembered, the oldest go first.
+ * path IUCV_PURGED_MAX are remembered, the oldest go first.
  */
 static void remember(struct iucv_message *m)
 {
 	struct iucv_path *path = m->from;
-	struct iucv_link *link;
 
 	iucv_event_drop(m->to->user, &m->event);
 	m->buffer = m->answer = (struct iucv_area){ 0 };
 	iucv_message_enter(m, IUCV_MSG_PURGED);
 	path->outstanding--;
 	path->purged++;
-	if (path->purged <= path->msglim)
-		return;
-	for (link = path->rest.first; by_path(link)->state != IUCV_MSG_PURGED; link = link->next)
-		;
-	iucv_message_free(by_path(link));
+	if (path->purged > IUCV_PURGED_MAX)
+		iucv_message_free(by_path(path->gone.first));
 }
 
 struct iucv_result iucv_purge(const struct iucv_caller *by, struct iucv_parm *parm)

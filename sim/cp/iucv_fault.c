@@ -44,8 +44,6 @@ bool iucv_event_fault(struct iucv_path *path, struct iucv_node *node)
 	case FAULT_DROP:
 		return false;
 	case FAULT_DELAY:
-		if (action.value == 0)
-			return true;
 		hold(user, node, action.value);
 		return false;
 	case FAULT_REORDER:

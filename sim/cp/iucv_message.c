@@ -75,7 +75,9 @@ struct iucv_message *iucv_message_find(const struct iucv *iucv, uint32_t id)
 /* The list of its path that @m is on in its state. */
 struct iucv_list *iucv_message_path_list(const struct iucv_message *m)
 {
-	return m->state == IUCV_MSG_SENT ? &m->from->sent[iucv_class(m)] : &m->from->rest;
+	if (m->state == IUCV_MSG_SENT)
+		return &m->from->sent[iucv_class(m)];
+	return m->state == IUCV_MSG_PURGED ? &m->from->gone : &m->from->rest;
 }
 
 /* The queue of a user that @m is on in its state, or NULL. */

@@ -41,7 +41,8 @@ void iucv_path_free(struct iucv_path *path)
 {
 	struct iucv_user *user = path->user;
 
-	assert(!path->sent[0].first && !path->sent[1].first && !path->rest.first);
+	assert(!path->sent[0].first && !path->sent[1].first);
+	assert(!path->rest.first && !path->gone.first);
 	assert(path->outstanding == 0 && path->purged == 0 && user->paths > 0);
 	for (enum iucv_slot slot = IUCV_SLOT_CONNECTION; slot < IUCV_SLOTS; slot++)
 		iucv_control_drop(path, slot);
@@ -82,9 +83,7 @@ static uint16_t granted(const struct iucv_caller *by, uint16_t wanted,
 
 	if (found && found->msglimit && found->msglimit < limit)
 		limit = found->msglimit;
-	if (by->limit < limit)
-		limit = by->limit;
-	return limit;
+	return by->limit < limit ? by->limit : limit;
 }
 
 /* CONNECT: who is meant, and may it be? */

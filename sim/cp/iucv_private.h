@@ -15,7 +15,8 @@
 
 #define IUCV_TYPES 10			/* enum iucv_type, from 1 */
 #define IUCV_DUPLICATES 64		/* duplicated interruptions that can wait at a time */
-#define IUCV_DISPATCH_MAX (1u << 18)	/* events handed out by one entry point */
+#define IUCV_DISPATCH_MAX (1u << 17)	/* events handed out by one entry point */
+#define IUCV_PURGED_MAX 255u		/* purged messages remembered for each path */
 #define IUCV_LIST_MAX 16384		/* entries of a buffer or answer list */
 #define IUCV_MESSAGES_MAX (1u << 24)
 #define IUCV_LENGTH_MAX 0x7fffffffu	/* lengths are signed, addresses have 31 bits */
@@ -117,16 +118,17 @@ struct iucv_message {
 	void *owned[2];			/* areas that came with a loaded image */
 };
 
-/* First line of a path: all that SEND, interruption and REPLY need. */
+/* The part of a path with all that SEND, interruption and REPLY need. */
 struct iucv_path {
 	struct iucv_user *user;
 	struct iucv_path *partner;	/* NULL: severed by the partner */
 	struct iucv_list sent[2];	/* sent by this side, by iucv_class() */
-	struct iucv_list rest;		/* sent by this side, in all other states */
+	struct iucv_list rest;		/* sent by this side, received or done */
+	struct iucv_list gone;		/* sent and purged by this side */
 	uint16_t id;
 	uint16_t msglim;		/* outstanding messages this side may have sent */
 	uint16_t outstanding;
-	uint16_t purged;		/* IUCV_MSG_PURGED on rest */
+	uint16_t purged;		/* on gone, up to IUCV_PURGED_MAX */
 	uint8_t state;			/* enum iucv_path_state */
 	uint8_t flags;			/* IPRMDATA, IPPRTY, IPQUSCE of CONNECT or ACCEPT */
 	bool quiesced;			/* by this side: the partner must not send */
@@ -182,6 +184,7 @@ struct iucv {
 	struct iucv_user *guest;
 	struct iucv_user *user[IUCV_MAX_USERS];
 	unsigned int users;
+	unsigned int in_image;	/* saving and loading: users that the image knows, the first */
 	struct iucv_list turns;
 	bool dispatching;
 	uint64_t seq, arrivals;

@@ -19,10 +19,6 @@ static void free_all(struct iucv_list *list)
 static void end_message(struct iucv_message *m)
 {
 	iucv_event_drop(iucv_message_listener(m), &m->event);
-	if (m->state == IUCV_MSG_PURGED) {
-		iucv_message_free(m);
-		return;
-	}
 	m->to = NULL;
 	if (m->state == IUCV_MSG_DONE)
 		return;
@@ -36,6 +32,7 @@ static void end_all(struct iucv_path *path)
 	struct iucv_link *next;
 	struct iucv_message *m;
 
+	free_all(&path->gone);
 	/* What enters DONE goes to the end of rest, where it is left alone. */
 	for (struct iucv_link *link = path->rest.first; link; link = next) {
 		next = link->next;
@@ -53,6 +50,7 @@ void iucv_path_sever(struct iucv_path *path, const uint8_t ipuser[16])
 	for (int i = 0; i < 2; i++)
 		free_all(&path->sent[i]);
 	free_all(&path->rest);
+	free_all(&path->gone);
 	iucv_path_free(path);
 	if (!partner)
 		return;

@@ -77,6 +77,7 @@ static void users_state(struct iucv *iucv, struct state *s)
 
 	state_u16(s, &count);
 	state_require(s, count >= 1 && count <= IUCV_MAX_USERS);
+	iucv->in_image = count;
 	if (s->loading) {
 		load_users(iucv, s, count);
 		return;
@@ -117,7 +118,7 @@ void iucv_path_ref(struct iucv *iucv, struct state *s, struct iucv_path **path)
 	*path = NULL;
 	if (user == NO_USER)
 		return;
-	state_require(s, user < iucv->users && id < iucv->user[user]->max_paths);
+	state_require(s, user < iucv->in_image && id < iucv->user[user]->max_paths);
 	if (!s->failed)
 		*path = &iucv->user[user]->path[id];
 }
@@ -137,7 +138,6 @@ static void path_state(struct iucv *iucv, struct state *s, struct iucv_path *pat
 	for (int i = 0; i < IUCV_SLOTS; i++)
 		state_bytes(s, cold->control[i].ipuser, sizeof(cold->control[i].ipuser));
 	state_require(s, path->state >= IUCV_PATH_CONNECTING && path->state <= IUCV_PATH_SEVERED &&
-				 path->msglim <= IUCV_MAX_MSGLIM &&
 				 (path->state == IUCV_PATH_SEVERED) == !path->partner);
 	/* On failure the path must still count as one, so that it is forgotten. */
 	if (s->failed)
@@ -188,13 +188,13 @@ static bool path_agrees(const struct iucv_path *path)
 
 static void paths_state(struct iucv *iucv, struct state *s)
 {
-	for (unsigned int i = 0; i < iucv->users && !s->failed; i++) {
+	for (unsigned int i = 0; i < iucv->in_image && !s->failed; i++) {
 		if (s->loading)
 			load_paths(iucv, s, iucv->user[i]);
 		else
 			save_paths(iucv, s, iucv->user[i]);
 	}
-	for (unsigned int i = 0; i < iucv->users && s->loading && !s->failed; i++) {
+	for (unsigned int i = 0; i < iucv->in_image && s->loading && !s->failed; i++) {
 		const struct iucv_user *user = iucv->user[i];
 
 		for (uint32_t id = 0; id < user->max_paths; id++)

@@ -80,12 +80,13 @@ static void block_state(struct iucv *iucv, struct state *s, struct iucv_message 
 	if (!s->loading || s->failed)
 		return;
 	m->event.kind = IUCV_NODE_MESSAGE;
-	if (m->state == IUCV_MSG_PURGED)
+	if (m->state == IUCV_MSG_PURGED) {
+		state_require(s, m->from->purged < IUCV_PURGED_MAX);
 		m->from->purged++;
-	else
+	} else {
+		state_require(s, m->from->outstanding < m->from->msglim);
 		m->from->outstanding++;
-	state_require(s, m->from->purged <= m->from->msglim &&
-				 m->from->outstanding <= m->from->msglim);
+	}
 }
 
 /* Blocks in use; the order of the free ones decides which id comes next. */
@@ -177,7 +178,7 @@ static void list_state(struct iucv *iucv, struct state *s, struct iucv_list *lis
 /* The order of messages on paths and users. */
 void iucv_list_state(struct iucv *iucv, struct state *s)
 {
-	for (unsigned int u = 0; u < iucv->users && !s->failed; u++) {
+	for (unsigned int u = 0; u < iucv->in_image && !s->failed; u++) {
 		struct iucv_user *user = iucv->user[u];
 
 		for (int i = 0; i < 2; i++) {
@@ -192,6 +193,7 @@ void iucv_list_state(struct iucv *iucv, struct state *s)
 			list_state(iucv, s, &path->sent[0], BY_PATH);
 			list_state(iucv, s, &path->sent[1], BY_PATH);
 			list_state(iucv, s, &path->rest, BY_PATH);
+			list_state(iucv, s, &path->gone, BY_PATH);
 		}
 	}
 	for (uint32_t i = 0; s->loading && i < iucv->used && !s->failed; i++) {
@@ -317,7 +319,7 @@ static void event_list_state(struct iucv_user *user, struct state *s, struct iuc
 
 void iucv_queue_state(struct iucv *iucv, struct state *s)
 {
-	for (unsigned int u = 0; u < iucv->users && !s->failed; u++) {
+	for (unsigned int u = 0; u < iucv->in_image && !s->failed; u++) {
 		struct iucv_user *user = iucv->user[u];
 
 		for (unsigned int t = 1; t < IUCV_TYPES; t++)

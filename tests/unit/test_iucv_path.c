@@ -111,6 +111,15 @@ START_TEST(connect_codes)
 }
 END_TEST
 
+/* Linux's AF_IUCV asks for 65535. */
+START_TEST(highest_limit)
+{
+	ck_cc(connect_to("ALPHA", 0, 65535), 0);
+	ck_assert_uint_eq(get_be16(parm() + 4), 65535);
+	ck_assert_uint_eq(last(&a, IUCV_PENDING)->msglim, 65535);
+}
+END_TEST
+
 START_TEST(target_system)
 {
 	note_user(&b, "*SERV", 2);
@@ -458,6 +467,7 @@ int main(void)
 	tcase_add_test(tc, connect_and_accept);
 	tcase_add_test(tc, peer_to_guest);
 	tcase_add_test(tc, connect_codes);
+	tcase_add_test(tc, highest_limit);
 	tcase_add_test(tc, target_system);
 	tcase_add_test(tc, allow_opens_oneself);
 	tcase_add_test(tc, accept_codes);

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* IUCV: moving data; buffer and answer lists, and hostile ones. */
+#include <stdlib.h>
+
+#include "iucv_check.h"
+
+#define LIST 0x20000u
+#define OUT 0x30000u
+#define CLASS 0x44444444u
+#define ALL_IDS (IPFGMID | IPFGPID | IPFGMCL)
+#define LIST_MAX 16384u
+
+static struct note a;
+static uint16_t path;
+
+static void setup(void)
+{
+	fx_setup();
+	note_user(&a, "ALPHA", 8);
+	fx_declare(0);
+	path = open_path(&a, 0, 0, 255);
+}
+
+static void entry(uint32_t list, unsigned int index, uint32_t addr, uint32_t len)
+{
+	put_be32(fx_at(list + index * 8, 4), addr);
+	put_be32(fx_at(list + index * 8 + 4, 4), len);
+}
+
+/* The peer receives @len bytes of the guest's last message. */
+static struct iucv_result peer_receive(void *to, uint32_t len)
+{
+	struct iucv_parm q = { .flags = IPFGMID, .msgid = last(&a, IUCV_MSG_PENDING)->msgid,
+			       .buffer = { .host = true, .ptr = to, .len = len } };
+
+	return iucv_call(fx.cp, a.user, IUCV_RECEIVE, &q);
+}
+
+static struct cp_result guest_receive(uint8_t flags, uint32_t addr, uint32_t len)
+{
+	return message(IUCV_RECEIVE, 0, flags, 0, 0, addr, len);
+}
+
+START_TEST(send_from_a_list)
+{
+	char got[12] = "";
+
+	memcpy(fx_at(DATA, 4), "abcd", 4);
+	memcpy(fx_at(0x3000 - 2, 4), "efgh", 4);
+	memcpy(fx_at(DATA + 0x100, 3), "ijk", 3);
+	entry(LIST, 0, DATA, 4);
+	entry(LIST, 1, HOLE, 0);
+	entry(LIST, 2, 0x3000 - 2, 4);
+	entry(LIST, 3, DATA + 0x100, 0x700000);
+	ck_cc(send(path, IPBUFLST, LIST, 11, 0), 0);
+	ck_assert_uint_eq(last(&a, IUCV_MSG_PENDING)->length, 11);
+	ck_call(peer_receive(got, 5), 1, IUCV_SHORT_BUFFER);
+	ck_assert_str_eq(got, "abcde");
+	ck_call(peer_receive(got + 5, 6), 0, 0);
+	ck_assert_str_eq(got, "abcdefghijk");
+}
+END_TEST
+
+START_TEST(receive_into_a_list)
+{
+	peer_send(&a, 0, 0, "abcdefghij", 10, NULL, 0);
+	entry(LIST, 0, 0x5000 - 3, 5);
+	entry(LIST, 1, OUT, 100);
+	ck_cc(guest_receive(IPBUFLST, LIST, 105), 0);
+	ck_assert_uint_eq(parm()[2], IPBUFLST);
+	ck_assert_mem_eq(fx_at(0x5000 - 3, 5), "abcde", 5);
+	ck_assert_mem_eq(fx_at(OUT, 6), "fghij", 6);
+}
+END_TEST
+
+START_TEST(reply_list_to_answer_list)
+{
+	struct iucv_parm q = { .trgcls = 0x11111111 };
+
+	entry(LIST + 0x1000, 0, OUT, 2);
+	entry(LIST + 0x1000, 1, OUT + 0x100, 6);
+	ck_cc(send(path, IPANSLST, LIST, 0, 8), 0);
+	ck_call(peer_receive(NULL, 0), 0, 0);
+	q.msgid = last(&a, IUCV_MSG_PENDING)->msgid;
+	q.buffer = (struct iucv_area){ .host = true, .ptr = (char[]){ "answers" }, .len = 7 };
+	ck_call(iucv_call(fx.cp, a.user, IUCV_REPLY, &q), 0, 0);
+	ck_assert_uint_eq(get_be32(take(IUCV_MSG_COMPLETE, path) + 32), 1);
+	ck_assert_mem_eq(fx_at(OUT, 3), "an\0", 3);
+	ck_assert_mem_eq(fx_at(OUT + 0x100, 6), "swers\0", 6);
+}
+END_TEST
+
+/* From the guest to itself, more than a page, different pieces on both sides. */
+START_TEST(list_to_list)
+{
+	const uint32_t len = 20000;
+	uint8_t *from = fx_at(0x100000, len);
+	uint16_t mine;
+
+	for (uint32_t i = 0; i < len; i++)
+		from[i] = (uint8_t)(i * 7 + i / 256);
+	ck_cc(connect_to("LINUX001", 0, 10), 0);
+	mine = get_be16(parm());
+	ck_cc(on_path(IUCV_ACCEPT, (uint16_t)(mine + 1), 0), 0);
+	entry(LIST, 0, 0x100000, 9999);
+	entry(LIST, 1, 0x100000 + 9999, len - 9999);
+	entry(LIST + 0x100, 0, 0x200001, 4095);
+	entry(LIST + 0x100, 1, 0x200001 + 4095, len);
+	ck_cc(send(mine, IPBUFLST, LIST, len, 0), 0);
+	ck_cc(guest_receive(IPBUFLST, LIST + 0x100, len), 0);
+	ck_assert_mem_eq(fx_at(0x200001, len), from, len);
+}
+END_TEST
+
+START_TEST(own_buffer_is_bad)
+{
+	static const struct {
+		uint32_t addr, len;
+		uint16_t pgm;
+	} bad[] = {
+		{ HOLE, 4, PGM_ADDRESSING },
+		{ 0x400000 - 3, 4, PGM_ADDRESSING },
+		{ 0x7ffffffe, 4, PGM_ADDRESSING },
+		{ 0x80000000, 4, PGM_ADDRESSING },
+		{ 0xffffffff, 4, PGM_ADDRESSING },
+		{ DATA, 0x7fffffff, 0 },
+	};
+	uint32_t id = peer_send(&a, 0, 0, "data", 4, NULL, 0);
+
+	for (unsigned int i = 0; i < 5; i++) {
+		ck_pgm(guest_receive(0, bad[i].addr, bad[i].len), bad[i].pgm);
+		ck_pgm(message(IUCV_RECEIVE, path, ALL_IDS, id, CLASS, bad[i].addr, bad[i].len),
+		       bad[i].pgm);
+	}
+	/* The message is still there, whole, and its interruption waits. */
+	take(IUCV_MSG_PENDING, path);
+	ck_pgm(guest_receive(0, DATA, 0x7fffffff), PGM_ADDRESSING);
+	ck_cc(guest_receive(0, 0x400000 - 4, 4), 0);
+	ck_assert_mem_eq(fx_at(0x400000 - 4, 4), "data", 4);
+}
+END_TEST
+
+/* The CP does not store into a shared segment for the guest. */
+START_TEST(protected_storage)
+{
+	uint32_t id;
+
+	fx_put_name(0x6000, "MONDCSS");
+	fx.gr[2] = 0x6000;
+	fx.gr[4] = 0x20;
+	ck_cc(fx_diag(2, 4, 0x64), 0);
+	peer_send(&a, 0, 0, "data", 4, NULL, 0);
+	ck_pgm(guest_receive(0, FX_SEGMENT_START, 4), PGM_PROTECTION);
+	ck_pgm(fx_iucv(0, IUCV_TEST_MESSAGE, FX_SEGMENT_START), PGM_PROTECTION);
+	ck_cc(guest_receive(0, DATA, 4), 0);
+	/* As answer area: both sides hear of it. */
+	ck_cc(send(path, 0, FX_SEGMENT_START, 4, 4), 0);
+	id = get_be32(parm() + 4);
+	ck_call(peer_receive((char[4]){ 0 }, 4), 0, 0);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_REPLY,
+			  &(struct iucv_parm){ .msgid = id, .trgcls = 0x11111111,
+					       .buffer = { .host = true, .ptr = (char[]){ "ans" },
+							   .len = 3 } }), 1, 0x06);
+	ck_assert_uint_eq(get_be32(take(IUCV_MSG_COMPLETE, path) + 8), 0x10000000);
+}
+END_TEST
+
+/* The sender's buffer was never there: the receiver and, by audit, the sender are told. */
+START_TEST(senders_buffer_is_bad)
+{
+	const uint8_t *i;
+
+	ck_cc(send(path, 0, HOLE, 4, 16), 0);
+	ck_call(peer_receive((char[4]){ 0 }, 4), 1, 0x07);
+	i = take(IUCV_MSG_COMPLETE, path);
+	ck_assert_uint_eq(get_be32(i + 8), 0x20000000);
+	ck_call(peer_receive((char[4]){ 0 }, 4), 2, 0);
+}
+END_TEST
+
+START_TEST(answer_area_is_bad)
+{
+	struct iucv_parm q = { .trgcls = 0x11111111,
+			       .buffer = { .host = true, .ptr = (char[]){ "ans" }, .len = 3 } };
+	const uint8_t *i;
+
+	ck_cc(send(path, 0, HOLE - 0x1000, 0, 16), 0);
+	ck_call(peer_receive(NULL, 0), 0, 0);
+	q.msgid = last(&a, IUCV_MSG_PENDING)->msgid;
+	ck_call(iucv_call(fx.cp, a.user, IUCV_REPLY, &q), 1, 0x07);
+	i = take(IUCV_MSG_COMPLETE, path);
+	ck_assert_uint_eq(get_be32(i + 8), 0x08000000);
+	ck_assert_uint_eq(get_be32(i + 32), 16);
+}
+END_TEST
+
+static void refill(void)
+{
+	if (iucv_events_waiting(iucv_user_guest(fx.cp)) == 0)
+		peer_send(&a, 0, 0, "0123456789abcdef0123456789abcdef", 32, NULL, 0);
+}
+
+START_TEST(hostile_lists)
+{
+	refill();
+	ck_pgm(guest_receive(IPBUFLST, LIST + 4, 32), PGM_SPECIFICATION);
+	ck_pgm(guest_receive(IPBUFLST, HOLE, 32), PGM_ADDRESSING);
+	ck_pgm(guest_receive(IPBUFLST, 0x80000000, 32), PGM_ADDRESSING);
+	ck_pgm(guest_receive(IPBUFLST, 0xfffffff8, 32), PGM_ADDRESSING);
+	/* The list ends where storage ends, the data would go on. */
+	entry(0x400000 - 8, 0, DATA, 31);
+	ck_pgm(guest_receive(IPBUFLST, 0x400000 - 8, 32), PGM_ADDRESSING);
+	entry(LIST, 0, DATA, 0x80000000);
+	ck_rc(guest_receive(IPBUFLST, LIST, 32), IUCV_BAD_LENGTH);
+	entry(LIST, 0, DATA, 0xffffffff);
+	ck_rc(guest_receive(IPBUFLST, LIST, 32), IUCV_BAD_LENGTH);
+	entry(LIST, 0, 0x7fffffff, 2);
+	ck_pgm(guest_receive(IPBUFLST, LIST, 32), PGM_ADDRESSING);
+	entry(LIST, 0, 0xffffffff, 1);
+	ck_pgm(guest_receive(IPBUFLST, LIST, 32), PGM_ADDRESSING);
+	/* Nothing but empty entries: as many as a list may have, no more. */
+	memset(fx_at(0x300000, (LIST_MAX + 1) * 8), 0, (LIST_MAX + 1) * 8);
+	entry(0x300000, LIST_MAX, DATA, 32);
+	ck_rc(guest_receive(IPBUFLST, 0x300000, 32), IUCV_BAD_LENGTH);
+	entry(0x300000, LIST_MAX - 1, DATA, 32);
+	ck_cc(guest_receive(IPBUFLST, 0x300000, 32), 0);
+	ck_assert_mem_eq(fx_at(DATA, 16), "0123456789abcdef", 16);
+}
+END_TEST
+
+/* A list that is its own buffer: the second entry is overwritten before it is read. */
+START_TEST(list_overwrites_itself)
+{
+	refill();
+	entry(LIST, 0, LIST + 8, 8);
+	entry(LIST, 1, DATA, 24);
+	ck_pgm(guest_receive(IPBUFLST, LIST, 32), PGM_ADDRESSING);
+	ck_assert_mem_eq(fx_at(LIST + 8, 8), "01234567", 8);
+	take(IUCV_MSG_PENDING, path);
+	/* One that sends itself is harmless. */
+	entry(LIST, 0, LIST, 8);
+	ck_cc(send(path, IPBUFLST, LIST, 8, 0), 0);
+	ck_call(peer_receive((char[8]){ 0 }, 8), 0, 0);
+}
+END_TEST
+
+/* A list in the sender's storage can turn bad between SEND and RECEIVE. */
+START_TEST(list_turns_bad)
+{
+	static const struct {
+		uint32_t addr, len;
+	} bad[] = { { HOLE, 8 }, { DATA, 0xffffffff }, { 0x80000000, 8 } };
+
+	for (int n = 0; n < 3; n++) {
+		entry(LIST, 0, DATA, 8);
+		ck_cc(send(path, IPBUFLST, LIST, 8, 0), 0);
+		entry(LIST, 0, bad[n].addr, bad[n].len);
+		ck_call(peer_receive((char[8]){ 0 }, 8), 1, 0x07);
+		ck_assert_uint_eq(get_be32(take(IUCV_MSG_COMPLETE, path) + 8), 0x20000000);
+	}
+}
+END_TEST
+
+/* Addresses of the message go by the prefix of the CPU that issued SEND. */
+START_TEST(prefix_of_the_sender)
+{
+	char got[5] = "";
+
+	fx_teardown();
+	fx_setup_with((const char *const[]){ "cpus", "2", NULL });
+	note_user(&a, "ALPHA", 8);
+	fx_declare(0);
+	path = open_path(&a, 0, 0, 255);
+	fx.prefix[1] = 0x100000;
+	memcpy(fx_at(0x100800, 4), "cpu1", 4);
+	memcpy(fx_at(0x800, 4), "cpu0", 4);
+	memset(fx_at(0x101000, IUCV_PARM_SIZE), 0, IUCV_PARM_SIZE);
+	put_be32(fx_at(0x101000 + 12, 4), 0x800);
+	put_be32(fx_at(0x101000 + 16, 4), 4);
+	ck_cc(fx_iucv(1, IUCV_SEND, PARM), 0);
+	ck_call(peer_receive(got, 4), 0, 0);
+	ck_assert_str_eq(got, "cpu1");
+}
+END_TEST
+
+START_TEST(one_mebibyte)
+{
+	const uint32_t len = 1 << 20;
+	uint8_t *data = malloc(len), *got = calloc(1, len);
+
+	ck_assert(data && got);
+	for (uint32_t i = 0; i < len; i++)
+		data[i] = (uint8_t)(i ^ i >> 8 ^ i >> 16);
+	peer_send(&a, 0, 0, data, len, NULL, 0);
+	take(IUCV_MSG_PENDING, path);
+	ck_cc(guest_receive(0, 0x100001, len), 0);
+	ck_assert_mem_eq(fx_at(0x100001, len), data, len);
+	ck_cc(send(path, 0, 0x100001, len, 0), 0);
+	ck_call(peer_receive(got, len), 0, 0);
+	ck_assert_mem_eq(got, data, len);
+	free(data);
+	free(got);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("iucv.area");
+	TCase *tc = iucv_case(suite, "area", setup);
+
+	tcase_add_test(tc, send_from_a_list);
+	tcase_add_test(tc, receive_into_a_list);
+	tcase_add_test(tc, reply_list_to_answer_list);
+	tcase_add_test(tc, list_to_list);
+	tcase_add_test(tc, own_buffer_is_bad);
+	tcase_add_test(tc, protected_storage);
+	tcase_add_test(tc, senders_buffer_is_bad);
+	tcase_add_test(tc, answer_area_is_bad);
+	tcase_add_test(tc, hostile_lists);
+	tcase_add_test(tc, list_overwrites_itself);
+	tcase_add_test(tc, list_turns_bad);
+	tcase_add_test(tc, prefix_of_the_sender);
+	tcase_add_test(tc, one_mebibyte);
+	return fx_run(suite);
+}

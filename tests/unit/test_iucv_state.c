@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* IUCV: save in any state, load into a fresh CP, go on: same events, same trace. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cp_private.h"
+#include "iucv_check.h"
+#include "zvmlab/state.h"
+
+#define CLASS 0x44444444u
+#define STEPS 14
+
+static const char *const options[] = {
+	"cpus", "2", "directory", "IUCV ANY PRIORITY;IUCV ALLOW", NULL,
+};
+static struct note a, b;
+
+static void setup(void)
+{
+	fx_setup_with(options);
+	note_user(&a, "ALPHA", 8);
+	note_user(&b, "BETA", 8);
+	fx_declare(0);
+}
+
+/* The guest's storage is the emulator's to save. */
+static void into_a_fresh_cp(void)
+{
+	uint8_t *storage = malloc(FX_STORAGE);
+	size_t len, again_len;
+	uint8_t *image, *again;
+	char err[256] = "";
+
+	ck_assert_ptr_nonnull(storage);
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	memcpy(storage, fx.storage, FX_STORAGE);
+	fx_teardown();
+	fx_setup_with(options);
+	memcpy(fx.storage, storage, FX_STORAGE);
+	free(storage);
+	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	again = cp_save(fx.cp, &again_len);
+	ck_assert_uint_eq(again_len, len);
+	ck_assert_mem_eq(again, image, len);
+	free(image);
+	free(again);
+	a.user = iucv_user_find(fx.cp, "ALPHA");
+	ck_assert_ptr_nonnull(a.user);
+	iucv_user_attach(a.user, &note_ops, &a);
+	b.user = iucv_user_find(fx.cp, "BETA");
+	ck_assert_ptr_nonnull(b.user);
+	iucv_user_attach(b.user, &note_ops, &b);
+	iucv_dispatch(fx.cp);
+}
+
+static char answer[16];
+
+/* One step of a scenario that passes through every state of a path and a message. */
+static void step(unsigned int n)
+{
+	static uint32_t id;
+	struct iucv_parm q = { .vmid = "LINUX001", .flags = IPPRTY | IPRMDATA };
+
+	switch (n) {
+	case 0:
+		ck_cc(connect_to("ALPHA", IPPRTY | IPRMDATA, 20), 0);
+		ck_cc(connect_to("BETA", 0, 3), 0);
+		break;
+	case 1:
+		ck_call(peer_path(&a, IUCV_ACCEPT, 0, IPPRTY | IPRMDATA), 0, 0);
+		ck_call(iucv_call(fx.cp, b.user, IUCV_CONNECT, &q), 0, 0);
+		break;
+	case 2:
+		take(IUCV_COMPLETE, 0);
+		take(IUCV_PENDING, 2);
+		peer_send(&a, 0, 0, "a first message", 15, answer, sizeof(answer));
+		peer_send(&a, 0, IPPRTY, "urgent", 6, NULL, 0);
+		peer_send(&a, 0, IPRMDATA, "12345678", 8, answer, 8);
+		break;
+	case 3:
+		take(IUCV_PRIO_PENDING, 0);
+		id = get_be32(take(IUCV_MSG_PENDING, 0) + 4);
+		break;
+	case 4:
+		ck_rc(message(IUCV_RECEIVE, 0, IPFGMID, id, 0, DATA, 4), IUCV_SHORT_BUFFER);
+		ck_assert_mem_eq(fx_at(DATA, 4), "a fi", 4);
+		arm(FAULT_INTERRUPT, FAULT_DELAY, 3, 0);
+		ck_call(peer_path(&a, IUCV_QUIESCE, 0, 0), 0, 0);
+		break;
+	case 5:
+		ck_cc(message(IUCV_RECEIVE, 0, IPFGMID, id, 0, DATA + 4, 20), 0);
+		ck_assert_mem_eq(fx_at(DATA, 15), "a first message", 15);
+		arm(FAULT_INTERRUPT, FAULT_DUPLICATE, 0, 0);
+		peer_send(&a, 0, 0, "again", 5, NULL, 0);
+		break;
+	case 6:
+		memcpy(fx_at(DATA, 6), "answer", 6);
+		ck_cc(message(IUCV_REPLY, 0, 0, id, CLASS, DATA, 6), 0);
+		arm(FAULT_INTERRUPT, FAULT_CORRUPT, 0xff, 31);
+		ck_call(peer_path(&a, IUCV_RESUME, 0, 0), 0, 0);
+		break;
+	case 7:
+		ck_assert_uint_eq(take(IUCV_PATH_RESUMED, 0)[31], 0xff);
+		ck_cc(send(0, IPPRTY, DATA, 4, 8), 0);
+		ck_cc(send(0, 0, DATA, 4, 8), 0);
+		ck_call(peer_path(&a, IUCV_REJECT, 0, IPFGPID), 0, 0);
+		break;
+	case 8:
+		id = get_be32(take(IUCV_PATH_QUIESCED, 0) + 4);
+		id = get_be32(take(IUCV_PRIO_COMPLETE, 0) + 4);
+		id = get_be32(take(IUCV_MSG_PENDING, 0) + 4);
+		ck_call(peer_path(&a, IUCV_PURGE, 0, IPFGPID), 0, 0);
+		break;
+	case 9:
+		take(IUCV_MSG_PENDING, 0);
+		id = get_be32(take(IUCV_MSG_PENDING, 0) + 4);
+		q = (struct iucv_parm){ .flags = IPFGMID, .msgid = id };
+		ck_call(iucv_call(fx.cp, a.user, IUCV_PURGE, &q), 0, 0);
+		break;
+	case 10:
+		ck_rc(message(IUCV_RECEIVE, 0, IPFGMID, id, 0, DATA, 5), IUCV_PURGED);
+		ck_call(peer_path(&a, IUCV_SEVER, 0, 0), 0, 0);
+		break;
+	case 11:
+		ck_call(peer_path(&b, IUCV_SEVER, 1, 0), 0, 0);
+		ck_rc(on_path(IUCV_ACCEPT, 2, 0), IUCV_ORIGIN_SEVERED);
+		break;
+	case 12:
+		take(IUCV_SEVERED, 0);
+		take(IUCV_SEVERED, 2);
+		ck_cc(message(IUCV_TEST_COMPLETION, 0, IPFGPID, 0, 0, 0, 0), 3);
+		ck_assert_uint_eq(get_be32(parm() + 8) >> 8, IUCV_AUDIT_SEVERED);
+		break;
+	default:
+		ck_cc(on_path(IUCV_SEVER, 0, IPALL), 0);
+		ck_cc(connect_to("ALPHA", 0, 0), 0);
+		ck_assert_uint_eq(get_be16(parm()), 0);
+	}
+}
+
+/* The trace from step @from on; @load: through an image, into another CP. */
+static char *run(unsigned int from, bool load, struct note notes[2])
+{
+	size_t start = 0;
+	char *trace;
+
+	for (unsigned int n = 0; n < STEPS; n++) {
+		if (n == from && load)
+			into_a_fresh_cp();
+		if (n == from)
+			start = load ? 0 : fx.trace_len;
+		step(n);
+	}
+	notes[0] = a;
+	notes[1] = b;
+	trace = strdup(fx.trace + start);
+	ck_assert_ptr_nonnull(trace);
+	return trace;
+}
+
+static void same_notes(const struct note *x, const struct note *y)
+{
+	ck_assert_uint_eq(x->count, y->count);
+	for (unsigned int i = 0; i < x->count; i++) {
+		struct iucv_event e = x->event[i], f = y->event[i];
+
+		/* Where the answer lies is a matter of the process. */
+		e.answer = f.answer = NULL;
+		ck_assert_mem_eq(e.rmmsg, f.rmmsg, sizeof(e.rmmsg));
+		ck_assert_mem_eq(e.ipuser, f.ipuser, sizeof(e.ipuser));
+		ck_assert_int_eq(e.type, f.type);
+		ck_assert_uint_eq(e.path, f.path);
+		ck_assert_uint_eq(e.msgid, f.msgid);
+		ck_assert_uint_eq(e.audit, f.audit);
+		ck_assert_uint_eq(e.answer_length, f.answer_length);
+	}
+}
+
+START_TEST(every_state)
+{
+	static struct note plain[2], loaded[2];
+	char *expected = run((unsigned int)_i, false, plain), *trace;
+
+	fx_teardown();
+	setup();
+	trace = run((unsigned int)_i, true, loaded);
+	same_notes(&plain[0], &loaded[0]);
+	same_notes(&plain[1], &loaded[1]);
+	ck_assert_str_eq(trace, expected);
+	free(expected);
+	free(trace);
+}
+END_TEST
+
+/* What waits for a peer waits for its owner; the answer came with the image. */
+START_TEST(answer_in_the_image)
+{
+	uint32_t id;
+	const struct iucv_event *e;
+
+	for (unsigned int n = 0; n < 3; n++)
+		step(n);
+	iucv_user_attach(a.user, NULL, NULL);
+	ck_cc(message(IUCV_RECEIVE, 0, 0, 0, 0, DATA, 100), 0);
+	ck_cc(message(IUCV_RECEIVE, 0, 0, 0, 0, DATA, 100), 0);
+	id = get_be32(parm() + 4);
+	memcpy(fx_at(DATA, 6), "answer", 6);
+	ck_cc(message(IUCV_REPLY, 0, 0, id, CLASS, DATA, 6), 0);
+	a.count = 0;
+	into_a_fresh_cp();
+	e = last(&a, IUCV_MSG_COMPLETE);
+	ck_assert_uint_eq(e->msgid, id);
+	ck_assert_uint_eq(e->answer_length, 10);
+	ck_assert_ptr_nonnull(e->answer);
+	ck_assert_ptr_ne(e->answer, answer);
+}
+END_TEST
+
+static void build(void)
+{
+	for (unsigned int n = 0; n < 8; n++)
+		step(n);
+}
+
+/* IUCV's part alone: what the checksum of the whole image keeps from it. */
+static bool load_part(const uint8_t *part, size_t len)
+{
+	struct state s = { .loading = true, .data = (uint8_t *)(uintptr_t)part, .len = len };
+
+	iucv_state(fx.cp, &s);
+	return !s.failed;
+}
+
+/* Any byte may be anything: loading succeeds or fails, and the CP works in both cases. */
+START_TEST(damaged)
+{
+	struct state saved = { 0 };
+	unsigned int failed = 0;
+
+	build();
+	iucv_state(fx.cp, &saved);
+	ck_assert(!saved.failed);
+	for (size_t i = (size_t)_i; i < saved.len; i += 4) {
+		static const uint8_t masks[] = { 0x01, 0x80, 0xff };
+
+		for (unsigned int m = 0; m < 3; m++) {
+			saved.data[i] ^= masks[m];
+			if (!load_part(saved.data, saved.len)) {
+				failed++;
+				ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
+				ck_assert_ptr_null(fx_take(0));
+			}
+			saved.data[i] ^= masks[m];
+			fx.trace_len = 0;
+			a.count = b.count = 0;
+			while (cp_interrupt_pending(fx.cp, 0))
+				cp_interrupt_take(fx.cp, 0);
+			iucv_dispatch(fx.cp);
+			cp_reset(fx.cp);
+		}
+	}
+	ck_assert_uint_gt(failed, 20);
+	ck_assert(load_part(saved.data, saved.len));
+	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 3);
+	free(saved.data);
+}
+END_TEST
+
+START_TEST(truncated)
+{
+	struct state saved = { 0 };
+
+	build();
+	iucv_state(fx.cp, &saved);
+	for (size_t len = 0; len < saved.len; len++) {
+		ck_assert(!load_part(saved.data, len));
+		ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
+	}
+	ck_assert(load_part(saved.data, saved.len));
+	free(saved.data);
+}
+END_TEST
+
+/* Peers of the image that do not exist are made; if it fails, they go again. */
+START_TEST(peers_of_a_damaged_image)
+{
+	struct state saved = { 0 };
+	unsigned int users = 0;
+
+	build();
+	iucv_state(fx.cp, &saved);
+	fx_teardown();
+	fx_setup_with(options);
+	while (iucv_user_at(fx.cp, users))
+		users++;
+	ck_assert(!load_part(saved.data, saved.len - 1));
+	ck_assert_ptr_null(iucv_user_at(fx.cp, users));
+	ck_assert(load_part(saved.data, saved.len));
+	ck_assert_str_eq(iucv_user_name(iucv_user_at(fx.cp, users + 1)), "BETA");
+	free(saved.data);
+}
+END_TEST
+
+/* A peer that the image does not know stays, without paths. */
+START_TEST(unknown_peer_stays)
+{
+	struct state saved = { 0 };
+	struct note c;
+
+	build();
+	iucv_state(fx.cp, &saved);
+	note_user(&c, "GAMMA", 4);
+	ck_cc(connect_to("GAMMA", 0, 0), 0);
+	ck_assert(load_part(saved.data, saved.len));
+	ck_assert_ptr_eq(iucv_user_find(fx.cp, "GAMMA"), c.user);
+	ck_assert_uint_eq(iucv_path_count(c.user), 0);
+	ck_cc(connect_to("GAMMA", 0, 0), 0);
+	ck_assert_uint_eq(get_be16(parm()), 3);
+	free(saved.data);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("iucv.state");
+	TCase *tc = iucv_case(suite, "state", setup);
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_loop_test(tc, every_state, 0, STEPS);
+	tcase_add_test(tc, answer_in_the_image);
+	tcase_add_loop_test(tc, damaged, 0, 4);
+	tcase_add_test(tc, truncated);
+	tcase_add_test(tc, peers_of_a_damaged_image);
+	tcase_add_test(tc, unknown_peer_stays);
+	return fx_run(suite);
+}
