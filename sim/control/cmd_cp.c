@@ -129,7 +129,6 @@ json_t *ctl_state_load(struct ctl_call *call)
 {
 	uint8_t *image;
 	size_t len;
-	json_t *gone;
 	int result;
 
 	call->error_class = "Failed";
@@ -138,11 +137,8 @@ json_t *ctl_state_load(struct ctl_call *call)
 		return NULL;
 	result = cp_load(call->cp, image, len, call->err, sizeof(call->err));
 	free(image);
-	gone = ctl_peers_reattach(call->ctl);
-	if (result == 0)
-		return json_pack("{s:o}", "peers-lost", gone);
-	json_decref(gone);
-	return NULL;
+	ctl_peers_reattach(call->ctl);
+	return result == 0 ? json_object() : NULL;
 }
 
 json_t *ctl_query_counters(struct ctl_call *call)

@@ -211,22 +211,13 @@ void ctl_peers_free(struct ctl *ctl)
 		ctl_peer_free(ctl->peers);
 }
 
-json_t *ctl_peers_reattach(struct ctl *ctl)
+void ctl_peers_reattach(struct ctl *ctl)
 {
-	json_t *gone = json_array();
-	struct ctl_peer *next;
-
-	for (struct ctl_peer *peer = ctl->peers; peer; peer = next) {
-		next = peer->next;
+	for (struct ctl_peer *peer = ctl->peers; peer; peer = peer->next) {
 		/* What was outstanding belongs to the state that has been replaced. */
 		ctl_release(peer, NULL);
 		peer->user = iucv_user_find(ctl->cp, peer->name);
-		if (peer->user) {
-			iucv_user_attach(peer->user, &ctl_peer_ops, peer);
-			continue;
-		}
-		json_array_append_new(gone, json_string(peer->name));
-		ctl_peer_free(peer);
+		assert(peer->user);
+		iucv_user_attach(peer->user, &ctl_peer_ops, peer);
 	}
-	return gone;
 }

@@ -55,9 +55,6 @@ MEMBERS(storage_args) = {
 MEMBERS(data_returns) = { DATA("data", 0, 0, CTL_MAX_DATA, "The bytes."), END };
 MEMBERS(file_args) = { FILE_NAME("file", 0, "On the emulator's machine."), END };
 MEMBERS(save_returns) = { INT("bytes", 0, U63, "Length of the file."), END };
-MEMBERS(load_returns) = {
-	LIST("peers-lost", 0, any_name, 0, CTL_MAX_PEERS, "Peers that the state does not have."), END,
-};
 MEMBERS(counters_returns) = {
 	INT("clients", 0, 1, CTL_MAX_CLIENTS, "Connections to this socket."),
 	INT("peers", 0, 0, IUCV_MAX_USERS, "Users besides the guest and the services."),
@@ -279,7 +276,7 @@ const struct ctl_command ctl_commands[] = {
 	{ "storage-read", "Read storage that the guest can read.", storage_args, data_returns,
 	  ctl_storage_read },
 	{ "state-save", "Save the CP's state.", file_args, save_returns, ctl_state_save },
-	{ "state-load", "Load it; if that fails, the CP is reset.", file_args, load_returns,
+	{ "state-load", "Load it; if that fails, the CP is reset.", file_args, NULL,
 	  ctl_state_load },
 	{ "peer-create", "Log on a user ID that this connection plays.", create_args,
 	  create_returns, ctl_peer_create },

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from zvmlab.control import Control, ControlError, decode, encode
 from zvmlab.errors import EmulatorError, Timeout, UsageError
-from zvmlab.peer import EventType, Flag, Peer
+from zvmlab.peer import EventType, Flag, IucvError, Peer
 
 GREETING = b'{"zvmlab":{"version":"0.1.0","capabilities":["peers","monitor-capture"]}}\n'
 
@@ -178,7 +178,12 @@ def test_state(control: Control, tmp_path: Path) -> None:
     rule = control.execute("fault-arm", point="interrupt", kind="drop")["rule"]
     assert control.execute("state-save", file=image) == {"bytes": image.stat().st_size}
     control.execute("fault-disarm")
-    assert control.execute("state-load", file=image) == {"peers-lost": []}
+    bob = Peer(control, "BOB")
+    path = alice.connect("BOB").path
+    assert control.execute("state-load", file=image) == {}
+    with pytest.raises(IucvError, match="cc 1, IPRCODE 01$"):
+        alice.sever(path)
+    assert bob.connect("ALICE").cc == 0
     assert [r["rule"] for r in control.execute("query-faults")["rules"]] == [rule]
     assert alice.call("query").pgm == 0
     image.write_bytes(image.read_bytes()[:-1])
@@ -202,7 +207,7 @@ def test_state_goes_on_in_another_cp(control: Control, tmp_path: Path) -> None:
     server = Server(tmp_path / "other")
     try:
         with server.connect() as other:
-            assert other.execute("state-load", file=image) == {"peers-lost": []}
+            assert other.execute("state-load", file=image) == {}
             answer = other.execute("peer-create", name="BOB")
             assert answer == {"name": "BOB", "adopted": True, "lost": 0}
             answer = other.execute(
