@@ -17,6 +17,7 @@ import pytest
 from zvmlab.control import Control
 
 TIMEOUT = 20.0
+GREETING = b'{"zvmlab":{"version":"0.1.0","capabilities":["peers","monitor-capture"]}}\n'
 _TOP = Path(__file__).parents[2]
 SCHEMA_FILE = _TOP / "docs" / "control-schema.json"
 SERVER = os.environ.get("ZVMLAB_CTL_SERVER", os.fspath(_TOP / "build/unit/ctl_server"))
