@@ -81,7 +81,6 @@ def test_cp_commands(control: Control) -> None:
     assert answer.response.startswith("LINUX001 AT ")
     assert control.cp("NONSENSE").rc == 1
     assert control.cp("QUERY USERID\nNONSENSE").response.startswith(answer.response)
-    # DEFSEG needs class E, which the guest's EG has and a G user's has not.
     assert control.cp("QUERY USERID", guest=True).response == answer.response
 
 

@@ -108,11 +108,11 @@ def test_reject_and_purge(pair: Pair) -> None:
     done = pair.alice.wait(EventType.MSG_COMPLETE, TIMEOUT)
     assert (done.audit, done.data) == (0x040000, b"")
     sent = pair.alice.send(pair.there, b"y", 2, srccls=3)
-    assert pair.alice.purge(pair.there, sent.msgid, srccls=3).audit & 0xFFFF00 in (0, 0x010000)
+    assert pair.alice.purge(pair.there, sent.msgid, srccls=3).audit == 0x010000
 
 
-def test_test_completion_brings_the_reply(control: Control, pair: Pair) -> None:
-    """The completion is taken by the instruction before its event is looked at."""
+def test_completion_of_a_message_on_its_way(control: Control, pair: Pair) -> None:
+    """Not complete yet; the target has been told of it, so nothing is left to describe."""
     sent = pair.alice.send(pair.there, b"x", 1, answer_length=8)
     outcome = pair.alice.call(
         "test-completion",
