@@ -116,14 +116,6 @@ static uint16_t area_check(struct cp *cp, const struct iucv_end *end, uint32_t l
 	return status;
 }
 
-static uint16_t fetch(struct cursor *c, uint8_t *to, uint32_t len)
-{
-	if (!c->area->host)
-		return storage_read(c->cp, c->cpu, c->piece_addr, to, len);
-	memcpy(to, c->ptr, len);
-	return 0;
-}
-
 static uint16_t store(struct cursor *c, const uint8_t *from, uint32_t len)
 {
 	if (!c->area->host)
@@ -152,10 +144,10 @@ static uint32_t move_piece(struct cursor *from, struct cursor *to, uint32_t len,
 	if (from->area->host) {
 		moved->to = store(to, from->ptr, step);
 	} else if (to->area->host) {
-		moved->from = fetch(from, to->ptr, step);
+		moved->from = storage_read(from->cp, from->cpu, from->piece_addr, to->ptr, step);
 	} else {
 		step = step < CHUNK ? step : CHUNK;
-		moved->from = fetch(from, chunk, step);
+		moved->from = storage_read(from->cp, from->cpu, from->piece_addr, chunk, step);
 		if (moved->from == 0)
 			moved->to = store(to, chunk, step);
 	}

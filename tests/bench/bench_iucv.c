@@ -17,7 +17,7 @@
 
 #define STORAGE (4u << 20)
 #define PARM 0x1000u
-#define BUFFER 0x2000u
+#define BUFFER 0x2400u
 #define BATCH 65536u
 #define SERVICE "*BENCH"
 
@@ -27,6 +27,7 @@ struct bench {
 	uint8_t *storage;
 	uint16_t *path;		/* of the service, by order of connection */
 	uint64_t replies;
+	struct iucv_parm send;
 };
 
 static void *host_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
@@ -130,11 +131,11 @@ static void guest_connect(struct bench *b, uint32_t index)
 
 static void round_trip(struct bench *b, uint16_t path)
 {
-	struct iucv_parm parm = { .path = path, .flags = IPRMDATA };
 	uint8_t *reply = b->storage + PARM;
 	const uint8_t *event = b->storage + BUFFER;
 
-	if (iucv_call(b->cp, b->service, IUCV_SEND, &parm).cc != 0)
+	b->send.path = path;
+	if (iucv_call(b->cp, b->service, IUCV_SEND, &b->send).cc != 0)
 		fail("the service cannot send");
 	if (!cp_interrupt_pending(b->cp, 0) || !cp_interrupt_take(b->cp, 0))
 		fail("no interruption for a message");
@@ -195,7 +196,7 @@ static void configure(struct cp_config *config)
 static void run(uint32_t paths, double seconds)
 {
 	static const struct iucv_user_ops ops = { .event = on_event };
-	struct bench b = { 0 };
+	struct bench b = { .send = { .flags = IPRMDATA } };
 	const struct cp_host host = {
 		.opaque = &b, .map = host_map, .dirty = host_dirty, .tod = host_tod,
 		.kick = host_kick, .set_timer = host_set_timer,

@@ -299,6 +299,78 @@ START_TEST(reset_leaves_nothing)
 }
 END_TEST
 
+static uint64_t no_tod(void *opaque)
+{
+	(void)opaque;
+	return 0;
+}
+
+static void *no_storage(void *opaque, int cpu, uint64_t addr, uint64_t len)
+{
+	(void)opaque;
+	(void)cpu;
+	(void)addr;
+	(void)len;
+	return NULL;
+}
+
+static void no_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
+{
+	(void)no_storage(opaque, cpu, addr, len);
+}
+
+static void no_kick(void *opaque, unsigned int cpu)
+{
+	(void)opaque;
+	(void)cpu;
+}
+
+static void no_timer(void *opaque, uint64_t tod)
+{
+	(void)opaque;
+	(void)tod;
+}
+
+static void no_change(void *opaque)
+{
+	(void)opaque;
+}
+
+/* A CP without blocks, with too many, and with the fewest; without a trace. */
+START_TEST(message_blocks)
+{
+	static const uint32_t blocks[] = { 0, (1u << 24) + 1, 1 };
+	const struct cp_host host = { .map = no_storage, .dirty = no_dirty, .tod = no_tod,
+				      .kick = no_kick, .set_timer = no_timer,
+				      .storage_changed = no_change };
+	const struct iucv_user_ops ops = { .event = NULL };
+
+	for (int i = 0; i < 3; i++) {
+		struct iucv_parm q = { .vmid = "*ME", .flags = IPRMDATA };
+		char err[256] = "";
+		struct iucv_user *user;
+		struct cp *cp;
+
+		fx.config.max_messages = blocks[i];
+		cp = cp_create(&fx.config, &host, err, sizeof(err));
+		if (i < 2) {
+			ck_assert_ptr_null(cp);
+			ck_assert_ptr_nonnull(strstr(err, "message blocks: give 1 to 16777216"));
+			continue;
+		}
+		ck_assert_ptr_nonnull(cp);
+		user = iucv_user_create(cp, "*ME", 2, &ops, NULL);
+		ck_call(iucv_call(cp, user, IUCV_CONNECT, &q), 0, 0);
+		ck_call(iucv_call(cp, user, IUCV_ACCEPT,
+				  &(struct iucv_parm){ .path = 1, .flags = IPRMDATA }), 0, 0);
+		ck_call(iucv_call(cp, user, IUCV_SEND, &q), 0, 0);
+		ck_assert_uint_eq(q.msgid, 1);
+		ck_call(iucv_call(cp, user, IUCV_SEND, &q), 1, IUCV_MSGLIMIT);
+		cp_destroy(cp);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("iucv.instruction");
@@ -320,5 +392,6 @@ int main(void)
 	tcase_add_test(tc, trace_of_a_call);
 	tcase_add_test(tc, functions_of_the_guest_only);
 	tcase_add_test(tc, reset_leaves_nothing);
+	tcase_add_test(tc, message_blocks);
 	return fx_run(suite);
 }

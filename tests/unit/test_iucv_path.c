@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* IUCV: who may connect to whom, limits, SEVER, QUIESCE and RESUME. */
+/* IUCV: who may connect to whom, limits; users. */
 #include <stdio.h>
 
 #include "iucv_check.h"
@@ -206,167 +206,6 @@ START_TEST(accept_before_the_interruption)
 }
 END_TEST
 
-/* Nobody has heard of the path: nothing of it remains. */
-START_TEST(sever_before_the_interruption)
-{
-	struct iucv_parm q = { .vmid = "LINUX001" };
-
-	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT, &q), 0, 0);
-	ck_call(peer_path(&a, IUCV_SEVER, q.path, 0), 0, 0);
-	ck_assert_ptr_null(fx_take(0));
-	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
-}
-END_TEST
-
-START_TEST(refusal)
-{
-	struct iucv_parm q = { 0 };
-
-	ck_cc(connect_to("ALPHA", 0, 0), 0);
-	memset(q.ipuser, 0x2c, 16);
-	ck_call(iucv_call(fx.cp, a.user, IUCV_SEVER, &q), 0, 0);
-	ck_assert_uint_eq(take(IUCV_SEVERED, 0)[16], 0x2c);
-	ck_assert_uint_eq(iucv_path_count(a.user), 0);
-	ck_cc(on_path(IUCV_SEVER, 0, 0), 0);
-	ck_assert_uint_eq(a.count, 1);
-}
-END_TEST
-
-/* An id comes back only when its own side has severed; the lowest comes first. */
-START_TEST(path_ids)
-{
-	struct iucv_path_info info;
-
-	open_path(&a, 0, 0, 0);
-	open_path(&a, 0, 0, 0);
-	ck_call(peer_path(&a, IUCV_SEVER, 0, 0), 0, 0);
-	ck_assert(iucv_path_info(iucv_user_guest(fx.cp), 0, &info));
-	ck_assert_uint_eq(info.state, IUCV_PATH_SEVERED);
-	ck_assert_str_eq(info.partner, "ALPHA");
-	ck_assert_uint_eq(info.msglim_receive, 0);
-	take(IUCV_SEVERED, 0);
-	ck_cc(connect_to("ALPHA", 0, 0), 0);
-	ck_assert_uint_eq(get_be16(parm()), 2);
-	/* The peer has severed: its side of the new path has the old number. */
-	ck_assert_uint_eq(last(&a, IUCV_PENDING)->path, 0);
-	ck_rc(send(0, 0, DATA, 4, 4), IUCV_INVALID_PATH);
-	ck_cc(on_path(IUCV_SEVER, 0, 0), 0);
-	ck_cc(connect_to("ALPHA", 0, 0), 0);
-	ck_assert_uint_eq(get_be16(parm()), 0);
-}
-END_TEST
-
-START_TEST(sever_takes_events_along)
-{
-	uint16_t path = open_path(&a, IPRMDATA, IPRMDATA, 0);
-
-	peer_send(&a, 0, 0, "data", 4, NULL, 0);
-	peer_path(&a, IUCV_QUIESCE, 0, 0);
-	peer_path(&a, IUCV_RESUME, 0, 0);
-	ck_assert_uint_eq(iucv_events_waiting(iucv_user_guest(fx.cp)), 3);
-	ck_call(peer_path(&a, IUCV_SEVER, 0, 0), 0, 0);
-	ck_assert_uint_eq(iucv_events_waiting(iucv_user_guest(fx.cp)), 1);
-	take(IUCV_SEVERED, path);
-	ck_assert_ptr_null(fx_take(0));
-	ck_cc(message(IUCV_RECEIVE, 0, 0, 0, 0, DATA, 4), 2);
-}
-END_TEST
-
-START_TEST(sever_all)
-{
-	for (int i = 0; i < 3; i++)
-		open_path(&a, 0, 0, 0);
-	memset(parm_zero() + 16, 0xee, 16);
-	parm()[2] = IPALL;
-	ck_cc(guest(IUCV_SEVER), 0);
-	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
-	ck_assert_uint_eq(a.event[a.count - 3].type, IUCV_SEVERED);
-	ck_assert_uint_eq(last(&a, IUCV_SEVERED)->ipuser[0], 0xee);
-}
-END_TEST
-
-/* What the guest had sent is lost; it can still ask what became of it. */
-START_TEST(sever_ends_messages)
-{
-	uint16_t path = open_path(&a, 0, 0, 0);
-	uint32_t first, second;
-
-	ck_cc(send(path, 0, DATA, 4, 4), 0);
-	first = get_be32(parm() + 4);
-	ck_cc(send(path, 0, DATA, 4, 4), 0);
-	second = get_be32(parm() + 4);
-	ck_call(peer_path(&a, IUCV_REJECT, 0, IPFGPID), 0, 0);
-	ck_call(peer_path(&a, IUCV_SEVER, 0, 0), 0, 0);
-	take(IUCV_SEVERED, path);
-	ck_assert_ptr_null(fx_take(0));
-	ck_cc(guest(IUCV_TEST_MESSAGE), 2);
-	ck_cc(message(IUCV_TEST_COMPLETION, path, IPFGMID | IPFGPID, second, 0, 0, 0), 3);
-	ck_assert_uint_eq(get_be32(parm() + 8) >> 8, IUCV_AUDIT_SEVERED);
-	ck_cc(message(IUCV_TEST_COMPLETION, path, IPFGPID, 0, 0, 0, 0), 3);
-	ck_assert_uint_eq(get_be32(parm() + 4), first);
-	ck_assert_uint_eq(get_be32(parm() + 8) >> 8, IUCV_AUDIT_REJECTED);
-	ck_cc(message(IUCV_TEST_COMPLETION, path, IPFGPID, 0, 0, 0, 0), 2);
-}
-END_TEST
-
-START_TEST(quiesce_and_resume)
-{
-	uint16_t path = open_path(&a, 0, 0, 0);
-	struct iucv_path_info info;
-	struct iucv_parm q = { 0 };
-
-	memset(q.ipuser, 0x44, 16);
-	ck_call(iucv_call(fx.cp, a.user, IUCV_QUIESCE, &q), 0, 0);
-	ck_assert_uint_eq(take(IUCV_PATH_QUIESCED, path)[31], 0x44);
-	ck_rc(send(path, 0, DATA, 4, 4), IUCV_QUIESCED);
-	ck_assert(iucv_path_info(iucv_user_guest(fx.cp), path, &info));
-	ck_assert(!info.quiesced_here && info.quiesced_there);
-	ck_call(iucv_call(fx.cp, a.user, IUCV_QUIESCE, &q), 0, 0);
-	ck_assert_ptr_null(fx_take(0));
-	ck_call(iucv_call(fx.cp, a.user, IUCV_RESUME, &q), 0, 0);
-	take(IUCV_PATH_RESUMED, path);
-	ck_cc(send(path, 0, DATA, 4, 4), 0);
-	ck_cc(on_path(IUCV_QUIESCE, path, 0), 0);
-	ck_assert_uint_eq(last(&a, IUCV_PATH_QUIESCED)->path, 0);
-	ck_call(peer_path(&a, IUCV_SEND, 0, 0), 1, IUCV_QUIESCED);
-	ck_cc(on_path(IUCV_RESUME, path, 0), 0);
-	last(&a, IUCV_PATH_RESUMED);
-	ck_rc(on_path(IUCV_QUIESCE, 9, 0), IUCV_INVALID_PATH);
-	ck_cc(connect_to("ALPHA", 0, 0), 0);
-	ck_rc(on_path(IUCV_RESUME, 1, 0), IUCV_INVALID_PATH);
-}
-END_TEST
-
-/* Only the last quiesce and the last resume wait, in their order. */
-START_TEST(quiesce_again_and_again)
-{
-	uint16_t path = open_path(&a, 0, 0, 0);
-
-	for (int i = 0; i < 5; i++) {
-		peer_path(&a, IUCV_QUIESCE, 0, 0);
-		peer_path(&a, IUCV_RESUME, 0, 0);
-	}
-	peer_path(&a, IUCV_QUIESCE, 0, 0);
-	take(IUCV_PATH_RESUMED, path);
-	take(IUCV_PATH_QUIESCED, path);
-	ck_assert_ptr_null(fx_take(0));
-}
-END_TEST
-
-START_TEST(quiesce_all)
-{
-	open_path(&a, 0, 0, 0);
-	ck_cc(connect_to("BETA", 0, 0), 0);
-	open_path(&a, 0, 0, 0);
-	ck_cc(on_path(IUCV_QUIESCE, 0, IPALL), 0);
-	ck_assert_uint_eq(a.count, 4);
-	ck_assert_uint_eq(b.count, 1);
-	ck_cc(on_path(IUCV_RESUME, 0, IPALL), 0);
-	ck_assert_uint_eq(a.count, 6);
-	ck_assert_uint_eq(a.event[4].type, IUCV_PATH_RESUMED);
-}
-END_TEST
-
 START_TEST(peers_among_themselves)
 {
 	struct iucv_parm q = { .vmid = "BETA", .msglim = 1 };
@@ -472,15 +311,6 @@ int main(void)
 	tcase_add_test(tc, allow_opens_oneself);
 	tcase_add_test(tc, accept_codes);
 	tcase_add_test(tc, accept_before_the_interruption);
-	tcase_add_test(tc, sever_before_the_interruption);
-	tcase_add_test(tc, refusal);
-	tcase_add_test(tc, path_ids);
-	tcase_add_test(tc, sever_takes_events_along);
-	tcase_add_test(tc, sever_all);
-	tcase_add_test(tc, sever_ends_messages);
-	tcase_add_test(tc, quiesce_and_resume);
-	tcase_add_test(tc, quiesce_again_and_again);
-	tcase_add_test(tc, quiesce_all);
 	tcase_add_test(tc, peers_among_themselves);
 	tcase_add_test(tc, users);
 	tcase_add_test(tc, logoff);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* IUCV: interruptions lost, late, doubled, out of order and damaged on purpose. */
+#include "iucv_check.h"
+
+#define CLASS 0x44444444u
+
+static struct note a;
+static uint16_t path;
+
+static void setup(void)
+{
+	static const char *const options[] = {
+		"cpus", "3", "directory", "IUCV ANY PRIORITY;IUCV ALLOW", NULL,
+	};
+
+	fx_setup_with(options);
+	note_user(&a, "ALPHA", 8);
+	fx_declare(0);
+	path = open_path(&a, IPPRTY | IPRMDATA, IPPRTY | IPRMDATA, 100);
+}
+
+START_TEST(fault_drop)
+{
+	uint32_t id;
+
+	arm(FAULT_INTERRUPT, FAULT_DROP, 0, 0);
+	id = peer_send(&a, 0, 0, "a", 1, NULL, 0);
+	ck_assert_ptr_null(fx_take(0));
+	/* Only the interruption is lost. */
+	ck_cc(message(IUCV_RECEIVE, path, IPFGMID, id, 0, DATA, 1), 0);
+}
+END_TEST
+
+START_TEST(fault_delay)
+{
+	uint32_t id[4];
+
+	arm(FAULT_INTERRUPT, FAULT_DELAY, 2, 0);
+	for (int i = 0; i < 4; i++) {
+		id[i] = peer_send(&a, 0, 0, "a", 1, NULL, 0);
+		if (i == 0) {
+			ck_assert(!cp_interrupt_pending(fx.cp, 0));
+			ck_assert_uint_eq(iucv_events_waiting(iucv_user_guest(fx.cp)), 1);
+		}
+	}
+	ck_assert_uint_eq(get_be32(take(IUCV_MSG_PENDING, path) + 4), id[1]);
+	ck_assert_uint_eq(get_be32(take(IUCV_MSG_PENDING, path) + 4), id[2]);
+	ck_assert_uint_eq(get_be32(take(IUCV_MSG_PENDING, path) + 4), id[0]);
+	ck_assert_uint_eq(get_be32(take(IUCV_MSG_PENDING, path) + 4), id[3]);
+}
+END_TEST
+
+START_TEST(fault_delay_and_sever)
+{
+	arm(FAULT_INTERRUPT, FAULT_DELAY, 100, 0);
+	peer_send(&a, 0, 0, "a", 1, NULL, 0);
+	ck_call(peer_path(&a, IUCV_SEVER, 0, 0), 0, 0);
+	take(IUCV_SEVERED, path);
+	ck_assert_uint_eq(iucv_events_waiting(iucv_user_guest(fx.cp)), 0);
+}
+END_TEST
+
+START_TEST(fault_reorder)
+{
+	uint32_t first, second;
+
+	arm(FAULT_INTERRUPT, FAULT_REORDER, 0, 0);
+	first = peer_send(&a, 0, 0, "a", 1, NULL, 0);
+	second = peer_send(&a, 0, 0, "a", 1, NULL, 0);
+	ck_assert_uint_eq(get_be32(take(IUCV_MSG_PENDING, path) + 4), second);
+	ck_assert_uint_eq(get_be32(take(IUCV_MSG_PENDING, path) + 4), first);
+}
+END_TEST
+
+START_TEST(fault_duplicate)
+{
+	uint8_t first[IUCV_EVENT_SIZE];
+
+	arm(FAULT_INTERRUPT, FAULT_DUPLICATE, 0, 0);
+	peer_send(&a, 0, IPRMDATA | IPNORPY, "12345678", 8, NULL, 0);
+	ck_assert_uint_eq(iucv_events_waiting(iucv_user_guest(fx.cp)), 2);
+	memcpy(first, take(IUCV_MSG_PENDING, path), sizeof(first));
+	ck_assert_mem_eq(take(IUCV_MSG_PENDING, path), first, sizeof(first));
+	ck_assert_ptr_null(fx_take(0));
+}
+END_TEST
+
+/* Duplicates that nobody takes are bounded; DESCRIBE does not take them for messages. */
+START_TEST(fault_duplicates_run_out)
+{
+	struct fault_rule rule = { .point = FAULT_INTERRUPT, .path = FAULT_ANY_PATH,
+				   .when = FAULT_ALWAYS, .kind = FAULT_DUPLICATE };
+	char err[256];
+	uint32_t id = 0;
+
+	ck_assert_int_gt(fault_arm(fx.cp, &rule, err, sizeof(err)), 0);
+	for (int i = 0; i < 70; i++) {
+		id = peer_send(&a, 0, IPRMDATA | IPNORPY, "12345678", 8, NULL, 0);
+		ck_cc(message(IUCV_RECEIVE, path, IPFGMID, id, 0, DATA, 8), 0);
+	}
+	ck_assert_uint_eq(iucv_events_waiting(iucv_user_guest(fx.cp)), 64);
+	id = peer_send(&a, 0, 0, "a", 1, NULL, 0);
+	ck_assert_uint_eq(iucv_events_waiting(iucv_user_guest(fx.cp)), 65);
+	parm_zero();
+	ck_cc(guest(IUCV_DESCRIBE), 0);
+	ck_assert_uint_eq(get_be32(parm() + 4), id);
+	ck_cc(guest(IUCV_DESCRIBE), 2);
+	for (int i = 0; i < 64; i++)
+		take(IUCV_MSG_PENDING, path);
+	ck_assert_ptr_null(fx_take(0));
+}
+END_TEST
+
+START_TEST(fault_corrupt)
+{
+	arm(FAULT_INTERRUPT, FAULT_CORRUPT, 0x81, 12);
+	peer_send(&a, 0, IPRMDATA, "12345678", 8, NULL, 0);
+	ck_assert_mem_eq(take(IUCV_MSG_PENDING, path) + 12, "\xb0" "2345678", 8);
+	peer_send(&a, 0, IPRMDATA, "12345678", 8, NULL, 0);
+	ck_assert_mem_eq(take(IUCV_MSG_PENDING, path) + 12, "12345678", 8);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("iucv.event.fault");
+	TCase *tc = iucv_case(suite, "fault", setup);
+
+	tcase_add_test(tc, fault_drop);
+	tcase_add_test(tc, fault_delay);
+	tcase_add_test(tc, fault_delay_and_sever);
+	tcase_add_test(tc, fault_reorder);
+	tcase_add_test(tc, fault_duplicate);
+	tcase_add_test(tc, fault_duplicates_run_out);
+	tcase_add_test(tc, fault_corrupt);
+	return fx_run(suite);
+}
