@@ -172,8 +172,11 @@ struct iucv_result iucv_send(const struct iucv_caller *by, struct iucv_parm *par
 	m->told = m->rmreply = false;
 	m->cpu = by->cpu;
 	memcpy(m->rmmsg, parm->rmmsg, sizeof(m->rmmsg));
-	m->buffer = parm->flags & IPRMDATA ? (struct iucv_area){ 0 } : parm->buffer;
-	m->answer = parm->flags & IPNORPY ? (struct iucv_area){ 0 } : parm->answer;
+	m->buffer = m->answer = (struct iucv_area){ 0 };
+	if (!(parm->flags & IPRMDATA))
+		m->buffer = parm->buffer;
+	if (!(parm->flags & IPNORPY))
+		m->answer = parm->answer;
 	m->event.kind = IUCV_NODE_MESSAGE;
 	path->outstanding++;
 	parm->msgid = m->id;

@@ -184,7 +184,7 @@ struct iucv {
 	struct iucv_user *guest;
 	struct iucv_user *user[IUCV_MAX_USERS];
 	unsigned int users;
-	unsigned int in_image;	/* saving and loading: users that the image knows, the first */
+	unsigned int in_image;		/* saving and loading: the first so many are in it */
 	struct iucv_list turns;
 	bool dispatching;
 	uint64_t seq, arrivals;

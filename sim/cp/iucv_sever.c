@@ -30,7 +30,6 @@ static void end_message(struct iucv_message *m)
 static void end_all(struct iucv_path *path)
 {
 	struct iucv_link *next;
-	struct iucv_message *m;
 
 	free_all(&path->gone);
 	/* What enters DONE goes to the end of rest, where it is left alone. */
@@ -39,8 +38,8 @@ static void end_all(struct iucv_path *path)
 		end_message(iucv_container(link, struct iucv_message, by_path));
 	}
 	for (int i = 0; i < 2; i++)
-		while ((m = first_of(&path->sent[i])) != NULL)
-			end_message(m);
+		while (path->sent[i].first)
+			end_message(first_of(&path->sent[i]));
 }
 
 void iucv_path_sever(struct iucv_path *path, const uint8_t ipuser[16])
