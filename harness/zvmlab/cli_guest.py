@@ -10,6 +10,7 @@ import socket
 import struct
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ STDIN_MAX = 8 << 20
 _ELF_HEAD = 4096
 _EM_S390 = 22
 _PT_INTERP = 3
-_GREETING = "guest {name}: #cp COMMAND goes to CP; exit, or #cp LOGOFF, ends the guest\r\n"
+_GREETING = "[guest {name}: #cp COMMAND goes to CP; exit, or #cp LOGOFF, ends the guest]\n"
 
 
 def add_commands(commands: Any) -> None:
@@ -250,29 +251,41 @@ def _connect_console(guest: Guest) -> socket.socket:
     return console
 
 
+def _set_up(guest: Guest) -> str:
+    """What an interactive guest has when its user is told that it is there."""
+    guest.boot()
+    load_modules(guest)
+    guest.agent.modprobe(DRIVER).check()
+    start_monitor(guest)
+    guest.emulator.expect_exit()
+    return _GREETING.format(name=guest.name)
+
+
 def run_shell(arguments: argparse.Namespace) -> int:
     """Join the terminal to a guest until its shell, or the user, ends it."""
     config = _config(arguments, _files(arguments), interactive=True)
     products = prepare(config, Progress())
-    with Guest(config, arguments.keep, products) as guest:
+    with (
+        ThreadPoolExecutor(1) as pool,
+        Guest(config, arguments.keep, products) as guest,
+        contextlib.ExitStack() as open_things,
+    ):
         guest.start()
-        with _connect_console(guest) as console, raw_terminal(sys.stdin.fileno()):
-            guest.boot()
-            load_modules(guest)
-            guest.agent.modprobe(DRIVER).check()
-            start_monitor(guest)
-            guest.emulator.expect_exit()
-            sys.stdout.write(_GREETING.format(name=guest.name))
-            sys.stdout.flush()
-            session = Session(console, lambda text: guest.cp(text).response)
-            session.run(lambda: _over(guest))
+        console = open_things.enter_context(_connect_console(guest))
+        open_things.enter_context(raw_terminal(sys.stdin.fileno()))
+        session = Session(console, lambda text: guest.cp(text).response)
+        # The terminal shows the guest booting meanwhile.
+        setting_up = pool.submit(_set_up, guest)
+
+        def over() -> bool:
+            if setting_up.done():
+                session.announce(setting_up.result())
+            guest.console.check()
+            return not guest.emulator.alive
+
+        session.run(over)
         guest.console.check()
     return EXIT_PASS
-
-
-def _over(guest: Guest) -> bool:
-    guest.console.check()
-    return not guest.emulator.alive
 
 
 def run_demo(arguments: argparse.Namespace) -> int:

@@ -122,8 +122,8 @@ def _interval(control: Control, serial: int) -> None:
     control.execute("monitor-tick")
 
 
-def _sets(guest: Guest, sets: int, folder: Path) -> Iterator[CapturedSet]:
-    """Read that many sets, each compared before it is given out."""
+def _sets(guest: Guest, sets: int, folder: Path, status: list[str]) -> Iterator[CapturedSet]:
+    """Read that many sets, each compared before it is given out; *status* is CP's view of it."""
     control = guest.control
     control.execute("monitor-manual", manual=True)
     with Capture(control, folder / "sets") as capture, DataSets(guest.agent) as reader:
@@ -136,6 +136,7 @@ def _sets(guest: Guest, sets: int, folder: Path) -> Iterator[CapturedSet]:
             wanted = capture.next()
             compare(reader.read(_READ_SIZES[count % len(_READ_SIZES)]), wanted)
             yield wanted
+        status += guest.cp("QUERY MONITOR").response.splitlines()
 
 
 def _waiting(control: Control) -> int:
@@ -175,11 +176,12 @@ def demo(kernel: str, cpus: int, sets: int, say: Callable[[str], None] = print) 
         say("intervals are ended by explicit ticks, events are made up by this program;")
         say("recording, segment, IUCV and the driver are what runs otherwise, too")
         tally = Tally()
-        _show(_sets(guest, sets, Path(folder)), tally)
-        say(tally.summary())
-        for text in guest.cp("QUERY MONITOR").response.splitlines():
+        status: list[str] = []
+        _show(_sets(guest, sets, Path(folder), status), tally)
+        for text in dict.fromkeys(status):
             if "DCSS NAME" in text or "USERS CONNECTED" in text:
                 say(f"CP: {text.strip()}")
+        say(tally.summary())
         guest.shut_down()
     print(f"{time.monotonic() - begun:.1f} s in all", file=sys.stderr)
     return EXIT_PASS

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import os
+import re
 import select
 import socket
 import termios
@@ -25,6 +26,10 @@ _ERASE = b"\x08\x7f"
 _KILL = b"\x15"
 _CANCEL = b"\x03\x04"
 _END_OF_FILE = b"\x04"
+# CURSOR POSITION REPORT (ECMA-48): the answer to a shell that asks for it.
+_ESC = 0x1B
+_REPORT_END = ord("R")
+_REPORT_SO_FAR = re.compile(rb"\x1b(\[([0-9]+(;([0-9]+R?)?)?)?)?")
 LINE_MAX = 240
 
 
@@ -53,6 +58,7 @@ class Typing:
         self._echo = echo
         self._mode = _Mode.GUEST
         self._line_start = True
+        self._report = b""
         self._held = bytearray()
 
     def feed(self, data: bytes) -> None:
@@ -69,12 +75,23 @@ class Typing:
         if key == ESCAPE:
             self._echo(b"\r\n")
             self._prompt()
-        elif self._line_start and key == _PREFIX[0]:
+        elif self._line_start and not self._report and key == _PREFIX[0]:
             self._hold(key)
             self._mode = _Mode.PREFIX
         else:
-            self._line_start = key in _ENTER or key in _CANCEL
+            self._line_start = self._at_line_start(key)
             self._guest(bytes([key]))
+
+    def _at_line_start(self, key: int) -> bool:
+        """Is the line still empty?  A terminal's report of its cursor puts nothing into it."""
+        if self._line_start and (key == _ESC or self._report):
+            self._report += bytes([key])
+            if _REPORT_SO_FAR.fullmatch(self._report):
+                if key == _REPORT_END:
+                    self._report = b""
+                return True
+        self._report = b""
+        return key in _ENTER or key in _CANCEL
 
     def _hold(self, key: int) -> None:
         self._held.append(key)
@@ -179,6 +196,7 @@ class Session:
         self._stdin = stdin
         self._stdout = stdout
         self._ended = False
+        self._announced = ""
         self._line = b""
         self._typing = Typing(
             self._console.sendall, self._run, self._show, lambda: self._show(self._line)
@@ -187,6 +205,12 @@ class Session:
     def _show(self, data: bytes) -> None:
         while data:
             data = data[os.write(self._stdout, data) :]
+
+    def announce(self, text: str) -> None:
+        """Show a line of our own once, without losing the guest's."""
+        if text != self._announced:
+            self._announced = text
+            self._show(b"\r\n" + text.replace("\n", "\r\n").encode() + self._line)
 
     def _run(self, command: str) -> None:
         """CP's answer, or the end of the session: LOGOFF ends a virtual machine."""

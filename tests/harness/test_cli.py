@@ -27,7 +27,7 @@ COMPILER = "s390x-linux-gnu-gcc"
 needs_compiler = pytest.mark.skipif(not shutil.which(COMPILER), reason=f"{COMPILER} is missing")
 
 
-def _zvmlab(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+def _zvmlab(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(ZVMLAB), *arguments],
         capture_output=True,
@@ -35,7 +35,6 @@ def _zvmlab(*arguments: str, **options: object) -> subprocess.CompletedProcess[s
         stdin=subprocess.DEVNULL,
         timeout=60,
         check=False,
-        **options,  # type: ignore[call-overload]
     )
 
 

@@ -53,6 +53,9 @@ class Ends:
         (b"#cp  \rls\r", b"ls\r", []),
         (b"cat\r\x03#cp q time\r", b"cat\r\x03", ["q time"]),
         (b"\x1b[A\r", b"\x1b[A\r", []),
+        (b"\x1b[A#cp\r", b"\x1b[A#cp\r", []),
+        (b"\x1b[24;80R#cp q time\r", b"\x1b[24;80R", ["q time"]),
+        (b"\x1b[24#cp\r", b"\x1b[24#cp\r", []),
     ],
 )
 def test_typing(typed: bytes, guest: bytes, commands: list[str]) -> None:
@@ -87,7 +90,7 @@ def test_session_joins_all_four_ends() -> None:
     keys_out, keys_in = os.pipe()
     screen_out, screen_in = os.pipe()
     session = Session(console, lambda text: f"answer to {text}\n", keys_out, screen_in)
-    runner = threading.Thread(target=session.run, args=(lambda: False,))
+    runner = threading.Thread(target=session.run, args=(lambda: False,), daemon=True)
     runner.start()
     guest.sendall(b"one\r\n/ # ")
     seen = b""
@@ -112,7 +115,7 @@ def test_end_of_input_is_end_of_file_for_the_guest() -> None:
     console, guest = socket.socketpair()
     null = os.open(os.devnull, os.O_RDWR)
     session = Session(console, lambda text: text, null, null)
-    runner = threading.Thread(target=session.run, args=(lambda: False,))
+    runner = threading.Thread(target=session.run, args=(lambda: False,), daemon=True)
     runner.start()
     assert guest.recv(100) == b"\x04"
     guest.close()
