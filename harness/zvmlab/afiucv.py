@@ -23,6 +23,7 @@ SHUTDOWN = bytes(7) + b"\x01"
 _MSGLIMIT = 3
 _PAUSE = 0.002
 _MESSAGES = (EventType.PRIO_PENDING, EventType.MSG_PENDING)
+_ALL_BUT_PENDING = tuple(kind for kind in EventType if kind is not EventType.PENDING)
 _COMPLETIONS = (EventType.PRIO_COMPLETE, EventType.MSG_COMPLETE)
 # Completions nobody looks at are cleared away after so many messages.
 _TIDY = 64
@@ -57,6 +58,24 @@ def iprm(data: bytes) -> bytes:
 def iprm_data(message: bytes) -> bytes:
     """The data of a parameter-list message; Linux takes an impossible length as 8."""
     return message[: min(0xFF - message[7], 8)]
+
+
+def _release(peer: Peer, path: int, ipuser: bytes = b"") -> None:
+    """Sever a path and forget its events: the next connection may get the same id.
+
+    Nothing comes for the path once SEVER is answered, except a new connection.
+    """
+    try:
+        peer.sever(path, ipuser)
+    except IucvError:
+        pass  # The id is free already.
+    except EmulatorError:
+        return
+    try:
+        while True:
+            peer.wait(_ALL_BUT_PENDING, 0, path)
+    except (Timeout, EmulatorError):
+        pass
 
 
 class AfIucvStream:
@@ -113,13 +132,9 @@ class AfIucvStream:
 
     def close(self) -> None:
         """Sever the path."""
-        if self._closed:
-            return
-        self._closed = self._ended = True
-        try:
-            self._peer.sever(self.path)
-        except (IucvError, EmulatorError):
-            pass  # The partner, or the emulator, has gone already.
+        if not self._closed:
+            self._closed = self._ended = True
+            _release(self._peer, self.path)
 
     def __enter__(self) -> AfIucvStream:
         return self
@@ -193,14 +208,16 @@ class AfIucvListener:
 
     def _answer(self, event: IucvEvent) -> AfIucvStream | None:
         wanted, partner = event.ipuser[:8], event.ipuser[8:]
+        if wanted != name_bytes(self.name):
+            _release(self._peer, event.path, event.ipuser)
+            return None
+        flags = Flag.RMDATA & Flag(event.flags)
         try:
-            if wanted != name_bytes(self.name):
-                self._peer.sever(event.path, event.ipuser)
-                return None
-            self._peer.accept(event.path, partner + wanted, MSGLIM, Flag.RMDATA & Flag(event.flags))
+            self._peer.accept(event.path, partner + wanted, MSGLIM, flags)
         except IucvError:
-            return None  # It has gone again.
-        return AfIucvStream(self._peer, event.path, event.flags, event.vmid, name_text(partner))
+            _release(self._peer, event.path)  # The partner has gone again.
+            return None
+        return AfIucvStream(self._peer, event.path, flags, event.vmid, name_text(partner))
 
 
 def connect(
@@ -215,13 +232,10 @@ def connect(
     try:
         event = peer.wait((EventType.COMPLETE, EventType.SEVERED), timeout, asked.path)
     except Timeout as error:
-        peer.sever(asked.path)
+        _release(peer, asked.path)
         raise Timeout(f"{where} did not accept a connection within {timeout:g} s") from error
     if event.type is EventType.SEVERED:
-        try:
-            peer.sever(asked.path)
-        except IucvError:
-            pass  # The id is free already.
+        _release(peer, asked.path)
         raise AfIucvRefused(f"{where} refused the connection")
     return AfIucvStream(peer, asked.path, event.flags, user, name)
 

@@ -34,7 +34,7 @@ def result(function: str, path: int = 0, cc: int = 0, code: int = 0, flags: int 
 class Two:
     """A user ID with the methods of Peer that streams use; *other* is its partner.
 
-    A path has the same id on both sides.
+    A path has the same id on both sides: the lowest that is free.
     """
 
     ids = itertools.count(1)
@@ -56,7 +56,7 @@ class Two:
         if user != self.other.name:
             raise self._fail("connect", 0, 0x0B)
         assert msglim == 255
-        path = next(self.ids)
+        path = next(n for n in itertools.count() if n not in self.paths | self.other.paths)
         self.paths.add(path)
         self.other.paths.add(path)
         fields = {"vmid": self.name, "ipuser": ipuser, "flags": flags}
@@ -64,6 +64,8 @@ class Two:
         return result("connect", path)
 
     def accept(self, path: int, ipuser: bytes, msglim: int, flags: int) -> Result:
+        if path not in self.other.paths:
+            raise self._fail("accept", path, 0x14)
         granted = flags if self.allow_iprm else 0
         self.other.events.append(event(EventType.COMPLETE, path, ipuser=ipuser, flags=granted))
         return result("accept", path)
@@ -260,6 +262,28 @@ def test_nothing_to_receive_in_time() -> None:
     _, _, client, _ = streams()
     with pytest.raises(Timeout, match="TWO AAAAAAAA sent nothing for 0 s"):
         client.recv(0)
+
+
+def test_a_new_connection_with_an_old_path_id() -> None:
+    """What the partner sent on the old path does not end the new one."""
+    one, two, client, server = streams()
+    server.send(b"never read")
+    server.send(b"nor this one, which is longer")
+    server.close()
+    client.close()
+    one.connect("TWO", b"\xc1" * 8 + b"\xc2" * 8, 255, Flag.RMDATA)
+    again = AfIucvListener(as_peer(two), "AAAAAAAA").accept(1)
+    assert again.path == client.path
+    assert [e.type for e in one.events] == [EventType.COMPLETE]
+
+
+def test_partner_that_left_before_it_was_accepted() -> None:
+    one, two = joined()
+    path = one.connect("TWO", b"\xc1" * 8 + b"\xc2" * 8, 255, Flag.RMDATA).path
+    one.sever(path)
+    with pytest.raises(Timeout, match="nobody connected"):
+        AfIucvListener(as_peer(two), "AAAAAAAA").accept(0)
+    assert (two.paths, list(two.events)) == (set(), [])
 
 
 class Answering(Two):
