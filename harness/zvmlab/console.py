@@ -71,6 +71,7 @@ class Console:
         self._accident: Accident | None = None
         self._noticed = threading.Event()
         self._stop = threading.Event()
+        self._settled = threading.Event()
         self._rest = ""
         self._thread: threading.Thread | None = None
 
@@ -87,6 +88,15 @@ class Console:
             self._thread.join()
             self._thread = None
 
+    def finish(self, seconds: float) -> None:
+        """The guest is gone: wait until all that it has printed is known.
+
+        Unlike stop(), this waits for nobody whom an accident is being reported to.
+        """
+        self._stop.set()
+        if self._thread is not None:
+            self._settled.wait(seconds)
+
     def _follow(self) -> None:
         log: IO[bytes] | None = None
         try:
@@ -100,6 +110,7 @@ class Console:
                     break
                 self._stop.wait(POLL_SECONDS)
         finally:
+            self._settled.set()
             if log is not None:
                 log.close()
 
@@ -116,6 +127,7 @@ class Console:
         """Let the kernel print the rest, then end every wait."""
         self._stop.wait(SETTLE_SECONDS)
         self._noticed.set()
+        self._settled.set()
         if self.on_accident is not None:
             self.on_accident()
 

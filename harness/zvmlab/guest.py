@@ -230,6 +230,7 @@ class Guest:
         self.agent.power(Power.OFF)
         code = self.emulator.wait(timeout)
         self.stop()
+        self.console.check()
         if code != 0:
             raise EmulatorError(f"the emulator ended with exit code {code} after the power-off")
 
@@ -245,6 +246,8 @@ class Guest:
 
     def check(self) -> None:
         """Raise if the guest has had an accident or the emulator has gone."""
+        if self._emulator is not None and not self._emulator.alive:
+            self.console.finish(_NEWS_SECONDS)
         self.console.check()
         if self._emulator is not None:
             self._emulator.check()

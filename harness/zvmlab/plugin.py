@@ -274,13 +274,18 @@ class _WarmGuests:
 
 
 def _traces_left(guest: Guest) -> tuple[object, ...]:
-    """What a test may have left behind: modules, processes, faults, peers."""
+    """What a test may have left behind: modules, busy workers, user IDs, faults, the monitor."""
     guest.check()
-    modules = sorted(
-        line.split()[0] for line in guest.agent.read_file("/proc/modules").splitlines()
+    lines = guest.agent.read_file("/proc/modules").splitlines()
+    ask = guest.control.execute
+    monitor = ask("query-monitor")
+    return (
+        sorted(line.split()[0] for line in lines),
+        guest.agent.hello().busy,
+        sorted(user["name"] for user in ask("query-users")["users"]),
+        ask("query-faults"),
+        [monitor[part] for part in ("sample", "event", "users")],
     )
-    faults = guest.control.execute("fault-list")
-    return (modules, faults)
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,3 +103,27 @@ def test_last_words_before_the_end_count(tmp_path: Path) -> None:
     console.stop()
     with pytest.raises(GuestPanic):
         console.check()
+
+
+def test_finish_knows_all_that_was_printed(console: Console) -> None:
+    _append(console, "[    1.0] Kernel panic - not syncing: at once\n[    1.1] the rest\n")
+    started = time.monotonic()
+    console.finish(5)
+    assert time.monotonic() - started < 1
+    assert console.accident is not None
+    assert console.tail().endswith("the rest")
+
+
+def test_finish_waits_for_nobody_who_is_being_told(console: Console) -> None:
+    told, let_go = threading.Event(), threading.Event()
+
+    def listener() -> None:
+        told.set()
+        let_go.wait(10)
+
+    console.on_accident = listener
+    _append(console, "[    1.0] BUG: one\n")
+    assert told.wait(5)
+    console.finish(5)
+    assert console.accident is not None and not let_go.is_set()
+    let_go.set()
