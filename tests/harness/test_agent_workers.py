@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""The agent's workers: time limits, interrupts, queues, reading at full speed."""
+
+from __future__ import annotations
+
+import errno
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import host_agent
+import pytest
+
+from zvmlab.agent import Agent
+from zvmlab.agent_calls import Out
+from zvmlab.agent_wire import AgentError, Call, Status
+from zvmlab.errors import Timeout, UsageError
+
+
+@pytest.fixture(scope="module", params=["native", "asan"])
+def binary(request: pytest.FixtureRequest) -> Path:
+    """The agent compiled for this machine."""
+    return host_agent.build(request.param)
+
+
+@pytest.fixture
+def agent(binary: Path) -> Iterator[Agent]:
+    """An agent that has answered HELLO."""
+    with host_agent.running(binary) as (stream, _):
+        yield Agent(stream)
+
+
+def pipe(agent: Agent) -> tuple[int, int]:
+    result = agent.call(Call.PIPE2, Out(8, whole=True), 0)
+    assert result.ret == 0
+    reader, writer = agent.unpack("ii", result.data)
+    return reader, writer
+
+
+def test_time_limit_interrupts_a_sleeping_read(agent: Agent) -> None:
+    reader, _ = pipe(agent)
+    batch = agent.batch()
+    batch.read(reader, 1)
+    batch.open("/dev/null")
+    began = time.monotonic()
+    result = batch.run(timeout=0.2, allow_timeout=True)
+    assert 0.2 <= time.monotonic() - began < 3
+    assert (result.timed_out, [r.errno for r in result]) == (True, [errno.EINTR])
+    with pytest.raises(Timeout, match=r"not done within 0.1 s in read"):
+        batch.run(timeout=0.1)
+    agent.timeout = 0.1
+    with pytest.raises(Timeout, match=r"read in the guest did not return within 0.1 s"):
+        agent.read(reader, 1)
+    assert agent.call(Call.GETPID).ret == agent.info.pid
+
+
+def test_workers_sleep_while_others_are_served(agent: Agent) -> None:
+    reader, writer = pipe(agent)
+    batch = agent.worker("sleeper").batch()
+    batch.read(reader, 10)
+    pending = batch.start()
+    assert agent.call(Call.GETPID).ret == agent.info.pid
+    assert not pending.done()
+    assert agent.hello().busy & 0b10
+    agent.write(writer, b"wake")
+    assert pending.result(10)[0].data == b"wake"
+    assert agent.worker("sleeper").lane == 1
+
+
+def test_interrupt_and_restart(agent: Agent) -> None:
+    reader, writer = pipe(agent)
+    worker = agent.worker("sleeper")
+    assert worker.interrupt() is False
+    batch = worker.batch()
+    batch.read(reader, 10)
+    first = batch.start()
+    _wait_asleep(agent)
+    assert worker.interrupt(restart=True) is True
+    assert not first.done()
+    assert worker.interrupt() is True
+    assert first.result(10)[0].errno == errno.EINTR
+    second = batch.start()
+    _wait_asleep(agent)
+    assert worker.interrupt(restart=True) is True
+    agent.write(writer, b"more")
+    assert second.result(10)[0].data == b"more"
+
+
+def _wait_asleep(agent: Agent) -> None:
+    """Until a thread of the agent sleeps in a pipe."""
+    limit = time.monotonic() + 10
+    while time.monotonic() < limit:
+        for task in Path(f"/proc/{agent.info.pid}/task").iterdir():
+            # Number 0 is read on x86, 63 elsewhere.
+            if (task / "syscall").read_text().split()[0] in ("0", "63"):
+                return
+        time.sleep(0.01)
+    raise AssertionError("no thread sleeps in read")
+
+
+def test_no_more_than_fifteen_workers(agent: Agent) -> None:
+    for number in range(15):
+        assert agent.worker(str(number)).call(Call.GETPID).ret == agent.info.pid
+    with pytest.raises(UsageError, match="15 workers"):
+        agent.worker("one too many")
+
+
+def test_full_queue_is_refused(agent: Agent) -> None:
+    reader, writer = pipe(agent)
+    batch = agent.worker("sleeper").batch()
+    batch.read(reader, 1)
+    pending = [batch.start() for _ in range(70)]
+    refused = 0
+    agent.call(Call.GETPID)
+    agent.write(writer, bytes(70))
+    for one in pending:
+        try:
+            assert one.result(10)[0].ret == 1
+        except AgentError as error:
+            assert error.status == Status.BUSY
+            refused += 1
+    # One is being executed, 64 wait.
+    assert refused in (5, 6)
+
+
+def test_drain(agent: Agent, tmp_path: Path) -> None:
+    fd = agent.open("/dev/zero").check()
+    result = agent.drain(fd, 65536, max_bytes=10 << 20, crc=True)
+    assert (result.reads, result.bytes, result.sets, result.errno) == (160, 10 << 20, 0, 0)
+    assert (result.crc, result.timed_out) == (zlib.crc32(bytes(10 << 20)), False)
+    assert result.elapsed_ns > 0
+    data = bytes(range(200))
+    (tmp_path / "file").write_bytes(data)
+    fd = agent.open(str(tmp_path / "file")).check()
+    result = agent.drain(fd, 150, sets=1, crc=True)
+    assert (result.reads, result.bytes, result.sets, result.empty) == (3, 200, 1, 0)
+    assert result.crc == zlib.crc32(data)
+    result = agent.drain(fd, 150, reads=5)
+    assert (result.reads, result.bytes, result.sets, result.empty) == (5, 0, 0, 5)
+    assert agent.drain(-1, 10).errno == errno.EBADF
+    reader, _ = pipe(agent)
+    result = agent.drain(reader, 10, timeout=0.2)
+    assert (result.timed_out, result.errno) == (True, errno.EINTR)
