@@ -75,7 +75,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One instance per kernel of every test that needs a guest."""
-    if _KERNEL_FIXTURE in metafunc.fixturenames:
+    names = metafunc.fixturenames
+    if "guest_config" in names and _KERNEL_FIXTURE not in names:
+        # pytest does not see what the fixture needs that an override asks for.
+        names.append(_KERNEL_FIXTURE)
+    if _KERNEL_FIXTURE in names:
         kernels = metafunc.config.getoption("--kernel") or list(DEFAULT_KERNELS)
         metafunc.parametrize(_KERNEL_FIXTURE, kernels, scope="session", ids=_kernel_id)
 

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""The pytest plugin, as a foreign repository uses it, on a fake emulator."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from fake_guest import Fake, fake
+
+__all__ = ["fake"]  # a fixture: importing it is using it
+HARNESS = Path(__file__).resolve().parents[2] / "harness"
+COMPILER = "s390x-linux-gnu-gcc"
+pytestmark = pytest.mark.skipif(not shutil.which(COMPILER), reason=f"{COMPILER} is missing")
+
+PAUSED = """
+def test_paused(paused_guest, zvmlab_dir):
+    assert paused_guest.stage.name == "PAUSED"
+    assert paused_guest.cp("QUERY TIME").response == "OK QUERY TIME\\n"
+    assert paused_guest.logs == zvmlab_dir
+    assert {CONDITION}
+"""
+
+
+@pytest.fixture
+def inner(fake: Fake, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Fake:
+    """Other plugins and this run's options stay out of the inner run."""
+    monkeypatch.setenv("PYTHONPATH", str(HARNESS))
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+    return fake
+
+
+def _run(fake: Fake, pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
+    kernel = ("--kernel", str(fake.folder / "kernel"))
+    base = ("--basetemp", str(fake.folder / "inner"))
+    return pytester.runpytest_subprocess("-p", "zvmlab.plugin", *base, *kernel, *options)
+
+
+def _folders(fake: Fake) -> list[str]:
+    return sorted(
+        path.name
+        for path in (fake.folder / "inner").rglob("*")
+        if path.is_dir() and not path.is_symlink() and (path / "emulator.log").exists()
+    )
+
+
+def test_a_passed_test_leaves_no_folder(inner: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(PAUSED.replace("{CONDITION}", "True"))
+    _run(inner, pytester).assert_outcomes(passed=1)
+    assert _folders(inner) == []
+
+
+def test_a_kept_folder(inner: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(PAUSED.replace("{CONDITION}", "True"))
+    _run(inner, pytester, "--zvmlab-keep").assert_outcomes(passed=1)
+    assert _folders(inner) == ["test_paused_kernel_0"]
+
+
+def test_a_failed_test_says_where_its_logs_are(inner: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(PAUSED.replace("{CONDITION}", "False"))
+    result = _run(inner, pytester)
+    result.assert_outcomes(failed=1)
+    (logs,) = re.findall(r"^logs of guest g[0-9a-f]{6}: (.*)$", result.stdout.str(), re.MULTILINE)
+    assert (Path(logs) / "emulator.log").exists()
+    assert _folders(inner) == [Path(logs).name]
+
+
+def test_a_panic_ends_a_test_with_the_consoles_tail(inner: Fake, pytester: pytest.Pytester) -> None:
+    inner.mode("panic")
+    pytester.makepyfile("def test_boots(guest): assert False, 'never reached'")
+    result = _run(inner, pytester)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(
+        ["*GuestPanic: the guest's kernel reported a panic*", "*not syncing: fake"]
+    )
+    assert "never reached'" not in result.stdout.str().split("short test summary")[1]
+
+
+def test_marks_make_the_configuration(inner: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import dataclasses
+        import pytest
+
+        @pytest.mark.zvmlab(cpus=2, storage="0.64M")
+        class TestMarked:
+            def test_class(self, guest_config):
+                assert (guest_config.cpus, guest_config.storage) == (2, "0.64M")
+
+            @pytest.mark.zvmlab(cpus=3)
+            def test_nearest_wins(self, guest_config):
+                assert (guest_config.cpus, guest_config.storage) == (3, "0.64M")
+
+        class TestOverride:
+            @pytest.fixture
+            def guest_config(self, guest_config):
+                return dataclasses.replace(guest_config, cpus=5)
+
+            def test_override(self, made_guest):
+                assert made_guest.config.cpus == 5
+
+        @pytest.mark.zvmlab(cpu=2)
+        def test_misspelt(guest_config):
+            pass
+        """
+    )
+    result = _run(inner, pytester)
+    result.assert_outcomes(passed=3, errors=1)
+    result.stdout.fnmatch_lines(["*UsageError: zvmlab marker: GuestConfig has no field cpu"])
+
+
+def test_every_kernel_and_a_time_limit(inner: Fake, pytester: pytest.Pytester) -> None:
+    shutil.copy(inner.folder / "kernel", inner.folder / "other")
+    pytester.makepyfile(
+        """
+        def test_limited(zvmlab_kernel, request):
+            assert request.node.get_closest_marker("timeout").args == (120,)
+
+        def test_not_ours(request):
+            assert request.node.get_closest_marker("timeout") is None
+        """
+    )
+    result = _run(inner, pytester, "--kernel", str(inner.folder / "other"), "-v")
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(["*test_limited?kernel?*", "*test_limited?other?*"])
+
+
+def test_what_is_missing_is_one_sentence(inner: Fake, pytester: pytest.Pytester) -> None:
+    inner.monkeypatch.setenv("ZVMLAB_QEMU", "/nosuch/qemu")
+    pytester.makepyfile("def test_it(made_guest): pass\ndef test_host_only(): pass")
+    result = _run(inner, pytester)
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*ZVMLAB_QEMU names /nosuch/qemu, which is no program"])
+    assert "Traceback" not in result.stdout.str()
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (("--driver", "/nosuch.ko"), "*--driver /nosuch.ko: there is no such file*"),
+        (("--backend", "hercules"), "*--backend: invalid choice: 'hercules'*"),
+    ],
+)
+def test_wrong_options(
+    inner: Fake, pytester: pytest.Pytester, options: tuple[str, ...], text: str
+) -> None:
+    pytester.makepyfile("def test_it(): pass")
+    result = _run(inner, pytester, *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([text])
+
+
+def test_workers_share_nothing(inner: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("number", range(6))
+        def test_parallel(paused_guest, number):
+            assert paused_guest.cp(f"Q {number}").response == f"OK Q {number}\\n"
+        """
+    )
+    _run(inner, pytester, "-n", "3", "--dist", "loadgroup").assert_outcomes(passed=6)
+
+
+def test_tests_of_a_warm_guest_stay_together(inner: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(
+        """
+        import pytest
+
+        @pytest.hookimpl(trylast=True)
+        def pytest_collection_modifyitems(items):
+            for item in items:
+                print(item.name, [mark.args for mark in item.iter_markers("xdist_group")])
+        """
+    )
+    pytester.makepyfile("def test_a(warm_guest): pass\ndef test_b(guest): pass")
+    result = _run(inner, pytester, "--collect-only", "-s")
+    result.stdout.fnmatch_lines(["test_a?kernel? ?('warm-kernel',)?", "test_b?kernel? ??"])
