@@ -22,7 +22,7 @@
 #define MSG_CLASS_SMSG 4u
 /* A text comes from one command line. */
 #define MSG_MAX_TEXT CPCMD_MAX_COMMAND
-#define MSG_BUFFERS IUCV_MAX_MSGLIM
+#define MSG_BUFFERS 255u
 /* IPUSER byte 0 when *MSG severs a path of its own accord. */
 #define MSG_SEVERED 0
 

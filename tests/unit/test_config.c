@@ -32,7 +32,7 @@ static int set(const char *key, const char *value)
 
 START_TEST(defaults)
 {
-	static const char *const iucv[] = { "ALLOW", "ANY", "*MONITOR" };
+	static const char *const iucv[] = { "ALLOW", "ANY", "*MONITOR", "*MSG" };
 
 	ck_assert_str_eq(config.userid, "LINUX001");
 	ck_assert_str_eq(config.classes, "EG");
@@ -44,8 +44,8 @@ START_TEST(defaults)
 	ck_assert_uint_eq(config.extents, 1);
 	ck_assert_uint_eq(config.extent[0].start, 0);
 	ck_assert_uint_eq(config.extent[0].size, 128u << 20);
-	ck_assert_uint_eq(config.iucv_statements, 3);
-	for (int i = 0; i < 3; i++)
+	ck_assert_uint_eq(config.iucv_statements, 4);
+	for (int i = 0; i < 4; i++)
 		ck_assert_str_eq(config.iucv[i].name, iucv[i]);
 	ck_assert_uint_eq(config.iucv[2].msglimit, 255);
 	ck_assert_uint_eq(config.namesaves, 1);

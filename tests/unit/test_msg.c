@@ -267,7 +267,7 @@ START_TEST(not_authorised)
 	uint8_t *parm;
 
 	fx_teardown();
-	fx_setup();
+	fx_setup_with((const char *const[]){ "directory", "IUCV ANY", NULL });
 	fx_declare(0);
 	parm = fx_at(PARM, IUCV_PARM_SIZE);
 	memset(parm, 0, IUCV_PARM_SIZE);

@@ -75,7 +75,7 @@ struct cp_config {
 /**
  * Fill in the defaults: user LINUX001, classes EG, z/VM 7.3.0, one CPU, one
  * extent of 128 MiB, MONDCSS at 144-152 MiB SC RSTD with its NAMESAVE,
- * IUCV ALLOW, IUCV ANY and IUCV *MONITOR MSGLIMIT 255.
+ * IUCV ALLOW, IUCV ANY, IUCV *MSG and IUCV *MONITOR MSGLIMIT 255.
  */
 void cp_config_init(struct cp_config *config);
 

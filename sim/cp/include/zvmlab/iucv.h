@@ -122,7 +122,8 @@ enum {
 
 #define IUCV_PARM_SIZE 40u
 #define IUCV_EVENT_SIZE 40u
-#define IUCV_MAX_MSGLIM 255u
+/** Most messages outstanding on a path: what the field holds (choices.md). */
+#define IUCV_MAX_MSGLIM 65535u
 #define IUCV_DEFAULT_MSGLIM 10u
 
 /** A data area of SEND, RECEIVE or REPLY. */
