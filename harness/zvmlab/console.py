@@ -146,9 +146,7 @@ class Console:
         found = self.accident
         if found is not None:
             raise GuestPanic(
-                f"the guest's kernel reported a {found.kind} ({found.line});"
-                f" the console is in {self.path}",
-                self.tail(),
+                f"the guest's kernel reported a {found.kind} ({found.line})", self.tail()
             )
 
     def text(self) -> str:

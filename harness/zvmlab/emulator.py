@@ -26,10 +26,14 @@ _LOG_TAIL = 4096
 
 
 class Emulator:
-    """Runs a command line; standard output and error go to the log."""
+    """Runs a command line; standard output and error go to the log.
 
-    def __init__(self, argv: Sequence[str], log: Path) -> None:
+    *kept*: the log outlives the process, so that messages may name it.
+    """
+
+    def __init__(self, argv: Sequence[str], log: Path, kept: bool = True) -> None:
         self.log = log
+        self._kept = kept
         self._expected = False
         self._stopped = False
         try:
@@ -76,9 +80,8 @@ class Emulator:
         else:
             how = f"ended with exit code {code}"
         said = self._last_words()
-        raise EmulatorError(
-            f"the emulator {how}{': ' + said if said else ''}; its log is {self.log}"
-        )
+        place = f"; its log is {self.log}" if self._kept else ""
+        raise EmulatorError(f"the emulator {how}{': ' + said if said else ''}{place}")
 
     def _last_words(self) -> str:
         try:

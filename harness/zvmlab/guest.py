@@ -99,6 +99,7 @@ class Guest:
     ) -> None:
         self.config = config or GuestConfig()
         self._products = products
+        self._kept = logs is not None
         self._run_dir = RunDir.create(self.config.name)
         self._undo = contextlib.ExitStack()
         self._undo.callback(self._run_dir.remove)
@@ -180,7 +181,7 @@ class Guest:
         self._undo.callback(self.console.stop)
         self.console.on_accident = self._end_waits
         self.console.start()
-        self._emulator = Emulator(argv, self.logs / "emulator.log")
+        self._emulator = Emulator(argv, self.logs / "emulator.log", self._kept)
         self._undo.callback(self._emulator.stop)
         self._qmp = Qmp(self.channels.qmp, START_SECONDS, self.check, self._news)
         self._undo.callback(self._qmp.close)
@@ -210,10 +211,8 @@ class Guest:
         try:
             self._agent = Agent(_WatchedStream(listener.accept(seconds), self._news))
         except Timeout as error:
-            late = Timeout(
-                f"the guest's agent did not answer within {seconds:g} s;"
-                f" the console is in {self.channels.console_log}"
-            )
+            place = f"; the console is in {self.channels.console_log}" if self._kept else ""
+            late = Timeout(f"the guest's agent did not answer within {seconds:g} s{place}")
             late.add_note(self.console.tail())
             raise late from error
         self.stage = Stage.READY

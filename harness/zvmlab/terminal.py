@@ -15,6 +15,7 @@ import re
 import select
 import socket
 import termios
+import time
 import tty
 from collections.abc import Callable, Iterator
 
@@ -198,9 +199,7 @@ class Session:
         self._ended = False
         self._announced = ""
         self._line = b""
-        self._typing = Typing(
-            self._console.sendall, self._run, self._show, lambda: self._show(self._line)
-        )
+        self._typing = Typing(self._send, self._run, self._show, lambda: self._show(self._line))
 
     def _show(self, data: bytes) -> None:
         while data:
@@ -220,20 +219,44 @@ class Session:
             self._show(self._cp(command).replace("\n", "\r\n").encode("latin-1", "replace"))
 
     def run(self, ended: Callable[[], bool]) -> None:
-        """Until *ended* says so (asked several times a second), or LOGOFF, or end of file."""
-        sources = [self._stdin, self._console]
+        """Until *ended* says so (asked several times a second), or LOGOFF.
+
+        A terminal is listened to from the beginning; what is piped in waits for
+        the announcement, because a shell that starts discards what was typed
+        before.  The end of it ends the guest's shell.
+        """
+        listening = os.isatty(self._stdin)
+        finished = 0.0
         while not self._ended and not ended():
+            listening = listening or bool(self._announced)
+            sources: list[int | socket.socket] = [self._console]
+            if listening and not finished:
+                sources.append(self._stdin)
             ready = select.select(sources, [], [], 0.1)[0]
-            if self._console in ready:
-                data = self._console.recv(65536)
-                if not data:
-                    return
-                self._show(data)
-                self._line = (self._line + data).rpartition(b"\n")[2][-LINE_MAX:]
-            if self._stdin in ready:
-                data = os.read(self._stdin, 4096)
-                if data:
-                    self._typing.feed(data)
-                else:
-                    self._console.sendall(_END_OF_FILE)
-                    sources.remove(self._stdin)
+            if self._console in ready and not self._from_guest():
+                return
+            if self._stdin in ready and not self._from_user():
+                finished = time.monotonic()
+            if finished and time.monotonic() >= finished:
+                # Said again: a program that reads the console may take it for its own.
+                self._send(_END_OF_FILE)
+                finished = time.monotonic() + 1.0
+
+    def _send(self, data: bytes) -> None:
+        # If the guest has gone, the next recv() says so.
+        with contextlib.suppress(ConnectionError):
+            self._console.sendall(data)
+
+    def _from_guest(self) -> bool:
+        try:
+            data = self._console.recv(65536)
+        except ConnectionError:
+            data = b""
+        self._show(data)
+        self._line = (self._line + data).rpartition(b"\n")[2][-LINE_MAX:]
+        return bool(data)
+
+    def _from_user(self) -> bool:
+        data = os.read(self._stdin, 4096)
+        self._typing.feed(data)
+        return bool(data)

@@ -90,6 +90,7 @@ def test_session_joins_all_four_ends() -> None:
     keys_out, keys_in = os.pipe()
     screen_out, screen_in = os.pipe()
     session = Session(console, lambda text: f"answer to {text}\n", keys_out, screen_in)
+    session.announce("hello")
     runner = threading.Thread(target=session.run, args=(lambda: False,), daemon=True)
     runner.start()
     guest.sendall(b"one\r\n/ # ")
@@ -104,20 +105,26 @@ def test_session_joins_all_four_ends() -> None:
     os.close(screen_in)
     while data := os.read(screen_out, 1000):
         seen += data
-    assert seen == (b"one\r\n/ # #cp q time\r\nanswer to q time\r\n/ # #cp logoff\r\n/ # ")
+    assert seen == (b"\r\nhelloone\r\n/ # #cp q time\r\nanswer to q time\r\n/ # #cp logoff\r\n/ # ")
     for fd in (keys_out, keys_in, screen_out):
         os.close(fd)
     console.close()
     guest.close()
 
 
-def test_end_of_input_is_end_of_file_for_the_guest() -> None:
+def test_what_is_piped_in_waits_for_the_announcement_and_ends_the_shell() -> None:
     console, guest = socket.socketpair()
     null = os.open(os.devnull, os.O_RDWR)
     session = Session(console, lambda text: text, null, null)
     runner = threading.Thread(target=session.run, args=(lambda: False,), daemon=True)
     runner.start()
-    assert guest.recv(100) == b"\x04"
+    guest.settimeout(0.3)
+    with pytest.raises(TimeoutError):
+        guest.recv(100)
+    session.announce("ready")
+    guest.settimeout(5)
+    for _ in range(2):
+        assert guest.recv(1) == b"\x04"
     guest.close()
     runner.join(5)
     assert not runner.is_alive()
