@@ -11,18 +11,21 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from zvmlab.errors import CannotRun, EmulatorError, Timeout
+from zvmlab.errors import CannotRun, EmulatorError, Timeout, UsageError
 from zvmlab.run_dir import cannot_write
 
 TERM_SECONDS = 2.0
 KILL_SECONDS = 5.0
 _LOG_TAIL = 4096
+# How our device begins a message about its options, with which QEMU then ends.
+_REFUSED = re.compile(r"zvmlab-cp: (.*)")
 
 
 class Emulator:
@@ -80,6 +83,9 @@ class Emulator:
         else:
             how = f"ended with exit code {code}"
         said = self._last_words()
+        refused = _REFUSED.search(said)
+        if code == 1 and refused is not None:
+            raise UsageError(f"the CP refuses its configuration: {refused.group(1)}")
         place = f"; its log is {self.log}" if self._kept else ""
         raise EmulatorError(f"the emulator {how}{': ' + said if said else ''}{place}")
 

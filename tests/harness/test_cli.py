@@ -200,7 +200,7 @@ def test_panic_is_255_with_the_consoles_tail(fake: Fake) -> None:
 @pytest.mark.parametrize(("mode", "code", "word"), [
     ("panic", 255, "reported a panic"),
     ("die", 1, "the emulator was killed by SIGKILL"),
-    ("refuse", 1, "exit code 1: fake: zvmlab-cp: no such option"),
+    ("refuse", 2, "the CP refuses its configuration: no such option"),
     ("exit", 1, "powered off unasked"),
 ])  # fmt: skip
 def test_exit_codes(fake: Fake, mode: str, code: int, word: str) -> None:

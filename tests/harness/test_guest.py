@@ -117,7 +117,7 @@ def test_the_ladder(fake: Fake) -> None:
 
 def test_refused_options_are_the_emulators_words(fake: Fake) -> None:
     fake.mode("refuse")
-    with pytest.raises(EmulatorError, match="exit code 1: fake: zvmlab-cp: no such option; its"):
+    with pytest.raises(UsageError, match="the CP refuses its configuration: no such option$"):
         with _guest(fake) as guest:
             guest.start()
 
