@@ -198,7 +198,7 @@ class Control:
         answer = self.execute("cp-command", command=command, **issuer)
         return CpResponse(answer["response"], answer["rc"])
 
-    def wait_event(self, name: str, timeout: float | None = None, **match: Any) -> Event:
+    def wait_event(self, name: str, /, timeout: float | None = None, **match: Any) -> Event:
         """Take the oldest event of that name whose data has all the values in `match`.
 
         A value may be a tuple, list or set of those that will do.

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* MONITOR SAMPLE and MONITOR EVENT. */
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "command_private.h"
@@ -286,25 +288,13 @@ static int stop(struct cpcmd_args *args, bool event)
 	return 0;
 }
 
-int cpcmd_monitor(struct cpcmd_args *args)
+/* Options that change what is collected, or how. */
+static int settings(struct cpcmd_args *args, bool event)
 {
-	bool event;
-
-	if (!cpcmd_next(args))
-		return cpcmd_missing(args, MODULE);
-	event = strcmp(args->word, "EVENT") == 0;
-	if (!event && strcmp(args->word, "SAMPLE") != 0)
-		return cpcmd_invalid(args, MODULE);
-	if (!cpcmd_next(args))
-		return cpcmd_missing(args, MODULE);
 	if (cpcmd_abbreviates(args->word, "ENABLE", 3))
 		return enable(args, event, true);
 	if (cpcmd_abbreviates(args->word, "DISABLE", 3))
 		return enable(args, event, false);
-	if (strcmp(args->word, "START") == 0)
-		return start(args, event);
-	if (strcmp(args->word, "STOP") == 0)
-		return stop(args, event);
 	if (cpcmd_abbreviates(args->word, "CONFIG", 4))
 		return config(args, event);
 	if (event && (strcmp(args->word, "BLOCK") == 0 || strcmp(args->word, "PARTITION") == 0))
@@ -314,4 +304,42 @@ int cpcmd_monitor(struct cpcmd_args *args)
 	if (!event && strcmp(args->word, "RATE") == 0)
 		return rate(args);
 	return cpcmd_invalid(args, MODULE);
+}
+
+/* The command as records (1,2) and (1,10) quote it: in upper case, from its name on. */
+static void quote(char text[CPCMD_MAX_COMMAND + 1], const char *operands)
+{
+	size_t len;
+
+	while (*operands == ' ')
+		operands++;
+	snprintf(text, CPCMD_MAX_COMMAND + 1, "MONITOR %s", operands);
+	len = strlen(text);
+	cpcmd_printable(text, len);
+	for (size_t i = 0; i < len; i++)
+		text[i] = (char)toupper((unsigned char)text[i]);
+}
+
+int cpcmd_monitor(struct cpcmd_args *args)
+{
+	char text[CPCMD_MAX_COMMAND + 1];
+	bool event;
+	int rc;
+
+	quote(text, args->next);
+	if (!cpcmd_next(args))
+		return cpcmd_missing(args, MODULE);
+	event = strcmp(args->word, "EVENT") == 0;
+	if (!event && strcmp(args->word, "SAMPLE") != 0)
+		return cpcmd_invalid(args, MODULE);
+	if (!cpcmd_next(args))
+		return cpcmd_missing(args, MODULE);
+	if (strcmp(args->word, "START") == 0)
+		return start(args, event);
+	if (strcmp(args->word, "STOP") == 0)
+		return stop(args, event);
+	rc = settings(args, event);
+	if (rc == 0)
+		monitor_settings_changed(args->cp, event, text);
+	return rc;
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Entry and program-check handler of the bare-metal tests.
+ *
+ * Offsets in the prefix area are those of the z/Architecture Principles of
+ * Operation: program old PSW X'150', program new PSW X'1D0', program
+ * interruption code X'8E'.
+ */
+	.globl	_start
+	.text
+_start:
+	larl	%r15, stack_end - 160
+	larl	%r1, program_new_psw
+	mvc	0x1d0(16), 0(%r1)
+	brasl	%r14, test_main
+	lghi	%r1, 0
+	lghi	%r2, 0
+	sigp	%r1, %r2, 5		/* stop: the machine powers off */
+	j	.
+
+/* Note the code and go on after the instruction: the tests look at the code. */
+program_check:
+	stg	%r1, 0x200
+	stg	%r2, 0x208
+	larl	%r1, program_code
+	llgh	%r2, 0x8e
+	st	%r2, 0(%r1)
+	lg	%r2, 0x208
+	lg	%r1, 0x200
+	lpswe	0x150
+
+	.align	8
+program_new_psw:
+	.quad	0x0000000180000000, program_check
+
+	.section .bss
+	.align	8
+	.globl	program_code
+program_code:
+	.space	8
+	.space	8192
+stack_end:
+
+	.section .note.GNU-stack,"",@progbits

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""AF_IUCV between the guest and a peer, both ways, through the kernel's own af_iucv."""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+
+import pytest
+
+from tests.e2e.conftest import Build
+from zvmlab.afiucv import AfIucvListener, connect
+from zvmlab.guest import Guest
+from zvmlab.peer import Peer
+
+READY = "/tmp/iucvcat.ready"
+SIZES = (0, 1, 7, 8, 100, 4095, 4096, 4097, 32760, 65536, 1 << 20)
+
+
+def pattern(size: int, seed: int) -> bytes:
+    """Bytes that differ at every place and for every seed."""
+    block = hashlib.sha256(f"{seed}".encode()).digest()
+    return (block * (size // len(block) + 1))[:size]
+
+
+@pytest.fixture
+def iucvcat(warm_guest: Guest, program: Build) -> str:
+    """Path of the AF_IUCV test program in the warm guest."""
+    agent = warm_guest.agent
+    agent.write_file("/tmp/iucvcat", program("iucvcat").read_bytes(), 0o755)
+    agent.unlink(READY)
+    agent.mknod(READY, stat.S_IFIFO | 0o600).check()
+    return "/tmp/iucvcat"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_guest_connects_and_gets_back_what_it_sent(
+    warm_guest: Guest, iucvcat: str, size: int
+) -> None:
+    data = pattern(size, 1)
+    with Peer(warm_guest.control, "PARTNER") as peer:
+        listener = AfIucvListener(peer, "ECHO")
+        process = warm_guest.agent.worker("iucv").spawn(
+            [iucvcat, "connect", "PARTNER", "ECHO"], stdin=data
+        )
+        with listener.accept(10) as stream:
+            received = b""
+            while part := stream.recv(10):
+                received += part
+            assert received == data
+            stream.send(data)
+            stream.shut_down()
+            done = process.wait(20).check()
+    assert done.stdout == data
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_peer_connects_to_the_guest(warm_guest: Guest, iucvcat: str, size: int) -> None:
+    data = pattern(size, 2)
+    process = warm_guest.agent.worker("iucv").spawn([iucvcat, "listen", "SERVER"], stdin=data)
+    with Peer(warm_guest.control, "PARTNER") as peer:
+        wait_listening(warm_guest, "SERVER")
+        with connect(peer, "LINUX001", "SERVER", timeout=10) as stream:
+            stream.send(data)
+            stream.shut_down()
+            received = b""
+            while part := stream.recv(10):
+                received += part
+            assert received == data
+            assert process.wait(20).check().stdout == data
+
+
+def wait_listening(guest: Guest, name: str) -> None:
+    """Until the guest's program listens: it says so in a FIFO."""
+    fd = guest.agent.open(READY).check()
+    try:
+        ready = guest.agent.read(fd, 16)
+        assert ready.data == f"{name}\n".encode()
+    finally:
+        guest.agent.close(fd)
+
+
+def test_ten_thousand_messages_in_order(warm_guest: Guest, iucvcat: str) -> None:
+    count = 10_000
+    with Peer(warm_guest.control, "PARTNER") as peer:
+        listener = AfIucvListener(peer, "COUNT")
+        process = warm_guest.agent.worker("iucv").spawn(
+            [iucvcat, "count", "PARTNER", "COUNT", str(count)]
+        )
+        with listener.accept(10) as stream:
+            received = b""
+            while part := stream.recv(20):
+                received += part
+        process.wait(20).check()
+    numbers = [int.from_bytes(received[i : i + 4], "big") for i in range(0, len(received), 4)]
+    assert numbers == list(range(count))

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Reboot, panic and hang: CP is left clean, accidents are told apart at once."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from zvmlab.agent_wire import Request
+from zvmlab.errors import GuestPanic, Timeout
+from zvmlab.guest import Guest, Stage
+from zvmlab.monitor import Capture, DataSets, Element, compare, deliver
+from zvmlab.records import Record
+
+
+def read_one(guest: Guest, folder: Path) -> None:
+    """Load monreader and read one set."""
+    guest.agent.insmod("monreader").check()
+    with Capture(guest.control, folder) as capture, DataSets(guest.agent) as reader:
+        deliver(guest.control, "sample", Element.of([Record(0, 1, 1, b"\1" * 64)]))
+        compare(reader.read(), capture.next())
+
+
+def test_reboot_leaves_cp_clean(guest: Guest, zvmlab_dir: Path) -> None:
+    read_one(guest, zvmlab_dir / "before")
+    reader = DataSets(guest.agent)  # left open: its path must not survive the reboot
+    assert reader.fd >= 0
+    assert [u["name"] for u in guest.control.execute("query-monitor")["users"]] == ["LINUX001"]
+    guest.reboot()
+    assert guest.control.execute("query-monitor")["users"] == []
+    segment = guest.control.execute("query-segments")["segments"][0]
+    assert (segment["loaded"], segment["users"]) == (False, 0)
+    read_one(guest, zvmlab_dir / "after")
+
+
+def test_panic_is_reported_within_two_seconds(guest: Guest) -> None:
+    started = time.monotonic()
+    with pytest.raises(GuestPanic) as caught:
+        guest.agent.write_file("/proc/sysrq-trigger", b"c")
+        guest.agent.run(["/bin/true"], timeout=30)
+    assert time.monotonic() - started < 2.0
+    assert "sysrq" in caught.value.tail.lower()
+    assert caught.value.exit_code == 255
+
+
+def test_hang_is_a_timeout(guest: Guest) -> None:
+    guest.qmp.execute("stop")
+    with pytest.raises(Timeout, match="HELLO"):
+        guest.agent.ask(Request.HELLO, b"", "HELLO", seconds=1.0)
+    guest.check()  # neither a panic nor the end of the emulator
+    guest.qmp.execute("cont")
+
+
+def test_power_off_ends_the_emulator(guest: Guest) -> None:
+    guest.shut_down()
+    assert guest.stage is Stage.OFF
+    assert not guest.emulator.alive
