@@ -3,6 +3,9 @@
  * How many message round trips a second the core makes: a service sends eight
  * bytes in the parameter list, the guest takes the interruption and replies by
  * B2F0 in the same form, the service is told.  One JSON line per measurement.
+ *
+ * Allocations are counted in place of the C library's functions, for the core
+ * must not make any; the sanitizers replace the same functions.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,6 +23,34 @@
 #define BUFFER 0x2400u
 #define BATCH 65536u
 #define SERVICE "*BENCH"
+
+#ifndef __SANITIZE_ADDRESS__
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *old, size_t size);
+
+static uint64_t allocations;
+
+void *malloc(size_t size)
+{
+	allocations++;
+	return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+	allocations++;
+	return __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+	allocations++;
+	return __libc_realloc(old, size);
+}
+#else
+static const uint64_t allocations;
+#endif
 
 struct bench {
 	struct cp *cp;
@@ -157,6 +188,7 @@ static double now(void)
 
 static void measure(struct bench *b, uint32_t paths, bool rotate, double seconds)
 {
+	const uint64_t before = allocations;
 	double start = now(), elapsed;
 	uint64_t trips = 0;
 	uint32_t index = 0;
@@ -171,11 +203,15 @@ static void measure(struct bench *b, uint32_t paths, bool rotate, double seconds
 		trips += BATCH;
 		elapsed = now() - start;
 	} while (elapsed < seconds);
+	if (allocations != before)
+		fail("the core allocated memory for a message");
 	if (b->replies != trips)
 		fail("replies are missing");
 	printf("{\"name\":\"iucv-round-trip\",\"paths\":%" PRIu32
-	       ",\"rotate\":%s,\"per_second\":%.0f}\n",
-	       paths, rotate ? "true" : "false", (double)trips / elapsed);
+	       ",\"rotate\":%s,\"per_second\":%.0f,\"trips\":%" PRIu64
+	       ",\"allocations\":%" PRIu64 "}\n",
+	       paths, rotate ? "true" : "false", (double)trips / elapsed, trips,
+	       allocations - before);
 }
 
 static void configure(struct cp_config *config)
@@ -210,6 +246,10 @@ static void run(uint32_t paths, double seconds)
 	b.path = calloc(paths, sizeof(*b.path));
 	if (!b.storage || !b.path)
 		fail("not enough memory");
+#ifndef __SANITIZE_ADDRESS__
+	if (allocations < 2)
+		fail("allocations are not counted");
+#endif
 	b.cp = cp_create(&config, &host, err, sizeof(err));
 	if (!b.cp)
 		fail(err);
@@ -229,13 +269,18 @@ static void run(uint32_t paths, double seconds)
 
 int main(int argc, char **argv)
 {
-	double seconds = argc > 1 ? strtod(argv[1], NULL) : 1.0;
+	double seconds = argc > 2 ? strtod(argv[1], NULL) : 0;
 
-	if (argc > 2 || !(seconds > 0)) {
-		fprintf(stderr, "usage: bench_iucv [seconds per measurement]\n");
+	for (int i = 2; i < argc && seconds > 0; i++) {
+		unsigned long paths = strtoul(argv[i], NULL, 10);
+
+		if (paths == 0 || paths > CP_MAX_PATHS)
+			fail("a number of paths is 1 to 65535");
+		run((uint32_t)paths, seconds);
+	}
+	if (!(seconds > 0)) {
+		fprintf(stderr, "usage: bench_iucv SECONDS PATHS...\n");
 		return 2;
 	}
-	run(10, seconds);
-	run(CP_MAX_PATHS, seconds);
 	return EXIT_SUCCESS;
 }

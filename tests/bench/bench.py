@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Figures: the core, the boot, upstream's driver; docs/bench.md explains them.
+
+    make bench
+    PYTHONPATH=harness python3 tests/bench/bench.py --kernel trixie --pairs 9
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import boot
+import core
+import driver
+from figures import Figure, show
+from zvmlab.errors import EXIT_FAILED, EXIT_PASS, ZvmlabError
+from zvmlab.guest_config import GuestConfig
+from zvmlab.products import prepare
+from zvmlab.progress import Progress
+
+MIN_PAIRS = 5
+
+
+def _pairs(text: str) -> int:
+    value = int(text)
+    if value < MIN_PAIRS:
+        raise argparse.ArgumentTypeError(f"at least {MIN_PAIRS} pairs are needed, not {value}")
+    return value
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--build", type=Path, default=Path("build"), metavar="DIR")
+    parser.add_argument("--kernel", default="bookworm", metavar="SUITE|PATH")
+    parser.add_argument(
+        "--pairs", type=_pairs, default=MIN_PAIRS, metavar="N", help=f"{MIN_PAIRS} or more"
+    )
+    parser.add_argument("--strict", action="store_true", help="exit code 1 if a budget is missed")
+    return parser.parse_args()
+
+
+def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Figure]:
+    progress = Progress()
+    small = GuestConfig(kernel=arguments.kernel, trace=False)
+    products = prepare(small, progress)
+    report["kernel"] = products.kernel_version
+    figures: dict[str, list[Figure]] = {}
+    with progress.step(f"core: {arguments.pairs} runs"):
+        figures["core"] = core.measure(arguments.build / "bench_iucv", arguments.pairs)
+    with progress.step(f"boot: {arguments.pairs} pairs"):
+        figures["boot"] = boot.measure(small, products, arguments.pairs)
+    with progress.step(f"driver: {arguments.pairs} pairs"):
+        large = replace(small, segments=(driver.SEGMENT,))
+        figures["driver"] = driver.measure(large, products, arguments.pairs)
+    report["figures"] = {
+        part: {figure.key: figure.json() for figure in found} for part, found in figures.items()
+    }
+    return [figure for found in figures.values() for figure in found]
+
+
+def main() -> int:
+    arguments = _arguments()
+    begun = time.monotonic()
+    report: dict[str, Any] = {
+        "pairs": arguments.pairs,
+        "machine": {"architecture": platform.machine(), "processors": os.cpu_count()},
+    }
+    try:
+        figures = _measure(arguments, report)
+    except ZvmlabError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return error.exit_code
+    report["seconds"] = round(time.monotonic() - begun, 1)
+    file = arguments.build / "bench.json"
+    file.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    show(figures, f"{report['kernel']}, {arguments.pairs} pairs, {report['seconds']} s")
+    print(f"All values are in {file}.")
+    missed = any(not figure.met for figure in figures)
+    return EXIT_FAILED if missed and arguments.strict else EXIT_PASS
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Boot to the first data set, beside Debian's QEMU booting to /init."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from figures import Budget, Figure, Pairs, both
+from zvmlab.emulator import Emulator
+from zvmlab.errors import CannotRun, Timeout
+from zvmlab.guest import Guest
+from zvmlab.guest_config import Channels, GuestConfig, Products, emulator_arguments
+from zvmlab.monitor import DataSets, deliver
+from zvmlab.records import Element, Record
+
+STOCK = Path("/usr/bin/qemu-system-s390x")
+# guest/agent/init.c says so when it has set up the system.
+LINE = b"zvmlab: the agent starts"
+BUDGET = Budget(1.05, at_most=True)
+LIMIT = 60.0
+_POLL_SECONDS = 0.001
+
+
+def _figures() -> Pairs:
+    return Pairs(
+        Figure("set", "boot: zvmlab to first data set", "s"),
+        Figure("init", "boot: zvmlab to /init", "s"),
+        Figure("stock", "boot: Debian's QEMU to /init", "s"),
+        Figure("set-ratio", "boot: first data set ÷ Debian's QEMU to /init", "ratio", BUDGET),
+        Figure("init-ratio", "boot: zvmlab to /init ÷ Debian's QEMU to /init", "ratio"),
+    )
+
+
+def _await_line(console: Path, check: Callable[[], None]) -> None:
+    limit = time.monotonic() + LIMIT
+    while not console.exists() or LINE not in console.read_bytes():
+        check()
+        if time.monotonic() > limit:
+            raise Timeout(f"the guest did not reach /init within {LIMIT:g} s")
+        time.sleep(_POLL_SECONDS)
+
+
+def _zvmlab(config: GuestConfig, products: Products) -> tuple[float, float]:
+    """Seconds to /init and to the end of the first data set, in one boot."""
+    with Guest(config, products=products) as guest:
+        guest.configure()
+        begun = time.monotonic()
+        guest.resume()
+        _await_line(guest.channels.console_log, guest.check)
+        init = time.monotonic() - begun
+        guest.await_agent()
+        guest.agent.insmod("monreader").check()
+        with DataSets(guest.agent) as reader:
+            element = Element.of([Record(4, 3, 1, bytes(52))])
+            fate = deliver(guest.control, "sample", element).fate
+            found = reader.read()
+            seconds = time.monotonic() - begun
+        assert fate == "delivered" and [part.data for part in found.parts()] == [element.data]
+    return init, seconds
+
+
+def stock_arguments(config: GuestConfig, products: Products, console: Path) -> list[str]:
+    """The same machine without what only our build has, running at once."""
+    nowhere = Path(os.devnull)
+    channels = Channels(nowhere, nowhere, console, None, None)
+    _, *words = emulator_arguments(config, products, channels)
+    for option in ("-object", "-qmp"):
+        at = words.index(option)
+        del words[at : at + 2]
+    words.remove("-S")
+    return [str(STOCK), *words]
+
+
+def _stock(config: GuestConfig, products: Products) -> float:
+    with tempfile.TemporaryDirectory(prefix="zvmlab-bench-") as folder:
+        console = Path(folder) / "console.log"
+        argv = stock_arguments(config, products, console)
+        begun = time.monotonic()
+        emulator = Emulator(argv, Path(folder) / "emulator.log", kept=False)
+        try:
+            _await_line(console, emulator.check)
+            return time.monotonic() - begun
+        finally:
+            emulator.stop()
+
+
+def measure(config: GuestConfig, products: Products, pairs: int) -> list[Figure]:
+    """One boot of each kind is thrown away, for the files to be in memory."""
+    if not os.access(STOCK, os.X_OK):
+        raise CannotRun(f"{STOCK} is missing; install the Debian package qemu-system-misc")
+
+    def pair(swapped: bool) -> dict[str, float]:
+        init = 0.0
+
+        def ours() -> float:
+            nonlocal init
+            init, seconds = _zvmlab(config, products)
+            return seconds
+
+        first_set, stock = both(swapped, ours, lambda: _stock(config, products))
+        return {
+            "set": first_set,
+            "init": init,
+            "stock": stock,
+            "set-ratio": first_set / stock,
+            "init-ratio": init / stock,
+        }
+
+    pair(False)
+    return _figures().repeat(pairs, pair)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""Upstream's driver at full speed, beside /dev/zero in the same guest."""
+
+from __future__ import annotations
+
+from zvmlab.agent_results import DrainResult
+from zvmlab.errors import ZvmlabError
+from zvmlab.guest import Guest
+from zvmlab.guest_config import GuestConfig, Products
+from zvmlab.monitor import DataSets
+from zvmlab.records import MCE_SIZE
+
+from figures import Figure, Pairs, both
+
+MIB = 1 << 20
+# Half of it, less its configuration area, holds a few sets of 4 MiB.
+SEGMENT = "MONDCSS 9000-CFFF SC RSTD"
+SMALL, SMALL_SETS, SMALL_READS = 84, 4000, 20000
+LARGE, LARGE_SETS = 4 * MIB, 200
+OUTSTANDING = 16
+# Control element, records, and the 0-byte read that ends the set.
+READS_PER_SET = 3
+USER_DOMAIN = 0x8000 >> 4
+
+
+def _figures() -> Pairs:
+    return Pairs(
+        Figure("sets", f"monreader: {SMALL}-byte sets", "sets/s"),
+        Figure("set-reads", f"monreader: {SMALL}-byte sets, {READS_PER_SET} reads each", "reads/s"),
+        Figure("zero-reads", f"/dev/zero: {SMALL}-byte reads", "reads/s"),
+        Figure("reads-ratio", "monreader ÷ /dev/zero, reads/s", "ratio"),
+        Figure("set-bytes", "monreader: 4 MiB sets, 4 MiB reads", "MB/s"),
+        Figure("zero-bytes", "/dev/zero: 4 MiB reads", "MB/s"),
+        Figure("bytes-ratio", "monreader ÷ /dev/zero, MB/s", "ratio"),
+    )
+
+
+def _rate(amount: float, result: DrainResult) -> float:
+    if result.errno or result.timed_out or result.overflows:
+        raise ZvmlabError(f"reading in the guest was disturbed: {result}")
+    return amount * 1e9 / result.elapsed_ns
+
+
+def _sets(guest: Guest, reader: DataSets, size: int, sets: int, read_size: int) -> float:
+    """Sets a second; *size* is what a reader gets, control element included."""
+    element = {"domains": USER_DOMAIN, "fill": {"length": size - MCE_SIZE, "seed": 1}}
+    guest.control.execute(
+        "monitor-repeat", kind="sample", elements=[element], outstanding=OUTSTANDING, times=sets
+    )
+    result = guest.agent.drain(reader.fd, read_size, sets=sets)
+    rate = _rate(sets, result)
+    if (result.sets, result.reads, result.bytes) != (sets, sets * READS_PER_SET, sets * size):
+        raise ZvmlabError(f"{sets} sets of {size} bytes were to be read, not {result}")
+    return rate
+
+
+def _zeros(guest: Guest, zero: int, size: int, reads: int) -> float:
+    """Reads a second."""
+    return _rate(reads, guest.agent.drain(zero, size, reads=reads))
+
+
+def _pair(guest: Guest, reader: DataSets, zero: int, swapped: bool) -> dict[str, float]:
+    sets, zero_reads = both(
+        swapped,
+        lambda: _sets(guest, reader, SMALL, SMALL_SETS, SMALL),
+        lambda: _zeros(guest, zero, SMALL, SMALL_READS),
+    )
+    large = LARGE + MCE_SIZE
+    large_sets, large_zeros = both(
+        swapped,
+        lambda: _sets(guest, reader, large, LARGE_SETS, LARGE),
+        lambda: _zeros(guest, zero, LARGE, LARGE_SETS),
+    )
+    return {
+        "sets": sets,
+        "set-reads": sets * READS_PER_SET,
+        "zero-reads": zero_reads,
+        "reads-ratio": sets * READS_PER_SET / zero_reads,
+        "set-bytes": large_sets * large / 1e6,
+        "zero-bytes": large_zeros * LARGE / 1e6,
+        "bytes-ratio": large_sets * large / (large_zeros * LARGE),
+    }
+
+
+def measure(config: GuestConfig, products: Products, pairs: int) -> list[Figure]:
+    """One pair is thrown away, for the emulator to have translated the guest's code."""
+    with Guest(config, products=products) as guest:
+        guest.boot()
+        guest.agent.insmod("monreader").check()
+        zero = guest.agent.open("/dev/zero").check()
+        with DataSets(guest.agent) as reader:
+            _pair(guest, reader, zero, False)
+            figures = _figures().repeat(pairs, lambda swapped: _pair(guest, reader, zero, swapped))
+        guest.shut_down()
+    return figures
