@@ -4,7 +4,8 @@
 The process leads a session of its own, so that Ctrl-C reaches only the harness,
 which then ends it in order.  Should the harness die without a chance to do so,
 the kernel kills the emulator: setpriv(1) arms PR_SET_PDEATHSIG before it
-becomes the emulator.
+becomes the emulator.  A harness that died even before is noticed by its process
+id, which is the parent's no more.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from zvmlab.run_dir import cannot_write
 TERM_SECONDS = 2.0
 KILL_SECONDS = 5.0
 _LOG_TAIL = 4096
+_LAUNCH = ("setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
 # How our device begins a message about its options, with which QEMU then ends.
 _REFUSED = re.compile(r"zvmlab-cp: (.*)")
 
@@ -46,7 +48,7 @@ class Emulator:
         with output:
             try:
                 self._process = subprocess.Popen(
-                    ["setpriv", "--pdeathsig", "KILL", "--", *argv],
+                    [*_LAUNCH, str(os.getpid()), *argv],
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,

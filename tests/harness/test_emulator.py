@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.emulator import Emulator
+from zvmlab.emulator import _LAUNCH, Emulator
 from zvmlab.errors import CannotRun, EmulatorError, Timeout
 
 
@@ -58,7 +58,7 @@ def test_kill_is_explained(tmp_path: Path) -> None:
 def test_missing_program_is_explained(tmp_path: Path) -> None:
     emulator = Emulator(["/nonexistent/qemu"], tmp_path / "log")
     emulator.wait(10)
-    with pytest.raises(EmulatorError, match="/nonexistent/qemu: No such file or directory"):
+    with pytest.raises(EmulatorError, match="exit code 127: .*/nonexistent/qemu: not found"):
         emulator.check()
 
 
@@ -110,3 +110,11 @@ def test_a_killed_harness_takes_it_along(tmp_path: Path) -> None:
     harness.wait(10)
     harness.stdout.close()
     assert _gone(pid)
+
+
+def test_an_emulator_whose_harness_is_dead_already_does_not_start(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    for pid, code in ((1, 1), (os.getpid(), 0)):
+        argv = [*_LAUNCH, str(pid), "touch", str(started)]
+        assert subprocess.run(argv, timeout=10, check=False).returncode == code
+        assert started.exists() == (code == 0)
