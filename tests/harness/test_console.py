@@ -46,8 +46,8 @@ def test_classify_only_what_is_asked_for() -> None:
 
 
 def test_unknown_kind_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="'opps' is not an accident.*panic, oops, bug, warning"):
-        Console(tmp_path / "console.log", ["opps"])
+    with pytest.raises(UsageError, match="'nosuch' is not an accident.*panic, oops, bug, warning"):
+        Console(tmp_path / "console.log", ["nosuch"])
 
 
 @pytest.fixture
