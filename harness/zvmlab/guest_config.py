@@ -112,7 +112,8 @@ class GuestConfig:
     def kernel_parameters(self) -> str:
         """The guest's kernel command line."""
         level = 7 if self.interactive else _CONSOLE_LEVEL
-        words = [*_KERNEL_PARAMETERS, f"loglevel={level}"]
+        # Under z/VM the kernel prepares for 64 CPUs; more than there are cannot come here.
+        words = [*_KERNEL_PARAMETERS, f"possible_cpus={self.cpus}", f"loglevel={level}"]
         if self.interactive:
             words.append("zvmlab.shell=1")
         if self.command_line:

@@ -92,6 +92,7 @@ def test_command_line() -> None:
     assert pairs["-chardev"] == "file,id=console,path=/l"
     assert "zvmlab.shell=1" not in pairs["-append"]
     assert "zvmlab.shell=1" in GuestConfig(interactive=True).kernel_parameters()
+    assert "possible_cpus=4" in GuestConfig(cpus=4).kernel_parameters().split()
 
 
 def test_the_ladder(fake: Fake) -> None:
