@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from zvmlab.guest import Guest
-from zvmlab.monitor import Capture, DataSets, Element, compare, deliver
-from zvmlab.records import EVENT, SAMPLE, Record
+from zvmlab.monitor import Capture, DataSets, compare, deliver
+from zvmlab.records import EVENT, SAMPLE, Element, Record
 
 SIZES = (1, 2, 11, 12, 13, 4095, 4096, 4097, 65536, 1 << 20)
 MIB = 1 << 20
@@ -61,7 +61,7 @@ def test_m13_started_monitor_gives_configuration_samples_and_events(
         ):
             assert monreader.cp(command).rc == 0
         with DataSets(monreader.agent) as reader:
-            kinds = []
+            kinds: list[str] = []
             for _ in range(2):
                 control.execute("monitor-tick")
             event = Record(4, 1, 7, b"\0" * 60).encode()

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.conftest import Build
 from zvmlab.agent_wire import Request
 from zvmlab.errors import GuestPanic, Timeout
 from zvmlab.guest import Guest, Stage
-from zvmlab.monitor import Capture, DataSets, Element, compare, deliver
-from zvmlab.records import Record
+from zvmlab.monitor import Capture, DataSets, compare, deliver
+from zvmlab.records import Element, Record
 
 
 def read_one(guest: Guest, folder: Path) -> None:
@@ -23,15 +24,40 @@ def read_one(guest: Guest, folder: Path) -> None:
         compare(reader.read(), capture.next())
 
 
+def assert_clean(guest: Guest) -> None:
+    """Nothing of the guest's is left in CP but what the new kernel has set up."""
+    assert guest.control.execute("query-monitor")["users"] == []
+    segment = guest.control.execute("query-segments")["segments"][0]
+    assert (segment["loaded"], segment["users"]) == (False, 0)
+
+
 def test_reboot_leaves_cp_clean(guest: Guest, zvmlab_dir: Path) -> None:
     read_one(guest, zvmlab_dir / "before")
     reader = DataSets(guest.agent)  # left open: its path must not survive the reboot
     assert reader.fd >= 0
     assert [u["name"] for u in guest.control.execute("query-monitor")["users"]] == ["LINUX001"]
     guest.reboot()
-    assert guest.control.execute("query-monitor")["users"] == []
-    segment = guest.control.execute("query-segments")["segments"][0]
-    assert (segment["loaded"], segment["users"]) == (False, 0)
+    assert_clean(guest)
+    read_one(guest, zvmlab_dir / "after")
+
+
+def test_kexec_leaves_cp_clean(guest: Guest, zvmlab_dir: Path, program: Build) -> None:
+    config = guest.agent.read_file("/proc/kallsyms")
+    if b" __s390x_sys_kexec_load" not in config:
+        pytest.skip("this kernel is built without kexec_load")
+    read_one(guest, zvmlab_dir / "before")
+    reader = DataSets(guest.agent)  # left open: its path must not survive
+    assert reader.fd >= 0
+    for path, file in (("kernel", guest.products.kernel), ("initrd", guest.products.image)):
+        guest.agent.write_file(f"/tmp/{path}", file.read_bytes(), 0o600)
+    guest.agent.write_file("/tmp/kexec", program("kexec").read_bytes(), 0o755)
+    parameters = f"{guest.config.kernel_parameters()} zvmlab.kexec"
+    first = guest.agent.read_file("/proc/sys/kernel/random/boot_id")
+    guest.agent.spawn(["/tmp/kexec", "/tmp/kernel", "/tmp/initrd", parameters])
+    guest.await_agent()
+    assert guest.agent.read_file("/proc/sys/kernel/random/boot_id") != first
+    assert guest.agent.read_file("/proc/cmdline").decode().rstrip("\n").endswith("zvmlab.kexec")
+    assert_clean(guest)
     read_one(guest, zvmlab_dir / "after")
 
 
