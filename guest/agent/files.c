@@ -8,6 +8,9 @@
 
 #include "agent.h"
 
+/* Files below /proc/sys take memory for a whole read and refuse large ones. */
+#define READ_PART (256u << 10)
+
 /* Append up to @count bytes as bytes; return: 0 or errno. */
 static int read_chunk(const char *path, uint64_t offset, uint32_t count, struct wr *out)
 {
@@ -21,7 +24,8 @@ static int read_chunk(const char *path, uint64_t offset, uint32_t count, struct 
 	if (offset && lseek(fd, (off_t)offset, SEEK_SET) < 0)
 		error = errno;
 	while (!error && done < count) {
-		ssize_t got = read(fd, at + done, count - done);
+		const uint32_t part = count - done < READ_PART ? count - done : READ_PART;
+		ssize_t got = read(fd, at + done, part);
 
 		if (got < 0 && errno != EINTR)
 			error = errno;

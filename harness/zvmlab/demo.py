@@ -62,7 +62,7 @@ class Tally:
         for part in parts:
             bits |= part.mce.domains
         row = Row(
-            found.number,
+            len(self.rows) + 1,
             found.kind,
             len(parts),
             " ".join(domain_names(bits)),
