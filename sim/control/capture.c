@@ -17,7 +17,7 @@
 #include "zvmlab/dcss.h"
 #include "zvmlab/monitor.h"
 
-/* Offsets in a monitor control element (docs/choices/control.md names the source). */
+/* Offsets in a monitor control element as Linux' drivers/s390/char/monreader.c reads them. */
 enum { MCE_FIRST = 4, MCE_LAST = 8 };
 
 struct set {

@@ -10,7 +10,7 @@
 #include "zvmlab/state.h"
 #include "zvmlab/trace.h"
 
-/* Names, abbreviations and classes as CP has them; docs/choices/command.md has the rest. */
+/* Names, abbreviations and classes as CP has them; docs/choices.md has the rest. */
 static const struct cpcmd_word commands[] = {
 	{ "QUERY", 1, CPCMD_ANY, cpcmd_query },
 	{ "TERMINAL", 4, "G", cpcmd_terminal },

@@ -9,7 +9,7 @@
 
 #define MODULE "MNC"
 
-/* Limits of the operands; docs/choices/command.md. */
+/* Limits of the operands; docs/choices.md. */
 #define INTERVAL_MIN_SECONDS 6u
 #define INTERVAL_MAX_SECONDS 3600u
 #define RATE_MIN_HUNDREDTHS 5u

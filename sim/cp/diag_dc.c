@@ -29,7 +29,7 @@ static unsigned int judge(const uint8_t head[APPLDATA_HEAD])
 		return RC_BAD_FUNCTION;
 	if (head[APPLDATA_LENGTH] != length)
 		return RC_BAD_LENGTH;
-	/* No user of this CP may write application data: docs/choices/diag.md. */
+	/* No user of this CP may write application data: docs/choices.md. */
 	return RC_NOT_AUTHORISED;
 }
 

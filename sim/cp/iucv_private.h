@@ -22,7 +22,7 @@
 #define IUCV_LENGTH_MAX 0x7fffffffu	/* lengths are signed, addresses have 31 bits */
 #define IUCV_ALL_MASKS 0xf8
 
-/* IPRCODEs and audit bits of CP that no Linux header names: docs/choices/iucv.md. */
+/* IPRCODEs and audit bits of CP that no Linux header names: docs/choices.md. */
 #define IUCV_PARTNER_PROTECTION 0x06
 #define IUCV_PARTNER_ADDRESSING 0x07
 #define IUCV_AUDIT_ANSWER_SHORT 0x800000u

@@ -35,7 +35,7 @@ static_assert(MON_MAX_SETS >= MON_MAX_USERS * MON_MAX_MSGLIM, "a slot for every 
 #define MON_EVENT_CONFIG_PAGES 68u
 #define MON_SAMPLE_CONFIG_PAGES 4096u
 
-/* IPUSER byte 0 of a refusal; only X'2C' is documented (docs/choices/monitor.md). */
+/* IPUSER byte 0 of a refusal; only X'2C' is documented (docs/choices.md). */
 enum mon_refusal {
 	MON_ACCEPTED = 0x00,
 	MON_BAD_IPUSER = 0x04,

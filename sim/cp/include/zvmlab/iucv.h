@@ -78,7 +78,7 @@ enum iucv_code {
 	IUCV_TARGET_MAX = 0x0e,
 	IUCV_NOT_AUTHORISED = 0x0f,
 	IUCV_INVALID_SERVICE = 0x10,
-	IUCV_INVALID_FUNCTION = 0x11,	/**< IPFCNCD; also an unknown GR0 (choices.md) */
+	IUCV_INVALID_FUNCTION = 0x11,	/**< IPFCNCD; also an unknown GR0 (docs/choices.md) */
 	IUCV_BAD_MSGLIM = 0x12,
 	IUCV_BUFFER_DECLARED = 0x13,
 	IUCV_ORIGIN_SEVERED = 0x14,
@@ -122,7 +122,7 @@ enum {
 
 #define IUCV_PARM_SIZE 40u
 #define IUCV_EVENT_SIZE 40u
-/** Most messages outstanding on a path: what the field holds (choices.md). */
+/** Most messages outstanding on a path: what the field holds (docs/choices.md). */
 #define IUCV_MAX_MSGLIM 65535u
 #define IUCV_DEFAULT_MSGLIM 10u
 

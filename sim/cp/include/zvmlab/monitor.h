@@ -2,7 +2,7 @@
 /*
  * The *MONITOR system service: areas in the DCSS, data sets, users.
  *
- * Layout of the segment (docs/choices/monitor.md): EVENT partition low, SAMPLE
+ * Layout of the segment (docs/choices.md): EVENT partition low, SAMPLE
  * partition high; in each the configuration area, then the data area.  Each
  * area begins with the control areas (arrays of monitor control elements, so
  * that they never follow the records they describe), then come 4 KiB frames
