@@ -212,7 +212,13 @@ def run_run(arguments: argparse.Namespace) -> int:
     config = _config(arguments, files, busybox=local is None)
     stdin = _stdin()
     with _guest(config, arguments.keep) as guest:
-        result = guest.agent.run(argv, stdin=stdin, timeout=arguments.timeout)
+        try:
+            result = guest.agent.run(argv, stdin=stdin, timeout=arguments.timeout)
+        except OSError as error:
+            raise UsageError(
+                f"{argv[0]} cannot be run: {error.strerror}; name a static s390x program here,"
+                " or one that the guest has (busybox)"
+            ) from error
         sys.stdout.buffer.write(result.stdout)
         sys.stdout.buffer.flush()
         sys.stderr.buffer.write(result.stderr)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What configuration and sample sets contain. */
 #include "monitor_records.h"
+#include "zvmlab/command.h"
 
 #define SAMPLE_CONFIG 0xe2c30000u
 
@@ -149,6 +150,29 @@ START_TEST(settings_changed)
 }
 END_TEST
 
+/* The command gives the same record by itself, quoted in upper case; a refused one gives none. */
+START_TEST(command_is_recorded)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+	static const char text[] = "MONITOR SAMPLE ENABLE USER ALL";
+	static const char typed[] = "  mon  sample enable user all";
+	static const char wrong[] = "monitor sample enable nothing";
+	uint8_t ebcdic[sizeof(text) - 1];
+
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	ck_assert_uint_eq(p->messages, 2);
+	ck_assert_int_ne(cpcmd_run(fx.cp, CPCMD_OPERATOR, wrong, sizeof(wrong) - 1)->rc, 0);
+	ck_assert_uint_eq(p->messages, 2);
+	ck_assert_int_eq(cpcmd_run(fx.cp, CPCMD_OPERATOR, typed, sizeof(typed) - 1)->rc, 0);
+	ck_assert_uint_eq(p->messages, 3);
+	read_records(peer_last(p));
+	ck_record(0, 1, 10, 32 + sizeof(ebcdic));
+	ebcdic_encode(ebcdic, text, sizeof(ebcdic));
+	ck_assert_mem_eq(record[0].at + 32, ebcdic, sizeof(ebcdic));
+}
+END_TEST
+
 START_TEST(deterministic)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
@@ -184,6 +208,7 @@ int main(void)
 	tcase_add_test(tc, only_enabled_domains);
 	tcase_add_test(tc, several_frames);
 	tcase_add_test(tc, settings_changed);
+	tcase_add_test(tc, command_is_recorded);
 	tcase_add_test(tc, deterministic);
 	suite_add_tcase(suite, tc);
 	return fx_run(suite);
