@@ -136,7 +136,9 @@ prepare: setup ## build QEMU and fetch the guest kernels into the cache
 	$(Q)./zvmlab fetch $(KERNELS)
 
 .PHONY: check
-check: setup coverage check-harness check-e2e ## all tests: core, harness, guests
+check: setup coverage ## all tests: core, harness, guests
+	$(Q)$(MAKE) --no-print-directory check-harness BUILD=$(BUILD)/coverage G=1
+	$(Q)$(MAKE) --no-print-directory check-e2e
 
 .PHONY: check-full
 check-full: ## the same with sid's kernel as well

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.conftest import Build
 from zvmlab.guest import Guest
 from zvmlab.guest_config import GuestConfig
+
+if TYPE_CHECKING:
+    from tests.e2e.conftest import Build
 
 NONE, PROTECTION, ADDRESSING = "0", "4", "5"
 

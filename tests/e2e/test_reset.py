@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.conftest import Build
 from zvmlab.agent_wire import Request
 from zvmlab.errors import GuestPanic, Timeout
 from zvmlab.guest import Guest, Stage
 from zvmlab.monitor import Capture, DataSets, compare, deliver
 from zvmlab.records import Element, Record
+
+if TYPE_CHECKING:
+    from tests.e2e.conftest import Build
 
 
 def read_one(guest: Guest, folder: Path) -> None:

@@ -6,11 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.conftest import Build
 from zvmlab.guest import Guest
+
+if TYPE_CHECKING:
+    from tests.e2e.conftest import Build
 
 
 @dataclass(frozen=True)

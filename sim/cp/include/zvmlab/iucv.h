@@ -79,7 +79,7 @@ enum iucv_code {
 	IUCV_NOT_AUTHORISED = 0x0f,
 	IUCV_INVALID_SERVICE = 0x10,
 	IUCV_INVALID_FUNCTION = 0x11,	/**< IPFCNCD; also an unknown GR0 (docs/choices.md) */
-	IUCV_BAD_MSGLIM = 0x12,
+	IUCV_BAD_MSGLIM = 0x12,		/**< never given (choices.md) */
 	IUCV_BUFFER_DECLARED = 0x13,
 	IUCV_ORIGIN_SEVERED = 0x14,
 	IUCV_NO_RMDATA = 0x15,

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import hashlib
 import stat
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.conftest import Build
 from zvmlab.afiucv import AfIucvListener, connect
 from zvmlab.guest import Guest
 from zvmlab.peer import Peer
+
+if TYPE_CHECKING:
+    from tests.e2e.conftest import Build
 
 READY = "/tmp/iucvcat.ready"
 SIZES = (0, 1, 7, 8, 100, 4095, 4096, 4097, 32760, 65536, 1 << 20)
