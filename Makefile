@@ -115,7 +115,8 @@ setup: ## install the Debian packages that are missing, and say which
 	$(Q)ci/setup.sh
 
 .PHONY: demo
-demo: setup ## boot a guest, read monitor data sets in it, compare every byte
+demo: ## boot a guest, read monitor data sets in it, compare every byte
+	$(Q)ci/setup.sh run build
 	$(Q)./zvmlab demo --kernel $(KERNEL) --cpus $(CPUS) --sets $(SETS)
 
 .PHONY: unit
