@@ -4,12 +4,12 @@
 The fixtures are a ladder; each one's docstring says exactly what has been done
 when a test receives it:
 
-    zvmlab_kernel → guest_config → made_guest → paused_guest → guest
+    zvmlab_kernel → guest_config → made_guest → paused_guest → guest → driver_guest
                   ↘ warm_guest → monreader
 
 ``@pytest.mark.zvmlab(cpus=2, storage="0.256M", …)`` sets fields of the test's
 GuestConfig.  Tests of a warm guest stay together on one worker of pytest-xdist
-per kernel (``--dist loadgroup``), all others go where there is room.
+per kernel and driver (``--dist loadgroup``), all others go where there is room.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 
 import pytest
 
+from zvmlab import drivers
 from zvmlab.errors import UsageError, ZvmlabError
 from zvmlab.guest import Guest, Stage
 from zvmlab.guest_config import GuestConfig, Products
@@ -51,9 +52,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--driver",
-        default="upstream",
+        action="append",
         metavar="upstream|PATH",
-        help="monreader under test: the kernel's own (default) or a monreader.ko",
+        help="monreader under test: the kernel's own (default) or a monreader.ko; may be repeated",
+    )
+    group.addoption(
+        "--full", action="store_true", help="run the tests marked full as well, which take minutes"
     )
     group.addoption(
         "--zvmlab-keep",
@@ -66,15 +70,24 @@ def pytest_configure(config: pytest.Config) -> None:
     """Markers, and options that cannot be right."""
     config.addinivalue_line("markers", "zvmlab(**fields): fields of the test's GuestConfig")
     config.addinivalue_line("markers", "xdist_group(name): tests that share a worker")
-    driver = config.getoption("--driver")
-    if driver != "upstream" and not Path(driver).is_file():
-        raise pytest.UsageError(f"--driver {driver}: there is no such file; say upstream or a .ko")
+    config.addinivalue_line("markers", "full: runs only with --full, because it takes minutes")
+    config.addinivalue_line(
+        "markers",
+        f"{drivers.DEFECT}(number, reason, raises=AssertionError, kernels=None):"
+        " the kernel's own driver is known to fail this test",
+    )
+    for driver in _drivers(config):
+        drivers.check_driver(driver)
     prepared: dict[str, Products | ZvmlabError] = {}
     config.stash[_products] = prepared
 
 
+def _drivers(config: pytest.Config) -> list[str]:
+    return config.getoption("--driver") or list(drivers.DEFAULT)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One instance per kernel of every test that needs a guest."""
+    """One instance per kernel, and driver, of every test that needs a guest, or a driver."""
     names = metafunc.fixturenames
     if "guest_config" in names and _KERNEL_FIXTURE not in names:
         # pytest does not see what the fixture needs that an override asks for.
@@ -82,6 +95,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if _KERNEL_FIXTURE in names:
         kernels = metafunc.config.getoption("--kernel") or list(DEFAULT_KERNELS)
         metafunc.parametrize(_KERNEL_FIXTURE, kernels, scope="session", ids=_kernel_id)
+    if drivers.FIXTURE in names:
+        chosen = _drivers(metafunc.config)
+        metafunc.parametrize(drivers.FIXTURE, chosen, scope="session", ids=drivers.driver_id)
 
 
 def _kernel_id(kernel: str) -> str:
@@ -94,7 +110,15 @@ def _kernel_of(item: pytest.Item) -> str | None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A time limit for every test, one worker for the tests of a warm guest."""
+    """A time limit for every test, one worker for the tests of a warm guest.
+
+    The tests marked full go, unless they were asked for.
+    """
+    if not config.getoption("--full"):
+        skipped = [item for item in items if item.get_closest_marker("full") is not None]
+        if skipped:
+            config.hook.pytest_deselected(items=skipped)
+            items[:] = [item for item in items if item not in skipped]
     limited = config.getini("timeout") if config.pluginmanager.hasplugin("timeout") else "none"
     unlimited = not limited and config.getoption("timeout", None) is None
     for item in items:
@@ -105,7 +129,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.timeout(TEST_SECONDS))
         warm = _WARM_FIXTURE in getattr(item, "fixturenames", ())
         if warm and item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(f"warm-{_kernel_id(kernel)}"))
+            driver = drivers.driver_of(item) or _drivers(config)[0]
+            group = f"warm-{_kernel_id(kernel)}-{drivers.driver_id(driver)}"
+            item.add_marker(pytest.mark.xdist_group(group))
+        drivers.expect_defects(item, _kernel_id(kernel))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -127,12 +154,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]  # pluggy 1.0 has no types
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """Remember failures; say where the logs of a failed test are."""
+    """Remember failures, expected ones too; say where the logs of a failed test are."""
     outcome: Any = yield
     report = outcome.get_result()
+    if report.failed or getattr(report, "wasxfail", None) is not None:
+        item.stash[_failed] = True
     if not report.failed:
         return
-    item.stash[_failed] = True
     for guest in item.stash.get(_guests, []):
         report.sections.append(("zvmlab", f"logs of guest {guest.name}: {guest.logs}"))
         report.sections.append(("zvmlab console", guest.console.tail()))
@@ -150,6 +178,15 @@ def _has_failed(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture(scope="session")
 def zvmlab_kernel() -> str:
     """Name of the guest kernel; one instance of the test for each ``--kernel``."""
+    raise AssertionError("pytest_generate_tests gives the value")
+
+
+@pytest.fixture(scope="session")
+def zvmlab_driver() -> str:
+    """The monreader under test; one instance of the test for each ``--driver``.
+
+    A test that asks for it gets guests whose module ``monreader`` is this one.
+    """
     raise AssertionError("pytest_generate_tests gives the value")
 
 
@@ -183,14 +220,16 @@ def guest_config(request: pytest.FixtureRequest, zvmlab_kernel: str) -> GuestCon
 
     Nothing has been done yet; a test module may override the fixture.
     """
-    return _with_marks(request, _driver_config(request.config, zvmlab_kernel))
+    return _with_marks(request, _driver_config(zvmlab_kernel, _driver(request)))
 
 
-def _driver_config(config: pytest.Config, kernel: str) -> GuestConfig:
-    driver = config.getoption("--driver")
-    if driver == "upstream":
-        return GuestConfig(kernel=kernel)
-    return GuestConfig(kernel=kernel, modules=(str(Path(driver).absolute()),))
+def _driver(request: pytest.FixtureRequest) -> str:
+    """The driver of this test; where it does not care, the first."""
+    return drivers.driver_of(request.node) or _drivers(request.config)[0]
+
+
+def _driver_config(kernel: str, driver: str) -> GuestConfig:
+    return GuestConfig(kernel=kernel, modules=drivers.driver_modules(driver))
 
 
 def _ready_made(config: pytest.Config, kernel: str) -> None:
@@ -228,53 +267,61 @@ def guest(paused_guest: Guest) -> Guest:
     return paused_guest
 
 
+@pytest.fixture
+def driver_guest(zvmlab_driver: str, guest: Guest) -> Guest:
+    """Stage READY: a guest of this test alone; the driver is in its image, not loaded."""
+    return guest
+
+
+_Warm = tuple[str, str]
+"""Kernel and driver of a warm guest."""
+
+
 class _WarmGuests:
-    """Booted guests that several tests use in turn, one for each kernel."""
+    """Booted guests that several tests use in turn, one for each kernel and driver."""
 
-    def __init__(self, config: pytest.Config, folder: pytest.TempPathFactory) -> None:
-        self._config = config
+    def __init__(self, folder: pytest.TempPathFactory, keep: bool) -> None:
         self._folder = folder
-        self._guests: dict[str, Guest] = {}
-        self._clean: dict[str, tuple[object, ...]] = {}
-        self._keep = bool(config.getoption("--zvmlab-keep"))
+        self._keep = keep
+        self._guests: dict[_Warm, Guest] = {}
+        self._clean: dict[_Warm, tuple[object, ...]] = {}
 
-    def get(self, kernel: str) -> Guest:
+    def get(self, which: _Warm) -> Guest:
         """A booted guest in the state it had after boot."""
-        guest = self._guests.get(kernel)
+        guest = self._guests.get(which)
         if guest is not None:
             return guest
-        logs = self._folder.mktemp(f"warm-{_kernel_id(kernel)}")
-        guest = Guest(_driver_config(self._config, kernel), logs)
+        guest = Guest(_driver_config(*which), self._folder.mktemp(f"warm-{_kernel_id(which[0])}"))
         try:
             guest.boot()
-            self._clean[kernel] = _traces_left(guest)
+            self._clean[which] = _traces_left(guest)
         except BaseException:
             guest.stop()
             raise
-        self._guests[kernel] = guest
+        self._guests[which] = guest
         return guest
 
-    def put_back(self, kernel: str, failed: bool) -> None:
+    def put_back(self, which: _Warm, failed: bool) -> None:
         """Keep it for the next test only if this one left nothing behind."""
-        guest = self._guests[kernel]
+        guest = self._guests[which]
         try:
-            unclean = failed or _traces_left(guest) != self._clean[kernel]
+            unclean = failed or _traces_left(guest) != self._clean[which]
         except ZvmlabError:
             unclean = True
         if unclean:
-            self.drop(kernel, keep=failed)
+            self.drop(which, keep=failed)
 
-    def drop(self, kernel: str, keep: bool) -> None:
+    def drop(self, which: _Warm, keep: bool) -> None:
         """End a guest."""
-        guest = self._guests.pop(kernel)
+        guest = self._guests.pop(which)
         guest.stop()
         if not keep and not self._keep:
             shutil.rmtree(guest.logs, ignore_errors=True)
 
     def close(self) -> None:
         """End all guests."""
-        for kernel in list(self._guests):
-            self.drop(kernel, keep=False)
+        for which in list(self._guests):
+            self.drop(which, keep=False)
 
 
 def _traces_left(guest: Guest) -> tuple[object, ...]:
@@ -296,7 +343,7 @@ def _traces_left(guest: Guest) -> tuple[object, ...]:
 def _warm_guests(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[_WarmGuests]:
-    pool = _WarmGuests(request.config, tmp_path_factory)
+    pool = _WarmGuests(tmp_path_factory, bool(request.config.getoption("--zvmlab-keep")))
     yield pool
     pool.close()
 
@@ -305,7 +352,7 @@ def _warm_guests(
 def warm_guest(
     request: pytest.FixtureRequest, zvmlab_kernel: str, _warm_guests: _WarmGuests
 ) -> Iterator[Guest]:
-    """Stage READY: booted once per kernel and worker, as it was after boot.
+    """Stage READY: booted once per kernel, driver and worker, as it was after boot.
 
     One CPU, default storage and segments (``mark.zvmlab`` does not apply).  After
     a test that failed, or left a module or a fault behind, the next one gets a
@@ -314,16 +361,19 @@ def warm_guest(
     if request.node.get_closest_marker("zvmlab") is not None:
         pytest.fail("mark.zvmlab needs a guest of its own; use the fixture guest", pytrace=False)
     _ready_made(request.config, zvmlab_kernel)
-    guest = _warm_guests.get(zvmlab_kernel)
+    which = (zvmlab_kernel, _driver(request))
+    guest = _warm_guests.get(which)
     yield _register(request, guest)
-    _warm_guests.put_back(zvmlab_kernel, _has_failed(request))
+    _warm_guests.put_back(which, _has_failed(request))
 
 
 @pytest.fixture
-def monreader(request: pytest.FixtureRequest, warm_guest: Guest) -> Iterator[Guest]:
+def monreader(
+    request: pytest.FixtureRequest, zvmlab_driver: str, warm_guest: Guest
+) -> Iterator[Guest]:
     """The warm guest with the monreader module loaded: /dev/monreader is there, not open.
 
-    The module is the kernel's own, or that of ``--driver``; it is unloaded afterwards.
+    The module is that of ``zvmlab_driver``; it is unloaded afterwards.
     """
     warm_guest.agent.modprobe(DRIVER).check()
     yield warm_guest

@@ -128,6 +128,58 @@ def test_every_kernel_and_a_time_limit(inner: Fake, pytester: pytest.Pytester) -
     result.stdout.fnmatch_lines(["*test_limited?kernel?*", "*test_limited?other?*"])
 
 
+def test_every_driver_and_its_defects(inner: Fake, pytester: pytest.Pytester) -> None:
+    module = inner.folder / "monreader.ko"
+    module.write_bytes(b"")
+    pytester.makepyfile(
+        """
+        import pytest
+
+        def test_modules(zvmlab_driver, guest_config):
+            assert len(guest_config.modules) == (zvmlab_driver != "upstream")
+
+        def test_no_driver(guest_config):
+            assert guest_config.modules == ()
+
+        @pytest.mark.upstream_defect(5, "waits")
+        def test_defect(zvmlab_kernel, zvmlab_driver):
+            assert zvmlab_driver != "upstream"
+
+        @pytest.mark.upstream_defect(6, "hides")
+        def test_gone(zvmlab_kernel, zvmlab_driver):
+            pass
+
+        @pytest.mark.upstream_defect(7, "races")
+        def test_other_failure(zvmlab_kernel, zvmlab_driver):
+            raise OSError
+
+        @pytest.mark.upstream_defect(8, "lies", kernels=("nosuch",))
+        def test_other_kernel(zvmlab_kernel, zvmlab_driver):
+            pass
+        """
+    )
+    result = _run(inner, pytester, "--driver", "upstream", "--driver", str(module), "-v")
+    # test_gone passes with upstream's driver and is an error; test_other_failure fails with both.
+    result.assert_outcomes(passed=7, xfailed=1, failed=3)
+    result.stdout.fnmatch_lines_random(
+        [
+            "*test_modules?kernel-upstream?*",
+            "*test_modules?kernel-monreader?*",
+            "*test_no_driver?kernel? PASSED*",
+            "*test_defect?kernel-upstream? XFAIL*",
+            "*test_gone?kernel-upstream? FAILED*",
+        ]
+    )
+
+
+def test_full_tests_run_when_asked_for(inner: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        "import pytest\n@pytest.mark.full\ndef test_long(): pass\ndef test_short(): pass"
+    )
+    _run(inner, pytester).assert_outcomes(passed=1, deselected=1)
+    _run(inner, pytester, "--full").assert_outcomes(passed=2)
+
+
 def test_what_is_missing_is_one_sentence(inner: Fake, pytester: pytest.Pytester) -> None:
     inner.monkeypatch.setenv("ZVMLAB_QEMU", "/nosuch/qemu")
     pytester.makepyfile("def test_it(made_guest): pass\ndef test_host_only(): pass")
@@ -179,4 +231,4 @@ def test_tests_of_a_warm_guest_stay_together(inner: Fake, pytester: pytest.Pytes
     )
     pytester.makepyfile("def test_a(warm_guest): pass\ndef test_b(guest): pass")
     result = _run(inner, pytester, "--collect-only", "-s")
-    result.stdout.fnmatch_lines(["test_a?kernel? ?('warm-kernel',)?", "test_b?kernel? ??"])
+    result.stdout.fnmatch_lines(["test_a?kernel? ?('warm-kernel-upstream',)?", "test_b?kernel? ??"])
