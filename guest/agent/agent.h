@@ -90,6 +90,8 @@ struct lane {
 enum status lane_submit(struct agent *agent, struct request *req);
 /** Send the lane's thread a signal if it is executing a request. */
 bool lane_interrupt(struct agent *agent, unsigned int lane, int signal);
+/** The request is executed; called before its reply goes out, so that who has the reply sees it. */
+void lane_done(struct lane *lane);
 /** Bit n: lane n is executing a request. */
 uint32_t lanes_busy(struct agent *agent);
 

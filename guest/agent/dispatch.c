@@ -93,6 +93,8 @@ void agent_execute(struct agent *agent, struct lane *lane, const struct request 
 		       : refuse(out, ST_UNKNOWN, "no such request");
 	if (out->full)
 		status = refuse(out, ST_LIMIT, "the reply exceeds its limit");
+	if (lane)
+		lane_done(lane);
 	link_reply(&agent->link, req, status, out);
 }
 

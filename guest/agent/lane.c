@@ -5,6 +5,13 @@
 
 #include "agent.h"
 
+void lane_done(struct lane *lane)
+{
+	pthread_mutex_lock(&lane->agent->lock);
+	lane->busy = false;
+	pthread_mutex_unlock(&lane->agent->lock);
+}
+
 static void *lane_main(void *opaque)
 {
 	struct lane *lane = opaque;
@@ -15,7 +22,6 @@ static void *lane_main(void *opaque)
 		struct request *req;
 
 		pthread_mutex_lock(&agent->lock);
-		lane->busy = false;
 		while (!lane->head)
 			pthread_cond_wait(&lane->wake, &agent->lock);
 		req = lane->head;
@@ -31,6 +37,7 @@ static void *lane_main(void *opaque)
 			agent_execute(agent, lane, req, &lane->out);
 		} else {
 			lane->out.len = FRAME_HEADER;
+			lane_done(lane);
 			link_reply(&agent->link, req,
 				   refuse(&lane->out, ST_NO_MEMORY, "no timer for this lane"),
 				   &lane->out);

@@ -109,6 +109,8 @@ def _kernel_of(item: pytest.Item) -> str | None:
     return None if spec is None else spec.params.get(_KERNEL_FIXTURE)
 
 
+# Before pytest-xdist, which looks for the groups.
+@pytest.hookimpl(tryfirst=True)  # type: ignore[misc]  # pluggy 1.0 has no types
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A time limit for every test, one worker for the tests of a warm guest.
 

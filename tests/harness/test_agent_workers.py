@@ -68,6 +68,12 @@ def test_workers_sleep_while_others_are_served(agent: Agent) -> None:
     assert agent.worker("sleeper").lane == 1
 
 
+def test_a_worker_whose_reply_has_come_is_not_busy(agent: Agent) -> None:
+    for _ in range(500):
+        agent.call(Call.GETPID)
+        assert agent.hello().busy == 0
+
+
 def test_interrupt_and_restart(agent: Agent) -> None:
     reader, writer = pipe(agent)
     worker = agent.worker("sleeper")

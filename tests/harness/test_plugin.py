@@ -219,16 +219,21 @@ def test_workers_share_nothing(inner: Fake, pytester: pytest.Pytester) -> None:
 
 
 def test_tests_of_a_warm_guest_stay_together(inner: Fake, pytester: pytest.Pytester) -> None:
-    pytester.makeconftest(
+    pytester.makepyfile(
         """
         import pytest
 
-        @pytest.hookimpl(trylast=True)
-        def pytest_collection_modifyitems(items):
-            for item in items:
-                print(item.name, [mark.args for mark in item.iter_markers("xdist_group")])
+        @pytest.fixture
+        def warm_guest(zvmlab_kernel): pass
+
+        @pytest.mark.parametrize("n", range(20))
+        def test_warm(warm_guest, worker_id, n, zvmlab_kernel):
+            print(f"on {worker_id}, {zvmlab_kernel}")
+
+        def test_elsewhere(zvmlab_kernel): pass
         """
     )
-    pytester.makepyfile("def test_a(warm_guest): pass\ndef test_b(guest): pass")
-    result = _run(inner, pytester, "--collect-only", "-s")
-    result.stdout.fnmatch_lines(["test_a?kernel? ?('warm-kernel-upstream',)?", "test_b?kernel? ??"])
+    result = _run(inner, pytester, "-n", "2", "--dist", "loadgroup", "-rP")
+    result.assert_outcomes(passed=21)
+    places = {line for line in result.outlines if line.startswith("on ")}
+    assert len(places) == 1, places
