@@ -156,13 +156,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]  # pluggy 1.0 has no types
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """Remember failures, expected ones too; say where the logs of a failed test are."""
+    """Remember failures; say where the logs of a failed test are."""
     outcome: Any = yield
     report = outcome.get_result()
-    if report.failed or getattr(report, "wasxfail", None) is not None:
-        item.stash[_failed] = True
     if not report.failed:
         return
+    item.stash[_failed] = True
     for guest in item.stash.get(_guests, []):
         report.sections.append(("zvmlab", f"logs of guest {guest.name}: {guest.logs}"))
         report.sections.append(("zvmlab console", guest.console.tail()))

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""Control areas that break a rule are reported, never passed off as a data set."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from placed import Place
+
+from zvmlab.errors import GuestPanic
+from zvmlab.guest import Guest
+from zvmlab.monitor import Capture, DataSets, compare, deliver
+from zvmlab.records import MCE_SIZE, Element, Mce, Record
+
+DATA = bytes(range(256)) * 2
+STORAGE_OF_THE_GUEST = 0x200000
+BEHIND_ALL_STORAGE = 0x60000000
+
+
+def _bounds(place: Place, first: int, last: int) -> None:
+    """A good element with *first* and *last* added to its control area's bounds."""
+    place.put(place.area, place.element(len(DATA)).encode())
+    place.announce(place.area + first, place.area + MCE_SIZE - 1 + last)
+
+
+def _across_the_end(place: Place) -> None:
+    first = place.end + 1 - MCE_SIZE
+    place.put(first, place.element(len(DATA)).encode())
+    place.announce(first, first + 2 * MCE_SIZE - 1)
+
+
+def _changed(**fields: int) -> Callable[[Place], None]:
+    def announce(place: Place) -> None:
+        good = place.element(len(DATA))
+        offsets = {name: getattr(good, name) + by for name, by in fields.items()}
+        place.announce_elements(dataclasses.replace(good, **offsets))
+
+    return announce
+
+
+def _replaced(**fields: int) -> Callable[[Place], None]:
+    return lambda place: place.announce_elements(
+        dataclasses.replace(place.element(len(DATA)), **fields)
+    )
+
+
+MALFORMED: dict[str, Callable[[Place], None]] = {
+    "records-end-before-they-begin": _changed(end=-len(DATA)),
+    "records-begin-below-the-segment": lambda place: place.announce_elements(
+        dataclasses.replace(place.element(len(DATA)), start=place.start - 1)
+    ),
+    "records-end-above-the-segment": lambda place: place.announce_elements(
+        dataclasses.replace(place.element(len(DATA)), end=place.end + 1)
+    ),
+    "no-type": _replaced(type=0),
+    "no-domain": _replaced(domains=0),
+    "area-not-whole-elements": lambda place: _bounds(place, 0, 1),
+    "area-ends-before-it-begins": lambda place: _bounds(place, 0, -MCE_SIZE - 1),
+    "area-ends-above-the-segment": _across_the_end,
+    "area-begins-below-the-segment": lambda place: place.announce(
+        STORAGE_OF_THE_GUEST, STORAGE_OF_THE_GUEST + MCE_SIZE - 1
+    ),
+}
+
+
+def next_set_is_read(guest: Guest, reader: DataSets, folder: Path) -> None:
+    """What follows is not touched by what went before."""
+    with Capture(guest.control, folder / "sets") as capture:
+        deliver(guest.control, "sample", Element.of([Record(4, 3, 1, b"next")]))
+        compare(reader.read(), capture.next())
+
+
+@pytest.mark.upstream_defect(8, "a malformed set reads as an empty one")
+@pytest.mark.parametrize("announce", MALFORMED.values(), ids=MALFORMED.keys())
+def test_m20_malformed_control_area_is_eio(
+    monreader: Guest, zvmlab_dir: Path, announce: Callable[[Place], None]
+) -> None:
+    """A control area that breaks one rule gives EIO, a line in the log, and the next set."""
+    place = Place.of(monreader.control)
+    place.put(place.records, DATA)
+    with DataSets(monreader.agent) as reader:
+        announce(place)
+        before = len(monreader.agent.dmesg())
+        reads = monreader.agent.read_until(reader.fd, 4096, reads=4).reads
+        assert [read.errno for read in reads] == [errno.EIO]
+        assert any("monreader" in line.text for line in monreader.agent.dmesg()[before:])
+        next_set_is_read(monreader, reader, zvmlab_dir)
+
+
+def test_m20_set_behind_a_malformed_one_is_whole(monreader: Guest, zvmlab_dir: Path) -> None:
+    """Whatever a reader makes of a malformed set, it is one answer, and the next set is whole."""
+    place = Place.of(monreader.control)
+    with DataSets(monreader.agent) as reader:
+        for announce in MALFORMED.values():
+            announce(place)
+            read = monreader.agent.read(reader.fd, 4096)
+            assert (read.ret, read.errno) in ((0, 0), (-1, errno.EIO))
+        next_set_is_read(monreader, reader, zvmlab_dir)
+        (user,) = monreader.control.execute("query-monitor")["users"]
+        assert (user["outstanding"], user["replied"]) == (0, len(MALFORMED) + 1)
+
+
+@pytest.mark.upstream_defect(8, "a set is cut where its malformed element stands, and looks whole")
+def test_m20_malformed_second_element_is_eio(monreader: Guest, zvmlab_dir: Path) -> None:
+    """A good element in front of a malformed one does not make the set a good one."""
+    place = Place.of(monreader.control)
+    place.put(place.records, DATA)
+    with DataSets(monreader.agent) as reader:
+        good = place.element(len(DATA))
+        place.announce_elements(good, dataclasses.replace(good, type=0))
+        reads = monreader.agent.read_until(reader.fd, 4096, reads=8).reads
+        assert reads[-1].errno == errno.EIO
+        assert not any(read.ret == 0 for read in reads)
+        next_set_is_read(monreader, reader, zvmlab_dir)
+
+
+@pytest.mark.upstream_defect(11, "records of one byte are taken for a malformed element")
+def test_m20_one_byte_of_records(monreader: Guest, zvmlab_dir: Path) -> None:
+    """An element whose records end where they begin describes one byte."""
+    place = Place.of(monreader.control)
+    place.put(place.records, b"\xa7")
+    element = place.element(1)
+    with DataSets(monreader.agent) as reader:
+        place.announce_elements(element)
+        assert reader.read().stream == element.encode() + b"\xa7"
+        next_set_is_read(monreader, reader, zvmlab_dir)
+
+
+@pytest.mark.upstream_defect(9, "records that end just below their element are read for ever")
+def test_m18_records_just_below_their_control_area(monreader: Guest) -> None:
+    """Where records and control area lie does not matter, even side by side."""
+    place = Place.of(monreader.control)
+    element = Mce(0xE2, 0x0800, 0, place.area - len(DATA), place.area - 1)
+    place.put(element.start, DATA + element.encode())
+    with DataSets(monreader.agent) as reader:
+        place.announce(place.area, place.area + MCE_SIZE - 1)
+        reads = monreader.agent.read_until(reader.fd, 4096, reads=8).reads
+        assert b"".join(read.data for read in reads) == element.encode() + DATA
+        assert reads[-1].ret == 0
+
+
+@pytest.mark.upstream_defect(8, "an element is looked at again at every read")
+@pytest.mark.parametrize("by", (-300, -100, 4, 1000))
+def test_m20_element_that_changes_while_it_is_read(
+    monreader: Guest, zvmlab_dir: Path, by: int
+) -> None:
+    """A control element counts as it stood when its set was begun."""
+    place = Place.of(monreader.control)
+    place.put(place.records, DATA)
+    element = place.element(len(DATA))
+    with DataSets(monreader.agent) as reader:
+        place.announce_elements(element)
+        head = monreader.agent.read(reader.fd, MCE_SIZE)
+        half = monreader.agent.read(reader.fd, len(DATA) // 2)
+        place.put(place.area, dataclasses.replace(element, end=element.end + by).encode())
+        rest = reader.read().stream
+        assert head.data + half.data + rest == element.encode() + DATA
+        next_set_is_read(monreader, reader, zvmlab_dir)
+
+
+@pytest.mark.upstream_defect(
+    2, "a control area is read before its address is checked", raises=GuestPanic
+)
+def test_m20_control_area_outside_all_storage_is_eio(driver_guest: Guest, zvmlab_dir: Path) -> None:
+    """An address that leads nowhere gives EIO; the kernel survives it."""
+    driver_guest.agent.modprobe("monreader").check()
+    with DataSets(driver_guest.agent) as reader:
+        place = Place.of(driver_guest.control)
+        place.announce(BEHIND_ALL_STORAGE, BEHIND_ALL_STORAGE + MCE_SIZE - 1)
+        read = driver_guest.agent.read(reader.fd, 4096)
+        assert read.errno == errno.EIO
+        next_set_is_read(driver_guest, reader, zvmlab_dir)
