@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The read machine of monreader.  The header says what it does.
+ */
+#include "mon_stream.h"
+
+static_assert(sizeof(size_t) >= 8, "lengths of records have up to 33 bits");
+
+/* Every address in here is an offset in the segment, so that nothing overflows. */
+static u64 offset_of(const struct mon_stream *s, u32 address)
+{
+	return (u64)address - s->start;
+}
+
+static u32 get_be32(const u8 *p)
+{
+	return (u32)p[0] << 24 | (u32)p[1] << 16 | (u32)p[2] << 8 | p[3];
+}
+
+bool mon_stream_init(struct mon_stream *s, const u8 *segment, u64 start, u64 end)
+{
+	if (end <= start || end > 0xffffffff)
+		return false;
+	s->segment = segment;
+	s->start = (u32)start;
+	s->end = (u32)end;
+	s->counts = (struct mon_counts){ 0 };
+	mon_stream_open(s);
+	return true;
+}
+
+void mon_stream_open(struct mon_stream *s)
+{
+	s->head = 0;
+	s->count = 0;
+	s->limit = MON_LIMIT;
+	s->overflow = false;
+	s->severed = false;
+	s->state = MON_IDLE;
+	s->defect = MON_DEFECT_NONE;
+}
+
+void mon_stream_limit(struct mon_stream *s, unsigned int granted)
+{
+	if (granted < 1)
+		granted = 1;
+	s->limit = granted < MON_LIMIT ? granted : MON_LIMIT;
+}
+
+static struct mon_note *note_at(struct mon_stream *s, unsigned int number)
+{
+	return &s->queue[(s->head + number) % MON_LIMIT];
+}
+
+bool mon_stream_notify(struct mon_stream *s, const struct mon_note *note)
+{
+	bool fits = s->count < MON_LIMIT;
+	struct mon_note *newest;
+
+	if (fits) {
+		newest = note_at(s, s->count);
+		*newest = *note;
+		newest->full = false;
+		s->count++;
+		if (s->count < s->limit)
+			return true;
+	} else {
+		newest = note_at(s, s->count - 1);
+	}
+	newest->full = true;
+	s->counts.overflows++;
+	return fits;
+}
+
+bool mon_stream_full(const struct mon_stream *s)
+{
+	return s->count && s->queue[(s->head + s->count - 1) % MON_LIMIT].full;
+}
+
+void mon_stream_sever(struct mon_stream *s)
+{
+	s->severed = true;
+	s->counts.severs++;
+}
+
+enum mon_poll mon_stream_poll(const struct mon_stream *s)
+{
+	if (s->count || s->overflow)
+		return MON_POLL_READABLE;
+	return s->severed ? MON_POLL_SEVERED : MON_POLL_EMPTY;
+}
+
+static enum mon_defect area_defect(const struct mon_stream *s, const struct mon_note *note)
+{
+	if (!note->addressed)
+		return MON_DEFECT_NO_ADDRESSES;
+	if (note->last <= note->first)
+		return MON_DEFECT_AREA_EMPTY;
+	if (((u64)note->last - note->first + 1) % MON_ELEMENT_SIZE)
+		return MON_DEFECT_AREA_LENGTH;
+	if (note->first < s->start)
+		return MON_DEFECT_AREA_BEGIN;
+	if (note->last > s->end)
+		return MON_DEFECT_AREA_END;
+	return MON_DEFECT_NONE;
+}
+
+static enum mon_defect element_defect(const struct mon_stream *s)
+{
+	u32 first = get_be32(&s->element[4]);
+	u32 last = get_be32(&s->element[8]);
+
+	if (!s->element[0])
+		return MON_DEFECT_TYPE;
+	if (!s->element[1] && !s->element[2])
+		return MON_DEFECT_DOMAINS;
+	if (last < first)
+		return MON_DEFECT_RECORDS_EMPTY;
+	if (first < s->start)
+		return MON_DEFECT_RECORDS_BEGIN;
+	if (last > s->end)
+		return MON_DEFECT_RECORDS_END;
+	return MON_DEFECT_NONE;
+}
+
+/* Copies the element once, whatever CP does to it meanwhile, and judges the copy. */
+static void enter_element(struct mon_stream *s)
+{
+	u64 at = offset_of(s, s->queue[s->head].first) + (u64)s->index * MON_ELEMENT_SIZE;
+	const volatile u8 *from = s->segment + at;
+
+	for (unsigned int i = 0; i < MON_ELEMENT_SIZE; i++)
+		s->element[i] = from[i];
+	s->at = 0;
+	s->defect = element_defect(s);
+	s->state = s->defect ? MON_INVALID : MON_ELEMENT;
+}
+
+static void enter_records(struct mon_stream *s)
+{
+	s->at = offset_of(s, get_be32(&s->element[4]));
+	s->stop = offset_of(s, get_be32(&s->element[8])) + 1;
+	s->state = MON_RECORDS;
+}
+
+static void leave_records(struct mon_stream *s)
+{
+	s->index++;
+	if (s->index < s->elements)
+		enter_element(s);
+	else
+		s->state = MON_COMPLETE;
+}
+
+enum mon_begin mon_stream_begin(struct mon_stream *s)
+{
+	const struct mon_note *note = &s->queue[s->head];
+
+	if (s->overflow) {
+		s->overflow = false;
+		return MON_BEGIN_OVERFLOW;
+	}
+	if (!s->count)
+		return s->severed ? MON_BEGIN_SEVERED : MON_BEGIN_EMPTY;
+	s->index = 0;
+	s->bytes = 0;
+	s->defect = area_defect(s, note);
+	if (s->defect) {
+		s->state = MON_INVALID;
+		return MON_BEGIN_SET;
+	}
+	s->elements = (u32)(((u64)note->last - note->first + 1) / MON_ELEMENT_SIZE);
+	enter_element(s);
+	return MON_BEGIN_SET;
+}
+
+enum mon_next mon_stream_next(struct mon_stream *s, size_t size, size_t done,
+			      struct mon_span *span)
+{
+	size_t room = size - done;
+
+	switch (s->state) {
+	case MON_ELEMENT:
+		span->addr = s->element + s->at;
+		span->len = MON_ELEMENT_SIZE - s->at;
+		break;
+	case MON_RECORDS:
+		span->addr = s->segment + s->at;
+		span->len = s->stop - s->at;
+		break;
+	case MON_IDLE:
+		/* A read of size 0 neither begins nor ends a set. */
+		return size ? MON_NEXT_SET : MON_NEXT_DONE;
+	case MON_COMPLETE:
+	case MON_INVALID:
+		/* What ends a set is a read of its own. */
+		return size && !done ? MON_NEXT_REPLY : MON_NEXT_DONE;
+	}
+	if (!room)
+		return MON_NEXT_DONE;
+	if (span->len > room)
+		span->len = room;
+	return MON_NEXT_SPAN;
+}
+
+void mon_stream_copied(struct mon_stream *s, const struct mon_span *span)
+{
+	s->at += span->len;
+	s->bytes += span->len;
+	if (s->state == MON_ELEMENT) {
+		if (s->at == MON_ELEMENT_SIZE)
+			enter_records(s);
+	} else if (s->at == s->stop) {
+		leave_records(s);
+	}
+}
+
+const struct mon_note *mon_stream_note(const struct mon_stream *s)
+{
+	return &s->queue[s->head];
+}
+
+enum mon_finish mon_stream_finish(struct mon_stream *s, bool replied)
+{
+	enum mon_state state = s->state;
+
+	s->overflow = s->queue[s->head].full;
+	s->head = (s->head + 1) % MON_LIMIT;
+	s->count--;
+	s->state = MON_IDLE;
+	s->counts.bytes += s->bytes;
+	if (state == MON_INVALID) {
+		s->counts.invalid++;
+		return MON_FINISH_INVALID;
+	}
+	if (!replied)
+		return MON_FINISH_REPLY_FAILED;
+	s->counts.sets++;
+	return MON_FINISH_COMPLETE;
+}
+
+const char *mon_defect_text(enum mon_defect defect)
+{
+	switch (defect) {
+	case MON_DEFECT_NONE:
+		break;
+	case MON_DEFECT_NO_ADDRESSES:
+		return "the message has no data in its parameter list";
+	case MON_DEFECT_AREA_EMPTY:
+		return "the control area ends before it begins";
+	case MON_DEFECT_AREA_LENGTH:
+		return "the control area is not made of 12-byte elements";
+	case MON_DEFECT_AREA_BEGIN:
+		return "the control area begins before the segment";
+	case MON_DEFECT_AREA_END:
+		return "the control area ends behind the segment";
+	case MON_DEFECT_TYPE:
+		return "a control element has no type";
+	case MON_DEFECT_DOMAINS:
+		return "a control element names no domain";
+	case MON_DEFECT_RECORDS_EMPTY:
+		return "records end before they begin";
+	case MON_DEFECT_RECORDS_BEGIN:
+		return "records begin before the segment";
+	case MON_DEFECT_RECORDS_END:
+		return "records end behind the segment";
+	}
+	return "no defect";
+}
