@@ -14,7 +14,7 @@ from zvmlab.guest import Guest
 from zvmlab.peer import Peer
 
 if TYPE_CHECKING:
-    from tests.e2e.conftest import Build
+    from conftest import Build
 
 READY = "/tmp/iucvcat.ready"
 SIZES = (0, 1, 7, 8, 100, 4095, 4096, 4097, 32760, 65536, 1 << 20)

@@ -11,7 +11,7 @@ from zvmlab.guest import Guest
 from zvmlab.guest_config import GuestConfig
 
 if TYPE_CHECKING:
-    from tests.e2e.conftest import Build
+    from conftest import Build
 
 NONE, PROTECTION, ADDRESSING = "0", "4", "5"
 

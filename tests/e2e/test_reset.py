@@ -16,7 +16,7 @@ from zvmlab.monitor import Capture, DataSets, compare, deliver
 from zvmlab.records import Element, Record
 
 if TYPE_CHECKING:
-    from tests.e2e.conftest import Build
+    from conftest import Build
 
 
 def read_one(guest: Guest, folder: Path) -> None:

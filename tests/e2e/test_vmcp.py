@@ -13,7 +13,7 @@ import pytest
 from zvmlab.guest import Guest
 
 if TYPE_CHECKING:
-    from tests.e2e.conftest import Build
+    from conftest import Build
 
 
 @dataclass(frozen=True)
