@@ -152,9 +152,9 @@ class DataSets:
     agent shall do other things meanwhile.
     """
 
-    def __init__(self, worker: Worker, device: str = DEVICE) -> None:
+    def __init__(self, worker: Worker, flags: int = os.O_RDONLY, device: str = DEVICE) -> None:
         self._worker = worker
-        self.fd = worker.open(device, os.O_RDONLY).check()
+        self.fd = worker.open(device, flags).check()
 
     def close(self) -> None:
         """Close the device; harmless the second time."""

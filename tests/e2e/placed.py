@@ -20,15 +20,16 @@ class Place:
     """The segment of a guest, written from outside; addresses are guest absolute."""
 
     control: Control
+    name: str
     start: int
     end: int
 
     @classmethod
-    def of(cls, control: Control) -> Place:
-        """The monitor's segment."""
+    def of(cls, control: Control, name: str = SEGMENT) -> Place:
+        """The segment of that name."""
         segments = control.execute("query-segments")["segments"]
-        found = next(segment for segment in segments if segment["name"] == SEGMENT)
-        return cls(control, found["start"], found["end"])
+        found = next(segment for segment in segments if segment["name"] == name)
+        return cls(control, name, found["start"], found["end"])
 
     @property
     def records(self) -> int:
@@ -43,7 +44,7 @@ class Place:
     def put(self, address: int, data: bytes) -> None:
         """Write into the segment, as CP does."""
         offset = address - self.start
-        self.control.execute("segment-write", name=SEGMENT, offset=offset, data=data)
+        self.control.execute("segment-write", name=self.name, offset=offset, data=data)
 
     def announce(self, start: int, end: int) -> None:
         """Tell every reader of a control area with these bounds, true or not."""
