@@ -230,7 +230,7 @@ enum mon_finish mon_stream_finish(struct mon_stream *s, bool replied)
 	s->state = MON_IDLE;
 	s->counts.bytes += s->bytes;
 	if (state == MON_INVALID) {
-		s->counts.invalid++;
+		s->counts.invalid_sets++;
 		return MON_FINISH_INVALID;
 	}
 	if (!replied)

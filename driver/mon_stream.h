@@ -156,14 +156,14 @@ struct mon_span {
  * @bytes:     bytes of all sets that have ended, however they ended
  * @overflows: messages that filled the queue up to the limit
  * @severs:    calls of mon_stream_sever()
- * @invalid:   malformed sets
+ * @invalid_sets: malformed sets
  */
 struct mon_counts {
 	u64 sets;
 	u64 bytes;
 	u64 overflows;
 	u64 severs;
-	u64 invalid;
+	u64 invalid_sets;
 };
 
 /**

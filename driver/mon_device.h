@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the module's parts share: the one device, and its connection.
+ */
+#ifndef MON_DEVICE_H
+#define MON_DEVICE_H
+
+#include <linux/fs.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/sysfs.h>
+#include <linux/wait.h>
+#include <net/iucv/iucv.h>
+
+#include "mon_stream.h"
+
+#define MON_IPUSER_SIZE 16
+
+/**
+ * enum mon_link - the connection to the *MONITOR service
+ * @MON_LINK_DOWN:       none, or CP has severed it
+ * @MON_LINK_CONNECTING: CP has not answered yet
+ * @MON_LINK_UP:         CP has accepted
+ */
+enum mon_link { MON_LINK_DOWN, MON_LINK_CONNECTING, MON_LINK_UP };
+
+/**
+ * struct mon_device - everything there is
+ * @busy:       bit 0: somebody has the device open, or is opening or closing it
+ * @read_lock:  serialises reads; the set of @stream belongs to its holder
+ * @lock:       queue of @stream, @path, @link and both codes; taken by the
+ *              handlers of IUCV, which run as a tasklet
+ * @wait:       for notifications, a sever, an answer to CONNECT
+ * @stream:     the read machine
+ * @path:       the path while it is ours to sever, else NULL: who clears it severs
+ *              and frees it
+ * @link:       see there
+ * @sever_code: IPUSER byte 0 of the sever that ended this connection, or -1
+ * @reply_code: of the last reply of this connection that failed, or -1
+ * @connect:    IPUSER for CONNECT
+ */
+struct mon_device {
+	unsigned long busy;
+	struct mutex read_lock;
+	spinlock_t lock;
+	wait_queue_head_t wait;
+	struct mon_stream stream;
+	struct iucv_path *path;
+	enum mon_link link;
+	int sever_code;
+	int reply_code;
+	u8 connect[MON_IPUSER_SIZE];
+};
+
+extern struct mon_device mon_device;
+extern const struct file_operations mon_fops;
+extern const struct attribute_group *mon_groups[];
+
+int mon_iucv_register(void);
+void mon_iucv_unregister(void);
+int mon_connect(struct mon_device *dev, unsigned int seconds);
+void mon_disconnect(struct mon_device *dev);
+int mon_reply(struct mon_device *dev);
+unsigned int mon_open_timeout(void);
+
+#endif /* MON_DEVICE_H */

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Character device for z/VM monitor records: parameters, loading, unloading.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/ctype.h>
+#include <linux/io.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <asm/ebcdic.h>
+#include <asm/extmem.h>
+
+#include "mon_compat.h"
+#include "mon_device.h"
+
+#define MON_NAME_SIZE 8
+#define MON_TIMEOUT_MAX 3600
+
+static char mondcss[MON_NAME_SIZE + 1] = "MONDCSS";
+module_param_string(mondcss, mondcss, sizeof(mondcss), 0444);
+MODULE_PARM_DESC(mondcss, "Name of the monitor DCSS (default: MONDCSS)");
+
+static unsigned int open_timeout = 60;
+
+static int mon_set_timeout(const char *text, const struct kernel_param *param)
+{
+	return param_set_uint_minmax(text, param, 1, MON_TIMEOUT_MAX);
+}
+
+static const struct kernel_param_ops mon_timeout_ops = {
+	.set = mon_set_timeout,
+	.get = param_get_uint,
+};
+module_param_cb(open_timeout, &mon_timeout_ops, &open_timeout, 0644);
+__MODULE_PARM_TYPE(open_timeout, "uint");
+MODULE_PARM_DESC(open_timeout, "Seconds that open waits for the *MONITOR service, 1 to 3600 (default: 60)");
+
+struct mon_device mon_device = {
+	.read_lock = __MUTEX_INITIALIZER(mon_device.read_lock),
+	.lock = __SPIN_LOCK_UNLOCKED(mon_device.lock),
+	.wait = __WAIT_QUEUE_HEAD_INITIALIZER(mon_device.wait),
+	.sever_code = -1,
+	.reply_code = -1,
+};
+
+static struct miscdevice mon_misc = {
+	.name = "monreader",
+	.fops = &mon_fops,
+	.minor = MISC_DYNAMIC_MINOR,
+	.groups = mon_groups,
+};
+
+/**
+ * mon_open_timeout() - parameter open_timeout
+ *
+ * Return: seconds, 1 to 3600.
+ */
+unsigned int mon_open_timeout(void)
+{
+	return READ_ONCE(open_timeout);
+}
+
+/* IPUSER of CONNECT: version 1, sample and event data, shared mode, the segment. */
+static void __init mon_connect_data(u8 data[MON_IPUSER_SIZE])
+{
+	u8 *name = data + MON_IPUSER_SIZE - MON_NAME_SIZE;
+
+	data[0] = 0x01;
+	data[1] = 0xc0;
+	memset(data + 2, 0xff, 6);
+	memset(name, ' ', MON_NAME_SIZE);
+	for (int i = 0; mondcss[i]; i++)
+		name[i] = toupper(mondcss[i]);
+	ASCEBC(name, MON_NAME_SIZE);
+}
+
+static int __init mon_load_segment(void)
+{
+	unsigned long start, end;
+	int rc;
+
+	rc = segment_type(mondcss);
+	if (rc < 0) {
+		segment_warning(rc, mondcss);
+		return rc;
+	}
+	if (rc != SEG_TYPE_SC) {
+		pr_err("The specified *MONITOR DCSS %s does not have the required type SC\n", mondcss);
+		return -EINVAL;
+	}
+	rc = segment_load(mondcss, SEGMENT_SHARED, &start, &end);
+	if (rc < 0) {
+		segment_warning(rc, mondcss);
+		return -EINVAL;
+	}
+	if (!mon_stream_init(&mon_device.stream, phys_to_virt(start), start, end)) {
+		pr_err("The specified *MONITOR DCSS %s of range %016lx to %016lx is not below 4 GiB, and the service's addresses have 32 bits\n",
+		       mondcss, start, end);
+		segment_unload(mondcss);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int __init mon_init(void)
+{
+	int rc;
+
+	if (!machine_is_vm()) {
+		pr_err("The z/VM *MONITOR record device driver cannot be loaded without z/VM\n");
+		return -ENODEV;
+	}
+	rc = mon_iucv_register();
+	if (rc) {
+		pr_err("The z/VM *MONITOR record device driver failed to register with IUCV\n");
+		return rc;
+	}
+	rc = mon_load_segment();
+	if (rc)
+		goto unregister;
+	mon_connect_data(mon_device.connect);
+	rc = misc_register(&mon_misc);
+	if (rc)
+		goto unload;
+	return 0;
+
+unload:
+	segment_unload(mondcss);
+unregister:
+	mon_iucv_unregister();
+	return rc;
+}
+
+static void __exit mon_exit(void)
+{
+	misc_deregister(&mon_misc);
+	segment_unload(mondcss);
+	mon_iucv_unregister();
+}
+
+module_init(mon_init);
+module_exit(mon_exit);
+
+MODULE_AUTHOR("The zvmlab authors");
+MODULE_DESCRIPTION("Character device driver for reading z/VM monitor service records");
+MODULE_VERSION("0.1.0");
+MODULE_LICENSE("GPL");
