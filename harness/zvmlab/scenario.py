@@ -45,9 +45,7 @@ class Log:
     def texts(self) -> list[str]:
         """Its lines so far, without the module's name in front."""
         lines = [line.text for line in self._agent.dmesg(self._since)]
-        return [
-            text.removeprefix(self._prefix) for text in lines if text.startswith(self._prefix)
-        ]
+        return [text.removeprefix(self._prefix) for text in lines if text.startswith(self._prefix)]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: MIT
+"""No connection to *MONITOR: open fails with EIO, CP's code is in the log."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from zvmlab.errors import Timeout
+from zvmlab.faults import Fault, armed
+from zvmlab.guest import Guest
+from zvmlab.monitor import DEVICE, Capture, DataSets, compare, deliver
+from zvmlab.peer import EventType, Flag, Peer
+from zvmlab.scenario import (
+    OPENAT,
+    SERVICE,
+    Log,
+    await_sleep,
+    monitor_user,
+    service_paths,
+    small,
+    thread_of,
+)
+
+if TYPE_CHECKING:
+    from tests.e2e.conftest import Build
+
+GUEST = "LINUX001"
+TOO_MANY_USERS = 0x1C
+CODE = 44
+# Rules that are armed at once; CP's table has room for 64.
+PART = 64
+
+
+def connecting(code: int) -> str:
+    """What the log says if CONNECT fails."""
+    return f"Connecting to the z/VM *MONITOR system service failed with rc={code}"
+
+
+def disconnected(code: int) -> str:
+    """What the log says if CP severs."""
+    return f"z/VM *MONITOR system service disconnected with rc={code}"
+
+
+def opens(guest: Guest, count: int) -> list[int]:
+    """errno of so many attempts to open the device; none may succeed."""
+    batch = guest.agent.batch()
+    for _ in range(count):
+        batch.open(DEVICE)
+    results = batch.run()
+    assert [result.ret for result in results] == [-1] * count
+    return [result.errno for result in results]
+
+
+@contextlib.contextmanager
+def silent(guest: Guest) -> Iterator[None]:
+    """CP does not answer CONNECT within the block; whoever waits for it still is let go at the end.
+
+    *MONITOR accepts, but the interruption that says so is lost.
+    """
+    guest.control.events("monitor-connected")  # those of the tests before
+    try:
+        with armed(guest.control, Fault("interrupt", "drop", name=SERVICE, nth=1)):
+            yield
+    finally:
+        guest.control.execute("monitor-sever", user=GUEST, code=CODE)
+
+
+def works(guest: Guest, folder: Path) -> None:
+    """The device can be opened, and a set be read."""
+    with Capture(guest.control, folder / "sets") as capture, DataSets(guest.agent) as reader:
+        deliver(guest.control, "sample", small(1))
+        compare(reader.read(), capture.next())
+    assert service_paths(guest) == []
+
+
+@pytest.mark.parametrize("first", range(0, 256, PART))
+def test_m05_m30_each_connect_code_is_eio(monreader: Guest, zvmlab_dir: Path, first: int) -> None:
+    """CP ends CONNECT with each IPRCODE, 15 (no directory statement) included: EIO, logged."""
+    codes = range(max(first, 1), first + PART)
+    log = Log(monreader.agent)
+    faults = [
+        Fault("iucv.connect", "rc", code, name=SERVICE, nth=nth + 1)
+        for nth, code in enumerate(codes)
+    ]
+    with armed(monreader.control, *faults) as rules:
+        assert opens(monreader, len(codes)) == [errno.EIO] * len(codes)
+    assert [rule.fired for rule in rules] == [1] * len(codes)
+    assert log.texts() == [connecting(code) for code in codes]
+    assert service_paths(monreader) == []
+    works(monreader, zvmlab_dir)
+
+
+@pytest.mark.parametrize("code", (2, 3))
+def test_m30_connect_with_condition_code_is_eio(
+    monreader: Guest, zvmlab_dir: Path, code: int
+) -> None:
+    """CONNECT ends with condition code 2 or 3: open fails with EIO, the code is in the log."""
+    log = Log(monreader.agent)
+    with armed(monreader.control, Fault("iucv.connect", "cc", code, name=SERVICE)):
+        assert opens(monreader, 1) == [errno.EIO]
+    assert log.texts() == [connecting(code)]
+    works(monreader, zvmlab_dir)
+
+
+@pytest.mark.parametrize("first", range(0, 256, PART))
+def test_m30_each_sever_code_is_eio(monreader: Guest, zvmlab_dir: Path, first: int) -> None:
+    """CP severs instead of accepting, with each code: open fails with EIO, the code is logged."""
+    codes = range(first, first + PART)
+    log = Log(monreader.agent)
+    faults = [
+        Fault("monitor.connect", "sever", code, name=GUEST, nth=nth + 1)
+        for nth, code in enumerate(codes)
+    ]
+    with armed(monreader.control, *faults) as rules:
+        assert opens(monreader, len(codes)) == [errno.EIO] * len(codes)
+    assert [rule.fired for rule in rules] == [1] * len(codes)
+    assert log.texts() == [disconnected(code) for code in codes]
+    assert service_paths(monreader) == []
+    works(monreader, zvmlab_dir)
+
+
+def test_m30_too_many_users_is_eio(monreader: Guest, zvmlab_dir: Path) -> None:
+    """16 users are connected to *MONITOR already: the 17th is refused, until one leaves."""
+    log = Log(monreader.agent)
+    ipuser = b"\x01\xc0" + bytes(6) + "MONDCSS ".encode("cp037")
+    with Peer(monreader.control, "TOOLKIT") as toolkit:
+        for _ in range(16):
+            path = toolkit.connect(SERVICE, ipuser, msglim=255, flags=Flag.RMDATA).path
+            toolkit.wait(EventType.COMPLETE, 10, path)
+        assert opens(monreader, 1) == [errno.EIO]
+        assert log.texts() == [disconnected(TOO_MANY_USERS)]
+        toolkit.sever(path)
+        with DataSets(monreader.agent):
+            pass
+    works(monreader, zvmlab_dir)
+
+
+def test_m30_severed_while_open_waits_is_eio(monreader: Guest, zvmlab_dir: Path) -> None:
+    """open waits for CP, which severs in the end: EIO, the code is in the log."""
+    worker, log = monreader.agent.worker("reader"), Log(monreader.agent)
+    thread = thread_of(worker)
+    with silent(monreader):
+        batch = worker.batch()
+        batch.open(DEVICE)
+        pending = batch.start()
+        await_sleep(monreader.agent, thread, OPENAT)
+        assert monitor_user(monreader.control)["name"] == GUEST
+    assert pending.result()[0].errno == errno.EIO
+    assert log.texts() == [disconnected(CODE)]
+    works(monreader, zvmlab_dir)
+
+
+@pytest.mark.upstream_defect(5, "no signal reaches who waits in open for CP's answer")
+def test_m30_m36_open_of_a_silent_cp_can_be_killed(
+    monreader: Guest, zvmlab_dir: Path, program: Build
+) -> None:
+    """CP does not answer CONNECT: whoever waits in open can be killed, and the next open works."""
+    agent = monreader.agent
+    agent.write_file("/tmp/reader", program("reader").read_bytes(), 0o755)
+    with silent(monreader):
+        process = agent.spawn(["/tmp/reader", "open", DEVICE, "0", "exit"])
+        monreader.control.wait_event("monitor-connected")
+        folder = f"/proc/{int(agent.read_file('/tmp/reader.pid'))}"
+        state = await_sleep(agent, folder, OPENAT)
+        process.signal(signal.SIGKILL)
+        try:
+            killed = process.wait(timeout=1)
+        except Timeout:
+            killed = None
+    # Now even who cannot be killed comes back, and CP has no path to it any more.
+    assert (killed or process.wait()).signal == signal.SIGKILL
+    works(monreader, zvmlab_dir)
+    assert killed is not None, f"asleep in state {state}, and SIGKILL did not end it"
+
+
+@pytest.mark.upstream_defect(5, "open waits for CP's answer without a limit")
+def test_m30_open_of_a_silent_cp_has_a_limit(monreader: Guest, zvmlab_dir: Path) -> None:
+    """CP does not answer CONNECT: open fails when its time is over, with EIO or ETIMEDOUT."""
+    agent = monreader.agent
+    agent.rmmod("monreader").check()
+    agent.modprobe("monreader", {"open_timeout": 1}).check()
+    with silent(monreader):
+        batch = agent.worker("reader").batch()
+        batch.open(DEVICE)
+        pending = batch.start()
+        monreader.control.wait_event("monitor-connected")
+        try:
+            failed = pending.result(timeout=3)[0].errno
+        except Timeout:
+            failed = 0
+    if not failed:
+        assert pending.result()[0].errno == errno.EIO  # from the sever that let it go
+    works(monreader, zvmlab_dir)
+    assert failed in (errno.EIO, errno.ETIMEDOUT), "open did not return within three seconds"
