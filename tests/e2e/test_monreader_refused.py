@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from readers import RunningReader, install, opening
 
 from zvmlab.errors import Timeout
 from zvmlab.faults import Fault, armed
@@ -64,7 +65,6 @@ def silent(guest: Guest) -> Iterator[None]:
 
     *MONITOR accepts, but the interruption that says so is lost.
     """
-    guest.control.events("monitor-connected")  # those of the tests before
     try:
         with armed(guest.control, Fault("interrupt", "drop", name=SERVICE, nth=1)):
             yield
@@ -162,20 +162,17 @@ def test_m30_m36_open_of_a_silent_cp_can_be_killed(
     monreader: Guest, zvmlab_dir: Path, program: Build
 ) -> None:
     """CP does not answer CONNECT: whoever waits in open can be killed, and the next open works."""
-    agent = monreader.agent
-    agent.write_file("/tmp/reader", program("reader").read_bytes(), 0o755)
+    install(monreader.agent, program)
     with silent(monreader):
-        process = agent.spawn(["/tmp/reader", "open", DEVICE, "0", "exit"])
-        monreader.control.wait_event("monitor-connected")
-        folder = f"/proc/{int(agent.read_file('/tmp/reader.pid'))}"
-        state = await_sleep(agent, folder, OPENAT)
-        process.signal(signal.SIGKILL)
+        reader = RunningReader.start(monreader.agent, opening(0))
+        state = reader.await_sleep(OPENAT)
+        reader.process.signal(signal.SIGKILL)
         try:
-            killed = process.wait(timeout=1)
+            killed = reader.process.wait(timeout=1)
         except Timeout:
             killed = None
     # Now even who cannot be killed comes back, and CP has no path to it any more.
-    assert (killed or process.wait()).signal == signal.SIGKILL
+    assert (killed or reader.process.wait()).signal == signal.SIGKILL
     works(monreader, zvmlab_dir)
     assert killed is not None, f"asleep in state {state}, and SIGKILL did not end it"
 
@@ -190,11 +187,11 @@ def test_m30_open_of_a_silent_cp_has_a_limit(monreader: Guest, zvmlab_dir: Path)
         batch = agent.worker("reader").batch()
         batch.open(DEVICE)
         pending = batch.start()
-        monreader.control.wait_event("monitor-connected")
         try:
             failed = pending.result(timeout=3)[0].errno
         except Timeout:
             failed = 0
+            assert monitor_user(monreader.control)["name"] == GUEST
     if not failed:
         assert pending.result()[0].errno == errno.EIO  # from the sever that let it go
     works(monreader, zvmlab_dir)
