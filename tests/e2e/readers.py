@@ -14,7 +14,7 @@ from zvmlab.monitor import DEVICE
 from zvmlab.scenario import await_sleep
 
 if TYPE_CHECKING:
-    from tests.e2e.conftest import Build
+    from conftest import Build
 
 PROGRAM = "/tmp/reader"
 PID = "/tmp/reader.pid"

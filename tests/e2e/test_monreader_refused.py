@@ -30,7 +30,7 @@ from zvmlab.scenario import (
 )
 
 if TYPE_CHECKING:
-    from tests.e2e.conftest import Build
+    from conftest import Build
 
 GUEST = "LINUX001"
 TOO_MANY_USERS = 0x1C
