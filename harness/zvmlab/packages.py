@@ -25,6 +25,7 @@ import shlex
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -266,6 +267,23 @@ class Suite:
                 raise
             self._progress.say(f"using {older[-1].name}: {error}")
             return older[-1]
+
+    def download_all(self, names: Sequence[str], into: Path) -> list[Path]:
+        """Fetch the .debs of *names* and of everything they depend on; apt resolves that."""
+        self._need_lists()
+        (into / "partial").mkdir(parents=True, exist_ok=True)
+        argv = [
+            *("apt-get", "install", "--yes", "--download-only", "--no-install-recommends"),
+            *("-o", f"Dir::Cache::archives={into}", *names),
+        ]
+        with self._progress.step(f"fetching {', '.join(names)} and what they need"):
+            try:
+                _run(argv, self._conf, DOWNLOAD_SECONDS, into)
+            except CannotRun:
+                if not self.update(max_age=0):
+                    raise
+                _run(argv, self._conf, DOWNLOAD_SECONDS, into)
+        return sorted(into.glob("*.deb"))
 
     def download_source(self, name: str, into: Path) -> list[Path]:
         """Fetch the upstream tarball(s) of source package *name* into *into*."""
