@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+/*
+ * two_readers FD - two threads read 12 bytes each from one open file.
+ *
+ * The first reads into a page that is not there and sleeps in the middle of the
+ * read until userfaultfd supplies the page; meanwhile the second reads.  Prints
+ * what each got, and the rest of the data set, as three lines of hex digits.
+ */
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PART 12
+#define WAIT_MS 5000
+/* How long the second reader may take if nothing holds it up. */
+#define BESIDE_MS 300
+
+struct reader {
+	int fd, done[2];
+	unsigned char *to;
+	ssize_t got;
+};
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static void *run(void *opaque)
+{
+	struct reader *r = opaque;
+
+	r->got = read(r->fd, r->to, PART);
+	if (write(r->done[1], "", 1) != 1)
+		die("pipe");
+	return NULL;
+}
+
+static pthread_t begin(struct reader *r)
+{
+	pthread_t thread;
+
+	if (pipe(r->done) || pthread_create(&thread, NULL, run, r))
+		die("thread");
+	return thread;
+}
+
+static int readable(int fd, int ms)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	return poll(&poll_fd, 1, ms) == 1;
+}
+
+static void print(const unsigned char *data, ssize_t len)
+{
+	for (ssize_t i = 0; i < len; i++)
+		printf("%02x", data[i]);
+	putchar('\n');
+}
+
+static int missing_page(void *page, size_t size)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register where = {
+		.range = { .start = (unsigned long)page, .len = size },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	const int fd = (int)syscall(__NR_userfaultfd, O_CLOEXEC);
+
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &where))
+		die("userfaultfd");
+	return fd;
+}
+
+int main(int argc, char **argv)
+{
+	const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char beside[PART], rest[4096];
+	struct reader first = { 0 }, second = { .to = beside };
+	struct uffdio_zeropage fill = { 0 };
+	pthread_t threads[2];
+	ssize_t got;
+	int fault;
+
+	first.fd = second.fd = argc == 2 ? atoi(argv[1]) : -1;
+	if (first.fd < 0 || !readable(first.fd, WAIT_MS)) {
+		fprintf(stderr, "usage: two_readers FD, which has something to read\n");
+		return 2;
+	}
+	first.to = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (first.to == MAP_FAILED)
+		die("mmap");
+	fault = missing_page(first.to, size);
+	threads[0] = begin(&first);
+	if (!readable(fault, WAIT_MS)) {
+		fprintf(stderr, "the first reader did not touch its page\n");
+		return 1;
+	}
+	threads[1] = begin(&second);
+	readable(second.done[0], BESIDE_MS);
+	fill.range.start = (unsigned long)first.to;
+	fill.range.len = size;
+	if (ioctl(fault, UFFDIO_ZEROPAGE, &fill))
+		die("UFFDIO_ZEROPAGE");
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	print(first.to, first.got);
+	print(beside, second.got);
+	got = 0;
+	for (ssize_t n; (n = read(first.fd, rest + got, sizeof(rest) - (size_t)got)) > 0;)
+		got += n;
+	print(rest, got);
+	return 0;
+}

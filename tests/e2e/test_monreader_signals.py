@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""Signals, threads and processes around a sleeping read: nothing is lost, nobody hangs."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from asleep import NR_READ, Thread, await_file
+
+from zvmlab.guest import Guest
+from zvmlab.monitor import (
+    DEVICE,
+    Capture,
+    DataSets,
+    compare,
+    deliver,
+    element_arguments,
+    read_set,
+)
+from zvmlab.records import MCE_SIZE, Element, Record
+
+if TYPE_CHECKING:
+    from conftest import Build
+
+ELEMENT = Element.of([Record(4, 3, 1, bytes(range(40)))])
+
+
+def test_m36_signal_ends_a_sleeping_read_with_eintr(monreader: Guest, zvmlab_dir: Path) -> None:
+    """Without SA_RESTART a signal ends the read with EINTR; the next one gets the whole set."""
+    sleeper = monreader.agent.worker("sleeper")
+    thread = Thread.of(monreader, sleeper)
+    with DataSets(monreader.agent) as reader, Capture(
+        monreader.control, zvmlab_dir / "sets"
+    ) as capture:
+        for _ in range(20):
+            batch = sleeper.batch()
+            batch.read(reader.fd, 4096)
+            pending = batch.start(timeout=10)
+            thread.await_sleep_in(NR_READ)
+            assert sleeper.interrupt()
+            result = pending.result()[0]
+            assert (result.ret, result.errno) == (-1, errno.EINTR)
+            deliver(monreader.control, "sample", ELEMENT)
+            compare(reader.read(), capture.next())
+
+
+def test_m36_signal_with_sa_restart_is_not_noticed(monreader: Guest, zvmlab_dir: Path) -> None:
+    """With SA_RESTART the read sleeps on after a signal, and gets the set."""
+    sleeper = monreader.agent.worker("sleeper")
+    thread = Thread.of(monreader, sleeper)
+    with DataSets(monreader.agent) as reader, Capture(
+        monreader.control, zvmlab_dir / "sets"
+    ) as capture:
+        batch = sleeper.batch()
+        batch.read_until(reader.fd, 4096)
+        pending = batch.start(timeout=10)
+        for _ in range(20):
+            thread.await_sleep_in(NR_READ)
+            before = thread.sleeps()
+            assert sleeper.interrupt(restart=True)
+            thread.await_sleep_in(NR_READ)
+            assert thread.sleeps() > before and not pending.done()
+        deliver(monreader.control, "sample", ELEMENT)
+        compare(read_set(pending.result()[0]), capture.next())
+
+
+def test_m36_close_while_another_thread_sleeps_in_read(monreader: Guest, zvmlab_dir: Path) -> None:
+    """Closing the descriptor does not disturb the read; the device is free when that has ended."""
+    sleeper = monreader.agent.worker("sleeper")
+    thread = Thread.of(monreader, sleeper)
+    agent = monreader.agent
+    with Capture(monreader.control, zvmlab_dir / "sets") as capture:
+        fd = agent.open(DEVICE).check()
+        batch = sleeper.batch()
+        batch.read(fd, MCE_SIZE)
+        pending = batch.start(timeout=10)
+        thread.await_sleep_in(NR_READ)
+        agent.close(fd).check()
+        assert agent.open(DEVICE).errno == errno.EBUSY
+        deliver(monreader.control, "sample", ELEMENT)
+        assert pending.result()[0].data == capture.next().stream[:MCE_SIZE]
+        with DataSets(agent) as reader:
+            deliver(monreader.control, "sample", ELEMENT)
+            compare(reader.read(), capture.next())
+
+
+def test_m36_reader_killed_asleep_leaves_the_device_free(
+    monreader: Guest, program: Build, zvmlab_dir: Path
+) -> None:
+    """A process killed in its sleeping read takes its connection with it; the next open works."""
+    agent = monreader.agent
+    agent.write_file("/tmp/reader", program("reader").read_bytes(), 0o755)
+    process = agent.spawn(["/tmp/reader", "open", DEVICE, "4096", "exit"])
+    pid = int(await_file(agent, "/tmp/reader.pid"))
+    Thread(monreader, pid, pid).await_sleep_in(NR_READ)
+    assert agent.open(DEVICE).errno == errno.EBUSY
+    process.kill()
+    assert process.wait(10).signal == signal.SIGKILL
+    assert monreader.control.execute("query-monitor")["users"] == []
+    with Capture(monreader.control, zvmlab_dir / "sets") as capture, DataSets(agent) as reader:
+        deliver(monreader.control, "sample", ELEMENT)
+        compare(reader.read(), capture.next())
+    for name in ("/tmp/reader", "/tmp/reader.pid"):
+        agent.unlink(name).check()
+
+
+@pytest.mark.upstream_defect(4, "two reads at the same time give the same bytes twice")
+def test_m18_two_threads_get_each_byte_once(
+    monreader: Guest, program: Build, zvmlab_dir: Path
+) -> None:
+    """A read that sleeps in the middle of its copy and one beside it: each byte is read once."""
+    agent = monreader.agent
+    agent.write_file("/tmp/two_readers", program("two_readers").read_bytes(), 0o755)
+    try:
+        with DataSets(agent) as reader, Capture(monreader.control, zvmlab_dir / "sets") as capture:
+            deliver(monreader.control, "sample", ELEMENT)
+            done = agent.run(["/tmp/two_readers", str(reader.fd)], inherit=True).check()
+            first, beside, rest = map(bytes.fromhex, done.stdout.decode().splitlines())
+            assert first + beside + rest == capture.next().stream
+    finally:
+        agent.unlink("/tmp/two_readers").check()
+
+
+@pytest.mark.upstream_defect(11, "a read of no bytes takes the end of a set")
+def test_m18_read_of_no_bytes_has_no_effect(monreader: Guest, zvmlab_dir: Path) -> None:
+    """A read of size 0 gives 0 at every place of the stream and changes nothing."""
+    with DataSets(monreader.agent, os.O_NONBLOCK) as reader, Capture(
+        monreader.control, zvmlab_dir / "sets"
+    ) as capture:
+        deliver(monreader.control, "sample", ELEMENT)
+        wanted = capture.next().stream
+        batch = monreader.agent.batch()
+        for _ in range(len(wanted) + 1):
+            batch.read(reader.fd, 0)
+            batch.read(reader.fd, 1)
+        results = list(batch.run())
+        nothing, reads = results[::2], results[1::2]
+        assert {(result.ret, result.errno) for result in nothing} == {(0, 0)}
+        assert b"".join(read.data for read in reads) == wanted
+        assert (reads[-1].ret, reads[-1].errno) == (0, 0)
+
+
+def test_m36_hundred_signals_between_sets(monreader: Guest) -> None:
+    """Signals while sets come one after the other: each is there once, whole, in order."""
+    sets = 100
+    sleeper = monreader.agent.worker("sleeper")
+    with DataSets(monreader.agent) as reader:
+        monreader.control.execute(
+            "monitor-repeat",
+            kind="sample",
+            elements=[element_arguments(ELEMENT)],
+            outstanding=3,
+            times=sets,
+        )
+        found = b""
+        ends = interrupted = 0
+        while ends < sets:
+            batch = sleeper.batch()
+            batch.read_until(reader.fd, 17, zeros=min(7, sets - ends))
+            pending = batch.start(timeout=10)
+            sleeper.interrupt()
+            for read in pending.result()[0].reads:
+                assert read.errno in (0, errno.EINTR)
+                interrupted += read.errno == errno.EINTR
+                ends += read.ret == 0
+                found += read.data
+        assert len(found) == sets * (MCE_SIZE + len(ELEMENT.data))
+        assert found[MCE_SIZE:][: len(ELEMENT.data)] == ELEMENT.data
