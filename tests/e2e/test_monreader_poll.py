@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from asleep import NR_READ, Thread
 
 from zvmlab.guest import Guest
 from zvmlab.monitor import Capture, DataSets, compare, deliver, element_arguments, read_set
 from zvmlab.records import MCE_SIZE, Element, Record
+from zvmlab.scenario import READ, await_sleep, thread_of
 
 if TYPE_CHECKING:
     from conftest import Build
@@ -27,20 +27,28 @@ HUNTED = 300
 SEED = 4
 
 
+def sleeps(guest: Guest, thread: str) -> int:
+    """How often a thread has gone to sleep."""
+    status = guest.agent.read_file(f"{thread}/status").decode()
+    line = next(text for text in status.splitlines() if text.startswith("voluntary_ctxt"))
+    return int(line.split()[1])
+
+
 def test_m16_blocking_read_sleeps_until_a_message_comes(monreader: Guest, zvmlab_dir: Path) -> None:
     """A read with nothing to read takes no CPU: the thread is not woken once until a message is."""
     sleeper = monreader.agent.worker("sleeper")
-    thread = Thread.of(monreader, sleeper)
+    thread = thread_of(sleeper)
     with DataSets(monreader.agent) as reader, Capture(
         monreader.control, zvmlab_dir / "sets"
     ) as capture:
         batch = sleeper.batch()
         batch.read_until(reader.fd, 4096)
         pending = batch.start(timeout=10)
-        thread.await_sleep_in(NR_READ)
-        before = thread.sleeps()
+        assert await_sleep(monreader.agent, thread, READ) == "S"
+        before = sleeps(monreader, thread)
         monreader.agent.sleep(0.5)
-        assert (thread.system_call(), thread.sleeps()) == (str(NR_READ), before)
+        await_sleep(monreader.agent, thread, READ)
+        assert sleeps(monreader, thread) == before
         assert not pending.done()
         deliver(monreader.control, "sample", ELEMENT)
         compare(read_set(pending.result()[0]), capture.next())

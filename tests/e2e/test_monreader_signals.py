@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from asleep import NR_READ, Thread, await_file
+from readers import PLENTY, RunningReader, install, opening
 
 from zvmlab.guest import Guest
 from zvmlab.monitor import (
@@ -23,6 +23,7 @@ from zvmlab.monitor import (
     read_set,
 )
 from zvmlab.records import MCE_SIZE, Element, Record
+from zvmlab.scenario import READ, await_sleep, thread_of
 
 if TYPE_CHECKING:
     from conftest import Build
@@ -33,7 +34,7 @@ ELEMENT = Element.of([Record(4, 3, 1, bytes(range(40)))])
 def test_m36_signal_ends_a_sleeping_read_with_eintr(monreader: Guest, zvmlab_dir: Path) -> None:
     """Without SA_RESTART a signal ends the read with EINTR; the next one gets the whole set."""
     sleeper = monreader.agent.worker("sleeper")
-    thread = Thread.of(monreader, sleeper)
+    thread = thread_of(sleeper)
     with DataSets(monreader.agent) as reader, Capture(
         monreader.control, zvmlab_dir / "sets"
     ) as capture:
@@ -41,7 +42,7 @@ def test_m36_signal_ends_a_sleeping_read_with_eintr(monreader: Guest, zvmlab_dir
             batch = sleeper.batch()
             batch.read(reader.fd, 4096)
             pending = batch.start(timeout=10)
-            thread.await_sleep_in(NR_READ)
+            await_sleep(monreader.agent, thread, READ)
             assert sleeper.interrupt()
             result = pending.result()[0]
             assert (result.ret, result.errno) == (-1, errno.EINTR)
@@ -52,7 +53,7 @@ def test_m36_signal_ends_a_sleeping_read_with_eintr(monreader: Guest, zvmlab_dir
 def test_m36_signal_with_sa_restart_is_not_noticed(monreader: Guest, zvmlab_dir: Path) -> None:
     """With SA_RESTART the read sleeps on after a signal, and gets the set."""
     sleeper = monreader.agent.worker("sleeper")
-    thread = Thread.of(monreader, sleeper)
+    thread = thread_of(sleeper)
     with DataSets(monreader.agent) as reader, Capture(
         monreader.control, zvmlab_dir / "sets"
     ) as capture:
@@ -60,11 +61,10 @@ def test_m36_signal_with_sa_restart_is_not_noticed(monreader: Guest, zvmlab_dir:
         batch.read_until(reader.fd, 4096)
         pending = batch.start(timeout=10)
         for _ in range(20):
-            thread.await_sleep_in(NR_READ)
-            before = thread.sleeps()
+            await_sleep(monreader.agent, thread, READ)
             assert sleeper.interrupt(restart=True)
-            thread.await_sleep_in(NR_READ)
-            assert thread.sleeps() > before and not pending.done()
+            await_sleep(monreader.agent, thread, READ)
+            assert not pending.done()
         deliver(monreader.control, "sample", ELEMENT)
         compare(read_set(pending.result()[0]), capture.next())
 
@@ -72,14 +72,14 @@ def test_m36_signal_with_sa_restart_is_not_noticed(monreader: Guest, zvmlab_dir:
 def test_m36_close_while_another_thread_sleeps_in_read(monreader: Guest, zvmlab_dir: Path) -> None:
     """Closing the descriptor does not disturb the read; the device is free when that has ended."""
     sleeper = monreader.agent.worker("sleeper")
-    thread = Thread.of(monreader, sleeper)
+    thread = thread_of(sleeper)
     agent = monreader.agent
     with Capture(monreader.control, zvmlab_dir / "sets") as capture:
         fd = agent.open(DEVICE).check()
         batch = sleeper.batch()
         batch.read(fd, MCE_SIZE)
         pending = batch.start(timeout=10)
-        thread.await_sleep_in(NR_READ)
+        await_sleep(monreader.agent, thread, READ)
         agent.close(fd).check()
         assert agent.open(DEVICE).errno == errno.EBUSY
         deliver(monreader.control, "sample", ELEMENT)
@@ -94,19 +94,16 @@ def test_m36_reader_killed_asleep_leaves_the_device_free(
 ) -> None:
     """A process killed in its sleeping read takes its connection with it; the next open works."""
     agent = monreader.agent
-    agent.write_file("/tmp/reader", program("reader").read_bytes(), 0o755)
-    process = agent.spawn(["/tmp/reader", "open", DEVICE, "4096", "exit"])
-    pid = int(await_file(agent, "/tmp/reader.pid"))
-    Thread(monreader, pid, pid).await_sleep_in(NR_READ)
+    install(agent, program)
+    killed = RunningReader.start(agent, opening(PLENTY))
+    assert killed.await_sleep(READ) == "S"
     assert agent.open(DEVICE).errno == errno.EBUSY
-    process.kill()
-    assert process.wait(10).signal == signal.SIGKILL
+    killed.process.kill()
+    assert killed.process.wait(10).signal == signal.SIGKILL
     assert monreader.control.execute("query-monitor")["users"] == []
     with Capture(monreader.control, zvmlab_dir / "sets") as capture, DataSets(agent) as reader:
         deliver(monreader.control, "sample", ELEMENT)
         compare(reader.read(), capture.next())
-    for name in ("/tmp/reader", "/tmp/reader.pid"):
-        agent.unlink(name).check()
 
 
 @pytest.mark.upstream_defect(4, "two reads at the same time give the same bytes twice")
