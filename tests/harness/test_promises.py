@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""Lists of promises: what a file says, what the name of a test says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from zvmlab.errors import UsageError
+from zvmlab.promises import Promise, Promises, load
+
+OURS = Path(__file__).resolve().parents[1] / "e2e" / "promises.toml"
+ROW = 'title = "a"\npromise = "b"\nshown = "c"\n'
+LIST = Promises(
+    {"M": "monitor", "T": "tasks"},
+    {
+        "M1": Promise("M1", "one", "first", "so", ("EIO",)),
+        "M12": Promise("M12", "twelve", "twelfth", "so", ("EBUSY", "EIO")),
+        "T1": Promise("T1", "task", "task", "so"),
+    },
+)
+
+
+def test_our_own_list() -> None:
+    promises = load(OURS)
+    assert promises.groups == {"M": "monreader"}
+    assert list(promises.rows) == [f"M{number}" for number in range(1, 37)]
+    assert promises.rows["M28"].errnos == ("EOVERFLOW",)
+    assert {row.row for row in promises.rows.values() if "EIO" in row.errnos} == {
+        *("M5", "M25", "M30", "M34")
+    }
+    assert max(len(row.title) for row in promises.rows.values()) <= 40
+
+
+@pytest.mark.parametrize(
+    "function, rows",
+    [
+        ("test_m12_another", ("M12",)),
+        ("test_m01_m12_t1_two_groups", ("M1", "M12", "T1")),
+        ("test_m1_m01_twice", ("M1",)),
+        ("test_m1", ("M1",)),
+        ("test_m99_not_in_the_list", ("M99",)),
+        ("test_v2_is_a_version", ()),
+        ("test_m1_v2_m12_rows_have_ended", ("M1",)),
+        ("test_reads_m1", ()),
+        ("test_m1x_no_number", ()),
+        ("test_m_1", ()),
+        ("test_M1_capital", ()),
+        ("test_", ()),
+    ],
+)
+def test_rows_of_a_test(function: str, rows: tuple[str, ...]) -> None:
+    assert LIST.rows_of(function) == rows
+
+
+def test_sentence_of_a_test() -> None:
+    assert LIST.sentence_of("test_m1_m12_open_fails", None) == "open fails"
+    assert LIST.sentence_of("test_m1_x", "  The first line. \n\n    The rest.") == "The first line."
+    assert LIST.sentence_of("test_v2_of_it", "\n") == "v2 of it"
+
+
+def test_error_numbers_of_a_test() -> None:
+    assert LIST.errnos_of(("M1", "M12"), "test_m1_m12_x") == ("EBUSY", "EIO")
+    assert LIST.errnos_of((), "test_x[trixie-eagain-EINTR3-EPERM]") == ("EAGAIN", "EPERM")
+    assert LIST.errnos_of(("M99",), "test_event_exit") == ()
+
+
+@pytest.mark.parametrize(
+    "text, error",
+    [
+        ("x = [", "are no TOML: "),
+        ("", "there is no row in it"),
+        ('[M]\ntitle = "m"\n', "there is no row in it"),
+        (f"[Mon]\n[Mon.1]\n{ROW}", "'Mon' is no group; name it by one letter A–Z"),
+        ("M = 1\n", "'M' is no group; name it by one letter A–Z"),
+        (f"[M.1]\n{ROW}", "group M needs a title"),
+        (f'[M]\ntitle = "m"\n[M.01]\n{ROW}', "[M.01] is no row; use a number from 1 on"),
+        ('[M]\ntitle = "m"\n1 = 1\n', "[M.1] is no row; use a number from 1 on"),
+        (f'[M]\ntitle = "m"\n[M.1]\n{ROW}x = 1\n', "row M1 has a field 'x', which no row has"),
+        ('[M]\ntitle = "m"\n[M.1]\ntitle = "a"\n', "row M1 needs a text 'promise'"),
+        (
+            f'[M]\ntitle = "m"\n[M.2]\n{ROW}errnos = ["EFOO"]\n',
+            "row M2: errnos must be a list of names such as EIO",
+        ),
+        (f'[M]\ntitle = "m"\n[M.2]\n{ROW}errnos = 5\n', "row M2: errnos must be a list"),
+    ],
+)
+def test_lists_that_are_none(tmp_path: Path, text: str, error: str) -> None:
+    path = tmp_path / "list.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"promises {path}")
+    assert error in str(caught.value)
+
+
+def test_list_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="promises .*/none cannot be read: No such file"):
+        load(tmp_path / "none")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match="promises .*/binary are no TOML: "):
+        load(tmp_path / "binary")
