@@ -63,6 +63,22 @@ def read(path: str | os.PathLike[str]) -> Iterator[Record]:
         raise ZvmlabError(f"{os.fspath(path)} is no trace of the CP: it is not ASCII") from None
 
 
+def read_part(path: str | os.PathLike[str], begin: int, end: int) -> Iterator[Record]:
+    """The records whose lines lie wholly within the bytes *begin* to *end* of a trace file."""
+    try:
+        with open(path, "rb") as file:
+            if begin > 0:
+                file.seek(begin - 1)
+                file.readline()  # the rest of a line that began before
+            for number, line in enumerate(file, 1):
+                if file.tell() > end or not line.endswith(b"\n"):
+                    return
+                text = line.decode("ascii", "replace")
+                yield _record(f"{os.fspath(path)}, from byte {begin} on,", number, text)
+    except OSError as error:
+        raise ZvmlabError(f"trace {os.fspath(path)} cannot be read: {error.strerror}") from None
+
+
 def _record(path: str | os.PathLike[str], number: int, line: str) -> Record:
     try:
         fields = json.loads(line)
@@ -118,10 +134,15 @@ def _result(fields: Mapping[str, Any]) -> str:
     return ""
 
 
+def seconds_since(record: Record, start: int) -> float:
+    """Time from `start` (a TOD value) to the record."""
+    return (record.tod - start) / _TOD_PER_MICROSECOND / 1e6
+
+
 def describe(record: Record, start: int) -> str:
     """One record as a line, its time counted from `start` (a TOD value)."""
     fields = record.fields
-    seconds = (record.tod - start) / _TOD_PER_MICROSECOND / 1e6
+    seconds = seconds_since(record, start)
     where = "-" if record.cpu is None else f"cpu{record.cpu}"
     parts = [f"{record.seq:>7} {seconds:13.6f} {where:>5}  {record.call}"]
     if record.event is not None:
