@@ -151,7 +151,8 @@ check-harness: setup $(SERVER)
 
 .PHONY: check-e2e
 check-e2e: setup prepare
-	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 $(KERNELS:%=--kernel %) tests/e2e
+	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 $(KERNELS:%=--kernel %) \
+		--zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml tests/e2e
 
 .PHONY: lint
 lint: setup ## sparse, cppcheck, shellcheck, codespell, black, mypy, REUSE

@@ -29,6 +29,7 @@ from zvmlab.guest_config import GuestConfig, Products
 from zvmlab.products import DRIVER, prepare
 from zvmlab.progress import Progress
 
+pytest_plugins = ("zvmlab.promise_plugin",)
 DEFAULT_KERNELS = ("bookworm",)
 TEST_SECONDS = 120
 _KERNEL_FIXTURE = "zvmlab_kernel"
@@ -162,9 +163,14 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     if not report.failed:
         return
     item.stash[_failed] = True
-    for guest in item.stash.get(_guests, []):
+    for guest in guests_of(item):
         report.sections.append(("zvmlab", f"logs of guest {guest.name}: {guest.logs}"))
         report.sections.append(("zvmlab console", guest.console.tail()))
+
+
+def guests_of(item: pytest.Item) -> list[Guest]:
+    """The guests that a test has been given so far."""
+    return item.stash.get(_guests, [])
 
 
 def _register(request: pytest.FixtureRequest, guest: Guest) -> Guest:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 from fake_guest import Fake, fake
+from inner_pytest import inner
+from inner_pytest import run as _run
 
-__all__ = ["fake"]  # a fixture: importing it is using it
-HARNESS = Path(__file__).resolve().parents[2] / "harness"
+__all__ = ["fake", "inner"]  # fixtures: importing them is using them
 COMPILER = "s390x-linux-gnu-gcc"
 pytestmark = pytest.mark.skipif(not shutil.which(COMPILER), reason=f"{COMPILER} is missing")
 
@@ -22,21 +23,6 @@ def test_paused(paused_guest, zvmlab_dir):
     assert paused_guest.logs == zvmlab_dir
     assert {CONDITION}
 """
-
-
-@pytest.fixture
-def inner(fake: Fake, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Fake:
-    """Other plugins and this run's options stay out of the inner run."""
-    monkeypatch.setenv("PYTHONPATH", str(HARNESS))
-    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
-    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
-    return fake
-
-
-def _run(fake: Fake, pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
-    kernel = ("--kernel", str(fake.folder / "kernel"))
-    base = ("--basetemp", str(fake.folder / "inner"))
-    return pytester.runpytest_subprocess("-p", "zvmlab.plugin", *base, *kernel, *options)
 
 
 def _folders(fake: Fake) -> list[str]:

@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: MIT
+"""Runs of pytest that show promises, as a foreign repository has them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_guest import Fake, fake
+from inner_pytest import inner, run
+
+__all__ = ["fake", "inner"]  # fixtures: importing them is using them
+COMPILER = "s390x-linux-gnu-gcc"
+pytestmark = pytest.mark.skipif(not shutil.which(COMPILER), reason=f"{COMPILER} is missing")
+
+LIST = """
+[P]
+title = "my driver"
+[P.1]
+title = "opens"
+promise = "the device can be opened"
+shown = "open"
+[P.2]
+title = "is exclusive"
+promise = "the second open fails"
+shown = "EBUSY"
+errnos = ["EBUSY"]
+"""
+BOTH = """
+def test_p1_opens(zvmlab_kernel): pass
+def test_p2_is_exclusive(): pass
+"""
+TRACE = '{"seq":%d,"tod":"d000000000000000","cpu":0,"call":"%s"}\n'
+
+
+@pytest.fixture
+def project(inner: Fake, pytester: pytest.Pytester) -> Fake:
+    """A repository with a list of promises."""
+    pytester.makeini("[pytest]\npromises = list.toml\n")
+    (pytester.path / "list.toml").write_text(LIST, encoding="utf-8")
+    return inner
+
+
+def _run(fake: Fake, pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
+    """With the folder's name, so that pytest finds the ini file although the kernel is elsewhere."""
+    return run(fake, pytester, *options, str(pytester.path))
+
+
+def _report(pytester: pytest.Pytester) -> Any:
+    return json.loads((pytester.path / "out/report.json").read_text(encoding="utf-8"))
+
+
+def _last_lines(result: pytest.RunResult, count: int) -> list[str]:
+    return [line for line in result.stdout.str().splitlines() if line][-count:]
+
+
+def test_all_promises_shown(project: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(BOTH)
+    result = _run(project, pytester, "--promises")
+    assert result.ret == pytest.ExitCode.OK
+    lines = _last_lines(result, 7)
+    assert re.fullmatch("=+ promises =+", lines[0])
+    assert lines[1:6] == [
+        "     promise               tests  kernel",
+        "                                  upstream",
+        "P1   opens                     1  passed 1",
+        "P2   is exclusive              1  passed 1",
+        "2 of 2 promises shown on every kernel and driver; 2 tests: 2 passed",
+    ]
+    assert re.fullmatch("=+ 2 passed in .* =+", lines[6])
+    assert not (pytester.path / "out").exists()
+
+
+@pytest.mark.parametrize("workers", ((), ("-n", "2", "--dist", "loadgroup")))
+def test_promise_without_a_test_fails_the_run(
+    project: Fake, pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    pytester.makepyfile("def test_p1_opens(): pass\ndef test_other(): pass")
+    result = _run(project, pytester, "--promises", *workers)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(passed=2)
+    lines = _last_lines(result, 4)
+    assert lines[0] == "P2   is exclusive              0  no test"
+    assert lines[2] == "promises: no test shows P2"
+    assert " 2 passed in " in lines[3]
+    by_hand = _run(project, pytester, "--zvmlab-report", "out", *workers)
+    assert by_hand.ret == pytest.ExitCode.OK
+    assert _report(pytester)["complaints"] == ["no test shows P2"]
+
+
+def test_only_skipped_is_not_shown(project: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        def test_p1_opens(): pass
+        def test_p2_busy(zvmlab_kernel):
+            if zvmlab_kernel.endswith("other"):
+                pytest.skip("not there")
+        @pytest.mark.xfail(reason="one day")
+        def test_p2_expected(): assert False
+        """
+    )
+    shutil.copy(project.folder / "kernel", project.folder / "other")
+    options = ("--kernel", str(project.folder / "other"), "--zvmlab-report", "out")
+    result = _run(project, pytester, "--promises", *options)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "promises: all tests of P2 were skipped on other with upstream" in result.outlines
+    read = _report(pytester)
+    assert [(cell["kernel"], cell["result"]) for cell in read["promises"][1]["cells"]] == [
+        ("kernel", "passed"),
+        ("other", "skipped"),
+    ]
+    reasons = [test["reason"] for test in read["tests"] if test["result"] == "skipped"]
+    assert reasons == ["not there", "expected to fail: one day"]
+
+
+def test_unknown_row_and_nothing_to_run(project: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(BOTH + "def test_p1_p3_what(): pass")
+    result = _run(project, pytester, "--promises")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert (
+        "promises: tests name rows that the list does not have: test_p1_p3_what (P3)"
+        in result.outlines
+    )
+    pytester.makepyfile("")
+    result = _run(project, pytester, "--promises")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "promises: no test shows P1, P2" in result.outlines
+
+
+def test_wrong_usage_and_interruption_keep_their_codes(
+    project: Fake, pytester: pytest.Pytester
+) -> None:
+    pytester.makepyfile("def test_p1_opens(): raise KeyboardInterrupt")
+    assert _run(project, pytester, "--promises").ret == pytest.ExitCode.INTERRUPTED
+    assert _run(project, pytester, "--promises", "none").ret == pytest.ExitCode.USAGE_ERROR
+    collected = _run(project, pytester, "--promises", "--collect-only", "-q")
+    assert collected.ret == pytest.ExitCode.OK and "no test shows" not in collected.stdout.str()
+
+
+def test_deviation_of_upstream_is_told_apart(project: Fake, pytester: pytest.Pytester) -> None:
+    module = project.folder / "monreader.ko"
+    module.write_bytes(b"")
+    pytester.makepyfile(
+        """
+        import pytest
+        def test_p1_opens(): pass
+
+        @pytest.mark.upstream_defect(5, "it never ends")
+        def test_p2_ends(zvmlab_kernel, zvmlab_driver):
+            assert zvmlab_driver != "upstream"
+        """
+    )
+    options = ("--driver", "upstream", "--driver", str(module), "-n", "2")
+    result = _run(project, pytester, "--promises", "--zvmlab-report", "out", *options)
+    assert result.ret == pytest.ExitCode.OK
+    assert "P2   is exclusive              1  deviates 1  passed 1" in result.outlines
+    assert "known: P2 (kernel): upstream's driver, defect 5: it never ends [test_p2_ends]" in (
+        result.outlines
+    )
+    tests = {(test["function"], test["driver"]): test for test in _report(pytester)["tests"]}
+    assert tests["test_p2_ends", "upstream"]["result"] == "deviates"
+    assert tests["test_p2_ends", "upstream"]["defect"] == 5
+    assert tests["test_p2_ends", "monreader"]["result"] == "passed"
+    assert tests["test_p1_opens", None]["kernel"] is None
+
+
+@pytest.mark.parametrize("workers", ((), ("-n", "2", "--dist", "loadgroup")))
+def test_files_of_a_run(project: Fake, pytester: pytest.Pytester, workers: tuple[str, ...]) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("size, how", [(1, "eintr"), (4096, "eperm")])
+        def test_p1_p2_reads(zvmlab_kernel, zvmlab_driver, size, how):
+            '''Reads with a buffer.
+
+            More about it.
+            '''
+            assert size == 1
+        """
+    )
+    options = ("--zvmlab-report", "out", "--junitxml", "out/junit.xml", *workers)
+    result = _run(project, pytester, *options)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    folder = pytester.path / "out"
+    assert {path.name for path in folder.iterdir()} == {
+        *("report.json", "report.html", "promises.md", "junit.xml")
+    }
+    assert "| `test_p1_p2_reads` | FAILED 1/2 |" in (folder / "promises.md").read_text()
+    first, second = _report(pytester)["tests"]
+    assert first["test"].endswith(".py::test_p1_p2_reads[kernel-upstream-1-eintr]")
+    assert first["sentence"] == "Reads with a buffer."
+    assert first["parameters"] == {"size": "1", "how": "eintr"}
+    assert (first["kernel"], first["driver"]) == ("kernel", "upstream")
+    assert first["errnos"] == ["EBUSY", "EINTR"] and second["errnos"] == ["EBUSY", "EPERM"]
+    assert (first["result"], second["result"]) == ("passed", "failed")
+    assert "assert 4096 == 1" in second["failure"] and first["failure"] == ""
+    cases = ET.parse(folder / "junit.xml").getroot().iter("testcase")
+    properties = [
+        [(own.get("name"), own.get("value")) for own in case.iter("property")] for case in cases
+    ]
+    assert sorted(properties)[0] == [
+        *(("promise", "P1"), ("promise", "P2"), ("errno", "EBUSY"), ("errno", "EINTR")),
+        *(("kernel", "kernel"), ("driver", "upstream")),
+    ]
+
+
+@pytest.mark.parametrize("workers", ((), ("-n", "1")))
+def test_failure_in_a_guest_has_console_and_timeline(
+    project: Fake, pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    pytester.makepyfile(
+        f"""
+        import pytest
+        TRACE = {TRACE!r}
+
+        def log(guest, name, text):
+            with open(guest.logs / name, "a") as file:
+                file.write(text)
+
+        @pytest.fixture
+        def traced(paused_guest):
+            log(paused_guest, "trace.jsonl", TRACE % (1, "boot"))
+            return paused_guest
+
+        @pytest.fixture
+        def ends_badly(traced):
+            yield
+            assert False, "ends badly"
+
+        def test_p1_body(traced):
+            log(traced, "console.log", "the last words\\n")
+            log(traced, "trace.jsonl", TRACE % (2, "body"))
+            assert False, "body fails"
+
+        @pytest.fixture
+        def begins_badly(traced):
+            assert False, "begins badly"
+
+        def test_p1_setup(begins_badly): pass
+
+        def test_p1_teardown(ends_badly): pass
+
+        def test_p1_passes(traced): pass
+        """
+    )
+    _run(project, pytester, "--zvmlab-report", "out", *workers)
+    tests = {test["function"]: test for test in _report(pytester)["tests"]}
+    results = {name: test["result"] for name, test in tests.items()}
+    assert results == {
+        **{"test_p1_body": "failed", "test_p1_setup": "failed", "test_p1_teardown": "failed"},
+        "test_p1_passes": "passed",
+    }
+    assert "the last words" in tests["test_p1_body"]["console"]
+    assert "begins badly" in tests["test_p1_setup"]["failure"]
+    seen = {name: _traced(test) for name, test in tests.items()}
+    assert seen == {
+        "test_p1_body": ["body"],
+        "test_p1_setup": ["boot"],
+        **{"test_p1_teardown": [], "test_p1_passes": []},  # their folders are gone
+    }
+    assert _report(pytester)["kernels"] == {"kernel": "kernel (local)"}
+    page = (pytester.path / "out/report.html").read_text(encoding="utf-8")
+    assert page.count("<svg ") == 2 and page.count("<circle ") == 2
+
+
+def _traced(test: Any) -> list[str]:
+    """The calls in the parts of the traces that a test's report names."""
+    calls = []
+    for cut in test["traces"]:
+        path = Path(cut["path"])
+        assert str(path.parent) in test["logs"]
+        part = path.read_bytes()[cut["begin"] : cut["end"]]
+        calls += [json.loads(line)["call"] for line in part.splitlines()]
+    return calls
+
+
+@pytest.mark.parametrize(
+    "ini, options, text",
+    [
+        ("", ("--promises",), "*--promises needs a list; name it as promises in pytest's ini file"),
+        ("promises = no.toml", (), "*promises */no.toml cannot be read: No such file or directory"),
+        ("promises = bad.toml", (), "*promises */bad.toml are no TOML: *"),
+        ("", ("--zvmlab-report", "bad.toml"), "*--zvmlab-report bad.toml: File exists"),
+    ],
+)
+def test_wrong_use_is_one_sentence(
+    inner: Fake, pytester: pytest.Pytester, ini: str, options: tuple[str, ...], text: str
+) -> None:
+    pytester.makeini(f"[pytest]\n{ini}\n")
+    (pytester.path / "bad.toml").write_text("x", encoding="utf-8")
+    pytester.makepyfile("def test_it(): pass")
+    result = _run(inner, pytester, *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([text])
+
+
+def test_report_without_a_list(inner: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_p1_it(): pass")
+    result = _run(inner, pytester, "--zvmlab-report", "out")
+    assert result.ret == pytest.ExitCode.OK
+    assert "report: out/report.json, out/report.html" in result.outlines
+    assert "of 0 promises" not in result.stdout.str()
+    assert _report(pytester)["promises"] == [] and _report(pytester)["tests"][0]["rows"] == []
+    assert "<h2>Promises</h2>" not in (pytester.path / "out/report.html").read_text()
+
+
+def test_report_that_cannot_be_written(project: Fake, pytester: pytest.Pytester) -> None:
+    (pytester.path / "out/report.json").mkdir(parents=True)
+    pytester.makepyfile(BOTH)
+    result = _run(project, pytester, "--zvmlab-report", "out")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["promises: the report cannot be written: *Is a directory*"])
