@@ -301,6 +301,22 @@ def test_wrong_use_is_one_sentence(
     result.stderr.fnmatch_lines([text])
 
 
+def test_page_needs_jinja2(project: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(nojinja2="import sys; sys.modules['jinja2'] = None", test_it=BOTH)
+    result = _run(project, pytester, "-p", "nojinja2", "--zvmlab-report", "out")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--zvmlab-report needs jinja2; install python3-jinja2"])
+    assert _run(project, pytester, "-p", "nojinja2", "--promises").ret == pytest.ExitCode.OK
+
+
+def test_lost_worker_is_a_failed_test(project: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("import os\ndef test_p1_dies(): os._exit(3)")
+    result = _run(project, pytester, "--zvmlab-report", "out", "-n", "1")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    (test,) = _report(pytester)["tests"]
+    assert (test["result"], test["failure"]) == ("failed", "the test began and did not end")
+
+
 def test_report_without_a_list(inner: Fake, pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_p1_it(): pass")
     result = _run(inner, pytester, "--zvmlab-report", "out")
