@@ -5,12 +5,12 @@
 #ifndef MON_COMPAT_H
 #define MON_COMPAT_H
 
+#include <linux/types.h>
 #include <linux/version.h>
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
 #include <asm/machine.h>
 #else
-#include <linux/types.h>
 #include <asm/setup.h>
 
 static inline bool machine_is_vm(void)

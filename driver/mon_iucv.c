@@ -8,6 +8,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/container_of.h>
 #include <linux/poll.h>
 #include <linux/ratelimit.h>
 #include <linux/string.h>
@@ -18,6 +19,37 @@ static u8 mon_service[] = "*MONITOR";
 /* IPUSER of our own sever. */
 static u8 mon_goodbye[MON_IPUSER_SIZE] = { [0 ... MON_IPUSER_SIZE - 1] = 0xff };
 
+/* Interruption buffer of "connection complete", up to IPUSER (SC24-6272). */
+struct mon_complete {
+	__be16 ippathid;
+	u8 ipflags1;
+	u8 iptype;
+	__be16 ipmsglim;
+	u8 reserved[10];
+	u8 ipuser[16];
+} __packed;
+
+static_assert(offsetof(struct mon_complete, ipuser) == 16);
+
+#define MON_TYPE_COMPLETE 2
+
+/*
+ * How many messages may CP have outstanding?  What CP grants is in the
+ * interruption buffer.  iucv.c keeps it to itself, but all versions so far hand
+ * out the address of IPUSER in its copy of the buffer.  If what is around it is
+ * not such a buffer, the limit that CONNECT returned has to do, which the
+ * service may have lowered since.
+ */
+static u16 mon_granted(const struct iucv_path *path, const u8 *ipuser)
+{
+	const struct mon_complete *irq = container_of(ipuser, struct mon_complete, ipuser[0]);
+	u16 limit = be16_to_cpu(irq->ipmsglim);
+
+	if (be16_to_cpu(irq->ippathid) != path->pathid || irq->iptype != MON_TYPE_COMPLETE)
+		return path->msglim;
+	return limit && limit < path->msglim ? limit : path->msglim;
+}
+
 static void mon_path_complete(struct iucv_path *path, u8 *ipuser)
 {
 	struct mon_device *dev = path->private;
@@ -25,7 +57,7 @@ static void mon_path_complete(struct iucv_path *path, u8 *ipuser)
 	spin_lock(&dev->lock);
 	if (path == dev->path && dev->link == MON_LINK_CONNECTING) {
 		dev->link = MON_LINK_UP;
-		mon_stream_limit(&dev->stream, path->msglim);
+		mon_stream_limit(&dev->stream, mon_granted(path, ipuser));
 	}
 	spin_unlock(&dev->lock);
 	wake_up(&dev->wait);
@@ -65,9 +97,11 @@ static void mon_message_pending(struct iucv_path *path, struct iucv_message *msg
 	bool queued = true, full = false;
 	__be32 area[2];
 
-	memcpy(area, msg->rmmsg, sizeof(area));
-	note.first = be32_to_cpu(area[0]);
-	note.last = be32_to_cpu(area[1]);
+	if (note.addressed) {
+		memcpy(area, msg->rmmsg, sizeof(area));
+		note.first = be32_to_cpu(area[0]);
+		note.last = be32_to_cpu(area[1]);
+	}
 
 	spin_lock(&dev->lock);
 	if (path == dev->path) {
@@ -239,7 +273,7 @@ int mon_reply(struct mon_device *dev)
 	spin_unlock_bh(&dev->lock);
 
 	if (rc)
-		pr_err_ratelimited("Reading monitor data failed with rc=%i\n", rc);
+		pr_err("Reading monitor data failed with rc=%i\n", rc);
 	if (finish == MON_FINISH_INVALID)
 		mon_report_invalid(s->defect, &note, s->index, s->element);
 	return finish == MON_FINISH_COMPLETE ? 0 : -EIO;
