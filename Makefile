@@ -10,6 +10,8 @@ PREFIX ?= /usr/local
 
 # The guest of "make demo" and the data sets it reads.
 KERNEL ?= bookworm
+# The monreader of demo and tests: upstream, zvmlab (ours), or a .ko; tests take several.
+DRIVER ?= upstream
 CPUS ?= 1
 SETS ?= 20
 # Guest kernels of "make check"; "make check-full" adds sid, which moves.
@@ -107,7 +109,7 @@ help: ## this list
 	@echo "Targets:"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r t d; do \
 		printf '%-14s%s\n' "$$t" "$$d"; done
-	@echo "Variables: KERNEL=bookworm|trixie|sid|PATH  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  ZVMLAB_CACHE=DIR"
+	@echo "Variables: KERNEL=bookworm|trixie|sid|PATH  DRIVER=upstream|zvmlab|PATH  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  ZVMLAB_CACHE=DIR"
 	@echo "Switches:  V=1 show commands  W=1 more warnings  D=1 debug  C=1 sparse  G=1 coverage  ASAN=1 sanitizers"
 
 .PHONY: setup
@@ -117,7 +119,7 @@ setup: ## install the Debian packages that are missing, and say which
 .PHONY: demo
 demo: ## boot a guest, read monitor data sets in it, compare every byte
 	$(Q)ci/setup.sh run build
-	$(Q)./zvmlab demo --kernel $(KERNEL) --cpus $(CPUS) --sets $(SETS)
+	$(Q)./zvmlab demo --kernel $(KERNEL) --driver $(DRIVER) --cpus $(CPUS) --sets $(SETS)
 
 .PHONY: unit
 unit: $(UNIT_BIN) ## unit tests of the core (ASan, UBSan)
@@ -151,7 +153,7 @@ check-harness: setup $(SERVER)
 
 .PHONY: check-e2e
 check-e2e: setup prepare
-	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 $(KERNELS:%=--kernel %) \
+	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 $(KERNELS:%=--kernel %) $(DRIVER:%=--driver %) \
 		--zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml tests/e2e
 
 .PHONY: lint
@@ -165,7 +167,7 @@ bench: setup $(BENCH_BIN) ## figures, as ratios taken in one run
 .PHONY: install
 install: ## install to PREFIX (DESTDIR is honoured)
 	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/lib/zvmlab $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
-	$(Q)git ls-files sim guest harness zvmlab pyproject.toml LICENSES ci/packages.txt | \
+	$(Q)git ls-files sim guest driver harness zvmlab pyproject.toml LICENSES ci/packages.txt | \
 		xargs cp -r --parents -t $(DESTDIR)$(PREFIX)/lib/zvmlab
 	$(Q)ln -sf ../lib/zvmlab/zvmlab $(DESTDIR)$(PREFIX)/bin/zvmlab
 	$(Q)install -m 644 docs/zvmlab.1 $(DESTDIR)$(PREFIX)/share/man/man1/zvmlab.1

@@ -18,7 +18,7 @@ from zvmlab.agent_results import ENVIRONMENT, RunResult
 from zvmlab.cli_tools import command
 from zvmlab.errors import EXIT_PASS, Timeout, UsageError, ZvmlabError
 from zvmlab.guest import Guest
-from zvmlab.guest_config import DEFAULT_STORAGE, GuestConfig, normal_storage
+from zvmlab.guest_config import DEFAULT_STORAGE, UPSTREAM_DRIVER, GuestConfig, normal_storage
 from zvmlab.monitor import start_monitor
 from zvmlab.products import DRIVER, prepare
 from zvmlab.progress import Progress
@@ -68,12 +68,22 @@ def add_commands(commands: Any) -> None:
         "  zvmlab demo\n  zvmlab demo --kernel trixie --cpus 2 --sets 100",
     )
     demo.add_argument("--kernel", default="bookworm", metavar="SUITE|PATH")
+    _driver_option(demo)
     demo.add_argument("--cpus", type=int, default=1, metavar="N")
     demo.add_argument(
         "--sets", type=int, default=int(os.environ.get("SETS") or 20), metavar="N",
         help="data sets to read (default: 20)",
     )  # fmt: skip
     demo.set_defaults(command=run_demo)
+
+
+def _driver_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--driver",
+        default=UPSTREAM_DRIVER,
+        metavar="upstream|zvmlab|PATH",
+        help="monreader of the guest: the kernel's own (default), ours, or a .ko",
+    )
 
 
 def _guest_options(parser: argparse.ArgumentParser) -> None:
@@ -84,6 +94,7 @@ def _guest_options(parser: argparse.ArgumentParser) -> None:
     add("--segment", action="append", metavar="DEF", help="as 'MONDCSS 9000-97FF SC RSTD'")
     add("--cp", action="append", default=[], metavar="KEY=VALUE", help="option of the CP")
     add("--module", action="append", default=[], metavar="NAME|PATH", help="put in and load")
+    _driver_option(parser)
     add("--file", action="append", default=[], metavar="LOCAL[:REMOTE]", help="put into the guest")
     add("--name", metavar="NAME", help="name for zvmlab cp and zvmlab list")
     add("--keep", type=Path, metavar="DIR", help="keep console, trace and emulator log")
@@ -124,6 +135,7 @@ def _config(arguments: argparse.Namespace, files: dict[str, Path], **more: Any) 
         storage=normal_storage(arguments.storage),
         cp=options,
         modules=tuple(arguments.module),
+        driver=arguments.driver,
         files=files,
         trace=arguments.keep is not None,
         name=arguments.name,
@@ -298,4 +310,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
     """See zvmlab.demo."""
     from zvmlab.demo import demo  # the table is needed here only
 
-    return demo(arguments.kernel, arguments.cpus, arguments.sets)
+    config = GuestConfig(
+        kernel=arguments.kernel, driver=arguments.driver, cpus=arguments.cpus, trace=False
+    )
+    return demo(config, arguments.sets)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""make demo: the kernel's own monreader reads data sets, every byte is compared."""
+"""make demo: a monreader reads data sets in a guest, every byte is compared."""
 
 from __future__ import annotations
 
@@ -156,19 +156,18 @@ def _show(sets: Iterator[CapturedSet], tally: Tally) -> None:
             live.update(table(tally.rows), refresh=True)
 
 
-def demo(kernel: str, cpus: int, sets: int, say: Callable[[str], None] = print) -> int:
+def demo(config: GuestConfig, sets: int, say: Callable[[str], None] = print) -> int:
     """Run it; the exit code.  Any difference raises SetsDiffer."""
     if not 1 <= sets <= MAX_SETS:
         raise UsageError(f"--sets {sets}: 1 to {MAX_SETS} are possible")
     begun = time.monotonic()
     progress = Progress()
-    config = GuestConfig(kernel=kernel, cpus=cpus, trace=False)
     products = prepare(config, progress)
     with (
         tempfile.TemporaryDirectory(prefix="zvmlab-demo-") as folder,
         Guest(config, products=products) as guest,
     ):
-        with progress.step(f"booting {products.kernel_version} with {cpus} CPU"):
+        with progress.step(f"booting {products.kernel_version} with {config.cpus} CPU"):
             guest.boot()
         module = guest.agent.modprobe("monreader").check()
         for line in module.log:

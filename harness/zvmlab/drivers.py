@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 
-UPSTREAM = "upstream"
-DEFAULT = (UPSTREAM,)
+from zvmlab.guest_config import UPSTREAM_DRIVER
+
+DEFAULT = (UPSTREAM_DRIVER,)
 FIXTURE = "zvmlab_driver"
 DEFECT = "upstream_defect"
 
@@ -25,17 +26,6 @@ DEFECT = "upstream_defect"
 def driver_id(driver: str) -> str:
     """How a driver is called in test names."""
     return Path(driver).stem
-
-
-def check_driver(driver: str) -> None:
-    """One sentence if there is no such driver."""
-    if driver != UPSTREAM and not Path(driver).is_file():
-        raise pytest.UsageError(f"--driver {driver}: there is no such file; say upstream or a .ko")
-
-
-def driver_modules(driver: str) -> tuple[str, ...]:
-    """What the guest's image needs besides the kernel's own modules."""
-    return () if driver == UPSTREAM else (str(Path(driver).absolute()),)
 
 
 def driver_of(item: pytest.Item) -> str | None:
@@ -50,7 +40,7 @@ def expect_defects(item: pytest.Item, kernel: str) -> None:
     ``raises`` says how the defect shows (AssertionError), ``kernels`` where it
     exists (everywhere).  The innermost mark that applies counts.
     """
-    if driver_of(item) != UPSTREAM:
+    if driver_of(item) != UPSTREAM_DRIVER:
         return
     for mark in item.iter_markers(DEFECT):
         number, reason = mark.args

@@ -20,6 +20,8 @@ MAX_CPUS = 64
 MAX_STORAGE = 1 << 40
 # Read SCLP Info counts storage increments in 16 bits; QEMU keeps to 1020 of them.
 _MAX_INCREMENTS = 1020
+UPSTREAM_DRIVER = "upstream"
+OUR_DRIVER = "zvmlab"
 _UNITS = {"K": 1 << 10, "M": MIB, "G": 1 << 30}
 _EXTENT = re.compile(r"(\d+)([KMG]?)\.(\d+)([KMG])", re.IGNORECASE)
 _PAGES = re.compile(r"([0-9A-F]+)-([0-9A-F]+)", re.IGNORECASE)
@@ -71,7 +73,8 @@ class GuestConfig:
     *cp* holds further options of the CP by the names of ``zvmlab run --cp``
     (userid, class, level, directory, console, seed).  *files* maps paths in the
     guest to local files, *modules* are names or .ko files put into the guest's
-    image; *interactive* adds busybox and connects the console to a shell.
+    image.  *driver* says which monreader the image has: the kernel's own
+    (``upstream``), that of driver/ (``zvmlab``), or a .ko file.  *interactive* adds busybox and connects the console to a shell.
     """
 
     kernel: str = "bookworm"
@@ -80,6 +83,7 @@ class GuestConfig:
     segments: tuple[str, ...] = DEFAULT_SEGMENTS
     cp: Mapping[str, str] = field(default_factory=dict)
     modules: tuple[str, ...] = ()
+    driver: str = UPSTREAM_DRIVER
     files: Mapping[str, Path | str] = field(default_factory=dict)
     command_line: str = ""
     busybox: bool = False
@@ -95,6 +99,10 @@ class GuestConfig:
         for key in ("cpus", "storage", "segment"):
             if key in self.cp:
                 raise UsageError(f"the CP option {key} has an option of its own, --{key}")
+        if self.driver not in (UPSTREAM_DRIVER, OUR_DRIVER) and not Path(self.driver).is_file():
+            raise UsageError(
+                f"driver {self.driver}: there is no such file; say upstream, zvmlab or a .ko"
+            )
         if self.emulated_storage() > MAX_STORAGE:
             raise UsageError(
                 f"storage and segments reach up to {self.emulated_storage() // MIB} MiB,"

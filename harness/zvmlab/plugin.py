@@ -36,7 +36,7 @@ _KERNEL_FIXTURE = "zvmlab_kernel"
 _WARM_FIXTURE = "warm_guest"
 _failed = pytest.StashKey[bool]()
 _guests = pytest.StashKey[list[Guest]]()
-_products = pytest.StashKey[dict[str, Products | ZvmlabError]]()
+_products = pytest.StashKey[dict[tuple[str, str], Products | ZvmlabError]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,8 +54,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--driver",
         action="append",
-        metavar="upstream|PATH",
-        help="monreader under test: the kernel's own (default) or a monreader.ko; may be repeated",
+        metavar="upstream|zvmlab|PATH",
+        help="monreader under test: the kernel's own (default), ours or a .ko; may be repeated",
     )
     group.addoption(
         "--full", action="store_true", help="run the tests marked full as well, which take minutes"
@@ -78,8 +78,11 @@ def pytest_configure(config: pytest.Config) -> None:
         " the kernel's own driver is known to fail this test",
     )
     for driver in _drivers(config):
-        drivers.check_driver(driver)
-    prepared: dict[str, Products | ZvmlabError] = {}
+        try:
+            GuestConfig(driver=driver)
+        except UsageError as error:
+            raise pytest.UsageError(f"--driver: {error}") from error
+    prepared: dict[tuple[str, str], Products | ZvmlabError] = {}
     config.stash[_products] = prepared
 
 
@@ -132,8 +135,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.timeout(TEST_SECONDS))
         warm = _WARM_FIXTURE in getattr(item, "fixturenames", ())
         if warm and item.get_closest_marker("xdist_group") is None:
-            driver = drivers.driver_of(item) or _drivers(config)[0]
-            group = f"warm-{_kernel_id(kernel)}-{drivers.driver_id(driver)}"
+            group = f"warm-{_kernel_id(kernel)}-{drivers.driver_id(_driver_of(item))}"
             item.add_marker(pytest.mark.xdist_group(group))
         drivers.expect_defects(item, _kernel_id(kernel))
 
@@ -143,16 +145,16 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     config = session.config
     if config.option.collectonly:
         return
-    kernels = dict.fromkeys(filter(None, map(_kernel_of, session.items)))
+    needed = {(_kernel_of(item), _driver_of(item)) for item in session.items}
     capture = config.pluginmanager.getplugin("capturemanager")
-    for kernel in kernels:
+    for kernel, driver in sorted((k, d) for k, d in needed if k is not None):
         with capture.global_and_fixture_disabled():
             try:
-                made = prepare(GuestConfig(kernel=kernel), Progress())
+                config.stash[_products][kernel, driver] = prepare(
+                    _driver_config(kernel, driver), Progress()
+                )
             except ZvmlabError as error:
-                config.stash[_products][kernel] = error
-            else:
-                config.stash[_products][kernel] = made
+                config.stash[_products][kernel, driver] = error
 
 
 @pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]  # pluggy 1.0 has no types
@@ -227,21 +229,21 @@ def guest_config(request: pytest.FixtureRequest, zvmlab_kernel: str) -> GuestCon
 
     Nothing has been done yet; a test module may override the fixture.
     """
-    return _with_marks(request, _driver_config(zvmlab_kernel, _driver(request)))
+    return _with_marks(request, _driver_config(zvmlab_kernel, _driver_of(request.node)))
 
 
-def _driver(request: pytest.FixtureRequest) -> str:
-    """The driver of this test; where it does not care, the first."""
-    return drivers.driver_of(request.node) or _drivers(request.config)[0]
+def _driver_of(item: pytest.Item) -> str:
+    """The driver of a test; where it does not care, the first."""
+    return drivers.driver_of(item) or _drivers(item.config)[0]
 
 
 def _driver_config(kernel: str, driver: str) -> GuestConfig:
-    return GuestConfig(kernel=kernel, modules=drivers.driver_modules(driver))
+    return GuestConfig(kernel=kernel, driver=driver)
 
 
-def _ready_made(config: pytest.Config, kernel: str) -> None:
+def _ready_made(config: pytest.Config, which: tuple[str, str]) -> None:
     """Say now what was missing when everything was prepared."""
-    found = config.stash[_products].get(kernel)
+    found = config.stash[_products].get(which)
     if isinstance(found, ZvmlabError):
         pytest.fail(str(found), pytrace=False)
 
@@ -251,7 +253,7 @@ def made_guest(
     request: pytest.FixtureRequest, guest_config: GuestConfig, zvmlab_dir: Path
 ) -> Iterator[Guest]:
     """Stage MADE: a run directory and a folder for the logs; no emulator yet."""
-    _ready_made(request.config, guest_config.kernel)
+    _ready_made(request.config, (guest_config.kernel, guest_config.driver))
     with Guest(guest_config, zvmlab_dir) as guest:
         yield _register(request, guest)
 
@@ -367,8 +369,8 @@ def warm_guest(
     """
     if request.node.get_closest_marker("zvmlab") is not None:
         pytest.fail("mark.zvmlab needs a guest of its own; use the fixture guest", pytrace=False)
-    _ready_made(request.config, zvmlab_kernel)
-    which = (zvmlab_kernel, _driver(request))
+    which = (zvmlab_kernel, _driver_of(request.node))
+    _ready_made(request.config, which)
     guest = _warm_guests.get(which)
     yield _register(request, guest)
     _warm_guests.put_back(which, _has_failed(request))

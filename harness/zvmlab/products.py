@@ -6,8 +6,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from zvmlab.driverbuild import driver_module
 from zvmlab.errors import UsageError
-from zvmlab.guest_config import GuestConfig, Products
+from zvmlab.guest_config import OUR_DRIVER, UPSTREAM_DRIVER, GuestConfig, Products
 from zvmlab.image import build_image
 from zvmlab.kernels import Kernel, resolve
 from zvmlab.modules import builtin
@@ -27,12 +28,18 @@ def emulator(progress: Progress | None = None) -> Path:
     return Path(named)
 
 
+def _driver(config: GuestConfig, kernel: Kernel, progress: Progress | None) -> list[str]:
+    """The module monreader of this configuration, if the kernel has not built it in."""
+    if config.driver == OUR_DRIVER:
+        return [str(driver_module(kernel, progress))]
+    if config.driver != UPSTREAM_DRIVER:
+        return [str(Path(config.driver).absolute())]
+    return [DRIVER] if kernel.modules is not None and DRIVER not in builtin(kernel) else []
+
+
 def image(config: GuestConfig, kernel: Kernel, progress: Progress | None = None) -> Path:
-    """The guest's image: the agent, the kernel's monreader or another one, what was asked for."""
-    modules = list(config.modules)
-    replaced = DRIVER in (Path(name).stem for name in modules)
-    if kernel.modules is not None and not replaced and DRIVER not in builtin(kernel):
-        modules.append(DRIVER)
+    """The guest's image: the agent, a monreader, what was asked for."""
+    modules = [*config.modules, *_driver(config, kernel, progress)]
     extra = []
     for remote, local in config.files.items():
         path = Path(local)

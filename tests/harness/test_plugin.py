@@ -122,10 +122,10 @@ def test_every_driver_and_its_defects(inner: Fake, pytester: pytest.Pytester) ->
         import pytest
 
         def test_modules(zvmlab_driver, guest_config):
-            assert len(guest_config.modules) == (zvmlab_driver != "upstream")
+            assert guest_config.driver == zvmlab_driver
 
         def test_no_driver(guest_config):
-            assert guest_config.modules == ()
+            assert guest_config.driver == "upstream"
 
         @pytest.mark.upstream_defect(5, "waits")
         def test_defect(zvmlab_kernel, zvmlab_driver):
@@ -178,7 +178,10 @@ def test_what_is_missing_is_one_sentence(inner: Fake, pytester: pytest.Pytester)
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (("--driver", "/nosuch.ko"), "*--driver /nosuch.ko: there is no such file*"),
+        (
+            ("--driver", "/nosuch.ko"),
+            "*--driver: driver /nosuch.ko: there is no such file; say upstream, zvmlab or a .ko",
+        ),
         (("--backend", "hercules"), "*--backend: invalid choice: 'hercules'*"),
     ],
 )
