@@ -196,6 +196,17 @@ json_t *ctl_monitor_sever(struct ctl_call *call)
 	return json_pack("{s:i}", "severed", (int)count);
 }
 
+json_t *ctl_monitor_quiesce(struct ctl_call *call)
+{
+	char user[9];
+	unsigned int count;
+
+	ctl_name(call->args, "user", user);
+	count = monitor_quiesce(call->cp, user[0] ? user : NULL,
+				ctl_bool(call->args, "quiesced", true));
+	return json_pack("{s:i}", "paths", (int)count);
+}
+
 static json_t *settings_json(struct cp *cp, bool event)
 {
 	const struct mon_settings *s = monitor_settings(cp, event);

@@ -236,6 +236,7 @@ json_t *ctl_monitor_tick(struct ctl_call *call);
 json_t *ctl_monitor_manual(struct ctl_call *call);
 json_t *ctl_monitor_event(struct ctl_call *call);
 json_t *ctl_monitor_sever(struct ctl_call *call);
+json_t *ctl_monitor_quiesce(struct ctl_call *call);
 json_t *ctl_query_monitor(struct ctl_call *call);
 json_t *ctl_query_set(struct ctl_call *call);
 json_t *ctl_monitor_capture(struct ctl_call *call);

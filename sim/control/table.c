@@ -194,6 +194,10 @@ MEMBERS(sever_args) = {
 	NAME("user", OPT, "Absent: all users."), INT("code", 0, U8, "IPUSER byte 0."), END,
 };
 MEMBERS(sever_returns) = { INT("severed", 0, U16, "Number of paths."), END };
+MEMBERS(quiesce_args) = {
+	NAME("user", OPT, "Absent: all users."), BOOL("quiesced", 0, "false: RESUME."), END,
+};
+MEMBERS(quiesce_returns) = { INT("paths", 0, U16, "Number of paths."), END };
 MEMBERS(settings) = {
 	BOOL("active", 0, "MONITOR START given."),
 	INT("domains", 0, U16, "Bit 0 (X'8000') is domain 0."),
@@ -302,6 +306,8 @@ const struct ctl_command ctl_commands[] = {
 	{ "monitor-event", "Record an event.", event_args, event_returns, ctl_monitor_event },
 	{ "monitor-sever", "Sever the paths of *MONITOR.", sever_args, sever_returns,
 	  ctl_monitor_sever },
+	{ "monitor-quiesce", "Quiesce the paths of *MONITOR, or resume them.", quiesce_args,
+	  quiesce_returns, ctl_monitor_quiesce },
 	{ "monitor-capture", "Copy every set that is delivered to a file.", capture_args,
 	  capture_returns, ctl_monitor_capture },
 	{ "query-monitor", "Settings, users and areas of *MONITOR.", NULL, monitor_returns,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Outside inputs: data sets, malformed messages and severs that somebody asks for. */
+/* Outside inputs: data sets, malformed messages, severs and quiesces that somebody asks for. */
 #include <stdio.h>
 #include <string.h>
 
@@ -182,4 +182,26 @@ unsigned int monitor_sever(struct cp *cp, const char *user, uint8_t code)
 	trace_end(cp);
 	iucv_dispatch(cp);
 	return severed;
+}
+
+unsigned int monitor_quiesce(struct cp *cp, const char *user, bool quiesce)
+{
+	struct monitor *m = cp->monitor;
+	unsigned int paths = 0;
+
+	trace_begin(cp, TRACE_NO_CPU, "monitor.quiesce");
+	trace_text(cp, "user", user ? user : "*");
+	trace_number(cp, "quiesce", quiesce);
+	for (unsigned int i = 0; i < MON_MAX_USERS; i++) {
+		struct iucv_parm parm = { .path = m->user[i].path };
+
+		if (!m->user[i].used || (user && strcmp(user, m->user[i].name) != 0))
+			continue;
+		if (iucv_call(cp, m->service, quiesce ? IUCV_QUIESCE : IUCV_RESUME, &parm).cc == 0)
+			paths++;
+	}
+	trace_number(cp, "paths", paths);
+	trace_end(cp);
+	iucv_dispatch(cp);
+	return paths;
 }

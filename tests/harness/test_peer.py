@@ -272,6 +272,17 @@ def test_severed_by_monitor(control: Control, reader: tuple[Peer, int]) -> None:
     assert severed == {"user": "READER", "path": path, "code": 0x2C}
 
 
+def test_quiesced_by_monitor(control: Control, reader: tuple[Peer, int]) -> None:
+    peer, path = reader
+    assert control.execute("monitor-quiesce", user="nobody", quiesced=True) == {"paths": 0}
+    assert control.execute("monitor-quiesce", user="reader", quiesced=True) == {"paths": 1}
+    peer.wait(EventType.QUIESCED, TIMEOUT, path)
+    refused = peer.call("send", path=path, trgcls=1, rmmsg=bytes(8), flags=Flag.RMDATA)
+    assert (refused.cc, refused.code) == (1, 2)
+    assert control.execute("monitor-quiesce", quiesced=False) == {"paths": 1}
+    peer.wait(EventType.RESUMED, TIMEOUT, path)
+
+
 def test_raw_addresses(control: Control, reader: tuple[Peer, int]) -> None:
     peer, path = reader
     control.execute("monitor-raw", kind="event", mca_start=0xFFFFFFF0, mca_end=5)

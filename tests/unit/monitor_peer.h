@@ -23,7 +23,7 @@ struct peer {
 	uint8_t ipuser[16];		/* of connection complete */
 	uint16_t msglim;		/* of connection complete */
 	struct iucv_event message[PEER_MESSAGES];
-	unsigned int messages, replied;
+	unsigned int messages, replied, quiesced, resumed;
 };
 
 static struct peer peers[PEERS];
@@ -59,6 +59,10 @@ static inline void peer_event(struct cp *cp, struct iucv_user *user, void *opaqu
 			p->replied++;
 			peer_reply_to(p, event);
 		}
+	} else if (event->type == IUCV_PATH_QUIESCED) {
+		p->quiesced++;
+	} else if (event->type == IUCV_PATH_RESUMED) {
+		p->resumed++;
 	}
 }
 

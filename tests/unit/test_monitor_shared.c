@@ -112,6 +112,40 @@ START_TEST(severed_by_monitor)
 }
 END_TEST
 
+static bool held_up(const struct peer *p)
+{
+	struct iucv_path_info info;
+
+	ck_assert(iucv_path_info(p->user, p->path, &info));
+	ck_assert(!info.quiesced_here);
+	return info.quiesced_there;
+}
+
+/* It keeps users from sending, which they never do: sets and replies go on. */
+START_TEST(quiesced_by_monitor)
+{
+	struct peer *a = peer_user(0, WANT_BOTH, 2), *b = peer_user(1, WANT_SAMPLE, 2);
+
+	ck_assert_uint_eq(monitor_quiesce(fx.cp, "NOBODY", true), 0);
+	ck_assert_uint_eq(monitor_quiesce(fx.cp, "PEER0", true), 1);
+	ck_assert(held_up(a) && !held_up(b));
+	ck_assert_uint_eq(a->quiesced, 1);
+	ck_assert_uint_eq(monitor_quiesce(fx.cp, NULL, true), 2);
+	ck_assert(held_up(a) && held_up(b));
+	/* A path that is quiesced already is not told again. */
+	ck_assert_uint_eq(a->quiesced, 1);
+	ck_assert_uint_eq(b->quiesced, 1);
+	deliver(MON_SAMPLE, 10, 0, 1, MON_DELIVERED);
+	peer_reply(a);
+	peer_reply(b);
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
+	ck_assert_uint_eq(monitor_quiesce(fx.cp, NULL, false), 2);
+	ck_assert(!held_up(a) && !held_up(b));
+	ck_assert_uint_eq(a->resumed, 1);
+	ck_assert_uint_eq(peer_info(a).lost, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("monitor shared use");
@@ -123,6 +157,7 @@ int main(void)
 	tcase_add_test(tc, nobody_wants_it);
 	tcase_add_test(tc, quiesced);
 	tcase_add_test(tc, severed_by_monitor);
+	tcase_add_test(tc, quiesced_by_monitor);
 	suite_add_tcase(suite, tc);
 	return fx_run(suite);
 }

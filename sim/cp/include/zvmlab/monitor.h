@@ -99,8 +99,13 @@ void monitor_set_manual(struct cp *cp, bool manual);
  */
 bool monitor_event(struct cp *cp, enum mon_domain domain, const uint8_t *record, uint32_t len);
 
-/** Sever the path of one user (name, or NULL for all) with IPUSER byte 0 = @code. */
+/** Sever the paths of one user (name, or NULL for all) with IPUSER byte 0 = @code.  Return: paths. */
 unsigned int monitor_sever(struct cp *cp, const char *user, uint8_t code);
+/**
+ * QUIESCE the paths of one user (name, or NULL for all), or RESUME them: the user
+ * cannot send any more; sets and replies, of which alone *MONITOR makes use, go on.
+ */
+unsigned int monitor_quiesce(struct cp *cp, const char *user, bool quiesce);
 
 /** MONITOR SAMPLE|EVENT settings, changed by CP commands. */
 struct mon_settings {
