@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from zvmlab.cache import digest, entry
 from zvmlab.errors import CannotRun
+from zvmlab.guest import Guest
+from zvmlab.monitor import DEVICE, Capture, DataSets, ReadSet, compare, deliver
+from zvmlab.records import Element, Record
 
 HERE = Path(__file__).parent
 CC = "s390x-linux-gnu-gcc"
@@ -23,6 +28,19 @@ BARE = (
 )
 
 Build = Callable[[str], Path]
+
+
+@dataclass(frozen=True)
+class Vmcp:
+    """What /dev/vmcp gave: response, CP's return code, and the response's full size."""
+
+    text: str
+    rc: int
+    size: int
+
+
+Commands = Callable[..., Vmcp]
+"""COMMAND[, BUFFER] to CP's answer."""
 
 
 def _compile(name: str, flags: tuple[str, ...], sources: list[Path]) -> Path:
@@ -38,6 +56,13 @@ def _compile(name: str, flags: tuple[str, ...], sources: list[Path]) -> Path:
     return entry("program", digest(name, *flags, version, *sources), build) / name
 
 
+Define = Callable[[str, str], None]
+"""NAME and RANGES, as for DEFSEG."""
+
+OneSet = Callable[..., ReadSet]
+"""GUEST[, DEVICE] to the set that was read."""
+
+
 @pytest.fixture(scope="session")
 def program() -> Build:
     """Builds programs/NAME.c for the guest (static); returns the executable."""
@@ -48,3 +73,65 @@ def program() -> Build:
 def bare() -> Build:
     """Builds bare/NAME.c, which runs without an operating system; returns the kernel image."""
     return lambda name: _compile(name, BARE, [HERE / "bare/start.S", HERE / f"bare/{name}.c"])
+
+
+@pytest.fixture(scope="session")
+def vmcp_in(program: Build) -> Callable[[Guest], Commands]:
+    """vmcp_in(GUEST) gives vmcp(COMMAND[, BUFFER]): CP commands from inside that guest."""
+
+    def install(guest: Guest) -> Commands:
+        agent = guest.agent
+        agent.write_file("/tmp/vmcp", program("vmcp").read_bytes(), 0o755)
+
+        def run(command: str, buffer: int = 0) -> Vmcp:
+            extra = [str(buffer)] if buffer else []
+            done = agent.run(["/tmp/vmcp", command, *extra]).check()
+            last = re.fullmatch(r"rc=(-?\d+) size=(\d+)", done.stderr.decode().strip())
+            assert last is not None
+            return Vmcp(done.stdout.decode("latin-1"), int(last[1]), int(last[2]))
+
+        return run
+
+    return install
+
+
+@pytest.fixture
+def vmcp(warm_guest: Guest, vmcp_in: Callable[[Guest], Commands]) -> Commands:
+    """vmcp(COMMAND[, BUFFER]): CP commands from inside the warm guest."""
+    return vmcp_in(warm_guest)
+
+
+@pytest.fixture
+def one_set(zvmlab_dir: Path) -> OneSet:
+    """one_set(GUEST[, DEVICE]): open, have CP deliver a set, read and compare it, close."""
+
+    def exchange(guest: Guest, device: str = DEVICE) -> ReadSet:
+        records = [Record(4, 3, number, bytes(range(number, number + 64))) for number in range(3)]
+        with Capture(guest.control, zvmlab_dir / "one-set") as capture:
+            with DataSets(guest.agent, device) as reader:
+                assert deliver(guest.control, "sample", Element.of(records)).fate == "delivered"
+                found = reader.read()
+                compare(found, capture.next())
+        assert [list(part.records()) for part in found.parts()] == [records]
+        return found
+
+    return exchange
+
+
+@pytest.fixture
+def define(warm_guest: Guest) -> Iterator[Define]:
+    """define(NAME, "8000-87FF SC"): a saved segment of the warm guest; purged afterwards.
+
+    Pages 8000 to 8FFF lie behind the guest's storage and are nobody's.
+    """
+    names: list[str] = []
+
+    def run(name: str, ranges: str) -> None:
+        for command in (f"DEFSEG {name} {ranges}", f"SAVESEG {name}"):
+            answer = warm_guest.cp(command)
+            assert answer.rc == 0, answer.response
+        names.append(name)
+
+    yield run
+    for name in names:
+        assert warm_guest.cp(f"PURGE NSS NAME {name}").response == "0001 FILE PURGED\n"

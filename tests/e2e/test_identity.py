@@ -44,10 +44,5 @@ def test_m32_configured_level_and_user_id_are_reported(guest: Guest) -> None:
     assert level.response.startswith("z/VM Version 6 Release 4.0")
 
 
-@pytest.mark.zvmlab(storage="0.140M 200M.200M")
-def test_m07_hole_in_storage_as_defined(guest: Guest) -> None:
-    assert system_ram(guest) == [(0, 140 * MIB - 1), (200 * MIB, 400 * MIB - 1)]
-
-
 def test_storage_ends_where_cp_says(warm_guest: Guest) -> None:
     assert system_ram(warm_guest) == [(0, 128 * MIB - 1)]
