@@ -100,3 +100,25 @@ def test_m02_parameter_without_a_value_is_refused_einval(
     refused = warm_guest.agent.insmod("monreader", "mondcss")
     assert refused.errno == errno.EINVAL
     assert "mondcss" in refused.text
+
+
+@pytest.mark.zvmlab(
+    segments=("MONDCSS 9000-97FF SC", "OTHERDCS 8000-87FF SC"),
+    command_line="monreader.mondcss=otherdcs",
+    busybox=True,
+)
+def test_m03_name_given_as_kernel_parameter_reaches_cp(
+    driver_guest: Guest, one_set: OneSet
+) -> None:
+    """modprobe takes monreader.mondcss=NAME from the kernel's command line; CP sees that name."""
+    agent = driver_guest.agent
+    folder = f"/lib/modules/{agent.hello().release}"
+    agent.mkdir(folder).check()
+    agent.write_file(f"{folder}/modules.dep", b"/lib/modules/monreader.ko:\n", 0o644)
+    agent.run(["/bin/busybox", "modprobe", "monreader"]).check()
+    assert used_by_cp(driver_guest) == "OTHERDCS"
+    one_set(driver_guest)
+    agent.rmmod("monreader").check()
+    # Without modprobe's help it is the default again.
+    with loaded(driver_guest, ""):
+        assert used_by_cp(driver_guest) == "MONDCSS"

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""What the directory does not allow: *MONITOR without a statement, commands without class E."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from zvmlab.guest import Guest
+from zvmlab.monitor import DEVICE
+
+if TYPE_CHECKING:
+    from tests.e2e.conftest import Commands
+
+# IPRCODE X'0F' of CONNECT: not authorised.
+NOT_AUTHORISED = 15
+
+
+@pytest.mark.zvmlab(cp={"directory": "IUCV ANY;IUCV *MSG;NAMESAVE MONDCSS"})
+def test_m05_without_the_directory_statement_open_is_refused_eio(driver_guest: Guest) -> None:
+    """Without IUCV *MONITOR in the directory the module loads, and open fails with the code."""
+    agent = driver_guest.agent
+    agent.insmod("monreader").check()
+    position = agent.log_position()
+    for _ in range(2):
+        assert agent.open(DEVICE).errno == errno.EIO
+    logged = [line.text for line in agent.dmesg(position)]
+    assert [text for text in logged if "monreader: " in text] == [
+        "monreader: Connecting to the z/VM *MONITOR system service failed with"
+        f" rc={NOT_AUTHORISED}"
+    ] * 2
+    assert driver_guest.control.execute("query-monitor")["users"] == []
+    agent.rmmod("monreader").check()
+
+
+@pytest.mark.zvmlab(cp={"class": "G"})
+def test_m10_m11_m13_commands_about_the_monitor_need_class_e(
+    guest: Guest, vmcp_in: Callable[[Guest], Commands]
+) -> None:
+    """A guest of class G cannot ask for segments or the monitor, nor control what is collected."""
+    vmcp = vmcp_in(guest)
+    before = guest.control.execute("query-monitor")
+    unknown = {
+        "MONITOR SAMPLE START",
+        "MONITOR EVENT START",
+        "MONITOR SAMPLE ENABLE ALL",
+        "MONITOR EVENT DISABLE ALL",
+        "MONITOR SAMPLE INTERVAL 30 SECONDS",
+        "DEFSEG MYDCSS 8000-87FF SC",
+        "SAVESEG MYDCSS",
+        "PURGE NSS NAME MONDCSS",
+    }
+    for command in sorted(unknown):
+        answer = vmcp(command)
+        word = command.partition(" ")[0]
+        assert (answer.rc, answer.text) == (1, f"HCPCMD001E Unknown CP command: {word}\n")
+    for option in ("NSS", "MONITOR"):
+        answer = vmcp(f"QUERY {option} MAP")
+        assert (answer.rc, answer.text) == (3, f"HCPCQV003E Invalid option - {option}\n")
+    assert guest.control.execute("query-monitor") == before
+    (segment,) = guest.control.execute("query-segments")["segments"]
+    assert segment["name"] == "MONDCSS"
+    assert vmcp("QUERY USERID").rc == 0  # what class G may ask
