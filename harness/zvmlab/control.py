@@ -223,6 +223,12 @@ class Control:
                     queue.events.clear()
             return taken
 
+    def forget_events(self, name: str, /, **match: Any) -> None:
+        """Drop the events of that name whose data has all the values in `match`, as they came."""
+        with self._changed:
+            while self._take(_queue_key(name, match), name, match) is not None:
+                pass
+
     def lost_events(self) -> int:
         """Events that were discarded because nobody took them."""
         with self._changed:

@@ -118,6 +118,8 @@ class Peer:
     ) -> None:
         self._control = control
         self.name = name.upper()
+        # Those of an earlier peer of that name, which nobody has waited for.
+        control.forget_events("iucv-event", peer=self.name)
         control.execute("peer-create", name=name, max_paths=max_paths, persistent=persistent)
         self._open = True
 

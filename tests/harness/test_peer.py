@@ -158,6 +158,21 @@ def test_destroyed_peer_severs(pair: Pair) -> None:
         pair.alice.send(pair.there, b"x")
 
 
+def test_peer_gets_no_events_of_an_earlier_one_of_its_name(control: Control, pair: Pair) -> None:
+    pair.alice.send(pair.there, b"never looked at", 1)
+    pair.bob.close()
+    pair.alice.wait(EventType.SEVERED, TIMEOUT)
+    with Peer(control, "BOB") as bob:
+        path = pair.alice.connect("BOB").path
+        assert path != pair.there  # Alice has not severed the old one
+        here = bob.wait([EventType.PENDING, EventType.MSG_PENDING], TIMEOUT)
+        assert here.type is EventType.PENDING
+        bob.accept(here.path)
+        pair.alice.send(path, b"for the second", 2)
+        message = bob.wait(EventType.MSG_PENDING, TIMEOUT, here.path)
+        assert bob.receive(here.path, message.msgid, 2, 100) == b"for the second"
+
+
 def test_connection_without_partner(control: Control) -> None:
     with Peer(control, "ALICE") as alice:
         with pytest.raises(IucvError, match="^IUCV connect of ALICE on path 0: cc 1, IPRCODE 0b$"):
