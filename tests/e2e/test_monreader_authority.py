@@ -13,7 +13,7 @@ from zvmlab.guest import Guest
 from zvmlab.monitor import DEVICE
 
 if TYPE_CHECKING:
-    from tests.e2e.conftest import Commands
+    from conftest import Commands
 
 # IPRCODE X'0F' of CONNECT: not authorised.
 NOT_AUTHORISED = 15

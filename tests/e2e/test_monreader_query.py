@@ -11,7 +11,7 @@ from zvmlab.monitor import DataSets
 from zvmlab.peer import EventType, Flag, Peer
 
 if TYPE_CHECKING:
-    from tests.e2e.conftest import Commands, Define
+    from conftest import Commands, Define
 
 HEADER = "FILE FILENAME FILETYPE MINSIZE BEGPAG ENDPAG TYPE CL #USERS PARMREGS VMGROUP"
 PAGE = 4096

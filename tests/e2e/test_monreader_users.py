@@ -16,7 +16,7 @@ from zvmlab.peer import EventType, Flag, IucvEvent, Peer
 from zvmlab.records import MCE_SIZE, Element, Mce, Record
 
 if TYPE_CHECKING:
-    from tests.e2e.conftest import Define, OneSet
+    from conftest import Define, OneSet
 
 SECONDS = 10
 # IPUSER byte 0 of *MONITOR's sever (docs/choices.md).
