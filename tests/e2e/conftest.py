@@ -108,7 +108,7 @@ def one_set(zvmlab_dir: Path) -> OneSet:
     def exchange(guest: Guest, device: str = DEVICE) -> ReadSet:
         records = [Record(4, 3, number, bytes(range(number, number + 64))) for number in range(3)]
         with Capture(guest.control, zvmlab_dir / "one-set") as capture:
-            with DataSets(guest.agent, device) as reader:
+            with DataSets(guest.agent, device=device) as reader:
                 assert deliver(guest.control, "sample", Element.of(records)).fate == "delivered"
                 found = reader.read()
                 compare(found, capture.next())

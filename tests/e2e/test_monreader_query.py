@@ -70,7 +70,7 @@ def test_m10_map_counts_the_guest_and_the_monitor_as_users(
 ) -> None:
     """#USERS is 0 before, 1 with the module loaded, 2 while the device is open, and 0 at last."""
     agent = warm_guest.agent
-    seen = []
+    seen: list[str] = []
 
     def look() -> None:
         seen.extend(row["#USERS"] for row in nss_map(vmcp, "NAME MONDCSS "))
