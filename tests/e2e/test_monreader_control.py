@@ -186,6 +186,19 @@ def test_m13_stop_ends_event_data_and_delivers_what_was_recorded(collection: Col
     collection.nothing()
 
 
+def test_m13_samples_and_events_come_each_after_their_configuration(
+    collection: Collection,
+) -> None:
+    """With everything enabled and both started, each kind's configuration comes before its data."""
+    for operands in ("SAMPLE ENABLE ALL", "EVENT ENABLE ALL", "SAMPLE START", "EVENT START"):
+        collection.monitor(operands)
+    kinds = [collection.next().kind for _ in range(3)]
+    assert kinds == ["sample-config", "sample", "event-config"]
+    assert collection.event(4)
+    collection.tick()
+    assert [collection.next().kind for _ in range(2)] == ["sample", "event"]
+
+
 def test_m13_interval_is_what_the_configuration_says(collection: Collection) -> None:
     """MONITOR SAMPLE INTERVAL takes effect; the configuration records carry its seconds."""
     for operands, seconds in (("30 SECONDS", 30), ("2 MINUTES", 120), ("6 SECONDS", 6)):
