@@ -68,7 +68,7 @@ def add_commands(commands: Any) -> None:
         "  zvmlab demo\n  zvmlab demo --kernel trixie --cpus 2 --sets 100",
     )
     demo.add_argument("--kernel", default="bookworm", metavar="SUITE|PATH")
-    _driver_option(demo)
+    driver_option(demo)
     demo.add_argument("--cpus", type=int, default=1, metavar="N")
     demo.add_argument(
         "--sets", type=int, default=int(os.environ.get("SETS") or 20), metavar="N",
@@ -77,7 +77,8 @@ def add_commands(commands: Any) -> None:
     demo.set_defaults(command=run_demo)
 
 
-def _driver_option(parser: argparse.ArgumentParser) -> None:
+def driver_option(parser: argparse.ArgumentParser) -> None:
+    """--driver, which monreader."""
     parser.add_argument(
         "--driver",
         default=UPSTREAM_DRIVER,
@@ -94,7 +95,7 @@ def _guest_options(parser: argparse.ArgumentParser) -> None:
     add("--segment", action="append", metavar="DEF", help="as 'MONDCSS 9000-97FF SC RSTD'")
     add("--cp", action="append", default=[], metavar="KEY=VALUE", help="option of the CP")
     add("--module", action="append", default=[], metavar="NAME|PATH", help="put in and load")
-    _driver_option(parser)
+    driver_option(parser)
     add("--file", action="append", default=[], metavar="LOCAL[:REMOTE]", help="put into the guest")
     add("--name", metavar="NAME", help="name for zvmlab cp and zvmlab list")
     add("--keep", type=Path, metavar="DIR", help="keep console, trace and emulator log")

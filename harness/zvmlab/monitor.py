@@ -118,13 +118,20 @@ class Capture:
     def next(self, timeout: float = CAPTURE_SECONDS) -> CapturedSet:
         """The next set; it is on file before the guest hears of it."""
         limit = time.monotonic() + timeout
-        while not self._line.endswith(b"\n"):
-            self._line += self._index.readline()
-            if self._line.endswith(b"\n"):
-                break
+        while (found := self._take()) is None:
             if time.monotonic() > limit:
                 raise Timeout(f"CP delivered no further data set within {timeout:g} s")
             time.sleep(_POLL_SECONDS)
+        return found
+
+    def so_far(self) -> list[CapturedSet]:
+        """All sets that next() would give without waiting."""
+        return list(iter(self._take, None))
+
+    def _take(self) -> CapturedSet | None:
+        self._line += self._index.readline()
+        if not self._line.endswith(b"\n"):
+            return None
         entry = json.loads(self._line)
         self._line = b""
         self._data.seek(entry["offset"])

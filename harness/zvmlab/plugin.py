@@ -26,6 +26,7 @@ from zvmlab import drivers
 from zvmlab.errors import UsageError, ZvmlabError
 from zvmlab.guest import Guest, Stage
 from zvmlab.guest_config import GuestConfig, Products
+from zvmlab.guest_traces import traces_left
 from zvmlab.products import DRIVER, prepare
 from zvmlab.progress import Progress
 
@@ -293,7 +294,7 @@ class _WarmGuests:
         self._folder = folder
         self._keep = keep
         self._guests: dict[_Warm, Guest] = {}
-        self._clean: dict[_Warm, tuple[object, ...]] = {}
+        self._clean: dict[_Warm, dict[str, object]] = {}
 
     def get(self, which: _Warm) -> Guest:
         """A booted guest in the state it had after boot."""
@@ -303,7 +304,7 @@ class _WarmGuests:
         guest = Guest(_driver_config(*which), self._folder.mktemp(f"warm-{_kernel_id(which[0])}"))
         try:
             guest.boot()
-            self._clean[which] = _traces_left(guest)
+            self._clean[which] = traces_left(guest)
         except BaseException:
             guest.stop()
             raise
@@ -314,7 +315,7 @@ class _WarmGuests:
         """Keep it for the next test only if this one left nothing behind."""
         guest = self._guests[which]
         try:
-            unclean = failed or _traces_left(guest) != self._clean[which]
+            unclean = failed or traces_left(guest) != self._clean[which]
         except ZvmlabError:
             unclean = True
         if unclean:
@@ -331,21 +332,6 @@ class _WarmGuests:
         """End all guests."""
         for which in list(self._guests):
             self.drop(which, keep=False)
-
-
-def _traces_left(guest: Guest) -> tuple[object, ...]:
-    """What a test may have left behind: modules, busy workers, user IDs, faults, the monitor."""
-    guest.check()
-    lines = guest.agent.read_file("/proc/modules").splitlines()
-    ask = guest.control.execute
-    monitor = ask("query-monitor")
-    return (
-        sorted(line.split()[0] for line in lines),
-        guest.agent.hello().busy,
-        sorted(user["name"] for user in ask("query-users")["users"]),
-        ask("query-faults"),
-        [monitor[part] for part in ("sample", "event", "users")],
-    )
 
 
 @pytest.fixture(scope="session")

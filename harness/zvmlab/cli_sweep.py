@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""Sub-commands for scenarios: scenarios, sweep."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+from zvmlab.cli_guest import driver_option
+from zvmlab.cli_tools import command
+from zvmlab.errors import EXIT_FAILED, EXIT_PASS
+from zvmlab.progress import Progress
+from zvmlab.scenarios import BUILT_IN, find
+from zvmlab.sweep import MAX_SEED, Plan, State, sweep
+
+DEFAULT_JOBS = 2
+
+
+def add_commands(commands: Any) -> None:
+    """scenarios, sweep."""
+    listing = command(
+        commands, "scenarios", "list the scenarios that can be swept", "  zvmlab scenarios"
+    )
+    listing.set_defaults(command=run_scenarios)
+
+    made = command(
+        commands,
+        "sweep",
+        "run a scenario with every fault at every call of CP that it makes",
+        "  zvmlab sweep read-one-set\n"
+        "  zvmlab sweep read-one-set --point 'iucv.*' --point interrupt\n"
+        "  zvmlab sweep sever-and-reopen --kernel trixie --seed 7 --output sweep\n"
+        "  zvmlab sweep my_scenarios.py:my-scenario --driver zvmlab",
+    )
+    add = made.add_argument
+    add("scenario", metavar="SCENARIO", help="a name of zvmlab scenarios, or FILE.py:NAME")
+    add("--kernel", default="bookworm", metavar="SUITE|PATH", help="guest kernel (bookworm)")
+    driver_option(made)
+    add("--backend", choices=("qemu",), default="qemu", help="emulator that runs the guests")
+    add("--seed", type=int, metavar="N", help="of the sweep to be repeated (default: a new one)")
+    add("--point", action="append", default=[], metavar="PATTERN", help="only these points, faults")
+    add("--jobs", type=int, default=DEFAULT_JOBS, metavar="N", help="guests at a time (2)")
+    add("--output", type=Path, metavar="DIR", help="folder (default: zvmlab-sweep/SCENARIO)")
+    how = made.add_mutually_exclusive_group()
+    how.add_argument("--resume", action="store_true", help="go on with an interrupted sweep")
+    how.add_argument("--fresh", action="store_true", help="forget an interrupted sweep")
+    made.set_defaults(command=run_sweep)
+
+
+def run_scenarios(_arguments: argparse.Namespace) -> int:
+    """One line for each scenario."""
+    for scenario in BUILT_IN.values():
+        print(f"{scenario.name:<18} {scenario.text}")
+    return EXIT_PASS
+
+
+def run_sweep(arguments: argparse.Namespace) -> int:
+    """Seed first, then the table; 1 if a fault failed."""
+    from rich.console import Console  # the table is needed here only
+
+    from zvmlab import sweep_report
+
+    scenario = find(arguments.scenario)
+    output = arguments.output or Path("zvmlab-sweep", scenario.name)
+    seed = arguments.seed
+    if seed is None and arguments.resume:
+        seed = State(output).seed()
+    if seed is None:
+        seed = random.randint(0, MAX_SEED)
+    print(f"seed {seed}", flush=True)
+    plan = Plan(
+        arguments.scenario,
+        output,
+        arguments.kernel,
+        arguments.driver,
+        seed,
+        tuple(arguments.point),
+        arguments.jobs,
+    )
+    resume = True if arguments.resume else False if arguments.fresh else None
+    started = time.monotonic()
+    done = sweep(plan, Progress(), resume)
+    seconds = time.monotonic() - started
+    found = sweep_report.verdicts(done)
+    Console().print(sweep_report.table(done, found))
+    for verdict in found:
+        for symptom in verdict.blame:
+            print(f"failed {verdict.case}: {symptom.kind}: {symptom.text}")
+    print(sweep_report.summary(done, found, seconds))
+    print(*sweep_report.write(done, found, seconds), sep="\n")
+    failed = any(verdict.word == sweep_report.FAILED for verdict in found)
+    return EXIT_FAILED if failed else EXIT_PASS

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""The scenarios that come with zvmlab, one file a subject, and those of one's own."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from zvmlab.errors import UsageError
+from zvmlab.scenario_context import Scenario
+from zvmlab.scenarios import lifecycle, reading, trouble
+
+
+def scenarios_of(module: ModuleType) -> dict[str, Scenario]:
+    """The scenarios that a module defines, by name, in their order."""
+    found = [value for value in vars(module).values() if isinstance(value, Scenario)]
+    return {value.name: value for value in found}
+
+
+BUILT_IN: dict[str, Scenario] = (
+    scenarios_of(lifecycle) | scenarios_of(reading) | scenarios_of(trouble)
+)
+
+
+def find(name: str) -> Scenario:
+    """A scenario by its name, or FILE.py:NAME; UsageError if there is none."""
+    file, colon, inner = name.rpartition(":")
+    if colon and file.endswith(".py"):
+        return _choose(scenarios_of(_load(Path(file))), inner, file)
+    return _choose(BUILT_IN, name, "zvmlab")
+
+
+def _choose(known: dict[str, Scenario], name: str, place: str) -> Scenario:
+    if name not in known:
+        raise UsageError(f"{place} has no scenario {name!r}; it has {', '.join(known) or 'none'}")
+    return known[name]
+
+
+def _load(file: Path) -> ModuleType:
+    if not file.is_file():
+        raise UsageError(f"there is no file {file}; write FILE.py:NAME or a name of zvmlab")
+    spec = importlib.util.spec_from_file_location(f"zvmlab_scenarios_{file.stem}", file)
+    assert spec is not None and spec.loader is not None, "a .py file has a loader"
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses in it look themselves up there
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever the user's file raises
+        raise UsageError(f"{file} cannot be used: {type(error).__name__}: {error}") from error
+    return module

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Sweeps find the same with a real kernel as they say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from zvmlab import sweep_report
+from zvmlab.progress import Progress
+from zvmlab.scenario_context import Context
+from zvmlab.scenarios import BUILT_IN
+from zvmlab.sweep import Plan, sweep
+from zvmlab.guest import Guest
+
+SEED = 20260101
+QUIET = Progress(quiet=True)
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_scenario_is_the_same_each_time_and_leaves_nothing(
+    warm_guest: Guest, zvmlab_driver: str, zvmlab_dir: Path, name: str
+) -> None:
+    outcomes = []
+    for _ in range(2):
+        with Context(warm_guest, zvmlab_dir, "seed") as context:
+            BUILT_IN[name].run(context)
+            outcomes.append(context.outcome(name))
+            stored = [known.stream for known in context.stored_sets()]
+            complete = [found.stream for found in context.sets if found.complete]
+            assert all(stream in stored for stream in complete)
+            assert not context.loaded and context.fd == -1
+    assert outcomes[0].differences(outcomes[1]) == []
+
+
+def test_overflow_is_told_once_between_two_sets(
+    warm_guest: Guest, zvmlab_driver: str, zvmlab_dir: Path
+) -> None:
+    with Context(warm_guest, zvmlab_dir, "seed") as context:
+        BUILT_IN["overflow"].run(context)
+        reads = [step.result for step in context.steps if step.what == "read"]
+        fates = [step.result["fate"] for step in context.steps if step.what == "deliver"]
+    assert fates == ["delivered"] * 255 + ["lost-limit", "delivered"]
+    assert [read["errno"] for read in reads] == [None] * 255 + ["EOVERFLOW", None]
+    assert all(read["sizes"] == [12, 40, 0] for read in reads if read["errno"] is None)
+
+
+def test_short_sweep(zvmlab_kernel: str, zvmlab_driver: str, zvmlab_dir: Path) -> None:
+    """REPLY with every code: the reader gets EIO, the log has the code, the driver goes on."""
+    plan = Plan(
+        "read-one-set",
+        zvmlab_dir / "sweep",
+        zvmlab_kernel,
+        zvmlab_driver,
+        SEED,
+        ("iucv.reply#*:[crd]*", "monitor.reply"),
+        jobs=1,
+    )
+    done = sweep(plan, QUIET)
+    assert done.calls["iucv.reply"] == done.calls["monitor.reply"] == 1
+    found = sweep_report.verdicts(done)
+    assert [v.case for v in found] == done.cases and len(found) == 19
+    assert [v.case for v in found if v.word != sweep_report.OK] == []
+    for verdict in found:
+        said = sweep_report.effect(verdict.result, done.reference)
+        if verdict.case.kind in ("cc", "rc"):
+            code = verdict.case.value
+            assert said == f'read EIO, log "monreader: Reading monitor data failed with rc={code}"'
+        if verdict.case.kind == "drop":
+            assert said == "nothing"
+    for path in sweep_report.write(done, found, 1.0):
+        assert path.stat().st_size > 0
+    report = json.loads((plan.output / sweep_report.JSON_NAME).read_text())
+    assert {case["verdict"] for case in report["cases"]} == {"ok"}
+    assert "iucv.send" in report["not reached"]
+
+
+def test_kernel_that_cannot_survive_is_known_and_replaced(
+    zvmlab_kernel: str, zvmlab_driver: str, zvmlab_dir: Path
+) -> None:
+    """The program interruption kills the guest; the next case has a new one."""
+    patterns = ("iucv.reply#1:pgm=6", "iucv.reply#1:rc=0x08")
+    plan = Plan(
+        "read-one-set", zvmlab_dir / "sweep", zvmlab_kernel, zvmlab_driver, SEED, patterns, jobs=1
+    )
+    done = sweep(plan, QUIET)
+    found = {str(v.case): v for v in sweep_report.verdicts(done)}
+    assert [v.word for v in found.values()] == ["ok", "known"]
+    assert "B2F0" in found["iucv.reply#1:pgm=6"].reasons[0]
+    assert done.guests == 1
+    again = Plan("read-one-set", plan.output, zvmlab_kernel, zvmlab_driver, SEED, patterns, jobs=1)
+    assert sweep(again, QUIET, resume=True).results == done.results
+
+
+@pytest.mark.full
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("name", ("read-one-set", "sever-and-reopen", "poll-and-read", "collect"))
+def test_whole_sweep(zvmlab_kernel: str, zvmlab_driver: str, zvmlab_dir: Path, name: str) -> None:
+    plan = Plan(name, zvmlab_dir / "sweep", zvmlab_kernel, zvmlab_driver, SEED)
+    done = sweep(plan, QUIET)
+    found = sweep_report.verdicts(done)
+    sweep_report.write(done, found, 0.0)
+    assert len(found) == len(done.cases) > 100
+    assert [(str(v.case), v.blame) for v in found if v.blame] == []

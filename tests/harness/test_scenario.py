@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""Scenarios: outcomes that can be compared, what a context notes, where scenarios come from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from sweep_fakes import FakeGuest
+
+from zvmlab.errors import UsageError
+from zvmlab.outcome import Outcome, Step, describe_stream, normal_line
+from zvmlab.records import EVENT, Element, Mce, Record
+from zvmlab.scenario_context import Context, Stuck
+from zvmlab.scenarios import BUILT_IN, find
+
+SCENARIOS = """
+from zvmlab.scenario_context import Context, scenario
+
+@scenario("twice", "Reads two sets.")
+def twice(context: Context) -> None:
+    for _ in range(2):
+        context.read()
+"""
+
+
+def context_of(tmp_path: Path, seed: str = "1") -> Context:
+    """A context with a fake guest."""
+    guest = FakeGuest(None, tmp_path / "logs", None)
+    return Context(cast(Any, guest), tmp_path, seed)
+
+
+def test_only_what_differs_from_boot_to_boot_is_taken_from_a_line() -> None:
+    line = "DCSS MONDCSS of range 0000000009000000 to 00000000097fffff and type SC loaded"
+    assert normal_line(line) == line
+    assert (
+        normal_line("task 000003ff8001a2b4 at 0x00000000fffff000") == "task <address> at <address>"
+    )
+    assert normal_line("rc=44 id 0123456789abcdef0") == "rc=44 id 0123456789abcdef0"
+
+
+def test_stream_is_described_without_addresses() -> None:
+    element = Element.of([Record(4, 3, 1, b"x" * 60)], EVENT)
+
+    def at(address: int) -> bytes:
+        mce = Mce(EVENT, element.domains, 0, address, address + len(element.data) - 1)
+        return mce.encode() + element.data
+
+    first, moved = describe_stream(at(0x9000000)), describe_stream(at(0x9005000))
+    assert first == moved
+    assert first["elements"][0]["phase"] == 0 and first["elements"][0]["length"] == 80
+    assert describe_stream(at(0x9000010))["elements"][0]["phase"] == 0x10
+    assert "hash" not in describe_stream(at(0x9000000), hashes=False)["elements"][0]
+    cut = describe_stream(at(0x9000000)[:-1])
+    assert cut["length"] == 91 and len(cut["hash"]) == 16
+    assert describe_stream(b"") == {"elements": []}
+
+
+def test_outcomes_survive_json_and_tell_each_difference() -> None:
+    first = Outcome("s", (Step("open", {"errno": None}), Step("read", {"sizes": [1, 0]})), ("a",))
+    second = Outcome("s", (Step("open", {"errno": "EIO"}),), ("a", "b"))
+    assert Outcome.from_json(json.loads(json.dumps(first.to_json()))) == first
+    assert first.differences(first) == []
+    assert first.differences(second) == [
+        'step 1: open errno=null against open errno="EIO"',
+        "2 steps against 1",
+        "1 log lines against 2",
+    ]
+    assert first.differences(Outcome("t", first.steps, ("b",))) == [
+        "scenario s against t",
+        "log line 1: a against b",
+    ]
+
+
+@pytest.mark.parametrize("data", ({}, {"scenario": "s", "steps": [{}], "log": []}))
+def test_what_is_no_outcome_is_a_usage_error(data: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="no outcome of a scenario"):
+        Outcome.from_json(data)
+
+
+def test_context_notes_what_each_step_gave(tmp_path: Path) -> None:
+    with context_of(tmp_path) as context:
+        context.open()
+        context.load()
+        context.deliver("sample", context.element())
+        context.open()
+        context.poll()
+        context.deliver("sample", context.element())
+        context.poll()
+        context.read()
+        context.read()
+        context.close()
+        context.close()
+        context.unload()
+        context.note("mine", value=[1, "two"])
+        outcome = context.outcome("steps")
+        assert [s.stream for s in context.stored_sets()] == [context.sets[0].stream]
+    assert [str(step) for step in outcome.steps[:6]] == [
+        'open errno="ENOENT" blocked=false',
+        "load errno=null",
+        'deliver kind="sample" fate="refused" reason="no user is connected to *MONITOR"',
+        "open errno=null blocked=false",
+        'poll errno=null blocked=false ready=""',
+        'deliver kind="sample" fate="delivered"',
+    ]
+    assert outcome.steps[6].result["ready"] == "IN"
+    assert outcome.steps[7].result["sizes"] == [12, 80, 0]
+    assert outcome.steps[8].result["blocked"] is True
+    assert [str(step) for step in outcome.steps[9:]] == [
+        "close errno=null blocked=false",
+        'close errno="EBADF" blocked=false',
+        "unload errno=null",
+        'mine value=[1,"two"]',
+    ]
+    assert [found.complete for found in context.sets] == [True, False]
+
+
+def test_seed_decides_contents_and_asides_do_not_disturb_them(tmp_path: Path) -> None:
+    with context_of(tmp_path) as one, context_of(tmp_path) as same:
+        with context_of(tmp_path, "2") as other:
+            with same.aside() as steps:
+                same.note("aside")
+                same.element()
+            assert [step.what for step in steps] == ["aside"] and same.steps == []
+            elements = [context.element() for context in (one, same, other)]
+    assert elements[0] == elements[1] != elements[2]
+
+
+def test_call_that_cannot_be_interrupted_ends_the_scenario(tmp_path: Path) -> None:
+    with context_of(tmp_path) as context:
+        context.load()
+        guest = cast(Any, context.guest)
+        guest.control.fault_arm(point="iucv.connect", kind="drop", n=1)
+        with pytest.raises(Stuck, match="open sleeps uninterruptibly in the guest"):
+            context.open()
+        assert str(context.steps[-1]) == "open stuck=true"
+
+
+def test_scenarios_are_found_by_name_and_in_files(tmp_path: Path) -> None:
+    assert {
+        *("read-one-set", "open-close", "load-unload", "read-many-sets", "overflow"),
+        *("sever-and-reopen", "poll-and-read", "collect"),
+    } == set(BUILT_IN)
+    assert all(name == s.name and s.text.endswith(".") for name, s in BUILT_IN.items())
+    file = tmp_path / "own.py"
+    file.write_text(SCENARIOS)
+    assert find(f"{file}:twice").text == "Reads two sets."
+    assert find("overflow") is BUILT_IN["overflow"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        (SCENARIOS, "thrice", "has no scenario 'thrice'; it has twice"),
+        ("x = 1", "twice", "has no scenario 'twice'; it has none"),
+        ("x = (", "twice", "cannot be used: SyntaxError"),
+        ("import no_such_module_here", "twice", "cannot be used: ModuleNotFoundError"),
+    ],
+)
+def test_file_without_the_scenario(tmp_path: Path, text: str, name: str, message: str) -> None:
+    file = tmp_path / "own.py"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=message):
+        find(f"{file}:{name}")

@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: MIT
+"""Sweeps: cases, what becomes of them, going on with an interrupted one, the report."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from sweep_fakes import FakeGuest
+
+from zvmlab import sweep as sweep_module
+from zvmlab import sweep_report, sweep_run
+from zvmlab.cli import main
+from zvmlab.errors import UsageError, ZvmlabError
+from zvmlab.guest_config import Products
+from zvmlab.outcome import Outcome
+from zvmlab.progress import Progress
+from zvmlab.scenario_context import Context, Scenario
+from zvmlab.scenarios import find
+from zvmlab.sweep import Plan, State, Sweep, run_all, sweep
+from zvmlab.sweep_cases import Case, Point, Subject, cases
+from zvmlab.sweep_known import KNOWN, reason
+from zvmlab.sweep_run import Bench, Result, Symptom
+
+QUIET = Progress(quiet=True)
+
+
+@pytest.fixture(autouse=True)
+def _fakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Guests are fakes, nothing is built."""
+    monkeypatch.setattr(sweep_run, "Guest", FakeGuest)
+    products = Products(Path("e"), Path("k"), "6.1 (fake)", Path("i"))
+    monkeypatch.setattr(sweep_module, "prepare", lambda config, progress: products)
+    FakeGuest.made.clear()
+    FakeGuest.leaves = ""
+    yield
+    assert all(guest.stopped for guest in FakeGuest.made)
+
+
+def plan(tmp_path: Path, *patterns: str, **more: Any) -> Plan:
+    """A plan with one job."""
+    fields: dict[str, Any] = {"scenario": "read-one-set", "seed": 5, "jobs": 1, **more}
+    return Plan(output=tmp_path / "sweep", patterns=patterns, **fields)
+
+
+def one(tmp_path: Path, pattern: str) -> tuple[Sweep, sweep_report.Verdict]:
+    """The verdict on the one case that fits."""
+    done = sweep(plan(tmp_path, pattern), QUIET)
+    (verdict,) = sweep_report.verdicts(done)
+    return done, verdict
+
+
+def test_cases_are_every_value_at_every_call() -> None:
+    points = [Point("iucv.sever", ("cc", "rc", "pgm", "drop")), Point("interrupt", ("delay",))]
+    made = [str(case) for case in cases(points, {"iucv.sever": 2, "interrupt": 0}, "1")]
+    first = ["cc=2", "cc=3", "rc=0x01", "rc=0x1c", "pgm=1", "pgm=6", "drop"]
+    assert made == [f"iucv.sever#{call}:{what}" for call in (1, 2) for what in first]
+    assert [str(c) for c in cases(points, {"interrupt": 1}, "1")] == [
+        "interrupt#1:delay=1",
+        "interrupt#1:delay=2",
+    ]
+
+
+def test_corrupted_contents_follow_from_the_seed() -> None:
+    points = [Point("segment.content", ("corrupt",))]
+    first, again, other = (list(cases(points, {"segment.content": 1}, s)) for s in "112")
+    assert first == again != other
+    assert [case.offset for case in first] == [0, 19, 20]
+    assert all(1 <= case.value <= 255 for case in first)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "count"),
+    [("iucv.*", 14), ("iucv.sever#2:*", 7), ("*:drop", 2), ("iucv.sever", 14), ("x", 0)],
+)
+def test_patterns_choose_points_and_cases(pattern: str, count: int) -> None:
+    points = [Point("iucv.sever", ("cc", "rc", "pgm", "drop"))]
+    assert len(list(cases(points, {"iucv.sever": 2}, "1", [pattern]))) == count
+
+
+def test_faults_name_whom_the_path_belongs_to() -> None:
+    subject = Subject("LINUX001", "MONDCSS")
+    names = {
+        point: subject.name(point)
+        for point in (
+            *("iucv.connect", "iucv.reply", "iucv.sever", "interrupt", "diag64.segext"),
+            *("segment.content", "monitor.interval", "monitor.reply", "diag08.command"),
+        )
+    }
+    assert list(names.values()) == [
+        *("*MONITOR", "*MONITOR", None, "*MONITOR", "MONDCSS"),
+        *("MONDCSS", None, "LINUX001", None),
+    ]
+    fault = Case("interrupt", 2, "corrupt", 0x80, 12).fault(subject)
+    assert fault.arguments() == {
+        **{"point": "interrupt", "kind": "corrupt", "value": 0x80, "offset": 12},
+        **{"name": "*MONITOR", "when": "nth", "n": 2},
+    }
+    assert subject.counter(Point("x", ("pgm", "drop"))).kind == "drop"
+    assert subject.counter(Point("x", ("pgm",))).arguments()["value"] == 1
+
+
+def test_whole_sweep_of_the_model(tmp_path: Path) -> None:
+    done = sweep(plan(tmp_path, jobs=2), QUIET)
+    assert done.calls == {"iucv.connect": 1, "iucv.reply": 1, "monitor.message": 1}
+    assert len(done.cases) == 11 + 2 + 1 + 12 + 1 + 1 + 7 == len(done.results)
+    found = sweep_report.verdicts(done)
+    words = {str(v.case): v.word for v in found if v.word != "ok"}
+    assert words == {
+        "iucv.connect#1:pgm=1": "known",
+        "iucv.connect#1:pgm=6": "known",
+        "iucv.connect#1:drop": "known",
+        **{str(c): "known" for c in done.cases if c.kind == "corrupt"},
+    }
+    report = json.loads(sweep_report.write(done, found, 2.5)[0].read_text())
+    assert report["not reached"] == ["iucv.send"]
+    assert sum(point["faults"] for point in report["points"]) == len(found)
+    assert Outcome.from_json(report["reference"]) == done.reference
+
+
+def test_fault_that_the_driver_reports_is_ok(tmp_path: Path) -> None:
+    done, verdict = one(tmp_path, "iucv.reply#1:rc=0x01")
+    assert verdict.word == "ok" and verdict.result.symptoms == []
+    said = sweep_report.effect(verdict.result, done.reference)
+    assert said == 'read EIO, log "monreader: Reading monitor data failed"'
+    assert done.guests == 1
+
+
+def test_lost_message_lets_the_reader_sleep_on(tmp_path: Path) -> None:
+    done, verdict = one(tmp_path, "monitor.message#1:drop")
+    assert verdict.word == "ok"
+    assert sweep_report.effect(verdict.result, done.reference) == "read sleeps on"
+
+
+@pytest.mark.parametrize(
+    ("leaves", "kind", "text"),
+    [
+        ("unusable", "unusable", 'afterwards: read errno="EIO"'),
+        ("log", "log", "INFO: possible recursive locking detected"),
+    ],
+)
+def test_what_a_fault_leaves_wrong_is_a_failure(
+    tmp_path: Path, leaves: str, kind: str, text: str
+) -> None:
+    FakeGuest.leaves = leaves
+    done, verdict = one(tmp_path, "iucv.reply#1:rc=0x01")
+    assert verdict.word == "failed"
+    assert [symptom.kind for symptom in verdict.blame] == [kind]
+    assert verdict.blame[0].text.startswith(text)
+    assert Path(verdict.result.logs).is_dir()
+    assert f"* `iucv.reply#1:rc=0x01`: {kind}: {text}" in sweep_report.markdown(
+        done, [verdict], 1.0
+    )
+
+
+def test_guest_with_something_left_is_replaced(tmp_path: Path) -> None:
+    FakeGuest.leaves = "users"
+    done = sweep(plan(tmp_path, "iucv.reply"), QUIET)
+    assert {tuple(result.left) for result in done.results.values()} == {("monitor users",)}
+    assert done.guests == len(done.cases) == 13
+    assert not any((tmp_path / "sweep" / "guests-1").iterdir())
+
+
+def test_hang_that_a_sever_ends_is_told_from_one_for_good(tmp_path: Path) -> None:
+    _, woken = one(tmp_path, "iucv.connect#1:drop")
+    FakeGuest.leaves = "stuck"
+    _, lost = one(tmp_path, "iucv.connect#1:drop")
+    assert woken.result.symptoms[0].text.endswith("until CP severs the path")
+    assert lost.result.symptoms[0].text.endswith("whatever CP does")
+    assert woken.word == lost.word == "known"
+    assert woken.result.left == [] and lost.result.left == ["modules", "busy workers"]
+
+
+def test_set_that_is_cut_short_is_passed_off(tmp_path: Path) -> None:
+    _, verdict = one(tmp_path, "monitor.message#1:corrupt=0^0xe2")
+    assert [symptom.kind for symptom in verdict.result.symptoms] == ["passed off"]
+    assert "0 bytes" in verdict.result.symptoms[0].text
+
+
+def test_known_results_of_upstream_are_failures_of_another_driver() -> None:
+    case = Case("monitor.message", 1, "corrupt", 1)
+    symptom = Symptom("passed off", "of read 1, 0 bytes came as if they were a whole set")
+    assert "defect 8" in (reason(case, symptom, "upstream") or "")
+    assert reason(case, symptom, "/some/monreader.ko") is None
+    assert reason(Case("iucv.reply", 1, "rc", 1), symptom, "upstream") is None
+    assert reason(case, Symptom("unusable", symptom.text), "upstream") is None
+    assert all(known.upstream == known.reason.startswith("upstream") for known in KNOWN)
+
+
+def test_emulator_that_breaks_is_never_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(self: Bench, guest: FakeGuest, case: Case, result: Result) -> None:
+        raise ZvmlabError("the emulator ended")
+
+    monkeypatch.setattr(Bench, "_run", breaks)
+    _, verdict = one(tmp_path, "iucv.reply#1:drop")
+    assert verdict.blame == [Symptom("broken", "the emulator ended")]
+
+
+def test_scenario_that_differs_from_run_to_run_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(context: Context) -> None:
+        find("read-one-set").run(context)
+        context.note(
+            "made",
+            guests=context.control.execute("fault-arm", point="iucv.send", kind="rc", n=9)["rule"],
+        )
+
+    monkeypatch.setattr(sweep_module, "find", lambda name: Scenario("random", "", run))
+    with pytest.raises(ZvmlabError, match="random is not the same in two runs"):
+        sweep(plan(tmp_path), QUIET)
+
+
+def test_driver_that_fails_without_a_fault_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(context: Context) -> None:
+        context.load()
+        context.guest.agent.dmesg(0)
+        cast(Any, context.guest).cp.say("WARNING: something")
+
+    monkeypatch.setattr(sweep_module, "find", lambda name: Scenario("bad", "", run))
+    with pytest.raises(ZvmlabError, match="scenario bad fails without any fault: log: WARNING"):
+        sweep(plan(tmp_path), QUIET)
+
+
+def test_pattern_that_fits_nothing_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(
+        UsageError, match="no call of read-one-set fits --point iucv.send; it calls"
+    ):
+        sweep(plan(tmp_path, "iucv.send"), QUIET)
+
+
+def test_interrupted_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, ran = Bench.run, []
+
+    def run(self: Bench, case: Case) -> Result:
+        ran.append(str(case))
+        if len(ran) == 4:
+            raise KeyboardInterrupt
+        return real(self, case)
+
+    monkeypatch.setattr(Bench, "run", run)
+    mine = plan(tmp_path, "iucv.reply")
+    with pytest.raises(KeyboardInterrupt):
+        sweep(mine, QUIET)
+    with pytest.raises(UsageError, match="interrupted; --resume goes on, --fresh begins anew"):
+        sweep(mine, QUIET)
+    with pytest.raises(UsageError, match="another sweep"):
+        sweep(plan(tmp_path, "iucv.connect"), QUIET, resume=True)
+    with open(mine.output / "state.jsonl", "a", encoding="utf-8") as file:
+        file.write('{"case": "cut by a ki')
+    done = sweep(mine, QUIET, resume=True)
+    assert len(ran) == 14 and len(set(ran)) == 13  # the interrupted one again
+    assert len(done.results) == 13
+    assert State(mine.output).finished() and State(mine.output).seed() == 5
+    assert sweep(mine, QUIET, resume=True).results == done.results
+    assert len(ran) == 14
+    sweep(mine, QUIET)
+    assert len(ran) == 27
+
+
+def test_resume_without_a_sweep_and_damaged_state(tmp_path: Path) -> None:
+    mine = plan(tmp_path)
+    with pytest.raises(UsageError, match="no sweep to go on with"):
+        sweep(mine, QUIET, resume=True)
+    (mine.output / "state.jsonl").write_text("no JSON\n")
+    with pytest.raises(UsageError, match="no state of a sweep; --fresh"):
+        sweep(mine, QUIET)
+
+
+def test_failing_job_stops_the_others() -> None:
+    started = threading.Barrier(2, timeout=20)
+    failed = threading.Event()
+
+    class Job:
+        def __init__(self, bad: bool) -> None:
+            self.bad, self.ran = bad, 0
+
+        def run(self, case: Case) -> Result:
+            self.ran += 1
+            if self.ran == 1:
+                started.wait()
+            if self.bad:
+                failed.set()
+                raise ZvmlabError("no more guests")
+            assert failed.wait(20)
+            return Result(str(case))
+
+    jobs = [Job(bad=True), Job(bad=False)]
+    todo = [Case("p", number, "drop") for number in range(100_000)]
+    with pytest.raises(ZvmlabError, match="no more guests"):
+        run_all(cast(Any, jobs), todo, lambda result: None)
+    assert jobs[0].ran == 1 and jobs[1].ran < len(todo) - 1
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["sweep", "nonsense"], "zvmlab has no scenario 'nonsense'"),
+        (["sweep", "missing.py:x"], "there is no file missing.py"),
+        (["sweep", "read-one-set", "--jobs", "0"], "0 jobs are not possible"),
+        (["sweep", "read-one-set", "--seed", "-1"], "the seed -1 is not"),
+        (["sweep", "read-one-set", "--driver", "none.ko"], "there is no such file"),
+        (["sweep", "read-one-set", "--resume", "--fresh"], "not allowed with"),
+    ],
+)
+def test_usage_errors(capsys: pytest.CaptureFixture[str], words: list[str], text: str) -> None:
+    try:
+        code = main(words)
+    except SystemExit as error:
+        code = int(cast(int, error.code))
+    assert code == 2
+    assert text in capsys.readouterr().err
+
+
+def test_command_prints_the_seed_first_and_fails_with_the_driver(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["sweep", "read-one-set", "--output", str(tmp_path), "--point", "iucv.reply#1:rc=0x0?"]
+    assert main([*words, "--seed", "7"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("seed 7\n")
+    assert "9 faults at 1 calls of read-one-set on 6.1 (fake), driver upstream, seed 7" in out
+    assert "9 ok, 0 known, 0 failed" in out
+    FakeGuest.leaves = "log"
+    assert main([*words, "--fresh"]) == 1
+    out = capsys.readouterr().out
+    assert "failed iucv.reply#1:rc=0x01: log: INFO: possible recursive locking" in out
+
+
+def test_scenarios_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scenarios"]) == 0
+    names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert {
+        *("read-one-set", "open-close", "load-unload", "read-many-sets", "overflow"),
+        *("sever-and-reopen", "poll-and-read"),
+    } <= set(names)
