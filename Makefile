@@ -40,7 +40,7 @@ ifeq ($(D),1)
 OPTIMISE := -O0 -g3
 endif
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-CPPFLAGS_ALL := -Isim/cp/include -Isim/cp -Isim/record -Isim/control
+CPPFLAGS_ALL := -Isim/cp/include -Isim/cp -Isim/record -Isim/control -Idriver
 CFLAGS_ALL = -std=gnu11 -g $(OPTIMISE) $(WARNINGS) -MMD -MP $(CPPFLAGS_ALL) $(CFLAGS)
 
 CP_SRC := $(sort $(wildcard sim/cp/*.c sim/record/*.c))
@@ -96,6 +96,9 @@ $(BUILD)/unit/test_%: $(BUILD)/unit/tests/unit/test_%.o $(BUILD)/unit/tests/unit
 	$(say) LD $@
 	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
 
+# The driver's read machine is tested as what it is: plain C.
+$(filter $(BUILD)/unit/test_mon_stream%,$(UNIT_BIN)): $(BUILD)/unit/driver/mon_stream.o
+
 $(SERVER): $(BUILD)/unit/tests/harness/ctl_server.o $(BUILD)/unit/libcp.a
 	$(say) LD $@
 	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
@@ -126,10 +129,10 @@ unit: $(UNIT_BIN) ## unit tests of the core (ASan, UBSan)
 	$(Q)status=0; for t in $(UNIT_BIN); do $$t || status=1; done; exit $$status
 
 .PHONY: coverage
-coverage: ## unit tests, then line coverage of sim/cp (at least 95 %)
+coverage: ## unit tests, then line coverage of core and read machine (at least 95 %)
 	$(Q)find $(BUILD)/coverage -name '*.gcda' -delete 2>/dev/null || true
 	$(Q)$(MAKE) --no-print-directory unit G=1 BUILD=$(BUILD)/coverage
-	$(Q)gcovr --root . --object-directory $(BUILD)/coverage --filter 'sim/(cp|record)/' \
+	$(Q)gcovr --root . --object-directory $(BUILD)/coverage --filter 'sim/(cp|record)/|driver/' \
 		--exclude-unreachable-branches --print-summary --fail-under-line 95 \
 		--json $(BUILD)/coverage.json $(BUILD)/coverage | grep -v '^branches'
 

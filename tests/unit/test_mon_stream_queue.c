@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* The read machine of our monreader: queue, limit, sever, poll, counts. */
+#include "mon_reader.h"
+
+/* Reads one set of mr_simple() to its end. */
+static void read_set(u32 id)
+{
+	ck_assert_int_eq(mr_read(1000), 28);
+	ck_assert_int_eq(mr_read(1000), 0);
+	ck_assert_uint_eq(mr_replied_id, id);
+}
+
+START_TEST(first_in_first_out)
+{
+	u32 in = 0, out = 0;
+
+	/* Around the ring several times, with every number of sets in it. */
+	for (unsigned int fill = 1; fill < MON_LIMIT; fill++) {
+		while (in < out + fill)
+			ck_assert(mr_simple(in++));
+		for (unsigned int i = 0; i < 3 && out < in; i++)
+			read_set(out++);
+	}
+	while (out < in)
+		read_set(out++);
+	ck_assert_int_eq(mr_read(1), MR_AGAIN);
+	ck_assert_uint_eq(mr.counts.sets, out);
+	ck_assert_uint_eq(mr.counts.bytes, UINT64_C(28) * out);
+	ck_assert_uint_eq(mr.counts.overflows, 0);
+}
+END_TEST
+
+START_TEST(limits_that_cp_grants)
+{
+	static const unsigned int limits[][2] = {
+		{ 1, 1 }, { 2, 2 }, { 10, 10 }, { 254, 254 }, { 255, 255 }, { 0, 1 }, { 256, 255 },
+		{ 65535, 255 },
+	};
+
+	for (unsigned int i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		unsigned int limit = limits[i][1];
+
+		mon_stream_open(&mr);
+		mon_stream_limit(&mr, limits[i][0]);
+		for (u32 id = 0; id < limit; id++) {
+			ck_assert(!mon_stream_full(&mr));
+			ck_assert(mr_simple(id));
+		}
+		ck_assert(mon_stream_full(&mr));
+		for (u32 id = 0; id < limit; id++)
+			read_set(id);
+		ck_assert_int_eq(mon_stream_poll(&mr), MON_POLL_READABLE);
+		ck_assert_int_eq(mr_read(1), MR_OVERFLOW);
+		ck_assert_int_eq(mon_stream_poll(&mr), MON_POLL_EMPTY);
+		ck_assert_int_eq(mr_read(1), MR_AGAIN);
+		ck_assert_uint_eq(mr.counts.overflows, i + 1);
+	}
+}
+END_TEST
+
+/* Without mon_stream_limit() the limit is what CONNECT asks for. */
+START_TEST(default_limit)
+{
+	for (u32 id = 0; id < MON_LIMIT; id++) {
+		ck_assert(!mon_stream_full(&mr));
+		ck_assert(mr_simple(id));
+	}
+	ck_assert(mon_stream_full(&mr));
+}
+END_TEST
+
+START_TEST(limit_reached_again_is_reported_again)
+{
+	mon_stream_limit(&mr, 3);
+	for (u32 id = 0; id < 3; id++)
+		ck_assert(mr_simple(id));
+	read_set(0);
+	ck_assert(mr_simple(3));	/* three again */
+	read_set(1);
+	read_set(2);
+	ck_assert_int_eq(mr_read(1), MR_OVERFLOW);
+	ck_assert(mr_simple(4));	/* two */
+	read_set(3);
+	ck_assert_int_eq(mr_read(1), MR_OVERFLOW);
+	read_set(4);
+	ck_assert_int_eq(mr_read(1), MR_AGAIN);
+	ck_assert_uint_eq(mr.counts.overflows, 2);
+}
+END_TEST
+
+/* A set counts until its reply, not until it is begun. */
+START_TEST(set_being_read_is_outstanding)
+{
+	mon_stream_limit(&mr, 2);
+	ck_assert(mr_simple(0));
+	ck_assert_int_eq(mr_read(1000), 28);
+	ck_assert(mr_simple(1));
+	ck_assert(mon_stream_full(&mr));
+	ck_assert_int_eq(mr_read(1000), 0);
+	read_set(1);
+	ck_assert_int_eq(mr_read(1), MR_OVERFLOW);
+}
+END_TEST
+
+START_TEST(overflow_follows_sets_that_failed)
+{
+	mon_stream_limit(&mr, 1);
+	ck_assert(mr_simple(0));
+	ck_assert_int_eq(mr_read(1000), 28);
+	mr_reply_fails = true;
+	ck_assert_int_eq(mr_read(1000), MR_IO);
+	mr_reply_fails = false;
+	ck_assert_int_eq(mr_read(1000), MR_OVERFLOW);
+
+	ck_assert(mr_notify(1, 0, 10));
+	ck_assert_int_eq(mr_read(1000), MR_IO);
+	ck_assert_int_eq(mr_read(1000), MR_OVERFLOW);
+	ck_assert_int_eq(mr_read(1000), MR_AGAIN);
+}
+END_TEST
+
+/* A CP that sends more than the queue holds: nothing is overwritten, the loss is told. */
+START_TEST(more_than_the_queue_holds)
+{
+	for (u32 id = 0; id < MON_LIMIT; id++)
+		ck_assert(mr_simple(id));
+	ck_assert(!mr_simple(1000));
+	ck_assert(!mr_simple(1001));
+	ck_assert_uint_eq(mr.counts.overflows, 3);
+	for (u32 id = 0; id < MON_LIMIT; id++)
+		read_set(id);
+	ck_assert_int_eq(mr_read(1), MR_OVERFLOW);
+	ck_assert_int_eq(mr_read(1), MR_AGAIN);
+}
+END_TEST
+
+/* A CP that ignores the limit it granted: each message beyond is an overflow. */
+START_TEST(more_than_the_limit)
+{
+	mon_stream_limit(&mr, 2);
+	for (u32 id = 0; id < 4; id++)
+		ck_assert(mr_simple(id));
+	read_set(0);
+	for (u32 id = 1; id < 4; id++) {
+		read_set(id);
+		ck_assert_int_eq(mr_read(1), MR_OVERFLOW);
+	}
+	ck_assert_int_eq(mr_read(1), MR_AGAIN);
+}
+END_TEST
+
+START_TEST(sever_comes_behind_the_queue)
+{
+	ck_assert_int_eq(mon_stream_poll(&mr), MON_POLL_EMPTY);
+	ck_assert(mr_simple(0));
+	ck_assert(mr_simple(1));
+	mon_stream_sever(&mr);
+	for (u32 id = 0; id < 2; id++) {
+		ck_assert_int_eq(mon_stream_poll(&mr), MON_POLL_READABLE);
+		ck_assert_int_eq(mr_read(1000), 28);
+		ck_assert_int_eq(mon_stream_poll(&mr), MON_POLL_READABLE);
+		ck_assert_int_eq(mr_read(1000), MR_IO);
+	}
+	for (unsigned int i = 0; i < 3; i++) {
+		ck_assert_int_eq(mon_stream_poll(&mr), MON_POLL_SEVERED);
+		ck_assert_int_eq(mr_read(1000), MR_IO);
+	}
+	ck_assert_uint_eq(mr_replies, 0);
+	ck_assert_uint_eq(mr.counts.sets, 0);
+	ck_assert_uint_eq(mr.counts.severs, 1);
+}
+END_TEST
+
+START_TEST(sever_in_the_middle_of_a_set)
+{
+	static const size_t offsets[] = { 1, 12, 20, 28 };
+
+	for (unsigned int i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
+		mon_stream_open(&mr);
+		ck_assert(mr_simple(0));
+		ck_assert_int_eq(mr_read(offsets[i]), (int)offsets[i]);
+		mon_stream_sever(&mr);
+		if (offsets[i] < 28)
+			ck_assert_int_eq(mr_read(1000), 28 - (int)offsets[i]);
+		ck_assert_int_eq(mr_read(1000), MR_IO);
+		ck_assert_int_eq(mon_stream_poll(&mr), MON_POLL_SEVERED);
+	}
+	ck_assert_uint_eq(mr.counts.severs, 4);
+}
+END_TEST
+
+START_TEST(overflow_comes_before_the_sever)
+{
+	mon_stream_limit(&mr, 1);
+	ck_assert(mr_simple(0));
+	mon_stream_sever(&mr);
+	ck_assert_int_eq(mr_read(1000), 28);
+	ck_assert_int_eq(mr_read(1000), MR_IO);
+	ck_assert_int_eq(mon_stream_poll(&mr), MON_POLL_READABLE);
+	ck_assert_int_eq(mr_read(1000), MR_OVERFLOW);
+	ck_assert_int_eq(mon_stream_poll(&mr), MON_POLL_SEVERED);
+	ck_assert_int_eq(mr_read(1000), MR_IO);
+}
+END_TEST
+
+START_TEST(open_forgets_everything_but_the_counts)
+{
+	mon_stream_limit(&mr, 2);
+	ck_assert(mr_simple(0));
+	ck_assert(mr_simple(1));
+	read_set(0);
+	ck_assert_int_eq(mr_read(5), 5);
+	mon_stream_sever(&mr);
+	mon_stream_open(&mr);
+	ck_assert_int_eq(mon_stream_poll(&mr), MON_POLL_EMPTY);
+	ck_assert(!mon_stream_full(&mr));
+	ck_assert_int_eq(mr_read(1000), MR_AGAIN);
+	ck_assert(mr_simple(2));
+	ck_assert(mr_simple(3));
+	ck_assert(!mon_stream_full(&mr));
+	read_set(2);
+	read_set(3);
+	ck_assert_uint_eq(mr.counts.sets, 3);
+	ck_assert_uint_eq(mr.counts.overflows, 1);
+	ck_assert_uint_eq(mr.counts.severs, 1);
+}
+END_TEST
+
+/* Poll in the middle of a set: something to read until its end has been read. */
+START_TEST(poll_within_a_set)
+{
+	ck_assert(mr_simple(0));
+	ck_assert_int_eq(mon_stream_poll(&mr), MON_POLL_READABLE);
+	for (unsigned int i = 0; i < 28; i++) {
+		ck_assert_int_eq(mr_read(1), 1);
+		ck_assert_int_eq(mon_stream_poll(&mr), MON_POLL_READABLE);
+	}
+	ck_assert_int_eq(mr_read(1), 0);
+	ck_assert_int_eq(mon_stream_poll(&mr), MON_POLL_EMPTY);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		first_in_first_out,
+		limits_that_cp_grants,
+		default_limit,
+		limit_reached_again_is_reported_again,
+		set_being_read_is_outstanding,
+		overflow_follows_sets_that_failed,
+		more_than_the_queue_holds,
+		more_than_the_limit,
+		sever_comes_behind_the_queue,
+		sever_in_the_middle_of_a_set,
+		overflow_comes_before_the_sever,
+		open_forgets_everything_but_the_counts,
+		poll_within_a_set,
+	};
+
+	return mr_run("mon_stream queue", tests, sizeof(tests) / sizeof(tests[0]));
+}
