@@ -65,6 +65,7 @@ class Result:
     seconds: float = 0.0
     """Set-up, test and tear-down together."""
     failure: str = ""
+    """The text of the failure; of a deviation, too."""
     console: str = ""
     logs: list[str] = field(default_factory=list)
     """Folders with console.log, trace.jsonl and emulator.log, kept after a failure."""
@@ -205,7 +206,7 @@ class Collector:
         result = self._results.setdefault(case.test, Result(case))
         result.seconds += report.duration
         if report.failed:
-            result.outcome = Outcome.FAILED
+            result.outcome, result.reason = Outcome.FAILED, ""
             result.failure += ("\n\n" if result.failure else "") + report.longreprtext
             result.cuts += cuts
             result.logs += sorted({cut.path.rpartition("/")[0] for cut in cuts} - {*result.logs})
@@ -214,6 +215,8 @@ class Collector:
             return
         elif report.skipped:
             result.outcome, result.reason = _skipped(report, case)
+            if result.outcome is Outcome.DEVIATES:
+                result.failure = report.longreprtext
         elif report.when == "call":
             result.outcome = Outcome.PASSED
 

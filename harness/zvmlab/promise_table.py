@@ -90,13 +90,15 @@ def _line(row: Row, block: Sequence[tuple[Column, int]], first: int, title: int)
 
 def deviations(run: Run) -> list[str]:
     """Each known deviation once: rows, reason, and where it was seen."""
-    seen: dict[tuple[str, str], list[Result]] = {}
+    places = {row: place for place, row in enumerate(run.promises.rows)}
+    seen: dict[tuple[tuple[str, ...], str], list[Result]] = {}
     for result in run.results:
         if result.outcome is Outcome.DEVIATES:
-            rows = ", ".join(result.case.rows) or "no promise"
-            seen.setdefault((rows, result.reason), []).append(result)
+            seen.setdefault((result.case.rows, result.reason), []).append(result)
     lines = []
-    for (rows, reason), results in sorted(seen.items()):
+    for names, reason in sorted(seen, key=lambda key: [places.get(row, -1) for row in key[0]]):
+        results = seen[names, reason]
+        rows = ", ".join(names) or "no promise"
         kernels = dict.fromkeys(r.case.kernel for r in results if r.case.kernel)
         functions = dict.fromkeys(r.case.function for r in results)
         where = f" ({', '.join(kernels)})" if kernels else ""

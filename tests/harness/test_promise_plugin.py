@@ -154,11 +154,20 @@ def test_deviation_of_upstream_is_told_apart(project: Fake, pytester: pytest.Pyt
         @pytest.mark.upstream_defect(5, "it never ends")
         def test_p2_ends(zvmlab_kernel, zvmlab_driver):
             assert zvmlab_driver != "upstream"
+
+        @pytest.fixture
+        def ends_badly():
+            yield
+            assert False, "ends badly"
+
+        @pytest.mark.upstream_defect(5, "it never ends", raises=ZeroDivisionError)
+        def test_other(ends_badly, zvmlab_kernel, zvmlab_driver):
+            1 / 0
         """
     )
     options = ("--driver", "upstream", "--driver", str(module), "-n", "2")
     result = _run(project, pytester, "--promises", "--zvmlab-report", "out", *options)
-    assert result.ret == pytest.ExitCode.OK
+    assert result.ret == pytest.ExitCode.TESTS_FAILED  # the other one's tear-down
     assert "P2   is exclusive              1  deviates 1  passed 1" in result.outlines
     assert "known: P2 (kernel): upstream's driver, defect 5: it never ends [test_p2_ends]" in (
         result.outlines
@@ -166,6 +175,10 @@ def test_deviation_of_upstream_is_told_apart(project: Fake, pytester: pytest.Pyt
     tests = {(test["function"], test["driver"]): test for test in _report(pytester)["tests"]}
     assert tests["test_p2_ends", "upstream"]["result"] == "deviates"
     assert tests["test_p2_ends", "upstream"]["defect"] == 5
+    assert "assert 'upstream' != 'upstream'" in tests["test_p2_ends", "upstream"]["failure"]
+    other = tests["test_other", "upstream"]
+    assert (other["result"], other["reason"]) == ("failed", "")
+    assert "1 / 0" in other["failure"] and "ends badly" in other["failure"]
     assert tests["test_p2_ends", "monreader"]["result"] == "passed"
     assert tests["test_p1_opens", None]["kernel"] is None
 

@@ -135,14 +135,16 @@ def test_table_is_never_too_wide(number: int) -> None:
 
 def test_deviations_come_once() -> None:
     made = run(
+        result("test_t1_c", DEVIATES, reason="defect 2: late"),
         result("test_m1_m2_a", DEVIATES, reason="defect 5: never ends"),
         result("test_m1_m2_a", DEVIATES, "trixie", reason="defect 5: never ends"),
         result("test_other", DEVIATES, None, reason="defect 6: other"),
         result("test_t1_b", PASSED),
     )
     assert deviations(made) == [
-        "M1, M2 (bookworm, trixie): defect 5: never ends [test_m1_m2_a]",
         "no promise: defect 6: other [test_other]",
+        "M1, M2 (bookworm, trixie): defect 5: never ends [test_m1_m2_a]",
+        "T1 (bookworm): defect 2: late [test_t1_c]",
     ]
     lines = wrapped("word " * 50).splitlines()
     assert len(lines) == 3 and max(map(len, lines)) <= WIDTH
