@@ -3,19 +3,23 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from zvmlab import sweep_report
+from zvmlab.guest import Guest
 from zvmlab.progress import Progress
 from zvmlab.scenario_context import Context
 from zvmlab.scenarios import BUILT_IN
 from zvmlab.sweep import Plan, sweep
-from zvmlab.guest import Guest
 
 SEED = 20260101
+DOCUMENT = Path(__file__).parents[2] / "docs" / "scenarios.md"
 QUIET = Progress(quiet=True)
 
 
@@ -92,6 +96,23 @@ def test_kernel_that_cannot_survive_is_known_and_replaced(
     assert done.guests == 1
     again = Plan("read-one-set", plan.output, zvmlab_kernel, zvmlab_driver, SEED, patterns, jobs=1)
     assert sweep(again, QUIET, resume=True).results == done.results
+
+
+def test_examples_of_the_document(monreader: Guest, zvmlab_dir: Path) -> None:
+    """docs/scenarios.md: the test passes, the scenario does what its text says."""
+    test, scenario = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.S)
+    names: dict[str, Any] = {}
+    exec(compile(test, str(DOCUMENT), "exec"), names)
+    names["test_set_after_a_failed_reply_is_whole"](monreader, zvmlab_dir)
+    exec(compile(scenario, str(DOCUMENT), "exec"), names)
+    monreader.agent.rmmod("monreader").check()
+    with Context(monreader, zvmlab_dir, "seed") as context:
+        names["two_readers"].run(context)
+        results = {step.what: step.result for step in context.steps}
+    monreader.agent.modprobe("monreader").check()
+    assert results["second open"] == {"ret": -1, "errno": errno.EBUSY}
+    # The records have no room behind offset 4000: 96 bytes end the frame.
+    assert sum(results["read"]["sizes"]) == 12 + 96 + 2 * 80
 
 
 @pytest.mark.full

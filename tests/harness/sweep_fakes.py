@@ -262,6 +262,11 @@ class FakeGuest:
     def worker(self, name: str) -> FakeGuest:
         return self
 
+    def open(self, path: str, flags: int) -> CallResult:
+        """A second open, while the first is there."""
+        assert self.cp.open
+        return CallResult("openat", -1, errno.EBUSY)
+
     def batch(self) -> FakeBatch:
         return FakeBatch(self)
 
