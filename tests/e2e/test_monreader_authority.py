@@ -11,6 +11,7 @@ import pytest
 
 from zvmlab.guest import Guest
 from zvmlab.monitor import DEVICE
+from zvmlab.scenario import Log
 
 if TYPE_CHECKING:
     from conftest import Commands
@@ -24,14 +25,11 @@ def test_m05_without_the_directory_statement_open_is_refused_eio(driver_guest: G
     """Without IUCV *MONITOR in the directory the module loads, and open fails with the code."""
     agent = driver_guest.agent
     agent.insmod("monreader").check()
-    position = agent.log_position()
+    log = Log(agent)
     for _ in range(2):
         assert agent.open(DEVICE).errno == errno.EIO
-    logged = [line.text for line in agent.dmesg(position)]
-    assert [text for text in logged if "monreader: " in text] == [
-        "monreader: Connecting to the z/VM *MONITOR system service failed with"
-        f" rc={NOT_AUTHORISED}"
-    ] * 2
+    refused = f"Connecting to the z/VM *MONITOR system service failed with rc={NOT_AUTHORISED}"
+    assert log.texts() == [refused] * 2
     assert driver_guest.control.execute("query-monitor")["users"] == []
     agent.rmmod("monreader").check()
 

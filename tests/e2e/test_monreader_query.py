@@ -6,9 +6,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from other_users import SAMPLE_DATA, connect
+
 from zvmlab.guest import Guest
 from zvmlab.monitor import DataSets
-from zvmlab.peer import EventType, Flag, Peer
+from zvmlab.peer import Peer
 
 if TYPE_CHECKING:
     from conftest import Commands, Define
@@ -103,9 +105,7 @@ def test_m11_monitor_shows_several_users_and_what_they_want(
 ) -> None:
     """Users are listed in the order they came, each for the kind of data it asked for."""
     with Peer(monreader.control, "PERFSVM") as peer:
-        ipuser = b"\1\x80" + b"\xff" * 6 + "MONDCSS ".encode("cp037")  # sample data only
-        path = peer.connect("*MONITOR", ipuser, 255, Flag.RMDATA).path
-        peer.wait(EventType.COMPLETE, 10, path)
+        path = connect(peer, wants=SAMPLE_DATA)
         assert connected(vmcp) == [("MONDCSS", "NO USERS CONNECTED"), ("MONDCSS", "PERFSVM")]
         with DataSets(monreader.agent):
             assert connected(vmcp) == [("MONDCSS", "LINUX001"), ("MONDCSS", "PERFSVM LINUX001")]

@@ -14,6 +14,7 @@ from zvmlab.agent import Agent
 from zvmlab.guest import Guest
 from zvmlab.monitor import DEVICE, Capture, DataSets, compare, deliver
 from zvmlab.records import MCE_SIZE, Element, Record
+from zvmlab.scenario import READ, await_sleep, thread_of
 
 # Opened so many times for each time that the module is loaded.
 OPENS = 4
@@ -132,8 +133,11 @@ def test_m35_unloading_is_refused_while_a_read_sleeps_eagain(
 ) -> None:
     """rmmod fails while somebody sleeps in read; the sleeper gets its set afterwards."""
     with Capture(monreader.control, zvmlab_dir / "sets") as capture:
-        reader = DataSets(monreader.agent.worker("sleeper"))
+        sleeper = monreader.agent.worker("sleeper")
+        thread = thread_of(sleeper)
+        reader = DataSets(sleeper)
         pending = reader.start(timeout=20)
+        await_sleep(monreader.agent, thread, READ)
         assert monreader.agent.rmmod("monreader").errno == errno.EAGAIN
         deliver(monreader.control, "sample", Element.of([Record(4, 3, 9, bytes(100))]))
         compare(pending(), capture.next())

@@ -5,60 +5,25 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from other_users import connect, give_back, next_message, set_in_segment
 
-from zvmlab.control import Control, decode
+from zvmlab.control import Control
 from zvmlab.guest import Guest
 from zvmlab.monitor import DEVICE, Capture, DataSets, compare, deliver
-from zvmlab.peer import EventType, Flag, IucvEvent, Peer
-from zvmlab.records import MCE_SIZE, Element, Mce, Record
+from zvmlab.peer import Peer
+from zvmlab.records import Element, Record
+from zvmlab.scenario import Log
 
 if TYPE_CHECKING:
     from conftest import Define, OneSet
 
-SECONDS = 10
 # IPUSER byte 0 of *MONITOR's sever (docs/choices.md).
 OTHER_SEGMENT = 0x14
 TOO_MANY_USERS = 0x1C
 MAX_USERS = 16
-
-
-def ipuser(segment: str) -> bytes:
-    """What a user that shares the segment sends: version 1, sample and event data, the name."""
-    return b"\x01\xc0" + b"\xff" * 6 + segment.ljust(8).encode("cp037")
-
-
-def connect(peer: Peer, segment: str = "MONDCSS", msglim: int = 255) -> int:
-    """Connect to *MONITOR; the path's id."""
-    path = peer.connect("*MONITOR", ipuser(segment), msglim, Flag.RMDATA).path
-    peer.wait(EventType.COMPLETE, SECONDS, path)
-    return path
-
-
-def reply(peer: Peer, message: IucvEvent) -> None:
-    """Give a set back to CP."""
-    flags = Flag.RMDATA
-    peer.reply(message.path, message.msgid, message.trgcls, flags=flags)
-
-
-def set_in_segment(control: Control, message: IucvEvent) -> bytes:
-    """The set that a message announces, read from the segment: elements with their records."""
-    (segment,) = control.execute("query-segments")["segments"]
-
-    def read(start: int, end: int) -> bytes:
-        where: dict[str, Any] = {"offset": start - segment["start"], "length": end - start + 1}
-        return decode(control.execute("segment-read", name=segment["name"], **where)["data"])
-
-    first, last = (int.from_bytes(message.rmmsg[at : at + 4], "big") for at in (0, 4))
-    control_area = read(first, last)
-    stream = b""
-    for at in range(0, len(control_area), MCE_SIZE):
-        mce = control_area[at : at + MCE_SIZE]
-        decoded = Mce.decode(mce)
-        stream += mce + read(decoded.start, decoded.end)
-    return stream
 
 
 def users(control: Control, figure: str) -> dict[str, int]:
@@ -71,12 +36,6 @@ def element(number: int) -> Element:
     return Element.of([Record(4, 3, number, bytes([number]) * 300)] * 3)
 
 
-def severed_lines(guest: Guest, position: int) -> list[str]:
-    """The driver's lines about severed connections since that position of the log."""
-    lines = [line.text for line in guest.agent.dmesg(position)]
-    return [text.partition("monreader: ")[2] for text in lines if "disconnected" in text]
-
-
 def test_m12_segment_that_another_user_has_chosen_is_the_one_eio(
     warm_guest: Guest, zvmlab_driver: str, define: Define, one_set: OneSet
 ) -> None:
@@ -86,11 +45,9 @@ def test_m12_segment_that_another_user_has_chosen_is_the_one_eio(
     with Peer(warm_guest.control, "PERFSVM") as peer:
         path = connect(peer, "MYDCSS")
         agent.insmod("monreader").check()
-        position = agent.log_position()
+        log = Log(agent)
         assert agent.open(DEVICE).errno == errno.EIO
-        assert severed_lines(warm_guest, position) == [
-            f"z/VM *MONITOR system service disconnected with rc={OTHER_SEGMENT}"
-        ]
+        assert log.texts() == [f"z/VM *MONITOR system service disconnected with rc={OTHER_SEGMENT}"]
         agent.rmmod("monreader").check()
         agent.insmod("monreader", "mondcss=mydcss").check()
         one_set(warm_guest)
@@ -120,13 +77,13 @@ def test_m12_users_of_one_segment_see_the_same_set(monreader: Guest, zvmlab_dir:
         with Capture(monreader.control, zvmlab_dir / "sets") as capture:
             with DataSets(monreader.agent) as reader:
                 deliver(monreader.control, "event", element(1), element(2))
-                message = peer.wait(EventType.MSG_PENDING, SECONDS, path)
+                message = next_message(peer, path)
                 found = reader.read()
                 compare(found, capture.next())
                 assert found.stream == set_in_segment(monreader.control, message)
                 # The guest has replied; the set stays until the other user has, too.
                 assert users(monreader.control, "outstanding") == {"PERFSVM": 1, "LINUX001": 0}
-                reply(peer, message)
+                give_back(peer, message)
                 assert users(monreader.control, "outstanding") == {"PERFSVM": 0, "LINUX001": 0}
         peer.sever(path)
 
@@ -145,13 +102,13 @@ def test_m12_slow_user_loses_its_own_sets_only(monreader: Guest, zvmlab_dir: Pat
                     compare(reader.read(), wanted)
                 assert users(monreader.control, "lost") == {"SLOWSVM": count - limit, "LINUX001": 0}
                 assert users(monreader.control, "outstanding") == {"SLOWSVM": limit, "LINUX001": 0}
-                messages = [peer.wait(EventType.MSG_PENDING, SECONDS, path) for _ in range(limit)]
+                messages = [next_message(peer, path) for _ in range(limit)]
                 # What it holds has not been overwritten by what came afterwards.
                 held = [set_in_segment(monreader.control, message) for message in messages]
                 assert held == [wanted.stream for wanted in sets[:limit]]
-                reply(peer, messages[0])
+                give_back(peer, messages[0])
                 deliver(monreader.control, "sample", element(count))
-                last = peer.wait(EventType.MSG_PENDING, SECONDS, path)
+                last = next_message(peer, path)
                 wanted = capture.next()
                 compare(reader.read(), wanted)
                 assert set_in_segment(monreader.control, last) == wanted.stream
@@ -167,7 +124,7 @@ def test_m12_guest_that_is_slow_does_not_hold_up_others(monreader: Guest, zvmlab
             with DataSets(monreader.agent) as reader:
                 for number in range(count):
                     deliver(monreader.control, "sample", element(number))
-                    reply(peer, peer.wait(EventType.MSG_PENDING, SECONDS, path))
+                    give_back(peer, next_message(peer, path))
                 assert users(monreader.control, "replied") == {"FASTSVM": count, "LINUX001": 0}
                 for _ in range(count):
                     compare(reader.read(), capture.next())
@@ -185,7 +142,7 @@ def test_m12_user_that_leaves_takes_nothing_from_the_guest(
         with Capture(monreader.control, zvmlab_dir / "sets") as capture:
             with DataSets(monreader.agent) as reader:
                 deliver(monreader.control, "sample", element(1))
-                peer.wait(EventType.MSG_PENDING, SECONDS, path)
+                next_message(peer, path)
                 peer.sever(path, bytes([code]))
                 deliver(monreader.control, "sample", element(2))
                 for _ in range(2):
@@ -197,11 +154,11 @@ def test_m12_more_users_than_monitor_serves_are_refused_eio(
     monreader: Guest, one_set: OneSet
 ) -> None:
     """With 16 users connected the guest's open fails, the code in the log; one less, it works."""
-    position = monreader.agent.log_position()
+    log = Log(monreader.agent)
     with Peer(monreader.control, "MANYSVM") as peer:
         paths = [connect(peer) for _ in range(MAX_USERS)]
         assert monreader.agent.open(DEVICE).errno == errno.EIO
-        assert severed_lines(monreader, position) == [
+        assert log.texts() == [
             f"z/VM *MONITOR system service disconnected with rc={TOO_MANY_USERS}"
         ]
         peer.sever(paths[7])
