@@ -167,6 +167,10 @@ lint: setup ## sparse, cppcheck, shellcheck, codespell, black, mypy, REUSE
 bench: setup $(BENCH_BIN) ## figures, as ratios taken in one run
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD)
 
+.PHONY: bench-driver
+bench-driver: setup $(BENCH_BIN) ## only our driver beside upstream's
+	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part pairs
+
 .PHONY: install
 install: ## install to PREFIX (DESTDIR is honoured)
 	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/lib/zvmlab $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1

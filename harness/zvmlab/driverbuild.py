@@ -76,25 +76,32 @@ def driver_source() -> Path:
 
 def driver_module(kernel: Kernel, progress: Progress | None = None) -> Path:
     """Our monreader.ko for that kernel; built if it is not in the cache."""
+    return built_module(driver_source(), MODULE, kernel, progress)
+
+
+def built_module(
+    source: Path, module: str, kernel: Kernel, progress: Progress | None = None
+) -> Path:
+    """The .ko that the folder *source* (Kbuild, Makefile, .c, .h) gives for that kernel."""
     shown = progress or Progress()
     build = build_folder(kernel, shown)
-    sources = sorted(p for p in driver_source().iterdir() if p.suffix in (".c", ".h"))
-    sources += [driver_source() / name for name in ("Kbuild", "Makefile")]
+    sources = sorted(p for p in source.iterdir() if p.suffix in (".c", ".h"))
+    sources += [source / name for name in ("Kbuild", "Makefile")]
 
     def make(folder: Path) -> None:
         work = folder / "work"
         work.mkdir()
         for file in sources:
             shutil.copy(file, work)
-        with shown.step(f"building driver/ for {kernel.version}"):
+        with shown.step(f"building {source.name}/ for {kernel.version}"):
             run_make(build, work, "modules")
-            _strip(work / MODULE, build)
-        shutil.copy(work / MODULE, folder / MODULE)
+            _strip(work / module, build)
+        shutil.copy(work / module, folder / module)
         shutil.rmtree(work)
 
     names = [f"{source.name}:" for source in sources]
     key = digest(kernel.version, str(build), _stamp(build), *names, *sources)
-    return entry("driver", key, make) / MODULE
+    return entry("driver", key, make) / module
 
 
 def run_make(build: Build, folder: Path, target: str, *variables: str) -> str:

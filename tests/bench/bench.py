@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Figures: the core, the boot, upstream's driver; docs/bench.md explains them.
+"""Figures: the core, the boot, the drivers; docs/bench.md explains them.
 
     make bench
+    make bench-driver
     PYTHONPATH=harness python3 tests/bench/bench.py --kernel trixie --pairs 9
 """
 
@@ -13,6 +14,7 @@ import os
 import platform
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from typing import Any
 import boot
 import core
 import driver
+import pairs
 from figures import Figure, show
 from zvmlab.errors import EXIT_FAILED, EXIT_PASS, ZvmlabError
 from zvmlab.guest_config import GuestConfig
@@ -27,6 +30,7 @@ from zvmlab.products import prepare
 from zvmlab.progress import Progress
 
 MIN_PAIRS = 5
+PARTS = ("core", "boot", "driver", "pairs")
 
 
 def _pairs(text: str) -> int:
@@ -43,6 +47,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--pairs", type=_pairs, default=MIN_PAIRS, metavar="N", help=f"{MIN_PAIRS} or more"
     )
+    parser.add_argument(
+        "--part", action="append", choices=PARTS, help="measure only this; may be repeated"
+    )
     parser.add_argument("--strict", action="store_true", help="exit code 1 if a budget is missed")
     return parser.parse_args()
 
@@ -52,14 +59,18 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Figu
     small = GuestConfig(kernel=arguments.kernel, trace=False)
     products = prepare(small, progress)
     report["kernel"] = products.kernel_version
+    large = replace(small, segments=(driver.SEGMENT,))
+    count = arguments.pairs
+    measures: dict[str, Callable[[], list[Figure]]] = {
+        "core": lambda: core.measure(arguments.build / "bench_iucv", count),
+        "boot": lambda: boot.measure(small, products, count),
+        "driver": lambda: driver.measure(large, products, count),
+        "pairs": lambda: pairs.measure(small, count, progress),
+    }
     figures: dict[str, list[Figure]] = {}
-    with progress.step(f"core: {arguments.pairs} runs"):
-        figures["core"] = core.measure(arguments.build / "bench_iucv", arguments.pairs)
-    with progress.step(f"boot: {arguments.pairs} pairs"):
-        figures["boot"] = boot.measure(small, products, arguments.pairs)
-    with progress.step(f"driver: {arguments.pairs} pairs"):
-        large = replace(small, segments=(driver.SEGMENT,))
-        figures["driver"] = driver.measure(large, products, arguments.pairs)
+    for part in arguments.part or PARTS:
+        with progress.step(f"{part}: {count} pairs"):
+            figures[part] = measures[part]()
     report["figures"] = {
         part: {figure.key: figure.json() for figure in found} for part, found in figures.items()
     }

@@ -6,11 +6,12 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.table import Table
 
+T = TypeVar("T")
 _DIGITS = 3
 
 
@@ -88,9 +89,7 @@ class Pairs:
         return self.figures
 
 
-def both(
-    swapped: bool, first: Callable[[], float], second: Callable[[], float]
-) -> tuple[float, float]:
+def both(swapped: bool, first: Callable[[], T], second: Callable[[], T]) -> tuple[T, T]:
     """The results of *first* and *second*, of which the latter runs first if *swapped*."""
     if swapped:
         late = second()

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""Our driver beside upstream's in one guest, in turn, and a device with plain storage.
+
+Time is CPU time of the emulator's process: the guest's only CPU is never idle here,
+and what else the machine does matters least that way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from driver import LARGE, MIB, OUTSTANDING, SEGMENT, USER_DOMAIN
+from figures import Budget, Figure, Pairs, both
+from zvmlab.agent import Worker
+from zvmlab.agent_results import DrainResult
+from zvmlab.driverbuild import built_module, driver_module
+from zvmlab.errors import ZvmlabError
+from zvmlab.guest import Guest
+from zvmlab.guest_config import GuestConfig
+from zvmlab.kernels import resolve
+from zvmlab.monitor import DataSets
+from zvmlab.products import prepare
+from zvmlab.progress import Progress
+from zvmlab.records import MCE_SIZE
+from zvmlab.scenario import thread_of
+
+OURS = "/lib/zvmlab/monreader.ko"
+RAMCHAR = "/lib/zvmlab/ramchar.ko"
+PART = 84
+BUFFER = 64 * 1024
+SETS = {1: 6000, 10: 3000}
+BULK_SETS = 150
+# Buffer size: bytes of records of a set, sets.
+SIZES = {
+    12: (4 * 1024, 8),
+    100: (16 * 1024, 16),
+    1000: (64 * 1024, 40),
+    4096: (256 * 1024, 60),
+    65536: (MIB, 120),
+    MIB: (4 * MIB, 60),
+    4 * MIB: (4 * MIB, 60),
+}
+NOT_SLOWER = Budget(1.0, at_most=False)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What one driver did."""
+
+    sets: dict[int, float]
+    """Sets a second, by control elements of a set."""
+    cpu: dict[int, float]
+    """Microseconds of the reading thread's CPU time for each of those sets."""
+    bulk: float
+    """MB a second."""
+    sizes: dict[int, float]
+    """MB a second, by buffer size."""
+
+
+def _figures() -> Pairs:
+    figures = []
+    for count in SETS:
+        what = f"{count} control element{'s' if count > 1 else ''} of {PART} bytes"
+        figures += [
+            Figure(f"upstream-{count}", f"upstream: sets, {what}", "sets/s"),
+            Figure(f"zvmlab-{count}", f"zvmlab: sets, {what}", "sets/s"),
+            Figure(
+                f"ratio-{count}", f"zvmlab ÷ upstream: {what}", "ratio", Budget(1.2, at_most=False)
+            ),
+            Figure(f"cpu-upstream-{count}", f"upstream: CPU time of a set, {what}", "µs"),
+            Figure(f"cpu-zvmlab-{count}", f"zvmlab: CPU time of a set, {what}", "µs"),
+            Figure(f"cpu-{count}", "zvmlab ÷ upstream: CPU time", "ratio", Budget(1.0, True)),
+        ]
+    figures += [
+        Figure("bulk-upstream", "upstream: 4 MiB sets, 4 MiB reads", "MB/s"),
+        Figure("bulk-zvmlab", "zvmlab: 4 MiB sets, 4 MiB reads", "MB/s"),
+        Figure("bulk-ramchar", "storage as a character device, 4 MiB reads", "MB/s"),
+        Figure("bulk", "zvmlab ÷ upstream: bulk", "ratio", NOT_SLOWER),
+        Figure("bulk-ram", "zvmlab ÷ storage: bulk", "ratio", Budget(0.95, at_most=False)),
+    ]
+    figures += [
+        Figure(f"size-{size}", f"zvmlab ÷ upstream: {size}-byte buffer", "ratio", NOT_SLOWER)
+        for size in SIZES
+    ]
+    return Pairs(*figures)
+
+
+def _emulator_seconds(guest: Guest) -> float:
+    """CPU time of all threads of the emulator so far."""
+    tasks = Path(f"/proc/{guest.emulator.pid}/task")
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks.iterdir()) / 1e9
+
+
+def _timed(guest: Guest, drain: Callable[[], DrainResult]) -> tuple[float, DrainResult]:
+    """Seconds that it took, and what it found."""
+    before = _emulator_seconds(guest)
+    result = drain()
+    seconds = _emulator_seconds(guest) - before
+    if result.errno or result.timed_out or result.overflows:
+        raise ZvmlabError(f"reading in the guest was disturbed: {result}")
+    return seconds, result
+
+
+def _drain(guest: Guest, fd: int, sets: int, lengths: list[int], buffer: int) -> float:
+    """Seconds for so many sets whose elements have records of these lengths."""
+    elements = [
+        {"domains": USER_DOMAIN, "fill": {"length": length, "seed": n + 1}}
+        for n, length in enumerate(lengths)
+    ]
+    guest.control.execute(
+        "monitor-repeat", kind="sample", elements=elements, outstanding=OUTSTANDING, times=sets
+    )
+    seconds, result = _timed(guest, lambda: _worker(guest).drain(fd, buffer, sets=sets))
+    wanted = sets * (sum(lengths) + MCE_SIZE * len(lengths))
+    if (result.sets, result.bytes) != (sets, wanted):
+        raise ZvmlabError(f"{sets} sets, {wanted} bytes were to be read, not {result}")
+    return seconds
+
+
+def _worker(guest: Guest) -> Worker:
+    return guest.agent.worker("bench")
+
+
+def _cpu_seconds(guest: Guest, thread: str) -> float:
+    """CPU time of a thread in the guest so far, as the guest's kernel sees it."""
+    return int(guest.agent.read_file(f"{thread}/schedstat").split()[0]) / 1e9
+
+
+@contextlib.contextmanager
+def _loaded(guest: Guest, module: str) -> Iterator[DataSets]:
+    guest.agent.insmod(module).check()
+    with DataSets(guest.agent) as reader:
+        yield reader
+    guest.agent.rmmod("monreader").check()
+
+
+def _pass(guest: Guest, module: str) -> Pass:
+    thread = thread_of(_worker(guest))
+    found = Pass({}, {}, 0.0, {})
+    with _loaded(guest, module) as reader:
+        # The emulator translates the module's code once more after every load.
+        _drain(guest, reader.fd, 500, [PART - MCE_SIZE], BUFFER)
+        for count, sets in SETS.items():
+            lengths = [PART - MCE_SIZE] * count
+            before = _cpu_seconds(guest, thread)
+            seconds = _drain(guest, reader.fd, sets, lengths, BUFFER)
+            found.sets[count] = sets / seconds
+            found.cpu[count] = (_cpu_seconds(guest, thread) - before) * 1e6 / sets
+        seconds = _drain(guest, reader.fd, BULK_SETS, [LARGE], LARGE)
+        bulk = BULK_SETS * LARGE / seconds / 1e6
+        for size, (length, sets) in SIZES.items():
+            seconds = _drain(guest, reader.fd, sets, [length], size)
+            found.sizes[size] = sets * length / seconds / 1e6
+    return replace(found, bulk=bulk)
+
+
+def _storage(guest: Guest, fd: int) -> float:
+    drain = _worker(guest).drain
+    seconds, _ = _timed(guest, lambda: drain(fd, LARGE, reads=BULK_SETS))
+    return BULK_SETS * LARGE / seconds / 1e6
+
+
+def _pair(guest: Guest, ram: int, swapped: bool) -> dict[str, float]:
+    upstream, ours = both(swapped, lambda: _pass(guest, "monreader"), lambda: _pass(guest, OURS))
+    storage = _storage(guest, ram)
+    values = {
+        "bulk-upstream": upstream.bulk,
+        "bulk-zvmlab": ours.bulk,
+        "bulk-ramchar": storage,
+        "bulk": ours.bulk / upstream.bulk,
+        "bulk-ram": ours.bulk / storage,
+    }
+    for count in SETS:
+        values[f"upstream-{count}"] = upstream.sets[count]
+        values[f"zvmlab-{count}"] = ours.sets[count]
+        values[f"ratio-{count}"] = ours.sets[count] / upstream.sets[count]
+        values[f"cpu-upstream-{count}"] = upstream.cpu[count]
+        values[f"cpu-zvmlab-{count}"] = ours.cpu[count]
+        values[f"cpu-{count}"] = ours.cpu[count] / upstream.cpu[count]
+    for size in SIZES:
+        values[f"size-{size}"] = ours.sizes[size] / upstream.sizes[size]
+    return values
+
+
+def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Figure]:
+    """Both drivers in one guest; one pair is thrown away."""
+    kernel = resolve(config.kernel, progress=progress)
+    source = Path(__file__).parent / "ramchar"
+    files = {
+        OURS: driver_module(kernel, progress),
+        RAMCHAR: built_module(source, "ramchar.ko", kernel, progress),
+    }
+    config = replace(config, files=files, segments=(SEGMENT,))
+    with Guest(config, products=prepare(config, progress)) as guest:
+        guest.boot()
+        guest.agent.insmod(RAMCHAR).check()
+        ram = guest.agent.open("/dev/ramchar").check()
+        _pair(guest, ram, False)
+        figures = _figures().repeat(pairs, lambda swapped: _pair(guest, ram, swapped))
+        guest.shut_down()
+    return figures
