@@ -39,6 +39,7 @@ def add_commands(commands: Any) -> None:
     add("scenario", metavar="SCENARIO", help="a name of zvmlab scenarios, or FILE.py:NAME")
     add("--kernel", default="bookworm", metavar="SUITE|PATH", help="guest kernel (bookworm)")
     driver_option(made)
+    add("--params", metavar="TEXT", help="of the driver (zvmlab's: open_timeout=1)")
     add("--backend", choices=("qemu",), default="qemu", help="emulator that runs the guests")
     add("--seed", type=int, metavar="N", help="of the sweep to be repeated (default: a new one)")
     add("--point", action="append", default=[], metavar="PATTERN", help="only these points, faults")
@@ -79,6 +80,7 @@ def run_sweep(arguments: argparse.Namespace) -> int:
         seed,
         tuple(arguments.point),
         arguments.jobs,
+        arguments.params,
     )
     resume = True if arguments.resume else False if arguments.fresh else None
     started = time.monotonic()

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,8 @@ HASH_DIGITS = 16
 # Real storage and segments lie below 2 GiB and stand for themselves; what is above is
 # a kernel address, which randomisation moves.
 _REAL_END = 1 << 31
+# Said once in a boot, of the first module that Debian has not signed.
+_ONCE = re.compile(r"\btaint(?:s|ing) kernel\b")
 _LONG_HEX = re.compile(r"\b(?:0x)?[0-9a-f]{16}\b")
 
 
@@ -38,6 +40,11 @@ def normal_line(text: str) -> str:
         return match.group() if int(match.group(), 16) < _REAL_END else "<address>"
 
     return _LONG_HEX.sub(address, text)
+
+
+def normal_log(lines: Iterable[str]) -> tuple[str, ...]:
+    """Lines of the kernel's log that mean the same in every run."""
+    return tuple(normal_line(line) for line in lines if not _ONCE.search(line))
 
 
 def describe_stream(stream: bytes, hashes: bool = True) -> dict[str, Any]:

@@ -35,14 +35,14 @@ from zvmlab.control import ControlError
 from zvmlab.errors import Timeout, ZvmlabError
 from zvmlab.guest import Guest
 from zvmlab.monitor import DEVICE, READ_SIZE, Capture, CapturedSet, deliver
-from zvmlab.outcome import Outcome, Step, describe_stream, normal_line
+from zvmlab.outcome import Outcome, Step, describe_stream, normal_log
 from zvmlab.products import DRIVER
 from zvmlab.records import SAMPLE, Element, Record
 
 STEP_SECONDS = 3.0
 """A step that takes longer sleeps for good: without a fault the longest takes some 20 ms."""
 # A thread that a signal does not wake is given this long beyond its limit.
-_STUCK_SECONDS = 1.0
+_STUCK_SECONDS = 3.0
 _WORKER = "scenario"
 _USER_DOMAIN = 4
 _POLL_NAMES = {
@@ -86,7 +86,8 @@ class Context:
     """What a scenario works with: one guest, one thread in it that opens, reads and closes.
 
     *folder* takes the captured sets; *seed* decides whatever the scenario
-    draws.  *before_unload* is called in front of each unload().
+    draws; *params* are what the driver is loaded with.  *limit* is how long a step
+    may take; *before_unload*, if set, is called in front of each unload().
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class Context:
         guest: Guest,
         folder: Path,
         seed: str = "",
-        before_unload: Callable[[], None] | None = None,
+        params: str = "",
     ) -> None:
         self.guest = guest
         self.control = guest.control
@@ -105,7 +106,9 @@ class Context:
         self.sets: list[FoundSet] = []
         self.stored: list[CapturedSet] = []
         self.steps: list[Step] = []
-        self.before_unload = before_unload
+        self.limit = STEP_SECONDS
+        self.before_unload: Callable[[], None] | None = None
+        self._params = params
         self._worker = guest.agent.worker(_WORKER)
         self._worker.timeout = STEP_SECONDS
         self._reading: Pending[BatchResult] | None = None
@@ -116,8 +119,9 @@ class Context:
         self.steps.append(Step(what, result))
 
     def load(self, params: str = "") -> None:
-        """Load the driver."""
-        result = self._module("load", lambda: self._worker.modprobe(DRIVER, params))
+        """Load the driver, with parameters of the scenario's own besides."""
+        words = f"{self._params} {params}".strip()
+        result = self._module("load", lambda: self._worker.modprobe(DRIVER, words))
         self.loaded = self.loaded or result.errno == 0
 
     def unload(self) -> None:
@@ -153,7 +157,7 @@ class Context:
         assert self._reading is None, "one read at a time"
         batch = self._worker.batch()
         batch.read_until(self.fd, size)
-        self._reading = batch.start(STEP_SECONDS)
+        self._reading = batch.start(self.limit)
 
     def finish_read(self, hashes: bool = True) -> None:
         """Wait for what start_read() began."""
@@ -210,8 +214,7 @@ class Context:
 
     def outcome(self, name: str) -> Outcome:
         """All steps so far, and what the kernel logged since the beginning."""
-        log = tuple(normal_line(line.text) for line in self.log())
-        return Outcome(name, tuple(self.steps), log)
+        return Outcome(name, tuple(self.steps), normal_log(line.text for line in self.log()))
 
     def log(self) -> list[LogLine]:
         """What the kernel has logged since the beginning."""
@@ -261,12 +264,12 @@ class Context:
         """One system call; None if it slept until the limit."""
         batch = self._worker.batch()
         operation(batch)
-        reply = self._collect(what, batch.start(STEP_SECONDS))
+        reply = self._collect(what, batch.start(self.limit))
         return None if reply.timed_out else reply[0]
 
     def _collect(self, what: str, pending: Pending[BatchResult]) -> BatchResult:
         try:
-            return pending.result(STEP_SECONDS + _STUCK_SECONDS)
+            return pending.result(self.limit + _STUCK_SECONDS)
         except Timeout:
             self.note(what, stuck=True)
             raise Stuck(what, pending) from None

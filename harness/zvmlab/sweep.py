@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from zvmlab.errors import UsageError, ZvmlabError
-from zvmlab.guest_config import UPSTREAM_DRIVER, GuestConfig, Products
+from zvmlab.guest_config import OUR_DRIVER, UPSTREAM_DRIVER, GuestConfig, Products
 from zvmlab.outcome import Outcome
 from zvmlab.products import prepare
 from zvmlab.progress import Progress
@@ -29,6 +29,8 @@ from zvmlab.sweep_run import Bench, Result
 
 STATE = "state.jsonl"
 _GUESTS = "guests-"
+# A step that takes longer than scenario_context.STEP_SECONDS sleeps for good.
+_PARAMETERS = {OUR_DRIVER: "open_timeout=1"}
 MAX_JOBS = 16
 MAX_SEED = (1 << 32) - 1
 
@@ -44,12 +46,19 @@ class Plan:
     seed: int = 0
     patterns: tuple[str, ...] = ()
     jobs: int = 2
+    params: str | None = None
+    """What the driver is loaded with; None: what makes its waits short enough for a sweep."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.jobs <= MAX_JOBS:
             raise UsageError(f"{self.jobs} jobs are not possible; 1 to {MAX_JOBS} are")
         if not 0 <= self.seed <= MAX_SEED:
             raise UsageError(f"the seed {self.seed} is not a number from 0 to {MAX_SEED}")
+
+    @property
+    def parameters(self) -> str:
+        """What the driver is loaded with."""
+        return _PARAMETERS.get(self.driver, "") if self.params is None else self.params
 
     def identity(self, products: Products) -> dict[str, Any]:
         """What must be the same for results to belong together."""
@@ -58,6 +67,7 @@ class Plan:
             "kernel": products.kernel_version,
             "image": str(products.image),  # in the cache, named after all that is in it
             "driver": self.driver,
+            "params": self.parameters,
             "seed": self.seed,
             "patterns": list(self.patterns),
         }
@@ -154,9 +164,10 @@ def sweep(plan: Plan, progress: Progress, resume: bool | None = None) -> Sweep:
     identity = plan.identity(products)
     plan.output.mkdir(parents=True, exist_ok=True)
     results = remembered(plan, identity, resume)
+    folders = [plan.output / f"{_GUESTS}{job}" for job in range(1, plan.jobs + 1)]
     benches = [
-        Bench(scenario, config, products, plan.output / f"{_GUESTS}{job}", str(plan.seed))
-        for job in range(1, plan.jobs + 1)
+        Bench(scenario, config, products, folder, str(plan.seed), plan.parameters)
+        for folder in folders
     ]
     try:
         with progress.step(f"{scenario.name} without a fault"):

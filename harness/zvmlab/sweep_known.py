@@ -64,8 +64,10 @@ KNOWN = (
         ("diag64.loadshr",),
         ("drop", "cc"),
         PANIC,
-        r"addressing exception: 0005|Unable to handle kernel pointer dereference",
-        "kernel: it has to believe CP that the segment is there; touching it is an oops",
+        r"addressing exception: 0005|Unable to handle kernel pointer dereference"
+        r"|WARNING: .*\bvmem_remove_mapping\b",
+        "kernel: it has to believe CP that the segment is there, and where; touching what is not"
+        " there is an oops, unmapping it a WARNING (arch/s390/mm)",
     ),
     Known(
         ("interrupt",),

@@ -22,7 +22,9 @@ from zvmlab.scenario_context import Context, Scenario, Stuck
 from zvmlab.sweep_cases import Case, Point, Subject
 
 # How long a thread that severing the path can wake takes for it.
-_RELEASE_SECONDS = 2.0
+_RELEASE_SECONDS = 5.0
+# Afterwards nothing may sleep, however slow the machine is.
+_USABLE_SECONDS = 20.0
 # The kernel's log must have none of these; the console notices the worst of them at once.
 _BAD_LINE = re.compile(
     r"WARNING:|BUG:|Oops|Call Trace|INFO: (?:task .* blocked|rcu|possible|trying)|lockdep"
@@ -102,11 +104,14 @@ class Unusable(ZvmlabError):
 
 def check_usable(context: Context) -> None:
     """Close, open, read a whole set, close; Unusable if the driver does not."""
+    limit, context.limit = context.limit, _USABLE_SECONDS
     try:
         with context.aside() as steps:
             _use(context, steps)
     except Stuck as stuck:
         raise Unusable(f"afterwards {stuck}") from None
+    finally:
+        context.limit = limit
 
 
 def _use(context: Context, steps: list[Step]) -> None:
@@ -161,12 +166,20 @@ def passed_off(context: Context, corrupted: bool) -> list[Symptom]:
 class Bench:
     """A guest that runs one case after the other; a new one where a case left something behind.
 
-    *folder* takes the logs of its guests; those with a symptom are kept.
+    *folder* takes the logs of its guests; those with a symptom are kept.  The
+    driver is loaded with *params*.
     """
 
     def __init__(
-        self, scenario: Scenario, config: GuestConfig, products: Products, folder: Path, seed: str
+        self,
+        scenario: Scenario,
+        config: GuestConfig,
+        products: Products,
+        folder: Path,
+        seed: str,
+        params: str = "",
     ) -> None:
+        self._params = params
         self._scenario = scenario
         self._config = config
         self._products = products
@@ -269,7 +282,8 @@ class Bench:
         return Subject(user, self._config.segments[0].split()[0])
 
     def _context(self, guest: Guest) -> Context:
-        return Context(guest, guest.logs, f"{self._seed} {self._scenario.name}")
+        seed = f"{self._seed} {self._scenario.name}"
+        return Context(guest, guest.logs, seed, self._params)
 
     def _ready(self) -> Guest:
         if self._guest is None:

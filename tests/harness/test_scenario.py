@@ -11,7 +11,7 @@ import pytest
 from sweep_fakes import FakeGuest
 
 from zvmlab.errors import UsageError
-from zvmlab.outcome import Outcome, Step, describe_stream, normal_line
+from zvmlab.outcome import Outcome, Step, describe_stream, normal_line, normal_log
 from zvmlab.records import EVENT, Element, Mce, Record
 from zvmlab.scenario_context import Context, Stuck
 from zvmlab.scenarios import BUILT_IN, find
@@ -39,6 +39,12 @@ def test_only_what_differs_from_boot_to_boot_is_taken_from_a_line() -> None:
         normal_line("task 000003ff8001a2b4 at 0x00000000fffff000") == "task <address> at <address>"
     )
     assert normal_line("rc=44 id 0123456789abcdef0") == "rc=44 id 0123456789abcdef0"
+
+
+def test_what_is_said_once_in_a_boot_is_left_out() -> None:
+    taint = "monreader: loading out-of-tree module taints kernel."
+    unsigned = "monreader: module verification failed: required key missing - tainting kernel"
+    assert normal_log([taint, "a", unsigned, "at 000003ff8001a2b4"]) == ("a", "at <address>")
 
 
 def test_stream_is_described_without_addresses() -> None:
