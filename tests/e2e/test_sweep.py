@@ -48,7 +48,8 @@ def test_overflow_is_told_once_between_two_sets(
         fates = [step.result["fate"] for step in context.steps if step.what == "deliver"]
     assert fates == ["delivered"] * 255 + ["lost-limit", "delivered"]
     assert [read["errno"] for read in reads] == [None] * 255 + ["EOVERFLOW", None]
-    assert all(read["sizes"] == [12, 40, 0] for read in reads if read["errno"] is None)
+    sizes = [read["sizes"] for read in reads if read["errno"] is None]
+    assert all(sum(found) == 12 + 40 and found[-1] == 0 for found in sizes)
 
 
 def test_short_sweep(zvmlab_kernel: str, zvmlab_driver: str, zvmlab_dir: Path) -> None:
