@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 import dataclasses
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from zvmlab.emulator import Emulator
 from zvmlab.guest_config import Channels, GuestConfig, emulator_arguments
 from zvmlab.products import prepare
 from zvmlab.progress import Progress
 
-BOOT_SECONDS = 60
+BOOT_SECONDS = 90
 MODULE = "/lib/modules/monreader.ko"
 
 
@@ -47,16 +47,13 @@ def test_m04_without_zvm_loading_fails_and_says_so_enodev(
     arguments = emulator_arguments(
         config, prepare(config, Progress()), Channels(unused, unused, console, None, None)
     )
-    done = subprocess.run(
-        without_cp(arguments),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=BOOT_SECONDS,
-        check=False,
-    )
+    emulator = Emulator(without_cp(arguments), zvmlab_dir / "emulator.log")
+    emulator.expect_exit()
+    try:
+        assert emulator.wait(BOOT_SECONDS) == 0
+    finally:
+        emulator.stop()
     log = console.read_text(encoding="utf-8", errors="replace")
-    assert done.returncode == 0, done.stderr
     assert "The z/VM *MONITOR record device driver cannot be loaded without z/VM" in log
     assert f"zvmlab: {MODULE} cannot be loaded: No such device" in log
     assert "zvmlab: no IUCV here" in log
