@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,11 @@ def run_sweep(arguments: argparse.Namespace) -> int:
     )
     resume = True if arguments.resume else False if arguments.fresh else None
     started = time.monotonic()
-    done = sweep(plan, Progress(), resume)
+    try:
+        done = sweep(plan, Progress(), resume)
+    except KeyboardInterrupt:
+        print(f"{output} has what was found so far; --resume goes on", file=sys.stderr)
+        raise
     seconds = time.monotonic() - started
     found = sweep_report.verdicts(done)
     Console().print(sweep_report.table(done, found))

@@ -34,13 +34,14 @@ _BAD_LINE = re.compile(
 _FRAMES = 8
 _FRAME = re.compile(r"\[<[0-9a-f]+>\] (?:\()?([A-Za-z_][\w.]*)\+0x")
 
-PANIC, HANGS, UNUSABLE, PASSED_OFF, LOG, UNFIRED, BROKEN = (
+PANIC, HANGS, UNUSABLE, PASSED_OFF, LOG, UNFIRED, RAISED, BROKEN = (
     "panic",
     "hangs",
     "unusable",
     "passed off",
     "log",
     "not carried out",
+    "raised",
     "broken",
 )
 
@@ -200,15 +201,18 @@ class Bench:
         points = [Point(p["point"], tuple(p["kinds"])) for p in answer["points"]]
         subject = self._subject(guest)
         result = Result("without a fault")
-        with self._context(guest) as context:
-            with armed(guest.control, *(subject.counter(point) for point in points)) as rules:
-                self._play(context, result)
-            self._judge(guest, context, result, corrupted=False)
-        if result.symptoms:
-            raise ZvmlabError(
-                f"scenario {self._scenario.name} fails without any fault:"
-                f" {result.symptoms[0].kind}: {result.symptoms[0].text}"
-            )
+        try:
+            with self._context(guest) as context:
+                with armed(guest.control, *(subject.counter(point) for point in points)) as rules:
+                    self._play(context, result)
+                self._judge(guest, context, result, corrupted=False)
+        except Unusable as error:
+            result.symptoms.append(Symptom(UNUSABLE, str(error)))
+        self._put_back(guest, result)
+        wrong = [f"{symptom.kind}: {symptom.text}" for symptom in result.symptoms]
+        wrong += [f"it leaves something behind: {name}" for name in result.left]
+        if wrong:
+            raise ZvmlabError(f"scenario {self._scenario.name} fails without a fault: {wrong[0]}")
         assert result.outcome is not None, "a run without symptoms has an outcome"
         calls = {rule.fault.point: rule.matched for rule in rules if rule.matched}
         return points, calls, result.outcome
@@ -263,6 +267,11 @@ class Bench:
             woken = context.release(stuck, _RELEASE_SECONDS)
             how = "until CP severs the path" if woken else "whatever CP does"
             result.symptoms.append(Symptom(HANGS, f"{stuck} {how}"))
+        except ZvmlabError:
+            raise
+        except Exception as error:  # whatever a scenario of the user's own raises
+            text = f"the scenario ended with {type(error).__name__}: {error}"
+            result.symptoms.append(Symptom(RAISED, text))
         finally:
             if context.guest.console.accident is None:
                 result.outcome = context.outcome(self._scenario.name)

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -205,29 +206,51 @@ def test_emulator_that_breaks_is_never_known(
 def test_scenario_that_differs_from_run_to_run_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    numbers = itertools.count()
+
     def run(context: Context) -> None:
         find("read-one-set").run(context)
-        context.note(
-            "made",
-            guests=context.control.execute("fault-arm", point="iucv.send", kind="rc", n=9)["rule"],
-        )
+        context.note("number", value=next(numbers))
 
     monkeypatch.setattr(sweep_module, "find", lambda name: Scenario("random", "", run))
     with pytest.raises(ZvmlabError, match="random is not the same in two runs"):
         sweep(plan(tmp_path), QUIET)
 
 
-def test_driver_that_fails_without_a_fault_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def run(context: Context) -> None:
-        context.load()
-        context.guest.agent.dmesg(0)
-        cast(Any, context.guest).cp.say("WARNING: something")
+def _warns(context: Context) -> None:
+    context.load()
+    cast(Any, context.guest).cp.say("WARNING: something")
 
+
+def _leaves(context: Context) -> None:
+    cast(Any, context.guest).cp.users.append("LEFT")
+
+
+def _raises(context: Context) -> None:
+    raise KeyError("mistake")
+
+
+def _breaks(context: Context) -> None:
+    cast(Any, context.guest).cp.leaves = "unusable"
+    cast(Any, context.guest).cp.fired = True
+
+
+@pytest.mark.parametrize(
+    ("run", "text"),
+    [
+        (_warns, "log: WARNING: something"),
+        (_leaves, "it leaves something behind: monitor users"),
+        (_raises, "raised: the scenario ended with KeyError: 'mistake'"),
+        (_breaks, 'unusable: afterwards: read errno="EIO"'),
+    ],
+)
+def test_scenario_that_fails_without_a_fault_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[[Context], None], text: str
+) -> None:
     monkeypatch.setattr(sweep_module, "find", lambda name: Scenario("bad", "", run))
-    with pytest.raises(ZvmlabError, match="scenario bad fails without any fault: log: WARNING"):
+    with pytest.raises(ZvmlabError) as error:
         sweep(plan(tmp_path), QUIET)
+    assert str(error.value).startswith(f"scenario bad fails without a fault: {text}")
 
 
 def test_pattern_that_fits_nothing_is_a_usage_error(tmp_path: Path) -> None:
