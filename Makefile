@@ -147,8 +147,8 @@ check: setup coverage ## all tests: core, harness, guests
 	$(Q)$(MAKE) --no-print-directory check-e2e
 
 .PHONY: check-full
-check-full: ## the same with sid's kernel as well
-	$(Q)$(MAKE) --no-print-directory check KERNELS="$(KERNELS) sid"
+check-full: ## the same with sid's kernel, and the tests marked full
+	$(Q)$(MAKE) --no-print-directory check KERNELS="$(KERNELS) sid" FULL=1
 
 .PHONY: check-harness
 check-harness: setup $(SERVER)
@@ -157,7 +157,7 @@ check-harness: setup $(SERVER)
 .PHONY: check-e2e
 check-e2e: setup prepare
 	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 $(KERNELS:%=--kernel %) $(DRIVER:%=--driver %) \
-		--zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml tests/e2e
+		$(if $(FULL),--full) --zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml tests/e2e
 
 .PHONY: lint
 lint: setup ## sparse, cppcheck, shellcheck, codespell, black, mypy, REUSE
