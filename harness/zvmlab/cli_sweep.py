@@ -87,7 +87,7 @@ def run_sweep(arguments: argparse.Namespace) -> int:
     started = time.monotonic()
     try:
         done = sweep(plan, Progress(), resume)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):
         print(f"{output} has what was found so far; --resume goes on", file=sys.stderr)
         raise
     seconds = time.monotonic() - started
