@@ -19,9 +19,6 @@ from zvmlab.scenario import READ, Log, ended, open_device, service_paths, small
 if TYPE_CHECKING:
     from conftest import Build
 
-CONNECTIONS = ("monitor-connected", "monitor-severed")
-OPENS = 50
-
 
 @pytest.fixture
 def reader(monreader: Guest, program: Build) -> Guest:
@@ -120,25 +117,3 @@ def test_m29_holder_is_killed_and_nothing_is_ebusy(reader: Guest, number: signal
         assert holder.process.wait().signal == number
         assert service_paths(reader) == []
     assert opened(reader) == 0
-
-
-def test_m29_racing_opens_are_ebusy_but_one(monreader: Guest) -> None:
-    """Three threads open and close the device at once: CP never sees a second connection."""
-    control = monreader.control
-    for name in CONNECTIONS:
-        control.events(name)  # those of the tests before
-    pendings = []
-    for name in ("reader", "second", "third"):
-        batch = monreader.agent.worker(name).batch()
-        for _ in range(OPENS):
-            fd = batch.open(DEVICE)
-            batch.sleep(0.001)
-            batch.close(fd)
-        pendings.append(batch.start())
-    opens = [result for pending in pendings for result in list(pending.result())[0::3]]
-    won = [result for result in opens if result.ret >= 0]
-    assert {result.errno for result in opens} <= {0, errno.EBUSY}
-    events = [event for name in CONNECTIONS for event in control.events(name)]
-    names = [event.name for event in sorted(events, key=lambda event: event.time)]
-    assert names == list(CONNECTIONS) * len(won)
-    assert opened(monreader) == 0

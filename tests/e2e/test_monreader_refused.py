@@ -168,7 +168,7 @@ def test_m30_m36_open_of_a_silent_cp_can_be_killed(
         state = reader.await_sleep(OPENAT)
         reader.process.signal(signal.SIGKILL)
         try:
-            killed = reader.process.wait(timeout=1)
+            killed = reader.process.wait(timeout=2)
         except Timeout:
             killed = None
     # Now even who cannot be killed comes back, and CP has no path to it any more.
@@ -188,11 +188,11 @@ def test_m30_open_of_a_silent_cp_has_a_limit(monreader: Guest, zvmlab_dir: Path)
         batch.open(DEVICE)
         pending = batch.start()
         try:
-            failed = pending.result(timeout=3)[0].errno
+            failed = pending.result(timeout=4)[0].errno
         except Timeout:
             failed = 0
             assert monitor_user(monreader.control)["name"] == GUEST
     if not failed:
         assert pending.result()[0].errno == errno.EIO  # from the sever that let it go
     works(monreader, zvmlab_dir)
-    assert failed in (errno.EIO, errno.ETIMEDOUT), "open did not return within three seconds"
+    assert failed in (errno.EIO, errno.ETIMEDOUT), "open did not return within four seconds"
