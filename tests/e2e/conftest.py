@@ -119,6 +119,13 @@ def one_set(zvmlab_dir: Path) -> OneSet:
 
 
 @pytest.fixture
+def capture(monreader: Guest, zvmlab_dir: Path) -> Iterator[Capture]:
+    """Every set that CP announces to the guest of the fixture monreader during the test."""
+    with Capture(monreader.control, zvmlab_dir / "sets") as every:
+        yield every
+
+
+@pytest.fixture
 def define(warm_guest: Guest) -> Iterator[Define]:
     """define(NAME, "8000-87FF SC"): a saved segment of the warm guest; purged afterwards.
 

@@ -7,7 +7,6 @@ import contextlib
 import os
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,13 +36,6 @@ def reader(monreader: Guest, program: Build) -> Guest:
     """The guest with a program that reads and dies."""
     install(monreader.agent, program)
     return monreader
-
-
-@pytest.fixture
-def capture(monreader: Guest, zvmlab_dir: Path) -> Iterator[Capture]:
-    """Every set that CP announces during the test."""
-    with Capture(monreader.control, zvmlab_dir / "sets") as every:
-        yield every
 
 
 def two_elements(number: int) -> tuple[Element, Element]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -31,13 +29,6 @@ from zvmlab.scenario import (
 LIMIT = 255
 FULL = "The read queue for monitor data is full"
 READABLE = 0x041  # POLLIN | POLLRDNORM
-
-
-@pytest.fixture
-def capture(monreader: Guest, zvmlab_dir: Path) -> Iterator[Capture]:
-    """Every set that CP announces during the test."""
-    with Capture(monreader.control, zvmlab_dir / "sets") as every:
-        yield every
 
 
 def errnos(guest: Guest, fd: int) -> list[int]:

@@ -7,7 +7,6 @@ import contextlib
 import errno
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +15,7 @@ from readers import RunningReader, install, opening
 from zvmlab.errors import Timeout
 from zvmlab.faults import Fault, armed
 from zvmlab.guest import Guest
-from zvmlab.monitor import DEVICE, Capture, DataSets, compare, deliver
+from zvmlab.monitor import DEVICE, DataSets
 from zvmlab.peer import EventType, Flag, Peer
 from zvmlab.scenario import (
     OPENAT,
@@ -25,12 +24,11 @@ from zvmlab.scenario import (
     await_sleep,
     monitor_user,
     service_paths,
-    small,
     thread_of,
 )
 
 if TYPE_CHECKING:
-    from conftest import Build
+    from conftest import Build, OneSet
 
 GUEST = "LINUX001"
 TOO_MANY_USERS = 0x1C
@@ -72,61 +70,51 @@ def silent(guest: Guest) -> Iterator[None]:
         guest.control.execute("monitor-sever", user=GUEST, code=CODE)
 
 
-def works(guest: Guest, folder: Path) -> None:
-    """The device can be opened, and a set be read."""
-    with Capture(guest.control, folder / "sets") as capture, DataSets(guest.agent) as reader:
-        deliver(guest.control, "sample", small(1))
-        compare(reader.read(), capture.next())
+def refuse(guest: Guest, faults: list[Fault], texts: list[str]) -> None:
+    """One open for each fault fails with EIO and leaves its line in the log, and no path."""
+    log = Log(guest.agent)
+    with armed(guest.control, *faults) as rules:
+        assert opens(guest, len(faults)) == [errno.EIO] * len(faults)
+    assert [rule.fired for rule in rules] == [1] * len(faults)
+    assert log.texts() == texts
     assert service_paths(guest) == []
 
 
 @pytest.mark.parametrize("first", range(0, 256, PART))
-def test_m05_m30_each_connect_code_is_eio(monreader: Guest, zvmlab_dir: Path, first: int) -> None:
+def test_m05_m30_each_connect_code_is_eio(monreader: Guest, one_set: OneSet, first: int) -> None:
     """CP ends CONNECT with each IPRCODE, 15 (no directory statement) included: EIO, logged."""
     codes = range(max(first, 1), first + PART)
-    log = Log(monreader.agent)
     faults = [
         Fault("iucv.connect", "rc", code, name=SERVICE, nth=nth + 1)
         for nth, code in enumerate(codes)
     ]
-    with armed(monreader.control, *faults) as rules:
-        assert opens(monreader, len(codes)) == [errno.EIO] * len(codes)
-    assert [rule.fired for rule in rules] == [1] * len(codes)
-    assert log.texts() == [connecting(code) for code in codes]
-    assert service_paths(monreader) == []
-    works(monreader, zvmlab_dir)
+    refuse(monreader, faults, [connecting(code) for code in codes])
+    one_set(monreader)
 
 
 @pytest.mark.parametrize("code", (2, 3))
 def test_m30_connect_with_condition_code_is_eio(
-    monreader: Guest, zvmlab_dir: Path, code: int
+    monreader: Guest, one_set: OneSet, code: int
 ) -> None:
     """CONNECT ends with condition code 2 or 3: open fails with EIO, the code is in the log."""
-    log = Log(monreader.agent)
-    with armed(monreader.control, Fault("iucv.connect", "cc", code, name=SERVICE)):
-        assert opens(monreader, 1) == [errno.EIO]
-    assert log.texts() == [connecting(code)]
-    works(monreader, zvmlab_dir)
+    fault = Fault("iucv.connect", "cc", code, name=SERVICE, nth=1)
+    refuse(monreader, [fault], [connecting(code)])
+    one_set(monreader)
 
 
 @pytest.mark.parametrize("first", range(0, 256, PART))
-def test_m30_each_sever_code_is_eio(monreader: Guest, zvmlab_dir: Path, first: int) -> None:
+def test_m30_each_sever_code_is_eio(monreader: Guest, one_set: OneSet, first: int) -> None:
     """CP severs instead of accepting, with each code: open fails with EIO, the code is logged."""
     codes = range(first, first + PART)
-    log = Log(monreader.agent)
     faults = [
         Fault("monitor.connect", "sever", code, name=GUEST, nth=nth + 1)
         for nth, code in enumerate(codes)
     ]
-    with armed(monreader.control, *faults) as rules:
-        assert opens(monreader, len(codes)) == [errno.EIO] * len(codes)
-    assert [rule.fired for rule in rules] == [1] * len(codes)
-    assert log.texts() == [disconnected(code) for code in codes]
-    assert service_paths(monreader) == []
-    works(monreader, zvmlab_dir)
+    refuse(monreader, faults, [disconnected(code) for code in codes])
+    one_set(monreader)
 
 
-def test_m30_too_many_users_is_eio(monreader: Guest, zvmlab_dir: Path) -> None:
+def test_m30_too_many_users_is_eio(monreader: Guest, one_set: OneSet) -> None:
     """16 users are connected to *MONITOR already: the 17th is refused, until one leaves."""
     log = Log(monreader.agent)
     ipuser = b"\x01\xc0" + bytes(6) + "MONDCSS ".encode("cp037")
@@ -139,10 +127,10 @@ def test_m30_too_many_users_is_eio(monreader: Guest, zvmlab_dir: Path) -> None:
         toolkit.sever(path)
         with DataSets(monreader.agent):
             pass
-    works(monreader, zvmlab_dir)
+    one_set(monreader)
 
 
-def test_m30_severed_while_open_waits_is_eio(monreader: Guest, zvmlab_dir: Path) -> None:
+def test_m30_severed_while_open_waits_is_eio(monreader: Guest, one_set: OneSet) -> None:
     """open waits for CP, which severs in the end: EIO, the code is in the log."""
     worker, log = monreader.agent.worker("reader"), Log(monreader.agent)
     thread = thread_of(worker)
@@ -154,12 +142,12 @@ def test_m30_severed_while_open_waits_is_eio(monreader: Guest, zvmlab_dir: Path)
         assert monitor_user(monreader.control)["name"] == GUEST
     assert pending.result()[0].errno == errno.EIO
     assert log.texts() == [disconnected(CODE)]
-    works(monreader, zvmlab_dir)
+    one_set(monreader)
 
 
 @pytest.mark.upstream_defect(5, "no signal reaches who waits in open for CP's answer")
 def test_m30_m36_open_of_a_silent_cp_can_be_killed(
-    monreader: Guest, zvmlab_dir: Path, program: Build
+    monreader: Guest, one_set: OneSet, program: Build
 ) -> None:
     """CP does not answer CONNECT: whoever waits in open can be killed, and the next open works."""
     install(monreader.agent, program)
@@ -173,12 +161,12 @@ def test_m30_m36_open_of_a_silent_cp_can_be_killed(
             killed = None
     # Now even who cannot be killed comes back, and CP has no path to it any more.
     assert (killed or reader.process.wait()).signal == signal.SIGKILL
-    works(monreader, zvmlab_dir)
+    one_set(monreader)
     assert killed is not None, f"asleep in state {state}, and SIGKILL did not end it"
 
 
 @pytest.mark.upstream_defect(5, "open waits for CP's answer without a limit")
-def test_m30_open_of_a_silent_cp_has_a_limit(monreader: Guest, zvmlab_dir: Path) -> None:
+def test_m30_open_of_a_silent_cp_has_a_limit(monreader: Guest, one_set: OneSet) -> None:
     """CP does not answer CONNECT: open fails when its time is over, with EIO or ETIMEDOUT."""
     agent = monreader.agent
     agent.rmmod("monreader").check()
@@ -194,5 +182,5 @@ def test_m30_open_of_a_silent_cp_has_a_limit(monreader: Guest, zvmlab_dir: Path)
             assert monitor_user(monreader.control)["name"] == GUEST
     if not failed:
         assert pending.result()[0].errno == errno.EIO  # from the sever that let it go
-    works(monreader, zvmlab_dir)
+    one_set(monreader)
     assert failed in (errno.EIO, errno.ETIMEDOUT), "open did not return within four seconds"

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -31,6 +30,9 @@ from zvmlab.scenario import (
     thread_of,
 )
 
+if TYPE_CHECKING:
+    from conftest import OneSet
+
 GUEST = "LINUX001"
 CODE = 44
 RECORDS = 2000
@@ -43,13 +45,6 @@ PLACES = {
     "behind-the-records": MCE_SIZE + RECORDS,
     "before-the-closing-read": 2 * (MCE_SIZE + RECORDS),
 }
-
-
-@pytest.fixture
-def capture(monreader: Guest, zvmlab_dir: Path) -> Iterator[Capture]:
-    """Every set that CP announces during the test."""
-    with Capture(monreader.control, zvmlab_dir / "sets") as every:
-        yield every
 
 
 @pytest.fixture
@@ -71,6 +66,13 @@ def two_elements() -> tuple[Element, Element]:
     return first, second
 
 
+def read_next(guest: Guest, fd: int, capture: Capture) -> None:
+    """CP delivers a set, the reader gets it."""
+    deliver(guest.control, "sample", small(1))
+    read = ended(guest.agent.read_until(fd, 4096))
+    assert (read.errno, read.stream) == (0, capture.next().stream)
+
+
 def sever(guest: Guest, code: int = CODE) -> None:
     """CP severs when the guest has taken all messages; at the return the guest knows."""
     settle(guest)  # CP forgets the messages that it has not presented yet
@@ -79,16 +81,8 @@ def sever(guest: Guest, code: int = CODE) -> None:
     assert service_paths(guest) == []  # the guest has severed its end
 
 
-def usable(guest: Guest, capture: Capture) -> None:
-    """The device can be opened again, and a set be read."""
-    with DataSets(guest.agent) as reader:
-        deliver(guest.control, "sample", small(9))
-        compare(reader.read(), capture.next())
-    assert service_paths(guest) == []
-
-
 def test_m34_reader_asleep_when_cp_severs_is_eio(
-    monreader: Guest, capture: Capture, worker: Worker
+    monreader: Guest, one_set: OneSet, worker: Worker
 ) -> None:
     """CP severs while a reader sleeps in read: EIO, and again EIO until the device is reopened."""
     log, thread = Log(monreader.agent), thread_of(worker)
@@ -102,11 +96,11 @@ def test_m34_reader_asleep_when_cp_severs_is_eio(
     assert [result.errno for result in pending.result()] == [errno.EIO] * 3
     worker.close(fd).check()
     assert log.texts()[0] == disconnected(CODE)
-    usable(monreader, capture)
+    one_set(monreader)
 
 
 def test_m34_poller_asleep_when_cp_severs(
-    monreader: Guest, capture: Capture, worker: Worker
+    monreader: Guest, one_set: OneSet, worker: Worker
 ) -> None:
     """CP severs while a reader sleeps in poll: poll reports an error, and goes on reporting it."""
     thread = thread_of(worker)
@@ -120,11 +114,13 @@ def test_m34_poller_asleep_when_cp_severs(
         for events in (0, 1):  # asked for or not
             assert monreader.agent.poll([(fd, events)], 0).revents[0] & SEVERED_POLL
         assert monreader.agent.read(fd, 4096).errno == errno.EIO
-    usable(monreader, capture)
+    one_set(monreader)
 
 
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES.keys())
-def test_m34_severed_within_a_set_is_eio(monreader: Guest, capture: Capture, place: int) -> None:
+def test_m34_severed_within_a_set_is_eio(
+    monreader: Guest, capture: Capture, one_set: OneSet, place: int
+) -> None:
     """CP severs between two reads of one set: it does not end as a complete one, then all is EIO."""
     with open_device(monreader.agent) as fd:
         deliver(monreader.control, "sample", *two_elements())
@@ -137,17 +133,17 @@ def test_m34_severed_within_a_set_is_eio(monreader: Guest, capture: Capture, pla
         assert rest.errno == errno.EIO
         assert wanted.startswith(begin + rest.stream)
         assert monreader.agent.read(fd, 4096).errno == errno.EIO
-    usable(monreader, capture)
+    one_set(monreader)
 
 
 @pytest.mark.parametrize("sets", (0, 1, 10, 254, 255))
-def test_m34_severed_between_sets_is_eio(monreader: Guest, capture: Capture, sets: int) -> None:
+def test_m34_severed_between_sets_is_eio(
+    monreader: Guest, capture: Capture, one_set: OneSet, sets: int
+) -> None:
     """One set was read, up to 255 are queued when CP severs: each can be read, and ends with EIO."""
     log = Log(monreader.agent)
     with open_device(monreader.agent) as fd:
-        deliver(monreader.control, "sample", small(1))
-        first = ended(monreader.agent.read_until(fd, 4096))
-        assert (first.errno, first.stream) == (0, capture.next().stream)
+        read_next(monreader, fd, capture)
         deliver_many(monreader.control, sets)
         assert monitor_user(monreader.control)["outstanding"] == sets
         sever(monreader)
@@ -163,31 +159,29 @@ def test_m34_severed_between_sets_is_eio(monreader: Guest, capture: Capture, set
         assert [end.stream for end in ends[:sets]] == [capture.next().stream for _ in range(sets)]
         assert b"".join(end.stream for end in ends[sets:]) == b""
     assert log.texts().count(disconnected(CODE)) == 1
-    usable(monreader, capture)
+    one_set(monreader)
 
 
 @pytest.mark.parametrize("code", (0, 1, 44, 127, 128, 255))
-def test_m30_m34_code_of_the_sever_is_logged(monreader: Guest, capture: Capture, code: int) -> None:
+def test_m30_m34_code_of_the_sever_is_logged(monreader: Guest, one_set: OneSet, code: int) -> None:
     """CP severs an open connection with a code: the log has it, once."""
     log = Log(monreader.agent)
     with open_device(monreader.agent) as fd:
         sever(monreader, code)
         assert log.texts() == [disconnected(code)]
         assert monreader.agent.read(fd, 12).errno == errno.EIO
-    usable(monreader, capture)
+    one_set(monreader)
 
 
 def test_m34_severed_instead_of_a_message_is_eio(
-    monreader: Guest, capture: Capture, worker: Worker
+    monreader: Guest, capture: Capture, one_set: OneSet, worker: Worker
 ) -> None:
     """CP severs when it should announce the third set; the reader sleeps, and gets EIO."""
     log, thread = Log(monreader.agent), thread_of(worker)
     with armed(monreader.control, Fault("monitor.message", "sever", CODE, nth=3)) as rules:
         with open_device(monreader.agent) as fd:
             for _ in range(2):
-                deliver(monreader.control, "sample", small(1))
-                read = ended(monreader.agent.read_until(fd, 4096))
-                assert (read.errno, read.stream) == (0, capture.next().stream)
+                read_next(monreader, fd, capture)
             batch = worker.batch()
             batch.read(fd, 4096)
             pending = batch.start()
@@ -196,25 +190,25 @@ def test_m34_severed_instead_of_a_message_is_eio(
             assert pending.result()[0].errno == errno.EIO
     assert rules[0].fired == 1
     assert disconnected(CODE) in log.texts()
-    usable(monreader, capture)
+    one_set(monreader)
 
 
-def test_m34_severed_by_the_reply_is_eio(monreader: Guest, capture: Capture) -> None:
+def test_m34_severed_by_the_reply_is_eio(
+    monreader: Guest, capture: Capture, one_set: OneSet
+) -> None:
     """CP severs when it gets the third reply: it had taken it, so the set is complete; then EIO."""
     log = Log(monreader.agent)
     with armed(monreader.control, Fault("monitor.reply", "sever", CODE, nth=3)) as rules:
         with open_device(monreader.agent) as fd:
             for _ in range(3):
-                deliver(monreader.control, "sample", small(1))
-                read = ended(monreader.agent.read_until(fd, 4096))
-                assert (read.errno, read.stream) == (0, capture.next().stream)
+                read_next(monreader, fd, capture)
             assert monreader.agent.read(fd, 4096).errno == errno.EIO
     assert rules[0].fired == 1
     assert disconnected(CODE) in log.texts()
-    usable(monreader, capture)
+    one_set(monreader)
 
 
-def test_m34_severed_again_and_again(monreader: Guest, capture: Capture) -> None:
+def test_m34_severed_again_and_again(monreader: Guest, one_set: OneSet) -> None:
     """CP severs, the device is reopened, thirty times: CP's and the guest's paths do not run out."""
     paths = set()
     for number in range(30):
@@ -222,11 +216,11 @@ def test_m34_severed_again_and_again(monreader: Guest, capture: Capture) -> None
             paths.add(service_paths(monreader)[0]["path"])
             sever(monreader, number)
     assert len(paths) == 1
-    usable(monreader, capture)
+    one_set(monreader)
 
 
 @pytest.mark.upstream_defect(1, "close severs once more, by then somebody else's path")
-def test_m34_close_after_sever_leaves_other_paths_alone(monreader: Guest, capture: Capture) -> None:
+def test_m34_close_after_sever_leaves_other_paths_alone(monreader: Guest, one_set: OneSet) -> None:
     """CP severs, another connection gets the path's number, the device is closed: it stands."""
     with Peer(monreader.control, "TERMINAL") as peer:
         with open_device(monreader.agent):
@@ -240,7 +234,7 @@ def test_m34_close_after_sever_leaves_other_paths_alone(monreader: Guest, captur
         settle(monreader)
         stands = service_paths(monreader, "TERMINAL")
     settle(monreader)
-    usable(monreader, capture)
+    one_set(monreader)
     assert [one["state"] for one in stands] == ["open"]
 
 
