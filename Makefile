@@ -157,7 +157,8 @@ check-harness: setup $(SERVER)
 .PHONY: check-e2e
 check-e2e: setup prepare
 	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 $(KERNELS:%=--kernel %) $(DRIVER:%=--driver %) \
-		$(if $(FULL),--full) --zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml tests/e2e
+		$(if $(FULL),--full) --promises --zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml \
+		tests/e2e
 
 .PHONY: lint
 lint: setup ## sparse, cppcheck, shellcheck, codespell, black, mypy, REUSE

@@ -138,6 +138,9 @@ def markdown(run: Run) -> str:
         "",
         "Written by a run of the tests (report.md says how), not by hand.",
     ]
+    if run.kernels:
+        versions = ", ".join(f"{name} {version}" for name, version in sorted(run.kernels.items()))
+        lines += ["", f"Kernels: {_escaped(versions)}."]
     for letter, title in run.promises.groups.items():
         lines += ["", f"## {letter}: {_escaped(title)}", ""]
         lines += [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]

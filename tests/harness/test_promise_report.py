@@ -155,6 +155,7 @@ def test_markdown() -> None:
     assert "| M1 | promise M1 \\| so | `test_m1_a` | passed 1 | no test |" in lines.splitlines()
     assert "| M2 | promise M2 \\| so |  | no test | no test |" in lines.splitlines()
     assert "## T: tasks & more" in lines
+    assert "Kernels: bookworm 6.1.0 (bookworm)." in lines
     assert "* T1 (bookworm): \\<b\\> \\[test\\_t1\\_b\\]" in lines
 
 
