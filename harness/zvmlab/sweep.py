@@ -20,12 +20,11 @@ from typing import Any
 
 from zvmlab.errors import UsageError, ZvmlabError
 from zvmlab.guest_config import OUR_DRIVER, UPSTREAM_DRIVER, GuestConfig, Products
-from zvmlab.outcome import Outcome
 from zvmlab.products import prepare
 from zvmlab.progress import Progress
 from zvmlab.scenarios import find
-from zvmlab.sweep_cases import Case, Point, cases
-from zvmlab.sweep_run import Bench, Result
+from zvmlab.sweep_cases import Case, cases
+from zvmlab.sweep_run import Bench, Counted, Result
 
 STATE = "state.jsonl"
 _GUESTS = "guests-"
@@ -79,9 +78,7 @@ class Sweep:
 
     plan: Plan
     kernel_version: str
-    points: list[Point]
-    calls: dict[str, int]
-    reference: Outcome
+    counted: Counted
     cases: list[Case]
     results: dict[str, Result] = field(default_factory=dict)
     guests: int = 0
@@ -171,14 +168,14 @@ def sweep(plan: Plan, progress: Progress, resume: bool | None = None) -> Sweep:
     ]
     try:
         with progress.step(f"{scenario.name} without a fault"):
-            points, calls, reference = _reference(benches[0])
-        made = list(cases(points, calls, str(plan.seed), plan.patterns))
+            counted = _counted(benches[0])
+        made = list(cases(counted.points, counted.calls, str(plan.seed), plan.patterns))
         if not made:
             raise UsageError(
                 f"no call of {scenario.name} fits --point {' '.join(plan.patterns) or '(none)'};"
-                f" it calls {', '.join(calls)}"
+                f" it calls {', '.join(counted.calls)}"
             )
-        whole = Sweep(plan, products.kernel_version, points, calls, reference, made)
+        whole = Sweep(plan, products.kernel_version, counted, made)
         names = {str(case) for case in made}
         whole.results = {name: found for name, found in results.items() if name in names}
         with progress.step(f"faults in {scenario.name}", len(made)) as step:
@@ -198,22 +195,21 @@ def sweep(plan: Plan, progress: Progress, resume: bool | None = None) -> Sweep:
     return whole
 
 
-def _reference(bench: Bench) -> tuple[list[Point], dict[str, int], Outcome]:
+def _counted(bench: Bench) -> Counted:
     """Twice, because a scenario that is not the same each time has no n-th call."""
-    points, calls, outcome = bench.count()
-    _, again, second = bench.count()
-    different = outcome.differences(second)
+    first, second = bench.count(), bench.count()
+    different = first.outcome.differences(second.outcome)
     different += [
-        f"{calls.get(name, 0)} calls of {name} against {again.get(name, 0)}"
-        for name in dict.fromkeys([*calls, *again])
-        if calls.get(name, 0) != again.get(name, 0)
+        f"{first.calls.get(name, 0)} calls of {name} against {second.calls.get(name, 0)}"
+        for name in dict.fromkeys([*first.calls, *second.calls])
+        if first.calls.get(name, 0) != second.calls.get(name, 0)
     ]
     if different:
         raise ZvmlabError(
-            f"scenario {outcome.scenario} is not the same in two runs, so it cannot be swept:"
-            f" {different[0]}"
+            f"scenario {first.outcome.scenario} is not the same in two runs, so it cannot be"
+            f" swept: {different[0]}"
         )
-    return points, calls, outcome
+    return first
 
 
 def run_all(benches: Sequence[Bench], todo: Sequence[Case], take: Callable[[Result], None]) -> None:

@@ -86,11 +86,11 @@ def effect(result: Result, reference: Outcome) -> str:
 def point_rows(sweep: Sweep, found: list[Verdict]) -> list[tuple[str, int, int, int, int, int]]:
     """For each point that was reached: calls, cases, ok, known, failed."""
     rows = []
-    for point in sweep.points:
+    for point in sweep.counted.points:
         words = Counter(v.word for v in found if v.case.point == point.name)
         if words:
             counts = (words.total(), words[OK], words[KNOWN], words[FAILED])
-            rows.append((point.name, sweep.calls[point.name], *counts))
+            rows.append((point.name, sweep.counted.calls[point.name], *counts))
     return rows
 
 
@@ -108,7 +108,7 @@ def summary(sweep: Sweep, found: list[Verdict], seconds: float) -> str:
     """One sentence."""
     words = Counter(verdict.word for verdict in found)
     return (
-        f"{len(found)} faults at {sum(sweep.calls[p] for p in {v.case.point for v in found})}"
+        f"{len(found)} faults at {sum(sweep.counted.calls[p] for p in {v.case.point for v in found})}"
         f" calls of {sweep.plan.scenario} on {sweep.kernel_version},"
         f" driver {sweep.plan.driver}, seed {sweep.plan.seed}: {words[OK]} ok,"
         f" {words[KNOWN]} known, {words[FAILED]} failed;"
@@ -127,13 +127,14 @@ def to_json(sweep: Sweep, found: list[Verdict], seconds: float) -> dict[str, Any
         "seed": sweep.plan.seed,
         "seconds": round(seconds, 1),
         "guests": sweep.guests,
-        "reference": sweep.reference.to_json(),
+        "reference": sweep.counted.outcome.to_json(),
         "points": [dict(zip(names, row)) for row in rows],
-        "not reached": [p.name for p in sweep.points if p.name not in sweep.calls],
+        "other calls": sweep.counted.others,
+        "not reached": [p.name for p in sweep.counted.points if p.name not in sweep.counted.calls],
         "cases": [
             {
                 "verdict": verdict.word,
-                "effect": effect(verdict.result, sweep.reference),
+                "effect": effect(verdict.result, sweep.counted.outcome),
                 "reasons": verdict.reasons,
                 **verdict.result.to_json(),
             }
@@ -151,8 +152,10 @@ def markdown(sweep: Sweep, found: list[Verdict], seconds: float) -> str:
     lines = [f"# Sweep of {sweep.plan.scenario}", "", summary(sweep, found, seconds), ""]
     lines += ["| point | calls | faults | ok | known | failed |", "|---|--:|--:|--:|--:|--:|"]
     lines += ["| " + " | ".join(map(str, row)) + " |" for row in point_rows(sweep, found)]
-    idle = [point.name for point in sweep.points if point.name not in sweep.calls]
-    lines += ["", f"Not reached: {', '.join(idle) or 'none'}.", ""]
+    idle = [point.name for point in sweep.counted.points if point.name not in sweep.counted.calls]
+    others = [f"{name} {number}" for name, number in sweep.counted.others.items()]
+    lines += ["", f"Not reached: {', '.join(idle) or 'none'}."]
+    lines += [f"Calls of other paths, left alone: {', '.join(others) or 'none'}.", ""]
     failed = [verdict for verdict in found if verdict.word == FAILED]
     if failed:
         lines += ["## Failed", ""]
@@ -169,7 +172,8 @@ def markdown(sweep: Sweep, found: list[Verdict], seconds: float) -> str:
         lines.append("")
     lines += ["## What each fault did", "", "| fault | verdict | seen |", "|---|---|---|"]
     lines += [
-        f"| `{v.case}` | {v.word} | {_cell(effect(v.result, sweep.reference))} |" for v in found
+        f"| `{v.case}` | {v.word} | {_cell(effect(v.result, sweep.counted.outcome))} |"
+        for v in found
     ]
     return "\n".join(lines) + "\n"
 

@@ -164,6 +164,19 @@ def passed_off(context: Context, corrupted: bool) -> list[Symptom]:
     return found
 
 
+@dataclass(frozen=True)
+class Counted:
+    """What a run without a fault showed."""
+
+    points: list[Point]
+    """All that CP has."""
+    calls: dict[str, int]
+    """Of the path under test, at the points that it reached."""
+    others: dict[str, int]
+    """Further calls at a point, which are not failed: of other paths, or of nobody."""
+    outcome: Outcome
+
+
 class Bench:
     """A guest that runs one case after the other; a new one where a case left something behind.
 
@@ -191,20 +204,18 @@ class Bench:
         self._keep = False
         self.booted = 0
 
-    def count(self) -> tuple[list[Point], dict[str, int], Outcome]:
-        """Run without a fault: all points, the calls of the path at each, the outcome.
-
-        ZvmlabError if the driver is not as it should be even then.
-        """
+    def count(self) -> Counted:
+        """Run without a fault; ZvmlabError if the driver is not as it should be even then."""
         guest = self._ready()
-        answer = guest.control.execute("query-fault-points")
-        points = [Point(p["point"], tuple(p["kinds"])) for p in answer["points"]]
+        before = guest.control.execute("query-fault-points")["points"]
+        points = [Point(p["point"], tuple(p["kinds"])) for p in before]
         subject = self._subject(guest)
         result = Result("without a fault")
         try:
             with self._context(guest) as context:
                 with armed(guest.control, *(subject.counter(point) for point in points)) as rules:
                     self._play(context, result)
+                after = guest.control.execute("query-fault-points")["points"]
                 self._judge(guest, context, result, corrupted=False)
         except Unusable as error:
             result.symptoms.append(Symptom(UNUSABLE, str(error)))
@@ -215,7 +226,13 @@ class Bench:
             raise ZvmlabError(f"scenario {self._scenario.name} fails without a fault: {wrong[0]}")
         assert result.outcome is not None, "a run without symptoms has an outcome"
         calls = {rule.fault.point: rule.matched for rule in rules if rule.matched}
-        return points, calls, result.outcome
+        others = {
+            old["point"]: new["reached"] - old["reached"] - calls.get(old["point"], 0)
+            for old, new in zip(before, after)
+        }
+        return Counted(
+            points, calls, {name: more for name, more in others.items() if more}, result.outcome
+        )
 
     def run(self, case: Case) -> Result:
         """Run with that fault."""

@@ -64,12 +64,12 @@ def test_short_sweep(zvmlab_kernel: str, zvmlab_driver: str, zvmlab_dir: Path) -
         jobs=1,
     )
     done = sweep(plan, QUIET)
-    assert done.calls["iucv.reply"] == done.calls["monitor.reply"] == 1
+    assert done.counted.calls["iucv.reply"] == done.counted.calls["monitor.reply"] == 1
     found = sweep_report.verdicts(done)
     assert [v.case for v in found] == done.cases and len(found) == 19
     assert [v.case for v in found if v.word != sweep_report.OK] == []
     for verdict in found:
-        said = sweep_report.effect(verdict.result, done.reference)
+        said = sweep_report.effect(verdict.result, done.counted.outcome)
         if verdict.case.kind in ("cc", "rc"):
             code = verdict.case.value
             assert said == f'read EIO, log "monreader: Reading monitor data failed with rc={code}"'

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,6 +42,7 @@ class Cp:
     """What a fired fault leaves wrong: "unusable", "log", "users"."""
     users: list[str] = field(default_factory=list)
     fired: bool = False
+    reached: Counter[str] = field(default_factory=Counter)
 
     def say(self, text: str) -> None:
         """A line of the kernel's log."""
@@ -48,6 +50,7 @@ class Cp:
 
     def call(self, point: str) -> dict[str, Any] | None:
         """A call of CP: the fault that is due."""
+        self.reached[point] += 1
         due = None
         for rule in self.rules.values():
             if rule["point"] == point:
@@ -88,7 +91,12 @@ class FakeControl:
         return {"rules": [dict(rule) for rule in self.cp.rules.values()]}
 
     def query_fault_points(self) -> Any:
-        return {"points": [{"point": p, "kinds": kinds} for p, kinds in POINTS.items()]}
+        return {
+            "points": [
+                {"point": p, "kinds": kinds, "reached": self.cp.reached[p]}
+                for p, kinds in POINTS.items()
+            ]
+        }
 
     def query_cp(self) -> Any:
         return {"userid": "LINUX001"}

@@ -107,7 +107,7 @@ def test_faults_name_whom_the_path_belongs_to() -> None:
 
 def test_whole_sweep_of_the_model(tmp_path: Path) -> None:
     done = sweep(plan(tmp_path, jobs=2), QUIET)
-    assert done.calls == {"iucv.connect": 1, "iucv.reply": 1, "monitor.message": 1}
+    assert done.counted.calls == {"iucv.connect": 1, "iucv.reply": 1, "monitor.message": 1}
     assert len(done.cases) == 11 + 2 + 1 + 12 + 1 + 1 + 7 == len(done.results)
     found = sweep_report.verdicts(done)
     words = {str(v.case): v.word for v in found if v.word != "ok"}
@@ -118,15 +118,15 @@ def test_whole_sweep_of_the_model(tmp_path: Path) -> None:
         **{str(c): "known" for c in done.cases if c.kind == "corrupt"},
     }
     report = json.loads(sweep_report.write(done, found, 2.5)[0].read_text())
-    assert report["not reached"] == ["iucv.send"]
+    assert report["not reached"] == ["iucv.send"] and report["other calls"] == {}
     assert sum(point["faults"] for point in report["points"]) == len(found)
-    assert Outcome.from_json(report["reference"]) == done.reference
+    assert Outcome.from_json(report["reference"]) == done.counted.outcome
 
 
 def test_fault_that_the_driver_reports_is_ok(tmp_path: Path) -> None:
     done, verdict = one(tmp_path, "iucv.reply#1:rc=0x01")
     assert verdict.word == "ok" and verdict.result.symptoms == []
-    said = sweep_report.effect(verdict.result, done.reference)
+    said = sweep_report.effect(verdict.result, done.counted.outcome)
     assert said == 'read EIO, log "monreader: Reading monitor data failed"'
     assert done.guests == 1
 
@@ -134,7 +134,7 @@ def test_fault_that_the_driver_reports_is_ok(tmp_path: Path) -> None:
 def test_lost_message_lets_the_reader_sleep_on(tmp_path: Path) -> None:
     done, verdict = one(tmp_path, "monitor.message#1:drop")
     assert verdict.word == "ok"
-    assert sweep_report.effect(verdict.result, done.reference) == "read sleeps on"
+    assert sweep_report.effect(verdict.result, done.counted.outcome) == "read sleeps on"
 
 
 @pytest.mark.parametrize(
@@ -251,6 +251,18 @@ def test_scenario_that_fails_without_a_fault_is_an_error(
     with pytest.raises(ZvmlabError) as error:
         sweep(plan(tmp_path), QUIET)
     assert str(error.value).startswith(f"scenario bad fails without a fault: {text}")
+
+
+def test_calls_of_others_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(context: Context) -> None:
+        find("read-one-set").run(context)
+        cast(Any, context.guest).cp.reached["iucv.send"] += 2
+
+    monkeypatch.setattr(sweep_module, "find", lambda name: Scenario("busy", "", run))
+    done = sweep(plan(tmp_path, "iucv.reply#1:drop"), QUIET)
+    assert done.counted.others == {"iucv.send": 2}
+    text = sweep_report.markdown(done, sweep_report.verdicts(done), 1.0)
+    assert "Calls of other paths, left alone: iucv.send 2." in text
 
 
 def test_pattern_that_fits_nothing_is_a_usage_error(tmp_path: Path) -> None:
