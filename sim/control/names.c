@@ -11,9 +11,11 @@ const char *const ctl_fault_points[FAULT_POINTS + 1] = {
 #undef FAULT_POINT
 };
 
-/* Without FAULT_NONE; tests compare them with fault_kind_name(). */
+/* Without FAULT_NONE. */
 const char *const ctl_fault_kinds[FAULT_KINDS] = {
-	"cc", "rc", "pgm", "drop", "delay", "duplicate", "reorder", "corrupt", "sever", "limit",
+#define FAULT_KIND(id, name, min, max, text) [FAULT_##id - 1] = name,
+#include "zvmlab/fault_kinds.def"
+#undef FAULT_KIND
 };
 
 const char *const ctl_functions[IUCV_FUNCTIONS + 1] = {

@@ -127,8 +127,10 @@ MEMBERS(arm_args) = {
 	ENUM("point", 0, ctl_fault_points, "Where."), ENUM("kind", 0, ctl_fault_kinds, "What."),
 	INT("value", OPT, U32, "Of the kind; default 0."),
 	INT("offset", OPT, U32, "corrupt: which byte; default 0."),
-	INT("path", OPT, U16, "Only on this path of the guest."),
-	NAME("name", OPT, "Only with this partner, service or segment."),
+	INT("path", OPT, U16, "Only on this path, its id on the user's side."),
+	NAME("user", OPT, "Only calls, connections or interruptions of this user."),
+	NAME("name", OPT, "Only with this partner, service, segment or CP command."),
+	INT("type", OPT, 1, 9, "interrupt: only this IPTYPE."),
 	ENUM("when", OPT, ctl_when, "Default always."),
 	INT("n", OPT, U32, "nth, every: from 1; probability: parts per million."),
 	INT("times", OPT, U32, "Fires at most so often; default 0, no limit."), END,
@@ -140,18 +142,30 @@ MEMBERS(rule) = {
 	INT("rule", 0, 1, INT32_MAX, "Number of the rule."),
 	ENUM("point", 0, ctl_fault_points, "Where."), ENUM("kind", 0, ctl_fault_kinds, "What."),
 	INT("value", 0, U32, "Of the kind."), INT("offset", 0, U32, "corrupt: which byte."),
-	INT("path", OPT, U16, "Absent: any."), STRING("name", 0, 0, 8, "Empty: any but the agent."),
+	INT("path", OPT, U16, "Absent: any."), STRING("user", 0, 0, 8, "Empty: any."),
+	STRING("name", 0, 0, 8, "Empty: any."), INT("type", 0, 0, 9, "IPTYPE; 0: any."),
 	ENUM("when", 0, ctl_when, "When."), INT("n", 0, U32, "Of when."),
 	INT("times", 0, U32, "0: no limit."), INT("matched", 0, U32, "Calls that matched."),
 	INT("fired", 0, U32, "Calls it was carried out on."), END,
 };
 MEMBERS(rules_returns) = { LIST("rules", 0, rule, U8, "In the order of arming."), END };
+MEMBERS(fault_value) = {
+	ENUM("kind", 0, ctl_fault_kinds, "Kind."), INT("min", 0, U32, "Least value."),
+	INT("max", 0, U32, "Largest value; both 0: it takes none."), END,
+};
 MEMBERS(point) = {
 	ENUM("point", 0, ctl_fault_points, "Name."), STRING("text", 0, U8, "What it is."),
 	LIST("kinds", 0, any_fault_kind, U8, "What it can carry out."),
+	LIST("values", 0, fault_value, U8, "The same kinds, with the values they take here."),
 	INT("reached", 0, U63, "How often, the agent's calls left out."), END,
 };
-MEMBERS(points_returns) = { LIST("points", 0, point, U8, "All there are."), END };
+MEMBERS(fault_kind) = {
+	ENUM("kind", 0, ctl_fault_kinds, "Name."), STRING("text", 0, U8, "What it is."), END,
+};
+MEMBERS(points_returns) = {
+	LIST("points", 0, point, U8, "All there are."),
+	LIST("kinds", 0, fault_kind, U8, "All there are."), END,
+};
 
 MEMBERS(fill) = {
 	INT("length", 0, 1, CTL_MAX_SET, "Bytes."),

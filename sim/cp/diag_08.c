@@ -124,6 +124,19 @@ static struct cp_result to_buffer(struct cp *cp, const struct call *call,
 	return cp_cc(1);
 }
 
+/* What rules can name: "QUERY" of "QUERY USERID", as it is spelt there; at most 8 characters. */
+static void first_word(const char *text, char word[CP_NAME_LEN + 1])
+{
+	size_t len;
+
+	text += strspn(text, " ");
+	len = strcspn(text, " \n\r");
+	if (len > CP_NAME_LEN)
+		len = CP_NAME_LEN;
+	memcpy(word, text, len);
+	word[len] = '\0';
+}
+
 /* A fault takes the place of the command. */
 static struct cp_result fail(const struct call *call, const struct fault_action *action)
 {
@@ -144,13 +157,18 @@ struct cp_result diag_08_command(struct cp *cp, const struct cp_insn *insn, unsi
 {
 	struct call call = { .insn = insn, .rx = r1, .ry = r3 };
 	const struct cpcmd_response *response;
+	char verb[CP_NAME_LEN + 1];
+	const struct fault_call fault = {
+		.path = FAULT_ANY_PATH, .user = cp->config.userid, .name = verb,
+	};
 	struct fault_action action;
 	uint16_t pgm = fetch(cp, &call);
 
 	if (pgm != 0)
 		return cp_program(pgm);
 	trace_text(cp, "command", call.text);
-	action = fault_check(cp, FAULT_DIAG_COMMAND, FAULT_ANY_PATH, "");
+	first_word(call.text, verb);
+	action = fault_check(cp, FAULT_DIAG_COMMAND, &fault);
 	if (action.kind != FAULT_NONE)
 		return fail(&call, &action);
 	response = cpcmd_run(cp, CPCMD_GUEST, call.text, call.len);

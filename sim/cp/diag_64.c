@@ -47,7 +47,10 @@ static struct cp_result refuse(const struct request *request, uint64_t rc)
 static bool fault(struct cp *cp, struct request *request, enum fault_point point,
 		  struct cp_result *result)
 {
-	const struct fault_action action = fault_check(cp, point, FAULT_ANY_PATH, request->name);
+	const struct fault_call call = {
+		.path = FAULT_ANY_PATH, .user = cp->config.userid, .name = request->name,
+	};
+	const struct fault_action action = fault_check(cp, point, &call);
 
 	request->action = action;
 	if (action.kind == FAULT_NONE || action.kind == FAULT_DROP)
@@ -96,6 +99,26 @@ static void answer(const struct request *request, const struct dcss *segment)
 	}
 }
 
+/* Fault: a byte of the segment changes before the guest sees it. */
+static void spoil(struct cp *cp, const struct dcss *segment)
+{
+	const struct fault_call call = {
+		.path = FAULT_ANY_PATH, .user = cp->config.userid, .name = segment->config.name,
+	};
+	const struct fault_action action = fault_check(cp, FAULT_SEGMENT_LOAD, &call);
+	const uint64_t size = dcss_end(segment) - dcss_start(segment) + 1;
+	uint8_t *byte;
+
+	if (action.kind != FAULT_CORRUPT)
+		return;
+	/* NULL: between two ranges, or in the guest's own storage. */
+	byte = dcss_map(cp, segment, action.offset % size, 1);
+	if (!byte)
+		return;
+	*byte ^= (uint8_t)action.value;
+	dcss_dirty(cp, segment, action.offset % size, 1);
+}
+
 static struct cp_result load(struct cp *cp, struct request *request)
 {
 	enum fault_point point = request->exclusive ? FAULT_DIAG64_LOADNSR : FAULT_DIAG64_LOADSHR;
@@ -115,8 +138,10 @@ static struct cp_result load(struct cp *cp, struct request *request)
 		rc = dcss_load_refused(cp, segment, request->exclusive);
 	if (rc != 0)
 		return refuse(request, rc);
-	if (!segment->loaded && !dropped(request))
+	if (!segment->loaded && !dropped(request)) {
+		spoil(cp, segment);
 		dcss_load(cp, segment, request->exclusive);
+	}
 	answer(request, segment);
 	return cp_cc(dcss_in_storage(cp, segment) ? 1 : 0);
 }

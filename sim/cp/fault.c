@@ -13,10 +13,6 @@
 #include "zvmlab/trace.h"
 
 #define PARTS_PER_MILLION 1000000u
-/* Program-interruption codes have 8 bits, of which the first says "PER" (PoP, ch. 6). */
-#define MAX_PGM 0x7fu
-/* Events held back must come out again in the course of a test. */
-#define MAX_DELAY 65535u
 
 const struct fault_point_info fault_point_info[FAULT_POINTS] = {
 #define FAULT_POINT(id, name, kinds, text) { name, kinds, text },
@@ -24,21 +20,11 @@ const struct fault_point_info fault_point_info[FAULT_POINTS] = {
 #undef FAULT_POINT
 };
 
-static const char *const kind_names[FAULT_KINDS] = {
-	[FAULT_NONE] = "none",		 [FAULT_CC] = "cc",	      [FAULT_RC] = "rc",
-	[FAULT_PGM] = "pgm",		 [FAULT_DROP] = "drop",	      [FAULT_DELAY] = "delay",
-	[FAULT_DUPLICATE] = "duplicate", [FAULT_REORDER] = "reorder", [FAULT_CORRUPT] = "corrupt",
-	[FAULT_SEVER] = "sever",	 [FAULT_LIMIT] = "limit",
-};
-
-/* Values each kind takes; drop, duplicate and reorder have none. */
-static const struct value_range {
-	uint32_t min, max;
-} value_range[FAULT_KINDS] = {
-	[FAULT_CC] = { 0, 3 },		    [FAULT_RC] = { 0, UINT32_MAX },
-	[FAULT_PGM] = { 1, MAX_PGM },	    [FAULT_DELAY] = { 1, MAX_DELAY },
-	[FAULT_CORRUPT] = { 1, UINT8_MAX }, [FAULT_SEVER] = { 0, UINT8_MAX },
-	[FAULT_LIMIT] = { 0, UINT16_MAX },
+const struct fault_kind_info fault_kind_info[FAULT_KINDS] = {
+	[FAULT_NONE] = { .name = "none", .text = "" },
+#define FAULT_KIND(id, name, min, max, text) [FAULT_##id] = { name, min, max, text },
+#include "zvmlab/fault_kinds.def"
+#undef FAULT_KIND
 };
 
 struct fault {
@@ -64,10 +50,12 @@ void fault_fini(struct cp *cp)
 	cp->fault = NULL;
 }
 
-const char *fault_kind_name(enum fault_kind kind)
+uint32_t fault_value_max(enum fault_point point, enum fault_kind kind)
 {
 	assert((unsigned int)kind < FAULT_KINDS);
-	return kind_names[kind];
+	if (kind == FAULT_RC && point <= FAULT_IUCV_SET_CONTROL_MASK)
+		return UINT8_MAX;
+	return fault_kind_info[kind].max;
 }
 
 static bool kind_allowed(const struct fault_rule *rule, char *err, size_t errlen)
@@ -85,37 +73,62 @@ static bool kind_allowed(const struct fault_rule *rule, char *err, size_t errlen
 	    (info->kinds & FAULT_BIT(rule->kind)))
 		return true;
 	at = (size_t)snprintf(err, errlen, "fault point %s cannot carry out %s; it can do", info->name,
-			      (unsigned int)rule->kind < FAULT_KINDS ? kind_names[rule->kind] :
+			      (unsigned int)rule->kind < FAULT_KINDS ? fault_kind_info[rule->kind].name :
 								       "an unknown kind");
 	for (unsigned int kind = FAULT_CC; kind < FAULT_KINDS && at < errlen; kind++)
 		if (info->kinds & FAULT_BIT(kind))
-			at += (size_t)snprintf(err + at, errlen - at, " %s", kind_names[kind]);
+			at += (size_t)snprintf(err + at, errlen - at, " %s", fault_kind_info[kind].name);
 	return false;
 }
 
 static bool value_allowed(const struct fault_rule *rule, char *err, size_t errlen)
 {
-	struct value_range range = value_range[rule->kind];
+	const struct fault_kind_info *kind = &fault_kind_info[rule->kind];
+	const uint32_t max = fault_value_max(rule->point, rule->kind);
 
-	/* IPRCODE is one byte of the parameter list. */
-	if (rule->kind == FAULT_RC && rule->point <= FAULT_IUCV_SET_CONTROL_MASK)
-		range.max = UINT8_MAX;
-	if (rule->value < range.min || rule->value > range.max) {
-		snprintf(err, errlen, "fault %s takes a value of %u to %u, not %u",
-			 kind_names[rule->kind], range.min, range.max, rule->value);
+	if (rule->value < kind->min || rule->value > max) {
+		snprintf(err, errlen, "fault %s takes a value of %u to %u, not %u", kind->name,
+			 kind->min, max, rule->value);
 		return false;
 	}
 	if (rule->offset != 0 && rule->kind != FAULT_CORRUPT) {
-		snprintf(err, errlen, "fault %s takes no offset; only corrupt does",
-			 kind_names[rule->kind]);
+		snprintf(err, errlen, "fault %s takes no offset; only corrupt does", kind->name);
 		return false;
 	}
-	if (rule->point == FAULT_INTERRUPT && rule->offset >= IUCV_EVENT_SIZE) {
+	if (rule->point >= FAULT_INTERRUPT && rule->point <= FAULT_PEER_SEVER &&
+	    rule->offset >= IUCV_EVENT_SIZE) {
 		snprintf(err, errlen, "offset %u lies outside the interruption's %u bytes",
 			 rule->offset, IUCV_EVENT_SIZE);
 		return false;
 	}
 	return true;
+}
+
+/* A name is one of CP's: longer ones match nothing. */
+static bool name_allowed(const char name[CP_NAME_LEN + 1], const char *what, char *err,
+			 size_t errlen)
+{
+	if (memchr(name, '\0', CP_NAME_LEN + 1))
+		return true;
+	snprintf(err, errlen, "the fault rule's %s is longer than %d characters", what,
+		 CP_NAME_LEN);
+	return false;
+}
+
+static bool filter_allowed(const struct fault_rule *rule, char *err, size_t errlen)
+{
+	if (rule->path != FAULT_ANY_PATH && (rule->path < 0 || rule->path > UINT16_MAX)) {
+		snprintf(err, errlen, "path %d of the fault rule is not 0 to %u", rule->path,
+			 UINT16_MAX);
+		return false;
+	}
+	if (rule->type != 0 && (rule->point != FAULT_INTERRUPT || rule->type > IUCV_MSG_PENDING)) {
+		snprintf(err, errlen, "type %u of the fault rule is not an IPTYPE of 1 to %u at "
+			 "point interrupt", rule->type, IUCV_MSG_PENDING);
+		return false;
+	}
+	return name_allowed(rule->user, "user", err, errlen) &&
+	       name_allowed(rule->name, "name", err, errlen);
 }
 
 static bool when_allowed(const struct fault_rule *rule, char *err, size_t errlen)
@@ -131,23 +144,13 @@ static bool when_allowed(const struct fault_rule *rule, char *err, size_t errlen
 		snprintf(err, errlen, "the fault rule's n is %u; it must be 1 to %u", rule->n, max);
 		return false;
 	}
-	if (rule->path != FAULT_ANY_PATH && (rule->path < 0 || rule->path > UINT16_MAX)) {
-		snprintf(err, errlen, "path %d of the fault rule is not 0 to %u", rule->path,
-			 UINT16_MAX);
-		return false;
-	}
-	if (!memchr(rule->name, '\0', sizeof(rule->name))) {
-		snprintf(err, errlen, "the fault rule's name is longer than %d characters",
-			 CP_NAME_LEN);
-		return false;
-	}
 	return true;
 }
 
 static bool rule_allowed(const struct fault_rule *rule, char *err, size_t errlen)
 {
 	return kind_allowed(rule, err, errlen) && value_allowed(rule, err, errlen) &&
-	       when_allowed(rule, err, errlen);
+	       when_allowed(rule, err, errlen) && filter_allowed(rule, err, errlen);
 }
 
 int fault_arm(struct cp *cp, const struct fault_rule *rule, char *err, size_t errlen)
@@ -200,16 +203,30 @@ uint64_t fault_reached(const struct cp *cp, enum fault_point point)
 	return cp->fault->reached[point];
 }
 
-static bool rule_matches(const struct fault_rule *rule, enum fault_point point, int32_t path,
-			 const char *name, bool agent)
+static bool is_agent(const char *name)
+{
+	return name[0] == CP_AGENT_USERID[0] && strcmp(name, CP_AGENT_USERID) == 0;
+}
+
+/* Names of rules come from outside, in any case; those of calls are CP's. */
+static bool name_matches(const char *wanted, const char *name)
+{
+	return wanted[0] == '\0' || strcasecmp(wanted, name) == 0;
+}
+
+static bool rule_matches(const struct fault_rule *rule, enum fault_point point,
+			 const struct fault_call *call, bool agent)
 {
 	if (rule->point != point)
 		return false;
-	if (rule->path != FAULT_ANY_PATH && rule->path != path)
+	if (rule->path != FAULT_ANY_PATH && rule->path != call->path)
 		return false;
-	if (rule->name[0] == '\0')
-		return !agent;
-	return strcasecmp(rule->name, name) == 0;
+	if (rule->type != 0 && rule->type != call->type)
+		return false;
+	if (agent && strcasecmp(rule->user, CP_AGENT_USERID) != 0 &&
+	    strcasecmp(rule->name, CP_AGENT_USERID) != 0)
+		return false;
+	return name_matches(rule->user, call->user) && name_matches(rule->name, call->name);
 }
 
 /* @status->matched already counts this call. */
@@ -233,8 +250,7 @@ static bool rule_due(struct cp *cp, const struct fault_status *status)
 	return false;
 }
 
-static void report(struct cp *cp, const struct fault_status *status, int32_t path,
-		   const char *name)
+static void report(struct cp *cp, const struct fault_status *status, const struct fault_call *call)
 {
 	const char *point = fault_point_info[status->rule.point].name;
 
@@ -242,9 +258,9 @@ static void report(struct cp *cp, const struct fault_status *status, int32_t pat
 	trace_number(cp, "rule", (uint64_t)status->id);
 	cp_notify(cp, &(struct cp_event){
 		.kind = CP_EVENT_FAULT,
-		.name = name,
+		.name = call->name,
 		.text = point,
-		.path = path == FAULT_ANY_PATH ? 0 : (uint32_t)path,
+		.path = call->path == FAULT_ANY_PATH ? 0 : (uint32_t)call->path,
 		.value = (uint64_t)status->id,
 	});
 }
@@ -253,11 +269,11 @@ static void report(struct cp *cp, const struct fault_status *status, int32_t pat
  * Every rule counts the calls that match its filter, whether or not another
  * rule fires: arming one more never shifts the count of those before it.
  */
-struct fault_action fault_check(struct cp *cp, enum fault_point point, int32_t path,
-				const char *name)
+struct fault_action fault_check(struct cp *cp, enum fault_point point,
+				const struct fault_call *call)
 {
 	struct fault *fault = cp->fault;
-	const bool agent = name[0] == CP_AGENT_USERID[0] && strcmp(name, CP_AGENT_USERID) == 0;
+	const bool agent = is_agent(call->name) || is_agent(call->user);
 	struct fault_status *due = NULL;
 
 	assert((unsigned int)point < FAULT_POINTS);
@@ -266,7 +282,7 @@ struct fault_action fault_check(struct cp *cp, enum fault_point point, int32_t p
 	for (uint32_t i = 0; i < fault->count; i++) {
 		struct fault_status *status = &fault->armed[i];
 
-		if (!rule_matches(&status->rule, point, path, name, agent))
+		if (!rule_matches(&status->rule, point, call, agent))
 			continue;
 		status->matched++;
 		if (!due && rule_due(cp, status))
@@ -275,7 +291,7 @@ struct fault_action fault_check(struct cp *cp, enum fault_point point, int32_t p
 	if (!due)
 		return (struct fault_action){ .kind = FAULT_NONE };
 	due->fired++;
-	report(cp, due, path, name);
+	report(cp, due, call);
 	return (struct fault_action){
 		.kind = due->rule.kind,
 		.value = due->rule.value,
@@ -291,7 +307,9 @@ static void state_rule(struct state *s, struct fault_rule *rule)
 
 	state_u8(s, &point);
 	state_u32(s, &path);
+	state_bytes(s, rule->user, sizeof(rule->user));
 	state_bytes(s, rule->name, sizeof(rule->name));
+	state_u8(s, &rule->type);
 	state_u8(s, &when);
 	state_u32(s, &rule->n);
 	state_u32(s, &rule->times);

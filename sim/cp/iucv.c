@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "iucv_private.h"
-#include "zvmlab/fault.h"
 #include "zvmlab/storage.h"
 #include "zvmlab/trace.h"
 
@@ -92,74 +91,64 @@ struct iucv_result iucv_perform(const struct iucv_caller *by, enum iucv_function
 	return iucv_error(IUCV_INVALID_FUNCTION);
 }
 
-static struct fault_action fault_for(struct cp *cp, enum iucv_function function,
-				     const struct iucv_parm *parm)
+/* Does the list name a path? */
+static bool names_path(enum iucv_function function, const struct iucv_parm *parm)
 {
 	enum whom whom = functions[function].whom;
-	const struct iucv_path *path = NULL;
-	bool named = whom == WHOM_PATH || (whom == WHOM_PATH_IF && parm->flags & IPFGPID) ||
-		     (whom == WHOM_PATH_UNLESS_ALL && !(parm->flags & IPALL));
 
-	if (whom == WHOM_VMID)
-		return fault_check(cp, functions[function].point, FAULT_ANY_PATH, parm->vmid);
-	if (named)
-		path = iucv_path_find(cp->iucv->guest, parm->path);
-	return fault_check(cp, functions[function].point, named ? parm->path : FAULT_ANY_PATH,
-			   path ? iucv_partner_name(path) : "");
+	return whom == WHOM_PATH || (whom == WHOM_PATH_IF && parm->flags & IPFGPID) ||
+	       (whom == WHOM_PATH_UNLESS_ALL && !(parm->flags & IPALL));
 }
 
-/* Does a fault take the place of the function? */
-static bool fault_result(struct iucv_caller *by, const struct fault_action *action,
-			 struct iucv_result *result)
+/* @path: the one that the list names, or NULL. */
+static struct fault_action fault_for(struct cp *cp, enum iucv_function function,
+				     const struct iucv_parm *parm, const struct iucv_path *path)
 {
-	*result = iucv_cc(0);
-	switch (action->kind) {
-	case FAULT_CC:
-		result->cc = action->value & 3;
-		return true;
-	case FAULT_RC:
-		*result = iucv_error((uint8_t)action->value);
-		return true;
-	case FAULT_PGM:
-		*result = iucv_program((uint16_t)action->value);
-		return true;
-	case FAULT_DROP:
-		return true;
-	case FAULT_LIMIT:
-		if (action->value < by->limit)
-			by->limit = (uint16_t)action->value;
-		return false;
-	default:
-		return false;
-	}
+	struct fault_call call = {
+		.path = names_path(function, parm) ? parm->path : FAULT_ANY_PATH,
+		.user = cp->config.userid, .name = "",
+	};
+
+	if (path)
+		call.name = iucv_partner_name(path);
+	else if (functions[function].whom == WHOM_VMID)
+		call.name = parm->vmid;
+	return fault_check(cp, functions[function].point, &call);
 }
 
 static struct iucv_result guest_perform(struct cp *cp, int cpu, enum iucv_function function,
 					struct iucv_parm *parm)
 {
 	struct iucv_caller by = { cp->iucv, cp->iucv->guest, cpu, IUCV_MAX_MSGLIM };
-	struct fault_action action = fault_for(cp, function, parm);
+	struct iucv_path *path = names_path(function, parm) ?
+					 iucv_path_find(cp->iucv->guest, parm->path) : NULL;
+	struct fault_action action = fault_for(cp, function, parm, path);
 	enum need need = functions[function].need;
 	struct iucv_result result;
 
-	if (action.kind != FAULT_NONE && fault_result(&by, &action, &result))
+	if (action.kind != FAULT_NONE && iucv_call_fault(&by, path, &action, &result))
 		return result;
 	if ((need == NEED_BUFFER && !cp->iucv->declared) ||
 	    (need == NEED_OWN_BUFFER && !cp->iucv->cpu[cpu].declared))
 		return iucv_error(IUCV_NO_CONTROL_BUFFER);
-	return iucv_perform(&by, function, parm);
+	result = iucv_perform(&by, function, parm);
+	if (action.kind != FAULT_NONE)
+		iucv_call_fault_after(&by, function, parm, &action, &result);
+	return result;
 }
 
 static struct cp_result query(struct cp *cp, const struct cp_insn *insn)
 {
 	struct iucv_parm parm = { 0 };
-	struct fault_action action = fault_for(cp, IUCV_QUERY, &parm);
-	struct iucv_caller by = { .iucv = cp->iucv };
+	struct fault_action action = fault_for(cp, IUCV_QUERY, &parm, NULL);
+	struct iucv_caller by = { .iucv = cp->iucv, .limit = UINT16_MAX };
 	struct iucv_result result;
 
-	if (!fault_result(&by, &action, &result)) {
+	if (!iucv_call_fault(&by, NULL, &action, &result)) {
 		insn->gr[0] = IUCV_EVENT_SIZE;
 		insn->gr[1] = cp->iucv->guest->max_paths;
+		if (action.kind == FAULT_LIMIT && by.limit < insn->gr[1])
+			insn->gr[1] = by.limit;
 		trace_number(cp, "max_paths", insn->gr[1]);
 	}
 	return result.pgm ? cp_program(result.pgm) : cp_cc(result.cc);

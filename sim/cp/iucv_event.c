@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "iucv_private.h"
-#include "zvmlab/fault.h"
 #include "zvmlab/storage.h"
 #include "zvmlab/trace.h"
 
@@ -77,14 +76,11 @@ void iucv_event_fill(const struct iucv_user *user, struct iucv_node *node,
 		fill_control(user, iucv_container(node, struct iucv_control, node), event);
 }
 
-/* The event can be taken from now on. */
-void iucv_event_link(struct iucv_user *user, struct iucv_node *node)
+/* @node is on its queue: whoever can take it is told. */
+static void announce(struct iucv_user *user, const struct iucv_node *node)
 {
 	struct iucv *iucv = user->iucv;
 
-	assert(node->type > 0 && node->type < IUCV_TYPES);
-	node->seq = ++iucv->seq;
-	iucv_append(&user->queue[node->type], &node->link);
 	user->ready |= (uint16_t)TYPE_BIT(node->type);
 	user->waiting++;
 	if (iucv_is_guest(user)) {
@@ -96,6 +92,24 @@ void iucv_event_link(struct iucv_user *user, struct iucv_node *node)
 	}
 }
 
+/* The event can be taken from now on. */
+void iucv_event_link(struct iucv_user *user, struct iucv_node *node)
+{
+	assert(node->type > 0 && node->type < IUCV_TYPES);
+	node->seq = ++user->iucv->seq;
+	iucv_append(&user->queue[node->type], &node->link);
+	announce(user, node);
+}
+
+/* The same, before all others of its kind: a fault has held it back long enough. */
+void iucv_event_link_first(struct iucv_user *user, struct iucv_node *node)
+{
+	assert(node->type > 0 && node->type < IUCV_TYPES);
+	node->seq = 0;
+	iucv_prepend(&user->queue[node->type], &node->link);
+	announce(user, node);
+}
+
 void iucv_event_queue(struct iucv_path *path, struct iucv_node *node, enum iucv_type type)
 {
 	struct iucv_user *user = path->user;
@@ -103,14 +117,8 @@ void iucv_event_queue(struct iucv_path *path, struct iucv_node *node, enum iucv_
 	assert(!node->link.list);
 	node->type = (uint8_t)type;
 	node->xor_value = 0;
-	if (!iucv_is_guest(user)) {
+	if (iucv_user_is_service(user) || iucv_event_fault(path, node))
 		iucv_event_link(user, node);
-		return;
-	}
-	user->iucv->arrivals++;
-	if (iucv_event_fault(path, node))
-		iucv_event_link(user, node);
-	iucv_event_release(user);
 }
 
 void iucv_event_drop(struct iucv_user *user, struct iucv_node *node)
@@ -124,7 +132,7 @@ void iucv_event_drop(struct iucv_user *user, struct iucv_node *node)
 	user->waiting--;
 	if (list != &user->held && !list->first)
 		user->ready &= (uint16_t)~TYPE_BIT(node->type);
-	if (user->waiting == 0)
+	if (!user->ready)
 		iucv_unlink(&user->turn);
 }
 
@@ -177,6 +185,8 @@ struct iucv_node *iucv_event_first(const struct iucv_user *user, uint16_t types)
 void iucv_event_consume(struct iucv_user *user, struct iucv_node *node)
 {
 	iucv_event_drop(user, node);
+	if (user->held.first)
+		iucv_event_told(user, node);
 	if (node->kind == IUCV_NODE_DUPLICATE) {
 		iucv_append(&user->iucv->spare, &node->link);
 	} else if (node->kind == IUCV_NODE_CONTROL) {
@@ -239,6 +249,28 @@ static void trace_event(struct cp *cp, const struct iucv_user *user,
 	trace_bytes(cp, "event", image, sizeof(image));
 }
 
+/* What a peer is told is damaged and doubled as the guest's interruptions are. */
+static void fill_host(const struct iucv_user *user, struct iucv_node *node,
+		      struct iucv_event *event)
+{
+	uint8_t image[IUCV_EVENT_SIZE];
+	void *answer;
+
+	if (node->kind == IUCV_NODE_DUPLICATE) {
+		iucv_event_decode(iucv_container(node, struct iucv_duplicate, node)->image,
+				  node->type, event);
+		return;
+	}
+	iucv_event_fill(user, node, event);
+	if (node->xor_value == 0)
+		return;
+	answer = event->answer;
+	iucv_event_encode(event, image);
+	image[node->xor_offset] ^= node->xor_value;
+	iucv_event_decode(image, node->type, event);
+	event->answer = answer;
+}
+
 /* What a service does belongs to the event's record; a peer's calls have their own. */
 static void deliver(struct cp *cp, struct iucv_user *user)
 {
@@ -248,7 +280,7 @@ static void deliver(struct cp *cp, struct iucv_user *user)
 	struct iucv_event event;
 
 	assert(node && user->ops);
-	iucv_event_fill(user, node, &event);
+	fill_host(user, node, &event);
 	if (event.answer) {
 		struct iucv_message *m = node_message(node);
 
@@ -256,7 +288,7 @@ static void deliver(struct cp *cp, struct iucv_user *user)
 		memset(m->owned, 0, sizeof(m->owned));
 	}
 	iucv_event_consume(user, node);
-	if (user->waiting > 0)
+	if (user->ready)
 		iucv_append(&cp->iucv->turns, &user->turn);
 	if (traced)
 		trace_event(cp, user, &event);

@@ -209,3 +209,44 @@ void iucv_event_encode(const struct iucv_event *event, uint8_t image[IUCV_EVENT_
 	if (event->type == IUCV_PENDING)
 		ebcdic_name(image + IPVMID, event->vmid);
 }
+
+static void decode_message_event(const uint8_t *image, struct iucv_event *event)
+{
+	event->flags = image[IPFLAGS1];
+	event->msgid = get_be32(image + IPMSGID);
+	event->answer_length = get_be32(image + IPBFLN2F);
+	event->length = IPRMMSG_SIZE;
+	if (event->flags & IPRMDATA)
+		memcpy(event->rmmsg, image + IPRMMSG, IPRMMSG_SIZE);
+	if (event->type >= IUCV_PRIO_PENDING) {
+		event->trgcls = get_be32(image + IPTRGCLS);
+		if (!(event->flags & IPRMDATA))
+			event->length = get_be32(image + IPBFLN1F);
+	} else {
+		event->audit = get_be32(image + IPAUDIT) >> 8;
+		event->srccls = get_be32(image + IPSRCCLS);
+		event->msgtag = get_be32(image + IPMSGTAG);
+	}
+}
+
+void iucv_event_decode(const uint8_t image[IUCV_EVENT_SIZE], enum iucv_type type,
+		       struct iucv_event *event)
+{
+	const uint8_t own = image[IPRCODE];
+
+	*event = (struct iucv_event){
+		.type = own >= IUCV_PENDING && own <= IUCV_MSG_PENDING ? (enum iucv_type)own : type,
+		.path = get_be16(image + IPPATHID),
+	};
+	if (event->type >= IUCV_PRIO_COMPLETE) {
+		decode_message_event(image, event);
+		return;
+	}
+	memcpy(event->ipuser, image + IPUSER, IPUSER_SIZE);
+	if (event->type == IUCV_PENDING || event->type == IUCV_COMPLETE) {
+		event->flags = image[IPFLAGS1];
+		event->msglim = get_be16(image + IPMSGLIM);
+	}
+	if (event->type == IUCV_PENDING)
+		ebcdic_to_name(event->vmid, image + IPVMID);
+}

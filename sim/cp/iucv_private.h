@@ -11,6 +11,7 @@
 #define IUCV_PRIVATE_H
 
 #include "cp_private.h"
+#include "zvmlab/fault.h"
 #include "zvmlab/iucv.h"
 
 #define IUCV_TYPES 10			/* enum iucv_type, from 1 */
@@ -56,6 +57,19 @@ static inline void iucv_append(struct iucv_list *list, struct iucv_link *link)
 	list->last = link;
 }
 
+static inline void iucv_prepend(struct iucv_list *list, struct iucv_link *link)
+{
+	assert(!link->list);
+	link->list = list;
+	link->prev = NULL;
+	link->next = list->first;
+	if (list->first)
+		list->first->prev = link;
+	else
+		list->last = link;
+	list->first = link;
+}
+
 static inline void iucv_unlink(struct iucv_link *link)
 {
 	struct iucv_list *list = link->list;
@@ -78,7 +92,7 @@ enum iucv_node_kind { IUCV_NODE_MESSAGE, IUCV_NODE_CONTROL, IUCV_NODE_DUPLICATE 
 /* Something that waits to be told to a user. */
 struct iucv_node {
 	struct iucv_link link;
-	uint64_t seq;		/* order of arrival; held back: the arrival that frees it */
+	uint64_t seq;		/* order of arrival; 0: first; held back: what has to go before */
 	uint8_t kind, type;
 	uint8_t xor_offset, xor_value;	/* FAULT_CORRUPT */
 };
@@ -158,7 +172,7 @@ struct iucv_user {
 	const struct iucv_user_ops *ops;
 	void *opaque;
 	struct iucv_list queue[IUCV_TYPES];
-	struct iucv_list held;		/* guest: FAULT_DELAY, FAULT_REORDER */
+	struct iucv_list held;		/* FAULT_DELAY, FAULT_REORDER */
 	struct iucv_list sent[2], done[2];	/* messages to it; its own, by iucv_class() */
 	struct iucv_link turn;		/* host users with something to be told */
 	struct iucv_path *path;
@@ -187,7 +201,7 @@ struct iucv {
 	unsigned int in_image;		/* saving and loading: the first so many are in it */
 	struct iucv_list turns;
 	bool dispatching;
-	uint64_t seq, arrivals;
+	uint64_t seq;
 	struct iucv_cpu cpu[CP_MAX_CPUS];
 	uint64_t declared;		/* bit n: CPU n has a buffer */
 	uint64_t enabled[IUCV_TYPES];	/* bit n: CPU n may take the type */
@@ -246,6 +260,9 @@ static inline struct iucv_path_cold *iucv_path_cold(const struct iucv_path *path
 }
 
 /* iucv_parm.c */
+/* The event that @image describes; @type if its own is none. */
+void iucv_event_decode(const uint8_t image[IUCV_EVENT_SIZE], enum iucv_type type,
+		       struct iucv_event *event);
 void iucv_decode(enum iucv_function function, const uint8_t image[IUCV_PARM_SIZE],
 		 struct iucv_parm *parm);
 void iucv_store(struct cp *cp, int cpu, uint64_t addr, enum iucv_function function,
@@ -258,6 +275,7 @@ enum iucv_slot iucv_slot_of(enum iucv_type type);
 void iucv_event_fill(const struct iucv_user *user, struct iucv_node *node,
 		     struct iucv_event *event);
 void iucv_event_link(struct iucv_user *user, struct iucv_node *node);
+void iucv_event_link_first(struct iucv_user *user, struct iucv_node *node);
 void iucv_event_queue(struct iucv_path *path, struct iucv_node *node, enum iucv_type type);
 void iucv_event_drop(struct iucv_user *user, struct iucv_node *node);
 void iucv_control_queue(struct iucv_path *path, enum iucv_type type, const uint8_t ipuser[16]);
@@ -267,7 +285,15 @@ void iucv_event_consume(struct iucv_user *user, struct iucv_node *node);
 
 /* iucv_fault.c */
 bool iucv_event_fault(struct iucv_path *path, struct iucv_node *node);
-void iucv_event_release(struct iucv_user *user);
+/* @node is about to be told to @user, for whom others are held back. */
+void iucv_event_told(struct iucv_user *user, struct iucv_node *node);
+/* Does a fault take the place of the function?  @path: the one it names, or NULL. */
+bool iucv_call_fault(struct iucv_caller *by, struct iucv_path *path,
+		     const struct fault_action *action, struct iucv_result *result);
+/* What a fault does to a function that has been carried out. */
+void iucv_call_fault_after(const struct iucv_caller *by, enum iucv_function function,
+			   struct iucv_parm *parm, const struct fault_action *action,
+			   const struct iucv_result *result);
 
 /* iucv_buffer.c */
 void iucv_cpu_changed(struct iucv *iucv, unsigned int cpu);
@@ -286,6 +312,8 @@ struct iucv_result iucv_accept(const struct iucv_caller *by, struct iucv_parm *p
 
 /* iucv_sever.c */
 void iucv_path_sever(struct iucv_path *path, const uint8_t ipuser[16]);
+/* CP itself severs: both sides are told, and each has still to sever its own. */
+void iucv_path_break(struct iucv_path *path, uint8_t code);
 void iucv_sever_all(struct iucv_user *user, const uint8_t ipuser[16]);
 struct iucv_result iucv_sever(const struct iucv_caller *by, const struct iucv_parm *parm);
 struct iucv_result iucv_quiesce(const struct iucv_caller *by, const struct iucv_parm *parm,

@@ -42,6 +42,21 @@ static void end_all(struct iucv_path *path)
 			end_message(first_of(&path->sent[i]));
 }
 
+/* The other side has gone: tell this one, unless it has never heard of the path. */
+static void left_alone(struct iucv_path *path, const uint8_t ipuser[16])
+{
+	end_all(path);
+	path->partner = NULL;
+	if (path->state == IUCV_PATH_PENDING && !iucv_path_cold(path)->told) {
+		iucv_path_free(path);
+		return;
+	}
+	path->state = IUCV_PATH_SEVERED;
+	for (enum iucv_slot slot = IUCV_SLOT_CONNECTION; slot < IUCV_SLOTS; slot++)
+		iucv_control_drop(path, slot);
+	iucv_control_queue(path, IUCV_SEVERED, ipuser);
+}
+
 void iucv_path_sever(struct iucv_path *path, const uint8_t ipuser[16])
 {
 	struct iucv_path *partner = path->partner;
@@ -51,18 +66,18 @@ void iucv_path_sever(struct iucv_path *path, const uint8_t ipuser[16])
 	free_all(&path->rest);
 	free_all(&path->gone);
 	iucv_path_free(path);
-	if (!partner)
-		return;
-	end_all(partner);
-	partner->partner = NULL;
-	if (partner->state == IUCV_PATH_PENDING && !iucv_path_cold(partner)->told) {
-		iucv_path_free(partner);
-		return;
-	}
-	partner->state = IUCV_PATH_SEVERED;
-	for (enum iucv_slot slot = IUCV_SLOT_CONNECTION; slot < IUCV_SLOTS; slot++)
-		iucv_control_drop(partner, slot);
-	iucv_control_queue(partner, IUCV_SEVERED, ipuser);
+	if (partner)
+		left_alone(partner, ipuser);
+}
+
+void iucv_path_break(struct iucv_path *path, uint8_t code)
+{
+	struct iucv_path *partner = path->partner;
+	const uint8_t ipuser[16] = { code };
+
+	assert(partner && partner != path && partner->partner == path);
+	left_alone(partner, ipuser);
+	left_alone(path, ipuser);
 }
 
 void iucv_sever_all(struct iucv_user *user, const uint8_t ipuser[16])

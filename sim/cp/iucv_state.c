@@ -222,7 +222,7 @@ static void load_done(struct iucv *iucv)
 	for (unsigned int i = 1; i < iucv->users; i++) {
 		struct iucv_user *user = iucv->user[i];
 
-		if (user->ops && user->waiting > 0)
+		if (user->ops && user->ready)
 			iucv_append(&iucv->turns, &user->turn);
 	}
 	for (unsigned int cpu = 0; cpu < iucv->cp->config.cpus; cpu++)
@@ -232,16 +232,14 @@ static void load_done(struct iucv *iucv)
 void iucv_state(struct cp *cp, struct state *s)
 {
 	struct iucv *iucv = cp->iucv;
-	uint64_t seq = iucv->seq, arrivals = iucv->arrivals;
+	uint64_t seq = iucv->seq;
 
 	assert(!iucv->dispatching);
 	if (s->loading)
 		iucv_forget(iucv);
 	state_tag(s, "IUCV");
 	state_u64(s, &seq);
-	state_u64(s, &arrivals);
 	iucv->seq = seq;
-	iucv->arrivals = arrivals;
 	users_state(iucv, s);
 	if (!s->failed)
 		cpus_state(iucv, s);

@@ -246,7 +246,7 @@ static struct iucv_node *find_node(struct iucv_user *user, uint8_t kind, uint8_t
 		iucv_path_cold(path)->control[key % IUCV_SLOTS].path = path->id;
 		return &iucv_path_cold(path)->control[key % IUCV_SLOTS].node;
 	}
-	if (kind != IUCV_NODE_DUPLICATE || !iucv_is_guest(user) || !iucv->spare.first)
+	if (kind != IUCV_NODE_DUPLICATE || iucv_user_is_service(user) || !iucv->spare.first)
 		return NULL;
 	return iucv_container(iucv->spare.first, struct iucv_node, link);
 }
@@ -281,11 +281,13 @@ static void node_state(struct iucv_user *user, struct state *s, struct iucv_list
 	state_u32(s, &key);
 	state_require(s, fields.type > 0 && fields.type < IUCV_TYPES &&
 				 fields.xor_offset < IUCV_EVENT_SIZE &&
-				 (list == &user->held || list == &user->queue[fields.type]));
+				 (list == &user->held ? fields.seq > 0
+						      : list == &user->queue[fields.type]));
 	if (s->loading && !s->failed) {
 		node = find_node(user, fields.kind, fields.type, key);
 		state_require(s, node && (!node->link.list ||
-					  node->link.list == &user->iucv->spare));
+					  (node->link.list == &user->iucv->spare &&
+					   list != &user->held)));
 		if (s->failed)
 			return;
 		iucv_unlink(&node->link);
@@ -309,7 +311,7 @@ static void event_list_state(struct iucv_user *user, struct state *s, struct iuc
 	for (link = s->loading ? NULL : list->first; link; link = link->next)
 		count++;
 	state_u32(s, &count);
-	state_require(s, list != &user->held || count == 0 || iucv_is_guest(user));
+	state_require(s, list != &user->held || count == 0 || !iucv_user_is_service(user));
 	for (link = list->first; !s->loading && link; link = link->next)
 		node_state(user, s, list, iucv_container(link, struct iucv_node, link));
 	/* Ends: every turn takes a node that was not yet on a list, or fails. */

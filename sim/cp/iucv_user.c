@@ -87,6 +87,11 @@ void iucv_user_destroy(struct cp *cp, struct iucv_user *user)
 	assert(!iucv_is_guest(user));
 	trace_user(cp, user, "iucv.logoff");
 	iucv_sever_all(user, ipuser);
+	/* What is left are doubled events, which belong to no path. */
+	for (unsigned int t = 1; t < IUCV_TYPES; t++)
+		while (user->queue[t].first)
+			iucv_event_consume(user, iucv_container(user->queue[t].first,
+								struct iucv_node, link));
 	assert(user->waiting == 0 && user->paths == 0 && !user->turn.list);
 	while (iucv->user[index] != user)
 		index++;
@@ -105,7 +110,7 @@ void iucv_user_attach(struct iucv_user *user, const struct iucv_user_ops *ops, v
 	user->opaque = opaque;
 	user->loaded = false;
 	iucv_unlink(&user->turn);
-	if (ops && user->waiting > 0)
+	if (ops && user->ready)
 		iucv_append(&user->iucv->turns, &user->turn);
 }
 
@@ -148,7 +153,7 @@ void iucv_forget(struct iucv *iucv)
 		iucv->message[i] = (struct iucv_message){ 0 };
 	}
 	iucv->used = 0;
-	iucv->seq = iucv->arrivals = 0;
+	iucv->seq = 0;
 	iucv->free = iucv->spare = iucv->turns = (struct iucv_list){ 0 };
 	for (unsigned int i = 0; i < IUCV_DUPLICATES; i++) {
 		iucv->duplicate[i] = (struct iucv_duplicate){ 0 };

@@ -84,9 +84,18 @@ static struct mon_set *detach_block(struct cp *cp)
 static void announce_block(struct cp *cp, struct mon_set *set)
 {
 	enum mon_fate fate = MON_NO_USER;
+	struct fault_action fault;
+	uint16_t mask = 0;
 
-	if (set)
-		mon_announce(cp, set, mon_ready(cp, MON_EVENT, MON_ALL_USERS, true, &fate), &fate);
+	if (!set)
+		return;
+	fault = mon_fault_all(cp, FAULT_MONITOR_EVENT);
+	if (fault.kind == FAULT_SEVER)
+		mon_drop_users(cp, true, (uint8_t)fault.value);
+	if (fault.kind == FAULT_NONE)
+		mask = mon_ready(cp, MON_EVENT, MON_ALL_USERS, true, &fate);
+	/* Told to nobody, the block's room is free again. */
+	mon_announce(cp, set, mask, &fate);
 }
 
 /* Deliver the block and begin the next; without room for one recording is suspended. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* START and STOP, configuration, sample intervals, the timer. */
 #include "monitor_private.h"
-#include "zvmlab/fault.h"
 #include "zvmlab/trace.h"
 
 /* Has the TOD clock reached @due?  Right across its wrap. */
@@ -92,15 +91,6 @@ static void deliver_or_lose(struct cp *cp, enum mon_kind kind, const struct reco
 			mon_lose(cp, &m->user[i]);
 }
 
-static void sever_sample_users(struct cp *cp, uint8_t code)
-{
-	struct monitor *m = cp->monitor;
-
-	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
-		if (m->user[i].used && m->user[i].wants[false])
-			mon_drop_user(cp, &m->user[i], true, code);
-}
-
 static void collect(struct cp *cp)
 {
 	struct monitor *m = cp->monitor;
@@ -127,12 +117,13 @@ static void collect(struct cp *cp)
 
 static void interval_end(struct cp *cp)
 {
-	const struct fault_action fault =
-		fault_check(cp, FAULT_MONITOR_INTERVAL, FAULT_ANY_PATH, "");
+	const struct fault_action fault = mon_fault_all(cp, FAULT_MONITOR_INTERVAL);
 
 	if (fault.kind == FAULT_SEVER)
-		sever_sample_users(cp, (uint8_t)fault.value);
+		mon_drop_users(cp, false, (uint8_t)fault.value);
 	else if (fault.kind != FAULT_DROP)
+		collect(cp);
+	if (fault.kind == FAULT_DUPLICATE)
 		collect(cp);
 }
 

@@ -11,6 +11,7 @@
 #include "cp_private.h"
 #include "record.h"
 #include "zvmlab/dcss.h"
+#include "zvmlab/fault.h"
 #include "zvmlab/iucv.h"
 #include "zvmlab/monitor.h"
 
@@ -85,7 +86,6 @@ struct mon_user {
 	bool used;
 	char name[9];
 	uint16_t path, user_path;
-	bool guest;
 	bool wants[2];		/* sample, event */
 	bool configure[2];	/* configuration not yet delivered */
 	bool quiesced;
@@ -139,6 +139,27 @@ struct monitor {
 	uint8_t *block_buffer;	/* MON_MAX_BLOCK frames */
 	uint8_t *records;	/* MON_RECORDS_SIZE bytes */
 };
+
+/* What rules can filter a decision about @user by. */
+static inline struct fault_action mon_fault(struct cp *cp, enum fault_point point,
+					    const struct mon_user *user)
+{
+	const struct fault_call call = {
+		.path = user->user_path, .user = user->name, .name = MON_SERVICE,
+	};
+
+	return fault_check(cp, point, &call);
+}
+
+/* The same for decisions that concern all users. */
+static inline struct fault_action mon_fault_all(struct cp *cp, enum fault_point point)
+{
+	const struct fault_call call = {
+		.path = FAULT_ANY_PATH, .user = "", .name = MON_SERVICE,
+	};
+
+	return fault_check(cp, point, &call);
+}
 
 static inline bool mon_is_event(enum mon_kind kind)
 {
@@ -206,6 +227,8 @@ extern const struct iucv_user_ops mon_service_ops;
 bool mon_has_user(const struct monitor *m, bool event);
 void mon_sever_path(struct cp *cp, uint16_t path, uint8_t code);
 void mon_drop_user(struct cp *cp, struct mon_user *user, bool sever, uint8_t code);
+/* Fault: sever all users that want sample or event data. */
+void mon_drop_users(struct cp *cp, bool event, uint8_t code);
 
 /* monitor_interval.c: sample intervals, configuration, the timer */
 void mon_arm_timer(struct cp *cp);

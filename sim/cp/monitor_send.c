@@ -3,7 +3,6 @@
 #include "monitor_private.h"
 #include "zvmlab/bytes.h"
 #include "zvmlab/event.h"
-#include "zvmlab/fault.h"
 
 /* IPTRGCLS: two EBCDIC letters, 'S' or 'E', then 'C' or 'D'. */
 static const uint32_t trigger_class[MON_KINDS] = {
@@ -79,6 +78,9 @@ static bool send_message(struct cp *cp, struct mon_set *set, struct mon_user *us
 		mon_lose(cp, user);
 		return false;
 	}
+	if (fault->kind == FAULT_DELAY || fault->kind == FAULT_REORDER)
+		(void)iucv_message_hold(cp, parm.msgid,
+					fault->kind == FAULT_DELAY ? fault->value : 1);
 	set->pending++;
 	set->unanswered[user - m->user]++;
 	user->outstanding++;
@@ -103,9 +105,7 @@ static void corrupt_control(struct cp *cp, const struct mon_set *set,
 bool mon_send_one(struct cp *cp, struct mon_set *set, struct mon_user *user, enum mon_fate *fate)
 {
 	struct monitor *m = cp->monitor;
-	const struct fault_action fault =
-		fault_check(cp, FAULT_MONITOR_MESSAGE,
-			    user->guest ? user->user_path : FAULT_ANY_PATH, user->name);
+	const struct fault_action fault = mon_fault(cp, FAULT_MONITOR_MESSAGE, user);
 
 	assert(user->used && user->outstanding < user->limit);
 	if (fault.kind == FAULT_SEVER) {

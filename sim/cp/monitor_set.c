@@ -4,7 +4,6 @@
 
 #include "monitor_private.h"
 #include "zvmlab/bytes.h"
-#include "zvmlab/fault.h"
 
 /* MCE: type, domains, byte 3, first and last byte of the records. */
 enum { MCE_TYPE = 0, MCE_DOMAINS = 1, MCE_BYTE3 = 3, MCE_START = 4, MCE_END = 8 };
@@ -94,12 +93,15 @@ bool mon_set_store(struct cp *cp, struct mon_set *set, const struct mon_element 
 	const uint32_t base = (uint32_t)dcss_start(m->segment);
 	uint8_t *to = dcss_map(cp, m->segment, data, data_len);
 	uint8_t *mce = dcss_map(cp, m->segment, control, count * MCE_SIZE);
+	const struct fault_call call = {
+		.path = FAULT_ANY_PATH, .user = "", .name = m->segment->config.name,
+	};
 	struct fault_action fault;
 	uint64_t at = 0;
 
 	if (!to || !mce)
 		return false;
-	fault = fault_check(cp, FAULT_SEGMENT_CONTENT, FAULT_ANY_PATH, m->segment->config.name);
+	fault = fault_check(cp, FAULT_SEGMENT_CONTENT, &call);
 	for (unsigned int i = 0; i < count; i++, mce += MCE_SIZE) {
 		at = place(at, &elements[i]);
 		assert(at + elements[i].len <= data_len);

@@ -23,7 +23,6 @@ static void user_state(struct state *s, struct mon_user *user)
 	state_require(s, user->name[sizeof(user->name) - 1] == '\0');
 	state_u16(s, &user->path);
 	state_u16(s, &user->user_path);
-	state_bool(s, &user->guest);
 	for (unsigned int i = 0; i < 2; i++) {
 		state_bool(s, &user->wants[i]);
 		state_bool(s, &user->configure[i]);

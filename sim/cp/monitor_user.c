@@ -5,7 +5,6 @@
 #include "monitor_private.h"
 #include "zvmlab/ebcdic.h"
 #include "zvmlab/event.h"
-#include "zvmlab/fault.h"
 
 /* IPUSER of CONNECT, as Linux's monreader sends it. */
 enum { CONNECT_VERSION = 0, CONNECT_WANTS = 1, CONNECT_SEGMENT = 8 };
@@ -155,7 +154,6 @@ static void add_user(struct cp *cp, const struct iucv_event *event, uint16_t use
 	assert(user && m->segment);
 	*user = (struct mon_user){
 		.used = true, .path = event->path, .user_path = user_path, .limit = limit,
-		.guest = strcmp(event->vmid, cp->config.userid) == 0,
 		.quiesced = (event->flags & IPQUSCE) != 0,
 	};
 	memcpy(user->name, event->vmid, sizeof(user->name));
@@ -174,16 +172,16 @@ static void add_user(struct cp *cp, const struct iucv_event *event, uint16_t use
 static void connection_pending(struct cp *cp, const struct iucv_event *event)
 {
 	struct monitor *m = cp->monitor;
-	const bool guest = strcmp(event->vmid, cp->config.userid) == 0;
 	struct iucv_path_info info;
+	struct fault_call call = { .user = event->vmid, .name = MON_SERVICE };
 	struct fault_action fault;
 	uint8_t code;
 	uint32_t limit;
 
 	if (!iucv_path_info(m->service, event->path, &info))
 		return;
-	fault = fault_check(cp, FAULT_MONITOR_CONNECT, guest ? info.partner_path : FAULT_ANY_PATH,
-			    event->vmid);
+	call.path = info.partner_path;
+	fault = fault_check(cp, FAULT_MONITOR_CONNECT, &call);
 	if (fault.kind == FAULT_DROP)
 		return;
 	code = fault.kind == FAULT_SEVER ? (uint8_t)fault.value : (uint8_t)admit(cp, event);
@@ -220,6 +218,15 @@ void mon_drop_user(struct cp *cp, struct mon_user *user, bool severing, uint8_t 
 	release_segment(cp);
 }
 
+void mon_drop_users(struct cp *cp, bool event, uint8_t code)
+{
+	struct monitor *m = cp->monitor;
+
+	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
+		if (m->user[i].used && m->user[i].wants[event])
+			mon_drop_user(cp, &m->user[i], true, code);
+}
+
 static void quiesced(struct cp *cp, struct mon_user *user)
 {
 	user->quiesced = true;
@@ -238,9 +245,7 @@ static void resumed(struct cp *cp, struct mon_user *user)
 
 static void replied(struct cp *cp, struct mon_user *user, uint32_t tag)
 {
-	const struct fault_action fault =
-		fault_check(cp, FAULT_MONITOR_REPLY,
-			    user->guest ? user->user_path : FAULT_ANY_PATH, user->name);
+	const struct fault_action fault = mon_fault(cp, FAULT_MONITOR_REPLY, user);
 
 	if (fault.kind == FAULT_DROP)
 		return;
@@ -278,6 +283,9 @@ static void service_event(struct cp *cp, struct iucv_user *service, void *opaque
 		connection_pending(cp, event);
 		break;
 	case IUCV_SEVERED:
+		/* Fault: *MONITOR does not notice, and goes on with a path that is no more. */
+		if (user && mon_fault(cp, FAULT_MONITOR_SEVER, user).kind == FAULT_DROP)
+			break;
 		mon_sever_path(cp, event->path, 0);
 		if (user)
 			mon_drop_user(cp, user, false, event->ipuser[0]);

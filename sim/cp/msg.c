@@ -38,13 +38,14 @@ struct cmsg {
 	uint8_t smsg;		/* SET SMSG */
 	bool connected;
 	uint16_t path;		/* the service's end, if connected */
+	uint16_t guest_path;	/* the guest's end */
 	struct buffer buffer[MSG_BUFFERS];
 };
 
 static void forget_path(struct cmsg *msg)
 {
 	msg->connected = false;
-	msg->path = 0;
+	msg->path = msg->guest_path = 0;
 	for (unsigned int i = 0; i < MSG_BUFFERS; i++)
 		msg->buffer[i].busy = false;
 }
@@ -57,18 +58,35 @@ static void sever(struct cp *cp, uint16_t path, uint8_t code)
 	iucv_call(cp, cp->msg->user, IUCV_SEVER, &parm);
 }
 
+/* What rules can filter a decision about @user's path by. */
+static struct fault_action fault_for(struct cp *cp, enum fault_point point, const char *user,
+				     uint16_t path)
+{
+	const struct fault_call call = { .path = path, .user = user, .name = MSG_SERVICE };
+
+	return fault_check(cp, point, &call);
+}
+
+static uint16_t limit_wanted(const struct iucv_event *event, const struct fault_action *fault)
+{
+	if (fault->kind != FAULT_LIMIT || fault->value >= event->msglim)
+		return event->msglim;
+	/* 0 would be the default. */
+	return fault->value > 0 ? (uint16_t)fault->value : 1;
+}
+
 /* Somebody connects: one path, and only for the guest. */
 static void pending(struct cp *cp, const struct iucv_event *event)
 {
 	struct cmsg *msg = cp->msg;
-	struct iucv_parm parm = { .path = event->path, .msglim = event->msglim };
+	struct iucv_parm parm = { .path = event->path };
 	struct iucv_path_info info;
 	struct fault_action fault;
-	int32_t guest_path = FAULT_ANY_PATH;
 
-	if (iucv_path_info(msg->user, event->path, &info))
-		guest_path = info.partner_path;
-	fault = fault_check(cp, FAULT_MSG_CONNECT, guest_path, MSG_SERVICE);
+	/* The partner may have severed meanwhile. */
+	if (!iucv_path_info(msg->user, event->path, &info))
+		return;
+	fault = fault_for(cp, FAULT_MSG_CONNECT, event->vmid, info.partner_path);
 	if (fault.kind == FAULT_DROP)
 		return;
 	if (fault.kind == FAULT_SEVER) {
@@ -79,10 +97,44 @@ static void pending(struct cp *cp, const struct iucv_event *event)
 		sever(cp, event->path, MSG_SEVERED);
 		return;
 	}
+	parm.msglim = limit_wanted(event, &fault);
 	if (iucv_call(cp, msg->user, IUCV_ACCEPT, &parm).cc != 0)
 		return;
 	msg->connected = true;
 	msg->path = event->path;
+	msg->guest_path = info.partner_path;
+}
+
+static void severed(struct cp *cp, uint16_t path)
+{
+	struct cmsg *msg = cp->msg;
+
+	if (msg->connected && path == msg->path) {
+		/* Fault: *MSG does not notice, and goes on with a path that is no more. */
+		if (fault_for(cp, FAULT_MSG_SEVER, cp->config.userid, msg->guest_path).kind ==
+		    FAULT_DROP)
+			return;
+		forget_path(msg);
+	}
+	sever(cp, path, MSG_SEVERED);
+}
+
+/* The guest has received what is in the buffer. */
+static void complete(struct cp *cp, uint32_t tag)
+{
+	struct cmsg *msg = cp->msg;
+	const struct fault_action fault =
+		fault_for(cp, FAULT_MSG_REPLY, cp->config.userid, msg->guest_path);
+
+	if (fault.kind == FAULT_DROP)
+		return;
+	if (fault.kind == FAULT_SEVER) {
+		sever(cp, msg->path, (uint8_t)fault.value);
+		forget_path(msg);
+		return;
+	}
+	if (tag < MSG_BUFFERS)
+		msg->buffer[tag].busy = false;
 }
 
 static void event(struct cp *cp, struct iucv_user *user, void *opaque,
@@ -96,14 +148,12 @@ static void event(struct cp *cp, struct iucv_user *user, void *opaque,
 		pending(cp, event);
 		break;
 	case IUCV_SEVERED:
-		if (msg->connected && event->path == msg->path)
-			forget_path(msg);
-		sever(cp, event->path, MSG_SEVERED);
+		severed(cp, event->path);
 		break;
 	case IUCV_MSG_COMPLETE:
 	case IUCV_PRIO_COMPLETE:
-		if (event->path == msg->path && event->msgtag < MSG_BUFFERS)
-			msg->buffer[event->msgtag].busy = false;
+		if (msg->connected && event->path == msg->path)
+			complete(cp, event->msgtag);
 		break;
 	case IUCV_MSG_PENDING:
 	case IUCV_PRIO_PENDING: {
@@ -165,6 +215,7 @@ void msg_state(struct cp *cp, struct state *state)
 	state_require(state, msg->smsg <= SMSG_IUCV);
 	state_bool(state, &msg->connected);
 	state_u16(state, &msg->path);
+	state_u16(state, &msg->guest_path);
 	/* IUCV saves the contents of the messages that use the buffers. */
 	for (unsigned int i = 0; i < MSG_BUFFERS; i++)
 		state_bool(state, &msg->buffer[i].busy);
@@ -218,23 +269,32 @@ static void to_console(struct cp *cp, const char *from, const char *to, const ch
 	cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_CONSOLE, .name = to, .text = line });
 }
 
+static struct buffer *free_buffer(struct cmsg *msg, uint32_t *tag)
+{
+	for (*tag = 0; *tag < MSG_BUFFERS; ++*tag)
+		if (!msg->buffer[*tag].busy)
+			return &msg->buffer[*tag];
+	return NULL;
+}
+
 /* By IUCV to the guest; a message that CP cannot send is refused, not queued. */
-static int to_path(struct cp *cp, const char *from, const char *text)
+static int to_path(struct cp *cp, const char *from, const char *text,
+		   const struct fault_action *fault)
 {
 	struct cmsg *msg = cp->msg;
 	const size_t len = strlen(text);
 	struct buffer *buffer;
 	struct iucv_parm parm;
-	uint32_t tag = 0;
+	uint32_t tag;
 
 	assert(len <= MSG_MAX_TEXT);
-	while (tag < MSG_BUFFERS && msg->buffer[tag].busy)
-		tag++;
-	if (tag == MSG_BUFFERS)
+	buffer = free_buffer(msg, &tag);
+	if (!buffer)
 		return CPCMD_NOT_RECEIVING;
-	buffer = &msg->buffer[tag];
 	ebcdic_name(buffer->data, from);
 	ebcdic_encode(buffer->data + 8, text, len);
+	if (fault->kind == FAULT_CORRUPT)
+		buffer->data[fault->offset % (8 + len)] ^= (uint8_t)fault->value;
 	parm = (struct iucv_parm){
 		.path = msg->path, .flags = IPNORPY, .trgcls = MSG_CLASS_SMSG, .msgtag = tag,
 		.buffer = { .host = true, .ptr = buffer->data, .len = 8 + (uint32_t)len },
@@ -242,7 +302,31 @@ static int to_path(struct cp *cp, const char *from, const char *text)
 	if (iucv_call(cp, msg->user, IUCV_SEND, &parm).cc != 0)
 		return CPCMD_NOT_RECEIVING;
 	buffer->busy = true;
+	if (fault->kind == FAULT_DELAY || fault->kind == FAULT_REORDER)
+		(void)iucv_message_hold(cp, parm.msgid,
+					fault->kind == FAULT_DELAY ? fault->value : 1);
 	return 0;
+}
+
+/* The same with the fault that may be due. */
+static int to_guest(struct cp *cp, const char *from, const char *text)
+{
+	struct cmsg *msg = cp->msg;
+	const struct fault_action fault =
+		fault_for(cp, FAULT_MSG_MESSAGE, cp->config.userid, msg->guest_path);
+	int rc;
+
+	if (fault.kind == FAULT_DROP)
+		return 0;
+	if (fault.kind == FAULT_SEVER) {
+		sever(cp, msg->path, (uint8_t)fault.value);
+		forget_path(msg);
+		return CPCMD_NOT_RECEIVING;
+	}
+	rc = to_path(cp, from, text, &fault);
+	if (rc == 0 && fault.kind == FAULT_DUPLICATE)
+		(void)to_path(cp, from, text, &fault);
+	return rc;
 }
 
 int msg_send(struct cp *cp, const char *from, const char *to, const char *text,
@@ -256,7 +340,7 @@ int msg_send(struct cp *cp, const char *from, const char *to, const char *text,
 		if (msg->smsg == SMSG_OFF)
 			return CPCMD_NOT_RECEIVING;
 		if (msg->smsg == SMSG_IUCV && msg->connected)
-			return to_path(cp, from, text);
+			return to_guest(cp, from, text);
 	}
 	to_console(cp, from, to, text, kind);
 	return 0;

@@ -121,10 +121,9 @@ def test_storage_is_what_the_guest_has(control: Control) -> None:
 
 def test_faults(control: Control) -> None:
     points = {p["point"]: p for p in control.execute("query-fault-points")["points"]}
-    assert points["monitor.interval"]["kinds"] == ["drop", "sever"]
-    rule = control.execute(
-        "fault-arm", point="iucv.connect", kind="rc", value=11, name="bob", when="nth", n=2, path=3
-    )["rule"]
+    assert points["monitor.interval"]["kinds"] == ["drop", "duplicate", "sever"]
+    where = {"point": "iucv.connect", "name": "bob", "user": "me", "path": 3}
+    rule = control.execute("fault-arm", kind="rc", value=11, when="nth", n=2, **where)["rule"]
     assert control.execute("query-faults")["rules"] == [
         {
             "rule": rule,
@@ -132,7 +131,9 @@ def test_faults(control: Control) -> None:
             "kind": "rc",
             "value": 11,
             "offset": 0,
+            "user": "ME",
             "name": "BOB",
+            "type": 0,
             "when": "nth",
             "n": 2,
             "times": 0,
@@ -141,7 +142,9 @@ def test_faults(control: Control) -> None:
             "fired": 0,
         }
     ]
-    control.execute("fault-arm", point="interrupt", kind="drop")
+    control.execute("fault-arm", point="interrupt", kind="drop", type=9)
+    with pytest.raises(ControlError, match="^type 9 of the fault rule is not an IPTYPE of 1 to 9"):
+        control.execute("fault-arm", point="iucv.send", kind="drop", type=9)
     assert control.execute("fault-disarm", rule=rule) == {"disarmed": 1}
     assert control.execute("fault-disarm") == {"disarmed": 1}
     assert control.execute("query-faults") == {"rules": []}

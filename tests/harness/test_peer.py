@@ -268,7 +268,7 @@ def test_monitor_faults(control: Control, reader: tuple[Peer, int]) -> None:
     elements = [{"domains": 0x8000, "fill": {"length": 100, "pattern": 255}}]
     control.execute("monitor-deliver", kind="sample", elements=elements)
     fault = control.wait_event("fault", TIMEOUT).data
-    assert fault == {"point": "monitor.message", "name": "READER", "rule": rule}
+    assert fault == {"point": "monitor.message", "name": "*MONITOR", "rule": rule}
     with pytest.raises(Timeout):
         peer.wait(EventType.MSG_PENDING, 0.05, path)
     control.execute("monitor-deliver", kind="sample", elements=elements)

@@ -173,14 +173,16 @@ static inline uint64_t deliver(enum mon_kind kind, uint32_t len, uint32_t phase,
 	return (uint64_t)number;
 }
 
+/* @whose: a user, or with SEGMENT_CONTENT the segment; "" for any. */
 static inline void arm(enum fault_point point, enum fault_kind kind, uint32_t value,
-		       uint32_t offset, const char *name)
+		       uint32_t offset, const char *whose)
 {
 	struct fault_rule rule = { .point = point, .path = FAULT_ANY_PATH, .when = FAULT_ALWAYS,
 				   .times = 1, .kind = kind, .value = value, .offset = offset };
 	char err[256];
 
-	snprintf(rule.name, sizeof(rule.name), "%s", name);
+	snprintf(point == FAULT_SEGMENT_CONTENT ? rule.name : rule.user, sizeof(rule.user), "%s",
+		 whose);
 	ck_assert_msg(fault_arm(fx.cp, &rule, err, sizeof(err)) > 0, "%s", err);
 }
 

@@ -168,7 +168,7 @@ static const struct { enum fault_kind kind; uint32_t value; struct cp_result res
 START_TEST(faults)
 {
 	const struct fault_rule rule = {
-		.point = FAULT_DIAG260, .path = FAULT_ANY_PATH, .when = FAULT_ALWAYS,
+		.point = FAULT_DIAG260_EXTENTS, .path = FAULT_ANY_PATH, .when = FAULT_ALWAYS,
 		.kind = fault[_i].kind, .value = fault[_i].value,
 	};
 	struct cp_result r;

@@ -85,7 +85,7 @@ static void first_steps(unsigned int n)
 	case 4:
 		ck_rc(message(IUCV_RECEIVE, 0, IPFGMID, id, 0, DATA, 4), IUCV_SHORT_BUFFER);
 		ck_assert_mem_eq(fx_at(DATA, 4), "a fi", 4);
-		arm(FAULT_INTERRUPT, FAULT_DELAY, 3, 0);
+		arm(FAULT_INTERRUPT, FAULT_DELAY, 1, 0);
 		ck_call(peer_path(&a, IUCV_QUIESCE, 0, 0), 0, 0);
 		break;
 	case 5:

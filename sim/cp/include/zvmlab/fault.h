@@ -18,16 +18,9 @@ struct state;
 
 enum fault_kind {
 	FAULT_NONE = 0,
-	FAULT_CC,		/**< condition code @value (0 to 3) */
-	FAULT_RC,		/**< return code or IPRCODE @value */
-	FAULT_PGM,		/**< program interruption @value */
-	FAULT_DROP,		/**< lose it, and report success */
-	FAULT_DELAY,		/**< hold it back until @value further events have passed */
-	FAULT_DUPLICATE,	/**< twice */
-	FAULT_REORDER,		/**< after its successor */
-	FAULT_CORRUPT,		/**< exclusive-or byte @offset with @value */
-	FAULT_SEVER,		/**< sever the path, IPUSER byte 0 = @value */
-	FAULT_LIMIT,		/**< grant no more than @value */
+#define FAULT_KIND(id, name, min, max, text) FAULT_##id,
+#include "zvmlab/fault_kinds.def"
+#undef FAULT_KIND
 	FAULT_KINDS
 };
 
@@ -47,8 +40,16 @@ struct fault_point_info {
 };
 extern const struct fault_point_info fault_point_info[FAULT_POINTS];
 
-/** Name of a kind as control commands spell it ("cc", "rc", "pgm", …). */
-const char *fault_kind_name(enum fault_kind kind);
+struct fault_kind_info {
+	const char *name;	/**< as control commands spell it: "cc", "rc", "pgm", … */
+	uint32_t min, max;	/**< values it takes; both 0: none */
+	const char *text;	/**< one sentence */
+};
+/** FAULT_NONE has a name only. */
+extern const struct fault_kind_info fault_kind_info[FAULT_KINDS];
+
+/** Largest value of @kind at @point: an IPRCODE has 8 bits, other return codes 32. */
+uint32_t fault_value_max(enum fault_point point, enum fault_kind kind);
 
 #define FAULT_ANY_PATH (-1)
 
@@ -57,8 +58,10 @@ enum fault_when { FAULT_ALWAYS, FAULT_NTH, FAULT_EVERY, FAULT_PROBABILITY };
 struct fault_rule {
 	enum fault_point point;
 	/* Filter: only calls that match all that is given. */
-	int32_t path;		/**< path id on the guest's side, or FAULT_ANY_PATH */
-	char name[9];		/**< partner, service or segment; "" matches any but the agent */
+	int32_t path;		/**< path id on the user's side, or FAULT_ANY_PATH */
+	char user[9];		/**< whose call it is; "": any */
+	char name[9];		/**< partner, service, segment or CP command; "": any */
+	uint8_t type;		/**< INTERRUPT: IPTYPE, 1 to 9; 0: any */
 	/* When, counted over the calls that match the filter. */
 	enum fault_when when;
 	uint32_t n;		/**< NTH, EVERY: from 1; PROBABILITY: parts per million */
@@ -92,13 +95,20 @@ bool fault_status(const struct cp *cp, unsigned int index, struct fault_status *
 /** How often each point was reached since creation (for sweeps). */
 uint64_t fault_reached(const struct cp *cp, enum fault_point point);
 
+/** What rules can filter by; all that does not apply is "" or FAULT_ANY_PATH. */
+struct fault_call {
+	int32_t path;		/**< on @user's side */
+	const char *user;	/**< whose call, connection or interruption it is */
+	const char *name;	/**< its partner, the service, the segment or the CP command */
+	uint8_t type;		/**< INTERRUPT: IPTYPE; otherwise 0 */
+};
+
 /**
- * Is a fault due at @point?  @path on the guest's side or FAULT_ANY_PATH;
- * @name of the partner, service or segment ("" if none applies).  The user ID
- * of the agent channel (CP_AGENT_USERID) matches only rules that name it.
+ * Is a fault due at @point?  What the agent's channel does (CP_AGENT_USERID is
+ * @call's user or name) matches only rules that name it.
  */
-struct fault_action fault_check(struct cp *cp, enum fault_point point, int32_t path,
-				const char *name);
+struct fault_action fault_check(struct cp *cp, enum fault_point point,
+				const struct fault_call *call);
 
 /** User ID that the harness's agent channel is played under. */
 #define CP_AGENT_USERID "ZVMLAB"

@@ -217,6 +217,12 @@ bool iucv_user_is_service(const struct iucv_user *user);
 struct iucv_result iucv_call(struct cp *cp, struct iucv_user *user, enum iucv_function function,
 			     struct iucv_parm *parm);
 
+/**
+ * Fault: hold a message that has just been sent back until @further events have
+ * been presented to its target.  False if it is not waiting there.
+ */
+bool iucv_message_hold(struct cp *cp, uint32_t msgid, uint32_t further);
+
 /** Deliver all events that wait for services and peers; entry points end with it. */
 void iucv_dispatch(struct cp *cp);
 
