@@ -288,7 +288,8 @@ static void deliver(struct cp *cp, struct iucv_user *user)
 		memset(m->owned, 0, sizeof(m->owned));
 	}
 	iucv_event_consume(user, node);
-	if (user->ready)
+	/* What has been held back may have come out and taken a turn already. */
+	if (user->ready && !user->turn.list)
 		iucv_append(&cp->iucv->turns, &user->turn);
 	if (traced)
 		trace_event(cp, user, &event);

@@ -82,6 +82,35 @@ START_TEST(names_and_kinds)
 }
 END_TEST
 
+/* A point of a new name needs a program that carries out its faults: fault_pairs.h. */
+START_TEST(every_point_has_its_program)
+{
+	static const char *const prefixes[] = {
+		"iucv.", "interrupt", "peer.", "diag", "monitor.", "msg.", "segment.content",
+		"segment.load",
+	};
+
+	for (unsigned int i = 0; i < FAULT_POINTS; i++) {
+		const char *name = fault_point_info[i].name;
+		bool found = false;
+
+		for (size_t j = 0; j < sizeof(prefixes) / sizeof(prefixes[0]); j++)
+			found |= strncmp(name, prefixes[j], strlen(prefixes[j])) == 0;
+		ck_assert_msg(found, "%s is tested by no program", name);
+	}
+}
+END_TEST
+
+START_TEST(values_of_kinds)
+{
+	ck_assert_uint_eq(fault_value_max(FAULT_IUCV_SEND, FAULT_RC), 255);
+	ck_assert_uint_eq(fault_value_max(FAULT_IUCV_SET_CONTROL_MASK, FAULT_RC), 255);
+	ck_assert_uint_eq(fault_value_max(FAULT_DIAG_COMMAND, FAULT_RC), UINT32_MAX);
+	ck_assert_uint_eq(fault_value_max(FAULT_IUCV_SEND, FAULT_CC), 3);
+	ck_assert_uint_eq(fault_value_max(FAULT_INTERRUPT, FAULT_DROP), 0);
+}
+END_TEST
+
 START_TEST(refuses_kind)
 {
 	struct fault_rule rule = send_rule(FAULT_ALWAYS, 0);
@@ -155,6 +184,13 @@ START_TEST(refuses_filter)
 	rule.path = 0;
 	memset(rule.name, 'A', sizeof(rule.name));
 	refused(&rule, "the fault rule's name is longer than 8 characters");
+	memset(rule.user, 'A', sizeof(rule.user));
+	refused(&rule, "the fault rule's user is longer than 8 characters");
+	rule = send_rule(FAULT_ALWAYS, 0);
+	rule.type = IUCV_MSG_PENDING;
+	refused(&rule, "type 9 of the fault rule is not an IPTYPE of 1 to 9 at point interrupt");
+	rule = (struct fault_rule){ .point = FAULT_INTERRUPT, .kind = FAULT_DROP, .type = 10 };
+	refused(&rule, "type 10 of the fault rule is not an IPTYPE of 1 to 9 at point interrupt");
 }
 END_TEST
 
@@ -226,6 +262,7 @@ START_TEST(filters)
 
 	rule.path = 5;
 	strcpy(rule.name, "bob");
+	strcpy(rule.user, "linux001");
 	arm(&rule);
 	ck_assert_int_eq(send_by("BOB"), FAULT_RC);
 	ck_assert_int_eq(send_by("ALICE"), FAULT_NONE);
@@ -233,10 +270,12 @@ START_TEST(filters)
 	ck_assert_int_eq(check(FAULT_IUCV_SEND, FAULT_ANY_PATH, "BOB").kind,
 			 FAULT_NONE);
 	ck_assert_int_eq(check(FAULT_IUCV_REPLY, 5, "BOB").kind, FAULT_NONE);
+	ck_assert_int_eq(fault_check(fx.cp, FAULT_IUCV_SEND, &(struct fault_call){
+		.path = 5, .user = "OTHER", .name = "BOB" }).kind, FAULT_NONE);
 	ck_assert(fault_status(fx.cp, 0, &status));
 	ck_assert_uint_eq(status.matched, 1);
 	ck_assert_uint_eq(status.fired, 1);
-	ck_assert_uint_eq(fault_reached(fx.cp, FAULT_IUCV_SEND), 4);
+	ck_assert_uint_eq(fault_reached(fx.cp, FAULT_IUCV_SEND), 5);
 	ck_assert_uint_eq(fault_reached(fx.cp, FAULT_IUCV_REPLY), 1);
 }
 END_TEST
@@ -253,6 +292,13 @@ START_TEST(agent_is_exempt_unless_named)
 	arm(&rule);
 	ck_assert_int_eq(send_by("BOB"), FAULT_NONE);
 	ck_assert_int_eq(send_by(CP_AGENT_USERID), FAULT_RC);
+	fault_disarm(fx.cp, 0);
+	rule.name[0] = '\0';
+	strcpy(rule.user, CP_AGENT_USERID);
+	arm(&rule);
+	ck_assert_int_eq(send_by("BOB"), FAULT_NONE);
+	ck_assert_int_eq(fault_check(fx.cp, FAULT_IUCV_SEND, &(struct fault_call){
+		.path = 5, .user = CP_AGENT_USERID, .name = "LINUX001" }).kind, FAULT_RC);
 }
 END_TEST
 
@@ -374,6 +420,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
 	tcase_add_test(tc, names_and_kinds);
+	tcase_add_test(tc, every_point_has_its_program);
+	tcase_add_test(tc, values_of_kinds);
 	tcase_add_test(tc, refuses_kind);
 	tcase_add_test(tc, refuses_value);
 	tcase_add_test(tc, accepts_long_rc_elsewhere);

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of what is to be told to the guest and to peers: every kind at every point. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fault_pairs.h"
+#include "iucv_check.h"
+#include "zvmlab/state.h"
+
+#define CLASS 0x44444444u
+#define SEVER_CODE 0x99
+#define EVENTS 3
+
+static const char *const options[] = { "directory", "IUCV ANY PRIORITY;IUCV ALLOW", NULL };
+static const char *const prefixes[] = { "interrupt", "peer.", NULL };
+static struct note a;
+/* Event n, from 1, is about path[n]. */
+static uint16_t path[EVENTS + 1];
+static uint32_t id[EVENTS + 1];
+
+static void setup(void)
+{
+	fx_setup_with(options);
+	note_user(&a, "ALPHA", 8);
+	fx_declare(0);
+	for (int n = 1; n <= EVENTS; n++)
+		path[n] = open_path(&a, IPRMDATA, IPRMDATA, 100);
+}
+
+static uint32_t send_numbered(uint16_t peer_path, uint32_t number)
+{
+	struct iucv_parm q = { .path = peer_path, .trgcls = number, .msgtag = number };
+
+	ck_call(iucv_call(fx.cp, a.user, IUCV_SEND, &q), 0, 0);
+	return q.msgid;
+}
+
+static struct cp_result control(uint32_t function, unsigned int n)
+{
+	uint8_t *p = parm_zero();
+
+	put_be16(p, path[n]);
+	ebcdic_name(p + 8, "ALPHA");
+	memset(p + 16, 0, 16);
+	p[16] = (uint8_t)n;
+	return guest(function);
+}
+
+static void make_interrupt(unsigned int n)
+{
+	send_numbered((uint16_t)(n - 1), n);
+}
+
+static void make_connect(unsigned int n)
+{
+	ck_cc(control(IUCV_CONNECT, n), 0);
+	path[n] = get_be16(parm());
+}
+
+static void make_message(unsigned int n)
+{
+	uint8_t *p = parm_zero();
+
+	put_be16(p, path[n]);
+	p[2] = IPNORPY;
+	put_be32(p + 8, n);
+	put_be32(p + 12, DATA);
+	put_be32(p + 16, 4);
+	ck_cc(guest(IUCV_SEND), 0);
+}
+
+static void make_reply(unsigned int n)
+{
+	ck_cc(message(IUCV_REPLY, path[n], 0, id[n], n, DATA, 0), 0);
+}
+
+static void make_quiesce(unsigned int n)
+{
+	ck_cc(control(IUCV_QUIESCE, n), 0);
+}
+
+static void make_sever(unsigned int n)
+{
+	ck_cc(control(IUCV_SEVER, n), 0);
+}
+
+/* Messages of the peer that the guest has received. */
+static void prepare_replies(void)
+{
+	for (unsigned int n = 1; n <= EVENTS; n++) {
+		id[n] = send_numbered((uint16_t)(n - 1), n);
+		take(IUCV_MSG_PENDING, path[n]);
+		ck_cc(message(IUCV_RECEIVE, path[n], IPFGMID, id[n], 0, DATA, 0), 0);
+	}
+}
+
+static void prepare_nothing(void)
+{
+}
+
+static uint32_t class_of(const struct iucv_event *e) { return e->trgcls; }
+static uint32_t tag_of(const struct iucv_event *e) { return e->msgtag; }
+static uint32_t user_of(const struct iucv_event *e) { return e->ipuser[0]; }
+
+static const struct scenario {
+	void (*prepare)(void);
+	void (*make)(unsigned int n);
+	uint32_t (*number)(const struct iucv_event *event);
+	enum iucv_type type;
+	uint32_t offset;	/* of the number's last byte in the 40 bytes */
+} scenario[FAULT_POINTS] = {
+	[FAULT_INTERRUPT] = { prepare_nothing, make_interrupt, class_of, IUCV_MSG_PENDING, 11 },
+	[FAULT_PEER_CONNECT] = { prepare_nothing, make_connect, user_of, IUCV_PENDING, 16 },
+	[FAULT_PEER_MESSAGE] = { prepare_nothing, make_message, class_of, IUCV_MSG_PENDING, 11 },
+	[FAULT_PEER_REPLY] = { prepare_replies, make_reply, tag_of, IUCV_MSG_COMPLETE, 27 },
+	[FAULT_PEER_QUIESCE] = { prepare_nothing, make_quiesce, user_of, IUCV_PATH_QUIESCED, 16 },
+	[FAULT_PEER_SEVER] = { prepare_nothing, make_sever, user_of, IUCV_SEVERED, 16 },
+};
+
+/* What the guest is told in the end: 40 bytes each, as the peer's notes. */
+static void take_all(struct note *to)
+{
+	const uint8_t *bytes;
+
+	while ((bytes = fx_take(0)) != NULL)
+		to->event[to->count++] = (struct iucv_event){
+			.type = (enum iucv_type)bytes[3], .path = get_be16(bytes),
+			.trgcls = get_be32(bytes + 8), .ipuser = { bytes[16] },
+		};
+}
+
+static const char *const expected[FAULT_KINDS] = {
+	[FAULT_DROP] = " 2 3", [FAULT_DELAY] = " 2 3 1", [FAULT_DUPLICATE] = " 1 1 2 3",
+	[FAULT_REORDER] = " 2 1 3", [FAULT_CORRUPT] = " 129 2 3", [FAULT_SEVER] = " 2 3",
+};
+
+static bool is_severed(const struct note *note, uint8_t code)
+{
+	for (unsigned int i = 0; i < note->count; i++)
+		if (note->event[i].type == IUCV_SEVERED && note->event[i].ipuser[0] == code)
+			return true;
+	return false;
+}
+
+START_TEST(pairs)
+{
+	const struct scenario *s = &scenario[pair[_i].point];
+	enum fault_kind kind = pair[_i].kind;
+	struct note at_guest = { 0 }, *notes;
+	char found[64] = "";
+
+	if (!s->make || !expected[kind])
+		ck_no_test(_i);
+	s->prepare();
+	a.count = 0;
+	arm_pair(_i, kind == FAULT_DELAY ? 2 : kind == FAULT_CORRUPT ? 0x80 :
+		 kind == FAULT_SEVER ? SEVER_CODE : 0, kind == FAULT_CORRUPT ? s->offset : 0);
+	for (unsigned int n = 1; n <= EVENTS; n++)
+		s->make(n);
+	ck_fired();
+	take_all(&at_guest);
+	notes = pair[_i].point == FAULT_INTERRUPT ? &at_guest : &a;
+	for (unsigned int i = 0; i < notes->count; i++)
+		if (notes->event[i].type == s->type)
+			snprintf(found + strlen(found), sizeof(found) - strlen(found), " %u",
+				 s->number(&notes->event[i]));
+	ck_assert_str_eq(found, expected[kind]);
+	ck_assert_int_eq(is_severed(&at_guest, SEVER_CODE), kind == FAULT_SEVER);
+	/* A peer that has not heard of the connection does not hear of its end. */
+	ck_assert_int_eq(is_severed(&a, SEVER_CODE),
+			 kind == FAULT_SEVER && pair[_i].point != FAULT_PEER_CONNECT);
+}
+END_TEST
+
+START_TEST(others)
+{
+	ck_others_refused(pairs_of(prefixes));
+}
+END_TEST
+
+/* Connection complete, resumed and priority messages pass the same points. */
+START_TEST(other_types)
+{
+	struct iucv_parm q = { .vmid = "LINUX001", .flags = IPPRTY };
+
+	arm(FAULT_PEER_CONNECT, FAULT_DROP, 0, 0);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT, &q), 0, 0);
+	a.count = 0;
+	ck_cc(on_path(IUCV_ACCEPT, get_be16(fx_take(0)), IPPRTY), 0);
+	ck_assert_uint_eq(a.count, 0);
+	ck_cc(control(IUCV_QUIESCE, 1), 0);
+	arm(FAULT_PEER_QUIESCE, FAULT_DROP, 0, 0);
+	ck_cc(control(IUCV_RESUME, 1), 0);
+	ck_assert_int_eq(last(&a, IUCV_PATH_QUIESCED)->path, 0);
+	arm(FAULT_PEER_MESSAGE, FAULT_DROP, 0, 0);
+	ck_cc(send(EVENTS, IPPRTY, DATA, 4, 4), 0);
+	ck_assert_uint_eq(a.count, 1);
+}
+END_TEST
+
+START_TEST(filter_by_type)
+{
+	struct fault_rule rule = { .point = FAULT_INTERRUPT, .path = FAULT_ANY_PATH,
+				   .kind = FAULT_DROP, .type = IUCV_PATH_QUIESCED };
+	char err[256];
+
+	ck_assert_int_gt(fault_arm(fx.cp, &rule, err, sizeof(err)), 0);
+	send_numbered(0, 1);
+	ck_call(peer_path(&a, IUCV_QUIESCE, 0, 0), 0, 0);
+	ck_call(peer_path(&a, IUCV_RESUME, 0, 0), 0, 0);
+	take(IUCV_PATH_RESUMED, path[1]);
+	take(IUCV_MSG_PENDING, path[1]);
+	ck_assert_ptr_null(fx_take(0));
+}
+END_TEST
+
+/* A type that does not exist is not shown to a peer; every other one is. */
+START_TEST(corrupt_type)
+{
+	arm(FAULT_PEER_MESSAGE, FAULT_CORRUPT, 0x40, 3);
+	make_message(1);
+	ck_assert_uint_eq(last(&a, IUCV_MSG_PENDING)->trgcls, 1);
+	arm(FAULT_PEER_MESSAGE, FAULT_CORRUPT, IUCV_MSG_PENDING ^ IUCV_MSG_COMPLETE, 3);
+	make_message(2);
+	ck_assert_uint_eq(last(&a, IUCV_MSG_COMPLETE)->audit, 0);
+	arm(FAULT_PEER_MESSAGE, FAULT_CORRUPT, IUCV_MSG_PENDING ^ IUCV_COMPLETE, 3);
+	make_message(3);
+	ck_assert_uint_eq(last(&a, IUCV_COMPLETE)->path, 2);
+}
+END_TEST
+
+/* The agent's traffic does not bring out what waits for the test's. */
+START_TEST(agent_does_not_count)
+{
+	static struct note agent;
+	uint16_t agents;
+
+	note_user(&agent, CP_AGENT_USERID, 4);
+	agents = open_path(&agent, 0, 0, 10);
+	arm(FAULT_INTERRUPT, FAULT_REORDER, 0, 0);
+	send_numbered(0, 1);
+	peer_send(&agent, 0, 0, "x", 1, NULL, 0);
+	take(IUCV_MSG_PENDING, agents);
+	ck_assert_ptr_null(fx_take(0));
+	send_numbered(0, 2);
+	ck_assert_uint_eq(get_be32(take(IUCV_MSG_PENDING, path[1]) + 8), 2);
+	ck_assert_uint_eq(get_be32(take(IUCV_MSG_PENDING, path[1]) + 8), 1);
+	ck_call(peer_path(&agent, IUCV_QUIESCE, 0, 0), 0, 0);
+}
+END_TEST
+
+/* What comes out at the same time comes in the order in which it was held back. */
+START_TEST(several_held_back)
+{
+	for (unsigned int n = 1; n <= 2; n++) {
+		arm(FAULT_PEER_MESSAGE, FAULT_DELAY, 1, 0);
+		make_message(n);
+	}
+	ck_assert_uint_eq(iucv_events_waiting(a.user), 2);
+	a.count = 0;
+	make_message(3);
+	ck_assert_uint_eq(a.count, 3);
+	for (unsigned int i = 0; i < 3; i++)
+		ck_assert_uint_eq(a.event[i].trgcls, i == 0 ? 3 : i);
+}
+END_TEST
+
+/* Held back and doubled events of a peer: in an image, and when it logs off. */
+START_TEST(saved_and_logged_off)
+{
+	uint8_t *image;
+	char err[256] = "";
+	size_t len;
+
+	iucv_user_attach(a.user, NULL, NULL);
+	arm(FAULT_PEER_MESSAGE, FAULT_DELAY, 1, 0);
+	make_message(1);
+	arm(FAULT_PEER_MESSAGE, FAULT_DUPLICATE, 0, 0);
+	make_message(2);
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	free(image);
+	a.count = 0;
+	a.user = iucv_user_find(fx.cp, "ALPHA");
+	ck_assert_uint_eq(iucv_events_waiting(a.user), 3);
+	iucv_user_attach(a.user, &note_ops, &a);
+	iucv_dispatch(fx.cp);
+	ck_assert_uint_eq(a.count, 3);
+	ck_assert_uint_eq(a.event[0].trgcls, 2);
+	ck_assert_uint_eq(a.event[1].trgcls, 1);
+	ck_assert_uint_eq(a.event[2].trgcls, 2);
+	iucv_user_attach(a.user, NULL, NULL);
+	arm(FAULT_PEER_MESSAGE, FAULT_DUPLICATE, 0, 0);
+	make_message(1);
+	arm(FAULT_PEER_MESSAGE, FAULT_DELAY, 9, 0);
+	make_message(1);
+	ck_assert_uint_eq(iucv_events_waiting(a.user), 3);
+	iucv_user_destroy(fx.cp, a.user);
+	take(IUCV_SEVERED, path[1]);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("fault events");
+	TCase *tc = iucv_case(suite, "events", setup);
+
+	tcase_add_loop_test(tc, pairs, 0, pairs_of(prefixes));
+	tcase_add_test(tc, others);
+	tcase_add_test(tc, other_types);
+	tcase_add_test(tc, filter_by_type);
+	tcase_add_test(tc, corrupt_type);
+	tcase_add_test(tc, agent_does_not_count);
+	tcase_add_test(tc, several_held_back);
+	tcase_add_test(tc, saved_and_logged_off);
+	return fx_run(suite);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Faults of *MSG: every kind at every point. */
+#include <stdio.h>
+
+#include "command_check.h"
+#include "fault_pairs.h"
+
+#define PARM 0x1000u
+#define DATA 0x3000u
+#define SEVER_CODE 0x99
+#define LIMIT 3
+#define NOT_RECEIVING "HCPSMS057E LINUX001 not receiving; SMSG\n"
+
+static const char *const prefixes[] = { "msg.", NULL };
+
+static void setup(void)
+{
+	fx_setup_with((const char *const[]){ "directory", "IUCV *MSG", NULL });
+	fx_declare(0);
+	ck_guest("SET SMSG IUCV", 0, "");
+}
+
+/* CONNECT to *MSG; return: the path. */
+static uint16_t connect_msg(void)
+{
+	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
+
+	memset(parm, 0, IUCV_PARM_SIZE);
+	put_be16(parm + 4, 255);
+	fx_put_name(PARM + 8, "*MSG");
+	ck_cc(fx_iucv(0, IUCV_CONNECT, PARM), 0);
+	return get_be16(parm);
+}
+
+static const uint8_t *take(enum iucv_type type)
+{
+	const uint8_t *event = fx_take(0);
+
+	ck_assert_ptr_nonnull(event);
+	ck_assert_int_eq(event[3], type);
+	return event;
+}
+
+static uint16_t connected(void)
+{
+	const uint16_t path = connect_msg();
+
+	take(IUCV_COMPLETE);
+	return path;
+}
+
+static struct cp_result on_path(enum iucv_function function, uint16_t path, uint32_t msgid)
+{
+	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
+
+	memset(parm, 0, IUCV_PARM_SIZE);
+	put_be16(parm, path);
+	if (function == IUCV_RECEIVE) {
+		parm[2] = IPFGPID | IPFGMID;
+		put_be32(parm + 4, msgid);
+		put_be32(parm + 12, DATA);
+		put_be32(parm + 16, 16);
+	}
+	return fx_iucv(0, (uint32_t)function, PARM);
+}
+
+/* Take and receive all messages; return: the first character of each text. */
+static const char *texts(uint16_t path)
+{
+	static char found[32];
+	size_t count = 0;
+
+	while (cp_interrupt_pending(fx.cp, 0)) {
+		const uint8_t *event = take(IUCV_MSG_PENDING);
+
+		ck_assert_uint_lt(count, sizeof(found) - 1);
+		ck_cc(on_path(IUCV_RECEIVE, path, get_be32(event + 4)), 0);
+		ebcdic_decode(found + count++, fx_at(DATA + 8, 1), 1);
+	}
+	found[count] = '\0';
+	return found;
+}
+
+static void connect_pair(int i)
+{
+	uint16_t path;
+
+	arm_pair(i, pair[i].kind == FAULT_SEVER ? SEVER_CODE :
+		 pair[i].kind == FAULT_LIMIT ? LIMIT : 0, 0);
+	path = connect_msg();
+	ck_fired();
+	switch (pair[i].kind) {
+	case FAULT_DROP:
+		ck_assert_ptr_null(fx_take(0));
+		break;
+	case FAULT_SEVER:
+		ck_assert_uint_eq(take(IUCV_SEVERED)[16], SEVER_CODE);
+		break;
+	case FAULT_LIMIT:
+		ck_assert_uint_eq(get_be16(take(IUCV_COMPLETE) + 4), LIMIT);
+		for (int n = 0; n < LIMIT; n++)
+			ck_operator("SMSG LINUX001 A", 0, "");
+		ck_operator("SMSG LINUX001 A", 57, NOT_RECEIVING);
+		ck_assert_str_eq(texts(path), "AAA");
+		break;
+	default:
+		ck_no_test(i);
+	}
+}
+
+static const char *const expected[FAULT_KINDS] = {
+	[FAULT_DROP] = "BC", [FAULT_DELAY] = "BCA", [FAULT_DUPLICATE] = "AABC",
+	/* X'C1' with X'08' is 'I'. */
+	[FAULT_REORDER] = "BAC", [FAULT_CORRUPT] = "IBC",
+};
+
+static void message_pair(int i)
+{
+	const enum fault_kind kind = pair[i].kind;
+	const uint16_t path = connected();
+
+	arm_pair(i, kind == FAULT_SEVER ? SEVER_CODE : kind == FAULT_DELAY ? 2 :
+		 kind == FAULT_CORRUPT ? 0x08 : 0, kind == FAULT_CORRUPT ? 8 : 0);
+	if (kind == FAULT_SEVER) {
+		ck_operator("SMSG LINUX001 A", 57, NOT_RECEIVING);
+		ck_assert_uint_eq(take(IUCV_SEVERED)[16], SEVER_CODE);
+		ck_cc(on_path(IUCV_SEVER, path, 0), 0);
+		connected();
+		return;
+	}
+	if (!expected[kind])
+		ck_no_test(i);
+	ck_operator("SMSG LINUX001 A", 0, "");
+	ck_fired();
+	ck_operator("SMSG LINUX001 B", 0, "");
+	ck_operator("SMSG LINUX001 C", 0, "");
+	ck_assert_str_eq(texts(path), expected[kind]);
+}
+
+static void reply_pair(int i)
+{
+	const uint16_t path = connected();
+
+	arm_pair(i, pair[i].kind == FAULT_SEVER ? SEVER_CODE : 0, 0);
+	ck_operator("SMSG LINUX001 A", 0, "");
+	if (pair[i].kind == FAULT_SEVER) {
+		ck_cc(on_path(IUCV_RECEIVE, path, get_be32(take(IUCV_MSG_PENDING) + 4)), 0);
+		ck_fired();
+		ck_assert_uint_eq(take(IUCV_SEVERED)[16], SEVER_CODE);
+		return;
+	}
+	if (pair[i].kind != FAULT_DROP)
+		ck_no_test(i);
+	ck_assert_str_eq(texts(path), "A");
+	ck_fired();
+	/* One of the 255 buffers is never free again. */
+	for (int n = 0; n < 254; n++)
+		ck_operator("SMSG LINUX001 B", 0, "");
+	ck_operator("SMSG LINUX001 B", 57, NOT_RECEIVING);
+}
+
+static void sever_pair(int i)
+{
+	const uint16_t path = connected();
+
+	if (pair[i].kind != FAULT_DROP)
+		ck_no_test(i);
+	arm_pair(i, 0, 0);
+	ck_cc(on_path(IUCV_SEVER, path, 0), 0);
+	ck_fired();
+	/* *MSG tries the path that is no more, and accepts no second one. */
+	ck_operator("SMSG LINUX001 A", 57, NOT_RECEIVING);
+	connect_msg();
+	ck_assert_uint_eq(take(IUCV_SEVERED)[16], 0);
+	cp_reset(fx.cp);
+	fx_declare(0);
+	connected();
+}
+
+START_TEST(pairs)
+{
+	switch (pair[_i].point) {
+	case FAULT_MSG_CONNECT:
+		connect_pair(_i);
+		break;
+	case FAULT_MSG_MESSAGE:
+		message_pair(_i);
+		break;
+	case FAULT_MSG_REPLY:
+		reply_pair(_i);
+		break;
+	case FAULT_MSG_SEVER:
+		sever_pair(_i);
+		break;
+	default:
+		ck_no_test(_i);
+	}
+}
+END_TEST
+
+START_TEST(others)
+{
+	ck_others_refused(pairs_of(prefixes));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("fault msg");
+	TCase *tc = tcase_create("msg");
+
+	tcase_add_checked_fixture(tc, setup, fx_teardown);
+	tcase_add_loop_test(tc, pairs, 0, pairs_of(prefixes));
+	tcase_add_test(tc, others);
+	suite_add_tcase(suite, tc);
+	return fx_run(suite);
+}
