@@ -3,10 +3,8 @@
 #include "fixture.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "zvmlab/fault.h"
-#include "zvmlab/state.h"
 #include "zvmlab/trace.h"
 
 static char err[256];
@@ -344,75 +342,6 @@ START_TEST(reports)
 }
 END_TEST
 
-static uint8_t *save(size_t *len)
-{
-	struct state s = { 0 };
-
-	fault_state(fx.cp, &s);
-	ck_assert(!s.failed);
-	*len = s.len;
-	return s.data;
-}
-
-static bool load(uint8_t *data, size_t len)
-{
-	struct state s = { .loading = true, .data = data, .len = len };
-
-	fault_state(fx.cp, &s);
-	return !s.failed && s.pos == len;
-}
-
-START_TEST(saves_and_loads)
-{
-	struct fault_rule rule = send_rule(FAULT_NTH, 3);
-	struct fault_status status;
-	size_t len;
-	uint8_t *data;
-
-	arm(&rule);
-	send_by("BOB");
-	send_by("BOB");
-	data = save(&len);
-	ck_assert_int_eq(send_by("BOB"), FAULT_RC);
-	fault_disarm(fx.cp, 0);
-	ck_assert(load(data, len));
-	ck_assert(fault_status(fx.cp, 0, &status));
-	ck_assert_int_eq(status.id, 1);
-	ck_assert_uint_eq(status.matched, 2);
-	ck_assert_uint_eq(fault_reached(fx.cp, FAULT_IUCV_SEND), 2);
-	ck_assert_int_eq(send_by("BOB"), FAULT_RC);
-	ck_assert_int_eq(arm(&rule), 2);
-	free(data);
-}
-END_TEST
-
-/* Any image that is too short, and any with one byte changed, loads wholly or not at all. */
-START_TEST(damaged_state_changes_nothing)
-{
-	struct fault_rule rule = send_rule(FAULT_EVERY, 2);
-	struct fault_status status;
-	uint8_t *data;
-	size_t len;
-
-	arm(&rule);
-	data = save(&len);
-	for (size_t cut = 0; cut < len; cut++) {
-		ck_assert(!load(data, cut));
-		ck_assert(fault_status(fx.cp, 0, &status));
-		ck_assert_uint_eq(status.rule.n, 2);
-	}
-	for (size_t at = 0; at < len; at++) {
-		data[at] ^= 0xff;
-		load(data, len);
-		data[at] ^= 0xff;
-		if (fault_status(fx.cp, 0, &status))
-			ck_assert_uint_lt(status.rule.point, FAULT_POINTS);
-		ck_assert(load(data, len));
-	}
-	free(data);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("fault");
@@ -433,8 +362,6 @@ int main(void)
 	tcase_add_test(tc, agent_is_exempt_unless_named);
 	tcase_add_test(tc, first_rule_wins_and_all_count);
 	tcase_add_test(tc, reports);
-	tcase_add_test(tc, saves_and_loads);
-	tcase_add_test(tc, damaged_state_changes_nothing);
 	suite_add_tcase(suite, tc);
 	return fx_run(suite);
 }
