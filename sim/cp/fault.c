@@ -123,7 +123,7 @@ static bool filter_allowed(const struct fault_rule *rule, char *err, size_t errl
 		return false;
 	}
 	if (rule->type != 0 && (rule->point != FAULT_INTERRUPT || rule->type > IUCV_MSG_PENDING)) {
-		snprintf(err, errlen, "type %u of the fault rule is not an IPTYPE of 1 to %u at "
+		snprintf(err, errlen, "type %u of the fault rule is not an IPTYPE of 1 to %d at "
 			 "point interrupt", rule->type, IUCV_MSG_PENDING);
 		return false;
 	}

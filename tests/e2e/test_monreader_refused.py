@@ -107,7 +107,7 @@ def test_m30_each_sever_code_is_eio(monreader: Guest, one_set: OneSet, first: in
     """CP severs instead of accepting, with each code: open fails with EIO, the code is logged."""
     codes = range(first, first + PART)
     faults = [
-        Fault("monitor.connect", "sever", code, name=GUEST, nth=nth + 1)
+        Fault("monitor.connect", "sever", code, user=GUEST, nth=nth + 1)
         for nth, code in enumerate(codes)
     ]
     refuse(monreader, faults, [disconnected(code) for code in codes])
