@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Sequence
 from types import FrameType
 
-from zvmlab import __version__, cli_guest, cli_sweep, cli_tools
+from zvmlab import __version__, cli_fault, cli_guest, cli_sweep, cli_tools
 from zvmlab.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, GuestPanic, ZvmlabError
 
 EXIT_INTERRUPTED = 128 + signal.SIGINT
@@ -51,6 +51,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"zvmlab {__version__}")
     commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
     cli_guest.add_commands(commands)
+    cli_fault.add_commands(commands)
     cli_sweep.add_commands(commands)
     cli_tools.add_commands(commands)
     return top

@@ -69,6 +69,7 @@ def add_commands(commands: Any) -> None:
     )
     demo.add_argument("--kernel", default="bookworm", metavar="SUITE|PATH")
     driver_option(demo)
+    _faults_option(demo)
     demo.add_argument("--cpus", type=int, default=1, metavar="N")
     demo.add_argument(
         "--sets", type=int, default=int(os.environ.get("SETS") or 20), metavar="N",
@@ -87,6 +88,16 @@ def driver_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _faults_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--faults",
+        type=Path,
+        default=(),
+        metavar="FILE",
+        help="JSON file of fault rules to be armed before the first instruction",
+    )
+
+
 def _guest_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--kernel", default="bookworm", metavar="SUITE|PATH", help="bookworm, trixie, sid, image")
@@ -96,6 +107,7 @@ def _guest_options(parser: argparse.ArgumentParser) -> None:
     add("--cp", action="append", default=[], metavar="KEY=VALUE", help="option of the CP")
     add("--module", action="append", default=[], metavar="NAME|PATH", help="put in and load")
     driver_option(parser)
+    _faults_option(parser)
     add("--file", action="append", default=[], metavar="LOCAL[:REMOTE]", help="put into the guest")
     add("--name", metavar="NAME", help="name for zvmlab cp and zvmlab list")
     add("--keep", type=Path, metavar="DIR", help="keep console, trace and emulator log")
@@ -137,6 +149,7 @@ def _config(arguments: argparse.Namespace, files: dict[str, Path], **more: Any) 
         cp=options,
         modules=tuple(arguments.module),
         driver=arguments.driver,
+        faults=arguments.faults,
         files=files,
         trace=arguments.keep is not None,
         name=arguments.name,
@@ -312,6 +325,10 @@ def run_demo(arguments: argparse.Namespace) -> int:
     from zvmlab.demo import demo  # the table is needed here only
 
     config = GuestConfig(
-        kernel=arguments.kernel, driver=arguments.driver, cpus=arguments.cpus, trace=False
+        kernel=arguments.kernel,
+        driver=arguments.driver,
+        faults=arguments.faults,
+        cpus=arguments.cpus,
+        trace=False,
     )
     return demo(config, arguments.sets)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -101,9 +102,20 @@ class ArmedFault:
     fired: int = 0
 
 
+def _say_seed(control: Control) -> None:
+    seed = int(control.execute("query-cp")["seed"], 16)
+    print(f"zvmlab: faults with a probability are drawn from seed {seed}", file=sys.stderr)
+
+
 def arm(control: Control, *faults: Fault) -> list[ArmedFault]:
-    """Arm all of them, or none if CP refuses one."""
+    """Arm all of them, or none if CP refuses one; says the seed first if one is a matter of chance.
+
+    The machine's seed is the option ``seed`` of CP; the same one, and the same
+    calls, make the rules fire at the same calls again.
+    """
     rules: list[ArmedFault] = []
+    if any(fault.probability is not None for fault in faults):
+        _say_seed(control)
     try:
         for fault in faults:
             answer = control.execute("fault-arm", **fault.arguments())

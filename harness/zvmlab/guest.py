@@ -28,6 +28,7 @@ from zvmlab.console import Console
 from zvmlab.control import Control, CpResponse
 from zvmlab.emulator import Emulator
 from zvmlab.errors import CannotRun, EmulatorError, Timeout, UsageError, ZvmlabError
+from zvmlab.faults import ArmedFault, arm
 from zvmlab.guest_config import Channels, GuestConfig, Products, emulator_arguments
 from zvmlab.peer import Peer
 from zvmlab.products import prepare
@@ -126,6 +127,8 @@ class Guest:
         self._qmp: Qmp | None = None
         self._listener: AfIucvListener | None = None
         self._agent: Agent | None = None
+        self.faults: list[ArmedFault] = []
+        """The rules of the configuration, armed from PAUSED on; see zvmlab.faults.count()."""
 
     @property
     def name(self) -> str:
@@ -167,7 +170,10 @@ class Guest:
             self.stage = Stage.CONFIGURED
 
     def start(self) -> None:
-        """Reach PAUSED: peers can be created and faults armed before the first instruction."""
+        """Reach PAUSED: the configuration's faults are armed, no instruction was executed.
+
+        Peers can be created and more faults armed for the first one.
+        """
         self.configure()
         if self.stage is not Stage.CONFIGURED:
             return
@@ -189,6 +195,7 @@ class Guest:
         self._control.timeout = REQUEST_SECONDS
         self._undo.callback(self._control.close)
         self._listener = AfIucvListener(Peer(self._control, USER), NAME)
+        self.faults = arm(self._control, *self.config.fault_rules())
         self.stage = Stage.PAUSED
 
     def resume(self) -> None:

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from zvmlab.console import ACCIDENTS
 from zvmlab.errors import UsageError
+from zvmlab.fault_points import check
+from zvmlab.faults import Fault
+from zvmlab.faults_file import load
 
 MIB = 1 << 20
 PAGE = 4096
@@ -74,7 +77,9 @@ class GuestConfig:
     (userid, class, level, directory, console, seed).  *files* maps paths in the
     guest to local files, *modules* are names or .ko files put into the guest's
     image.  *driver* says which monreader the image has: the kernel's own
-    (``upstream``), that of driver/ (``zvmlab``), or a .ko file.  *interactive* adds busybox and connects the console to a shell.
+    (``upstream``), that of driver/ (``zvmlab``), or a .ko file.  *interactive* adds busybox
+    and connects the console to a shell.  *faults* are rules, or a file of them, that are
+    armed before the first instruction.
     """
 
     kernel: str = "bookworm"
@@ -92,6 +97,7 @@ class GuestConfig:
     accidents: tuple[str, ...] = ACCIDENTS
     boot_seconds: float = 90.0
     name: str | None = None
+    faults: Sequence[Fault] | Path | str = ()
 
     def __post_init__(self) -> None:
         if not 1 <= self.cpus <= MAX_CPUS:
@@ -108,6 +114,15 @@ class GuestConfig:
                 f"storage and segments reach up to {self.emulated_storage() // MIB} MiB,"
                 f" {MAX_STORAGE // MIB} MiB are possible"
             )
+        self.fault_rules()
+
+    def fault_rules(self) -> tuple[Fault, ...]:
+        """The rules of *faults*, read from its file if it names one."""
+        if isinstance(self.faults, (str, Path)):
+            return load(self.faults)
+        for fault in self.faults:
+            check(fault)
+        return tuple(self.faults)
 
     def emulated_storage(self) -> int:
         """Bytes that the emulator must have: all extents and segments, in whole increments."""

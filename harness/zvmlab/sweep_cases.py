@@ -77,8 +77,7 @@ _NAMES: tuple[tuple[str, str | None], ...] = (
     ("interrupt", "*MONITOR"),
     ("diag64.*", "segment"),
     ("segment.*", "segment"),
-    ("monitor.interval", None),
-    ("monitor.*", "user"),
+    ("monitor.*", "*MONITOR"),
     ("*", None),
 )
 
@@ -93,15 +92,14 @@ class Point:
 
 @dataclass(frozen=True)
 class Subject:
-    """Whom the path under test belongs to: the guest's user ID and its segment."""
+    """What the path under test is about: its segment."""
 
-    user: str
     segment: str
 
     def name(self, point: str) -> str | None:
         """The name that calls of the path have at this point; None if they have none."""
         found = next(name for pattern, name in _NAMES if fnmatch.fnmatchcase(point, pattern))
-        return {"user": self.user, "segment": self.segment}.get(found or "", found)
+        return self.segment if found == "segment" else found
 
     def counter(self, point: Point) -> Fault:
         """A rule that counts the calls of the path at a point and never fires."""

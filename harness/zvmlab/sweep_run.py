@@ -209,7 +209,7 @@ class Bench:
         guest = self._ready()
         before = guest.control.execute("query-fault-points")["points"]
         points = [Point(p["point"], tuple(p["kinds"])) for p in before]
-        subject = self._subject(guest)
+        subject = self._subject()
         result = Result("without a fault")
         try:
             with self._context(guest) as context:
@@ -263,7 +263,7 @@ class Bench:
 
     def _run(self, guest: Guest, case: Case, result: Result) -> None:
         with self._context(guest) as context:
-            with armed(guest.control, case.fault(self._subject(guest))) as rules:
+            with armed(guest.control, case.fault(self._subject())) as rules:
 
                 def check_if_fired() -> None:
                     count(guest.control, rules)
@@ -303,9 +303,8 @@ class Bench:
             if _BAD_LINE.search(line.text):
                 result.symptoms.append(Symptom(LOG, line.text))
 
-    def _subject(self, guest: Guest) -> Subject:
-        user = guest.control.execute("query-cp")["userid"]
-        return Subject(user, self._config.segments[0].split()[0])
+    def _subject(self) -> Subject:
+        return Subject(self._config.segments[0].split()[0])
 
     def _context(self, guest: Guest) -> Context:
         seed = f"{self._seed} {self._scenario.name}"

@@ -84,7 +84,7 @@ def test_patterns_choose_points_and_cases(pattern: str, count: int) -> None:
 
 
 def test_faults_name_whom_the_path_belongs_to() -> None:
-    subject = Subject("LINUX001", "MONDCSS")
+    subject = Subject("MONDCSS")
     names = {
         point: subject.name(point)
         for point in (
@@ -94,7 +94,7 @@ def test_faults_name_whom_the_path_belongs_to() -> None:
     }
     assert list(names.values()) == [
         *("*MONITOR", "*MONITOR", None, "*MONITOR", "MONDCSS"),
-        *("MONDCSS", None, "LINUX001", None),
+        *("MONDCSS", "*MONITOR", "*MONITOR", None),
     ]
     fault = Case("interrupt", 2, "corrupt", 0x80, 12).fault(subject)
     assert fault.arguments() == {
