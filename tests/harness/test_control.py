@@ -122,7 +122,7 @@ def test_storage_is_what_the_guest_has(control: Control) -> None:
 def test_faults(control: Control) -> None:
     points = {p["point"]: p for p in control.execute("query-fault-points")["points"]}
     assert points["monitor.interval"]["kinds"] == ["drop", "duplicate", "sever"]
-    where = {"point": "iucv.connect", "name": "bob", "user": "me", "path": 3}
+    where: dict[str, Any] = {"point": "iucv.connect", "name": "bob", "user": "me", "path": 3}
     rule = control.execute("fault-arm", kind="rc", value=11, when="nth", n=2, **where)["rule"]
     assert control.execute("query-faults")["rules"] == [
         {

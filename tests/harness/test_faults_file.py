@@ -108,8 +108,10 @@ def test_no_text_and_no_file(tmp_path: Path) -> None:
 
 def test_a_configuration_takes_rules_or_a_file(tmp_path: Path) -> None:
     path = _write(tmp_path, '[{"point": "interrupt", "kind": "drop"}]')
-    for faults in (path, str(path), [Fault("interrupt", "drop")]):
-        assert GuestConfig(faults=faults).fault_rules() == (Fault("interrupt", "drop"),)
+    rule = Fault("interrupt", "drop")
+    assert GuestConfig(faults=path).fault_rules() == (rule,)
+    assert GuestConfig(faults=str(path)).fault_rules() == (rule,)
+    assert GuestConfig(faults=[rule]).fault_rules() == (rule,)
     assert GuestConfig().fault_rules() == ()
     with pytest.raises(UsageError, match="^there is no fault point nowhere"):
         GuestConfig(faults=[Fault("nowhere", "drop")])
