@@ -112,7 +112,7 @@ help: ## this list
 	@echo "Targets:"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r t d; do \
 		printf '%-14s%s\n' "$$t" "$$d"; done
-	@echo "Variables: KERNEL=bookworm|trixie|sid|PATH  DRIVER=upstream|zvmlab|PATH  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  ZVMLAB_CACHE=DIR"
+	@echo "Variables: KERNEL=bookworm|trixie|sid|debug|PATH  DRIVER=upstream|zvmlab|PATH  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  ZVMLAB_CACHE=DIR"
 	@echo "Switches:  V=1 show commands  W=1 more warnings  D=1 debug  C=1 sparse  G=1 coverage  ASAN=1 sanitizers"
 
 .PHONY: setup
@@ -159,6 +159,13 @@ check-e2e: setup prepare
 	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 $(KERNELS:%=--kernel %) $(DRIVER:%=--driver %) \
 		$(if $(FULL),--full) --promises --zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml \
 		tests/e2e
+
+# A test that this kernel leaves leaking, or with lockdep turned off, fails.
+.PHONY: check-debug
+check-debug: setup ## guests on the debug kernel: KASAN, lockdep, kmemleak, UBSAN, failing allocations
+	$(Q)./zvmlab build
+	$(Q)./zvmlab fetch debug
+	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 --kernel debug tests/e2e tests/debug
 
 .PHONY: lint
 lint: setup ## sparse, cppcheck, shellcheck, codespell, black, mypy, REUSE

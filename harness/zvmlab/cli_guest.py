@@ -100,7 +100,12 @@ def _faults_option(parser: argparse.ArgumentParser) -> None:
 
 def _guest_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--kernel", default="bookworm", metavar="SUITE|PATH", help="bookworm, trixie, sid, image")
+    add(
+        "--kernel",
+        default="bookworm",
+        metavar="SUITE|PATH",
+        help="bookworm, trixie, sid, debug, image",
+    )
     add("--cpus", type=int, default=1, metavar="N", help="1 to 64")
     add("--storage", default=DEFAULT_STORAGE, metavar="EXTENTS", help="as for DEF STOR CONFIG")
     add("--segment", action="append", metavar="DEF", help="as 'MONDCSS 9000-97FF SC RSTD'")

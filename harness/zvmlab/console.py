@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The guest's console: logged always, never parsed for results, watched for accidents.
 
-A panic, oops, BUG or WARNING ends the run.  A guest that merely stops answering
+A panic, oops, BUG or WARNING ends the run, and so does what a debug kernel reports:
+KASAN and sleeping in the wrong place begin with BUG, lockdep with WARNING, UBSAN
+and hung tasks have words of their own.  (kmemleak says nothing here: `zvmlab.leaks`
+asks it.)  A guest that merely stops answering
 says nothing here; that is a time-out and reported as one.
 """
 
@@ -30,8 +33,14 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
     "oops": re.compile(
         _STAMP + r"(?:.*\bilc:\d+ \[#\d+\]|Unable to handle kernel |Oops: |Kernel stack overflow)"
     ),
-    "bug": re.compile(_STAMP + r"(?:BUG: |kernel BUG at )"),
+    # "BUG kmalloc-64 (Tainted: G): Poison overwritten" is SLUB's; a key that is not
+    # registered turns lockdep off, which is as bad as what it might have found.
+    "bug": re.compile(
+        _STAMP + r"(?:(?:\[ )?BUG:? |kernel BUG at |INFO: trying to register non-static key)"
+    ),
     "warning": re.compile(_STAMP + r"WARNING: "),
+    "ubsan": re.compile(_STAMP + r"UBSAN: "),
+    "hang": re.compile(_STAMP + r"INFO: task .* blocked for more than \d+ seconds"),
 }
 ACCIDENTS = tuple(_PATTERNS)
 

@@ -30,6 +30,7 @@ from zvmlab.emulator import Emulator
 from zvmlab.errors import CannotRun, EmulatorError, Timeout, UsageError, ZvmlabError
 from zvmlab.faults import ArmedFault, arm
 from zvmlab.guest_config import Channels, GuestConfig, Products, emulator_arguments
+from zvmlab.kernels import slowness
 from zvmlab.peer import Peer
 from zvmlab.products import prepare
 from zvmlab.qmp import Qmp
@@ -213,7 +214,7 @@ class Guest:
 
     def await_agent(self) -> None:
         """Wait for an agent that is about to connect: after resume(), or after a reboot."""
-        seconds = self.config.boot_seconds
+        seconds = self.config.boot_seconds * slowness(self.config.kernel)
         listener = self._there(self._listener, "agent channel", "start()")
         try:
             self._agent = Agent(_WatchedStream(listener.accept(seconds), self._news))

@@ -13,6 +13,7 @@ from zvmlab.errors import UsageError
 from zvmlab.fault_points import check
 from zvmlab.faults import Fault
 from zvmlab.faults_file import load
+from zvmlab.kernels import DEBUG
 
 MIB = 1 << 20
 PAGE = 4096
@@ -137,6 +138,10 @@ class GuestConfig:
         level = 7 if self.interactive else _CONSOLE_LEVEL
         # Under z/VM the kernel prepares for 64 CPUs; more than there are cannot come here.
         words = [*_KERNEL_PARAMETERS, f"possible_cpus={self.cpus}", f"loglevel={level}"]
+        if self.kernel in DEBUG:
+            # Of what lies between the end of storage and what SCLP calls possible, KASAN
+            # has no shadow; a segment there would be read once.  Above this limit it has.
+            words.append(f"mem={storage_end(self.storage)}")
         if self.interactive:
             words.append("zvmlab.shell=1")
         if self.command_line:

@@ -105,11 +105,10 @@ def agent_source() -> Path:
     return folder
 
 
-def build_agent(progress: Progress | None = None) -> Path:
-    """The agent for the guest, compiled into the cache."""
-    source = agent_source()
+def compiler_version() -> bytes:
+    """What the compiler for the guest says of itself, the Debian revision included."""
     try:
-        version = subprocess.run(
+        return subprocess.run(
             [COMPILER, "--version"], check=True, capture_output=True, timeout=30
         ).stdout
     except (OSError, subprocess.SubprocessError) as error:
@@ -117,6 +116,12 @@ def build_agent(progress: Progress | None = None) -> Path:
             f"{COMPILER} does not work; install the packages gcc-s390x-linux-gnu and"
             " libc6-dev-s390x-cross"
         ) from error
+
+
+def build_agent(progress: Progress | None = None) -> Path:
+    """The agent for the guest, compiled into the cache."""
+    source = agent_source()
+    version = compiler_version()
 
     def build(folder: Path) -> None:
         with (progress or Progress()).step("compiling the guest's agent"):

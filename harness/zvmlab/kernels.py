@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Guest kernels: by Debian suite, by series number, or from local files.
 
-    kernel = resolve("trixie")        # also "6.12", a kernel image, a build's folder
+    kernel = resolve("trixie")        # also "6.12", "debug", a kernel image, a build's folder
     print(kernel.version, kernel.image)
 
 A suite's newest kernel is taken from its signed index, unpacked into the cache
@@ -26,6 +26,10 @@ from zvmlab.packages import DAY, Suite
 from zvmlab.progress import Progress
 
 SUITES = ("bookworm", "trixie", "sid")
+DEBUG = {"debug": "bookworm", "debug-trixie": "trixie"}
+"""Debug kernels by name: the suite whose kernel source they are built from."""
+DEBUG_SLOWNESS = 4.0
+"""What docs/debug-kernel.md measures, with room."""
 ARCH = "s390x"
 _SERIES = {"6.1": "bookworm", "6.12": "trixie"}
 _IMAGE = r"linux-image-\d[^-]*(-\d+)?-s390x"
@@ -49,7 +53,7 @@ class Kernel:
     version: str
     """As uname -r says it; of an image without modules, its file name."""
     suite: str
-    """Debian suite, or "local"."""
+    """Debian suite, a key of DEBUG, or "local"."""
     image: Path
     modules: Path | None
     """The directory lib/modules/VERSION, if there is one."""
@@ -66,6 +70,10 @@ def resolve(name: str, modules: Path | None = None, progress: Progress | None = 
     shown = progress or Progress()
     if name in SUITES:
         return _of_suite(name, shown)
+    if name in DEBUG:
+        from zvmlab.debugkernel import debug_kernel  # which needs this module
+
+        return debug_kernel(name, shown)
     if re.fullmatch(r"\d+\.\d+", name):
         return _of_series(name, shown)
     path = Path(name).expanduser()
@@ -77,9 +85,14 @@ def resolve(name: str, modules: Path | None = None, progress: Progress | None = 
         image = path.absolute()
         return Kernel(modules.name if modules else image.name, "local", image, modules)
     raise UsageError(
-        f"kernel '{name}' is neither a suite ({', '.join(SUITES)}), nor a series such as 6.1,"
-        " nor an existing kernel image or folder"
+        f"kernel '{name}' is neither a suite ({', '.join(SUITES)}), nor {' nor '.join(DEBUG)},"
+        " nor a series such as 6.1, nor an existing kernel image or folder"
     )
+
+
+def slowness(name: str) -> float:
+    """How much longer than on Debian's kernels a test may take on this one."""
+    return DEBUG_SLOWNESS if name in DEBUG else 1.0
 
 
 def _of_series(series: str, progress: Progress) -> Kernel:
@@ -120,7 +133,7 @@ def _of_suite(name: str, progress: Progress) -> Kernel:
     noted = cache_root() / f"kernel-of-{name}"
     with_date = _noted(noted)
     if with_date is not None and time.time() - with_date[1] < DAY:
-        return _unpacked(name, with_date[0])
+        return unpacked(name, with_date[0])
     try:
         suite = Suite(name, ARCH, progress=progress)
         current = suite.update()
@@ -129,14 +142,14 @@ def _of_suite(name: str, progress: Progress) -> Kernel:
         kept = sorted(cache_root().glob(f"kernel-{name}-*"), key=lambda f: f.stat().st_mtime)
         if not kept:
             raise
-        kernel = _unpacked(name, kept[-1])
+        kernel = unpacked(name, kept[-1])
         progress.say(f"using the kernel {kernel.version} of {name} from the cache: {error}")
         return kernel
     if current:
         scratch = noted.with_name(f".{noted.name}.{os.getpid()}")
         scratch.write_text(folder.name, encoding="ascii")
         scratch.replace(noted)
-    return _unpacked(name, folder)
+    return unpacked(name, folder)
 
 
 def _noted(file: Path) -> tuple[Path, float] | None:
@@ -165,7 +178,7 @@ def _fetch(suite: Suite, progress: Progress) -> Path:
                     unpack(deb, folder)
                 deb.unlink()
         shutil.rmtree(folder / "usr" / "share", ignore_errors=True)
-        _unpacked(suite.name, folder)  # nothing incomplete enters the cache
+        unpacked(suite.name, folder)  # nothing incomplete enters the cache
 
     return entry("kernel", f"{suite.name}-{version}_{newest.version}", build)
 
@@ -187,7 +200,7 @@ def unpack(deb: Path, folder: Path) -> None:
         raise CannotRun(f"{deb.name} cannot be unpacked: {''.join(reason)}") from error
 
 
-def _unpacked(suite: str, folder: Path) -> Kernel:
+def unpacked(suite: str, folder: Path) -> Kernel:
     """What a cache entry holds."""
     trees = _module_trees(folder)
     if len(trees) == 1:

@@ -27,6 +27,8 @@ from zvmlab.errors import UsageError, ZvmlabError
 from zvmlab.guest import Guest, Stage
 from zvmlab.guest_config import GuestConfig, Products
 from zvmlab.guest_traces import traces_left
+from zvmlab.kernelcheck import last_check
+from zvmlab.kernels import slowness
 from zvmlab.products import DRIVER, prepare
 from zvmlab.progress import Progress
 
@@ -47,7 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--kernel",
         action="append",
         metavar="SUITE|PATH",
-        help="guest kernel: bookworm (default), trixie, sid or a kernel image; may be repeated",
+        help="guest kernel: bookworm (default), trixie, sid, debug or an image; may be repeated",
     )
     group.addoption(
         "--backend", choices=("qemu",), default="qemu", help="emulator that runs the guests"
@@ -126,19 +128,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if skipped:
             config.hook.pytest_deselected(items=skipped)
             items[:] = [item for item in items if item not in skipped]
-    limited = config.getini("timeout") if config.pluginmanager.hasplugin("timeout") else "none"
-    unlimited = not limited and config.getoption("timeout", None) is None
     for item in items:
         kernel = _kernel_of(item)
         if kernel is None:
             continue
-        if unlimited and item.get_closest_marker("timeout") is None:
-            item.add_marker(pytest.mark.timeout(TEST_SECONDS))
+        if config.pluginmanager.hasplugin("timeout"):
+            limit = _test_seconds(item) * slowness(kernel)
+            item.add_marker(pytest.mark.timeout(limit), append=False)
         warm = _WARM_FIXTURE in getattr(item, "fixturenames", ())
         if warm and item.get_closest_marker("xdist_group") is None:
             group = f"warm-{_kernel_id(kernel)}-{drivers.driver_id(_driver_of(item))}"
             item.add_marker(pytest.mark.xdist_group(group))
         drivers.expect_defects(item, _kernel_id(kernel))
+
+
+def _test_seconds(item: pytest.Item) -> float:
+    """The test's time limit: its own, that of the command line, of pytest.ini, ours."""
+    mark = item.get_closest_marker("timeout")
+    if mark is not None:
+        return float(mark.args[0] if mark.args else mark.kwargs["timeout"])
+    option = item.config.getoption("timeout", None)
+    if option is not None:
+        return float(option)
+    return float(item.config.getini("timeout") or TEST_SECONDS)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -257,6 +269,8 @@ def made_guest(
     _ready_made(request.config, (guest_config.kernel, guest_config.driver))
     with Guest(guest_config, zvmlab_dir) as guest:
         yield _register(request, guest)
+        if not _has_failed(request):
+            last_check(guest)
 
 
 @pytest.fixture
@@ -324,7 +338,9 @@ class _WarmGuests:
     def drop(self, which: _Warm, keep: bool) -> None:
         """End a guest."""
         guest = self._guests.pop(which)
-        guest.stop()
+        with guest:
+            if not keep:
+                last_check(guest)
         if not keep and not self._keep:
             shutil.rmtree(guest.logs, ignore_errors=True)
 

@@ -18,13 +18,12 @@ import hashlib
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from zvmlab.buildstep import run_step
 from zvmlab.cache import cache_root, digest, entry, locked
 from zvmlab.errors import CannotRun, ZvmlabError
 from zvmlab.packages import Suite
@@ -48,7 +47,6 @@ TARGET = "qemu-system-s390x"
 FIRMWARE = "s390-ccw.img"
 CONFIGURE_SECONDS = 600
 BUILD_SECONDS = 3600
-LOG_TAIL = 15
 TOOLS = {"gcc": "gcc", "ninja": "ninja-build", "meson": "meson", "pkg-config": "pkg-config"}
 LIBRARIES = {
     "glib-2.0": "libglib2.0-dev",
@@ -128,15 +126,6 @@ def _host_arch() -> str:
         raise CannotRun("dpkg is missing; QEMU is built on Debian only") from error
 
 
-def log_tail(log: Path) -> str:
-    """The last lines of a log, long ones cut."""
-    try:
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return ""
-    return "\n".join(line[:200] for line in lines[-LOG_TAIL:])
-
-
 def ninja_progress(line: str) -> tuple[int, int] | None:
     """Steps done and in all, of a line such as "[523/1215] Compiling ..."."""
     match = re.match(r"\[(\d+)/(\d+)\] ", line)
@@ -144,46 +133,9 @@ def ninja_progress(line: str) -> tuple[int, int] | None:
 
 
 def _run(argv: list[str], cwd: Path, log: Path, seconds: int) -> Iterator[str]:
-    """Run a build step and yield its output's lines, which also go to the log."""
-    with open(log, "a", encoding="utf-8") as out:
-        process = subprocess.Popen(
-            argv,
-            cwd=cwd,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-            env={**os.environ, "NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C.UTF-8"},
-        )
-        assert process.stdout is not None
-        expired = threading.Event()
-
-        def kill() -> None:
-            expired.set()
-            os.killpg(process.pid, signal.SIGKILL)
-
-        timer = threading.Timer(seconds, kill)
-        timer.start()
-        try:
-            for line in process.stdout:
-                out.write(line)
-                yield line
-            process.wait()
-        finally:
-            timer.cancel()
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-            process.stdout.close()
-    if expired.is_set():
-        raise ZvmlabError(f"'{argv[0]}' did not end within {seconds} s; its log is {log}")
-    if process.returncode != 0:
-        raise ZvmlabError(
-            f"building QEMU failed: '{argv[0]}' ended with exit code {process.returncode};"
-            f" the log is {log} and ends with:\n{log_tail(log)}"
-        )
+    """A step of QEMU's build, with ninja counting its steps."""
+    env = {**os.environ, "NINJA_STATUS": "[%f/%t] "}
+    return run_step("building QEMU", argv, cwd, log, seconds, env)
 
 
 def _prepare(sim: Path, base: Path, progress: Progress) -> None:

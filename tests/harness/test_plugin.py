@@ -226,3 +226,35 @@ def test_tests_of_a_warm_guest_stay_together(inner: Fake, pytester: pytest.Pytes
     result.assert_outcomes(passed=21)
     places = {line for line in result.outlines if line.startswith("on ")}
     assert len(places) == 1, places
+
+
+def test_tests_on_a_slow_kernel_have_more_time(inner: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        def test_plain(guest): pass
+        @pytest.mark.timeout(30)
+        def test_own(guest): pass
+        def test_without_guest(): pass
+        """
+    )
+    pytester.makeconftest(
+        """
+        def pytest_collection_finish(session):
+            for item in session.items:
+                mark = item.get_closest_marker("timeout")
+                print("LIMIT", item.name, mark and mark.args)
+        """
+    )
+    for options, plain in (((), "480.0"), (("--timeout", "10"), "40.0")):
+        result = pytester.runpytest_subprocess(
+            *("-p", "zvmlab.plugin", "--collect-only", "--kernel", "debug", "--kernel", "trixie"),
+            *options,
+        )
+        assert set(re.findall("^LIMIT (.*)", result.stdout.str(), re.MULTILINE)) == {
+            f"test_plain[debug] ({plain},)",
+            f"test_plain[trixie] ({float(plain) / 4},)",
+            "test_own[debug] (120.0,)",
+            "test_own[trixie] (30.0,)",
+            "test_without_guest None",
+        }

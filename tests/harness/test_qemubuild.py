@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab import packages, qemubuild
+from zvmlab import buildstep, packages, qemubuild
 from zvmlab.errors import CannotRun, UsageError, ZvmlabError
 
 SIM = Path(__file__).resolve().parents[2] / "sim"
@@ -117,7 +117,7 @@ def test_failed_step_shows_the_logs_tail(tmp_path: Path) -> None:
 
 def test_step_ends_at_its_time_limit(tmp_path: Path) -> None:
     with pytest.raises(ZvmlabError, match="'sleep' did not end within 1 s"):
-        list(qemubuild._run(["sleep", "30"], tmp_path, tmp_path / "log", 1))
+        list(buildstep.run_step("sleeping", ["sleep", "30"], tmp_path, tmp_path / "log", 1))
 
 
 def test_our_files_in_the_tree_are_those_of_the_clone(tmp_path: Path) -> None:

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Makes the mistake that its parameter names, and then stays loaded: what a
+ * debug kernel is for, one of each kind.
+ */
+#include <linux/delay.h>
+#include <linux/kthread.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+static char *make = "";
+module_param(make, charp, 0);
+MODULE_PARM_DESC(make, "the mistake: use-after-free, out-of-bounds, stack, ...");
+
+/* The compiler must not see how these end. */
+static volatile unsigned int size = 32;
+static volatile unsigned int bits = 40;
+static struct list_head *gone;
+static volatile char seen;
+
+static void use_after_free(void)
+{
+	char *data = kmalloc(size, GFP_KERNEL);
+
+	if (!data)
+		return;
+	kfree(data);
+	seen = READ_ONCE(data[4]);
+}
+
+static void out_of_bounds(void)
+{
+	char *data = kmalloc(size, GFP_KERNEL);
+
+	if (!data)
+		return;
+	WRITE_ONCE(data[size], 1);
+	kfree(data);
+}
+
+static void beyond_stack_variable(void)
+{
+	char data[32] = { 0 };
+
+	barrier_data(data);
+	seen = READ_ONCE(*(data + size));
+}
+
+static void leak(void)
+{
+	barrier_data(kmalloc(size * 8, GFP_KERNEL));
+}
+
+static void shift(void)
+{
+	seen = (char)(1 << bits);
+}
+
+static void sleep_in_spinlock(void)
+{
+	static DEFINE_SPINLOCK(lock);
+
+	spin_lock(&lock);
+	might_sleep();
+	spin_unlock(&lock);
+}
+
+static void lock_order(void)
+{
+	static DEFINE_MUTEX(first);
+	static DEFINE_MUTEX(second);
+
+	mutex_lock(&first);
+	mutex_lock(&second);
+	mutex_unlock(&second);
+	mutex_unlock(&first);
+	mutex_lock(&second);
+	mutex_lock(&first);
+	mutex_unlock(&first);
+	mutex_unlock(&second);
+}
+
+static void rcu_use(void)
+{
+	static int __rcu *pointer;
+
+	seen = (char)(rcu_dereference(pointer) != NULL);
+}
+
+static void list_twice(void)
+{
+	static LIST_HEAD(head);
+	static LIST_HEAD(entry);
+
+	list_add(&entry, &head);
+	gone = &entry;
+	list_add(gone, &head);
+}
+
+static int wait_for_ever(void *unused)
+{
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	schedule();
+	return 0;
+}
+
+static void hang(void)
+{
+	kthread_run(wait_for_ever, NULL, "mistakes");
+}
+
+static const struct {
+	const char *name;
+	void (*make)(void);
+} mistakes[] = {
+	{ "use-after-free", use_after_free },
+	{ "out-of-bounds", out_of_bounds },
+	{ "stack", beyond_stack_variable },
+	{ "leak", leak },
+	{ "shift", shift },
+	{ "sleep", sleep_in_spinlock },
+	{ "lock-order", lock_order },
+	{ "rcu", rcu_use },
+	{ "list", list_twice },
+	{ "hang", hang },
+};
+
+static int __init mistakes_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(mistakes); i++) {
+		if (!strcmp(make, mistakes[i].name)) {
+			mistakes[i].make();
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+module_init(mistakes_init);
+
+static void __exit mistakes_exit(void)
+{
+}
+module_exit(mistakes_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("One mistake of each kind that a debug kernel notices");

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""The debug kernel notices mistakes, and the harness notices that it does."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from zvmlab.console import Accident, classify
+from zvmlab.driverbuild import built_module
+from zvmlab.errors import GuestPanic, ZvmlabError
+from zvmlab.guest import Guest
+from zvmlab.kernelcheck import check_kernel, leaks, lockdep_off
+from zvmlab.kernels import resolve
+
+SOURCE = Path(__file__).parent / "mistakes"
+MODULE = "/tmp/mistakes.ko"
+
+# In an order in which no report keeps a later one from being made: a wrong order
+# of locks turns lockdep off, and what KASAN reports makes it unreliable.
+REPORTS = (
+    ("rcu", "warning", "WARNING: suspicious RCU usage"),
+    ("sleep", "bug", "BUG: sleeping function called from invalid context"),
+    ("shift", "ubsan", "UBSAN: shift-out-of-bounds in .*mistakes.c"),
+    ("list", "warning", "WARNING: .*__list_add_valid"),
+    ("lock-order", "warning", "WARNING: possible circular locking dependency detected"),
+    ("out-of-bounds", "bug", r"BUG: KASAN: slab-out-of-bounds in .*\[mistakes\]"),
+    ("use-after-free", "bug", r"BUG: KASAN: \S*use-after-free in .*\[mistakes\]"),
+    ("stack", "bug", r"BUG: KASAN: stack-out-of-bounds in .*\[mistakes\]"),
+)
+CONSOLE_SECONDS = 20.0
+
+
+@pytest.fixture(scope="session")
+def mistakes(zvmlab_kernel: str) -> Path:
+    """The module of mistakes, built against the kernel under test as any external module is."""
+    return built_module(SOURCE, "mistakes.ko", resolve(zvmlab_kernel))
+
+
+def make(guest: Guest, module: Path, mistake: str) -> None:
+    """Load the module, which makes the mistake."""
+    guest.agent.write_file(MODULE, module.read_bytes(), 0o600)
+    guest.agent.insmod(MODULE, f"make={mistake}").check()
+
+
+def first_accident(guest: Guest, start: int) -> Accident:
+    """What the console announces behind that position; it is written with a delay."""
+    limit = time.monotonic() + CONSOLE_SECONDS
+    while time.monotonic() < limit:
+        # The last line may not be complete yet.
+        lines = guest.console.text()[start:].split("\n")[:-1]
+        found = [accident for accident in map(classify, lines) if accident is not None]
+        if found:
+            return found[0]
+        time.sleep(0.05)
+    raise AssertionError(f"the console announces nothing:\n{guest.console.text()[start:]}")
+
+
+@pytest.mark.zvmlab(accidents=("panic", "oops"), command_line="kasan_multi_shot")
+def test_every_kind_of_report_is_an_accident(guest: Guest, mistakes: Path) -> None:
+    for mistake, kind, text in REPORTS:
+        assert lockdep_off(guest) == ("KASAN" in text)
+        before = len(guest.console.text())
+        make(guest, mistakes, mistake)
+        found = first_accident(guest, before)
+        assert found.kind == kind and re.search(text, found.line), found
+        # The rest of the report must not be taken for the next one's.
+        wait_quiet(guest)
+        guest.agent.rmmod("mistakes").check()
+    guest.stop()  # or the plugin's own check would find that lockdep is off
+
+
+def wait_quiet(guest: Guest) -> None:
+    """Until the console has shown a mark put into the kernel's log."""
+    mark = f"zvmlab mark {guest.agent.log_position()}"
+    guest.agent.write_file("/dev/kmsg", f"<3>{mark}\n".encode())
+    limit = time.monotonic() + CONSOLE_SECONDS
+    while mark not in guest.console.text():
+        assert time.monotonic() < limit, f"the console does not show '{mark}'"
+        time.sleep(0.05)
+
+
+def test_report_ends_the_test_that_waits(guest: Guest, mistakes: Path) -> None:
+    with pytest.raises(GuestPanic, match="reported a bug .*KASAN: slab-out-of-bounds") as caught:
+        make(guest, mistakes, "out-of-bounds")
+        guest.console.wait_accident(CONSOLE_SECONDS)
+        guest.check()
+    assert "mistakes_init" in caught.value.tail
+
+
+def test_task_that_hangs_is_an_accident(guest: Guest, mistakes: Path) -> None:
+    guest.agent.write_file("/proc/sys/kernel/hung_task_timeout_secs", b"2")
+    make(guest, mistakes, "hang")
+    found = guest.console.wait_accident(CONSOLE_SECONDS)
+    assert found is not None and found.kind == "hang"
+    assert "task mistakes:" in found.line
+
+
+def test_leak_is_found_and_named(guest: Guest, mistakes: Path) -> None:
+    assert leaks(guest) == ""
+    check_kernel(guest)
+    make(guest, mistakes, "leak")
+    report = leaks(guest)
+    assert report.startswith("unreferenced object 0x") and "(size 256)" in report
+    assert report.count("unreferenced object") == 1
+    assert re.search(r" leak\+0x\w+/0x\w+ \[mistakes\]", report)
+    with pytest.raises(ZvmlabError, match="has leaked memory; kmemleak says:\nunreferenced"):
+        check_kernel(guest)
+    guest.stop()  # or the plugin's own check would find it again
