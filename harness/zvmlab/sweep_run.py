@@ -25,6 +25,7 @@ from zvmlab.sweep_cases import Case, Point, Subject
 _RELEASE_SECONDS = 5.0
 # Afterwards nothing may sleep, however slow the machine is.
 _USABLE_SECONDS = 20.0
+_CONSOLE_SECONDS = 3.0
 # The kernel's log must have none of these; the console notices the worst of them at once.
 _BAD_LINE = re.compile(
     r"WARNING:|BUG:|Oops|Call Trace|INFO: (?:task .* blocked|rcu|possible|trying)|lockdep"
@@ -299,9 +300,12 @@ class Bench:
         result.symptoms += passed_off(context, corrupted)
         check_usable(context)
         unload(context)
-        for line in context.log():
-            if _BAD_LINE.search(line.text):
-                result.symptoms.append(Symptom(LOG, line.text))
+        bad = [line.text for line in context.log() if _BAD_LINE.search(line.text)]
+        if bad:
+            # The console shows the worst of them, with all that belongs to it, a moment later.
+            guest.console.wait_accident(_CONSOLE_SECONDS)
+            guest.check()
+        result.symptoms += [Symptom(LOG, text) for text in bad]
 
     def _subject(self) -> Subject:
         return Subject(self._config.segments[0].split()[0])
@@ -339,6 +343,9 @@ class Bench:
             try:
                 left = traces_left(guest)
                 result.left = [name for name in left if left[name] != self._clean[name]]
+            except GuestPanic as error:
+                result.symptoms.append(Symptom(PANIC, accident(guest, error)))
+                gone = {PANIC}
             except ZvmlabError as error:
                 result.symptoms.append(Symptom(BROKEN, f"after the case: {error}"))
                 gone = {BROKEN}

@@ -39,7 +39,7 @@ class Cp:
     number: int = 0
     stuck: bool = False
     leaves: str = ""
-    """What a fired fault leaves wrong: "unusable", "log", "users"."""
+    """What a fired fault leaves wrong: "unusable", "log", "warning", "users"."""
     users: list[str] = field(default_factory=list)
     fired: bool = False
     reached: Counter[str] = field(default_factory=Counter)
@@ -61,6 +61,8 @@ class Cp:
         self.fired = self.fired or due is not None
         if due is not None and self.leaves == "log":
             self.say("INFO: possible recursive locking detected")
+        if due is not None and self.leaves == "warning":
+            self.say("WARNING: something")
         if due is not None and self.leaves == "users":
             self.users.append("LEFT")
         return due
@@ -248,7 +250,9 @@ class FakeGuest:
         self.logs = logs
         self.timeout = 0.0
         self.text = ""
-        self.console = SimpleNamespace(accident=None, text=lambda: self.text)
+        self.console = SimpleNamespace(
+            accident=None, text=lambda: self.text, wait_accident=self._notice
+        )
         self.stopped = False
         FakeGuest.made.append(self)
 
@@ -258,8 +262,14 @@ class FakeGuest:
     def stop(self) -> None:
         self.stopped = True
 
+    def _notice(self, seconds: float) -> None:
+        """The console notices warnings, but no more of what the log has."""
+        warnings = [line.text for line in self.cp.log if "WARNING:" in line.text]
+        self.console.accident = warnings[0] if warnings else None
+
     def check(self) -> None:
-        pass
+        if self.console.accident is not None:
+            raise GuestPanic(f"the guest's kernel reported {self.console.accident}")
 
     def panic(self, cause: str) -> None:
         """The console notices an oops of the kernel."""

@@ -142,6 +142,7 @@ def test_lost_message_lets_the_reader_sleep_on(tmp_path: Path) -> None:
     [
         ("unusable", "unusable", 'afterwards: read errno="EIO"'),
         ("log", "log", "INFO: possible recursive locking detected"),
+        ("warning", "panic", "the guest's kernel reported WARNING: something"),
     ],
 )
 def test_what_a_fault_leaves_wrong_is_a_failure(
@@ -219,7 +220,7 @@ def test_scenario_that_differs_from_run_to_run_is_refused(
 
 def _warns(context: Context) -> None:
     context.load()
-    cast(Any, context.guest).cp.say("WARNING: something")
+    cast(Any, context.guest).cp.say("INFO: task init blocked for more than 120 seconds")
 
 
 def _leaves(context: Context) -> None:
@@ -238,7 +239,7 @@ def _breaks(context: Context) -> None:
 @pytest.mark.parametrize(
     ("run", "text"),
     [
-        (_warns, "log: WARNING: something"),
+        (_warns, "log: INFO: task init blocked"),
         (_leaves, "it leaves something behind: monitor users"),
         (_raises, "raised: the scenario ended with KeyError: 'mistake'"),
         (_breaks, 'unusable: afterwards: read errno="EIO"'),
