@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands for saved segments. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "ctl_private.h"
 #include "zvmlab/dcss.h"
-#include "zvmlab/trace.h"
 
 static json_t *ranges_json(const struct cp_segment_config *config)
 {
@@ -39,28 +39,29 @@ json_t *ctl_query_segments(struct ctl_call *call)
 	return json_pack("{s:o}", "segments", segments);
 }
 
-/* Host pointer to the bytes that the request names, or NULL with the error. */
-static void *named_bytes(struct ctl_call *call, const struct dcss **segment, uint64_t len)
+static const struct dcss *named_segment(struct ctl_call *call)
 {
-	const uint64_t offset = (uint64_t)ctl_int(call->args, "offset", 0);
-	void *bytes;
+	const struct dcss *segment;
 	char name[9];
 
 	ctl_name(call->args, "name", name);
-	*segment = dcss_find(call->cp, name);
-	if (!*segment)
-		return ctl_fail(call, "Failed", "there is no segment %s; query-segments lists them",
-				name);
-	bytes = dcss_map(call->cp, *segment, offset, len);
-	if (!bytes)
-		ctl_fail(call, "Failed", "%llu bytes at offset %llu do not lie in segment %s",
-			 (unsigned long long)len, (unsigned long long)offset, name);
-	return bytes;
+	segment = dcss_find(call->cp, name);
+	if (!segment)
+		ctl_fail(call, "Failed", "there is no segment %s; query-segments lists them", name);
+	return segment;
+}
+
+static json_t *outside(struct ctl_call *call, const struct dcss *segment, uint64_t offset,
+		       uint64_t len)
+{
+	return ctl_fail(call, "Failed", "%llu bytes at offset %llu do not lie in segment %s",
+			(unsigned long long)len, (unsigned long long)offset, segment->config.name);
 }
 
 json_t *ctl_segment_read(struct ctl_call *call)
 {
 	const uint64_t len = (uint64_t)ctl_int(call->args, "length", 0);
+	const uint64_t offset = (uint64_t)ctl_int(call->args, "offset", 0);
 	const char *file = ctl_string(call->args, "file");
 	const struct dcss *segment;
 	const void *bytes;
@@ -68,9 +69,12 @@ json_t *ctl_segment_read(struct ctl_call *call)
 	if (!file && len > CTL_MAX_DATA)
 		return ctl_fail(call, "BadArgument", "argument \"length\" is above %u; more bytes go "
 				"to a \"file\"", CTL_MAX_DATA);
-	bytes = named_bytes(call, &segment, len);
-	if (!bytes)
+	segment = named_segment(call);
+	if (!segment)
 		return NULL;
+	bytes = dcss_map(call->cp, segment, offset, len);
+	if (!bytes)
+		return outside(call, segment, offset, len);
 	if (!file)
 		return json_pack("{s:o}", "data", ctl_json_data(bytes, (size_t)len));
 	if (ctl_file_write(file, bytes, (size_t)len, call->err, sizeof(call->err)) == 0)
@@ -83,19 +87,19 @@ json_t *ctl_segment_write(struct ctl_call *call)
 {
 	const size_t len = ctl_data_len(call->args, "data");
 	const uint64_t offset = (uint64_t)ctl_int(call->args, "offset", 0);
-	const struct dcss *segment;
-	void *bytes = named_bytes(call, &segment, len);
+	const struct dcss *segment = named_segment(call);
+	uint8_t *data;
+	bool stored;
 
-	if (!bytes)
+	if (!segment)
 		return NULL;
-	ctl_data(call->args, "data", bytes, len);
-	dcss_dirty(call->cp, segment, offset, len);
-	trace_begin(call->cp, TRACE_NO_CPU, "segment.write");
-	trace_text(call->cp, "name", segment->config.name);
-	trace_hex(call->cp, "offset", offset);
-	trace_bytes(call->cp, "data", bytes, len);
-	trace_end(call->cp);
-	return json_object();
+	data = malloc(len + 1);
+	if (!data)
+		return NULL;
+	ctl_data(call->args, "data", data, len);
+	stored = dcss_write(call->cp, segment, offset, data, len);
+	free(data);
+	return stored ? json_object() : outside(call, segment, offset, len);
 }
 
 static json_t *whole_segment(struct ctl_call *call,

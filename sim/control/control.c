@@ -174,7 +174,7 @@ static void remove_client(struct ctl *ctl, unsigned int slot)
 				     client->reason));
 	ctl_client_free(ctl, client);
 	if (ctl->cp)
-		iucv_dispatch(ctl->cp);
+		iucv_dispatch_rest(ctl->cp);
 }
 
 void ctl_dispatch(struct ctl *ctl)

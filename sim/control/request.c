@@ -11,46 +11,12 @@ json_t *ctl_greeting(void)
 			 "peers", "monitor-capture");
 }
 
-/*
- * A parsed value takes up to a hundred times the room of its text, so values
- * and nesting are counted before the parser is let at a line.
- */
-static bool modest(const char *line, size_t len)
-{
-	size_t values = 0, depth = 0;
-	bool quoted = false;
-
-	for (size_t i = 0; i < len; i++) {
-		const char c = line[i];
-
-		if (quoted) {
-			if (c == '\\')
-				i++;
-			else if (c == '"')
-				quoted = false;
-		} else if (c == '"') {
-			quoted = true;
-		} else if (c == '[' || c == '{') {
-			values++;
-			if (++depth > CTL_MAX_DEPTH)
-				return false;
-		} else if (c == ']' || c == '}') {
-			depth -= depth > 0;
-		} else if (c == ',') {
-			values++;
-		}
-		if (values > CTL_MAX_VALUES)
-			return false;
-	}
-	return true;
-}
-
 static json_t *parse(struct ctl_call *call, const char *line, size_t len)
 {
 	json_error_t error;
 	json_t *request;
 
-	if (!modest(line, len))
+	if (!ctl_modest(line, len, CTL_MAX_VALUES, CTL_MAX_DEPTH))
 		return ctl_fail(call, "BadRequest", "the request has more than %u values or more "
 				"than %u levels", CTL_MAX_VALUES, CTL_MAX_DEPTH);
 	request = json_loadb(line, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
@@ -148,5 +114,5 @@ void ctl_request(struct ctl *ctl, struct ctl_client *client, const char *line, s
 		result = json_pack("{s:{s:s, s:o}, s:o}", "error", "class", call.error_class,
 				   "desc", sentence(call.err), "id", id ? id : json_null());
 	ctl_client_send(ctl, client, result);
-	iucv_dispatch(ctl->cp);
+	iucv_dispatch_rest(ctl->cp);
 }

@@ -176,7 +176,6 @@ const struct cpcmd_response *cpcmd_run(struct cp *cp, enum cpcmd_issuer issuer, 
 	char copy[CPCMD_MAX_COMMAND + 1];
 
 	assert(issuer == CPCMD_GUEST || issuer == CPCMD_OPERATOR);
-	note_ipl(cp);
 	response->len = 0;
 	response->rc = 0;
 	cp->command->truncated = false;
@@ -188,6 +187,7 @@ const struct cpcmd_response *cpcmd_run(struct cp *cp, enum cpcmd_issuer issuer, 
 	trace_text(cp, "issuer", issuer == CPCMD_OPERATOR ? "operator" : "guest");
 	trace_text(cp, "text", copy);
 	trace_number(cp, "length", len);
+	note_ipl(cp);
 	if (len <= CPCMD_MAX_COMMAND)
 		run_lines(cp, issuer, copy);
 	else

@@ -59,12 +59,12 @@ int cpcmd_query_storage(struct cpcmd_args *args)
 }
 
 /* First extent that the emulator has no storage for, or NULL. */
-static const struct cp_extent *beyond_emulator(const struct cp *cp)
+static const struct cp_extent *beyond_emulator(struct cp *cp)
 {
 	for (unsigned int i = 0; i < cp->config.extents; i++) {
 		const struct cp_extent *extent = &cp->config.extent[i];
 
-		if (!cp->host.map(cp->host.opaque, CP_ABSOLUTE, extent->start, extent->size))
+		if (!storage_map(cp, CP_ABSOLUTE, extent->start, extent->size))
 			return extent;
 	}
 	return NULL;

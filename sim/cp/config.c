@@ -23,6 +23,7 @@ static const char *const defaults[][2] = {
 	{ "segment", "MONDCSS 9000-97FF SC RSTD" },
 	{ "console", "0009" },
 	{ "seed", "0" },
+	{ "trace-data", "short" },
 };
 
 static bool set_userid(struct cp_config *config, struct config_span text,
@@ -109,7 +110,15 @@ static bool set_seed(struct cp_config *config, struct config_span text,
 	return config_number(text, 10, UINT64_MAX, &config->seed);
 }
 
-#define KEYS 9
+static bool set_trace_data(struct cp_config *config, struct config_span text,
+			   struct config_problem *problem)
+{
+	(void)problem;
+	config->trace_full = config_is(text, "FULL");
+	return config->trace_full || config_is(text, "SHORT");
+}
+
+#define KEYS 10
 static const struct {
 	const char *name;
 	bool (*set)(struct cp_config *config, struct config_span text,
@@ -125,10 +134,12 @@ static const struct {
 	{ "segment", config_segments, "segment definitions" },
 	{ "console", set_console, "a hexadecimal device number up to FFFF" },
 	{ "seed", set_seed, "a number from 0 to 18446744073709551615" },
+	{ "trace-data", set_trace_data, "short or full" },
 };
 
 const char *const cp_config_keys[KEYS + 1] = {
 	"userid", "class", "level", "cpus", "storage", "directory", "segment", "console", "seed",
+	"trace-data",
 };
 
 static int report(const char *key, const struct config_problem *problem, char *err, size_t errlen)
@@ -157,7 +168,7 @@ int cp_config_set(struct cp_config *config, const char *key, const char *value, 
 		return 0;
 	}
 	snprintf(err, errlen, "option \"%.80s\" is not known: expected userid, class, level, cpus, "
-		 "storage, directory, segment, console or seed", key);
+		 "storage, directory, segment, console, seed or trace-data", key);
 	return -1;
 }
 

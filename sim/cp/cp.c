@@ -83,13 +83,29 @@ void cp_reset_cpu(struct cp *cp, unsigned int cpu)
 
 void cp_ipl(struct cp *cp)
 {
+	trace_begin(cp, TRACE_NO_CPU, "ipl");
 	cp->ipled = true;
+	trace_end(cp);
 }
 
 void cp_timer(struct cp *cp)
 {
-	monitor_timer(cp);
-	iucv_dispatch(cp);
+	if (monitor_timer(cp))
+		iucv_dispatch(cp);
+	else
+		iucv_dispatch_rest(cp);
+}
+
+void cp_kick(struct cp *cp, unsigned int cpu)
+{
+	trace_kick(cp, cpu);
+	cp->host.kick(cp->host.opaque, cpu);
+}
+
+void cp_set_timer(struct cp *cp, uint64_t tod)
+{
+	trace_timer(cp, tod);
+	cp->host.set_timer(cp->host.opaque, tod);
 }
 
 const struct cp_config *cp_config_of(const struct cp *cp)

@@ -21,6 +21,8 @@ struct cp {
 	struct cp_host host;
 	bool ipled;
 	uint64_t random;	/**< generator state, advanced by cp_random() */
+	bool recording;		/**< a trace record is open … */
+	uint64_t record_tod;	/**< … since this time */
 	struct iucv *iucv;
 	struct dcss_table *dcss;
 	struct monitor *monitor;
@@ -55,10 +57,18 @@ static inline struct cp_result cp_program(uint16_t pgm)
 	return (struct cp_result){ .how = CP_PROGRAM, .pgm = pgm };
 }
 
+/*
+ * Time stands still within a trace record: its TOD is all that a replay knows
+ * of the clock.
+ */
 static inline uint64_t cp_tod(struct cp *cp)
 {
-	return cp->host.tod(cp->host.opaque);
+	return cp->recording ? cp->record_tod : cp->host.tod(cp->host.opaque);
 }
+
+/** The host's functions of these names, traced. */
+void cp_kick(struct cp *cp, unsigned int cpu);
+void cp_set_timer(struct cp *cp, uint64_t tod);
 
 /*
  * Life cycle of each part, called by cp.c in this order (fini in reverse).
@@ -82,8 +92,8 @@ int monitor_init(struct cp *cp, char *err, size_t errlen);
 void monitor_fini(struct cp *cp);
 void monitor_reset(struct cp *cp);
 void monitor_state(struct cp *cp, struct state *state);
-/** The time asked for by monitor has come, or nearly: checks the TOD itself. */
-void monitor_timer(struct cp *cp);
+/** The time asked for by monitor has come, or nearly: false if the TOD says not yet. */
+bool monitor_timer(struct cp *cp);
 int msg_init(struct cp *cp, char *err, size_t errlen);
 void msg_fini(struct cp *cp);
 void msg_reset(struct cp *cp);

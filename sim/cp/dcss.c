@@ -157,7 +157,7 @@ void *dcss_map(struct cp *cp, const struct dcss *segment, uint64_t offset, uint6
 	if (len == 0 || offset >= size || len > size - offset ||
 	    !covered(segment, first, first + len - 1) || dcss_in_storage(cp, segment))
 		return NULL;
-	return cp->host.map(cp->host.opaque, CP_ABSOLUTE, first, len);
+	return storage_map(cp, CP_ABSOLUTE, first, len);
 }
 
 void dcss_dirty(struct cp *cp, const struct dcss *segment, uint64_t offset, uint64_t len)
@@ -221,9 +221,8 @@ static bool overlaps_loaded(const struct cp *cp, const struct dcss *segment)
 static bool has_frames(struct cp *cp, const struct dcss *segment)
 {
 	for (unsigned int i = 0; i < segment->config.ranges; i++)
-		if (!cp->host.map(cp->host.opaque, CP_ABSOLUTE,
-				  dcss_range_start(&segment->config.range[i]),
-				  dcss_range_size(&segment->config.range[i])))
+		if (!storage_map(cp, CP_ABSOLUTE, dcss_range_start(&segment->config.range[i]),
+				 dcss_range_size(&segment->config.range[i])))
 			return false;
 	return true;
 }

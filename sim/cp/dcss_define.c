@@ -5,6 +5,7 @@
 
 #include "config_parse.h"
 #include "dcss_private.h"
+#include "zvmlab/storage.h"
 
 static struct dcss *find_skeleton(struct cp *cp, const char *name)
 {
@@ -47,8 +48,8 @@ int dcss_define(struct cp *cp, const struct cp_segment_config *config, char *err
 		return -1;
 	}
 	for (unsigned int i = 0; i < copy.ranges; i++) {
-		if (cp->host.map(cp->host.opaque, CP_ABSOLUTE, dcss_range_start(&copy.range[i]),
-				 dcss_range_size(&copy.range[i])))
+		if (storage_map(cp, CP_ABSOLUTE, dcss_range_start(&copy.range[i]),
+				dcss_range_size(&copy.range[i])))
 			continue;
 		snprintf(err, errlen, "segment %s ends at %llX, which the emulator's storage does "
 			 "not reach: start it with more", copy.name,

@@ -6,6 +6,10 @@
 #include <sys/stat.h>
 
 #include "dcss_private.h"
+#include "zvmlab/trace.h"
+
+/* Bytes that one record of the trace tells of. */
+#define CHUNK (UINT64_C(1) << 20)
 
 static uint64_t content_size(const struct dcss *segment)
 {
@@ -63,19 +67,50 @@ static int open_checked(const struct dcss *segment, FILE *file, const char *path
 	return 0;
 }
 
+static void trace_write(struct cp *cp, const struct dcss *segment, uint64_t offset,
+			const void *data, uint64_t len)
+{
+	trace_begin(cp, TRACE_NO_CPU, "segment.write");
+	trace_text(cp, "name", segment->config.name);
+	trace_hex(cp, "offset", offset);
+	trace_given(cp, "data", data, len);
+	trace_end(cp);
+}
+
+bool dcss_write(struct cp *cp, const struct dcss *segment, uint64_t offset, const void *data,
+		uint64_t len)
+{
+	void *at = dcss_map(cp, segment, offset, len);
+
+	if (!at)
+		return false;
+	memcpy(at, data, len);
+	dcss_dirty(cp, segment, offset, len);
+	trace_write(cp, segment, offset, data, len);
+	return true;
+}
+
 static int read_ranges(struct cp *cp, const struct dcss *segment, FILE *file, const char *path,
 		       char *err, size_t errlen)
 {
 	for (unsigned int i = 0; i < segment->config.ranges; i++) {
 		const struct cp_segment_range *range = &segment->config.range[i];
+		uint64_t offset = dcss_range_start(range) - dcss_start(segment);
 		uint64_t size = dcss_range_size(range);
-		void *at = map_range(cp, segment, range, err, errlen);
+		uint8_t *at = map_range(cp, segment, range, err, errlen);
 
 		assert(at);
-		errno = 0;
-		if (fread(at, 1, size, file) != size)
-			return failed(segment, "read from", path, errno ? errno : EIO, err, errlen);
-		dcss_dirty(cp, segment, dcss_range_start(range) - dcss_start(segment), size);
+		for (uint64_t done = 0; done < size;) {
+			const uint64_t part = size - done < CHUNK ? size - done : CHUNK;
+
+			errno = 0;
+			if (fread(at + done, 1, part, file) != part)
+				return failed(segment, "read from", path, errno ? errno : EIO, err,
+					      errlen);
+			dcss_dirty(cp, segment, offset + done, part);
+			trace_write(cp, segment, offset + done, at + done, part);
+			done += part;
+		}
 	}
 	return 0;
 }

@@ -78,7 +78,7 @@ static void pages_state(struct state *s, uint8_t *at, uint64_t size)
 		state_bool(s, &filled);
 		if (filled)
 			state_bytes(s, at + done, CP_PAGE_SIZE);
-		else if (s->loading && !s->failed)
+		else if (s->loading && !s->failed && !page_is_zero(at + done))
 			memset(at + done, 0, CP_PAGE_SIZE);
 	}
 }

@@ -63,6 +63,8 @@ struct cp_result cp_diagnose(struct cp *cp, const struct cp_insn *insn, unsigned
 		trace_number(cp, "r1", r1);
 		trace_number(cp, "r3", r3);
 		trace_number(cp, "amode", insn->amode);
+		if (insn->problem)
+			trace_number(cp, "problem", 1);
 		trace_gr(cp, insn->gr, 16);
 		result = run(cp, insn, r1, r3, codes[i].run);
 		assert(result.how != CP_PASS);

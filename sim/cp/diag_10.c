@@ -27,7 +27,7 @@ struct cp_result diag_10_release_pages(struct cp *cp, const struct cp_insn *insn
 	if (!storage_overlaps(cp, last, last) || !own_storage(cp, first, last))
 		return cp_program(PGM_SPECIFICATION);
 	for (uint64_t page = first; page <= last; page += CP_PAGE_SIZE) {
-		void *host = cp->host.map(cp->host.opaque, cpu, page, CP_PAGE_SIZE);
+		void *host = storage_map(cp, cpu, page, CP_PAGE_SIZE);
 
 		if (!host)
 			return cp_program(PGM_ADDRESSING);

@@ -153,7 +153,7 @@ static bool rule_allowed(const struct fault_rule *rule, char *err, size_t errlen
 	       when_allowed(rule, err, errlen) && filter_allowed(rule, err, errlen);
 }
 
-int fault_arm(struct cp *cp, const struct fault_rule *rule, char *err, size_t errlen)
+static int arm(struct cp *cp, const struct fault_rule *rule, char *err, size_t errlen)
 {
 	struct fault *fault = cp->fault;
 
@@ -175,17 +175,63 @@ int fault_arm(struct cp *cp, const struct fault_rule *rule, char *err, size_t er
 	return (int)fault->last_id;
 }
 
+/* A name that has no end within its field is refused, but shown. */
+static void trace_name(struct cp *cp, const char *key, const char name[CP_NAME_LEN + 1])
+{
+	char text[CP_NAME_LEN + 2] = "";
+
+	memcpy(text, name, CP_NAME_LEN + 1);
+	if (text[0] != '\0')
+		trace_text(cp, key, text);
+}
+
+/* A rule that will be refused may have any values. */
+static void trace_rule(struct cp *cp, const struct fault_rule *rule)
+{
+	if ((unsigned int)rule->point < FAULT_POINTS)
+		trace_text(cp, "point", fault_point_info[rule->point].name);
+	if ((unsigned int)rule->kind < FAULT_KINDS)
+		trace_text(cp, "kind", fault_kind_info[rule->kind].name);
+	trace_number(cp, "value", rule->value);
+	trace_number(cp, "offset", rule->offset);
+	trace_name(cp, "user", rule->user);
+	trace_name(cp, "name", rule->name);
+	if (rule->type != 0)
+		trace_number(cp, "type", rule->type);
+	if (rule->path != FAULT_ANY_PATH)
+		trace_hex(cp, "path", (uint32_t)rule->path);
+	trace_number(cp, "when", (unsigned int)rule->when);
+	trace_number(cp, "n", rule->n);
+	trace_number(cp, "times", rule->times);
+}
+
+int fault_arm(struct cp *cp, const struct fault_rule *rule, char *err, size_t errlen)
+{
+	int id;
+
+	trace_begin(cp, TRACE_NO_CPU, "fault.arm");
+	trace_rule(cp, rule);
+	id = arm(cp, rule, err, errlen);
+	trace_number(cp, "rule", id < 0 ? 0 : (uint64_t)id);
+	trace_end(cp);
+	return id;
+}
+
 int fault_disarm(struct cp *cp, int id)
 {
 	struct fault *fault = cp->fault;
 	uint32_t kept = 0;
 	int gone;
 
+	trace_begin(cp, TRACE_NO_CPU, "fault.disarm");
+	trace_number(cp, "rule", (uint64_t)id);
 	for (uint32_t i = 0; i < fault->count; i++)
 		if (id != 0 && fault->armed[i].id != id)
 			fault->armed[kept++] = fault->armed[i];
 	gone = (int)(fault->count - kept);
 	fault->count = kept;
+	trace_number(cp, "disarmed", (uint64_t)gone);
+	trace_end(cp);
 	return gone;
 }
 

@@ -49,6 +49,12 @@ static const struct function {
 				    NEED_OWN_BUFFER, WHOM_NOBODY },
 };
 
+const char *iucv_function_name(enum iucv_function function)
+{
+	assert(function < IUCV_FUNCTIONS);
+	return functions[function].name;
+}
+
 struct iucv_result iucv_perform(const struct iucv_caller *by, enum iucv_function function,
 				struct iucv_parm *parm)
 {
@@ -202,18 +208,30 @@ struct cp_result cp_iucv(struct cp *cp, const struct cp_insn *insn)
 	trace_begin(cp, (int)insn->cpu, name);
 	trace_hex(cp, "gr0", insn->gr[0]);
 	trace_hex(cp, "gr1", insn->gr[1]);
+	trace_number(cp, "amode", insn->amode);
+	if (insn->problem)
+		trace_number(cp, "problem", 1);
 	result = insn->problem ? cp_program(PGM_OPERATION) : perform(cp, insn, function);
 	trace_end_result(cp, &result);
 	iucv_dispatch(cp);
 	return result;
 }
 
-static void trace_parm(struct cp *cp, const struct iucv_user *user, const struct iucv_parm *parm)
+/* Does the function read its data area?  Others store into it. */
+static bool gives_data(enum iucv_function function)
+{
+	return function == IUCV_SEND || function == IUCV_REPLY;
+}
+
+static void trace_parm(struct cp *cp, const struct iucv_user *user, enum iucv_function function,
+		       const struct iucv_parm *parm)
 {
 	trace_text(cp, "user", user->name);
 	trace_number(cp, "path", parm->path);
 	trace_hex(cp, "flags", parm->flags);
 	trace_text(cp, "vmid", parm->vmid);
+	if (parm->target[0] != '\0')
+		trace_text(cp, "target", parm->target);
 	trace_number(cp, "msglim", parm->msglim);
 	trace_number(cp, "msgid", parm->msgid);
 	trace_hex(cp, "trgcls", parm->trgcls);
@@ -221,9 +239,35 @@ static void trace_parm(struct cp *cp, const struct iucv_user *user, const struct
 	trace_hex(cp, "msgtag", parm->msgtag);
 	trace_bytes(cp, "ipuser", parm->ipuser, sizeof(parm->ipuser));
 	trace_bytes(cp, "rmmsg", parm->rmmsg, sizeof(parm->rmmsg));
-	if (parm->buffer.host)
-		trace_bytes(cp, "buffer", parm->buffer.ptr, parm->buffer.len);
+	if (parm->mask != 0)
+		trace_hex(cp, "mask", parm->mask);
+	if (gives_data(function))
+		trace_given(cp, "buffer", parm->buffer.ptr, parm->buffer.host ? parm->buffer.len : 0);
+	else
+		trace_number(cp, "length", parm->buffer.len);
 	trace_number(cp, "answer", parm->answer.len);
+}
+
+/* What has become of the list. */
+static void trace_results(struct cp *cp, enum iucv_function function, const struct iucv_parm *parm,
+			  const struct iucv_result *result)
+{
+	/* With other results nothing has been stored into these. */
+	const bool told = result->cc == 0 || result->cc == 3 || result->code == IUCV_SHORT_BUFFER;
+
+	trace_number(cp, "path", parm->path);
+	trace_number(cp, "msglim", parm->msglim);
+	trace_number(cp, "msgid", parm->msgid);
+	if (told && function == IUCV_RECEIVE && parm->received > 0)
+		trace_bytes(cp, "received", parm->buffer.ptr, parm->received);
+	if (told && parm->residual != 0)
+		trace_number(cp, "residual", parm->residual);
+	if (told && parm->audit != 0)
+		trace_hex(cp, "audit", parm->audit);
+	trace_number(cp, "cc", result->cc);
+	trace_number(cp, "code", result->code);
+	if (result->pgm != 0)
+		trace_number(cp, "pgm", result->pgm);
 }
 
 struct iucv_result iucv_call(struct cp *cp, struct iucv_user *user, enum iucv_function function,
@@ -240,11 +284,11 @@ struct iucv_result iucv_call(struct cp *cp, struct iucv_user *user, enum iucv_fu
 		return iucv_perform(&by, function, parm);
 	if (trace_enabled(cp)) {
 		trace_begin(cp, TRACE_NO_CPU, functions[function].name);
-		trace_parm(cp, user, parm);
+		trace_parm(cp, user, function, parm);
+		if (cp->iucv->dispatching)
+			trace_number(cp, "nested", 1);
 		result = iucv_perform(&by, function, parm);
-		trace_number(cp, "msgid", parm->msgid);
-		trace_number(cp, "cc", result.cc);
-		trace_number(cp, "code", result.code);
+		trace_results(cp, function, parm, &result);
 		trace_end(cp);
 	} else {
 		result = iucv_perform(&by, function, parm);

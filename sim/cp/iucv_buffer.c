@@ -43,7 +43,7 @@ void iucv_cpu_changed(struct iucv *iucv, unsigned int cpu)
 			iucv->enabled[t] &= ~bit;
 	}
 	if (iucv->guest->ready & c->types)
-		iucv->cp->host.kick(iucv->cp->host.opaque, cpu);
+		cp_kick(iucv->cp, cpu);
 }
 
 void iucv_cpu_clear(struct iucv *iucv, unsigned int cpu)

@@ -85,8 +85,7 @@ static void announce(struct iucv_user *user, const struct iucv_node *node)
 	user->waiting++;
 	if (iucv_is_guest(user)) {
 		for (uint64_t cpus = iucv->enabled[node->type]; cpus; cpus &= cpus - 1)
-			iucv->cp->host.kick(iucv->cp->host.opaque,
-					    (unsigned int)__builtin_ctzll(cpus));
+			cp_kick(iucv->cp, (unsigned int)__builtin_ctzll(cpus));
 	} else if (user->ops && !user->turn.list) {
 		iucv_append(&iucv->turns, &user->turn);
 	}
@@ -316,6 +315,15 @@ void iucv_dispatch(struct cp *cp)
 		deliver(cp, iucv_container(turn, struct iucv_user, turn));
 	}
 	iucv->dispatching = false;
+}
+
+void iucv_dispatch_rest(struct cp *cp)
+{
+	if (!cp->iucv->turns.first || cp->iucv->dispatching)
+		return;
+	trace_begin(cp, TRACE_NO_CPU, "dispatch");
+	trace_end(cp);
+	iucv_dispatch(cp);
 }
 
 uint32_t iucv_events_waiting(const struct iucv_user *user)

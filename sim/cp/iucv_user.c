@@ -106,6 +106,7 @@ void iucv_user_destroy(struct cp *cp, struct iucv_user *user)
 void iucv_user_attach(struct iucv_user *user, const struct iucv_user_ops *ops, void *opaque)
 {
 	assert(!iucv_is_guest(user));
+	trace_user(user->iucv->cp, user, "iucv.attach");
 	user->ops = ops;
 	user->opaque = opaque;
 	user->loaded = false;

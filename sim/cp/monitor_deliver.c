@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "monitor_private.h"
+#include "zvmlab/bytes.h"
 #include "zvmlab/trace.h"
 
 static int bad(char *err, size_t errlen, unsigned int index, const char *what)
@@ -106,6 +107,34 @@ static void trace_result(struct cp *cp, int64_t number, enum mon_fate best, enum
 		*fate = best;
 }
 
+/*
+ * Each element's type, domains, byte 3, phase and length (4 bytes both) and,
+ * of a set that can be delivered, its data.
+ */
+void mon_trace_elements(struct cp *cp, enum mon_kind kind, const struct mon_element *elements,
+			unsigned int count)
+{
+	struct trace_part part[2 * MON_MAX_MCES];
+	uint8_t head[MON_MAX_MCES][MON_TRACE_HEAD];
+	char err[256];
+	bool whole;
+
+	trace_number(cp, "elements", count);
+	if (!trace_full(cp) || !elements || count > MON_MAX_MCES)
+		return;
+	whole = mon_elements_check(cp, kind, elements, count, err, sizeof(err)) == 0;
+	for (unsigned int i = 0; i < count; i++) {
+		head[i][0] = elements[i].type;
+		put_be16(head[i] + 1, elements[i].domains);
+		head[i][3] = elements[i].byte3;
+		put_be32(head[i] + 4, elements[i].phase);
+		put_be32(head[i] + 8, elements[i].len);
+		part[2 * i] = (struct trace_part){ head[i], MON_TRACE_HEAD };
+		part[2 * i + 1] = (struct trace_part){ elements[i].data, whole ? elements[i].len : 0 };
+	}
+	trace_input(cp, whole ? "data" : "heads", part, 2 * count);
+}
+
 int64_t monitor_deliver(struct cp *cp, enum mon_kind kind, const struct mon_element *elements,
 			unsigned int count, enum mon_fate *fate, char *err, size_t errlen)
 {
@@ -114,7 +143,7 @@ int64_t monitor_deliver(struct cp *cp, enum mon_kind kind, const struct mon_elem
 
 	trace_begin(cp, TRACE_NO_CPU, "monitor.deliver");
 	trace_number(cp, "kind", kind);
-	trace_number(cp, "elements", count);
+	mon_trace_elements(cp, kind, elements, count);
 	if (mon_elements_check(cp, kind, elements, count, err, errlen) == 0)
 		number = deliver(cp, kind, elements, count, &best);
 	trace_result(cp, number, best, fate);

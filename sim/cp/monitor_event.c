@@ -243,7 +243,7 @@ bool monitor_event(struct cp *cp, enum mon_domain domain, const uint8_t *record,
 	trace_number(cp, "domain", domain);
 	if (record && (unsigned int)domain < MON_DOMAINS && m->settings[true].active &&
 	    (m->settings[true].domains & MON_DOMAIN_BIT(domain))) {
-		trace_bytes(cp, "record", record, len);
+		trace_given(cp, "record", record, len);
 		recorded = mon_event_record(cp, domain, record, len);
 	}
 	trace_number(cp, "recorded", recorded);

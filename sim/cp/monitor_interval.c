@@ -25,7 +25,7 @@ void mon_arm_timer(struct cp *cp)
 
 	if (m->events.due != 0 && (due == 0 || reached(due, m->events.due)))
 		due = m->events.due;
-	cp->host.set_timer(cp->host.opaque, m->manual ? 0 : due);
+	cp_set_timer(cp, m->manual ? 0 : due);
 }
 
 static void start_writer(struct cp *cp, struct record_writer *w, enum mon_kind kind)
@@ -153,26 +153,33 @@ static void next_interval(struct monitor *m, uint64_t now)
 	m->interval_due += ((now - m->interval_due) / length + 1) * length;
 }
 
-void monitor_timer(struct cp *cp)
+static bool is_due(struct cp *cp, uint64_t tod)
+{
+	return tod != 0 && reached(cp_tod(cp), tod);
+}
+
+bool monitor_timer(struct cp *cp)
 {
 	struct monitor *m = cp->monitor;
-	const uint64_t now = cp_tod(cp);
-	const bool sample = m->interval_due != 0 && reached(now, m->interval_due);
-	const bool event = m->events.due != 0 && reached(now, m->events.due);
+	bool sample, event;
 
-	if (m->manual || (!sample && !event)) {
+	if (m->manual || (!is_due(cp, m->interval_due) && !is_due(cp, m->events.due))) {
 		mon_arm_timer(cp);
-		return;
+		return false;
 	}
 	trace_begin(cp, TRACE_NO_CPU, "monitor.timer");
+	/* Asked again: the record's time is what counts. */
+	sample = is_due(cp, m->interval_due);
+	event = is_due(cp, m->events.due);
 	if (sample) {
-		next_interval(m, now);
+		next_interval(m, cp_tod(cp));
 		interval_end(cp);
 	}
 	if (event)
 		mon_events_flush(cp);
 	mon_arm_timer(cp);
 	trace_end(cp);
+	return true;
 }
 
 void monitor_set_manual(struct cp *cp, bool manual)

@@ -213,6 +213,9 @@ void mon_replied(struct cp *cp, struct mon_user *user, uint32_t tag);
 void mon_forget_messages(struct cp *cp, struct mon_user *user);
 
 /* monitor_deliver.c: can the elements ever be delivered?  0, or -1 with @err */
+/** Fields of the trace record: how many, and with trace_full all that they are. */
+void mon_trace_elements(struct cp *cp, enum mon_kind kind, const struct mon_element *elements,
+			unsigned int count);
 int mon_elements_check(const struct cp *cp, enum mon_kind kind,
 		       const struct mon_element *elements, unsigned int count, char *err,
 		       size_t errlen);

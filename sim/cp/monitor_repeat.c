@@ -114,6 +114,7 @@ int monitor_repeat(struct cp *cp, enum mon_kind kind, const struct mon_element *
 	trace_number(cp, "kind", kind);
 	trace_number(cp, "outstanding", outstanding);
 	trace_number(cp, "times", times);
+	mon_trace_elements(cp, kind, elements, count);
 	rc = repeat(cp, kind, elements, count, outstanding, times, err, errlen);
 	trace_number(cp, "refused", rc != 0);
 	trace_end(cp);

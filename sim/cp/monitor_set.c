@@ -4,6 +4,7 @@
 
 #include "monitor_private.h"
 #include "zvmlab/bytes.h"
+#include "zvmlab/trace.h"
 
 /* MCE: type, domains, byte 3, first and last byte of the records. */
 enum { MCE_TYPE = 0, MCE_DOMAINS = 1, MCE_BYTE3 = 3, MCE_START = 4, MCE_END = 8 };
@@ -75,12 +76,15 @@ static uint64_t piece_offset(const struct monitor *m, const struct mon_set *set,
 	return ring->base + (uint64_t)set->piece[which].start * ring->unit;
 }
 
-static void store_element(uint8_t *to, const struct mon_element *element,
-			  const struct fault_action *fault)
+static void store_element(struct cp *cp, uint64_t addr, uint8_t *to,
+			  const struct mon_element *element, const struct fault_action *fault)
 {
 	memcpy(to, element->data, element->len);
 	if (fault->kind == FAULT_CORRUPT)
 		to[fault->offset % element->len] ^= (uint8_t)fault->value;
+	/* Hashing whole sets would slow down a CP that is only watched. */
+	if (trace_full(cp))
+		trace_access(cp, true, addr, to, element->len);
 }
 
 bool mon_set_store(struct cp *cp, struct mon_set *set, const struct mon_element *elements,
@@ -106,13 +110,15 @@ bool mon_set_store(struct cp *cp, struct mon_set *set, const struct mon_element 
 		at = place(at, &elements[i]);
 		assert(at + elements[i].len <= data_len);
 		if (fault.kind != FAULT_DROP)
-			store_element(to + at, &elements[i], &fault);
+			store_element(cp, base + data + at, to + at, &elements[i], &fault);
 		mce[MCE_TYPE] = elements[i].type;
 		put_be16(mce + MCE_DOMAINS, elements[i].domains);
 		mce[MCE_BYTE3] = elements[i].byte3;
 		put_be32(mce + MCE_START, (uint32_t)(base + data + at));
 		at += elements[i].len;
 		put_be32(mce + MCE_END, (uint32_t)(base + data + at - 1));
+		if (trace_full(cp))
+			trace_access(cp, true, base + control + i * MCE_SIZE, mce, MCE_SIZE);
 	}
 	dcss_dirty(cp, m->segment, data, data_len);
 	dcss_dirty(cp, m->segment, control, count * MCE_SIZE);

@@ -213,7 +213,7 @@ static const char *image_defect(const struct cp *cp, const uint8_t *image, size_
 	return NULL;
 }
 
-int cp_load(struct cp *cp, const uint8_t *image, size_t len, char *err, size_t errlen)
+static int load(struct cp *cp, const uint8_t *image, size_t len, char *err, size_t errlen)
 {
 	const char *defect = image_defect(cp, image, len);
 	/* Loading never stores through data: the cast only serves the shared member. */
@@ -234,6 +234,18 @@ int cp_load(struct cp *cp, const uint8_t *image, size_t len, char *err, size_t e
 	cp->host.storage_changed(cp->host.opaque);
 	for (unsigned int cpu = 0; cpu < cp->config.cpus; cpu++)
 		if (cp_interrupt_pending(cp, cpu))
-			cp->host.kick(cp->host.opaque, cpu);
+			cp_kick(cp, cpu);
 	return 0;
+}
+
+int cp_load(struct cp *cp, const uint8_t *image, size_t len, char *err, size_t errlen)
+{
+	int rc;
+
+	trace_begin(cp, TRACE_NO_CPU, "state.load");
+	trace_given(cp, "image", image, image ? len : 0);
+	rc = load(cp, image, len, err, errlen);
+	trace_number(cp, "refused", rc != 0);
+	trace_end(cp);
+	return rc;
 }

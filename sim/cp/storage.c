@@ -28,6 +28,15 @@ enum cp_access cp_page_access(const struct cp *cp, uint64_t addr)
 	return CP_ACCESS_NONE;
 }
 
+void *storage_map(struct cp *cp, int cpu, uint64_t addr, uint64_t len)
+{
+	void *host = cp->host.map(cp->host.opaque, cpu, addr, len);
+
+	if (!host)
+		trace_unmapped(cp, addr);
+	return host;
+}
+
 /* Host pointer to @len bytes within one page, or NULL with the exception in @pgm. */
 static uint8_t *map_page(struct cp *cp, int cpu, uint64_t addr, size_t len, bool store,
 			 uint16_t *pgm)
@@ -41,7 +50,7 @@ static uint8_t *map_page(struct cp *cp, int cpu, uint64_t addr, size_t len, bool
 		return NULL;
 	}
 	if (access != CP_ACCESS_NONE)
-		host = cp->host.map(cp->host.opaque, cpu, addr, len);
+		host = storage_map(cp, cpu, addr, len);
 	if (!host)
 		*pgm = PGM_ADDRESSING;
 	return host;
@@ -92,6 +101,8 @@ uint16_t storage_read(struct cp *cp, int cpu, uint64_t addr, void *to, size_t le
 		memcpy((uint8_t *)to + done, host, part);
 		done += part;
 	}
+	if (pgm == 0 && cp->host.fetch && len > 0)
+		cp->host.fetch(cp->host.opaque, cpu, addr, to, len);
 	if (pgm == 0)
 		trace_access(cp, false, addr, to, len);
 	return pgm;

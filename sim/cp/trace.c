@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Trace records: built in fixed buffers, handed to the port as one line. */
+/*
+ * Trace records: built in buffers that grow only with trace-data=full, handed
+ * to the port as one line.
+ */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cp_private.h"
-#include "zvmlab/bytes.h"
+#include "trace_private.h"
 #include "zvmlab/state.h"
 #include "zvmlab/trace.h"
 
@@ -23,50 +24,62 @@
 /* Longest text in full; the rest is counted. */
 #define MAX_TEXT 1024u
 
-/* One access at its longest: ,["16 digits","512 digits"] */
-#define ACCESS_MAX (2 * TRACE_DATA_MAX + 32u)
-/* What closes a list: ,["more",4294967295,"16 digits"] */
-#define MORE_MAX 48u
-
-#define FNV_START UINT64_C(0xcbf29ce484222325)
-#define FNV_PRIME UINT64_C(0x100000001b3)
-
-struct accesses {
-	char text[ACCESS_SIZE];
-	size_t len;
-	uint32_t more;		/* accesses that found no room … */
-	uint64_t more_hash;	/* … and the hash of their addresses and bytes */
-};
-
 struct trace {
 	uint64_t seq;		/* of the last record */
 	unsigned int depth;	/* calls open; 0: no record */
+	bool full;		/* what a replay needs is there as a whole */
 	char head[HEAD_SIZE];
 	size_t head_len;
-	char fields[FIELDS_SIZE];
-	size_t fields_len;
+	struct trace_buffer fields;
 	const char *keys[MAX_FIELDS];
 	bool inner[MAX_FIELDS];	/* of a call inside the record's own */
 	unsigned int key_count;
 	uint32_t fields_lost;
-	struct accesses in, out;
-	char line[LINE_SIZE];
+	struct trace_accesses in, out;
+	uint64_t kicked;	/* CPUs, one bit each */
+	bool timer_set;
+	uint64_t timer;
+	struct trace_buffer line;
 };
+
+static bool buffers_init(struct trace *t)
+{
+	const size_t most = t->full ? TRACE_FULL_MAX : 0;
+
+	return trace_buffer_init(&t->fields, FIELDS_SIZE, most) &&
+	       trace_buffer_init(&t->in.list, ACCESS_SIZE, most) &&
+	       trace_buffer_init(&t->out.list, ACCESS_SIZE, 0) &&
+	       trace_buffer_init(&t->line, LINE_SIZE, LINE_SIZE + 2 * most);
+}
 
 int trace_init(struct cp *cp, char *err, size_t errlen)
 {
-	cp->trace = calloc(1, sizeof(*cp->trace));
-	if (!cp->trace) {
+	struct trace *t = calloc(1, sizeof(*t));
+
+	cp->trace = t;
+	if (t)
+		t->full = cp->config.trace_full;
+	if (!t || !buffers_init(t)) {
 		snprintf(err, errlen, "not enough memory for the trace");
+		trace_fini(cp);
 		return -1;
 	}
+	trace_configuration(cp);
 	return 0;
 }
 
 void trace_fini(struct cp *cp)
 {
-	free(cp->trace);
+	struct trace *t = cp->trace;
+
 	cp->trace = NULL;
+	if (!t)
+		return;
+	free(t->fields.text);
+	free(t->in.list.text);
+	free(t->out.list.text);
+	free(t->line.text);
+	free(t);
 }
 
 bool trace_enabled(const struct cp *cp)
@@ -74,58 +87,9 @@ bool trace_enabled(const struct cp *cp)
 	return cp->host.trace != NULL;
 }
 
-static uint64_t fnv1a(uint64_t hash, const void *bytes, size_t len)
+bool trace_full(const struct cp *cp)
 {
-	const uint8_t *p = bytes;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ p[i]) * FNV_PRIME;
-	return hash;
-}
-
-static size_t put_hex(char *to, const uint8_t *bytes, size_t len)
-{
-	static const char digit[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < len; i++) {
-		to[2 * i] = digit[bytes[i] >> 4];
-		to[2 * i + 1] = digit[bytes[i] & 15];
-	}
-	return 2 * len;
-}
-
-/* JSON string contents; bytes above 0x7e are taken as ISO 8859-1.  At most 6 × @len. */
-static size_t put_escaped(char *to, const char *text, size_t len)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		const uint8_t c = (uint8_t)text[i];
-
-		if (c == '"' || c == '\\') {
-			to[at++] = '\\';
-			to[at++] = (char)c;
-		} else if (c >= 0x20 && c < 0x7f) {
-			to[at++] = (char)c;
-		} else {
-			memcpy(to + at, "\\u00", 4);
-			at += 4 + put_hex(to + at + 4, &c, 1);
-		}
-	}
-	return at;
-}
-
-static __attribute__((format(printf, 4, 5))) size_t put_format(char *buffer, size_t at, size_t size,
-							       const char *format, ...)
-{
-	va_list args;
-	int len;
-
-	va_start(args, format);
-	len = vsnprintf(buffer + at, size - at, format, args);
-	va_end(args);
-	assert(len >= 0 && (size_t)len < size - at);
-	return at + (size_t)len;
+	return cp->host.trace && cp->trace->full;
 }
 
 /* The result of the outermost call keeps these; calls inside it get a number. */
@@ -142,7 +106,7 @@ static bool field_start(struct trace *t, const char *key, size_t max)
 
 	assert(strlen(key) <= MAX_KEY);
 	if (t->key_count >= MAX_FIELDS - !result ||
-	    FIELDS_SIZE - t->fields_len < max + MAX_KEY + 16 + !result * RESULT_SIZE) {
+	    !trace_buffer_room(&t->fields, max + MAX_KEY + 16 + !result * RESULT_SIZE)) {
 		t->fields_lost++;
 		return false;
 	}
@@ -151,42 +115,66 @@ static bool field_start(struct trace *t, const char *key, size_t max)
 	t->inner[t->key_count] = inner;
 	t->keys[t->key_count++] = key;
 	if (same == 1)
-		t->fields_len = put_format(t->fields, t->fields_len, FIELDS_SIZE, ",\"%s\":", key);
+		trace_put(&t->fields, ",\"%s\":", key);
 	else
-		t->fields_len = put_format(t->fields, t->fields_len, FIELDS_SIZE, ",\"%s#%u\":",
-					   key, same);
+		trace_put(&t->fields, ",\"%s#%u\":", key, same);
 	return true;
 }
 
 /* Members of the record itself: fields of the same name get a number. */
 static const char *const own_keys[] = {
-	"seq", "tod", "cpu", "call", "in", "out", "lost",
+	"seq", "tod", "cpu", "call", "in", "out", "lost", "kick", "timer",
 };
+
+static void open_record(struct cp *cp, int cpu, const char *call)
+{
+	struct trace *t = cp->trace;
+	char cpu_text[16] = "null";
+	int len;
+
+	_Static_assert(sizeof(own_keys) / sizeof(own_keys[0]) < MAX_FIELDS, "room for fields");
+	assert(t->depth == 0);
+	memcpy(t->keys, own_keys, sizeof(own_keys));
+	t->key_count = sizeof(own_keys) / sizeof(own_keys[0]);
+	t->fields.len = 0;
+	t->fields_lost = 0;
+	t->in.list.len = t->out.list.len = 0;
+	t->in.more = t->out.more = 0;
+	t->kicked = 0;
+	t->timer_set = false;
+	t->depth = 1;
+	cp->record_tod = cp_tod(cp);
+	cp->recording = true;
+	if (cpu != TRACE_NO_CPU)
+		snprintf(cpu_text, sizeof(cpu_text), "%d", cpu);
+	len = snprintf(t->head, HEAD_SIZE,
+		       "{\"seq\":%" PRIu64 ",\"tod\":\"%016" PRIx64
+		       "\",\"cpu\":%s,\"call\":\"%.64s\"",
+		       t->seq, cp->record_tod, cpu_text, call);
+	assert(len > 0 && (size_t)len < HEAD_SIZE);
+	t->head_len = (size_t)len;
+}
 
 void trace_begin(struct cp *cp, int cpu, const char *call)
 {
 	struct trace *t = cp->trace;
-	char cpu_text[16] = "null";
 
 	if (!trace_enabled(cp))
 		return;
-	if (t->depth++ > 0) {
+	if (t->depth > 0) {
+		t->depth++;
 		trace_text(cp, "call", call);
 		return;
 	}
-	_Static_assert(sizeof(own_keys) / sizeof(own_keys[0]) < MAX_FIELDS, "room for fields");
-	memcpy(t->keys, own_keys, sizeof(own_keys));
-	t->key_count = sizeof(own_keys) / sizeof(own_keys[0]);
-	t->fields_len = 0;
-	t->fields_lost = 0;
-	t->in.len = t->out.len = 0;
-	t->in.more = t->out.more = 0;
-	if (cpu != TRACE_NO_CPU)
-		snprintf(cpu_text, sizeof(cpu_text), "%d", cpu);
-	t->head_len = put_format(t->head, 0, HEAD_SIZE,
-				 "{\"seq\":%" PRIu64 ",\"tod\":\"%016" PRIx64
-				 "\",\"cpu\":%s,\"call\":\"%.64s\"",
-				 ++t->seq, cp_tod(cp), cpu_text, call);
+	t->seq++;
+	open_record(cp, cpu, call);
+}
+
+void trace_begin_first(struct cp *cp, const char *call)
+{
+	assert(cp->trace->seq == 0);
+	if (trace_enabled(cp))
+		open_record(cp, TRACE_NO_CPU, call);
 }
 
 void trace_number(struct cp *cp, const char *key, uint64_t value)
@@ -194,7 +182,7 @@ void trace_number(struct cp *cp, const char *key, uint64_t value)
 	struct trace *t = cp->trace;
 
 	if (t->depth > 0 && field_start(t, key, 24))
-		t->fields_len = put_format(t->fields, t->fields_len, FIELDS_SIZE, "%" PRIu64, value);
+		trace_put(&t->fields, "%" PRIu64, value);
 }
 
 void trace_hex(struct cp *cp, const char *key, uint64_t value)
@@ -202,11 +190,10 @@ void trace_hex(struct cp *cp, const char *key, uint64_t value)
 	struct trace *t = cp->trace;
 
 	if (t->depth > 0 && field_start(t, key, 24))
-		t->fields_len = put_format(t->fields, t->fields_len, FIELDS_SIZE, "\"%" PRIx64 "\"",
-					   value);
+		trace_put(&t->fields, "\"%" PRIx64 "\"", value);
 }
 
-void trace_text(struct cp *cp, const char *key, const char *text)
+static void put_text(struct cp *cp, const char *key, const char *text, size_t most)
 {
 	struct trace *t = cp->trace;
 	size_t len, shown;
@@ -214,15 +201,24 @@ void trace_text(struct cp *cp, const char *key, const char *text)
 	if (t->depth == 0)
 		return;
 	len = strlen(text);
-	shown = len > MAX_TEXT ? MAX_TEXT : len;
+	shown = len > most ? most : len;
 	if (!field_start(t, key, 6 * shown + 48))
 		return;
-	t->fields[t->fields_len++] = '"';
-	t->fields_len += put_escaped(t->fields + t->fields_len, text, shown);
+	trace_put(&t->fields, "\"");
+	trace_put_escaped(&t->fields, text, shown);
 	if (shown < len)
-		t->fields_len = put_format(t->fields, t->fields_len, FIELDS_SIZE,
-					   " [%zu bytes more]", len - shown);
-	t->fields[t->fields_len++] = '"';
+		trace_put(&t->fields, " [%zu bytes more]", len - shown);
+	trace_put(&t->fields, "\"");
+}
+
+void trace_text(struct cp *cp, const char *key, const char *text)
+{
+	put_text(cp, key, text, MAX_TEXT);
+}
+
+void trace_long_text(struct cp *cp, const char *key, const char *text)
+{
+	put_text(cp, key, text, SIZE_MAX);
 }
 
 void trace_gr(struct cp *cp, const uint64_t *gr, unsigned int count)
@@ -233,9 +229,8 @@ void trace_gr(struct cp *cp, const uint64_t *gr, unsigned int count)
 	if (t->depth == 0 || !field_start(t, "gr", 20 * count + 2))
 		return;
 	for (unsigned int i = 0; i < count; i++)
-		t->fields_len = put_format(t->fields, t->fields_len, FIELDS_SIZE,
-					   "%c\"%" PRIx64 "\"", i == 0 ? '[' : ',', gr[i]);
-	t->fields[t->fields_len++] = ']';
+		trace_put(&t->fields, "%c\"%" PRIx64 "\"", i == 0 ? '[' : ',', gr[i]);
+	trace_put(&t->fields, "]");
 }
 
 void trace_bytes(struct cp *cp, const char *key, const void *bytes, size_t len)
@@ -245,74 +240,92 @@ void trace_bytes(struct cp *cp, const char *key, const void *bytes, size_t len)
 	if (t->depth == 0 || !field_start(t, key, 2 * TRACE_DATA_MAX + 2))
 		return;
 	if (len > TRACE_DATA_MAX) {
-		t->fields_len = put_format(t->fields, t->fields_len, FIELDS_SIZE,
-					   "[%zu,\"%016" PRIx64 "\"]", len,
-					   fnv1a(FNV_START, bytes, len));
+		trace_put(&t->fields, "[%zu,\"%016" PRIx64 "\"]", len, trace_hash(TRACE_HASH_START, bytes, len));
 		return;
 	}
-	t->fields[t->fields_len++] = '"';
-	t->fields_len += put_hex(t->fields + t->fields_len, bytes, len);
-	t->fields[t->fields_len++] = '"';
+	trace_put(&t->fields, "\"");
+	trace_put_hex(&t->fields, bytes, len);
+	trace_put(&t->fields, "\"");
+}
+
+void trace_input(struct cp *cp, const char *key, const struct trace_part *part, unsigned int count)
+{
+	struct trace *t = cp->trace;
+	size_t len = 0;
+
+	if (!trace_full(cp) || t->depth == 0)
+		return;
+	for (unsigned int i = 0; i < count; i++)
+		len += part[i].len;
+	if (len > TRACE_FULL_MAX || !field_start(t, key, 2 * len + 2))
+		return;
+	trace_put(&t->fields, "\"");
+	for (unsigned int i = 0; i < count; i++)
+		trace_put_hex(&t->fields, part[i].bytes, part[i].len);
+	trace_put(&t->fields, "\"");
+}
+
+void trace_given(struct cp *cp, const char *key, const void *bytes, size_t len)
+{
+	const struct trace_part part = { bytes, len };
+
+	if (trace_full(cp))
+		trace_input(cp, key, &part, 1);
+	else
+		trace_bytes(cp, key, bytes, len);
 }
 
 void trace_access(struct cp *cp, bool store, uint64_t addr, const void *bytes, size_t len)
 {
 	struct trace *t = cp->trace;
-	struct accesses *to = store ? &t->out : &t->in;
 
-	if (t->depth == 0)
-		return;
-	if (ACCESS_SIZE - to->len < ACCESS_MAX + MORE_MAX) {
-		uint8_t where[8];
-
-		if (to->more++ == 0)
-			to->more_hash = FNV_START;
-		put_be64(where, addr);
-		to->more_hash = fnv1a(fnv1a(to->more_hash, where, sizeof(where)), bytes, len);
-		return;
-	}
-	to->len = put_format(to->text, to->len, ACCESS_SIZE, "%s[\"%" PRIx64 "\",",
-			     to->len == 0 ? "" : ",", addr);
-	if (len > TRACE_DATA_MAX) {
-		to->len = put_format(to->text, to->len, ACCESS_SIZE, "%zu,\"%016" PRIx64 "\"]", len,
-				     fnv1a(FNV_START, bytes, len));
-		return;
-	}
-	to->text[to->len++] = '"';
-	to->len += put_hex(to->text + to->len, bytes, len);
-	to->text[to->len++] = '"';
-	to->text[to->len++] = ']';
+	if (t->depth > 0)
+		trace_accesses_add(store ? &t->out : &t->in, t->full && !store, addr, bytes, len);
 }
 
-static size_t put_accesses(char *line, size_t at, const char *key, struct accesses *list)
+void trace_unmapped(struct cp *cp, uint64_t addr)
 {
-	if (list->len == 0)
-		return at;
-	if (list->more > 0)
-		list->len = put_format(list->text, list->len, ACCESS_SIZE,
-				       ",[\"more\",%" PRIu32 ",\"%016" PRIx64 "\"]", list->more,
-				       list->more_hash);
-	at = put_format(line, at, LINE_SIZE, ",\"%s\":[", key);
-	memcpy(line + at, list->text, list->len);
-	at += list->len;
-	line[at++] = ']';
-	return at;
+	if (trace_full(cp) && cp->trace->depth > 0)
+		trace_accesses_unmapped(&cp->trace->in, addr);
 }
 
-static void end(struct cp *cp)
+void trace_kick(struct cp *cp, unsigned int cpu)
+{
+	assert(cpu < CP_MAX_CPUS);
+	cp->trace->kicked |= UINT64_C(1) << cpu;
+}
+
+void trace_timer(struct cp *cp, uint64_t tod)
+{
+	cp->trace->timer_set = true;
+	cp->trace->timer = tod;
+}
+
+static void close_record(struct cp *cp)
 {
 	struct trace *t = cp->trace;
-	size_t at = t->head_len;
+	struct trace_buffer *line = &t->line;
 
-	memcpy(t->line, t->head, at);
-	at = put_accesses(t->line, at, "in", &t->in);
-	at = put_accesses(t->line, at, "out", &t->out);
-	memcpy(t->line + at, t->fields, t->fields_len);
-	at += t->fields_len;
+	line->len = 0;
+	/* Without memory for a long record its head says that all else is lost. */
+	if (!trace_buffer_room(line, HEAD_SIZE + t->in.list.len + t->out.list.len + t->fields.len +
+					     TAIL_SIZE)) {
+		t->in.list.len = t->out.list.len = t->fields.len = 0;
+		t->fields_lost++;
+	}
+	trace_put_text(line, t->head, t->head_len);
+	trace_accesses_put(line, "in", &t->in);
+	trace_accesses_put(line, "out", &t->out);
+	trace_put_text(line, t->fields.text, t->fields.len);
 	if (t->fields_lost > 0)
-		at = put_format(t->line, at, LINE_SIZE, ",\"lost\":%" PRIu32, t->fields_lost);
-	at = put_format(t->line, at, LINE_SIZE, "}");
-	cp->host.trace(cp->host.opaque, t->line, at);
+		trace_put(line, ",\"lost\":%" PRIu32, t->fields_lost);
+	if (t->full && t->kicked != 0)
+		trace_put(line, ",\"kick\":\"%" PRIx64 "\"", t->kicked);
+	if (t->full && t->timer_set)
+		trace_put(line, ",\"timer\":\"%" PRIx64 "\"", t->timer);
+	trace_put(line, "}");
+	cp->recording = false;
+	cp->host.trace(cp->host.opaque, line->text, line->len);
 }
 
 void trace_end(struct cp *cp)
@@ -323,24 +336,20 @@ void trace_end(struct cp *cp)
 		return;
 	assert(t->depth > 0);
 	if (--t->depth == 0)
-		end(cp);
+		close_record(cp);
 }
 
 void trace_end_result(struct cp *cp, const struct cp_result *result)
 {
-	struct trace *t = cp->trace;
-
 	if (!trace_enabled(cp))
 		return;
-	assert(t->depth > 0);
 	if (result->how == CP_CC)
 		trace_number(cp, "cc", result->cc);
 	else if (result->how == CP_PROGRAM)
 		trace_number(cp, "pgm", result->pgm);
 	else
 		trace_text(cp, "how", result->how == CP_PASS ? "pass" : "done");
-	if (--t->depth == 0)
-		end(cp);
+	trace_end(cp);
 }
 
 void trace_state(struct cp *cp, struct state *s)

@@ -70,10 +70,11 @@ START_TEST(every_key_is_listed)
 	}
 	ck_assert_str_eq(cp_config_keys[0], "userid");
 	ck_assert_str_eq(cp_config_keys[8], "seed");
-	ck_assert_ptr_null(cp_config_keys[9]);
+	ck_assert_str_eq(cp_config_keys[9], "trace-data");
+	ck_assert_ptr_null(cp_config_keys[10]);
 	bad("colour", "red",
 	    "option \"colour\" is not known: expected userid, class, level, cpus, storage, "
-	    "directory, segment, console or seed");
+	    "directory, segment, console, seed or trace-data");
 }
 END_TEST
 

@@ -70,6 +70,7 @@ struct cp_config {
 	uint16_t console;		/**< virtual device number of the console */
 	uint64_t seed;
 	uint32_t max_messages;		/**< message blocks in the whole system */
+	bool trace_full;		/**< the trace holds all that a replay needs */
 };
 
 /**
@@ -100,11 +101,22 @@ void cp_config_fini(struct cp_config *config);
  *              FILE=path" (pages in hexadecimal); empty: none
  *   console    virtual device number in hexadecimal
  *   seed       number
+ *   trace-data short or full: are long data in the trace hashed, or whole?
  *
  * Return: 0, or -1 with one sentence in @err that names key and value.
  */
 int cp_config_set(struct cp_config *config, const char *key, const char *value, char *err,
 		  size_t errlen);
+
+/** Room that every value of cp_config_get() has enough of. */
+#define CP_CONFIG_TEXT_MAX 8192u
+
+/**
+ * Write the value of @key, as cp_config_set would take it, to @text of @size
+ * bytes; files of segments are left out.
+ * Return: its length, or -1 if there is no such key or no room.
+ */
+int cp_config_get(const struct cp_config *config, const char *key, char *text, size_t size);
 
 /** The keys that cp_config_set knows, ended by NULL. */
 extern const char *const cp_config_keys[];

@@ -60,6 +60,13 @@ void dcss_use(struct cp *cp, struct dcss *segment, int delta);
 /** Does the guest's directory entry allow the segment? */
 bool dcss_allowed(const struct cp *cp, const struct dcss *segment);
 
+/**
+ * Store into the segment from outside.  Return: false if [offset, offset+len)
+ * is not within its frames; then nothing has happened.
+ */
+bool dcss_write(struct cp *cp, const struct dcss *segment, uint64_t offset, const void *data,
+		uint64_t len);
+
 /** Host pointer to [offset, offset+len) of the segment, NULL if outside. */
 void *dcss_map(struct cp *cp, const struct dcss *segment, uint64_t offset, uint64_t len);
 /** The CP has stored there. */

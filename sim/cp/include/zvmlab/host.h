@@ -37,6 +37,13 @@ struct cp_host {
 	 */
 	void *(*map)(void *opaque, int cpu, uint64_t addr, uint64_t len);
 
+	/**
+	 * Bytes of guest storage at a real (@cpu) or absolute address that map()
+	 * reaches, from somewhere else than there: what a trace has recorded.
+	 * NULL: the core copies them from map().
+	 */
+	void (*fetch)(void *opaque, int cpu, uint64_t addr, void *to, size_t len);
+
 	/** The core has stored into [addr, addr + len); same address rules. */
 	void (*dirty)(void *opaque, int cpu, uint64_t addr, uint64_t len);
 

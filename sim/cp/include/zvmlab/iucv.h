@@ -46,6 +46,9 @@ enum iucv_function {
 };
 #define IUCV_FUNCTIONS 0x12
 
+/** Name in the trace: "iucv.connect" and the like. */
+const char *iucv_function_name(enum iucv_function function);
+
 /** IPFLAGS1; the meaning of a bit depends on the function. */
 enum {
 	IPRMDATA = 0x80,	/**< data in the parameter list */
@@ -225,6 +228,11 @@ bool iucv_message_hold(struct cp *cp, uint32_t msgid, uint32_t further);
 
 /** Deliver all events that wait for services and peers; entry points end with it. */
 void iucv_dispatch(struct cp *cp);
+/**
+ * The same as an entry point of its own: for a port or a control layer, after
+ * it has attached users or when an entry point had more to do than it may.
+ */
+void iucv_dispatch_rest(struct cp *cp);
 
 /** What is known of a path, for QUERY and the control socket. */
 struct iucv_path_info {

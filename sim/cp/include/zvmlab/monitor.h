@@ -51,6 +51,9 @@ struct mon_element {
 	uint32_t phase;		/**< offset of the first byte in its frame, 0 to 4095 */
 };
 
+/** In the trace an element is type, domains, byte 3, phase and len in these bytes; then its data. */
+#define MON_TRACE_HEAD 12u
+
 /** Why a set was not delivered to a user. */
 enum mon_fate { MON_DELIVERED, MON_LOST_LIMIT, MON_LOST_SPACE, MON_LOST_QUIESCED, MON_NO_USER };
 

@@ -22,6 +22,9 @@ uint16_t storage_write(struct cp *cp, int cpu, uint64_t addr, const void *from, 
 /** Would storage_read / storage_write succeed?  Nothing is traced. */
 uint16_t storage_check(struct cp *cp, int cpu, uint64_t addr, size_t len, bool store);
 
+/** cp_host.map, traced: NULL if the emulator has no storage there. */
+void *storage_map(struct cp *cp, int cpu, uint64_t addr, uint64_t len);
+
 /** Total of the storage extents in bytes. */
 uint64_t storage_size(const struct cp *cp);
 /** Last byte of the highest extent. */

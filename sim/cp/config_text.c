@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* A configuration in the words that it is set with. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config_parse.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+struct text {
+	char *to;
+	size_t len, size;
+	bool full;		/* something found no room */
+};
+
+static __attribute__((format(printf, 2, 3))) void put(struct text *text, const char *format, ...)
+{
+	const size_t room = text->size - text->len;
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(text->to + text->len, room, format, args);
+	va_end(args);
+	if (len < 0 || (size_t)len >= room)
+		text->full = true;
+	else
+		text->len += (size_t)len;
+}
+
+static void put_level(struct text *text, const struct cp_config *config)
+{
+	/* "z/VM    7.3.0   ", both parts padded to 8 characters. */
+	const char *level = config->level + strnlen(config->level, 8);
+	const size_t len = strcspn(level, " ");
+
+	put(text, "%.*s", (int)len, level);
+}
+
+static void put_storage(struct text *text, const struct cp_config *config)
+{
+	for (unsigned int i = 0; i < config->extents; i++)
+		put(text, "%s%" PRIu64 "M.%" PRIu64 "M", i == 0 ? "" : " ",
+		    config->extent[i].start / MIB, config->extent[i].size / MIB);
+}
+
+static void put_directory(struct text *text, const struct cp_config *config)
+{
+	for (unsigned int i = 0; i < config->iucv_statements; i++) {
+		const struct cp_iucv_statement *s = &config->iucv[i];
+
+		put(text, "IUCV %s%s", s->name, s->priority ? " PRIORITY" : "");
+		if (s->msglimit > 0)
+			put(text, " MSGLIMIT %u", s->msglimit);
+		put(text, ";");
+	}
+	for (unsigned int i = 0; i < config->namesaves; i++)
+		put(text, "NAMESAVE %s;", config->namesave[i]);
+	if (config->account[0] != '\0')
+		put(text, "ACCOUNT %s;", config->account);
+	put(text, "OPTION MAXCONN %" PRIu32 "%s", config->max_paths,
+	    config->applmon ? " APPLMON" : "");
+}
+
+static void put_segments(struct text *text, const struct cp_config *config)
+{
+	for (unsigned int i = 0; i < config->segments; i++) {
+		const struct cp_segment_config *s = &config->segment[i];
+
+		put(text, "%s%s", i == 0 ? "" : ";", s->name);
+		for (unsigned int j = 0; j < s->ranges; j++)
+			put(text, " %" PRIX32 "-%" PRIX32 " %s", s->range[j].first, s->range[j].last,
+			    config_type_name(s->range[j].type));
+		if (s->restricted)
+			put(text, " RSTD");
+	}
+}
+
+static void put_userid(struct text *text, const struct cp_config *config)
+{
+	put(text, "%s", config->userid);
+}
+
+static void put_class(struct text *text, const struct cp_config *config)
+{
+	put(text, "%s", config->classes);
+}
+
+static void put_cpus(struct text *text, const struct cp_config *config)
+{
+	put(text, "%u", config->cpus);
+}
+
+static void put_console(struct text *text, const struct cp_config *config)
+{
+	put(text, "%04X", config->console);
+}
+
+static void put_seed(struct text *text, const struct cp_config *config)
+{
+	put(text, "%" PRIu64, config->seed);
+}
+
+static void put_trace_data(struct text *text, const struct cp_config *config)
+{
+	put(text, "%s", config->trace_full ? "full" : "short");
+}
+
+static const struct {
+	const char *name;
+	void (*put)(struct text *text, const struct cp_config *config);
+} keys[] = {
+	{ "userid", put_userid },
+	{ "class", put_class },
+	{ "level", put_level },
+	{ "cpus", put_cpus },
+	{ "storage", put_storage },
+	{ "directory", put_directory },
+	{ "segment", put_segments },
+	{ "console", put_console },
+	{ "seed", put_seed },
+	{ "trace-data", put_trace_data },
+};
+
+int cp_config_get(const struct cp_config *config, const char *key, char *text, size_t size)
+{
+	struct text out = { .to = text, .size = size };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (strcmp(key, keys[i].name) != 0)
+			continue;
+		keys[i].put(&out, config);
+		return out.full ? -1 : (int)out.len;
+	}
+	return -1;
+}
