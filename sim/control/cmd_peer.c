@@ -124,37 +124,17 @@ static struct ctl_held *give_areas(struct ctl_call *call, struct ctl_peer *peer,
 	const size_t len = function == IUCV_RECEIVE ? (size_t)ctl_int(call->args, "length", 0) :
 						      ctl_data_len(call->args, "data");
 	const size_t answer_len = (size_t)ctl_int(call->args, "answer-length", 0);
-	struct ctl_held *held = ctl_hold(peer, parm->path, len, answer_len);
+	struct ctl_held *held = ctl_hold(&peer->held, parm->path, len, answer_len);
 
 	if (!held) {
 		ctl_fail(call, "Failed", "peer %s has %zu bytes of messages outstanding; with %zu "
-			 "more it would exceed %u", peer->name, peer->held_bytes, len + answer_len,
+			 "more it would exceed %u", peer->name, peer->held.bytes, len + answer_len,
 			 CTL_MAX_HELD);
 		return NULL;
 	}
 	ctl_data(call->args, "data", held->bytes, len);
-	parm->buffer = (struct iucv_area){ .host = true, .ptr = held->bytes, .len = (uint32_t)len };
-	parm->answer = (struct iucv_area){
-		.host = true, .ptr = held->bytes + len, .len = (uint32_t)answer_len,
-	};
+	ctl_held_areas(held, parm);
 	return held;
-}
-
-/* What no longer needs its data once the function has been carried out. */
-static void settle(struct ctl_peer *peer, enum iucv_function function,
-		   const struct iucv_parm *parm, struct ctl_held *held)
-{
-	if (function == IUCV_SEND) {
-		ctl_sent(peer, held, parm->msgid);
-		return;
-	}
-	ctl_let_go(peer, held);
-	if (function == IUCV_SEVER)
-		ctl_release(peer, parm->flags & IPALL ? NULL : &parm->path);
-	else if (function == IUCV_RETRIEVE_BUFFER)
-		ctl_release(peer, NULL);
-	else if (function == IUCV_PURGE)
-		free(ctl_take(peer, parm->path, parm->msgid));
 }
 
 static json_t *result_json(const struct iucv_result *result, const struct iucv_parm *parm,
@@ -184,7 +164,7 @@ static json_t *brought(struct ctl_peer *peer, enum iucv_function function,
 		return ctl_json_data(held->bytes, parm->received);
 	if (function != IUCV_TEST_COMPLETION || (result->cc != 0 && result->cc != 3))
 		return NULL;
-	complete = ctl_take(peer, parm->path, parm->msgid);
+	complete = ctl_take(&peer->held, parm->path, parm->msgid);
 	reply = ctl_reply(complete, parm->flags, parm->audit, parm->answer.len);
 	free(complete);
 	return reply;
@@ -208,10 +188,7 @@ json_t *ctl_peer_call(struct ctl_call *call)
 		return NULL;
 	result = iucv_call(call->cp, peer->user, function, &parm);
 	data = brought(peer, function, &result, &parm, held);
-	if (result.pgm == 0 && result.cc == 0)
-		settle(peer, function, &parm, held);
-	else
-		ctl_let_go(peer, held);
+	ctl_settle(&peer->held, function, &parm, &result, held);
 	return result_json(&result, &parm, data);
 }
 

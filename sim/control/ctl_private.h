@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "control.h"
+#include "text.h"
 #include "zvmlab/cp.h"
 #include "zvmlab/iucv.h"
 
@@ -29,8 +30,6 @@
 #define CTL_MAX_VALUES 65536u
 
 #define CTL_MAX_PEERS 128u
-/** Bytes of messages and room for replies that one peer may have outstanding. */
-#define CTL_MAX_HELD (64u << 20)
 /** Events kept for a persistent peer while it has no owner. */
 #define CTL_MAX_KEPT 1024u
 /** Bytes of the elements of one data set, whether given or filled. */
@@ -162,8 +161,6 @@ json_t *ctl_json_data(const void *bytes, size_t len);
 json_t *ctl_json_text(const char *text, size_t len);
 /** Counter; those that JSON integers cannot hold stay at the largest. */
 json_t *ctl_json_u64(uint64_t value);
-/** UTF-8 to ISO 8859-1 in place; false if a character has none. */
-bool ctl_latin1(char *text, size_t *len);
 
 /* base64.c */
 #define CTL_BASE64_LEN(len) (((len) + 2) / 3 * 4)

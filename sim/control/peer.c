@@ -13,94 +13,12 @@ static struct ctl_client *owner_of(struct ctl *ctl, const struct ctl_peer *peer)
 	return NULL;
 }
 
-struct ctl_held *ctl_hold(struct ctl_peer *peer, uint16_t path, size_t len, size_t answer_len)
-{
-	struct ctl_held **end = &peer->held;
-	struct ctl_held *held;
-
-	if (len + answer_len > CTL_MAX_HELD - peer->held_bytes)
-		return NULL;
-	held = calloc(1, sizeof(*held) + len + answer_len);
-	if (!held)
-		return NULL;
-	held->path = path;
-	held->len = len;
-	held->answer_len = answer_len;
-	while (*end)
-		end = &(*end)->next;
-	*end = held;
-	peer->held_bytes += len + answer_len;
-	return held;
-}
-
-static struct ctl_held *take(struct ctl_peer *peer, struct ctl_held **at)
-{
-	struct ctl_held *held = *at;
-
-	*at = held->next;
-	peer->held_bytes -= held->len + held->answer_len;
-	return held;
-}
-
-void ctl_sent(struct ctl_peer *peer, const struct ctl_held *held, uint32_t msgid)
-{
-	for (struct ctl_held *h = peer->held; h; h = h->next) {
-		if (h == held) {
-			h->sent = true;
-			h->msgid = msgid;
-			return;
-		}
-	}
-}
-
-void ctl_let_go(struct ctl_peer *peer, const struct ctl_held *held)
-{
-	for (struct ctl_held **at = &peer->held; *at; at = &(*at)->next) {
-		if (*at == held) {
-			free(take(peer, at));
-			return;
-		}
-	}
-}
-
-struct ctl_held *ctl_take(struct ctl_peer *peer, uint16_t path, uint32_t msgid)
-{
-	for (struct ctl_held **at = &peer->held; *at; at = &(*at)->next)
-		if ((*at)->sent && (*at)->path == path && (*at)->msgid == msgid)
-			return take(peer, at);
-	return NULL;
-}
-
-/*
- * A service may complete a message before iucv_call() has told its id: it is
- * known by the area for the reply, which is never NULL.
- */
-static struct ctl_held *take_answer(struct ctl_peer *peer, const void *answer)
-{
-	for (struct ctl_held **at = &peer->held; *at; at = &(*at)->next)
-		if ((*at)->bytes + (*at)->len == answer)
-			return take(peer, at);
-	return NULL;
-}
-
 json_t *ctl_reply(const struct ctl_held *held, uint8_t flags, uint32_t audit, uint32_t unused)
 {
 	if (!held || held->answer_len == 0 || (flags & IPRMDATA) || audit != 0 ||
 	    unused > held->answer_len)
 		return NULL;
 	return ctl_json_data(held->bytes + held->len, held->answer_len - unused);
-}
-
-void ctl_release(struct ctl_peer *peer, const uint16_t *path)
-{
-	struct ctl_held **at = &peer->held;
-
-	while (*at) {
-		if (!path || (*at)->path == *path)
-			free(take(peer, at));
-		else
-			at = &(*at)->next;
-	}
 }
 
 static json_t *event_json(const struct ctl_peer *peer, const struct iucv_event *event,
@@ -139,7 +57,7 @@ static void on_event(struct cp *cp, struct iucv_user *user, void *opaque,
 	(void)cp;
 	assert(user == peer->user);
 	if (event->type == IUCV_MSG_COMPLETE || event->type == IUCV_PRIO_COMPLETE)
-		held = take_answer(peer, event->answer);
+		held = ctl_take_answer(&peer->held, event->answer);
 	data = event_json(peer, event,
 			  ctl_reply(held, event->flags, event->audit, event->answer_length));
 	free(held);
@@ -186,7 +104,7 @@ void ctl_peer_free(struct ctl_peer *peer)
 	*at = peer->next;
 	if (peer->user)
 		iucv_user_destroy(peer->ctl->cp, peer->user);
-	ctl_release(peer, NULL);
+	ctl_release(&peer->held, NULL);
 	json_decref(peer->kept);
 	free(peer);
 }
@@ -215,7 +133,7 @@ void ctl_peers_reattach(struct ctl *ctl)
 {
 	for (struct ctl_peer *peer = ctl->peers; peer; peer = peer->next) {
 		/* What was outstanding belongs to the state that has been replaced. */
-		ctl_release(peer, NULL);
+		ctl_release(&peer->held, NULL);
 		peer->user = iucv_user_find(ctl->cp, peer->name);
 		assert(peer->user);
 		iucv_user_attach(peer->user, &ctl_peer_ops, peer);

@@ -109,24 +109,6 @@ json_t *ctl_json_u64(uint64_t value)
 	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
 }
 
-bool ctl_latin1(char *text, size_t *len)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < *len; i++) {
-		uint8_t c = (uint8_t)text[i];
-
-		/* jansson has checked the UTF-8: X'C2' and X'C3' begin U+0080 to U+00FF. */
-		if (c > 0xc3)
-			return false;
-		if (c >= 0x80)
-			c = (uint8_t)(c << 6 | ((uint8_t)text[++i] & 0x3f));
-		text[at++] = (char)c;
-	}
-	*len = at;
-	return true;
-}
-
 unsigned int ctl_index(const char *const *list, const char *name)
 {
 	unsigned int i = 0;
