@@ -40,11 +40,13 @@ ifeq ($(D),1)
 OPTIMISE := -O0 -g3
 endif
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-CPPFLAGS_ALL := -Isim/cp/include -Isim/cp -Isim/record -Isim/control -Idriver
+CPPFLAGS_ALL := -Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Idriver
 CFLAGS_ALL = -std=gnu11 -g $(OPTIMISE) $(WARNINGS) -MMD -MP $(CPPFLAGS_ALL) $(CFLAGS)
 
 CP_SRC := $(sort $(wildcard sim/cp/*.c sim/record/*.c))
 CTL_SRC := $(sort $(wildcard sim/control/*.c))
+REPLAY_SRC := $(filter-out sim/replay/main.c,$(sort $(wildcard sim/replay/*.c)))
+REPLAY := $(BUILD)/zvmlab-replay
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
@@ -84,7 +86,7 @@ ifeq ($(C),1)
 endif
 	$(Q)$(CC) $(CFLAGS_ALL) $(PLAIN_CFLAGS) -c -o $@ $<
 
-$(BUILD)/unit/libcp.a: $(CP_SRC:%.c=$(BUILD)/unit/%.o) $(CTL_SRC:%.c=$(BUILD)/unit/%.o)
+$(BUILD)/unit/libcp.a: $(patsubst %.c,$(BUILD)/unit/%.o,$(CP_SRC) $(CTL_SRC) $(REPLAY_SRC))
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -102,6 +104,13 @@ $(filter $(BUILD)/unit/test_mon_stream%,$(UNIT_BIN)): $(BUILD)/unit/driver/mon_s
 $(SERVER): $(BUILD)/unit/tests/harness/ctl_server.o $(BUILD)/unit/libcp.a
 	$(say) LD $@
 	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
+
+.PHONY: replay
+replay: $(REPLAY)
+
+$(REPLAY): $(patsubst %.c,$(BUILD)/plain/%.o,$(REPLAY_SRC) sim/replay/main.c) $(BUILD)/libcp.a
+	$(say) LD $@
+	$(Q)$(CC) $(PLAIN_CFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs jansson)
 
 $(BUILD)/bench_%: $(BUILD)/plain/tests/bench/bench_%.o $(BUILD)/libcp.a
 	$(say) LD $@

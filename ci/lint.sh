@@ -17,11 +17,11 @@ run() {
 	fi
 }
 
-c_sources=$(git ls-files 'sim/cp/*.c' 'sim/record/*.c' 'sim/control/*.c')
+c_sources=$(git ls-files 'sim/cp/*.c' 'sim/record/*.c' 'sim/control/*.c' 'sim/replay/*.c')
 test_sources=$(git ls-files 'tests/*.c')
 agent_sources=$(git ls-files 'guest/agent/*.c')
 scripts=$(git ls-files '*.sh' .ci/run)
-includes='-Isim/cp/include -Isim/cp -Isim/record -Isim/control'
+includes='-Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay'
 
 # shellcheck disable=SC2317 # called through run()
 sparse_all() {

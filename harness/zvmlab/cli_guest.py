@@ -18,7 +18,13 @@ from zvmlab.agent_results import ENVIRONMENT, RunResult
 from zvmlab.cli_tools import command
 from zvmlab.errors import EXIT_PASS, Timeout, UsageError, ZvmlabError
 from zvmlab.guest import Guest
-from zvmlab.guest_config import DEFAULT_STORAGE, UPSTREAM_DRIVER, GuestConfig, normal_storage
+from zvmlab.guest_config import (
+    DEFAULT_STORAGE,
+    TRACE_DATA,
+    UPSTREAM_DRIVER,
+    GuestConfig,
+    normal_storage,
+)
 from zvmlab.monitor import start_monitor
 from zvmlab.products import DRIVER, prepare
 from zvmlab.progress import Progress
@@ -115,6 +121,7 @@ def _guest_options(parser: argparse.ArgumentParser) -> None:
     _faults_option(parser)
     add("--file", action="append", default=[], metavar="LOCAL[:REMOTE]", help="put into the guest")
     add("--name", metavar="NAME", help="name for zvmlab cp and zvmlab list")
+    add("--trace-data", default="short", choices=TRACE_DATA, help="full: the trace can be replayed")
     add("--keep", type=Path, metavar="DIR", help="keep console, trace and emulator log")
 
 
@@ -157,6 +164,7 @@ def _config(arguments: argparse.Namespace, files: dict[str, Path], **more: Any) 
         faults=arguments.faults,
         files=files,
         trace=arguments.keep is not None,
+        trace_data=arguments.trace_data,
         name=arguments.name,
         **more,
     )

@@ -48,12 +48,20 @@ def add_commands(commands: Any) -> None:
     trace = command(
         commands,
         "trace",
-        "print a CP trace readably, or turn it into a timeline",
-        "  zvmlab trace run/trace.jsonl\n  zvmlab trace run/trace.jsonl --perfetto out.json",
+        "print a CP trace readably, turn it into a timeline, or replay it",
+        "  zvmlab trace run/trace.jsonl\n"
+        "  zvmlab trace run/trace.jsonl --perfetto out.json\n"
+        "  zvmlab trace run/trace.jsonl --replay",
     )
     trace.add_argument("file", type=Path, metavar="FILE", help="trace.jsonl of a guest")
-    trace.add_argument(
+    instead = trace.add_mutually_exclusive_group()
+    instead.add_argument(
         "--perfetto", type=Path, metavar="OUT", help="write a timeline for ui.perfetto.dev"
+    )
+    instead.add_argument(
+        "--replay",
+        action="store_true",
+        help="give the CP the same again, without an emulator: is its trace the same?",
     )
     trace.set_defaults(command=run_trace)
 
@@ -99,9 +107,11 @@ def run_list(_arguments: argparse.Namespace) -> int:
 
 
 def run_trace(arguments: argparse.Namespace) -> int:
-    """Hand over to the trace's own module."""
-    from zvmlab import tracefmt  # only this command needs it
+    """Hand over to the trace's own modules."""
+    from zvmlab import replay, tracefmt  # only this command needs them
 
+    if arguments.replay:
+        return replay.replay(arguments.file, Progress())
     if arguments.perfetto is not None:
         tracefmt.write_perfetto(arguments.file, arguments.perfetto)
     else:

@@ -20,6 +20,7 @@ PAGE = 4096
 DEFAULT_STORAGE = "0.128M"
 DEFAULT_SEGMENTS = ("MONDCSS 9000-97FF SC RSTD",)
 MAX_CPUS = 64
+TRACE_DATA = ("short", "full")
 # z/VM storage above this is possible, a host's memory behind it hardly.
 MAX_STORAGE = 1 << 40
 # Read SCLP Info counts storage increments in 16 bits; QEMU keeps to 1020 of them.
@@ -78,9 +79,10 @@ class GuestConfig:
     (userid, class, level, directory, console, seed).  *files* maps paths in the
     guest to local files, *modules* are names or .ko files put into the guest's
     image.  *driver* says which monreader the image has: the kernel's own
-    (``upstream``), that of driver/ (``zvmlab``), or a .ko file.  *interactive* adds busybox
-    and connects the console to a shell.  *faults* are rules, or a file of them, that are
-    armed before the first instruction.
+    (``upstream``), that of driver/ (``zvmlab``), or a .ko file.  *trace_data* is
+    ``full`` for a trace that can be replayed (docs/trace.md).  *interactive* adds
+    busybox and connects the console to a shell.  *faults* are rules, or a file of
+    them, that are armed before the first instruction.
     """
 
     kernel: str = "bookworm"
@@ -95,6 +97,7 @@ class GuestConfig:
     busybox: bool = False
     interactive: bool = False
     trace: bool = True
+    trace_data: str = "short"
     accidents: tuple[str, ...] = ACCIDENTS
     boot_seconds: float = 90.0
     name: str | None = None
@@ -103,12 +106,16 @@ class GuestConfig:
     def __post_init__(self) -> None:
         if not 1 <= self.cpus <= MAX_CPUS:
             raise UsageError(f"{self.cpus} CPUs are not possible; 1 to {MAX_CPUS} are")
-        for key in ("cpus", "storage", "segment"):
+        for key in ("cpus", "storage", "segment", "trace-data"):
             if key in self.cp:
                 raise UsageError(f"the CP option {key} has an option of its own, --{key}")
         if self.driver not in (UPSTREAM_DRIVER, OUR_DRIVER) and not Path(self.driver).is_file():
             raise UsageError(
                 f"driver {self.driver}: there is no such file; say upstream, zvmlab or a .ko"
+            )
+        if self.trace_data not in TRACE_DATA:
+            raise UsageError(
+                f"trace data {self.trace_data!r} is not possible; {' and '.join(TRACE_DATA)} are"
             )
         if self.emulated_storage() > MAX_STORAGE:
             raise UsageError(
@@ -150,7 +157,10 @@ class GuestConfig:
 
     def cp_options(self) -> dict[str, str]:
         """Options of the CP object, without its files."""
-        return {"storage": self.storage, "segment": ";".join(self.segments), **self.cp}
+        options = {"storage": self.storage, "segment": ";".join(self.segments), **self.cp}
+        if self.trace_data != "short":
+            options["trace-data"] = self.trace_data
+        return options
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The CP's trace (docs/control.md) for people: as text, or as a timeline for Perfetto."""
+"""The CP's trace (docs/trace.md) for people: as text, or as a timeline for Perfetto."""
 
 from __future__ import annotations
 
@@ -113,6 +113,8 @@ def _access(access: list[Any]) -> str:
         return f"and {access[1]} more (hash {access[2]})"
     if len(access) == 3:
         return f"{access[0]}:({access[1]} bytes, hash {access[2]})"
+    if access[1] is None:
+        return f"{access[0]}:(no storage)"
     return f"{access[0]}:{access[1]}"
 
 

@@ -15,6 +15,8 @@ import jsonschema
 import pytest
 
 from zvmlab.control import Control
+from zvmlab.progress import Progress
+from zvmlab.replay import program
 
 TIMEOUT = 20.0
 GREETING = b'{"zvmlab":{"version":"0.1.0","capabilities":["peers","monitor-capture"]}}\n'
@@ -48,12 +50,17 @@ class CheckedControl(Control):
 
 
 class Server:
-    """The server process and where it keeps its files."""
+    """The server process and where it keeps its files.
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    Whatever a test does, its trace must replay: the CP does the same from the trace alone.
+    """
+
+    def __init__(self, folder: Path, *options: str, replays: bool = True) -> None:
+        self.replays = replays
         self.socket = folder / "control"
         self.trace = folder / "trace"
-        command = [SERVER, os.fspath(self.socket), os.fspath(self.trace), *options]
+        data = f"trace-data={'full' if replays else 'short'}"
+        command = [SERVER, os.fspath(self.socket), os.fspath(self.trace), data, *options]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE)
 
     def connect(self) -> Control:
@@ -65,6 +72,10 @@ class Server:
         assert self.process.stdin is not None
         self.process.stdin.close()
         assert self.process.wait(TIMEOUT) == 0
+        if self.replays:
+            command = [program(Progress(quiet=True)), self.trace]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+            assert done.returncode == 0, done.stdout
 
 
 @pytest.fixture(name="server")

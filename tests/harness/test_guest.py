@@ -58,6 +58,8 @@ def test_emulated_storage(fields: dict[str, object], mib: int) -> None:
         ({"storage": "0.99999999G"}, "1048576 MiB are possible"),
         ({"segments": ("MONDCSS",)}, "segment 'MONDCSS' is not NAME FIRST-LAST TYPE"),
         ({"cp": {"storage": "0.64M"}}, "the CP option storage has an option of its own"),
+        ({"cp": {"trace-data": "full"}}, "the CP option trace-data has an option of its own"),
+        ({"trace_data": "long"}, "trace data 'long' is not possible; short and full are"),
     ],
 )
 def test_configurations_that_cannot_be(fields: dict[str, object], text: str) -> None:
@@ -90,6 +92,8 @@ def test_command_line() -> None:
         "directory=IUCV ANY;IUCV *MONITOR,userid=A,,B,control=/c"
     )
     assert pairs["-chardev"] == "file,id=console,path=/l"
+    full = GuestConfig(trace_data="full")
+    assert ",trace-data=full,control=/c" in " ".join(emulator_arguments(full, products, channels))
     assert "zvmlab.shell=1" not in pairs["-append"]
     assert "zvmlab.shell=1" in GuestConfig(interactive=True).kernel_parameters()
     assert "possible_cpus=4" in GuestConfig(cpus=4).kernel_parameters().split()

@@ -121,9 +121,10 @@ def test_trace_of_a_cp(server: Server) -> None:
         control.cp("QUERY USERID")
     server.stop()
     records = list(tracefmt.read(server.trace))
-    assert [r.seq for r in records] == list(range(1, len(records) + 1))
+    assert [r.seq for r in records] == list(range(len(records)))
     calls = [r.call for r in records]
-    assert calls[:7] == [
+    assert calls[:8] == [
+        "configuration",
         "iucv.logon",
         "iucv.logon",
         "iucv.connect",
@@ -132,6 +133,6 @@ def test_trace_of_a_cp(server: Server) -> None:
         "event",
         "iucv.send",
     ]
-    assert [r.track for r in records[2:4]] == ["ALICE", "BOB"]
+    assert [r.track for r in records[3:5]] == ["ALICE", "BOB"]
     lines = shown(server.trace)
-    assert any("iucv.send user=ALICE" in line and "(300 bytes, hash " in line for line in lines)
+    assert any("iucv.send user=ALICE" in line and "buffer=" + 300 * "78" in line for line in lines)

@@ -4,7 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "replay.h"
+
 struct fixture fx;
+bool fx_replay;
+uint32_t fx_messages;
 
 static void *fx_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
 {
@@ -53,6 +57,10 @@ static void fx_trace(void *opaque, const char *line, size_t len)
 {
 	struct fixture *f = opaque;
 
+	if (f->recording) {
+		fwrite(line, 1, len, f->recording);
+		fputc('\n', f->recording);
+	}
 	f->trace = realloc(f->trace, f->trace_len + len + 2);
 	ck_assert_ptr_nonnull(f->trace);
 	memcpy(f->trace + f->trace_len, line, len);
@@ -92,12 +100,23 @@ void fx_setup_with(const char *const *options)
 	ck_assert_ptr_nonnull(fx.storage);
 	fx.tod = UINT64_C(0xd000000000000000);
 	cp_config_init(&fx.config);
+	if (fx_replay) {
+		fx.recording = tmpfile();
+		ck_assert_ptr_nonnull(fx.recording);
+		fx.config.trace_full = true;
+	}
 	for (int i = 0; i < 2; i++)
 		for (const char *const *o = lists[i]; o && *o; o += 2)
 			ck_assert_msg(cp_config_set(&fx.config, o[0], o[1], err, sizeof(err)) == 0,
 				      "%s", err);
+	if (fx_messages > 0)
+		fx.config.max_messages = fx_messages;
 	fx.cp = cp_create(&fx.config, &host, err, sizeof(err));
 	ck_assert_msg(fx.cp != NULL, "%s", err);
+	/* The trace's head is there once for all: tests look at what comes after it. */
+	fx.head = fx.trace;
+	fx.trace = NULL;
+	fx.trace_len = 0;
 }
 
 void fx_setup(void)
@@ -105,13 +124,35 @@ void fx_setup(void)
 	fx_setup_with(NULL);
 }
 
+/* Whatever the test did: the core must do the same from the trace alone. */
+static void replay_all(FILE *recording)
+{
+	char text[8192] = "";
+	FILE *out = fmemopen(text, sizeof(text) - 1, "w");
+	enum replay_result result;
+	uint64_t records;
+
+	ck_assert_ptr_nonnull(out);
+	rewind(recording);
+	result = replay_run(recording, out, &records);
+	fclose(out);
+	fclose(recording);
+	ck_assert_msg(result == REPLAY_SAME, "%.1500s", text);
+	ck_assert_uint_gt(records, 0);
+}
+
 void fx_teardown(void)
 {
+	FILE *recording = fx.recording;
+
 	cp_destroy(fx.cp);
 	cp_config_fini(&fx.config);
 	free(fx.storage);
 	free(fx.trace);
+	free(fx.head);
 	memset(&fx, 0, sizeof(fx));
+	if (recording)
+		replay_all(recording);
 }
 
 struct cp_result fx_iucv(unsigned int cpu, uint32_t function, uint64_t parm)
@@ -161,6 +202,12 @@ const uint8_t *fx_take(unsigned int cpu)
 		return NULL;
 	ck_assert(cp_interrupt_take(fx.cp, cpu));
 	return fx_at(0x2000 + cpu * 64, IUCV_EVENT_SIZE);
+}
+
+int fx_run_and_replay(Suite *suite)
+{
+	fx_replay = true;
+	return fx_run(suite);
 }
 
 int fx_run(Suite *suite)

@@ -9,6 +9,7 @@
 #include <check.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "zvmlab/bytes.h"
@@ -36,11 +37,16 @@ struct fixture {
 	unsigned int events[CP_EVENT_KINDS];
 	struct cp_event last_event;	/* name and text point into the two below */
 	char last_name[64], last_text[256];
-	char *trace;			/* lines, each ended by '\n' */
+	char *head;			/* what cp_create() wrote into the trace */
+	char *trace;			/* lines since then, each ended by '\n' */
 	size_t trace_len;
+	FILE *recording;		/* all of the trace, to be replayed */
 };
 
 extern struct fixture fx;
+extern bool fx_replay;
+/* Message blocks of the next CP; 0: as configured.  Many cost time where many CPs are made. */
+extern uint32_t fx_messages;
 
 /* Checked fixtures.  fx_setup: defaults above, one CPU. */
 void fx_setup(void);
@@ -64,6 +70,11 @@ const uint8_t *fx_take(unsigned int cpu);
 
 /* Run a suite made of @cases; return value for main. */
 int fx_run(Suite *suite);
+/*
+ * The same with trace-data=full; after each test sim/replay gets its trace and
+ * must find no difference.  For tests that use the CP's entry points only.
+ */
+int fx_run_and_replay(Suite *suite);
 
 #define ck_cc(result, expected) \
 	do { \

@@ -338,5 +338,5 @@ int main(void)
 	tcase_add_test(t, settings);
 	tcase_add_loop_test(t, refused, 0, sizeof(bad) / sizeof(bad[0]));
 	suite_add_tcase(suite, t);
-	return fx_run(suite);
+	return fx_run_and_replay(suite);
 }

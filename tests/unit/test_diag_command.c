@@ -297,5 +297,5 @@ int main(void)
 	tcase_add_loop_test(tc, faults, 0, 4);
 	tcase_add_test(tc, fault_without_a_buffer);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return fx_run_and_replay(suite);
 }

@@ -237,5 +237,5 @@ int main(void)
 	tcase_add_loop_test(tc, faults_instead, 0, 5);
 	tcase_add_loop_test(tc, dropped, 0, 5);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return fx_run_and_replay(suite);
 }

@@ -321,5 +321,5 @@ int main(void)
 	tcase_add_test(tc, list_turns_bad);
 	tcase_add_test(tc, prefix_of_the_sender);
 	tcase_add_test(tc, one_mebibyte);
-	return fx_run(suite);
+	return fx_run_and_replay(suite);
 }

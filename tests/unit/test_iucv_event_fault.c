@@ -133,5 +133,5 @@ int main(void)
 	tcase_add_test(tc, fault_duplicate);
 	tcase_add_test(tc, fault_duplicates_run_out);
 	tcase_add_test(tc, fault_corrupt);
-	return fx_run(suite);
+	return fx_run_and_replay(suite);
 }

@@ -394,5 +394,5 @@ int main(void)
 	tcase_add_test(tc, functions_of_the_guest_only);
 	tcase_add_test(tc, reset_leaves_nothing);
 	tcase_add_test(tc, message_blocks);
-	return fx_run(suite);
+	return fx_run_and_replay(suite);
 }

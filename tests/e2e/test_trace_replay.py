@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""A guest's whole trace, from its first instruction, replays into the CP without an emulator."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from zvmlab.errors import EXIT_FAILED, EXIT_PASS, EXIT_USAGE
+from zvmlab.faults import Fault, armed
+from zvmlab.guest import Guest
+from zvmlab.monitor import Capture, DataSets, compare, deliver
+from zvmlab.peer import EventType, Peer
+from zvmlab.progress import Progress
+from zvmlab.records import Element, Record
+from zvmlab.replay import program
+
+SETS = 20
+SEVER_CODE = 0x2A
+
+
+def use_everything(guest: Guest, folder: Path) -> None:
+    """Sets, a peer's messages, CP commands, a fault, a sever, a new start."""
+    element = Element.of([Record(4, 3, 1, bytes(900))] * 5)
+    guest.agent.modprobe("monreader").check()
+    with Capture(guest.control, folder / "sets") as capture:
+        with DataSets(guest.agent) as reader:
+            for _ in range(SETS):
+                assert deliver(guest.control, "sample", element).fate == "delivered"
+                compare(reader.read(), capture.next())
+            with armed(
+                guest.control, Fault("iucv.reply", "rc", 1, name="*MONITOR", nth=1)
+            ) as rules:
+                deliver(guest.control, "sample", element)
+                with pytest.raises(OSError):
+                    reader.read()
+            assert rules[0].fired == 1
+            guest.control.execute("monitor-sever", code=SEVER_CODE)
+        with DataSets(guest.agent) as reader:
+            deliver(guest.control, "event", element)
+            reader.read()
+    with Peer(guest.control, "TESTER") as peer:
+        assert guest.cp("QUERY NAMES").rc == 0
+        path = peer.connect(guest.config.cp.get("userid", "LINUX001"), ipuser=b"nobody").path
+        peer.wait(EventType.SEVERED, 10, path)
+
+
+def replayed(trace: Path) -> subprocess.CompletedProcess[str]:
+    """What the replayer says about a trace."""
+    command = [str(program(Progress(quiet=True))), str(trace)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.zvmlab(trace_data="full", cpus=2)
+def test_trace_replays_and_a_change_is_found(
+    guest: Guest, zvmlab_dir: Path, request: pytest.FixtureRequest
+) -> None:
+    use_everything(guest, zvmlab_dir)
+    guest.shut_down()
+    trace = guest.channels.trace
+    assert trace is not None
+    started = time.monotonic()
+    done = replayed(trace)
+    seconds = time.monotonic() - started
+    assert done.returncode == EXIT_PASS, done.stdout
+    lines = trace.read_text(encoding="ascii").splitlines(keepends=True)
+    assert f": {len(lines)} records; the core writes the same again" in done.stdout
+    calls = {json.loads(line)["call"] for line in lines}
+    assert calls >= {"configuration", "ipl", "diag.64", "interrupt", "event", "iucv.reply"}
+    assert calls >= {"fault.arm", "fault.disarm", "monitor.deliver", "monitor.sever", "command"}
+    assert {json.loads(line)["cpu"] for line in lines} == {None, 0, 1}
+    request.node.user_properties += [
+        ("trace-bytes", trace.stat().st_size),
+        ("trace-records", len(lines)),
+        ("replay-seconds", round(seconds, 3)),
+    ]
+
+    changed = zvmlab_dir / "changed.jsonl"
+    where = next(n for n, line in enumerate(lines) if '"call":"iucv.reply"' in line)
+    lines[where] = re.sub(r'"cc":\d', '"cc":3', lines[where])
+    changed.write_text("".join(lines), encoding="ascii")
+    done = replayed(changed)
+    assert done.returncode == EXIT_FAILED
+    assert done.stdout.startswith(
+        f"line {where + 1}: record {where} (iucv.reply) differs from byte"
+    )
+
+    cut = zvmlab_dir / "cut.jsonl"
+    cut.write_text("".join(lines[:where]) + lines[where][:40], encoding="ascii")
+    done = replayed(cut)
+    assert done.returncode == EXIT_USAGE
+    assert done.stdout.startswith(f"line {where + 1}: it is cut off;")
+
+
+def test_short_trace_is_refused(guest: Guest) -> None:
+    assert guest.channels.trace is not None
+    done = replayed(guest.channels.trace)
+    assert done.returncode == EXIT_USAGE
+    assert done.stdout.startswith("line 1: the trace was made with trace-data=short")

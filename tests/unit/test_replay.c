@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/* Replay of traces: the same again, the first difference, and whatever a file may hold. */
+#include "iucv_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "replay.h"
+#include "zvmlab/command.h"
+#include "zvmlab/dcss.h"
+#include "zvmlab/monitor.h"
+#include "zvmlab/state.h"
+
+/* Mutated traces: enough to reach every reader of a member, few enough for a unit test. */
+#define MUTATIONS 1000
+
+static struct note a;
+static char err[256];
+static char *text;
+static size_t text_len;
+static char report[16384];
+static uint64_t records;
+
+static enum replay_result replay(const char *trace, size_t len)
+{
+	FILE *in = fmemopen((void *)(uintptr_t)trace, len, "r");
+	FILE *out = fmemopen(report, sizeof(report), "w");
+	enum replay_result result;
+
+	ck_assert_ptr_nonnull(in);
+	ck_assert_ptr_nonnull(out);
+	memset(report, 0, sizeof(report));
+	result = replay_run(in, out, &records);
+	fclose(in);
+	fclose(out);
+	return result;
+}
+
+static void connect_monitor(void)
+{
+	uint8_t *p = parm_zero();
+
+	p[2] = IPRMDATA;
+	put_be16(p + 4, 255);
+	ebcdic_name(p + 8, MON_SERVICE);
+	p[16] = 1;
+	p[17] = 0xc0;
+	ebcdic_name(p + 24, "MONDCSS");
+	ck_cc(guest(IUCV_CONNECT), 0);
+	ck_assert_ptr_nonnull(fx_take(0));
+}
+
+static void messages(void)
+{
+	static uint8_t data[3000], answer[3000];
+	struct iucv_parm q = {
+		.flags = IPFGMID | IPFGPID | IPFGMCL,
+		.buffer = { .host = true, .ptr = answer, .len = sizeof(answer) },
+	};
+	uint16_t path;
+	uint32_t id;
+
+	memset(data, 0x5a, sizeof(data));
+	note_user(&a, "ALPHA", 8);
+	path = open_path(&a, IPRMDATA, IPRMDATA, 10);
+	id = peer_send(&a, a.event[0].path, 0, data, sizeof(data), answer, sizeof(answer));
+	ck_assert_ptr_nonnull(fx_take(0));
+	ck_cc(message(IUCV_RECEIVE, path, IPFGMID | IPFGPID | IPFGMCL, id, 0x44444444, DATA,
+		      sizeof(data)), 0);
+	memset(fx_at(DATA, 2000), 0x77, 2000);
+	ck_cc(message(IUCV_REPLY, path, IPFGMID | IPFGPID | IPFGMCL, id, 0x44444444, DATA, 2000),
+	      0);
+	ck_cc(send(path, IPNORPY, DATA, 700, 0), 0);
+	q.msgid = last(&a, IUCV_MSG_PENDING)->msgid;
+	q.path = last(&a, IUCV_MSG_PENDING)->path;
+	q.trgcls = 0x11111111;
+	ck_call(iucv_call(fx.cp, a.user, IUCV_RECEIVE, &q), 0, 0);
+	ck_assert_uint_eq(q.received, 700);
+}
+
+static void sets(void)
+{
+	static uint8_t data[9000];
+	const struct mon_element element[2] = {
+		{ .type = MCE_SAMPLE, .data = data, .len = sizeof(data), .phase = 100 },
+		{ .type = MCE_SAMPLE, .data = data, .len = 1, .domains = 0x8000 },
+	};
+	enum mon_fate fate;
+
+	memset(data, 0xa5, sizeof(data));
+	connect_monitor();
+	ck_assert_int_gt(monitor_deliver(fx.cp, MON_SAMPLE, element, 2, &fate, err, sizeof(err)), 0);
+	ck_assert_int_eq(fate, MON_DELIVERED);
+	ck_assert_int_eq(monitor_deliver(fx.cp, MON_SAMPLE, element, 0, &fate, err, sizeof(err)),
+			 -1);
+	arm(FAULT_SEGMENT_CONTENT, FAULT_CORRUPT, 0xff, 3);
+	ck_assert_int_gt(monitor_deliver(fx.cp, MON_EVENT, element, 1, &fate, err, sizeof(err)), 0);
+	fx.tod += UINT64_C(60) << 32;
+	cpcmd_run(fx.cp, CPCMD_OPERATOR, "MONITOR SAMPLE START", 20);
+	fx.tod += UINT64_C(600) << 32;
+	cp_timer(fx.cp);
+	monitor_set_manual(fx.cp, true);
+	monitor_tick(fx.cp);
+	ck_assert_ptr_nonnull(fx_take(0));
+}
+
+static void state(void)
+{
+	const struct dcss *segment = dcss_find(fx.cp, "MONDCSS");
+	static uint8_t data[500];
+	uint8_t *image;
+	size_t len;
+
+	ck_assert(dcss_write(fx.cp, segment, 0x1000, data, sizeof(data)));
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	free(image);
+	a.user = iucv_user_find(fx.cp, "ALPHA");
+	iucv_user_attach(a.user, &note_ops, &a);
+	iucv_dispatch_rest(fx.cp);
+	ck_assert_int_eq(fault_disarm(fx.cp, 0), 1);
+}
+
+/* A scripted session of all that can come from outside; its trace is in text. */
+static void record_session(void)
+{
+	static const char *const options[] = {
+		"cpus", "2", "trace-data", "full", "seed", "77", "directory",
+		"IUCV ANY;IUCV ALLOW;IUCV *MONITOR MSGLIMIT 255;NAMESAVE MONDCSS", NULL,
+	};
+	uint8_t sysib[4096] = { 0 };
+	struct cp_insn insn = { .cpu = 1, .gr = fx.gr, .amode = 64 };
+	const size_t old = fx.trace_len;
+
+	fx_messages = 64;
+	fx_setup_with(options);
+	cp_reset(fx.cp);
+	cp_ipl(fx.cp);
+	fx.gr[0] = 0x30000002;
+	fx.gr[1] = 2;
+	cp_stsi(fx.cp, &insn, sysib);
+	fx_declare(0);
+	fx_declare(1);
+	messages();
+	sets();
+	state();
+	/* There the emulator has no storage. */
+	ck_assert_int_ne(cpcmd_run(fx.cp, CPCMD_OPERATOR, "DEFSEG HIGH 4000-40FF SC", 24)->rc, 0);
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"in\":[[\"4000000\",null]]"));
+	cp_reset_cpu(fx.cp, 1);
+	iucv_user_destroy(fx.cp, a.user);
+	text_len = strlen(fx.head) + fx.trace_len - old;
+	text = malloc(text_len + 1);
+	ck_assert_ptr_nonnull(text);
+	strcpy(text, fx.head);
+	strcat(text, fx.trace);
+}
+
+static void drop_session(void)
+{
+	free(text);
+	fx_teardown();
+}
+
+/* Number of the line that holds @part. */
+static unsigned int line_of(const char *part)
+{
+	const char *at = strstr(text, part);
+	unsigned int number = 1;
+
+	ck_assert_msg(at != NULL, "%s is not in the trace", part);
+	for (const char *c = text; c < at; c++)
+		number += *c == '\n';
+	return number;
+}
+
+START_TEST(the_same_again)
+{
+	unsigned int lines = 0;
+
+	for (size_t i = 0; i < text_len; i++)
+		lines += text[i] == '\n';
+	ck_assert_msg(replay(text, text_len) == REPLAY_SAME, "%s", report);
+	ck_assert_uint_eq(records, lines);
+	ck_assert_str_eq(report, "");
+}
+END_TEST
+
+/* What the core has done, changed in the file: found in that line. */
+START_TEST(changes_are_found)
+{
+	static const struct {
+		const char *part;
+		size_t offset;
+		char to;
+	} change[] = {
+		{ "\"received\":[700,\"", 17, 'x' }, { "\"call\":\"interrupt\"", 8, 'I' },
+		{ "\"fate\":\"delivered\"", 8, 'D' }, { "\"kick\":\"3\"", 8, '2' },
+		{ "\"timer\":\"0\"", 9, '1' }, { "\"refused\":0", 10, '1' },
+		{ "\"sysib\":[4096,\"", 15, 'g' },
+	};
+
+	for (size_t i = 0; i < sizeof(change) / sizeof(change[0]); i++) {
+		char *at = strstr(text, change[i].part), expected[64];
+		const char before = at ? at[change[i].offset] : 0;
+
+		snprintf(expected, sizeof(expected), "line %u: ", line_of(change[i].part));
+		at[change[i].offset] = change[i].to;
+		ck_assert_msg(replay(text, text_len) == REPLAY_DIFFERS, "%s: %s", change[i].part,
+			      report);
+		ck_assert_msg(strncmp(report, expected, strlen(expected)) == 0, "%s%s", expected,
+			      report);
+		at[change[i].offset] = before;
+	}
+}
+END_TEST
+
+/* What came from outside, changed: the core does something else, in that line or after it. */
+START_TEST(changed_inputs_are_found)
+{
+	static const char *const part[] = { "\"seed\":\"77\"", "\"domains\":", "\"paths\":8",
+					    "\"text\":\"MONITOR SAMPLE START\"" };
+
+	for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++) {
+		char *at = strstr(text, part[i]);
+
+		if (!at)
+			continue;
+		at += strlen(part[i]) - 2;
+		*at = *at == '7' ? '8' : '7';
+		ck_assert_int_ne(replay(text, text_len), REPLAY_SAME);
+		*at = *at == '8' ? '7' : 'T';
+	}
+}
+END_TEST
+
+static void ck_unusable(const char *trace, const char *expected)
+{
+	ck_assert_msg(replay(trace, strlen(trace)) == REPLAY_UNUSABLE, "%s", report);
+	ck_assert_msg(strncmp(report, expected, strlen(expected)) == 0, "%s", report);
+}
+
+START_TEST(no_trace)
+{
+	ck_unusable("\n", "line 1: it is no record of a CP trace\n");
+	ck_unusable("x", "line 1: it is cut off; the trace ends in the middle of a record\n");
+	ck_unusable("[[[[[[]]]]]]\n", "line 1: it is no record of a CP trace\n");
+	ck_unusable("{\"seq\":1,\"tod\":\"1\",\"cpu\":null,\"call\":\"ipl\"}\n",
+		    "line 1: a trace begins with the configuration, not with \"ipl\"\n");
+	ck_unusable("{\"seq\":0,\"tod\":\"1\",\"cpu\":null,\"call\":\"configuration\"}\n",
+		    "line 1: it lacks \"version\", which a replay needs\n");
+}
+END_TEST
+
+START_TEST(short_data)
+{
+	char *at = strstr(text, "\"trace-data\":\"full\""), *rest = strchr(at, '}');
+	char *shortened = malloc(text_len);
+
+	snprintf(shortened, text_len, "%.*s\"trace-data\":\"short\"%s", (int)(at - text), text, rest);
+	ck_unusable(shortened, "line 1: the trace was made with trace-data=short and has not all");
+	free(shortened);
+}
+END_TEST
+
+/* A read whose bytes are only hashed, as other tools may shorten a trace. */
+START_TEST(hashed_read)
+{
+	char *at = strstr(text, "\"in\":[[\""), *data = strchr(strchr(at, ',') + 1, '"');
+	char *end = strchr(data + 1, '"'), expected[80];
+	char *shortened = malloc(text_len + 100);
+
+	snprintf(expected, sizeof(expected), "line %u: what was read at ", line_of("\"in\":[[\""));
+	snprintf(shortened, text_len + 100, "%.*s40,\"0123456789abcdef\"%s", (int)(data - text), text,
+		 end + 1);
+	ck_unusable(shortened, expected);
+	ck_assert_ptr_nonnull(strstr(report, "is shortened; a replay needs it as a whole"));
+	free(shortened);
+}
+END_TEST
+
+/* The end may come at any line: the file ends there, or the core has more to say. */
+START_TEST(every_beginning)
+{
+	for (size_t len = 1; len < text_len; len++) {
+		enum replay_result result;
+
+		if (text[len - 1] != '\n' || len % 7 != 0)
+			continue;
+		result = replay(text, len);
+		if (result != REPLAY_SAME) {
+			ck_assert_int_eq(result, REPLAY_DIFFERS);
+			ck_assert_ptr_nonnull(strstr(report, "the trace ends before it;"));
+		}
+	}
+	ck_assert_int_eq(replay(text, text_len - 1), REPLAY_UNUSABLE);
+}
+END_TEST
+
+/* xorshift: the same mutations in every run. */
+static uint32_t next_random(uint32_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 17;
+	*state ^= *state << 5;
+	return *state;
+}
+
+/* No file brings the replay down; what differs is said. */
+START_TEST(mutated)
+{
+	static const char alphabet[] = "0123456789abcdef\",:[]{}-*\\nul\n";
+	uint32_t random = 0x2545f491u + (uint32_t)_i;
+	unsigned int same = 0;
+
+	for (unsigned int n = 0; n < MUTATIONS / 10; n++) {
+		char *copy = malloc(text_len);
+
+		memcpy(copy, text, text_len);
+		for (unsigned int edits = 1 + next_random(&random) % 3; edits > 0; edits--)
+			copy[next_random(&random) % text_len] =
+				alphabet[next_random(&random) % (sizeof(alphabet) - 1)];
+		if (replay(copy, text_len) == REPLAY_SAME)
+			same++;
+		else
+			ck_assert_int_eq(strncmp(report, "line ", 5), 0);
+		free(copy);
+	}
+	/* Only an edit that changes nothing can go unnoticed, or one of the time of day. */
+	ck_assert_uint_lt(same, MUTATIONS / 10);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("replay");
+	TCase *tc = tcase_create("session");
+
+	tcase_add_checked_fixture(tc, record_session, drop_session);
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, the_same_again);
+	tcase_add_test(tc, changes_are_found);
+	tcase_add_test(tc, changed_inputs_are_found);
+	tcase_add_test(tc, no_trace);
+	tcase_add_test(tc, short_data);
+	tcase_add_test(tc, hashed_read);
+	tcase_add_test(tc, every_beginning);
+	tcase_add_loop_test(tc, mutated, 0, 10);
+	suite_add_tcase(suite, tc);
+	return fx_run(suite);
+}
