@@ -14,8 +14,7 @@ import os
 import re
 
 from zvmlab.errors import ZvmlabError
-from zvmlab.guest import Guest, Stage
-from zvmlab.kernels import DEBUG
+from zvmlab.guest import Guest
 
 KMEMLEAK = "/sys/kernel/debug/kmemleak"
 LOCKDEP = "/proc/lockdep_stats"
@@ -71,10 +70,3 @@ def check_kernel(guest: Guest) -> None:
             "the guest's lockdep has turned itself off, so that later mistakes were not looked for;"
             " the kernel's log says why"
         )
-
-
-def last_check(guest: Guest) -> None:
-    """check_kernel() of a debug kernel, unless what ran left the guest unable to answer."""
-    answers = guest.stage is Stage.READY and guest.emulator.alive and not guest.console.accident
-    if guest.config.kernel in DEBUG and answers:
-        check_kernel(guest)

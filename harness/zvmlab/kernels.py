@@ -29,7 +29,7 @@ SUITES = ("bookworm", "trixie", "sid")
 DEBUG = {"debug": "bookworm", "debug-trixie": "trixie"}
 """Debug kernels by name: the suite whose kernel source they are built from."""
 DEBUG_SLOWNESS = 4.0
-"""What docs/debug-kernel.md measures, with room."""
+"""For whole tests, which mostly wait; single calls take longer still (docs/debug-kernel.md)."""
 ARCH = "s390x"
 _SERIES = {"6.1": "bookworm", "6.12": "trixie"}
 _IMAGE = r"linux-image-\d[^-]*(-\d+)?-s390x"

@@ -22,19 +22,16 @@ from typing import Any
 
 import pytest
 
-from zvmlab import drivers
+from zvmlab import debugtests, drivers
 from zvmlab.errors import UsageError, ZvmlabError
 from zvmlab.guest import Guest, Stage
 from zvmlab.guest_config import GuestConfig, Products
 from zvmlab.guest_traces import traces_left
-from zvmlab.kernelcheck import last_check
-from zvmlab.kernels import slowness
 from zvmlab.products import DRIVER, prepare
 from zvmlab.progress import Progress
 
 pytest_plugins = ("zvmlab.promise_plugin",)
 DEFAULT_KERNELS = ("bookworm",)
-TEST_SECONDS = 120
 _KERNEL_FIXTURE = "zvmlab_kernel"
 _WARM_FIXTURE = "warm_guest"
 _failed = pytest.StashKey[bool]()
@@ -74,6 +71,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Markers, and options that cannot be right."""
     config.addinivalue_line("markers", "zvmlab(**fields): fields of the test's GuestConfig")
     config.addinivalue_line("markers", "xdist_group(name): tests that share a worker")
+    config.addinivalue_line(
+        "markers", f"{debugtests.NOT_DEBUG}(reason): does not apply to debug kernels"
+    )
     config.addinivalue_line("markers", "full: runs only with --full, because it takes minutes")
     config.addinivalue_line(
         "markers",
@@ -132,25 +132,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kernel = _kernel_of(item)
         if kernel is None:
             continue
-        if config.pluginmanager.hasplugin("timeout"):
-            limit = _test_seconds(item) * slowness(kernel)
-            item.add_marker(pytest.mark.timeout(limit), append=False)
+        debugtests.give_time(item, kernel)
+        debugtests.skip_unfit(item, kernel)
         warm = _WARM_FIXTURE in getattr(item, "fixturenames", ())
         if warm and item.get_closest_marker("xdist_group") is None:
             group = f"warm-{_kernel_id(kernel)}-{drivers.driver_id(_driver_of(item))}"
             item.add_marker(pytest.mark.xdist_group(group))
         drivers.expect_defects(item, _kernel_id(kernel))
-
-
-def _test_seconds(item: pytest.Item) -> float:
-    """The test's time limit: its own, that of the command line, of pytest.ini, ours."""
-    mark = item.get_closest_marker("timeout")
-    if mark is not None:
-        return float(mark.args[0] if mark.args else mark.kwargs["timeout"])
-    option = item.config.getoption("timeout", None)
-    if option is not None:
-        return float(option)
-    return float(item.config.getini("timeout") or TEST_SECONDS)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -270,7 +258,7 @@ def made_guest(
     with Guest(guest_config, zvmlab_dir) as guest:
         yield _register(request, guest)
         if not _has_failed(request):
-            last_check(guest)
+            debugtests.last_check(guest)
 
 
 @pytest.fixture
@@ -340,7 +328,7 @@ class _WarmGuests:
         guest = self._guests.pop(which)
         with guest:
             if not keep:
-                last_check(guest)
+                debugtests.last_check(guest)
         if not keep and not self._keep:
             shutil.rmtree(guest.logs, ignore_errors=True)
 

@@ -85,6 +85,7 @@ def cycles(guest: Guest, count: int) -> None:
 
 
 # Slab debugging turns the allocator's per-CPU reserves off: numbers of objects are exact.
+@pytest.mark.not_debug("KASAN keeps freed objects for a while; kmemleak looks for lost ones")
 @pytest.mark.zvmlab(command_line="slub_debug=F", trace=False)
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("count", (100, pytest.param(1000, marks=pytest.mark.full)))

@@ -228,13 +228,17 @@ def test_tests_of_a_warm_guest_stay_together(inner: Fake, pytester: pytest.Pytes
     assert len(places) == 1, places
 
 
-def test_tests_on_a_slow_kernel_have_more_time(inner: Fake, pytester: pytest.Pytester) -> None:
+def test_tests_on_a_debug_kernel_have_more_time_or_are_skipped(
+    inner: Fake, pytester: pytest.Pytester
+) -> None:
     pytester.makepyfile(
         """
         import pytest
         def test_plain(guest): pass
         @pytest.mark.timeout(30)
         def test_own(guest): pass
+        @pytest.mark.not_debug("too big")
+        def test_big(guest): pass
         def test_without_guest(): pass
         """
     )
@@ -242,8 +246,8 @@ def test_tests_on_a_slow_kernel_have_more_time(inner: Fake, pytester: pytest.Pyt
         """
         def pytest_collection_finish(session):
             for item in session.items:
-                mark = item.get_closest_marker("timeout")
-                print("LIMIT", item.name, mark and mark.args)
+                limit, skip = map(item.get_closest_marker, ("timeout", "skip"))
+                print("LIMIT", item.name, limit and limit.args, skip and skip.kwargs["reason"])
         """
     )
     for options, plain in (((), "480.0"), (("--timeout", "10"), "40.0")):
@@ -252,9 +256,11 @@ def test_tests_on_a_slow_kernel_have_more_time(inner: Fake, pytester: pytest.Pyt
             *options,
         )
         assert set(re.findall("^LIMIT (.*)", result.stdout.str(), re.MULTILINE)) == {
-            f"test_plain[debug] ({plain},)",
-            f"test_plain[trixie] ({float(plain) / 4},)",
-            "test_own[debug] (120.0,)",
-            "test_own[trixie] (30.0,)",
-            "test_without_guest None",
+            f"test_plain[debug] ({plain},) None",
+            f"test_plain[trixie] ({float(plain) / 4},) None",
+            "test_own[debug] (120.0,) None",
+            "test_own[trixie] (30.0,) None",
+            f"test_big[debug] ({plain},) on a debug kernel: too big",
+            f"test_big[trixie] ({float(plain) / 4},) None",
+            "test_without_guest None None",
         }
