@@ -26,7 +26,7 @@ from zvmlab.packages import DAY, Suite
 from zvmlab.progress import Progress
 
 SUITES = ("bookworm", "trixie", "sid")
-DEBUG = {"debug": "bookworm", "debug-trixie": "trixie"}
+DEBUG = {"debug": "bookworm"}
 """Debug kernels by name: the suite whose kernel source they are built from."""
 DEBUG_SLOWNESS = 4.0
 """For whole tests, which mostly wait; single calls take longer still (docs/debug-kernel.md)."""
