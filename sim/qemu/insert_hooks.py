@@ -98,6 +98,13 @@ def hooks(properties: str) -> list[Hook]:
              "        *tec = (raddr & TARGET_PAGE_MASK) | FS_WRITE | 0x4;\n"
              "        return PGM_PROTECTION;\n"
              "    }\n"),
+        # QEMU 7.2 drops the translations at the first byte of a longer store only: what
+        # MVC or MVCOS writes over a program would be executed as it was before.
+        Hook("accel/tcg/cputlb.c", "notdirty_write(env_cpu(env), addr, 1, *pfull, retaddr);",
+             "        notdirty_write(env_cpu(env), addr, -(addr | TARGET_PAGE_MASK), *pfull,\n"
+             "                       retaddr);\n"),
+        Hook("accel/tcg/cputlb.c", "notdirty_write(env_cpu(env), addr, 1, full, retaddr);",
+             "            notdirty_write(env_cpu(env), addr, size, full, retaddr);\n"),
         # Resets.
         Hook("target/s390x/cpu.c", '#include "sysemu/tcg.h"', INCLUDE, after=True),
         Hook("target/s390x/cpu.c", "cpu->env.sigp_order = 0;",
