@@ -174,7 +174,8 @@ check-e2e: setup prepare
 check-debug: setup ## guests on the debug kernel: KASAN, lockdep, kmemleak, UBSAN, failing allocations
 	$(Q)./zvmlab build
 	$(Q)./zvmlab fetch debug
-	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 --kernel debug tests/e2e tests/debug
+	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 --kernel debug \
+		$(DRIVER:%=--driver %) tests/e2e tests/debug
 
 .PHONY: lint
 lint: setup ## sparse, cppcheck, shellcheck, codespell, black, mypy, REUSE
