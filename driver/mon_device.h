@@ -26,29 +26,33 @@ enum mon_link { MON_LINK_DOWN, MON_LINK_CONNECTING, MON_LINK_UP };
 
 /**
  * struct mon_device - everything there is
- * @busy:       bit 0: somebody has the device open, or is opening or closing it
- * @read_lock:  serialises reads; the set of @stream belongs to its holder
- * @lock:       queue of @stream, @path, @link and both codes; taken by the
- *              handlers of IUCV, which run as a tasklet
- * @wait:       for notifications, a sever, an answer to CONNECT
- * @stream:     the read machine
- * @path:       the path while it is ours to sever, else NULL: who clears it severs
- *              and frees it
- * @link:       see there
- * @sever_code: IPUSER byte 0 of the sever that ended this connection, or -1
- * @reply_code: of the last reply of this connection that failed, or -1
- * @connect:    IPUSER for CONNECT
  */
 struct mon_device {
+	/** @busy: bit 0: somebody has the device open, or is opening or closing it */
 	unsigned long busy;
+	/** @read_lock: serialises reads; the set of @stream belongs to its holder */
 	struct mutex read_lock;
+	/**
+	 * @lock: for the queue of @stream, @path, @link and both codes; taken by
+	 * the handlers of IUCV, which run as a tasklet
+	 */
 	spinlock_t lock;
+	/** @wait: for notifications, a sever, an answer to CONNECT */
 	wait_queue_head_t wait;
+	/** @stream: the read machine */
 	struct mon_stream stream;
+	/**
+	 * @path: the path while it is ours to sever, else NULL: who clears it
+	 * severs and frees it
+	 */
 	struct iucv_path *path;
+	/** @link: see there */
 	enum mon_link link;
+	/** @sever_code: IPUSER byte 0 of the sever that ended this connection, or -1 */
 	int sever_code;
+	/** @reply_code: of the last reply of this connection that failed, or -1 */
 	int reply_code;
+	/** @connect: IPUSER for CONNECT */
 	u8 connect[MON_IPUSER_SIZE];
 };
 

@@ -86,7 +86,8 @@ static int __init mon_load_segment(void)
 		return rc;
 	}
 	if (rc != SEG_TYPE_SC) {
-		pr_err("The specified *MONITOR DCSS %s does not have the required type SC\n", mondcss);
+		pr_err("The specified *MONITOR DCSS %s does not have the required type SC\n",
+		       mondcss);
 		return -EINVAL;
 	}
 	rc = segment_load(mondcss, SEGMENT_SHARED, &start, &end);

@@ -42,9 +42,9 @@ void mon_stream_open(struct mon_stream *s)
 
 void mon_stream_limit(struct mon_stream *s, unsigned int granted)
 {
-	if (granted < 1)
-		granted = 1;
-	s->limit = granted < MON_LIMIT ? granted : MON_LIMIT;
+	s->limit = MON_LIMIT;
+	if (granted < MON_LIMIT)
+		s->limit = granted ? granted : 1;
 }
 
 static struct mon_note *note_at(struct mon_stream *s, unsigned int number)

@@ -326,7 +326,8 @@ const struct mon_note *mon_stream_note(const struct mon_stream *s);
  * @replied: CP has taken the reply
  *
  * Return: %MON_FINISH_INVALID if the set was malformed (@defect of the stream says
- * how, @index in which element), else %MON_FINISH_REPLY_FAILED if not @replied, else %MON_FINISH_COMPLETE.
+ * how, @index in which element), else %MON_FINISH_REPLY_FAILED if not @replied,
+ * else %MON_FINISH_COMPLETE.
  */
 enum mon_finish mon_stream_finish(struct mon_stream *s, bool replied);
 

@@ -7,25 +7,47 @@
 
 #include "mon_device.h"
 
-#define MON_COUNT_RO(name)                                                                \
-static ssize_t name##_show(struct device *device, struct device_attribute *attr, char *buf) \
-{                                                                                         \
-	u64 count;                                                                        \
-											  \
-	spin_lock_bh(&mon_device.lock);                                                   \
-	count = mon_device.stream.counts.name;                                            \
-	spin_unlock_bh(&mon_device.lock);                                                 \
-	return sysfs_emit(buf, "%llu\n", count);                                          \
-}                                                                                         \
-static DEVICE_ATTR_RO(name)
+static ssize_t mon_count(const u64 *count, char *buf)
+{
+	u64 value;
 
-MON_COUNT_RO(sets);
-MON_COUNT_RO(bytes);
-MON_COUNT_RO(overflows);
-MON_COUNT_RO(severs);
-MON_COUNT_RO(invalid_sets);
+	spin_lock_bh(&mon_device.lock);
+	value = *count;
+	spin_unlock_bh(&mon_device.lock);
+	return sysfs_emit(buf, "%llu\n", value);
+}
 
-static ssize_t mon_code(int *code, char *buf)
+static ssize_t sets_show(struct device *device, struct device_attribute *attr, char *buf)
+{
+	return mon_count(&mon_device.stream.counts.sets, buf);
+}
+static DEVICE_ATTR_RO(sets);
+
+static ssize_t bytes_show(struct device *device, struct device_attribute *attr, char *buf)
+{
+	return mon_count(&mon_device.stream.counts.bytes, buf);
+}
+static DEVICE_ATTR_RO(bytes);
+
+static ssize_t overflows_show(struct device *device, struct device_attribute *attr, char *buf)
+{
+	return mon_count(&mon_device.stream.counts.overflows, buf);
+}
+static DEVICE_ATTR_RO(overflows);
+
+static ssize_t severs_show(struct device *device, struct device_attribute *attr, char *buf)
+{
+	return mon_count(&mon_device.stream.counts.severs, buf);
+}
+static DEVICE_ATTR_RO(severs);
+
+static ssize_t invalid_sets_show(struct device *device, struct device_attribute *attr, char *buf)
+{
+	return mon_count(&mon_device.stream.counts.invalid_sets, buf);
+}
+static DEVICE_ATTR_RO(invalid_sets);
+
+static ssize_t mon_code(const int *code, char *buf)
 {
 	int value;
 
