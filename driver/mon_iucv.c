@@ -113,7 +113,8 @@ static void mon_message_pending(struct iucv_path *path, struct iucv_message *msg
 		pr_warn_ratelimited("The read queue for monitor data is full\n");
 	if (!queued)
 		iucv_message_reject(path, msg);
-	wake_up_poll(&dev->wait, EPOLLIN | EPOLLRDNORM);
+	if (wq_has_sleeper(&dev->wait))
+		wake_up_poll(&dev->wait, EPOLLIN | EPOLLRDNORM);
 }
 
 static struct iucv_handler mon_handler = {

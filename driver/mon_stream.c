@@ -131,20 +131,27 @@ static void enter_element(struct mon_stream *s)
 
 	for (unsigned int i = 0; i < MON_ELEMENT_SIZE; i++)
 		s->element[i] = from[i];
+	s->from = s->element;
 	s->at = 0;
+	s->stop = MON_ELEMENT_SIZE;
 	s->defect = element_defect(s);
 	s->state = s->defect ? MON_INVALID : MON_ELEMENT;
 }
 
 static void enter_records(struct mon_stream *s)
 {
+	s->from = s->segment;
 	s->at = offset_of(s, get_be32(&s->element[4]));
 	s->stop = offset_of(s, get_be32(&s->element[8])) + 1;
 	s->state = MON_RECORDS;
 }
 
-static void leave_records(struct mon_stream *s)
+void mon_stream_advance(struct mon_stream *s)
 {
+	if (s->state == MON_ELEMENT) {
+		enter_records(s);
+		return;
+	}
 	s->index++;
 	if (s->index < s->elements)
 		enter_element(s);
@@ -172,47 +179,6 @@ enum mon_begin mon_stream_begin(struct mon_stream *s)
 	s->elements = (u32)(((u64)note->last - note->first + 1) / MON_ELEMENT_SIZE);
 	enter_element(s);
 	return MON_BEGIN_SET;
-}
-
-enum mon_next mon_stream_next(struct mon_stream *s, size_t size, size_t done,
-			      struct mon_span *span)
-{
-	size_t room = size - done;
-
-	switch (s->state) {
-	case MON_ELEMENT:
-		span->addr = s->element + s->at;
-		span->len = MON_ELEMENT_SIZE - s->at;
-		break;
-	case MON_RECORDS:
-		span->addr = s->segment + s->at;
-		span->len = s->stop - s->at;
-		break;
-	case MON_IDLE:
-		/* A read of size 0 neither begins nor ends a set. */
-		return size ? MON_NEXT_SET : MON_NEXT_DONE;
-	case MON_COMPLETE:
-	case MON_INVALID:
-		/* What ends a set is a read of its own. */
-		return size && !done ? MON_NEXT_REPLY : MON_NEXT_DONE;
-	}
-	if (!room)
-		return MON_NEXT_DONE;
-	if (span->len > room)
-		span->len = room;
-	return MON_NEXT_SPAN;
-}
-
-void mon_stream_copied(struct mon_stream *s, const struct mon_span *span)
-{
-	s->at += span->len;
-	s->bytes += span->len;
-	if (s->state == MON_ELEMENT) {
-		if (s->at == MON_ELEMENT_SIZE)
-			enter_records(s);
-	} else if (s->at == s->stop) {
-		leave_records(s);
-	}
 }
 
 const struct mon_note *mon_stream_note(const struct mon_stream *s)

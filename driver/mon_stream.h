@@ -183,8 +183,9 @@ struct mon_counts {
  * @index:    number of the current element, from 0
  * @elements: how many the set has
  * @element:  copy of the current one: what is validated is what is delivered
- * @at:       its next byte; in its records the next byte's offset in the segment
- * @stop:     offset in the segment behind the last record byte
+ * @from:     what is being read: @element or, for its records, @segment
+ * @at:       offset of the next byte in it
+ * @stop:     offset behind the last one
  * @bytes:    bytes of this set copied so far
  * @defect:   of the current set; between two sets, of the one before
  */
@@ -205,6 +206,7 @@ struct mon_stream {
 	u32 index;
 	u32 elements;
 	u8 element[MON_ELEMENT_SIZE];
+	const u8 *from;
 	u64 at;
 	u64 stop;
 	u64 bytes;
@@ -302,15 +304,54 @@ enum mon_begin mon_stream_begin(struct mon_stream *s);
  * Return: %MON_NEXT_SPAN: copy @span.  %MON_NEXT_SET: call mon_stream_begin().
  * %MON_NEXT_REPLY: reply, call mon_stream_finish().  %MON_NEXT_DONE: return @done.
  */
-enum mon_next mon_stream_next(struct mon_stream *s, size_t size, size_t done,
-			      struct mon_span *span);
+static inline enum mon_next mon_stream_next(const struct mon_stream *s, size_t size, size_t done,
+					    struct mon_span *span)
+{
+	size_t room = size - done;
+
+	switch (s->state) {
+	case MON_ELEMENT:
+	case MON_RECORDS:
+		if (!room)
+			break;
+		span->addr = s->from + s->at;
+		span->len = s->stop - s->at;
+		if (span->len > room)
+			span->len = room;
+		return MON_NEXT_SPAN;
+	case MON_IDLE:
+		/* A read of size 0 neither begins nor ends a set. */
+		if (size)
+			return MON_NEXT_SET;
+		break;
+	case MON_COMPLETE:
+	case MON_INVALID:
+		/* What ends a set is a read of its own. */
+		if (size && !done)
+			return MON_NEXT_REPLY;
+		break;
+	}
+	return MON_NEXT_DONE;
+}
+
+/**
+ * mon_stream_advance() - go on behind the end of an element, or of its records
+ * @s: the stream; for mon_stream_copied() only
+ */
+void mon_stream_advance(struct mon_stream *s);
 
 /**
  * mon_stream_copied() - the span that mon_stream_next() gave has been copied
  * @s:    the stream
  * @span: that span
  */
-void mon_stream_copied(struct mon_stream *s, const struct mon_span *span);
+static inline void mon_stream_copied(struct mon_stream *s, const struct mon_span *span)
+{
+	s->at += span->len;
+	s->bytes += span->len;
+	if (s->at == s->stop)
+		mon_stream_advance(s);
+}
 
 /**
  * mon_stream_note() - the message of the current set
