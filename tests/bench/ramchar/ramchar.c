@@ -15,7 +15,7 @@
 /* The largest that the page allocator of an s390 kernel gives in one piece. */
 #define BLOCK_SIZE SZ_1M
 
-static void *block[BLOCKS];
+static u8 *block[BLOCKS];
 
 static ssize_t ramchar_read(struct kiocb *iocb, struct iov_iter *to)
 {
@@ -57,7 +57,7 @@ static int __init ramchar_init(void)
 	int rc;
 
 	for (int i = 0; i < BLOCKS; i++) {
-		block[i] = (void *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, get_order(BLOCK_SIZE));
+		block[i] = (u8 *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, get_order(BLOCK_SIZE));
 		if (!block[i]) {
 			ramchar_free();
 			return -ENOMEM;
