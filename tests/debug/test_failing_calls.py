@@ -90,7 +90,7 @@ def test_open_fails_cleanly_wherever_it_fails(monreader: Guest, victim: Victim) 
         assert users(monreader) == []
         if not failed:
             break
-    # Memory for the path's name, for the open file, for the IUCV path; upstream's driver has 256 more.
+    # Memory for the path's name, the open file, the IUCV path; upstream's driver has 256 more.
     assert seen.pop(errno.ENOMEM) >= 3
     assert seen.pop(0) >= 1
     # A path name that cannot be copied, a message buffer that is not there.
