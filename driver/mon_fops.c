@@ -125,7 +125,8 @@ static ssize_t mon_read_to(struct mon_device *dev, const struct mon_target *to, 
 	ssize_t rc;
 
 	for (;;) {
-		if (mutex_lock_interruptible(&dev->read_lock))
+		/* Mostly it is free, and taking it is the larger part of a small read. */
+		if (!mutex_trylock(&dev->read_lock) && mutex_lock_interruptible(&dev->read_lock))
 			return -ERESTARTSYS;
 		rc = mon_read_locked(dev, to, size);
 		mutex_unlock(&dev->read_lock);

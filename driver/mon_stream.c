@@ -123,14 +123,16 @@ static enum mon_defect element_defect(const struct mon_stream *s)
 	return MON_DEFECT_NONE;
 }
 
-/* Copies the element once, whatever CP does to it meanwhile, and judges the copy. */
+/*
+ * Copies the element once, whatever CP does to it meanwhile, and judges the copy.
+ * The barrier keeps the compiler from looking at CP's bytes a second time.
+ */
 static void enter_element(struct mon_stream *s)
 {
 	u64 at = offset_of(s, s->queue[s->head].first) + (u64)s->index * MON_ELEMENT_SIZE;
-	const volatile u8 *from = s->segment + at;
 
-	for (unsigned int i = 0; i < MON_ELEMENT_SIZE; i++)
-		s->element[i] = from[i];
+	memcpy(s->element, s->segment + at, MON_ELEMENT_SIZE);
+	barrier();
 	s->from = s->element;
 	s->at = 0;
 	s->stop = MON_ELEMENT_SIZE;

@@ -7,17 +7,23 @@
 
 #ifdef __KERNEL__
 #include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/string.h>
 #include <linux/types.h>
 #else
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
+
+/* The compiler takes nothing in memory for known any more. */
+#define barrier() __asm__ volatile("" ::: "memory")
 #endif
 
 #endif /* MON_TYPES_H */
