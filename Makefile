@@ -181,6 +181,10 @@ check-debug: setup ## guests on the debug kernel: KASAN, lockdep, kmemleak, UBSA
 lint: setup ## sparse, cppcheck, shellcheck, codespell, black, mypy, REUSE
 	$(Q)PYTHON=$(PYTHON) ci/lint.sh
 
+.PHONY: lint-driver
+lint-driver: setup ## the kernel's own tools over driver/: W=1, sparse, kernel-doc, checkpatch, coccinelle
+	$(Q)$(HARNESS) -m zvmlab.driverlint
+
 .PHONY: bench
 bench: setup $(BENCH_BIN) ## figures, as ratios taken in one run
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# All linters over the whole tree; every one runs, the result is the worst.
+# All linters over the whole tree; every one runs, the result is the worst.  One that
+# cannot run here (no headers, no network) says so and fails nothing.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 python=${PYTHON:-/usr/bin/python3}
@@ -9,19 +10,23 @@ status=0
 run() {
 	name=$1
 	shift
-	if "$@"; then
+	code=0
+	"$@" || code=$?
+	if [ "$code" -eq 0 ]; then
 		printf '  %-11s %s\n' ok "$name"
+	elif [ "$code" -eq 77 ]; then
+		printf '  %-11s %s\n' 'cannot run' "$name"
 	else
 		printf '  %-11s %s\n' FAILED "$name"
 		status=1
 	fi
 }
 
-c_sources=$(git ls-files 'sim/cp/*.c' 'sim/record/*.c' 'sim/control/*.c' 'sim/replay/*.c')
+c_sources=$(git ls-files 'sim/cp/*.c' 'sim/record/*.c' 'sim/control/*.c' 'sim/replay/*.c' driver/mon_stream.c)
 test_sources=$(git ls-files 'tests/*.c')
 agent_sources=$(git ls-files 'guest/agent/*.c')
 scripts=$(git ls-files '*.sh' .ci/run)
-includes='-Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay'
+includes='-Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Idriver'
 
 # shellcheck disable=SC2317 # called through run()
 sparse_all() {
@@ -49,4 +54,5 @@ run codespell codespell --quiet-level 3 --ignore-words ci/codespell.txt $(git ls
 run black "$python" -m black --quiet --check harness tests sim guest zvmlab
 run mypy "$python" -m mypy --no-error-summary harness/zvmlab tests sim/qemu/insert_hooks.py
 run reuse reuse lint --quiet
+run driver env PYTHONPATH=harness "$python" -m zvmlab.driverlint
 exit $status

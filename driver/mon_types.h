@@ -23,7 +23,10 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 
 /* The compiler takes nothing in memory for known any more. */
-#define barrier() __asm__ volatile("" ::: "memory")
+static inline void barrier(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
 #endif
 
 #endif /* MON_TYPES_H */

@@ -89,6 +89,12 @@ def debug_kernel(name: str, progress: Progress | None = None) -> Kernel:
     return unpacked(name, folder)
 
 
+def kernel_source(suite: str, progress: Progress) -> Path:
+    """The tarball of the suite's newest kernel source, in the cache."""
+    source = _newest(suite, progress)
+    return cache_root() / _kept(source) / source.tarball
+
+
 def _newest(suite: str, progress: Progress) -> _Source:
     """The suite's newest kernel source, looked for once a day."""
     noted = cache_root() / f"debug-source-of-{suite}"
