@@ -240,7 +240,7 @@ static void mon_report_invalid(enum mon_defect defect, const struct mon_note *no
 		pr_warn_ratelimited("Malformed monitor data: %s (%08x to %08x)\n",
 				    mon_defect_text(defect), note->first, note->last);
 	else
-		pr_warn_ratelimited("Malformed monitor data: %s (number %u of %08x to %08x: %*phN)\n",
+		pr_warn_ratelimited("Malformed monitor data: %s (element %u of %08x to %08x: %*phN)\n",
 				    mon_defect_text(defect), index, note->first, note->last,
 				    MON_ELEMENT_SIZE, element);
 }
