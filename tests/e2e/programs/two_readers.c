@@ -57,7 +57,7 @@ static int readable(int fd, int ms)
 {
 	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
 
-	return poll(&poll_fd, 1, ms) == 1;
+	return poll(&poll_fd, 1, ms) == 1 && poll_fd.revents & POLLIN;
 }
 
 static void print(const unsigned char *data, ssize_t len)
@@ -74,7 +74,8 @@ static int missing_page(void *page, size_t size)
 		.range = { .start = (unsigned long)page, .len = size },
 		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
-	const int fd = (int)syscall(__NR_userfaultfd, O_CLOEXEC);
+	/* Without O_NONBLOCK poll() does not wait for a fault but reports an error. */
+	const int fd = (int)syscall(__NR_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &where))
 		die("userfaultfd");
