@@ -75,7 +75,7 @@ def test_m25_m30_codes_are_attributes_of_the_device(monreader: Guest) -> None:
     assert number(monreader, "reply_code") == number(monreader, "sever_code") == -1
     with open_device(monreader.agent, os.O_NONBLOCK) as fd:
         deliver(monreader.control, "sample", small(1))
-        with armed(monreader.control, Fault("monitor.reply", "rc", IPRCODE)):
+        with armed(monreader.control, Fault("iucv.reply", "rc", IPRCODE, nth=1)):
             assert ended(monreader.agent.read_until(fd, 4096)).errno == errno.EIO
         assert (number(monreader, "reply_code"), number(monreader, "sever_code")) == (IPRCODE, -1)
         sever(monreader)
