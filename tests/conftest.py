@@ -4,8 +4,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 
 pytest_plugins = ["pytester"]
+
+# Examples are the same in every run, so what fails here fails again: --hypothesis-profile explore
+# takes new ones, and prints what reproduces a failure.
+settings.register_profile("same", derandomize=True)
+settings.register_profile("explore", print_blob=True)
+settings.load_profile("same")
 
 
 @pytest.fixture(autouse=True)

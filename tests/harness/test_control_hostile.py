@@ -58,14 +58,14 @@ _JSON = st.recursive(
     | st.integers(-(2**70), 2**70)
     | st.floats()
     | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner, max_size=4),
     max_leaves=12,
 )
 
 
 def _arguments(entry: dict[str, Any]) -> st.SearchStrategy[Any]:
     known = list(entry["arguments"]["properties"])
-    members = st.dictionaries(st.sampled_from(known), _JSON) if known else st.nothing()
+    members = st.dictionaries(st.sampled_from(known), _JSON, max_size=6) if known else st.nothing()
     return members | _JSON
 
 
