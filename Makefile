@@ -175,7 +175,7 @@ check-debug: setup ## guests on the debug kernel: KASAN, lockdep, kmemleak, UBSA
 	$(Q)./zvmlab build
 	$(Q)./zvmlab fetch debug
 	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 --kernel debug \
-		$(DRIVER:%=--driver %) tests/e2e tests/debug
+		$(DRIVER:%=--driver %) $(if $(FULL),--full) tests/e2e tests/debug
 
 .PHONY: lint
 lint: setup ## sparse, cppcheck, shellcheck, codespell, black, mypy, REUSE

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import errno
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from memory import UNCACHED, flat
 
-from zvmlab.agent import Agent
 from zvmlab.guest import Guest
 from zvmlab.monitor import DEVICE, Capture, DataSets, compare, deliver
 from zvmlab.records import MCE_SIZE, Element, Record
@@ -43,35 +42,6 @@ def settled_view(guest: Guest) -> tuple[Any, ...]:
     return view
 
 
-@dataclass(frozen=True)
-class Kernel:
-    """What of the kernel's memory and resources is in use."""
-
-    objects: dict[str, int]
-    """By slab cache."""
-    kib: dict[str, int]
-    """Lines of /proc/meminfo."""
-    iomem: bytes
-    modules: bytes
-
-    @classmethod
-    def of(cls, agent: Agent) -> Kernel:
-        """As it is now."""
-        slabs = agent.read_file("/proc/slabinfo").decode().splitlines()[2:]
-        memory = agent.read_file("/proc/meminfo").decode().splitlines()
-        return cls(
-            {line.split()[0]: int(line.split()[1]) for line in slabs},
-            {line.split(":")[0]: int(line.split()[1]) for line in memory},
-            agent.read_file("/proc/iomem"),
-            agent.read_file("/proc/modules"),
-        )
-
-    def grown(self, before: Kernel, limit: int) -> dict[str, int]:
-        """Slab caches with more objects than before, by more than the limit."""
-        more = {name: count - before.objects.get(name, 0) for name, count in self.objects.items()}
-        return {name: count for name, count in more.items() if count > limit}
-
-
 def cycles(guest: Guest, count: int) -> None:
     """Load the module, open and close the device, unload the module."""
     agent = guest.agent
@@ -84,9 +54,7 @@ def cycles(guest: Guest, count: int) -> None:
         agent.rmmod("monreader").check()
 
 
-# Slab debugging turns the allocator's per-CPU reserves off: numbers of objects are exact.
-@pytest.mark.not_debug("KASAN keeps freed objects for a while; kmemleak looks for lost ones")
-@pytest.mark.zvmlab(command_line="slub_debug=F", trace=False)
+@pytest.mark.zvmlab(command_line=UNCACHED, trace=False)
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("count", (100, pytest.param(1000, marks=pytest.mark.full)))
 def test_m35_loading_and_unloading_leaves_nothing(driver_guest: Guest, count: int) -> None:
@@ -94,15 +62,9 @@ def test_m35_loading_and_unloading_leaves_nothing(driver_guest: Guest, count: in
     agent = driver_guest.agent
     view = settled_view(driver_guest)
     cycles(driver_guest, PART)  # what is allocated once for good
-    before = Kernel.of(agent)
     position = agent.log_position()
-    cycles(driver_guest, count)
-    after = Kernel.of(agent)
-    assert after.grown(before, count // PART) == {}
-    pages = {line: (after.kib[line] - before.kib[line]) // 4 for line in ("VmallocUsed", "Slab")}
-    pages["taken"] = (before.kib["MemFree"] - after.kib["MemFree"]) // 4
-    assert {line: grown for line, grown in pages.items() if grown >= count} == {}
-    assert (after.iomem, after.modules) == (before.iomem, before.modules)
+    with flat(driver_guest, objects=count // PART, pages=count - 1):
+        cycles(driver_guest, count)
     assert settled_view(driver_guest) == view
     loaded = [line.text for line in agent.dmesg(position) if "loaded in shared" in line.text]
     others = [line.text for line in agent.dmesg(position) if line.level < 6]

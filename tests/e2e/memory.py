@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""What of the guest kernel's memory is in use: the same before and after much of the same.
+
+    with flat(guest, objects=10, pages=100):
+        for _ in range(1000):
+            ...
+
+Booted with ``slub_debug=F`` (UNCACHED) a kernel keeps no reserve of objects per
+CPU, so that /proc/slabinfo is exact; every cache of it is compared.  A debug
+kernel's KASAN keeps freed objects for a while, so numbers say nothing there;
+kmemleak is asked instead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from zvmlab.agent import Agent
+from zvmlab.guest import Guest
+from zvmlab.kernelcheck import check_kernel
+from zvmlab.kernels import DEBUG
+
+UNCACHED = "slub_debug=F"
+# Of /proc/meminfo: what the kernel says it has taken; MemAvailable is what is left.
+_LINES = ("Slab", "VmallocUsed", "PageTables", "KernelStack")
+_PAGE_KIB = 4
+
+
+@dataclass(frozen=True)
+class KernelMemory:
+    """What of the kernel's memory and resources is in use."""
+
+    objects: dict[str, int]
+    """By slab cache."""
+    kib: dict[str, int]
+    """Lines of /proc/meminfo."""
+    iomem: bytes
+    modules: bytes
+
+    @classmethod
+    def of(cls, agent: Agent) -> KernelMemory:
+        """As it is now."""
+        slabs = agent.read_file("/proc/slabinfo").decode().splitlines()[2:]
+        memory = agent.read_file("/proc/meminfo").decode().splitlines()
+        return cls(
+            {line.split()[0]: int(line.split()[1]) for line in slabs},
+            {line.split(":")[0]: int(line.split()[1]) for line in memory},
+            agent.read_file("/proc/iomem"),
+            agent.read_file("/proc/modules"),
+        )
+
+    def more_objects(self, before: KernelMemory, limit: int) -> dict[str, int]:
+        """Slab caches with more objects than before, by more than the limit."""
+        more = {name: count - before.objects.get(name, 0) for name, count in self.objects.items()}
+        return {name: count for name, count in more.items() if count > limit}
+
+    def more_pages(self, before: KernelMemory, limit: int) -> dict[str, int]:
+        """Lines of /proc/meminfo that have grown, MemAvailable shrunk, by more pages than that."""
+        more = {line: self.kib[line] - before.kib[line] for line in _LINES}
+        more["MemAvailable"] = before.kib["MemAvailable"] - self.kib["MemAvailable"]
+        pages = {line: kib // _PAGE_KIB for line, kib in more.items()}
+        return {line: count for line, count in pages.items() if count > limit}
+
+
+@contextlib.contextmanager
+def flat(guest: Guest, objects: int, pages: int) -> Iterator[None]:
+    """AssertionError if what the block did takes more memory than this of the guest's kernel.
+
+    So many *objects* of any one slab cache, and *pages*, may be more than before.
+    What is allocated once for good has to be there already.
+    """
+    before = KernelMemory.of(guest.agent)
+    yield
+    after = KernelMemory.of(guest.agent)
+    assert (after.iomem, after.modules) == (before.iomem, before.modules)
+    if guest.config.kernel in DEBUG:
+        check_kernel(guest)
+    else:
+        assert after.more_objects(before, objects) == {}
+        assert after.more_pages(before, pages) == {}

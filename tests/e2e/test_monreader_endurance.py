@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Endurance: opens and data sets without end leave nothing behind in the kernel.
+
+Loading and unloading is in test_monreader_unload.py.  A leak is an object, or a
+page, for each open, for each set, or at least for each time that the queue was
+full.  All of these happen more often than the numbers that memory may grow by.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from memory import UNCACHED, flat
+
+from zvmlab.guest import Guest
+from zvmlab.monitor import DEVICE, Capture, element_arguments
+from zvmlab.records import MCE_SIZE
+from zvmlab.scenario import (
+    deliver_many,
+    drain,
+    ended,
+    monitor_user,
+    open_device,
+    service_paths,
+    small,
+)
+
+pytestmark = pytest.mark.zvmlab(command_line=UNCACHED, trace=False)
+
+LIMIT = 255
+BURST = 300
+# Three inodes and dentries of /proc, and 8 pages, is what asking takes, on 6.1 with one CPU.
+OBJECTS, PAGES = 20, 256
+OUTSTANDING = 16
+BUFFER = 4096
+STREAM_SECONDS = 600.0
+OPENS_AT_ONCE = 200
+
+
+@pytest.fixture
+def endured(
+    driver_guest: Guest, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Guest]:
+    """A guest of the test's own with the driver loaded; how long the test took is printed."""
+    driver_guest.agent.modprobe("monreader").check()
+    began = time.monotonic()
+    yield driver_guest
+    with capsys.disabled():
+        print(f"\n{request.node.name}: {time.monotonic() - began:.0f} s")
+    driver_guest.agent.rmmod("monreader").check()
+
+
+def open_and_close(guest: Guest, count: int) -> None:
+    """Open and close the device so many times."""
+    for done in range(0, count, OPENS_AT_ONCE):
+        batch = guest.agent.batch()
+        for _ in range(min(OPENS_AT_ONCE, count - done)):
+            batch.close(batch.open(DEVICE))
+        assert {(result.errno, result.overrun) for result in batch.run()} == {(0, False)}
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("count", (400, pytest.param(10_000, marks=pytest.mark.full)))
+def test_m36_opening_and_closing_leaves_nothing(endured: Guest, count: int) -> None:
+    """Open and close, thousands of times: no object is left, nor a path."""
+    open_and_close(endured, OPENS_AT_ONCE)  # what is allocated once for good
+    with flat(endured, OBJECTS, PAGES):
+        open_and_close(endured, count)
+    assert service_paths(endured) == []
+
+
+def stream_of(guest: Guest, fd: int, count: int) -> None:
+    """CP repeats one set as fast as it is read; each of them is read as it was stored."""
+    element = small(7)
+    guest.control.execute(
+        "monitor-repeat",
+        kind="sample",
+        elements=[element_arguments(element)],
+        outstanding=OUTSTANDING,
+        times=count,
+    )
+    first = ended(guest.agent.read_until(fd, BUFFER))
+    assert (first.errno, first.stream[MCE_SIZE:]) == (0, element.data)
+    rest = guest.agent.drain(fd, BUFFER, sets=count - 1, timeout=STREAM_SECONDS, crc=True)
+    size = len(first.stream) * (count - 1)
+    assert (rest.sets, rest.bytes, rest.empty, rest.overflows) == (count - 1, size, 0, 0)
+    assert (rest.errno, rest.timed_out) == (0, False)
+    assert rest.crc == zlib.crc32(first.stream * (count - 1))
+
+
+def burst(guest: Guest, fd: int, capture: Capture) -> None:
+    """More sets than the queue holds while nobody reads: some are lost, the others are whole."""
+    deliver_many(guest.control, BURST)
+    ends = drain(guest.agent, fd)
+    assert [end.errno for end in ends] == [0] * LIMIT + [errno.EOVERFLOW]
+    assert [end.stream for end in ends[:LIMIT]] == [capture.next().stream for _ in range(LIMIT)]
+
+
+def deliver_and_read(guest: Guest, folder: Path, count: int, bursts: int) -> None:
+    """So many sets, in so many parts; what is read and what is lost is what CP has sent."""
+    with Capture(guest.control, folder / "sets") as capture:
+        with open_device(guest.agent, os.O_NONBLOCK) as fd:
+            for _ in range(bursts):
+                stream_of(guest, fd, count // bursts - BURST)
+                burst(guest, fd, capture)
+            user, lost = monitor_user(guest.control), bursts * (BURST - LIMIT)
+            assert (user["delivered"], user["lost"]) == (count - lost, lost)
+            assert (user["replied"], user["outstanding"]) == (count - lost, 0)
+
+
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize(
+    ("count", "bursts"), [(10_000, 25), pytest.param(1_000_000, 100, marks=pytest.mark.full)]
+)
+def test_m18_m28_reading_sets_leaves_nothing(
+    endured: Guest, zvmlab_dir: Path, count: int, bursts: int
+) -> None:
+    """A million sets, the queue overflowing meanwhile: all are accounted for, no object is left."""
+    deliver_and_read(endured, zvmlab_dir, 1000, 2)  # what is allocated once for good
+    with flat(endured, OBJECTS, PAGES):
+        deliver_and_read(endured, zvmlab_dir, count, bursts)
