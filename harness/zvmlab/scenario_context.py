@@ -80,12 +80,14 @@ class FoundSet:
     stream: bytes
     complete: bool
     """It ended with a 0-byte read, which is how the driver says that it is whole."""
+    size: int = READ_SIZE
+    """Of the buffers that it was read with."""
 
 
 class Context:
     """What a scenario works with: one guest, one thread in it that opens, reads and closes.
 
-    *folder* takes the captured sets; *seed* decides whatever the scenario
+    *worker* is the thread.  *folder* takes the captured sets; *seed* decides whatever the scenario
     draws; *params* are what the driver is loaded with.  *limit* is how long a step
     may take; *before_unload*, if set, is called in front of each unload().
     """
@@ -109,9 +111,9 @@ class Context:
         self.limit = STEP_SECONDS
         self.before_unload: Callable[[], None] | None = None
         self._params = params
-        self._worker = guest.agent.worker(_WORKER)
-        self._worker.timeout = STEP_SECONDS
-        self._reading: Pending[BatchResult] | None = None
+        self.worker = guest.agent.worker(_WORKER)
+        self.worker.timeout = STEP_SECONDS
+        self._reading: tuple[Pending[BatchResult], int] | None = None
         self._log_start = guest.agent.log_position()
 
     def note(self, what: str, **result: Any) -> None:
@@ -121,14 +123,14 @@ class Context:
     def load(self, params: str = "") -> None:
         """Load the driver, with parameters of the scenario's own besides."""
         words = f"{self._params} {params}".strip()
-        result = self._module("load", lambda: self._worker.modprobe(DRIVER, words))
+        result = self._module("load", lambda: self.worker.modprobe(DRIVER, words))
         self.loaded = self.loaded or result.errno == 0
 
     def unload(self) -> None:
         """Unload the driver."""
         if self.before_unload is not None:
             self.before_unload()
-        result = self._module("unload", lambda: self._worker.rmmod(DRIVER))
+        result = self._module("unload", lambda: self.worker.rmmod(DRIVER))
         self.loaded = self.loaded and result.errno != 0
 
     def open(self, flags: int = os.O_RDONLY) -> None:
@@ -155,17 +157,18 @@ class Context:
     def start_read(self, size: int = READ_SIZE) -> None:
         """Begin to read a set that CP may not have stored yet."""
         assert self._reading is None, "one read at a time"
-        batch = self._worker.batch()
+        batch = self.worker.batch()
         batch.read_until(self.fd, size)
-        self._reading = batch.start(self.limit)
+        self._reading = batch.start(self.limit), size
 
     def finish_read(self, hashes: bool = True) -> None:
         """Wait for what start_read() began."""
         assert self._reading is not None, "start_read() comes first"
-        pending, self._reading = self._reading, None
+        (pending, size), self._reading = self._reading, None
         reply = self._collect("read", pending)
         reads = reply[0].reads if len(reply) else []
-        found = FoundSet(b"".join(read.data for read in reads), bool(reads) and reads[-1].ret == 0)
+        stream = b"".join(read.data for read in reads)
+        found = FoundSet(stream, bool(reads) and reads[-1].ret == 0, size)
         self.sets.append(found)
         # The read that the time limit interrupted has no result of its own.
         error = 0 if reply.timed_out or not reads else reads[-1].errno
@@ -262,7 +265,7 @@ class Context:
 
     def _call(self, what: str, operation: Callable[[Batch], Ref]) -> CallResult | None:
         """One system call; None if it slept until the limit."""
-        batch = self._worker.batch()
+        batch = self.worker.batch()
         operation(batch)
         reply = self._collect(what, batch.start(self.limit))
         return None if reply.timed_out else reply[0]

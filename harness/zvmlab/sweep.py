@@ -12,7 +12,7 @@ import json
 import shutil
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +29,8 @@ from zvmlab.sweep_run import Bench, Counted, Result
 STATE = "state.jsonl"
 _GUESTS = "guests-"
 # A step that takes longer than scenario_context.STEP_SECONDS sleeps for good.
-_PARAMETERS = {OUR_DRIVER: "open_timeout=1"}
+PARAMETERS: Mapping[str, str] = {OUR_DRIVER: "open_timeout=1"}
+"""What drivers are loaded with, by name, for their waits to be shorter than that."""
 MAX_JOBS = 16
 MAX_SEED = (1 << 32) - 1
 
@@ -57,7 +58,7 @@ class Plan:
     @property
     def parameters(self) -> str:
         """What the driver is loaded with."""
-        return _PARAMETERS.get(self.driver, "") if self.params is None else self.params
+        return PARAMETERS.get(self.driver, "") if self.params is None else self.params
 
     def identity(self, products: Products) -> dict[str, Any]:
         """What must be the same for results to belong together."""

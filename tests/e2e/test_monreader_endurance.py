@@ -40,7 +40,9 @@ OBJECTS, PAGES = 20, 256
 OUTSTANDING = 16
 BUFFER = 4096
 STREAM_SECONDS = 600.0
-OPENS_AT_ONCE = 200
+OPENS_AT_ONCE = 100
+# On a debug kernel an open with 255 allocations takes a tenth of a second and more.
+OPENS_SECONDS = 300.0
 
 
 @pytest.fixture
@@ -62,11 +64,13 @@ def open_and_close(guest: Guest, count: int) -> None:
         batch = guest.agent.batch()
         for _ in range(min(OPENS_AT_ONCE, count - done)):
             batch.close(batch.open(DEVICE))
-        assert {(result.errno, result.overrun) for result in batch.run()} == {(0, False)}
+        assert {(result.errno, result.overrun) for result in batch.run(OPENS_SECONDS)} == {
+            (0, False)
+        }
 
 
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("count", (400, pytest.param(10_000, marks=pytest.mark.full)))
+@pytest.mark.parametrize("count", (200, pytest.param(10_000, marks=pytest.mark.full)))
 def test_m36_opening_and_closing_leaves_nothing(endured: Guest, count: int) -> None:
     """Open and close, thousands of times: no object is left, nor a path."""
     open_and_close(endured, OPENS_AT_ONCE)  # what is allocated once for good

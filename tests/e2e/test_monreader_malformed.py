@@ -9,11 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from placed import Place
 
 from zvmlab.errors import GuestPanic
 from zvmlab.guest import Guest
 from zvmlab.monitor import Capture, DataSets, compare, deliver
+from zvmlab.placed import Place
 from zvmlab.records import MCE_SIZE, Element, Mce, Record
 
 DATA = bytes(range(256)) * 2

@@ -11,12 +11,12 @@ import errno
 import os
 
 import pytest
-from placed import Place
 
 from zvmlab.faults import Fault, armed
 from zvmlab.guest import Guest
 from zvmlab.guest_config import UPSTREAM_DRIVER
 from zvmlab.monitor import Capture, deliver
+from zvmlab.placed import Place
 from zvmlab.records import MCE_SIZE
 from zvmlab.scenario import Log, deliver_many, drain, ended, open_device, settle, small
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
-from placed import Place
 
 from zvmlab.guest import Guest
 from zvmlab.monitor import Capture, CapturedSet, DataSets, compare, deliver
+from zvmlab.placed import Place
 from zvmlab.records import (
     END_OF_FRAME,
     EVENT,

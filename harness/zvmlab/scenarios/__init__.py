@@ -10,7 +10,7 @@ from types import ModuleType
 
 from zvmlab.errors import UsageError
 from zvmlab.scenario_context import Scenario
-from zvmlab.scenarios import lifecycle, reading, trouble
+from zvmlab.scenarios import edges, lifecycle, reading, trouble
 
 
 def scenarios_of(module: ModuleType) -> dict[str, Scenario]:
@@ -22,6 +22,9 @@ def scenarios_of(module: ModuleType) -> dict[str, Scenario]:
 BUILT_IN: dict[str, Scenario] = (
     scenarios_of(lifecycle) | scenarios_of(reading) | scenarios_of(trouble)
 )
+"""Those that can be swept."""
+EDGES: dict[str, Scenario] = scenarios_of(edges)
+"""Those for two drivers only."""
 
 
 def find(name: str) -> Scenario:

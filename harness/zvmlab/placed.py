@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from zvmlab.control import Control
+from zvmlab.errors import ZvmlabError
 from zvmlab.records import MCE_SIZE, SAMPLE, Mce, domain_bits
 
 SEGMENT = "MONDCSS"
@@ -51,7 +52,8 @@ class Place:
         answer = self.control.execute(
             "monitor-raw", kind="sample", **{"mca-start": start, "mca-end": end}
         )
-        assert answer["fate"] == "delivered"
+        if answer["fate"] != "delivered":
+            raise ZvmlabError(f"the control area went to nobody: {answer['fate']}")
 
     def announce_elements(self, *elements: Mce) -> None:
         """Put the control elements at the usual place and announce them."""

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""One side of a differential run: a driver's guest, and what a scenario showed with it."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from zvmlab.errors import GuestPanic
+from zvmlab.guest import Guest
+from zvmlab.guest_calls import GuestCalls, guest_calls
+from zvmlab.guest_config import GuestConfig, Products
+from zvmlab.guest_traces import traces_left
+from zvmlab.monitor import CapturedSet
+from zvmlab.outcome import Outcome
+from zvmlab.scenario import settle
+from zvmlab.scenario_context import Context, FoundSet, Scenario, Stuck
+from zvmlab.sweep_run import accident
+from zvmlab.tracefmt import read_part
+
+_CONSOLE_SECONDS = 3.0
+_TIME = re.compile(r"\[ *\d+\.\d+\] ")
+
+
+@dataclass
+class Observed:
+    """What one run of a scenario showed."""
+
+    outcome: Outcome
+    sets: list[FoundSet] = field(default_factory=list)
+    stored: list[CapturedSet] = field(default_factory=list)
+    calls: GuestCalls = field(default_factory=GuestCalls)
+    ended: str = ""
+    """What ended the scenario early; log and calls are not there then."""
+
+    def which(self, found: FoundSet) -> str:
+        """What CP stored as the bytes that were read: "set N" of the scenario, or what else."""
+        if not found.complete:
+            return "no end"
+        if not found.stream:
+            return "nothing"
+        for number, stored in enumerate(self.stored, 1):
+            if stored.stream == found.stream:
+                return f"set {number}"
+        return f"{len(found.stream)} bytes that are no set of CP's"
+
+
+class Side:
+    """A driver in a guest that runs one scenario after the other.
+
+    A scenario that leaves something behind, or its end early, costs a new guest.
+    *folder* takes the logs.
+    """
+
+    def __init__(
+        self, config: GuestConfig, products: Products, folder: Path, seed: int, params: str
+    ) -> None:
+        self.kernel_version = products.kernel_version
+        self._config = config
+        self._products = products
+        self._folder = folder
+        self._seed = seed
+        self._params = params
+        shutil.rmtree(folder, ignore_errors=True)
+        self._guest: Guest | None = None
+        self._clean: dict[str, object] = {}
+        self._numbers = itertools.count(1)
+
+    def run(self, scenario: Scenario) -> Observed:
+        """Everything that the scenario shows with this driver."""
+        guest = self._ready()
+        context = Context(guest, guest.logs, f"{self._seed} {scenario.name}", self._params)
+        try:
+            with context:
+                found = self._play(guest, context, scenario)
+        except GuestPanic as error:
+            # A call that never returned may have been noted before the console was read.
+            steps = [step for step in context.steps if not step.result.get("stuck")]
+            ended = _TIME.sub("", accident(guest, error))
+            found = Observed(Outcome(scenario.name, tuple(steps), ()), ended=ended)
+        if found.ended:
+            self.close()
+        return found
+
+    def _play(self, guest: Guest, context: Context, scenario: Scenario) -> Observed:
+        trace = guest.channels.trace
+        assert trace is not None, "a guest has a trace unless its configuration says no"
+        begin = trace.stat().st_size
+        try:
+            scenario.run(context)
+        except Stuck as stuck:
+            guest.console.wait_accident(_CONSOLE_SECONDS)
+            guest.check()
+            return Observed(Outcome(scenario.name, tuple(context.steps), ()), ended=str(stuck))
+        settle(guest)
+        found = Observed(context.outcome(scenario.name), context.sets, context.stored_sets())
+        found.calls = guest_calls(read_part(trace, begin, trace.stat().st_size))
+        if traces_left(guest) != self._clean:
+            self.close()
+        return found
+
+    def close(self) -> None:
+        """End the guest."""
+        if self._guest is not None:
+            guest, self._guest = self._guest, None
+            guest.stop()
+
+    def forget(self) -> None:
+        """End the guest and remove all logs."""
+        self.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _ready(self) -> Guest:
+        if self._guest is None:
+            guest = Guest(self._config, self._folder / str(next(self._numbers)), self._products)
+            try:
+                guest.boot()
+                self._clean = traces_left(guest)
+            except BaseException:
+                guest.stop()
+                raise
+            self._guest = guest
+        return self._guest
