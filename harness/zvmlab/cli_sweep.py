@@ -14,16 +14,17 @@ from zvmlab.cli_guest import driver_option
 from zvmlab.cli_tools import command
 from zvmlab.errors import EXIT_FAILED, EXIT_PASS
 from zvmlab.progress import Progress
-from zvmlab.scenarios import BUILT_IN, find
+from zvmlab.scenarios import BUILT_IN, EDGES, find
 from zvmlab.sweep import MAX_SEED, Plan, State, sweep
 
 DEFAULT_JOBS = 2
+_NAME = 28
 
 
 def add_commands(commands: Any) -> None:
     """scenarios, sweep."""
     listing = command(
-        commands, "scenarios", "list the scenarios that can be swept", "  zvmlab scenarios"
+        commands, "scenarios", "list the scenarios of sweep and diff-drivers", "  zvmlab scenarios"
     )
     listing.set_defaults(command=run_scenarios)
 
@@ -55,7 +56,10 @@ def add_commands(commands: Any) -> None:
 def run_scenarios(_arguments: argparse.Namespace) -> int:
     """One line for each scenario."""
     for scenario in BUILT_IN.values():
-        print(f"{scenario.name:<18} {scenario.text}")
+        print(f"{scenario.name:<{_NAME}} {scenario.text}")
+    print("\nof diff-drivers only:")
+    for scenario in EDGES.values():
+        print(f"{scenario.name:<{_NAME}} {scenario.text}")
     return EXIT_PASS
 
 

@@ -52,7 +52,7 @@ class Plan:
 
     def runs(self) -> list[Scenario]:
         """The scenarios in their order."""
-        found = [CATALOGUE[name] if name in CATALOGUE else find(name) for name in self.scenarios]
+        found = [find(name, CATALOGUE) for name in self.scenarios]
         return found + ([random_streams(self.sets)] if self.sets else [])
 
     @property
@@ -101,7 +101,7 @@ class Differential:
 def differ(plan: Plan, progress: Progress) -> Differential:
     """Run all of it; logs of the guests are kept below the plan's folder unless it passes."""
     runs = plan.runs()
-    sides = [_side(plan, driver, progress) for driver in plan.drivers]
+    sides = [_side(plan, number, progress) for number in (0, 1)]
     done = Differential(plan, sides[0].kernel_version)
     started = time.monotonic()
     try:
@@ -119,10 +119,11 @@ def differ(plan: Plan, progress: Progress) -> Differential:
     return done
 
 
-def _side(plan: Plan, driver: str, progress: Progress) -> Side:
+def _side(plan: Plan, number: int, progress: Progress) -> Side:
+    driver = plan.drivers[number]
     config = GuestConfig(kernel=plan.kernel, driver=driver, cp={"seed": str(plan.seed)})
     products = prepare(config, progress)
-    folder = plan.output / f"guests-{Path(driver).stem}"
+    folder = plan.output / f"guests-{number + 1}-{Path(driver).stem}"
     return Side(config, products, folder, plan.seed, PARAMETERS.get(driver, ""))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -27,15 +28,15 @@ EDGES: dict[str, Scenario] = scenarios_of(edges)
 """Those for two drivers only."""
 
 
-def find(name: str) -> Scenario:
-    """A scenario by its name, or FILE.py:NAME; UsageError if there is none."""
+def find(name: str, known: Mapping[str, Scenario] = BUILT_IN) -> Scenario:
+    """A scenario by its name among *known*, or FILE.py:NAME; UsageError if there is none."""
     file, colon, inner = name.rpartition(":")
     if colon and file.endswith(".py"):
         return _choose(scenarios_of(_load(Path(file))), inner, file)
-    return _choose(BUILT_IN, name, "zvmlab")
+    return _choose(known, name, "zvmlab")
 
 
-def _choose(known: dict[str, Scenario], name: str, place: str) -> Scenario:
+def _choose(known: Mapping[str, Scenario], name: str, place: str) -> Scenario:
     if name not in known:
         raise UsageError(f"{place} has no scenario {name!r}; it has {', '.join(known) or 'none'}")
     return known[name]

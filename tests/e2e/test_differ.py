@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""Differential runs: the kernel's own driver and ours see the same, or it is known why not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from zvmlab import differ_report
+from zvmlab.differ import CATALOGUE, DRIVERS, Differential, Plan, differ
+from zvmlab.progress import Progress
+
+SEED = 20260101
+FEW = ("read-one-set", "sever-with-sets-queued", "reads-of-no-bytes", "bad-buffers")
+QUIET = Progress(quiet=True)
+
+
+def told(done: Differential) -> list[str]:
+    """The lines of the report that say what is wrong."""
+    return [line for line in differ_report.lines(done) if "explain" in line][:-1]
+
+
+def test_drivers_differ_only_where_it_is_explained(zvmlab_kernel: str, zvmlab_dir: Path) -> None:
+    """Some scenarios and 40 sets made up from a seed: bytes, sizes, errors, polls, calls, log."""
+    plan = Plan(FEW, zvmlab_dir / "diff", 40, zvmlab_kernel, seed=SEED)
+    done = differ(plan, QUIET)
+    assert told(done) == [] and done.passed
+    counts = {one.scenario: len(one.found) for one in done.scenarios}
+    assert counts["read-one-set"] == 1 and counts["bad-buffers"] == 0
+    assert counts["random-streams"] > 20 and counts["sever-with-sets-queued"] == 14
+    reasons = {why.reason.split(":")[0] for one in done.scenarios for _, why in one.found if why}
+    assert {"whole-stream read", "defect 1", "defect 6", "defect 11"} <= reasons
+
+
+def test_unexplained_differences_are_found(zvmlab_kernel: str, zvmlab_dir: Path) -> None:
+    """The same drivers in the other order: the table does not apply, and nothing is missed."""
+    plan = Plan(FEW[:1], zvmlab_dir / "diff", 0, zvmlab_kernel, (DRIVERS[1], DRIVERS[0]), SEED)
+    done = differ(plan, QUIET)
+    assert not done.passed
+    assert told(done) == [
+        "  unexplained: step 4 read, read sizes: zvmlab [92,0], upstream [12,80,0]"
+    ]
+    assert sorted(path.name for path in plan.output.iterdir()) == [
+        "guests-1-zvmlab",
+        "guests-2-upstream",
+    ]
+
+
+@pytest.mark.full
+@pytest.mark.timeout(1200)
+def test_whole_catalogue_is_explained(zvmlab_kernel: str, zvmlab_dir: Path) -> None:
+    """Every scenario and 1,000 sets: every difference has its entry, every entry a difference."""
+    plan = Plan(list(CATALOGUE), zvmlab_dir / "diff", 1000, zvmlab_kernel, seed=SEED)
+    assert plan.whole
+    done = differ(plan, QUIET)
+    assert told(done) == [] and done.passed
+
+
+@pytest.mark.full
+@pytest.mark.timeout(1200)
+def test_driver_does_not_differ_from_itself(
+    zvmlab_kernel: str, zvmlab_driver: str, zvmlab_dir: Path
+) -> None:
+    """What differs between the drivers is not chance: two runs of one are the same."""
+    drivers = (zvmlab_driver, zvmlab_driver)
+    plan = Plan(list(CATALOGUE), zvmlab_dir / "diff", 100, zvmlab_kernel, drivers, SEED)
+    done = differ(plan, QUIET)
+    assert [found for one in done.scenarios for found in one.found] == []
