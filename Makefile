@@ -52,6 +52,12 @@ UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/%)
 SERVER := $(BUILD)/unit/ctl_server
+# Fuzz targets; each has its corpus, and is replayed without libFuzzer by the unit tests.
+FUZZ := mon_stream
+FUZZ_BIN := $(FUZZ:%=$(BUILD)/fuzz/%)
+FUZZ_REPLAY := $(FUZZ:%=$(BUILD)/unit/replay_%)
+FUZZ_CC ?= clang
+SECONDS ?= 600
 
 HARNESS := PYTHONPATH=$(CURDIR)/harness $(PYTHON)
 PYTEST := $(HARNESS) -m pytest -p zvmlab.plugin
@@ -101,6 +107,29 @@ $(BUILD)/unit/test_%: $(BUILD)/unit/tests/unit/test_%.o $(BUILD)/unit/tests/unit
 # The driver's read machine is tested as what it is: plain C.
 $(filter $(BUILD)/unit/test_mon_stream%,$(UNIT_BIN)): $(BUILD)/unit/driver/mon_stream.o
 
+FUZZ_SRC_mon_stream := $(addprefix tests/fuzz/,fuzz_mon_stream.c machine_read.c model_mon_stream.c) driver/mon_stream.c
+
+$(BUILD)/unit/replay_mon_stream: $(FUZZ_SRC_mon_stream:%.c=$(BUILD)/unit/%.o)
+
+$(FUZZ_REPLAY): $(BUILD)/unit/tests/fuzz/replay.o
+	$(say) LD $@
+	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^
+
+# What libFuzzer is led by: coverage of what is tested, not of the model.
+FUZZ_LED := driver/mon_stream.c tests/fuzz/machine_read.c
+$(FUZZ_LED:%.c=$(BUILD)/fuzz/%.o): FUZZ_CFLAGS := -fsanitize-coverage=inline-8bit-counters,pc-table
+
+$(BUILD)/fuzz/%.o: %.c
+	@mkdir -p $(@D)
+	$(say) CC $<
+	$(Q)$(FUZZ_CC) -std=gnu11 -g -O2 -Wall -Wextra -MMD -MP $(CPPFLAGS_ALL) $(SANITIZE) $(FUZZ_CFLAGS) -c -o $@ $<
+
+$(BUILD)/fuzz/mon_stream: $(FUZZ_SRC_mon_stream:%.c=$(BUILD)/fuzz/%.o)
+
+$(FUZZ_BIN):
+	$(say) LD $@
+	$(Q)$(FUZZ_CC) $(SANITIZE) -fsanitize=fuzzer -o $@ $^
+
 $(SERVER): $(BUILD)/unit/tests/harness/ctl_server.o $(BUILD)/unit/libcp.a
 	$(say) LD $@
 	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
@@ -121,7 +150,7 @@ help: ## this list
 	@echo "Targets:"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r t d; do \
 		printf '%-14s%s\n' "$$t" "$$d"; done
-	@echo "Variables: KERNEL=bookworm|trixie|sid|debug|PATH  DRIVER=upstream|zvmlab|PATH  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  ZVMLAB_CACHE=DIR"
+	@echo "Variables: KERNEL=bookworm|trixie|sid|debug|PATH  DRIVER=upstream|zvmlab|PATH  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  SECONDS=n  ZVMLAB_CACHE=DIR"
 	@echo "Switches:  V=1 show commands  W=1 more warnings  D=1 debug  C=1 sparse  G=1 coverage  ASAN=1 sanitizers"
 
 .PHONY: setup
@@ -134,8 +163,9 @@ demo: ## boot a guest, read monitor data sets in it, compare every byte
 	$(Q)./zvmlab demo --kernel $(KERNEL) --driver $(DRIVER) --cpus $(CPUS) --sets $(SETS)
 
 .PHONY: unit
-unit: $(UNIT_BIN) ## unit tests of the core (ASan, UBSan)
-	$(Q)status=0; for t in $(UNIT_BIN); do $$t || status=1; done; exit $$status
+unit: $(UNIT_BIN) $(FUZZ_REPLAY) ## unit tests of the core, corpora of the fuzz targets (ASan, UBSan)
+	$(Q)status=0; for t in $(UNIT_BIN); do $$t || status=1; done; \
+	for t in $(FUZZ); do $(BUILD)/unit/replay_$$t tests/fuzz/corpus/$$t || status=1; done; exit $$status
 
 .PHONY: coverage
 coverage: ## unit tests, then line coverage of core and read machine (at least 95 %)
@@ -176,6 +206,16 @@ check-debug: setup ## guests on the debug kernel: KASAN, lockdep, kmemleak, UBSA
 	$(Q)./zvmlab fetch debug
 	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 --kernel debug \
 		$(DRIVER:%=--driver %) $(if $(FULL),--full) tests/e2e tests/debug
+
+.PHONY: fuzz-replay
+fuzz-replay: $(FUZZ_REPLAY)
+
+.PHONY: fuzz
+fuzz: ## fuzz for SECONDS with JOBS processes: the driver's read machine against a model
+	$(Q)ci/setup.sh build check fuzz
+	$(Q)$(MAKE) -s --no-print-directory $(FUZZ_BIN)
+	$(Q)$(MAKE) -s --no-print-directory fuzz-replay G=1 BUILD=$(BUILD)/fuzz/replay
+	$(Q)$(HARNESS) tests/fuzz/fuzz.py --build $(BUILD)/fuzz --seconds $(SECONDS) --jobs $(JOBS) $(FUZZ)
 
 .PHONY: lint
 lint: setup ## sparse, cppcheck, shellcheck, codespell, black, mypy, REUSE

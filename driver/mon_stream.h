@@ -56,8 +56,8 @@
  *    elements before the malformed one), if the reply failed, and if CP has
  *    severed the connection: a reply that CP takes is the only proof that the
  *    areas were not used again while they were read.
- *  - EOVERFLOW comes once for each message that filled the queue up to the
- *    limit that CP has granted, behind the end of that set.
+ *  - EOVERFLOW comes once for each queued message that filled the queue up to
+ *    the limit that CP has granted, behind the end of that set.
  *  - After a sever the sets in the queue can still be read, each ends with EIO;
  *    then every read gets EIO.
  *
@@ -154,7 +154,7 @@ struct mon_span {
  * struct mon_counts - what has happened since mon_stream_init()
  * @sets:      complete sets, that is reads that returned 0 as the end of a set
  * @bytes:     bytes of all sets that have ended, however they ended
- * @overflows: messages that filled the queue up to the limit
+ * @overflows: messages that filled the queue up to the limit or found it full
  * @severs:    calls of mon_stream_sever()
  * @invalid_sets: malformed sets
  */

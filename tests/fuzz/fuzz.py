@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: MIT
+"""``make fuzz``: runs fuzz targets for a time, counts executions and findings, measures coverage.
+
+Every target begins with its corpus of ``tests/fuzz/corpus`` and what earlier runs of this
+working tree have added to it in the build folder.  Executions are added up over runs, as long as
+neither target nor what it tests has changed.
+
+``fuzz.py --build DIR [--seconds N] [--jobs N] [--minimise] TARGET…``
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+
+from zvmlab.errors import EXIT_FAILED, EXIT_PASS, Timeout, UsageError, ZvmlabError
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+GRACE_SECONDS = 60
+"""Beyond the time limit of a run, for starting and ending; whoever needs more hangs."""
+INPUT_SECONDS = 10
+"""An input that takes longer is a finding."""
+REPLAY_SECONDS = 300
+_EXECUTED = re.compile(r"^stat::number_of_executed_units: (\d+)$", re.MULTILINE)
+_WRITTEN = re.compile(r"Test unit written to (\S+)")
+# Nearly nothing is allocated: a quarantine and the callers of malloc() cost, and find nothing.
+_SANITIZERS = {"ASAN_OPTIONS": "quarantine_size_mb=1:malloc_context_size=2"}
+
+
+@dataclass(frozen=True)
+class Target:
+    """A fuzz target: its program is called as it is, its corpus, too."""
+
+    longest: int
+    """Bytes of an input."""
+    tested: tuple[str, ...]
+    """Files that it tests, as patterns below the repository's folder."""
+    covered: str
+    """Those whose line coverage is told, as gcovr's filter."""
+    least: float
+    """Per cent of these that must be covered."""
+
+
+TARGETS = {
+    "mon_stream": Target(84, ("driver/mon_stream.[ch]", "driver/mon_types.h"), "driver/", 100.0),
+}
+
+
+@dataclass(frozen=True)
+class Count:
+    """What was executed: by one run, or by several."""
+
+    executions: int = 0
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+
+    def __add__(self, other: Count) -> Count:
+        return Count(
+            self.executions + other.executions,
+            self.seconds + other.seconds,
+            self.cpu_seconds + other.cpu_seconds,
+        )
+
+    @property
+    def rate(self) -> int:
+        """Executions per second of one core."""
+        return round(self.executions / self.cpu_seconds) if self.cpu_seconds else 0
+
+
+class Totals:
+    """Executions of all runs, in a file, by target and by what it was made of."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._counts: dict[str, list[float]] = {}
+        if path.exists():
+            self._counts = json.loads(path.read_text())
+
+    def add(self, name: str, count: Count) -> Count:
+        """Adds a run and gives back the sum."""
+        key = f"{name} {_digest(name)}"
+        executions, seconds, cpu_seconds = self._counts.get(key, [0, 0.0, 0.0])
+        total = Count(int(executions), seconds, cpu_seconds) + count
+        self._counts[key] = [total.executions, total.seconds, total.cpu_seconds]
+        self._path.write_text(json.dumps(self._counts, indent=1) + "\n")
+        return total
+
+
+def _digest(name: str) -> str:
+    """Of all sources of a target: other sources are another target."""
+    digest = hashlib.sha256()
+    for pattern in (*TARGETS[name].tested, "tests/fuzz/*.[ch]"):
+        for path in sorted(ROOT.glob(pattern)):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+class Fuzzer:
+    """One target, in the build folder."""
+
+    def __init__(self, name: str, build: Path) -> None:
+        self.name = name
+        self.target = TARGETS[name]
+        self.program = build / name
+        self.corpus = HERE / "corpus" / name
+        self.grown = build / "corpus" / name
+        self.findings = build / "findings" / name
+        self._replay = build / "replay"
+        self._logs = build / "logs"
+        for folder in (self.grown, self.findings, self._logs):
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def _start(self, job: int, seconds: int) -> subprocess.Popen[bytes]:
+        argv = [
+            str(self.program),
+            f"-max_total_time={seconds}",
+            f"-max_len={self.target.longest}",
+            f"-timeout={INPUT_SECONDS}",
+            "-len_control=0",
+            "-reload=10",
+            "-print_final_stats=1",
+            f"-artifact_prefix={self.findings}/",
+            str(self.grown),
+            str(self.corpus),
+        ]
+        with self.log(job).open("wb") as log:
+            return subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **_SANITIZERS},
+            )
+
+    def log(self, job: int) -> Path:
+        """What a process says."""
+        return self._logs / f"{self.name}-{job}.log"
+
+    def run(self, seconds: int, jobs: int) -> tuple[Count, list[str]]:
+        """Fuzzes; gives back what was executed and the findings, each a line."""
+        began, used = time.monotonic(), _cpu_seconds()
+        started = [self._start(job, seconds) for job in range(jobs)]
+        try:
+            _wait_all(started, seconds + GRACE_SECONDS)
+        finally:
+            _stop(started)
+        executions, findings = 0, []
+        for job, process in enumerate(started):
+            text = self.log(job).read_text(errors="replace")
+            executed = _EXECUTED.search(text)
+            executions += int(executed.group(1)) if executed else 0
+            if process.returncode:
+                written = _WRITTEN.search(text)
+                reproducer = written.group(1) if written else "no input was kept"
+                findings.append(f"{self.name}: {reproducer} ({self.log(job)})")
+            elif not executed:
+                raise ZvmlabError(f"{self.program} did not say how much it executed: see its log")
+        spent = Count(executions, time.monotonic() - began, _cpu_seconds() - used)
+        return spent, findings
+
+    def coverage(self) -> float:
+        """Per cent of lines that the corpus covers, replayed by a program that gcc has made."""
+        for data in self._replay.rglob("*.gcda"):
+            data.unlink()
+        program = self._replay / "unit" / f"replay_{self.name}"
+        folders = [str(self.corpus), *([str(self.grown)] if any(self.grown.iterdir()) else [])]
+        _checked([str(program), *folders])
+        argv = ["gcovr", "--root", str(ROOT), "--object-directory", str(self._replay)]
+        argv += ["--filter", str(ROOT / self.target.covered), "--json-summary", "-"]
+        return float(json.loads(_checked(argv))["line_percent"])
+
+    def minimise(self) -> int:
+        """Makes the committed corpus of all inputs that add something; how many these are."""
+        merged = self.findings.parent / f"merged-{self.name}"
+        shutil.rmtree(merged, ignore_errors=True)
+        merged.mkdir()
+        _checked([str(self.program), "-merge=1", str(merged), str(self.grown), str(self.corpus)])
+        shutil.rmtree(self.corpus)
+        shutil.move(merged, self.corpus)
+        return len(list(self.corpus.iterdir()))
+
+
+def _cpu_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _wait_all(started: Sequence[subprocess.Popen[bytes]], limit: float) -> None:
+    """Until all have ended, or one of them with a finding."""
+    deadline = time.monotonic() + limit
+    with ThreadPoolExecutor(len(started)) as pool:
+        pending: set[Future[int]] = {pool.submit(p.wait, limit) for p in started}
+        while pending:
+            done, pending = wait(pending, deadline - time.monotonic(), FIRST_COMPLETED)
+            if not done or any(f.exception() for f in done):
+                raise Timeout(f"a fuzzer has not ended {GRACE_SECONDS} s after its time")
+            if any(f.result() for f in done):
+                _stop(started)
+
+
+def _stop(started: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Ends what still runs; the processes say how far they have come if they can."""
+    for process in started:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+    for process in started:
+        try:
+            process.wait(GRACE_SECONDS / 4)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _checked(argv: list[str]) -> str:
+    """Output of a program that must succeed."""
+    try:
+        done = subprocess.run(argv, capture_output=True, timeout=REPLAY_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise Timeout(f"{argv[0]} did not end within {REPLAY_SECONDS} s") from None
+    if done.returncode:
+        tail = done.stderr.decode(errors="replace")[-2000:]
+        raise ZvmlabError(f"{argv[0]} ended with {done.returncode}: {tail}")
+    return done.stdout.decode(errors="replace")
+
+
+def fuzz(fuzzer: Fuzzer, totals: Totals, seconds: int, jobs: int) -> bool:
+    """Runs a target and prints its line; true if all is well."""
+    count, findings = fuzzer.run(seconds, jobs)
+    total = totals.add(fuzzer.name, count)
+    for finding in findings:
+        print(f"finding: {finding}")
+    if findings:
+        covered = "coverage not measured"
+        enough = False
+    else:
+        lines = fuzzer.coverage()
+        enough = lines >= fuzzer.target.least
+        covered = f"{lines:.1f} % of the lines of {fuzzer.target.covered} covered"
+    print(
+        f"{fuzzer.name}: {count.executions:,} executions in {count.seconds:.0f} s "
+        f"({count.rate:,}/s of a core), {len(findings)} findings, {covered}; "
+        f"{total.executions:,} executions of these sources in all"
+    )
+    if not findings and not enough:
+        print(f"{fuzzer.name}: at least {fuzzer.target.least:g} % must be covered")
+    return enough
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command; its exit code."""
+    parser = argparse.ArgumentParser(description="Run fuzz targets (see make fuzz).")
+    parser.add_argument("--build", type=Path, required=True, help="folder with the programs")
+    parser.add_argument("--seconds", type=int, default=600, help="for all targets together")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
+    parser.add_argument("--minimise", action="store_true", help="renew the committed corpus")
+    parser.add_argument("targets", nargs="+", metavar="TARGET", choices=TARGETS)
+    args = parser.parse_args(argv)
+    try:
+        if args.seconds < len(args.targets) or args.jobs < 1:
+            raise UsageError("SECONDS must be 1 a target at least, JOBS at least 1")
+        fuzzers = [Fuzzer(name, args.build) for name in args.targets]
+        if args.minimise:
+            for fuzzer in fuzzers:
+                print(f"{fuzzer.name}: {fuzzer.minimise()} inputs")
+            return EXIT_PASS
+        totals = Totals(args.build / "totals.json")
+        share = args.seconds // len(fuzzers)
+        results = [fuzz(fuzzer, totals, share, args.jobs) for fuzzer in fuzzers]
+    except ZvmlabError as error:
+        print(f"fuzz: {error}", file=sys.stderr)
+        return error.exit_code
+    return EXIT_PASS if all(results) else EXIT_FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main())
