@@ -217,6 +217,12 @@ fuzz: ## fuzz for SECONDS with JOBS processes: the driver's read machine against
 	$(Q)$(MAKE) -s --no-print-directory fuzz-replay G=1 BUILD=$(BUILD)/fuzz/replay
 	$(Q)$(HARNESS) tests/fuzz/fuzz.py --build $(BUILD)/fuzz --seconds $(SECONDS) --jobs $(JOBS) $(FUZZ)
 
+.PHONY: fuzz-mutants
+fuzz-mutants: ## does the fuzzer find mistakes made on purpose?
+	$(Q)ci/setup.sh build check fuzz
+	$(Q)$(MAKE) -s --no-print-directory $(BUILD)/fuzz/mon_stream
+	$(Q)$(HARNESS) tests/fuzz/mutants.py --build $(BUILD)/fuzz
+
 .PHONY: lint
 lint: setup ## sparse, cppcheck, shellcheck, codespell, black, mypy, REUSE
 	$(Q)PYTHON=$(PYTHON) ci/lint.sh
