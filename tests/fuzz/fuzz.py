@@ -205,7 +205,8 @@ class Fuzzer:
         merged = self.findings.parent / f"merged-{self.name}"
         shutil.rmtree(merged, ignore_errors=True)
         merged.mkdir()
-        _checked([str(self.program), "-merge=1", str(merged), str(self.grown), str(self.corpus)])
+        argv = [str(self.program), "-merge=1", "-use_counters=0", str(merged)]
+        _checked([*argv, str(self.grown), str(self.corpus)])
         for path in self.corpus.iterdir():
             if len(path.name) == SHA1_DIGITS:
                 path.unlink()

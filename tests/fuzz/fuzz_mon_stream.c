@@ -56,6 +56,16 @@ static unsigned int event_count;
 static bool reply_fails;
 static unsigned int work;
 
+/*
+ * What was reached beyond lines of code; libFuzzer keeps inputs that add to it.  What happened
+ * where in a read, and how reads end, by defect and sever.
+ */
+#define ENDS 6
+static struct {
+	u8 happened[READ_PLACES][OPERATION_READ_ONE];
+	u8 ended[ENDS][MON_DEFECT_RECORDS_END + 1][2];
+} reached __attribute__((section("__libfuzzer_extra_counters"), used));
+
 static void poke(struct side *side, u32 offset, u8 value)
 {
 	side->image[offset % setting.size] = value;
@@ -146,13 +156,18 @@ static void happen(struct side *side, const struct operation *op)
 	}
 }
 
-static void between(void *ctx)
+static void between(void *ctx, enum read_place place)
 {
 	struct side *side = ctx;
 
-	for (unsigned int i = 0; i < event_count; i++)
-		if (events[i].step == side->step)
-			happen(side, &events[i].operation);
+	for (unsigned int i = 0; i < event_count; i++) {
+		const struct operation *op = &events[i].operation;
+
+		if (events[i].step != side->step || op->kind >= OPERATION_READ_ONE)
+			continue;
+		reached.happened[place][op->kind] = 1;
+		happen(side, op);
+	}
 	side->step++;
 }
 
@@ -221,6 +236,17 @@ static void compare(unsigned int number)
 	compare_counts(number);
 }
 
+/* How a read of the machine has ended. */
+static void note_end(int result)
+{
+	static const int ends[ENDS] = { -EAGAIN, -EOVERFLOW, -EIO, -EFAULT, 0 };
+	unsigned int end = 0;
+
+	while (end < ENDS - 1 && ends[end] != result)
+		end++;
+	reached.ended[end][stream.defect][stream.severed] = 1;
+}
+
 /* Reads once on both sides; false if there was nothing. */
 static bool read_both(unsigned int number, const struct operation *op)
 {
@@ -231,6 +257,7 @@ static bool read_both(unsigned int number, const struct operation *op)
 	read_one(&sides[0], op);
 	read_one(&sides[1], op);
 	event_count = 0;
+	note_end(a->result);
 	if (a->result != b->result)
 		differ(number, "result of a read", a->result, b->result);
 	same(number, "steps of a read", a->step, b->step);
@@ -269,8 +296,10 @@ static void limit(const struct operation *op)
 
 static void during(const struct operation *op, const struct operation *event)
 {
+	unsigned int step = op->a < 128 ? op->a % 4 : op->a % 64;
+
 	if (event_count < MOST_EVENTS)
-		events[event_count++] = (struct event){ .step = op->a, .operation = *event };
+		events[event_count++] = (struct event){ .step = step, .operation = *event };
 }
 
 static void perform(unsigned int number, const struct operation *op)

@@ -41,7 +41,7 @@ static int machine_begin(struct mon_stream *s, const struct read_request *reques
 {
 	switch (mon_stream_begin(s)) {
 	case MON_BEGIN_SET:
-		request->between(request->ctx);
+		request->between(request->ctx, READ_BEGUN);
 		return 0;
 	case MON_BEGIN_OVERFLOW:
 		return -EOVERFLOW;
@@ -59,10 +59,10 @@ static int machine_finish(struct mon_stream *s, const struct read_request *reque
 	bool malformed = s->defect != MON_DEFECT_NONE, replied = false;
 	enum mon_finish finish;
 
-	request->between(request->ctx);
+	request->between(request->ctx, READ_REPLY);
 	if (!s->severed)
 		replied = request->reply(request->ctx, note->id, note->class);
-	request->between(request->ctx);
+	request->between(request->ctx, READ_REPLIED);
 	finish = mon_stream_finish(s, replied);
 	REQUIRE((finish == MON_FINISH_INVALID) == malformed);
 	REQUIRE(malformed || (finish == MON_FINISH_COMPLETE) == replied);
@@ -79,11 +79,11 @@ int machine_read(struct mon_stream *s, const struct read_request *request)
 	for (size_t step = 0; step < most; step++) {
 		switch (machine_next(s, request, done, &span)) {
 		case MON_NEXT_SPAN:
-			request->between(request->ctx);
+			request->between(request->ctx, READ_COPY);
 			if (done + span.len > request->writable)
 				return done ? (int)done : -EFAULT;
 			memcpy(request->out + done, span.addr, span.len);
-			request->between(request->ctx);
+			request->between(request->ctx, READ_COPIED);
 			mon_stream_copied(s, &span);
 			done += span.len;
 			break;

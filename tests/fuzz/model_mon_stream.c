@@ -163,12 +163,12 @@ static int model_bytes(struct model *m, const struct read_request *request)
 
 		if (lot > request->size - done)
 			lot = request->size - done;
-		request->between(request->ctx);
+		request->between(request->ctx, READ_COPY);
 		if (done + lot > request->writable)
 			return done ? (int)done : -EFAULT;
 		for (u64 i = 0; i < lot; i++)
 			request->out[done + i] = model_byte(m, m->offset + i);
-		request->between(request->ctx);
+		request->between(request->ctx, READ_COPIED);
 		done += lot;
 		m->offset += lot;
 		m->bytes += lot;
@@ -182,11 +182,11 @@ static int model_finish(struct model *m, const struct read_request *request)
 {
 	bool replied = false;
 
-	request->between(request->ctx);
+	request->between(request->ctx, READ_REPLY);
 	if (!m->severed)
 		replied = request->reply(request->ctx, m->message[m->read].id,
 					 m->message[m->read].class);
-	request->between(request->ctx);
+	request->between(request->ctx, READ_REPLIED);
 	m->overflow = m->message[m->read].full;
 	m->read++;
 	m->begun = false;
@@ -210,7 +210,7 @@ int model_read(struct model *m, const struct read_request *request)
 		if (m->read == m->arrived)
 			return m->severed ? -EIO : -EAGAIN;
 		model_begin(m);
-		request->between(request->ctx);
+		request->between(request->ctx, READ_BEGUN);
 	}
 	return model_over(m) ? model_finish(m, request) : model_bytes(m, request);
 }

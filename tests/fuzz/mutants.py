@@ -127,6 +127,18 @@ MUTANTS = (
         "\tif (!s->count || s->severed)\n\t\treturn s->severed",
     ),
     Mutant(
+        "sever-late",
+        "a sever behind the reply that CP took makes the set fail",
+        "if (!replied)",
+        "if (!replied || s->severed)",
+    ),
+    Mutant(
+        "limit-none",
+        "a granted limit of 0 is taken for no limit",
+        "s->limit = granted ? granted : 1;",
+        "s->limit = granted ? granted : MON_LIMIT;",
+    ),
+    Mutant(
         "open-keeps",
         "an overflow that is due outlives the close",
         "\ts->overflow = false;\n\ts->severed",

@@ -38,8 +38,8 @@
  * @OPERATION_READ_ONE: a read of a bytes, shifted left by bits 0-1 of mode, into a buffer of
  *                     255 - b bytes, shifted likewise; with bit 2 CP refuses the reply
  * @OPERATION_DRAIN:   c + 1 such reads, while they give something
- * @OPERATION_DURING:  the next operation happens at step a of the next read; one of up to SEVER,
- *                     or nothing
+ * @OPERATION_DURING:  the next operation happens at step a modulo 4 of the next read, modulo 64
+ *                     if a is 128 or more; one of up to SEVER, or nothing
  * @OPERATION_LIMIT:   CP has granted a; with mode above 7 a message limit of 32 bits
  * @OPERATION_OPEN:    release and open
  * @OPERATION_INIT:    another stream is set up, with addresses of 64 bits from mode, a, b, c

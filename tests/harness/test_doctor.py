@@ -35,7 +35,7 @@ def _finding(what: str) -> Finding:
 
 def test_the_list_is_well_formed() -> None:
     packages = read_packages()
-    assert {package.group for package in packages} == {"run", "build", "check", "lint", "bench"}
+    assert {package.group for package in packages} == {"run", "build", "check", "lint", "bench", "fuzz"}
     assert len({package.name for package in packages}) == len(packages) > 30
     assert all(package.reason for package in packages)
 
