@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Instructions of Hercules' that need something before or after. */
+#include "insn.h"
+
+#include <string.h>
+
+/* SIGNAL PROCESSOR orders that stop the addressed CPU. */
+#define SIGP_ORDER 0xff
+#define SIGP_STOP 0x05
+#define SIGP_STOP_STORE 0x09
+
+typedef void instruction(BYTE inst[], REGS *regs) ATTR_REGPARM(2);
+
+/*
+ * Execute Hercules' own and come back also if it leaves by longjmp, as after a
+ * program interruption and where it wants interruptions looked for.
+ * Return: 0, or the value that leave() goes on with.
+ */
+static int enclosed(instruction *own, BYTE inst[], REGS *regs)
+{
+	jmp_buf outer;
+	int how;
+
+	memcpy(&outer, &regs->progjmp, sizeof(outer));
+	how = setjmp(regs->progjmp);
+	if (how == 0)
+		own(inst, regs);
+	memcpy(&regs->progjmp, &outer, sizeof(outer));
+	return how;
+}
+
+static void leave(REGS *regs, int how)
+{
+	if (how != 0)
+		longjmp(regs->progjmp, how);
+}
+
+/* Do the registers R1 to R3 include control register 0? */
+static bool has_cr0(const BYTE inst[])
+{
+	unsigned int r1 = inst[1] >> 4, r3 = inst[1] & 0xf;
+
+	return r1 == 0 || r3 < r1;
+}
+
+/* CR0 as the guest has loaded it. */
+static void hide_shadow(REGS *regs)
+{
+	uint64_t own = port->cpu[regs->cpuad].cr0_shadow ? CR0_SHADOW : 0;
+
+	regs->CR_G(0) = (regs->CR_G(0) & ~CR0_SHADOW) | own;
+}
+
+/* The mask of the subclass that stands for IUCV's follows IUCV's own. */
+static void set_shadow(REGS *regs)
+{
+	struct port_cpu *cpu = &port->cpu[regs->cpuad];
+	uint64_t cr0 = regs->CR_G(0);
+
+	cpu->cr0_shadow = cr0 & CR0_SHADOW;
+	cr0 &= ~CR0_SHADOW;
+	regs->CR_G(0) = cr0 & CR0_IUCV ? cr0 | CR0_SHADOW : cr0;
+	SET_IC_MASK(regs);
+}
+
+static void control(instruction *own, BYTE inst[], REGS *regs)
+{
+	int how;
+
+	if (!port || !has_cr0(inst)) {
+		own(inst, regs);
+		return;
+	}
+	hide_shadow(regs);
+	how = enclosed(own, inst, regs);
+	set_shadow(regs);
+	leave(regs, how);
+}
+
+DEF_INST(zvmlab_load_control)
+{
+	control(z900_load_control, inst, regs);
+}
+
+DEF_INST(zvmlab_load_control_long)
+{
+	control(z900_load_control_long, inst, regs);
+}
+
+DEF_INST(zvmlab_store_control)
+{
+	control(z900_store_control, inst, regs);
+}
+
+DEF_INST(zvmlab_store_control_long)
+{
+	control(z900_store_control_long, inst, regs);
+}
+
+/* A guest that has stopped its last CPU has ended. */
+DEF_INST(zvmlab_signal_processor)
+{
+	unsigned int base = inst[2] >> 4;
+	uint64_t order = (uint64_t)(inst[2] & 0xf) << 8 | inst[3];
+	int how;
+
+	if (base != 0)
+		order += regs->GR_G(base);
+	order &= SIGP_ORDER;
+	if (!port || (order != SIGP_STOP && order != SIGP_STOP_STORE)) {
+		z900_signal_processor(inst, regs);
+		return;
+	}
+	how = enclosed(z900_signal_processor, inst, regs);
+	service_cpu_stops();
+	leave(regs, how);
+}
+
+/* Hercules looks at keys and at translation tables only. */
+DEF_INST(zvmlab_test_protection)
+{
+	enum cp_access access;
+
+	z900_test_protection(inst, regs);
+	if (!port || regs->psw.cc == 3)
+		return;
+	access = storage_access(APPLY_PREFIXING(regs->dat.raddr, regs->PX));
+	if (access == CP_ACCESS_NONE)
+		regs->program_interrupt(regs, PGM_ADDRESSING_EXCEPTION);
+	if (access == CP_ACCESS_READ && regs->psw.cc == 0)
+		regs->psw.cc = 1;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The console that CP simulates: a 3215.  What the guest writes goes to the file
+ * and the socket of the options, or, without a file, to Hercules' own log.  What
+ * is typed comes from the socket, or from Hercules' panel after a slash.
+ */
+#define _GNU_SOURCE /* accept4 */
+#include "port.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "zvmlab/ebcdic.h"
+
+/* Channel commands of a 3215. */
+enum { WRITE = 0x01, NO_OPERATION = 0x03, SENSE = 0x04, WRITE_CR = 0x09, READ_INQUIRY = 0x0a,
+       ALARM = 0x0b, SENSE_ID = 0xe4 };
+
+#define LINE_MAX_3215 150u
+#define EBCDIC_NL 0x15
+#define NORMAL_END (CSW_CE | CSW_DE)
+
+static struct {
+	DEVBLK *dev;
+	int log, listening, client;
+	char typed[LINE_MAX_3215];	/* not ended yet */
+	size_t typed_len;
+	uint8_t line[LINE_MAX_3215];	/* for the guest, EBCDIC; guarded by dev->lock */
+	size_t line_len;
+	bool line_there;
+} console = { .log = -1, .listening = -1, .client = -1 };
+
+static void show(const char *text, size_t len)
+{
+	if (len == 0)
+		return;
+	if (console.log < 0)
+		logmsg("%.*s", (int)len, text);
+	else if (write(console.log, text, len) < 0)
+		console.log = -1;	/* a full disk: Hercules' log may be elsewhere */
+	/* Whoever does not read fast enough misses something; the guest never waits. */
+	if (console.client >= 0)
+		(void)send(console.client, text, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void write_text(const BYTE *data, U16 count, bool carriage_return)
+{
+	char text[LINE_MAX_3215];
+	size_t used = 0;
+
+	for (U16 i = 0; i < count; i++) {
+		text[used++] = data[i] == EBCDIC_NL ? '\n' : (char)ebcdic_to_latin1(data[i]);
+		if (used == sizeof(text)) {
+			show(text, used);
+			used = 0;
+		}
+	}
+	show(text, used);
+	if (carriage_return)
+		show("\n", 1);
+}
+
+/* Wait for a line if there is none: the guest has asked before anybody typed. */
+static U16 read_line(DEVBLK *dev, BYTE *data, U16 count, BYTE *more)
+{
+	U16 len;
+
+	obtain_lock(&dev->lock);
+	while (!console.line_there && !sysblk.shutdown) {
+		dev->iowaiters++;
+		wait_condition(&dev->iocond, &dev->lock);
+		dev->iowaiters--;
+	}
+	len = (U16)(console.line_len < count ? console.line_len : count);
+	*more = count < console.line_len;
+	memcpy(data, console.line, len);
+	console.line_there = false;
+	release_lock(&dev->lock);
+	return (U16)(count - len);
+}
+
+static U16 give(BYTE *to, U16 count, const BYTE *from, U32 len, BYTE *more)
+{
+	U16 given = (U16)(len < count ? len : count);
+
+	*more = count < len;
+	memcpy(to, from, given);
+	return (U16)(count - given);
+}
+
+static void execute_ccw(DEVBLK *dev, BYTE code, BYTE flags, BYTE chained, U16 count,
+			BYTE prevcode, int ccwseq, BYTE *iobuf, BYTE *more, BYTE *unitstat,
+			U16 *residual)
+{
+	(void)chained;
+	(void)prevcode;
+	(void)ccwseq;
+	*unitstat = NORMAL_END;
+	switch (code) {
+	case WRITE:
+	case WRITE_CR:
+		write_text(iobuf, count, code == WRITE_CR && !(flags & CCW_FLAGS_CD));
+		*residual = 0;
+		break;
+	case READ_INQUIRY:
+		*residual = read_line(dev, iobuf, count, more);
+		break;
+	case NO_OPERATION:
+	case ALARM:
+		break;
+	case SENSE:
+		*residual = give(iobuf, count, dev->sense, dev->numsense, more);
+		memset(dev->sense, 0, sizeof(dev->sense));
+		break;
+	case SENSE_ID:
+		*residual = give(iobuf, count, dev->devid, dev->numdevid, more);
+		break;
+	default:
+		dev->sense[0] = SENSE_CR;
+		*unitstat = NORMAL_END | CSW_UC;
+	}
+}
+
+/* One line for the guest; a line that it has not read yet is replaced. */
+static void enter(const char *text, size_t len)
+{
+	DEVBLK *dev = console.dev;
+	bool waiting;
+
+	if (len > sizeof(console.line))
+		len = sizeof(console.line);
+	obtain_lock(&dev->lock);
+	ebcdic_encode(console.line, text, len);
+	console.line_len = len;
+	console.line_there = true;
+	waiting = dev->iowaiters > 0;
+	if (waiting)
+		signal_condition(&dev->iocond);
+	release_lock(&dev->lock);
+	if (!waiting)
+		device_attention(dev, CSW_ATTN);
+}
+
+bool console_type(const char *command)
+{
+	if (!console.dev || command[0] != '/')
+		return false;
+	enter(command + 1, strlen(command + 1));
+	return true;
+}
+
+static void take_typed(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '\n' || text[i] == '\r') {
+			enter(console.typed, console.typed_len);
+			console.typed_len = 0;
+		} else if (console.typed_len < sizeof(console.typed)) {
+			console.typed[console.typed_len++] = text[i];
+		}
+	}
+}
+
+static void hang_up(void)
+{
+	close(console.client);
+	console.client = -1;
+	console.typed_len = 0;
+}
+
+static void client_readable(void)
+{
+	char text[256];
+	ssize_t len = read(console.client, text, sizeof(text));
+
+	if (len > 0)
+		take_typed(text, (size_t)len);
+	else if (len == 0 || errno != EAGAIN)
+		hang_up();
+}
+
+/* One at a time: a second one takes the place of the first. */
+static void client_comes(void)
+{
+	int client = accept4(console.listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (client < 0)
+		return;
+	if (console.client >= 0)
+		hang_up();
+	console.client = client;
+	if (service_watch(client, client_readable) != 0)
+		hang_up();
+}
+
+static int open_log(char *err, size_t errlen)
+{
+	const char *path = port->log_path;
+
+	if (!path)
+		return 0;
+	console.log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (console.log >= 0)
+		return 0;
+	snprintf(err, errlen, "the console's log %s cannot be written: %s", path,
+		 strerror(errno));
+	return -1;
+}
+
+static int open_socket(char *err, size_t errlen)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const char *path = port->socket_path;
+
+	if (!path)
+		return 0;
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		snprintf(err, errlen, "the console socket's path %s is longer than %zu bytes", path,
+			 sizeof(address.sun_path) - 1);
+		return -1;
+	}
+	strcpy(address.sun_path, path);
+	console.listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (console.listening >= 0 &&
+	    bind(console.listening, (const struct sockaddr *)&address, sizeof(address)) == 0 &&
+	    chmod(path, 0600) == 0 && listen(console.listening, 1) == 0 &&
+	    service_watch(console.listening, client_comes) == 0)
+		return 0;
+	snprintf(err, errlen, "the console socket %s cannot be created: %s", path,
+		 strerror(errno));
+	return -1;
+}
+
+int console_open(char *err, size_t errlen)
+{
+	return open_log(err, errlen) == 0 ? open_socket(err, errlen) : -1;
+}
+
+static int init_device(DEVBLK *dev, int argc, char *argv[])
+{
+	if (console.dev) {
+		logmsg("zvmlab-cp: a machine has one CP, device %4.4X is a second one\n",
+		       dev->devnum);
+		port->refused = true;
+		return -1;
+	}
+	console.dev = dev;
+	dev->connected = 1;
+	dev->devtype = 0x3215;
+	dev->bufsize = LINE_MAX_3215;
+	dev->numsense = 1;
+	/* Sense ID: control unit and device of this type, no model. */
+	memcpy(dev->devid, "\xff\x32\x15\x00\x32\x15\x00", 7);
+	dev->numdevid = 7;
+	module_configure(dev->devnum, argc, argv);
+	return port->refused ? -1 : 0;
+}
+
+static int close_device(DEVBLK *dev)
+{
+	(void)dev;
+	console.dev = NULL;
+	return 0;
+}
+
+static void query_device(DEVBLK *dev, char **class, int buflen, char *buffer)
+{
+	BEGIN_DEVICE_CLASS_QUERY("CON", dev, class, buflen, buffer);
+	snprintf(buffer, (size_t)buflen, "*z/VM %s", port->config.userid);
+}
+
+/* Commands that end as soon as they begin, that is, without data. */
+static BYTE immediate[256] = { [NO_OPERATION] = 1, [ALARM] = 1 };
+
+DEVHND console_handler = {
+	.init = init_device,
+	.exec = execute_ccw,
+	.close = close_device,
+	.query = query_device,
+	.immed = immediate,
+};

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The instructions that CP executes for its guest: registers in, condition code
+ * or program interruption out.
+ */
+#include "insn.h"
+
+#include <string.h>
+
+/* STSI: function code in GR0, bits 32-35. */
+#define STSI_FUNCTION UINT64_C(0xf0000000)
+
+static struct cp_insn insn_of(REGS *regs)
+{
+	return (struct cp_insn){
+		.cpu = regs->cpuad,
+		.gr = (uint64_t *)regs->gr,
+		.problem = PROBSTATE(&regs->psw),
+		.amode = regs->psw.amode64 ? 64 : regs->psw.amode ? 31 : 24,
+	};
+}
+
+/* Second operand of the formats S and RS: base and displacement. */
+static uint64_t base_displacement(const BYTE inst[], const REGS *regs)
+{
+	unsigned int base = inst[2] >> 4;
+	uint64_t addr = (uint64_t)(inst[2] & 0xf) << 8 | inst[3];
+
+	if (base != 0)
+		addr += regs->GR_G(base);
+	return addr;
+}
+
+static void program_interrupt(REGS *regs, uint16_t pgm)
+{
+	/* The CP's operands have no virtual address that could be reported. */
+	if (pgm == PGM_PROTECTION)
+		regs->TEA = 0;
+	regs->program_interrupt(regs, pgm);
+}
+
+/* Behind an instruction of four bytes.  Return: false if it is Hercules'. */
+static bool finish(REGS *regs, struct cp_result result)
+{
+	if (result.how == CP_PASS)
+		return false;
+	INST_UPDATE_PSW(regs, 4, 4);
+	if (result.how == CP_CC)
+		regs->psw.cc = result.cc;
+	if (result.how == CP_PROGRAM)
+		program_interrupt(regs, result.pgm);
+	return true;
+}
+
+DEF_INST(zvmlab_iucv)
+{
+	struct cp_insn insn = insn_of(regs);
+	struct cp_result result;
+
+	if (!port) {
+		z900_inter_user_communication_vehicle(inst, regs);
+		return;
+	}
+	port_lock(regs);
+	result = cp_iucv(port->cp, &insn);
+	port_unlock();
+	if (!finish(regs, result))
+		z900_operation_exception(inst, regs);
+}
+
+DEF_INST(zvmlab_diagnose)
+{
+	struct cp_insn insn = insn_of(regs);
+	uint16_t code = (uint16_t)base_displacement(inst, regs);
+	struct cp_result result = { .how = CP_PASS };
+	unsigned int r1 = inst[1] >> 4, r3 = inst[1] & 0xf;
+
+	if (port && code == DIAG_IPL && !insn.problem && reload_request(regs, insn.gr[r3])) {
+		finish(regs, (struct cp_result){ .how = CP_DONE });
+		longjmp(regs->progjmp, SIE_NO_INTERCEPT);
+	}
+	if (port) {
+		port_lock(regs);
+		result = cp_diagnose(port->cp, &insn, r1, r3, code);
+		port_unlock();
+	}
+	if (!finish(regs, result))
+		z900_diagnose(inst, regs);
+}
+
+static bool stsi_is_ours(const BYTE inst[], REGS *regs, uint64_t *addr, bool *stores)
+{
+	*addr = base_displacement(inst, regs) & ADDRESS_MAXWRAP(regs);
+	*stores = (regs->GR_G(0) & STSI_FUNCTION) != 0;
+	/* Hercules' own code raises the exceptions that come first. */
+	return port && !PROBSTATE(&regs->psw) && !(*stores && *addr % CP_PAGE_SIZE != 0);
+}
+
+DEF_INST(zvmlab_store_system_information)
+{
+	struct cp_insn insn = insn_of(regs);
+	struct cp_result result = { .how = CP_PASS };
+	uint8_t sysib[CP_PAGE_SIZE] = { 0 };
+	uint64_t addr;
+	bool stores;
+
+	if (stsi_is_ours(inst, regs, &addr, &stores)) {
+		port_lock(regs);
+		result = cp_stsi(port->cp, &insn, sysib);
+		port_unlock();
+	}
+	if (!finish(regs, result)) {
+		z900_store_system_information(inst, regs);
+		return;
+	}
+	if (stores && result.cc == 0)
+		memcpy(MADDR(addr, inst[2] >> 4, regs, ACCTYPE_WRITE, regs->psw.pkey), sysib,
+		       sizeof(sysib));
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Instructions that the port executes instead of Hercules, or around Hercules' own. */
+#ifndef ZVMLAB_HERCULES_INSN_H
+#define ZVMLAB_HERCULES_INSN_H
+
+#include "port.h"
+
+/* DIAGNOSE code that loads the machine again. */
+#define DIAG_IPL 0x308
+
+/* insn.c: CP's own. */
+DEF_INST(zvmlab_iucv);
+DEF_INST(zvmlab_diagnose);
+DEF_INST(zvmlab_store_system_information);
+
+/* around.c: Hercules', with something before or after. */
+DEF_INST(zvmlab_load_control);
+DEF_INST(zvmlab_load_control_long);
+DEF_INST(zvmlab_store_control);
+DEF_INST(zvmlab_store_control_long);
+DEF_INST(zvmlab_signal_processor);
+DEF_INST(zvmlab_test_protection);
+
+#endif

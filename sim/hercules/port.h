@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The CP of a machine that Hercules runs, shared by the files of the port.
+ *
+ * Hercules' headers compile for one architecture at a time, and lay structures
+ * out as the first one sees them.  So they are included twice, as Hercules' own
+ * sources do: without _GEN_ARCH for the structures, then for z/Architecture.
+ */
+#ifndef ZVMLAB_HERCULES_PORT_H
+#define ZVMLAB_HERCULES_PORT_H
+
+#include "control.h"
+#include "trace_file.h"
+#include "zvmlab/cp.h"
+
+/* Hercules' headers declare static functions for other architectures and define none. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include "hstdinc.h"
+#include "hercules.h"
+#define _GEN_ARCH 900
+#include "hercules.h"
+#include "devtype.h"
+#include "opcode.h"
+#include "inline.h"
+
+#include <pthread.h>
+
+/* External-interruption code of IUCV; Hercules names the subclass mask CR0_IUCV. */
+#define EXT_IUCV 0x4000
+
+/*
+ * An unassigned subclass of z/Architecture (it was TOD-clock synchronisation):
+ * Hercules has a pending bit and a mask for it and makes no use of either.
+ */
+#define IC_IUCV IC_TODSYNC
+#define CR0_SHADOW ((uint64_t)BIT(IC_IUCV))
+
+#define MAX_CPUS 8u
+_Static_assert(MAX_CPUS == MAX_CPU_ENGINES, "as many CPUs as Debian's Hercules has");
+_Static_assert(sizeof(DW) == sizeof(uint64_t), "general registers are an array of doublewords");
+
+/** What the port keeps of a CPU beside Hercules' own. */
+struct port_cpu {
+	bool cr0_shadow;	/**< the guest's own value of the bit CR0_SHADOW */
+	bool stopped;		/**< Hercules has dropped this CPU's pending interruptions */
+};
+
+/** Everything the module knows, in one place. */
+struct port {
+	struct cp_config config;
+	char *control_path, *trace_path, *log_path, *socket_path;
+	bool cpus_given;
+	bool refused;		/**< the options are wrong, and that has been said */
+
+	struct cp *cp;
+	struct ctl *ctl;
+	struct trace_file *trace;
+	bool used;		/**< something ran since the last reset of the CP */
+
+	struct port_cpu cpu[MAX_CPUS];
+
+	uint8_t *ram;		/**< guest storage, always accessible: not the guest's view */
+	uint64_t ram_size;
+	uint8_t *access;	/**< per page: enum cp_access */
+};
+
+/** The machine's CP, or NULL: then the module leaves Hercules as it is. */
+extern struct port *port;
+
+/*
+ * Hercules' interrupt lock is the lock around the core: interruptions and resets
+ * have it already.  @regs: the CPU whose thread this is, or NULL.
+ */
+void port_lock(REGS *regs);
+void port_unlock(void);
+
+/* host.c: the callbacks of the core. */
+void host_init(struct cp_host *host);
+
+/* storage.c */
+/** Put storage behind sysblk.mainstor that can be protected page by page. */
+int storage_create(char *err, size_t errlen);
+/** Ask the core anew what the guest may do with each page. */
+void storage_apply(void);
+/** All of guest storage is accessible until storage_close(); nests. */
+void storage_open(void);
+void storage_close(void);
+/** What the guest may do with the page at an absolute address; needs no lock. */
+enum cp_access storage_access(uint64_t addr);
+
+/* interrupt.c */
+/** CPU @cpu may have gained an interruption; with the lock held. */
+void interrupt_kick(unsigned int cpu);
+/** In the place of z900_perform_external_interrupt and z900_process_interrupt. */
+void interrupt_external(REGS *regs);
+void interrupt_process(REGS *regs) ATTR_REGPARM(1);
+extern void (*hercules_external)(REGS *regs);
+extern void (*hercules_process)(REGS *regs) ATTR_REGPARM(1);
+
+/* service.c: the thread that serves sockets, the timer and the end of the machine. */
+int service_prepare(char *err, size_t errlen);
+int service_start(char *err, size_t errlen);
+void service_stop(void);
+/** Call @ready, without the lock, whenever @fd is readable.  Return: 0, or -1. */
+int service_watch(int fd, void (*ready)(void));
+/** Call cp_timer() when the TOD clock, which is at @now, is at @tod; 0: not at all. */
+void service_set_timer(uint64_t now, uint64_t tod);
+/** A CPU is about to stop: if it is the last, the machine has ended. */
+void service_cpu_stops(void);
+/** Instead of a panel: execute commands from standard input until the end. */
+void service_daemon(void);
+
+/* reload.c */
+/** In the place of s390_load_hmc. */
+int reload_load_hmc(char *path, int cpu, int clear);
+extern int (*hercules_load_hmc)(char *path, int cpu, int clear);
+/**
+ * DIAGNOSE X'308', subcode @subcode: stop all CPUs and load the machine again.
+ * Return: false if it was not loaded from a .ins file, or the subcode is another.
+ */
+bool reload_request(REGS *regs, uint64_t subcode);
+/** With the lock held: has it been asked for?  If so, and all CPUs are stopped, do it. */
+bool reload_wanted(void);
+void reload_now(void);
+
+/* options.c: set what the file says in port->config and the paths. */
+int options_read(const char *path, char *err, size_t errlen);
+
+/* console.c */
+extern DEVHND console_handler;
+int console_open(char *err, size_t errlen);
+/** A command of the panel.  Return: false if it is none for the console. */
+bool console_type(const char *command);
+
+/* module.c: the console is being attached; problems are logged, port->refused is set. */
+void module_configure(unsigned int devnum, int argc, char *argv[]);
+
+#endif

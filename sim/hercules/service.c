@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* The thread that serves sockets, the timer and the end of the machine. */
+#include "port.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define MAX_EVENTS 8
+/* A TOD clock unit is 2^-12 microseconds. */
+#define TOD_UNITS_PER_US 4096u
+#define NS_PER_US 1000u
+#define NS_PER_S UINT64_C(1000000000)
+/* The timer is set anew before a wait of this length has passed. */
+#define MAX_WAIT_S 86400u
+
+/* A CPU that was told to stop does so within microseconds: looked at every ms, for 2 s. */
+#define STOP_CHECK_MS 1
+#define STOP_CHECKS 2000u
+
+#define LINE_MAX_STDIN 1024
+
+static struct {
+	pthread_t thread;
+	bool running;
+	int epoll, timer, stops, quit, daemon;
+	unsigned int checks;	/* more of them to come for a stopped machine */
+} service = { .epoll = -1, .timer = -1, .stops = -1, .quit = -1, .daemon = -1 };
+
+static void notify(int fd)
+{
+	uint64_t one = 1;
+
+	if (write(fd, &one, sizeof(one)) < 0)
+		perror("zvmlab-cp: eventfd");
+}
+
+static void drain(int fd)
+{
+	uint64_t count;
+
+	if (read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		perror("zvmlab-cp: eventfd");
+}
+
+int service_watch(int fd, void (*ready)(void))
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = (void *)ready };
+
+	return epoll_ctl(service.epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+void service_set_timer(uint64_t now, uint64_t tod)
+{
+	struct itimerspec when = { 0 };
+	uint64_t ns, us;
+
+	if (tod != 0) {
+		us = tod > now ? (tod - now) / TOD_UNITS_PER_US : 0;
+		ns = us < MAX_WAIT_S * (NS_PER_S / NS_PER_US) ? us * NS_PER_US
+							      : MAX_WAIT_S * NS_PER_S;
+		/* One more, so that the time has come; and 0 would switch the timer off. */
+		ns += NS_PER_US;
+		when.it_value.tv_sec = (time_t)(ns / NS_PER_S);
+		when.it_value.tv_nsec = (long)(ns % NS_PER_S);
+	}
+	if (timerfd_settime(service.timer, 0, &when, NULL) != 0)
+		perror("zvmlab-cp: timer");
+}
+
+void service_cpu_stops(void)
+{
+	if (service.running)
+		notify(service.stops);
+}
+
+static void control_ready(void)
+{
+	port_lock(NULL);
+	ctl_dispatch(port->ctl);
+	port_unlock();
+}
+
+static void timer_ready(void)
+{
+	drain(service.timer);
+	port_lock(NULL);
+	cp_timer(port->cp);
+	port_unlock();
+}
+
+static void stops_ready(void)
+{
+	drain(service.stops);
+	service.checks = STOP_CHECKS;
+}
+
+/* Return: true if all CPUs are stopped; what follows from that has been done. */
+static bool machine_stopped(void)
+{
+	bool ended = false, stopped;
+
+	port_lock(NULL);
+	stopped = port->used && sysblk.started_mask == 0;
+	if (stopped && reload_wanted())
+		reload_now();
+	else
+		ended = stopped;
+	port_unlock();
+	/* With a panel, whoever sits there decides what comes next. */
+	if (ended && service.daemon >= 0)
+		notify(service.daemon);
+	return stopped;
+}
+
+static void *serve(void *arg)
+{
+	struct epoll_event events[MAX_EVENTS];
+	bool quit = false;
+
+	(void)arg;
+	while (!quit) {
+		int timeout = service.checks > 0 ? STOP_CHECK_MS : -1;
+		int count = epoll_wait(service.epoll, events, MAX_EVENTS, timeout);
+
+		for (int i = 0; i < count; i++) {
+			void (*ready)(void) = (void (*)(void))events[i].data.ptr;
+
+			if (ready)
+				ready();
+			else
+				quit = true;
+		}
+		if (service.checks > 0)
+			service.checks = machine_stopped() ? 0 : service.checks - 1;
+	}
+	return NULL;
+}
+
+static int create_fds(void)
+{
+	service.epoll = epoll_create1(EPOLL_CLOEXEC);
+	service.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	service.stops = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	service.quit = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (sysblk.daemon_mode)
+		service.daemon = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (service.epoll < 0 || service.timer < 0 || service.stops < 0 || service.quit < 0)
+		return -1;
+	if (service_watch(service.timer, timer_ready) != 0 ||
+	    service_watch(service.stops, stops_ready) != 0 ||
+	    service_watch(service.quit, NULL) != 0)
+		return -1;
+	return port->ctl ? service_watch(ctl_fd(port->ctl), control_ready) : 0;
+}
+
+int service_prepare(char *err, size_t errlen)
+{
+	if (create_fds() == 0)
+		return 0;
+	snprintf(err, errlen, "the control socket cannot be served: %s", strerror(errno));
+	return -1;
+}
+
+int service_start(char *err, size_t errlen)
+{
+	int error = pthread_create(&service.thread, NULL, serve, NULL);
+
+	service.running = error == 0;
+	if (error == 0)
+		return 0;
+	snprintf(err, errlen, "the control socket cannot be served: %s", strerror(error));
+	return -1;
+}
+
+void service_stop(void)
+{
+	if (!service.running)
+		return;
+	service.running = false;
+	notify(service.quit);
+	pthread_join(service.thread, NULL);
+}
+
+/* Standard input, line by line.  Return: false at its end. */
+static bool commands_from_stdin(void)
+{
+	static char text[LINE_MAX_STDIN];
+	static size_t used;
+	ssize_t len = read(STDIN_FILENO, text + used, sizeof(text) - 1 - used);
+	char *end;
+
+	if (len <= 0)
+		return len < 0 && errno == EINTR;
+	used += (size_t)len;
+	while (!sysblk.shutdown && (end = memchr(text, '\n', used)) != NULL) {
+		size_t line = (size_t)(end + 1 - text);
+
+		*end = '\0';
+		panel_command(text);
+		memmove(text, text + line, used - line);
+		used -= line;
+	}
+	return used < sizeof(text) - 1;
+}
+
+void service_daemon(void)
+{
+	struct pollfd fds[] = {
+		{ .fd = STDIN_FILENO, .events = POLLIN },
+		{ .fd = service.daemon, .events = POLLIN },
+	};
+
+	sysblk.panel_init = 1;
+	while (!sysblk.shutdown) {
+		if (poll(fds, 2, -1) < 0)
+			continue;	/* a signal: it may have been the end */
+		if (fds[1].revents || (fds[0].revents && !commands_from_stdin()))
+			break;
+	}
+	if (!sysblk.shutdown)
+		do_shutdown();
+}
