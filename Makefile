@@ -12,6 +12,8 @@ PREFIX ?= /usr/local
 KERNEL ?= bookworm
 # The monreader of demo and tests: upstream, zvmlab (ours), or a .ko; tests take several.
 DRIVER ?= upstream
+# The emulator of demo and tests: qemu, hercules; tests take both.
+BACKEND ?= qemu
 CPUS ?= 1
 SETS ?= 20
 # Guest kernels of "make check"; "make check-full" adds sid, which moves.
@@ -150,7 +152,7 @@ help: ## this list
 	@echo "Targets:"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r t d; do \
 		printf '%-14s%s\n' "$$t" "$$d"; done
-	@echo "Variables: KERNEL=bookworm|trixie|sid|debug|PATH  DRIVER=upstream|zvmlab|PATH  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  SECONDS=n  ZVMLAB_CACHE=DIR"
+	@echo "Variables: KERNEL=bookworm|trixie|sid|debug|PATH  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  SECONDS=n  ZVMLAB_CACHE=DIR"
 	@echo "Switches:  V=1 show commands  W=1 more warnings  D=1 debug  C=1 sparse  G=1 coverage  ASAN=1 sanitizers"
 
 .PHONY: setup
@@ -159,8 +161,8 @@ setup: ## install the Debian packages that are missing, and say which
 
 .PHONY: demo
 demo: ## boot a guest, read monitor data sets in it, compare every byte
-	$(Q)ci/setup.sh run build
-	$(Q)./zvmlab demo --kernel $(KERNEL) --driver $(DRIVER) --cpus $(CPUS) --sets $(SETS)
+	$(Q)ci/setup.sh run build $(filter hercules,$(BACKEND))
+	$(Q)./zvmlab demo --backend $(BACKEND) --kernel $(KERNEL) --driver $(DRIVER) --cpus $(CPUS) --sets $(SETS)
 
 .PHONY: unit
 unit: $(UNIT_BIN) $(FUZZ_REPLAY) ## unit tests of the core, corpora of the fuzz targets (ASan, UBSan)
@@ -177,7 +179,7 @@ coverage: ## unit tests, then line coverage of core and read machine (at least 9
 
 .PHONY: prepare
 prepare: setup ## build QEMU and fetch the guest kernels into the cache
-	$(Q)./zvmlab build
+	$(Q)for b in $(BACKEND); do ./zvmlab build --backend $$b || exit; done
 	$(Q)./zvmlab fetch $(KERNELS)
 
 .PHONY: check
@@ -196,7 +198,7 @@ check-harness: setup $(SERVER)
 .PHONY: check-e2e
 check-e2e: setup prepare
 	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 $(KERNELS:%=--kernel %) $(DRIVER:%=--driver %) \
-		$(if $(FULL),--full) --promises --zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml \
+		$(BACKEND:%=--backend %) $(if $(FULL),--full) --promises --zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml \
 		tests/e2e
 
 # A test that this kernel leaves leaking, or with lockdep turned off, fails.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from zvmlab.agent_results import ENVIRONMENT, RunResult
-from zvmlab.cli_tools import command
+from zvmlab.cli_tools import backend_option, command
 from zvmlab.errors import EXIT_PASS, Timeout, UsageError, ZvmlabError
 from zvmlab.guest import Guest
 from zvmlab.guest_config import (
@@ -74,6 +74,7 @@ def add_commands(commands: Any) -> None:
         "  zvmlab demo\n  zvmlab demo --kernel trixie --cpus 2 --sets 100",
     )
     demo.add_argument("--kernel", default="bookworm", metavar="SUITE|PATH")
+    backend_option(demo)
     driver_option(demo)
     _faults_option(demo)
     demo.add_argument("--cpus", type=int, default=1, metavar="N")
@@ -112,11 +113,12 @@ def _guest_options(parser: argparse.ArgumentParser) -> None:
         metavar="SUITE|PATH",
         help="bookworm, trixie, sid, debug, image",
     )
-    add("--cpus", type=int, default=1, metavar="N", help="1 to 64")
+    add("--cpus", type=int, default=1, metavar="N", help="1 to 64; Hercules 8")
     add("--storage", default=DEFAULT_STORAGE, metavar="EXTENTS", help="as for DEF STOR CONFIG")
     add("--segment", action="append", metavar="DEF", help="as 'MONDCSS 9000-97FF SC RSTD'")
     add("--cp", action="append", default=[], metavar="KEY=VALUE", help="option of the CP")
     add("--module", action="append", default=[], metavar="NAME|PATH", help="put in and load")
+    backend_option(parser)
     driver_option(parser)
     _faults_option(parser)
     add("--file", action="append", default=[], metavar="LOCAL[:REMOTE]", help="put into the guest")
@@ -160,6 +162,7 @@ def _config(arguments: argparse.Namespace, files: dict[str, Path], **more: Any) 
         storage=normal_storage(arguments.storage),
         cp=options,
         modules=tuple(arguments.module),
+        backend=arguments.backend,
         driver=arguments.driver,
         faults=arguments.faults,
         files=files,
@@ -339,6 +342,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
 
     config = GuestConfig(
         kernel=arguments.kernel,
+        backend=arguments.backend,
         driver=arguments.driver,
         faults=arguments.faults,
         cpus=arguments.cpus,

@@ -11,6 +11,7 @@ from typing import Any
 from zvmlab import doctor
 from zvmlab.control import Control
 from zvmlab.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS
+from zvmlab.guest_config import BACKENDS, QEMU
 from zvmlab.progress import Progress
 from zvmlab.run_dir import find_guest, running_guests
 
@@ -28,6 +29,13 @@ def command(commands: Any, name: str, text: str, examples: str) -> argparse.Argu
         allow_abbrev=False,
     )
     return made
+
+
+def backend_option(parser: argparse.ArgumentParser) -> None:
+    """--backend, which emulator."""
+    parser.add_argument(
+        "--backend", choices=BACKENDS, default=QEMU, help="emulator of the guest (default: qemu)"
+    )
 
 
 def add_commands(commands: Any) -> None:
@@ -74,7 +82,13 @@ def add_commands(commands: Any) -> None:
     fetch.add_argument("kernel", nargs="*", metavar="KERNEL", help="suites (default: bookworm)")
     fetch.set_defaults(command=run_fetch)
 
-    build = command(commands, "build", "build the emulator into the cache", "  zvmlab build")
+    build = command(
+        commands,
+        "build",
+        "build the emulator into the cache, or what it loads",
+        "  zvmlab build\n  zvmlab build --backend hercules",
+    )
+    backend_option(build)
     build.set_defaults(command=run_build)
 
     check = command(
@@ -130,11 +144,11 @@ def run_fetch(arguments: argparse.Namespace) -> int:
     return EXIT_PASS
 
 
-def run_build(_arguments: argparse.Namespace) -> int:
-    """Build the emulator unless it is there."""
-    from zvmlab.products import emulator
+def run_build(arguments: argparse.Namespace) -> int:
+    """Build it unless it is there."""
+    from zvmlab.backends import backend_of
 
-    print(emulator(Progress()))
+    print(backend_of(arguments.backend).build(Progress()))
     return EXIT_PASS
 
 

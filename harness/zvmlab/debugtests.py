@@ -16,10 +16,10 @@ TEST_SECONDS = 120
 NOT_DEBUG = "not_debug"
 
 
-def give_time(item: pytest.Item, kernel: str) -> None:
-    """The test's time limit, made longer for a slow kernel."""
+def give_time(item: pytest.Item, kernel: str, emulator: float) -> None:
+    """The test's time limit, made longer for a slow kernel and a slow *emulator*."""
     if item.config.pluginmanager.hasplugin("timeout"):
-        limit = _test_seconds(item) * slowness(kernel)
+        limit = _test_seconds(item) * slowness(kernel) * emulator
         item.add_marker(pytest.mark.timeout(limit), append=False)
 
 

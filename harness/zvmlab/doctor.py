@@ -126,6 +126,9 @@ def _cache() -> list[Finding]:
     findings.append(Finding("cache", state, remedy))
     state = "built" if built else "not built yet; zvmlab build does it in a few minutes"
     findings.append(Finding("emulator", state))
+    built = sorted(path.name for path in root.glob("hercules-module-*") if path.is_dir())
+    state = "module built" if built else "module not built yet; --backend hercules does it"
+    findings.append(Finding("Hercules", state))
     return findings
 
 

@@ -26,17 +26,20 @@ TERM_SECONDS = 2.0
 KILL_SECONDS = 5.0
 _LOG_TAIL = 4096
 _LAUNCH = ("setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
-# How our device begins a message about its options, with which QEMU then ends.
+# How our device begins a message about its options, with which the emulator then ends.
 _REFUSED = re.compile(r"zvmlab-cp: (.*)")
 
 
 class Emulator:
     """Runs a command line; standard output and error go to the log.
 
-    *kept*: the log outlives the process, so that messages may name it.
+    *kept*: the log outlives the process, so that messages may name it.  *folder*
+    is its working directory, the harness's if there is none.
     """
 
-    def __init__(self, argv: Sequence[str], log: Path, kept: bool = True) -> None:
+    def __init__(
+        self, argv: Sequence[str], log: Path, kept: bool = True, folder: Path | None = None
+    ) -> None:
         self.log = log
         self._kept = kept
         self._expected = False
@@ -49,10 +52,11 @@ class Emulator:
             try:
                 self._process = subprocess.Popen(
                     [*_LAUNCH, str(os.getpid()), *argv],
-                    stdin=subprocess.DEVNULL,
+                    stdin=subprocess.PIPE,
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
+                    cwd=folder,
                 )
             except FileNotFoundError as error:
                 raise CannotRun(
@@ -69,6 +73,16 @@ class Emulator:
         """Does the process still run?"""
         return self._process.poll() is None
 
+    def command(self, text: str) -> None:
+        """Write a line to its standard input, which takes it at once or not at all."""
+        assert self._process.stdin is not None, "it was started with a pipe"
+        try:
+            self._process.stdin.write(f"{text}\n".encode())
+            self._process.stdin.flush()
+        except BrokenPipeError as error:
+            self.check()
+            raise EmulatorError(f"the emulator has ended and cannot {text}") from error
+
     def expect_exit(self) -> None:
         """From now on its end is no error."""
         self._expected = True
@@ -84,22 +98,23 @@ class Emulator:
             how = "ended because the guest powered off unasked"
         else:
             how = f"ended with exit code {code}"
-        said = self._last_words()
-        refused = _REFUSED.search(said)
+        tail = self._tail()
+        refused = _REFUSED.search(tail)
+        said = tail.rpartition("\n")[2].rstrip(".")
         if code == 1 and refused is not None:
             raise UsageError(f"the CP refuses its configuration: {refused.group(1)}")
         place = f"; its log is {self.log}" if self._kept else ""
         raise EmulatorError(f"the emulator {how}{': ' + said if said else ''}{place}")
 
-    def _last_words(self) -> str:
+    def _tail(self) -> str:
+        """The end of the log, without empty lines."""
         try:
             with open(self.log, "rb") as log:
                 log.seek(max(0, log.seek(0, os.SEEK_END) - _LOG_TAIL))
                 lines = log.read().decode("utf-8", "replace").split("\n")
         except OSError:
             return ""
-        words = [line.strip() for line in lines if line.strip()]
-        return words[-1].rstrip(".") if words else ""
+        return "\n".join(line.strip() for line in lines if line.strip())
 
     def wait(self, timeout: float) -> int:
         """Wait for its end; its exit code."""
@@ -132,4 +147,7 @@ class Emulator:
                 self._ended(TERM_SECONDS)
         finally:
             self._signal(signal.SIGKILL)
+            if self._process.stdin is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    self._process.stdin.close()
             self._stopped = self._ended(KILL_SECONDS)

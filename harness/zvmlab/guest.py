@@ -24,12 +24,13 @@ from typing import TypeVar
 
 from zvmlab.afiucv import AfIucvClosed, AfIucvListener, AfIucvStream
 from zvmlab.agent import NAME, USER, Agent, Power
+from zvmlab.backends import Monitor, backend_of, qmp_of
 from zvmlab.console import Console
 from zvmlab.control import Control, CpResponse
 from zvmlab.emulator import Emulator
 from zvmlab.errors import CannotRun, EmulatorError, Timeout, UsageError, ZvmlabError
 from zvmlab.faults import ArmedFault, arm
-from zvmlab.guest_config import Channels, GuestConfig, Products, emulator_arguments
+from zvmlab.guest_config import Channels, GuestConfig, Products
 from zvmlab.kernels import slowness
 from zvmlab.peer import Peer
 from zvmlab.products import prepare
@@ -54,7 +55,7 @@ class Stage(enum.IntEnum):
     CONFIGURED = 1
     """Emulator, kernel and image are there."""
     PAUSED = 2
-    """The emulator waits in front of the first instruction; CP and QMP answer."""
+    """The emulator waits in front of the first instruction; CP and emulator answer."""
     RUNNING = 3
     """The CPUs run."""
     READY = 4
@@ -125,7 +126,7 @@ class Guest:
         self.stage = Stage.MADE
         self._emulator: Emulator | None = None
         self._control: Control | None = None
-        self._qmp: Qmp | None = None
+        self._monitor: Monitor | None = None
         self._listener: AfIucvListener | None = None
         self._agent: Agent | None = None
         self.faults: list[ArmedFault] = []
@@ -156,7 +157,15 @@ class Guest:
     @property
     def qmp(self) -> Qmp:
         """QEMU's monitor; from PAUSED on."""
-        return self._there(self._qmp, "QEMU monitor", "start()")
+        found = qmp_of(self.monitor)
+        if found is None:
+            raise UsageError(f"a guest in {self.config.backend} has no QEMU monitor")
+        return found
+
+    @property
+    def monitor(self) -> Monitor:
+        """The emulator's own side of the guest; from PAUSED on."""
+        return self._there(self._monitor, "emulator", "start()")
 
     @property
     def agent(self) -> Agent:
@@ -178,7 +187,8 @@ class Guest:
         self.configure()
         if self.stage is not Stage.CONFIGURED:
             return
-        argv = emulator_arguments(self.config, self.products, self.channels)
+        backend = backend_of(self.config.backend)
+        argv = backend.command_line(self.config, self.products, self.channels)
         self._run_dir.describe(
             control=str(self.channels.control),
             kernel=self.products.kernel_version,
@@ -188,10 +198,13 @@ class Guest:
         self._undo.callback(self.console.stop)
         self.console.on_accident = self._end_waits
         self.console.start()
-        self._emulator = Emulator(argv, self.logs / "emulator.log", self._kept)
+        folder = backend.folder(self.channels)
+        self._emulator = Emulator(argv, self.logs / "emulator.log", self._kept, folder)
         self._undo.callback(self._emulator.stop)
-        self._qmp = Qmp(self.channels.qmp, START_SECONDS, self.check, self._news)
-        self._undo.callback(self._qmp.close)
+        self._monitor = backend.monitor(
+            self._emulator, self.channels, START_SECONDS, self.check, self._news
+        )
+        self._undo.callback(self._monitor.close)
         self._control = Control.connect(self.channels.control, START_SECONDS, self._control_check)
         self._control.timeout = REQUEST_SECONDS
         self._undo.callback(self._control.close)
@@ -203,7 +216,7 @@ class Guest:
         """Reach RUNNING: the CPUs execute from the kernel's first instruction on."""
         self.start()
         if self.stage is Stage.PAUSED:
-            self.qmp.execute("cont")
+            self.monitor.go_on()
             self.stage = Stage.RUNNING
 
     def boot(self) -> None:
@@ -214,7 +227,8 @@ class Guest:
 
     def await_agent(self) -> None:
         """Wait for an agent that is about to connect: after resume(), or after a reboot."""
-        seconds = self.config.boot_seconds * slowness(self.config.kernel)
+        slow = slowness(self.config.kernel) * backend_of(self.config.backend).slowness
+        seconds = self.config.boot_seconds * slow
         listener = self._there(self._listener, "agent channel", "start()")
         try:
             self._agent = Agent(_WatchedStream(listener.accept(seconds), self._news))

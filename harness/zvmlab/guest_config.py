@@ -19,7 +19,11 @@ MIB = 1 << 20
 PAGE = 4096
 DEFAULT_STORAGE = "0.128M"
 DEFAULT_SEGMENTS = ("MONDCSS 9000-97FF SC RSTD",)
-MAX_CPUS = 64
+QEMU = "qemu"
+HERCULES = "hercules"
+# Debian's Hercules is built for 8.
+MAX_CPUS = {QEMU: 64, HERCULES: 8}
+BACKENDS = tuple(MAX_CPUS)
 TRACE_DATA = ("short", "full")
 # z/VM storage above this is possible, a host's memory behind it hardly.
 MAX_STORAGE = 1 << 40
@@ -32,7 +36,8 @@ _EXTENT = re.compile(r"(\d+)([KMG]?)\.(\d+)([KMG])", re.IGNORECASE)
 _PAGES = re.compile(r"([0-9A-F]+)-([0-9A-F]+)", re.IGNORECASE)
 _CONSOLE_LEVEL = 5
 # The kernel's own tests of its ciphers take a third of the boot under emulation.
-_KERNEL_PARAMETERS = ("rdinit=/init", "panic=-1", "console=ttysclp0", "cryptomgr.notests")
+_KERNEL_PARAMETERS = ("rdinit=/init", "panic=-1", "cryptomgr.notests")
+_CONSOLE = {QEMU: "console=ttysclp0", HERCULES: "conmode=3215 console=ttyS0"}
 
 
 def storage_end(storage: str) -> int:
@@ -40,17 +45,24 @@ def storage_end(storage: str) -> int:
     end = 0
     words = storage.split()
     for word in words:
-        match = _EXTENT.fullmatch(word)
-        if match is None:
-            raise UsageError(
-                f"storage extent {word!r} is not START.SIZE, as in 0.140M or 200M.200M"
-            )
-        start, start_unit, size, size_unit = match.groups()
-        first = int(start) * _UNITS.get(start_unit.upper(), 1)
-        end = max(end, first + int(size) * _UNITS[size_unit.upper()])
+        end = max(end, _extent_end(word))
     if not words:
         raise UsageError("the storage has no extent; write for example --storage 128M")
     return end
+
+
+def first_extent_end(storage: str) -> int:
+    """First address behind the extent that begins at 0, which comes first."""
+    return _extent_end(storage.split()[0])
+
+
+def _extent_end(word: str) -> int:
+    match = _EXTENT.fullmatch(word)
+    if match is None:
+        raise UsageError(f"storage extent {word!r} is not START.SIZE, as in 0.140M or 200M.200M")
+    start, start_unit, size, size_unit = match.groups()
+    first = int(start) * _UNITS.get(start_unit.upper(), 1)
+    return first + int(size) * _UNITS[size_unit.upper()]
 
 
 def normal_storage(text: str) -> str:
@@ -82,7 +94,7 @@ class GuestConfig:
     (``upstream``), that of driver/ (``zvmlab``), or a .ko file.  *trace_data* is
     ``full`` for a trace that can be replayed (docs/trace.md).  *interactive* adds
     busybox and connects the console to a shell.  *faults* are rules, or a file of
-    them, that are armed before the first instruction.
+    them, that are armed before the first instruction.  *backend* is the emulator.
     """
 
     kernel: str = "bookworm"
@@ -102,10 +114,18 @@ class GuestConfig:
     boot_seconds: float = 90.0
     name: str | None = None
     faults: Sequence[Fault] | Path | str = ()
+    backend: str = QEMU
 
     def __post_init__(self) -> None:
-        if not 1 <= self.cpus <= MAX_CPUS:
-            raise UsageError(f"{self.cpus} CPUs are not possible; 1 to {MAX_CPUS} are")
+        if self.backend not in BACKENDS:
+            raise UsageError(
+                f"backend {self.backend!r} is not possible; {' and '.join(BACKENDS)} are"
+            )
+        most = MAX_CPUS[self.backend]
+        if not 1 <= self.cpus <= most:
+            raise UsageError(
+                f"{self.cpus} CPUs are not possible; 1 to {most} are in {self.backend}"
+            )
         for key in ("cpus", "storage", "segment", "trace-data"):
             if key in self.cp:
                 raise UsageError(f"the CP option {key} has an option of its own, --{key}")
@@ -144,7 +164,12 @@ class GuestConfig:
         """The guest's kernel command line."""
         level = 7 if self.interactive else _CONSOLE_LEVEL
         # Under z/VM the kernel prepares for 64 CPUs; more than there are cannot come here.
-        words = [*_KERNEL_PARAMETERS, f"possible_cpus={self.cpus}", f"loglevel={level}"]
+        words = [
+            *_KERNEL_PARAMETERS,
+            _CONSOLE[self.backend],
+            f"possible_cpus={self.cpus}",
+            f"loglevel={level}",
+        ]
         if self.kernel in DEBUG:
             # Of what lies between the end of storage and what SCLP calls possible, KASAN
             # has no shadow; a segment there would be read once.  Above this limit it has.
@@ -168,6 +193,7 @@ class Products:
     """What was built or fetched for a guest."""
 
     emulator: Path
+    """QEMU with the CP, or the CP as a module for Hercules."""
     kernel: Path
     kernel_version: str
     image: Path

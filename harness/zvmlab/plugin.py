@@ -9,7 +9,7 @@ when a test receives it:
 
 ``@pytest.mark.zvmlab(cpus=2, storage="0.256M", …)`` sets fields of the test's
 GuestConfig.  Tests of a warm guest stay together on one worker of pytest-xdist
-per kernel and driver (``--dist loadgroup``), all others go where there is room.
+per kernel, driver and backend (``--dist loadgroup``), all others go where there is room.
 """
 
 from __future__ import annotations
@@ -23,20 +23,23 @@ from typing import Any
 import pytest
 
 from zvmlab import debugtests, drivers
+from zvmlab.backends import backend_of
 from zvmlab.errors import UsageError, ZvmlabError
 from zvmlab.guest import Guest, Stage
-from zvmlab.guest_config import GuestConfig, Products
-from zvmlab.guest_traces import traces_left
+from zvmlab.guest_config import BACKENDS, QEMU, GuestConfig, Products
 from zvmlab.products import DRIVER, prepare
 from zvmlab.progress import Progress
+from zvmlab.warm import WarmGuests, Which, plain_config
 
 pytest_plugins = ("zvmlab.promise_plugin",)
 DEFAULT_KERNELS = ("bookworm",)
+DEFAULT_BACKENDS = (QEMU,)
 _KERNEL_FIXTURE = "zvmlab_kernel"
+_BACKEND_FIXTURE = "zvmlab_backend"
 _WARM_FIXTURE = "warm_guest"
 _failed = pytest.StashKey[bool]()
 _guests = pytest.StashKey[list[Guest]]()
-_products = pytest.StashKey[dict[tuple[str, str], Products | ZvmlabError]]()
+_products = pytest.StashKey[dict[Which, Products | ZvmlabError]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -49,7 +52,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="guest kernel: bookworm (default), trixie, sid, debug or an image; may be repeated",
     )
     group.addoption(
-        "--backend", choices=("qemu",), default="qemu", help="emulator that runs the guests"
+        "--backend",
+        action="append",
+        choices=BACKENDS,
+        help="emulator that runs the guests: qemu (default) or hercules; may be repeated",
     )
     group.addoption(
         "--driver",
@@ -85,12 +91,22 @@ def pytest_configure(config: pytest.Config) -> None:
             GuestConfig(driver=driver)
         except UsageError as error:
             raise pytest.UsageError(f"--driver: {error}") from error
-    prepared: dict[tuple[str, str], Products | ZvmlabError] = {}
+    prepared: dict[Which, Products | ZvmlabError] = {}
     config.stash[_products] = prepared
 
 
 def _drivers(config: pytest.Config) -> list[str]:
     return config.getoption("--driver") or list(drivers.DEFAULT)
+
+
+def _backends(config: pytest.Config) -> list[str]:
+    return list(dict.fromkeys(config.getoption("--backend") or DEFAULT_BACKENDS))
+
+
+def _backend_of(item: pytest.Item) -> str:
+    spec = getattr(item, "callspec", None)
+    found = None if spec is None else spec.params.get(_BACKEND_FIXTURE)
+    return found or DEFAULT_BACKENDS[0]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -102,6 +118,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if _KERNEL_FIXTURE in names:
         kernels = metafunc.config.getoption("--kernel") or list(DEFAULT_KERNELS)
         metafunc.parametrize(_KERNEL_FIXTURE, kernels, scope="session", ids=_kernel_id)
+        backends = _backends(metafunc.config)
+        # The usual emulator alone does not show in the names of tests.
+        if backends != list(DEFAULT_BACKENDS):
+            names.append(_BACKEND_FIXTURE)
+            metafunc.parametrize(_BACKEND_FIXTURE, backends, indirect=True, scope="session")
     if drivers.FIXTURE in names:
         chosen = _drivers(metafunc.config)
         metafunc.parametrize(drivers.FIXTURE, chosen, scope="session", ids=drivers.driver_id)
@@ -132,11 +153,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kernel = _kernel_of(item)
         if kernel is None:
             continue
-        debugtests.give_time(item, kernel)
+        debugtests.give_time(item, kernel, backend_of(_backend_of(item)).slowness)
         debugtests.skip_unfit(item, kernel)
         warm = _WARM_FIXTURE in getattr(item, "fixturenames", ())
         if warm and item.get_closest_marker("xdist_group") is None:
-            group = f"warm-{_kernel_id(kernel)}-{drivers.driver_id(_driver_of(item))}"
+            driver, backend = drivers.driver_id(_driver_of(item)), _backend_of(item)
+            group = f"warm-{_kernel_id(kernel)}-{driver}-{backend}"
             item.add_marker(pytest.mark.xdist_group(group))
         drivers.expect_defects(item, _kernel_id(kernel))
 
@@ -146,16 +168,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     config = session.config
     if config.option.collectonly:
         return
-    needed = {(_kernel_of(item), _driver_of(item)) for item in session.items}
+    needed = {_which_of(item, kernel) for item in session.items if (kernel := _kernel_of(item))}
     capture = config.pluginmanager.getplugin("capturemanager")
-    for kernel, driver in sorted((k, d) for k, d in needed if k is not None):
+    for which in sorted(needed):
         with capture.global_and_fixture_disabled():
             try:
-                config.stash[_products][kernel, driver] = prepare(
-                    _driver_config(kernel, driver), Progress()
-                )
+                config.stash[_products][which] = prepare(plain_config(which), Progress())
             except ZvmlabError as error:
-                config.stash[_products][kernel, driver] = error
+                config.stash[_products][which] = error
 
 
 @pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]  # pluggy 1.0 has no types
@@ -189,6 +209,12 @@ def _has_failed(request: pytest.FixtureRequest) -> bool:
 def zvmlab_kernel() -> str:
     """Name of the guest kernel; one instance of the test for each ``--kernel``."""
     raise AssertionError("pytest_generate_tests gives the value")
+
+
+@pytest.fixture(scope="session")
+def zvmlab_backend(request: pytest.FixtureRequest) -> str:
+    """Name of the emulator; one instance of the test for each ``--backend``."""
+    return str(getattr(request, "param", DEFAULT_BACKENDS[0]))
 
 
 @pytest.fixture(scope="session")
@@ -230,7 +256,7 @@ def guest_config(request: pytest.FixtureRequest, zvmlab_kernel: str) -> GuestCon
 
     Nothing has been done yet; a test module may override the fixture.
     """
-    return _with_marks(request, _driver_config(zvmlab_kernel, _driver_of(request.node)))
+    return _with_marks(request, plain_config(_which_of(request.node, zvmlab_kernel)))
 
 
 def _driver_of(item: pytest.Item) -> str:
@@ -238,11 +264,11 @@ def _driver_of(item: pytest.Item) -> str:
     return drivers.driver_of(item) or _drivers(item.config)[0]
 
 
-def _driver_config(kernel: str, driver: str) -> GuestConfig:
-    return GuestConfig(kernel=kernel, driver=driver)
+def _which_of(item: pytest.Item, kernel: str) -> Which:
+    return kernel, _driver_of(item), _backend_of(item)
 
 
-def _ready_made(config: pytest.Config, which: tuple[str, str]) -> None:
+def _ready_made(config: pytest.Config, which: Which) -> None:
     """Say now what was missing when everything was prepared."""
     found = config.stash[_products].get(which)
     if isinstance(found, ZvmlabError):
@@ -254,8 +280,10 @@ def made_guest(
     request: pytest.FixtureRequest, guest_config: GuestConfig, zvmlab_dir: Path
 ) -> Iterator[Guest]:
     """Stage MADE: a run directory and a folder for the logs; no emulator yet."""
-    _ready_made(request.config, (guest_config.kernel, guest_config.driver))
-    with Guest(guest_config, zvmlab_dir) as guest:
+    # A test module's own guest_config need not know of emulators.
+    config = dataclasses.replace(guest_config, backend=_backend_of(request.node))
+    _ready_made(request.config, (config.kernel, config.driver, config.backend))
+    with Guest(config, zvmlab_dir) as guest:
         yield _register(request, guest)
         if not _has_failed(request):
             debugtests.last_check(guest)
@@ -263,7 +291,7 @@ def made_guest(
 
 @pytest.fixture
 def paused_guest(made_guest: Guest) -> Guest:
-    """Stage PAUSED: the emulator runs, CP and QMP answer, no instruction was executed.
+    """Stage PAUSED: the emulator runs, CP and emulator answer, no instruction was executed.
 
     Peers created and faults armed now are there for the first one; go on with
     ``boot()``.
@@ -285,73 +313,20 @@ def driver_guest(zvmlab_driver: str, guest: Guest) -> Guest:
     return guest
 
 
-_Warm = tuple[str, str]
-"""Kernel and driver of a warm guest."""
-
-
-class _WarmGuests:
-    """Booted guests that several tests use in turn, one for each kernel and driver."""
-
-    def __init__(self, folder: pytest.TempPathFactory, keep: bool) -> None:
-        self._folder = folder
-        self._keep = keep
-        self._guests: dict[_Warm, Guest] = {}
-        self._clean: dict[_Warm, dict[str, object]] = {}
-
-    def get(self, which: _Warm) -> Guest:
-        """A booted guest in the state it had after boot."""
-        guest = self._guests.get(which)
-        if guest is not None:
-            return guest
-        guest = Guest(_driver_config(*which), self._folder.mktemp(f"warm-{_kernel_id(which[0])}"))
-        try:
-            guest.boot()
-            self._clean[which] = traces_left(guest)
-        except BaseException:
-            guest.stop()
-            raise
-        self._guests[which] = guest
-        return guest
-
-    def put_back(self, which: _Warm, failed: bool) -> None:
-        """Keep it for the next test only if this one left nothing behind."""
-        guest = self._guests[which]
-        try:
-            unclean = failed or traces_left(guest) != self._clean[which]
-        except ZvmlabError:
-            unclean = True
-        if unclean:
-            self.drop(which, keep=failed)
-
-    def drop(self, which: _Warm, keep: bool) -> None:
-        """End a guest."""
-        guest = self._guests.pop(which)
-        with guest:
-            if not keep:
-                debugtests.last_check(guest)
-        if not keep and not self._keep:
-            shutil.rmtree(guest.logs, ignore_errors=True)
-
-    def close(self) -> None:
-        """End all guests."""
-        for which in list(self._guests):
-            self.drop(which, keep=False)
-
-
 @pytest.fixture(scope="session")
 def _warm_guests(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[_WarmGuests]:
-    pool = _WarmGuests(tmp_path_factory, bool(request.config.getoption("--zvmlab-keep")))
+) -> Iterator[WarmGuests]:
+    pool = WarmGuests(tmp_path_factory, bool(request.config.getoption("--zvmlab-keep")))
     yield pool
     pool.close()
 
 
 @pytest.fixture
 def warm_guest(
-    request: pytest.FixtureRequest, zvmlab_kernel: str, _warm_guests: _WarmGuests
+    request: pytest.FixtureRequest, zvmlab_kernel: str, _warm_guests: WarmGuests
 ) -> Iterator[Guest]:
-    """Stage READY: booted once per kernel, driver and worker, as it was after boot.
+    """Stage READY: booted once per kernel, driver, backend and worker, as it was after boot.
 
     One CPU, default storage and segments (``mark.zvmlab`` does not apply).  After
     a test that failed, or left a module or a fault behind, the next one gets a
@@ -359,7 +334,7 @@ def warm_guest(
     """
     if request.node.get_closest_marker("zvmlab") is not None:
         pytest.fail("mark.zvmlab needs a guest of its own; use the fixture guest", pytrace=False)
-    which = (zvmlab_kernel, _driver_of(request.node))
+    which = _which_of(request.node, zvmlab_kernel)
     _ready_made(request.config, which)
     guest = _warm_guests.get(which)
     yield _register(request, guest)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from zvmlab.backends import backend_of
 from zvmlab.driverbuild import driver_module
 from zvmlab.errors import UsageError
 from zvmlab.guest_config import OUR_DRIVER, UPSTREAM_DRIVER, GuestConfig, Products
@@ -13,19 +14,8 @@ from zvmlab.image import build_image
 from zvmlab.kernels import Kernel, resolve
 from zvmlab.modules import builtin
 from zvmlab.progress import Progress
-from zvmlab.qemubuild import build_qemu
 
 DRIVER = "monreader"
-
-
-def emulator(progress: Progress | None = None) -> Path:
-    """The emulator's program: the one that ZVMLAB_QEMU names, or the built one."""
-    named = os.environ.get("ZVMLAB_QEMU")
-    if not named:
-        return build_qemu(progress)
-    if not os.access(named, os.X_OK):
-        raise UsageError(f"ZVMLAB_QEMU names {named}, which is no program")
-    return Path(named)
 
 
 def _driver(config: GuestConfig, kernel: Kernel, progress: Progress | None) -> list[str]:
@@ -53,6 +43,6 @@ def image(config: GuestConfig, kernel: Kernel, progress: Progress | None = None)
 def prepare(config: GuestConfig, progress: Progress | None = None) -> Products:
     """Everything a guest of this configuration runs."""
     shown = progress or Progress(quiet=True)
-    program = emulator(shown)
+    program = backend_of(config.backend).build(shown)
     kernel = resolve(config.kernel, progress=shown)
     return Products(program, kernel.image, str(kernel), image(config, kernel, shown))

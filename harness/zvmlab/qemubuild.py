@@ -14,7 +14,6 @@ costs seconds.  The product is one executable per state of our sources:
 from __future__ import annotations
 
 import collections
-import hashlib
 import os
 import re
 import shutil
@@ -26,12 +25,18 @@ from pathlib import Path
 from zvmlab.buildstep import run_step
 from zvmlab.cache import cache_root, digest, entry, locked
 from zvmlab.errors import CannotRun, ZvmlabError
+from zvmlab.foreign import host_arch
 from zvmlab.packages import Suite
 from zvmlab.progress import Progress
+from zvmlab.sourcepackage import Tarball, our_sources
 
 SUITE = "bookworm"
-TARBALL = "qemu_7.2+dfsg.orig.tar.xz"
-TARBALL_SHA256 = "91aca71520040edc40b8d437aa3004dae614f58e286cf653ee8996c07af2962f"
+TARBALL = Tarball(
+    "qemu",
+    SUITE,
+    "qemu_7.2+dfsg.orig.tar.xz",
+    "91aca71520040edc40b8d437aa3004dae614f58e286cf653ee8996c07af2962f",
+)
 CONFIGURE = (
     "--target-list=s390x-softmmu",
     "--without-default-features",
@@ -54,7 +59,6 @@ LIBRARIES = {
     "jansson": "libjansson-dev",
 }
 PARTS = ("cp", "record", "control")
-SOURCES = frozenset({".c", ".h", ".def", ".py", ".json", ".build"})
 
 
 def source_root() -> Path:
@@ -65,25 +69,17 @@ def source_root() -> Path:
     return root
 
 
-def _sources(folder: Path) -> Iterator[Path]:
-    """Our source files below *folder*, in a fixed order; what tools hide there is none."""
-    for file in sorted(folder.rglob("*")):
-        hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
-        if file.suffix in SOURCES and not hidden and file.is_file():
-            yield file
-
-
 def base_key(sim: Path) -> str:
     """Changes whenever QEMU has to be configured and compiled anew."""
     hooks = (sim / "qemu" / "insert_hooks.py", sim / "qemu" / "qapi.json")
-    return digest(TARBALL_SHA256, " ".join(CONFIGURE), *hooks)
+    return digest(TARBALL.sha256, " ".join(CONFIGURE), *hooks)
 
 
 def build_key(sim: Path) -> str:
     """Changes with everything that the executable is made of."""
     parts: list[str | Path] = [base_key(sim)]
     for part in (*PARTS, "qemu"):
-        for file in _sources(sim / part):
+        for file in our_sources(sim / part):
             parts += [str(file.relative_to(sim)), file]
     return digest(*parts)
 
@@ -97,33 +93,6 @@ def _need_tools() -> None:
                 missing.append(package)
     if missing:
         raise CannotRun(f"building QEMU needs: apt-get install {' '.join(missing)}")
-
-
-def _tarball(progress: Progress) -> Path:
-    """The upstream tarball in the cache, its hash checked."""
-
-    def fetch(folder: Path) -> None:
-        suite = Suite(SUITE, _host_arch(), source=True, progress=progress)
-        suite.update()
-        suite.download_source("qemu", folder)
-        file = folder / TARBALL
-        if not file.is_file():
-            found = ", ".join(sorted(f.name for f in folder.iterdir()))
-            raise CannotRun(f"Debian's {SUITE} has {found or 'no QEMU'} instead of {TARBALL}")
-        with open(file, "rb") as stream:
-            sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-        if sha256 != TARBALL_SHA256:
-            raise CannotRun(f"{TARBALL} has the hash {sha256} instead of {TARBALL_SHA256}")
-
-    return entry("qemu-source", TARBALL_SHA256[:16], fetch) / TARBALL
-
-
-def _host_arch() -> str:
-    argv = ["dpkg", "--print-architecture"]
-    try:
-        return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise CannotRun("dpkg is missing; QEMU is built on Debian only") from error
 
 
 def ninja_progress(line: str) -> tuple[int, int] | None:
@@ -142,7 +111,7 @@ def _prepare(sim: Path, base: Path, progress: Progress) -> None:
     """Unpack, insert the hooks and configure; *base* is complete when "ready" exists."""
     if (base / "ready").exists():
         return
-    tarball = _tarball(progress)
+    tarball = TARBALL.fetch(progress)
     shutil.rmtree(base, ignore_errors=True)
     (base / "source" / "build").mkdir(parents=True)
     source, log = base / "source", base / "build.log"
@@ -169,9 +138,11 @@ def _copy_if_changed(file: Path, to: Path) -> None:
 def _copy_ours(sim: Path, source: Path) -> None:
     """Our files in QEMU's tree are those of the clone, no more and no less."""
     ours = source / "hw" / "s390x" / "zvmlab"
-    files = {ours / f.name: f for f in _sources(sim / "qemu") if f.suffix in (".c", ".h", ".build")}
+    files = {
+        ours / f.name: f for f in our_sources(sim / "qemu") if f.suffix in (".c", ".h", ".build")
+    }
     for part in PARTS:
-        for file in _sources(sim / part):
+        for file in our_sources(sim / part):
             files[ours / "core" / part / file.relative_to(sim / part)] = file
     header = files.pop(ours / "zvmlab.h")
     for to, file in files.items():
@@ -203,7 +174,7 @@ def _firmware(progress: Progress) -> Path:
         return installed
 
     def unpack(folder: Path) -> None:
-        suite = Suite(SUITE, _host_arch(), progress=progress)
+        suite = Suite(SUITE, host_arch(), progress=progress)
         suite.update()
         package = suite.download("qemu-system-data", folder / "deb")
         argv = ["dpkg-deb", "--extract", str(package), str(folder)]

@@ -143,6 +143,12 @@ static int reset_system(int (*own)(int, int), int cpu, int clear)
 
 	if (!port || !port->cp)
 		return own(cpu, clear);
+	/* Known only now.  A guest could else configure CPUs that the CP does not have. */
+	if ((unsigned int)sysblk.maxcpu != port->config.cpus) {
+		logmsg("zvmlab-cp: CPUs cannot be added later; give MAXCPU %u like NUMCPU\n",
+		       port->config.cpus);
+		return -1;
+	}
 	if (port->used)
 		cp_reset(port->cp);
 	storage_open();

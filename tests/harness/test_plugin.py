@@ -182,7 +182,7 @@ def test_what_is_missing_is_one_sentence(inner: Fake, pytester: pytest.Pytester)
             ("--driver", "/nosuch.ko"),
             "*--driver: driver /nosuch.ko: there is no such file; say upstream, zvmlab or a .ko",
         ),
-        (("--backend", "hercules"), "*--backend: invalid choice: 'hercules'*"),
+        (("--backend", "bochs"), "*--backend: invalid choice: 'bochs'*"),
     ],
 )
 def test_wrong_options(

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""A guest in Hercules: the files it is started with, and its panel's commands.
+
+Hercules has no options beyond its configuration, loads relative to a .ins file
+and reads commands from standard input.  All its files are in the guest's run
+directory, which is its working directory, so that none of them holds a path.
+
+``python3 -m zvmlab.hercules [KERNEL [PARAMETER…]]`` puts what is loaded into this
+folder, for Hercules started by hand (hercules-conf/README.md).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from zvmlab.emulator import Emulator
+from zvmlab.errors import UsageError, ZvmlabError
+from zvmlab.guest_config import (
+    HERCULES,
+    MIB,
+    Channels,
+    GuestConfig,
+    Products,
+    first_extent_end,
+)
+from zvmlab.herculesbuild import program
+from zvmlab.run_dir import cannot_write
+
+SLOWNESS = 4.0
+CONFIGURATION = "guest.cnf"
+OPTIONS = "guest.options"
+LOAD = "guest.ins"
+MODULE = "zvmcp.so"
+CONSOLE = 0x0009
+# Where the kernel looks for its initrd's place and its command line (parameter area).
+_INITRD_AT = 0x10408
+_COMMAND_LINE_AT = 0x10480
+_COMMAND_LINE_MAX = 896
+_INITRD = 32 * MIB
+
+
+def check_program() -> None:
+    """Raise CannotRun if Hercules is not installed."""
+    program()
+
+
+def configuration(config: GuestConfig) -> str:
+    """Hercules' own configuration."""
+    lines = (
+        "ARCHMODE z/Arch",
+        f"MAINSIZE {config.emulated_storage() // MIB}",
+        f"NUMCPU {config.cpus}",
+        f"MAXCPU {config.cpus}",
+        "OSTAILOR QUIET",
+        "LOGOPT NOTIMESTAMP",
+        f"LDMOD ./{MODULE}",
+        f"{CONSOLE:04X} ZVMCP {OPTIONS}",
+    )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def folder(channels: Channels) -> Path:
+    """Where all files of the guest are."""
+    return channels.control.parent.absolute()
+
+
+def _with_path(segment: str) -> str:
+    """A segment's definition; its file is found from any folder."""
+    rest, found, path = segment.partition("FILE=")
+    return f"{rest}FILE={Path(path).absolute()}" if found else rest
+
+
+def options(config: GuestConfig, channels: Channels) -> str:
+    """The module's options: the CP's, and where its files and sockets are."""
+    words = {**config.cp_options(), "segment": ";".join(map(_with_path, config.segments))}
+    paths = {
+        "control": channels.control,
+        "log": channels.console_log,
+        "trace": channels.trace,
+        "socket": channels.console_socket,
+    }
+    words |= {key: str(path.absolute()) for key, path in paths.items() if path is not None}
+    for key, value in words.items():
+        if "\n" in value:
+            raise UsageError(f"the CP option {key} has more than one line: {value!r}")
+    return "".join(f"{key} {value}\n" for key, value in words.items())
+
+
+def write_load(into: Path, config: GuestConfig, products: Products) -> None:
+    """What is loaded where: kernel, initrd, its place, command line."""
+    line = config.kernel_parameters().encode()
+    if len(line) >= _COMMAND_LINE_MAX:
+        raise UsageError(
+            f"the kernel's command line has {len(line)} bytes, {_COMMAND_LINE_MAX - 1} are possible"
+        )
+    initrd = min(_INITRD, first_extent_end(config.storage) // 2)
+    shutil.copy(products.kernel, into / "kernel")
+    shutil.copy(products.image, into / "initrd")
+    size = (into / "initrd").stat().st_size
+    (into / "initrd.place").write_bytes(struct.pack(">QQ", initrd, size))
+    (into / "command.line").write_bytes(line + b"\0")
+    (into / LOAD).write_text(
+        f"kernel 0x0\ninitrd {initrd:#x}\n"
+        f"initrd.place {_INITRD_AT:#x}\ncommand.line {_COMMAND_LINE_AT:#x}\n",
+        encoding="ascii",
+    )
+
+
+def prepare(config: GuestConfig, products: Products, channels: Channels) -> list[str]:
+    """Write all files; the command line, to be run in their folder."""
+    into = folder(channels)
+    try:
+        (into / MODULE).symlink_to(products.emulator)
+        (into / CONFIGURATION).write_text(configuration(config), encoding="utf-8")
+        (into / OPTIONS).write_text(options(config, channels), encoding="utf-8")
+        write_load(into, config, products)
+    except OSError as error:
+        raise cannot_write(into, error) from error
+    return [str(program()), "-d", "-f", CONFIGURATION]
+
+
+class Panel:
+    """Commands by standard input; Hercules answers in its log."""
+
+    def __init__(self, emulator: Emulator) -> None:
+        self._emulator = emulator
+        self._loaded = False
+
+    def go_on(self) -> None:
+        """Load the machine, or start its CPUs again."""
+        self._emulator.command("startall" if self._loaded else f"ipl {LOAD}")
+        self._loaded = True
+
+    def pause(self) -> None:
+        """Stop the CPUs."""
+        self._emulator.command("stopall")
+
+    def close(self) -> None:
+        """Nothing is open but the emulator's standard input."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Return: exit code."""
+    from zvmlab.products import prepare as prepare_products  # which needs this module
+
+    kernel, *parameters = arguments or ["bookworm"]
+    try:
+        config = GuestConfig(
+            kernel=kernel,
+            backend=HERCULES,
+            interactive=True,
+            command_line=" ".join(parameters),
+        )
+        write_load(Path.cwd(), config, prepare_products(config))
+    except ZvmlabError as error:
+        print(f"zvmlab: {error}", file=sys.stderr)
+        return error.exit_code
+    except OSError as error:
+        print(f"zvmlab: {cannot_write(Path.cwd(), error)}", file=sys.stderr)
+        return cannot_write(Path.cwd(), error).exit_code
+    return os.EX_OK
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

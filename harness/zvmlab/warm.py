@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""Booted guests that the plugin gives to several tests in turn."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from zvmlab import debugtests
+from zvmlab.errors import ZvmlabError
+from zvmlab.guest import Guest
+from zvmlab.guest_config import GuestConfig
+from zvmlab.guest_traces import traces_left
+
+Which = tuple[str, str, str]
+"""Kernel, driver and backend of a guest."""
+
+
+def plain_config(which: Which) -> GuestConfig:
+    """A guest with one CPU, default storage and segments."""
+    kernel, driver, backend = which
+    return GuestConfig(kernel=kernel, driver=driver, backend=backend)
+
+
+class WarmGuests:
+    """Booted guests that several tests use in turn, one for each kernel, driver and backend."""
+
+    def __init__(self, folder: pytest.TempPathFactory, keep: bool) -> None:
+        self._folder = folder
+        self._keep = keep
+        self._guests: dict[Which, Guest] = {}
+        self._clean: dict[Which, dict[str, object]] = {}
+
+    def get(self, which: Which) -> Guest:
+        """A booted guest in the state it had after boot."""
+        guest = self._guests.get(which)
+        if guest is not None:
+            return guest
+        guest = Guest(plain_config(which), self._folder.mktemp(f"warm-{Path(which[0]).name}"))
+        try:
+            guest.boot()
+            self._clean[which] = traces_left(guest)
+        except BaseException:
+            guest.stop()
+            raise
+        self._guests[which] = guest
+        return guest
+
+    def put_back(self, which: Which, failed: bool) -> None:
+        """Keep it for the next test only if this one left nothing behind."""
+        guest = self._guests[which]
+        try:
+            unclean = failed or traces_left(guest) != self._clean[which]
+        except ZvmlabError:
+            unclean = True
+        if unclean:
+            self.drop(which, keep=failed)
+
+    def drop(self, which: Which, keep: bool) -> None:
+        """End a guest."""
+        guest = self._guests.pop(which)
+        with guest:
+            if not keep:
+                debugtests.last_check(guest)
+        if not keep and not self._keep:
+            shutil.rmtree(guest.logs, ignore_errors=True)
+
+    def close(self) -> None:
+        """End all guests."""
+        for which in list(self._guests):
+            self.drop(which, keep=False)
