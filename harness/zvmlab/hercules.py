@@ -12,36 +12,22 @@ folder, for Hercules started by hand (hercules-conf/README.md).
 from __future__ import annotations
 
 import os
-import shutil
-import struct
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from zvmlab.emulator import Emulator
 from zvmlab.errors import UsageError, ZvmlabError
-from zvmlab.guest_config import (
-    HERCULES,
-    MIB,
-    Channels,
-    GuestConfig,
-    Products,
-    first_extent_end,
-)
+from zvmlab.guest_config import HERCULES, MIB, Channels, GuestConfig, Products
 from zvmlab.herculesbuild import program
+from zvmlab.herculesload import LOAD, write_load
 from zvmlab.run_dir import cannot_write
 
 SLOWNESS = 4.0
 CONFIGURATION = "guest.cnf"
 OPTIONS = "guest.options"
-LOAD = "guest.ins"
 MODULE = "zvmcp.so"
 CONSOLE = 0x0009
-# Where the kernel looks for its initrd's place and its command line (parameter area).
-_INITRD_AT = 0x10408
-_COMMAND_LINE_AT = 0x10480
-_COMMAND_LINE_MAX = 896
-_INITRD = 32 * MIB
 
 
 def check_program() -> None:
@@ -89,26 +75,6 @@ def options(config: GuestConfig, channels: Channels) -> str:
         if "\n" in value:
             raise UsageError(f"the CP option {key} has more than one line: {value!r}")
     return "".join(f"{key} {value}\n" for key, value in words.items())
-
-
-def write_load(into: Path, config: GuestConfig, products: Products) -> None:
-    """What is loaded where: kernel, initrd, its place, command line."""
-    line = config.kernel_parameters().encode()
-    if len(line) >= _COMMAND_LINE_MAX:
-        raise UsageError(
-            f"the kernel's command line has {len(line)} bytes, {_COMMAND_LINE_MAX - 1} are possible"
-        )
-    initrd = min(_INITRD, first_extent_end(config.storage) // 2)
-    shutil.copy(products.kernel, into / "kernel")
-    shutil.copy(products.image, into / "initrd")
-    size = (into / "initrd").stat().st_size
-    (into / "initrd.place").write_bytes(struct.pack(">QQ", initrd, size))
-    (into / "command.line").write_bytes(line + b"\0")
-    (into / LOAD).write_text(
-        f"kernel 0x0\ninitrd {initrd:#x}\n"
-        f"initrd.place {_INITRD_AT:#x}\ncommand.line {_COMMAND_LINE_AT:#x}\n",
-        encoding="ascii",
-    )
 
 
 def prepare(config: GuestConfig, products: Products, channels: Channels) -> list[str]:

@@ -9,7 +9,7 @@
 #define SIGP_STOP 0x05
 #define SIGP_STOP_STORE 0x09
 
-typedef void instruction(BYTE inst[], REGS *regs) ATTR_REGPARM(2);
+typedef void instruction(BYTE inst[], REGS *regs);
 
 /*
  * Execute Hercules' own and come back also if it leaves by longjmp, as after a

@@ -11,7 +11,7 @@
 #include "port.h"
 
 void (*hercules_external)(REGS *regs);
-void (*hercules_process)(REGS *regs) ATTR_REGPARM(1);
+void (*hercules_process)(REGS *regs);
 
 /* Subclasses that come before IUCV's; service signal comes after it. */
 #define AHEAD (BIT(IC_INTKEY) | BIT(IC_MALFALT) | BIT(IC_EMERSIG) | BIT(IC_EXTCALL) | \

@@ -93,9 +93,9 @@ enum cp_access storage_access(uint64_t addr);
 void interrupt_kick(unsigned int cpu);
 /** In the place of z900_perform_external_interrupt and z900_process_interrupt. */
 void interrupt_external(REGS *regs);
-void interrupt_process(REGS *regs) ATTR_REGPARM(1);
+void interrupt_process(REGS *regs);
 extern void (*hercules_external)(REGS *regs);
-extern void (*hercules_process)(REGS *regs) ATTR_REGPARM(1);
+extern void (*hercules_process)(REGS *regs);
 
 /* service.c: the thread that serves sockets, the timer and the end of the machine. */
 int service_prepare(char *err, size_t errlen);

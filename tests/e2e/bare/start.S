@@ -9,6 +9,10 @@
 	.globl	_start
 	.text
 _start:
+	/* A load begins in ESA/390 mode, where the emulator has one. */
+	lhi	%r1, 1
+	sigp	%r1, %r0, 0x12		/* set architecture: z/Architecture */
+	sam64
 	larl	%r15, stack_end - 160
 	larl	%r1, program_new_psw
 	mvc	0x1d0(16), 0(%r1)
