@@ -57,7 +57,7 @@ def run_scenarios(_arguments: argparse.Namespace) -> int:
     """One line for each scenario."""
     for scenario in BUILT_IN.values():
         print(f"{scenario.name:<{_NAME}} {scenario.text}")
-    print("\nof diff-drivers only:")
+    print("of diff-drivers only:")
     for scenario in EDGES.values():
         print(f"{scenario.name:<{_NAME}} {scenario.text}")
     return EXIT_PASS

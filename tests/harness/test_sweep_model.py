@@ -376,5 +376,6 @@ def test_scenarios_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     names = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert {
         *("read-one-set", "open-close", "load-unload", "read-many-sets", "overflow"),
-        *("sever-and-reopen", "poll-and-read"),
+        *("sever-and-reopen", "poll-and-read", "bad-buffers"),
     } <= set(names)
+    assert names.index("sever-and-reopen") < names.index("of") < names.index("bad-buffers")
