@@ -13,7 +13,7 @@ from zvmlab.errors import GuestPanic
 from zvmlab.guest import Guest
 from zvmlab.guest_calls import GuestCalls, guest_calls
 from zvmlab.guest_config import GuestConfig, Products
-from zvmlab.guest_traces import traces_left
+from zvmlab.guest_traces import boot_clean, traces_left
 from zvmlab.monitor import CapturedSet
 from zvmlab.outcome import Outcome
 from zvmlab.scenario import settle
@@ -116,11 +116,6 @@ class Side:
     def _ready(self) -> Guest:
         if self._guest is None:
             guest = Guest(self._config, self._folder / str(next(self._numbers)), self._products)
-            try:
-                guest.boot()
-                self._clean = traces_left(guest)
-            except BaseException:
-                guest.stop()
-                raise
+            self._clean = boot_clean(guest)
             self._guest = guest
         return self._guest

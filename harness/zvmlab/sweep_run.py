@@ -16,7 +16,7 @@ from zvmlab.errors import GuestPanic, ZvmlabError
 from zvmlab.faults import armed, count
 from zvmlab.guest import Guest
 from zvmlab.guest_config import GuestConfig, Products
-from zvmlab.guest_traces import traces_left
+from zvmlab.guest_traces import boot_clean, traces_left
 from zvmlab.outcome import Outcome, Step
 from zvmlab.scenario_context import Context, Scenario, Stuck
 from zvmlab.sweep_cases import Case, Point, Subject
@@ -318,12 +318,7 @@ class Bench:
         if self._guest is None:
             self.booted += 1
             guest = Guest(self._config, self._unused_folder(), self._products)
-            try:
-                guest.boot()
-                self._clean = traces_left(guest)
-            except BaseException:
-                guest.stop()
-                raise
+            self._clean = boot_clean(guest)
             self._guest = guest
         return self._guest
 

@@ -12,7 +12,7 @@ from zvmlab import debugtests
 from zvmlab.errors import ZvmlabError
 from zvmlab.guest import Guest
 from zvmlab.guest_config import GuestConfig
-from zvmlab.guest_traces import traces_left
+from zvmlab.guest_traces import boot_clean, traces_left
 
 Which = tuple[str, str, str]
 """Kernel, driver and backend of a guest."""
@@ -39,12 +39,7 @@ class WarmGuests:
         if guest is not None:
             return guest
         guest = Guest(plain_config(which), self._folder.mktemp(f"warm-{Path(which[0]).name}"))
-        try:
-            guest.boot()
-            self._clean[which] = traces_left(guest)
-        except BaseException:
-            guest.stop()
-            raise
+        self._clean[which] = boot_clean(guest)
         self._guests[which] = guest
         return guest
 

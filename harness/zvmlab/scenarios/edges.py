@@ -20,7 +20,7 @@ from zvmlab.faults import Fault, armed
 from zvmlab.monitor import DEVICE
 from zvmlab.outcome import digest
 from zvmlab.placed import Place
-from zvmlab.records import MCE_SIZE
+from zvmlab.records import MCE_SIZE, Mce
 from zvmlab.scenario import SERVICE, settle
 from zvmlab.scenario_context import Context, scenario
 
@@ -38,6 +38,13 @@ def _opened(context: Context) -> Iterator[None]:
     yield
     context.close()
     context.unload()
+
+
+def _placed(context: Context) -> tuple[Place, Mce]:
+    """Records in the segment, and a proper element for them."""
+    place = Place.of(context.control)
+    place.put(place.records, context.random.randbytes(_RECORDS))
+    return place, place.element(_RECORDS)
 
 
 def _note(context: Context, what: str, *results: CallResult) -> None:
@@ -93,9 +100,7 @@ def lowered_limit(context: Context) -> None:
 def malformed_sets(context: Context) -> None:
     """One answer for each, and the log."""
     with _opened(context):
-        place = Place.of(context.control)
-        place.put(place.records, context.random.randbytes(_RECORDS))
-        good = place.element(_RECORDS)
+        place, good = _placed(context)
         for fields in (
             {"end": good.start - 1},
             {"start": place.start - 1},
@@ -121,9 +126,7 @@ def malformed_sets(context: Context) -> None:
 def malformed_second_element(context: Context) -> None:
     """The set is not whole."""
     with _opened(context):
-        place = Place.of(context.control)
-        place.put(place.records, context.random.randbytes(_RECORDS))
-        good = place.element(_RECORDS)
+        place, good = _placed(context)
         place.announce_elements(good, dataclasses.replace(good, type=0))
         context.read()
         context.read()
@@ -133,9 +136,7 @@ def malformed_second_element(context: Context) -> None:
 def element_that_changes(context: Context) -> None:
     """The set is the one that was begun, or it is not."""
     with _opened(context):
-        place = Place.of(context.control)
-        place.put(place.records, context.random.randbytes(_RECORDS))
-        good = place.element(_RECORDS)
+        place, good = _placed(context)
         place.announce_elements(good)
         for size in (MCE_SIZE, _RECORDS // 2):
             _note(context, "read a part", context.worker.read(context.fd, size))
