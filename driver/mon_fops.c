@@ -48,13 +48,7 @@ static enum mon_poll mon_readable(struct mon_device *dev)
 /* Begins with the next set, or says what is there instead. */
 static int mon_begin(struct mon_device *dev)
 {
-	enum mon_begin begin;
-
-	spin_lock_bh(&dev->lock);
-	begin = mon_stream_begin(&dev->stream);
-	spin_unlock_bh(&dev->lock);
-
-	switch (begin) {
+	switch (mon_stream_begin(&dev->stream)) {
 	case MON_BEGIN_OVERFLOW:
 		return -EOVERFLOW;
 	case MON_BEGIN_EMPTY:
@@ -78,12 +72,19 @@ struct mon_target {
 };
 
 /* All of a span or nothing: what was copied of the rest does not count. */
-static bool mon_copy(const struct mon_target *to, size_t done, const struct mon_span *span)
+static __always_inline bool mon_copy(const struct mon_target *to, size_t done, const struct mon_span *span)
 {
 	size_t copied;
 
-	if (!to->iter)
+	if (!to->iter) {
+		/*
+		 * A whole element, as mostly: its length is a constant, which spares
+		 * the search for the object that it lies in.
+		 */
+		if (span->len == MON_ELEMENT_SIZE)
+			return !copy_to_user(to->user + done, span->addr, MON_ELEMENT_SIZE);
 		return !copy_to_user(to->user + done, span->addr, span->len);
+	}
 	copied = copy_to_iter(span->addr, span->len, to->iter);
 	if (copied == span->len)
 		return true;
@@ -92,7 +93,7 @@ static bool mon_copy(const struct mon_target *to, size_t done, const struct mon_
 }
 
 /* -EAGAIN: nothing was there. */
-static ssize_t mon_read_locked(struct mon_device *dev, const struct mon_target *to, size_t size)
+static __always_inline ssize_t mon_read_locked(struct mon_device *dev, const struct mon_target *to, size_t size)
 {
 	struct mon_span span;
 	size_t done = 0;
@@ -119,7 +120,7 @@ static ssize_t mon_read_locked(struct mon_device *dev, const struct mon_target *
 	}
 }
 
-static ssize_t mon_read_to(struct mon_device *dev, const struct mon_target *to, size_t size,
+static __always_inline ssize_t mon_read_to(struct mon_device *dev, const struct mon_target *to, size_t size,
 			   bool nowait)
 {
 	ssize_t rc;

@@ -233,16 +233,17 @@ void mon_disconnect(struct mon_device *dev)
 	iucv_path_free(path);
 }
 
-static void mon_report_invalid(enum mon_defect defect, const struct mon_note *note, u32 index,
-			       const u8 *element)
+static void mon_report_invalid(const struct mon_stream *s)
 {
-	if (defect < MON_DEFECT_TYPE)
+	const struct mon_note *note = mon_stream_note(s);
+
+	if (s->defect < MON_DEFECT_TYPE)
 		pr_warn_ratelimited("Malformed monitor data: %s (%08x to %08x)\n",
-				    mon_defect_text(defect), note->first, note->last);
+				    mon_defect_text(s->defect), note->first, note->last);
 	else
 		pr_warn_ratelimited("Malformed monitor data: %s (element %u of %08x to %08x: %*phN)\n",
-				    mon_defect_text(defect), index, note->first, note->last,
-				    MON_ELEMENT_SIZE, element);
+				    mon_defect_text(s->defect), s->index, note->first, note->last,
+				    MON_ELEMENT_SIZE, s->element);
 }
 
 /**
@@ -257,12 +258,14 @@ static void mon_report_invalid(enum mon_defect defect, const struct mon_note *no
 int mon_reply(struct mon_device *dev)
 {
 	struct mon_stream *s = &dev->stream;
-	const struct mon_note note = *mon_stream_note(s);
-	struct iucv_message msg = { .id = note.id, .class = note.class };
+	const struct mon_note *note = mon_stream_note(s);
+	struct iucv_message msg = { .id = note->id, .class = note->class };
 	enum mon_finish finish;
 	bool replied = false;
 	int rc = 0;
 
+	if (s->defect)
+		mon_report_invalid(s);
 	spin_lock_bh(&dev->lock);
 	if (dev->path) {
 		rc = iucv_message_reply(dev->path, &msg, IUCV_IPRMDATA, NULL, 0);
@@ -275,7 +278,5 @@ int mon_reply(struct mon_device *dev)
 
 	if (rc)
 		pr_err("Reading monitor data failed with rc=%i\n", rc);
-	if (finish == MON_FINISH_INVALID)
-		mon_report_invalid(s->defect, &note, s->index, s->element);
 	return finish == MON_FINISH_COMPLETE ? 0 : -EIO;
 }

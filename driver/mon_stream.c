@@ -49,7 +49,7 @@ void mon_stream_limit(struct mon_stream *s, unsigned int granted)
 
 static struct mon_note *note_at(struct mon_stream *s, unsigned int number)
 {
-	return &s->queue[(s->head + number) % MON_LIMIT];
+	return &s->queue[(s->head + number) % MON_RING];
 }
 
 bool mon_stream_notify(struct mon_stream *s, const struct mon_note *note)
@@ -61,7 +61,8 @@ bool mon_stream_notify(struct mon_stream *s, const struct mon_note *note)
 		newest = note_at(s, s->count);
 		*newest = *note;
 		newest->full = false;
-		s->count++;
+		/* A reader may be at mon_stream_begin(). */
+		smp_store_release(&s->count, s->count + 1);
 		if (s->count < s->limit)
 			return true;
 	} else {
@@ -72,20 +73,15 @@ bool mon_stream_notify(struct mon_stream *s, const struct mon_note *note)
 	return fits;
 }
 
-bool mon_stream_full(const struct mon_stream *s)
-{
-	return s->count && s->queue[(s->head + s->count - 1) % MON_LIMIT].full;
-}
-
 void mon_stream_sever(struct mon_stream *s)
 {
-	s->severed = true;
+	smp_store_release(&s->severed, true);
 	s->counts.severs++;
 }
 
 enum mon_poll mon_stream_poll(const struct mon_stream *s)
 {
-	if (s->count || s->overflow)
+	if (s->count || READ_ONCE(s->overflow))
 		return MON_POLL_READABLE;
 	return s->severed ? MON_POLL_SEVERED : MON_POLL_EMPTY;
 }
@@ -164,13 +160,16 @@ void mon_stream_advance(struct mon_stream *s)
 enum mon_begin mon_stream_begin(struct mon_stream *s)
 {
 	const struct mon_note *note = &s->queue[s->head];
+	bool severed;
 
 	if (s->overflow) {
-		s->overflow = false;
+		WRITE_ONCE(s->overflow, false);
 		return MON_BEGIN_OVERFLOW;
 	}
-	if (!s->count)
-		return s->severed ? MON_BEGIN_SEVERED : MON_BEGIN_EMPTY;
+	/* In this order: no message follows a sever. */
+	severed = smp_load_acquire(&s->severed);
+	if (!smp_load_acquire(&s->count))
+		return severed ? MON_BEGIN_SEVERED : MON_BEGIN_EMPTY;
 	s->index = 0;
 	s->bytes = 0;
 	s->defect = area_defect(s, note);
@@ -183,17 +182,12 @@ enum mon_begin mon_stream_begin(struct mon_stream *s)
 	return MON_BEGIN_SET;
 }
 
-const struct mon_note *mon_stream_note(const struct mon_stream *s)
-{
-	return &s->queue[s->head];
-}
-
 enum mon_finish mon_stream_finish(struct mon_stream *s, bool replied)
 {
 	enum mon_state state = s->state;
 
 	s->overflow = s->queue[s->head].full;
-	s->head = (s->head + 1) % MON_LIMIT;
+	s->head = (s->head + 1) % MON_RING;
 	s->count--;
 	s->state = MON_IDLE;
 	s->counts.bytes += s->bytes;

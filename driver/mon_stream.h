@@ -42,9 +42,11 @@
  *   }
  *
  * What follows from it, and is promised:
- *  - A read returns bytes of one set only: as much of control elements and
- *    records as there is room for.  A read of 12 bytes at the begin of an
- *    element gets just the element.
+ *  - A read returns bytes of one set only: as many elements, and records of
+ *    elements, as there is room for.  Only the first of them is cut short if it
+ *    has no room; another one is left to the next read.  So a read of 12 bytes at
+ *    the begin of an element gets just the element, and records larger than the
+ *    buffer are read from their first byte on, aligned as they are.
  *  - What ends a set is always a read of its own: 0 bytes, or EIO.
  *  - A read of size 0 returns 0 and has no effect.
  *  - EFAULT changes nothing: the next read gets the same bytes.  A span counts
@@ -61,11 +63,11 @@
  *  - After a sever the sets in the queue can still be read, each ends with EIO;
  *    then every read gets EIO.
  *
- * Locking: the members fall into two groups.  "queue" functions (open, limit,
- * notify, sever, state, begin, finish) need the queue's lock, which the message
- * handler takes, too; "set" functions (next, copied, note, begin, finish) need
- * the lock that serialises reads.  Hence begin and finish need both, and no lock
- * that a handler waits for is held while bytes are copied.
+ * Locking: "queue" functions (open, limit, notify, sever, state, finish) need the
+ * queue's lock, which the message handler takes, too; "set" functions (begin,
+ * next, copied, note, finish) need the lock that serialises reads.  Hence finish
+ * needs both, and no lock that a handler waits for is held while bytes are copied.
+ * begin may run beside notify and sever: it finds what they had done before it.
  */
 #ifndef MON_STREAM_H
 #define MON_STREAM_H
@@ -74,6 +76,8 @@
 
 /* Message limit asked for in CONNECT, and the most that the queue holds. */
 #define MON_LIMIT 255
+/* Room in the queue: a power of two, for the ring's sake. */
+#define MON_RING 256
 /* Bytes of a control element: z/VM Performance (SC24-6301), appendix A. */
 #define MON_ELEMENT_SIZE 12
 
@@ -172,7 +176,6 @@ struct mon_counts {
  * @segment:  what the segment's first byte is mapped to
  * @start:    guest real address of that byte
  * @end:      guest real address of the segment's last byte
- * @queue:    messages not replied to, a ring
  * @head:     index of the oldest
  * @count:    how many
  * @limit:    CP never has more than these outstanding
@@ -188,13 +191,13 @@ struct mon_counts {
  * @stop:     offset behind the last one
  * @bytes:    bytes of this set copied so far
  * @defect:   of the current set; between two sets, of the one before
+ * @queue:    messages not replied to, a ring
  */
 struct mon_stream {
 	const u8 *segment;
 	u32 start;
 	u32 end;
 
-	struct mon_note queue[MON_LIMIT];
 	unsigned int head;
 	unsigned int count;
 	unsigned int limit;
@@ -211,6 +214,8 @@ struct mon_stream {
 	u64 stop;
 	u64 bytes;
 	enum mon_defect defect;
+
+	struct mon_note queue[MON_RING];
 };
 
 enum mon_poll { MON_POLL_EMPTY, MON_POLL_READABLE, MON_POLL_SEVERED };
@@ -264,7 +269,10 @@ bool mon_stream_notify(struct mon_stream *s, const struct mon_note *note);
  *
  * Return: true if EOVERFLOW will follow the newest set in the queue.
  */
-bool mon_stream_full(const struct mon_stream *s);
+static inline bool mon_stream_full(const struct mon_stream *s)
+{
+	return s->count && s->queue[(s->head + s->count - 1) % MON_RING].full;
+}
 
 /**
  * mon_stream_sever() - CP has severed the path: there will be no more messages
@@ -316,8 +324,12 @@ static inline enum mon_next mon_stream_next(const struct mon_stream *s, size_t s
 			break;
 		span->addr = s->from + s->at;
 		span->len = s->stop - s->at;
-		if (span->len > room)
-			span->len = room;
+		if (span->len <= room)
+			return MON_NEXT_SPAN;
+		/* What does not fit behind something else is left to the next read. */
+		if (done)
+			break;
+		span->len = room;
 		return MON_NEXT_SPAN;
 	case MON_IDLE:
 		/* A read of size 0 neither begins nor ends a set. */
@@ -359,7 +371,10 @@ static inline void mon_stream_copied(struct mon_stream *s, const struct mon_span
  *
  * Return: valid until mon_stream_finish().
  */
-const struct mon_note *mon_stream_note(const struct mon_stream *s);
+static inline const struct mon_note *mon_stream_note(const struct mon_stream *s)
+{
+	return &s->queue[s->head];
+}
 
 /**
  * mon_stream_finish() - end the current set

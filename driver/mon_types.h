@@ -6,6 +6,7 @@
 #define MON_TYPES_H
 
 #ifdef __KERNEL__
+#include <asm/barrier.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/string.h>
@@ -27,6 +28,11 @@ static inline void barrier(void)
 {
 	__asm__ volatile("" ::: "memory");
 }
+
+#define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELAXED)
+#define smp_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define smp_store_release(p, value) __atomic_store_n(p, value, __ATOMIC_RELEASE)
 #endif
 
 #endif /* MON_TYPES_H */

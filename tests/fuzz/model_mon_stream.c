@@ -152,7 +152,10 @@ static bool model_over(const struct model *m)
 	return m->defect || m->part == m->parts;
 }
 
-/* Bytes of the current set: they are copied in lots, each up to the end of element or records. */
+/*
+ * Bytes of the current set: they are copied in lots, each up to the end of element or records.
+ * A lot is cut short only if it is the first of the read.
+ */
 static int model_bytes(struct model *m, const struct read_request *request)
 {
 	size_t done = 0;
@@ -161,8 +164,11 @@ static int model_bytes(struct model *m, const struct read_request *request)
 		u64 stop = m->offset < MON_ELEMENT_SIZE ? MON_ELEMENT_SIZE : m->length;
 		u64 lot = stop - m->offset;
 
-		if (lot > request->size - done)
-			lot = request->size - done;
+		if (lot > request->size - done) {
+			if (done)
+				break;
+			lot = request->size;
+		}
 		request->between(request->ctx, READ_COPY);
 		if (done + lot > request->writable)
 			return done ? (int)done : -EFAULT;

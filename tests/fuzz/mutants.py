@@ -117,14 +117,14 @@ MUTANTS = (
     Mutant(
         "overflow-unseen",
         "poll does not tell of an overflow that is due",
-        "if (s->count || s->overflow)",
+        "if (s->count || READ_ONCE(s->overflow))",
         "if (s->count)",
     ),
     Mutant(
         "sever-first",
         "a sever hides what is queued",
-        "\tif (!s->count)\n\t\treturn s->severed",
-        "\tif (!s->count || s->severed)\n\t\treturn s->severed",
+        "\tif (!smp_load_acquire(&s->count))\n",
+        "\tif (!smp_load_acquire(&s->count) || severed)\n",
     ),
     Mutant(
         "sever-late",
@@ -147,8 +147,8 @@ MUTANTS = (
     Mutant(
         "ring",
         "the queue's ring is one longer at its end than at its begin",
-        "s->head = (s->head + 1) % MON_LIMIT;",
-        "s->head = s->head == MON_LIMIT ? 0 : s->head + 1;",
+        "s->head = (s->head + 1) % MON_RING;",
+        "s->head = s->head == MON_RING ? 0 : s->head + 1;",
     ),
     Mutant(
         "no-room",
@@ -175,6 +175,13 @@ MUTANTS = (
         "a read that has bytes ends the set, too",
         "if (size && !done)",
         "if (size)",
+        "mon_stream.h",
+    ),
+    Mutant(
+        "cut",
+        "records are cut short behind their element, too",
+        "\t\tif (done)\n\t\t\tbreak;\n",
+        "",
         "mon_stream.h",
     ),
     Mutant(

@@ -127,6 +127,15 @@ static inline int mr_read(size_t size)
 	}
 }
 
+/* Reads so many bytes of a set of one element. */
+static inline void mr_skip(size_t bytes)
+{
+	const size_t element = bytes < MON_ELEMENT_SIZE ? bytes : MON_ELEMENT_SIZE;
+
+	ck_assert_int_eq(mr_read(element), (int)element);
+	ck_assert_int_eq(mr_read(bytes - element), (int)(bytes - element));
+}
+
 /* Runs the tests, each on a fresh stream. */
 static inline int mr_run(const char *name, const TTest *const tests[], size_t count)
 {

@@ -178,7 +178,7 @@ START_TEST(sever_in_the_middle_of_a_set)
 	for (unsigned int i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
 		mon_stream_open(&mr);
 		ck_assert(mr_simple(0));
-		ck_assert_int_eq(mr_read(offsets[i]), (int)offsets[i]);
+		mr_skip(offsets[i]);
 		mon_stream_sever(&mr);
 		if (offsets[i] < 28)
 			ck_assert_int_eq(mr_read(1000), 28 - (int)offsets[i]);
