@@ -5,8 +5,8 @@ What is compared, and by which name (*aspect*) a difference goes:
 
     end               what ended the scenario early: a call that sleeps for good, a panic
     STEP MEMBER       a member of what a step noted: "read errno", "poll ready"
-    whole-set reads   sizes of reads that are exactly those that follow from reading
-                      each part of a set by itself, and from reading the set as one
+    whole-set reads   sizes of reads that are exactly those that follow from reading each
+                      part of a set by itself, and as many whole parts as there is room for
     read sizes        any other difference in what reads returned
     read set          which of CP's sets it was that a read called whole
     log, calls, interruptions   a line that only one of the two has
@@ -47,31 +47,42 @@ def _chunks(lengths: Sequence[int], size: int) -> list[int]:
     return [min(size, length - at) for length in lengths for at in range(0, length, size)]
 
 
-def _by_parts(stream: bytes, size: int) -> list[int] | None:
-    """Sizes of the reads if elements and records are read one by one; None: not whole parts."""
+def _joined(lengths: Sequence[int], size: int) -> list[int]:
+    """The same of parts that are read together where all of the next one fits behind the others."""
+    reads: list[int] = []
+    for length in lengths:
+        if reads and reads[-1] + length <= size:
+            reads[-1] += length
+        else:
+            reads += _chunks([length], size)
+    return reads
+
+
+def _lengths(stream: bytes) -> list[int] | None:
+    """Of elements and records in turn; None if the last is not whole."""
     try:
         parts = parse_set(stream)
     except BadStream:
         return None
-    lengths = [length for part in parts for length in (MCE_SIZE, len(part.data))]
-    return _chunks(lengths, size)
+    return [length for part in parts for length in (MCE_SIZE, len(part.data))]
 
 
 def whole_set_reads(
     found: tuple[FoundSet, FoundSet], sizes: tuple[Sequence[int], Sequence[int]]
 ) -> bool:
-    """Was as much read, by the first driver in parts and by the second as one?
+    """Was as much read, by the first driver in parts and by the second in several at a time?
 
     Both must have ended alike.  What the bytes are is compared apart from that:
     control elements may have other addresses.
     """
     first, second = found
+    lengths = _lengths(first.stream)
     alike = (first.complete, first.size) == (second.complete, second.size)
-    if not alike or len(first.stream) != len(second.stream):
+    if not alike or lengths is None or lengths != _lengths(second.stream):
         return False
-    by_parts, end = _by_parts(first.stream, first.size), [0] if first.complete else []
-    as_one = _chunks([len(second.stream)], second.size)
-    return by_parts is not None and sizes == (by_parts + end, as_one + end)
+    end = [0] if first.complete else []
+    apart, joined = _chunks(lengths, first.size), _joined(lengths, first.size)
+    return sizes == (apart + end, joined + end)
 
 
 def _text(value: Any) -> str:

@@ -53,7 +53,7 @@ def _because(reason: str, scenarios: str, *rules: _Rule) -> tuple[Explained, ...
 
 EXPLAINED: tuple[Explained, ...] = (
     *_because(
-        "whole-stream read: a read of ours returns as much of the set as there is room for,"
+        "whole-stream read: a read of ours goes on with all that fits behind what it has,"
         " upstream's stops where an element or its records end",
         "*",
         (WHOLE_SETS, r"\[.*\]", r"\[.*\]"),

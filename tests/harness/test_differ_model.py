@@ -29,7 +29,7 @@ STREAM = b"".join(
     for length in LENGTHS
 )
 BY_PARTS = [12, 50, 30, 12, 50, 50, 0]
-AS_ONE = [50, 50, 50, 50, 4, 0]
+JOINED = [12, 50, 42, 50, 50, 0]
 SEVER = "sever-while-empty"
 
 
@@ -56,14 +56,14 @@ def test_equal_runs_have_no_difference() -> None:
 
 
 def test_whole_set_reads_are_told_by_their_sizes() -> None:
-    both = (json.dumps(BY_PARTS, separators=(",", ":")), json.dumps(AS_ONE, separators=(",", ":")))
-    assert found(observed(BY_PARTS), observed(AS_ONE)) == [(WHOLE_SETS, *both)]
+    both = (json.dumps(BY_PARTS, separators=(",", ":")), json.dumps(JOINED, separators=(",", ":")))
+    assert found(observed(BY_PARTS), observed(JOINED)) == [(WHOLE_SETS, *both)]
     # The other way round, or with a read too short, it is just a difference.
-    assert [one[0] for one in found(observed(AS_ONE), observed(BY_PARTS))] == ["read sizes"]
-    wrong = [50, 50, 50, 49, 5, 0]
+    assert [one[0] for one in found(observed(JOINED), observed(BY_PARTS))] == ["read sizes"]
+    wrong = [12, 50, 42, 50, 49, 1, 0]
     assert [one[0] for one in found(observed(BY_PARTS), observed(wrong))] == ["read sizes"]
     # An end that only one of them has is no matter of sizes.
-    cut = observed(AS_ONE[:-1], complete=False)
+    cut = observed(JOINED[:-1], complete=False)
     assert [one[0] for one in found(observed(BY_PARTS), cut)] == ["read set", "read sizes"]
 
 
