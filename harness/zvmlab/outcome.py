@@ -23,9 +23,9 @@ HASH_DIGITS = 16
 # Real storage and segments lie below 2 GiB and stand for themselves; what is above is
 # a kernel address, which randomisation moves.
 _REAL_END = 1 << 31
-# Said once in a boot: of the first module that Debian has not signed, and when the host
-# gave the guest's CPU no processor for a while.
-_ONCE = re.compile(r"\btaint(?:s|ing) kernel\b|^hrtimer: interrupt took ")
+# What the kernel says once in a boot, whenever it comes to it: of the first module that Debian
+# has not signed, of a CPU that the host gave no processor for a while, of its random numbers.
+_ONCE = re.compile(r"\btaint(?:s|ing) kernel\b|^hrtimer: interrupt took |^random: crng init done")
 _LONG_HEX = re.compile(r"\b(?:0x)?[0-9a-f]{16}\b")
 
 

@@ -12,6 +12,7 @@ from memory import UNCACHED, flat
 
 from zvmlab.guest import Guest
 from zvmlab.monitor import DEVICE, Capture, DataSets, compare, deliver
+from zvmlab.outcome import normal_log
 from zvmlab.records import MCE_SIZE, Element, Record
 from zvmlab.scenario import READ, await_sleep, thread_of
 
@@ -19,8 +20,6 @@ from zvmlab.scenario import READ, await_sleep, thread_of
 OPENS = 4
 # Kernel and agent keep a few objects more or less; a leak is at least one a cycle.
 PART = 10
-# Lines of the kernel that come when they come: a slow host, its random numbers.
-KERNEL_ITSELF = ("hrtimer: interrupt took ", "random: ")
 
 
 def cp_view(guest: Guest) -> tuple[Any, ...]:
@@ -69,9 +68,8 @@ def test_m35_loading_and_unloading_leaves_nothing(driver_guest: Guest, count: in
         cycles(driver_guest, count)
     assert settled_view(driver_guest) == view
     loaded = [line.text for line in agent.dmesg(position) if "loaded in shared" in line.text]
-    others = [line.text for line in agent.dmesg(position) if line.level < 6]
-    others = [text for text in others if not text.startswith(KERNEL_ITSELF)]
-    assert (len(loaded), others) == (count, [])
+    others = normal_log(line.text for line in agent.dmesg(position) if line.level < 6)
+    assert (len(loaded), others) == (count, ())
 
 
 def test_m35_unloading_is_refused_while_the_device_is_open_eagain(
