@@ -10,7 +10,7 @@ static bool nested_call(struct replay *r, const struct replay_peer *peer)
 {
 	const char *user;
 
-	if (!replay_need(r) || !json_object_get(r->record, "nested"))
+	if (r->stopped || !replay_need(r) || !json_object_get(r->record, "nested"))
 		return false;
 	user = json_string_value(json_object_get(r->record, "user"));
 	return user && strcmp(user, peer->name) == 0;
