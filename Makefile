@@ -55,7 +55,7 @@ BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/%)
 SERVER := $(BUILD)/unit/ctl_server
 # Fuzz targets; each has its corpus, and is replayed without libFuzzer by the unit tests.
-FUZZ := mon_stream
+FUZZ := mon_stream trace_replay
 FUZZ_BIN := $(FUZZ:%=$(BUILD)/fuzz/%)
 FUZZ_REPLAY := $(FUZZ:%=$(BUILD)/unit/replay_%)
 FUZZ_CC ?= clang
@@ -109,16 +109,18 @@ $(BUILD)/unit/test_%: $(BUILD)/unit/tests/unit/test_%.o $(BUILD)/unit/tests/unit
 # The driver's read machine is tested as what it is: plain C.
 $(filter $(BUILD)/unit/test_mon_stream%,$(UNIT_BIN)): $(BUILD)/unit/driver/mon_stream.o
 
-FUZZ_SRC_mon_stream := $(addprefix tests/fuzz/,fuzz_mon_stream.c machine_read.c model_mon_stream.c) driver/mon_stream.c
+FUZZ_MON_STREAM := $(addprefix tests/fuzz/,fuzz_mon_stream.c machine_read.c model_mon_stream.c) driver/mon_stream.c
+FUZZ_TRACE_REPLAY := tests/fuzz/fuzz_trace_replay.c
 
-$(BUILD)/unit/replay_mon_stream: $(FUZZ_SRC_mon_stream:%.c=$(BUILD)/unit/%.o)
+$(BUILD)/unit/replay_mon_stream: $(FUZZ_MON_STREAM:%.c=$(BUILD)/unit/%.o)
+$(BUILD)/unit/replay_trace_replay: $(FUZZ_TRACE_REPLAY:%.c=$(BUILD)/unit/%.o) $(BUILD)/unit/libcp.a
 
 $(FUZZ_REPLAY): $(BUILD)/unit/tests/fuzz/replay.o
 	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^
+	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS)
 
 # What libFuzzer is led by: coverage of what is tested, not of the model.
-FUZZ_LED := driver/mon_stream.c tests/fuzz/machine_read.c
+FUZZ_LED := driver/mon_stream.c tests/fuzz/machine_read.c $(REPLAY_SRC)
 $(FUZZ_LED:%.c=$(BUILD)/fuzz/%.o): FUZZ_CFLAGS := -fsanitize-coverage=inline-8bit-counters,pc-table
 
 $(BUILD)/fuzz/%.o: %.c
@@ -126,11 +128,13 @@ $(BUILD)/fuzz/%.o: %.c
 	$(say) CC $<
 	$(Q)$(FUZZ_CC) -std=gnu11 -g -O2 -Wall -Wextra -MMD -MP $(CPPFLAGS_ALL) $(SANITIZE) $(FUZZ_CFLAGS) -c -o $@ $<
 
-$(BUILD)/fuzz/mon_stream: $(FUZZ_SRC_mon_stream:%.c=$(BUILD)/fuzz/%.o)
+$(BUILD)/fuzz/mon_stream: $(FUZZ_MON_STREAM:%.c=$(BUILD)/fuzz/%.o)
+$(BUILD)/fuzz/trace_replay: $(patsubst %.c,$(BUILD)/fuzz/%.o,$(FUZZ_TRACE_REPLAY) tests/fuzz/mutate_trace.c \
+	$(CP_SRC) $(CTL_SRC) $(REPLAY_SRC))
 
 $(FUZZ_BIN):
 	$(say) LD $@
-	$(Q)$(FUZZ_CC) $(SANITIZE) -fsanitize=fuzzer -o $@ $^
+	$(Q)$(FUZZ_CC) $(SANITIZE) -fsanitize=fuzzer -o $@ $^ $(shell $(PKG_CONFIG) --libs jansson)
 
 $(SERVER): $(BUILD)/unit/tests/harness/ctl_server.o $(BUILD)/unit/libcp.a
 	$(say) LD $@
@@ -213,7 +217,7 @@ check-debug: setup ## guests on the debug kernel: KASAN, lockdep, kmemleak, UBSA
 fuzz-replay: $(FUZZ_REPLAY)
 
 .PHONY: fuzz
-fuzz: ## fuzz for SECONDS with JOBS processes: the driver's read machine against a model
+fuzz: ## for SECONDS with JOBS processes: the driver's read machine against a model; traces
 	$(Q)ci/setup.sh build check fuzz
 	$(Q)$(MAKE) -s --no-print-directory $(FUZZ_BIN)
 	$(Q)$(MAKE) -s --no-print-directory fuzz-replay G=1 BUILD=$(BUILD)/fuzz/replay

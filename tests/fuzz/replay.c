@@ -17,6 +17,8 @@
 /* The largest input that libFuzzer would make here. */
 #define MOST_BYTES 65536
 #define MOST_PATH 4096
+/* An input that takes longer never ends. */
+#define INPUT_SECONDS 60
 
 /* The input that is being replayed, and a line break, for who dies of it. */
 static char current[MOST_PATH + 1];
@@ -66,7 +68,9 @@ static void replay_file(const char *path)
 	if (!exact)
 		fail(path, "no storage");
 	memcpy(exact, buffer, size);
+	alarm(INPUT_SECONDS);
 	LLVMFuzzerTestOneInput(exact, size);
+	alarm(0);
 	free(exact);
 }
 
@@ -97,6 +101,7 @@ int main(int argc, char **argv)
 	struct stat status;
 
 	signal(SIGABRT, name_input);
+	signal(SIGALRM, name_input);
 	for (int i = 1; i < argc; i++) {
 		if (stat(argv[i], &status))
 			fail(argv[i], strerror(errno));
