@@ -163,7 +163,7 @@ static void between(void *ctx, enum read_place place)
 	for (unsigned int i = 0; i < event_count; i++) {
 		const struct operation *op = &events[i].operation;
 
-		if (events[i].step != side->step || op->kind >= OPERATION_READ_ONE)
+		if (events[i].step != side->step)
 			continue;
 		reached.happened[place][op->kind] = 1;
 		happen(side, op);
@@ -298,8 +298,12 @@ static void during(const struct operation *op, const struct operation *event)
 {
 	unsigned int step = op->a < 128 ? op->a % 4 : op->a % 64;
 
-	if (event_count < MOST_EVENTS)
-		events[event_count++] = (struct event){ .step = step, .operation = *event };
+	if (event_count == MOST_EVENTS)
+		return;
+	events[event_count] = (struct event){ .step = step, .operation = *event };
+	if (event->kind > OPERATION_SEVER)
+		events[event_count].operation.kind = OPERATION_SEVER;
+	event_count++;
 }
 
 static void perform(unsigned int number, const struct operation *op)

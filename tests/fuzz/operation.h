@@ -39,7 +39,7 @@
  *                     255 - b bytes, shifted likewise; with bit 2 CP refuses the reply
  * @OPERATION_DRAIN:   c + 1 such reads, while they give something
  * @OPERATION_DURING:  the next operation happens at step a modulo 4 of the next read, modulo 64
- *                     if a is 128 or more; one of up to SEVER, or nothing
+ *                     if a is 128 or more; what cannot happen there is a sever
  * @OPERATION_LIMIT:   CP has granted a; with mode above 7 a message limit of 32 bits
  * @OPERATION_OPEN:    release and open
  * @OPERATION_INIT:    another stream is set up, with addresses of 64 bits from mode, a, b, c
@@ -94,7 +94,7 @@ struct operation_setting {
 static inline struct operation_setting operation_setting(const u8 *head)
 {
 	static const u16 sizes[8] = { 256, 64, 13, 2, 255, 12, 25, 128 };
-	static const u16 slots[4] = { 0, 254, 253, 128 };
+	static const u16 slots[4] = { 0, 255, 254, 128 };
 	const u32 size = sizes[head[0] & 7];
 	const u32 starts[8] = { 0x09000000, 0, 1, 0x7fffff80, 0u - size, 0xfffffff0 - size,
 				0x1000, 0x80000000 };
