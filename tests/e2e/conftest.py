@@ -20,10 +20,11 @@ from zvmlab.records import Element, Record
 HERE = Path(__file__).parent
 CC = "s390x-linux-gnu-gcc"
 STATIC = ("-static", "-O2", "-Wall", "-Wextra", "-Werror")
-# No operating system below: EBCDIC strings for CP, no floating-point registers.
+# No operating system below: EBCDIC strings for CP, no floating-point registers, and
+# nothing where QEMU puts the command line, X'10480'.
 BARE = (
     *("-O2", "-march=z10", "-msoft-float", "-ffreestanding", "-fexec-charset=IBM037"),
-    *("-fno-pic", "-no-pie", "-nostdlib", "-static", "-Wl,-Ttext=0x10000,--build-id=none"),
+    *("-fno-pic", "-no-pie", "-nostdlib", "-static", "-Wl,-Ttext=0x20000,--build-id=none"),
     *("-Wall", "-Wextra", "-Werror"),
 )
 

@@ -8,6 +8,8 @@
  */
 #include <stdint.h>
 
+#include "cp.h"
+
 extern volatile uint32_t program_code;	/* set by the handler in start.S */
 void test_main(void);
 
@@ -43,21 +45,15 @@ static uint32_t probe_store(volatile uint64_t *at)
 
 static void report(const char *what, uint32_t load, uint32_t store)
 {
-	static char line[64] = "MSG OPERATOR ";
-	static const char digits[16] = "0123456789ABCDEF";
-	unsigned int at = 13;
+	struct line line = { .len = 0 };
 
-	while (*what)
-		line[at++] = *what++;
-	line[at++] = ' ';
-	line[at++] = digits[load & 15];
-	line[at++] = ' ';
-	line[at++] = digits[store & 15];
-
-	register uint64_t rx asm("2") = (uint64_t)line;
-	register uint64_t ry asm("4") = at;
-
-	asm volatile("diag %0,%1,8" : "+d" (rx), "+d" (ry) : : "cc", "memory");
+	put(&line, OPERATOR);
+	put(&line, what);
+	put(&line, " ");
+	put_hex(&line, load, 1);
+	put(&line, " ");
+	put_hex(&line, store, 1);
+	command(&line);
 }
 
 /* Interruption codes: 4 protection, 5 addressing, 0 none. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Entry and program-check handler of the bare-metal tests.
+ * Entry and interruption handlers of the bare-metal tests.
  *
  * Offsets in the prefix area are those of the z/Architecture Principles of
- * Operation: program old PSW X'150', program new PSW X'1D0', program
- * interruption code X'8E'.
+ * Operation: external-interruption code X'86', external and program old PSW X'130' and X'150', new PSW X'1B0' and
+ * X'1D0', program interruption code X'8E'.
  */
 	.globl	_start
+	.weak	external_interruption
 	.text
 _start:
 	/* A load begins in ESA/390 mode, where the emulator has one. */
@@ -16,6 +17,8 @@ _start:
 	larl	%r15, stack_end - 160
 	larl	%r1, program_new_psw
 	mvc	0x1d0(16), 0(%r1)
+	larl	%r1, external_new_psw
+	mvc	0x1b0(16), 0(%r1)
 	brasl	%r14, test_main
 	lghi	%r1, 0
 	lghi	%r2, 0
@@ -33,9 +36,21 @@ program_check:
 	lg	%r1, 0x200
 	lpswe	0x150
 
+/* A wait is over; a program that expects no interruption has no such function. */
+external:
+	stmg	%r0, %r15, 0x210
+	ni	0x131, 0xfd		/* PSW bit 14: wait */
+	aghi	%r15, -160
+	llgh	%r2, 0x86
+	brasl	%r14, external_interruption
+	lmg	%r0, %r15, 0x210
+	lpswe	0x130
+
 	.align	8
 program_new_psw:
 	.quad	0x0000000180000000, program_check
+external_new_psw:
+	.quad	0x0000000180000000, external
 
 	.section .bss
 	.align	8
