@@ -6,7 +6,8 @@ upstream tarball, configured as Debian does it; whether the program agrees with
 them, the module finds out when it is loaded.
 
     hercules-headers-KEY/*.h
-    hercules-module-KEY/zvmcp.so       one per state of our sources
+    hercules-core-KEY/libcp.a          one per state of core and control layer
+    hercules-module-KEY/zvmcp.so       one per state of all our sources
 
 ``python3 -m zvmlab.herculesbuild`` builds if need be and prints the module's path.
 """
@@ -17,12 +18,14 @@ import collections
 import os
 import shutil
 import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from zvmlab.buildstep import run_step
 from zvmlab.cache import digest, entry
 from zvmlab.errors import CannotRun, ZvmlabError
-from zvmlab.progress import Progress
+from zvmlab.progress import Progress, Step
 from zvmlab.sourcepackage import Tarball, our_sources
 
 TARBALL = Tarball(
@@ -34,7 +37,10 @@ TARBALL = Tarball(
 PROGRAM = "hercules"
 MODULE = "zvmcp.so"
 STEP_SECONDS = 600
-PARTS = ("cp", "record", "control", "hercules")
+ARCHIVE = "libcp.a"
+CORE = ("cp", "record", "control")
+PORT = "hercules"
+WHAT = "building the module for Hercules"
 FLAGS = ("-std=gnu11", "-O2", "-g", "-fPIC", "-pthread", "-DHAVE_CONFIG_H")
 INCLUDES = ("cp/include", "cp", "record", "control", "hercules")
 LIBRARIES = ("-ljansson",)
@@ -74,33 +80,57 @@ def headers(progress: Progress) -> Path:
     return entry("hercules-headers", digest(TARBALL.sha256), build)
 
 
+def core_key(sim: Path) -> str:
+    """Changes with everything that core and control layer are made of."""
+    return _key(sim, CORE)
+
+
 def module_key(sim: Path) -> str:
     """Changes with everything that the module is made of."""
-    parts: list[str | Path] = [TARBALL.sha256, *FLAGS, *LIBRARIES]
-    for part in PARTS:
+    return _key(sim, (*CORE, PORT))
+
+
+def _key(sim: Path, parts: Sequence[str]) -> str:
+    words: list[str | Path] = [TARBALL.sha256, *FLAGS, *LIBRARIES]
+    for part in parts:
         for file in our_sources(sim / part):
-            parts += [str(file.relative_to(sim)), file]
-    return digest(*parts)
+            words += [str(file.relative_to(sim)), file]
+    return digest(*words)
 
 
-def _compile(sim: Path, system: Path, out: Path, progress: Progress) -> None:
-    log = out.parent / "build.log"
-    files = [f for part in PARTS for f in our_sources(sim / part) if f.suffix == ".c"]
-    common = [*FLAGS, *(f"-I{sim / name}" for name in INCLUDES), "-isystem", str(system)]
-    objects = []
-    what = "building the module for Hercules"
-    with progress.step(what, total=len(files)) as step:
-        for number, file in enumerate(files, 1):
-            made = out.parent / f"{file.parent.name}-{file.stem}.o"
-            argv = ["gcc", *common, "-c", "-o", str(made), str(file)]
-            collections.deque(run_step(what, argv, sim, log, STEP_SECONDS), maxlen=0)
-            objects.append(made)
-            step.update(number)
-        exports = f"-Wl,--version-script={sim / 'hercules' / 'exports.map'}"
-        argv = ["gcc", "-shared", "-pthread", exports, "-o", str(out), *map(str, objects)]
-        collections.deque(run_step(what, [*argv, *LIBRARIES], sim, log, STEP_SECONDS), maxlen=0)
-    for made in objects:
-        made.unlink()
+def _compile(sim: Path, parts: Sequence[str], into: Path, more: list[str], step: Step) -> list[str]:
+    """Object files of the C files of these parts, made by as many compilers as there are CPUs."""
+    files = [f for part in parts for f in our_sources(sim / part) if f.suffix == ".c"]
+    flags = [*FLAGS, *(f"-I{sim / name}" for name in INCLUDES), *more]
+
+    def compile_one(file: Path) -> str:
+        made = into / f"{file.parent.name}-{file.stem}.o"
+        log = made.with_suffix(".log")
+        argv = ["gcc", *flags, "-c", "-o", str(made), str(file)]
+        collections.deque(run_step(WHAT, argv, sim, log, STEP_SECONDS), maxlen=0)
+        log.unlink()
+        return str(made)
+
+    made = []
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for number, name in enumerate(pool.map(compile_one, files), 1):
+            made.append(name)
+            step.update(number, len(files))
+    return made
+
+
+def _core(sim: Path, progress: Progress) -> Path:
+    """Core and control layer as an archive."""
+
+    def build(folder: Path) -> None:
+        with progress.step("building the CP for Hercules") as step:
+            objects = _compile(sim, CORE, folder, [], step)
+            argv = ["ar", "rcs", str(folder / ARCHIVE), *objects]
+            collections.deque(run_step(WHAT, argv, sim, folder / "log", STEP_SECONDS), maxlen=0)
+        for name in objects:
+            Path(name).unlink()
+
+    return entry("hercules-core", core_key(sim), build) / ARCHIVE
 
 
 def build_module(progress: Progress | None = None) -> Path:
@@ -111,7 +141,16 @@ def build_module(progress: Progress | None = None) -> Path:
     def build(folder: Path) -> None:
         if not shutil.which("gcc"):
             raise CannotRun("building the module for Hercules needs: apt-get install gcc")
-        _compile(sim, headers(shown), folder / MODULE, shown)
+        core = _core(sim, shown)
+        system = ["-isystem", str(headers(shown))]
+        exports = f"-Wl,--version-script={sim / PORT / 'exports.map'}"
+        with shown.step(WHAT) as step:
+            objects = _compile(sim, (PORT,), folder, system, step)
+            argv = ["gcc", "-shared", "-pthread", exports, "-o", str(folder / MODULE), *objects]
+            argv += ["-Wl,--whole-archive", str(core), "-Wl,--no-whole-archive", *LIBRARIES]
+            collections.deque(run_step(WHAT, argv, sim, folder / "log", STEP_SECONDS), maxlen=0)
+        for name in objects:
+            Path(name).unlink()
 
     return entry("hercules-module", module_key(sim), build) / MODULE
 

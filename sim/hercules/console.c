@@ -242,10 +242,12 @@ int console_open(char *err, size_t errlen)
 
 static int init_device(DEVBLK *dev, int argc, char *argv[])
 {
+	char reason[80];
+
 	if (console.dev) {
-		logmsg("zvmlab-cp: a machine has one CP, device %4.4X is a second one\n",
-		       dev->devnum);
-		port->refused = true;
+		snprintf(reason, sizeof(reason), "a machine has one CP, device %4.4X is a second one",
+			 dev->devnum);
+		module_refuse(reason);
 		return -1;
 	}
 	console.dev = dev;

@@ -37,10 +37,21 @@ void port_unlock(void)
 	RELEASE_INTLOCK(NULL);
 }
 
-static void refuse(const char *reason)
+/* Not by logmsg(): what Hercules has not logged when it ends is lost. */
+static void say(const char *reason)
 {
-	logmsg("zvmlab-cp: %s\n", reason);
+	fprintf(stderr, "zvmlab-cp: %s\n", reason);
+}
+
+void module_refuse(const char *reason)
+{
+	say(reason);
 	port->refused = true;
+}
+
+static void end_hercules(void)
+{
+	exit(1);
 }
 
 void module_configure(unsigned int devnum, int argc, char *argv[])
@@ -51,11 +62,11 @@ void module_configure(unsigned int devnum, int argc, char *argv[])
 	cp_config_init(&port->config);
 	snprintf(number, sizeof(number), "%X", devnum);
 	if (argc != 1)
-		refuse("the console's statement names no file of options, or more than one: write,"
+		module_refuse("the console's statement names no file of options, or more than one: write,"
 		       " for example, 0009 ZVMCP guest.options");
 	else if (options_read(argv[0], err, sizeof(err)) != 0 ||
 		 cp_config_set(&port->config, "console", number, err, sizeof(err)) != 0)
-		refuse(err);
+		module_refuse(err);
 }
 
 /* Refuse what only shows once the whole configuration has been read. */
@@ -121,11 +132,9 @@ static void machine_complete(void)
 	    (check_machine(err, sizeof(err)) != 0 || open_files(err, sizeof(err)) != 0 ||
 	     storage_create(err, sizeof(err)) != 0 || create_cp(err, sizeof(err)) != 0 ||
 	     service_start(err, sizeof(err)) != 0))
-		refuse(err);
-	if (port->refused) {
-		do_shutdown();
-		exit(1);
-	}
+		module_refuse(err);
+	if (port->refused)
+		end_hercules();
 	port_lock(NULL);
 	storage_apply();
 	cp_reset(port->cp);
@@ -226,7 +235,7 @@ static void *type_or_command(void *command)
 #define HOOK(name, replacement, original) \
 	{ (name), (void *)(replacement), (void **)&(original) }
 
-static int hook(void)
+static bool hook(void)
 {
 	const struct got_hook hooks[] = {
 		HOOK("z900_perform_external_interrupt", interrupt_external, hercules_external),
@@ -243,21 +252,16 @@ static int hook(void)
 	char err[512];
 
 	if (got_redirect(LIBRARY, hooks, sizeof(hooks) / sizeof(hooks[0]), err, sizeof(err)) == 0)
-		return 0;
-	logmsg("zvmlab-cp: this is not the Hercules that the module was built for: %s\n", err);
-	return 1;
+		return true;
+	say(err);
+	return false;
 }
 
 /* Sizes and versions have agreed; what Hercules has computed from its own must, too. */
-static int check_layout(void)
+static bool layout_agrees(void)
 {
-	long len = (long)((char *)&sysblk.dummyregs.regs_copy_end - (char *)&sysblk.dummyregs);
-
-	if (sysblk.regs_copy_len == len)
-		return 0;
-	logmsg("zvmlab-cp: this is not the Hercules that the module was built for: its registers"
-	       " have %d bytes to copy instead of %ld\n", sysblk.regs_copy_len, len);
-	return 1;
+	return sysblk.regs_copy_len ==
+	       (char *)&sysblk.dummyregs.regs_copy_end - (char *)&sysblk.dummyregs;
 }
 
 HDL_DEPENDENCY_SECTION;
@@ -266,8 +270,11 @@ HDL_DEPENDENCY_SECTION;
 	HDL_DEPENDENCY(REGS);
 	HDL_DEPENDENCY(DEVBLK);
 	HDL_DEPENDENCY(SYSBLK);
-	if (hdl_depc_rc == 0)
-		hdl_depc_rc = check_layout() != 0 || hook() != 0;
+	/* Hercules would go on without the CP, and the guest find itself somewhere else. */
+	if (hdl_depc_rc != 0 || !layout_agrees() || !hook()) {
+		say("this is not the Hercules that the module was built for");
+		end_hercules();
+	}
 }
 END_DEPENDENCY_SECTION
 

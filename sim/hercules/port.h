@@ -132,7 +132,10 @@ int console_open(char *err, size_t errlen);
 /** A command of the panel.  Return: false if it is none for the console. */
 bool console_type(const char *command);
 
-/* module.c: the console is being attached; problems are logged, port->refused is set. */
+/* module.c */
+/** The console is being attached: read its options. */
 void module_configure(unsigned int devnum, int argc, char *argv[]);
+/** Say why there can be no machine; it ends when its configuration has been read. */
+void module_refuse(const char *reason);
 
 #endif

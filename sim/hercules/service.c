@@ -208,6 +208,20 @@ static bool commands_from_stdin(void)
 	return used < sizeof(text) - 1;
 }
 
+/* A new CPU stops within microseconds, but until then no machine can be loaded. */
+static void await_cpus(void)
+{
+	bool stopped = false;
+
+	for (unsigned int i = 0; i < STOP_CHECKS && !stopped; i++) {
+		port_lock(NULL);
+		stopped = sysblk.started_mask == 0;
+		port_unlock();
+		if (!stopped)
+			usleep(STOP_CHECK_MS * 1000);
+	}
+}
+
 void service_daemon(void)
 {
 	struct pollfd fds[] = {
@@ -215,6 +229,7 @@ void service_daemon(void)
 		{ .fd = service.daemon, .events = POLLIN },
 	};
 
+	await_cpus();
 	sysblk.panel_init = 1;
 	while (!sysblk.shutdown) {
 		if (poll(fds, 2, -1) < 0)

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""What Hercules is started with: configuration, options, what is loaded where."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from zvmlab import hercules, herculesbuild
+from zvmlab.emulator import Emulator
+from zvmlab.errors import EmulatorError, UsageError
+from zvmlab.guest_config import MIB, Channels, GuestConfig, Products
+from zvmlab.herculesload import LOAD, elf_parts, write_load
+
+SIM = Path(__file__).resolve().parents[2] / "sim"
+
+
+def _config(**fields: object) -> GuestConfig:
+    return GuestConfig(backend="hercules", **fields)  # type: ignore[arg-type]
+
+
+def _channels(folder: Path) -> Channels:
+    log, trace = folder / "con sole.log", folder / "trace"
+    return Channels(folder / "control", folder / "qmp", log, None, trace)
+
+
+def _products(folder: Path, kernel: bytes = b"kernel", image: bytes = b"image") -> Products:
+    (folder / "the-kernel").write_bytes(kernel)
+    (folder / "the-image").write_bytes(image)
+    return Products(folder / "m.so", folder / "the-kernel", "6.1", folder / "the-image")
+
+
+def _parts(folder: Path) -> dict[str, int]:
+    lines = [line.split() for line in (folder / LOAD).read_text().splitlines()]
+    return {name: int(address, 16) for name, address in lines}
+
+
+def test_configurations_that_cannot_be() -> None:
+    with pytest.raises(UsageError, match="9 CPUs are not possible; 1 to 8 are in hercules"):
+        _config(cpus=9)
+    with pytest.raises(UsageError, match="backend 'bochs' is not possible; qemu and hercules are"):
+        GuestConfig(backend="bochs")
+
+
+def test_configuration_and_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(hercules, "program", lambda: Path("/usr/bin/hercules"))
+    run = tmp_path / "run"
+    run.mkdir()
+    config = _config(
+        cpus=2,
+        storage="0.140M 200M.200M",
+        segments=("MONDCSS 9000-97FF SC RSTD", "DATA 10000-100FF EN FILE=a b.bin"),
+        cp={"userid": "TEST"},
+    )
+    words = hercules.prepare(config, _products(tmp_path), _channels(run))
+    assert words == ["/usr/bin/hercules", "-d", "-f", "guest.cnf"]
+    assert hercules.folder(_channels(run)) == run
+    assert (run / "guest.cnf").read_text().splitlines() == [
+        "ARCHMODE z/Arch",
+        "MAINSIZE 400",
+        "NUMCPU 2",
+        "MAXCPU 2",
+        "OSTAILOR QUIET",
+        "LOGOPT NOTIMESTAMP",
+        "LDMOD ./zvmcp.so",
+        "0009 ZVMCP guest.options",
+    ]
+    assert (run / "guest.options").read_text().splitlines() == [
+        "storage 0.140M 200M.200M",
+        f"segment MONDCSS 9000-97FF SC RSTD;DATA 10000-100FF EN FILE={tmp_path}/a b.bin",
+        "userid TEST",
+        f"control {run}/control",
+        f"log {run}/con sole.log",
+        f"trace {run}/trace",
+    ]
+    assert (run / "zvmcp.so").readlink() == tmp_path / "m.so"
+
+
+def test_an_option_of_two_lines_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="the CP option userid has more than one line"):
+        hercules.options(_config(cp={"userid": "A\nB"}), _channels(tmp_path))
+
+
+@pytest.mark.parametrize(("storage", "initrd"), [("0.128M", 32 * MIB), ("0.48M", 24 * MIB)])
+def test_linux_is_told_where_its_initrd_is(tmp_path: Path, storage: str, initrd: int) -> None:
+    write_load(tmp_path, _config(storage=storage), _products(tmp_path, b"k" * 9, b"i" * 77))
+    assert _parts(tmp_path) == {
+        "kernel": 0, "initrd": initrd, "initrd.place": 0x10408, "command.line": 0x10480,
+    }  # fmt: skip
+    assert (tmp_path / "kernel").read_bytes() == b"k" * 9
+    assert (tmp_path / "initrd").read_bytes() == b"i" * 77
+    assert (tmp_path / "initrd.place").read_bytes() == struct.pack(">QQ", initrd, 77)
+    line = (tmp_path / "command.line").read_bytes()
+    assert b" conmode=3215 console=ttyS0 " in line and line.endswith(b"\0")
+
+
+def test_a_long_command_line_is_refused(tmp_path: Path) -> None:
+    fits = _config(command_line="")
+    room = 895 - len(fits.kernel_parameters()) - 1
+    write_load(tmp_path, replace(fits, command_line="x" * room), _products(tmp_path))
+    with pytest.raises(UsageError, match="command line has 896 bytes, 895 are possible"):
+        write_load(tmp_path, replace(fits, command_line="x" * (room + 1)), _products(tmp_path))
+
+
+def _elf(segments: list[tuple[int, int, bytes, int]]) -> bytes:
+    """An ELF program with entry 0x20000; segments are kind, address, contents, size."""
+    head = struct.pack(
+        ">16sHHIQQQIHHHHHH", b"\x7fELF", 2, 22, 1, 0x20000, 64, 0, 0, 64, 56, len(segments), 0, 0, 0
+    )
+    at = 64 + 56 * len(segments)
+    table = data = b""
+    for kind, address, contents, size in segments:
+        table += struct.pack(
+            ">IIQQQQQQ", kind, 5, at + len(data), 0, address, len(contents), size, 4096
+        )
+        data += contents
+    return head + table + data
+
+
+def test_an_elf_program_is_loaded_by_segments(tmp_path: Path) -> None:
+    image = _elf([(1, 0x20000, b"text", 4), (6, 0, b"", 0), (1, 0x30000, b"bss", 8)])
+    write_load(tmp_path, _config(), _products(tmp_path, image))
+    assert _parts(tmp_path) == {"psw": 0, "kernel.0": 0x20000, "kernel.2": 0x30000}
+    assert (tmp_path / "psw").read_bytes().hex() == "0008000080020000"
+    assert (tmp_path / "kernel.0").read_bytes() == b"text"
+    assert (tmp_path / "kernel.2").read_bytes() == b"bss\0\0\0\0\0"
+
+
+def test_a_damaged_elf_program_is_refused() -> None:
+    image = _elf([(1, 0x20000, b"text", 4)])
+    for length in (20, 64, 100):
+        with pytest.raises(UsageError, match="the kernel is a damaged ELF program"):
+            elf_parts(image[:length])
+
+
+def test_the_panel_loads_once(tmp_path: Path) -> None:
+    emulator = Emulator(["sed", "3q"], tmp_path / "log")
+    try:
+        panel = hercules.Panel(emulator)
+        panel.go_on()
+        panel.pause()
+        panel.go_on()
+        assert emulator.wait(10) == 0
+    finally:
+        emulator.stop()
+    assert (tmp_path / "log").read_text() == f"ipl {LOAD}\nstopall\nstartall\n"
+
+
+def test_a_command_for_an_emulator_that_has_ended(tmp_path: Path) -> None:
+    emulator = Emulator(["sh", "-c", "echo 'last words.'; exit 3"], tmp_path / "log")
+    try:
+        assert emulator.wait(10) == 3
+        with pytest.raises(EmulatorError, match="ended with exit code 3: last words; its log is"):
+            emulator.command("stopall")
+    finally:
+        emulator.stop()
+
+
+def test_the_module_follows_the_sources(tmp_path: Path) -> None:
+    sim = tmp_path / "sim"
+    shutil.copytree(SIM, sim)
+    key = herculesbuild.module_key(sim)
+    (sim / "qemu" / "host.c").write_text("not of the module")
+    assert herculesbuild.module_key(sim) == key
+    for name in ("hercules/exports.map", "hercules/host.c", "cp/cp.c"):
+        with open(sim / name, "a", encoding="utf-8") as file:
+            file.write("\n")
+        assert herculesbuild.module_key(sim) != key
+        key = herculesbuild.module_key(sim)
