@@ -118,7 +118,7 @@ class _Hercules:
     def monitor(
         self, emulator: Emulator, channels: Channels, seconds: float, check: Check, lost: Check
     ) -> Monitor:
-        return hercules.Panel(emulator)
+        return hercules.Panel(emulator, seconds, check)
 
 
 _BACKENDS: dict[str, Backend] = {QEMU: _Qemu(), HERCULES: _Hercules()}

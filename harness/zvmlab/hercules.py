@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from zvmlab.emulator import Emulator
-from zvmlab.errors import UsageError, ZvmlabError
+from zvmlab.errors import Timeout, UsageError, ZvmlabError
 from zvmlab.guest_config import HERCULES, MIB, Channels, GuestConfig, Products
 from zvmlab.herculesbuild import program
 from zvmlab.herculesload import LOAD, write_load
@@ -28,6 +29,9 @@ CONFIGURATION = "guest.cnf"
 OPTIONS = "guest.options"
 MODULE = "zvmcp.so"
 CONSOLE = 0x0009
+# What the module writes when it takes a command.
+_READY = b"zvmlab: ready\n"
+_POLL_SECONDS = 0.005
 
 
 def check_program() -> None:
@@ -91,20 +95,38 @@ def prepare(config: GuestConfig, products: Products, channels: Channels) -> list
 
 
 class Panel:
-    """Commands by standard input; Hercules answers in its log."""
+    """Commands by standard input; the module says when one has been executed."""
 
-    def __init__(self, emulator: Emulator) -> None:
+    def __init__(self, emulator: Emulator, seconds: float, check: Callable[[], None]) -> None:
         self._emulator = emulator
+        self._seconds = seconds
+        self._check = check
+        self._said = 0
         self._loaded = False
+        self._await()
+
+    def _await(self) -> None:
+        """Wait until Hercules is ready for the next command."""
+        self._said += 1
+        limit = time.monotonic() + self._seconds
+        while self._emulator.log.read_bytes().count(_READY) < self._said:
+            self._check()
+            if time.monotonic() > limit:
+                raise Timeout(f"Hercules was not ready within {self._seconds:g} s")
+            time.sleep(_POLL_SECONDS)
+
+    def _command(self, text: str) -> None:
+        self._emulator.command(text)
+        self._await()
 
     def go_on(self) -> None:
         """Load the machine, or start its CPUs again."""
-        self._emulator.command("startall" if self._loaded else f"ipl {LOAD}")
+        self._command("startall" if self._loaded else f"ipl {LOAD}")
         self._loaded = True
 
     def pause(self) -> None:
         """Stop the CPUs."""
-        self._emulator.command("stopall")
+        self._command("stopall")
 
     def close(self) -> None:
         """Nothing is open but the emulator's standard input."""

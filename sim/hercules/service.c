@@ -186,6 +186,29 @@ void service_stop(void)
 	pthread_join(service.thread, NULL);
 }
 
+static bool cpus_settled(void)
+{
+	bool settled = true;
+
+	port_lock(NULL);
+	for (unsigned int i = 0; i < MAX_CPUS; i++)
+		settled &= !sysblk.regs[i] || sysblk.regs[i]->cpustate != CPUSTATE_STOPPING;
+	port_unlock();
+	return settled;
+}
+
+/*
+ * CPUs that are new, or were told to stop, do so within microseconds; before that
+ * no machine can be loaded.  Then whoever gives commands is told, on the stream
+ * that Hercules does not buffer.
+ */
+static void ready_for_commands(void)
+{
+	for (unsigned int i = 0; i < STOP_CHECKS && !cpus_settled(); i++)
+		usleep(STOP_CHECK_MS * 1000);
+	fputs("zvmlab: ready\n", stderr);
+}
+
 /* Standard input, line by line.  Return: false at its end. */
 static bool commands_from_stdin(void)
 {
@@ -202,24 +225,11 @@ static bool commands_from_stdin(void)
 
 		*end = '\0';
 		panel_command(text);
+		ready_for_commands();
 		memmove(text, text + line, used - line);
 		used -= line;
 	}
 	return used < sizeof(text) - 1;
-}
-
-/* A new CPU stops within microseconds, but until then no machine can be loaded. */
-static void await_cpus(void)
-{
-	bool stopped = false;
-
-	for (unsigned int i = 0; i < STOP_CHECKS && !stopped; i++) {
-		port_lock(NULL);
-		stopped = sysblk.started_mask == 0;
-		port_unlock();
-		if (!stopped)
-			usleep(STOP_CHECK_MS * 1000);
-	}
 }
 
 void service_daemon(void)
@@ -229,7 +239,7 @@ void service_daemon(void)
 		{ .fd = service.daemon, .events = POLLIN },
 	};
 
-	await_cpus();
+	ready_for_commands();
 	sysblk.panel_init = 1;
 	while (!sysblk.shutdown) {
 		if (poll(fds, 2, -1) < 0)

@@ -75,11 +75,11 @@ def test_panic_is_reported_within_two_seconds(guest: Guest) -> None:
 
 
 def test_hang_is_a_timeout(guest: Guest) -> None:
-    guest.qmp.execute("stop")
+    guest.monitor.pause()
     with pytest.raises(Timeout, match="HELLO"):
         guest.agent.ask(Request.HELLO, b"", "HELLO", seconds=1.0)
     guest.check()  # neither a panic nor the end of the emulator
-    guest.qmp.execute("cont")
+    guest.monitor.go_on()
 
 
 def test_power_off_ends_the_emulator(guest: Guest) -> None:

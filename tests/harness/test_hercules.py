@@ -12,7 +12,7 @@ import pytest
 
 from zvmlab import hercules, herculesbuild
 from zvmlab.emulator import Emulator
-from zvmlab.errors import EmulatorError, UsageError
+from zvmlab.errors import EmulatorError, Timeout, UsageError
 from zvmlab.guest_config import MIB, Channels, GuestConfig, Products
 from zvmlab.herculesload import LOAD, elf_parts, write_load
 
@@ -138,17 +138,44 @@ def test_a_damaged_elf_program_is_refused() -> None:
             elf_parts(image[:length])
 
 
+# Takes commands like the module: ready, once at the start and after each.
+READY = "echo zvmlab: ready; while read line; do echo $line; echo zvmlab: ready; done"
+
+
+def _panel(emulator: Emulator, seconds: float = 10) -> hercules.Panel:
+    return hercules.Panel(emulator, seconds, emulator.check)
+
+
 def test_the_panel_loads_once(tmp_path: Path) -> None:
-    emulator = Emulator(["sed", "3q"], tmp_path / "log")
+    emulator = Emulator(["sh", "-c", READY], tmp_path / "log")
     try:
-        panel = hercules.Panel(emulator)
+        panel = _panel(emulator)
         panel.go_on()
         panel.pause()
         panel.go_on()
-        assert emulator.wait(10) == 0
     finally:
         emulator.stop()
-    assert (tmp_path / "log").read_text() == f"ipl {LOAD}\nstopall\nstartall\n"
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert lines[1::2] == [f"ipl {LOAD}", "stopall", "startall"]
+
+
+def test_a_panel_that_is_not_ready_is_a_timeout(tmp_path: Path) -> None:
+    emulator = Emulator(["sh", "-c", "echo zvmlab: ready; exec sleep 60"], tmp_path / "log")
+    try:
+        panel = _panel(emulator, 0.2)
+        with pytest.raises(Timeout, match="Hercules was not ready within 0.2 s"):
+            panel.go_on()
+    finally:
+        emulator.stop()
+
+
+def test_a_hercules_that_ends_is_told_from_one_that_is_late(tmp_path: Path) -> None:
+    emulator = Emulator(["sh", "-c", "echo zvmlab-cp: no; exit 1"], tmp_path / "log")
+    try:
+        with pytest.raises(UsageError, match="the CP refuses its configuration: no"):
+            _panel(emulator)
+    finally:
+        emulator.stop()
 
 
 def test_a_command_for_an_emulator_that_has_ended(tmp_path: Path) -> None:
