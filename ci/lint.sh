@@ -46,6 +46,11 @@ sparse_all() {
 # shellcheck disable=SC2086 # lists of files and options, no blanks within one
 run cppcheck cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr \
 	--suppress=missingIncludeSystem --error-exitcode=1 $includes $c_sources $test_sources $agent_sources
+# shellcheck disable=SC2046 # a list of files, no blanks within a name
+run 'cppcheck of sim/hercules' cppcheck --quiet --std=c11 --enable=warning,performance,portability \
+	--inline-suppr --suppress=missingIncludeSystem --error-exitcode=1 -Isim/cp/include -Isim/control \
+	-Isim/hercules $(git ls-files 'sim/hercules/*.c')
+run 'warnings of sim/hercules' env PYTHONPATH=harness "$python" -m zvmlab.herculesbuild --lint
 run sparse sparse_all
 # shellcheck disable=SC2086 # a list of files, no blanks within a name
 run shellcheck shellcheck $scripts

@@ -9,7 +9,8 @@ them, the module finds out when it is loaded.
     hercules-core-KEY/libcp.a          one per state of core and control layer
     hercules-module-KEY/zvmcp.so       one per state of all our sources
 
-``python3 -m zvmlab.herculesbuild`` builds if need be and prints the module's path.
+``python3 -m zvmlab.herculesbuild`` builds if need be and prints the module's path; with
+``--lint`` it compiles the port with warnings as errors.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import collections
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -44,6 +46,12 @@ WHAT = "building the module for Hercules"
 FLAGS = ("-std=gnu11", "-O2", "-g", "-fPIC", "-pthread", "-DHAVE_CONFIG_H")
 INCLUDES = ("cp/include", "cp", "record", "control", "hercules")
 LIBRARIES = ("-ljansson",)
+# What of the project's warnings Hercules' macros let pass; they hand string literals around.
+WARNINGS = (
+    *("-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Wmissing-prototypes"),
+    *("-Wold-style-definition", "-Wpointer-arith", "-Wvla", "-Wundef", "-Wformat=2"),
+    *("-Wimplicit-fallthrough", "-Wnull-dereference", "-Werror"),
+)
 
 
 def program() -> Path:
@@ -155,10 +163,20 @@ def build_module(progress: Progress | None = None) -> Path:
     return entry("hercules-module", module_key(sim), build) / MODULE
 
 
-def main() -> int:
+def lint(progress: Progress) -> None:
+    """Compile the port with warnings as errors."""
+    with tempfile.TemporaryDirectory() as folder, progress.step("checking sim/hercules") as step:
+        more = [*WARNINGS, "-isystem", str(headers(progress))]
+        _compile(sources(), (PORT,), Path(folder), more, step)
+
+
+def main(arguments: Sequence[str]) -> int:
     """Return: exit code."""
     try:
-        print(build_module())
+        if list(arguments) == ["--lint"]:
+            lint(Progress(quiet=True))
+        else:
+            print(build_module())
     except ZvmlabError as error:
         print(f"zvmlab: {error}", file=sys.stderr)
         return error.exit_code
@@ -166,4 +184,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -26,13 +26,17 @@ enum { WRITE = 0x01, NO_OPERATION = 0x03, SENSE = 0x04, WRITE_CR = 0x09, READ_IN
 
 static struct {
 	DEVBLK *dev;
-	int log, listening, client;
+	int log, listening;
+	int client;			/* guarded by lock: two threads use it */
+	pthread_mutex_t lock;
 	char typed[LINE_MAX_3215];	/* not ended yet */
 	size_t typed_len;
 	uint8_t line[LINE_MAX_3215];	/* for the guest, EBCDIC; guarded by dev->lock */
 	size_t line_len;
 	bool line_there;
-} console = { .log = -1, .listening = -1, .client = -1 };
+} console = {
+	.log = -1, .listening = -1, .client = -1, .lock = PTHREAD_MUTEX_INITIALIZER,
+};
 
 static void show(const char *text, size_t len)
 {
@@ -43,8 +47,10 @@ static void show(const char *text, size_t len)
 	else if (write(console.log, text, len) < 0)
 		console.log = -1;	/* a full disk: Hercules' log may be elsewhere */
 	/* Whoever does not read fast enough misses something; the guest never waits. */
+	pthread_mutex_lock(&console.lock);
 	if (console.client >= 0)
 		(void)send(console.client, text, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	pthread_mutex_unlock(&console.lock);
 }
 
 static void write_text(const BYTE *data, U16 count, bool carriage_return)
@@ -131,6 +137,8 @@ static void enter(const char *text, size_t len)
 	DEVBLK *dev = console.dev;
 	bool waiting;
 
+	if (!dev)
+		return;
 	if (len > sizeof(console.line))
 		len = sizeof(console.line);
 	obtain_lock(&dev->lock);
@@ -165,10 +173,13 @@ static void take_typed(const char *text, size_t len)
 	}
 }
 
-static void hang_up(void)
+static void set_client(int client)
 {
-	close(console.client);
-	console.client = -1;
+	pthread_mutex_lock(&console.lock);
+	if (console.client >= 0)
+		close(console.client);
+	console.client = client;
+	pthread_mutex_unlock(&console.lock);
 	console.typed_len = 0;
 }
 
@@ -180,7 +191,7 @@ static void client_readable(void)
 	if (len > 0)
 		take_typed(text, (size_t)len);
 	else if (len == 0 || errno != EAGAIN)
-		hang_up();
+		set_client(-1);
 }
 
 /* One at a time: a second one takes the place of the first. */
@@ -190,11 +201,9 @@ static void client_comes(void)
 
 	if (client < 0)
 		return;
-	if (console.client >= 0)
-		hang_up();
-	console.client = client;
+	set_client(client);
 	if (service_watch(client, client_readable) != 0)
-		hang_up();
+		set_client(-1);
 }
 
 static int open_log(char *err, size_t errlen)
