@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from zvmlab.backends import backend_of
 from zvmlab.errors import GuestPanic
 from zvmlab.faults import Fault, armed, count
 from zvmlab.guest import Guest, Stage
@@ -39,7 +40,7 @@ def test_a_file_of_rules_takes_iucv_from_the_boot(
     """A kernel whose QUERY fails has no IUCV: the agent, which needs it, never answers."""
     with Guest(dataclasses.replace(without_iucv, boot_seconds=60), zvmlab_dir) as guest:
         guest.resume()
-        limit = time.monotonic() + 60
+        limit = time.monotonic() + 60 * backend_of(guest.config.backend).slowness
         while guest.faults[0].fired == 0 and time.monotonic() < limit:
             guest.check()
             count(guest.control, guest.faults)
