@@ -243,7 +243,7 @@ bench: setup $(BENCH_BIN) ## figures, as ratios taken in one run
 
 .PHONY: bench-driver
 bench-driver: setup $(BENCH_BIN) ## only our driver beside upstream's
-	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part pairs
+	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part pairs --part instructions
 
 .PHONY: install
 install: ## install to PREFIX (DESTDIR is honoured)

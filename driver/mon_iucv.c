@@ -94,8 +94,10 @@ static void mon_message_pending(struct iucv_path *path, struct iucv_message *msg
 		.class = msg->class,
 		.addressed = msg->flags & IUCV_IPRMDATA,
 	};
+	struct mon_stream *s = &dev->stream;
 	bool queued = true, full = false;
 	__be32 area[2];
+	u64 overflows;
 
 	if (note.addressed) {
 		memcpy(area, msg->rmmsg, sizeof(area));
@@ -105,8 +107,9 @@ static void mon_message_pending(struct iucv_path *path, struct iucv_message *msg
 
 	spin_lock(&dev->lock);
 	if (path == dev->path) {
-		queued = mon_stream_notify(&dev->stream, &note);
-		full = mon_stream_full(&dev->stream);
+		overflows = s->counts.overflows;
+		queued = mon_stream_notify(s, &note);
+		full = s->counts.overflows != overflows;
 	}
 	spin_unlock(&dev->lock);
 	if (full)

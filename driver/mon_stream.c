@@ -182,25 +182,6 @@ enum mon_begin mon_stream_begin(struct mon_stream *s)
 	return MON_BEGIN_SET;
 }
 
-enum mon_finish mon_stream_finish(struct mon_stream *s, bool replied)
-{
-	enum mon_state state = s->state;
-
-	s->overflow = s->queue[s->head].full;
-	s->head = (s->head + 1) % MON_RING;
-	s->count--;
-	s->state = MON_IDLE;
-	s->counts.bytes += s->bytes;
-	if (state == MON_INVALID) {
-		s->counts.invalid_sets++;
-		return MON_FINISH_INVALID;
-	}
-	if (!replied)
-		return MON_FINISH_REPLY_FAILED;
-	s->counts.sets++;
-	return MON_FINISH_COMPLETE;
-}
-
 const char *mon_defect_text(enum mon_defect defect)
 {
 	switch (defect) {

@@ -256,23 +256,13 @@ void mon_stream_limit(struct mon_stream *s, unsigned int granted);
  * @s:    the stream
  * @note: the message; its @full is not looked at
  *
- * If the queue reaches the limit with it, EOVERFLOW will follow its set.
+ * If the queue reaches the limit with it, EOVERFLOW will follow its set, and
+ * @counts has one overflow more.
  *
  * Return: false if the queue has no room, which takes a CP that ignores its own
  * limit: the message is not queued, EOVERFLOW will follow the last one that was.
  */
 bool mon_stream_notify(struct mon_stream *s, const struct mon_note *note);
-
-/**
- * mon_stream_full() - has the message that came last filled the queue?
- * @s: the stream
- *
- * Return: true if EOVERFLOW will follow the newest set in the queue.
- */
-static inline bool mon_stream_full(const struct mon_stream *s)
-{
-	return s->count && s->queue[(s->head + s->count - 1) % MON_RING].full;
-}
 
 /**
  * mon_stream_sever() - CP has severed the path: there will be no more messages
@@ -385,7 +375,24 @@ static inline const struct mon_note *mon_stream_note(const struct mon_stream *s)
  * how, @index in which element), else %MON_FINISH_REPLY_FAILED if not @replied,
  * else %MON_FINISH_COMPLETE.
  */
-enum mon_finish mon_stream_finish(struct mon_stream *s, bool replied);
+static inline enum mon_finish mon_stream_finish(struct mon_stream *s, bool replied)
+{
+	enum mon_state state = s->state;
+
+	s->overflow = s->queue[s->head].full;
+	s->head = (s->head + 1) % MON_RING;
+	s->count--;
+	s->state = MON_IDLE;
+	s->counts.bytes += s->bytes;
+	if (state == MON_INVALID) {
+		s->counts.invalid_sets++;
+		return MON_FINISH_INVALID;
+	}
+	if (!replied)
+		return MON_FINISH_REPLY_FAILED;
+	s->counts.sets++;
+	return MON_FINISH_COMPLETE;
+}
 
 /**
  * mon_defect_text() - a defect in words

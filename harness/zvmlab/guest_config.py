@@ -95,6 +95,8 @@ class GuestConfig:
     ``full`` for a trace that can be replayed (docs/trace.md).  *interactive* adds
     busybox and connects the console to a shell.  *faults* are rules, or a file of
     them, that are armed before the first instruction.  *backend* is the emulator.
+    With *count_instructions* the guest's clocks count its instructions, a
+    nanosecond each, and stand for nothing else (QEMU only).
     """
 
     kernel: str = "bookworm"
@@ -115,12 +117,15 @@ class GuestConfig:
     name: str | None = None
     faults: Sequence[Fault] | Path | str = ()
     backend: str = QEMU
+    count_instructions: bool = False
 
     def __post_init__(self) -> None:
         if self.backend not in BACKENDS:
             raise UsageError(
                 f"backend {self.backend!r} is not possible; {' and '.join(BACKENDS)} are"
             )
+        if self.count_instructions and self.backend != QEMU:
+            raise UsageError(f"instructions are counted in {QEMU} only, not in {self.backend}")
         most = MAX_CPUS[self.backend]
         if not 1 <= self.cpus <= most:
             raise UsageError(
@@ -236,6 +241,7 @@ def emulator_arguments(config: GuestConfig, products: Products, channels: Channe
         *("-display", "none"),
         *("-machine", "s390-ccw-virtio"),
         *("-accel", "tcg"),
+        *(("-icount", "shift=0,sleep=off") if config.count_instructions else ()),
         *("-cpu", "max"),
         *("-smp", str(config.cpus)),
         *("-m", f"{config.emulated_storage() // MIB}M"),

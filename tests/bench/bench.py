@@ -22,6 +22,7 @@ from typing import Any
 import boot
 import core
 import driver
+import instructions
 import pairs
 from figures import Figure, show
 from zvmlab.errors import EXIT_FAILED, EXIT_PASS, ZvmlabError
@@ -30,7 +31,7 @@ from zvmlab.products import prepare
 from zvmlab.progress import Progress
 
 MIN_PAIRS = 5
-PARTS = ("core", "boot", "driver", "pairs")
+PARTS = ("core", "boot", "driver", "pairs", "instructions")
 
 
 def _pairs(text: str) -> int:
@@ -66,6 +67,7 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Figu
         "boot": lambda: boot.measure(small, products, count),
         "driver": lambda: driver.measure(large, products, count),
         "pairs": lambda: pairs.measure(small, count, progress),
+        "instructions": lambda: instructions.measure(small, count, progress),
     }
     figures: dict[str, list[Figure]] = {}
     for part in arguments.part or PARTS:

@@ -95,16 +95,18 @@ def _emulator_seconds(guest: Guest) -> float:
 
 
 def _timed(guest: Guest, drain: Callable[[], DrainResult]) -> tuple[float, DrainResult]:
-    """Seconds that it took, and what it found."""
+    """Seconds that it took, and what it found; of instructions if the guest's clock counts them."""
     before = _emulator_seconds(guest)
     result = drain()
     seconds = _emulator_seconds(guest) - before
+    if guest.config.count_instructions:
+        seconds = result.elapsed_ns / 1e9
     if result.errno or result.timed_out or result.overflows:
         raise ZvmlabError(f"reading in the guest was disturbed: {result}")
     return seconds, result
 
 
-def _drain(guest: Guest, fd: int, sets: int, lengths: list[int], buffer: int) -> float:
+def drain(guest: Guest, fd: int, sets: int, lengths: list[int], buffer: int) -> float:
     """Seconds for so many sets whose elements have records of these lengths."""
     elements = [
         {"domains": USER_DOMAIN, "fill": {"length": length, "seed": n + 1}}
@@ -130,7 +132,7 @@ def _cpu_seconds(guest: Guest, thread: str) -> float:
 
 
 @contextlib.contextmanager
-def _loaded(guest: Guest, module: str) -> Iterator[DataSets]:
+def loaded(guest: Guest, module: str) -> Iterator[DataSets]:
     guest.agent.insmod(module).check()
     with DataSets(guest.agent) as reader:
         yield reader
@@ -140,19 +142,19 @@ def _loaded(guest: Guest, module: str) -> Iterator[DataSets]:
 def _pass(guest: Guest, module: str) -> Pass:
     thread = thread_of(_worker(guest))
     found = Pass({}, {}, 0.0, {})
-    with _loaded(guest, module) as reader:
+    with loaded(guest, module) as reader:
         # The emulator translates the module's code once more after every load.
-        _drain(guest, reader.fd, 500, [PART - MCE_SIZE], BUFFER)
+        drain(guest, reader.fd, 500, [PART - MCE_SIZE], BUFFER)
         for count, sets in SETS.items():
             lengths = [PART - MCE_SIZE] * count
             before = _cpu_seconds(guest, thread)
-            seconds = _drain(guest, reader.fd, sets, lengths, BUFFER)
+            seconds = drain(guest, reader.fd, sets, lengths, BUFFER)
             found.sets[count] = sets / seconds
             found.cpu[count] = (_cpu_seconds(guest, thread) - before) * 1e6 / sets
-        seconds = _drain(guest, reader.fd, BULK_SETS, [LARGE], LARGE)
+        seconds = drain(guest, reader.fd, BULK_SETS, [LARGE], LARGE)
         bulk = BULK_SETS * LARGE / seconds / 1e6
         for size, (length, sets) in SIZES.items():
-            seconds = _drain(guest, reader.fd, sets, [length], size)
+            seconds = drain(guest, reader.fd, sets, [length], size)
             found.sizes[size] = sets * length / seconds / 1e6
     return replace(found, bulk=bulk)
 
@@ -185,8 +187,9 @@ def _pair(guest: Guest, ram: int, swapped: bool) -> dict[str, float]:
     return values
 
 
-def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Figure]:
-    """Both drivers in one guest; one pair is thrown away."""
+@contextlib.contextmanager
+def booted(config: GuestConfig, progress: Progress) -> Iterator[Guest]:
+    """A guest with both drivers and the plain storage in its image."""
     kernel = resolve(config.kernel, progress=progress)
     source = Path(__file__).parent / "ramchar"
     files = {
@@ -196,9 +199,14 @@ def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Figure]
     config = replace(config, files=files, segments=(SEGMENT,))
     with Guest(config, products=prepare(config, progress)) as guest:
         guest.boot()
+        yield guest
+        guest.shut_down()
+
+
+def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Figure]:
+    """Both drivers in one guest; one pair is thrown away."""
+    with booted(config, progress) as guest:
         guest.agent.insmod(RAMCHAR).check()
         ram = guest.agent.open("/dev/ramchar").check()
         _pair(guest, ram, False)
-        figures = _figures().repeat(pairs, lambda swapped: _pair(guest, ram, swapped))
-        guest.shut_down()
-    return figures
+        return _figures().repeat(pairs, lambda swapped: _pair(guest, ram, swapped))

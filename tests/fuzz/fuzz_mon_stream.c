@@ -228,7 +228,6 @@ static void compare(unsigned int number)
 	same(number, "IPMSGID of the reply", a->replied_id, b->replied_id);
 	same(number, "IPTRGCLS of the reply", a->replied_class, b->replied_class);
 	same(number, "poll", mon_stream_poll(&stream), model_poll(&model));
-	same(number, "queue filled", mon_stream_full(&stream), model_full(&model));
 	same(number, "severed", stream.severed, model.severed);
 	same(number, "defect", stream.defect, model.defect);
 	if (stream.defect >= MON_DEFECT_TYPE)

@@ -52,11 +52,6 @@ bool model_notify(struct model *m, const struct mon_note *note)
 	return true;
 }
 
-bool model_full(const struct model *m)
-{
-	return m->arrived > m->read && m->message[m->arrived - 1].full;
-}
-
 void model_sever(struct model *m)
 {
 	m->severed = true;

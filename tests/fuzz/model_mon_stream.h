@@ -64,7 +64,6 @@ bool model_init(struct model *m, const u8 *image, u64 start, u64 end);
 void model_open(struct model *m);
 void model_limit(struct model *m, unsigned int granted);
 bool model_notify(struct model *m, const struct mon_note *note);
-bool model_full(const struct model *m);
 void model_sever(struct model *m);
 enum mon_poll model_poll(const struct model *m);
 

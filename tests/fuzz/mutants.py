@@ -106,7 +106,8 @@ MUTANTS = (
         "overflow-early",
         "EOVERFLOW goes by the newest message instead of the one that was read",
         "s->overflow = s->queue[s->head].full;",
-        "s->overflow = mon_stream_full(s);",
+        "s->overflow = s->queue[(s->head + s->count - 1) % MON_RING].full;",
+        "mon_stream.h",
     ),
     Mutant(
         "overflow-lost",
@@ -131,6 +132,7 @@ MUTANTS = (
         "a sever behind the reply that CP took makes the set fail",
         "if (!replied)",
         "if (!replied || s->severed)",
+        "mon_stream.h",
     ),
     Mutant(
         "limit-none",
@@ -149,6 +151,7 @@ MUTANTS = (
         "the queue's ring is one longer at its end than at its begin",
         "s->head = (s->head + 1) % MON_RING;",
         "s->head = s->head == MON_RING ? 0 : s->head + 1;",
+        "mon_stream.h",
     ),
     Mutant(
         "no-room",
@@ -162,6 +165,7 @@ MUTANTS = (
         "\ts->counts.bytes += s->bytes;\n\tif (state == MON_INVALID) {",
         "\tif (state != MON_INVALID)\n\t\ts->counts.bytes += s->bytes;\n"
         "\tif (state == MON_INVALID) {",
+        "mon_stream.h",
     ),
     Mutant(
         "fault-moves",

@@ -53,6 +53,7 @@ def test_emulated_storage(fields: dict[str, object], mib: int) -> None:
     [
         ({"cpus": 0}, "0 CPUs are not possible; 1 to 64 are"),
         ({"cpus": 65}, "65 CPUs are not possible"),
+        ({"backend": "hercules", "count_instructions": True}, "counted in qemu only, not in her"),
         ({"storage": ""}, "the storage has no extent"),
         ({"storage": "0-140M"}, "storage extent '0-140M' is not START.SIZE"),
         ({"storage": "0.99999999G"}, "1048576 MiB are possible"),
@@ -94,6 +95,9 @@ def test_command_line() -> None:
     assert pairs["-chardev"] == "file,id=console,path=/l"
     full = GuestConfig(trace_data="full")
     assert ",trace-data=full,control=/c" in " ".join(emulator_arguments(full, products, channels))
+    counted = GuestConfig(count_instructions=True)
+    assert "-icount" not in words
+    assert "-icount shift=0,sleep=off" in " ".join(emulator_arguments(counted, products, channels))
     assert "zvmlab.shell=1" not in pairs["-append"]
     assert "zvmlab.shell=1" in GuestConfig(interactive=True).kernel_parameters()
     assert "possible_cpus=4" in GuestConfig(cpus=4).kernel_parameters().split()
