@@ -130,3 +130,31 @@ DEF_INST(zvmlab_test_protection)
 	if (access == CP_ACCESS_READ && regs->psw.cc == 0)
 		regs->psw.cc = 1;
 }
+
+/* Hercules has keys for all of its storage, also where the guest has none. */
+static void storage_key(instruction *own, BYTE inst[], REGS *regs)
+{
+	uint64_t addr = regs->GR_G(inst[3] & 0xf) & ADDRESS_MAXWRAP(regs);
+
+	if (port && !PROBSTATE(&regs->psw) &&
+	    storage_access(APPLY_PREFIXING(addr, regs->PX)) == CP_ACCESS_NONE) {
+		INST_UPDATE_PSW(regs, 4, 4);
+		regs->program_interrupt(regs, PGM_ADDRESSING_EXCEPTION);
+	}
+	own(inst, regs);
+}
+
+DEF_INST(zvmlab_insert_storage_key_extended)
+{
+	storage_key(z900_insert_storage_key_extended, inst, regs);
+}
+
+DEF_INST(zvmlab_set_storage_key_extended)
+{
+	storage_key(z900_set_storage_key_extended, inst, regs);
+}
+
+DEF_INST(zvmlab_reset_reference_bit_extended)
+{
+	storage_key(z900_reset_reference_bit_extended, inst, regs);
+}

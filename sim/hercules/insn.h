@@ -20,5 +20,8 @@ DEF_INST(zvmlab_store_control);
 DEF_INST(zvmlab_store_control_long);
 DEF_INST(zvmlab_signal_processor);
 DEF_INST(zvmlab_test_protection);
+DEF_INST(zvmlab_insert_storage_key_extended);
+DEF_INST(zvmlab_set_storage_key_extended);
+DEF_INST(zvmlab_reset_reference_bit_extended);
 
 #endif

@@ -301,6 +301,9 @@ HDL_INSTRUCTION_SECTION;
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb6, zvmlab_store_control);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xeb25, zvmlab_store_control_long);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xae, zvmlab_signal_processor);
+	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb229, zvmlab_insert_storage_key_extended);
+	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb22a, zvmlab_reset_reference_bit_extended);
+	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb22b, zvmlab_set_storage_key_extended);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xe501, zvmlab_test_protection);
 }
 END_INSTRUCTION_SECTION

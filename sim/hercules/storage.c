@@ -24,6 +24,9 @@
 /* Translation-exception identification: protection of the page, not of low addresses. */
 #define TEID_PAGE UINT64_C(0x4)
 
+/* Two pages, which Hercules stores into when it presents an interruption. */
+#define PREFIX_AREA (2 * CP_PAGE_SIZE)
+
 static struct sigaction before;
 static unsigned int opened;	/* storage_open() without storage_close() */
 
@@ -143,7 +146,8 @@ static void refuse(REGS *regs, uint64_t page, enum cp_access access)
  */
 static void give_way(uint64_t page)
 {
-	logmsg("zvmlab-cp: a channel program used the protected page at 0x%" PRIx64 "\n", page);
+	logmsg("zvmlab-cp: a channel program, or a CPU's prefix, used the protected page at 0x%"
+	       PRIx64 "\n", page);
 	set_rights(page, page + CP_PAGE_SIZE, PROT_READ | PROT_WRITE);
 }
 
@@ -174,7 +178,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	if (access == CP_ACCESS_WRITE || (access == CP_ACCESS_READ && !store))
 		return;
 	regs = own_regs();
-	if (regs)
+	/* An interruption needs the prefix area: one because of that would find no end. */
+	if (regs && page - (regs->PX & ~(uint64_t)(CP_PAGE_SIZE - 1)) >= PREFIX_AREA)
 		refuse(regs, page, access);
 	give_way(page);
 }

@@ -27,7 +27,7 @@ def test_sc_segment_can_be_read_while_loaded_and_never_stored_into(made_guest: G
     made_guest.emulator.expect_exit()
     made_guest.resume()
     lines = []
-    for _ in range(6):
+    for _ in range(7):
         event = made_guest.control.wait_event("console", 10, user="OPERATOR")
         lines.append(event.data["text"].split("LINUX001: ")[-1])
     assert lines == [
@@ -37,4 +37,5 @@ def test_sc_segment_can_be_read_while_loaded_and_never_stored_into(made_guest: G
         f"PURGED END {ADDRESSING} {ADDRESSING}",
         f"AGAIN START {NONE} {PROTECTION}",
         f"BEYOND {ADDRESSING} {ADDRESSING}",
+        f"KEYS {NONE} {ADDRESSING}",
     ]

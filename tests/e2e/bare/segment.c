@@ -43,6 +43,15 @@ static uint32_t probe_store(volatile uint64_t *at)
 	return program_code;
 }
 
+static uint32_t probe_key(uint64_t at)
+{
+	uint64_t key = 0;
+
+	program_code = 0;
+	asm volatile("iske %0,%1" : "+d" (key) : "d" (at) : "memory");
+	return program_code;
+}
+
 static void report(const char *what, uint32_t load, uint32_t store)
 {
 	struct line line = { .len = 0 };
@@ -73,4 +82,5 @@ void test_main(void)
 	report("AGAIN START", probe_load(start), probe_store(start));
 	report("BEYOND", probe_load((volatile uint64_t *)(last + 1)),
 	       probe_store((volatile uint64_t *)(last + 1)));
+	report("KEYS", probe_key(last & -4096UL), probe_key(last + 1));
 }
