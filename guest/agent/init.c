@@ -175,6 +175,28 @@ static pid_t start_agent(struct agent *agent, const struct settings *set)
 	_exit(serve_iucv(agent, USER, NAME, set->attach_s));
 }
 
+/*
+ * The terminal behind /dev/console, which cannot be a controlling terminal itself:
+ * the last one that the kernel names.
+ */
+static int open_terminal(void)
+{
+	char active[128] = "", path[sizeof(active) + 8], *last;
+	int fd = open("/sys/class/tty/console/active", O_RDONLY);
+	int tty;
+
+	if (fd >= 0) {
+		if (read(fd, active, sizeof(active) - 1) < 0)
+			active[0] = '\0';
+		close(fd);
+	}
+	active[strcspn(active, "\n")] = '\0';
+	last = strrchr(active, ' ');
+	snprintf(path, sizeof(path), "/dev/%s", last ? last + 1 : active);
+	tty = open(path, O_RDWR);
+	return tty < 0 ? open("/dev/console", O_RDWR) : tty;
+}
+
 static pid_t start_shell(void)
 {
 	static char name[] = "sh", command[] = "-c",
@@ -189,9 +211,7 @@ static pid_t start_shell(void)
 	if (pid)
 		return pid;
 	setsid();
-	tty = open("/dev/ttysclp0", O_RDWR);
-	if (tty < 0)
-		tty = open("/dev/console", O_RDWR);
+	tty = open_terminal();
 	ioctl(tty, TIOCSCTTY, 1);
 	for (int i = 0; i <= 2; i++)
 		dup2(tty, i);
