@@ -72,7 +72,8 @@ struct mon_target {
 };
 
 /* All of a span or nothing: what was copied of the rest does not count. */
-static __always_inline bool mon_copy(const struct mon_target *to, size_t done, const struct mon_span *span)
+static __always_inline bool mon_copy(const struct mon_target *to, size_t done,
+				     const struct mon_span *span)
 {
 	size_t copied;
 
@@ -93,7 +94,8 @@ static __always_inline bool mon_copy(const struct mon_target *to, size_t done, c
 }
 
 /* -EAGAIN: nothing was there. */
-static __always_inline ssize_t mon_read_locked(struct mon_device *dev, const struct mon_target *to, size_t size)
+static __always_inline ssize_t mon_read_locked(struct mon_device *dev,
+					       const struct mon_target *to, size_t size)
 {
 	struct mon_span span;
 	size_t done = 0;
@@ -120,8 +122,8 @@ static __always_inline ssize_t mon_read_locked(struct mon_device *dev, const str
 	}
 }
 
-static __always_inline ssize_t mon_read_to(struct mon_device *dev, const struct mon_target *to, size_t size,
-			   bool nowait)
+static __always_inline ssize_t mon_read_to(struct mon_device *dev, const struct mon_target *to,
+					   size_t size, bool nowait)
 {
 	ssize_t rc;
 

@@ -61,7 +61,7 @@ bool mon_stream_notify(struct mon_stream *s, const struct mon_note *note)
 		newest = note_at(s, s->count);
 		*newest = *note;
 		newest->full = false;
-		/* A reader may be at mon_stream_begin(). */
+		/* Pairs with mon_stream_begin(): who sees the count sees the message. */
 		smp_store_release(&s->count, s->count + 1);
 		if (s->count < s->limit)
 			return true;
@@ -75,6 +75,7 @@ bool mon_stream_notify(struct mon_stream *s, const struct mon_note *note)
 
 void mon_stream_sever(struct mon_stream *s)
 {
+	/* Pairs with mon_stream_begin(): who sees it sees all messages before it. */
 	smp_store_release(&s->severed, true);
 	s->counts.severs++;
 }
@@ -166,8 +167,9 @@ enum mon_begin mon_stream_begin(struct mon_stream *s)
 		WRITE_ONCE(s->overflow, false);
 		return MON_BEGIN_OVERFLOW;
 	}
-	/* In this order: no message follows a sever. */
+	/* Pairs with mon_stream_sever(); first, for no message follows a sever. */
 	severed = smp_load_acquire(&s->severed);
+	/* Pairs with mon_stream_notify(). */
 	if (!smp_load_acquire(&s->count))
 		return severed ? MON_BEGIN_SEVERED : MON_BEGIN_EMPTY;
 	s->index = 0;

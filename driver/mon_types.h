@@ -31,7 +31,9 @@ static inline void barrier(void)
 
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELAXED)
+/* As in the kernel; who uses one says what it pairs with. */
 #define smp_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+/* The same. */
 #define smp_store_release(p, value) __atomic_store_n(p, value, __ATOMIC_RELEASE)
 #endif
 

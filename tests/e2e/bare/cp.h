@@ -31,8 +31,9 @@ static inline void put_hex(struct line *line, uint64_t value, unsigned int digit
 /* DIAGNOSE X'08': a CP command, whose response nobody wants. */
 static inline void command(const struct line *line)
 {
-	register uint64_t rx asm("2") = (uint64_t)line->text;
-	register uint64_t ry asm("4") = line->len;
+	const uint64_t text = (uint64_t)line->text, len = line->len;
+	register uint64_t rx asm("2") = text;
+	register uint64_t ry asm("4") = len;
 
 	asm volatile("diag %0,%1,8" : "+d" (rx), "+d" (ry) : : "cc", "memory");
 }
