@@ -33,7 +33,8 @@ _BAD_LINE = re.compile(
     r"|scheduling while atomic|sleeping function|Unable to handle|illegal operation",
 )
 _FRAMES = 8
-_FRAME = re.compile(r"\[<[0-9a-f]+>\] (?:\()?([A-Za-z_][\w.]*)\+0x")
+# In parentheses the kernel gives what merely lies on the stack: now this, now that.
+_FRAME = re.compile(r"(?<!\()\[<[0-9a-f]+>\] (?:\()?([A-Za-z_][\w.]*)\+0x")
 
 PANIC, HANGS, UNUSABLE, PASSED_OFF, LOG, UNFIRED, RAISED, BROKEN = (
     "panic",
