@@ -3,10 +3,16 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from hypothesis import settings
 
 pytest_plugins = ["pytester"]
+
+# Jobs in the background of a shell ignore SIGINT; the tests ask what it does at a terminal.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Examples are the same in every run, so what fails here fails again: --hypothesis-profile explore
 # takes new ones, and prints what reproduces a failure.
