@@ -22,11 +22,12 @@ run() {
 	fi
 }
 
-c_sources=$(git ls-files 'sim/cp/*.c' 'sim/record/*.c' 'sim/control/*.c' 'sim/replay/*.c' driver/mon_stream.c)
+c_sources=$(git ls-files 'sim/cp/*.c' 'sim/record/*.c' 'sim/control/*.c' 'sim/replay/*.c' \
+	'tools/common/*.c' driver/mon_stream.c)
 test_sources=$(git ls-files 'tests/*.c')
 agent_sources=$(git ls-files 'guest/agent/*.c')
 scripts=$(git ls-files '*.sh' .ci/run)
-includes='-Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Idriver'
+includes='-Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Idriver -Itools/common'
 
 # shellcheck disable=SC2317 # called through run()
 sparse_all() {

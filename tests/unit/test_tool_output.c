@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of a tool: its commands, and the options of what it reports. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "output.h"
+
+static const struct column columns[] = {
+	{ "pid", COLUMN_UNSIGNED, UNIT_NONE, 5, true, "a task" },
+	{ "comm", COLUMN_TEXT, UNIT_NONE, 6, false, "its program" },
+};
+
+static struct output output;
+static char argv_zero[64];
+
+static error_t parse(int key, char *word, struct argp_state *state)
+{
+	(void)word;
+	if (key != ARGP_KEY_INIT)
+		return ARGP_ERR_UNKNOWN;
+	state->child_inputs[0] = &output;
+	return 0;
+}
+
+static int run_get(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &output_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp argp = { .parser = parse, .children = children };
+
+	snprintf(argv_zero, sizeof(argv_zero), "%s", argv[0]);
+	output_init(&output, "a row", columns, 2);
+	command_parse(&argp, argc, argv, NULL);
+	return 5;
+}
+
+static int run(const char *first, const char *second)
+{
+	static const struct command commands[] = { { "get", "get it", run_get }, { 0 } };
+	static const struct tool tool = { "tool", "Gets.", commands };
+	char name[] = "tool", one[64], two[64];
+	char *argv[] = { name, first ? strcpy(one, first) : NULL,
+			 second ? strcpy(two, second) : NULL, NULL };
+
+	return tool_main(&tool, 1 + !!first + !!second, argv);
+}
+
+/* What was said on @fd, 1 or 2, while the program ran; it may not exit. */
+static const char *said_by(int fd, const char *first, const char *second, int *code)
+{
+	static char text[1024];
+	FILE *said = tmpfile();
+	int kept = dup(fd);
+	size_t len;
+
+	fflush(NULL);
+	dup2(fileno(said), fd);
+	*code = run(first, second);
+	fflush(NULL);
+	dup2(kept, fd);
+	close(kept);
+	rewind(said);
+	len = fread(text, 1, sizeof(text) - 1, said);
+	text[len] = '\0';
+	fclose(said);
+	return text;
+}
+
+START_TEST(commands)
+{
+	int code;
+
+	ck_assert_str_eq(said_by(2, "put", NULL, &code),
+			 "tool: there is no command 'put'; 'tool --help' lists them\n");
+	ck_assert_int_eq(code, EXIT_USAGE);
+	ck_assert_str_eq(said_by(1, "--help", NULL, &code),
+			 "Usage: tool COMMAND [OPTION...] [ARGUMENT...]\nGets.\n\n"
+			 "  get        get it\n\n"
+			 "'tool COMMAND --help' tells the options of a command.\n");
+	ck_assert_int_eq(code, EXIT_PASS);
+	ck_assert_ptr_nonnull(strstr(said_by(2, NULL, NULL, &code), "Usage: tool"));
+	ck_assert_int_eq(code, EXIT_USAGE);
+}
+END_TEST
+
+START_TEST(options)
+{
+	ck_assert_int_eq(run("get", NULL), 5);
+	ck_assert_str_eq(argv_zero, "tool get");
+	ck_assert(output.format == ROWS_TABLE && !output.scaled);
+	ck_assert_uint_eq(output.selection.shown_count, 1);
+	ck_assert_int_eq(run("get", "--format=json"), 5);
+	ck_assert(output.format == ROWS_JSON);
+	ck_assert_int_eq(run("get", "-fcsv"), 5);
+	ck_assert(output.format == ROWS_CSV);
+	ck_assert_int_eq(run("get", "--human"), 5);
+	ck_assert(output.scaled);
+	ck_assert_int_eq(run("get", "--fields=comm,pid"), 5);
+	ck_assert_uint_eq(output.selection.shown_count, 2);
+	ck_assert_uint_eq(output.selection.shown[0], 1);
+}
+END_TEST
+
+/* Each of these ends the program; the loop's index says which it is. */
+static const struct {
+	const char *option;
+	int code;
+} ending[] = {
+	{ "--fields=help", EXIT_PASS }, { "--schema", EXIT_PASS }, { "--help", EXIT_PASS },
+	{ "--format=xml", EXIT_USAGE }, { "--fields=tgid", EXIT_USAGE }, { "word", EXIT_USAGE },
+	{ "--nonsense", EXIT_USAGE },
+};
+
+START_TEST(options_that_end)
+{
+	ck_assert_ptr_nonnull(freopen("/dev/null", "w", stdout));
+	ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr));
+	run("get", ending[_i].option);
+	_exit(99);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("tool output");
+	TCase *tests = tcase_create("output");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_test(tests, commands);
+	tcase_add_test(tests, options);
+	for (int i = 0; i < (int)(sizeof(ending) / sizeof(ending[0])); i++)
+		tcase_add_loop_exit_test(tests, options_that_end, ending[i].code, i, i + 1);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

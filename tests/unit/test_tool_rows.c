@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows as table, JSON lines and CSV. */
+#include <check.h>
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rows.h"
+
+static const struct column columns[] = {
+	{ "pid", COLUMN_UNSIGNED, UNIT_NONE, 5, true, "a task" },
+	{ "comm", COLUMN_TEXT, UNIT_NONE, 6, true, "its program" },
+	{ "delay_ns", COLUMN_UNSIGNED, UNIT_NS, 0, true, "time it waited" },
+	{ "nice", COLUMN_SIGNED, UNIT_NONE, 0, false, "its nice value" },
+	{ "rate", COLUMN_REAL, UNIT_PER_S, 6, false, "reads" },
+	{ "on", COLUMN_FLAG, UNIT_NONE, 3, false, "whether" },
+	{ "bins", COLUMN_LIST, UNIT_NONE, 8, false, "a histogram" },
+	{ "start", COLUMN_UNSIGNED, UNIT_TIME, 20, false, "when it began" },
+	{ "size", COLUMN_REAL, UNIT_KIB, 8, false, "how large" },
+};
+enum { COUNT = sizeof(columns) / sizeof(columns[0]) };
+
+static struct cell cells[COUNT];
+static char *text;
+static size_t len;
+
+static void fill(const char *comm, size_t comm_len)
+{
+	static const uint64_t bins[] = { 0, 18446744073709551615u, 3 };
+
+	cells[0] = cell_unsigned(42);
+	cells[1] = cell_text(comm, comm_len);
+	cells[2] = cell_unsigned(1234567);
+	cells[3] = cell_signed(-20);
+	cells[4] = cell_real(2.5);
+	cells[5] = cell_flag(true);
+	cells[6] = cell_list(bins, 3);
+	cells[7] = cell_unsigned(86399);
+	cells[8] = cell_real(1536);
+}
+
+/* What @count equal rows look like; freed by the next call, which the last test does not make. */
+static const char *written(enum rows_format format, bool scaled, const char *fields, int count)
+{
+	struct selection selection;
+	struct rows *rows;
+	char error[128];
+	FILE *out;
+
+	free(text);
+	out = open_memstream(&text, &len);
+	selection_standard(&selection, columns, COUNT);
+	if (fields)
+		ck_assert_msg(selection_parse(&selection, fields, error, sizeof(error)), "%s",
+			      error);
+	rows = rows_open(out, format, scaled, &selection);
+	for (int i = 0; i < count; i++)
+		ck_assert_int_eq(rows_put(rows, cells), 0);
+	ck_assert_int_eq(rows_flush(rows), 0);
+	rows_close(rows);
+	fclose(out);
+	return text;
+}
+
+static void release(void)
+{
+	free(text);
+	text = NULL;
+}
+
+START_TEST(table)
+{
+	fill("init", 4);
+	ck_assert_str_eq(written(ROWS_TABLE, false, NULL, 2),
+			 "  pid  comm    delay_ns\n"
+			 "   42  init     1234567\n"
+			 "   42  init     1234567\n");
+	ck_assert_str_eq(written(ROWS_TABLE, false, "nice,rate,on,bins,start,comm", 1),
+			 "nice    rate   on  bins                     start  comm\n"
+			 " -20   2.500  yes  0:18446744073709551615:3  1970-01-01T23:59:59Z  init\n");
+	ck_assert_str_eq(written(ROWS_TABLE, true, "delay_ns,size,nice", 1),
+			 "delay_ns      size  nice\n"
+			 " 1.23 ms  1.50 MiB   -20\n");
+	ck_assert_str_eq(written(ROWS_TABLE, false, "pid", 0), "  pid\n");
+}
+END_TEST
+
+START_TEST(table_obeys_nothing)
+{
+	static const char hostile[] = "\033[2J\\\n\xff\xc2\x9b" "3\xc3\xa4";
+
+	fill(hostile, sizeof(hostile) - 1);
+	ck_assert_str_eq(written(ROWS_TABLE, false, "comm,pid", 1),
+			 "comm      pid\n"
+			 "\\x1b[2J\\\\\\x0a\\xff\\xc2\\x9b3\xc3\xa4     42\n");
+}
+END_TEST
+
+START_TEST(json)
+{
+	fill("a\"b\\\xc3\xa4\n", 7);
+	ck_assert_str_eq(written(ROWS_JSON, true, "pid,comm,bins,on,nice,rate", 2),
+			 "{\"pid\":42,\"comm\":\"a\\\"b\\\\\xc3\xa4\\n\",\"bins\":"
+			 "[0,18446744073709551615,3],\"on\":true,\"nice\":-20,\"rate\":2.5}\n"
+			 "{\"pid\":42,\"comm\":\"a\\\"b\\\\\xc3\xa4\\n\",\"bins\":"
+			 "[0,18446744073709551615,3],\"on\":true,\"nice\":-20,\"rate\":2.5}\n");
+	ck_assert_str_eq(written(ROWS_JSON, false, "pid", 0), "");
+}
+END_TEST
+
+START_TEST(json_of_any_bytes)
+{
+	json_t *line, *escaped;
+
+	fill("\xff\\\x80", 3);
+	line = json_loads(written(ROWS_JSON, false, NULL, 1), 0, NULL);
+	ck_assert_ptr_nonnull(line);
+	ck_assert_str_eq(json_string_value(json_object_get(line, "comm")), "\\xff\\\\\\x80");
+	escaped = json_object_get(line, "escaped");
+	ck_assert_uint_eq(json_array_size(escaped), 1);
+	ck_assert_str_eq(json_string_value(json_array_get(escaped, 0)), "comm");
+	json_decref(line);
+	fill("\0x", 2);
+	line = json_loads(written(ROWS_JSON, false, NULL, 1), JSON_ALLOW_NUL, NULL);
+	ck_assert_uint_eq(json_string_length(json_object_get(line, "comm")), 2);
+	ck_assert_ptr_null(json_object_get(line, "escaped"));
+	json_decref(line);
+}
+END_TEST
+
+START_TEST(csv)
+{
+	fill("a,\"b\"\n\xff", 7);
+	ck_assert_str_eq(written(ROWS_CSV, true, "comm,bins,on,delay_ns", 1),
+			 "comm,bins,on,delay_ns\n"
+			 "\"a,\"\"b\"\"\n\xff\",0:18446744073709551615:3,true,1234567\n");
+	fill("", 0);
+	ck_assert_str_eq(written(ROWS_CSV, false, "pid,comm", 1), "pid,comm\n42,\n");
+	ck_assert_str_eq(written(ROWS_CSV, false, "pid,comm", 0), "pid,comm\n");
+}
+END_TEST
+
+START_TEST(what_is_not_known)
+{
+	fill("init", 4);
+	cells[0] = cell_absent();
+	cells[1] = cell_absent();
+	cells[4] = cell_real(NAN);
+	cells[8] = cell_real(INFINITY);
+	ck_assert_str_eq(written(ROWS_TABLE, true, "pid,rate,size,comm", 1),
+			 "  pid    rate      size  comm\n    -       -         -  -\n");
+	ck_assert_str_eq(written(ROWS_JSON, false, "pid,rate,size,comm", 1),
+			 "{\"pid\":null,\"rate\":null,\"size\":null,\"comm\":null}\n");
+	ck_assert_str_eq(written(ROWS_CSV, false, "pid,rate,size,comm", 1),
+			 "pid,rate,size,comm\n,,,\n");
+}
+END_TEST
+
+START_TEST(real_numbers)
+{
+	static const struct {
+		double value;
+		const char *exact, *readable;
+	} cases[] = {
+		{ 0, "0", "0.000" },
+		{ -0.5, "-0.5", "-0.500" },
+		{ 1e14, "100000000000000", "100000000000000.000" },
+		{ 1e15, "1e+15", "1e+15" },
+		{ -1.5e300, "-1.5e+300", "-1.5e+300" },
+		{ 0.1, "0.1", "0.100" },
+	};
+	char expected[128];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		cells[4] = cell_real(cases[i].value);
+		snprintf(expected, sizeof(expected), "{\"rate\":%s}\n", cases[i].exact);
+		ck_assert_str_eq(written(ROWS_JSON, false, "rate", 1), expected);
+		snprintf(expected, sizeof(expected), "  rate\n%*s\n", 6, cases[i].readable);
+		ck_assert_str_eq(written(ROWS_TABLE, false, "rate", 1), expected);
+	}
+}
+END_TEST
+
+START_TEST(output_that_fails)
+{
+	struct selection selection;
+	struct rows *rows;
+	FILE *full = fopen("/dev/full", "w");
+	int ret = 0;
+
+	fill("init", 4);
+	selection_standard(&selection, columns, COUNT);
+	rows = rows_open(full, ROWS_JSON, false, &selection);
+	for (int i = 0; i < 1000 && !ret; i++)
+		ret = rows_put(rows, cells);
+	ck_assert_int_eq(ret, -ENOSPC);
+	rows_close(rows);
+	rows_close(NULL);
+	fclose(full);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("tool rows");
+	TCase *tests = tcase_create("rows");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tests, NULL, release);
+	tcase_add_test(tests, table);
+	tcase_add_test(tests, table_obeys_nothing);
+	tcase_add_test(tests, json);
+	tcase_add_test(tests, json_of_any_bytes);
+	tcase_add_test(tests, csv);
+	tcase_add_test(tests, what_is_not_known);
+	tcase_add_test(tests, real_numbers);
+	tcase_add_test(tests, output_that_fails);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

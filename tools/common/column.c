@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "column.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+
+#define SCHEMA_DIALECT "https://json-schema.org/draft/2020-12/schema"
+
+const char *column_unit_name(enum column_unit unit)
+{
+	static const char *const names[UNIT_COUNT] = {
+		[UNIT_NONE] = "", [UNIT_TIME] = "s since 1970", [UNIT_S] = "s", [UNIT_MS] = "ms",
+		[UNIT_US] = "us", [UNIT_NS] = "ns", [UNIT_BYTES] = "bytes", [UNIT_KIB] = "KiB",
+		[UNIT_SECTORS] = "sectors of 512 bytes", [UNIT_PER_S] = "1/s",
+		[UNIT_BYTES_PER_S] = "bytes/s", [UNIT_PERCENT] = "%",
+	};
+
+	assert(unit < UNIT_COUNT);
+	return names[unit];
+}
+
+size_t column_find(const struct column *columns, size_t count, const char *name, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (strlen(columns[i].name) == len && memcmp(columns[i].name, name, len) == 0)
+			break;
+	return i;
+}
+
+static bool is_shown(const struct selection *selection, size_t column)
+{
+	for (size_t i = 0; i < selection->shown_count; i++)
+		if (selection->shown[i] == column)
+			return true;
+	return false;
+}
+
+static void show(struct selection *selection, size_t column)
+{
+	assert(selection->shown_count < COLUMNS_MAX && !is_shown(selection, column));
+	selection->shown[selection->shown_count++] = column;
+}
+
+void selection_standard(struct selection *selection, const struct column *columns, size_t count)
+{
+	assert(count >= 1 && count <= COLUMNS_MAX);
+	*selection = (struct selection){ .columns = columns, .count = count };
+	for (size_t i = 0; i < count; i++)
+		if (columns[i].standard)
+			show(selection, i);
+	assert(selection->shown_count > 0);
+}
+
+bool selection_parse(struct selection *selection, const char *fields, char *error, size_t size)
+{
+	struct selection made = { .columns = selection->columns, .count = selection->count };
+	const char *word = fields;
+
+	if (strcmp(fields, "all") == 0) {
+		for (size_t i = 0; i < made.count; i++)
+			show(&made, i);
+		*selection = made;
+		return true;
+	}
+	if (*word == '+') {
+		selection_standard(&made, selection->columns, selection->count);
+		word++;
+	}
+	for (;;) {
+		size_t len = strcspn(word, ",");
+		size_t column = column_find(made.columns, made.count, word, len);
+
+		if (column == made.count) {
+			snprintf(error, size, "there is no field '%.*s'; --fields help lists them",
+				 (int)(len < 64 ? len : 64), word);
+			return false;
+		}
+		if (is_shown(&made, column)) {
+			snprintf(error, size, "the field %s is selected twice; name it once",
+				 made.columns[column].name);
+			return false;
+		}
+		show(&made, column);
+		if (word[len] == '\0')
+			break;
+		word += len + 1;
+	}
+	*selection = made;
+	return true;
+}
+
+void columns_list(FILE *out, const struct column *columns, size_t count)
+{
+	int widest = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if ((int)strlen(columns[i].name) > widest)
+			widest = (int)strlen(columns[i].name);
+	for (size_t i = 0; i < count; i++) {
+		const char *unit = column_unit_name(columns[i].unit);
+
+		fprintf(out, "%c %-*s  %s%s%s%s\n", columns[i].standard ? '*' : ' ', widest,
+			columns[i].name, columns[i].meaning, *unit ? " (" : "", unit,
+			*unit ? ")" : "");
+	}
+	fprintf(out, "* shown unless --fields says otherwise\n");
+}
+
+/* Every value may be null: a row has what was known. */
+static json_t *property(const struct column *column)
+{
+	static const char *const types[] = {
+		[COLUMN_UNSIGNED] = "integer", [COLUMN_SIGNED] = "integer",
+		[COLUMN_REAL] = "number", [COLUMN_FLAG] = "boolean", [COLUMN_TEXT] = "string",
+		[COLUMN_LIST] = "array",
+	};
+	json_t *made = json_pack("{s:[ss], s:s}", "type", types[column->type], "null",
+				 "description", column->meaning);
+
+	if (!made)
+		return NULL;
+	if (column->type == COLUMN_UNSIGNED)
+		json_object_set_new(made, "minimum", json_integer(0));
+	if (column->type == COLUMN_LIST)
+		json_object_set_new(made, "items", json_pack("{s:s, s:i}", "type", "integer",
+							     "minimum", 0));
+	if (column->unit != UNIT_NONE)
+		json_object_set_new(made, "unit", json_string(column_unit_name(column->unit)));
+	return made;
+}
+
+int columns_schema(FILE *out, const char *title, const struct column *columns, size_t count)
+{
+	json_t *properties = json_object();
+	json_t *schema;
+	int ret;
+
+	for (size_t i = 0; i < count; i++)
+		json_object_set_new(properties, columns[i].name, property(&columns[i]));
+	json_object_set_new(properties, "escaped",
+			    json_pack("{s:s, s:s, s:{s:s}}", "type", "array", "description",
+				      "names of the members whose text was no UTF-8: in these, a byte "
+				      "that is none is \\xNN and a backslash is \\\\", "items",
+				      "type", "string"));
+	schema = json_pack("{s:s, s:s, s:s, s:o, s:b}", "$schema", SCHEMA_DIALECT, "title", title,
+			   "type", "object", "properties", properties, "additionalProperties", 0);
+	if (!schema)
+		return -ENOMEM;
+	errno = 0;
+	ret = json_dumpf(schema, out, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+	json_decref(schema);
+	if (ret || fputc('\n', out) == EOF)
+		return errno ? -errno : -EIO;
+	return 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A tool of several commands ("taskmon get", "taskmon listen"), each with its own argp parser.
+ *
+ * What is common: "TOOL --help" lists the commands, "TOOL COMMAND --help" is argp's, a wrong
+ * command line ends with EXIT_USAGE and one sentence on standard error.
+ */
+#ifndef TOOLS_COMMAND_H
+#define TOOLS_COMMAND_H
+
+#include <argp.h>
+
+#include "exit_code.h"
+
+struct command {
+	const char *name;
+	const char *summary;	/* for the list of commands; lower case, no full stop */
+	/* @argv[0]: "TOOL COMMAND", for argp.  Return: an exit code. */
+	int (*run)(int argc, char **argv);
+};
+
+struct tool {
+	const char *name;
+	const char *summary;	/* a sentence */
+	const struct command *commands;	/* ended by a name of NULL */
+};
+
+/* Runs the command that argv[1] names.  Return: its exit code, EXIT_USAGE, EXIT_PASS for help. */
+int tool_main(const struct tool *tool, int argc, char **argv);
+
+/*
+ * argp_parse() for a command; where the command line is wrong it ends the program with EXIT_USAGE,
+ * after --help and --usage with EXIT_PASS.
+ */
+void command_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/* Writes "TOOL: SENTENCE" to standard error; standard output is flushed before. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

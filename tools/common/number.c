@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "number.h"
+
+#include <string.h>
+
+#define NS_PER_S UINT64_C(1000000000)
+#define TIME_MAX ((uint64_t)INT64_MAX)
+
+/* Digits from *@word on, and *@word behind them; false if there are none or too many. */
+static bool take_digits(const char **word, uint64_t *number)
+{
+	const char *at = *word;
+	uint64_t value = 0;
+
+	for (; *at >= '0' && *at <= '9'; at++) {
+		uint64_t digit = (uint64_t)(*at - '0');
+
+		if (__builtin_mul_overflow(value, 10u, &value) ||
+		    __builtin_add_overflow(value, digit, &value))
+			return false;
+	}
+	if (at == *word)
+		return false;
+	*word = at;
+	*number = value;
+	return true;
+}
+
+bool number_parse(const char *word, uint64_t least, uint64_t most, uint64_t *number)
+{
+	uint64_t value;
+
+	if (!take_digits(&word, &value) || *word || value < least || value > most)
+		return false;
+	*number = value;
+	return true;
+}
+
+/* Digits behind a point, in nanoseconds; false if there are none, or less than one is left. */
+static bool take_fraction(const char **word, uint64_t unit_ns, uint64_t *ns)
+{
+	const char *at = *word;
+
+	for (*ns = 0; *at >= '0' && *at <= '9'; at++) {
+		uint64_t digit = (uint64_t)(*at - '0');
+
+		if (unit_ns % 10 == 0) {
+			unit_ns /= 10;
+			*ns += digit * unit_ns;
+		} else if (digit) {
+			return false;
+		}
+	}
+	if (at == *word)
+		return false;
+	*word = at;
+	return true;
+}
+
+bool number_parse_time(const char *word, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {
+		{ "", NS_PER_S }, { "s", NS_PER_S }, { "ms", 1000000 }, { "us", 1000 },
+		{ "ns", 1 }, { "m", 60 * NS_PER_S }, { "h", 3600 * NS_PER_S },
+	};
+	size_t unit_at = strspn(word, "0123456789.");
+	uint64_t value, part = 0;
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(word + unit_at, units[i].name) != 0)
+			continue;
+		if (!take_digits(&word, &value))
+			return false;
+		if (*word == '.' && (word++, !take_fraction(&word, units[i].ns, &part)))
+			return false;
+		if (strcmp(word, units[i].name) != 0 ||
+		    __builtin_mul_overflow(value, units[i].ns, &value) ||
+		    __builtin_add_overflow(value, part, &value) || value > TIME_MAX)
+			return false;
+		*ns = value;
+		return true;
+	}
+	return false;
+}
+
+bool number_parse_size(const char *word, uint64_t *bytes)
+{
+	static const char units[] = "KMG";
+	uint64_t value;
+	const char *unit;
+
+	if (!take_digits(&word, &value))
+		return false;
+	if (*word) {
+		unit = strchr(units, *word);
+		if (!unit || word[1] ||
+		    __builtin_mul_overflow(value, UINT64_C(1024) << (10 * (unit - units)), &value))
+			return false;
+	}
+	*bytes = value;
+	return true;
+}

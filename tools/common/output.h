@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The options of every command that reports rows: --format, --fields, --human, --schema.
+ *
+ * A command names output_argp among its argp's children and gives it a struct output:
+ *
+ *	case ARGP_KEY_INIT:
+ *		state->child_inputs[0] = &arguments->output;
+ *
+ * having called output_init() with its columns before.
+ */
+#ifndef TOOLS_OUTPUT_H
+#define TOOLS_OUTPUT_H
+
+#include <argp.h>
+
+#include "rows.h"
+
+struct output {
+	enum rows_format format;
+	bool scaled;
+	const char *title;		/* of the schema: what a line is */
+	struct selection selection;
+};
+
+/* As it is without options: a table of the standard columns.  @columns as selection_standard(). */
+void output_init(struct output *output, const char *title, const struct column *columns,
+		 size_t count);
+
+/*
+ * Sets what the options say.  --fields help and --schema print and end the program with
+ * EXIT_PASS, as --help does; what is wrong ends it with EXIT_USAGE.
+ */
+extern const struct argp output_argp;
+
+/* rows_open() on standard output, as the options say; NULL, having complained, without memory. */
+struct rows *output_open(const struct output *output);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "scale.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <time.h>
+
+/* 9999-12-31T23:59:59Z */
+#define LAST_SECOND UINT64_C(253402300799)
+
+struct step {
+	double factor;		/* of the step before */
+	const char *name;
+};
+
+/* Each ends with a name of NULL. */
+static const struct step times[] = {
+	{ 1, "ns" }, { 1000, "us" }, { 1000, "ms" }, { 1000, "s" }, { 60, "min" }, { 60, "h" },
+	{ 24, "d" }, { 0, NULL },
+};
+static const struct step sizes[] = {
+	{ 1, "B" }, { 1024, "KiB" }, { 1024, "MiB" }, { 1024, "GiB" }, { 1024, "TiB" },
+	{ 1024, "PiB" }, { 1024, "EiB" }, { 0, NULL },
+};
+
+/* What a unit is in steps of the first kind; those not named are not scaled. */
+static const struct {
+	double factor;
+	const struct step *steps;
+} units[UNIT_COUNT] = {
+	[UNIT_NS] = { 1, times }, [UNIT_US] = { 1e3, times }, [UNIT_MS] = { 1e6, times },
+	[UNIT_S] = { 1e9, times }, [UNIT_BYTES] = { 1, sizes }, [UNIT_KIB] = { 1024, sizes },
+	[UNIT_SECTORS] = { 512, sizes }, [UNIT_BYTES_PER_S] = { 1, sizes },
+};
+
+static double real_of(const struct column *column, const struct cell *cell)
+{
+	if (column->type == COLUMN_UNSIGNED)
+		return (double)cell->number;
+	if (column->type == COLUMN_SIGNED)
+		return (double)cell->integer;
+	return column->type == COLUMN_REAL ? cell->real : NAN;
+}
+
+bool scale_value(const struct column *column, const struct cell *cell, char *out, size_t size)
+{
+	const struct step *step = units[column->unit].steps;
+	double value = units[column->unit].factor * real_of(column, cell);
+	/* A whole number of the smallest unit has nothing behind the point. */
+	bool whole = column->type != COLUMN_REAL;
+	int digits;
+
+	if (!step || !isfinite(value))
+		return false;
+	while (step[1].name && fabs(value) >= step[1].factor) {
+		step++;
+		value /= step->factor;
+		whole = false;
+	}
+	digits = whole || fabs(value) >= 99.95 ? 0 : fabs(value) >= 9.995 ? 1 : 2;
+	snprintf(out, size, "%.*f %s%s", digits, value, step->name,
+		 column->unit == UNIT_BYTES_PER_S ? "/s" : "");
+	return true;
+}
+
+void scale_time(uint64_t seconds, char *out, size_t size)
+{
+	time_t when = (time_t)seconds;
+	struct tm parts;
+
+	if (seconds > LAST_SECOND || !gmtime_r(&when, &parts) ||
+	    !strftime(out, size, "%Y-%m-%dT%H:%M:%SZ", &parts))
+		snprintf(out, size, "%" PRIu64, seconds);
+}

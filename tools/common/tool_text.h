@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Text that grows, and how bytes that anybody may have chosen (names of programs, aux data) are
+ * written so that they arrive unchanged and do nothing on the way.
+ */
+#ifndef TOOLS_TOOL_TEXT_H
+#define TOOLS_TOOL_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* All zero: empty.  Without memory failed becomes true, and nothing is appended any more. */
+struct text {
+	char *bytes;	/* not ended by a NUL */
+	size_t len;
+	size_t size;
+	bool failed;
+};
+
+void text_append(struct text *text, const char *bytes, size_t len);
+
+/* Empties the text and keeps its memory.  text_free() frees that. */
+void text_clear(struct text *text);
+void text_free(struct text *text);
+
+/* Whether all of it is well-formed UTF-8: nothing overlong, no surrogates, up to U+10FFFF. */
+bool text_is_utf8(const char *bytes, size_t len);
+
+/*
+ * Appends a JSON string, quotes included.  Bytes that are no UTF-8 throughout are written as
+ * text_append_visible() has them, so that what is written is JSON in any case.
+ */
+void text_append_json(struct text *text, const char *bytes, size_t len);
+
+/* Appends a CSV field: quoted if it holds a comma, a quote or a line break. */
+void text_append_csv(struct text *text, const char *bytes, size_t len);
+
+/*
+ * Appends it so that a terminal shows it and obeys nothing: control characters (U+0000 to
+ * U+001F, U+007F to U+009F) and bytes that are no UTF-8 as \xNN, a backslash as \\.
+ */
+void text_append_visible(struct text *text, const char *bytes, size_t len);
+
+/* Characters (not bytes) from @start on. */
+size_t text_characters(const struct text *text, size_t start);
+
+/* Inserts @count blanks at @at, which is at most text->len. */
+void text_insert_blanks(struct text *text, size_t at, size_t count);
+
+#endif
