@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* Differences of counters, doubts, rates; memory that a region takes. */
+#include <math.h>
+
+#include "dms_check.h"
+#include "dms_delta.h"
+#include "dms_memory.h"
+
+#define SECOND 1000000000u
+
+static const struct dms_region ms_region = { .length = 8, .step = 8 };
+static const struct dms_region ns_region = { .length = 8, .step = 8, .precise = true };
+static const struct dms_span span = { .elapsed = SECOND, .oldest = 10ull * SECOND };
+
+static uint64_t before[DMS_COUNTERS + 2], after[DMS_COUNTERS + 2], delta[DMS_COUNTERS + 2];
+
+static unsigned int subtract(const struct dms_region *r)
+{
+	return dms_delta(delta, before, after, DMS_COUNTERS + 2, r, &span);
+}
+
+/* Ten reads of 4 KiB, 2 ms each, one after the other, within the second. */
+static void ten_reads(void)
+{
+	memset(before, 0, sizeof(before));
+	before[DMS_READS] = 5;
+	before[DMS_READ_TIME] = 100;
+	before[DMS_IN_FLIGHT] = 1;
+	memcpy(after, before, sizeof(after));
+	after[DMS_READS] += 10;
+	after[DMS_READ_SECTORS] += 80;
+	after[DMS_READ_TIME] += 20;
+	after[DMS_IO_TIME] += 20;
+	after[DMS_READING_TIME] += 20;
+	after[DMS_QUEUE_TIME] += 20;
+	after[DMS_IN_FLIGHT] = 0;
+	after[DMS_COUNTERS + 1] = 10;
+}
+
+START_TEST(difference)
+{
+	ten_reads();
+	ck_assert_uint_eq(subtract(&ms_region), 0);
+	ck_assert_uint_eq(delta[DMS_READS], 10);
+	ck_assert_uint_eq(delta[DMS_READ_SECTORS], 80);
+	ck_assert_uint_eq(delta[DMS_READ_TIME], 20);
+	ck_assert_uint_eq(delta[DMS_IN_FLIGHT], 0);
+	ck_assert_uint_eq(delta[DMS_COUNTERS + 1], 10);
+	ck_assert_uint_eq(delta[DMS_WRITES], 0);
+	ck_assert(dms_active(delta, DMS_COUNTERS + 2));
+	memset(delta, 0, sizeof(delta));
+	ck_assert(!dms_active(delta, DMS_COUNTERS + 2));
+	delta[DMS_IN_FLIGHT] = 1;
+	ck_assert(dms_active(delta, DMS_COUNTERS + 2));
+}
+END_TEST
+
+START_TEST(rates)
+{
+	struct dms_rates r;
+
+	ten_reads();
+	subtract(&ms_region);
+	r = dms_rates(delta, &ms_region, SECOND / 2, 0);
+	ck_assert_double_eq_tol(r.reads, 20, 1e-9);
+	ck_assert_double_eq_tol(r.read_bytes, 2 * 40960, 1e-6);
+	ck_assert_double_eq_tol(r.read_latency, 2e6, 1e-6);
+	ck_assert_double_eq_tol(r.busy, 0.04, 1e-9);
+	ck_assert_double_eq_tol(r.queue, 0.04, 1e-9);
+	ck_assert_double_eq(r.writes, 0);
+	ck_assert_double_nan(r.write_latency);
+	/* The same numbers as nanoseconds. */
+	r = dms_rates(delta, &ns_region, SECOND, 0);
+	ck_assert_double_eq_tol(r.read_latency, 2, 1e-9);
+	ck_assert_double_eq_tol(r.busy, 2e-8, 1e-12);
+}
+END_TEST
+
+START_TEST(cleared_in_between)
+{
+	struct dms_rates r;
+
+	ten_reads();
+	before[DMS_READS] = 100;
+	before[DMS_READ_TIME] = 1000;
+	ck_assert_uint_eq(subtract(&ms_region), DMS_CLEARED);
+	ck_assert_uint_eq(delta[DMS_READS], 15);
+	ck_assert_uint_eq(delta[DMS_READ_SECTORS], 80);
+	r = dms_rates(delta, &ms_region, SECOND, DMS_CLEARED);
+	ck_assert_double_nan(r.reads);
+	ck_assert_double_nan(r.read_latency);
+	/* A bucket counts as well as a counter. */
+	ten_reads();
+	before[DMS_COUNTERS] = 1;
+	ck_assert_uint_eq(subtract(&ms_region), DMS_CLEARED);
+}
+END_TEST
+
+START_TEST(times_that_wrapped)
+{
+	struct dms_rates r;
+
+	ten_reads();
+	before[DMS_READ_TIME] = UINT64_MAX - 5;
+	ck_assert_uint_eq(subtract(&ms_region), DMS_TIME_WRAPPED);
+	ck_assert_uint_eq(delta[DMS_READS], 10);
+	r = dms_rates(delta, &ms_region, SECOND, DMS_TIME_WRAPPED);
+	ck_assert_double_eq_tol(r.reads, 10, 1e-9);
+	ck_assert_double_nan(r.read_latency);
+	ck_assert_double_nan(r.busy);
+	ck_assert_double_nan(r.queue);
+}
+END_TEST
+
+/* What 6.1 and 6.12 printed after five reads of a multipath device. */
+START_TEST(times_of_request_based_devices)
+{
+	memset(before, 0, sizeof(before));
+	memset(after, 0, sizeof(after));
+	after[DMS_READS] = 5;
+	after[DMS_READ_TIME] = 343545604844;
+	ck_assert_uint_eq(subtract(&ms_region), DMS_TIME_IMPOSSIBLE);
+	/* Since start-up of the machine in each of them, with precise time stamps. */
+	after[DMS_READ_TIME] = 5 * (10ull * SECOND + 1);
+	ck_assert_uint_eq(subtract(&ns_region), DMS_TIME_IMPOSSIBLE);
+	after[DMS_READ_TIME] = 5 * 10ull * SECOND;
+	ck_assert_uint_eq(subtract(&ns_region), 0);
+	/* Without an I/O there is no time. */
+	after[DMS_READS] = 0;
+	after[DMS_READ_TIME] = 1;
+	ck_assert_uint_eq(subtract(&ns_region), DMS_TIME_IMPOSSIBLE);
+}
+END_TEST
+
+START_TEST(each_time_has_its_bound)
+{
+	static const struct { size_t counter; uint64_t most; } c[] = {
+		{ DMS_READ_TIME, 30ull * SECOND },	/* three reads since the region is there */
+		{ DMS_WRITE_TIME, 20ull * SECOND },
+		{ DMS_IO_TIME, SECOND },
+		{ DMS_READING_TIME, SECOND },
+		{ DMS_WRITING_TIME, SECOND },
+		{ DMS_QUEUE_TIME, 8ull * SECOND },	/* five done, two and one under way */
+	};
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		memset(before, 0, sizeof(before));
+		memset(after, 0, sizeof(after));
+		before[DMS_IN_FLIGHT] = 2;
+		after[DMS_IN_FLIGHT] = 1;
+		after[DMS_READS] = 3;
+		after[DMS_WRITES] = 2;
+		after[c[i].counter] = c[i].most;
+		ck_assert_uint_eq(subtract(&ns_region), 0);
+		after[c[i].counter]++;
+		ck_assert_uint_eq(subtract(&ns_region), DMS_TIME_IMPOSSIBLE);
+	}
+	/* A tick more is no wonder where times go by ticks. */
+	after[DMS_QUEUE_TIME] = 0;
+	after[DMS_IO_TIME] = 1020;
+	ck_assert_uint_eq(subtract(&ms_region), 0);
+	after[DMS_IO_TIME] = 1021;
+	ck_assert_uint_eq(subtract(&ms_region), DMS_TIME_IMPOSSIBLE);
+}
+END_TEST
+
+/* Figures that kernel 6.1 gave for 256 CPUs built for, 4 possible. */
+START_TEST(memory_as_kernels_account_it)
+{
+	const struct dms_machine m = { .possible_cpus = 4, .built_cpus = 256,
+				       .memory = 490ull << 20, .allocated = 3 * 35130880ull };
+
+	ck_assert_uint_eq(dms_memory(&m, 4, 0), 4320);
+	ck_assert_uint_eq(dms_memory(&m, 1, 2), 2832);
+	ck_assert_uint_eq(dms_memory(&m, 10, 0) - dms_memory(&m, 0, 0), 5360);
+	ck_assert_uint_eq(dms_memory(&m, 65536, 0), 2176 + 65536 * 536);
+	ck_assert_uint_eq(dms_memory(&m, UINT64_MAX, 0), UINT64_MAX);
+	ck_assert_uint_eq(dms_memory(&m, 1, UINT64_MAX), UINT64_MAX);
+	ck_assert_uint_eq(dms_memory_limit(&m), 490ull << 18);
+	ck_assert(!dms_memory_exceeded(&m, (490ull << 18) - m.allocated));
+	ck_assert(dms_memory_exceeded(&m, (490ull << 18) - m.allocated + 1));
+	ck_assert(dms_memory_exceeded(&m, UINT64_MAX));
+}
+END_TEST
+
+START_TEST(lists_of_cpus)
+{
+	ck_assert_uint_eq(dms_count_cpus("0\n"), 1);
+	ck_assert_uint_eq(dms_count_cpus("0-3\n"), 4);
+	ck_assert_uint_eq(dms_count_cpus("0-3,5,8-9"), 7);
+	ck_assert_uint_eq(dms_count_cpus(""), 0);
+	ck_assert_uint_eq(dms_count_cpus("3-1"), 0);
+	ck_assert_uint_eq(dms_count_cpus("0-"), 0);
+	ck_assert_uint_eq(dms_count_cpus("0 1"), 0);
+	ck_assert_uint_eq(dms_count_cpus("0-4294967296"), 0);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		difference,
+		rates,
+		cleared_in_between,
+		times_that_wrapped,
+		times_of_request_based_devices,
+		each_time_has_its_bound,
+		memory_as_kernels_account_it,
+		lists_of_cpus,
+	};
+
+	return dms_run("dms_delta", tests, sizeof(tests) / sizeof(tests[0]));
+}

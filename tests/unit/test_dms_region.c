@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* Regions of device-mapper statistics: the kernel's list, read from both ends. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "dms_check.h"
+
+static struct dms_regions list;
+
+static int read_list(const char *text)
+{
+	return dms_regions_read(&list, text, strlen(text));
+}
+
+START_TEST(nothing)
+{
+	ck_assert_int_eq(read_list(""), 0);
+	ck_assert_uint_eq(list.count, 0);
+	ck_assert_ptr_null(dms_regions_find(&list, 0));
+}
+END_TEST
+
+START_TEST(regions_as_kernels_list_them)
+{
+	const struct dms_region *r;
+
+	ck_assert_int_eq(read_list("0: 0+20000 5000 - -\n"
+				   "3: 18+1000 300 dmstats a:b precise_timestamps\n"
+				   "2147483647: 0+1 1 x y precise_timestamps histogram:10,20,30\n"),
+			 0);
+	ck_assert_uint_eq(list.count, 3);
+	r = dms_regions_find(&list, 0);
+	ck_assert_uint_eq(r->length, 20000);
+	ck_assert_uint_eq(r->step, 5000);
+	ck_assert_str_eq(r->program, "-");
+	ck_assert_str_eq(r->aux, "-");
+	ck_assert(!r->precise && !r->bound_count && dms_buckets(r) == 0);
+	r = dms_regions_find(&list, 3);
+	ck_assert_uint_eq(r->start, 18);
+	ck_assert_str_eq(r->aux, "a:b");
+	ck_assert(r->precise && !r->bound_count);
+	r = dms_regions_find(&list, INT32_MAX);
+	ck_assert(r->precise);
+	ck_assert_uint_eq(r->bound_count, 3);
+	ck_assert_uint_eq(r->bounds[0], 10);
+	ck_assert_uint_eq(r->bounds[2], 30);
+	ck_assert_uint_eq(dms_buckets(r), 4);
+	ck_assert_ptr_null(dms_regions_find(&list, 1));
+	dms_regions_free(&list);
+}
+END_TEST
+
+START_TEST(names_that_nothing_quotes)
+{
+	static const struct { const char *line, *program, *aux; bool precise; size_t bounds; } c[] = {
+		{ "0: 0+1 1 p foo bar baz\n", "p", "foo bar baz", false, 0 },
+		{ "0: 0+1 1 p  \n", "p", " ", false, 0 },
+		{ "0: 0+1 1 p a\n\nb\n\n", "p", "a\n\nb\n", false, 0 },
+		{ "0: 0+1 1 p\nq a\n", "p\nq", "a", false, 0 },
+		{ "0: 0+1 1 p a histogram:7\n", "p", "a", false, 1 },
+		{ "0: 0+1 1 p histogram:7\n", "p", "histogram:7", false, 0 },
+		{ "0: 0+1 1 p precise_timestamps\n", "p", "precise_timestamps", false, 0 },
+		{ "0: 0+1 1 p precise_timestamps histogram:7\n", "p", "precise_timestamps", false, 1 },
+		{ "0: 0+1 1 p a histogram:7 precise_timestamps\n", "p", "a histogram:7", true, 0 },
+		{ "0: 0+1 1 p a histogram:7,7\n", "p", "a histogram:7,7", false, 0 },
+		{ "0: 0+1 1 p a histogram:\n", "p", "a histogram:", false, 0 },
+		{ "0: 0+1 1 p a histogram:0\n", "p", "a histogram:0", false, 0 },
+		{ "0: 0+1 1 p a histogram:1 histogram:2\n", "p", "a histogram:1", false, 1 },
+		{ "5: 0+1 1 p a\n5: 0+2 2 p b\n", "p", "a\n5: 0+2 2 p b", false, 0 },
+		{ "0: 0+1 1 p a\n1: 0+x 2 p b\n", "p", "a\n1: 0+x 2 p b", false, 0 },
+		{ "0: 0+1 1 p \xc3\xa0\xff\n", "p", "\xc3\xa0\xff", false, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		ck_assert_msg(read_list(c[i].line) == 0, "%s", c[i].line);
+		ck_assert_uint_eq(list.count, 1);
+		ck_assert_str_eq(list.region[0].program, c[i].program);
+		ck_assert_str_eq(list.region[0].aux, c[i].aux);
+		ck_assert_int_eq(list.region[0].precise, c[i].precise);
+		ck_assert_uint_eq(list.region[0].bound_count, c[i].bounds);
+		dms_regions_free(&list);
+	}
+}
+END_TEST
+
+START_TEST(what_is_no_list)
+{
+	static const char *const heads[] = {
+		"x", "\n", " 0: 0+1 1 p a\n", "-1: 0+1 1 p a\n", "0 0+1 1 p a\n", "0: 0 1 p a\n",
+		"0: 0+1\n", "2147483648: 0+1 1 p a\n", "0: 18446744073709551616+1 1 p a\n",
+	};
+	static const char *const regions[] = {
+		"0: 0+0 1 p a\n", "0: 0+1 0 p a\n", "0: 18446744073709551615+1 1 p a\n",
+		"0: 0+1 1 \n", "0: 0+1 1 p\n", "0: 0+1 1 p \n", "0: 0+1 1  a\n",
+		"0: 0+1 1 p a\n1: 0+1 1 p\n",
+	};
+
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+		ck_assert_msg(read_list(heads[i]) == DMS_BAD_HEAD, "%s", heads[i]);
+	for (size_t i = 0; i < sizeof(regions) / sizeof(regions[0]); i++) {
+		ck_assert_msg(read_list(regions[i]) == DMS_BAD_REGION, "%s", regions[i]);
+		ck_assert_uint_eq(list.count, 0);
+	}
+	ck_assert_int_eq(dms_regions_read(&list, "0: 0+1 1 p a\0b\n", 15), DMS_BAD_REGION);
+	for (int error = DMS_TOO_MANY; error <= 0; error++)
+		ck_assert_str_ne(dms_error_text(error), dms_error_text(DMS_TOO_MANY - 1));
+}
+END_TEST
+
+/* A list that lost its last line break, and every shorter beginning of one. */
+START_TEST(lists_cut_off)
+{
+	static const char text[] = "0: 0+10 3 prog aux precise_timestamps histogram:1,2\n1: 0+1 1 p a\n";
+
+	for (size_t len = 0; len < sizeof(text); len++) {
+		char *copy = malloc(len ? len : 1);
+		int error;
+
+		memcpy(copy, text, len);
+		error = dms_regions_read(&list, copy, len);
+		ck_assert(error == 0 || error == DMS_BAD_HEAD || error == DMS_BAD_REGION);
+		dms_regions_free(&list);
+		free(copy);
+	}
+}
+END_TEST
+
+START_TEST(areas)
+{
+	struct dms_region r = { .start = 0, .length = 1000, .step = 300 };
+
+	ck_assert_uint_eq(dms_area_count(1000, 300), 4);
+	ck_assert_uint_eq(dms_area_count(900, 300), 3);
+	ck_assert_uint_eq(dms_area_count(1, UINT64_MAX), 1);
+	ck_assert_uint_eq(dms_area_count(UINT64_MAX, 1), UINT64_MAX);
+	ck_assert_uint_eq(dms_area_start(&r, 3), 900);
+	ck_assert_uint_eq(dms_area_length(&r, 2), 300);
+	ck_assert_uint_eq(dms_area_length(&r, 3), 100);
+	ck_assert_uint_eq(dms_step_of_areas(20000, 7), 2858);
+	ck_assert_uint_eq(dms_step_of_areas(20000, 50000), 1);
+	ck_assert_uint_eq(dms_step_of_areas(20000, 4), 5000);
+}
+END_TEST
+
+START_TEST(numbers)
+{
+	static const char most[] = "18446744073709551615 ", more[] = "18446744073709551616";
+	const char *at = most;
+	uint64_t value = 7;
+
+	ck_assert(dms_number(&at, most + strlen(most), &value));
+	ck_assert_uint_eq(value, UINT64_MAX);
+	ck_assert_ptr_eq(at, most + 20);
+	ck_assert(!dms_number(&at, most + strlen(most), &value));
+	at = more;
+	ck_assert(!dms_number(&at, more + strlen(more), &value));
+	ck_assert_ptr_eq(at, more);
+	ck_assert_uint_eq(value, UINT64_MAX);
+	ck_assert(dms_number(&at, more + 1, &value));
+	ck_assert_uint_eq(value, 1);
+}
+END_TEST
+
+/* Names that the list would not give back are found before the kernel gets them. */
+START_TEST(names_that_would_not_come_back)
+{
+	static const struct { char *program, *aux; bool precise; int readable; } c[] = {
+		{ "p", "any thing, with \\ and\nline breaks", false, 1 },
+		{ "p", "precise_timestamps", false, 1 },
+		{ "p", "a precise_timestamps", false, 0 },
+		{ "p", "a precise_timestamps", true, 1 },
+		{ "p", "a histogram:5", false, 0 },
+		{ "p", "a histogram:5", true, 1 },
+		{ "p", "a\n1: 0+1 1 q b", false, 0 },
+		{ "p", "a\n1: 0+1 x", false, 1 },
+		{ "p q", "a", false, 0 },
+		{ "", "a", false, 0 },
+		{ "p", "", false, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		struct dms_region r = { .id = 0, .length = 1, .step = 1, .program = c[i].program,
+					.aux = c[i].aux, .precise = c[i].precise };
+
+		ck_assert_msg(dms_region_readable(&r) == c[i].readable, "'%s' '%s'", c[i].program,
+			      c[i].aux);
+	}
+}
+END_TEST
+
+START_TEST(written_as_listed)
+{
+	static const char line[] = "4: 8+100 3 prog a b precise_timestamps histogram:5,1000000\n";
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	ck_assert_int_eq(read_list(line), 0);
+	dms_region_write(out, &list.region[0]);
+	fclose(out);
+	ck_assert_str_eq(text, line);
+	free(text);
+	dms_regions_free(&list);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		nothing,
+		regions_as_kernels_list_them,
+		names_that_nothing_quotes,
+		what_is_no_list,
+		lists_cut_off,
+		areas,
+		numbers,
+		names_that_would_not_come_back,
+		written_as_listed,
+	};
+
+	return dms_run("dms_region", tests, sizeof(tests) / sizeof(tests[0]));
+}

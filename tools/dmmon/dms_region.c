@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+/* Regions: the kernel's list, read and written. */
+#include "dms_region.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PRECISE " precise_timestamps"
+#define HISTOGRAM " histogram:"
+
+/* Head of a record: all that stands before the names. */
+struct head {
+	uint64_t id, start, length, step;
+	const char *names;
+};
+
+const char *dms_error_text(int error)
+{
+	switch (error) {
+	case 0:
+		return "no error";
+	case DMS_NO_MEMORY:
+		return "there is not enough memory";
+	case DMS_BAD_HEAD:
+		return "the list of regions does not begin with a region";
+	case DMS_BAD_REGION:
+		return "the list of regions has one that cannot be";
+	case DMS_BAD_LINE:
+		return "a line of counters is not made of the numbers it should have";
+	case DMS_BAD_AREA:
+		return "a line of counters is not about the area that is next";
+	case DMS_TOO_MANY:
+		return "there are more lines of counters than areas";
+	default:
+		return "an unknown error";
+	}
+}
+
+uint64_t dms_step_of_areas(uint64_t length, uint32_t areas)
+{
+	return length / areas + (length % areas != 0);
+}
+
+bool dms_number(const char **text, const char *end, uint64_t *value)
+{
+	const char *at = *text;
+	uint64_t sum = 0;
+
+	for (; at < end && *at >= '0' && *at <= '9'; at++) {
+		unsigned int digit = (unsigned int)(*at - '0');
+
+		if (sum > (UINT64_MAX - digit) / 10)
+			return false;
+		sum = sum * 10 + digit;
+	}
+	if (at == *text)
+		return false;
+	*text = at;
+	*value = sum;
+	return true;
+}
+
+static bool literal(const char **text, const char *end, const char *wanted)
+{
+	size_t len = strlen(wanted);
+
+	if ((size_t)(end - *text) < len || memcmp(*text, wanted, len) != 0)
+		return false;
+	*text += len;
+	return true;
+}
+
+static bool read_head(const char *at, const char *end, struct head *h)
+{
+	if (!dms_number(&at, end, &h->id) || h->id > INT_MAX || !literal(&at, end, ": ") ||
+	    !dms_number(&at, end, &h->start) || !literal(&at, end, "+") ||
+	    !dms_number(&at, end, &h->length) || !literal(&at, end, " ") ||
+	    !dms_number(&at, end, &h->step) || !literal(&at, end, " "))
+		return false;
+	h->names = at;
+	return true;
+}
+
+/* Behind the line that @at is in. */
+static const char *next_line(const char *at, const char *end)
+{
+	const char *found = memchr(at, '\n', (size_t)(end - at));
+
+	return found ? found + 1 : end;
+}
+
+/* Behind the record that begins at @at with the id @id: in front of the next head, or @end. */
+static const char *record_end(const char *at, const char *end, uint64_t id)
+{
+	struct head next;
+
+	do {
+		at = next_line(at, end);
+	} while (at < end && !(read_head(at, end, &next) && next.id > id));
+	return at;
+}
+
+/* Numbers between commas that fill [@at, @end), rising from above 0; NULL in @bounds counts. */
+static bool read_bounds(const char *at, const char *end, uint64_t *bounds, size_t *count)
+{
+	uint64_t last = 0, value;
+	size_t n = 0;
+
+	do {
+		if (!dms_number(&at, end, &value) || value <= last)
+			return false;
+		if (bounds)
+			bounds[n] = value;
+		n++;
+		last = value;
+	} while (literal(&at, end, ","));
+	*count = n;
+	return at == end;
+}
+
+/* Where the last " histogram:" of [@at, @end) begins, or NULL. */
+static const char *find_histogram(const char *at, const char *end)
+{
+	size_t len = strlen(HISTOGRAM);
+
+	for (const char *p = end - len; p >= at; p--)
+		if (memcmp(p, HISTOGRAM, len) == 0)
+			return p;
+	return NULL;
+}
+
+/* Takes the options off the end of [@aux, @end); the auxiliary data keep one byte at least. */
+static int read_options(struct dms_region *r, const char *aux, const char **end)
+{
+	const char *found = NULL;
+	size_t len = strlen(PRECISE);
+
+	if ((size_t)(*end - aux) > strlen(HISTOGRAM))
+		found = find_histogram(aux + 1, *end);
+	if (found && read_bounds(found + strlen(HISTOGRAM), *end, NULL, &r->bound_count)) {
+		r->bounds = calloc(r->bound_count, sizeof(*r->bounds));
+		if (!r->bounds)
+			return DMS_NO_MEMORY;
+		read_bounds(found + strlen(HISTOGRAM), *end, r->bounds, &r->bound_count);
+		*end = found;
+	} else {
+		r->bound_count = 0;
+	}
+	if ((size_t)(*end - aux) > len && memcmp(*end - len, PRECISE, len) == 0) {
+		r->precise = true;
+		*end -= len;
+	}
+	return 0;
+}
+
+/* One record, [@at, @end) without the last line break. */
+static int read_record(struct dms_region *r, const char *end, const struct head *h)
+{
+	const char *blank = memchr(h->names, ' ', (size_t)(end - h->names));
+	int error;
+
+	memset(r, 0, sizeof(*r));
+	if (!blank || blank == h->names || blank + 1 == end || !h->length || !h->step ||
+	    h->start > UINT64_MAX - h->length || memchr(h->names, '\0', (size_t)(end - h->names)))
+		return DMS_BAD_REGION;
+	r->id = (int)h->id;
+	r->start = h->start;
+	r->length = h->length;
+	r->step = h->step;
+	error = read_options(r, blank + 1, &end);
+	if (error)
+		return error;
+	r->program = strndup(h->names, (size_t)(blank - h->names));
+	r->aux = strndup(blank + 1, (size_t)(end - blank - 1));
+	if (r->program && r->aux)
+		return 0;
+	dms_region_free(r);
+	return DMS_NO_MEMORY;
+}
+
+static int append(struct dms_regions *list, size_t *room, const struct dms_region *r)
+{
+	if (list->count == *room) {
+		size_t more = *room ? 2 * *room : 16;
+		struct dms_region *grown = reallocarray(list->region, more, sizeof(*grown));
+
+		if (!grown)
+			return DMS_NO_MEMORY;
+		list->region = grown;
+		*room = more;
+	}
+	list->region[list->count++] = *r;
+	return 0;
+}
+
+int dms_regions_read(struct dms_regions *list, const char *text, size_t len)
+{
+	const char *end = text + len, *next;
+	size_t room = 0;
+	int error = 0;
+
+	memset(list, 0, sizeof(*list));
+	for (const char *at = text; at < end && !error; at = next) {
+		struct dms_region region;
+		struct head h;
+
+		if (!read_head(at, end, &h)) {
+			error = DMS_BAD_HEAD;
+			break;
+		}
+		next = record_end(at, end, h.id);
+		error = read_record(&region, next[-1] == '\n' ? next - 1 : next, &h);
+		if (error)
+			break;
+		error = append(list, &room, &region);
+		if (error)
+			dms_region_free(&region);
+	}
+	if (error)
+		dms_regions_free(list);
+	return error;
+}
+
+void dms_region_free(struct dms_region *r)
+{
+	free(r->program);
+	free(r->aux);
+	free(r->bounds);
+	memset(r, 0, sizeof(*r));
+}
+
+void dms_regions_free(struct dms_regions *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		dms_region_free(&list->region[i]);
+	free(list->region);
+	memset(list, 0, sizeof(*list));
+}
+
+const struct dms_region *dms_regions_find(const struct dms_regions *list, int id)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->region[i].id == id)
+			return &list->region[i];
+	return NULL;
+}
+
+void dms_region_write(FILE *out, const struct dms_region *r)
+{
+	fprintf(out, "%d: %" PRIu64 "+%" PRIu64 " %" PRIu64 " %s %s", r->id, r->start, r->length,
+		r->step, r->program, r->aux);
+	if (r->precise)
+		fputs(PRECISE, out);
+	for (size_t i = 0; i < r->bound_count; i++)
+		fprintf(out, "%s%" PRIu64, i ? "," : HISTOGRAM, r->bounds[i]);
+	fputc('\n', out);
+}
+
+static bool same(const struct dms_region *a, const struct dms_region *b)
+{
+	return a->id == b->id && a->start == b->start && a->length == b->length &&
+	       a->step == b->step && strcmp(a->program, b->program) == 0 &&
+	       strcmp(a->aux, b->aux) == 0 && a->precise == b->precise &&
+	       a->bound_count == b->bound_count &&
+	       (!a->bound_count ||
+		memcmp(a->bounds, b->bounds, a->bound_count * sizeof(*a->bounds)) == 0);
+}
+
+int dms_region_readable(const struct dms_region *r)
+{
+	struct dms_regions list;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	int result;
+
+	if (!out)
+		return DMS_NO_MEMORY;
+	dms_region_write(out, r);
+	if (fclose(out)) {
+		free(text);
+		return DMS_NO_MEMORY;
+	}
+	result = dms_regions_read(&list, text, len);
+	free(text);
+	if (result == DMS_NO_MEMORY)
+		return result;
+	result = result == 0 && list.count == 1 && same(&list.region[0], r);
+	dms_regions_free(&list);
+	return result;
+}
