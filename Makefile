@@ -42,7 +42,7 @@ ifeq ($(D),1)
 OPTIMISE := -O0 -g3
 endif
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-CPPFLAGS_ALL := -Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Idriver -Itools/common
+CPPFLAGS_ALL := -Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Idriver -Itools/common -Itools/dmmon
 CFLAGS_ALL = -std=gnu11 -g $(OPTIMISE) $(WARNINGS) -MMD -MP $(CPPFLAGS_ALL) $(CFLAGS)
 
 CP_SRC := $(sort $(wildcard sim/cp/*.c sim/record/*.c))
@@ -51,13 +51,15 @@ REPLAY_SRC := $(filter-out sim/replay/main.c,$(sort $(wildcard sim/replay/*.c)))
 REPLAY := $(BUILD)/zvmlab-replay
 # What the tools share; each tool's own folder is tools/NAME.
 TOOL_COMMON_SRC := $(sort $(wildcard tools/common/*.c))
+# What of dmmon knows nothing of a machine.
+DMS_SRC := $(sort $(wildcard tools/dmmon/dms_*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/%)
 SERVER := $(BUILD)/unit/ctl_server
 # Fuzz targets; each has its corpus, and is replayed without libFuzzer by the unit tests.
-FUZZ := mon_stream trace_replay
+FUZZ := mon_stream trace_replay dm_stats
 FUZZ_BIN := $(FUZZ:%=$(BUILD)/fuzz/%)
 FUZZ_REPLAY := $(FUZZ:%=$(BUILD)/unit/replay_%)
 FUZZ_CC ?= clang
@@ -120,18 +122,25 @@ $(BUILD)/unit/test_tool_%: $(BUILD)/unit/tests/unit/test_tool_%.o $(BUILD)/unit/
 	$(say) LD $@
 	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
 
+$(BUILD)/unit/test_dms_%: $(BUILD)/unit/tests/unit/test_dms_%.o $(DMS_SRC:%.c=$(BUILD)/unit/%.o) \
+	$(BUILD)/unit/libtool.a
+	$(say) LD $@
+	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
+
 FUZZ_MON_STREAM := $(addprefix tests/fuzz/,fuzz_mon_stream.c machine_read.c model_mon_stream.c) driver/mon_stream.c
 FUZZ_TRACE_REPLAY := tests/fuzz/fuzz_trace_replay.c
+FUZZ_DM_STATS := tests/fuzz/fuzz_dm_stats.c $(DMS_SRC) tools/common/tool_text.c
 
 $(BUILD)/unit/replay_mon_stream: $(FUZZ_MON_STREAM:%.c=$(BUILD)/unit/%.o)
 $(BUILD)/unit/replay_trace_replay: $(FUZZ_TRACE_REPLAY:%.c=$(BUILD)/unit/%.o) $(BUILD)/unit/libcp.a
+$(BUILD)/unit/replay_dm_stats: $(FUZZ_DM_STATS:%.c=$(BUILD)/unit/%.o)
 
 $(FUZZ_REPLAY): $(BUILD)/unit/tests/fuzz/replay.o
 	$(say) LD $@
 	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS)
 
 # What libFuzzer is led by: coverage of what is tested, not of the model.
-FUZZ_LED := driver/mon_stream.c tests/fuzz/machine_read.c $(REPLAY_SRC)
+FUZZ_LED := driver/mon_stream.c tests/fuzz/machine_read.c $(REPLAY_SRC) $(DMS_SRC)
 $(FUZZ_LED:%.c=$(BUILD)/fuzz/%.o): FUZZ_CFLAGS := -fsanitize-coverage=inline-8bit-counters,pc-table
 
 $(BUILD)/fuzz/%.o: %.c
@@ -142,6 +151,7 @@ $(BUILD)/fuzz/%.o: %.c
 $(BUILD)/fuzz/mon_stream: $(FUZZ_MON_STREAM:%.c=$(BUILD)/fuzz/%.o)
 $(BUILD)/fuzz/trace_replay: $(patsubst %.c,$(BUILD)/fuzz/%.o,$(FUZZ_TRACE_REPLAY) tests/fuzz/mutate_trace.c \
 	$(CP_SRC) $(CTL_SRC) $(REPLAY_SRC))
+$(BUILD)/fuzz/dm_stats: $(FUZZ_DM_STATS:%.c=$(BUILD)/fuzz/%.o)
 
 $(FUZZ_BIN):
 	$(say) LD $@

@@ -23,11 +23,11 @@ run() {
 }
 
 c_sources=$(git ls-files 'sim/cp/*.c' 'sim/record/*.c' 'sim/control/*.c' 'sim/replay/*.c' \
-	'tools/common/*.c' driver/mon_stream.c)
+	'tools/common/*.c' 'tools/dmmon/*.c' driver/mon_stream.c)
 test_sources=$(git ls-files 'tests/*.c')
 agent_sources=$(git ls-files 'guest/agent/*.c')
 scripts=$(git ls-files '*.sh' .ci/run)
-includes='-Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Idriver -Itools/common'
+includes='-Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Idriver -Itools/common -Itools/dmmon'
 
 # shellcheck disable=SC2317 # called through run()
 sparse_all() {

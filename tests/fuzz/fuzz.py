@@ -90,6 +90,16 @@ TARGETS = {
         covered="sim/replay/",
         least=90.0,
     ),
+    "dm_stats": Target(
+        share=1,
+        longest=4096,
+        sources=(
+            "tools/dmmon/dms_*.[ch]",
+            "tests/fuzz/fuzz_dm_stats.c",
+        ),
+        covered="tools/dmmon/dms_(region|counts|message|delta)",
+        least=90.0,
+    ),
 }
 
 

@@ -165,8 +165,9 @@ static const char *message(struct text *text)
 START_TEST(messages)
 {
 	static uint64_t bounds[] = { 5, 1000000 };
-	struct dms_region r = { .start = 8, .length = 100, .step = 3, .program = "123",
-				.aux = "foo bar\\" };
+	static char program[] = "123", aux[] = "foo bar\\";
+	struct dms_region r = { .start = 8, .length = 100, .step = 3, .program = program,
+				.aux = aux };
 	struct text text = { 0 };
 
 	dms_message_create(&text, &r);

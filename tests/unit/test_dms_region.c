@@ -164,7 +164,7 @@ END_TEST
 /* Names that the list would not give back are found before the kernel gets them. */
 START_TEST(names_that_would_not_come_back)
 {
-	static const struct { char *program, *aux; bool precise; int readable; } c[] = {
+	static struct { char program[4], aux[40]; bool precise; int readable; } c[] = {
 		{ "p", "any thing, with \\ and\nline breaks", false, 1 },
 		{ "p", "precise_timestamps", false, 1 },
 		{ "p", "a precise_timestamps", false, 0 },
