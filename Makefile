@@ -53,6 +53,9 @@ REPLAY := $(BUILD)/zvmlab-replay
 TOOL_COMMON_SRC := $(sort $(wildcard tools/common/*.c))
 # What of dmmon knows nothing of a machine.
 DMS_SRC := $(sort $(wildcard tools/dmmon/dms_*.c))
+DMMON_SRC := $(sort $(wildcard tools/dmmon/*.c))
+DMMON_LIBS = $(shell $(PKG_CONFIG) --libs devmapper jansson) -lm
+TOOLS := $(BUILD)/dmmon
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
@@ -167,6 +170,13 @@ replay: $(REPLAY)
 $(REPLAY): $(patsubst %.c,$(BUILD)/plain/%.o,$(REPLAY_SRC) sim/replay/main.c) $(BUILD)/libcp.a
 	$(say) LD $@
 	$(Q)$(CC) $(PLAIN_CFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs jansson)
+
+.PHONY: tools
+tools: $(TOOLS) ## build the statistics tools for this machine
+
+$(BUILD)/dmmon: $(patsubst %.c,$(BUILD)/plain/%.o,$(DMMON_SRC) $(TOOL_COMMON_SRC))
+	$(say) LD $@
+	$(Q)$(CC) $(PLAIN_CFLAGS) -o $@ $^ $(DMMON_LIBS)
 
 $(BUILD)/bench_%: $(BUILD)/plain/tests/bench/bench_%.o $(BUILD)/libcp.a
 	$(say) LD $@

@@ -258,14 +258,19 @@ void dms_region_write(FILE *out, const struct dms_region *r)
 	fputc('\n', out);
 }
 
-static bool same(const struct dms_region *a, const struct dms_region *b)
+bool dms_region_alike(const struct dms_region *a, const struct dms_region *b)
 {
 	return a->id == b->id && a->start == b->start && a->length == b->length &&
-	       a->step == b->step && strcmp(a->program, b->program) == 0 &&
-	       strcmp(a->aux, b->aux) == 0 && a->precise == b->precise &&
+	       a->step == b->step && a->precise == b->precise &&
 	       a->bound_count == b->bound_count &&
 	       (!a->bound_count ||
 		memcmp(a->bounds, b->bounds, a->bound_count * sizeof(*a->bounds)) == 0);
+}
+
+static bool same(const struct dms_region *a, const struct dms_region *b)
+{
+	return dms_region_alike(a, b) && strcmp(a->program, b->program) == 0 &&
+	       strcmp(a->aux, b->aux) == 0;
 }
 
 int dms_region_readable(const struct dms_region *r)

@@ -104,6 +104,9 @@ const struct dms_region *dms_regions_find(const struct dms_regions *list, int id
 /** Free what the region owns, not the region. */
 void dms_region_free(struct dms_region *r);
 
+/** Are id, range, step, kind of time and bounds the same?  Names are not looked at. */
+bool dms_region_alike(const struct dms_region *a, const struct dms_region *b);
+
 /** Write a region as the kernel's list has it, with the line break. */
 void dms_region_write(FILE *out, const struct dms_region *r);
 

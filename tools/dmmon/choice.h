@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Options that choose among the regions of a device: --region, --program, --all.
+ *
+ * Who only looks sees the regions of all programs; who changes something reaches those of one
+ * program, dmmon's own unless --program names another, and has to say which.
+ */
+#ifndef DMMON_CHOICE_H
+#define DMMON_CHOICE_H
+
+#include <argp.h>
+
+#include "regions.h"
+
+struct choice {
+	int region;		/* -1: not given */
+	const char *program;	/* NULL: not given; of the command line */
+	bool all;
+};
+
+/* Nothing chosen yet. */
+#define CHOICE_NONE { .region = -1 }
+
+/* The child parser; its input is a struct choice. */
+extern const struct argp choice_argp;
+
+/*
+ * The device's regions that are chosen.  @changes: they are to be changed.
+ * Return: EXIT_PASS, and dms_regions_free() is due; else an exit code, having complained.
+ */
+int choice_regions(const struct choice *choice, const struct device *device, bool changes,
+		   struct dms_regions *list);
+
+#endif

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+/* dmmon list: the regions of one device, or of all. */
+#include "commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "area_columns.h"
+#include "command.h"
+#include "device_argument.h"
+#include "output.h"
+#include "regions.h"
+
+static const struct column columns[] = {
+	{ "device", COLUMN_TEXT, UNIT_NONE, 8, true, "name of the device" },
+	{ "region", COLUMN_UNSIGNED, UNIT_NONE, 6, true, "number of the region" },
+	{ "start_sector", COLUMN_UNSIGNED, UNIT_SECTORS, 12, true, "where it begins" },
+	{ "sectors", COLUMN_UNSIGNED, UNIT_SECTORS, 10, true, "how long it is" },
+	{ "area_sectors", COLUMN_UNSIGNED, UNIT_SECTORS, 12, true, "length of an area" },
+	{ "areas", COLUMN_UNSIGNED, UNIT_NONE, 6, true, "how many areas it has" },
+	{ "program", COLUMN_TEXT, UNIT_NONE, 8, true, "program that it belongs to" },
+	{ "precise", COLUMN_FLAG, UNIT_NONE, 7, true, "times are exact, not by ticks" },
+	{ "bounds_ns", COLUMN_LIST, UNIT_NONE, 9, true, "bounds of its histogram" },
+	{ "memory_bytes", COLUMN_UNSIGNED, UNIT_BYTES, 12, false, "kernel memory it takes" },
+	{ "aux", COLUMN_TEXT, UNIT_NONE, 8, true, "auxiliary data" },
+};
+enum { COLUMN_NUMBER = sizeof(columns) / sizeof(columns[0]) };
+
+struct arguments {
+	const char *device, *program;
+	struct output output;
+	struct rows *rows;
+};
+
+static const struct argp_option options[] = {
+	{ "program", 'p', "ID", 0, "regions of this program only", 1 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *word, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &arguments->output;
+		return 0;
+	case 'p':
+		arguments->program = word;
+		return 0;
+	default:
+		return device_argument(key, word, state, &arguments->device, false);
+	}
+}
+
+/* Bounds in nanoseconds, to be freed; NULL without any, or without memory. */
+static uint64_t *bounds_ns(const struct dms_region *r)
+{
+	uint64_t *bounds = r->bound_count ? calloc(r->bound_count, sizeof(*bounds)) : NULL;
+
+	for (size_t i = 0; bounds && i < r->bound_count; i++)
+		bounds[i] = dms_time_ns(r, r->bounds[i]);
+	return bounds;
+}
+
+static int show(struct rows *rows, const struct device *device, const struct dms_region *r)
+{
+	uint64_t areas = dms_area_count(r->length, r->step), *bounds = bounds_ns(r);
+	struct dms_machine machine;
+	bool known = machine_read(&machine);
+	const struct cell cells[COLUMN_NUMBER] = {
+		cell_text(device->name, strlen(device->name)),
+		cell_unsigned((uint64_t)r->id),
+		cell_unsigned(r->start),
+		cell_unsigned(r->length),
+		cell_unsigned(r->step),
+		cell_unsigned(areas),
+		cell_text(r->program, strlen(r->program)),
+		cell_flag(r->precise),
+		bounds ? cell_list(bounds, r->bound_count) : cell_absent(),
+		known ? cell_unsigned(dms_memory(&machine, areas, r->bound_count)) : cell_absent(),
+		cell_text(r->aux, strlen(r->aux)),
+	};
+	int code = area_put(rows, cells);
+
+	free(bounds);
+	return code;
+}
+
+static int list_device(const char *name, void *context)
+{
+	const struct arguments *arguments = context;
+	struct dms_regions list;
+	struct device device;
+	int code = device_open(&device, name);
+
+	if (code != EXIT_PASS)
+		return code;
+	code = regions_list(&device, arguments->program, &list);
+	for (size_t i = 0; code == EXIT_PASS && i < list.count; i++)
+		code = show(arguments->rows, &device, &list.region[i]);
+	dms_regions_free(&list);
+	device_close(&device);
+	return code;
+}
+
+int cmd_list(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &output_argp, 0, NULL, 9 }, { 0 } };
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "[DEVICE]",
+		.doc = "Shows the regions of a device, or of all devices.",
+		.children = children,
+	};
+	struct arguments arguments = { 0 };
+	int code;
+
+	output_init(&arguments.output, "a region of device-mapper statistics", columns,
+		    COLUMN_NUMBER);
+	command_parse(&argp, argc, argv, &arguments);
+	arguments.rows = output_open(&arguments.output);
+	if (!arguments.rows)
+		return EXIT_FAILED;
+	if (arguments.device)
+		code = list_device(arguments.device, &arguments);
+	else
+		code = device_each(list_device, &arguments);
+	if (code == EXIT_PASS)
+		code = area_put(arguments.rows, NULL);
+	rows_close(arguments.rows);
+	return code;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* A device-mapper device, and messages to it, by libdevmapper. */
+#ifndef DMMON_DEVICE_H
+#define DMMON_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tool_text.h"
+
+struct device {
+	char *name;		/* as device-mapper has it; owned */
+	uint64_t sectors;	/* of its table; 0 without one */
+	bool request_based;	/* its times are wrong on kernels to 7.2 */
+};
+
+/*
+ * Finds the device of this name, or of this node ("/dev/mapper/vol", "/dev/dm-0").
+ * Return: EXIT_PASS, and device_close() is due; or another exit code, having complained.
+ */
+int device_open(struct device *device, const char *name);
+void device_close(struct device *device);
+
+/*
+ * Calls @each with the names of all devices until one call returns another code than EXIT_PASS.
+ * Return: that code, or EXIT_PASS; another one, having complained, if there is no list.
+ */
+int device_each(int (*each)(const char *name, void *context), void *context);
+
+/*
+ * Sends a message made by dms_message_*(), and empties it.  libdevmapper asks again with a
+ * larger buffer for as long as the answer does not fit; the kernel clears nothing before.
+ * @answer: NULL, or where to put the answer, to be freed; "" if there is none.
+ * Return: 0 or -errno.
+ */
+int device_send(const struct device *device, struct text *message, char **answer);
+
+/*
+ * Complains that the kernel answered @error (-errno) when it was to @what ("list its regions").
+ * Return: the exit code that fits.
+ */
+int device_failed(const struct device *device, const char *what, int error);
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+/*
+ * dmmon: I/O statistics of device-mapper devices.
+ *
+ * dms_*.[ch]	what the kernel says and wants to be told, without a kernel
+ * device	messages to a device, by libdevmapper; machine: what sysfs says
+ * regions, look	a device's regions, their counters
+ * choice, range	options: which regions, or what kind of region
+ * watched, interval	a time for which regions are looked at
+ * area_columns	what is reported of an area
+ * cmd_*		the commands
+ */
+#include <stddef.h>
+
+#include "command.h"
+#include "commands.h"
+
+int main(int argc, char **argv)
+{
+	static const struct command commands[] = {
+		{ "create", "make a region", cmd_create },
+		{ "list", "show regions", cmd_list },
+		{ "print", "show the counters of areas; --clear has them begin at 0 again", cmd_print },
+		{ "clear", "have counters begin at 0 again", cmd_clear },
+		{ "delete", "delete regions", cmd_delete },
+		{ "set-aux", "give a region other auxiliary data", cmd_set_aux },
+		{ "watch", "show what happens, interval by interval: rates, latencies", cmd_watch },
+		{ "histogram", "draw how long I/Os take", cmd_histogram },
+		{ NULL, NULL, NULL },
+	};
+	static const struct tool tool = {
+		.name = "dmmon",
+		.summary = "I/O statistics of device-mapper devices.",
+		.commands = commands,
+	};
+
+	return tool_main(&tool, argc, argv);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Regions of a device: listed, made, removed.
+ *
+ * All functions return an exit code; if it is not EXIT_PASS they have complained.
+ */
+#ifndef DMMON_REGIONS_H
+#define DMMON_REGIONS_H
+
+#include "device.h"
+#include "dms_region.h"
+#include "machine.h"
+
+/* Program id of regions that dmmon makes, and the only one whose regions it changes unasked. */
+#define OWN_PROGRAM "dmmon"
+
+/* The device's regions of this program (NULL: of all); dms_regions_free() is due on success. */
+int regions_list(const struct device *device, const char *program, struct dms_regions *list);
+
+/*
+ * Says on standard error what memory @region would take, and the limit; complains if that is
+ * too much, or if its names would not come back from the kernel.
+ */
+int regions_check(const struct device *device, const struct dms_region *region);
+
+/* Makes the region; its id is set. */
+int regions_create(const struct device *device, struct dms_region *region);
+
+int regions_delete(const struct device *device, int id);
+int regions_clear(const struct device *device, int id);
+int regions_set_aux(const struct device *device, int id, const char *aux);
+
+/*
+ * Removes a region that this process has made, by the id that it got, unless it is somebody
+ * else's now: an id is used again when a region is deleted.
+ */
+int regions_remove_own(const struct device *device, const struct dms_region *own);
+
+#endif

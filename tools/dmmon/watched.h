@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The regions that a command looks at for a time: those chosen, or one made for that time. */
+#ifndef DMMON_WATCHED_H
+#define DMMON_WATCHED_H
+
+#include "choice.h"
+#include "dms_delta.h"
+#include "look.h"
+#include "range.h"
+
+struct watched {
+	const struct device *device;
+	struct dms_regions regions;
+	bool own;		/* the only one was made here */
+	uint64_t oldest;	/* machine_now(): no I/O can have begun before; 0: not known */
+	struct look *before, *after;	/* two looks at each region; @before comes first */
+};
+
+/* What of the command line decides which. */
+struct watched_options {
+	struct choice choice;
+	struct range range;
+	bool keep;		/* do not remove a region made here */
+};
+
+/*
+ * Takes the chosen regions, or makes one with precise times if no choice was made, and the first
+ * look at each.  Signals should be held back already, so that watched_close() is reached.
+ * Return: EXIT_PASS; else an exit code, having complained, and nothing is left.
+ */
+int watched_open(struct watched *watched, const struct device *device,
+		 const struct watched_options *options);
+
+/* Takes the second look at each, having made sure that all are there.  Return: as above. */
+int watched_look(struct watched *watched);
+
+/* The second look becomes the first. */
+void watched_turn(struct watched *watched);
+
+/* What lies between the looks at region @index: for dms_delta(), and for rates. */
+struct dms_span watched_span(const struct watched *watched, size_t index, uint64_t *elapsed);
+
+/* Removes a region made here, unless it is to be kept.  Return: an exit code. */
+int watched_close(struct watched *watched, const struct watched_options *options);
+
+#endif
