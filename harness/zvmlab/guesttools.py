@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""Dynamic programs for the guest: the tools of ``tools/``, and Debian's own.
+
+    files = debian_program("/sbin/dmsetup") | tool("dmmon")
+    GuestConfig(files=files)
+
+What they need at run time comes along: the loader and the libraries of Debian's s390x packages,
+at the places where the loader looks for them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from zvmlab.cache import digest, entry
+from zvmlab.errors import CannotRun
+from zvmlab.image import COMPILER, compiler_version
+from zvmlab.kernels import ARCH, unpack
+from zvmlab.packages import Suite
+from zvmlab.progress import Progress
+
+SUITE = "bookworm"
+TRIPLET = "s390x-linux-gnu"
+READELF = f"{TRIPLET}-readelf"
+PACKAGES = (
+    *("libc6", "libdevmapper1.02.1", "libdevmapper-dev", "dmsetup"),
+    *("libselinux1", "libpcre2-8-0", "libudev1", "libjansson4", "libjansson-dev"),
+)
+"""Of these the guest's programs are made: nothing else is unpacked."""
+LINKED = ("libdevmapper.so.1.02.1", "libjansson.so.4")
+_FOLDERS = (f"lib/{TRIPLET}", f"usr/lib/{TRIPLET}")
+_BUILD_SECONDS = 300
+_READ_SECONDS = 30
+
+
+def debian_root(progress: Progress | None = None) -> Path:
+    """The folder in the cache that the packages are unpacked into."""
+    suite = Suite(SUITE, ARCH, progress=progress)
+    packages = [suite.package(name) for name in PACKAGES]
+
+    def build(folder: Path) -> None:
+        debs = folder / "debs"
+        for package in packages:
+            unpack(suite.download(package.name, debs), folder)
+
+    return entry("guest-root", digest(*(package.sha256 for package in packages)), build)
+
+
+def _inside(root: Path, path: Path) -> Path:
+    """The file that *path* leads to, where absolute links mean *root*; it need not exist."""
+    for _ in range(8):
+        if not path.is_symlink():
+            return path
+        target = os.readlink(path)
+        path = root / target.lstrip("/") if target.startswith("/") else path.parent / target
+    raise CannotRun(f"{path} leads nowhere; remove {root} and try again")
+
+
+def _dynamic(program: Path) -> tuple[str | None, list[str]]:
+    """The loader that a program names, and the libraries that it or a library needs."""
+    try:
+        text = subprocess.run(
+            [READELF, "--wide", "--program-headers", "--dynamic", str(program)],
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=_READ_SECONDS,
+        ).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        raise CannotRun(f"{READELF} cannot read {program}; install gcc-s390x-linux-gnu") from error
+    loader = re.search(r"\[Requesting program interpreter: (.*)\]", text)
+    return loader[1] if loader else None, re.findall(r"\(NEEDED\).*\[(.*)\]", text)
+
+
+def with_libraries(program: Path, path: str, progress: Progress | None = None) -> dict[str, Path]:
+    """*program* at *path* in the guest, and all that it needs there, for ``GuestConfig.files``."""
+    root = debian_root(progress)
+    loader, names = _dynamic(program)
+    files = {path: program}
+    if loader:
+        files[loader] = _inside(root, root / loader.lstrip("/"))
+    while names:
+        name = names.pop()
+        place = f"/{_FOLDERS[0]}/{name}"
+        if place in files or name == PurePosixPath(loader or "").name:
+            continue
+        ways = (_inside(root, root / folder / name) for folder in _FOLDERS)
+        found = next((way for way in ways if way.is_file()), None)
+        if found is None:
+            raise CannotRun(f"{program.name} needs {name}, which is in none of the packages")
+        files[place] = found
+        names += _dynamic(found)[1]
+    return files
+
+
+def debian_program(path: str, progress: Progress | None = None) -> dict[str, Path]:
+    """A program of the packages, and all that it needs, at its place."""
+    return with_libraries(debian_root(progress) / path.lstrip("/"), path, progress)
+
+
+def tools_source() -> Path:
+    """The repository that the tools are built from."""
+    folder = Path(__file__).resolve().parents[2]
+    if not (folder / "tools" / "common").is_dir():
+        raise CannotRun(f"{folder / 'tools'} is missing; tools are built from a clone of zvmlab")
+    return folder
+
+
+def _make(source: Path, name: str, into: Path, root: Path) -> None:
+    """Build one of the tools for the guest with the repository's Makefile."""
+    libraries = [str(_inside(root, root / _FOLDERS[0] / one)) for one in LINKED[:1]]
+    libraries += [str(_inside(root, root / _FOLDERS[1] / one)) for one in LINKED[1:]]
+    ways = ":".join(str(root / folder) for folder in _FOLDERS)
+    argv: Sequence[str] = [
+        *("make", "-s", "-C", str(source), f"BUILD={into}", f"CC={COMPILER}"),
+        f"CFLAGS=-idirafter {root / 'usr/include'}",
+        f"{name.upper()}_LIBS={' '.join(libraries)} -lm -Wl,-rpath-link={ways}",
+        str(into / name),
+    ]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=_BUILD_SECONDS, check=False)
+    if done.returncode:
+        line = (done.stderr.strip().splitlines() or ["make failed"])[0]
+        raise CannotRun(f"{name} cannot be compiled for the guest: {line}")
+
+
+def build_tool(name: str, progress: Progress | None = None) -> Path:
+    """The program ``tools/NAME`` for the guest, compiled into the cache."""
+    source, root = tools_source(), debian_root(progress)
+    parts = [source / "tools" / "common", source / "tools" / name, source / "Makefile"]
+
+    def build(folder: Path) -> None:
+        with (progress or Progress()).step(f"compiling {name} for the guest"):
+            _make(source, name, folder, root)
+
+    return entry(f"tool-{name}", digest(compiler_version(), root.name, *parts), build) / name
+
+
+def tool(name: str, progress: Progress | None = None) -> dict[str, Path]:
+    """``tools/NAME`` as /bin/NAME, and all that it needs, for ``GuestConfig.files``."""
+    return with_libraries(build_tool(name, progress), f"/bin/{name}", progress)
