@@ -42,7 +42,7 @@ ifeq ($(D),1)
 OPTIMISE := -O0 -g3
 endif
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-CPPFLAGS_ALL := -Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Idriver -Itools/common -Itools/dmmon
+CPPFLAGS_ALL := -Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Idriver -Itools -Itools/common -Itools/dmmon
 CFLAGS_ALL = -std=gnu11 -g $(OPTIMISE) $(WARNINGS) -MMD -MP $(CPPFLAGS_ALL) $(CFLAGS)
 
 CP_SRC := $(sort $(wildcard sim/cp/*.c sim/record/*.c))
@@ -55,7 +55,10 @@ TOOL_COMMON_SRC := $(sort $(wildcard tools/common/*.c))
 DMS_SRC := $(sort $(wildcard tools/dmmon/dms_*.c))
 DMMON_SRC := $(sort $(wildcard tools/dmmon/*.c))
 DMMON_LIBS = $(shell $(PKG_CONFIG) --libs devmapper jansson) -lm
-TOOLS := $(BUILD)/dmmon
+TASKMON_SRC := $(sort $(wildcard tools/taskmon/*.c))
+TASKMON_CFLAGS = $(shell $(PKG_CONFIG) --cflags libnl-genl-3.0)
+TASKMON_LIBS = $(shell $(PKG_CONFIG) --libs libnl-genl-3.0 jansson)
+TOOLS := $(BUILD)/dmmon $(BUILD)/taskmon
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
@@ -130,6 +133,16 @@ $(BUILD)/unit/test_dms_%: $(BUILD)/unit/tests/unit/test_dms_%.o $(DMS_SRC:%.c=$(
 	$(say) LD $@
 	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
 
+$(TASKMON_SRC:%.c=$(BUILD)/unit/%.o) $(TASKMON_SRC:%.c=$(BUILD)/plain/%.o): CPPFLAGS_ALL += $(TASKMON_CFLAGS)
+
+$(BUILD)/unit/libtaskmon.a: $(patsubst %.c,$(BUILD)/unit/%.o,$(filter-out tools/taskmon/main.c,$(TASKMON_SRC)))
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/unit/test_taskmon_%: $(BUILD)/unit/tests/unit/test_taskmon_%.o $(BUILD)/unit/libtaskmon.a $(BUILD)/unit/libtool.a
+	$(say) LD $@
+	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
+
 FUZZ_MON_STREAM := $(addprefix tests/fuzz/,fuzz_mon_stream.c machine_read.c model_mon_stream.c) driver/mon_stream.c
 FUZZ_TRACE_REPLAY := tests/fuzz/fuzz_trace_replay.c
 FUZZ_DM_STATS := tests/fuzz/fuzz_dm_stats.c $(DMS_SRC) tools/common/tool_text.c
@@ -177,6 +190,10 @@ tools: $(TOOLS) ## build the statistics tools for this machine
 $(BUILD)/dmmon: $(patsubst %.c,$(BUILD)/plain/%.o,$(DMMON_SRC) $(TOOL_COMMON_SRC))
 	$(say) LD $@
 	$(Q)$(CC) $(PLAIN_CFLAGS) -o $@ $^ $(DMMON_LIBS)
+
+$(BUILD)/taskmon: $(patsubst %.c,$(BUILD)/plain/%.o,$(TASKMON_SRC) $(TOOL_COMMON_SRC))
+	$(say) LD $@
+	$(Q)$(CC) $(PLAIN_CFLAGS) -pthread -o $@ $^ $(TASKMON_LIBS)
 
 $(BUILD)/bench_%: $(BUILD)/plain/tests/bench/bench_%.o $(BUILD)/libcp.a
 	$(say) LD $@

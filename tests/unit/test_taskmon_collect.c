@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* Counting of messages by CPU, recordings, lists of CPUs, what is said of delay accounting. */
+#include <check.h>
+#include <linux/taskstats.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "taskmon/account.h"
+#include "taskmon/collector.h"
+#include "taskmon/cpus.h"
+#include "taskmon/delayacct.h"
+#include "taskmon/row.h"
+#include "taskmon_bytes.h"
+
+static struct account numbered(uint64_t dropped, bool has_dropped, const uint32_t *numbers,
+			       size_t count)
+{
+	struct account account = { .dropped = dropped, .has_dropped = has_dropped };
+
+	for (size_t i = 0; i < count; i++)
+		account_number(&account, numbers[i]);
+	return account;
+}
+
+#define NUMBERED(dropped, has_dropped, ...)                                         \
+	numbered(dropped, has_dropped, (const uint32_t[]){ __VA_ARGS__ },           \
+		 sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
+
+START_TEST(numbers_in_order)
+{
+	struct account account = NUMBERED(0, true, 0xfffffffe, 0xffffffff, 0, 1);
+
+	ck_assert_uint_eq(account.missing + account.strangers, 0);
+	ck_assert(account_is_next(&account, 2) && !account_is_next(&account, 3));
+	ck_assert_uint_eq(account_lost(&account), 0);
+	account = (struct account){ 0 };
+	ck_assert(account_is_next(&account, 12345));
+}
+END_TEST
+
+START_TEST(numbers_missing)
+{
+	struct account account = NUMBERED(6, true, 7, 8, 15, 16);
+
+	ck_assert_uint_eq(account.missing, 6);
+	ck_assert_uint_eq(account.strangers, 0);
+	ck_assert_uint_eq(account_lost(&account), 6);
+	/* A large gap is believed as far as the kernel says that it has dropped as much. */
+	account = NUMBERED(100000, true, 1, 100002);
+	ck_assert_uint_eq(account.missing, 100000);
+	/* Without the kernel's counter every gap is. */
+	account = NUMBERED(0, false, 1, 100002);
+	ck_assert_uint_eq(account.missing, 100000);
+	ck_assert_uint_eq(account_lost(&account), 100000);
+}
+END_TEST
+
+START_TEST(numbers_of_others)
+{
+	/* 900 belongs to another CPU, and so does 3, which comes late. */
+	struct account account = NUMBERED(0, true, 10, 900, 11, 3, 12);
+
+	ck_assert_uint_eq(account.strangers, 2);
+	ck_assert_uint_eq(account.missing, 0);
+	ck_assert(account_is_next(&account, 13));
+	/* 12 went to another CPU's listener: nothing is lost. */
+	account = NUMBERED(0, true, 10, 11, 13);
+	ck_assert_uint_eq(account.missing, 1);
+	ck_assert_uint_eq(account_lost(&account), 0);
+	account = NUMBERED(0, false, 10, 11, 13, 5);
+	ck_assert_uint_eq(account_lost(&account), 0);
+}
+END_TEST
+
+START_TEST(sums)
+{
+	struct account sum = { .has_dropped = true };
+	struct account one = { .received = 5, .own = 1, .dropped = 2, .has_dropped = true,
+			       .missing = 3, .strangers = 1, .overflows = 1 };
+
+	account_add(&sum, &one);
+	account_add(&sum, &one);
+	ck_assert_uint_eq(sum.received, 10);
+	ck_assert_uint_eq(sum.missing, 6);
+	ck_assert_uint_eq(account_lost(&sum), 4);
+	one.has_dropped = false;
+	account_add(&sum, &one);
+	ck_assert_uint_eq(account_lost(&sum), 9 - 3);
+}
+END_TEST
+
+START_TEST(lists_of_cpus)
+{
+	static const char *const bad[] = { "", "a", "-1", "1-", "2-1", "1,,2", ",1", "1,", " 1",
+					   "4096", "0x1", "1-3-5", "99999999999999999999", "1 " };
+	static const char *const good[][2] = {
+		{ "0", "0" }, { "0-3", "0-3" }, { "3,1,2", "1-3" }, { "0,2,4-5\n", "0,2,4-5" },
+		{ "4095", "4095" }, { "1,1,1", "1" },
+	};
+	struct cpus cpus, few;
+	char list[64];
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_msg(!cpus_parse(&cpus, bad[i]), "%s", bad[i]);
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		ck_assert(cpus_parse(&cpus, good[i][0]));
+		cpus_format(&cpus, list, sizeof(list));
+		ck_assert_str_eq(list, good[i][1]);
+	}
+	ck_assert_uint_eq(cpus.count, 1);
+	ck_assert(cpus_parse(&cpus, "0,2,4,6,8-1000"));
+	ck_assert_uint_eq(cpus.count, 4 + 993);
+	for (size_t size = 1; size < sizeof(list); size++) {
+		memset(list, 'x', sizeof(list));
+		cpus_format(&cpus, list, size);
+		ck_assert_uint_lt(strlen(list), size);
+	}
+	ck_assert(cpus_parse(&few, "2,8"));
+	ck_assert_uint_eq(cpus_outside(&few, &cpus), CPUS_MAX);
+	ck_assert(cpus_parse(&few, "2,7"));
+	ck_assert_uint_eq(cpus_outside(&few, &cpus), 7);
+	ck_assert_int_eq(cpus_read(&cpus, "online"), 0);
+	ck_assert_uint_ge(cpus.count, 1);
+	ck_assert_int_lt(cpus_read(&cpus, "nonsense"), 0);
+}
+END_TEST
+
+START_TEST(delay_accounting)
+{
+	ck_assert_int_eq(delayacct_of(NULL, "delayacct"), DELAYACCT_UNKNOWN);
+	ck_assert_int_eq(delayacct_of("0\n", "delayacct"), DELAYACCT_OFF);
+	ck_assert_int_eq(delayacct_of("1\n", "quiet delayacct root=1"), DELAYACCT_SINCE_BOOT);
+	ck_assert_int_eq(delayacct_of("1\n", "quiet nodelayacct delayacct2"), DELAYACCT_SWITCHED);
+	ck_assert_int_eq(delayacct_of("1\n", ""), DELAYACCT_SWITCHED);
+	ck_assert_ptr_nonnull(strstr(delayacct_sentence(DELAYACCT_OFF), "task_delayacct=1"));
+	ck_assert_str_eq(delayacct_sentence((enum delayacct_state)200),
+			 delayacct_sentence(DELAYACCT_UNKNOWN));
+}
+END_TEST
+
+/* A collector whose rows are CSV in memory. */
+static struct collector collector;
+static char *rows_text;
+static size_t rows_len;
+static FILE *rows_file;
+
+static void start(void)
+{
+	struct selection selection;
+	char error[64];
+
+	ck_assert(collector_init(&collector));
+	rows_file = open_memstream(&rows_text, &rows_len);
+	selection_standard(&selection, row_columns, ROW_COLUMNS);
+	ck_assert(selection_parse(&selection, "kind,id,cpu,number,version,status", error,
+				  sizeof(error)));
+	collector.rows = rows_open(rows_file, ROWS_CSV, false, &selection);
+}
+
+static void stop(void)
+{
+	rows_close(collector.rows);
+	collector_free(&collector);
+	fclose(rows_file);
+	free(rows_text);
+}
+
+/* A message about task @id, exit status 5, of @cpu. */
+static void arrive(uint32_t cpu, uint32_t number, uint32_t id, uint64_t dropped)
+{
+	static uint8_t bytes[12 + 416];
+	const uint16_t headers[] = { 8, TASKSTATS_TYPE_PID };
+	const uint16_t stats[] = { 4 + 416, TASKSTATS_TYPE_STATS };
+	uint32_t status = 5 << 8;
+	struct recording_frame frame = { RECORDING_MESSAGE, cpu, number, 1, dropped,
+					 sizeof(bytes), bytes };
+
+	memcpy(bytes, headers, 4);
+	memcpy(bytes + 4, &id, 4);
+	memcpy(bytes + 8, stats, 4);
+	put_version(bytes + 12, 13, STATS_OWN_ORDER);
+	memcpy(bytes + 16, &status, 4);
+	collector_message(&collector, &frame);
+}
+
+START_TEST(messages_are_counted)
+{
+	arrive(0, 100, 17, 0);
+	arrive(0, 103, 18, 2);
+	collector.own_pid = 19;
+	arrive(1, 7, 19, 0);
+	arrive(1, 8, 19, 0);
+	ck_assert_int_eq(rows_flush(collector.rows), 0);
+	ck_assert_str_eq(rows_text, "kind,id,cpu,number,version,status\n"
+				    "task,17,0,100,13,5\ntask,18,0,103,13,5\ntask,19,1,8,13,5\n");
+	ck_assert(collector.own_came);
+	ck_assert_uint_eq(collector.accounts[0].received, 2);
+	ck_assert_uint_eq(collector.accounts[0].missing, 2);
+	ck_assert_uint_eq(collector.accounts[1].received, 1);
+	ck_assert_uint_eq(collector.accounts[1].own, 1);
+	collector.rows_max = 4;
+	ck_assert(!collector_is_done(&collector));
+	arrive(1, 9, 20, 0);
+	ck_assert(collector_is_done(&collector));
+	arrive(1, 10, 21, 0);
+	ck_assert_uint_eq(collector.rows_shown, 4);
+	ck_assert_uint_eq(collector.accounts[1].received, 3);
+}
+END_TEST
+
+START_TEST(recording_and_replay)
+{
+	static uint8_t buffer[RECORDING_PAYLOAD_MAX];
+	const struct recording_header header = { .time_ns = 12345, .delayacct = DELAYACCT_OFF,
+						 .release = "6.1.0" };
+	struct recording_frame counters = { RECORDING_COUNTERS, 1, 3, 0, 9, 0, NULL };
+	struct recording_frame end = { .type = RECORDING_END }, frame;
+	struct recording_header read;
+	unsigned int types[5] = { 0 };
+	long size;
+
+	collector.recording = tmpfile();
+	ck_assert_int_eq(recording_write_header(collector.recording, &header), 0);
+	collector.own_pid = 19;
+	arrive(1, 7, 17, 0);
+	arrive(1, 8, 19, 0);
+	collector_counters(&collector, &counters);
+	ck_assert_int_eq(recording_write_frame(collector.recording, &end), 0);
+	size = ftell(collector.recording);
+	ck_assert_int_eq(size, 96 + (32 + 432) + 32 + 32 + 32);
+	rewind(collector.recording);
+	ck_assert_int_eq(recording_read_header(collector.recording, &read), RECORDING_FRAME);
+	ck_assert_str_eq(read.release, "6.1.0");
+	ck_assert(read.time_ns == 12345 && read.delayacct == DELAYACCT_OFF);
+	ck_assert(read.order == STATS_OWN_ORDER);
+	while (recording_read_frame(collector.recording, &read, &frame, buffer) ==
+	       RECORDING_FRAME) {
+		types[frame.type]++;
+		ck_assert_uint_eq(frame.cpu, 1);
+		if (frame.type == RECORDING_COUNTERS)
+			ck_assert(frame.number == 3 && frame.dropped == 9);
+		if (frame.type == RECORDING_OWN)
+			ck_assert(frame.number == 8 && frame.size == 0);
+	}
+	ck_assert_int_eq(frame.type, RECORDING_END);
+	ck_assert(types[RECORDING_MESSAGE] == 1 && types[RECORDING_COUNTERS] == 1 &&
+		  types[RECORDING_OWN] == 1);
+	/* Whatever is cut off is noticed. */
+	for (long cut = size - 1; cut >= 0; cut--) {
+		enum recording_result result;
+
+		ck_assert_int_eq(ftruncate(fileno(collector.recording), cut), 0);
+		rewind(collector.recording);
+		result = recording_read_header(collector.recording, &read);
+		while (result == RECORDING_FRAME)
+			result = recording_read_frame(collector.recording, &read, &frame, buffer);
+		ck_assert_int_eq(result, (cut < 7 ? RECORDING_BAD : RECORDING_CUT));
+	}
+	fclose(collector.recording);
+	collector.recording = NULL;
+}
+END_TEST
+
+/* A recording of the other byte order, byte for byte; then with one thing wrong each. */
+START_TEST(foreign_recording)
+{
+	static uint8_t buffer[RECORDING_PAYLOAD_MAX];
+	static const struct { size_t at; uint8_t byte; } wrong[] = {
+		{ 0, 'x' }, { 8, 2 }, { 9, 'X' }, { 99, 0 }, { 99, 5 }, { 102, 0x10 }, { 108, 1 },
+	};
+	uint8_t bytes[96 + 32 + 32] = "taskmon";
+	struct recording_header header;
+	struct recording_frame frame;
+	FILE *file;
+
+	bytes[8] = 1;
+	bytes[9] = 'B';
+	bytes[23] = 77;			/* time */
+	bytes[96 + 3] = RECORDING_COUNTERS;
+	bytes[96 + 6] = 1;		/* CPU 256 */
+	bytes[96 + 31] = 5;		/* dropped */
+	bytes[128 + 3] = RECORDING_END;
+	file = fmemopen(bytes, sizeof(bytes), "r");
+	ck_assert_int_eq(recording_read_header(file, &header), RECORDING_FRAME);
+	ck_assert(header.order == STATS_BIG && header.time_ns == 77);
+	ck_assert_int_eq(recording_read_frame(file, &header, &frame, buffer), RECORDING_FRAME);
+	ck_assert(frame.type == RECORDING_COUNTERS && frame.cpu == 256 && frame.dropped == 5);
+	ck_assert_int_eq(recording_read_frame(file, &header, &frame, buffer), RECORDING_OVER);
+	fclose(file);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		uint8_t kept = bytes[wrong[i].at];
+		enum recording_result result;
+
+		bytes[wrong[i].at] = wrong[i].byte;
+		file = fmemopen(bytes, sizeof(bytes), "r");
+		result = recording_read_header(file, &header);
+		if (result == RECORDING_FRAME)
+			result = recording_read_frame(file, &header, &frame, buffer);
+		ck_assert_msg(result == RECORDING_BAD, "%zu", i);
+		fclose(file);
+		bytes[wrong[i].at] = kept;
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("taskmon collect");
+	TCase *tests = tcase_create("collect");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tests, start, stop);
+	tcase_add_test(tests, numbers_in_order);
+	tcase_add_test(tests, numbers_missing);
+	tcase_add_test(tests, numbers_of_others);
+	tcase_add_test(tests, sums);
+	tcase_add_test(tests, lists_of_cpus);
+	tcase_add_test(tests, delay_accounting);
+	tcase_add_test(tests, messages_are_counted);
+	tcase_add_test(tests, recording_and_replay);
+	tcase_add_test(tests, foreign_recording);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

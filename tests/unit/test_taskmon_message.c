@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* Records in the attributes of a message. */
+#include <check.h>
+#include <linux/netlink.h>
+#include <linux/taskstats.h>
+
+#include "taskmon_bytes.h"
+
+/* A message that is built attribute by attribute. */
+static uint8_t message[4096];
+static size_t message_len;
+
+static void begin(void)
+{
+	message_len = 0;
+}
+
+static size_t attribute(unsigned int type, const void *payload, size_t size)
+{
+	struct nlattr header = { .nla_len = (uint16_t)(4 + size), .nla_type = (uint16_t)type };
+	size_t at = message_len;
+
+	memcpy(message + at, &header, 4);
+	if (size)
+		memcpy(message + at + 4, payload, size);
+	message_len += (4 + size + 3) / 4 * 4;
+	return at;
+}
+
+/* Makes what follows @at the payload of the attribute there. */
+static void close_nest(size_t at)
+{
+	uint16_t len = (uint16_t)(message_len - at);
+
+	memcpy(message + at, &len, sizeof(len));
+}
+
+static void put_stats(unsigned int id_type, uint32_t id, bool nest, bool null)
+{
+	unsigned int aggregate = id_type == TASKSTATS_TYPE_PID ? TASKSTATS_TYPE_AGGR_PID :
+				 TASKSTATS_TYPE_AGGR_TGID;
+	uint8_t *stats = synthetic(416, 13, STATS_OWN_ORDER);
+	size_t at = attribute(aggregate, NULL, 0);
+
+	attribute(id_type, &id, sizeof(id));
+	if (null)
+		attribute(TASKSTATS_TYPE_NULL, NULL, 0);
+	attribute(TASKSTATS_TYPE_STATS, stats, 416);
+	if (nest)
+		close_nest(at);
+	free(stats);
+}
+
+static struct stats_record seen[4];
+static unsigned int seen_count;
+
+static void see(void *context, const struct stats_record *record)
+{
+	ck_assert_ptr_eq(context, message);
+	ck_assert_uint_lt(seen_count, 4);
+	seen[seen_count++] = *record;
+}
+
+/* From memory that ends where the message ends. */
+static struct stats_message parsed(size_t len)
+{
+	uint8_t *bytes = malloc(len ? len : 1);
+	struct stats_message found;
+
+	memcpy(bytes, message, len);
+	seen_count = 0;
+	found = stats_parse(bytes, len, STATS_OWN_ORDER, see, message);
+	ck_assert_uint_eq(found.records, seen_count);
+	free(bytes);
+	return found;
+}
+
+START_TEST(both_nests)
+{
+	struct stats_message found;
+
+	for (int null = 0; null < 2; null++) {
+		begin();
+		put_stats(TASKSTATS_TYPE_PID, 17, true, null);
+		ck_assert_uint_eq(message_len, null ? 436 : 432);
+		put_stats(TASKSTATS_TYPE_TGID, 15, true, null);
+		found = parsed(message_len);
+		ck_assert(!found.malformed && !found.unknown);
+		ck_assert_uint_eq(found.records, 2);
+		ck_assert(seen[0].kind == STATS_TASK && seen[0].id == 17);
+		ck_assert(seen[1].kind == STATS_PROCESS && seen[1].id == 15);
+		ck_assert_uint_eq(seen[1].stats.version, 13);
+		ck_assert(seen[1].stats.present[STATS_WPCOPY_DELAY]);
+	}
+}
+END_TEST
+
+START_TEST(attributes_in_series)
+{
+	struct stats_message found;
+
+	begin();
+	put_stats(TASKSTATS_TYPE_PID, 17, false, false);
+	put_stats(TASKSTATS_TYPE_TGID, 15, false, true);
+	found = parsed(message_len);
+	ck_assert_uint_eq(found.records, 2);
+	ck_assert(!found.malformed);
+	ck_assert(seen[0].id == 17 && seen[1].id == 15 && seen[1].kind == STATS_PROCESS);
+}
+END_TEST
+
+START_TEST(unknown_attributes)
+{
+	struct stats_message found;
+	size_t nest;
+	uint32_t id = 9;
+	uint8_t *stats = synthetic(432, 14, STATS_OWN_ORDER);
+
+	begin();
+	attribute(99, "abc", 3);
+	nest = attribute(TASKSTATS_TYPE_AGGR_PID | NLA_F_NESTED, NULL, 0);
+	attribute(77, "0123456789", 10);
+	attribute(TASKSTATS_TYPE_PID, &id, 4);
+	attribute(0, NULL, 0);
+	attribute(TASKSTATS_TYPE_STATS, stats, 432);
+	attribute(7, "x", 1);
+	close_nest(nest);
+	attribute(0x3fff, NULL, 0);
+	found = parsed(message_len);
+	ck_assert_uint_eq(found.records, 1);
+	ck_assert_uint_eq(found.unknown, 5);
+	ck_assert(!found.malformed && seen[0].id == 9);
+	free(stats);
+}
+END_TEST
+
+START_TEST(malformed_messages)
+{
+	static const uint8_t stats[72] = { 0 };
+	uint64_t wide = 5;
+	uint32_t id = 5;
+	size_t nest, len;
+
+	/* Cut at any byte but between attributes and within padding. */
+	begin();
+	put_stats(TASKSTATS_TYPE_PID, 17, true, false);
+	put_stats(TASKSTATS_TYPE_TGID, 17, true, false);
+	for (len = 0; len < message_len; len++) {
+		struct stats_message found = parsed(len);
+
+		ck_assert(found.malformed == (len != 0 && len != 432));
+		ck_assert_uint_eq(found.records, len >= 432);
+	}
+	begin();
+	nest = attribute(TASKSTATS_TYPE_AGGR_PID, NULL, 0);
+	attribute(TASKSTATS_TYPE_PID, &wide, sizeof(wide));
+	close_nest(nest);
+	ck_assert(parsed(message_len).malformed);
+	begin();
+	attribute(TASKSTATS_TYPE_STATS, stats, sizeof(stats));
+	ck_assert(parsed(message_len).malformed);
+	begin();
+	attribute(TASKSTATS_TYPE_PID, &id, 4);
+	attribute(TASKSTATS_TYPE_STATS, stats, sizeof(stats));
+	attribute(TASKSTATS_TYPE_STATS, stats, sizeof(stats));
+	ck_assert(parsed(message_len).malformed && seen_count == 1);
+	begin();
+	nest = attribute(TASKSTATS_TYPE_AGGR_PID, NULL, 0);
+	attribute(TASKSTATS_TYPE_AGGR_PID, NULL, 0);
+	close_nest(nest);
+	ck_assert(parsed(message_len).malformed);
+	begin();
+	attribute(TASKSTATS_TYPE_PID, &id, 4);
+	message[0] = message[1] = 0;
+	ck_assert(parsed(message_len).malformed);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("taskmon message");
+	TCase *tests = tcase_create("message");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_test(tests, both_nests);
+	tcase_add_test(tests, attributes_in_series);
+	tcase_add_test(tests, unknown_attributes);
+	tcase_add_test(tests, malformed_messages);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How many exit messages of one CPU came, and how many were lost.
+ *
+ * The kernel numbers the messages of each CPU, and a socket that listens to one CPU alone should
+ * see every number; it also counts what it could not queue for the socket (SK_MEMINFO_DROPS).
+ * That counter is exact and is what "lost" means.  The numbers show where the loss was and are a
+ * second opinion: a task that moves to another CPU while it exits, and that happens, has the
+ * number of one CPU and goes to the listeners of another.  Such a number is a stranger at one
+ * socket and missing at another; together,
+ *
+ *	lost = missing - strangers	(but for what is lost after the last message)
+ *
+ * Pure; used while listening and when a recording is replayed.
+ */
+#ifndef TASKMON_ACCOUNT_H
+#define TASKMON_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct account {
+	uint64_t received;	/* messages, without the tool's own probe */
+	uint64_t own;		/* exits of the tool's own probe */
+	uint64_t dropped;	/* by the kernel's counter of the socket */
+	bool has_dropped;	/* false: this kernel does not tell (before Linux 4.12) */
+	uint64_t missing;	/* numbers that never came */
+	uint64_t strangers;	/* numbers that are not of this CPU's sequence */
+	uint64_t overflows;	/* ENOBUFS seen: once for each time that the queue ran over */
+	uint32_t next;		/* number of the next message */
+	bool started;		/* next is known */
+};
+
+/* Whether a message of this number is neither late nor early; if it is not, set dropped first. */
+bool account_is_next(const struct account *account, uint32_t number);
+
+/* A message came.  received or own is the caller's to count; dropped is what the kernel has now. */
+void account_number(struct account *account, uint32_t number);
+
+/* What was lost: dropped if the kernel tells, what is missing if not. */
+uint64_t account_lost(const struct account *account);
+
+/* Adds up; next and started stay as they are.  The sum tells drops only if both do. */
+void account_add(struct account *sum, const struct account *account);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "taskmon.h"
+
+struct arguments {
+	struct output output;
+	const char *path;
+};
+
+enum { SLEEPING, RUNNING, STOPPED, UNINTERRUPTIBLE, IO_WAIT, COLUMNS };
+
+static const struct column columns[] = {
+	[SLEEPING] = { "sleeping", COLUMN_UNSIGNED, UNIT_NONE, 0, true, "tasks that sleep" },
+	[RUNNING] = { "running", COLUMN_UNSIGNED, UNIT_NONE, 0, true, "tasks that run or could" },
+	[STOPPED] = { "stopped", COLUMN_UNSIGNED, UNIT_NONE, 0, true, "stopped tasks" },
+	[UNINTERRUPTIBLE] = { "uninterruptible", COLUMN_UNSIGNED, UNIT_NONE, 0, true,
+			      "tasks that sleep and cannot be woken by signals" },
+	[IO_WAIT] = { "io_wait", COLUMN_UNSIGNED, UNIT_NONE, 0, true, "tasks that wait for I/O" },
+};
+
+static error_t parse(int key, char *word, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &arguments->output;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (arguments->path)
+			argp_error(state, "one cgroup is asked for at a time");
+		arguments->path = word;
+		return 0;
+	case ARGP_KEY_END:
+		if (!arguments->path)
+			argp_error(state, "name the folder of a cgroup");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int print(const struct arguments *arguments, const struct kernel_cgroup *cgroup)
+{
+	struct cell cells[COLUMNS] = {
+		[SLEEPING] = cell_unsigned(cgroup->sleeping),
+		[RUNNING] = cell_unsigned(cgroup->running),
+		[STOPPED] = cell_unsigned(cgroup->stopped),
+		[UNINTERRUPTIBLE] = cell_unsigned(cgroup->uninterruptible),
+		[IO_WAIT] = cell_unsigned(cgroup->io_wait),
+	};
+	struct show show = { .rows = output_open(&arguments->output) };
+
+	if (!show.rows)
+		return EXIT_FAILED;
+	show.error = rows_put(show.rows, cells);
+	return show_end(&show);
+}
+
+int cmd_cgroup(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &output_argp, 0, "Output:", 9 }, { 0 } };
+	static const struct argp argp = {
+		.parser = parse, .children = children, .args_doc = "PATH",
+		.doc = "Shows how many tasks of a cgroup are in which state; needs no privilege. "
+		       "The kernel knows this of cgroups of version 1 only.",
+	};
+	static struct arguments arguments;
+	struct kernel_cgroup cgroup;
+	struct kernel kernel;
+	int code, folder, ret;
+
+	output_init(&arguments.output, "tasks of a cgroup", columns, COLUMNS);
+	command_parse(&argp, argc, argv, &arguments);
+	folder = open(arguments.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0) {
+		complain("%s is no folder that can be opened: %s", arguments.path,
+			 strerror(errno));
+		return EXIT_USAGE;
+	}
+	code = open_kernel(&kernel);
+	if (!code) {
+		ret = kernel_cgroup(&kernel, folder, &cgroup);
+		kernel_close(&kernel);
+		if (ret == -EINVAL) {
+			complain("%s is no folder in a hierarchy of cgroups of version 1",
+				 arguments.path);
+			code = EXIT_USAGE;
+		} else if (ret) {
+			complain("%s: %s", arguments.path, kernel_reason(ret));
+			code = exit_code_of(ret);
+		} else {
+			code = print(&arguments, &cgroup);
+		}
+	}
+	close(folder);
+	return code;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "command.h"
+#include "number.h"
+#include "row.h"
+#include "taskmon.h"
+
+#define IDS_MAX 1024u
+
+struct arguments {
+	struct output output;
+	struct {
+		enum stats_kind kind;
+		uint32_t id;
+	} wanted[IDS_MAX];
+	unsigned int count;
+};
+
+static const struct argp_option options[] = {
+	{ "pid", 'p', "PID", 0, "a task, by its ID", 0 },
+	{ "tgid", 't', "TGID", 0, "a thread group, by the ID of any of its tasks", 0 },
+	{ 0 }
+};
+
+static void add(struct arguments *arguments, enum stats_kind kind, const char *word,
+		struct argp_state *state)
+{
+	uint64_t id;
+
+	/* PIDs end at 2^22; what the kernel takes has 32 bits, and it is to judge. */
+	if (!number_parse(word, 0, UINT32_MAX, &id))
+		argp_error(state, "'%s' is no ID of a task", word);
+	if (arguments->count == IDS_MAX)
+		argp_error(state, "more than %u tasks at once are not possible", IDS_MAX);
+	arguments->wanted[arguments->count].kind = kind;
+	arguments->wanted[arguments->count++].id = (uint32_t)id;
+}
+
+static error_t parse(int key, char *word, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &arguments->output;
+		return 0;
+	case 'p':
+		add(arguments, STATS_TASK, word, state);
+		return 0;
+	case 't':
+		add(arguments, STATS_PROCESS, word, state);
+		return 0;
+	case ARGP_KEY_END:
+		if (!arguments->count)
+			argp_error(state, "name a task by --pid, or a thread group by --tgid");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int get_all(struct kernel *kernel, const struct arguments *arguments, struct show *show)
+{
+	int code = EXIT_PASS;
+
+	for (unsigned int i = 0; i < arguments->count; i++) {
+		enum stats_kind kind = arguments->wanted[i].kind;
+		uint32_t id = arguments->wanted[i].id;
+		int ret = kernel_get(kernel, kind, id, show_record, show);
+
+		if (!ret)
+			continue;
+		if (ret == -ESRCH) {
+			complain("there is no task %u", id);
+			code = EXIT_FAILED;
+			continue;
+		}
+		complain("task %u: %s", id, kernel_reason(ret));
+		return exit_code_of(ret);
+	}
+	return code;
+}
+
+int cmd_get(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &output_argp, 0, "Output:", 9 }, { 0 } };
+	static const struct argp argp = {
+		.options = options, .parser = parse, .children = children,
+		.doc = "Shows statistics of living tasks and thread groups, and of those that have "
+		       "exited but were not waited for.\v--pid and --tgid may be given more than "
+		       "once.",
+	};
+	static struct arguments arguments;
+	struct show show = { 0 };
+	struct kernel kernel;
+	int code, end;
+
+	output_init(&arguments.output, TASKMON_ROW_TITLE, row_columns, ROW_COLUMNS);
+	command_parse(&argp, argc, argv, &arguments);
+	code = open_kernel(&kernel);
+	if (code)
+		return code;
+	show.rows = output_open(&arguments.output);
+	if (!show.rows) {
+		kernel_close(&kernel);
+		return EXIT_FAILED;
+	}
+	warn_delayacct();
+	code = get_all(&kernel, &arguments, &show);
+	end = show_end(&show);
+	kernel_close(&kernel);
+	return code ? code : end;
+}

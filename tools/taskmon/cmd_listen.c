@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "delayacct.h"
+#include "listener.h"
+#include "number.h"
+#include "row.h"
+#include "taskmon.h"
+
+/* Room for 6,000 exits on each CPU with the longest struct; used only while it is needed. */
+#define BUFFER_DEFAULT (UINT64_C(8) << 20)
+#define BUFFER_LEAST 2304u		/* SOCK_MIN_RCVBUF of 64-bit kernels */
+#define BUFFER_MOST (UINT64_C(1) << 30)
+#define NS_PER_S 1000000000u
+
+enum { KEY_CPUS = 0x200, KEY_PER_CPU, KEY_DURATION, KEY_COUNT, KEY_BUFFER, KEY_RECORD };
+
+struct arguments {
+	struct output output;
+	struct cpus possible, cpus;
+	bool per_cpu;
+	uint64_t duration_ns;	/* 0: none */
+	uint64_t count;		/* 0: no limit */
+	uint64_t buffer;
+	const char *record;
+};
+
+static const struct argp_option options[] = {
+	{ "cpus", KEY_CPUS, "LIST", 0, "CPUs whose exits are shown, as in 0-3,5 (default: all "
+	  "that there may be)", 0 },
+	{ "per-cpu", KEY_PER_CPU, NULL, 0, "a reader for each CPU, which runs there", 0 },
+	{ "duration", KEY_DURATION, "TIME", 0, "end after this time: 10, 500ms, 2m", 0 },
+	{ "count", KEY_COUNT, "N", 0, "end when this many records were shown", 0 },
+	{ "buffer", KEY_BUFFER, "SIZE", 0, "receive buffer for each CPU (default: 8M)", 0 },
+	{ "record", KEY_RECORD, "FILE", 0, "write the messages there as well, to be replayed", 0 },
+	{ 0 }
+};
+
+static void set_cpus(struct arguments *arguments, const char *word, struct argp_state *state)
+{
+	char all[256];
+
+	if (!cpus_parse(&arguments->cpus, word))
+		argp_error(state, "'%s' is no list of CPUs; one is 0-3,5", word);
+	if (cpus_outside(&arguments->cpus, &arguments->possible) < CPUS_MAX) {
+		cpus_format(&arguments->possible, all, sizeof(all));
+		argp_error(state, "there is no CPU %u; possible are %s",
+			   cpus_outside(&arguments->cpus, &arguments->possible), all);
+	}
+}
+
+static error_t parse(int key, char *word, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &arguments->output;
+		return 0;
+	case KEY_CPUS:
+		set_cpus(arguments, word, state);
+		return 0;
+	case KEY_PER_CPU:
+		arguments->per_cpu = true;
+		return 0;
+	case KEY_DURATION:
+		if (!number_parse_time(word, &arguments->duration_ns) || !arguments->duration_ns)
+			argp_error(state, "'%s' is no time; 10, 500ms, 2m are", word);
+		return 0;
+	case KEY_COUNT:
+		if (!number_parse(word, 1, UINT64_MAX, &arguments->count))
+			argp_error(state, "'%s' is no number of records", word);
+		return 0;
+	case KEY_BUFFER:
+		if (!number_parse_size(word, &arguments->buffer) ||
+		    arguments->buffer < BUFFER_LEAST || arguments->buffer > BUFFER_MOST)
+			argp_error(state, "'%s' is no size from %u to 1G, as 64K or 8M are", word,
+				   BUFFER_LEAST);
+		return 0;
+	case KEY_RECORD:
+		arguments->record = word;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* What ends a listener: a signal, the time, or that there is enough. */
+static int wait_for_end(const struct listener *listener, uint64_t duration_ns,
+			const sigset_t *signals)
+{
+	struct itimerspec time = { .it_value = { (time_t)(duration_ns / NS_PER_S),
+						 (long)(duration_ns % NS_PER_S) } };
+	struct pollfd ends[] = {
+		{ .fd = signalfd(-1, signals, SFD_CLOEXEC), .events = POLLIN },
+		{ .fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC), .events = POLLIN },
+		{ .fd = listener_done_fd(listener), .events = POLLIN },
+	};
+	int ret = 0;
+
+	/* A time of 0 sets no timer, which is what it stands for. */
+	if (ends[0].fd < 0 || ends[1].fd < 0 || timerfd_settime(ends[1].fd, 0, &time, NULL))
+		ret = -errno;
+	while (!ret && poll(ends, sizeof(ends) / sizeof(ends[0]), -1) < 0)
+		ret = errno == EINTR ? 0 : -errno;
+	close(ends[0].fd);
+	close(ends[1].fd);
+	return ret;
+}
+
+static int begin_recording(struct collector *collector, const char *path)
+{
+	struct recording_header header = { .delayacct = (uint8_t)delayacct_read() };
+	struct utsname name;
+	struct timespec now;
+	int ret;
+
+	collector->recording = fopen(path, "wbe");
+	ret = collector->recording ? 0 : -errno;
+	if (!ret && !uname(&name))
+		snprintf(header.release, sizeof(header.release), "%.63s", name.release);
+	clock_gettime(CLOCK_REALTIME, &now);
+	header.time_ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+	if (!ret)
+		ret = recording_write_header(collector->recording, &header);
+	if (ret)
+		complain("%s cannot be written: %s", path, strerror(-ret));
+	return ret ? EXIT_USAGE : EXIT_PASS;
+}
+
+static int end_recording(struct collector *collector, const char *path)
+{
+	int error = collector->recording_error;
+
+	if (!collector->recording)
+		return EXIT_PASS;
+	if (fclose(collector->recording) && !error)
+		error = -errno;
+	collector->recording = NULL;
+	if (error)
+		complain("%s cannot be written: %s", path, strerror(-error));
+	return error ? EXIT_FAILED : EXIT_PASS;
+}
+
+/* Why listening could not begin, or brings nothing. */
+static int complain_about(int error, unsigned int cpu)
+{
+	if (error == -EINVAL)
+		complain("CPU %u cannot be listened to: the kernel lets only processes of the "
+			 "initial PID namespace listen; run this outside of containers", cpu);
+	else
+		complain("CPU %u cannot be listened to: %s", cpu, kernel_reason(error));
+	return error == -EINVAL ? EXIT_CANNOT_RUN : exit_code_of(error);
+}
+
+/* A child exits where it can be heard, if there is a CPU for that. */
+static int probe(struct listener *listener, const struct cpus *cpus)
+{
+	struct cpus online;
+	unsigned int cpu = 0;
+	int ret;
+
+	if (cpus_read(&online, "online"))
+		return EXIT_PASS;
+	while (cpu < CPUS_MAX && !(cpus->is[cpu] && online.is[cpu]))
+		cpu++;
+	if (cpu == CPUS_MAX) {
+		complain("none of these CPUs is online: nothing will come before one is");
+		return EXIT_PASS;
+	}
+	ret = listener_probe(listener, cpu);
+	if (!ret)
+		return EXIT_PASS;
+	if (ret == -ETIMEDOUT)
+		complain("nothing came when a task of our own exited on CPU %u: the kernel tells of "
+			 "exits in the initial network namespace only; run this there, as "
+			 "'nsenter --net=/proc/1/ns/net taskmon listen'", cpu);
+	else
+		complain("no task can be made to exit on CPU %u: %s", cpu, strerror(-ret));
+	return ret == -ETIMEDOUT ? EXIT_CANNOT_RUN : EXIT_FAILED;
+}
+
+/* From the first registration to the last; the collector has everything then. */
+static int listen_until_end(struct collector *collector, const struct arguments *arguments,
+			    const sigset_t *signals)
+{
+	struct listener listener;
+	int ret = listener_open(&listener, &arguments->cpus, arguments->buffer, collector);
+	int code;
+
+	if (ret) {
+		code = complain_about(ret, listener.count ? listener.sockets[listener.count - 1].cpu
+				      : 0);
+		listener_close(&listener);
+		return code;
+	}
+	if (listener.buffer < arguments->buffer / 2 * 2)
+		complain("the receive buffers have %zu bytes each, not %llu: net.core.rmem_max "
+			 "limits them", listener.buffer, (unsigned long long)arguments->buffer);
+	ret = listener_start(&listener, arguments->per_cpu);
+	code = ret ? EXIT_FAILED : probe(&listener, &arguments->cpus);
+	if (!code)
+		ret = wait_for_end(&listener, arguments->duration_ns, signals);
+	listener_stop(&listener);
+	listener_close(&listener);
+	if (ret) {
+		complain("listening failed: %s", strerror(-ret));
+		return EXIT_FAILED;
+	}
+	return code;
+}
+
+static int run(struct collector *collector, const struct arguments *arguments,
+	       const sigset_t *signals)
+{
+	int code = EXIT_PASS, end;
+
+	collector->rows_max = arguments->count;
+	collector->rows = output_open(&arguments->output);
+	if (!collector->rows)
+		return EXIT_FAILED;
+	if (arguments->record)
+		code = begin_recording(collector, arguments->record);
+	if (!code) {
+		warn_delayacct();
+		code = listen_until_end(collector, arguments, signals);
+	}
+	if (!code && !collector->rows_error)
+		collector->rows_error = rows_flush(collector->rows);
+	if (!code)
+		collector_summary(collector, arguments->output.format);
+	end = end_recording(collector, arguments->record);
+	rows_close(collector->rows);
+	/* Whoever closes the pipe has read enough. */
+	if (collector->rows_error && collector->rows_error != -EPIPE) {
+		complain("the records cannot be written: %s", strerror(-collector->rows_error));
+		end = EXIT_FAILED;
+	}
+	return code ? code : end;
+}
+
+int cmd_listen(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &output_argp, 0, "Output:", 9 }, { 0 } };
+	static const struct argp argp = {
+		.options = options, .parser = parse, .children = children,
+		.doc = "Shows tasks as they exit, and thread groups whose last task exits, until "
+		       "--duration, --count or a signal ends it; then says on standard error how "
+		       "many messages came and how many were lost, by CPU.",
+	};
+	static struct arguments arguments = { .buffer = BUFFER_DEFAULT };
+	struct collector collector;
+	sigset_t signals;
+	int code;
+
+	/* Before there is any thread; with these blocked, every end is an orderly one. */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGQUIT);
+	if (cpus_read(&arguments.possible, "possible")) {
+		complain("/sys/devices/system/cpu/possible cannot be read: is /sys mounted?");
+		return EXIT_CANNOT_RUN;
+	}
+	arguments.cpus = arguments.possible;
+	output_init(&arguments.output, TASKMON_ROW_TITLE, row_columns, ROW_COLUMNS);
+	command_parse(&argp, argc, argv, &arguments);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	if (!collector_init(&collector)) {
+		complain("there is no memory to count messages");
+		return EXIT_FAILED;
+	}
+	code = run(&collector, &arguments, &signals);
+	collector_free(&collector);
+	return code;
+}

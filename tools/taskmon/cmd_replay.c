@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collector.h"
+#include "command.h"
+#include "cpus.h"
+#include "delayacct.h"
+#include "row.h"
+#include "taskmon.h"
+
+struct arguments {
+	struct output output;
+	const char *path;
+};
+
+static error_t parse(int key, char *word, struct argp_state *state)
+{
+	struct arguments *arguments = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &arguments->output;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (arguments->path)
+			argp_error(state, "one recording is replayed at a time");
+		arguments->path = word;
+		return 0;
+	case ARGP_KEY_END:
+		if (!arguments->path)
+			argp_error(state, "name a file that 'taskmon listen --record' has written");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void take(struct collector *collector, const struct recording_frame *frame)
+{
+	switch (frame->type) {
+	case RECORDING_MESSAGE:
+		collector_message(collector, frame);
+		break;
+	case RECORDING_COUNTERS:
+		collector_counters(collector, frame);
+		break;
+	case RECORDING_OWN:
+		collector_own(collector, frame);
+		break;
+	case RECORDING_END:
+		break;
+	}
+}
+
+/* Return: an exit code; what is wrong with the file has been said. */
+static int judge(enum recording_result result, const char *path)
+{
+	switch (result) {
+	case RECORDING_OVER:
+		return EXIT_PASS;
+	case RECORDING_CUT:
+		complain("%s was cut off: its recording has not ended", path);
+		return EXIT_FAILED;
+	case RECORDING_UNREADABLE:
+		complain("%s cannot be read: %s", path, strerror(errno));
+		return EXIT_USAGE;
+	case RECORDING_FRAME:
+	case RECORDING_BAD:
+		break;
+	}
+	complain("%s is no recording of taskmon, or was damaged", path);
+	return EXIT_USAGE;
+}
+
+static int replay(FILE *file, const struct arguments *arguments, struct collector *collector)
+{
+	static uint8_t buffer[RECORDING_PAYLOAD_MAX];
+	struct recording_header header;
+	struct recording_frame frame;
+	enum recording_result result = recording_read_header(file, &header);
+
+	if (result != RECORDING_FRAME)
+		return judge(result, arguments->path);
+	collector->order = header.order;
+	complain("%s was recorded on Linux %s; %s", arguments->path, header.release,
+		 delayacct_sentence((enum delayacct_state)header.delayacct));
+	while (!collector->rows_error) {
+		result = recording_read_frame(file, &header, &frame, buffer);
+		if (result != RECORDING_FRAME)
+			break;
+		take(collector, &frame);
+	}
+	if (!collector->rows_error)
+		collector->rows_error = rows_flush(collector->rows);
+	collector_summary(collector, arguments->output.format);
+	if (collector->rows_error == -EPIPE)
+		return EXIT_PASS;
+	if (collector->rows_error) {
+		complain("the records cannot be written: %s", strerror(-collector->rows_error));
+		return EXIT_FAILED;
+	}
+	return judge(result, arguments->path);
+}
+
+int cmd_replay(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &output_argp, 0, "Output:", 9 }, { 0 } };
+	static const struct argp argp = {
+		.parser = parse, .children = children, .args_doc = "FILE",
+		.doc = "Shows what 'taskmon listen --record FILE' has recorded, on this machine or "
+		       "another, with the same summary.",
+	};
+	static struct arguments arguments;
+	struct collector collector;
+	int code = EXIT_FAILED;
+	FILE *file;
+
+	output_init(&arguments.output, TASKMON_ROW_TITLE, row_columns, ROW_COLUMNS);
+	command_parse(&argp, argc, argv, &arguments);
+	signal(SIGPIPE, SIG_IGN);
+	file = fopen(arguments.path, "rbe");
+	if (!file) {
+		complain("%s cannot be read: %s", arguments.path, strerror(errno));
+		return EXIT_USAGE;
+	}
+	if (collector_init(&collector)) {
+		collector.rows = output_open(&arguments.output);
+		if (collector.rows)
+			code = replay(file, &arguments, &collector);
+		rows_close(collector.rows);
+		collector_free(&collector);
+	} else {
+		complain("there is no memory to count messages");
+	}
+	fclose(file);
+	return code;
+}

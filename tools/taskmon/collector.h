@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where exit messages go, from the kernel or from a recording: counted by CPU, recorded, shown
+ * as rows.  Not for two threads at once.
+ */
+#ifndef TASKMON_COLLECTOR_H
+#define TASKMON_COLLECTOR_H
+
+#include "account.h"
+#include "recording.h"
+#include "rows.h"
+
+struct collector {
+	struct rows *rows;
+	FILE *recording;		/* NULL: none */
+	enum stats_order order;		/* of the messages */
+	uint64_t rows_max;		/* rows to show; 0: all */
+	uint32_t own_pid;		/* a task whose exit is not to be shown; 0: none */
+
+	bool own_came;
+	uint64_t rows_shown;
+	uint64_t malformed;		/* messages that could not be read to their end */
+	uint64_t unknown;		/* attributes of unknown types, which were ignored */
+	int rows_error, recording_error;	/* the first ones, -errno */
+	struct account *accounts;	/* CPUS_MAX */
+	unsigned char is_counted[4096];	/* accounts in use; 0 or 1 */
+};
+
+/* Return: false without memory.  rows and what follows it up to own_pid are the caller's to set. */
+bool collector_init(struct collector *collector);
+void collector_free(struct collector *collector);
+
+/*
+ * A message.  @frame: RECORDING_MESSAGE; dropped need be right only if account_is_next() says
+ * that the number is unexpected.
+ */
+void collector_message(struct collector *collector, const struct recording_frame *frame);
+
+/* In a recording, in place of a message about the recorder's own task.  @frame: RECORDING_OWN. */
+void collector_own(struct collector *collector, const struct recording_frame *frame);
+
+/* Counters of a CPU, which thereby is one of those listened to.  @frame: RECORDING_COUNTERS. */
+void collector_counters(struct collector *collector, const struct recording_frame *frame);
+
+/* Whether rows_max rows are shown, or writing has failed. */
+bool collector_is_done(const struct collector *collector);
+
+/*
+ * Writes to standard error what was received and lost, as a table by CPU with a line for all.
+ * Return: what was lost.
+ */
+uint64_t collector_summary(const struct collector *collector, enum rows_format format);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "cpus.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A number below CPUS_MAX at *@at, and *@at behind it. */
+static bool take_cpu(const char **at, unsigned int *cpu)
+{
+	const char *first = *at;
+
+	for (*cpu = 0; **at >= '0' && **at <= '9'; (*at)++) {
+		*cpu = *cpu * 10 + (unsigned int)(**at - '0');
+		if (*cpu >= CPUS_MAX)
+			return false;
+	}
+	return *at != first;
+}
+
+bool cpus_parse(struct cpus *cpus, const char *list)
+{
+	unsigned int first, last;
+
+	memset(cpus, 0, sizeof(*cpus));
+	for (;;) {
+		if (!take_cpu(&list, &first))
+			return false;
+		last = first;
+		if (*list == '-' && (list++, !take_cpu(&list, &last)))
+			return false;
+		if (last < first)
+			return false;
+		for (unsigned int cpu = first; cpu <= last; cpu++) {
+			cpus->count += !cpus->is[cpu];
+			cpus->is[cpu] = 1;
+		}
+		if (*list != ',')
+			break;
+		list++;
+	}
+	return *list == '\0' || strcmp(list, "\n") == 0;
+}
+
+int cpus_read(struct cpus *cpus, const char *name)
+{
+	char path[128], list[4096];
+	FILE *file;
+	bool good;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", name);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	good = fgets(list, sizeof(list), file) && cpus_parse(cpus, list);
+	fclose(file);
+	return good ? 0 : -EINVAL;
+}
+
+unsigned int cpus_outside(const struct cpus *cpus, const struct cpus *all)
+{
+	unsigned int cpu = 0;
+
+	while (cpu < CPUS_MAX && !(cpus->is[cpu] && !all->is[cpu]))
+		cpu++;
+	return cpu;
+}
+
+void cpus_format(const struct cpus *cpus, char *list, size_t size)
+{
+	size_t len = 0;
+
+	list[0] = '\0';
+	for (unsigned int first = 0, last; first < CPUS_MAX; first = last + 1) {
+		last = first;
+		if (!cpus->is[first])
+			continue;
+		while (last + 1 < CPUS_MAX && cpus->is[last + 1])
+			last++;
+		if (len < size)
+			len += (size_t)snprintf(list + len, size - len, "%s%u", len ? "," : "",
+						first);
+		if (last > first && len < size)
+			len += (size_t)snprintf(list + len, size - len, "-%u", last);
+	}
+}

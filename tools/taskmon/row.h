@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Records as rows: one column for each field of struct taskstats, and what is around it. */
+#ifndef TASKMON_ROW_H
+#define TASKMON_ROW_H
+
+#include "column.h"
+#include "rows.h"
+#include "stats.h"
+
+enum row_column {
+	ROW_KIND,
+	ROW_ID,
+	ROW_COMM,
+	ROW_CPU,
+	ROW_NUMBER,
+	ROW_TIME,
+	ROW_STATUS,
+	ROW_SIGNAL,
+	ROW_SIZE,
+	ROW_FIELDS,		/* columns of the fields begin here, in their order */
+	ROW_COLUMNS = ROW_FIELDS + STATS_FIELDS
+};
+
+/* ROW_COLUMNS of them. */
+extern const struct column row_columns[];
+
+/* Of an exit message; NULL for an answer, which has none of it. */
+struct row_origin {
+	uint32_t cpu;
+	uint32_t number;
+	uint64_t time_ns;	/* since 1970 */
+};
+
+/*
+ * Writes a record.  Of a thread group, 0 in a field that the kernel does not sum up is shown as
+ * not known.  Return: as rows_put().
+ */
+int row_put(struct rows *rows, const struct stats_record *record, const struct row_origin *origin);
+
+#endif

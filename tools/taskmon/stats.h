@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the kernel sends about tasks, taken apart: struct taskstats of versions 1 to 17 and later,
+ * of either byte order, and the netlink attributes around it.  Pure: bytes in, values out; the
+ * bytes may be anything.
+ *
+ * A version appends fields to the one before and changes none.  Three times that did not hold,
+ * and layout.c knows: version 1 begins 8 bytes shorter, versions 2 and 3 lack the alignment that
+ * version 4 gave to some fields (as 64-bit kernels lay them out; a 32-bit kernel for x86 did not
+ * do as these do), and version 15, which Linux 6.14 still calls 14, has the longest and shortest
+ * waits in the middle.
+ */
+#ifndef TASKMON_STATS_H
+#define TASKMON_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STATS_COMM_MAX 32u	/* TS_COMM_LEN */
+
+enum stats_order {
+	STATS_LITTLE,
+	STATS_BIG,
+};
+
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define STATS_OWN_ORDER STATS_BIG
+#else
+#define STATS_OWN_ORDER STATS_LITTLE
+#endif
+
+enum stats_field {
+#define FIELD(id, name, unit, width, standard, offset, bytes, since, process, meaning) STATS_##id,
+#include "fields.def"
+#undef FIELD
+	STATS_FIELDS
+};
+
+enum stats_layout {
+	STATS_FIRST,		/* version 1 */
+	STATS_UNALIGNED,	/* versions 2 and 3 */
+	STATS_NORMAL,
+	STATS_WAITS_INSIDE,	/* version 15, and 14 of that length */
+	STATS_LAYOUTS
+};
+
+struct stats {
+	unsigned int version;	/* as the bytes say, 0 if there are not even two */
+	enum stats_layout layout;
+	size_t size;		/* of all bytes, known or not */
+	/* Times of a field of 16 bytes are nanoseconds; nice is signed, seen as 64 bits. */
+	uint64_t value[STATS_FIELDS];
+	bool present[STATS_FIELDS];
+	char comm[STATS_COMM_MAX];
+	size_t comm_len;
+	bool has_comm;
+};
+
+/* Numbers from memory of any alignment. */
+uint16_t stats_u16(const uint8_t *bytes, enum stats_order order);
+uint32_t stats_u32(const uint8_t *bytes, enum stats_order order);
+uint64_t stats_u64(const uint8_t *bytes, enum stats_order order);
+
+/* Which layout a struct of this version and size has. */
+enum stats_layout stats_layout_of(unsigned int version, size_t size);
+
+/* Offset of a field in a layout; SIZE_MAX if the layout lacks it. */
+size_t stats_offset(enum stats_layout layout, enum stats_field field);
+
+/*
+ * Takes a struct taskstats apart.  A field is present if its version has it and the bytes reach
+ * that far, whatever their length is.
+ */
+void stats_decode(struct stats *stats, const uint8_t *bytes, size_t size, enum stats_order order);
+
+enum stats_kind {
+	STATS_TASK,		/* statistics of one task */
+	STATS_PROCESS,		/* sums over a thread group */
+};
+
+struct stats_record {
+	enum stats_kind kind;
+	uint32_t id;		/* pid or tgid, as the attribute says */
+	struct stats stats;
+};
+
+/* What a message held apart from records. */
+struct stats_message {
+	unsigned int records;
+	unsigned int unknown;	/* attributes of types that are not ours: ignored */
+	bool malformed;		/* what follows the last record cannot be read */
+};
+
+typedef void stats_each(void *context, const struct stats_record *record);
+
+/*
+ * Finds the records in the attributes of a message (behind the generic netlink header) and calls
+ * @each for each of them, in order.  Understands nests and, as the kernel's documentation has
+ * it, AGGR attributes without payload that the others follow.
+ */
+struct stats_message stats_parse(const uint8_t *bytes, size_t size, enum stats_order order,
+				 stats_each *each, void *context);
+
+#endif
