@@ -9,7 +9,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from zvmlab.cli_tools import command
+from zvmlab.cli_tools import backend_option, command
 from zvmlab.errors import EXIT_FAILED, EXIT_PASS, UsageError
 from zvmlab.progress import Progress
 from zvmlab.sweep import MAX_SEED
@@ -33,6 +33,7 @@ def add_commands(commands: Any) -> None:
     add("--all", action="store_true", help=f"all of zvmlab's, and --sets {ALL_SETS}")
     add("--sets", type=int, metavar="N", help="and so many data sets, made up from the seed")
     add("--kernel", default="bookworm", metavar="SUITE|PATH", help="guest kernel (bookworm)")
+    backend_option(made)
     add("--drivers", nargs=2, metavar="DRIVER", help="upstream, zvmlab or a .ko (the first two)")
     add("--seed", type=int, metavar="N", help="of the run to be repeated (default: a new one)")
     add("--output", type=Path, default=Path("zvmlab-diff"), metavar="DIR", help="(zvmlab-diff)")
@@ -50,7 +51,8 @@ def run_diff_drivers(arguments: argparse.Namespace) -> int:
     seed = random.randint(0, MAX_SEED) if arguments.seed is None else arguments.seed
     first, second = arguments.drivers or differ.DRIVERS
     names = list(differ.CATALOGUE) if arguments.all else arguments.scenario
-    plan = differ.Plan(names, arguments.output, sets, arguments.kernel, (first, second), seed)
+    drivers, kernel, backend = (first, second), arguments.kernel, arguments.backend
+    plan = differ.Plan(names, arguments.output, sets, kernel, drivers, seed, backend)
     if not arguments.json:
         print(f"seed {seed}", flush=True)
     done = differ.differ(plan, Progress())

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from zvmlab.cli_guest import driver_option
-from zvmlab.cli_tools import command
+from zvmlab.cli_tools import backend_option, command
 from zvmlab.errors import EXIT_FAILED, EXIT_PASS
 from zvmlab.progress import Progress
 from zvmlab.scenarios import BUILT_IN, EDGES, find
@@ -42,7 +42,7 @@ def add_commands(commands: Any) -> None:
     add("--kernel", default="bookworm", metavar="SUITE|PATH", help="guest kernel (bookworm)")
     driver_option(made)
     add("--params", metavar="TEXT", help="of the driver (zvmlab's: open_timeout=1)")
-    add("--backend", choices=("qemu",), default="qemu", help="emulator that runs the guests")
+    backend_option(made)
     add("--seed", type=int, metavar="N", help="of the sweep to be repeated (default: a new one)")
     add("--point", action="append", default=[], metavar="PATTERN", help="only these points, faults")
     add("--jobs", type=int, default=DEFAULT_JOBS, metavar="N", help="guests at a time (2)")
@@ -86,6 +86,7 @@ def run_sweep(arguments: argparse.Namespace) -> int:
         tuple(arguments.point),
         arguments.jobs,
         arguments.params,
+        arguments.backend,
     )
     resume = True if arguments.resume else False if arguments.fresh else None
     started = time.monotonic()

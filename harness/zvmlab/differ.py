@@ -17,7 +17,7 @@ from zvmlab.differ_compare import Difference, differences
 from zvmlab.differ_known import EXPLAINED, Explained, explain
 from zvmlab.differ_run import Side
 from zvmlab.errors import UsageError
-from zvmlab.guest_config import OUR_DRIVER, UPSTREAM_DRIVER, GuestConfig
+from zvmlab.guest_config import OUR_DRIVER, QEMU, UPSTREAM_DRIVER, GuestConfig
 from zvmlab.products import prepare
 from zvmlab.progress import Progress
 from zvmlab.scenario_context import Scenario
@@ -41,6 +41,7 @@ class Plan:
     kernel: str = "bookworm"
     drivers: tuple[str, str] = DRIVERS
     seed: int = 0
+    backend: str = QEMU
 
     def __post_init__(self) -> None:
         if not self.scenarios and not self.sets:
@@ -121,7 +122,9 @@ def differ(plan: Plan, progress: Progress) -> Differential:
 
 def _side(plan: Plan, number: int, progress: Progress) -> Side:
     driver = plan.drivers[number]
-    config = GuestConfig(kernel=plan.kernel, driver=driver, cp={"seed": str(plan.seed)})
+    config = GuestConfig(
+        kernel=plan.kernel, driver=driver, cp={"seed": str(plan.seed)}, backend=plan.backend
+    )
     products = prepare(config, progress)
     folder = plan.output / f"guests-{number + 1}-{Path(driver).stem}"
     return Side(config, products, folder, plan.seed, PARAMETERS.get(driver, ""))

@@ -50,8 +50,8 @@ def summary(done: Differential) -> str:
     open_ones = sum(len(compared.unexplained) for compared in done.scenarios)
     text = (
         f"{_number(sum(counts), 'difference')} in {_number(len(counts), 'scenario')} between"
-        f" {done.plan.drivers[0]} and {done.plan.drivers[1]} on {done.kernel_version},"
-        f" seed {done.plan.seed}: {open_ones} unexplained"
+        f" {done.plan.drivers[0]} and {done.plan.drivers[1]} on {done.kernel_version}"
+        f" in {done.plan.backend}, seed {done.plan.seed}: {open_ones} unexplained"
     )
     if done.plan.whole:
         text += f", {_number(len(done.unused), 'explanation')} without a difference"
@@ -70,6 +70,7 @@ def to_json(done: Differential) -> dict[str, Any]:
     """Everything, as plain data."""
     return {
         "kernel": done.kernel_version,
+        "backend": done.plan.backend,
         "drivers": list(done.plan.drivers),
         "seed": done.plan.seed,
         "seconds": round(done.seconds, 1),

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from zvmlab.errors import UsageError, ZvmlabError
-from zvmlab.guest_config import OUR_DRIVER, UPSTREAM_DRIVER, GuestConfig, Products
+from zvmlab.guest_config import OUR_DRIVER, QEMU, UPSTREAM_DRIVER, GuestConfig, Products
 from zvmlab.products import prepare
 from zvmlab.progress import Progress
 from zvmlab.scenarios import find
@@ -48,6 +48,7 @@ class Plan:
     jobs: int = 2
     params: str | None = None
     """What the driver is loaded with; None: what makes its waits short enough for a sweep."""
+    backend: str = QEMU
 
     def __post_init__(self) -> None:
         if not 1 <= self.jobs <= MAX_JOBS:
@@ -70,6 +71,7 @@ class Plan:
             "params": self.parameters,
             "seed": self.seed,
             "patterns": list(self.patterns),
+            "backend": self.backend,
         }
 
 
@@ -99,8 +101,8 @@ class State:
             return None
         if lines[0].get("sweep") != identity:
             raise UsageError(
-                f"{self.path.parent} has another sweep (scenario, kernel, driver, seed or points"
-                " differ); --fresh begins anew"
+                f"{self.path.parent} has another sweep (scenario, kernel, driver, emulator, seed or"
+                " points differ); --fresh begins anew"
             )
         whole = "".join(f"{json.dumps(line)}\n" for line in lines)
         self.path.write_text(whole, encoding="utf-8")  # what a kill has cut is gone
@@ -157,7 +159,9 @@ def remembered(plan: Plan, identity: dict[str, Any], resume: bool | None) -> dic
 def sweep(plan: Plan, progress: Progress, resume: bool | None = None) -> Sweep:
     """Run all cases that have no result yet."""
     scenario = find(plan.scenario)
-    config = GuestConfig(kernel=plan.kernel, driver=plan.driver, cp={"seed": str(plan.seed)})
+    config = GuestConfig(
+        kernel=plan.kernel, driver=plan.driver, cp={"seed": str(plan.seed)}, backend=plan.backend
+    )
     products = prepare(config, progress)
     identity = plan.identity(products)
     plan.output.mkdir(parents=True, exist_ok=True)

@@ -109,7 +109,7 @@ def summary(sweep: Sweep, found: list[Verdict], seconds: float) -> str:
     words = Counter(verdict.word for verdict in found)
     return (
         f"{len(found)} faults at {sum(sweep.counted.calls[p] for p in {v.case.point for v in found})}"
-        f" calls of {sweep.plan.scenario} on {sweep.kernel_version},"
+        f" calls of {sweep.plan.scenario} on {sweep.kernel_version} in {sweep.plan.backend},"
         f" driver {sweep.plan.driver}, seed {sweep.plan.seed}: {words[OK]} ok,"
         f" {words[KNOWN]} known, {words[FAILED]} failed;"
         f" {sweep.guests} guests, {seconds:.0f} s"
@@ -123,6 +123,7 @@ def to_json(sweep: Sweep, found: list[Verdict], seconds: float) -> dict[str, Any
     return {
         "scenario": sweep.plan.scenario,
         "kernel": sweep.kernel_version,
+        "backend": sweep.plan.backend,
         "driver": sweep.plan.driver,
         "seed": sweep.plan.seed,
         "seconds": round(seconds, 1),

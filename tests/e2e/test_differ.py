@@ -21,9 +21,11 @@ def told(done: Differential) -> list[str]:
     return [line for line in differ_report.lines(done) if "explain" in line][:-1]
 
 
-def test_drivers_differ_only_where_it_is_explained(zvmlab_kernel: str, zvmlab_dir: Path) -> None:
+def test_drivers_differ_only_where_it_is_explained(
+    zvmlab_kernel: str, zvmlab_backend: str, zvmlab_dir: Path
+) -> None:
     """Some scenarios and 40 sets made up from a seed: bytes, sizes, errors, polls, calls, log."""
-    plan = Plan(FEW, zvmlab_dir / "diff", 40, zvmlab_kernel, seed=SEED)
+    plan = Plan(FEW, zvmlab_dir / "diff", 40, zvmlab_kernel, seed=SEED, backend=zvmlab_backend)
     done = differ(plan, QUIET)
     assert told(done) == [] and done.passed
     counts = {one.scenario: len(one.found) for one in done.scenarios}
@@ -33,9 +35,12 @@ def test_drivers_differ_only_where_it_is_explained(zvmlab_kernel: str, zvmlab_di
     assert {"whole-stream read", "defect 1", "defect 6", "defect 11"} <= reasons
 
 
-def test_unexplained_differences_are_found(zvmlab_kernel: str, zvmlab_dir: Path) -> None:
+def test_unexplained_differences_are_found(
+    zvmlab_kernel: str, zvmlab_backend: str, zvmlab_dir: Path
+) -> None:
     """The same drivers in the other order: the table does not apply, and nothing is missed."""
-    plan = Plan(FEW[:1], zvmlab_dir / "diff", 0, zvmlab_kernel, (DRIVERS[1], DRIVERS[0]), SEED)
+    drivers, folder = (DRIVERS[1], DRIVERS[0]), zvmlab_dir / "diff"
+    plan = Plan(FEW[:1], folder, 0, zvmlab_kernel, drivers, SEED, zvmlab_backend)
     done = differ(plan, QUIET)
     assert not done.passed
     assert told(done) == [
@@ -49,9 +54,12 @@ def test_unexplained_differences_are_found(zvmlab_kernel: str, zvmlab_dir: Path)
 
 @pytest.mark.full
 @pytest.mark.timeout(1200)
-def test_whole_catalogue_is_explained(zvmlab_kernel: str, zvmlab_dir: Path) -> None:
+def test_whole_catalogue_is_explained(
+    zvmlab_kernel: str, zvmlab_backend: str, zvmlab_dir: Path
+) -> None:
     """Every scenario and 1,000 sets: every difference has its entry, every entry a difference."""
-    plan = Plan(list(CATALOGUE), zvmlab_dir / "diff", 1000, zvmlab_kernel, seed=SEED)
+    folder = zvmlab_dir / "diff"
+    plan = Plan(list(CATALOGUE), folder, 1000, zvmlab_kernel, seed=SEED, backend=zvmlab_backend)
     assert plan.whole
     done = differ(plan, QUIET)
     assert told(done) == [] and done.passed
@@ -60,10 +68,10 @@ def test_whole_catalogue_is_explained(zvmlab_kernel: str, zvmlab_dir: Path) -> N
 @pytest.mark.full
 @pytest.mark.timeout(1200)
 def test_driver_does_not_differ_from_itself(
-    zvmlab_kernel: str, zvmlab_driver: str, zvmlab_dir: Path
+    zvmlab_kernel: str, zvmlab_driver: str, zvmlab_backend: str, zvmlab_dir: Path
 ) -> None:
     """What differs between the drivers is not chance: two runs of one are the same."""
-    drivers = (zvmlab_driver, zvmlab_driver)
-    plan = Plan(list(CATALOGUE), zvmlab_dir / "diff", 100, zvmlab_kernel, drivers, SEED)
+    drivers, folder = (zvmlab_driver, zvmlab_driver), zvmlab_dir / "diff"
+    plan = Plan(list(CATALOGUE), folder, 100, zvmlab_kernel, drivers, SEED, zvmlab_backend)
     done = differ(plan, QUIET)
     assert [found for one in done.scenarios for found in one.found] == []

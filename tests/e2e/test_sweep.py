@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,27 @@ from zvmlab.sweep import Plan, sweep
 SEED = 20260101
 DOCUMENT = Path(__file__).parents[2] / "docs" / "scenarios.md"
 QUIET = Progress(quiet=True)
+
+
+@pytest.fixture
+def planned(
+    zvmlab_kernel: str, zvmlab_driver: str, zvmlab_backend: str, zvmlab_dir: Path
+) -> Callable[..., Plan]:
+    """planned(SCENARIO, PATTERNS[, jobs=N]): a sweep of the kernel, driver and emulator under test."""
+
+    def make(scenario: str, patterns: tuple[str, ...], jobs: int = 1) -> Plan:
+        return Plan(
+            scenario,
+            zvmlab_dir / "sweep",
+            zvmlab_kernel,
+            zvmlab_driver,
+            SEED,
+            patterns,
+            jobs=jobs,
+            backend=zvmlab_backend,
+        )
+
+    return make
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
@@ -52,17 +74,9 @@ def test_overflow_is_told_once_between_two_sets(
     assert all(sum(found) == 12 + 40 and found[-1] == 0 for found in sizes)
 
 
-def test_short_sweep(zvmlab_kernel: str, zvmlab_driver: str, zvmlab_dir: Path) -> None:
+def test_short_sweep(planned: Callable[..., Plan]) -> None:
     """REPLY with every code: the reader gets EIO, the log has the code, the driver goes on."""
-    plan = Plan(
-        "read-one-set",
-        zvmlab_dir / "sweep",
-        zvmlab_kernel,
-        zvmlab_driver,
-        SEED,
-        ("iucv.reply#*:[crd]*", "monitor.reply"),
-        jobs=1,
-    )
+    plan = planned("read-one-set", ("iucv.reply#*:[crd]*", "monitor.reply"))
     done = sweep(plan, QUIET)
     assert done.counted.calls["iucv.reply"] == done.counted.calls["monitor.reply"] == 1
     found = sweep_report.verdicts(done)
@@ -82,21 +96,16 @@ def test_short_sweep(zvmlab_kernel: str, zvmlab_driver: str, zvmlab_dir: Path) -
     assert "iucv.send" in report["not reached"]
 
 
-def test_kernel_that_cannot_survive_is_known_and_replaced(
-    zvmlab_kernel: str, zvmlab_driver: str, zvmlab_dir: Path
-) -> None:
+def test_kernel_that_cannot_survive_is_known_and_replaced(planned: Callable[..., Plan]) -> None:
     """The program interruption kills the guest; the next case has a new one."""
     patterns = ("iucv.reply#1:pgm=6", "iucv.reply#1:rc=0x08")
-    plan = Plan(
-        "read-one-set", zvmlab_dir / "sweep", zvmlab_kernel, zvmlab_driver, SEED, patterns, jobs=1
-    )
+    plan = planned("read-one-set", patterns)
     done = sweep(plan, QUIET)
     found = {str(v.case): v for v in sweep_report.verdicts(done)}
     assert [v.word for v in found.values()] == ["ok", "known"]
     assert "B2F0" in found["iucv.reply#1:pgm=6"].reasons[0]
     assert done.guests == 1
-    again = Plan("read-one-set", plan.output, zvmlab_kernel, zvmlab_driver, SEED, patterns, jobs=1)
-    assert sweep(again, QUIET, resume=True).results == done.results
+    assert sweep(plan, QUIET, resume=True).results == done.results
 
 
 def test_examples_of_the_document(monreader: Guest, zvmlab_dir: Path) -> None:
@@ -124,15 +133,10 @@ def test_examples_of_the_document(monreader: Guest, zvmlab_dir: Path) -> None:
     ids=("read-one-set", "intervals"),
 )
 def test_whole_sweep(
-    zvmlab_kernel: str,
-    zvmlab_driver: str,
-    zvmlab_dir: Path,
-    name: str,
-    patterns: tuple[str, ...],
-    least: int,
+    planned: Callable[..., Plan], name: str, patterns: tuple[str, ...], least: int
 ) -> None:
     """Every fault of every point: the driver survives it, or it is known why it does not."""
-    plan = Plan(name, zvmlab_dir / "sweep", zvmlab_kernel, zvmlab_driver, SEED, patterns)
+    plan = planned(name, patterns, jobs=2)
     done = sweep(plan, QUIET)
     found = sweep_report.verdicts(done)
     sweep_report.write(done, found, 0.0)

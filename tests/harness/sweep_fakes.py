@@ -244,6 +244,7 @@ class FakeGuest:
     leaves = ""
 
     def __init__(self, config: Any, logs: Path, products: Any) -> None:
+        self.config = config
         self.cp = Cp(leaves=FakeGuest.leaves)
         self.control = FakeControl(self.cp)
         self.agent = self

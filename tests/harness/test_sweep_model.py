@@ -302,6 +302,21 @@ def test_interrupted_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert len(ran) == 27
 
 
+def test_sweeps_in_two_emulators_are_two(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["sweep", "read-one-set", "--output", str(tmp_path), "--point", "iucv.reply#1:drop"]
+    words += ["--seed", "7"]
+    assert main([*words, "--backend", "hercules"]) == 0
+    assert "on 6.1 (fake) in hercules, driver upstream, seed 7: 1 ok" in capsys.readouterr().out
+    assert {guest.config.backend for guest in FakeGuest.made} == {"hercules"}
+    assert json.loads((tmp_path / sweep_report.JSON_NAME).read_text())["backend"] == "hercules"
+    assert main([*words, "--resume"]) == 2
+    assert "another sweep (scenario, kernel, driver, emulator" in capsys.readouterr().err
+    assert main([*words, "--fresh"]) == 0
+    assert FakeGuest.made[-1].config.backend == "qemu"
+
+
 def test_resume_without_a_sweep_and_damaged_state(tmp_path: Path) -> None:
     mine = plan(tmp_path)
     with pytest.raises(UsageError, match="no sweep to go on with"):
@@ -363,7 +378,9 @@ def test_command_prints_the_seed_first_and_fails_with_the_driver(
     assert main([*words, "--seed", "7"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("seed 7\n")
-    assert "9 faults at 1 calls of read-one-set on 6.1 (fake), driver upstream, seed 7" in out
+    assert (
+        "9 faults at 1 calls of read-one-set on 6.1 (fake) in qemu, driver upstream, seed 7" in out
+    )
     assert "9 ok, 0 known, 0 failed" in out
     FakeGuest.leaves = "log"
     assert main([*words, "--fresh"]) == 1
