@@ -22,20 +22,17 @@ from typing import Any
 
 import pytest
 
-from zvmlab import debugtests, drivers
+from zvmlab import backend_choice, debugtests, drivers
 from zvmlab.backends import backend_of
 from zvmlab.errors import UsageError, ZvmlabError
 from zvmlab.guest import Guest, Stage
-from zvmlab.guest_config import BACKENDS, QEMU, GuestConfig, Products
+from zvmlab.guest_config import GuestConfig, Products
 from zvmlab.products import DRIVER, prepare
 from zvmlab.progress import Progress
 from zvmlab.warm import WarmGuests, Which, plain_config
 
 pytest_plugins = ("zvmlab.promise_plugin",)
 DEFAULT_KERNELS = ("bookworm",)
-DEFAULT_BACKENDS = (QEMU,)
-_KERNEL_FIXTURE = "zvmlab_kernel"
-_BACKEND_FIXTURE = "zvmlab_backend"
 _WARM_FIXTURE = "warm_guest"
 _failed = pytest.StashKey[bool]()
 _guests = pytest.StashKey[list[Guest]]()
@@ -51,12 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="SUITE|PATH",
         help="guest kernel: bookworm (default), trixie, sid, debug or an image; may be repeated",
     )
-    group.addoption(
-        "--backend",
-        action="append",
-        choices=BACKENDS,
-        help="emulator that runs the guests: qemu (default) or hercules; may be repeated",
-    )
+    backend_choice.add_options(group)
     group.addoption(
         "--driver",
         action="append",
@@ -76,6 +68,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Markers, and options that cannot be right."""
     config.addinivalue_line("markers", "zvmlab(**fields): fields of the test's GuestConfig")
+    config.addinivalue_line(
+        "markers",
+        f"{backend_choice.REPRESENTATIVE}: runs in the emulator that --representative names, too",
+    )
     config.addinivalue_line("markers", "xdist_group(name): tests that share a worker")
     config.addinivalue_line(
         "markers", f"{debugtests.NOT_DEBUG}(reason): does not apply to debug kernels"
@@ -99,42 +95,23 @@ def _drivers(config: pytest.Config) -> list[str]:
     return config.getoption("--driver") or list(drivers.DEFAULT)
 
 
-def _backends(config: pytest.Config) -> list[str]:
-    return list(dict.fromkeys(config.getoption("--backend") or DEFAULT_BACKENDS))
-
-
-def _backend_of(item: pytest.Item) -> str:
-    spec = getattr(item, "callspec", None)
-    found = None if spec is None else spec.params.get(_BACKEND_FIXTURE)
-    return found or DEFAULT_BACKENDS[0]
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One instance per kernel, and driver, of every test that needs a guest, or a driver."""
+    """One instance per kernel, emulator and driver of every test that needs a guest, or a driver."""
     names = metafunc.fixturenames
-    if "guest_config" in names and _KERNEL_FIXTURE not in names:
+    if "guest_config" in names and backend_choice.KERNEL_FIXTURE not in names:
         # pytest does not see what the fixture needs that an override asks for.
-        names.append(_KERNEL_FIXTURE)
-    if _KERNEL_FIXTURE in names:
+        names.append(backend_choice.KERNEL_FIXTURE)
+    if backend_choice.KERNEL_FIXTURE in names:
         kernels = metafunc.config.getoption("--kernel") or list(DEFAULT_KERNELS)
-        metafunc.parametrize(_KERNEL_FIXTURE, kernels, scope="session", ids=_kernel_id)
-        backends = _backends(metafunc.config)
-        # The usual emulator alone does not show in the names of tests.
-        if backends != list(DEFAULT_BACKENDS):
-            names.append(_BACKEND_FIXTURE)
-            metafunc.parametrize(_BACKEND_FIXTURE, backends, indirect=True, scope="session")
+        backend_choice.parametrize(metafunc, kernels)
     if drivers.FIXTURE in names:
         chosen = _drivers(metafunc.config)
         metafunc.parametrize(drivers.FIXTURE, chosen, scope="session", ids=drivers.driver_id)
 
 
-def _kernel_id(kernel: str) -> str:
-    return Path(kernel).name
-
-
 def _kernel_of(item: pytest.Item) -> str | None:
     spec = getattr(item, "callspec", None)
-    return None if spec is None else spec.params.get(_KERNEL_FIXTURE)
+    return None if spec is None else spec.params.get(backend_choice.KERNEL_FIXTURE)
 
 
 # Before pytest-xdist, which looks for the groups.
@@ -153,14 +130,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kernel = _kernel_of(item)
         if kernel is None:
             continue
-        debugtests.give_time(item, kernel, backend_of(_backend_of(item)).slowness)
+        debugtests.give_time(item, kernel, backend_of(backend_choice.of_test(item)).slowness)
         debugtests.skip_unfit(item, kernel)
         warm = _WARM_FIXTURE in getattr(item, "fixturenames", ())
         if warm and item.get_closest_marker("xdist_group") is None:
-            driver, backend = drivers.driver_id(_driver_of(item)), _backend_of(item)
-            group = f"warm-{_kernel_id(kernel)}-{driver}-{backend}"
+            driver, backend = drivers.driver_id(_driver_of(item)), backend_choice.of_test(item)
+            group = f"warm-{backend_choice.kernel_id(kernel)}-{driver}-{backend}"
             item.add_marker(pytest.mark.xdist_group(group))
-        drivers.expect_defects(item, _kernel_id(kernel))
+        drivers.expect_defects(item, backend_choice.kernel_id(kernel))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -214,7 +191,7 @@ def zvmlab_kernel() -> str:
 @pytest.fixture(scope="session")
 def zvmlab_backend(request: pytest.FixtureRequest) -> str:
     """Name of the emulator; one instance of the test for each ``--backend``."""
-    return str(getattr(request, "param", DEFAULT_BACKENDS[0]))
+    return str(getattr(request, "param", backend_choice.DEFAULT[0]))
 
 
 @pytest.fixture(scope="session")
@@ -265,7 +242,7 @@ def _driver_of(item: pytest.Item) -> str:
 
 
 def _which_of(item: pytest.Item, kernel: str) -> Which:
-    return kernel, _driver_of(item), _backend_of(item)
+    return kernel, _driver_of(item), backend_choice.of_test(item)
 
 
 def _ready_made(config: pytest.Config, which: Which) -> None:
@@ -281,7 +258,7 @@ def made_guest(
 ) -> Iterator[Guest]:
     """Stage MADE: a run directory and a folder for the logs; no emulator yet."""
     # A test module's own guest_config need not know of emulators.
-    config = dataclasses.replace(guest_config, backend=_backend_of(request.node))
+    config = dataclasses.replace(guest_config, backend=backend_choice.of_test(request.node))
     _ready_made(request.config, (config.kernel, config.driver, config.backend))
     with Guest(config, zvmlab_dir) as guest:
         yield _register(request, guest)

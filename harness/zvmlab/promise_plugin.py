@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from zvmlab import drivers, plugin
+from zvmlab import backend_choice, drivers, plugin
 from zvmlab.errors import UsageError
 from zvmlab.promise_results import Case, Collector, Column, Run, TraceCut
 from zvmlab.promise_table import deviations, table, totals, wrapped
@@ -29,7 +29,6 @@ _promises = pytest.StashKey[Promises]()
 _case = pytest.StashKey[Case]()
 _begins = pytest.StashKey[dict[Path, int]]()
 _NONE = Promises({}, {})
-_KERNEL_FIXTURE = "zvmlab_kernel"
 _VALUE_MAX = 80
 _COLOURS = {
     "heading": {"bold": True},
@@ -95,7 +94,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     promises = item.config.stash[_promises]
     spec = getattr(item, "callspec", None)
     params: dict[str, Any] = dict(spec.params) if spec is not None else {}
-    kernel = params.pop(_KERNEL_FIXTURE, None)
+    kernel = params.pop(backend_choice.KERNEL_FIXTURE, None)
+    params.pop(backend_choice.FIXTURE, None)
     driver = params.pop(drivers.FIXTURE, None)
     function = getattr(item, "originalname", None) or item.name
     rows = promises.rows_of(function)
@@ -109,6 +109,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         errnos=promises.errnos_of(rows, item.name),
         kernel=None if kernel is None else Path(kernel).name,
         driver=None if driver is None else drivers.driver_id(driver),
+        backend=None if kernel is None else backend_choice.of_test(item),
         parameters={name: _text(value) for name, value in params.items()},
         defect=None if defect is None else defect.args[0],
     )
@@ -116,6 +117,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     properties = [("promise", row) for row in rows] + [("errno", name) for name in case.errnos]
     properties += [("kernel", case.kernel)] if case.kernel else []
     properties += [("driver", case.driver)] if case.driver else []
+    properties += [("backend", case.backend)] if case.backend else []
     item.user_properties.extend(properties)
 
 
@@ -191,7 +193,6 @@ class _Reporter:
         self._run = Run(
             promises=config.stash[_promises],
             columns=_columns(config),
-            backend=config.getoption("--backend"),
             results=self._collector.results(),
             kernels=self._collector.kernels,
             started=self._started,
@@ -235,7 +236,11 @@ class _Reporter:
 
 
 def _columns(config: pytest.Config) -> tuple[Column, ...]:
-    kernels = config.getoption("--kernel") or plugin.DEFAULT_KERNELS
-    chosen = config.getoption("--driver") or drivers.DEFAULT
-    pairs = [Column(Path(k).name, drivers.driver_id(d)) for k in kernels for d in chosen]
-    return tuple(dict.fromkeys(pairs))
+    kernels = [Path(k).name for k in config.getoption("--kernel") or plugin.DEFAULT_KERNELS]
+    names = [drivers.driver_id(d) for d in config.getoption("--driver") or drivers.DEFAULT]
+    backends = backend_choice.chosen(config)
+    columns = [Column(k, d, b) for b in backends for k in kernels for d in names]
+    part = backend_choice.represented(config)
+    if part is not None:
+        columns += [Column(kernels[0], name, part, part=True) for name in names]
+    return tuple(dict.fromkeys(columns))

@@ -9,7 +9,7 @@
 	const tests = Array.from(list.children);
 	const place = new Map(tests.map((test, index) => [test, index]));
 	const texts = new Map();
-	const names = ["text", "row", "kernel", "driver", "result", "errno", "order"];
+	const names = ["text", "row", "kernel", "driver", "backend", "result", "errno", "order"];
 
 	const field = (name) => form.elements.namedItem(name);
 	const has = (words, word) => word === "" || words.split(" ").includes(word);
@@ -26,6 +26,7 @@
 		const own = test.dataset;
 		return has(own.rows, wanted.row) && has(own.errnos, wanted.errno) &&
 			fits(own.kernel, wanted.kernel) && fits(own.driver, wanted.driver) &&
+			fits(own.backend, wanted.backend) &&
 			(wanted.result === "" || own.result === wanted.result) &&
 			wanted.text.toLowerCase().split(/\s+/).every((word) => text(test).includes(word));
 	}

@@ -20,7 +20,7 @@ from zvmlab.promise_results import Outcome, Result, Run
 from zvmlab.promise_table import deviations, markdown, totals
 from zvmlab.promise_timeline import LANE, RECORDS_MAX, Timeline, timeline
 
-FORMAT = 1
+FORMAT = 2
 TIMELINES_MAX = 50
 _HERE = Path(__file__).parent
 # What is looked for first comes first.
@@ -56,7 +56,6 @@ def as_json(run: Run) -> dict[str, Any]:
         "zvmlab": __version__,
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(run.started)),
         "seconds": round(run.seconds, 3),
-        "backend": run.backend,
         "columns": columns,
         "kernels": dict(run.kernels),
         "groups": dict(run.promises.groups),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a run has shown: results of tests, and of promises per kernel and driver."""
+"""What a run has shown: results of tests, and of promises per kernel, driver and emulator."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from zvmlab.guest_config import QEMU
 from zvmlab.promises import Promise, Promises
 
 
@@ -39,6 +40,8 @@ class Case:
     """None: the test needs no guest, or makes its own; it counts for every kernel."""
     driver: str | None
     """None: the test does without a driver; it counts for every one."""
+    backend: str | None
+    """The emulator.  None: the test needs no guest, or makes its own."""
     parameters: Mapping[str, str]
     defect: int | None
     """Number of the defect of the kernel's own driver that the test is marked with."""
@@ -77,6 +80,15 @@ class Column(NamedTuple):
 
     kernel: str
     driver: str
+    backend: str = QEMU
+    part: bool = False
+    """Do only the tests marked representative run there?"""
+
+    @property
+    def place(self) -> str:
+        """In words; the usual emulator goes without saying."""
+        text = f"{self.kernel} with {self.driver}"
+        return text if self.backend == QEMU else f"{text} in {self.backend}"
 
 
 @dataclass(frozen=True)
@@ -84,6 +96,8 @@ class Cell:
     """The results of a row in a column."""
 
     counts: Mapping[Outcome, int]
+    part: bool = False
+    """Need there be no test?"""
 
     @property
     def outcome(self) -> Outcome | None:
@@ -99,10 +113,15 @@ class Cell:
         return self.outcome in (Outcome.PASSED, Outcome.DEVIATES)
 
     @property
+    def missing(self) -> bool:
+        """Should there have been a test?"""
+        return self.outcome is None and not self.part
+
+    @property
     def text(self) -> str:
         """A few characters for a table."""
         if self.outcome is None:
-            return "no test"
+            return "no test" if self.missing else "–"
         total = sum(self.counts.values())
         number = self.counts[self.outcome]
         word = {Outcome.FAILED: "FAILED", Outcome.SKIPPED: "skipped"}.get(
@@ -125,6 +144,13 @@ class Row:
         """Was there no test of it at all?"""
         return all(cell.outcome is None for cell in self.cells.values())
 
+    @property
+    def shown(self) -> bool:
+        """Was it shown wherever there should be a test, and wherever there was one?"""
+        return all(
+            cell.shown for cell in self.cells.values() if cell.missing or cell.outcome is not None
+        )
+
 
 @dataclass(frozen=True)
 class Run:
@@ -132,7 +158,6 @@ class Run:
 
     promises: Promises
     columns: tuple[Column, ...]
-    backend: str
     results: tuple[Result, ...]
     """In the order of their names."""
     kernels: Mapping[str, str]
@@ -148,7 +173,7 @@ class Run:
     def _row(self, promise: Promise) -> Row:
         mine = [result for result in self.results if promise.row in result.case.rows]
         tests = tuple(sorted({result.case.function for result in mine}))
-        cells = {column: Cell(_count(mine, column)) for column in self.columns}
+        cells = {column: Cell(_count(mine, column), column.part) for column in self.columns}
         return Row(promise, tests, cells)
 
     def counts(self) -> Mapping[Outcome, int]:
@@ -166,8 +191,11 @@ class Run:
         for state, text in ((Outcome.SKIPPED, "skipped"), (None, "not run")):
             where: dict[tuple[str, ...], list[str]] = {}
             for column in self.columns:
-                names = tuple(r.promise.row for r in tested if r.cells[column].outcome is state)
-                where.setdefault(names, []).append(f"{column.kernel} with {column.driver}")
+                cells = ((row.promise.row, row.cells[column]) for row in tested)
+                names = tuple(
+                    name for name, c in cells if c.outcome is state and (state or c.missing)
+                )
+                where.setdefault(names, []).append(column.place)
             for names, columns in where.items():
                 if names:
                     said.append(
@@ -188,8 +216,9 @@ class Run:
 
 def _count(results: Iterable[Result], column: Column) -> Counter[Outcome]:
     def fits(result: Result) -> bool:
-        own = (result.case.kernel, result.case.driver)
-        return all(mine in (None, theirs) for mine, theirs in zip(own, column, strict=True))
+        case = result.case
+        own = (case.kernel, case.driver, case.backend)
+        return all(mine in (None, theirs) for mine, theirs in zip(own, column[:3], strict=True))
 
     return Counter(r.outcome for r in results if r.outcome is not None and fits(r))
 

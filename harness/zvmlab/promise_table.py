@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from zvmlab.guest_config import QEMU
 from zvmlab.promise_results import Column, Outcome, Result, Row, Run
 
 WIDTH = 100
@@ -34,7 +35,12 @@ def _cut(text: str, width: int) -> str:
 
 
 def _width(column: Column, rows: Sequence[Row]) -> int:
-    texts = (column.kernel, column.driver, *(row.cells[column].text for row in rows))
+    texts = (
+        column.kernel,
+        column.driver,
+        column.backend,
+        *(row.cells[column].text for row in rows),
+    )
     return max(_CELL_MIN, min(16, max(map(len, texts))))
 
 
@@ -74,8 +80,11 @@ def _heading(
     left = f"{'':{first + 2}}{'promise':{title}}  tests"
     kernels = "".join(f"  {_cut(column.kernel, width):{width}}" for column, width in block)
     yield Line((((left + kernels).rstrip(), "heading"),))
-    drivers = "".join(f"  {_cut(column.driver, width):{width}}" for column, width in block)
-    yield Line((((f"{'':{first + title + 9}}{drivers}").rstrip(), "heading"),))
+    lines = ["".join(f"  {_cut(column.driver, width):{width}}" for column, width in block)]
+    if any(column.backend != QEMU for column in run.columns):
+        lines.append("".join(f"  {_cut(c.backend, width):{width}}" for c, width in block))
+    for text in lines:
+        yield Line((((f"{'':{first + title + 9}}{text}").rstrip(), "heading"),))
 
 
 def _line(row: Row, block: Sequence[tuple[Column, int]], first: int, title: int) -> Line:
@@ -84,7 +93,8 @@ def _line(row: Row, block: Sequence[tuple[Column, int]], first: int, title: int)
     for column, width in block:
         cell = row.cells[column]
         text = _cut(cell.text, width)
-        pieces += [("  ", ""), (text, cell.outcome or "missing"), (" " * (width - len(text)), "")]
+        state = "missing" if cell.missing else cell.outcome or ""
+        pieces += [("  ", ""), (text, state), (" " * (width - len(text)), "")]
     return Line(tuple(pieces[:-1]))
 
 
@@ -114,12 +124,14 @@ def wrapped(sentence: str) -> str:
 def totals(run: Run) -> str:
     """The run in one sentence."""
     rows = run.rows()
-    shown = sum(all(cell.shown for cell in row.cells.values()) for row in rows)
+    shown = sum(row.shown for row in rows)
     counts = run.counts()
     words = {Outcome.DEVIATES: "deviating as known"}
     parts = ", ".join(f"{counts[o]} {words.get(o, o)}" for o in Outcome if counts.get(o))
+    several = any(column.backend != QEMU for column in run.columns)
+    what = "kernel, driver and emulator" if several else "kernel and driver"
     return (
-        f"{shown} of {len(rows)} promises shown on every kernel and driver;"
+        f"{shown} of {len(rows)} promises shown on every {what};"
         f" {len(run.results)} tests" + (f": {parts}" if parts else "")
     )
 
@@ -128,10 +140,15 @@ def _escaped(text: str) -> str:
     return "".join(f"\\{c}" if c in "\\|`*_<>[]" else c for c in " ".join(text.split()))
 
 
+def _heads(column: Column) -> list[str]:
+    emulator = [] if column.backend == QEMU else [column.backend]
+    return [column.kernel, column.driver, *emulator]
+
+
 def markdown(run: Run) -> str:
-    """The table for documentation: row, promise, tests, result per kernel and driver."""
+    """The table for documentation: row, promise, tests, result per column."""
     head = ["row", "promise", "tests"]
-    head += [f"{_escaped(c.kernel)}, {_escaped(c.driver)}" for c in run.columns]
+    head += [_escaped(", ".join(_heads(column))) for column in run.columns]
     lines = [
         "<!-- SPDX-License-Identifier: MIT -->",
         "# Promises and the tests that show them",

@@ -158,6 +158,69 @@ def test_every_driver_and_its_defects(inner: Fake, pytester: pytest.Pytester) ->
     )
 
 
+KERNELS = ("kernel", "other")
+BACKENDS = """
+    import pytest
+
+    @pytest.mark.representative
+    def test_both(guest_config):
+        pass
+
+    def test_plain(guest_config):
+        pass
+
+    @pytest.mark.representative
+    def test_host_only(request):
+        pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ((), {"both[kernel]", "both[other]", "plain[kernel]", "plain[other]"}),
+        (
+            ("--representative", "hercules"),
+            {"both[kernel-qemu]", "both[other-qemu]", "both[kernel-hercules]"}
+            | {"plain[kernel]", "plain[other]"},
+        ),
+        (
+            ("--backend", "hercules", "--representative", "hercules"),
+            {f"{test}[{kernel}-hercules]" for test in ("both", "plain") for kernel in KERNELS},
+        ),
+        (
+            ("--backend", "hercules", "--backend", "qemu"),
+            {
+                f"{test}[{kernel}-{backend}]"
+                for test in ("both", "plain")
+                for kernel in KERNELS
+                for backend in ("hercules", "qemu")
+            },
+        ),
+    ],
+    ids=["usual", "part", "part-of-whole", "two"],
+)
+def test_every_backend_and_a_part_of_the_tests_in_another(
+    inner: Fake, pytester: pytest.Pytester, options: tuple[str, ...], names: set[str]
+) -> None:
+    shutil.copy(inner.folder / "kernel", inner.folder / "other")
+    pytester.makepyfile(BACKENDS)
+    other = ("--kernel", str(inner.folder / "other"))
+    result = _run(inner, pytester, *other, *options, "--collect-only", "-q")
+    found = [line.split("::test_")[1] for line in result.outlines if "::test_" in line]
+    assert sorted(found) == sorted({*names, "host_only"})
+
+
+def test_backend_of_a_test_is_its_guests(inner: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        def test_it(zvmlab_backend, guest_config, made_guest):
+            assert zvmlab_backend == guest_config.backend == made_guest.config.backend == "qemu"
+        """
+    )
+    _run(inner, pytester).assert_outcomes(passed=1)
+
+
 def test_full_tests_run_when_asked_for(inner: Fake, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         "import pytest\n@pytest.mark.full\ndef test_long(): pass\ndef test_short(): pass"
@@ -183,6 +246,7 @@ def test_what_is_missing_is_one_sentence(inner: Fake, pytester: pytest.Pytester)
             "*--driver: driver /nosuch.ko: there is no such file; say upstream, zvmlab or a .ko",
         ),
         (("--backend", "bochs"), "*--backend: invalid choice: 'bochs'*"),
+        (("--representative", "bochs"), "*--representative: invalid choice: 'bochs'*"),
     ],
 )
 def test_wrong_options(

@@ -220,7 +220,7 @@ def test_files_of_a_run(project: Fake, pytester: pytest.Pytester, workers: tuple
     ]
     assert sorted(properties)[0] == [
         *(("promise", "P1"), ("promise", "P2"), ("errno", "EBUSY"), ("errno", "EINTR")),
-        *(("kernel", "kernel"), ("driver", "upstream")),
+        *(("kernel", "kernel"), ("driver", "upstream"), ("backend", "qemu")),
     ]
 
 

@@ -47,6 +47,7 @@ def result(
         errnos=("EIO",),
         kernel=kernel,
         driver="upstream",
+        backend="qemu" if kernel is not None else None,
         parameters={},
         defect=None,
     )
@@ -57,7 +58,7 @@ def result(
 
 def run(*results: Result, columns: tuple[Column, ...] = COLUMNS) -> Run:
     """A run with these results."""
-    return Run(PROMISES, columns, "qemu", results, {"bookworm": "6.1.0 (bookworm)"}, 1.8e9, 61.5)
+    return Run(PROMISES, columns, results, {"bookworm": "6.1.0 (bookworm)"}, 1.8e9, 61.5)
 
 
 @pytest.mark.parametrize(
@@ -94,6 +95,34 @@ def test_complaints() -> None:
         "all tests of M2 were not run on trixie with upstream",
         "tests name rows that the list does not have: test_m2_m9_b (M9)",
     ]
+
+
+def test_emulator_that_only_a_part_runs_in_needs_no_test_of_every_row() -> None:
+    part = Column("bookworm", "upstream", "hercules", part=True)
+    mine = [result("test_m1_m2_t1_all", PASSED)]
+    mine += [result(n, PASSED, backend="hercules") for n in ("test_m1_a", "test_m2_a")]
+    made = run(*mine, columns=(COLUMNS[0], part))
+    assert made.complaints() == []
+    assert [line.text.rstrip() for line in table(made)] == [
+        "     promise               tests  bookworm   bookworm",
+        "                                  upstream   upstream",
+        "                                  qemu       hercules",
+        "M1   title of M1               2  passed 1   passed 1",
+        "M2   title of M2               2  passed 1   passed 1",
+        "T1   title of T1               1  passed 1   –",
+    ]
+    assert totals(made).startswith("3 of 3 promises shown on every kernel, driver and emulator;")
+    assert "| bookworm, upstream | bookworm, upstream, hercules |" in markdown(made)
+    whole = run(*mine, columns=(COLUMNS[0], part._replace(part=False)))
+    assert whole.complaints() == [
+        "all tests of T1 were not run on bookworm with upstream in hercules"
+    ]
+    skipped = result("test_t1_b", SKIPPED, backend="hercules")
+    made = run(*mine, skipped, columns=(COLUMNS[0], part))
+    assert made.complaints() == [
+        "all tests of T1 were skipped on bookworm with upstream in hercules"
+    ]
+    assert totals(made).startswith("2 of 3 promises shown")
 
 
 def test_table() -> None:
@@ -169,7 +198,7 @@ def test_json(tmp_path: Path) -> None:
     assert [path.name for path in paths] == ["report.json", "report.html", "promises.md"]
     read = json.loads(paths[0].read_text(encoding="utf-8"))
     assert read == json.loads(json.dumps(as_json(made)))
-    assert read["format"] == 1 and read["started"] == "2027-01-15T08:00:00Z"
+    assert read["format"] == 2 and read["started"] == "2027-01-15T08:00:00Z"
     assert read["promises"][0]["cells"][0] == {
         "kernel": "bookworm",
         "driver": "upstream",
@@ -228,17 +257,17 @@ def test_page_is_well_formed_and_has_what_the_filters_need() -> None:
     )
     tests = read.all("details")
     assert [
-        (t["data-rows"], t["data-kernel"], t["data-driver"], t["data-result"]) for t in tests
+        (t["data-rows"], t["data-kernel"], t["data-backend"], t["data-result"]) for t in tests
     ] == [
         ("T1", "", "", "failed"),  # failed ones come first
-        ("M1 M2", "bookworm", "upstream", "passed"),
+        ("M1 M2", "bookworm", "qemu", "passed"),
     ]
     assert [t["data-errnos"] for t in tests] == ["EIO EBUSY", "EIO"]
     assert [t["data-seconds"] for t in tests] == ["0.000", "2.500"]
     names = {own["name"] for own in read.all("select") + read.all("input")}
-    assert names == {"text", "row", "kernel", "driver", "result", "errno", "order"}
+    assert names == {"text", "row", "kernel", "driver", "backend", "result", "errno", "order"}
     links = [own["href"] for own in read.all("a")]
-    assert "#?row=T1&kernel=trixie&driver=upstream" in links
+    assert "#?row=T1&kernel=trixie&driver=upstream&backend=qemu" in links
     assert "bookworm: 6.1.0 (bookworm)" in read.text
     assert "all tests of M1, M2 were not run on trixie with upstream" in read.text
     ids = [own["id"] for _, own in read.elements if "id" in own]
