@@ -4,32 +4,39 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from zvmlab import hercules
+from zvmlab.backends import backend_of
 from zvmlab.emulator import Emulator
+from zvmlab.errors import Timeout
 from zvmlab.guest_config import QEMU, Channels, GuestConfig, emulator_arguments
+from zvmlab.herculesbuild import program
+from zvmlab.herculesload import LOAD, write_load
+from zvmlab.kernels import slowness
 from zvmlab.products import prepare
 from zvmlab.progress import Progress
 
 BOOT_SECONDS = 90
 MODULE = "/lib/modules/monreader.ko"
+REFUSED = f"zvmlab: {MODULE} cannot be loaded: No such device"
+LAST = "zvmlab: no IUCV here"
 
 
 @pytest.fixture
 def config(guest_config: GuestConfig, zvmlab_driver: str, zvmlab_dir: Path) -> GuestConfig:
     """A guest whose /init loads the driver, says how that went, and powers off for want of IUCV."""
-    if guest_config.backend != QEMU:
-        pytest.skip("shown in QEMU, which ends when this guest powers off; stock Hercules does not")
     modules = zvmlab_dir / "modules"
     modules.write_text(f"{MODULE}\n", encoding="ascii")
     return dataclasses.replace(guest_config, files={"/etc/zvmlab/modules": modules})
 
 
 def without_cp(arguments: Sequence[str]) -> list[str]:
-    """The emulator's command line without the CP, its monitor and the pause at the start."""
+    """QEMU's command line without the CP, its monitor and the pause at the start."""
     left = []
     words = iter(arguments)
     for word in words:
@@ -40,22 +47,57 @@ def without_cp(arguments: Sequence[str]) -> list[str]:
     return left
 
 
+def qemu(config: GuestConfig, folder: Path) -> tuple[Emulator, Path]:
+    """Started in QEMU; the process, and where the console is."""
+    console, unused = folder / "console.log", folder / "unused"
+    arguments = emulator_arguments(
+        config, prepare(config, Progress()), Channels(unused, unused, console, None, None)
+    )
+    return Emulator(without_cp(arguments), folder / "emulator.log"), console
+
+
+def stock_hercules(config: GuestConfig, folder: Path) -> tuple[Emulator, Path]:
+    """Started in Hercules with a console of its own, which writes to its log."""
+    write_load(folder, config, prepare(config, Progress()))
+    lines = [
+        line
+        for line in hercules.configuration(config).splitlines()
+        if not line.startswith("LDMOD") and "ZVMCP" not in line
+    ]
+    lines.append(f"{hercules.CONSOLE:04X} 3215-C / noprompt\n")
+    (folder / hercules.CONFIGURATION).write_text("\n".join(lines), encoding="ascii")
+    log = folder / "emulator.log"
+    emulator = Emulator([str(program()), "-d", "-f", hercules.CONFIGURATION], log, folder=folder)
+    emulator.command(f"ipl {LOAD}")
+    return emulator, log
+
+
+def await_last(emulator: Emulator, console: Path, seconds: float) -> str:
+    """The console when /init has said its last, before it powers off."""
+    limit = time.monotonic() + seconds
+    while True:
+        alive = emulator.alive
+        text = console.read_text(encoding="utf-8", errors="replace") if console.exists() else ""
+        if LAST in text:
+            return text
+        if not alive:
+            pytest.fail(f"the emulator has ended\n{text}")
+        if time.monotonic() > limit:
+            raise Timeout(f"/init did not end within {seconds:g} s")
+        time.sleep(0.02)
+
+
 def test_m04_without_zvm_loading_fails_and_says_so_enodev(
     config: GuestConfig, zvmlab_dir: Path
 ) -> None:
     """On a machine that is not z/VM the module does not load (ENODEV) and the log says why."""
-    console = zvmlab_dir / "console.log"
-    unused = zvmlab_dir / "unused"
-    arguments = emulator_arguments(
-        config, prepare(config, Progress()), Channels(unused, unused, console, None, None)
-    )
-    emulator = Emulator(without_cp(arguments), zvmlab_dir / "emulator.log")
+    start = qemu if config.backend == QEMU else stock_hercules
+    seconds = BOOT_SECONDS * backend_of(config.backend).slowness * slowness(config.kernel)
+    emulator, console = start(config, zvmlab_dir)
     emulator.expect_exit()
     try:
-        assert emulator.wait(BOOT_SECONDS) == 0
+        log = await_last(emulator, console, seconds)
     finally:
         emulator.stop()
-    log = console.read_text(encoding="utf-8", errors="replace")
     assert "The z/VM *MONITOR record device driver cannot be loaded without z/VM" in log
-    assert f"zvmlab: {MODULE} cannot be loaded: No such device" in log
-    assert "zvmlab: no IUCV here" in log
+    assert REFUSED in log
