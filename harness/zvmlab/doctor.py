@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from zvmlab import herculesbuild
 from zvmlab.cache import cache_root
 from zvmlab.errors import CannotRun, ZvmlabError
 from zvmlab.run_dir import SOCKET_PATH_MAX, run_root
@@ -22,6 +24,7 @@ NEEDED_GROUPS = ("run", "build")
 CACHE_BYTES = 2 * 1024**3
 # What a guest without a name of its own adds: "/g1a2b3c/console".
 _SOCKET_ROOM = 20
+_HERCULES_VERSION = re.compile(r"^Hercules Version (\S+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -126,10 +129,32 @@ def _cache() -> list[Finding]:
     findings.append(Finding("cache", state, remedy))
     state = "built" if built else "not built yet; zvmlab build does it in a few minutes"
     findings.append(Finding("emulator", state))
-    built = sorted(path.name for path in root.glob("hercules-module-*") if path.is_dir())
-    state = "module built" if built else "module not built yet; --backend hercules does it"
-    findings.append(Finding("Hercules", state))
     return findings
+
+
+def _hercules() -> Finding:
+    """The second emulator, which guests can do without."""
+    try:
+        program = herculesbuild.program()
+        # Whatever it is asked, it says its version first.
+        said = subprocess.run(
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        ).stdout
+        module = cache_root() / herculesbuild.module_entry(herculesbuild.sources())
+    except CannotRun as error:
+        return Finding("Hercules", str(error), "ci/setup.sh hercules", needed=False)
+    match = _HERCULES_VERSION.search(said)
+    version = match.group(1) if match is not None else "unknown"
+    if version != herculesbuild.VERSION:
+        state = f"{program} has version {version}, the module is for {herculesbuild.VERSION}"
+        return Finding("Hercules", state, "install Debian 12's package hercules", needed=False)
+    built = "module built" if module.is_dir() else "module not built yet; --backend hercules does"
+    return Finding("Hercules", f"{version}, {built}")
 
 
 def _sockets() -> Finding:
@@ -146,7 +171,7 @@ def _sockets() -> Finding:
 
 def examine() -> list[Finding]:
     """Look at everything a guest needs, and at what the tests need."""
-    return [_architecture(), _python(), *_packages(), *_cache(), _sockets()]
+    return [_architecture(), _python(), *_packages(), *_cache(), _hercules(), _sockets()]
 
 
 def report() -> bool:

@@ -30,14 +30,16 @@ from zvmlab.errors import CannotRun, ZvmlabError
 from zvmlab.progress import Progress, Step
 from zvmlab.sourcepackage import Tarball, our_sources
 
+VERSION = "3.13"
 TARBALL = Tarball(
     "hercules",
     "bookworm",
-    "hercules_3.13.orig.tar.gz",
+    f"hercules_{VERSION}.orig.tar.gz",
     "890c57c558d58708e55828ae299245bd2763318acf53e456a48aac883ecfe67d",
 )
 PROGRAM = "hercules"
 MODULE = "zvmcp.so"
+_MODULE_KIND = "hercules-module"
 STEP_SECONDS = 600
 ARCHIVE = "libcp.a"
 CORE = ("cp", "record", "control")
@@ -96,6 +98,11 @@ def core_key(sim: Path) -> str:
 def module_key(sim: Path) -> str:
     """Changes with everything that the module is made of."""
     return _key(sim, (*CORE, PORT))
+
+
+def module_entry(sim: Path) -> str:
+    """The module's folder in the cache."""
+    return f"{_MODULE_KIND}-{module_key(sim)}"
 
 
 def _key(sim: Path, parts: Sequence[str]) -> str:
@@ -160,7 +167,7 @@ def build_module(progress: Progress | None = None) -> Path:
         for name in objects:
             Path(name).unlink()
 
-    return entry("hercules-module", module_key(sim), build) / MODULE
+    return entry(_MODULE_KIND, module_key(sim), build) / MODULE
 
 
 def lint(progress: Progress) -> None:

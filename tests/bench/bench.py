@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Figures: the core, the boot, the drivers; docs/bench.md explains them.
+"""Figures: the core, the boot, the drivers, the emulators; docs/bench.md explains them.
 
     make bench
     make bench-driver
@@ -22,6 +22,7 @@ from typing import Any
 import boot
 import core
 import driver
+import emulators
 import instructions
 import pairs
 from figures import Figure, show
@@ -31,7 +32,7 @@ from zvmlab.products import prepare
 from zvmlab.progress import Progress
 
 MIN_PAIRS = 5
-PARTS = ("core", "boot", "driver", "pairs", "instructions")
+PARTS = ("core", "boot", "driver", "pairs", "instructions", "emulators")
 
 
 def _pairs(text: str) -> int:
@@ -68,6 +69,7 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Figu
         "driver": lambda: driver.measure(large, products, count),
         "pairs": lambda: pairs.measure(small, count, progress),
         "instructions": lambda: instructions.measure(small, count, progress),
+        "emulators": lambda: emulators.measure(small, count, progress),
     }
     figures: dict[str, list[Figure]] = {}
     for part in arguments.part or PARTS:

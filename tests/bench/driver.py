@@ -17,6 +17,9 @@ MIB = 1 << 20
 SEGMENT = "MONDCSS 9000-CFFF SC RSTD"
 SMALL, SMALL_SETS, SMALL_READS = 84, 4000, 20000
 LARGE, LARGE_SETS = 4 * MIB, 200
+SMALL_SET = (SMALL, SMALL_SETS, SMALL)
+"""Of what size a set is (its control element included), how many, read with what buffer."""
+BULK = (LARGE + MCE_SIZE, LARGE_SETS, LARGE)
 OUTSTANDING = 16
 # Control element, records, and the 0-byte read that ends the set.
 READS_PER_SET = 3
@@ -41,7 +44,7 @@ def _rate(amount: float, result: DrainResult) -> float:
     return amount * 1e9 / result.elapsed_ns
 
 
-def _sets(guest: Guest, reader: DataSets, size: int, sets: int, read_size: int) -> float:
+def sets_a_second(guest: Guest, reader: DataSets, size: int, sets: int, read_size: int) -> float:
     """Sets a second; *size* is what a reader gets, control element included."""
     element = {"domains": USER_DOMAIN, "fill": {"length": size - MCE_SIZE, "seed": 1}}
     guest.control.execute(
@@ -54,7 +57,7 @@ def _sets(guest: Guest, reader: DataSets, size: int, sets: int, read_size: int) 
     return rate
 
 
-def _zeros(guest: Guest, zero: int, size: int, reads: int) -> float:
+def zero_reads_a_second(guest: Guest, zero: int, size: int, reads: int) -> float:
     """Reads a second."""
     return _rate(reads, guest.agent.drain(zero, size, reads=reads))
 
@@ -62,23 +65,22 @@ def _zeros(guest: Guest, zero: int, size: int, reads: int) -> float:
 def _pair(guest: Guest, reader: DataSets, zero: int, swapped: bool) -> dict[str, float]:
     sets, zero_reads = both(
         swapped,
-        lambda: _sets(guest, reader, SMALL, SMALL_SETS, SMALL),
-        lambda: _zeros(guest, zero, SMALL, SMALL_READS),
+        lambda: sets_a_second(guest, reader, *SMALL_SET),
+        lambda: zero_reads_a_second(guest, zero, SMALL, SMALL_READS),
     )
-    large = LARGE + MCE_SIZE
     large_sets, large_zeros = both(
         swapped,
-        lambda: _sets(guest, reader, large, LARGE_SETS, LARGE),
-        lambda: _zeros(guest, zero, LARGE, LARGE_SETS),
+        lambda: sets_a_second(guest, reader, *BULK),
+        lambda: zero_reads_a_second(guest, zero, LARGE, LARGE_SETS),
     )
     return {
         "sets": sets,
         "set-reads": sets * READS_PER_SET,
         "zero-reads": zero_reads,
         "reads-ratio": sets * READS_PER_SET / zero_reads,
-        "set-bytes": large_sets * large / 1e6,
+        "set-bytes": large_sets * BULK[0] / 1e6,
         "zero-bytes": large_zeros * LARGE / 1e6,
-        "bytes-ratio": large_sets * large / (large_zeros * LARGE),
+        "bytes-ratio": large_sets * BULK[0] / (large_zeros * LARGE),
     }
 
 

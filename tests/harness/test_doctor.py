@@ -11,6 +11,7 @@ import pytest
 from zvmlab import doctor
 from zvmlab.doctor import Finding, examine, installed, read_packages, report
 from zvmlab.errors import CannotRun
+from zvmlab.herculesbuild import module_entry, sources
 
 SETUP = doctor.TREE / "ci" / "setup.sh"
 
@@ -84,6 +85,42 @@ def test_a_cache_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ZVMLAB_CACHE", "/dev/null/cache")
     found = _finding("cache")
     assert found.bad and "/dev/null/cache" in found.state
+
+
+def _hercules(folder: Path, monkeypatch: pytest.MonkeyPatch, said: str) -> Finding:
+    """What is found of a Hercules that says this."""
+    (folder / "hercules").write_text(f"#!/bin/sh\necho '{said}'; exit 1\n")
+    (folder / "hercules").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    return _finding("Hercules")
+
+
+def test_hercules_with_and_without_its_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = _hercules(tmp_path, monkeypatch, "Hercules Version 3.13")
+    assert (found.state, found.remedy) == (
+        "3.13, module not built yet; --backend hercules does",
+        "",
+    )
+    (tmp_path / "cache" / module_entry(sources())).mkdir(parents=True)
+    assert _finding("Hercules").state == "3.13, module built"
+
+
+@pytest.mark.parametrize("said, version", [("Hercules Version 4.7", "4.7"), ("help", "unknown")])
+def test_another_hercules_is_told_and_does_not_keep_guests_from_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, version: str
+) -> None:
+    found = _hercules(tmp_path, monkeypatch, said)
+    assert found.state == f"{tmp_path}/hercules has version {version}, the module is for 3.13"
+    assert found.remedy == "install Debian 12's package hercules" and not found.bad
+
+
+def test_no_hercules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    found = _finding("Hercules")
+    assert found.state.startswith("Hercules is missing")
+    assert found.remedy == "ci/setup.sh hercules" and not found.bad
 
 
 def test_a_run_directory_with_a_long_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
