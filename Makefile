@@ -14,6 +14,8 @@ KERNEL ?= bookworm
 DRIVER ?= upstream
 # The emulator of demo and tests: qemu, hercules; tests take both.
 BACKEND ?= qemu
+# The tests marked representative run in this emulator as well.
+REPRESENTATIVE ?=
 CPUS ?= 1
 SETS ?= 20
 # Guest kernels of "make check"; "make check-full" adds sid, which moves.
@@ -204,7 +206,7 @@ help: ## this list
 	@echo "Targets:"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r t d; do \
 		printf '%-14s%s\n' "$$t" "$$d"; done
-	@echo "Variables: KERNEL=bookworm|trixie|sid|debug|PATH  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  SECONDS=n  ZVMLAB_CACHE=DIR"
+	@echo "Variables: KERNEL=bookworm|trixie|sid|debug|PATH  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  REPRESENTATIVE=hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  SECONDS=n  ZVMLAB_CACHE=DIR"
 	@echo "Switches:  V=1 show commands  W=1 more warnings  D=1 debug  C=1 sparse  G=1 coverage  ASAN=1 sanitizers"
 
 .PHONY: setup
@@ -231,7 +233,7 @@ coverage: ## unit tests, then line coverage of core and read machine (at least 9
 
 .PHONY: prepare
 prepare: setup ## build QEMU and fetch the guest kernels into the cache
-	$(Q)for b in $(BACKEND); do ./zvmlab build --backend $$b || exit; done
+	$(Q)for b in $(BACKEND) $(REPRESENTATIVE); do ./zvmlab build --backend $$b || exit; done
 	$(Q)./zvmlab fetch $(KERNELS)
 
 .PHONY: check
@@ -250,7 +252,7 @@ check-harness: setup $(SERVER)
 .PHONY: check-e2e
 check-e2e: setup prepare
 	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 $(KERNELS:%=--kernel %) $(DRIVER:%=--driver %) \
-		$(BACKEND:%=--backend %) $(if $(FULL),--full) --promises --zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml \
+		$(BACKEND:%=--backend %) $(REPRESENTATIVE:%=--representative %) $(if $(FULL),--full) --promises --zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml \
 		tests/e2e
 
 # A test that this kernel leaves leaking, or with lockdep turned off, fails.
@@ -292,6 +294,10 @@ bench: setup $(BENCH_BIN) ## figures, as ratios taken in one run
 .PHONY: bench-driver
 bench-driver: setup $(BENCH_BIN) ## only our driver beside upstream's
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part pairs --part instructions
+
+.PHONY: bench-emulators
+bench-emulators: setup ## only the two emulators beside each other
+	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part emulators
 
 .PHONY: install
 install: ## install to PREFIX (DESTDIR is honoured)

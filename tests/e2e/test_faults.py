@@ -79,6 +79,7 @@ def test_a_rule_of_the_mark_is_met_by_the_boot(guest: Guest) -> None:
     ],
     ids=str,
 )
+@pytest.mark.representative
 def test_messages_of_monitor_arrive_as_the_rule_says(
     monreader: Guest, zvmlab_dir: Path, fault: Fault, seen: list[int], left: int
 ) -> None:

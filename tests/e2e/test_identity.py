@@ -44,5 +44,6 @@ def test_m32_configured_level_and_user_id_are_reported(guest: Guest) -> None:
     assert level.response.startswith("z/VM Version 6 Release 4.0")
 
 
+@pytest.mark.representative
 def test_storage_ends_where_cp_says(warm_guest: Guest) -> None:
     assert system_ram(warm_guest) == [(0, 128 * MIB - 1)]

@@ -23,6 +23,7 @@ def guest_config(bare: Build) -> GuestConfig:
     return GuestConfig(kernel=str(bare("interrupt")))
 
 
+@pytest.mark.representative
 def test_masks_priority_and_wait(made_guest: Guest) -> None:
     made_guest.start()
     made_guest.emulator.expect_exit()

@@ -61,6 +61,7 @@ def test_m29_second_open_in_the_same_process_is_ebusy(monreader: Guest, zvmlab_d
     assert log.texts() == []
 
 
+@pytest.mark.representative
 def test_m29_open_in_another_process_is_ebusy(reader: Guest, zvmlab_dir: Path) -> None:
     """The device is open in one process: open fails in another, either way round."""
     with open_device(reader.agent) as fd:

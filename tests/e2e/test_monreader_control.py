@@ -109,6 +109,7 @@ def only(found: CapturedSet, identity: tuple[int, int]) -> Record:
     return record
 
 
+@pytest.mark.representative
 def test_m13_nothing_comes_before_start_and_nothing_after_stop(collection: Collection) -> None:
     """Sample data begin with MONITOR SAMPLE START and end with STOP; the device cannot do that."""
     collection.tick()

@@ -11,6 +11,8 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from zvmlab.agent_wire import Call
 from zvmlab.guest import Guest
 from zvmlab.monitor import DEVICE, Capture, compare, deliver, read_set
@@ -73,6 +75,7 @@ def test_m01_node_goes_with_the_module_enoent(warm_guest: Guest, zvmlab_driver: 
     assert "monreader" not in agent.read_file("/proc/misc").decode()
 
 
+@pytest.mark.representative
 def test_m14_load_logs_range_and_type_of_the_segment(warm_guest: Guest, zvmlab_driver: str) -> None:
     """Loading the module writes the segment's range, hence its size, to the system log."""
     (segment,) = warm_guest.control.execute("query-segments")["segments"]

@@ -86,6 +86,7 @@ def test_m26_buffer_that_ends_within_the_records_is_efault(
         assert head.data + rest.stream == wanted.stream
 
 
+@pytest.mark.representative
 def test_m26_discarding_up_to_the_zero_byte_read_is_possible(
     monreader: Guest, zvmlab_dir: Path
 ) -> None:
@@ -99,6 +100,7 @@ def test_m26_discarding_up_to_the_zero_byte_read_is_possible(
         compare_next(monreader, reader, zvmlab_dir)
 
 
+@pytest.mark.representative
 def test_m26_efault_does_not_reply(monreader: Guest, zvmlab_dir: Path) -> None:
     """CP may not use the areas again only because a buffer was bad."""
     with DataSets(monreader.agent) as reader:

@@ -62,6 +62,7 @@ def test_m25_each_reply_code_is_eio(monreader: Guest, zvmlab_dir: Path, first: i
 
 
 @pytest.mark.parametrize("code", (2, 3))
+@pytest.mark.representative
 def test_m25_reply_with_condition_code_is_eio(monreader: Guest, code: int) -> None:
     """REPLY ends with condition code 2 (no such message) or 3: EIO."""
     log = Log(monreader.agent)
@@ -87,6 +88,7 @@ def test_m25_every_second_reply_is_eio(monreader: Guest, zvmlab_dir: Path, size:
     assert [end.stream for end in ends[::2]] == [one.stream for one in wanted[::2]]
 
 
+@pytest.mark.representative
 def test_m25_reader_that_slept_gets_eio(monreader: Guest, zvmlab_dir: Path) -> None:
     """The reader sleeps when the set comes whose REPLY fails: EIO, then it reads the next."""
     control, worker = monreader.control, monreader.agent.worker("reader")

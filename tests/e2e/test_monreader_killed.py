@@ -102,6 +102,7 @@ def test_m24_reader_killed_within_a_set(
 
 
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES.keys())
+@pytest.mark.representative
 def test_m24_closed_within_a_set(monreader: Guest, capture: Capture, place: int) -> None:
     """The reader closes the device within a set and opens it again: it starts over."""
     with open_device(monreader.agent) as fd:

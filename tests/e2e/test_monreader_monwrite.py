@@ -104,6 +104,7 @@ def read_all(
     return found
 
 
+@pytest.mark.representative
 def test_m33_stream_is_monwrites_output_without_control_blocks(
     monreader: Guest, monwrite: Monwrite, zvmlab_dir: Path
 ) -> None:

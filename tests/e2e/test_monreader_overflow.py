@@ -81,6 +81,7 @@ def test_m27_m28_limit_reached_is_eoverflow_once(
     assert log.texts() == [FULL]
 
 
+@pytest.mark.representative
 def test_m28_every_overflow_is_reported(monreader: Guest, capture: Capture) -> None:
     """The queue is filled, emptied and filled again, three times: EOVERFLOW each time."""
     log = Log(monreader.agent)

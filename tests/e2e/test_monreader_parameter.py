@@ -59,6 +59,7 @@ def test_m02_default_name_is_mondcss(
         ("mon$#@12", "MON$#@12"),
     ],
 )
+@pytest.mark.representative
 def test_m02_name_given_as_parameter_reaches_cp_in_upper_case(
     warm_guest: Guest, zvmlab_driver: str, define: Define, one_set: OneSet, given: str, wanted: str
 ) -> None:

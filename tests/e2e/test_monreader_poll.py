@@ -54,6 +54,7 @@ def test_m16_blocking_read_sleeps_until_a_message_comes(monreader: Guest, zvmlab
         compare(read_set(pending.result()[0]), capture.next())
 
 
+@pytest.mark.representative
 def test_m17_m27_empty_is_eagain_and_loses_nothing(monreader: Guest, zvmlab_dir: Path) -> None:
     """Non-blocking reads with nothing there give EAGAIN; the sets around them are complete."""
     with DataSets(monreader.agent, os.O_NONBLOCK) as reader, Capture(
@@ -84,6 +85,7 @@ def test_m17_poll_says_readable_until_the_set_has_ended(monreader: Guest) -> Non
         assert reads[-1].errno == errno.EAGAIN
 
 
+@pytest.mark.representative
 def test_m17_poll_times_out_and_wakes_up(monreader: Guest) -> None:
     """poll with nothing there gives 0 at its time limit, and wakes at once on a message."""
     with DataSets(monreader.agent) as reader:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import pytest
 from other_users import SAMPLE_DATA, connect
 
 from zvmlab.guest import Guest
@@ -40,6 +41,7 @@ def connected(vmcp: Commands) -> list[tuple[str, str]]:
 NOBODY = [("NO DCSS NAME DEFINED", "NO USERS CONNECTED")] * 2
 
 
+@pytest.mark.representative
 def test_m10_map_gives_the_place_in_pages_that_the_driver_logs(
     warm_guest: Guest, zvmlab_driver: str, vmcp: Commands
 ) -> None:
@@ -88,6 +90,7 @@ def test_m10_map_counts_the_guest_and_the_monitor_as_users(
     assert seen == ["00000", "00001", "00002", "00001", "00000"]
 
 
+@pytest.mark.representative
 def test_m11_monitor_shows_segment_and_users_before_during_and_after(
     monreader: Guest, vmcp: Commands
 ) -> None:

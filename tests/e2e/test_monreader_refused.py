@@ -93,6 +93,7 @@ def test_m05_m30_each_connect_code_is_eio(monreader: Guest, one_set: OneSet, fir
 
 
 @pytest.mark.parametrize("code", (2, 3))
+@pytest.mark.representative
 def test_m30_connect_with_condition_code_is_eio(
     monreader: Guest, one_set: OneSet, code: int
 ) -> None:

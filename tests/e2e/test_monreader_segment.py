@@ -54,6 +54,7 @@ def test_m09_segment_of_another_type_than_sc_is_refused_einval(
     ],
     ids=("adjacent", "gap", "mixed", "writable"),
 )
+@pytest.mark.representative
 def test_m09_segment_of_several_ranges_is_refused_eopnotsupp(
     warm_guest: Guest, zvmlab_driver: str, define: Define, ranges: str, number: int, text: str
 ) -> None:

@@ -81,6 +81,7 @@ def sever(guest: Guest, code: int = CODE) -> None:
     assert service_paths(guest) == []  # the guest has severed its end
 
 
+@pytest.mark.representative
 def test_m34_reader_asleep_when_cp_severs_is_eio(
     monreader: Guest, one_set: OneSet, worker: Worker
 ) -> None:

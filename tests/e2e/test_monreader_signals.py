@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 ELEMENT = Element.of([Record(4, 3, 1, bytes(range(40)))])
 
 
+@pytest.mark.representative
 def test_m36_signal_ends_a_sleeping_read_with_eintr(monreader: Guest, zvmlab_dir: Path) -> None:
     """Without SA_RESTART a signal ends the read with EINTR; the next one gets the whole set."""
     sleeper = monreader.agent.worker("sleeper")

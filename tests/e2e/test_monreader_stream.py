@@ -50,6 +50,7 @@ def delivered(guest: Guest, folder: Path, *elements: Element) -> CapturedSet:
         return capture.next()
 
 
+@pytest.mark.representative
 def test_m18_every_set_ends_with_one_zero_byte_read(monreader: Guest, zvmlab_dir: Path) -> None:
     """Three queued sets: each is its elements and records, then exactly one 0-byte read."""
     with DataSets(monreader.agent) as reader, Capture(
@@ -69,6 +70,7 @@ def test_m18_every_set_ends_with_one_zero_byte_read(monreader: Guest, zvmlab_dir
 
 
 @pytest.mark.parametrize("count", (1, 2, 3, 64, MOST_ELEMENTS))
+@pytest.mark.representative
 def test_m19_control_elements_in_one_set(monreader: Guest, zvmlab_dir: Path, count: int) -> None:
     """One set has as many control elements as CP put into its control area, in their order."""
     elements = [Element.of([record], phase=n % 4000) for n, record in enumerate(records(count, 84))]
@@ -95,6 +97,7 @@ def test_m19_control_area_of_several_pages(monreader: Guest) -> None:
 
 
 @pytest.mark.parametrize(("kind", "letter"), (("sample", SAMPLE), ("event", EVENT)))
+@pytest.mark.representative
 def test_m20_control_element_says_type_domains_and_place(
     monreader: Guest, zvmlab_dir: Path, kind: str, letter: int
 ) -> None:

@@ -92,6 +92,7 @@ def test_m35_unloading_is_refused_while_the_device_is_open_eagain(
     agent.insmod("monreader").check()
 
 
+@pytest.mark.representative
 def test_m35_unloading_is_refused_while_a_read_sleeps_eagain(
     monreader: Guest, zvmlab_dir: Path
 ) -> None:

@@ -150,6 +150,7 @@ def test_m12_user_that_leaves_takes_nothing_from_the_guest(
                 assert users(monreader.control, "delivered") == {"LINUX001": 2}
 
 
+@pytest.mark.representative
 def test_m12_more_users_than_monitor_serves_are_refused_eio(
     monreader: Guest, one_set: OneSet
 ) -> None:

@@ -22,6 +22,7 @@ def guest_config(bare: Build) -> GuestConfig:
     return GuestConfig(kernel=str(bare("segment")))
 
 
+@pytest.mark.representative
 def test_sc_segment_can_be_read_while_loaded_and_never_stored_into(made_guest: Guest) -> None:
     made_guest.start()
     made_guest.emulator.expect_exit()

@@ -22,6 +22,7 @@ def guest_config(bare: Build) -> GuestConfig:
     return GuestConfig(kernel=str(bare("reload")))
 
 
+@pytest.mark.representative
 def test_each_load_finds_a_clean_cp(made_guest: Guest) -> None:
     made_guest.resume()
     for number in range(TIMES):

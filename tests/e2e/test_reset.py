@@ -64,6 +64,7 @@ def test_kexec_leaves_cp_clean(guest: Guest, zvmlab_dir: Path, program: Build) -
     read_one(guest, zvmlab_dir / "after")
 
 
+@pytest.mark.representative
 def test_panic_is_reported_within_two_seconds(guest: Guest) -> None:
     started = time.monotonic()
     with pytest.raises(GuestPanic) as caught:
@@ -82,6 +83,7 @@ def test_hang_is_a_timeout(guest: Guest) -> None:
     guest.monitor.go_on()
 
 
+@pytest.mark.representative
 def test_power_off_ends_the_emulator(guest: Guest) -> None:
     guest.shut_down()
     assert guest.stage is Stage.OFF

@@ -6,10 +6,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from conftest import Commands
 
 
+@pytest.mark.representative
 def test_userid(vmcp: Commands) -> None:
     answer = vmcp("query userid")
     assert answer.rc == 0
