@@ -75,9 +75,15 @@ DEF_INST(zvmlab_diagnose)
 	struct cp_result result = { .how = CP_PASS };
 	unsigned int r1 = inst[1] >> 4, r3 = inst[1] & 0xf;
 
-	if (port && code == DIAG_IPL && !insn.problem && reload_request(regs, insn.gr[r3])) {
-		finish(regs, (struct cp_result){ .how = CP_DONE });
-		longjmp(regs->progjmp, SIE_NO_INTERCEPT);
+	if (port && code == DIAG_IPL && !insn.problem) {
+		if (reload_request(regs, insn.gr[r3])) {
+			finish(regs, (struct cp_result){ .how = CP_DONE });
+			longjmp(regs->progjmp, SIE_NO_INTERCEPT);
+		}
+		if (reload_parameters(insn.gr, r1, insn.gr[r3])) {
+			finish(regs, (struct cp_result){ .how = CP_DONE });
+			return;
+		}
 	}
 	if (port) {
 		port_lock(regs);

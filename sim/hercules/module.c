@@ -202,7 +202,7 @@ static int initial_reset_390(REGS *regs)
 	return hercules_initial_reset_390(regs);
 }
 
-static int load_finish_390(REGS *regs)
+int module_load_finish(REGS *regs)
 {
 	int result = hercules_load_finish_390(regs);
 
@@ -245,7 +245,7 @@ static bool hook(void)
 		HOOK("z900_cpu_reset", cpu_reset_900, hercules_cpu_reset),
 		HOOK("s390_cpu_reset", cpu_reset_390, hercules_cpu_reset_390),
 		HOOK("s390_initial_cpu_reset", initial_reset_390, hercules_initial_reset_390),
-		HOOK("s390_common_load_finish", load_finish_390, hercules_load_finish_390),
+		HOOK("s390_common_load_finish", module_load_finish, hercules_load_finish_390),
 		HOOK("s390_load_hmc", reload_load_hmc, hercules_load_hmc),
 		HOOK("z900_load_psw", load_psw_900, hercules_load_psw),
 	};

@@ -115,10 +115,16 @@ void service_daemon(void);
 int reload_load_hmc(char *path, int cpu, int clear);
 extern int (*hercules_load_hmc)(char *path, int cpu, int clear);
 /**
- * DIAGNOSE X'308', subcode @subcode: stop all CPUs and load the machine again.
+ * DIAGNOSE X'308', subcode @subcode: stop all CPUs, then load the machine again, or
+ * reset it and have this CPU begin with the PSW at address 0.
  * Return: false if it was not loaded from a .ins file, or the subcode is another.
  */
 bool reload_request(REGS *regs, uint64_t subcode);
+/**
+ * The same about IPL parameters, of which there are none: @gr[@r1 + 1] says so.
+ * Return: false if the subcode is another, or @r1 odd.
+ */
+bool reload_parameters(uint64_t gr[], unsigned int r1, uint64_t subcode);
 /** With the lock held: has it been asked for?  If so, and all CPUs are stopped, do it. */
 bool reload_wanted(void);
 void reload_now(void);
@@ -135,6 +141,8 @@ bool console_type(const char *command);
 /* module.c */
 /** The console is being attached: read its options. */
 void module_configure(unsigned int devnum, int argc, char *argv[]);
+/** In the place of s390_common_load_finish: the CPU begins with the PSW at address 0. */
+int module_load_finish(REGS *regs);
 /** Say why there can be no machine; it ends when its configuration has been read. */
 void module_refuse(const char *reason);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A guest without an operating system that has itself loaded again, many times."""
+"""Guests without an operating system that have themselves loaded again, or begin anew."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 TIMES = 20
 
 
-@pytest.fixture
-def guest_config(bare: Build) -> GuestConfig:
+@pytest.fixture(params=["reload"])
+def guest_config(bare: Build, request: pytest.FixtureRequest) -> GuestConfig:
     """The bare-metal program instead of a kernel."""
-    return GuestConfig(kernel=str(bare("reload")))
+    return GuestConfig(kernel=str(bare(request.param)))
 
 
 @pytest.mark.representative
@@ -30,3 +30,18 @@ def test_each_load_finds_a_clean_cp(made_guest: Guest) -> None:
         assert event.data["text"].endswith("LINUX001: LOADED 00"), f"load {number}"
         made_guest.control.wait_event("reset", 10)
     made_guest.check()
+
+
+@pytest.mark.representative
+@pytest.mark.parametrize("guest_config", ["reset"], indirect=True)
+def test_machine_is_reset_and_begins_with_the_psw_at_0(made_guest: Guest) -> None:
+    """As kexec does: storage stays, CP has forgotten the buffer; then the guest ends."""
+    made_guest.resume()
+    for number in range(3):
+        event = made_guest.control.wait_event("console", 10, user="OPERATOR")
+        # Nothing was loaded from a device, so there are no parameters: X'0102'.
+        assert event.data["text"].endswith(f"LINUX001: BEGUN 0{number} 00 0102")
+        if number < 2:
+            made_guest.control.wait_event("reset", 10)
+    made_guest.emulator.expect_exit()
+    assert made_guest.emulator.wait(10) == 0
