@@ -128,7 +128,7 @@ def _cache() -> list[Finding]:
         remedy = "free 2 GiB, or set ZVMLAB_CACHE to another disk"
     findings.append(Finding("cache", state, remedy))
     state = "built" if built else "not built yet; zvmlab build does it in a few minutes"
-    findings.append(Finding("emulator", state))
+    findings.append(Finding("QEMU", state))
     return findings
 
 

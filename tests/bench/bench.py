@@ -94,6 +94,7 @@ def main() -> int:
         print(f"bench: {error}", file=sys.stderr)
         return error.exit_code
     report["seconds"] = round(time.monotonic() - begun, 1)
+    arguments.build.mkdir(parents=True, exist_ok=True)
     file = arguments.build / "bench.json"
     file.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     show(figures, f"{report['kernel']}, {arguments.pairs} pairs, {report['seconds']} s")
