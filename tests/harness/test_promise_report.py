@@ -202,6 +202,8 @@ def test_json(tmp_path: Path) -> None:
     assert read["promises"][0]["cells"][0] == {
         "kernel": "bookworm",
         "driver": "upstream",
+        "backend": "qemu",
+        "part": False,
         "result": "failed",
         "shown": False,
         "tests": {"failed": 1},

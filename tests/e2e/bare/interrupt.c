@@ -175,6 +175,8 @@ void test_main(void)
 
 	put(&set_smsg, "SET SMSG IUCV");
 	command(&set_smsg);
+	/* Not before the wait: it would have nothing to end it. */
+	disable();
 	report("WAITING");
 	wait();
 	report("WOKEN");
