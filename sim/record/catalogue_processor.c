@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Domain 5: Processor. */
+#include "catalogue_private.h"
+
+static const struct monrec_field prcvon[] = {
+	ZPMD(PFXCPUAD, 20, 2, UNSIGNED, ATTRIBUTE, NONE, "address of the real processor"),
+	BARE_AS(PFXIDMDL, 22, 2, BYTES), BARE(PFXIDSER, 24, 3), BARE(PFXIDVER, 27, 1),
+	BARE(PFXCPUTY, 28, 1),
+};
+
+static const struct monrec_field prcvof[] = {
+	SEEN(430, 610, PFXCPUAD, 20, 2, UNSIGNED, ATTRIBUTE, NONE,
+	     "address of the real processor"),
+	SEEN(750, 750, VOFFRSON, 22, 1, UNSIGNED, ATTRIBUTE, NONE,
+	     "why the processor was varied off"),
+};
+
+static const struct monrec_field prcprp[] = {
+	SEEN(430, 710, PFXCPUAD, 20, 2, UNSIGNED, ATTRIBUTE, NONE,
+	     "address of the real processor"),
+	SEEN(430, 520, PLSSTLNU, 22, 62, BYTES, COUNTER, TIMES,
+	     "31 halfwords: VMDBKs stolen, by the processor they were stolen from"),
+	BARE(PFXDSPCS, 84, 4), BARE(PLSDSPCM, 88, 4), BARE(DSVMAXUS, 92, 4), BARE(HFCOUNT, 96, 4),
+	BARE(HFUSERZ, 100, 4), BARE(HFUSERC, 104, 4), BARE(CALUDED, 108, 8), BARE(PFXTYPE, 116, 1),
+	BARE(HFUSERM, 120, 4), BARE(PLSSTLCT, 124, 256), BARE(PFXCPUTY, 380, 1),
+};
+
+static const struct monrec_field prccfn[] = {
+	ZPMD(PFXCPUAD, 20, 2, UNSIGNED, ATTRIBUTE, NONE, "address of the real processor"),
+	BARE(PCCCSU, 22, 1),
+};
+
+static const struct monrec_field prccff[] = {
+	ZPMD(PFXCPUAD, 20, 2, UNSIGNED, ATTRIBUTE, NONE, "address of the real processor"),
+	BARE(PCCCSU, 22, 1),
+};
+
+static const struct monrec_field prciop[] = {
+	BARE(CSCIOPID, 20, 1), BARE(CSCVBLBC, 21, 1), BARE(CSCVBLIC, 22, 1), BARE(CSCVBLSC, 23, 1),
+	BARE(CSCVBLPI, 24, 1), BARE(CSCVBLCB, 25, 1), BARE(CSCVBLSB, 26, 1), BARE(CSCVBLUB, 27, 1),
+	BARE(CSCVBLDB, 28, 1), BARE(CSCMDBC, 32, 8), BARE(CSCMDIC, 40, 8), BARE(CSCMDSC, 48, 8),
+	BARE(CSCMDPI, 56, 8), BARE(CSCMDCB, 64, 8), BARE(CSCMDSB, 72, 8), BARE(CSCMDUB, 80, 8),
+	BARE(CSCMDDB, 88, 8),
+};
+
+static const struct monrec_field prcapc[] = {
+	BARE(CRYVSERV, 24, 8), BARE(CRYRSERV, 32, 8), BARE(CRYNOWNQ, 40, 8), BARE(CRYNOVNQ, 48, 8),
+	BARE(CRYNOXVN, 56, 8), BARE(CRYNOXRN, 64, 8), BARE(CRYNOFNQ, 72, 8), BARE(CRYNOFDQ, 80, 8),
+	BARE(CRYNOVPR, 88, 8), BARE(CRYNOVPC, 96, 8), BARE(CRYNORPR, 104, 8),
+};
+
+static const struct monrec_field prcins[] = {
+	ZPMD(PFXCPUAD, 20, 2, UNSIGNED, ATTRIBUTE, NONE, "address of the real processor"),
+	BARE(PLSKEYIK, 24, 4), BARE(PLSKEYSK, 28, 4), BARE(PLSPRVSV, 32, 4), BARE(PLSPRVMS, 36, 4),
+	BARE(PLSPRVLP, 40, 4), BARE(PLSPRVMN, 44, 4), BARE(PLSPRVMO, 48, 4), BARE(PLSPRVGP, 52, 4),
+	BARE(PLSPRVTC, 56, 4), BARE(PLSPRVLC, 60, 4), BARE(PLSPTFF, 64, 4), BARE(PLSSCKPF, 68, 4),
+	BARE(PLSBISCP, 72, 4), BARE(PLSBISTE, 76, 4), BARE(PLSBISPB, 80, 4), BARE(PLSBISXE, 84, 4),
+	BARE(PLSBISXS, 88, 4), BARE(PLSBISAS, 92, 4), BARE(PLSKEYRR, 96, 4),
+	BARE(PLSBISSI, 100, 4), BARE(PLSPCVSC, 104, 4), BARE(PLSVPTNV, 108, 4),
+	BARE(PLSKEYIE, 112, 4), BARE(PLSKEYRE, 116, 4), BARE(PLSKEYSE, 120, 4),
+	BARE(PLSBISBT, 124, 4), BARE(PLSXPGIN, 128, 4), BARE(PLSXPGOU, 132, 4),
+	BARE(PLSVIESB, 136, 4), BARE(PLSXPG5A, 140, 4), BARE(PLSBISST, 144, 4),
+	BARE(PLSSTFLE, 148, 4), BARE(PLS0STFL, 152, 4), BARE(PLSLPSWE, 156, 4),
+	BARE(PLSBISIU, 160, 4), BARE(PLS0EPSW, 164, 4), BARE(PLSVIDTE, 168, 4),
+	BARE(PLS0ESEA, 172, 4), BARE(PLSESSA, 176, 4), BARE(PLSPRVTP, 180, 4),
+	BARE(PLSPRVSG, 184, 4), BARE(PLSPRVLG, 188, 4), BARE(PLSPRVVN, 192, 4),
+	BARE(PLSTCCC, 196, 4), BARE(PLSSSCHC, 200, 4), BARE(PLSRSCHC, 204, 4),
+	BARE(PLSSIOCT, 208, 4), BARE(PLSSIOFC, 212, 4), BARE(PLSCTSS, 216, 4),
+	BARE(PLSCTRS, 220, 4), BARE(PLSCTCS, 224, 4), BARE(PLSCTHS, 228, 4),
+};
+
+/* Four codes, one after the other; the field's name ends with the code. */
+#define DIAG(prefix, offset, code) \
+	ZPMD(prefix##code, offset, 4, UNSIGNED, COUNTER, TIMES, "DIAGNOSE X'" #code "'")
+#define DIAG4(prefix, offset, a, b, c, d)                                \
+	DIAG(prefix, offset, a), DIAG(prefix, (offset) + 4, b),          \
+	DIAG(prefix, (offset) + 8, c), DIAG(prefix, (offset) + 12, d)
+
+static const struct monrec_field prcdia[] = {
+	ZPMD(PFXCPUAD, 20, 2, UNSIGNED, ATTRIBUTE, NONE, "address of the real processor"),
+	DIAG4(PLSDGX, 24, 00, 04, 08, 0C),
+	DIAG4(PLSDGX, 40, 10, 14, 18, 1C),
+	DIAG4(PLSDGX, 56, 20, 24, 28, 2C),
+	DIAG4(PLSDGX, 72, 30, 34, 38, 3C),
+	DIAG4(PLSDGX, 88, 40, 44, 48, 4C),
+	DIAG4(PLSDGX, 104, 50, 54, 58, 5C),
+	DIAG4(PLSDGX, 120, 60, 64, 68, 6C),
+	DIAG4(PLSDGX, 136, 70, 74, 78, 7C),
+	DIAG4(PLSDGX, 152, 80, 84, 88, 8C),
+	DIAG4(PLSDGX, 168, 90, 94, 98, 9C),
+	DIAG4(PLSDGX, 184, A0, A4, A8, AC),
+	DIAG4(PLSDGX, 200, B0, B4, B8, BC),
+	DIAG4(PLSDGX, 216, C0, C4, C8, CC),
+	DIAG4(PLSDGX, 232, D0, D4, D8, DC),
+	DIAG4(PLSDGX, 248, E0, E4, E8, EC),
+	DIAG4(PLSDGX, 264, F0, F4, F8, FC),
+	BARE(PLSDGUCT, 280, 4),
+	DIAG4(PLSDG, 284, 200, 204, 208, 20C),
+	DIAG4(PLSDG, 300, 210, 214, 218, 21C),
+	DIAG4(PLSDG, 316, 220, 224, 228, 22C),
+	DIAG4(PLSDG, 332, 230, 234, 238, 23C),
+	DIAG4(PLSDG, 348, 240, 244, 248, 24C),
+	DIAG4(PLSDG, 364, 250, 254, 258, 25C),
+	DIAG4(PLSDG, 380, 260, 264, 268, 26C),
+	DIAG4(PLSDG, 396, 270, 274, 278, 27C),
+	DIAG4(PLSDG, 412, 280, 284, 288, 28C),
+	DIAG4(PLSDG, 428, 290, 294, 298, 29C),
+	DIAG4(PLSDG, 444, 2A0, 2A4, 2A8, 2AC),
+	DIAG4(PLSDG, 460, 2B0, 2B4, 2B8, 2BC),
+	DIAG4(PLSDG, 476, 2C0, 2C4, 2C8, 2CC),
+	DIAG4(PLSDG, 492, 2D0, 2D4, 2D8, 2DC),
+	DIAG4(PLSDG, 508, 2E0, 2E4, 2E8, 2EC),
+	DIAG4(PLSDG, 524, 2F0, 2F4, 2F8, 2FC),
+	DIAG4(PLSDG, 540, 300, 304, 308, 30C),
+	DIAG4(PLSDG, 556, 310, 314, 318, 31C),
+	DIAG4(PLSDG, 572, 320, 324, 328, 32C),
+	DIAG4(PLSDG, 588, 330, 334, 338, 33C),
+	DIAG4(PLSDG, 604, 340, 344, 348, 34C),
+	DIAG4(PLSDG, 620, 350, 354, 358, 35C),
+	DIAG4(PLSDG, 636, 360, 364, 368, 36C),
+	DIAG4(PLSDG, 652, 370, 374, 378, 37C),
+	DIAG4(PLSDG, 668, 380, 384, 388, 38C),
+	DIAG4(PLSDG, 684, 390, 394, 398, 39C),
+	DIAG4(PLSDG, 700, 3A0, 3A4, 3A8, 3AC),
+	DIAG4(PLSDG, 716, 3B0, 3B4, 3B8, 3BC),
+	DIAG4(PLSDG, 732, 3C0, 3C4, 3C8, 3CC),
+	DIAG4(PLSDG, 748, 3D0, 3D4, 3D8, 3DC),
+	DIAG4(PLSDG, 764, 3E0, 3E4, 3E8, 3EC),
+	DIAG4(PLSDG, 780, 3F0, 3F4, 3F8, 3FC),
+	BARE(PLSTOTDI, 796, 4),
+};
+
+static const struct monrec_layout records[] = {
+	RECORD(5, 1, PRCVON, EVENT, "processor varied on", WHOLE(prcvon), LENGTHS(Z(32))),
+	RECORD(5, 2, PRCVOF, EVENT, "processor varied off", WHOLE(prcvof),
+	       LENGTHS(L(430, 530, 24), L(750, 750, 28))),
+	RECORD(5, 3, PRCPRP, SAMPLE, "processor data, per processor", WHOLE(prcprp),
+	       LENGTHS(L(430, 520, 124), L(530, 710, 384))),
+	RECORD(5, 6, PRCCFN, ANY, NULL, WHOLE(prccfn), LENGTHS(Z(24))),
+	RECORD(5, 7, PRCCFF, ANY, NULL, WHOLE(prccff), LENGTHS(Z(24))),
+	RECORD(5, 8, PRCIOP, ANY, NULL, WHOLE(prciop), LENGTHS(Z(96))),
+	RECORD(5, 9, PRCAPC, ANY, NULL, WHOLE(prcapc), LENGTHS(Z(112))),
+	RECORD(5, 11, PRCINS, ANY, NULL, WHOLE(prcins), LENGTHS(Z(232))),
+	RECORD(5, 12, PRCDIA, SAMPLE, "DIAGNOSE counts, per processor", WHOLE(prcdia),
+	       LENGTHS(L(530, 750, 800))),
+	RECORD(5, 15, PRCDSV, ANY, NULL),
+	RECORD(5, 16, PRCPUP, ANY, NULL),
+	RECORD(5, 17, PRCRCD, SAMPLE, "real CPU data, per CPU"),
+	RECORD(5, 18, PRCDHF, SAMPLE, NULL),
+};
+
+const struct catalogue_domain catalogue_processor = CATALOGUE_DOMAIN(records);
