@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a reader of libmonrec reads in tests: bytes, and between them what a read
+ * gives instead of bytes.  Data are made with the record writer or byte by byte.
+ */
+#ifndef MONREC_INPUT_H
+#define MONREC_INPUT_H
+
+#include "fixture.h"
+
+#include <errno.h>
+
+#include "monrec.h"
+#include "record.h"
+
+#define MI_SIZE (256u * 1024u)
+#define MI_STOPS 256u
+#define MI_START 0x9000000u	/* guest absolute, begin of a frame */
+
+static struct {
+	uint8_t data[MI_SIZE];
+	size_t len, pos;
+	size_t chunk;			/* most bytes of a read; 0: no limit */
+	struct { size_t at; int result; } stops[MI_STOPS];
+	unsigned int stop_count, next_stop;
+} mi;
+
+static struct monrec_reader *mi_reader;
+static struct monrec_item mi_item;
+
+static inline void mi_setup(void)
+{
+	memset(&mi, 0, sizeof(mi));
+	mi_reader = NULL;
+}
+
+static inline void mi_teardown(void)
+{
+	monrec_close(mi_reader);
+}
+
+static inline ssize_t mi_read(void *context, void *buffer, size_t len)
+{
+	size_t end = mi.len;
+
+	ck_assert_ptr_eq(context, &mi);
+	ck_assert_uint_gt(len, 0);
+	if (mi.next_stop < mi.stop_count) {
+		end = mi.stops[mi.next_stop].at;
+		if (end == mi.pos)
+			return mi.stops[mi.next_stop++].result;
+	}
+	if (len > end - mi.pos)
+		len = end - mi.pos;
+	if (mi.chunk && len > mi.chunk)
+		len = mi.chunk;
+	memcpy(buffer, mi.data + mi.pos, len);
+	mi.pos += len;
+	return (ssize_t)len;
+}
+
+static inline uint8_t *mi_room(size_t len)
+{
+	uint8_t *at = mi.data + mi.len;
+
+	ck_assert_uint_le(mi.len + len, MI_SIZE);
+	mi.len += len;
+	return at;
+}
+
+/* The next read gives @result instead of bytes: 0, or -errno. */
+static inline void mi_stop(int result)
+{
+	ck_assert_uint_lt(mi.stop_count, MI_STOPS);
+	mi.stops[mi.stop_count].at = mi.len;
+	mi.stops[mi.stop_count++].result = result;
+}
+
+static inline uint8_t *mi_mce(uint8_t type, uint16_t domains, uint32_t start, uint32_t len)
+{
+	uint8_t *at = mi_room(MONREC_ELEMENT_SIZE);
+
+	at[0] = type;
+	put_be16(at + 1, domains);
+	put_be32(at + 4, start);
+	put_be32(at + 8, start + len - 1);
+	return at;
+}
+
+/* A record of zeros with a header; its first byte. */
+static inline uint8_t *mi_record(unsigned int domain, unsigned int number, unsigned int len)
+{
+	uint8_t *at = mi_room(len);
+
+	put_be16(at, (uint16_t)len);
+	at[4] = (uint8_t)domain;
+	put_be16(at + 6, (uint16_t)number);
+	put_be64(at + 8, UINT64_C(0xd012345678abcdef));
+	return at;
+}
+
+/* Begins an element of domains system and monitor, whose length mi_end() fills in. */
+static inline size_t mi_begin(uint8_t type, uint32_t start)
+{
+	mi_mce(type, type == MONREC_TYPE_EVENT ? 0x4800 : 0xc800, start, 0);
+	return mi.len;
+}
+
+static inline void mi_end(size_t begin)
+{
+	uint8_t *mce = mi.data + begin - MONREC_ELEMENT_SIZE;
+
+	put_be32(mce + 8, (uint32_t)(get_be32(mce + 4) + (mi.len - begin) - 1));
+}
+
+static inline void mi_open(enum monrec_format format)
+{
+	mi_reader = monrec_open(format, mi_read, &mi);
+	ck_assert_ptr_nonnull(mi_reader);
+}
+
+static inline const char *mi_rule(void)
+{
+	return mi_item.kind == MONREC_VIOLATION ? monrec_rule_name(mi_item.rule) : "";
+}
+
+static inline void mi_next(enum monrec_item_kind kind)
+{
+	enum monrec_item_kind got = monrec_next(mi_reader, &mi_item);
+
+	ck_assert_int_eq(got, (int)mi_item.kind);
+	ck_assert_msg(got == kind, "item %d instead of %d, at %llu %s", got, kind,
+		      (unsigned long long)mi_item.at.offset, mi_rule());
+}
+
+/* The next item is this violation, in these words. */
+static inline void mi_violation(enum monrec_rule rule, const char *text)
+{
+	char line[256];
+
+	mi_next(MONREC_VIOLATION);
+	ck_assert_str_eq(monrec_describe(&mi_item, line, sizeof(line)), text);
+	ck_assert_uint_eq(mi_item.rule, rule);
+}
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libmonrec: what a file of MONWRITE has beside elements and records.
+ *
+ * Records of 4096 bytes.  For each message of *MONITOR a control record: the
+ * interruption, then up to 338 control elements (CP's block HCPMWTBK); behind it,
+ * for each element, the frames that hold its records, whole.  A control record of
+ * zeros ends the file; how CP marks its end is not public.
+ */
+#include "monrec_private.h"
+
+#include <string.h>
+
+/* Offsets in the interruption of a pending message. */
+enum { IPFLAGS1 = 2, IPTYPE = 3, IPRMMSG1 = 12, IPRMMSG2 = 16 };
+#define IPRMDATA 0x80
+#define PRIORITY_PENDING 8
+#define MESSAGE_PENDING 9
+
+static bool end_of_data(const uint8_t *control)
+{
+	static const uint8_t zeros[MONREC_FRAME_SIZE];
+
+	return memcmp(control, zeros, sizeof(zeros)) == 0;
+}
+
+static void tail(struct monrec_reader *r)
+{
+	uint8_t byte;
+	int error = 0;
+	const uint64_t offset = r->offset;
+	const enum monrec_gathered result = monrec_gather(r, &byte, 1, &error);
+
+	if (result == MONREC_WAIT) {
+		monrec_push(r, MONREC_AGAIN, offset);
+		return;
+	}
+	if (result == MONREC_ALL)
+		monrec_violation(r, MONREC_RULE_BEHIND_DATA, offset, 0, 0);
+	else if (result == MONREC_FAILED)
+		monrec_push(r, MONREC_ERROR, offset)->error = error;
+	r->state = MONREC_DONE;
+}
+
+static void begin(struct monrec_reader *r)
+{
+	const uint8_t *control = r->control;
+	const uint32_t first = get_be32(control + IPRMMSG1), last = get_be32(control + IPRMMSG2);
+	const uint64_t len = (uint64_t)last - first + 1;
+
+	monrec_begin_set(r, r->control_offset);
+	r->queue[r->queued - 1].interrupt = control;
+	if ((control[IPTYPE] != PRIORITY_PENDING && control[IPTYPE] != MESSAGE_PENDING) ||
+	    !(control[IPFLAGS1] & IPRMDATA))
+		monrec_violation(r, MONREC_RULE_INTERRUPT, r->control_offset, control[IPTYPE],
+				 control[IPFLAGS1]);
+	if (first > last || len % MONREC_ELEMENT_SIZE ||
+	    len > MONREC_MAX_ELEMENTS * MONREC_ELEMENT_SIZE) {
+		monrec_violation(r, MONREC_RULE_CONTROL_AREA, r->control_offset + IPRMMSG1, first,
+				 last);
+		monrec_lose(r, 0, MONREC_DONE);
+		return;
+	}
+	r->elements = (unsigned int)len / MONREC_ELEMENT_SIZE;
+	r->next_element = 0;
+}
+
+void monrec_control(struct monrec_reader *r)
+{
+	enum monrec_gathered result;
+	int error = 0;
+
+	if (r->at_tail) {
+		tail(r);
+		return;
+	}
+	result = monrec_gather(r, r->control, MONREC_FRAME_SIZE, &error);
+	switch (result) {
+	case MONREC_ALL:
+		r->control_offset = r->offset - MONREC_FRAME_SIZE;
+		r->at_tail = end_of_data(r->control);
+		if (!r->at_tail)
+			begin(r);
+		break;
+	case MONREC_WAIT:
+		monrec_push(r, MONREC_AGAIN, r->offset + r->have);
+		break;
+	case MONREC_ENDED:
+		monrec_violation(r, MONREC_RULE_FILE_CUT, r->offset, r->have, 0);
+		r->state = MONREC_DONE;
+		break;
+	case MONREC_FAILED:
+		monrec_push(r, MONREC_ERROR, r->offset)->error = error;
+		r->state = MONREC_DONE;
+		break;
+	}
+}
