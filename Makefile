@@ -5,6 +5,7 @@ PYTHON ?= /usr/bin/python3
 BUILD ?= build
 CC ?= gcc
 AR ?= ar
+OBJCOPY ?= objcopy
 PKG_CONFIG ?= pkg-config
 PREFIX ?= /usr/local
 
@@ -44,7 +45,7 @@ ifeq ($(D),1)
 OPTIMISE := -O0 -g3
 endif
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-CPPFLAGS_ALL := -Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Idriver -Itools -Itools/common -Itools/dmmon
+CPPFLAGS_ALL := -Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Idriver -Itools -Itools/common -Itools/dmmon -Itools/monrec
 CFLAGS_ALL = -std=gnu11 -g $(OPTIMISE) $(WARNINGS) -MMD -MP $(CPPFLAGS_ALL) $(CFLAGS)
 
 CP_SRC := $(sort $(wildcard sim/cp/*.c sim/record/*.c))
@@ -61,13 +62,20 @@ TASKMON_SRC := $(sort $(wildcard tools/taskmon/*.c))
 TASKMON_CFLAGS = $(shell $(PKG_CONFIG) --cflags libnl-genl-3.0)
 TASKMON_LIBS = $(shell $(PKG_CONFIG) --libs libnl-genl-3.0 jansson)
 TOOLS := $(BUILD)/dmmon $(BUILD)/taskmon
+# libmonrec: its own files, and what of the simulator it has in it.
+MONREC_OWN := $(filter-out tools/monrec/example.c,$(sort $(wildcard tools/monrec/*.c)))
+MONREC_SRC := $(MONREC_OWN) $(sort $(wildcard sim/record/catalogue*.c)) sim/cp/ebcdic.c
+MONREC_HEADERS := tools/monrec/monrec.h sim/record/monrec_catalogue.h
+MONREC_VERSION := 0.1
+MONREC_LIB := $(addprefix $(BUILD)/libmonrec,.a .so.0)
+MONREC_OBJ := $(MONREC_SRC:%.c=$(BUILD)/shared/%.o)
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/%)
 SERVER := $(BUILD)/unit/ctl_server
 # Fuzz targets; each has its corpus, and is replayed without libFuzzer by the unit tests.
-FUZZ := mon_stream trace_replay dm_stats
+FUZZ := mon_stream trace_replay dm_stats monrec
 FUZZ_BIN := $(FUZZ:%=$(BUILD)/fuzz/%)
 FUZZ_REPLAY := $(FUZZ:%=$(BUILD)/unit/replay_%)
 FUZZ_CC ?= clang
@@ -121,6 +129,8 @@ $(BUILD)/unit/test_%: $(BUILD)/unit/tests/unit/test_%.o $(BUILD)/unit/tests/unit
 # The driver's read machine is tested as what it is: plain C.
 $(filter $(BUILD)/unit/test_mon_stream%,$(UNIT_BIN)): $(BUILD)/unit/driver/mon_stream.o
 
+$(filter $(BUILD)/unit/test_monrec%,$(UNIT_BIN)): $(MONREC_OWN:%.c=$(BUILD)/unit/%.o)
+
 $(BUILD)/unit/libtool.a: $(TOOL_COMMON_SRC:%.c=$(BUILD)/unit/%.o)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
@@ -148,17 +158,20 @@ $(BUILD)/unit/test_taskmon_%: $(BUILD)/unit/tests/unit/test_taskmon_%.o $(BUILD)
 FUZZ_MON_STREAM := $(addprefix tests/fuzz/,fuzz_mon_stream.c machine_read.c model_mon_stream.c) driver/mon_stream.c
 FUZZ_TRACE_REPLAY := tests/fuzz/fuzz_trace_replay.c
 FUZZ_DM_STATS := tests/fuzz/fuzz_dm_stats.c $(DMS_SRC) tools/common/tool_text.c
+FUZZ_MONREC := tests/fuzz/fuzz_monrec.c $(MONREC_SRC)
 
 $(BUILD)/unit/replay_mon_stream: $(FUZZ_MON_STREAM:%.c=$(BUILD)/unit/%.o)
 $(BUILD)/unit/replay_trace_replay: $(FUZZ_TRACE_REPLAY:%.c=$(BUILD)/unit/%.o) $(BUILD)/unit/libcp.a
 $(BUILD)/unit/replay_dm_stats: $(FUZZ_DM_STATS:%.c=$(BUILD)/unit/%.o)
+
+$(BUILD)/unit/replay_monrec: $(FUZZ_MONREC:%.c=$(BUILD)/unit/%.o)
 
 $(FUZZ_REPLAY): $(BUILD)/unit/tests/fuzz/replay.o
 	$(say) LD $@
 	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS)
 
 # What libFuzzer is led by: coverage of what is tested, not of the model.
-FUZZ_LED := driver/mon_stream.c tests/fuzz/machine_read.c $(REPLAY_SRC) $(DMS_SRC)
+FUZZ_LED := driver/mon_stream.c tests/fuzz/machine_read.c $(REPLAY_SRC) $(DMS_SRC) $(MONREC_OWN)
 $(FUZZ_LED:%.c=$(BUILD)/fuzz/%.o): FUZZ_CFLAGS := -fsanitize-coverage=inline-8bit-counters,pc-table
 
 $(BUILD)/fuzz/%.o: %.c
@@ -170,6 +183,8 @@ $(BUILD)/fuzz/mon_stream: $(FUZZ_MON_STREAM:%.c=$(BUILD)/fuzz/%.o)
 $(BUILD)/fuzz/trace_replay: $(patsubst %.c,$(BUILD)/fuzz/%.o,$(FUZZ_TRACE_REPLAY) tests/fuzz/mutate_trace.c \
 	$(CP_SRC) $(CTL_SRC) $(REPLAY_SRC))
 $(BUILD)/fuzz/dm_stats: $(FUZZ_DM_STATS:%.c=$(BUILD)/fuzz/%.o)
+
+$(BUILD)/fuzz/monrec: $(FUZZ_MONREC:%.c=$(BUILD)/fuzz/%.o)
 
 $(FUZZ_BIN):
 	$(say) LD $@
@@ -201,6 +216,24 @@ $(BUILD)/bench_%: $(BUILD)/plain/tests/bench/bench_%.o $(BUILD)/libcp.a
 	$(say) LD $@
 	$(Q)$(CC) $(PLAIN_CFLAGS) -o $@ $^ $(CHECK_LIBS)
 
+.PHONY: monrec
+monrec: $(MONREC_LIB) ## libmonrec, static and shared, for programs that read monitor data
+
+# Only what the headers declare can be seen from without.
+$(BUILD)/shared/%.o: %.c
+	@mkdir -p $(@D)
+	$(say) CC $<
+	$(Q)$(CC) $(CFLAGS_ALL) $(PLAIN_CFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
+
+$(BUILD)/libmonrec.so.0: $(MONREC_OBJ)
+	$(say) LD $@
+	$(Q)$(CC) $(PLAIN_CFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,defs -o $@ $^
+
+$(BUILD)/libmonrec.a: $(MONREC_OBJ)
+	$(say) AR $@
+	$(Q)$(LD) -r -o $(BUILD)/libmonrec.o $^ && $(OBJCOPY) --localize-hidden $(BUILD)/libmonrec.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/libmonrec.o
+
 .PHONY: help
 help: ## this list
 	@echo "Targets:"
@@ -227,7 +260,7 @@ unit: $(UNIT_BIN) $(FUZZ_REPLAY) ## unit tests of the core, corpora of the fuzz 
 coverage: ## unit tests, then line coverage of core and read machine (at least 95 %)
 	$(Q)find $(BUILD)/coverage -name '*.gcda' -delete 2>/dev/null || true
 	$(Q)$(MAKE) --no-print-directory unit G=1 BUILD=$(BUILD)/coverage
-	$(Q)gcovr --root . --object-directory $(BUILD)/coverage --filter 'sim/(cp|record)/|driver/' \
+	$(Q)gcovr --root . --object-directory $(BUILD)/coverage --filter 'sim/(cp|record)/|driver/|tools/monrec/' \
 		--exclude-unreachable-branches --print-summary --fail-under-line 95 \
 		--json $(BUILD)/coverage.json $(BUILD)/coverage | grep -v '^branches'
 
@@ -302,10 +335,20 @@ bench-emulators: setup ## only the two emulators beside each other
 .PHONY: install
 install: ## install to PREFIX (DESTDIR is honoured)
 	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/lib/zvmlab $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
-	$(Q)git ls-files sim guest driver harness zvmlab pyproject.toml LICENSES ci/packages.txt | \
+	$(Q)git ls-files sim guest driver tools harness zvmlab pyproject.toml LICENSES ci/packages.txt | \
 		xargs cp -r --parents -t $(DESTDIR)$(PREFIX)/lib/zvmlab
 	$(Q)ln -sf ../lib/zvmlab/zvmlab $(DESTDIR)$(PREFIX)/bin/zvmlab
 	$(Q)install -m 644 docs/zvmlab.1 $(DESTDIR)$(PREFIX)/share/man/man1/zvmlab.1
+
+.PHONY: install-monrec
+install-monrec: $(MONREC_LIB) ## install libmonrec, its headers and its pkg-config file
+	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	$(Q)install -m 644 $(MONREC_HEADERS) $(DESTDIR)$(PREFIX)/include
+	$(Q)install -m 644 $(BUILD)/libmonrec.a $(DESTDIR)$(PREFIX)/lib
+	$(Q)install -m 755 $(BUILD)/libmonrec.so.0 $(DESTDIR)$(PREFIX)/lib
+	$(Q)ln -sf libmonrec.so.0 $(DESTDIR)$(PREFIX)/lib/libmonrec.so
+	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(MONREC_VERSION)|' tools/monrec/monrec.pc.in \
+		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/monrec.pc
 
 .PHONY: clean
 clean: ## remove what was built in the tree

@@ -23,11 +23,12 @@ run() {
 }
 
 c_sources=$(git ls-files 'sim/cp/*.c' 'sim/record/*.c' 'sim/control/*.c' 'sim/replay/*.c' \
-	'tools/common/*.c' 'tools/dmmon/*.c' 'tools/taskmon/*.c' driver/mon_stream.c)
+	'tools/common/*.c' 'tools/dmmon/*.c' 'tools/taskmon/*.c' 'tools/monrec/*.c' \
+	driver/mon_stream.c)
 test_sources=$(git ls-files 'tests/*.c')
 agent_sources=$(git ls-files 'guest/agent/*.c')
 scripts=$(git ls-files '*.sh' .ci/run)
-includes='-Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Idriver -Itools -Itools/common -Itools/dmmon'
+includes='-Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Idriver -Itools -Itools/common -Itools/dmmon -Itools/monrec'
 includes="$includes $(pkg-config --cflags libnl-genl-3.0)"
 
 # shellcheck disable=SC2317 # called through run()

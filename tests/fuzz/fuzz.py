@@ -100,6 +100,19 @@ TARGETS = {
         covered="tools/dmmon/dms_(region|counts|message|delta)",
         least=90.0,
     ),
+    "monrec": Target(
+        share=2,
+        longest=16384,
+        sources=(
+            "tools/monrec/*.[ch]",
+            "sim/record/*catalogue*.[ch]",
+            "sim/record/record.h",
+            "sim/cp/ebcdic.c",
+            "tests/fuzz/fuzz_monrec.c",
+        ),
+        covered="tools/monrec/",
+        least=95.0,
+    ),
 }
 
 

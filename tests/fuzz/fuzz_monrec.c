@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+/*
+ * libFuzzer target: libmonrec on bytes that somebody has made up.
+ *
+ *   head       byte 0, bits 0-1: format (3 as 2), bits 2-3: release; byte 1: most
+ *              bytes of a read, 0 for no limit; bytes 2-3: seed of what a read gives
+ *              instead of bytes, 0 for nothing else
+ *   rest       the bytes
+ *
+ * Items must come in the order that the header has; every record must be bytes of
+ * the input, where its place says, in its element and in one frame.  Files are
+ * read a second time, byte by byte: the items must be the same.
+ */
+#include "fuzz_target.h"
+#include "monrec.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD 4
+
+static struct {
+	const uint8_t *bytes;
+	size_t size, pos;
+	size_t chunk;
+	uint32_t seed;
+	bool device;
+	unsigned int others;	/* reads that gave no bytes */
+} input;
+
+#define REQUIRE(condition)                                                              \
+	do {                                                                            \
+		if (!(condition)) {                                                     \
+			fprintf(stderr, "line %d: %s; item %d, offset %llu\n", __LINE__, \
+				#condition, (int)item.kind,                             \
+				(unsigned long long)item.at.offset);                    \
+			abort();                                                        \
+		}                                                                       \
+	} while (0)
+
+static ssize_t other(void)
+{
+	static const int results[] = { 0, 0, 0, 0, -EAGAIN, -EINTR, -EIO, -EOVERFLOW, -EFAULT };
+
+	input.others++;
+	return results[input.seed / 65536 % (sizeof(results) / sizeof(results[0]))];
+}
+
+static ssize_t read_input(void *context, void *buffer, size_t len)
+{
+	(void)context;
+	if (input.pos == input.size) {
+		/* A device has no end, but it may go away. */
+		input.others++;
+		return input.device ? -ENODEV : 0;
+	}
+	if (input.device && input.seed) {
+		input.seed = input.seed * 1103515245 + 12345;
+		if (input.seed / 65536 % 16 == 0)
+			return other();
+	}
+	if (len > input.size - input.pos)
+		len = input.size - input.pos;
+	if (input.chunk && len > input.chunk)
+		len = input.chunk;
+	memcpy(buffer, input.bytes + input.pos, len);
+	input.pos += len;
+	return (ssize_t)len;
+}
+
+/* What has been seen; where in the input the set begins. */
+struct seen {
+	bool in_set, in_element, lost;
+	size_t base;
+	uint64_t hash, items;
+};
+
+static void note(struct seen *seen, uint64_t value)
+{
+	seen->hash = (seen->hash ^ value) * UINT64_C(1099511628211);
+}
+
+static void check_values(const struct monrec_item *item_)
+{
+	const struct monrec_item item = *item_;
+	const struct monrec_layout *layout =
+		monrec_layout(item.record.domain, item.record.number);
+	char text[512];
+	uint64_t value;
+	int64_t number;
+
+	for (unsigned int i = 0; layout && i < layout->field_count; i++) {
+		const struct monrec_field *field = &layout->fields[i];
+		const bool there = (uint32_t)field->offset + field->len <= item.record.len;
+
+		if (monrec_text(&item.record, field, text, sizeof(text)) == 0)
+			REQUIRE(there && strlen(text) <= 2u * field->len);
+		if (monrec_unsigned(&item.record, field, &value) == 0)
+			REQUIRE(there && (field->len == 8 || value >> (8 * field->len) == 0));
+		if (monrec_signed(&item.record, field, &number) == 0)
+			REQUIRE(there);
+	}
+}
+
+static void check_record(const struct monrec_item *item_, const struct seen *seen)
+{
+	const struct monrec_item item = *item_;
+	const struct monrec_record *record = &item.record;
+	const uint64_t at = seen->base + item.at.offset;
+
+	REQUIRE(seen->in_set && seen->in_element && item.at.record > 0);
+	REQUIRE(record->len >= MONREC_HEADER_SIZE && record->len <= MONREC_FRAME_SIZE);
+	REQUIRE(record->address % MONREC_FRAME_SIZE + record->len <= MONREC_FRAME_SIZE);
+	REQUIRE(record->address >= item.element.start);
+	REQUIRE((uint64_t)record->address + record->len - 1 <= item.element.end);
+	REQUIRE(at + record->len <= input.pos);
+	REQUIRE(memcmp(record->data, input.bytes + at, record->len) == 0);
+	check_values(item_);
+}
+
+static void check_violation(const struct monrec_item *item_)
+{
+	const struct monrec_item item = *item_;
+	char line[256];
+
+	REQUIRE(item.rule < MONREC_RULES);
+	monrec_describe(item_, line, sizeof(line));
+	REQUIRE(strlen(line) > 20 && strlen(line) < sizeof(line) - 1 && !strchr(line, '\n'));
+	REQUIRE(line[strlen(line) - 1] == ']');
+}
+
+static void check_order(const struct monrec_item *item_, struct seen *seen)
+{
+	const struct monrec_item item = *item_;
+
+	switch (item.kind) {
+	case MONREC_SET:
+		REQUIRE(!seen->in_set);
+		seen->in_set = true;
+		seen->in_element = false;
+		/* The first 12 bytes have been read, if there were so many. */
+		if (input.device)
+			seen->base = input.pos - MONREC_ELEMENT_SIZE;
+		break;
+	case MONREC_ELEMENT:
+		REQUIRE(seen->in_set && item.element.start < item.element.end);
+		seen->in_element = true;
+		break;
+	case MONREC_RECORD:
+		check_record(item_, seen);
+		break;
+	case MONREC_SET_END:
+	case MONREC_SET_LOST:
+		REQUIRE(seen->in_set);
+		seen->in_set = false;
+		break;
+	case MONREC_OVERFLOW:
+	case MONREC_ERROR:
+		REQUIRE(!seen->in_set && input.device);
+		break;
+	case MONREC_VIOLATION:
+		check_violation(item_);
+		break;
+	case MONREC_AGAIN:
+		REQUIRE(input.device);
+		break;
+	case MONREC_END:
+		REQUIRE(!seen->in_set);
+		break;
+	}
+}
+
+static struct seen run(enum monrec_format format, unsigned int release)
+{
+	struct monrec_reader *reader = monrec_open(format, read_input, NULL);
+	struct monrec_item item = { 0 };
+	struct seen seen = { .hash = 1 };
+	enum monrec_item_kind kind;
+
+	if (!reader)
+		abort();
+	input.pos = 0;
+	input.others = 0;
+	monrec_set_release(reader, release);
+	do {
+		kind = monrec_next(reader, &item);
+		REQUIRE(kind == item.kind);
+		check_order(&item, &seen);
+		note(&seen, kind);
+		note(&seen, item.at.offset);
+		note(&seen, kind == MONREC_VIOLATION ? item.rule : item.record.len);
+		/* Elements have 12 bytes, records 20: neither can be followed by as many items. */
+		REQUIRE(++seen.items <= input.size + 4 * (uint64_t)input.others + 64);
+	} while (kind != MONREC_END);
+	REQUIRE(monrec_next(reader, &item) == MONREC_END);
+	monrec_close(reader);
+	return seen;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const unsigned int releases[] = { 0, 440, 530, 730 };
+	enum monrec_format format;
+	struct seen first, second;
+	const struct monrec_item item = { 0 };
+
+	if (size < HEAD)
+		return 0;
+	format = (data[0] & 3) < 3 ? (enum monrec_format)(data[0] & 3) : MONREC_MONWRITE;
+	memset(&input, 0, sizeof(input));
+	input.bytes = data + HEAD;
+	input.size = size - HEAD;
+	input.chunk = data[1];
+	input.seed = (uint32_t)(data[2] << 8 | data[3]);
+	input.device = format == MONREC_DEVICE;
+	first = run(format, releases[data[0] >> 2 & 3]);
+	if (!input.device) {
+		input.chunk = 1;
+		second = run(format, releases[data[0] >> 2 & 3]);
+		REQUIRE(first.hash == second.hash && first.items == second.items);
+	}
+	return 0;
+}
