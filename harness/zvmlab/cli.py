@@ -15,7 +15,15 @@ import traceback
 from collections.abc import Sequence
 from types import FrameType
 
-from zvmlab import __version__, cli_differ, cli_fault, cli_guest, cli_sweep, cli_tools
+from zvmlab import (
+    __version__,
+    cli_differ,
+    cli_fault,
+    cli_guest,
+    cli_records,
+    cli_sweep,
+    cli_tools,
+)
 from zvmlab.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, GuestPanic, ZvmlabError
 
 EXIT_INTERRUPTED = 128 + signal.SIGINT
@@ -54,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     cli_fault.add_commands(commands)
     cli_sweep.add_commands(commands)
     cli_differ.add_commands(commands)
+    cli_records.add_commands(commands)
     cli_tools.add_commands(commands)
     return top
 

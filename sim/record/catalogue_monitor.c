@@ -9,10 +9,6 @@ static const struct monrec_field mtrepr[] = {
 	SEEN(440, 530, CONFIG, 22, 2, UNSIGNED, GAUGE, PAGES, "size of the configuration area"),
 };
 
-static const struct monrec_field mtrecm[] = {
-
-};
-
 static const struct monrec_field mtrsus[] = {
 	SEEN(530, 730, LOSTRCCT, 20, 4, UNSIGNED, GAUGE, RECORDS,
 	     "event records lost while recording was suspended"),
@@ -109,7 +105,7 @@ static const struct monrec_field mtrsrv[] = {
 static const struct monrec_layout records[] = {
 	RECORD(1, 1, MTREPR, EVENT_CONFIG, "event profile", WHOLE(mtrepr),
 	       LENGTHS(L(440, 530, 24), L(710, 730, 52))),
-	RECORD(1, 2, MTRECM, EVENT, "MONITOR EVENT command", FIELDS(mtrecm), .variable = true,
+	RECORD(1, 2, MTRECM, EVENT, "MONITOR EVENT command", .variable = true,
 	       LENGTHS(L(730, 730, 24))),
 	RECORD(1, 3, MTRSUS, EVENT, "end of a suspension", WHOLE(mtrsus),
 	       LENGTHS(L(530, 730, 24))),
