@@ -129,7 +129,10 @@ $(BUILD)/unit/test_%: $(BUILD)/unit/tests/unit/test_%.o $(BUILD)/unit/tests/unit
 # The driver's read machine is tested as what it is: plain C.
 $(filter $(BUILD)/unit/test_mon_stream%,$(UNIT_BIN)): $(BUILD)/unit/driver/mon_stream.o
 
-$(filter $(BUILD)/unit/test_monrec%,$(UNIT_BIN)): $(MONREC_OWN:%.c=$(BUILD)/unit/%.o)
+$(BUILD)/unit/test_monrec_%: $(BUILD)/unit/tests/unit/test_monrec_%.o $(BUILD)/unit/tests/unit/fixture.o \
+	$(MONREC_OWN:%.c=$(BUILD)/unit/%.o) $(BUILD)/unit/libcp.a
+	$(say) LD $@
+	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
 
 $(BUILD)/unit/libtool.a: $(TOOL_COMMON_SRC:%.c=$(BUILD)/unit/%.o)
 	$(say) AR $@
