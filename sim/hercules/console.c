@@ -161,6 +161,16 @@ bool console_type(const char *command)
 	return true;
 }
 
+DEVBLK *console_device(void)
+{
+	return console.dev;
+}
+
+bool console_has_line(void)
+{
+	return console.line_there;
+}
+
 static void take_typed(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -212,7 +222,7 @@ static int open_log(char *err, size_t errlen)
 
 	if (!path)
 		return 0;
-	console.log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	console.log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
 	if (console.log >= 0)
 		return 0;
 	snprintf(err, errlen, "the console's log %s cannot be written: %s", path,

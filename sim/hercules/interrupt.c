@@ -8,7 +8,7 @@
  * So all of Hercules that looks for enabled interruptions, waits included, knows
  * of this one.
  */
-#include "port.h"
+#include "hold.h"
 
 void (*hercules_external)(REGS *regs);
 void (*hercules_process)(REGS *regs);
@@ -82,6 +82,7 @@ void interrupt_process(REGS *regs)
 	struct port_cpu *cpu;
 
 	if (port && port->cp) {
+		hold_here(regs);
 		cpu = &port->cpu[regs->cpuad];
 		if (regs->cpustate != CPUSTATE_STARTED) {
 			cpu->stopped = true;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checkpoint.h"
 #include "got.h"
 
 #define LIBRARY "libherc.so"
@@ -227,7 +228,7 @@ static void *type_or_command(void *command)
 {
 	void *(*next)(void *) = HDL_FINDNXT(type_or_command);
 
-	if (console_type(command))
+	if (console_type(command) || checkpoint_command(command))
 		return NULL;
 	return next ? next(command) : NULL;
 }

@@ -85,6 +85,8 @@ void storage_apply(void);
 /** All of guest storage is accessible until storage_close(); nests. */
 void storage_open(void);
 void storage_close(void);
+/** Fill guest storage with zeros and give the memory back, with the lock held. */
+int storage_clear_all(void);
 /** What the guest may do with the page at an absolute address; needs no lock. */
 enum cp_access storage_access(uint64_t addr);
 
@@ -128,6 +130,10 @@ bool reload_parameters(uint64_t gr[], unsigned int r1, uint64_t subcode);
 /** With the lock held: has it been asked for?  If so, and all CPUs are stopped, do it. */
 bool reload_wanted(void);
 void reload_now(void);
+/** The .ins file of the last load and its CPU; NULL: there was none, or it was from a device. */
+const char *reload_path(int *cpu);
+/** As if that file, or none if @path is empty, had been loaded. */
+void reload_set_path(const char *path, int cpu);
 
 /* options.c: set what the file says in port->config and the paths. */
 int options_read(const char *path, char *err, size_t errlen);
@@ -137,6 +143,10 @@ extern DEVHND console_handler;
 int console_open(char *err, size_t errlen);
 /** A command of the panel.  Return: false if it is none for the console. */
 bool console_type(const char *command);
+/** The console, or NULL if there is none. */
+DEVBLK *console_device(void);
+/** Has something been typed that the guest has not read?  With the device's lock held. */
+bool console_has_line(void);
 
 /* module.c */
 /** The console is being attached: read its options. */

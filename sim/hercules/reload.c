@@ -87,6 +87,19 @@ bool reload_parameters(uint64_t gr[], unsigned int r1, uint64_t subcode)
 	return true;
 }
 
+const char *reload_path(int *cpu)
+{
+	*cpu = load.cpu;
+	return load.path;
+}
+
+void reload_set_path(const char *path, int cpu)
+{
+	free(load.path);
+	load.path = *path ? strdup(path) : NULL;
+	load.cpu = cpu;
+}
+
 bool reload_wanted(void)
 {
 	return load.wanted;

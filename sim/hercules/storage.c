@@ -87,6 +87,12 @@ void storage_close(void)
 	storage_apply();
 }
 
+int storage_clear_all(void)
+{
+	memset(sysblk.storkeys, 0, port->ram_size / STORAGE_KEY_UNITSIZE);
+	return madvise(port->ram, port->ram_size, MADV_REMOVE);
+}
+
 enum cp_access storage_access(uint64_t addr)
 {
 	if (addr >= port->ram_size)
