@@ -45,7 +45,7 @@ ifeq ($(D),1)
 OPTIMISE := -O0 -g3
 endif
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-CPPFLAGS_ALL := -Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Idriver -Itools -Itools/common -Itools/dmmon -Itools/monrec
+CPPFLAGS_ALL := -Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Isim/hercules -Idriver -Itools -Itools/common -Itools/dmmon -Itools/monrec
 CFLAGS_ALL = -std=gnu11 -g $(OPTIMISE) $(WARNINGS) -MMD -MP $(CPPFLAGS_ALL) $(CFLAGS)
 
 CP_SRC := $(sort $(wildcard sim/cp/*.c sim/record/*.c))
@@ -157,6 +157,9 @@ $(BUILD)/unit/libtaskmon.a: $(patsubst %.c,$(BUILD)/unit/%.o,$(filter-out tools/
 $(BUILD)/unit/test_taskmon_%: $(BUILD)/unit/tests/unit/test_taskmon_%.o $(BUILD)/unit/libtaskmon.a $(BUILD)/unit/libtool.a
 	$(say) LD $@
 	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
+
+# The one file of Hercules' module that does not know Hercules.
+$(BUILD)/unit/test_checkpoint_file: $(BUILD)/unit/sim/hercules/checkpoint_file.o
 
 FUZZ_MON_STREAM := $(addprefix tests/fuzz/,fuzz_mon_stream.c machine_read.c model_mon_stream.c) driver/mon_stream.c
 FUZZ_TRACE_REPLAY := tests/fuzz/fuzz_trace_replay.c

@@ -28,7 +28,7 @@ c_sources=$(git ls-files 'sim/cp/*.c' 'sim/record/*.c' 'sim/control/*.c' 'sim/re
 test_sources=$(git ls-files 'tests/*.c')
 agent_sources=$(git ls-files 'guest/agent/*.c')
 scripts=$(git ls-files '*.sh' .ci/run)
-includes='-Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Idriver -Itools -Itools/common -Itools/dmmon -Itools/monrec'
+includes='-Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Isim/hercules -Idriver -Itools -Itools/common -Itools/dmmon -Itools/monrec'
 includes="$includes $(pkg-config --cflags libnl-genl-3.0)"
 
 # shellcheck disable=SC2317 # called through run()

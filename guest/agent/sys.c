@@ -61,6 +61,8 @@ static long number_of(unsigned int code)
 		[CALL_RECVFROM] = SYS_recvfrom, [CALL_SHUTDOWN] = SYS_shutdown,
 		[CALL_SETSOCKOPT] = SYS_setsockopt, [CALL_GETSOCKOPT] = SYS_getsockopt,
 		[CALL_GETPID] = SYS_getpid, [CALL_SYNC] = SYS_sync,
+		[CALL_CLOCK_GETTIME] = SYS_clock_gettime,
+		[CALL_CLOCK_SETTIME] = SYS_clock_settime,
 	};
 
 	/* Number 0 is read on some machines: what counts is whether the code is in range. */

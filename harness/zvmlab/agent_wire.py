@@ -101,6 +101,8 @@ class Call(enum.IntEnum):
     GETSOCKOPT = 34
     GETPID = 35
     SYNC = 36
+    CLOCK_GETTIME = 37
+    CLOCK_SETTIME = 38
 
 
 class Arg(enum.IntEnum):

@@ -129,6 +129,11 @@ def backend_of(name: str) -> Backend:
     return _BACKENDS[name]
 
 
+def panel_of(monitor: Monitor) -> hercules.Panel | None:
+    """Hercules' panel, if it is one."""
+    return monitor if isinstance(monitor, hercules.Panel) else None
+
+
 def qmp_of(monitor: Monitor) -> Qmp | None:
     """The connection to QEMU's monitor, if it is one."""
     return monitor.qmp if isinstance(monitor, _QemuMonitor) else None

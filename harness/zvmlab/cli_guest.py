@@ -77,6 +77,7 @@ def add_commands(commands: Any) -> None:
     backend_option(demo)
     driver_option(demo)
     _faults_option(demo)
+    _cold_option(demo)
     demo.add_argument("--cpus", type=int, default=1, metavar="N")
     demo.add_argument(
         "--sets", type=int, default=int(os.environ.get("SETS") or 20), metavar="N",
@@ -105,6 +106,14 @@ def _faults_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _cold_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--cold",
+        action="store_true",
+        help="boot from the first instruction on (Hercules; else it goes on from a checkpoint)",
+    )
+
+
 def _guest_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
@@ -121,6 +130,7 @@ def _guest_options(parser: argparse.ArgumentParser) -> None:
     backend_option(parser)
     driver_option(parser)
     _faults_option(parser)
+    _cold_option(parser)
     add("--file", action="append", default=[], metavar="LOCAL[:REMOTE]", help="put into the guest")
     add("--name", metavar="NAME", help="name for zvmlab cp and zvmlab list")
     add("--trace-data", default="short", choices=TRACE_DATA, help="full: the trace can be replayed")
@@ -165,6 +175,7 @@ def _config(arguments: argparse.Namespace, files: dict[str, Path], **more: Any) 
         backend=arguments.backend,
         driver=arguments.driver,
         faults=arguments.faults,
+        cold=arguments.cold,
         files=files,
         trace=arguments.keep is not None,
         trace_data=arguments.trace_data,
@@ -345,6 +356,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
         backend=arguments.backend,
         driver=arguments.driver,
         faults=arguments.faults,
+        cold=arguments.cold,
         cpus=arguments.cpus,
         trace=False,
     )

@@ -8,11 +8,13 @@
 
 Every step is a rung of a ladder (class Stage) and climbs the rungs below it that
 are still missing.  Leaving the block ends the guest, whatever happened in it.
+boot() by itself takes the rungs at once where a checkpoint can be had.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import enum
 import os
 import shutil
@@ -22,9 +24,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
+from zvmlab import checkpoint
 from zvmlab.afiucv import AfIucvClosed, AfIucvListener, AfIucvStream
 from zvmlab.agent import NAME, USER, Agent, Power
-from zvmlab.backends import Monitor, backend_of, qmp_of
+from zvmlab.backends import Monitor, backend_of, panel_of, qmp_of
 from zvmlab.console import Console
 from zvmlab.control import Control, CpResponse
 from zvmlab.emulator import Emulator
@@ -55,7 +58,7 @@ class Stage(enum.IntEnum):
     CONFIGURED = 1
     """Emulator, kernel and image are there."""
     PAUSED = 2
-    """The emulator waits in front of the first instruction; CP and emulator answer."""
+    """The CPUs wait, in front of the first instruction or restored; CP and emulator answer."""
     RUNNING = 3
     """The CPUs run."""
     READY = 4
@@ -127,8 +130,10 @@ class Guest:
         self._emulator: Emulator | None = None
         self._control: Control | None = None
         self._monitor: Monitor | None = None
+        self._peer: Peer | None = None
         self._listener: AfIucvListener | None = None
         self._agent: Agent | None = None
+        self._restored = False
         self.faults: list[ArmedFault] = []
         """The rules of the configuration, armed from PAUSED on; see zvmlab.faults.count()."""
 
@@ -185,8 +190,41 @@ class Guest:
         Peers can be created and more faults armed for the first one.
         """
         self.configure()
-        if self.stage is not Stage.CONFIGURED:
-            return
+        if self.stage is Stage.CONFIGURED:
+            self._start(None)
+
+    def restore(self) -> bool:
+        """Reach PAUSED by a checkpoint, which is made if there is none: that boots a guest first.
+
+        Return: False if this one starts cold (zvmlab.checkpoint.why_cold), or has started.
+        """
+        if self.stage >= Stage.PAUSED or checkpoint.why_cold(self.config) is not None:
+            return False
+        self.configure()
+        self._start(checkpoint.find(self.config, self.products, self._make_checkpoint))
+        return True
+
+    def _make_checkpoint(self, into: Path) -> None:
+        """Boot a guest like this one and save it; its logs stay here if that fails."""
+        config = dataclasses.replace(self.config, name=None, cold=True)
+        with Guest(config, self.logs, self.products) as first:
+            first.boot()
+            first._save(into)
+            logs = (first.emulator.log, first.channels.console_log, first.channels.trace)
+        for log in logs:
+            if log is not None:
+                log.unlink(missing_ok=True)
+
+    def _save(self, into: Path) -> None:
+        """Save this guest to a checkpoint: first the harness leaves the CP, and the agent alone."""
+        panel = self._there(panel_of(self.monitor), "panel", "start()")
+        self.agent.close_connection()
+        self._there(self._peer, "agent channel", "start()").close()
+        self.control.close()
+        checkpoint.save(panel, self.channels, into)
+
+    def _start(self, found: Path | None) -> None:
+        """Reach PAUSED, in front of the first instruction or where a checkpoint stands."""
         backend = backend_of(self.config.backend)
         argv = backend.command_line(self.config, self.products, self.channels)
         self._run_dir.describe(
@@ -205,25 +243,33 @@ class Guest:
             self._emulator, self.channels, START_SECONDS, self.check, self._news
         )
         self._undo.callback(self._monitor.close)
+        panel = panel_of(self._monitor)
+        if found is not None and panel is not None:
+            checkpoint.restore(panel, self.channels, found)
+            self._restored = True
         self._control = Control.connect(self.channels.control, START_SECONDS, self._control_check)
         self._control.timeout = REQUEST_SECONDS
         self._undo.callback(self._control.close)
-        self._listener = AfIucvListener(Peer(self._control, USER), NAME)
+        self._peer = Peer(self._control, USER)
+        self._listener = AfIucvListener(self._peer, NAME)
         self.faults = arm(self._control, *self.config.fault_rules())
         self.stage = Stage.PAUSED
 
     def resume(self) -> None:
-        """Reach RUNNING: the CPUs execute from the kernel's first instruction on."""
+        """Reach RUNNING: the CPUs execute, from the kernel's first instruction on by itself."""
         self.start()
         if self.stage is Stage.PAUSED:
             self.monitor.go_on()
             self.stage = Stage.RUNNING
 
     def boot(self) -> None:
-        """Reach READY: wait until the agent answers."""
+        """Reach READY: wait until the agent answers; the wall clock is right."""
+        self.restore()
         self.resume()
         if self.stage is Stage.RUNNING:
             self.await_agent()
+            if self._restored:
+                checkpoint.set_clock(self.agent)
 
     def await_agent(self) -> None:
         """Wait for an agent that is about to connect: after resume(), or after a reboot."""

@@ -95,6 +95,8 @@ class GuestConfig:
     ``full`` for a trace that can be replayed (docs/trace.md).  *interactive* adds
     busybox and connects the console to a shell.  *faults* are rules, or a file of
     them, that are armed before the first instruction.  *backend* is the emulator.
+    A guest that is *cold* boots from its kernel's first instruction on, though a
+    checkpoint might save that (zvmlab.checkpoint).
     With *count_instructions* the guest's clocks count its instructions, a
     nanosecond each, and stand for nothing else (QEMU only).
     """
@@ -117,6 +119,7 @@ class GuestConfig:
     name: str | None = None
     faults: Sequence[Fault] | Path | str = ()
     backend: str = QEMU
+    cold: bool = False
     count_instructions: bool = False
 
     def __post_init__(self) -> None:

@@ -12,13 +12,14 @@ folder, for Hercules started by hand (hercules-conf/README.md).
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from zvmlab.emulator import Emulator
-from zvmlab.errors import Timeout, UsageError, ZvmlabError
+from zvmlab.errors import EmulatorError, Timeout, UsageError, ZvmlabError
 from zvmlab.guest_config import HERCULES, MIB, Channels, GuestConfig, Products
 from zvmlab.herculesbuild import program
 from zvmlab.herculesload import LOAD, write_load
@@ -32,7 +33,13 @@ CONSOLE = 0x0009
 TIMER_MICROSECONDS = 1000
 # What the module writes when it takes a command.
 _READY = b"zvmlab: ready\n"
+# How it begins to say that it could not do it.
+_REFUSED = re.compile(rb"^zvmcp: (.*)$", re.MULTILINE)
+_NOT_NOW = "cannot be saved now"
 _POLL_SECONDS = 0.005
+# The console is idle nearly always; what is going on there ends soon.
+_SAVE_SECONDS = 10.0
+_SAVE_PAUSE_SECONDS = 0.05
 
 
 def check_program() -> None:
@@ -109,32 +116,60 @@ class Panel:
         self._emulator = emulator
         self._seconds = seconds
         self._check = check
-        self._said = 0
+        self._seen = 0
         self._loaded = False
         self._await()
 
-    def _await(self) -> None:
-        """Wait until Hercules is ready for the next command."""
-        self._said += 1
+    def _await(self) -> str:
+        """Wait until Hercules is ready for the next command; what it refused, or nothing."""
         limit = time.monotonic() + self._seconds
-        while self._emulator.log.read_bytes().count(_READY) < self._said:
+        while (end := self._emulator.log.read_bytes().find(_READY, self._seen)) < 0:
             self._check()
             if time.monotonic() > limit:
                 raise Timeout(f"Hercules was not ready within {self._seconds:g} s")
             time.sleep(_POLL_SECONDS)
+        said = self._emulator.log.read_bytes()[self._seen : end]
+        self._seen = end + len(_READY)
+        refused = _REFUSED.search(said)
+        return "" if refused is None else refused.group(1).decode("utf-8", "replace")
+
+    def _try(self, text: str) -> str:
+        """Give a command; why it was refused, or nothing."""
+        self._emulator.command(text)
+        return self._await()
 
     def _command(self, text: str) -> None:
-        self._emulator.command(text)
-        self._await()
+        refused = self._try(text)
+        if refused:
+            raise EmulatorError(f"Hercules cannot {text}: {refused}")
 
     def go_on(self) -> None:
-        """Load the machine, or start its CPUs again."""
-        self._command("startall" if self._loaded else f"ipl {LOAD}")
+        """Load the machine, or let its CPUs go on."""
+        self._command("zvmcp go" if self._loaded else f"ipl {LOAD}")
         self._loaded = True
 
     def pause(self) -> None:
-        """Stop the CPUs."""
-        self._command("stopall")
+        """Hold the CPUs between two instructions."""
+        self._command("zvmcp hold")
+
+    def save(self, path: str) -> None:
+        """Save the machine, which is held afterwards; *path* is relative to its folder."""
+        limit = time.monotonic() + _SAVE_SECONDS
+        while True:
+            self.pause()
+            refused = self._try(f"zvmcp save {path}")
+            if not refused:
+                return
+            if _NOT_NOW not in refused or time.monotonic() > limit:
+                raise EmulatorError(f"Hercules cannot save the guest: {refused}")
+            self.go_on()
+            time.sleep(_SAVE_PAUSE_SECONDS)
+
+    def restore(self, path: str) -> None:
+        """Restore a machine that was saved, instead of loading one; its CPUs are held."""
+        assert not self._loaded, "a machine can be restored only into a new Hercules"
+        self._command(f"zvmcp restore {path}")
+        self._loaded = True
 
     def close(self) -> None:
         """Nothing is open but the emulator's standard input."""

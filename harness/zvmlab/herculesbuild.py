@@ -47,7 +47,7 @@ PORT = "hercules"
 WHAT = "building the module for Hercules"
 FLAGS = ("-std=gnu11", "-O2", "-g", "-fPIC", "-pthread", "-DHAVE_CONFIG_H")
 INCLUDES = ("cp/include", "cp", "record", "control", "hercules")
-LIBRARIES = ("-ljansson",)
+LIBRARIES = ("-ljansson", "-lz")
 # What of the project's warnings Hercules' macros let pass; they hand string literals around.
 WARNINGS = (
     *("-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Wmissing-prototypes"),

@@ -4,8 +4,9 @@
 The fixtures are a ladder; each one's docstring says exactly what has been done
 when a test receives it:
 
-    zvmlab_kernel → guest_config → made_guest → paused_guest → guest → driver_guest
-                  ↘ warm_guest → monreader
+    zvmlab_kernel → guest_config → made_guest → guest → driver_guest
+                  ↘                           ↘ paused_guest
+                    warm_guest → monreader
 
 ``@pytest.mark.zvmlab(cpus=2, storage="0.256M", …)`` sets fields of the test's
 GuestConfig.  Tests of a warm guest stay together on one worker of pytest-xdist
@@ -54,6 +55,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         metavar="upstream|zvmlab|PATH",
         help="monreader under test: the kernel's own (default), ours or a .ko; may be repeated",
+    )
+    group.addoption(
+        "--cold",
+        action="store_true",
+        help="boot guests in Hercules from the first instruction on, without checkpoints",
     )
     group.addoption(
         "--full", action="store_true", help="run the tests marked full as well, which take minutes"
@@ -258,7 +264,11 @@ def made_guest(
 ) -> Iterator[Guest]:
     """Stage MADE: a run directory and a folder for the logs; no emulator yet."""
     # A test module's own guest_config need not know of emulators.
-    config = dataclasses.replace(guest_config, backend=backend_choice.of_test(request.node))
+    config = dataclasses.replace(
+        guest_config,
+        backend=backend_choice.of_test(request.node),
+        cold=guest_config.cold or request.config.getoption("--cold"),
+    )
     _ready_made(request.config, (config.kernel, config.driver, config.backend))
     with Guest(config, zvmlab_dir) as guest:
         yield _register(request, guest)
@@ -278,10 +288,10 @@ def paused_guest(made_guest: Guest) -> Guest:
 
 
 @pytest.fixture
-def guest(paused_guest: Guest) -> Guest:
-    """Stage READY: freshly booted for this test alone, the agent answers."""
-    paused_guest.boot()
-    return paused_guest
+def guest(made_guest: Guest) -> Guest:
+    """Stage READY: for this test alone, freshly booted or restored to that; the agent answers."""
+    made_guest.boot()
+    return made_guest
 
 
 @pytest.fixture
@@ -294,7 +304,8 @@ def driver_guest(zvmlab_driver: str, guest: Guest) -> Guest:
 def _warm_guests(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[WarmGuests]:
-    pool = WarmGuests(tmp_path_factory, bool(request.config.getoption("--zvmlab-keep")))
+    ask = request.config.getoption
+    pool = WarmGuests(tmp_path_factory, bool(ask("--zvmlab-keep")), bool(ask("--cold")))
     yield pool
     pool.close()
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 from pathlib import Path
 
@@ -27,9 +28,10 @@ def plain_config(which: Which) -> GuestConfig:
 class WarmGuests:
     """Booted guests that several tests use in turn, one for each kernel, driver and backend."""
 
-    def __init__(self, folder: pytest.TempPathFactory, keep: bool) -> None:
+    def __init__(self, folder: pytest.TempPathFactory, keep: bool, cold: bool) -> None:
         self._folder = folder
         self._keep = keep
+        self._cold = cold
         self._guests: dict[Which, Guest] = {}
         self._clean: dict[Which, dict[str, object]] = {}
 
@@ -38,7 +40,8 @@ class WarmGuests:
         guest = self._guests.get(which)
         if guest is not None:
             return guest
-        guest = Guest(plain_config(which), self._folder.mktemp(f"warm-{Path(which[0]).name}"))
+        config = dataclasses.replace(plain_config(which), cold=self._cold)
+        guest = Guest(config, self._folder.mktemp(f"warm-{Path(which[0]).name}"))
         self._clean[which] = boot_clean(guest)
         self._guests[which] = guest
         return guest

@@ -261,6 +261,6 @@ bool checkpoint_command(const char *command)
 	while (count < 4 && (words[count] = strsep(&rest, " ")) != NULL)
 		count += *words[count] != '\0';
 	if (execute(words, count, err, sizeof(err)) != 0)
-		fprintf(stderr, "zvmlab-cp: %s\n", err);
+		fprintf(stderr, COMMAND ": %s\n", err);
 	return true;
 }

@@ -161,7 +161,7 @@ def test_the_panel_loads_once(tmp_path: Path) -> None:
     finally:
         emulator.stop()
     lines = (tmp_path / "log").read_text().splitlines()
-    assert lines[1::2] == [f"ipl {LOAD}", "stopall", "startall"]
+    assert lines[1::2] == [f"ipl {LOAD}", "zvmcp hold", "zvmcp go"]
 
 
 def test_a_panel_that_is_not_ready_is_a_timeout(tmp_path: Path) -> None:
