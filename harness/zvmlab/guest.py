@@ -143,6 +143,11 @@ class Guest:
         return self._run_dir.name
 
     @property
+    def restored(self) -> bool:
+        """Does it go on from a checkpoint instead of from its first instruction?"""
+        return self._restored
+
+    @property
     def products(self) -> Products:
         """What it runs; from CONFIGURED on."""
         if self._products is None:

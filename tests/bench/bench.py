@@ -23,6 +23,7 @@ import boot
 import core
 import driver
 import emulators
+import hercules_boot
 import instructions
 import pairs
 from figures import Figure, show
@@ -32,7 +33,7 @@ from zvmlab.products import prepare
 from zvmlab.progress import Progress
 
 MIN_PAIRS = 5
-PARTS = ("core", "boot", "driver", "pairs", "instructions", "emulators")
+PARTS = ("core", "boot", "hercules", "driver", "pairs", "instructions", "emulators")
 
 
 def _pairs(text: str) -> int:
@@ -66,6 +67,7 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Figu
     measures: dict[str, Callable[[], list[Figure]]] = {
         "core": lambda: core.measure(arguments.build / "bench_iucv", count),
         "boot": lambda: boot.measure(small, products, count),
+        "hercules": lambda: hercules_boot.measure(small, count, progress),
         "driver": lambda: driver.measure(large, products, count),
         "pairs": lambda: pairs.measure(small, count, progress),
         "instructions": lambda: instructions.measure(small, count, progress),

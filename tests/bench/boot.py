@@ -44,6 +44,16 @@ def _await_line(console: Path, check: Callable[[], None]) -> None:
         time.sleep(_POLL_SECONDS)
 
 
+def read_first_set(guest: Guest) -> None:
+    """Load the driver, let a data set be delivered and read it to its end."""
+    guest.agent.insmod("monreader").check()
+    with DataSets(guest.agent) as reader:
+        element = Element.of([Record(4, 3, 1, bytes(52))])
+        fate = deliver(guest.control, "sample", element).fate
+        found = reader.read()
+        assert fate == "delivered" and [part.data for part in found.parts()] == [element.data]
+
+
 def _zvmlab(config: GuestConfig, products: Products) -> tuple[float, float]:
     """Seconds to /init and to the end of the first data set, in one boot."""
     with Guest(config, products=products) as guest:
@@ -53,13 +63,8 @@ def _zvmlab(config: GuestConfig, products: Products) -> tuple[float, float]:
         _await_line(guest.channels.console_log, guest.check)
         init = time.monotonic() - begun
         guest.await_agent()
-        guest.agent.insmod("monreader").check()
-        with DataSets(guest.agent) as reader:
-            element = Element.of([Record(4, 3, 1, bytes(52))])
-            fate = deliver(guest.control, "sample", element).fate
-            found = reader.read()
-            seconds = time.monotonic() - begun
-        assert fate == "delivered" and [part.data for part in found.parts()] == [element.data]
+        read_first_set(guest)
+        seconds = time.monotonic() - begun
     return init, seconds
 
 

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""Hercules with the CP, restored and cold, beside Debian's Hercules as it is."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from boot import LINE, read_first_set
+from figures import Budget, Figure, Pairs, both
+from zvmlab import hercules
+from zvmlab.emulator import Emulator
+from zvmlab.errors import Timeout, ZvmlabError
+from zvmlab.guest import Guest
+from zvmlab.guest_config import HERCULES, GuestConfig, Products
+from zvmlab.herculesbuild import program
+from zvmlab.herculesload import LOAD, write_load
+from zvmlab.products import prepare
+from zvmlab.progress import Progress
+
+PAIRS = 3
+LIMIT = 600.0
+_POLL_SECONDS = 0.005
+_STOCK_CONSOLE = f"{hercules.CONSOLE:04X} 3215-C / noprompt"
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Time from the start of the emulator's process on."""
+
+    elapsed: float
+    cpu: float
+    """CPU time of all its threads."""
+
+
+def _figures() -> Pairs:
+    return Pairs(
+        Figure("stock", "hercules: Debian's to /init", "s"),
+        Figure("stock-cpu", "hercules: Debian's to /init, CPU time", "s"),
+        Figure("cold", "hercules: zvmlab, cold, to /init", "s"),
+        Figure("cold-cpu", "hercules: zvmlab, cold, to /init, CPU time", "s"),
+        Figure("restored", "hercules: zvmlab, restored, to first data set", "s"),
+        Figure("restored-cpu", "hercules: zvmlab, restored, to first data set, CPU time", "s"),
+        Figure("restored-ratio", "hercules: restored ÷ Debian's", "ratio", Budget(0.05, True)),
+        Figure("restored-cpu-ratio", "hercules: restored ÷ Debian's, CPU time", "ratio"),
+        Figure("cold-ratio", "hercules: cold ÷ Debian's", "ratio"),
+        Figure(
+            "cold-cpu-ratio", "hercules: cold ÷ Debian's, CPU time", "ratio", Budget(1.05, True)
+        ),
+    )
+
+
+def _spent(emulator: Emulator, begun: float) -> Spent:
+    elapsed = time.monotonic() - begun
+    tasks = Path(f"/proc/{emulator.pid}/task")
+    cpu = sum(int((task / "schedstat").read_text().split()[0]) for task in tasks.iterdir()) / 1e9
+    return Spent(elapsed, cpu)
+
+
+def _await_line(log: Path, check: Callable[[], None]) -> None:
+    limit = time.monotonic() + LIMIT
+    while not log.exists() or LINE not in log.read_bytes():
+        check()
+        if time.monotonic() > limit:
+            raise Timeout(f"the guest in Hercules did not reach /init within {LIMIT:g} s")
+        time.sleep(_POLL_SECONDS)
+
+
+def _cold(config: GuestConfig, products: Products) -> Spent:
+    with Guest(replace(config, cold=True), products=products) as guest:
+        guest.configure()
+        begun = time.monotonic()
+        guest.resume()
+        _await_line(guest.channels.console_log, guest.check)
+        return _spent(guest.emulator, begun)
+
+
+def _restored(config: GuestConfig, products: Products) -> Spent:
+    with Guest(config, products=products) as guest:
+        guest.configure()
+        begun = time.monotonic()
+        if not guest.restore():
+            raise ZvmlabError("the guest has no checkpoint to be restored from")
+        guest.boot()
+        read_first_set(guest)
+        return _spent(guest.emulator, begun)
+
+
+def stock_configuration(config: GuestConfig) -> str:
+    """The same machine without the module: its console is Hercules' own."""
+    ours = hercules.configuration(config).splitlines()
+    lines = [line for line in ours if not line.startswith("LDMOD") and " ZVMCP " not in line]
+    return "\n".join([*lines, _STOCK_CONSOLE, ""])
+
+
+def _stock(config: GuestConfig, products: Products) -> Spent:
+    with tempfile.TemporaryDirectory(prefix="zvmlab-bench-") as name:
+        folder = Path(name)
+        (folder / hercules.CONFIGURATION).write_text(stock_configuration(config))
+        write_load(folder, config, products)
+        argv = [str(program()), "-d", "-f", hercules.CONFIGURATION]
+        begun = time.monotonic()
+        emulator = Emulator(argv, folder / "emulator.log", kept=False, folder=folder)
+        try:
+            emulator.command(f"ipl {LOAD}")
+            _await_line(emulator.log, emulator.check)
+            return _spent(emulator, begun)
+        finally:
+            emulator.stop()
+
+
+def measure(small: GuestConfig, pairs: int, progress: Progress) -> list[Figure]:
+    """The checkpoint is made beforehand; that is the boot that is thrown away."""
+    config = replace(small, backend=HERCULES)
+    products = prepare(config, progress)
+    _restored(config, products)
+
+    def pair(swapped: bool) -> dict[str, float]:
+        cold, stock = both(
+            swapped, lambda: _cold(config, products), lambda: _stock(config, products)
+        )
+        restored = _restored(config, products)
+        return {
+            "stock": stock.elapsed,
+            "stock-cpu": stock.cpu,
+            "cold": cold.elapsed,
+            "cold-cpu": cold.cpu,
+            "restored": restored.elapsed,
+            "restored-cpu": restored.cpu,
+            "restored-ratio": restored.elapsed / stock.elapsed,
+            "restored-cpu-ratio": restored.cpu / stock.cpu,
+            "cold-ratio": cold.elapsed / stock.elapsed,
+            "cold-cpu-ratio": cold.cpu / stock.cpu,
+        }
+
+    return _figures().repeat(min(pairs, PAIRS), pair)

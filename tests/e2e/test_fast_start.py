@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""Guests in Hercules that go on from a checkpoint.
+
+These run in Hercules whatever --backend says.  The first one to need a checkpoint
+makes it, which takes as long as a boot.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from zvmlab import checkpoint
+from zvmlab.backends import panel_of
+from zvmlab.checkpoint import CONSOLE, MACHINE, clock
+from zvmlab.errors import EmulatorError
+from zvmlab.guest import Guest, Stage
+from zvmlab.guest_config import HERCULES, GuestConfig
+from zvmlab.hercules import Panel
+
+if TYPE_CHECKING:
+    from conftest import Build, OneSet
+
+pytestmark = [
+    pytest.mark.skipif(
+        shutil.which("hercules") is None, reason="Hercules is not installed: ci/setup.sh hercules"
+    ),
+    pytest.mark.timeout(900),
+]
+MONOTONIC = 1
+# The parts of a checkpoint's file that differ when nothing else does: sum, TOD clock.
+SUM = slice(168, 176)
+TOD = slice(180, 188)
+SECONDS = 20
+
+
+@pytest.fixture(scope="module")
+def config() -> GuestConfig:
+    return GuestConfig(backend=HERCULES, busybox=True)
+
+
+@pytest.fixture
+def logs(zvmlab_dir: Path) -> Callable[[str], Path]:
+    return lambda name: zvmlab_dir / name
+
+
+def _panel(guest: Guest) -> Panel:
+    panel = panel_of(guest.monitor)
+    assert panel is not None
+    return panel
+
+
+def _save(guest: Guest, into: Path) -> bytes:
+    """Save a guest as it is, with whoever is connected; what is in the file."""
+    into.mkdir()
+    checkpoint.save(_panel(guest), guest.channels, into)
+    return (into / MACHINE).read_bytes()
+
+
+def _started_from(guest: Guest, found: Path) -> None:
+    """Reach PAUSED by that checkpoint instead of the cache's."""
+    guest.configure()
+    guest._start(found)
+
+
+def test_a_restored_guest_goes_on(
+    config: GuestConfig, logs: Callable[[str], Path], one_set: OneSet
+) -> None:
+    with Guest(config, logs("first")) as first:
+        first.boot()
+        assert first.restored and first.stage is Stage.READY
+        begun, wall = time.monotonic(), clock(first.agent, MONOTONIC)
+        assert abs(clock(first.agent) - time.time()) < 2
+        first.agent.modprobe("monreader").check()
+        one_set(first)
+        assert "Linux version" in first.console.text()
+        time.sleep(max(0.0, begun + 4 - time.monotonic()))
+        passed = clock(first.agent, MONOTONIC) - wall
+        assert abs(passed - (time.monotonic() - begun)) < 0.5
+        # Another one begins where this one began, not where it is now.
+        with Guest(config, logs("second")) as second:
+            second.boot()
+            assert second.restored and abs(clock(second.agent, MONOTONIC) - wall) < 3
+            assert abs(clock(second.agent) - time.time()) < 2
+            # Neither knows of the other.
+            second.agent.write_file("/tmp/mine", b"second", 0o600)
+            with pytest.raises(OSError, match="No such file"):
+                first.agent.read_file("/tmp/mine")
+            second.agent.modprobe("monreader").check()
+            one_set(second)
+            one_set(first)
+            second.shut_down()
+        first.shut_down()
+
+
+def test_what_is_restored_is_what_was_saved(
+    config: GuestConfig, logs: Callable[[str], Path], zvmlab_dir: Path
+) -> None:
+    # Without a harness in its CP: two guests that were only restored are the same.
+    files = []
+    for name in ("one", "two"):
+        with Guest(config, logs(name)) as guest:
+            assert guest.restore()
+            guest.control.execute("peer-destroy", peer="ZVMLAB")
+            files.append(bytearray(_save(guest, zvmlab_dir / f"saved-{name}")))
+            guest.emulator.expect_exit()
+    for file in files:
+        file[SUM] = file[TOD] = bytes(8)
+    assert files[0] == files[1]
+
+
+@pytest.fixture
+def two_cpus(config: GuestConfig) -> GuestConfig:
+    return dataclasses.replace(config, cpus=2)
+
+
+def _runs_on(guest: Guest, cpu: int) -> int:
+    """The CPU that a program bound to one runs on."""
+    argv = ["/bin/busybox", "taskset", "-c", str(cpu), "/bin/busybox", "cat", "/proc/self/stat"]
+    result = guest.agent.run(argv)
+    assert result.status == 0, result.stderr
+    return int(result.stdout.rpartition(b") ")[2].split()[36])
+
+
+def test_all_cpus_go_on(two_cpus: GuestConfig, logs: Callable[[str], Path]) -> None:
+    online = "/sys/devices/system/cpu/online"
+    with Guest(two_cpus, logs("guest")) as guest:
+        guest.boot()
+        assert guest.restored and guest.agent.read_file(online) == b"0-1\n"
+        for cpu in (1, 0, 1):
+            assert _runs_on(guest, cpu) == cpu
+        guest.monitor.pause()
+        guest.monitor.go_on()
+        assert [_runs_on(guest, cpu) for cpu in (0, 1)] == [0, 1]
+        # A CPU that the guest has stopped is not started by whoever held the others.
+        guest.agent.write_file("/sys/devices/system/cpu/cpu1/online", b"0")
+        guest.monitor.pause()
+        guest.monitor.go_on()
+        assert guest.agent.read_file(online) == b"0\n"
+        guest.agent.write_file("/sys/devices/system/cpu/cpu1/online", b"1")
+        assert _runs_on(guest, 1) == 1
+        guest.shut_down()
+
+
+def test_a_pending_message_is_delivered(
+    bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path
+) -> None:
+    config = GuestConfig(kernel=str(bare("interrupt")), backend=HERCULES)
+    found = zvmlab_dir / "saved"
+    with Guest(config, logs("first")) as first:
+        first.resume()
+        for _ in range(8):
+            event = first.control.wait_event("console", SECONDS, user="OPERATOR")
+        assert event.data["text"].endswith("WAITING")
+        first.monitor.pause()
+        first.control.cp("SMSG LINUX001 WAKE UP")
+        first.control.execute("peer-destroy", peer="ZVMLAB")
+        _save(first, found)
+        assert (found / CONSOLE).exists()
+    with Guest(config, logs("second")) as second:
+        _started_from(second, found)
+        second.resume()
+        event = second.control.wait_event("console", SECONDS, user="OPERATOR")
+        assert event.data["text"].endswith("WOKEN 4000/09")
+        second.emulator.expect_exit()
+        assert second.emulator.wait(SECONDS) == 0
+
+
+@pytest.mark.parametrize(
+    ("at", "reason"),
+    [
+        (0, "it is no checkpoint"),
+        (20, "it was saved on another machine, or by another Hercules"),
+        (200, "its sum is wrong; it is damaged"),
+        (-100, "its sum is wrong; it is damaged"),
+        (None, "its length is not what its header says"),
+    ],
+)
+def test_a_damaged_checkpoint_is_refused(
+    bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path, at: int | None, reason: str
+) -> None:
+    config = GuestConfig(kernel=str(bare("interrupt")), backend=HERCULES)
+    found = zvmlab_dir / "saved"
+    with Guest(config, logs("first")) as first:
+        first.resume()
+        first.control.wait_event("console", SECONDS, user="OPERATOR")
+        data = bytearray(_save(first, found))
+    if at is None:
+        del data[-1:]
+    else:
+        data[at] ^= 1
+    (found / MACHINE).write_bytes(data)
+    with Guest(config, logs("second")) as second:
+        with pytest.raises(EmulatorError, match=f"cannot be used: {reason}; it has been removed"):
+            _started_from(second, found)
+        assert not found.exists()
+        # Hercules is as new: it can still load.
+        panel = panel_of(second._monitor) if second._monitor is not None else None
+        assert panel is not None
+        panel.go_on()
+
+
+def test_commands_that_are_refused(bare: Build, logs: Callable[[str], Path]) -> None:
+    config = GuestConfig(kernel=str(bare("interrupt")), backend=HERCULES)
+    with Guest(config, logs("guest")) as guest:
+        guest.start()
+        panel = _panel(guest)
+        for command, reason in {
+            "zvmcp": "zvmcp takes hold, go, save FILE or restore FILE",
+            "zvmcp save": "zvmcp takes hold, go, save FILE or restore FILE",
+            "zvmcp go": "no guest is held",
+            "zvmcp save nothing": "no guest is held; load one, and say zvmcp hold",
+            "zvmcp restore nothing": "the checkpoint nothing cannot be used: No such file",
+        }.items():
+            with pytest.raises(EmulatorError, match=f"Hercules cannot {command}: .*{reason}"):
+                panel._command(command)
+        guest.resume()
+        guest.control.wait_event("console", SECONDS, user="OPERATOR")
+        with pytest.raises(EmulatorError, match="a guest has run in this Hercules"):
+            panel._command("zvmcp restore nothing")
+        with pytest.raises(EmulatorError, match="cannot be saved now: no guest is held"):
+            panel._command("zvmcp save nothing")
+
+
+def test_a_restored_guest_restarts_and_ends(
+    config: GuestConfig, logs: Callable[[str], Path]
+) -> None:
+    with Guest(config, logs("guest")) as guest:
+        guest.boot()
+        assert guest.restored
+        before = guest.console.text().count("Linux version")
+        guest.reboot()
+        assert guest.console.text().count("Linux version") == before + 1
+        guest.shut_down()
+
+
+def test_a_cold_guest_boots(config: GuestConfig, logs: Callable[[str], Path]) -> None:
+    cold = dataclasses.replace(config, cold=True)
+    with Guest(cold, logs("guest")) as guest:
+        assert not guest.restore()
+        guest.boot()
+        assert not guest.restored and guest.console.text().count("Linux version") == 1
+        guest.shut_down()
