@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+"""Checkpoints in the cache, without Hercules: who gets one, what it depends on, what becomes of it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from zvmlab import checkpoint
+from zvmlab.cache import cache_root
+from zvmlab.checkpoint import CONSOLE, MACHINE, why_cold
+from zvmlab.errors import EmulatorError
+from zvmlab.faults import Fault
+from zvmlab.guest_config import HERCULES, Channels, GuestConfig, Products
+from zvmlab.hercules import Panel
+
+CONFIG = GuestConfig(backend=HERCULES)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(checkpoint, "_hercules", lambda: "Hercules")
+    return cache_root()
+
+
+@pytest.fixture
+def products(tmp_path: Path) -> Products:
+    for name in ("module", "kernel", "image"):
+        (tmp_path / name).write_text(name)
+    return Products(tmp_path / "module", tmp_path / "kernel", "6.1", tmp_path / "image")
+
+
+@pytest.fixture
+def channels(tmp_path: Path) -> Channels:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / CONSOLE).write_bytes(b"from before\n")
+    return Channels(run / "control", run / "qmp", run / CONSOLE, None, None)
+
+
+class _Panel:
+    """Saves and restores as told."""
+
+    def __init__(self, folder: Path, refusal: str = "") -> None:
+        self.folder = folder
+        self.refusal = refusal
+        self.restored = b""
+
+    def save(self, path: str) -> None:
+        assert " " not in path
+        (self.folder / path).write_bytes(b"machine")
+
+    def restore(self, path: str) -> None:
+        if self.refusal:
+            raise EmulatorError(self.refusal)
+        self.restored = (self.folder / path).read_bytes()
+
+
+def _as_panel(panel: _Panel) -> Panel:
+    return cast(Panel, panel)
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        (GuestConfig(), "qemu has no checkpoints"),
+        (replace(CONFIG, cold=True), "it was asked for"),
+        (
+            replace(CONFIG, faults=(Fault("iucv.connect", "rc", 1),)),
+            "its faults are armed before the first instruction",
+        ),
+        (
+            replace(CONFIG, trace_data="full"),
+            "its trace is to be replayed from the beginning",
+        ),
+        (
+            replace(CONFIG, command_line="quiet zvmlab.attach=5"),
+            "the time in which its agent must be answered is its own",
+        ),
+    ],
+)
+def test_these_guests_start_cold(config: GuestConfig, reason: str) -> None:
+    assert why_cold(config) == reason
+
+
+def test_others_need_not() -> None:
+    assert why_cold(CONFIG) is None
+    assert why_cold(replace(CONFIG, cpus=8, trace=False, interactive=True)) is None
+
+
+def test_the_key_follows_what_goes_in(products: Products, tmp_path: Path) -> None:
+    first = checkpoint.key(CONFIG, products)
+    assert checkpoint.key(CONFIG, products) == first
+    # The run's name and the limit of its boot do not go in.
+    assert checkpoint.key(replace(CONFIG, name="test", boot_seconds=1), products) == first
+    others = [
+        replace(CONFIG, cpus=2),
+        replace(CONFIG, storage="0.256M"),
+        replace(CONFIG, segments=("OTHER 9000-97FF SC RSTD",)),
+        replace(CONFIG, cp={"userid": "OTHER"}),
+        replace(CONFIG, command_line="quiet"),
+        replace(CONFIG, trace=False),
+        replace(CONFIG, accidents=()),
+    ]
+    keys = {checkpoint.key(config, products) for config in others}
+    assert len(keys) == len(others) and first not in keys
+    for path in (products.emulator, products.kernel, products.image):
+        text = path.read_text()
+        path.write_text("changed")
+        assert checkpoint.key(CONFIG, products) != first
+        path.write_text(text)
+    assert checkpoint.key(CONFIG, products) == first
+
+
+def test_a_segments_file_counts_by_its_contents(products: Products, tmp_path: Path) -> None:
+    def key(name: str, data: bytes) -> str:
+        (tmp_path / name).write_bytes(data)
+        segment = f"TEST 9000-97FF SN FILE={tmp_path / name}"
+        return checkpoint.key(replace(CONFIG, segments=(segment,)), products)
+
+    assert key("a", b"1") == key("b", b"1") != key("a", b"2")
+
+
+def test_a_checkpoint_is_made_once(products: Products, channels: Channels, tmp_path: Path) -> None:
+    made = []
+    panel = _Panel(channels.control.parent)
+
+    def make(into: Path) -> None:
+        made.append(into)
+        checkpoint.save(_as_panel(panel), channels, into)
+
+    found = checkpoint.find(CONFIG, products, make)
+    assert checkpoint.find(CONFIG, products, make) == found and len(made) == 1
+    assert (found / MACHINE).read_bytes() == b"machine"
+    assert (found / CONSOLE).read_bytes() == b"from before\n"
+    # Another guest's log begins with what the first one wrote.
+    channels.console_log.write_bytes(b"")
+    checkpoint.restore(_as_panel(panel), channels, found)
+    assert panel.restored == b"machine"
+    assert channels.console_log.read_bytes() == b"from before\n"
+
+
+def test_a_guest_that_does_not_boot_leaves_none(products: Products, cache: Path) -> None:
+    def make(into: Path) -> None:
+        raise EmulatorError("it did not boot")
+
+    with pytest.raises(EmulatorError, match="it did not boot"):
+        checkpoint.find(CONFIG, products, make)
+    assert not list(cache.glob("*checkpoint-????*[!k]"))
+
+
+@pytest.mark.parametrize("lost", ["refused", "machine", "console"])
+def test_one_that_is_refused_is_removed(products: Products, channels: Channels, lost: str) -> None:
+    panel = _Panel(channels.control.parent, "it is damaged" if lost == "refused" else "")
+
+    def make(into: Path) -> None:
+        checkpoint.save(_as_panel(panel), channels, into)
+
+    found = checkpoint.find(CONFIG, products, make)
+    if lost != "refused":
+        (found / {"machine": MACHINE, "console": CONSOLE}[lost]).unlink()
+    with pytest.raises(EmulatorError, match="removed from the cache, the next start makes a new"):
+        checkpoint.restore(_as_panel(panel), channels, found)
+    assert not found.exists()
+
+
+def test_the_cache_keeps_those_used_last(
+    products: Products, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "LIMIT_BYTES", 250)
+
+    def make(into: Path) -> None:
+        (into / MACHINE).write_bytes(bytes(100))
+
+    configs = [replace(CONFIG, cpus=cpus) for cpus in range(1, 5)]
+    found = []
+    for age, config in enumerate(configs[:3]):
+        found.append(checkpoint.find(config, products, make))
+        os.utime(found[-1], (1000 + age, 1000 + age))
+    # The third one was too much: the first has gone.
+    assert [path.exists() for path in found] == [False, True, True]
+    checkpoint.find(configs[1], products, make)
+    found.append(checkpoint.find(configs[3], products, make))
+    assert [path.exists() for path in found] == [False, True, False, True]
+
+
+def test_one_that_is_too_large_stays_while_it_is_used(
+    products: Products, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "LIMIT_BYTES", 10)
+    found = checkpoint.find(CONFIG, products, lambda into: _write(into, 100))
+    assert found.exists()
+    other = checkpoint.find(replace(CONFIG, cpus=2), products, lambda into: _write(into, 100))
+    assert other.exists() and not found.exists()
+
+
+def _write(into: Path, size: int) -> None:
+    (into / MACHINE).write_bytes(bytes(size))
