@@ -45,6 +45,7 @@ def _resident(guest: Guest) -> float:
 
 def _boot(config: GuestConfig, progress: Progress) -> float:
     """Seconds from the emulator's start until the agent answers."""
+    config = replace(config, cold=True)
     with Guest(config, products=prepare(config, progress)) as guest:
         guest.configure()
         begun = time.monotonic()

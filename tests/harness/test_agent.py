@@ -321,7 +321,7 @@ def test_requests_that_are_too_large(agent: Agent) -> None:
         Writer().u32(1000).u32(0).u16(1).u8(99).payload(),
         Writer().u32(1000).u32(0).u16(1).payload() + encode_call(Call.CLOSE, [0] * 7),
         Writer().u32(1000).u32(0).u16(1).payload() + struct.pack(">BHB", 1, 0, 0),
-        Writer().u32(1000).u32(0).u16(1).payload() + struct.pack(">BHB", 1, 37, 0),
+        Writer().u32(1000).u32(0).u16(1).payload() + struct.pack(">BHB", 1, max(Call) + 1, 0),
         Writer().u32(1000).u32(0).u16(1).payload() + struct.pack(">BHBBH8x", 1, 2, 1, 1, 0),
         Writer().u32(1000).u32(0).u16(1).payload()
         + encode_call(Call.READV, [0, Iovec([Out(1)] * 65), 65]),
