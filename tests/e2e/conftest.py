@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from dmstats_lab import Lab, Labs
 
 from zvmlab.cache import digest, entry
 from zvmlab.errors import CannotRun
@@ -143,3 +144,27 @@ def define(warm_guest: Guest) -> Iterator[Define]:
     yield run
     for name in names:
         assert warm_guest.cp(f"PURGE NSS NAME {name}").response == "0001 FILE PURGED\n"
+
+
+@pytest.fixture(scope="session")
+def _labs(program: Build, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Labs]:
+    labs = Labs(program("blockio"), tmp_path_factory)
+    yield labs
+    labs.close()
+
+
+@pytest.fixture
+def lab(zvmlab_kernel: str, zvmlab_backend: str, _labs: Labs) -> Iterator[Lab]:
+    """A guest with the device-mapper devices of dmstats_lab.py, made for this test, no regions.
+
+    The guest is booted once, with two CPUs.  After a test whose devices cannot be removed, or
+    whose regions outlive them, the next one gets a new guest.
+    """
+    found = _labs.get(zvmlab_kernel, zvmlab_backend)
+    try:
+        found.set_up()
+        yield found
+        found.tear_down()
+    except BaseException:
+        _labs.drop(zvmlab_kernel, zvmlab_backend)
+        raise

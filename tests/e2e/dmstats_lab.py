@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""A guest with device-mapper devices: messages as they are, dmmon, dmsetup, I/O.
+
+Three devices on two RAM disks: ``lin`` (20000 sectors), and ``up`` on ``low`` (32768 sectors).  An
+I/O of ``up`` stays under way for as long as ``low`` is suspended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import struct
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from zvmlab.agent_calls import Both
+from zvmlab.agent_results import ENVIRONMENT, RunResult
+from zvmlab.guest import Guest, Stage
+from zvmlab.guest_config import GuestConfig
+from zvmlab.guesttools import debian_program, tool
+
+MODULES = ("brd", "dm-mod", "dm-delay", "dm-multipath", "dm-round-robin", "null_blk")
+SECTOR = 512
+LIN_SECTORS = 20000
+LOW_SECTORS = 32768
+ALLOCATED = "/sys/module/dm_mod/parameters/stats_current_allocated_bytes"
+WAIT_SECONDS = 30.0
+COUNTERS = 13
+# linux/dm-ioctl.h: struct dm_ioctl, and command 14 with it.
+_HEAD = struct.Struct(">10IQ128s129s7x")
+_TARGET_MSG = 0xC138FD0E
+_VERSION = (4, 0, 0)
+BUFFER_FULL = 1 << 8
+DATA_OUT = 1 << 16
+BUFFER = 65536
+MOST = 4 << 20
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the kernel answered to a message: errno (0: none), flags, text."""
+
+    errno: int
+    flags: int = 0
+    text: str = ""
+
+    @property
+    def has_text(self) -> bool:
+        """It says that it has a text, which may be empty."""
+        return bool(self.flags & DATA_OUT)
+
+    @property
+    def full(self) -> bool:
+        """The buffer was too small."""
+        return bool(self.flags & BUFFER_FULL)
+
+
+@dataclass(frozen=True)
+class Area:
+    """A line of counters as the kernel prints it; *counts* as the document numbers them, from 1."""
+
+    start: int
+    step: int
+    counts: tuple[int, ...]
+    histogram: tuple[int, ...]
+
+    def __getitem__(self, number: int) -> int:
+        return self.counts[number - 1]
+
+
+def parse_area(line: str) -> Area:
+    """One line of @stats_print."""
+    words = line.split(" ")
+    start, step = words[0].split("+")
+    buckets = words[1 + COUNTERS].split(":") if len(words) > 1 + COUNTERS else []
+    counts = tuple(int(word) for word in words[1 : 1 + COUNTERS])
+    assert len(counts) == COUNTERS and len(words) <= 2 + COUNTERS
+    return Area(int(start), int(step), counts, tuple(int(word) for word in buckets))
+
+
+class Lab:
+    """The guest and its devices."""
+
+    def __init__(self, guest: Guest, blockio: Path) -> None:
+        self.guest = guest
+        self.agent = guest.agent
+        self._control = -1
+        self.agent.write_file("/bin/blockio", blockio.read_bytes(), 0o755)
+        self.agent.modprobe("brd", {"rd_nr": 2, "rd_size": LOW_SECTORS // 2}).check()
+        self.agent.modprobe("dm-mod").check()
+        self.agent.modprobe("dm-delay").check()
+        self._control = self.agent.open("/dev/mapper/control", os.O_RDWR).check()
+
+    def set_up(self) -> None:
+        """Make the devices."""
+        self.create("lin", f"0 {LIN_SECTORS} linear /dev/ram0 0")
+        self.create("low", f"0 {LOW_SECTORS} linear /dev/ram1 0")
+        self.create("up", f"0 {LOW_SECTORS} linear {self.node('low')} 0")
+
+    def tear_down(self) -> None:
+        """Remove all devices; nothing is allocated for statistics any more."""
+        self.dmsetup("remove_all", "--force", "--noudevsync").check()
+        assert self.dmsetup("ls").check().stdout == b"No devices found\n"
+        assert self.allocated() == 0
+
+    # Programs.
+
+    def dmsetup(self, *words: str) -> RunResult:
+        """Debian's dmsetup; "stats" as the first word makes it dmstats."""
+        env = {**ENVIRONMENT, "DM_DISABLE_UDEV": "1"}
+        return self.agent.run(["/sbin/dmsetup", *words], env=env)
+
+    def dmmon(self, *words: str) -> RunResult:
+        """Our tool."""
+        return self.agent.run(["/bin/dmmon", *words])
+
+    def rows(self, *words: str) -> list[dict[str, Any]]:
+        """What a command of dmmon reports, all fields."""
+        done = self.dmmon(*words, "--format", "json", "--fields", "all").check()
+        return [json.loads(line) for line in done.stdout.decode().splitlines()]
+
+    # Devices.
+
+    def create(self, name: str, table: str) -> None:
+        """Make a device."""
+        self.dmsetup("create", name, "--noudevsync", "--table", table).check()
+
+    def remove(self, name: str) -> None:
+        """Remove a device."""
+        self.dmsetup("remove", "--noudevsync", name).check()
+
+    def minor(self, name: str) -> int:
+        """Its minor number."""
+        words = ("info", "-c", "--noheadings", "-o", "minor", name)
+        return int(self.dmsetup(*words).check().stdout)
+
+    def node(self, name: str) -> str:
+        """The kernel's own node of it."""
+        return f"/dev/dm-{self.minor(name)}"
+
+    @contextlib.contextmanager
+    def held(self, name: str = "low") -> Iterator[None]:
+        """What is sent to the device in this block stays under way."""
+        self.dmsetup("suspend", "--noflush", "--nolockfs", "--noudevsync", name).check()
+        try:
+            yield
+        finally:
+            self.dmsetup("resume", "--noudevsync", name).check()
+
+    def io(self, name: str, what: str, sector: int = 0, sectors: int = 8, count: int = 1) -> None:
+        """So many I/Os one behind the other."""
+        done = self.agent.run(self.io_words(name, what, sector, sectors, count)).check()
+        assert int(done.stdout) == count
+
+    def io_words(
+        self, name: str, what: str, sector: int = 0, sectors: int = 8, count: int = 1
+    ) -> list[str]:
+        """The command of an I/O, for spawn()."""
+        offset, length = sector * SECTOR, sectors * SECTOR
+        return ["/bin/blockio", self.node(name), what, str(offset), str(length), str(count)]
+
+    # Messages.
+
+    def send(self, name: str, message: str | bytes, size: int = BUFFER, nul: bool = True) -> Answer:
+        """A message by ioctl, as it is: with a buffer of *size* bytes, and a NUL or none."""
+        text = message.encode() if isinstance(message, str) else message
+        body = struct.pack(">Q", 0) + text + (b"\0" if nul else b"")
+        size = max(size, _HEAD.size + len(body))
+        head = (*_VERSION, size, _HEAD.size, 0, 0, 0, 0, 0, 0)  # no flags, no device number
+        data = _HEAD.pack(*head, name.encode(), b"") + body
+        filler = b"\0" if nul else b"x"
+        done = self.agent.ioctl(self._control, _TARGET_MSG, Both(data.ljust(size, filler)))
+        if done.ret < 0:
+            return Answer(done.errno)
+        back = done.buffers[0]
+        fields = _HEAD.unpack_from(back)
+        start, flags = fields[4], fields[7]
+        if not flags & DATA_OUT:
+            return Answer(0, flags)
+        return Answer(0, flags, back[start:].split(b"\0")[0].decode("latin-1"))
+
+    def ask(self, name: str, message: str | bytes) -> str:
+        """The text of an answer, there has to be one; the buffer grows until it fits."""
+        size = BUFFER
+        while (answer := self.send(name, message, size)).full and size < MOST:
+            size *= 4
+        assert (answer.errno, answer.full, answer.has_text) == (0, False, True), message
+        return answer.text
+
+    def region(self, name: str, words: str) -> int:
+        """Make a region; its number."""
+        return int(self.ask(name, f"@stats_create {words}"))
+
+    def areas(self, name: str, region: int, words: str = "") -> list[Area]:
+        """Counters of a region."""
+        text = self.ask(name, f"@stats_print {region} {words}".rstrip())
+        return [parse_area(line) for line in text.splitlines()]
+
+    def wait_in_flight(self, name: str, region: int, count: int) -> None:
+        """Until so many I/Os are under way in the region's first area."""
+        end = time.monotonic() + WAIT_SECONDS
+        while (found := self.areas(name, region)[0][9]) != count:
+            assert time.monotonic() < end, f"{found} I/Os are under way, not {count}"
+
+    # The machine.
+
+    def allocated(self) -> int:
+        """Bytes that the kernel says statistics take."""
+        return int(self.agent.read_file(ALLOCATED))
+
+
+class Labs:
+    """Booted guests, one for each kernel and emulator, for all tests of a run."""
+
+    def __init__(self, blockio: Path, folder: pytest.TempPathFactory) -> None:
+        self._blockio = blockio
+        self._folder = folder
+        self._labs: dict[tuple[str, str], Lab] = {}
+        self._undo = contextlib.ExitStack()
+
+    def get(self, kernel: str, backend: str) -> Lab:
+        """The guest, booted if there is none; it has no devices."""
+        lab = self._labs.get((kernel, backend))
+        if lab is None or lab.guest.stage is not Stage.READY:
+            logs = self._folder.mktemp(f"dmstats-{Path(kernel).name}")
+            guest = self._undo.enter_context(Guest(lab_config(kernel, backend), logs))
+            guest.boot()
+            lab = self._labs[kernel, backend] = Lab(guest, self._blockio)
+        return lab
+
+    def drop(self, kernel: str, backend: str) -> None:
+        """The next test gets a new one."""
+        self._labs.pop((kernel, backend))
+
+    def close(self) -> None:
+        """End all guests."""
+        self._undo.close()
+
+
+def lab_config(kernel: str, backend: str) -> GuestConfig:
+    """The guest: two CPUs, modules, programs."""
+    files = {**debian_program("/sbin/dmsetup"), **tool("dmmon")}
+    return GuestConfig(kernel=kernel, backend=backend, cpus=2, modules=MODULES, files=files)

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: MIT
+"""Regions of device-mapper statistics: made, listed, named, deleted; by messages and by dmmon."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+from dmstats_lab import LIN_SECTORS, Lab
+
+pytestmark = pytest.mark.xdist_group("dmstats")
+
+
+def test_d01_without_a_region_nothing_is_collected(lab: Lab) -> None:
+    """No list, no memory; I/O before a region is not in it."""
+    assert lab.ask("lin", "@stats_list") == ""
+    assert lab.allocated() == 0
+    assert lab.rows("list") == []
+    lab.io("lin", "write")
+    region = lab.region("lin", "- /1")
+    assert lab.areas("lin", region)[0].counts == (0,) * 13
+    assert lab.allocated() > 0
+
+
+def test_d09_numbers_are_unique_and_used_again(lab: Lab) -> None:
+    """Two programs share a device and see their own regions; the lowest free number is next."""
+    assert [lab.region("lin", f"- /1 {program}") for program in ("one", "two", "one")] == [0, 1, 2]
+    assert lab.region("up", "- /1 one") == 0
+    assert [row["region"] for row in lab.rows("list", "lin", "--program", "one")] == [0, 2]
+    assert [row["region"] for row in lab.rows("list", "lin")] == [0, 1, 2]
+    assert [row["device"] for row in lab.rows("list", "--program", "one")].count("up") == 1
+    assert lab.send("lin", "@stats_delete 1").errno == 0
+    assert lab.region("lin", "- /1") == 1
+    lab.io("lin", "read")
+    assert [lab.areas("lin", region)[0][1] for region in range(3)] == [1, 1, 1]
+    lab.send("lin", "@stats_clear 0")
+    assert [lab.areas("lin", region)[0][1] for region in range(3)] == [0, 1, 1]
+
+
+RANGES = {
+    "-": (0, LIN_SECTORS),
+    "0+1": (0, 1),
+    "18+7": (18, 7),
+    "19999+1": (19999, 1),
+    "19999+1000": (19999, 1000),
+    "18446744073709551617+8": (1, 8),
+}
+NO_RANGES = ("10", "+10", "0+0", "0+10x", "0+", "18446744073709551615+1", "x", "")
+
+
+def test_d11_ranges(lab: Lab) -> None:
+    """All of the device, or START+LENGTH, also beyond its end; numbers wrap at 64 bits."""
+    for text, (start, length) in RANGES.items():
+        region = lab.region("lin", f"{text} {length}")
+        (row,) = lab.rows("list", "lin", "--program", "-")
+        assert (row["region"], row["start_sector"], row["sectors"]) == (region, start, length)
+        assert lab.send("lin", f"@stats_delete {region}").errno == 0
+
+
+def test_d11_what_is_no_range_is_refused_einval(lab: Lab) -> None:
+    """Also what wraps, and nothing at all."""
+    for text in NO_RANGES:
+        assert lab.send("lin", f"@stats_create {text} 1").errno == errno.EINVAL, text
+    assert lab.ask("lin", "@stats_list") == ""
+
+
+def test_d11_device_without_a_table_has_one_sector(lab: Lab) -> None:
+    """The whole of it is 0+1, for dmmon, too."""
+    lab.dmsetup("create", "bare", "--noudevsync", "--notable").check()
+    assert lab.region("bare", "- 1") == 0
+    assert lab.dmmon("create", "bare").check().stdout == b"1\n"
+    assert [(r["start_sector"], r["sectors"]) for r in lab.rows("list", "bare")] == [(0, 1)] * 2
+
+
+def test_d11_dmmon_makes_ranges(lab: Lab) -> None:
+    """Sectors and sizes; up to the end of the device if no length is given."""
+    for words, wanted in (
+        ((), (0, LIN_SECTORS, LIN_SECTORS, 1)),
+        (("--start", "18", "--length", "1000", "--area-size", "300"), (18, 1000, 300, 4)),
+        (("--start", "1M", "--length", "64K", "--area-size", "4K"), (2048, 128, 8, 16)),
+        (("--start", "19999s"), (19999, 1, 1, 1)),
+        (("--areas", "7"), (0, LIN_SECTORS, 2858, 7)),
+        (("--areas", "50000"), (0, LIN_SECTORS, 1, LIN_SECTORS)),
+    ):
+        region = lab.dmmon("create", *words, "lin").check().stdout.decode().strip()
+        (row,) = lab.rows("list", "lin")
+        names = ("start_sector", "sectors", "area_sectors", "areas")
+        assert tuple(row[name] for name in names) == wanted
+        lab.dmmon("delete", "--region", region, "lin").check()
+    refused = lab.dmmon("create", "--start", "20000", "lin")
+    assert (refused.status, b"has 20000 sectors" in refused.stderr) == (2, True)
+
+
+def test_d12_steps(lab: Lab) -> None:
+    """A number of sectors, or "/N" for N areas: rounded up, so that there may be fewer."""
+    for text, step in (("300", 300), ("/4", 5000), ("/7", 2858), ("/50000", 1), ("/19999", 2)):
+        region = lab.region("lin", f"- {text}")
+        (row,) = lab.rows("list", "lin")
+        assert row["area_sectors"] == step
+        assert row["areas"] == -(-LIN_SECTORS // step) == len(lab.areas("lin", region))
+        assert lab.send("lin", f"@stats_delete {region}").errno == 0
+
+
+def test_d12_what_is_no_step_is_refused_einval(lab: Lab) -> None:
+    """Zero, signs, text, and none."""
+    for text in ("0", "/0", "-5x", "/x", "x", "", "/"):
+        assert lab.send("lin", f"@stats_create - {text}").errno == errno.EINVAL, text
+
+
+def test_d13_optional_arguments_are_counted(lab: Lab) -> None:
+    """None, one or two; their names in any case."""
+    for text, wanted in (
+        ("0", (False, None)),
+        ("1 precise_timestamps", (True, None)),
+        ("1 PRECISE_timestamps", (True, None)),
+        ("1 Histogram:5", (False, [5000000])),
+        ("2 histogram:5,6 precise_timestamps", (True, [5, 6])),
+        ("2 precise_timestamps precise_timestamps", (True, None)),
+    ):
+        region = lab.region("lin", f"- /1 {text} prog aux")
+        (row,) = lab.rows("list", "lin")
+        assert (row["precise"], row["bounds_ns"]) == wanted
+        assert (row["program"], row["aux"]) == ("prog", "aux")
+        assert lab.send("lin", f"@stats_delete {region}").errno == 0
+
+
+def test_d13_wrong_counts_and_words_are_refused_einval(lab: Lab) -> None:
+    """Too few, unknown ones, two histograms, and more than program and aux data."""
+    for text in (
+        "1",
+        "2 precise_timestamps",
+        "1 unknown",
+        "2 histogram:5 histogram:6",
+        "0 prog aux more",
+        "0 precise_timestamps prog aux",
+    ):
+        assert lab.send("lin", f"@stats_create - /1 {text}").errno == errno.EINVAL, text
+
+
+def test_d14_bounds_that_do_not_rise_are_refused_einval(lab: Lab) -> None:
+    """Strictly rising, above 0, numbers."""
+    for text in ("10,5", "10,10", "0,1", "0", "1,", ",1", "a", "", "1;2"):
+        message = f"@stats_create - /1 1 histogram:{text}"
+        assert lab.send("lin", message).errno == errno.EINVAL, text
+    for text in ("10ms,5ms", "10ms,10ms", "0ms", "1ms,", "10", ""):
+        assert lab.dmmon("create", "--bounds", text, "lin").status == 2, text
+    assert lab.ask("lin", "@stats_list") == ""
+
+
+def test_d15_program_id_that_is_a_number(lab: Lab) -> None:
+    """Without the count it is taken for the count; dmmon always gives that."""
+    assert lab.send("lin", "@stats_create - 100 5").errno == errno.EINVAL
+    region = lab.region("lin", "- 20000 0 123 aux")
+    assert lab.ask("lin", "@stats_list 123") == f"{region}: 0+20000 20000 123 aux\n"
+    own = lab.dmmon("create", "--program", "5", "--aux", "6", "lin").check().stdout.decode()
+    (row,) = lab.rows("list", "--program", "5")
+    assert (row["region"], row["aux"]) == (int(own), "6")
+
+
+def test_d16_program_and_aux_data_left_out(lab: Lab) -> None:
+    """Both are "-"; dmmon's own program is dmmon."""
+    lab.region("lin", "- 20000")
+    assert lab.ask("lin", "@stats_list") == "0: 0+20000 20000 - -\n"
+    lab.dmmon("create", "lin").check()
+    assert lab.ask("lin", "@stats_list dmmon") == "1: 0+20000 20000 dmmon -\n"
+
+
+def test_d17_aux_data_are_a_word_of_any_length(lab: Lab) -> None:
+    """20000 characters come back."""
+    aux = "x" * 20000
+    lab.region("lin", f"- 20000 prog {aux}")
+    assert lab.ask("lin", "@stats_list") == f"0: 0+20000 20000 prog {aux}\n"
+    (row,) = lab.rows("list", "lin")
+    assert row["aux"] == aux
+
+
+def test_d18_delete_enoent_einval(lab: Lab) -> None:
+    """Deleted once, without a text; numbers that are none are refused."""
+    region = lab.region("lin", "- /1")
+    deleted = lab.send("lin", f"@stats_delete {region}")
+    assert (deleted.errno, deleted.has_text) == (0, False)
+    assert lab.send("lin", f"@stats_delete {region}").errno == errno.ENOENT
+    for text in ("", "x", "-1", "0 0", "0x"):
+        assert lab.send("lin", f"@stats_delete {text}").errno == errno.EINVAL, text
+    gone = lab.dmmon("delete", "--region", "0", "lin")
+    assert (gone.status, gone.stderr) == (
+        2,
+        b"dmmon: lin has no region 0; 'dmmon list' shows those it has\n",
+    )
+
+
+def test_d18_dmmon_leaves_regions_of_other_programs_alone(lab: Lab) -> None:
+    """Unless their program is named."""
+    for program in ("dmmon", "other", "-"):
+        lab.region("lin", f"- /1 {program}")
+    lab.dmmon("delete", "--all", "lin").check()
+    assert [row["program"] for row in lab.rows("list", "lin")] == ["other", "-"]
+    for command in ("delete", "clear"):
+        refused = lab.dmmon(command, "--region", "1", "lin")
+        assert (refused.status, b"belongs to the program 'other'" in refused.stderr) == (2, True)
+    assert lab.dmmon("print", "--clear", "--region", "1", "lin").status == 2
+    assert lab.dmmon("delete", "lin").status == 2
+    lab.dmmon("delete", "--region", "1", "--program", "other", "lin").check()
+    assert [row["program"] for row in lab.rows("list", "lin")] == ["-"]
+
+
+def test_d20_list_is_a_line_for_each_region_einval(lab: Lab) -> None:
+    """With the options on the same line, unlike the document's layout; of a program, or all."""
+    lab.region("lin", "0+1000 300 2 precise_timestamps histogram:10,20 prog aux")
+    lab.region("lin", "5+7 7 1 histogram:1")
+    first = "0: 0+1000 300 prog aux precise_timestamps histogram:10,20\n"
+    assert lab.ask("lin", "@stats_list") == f"{first}1: 5+7 7 - - histogram:1\n"
+    assert lab.ask("lin", "@stats_list prog") == first
+    assert lab.ask("lin", "@stats_list unknown") == ""
+    assert lab.send("lin", "@stats_list prog more").errno == errno.EINVAL
+    theirs = lab.dmsetup("message", "lin", "0", "@stats_list").check().stdout.decode()
+    assert theirs.startswith(first)
+
+
+WORDS = (
+    "foo bar baz",
+    " ",
+    "\\",
+    "a\\ b",
+    "tab\tand\nline\n",
+    "\v\f\r",
+    "voilà 𝄞 naïve",
+    "'\"$`;|<>*?#~",
+    "precise_timestamps",
+    "5: not a region",
+)
+
+
+def test_d21_list_does_not_quote(lab: Lab) -> None:
+    """What has blanks is read from both ends."""
+    lab.region("lin", r"- 20000 1 histogram:1 prog foo\ bar\ baz")
+    assert lab.ask("lin", "@stats_list") == "0: 0+20000 20000 prog foo bar baz histogram:1\n"
+    (row,) = lab.rows("list", "lin")
+    assert (row["program"], row["aux"], row["bounds_ns"]) == ("prog", "foo bar baz", [1000000])
+
+
+def test_d21_d25_aux_data_of_any_characters(lab: Lab) -> None:
+    """What dmmon sets, the kernel has and dmmon lists; between two other regions."""
+    for aux in ("before", "-", "behind"):
+        lab.dmmon("create", "--bounds", "1ms", "--precise", "--aux", aux, "lin").check()
+    for word in WORDS:
+        lab.dmmon("set-aux", "--region", "1", "lin", word).check()
+        assert [row["aux"] for row in lab.rows("list", "lin")] == ["before", word, "behind"]
+        assert f" dmmon {word} precise_timestamps" in lab.ask("lin", "@stats_list").encode(
+            "latin-1"
+        ).decode("utf-8")
+    for number, word in enumerate(WORDS, 3):
+        made = lab.dmmon("create", "--aux", word, "lin").check().stdout
+        assert int(made) == number
+    assert [row["aux"] for row in lab.rows("list", "lin")][3:] == list(WORDS)
+
+
+def test_d21_aux_data_that_would_not_come_back_are_refused(lab: Lab) -> None:
+    """What would look like options or another region, before the kernel gets it."""
+    lab.dmmon("create", "lin").check()
+    for word in ("x precise_timestamps", "x histogram:1", "x\n7: 0+1 1 p a", ""):
+        for words in (("set-aux", "--region", "0", "lin", word), ("create", "--aux", word, "lin")):
+            refused = lab.dmmon(*words)
+            assert (refused.status, b"would not show" in refused.stderr) == (2, True), word
+    assert lab.dmmon("create", "--program", "a b", "lin").status == 2
+    assert lab.ask("lin", "@stats_list") == "0: 0+20000 20000 dmmon -\n"
+
+
+def test_d24_set_aux_enoent_einval(lab: Lab) -> None:
+    """A word, of a region that is there."""
+    lab.region("lin", "- 20000 prog old")
+    answer = lab.send("lin", "@stats_set_aux 0 new")
+    assert (answer.errno, answer.has_text) == (0, False)
+    assert lab.ask("lin", "@stats_list") == "0: 0+20000 20000 prog new\n"
+    assert lab.send("lin", "@stats_set_aux 0 foo bar").errno == errno.EINVAL
+    assert lab.send("lin", "@stats_set_aux 0").errno == errno.EINVAL
+    assert lab.send("lin", "@stats_set_aux 1 new").errno == errno.ENOENT
+    assert lab.ask("lin", "@stats_list") == "0: 0+20000 20000 prog new\n"
+
+
+def test_d25_backslash_quotes_any_character(lab: Lab) -> None:
+    """White space parts words, of Latin 1: a no-break space, which is half of a letter in UTF-8."""
+    for text, aux in (
+        (rb"a\ b", b"a b"),
+        (rb"\a\\\"", b'a\\"'),
+        (b"a\\\xa0b", b"a\xa0b"),
+        (b"a\\", b"a\\"),
+    ):
+        assert lab.send("lin", b"@stats_create - 20000 0 p " + text).errno == 0
+        found = lab.ask("lin", "@stats_list").encode("latin-1")
+        assert found == b"0: 0+20000 20000 p " + aux + b"\n"
+        assert lab.send("lin", "@stats_delete 0").errno == 0
+    for blank in (b" ", b"\t", b"\n", b"\v", b"\f", b"\r", b"\xa0"):
+        message = b"@stats_create - 20000 0 p a" + blank + b"b"
+        assert lab.send("lin", message).errno == errno.EINVAL, blank
