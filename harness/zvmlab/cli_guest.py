@@ -25,6 +25,7 @@ from zvmlab.guest_config import (
     GuestConfig,
     normal_storage,
 )
+from zvmlab.guesttools import any_tool, is_tool
 from zvmlab.monitor import start_monitor
 from zvmlab.products import DRIVER, prepare
 from zvmlab.progress import Progress
@@ -47,7 +48,8 @@ def add_commands(commands: Any) -> None:
         "  zvmlab run -- cat /proc/sysinfo\n"
         "  zvmlab run --kernel trixie --cpus 2 ./my-test --verbose\n"
         "  zvmlab run --storage '0.140M 200M.200M' -- cat /proc/iomem\n"
-        "  zvmlab run --module monreader --cp class=G -- dmesg",
+        "  zvmlab run --module monreader --cp class=G -- dmesg\n"
+        "  zvmlab run --module dm-mod -- dmmon list",
     )
     _guest_options(run)
     run.add_argument(
@@ -131,6 +133,7 @@ def _guest_options(parser: argparse.ArgumentParser) -> None:
     driver_option(parser)
     _faults_option(parser)
     _cold_option(parser)
+    add("--tool", action="append", default=[], metavar="NAME", help="put dmmon or dmsetup in")
     add("--file", action="append", default=[], metavar="LOCAL[:REMOTE]", help="put into the guest")
     add("--name", metavar="NAME", help="name for zvmlab cp and zvmlab list")
     add("--trace-data", default="short", choices=TRACE_DATA, help="full: the trace can be replayed")
@@ -154,6 +157,8 @@ def _files(arguments: argparse.Namespace) -> dict[str, Path]:
         if not remote.startswith("/"):
             raise UsageError(f"--file {text}: the guest's path {remote} does not begin with /")
         files[remote] = Path(local)
+    for name in arguments.tool:
+        files |= any_tool(name, Progress())
     return files
 
 
@@ -261,6 +266,8 @@ def run_run(arguments: argparse.Namespace) -> int:
         argv = [f"/bin/{local.name}", *arguments.arguments]
         files[argv[0]] = local
     else:
+        if is_tool(arguments.program):
+            files |= any_tool(arguments.program, Progress())
         argv = _guest_argv(arguments.program, arguments.arguments, files)
     config = _config(arguments, files, busybox=local is None)
     stdin = _stdin()

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from zvmlab.cache import digest, entry
-from zvmlab.errors import CannotRun
+from zvmlab.errors import CannotRun, UsageError
 from zvmlab.image import COMPILER, compiler_version
 from zvmlab.kernels import ARCH, unpack
 from zvmlab.packages import Suite
@@ -33,6 +33,8 @@ PACKAGES = (
 """Of these the guest's programs are made: nothing else is unpacked."""
 LINKED = ("libdevmapper.so.1.02.1", "libjansson.so.4")
 _FOLDERS = (f"lib/{TRIPLET}", f"usr/lib/{TRIPLET}")
+_DEBIAN = {"dmsetup": "/sbin/dmsetup"}
+_HOME = Path(__file__).resolve().parents[2]
 _BUILD_SECONDS = 300
 _READ_SECONDS = 30
 
@@ -103,11 +105,10 @@ def debian_program(path: str, progress: Progress | None = None) -> dict[str, Pat
 
 
 def tools_source() -> Path:
-    """The repository that the tools are built from."""
-    folder = Path(__file__).resolve().parents[2]
-    if not (folder / "tools" / "common").is_dir():
-        raise CannotRun(f"{folder / 'tools'} is missing; tools are built from a clone of zvmlab")
-    return folder
+    """The folder of this zvmlab that has the tools and the Makefile for them."""
+    if not (_HOME / "tools" / "common").is_dir():
+        raise CannotRun(f"{_HOME / 'tools'} is missing; this zvmlab was installed without tools")
+    return _HOME
 
 
 def _make(source: Path, name: str, into: Path, root: Path) -> None:
@@ -142,3 +143,19 @@ def build_tool(name: str, progress: Progress | None = None) -> Path:
 def tool(name: str, progress: Progress | None = None) -> dict[str, Path]:
     """``tools/NAME`` as /bin/NAME, and all that it needs, for ``GuestConfig.files``."""
     return with_libraries(build_tool(name, progress), f"/bin/{name}", progress)
+
+
+def is_tool(name: str) -> bool:
+    """Is it one of the tools, or a program of the packages that goes with them?"""
+    ours = (
+        re.fullmatch("[a-z]+", name) is not None and (_HOME / "tools" / name / "main.c").is_file()
+    )
+    return ours or name in _DEBIAN
+
+
+def any_tool(name: str, progress: Progress | None = None) -> dict[str, Path]:
+    """What is_tool() knows, and all that it needs, for ``GuestConfig.files``."""
+    if not is_tool(name):
+        raise UsageError(f"there is no tool {name}; dmmon, taskmon and dmsetup are")
+    place = _DEBIAN.get(name)
+    return debian_program(place, progress) if place else tool(name, progress)

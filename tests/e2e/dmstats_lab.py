@@ -12,7 +12,7 @@ import json
 import os
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -204,11 +204,16 @@ class Lab:
 
     def wait_in_flight(self, name: str, region: int, count: int) -> None:
         """Until so many I/Os are under way in the region's first area."""
-        end = time.monotonic() + WAIT_SECONDS
-        while (found := self.areas(name, region)[0][9]) != count:
-            assert time.monotonic() < end, f"{found} I/Os are under way, not {count}"
+        self.until(lambda: self.areas(name, region)[0][9] == count)
 
     # The machine.
+
+    @staticmethod
+    def until(what: Callable[[], bool]) -> None:
+        """Wait for it, not for ever."""
+        end = time.monotonic() + WAIT_SECONDS
+        while not what():
+            assert time.monotonic() < end
 
     def allocated(self) -> int:
         """Bytes that the kernel says statistics take."""

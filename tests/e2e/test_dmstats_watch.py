@@ -6,23 +6,14 @@ from __future__ import annotations
 import contextlib
 import json
 import signal
-import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from dmstats_lab import WAIT_SECONDS, Lab
+from dmstats_lab import Lab
 
 from zvmlab.agent_worker import Process
 
 pytestmark = pytest.mark.xdist_group("dmstats")
-
-
-def until(what: Callable[[], bool]) -> None:
-    """Wait for it, not for ever."""
-    end = time.monotonic() + WAIT_SECONDS
-    while not what():
-        assert time.monotonic() < end
 
 
 def start(lab: Lab, *words: str) -> Process:
@@ -59,7 +50,7 @@ def own_regions(lab: Lab) -> list[dict[str, Any]]:
 def test_d23_intervals_add_up_to_what_was_done(lab: Lab) -> None:
     """Whatever falls between two looks is in the next interval; the region goes in the end."""
     watch = start(lab, "watch", "--interval", "100ms", "--areas", "3", "lin")
-    until(lambda: len(own_regions(lab)) == 1)
+    lab.until(lambda: len(own_regions(lab)) == 1)
     # Over the border between two areas.
     words = [*lab.io_words("lin", "write", sector=6664, sectors=8, count=50), "2"]
     done = int(lab.agent.run(words).check().stdout)
@@ -86,7 +77,7 @@ def test_d08_latency_of_a_delayed_device(lab: Lab) -> None:
     lab.create("slow", "0 1000 delay /dev/ram0 0 30")
     watch = start(lab, "watch", "--interval", "1s", "--count", "3", "slow")
     shown = start(lab, "histogram", "--duration", "3s", "--bounds", "30ms,100s", "slow")
-    until(lambda: len(lab.rows("list", "slow")) == 2)
+    lab.until(lambda: len(lab.rows("list", "slow")) == 2)
     lab.io("slow", "read", count=10)
     rows = rows_of(watch)
     assert sum(row["reads"] for row in rows) == 10
@@ -118,7 +109,7 @@ def test_d09_regions_of_others_are_watched_and_not_touched(lab: Lab) -> None:
 def test_d18_region_goes_with_a_signal(lab: Lab, number: signal.Signals) -> None:
     """And the last interval is reported; SIGPIPE by itself ends nothing."""
     watch = start(lab, "watch", "--interval", "1h", "lin")
-    until(lambda: len(own_regions(lab)) == 1)
+    lab.until(lambda: len(own_regions(lab)) == 1)
     lab.io("lin", "read", count=5)
     watch.signal(number)
     if number == signal.SIGPIPE:
@@ -141,7 +132,7 @@ def test_d18_keep_leaves_the_region(lab: Lab) -> None:
 def test_d18_region_that_is_deleted_meanwhile_ends_it(lab: Lab) -> None:
     """Also if another one has its number by then, which stays."""
     watch = start(lab, "watch", "--interval", "200ms", "lin")
-    until(lambda: len(own_regions(lab)) == 1)
+    lab.until(lambda: len(own_regions(lab)) == 1)
     number = own_regions(lab)[0]["region"]
     assert lab.send("lin", f"@stats_delete {number}").errno == 0
     assert lab.region("lin", "0+8 8 0 dmmon mine") == number
@@ -157,7 +148,7 @@ def test_d19_region_that_somebody_clears_is_doubted(lab: Lab) -> None:
     lab.io("lin", "read", count=9)
     watch = start(lab, "watch", "--interval", "1h", "--region", str(region), "lin")
     # The timer runs when the first look has been taken.
-    until(lambda: timer_runs(lab))
+    lab.until(lambda: timer_runs(lab))
     assert lab.send("lin", f"@stats_clear {region}").errno == 0
     lab.io("lin", "read", count=2)
     watch.signal(signal.SIGINT)

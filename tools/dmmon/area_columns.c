@@ -11,7 +11,8 @@ static struct cell time_cell(const struct dms_region *r, uint64_t time)
 	return cell_unsigned(dms_time_ns(r, time));
 }
 
-static struct cell doubt_cell(unsigned int doubt)
+static struct cell doubt_cell(const struct device *device, const uint64_t *row,
+			      unsigned int doubt)
 {
 	const char *text = NULL;
 
@@ -21,6 +22,8 @@ static struct cell doubt_cell(unsigned int doubt)
 		text = "time-wrapped";
 	else if (doubt & DMS_TIME_IMPOSSIBLE)
 		text = "time-impossible";
+	else if (device->request_based && (row[DMS_READS] || row[DMS_WRITES]))
+		text = "request-based";
 	return text ? cell_text(text, strlen(text)) : cell_absent();
 }
 
@@ -48,7 +51,7 @@ void area_cells(struct cell *cells, const struct device *device, const struct dm
 		time_cell(r, row[DMS_READING_TIME]),
 		time_cell(r, row[DMS_WRITING_TIME]),
 		buckets ? cell_list(row + DMS_COUNTERS, buckets) : cell_absent(),
-		doubt_cell(doubt),
+		doubt_cell(device, row, doubt),
 	};
 
 	memcpy(cells, found, sizeof(found));
