@@ -15,6 +15,7 @@ HOLD = 0.3
 ZEROS = (0,) * 13
 
 
+@pytest.mark.representative
 def test_d03_each_area_counts_its_part(lab: Lab) -> None:
     """An I/O over a border counts once in each area that it touches, with the sectors there."""
     region = lab.region("lin", "0+1000 300")
@@ -194,6 +195,7 @@ def test_d22_more_areas_than_one_message_is_asked_for(lab: Lab) -> None:
     assert [row["area"] for row in rows if row["reads"]] == [4500, 4501, 4502, 4503]
 
 
+@pytest.mark.representative
 def test_d23_print_clear_clears_what_it_prints(lab: Lab) -> None:
     """Lines outside the window keep their counts."""
     region = lab.region("lin", "0+1200 300 dmmon")

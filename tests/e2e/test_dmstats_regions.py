@@ -174,6 +174,7 @@ def test_d17_aux_data_are_a_word_of_any_length(lab: Lab) -> None:
     assert row["aux"] == aux
 
 
+@pytest.mark.representative
 def test_d18_delete_enoent_einval(lab: Lab) -> None:
     """Deleted once, without a text; numbers that are none are refused."""
     region = lab.region("lin", "- /1")
@@ -278,6 +279,7 @@ def test_d24_set_aux_enoent_einval(lab: Lab) -> None:
     assert lab.ask("lin", "@stats_list") == "0: 0+20000 20000 prog new\n"
 
 
+@pytest.mark.representative
 def test_d25_backslash_quotes_any_character(lab: Lab) -> None:
     """White space parts words, of Latin 1: a no-break space, which is half of a letter in UTF-8."""
     for text, aux in (
