@@ -61,7 +61,9 @@ DMMON_LIBS = $(shell $(PKG_CONFIG) --libs devmapper jansson) -lm
 TASKMON_SRC := $(sort $(wildcard tools/taskmon/*.c))
 TASKMON_CFLAGS = $(shell $(PKG_CONFIG) --cflags libnl-genl-3.0)
 TASKMON_LIBS = $(shell $(PKG_CONFIG) --libs libnl-genl-3.0 jansson)
-TOOLS := $(BUILD)/dmmon $(BUILD)/taskmon
+TOOLS := $(BUILD)/dmmon $(BUILD)/taskmon $(BUILD)/monread
+MONREAD_SRC := $(sort $(wildcard tools/monread/*.c)) tools/common/number.c
+MONREAD_LIBS = $(shell $(PKG_CONFIG) --libs jansson)
 # libmonrec: its own files, and what of the simulator it has in it.
 MONREC_OWN := $(filter-out tools/monrec/example.c,$(sort $(wildcard tools/monrec/*.c)))
 MONREC_SRC := $(MONREC_OWN) $(sort $(wildcard sim/record/catalogue*.c)) sim/cp/ebcdic.c
@@ -208,7 +210,7 @@ $(REPLAY): $(patsubst %.c,$(BUILD)/plain/%.o,$(REPLAY_SRC) sim/replay/main.c) $(
 	$(Q)$(CC) $(PLAIN_CFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs jansson)
 
 .PHONY: tools
-tools: $(TOOLS) ## build the statistics tools for this machine
+tools: $(TOOLS) ## build dmmon, taskmon and monread for this machine
 
 $(BUILD)/dmmon: $(patsubst %.c,$(BUILD)/plain/%.o,$(DMMON_SRC) $(TOOL_COMMON_SRC))
 	$(say) LD $@
@@ -221,6 +223,10 @@ $(BUILD)/taskmon: $(patsubst %.c,$(BUILD)/plain/%.o,$(TASKMON_SRC) $(TOOL_COMMON
 $(BUILD)/bench_%: $(BUILD)/plain/tests/bench/bench_%.o $(BUILD)/libcp.a
 	$(say) LD $@
 	$(Q)$(CC) $(PLAIN_CFLAGS) -o $@ $^ $(CHECK_LIBS)
+
+$(BUILD)/monread: $(patsubst %.c,$(BUILD)/plain/%.o,$(MONREAD_SRC) $(MONREC_SRC))
+	$(say) LD $@
+	$(Q)$(CC) $(PLAIN_CFLAGS) -o $@ $^ $(MONREAD_LIBS)
 
 .PHONY: monrec
 monrec: $(MONREC_LIB) ## libmonrec, static and shared, for programs that read monitor data

@@ -23,7 +23,7 @@ run() {
 }
 
 c_sources=$(git ls-files 'sim/cp/*.c' 'sim/record/*.c' 'sim/control/*.c' 'sim/replay/*.c' \
-	'tools/common/*.c' 'tools/dmmon/*.c' 'tools/taskmon/*.c' 'tools/monrec/*.c' \
+	'tools/common/*.c' 'tools/dmmon/*.c' 'tools/taskmon/*.c' 'tools/monrec/*.c' 'tools/monread/*.c' \
 	driver/mon_stream.c)
 test_sources=$(git ls-files 'tests/*.c')
 agent_sources=$(git ls-files 'guest/agent/*.c')

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: MIT
+"""monread: what it prints of a file, what it finds wrong, how it ends."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import signal
+import subprocess
+import termios
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from controlled import Server
+
+from zvmlab.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, EXIT_TIMEOUT, EXIT_USAGE
+from zvmlab.monitor import Capture
+from zvmlab.monwrite import END_OF_DATA, Notification, control_and_frames
+from zvmlab.peer import EventType, Flag, Peer
+from zvmlab.records import EVENT, SAMPLE, Element, Mce, Part, Record
+
+ROOT = Path(__file__).parents[2]
+START = 0x9000000
+SECONDS = 60
+TOD = (2208988800 + 1234567890) * 1000000 * 4096 + 4096 * 250
+END = Record(1, 11)
+WANTED = bytes([1, 0xC0]) + b"\xff" * 6 + "MONDCSS".ljust(8).encode("cp037")
+
+
+@pytest.fixture(name="monread", scope="module")
+def _monread(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    build = tmp_path_factory.mktemp("build")
+    argv = ["make", "-s", "-C", str(ROOT), f"BUILD={build}", "ASAN=1", f"{build}/monread"]
+    subprocess.run(argv, check=True, timeout=240, capture_output=True)
+    return build / "monread"
+
+
+def part(*records: Record, type: int = SAMPLE, start: int = START) -> Part:
+    """An element at that address."""
+    made = Element.of(records, type, start % 4096)
+    return Part(Mce(type, made.domains, 0, start, start + len(made.data) - 1), made.data)
+
+
+def stream(*parts: Part) -> bytes:
+    """As the device gives it."""
+    return b"".join(one.mce.encode() + one.data for one in parts)
+
+
+def run(program: Path, *words: str | Path, data: bytes = b"") -> subprocess.CompletedProcess[str]:
+    """With *data* on standard input."""
+    done = subprocess.run(
+        [program, *words], input=data, capture_output=True, timeout=SECONDS, check=False
+    )
+    text = [done.stdout.decode(), done.stderr.decode()]
+    return subprocess.CompletedProcess(done.args, done.returncode, *text)
+
+
+def user(name: str) -> Record:
+    """D4R5, of a user."""
+    return Record(4, 5, TOD, name.encode("cp037").ljust(8, b"\x40") + bytes([0, 3]) + bytes(6))
+
+
+def test_text(monread: Path, tmp_path: Path) -> None:
+    file = tmp_path / "data"
+    file.write_bytes(stream(part(user("LINUX001"), END)))
+    done = run(monread, "--values", file)
+    assert done.returncode == EXIT_PASS
+    lines = done.stdout.splitlines()
+    assert lines[:5] == [
+        "set 1",
+        "  element 1: sample, 09000000-09000037, monitor user",
+        "    D4R5 USEDFC, 36 bytes, 2009-02-13T23:31:30.000250Z",
+        "      VMDUSER          'LINUX001'",
+        "      VMDCPUAD         3",
+    ]
+    assert lines[-2:] == ["    D1R11 MTREND, 20 bytes, 1900-01-01T00:00:00.000000Z", "  complete"]
+    assert done.stderr == (
+        "1 sets complete, 0 lost, 0 overflows; 1 elements, 2 records, 56 bytes of records;"
+        " 0 violations\n"
+    )
+    assert run(monread, "-", data=file.read_bytes()).stdout.splitlines() == [
+        *lines[:3],
+        *lines[-2:],
+    ]
+
+
+def checked_lines(text: str) -> Iterator[dict[str, Any]]:
+    """JSON lines, each as the schema has it."""
+    schema = json.loads((ROOT / "docs/monread-schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for line in text.splitlines():
+        found = json.loads(line)
+        jsonschema.validate(found, schema)
+        yield found
+
+
+def test_json(monread: Path) -> None:
+    counters = bytes(4) + bytes(range(8)) + b"\xff" * 8 + bytes(8)
+    records = (user('A"\\'), Record(0, 2, TOD, counters.ljust(88, b"\0")), Record(4, 200), END)
+    done = run(monread, "--json", "--values", "-", data=stream(part(*records)))
+    lines = list(checked_lines(done.stdout))
+    assert [line["item"] for line in lines] == ["set", "element", *["record"] * 4, "complete"]
+    assert lines[1] | {"offset": 0} == {
+        **{"item": "element", "set": 1, "offset": 0, "element": 1, "type": "sample"},
+        **{"domains": [0, 1, 4], "start": START, "end": START + 183},
+    }
+    assert lines[2]["fields"]["VMDUSER"] == 'A"\\'
+    assert (lines[2]["fields"]["VMDCPUAD"], lines[2]["number"]) == (3, 5)
+    assert lines[3]["fields"]["PFXPRBTM"] == "0001020304050607"
+    assert lines[3]["fields"]["PFXUTIME"] == "ff" * 8
+    assert lines[4] == {
+        **{"item": "record", "set": 1, "offset": 156, "element": 1, "record": 3, "domain": 4},
+        **{"number": 200, "length": 20, "time": "1900-01-01T00:00:00.000000Z", "fields": {}},
+    }
+    assert done.returncode == EXIT_PASS
+
+
+def test_release(monread: Path) -> None:
+    data = stream(part(Record(0, 1, payload=bytes(76)), END))
+    assert run(monread, "--check", "-", data=data).returncode == EXIT_PASS
+    assert run(monread, "--check", "--release", "5.1", "-", data=data).returncode == EXIT_PASS
+    done = run(monread, "--check", "--release", "5.3", "-", data=data)
+    assert done.returncode == EXIT_FAILED
+    assert done.stdout.startswith("set 1, offset 12, element 1, record 1 (D0R1 SYTSYP): ")
+    fields = run(monread, "--values", "--release", "4.4", "-", data=data).stdout
+    assert "PLSDIAGT" in fields and "PLSPIOPR" not in fields
+
+
+def test_check(monread: Path) -> None:
+    good = part(user("A"), END)
+    wrong = part(user("B"), type=EVENT), part(Record(3, 1), END), part(Record(0, 1))
+    data = stream(good, *wrong)
+    done = run(monread, "--check", "-", data=data[:-3])
+    rules = re.findall(r"\[([a-z-]+)\]$", done.stdout, re.MULTILINE)
+    assert rules == ["records-cut"] and done.returncode == EXIT_FAILED
+    done = run(monread, "--check", "-", data=data)
+    assert re.findall(r"\[([a-z-]+)\]$", done.stdout, re.MULTILINE) == ["interval-open"]
+    assert "       1 interval-open: Sample data end with" in done.stderr
+    lines = list(checked_lines(run(monread, "--check", "--json", "-", data=data[:-3]).stdout))
+    assert [(line["item"], line.get("rule")) for line in lines] == [
+        ("violation", "records-cut"),
+        ("lost", None),
+    ]
+
+
+def test_every_set_of_a_monwrite_file(monread: Path, tmp_path: Path) -> None:
+    file = tmp_path / "monwrite"
+    parts = [part(user("A"), END), part(Record(4, 1), type=EVENT, start=START + 0x1F00)]
+    sets = [control_and_frames(Notification(trgcls=1, mca_start=START), parts)] * 3
+    file.write_bytes(b"".join(sets) + END_OF_DATA)
+    done = run(monread, "--monwrite", file)
+    assert done.returncode == EXIT_PASS, done.stdout
+    assert [line for line in done.stdout.splitlines() if line.startswith("set")] == [
+        *("set 1", "set 2", "set 3"),
+    ]
+    assert done.stderr.startswith("3 sets complete, 0 lost, 0 overflows; 6 elements, 9 records")
+    done = run(monread, "--monwrite", "--sets", "2", file)
+    assert (done.returncode, done.stderr.split(",")[0]) == (EXIT_PASS, "2 sets complete")
+    file.write_bytes(b"".join(sets))
+    done = run(monread, "--monwrite", "--check", file)
+    assert done.returncode == EXIT_FAILED
+    assert (
+        done.stdout
+        == f"set 3, offset {len(sets[0]) * 3}: the file ends without end of data [file-cut]\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        (["--nonsense"], EXIT_USAGE, "unrecognized option"),
+        (["--release", "5"], EXIT_USAGE, "'5' is no release of z/VM"),
+        (["--release", "-5.3"], EXIT_USAGE, "'-5.3' is no release of z/VM"),
+        (["--sets", "0"], EXIT_USAGE, "'0' is no number of sets"),
+        (["--timeout", "2h30"], EXIT_USAGE, "'2h30' is no time"),
+        (["--timeout", "24h"], EXIT_USAGE, "'24h' is no time below a day"),
+        (["a", "b"], EXIT_USAGE, "only one file"),
+        (["/no/such"], EXIT_USAGE, "monread: /no/such: No such file or directory"),
+        (["/"], EXIT_FAILED, "monread: /: Is a directory"),
+    ],
+)
+def test_what_is_refused(monread: Path, words: list[str], code: int, text: str) -> None:
+    done = run(monread, *words)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert text in done.stderr
+
+
+@pytest.mark.skipif(Path("/dev/monreader").exists(), reason="this machine has the device")
+def test_without_the_device(monread: Path) -> None:
+    done = run(monread)
+    assert done.returncode == EXIT_CANNOT_RUN
+    assert done.stderr == "monread: /dev/monreader: No such file or directory\n"
+
+
+def test_help(monread: Path) -> None:
+    done = run(monread, "--help")
+    assert done.returncode == EXIT_PASS
+    page = (ROOT / "docs/monread.1").read_text()
+    options = set(re.findall(r"--([a-z]+)", done.stdout)) - {"help", "usage"}
+    assert options == set(re.findall(r"^\.It Fl -([a-z]+)", page, re.MULTILINE))
+
+
+def test_full_disk(monread: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [monread, "-"],
+            input=stream(part(user("A"), END)),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=SECONDS,
+            check=False,
+        )
+    assert done.returncode == EXIT_FAILED
+    assert b"monread: standard output: No space left on device" in done.stderr
+
+
+def test_timeout(monread: Path) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, stream(part(user("A"), END)))
+    argv = [str(monread), "--timeout", "50ms", "-"]
+    done = subprocess.run(argv, stdin=reading, capture_output=True, timeout=SECONDS, check=False)
+    os.close(reading)
+    os.close(writing)
+    assert done.returncode == EXIT_TIMEOUT
+    assert b"set 1\n" in done.stdout and b"lost: Connection timed out\n" in done.stdout
+    assert b"monread: -: Connection timed out\n" in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals(monread: Path, number: signal.Signals) -> None:
+    with subprocess.Popen(
+        [monread, "--check", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(stream(part(user("A"), END)))
+        process.stdin.flush()
+        wait_until_read(process)
+        process.send_signal(number)
+        process.wait(SECONDS)
+        assert process.stderr is not None
+        said = process.stderr.read()
+    assert process.returncode == 128 + number
+    assert b"0 sets complete, 0 lost, 0 overflows; 1 elements, 2 records" in said
+
+
+def takes_signals(pid: int) -> bool:
+    """Are its handlers there?"""
+    status = Path(f"/proc/{pid}/status").read_text()
+    caught = re.search(r"^SigCgt:\s*(\w+)$", status, re.MULTILINE)
+    return bool(caught and int(caught[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+
+def wait_until_read(process: subprocess.Popen[bytes]) -> None:
+    """Until it takes signals, and has read all that was written."""
+    assert process.stdin is not None
+    deadline = time.monotonic() + SECONDS
+    while not takes_signals(process.pid) or any(
+        fcntl.ioctl(process.stdin, termios.FIONREAD, bytes(4))
+    ):
+        assert time.monotonic() < deadline, "it never reads"
+        time.sleep(0.01)
+
+
+def test_signal_while_there_are_always_data(monread: Path, tmp_path: Path) -> None:
+    file = tmp_path / "data"
+    file.write_bytes(stream(part(*[user("A")] * 100, END)))
+    feed = ["sh", "-c", 'while cat "$0"; do :; done', str(file)]
+    with subprocess.Popen(feed, stdout=subprocess.PIPE) as feeder:
+        argv = [str(monread), "--check", "-"]
+        with subprocess.Popen(argv, stdin=feeder.stdout, stderr=subprocess.PIPE) as process:
+            deadline = time.monotonic() + SECONDS
+            while not takes_signals(process.pid):
+                assert time.monotonic() < deadline, "it never takes signals"
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(SECONDS) == 128 + signal.SIGINT
+        feeder.kill()
+
+
+def test_what_cp_writes_is_well_formed(monread: Path, tmp_path: Path) -> None:
+    """Configuration, samples, events, a suspension: of a CP without an emulator."""
+    server = Server(tmp_path, "seed=3")
+    with server.connect() as control:
+        control.execute("monitor-manual", manual=True)
+        control.cp("MONITOR SAMPLE ENABLE ALL\nMONITOR EVENT ENABLE ALL")
+        with Capture(control, tmp_path / "sets") as capture, Peer(control, "READER") as peer:
+            path = peer.connect("*MONITOR", WANTED, msglim=255, flags=Flag.RMDATA).path
+            assert peer.wait(EventType.COMPLETE, SECONDS, path) is not None
+            control.cp("MONITOR SAMPLE START\nMONITOR EVENT START")
+            for number in range(4):
+                with Peer(control, f"USER{number}"):
+                    control.execute("monitor-tick")
+            sets = [capture.next()] + capture.so_far()
+    server.stop()
+    kinds = {found.kind for found in sets}
+    assert kinds >= {"sample-config", "sample", "event-config"}, kinds
+    for found in sets:
+        done = run(monread, "--check", "-", data=found.stream)
+        assert (done.returncode, done.stdout) == (EXIT_PASS, ""), found.kind

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * monread: prints and checks z/VM monitor data.
+ *
+ * main	the command line, one pass through the data, exit code
+ * input	where bytes come from: waits with a limit, signals
+ * text	items for people; json: items as JSON lines
+ * tally	what there was, at the end
+ */
+#ifndef MONREAD_H
+#define MONREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "monrec.h"
+
+/* What of the data is printed. */
+struct show {
+	FILE *out;
+	bool values;		/* of fields, too */
+	unsigned int release;	/* whose layouts are used */
+};
+
+/* Prints an item as lines of text; as a JSON object on one line.  -1 if @out fails. */
+int text_item(const struct show *show, const struct monrec_item *item);
+int json_item(const struct show *show, const struct monrec_item *item);
+
+/* The fields that the catalogue knows in show->release; NULL: it does not know the record. */
+const struct monrec_layout *layout_of(const struct monrec_record *record);
+/* Is the field known in this release, and all of it in the record? */
+bool field_there(const struct monrec_record *record, const struct monrec_field *field,
+		 unsigned int release);
+
+/* A TOD clock value as UTC with microseconds, leap seconds not counted; 28 bytes at least. */
+#define TOD_TEXT_SIZE 32u
+char *tod_text(uint64_t tod, char text[TOD_TEXT_SIZE]);
+
+/* Bytes of the field in hexadecimal. */
+#define HEX_TEXT_SIZE (2u * MONREC_FRAME_SIZE + 1)
+char *hex_text(const struct monrec_record *record, const struct monrec_field *field,
+	       char text[HEX_TEXT_SIZE]);
+
+/* "sample", "event", or the byte: "X'53'". */
+#define TYPE_TEXT_SIZE 8u
+const char *type_text(uint8_t type, char text[TYPE_TEXT_SIZE]);
+
+struct tally {
+	uint64_t sets, lost, overflows, elements, records, bytes;
+	uint64_t violations, broken[MONREC_RULES];
+};
+
+void tally_item(struct tally *tally, const struct monrec_item *item);
+/* A line for what there was, and one for each rule that was broken. */
+void tally_print(const struct tally *tally, FILE *out);
+
+struct input {
+	int fd;
+	int timeout_ms;		/* longest wait for data; -1: none */
+	bool timed_out;		/* that was too long */
+};
+
+/* SIGINT and SIGTERM come only while input_read() waits, and end that. */
+void input_catch_signals(void);
+/* The signal that came; 0: none. */
+int input_signal(void);
+/* monrec_read_fn; @context: struct input. */
+ssize_t input_read(void *context, void *buffer, size_t len);
+
+#endif
