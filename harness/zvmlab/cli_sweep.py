@@ -14,7 +14,7 @@ from zvmlab.cli_guest import driver_option
 from zvmlab.cli_tools import backend_option, command
 from zvmlab.errors import EXIT_FAILED, EXIT_PASS
 from zvmlab.progress import Progress
-from zvmlab.scenarios import BUILT_IN, EDGES, find
+from zvmlab.scenarios import BUILT_IN, EDGES, MACHINE, find
 from zvmlab.sweep import MAX_SEED, Plan, State, sweep
 
 DEFAULT_JOBS = 2
@@ -24,7 +24,7 @@ _NAME = 28
 def add_commands(commands: Any) -> None:
     """scenarios, sweep."""
     listing = command(
-        commands, "scenarios", "list the scenarios of sweep and diff-drivers", "  zvmlab scenarios"
+        commands, "scenarios", "list the scenarios that come with zvmlab", "  zvmlab scenarios"
     )
     listing.set_defaults(command=run_scenarios)
 
@@ -55,11 +55,14 @@ def add_commands(commands: Any) -> None:
 
 def run_scenarios(_arguments: argparse.Namespace) -> int:
     """One line for each scenario."""
-    for scenario in BUILT_IN.values():
-        print(f"{scenario.name:<{_NAME}} {scenario.text}")
-    print("of diff-drivers only:")
-    for scenario in EDGES.values():
-        print(f"{scenario.name:<{_NAME}} {scenario.text}")
+    for heading, found in (
+        ("", BUILT_IN),
+        ("of diff-drivers and compare only:\n", EDGES),
+        ("of compare only:\n", MACHINE),
+    ):
+        print(heading, end="")
+        for scenario in found.values():
+            print(f"{scenario.name:<{_NAME}} {scenario.text}")
     return EXIT_PASS
 
 

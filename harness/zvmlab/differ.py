@@ -1,47 +1,72 @@
 # SPDX-License-Identifier: MIT
-"""Differential runs: the same scenarios with two drivers, every difference explained.
+"""Differential runs: the same scenarios on two sides, every difference explained.
 
-Both drivers get guests of the same kernel, the same seed, the same sets, faults
-and calls of CP, one scenario after the other.  What is compared is in
-zvmlab.differ_compare, what differences are known in zvmlab.differ_known.
+The sides are guests of one kernel that differ in one thing, their driver
+(zvmlab.differ_known) or their emulator (zvmlab.compare_known).  Both get the same
+seed, sets, faults and calls of CP, one scenario after the other.  What is
+compared is in zvmlab.differ_compare.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from zvmlab.differ_compare import Difference, differences
-from zvmlab.differ_known import EXPLAINED, Explained, explain
+from zvmlab.differ_explain import Explained
 from zvmlab.differ_run import Side
 from zvmlab.errors import UsageError
-from zvmlab.guest_config import OUR_DRIVER, QEMU, UPSTREAM_DRIVER, GuestConfig
+from zvmlab.guest_config import GuestConfig
 from zvmlab.products import prepare
 from zvmlab.progress import Progress
 from zvmlab.scenario_context import Scenario
-from zvmlab.scenarios import BUILT_IN, EDGES, find
+from zvmlab.scenarios import find
 from zvmlab.scenarios.streams import random_streams
-from zvmlab.sweep import MAX_SEED, PARAMETERS
+from zvmlab.sweep import MAX_SEED
 
 MAX_SETS = 1_000_000
-DRIVERS = (UPSTREAM_DRIVER, OUR_DRIVER)
-CATALOGUE: dict[str, Scenario] = BUILT_IN | EDGES
-"""All scenarios that a differential run has by name."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two sides, and what is known of them."""
+
+    kind: str
+    """What they differ in: "drivers", "emulators"."""
+    common: tuple[str, str]
+    """What they have in common besides the kernel: "backend" and "qemu", "driver" and "zvmlab"."""
+    names: tuple[str, str]
+    """As reports call them."""
+    configs: tuple[GuestConfig, GuestConfig]
+    params: tuple[str, str]
+    """What their drivers are loaded with."""
+    catalogue: Mapping[str, Scenario]
+    """All scenarios that have a name."""
+    lanes: tuple[str, ...]
+    """Lanes of the trace (zvmlab.trace_lines) that must be the same."""
+    explained: tuple[Explained, ...] = ()
+    """Made for the whole catalogue."""
+
+    def explain(self, difference: Difference) -> Explained | None:
+        """The entry that covers it, the first one; None: unexplained."""
+        return next((entry for entry in self.explained if entry.covers(difference)), None)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is compared: scenarios by name or FILE.py:NAME, then so many sets made up."""
+    """What is compared: scenarios by name or FILE.py:NAME, then so many sets made up.
 
+    With *keep* the logs stay even if everything is explained.
+    """
+
+    pair: Pair
     scenarios: Sequence[str]
     output: Path
     sets: int = 0
-    kernel: str = "bookworm"
-    drivers: tuple[str, str] = DRIVERS
     seed: int = 0
-    backend: str = QEMU
+    keep: bool = False
 
     def __post_init__(self) -> None:
         if not self.scenarios and not self.sets:
@@ -53,23 +78,23 @@ class Plan:
 
     def runs(self) -> list[Scenario]:
         """The scenarios in their order."""
-        found = [find(name, CATALOGUE) for name in self.scenarios]
+        found = [find(name, self.pair.catalogue) for name in self.scenarios]
         return found + ([random_streams(self.sets)] if self.sets else [])
 
     @property
     def whole(self) -> bool:
         """Does it have everything that the table of explanations is made for?"""
-        return self.drivers == DRIVERS and set(CATALOGUE) <= set(self.scenarios)
+        return bool(self.pair.explained) and set(self.pair.catalogue) <= set(self.scenarios)
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A scenario with both drivers: steps, bytes read, and what differs, each with its reason."""
+    """A scenario on both sides: steps, bytes read, and what differs, each with its reason."""
 
     scenario: str
     steps: int
     size: int
-    """Bytes that the first driver gave."""
+    """Bytes that were read on the first side."""
     found: list[tuple[Difference, Explained | None]]
 
     @property
@@ -91,7 +116,9 @@ class Differential:
     def unused(self) -> list[Explained]:
         """Explanations that nothing needed, though everything they are made for was run."""
         used = {why for compared in self.scenarios for _, why in compared.found}
-        return [why for why in EXPLAINED if why not in used] if self.plan.whole else []
+        return (
+            [why for why in self.plan.pair.explained if why not in used] if self.plan.whole else []
+        )
 
     @property
     def passed(self) -> bool:
@@ -106,32 +133,31 @@ def differ(plan: Plan, progress: Progress) -> Differential:
     done = Differential(plan, sides[0].kernel_version)
     started = time.monotonic()
     try:
-        with progress.step("scenarios with both drivers", len(runs)) as step:
+        with progress.step(f"scenarios with both {plan.pair.kind}", len(runs)) as step:
             for number, scenario in enumerate(runs, 1):
-                done.scenarios.append(_compare(plan, scenario, sides))
+                done.scenarios.append(_compare(plan.pair, scenario, sides))
                 step.update(number)
     finally:
         for side in sides:
             side.close()
     done.seconds = time.monotonic() - started
-    if done.passed:
+    if done.passed and not plan.keep:
         for side in sides:
             side.forget()
     return done
 
 
 def _side(plan: Plan, number: int, progress: Progress) -> Side:
-    driver = plan.drivers[number]
-    config = GuestConfig(
-        kernel=plan.kernel, driver=driver, cp={"seed": str(plan.seed)}, backend=plan.backend
-    )
+    # CP's own seed stays as it is: what is probable is no matter of comparisons, and a guest
+    # of the same configuration can go on from a checkpoint.
+    config = plan.pair.configs[number]
     products = prepare(config, progress)
-    folder = plan.output / f"guests-{number + 1}-{Path(driver).stem}"
-    return Side(config, products, folder, plan.seed, PARAMETERS.get(driver, ""))
+    folder = plan.output / f"guests-{number + 1}-{Path(plan.pair.names[number]).stem}"
+    return Side(config, products, folder, plan.seed, plan.pair.params[number])
 
 
-def _compare(plan: Plan, scenario: Scenario, sides: Sequence[Side]) -> Compared:
+def _compare(pair: Pair, scenario: Scenario, sides: Sequence[Side]) -> Compared:
     first, second = (side.run(scenario) for side in sides)
-    found = [(one, explain(one, plan.drivers)) for one in differences(first, second)]
+    found = [(one, pair.explain(one)) for one in differences(first, second, pair.lanes)]
     size = sum(len(one.stream) for one in first.sets)
     return Compared(scenario.name, len(first.outcome.steps), size, found)

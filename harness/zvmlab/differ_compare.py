@@ -9,7 +9,8 @@ What is compared, and by which name (*aspect*) a difference goes:
                       part of a set by itself, and as many whole parts as there is room for
     read sizes        any other difference in what reads returned
     read set          which of CP's sets it was that a read called whole
-    log, calls, interruptions   a line that only one of the two has
+    log, calls, CP, ...   a line of the kernel's log or of a lane of the trace
+                      (zvmlab.trace_lines) that only one of the two has
 
 Of a run that ended early only its steps are compared.
 """
@@ -32,7 +33,7 @@ WHOLE_SETS = "whole-set reads"
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that is not the same; "" where a driver has nothing."""
+    """One thing that is not the same; "" where a side has nothing."""
 
     scenario: str
     where: str
@@ -70,7 +71,7 @@ def _lengths(stream: bytes) -> list[int] | None:
 def whole_set_reads(
     found: tuple[FoundSet, FoundSet], sizes: tuple[Sequence[int], Sequence[int]]
 ) -> bool:
-    """Was as much read, by the first driver in parts and by the second in several at a time?
+    """Was as much read, on the first side in parts and on the second in several at a time?
 
     Both must have ended alike.  What the bytes are is compared apart from that:
     control elements may have other addresses.
@@ -133,7 +134,7 @@ def _lines(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[str, s
             yield from (("", line) for line in second[j:j_end])
 
 
-def differences(first: Observed, second: Observed) -> list[Difference]:
+def differences(first: Observed, second: Observed, lanes: Sequence[str]) -> list[Difference]:
     """Everything that is not the same in two runs of the same scenario."""
     name = first.outcome.scenario
     found = []
@@ -142,10 +143,8 @@ def differences(first: Observed, second: Observed) -> list[Difference]:
     found += [Difference(name, *difference) for difference in _steps(first, second)]
     if first.ended or second.ended:
         return found
-    for aspect, mine, other in (
-        ("log", first.outcome.log, second.outcome.log),
-        ("calls", first.calls.calls, second.calls.calls),
-        ("interruptions", first.calls.interruptions, second.calls.interruptions),
-    ):
+    pairs = [("log", first.outcome.log, second.outcome.log)]
+    pairs += [(lane, first.trace.lane(lane), second.trace.lane(lane)) for lane in lanes]
+    for aspect, mine, other in pairs:
         found += [Difference(name, "", aspect, *pair) for pair in _lines(mine, other)]
     return found

@@ -11,7 +11,7 @@ from typing import Any
 
 from zvmlab.differ import Compared, Differential
 from zvmlab.differ_compare import Difference
-from zvmlab.differ_known import Explained
+from zvmlab.differ_explain import Explained
 
 JSON_NAME = "report.json"
 _TEXT = 160
@@ -21,37 +21,38 @@ def _number(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def _sentence(difference: Difference, drivers: tuple[str, str]) -> str:
+def _sentence(difference: Difference, names: tuple[str, str]) -> str:
     """One difference that nothing explains."""
     place = f"{difference.where}, " if difference.where else ""
     values = [text[:_TEXT] or "nothing" for text in (difference.first, difference.second)]
-    told = ", ".join(f"{driver} {value}" for driver, value in zip(drivers, values))
+    told = ", ".join(f"{name} {value}" for name, value in zip(names, values))
     return f"{place}{difference.aspect}: {told}"
 
 
 def _entry(entry: Explained) -> str:
-    texts = f"{entry.upstream!r} against {entry.ours!r}"
+    texts = f"{entry.first!r} against {entry.second!r}"
     return f"{entry.scenarios}: {entry.aspect}: {texts} ({entry.reason})"
 
 
-def _scenario(compared: Compared, drivers: tuple[str, str]) -> Iterator[str]:
+def _scenario(compared: Compared, names: tuple[str, str]) -> Iterator[str]:
     what = _number(len(compared.found), "difference") if compared.found else "no difference"
     size = f"{_number(compared.steps, 'step')}, {_number(compared.size, 'byte')}"
     yield f"{compared.scenario}: {size}, {what}"
     reasons = Counter(why.reason for _, why in compared.found if why is not None)
     yield from (f"  {count:4} × {reason}" for reason, count in reasons.items())
     for difference in compared.unexplained:
-        yield f"  unexplained: {_sentence(difference, drivers)}"
+        yield f"  unexplained: {_sentence(difference, names)}"
 
 
 def summary(done: Differential) -> str:
     """One sentence."""
     counts = [len(compared.found) for compared in done.scenarios]
     open_ones = sum(len(compared.unexplained) for compared in done.scenarios)
+    pair = done.plan.pair
     text = (
         f"{_number(sum(counts), 'difference')} in {_number(len(counts), 'scenario')} between"
-        f" {done.plan.drivers[0]} and {done.plan.drivers[1]} on {done.kernel_version}"
-        f" in {done.plan.backend}, seed {done.plan.seed}: {open_ones} unexplained"
+        f" {' and '.join(pair.names)} on {done.kernel_version}, {' '.join(pair.common)},"
+        f" seed {done.plan.seed}: {open_ones} unexplained"
     )
     if done.plan.whole:
         text += f", {_number(len(done.unused), 'explanation')} without a difference"
@@ -61,17 +62,18 @@ def summary(done: Differential) -> str:
 def lines(done: Differential) -> Iterator[str]:
     """The whole report."""
     for compared in done.scenarios:
-        yield from _scenario(compared, done.plan.drivers)
+        yield from _scenario(compared, done.plan.pair.names)
     yield from (f"explains nothing: {_entry(entry)}" for entry in done.unused)
     yield summary(done)
 
 
 def to_json(done: Differential) -> dict[str, Any]:
     """Everything, as plain data."""
+    pair = done.plan.pair
     return {
         "kernel": done.kernel_version,
-        "backend": done.plan.backend,
-        "drivers": list(done.plan.drivers),
+        pair.common[0]: pair.common[1],
+        pair.kind: list(pair.names),
         "seed": done.plan.seed,
         "seconds": round(done.seconds, 1),
         "passed": done.passed,

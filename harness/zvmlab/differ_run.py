@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""One side of a differential run: a driver's guest, and what a scenario showed with it."""
+"""One side of a differential run: a guest, and what a scenario showed in it."""
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from zvmlab.errors import GuestPanic
 from zvmlab.guest import Guest
-from zvmlab.guest_calls import GuestCalls, guest_calls
 from zvmlab.guest_config import GuestConfig, Products
 from zvmlab.guest_traces import boot_clean, traces_left
 from zvmlab.monitor import CapturedSet
@@ -19,9 +20,11 @@ from zvmlab.outcome import Outcome
 from zvmlab.scenario import settle
 from zvmlab.scenario_context import Context, FoundSet, Scenario, Stuck
 from zvmlab.sweep_run import accident
+from zvmlab.trace_lines import TraceLines, trace_lines
 from zvmlab.tracefmt import read_part
 
 _CONSOLE_SECONDS = 3.0
+_NOT_IN_A_NAME = re.compile(r"[^\w.-]")
 _TIME = re.compile(r"\[ *\d+\.\d+\] ")
 
 
@@ -32,9 +35,17 @@ class Observed:
     outcome: Outcome
     sets: list[FoundSet] = field(default_factory=list)
     stored: list[CapturedSet] = field(default_factory=list)
-    calls: GuestCalls = field(default_factory=GuestCalls)
+    trace: TraceLines = field(default_factory=TraceLines)
     ended: str = ""
-    """What ended the scenario early; log and calls are not there then."""
+    """What ended the scenario early; log and trace are not there then."""
+
+    def lines(self) -> Iterator[str]:
+        """All that is compared, for people and diff(1)."""
+        if self.ended:
+            yield f"end: {self.ended}"
+        yield from (f"step {number}: {step}" for number, step in enumerate(self.outcome.steps, 1))
+        yield from (f"log: {line}" for line in self.outcome.log)
+        yield from (f"{lane}: {text}" for lane, text in self.trace.entries)
 
     def which(self, found: FoundSet) -> str:
         """What CP stored as the bytes that were read: "set N" of the scenario, or what else."""
@@ -49,10 +60,10 @@ class Observed:
 
 
 class Side:
-    """A driver in a guest that runs one scenario after the other.
+    """A guest that runs one scenario after the other.
 
     A scenario that leaves something behind, or its end early, costs a new guest.
-    *folder* takes the logs.
+    *folder* takes the logs, and what each scenario showed as text.
     """
 
     def __init__(
@@ -70,9 +81,13 @@ class Side:
         self._numbers = itertools.count(1)
 
     def run(self, scenario: Scenario) -> Observed:
-        """Everything that the scenario shows with this driver."""
+        """Everything that the scenario shows on this side."""
+        if scenario.boots:
+            self.close()
         guest = self._ready()
         context = Context(guest, guest.logs, f"{self._seed} {scenario.name}", self._params)
+        if scenario.boots:
+            context.log_from_boot()
         try:
             with context:
                 found = self._play(guest, context, scenario)
@@ -83,12 +98,14 @@ class Side:
             found = Observed(Outcome(scenario.name, tuple(steps), ()), ended=ended)
         if found.ended:
             self.close()
+        text = "".join(f"{line}\n" for line in found.lines())
+        (self._folder / f"{_NOT_IN_A_NAME.sub('_', scenario.name)}.txt").write_text(text)
         return found
 
     def _play(self, guest: Guest, context: Context, scenario: Scenario) -> Observed:
         trace = guest.channels.trace
         assert trace is not None, "a guest has a trace unless its configuration says no"
-        begin = trace.stat().st_size
+        begin = 0 if scenario.boots else trace.stat().st_size
         try:
             scenario.run(context)
         except Stuck as stuck:
@@ -96,8 +113,12 @@ class Side:
             guest.check()
             return Observed(Outcome(scenario.name, tuple(context.steps), ()), ended=str(stuck))
         settle(guest)
-        found = Observed(context.outcome(scenario.name), context.sets, context.stored_sets())
-        found.calls = guest_calls(read_part(trace, begin, trace.stat().st_size))
+        outcome = context.outcome(scenario.name)
+        if scenario.boots:
+            # The kernel's threads log when they come to it.
+            outcome = dataclasses.replace(outcome, log=tuple(sorted(outcome.log)))
+        found = Observed(outcome, context.sets, context.stored_sets())
+        found.trace = trace_lines(read_part(trace, begin, trace.stat().st_size))
         if traces_left(guest) != self._clean:
             self.close()
         return found

@@ -26,6 +26,8 @@ _REAL_END = 1 << 31
 # What the kernel says once in a boot, whenever it comes to it: of the first module that Debian
 # has not signed, of a CPU that the host gave no processor for a while, of its random numbers.
 _ONCE = re.compile(r"\btaint(?:s|ing) kernel\b|^hrtimer: interrupt took |^random: crng init done")
+# Seconds since 1970 and a serial number.
+_AUDIT = re.compile(r"\baudit\(\d+\.\d+:\d+\)")
 _LONG_HEX = re.compile(r"\b(?:0x)?[0-9a-f]{16}\b")
 
 
@@ -40,7 +42,7 @@ def normal_line(text: str) -> str:
     def address(match: re.Match[str]) -> str:
         return match.group() if int(match.group(), 16) < _REAL_END else "<address>"
 
-    return _LONG_HEX.sub(address, text)
+    return _AUDIT.sub("audit(<time>)", _LONG_HEX.sub(address, text))
 
 
 def normal_log(lines: Iterable[str]) -> tuple[str, ...]:

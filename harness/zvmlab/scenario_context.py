@@ -223,6 +223,10 @@ class Context:
         """What the kernel has logged since the beginning."""
         return self.guest.agent.dmesg(self._log_start)
 
+    def log_from_boot(self) -> None:
+        """From now on the log is all that the kernel has logged since it was started."""
+        self._log_start = 0
+
     def stored_sets(self) -> list[CapturedSet]:
         """All sets that CP has announced so far."""
         self.stored += self.capture.so_far()
@@ -294,8 +298,12 @@ class Scenario:
     name: str
     text: str
     run: Callable[[Context], None]
+    boots: bool = False
+    """It begins with the guest's first instruction: what led to the agent belongs to it."""
 
 
-def scenario(name: str, text: str) -> Callable[[Callable[[Context], None]], Scenario]:
+def scenario(
+    name: str, text: str, boots: bool = False
+) -> Callable[[Callable[[Context], None]], Scenario]:
     """Make a function of a Context a scenario."""
-    return lambda run: Scenario(name, text, run)
+    return lambda run: Scenario(name, text, run, boots)

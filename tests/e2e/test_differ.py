@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from zvmlab import differ_report
-from zvmlab.differ import CATALOGUE, DRIVERS, Differential, Plan, differ
+from zvmlab.differ import Differential, Plan, differ
+from zvmlab.differ_known import CATALOGUE, DRIVERS, driver_pair
 from zvmlab.progress import Progress
 
 SEED = 20260101
@@ -25,7 +26,8 @@ def test_drivers_differ_only_where_it_is_explained(
     zvmlab_kernel: str, zvmlab_backend: str, zvmlab_dir: Path
 ) -> None:
     """Some scenarios and 40 sets made up from a seed: bytes, sizes, errors, polls, calls, log."""
-    plan = Plan(FEW, zvmlab_dir / "diff", 40, zvmlab_kernel, seed=SEED, backend=zvmlab_backend)
+    pair = driver_pair(zvmlab_kernel, backend=zvmlab_backend)
+    plan = Plan(pair, FEW, zvmlab_dir / "diff", 40, SEED)
     done = differ(plan, QUIET)
     assert told(done) == [] and done.passed
     counts = {one.scenario: len(one.found) for one in done.scenarios}
@@ -39,8 +41,8 @@ def test_unexplained_differences_are_found(
     zvmlab_kernel: str, zvmlab_backend: str, zvmlab_dir: Path
 ) -> None:
     """The same drivers in the other order: the table does not apply, and nothing is missed."""
-    drivers, folder = (DRIVERS[1], DRIVERS[0]), zvmlab_dir / "diff"
-    plan = Plan(FEW[:1], folder, 0, zvmlab_kernel, drivers, SEED, zvmlab_backend)
+    pair = driver_pair(zvmlab_kernel, (DRIVERS[1], DRIVERS[0]), zvmlab_backend)
+    plan = Plan(pair, FEW[:1], zvmlab_dir / "diff", 0, SEED)
     done = differ(plan, QUIET)
     assert not done.passed
     assert told(done) == [
@@ -58,8 +60,8 @@ def test_whole_catalogue_is_explained(
     zvmlab_kernel: str, zvmlab_backend: str, zvmlab_dir: Path
 ) -> None:
     """Every scenario and 1,000 sets: every difference has its entry, every entry a difference."""
-    folder = zvmlab_dir / "diff"
-    plan = Plan(list(CATALOGUE), folder, 1000, zvmlab_kernel, seed=SEED, backend=zvmlab_backend)
+    pair = driver_pair(zvmlab_kernel, backend=zvmlab_backend)
+    plan = Plan(pair, list(CATALOGUE), zvmlab_dir / "diff", 1000, SEED)
     assert plan.whole
     done = differ(plan, QUIET)
     assert told(done) == [] and done.passed
@@ -71,7 +73,7 @@ def test_driver_does_not_differ_from_itself(
     zvmlab_kernel: str, zvmlab_driver: str, zvmlab_backend: str, zvmlab_dir: Path
 ) -> None:
     """What differs between the drivers is not chance: two runs of one are the same."""
-    drivers, folder = (zvmlab_driver, zvmlab_driver), zvmlab_dir / "diff"
-    plan = Plan(list(CATALOGUE), folder, 100, zvmlab_kernel, drivers, SEED, zvmlab_backend)
+    pair = driver_pair(zvmlab_kernel, (zvmlab_driver, zvmlab_driver), zvmlab_backend)
+    plan = Plan(pair, list(CATALOGUE), zvmlab_dir / "diff", 100, SEED)
     done = differ(plan, QUIET)
     assert [found for one in done.scenarios for found in one.found] == []

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,16 @@ import pytest
 
 from zvmlab import differ_known, differ_report
 from zvmlab.cli import main
-from zvmlab.differ import CATALOGUE, DRIVERS, Compared, Differential, Plan
+from zvmlab.differ import Compared, Differential, Pair, Plan
 from zvmlab.differ_compare import WHOLE_SETS, Difference, differences
-from zvmlab.differ_known import EXPLAINED, explain
+from zvmlab.differ_known import CATALOGUE, EXPLAINED, driver_pair
 from zvmlab.differ_run import Observed
 from zvmlab.errors import UsageError
-from zvmlab.guest_calls import GuestCalls, guest_calls
 from zvmlab.monitor import CapturedSet
 from zvmlab.outcome import Outcome, Step
 from zvmlab.records import SAMPLE, Mce
 from zvmlab.scenario_context import FoundSet
-from zvmlab.tracefmt import Record
+from zvmlab.trace_lines import CALLS, CP, INTERRUPTIONS, ORDERED, TraceLines
 
 LENGTHS = (80, 100)
 STREAM = b"".join(
@@ -31,6 +31,7 @@ STREAM = b"".join(
 BY_PARTS = [12, 50, 30, 12, 50, 50, 0]
 JOINED = [12, 50, 42, 50, 50, 0]
 SEVER = "sever-while-empty"
+PAIR = driver_pair()
 
 
 def observed(
@@ -46,9 +47,11 @@ def observed(
     )
 
 
-def found(first: Observed, second: Observed) -> list[tuple[str, str, str]]:
+def found(
+    first: Observed, second: Observed, lanes: tuple[str, ...] = PAIR.lanes
+) -> list[tuple[str, str, str]]:
     """Aspect and values of each difference."""
-    return [(one.aspect, one.first, one.second) for one in differences(first, second)]
+    return [(one.aspect, one.first, one.second) for one in differences(first, second, lanes)]
 
 
 def test_equal_runs_have_no_difference() -> None:
@@ -78,14 +81,26 @@ def test_bytes_that_differ_are_a_difference_of_the_set() -> None:
 
 
 def test_lines_that_one_side_lacks_are_differences() -> None:
-    first = observed(BY_PARTS, log=("a", "b"), calls=GuestCalls(["x"], ["i"]))
-    second = observed(BY_PARTS, log=("b", "c"), calls=GuestCalls(["x", "y"], []))
+    first = observed(
+        BY_PARTS, log=("a", "b"), trace=TraceLines([(CALLS, "x"), (INTERRUPTIONS, "i")])
+    )
+    second = observed(BY_PARTS, log=("b", "c"), trace=TraceLines([(CALLS, "x"), (CALLS, "y")]))
     assert found(first, second) == [
         ("log", "a", ""),
         ("log", "", "c"),
         ("calls", "", "y"),
         ("interruptions", "i", ""),
     ]
+
+
+def test_order_counts_within_a_lane_only() -> None:
+    lines = [(CALLS, "x"), (INTERRUPTIONS, "i"), (CP, "e"), (CALLS, "y")]
+    first = observed(BY_PARTS, trace=TraceLines(lines))
+    later = observed(BY_PARTS, trace=TraceLines([lines[0], *lines[2:], lines[1]]))
+    assert found(first, later, (ORDERED, INTERRUPTIONS)) == []
+    swapped = observed(BY_PARTS, trace=TraceLines([lines[2], lines[0], lines[1], lines[3]]))
+    assert found(first, swapped, (CALLS, CP, INTERRUPTIONS)) == []
+    assert {one[0] for one in found(first, swapped, (ORDERED,))} == {ORDERED}
 
 
 def test_run_that_ends_early_is_compared_up_to_there() -> None:
@@ -96,16 +111,16 @@ def test_run_that_ends_early_is_compared_up_to_there() -> None:
 
 def test_explanations_match_the_whole_text_of_their_scenario() -> None:
     one = Difference(SEVER, "step 4 read", "read errno", "EAGAIN", "EIO")
-    entry = explain(one, DRIVERS)
+    entry = PAIR.explain(one)
     assert entry is not None and entry.reason.startswith("defect 6")
     for other in (
         Difference("read-one-set", "", "read errno", "EAGAIN", "EIO"),
         Difference(SEVER, "", "read errno", "EAGAIN", "EIO or so"),
         Difference(SEVER, "", "poll errno", "EAGAIN", "EIO"),
     ):
-        assert explain(other, DRIVERS) is None
+        assert PAIR.explain(other) is None
     # They are about these two drivers in this order.
-    assert explain(one, ("zvmlab", "upstream")) is None
+    assert driver_pair(drivers=("zvmlab", "upstream")).explain(one) is None
 
 
 def test_explanations_are_about_scenarios_that_are_there() -> None:
@@ -114,10 +129,12 @@ def test_explanations_are_about_scenarios_that_are_there() -> None:
     assert len(set(EXPLAINED)) == len(EXPLAINED)
 
 
-def differential(tmp_path: Path, *found: Difference, whole: bool = False) -> Differential:
+def differential(
+    tmp_path: Path, *found: Difference, whole: bool = False, pair: Pair = PAIR
+) -> Differential:
     """A run of one scenario, or as if it had been all."""
-    plan = Plan(list(CATALOGUE) if whole else ["open-close"], tmp_path)
-    explained = [(one, explain(one, plan.drivers)) for one in found]
+    plan = Plan(pair, list(pair.catalogue) if whole else ["open-close"], tmp_path)
+    explained = [(one, pair.explain(one)) for one in found]
     return Differential(plan, "6.1", [Compared("some", 3, 92, explained)], 1.0)
 
 
@@ -136,14 +153,12 @@ def test_unexplained_difference_fails_and_is_told(tmp_path: Path) -> None:
     }
 
 
-def test_explanation_without_a_difference_fails_a_whole_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_explanation_without_a_difference_fails_a_whole_run(tmp_path: Path) -> None:
     used, unused = EXPLAINED[0], EXPLAINED[1]
-    monkeypatch.setattr("zvmlab.differ.EXPLAINED", (used, unused))
+    pair = dataclasses.replace(PAIR, explained=(used, unused))
     one = Difference("some", "step 1 read", WHOLE_SETS, "[12,80,0]", "[92,0]")
-    assert differential(tmp_path, one).passed
-    whole = differential(tmp_path, one, whole=True)
+    assert differential(tmp_path, one, pair=pair).passed
+    whole = differential(tmp_path, one, whole=True, pair=pair)
     assert whole.unused == [unused] and not whole.passed
     assert any(line.startswith("explains nothing: ") for line in differ_report.lines(whole))
 
@@ -157,65 +172,20 @@ def test_explanation_without_a_difference_fails_a_whole_run(
         (("open-close", "--seed", "-1"), "the seed -1 is not a number from 0 to 4294967295"),
     ],
 )
-def test_usage(words: tuple[str, ...], text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["diff-drivers", *words]) == 2
+@pytest.mark.parametrize("command", ("diff-drivers", "compare"))
+def test_usage(
+    command: str, words: tuple[str, ...], text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, *words]) == 2
     assert text in capsys.readouterr().err
 
 
 def test_scenario_that_does_not_exist(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no scenario 'nonsense'"):
-        Plan(["nonsense"], tmp_path).runs()
-    assert [one.name for one in Plan(["readv"], tmp_path, sets=3).runs()] == [
+        Plan(PAIR, ["nonsense"], tmp_path).runs()
+    assert [one.name for one in Plan(PAIR, ["readv"], tmp_path, sets=3).runs()] == [
         "readv",
         "random-streams",
-    ]
-
-
-# A CONNECT to *MONITOR, a set, its reply, the SEVER; the rest is the agent's.
-LIST = "1b190c0"
-SERVICE = "5cd4d6d5c9e3d6d9"
-IPUSER = "01c0ffffffffffffd4d6d5c4c3e2e240"
-
-
-def instruction(call: str, before: str, after: str, cc: int) -> Record:
-    """An IUCV instruction as the trace has it; *after* is stored from the list's begin on."""
-    fields = {"in": [[LIST, before]], "out": [[LIST, after]], "gr1": LIST, "cc": cc}
-    return Record(1, 0, 0, f"iucv.{call}", fields)
-
-
-def interruption(image: str) -> Record:
-    """An interruption."""
-    return Record(1, 0, 0, "interrupt", {"out": [["1b19e00", image.ljust(80, "0")]]})
-
-
-def session(path: str, message: str) -> list[Record]:
-    """One open with one set, with these ids."""
-    reply = f"{path}8000{message}e2c40000".ljust(80, "0")
-    sever = f"{path}0000".ljust(32, "0") + "f" * 32 + "0" * 16
-    return [
-        instruction(
-            "connect", f"0000800000ff0000{SERVICE}{IPUSER}{'0' * 16}", f"{path}800000ff", 0
-        ),
-        instruction("send", "00011000".ljust(80, "0"), "00011000", 0),
-        interruption(f"{path}800200ff"),
-        interruption("00011007"),
-        interruption(f"{path}8009{message}e2c40000090000000900000b"),
-        instruction("reply", reply, f"{path}8000", 0),
-        instruction("sever", sever, f"{path}0001", 1),
-    ]
-
-
-def test_calls_are_those_of_the_driver_without_ids_and_addresses() -> None:
-    first = guest_calls(session("0002", "00070000"))
-    assert first == guest_calls(session("0013", "00290001"))
-    assert first.calls == [
-        f"connect *MONITOR limit 255 ipuser {IPUSER} flags 80, cc 0, path 1",
-        "reply path 1 message 1 flags 80, cc 0",
-        f"sever path 1 ipuser {'f' * 32} flags 00, cc 1 code 0x01",
-    ]
-    assert first.interruptions == [
-        "complete path 1 limit 255",
-        "message 1 path 1 flags 80 class e2c40000, 12 bytes of control area",
     ]
 
 

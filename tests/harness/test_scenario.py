@@ -39,6 +39,9 @@ def test_only_what_differs_from_boot_to_boot_is_taken_from_a_line() -> None:
         normal_line("task 000003ff8001a2b4 at 0x00000000fffff000") == "task <address> at <address>"
     )
     assert normal_line("rc=44 id 0123456789abcdef0") == "rc=44 id 0123456789abcdef0"
+    assert normal_line("audit: type=2000 audit(1795258304.621:1): state=x") == (
+        "audit: type=2000 audit(<time>): state=x"
+    )
 
 
 def test_what_is_said_once_in_a_boot_is_left_out() -> None:

@@ -11,7 +11,7 @@ from types import ModuleType
 
 from zvmlab.errors import UsageError
 from zvmlab.scenario_context import Scenario
-from zvmlab.scenarios import edges, lifecycle, reading, trouble
+from zvmlab.scenarios import edges, lifecycle, machine, reading, trouble
 
 
 def scenarios_of(module: ModuleType) -> dict[str, Scenario]:
@@ -25,7 +25,9 @@ BUILT_IN: dict[str, Scenario] = (
 )
 """Those that can be swept."""
 EDGES: dict[str, Scenario] = scenarios_of(edges)
-"""Those for two drivers only."""
+"""Those that cannot be swept: for two drivers, or emulators."""
+MACHINE: dict[str, Scenario] = scenarios_of(machine)
+"""Those for two emulators only."""
 
 
 def find(name: str, known: Mapping[str, Scenario] = BUILT_IN) -> Scenario:

@@ -2,7 +2,7 @@
 """What drivers may well differ in: CP and programs at the edge of what is promised.
 
 Not swept: they have faults of their own, and some end with the guest.  They are
-run with two drivers one after the other (zvmlab.differ), and say nothing of what
+run with two drivers, or in two emulators (zvmlab.differ), and say nothing of what
 is right.
 """
 

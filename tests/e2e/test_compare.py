@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""QEMU and Hercules show a guest the same CP, or it is known why not."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from zvmlab import differ_report
+from zvmlab.compare_known import CATALOGUE, EMULATORS, emulator_pair
+from zvmlab.differ import Differential, Plan, differ
+from zvmlab.guest_config import HERCULES, QEMU
+from zvmlab.progress import Progress
+
+SEED = 20260101
+FEW = ("boot", "commands", "read-one-set", "sever-with-sets-queued")
+QUIET = Progress(quiet=True)
+
+
+@pytest.fixture
+def both(zvmlab_backend: str) -> None:
+    """The test runs guests in both emulators, by itself: once, where Hercules is tested."""
+    if zvmlab_backend != HERCULES:
+        pytest.skip("compares both emulators; runs with --backend hercules")
+
+
+def told(done: Differential) -> list[str]:
+    """The lines of the report that say what is wrong."""
+    return [line for line in differ_report.lines(done) if "explain" in line][:-1]
+
+
+@pytest.mark.representative
+@pytest.mark.timeout(300)
+@pytest.mark.usefixtures("both")
+def test_emulators_agree(zvmlab_kernel: str, zvmlab_driver: str, zvmlab_dir: Path) -> None:
+    """A boot, commands, faults, sets: calls of CP and their results, bytes, errors, log."""
+    plan = Plan(emulator_pair(zvmlab_kernel, zvmlab_driver), FEW, zvmlab_dir / "c", 20, SEED)
+    done = differ(plan, QUIET)
+    assert told(done) == [] and done.passed
+    counts = {one.scenario: len(one.found) for one in done.scenarios}
+    assert counts.pop("boot") > 0 and set(counts.values()) == {0}
+    assert all(one.steps > 0 for one in done.scenarios)
+    report = json.loads(differ_report.write(done).read_text())
+    assert report["emulators"] == list(EMULATORS) and report["driver"] == zvmlab_driver
+
+
+def test_another_cp_is_found(zvmlab_kernel: str, zvmlab_dir: Path) -> None:
+    """The second side's CP has another user ID and fewer messages: no rule hides that."""
+    pair = emulator_pair(zvmlab_kernel)
+    directory = "IUCV ALLOW;IUCV ANY;IUCV *MONITOR MSGLIMIT 100;IUCV *MSG;NAMESAVE MONDCSS"
+    other = {"userid": "LINUX002", "directory": directory}
+    plain = pair.configs[EMULATORS.index(QEMU)]
+    second = dataclasses.replace(plain, cp={**plain.cp, **other})
+    pair = dataclasses.replace(pair, configs=(plain, second), names=("one", "other"))
+    plan = Plan(pair, ("boot", "open-close"), zvmlab_dir / "c", 0, SEED)
+    done = differ(plan, QUIET)
+    assert not done.passed
+    boot, opened = (
+        [(one.aspect, one.first, one.second) for one in compared.unexplained]
+        for compared in done.scenarios
+    )
+    assert {"sysinfo lines", "calls and CP"} <= {aspect for aspect, _, _ in boot}
+    granted = [(first, second) for aspect, first, second in opened if aspect == "interruptions"]
+    ours = [first for first, second in granted if " limit 255 " in first and not second]
+    theirs = [second for first, second in granted if " limit 100 " in second and not first]
+    assert len(ours) == len(theirs) == 2 and len(granted) == 4
+    kept = zvmlab_dir / "c" / "guests-2-other" / "open-close.txt"
+    assert "calls: connect *MONITOR limit 255 " in kept.read_text()
+
+
+@pytest.mark.full
+@pytest.mark.representative
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("both")
+def test_emulators_agree_in_all_scenarios(
+    zvmlab_kernel: str, zvmlab_driver: str, zvmlab_dir: Path
+) -> None:
+    """Every scenario and 200 sets: every difference has its entry, every entry a difference."""
+    pair = emulator_pair(zvmlab_kernel, zvmlab_driver)
+    plan = Plan(pair, list(CATALOGUE), zvmlab_dir / "c", 200, SEED)
+    assert plan.whole
+    done = differ(plan, QUIET)
+    assert told(done) == [] and done.passed
