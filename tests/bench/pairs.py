@@ -2,7 +2,10 @@
 """Our driver beside upstream's in one guest, in turn, and a device with plain storage.
 
 Time is CPU time of the emulator's process: the guest's only CPU is never idle here,
-and what else the machine does matters least that way.
+and what else the machine does matters least that way.  It still matters, for
+processors share caches and units with others, and a machine that is itself a
+guest sees nothing of that.  As it only ever adds time, every value is the best
+of several passes, and those of all that is compared take turns.
 """
 
 from __future__ import annotations
@@ -31,8 +34,10 @@ OURS = "/lib/zvmlab/monreader.ko"
 RAMCHAR = "/lib/zvmlab/ramchar.ko"
 PART = 84
 BUFFER = 64 * 1024
-SETS = {1: 6000, 10: 3000}
-BULK_SETS = 150
+PASSES = 5
+SETS = {1: 3000, 10: 1500}
+# What fits into the sample area of the segment at least twice, and what nearly fills it.
+BULK = {4: 75, 28: 12}
 # Buffer size: bytes of records of a set, sets.
 SIZES = {
     12: (4 * 1024, 8),
@@ -54,8 +59,8 @@ class Pass:
     """Sets a second, by control elements of a set."""
     cpu: dict[int, float]
     """Microseconds of the reading thread's CPU time for each of those sets."""
-    bulk: float
-    """MB a second."""
+    bulk: dict[int, float]
+    """MB a second with 4 MiB reads, by MiB of a set."""
     sizes: dict[int, float]
     """MB a second, by buffer size."""
 
@@ -74,13 +79,24 @@ def _figures() -> Pairs:
             Figure(f"cpu-zvmlab-{count}", f"zvmlab: CPU time of a set, {what}", "µs"),
             Figure(f"cpu-{count}", "zvmlab ÷ upstream: CPU time", "ratio", Budget(1.0, True)),
         ]
-    figures += [
-        Figure("bulk-upstream", "upstream: 4 MiB sets, 4 MiB reads", "MB/s"),
-        Figure("bulk-zvmlab", "zvmlab: 4 MiB sets, 4 MiB reads", "MB/s"),
-        Figure("bulk-ramchar", "storage as a character device, 4 MiB reads", "MB/s"),
-        Figure("bulk", "zvmlab ÷ upstream: bulk", "ratio", NOT_SLOWER),
-        Figure("bulk-ram", "zvmlab ÷ storage: bulk", "ratio", Budget(0.95, at_most=False)),
-    ]
+    for mib in BULK:
+        what = f"{mib} MiB sets, 4 MiB reads"
+        figures += [
+            Figure(f"bulk-upstream-{mib}", f"upstream: {what}", "MB/s"),
+            Figure(f"bulk-zvmlab-{mib}", f"zvmlab: {what}", "MB/s"),
+            Figure(
+                f"bulk-ramchar-{mib}",
+                f"{mib} MiB storage as a character device, 4 MiB reads",
+                "MB/s",
+            ),
+            Figure(f"bulk-{mib}", f"zvmlab ÷ upstream: {what}", "ratio", NOT_SLOWER),
+            Figure(
+                f"bulk-ram-{mib}",
+                f"zvmlab ÷ storage: {what}",
+                "ratio",
+                Budget(0.95, at_most=False),
+            ),
+        ]
     figures += [
         Figure(f"size-{size}", f"zvmlab ÷ upstream: {size}-byte buffer", "ratio", NOT_SLOWER)
         for size in SIZES
@@ -141,7 +157,7 @@ def loaded(guest: Guest, module: str) -> Iterator[DataSets]:
 
 def _pass(guest: Guest, module: str) -> Pass:
     thread = thread_of(_worker(guest))
-    found = Pass({}, {}, 0.0, {})
+    found = Pass({}, {}, {}, {})
     with loaded(guest, module) as reader:
         # The emulator translates the module's code once more after every load.
         drain(guest, reader.fd, 500, [PART - MCE_SIZE], BUFFER)
@@ -151,30 +167,53 @@ def _pass(guest: Guest, module: str) -> Pass:
             seconds = drain(guest, reader.fd, sets, lengths, BUFFER)
             found.sets[count] = sets / seconds
             found.cpu[count] = (_cpu_seconds(guest, thread) - before) * 1e6 / sets
-        seconds = drain(guest, reader.fd, BULK_SETS, [LARGE], LARGE)
-        bulk = BULK_SETS * LARGE / seconds / 1e6
+        for mib, sets in BULK.items():
+            seconds = drain(guest, reader.fd, sets, [mib * MIB], LARGE)
+            found.bulk[mib] = sets * mib * MIB / seconds / 1e6
         for size, (length, sets) in SIZES.items():
             seconds = drain(guest, reader.fd, sets, [length], size)
             found.sizes[size] = sets * length / seconds / 1e6
-    return replace(found, bulk=bulk)
+    return found
 
 
-def _storage(guest: Guest, fd: int) -> float:
-    drain = _worker(guest).drain
-    seconds, _ = _timed(guest, lambda: drain(fd, LARGE, reads=BULK_SETS))
-    return BULK_SETS * LARGE / seconds / 1e6
+def _storage(guest: Guest, mib: int, sets: int) -> float:
+    """MB a second of a plain device with as much storage as a set has."""
+    reads = sets * mib * MIB // LARGE
+    agent = _worker(guest)
+    guest.agent.insmod(RAMCHAR, {"mib": mib}).check()
+    fd = agent.open("/dev/ramchar").check()
+    # Once through, as the drivers' sets have been when they are measured.
+    agent.drain(fd, LARGE, reads=mib * MIB // LARGE)
+    seconds, _ = _timed(guest, lambda: agent.drain(fd, LARGE, reads=reads))
+    agent.close(fd).check()
+    guest.agent.rmmod("ramchar").check()
+    return reads * LARGE / seconds / 1e6
 
 
-def _pair(guest: Guest, ram: int, swapped: bool) -> dict[str, float]:
-    upstream, ours = both(swapped, lambda: _pass(guest, "monreader"), lambda: _pass(guest, OURS))
-    storage = _storage(guest, ram)
-    values = {
-        "bulk-upstream": upstream.bulk,
-        "bulk-zvmlab": ours.bulk,
-        "bulk-ramchar": storage,
-        "bulk": ours.bulk / upstream.bulk,
-        "bulk-ram": ours.bulk / storage,
-    }
+def _best(found: list[Pass]) -> Pass:
+    return Pass(
+        {count: max(one.sets[count] for one in found) for count in SETS},
+        {count: min(one.cpu[count] for one in found) for count in SETS},
+        {mib: max(one.bulk[mib] for one in found) for mib in BULK},
+        {size: max(one.sizes[size] for one in found) for size in SIZES},
+    )
+
+
+def _pair(guest: Guest, swapped: bool) -> dict[str, float]:
+    passes: list[tuple[Pass, Pass]] = []
+    stored: list[dict[int, float]] = []
+    for _ in range(PASSES):
+        passes.append(both(swapped, lambda: _pass(guest, "monreader"), lambda: _pass(guest, OURS)))
+        stored.append({mib: _storage(guest, mib, sets) for mib, sets in BULK.items()})
+    upstream, ours = (_best(list(found)) for found in zip(*passes))
+    values = {}
+    for mib in BULK:
+        storage = max(one[mib] for one in stored)
+        values[f"bulk-upstream-{mib}"] = upstream.bulk[mib]
+        values[f"bulk-zvmlab-{mib}"] = ours.bulk[mib]
+        values[f"bulk-ramchar-{mib}"] = storage
+        values[f"bulk-{mib}"] = ours.bulk[mib] / upstream.bulk[mib]
+        values[f"bulk-ram-{mib}"] = ours.bulk[mib] / storage
     for count in SETS:
         values[f"upstream-{count}"] = upstream.sets[count]
         values[f"zvmlab-{count}"] = ours.sets[count]
@@ -199,6 +238,9 @@ def booted(config: GuestConfig, progress: Progress) -> Iterator[Guest]:
     config = replace(config, files=files, segments=(SEGMENT,))
     with Guest(config, products=prepare(config, progress)) as guest:
         guest.boot()
+        # Nothing is configured here: the room is for the records.
+        if guest.cp("MONITOR SAMPLE CONFIG SIZE 241").rc != 0:
+            raise ZvmlabError("CP does not make the sample configuration area smaller")
         yield guest
         guest.shut_down()
 
@@ -206,7 +248,5 @@ def booted(config: GuestConfig, progress: Progress) -> Iterator[Guest]:
 def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Figure]:
     """Both drivers in one guest; one pair is thrown away."""
     with booted(config, progress) as guest:
-        guest.agent.insmod(RAMCHAR).check()
-        ram = guest.agent.open("/dev/ramchar").check()
-        _pair(guest, ram, False)
-        return _figures().repeat(pairs, lambda swapped: _pair(guest, ram, swapped))
+        _pair(guest, False)
+        return _figures().repeat(pairs, lambda swapped: _pair(guest, swapped))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/ramchar: reads give 4 MiB of real storage, again and again.
+ * /dev/ramchar: reads give some MiB of real storage, again and again.
  *
  * The least that a character device with its data in storage can do for a read:
  * what a driver of monitor data is measured by.
@@ -8,21 +8,26 @@
 #include <linux/gfp.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/moduleparam.h>
 #include <linux/sizes.h>
 #include <linux/uio.h>
 
-#define BLOCKS 4
+#define MAX_BLOCKS 64u
 /* The largest that the page allocator of an s390 kernel gives in one piece. */
 #define BLOCK_SIZE SZ_1M
 
-static u8 *block[BLOCKS];
+static unsigned int mib = 4;
+module_param(mib, uint, 0444);
+MODULE_PARM_DESC(mib, "size in MiB, 1 to 64 (default 4)");
+
+static u8 *block[MAX_BLOCKS];
 
 static ssize_t ramchar_read(struct kiocb *iocb, struct iov_iter *to)
 {
 	size_t done = 0;
 
 	while (iov_iter_count(to)) {
-		const size_t at = iocb->ki_pos % (BLOCKS * BLOCK_SIZE);
+		const size_t at = iocb->ki_pos % (mib * BLOCK_SIZE);
 		const size_t offset = at % BLOCK_SIZE;
 		const size_t want = min_t(size_t, iov_iter_count(to), BLOCK_SIZE - offset);
 		const size_t got = copy_to_iter(block[at / BLOCK_SIZE] + offset, want, to);
@@ -48,7 +53,7 @@ static struct miscdevice ramchar = {
 
 static void ramchar_free(void)
 {
-	for (int i = 0; i < BLOCKS; i++)
+	for (unsigned int i = 0; i < mib; i++)
 		free_pages((unsigned long)block[i], get_order(BLOCK_SIZE));
 }
 
@@ -56,7 +61,9 @@ static int __init ramchar_init(void)
 {
 	int rc;
 
-	for (int i = 0; i < BLOCKS; i++) {
+	if (!mib || mib > MAX_BLOCKS)
+		return -EINVAL;
+	for (unsigned int i = 0; i < mib; i++) {
 		block[i] = (u8 *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, get_order(BLOCK_SIZE));
 		if (!block[i]) {
 			ramchar_free();
