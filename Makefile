@@ -263,10 +263,18 @@ demo: ## boot a guest, read monitor data sets in it, compare every byte
 	$(Q)ci/setup.sh run build $(filter hercules,$(BACKEND))
 	$(Q)./zvmlab demo --backend $(BACKEND) --kernel $(KERNEL) --driver $(DRIVER) --cpus $(CPUS) --sets $(SETS)
 
+# Each prints its closing line in one piece, however many run at once.
+UNIT_RUNS := $(UNIT_BIN:%=%.run) $(FUZZ:%=%.replay)
+.PHONY: $(UNIT_RUNS)
+$(UNIT_BIN:%=%.run): %.run: %
+	$(Q)$<
+$(FUZZ:%=%.replay): %.replay: $(BUILD)/unit/replay_%
+	$(Q)$< tests/fuzz/corpus/$*
+
 .PHONY: unit
-unit: $(UNIT_BIN) $(FUZZ_REPLAY) ## unit tests of the core, corpora of the fuzz targets (ASan, UBSan)
-	$(Q)status=0; for t in $(UNIT_BIN); do $$t || status=1; done; \
-	for t in $(FUZZ); do $(BUILD)/unit/replay_$$t tests/fuzz/corpus/$$t || status=1; done; exit $$status
+unit: ## unit tests of the core, corpora of the fuzz targets (ASan, UBSan)
+	$(Q)$(MAKE) --no-print-directory --output-sync=line -j $(JOBS) $(UNIT_BIN) $(FUZZ_REPLAY)
+	$(Q)$(MAKE) --no-print-directory --output-sync=target --keep-going -j $(JOBS) $(UNIT_RUNS)
 
 .PHONY: coverage
 coverage: ## unit tests, then line coverage of core and read machine (at least 95 %)
