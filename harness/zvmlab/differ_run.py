@@ -84,7 +84,7 @@ class Side:
         """Everything that the scenario shows on this side."""
         if scenario.boots:
             self.close()
-        guest = self._ready()
+        guest = self._ready(cold=scenario.boots)
         context = Context(guest, guest.logs, f"{self._seed} {scenario.name}", self._params)
         if scenario.boots:
             context.log_from_boot()
@@ -134,9 +134,11 @@ class Side:
         self.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _ready(self) -> Guest:
+    def _ready(self, cold: bool) -> Guest:
+        """A guest that is as after its boot, which with *cold* was no checkpoint's."""
         if self._guest is None:
-            guest = Guest(self._config, self._folder / str(next(self._numbers)), self._products)
+            config = dataclasses.replace(self._config, cold=cold or self._config.cold)
+            guest = Guest(config, self._folder / str(next(self._numbers)), self._products)
             self._clean = boot_clean(guest)
             self._guest = guest
         return self._guest

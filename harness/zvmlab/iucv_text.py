@@ -99,7 +99,7 @@ def lists_and_rest(record: Record) -> tuple[bytes | None, bytes, list[Any], list
     image, base, rest = bytearray.fromhex(own[1]), int(address, 16), []
     for store in stores:
         at = int(store[0], 16) - base if store[0] != "more" else -1
-        if len(store) != 2 or not 0 <= at < LIST_SIZE:
+        if len(store) != 2 or store[1] is None or not 0 <= at < LIST_SIZE:
             rest.append(store)
             continue
         data = bytes.fromhex(store[1])[: LIST_SIZE - at]
