@@ -44,20 +44,24 @@ def _rate(amount: float, result: DrainResult) -> float:
     return amount * 1e9 / result.elapsed_ns
 
 
-def sets_a_second(guest: Guest, reader: DataSets, size: int, sets: int, read_size: int) -> float:
-    """Sets a second; *size* is what a reader gets, control element included."""
+def read_sets(guest: Guest, reader: DataSets, size: int, sets: int, read_size: int) -> DrainResult:
+    """So many sets of that size are stored and read; *size* has the control element, too."""
     element = {"domains": USER_DOMAIN, "fill": {"length": size - MCE_SIZE, "seed": 1}}
     guest.control.execute(
         "monitor-repeat", kind="sample", elements=[element], outstanding=OUTSTANDING, times=sets
     )
     result = guest.agent.drain(reader.fd, read_size, sets=sets)
-    rate = _rate(sets, result)
     if (result.sets, result.reads, result.bytes) != (sets, sets * READS_PER_SET, sets * size):
         raise ZvmlabError(f"{sets} sets of {size} bytes were to be read, not {result}")
-    return rate
+    return result
 
 
-def zero_reads_a_second(guest: Guest, zero: int, size: int, reads: int) -> float:
+def _sets(guest: Guest, reader: DataSets, kind: tuple[int, int, int]) -> float:
+    """Sets a second."""
+    return _rate(kind[1], read_sets(guest, reader, *kind))
+
+
+def _zeros(guest: Guest, zero: int, size: int, reads: int) -> float:
     """Reads a second."""
     return _rate(reads, guest.agent.drain(zero, size, reads=reads))
 
@@ -65,13 +69,13 @@ def zero_reads_a_second(guest: Guest, zero: int, size: int, reads: int) -> float
 def _pair(guest: Guest, reader: DataSets, zero: int, swapped: bool) -> dict[str, float]:
     sets, zero_reads = both(
         swapped,
-        lambda: sets_a_second(guest, reader, *SMALL_SET),
-        lambda: zero_reads_a_second(guest, zero, SMALL, SMALL_READS),
+        lambda: _sets(guest, reader, SMALL_SET),
+        lambda: _zeros(guest, zero, SMALL, SMALL_READS),
     )
     large_sets, large_zeros = both(
         swapped,
-        lambda: sets_a_second(guest, reader, *BULK),
-        lambda: zero_reads_a_second(guest, zero, LARGE, LARGE_SETS),
+        lambda: _sets(guest, reader, BULK),
+        lambda: _zeros(guest, zero, LARGE, LARGE_SETS),
     )
     return {
         "sets": sets,
