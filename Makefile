@@ -15,8 +15,8 @@ KERNEL ?= bookworm
 DRIVER ?= upstream
 # The emulator of demo and tests: qemu, hercules; tests take both.
 BACKEND ?= qemu
-# The tests marked representative run in this emulator as well.
-REPRESENTATIVE ?=
+# The tests marked representative run in this emulator as well (none: empty).
+REPRESENTATIVE ?= hercules
 CPUS ?= 1
 SETS ?= 20
 # Guest kernels of "make check"; "make check-full" adds sid, which moves.
