@@ -92,7 +92,7 @@ enum status lane_submit(struct agent *agent, struct request *req);
 bool lane_interrupt(struct agent *agent, unsigned int lane, int signal);
 /** The request is executed; called before its reply goes out, so that who has the reply sees it. */
 void lane_done(struct lane *lane);
-/** Bit n: lane n is executing a request. */
+/** Bit n: lane n is executing a request, or has one to execute. */
 uint32_t lanes_busy(struct agent *agent);
 
 /* dispatch.c */

@@ -101,8 +101,12 @@ uint32_t lanes_busy(struct agent *agent)
 	uint32_t bits = 0;
 
 	pthread_mutex_lock(&agent->lock);
-	for (unsigned int i = 0; i < LANES; i++)
-		bits |= (uint32_t)agent->lanes[i].busy << i;
+	for (unsigned int i = 0; i < LANES; i++) {
+		const struct lane *lane = &agent->lanes[i];
+
+		/* Its thread may not have noticed yet that there is something to do. */
+		bits |= (uint32_t)(lane->busy || lane->queued > 0) << i;
+	}
 	pthread_mutex_unlock(&agent->lock);
 	return bits;
 }

@@ -29,7 +29,7 @@ class AgentInfo:
     request_max: int
     reply_max: int
     busy: int
-    """Bit n: worker number n is executing a request."""
+    """Bit n: worker number n is executing a request, or about to."""
     release: str
     architecture: str
 
