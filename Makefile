@@ -77,7 +77,7 @@ BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/%)
 SERVER := $(BUILD)/unit/ctl_server
 # Fuzz targets; each has its corpus, and is replayed without libFuzzer by the unit tests.
-FUZZ := mon_stream trace_replay dm_stats monrec
+FUZZ := mon_stream trace_replay dm_stats monrec taskstats
 FUZZ_BIN := $(FUZZ:%=$(BUILD)/fuzz/%)
 FUZZ_REPLAY := $(FUZZ:%=$(BUILD)/unit/replay_%)
 FUZZ_CC ?= clang
@@ -167,19 +167,22 @@ FUZZ_MON_STREAM := $(addprefix tests/fuzz/,fuzz_mon_stream.c machine_read.c mode
 FUZZ_TRACE_REPLAY := tests/fuzz/fuzz_trace_replay.c
 FUZZ_DM_STATS := tests/fuzz/fuzz_dm_stats.c $(DMS_SRC) tools/common/tool_text.c
 FUZZ_MONREC := tests/fuzz/fuzz_monrec.c $(MONREC_SRC)
+TASKSTATS_SRC := $(addprefix tools/taskmon/,stats.c layout.c account.c recording.c collector.c row.c)
+FUZZ_TASKSTATS := tests/fuzz/fuzz_taskstats.c $(TASKSTATS_SRC) $(TOOL_COMMON_SRC)
 
 $(BUILD)/unit/replay_mon_stream: $(FUZZ_MON_STREAM:%.c=$(BUILD)/unit/%.o)
 $(BUILD)/unit/replay_trace_replay: $(FUZZ_TRACE_REPLAY:%.c=$(BUILD)/unit/%.o) $(BUILD)/unit/libcp.a
 $(BUILD)/unit/replay_dm_stats: $(FUZZ_DM_STATS:%.c=$(BUILD)/unit/%.o)
 
 $(BUILD)/unit/replay_monrec: $(FUZZ_MONREC:%.c=$(BUILD)/unit/%.o)
+$(BUILD)/unit/replay_taskstats: $(FUZZ_TASKSTATS:%.c=$(BUILD)/unit/%.o)
 
 $(FUZZ_REPLAY): $(BUILD)/unit/tests/fuzz/replay.o
 	$(say) LD $@
 	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS)
 
 # What libFuzzer is led by: coverage of what is tested, not of the model.
-FUZZ_LED := driver/mon_stream.c tests/fuzz/machine_read.c $(REPLAY_SRC) $(DMS_SRC) $(MONREC_OWN)
+FUZZ_LED := driver/mon_stream.c tests/fuzz/machine_read.c $(REPLAY_SRC) $(DMS_SRC) $(MONREC_OWN) $(TASKSTATS_SRC)
 $(FUZZ_LED:%.c=$(BUILD)/fuzz/%.o): FUZZ_CFLAGS := -fsanitize-coverage=inline-8bit-counters,pc-table
 
 $(BUILD)/fuzz/%.o: %.c
@@ -193,6 +196,7 @@ $(BUILD)/fuzz/trace_replay: $(patsubst %.c,$(BUILD)/fuzz/%.o,$(FUZZ_TRACE_REPLAY
 $(BUILD)/fuzz/dm_stats: $(FUZZ_DM_STATS:%.c=$(BUILD)/fuzz/%.o)
 
 $(BUILD)/fuzz/monrec: $(FUZZ_MONREC:%.c=$(BUILD)/fuzz/%.o)
+$(BUILD)/fuzz/taskstats: $(FUZZ_TASKSTATS:%.c=$(BUILD)/fuzz/%.o)
 
 $(FUZZ_BIN):
 	$(say) LD $@

@@ -10,6 +10,7 @@ at the places where the loader looks for them.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
@@ -29,9 +30,14 @@ READELF = f"{TRIPLET}-readelf"
 PACKAGES = (
     *("libc6", "libdevmapper1.02.1", "libdevmapper-dev", "dmsetup"),
     *("libselinux1", "libpcre2-8-0", "libudev1", "libjansson4", "libjansson-dev"),
+    *("libnl-3-200", "libnl-genl-3-200", "libnl-3-dev", "libnl-genl-3-dev"),
 )
 """Of these the guest's programs are made: nothing else is unpacked."""
-LINKED = ("libdevmapper.so.1.02.1", "libjansson.so.4")
+LINKED = {
+    "dmmon": ("libdevmapper.so.1.02.1", "libjansson.so.4"),
+    "taskmon": ("libnl-genl-3.so.200", "libnl-3.so.200", "libjansson.so.4"),
+}
+"""The tools, and the libraries that each is linked with."""
 _FOLDERS = (f"lib/{TRIPLET}", f"usr/lib/{TRIPLET}")
 _DEBIAN = {"dmsetup": "/sbin/dmsetup"}
 _HOME = Path(__file__).resolve().parents[2]
@@ -39,10 +45,15 @@ _BUILD_SECONDS = 300
 _READ_SECONDS = 30
 
 
+@functools.cache
 def debian_root(progress: Progress | None = None) -> Path:
     """The folder in the cache that the packages are unpacked into."""
     suite = Suite(SUITE, ARCH, progress=progress)
-    packages = [suite.package(name) for name in PACKAGES]
+    # All in one question: apt takes long to begin.
+    packages = suite.find("|".join(map(re.escape, PACKAGES)))
+    missing = set(PACKAGES) - {package.name for package in packages}
+    if missing:
+        raise CannotRun(f"Debian's {SUITE} has no package {', '.join(sorted(missing))} for {ARCH}")
 
     def build(folder: Path) -> None:
         debs = folder / "debs"
@@ -78,6 +89,15 @@ def _dynamic(program: Path) -> tuple[str | None, list[str]]:
     return loader[1] if loader else None, re.findall(r"\(NEEDED\).*\[(.*)\]", text)
 
 
+def _library(root: Path, name: str) -> Path:
+    """The file of a library."""
+    ways = (_inside(root, root / folder / name) for folder in _FOLDERS)
+    found = next((way for way in ways if way.is_file()), None)
+    if found is None:
+        raise CannotRun(f"the library {name} is needed, which is in none of the packages")
+    return found
+
+
 def with_libraries(program: Path, path: str, progress: Progress | None = None) -> dict[str, Path]:
     """*program* at *path* in the guest, and all that it needs there, for ``GuestConfig.files``."""
     root = debian_root(progress)
@@ -90,10 +110,7 @@ def with_libraries(program: Path, path: str, progress: Progress | None = None) -
         place = f"/{_FOLDERS[0]}/{name}"
         if place in files or name == PurePosixPath(loader or "").name:
             continue
-        ways = (_inside(root, root / folder / name) for folder in _FOLDERS)
-        found = next((way for way in ways if way.is_file()), None)
-        if found is None:
-            raise CannotRun(f"{program.name} needs {name}, which is in none of the packages")
+        found = _library(root, name)
         files[place] = found
         names += _dynamic(found)[1]
     return files
@@ -113,12 +130,12 @@ def tools_source() -> Path:
 
 def _make(source: Path, name: str, into: Path, root: Path) -> None:
     """Build one of the tools for the guest with the repository's Makefile."""
-    libraries = [str(_inside(root, root / _FOLDERS[0] / one)) for one in LINKED[:1]]
-    libraries += [str(_inside(root, root / _FOLDERS[1] / one)) for one in LINKED[1:]]
+    libraries = [str(_library(root, one)) for one in LINKED[name]]
     ways = ":".join(str(root / folder) for folder in _FOLDERS)
     argv: Sequence[str] = [
         *("make", "-s", "-C", str(source), f"BUILD={into}", f"CC={COMPILER}"),
-        f"CFLAGS=-idirafter {root / 'usr/include'}",
+        f"CFLAGS=-idirafter {root / 'usr/include'} -idirafter {root / 'usr/include/libnl3'}",
+        f"{name.upper()}_CFLAGS=",
         f"{name.upper()}_LIBS={' '.join(libraries)} -lm -Wl,-rpath-link={ways}",
         str(into / name),
     ]

@@ -14,6 +14,7 @@
 #include "delayacct.h"
 #include "listener.h"
 #include "number.h"
+#include "program.h"
 #include "row.h"
 #include "taskmon.h"
 
@@ -33,6 +34,7 @@ struct arguments {
 	uint64_t count;		/* 0: no limit */
 	uint64_t buffer;
 	const char *record;
+	char **program;		/* NULL: none */
 };
 
 static const struct argp_option options[] = {
@@ -90,30 +92,70 @@ static error_t parse(int key, char *word, struct argp_state *state)
 	case KEY_RECORD:
 		arguments->record = word;
 		return 0;
+	case ARGP_KEY_ARG:
+		/* The program, and all that follows is its own. */
+		arguments->program = &state->argv[state->next - 1];
+		state->next = state->argc;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-/* What ends a listener: a signal, the time, or that there is enough. */
+/* Signals that end a listener, and the one that its program has ended; all are blocked. */
+struct signals {
+	sigset_t ending, before;
+	int fd;
+};
+
+static int block_signals(struct signals *signals)
+{
+	sigemptyset(&signals->ending);
+	sigaddset(&signals->ending, SIGINT);
+	sigaddset(&signals->ending, SIGTERM);
+	sigaddset(&signals->ending, SIGHUP);
+	sigaddset(&signals->ending, SIGQUIT);
+	sigaddset(&signals->ending, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &signals->ending, &signals->before);
+	signal(SIGPIPE, SIG_IGN);
+	signals->fd = signalfd(-1, &signals->ending, SFD_CLOEXEC | SFD_NONBLOCK);
+	return signals->fd < 0 ? -errno : 0;
+}
+
+/* Whether a signal that came ends it: SIGCHLD does only if it is about the program. */
+static bool is_end(int fd, pid_t program)
+{
+	struct signalfd_siginfo signal;
+
+	while (read(fd, &signal, sizeof(signal)) == sizeof(signal))
+		if (signal.ssi_signo != SIGCHLD || (program && program_has_exited(program)))
+			return true;
+	return false;
+}
+
+/* What ends a listener: a signal, its program, the time, or that there is enough. */
 static int wait_for_end(const struct listener *listener, uint64_t duration_ns,
-			const sigset_t *signals)
+			const struct signals *signals, pid_t program)
 {
 	struct itimerspec time = { .it_value = { (time_t)(duration_ns / NS_PER_S),
 						 (long)(duration_ns % NS_PER_S) } };
 	struct pollfd ends[] = {
-		{ .fd = signalfd(-1, signals, SFD_CLOEXEC), .events = POLLIN },
+		{ .fd = signals->fd, .events = POLLIN },
 		{ .fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC), .events = POLLIN },
 		{ .fd = listener_done_fd(listener), .events = POLLIN },
 	};
+	bool over = false;
 	int ret = 0;
 
 	/* A time of 0 sets no timer, which is what it stands for. */
-	if (ends[0].fd < 0 || ends[1].fd < 0 || timerfd_settime(ends[1].fd, 0, &time, NULL))
+	if (ends[1].fd < 0 || timerfd_settime(ends[1].fd, 0, &time, NULL))
 		ret = -errno;
-	while (!ret && poll(ends, sizeof(ends) / sizeof(ends[0]), -1) < 0)
-		ret = errno == EINTR ? 0 : -errno;
-	close(ends[0].fd);
+	while (!ret && !over) {
+		if (poll(ends, sizeof(ends) / sizeof(ends[0]), -1) < 0)
+			ret = errno == EINTR ? 0 : -errno;
+		else
+			over = ends[1].revents || ends[2].revents || is_end(ends[0].fd, program);
+	}
 	close(ends[1].fd);
 	return ret;
 }
@@ -190,9 +232,25 @@ static int probe(struct listener *listener, const struct cpus *cpus)
 	return ret == -ETIMEDOUT ? EXIT_CANNOT_RUN : EXIT_FAILED;
 }
 
+/* Has the program run, if there is one, and waits for the end of it all. */
+static int listen_started(struct listener *listener, const struct arguments *arguments,
+			  const struct signals *signals, pid_t *program)
+{
+	int code = probe(listener, &arguments->cpus), ret;
+
+	if (!code && arguments->program)
+		code = program_start(arguments->program, &signals->before, program);
+	if (code)
+		return code;
+	ret = wait_for_end(listener, arguments->duration_ns, signals, *program);
+	if (ret)
+		complain("listening failed: %s", strerror(-ret));
+	return ret ? EXIT_FAILED : EXIT_PASS;
+}
+
 /* From the first registration to the last; the collector has everything then. */
 static int listen_until_end(struct collector *collector, const struct arguments *arguments,
-			    const sigset_t *signals)
+			    const struct signals *signals, pid_t *program)
 {
 	struct listener listener;
 	int ret = listener_open(&listener, &arguments->cpus, arguments->buffer, collector);
@@ -208,22 +266,22 @@ static int listen_until_end(struct collector *collector, const struct arguments 
 		complain("the receive buffers have %zu bytes each, not %llu: net.core.rmem_max "
 			 "limits them", listener.buffer, (unsigned long long)arguments->buffer);
 	ret = listener_start(&listener, arguments->per_cpu);
-	code = ret ? EXIT_FAILED : probe(&listener, &arguments->cpus);
-	if (!code)
-		ret = wait_for_end(&listener, arguments->duration_ns, signals);
+	if (ret) {
+		complain("no reader can be started: %s", strerror(-ret));
+		code = EXIT_FAILED;
+	} else {
+		code = listen_started(&listener, arguments, signals, program);
+	}
 	listener_stop(&listener);
 	listener_close(&listener);
-	if (ret) {
-		complain("listening failed: %s", strerror(-ret));
-		return EXIT_FAILED;
-	}
 	return code;
 }
 
 static int run(struct collector *collector, const struct arguments *arguments,
-	       const sigset_t *signals)
+	       const struct signals *signals)
 {
 	int code = EXIT_PASS, end;
+	pid_t program = 0;
 
 	collector->rows_max = arguments->count;
 	collector->rows = output_open(&arguments->output);
@@ -233,7 +291,7 @@ static int run(struct collector *collector, const struct arguments *arguments,
 		code = begin_recording(collector, arguments->record);
 	if (!code) {
 		warn_delayacct();
-		code = listen_until_end(collector, arguments, signals);
+		code = listen_until_end(collector, arguments, signals, &program);
 	}
 	if (!code && !collector->rows_error)
 		collector->rows_error = rows_flush(collector->rows);
@@ -246,7 +304,8 @@ static int run(struct collector *collector, const struct arguments *arguments,
 		complain("the records cannot be written: %s", strerror(-collector->rows_error));
 		end = EXIT_FAILED;
 	}
-	return code ? code : end;
+	code = code ? code : end;
+	return program ? program_end(program, code) : code;
 }
 
 int cmd_listen(int argc, char **argv)
@@ -254,21 +313,16 @@ int cmd_listen(int argc, char **argv)
 	static const struct argp_child children[] = { { &output_argp, 0, "Output:", 9 }, { 0 } };
 	static const struct argp argp = {
 		.options = options, .parser = parse, .children = children,
+		.args_doc = "[-- PROGRAM [ARGUMENT...]]",
 		.doc = "Shows tasks as they exit, and thread groups whose last task exits, until "
-		       "--duration, --count or a signal ends it; then says on standard error how "
-		       "many messages came and how many were lost, by CPU.",
+		       "--duration, --count, a signal or the end of PROGRAM ends it; then says on "
+		       "standard error how many messages came and how many were lost, by CPU.",
 	};
 	static struct arguments arguments = { .buffer = BUFFER_DEFAULT };
 	struct collector collector;
-	sigset_t signals;
+	struct signals signals;
 	int code;
 
-	/* Before there is any thread; with these blocked, every end is an orderly one. */
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGQUIT);
 	if (cpus_read(&arguments.possible, "possible")) {
 		complain("/sys/devices/system/cpu/possible cannot be read: is /sys mounted?");
 		return EXIT_CANNOT_RUN;
@@ -276,13 +330,13 @@ int cmd_listen(int argc, char **argv)
 	arguments.cpus = arguments.possible;
 	output_init(&arguments.output, TASKMON_ROW_TITLE, row_columns, ROW_COLUMNS);
 	command_parse(&argp, argc, argv, &arguments);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	if (!collector_init(&collector)) {
+	/* Before there is any thread: with these blocked every end is an orderly one. */
+	if (block_signals(&signals) || !collector_init(&collector)) {
 		complain("there is no memory to count messages");
 		return EXIT_FAILED;
 	}
 	code = run(&collector, &arguments, &signals);
+	close(signals.fd);
 	collector_free(&collector);
 	return code;
 }

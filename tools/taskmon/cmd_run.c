@@ -8,20 +8,16 @@
 #include <linux/genetlink.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "cpus.h"
+#include "program.h"
 #include "row.h"
 #include "taskmon.h"
-
-/* As a shell has it. */
-enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
 
 struct arguments {
 	struct output output;
@@ -59,28 +55,6 @@ static error_t parse(int key, char *word, struct argp_state *state)
 	}
 }
 
-/* Signals of the terminal reach the program as well; it is to decide what they do. */
-static int spawn(char **program, const sigset_t *mask, pid_t *child)
-{
-	extern char **environ;
-	posix_spawnattr_t attributes;
-	sigset_t defaults;
-	int ret;
-
-	sigemptyset(&defaults);
-	sigaddset(&defaults, SIGINT);
-	sigaddset(&defaults, SIGQUIT);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigdefault(&attributes, &defaults);
-	posix_spawnattr_setsigmask(&attributes, mask);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
-	ret = posix_spawnp(child, program[0], NULL, &attributes, program, environ);
-	posix_spawnattr_destroy(&attributes);
-	return ret;
-}
-
 /* What is known of the program. */
 struct end {
 	pid_t child;
@@ -114,16 +88,13 @@ static int read_until_exit(struct kernel *events, struct end *end, int signals)
 		{ .fd = signals, .events = POLLIN }, { .fd = events->fd, .events = POLLIN },
 	};
 	struct signalfd_siginfo signal;
-	siginfo_t exited = { 0 };
 
-	while (exited.si_pid != end->child) {
+	while (!program_has_exited(end->child)) {
 		if (poll(ready, 2, -1) < 0 && errno != EINTR)
 			return -errno;
 		if (ready[0].revents && read(signals, &signal, sizeof(signal)) < 0)
 			return -errno;
 		kernel_read(events, keep_message, end);
-		if (waitid(P_PID, (id_t)end->child, &exited, WEXITED | WNOHANG | WNOWAIT))
-			return -errno;
 	}
 	/* The message was sent before the process could be seen to have exited. */
 	kernel_read(events, keep_message, end);
@@ -154,18 +125,6 @@ static int report(struct kernel *kernel, struct end *end, struct show *show)
 	if (ret)
 		complain("the statistics are not complete: %s", kernel_reason(ret));
 	return ret;
-}
-
-/* Waits for the program; as a shell tells how it ended, or @code if it ended well. */
-static int reap(pid_t child, int code)
-{
-	siginfo_t exited = { 0 };
-
-	while (waitid(P_PID, (id_t)child, &exited, WEXITED) && errno == EINTR)
-		;
-	if (exited.si_code != CLD_EXITED)
-		return EXIT_SIGNAL + exited.si_status;
-	return exited.si_status ? exited.si_status : code;
 }
 
 /* Whether the kernel would answer: to be known before a program runs that may take long. */
@@ -206,15 +165,12 @@ static int run(struct kernel *kernel, const struct arguments *arguments, struct 
 	sigprocmask(SIG_BLOCK, &child_exits, &before);
 	signals = signalfd(-1, &child_exits, SFD_CLOEXEC);
 	open_events(&events, &end);
-	ret = signals < 0 ? errno : spawn(arguments->program, &before, &end.child);
-	if (ret) {
-		complain("%s cannot be run: %s", arguments->program[0], strerror(ret));
-		code = ret == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
-	} else {
-		ret = read_until_exit(&events, &end, signals);
+	code = program_start(arguments->program, &before, &end.child);
+	if (!code) {
+		ret = signals < 0 ? -ENFILE : read_until_exit(&events, &end, signals);
 		if (!ret)
 			ret = report(kernel, &end, show);
-		code = reap(end.child, ret ? exit_code_of(ret) : EXIT_PASS);
+		code = program_end(end.child, ret ? exit_code_of(ret) : EXIT_PASS);
 	}
 	kernel_close(&events);
 	close(signals);
