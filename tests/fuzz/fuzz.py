@@ -113,6 +113,17 @@ TARGETS = {
         covered="tools/monrec/",
         least=90.0,
     ),
+    "taskstats": Target(
+        share=1,
+        longest=4096,
+        sources=(
+            "tools/taskmon/*.[ch]",
+            "tools/taskmon/fields.def",
+            "tests/fuzz/fuzz_taskstats.c",
+        ),
+        covered="tools/taskmon/(stats|layout|account|recording)",
+        least=90.0,
+    ),
 }
 
 
