@@ -103,6 +103,30 @@ def vmcp(warm_guest: Guest, vmcp_in: Callable[[Guest], Commands]) -> Commands:
     return vmcp_in(warm_guest)
 
 
+def _taskstats_in(guest: Guest, program: Build) -> Callable[..., list[str]]:
+    path = "/tmp/taskstats"
+    guest.agent.write_file(path, program("taskstats").read_bytes(), 0o755)
+
+    def run(*lines: str) -> list[str]:
+        script = "".join(f"{line}\n" for line in lines)
+        done = guest.agent.run([path], stdin=script.encode()).check()
+        return done.stdout.decode().splitlines()
+
+    return run
+
+
+@pytest.fixture
+def taskstats(warm_guest: Guest, program: Build) -> Callable[..., list[str]]:
+    """taskstats(LINE…) in the warm guest: what programs/taskstats.c prints for this script."""
+    return _taskstats_in(warm_guest, program)
+
+
+@pytest.fixture
+def taskstats_in_guest(guest: Guest, program: Build) -> Callable[..., list[str]]:
+    """The same in a guest of this test alone."""
+    return _taskstats_in(guest, program)
+
+
 @pytest.fixture
 def one_set(zvmlab_dir: Path) -> OneSet:
     """one_set(GUEST[, DEVICE]): open, have CP deliver a set, read and compare it, close."""

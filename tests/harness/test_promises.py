@@ -24,8 +24,8 @@ LIST = Promises(
 
 def test_our_own_list() -> None:
     promises = load(OURS)
-    assert promises.groups == {"M": "monreader", "D": "device-mapper statistics"}
-    numbers = {"M": 36, "D": 31}
+    assert promises.groups == {"M": "monreader", "D": "device-mapper statistics", "T": "taskstats"}
+    numbers = {"M": 36, "D": 31, "T": 24}
     assert list(promises.rows) == [
         f"{letter}{number}" for letter, last in numbers.items() for number in range(1, last + 1)
     ]
