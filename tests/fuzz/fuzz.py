@@ -61,7 +61,7 @@ class Target:
 
 TARGETS = {
     "mon_stream": Target(
-        share=5,
+        share=10,
         longest=84,
         sources=(
             "driver/mon_stream.[ch]",
