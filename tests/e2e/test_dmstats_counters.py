@@ -8,7 +8,10 @@ import errno
 import pytest
 from dmstats_lab import Lab
 
-pytestmark = pytest.mark.xdist_group("dmstats")
+pytestmark = [
+    pytest.mark.xdist_group("dmstats"),
+    pytest.mark.not_debug("it has no device mapper"),
+]
 
 HOLD = 0.3
 """Seconds for which I/O is held under way."""

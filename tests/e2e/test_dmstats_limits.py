@@ -13,7 +13,10 @@ from pathlib import Path
 import pytest
 from dmstats_lab import Lab
 
-pytestmark = pytest.mark.xdist_group("dmstats")
+pytestmark = [
+    pytest.mark.xdist_group("dmstats"),
+    pytest.mark.not_debug("it has no device mapper"),
+]
 
 NULL_SECTORS = 2048
 

@@ -8,7 +8,10 @@ import errno
 import pytest
 from dmstats_lab import LIN_SECTORS, Lab
 
-pytestmark = pytest.mark.xdist_group("dmstats")
+pytestmark = [
+    pytest.mark.xdist_group("dmstats"),
+    pytest.mark.not_debug("it has no device mapper"),
+]
 
 
 def test_d01_without_a_region_nothing_is_collected(lab: Lab) -> None:

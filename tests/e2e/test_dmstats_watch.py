@@ -13,7 +13,10 @@ from dmstats_lab import Lab
 
 from zvmlab.agent_worker import Process
 
-pytestmark = pytest.mark.xdist_group("dmstats")
+pytestmark = [
+    pytest.mark.xdist_group("dmstats"),
+    pytest.mark.not_debug("it has no device mapper"),
+]
 
 
 def start(lab: Lab, *words: str) -> Process:

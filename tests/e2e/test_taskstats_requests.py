@@ -27,6 +27,8 @@ from taskstats import (
 
 from zvmlab.guest import Guest
 
+pytestmark = pytest.mark.not_debug("it has no taskstats")
+
 EPERM, ESRCH, EINVAL, ERANGE, EOPNOTSUPP = 1, 3, 22, 34, 95
 START = ("open 0", "family")
 DELAYACCT = "/proc/sys/kernel/task_delayacct"
