@@ -35,12 +35,13 @@ def _figures() -> Pairs:
     )
 
 
-def _await_line(console: Path, check: Callable[[], None]) -> None:
-    limit = time.monotonic() + LIMIT
+def await_init(console: Path, check: Callable[[], None], seconds: float = LIMIT) -> None:
+    """Wait for the agent's first line on the console."""
+    limit = time.monotonic() + seconds
     while not console.exists() or LINE not in console.read_bytes():
         check()
         if time.monotonic() > limit:
-            raise Timeout(f"the guest did not reach /init within {LIMIT:g} s")
+            raise Timeout(f"the guest did not reach /init within {seconds:g} s")
         time.sleep(_POLL_SECONDS)
 
 
@@ -60,7 +61,7 @@ def _zvmlab(config: GuestConfig, products: Products) -> tuple[float, float]:
         guest.configure()
         begun = time.monotonic()
         guest.resume()
-        _await_line(guest.channels.console_log, guest.check)
+        await_init(guest.channels.console_log, guest.check)
         init = time.monotonic() - begun
         guest.await_agent()
         read_first_set(guest)
@@ -87,7 +88,7 @@ def _stock(config: GuestConfig, products: Products) -> float:
         begun = time.monotonic()
         emulator = Emulator(argv, Path(folder) / "emulator.log", kept=False)
         try:
-            _await_line(console, emulator.check)
+            await_init(console, emulator.check)
             return time.monotonic() - begun
         finally:
             emulator.stop()

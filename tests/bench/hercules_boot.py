@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from boot import LINE, read_first_set
+from boot import await_init, read_first_set
 from figures import Budget, Figure, Pairs, both
+from pairs import emulator_seconds
 from zvmlab import hercules
 from zvmlab.emulator import Emulator
-from zvmlab.errors import Timeout, ZvmlabError
+from zvmlab.errors import ZvmlabError
 from zvmlab.guest import Guest
 from zvmlab.guest_config import HERCULES, GuestConfig, Products
 from zvmlab.herculesbuild import program
@@ -23,7 +23,6 @@ from zvmlab.progress import Progress
 
 PAIRS = 3
 LIMIT = 600.0
-_POLL_SECONDS = 0.005
 _STOCK_CONSOLE = f"{hercules.CONSOLE:04X} 3215-C / noprompt"
 
 
@@ -54,19 +53,7 @@ def _figures() -> Pairs:
 
 
 def _spent(emulator: Emulator, begun: float) -> Spent:
-    elapsed = time.monotonic() - begun
-    tasks = Path(f"/proc/{emulator.pid}/task")
-    cpu = sum(int((task / "schedstat").read_text().split()[0]) for task in tasks.iterdir()) / 1e9
-    return Spent(elapsed, cpu)
-
-
-def _await_line(log: Path, check: Callable[[], None]) -> None:
-    limit = time.monotonic() + LIMIT
-    while not log.exists() or LINE not in log.read_bytes():
-        check()
-        if time.monotonic() > limit:
-            raise Timeout(f"the guest in Hercules did not reach /init within {LIMIT:g} s")
-        time.sleep(_POLL_SECONDS)
+    return Spent(time.monotonic() - begun, emulator_seconds(emulator))
 
 
 def _cold(config: GuestConfig, products: Products) -> Spent:
@@ -74,7 +61,7 @@ def _cold(config: GuestConfig, products: Products) -> Spent:
         guest.configure()
         begun = time.monotonic()
         guest.resume()
-        _await_line(guest.channels.console_log, guest.check)
+        await_init(guest.channels.console_log, guest.check, LIMIT)
         return _spent(guest.emulator, begun)
 
 
@@ -106,7 +93,7 @@ def _stock(config: GuestConfig, products: Products) -> Spent:
         emulator = Emulator(argv, folder / "emulator.log", kept=False, folder=folder)
         try:
             emulator.command(f"ipl {LOAD}")
-            _await_line(emulator.log, emulator.check)
+            await_init(emulator.log, emulator.check, LIMIT)
             return _spent(emulator, begun)
         finally:
             emulator.stop()

@@ -20,6 +20,7 @@ from figures import Budget, Figure, Pairs, both
 from zvmlab.agent import Worker
 from zvmlab.agent_results import DrainResult
 from zvmlab.driverbuild import built_module, driver_module
+from zvmlab.emulator import Emulator
 from zvmlab.errors import ZvmlabError
 from zvmlab.guest import Guest
 from zvmlab.guest_config import GuestConfig
@@ -104,17 +105,17 @@ def _figures() -> Pairs:
     return Pairs(*figures)
 
 
-def _emulator_seconds(guest: Guest) -> float:
+def emulator_seconds(emulator: Emulator) -> float:
     """CPU time of all threads of the emulator so far."""
-    tasks = Path(f"/proc/{guest.emulator.pid}/task")
+    tasks = Path(f"/proc/{emulator.pid}/task")
     return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks.iterdir()) / 1e9
 
 
 def _timed(guest: Guest, drain: Callable[[], DrainResult]) -> tuple[float, DrainResult]:
     """Seconds that it took, and what it found; of instructions if the guest's clock counts them."""
-    before = _emulator_seconds(guest)
+    before = emulator_seconds(guest.emulator)
     result = drain()
-    seconds = _emulator_seconds(guest) - before
+    seconds = emulator_seconds(guest.emulator) - before
     if guest.config.count_instructions:
         seconds = result.elapsed_ns / 1e9
     if result.errno or result.timed_out or result.overflows:
