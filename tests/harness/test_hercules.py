@@ -164,6 +164,55 @@ def test_the_panel_loads_once(tmp_path: Path) -> None:
     assert lines[1::2] == [f"ipl {LOAD}", "zvmcp hold", "zvmcp go"]
 
 
+def _refusing(times: int, reason: str) -> str:
+    """Like READY, but the first saves are refused."""
+    refuse = f'zvmcp*save*) n=$((n+1)); [ $n -gt {times} ] || echo "zvmcp: {reason}";;'
+    return READY.replace("echo $line;", f"echo $line; case $line in {refuse} esac;")
+
+
+def test_what_is_busy_is_saved_later(tmp_path: Path) -> None:
+    program = _refusing(2, "the machine cannot be saved now: the console is in use")
+    emulator = Emulator(["sh", "-c", program], tmp_path / "log")
+    try:
+        panel = _panel(emulator)
+        panel.go_on()
+        panel.save("file")
+    finally:
+        emulator.stop()
+    said = (tmp_path / "log").read_text().splitlines()
+    lines = [line for line in said if line.startswith("zvmcp ")]
+    once = ["zvmcp hold", "zvmcp save file"]
+    assert lines == [*once, "zvmcp go", *once, "zvmcp go", *once]
+
+
+def test_what_stays_busy_or_cannot_be_saved_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hercules, "_SAVE_SECONDS", 0.2)
+    for number, reason in enumerate(("cannot be saved now: the console is in use", "disk full")):
+        log = tmp_path / f"log-{number}"
+        emulator = Emulator(["sh", "-c", _refusing(1000, f"the machine {reason}")], log)
+        try:
+            with pytest.raises(EmulatorError, match=f"cannot save the guest: the machine {reason}"):
+                _panel(emulator).save("file")
+        finally:
+            emulator.stop()
+        saves = log.read_text().count("zvmcp save")
+        assert saves > 1 if number == 0 else saves == 1
+
+
+def test_a_restored_machine_is_not_loaded(tmp_path: Path) -> None:
+    emulator = Emulator(["sh", "-c", READY], tmp_path / "log")
+    try:
+        panel = _panel(emulator)
+        panel.restore("file")
+        panel.go_on()
+    finally:
+        emulator.stop()
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert lines[1::2] == ["zvmcp restore file", "zvmcp go"]
+
+
 def test_a_panel_that_is_not_ready_is_a_timeout(tmp_path: Path) -> None:
     emulator = Emulator(["sh", "-c", "echo zvmlab: ready; exec sleep 60"], tmp_path / "log")
     try:
