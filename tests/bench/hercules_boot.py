@@ -23,6 +23,7 @@ from zvmlab.progress import Progress
 
 PAIRS = 3
 LIMIT = 600.0
+_SCRIPT = "hercules.rc"
 _STOCK_CONSOLE = f"{hercules.CONSOLE:04X} 3215-C / noprompt"
 
 
@@ -87,12 +88,13 @@ def _stock(config: GuestConfig, products: Products) -> Spent:
     with tempfile.TemporaryDirectory(prefix="zvmlab-bench-") as name:
         folder = Path(name)
         (folder / hercules.CONFIGURATION).write_text(stock_configuration(config))
+        # Without the module nobody reads commands from standard input.
+        (folder / _SCRIPT).write_text(f"ipl {LOAD}\n")
         write_load(folder, config, products)
         argv = [str(program()), "-d", "-f", hercules.CONFIGURATION]
         begun = time.monotonic()
         emulator = Emulator(argv, folder / "emulator.log", kept=False, folder=folder)
         try:
-            emulator.command(f"ipl {LOAD}")
             await_init(emulator.log, emulator.check, LIMIT)
             return _spent(emulator, begun)
         finally:
