@@ -84,7 +84,8 @@ def _contents(segment: str) -> str:
 def find(config: GuestConfig, products: Products, make: Callable[[Path], None]) -> Path:
     """The checkpoint's folder; *make* fills a new one if it does not exist yet."""
     found = entry(KIND, key(config, products), make)
-    os.utime(found)
+    with contextlib.suppress(FileNotFoundError):  # another process removes the oldest, too
+        os.utime(found)
     _tidy(found)
     return found
 
@@ -103,7 +104,7 @@ def _sizes() -> list[tuple[Path, int, float]]:
     """Folder, bytes and time of the last use of all checkpoints."""
     found = []
     for path in cache_root().glob(f"{KIND}-*"):
-        with contextlib.suppress(FileNotFoundError):  # another process removes them as well
+        with contextlib.suppress(FileNotFoundError):  # as above
             size = sum(file.stat().st_size for file in path.iterdir())
             found.append((path, size, path.stat().st_mtime))
     return found

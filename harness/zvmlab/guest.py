@@ -210,9 +210,9 @@ class Guest:
         return True
 
     def _make_checkpoint(self, into: Path) -> None:
-        """Boot a guest like this one and save it; its logs stay here if that fails."""
+        """Boot a guest like this one and save it; logs that are kept stay if that fails."""
         config = dataclasses.replace(self.config, name=None, cold=True)
-        with Guest(config, self.logs, self.products) as first:
+        with Guest(config, self.logs if self._kept else None, self.products) as first:
             first.boot()
             first._save(into)
             logs = (first.emulator.log, first.channels.console_log, first.channels.trace)
@@ -261,7 +261,7 @@ class Guest:
         self.stage = Stage.PAUSED
 
     def resume(self) -> None:
-        """Reach RUNNING: the CPUs execute, from the kernel's first instruction on by itself."""
+        """Reach RUNNING: the CPUs execute; without restore() from the kernel's first instruction."""
         self.start()
         if self.stage is Stage.PAUSED:
             self.monitor.go_on()

@@ -115,6 +115,12 @@ def test_program_and_its_options_are_told_apart() -> None:
         assert found.arguments == ["--cpus", "3"]
 
 
+def test_guests_are_cold_when_asked_for() -> None:
+    for command in (["run", "true"], ["shell"], ["demo"]):
+        assert not parser().parse_args(command).cold
+        assert parser().parse_args([command[0], "--cold", *command[1:]]).cold
+
+
 def test_output_on_a_full_disk(fake: Fake) -> None:
     with open("/dev/full", "w", encoding="ascii") as full:
         done = subprocess.run(

@@ -221,6 +221,23 @@ def test_backend_of_a_test_is_its_guests(inner: Fake, pytester: pytest.Pytester)
     _run(inner, pytester).assert_outcomes(passed=1)
 
 
+def test_guests_are_cold_when_asked_for(inner: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        def test_it(made_guest, request):
+            assert made_guest.config.cold == request.config.getoption("--cold")
+        @pytest.mark.zvmlab(cold=True)
+        def test_marked(made_guest): assert made_guest.config.cold
+        def test_warm(warm_guest, request):
+            assert warm_guest.config.cold == request.config.getoption("--cold")
+        """
+    )
+    for options in ((), ("--cold",)):
+        _run(inner, pytester, *options).assert_outcomes(passed=3)
+
+
 def test_full_tests_run_when_asked_for(inner: Fake, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         "import pytest\n@pytest.mark.full\ndef test_long(): pass\ndef test_short(): pass"
