@@ -336,14 +336,11 @@ def run_shell(arguments: argparse.Namespace) -> int:
         Guest(config, arguments.keep, products) as guest,
         contextlib.ExitStack() as open_things,
     ):
-        if not guest.restore():
-            guest.start()
+        guest.start()
         console = open_things.enter_context(_connect_console(guest))
         open_things.enter_context(raw_terminal(sys.stdin.fileno()))
         session = Session(console, lambda text: guest.cp(text).response)
-        if guest.restored:
-            session.announce(guest.console.text())
-        # The terminal shows the guest booting meanwhile, if it does.
+        # The terminal shows the guest booting meanwhile.
         setting_up = pool.submit(_set_up, guest)
 
         def over() -> bool:
