@@ -31,14 +31,17 @@ _YIELDS = ("diag.44", "diag.9c")
 _BESIDES = ("configuration", "reset", "reset.cpu", "ipl", "dispatch", "monitor.timer")
 # Registers that hold numbers, by DIAGNOSE code: which of the two operands.
 _NUMBERS = {"08": ("r3",), "64": ("r3",), "204": ("r3",), "260": ("r3",), "dc": ("r3",)}
-# The parameter block of DIAGNOSE X'64' has an address at 16 (docs of CP: QAPLIST).
+# The parameter block of DIAGNOSE X'64': its size, begin and end of the address in it
+# (sim/cp/diag_64.c).
 _BLOCK_64 = (24, 16, 20)
 # What these store is CP's clock.
 _CLOCKS = ("0c",)
 # How a call was made, what stands elsewhere in a line, and the number of a fault rule.
-_OPERANDS = {"r1", "r3", "amode", "gr", "problem", "call#2", "issuer", "command", "rule"}
+_OPERANDS = {"r1", "r3", "amode", "gr", "call#2", "issuer", "command", "rule"}
 # Of B2F0: the function and the list's address.
 _LIST = ("gr0", "gr1")
+# What an IUCV instruction may have besides: it was made to fail, it was not the kernel's.
+_ALSO = ("fault", "problem")
 _OWN = {"seq", "tod", "cpu", "call", "in", "out", "lost", "kick", "timer", "cc", "pgm", "how"}
 _NUMBERED = {"set": "set", "rule": "rule", "path": "path", "msgid": "message", "msgtag": "tag"}
 
@@ -121,8 +124,8 @@ def _iucv(record: Record, names: Names) -> str | None:
     if text is None:
         return None
     storage = f" in {_accesses(read)} out {_accesses(stored)}" if read or stored else ""
-    fault = f" fault {record.fields['fault']}" if "fault" in record.fields else ""
-    return f"{text}{storage}{fault}"
+    more = "".join(f" {key} {record.fields[key]}" for key in _ALSO if key in record.fields)
+    return f"{text}{storage}{more}"
 
 
 def _cp(record: Record, names: Names) -> str | None:

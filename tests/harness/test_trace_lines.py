@@ -264,11 +264,13 @@ def test_rules_and_sets_are_numbered_and_ids_of_zero_are_none() -> None:
     assert texts(armed(0), lane=CP) == ["fault.arm point iucv.reply no rule"]
 
 
-def test_fault_that_was_carried_out_shows() -> None:
+def test_fault_that_was_carried_out_and_a_programs_call_show() -> None:
     begin = session("0002", "00070000")[:1]
     plain = instruction("reply", "0002800000070000e2c4", "00028009", 1)
     struck = record("iucv.reply", **plain.fields, fault="iucv.reply", rule=3)
     assert texts(*begin, struck)[1] == texts(*begin, plain)[1] + " fault iucv.reply"
+    program = record("iucv.reply", **plain.fields, problem=1)
+    assert texts(*begin, program)[1] == texts(*begin, plain)[1] + " problem 1"
     refused = [segment("00", fault="diag64.loadshr", rule=rule, cc=2) for rule in (3, 8)]
     assert texts(refused[0]) == texts(refused[1]) != texts(segment("00", cc=2))
 
