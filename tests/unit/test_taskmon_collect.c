@@ -65,11 +65,25 @@ START_TEST(numbers_of_others)
 	ck_assert_uint_eq(account.missing, 0);
 	ck_assert(account_is_next(&account, 13));
 	/* 12 went to another CPU's listener: nothing is lost. */
-	account = NUMBERED(0, true, 10, 11, 13);
+	account = NUMBERED(0, true, 10, 11, 13, 14);
 	ck_assert_uint_eq(account.missing, 1);
+	ck_assert_uint_eq(account.strangers, 0);
 	ck_assert_uint_eq(account_lost(&account), 0);
-	account = NUMBERED(0, false, 10, 11, 13, 5);
+	/* Five were dropped, and one went elsewhere. */
+	account = NUMBERED(5, true, 10, 17, 18);
+	ck_assert_uint_eq(account.missing, 6);
+	account = NUMBERED(0, false, 10, 11, 13, 5, 14);
+	ck_assert(account.missing == 1 && account.strangers == 1);
 	ck_assert_uint_eq(account_lost(&account), 0);
+	/* The first one was a stranger; two strangers in a row; one that nothing follows. */
+	account = NUMBERED(0, true, 900, 10, 11, 12);
+	ck_assert(account.strangers == 1 && account.missing == 0 && account.next == 13);
+	account = NUMBERED(0, true, 10, 900, 700, 11);
+	ck_assert(account.strangers == 2 && account.missing == 0);
+	account = NUMBERED(0, true, 10, 11, 13);
+	ck_assert(account.strangers == 0 && account.missing == 0);
+	account_end(&account);
+	ck_assert(account.strangers == 1 && account.missing == 0);
 }
 END_TEST
 

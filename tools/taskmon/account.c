@@ -3,38 +3,61 @@
 
 #include <assert.h>
 
-/* Numbers that tasks on the move may take away between two messages; more is a stranger. */
-#define MOVES_MAX 64u
-
 bool account_is_next(const struct account *account, uint32_t number)
 {
 	return !account->started || number == account->next;
 }
 
+/* Numbers that the kernel is known to have dropped and that are not yet seen to be missing. */
+static uint64_t unseen_drops(const struct account *account)
+{
+	if (!account->has_dropped)
+		return UINT32_MAX / 2;
+	return account->dropped > account->missing ? account->dropped - account->missing : 0;
+}
+
+static void go_on_behind(struct account *account, uint32_t number)
+{
+	account->next = number + 1;
+	account->holds = false;
+}
+
+/* After what is held comes its successor: there the sequence is.  It may lie behind. */
+static void follow_held(struct account *account, uint32_t number)
+{
+	uint32_t ahead = account->held - account->next;
+
+	if (ahead <= UINT32_MAX / 2)
+		account->missing += ahead;
+	else
+		account->strangers++; /* what had been taken for the sequence */
+	go_on_behind(account, number);
+}
+
 void account_number(struct account *account, uint32_t number)
 {
 	uint32_t ahead = number - account->next;
-	uint64_t explained, moved;
 
-	if (!account->started || ahead == 0) {
+	if (!account->started) {
 		account->started = true;
 		account->next = number + 1;
-		return;
+	} else if (ahead == 0 || (ahead <= UINT32_MAX / 2 && ahead <= unseen_drops(account))) {
+		account_end(account);
+		account->missing += ahead;
+		go_on_behind(account, number);
+	} else if (account->holds && number == account->held + 1) {
+		follow_held(account, number);
+	} else {
+		account_end(account);
+		account->holds = true;
+		account->held = number;
 	}
-	/* The counter wraps around; what is behind is half of all numbers away, or more. */
-	if (ahead > UINT32_MAX / 2) {
-		account->strangers++;
-		return;
-	}
-	explained = account->has_dropped ? account->dropped : UINT64_MAX;
-	explained = explained > account->missing ? explained - account->missing : 0;
-	moved = explained < ahead ? ahead - explained : 0;
-	if (moved > MOVES_MAX) {
-		account->strangers++;
-		return;
-	}
-	account->missing += ahead;
-	account->next = number + 1;
+}
+
+void account_end(struct account *account)
+{
+	account->strangers += account->holds;
+	account->holds = false;
 }
 
 uint64_t account_lost(const struct account *account)

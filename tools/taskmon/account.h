@@ -7,9 +7,12 @@
  * That counter is exact and is what "lost" means.  The numbers show where the loss was and are a
  * second opinion: a task that moves to another CPU while it exits, and that happens, has the
  * number of one CPU and goes to the listeners of another.  Such a number is a stranger at one
- * socket and missing at another; together,
+ * socket and, as soon as a later one comes, missing at another.  Where all CPUs are listened to,
  *
- *	lost = missing - strangers	(but for what is lost after the last message)
+ *	missing - strangers <= lost
+ *
+ * with less on the left only for what comes last on a CPU.  A number that drops do not explain is
+ * held until the next one tells what it is.
  *
  * Pure; used while listening and when a recording is replayed.
  */
@@ -29,6 +32,8 @@ struct account {
 	uint64_t overflows;	/* ENOBUFS seen: once for each time that the queue ran over */
 	uint32_t next;		/* number of the next message */
 	bool started;		/* next is known */
+	bool holds;		/* held is a number that may or may not be a stranger */
+	uint32_t held;
 };
 
 /* Whether a message of this number is neither late nor early; if it is not, set dropped first. */
@@ -36,6 +41,9 @@ bool account_is_next(const struct account *account, uint32_t number);
 
 /* A message came.  received or own is the caller's to count; dropped is what the kernel has now. */
 void account_number(struct account *account, uint32_t number);
+
+/* Nothing comes any more: a number that is held is a stranger. */
+void account_end(struct account *account);
 
 /* What was lost: dropped if the kernel tells, what is missing if not. */
 uint64_t account_lost(const struct account *account);

@@ -109,6 +109,7 @@ void collector_counters(struct collector *collector, const struct recording_fram
 	collector->is_counted[frame->cpu] = 1;
 	set_dropped(&collector->accounts[frame->cpu], frame->dropped);
 	collector->accounts[frame->cpu].overflows = frame->number;
+	account_end(&collector->accounts[frame->cpu]);
 	record(collector, frame, false);
 }
 

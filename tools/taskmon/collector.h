@@ -39,7 +39,7 @@ void collector_message(struct collector *collector, const struct recording_frame
 /* In a recording, in place of a message about the recorder's own task.  @frame: RECORDING_OWN. */
 void collector_own(struct collector *collector, const struct recording_frame *frame);
 
-/* Counters of a CPU, which thereby is one of those listened to.  @frame: RECORDING_COUNTERS. */
+/* Counters of a CPU, in the end.  @frame: RECORDING_COUNTERS. */
 void collector_counters(struct collector *collector, const struct recording_frame *frame);
 
 /* Whether rows_max rows are shown, or writing has failed. */
