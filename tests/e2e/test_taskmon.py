@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: MIT
+"""tools/taskmon in the guest: what it shows, what it counts, what it says."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pytest
+from taskstats import CLONE_NEWNET, CLONE_NEWPID, CLONE_NEWUSER, STRUCTS
+
+from zvmlab.agent_results import RunResult
+from zvmlab.guest import Guest
+from zvmlab.guest_config import GuestConfig
+from zvmlab.guesttools import tool
+
+Row = dict[str, Any]
+Taskmon = Callable[..., RunResult]
+
+EXIT_USAGE, EXIT_CANNOT_RUN = 2, 77
+
+
+def install(guest: Guest) -> Taskmon:
+    """taskmon(ARGUMENT…) in a guest that does not have it yet."""
+    for path, file in tool("taskmon").items():
+        folder = str(PurePosixPath(path).parent)
+        guest.agent.mkdir(folder)
+        guest.agent.write_file(path, file.read_bytes(), 0o755)
+    return lambda *arguments, **options: guest.agent.run(
+        ["/bin/taskmon", *arguments], timeout=60, **options
+    )
+
+
+@pytest.fixture
+def taskmon(warm_guest: Guest) -> Taskmon:
+    """taskmon(ARGUMENT…) in the warm guest."""
+    return install(warm_guest)
+
+
+@pytest.fixture
+def guest_config(request: pytest.FixtureRequest, zvmlab_kernel: str) -> GuestConfig:
+    """Guests of this file's tests alone have taskmon, and 4 CPUs."""
+    return replace(GuestConfig(kernel=zvmlab_kernel), cpus=4, files=tool("taskmon"))
+
+
+def _put(guest: Guest, program: Callable[[str], Path], name: str) -> str:
+    guest.agent.write_file(f"/tmp/{name}", program(name).read_bytes(), 0o755)
+    return f"/tmp/{name}"
+
+
+@pytest.fixture
+def exits_binary(guest: Guest, program: Callable[[str], Path]) -> str:
+    """programs/exits.c in a guest of this test alone."""
+    return _put(guest, program, "exits")
+
+
+@pytest.fixture
+def taskstats_binary(warm_guest: Guest, program: Callable[[str], Path]) -> str:
+    """programs/taskstats.c in the warm guest."""
+    return _put(warm_guest, program, "taskstats")
+
+
+@pytest.fixture
+def taskstats_alone(guest: Guest, program: Callable[[str], Path]) -> str:
+    """programs/taskstats.c in a guest of this test alone."""
+    return _put(guest, program, "taskstats")
+
+
+def rows(output: bytes) -> list[Row]:
+    """What --format json wrote."""
+    return [json.loads(line) for line in output.decode().splitlines() if line.startswith("{")]
+
+
+def total(result: RunResult) -> Row:
+    """The summary's last line, of --format json."""
+    found = [row for row in rows(result.stderr) if row.get("cpu") == "all"]
+    assert len(found) == 1, result.stderr.decode()
+    return found[0]
+
+
+def test_t13_status(taskmon: Taskmon, zvmlab_kernel: str) -> None:
+    done = taskmon("status", "-f", "json").check()
+    (row,) = rows(done.stdout)
+    assert (row["version"], row["size_bytes"]) == STRUCTS[zvmlab_kernel]
+    assert (row["possible"], row["online"], row["delayacct"]) == ("0", "0", "off")
+    assert b"sysctl kernel.task_delayacct=1" in done.stderr
+
+
+def test_t21_delayacct_is_told(taskmon: Taskmon, warm_guest: Guest) -> None:
+    path = "/proc/sys/kernel/task_delayacct"
+    warm_guest.agent.write_file(path, b"1\n")
+    try:
+        done = taskmon("status", "-f", "json").check()
+    finally:
+        warm_guest.agent.write_file(path, b"0\n")
+    assert rows(done.stdout)[0]["delayacct"] == "later"
+    assert b"delays are accounted, but not since boot" in done.stderr
+
+
+def test_t2_t3_get(taskmon: Taskmon) -> None:
+    done = taskmon("get", "--pid", "1", "--tgid", "1", "-f", "json", "-F", "all").check()
+    task, process = rows(done.stdout)
+    assert (task["kind"], task["id"], task["pid"], task["tgid"]) == ("task", 1, 1, 1)
+    assert task["comm"] == "zvmlab-agent" or task["comm"] == "init"
+    assert (process["kind"], process["id"]) == ("process", 1)
+    # Not summed up: not known, rather than 0.
+    assert (process["comm"], process["pid"], process["hiwater_rss_kib"]) == (None, None, None)
+    assert task["hiwater_rss_kib"] > 0
+    done = taskmon("get", "--pid", "1", "--pid", "99999")
+    assert done.status == 1 and b"there is no task 99999" in done.stderr
+    assert done.stdout.decode().splitlines()[1].split()[:2] == ["task", "1"]
+
+
+def test_t10_t23_run(taskmon: Taskmon, warm_guest: Guest) -> None:
+    done = taskmon("run", "-f", "json", "--", "/bin/taskmon", "get", "--pid", "99999")
+    assert done.status == 1, "the program's own status"
+    (row,) = [row for row in rows(done.stderr) if row["kind"] == "task"]
+    assert (row["comm"], row["status"]) == ("taskmon", 1)
+    assert row["hiwater_rss_kib"] > 500, "as it was when it exited"
+    done = taskmon("run", "--", "/bin/nonsense")
+    assert done.status == 127 and b"/bin/nonsense cannot be run" in done.stderr
+    done = taskmon("run", "-o", "/tmp/row", "-f", "csv", "-F", "comm,status", "--", "/bin/taskmon")
+    assert done.status == EXIT_USAGE
+    assert warm_guest.agent.read_file("/tmp/row") == b"comm,status\ntaskmon,2\n"
+
+
+def test_t14_t19_fields_and_wrong_command_lines(taskmon: Taskmon) -> None:
+    for words, sentence in (
+        (["get"], "name a task by --pid"),
+        (["get", "--pid", "x"], "'x' is no ID of a task"),
+        (["get", "--pid", "1", "-F", "nonsense"], "there is no field 'nonsense'"),
+        (["listen", "--cpus", "3"], "there is no CPU 3; possible are 0"),
+        (["listen", "--duration", "0"], "'0' is no time"),
+        (["cgroup", "/proc/nonsense"], "no folder that can be opened"),
+        (["cgroup", "/proc"], "no folder in a hierarchy of cgroups of version 1"),
+        (["replay", "/bin/taskmon"], "no recording of taskmon"),
+        (["frobnicate"], "there is no command 'frobnicate'"),
+    ):
+        done = taskmon(*words)
+        assert done.status == EXIT_USAGE, words
+        assert sentence in done.stderr.decode(), words
+
+
+def test_t19_without_privilege_and_in_namespaces(
+    taskmon: Taskmon, taskstats_binary: str, warm_guest: Guest
+) -> None:
+    run = warm_guest.agent.run
+    for script, words, sentence in (
+        ("user 1000", "get --pid 1", "CAP_NET_ADMIN in the initial user namespace"),
+        (f"unshare {CLONE_NEWUSER}", "get --pid 1", "CAP_NET_ADMIN in the initial user"),
+        (f"unshare {CLONE_NEWPID}", "listen --count 1", "initial PID namespace"),
+        (f"unshare {CLONE_NEWNET}", "listen --count 1", "in the initial network namespace only"),
+    ):
+        lines = f"{script}\nexec /bin/taskmon {words}\n".encode()
+        done = run([taskstats_binary], stdin=lines, timeout=60)
+        assert done.status == EXIT_CANNOT_RUN, (script, done.stderr)
+        assert sentence in done.stderr.decode(), script
+    assert taskmon("get", "--pid", "1").status == 0
+
+
+@pytest.mark.parametrize("how", ["--buffer=8M", "--per-cpu"])
+def test_t16_nothing_is_lost_of_2000_exits(guest: Guest, exits_binary: str, how: str) -> None:
+    """On 4 CPUs, with the default buffer: one reader, and one for each CPU."""
+    argv = ["/bin/taskmon", "listen", "-f", "json", how, "--", exits_binary, "2000", "4"]
+    done = guest.agent.run(argv, timeout=100).check()
+    (created,) = [int(line) for line in done.stdout.splitlines() if line.isdigit()]
+    found = rows(done.stdout)
+    summary = total(done)
+    assert created == 2004
+    # The program itself, too; its children are named as it is.
+    mine = [row for row in found if row["comm"] == "exits"]
+    assert len(mine) == created + 1
+    assert summary["lost"] == 0 and summary["overflows"] == 0
+    assert summary["missing"] <= summary["strangers"]
+    assert summary["received"] >= len(found) == len({row["id"] for row in found})
+
+
+@pytest.mark.parametrize(
+    ("how", "count"),
+    [
+        ("--buffer=4K", 4000),
+        ("--per-cpu", 4000),
+        pytest.param("--per-cpu", 100_000, marks=[pytest.mark.full, pytest.mark.timeout(1200)]),
+    ],
+)
+def test_t16_t17_what_is_lost_is_counted(
+    guest: Guest, exits_binary: str, how: str, count: int
+) -> None:
+    """With tiny buffers: received and lost are what was created, and both counters agree."""
+    argv = ["/bin/taskmon", "listen", "-f", "json", "-F", "id,comm", "--buffer", "4K", how]
+    done = guest.agent.run([*argv, "--", exits_binary, str(count), "4"], timeout=count / 100 + 60)
+    (created,) = [int(line) for line in done.check().stdout.splitlines() if line.isdigit()]
+    summary = total(done)
+    others = sum(row["comm"] != "exits" for row in rows(done.stdout))
+    assert summary["lost"] > 0 and summary["overflows"] > 0
+    # Others that exit meanwhile are received, or lost, as well; there are few.
+    assert 0 <= summary["received"] + summary["lost"] - (created + 1) <= others + 20
+    # What is missing was lost, but for what moved.
+    assert summary["missing"] - summary["strangers"] <= summary["lost"]
+
+
+def test_t14_t18_record_and_replay(taskmon: Taskmon) -> None:
+    columns = "kind,id,comm,cpu,number,time_ns,status,etime_us"
+    done = taskmon("listen", "-f", "json", "-F", columns, "--record", "/tmp/r",
+                   "--", "/bin/taskmon", "get", "--pid", "1").check()  # fmt: skip
+    again = taskmon("replay", "-f", "json", "-F", columns, "/tmp/r").check()
+    live = [row for row in rows(done.stdout) if row["kind"] == "task"]
+    assert "taskmon" in [row["comm"] for row in live]
+    assert rows(again.stdout) == rows(done.stdout)
+    assert total(again) == total(done)
+
+
+def test_t8_a_signal_ends_it_in_order(taskmon: Taskmon, warm_guest: Guest) -> None:
+    """Whatever has been queued is still shown, and the summary is there."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        worker = warm_guest.agent.worker("listener")
+        argv = ["/bin/taskmon", "listen", "-f", "json", "--duration", "50", "--record", "/tmp/r"]
+        process = worker.spawn(argv)
+        # It listens when its own child has been heard; then it begins to record.
+        for _ in range(200):
+            if taskmon("replay", "/tmp/r").stderr.count(b"cut off"):
+                break
+        process.signal(number)
+        done = process.wait(timeout=30)
+        assert done.status == 0, done
+        assert total(done)["lost"] == 0
+        assert taskmon("replay", "/tmp/r").status == 0, "the recording has its end"
+
+
+def test_t6_survives_hotplug(guest: Guest, taskstats_alone: str) -> None:
+    """A CPU goes and comes back while it is listened to."""
+    script = "\n".join(
+        [
+            *("exit 5 1 3", "put /sys/devices/system/cpu/cpu1/online 0", "exit 5 0 4"),
+            *("put /sys/devices/system/cpu/cpu1/online 1", "exit 5 1 5", ""),
+        ]
+    )
+    argv = ["/bin/taskmon", "listen", "-f", "json", "-F", "comm,cpu,status", "--per-cpu", "--"]
+    done = guest.agent.run([*argv, taskstats_alone], stdin=script.encode(), timeout=60).check()
+    found = [(row["cpu"], row["status"]) for row in rows(done.stdout) if row["comm"] == "taskstats"]
+    assert found[:-1] == [(1, 3)] * 5 + [(0, 4)] * 5 + [(1, 5)] * 5
+    assert total(done)["lost"] == 0
+
+
+def test_t24_cgroup(taskmon: Taskmon, warm_guest: Guest) -> None:
+    agent = warm_guest.agent
+    agent.mkdir("/tmp/cgroup")
+    agent.mount("none", "/tmp/cgroup", "cgroup", 0, "none,name=t").check()
+    try:
+        (row,) = rows(taskmon("cgroup", "-f", "json", "/tmp/cgroup").check().stdout)
+        assert row["running"] >= 1 and row["sleeping"] > 1 and row["io_wait"] == 0
+    finally:
+        agent.umount("/tmp/cgroup").check()
+
+
+def test_the_schema_is_that_of_the_rows(taskmon: Taskmon) -> None:
+    jsonschema = pytest.importorskip("jsonschema", reason="python3-jsonschema is not installed")
+    schema = json.loads(taskmon("get", "--schema").check().stdout)
+    done = taskmon("get", "--pid", "1", "--tgid", "1", "-f", "json", "-F", "all").check()
+    for row in rows(done.stdout):
+        jsonschema.validate(row, schema)
+        assert set(row) == set(schema["properties"]) - {"escaped"}
+    table = taskmon("get", "--pid", "1", "-H").check().stdout.decode()
+    assert re.search(r"\d (ns|us|ms|s|min)\b", table)
