@@ -47,8 +47,8 @@ def check_program() -> None:
     program()
 
 
-def configuration(config: GuestConfig) -> str:
-    """Hercules' own configuration."""
+def configuration(config: GuestConfig, nice: int = 0) -> str:
+    """Hercules' own configuration; *nice*: what all its threads are to others."""
     lines = (
         "ARCHMODE z/Arch",
         f"MAINSIZE {config.emulated_storage() // MIB}",
@@ -56,10 +56,10 @@ def configuration(config: GuestConfig) -> str:
         f"MAXCPU {config.cpus}",
         # By itself Hercules is nice to all others but for its clock, which it looks at
         # every 50 microseconds; on a busy machine a guest would starve.
-        "HERCPRIO 0",
-        "CPUPRIO 0",
-        "DEVPRIO 0",
-        "TODPRIO 0",
+        f"HERCPRIO {nice}",
+        f"CPUPRIO {nice}",
+        f"DEVPRIO {nice}",
+        f"TODPRIO {nice}",
         f"TIMERINT {TIMER_MICROSECONDS}",
         "OSTAILOR QUIET",
         "LOGOPT NOTIMESTAMP",
@@ -101,7 +101,9 @@ def prepare(config: GuestConfig, products: Products, channels: Channels) -> list
     into = folder(channels)
     try:
         (into / MODULE).symlink_to(products.emulator)
-        (into / CONFIGURATION).write_text(configuration(config), encoding="utf-8")
+        # Run by root, Hercules would else take back what nice(1) has said.
+        nice = os.getpriority(os.PRIO_PROCESS, 0)
+        (into / CONFIGURATION).write_text(configuration(config, nice), encoding="utf-8")
         (into / OPTIONS).write_text(options(config, channels), encoding="utf-8")
         write_load(into, config, products)
     except OSError as error:

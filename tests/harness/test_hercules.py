@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import struct
 from dataclasses import replace
@@ -49,6 +50,7 @@ def test_configurations_that_cannot_be() -> None:
 def test_configuration_and_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(hercules, "program", lambda: Path("/usr/bin/hercules"))
+    monkeypatch.setattr(os, "getpriority", lambda which, who: 7)
     run = tmp_path / "run"
     run.mkdir()
     config = _config(
@@ -65,10 +67,10 @@ def test_configuration_and_options(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "MAINSIZE 400",
         "NUMCPU 2",
         "MAXCPU 2",
-        "HERCPRIO 0",
-        "CPUPRIO 0",
-        "DEVPRIO 0",
-        "TODPRIO 0",
+        "HERCPRIO 7",
+        "CPUPRIO 7",
+        "DEVPRIO 7",
+        "TODPRIO 7",
         "TIMERINT 1000",
         "OSTAILOR QUIET",
         "LOGOPT NOTIMESTAMP",
