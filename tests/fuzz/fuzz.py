@@ -98,7 +98,8 @@ TARGETS = {
             "tests/fuzz/fuzz_dm_stats.c",
         ),
         covered="tools/dmmon/dms_(region|counts|message|delta)",
-        least=90.0,
+        # Messages that the target has no use for are written there, too.
+        least=85.0,
     ),
     "monrec": Target(
         share=2,
@@ -122,7 +123,8 @@ TARGETS = {
             "tests/fuzz/fuzz_taskstats.c",
         ),
         covered="tools/taskmon/(stats|layout|account|recording)",
-        least=90.0,
+        # Recordings are read here, not written.
+        least=78.0,
     ),
 }
 
