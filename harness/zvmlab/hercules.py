@@ -29,6 +29,8 @@ SLOWNESS = 4.0
 CONFIGURATION = "guest.cnf"
 OPTIONS = "guest.options"
 MODULE = "zvmcp.so"
+# Hercules executes the commands of a file of this name when it has started.
+_SCRIPT = "hercules.rc"
 CONSOLE = 0x0009
 TIMER_MICROSECONDS = 1000
 # What the module writes when it takes a command.
@@ -108,6 +110,21 @@ def prepare(config: GuestConfig, products: Products, channels: Channels) -> list
         write_load(into, config, products)
     except OSError as error:
         raise cannot_write(into, error) from error
+    return [str(program()), "-d", "-f", CONFIGURATION]
+
+
+def prepare_stock(config: GuestConfig, products: Products, into: Path) -> list[str]:
+    """The same machine without the CP: write its files; the command line, to be run there.
+
+    It loads the guest by itself; the console is Hercules' own and shows in its log.
+    """
+    ours = configuration(config, os.getpriority(os.PRIO_PROCESS, 0)).splitlines()
+    lines = [line for line in ours if not line.startswith("LDMOD") and " ZVMCP " not in line]
+    lines.append(f"{CONSOLE:04X} 3215-C / noprompt")
+    (into / CONFIGURATION).write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
+    # Without the module nobody reads commands from standard input.
+    (into / _SCRIPT).write_text(f"ipl {LOAD}\n", encoding="ascii")
+    write_load(into, config, products)
     return [str(program()), "-d", "-f", CONFIGURATION]
 
 

@@ -13,15 +13,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from driver import BULK, SEGMENT, SMALL_SET, read_sets
+from driver import SMALL_SET, read_sets
 from figures import Figure, Pairs, both
 from zvmlab.guest import Guest
 from zvmlab.guest_config import BACKENDS, HERCULES, QEMU, GuestConfig
 from zvmlab.monitor import DataSets
 from zvmlab.products import prepare
 from zvmlab.progress import Progress
+from zvmlab.records import MCE_SIZE
 
 CALLS = 20_000
+# As many as are outstanding fit into the usual segment.
+BUFFER = 128 * 1024
+BULK = (BUFFER + MCE_SIZE, 2000, BUFFER)
 _MB = 1e6
 _START = {
     "start": ("start until the agent answers", "s"),
@@ -30,7 +34,7 @@ _START = {
 _WORK = {
     "call": ("a system call: read() of one byte of /dev/zero", "µs"),
     "sets": ("monreader, 84-byte sets", "sets/s"),
-    "bulk": ("monreader, 4 MiB sets, 4 MiB reads", "MB/s"),
+    "bulk": ("monreader, 128 KiB sets, 128 KiB reads", "MB/s"),
     "memory": ("memory of the process, guest of 128 MiB at work", "MB"),
 }
 
@@ -123,7 +127,6 @@ def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Figure]
 
     starts(False)
     figures = _figures(_START).repeat(pairs, starts)
-    first, second = (replace(one, segments=(SEGMENT,)) for one in (first, second))
     with _side(first, progress) as qemu, _side(second, progress) as hercules:
 
         def work(swapped: bool) -> dict[str, float]:

@@ -16,15 +16,11 @@ from zvmlab.emulator import Emulator
 from zvmlab.errors import ZvmlabError
 from zvmlab.guest import Guest
 from zvmlab.guest_config import HERCULES, GuestConfig, Products
-from zvmlab.herculesbuild import program
-from zvmlab.herculesload import LOAD, write_load
 from zvmlab.products import prepare
 from zvmlab.progress import Progress
 
 PAIRS = 3
 LIMIT = 600.0
-_SCRIPT = "hercules.rc"
-_STOCK_CONSOLE = f"{hercules.CONSOLE:04X} 3215-C / noprompt"
 
 
 @dataclass(frozen=True)
@@ -77,21 +73,10 @@ def _restored(config: GuestConfig, products: Products) -> Spent:
         return _spent(guest.emulator, begun)
 
 
-def stock_configuration(config: GuestConfig) -> str:
-    """The same machine without the module: its console is Hercules' own."""
-    ours = hercules.configuration(config).splitlines()
-    lines = [line for line in ours if not line.startswith("LDMOD") and " ZVMCP " not in line]
-    return "\n".join([*lines, _STOCK_CONSOLE, ""])
-
-
 def _stock(config: GuestConfig, products: Products) -> Spent:
     with tempfile.TemporaryDirectory(prefix="zvmlab-bench-") as name:
         folder = Path(name)
-        (folder / hercules.CONFIGURATION).write_text(stock_configuration(config))
-        # Without the module nobody reads commands from standard input.
-        (folder / _SCRIPT).write_text(f"ipl {LOAD}\n")
-        write_load(folder, config, products)
-        argv = [str(program()), "-d", "-f", hercules.CONFIGURATION]
+        argv = hercules.prepare_stock(config, products, folder)
         begun = time.monotonic()
         emulator = Emulator(argv, folder / "emulator.log", kept=False, folder=folder)
         try:

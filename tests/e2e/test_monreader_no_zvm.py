@@ -15,8 +15,6 @@ from zvmlab.backends import backend_of
 from zvmlab.emulator import Emulator
 from zvmlab.errors import Timeout
 from zvmlab.guest_config import QEMU, Channels, GuestConfig, emulator_arguments
-from zvmlab.herculesbuild import program
-from zvmlab.herculesload import LOAD, write_load
 from zvmlab.kernels import slowness
 from zvmlab.products import prepare
 from zvmlab.progress import Progress
@@ -58,18 +56,9 @@ def qemu(config: GuestConfig, folder: Path) -> tuple[Emulator, Path]:
 
 def stock_hercules(config: GuestConfig, folder: Path) -> tuple[Emulator, Path]:
     """Started in Hercules with a console of its own, which writes to its log."""
-    write_load(folder, config, prepare(config, Progress()))
-    lines = [
-        line
-        for line in hercules.configuration(config).splitlines()
-        if not line.startswith("LDMOD") and "ZVMCP" not in line
-    ]
-    lines.append(f"{hercules.CONSOLE:04X} 3215-C / noprompt\n")
-    (folder / hercules.CONFIGURATION).write_text("\n".join(lines), encoding="ascii")
+    words = hercules.prepare_stock(config, prepare(config, Progress()), folder)
     log = folder / "emulator.log"
-    emulator = Emulator([str(program()), "-d", "-f", hercules.CONFIGURATION], log, folder=folder)
-    emulator.command(f"ipl {LOAD}")
-    return emulator, log
+    return Emulator(words, log, folder=folder), log
 
 
 def await_last(emulator: Emulator, console: Path, seconds: float) -> str:

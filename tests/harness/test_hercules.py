@@ -88,6 +88,17 @@ def test_configuration_and_options(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert (run / "zvmcp.so").readlink() == tmp_path / "m.so"
 
 
+def test_the_same_machine_without_the_cp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hercules, "program", lambda: Path("/usr/bin/hercules"))
+    words = hercules.prepare_stock(_config(), _products(tmp_path), tmp_path)
+    assert words == ["/usr/bin/hercules", "-d", "-f", "guest.cnf"]
+    lines = (tmp_path / "guest.cnf").read_text().splitlines()
+    assert lines[0] == "ARCHMODE z/Arch" and lines[-1] == "0009 3215-C / noprompt"
+    assert not any("zvmcp" in line.lower() for line in lines)
+    assert (tmp_path / "hercules.rc").read_text() == f"ipl {LOAD}\n"
+    assert _parts(tmp_path)["kernel"] == 0
+
+
 def test_an_option_of_two_lines_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="the CP option userid has more than one line"):
         hercules.options(_config(cp={"userid": "A\nB"}), _channels(tmp_path))
