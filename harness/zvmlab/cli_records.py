@@ -159,7 +159,8 @@ Made by `zvmlab records --markdown` out of the catalogue, `sim/record/catalogue*
 
 z/VM 5.3 is the reference.  *Whole*: all fields that its layout has are here; *in part*: some; *name only*: neither a field nor
 more than a length.  An offset or a length stands with the first and the last release in which its source shows it; of releases
-outside it is not known.  A *-* is what no source tells: nothing is guessed.
+outside it is not known.  Where *ibm* begins or ends with 5.3, it may be zpmd that shows it there.  A *-* is what no source tells:
+nothing is guessed.
 
 """
 

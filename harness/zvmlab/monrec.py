@@ -186,6 +186,7 @@ def sources() -> dict[str, str]:
     return _texts("source")
 
 
+@functools.cache
 def rules() -> dict[str, str]:
     """Each rule that a reader holds monitor data to, and what it demands."""
     return _texts("rule")
@@ -252,6 +253,16 @@ def catalogue() -> tuple[Layout, ...]:
 def header() -> Layout:
     """The header that every record begins with."""
     return _layout(loaded().monrec_header().contents)
+
+
+@functools.cache
+def _numbers() -> dict[tuple[int, int], Layout]:
+    return {(found.domain, found.number): found for found in catalogue()}
+
+
+def by_number(domain: int, number: int) -> Layout | None:
+    """The record of that number, if it is known."""
+    return _numbers().get((domain, number))
 
 
 def layout(name: str) -> Layout:
