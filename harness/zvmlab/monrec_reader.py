@@ -16,7 +16,7 @@ import enum
 import errno
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from zvmlab import monrec
 from zvmlab.monrec import REFERENCE, Field, Layout
@@ -174,7 +174,7 @@ def read(
     instance; None, which a file that would have to wait gives, as EAGAIN.  Any other
     exception ends the iteration with it.  With *release* lengths of records are checked.
     """
-    source: Callable[[int], bytes | None] = getattr(file, "read", file)
+    source = cast(Callable[[int], bytes | None], getattr(file, "read", file))
     failed: list[BaseException] = []
 
     def read_some(_context: int, buffer: int, size: int) -> int:
