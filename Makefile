@@ -146,10 +146,12 @@ $(BUILD)/unit/test_tool_%: $(BUILD)/unit/tests/unit/test_tool_%.o $(BUILD)/unit/
 	$(say) LD $@
 	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
 
+$(BUILD)/unit/test_dms_range: $(BUILD)/unit/tools/dmmon/range.o
+
 $(BUILD)/unit/test_dms_%: $(BUILD)/unit/tests/unit/test_dms_%.o $(DMS_SRC:%.c=$(BUILD)/unit/%.o) \
 	$(BUILD)/unit/libtool.a
 	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
+	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS)
 
 $(TASKMON_SRC:%.c=$(BUILD)/unit/%.o) $(TASKMON_SRC:%.c=$(BUILD)/plain/%.o): CPPFLAGS_ALL += $(TASKMON_CFLAGS)
 

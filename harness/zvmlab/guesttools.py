@@ -164,15 +164,12 @@ def tool(name: str, progress: Progress | None = None) -> dict[str, Path]:
 
 def is_tool(name: str) -> bool:
     """Is it one of the tools, or a program of the packages that goes with them?"""
-    ours = (
-        re.fullmatch("[a-z]+", name) is not None and (_HOME / "tools" / name / "main.c").is_file()
-    )
-    return ours or name in _DEBIAN
+    return name in LINKED or name in _DEBIAN
 
 
 def any_tool(name: str, progress: Progress | None = None) -> dict[str, Path]:
     """What is_tool() knows, and all that it needs, for ``GuestConfig.files``."""
     if not is_tool(name):
-        raise UsageError(f"there is no tool {name}; dmmon, taskmon and dmsetup are")
+        raise UsageError(f"there is no tool {name}; {', '.join([*LINKED, *_DEBIAN])} are")
     place = _DEBIAN.get(name)
     return debian_program(place, progress) if place else tool(name, progress)

@@ -7,6 +7,7 @@ import errno
 import json
 import os
 import re
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from dmstats_lab import Lab
 pytestmark = [
     pytest.mark.xdist_group("dmstats"),
     pytest.mark.not_debug("it has no device mapper"),
+    # Who comes first boots the guest.
+    pytest.mark.timeout(300),
 ]
 
 NULL_SECTORS = 2048
@@ -49,9 +52,10 @@ def test_d02_request_based_devices_are_counted_too(lab: Lab) -> None:
         ]
         assert b"multi is request-based" in shown.stderr
         # Of a region of its own it is known since when it counts.
-        watch = lab.agent.spawn(["/bin/dmmon", "watch", "-c1", "-i3s", "-fjson", "multi"])
+        watch = lab.agent.spawn(["/bin/dmmon", "watch", "-i1h", "-fjson", "multi"])
         lab.until(lambda: len(lab.rows("list", "multi")) == 3)
         lab.io("multi", "read", count=5)
+        watch.signal(signal.SIGTERM)
         (row,) = (json.loads(line) for line in watch.wait().check().stdout.splitlines())
         assert (row["reads"], row["read_latency_ns"]) == (5, None)
     finally:

@@ -11,6 +11,8 @@ from dmstats_lab import LIN_SECTORS, Lab
 pytestmark = [
     pytest.mark.xdist_group("dmstats"),
     pytest.mark.not_debug("it has no device mapper"),
+    # Who comes first boots the guest.
+    pytest.mark.timeout(300),
 ]
 
 

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* Options that describe a region: sizes, bounds, and the region that they make. */
+#include <stdlib.h>
+
+#include "dms_check.h"
+#include "exit_code.h"
+#include "range.h"
+
+static struct device device = { .sectors = 20000 };
+static char program[] = "p", aux[] = "a";
+
+START_TEST(sizes)
+{
+	static const struct { const char *word; uint64_t sectors; } right[] = {
+		{ "0", 0 }, { "8", 8 }, { "8s", 8 }, { "4K", 8 }, { "1M", 2048 }, { "1G", 2097152 },
+		{ "18446744073709551615", UINT64_MAX }, { "18446744073709551615s", UINT64_MAX },
+	};
+	static const char *const wrong[] = { "", "s", "x", "-1", "8S", "8 ", "1.5", "1kb", "+1" };
+	uint64_t sectors;
+
+	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+		ck_assert_msg(range_parse_sectors(right[i].word, &sectors), "%s", right[i].word);
+		ck_assert_uint_eq(sectors, right[i].sectors);
+	}
+	sectors = 7;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		ck_assert_msg(!range_parse_sectors(wrong[i], &sectors), "%s", wrong[i]);
+	ck_assert_uint_eq(sectors, 7);
+}
+END_TEST
+
+START_TEST(bounds)
+{
+	static const char *const wrong[] = { "", "1", "1ms,", ",1ms", "1ms,1ms", "2ms,1ms", "0ms",
+					     "1ms,1", "ms", "1 ms" };
+	uint64_t *found = NULL;
+	size_t count = 0;
+
+	ck_assert_ptr_null(range_parse_bounds("100ns,1us,1.5ms,2s,1h", &found, &count));
+	ck_assert_uint_eq(count, 5);
+	ck_assert_uint_eq(found[0], 100);
+	ck_assert_uint_eq(found[2], 1500000);
+	ck_assert_uint_eq(found[4], 3600000000000);
+	free(found);
+	found = NULL;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		ck_assert_msg(range_parse_bounds(wrong[i], &found, &count) != NULL, "%s", wrong[i]);
+	ck_assert_ptr_null(found);
+}
+END_TEST
+
+START_TEST(more_bounds_than_anybody_needs)
+{
+	char *text = NULL;
+	uint64_t *found = NULL;
+	size_t count, len;
+
+	for (unsigned int most = 1024; most <= 1025; most++) {
+		FILE *out = open_memstream(&text, &len);
+		const char *wrong;
+
+		for (unsigned int i = 1; i <= most; i++)
+			fprintf(out, "%s%ums", i > 1 ? "," : "", i);
+		fclose(out);
+		wrong = range_parse_bounds(text, &found, &count);
+		ck_assert_int_eq(wrong != NULL, most > 1024);
+		free(text);
+	}
+	ck_assert_uint_eq(count, 1024);
+	free(found);
+}
+END_TEST
+
+START_TEST(regions)
+{
+	struct range range = { 0 };
+	struct dms_region r;
+
+	ck_assert_int_eq(range_region(&range, &device, program, aux, &r), EXIT_PASS);
+	ck_assert(r.start == 0 && r.length == 20000 && r.step == 20000 && !r.precise);
+	ck_assert_ptr_eq(r.program, program);
+	range.start = 18;
+	range.areas = 7;
+	ck_assert_int_eq(range_region(&range, &device, program, aux, &r), EXIT_PASS);
+	ck_assert(r.start == 18 && r.length == 19982 && r.step == 2855);
+	range = (struct range){ .start = 30000, .length = 10, .step = 3 };
+	ck_assert_int_eq(range_region(&range, &device, program, aux, &r), EXIT_PASS);
+	ck_assert(r.start == 30000 && r.length == 10 && r.step == 3);
+	/* Without a length it has to begin on the device; nothing wraps. */
+	range.length = 0;
+	ck_assert_int_eq(range_region(&range, &device, program, aux, &r), EXIT_USAGE);
+	range = (struct range){ .start = UINT64_MAX, .length = 1 };
+	ck_assert_int_eq(range_region(&range, &device, program, aux, &r), EXIT_USAGE);
+}
+END_TEST
+
+START_TEST(bounds_decide_on_the_unit)
+{
+	uint64_t ms[] = { 1000000, 2000000 }, us[] = { 1000000, 2000001 };
+	struct range range = { .bounds = ms, .bound_count = 2 };
+	struct dms_region r;
+
+	ck_assert_int_eq(range_region(&range, &device, program, aux, &r), EXIT_PASS);
+	ck_assert(!r.precise && r.bound_count == 2 && r.bounds[0] == 1 && r.bounds[1] == 2);
+	free(r.bounds);
+	range.bounds = us;
+	ck_assert_int_eq(range_region(&range, &device, program, aux, &r), EXIT_PASS);
+	ck_assert(r.precise && r.bounds[1] == 2000001);
+	free(r.bounds);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		sizes, bounds, more_bounds_than_anybody_needs, regions, bounds_decide_on_the_unit,
+	};
+
+	return dms_run("dms_range", tests, sizeof(tests) / sizeof(tests[0]));
+}
