@@ -39,6 +39,8 @@ static inline int dms_run(const char *name, const TTest *const *tests, size_t co
 	SRunner *runner;
 	int failed;
 
+	/* They take milliseconds; a busy machine may not give them any for seconds. */
+	tcase_set_timeout(cases, 60);
 	for (size_t i = 0; i < count; i++)
 		tcase_add_test(cases, tests[i]);
 	suite_add_tcase(suite, cases);
