@@ -16,6 +16,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from zvmlab.emulator import Emulator
@@ -124,7 +125,9 @@ def prepare_stock(config: GuestConfig, products: Products, into: Path) -> list[s
     (into / CONFIGURATION).write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
     # Without the module nobody reads commands from standard input.
     (into / _SCRIPT).write_text(f"ipl {LOAD}\n", encoding="ascii")
-    write_load(into, config, products)
+    # Only CP tells Linux where its console is.
+    words = f"{config.command_line} condev={CONSOLE:#06x}".strip()
+    write_load(into, replace(config, command_line=words), products)
     return [str(program()), "-d", "-f", CONFIGURATION]
 
 

@@ -96,6 +96,7 @@ def test_the_same_machine_without_the_cp(tmp_path: Path, monkeypatch: pytest.Mon
     assert lines[0] == "ARCHMODE z/Arch" and lines[-1] == "0009 3215-C / noprompt"
     assert not any("zvmcp" in line.lower() for line in lines)
     assert (tmp_path / "hercules.rc").read_text() == f"ipl {LOAD}\n"
+    assert (tmp_path / "command.line").read_bytes().endswith(b" condev=0x0009\0")
     assert _parts(tmp_path)["kernel"] == 0
 
 
