@@ -249,13 +249,14 @@ def test_t6_survives_hotplug(guest: Guest, taskstats_alone: str) -> None:
 
 def test_t24_cgroup(taskmon: Taskmon, warm_guest: Guest) -> None:
     agent = warm_guest.agent
-    agent.mkdir("/tmp/cgroup")
+    agent.mkdir("/tmp/cgroup").check()
     agent.mount("none", "/tmp/cgroup", "cgroup", 0, "none,name=t").check()
     try:
         (row,) = rows(taskmon("cgroup", "-f", "json", "/tmp/cgroup").check().stdout)
         assert row["running"] >= 1 and row["sleeping"] > 1 and row["io_wait"] == 0
     finally:
         agent.umount("/tmp/cgroup").check()
+        agent.run(["/bin/busybox", "rmdir", "/tmp/cgroup"]).check()
 
 
 def test_the_schema_is_that_of_the_rows(taskmon: Taskmon) -> None:
