@@ -7,6 +7,12 @@ the tests marked
     @pytest.mark.representative
 
 exist for that one as well, on the first kernel only: a part that stands for the whole.
+
+Tests marked
+
+    @pytest.mark.first_kernel
+
+exist for the first ``--kernel`` only, unless ``--full`` asks for all.
 """
 
 from __future__ import annotations
@@ -21,6 +27,7 @@ DEFAULT = (QEMU,)
 FIXTURE = "zvmlab_backend"
 KERNEL_FIXTURE = "zvmlab_kernel"
 REPRESENTATIVE = "representative"
+FIRST_KERNEL = "first_kernel"
 
 
 def add_options(group: pytest.OptionGroup) -> None:
@@ -56,8 +63,16 @@ def of_test(item: pytest.Item) -> str:
     return found or DEFAULT[0]
 
 
+def first_kernel_only(item: pytest.Item | pytest.Function) -> bool:
+    """Does the test leave the other kernels out in this run?"""
+    marked = item.get_closest_marker(FIRST_KERNEL) is not None
+    return marked and not item.config.getoption("--full")
+
+
 def parametrize(metafunc: pytest.Metafunc, kernels: list[str]) -> None:
     """One instance of the test for each kernel and emulator."""
+    if first_kernel_only(metafunc.definition):
+        kernels = kernels[:1]
     backends = chosen(metafunc.config)
     pairs = [(kernel, backend) for kernel in kernels for backend in backends]
     part = represented(metafunc.config)

@@ -84,6 +84,9 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line("markers", "full: runs only with --full, because it takes minutes")
     config.addinivalue_line(
+        "markers", f"{backend_choice.FIRST_KERNEL}: runs on the other kernels only with --full"
+    )
+    config.addinivalue_line(
         "markers",
         f"{drivers.DEFECT}(number, reason, raises=AssertionError, kernels=None):"
         " the kernel's own driver is known to fail this test",

@@ -112,6 +112,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         backend=None if kernel is None else backend_choice.of_test(item),
         parameters={name: _text(value) for name, value in params.items()},
         defect=None if defect is None else defect.args[0],
+        first_kernel=backend_choice.first_kernel_only(item),
     )
     item.stash[_case] = case
     properties = [("promise", row) for row in rows] + [("errno", name) for name in case.errnos]

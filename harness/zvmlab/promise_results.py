@@ -45,6 +45,8 @@ class Case:
     parameters: Mapping[str, str]
     defect: int | None
     """Number of the defect of the kernel's own driver that the test is marked with."""
+    first_kernel: bool = False
+    """In this run it need not be there on other kernels than the first."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +175,14 @@ class Run:
     def _row(self, promise: Promise) -> Row:
         mine = [result for result in self.results if promise.row in result.case.rows]
         tests = tuple(sorted({result.case.function for result in mine}))
-        cells = {column: Cell(_count(mine, column), column.part) for column in self.columns}
+        first_only = bool(mine) and all(result.case.first_kernel for result in mine)
+        cells = {
+            column: Cell(
+                _count(mine, column),
+                column.part or (first_only and column.kernel != self.columns[0].kernel),
+            )
+            for column in self.columns
+        }
         return Row(promise, tests, cells)
 
     def counts(self) -> Mapping[Outcome, int]:

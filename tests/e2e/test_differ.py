@@ -12,6 +12,8 @@ from zvmlab.differ import Differential, Plan, differ
 from zvmlab.differ_known import CATALOGUE, DRIVERS, driver_pair
 from zvmlab.progress import Progress
 
+pytestmark = pytest.mark.first_kernel
+
 SEED = 20260101
 FEW = ("read-one-set", "sever-with-sets-queued", "reads-of-no-bytes", "bad-buffers")
 QUIET = Progress(quiet=True)

@@ -10,6 +10,7 @@ from dmstats_lab import LIN_SECTORS, Lab
 
 pytestmark = [
     pytest.mark.xdist_group("dmstats"),
+    pytest.mark.first_kernel,
     pytest.mark.not_debug("it has no device mapper"),
     # Who comes first boots the guest.
     pytest.mark.timeout(300),

@@ -14,6 +14,7 @@ from zvmlab.agent_worker import Process
 
 pytestmark = [
     pytest.mark.xdist_group("dmstats"),
+    pytest.mark.first_kernel,
     pytest.mark.not_debug("it has no device mapper"),
     # Who comes first boots the guest.
     pytest.mark.timeout(300),

@@ -31,7 +31,10 @@ from zvmlab.scenario import (
     small,
 )
 
-pytestmark = pytest.mark.zvmlab(command_line=UNCACHED, trace=False)
+pytestmark = [
+    pytest.mark.zvmlab(command_line=UNCACHED, trace=False),
+    pytest.mark.first_kernel,
+]
 
 LIMIT = 255
 BURST = 300

@@ -75,6 +75,7 @@ def test_panic_is_reported_within_two_seconds(guest: Guest) -> None:
     assert caught.value.exit_code == 255
 
 
+@pytest.mark.first_kernel
 def test_hang_is_a_timeout(guest: Guest) -> None:
     guest.monitor.pause()
     with pytest.raises(Timeout, match="HELLO"):

@@ -19,6 +19,8 @@ from zvmlab.scenario_context import Context
 from zvmlab.scenarios import BUILT_IN
 from zvmlab.sweep import Plan, sweep
 
+pytestmark = pytest.mark.first_kernel
+
 SEED = 20260101
 DOCUMENT = Path(__file__).parents[2] / "docs" / "scenarios.md"
 QUIET = Progress(quiet=True)

@@ -19,6 +19,8 @@ from zvmlab.guest import Guest
 from zvmlab.guest_config import GuestConfig
 from zvmlab.guesttools import tool
 
+pytestmark = [pytest.mark.not_debug("it has no taskstats"), pytest.mark.first_kernel]
+
 Row = dict[str, Any]
 Taskmon = Callable[..., RunResult]
 

@@ -26,7 +26,7 @@ from taskstats import (
 
 from zvmlab.guest import Guest
 
-pytestmark = pytest.mark.not_debug("it has no taskstats")
+pytestmark = [pytest.mark.not_debug("it has no taskstats"), pytest.mark.first_kernel]
 
 EPERM, E2BIG, EINVAL, ERANGE = 1, 7, 22, 34
 START = ("open 0", "family")

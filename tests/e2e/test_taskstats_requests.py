@@ -27,7 +27,7 @@ from taskstats import (
 
 from zvmlab.guest import Guest
 
-pytestmark = pytest.mark.not_debug("it has no taskstats")
+pytestmark = [pytest.mark.not_debug("it has no taskstats"), pytest.mark.first_kernel]
 
 EPERM, ESRCH, EINVAL, ERANGE, EOPNOTSUPP = 1, 3, 22, 34, 95
 START = ("open 0", "family")

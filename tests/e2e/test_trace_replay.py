@@ -20,6 +20,8 @@ from zvmlab.progress import Progress
 from zvmlab.records import Element, Record
 from zvmlab.replay import program
 
+pytestmark = pytest.mark.first_kernel
+
 SETS = 20
 SEVER_CODE = 0x2A
 

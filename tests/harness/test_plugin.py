@@ -173,6 +173,31 @@ BACKENDS = """
     def test_host_only(request):
         pass
 """
+FIRST = """
+    import pytest
+
+    @pytest.mark.first_kernel
+    def test_first(guest_config):
+        pass
+
+    def test_all(guest_config):
+        pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "firsts"), [((), ["kernel"]), (("--full",), ["kernel", "other"])], ids=["", "full"]
+)
+def test_other_kernels_are_left_out_unless_all_is_asked_for(
+    inner: Fake, pytester: pytest.Pytester, options: tuple[str, ...], firsts: list[str]
+) -> None:
+    shutil.copy(inner.folder / "kernel", inner.folder / "other")
+    pytester.makepyfile(FIRST)
+    other = ("--kernel", str(inner.folder / "other"))
+    result = _run(inner, pytester, *other, *options, "--collect-only", "-q")
+    found = [line.split("::test_")[1] for line in result.outlines if "::test_" in line]
+    wanted = [f"first[{kernel}]" for kernel in firsts] + ["all[kernel]", "all[other]"]
+    assert sorted(found) == sorted(wanted)
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ PROMISES = Promises(
     },
 )
 COLUMNS = (Column("bookworm", "upstream"), Column("trixie", "upstream"))
+KERNELS = ("bookworm", "trixie")
 VOID = {"meta", "input", "br", "link", "img"}
 
 
@@ -123,6 +124,19 @@ def test_emulator_that_only_a_part_runs_in_needs_no_test_of_every_row() -> None:
         "all tests of T1 were skipped on bookworm with upstream in hercules"
     ]
     assert totals(made).startswith("2 of 3 promises shown")
+
+
+def test_row_of_the_first_kernel_needs_no_test_on_others() -> None:
+    mine = [result(n, PASSED, kernel=k) for n in ("test_m1_a", "test_m2_a") for k in KERNELS]
+    first = result("test_t1_a", PASSED, first_kernel=True)
+    made = run(*mine, first)
+    assert made.complaints() == []
+    assert [cell.text for cell in made.rows()[2].cells.values()] == ["passed 1", "–"]
+    assert totals(made).startswith("3 of 3 promises shown")
+    other = result("test_t1_b", PASSED)
+    assert run(*mine, first, other).complaints() == [
+        "all tests of T1 were not run on trixie with upstream"
+    ]
 
 
 def test_table() -> None:
