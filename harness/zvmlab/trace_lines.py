@@ -31,9 +31,10 @@ _YIELDS = ("diag.44", "diag.9c")
 _BESIDES = ("configuration", "reset", "reset.cpu", "ipl", "dispatch", "monitor.timer")
 # Registers that hold numbers, by DIAGNOSE code: which of the two operands.
 _NUMBERS = {"08": ("r3",), "64": ("r3",), "204": ("r3",), "260": ("r3",), "dc": ("r3",)}
-# The parameter block of DIAGNOSE X'64': its size, begin and end of the address in it
-# (sim/cp/diag_64.c).
-_BLOCK_64 = (24, 16, 20)
+# The parameter block of DIAGNOSE X'64', and what CP makes use of in it, but for an address:
+# function, name, length (sim/cp/diag_64.c).  The rest is what the guest's stack had there.
+_BLOCK_64 = 24
+_BLOCK_64_USED = ((0, 1), (8, 16), (20, 22))
 # What these store is CP's clock.
 _CLOCKS = ("0c",)
 # How a call was made, what stands elsewhere in a line, and the number of a fault rule.
@@ -76,13 +77,14 @@ def _accesses(accesses: Iterable[list[Any]]) -> str:
     return "[" + "; ".join(_bytes(access) for access in accesses) + "]"
 
 
-def _without_address(access: list[Any]) -> list[Any]:
-    """A parameter block of DIAGNOSE X'64', its address blanked."""
-    length, begin, end = _BLOCK_64
-    if len(access) != 2 or access[1] is None or len(access[1]) != 2 * length:
+def _used_of_block(access: list[Any]) -> list[Any]:
+    """A parameter block of DIAGNOSE X'64', what else is in it blanked."""
+    if len(access) != 2 or access[1] is None or len(access[1]) != 2 * _BLOCK_64:
         return access
-    text = access[1]
-    return [access[0], text[: 2 * begin] + "." * 2 * (end - begin) + text[2 * end :]]
+    shown = ["."] * (2 * _BLOCK_64)
+    for begin, end in _BLOCK_64_USED:
+        shown[2 * begin : 2 * end] = access[1][2 * begin : 2 * end]
+    return [access[0], "".join(shown)]
 
 
 def _diagnose(record: Record) -> str:
@@ -91,7 +93,7 @@ def _diagnose(record: Record) -> str:
     code = record.call.removeprefix("diag.")
     read = fields.get("in", [])
     if code == "64":
-        read = [_without_address(access) for access in read]
+        read = [_used_of_block(access) for access in read]
     words = [f"diagnose {code}"]
     words += [f"{name} {fields['gr'][fields[name]]}" for name in _NUMBERS.get(code, ())]
     words.append(f"in {_accesses(read)}")

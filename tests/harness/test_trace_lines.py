@@ -215,6 +215,8 @@ def test_diagnose_says_what_was_asked_stored_and_changed() -> None:
     block = "0c00000000000000d4d6d5c4c3e2e2400268a90000780000"
     moved = block.replace("0268a900", "00548100")
     assert texts(segment(block, cc=1)) == texts(segment(moved, cc=1))
+    stack = "0c2e646174612e72" + block[16:-4] + "3040"
+    assert texts(segment(block, cc=1)) == texts(segment(stack, cc=1))
     for other in (
         segment(block.replace("0c", "0d", 1), cc=1),
         segment(block, "01", cc=1),
