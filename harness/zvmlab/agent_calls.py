@@ -23,6 +23,7 @@ from zvmlab.errors import UsageError
 R = TypeVar("R")
 
 AT_FDCWD = -100
+AT_REMOVEDIR = 0x200
 RESULT_OVERRUN = 1
 RESULT_FULL = 2
 MAX_DATA = 64 << 20
@@ -246,6 +247,9 @@ class Calls(abc.ABC, Generic[R]):
 
     def unlink(self, path: str) -> R:
         return self.call(Call.UNLINKAT, AT_FDCWD, path_bytes(path), 0)
+
+    def rmdir(self, path: str) -> R:
+        return self.call(Call.UNLINKAT, AT_FDCWD, path_bytes(path), AT_REMOVEDIR)
 
     def mount(self, source: str, target: str, kind: str, flags: int = 0, data: str = "") -> R:
         texts = [path_bytes(text) for text in (source, target, kind)]

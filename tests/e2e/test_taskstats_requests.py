@@ -187,4 +187,4 @@ def test_t24_cgroups(taskstats: Run, warm_guest: Guest) -> None:
         assert (stopped, io_wait) == (0, 0) and uninterruptible < sleeping
     finally:
         agent.umount("/tmp/cgroup").check()
-        agent.run(["/bin/busybox", "rmdir", "/tmp/cgroup"]).check()
+        agent.rmdir("/tmp/cgroup").check()
