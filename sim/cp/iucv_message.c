@@ -175,8 +175,11 @@ struct iucv_result iucv_send(const struct iucv_caller *by, struct iucv_parm *par
 	m->buffer = m->answer = (struct iucv_area){ 0 };
 	if (!(parm->flags & IPRMDATA))
 		m->buffer = parm->buffer;
+	/* There is no reply to a one-way message, but its sender finds its areas by this pointer. */
 	if (!(parm->flags & IPNORPY))
 		m->answer = parm->answer;
+	else if (parm->answer.host)
+		m->answer = (struct iucv_area){ .host = true, .ptr = parm->answer.ptr };
 	m->event.kind = IUCV_NODE_MESSAGE;
 	path->outstanding++;
 	parm->msgid = m->id;

@@ -18,6 +18,8 @@ static void area_state(struct state *s, struct iucv_area *area, void **owned, bo
 	state_u32(s, &area->len);
 	state_require(s, area->len <= IUCV_LENGTH_MAX);
 	state_require(s, !area->host || !area->list);
+	if (s->loading)
+		area->ptr = NULL;
 	if (s->failed || !area->host || area->len == 0)
 		return;
 	if (s->loading) {

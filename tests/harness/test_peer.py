@@ -205,6 +205,24 @@ def test_outstanding_messages_are_bounded(control: Control) -> None:
         assert alice.call("send", path=path, data=b"x", answer_length=room).cc == 1
 
 
+def test_one_way_messages_are_outstanding_until_received(control: Control) -> None:
+    with Peer(control, "ALICE") as alice, Peer(control, "BOB") as bob:
+        path = alice.connect("BOB", msglim=100).path
+        there = bob.wait(EventType.PENDING, TIMEOUT).path
+        bob.accept(there, msglim=100)
+        alice.wait(EventType.COMPLETE, TIMEOUT)
+        room = 6 << 20
+        for _ in range(2):
+            for _ in range(10):
+                alice.send(path, b"x", answer_length=room, flags=Flag.NORPY)
+            with pytest.raises(ControlError, match="it would exceed 67108864$"):
+                alice.send(path, b"x", answer_length=room, flags=Flag.NORPY)
+            for _ in range(10):
+                event = bob.wait(EventType.MSG_PENDING, TIMEOUT)
+                assert bob.receive(there, event.msgid, event.trgcls, event.length) == b"x"
+                assert alice.wait(EventType.MSG_COMPLETE, TIMEOUT).answer_length == 0
+
+
 def test_peer_outlives_the_emulator(server: Server, control: Control) -> None:
     with Peer(control, "ALICE") as alice:
         server.stop()

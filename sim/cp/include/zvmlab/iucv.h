@@ -174,7 +174,7 @@ struct iucv_event {
 	uint8_t rmmsg[8];	/**< with IPRMDATA */
 	uint32_t length;	/**< PENDING message: its length */
 	uint32_t answer_length;	/**< IPBFLN2F: longest reply, or residual of the reply */
-	void *answer;		/**< complete, host: the answer area; valid during the call */
+	void *answer;		/**< complete, host: the answer area, of any length; valid during the call */
 };
 
 /** The 40 bytes that CP stores for @event. */
