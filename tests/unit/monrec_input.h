@@ -143,4 +143,37 @@ static inline void mi_violation(enum monrec_rule rule, const char *text)
 	ck_assert_uint_eq(mi_item.rule, rule);
 }
 
+/* A saved stream, up to its first record or what is told before it. */
+static inline void mi_open_first(void)
+{
+	mi_open(MONREC_SAVED);
+	mi_next(MONREC_SET);
+	mi_next(MONREC_ELEMENT);
+}
+
+static inline void mi_records(unsigned int count)
+{
+	while (count-- > 0)
+		mi_next(MONREC_RECORD);
+}
+
+static inline void mi_set_ends(void)
+{
+	mi_next(MONREC_SET_END);
+	mi_next(MONREC_END);
+}
+
+/* One record and the end of the interval; the record's number, flags and length vary. */
+static inline uint8_t *mi_one_record(uint8_t type, unsigned int domain, unsigned int number,
+				     unsigned int len)
+{
+	size_t begin = mi_begin(type, MI_START);
+	uint8_t *record = mi_record(domain, number, len);
+
+	if (type == MONREC_TYPE_SAMPLE)
+		mi_record(1, MTREND, 20);
+	mi_end(begin);
+	return record;
+}
+
 #endif
