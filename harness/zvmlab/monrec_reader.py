@@ -46,6 +46,7 @@ class Kind(enum.IntEnum):
     VIOLATION = 7
     AGAIN = 8
     ERROR = 9
+    FRAME = 10
 
 
 class _CPlace(ctypes.Structure):

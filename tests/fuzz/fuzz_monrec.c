@@ -121,6 +121,19 @@ static void check_record(const struct monrec_item *item_, const struct seen *see
 	check_values(item_);
 }
 
+static void check_frame(const struct monrec_item *item_, const struct seen *seen)
+{
+	const struct monrec_item item = *item_;
+	const struct monrec_record *frame = &item.record;
+	const uint64_t at = seen->base + item.at.offset;
+
+	REQUIRE(seen->in_set && seen->in_element && item.at.record == 0);
+	REQUIRE(frame->len > 0);
+	REQUIRE(frame->address % MONREC_FRAME_SIZE + frame->len <= MONREC_FRAME_SIZE);
+	REQUIRE(at + frame->len <= input.pos);
+	REQUIRE(memcmp(frame->data, input.bytes + at, frame->len) == 0);
+}
+
 static void check_violation(const struct monrec_item *item_)
 {
 	const struct monrec_item item = *item_;
@@ -151,6 +164,9 @@ static void check_order(const struct monrec_item *item_, struct seen *seen)
 		break;
 	case MONREC_RECORD:
 		check_record(item_, seen);
+		break;
+	case MONREC_FRAME:
+		check_frame(item_, seen);
 		break;
 	case MONREC_SET_END:
 	case MONREC_SET_LOST:
@@ -185,6 +201,7 @@ static struct seen run(enum monrec_format format, unsigned int release)
 	input.pos = 0;
 	input.others = 0;
 	monrec_set_release(reader, release);
+	monrec_give_frames(reader, true);
 	do {
 		kind = monrec_next(reader, &item);
 		REQUIRE(kind == item.kind);

@@ -18,52 +18,20 @@ from typing import Any
 import jsonschema
 import pytest
 from controlled import Server
+from monread_tool import END, ROOT, SECONDS, START, TOD, build_monread, part, run, stream, user
 
 from zvmlab.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, EXIT_TIMEOUT, EXIT_USAGE
 from zvmlab.monitor import Capture
 from zvmlab.monwrite import END_OF_DATA, Notification, control_and_frames
 from zvmlab.peer import EventType, Flag, Peer
-from zvmlab.records import EVENT, SAMPLE, Element, Mce, Part, Record
+from zvmlab.records import EVENT, Record
 
-ROOT = Path(__file__).parents[2]
-START = 0x9000000
-SECONDS = 60
-TOD = (2208988800 + 1234567890) * 1000000 * 4096 + 4096 * 250
-END = Record(1, 11)
 WANTED = bytes([1, 0xC0]) + b"\xff" * 6 + "MONDCSS".ljust(8).encode("cp037")
 
 
 @pytest.fixture(name="monread", scope="module")
 def _monread(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    build = tmp_path_factory.mktemp("build")
-    argv = ["make", "-s", "-C", str(ROOT), f"BUILD={build}", "ASAN=1", f"{build}/monread"]
-    subprocess.run(argv, check=True, timeout=240, capture_output=True)
-    return build / "monread"
-
-
-def part(*records: Record, type: int = SAMPLE, start: int = START) -> Part:
-    """An element at that address."""
-    made = Element.of(records, type, start % 4096)
-    return Part(Mce(type, made.domains, 0, start, start + len(made.data) - 1), made.data)
-
-
-def stream(*parts: Part) -> bytes:
-    """As the device gives it."""
-    return b"".join(one.mce.encode() + one.data for one in parts)
-
-
-def run(program: Path, *words: str | Path, data: bytes = b"") -> subprocess.CompletedProcess[str]:
-    """With *data* on standard input."""
-    done = subprocess.run(
-        [program, *words], input=data, capture_output=True, timeout=SECONDS, check=False
-    )
-    text = [done.stdout.decode(), done.stderr.decode()]
-    return subprocess.CompletedProcess(done.args, done.returncode, *text)
-
-
-def user(name: str) -> Record:
-    """D4R5, of a user."""
-    return Record(4, 5, TOD, name.encode("cp037").ljust(8, b"\x40") + bytes([0, 3]) + bytes(6))
+    return build_monread(tmp_path_factory.mktemp("build"))
 
 
 def test_text(monread: Path, tmp_path: Path) -> None:
@@ -202,8 +170,8 @@ def test_help(monread: Path) -> None:
     done = run(monread, "--help")
     assert done.returncode == EXIT_PASS
     page = (ROOT / "docs/monread.1").read_text()
-    options = set(re.findall(r"--([a-z]+)", done.stdout)) - {"help", "usage"}
-    assert options == set(re.findall(r"^\.It Fl -([a-z]+)", page, re.MULTILINE))
+    options = set(re.findall(r"--([a-z-]+)", done.stdout)) - {"help", "usage"}
+    assert options == set(re.findall(r"^\.It Fl -([a-z-]+)", page, re.MULTILINE))
 
 
 def test_full_disk(monread: Path) -> None:

@@ -51,6 +51,58 @@ START_TEST(two_sets)
 }
 END_TEST
 
+START_TEST(whole_frames)
+{
+	size_t begin = mi_begin(E, MI_START + 4000);
+	const uint8_t *second;
+
+	mi_record(1, MTREOF, 20);
+	memset(mi_room(76), 0x5a, 76);
+	second = mi_record(1, 1, 24);
+	mi_end(begin);
+	mi_open(MONREC_SAVED);
+	monrec_give_frames(mi_reader, true);
+	mi_next(MONREC_SET);
+	mi_next(MONREC_ELEMENT);
+	mi_next(MONREC_RECORD);
+	mi_next(MONREC_FRAME);
+	ck_assert_uint_eq(mi_item.at.offset, 12);
+	ck_assert_uint_eq(mi_item.at.record, 0);
+	ck_assert_uint_eq(mi_item.record.address, MI_START + 4000);
+	ck_assert_uint_eq(mi_item.record.len, 96);
+	ck_assert_mem_eq(mi_item.record.data, mi.data + 12, 96);
+	mi_next(MONREC_RECORD);
+	mi_next(MONREC_FRAME);
+	ck_assert_uint_eq(mi_item.at.offset, 108);
+	ck_assert_uint_eq(mi_item.record.address, MI_START + 4096);
+	ck_assert_uint_eq(mi_item.record.len, 24);
+	ck_assert_mem_eq(mi_item.record.data, second, 24);
+	mi_next(MONREC_SET_END);
+}
+END_TEST
+
+START_TEST(restart)
+{
+	sample(MI_START);
+	mi_stop(0);
+	mi_stop(-EIO);
+	sample(MI_START);
+	mi_stop(0);
+	mi_open(MONREC_DEVICE);
+	mi_next(MONREC_SET);
+	ck_sample(0);
+	mi_next(MONREC_SET_END);
+	mi_next(MONREC_ERROR);
+	ck_assert_int_eq(mi_item.error, EIO);
+	mi_next(MONREC_END);
+	monrec_restart(mi_reader);
+	mi_next(MONREC_SET);
+	ck_assert_uint_eq(mi_item.at.set, 2);
+	ck_sample(0);
+	mi_next(MONREC_SET_END);
+}
+END_TEST
+
 START_TEST(record_contents)
 {
 	uint8_t *record;
@@ -308,6 +360,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, mi_setup, mi_teardown);
 	tcase_add_test(tc, two_sets);
+	tcase_add_test(tc, whole_frames);
+	tcase_add_test(tc, restart);
 	tcase_add_test(tc, record_contents);
 	tcase_add_test(tc, elements_and_frames);
 	tcase_add_test(tc, nothing);

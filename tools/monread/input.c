@@ -1,74 +1,200 @@
 /* SPDX-License-Identifier: MIT */
 /* monread: bytes of a file, a pipe or the device. */
 #define _GNU_SOURCE /* ppoll() */
-#include "monread.h"
+#include "input.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-static volatile sig_atomic_t caught;
+#include "signals.h"
 
-static void catch(int number)
+#define LONGEST_WAIT_MS 60000u
+
+static struct timespec timespec_of(unsigned int ms)
 {
-	caught = number;
+	return (struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
+}
+
+/* A file that has an index is read like the device. */
+static int open_index(struct input *input)
+{
+	char *name = index_name(input->name);
+
+	if (!name)
+		return -ENOMEM;
+	input->index = fopen(name, "re");
+	free(name);
+	if (!input->index)
+		return errno == ENOENT ? 0 : -errno;
+	input->format = MONREC_DEVICE;
+	return 0;
+}
+
+int input_open(struct input *input, bool monwrite)
+{
+	const bool standard = strcmp(input->name, "-") == 0;
+	struct stat status;
+
+	input->fd = standard ? STDIN_FILENO : open(input->name, O_RDONLY | O_CLOEXEC);
+	if (input->fd < 0 || fstat(input->fd, &status))
+		return -errno;
+	input->format = monwrite ? MONREC_MONWRITE : MONREC_SAVED;
+	if (monwrite || standard)
+		return 0;
+	if (S_ISCHR(status.st_mode))
+		input->format = MONREC_DEVICE;
+	return S_ISREG(status.st_mode) ? open_index(input) : 0;
+}
+
+void input_close(struct input *input)
+{
+	if (input->index)
+		fclose(input->index);
+	close(input->fd);
+}
+
+int input_reopen(struct input *input)
+{
+	unsigned int wait_ms = input->reopen_wait_ms;
+	sigset_t none;
+	int ret = -EIO;
+
+	sigemptyset(&none);
+	for (unsigned int i = 0; i < input->tried && wait_ms < LONGEST_WAIT_MS; i++)
+		wait_ms *= 2;
+	close(input->fd);
+	input->fd = -1;
+	for (; input->tried < input->reopen; wait_ms *= 2) {
+		const struct timespec wait =
+			timespec_of(wait_ms < LONGEST_WAIT_MS ? wait_ms : LONGEST_WAIT_MS);
+
+		if (wait_ms > LONGEST_WAIT_MS)
+			wait_ms = LONGEST_WAIT_MS;
+		if (signals_count() > 0 || ppoll(NULL, 0, &wait, &none) < 0)
+			return -EINTR;
+		input->tried++;
+		input->fd = open(input->name, O_RDONLY | O_CLOEXEC);
+		if (input->fd >= 0)
+			return 0;
+		ret = -errno;
+	}
+	return ret;
 }
 
 void input_catch_signals(void)
 {
-	struct sigaction action = { .sa_handler = catch };
-	sigset_t blocked;
-
-	sigemptyset(&blocked);
-	sigaddset(&blocked, SIGINT);
-	sigaddset(&blocked, SIGTERM);
-	sigprocmask(SIG_BLOCK, &blocked, NULL);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	signals_catch();
 }
 
 int input_signal(void)
 {
-	return caught;
+	return signals_first();
 }
 
-/* Where there are always data ppoll() never comes to the signal. */
-static bool signal_waits(void)
+static ssize_t timed_out(struct input *input)
 {
-	sigset_t waiting;
+	input->timed_out = true;
+	return -ETIMEDOUT;
+}
 
-	sigpending(&waiting);
-	if (sigismember(&waiting, SIGINT))
-		caught = SIGINT;
-	else if (sigismember(&waiting, SIGTERM))
-		caught = SIGTERM;
-	return caught != 0;
+static ssize_t blocking_read(struct input *input, void *buffer, size_t len)
+{
+	ssize_t got;
+	bool late;
+
+	signals_begin(input->timeout_ms);
+	got = monrec_read_fd(&input->fd, buffer, len);
+	late = signals_end();
+	return got == -EINTR && late && !signals_first() ? timed_out(input) : got;
 }
 
 /*
  * With the signals blocked but for the wait, none is missed between looking for it
- * and waiting.  poll() tells of a severed device, too: read() then says how.
+ * and waiting.  poll() tells of a severed device, too: read() then says how, or, if it
+ * must not wait, only that there is nothing.
  */
+static ssize_t polled_read(struct input *input, void *buffer, size_t len, bool stopping)
+{
+	struct pollfd poll_fd = { .fd = input->fd, .events = POLLIN };
+	const struct timespec limit = timespec_of(stopping ? 0 : (unsigned int)input->timeout_ms);
+	sigset_t none;
+	ssize_t got;
+	int ready;
+
+	sigemptyset(&none);
+	ready = ppoll(&poll_fd, 1, stopping || input->timeout_ms >= 0 ? &limit : NULL, &none);
+	if (ready < 0)
+		return -errno;
+	if (ready == 0)
+		return stopping ? -EINTR : timed_out(input);
+	got = monrec_read_fd(&input->fd, buffer, len);
+	return got == -EAGAIN && poll_fd.revents & POLLERR ? -EIO : got;
+}
+
+/*
+ * Where the next set of a file with an index ends.  False: there is none, *@got says
+ * why.
+ */
+static bool next_set(struct input *input, ssize_t *got)
+{
+	const int ret = index_next(input->index, &input->entry);
+	char more;
+
+	if (ret == 1) {
+		input->left = input->entry.length;
+		input->within = true;
+		return true;
+	}
+	input->ended = true;
+	input->bad_index = ret < 0 || monrec_read_fd(&input->fd, &more, 1) != 0;
+	*got = -ENODATA;
+	return false;
+}
+
+/* Limits @len to the set.  False: none of it is left, *@got says what that means. */
+static bool limit_to_set(struct input *input, size_t *len, ssize_t *got)
+{
+	if (input->left == 0 && input->within) {
+		input->within = false;
+		*got = 0;
+		return false;
+	}
+	*got = -ENODATA;
+	if (input->ended || (!input->within && !next_set(input, got)))
+		return false;
+	if (*len > input->left)
+		*len = (size_t)input->left;
+	return true;
+}
+
 ssize_t input_read(void *context, void *buffer, size_t len)
 {
 	struct input *input = context;
-	struct pollfd poll_fd = { .fd = input->fd, .events = POLLIN };
-	const struct timespec limit = {
-		.tv_sec = input->timeout_ms / 1000,
-		.tv_nsec = input->timeout_ms % 1000 * 1000000L,
-	};
-	sigset_t none;
-	int ready;
+	const unsigned int signals = signals_count();
+	const bool stopping = signals == 1 && input->in_set;
+	ssize_t got;
 
-	if (signal_waits())
+	if (signals > 0 && !stopping)
 		return -EINTR;
-	sigemptyset(&none);
-	ready = ppoll(&poll_fd, 1, input->timeout_ms < 0 ? NULL : &limit, &none);
-	if (ready < 0)
-		return -errno;
-	if (ready == 0) {
-		input->timed_out = true;
-		return -ETIMEDOUT;
+	if (input->index && !limit_to_set(input, &len, &got))
+		return got;
+	got = input->blocking && !stopping ? blocking_read(input, buffer, len) :
+					     polled_read(input, buffer, len, stopping);
+	if (!input->index)
+		return got;
+	if (got > 0) {
+		input->left -= (uint64_t)got;
+	} else if (got == 0) {
+		/* The file ends before its index does. */
+		input->within = false;
+		input->ended = true;
+		input->bad_index = true;
 	}
-	return monrec_read_fd(&input->fd, buffer, len);
+	return got;
 }

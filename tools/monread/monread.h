@@ -2,9 +2,14 @@
 /*
  * monread: prints and checks z/VM monitor data.
  *
- * main	the command line, one pass through the data, exit code
- * input	where bytes come from: waits with a limit, signals
+ * main	the outputs that were asked for, exit code
+ * options	the command line
+ * pass	one pass through the data
+ * input	where bytes come from: waits with a limit, signals, the device opened anew
+ * index	where sets end in a file of the device's bytes
  * text	items for people; json: items as JSON lines
+ * sink	items to outputs that take whole sets: stream, monwrite, csv, summary
+ * keep	a file that always ends where a set does
  * tally	what there was, at the end
  */
 #ifndef MONREAD_H
@@ -42,30 +47,27 @@ char *tod_text(uint64_t tod, char text[TOD_TEXT_SIZE]);
 char *hex_text(const struct monrec_record *record, const struct monrec_field *field,
 	       char text[HEX_TEXT_SIZE]);
 
+/*
+ * A field that is there (field_there()): decimal, UTC, text without the blanks at its
+ * end, else hexadecimal digits.  Until the next call.
+ */
+const char *value_text(const struct monrec_record *record, const struct monrec_field *field);
+
 /* "sample", "event", or the byte: "X'53'". */
 #define TYPE_TEXT_SIZE 8u
 const char *type_text(uint8_t type, char text[TYPE_TEXT_SIZE]);
 
+/* What went wrong with what, on standard error; what was printed before stands before it. */
+void complain(const char *what, int error);
+
 struct tally {
 	uint64_t sets, lost, overflows, elements, records, bytes;
+	uint64_t severs;	/* after which the device was opened anew */
 	uint64_t violations, broken[MONREC_RULES];
 };
 
 void tally_item(struct tally *tally, const struct monrec_item *item);
 /* A line for what there was, and one for each rule that was broken. */
 void tally_print(const struct tally *tally, FILE *out);
-
-struct input {
-	int fd;
-	int timeout_ms;		/* longest wait for data; -1: none */
-	bool timed_out;		/* that was too long */
-};
-
-/* SIGINT and SIGTERM come only while input_read() waits, and end that. */
-void input_catch_signals(void);
-/* The signal that came; 0: none. */
-int input_signal(void);
-/* monrec_read_fn; @context: struct input. */
-ssize_t input_read(void *context, void *buffer, size_t len);
 
 #endif

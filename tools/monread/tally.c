@@ -38,6 +38,9 @@ void tally_print(const struct tally *tally, FILE *out)
 		" elements, %" PRIu64 " records, %" PRIu64 " bytes of records; %" PRIu64
 		" violations\n", tally->sets, tally->lost, tally->overflows, tally->elements,
 		tally->records, tally->bytes, tally->violations);
+	if (tally->severs)
+		fprintf(out, "%8" PRIu64 " times CP severed, and the device was opened anew\n",
+			tally->severs);
 	for (unsigned int rule = 0; rule < MONREC_RULES; rule++)
 		if (tally->broken[rule])
 			fprintf(out, "%8" PRIu64 " %s: %s\n", tally->broken[rule],

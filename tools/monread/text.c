@@ -33,34 +33,14 @@ static void print_element(FILE *out, const struct monrec_item *item)
 static void print_value(FILE *out, const struct monrec_record *record,
 			const struct monrec_field *field)
 {
-	static char hex[HEX_TEXT_SIZE], text[HEX_TEXT_SIZE];
-	char tod[TOD_TEXT_SIZE];
-	uint64_t number = 0;
-	int64_t integer = 0;
+	const char *text = value_text(record, field);
 
-	switch ((enum monrec_type)field->type) {
-	case MONREC_TEXT:
-		if (monrec_text(record, field, text, sizeof(text)) == 0)
-			fprintf(out, "'%s'", text);
-		break;
-	case MONREC_SIGNED:
-		if (monrec_signed(record, field, &integer) == 0)
-			fprintf(out, "%" PRId64, integer);
-		break;
-	case MONREC_TOD:
-		if (monrec_unsigned(record, field, &number) == 0)
-			fputs(tod_text(number, tod), out);
-		break;
-	case MONREC_UNSIGNED:
-	case MONREC_DURATION:
-		if (monrec_unsigned(record, field, &number) == 0)
-			fprintf(out, "%" PRIu64, number);
-		break;
-	case MONREC_BITS:
-	case MONREC_BYTES:
-		fprintf(out, "X'%s'", hex_text(record, field, hex));
-		break;
-	}
+	if (field->type == MONREC_TEXT)
+		fprintf(out, "'%s'", text);
+	else if (field->type == MONREC_BITS || field->type == MONREC_BYTES)
+		fprintf(out, "X'%s'", text);
+	else
+		fputs(text, out);
 }
 
 static void print_record(const struct show *show, const struct monrec_item *item)

@@ -60,3 +60,35 @@ const char *type_text(uint8_t type, char text[TYPE_TEXT_SIZE])
 	snprintf(text, TYPE_TEXT_SIZE, "X'%02X'", type);
 	return text;
 }
+
+const char *value_text(const struct monrec_record *record, const struct monrec_field *field)
+{
+	static char text[HEX_TEXT_SIZE];
+	uint64_t number = 0;
+	int64_t integer = 0;
+
+	text[0] = '\0';
+	switch ((enum monrec_type)field->type) {
+	case MONREC_TEXT:
+		monrec_text(record, field, text, sizeof(text));
+		break;
+	case MONREC_SIGNED:
+		if (monrec_signed(record, field, &integer) == 0)
+			snprintf(text, sizeof(text), "%" PRId64, integer);
+		break;
+	case MONREC_TOD:
+		if (monrec_unsigned(record, field, &number) == 0)
+			tod_text(number, text);
+		break;
+	case MONREC_UNSIGNED:
+	case MONREC_DURATION:
+		if (monrec_unsigned(record, field, &number) == 0)
+			snprintf(text, sizeof(text), "%" PRIu64, number);
+		break;
+	case MONREC_BITS:
+	case MONREC_BYTES:
+		hex_text(record, field, text);
+		break;
+	}
+	return text;
+}

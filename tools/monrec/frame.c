@@ -43,6 +43,14 @@ static void end_piece(struct monrec_reader *r)
 {
 	if (!r->last_piece && !r->frame_ended && !r->seen.ended)
 		monrec_violation(r, MONREC_RULE_FRAME_OPEN, r->piece_offset + r->pos, 0, 0);
+	if (r->give_frames) {
+		struct monrec_item *item = monrec_push(r, MONREC_FRAME, r->piece_offset);
+
+		item->at.record = 0;
+		item->record = (struct monrec_record){
+			.data = r->piece, .len = r->piece_len, .address = r->piece_address,
+		};
+	}
 	r->state = r->last_piece ? MONREC_AT_ELEMENT : MONREC_AT_PIECE;
 }
 

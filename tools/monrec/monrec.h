@@ -95,6 +95,12 @@ enum monrec_item_kind {
 	 * follows.  EIO of the device: CP has severed, it can be opened anew.
 	 */
 	MONREC_ERROR,
+	/**
+	 * Behind the records of a frame, if monrec_give_frames() asked for it: all that
+	 * the element has in this frame, records and what is none, in @record's data,
+	 * len (1 to MONREC_FRAME_SIZE) and address; its other members are 0.
+	 */
+	MONREC_FRAME,
 };
 
 /** What can be wrong; monrec_rule_name() and monrec_rule_text() have the words. */
@@ -158,7 +164,7 @@ struct monrec_item {
 	struct monrec_place at;
 	/** Of ELEMENT, RECORD and the violations about them; zeros before a set's first one. */
 	struct monrec_element element;
-	/** Of RECORD; of a violation if it is about a record, else @data is NULL. */
+	/** Of RECORD and FRAME; of a violation if it is about a record, else @data is NULL. */
 	struct monrec_record record;
 	/** Of SET in a file of MONWRITE: MONREC_INTERRUPT_SIZE bytes; else NULL. */
 	const uint8_t *interrupt;
@@ -175,6 +181,13 @@ struct monrec_reader *monrec_open(enum monrec_format format, monrec_read_fn read
 void monrec_close(struct monrec_reader *reader);
 /** Check lengths of records as of this release (530 for z/VM 5.3); 0, the default: do not. */
 void monrec_set_release(struct monrec_reader *reader, unsigned int release);
+/** Give MONREC_FRAME items, too, for programs that copy what they read; by default, do not. */
+void monrec_give_frames(struct monrec_reader *reader, bool give);
+/**
+ * Read on: the source has been opened anew after MONREC_ERROR, or is another one
+ * of the same format.  Sets are counted on; what was read of one is forgotten.
+ */
+void monrec_restart(struct monrec_reader *reader);
 
 /**
  * The next item.

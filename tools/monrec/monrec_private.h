@@ -51,6 +51,7 @@ struct monrec_reader {
 	monrec_read_fn read;
 	void *context;
 	unsigned int release;
+	bool give_frames;
 	enum monrec_state state;
 
 	uint64_t set;			/* sets begun */

@@ -29,6 +29,11 @@ void monrec_set_release(struct monrec_reader *reader, unsigned int release)
 	reader->release = release;
 }
 
+void monrec_give_frames(struct monrec_reader *reader, bool give)
+{
+	reader->give_frames = give;
+}
+
 struct monrec_item *monrec_push(struct monrec_reader *r, enum monrec_item_kind kind,
 				uint64_t offset)
 {
@@ -76,6 +81,16 @@ static void leave_set(struct monrec_reader *r, enum monrec_state next)
 	memset(&r->element, 0, sizeof(r->element));
 	r->have = 0;
 	r->state = next;
+}
+
+void monrec_restart(struct monrec_reader *reader)
+{
+	reader->taken = 0;
+	reader->queued = 0;
+	reader->seen.suspended = false;
+	reader->at_tail = false;
+	reader->offset = 0;
+	leave_set(reader, MONREC_AT_SET);
 }
 
 void monrec_lose(struct monrec_reader *r, int error, enum monrec_state next)

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""monread for tests on this machine, and data for it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from zvmlab.records import SAMPLE, Element, Mce, Part, Record
+
+ROOT = Path(__file__).parents[2]
+START = 0x9000000
+SECONDS = 60
+TOD = (2208988800 + 1234567890) * 1000000 * 4096 + 4096 * 250
+END = Record(1, 11)
+
+
+def build_monread(build: Path) -> Path:
+    """The program, with sanitizers."""
+    argv = ["make", "-s", "-C", str(ROOT), f"BUILD={build}", "ASAN=1", f"{build}/monread"]
+    subprocess.run(argv, check=True, timeout=240, capture_output=True)
+    return build / "monread"
+
+
+def part(*records: Record, type: int = SAMPLE, start: int = START) -> Part:
+    """An element at that address."""
+    made = Element.of(records, type, start % 4096)
+    return Part(Mce(type, made.domains, 0, start, start + len(made.data) - 1), made.data)
+
+
+def stream(*parts: Part) -> bytes:
+    """As the device gives it."""
+    return b"".join(one.mce.encode() + one.data for one in parts)
+
+
+def run(program: Path, *words: str | Path, data: bytes = b"") -> subprocess.CompletedProcess[str]:
+    """With *data* on standard input."""
+    done = subprocess.run(
+        [program, *words], input=data, capture_output=True, timeout=SECONDS, check=False
+    )
+    text = [done.stdout.decode(), done.stderr.decode()]
+    return subprocess.CompletedProcess(done.args, done.returncode, *text)
+
+
+def user(name: str) -> Record:
+    """D4R5, of a user."""
+    return Record(4, 5, TOD, name.encode("cp037").ljust(8, b"\x40") + bytes([0, 3]) + bytes(6))

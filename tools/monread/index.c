@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* asprintf() */
+#include "index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "zvmlab/bytes.h"
+
+/* A line with an interruption has some 200 bytes. */
+#define LONGEST_LINE 1024
+
+char *index_name(const char *name)
+{
+	char *made;
+
+	return asprintf(&made, "%s.idx", name) < 0 ? NULL : made;
+}
+
+static int digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
+}
+
+static bool parse_hex(const char *text, uint8_t *bytes, size_t len)
+{
+	if (strlen(text) != 2 * len)
+		return false;
+	for (; len > 0; len--, text += 2) {
+		const int high = digit(text[0]), low = digit(text[1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		*bytes++ = (uint8_t)(high << 4 | low);
+	}
+	return true;
+}
+
+static bool parse(const json_t *line, struct index_entry *entry)
+{
+	const json_t *length = json_object_get(line, "length");
+	const json_t *interrupt = json_object_get(line, "interrupt");
+
+	if (!json_is_integer(length) || json_integer_value(length) <= 0)
+		return false;
+	entry->length = (uint64_t)json_integer_value(length);
+	entry->has_interrupt = interrupt != NULL;
+	return !interrupt ||
+	       (json_is_string(interrupt) && parse_hex(json_string_value(interrupt),
+						       entry->interrupt, sizeof(entry->interrupt)));
+}
+
+int index_next(FILE *file, struct index_entry *entry)
+{
+	char text[LONGEST_LINE];
+	json_t *line;
+	bool good;
+
+	if (!fgets(text, sizeof(text), file))
+		return ferror(file) ? -1 : 0;
+	/* Whoever writes a line may not have come to its end. */
+	if (!strchr(text, '\n'))
+		return strlen(text) == sizeof(text) - 1 ? -1 : 0;
+	line = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	good = line && parse(line, entry);
+	json_decref(line);
+	return good ? 1 : -1;
+}
+
+void monrec_element_bytes(const struct monrec_element *element, uint8_t bytes[MONREC_ELEMENT_SIZE])
+{
+	bytes[0] = element->type;
+	put_be16(bytes + 1, element->domains);
+	bytes[3] = element->byte3;
+	put_be32(bytes + 4, element->start);
+	put_be32(bytes + 8, element->end);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* monread: the command line. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define DEVICE "/dev/monreader"
+
+struct options {
+	const char *file;
+	bool monwrite, check, json, values, summary, blocking;
+	const char *write_stream, *write_monwrite, *csv;	/* NULL: not asked for */
+	uint64_t sets;		/* 0: all */
+	unsigned int release;	/* 0: not told */
+	int timeout_ms;		/* -1: none */
+	unsigned int reopen, reopen_wait_ms;
+};
+
+/* Ends the program if that is what the words ask for, or if they are wrong. */
+void options_parse(struct options *options, int argc, char **argv);
+/* Is text or JSON printed? */
+bool options_print(const struct options *options);
+/* Whose layouts are used. */
+unsigned int options_release(const struct options *options);
+
+#endif

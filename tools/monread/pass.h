@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* monread: one pass through the data. */
+#ifndef PASS_H
+#define PASS_H
+
+#include "input.h"
+#include "options.h"
+#include "sink.h"
+
+struct pass {
+	const struct options *options;
+	struct input *input;
+	struct monrec_reader *reader;
+	struct sinks *sinks;
+	struct tally *tally;
+};
+
+/* Until nothing comes any more, or a signal does; the exit code. */
+int pass_run(struct pass *pass);
+
+#endif
