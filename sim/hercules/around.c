@@ -116,6 +116,18 @@ DEF_INST(zvmlab_signal_processor)
 	leave(regs, how);
 }
 
+/*
+ * With both masks this is how a guest puts its stores before its fetches (z/Architecture
+ * PoP, ch. 5).  Hercules lets this machine order them, which may fetch first: a guest of
+ * two CPUs then loses a wake-up now and then.
+ */
+DEF_INST(zvmlab_branch_on_condition_register)
+{
+	if (inst[1] == 0xf0 || inst[1] == 0xe0)
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	z900_branch_on_condition_register(inst, regs);
+}
+
 /* Hercules looks at keys and at translation tables only. */
 DEF_INST(zvmlab_test_protection)
 {

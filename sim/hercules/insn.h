@@ -14,6 +14,7 @@ DEF_INST(zvmlab_diagnose);
 DEF_INST(zvmlab_store_system_information);
 
 /* around.c: Hercules', with something before or after. */
+DEF_INST(zvmlab_branch_on_condition_register);
 DEF_INST(zvmlab_load_control);
 DEF_INST(zvmlab_load_control_long);
 DEF_INST(zvmlab_store_control);

@@ -297,6 +297,7 @@ HDL_INSTRUCTION_SECTION;
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb2f0, zvmlab_iucv);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0x83, zvmlab_diagnose);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb27d, zvmlab_store_system_information);
+	HDL_900_DEFINST(HDL_INSTARCH_900, 0x07, zvmlab_branch_on_condition_register);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb7, zvmlab_load_control);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xeb2f, zvmlab_load_control_long);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb6, zvmlab_store_control);
