@@ -39,6 +39,7 @@ def test_drivers_differ_only_where_it_is_explained(
     assert {"whole-stream read", "defect 1", "defect 6", "defect 11"} <= reasons
 
 
+@pytest.mark.full
 def test_unexplained_differences_are_found(
     zvmlab_kernel: str, zvmlab_backend: str, zvmlab_dir: Path
 ) -> None:

@@ -283,6 +283,7 @@ def test_commands_that_are_refused(bare: Build, logs: Callable[[str], Path]) -> 
             panel._command("zvmcp save nothing")
 
 
+@pytest.mark.full
 def test_a_restored_guest_restarts_and_ends(
     config: GuestConfig, logs: Callable[[str], Path]
 ) -> None:
@@ -295,6 +296,7 @@ def test_a_restored_guest_restarts_and_ends(
         guest.shut_down()
 
 
+@pytest.mark.full
 def test_a_cold_guest_boots(config: GuestConfig, logs: Callable[[str], Path]) -> None:
     cold = dataclasses.replace(config, cold=True)
     with Guest(cold, logs("guest")) as guest:

@@ -18,6 +18,7 @@ from zvmlab.guest_config import GuestConfig
 from zvmlab.monitor import Capture, DataSets, compare, deliver
 from zvmlab.records import SAMPLE, Element, Record
 
+pytestmark = pytest.mark.first_kernel
 SERVICE = "*MONITOR"
 
 

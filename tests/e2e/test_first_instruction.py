@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from zvmlab.guest import Guest
 from zvmlab.peer import EventType, Peer
+
+pytestmark = pytest.mark.first_kernel
 
 
 def test_fault_armed_first_is_met_by_the_boot(paused_guest: Guest) -> None:

@@ -21,7 +21,11 @@ def system_ram(guest: Guest) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize(
     "cpus",
-    [pytest.param(n, marks=pytest.mark.zvmlab(cpus=n)) for n in (1, 2, 4)],
+    [
+        pytest.param(1, marks=pytest.mark.zvmlab(cpus=1)),
+        pytest.param(2, marks=[pytest.mark.zvmlab(cpus=2), pytest.mark.first_kernel]),
+        pytest.param(4, marks=[pytest.mark.zvmlab(cpus=4), pytest.mark.first_kernel]),
+    ],
 )
 def test_m04_linux_says_zvm(guest: Guest, cpus: int) -> None:
     log = [line.text for line in guest.agent.dmesg()]

@@ -124,7 +124,7 @@ def deliver_and_read(guest: Guest, folder: Path, count: int, bursts: int) -> Non
 
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
-    ("count", "bursts"), [(10_000, 25), pytest.param(1_000_000, 125, marks=pytest.mark.full)]
+    ("count", "bursts"), [(4000, 10), pytest.param(1_000_000, 125, marks=pytest.mark.full)]
 )
 def test_m18_m28_reading_sets_leaves_nothing(
     endured: Guest, zvmlab_dir: Path, count: int, bursts: int

@@ -57,7 +57,7 @@ def cycles(guest: Guest, count: int) -> None:
 
 @pytest.mark.zvmlab(command_line=UNCACHED, trace=False)
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("count", (100, pytest.param(1000, marks=pytest.mark.full)))
+@pytest.mark.parametrize("count", (25, pytest.param(1000, marks=pytest.mark.full)))
 def test_m35_loading_and_unloading_leaves_nothing(driver_guest: Guest, count: int) -> None:
     """Load, open, close, unload, many times: no object, page or resource is left, nor a path."""
     agent = driver_guest.agent

@@ -18,6 +18,8 @@ from zvmlab.records import Element, Record
 if TYPE_CHECKING:
     from conftest import Build
 
+pytestmark = pytest.mark.first_kernel
+
 
 def read_one(guest: Guest, folder: Path) -> None:
     """Load monreader and read one set."""
@@ -75,7 +77,6 @@ def test_panic_is_reported_within_two_seconds(guest: Guest) -> None:
     assert caught.value.exit_code == 255
 
 
-@pytest.mark.first_kernel
 def test_hang_is_a_timeout(guest: Guest) -> None:
     guest.monitor.pause()
     with pytest.raises(Timeout, match="HELLO"):

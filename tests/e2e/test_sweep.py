@@ -98,6 +98,7 @@ def test_short_sweep(planned: Callable[..., Plan]) -> None:
     assert "iucv.send" in report["not reached"]
 
 
+@pytest.mark.full
 def test_kernel_that_cannot_survive_is_known_and_replaced(planned: Callable[..., Plan]) -> None:
     """The program interruption kills the guest; the next case has a new one."""
     patterns = ("iucv.reply#1:pgm=6", "iucv.reply#1:rc=0x08")

@@ -169,7 +169,7 @@ def test_t19_without_privilege_and_in_namespaces(
     assert taskmon("get", "--pid", "1").status == 0
 
 
-@pytest.mark.parametrize("how", ["--buffer=8M", "--per-cpu"])
+@pytest.mark.parametrize("how", ["--buffer=8M", pytest.param("--per-cpu", marks=pytest.mark.full)])
 def test_t16_nothing_is_lost_of_2000_exits(guest: Guest, exits_binary: str, how: str) -> None:
     """On 4 CPUs, with the default buffer: one reader, and one for each CPU."""
     argv = ["/bin/taskmon", "listen", "-f", "json", how, "--", exits_binary, "2000", "4"]
@@ -190,7 +190,7 @@ def test_t16_nothing_is_lost_of_2000_exits(guest: Guest, exits_binary: str, how:
     ("how", "count"),
     [
         ("--buffer=4K", 4000),
-        ("--per-cpu", 4000),
+        pytest.param("--per-cpu", 4000, marks=pytest.mark.full),
         pytest.param("--per-cpu", 100_000, marks=[pytest.mark.full, pytest.mark.timeout(1200)]),
     ],
 )
