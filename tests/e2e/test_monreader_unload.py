@@ -57,14 +57,14 @@ def cycles(guest: Guest, count: int) -> None:
 
 @pytest.mark.zvmlab(command_line=UNCACHED, trace=False)
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("count", (25, pytest.param(1000, marks=pytest.mark.full)))
+@pytest.mark.parametrize("count", (40, pytest.param(1000, marks=pytest.mark.full)))
 def test_m35_loading_and_unloading_leaves_nothing(driver_guest: Guest, count: int) -> None:
     """Load, open, close, unload, many times: no object, page or resource is left, nor a path."""
     agent = driver_guest.agent
     view = settled_view(driver_guest)
     cycles(driver_guest, PART)  # what is allocated once for good
     position = agent.log_position()
-    with flat(driver_guest, objects=count // PART, pages=count - 1):
+    with flat(driver_guest, objects=count // 4, pages=count - 1):
         cycles(driver_guest, count)
     assert settled_view(driver_guest) == view
     loaded = [line.text for line in agent.dmesg(position) if "loaded in shared" in line.text]
