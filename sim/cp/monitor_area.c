@@ -10,73 +10,46 @@
  */
 #include "monitor_private.h"
 
-#define MIN_AREA 2u	/* a control and a data frame */
-#define MIN_PARTITION (2 * MIN_AREA)
-/* One control frame per 32 data frames; 64 have room for four elements of every set. */
-#define DATA_PER_CONTROL 32u
-#define MAX_CONTROL 64u
 #define MAX_ADDRESS 0x7fffffffu
 
-static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
+static void lay_area(struct monitor *m, enum mon_kind kind, const struct area_place *place)
 {
-	assert(low <= high);
-	return value < low ? low : value > high ? high : value;
-}
-
-static void lay_area(struct monitor *m, enum mon_kind kind, uint32_t first, uint32_t pages)
-{
-	const uint32_t control = clamp(pages / DATA_PER_CONTROL, 1, MAX_CONTROL);
-
-	assert(pages >= MIN_AREA);
 	m->area[kind].ring[MON_CONTROL] = (struct mon_ring){
-		.base = (uint64_t)first * CP_PAGE_SIZE,
+		.base = (uint64_t)place->first * CP_PAGE_SIZE,
 		.unit = MON_CONTROL_UNIT,
-		.size = control * (CP_PAGE_SIZE / MON_CONTROL_UNIT),
+		.size = place->control * (CP_PAGE_SIZE / MON_CONTROL_UNIT),
 		.after = MON_NO_SET,
 	};
 	m->area[kind].ring[MON_DATA] = (struct mon_ring){
-		.base = (uint64_t)(first + control) * CP_PAGE_SIZE,
+		.base = (uint64_t)(place->first + place->control) * CP_PAGE_SIZE,
 		.unit = CP_PAGE_SIZE,
-		.size = pages - control,
+		.size = place->data,
 		.after = MON_NO_SET,
 	};
-}
-
-/*
- * The default gives way to a small partition; a size that somebody chose does
- * not: X'2C'.
- */
-static bool config_fits(uint32_t wanted, uint32_t usual, uint32_t partition, uint32_t *pages)
-{
-	*pages = wanted < MIN_AREA ? MIN_AREA : wanted;
-	if (wanted == usual && *pages > partition / 2)
-		*pages = partition / 2;
-	return *pages <= partition - MIN_AREA;
 }
 
 enum mon_refusal mon_layout(struct cp *cp, const struct dcss *segment)
 {
 	struct monitor *m = cp->monitor;
-	const struct mon_settings *sample = &m->settings[false], *event = &m->settings[true];
 	const uint64_t bytes = dcss_end(segment) + 1 - dcss_start(segment);
-	uint32_t total, low, high, low_config, high_config;
+	const struct area_wish wish = {
+		.pages = (uint32_t)(bytes / CP_PAGE_SIZE),
+		.partition = m->settings[true].partition_pages,
+		.sample_config = m->settings[false].config_pages,
+		.event_config = m->settings[true].config_pages,
+		.usual_sample_config = MON_SAMPLE_CONFIG_PAGES,
+	};
+	struct area_place place[AREA_KINDS];
+	enum area_result result;
 
 	assert(mon_idle(m));
 	if (dcss_end(segment) > MAX_ADDRESS)
 		return MON_BAD_SEGMENT;
-	total = (uint32_t)(bytes / CP_PAGE_SIZE);
-	if (total < 2 * MIN_PARTITION)
-		return MON_TOO_SMALL;
-	low = event->partition_pages ? event->partition_pages : total / 2;
-	low = clamp(low, MIN_PARTITION, total - MIN_PARTITION);
-	high = total - low;
-	if (!config_fits(event->config_pages, MON_EVENT_CONFIG_PAGES, low, &low_config) ||
-	    !config_fits(sample->config_pages, MON_SAMPLE_CONFIG_PAGES, high, &high_config))
-		return MON_CONFIG_TOO_LARGE;
-	lay_area(m, MON_EVENT_CONFIG, 0, low_config);
-	lay_area(m, MON_EVENT, low_config, low - low_config);
-	lay_area(m, MON_SAMPLE_CONFIG, low, high_config);
-	lay_area(m, MON_SAMPLE, low + high_config, high - high_config);
+	result = area_lay_out(&wish, place);
+	if (result != AREA_LAID_OUT)
+		return result == AREA_TOO_SMALL ? MON_TOO_SMALL : MON_CONFIG_TOO_LARGE;
+	for (unsigned int kind = 0; kind < MON_KINDS; kind++)
+		lay_area(m, kind, &place[kind]);
 	return MON_ACCEPTED;
 }
 

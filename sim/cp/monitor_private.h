@@ -8,6 +8,7 @@
 #ifndef MONITOR_PRIVATE_H
 #define MONITOR_PRIVATE_H
 
+#include "area.h"
 #include "cp_private.h"
 #include "record.h"
 #include "zvmlab/dcss.h"
@@ -21,7 +22,7 @@ static_assert(MON_MAX_SETS >= MON_MAX_USERS * MON_MAX_MSGLIM, "a slot for every 
 /* Paths of the service: users, and connections left unanswered by a fault. */
 #define MON_MAX_PATHS 256u
 #define MON_NO_SET 0xffffu
-#define MON_CONTROL_UNIT 16u	/* bytes; control areas are so aligned */
+#define MON_CONTROL_UNIT AREA_CONTROL_UNIT
 #define MON_ALL_USERS 0xffffu
 
 #define MON_MAX_BLOCK 64u	/* pages of an event block */
@@ -32,9 +33,10 @@ static_assert(MON_MAX_SETS >= MON_MAX_USERS * MON_MAX_MSGLIM, "a slot for every 
 /* Bit 51 of the TOD clock is a microsecond. */
 #define MON_TOD_SECOND (UINT64_C(1000000) << 12)
 
-/* Defaults of z/VM: 68 pages; 4096 since 6.2. */
-#define MON_EVENT_CONFIG_PAGES 68u
-#define MON_SAMPLE_CONFIG_PAGES 4096u
+#define MON_EVENT_CONFIG_PAGES AREA_EVENT_CONFIG_PAGES
+#define MON_SAMPLE_CONFIG_PAGES AREA_SAMPLE_CONFIG_PAGES
+static_assert(MON_KINDS == (int)AREA_KINDS && MON_SAMPLE == (int)AREA_SAMPLE &&
+	      MON_EVENT == (int)AREA_EVENT, "an area for every kind");
 
 /* IPUSER byte 0 of a refusal; only X'2C' is documented (docs/choices.md). */
 enum mon_refusal {
