@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What records of samples and configurations show of the model.
+ *
+ * Fields are named as the catalogue has them; of many it knows offset and length
+ * alone, and that they mean what their names say is our choice (docs/fabricate.md).
+ * Records without any field in a row are there for their number: one a processor,
+ * one a user.
+ */
+#include "model_private.h"
+
+#define FROM(subject, member) ((uint16_t)offsetof(struct subject, member))
+#define SYSTEM(field, member) { #field, FROM(system, member), 0, 0 }
+#define CPU(field, member) { #field, FROM(cpu, member), 0, 0 }
+#define DEVICE(field, member) { #field, FROM(device, member), 0, 0 }
+#define USER(field, member) { #field, FROM(user, member), 0, 0 }
+#define AT(offset, width, subject, member) { NULL, FROM(subject, member), offset, width }
+#define ROW(domain, number, each, need, more, table) \
+	{ domain, number, each, need, 0, more, table, COUNT(table) }
+
+#define CPU_FIELDS CPU(PFXCPUAD, address), CPU(PFXCPUTY, type)
+
+static const struct binding sytsyp[] = {
+	CPU_FIELDS, CPU(PLSDIAGT, diagnose), CPU(PLSPRVIS, simulated), CPU(PLSEXTNX, externals),
+	CPU(PLSEXTNC, sigp), CPU(PLSCTSS, starts), CPU(PLSPIOPR, page_reads),
+	CPU(PLSPIOPW, page_writes),
+};
+static const struct binding sytprp[] = {
+	CPU_FIELDS, CPU(PFXPRBTM, emulation), CPU(PFXUTIME, user_time), CPU(PFXTMSYS, system_time),
+	CPU(PFXTOTWT, wait), CPU(PFXRUNCI, dispatches),
+};
+static const struct binding sytrsg[] = {
+	SYSTEM(RSAPGABL, pageable), SYSTEM(RSAAVAIL, available),
+};
+static const struct binding of_cpu[] = { CPU_FIELDS };
+static const struct binding sytasg[] = {
+	SYSTEM(CALSLTA1, slots_free), SYSTEM(CALSLTI1, slots_used),
+};
+static const struct binding sytusr[] = {
+	SYSTEM(SYSUSRS, users), SYSTEM(SRMCDORM, dormant_users),
+};
+static const struct binding sytuwt[] = {
+	SYSTEM(CALTIDL, idle), SYSTEM(CALIOWT, io_wait), SYSTEM(CALWTPAG, page_wait),
+	SYSTEM(CALCPUWT, cpu_wait), SYSTEM(CALCPURN, running), SYSTEM(CALOTHR, dormant),
+	SYSTEM(CALQDISP, active_users), SYSTEM(SRMCELIG, eligible_users),
+};
+static const struct binding sytscp[] = { CPU_FIELDS, CPU(PLSDSPCN, dispatches) };
+static const struct binding sytcug[] = {
+	SYSTEM(LCUTNPAR, partition_number), SYSTEM(LCUTPCCT, cpu_count),
+	SYSTEM(LPNUMBER, partition_number), SYSTEM(CPUCOUNT, cpu_count),
+	SYSTEM(CPUCFGCT, cpu_online), SYSTEM(CPUSTNBY, cpu_standby), SYSTEM(LPARNAME, partition),
+	SYSTEM(CPUSHARD, cpu_count),
+};
+static const struct binding sytsyg[] = {
+	SYSTEM(XCTMSACT, elapsed), SYSTEM(CPUCOUNT, cpu_count), SYSTEM(CPUCFGCT, cpu_online),
+	SYSTEM(CPUSTNBY, cpu_standby),
+};
+static const struct binding storsg[] = { SYSTEM(RSAAVLLT, available) };
+static const struct binding storsp[] = {
+	CPU_FIELDS, CPU(PLSPGDRD, page_reads), CPU(PLSPGDWT, page_writes),
+};
+static const struct binding stoasp[] = {
+	DEVICE(CALVSER, volume), DEVICE(RDEVDEV, number), DEVICE(RDEVSID, subchannel),
+	DEVICE(CALPAGE, slots), DEVICE(EXPCTUSI, slots_used), DEVICE(EXPCTPRD, page_reads),
+	DEVICE(EXPCTPWR, page_writes), DEVICE(SCMSSCH, starts), DEVICE(SCGSSCH, starts),
+};
+static const struct binding useact[] = { USER(VMDUSER, name), USER(VMDCPUAD, address) };
+static const struct binding prcprp[] = { CPU_FIELDS, CPU(HFCOUNT, samples) };
+static const struct binding prcdia[] = {
+	CPU(PFXCPUAD, address), CPU(PLSDGX08, dg08), CPU(PLSDGX0C, dg0c), CPU(PLSDGX44, dg44),
+	CPU(PLSDGX9C, dg9c), CPU(PLSDG258, dg258), CPU(PLSTOTDI, diagnose),
+};
+/* No source tells its layout: as CP's own records have it (docs/choices.md). */
+static const struct binding ioddev[] = {
+	AT(24, 2, device, number), AT(28, 4, device, starts),
+};
+static const struct binding iodszi[] = {
+	DEVICE(RDEVDEV, number), DEVICE(DSKBLKSZ, block_size), DEVICE(DSKXFERS, starts),
+	DEVICE(DSKBLKSR, blocks_read), DEVICE(DSKBLKSW, blocks_written),
+};
+static const struct binding iodqds[] = {
+	DEVICE(RDEVDEV, number), DEVICE(BFTOA, buffers_out), DEVICE(BYTOA, bytes_out),
+	DEVICE(BFFRA, buffers_in), DEVICE(BYFRA, bytes_in),
+};
+static const struct binding vndses[] = {
+	USER(OWNER, name), USER(NICBASE, adapter), USER(NICMAC, mac), USER(VSWITCH, switched),
+	USER(SESTXBYT, bytes_out), USER(SESRXBYT, bytes_in), USER(SESTXPKT, packets_out),
+	USER(SESRXPKT, packets_in),
+};
+/* Behind the fixed part of 52 bytes: the application's own data. */
+static const struct binding aplsdt[] = {
+	AT(52, 8, user, name), AT(60, 8, user, total_time), AT(68, 8, user, starts),
+	AT(76, 8, user, bytes_out), AT(84, 8, user, bytes_in),
+};
+#define APPLICATION_DATA 40
+#define IODDEV_LENGTH 60
+
+static const struct row sample[] = {
+	ROW(0, 1, EACH_CPU, IS_ON, 0, sytsyp),
+	ROW(0, 2, EACH_CPU, IS_ON, 0, sytprp),
+	ROW(0, 3, EACH_SYSTEM, 0, 0, sytrsg),
+	ROW(0, 4, EACH_CPU, IS_ON, 0, of_cpu),
+	ROW(0, 6, EACH_SYSTEM, 0, 0, sytasg),
+	ROW(0, 8, EACH_SYSTEM, 0, 0, sytusr),
+	ROW(0, 11, EACH_CPU, IS_ON, 0, of_cpu),
+	ROW(0, 12, EACH_SYSTEM, 0, 0, sytuwt),
+	ROW(0, 13, EACH_CPU, IS_ON, 0, sytscp),
+	ROW(0, 15, EACH_SYSTEM, 0, 0, sytcug),
+	ROW(0, 19, EACH_SYSTEM, 0, 0, sytsyg),
+	ROW(3, 1, EACH_SYSTEM, 0, 0, storsg),
+	ROW(3, 2, EACH_CPU, IS_ON, 0, storsp),
+	ROW(3, 4, EACH_DEVICE, IS_ON | IS_PAGING, 0, stoasp),
+	ROW(4, 3, EACH_PROCESSOR, IS_ON, 0, useact),
+	ROW(5, 3, EACH_CPU, IS_ON, 0, prcprp),
+	ROW(5, 12, EACH_CPU, IS_ON, 0, prcdia),
+	ROW(6, 3, EACH_DEVICE, IS_ON, IODDEV_LENGTH, ioddev),
+	ROW(6, 24, EACH_DEVICE, IS_ON | IS_SCSI, 0, iodszi),
+	ROW(6, 26, EACH_DEVICE, IS_ON | IS_OSA, 0, iodqds),
+	ROW(8, 1, EACH_USER, IS_ON | HAS_NETWORK, 0, vndses),
+	ROW(10, 2, EACH_USER, IS_ON | HAS_APPLICATION, APPLICATION_DATA, aplsdt),
+};
+const struct rows rows_sample = { sample, COUNT(sample) };
+
+static const struct binding mtrsys[] = {
+	SYSTEM(SYSTODST, ipl), SYSTEM(SYSTMID, name),
+	SYSTEM(SYSMTYPE, machine), SYSTEM(LPNUMBER, partition_number), SYSTEM(CPUCOUNT, cpu_count),
+	SYSTEM(CPUCFGCT, cpu_online), SYSTEM(CPUSTNBY, cpu_standby), SYSTEM(LPARNAME, partition),
+	SYSTEM(CPUSHARD, cpu_count),
+};
+static const struct binding mtrmem[] = { SYSTEM(RSASTORE, bytes) };
+/* SDOMAINS and EDOMAINS go on in the byte behind them. */
+static const struct binding mtrspr[] = {
+	SYSTEM(INTERVAL, interval), SYSTEM(HFRATE, rate), AT(28, 2, system, sample_domains),
+	SYSTEM(CONFIG, sample_config),
+};
+static const struct binding mtrepr[] = {
+	AT(20, 2, system, event_domains), SYSTEM(CONFIG, event_config),
+};
+static const struct binding mtrddr[] = { SYSTEM(PROFILE, profile), SYSTEM(DMNUMBER, domain) };
+
+static const struct row sample_config[] = {
+	ROW(1, 4, EACH_SYSTEM, 0, 0, mtrsys),
+	ROW(1, 5, EACH_CPU, IS_ON, 0, of_cpu),
+	ROW(1, 7, EACH_SYSTEM, 0, 0, mtrmem),
+	ROW(1, 9, EACH_SYSTEM, 0, 0, mtrspr),
+	ROW(1, 14, EACH_DOMAIN, 0, 0, mtrddr),
+	ROW(1, 15, EACH_PROCESSOR, IS_ON, 0, useact),
+};
+const struct rows rows_sample_config = { sample_config, COUNT(sample_config) };
+
+static const struct row event_config[] = {
+	ROW(1, 1, EACH_SYSTEM, 0, 0, mtrepr),
+	/* Anything but 0 here: of events. */
+	ROW(1, 14, EACH_DOMAIN, IS_ON, 0, mtrddr),
+};
+const struct rows rows_event_config = { event_config, COUNT(event_config) };

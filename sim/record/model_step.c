@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* A step in time, of at most 15 seconds, during which nothing changes but loads. */
+#include "model_private.h"
+
+/* SplitMix64 (Steele, Lea, Flood 2014). */
+uint64_t model_random(struct model *m)
+{
+	uint64_t z = m->random += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+/* The next moment at which something ends or happens: an interval, an action, a step. */
+static uint64_t next_moment(const struct model *m)
+{
+	const uint64_t end = (uint64_t)m->config.seconds * 1000;
+	uint64_t next = (m->now / STEP_MAX + 1) * STEP_MAX;
+
+	if (next > m->due)
+		next = m->due;
+	if (m->action < m->config.actions &&
+	    next > (uint64_t)m->config.action[m->action].second * 1000)
+		next = (uint64_t)m->config.action[m->action].second * 1000;
+	return next < end ? next : end;
+}
+
+/* Every pattern's load in the middle of the step, on a straight line between full hours. */
+static void load_patterns(struct model *m)
+{
+	const uint64_t middle = (m->before + m->now) / 2000 + m->config.second_of_day;
+	const uint32_t second = (uint32_t)(middle % 86400);
+	const uint32_t hour = second / 3600, into = second % 3600;
+
+	for (uint32_t i = 0; i < m->config.patterns; i++) {
+		const uint16_t *percent = m->config.pattern[i].percent;
+		const uint32_t from = percent[hour], to = percent[(hour + 1) % 24];
+
+		m->pattern_load[i] =
+			(uint32_t)((uint64_t)(from * (3600 - into) + to * into) * LOAD_ONE /
+				   (3600 * 100));
+	}
+}
+
+static void count_storm(struct model *m, uint64_t ms)
+{
+	const uint64_t sum = m->storm * ms + m->storm_rest;
+
+	m->storm_count = m->storm_left = sum / 1000;
+	m->storm_rest = sum % 1000;
+}
+
+void model_step(struct model *m)
+{
+	uint64_t ms;
+
+	m->before = m->now;
+	m->now = next_moment(m);
+	ms = m->now - m->before;
+	assert(ms > 0 && ms <= STEP_MAX);
+	load_patterns(m);
+	model_load(m, ms);
+	model_io(m, ms);
+	model_storage(m, ms);
+	model_network(m, ms);
+	model_wait(m, ms);
+	model_cpu(m, ms);
+	count_storm(m, ms);
+}
