@@ -18,6 +18,7 @@ from types import FrameType
 from zvmlab import (
     __version__,
     cli_differ,
+    cli_fabricate,
     cli_fault,
     cli_guest,
     cli_records,
@@ -63,6 +64,7 @@ def parser() -> argparse.ArgumentParser:
     cli_sweep.add_commands(commands)
     cli_differ.add_commands(commands)
     cli_records.add_commands(commands)
+    cli_fabricate.add_commands(commands)
     cli_tools.add_commands(commands)
     return top
 
