@@ -355,6 +355,10 @@ bench: setup $(BENCH_BIN) ## figures, as ratios taken in one run
 bench-driver: setup $(BENCH_BIN) ## only our driver beside upstream's
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part pairs --part instructions
 
+.PHONY: bench-records
+bench-records: setup $(BUILD)/bench_records ## only monitor records that the model makes a second
+	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --part records
+
 .PHONY: bench-emulators
 bench-emulators: setup ## only the two emulators beside each other
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part emulators
@@ -362,7 +366,7 @@ bench-emulators: setup ## only the two emulators beside each other
 .PHONY: install
 install: ## install to PREFIX (DESTDIR is honoured)
 	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/lib/zvmlab $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
-	$(Q)git ls-files sim guest driver tools harness zvmlab pyproject.toml LICENSES ci/packages.txt | \
+	$(Q)git ls-files sim guest driver tools harness examples zvmlab pyproject.toml LICENSES ci/packages.txt | \
 		xargs cp -r --parents -t $(DESTDIR)$(PREFIX)/lib/zvmlab
 	$(Q)ln -sf ../lib/zvmlab/zvmlab $(DESTDIR)$(PREFIX)/bin/zvmlab
 	$(Q)install -m 644 docs/zvmlab.1 $(DESTDIR)$(PREFIX)/share/man/man1/zvmlab.1

@@ -26,6 +26,7 @@ import emulators
 import hercules_boot
 import instructions
 import pairs
+import records
 from figures import Figure, show
 from zvmlab.errors import EXIT_FAILED, EXIT_PASS, ZvmlabError
 from zvmlab.guest_config import GuestConfig
@@ -33,7 +34,7 @@ from zvmlab.products import prepare
 from zvmlab.progress import Progress
 
 MIN_PAIRS = 5
-PARTS = ("core", "boot", "hercules", "driver", "pairs", "instructions", "emulators")
+PARTS = ("core", "records", "boot", "hercules", "driver", "pairs", "instructions", "emulators")
 
 
 def _pairs(text: str) -> int:
@@ -66,6 +67,7 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Figu
     count = arguments.pairs
     measures: dict[str, Callable[[], list[Figure]]] = {
         "core": lambda: core.measure(arguments.build / "bench_iucv", count),
+        "records": lambda: records.measure(arguments.build / "bench_records", count),
         "boot": lambda: boot.measure(small, products, count),
         "hercules": lambda: hercules_boot.measure(small, count, progress),
         "driver": lambda: driver.measure(large, products, count),
