@@ -22,6 +22,7 @@ from zvmlab import (
     cli_fault,
     cli_guest,
     cli_records,
+    cli_replay,
     cli_sweep,
     cli_tools,
 )
@@ -65,6 +66,7 @@ def parser() -> argparse.ArgumentParser:
     cli_differ.add_commands(commands)
     cli_records.add_commands(commands)
     cli_fabricate.add_commands(commands)
+    cli_replay.add_commands(commands)
     cli_tools.add_commands(commands)
     return top
 
