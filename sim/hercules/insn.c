@@ -39,12 +39,23 @@ static void program_interrupt(REGS *regs, uint16_t pgm)
 	regs->program_interrupt(regs, pgm);
 }
 
-/* Behind an instruction of four bytes.  Return: false if it is Hercules'. */
+/*
+ * All of them have four bytes.  The address has to be the next one's before the lock
+ * is asked for, as with Hercules' own: while a CPU waits for it, another one that
+ * purges may turn the address into the PSW's, and the instruction would be executed again.
+ */
+static void begin(REGS *regs)
+{
+	INST_UPDATE_PSW(regs, 4, 4);
+}
+
+/* Return: false if it is Hercules', which begins anew. */
 static bool finish(REGS *regs, struct cp_result result)
 {
-	if (result.how == CP_PASS)
+	if (result.how == CP_PASS) {
+		UPD_PSW_IA(regs, PSW_IA(regs, -4));
 		return false;
-	INST_UPDATE_PSW(regs, 4, 4);
+	}
 	if (result.how == CP_CC)
 		regs->psw.cc = result.cc;
 	if (result.how == CP_PROGRAM)
@@ -61,6 +72,7 @@ DEF_INST(zvmlab_iucv)
 		z900_inter_user_communication_vehicle(inst, regs);
 		return;
 	}
+	begin(regs);
 	port_lock(regs);
 	result = cp_iucv(port->cp, &insn);
 	port_unlock();
@@ -75,6 +87,7 @@ DEF_INST(zvmlab_diagnose)
 	struct cp_result result = { .how = CP_PASS };
 	unsigned int r1 = inst[1] >> 4, r3 = inst[1] & 0xf;
 
+	begin(regs);
 	if (port && code == DIAG_IPL && !insn.problem) {
 		if (reload_request(regs, insn.gr[r3])) {
 			finish(regs, (struct cp_result){ .how = CP_DONE });
@@ -110,6 +123,7 @@ DEF_INST(zvmlab_store_system_information)
 	uint64_t addr;
 	bool stores;
 
+	begin(regs);
 	if (stsi_is_ours(inst, regs, &addr, &stores)) {
 		port_lock(regs);
 		result = cp_stsi(port->cp, &insn, sysib);
