@@ -26,20 +26,42 @@ static bool open_sinks(const struct options *options, struct sinks *sinks)
 				 options->write_monwrite);
 	if (good && options->csv)
 		good = sinks_add(sinks, csv_sink(options->csv, release), options->csv);
+	if (good && options->html)
+		good = sinks_add(sinks, html_sink(options->html, options->file, release),
+				 options->html);
 	if (good && options->summary)
 		good = sinks_add(sinks, summary_sink(stdout), "standard output");
 	return good;
 }
 
+/* False, having told the user why, if there is no key. */
+static bool open_key(const struct options *options, struct anonymiser *anonymiser)
+{
+	const int ret = options->anonymise ? anonymise_open(anonymiser, options->anonymise,
+							    options_release(options)) :
+					     0;
+
+	if (ret == -EINVAL)
+		fprintf(stderr, "monread: %s: a key has %u bytes, this file has fewer\n",
+			options->anonymise, ANONYMISE_KEY_SIZE);
+	else if (ret)
+		complain(options->anonymise, -ret);
+	return ret == 0;
+}
+
 static int read_all(const struct options *options, struct input *input, struct sinks *sinks)
 {
+	struct anonymiser anonymiser = { 0 };
 	struct tally tally = { 0 };
 	struct pass pass = {
 		.options = options, .input = input, .sinks = sinks, .tally = &tally,
-		.reader = monrec_open(input->format, input_read, input),
+		.anonymiser = options->anonymise ? &anonymiser : NULL,
 	};
 	int code;
 
+	if (!open_key(options, &anonymiser))
+		return EXIT_USAGE;
+	pass.reader = monrec_open(input->format, input_read, input);
 	if (!pass.reader) {
 		complain("no storage", errno);
 		return EXIT_CANNOT_RUN;

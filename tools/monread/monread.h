@@ -8,7 +8,9 @@
  * input	where bytes come from: waits with a limit, signals, the device opened anew
  * index	where sets end in a file of the device's bytes
  * text	items for people; json: items as JSON lines
+ * anonymise	names of users and devices replaced; siphash: what by
  * sink	items to outputs that take whole sets: stream, monwrite, csv, summary
+ * figures	what the system did over time; html: the same as a page
  * keep	a file that always ends where a set does
  * tally	what there was, at the end
  */

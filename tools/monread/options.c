@@ -12,7 +12,7 @@
 
 enum { OPTION_MONWRITE = 1, OPTION_CHECK, OPTION_JSON, OPTION_VALUES, OPTION_SETS, OPTION_RELEASE,
        OPTION_TIMEOUT, OPTION_BLOCKING, OPTION_REOPEN, OPTION_REOPEN_WAIT, OPTION_SUMMARY,
-       OPTION_CSV, OPTION_WRITE_STREAM, OPTION_WRITE_MONWRITE };
+       OPTION_CSV, OPTION_HTML, OPTION_ANONYMISE, OPTION_WRITE_STREAM, OPTION_WRITE_MONWRITE };
 
 static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "What is read:", 1 },
@@ -36,6 +36,10 @@ static const struct argp_option option_table[] = {
 	  0, "the bytes as the device gives them, and OUT.idx: where sets end", 3 },
 	{ "write-monwrite", OPTION_WRITE_MONWRITE, "OUT", 0, "a file as MONWRITE writes it", 3 },
 	{ "csv", OPTION_CSV, "FOLDER", 0, "a CSV file for each type of record", 3 },
+	{ "anonymise", OPTION_ANONYMISE, "KEY",
+	  0, "in all outputs, replace names and numbers that tell whom and what the data are of, "
+	  "by a key: the first 16 bytes of the file KEY", 3 },
+	{ "html", OPTION_HTML, "OUT", 0, "a page with charts of what the system did", 3 },
 	{ 0 },
 };
 
@@ -131,6 +135,12 @@ static error_t parse_option(int key, char *word, struct argp_state *state)
 	case OPTION_CSV:
 		options->csv = word;
 		return 0;
+	case OPTION_ANONYMISE:
+		options->anonymise = word;
+		return 0;
+	case OPTION_HTML:
+		options->html = word;
+		return 0;
 	case ARGP_KEY_END:
 		if (options->summary && (options->check || options->json || options->values))
 			argp_error(state, "--summary is instead of --check, --json and --values");
@@ -166,7 +176,7 @@ bool options_print(const struct options *options)
 {
 	return options->check || options->json || options->values ||
 	       !(options->summary || options->write_stream || options->write_monwrite ||
-		 options->csv);
+		 options->csv || options->html);
 }
 
 unsigned int options_release(const struct options *options)

@@ -11,7 +11,7 @@
 struct options {
 	const char *file;
 	bool monwrite, check, json, values, summary, blocking;
-	const char *write_stream, *write_monwrite, *csv;	/* NULL: not asked for */
+	const char *write_stream, *write_monwrite, *csv, *html, *anonymise;	/* NULL: not asked for */
 	uint64_t sets;		/* 0: all */
 	unsigned int release;	/* 0: not told */
 	int timeout_ms;		/* -1: none */

@@ -150,6 +150,8 @@ int pass_run(struct pass *pass)
 				continue;
 			break;
 		}
+		if (pass->anonymiser)
+			anonymise_item(pass->anonymiser, &item);
 		if (print && print_item(pass->options, &item))
 			return cannot_print(&printed, regular);
 		if (regular && print && item.kind == MONREC_SET_END && keep_mark(&printed))

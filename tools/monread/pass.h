@@ -3,6 +3,7 @@
 #ifndef PASS_H
 #define PASS_H
 
+#include "anonymise.h"
 #include "input.h"
 #include "options.h"
 #include "sink.h"
@@ -13,6 +14,7 @@ struct pass {
 	struct monrec_reader *reader;
 	struct sinks *sinks;
 	struct tally *tally;
+	struct anonymiser *anonymiser;	/* NULL: data stay as they are */
 };
 
 /* Until nothing comes any more, or a signal does; the exit code. */

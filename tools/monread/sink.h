@@ -35,6 +35,8 @@ struct sink *stream_sink(const char *name);
 struct sink *monwrite_sink(const char *name);
 /* A file for each type of record in the folder @name, which is made if it is not there. */
 struct sink *csv_sink(const char *name, unsigned int release);
+/* A page with charts, when all has been read; @title is the input's name. */
+struct sink *html_sink(const char *name, const char *title, unsigned int release);
 /* A line for each set, on @out. */
 struct sink *summary_sink(FILE *out);
 

@@ -226,6 +226,21 @@ int monrec_signed(const struct monrec_record *record, const struct monrec_field 
 int monrec_text(const struct monrec_record *record, const struct monrec_field *field,
 		char *buffer, size_t size);
 
+/** Whom or what a field names, so that data that leave the house can do without it. */
+enum monrec_identity {
+	MONREC_ID_NONE,		/**< nothing that can be told apart from others of its kind */
+	MONREC_ID_USER,		/**< user ID, EBCDIC */
+	MONREC_ID_VOLUME,		/**< volume serial, EBCDIC */
+	MONREC_ID_NAME,		/**< of a system, partition, network, segment, file: EBCDIC */
+	MONREC_ID_DEVICE,		/**< device number, 2 bytes */
+	MONREC_ID_SUBCHANNEL,	/**< subsystem identification: 2 bytes, then the subchannel's number */
+	MONREC_ID_SERIAL,		/**< serial number, address of an adapter or a unit: bytes */
+	MONREC_IDENTITIES
+};
+
+/** Told by the field's name, which is the same in all records that have the field. */
+enum monrec_identity monrec_identity(const struct monrec_field *field);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: MIT
+"""monread --html: the right numbers, in a browser's document, and something to be seen."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import struct
+import subprocess
+import zlib
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from monread_tool import START, build_monread, part, run, stream
+
+from zvmlab.errors import EXIT_FAILED, EXIT_PASS
+from zvmlab.records import EVENT, Part, Record
+
+BROWSER_SECONDS = 120
+BROWSER = shutil.which("chromium")
+SECOND = 4096_000_000
+BEGIN = 2208988800 * SECOND + 1772409600 * SECOND  # 2026-03-02, midnight
+MINUTES = 4
+
+
+@pytest.fixture(name="monread", scope="module")
+def _monread(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_monread(tmp_path_factory.mktemp("build"))
+
+
+def fields(length: int, **at: tuple[int, int, int]) -> bytes:
+    """Behind the header: offset, length and value of each field."""
+    out = bytearray(length - 20)
+    for offset, size, value in at.values():
+        out[offset - 20 : offset - 20 + size] = value.to_bytes(size, "big")
+    return bytes(out)
+
+
+def user_id(name: str) -> int:
+    """As a number of 8 bytes."""
+    return int.from_bytes(name.ljust(8).encode("cp037"), "big")
+
+
+def processor(tod: int, address: int, kind: int, busy: int) -> list[Record]:
+    """D0R2 with that much user and system time in seconds, D3R2 with pages."""
+    time = fields(
+        108,
+        PFXCPUAD=(20, 2, address),
+        PFXUTIME=(32, 8, busy * SECOND),
+        PFXTMSYS=(40, 8, busy * SECOND // 10),
+        PFXCPUTY=(104, 1, kind),
+    )
+    pages = fields(
+        364,
+        PFXCPUAD=(20, 2, address),
+        PLSPGDRD=(236, 4, (busy * 60 - 600) % 2**32),
+        PLSPGDWT=(240, 4, busy * 120),
+    )
+    return [Record(0, 2, tod, time), Record(3, 2, tod, pages)]
+
+
+def minute(number: int, name: str = "LINUX001") -> list[Part]:
+    """Sample and event data of one interval: CP 0 is busy 33 s of each minute, IFL 1 11 s."""
+    tod = BEGIN + number * 60 * SECOND
+    ended = fields(360, VMDUSER=(20, 8, user_id(name)), VMDTTIME=(32, 8, number * 7 * SECOND))
+    logon = fields(96, VMDUSER=(20, 8, user_id(name)))
+    device = fields(60, number=(24, 2, 0x1234), starts=(28, 4, number * 600))
+    sample = [
+        *processor(tod, 0, 0, 30 * number),
+        *processor(tod, 1, 3, 10 * number),
+        Record(6, 3, tod, device),
+        Record(1, 11, tod),
+    ]
+    events = [Record(4, 1, tod, logon), Record(4, 9, tod, ended)]
+    return [part(*events, type=EVENT), part(*sample, start=START + 0x10000)]
+
+
+class Page(HTMLParser):
+    """Tables by id, as rows of text; texts of other elements with an id."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tables: dict[str, list[list[str]]] = {}
+        self.ids: dict[str, str] = {}
+        self.outside: list[str] = []
+        self._table: list[list[str]] | None = None
+        self._cell = False
+        self._id: str | None = None
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.outside += [v for k, v in attrs if k in ("src", "href") and v]
+        self._id = values.get("id")
+        if tag == "table":
+            self._table = self.tables.setdefault(values["id"] or "", [])
+        elif tag == "tr" and self._table is not None:
+            self._table.append([])
+        elif tag in ("td", "th") and self._table is not None:
+            self._table[-1].append("")
+            self._cell = True
+
+    def handle_endtag(self, tag: str) -> None:
+        self._id = None
+        self._cell = self._cell and tag not in ("td", "th")
+
+    def handle_data(self, data: str) -> None:
+        if self._cell and self._table:
+            self._table[-1][-1] += data
+        if self._id:
+            self.ids[self._id] = data
+
+
+def page_of(monread: Path, tmp_path: Path, data: bytes, *words: str) -> Path:
+    """The page of these data."""
+    page = tmp_path / "page.html"
+    done = run(monread, "-", "--html", page, *words, data=data)
+    assert (done.returncode, done.stdout) == (EXIT_PASS, ""), done.stderr
+    return page
+
+
+def check(text: str, name: str = "LINUX001") -> None:
+    """The numbers of four minutes."""
+    page = Page(text)
+    assert page.outside == []
+    assert (page.ids["records"], page.ids["intervals"]) == (str(8 * MINUTES), str(MINUTES))
+    until = [f"2026-03-02 00:0{number}:00" for number in range(1, MINUTES + 1)]
+    assert page.tables["busy-table"] == [
+        ["until", "CP", "IFL"],
+        [until[0], "", ""],
+        *([time, "55.0", "18.3"] for time in until[1:]),
+    ]
+    assert page.tables["paging-table"][1:] == [
+        [until[0], "", ""],
+        *([time, "40.0", "80.0"] for time in until[1:]),
+    ]
+    assert page.tables["io-table"][2:] == [[time, "10.0"] for time in until[1:]]
+    assert page.tables["users-table"][1:] == [[name, "21.000", ""]]
+    assert page.tables["devices-table"][1:] == [["1234", "1800", ""]]
+    assert page.tables["events-table"][1:] == [[time, f"logon {name}"] for time in until]
+    assert "Nothing that is known of." in text
+
+
+FOUR = b"".join(stream(*minute(number)) for number in range(1, MINUTES + 1))
+
+
+def test_numbers(monread: Path, tmp_path: Path) -> None:
+    check(page_of(monread, tmp_path, FOUR).read_text())
+
+
+def test_text_of_the_data_is_no_markup(monread: Path, tmp_path: Path) -> None:
+    name = "<b>&\"'x"
+    data = b"".join(stream(*minute(number, name)) for number in range(1, MINUTES + 1))
+    text = page_of(monread, tmp_path, data).read_text()
+    assert "<b>" not in text
+    check(text, name)
+
+
+def test_any_length_of_time_fits(monread: Path, tmp_path: Path) -> None:
+    data = b"".join(stream(*minute(number)) for number in range(1, 2001))
+    page = Page(page_of(monread, tmp_path, data).read_text())
+    rows = page.tables["busy-table"][1:]
+    assert 120 <= len(rows) <= 240
+    assert {(cp, ifl) for _, cp, ifl in rows} == {("55.0", "18.3")}
+    assert page.tables["users-table"][1:] == [["LINUX001", f"{1999 * 7}.000", ""]]
+    assert page.tables["devices-table"][1:] == [["1234", str(1999 * 600), ""]]
+
+
+def test_what_no_record_tells(monread: Path, tmp_path: Path) -> None:
+    text = page_of(monread, tmp_path, stream(part(Record(1, 11, BEGIN)))).read_text()
+    assert text.count("No record tells.") == 5
+    assert "No event was recorded." in text
+
+
+def test_lost_sets_are_gaps(monread: Path, tmp_path: Path) -> None:
+    """What came of a set that is cut is not in the figures; that it is missing is."""
+    file, page = tmp_path / "data", tmp_path / "page"
+    sets = [stream(*minute(number)) for number in range(1, 4)]
+    file.write_bytes(b"".join(sets)[:-30])
+    lengths = [len(sets[0]), len(sets[1]), len(sets[2])]
+    (tmp_path / "data.idx").write_text("".join(f'{{"length":{one}}}\n' for one in lengths))
+    assert run(monread, file, "--html", page).returncode == EXIT_FAILED
+    tables = Page(page.read_text())
+    assert tables.ids["sets"] == "2"
+    assert tables.tables["gaps-table"][1:] == [["2026-03-02 00:02:00", "1", "0", "0"]]
+    assert [row[0][-8:] for row in tables.tables["busy-table"][1:3]] == ["00:01:00", "00:02:00"]
+
+
+def browser(page: Path, folder: Path, *words: str) -> bytes:
+    """What the browser prints."""
+    assert BROWSER is not None
+    argv = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+    argv += [f"--user-data-dir={folder / 'profile'}", "--window-size=800,1200", *words]
+    done = subprocess.run(
+        [*argv, page.as_uri()],
+        env=os.environ | {"HOME": str(folder)},
+        capture_output=True,
+        timeout=BROWSER_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
+
+
+def pixels(file: Path) -> tuple[int, list[bytes]]:
+    """Bytes of a pixel, and the rows of a PNG of 8 bits a colour."""
+    data = file.read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    chunks, at = b"", 8
+    while at < len(data):
+        length, kind = struct.unpack_from(">I4s", data, at)
+        if kind == b"IHDR":
+            width, _, depth, colour = struct.unpack_from(">IIBB", data, at + 8)
+        elif kind == b"IDAT":
+            chunks += data[at + 8 : at + 8 + length]
+        at += 12 + length
+    assert depth == 8 and colour in (2, 6)
+    size = 3 if colour == 2 else 4
+    return size, list(_unfiltered(zlib.decompress(chunks), width * size, size))
+
+
+def _unfiltered(raw: bytes, length: int, size: int) -> list[bytes]:
+    """Rows without PNG's filters."""
+    rows, above = [], bytes(length)
+    for at in range(0, len(raw), length + 1):
+        kind, row = raw[at], bytearray(raw[at + 1 : at + 1 + length])
+        if kind:
+            for i in range(length):
+                left = row[i - size] if i >= size else 0
+                corner = above[i - size] if i >= size else 0
+                row[i] = (row[i] + _predicted(kind, left, above[i], corner)) & 0xFF
+        above = bytes(row)
+        rows.append(above)
+    return rows
+
+
+def _predicted(kind: int, left: int, up: int, corner: int) -> int:
+    if kind < 4:
+        return (0, left, up, (left + up) // 2)[kind]
+    guess = left + up - corner
+    return min((left, up, corner), key=lambda value: abs(guess - value))
+
+
+# Of the page's style: ground, first and fourth series.
+LIGHT = {"ground": "ffffff", "s0": "2f6fd0", "s3": "8a4fc9"}
+DARK = {"ground": "14171c", "s0": "6ea8ff", "s3": "c39bf2"}
+
+
+@pytest.mark.skipif(BROWSER is None, reason="chromium is not installed")
+@pytest.mark.parametrize(
+    ("words", "colours"),
+    [([], LIGHT), (["--blink-settings=preferredColorScheme=0"], DARK)],
+    ids=["light", "dark"],
+)
+def test_in_a_browser(
+    monread: Path, tmp_path: Path, words: list[str], colours: dict[str, str]
+) -> None:
+    page = page_of(monread, tmp_path, FOUR)
+    check(browser(page, tmp_path, "--dump-dom", *words).decode())
+    picture = tmp_path / "page.png"
+    browser(page, tmp_path, f"--screenshot={picture}", *words)
+    size, rows = pixels(picture)
+    seen = {row[i : i + 3].hex() for row in rows for i in range(0, len(row), size)}
+    assert rows[0][:3].hex() == colours["ground"]
+    # Lines of the charts, in the colours of this scheme: the page is not blank.
+    assert set(colours.values()) <= seen
+    assert re.fullmatch("[0-9a-f]{6}", rows[0][:3].hex())

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* monread: intervals and buckets. */
+#include "figures.h"
+
+#include <string.h>
+
+enum { MTREND = 11 };
+
+void figures_init(struct figures *f, unsigned int release)
+{
+	memset(f, 0, sizeof(*f));
+	f->release = release;
+	f->merged = 1;
+}
+
+void bucket_add(struct bucket *to, const struct bucket *more)
+{
+	if (!to->first)
+		to->first = more->first;
+	if (more->last)
+		to->last = more->last;
+	for (unsigned int i = 0; i < FIGURES_TYPES; i++) {
+		to->busy[i] += more->busy[i];
+		to->elapsed[i] += more->elapsed[i];
+	}
+	to->page_reads += more->page_reads;
+	to->page_writes += more->page_writes;
+	to->starts += more->starts;
+	to->time += more->time;
+	for (unsigned int i = 0; i < EVENT_KINDS; i++)
+		to->events[i] += more->events[i];
+	to->lost += more->lost;
+	to->overflows += more->overflows;
+	to->suspended += more->suspended;
+}
+
+/* Each two become one. */
+static void fold(struct figures *f)
+{
+	for (unsigned int i = 0; i < FIGURES_BUCKETS / 2; i++) {
+		struct bucket both = f->bucket[2 * i];
+
+		bucket_add(&both, &f->bucket[2 * i + 1]);
+		f->bucket[i] = both;
+	}
+	f->buckets = FIGURES_BUCKETS / 2;
+	f->merged *= 2;
+	f->in_last = f->merged;
+}
+
+static void end_interval(struct figures *f, uint64_t tod)
+{
+	const struct bucket *before = f->buckets ? &f->bucket[f->buckets - 1] : NULL;
+
+	/* A clock that was set back has no begin to be measured from. */
+	f->now.first = before && before->last <= tod ? before->last : tod;
+	f->now.last = tod;
+	f->now.time = tod - f->now.first;
+	f->intervals++;
+	if (f->buckets && f->in_last < f->merged) {
+		bucket_add(&f->bucket[f->buckets - 1], &f->now);
+		f->in_last++;
+	} else {
+		if (f->buckets == FIGURES_BUCKETS)
+			fold(f);
+		f->bucket[f->buckets++] = f->now;
+		f->in_last = 1;
+	}
+	memset(&f->now, 0, sizeof(f->now));
+}
+
+void figures_item(struct figures *f, const struct monrec_item *item)
+{
+	switch (item->kind) {
+	case MONREC_RECORD:
+		f->records++;
+		figures_record(f, &item->record);
+		figures_event(f, &item->record);
+		if (item->record.domain == 1 && item->record.number == MTREND)
+			end_interval(f, item->record.tod);
+		break;
+	case MONREC_SET_END:
+		f->sets++;
+		break;
+	case MONREC_SET_LOST:
+		f->now.lost++;
+		break;
+	case MONREC_OVERFLOW:
+		f->now.overflows++;
+		break;
+	default:
+		break;
+	}
+}
+
+void figures_end(struct figures *f)
+{
+	const struct bucket none = { 0 };
+	uint64_t tod = f->buckets ? f->bucket[f->buckets - 1].last : 0;
+
+	if (memcmp(&f->now, &none, sizeof(none)) == 0)
+		return;
+	for (unsigned int i = 0; i < f->listed; i++)
+		if (f->event[i].tod > tod)
+			tod = f->event[i].tod;
+	end_interval(f, tod);
+}

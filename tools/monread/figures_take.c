@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* monread: what sample records add to the figures. */
+#include <string.h>
+
+#include "figures.h"
+#include "zvmlab/bytes.h"
+#include "zvmlab/ebcdic.h"
+
+/* Of D6R3, and of application data in D10R2, as this project has them. */
+enum { IODDEV_LENGTH = 60, IODDEV_NUMBER = 24, IODDEV_STARTS = 28 };
+enum { APLSDT_LENGTH = 92, APLSDT_USER = 52, APLSDT_TIME = 60 };
+
+static unsigned int kind_of(const struct monrec_record *record)
+{
+	return record->domain << 8 | (record->number < 256 ? record->number : 255);
+}
+#define KIND(domain, number) ((domain) << 8 | (number))
+
+static const struct monrec_field *known(const struct figures *f, const struct monrec_record *record,
+					const char *name)
+{
+	const struct monrec_layout *layout = monrec_layout(record->domain, record->number);
+
+	return layout ? monrec_field(layout, name, f->release) : NULL;
+}
+
+bool figures_number(const struct figures *f, const struct monrec_record *record, const char *name,
+		    uint64_t *value)
+{
+	const struct monrec_field *field = known(f, record, name);
+
+	return field && monrec_unsigned(record, field, value) == 0;
+}
+
+static struct cpu_figures *cpu_at(struct figures *f, uint64_t address)
+{
+	for (unsigned int i = 0; i < FIGURES_CPUS; i++) {
+		struct cpu_figures *cpu = &f->cpu[i];
+
+		if (!cpu->used)
+			*cpu = (struct cpu_figures){ .used = true, .address = (uint16_t)address };
+		if (cpu->address == address)
+			return cpu;
+	}
+	return NULL;
+}
+
+static void take_processor(struct figures *f, const struct monrec_record *record)
+{
+	uint64_t address, user_time, system_time, type = 0;
+	struct cpu_figures *cpu;
+
+	if (!figures_number(f, record, "PFXCPUAD", &address) ||
+	    !figures_number(f, record, "PFXUTIME", &user_time) ||
+	    !figures_number(f, record, "PFXTMSYS", &system_time))
+		return;
+	figures_number(f, record, "PFXCPUTY", &type);
+	cpu = cpu_at(f, address);
+	if (!cpu)
+		return;
+	cpu->type = (uint8_t)(type < FIGURES_TYPES ? type : FIGURES_TYPES - 1);
+	/* While it was offline it was neither busy nor idle. */
+	if (cpu->tod && f->intervals <= cpu->interval + 1 && record->tod > cpu->tod &&
+	    user_time >= cpu->user_time && system_time >= cpu->system_time) {
+		f->now.busy[cpu->type] += user_time - cpu->user_time;
+		f->now.busy[cpu->type] += system_time - cpu->system_time;
+		f->now.elapsed[cpu->type] += record->tod - cpu->tod;
+	}
+	cpu->interval = f->intervals;
+	cpu->tod = record->tod;
+	cpu->user_time = user_time;
+	cpu->system_time = system_time;
+}
+
+static void take_paging(struct figures *f, const struct monrec_record *record)
+{
+	uint64_t address, reads, writes;
+	struct cpu_figures *cpu;
+
+	if (!figures_number(f, record, "PFXCPUAD", &address) ||
+	    !figures_number(f, record, "PLSPGDRD", &reads) ||
+	    !figures_number(f, record, "PLSPGDWT", &writes))
+		return;
+	cpu = cpu_at(f, address);
+	if (!cpu)
+		return;
+	if (cpu->paging) {
+		f->now.page_reads += (uint32_t)reads - cpu->page_reads;
+		f->now.page_writes += (uint32_t)writes - cpu->page_writes;
+	}
+	cpu->paging = true;
+	cpu->page_reads = (uint32_t)reads;
+	cpu->page_writes = (uint32_t)writes;
+}
+
+/* Entries are found by number, from where it would be on. */
+static void take_device(struct figures *f, unsigned int source, uint64_t number, uint64_t starts)
+{
+	for (unsigned int i = 0; i < FIGURES_DEVICES; i++) {
+		struct device_figures *device = &f->device[(number + i) % FIGURES_DEVICES];
+
+		if (!device->source)
+			*device = (struct device_figures){ (uint16_t)number, (uint16_t)source,
+							   (uint32_t)starts, 0 };
+		if (device->number != number)
+			continue;
+		if (device->source == source) {
+			const uint32_t more = (uint32_t)starts - device->last;
+
+			device->last = (uint32_t)starts;
+			device->starts += more;
+			f->now.starts += more;
+		}
+		return;
+	}
+	f->left_out++;
+}
+
+static void take_device_field(struct figures *f, const struct monrec_record *record,
+			      const char *name)
+{
+	uint64_t number, starts;
+
+	if (figures_number(f, record, "RDEVDEV", &number) &&
+	    figures_number(f, record, name, &starts))
+		take_device(f, kind_of(record), number, starts);
+}
+
+/* The entry of a user's virtual processor. */
+static struct user_figures *user_at(struct figures *f, const uint8_t name[8], uint64_t address)
+{
+	static const uint8_t none[8];
+	uint64_t hash = get_be64(name) * UINT64_C(0x9e3779b97f4a7c15) + address;
+
+	if (memcmp(name, none, sizeof(none)) == 0)
+		return NULL;
+	for (unsigned int i = 0; i < FIGURES_USERS; i++) {
+		struct user_figures *user = &f->user[((hash >> 32) + i) % FIGURES_USERS];
+
+		if (memcmp(user->name, name, sizeof(user->name)) == 0 && user->address == address)
+			return user;
+		if (memcmp(user->name, none, sizeof(none)) != 0)
+			continue;
+		memcpy(user->name, name, sizeof(user->name));
+		user->address = (uint16_t)address;
+		f->users++;
+		return user;
+	}
+	f->left_out++;
+	return NULL;
+}
+
+static void take_time(struct user_figures *user, unsigned int source, uint64_t time)
+{
+	if (user->counted && user->source != source)
+		return;
+	/* A counter that begins anew at a logon has all of its time since then. */
+	if (user->counted)
+		user->time += time >= user->last ? time - user->last : time;
+	user->counted = true;
+	user->source = (uint16_t)source;
+	user->last = time;
+}
+
+static void take_user(struct figures *f, const struct monrec_record *record)
+{
+	const struct monrec_field *name = known(f, record, "VMDUSER");
+	struct user_figures *user;
+	uint64_t address = 0, time;
+
+	if (!name || name->len != 8 || name->offset + 8u > record->len)
+		return;
+	figures_number(f, record, "VMDCPUAD", &address);
+	user = user_at(f, record->data + name->offset, address);
+	if (user && figures_number(f, record, "VMDTTIME", &time))
+		take_time(user, kind_of(record), time);
+}
+
+/* Letters, digits and @#$_-+ in EBCDIC, then blanks. */
+static bool is_user_id(const uint8_t name[8])
+{
+	static const char possible[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@#$_-+";
+	unsigned int len = 8;
+
+	while (len > 0 && ebcdic_to_latin1(name[len - 1]) == ' ')
+		len--;
+	for (unsigned int i = 0; i < len; i++) {
+		const uint8_t c = ebcdic_to_latin1(name[i]);
+
+		if (!c || !strchr(possible, c))
+			return false;
+	}
+	return len > 0;
+}
+
+static void take_application(struct figures *f, const struct monrec_record *record)
+{
+	struct user_figures *user;
+
+	if (record->len != APLSDT_LENGTH || !is_user_id(record->data + APLSDT_USER))
+		return;
+	user = user_at(f, record->data + APLSDT_USER, 0);
+	if (user)
+		take_time(user, kind_of(record), get_be64(record->data + APLSDT_TIME));
+}
+
+void figures_record(struct figures *f, const struct monrec_record *record)
+{
+	switch (kind_of(record)) {
+	case KIND(0, 2):
+		take_processor(f, record);
+		break;
+	case KIND(3, 2):
+		take_paging(f, record);
+		break;
+	case KIND(3, 4):
+		take_device_field(f, record, "SCGSSCH");
+		break;
+	case KIND(6, 3):
+		if (record->len == IODDEV_LENGTH)
+			take_device(f, KIND(6, 3), get_be16(record->data + IODDEV_NUMBER),
+				    get_be32(record->data + IODDEV_STARTS));
+		break;
+	case KIND(6, 24):
+		take_device_field(f, record, "DSKXFERS");
+		break;
+	case KIND(10, 2):
+		take_application(f, record);
+		break;
+	default:
+		take_user(f, record);
+	}
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* monread: the figures as a page of their own, without anything from elsewhere. */
+#ifndef HTML_H
+#define HTML_H
+
+#include <stdio.h>
+
+#include "figures.h"
+
+/* All of the page.  0, or -errno if @out fails. */
+int html_page(FILE *out, const struct figures *f, const char *title);
+
+/* Text where markup is: none of it is markup. */
+void html_text(FILE *out, const char *text);
+
+/* A value for each series in each bucket; below 0: there is none. */
+struct chart {
+	const char *id, *title, *unit;
+	unsigned int series;
+	const char *const *names;
+	double (*value)(const struct bucket *bucket, unsigned int series);
+};
+
+/* html_chart.c: lines over time, gaps where sets were lost, and the same as a table */
+void html_chart(FILE *out, const struct figures *f, const struct chart *chart);
+/* Events over time, a row for each kind. */
+void html_timeline(FILE *out, const struct figures *f);
+
+/* html_table.c */
+void html_users(FILE *out, const struct figures *f);
+void html_devices(FILE *out, const struct figures *f);
+void html_events(FILE *out, const struct figures *f);
+void html_gaps(FILE *out, const struct figures *f);
+
+/* "2026-03-02 10:15:00" */
+#define HTML_TIME_SIZE 32u
+const char *html_time(uint64_t tod, char text[HTML_TIME_SIZE]);
+
+extern const char *const html_event_names[EVENT_KINDS];
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* monread: the page, written when all has been read. */
+#include "sink.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "html.h"
+#include "keep.h"
+
+struct html {
+	struct sink sink;
+	struct keep keep;
+	const char *title;
+	struct figures now, kept;	/* the set at hand included, or not */
+};
+
+static struct html *html_of(struct sink *sink)
+{
+	return (struct html *)sink;
+}
+
+static int html_keep(struct sink *sink)
+{
+	struct html *h = html_of(sink);
+
+	h->kept = h->now;
+	return 0;
+}
+
+static int html_drop(struct sink *sink)
+{
+	struct html *h = html_of(sink);
+
+	h->now = h->kept;
+	return 0;
+}
+
+static int html_item(struct sink *sink, const struct monrec_item *item)
+{
+	struct html *h = html_of(sink);
+
+	/* Of a set that is lost nothing is left but that it is missing. */
+	if (item->kind == MONREC_SET_LOST)
+		html_drop(sink);
+	figures_item(&h->now, item);
+	return item->kind == MONREC_SET_LOST ? html_keep(sink) : 0;
+}
+
+static int html_close(struct sink *sink)
+{
+	struct html *h = html_of(sink);
+	int ret = 0, closed;
+
+	if (h->keep.file) {
+		figures_end(&h->kept);
+		ret = html_page(h->keep.file, &h->kept, h->title);
+		if (!ret)
+			ret = keep_mark(&h->keep);
+	}
+	closed = keep_close(&h->keep);
+	free(h);
+	return ret ? ret : closed;
+}
+
+struct sink *html_sink(const char *name, const char *title, unsigned int release)
+{
+	static const struct sink_ops ops = { html_item, html_keep, html_drop, html_close, false };
+	struct html *h = calloc(1, sizeof(*h));
+	const int ret = h ? keep_open(&h->keep, name, NULL, 0) : -ENOMEM;
+
+	if (ret) {
+		free(h);
+		errno = -ret;
+		return NULL;
+	}
+	h->sink.ops = &ops;
+	h->title = title;
+	figures_init(&h->now, release);
+	h->kept = h->now;
+	return &h->sink;
+}

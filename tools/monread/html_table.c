@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* monread: tables of the page. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "html.h"
+
+#define SHOWN 25u
+
+struct ranked {
+	double value;
+	const void *of;
+};
+
+/* Keeps the largest ones of all that are added, the largest first. */
+static void rank(struct ranked *top, unsigned int *count, double value, const void *of)
+{
+	unsigned int at = *count;
+
+	if (at == SHOWN && value <= top[SHOWN - 1].value)
+		return;
+	if (at == SHOWN)
+		at--;
+	else
+		++*count;
+	for (; at > 0 && top[at - 1].value < value; at--)
+		top[at] = top[at - 1];
+	top[at] = (struct ranked){ value, of };
+}
+
+static void begin(FILE *out, const char *id, const char *title, const char *what, const char *unit)
+{
+	fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n<div class=\"wide\">"
+		"<table id=\"%s-table\">\n<thead><tr><th>%s</th><th class=\"n\">%s</th>"
+		"<th class=\"bar\"></th></tr></thead>\n", id, title, id, what, unit);
+}
+
+static void bar(FILE *out, double value, double most)
+{
+	fprintf(out, "<td class=\"bar\"><i class=\"f0\" style=\"width:%.1f%%\"></i></td></tr>\n",
+		most > 0 ? 100 * value / most : 0);
+}
+
+static void none(FILE *out, const char *id, const char *title)
+{
+	fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n<p class=\"none\">No record tells.</p>\n"
+		"</section>\n", id, title);
+}
+
+/* The field that user IDs are in: text of 8 bytes. */
+static void print_user(FILE *out, const struct user_figures *user)
+{
+	static const struct monrec_field field = { .len = 8, .type = MONREC_TEXT };
+	const struct monrec_record record = { .data = user->name, .len = sizeof(user->name) };
+	char text[32];
+
+	monrec_text(&record, &field, text, sizeof(text));
+	html_text(out, text);
+	if (user->address)
+		fprintf(out, ", processor %u", user->address);
+}
+
+void html_users(FILE *out, const struct figures *f)
+{
+	static const char title[] = "Users by CPU time";
+	struct ranked top[SHOWN];
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < FIGURES_USERS; i++)
+		if (f->user[i].counted)
+			rank(top, &count, (double)f->user[i].time / (double)TOD_SECOND, &f->user[i]);
+	if (count == 0) {
+		none(out, "users", title);
+		return;
+	}
+	begin(out, "users", title, "user", "seconds");
+	for (unsigned int i = 0; i < count; i++) {
+		fputs("<tr><td>", out);
+		print_user(out, top[i].of);
+		fprintf(out, "</td><td class=\"n\">%.3f</td>", top[i].value);
+		bar(out, top[i].value, top[0].value);
+	}
+	fputs("</table></div>\n</section>\n", out);
+}
+
+void html_devices(FILE *out, const struct figures *f)
+{
+	static const char title[] = "Devices by I/O";
+	struct ranked top[SHOWN];
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < FIGURES_DEVICES; i++)
+		if (f->device[i].source)
+			rank(top, &count, (double)f->device[i].starts, &f->device[i]);
+	if (count == 0) {
+		none(out, "devices", title);
+		return;
+	}
+	begin(out, "devices", title, "device", "I/Os");
+	for (unsigned int i = 0; i < count; i++) {
+		const struct device_figures *device = top[i].of;
+
+		fprintf(out, "<tr><td>%04X</td><td class=\"n\">%" PRIu64 "</td>", device->number,
+			device->starts);
+		bar(out, top[i].value, top[0].value);
+	}
+	fputs("</table></div>\n</section>\n", out);
+}
+
+void html_events(FILE *out, const struct figures *f)
+{
+	char time[HTML_TIME_SIZE];
+
+	if (!f->events)
+		return;
+	fprintf(out, "<details><summary>the first %u of %" PRIu64 " events</summary>"
+		"<div class=\"wide\"><table id=\"events-table\">\n<thead><tr><th>time</th>"
+		"<th>event</th></tr></thead>\n", f->listed, f->events);
+	for (unsigned int i = 0; i < f->listed; i++) {
+		fprintf(out, "<tr><td>%s</td><td>", html_time(f->event[i].tod, time));
+		html_text(out, f->event[i].text);
+		fputs("</td></tr>\n", out);
+	}
+	fputs("</table></div></details>\n", out);
+}
+
+void html_gaps(FILE *out, const struct figures *f)
+{
+	char time[HTML_TIME_SIZE];
+	bool any = false;
+
+	fputs("<section id=\"gaps\">\n<h2>What is missing</h2>\n", out);
+	for (unsigned int i = 0; i < f->buckets; i++) {
+		const struct bucket *bucket = &f->bucket[i];
+
+		if (!bucket->lost && !bucket->overflows && !bucket->suspended)
+			continue;
+		if (!any)
+			fputs("<div class=\"wide\"><table id=\"gaps-table\">\n<thead><tr>"
+			      "<th>until</th><th class=\"n\">sets lost</th><th class=\"n\">overflows</th>"
+			      "<th class=\"n\">event records lost</th></tr></thead>\n", out);
+		any = true;
+		fprintf(out, "<tr><td>%s</td><td class=\"n\">%" PRIu32 "</td><td class=\"n\">%" PRIu32
+			"</td><td class=\"n\">%" PRIu32 "</td></tr>\n",
+			html_time(bucket->last, time), bucket->lost, bucket->overflows,
+			bucket->suspended);
+	}
+	fputs(any ? "</table></div>\n" : "<p class=\"none\">Nothing that is known of.</p>\n", out);
+	fputs("</section>\n", out);
+}
