@@ -233,6 +233,71 @@ START_TEST(who_logs_off_leaves_nothing)
 }
 END_TEST
 
+/* To the end of the second, and what happens then. */
+static void go_to(struct model *m, uint32_t second)
+{
+	for (m->due = second * 1000; m->now < second * UINT64_C(1000);)
+		model_step(m);
+	model_act(m);
+}
+
+START_TEST(what_happens_is_over_some_time)
+{
+	uint64_t before, usual;
+	struct model *m;
+
+	mc_act(&s, 60, MODEL_LOAD, 0, 1, 10);
+	mc_act(&s, 120, MODEL_LOAD, 0, 1, 100);
+	mc_act(&s, 120, MODEL_RUNAWAY, 0, 1, 1);
+	mc_act(&s, 180, MODEL_RUNAWAY, 0, 1, 0);
+	m = mc_open(&s);
+	go_to(m, 60);
+	usual = m->user[0].total_time;
+	go_to(m, 120);
+	ck_assert_uint_lt((m->user[0].total_time - usual) * 5, usual);
+	before = m->user[0].total_time;
+	go_to(m, 180);
+	ck_assert_uint_eq(m->user[0].total_time - before, 60000 * TOD_MILLISECOND);
+	ck_assert(m->user[0].s.events & TRANSACTION);
+	before = m->user[0].total_time;
+	go_to(m, 240);
+	ck_assert_uint_lt(m->user[0].total_time - before, 2 * usual);
+	model_close(m);
+}
+END_TEST
+
+START_TEST(off_and_on_again)
+{
+	struct model *m;
+	uint64_t user_time, starts, wait;
+
+	mc_act(&s, 60, MODEL_PROCESSOR, 2, 1, 0);
+	mc_act(&s, 60, MODEL_DEVICE, 1, 1, 0);
+	mc_act(&s, 60, MODEL_READER, 0, 0, 7);
+	mc_act(&s, 120, MODEL_PROCESSOR, 2, 1, 1);
+	mc_act(&s, 120, MODEL_DEVICE, 1, 1, 1);
+	m = mc_open(&s);
+	go_to(m, 60);
+	ck_assert_uint_eq(m->cpu[2].s.events, WENT);
+	ck_assert_uint_eq(m->device[1].s.events, WENT);
+	ck_assert_uint_eq(m->segment.rate, 7);
+	user_time = m->cpu[2].user_time;
+	wait = m->cpu[2].wait;
+	starts = m->device[1].starts;
+	go_to(m, 120);
+	/* Its users got nothing, for there is no other IFL. */
+	ck_assert_uint_eq(m->cpu[2].user_time, user_time);
+	ck_assert_uint_eq(m->cpu[2].wait, wait);
+	ck_assert_uint_eq(m->user[1].granted, 0);
+	ck_assert_uint_eq(m->device[1].starts, starts);
+	ck_assert(m->cpu[2].s.events & CAME && m->device[1].s.events & CAME);
+	go_to(m, 180);
+	ck_assert_uint_gt(m->cpu[2].user_time, user_time);
+	ck_assert_uint_gt(m->device[1].starts, starts);
+	model_close(m);
+}
+END_TEST
+
 START_TEST(portions_add_up)
 {
 	const uint64_t weight[] = { 0, 1, 1, 3, 7, UINT64_C(1) << 40, 0 };
@@ -279,6 +344,8 @@ int main(void)
 	tcase_add_test(tc, shares_decide);
 	tcase_add_test(tc, paths_carry_so_much);
 	tcase_add_test(tc, who_logs_off_leaves_nothing);
+	tcase_add_test(tc, what_happens_is_over_some_time);
+	tcase_add_test(tc, off_and_on_again);
 	tcase_add_test(tc, portions_add_up);
 	tcase_add_test(tc, rests_are_kept);
 	suite_add_tcase(suite, tc);
