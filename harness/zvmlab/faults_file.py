@@ -13,6 +13,7 @@ from typing import Any
 from zvmlab import fault_points
 from zvmlab.errors import UsageError
 from zvmlab.faults import Fault
+from zvmlab.json_file import parse
 
 # As many as CP can have armed at a time (FAULT_MAX_RULES).
 MAX_RULES = 64
@@ -20,15 +21,6 @@ MAX_BYTES = 1 << 20
 _MEMBERS = tuple(field.name for field in dataclasses.fields(Fault))
 _NEEDED = ("point", "kind")
 _TEXTS = ("point", "kind", "name", "user")
-
-
-def _no_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f'"{key}" is there twice in one object')
-        found[key] = value
-    return found
 
 
 def _check_type(member: str, value: object) -> None:
@@ -59,26 +51,10 @@ def fault_from_json(words: object) -> Fault:
     return fault
 
 
-def _parse(path: Path) -> object:
-    try:
-        with open(path, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"faults file {path} cannot be read: {error.strerror}") from error
-    if len(data) > MAX_BYTES:
-        raise UsageError(f"faults file {path} has more than {MAX_BYTES >> 20} MiB")
-    try:
-        return json.loads(data, object_pairs_hook=_no_repetition)
-    except RecursionError as error:
-        raise UsageError(f"faults file {path} is nested too deeply") from error
-    except ValueError as error:
-        raise UsageError(f"faults file {path} is not JSON: {error}") from error
-
-
 def load(path: str | os.PathLike[str]) -> tuple[Fault, ...]:
     """The rules of a file, in its order; UsageError names file and rule."""
     place = Path(path)
-    rules = _parse(place)
+    rules = parse(place, f"faults file {place}", MAX_BYTES)
     if not isinstance(rules, list):
         raise UsageError(f"faults file {place} is not a list of rules, as in [{{…}}, {{…}}]")
     if len(rules) > MAX_RULES:

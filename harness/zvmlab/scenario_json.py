@@ -16,35 +16,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from zvmlab.errors import UsageError
+from zvmlab.json_file import parse
 
 MAX_BYTES = 4 << 20
 T = TypeVar("T")
 _NOTHING: Any = object()
 
 
-def _no_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise ValueError(f'"{key}" is there twice in one object')
-        found[key] = value
-    return found
-
-
 def load(path: Path) -> Node:
     """The object in a file."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-    if len(data) > MAX_BYTES:
-        raise UsageError(f"{path} has more than {MAX_BYTES >> 20} MiB; no scenario needs that")
-    try:
-        value = json.loads(data, object_pairs_hook=_no_repetition)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is not JSON: {error}") from error
-    return Node(str(path), value)
+    return Node(str(path), parse(path, str(path), MAX_BYTES))
 
 
 class Node:

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+"""JSON of files that people write: bounded, and without members that are there twice."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from zvmlab.errors import UsageError
+
+
+def _no_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f'"{key}" is there twice in one object')
+        found[key] = value
+    return found
+
+
+def parse(path: Path, what: str, most: int) -> object:
+    """The value in a file of up to *most* bytes; *what* begins each sentence of UsageError."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(most + 1)
+    except OSError as error:
+        raise UsageError(f"{what} cannot be read: {error.strerror}") from error
+    if len(data) > most:
+        raise UsageError(f"{what} has more than {most >> 20} MiB")
+    try:
+        value: object = json.loads(data, object_pairs_hook=_no_repetition)
+    except RecursionError as error:
+        raise UsageError(f"{what} is nested too deeply") from error
+    except ValueError as error:
+        raise UsageError(f"{what} is not JSON: {error}") from error
+    return value
