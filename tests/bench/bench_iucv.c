@@ -3,9 +3,6 @@
  * How many message round trips a second the core makes: a service sends eight
  * bytes in the parameter list, the guest takes the interruption and replies by
  * B2F0 in the same form, the service is told.  One JSON line per measurement.
- *
- * Allocations are counted in place of the C library's functions, for the core
- * must not make any; the sanitizers replace the same functions.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "allocations.h"
 #include "zvmlab/bytes.h"
 #include "zvmlab/cp.h"
 #include "zvmlab/ebcdic.h"
@@ -23,34 +21,6 @@
 #define BUFFER 0x2400u
 #define BATCH 65536u
 #define SERVICE "*BENCH"
-
-#ifndef __SANITIZE_ADDRESS__
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t count, size_t size);
-extern void *__libc_realloc(void *old, size_t size);
-
-static uint64_t allocations;
-
-void *malloc(size_t size)
-{
-	allocations++;
-	return __libc_malloc(size);
-}
-
-void *calloc(size_t count, size_t size)
-{
-	allocations++;
-	return __libc_calloc(count, size);
-}
-
-void *realloc(void *old, size_t size)
-{
-	allocations++;
-	return __libc_realloc(old, size);
-}
-#else
-static const uint64_t allocations;
-#endif
 
 struct bench {
 	struct cp *cp;

@@ -3,9 +3,6 @@
  * How many bytes of monitor records a second the model makes on one core, and how
  * often it allocates meanwhile.  One JSON line per measurement; arguments: seconds
  * of CPU time, then how many users.
- *
- * Allocations are counted in place of the C library's functions, for the model
- * must not make any; the sanitizers replace the same functions.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,40 +10,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "allocations.h"
 #include "model.h"
 
 #define PROCESSORS 8u
 #define DISKS 64u
 #define MAX_USERS 10000u
 #define NANOSECONDS 1000000000u
-
-#ifndef __SANITIZE_ADDRESS__
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t count, size_t size);
-extern void *__libc_realloc(void *old, size_t size);
-
-static uint64_t allocations;
-
-void *malloc(size_t size)
-{
-	allocations++;
-	return __libc_malloc(size);
-}
-
-void *calloc(size_t count, size_t size)
-{
-	allocations++;
-	return __libc_calloc(count, size);
-}
-
-void *realloc(void *old, size_t size)
-{
-	allocations++;
-	return __libc_realloc(old, size);
-}
-#else
-static const uint64_t allocations;
-#endif
 
 /* A year of a busy system, a sample a minute. */
 static struct model *open_model(uint32_t users)

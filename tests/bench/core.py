@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from pathlib import Path
 
 from figures import Budget, Figure, Pairs
-from zvmlab.errors import CannotRun, ZvmlabError
+from program import Row, rows
+from zvmlab.errors import ZvmlabError
 
 SECONDS = 0.5
 TIMEOUT = 60.0
@@ -32,23 +31,13 @@ def _figures() -> Pairs:
     )
 
 
-def _run(program: Path, paths: tuple[int, int]) -> dict[tuple[int, bool], dict[str, float]]:
-    try:
-        done = subprocess.run(
-            [program, str(SECONDS), *map(str, paths)],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=TIMEOUT,
-        )
-    except FileNotFoundError as error:
-        raise CannotRun(f"{program} is missing; run make {program}") from error
-    if done.returncode != 0:
-        raise ZvmlabError(f"{program} failed: {done.stderr.strip()}")
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
-    found = {(row["paths"], row["rotate"]): row for row in rows}
+def _run(program: Path, paths: tuple[int, int]) -> dict[tuple[int, bool], Row]:
+    found = {
+        (int(row["paths"]), bool(row["rotate"])): row
+        for row in rows(program, TIMEOUT, SECONDS, *paths)
+    }
     if found.keys() != {(FEW, False), (FEW, True), (MANY, False), (MANY, True)}:
-        raise ZvmlabError(f"{program} measured something else than expected: {done.stdout!r:.200}")
+        raise ZvmlabError(f"{program} measured something else than expected: {found!r:.200}")
     return found
 
 
@@ -56,8 +45,8 @@ def measure(program: Path, pairs: int) -> list[Figure]:
     """Every run of the program measures few paths and many."""
 
     def pair(swapped: bool) -> dict[str, float]:
-        rows = _run(program, (MANY, FEW) if swapped else (FEW, MANY))
-        rate = {key: row["per_second"] for key, row in rows.items()}
+        found = _run(program, (MANY, FEW) if swapped else (FEW, MANY))
+        rate = {key: row["per_second"] for key, row in found.items()}
         return {
             "few": rate[FEW, False],
             "many": rate[MANY, False],
@@ -65,7 +54,7 @@ def measure(program: Path, pairs: int) -> list[Figure]:
             "few-turn": rate[FEW, True],
             "many-turn": rate[MANY, True],
             "ratio-turn": rate[MANY, True] / rate[FEW, True],
-            "allocations": sum(row["allocations"] for row in rows.values()),
+            "allocations": sum(row["allocations"] for row in found.values()),
         }
 
     return _figures().repeat(pairs, pair)

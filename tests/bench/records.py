@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from pathlib import Path
 
 from figures import Budget, Figure, Pairs
-from zvmlab.errors import CannotRun, ZvmlabError
+from program import Row, rows
+from zvmlab.errors import ZvmlabError
 
 SECONDS = 1.0
 TIMEOUT = 120.0
@@ -26,22 +25,10 @@ def _figures() -> Pairs:
     )
 
 
-def _run(program: Path, users: tuple[int, int]) -> dict[int, dict[str, float]]:
-    try:
-        done = subprocess.run(
-            [program, str(SECONDS), *map(str, users)],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=TIMEOUT,
-        )
-    except FileNotFoundError as error:
-        raise CannotRun(f"{program} is missing; run make {program}") from error
-    if done.returncode != 0:
-        raise ZvmlabError(f"{program} failed: {done.stderr.strip()}")
-    found = {row["users"]: row for row in map(json.loads, done.stdout.splitlines())}
+def _run(program: Path, users: tuple[int, int]) -> dict[int, Row]:
+    found = {int(row["users"]): row for row in rows(program, TIMEOUT, SECONDS, *users)}
     if found.keys() != set(users):
-        raise ZvmlabError(f"{program} measured something else than expected: {done.stdout!r:.200}")
+        raise ZvmlabError(f"{program} measured something else than expected: {found!r:.200}")
     return found
 
 
@@ -49,12 +36,12 @@ def measure(program: Path, pairs: int) -> list[Figure]:
     """Every run of the program measures few users and many."""
 
     def pair(swapped: bool) -> dict[str, float]:
-        rows = _run(program, (MANY, FEW) if swapped else (FEW, MANY))
+        found = _run(program, (MANY, FEW) if swapped else (FEW, MANY))
         return {
-            "few": rows[FEW]["bytes_per_second"] / 1e6,
-            "many": rows[MANY]["bytes_per_second"] / 1e6,
-            "records": rows[MANY]["records_per_second"],
-            "allocations": sum(row["allocations"] for row in rows.values()),
+            "few": found[FEW]["bytes_per_second"] / 1e6,
+            "many": found[MANY]["bytes_per_second"] / 1e6,
+            "records": found[MANY]["records_per_second"],
+            "allocations": sum(row["allocations"] for row in found.values()),
         }
 
     return _figures().repeat(pairs, pair)
