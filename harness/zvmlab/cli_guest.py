@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from zvmlab import cli_scenario
 from zvmlab.agent_results import ENVIRONMENT, RunResult
 from zvmlab.cli_tools import backend_option, command
 from zvmlab.errors import EXIT_PASS, Timeout, UsageError, ZvmlabError
@@ -49,9 +50,11 @@ def add_commands(commands: Any) -> None:
         "  zvmlab run --kernel trixie --cpus 2 ./my-test --verbose\n"
         "  zvmlab run --storage '0.140M 200M.200M' -- cat /proc/iomem\n"
         "  zvmlab run --module monreader --cp class=G -- dmesg\n"
-        "  zvmlab run --module dm-mod -- dmmon list",
+        "  zvmlab run --module dm-mod -- dmmon list\n"
+        "  zvmlab run --scenario examples/busy-day.json -- monread --html /out/report.html",
     )
     _guest_options(run)
+    cli_scenario.add_options(run)
     run.add_argument(
         "--timeout", type=_seconds, default=RUN_SECONDS, metavar="S", help="limit for the program"
     )
@@ -133,7 +136,13 @@ def _guest_options(parser: argparse.ArgumentParser) -> None:
     driver_option(parser)
     _faults_option(parser)
     _cold_option(parser)
-    add("--tool", action="append", default=[], metavar="NAME", help="put dmmon or dmsetup in")
+    add(
+        "--tool",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="put monread, dmmon, taskmon or dmsetup in",
+    )
     add("--file", action="append", default=[], metavar="LOCAL[:REMOTE]", help="put into the guest")
     add("--name", metavar="NAME", help="name for zvmlab cp and zvmlab list")
     add("--trace-data", default="short", choices=TRACE_DATA, help="full: the trace can be replayed")
@@ -259,6 +268,9 @@ def _exit_status(result: RunResult, limit: float) -> int:
 
 def run_run(arguments: argparse.Namespace) -> int:
     """Boot, run, end; the program's exit status."""
+    scenario = cli_scenario.read(arguments)
+    if scenario and arguments.segment is None:
+        arguments.segment = [cli_scenario.segment(scenario)]
     local = _local_program(arguments.program)
     files = _files(arguments)
     if local is not None:
@@ -273,7 +285,10 @@ def run_run(arguments: argparse.Namespace) -> int:
     stdin = _stdin()
     with _guest(config, arguments.keep) as guest:
         try:
-            result = guest.agent.run(argv, stdin=stdin, timeout=arguments.timeout)
+            if scenario:
+                result = cli_scenario.run(guest, argv, stdin, scenario, arguments)
+            else:
+                result = guest.agent.run(argv, stdin=stdin, timeout=arguments.timeout)
         except OSError as error:
             raise UsageError(
                 f"{argv[0]} cannot be run: {error.strerror}; name a static s390x program here,"

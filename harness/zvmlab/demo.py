@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import tempfile
 import time
@@ -15,22 +16,23 @@ from rich.console import Console as Terminal
 from rich.live import Live
 from rich.table import Table
 
-from zvmlab.control import Control
 from zvmlab.errors import EXIT_PASS, UsageError
+from zvmlab.fabricate_file import read_scenario
 from zvmlab.guest import Guest
 from zvmlab.guest_config import GuestConfig
-from zvmlab.monitor import Capture, CapturedSet, DataSets, compare, start_monitor
+from zvmlab.hostbuild import ROOT
+from zvmlab.model import Model
+from zvmlab.monitor import Capture, CapturedSet, DataSets, compare, deliver
 from zvmlab.products import prepare
 from zvmlab.progress import Progress
-from zvmlab.records import DOMAINS, Record, domain_names
+from zvmlab.records import domain_names
 
-MAX_SETS = 100_000
-EVENTS_PER_TICK = 12
+MAX_SETS = 11_000
+"""A little less than the scenario has."""
+SCENARIO = ROOT / "examples/busy-day.json"
 _VISIBLE_ROWS = 20
 # Reads of several sizes see the same stream.
 _READ_SIZES = (65536, 4096, 1000, 13)
-# A user logging on (domain 4, record 1) and a diagnose count (domain 10, record 1).
-_EVENTS = ((4, 1), (10, 1), (2, 4))
 
 
 @dataclass(frozen=True)
@@ -112,36 +114,22 @@ def _plain(row: Row) -> str:
     )
 
 
-def _interval(control: Control, serial: int) -> None:
-    """One interval: some events, then the tick that ends it."""
-    for index in range(EVENTS_PER_TICK):
-        domain, number = _EVENTS[(serial + index) % len(_EVENTS)]
-        text = f"interval {serial} event {index} {DOMAINS[domain]}".encode("cp037")
-        record = Record(domain, number, 0, text)
-        control.execute("monitor-event", domain=domain, record=record.encode())
-    control.execute("monitor-tick")
-
-
 def _sets(guest: Guest, sets: int, folder: Path, status: list[str]) -> Iterator[CapturedSet]:
     """Read that many sets, each compared before it is given out; *status* is CP's view of it."""
     control = guest.control
-    control.execute("monitor-manual", manual=True)
-    with Capture(control, folder / "sets") as capture, DataSets(guest.agent) as reader:
-        start_monitor(guest)
-        serial = 0
-        for count in range(sets):
-            if not _waiting(control):
-                serial += 1
-                _interval(control, serial)
+    with (
+        Capture(control, folder / "sets") as capture,
+        DataSets(guest.agent) as reader,
+        Model(read_scenario(SCENARIO)) as model,
+    ):
+        for count, made in enumerate(itertools.islice(model.sets(), sets)):
+            deliver(control, made.kind, made.element())
             wanted = capture.next()
-            compare(reader.read(_READ_SIZES[count % len(_READ_SIZES)]), wanted)
+            # Not more than a few hundred reads a set, however small they should be.
+            size = max(_READ_SIZES[count % len(_READ_SIZES)], len(made.data) // 512)
+            compare(reader.read(size), wanted)
             yield wanted
         status += guest.cp("QUERY MONITOR").response.splitlines()
-
-
-def _waiting(control: Control) -> int:
-    """Sets announced to the guest and not yet read."""
-    return sum(user["outstanding"] for user in control.execute("query-monitor")["users"])
 
 
 def _show(sets: Iterator[CapturedSet], tally: Tally) -> None:
@@ -172,8 +160,8 @@ def demo(config: GuestConfig, sets: int, say: Callable[[str], None] = print) -> 
         module = guest.agent.modprobe("monreader").check()
         for line in module.log:
             say(f"guest: {line.text}")
-        say("intervals are ended by explicit ticks, events are made up by this program;")
-        say("recording, segment, IUCV and the driver are what runs otherwise, too")
+        say(f"data sets are those of a modelled system, {SCENARIO.name}, as fast as they are read;")
+        say("segment, IUCV and the driver are what runs otherwise, too")
         tally = Tally()
         status: list[str] = []
         _show(_sets(guest, sets, Path(folder), status), tally)

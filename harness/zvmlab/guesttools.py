@@ -36,8 +36,11 @@ PACKAGES = (
 LINKED = {
     "dmmon": ("libdevmapper.so.1.02.1", "libjansson.so.4"),
     "taskmon": ("libnl-genl-3.so.200", "libnl-3.so.200", "libjansson.so.4"),
+    "monread": ("libjansson.so.4",),
 }
 """The tools, and the libraries that each is linked with."""
+_MORE = {"monread": ("tools/monrec", "sim/record", "sim/cp")}
+"""Folders that a tool is made of beside its own, and what the tools share."""
 _FOLDERS = (f"lib/{TRIPLET}", f"usr/lib/{TRIPLET}")
 _DEBIAN = {"dmsetup": "/sbin/dmsetup"}
 _HOME = Path(__file__).resolve().parents[2]
@@ -148,7 +151,8 @@ def _make(source: Path, name: str, into: Path, root: Path) -> None:
 def build_tool(name: str, progress: Progress | None = None) -> Path:
     """The program ``tools/NAME`` for the guest, compiled into the cache."""
     source, root = tools_source(), debian_root(progress)
-    parts = [source / "tools" / "common", source / "tools" / name, source / "Makefile"]
+    folders = ("tools/common", f"tools/{name}", *_MORE.get(name, ()), "Makefile")
+    parts = [source / folder for folder in folders]
 
     def build(folder: Path) -> None:
         with (progress or Progress()).step(f"compiling {name} for the guest"):

@@ -69,7 +69,11 @@ def _one_sentence(done: subprocess.CompletedProcess[str], code: int, *words: str
         (["run", "--kernel", "buster", "--", "true"], ("'buster' is neither a suite",)),
         (["cp", "QUERY TIME"], ("no guest is running; start one with zvmlab shell",)),
         (["cp", "--guest", "x", "QUERY TIME"], ("no guest named x is running",)),
-        (["demo", "--sets", "0"], ("--sets 0: 1 to 100000 are possible",)),
+        (["run", "--hours", "1", "true"], ("--hours and --pace are of a scenario; name one",)),
+        (["run", "--scenario", "/none", "true"], ("/none cannot be read: No such file",)),
+        (["run", "--scenario", "/none", "--pace", "x", "true"], ("--pace x: write original, max",)),
+        (["run", "--scenario", "/none", "--out", "/none", "true"], ("that is not a folder",)),
+        (["demo", "--sets", "0"], ("--sets 0: 1 to 11000 are possible",)),
     ],
 )
 def test_wrong_usage(fake: Fake, arguments: list[str], words: tuple[str, ...]) -> None:
