@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import re
 import signal
 import sys
@@ -26,6 +27,7 @@ from zvmlab.redeliver import Redelivery
 OUT = "/out"
 _CONNECT_SECONDS = 60.0
 _LOOK_SECONDS = 0.1
+_INTERRUPTED = 128 + signal.SIGINT
 # In an argument, by itself or behind an equals sign.
 _RESULT = re.compile(rf"{OUT}/[^\s=:,]+")
 
@@ -93,8 +95,8 @@ def _connected(guest: Guest, process: Process) -> RunResult | None:
     return None
 
 
-def _deliver(guest: Guest, config: Config, process: Process, pace: float | None) -> None:
-    """All sets; a program that ends before it has read them has had enough."""
+def _deliver(guest: Guest, config: Config, process: Process, pace: float | None) -> bool:
+    """All sets, then SIGINT; False if the program has ended before, having had enough."""
     delivery = Redelivery(guest.control, pace, _CONNECT_SECONDS)
     with Model(config) as model:
         try:
@@ -105,23 +107,29 @@ def _deliver(guest: Guest, config: Config, process: Process, pace: float | None)
                 process.wait()
                 raise
             print(f"zvmlab: {error}", file=sys.stderr)
-        else:
-            process.signal(signal.SIGINT)
+            return False
     count = delivery.count
     print(f"zvmlab: {count.sets} data sets, {count.size} bytes delivered", file=sys.stderr)
+    process.signal(signal.SIGINT)
+    return True
 
 
 def run(
     guest: Guest, argv: list[str], stdin: bytes, config: Config, arguments: argparse.Namespace
 ) -> RunResult:
-    """The program beside the scenario; at its end the program is interrupted, as by Ctrl-C."""
+    """The program beside the scenario; at its end the program is interrupted, as by Ctrl-C.
+
+    That it then ends as who is interrupted does is no failure: its status is 0.
+    """
     guest.agent.modprobe(DRIVER).check()
     guest.agent.mkdir(OUT).check()
     process = guest.agent.spawn(argv, stdin=stdin)
     result = _connected(guest, process)
     if result is None:
-        _deliver(guest, config, process, speed(arguments.pace))
+        interrupted = _deliver(guest, config, process, speed(arguments.pace))
         result = process.wait(arguments.timeout, kill=True)
+        if interrupted and (result.signal == signal.SIGINT or result.status == _INTERRUPTED):
+            result = dataclasses.replace(result, status=0, signal=None)
     _fetch(guest, argv, arguments.out)
     return result
 

@@ -1,50 +1,85 @@
 # SPDX-License-Identifier: MIT
-"""Data sets of a modelled system, read in a guest."""
+"""zvmlab run --scenario: a program in the guest reads the monitor data of a modelled system."""
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
-from itertools import islice
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from zvmlab import cli_scenario
+from zvmlab.cli_fabricate import STREAM, fabricate
 from zvmlab.fabricate_file import read_scenario
 from zvmlab.guest import Guest
-from zvmlab.model import Model
-from zvmlab.monitor import DataSets, deliver
-from zvmlab.monrec_reader import Format, Kind, read
+from zvmlab.guest_config import GuestConfig
+from zvmlab.guesttools import tool
+from zvmlab.model import Config
 
-SETS = 24
+pytestmark = pytest.mark.first_kernel
+
 SCENARIO = {
     "hours": 0.5,
-    "interval": 60,
-    "segment": {"start": "9000", "megabytes": 8, "sample_config": 0},
-    "release": "6.2",
+    "segment": {"megabytes": 1, "partition": 40, "sample_config": 8, "event_config": 4},
     "users": [{"name": "LINUX", "count": 60, "cpu_percent": 2, "transactions": 1}],
     "devices": [{"kind": "dasd", "first": "1000", "count": 8}],
-    "events": [{"at": "00:02", "what": "storm", "per_second": 40, "minutes": 1}],
+    "events": [
+        {"at": "00:02", "what": "storm", "per_second": 200, "minutes": 1},
+        {"at": "00:05", "what": "monitor", "command": "SAMPLE DISABLE NETWORK"},
+    ],
 }
 
 
-@pytest.mark.representative
-def test_fabricated_sets_are_read_byte_for_byte(monreader: Guest, tmp_path: Path) -> None:
-    """Whatever was read in the guest before: records are the model's, and pass the validator."""
+@pytest.fixture
+def scenario(tmp_path: Path) -> Config:
+    """Half an hour in a segment so small that its areas are used again and again."""
     file = tmp_path / "scenario.json"
     file.write_text(json.dumps(SCENARIO))
-    stream = bytearray()
-    with Model(read_scenario(file)) as model, DataSets(monreader.agent) as reader:
-        for made in islice(model.sets(), SETS):
-            answer = deliver(monreader.control, made.kind, made.element())
-            assert answer.fate == "delivered"
-            wanted = b"".join(made.stream())
-            found = reader.read().stream
-            # Where in its area a set lies depends on those before; what it is does not.
-            assert found[:4] == wanted[:4] and found[12:] == wanted[12:]
-            assert int.from_bytes(found[4:8], "big") % 4096 == made.mce.start % 4096 == 0
-            stream += found
-    assert len(stream) > 500_000
-    items = list(read(io.BytesIO(stream), Format.SAVED, 620))
-    assert not [item.text for item in items if item.kind is Kind.VIOLATION]
-    assert sum(item.kind is Kind.ELEMENT for item in items) == SETS
+    return read_scenario(file)
+
+
+@pytest.fixture
+def guest_config(zvmlab_kernel: str, scenario: Config) -> GuestConfig:
+    """Guests have monread, and the scenario's segment."""
+    return replace(
+        GuestConfig(kernel=zvmlab_kernel, files=tool("monread"), busybox=True),
+        segments=(cli_scenario.segment(scenario),),
+    )
+
+
+def _run(guest: Guest, scenario: Config, folder: Path, *argv: str) -> int | None:
+    arguments = argparse.Namespace(pace="max", timeout=60.0, out=folder)
+    return cli_scenario.run(guest, [*argv], b"", scenario, arguments).status
+
+
+def test_the_guest_reads_what_fabricate_writes(
+    guest: Guest, scenario: Config, tmp_path: Path
+) -> None:
+    """Every byte, addresses in the segment included; files below /out come back."""
+    assert _run(guest, scenario, tmp_path, "/bin/monread", "--write-stream=/out/data") == 0
+    wanted = io.BytesIO()
+    totals = fabricate(scenario, wanted, STREAM)
+    assert totals.sets > 150 and totals.sets_lost == 0
+    assert (tmp_path / "data").read_bytes() == wanted.getvalue()
+
+
+def test_a_program_that_ends_early_has_had_enough(
+    guest: Guest, scenario: Config, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three sets are read; its status counts."""
+    words = ("/bin/monread", "--sets=3", "--write-stream=/out/three")
+    assert _run(guest, scenario, tmp_path, *words) == 0
+    told = capsys.readouterr().err
+    assert "no reader is left" in told and f"is {tmp_path / 'three'} now" in told
+
+
+def test_a_program_that_does_not_read(
+    guest: Guest, scenario: Config, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is waited for once it has ended, and what is not there does not come."""
+    words = ("/bin/busybox", "sh", "-c", "exit 7", "/out/nothing")
+    assert _run(guest, scenario, tmp_path, *words) == 7
+    assert "/out/nothing does not come back: No such file" in capsys.readouterr().err
