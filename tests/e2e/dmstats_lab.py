@@ -98,10 +98,13 @@ class Lab:
         self._control = self.agent.open("/dev/mapper/control", os.O_RDWR).check()
 
     def set_up(self) -> None:
-        """Make the devices."""
-        self.create("lin", f"0 {LIN_SECTORS} linear /dev/ram0 0")
-        self.create("low", f"0 {LOW_SECTORS} linear /dev/ram1 0")
-        self.create("up", f"0 {LOW_SECTORS} linear {self.node('low')} 0")
+        """Make the devices, by one command: each takes a moment."""
+        devices = (
+            f"lin,,,,0 {LIN_SECTORS} linear /dev/ram0 0",
+            f"low,,,,0 {LOW_SECTORS} linear /dev/ram1 0",
+            f"up,,,,0 {LOW_SECTORS} linear /dev/mapper/low 0",
+        )
+        self.dmsetup("create", "--noudevsync", "--concise", ";".join(devices)).check()
 
     def tear_down(self) -> None:
         """Remove all devices; nothing is allocated for statistics any more."""
