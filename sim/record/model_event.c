@@ -45,7 +45,7 @@ static const struct binding iodmdv[] = {
 };
 static const struct binding of_user[] = { USER(VMDUSER, name), USER(VMDCPUAD, address) };
 static const struct binding vndls[] = {
-	USER(NICOWNER, name), USER(NICBASE, adapter),
+	USER(LANOWNER, lan_owner), USER(LANNAME, lan), USER(NICOWNER, name), USER(NICBASE, adapter),
 };
 static const struct binding lists[] = {
 	USER(VMDUSER, name), USER(VMDCPUAD, address), USER(VMDCTPVR, resident),

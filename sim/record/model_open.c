@@ -221,8 +221,10 @@ static void make_user(struct model *m, uint32_t i)
 		.type = c->type,
 		.adapter = ADAPTER,
 		.mac = MAC_PREFIX | (i + 1),
+		/* A virtual switch belongs to SYSTEM. */
+		.lan = text_value(m->config.vswitch, 8),
+		.lan_owner = text_value("SYSTEM", 8),
 		.share = c->share,
-		.pages = c->pages,
 		.percent = 100,
 		.device = m->disks > 0 ? i % m->disks : 0,
 		.index = i,
@@ -244,8 +246,6 @@ static void make_system(struct model *m)
 		.name = text_value(c->system, 8),
 		.partition = text_value(c->partition, 8),
 		.partition_number = 1,
-		.vswitch = text_value(c->vswitch, 8),
-		.owner = text_value("SYSTEM", 8),
 		.machine = text_value("2097", 4),
 		.ipl = c->start,
 		/* CP keeps a 50th for itself. */

@@ -73,7 +73,7 @@ struct device {
 
 struct user {
 	struct subject s;
-	uint64_t name, address, type, adapter, mac, switched, share, pages, logon;
+	uint64_t name, address, type, adapter, mac, lan, lan_owner, switched, share, logon;
 	uint64_t total_time, virtual_time;	/* TOD units */
 	uint64_t resident, slots, page_reads, page_writes, starts;
 	uint64_t packets_out, packets_in, bytes_out, bytes_in;
@@ -92,7 +92,7 @@ struct system {
 	uint64_t pageable, available, used_frames, slots_free, slots_used;
 	uint64_t idle, io_wait, page_wait, cpu_wait, running, dormant;
 	uint64_t cpu_count, cpu_online, cpu_standby;
-	uint64_t name, partition, partition_number, vswitch, owner, ipl, machine, bytes;
+	uint64_t name, partition, partition_number, ipl, machine, bytes;
 	uint64_t interval, rate, sample_domains, event_domains, sample_config, event_config;
 	uint64_t profile, domain;	/* of D1R14 */
 	uint64_t seek_subchannel, seek_device, seek_user, cylinder, next_cylinder;

@@ -83,7 +83,8 @@ static const struct binding iodqds[] = {
 	DEVICE(BFFRA, buffers_in), DEVICE(BYFRA, bytes_in),
 };
 static const struct binding vndses[] = {
-	USER(OWNER, name), USER(NICBASE, adapter), USER(NICMAC, mac), USER(VSWITCH, switched),
+	USER(OWNER, name), USER(NICBASE, adapter), USER(NICMAC, mac), USER(LANID, lan),
+	USER(VSWITCH, switched),
 	USER(SESTXBYT, bytes_out), USER(SESRXBYT, bytes_in), USER(SESTXPKT, packets_out),
 	USER(SESRXPKT, packets_in),
 };

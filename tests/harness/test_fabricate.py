@@ -247,8 +247,12 @@ def test_logon_and_logoff_change_what_is_sampled() -> None:
         if one.of("SYTSYG"):
             assert {values["VMDUSER"] for values in one.of("USEACT")} == here
             assert {values["OWNER"] for values in one.of("VNDSES")} == here
+            assert {values["LANID"] for values in one.of("VNDSES")} == {"VSWITCH1"}
             sizes.append(len(here))
     assert sizes == [7] * 3 + [6] * 3 + [5] * 2 + [6] * 5
+    links = [values["NICOWNER"] for values in events(found, "VNDLSD") + events(found, "VNDLSU")]
+    assert links == ["LINUX2", "TCPIP", "LINUX2"]
+    assert events(found, "VNDLSU")[0]["LANNAME"] == "VSWITCH1"
 
 
 def test_devices_and_processors_come_and_go() -> None:

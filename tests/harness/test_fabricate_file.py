@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from fabricated import SMALL, changed
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from zvmlab import model
 from zvmlab.errors import UsageError
@@ -152,6 +156,58 @@ def test_what_is_wrong_is_told(members: dict[str, Any], text: str) -> None:
         made(**members)
     told = str(found.value)
     assert told.startswith("x.json: ") and text in told and "\n" not in told
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(1 << 70), 1 << 70)
+    | st.floats()
+    | st.sampled_from(["", "a", "LINUX", "1000", "00:01", "all", "x" * 5000, "\0", "ü", "IFL"]),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.sampled_from(["name", "count", "what", "at", "type"]), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """All members of members, by the keys that lead there."""
+    items = enumerate(value) if isinstance(value, list) else ()
+    for key, inner in value.items() if isinstance(value, dict) else items:
+        yield (*path, key)
+        yield from _places(inner, (*path, key))
+
+
+EVERYTHING = json.loads((ROOT / "examples/busy-day.json").read_text()) | {
+    "hours": 0.05,
+    "domains": {"sample": ["all"], "event": ["user"]},
+    "reader": {"kb_per_second": 50},
+    "rate": 2,
+}
+for number, one in enumerate(EVERYTHING["events"]):
+    one["at"] = f"00:0{number % 3}"
+
+
+@settings(max_examples=300, deadline=None)
+@given(path=st.sampled_from(list(_places(EVERYTHING))), value=JSON)
+def test_any_value_at_any_place_is_taken_or_refused(path: tuple[Any, ...], value: Any) -> None:
+    """Refused in a sentence, or good enough to be lived through."""
+    members = copy.deepcopy(EVERYTHING)
+    inner = members
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    try:
+        with Model(scenario(Node("x.json", members), 0.05)) as found:
+            assert sum(1 for _ in found.sets()) > 3
+    except UsageError as error:
+        assert str(error) and "\n" not in str(error)
+
+
+def test_nothing_but_processors() -> None:
+    with Model(scenario(Node("x.json", {"hours": 1}))) as found:
+        kinds = [one.kind for one in found.sets()]
+    assert kinds == ["sample-config", "event-config", *["sample"] * 61]
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
