@@ -22,7 +22,8 @@ SETS ?= 20
 # Guest kernels of "make check"; "make check-full" adds sid, which moves.  In Hercules
 # alone it is the first: what boots there takes ten times as long.
 KERNELS ?= bookworm $(if $(filter qemu,$(BACKEND)),trixie)
-JOBS ?= 2
+# Guests wait now and then: two for each processor keep all of them busy.
+JOBS ?= $(shell expr 2 \* $$(nproc))
 
 ifeq ($(V),1)
 Q :=

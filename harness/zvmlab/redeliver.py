@@ -193,11 +193,15 @@ class Redelivery:
             self.count.size += len(part.data)
         self._write(segment, area.start, b"".join(part.mce.encode() for part in one.parts))
         self.control.forget_events("monitor-replied")
-        answer = self.control.execute(
-            "monitor-raw",
-            kind="event" if one.parts[0].mce.type == EVENT else "sample",
-            **{"mca-start": area.start, "mca-end": area.stop - 1},
-        )
+        try:
+            answer = self.control.execute(
+                "monitor-raw",
+                kind="event" if one.parts[0].mce.type == EVENT else "sample",
+                **{"mca-start": area.start, "mca-end": area.stop - 1},
+            )
+        except ControlError:
+            self._users()  # the last one may have gone a moment ago
+            raise
         if answer["fate"] != "delivered":
             raise ZvmlabError(f"set {one.number} was not delivered: {answer['fate']}")
         self._outstanding[answer["set"]] = places
