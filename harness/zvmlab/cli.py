@@ -25,6 +25,7 @@ from zvmlab import (
     cli_replay,
     cli_sweep,
     cli_tools,
+    cli_top,
 )
 from zvmlab.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, GuestPanic, ZvmlabError
 
@@ -68,6 +69,7 @@ def parser() -> argparse.ArgumentParser:
     cli_fabricate.add_commands(commands)
     cli_replay.add_commands(commands)
     cli_tools.add_commands(commands)
+    cli_top.add_commands(commands)
     return top
 
 

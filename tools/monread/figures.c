@@ -2,9 +2,28 @@
 /* monread: intervals and buckets. */
 #include "figures.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MTREND = 11 };
+
+const char *const figures_type_names[FIGURES_TYPES] = {
+	"CP", "type 1", "zAAP", "IFL", "ICF", "zIIP", "type 6", "other",
+};
+
+const char *figures_user_name(const struct user_figures *user, char name[FIGURES_NAME_SIZE])
+{
+	static const struct monrec_field field = { .len = 8, .type = MONREC_TEXT };
+	const struct monrec_record record = { .data = user->name, .len = sizeof(user->name) };
+	char text[2 * sizeof(user->name) + 1];
+
+	monrec_text(&record, &field, text, sizeof(text));
+	if (user->address)
+		snprintf(name, FIGURES_NAME_SIZE, "%s, processor %u", text, user->address);
+	else
+		snprintf(name, FIGURES_NAME_SIZE, "%s", text);
+	return name;
+}
 
 void figures_init(struct figures *f, unsigned int release)
 {
@@ -66,6 +85,7 @@ static void end_interval(struct figures *f, uint64_t tod)
 		f->bucket[f->buckets++] = f->now;
 		f->in_last = 1;
 	}
+	f->last = f->now;
 	memset(&f->now, 0, sizeof(f->now));
 }
 

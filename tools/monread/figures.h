@@ -82,7 +82,7 @@ struct figures {
 	unsigned int merged;		/* intervals that a bucket has room for */
 	unsigned int in_last;		/* of them in the last bucket */
 	unsigned int buckets;
-	struct bucket bucket[FIGURES_BUCKETS], now;
+	struct bucket bucket[FIGURES_BUCKETS], now, last;	/* the last interval alone */
 	struct cpu_figures cpu[FIGURES_CPUS];
 	struct device_figures device[FIGURES_DEVICES];
 	struct user_figures user[FIGURES_USERS];
@@ -96,6 +96,12 @@ void figures_init(struct figures *f, unsigned int release);
 void figures_item(struct figures *f, const struct monrec_item *item);
 /* What came behind the last interval becomes one, too. */
 void figures_end(struct figures *f);
+
+/* Words for PFXCPUTY. */
+extern const char *const figures_type_names[FIGURES_TYPES];
+/* "LINUX001", of further virtual processors "LINUX001, processor 3"; UTF-8. */
+#define FIGURES_NAME_SIZE 48u
+const char *figures_user_name(const struct user_figures *user, char name[FIGURES_NAME_SIZE]);
 
 /* A bucket that takes in another one behind it. */
 void bucket_add(struct bucket *to, const struct bucket *more);

@@ -6,11 +6,6 @@
 #include <inttypes.h>
 #include <time.h>
 
-/* Words for PFXCPUTY. */
-static const char *const type_names[FIGURES_TYPES] = {
-	"CP", "type 1", "zAAP", "IFL", "ICF", "zIIP", "type 6", "other",
-};
-
 const char *const html_event_names[EVENT_KINDS] = {
 	"logons", "logoffs", "processors", "devices", "MONITOR commands", "suspensions",
 };
@@ -130,7 +125,7 @@ int html_page(FILE *out, const struct figures *f, const char *title)
 	static const char *const paging_names[] = { "read", "written" };
 	static const char *const start_names[] = { "started" };
 	static const struct chart charts[] = {
-		{ "busy", "Processors busy, by type", "%", FIGURES_TYPES, type_names, busy },
+		{ "busy", "Processors busy, by type", "%", FIGURES_TYPES, figures_type_names, busy },
 		{ "paging", "Paging", "pages/s", 2, paging_names, paging },
 		{ "io", "I/O of all devices", "I/Os/s", 1, start_names, starts },
 	};

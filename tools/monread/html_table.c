@@ -48,22 +48,10 @@ static void none(FILE *out, const char *id, const char *title)
 		"</section>\n", id, title);
 }
 
-/* The field that user IDs are in: text of 8 bytes. */
-static void print_user(FILE *out, const struct user_figures *user)
-{
-	static const struct monrec_field field = { .len = 8, .type = MONREC_TEXT };
-	const struct monrec_record record = { .data = user->name, .len = sizeof(user->name) };
-	char text[32];
-
-	monrec_text(&record, &field, text, sizeof(text));
-	html_text(out, text);
-	if (user->address)
-		fprintf(out, ", processor %u", user->address);
-}
-
 void html_users(FILE *out, const struct figures *f)
 {
 	static const char title[] = "Users by CPU time";
+	char name[FIGURES_NAME_SIZE];
 	struct ranked top[SHOWN];
 	unsigned int count = 0;
 
@@ -77,7 +65,7 @@ void html_users(FILE *out, const struct figures *f)
 	begin(out, "users", title, "user", "seconds");
 	for (unsigned int i = 0; i < count; i++) {
 		fputs("<tr><td>", out);
-		print_user(out, top[i].of);
+		html_text(out, figures_user_name(top[i].of, name));
 		fprintf(out, "</td><td class=\"n\">%.3f</td>", top[i].value);
 		bar(out, top[i].value, top[0].value);
 	}

@@ -12,6 +12,7 @@
 
 enum { OPTION_MONWRITE = 1, OPTION_CHECK, OPTION_JSON, OPTION_VALUES, OPTION_SETS, OPTION_RELEASE,
        OPTION_TIMEOUT, OPTION_BLOCKING, OPTION_REOPEN, OPTION_REOPEN_WAIT, OPTION_SUMMARY,
+       OPTION_FIGURES,
        OPTION_CSV, OPTION_HTML, OPTION_ANONYMISE, OPTION_WRITE_STREAM, OPTION_WRITE_MONWRITE };
 
 static const struct argp_option option_table[] = {
@@ -31,6 +32,7 @@ static const struct argp_option option_table[] = {
 	{ "json", OPTION_JSON, NULL, 0, "JSON lines", 2 },
 	{ "values", OPTION_VALUES, NULL, 0, "the fields of records, too", 2 },
 	{ "summary", OPTION_SUMMARY, NULL, 0, "a line for each set as soon as it is complete", 2 },
+	{ "figures", OPTION_FIGURES, NULL, 0, "JSON lines: what the system did in each interval", 2 },
 	{ NULL, 0, NULL, 0, "What is written, complete sets only:", 3 },
 	{ "write-stream", OPTION_WRITE_STREAM, "OUT",
 	  0, "the bytes as the device gives them, and OUT.idx: where sets end", 3 },
@@ -126,6 +128,9 @@ static error_t parse_option(int key, char *word, struct argp_state *state)
 	case OPTION_SUMMARY:
 		options->summary = true;
 		return 0;
+	case OPTION_FIGURES:
+		options->figures = true;
+		return 0;
 	case OPTION_WRITE_STREAM:
 		options->write_stream = word;
 		return 0;
@@ -142,8 +147,10 @@ static error_t parse_option(int key, char *word, struct argp_state *state)
 		options->html = word;
 		return 0;
 	case ARGP_KEY_END:
-		if (options->summary && (options->check || options->json || options->values))
-			argp_error(state, "--summary is instead of --check, --json and --values");
+		if (options->summary + options->figures +
+		    (options->check || options->json || options->values) > 1)
+			argp_error(state, "--summary and --figures are instead of each other and of "
+				   "--check, --json and --values");
 		return 0;
 	default:
 		return parse_input(options, key, word, state);
@@ -175,7 +182,7 @@ void options_parse(struct options *options, int argc, char **argv)
 bool options_print(const struct options *options)
 {
 	return options->check || options->json || options->values ||
-	       !(options->summary || options->write_stream || options->write_monwrite ||
+	       !(options->summary || options->figures || options->write_stream || options->write_monwrite ||
 		 options->csv || options->html);
 }
 

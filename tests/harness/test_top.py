@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""zvmlab top: intervals as monread tells them, what is shown of them, sets of a running CP."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from controlled import Server
+from monread_tool import ROOT, build_monread, part, run, stream
+from rich.console import Console
+from test_monread_html import FOUR, minute
+
+from zvmlab.cli import main
+from zvmlab.errors import EXIT_PASS, ZvmlabError
+from zvmlab.monitor import Capture
+from zvmlab.monuser import MonitorUser
+from zvmlab.topview import View, bar
+
+
+@pytest.fixture(name="monread", scope="module")
+def _monread(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_monread(tmp_path_factory.mktemp("build"))
+
+
+@pytest.fixture(name="server")
+def _server(tmp_path: Path) -> Iterator[Server]:
+    server = Server(tmp_path, "seed=5", replays=False)
+    yield server
+    server.stop()
+
+
+def figures(monread: Path, data: bytes) -> list[dict[str, Any]]:
+    """Lines, each as the schema has it."""
+    schema = json.loads((ROOT / "docs/monread-figures.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    done = run(monread, "-", "--figures", data=data)
+    assert done.returncode == EXIT_PASS, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    for line in lines:
+        jsonschema.validate(line, schema)
+    return lines
+
+
+def test_figures(monread: Path) -> None:
+    first, *others = figures(monread, FOUR)
+    assert (first["busy"], first["users"], first["events"]) == ({}, [], ["logon LINUX001"])
+    assert len(others) == 3
+    for number, line in enumerate(others, 2):
+        assert line["until"] == f"2026-03-02T00:0{number}:00.000000Z"
+        assert line["busy"] == {"CP": 55.0, "IFL": pytest.approx(18.3333333)}
+        assert (line["page-reads"], line["page-writes"], line["starts"]) == (40, 80, 10)
+        assert line["users"] == [{"user": "LINUX001", "seconds": 7}]
+        assert line["devices"] == [{"device": "1234", "starts": 600}]
+        assert line["events"] == ["logon LINUX001"]
+
+
+def test_a_processor_that_was_offline_was_not_idle(monread: Path) -> None:
+    """What it did not do then does not count when it is back."""
+    sets = [minute(number) for number in range(1, 6)]
+    without = [r for r in sets[2][1].records() if (r.domain, r.number) != (0, 2)]
+    sets[2] = [sets[2][0], part(*without)]
+    lines = figures(monread, b"".join(stream(*one) for one in sets))
+    assert [line["busy"].get("CP") for line in lines] == [None, 55.0, None, None, 55.0]
+
+
+def test_counters_that_begin_anew(monread: Path) -> None:
+    later = [minute(number) for number in (5, 6)]
+    data = b"".join(stream(*one) for one in [*later, minute(1)])
+    lines = figures(monread, data)
+    # The clock went back, and so did the processors' times: nothing to be told.
+    assert [line["busy"] for line in lines[1:]] == [
+        {"CP": 55.0, "IFL": lines[1]["busy"]["IFL"]},
+        {},
+    ]
+    assert [line["users"][0]["seconds"] for line in lines[1:]] == [7, 7]
+
+
+def shown(view: View) -> str:
+    out = io.StringIO()
+    Console(file=out, width=100, color_system=None).print(view)
+    return out.getvalue()
+
+
+def test_view(monread: Path) -> None:
+    view = View()
+    assert "no interval has ended so far" in shown(view)
+    for line in figures(monread, FOUR):
+        view.take(line)
+    text = shown(view)
+    assert "2026-03-02 00:04:00   4 sets" not in text  # of saved bytes each element is one
+    assert "40.0 pages read/s   80.0 pages written/s   10.0 I/Os/s" in text
+    rows = [line.split() for line in text.splitlines()]
+    assert ["CP", "55.0", "%", bar(0.55), "▄▄▄"] in rows
+    assert ["LINUX001", "7.00", "█" * 12, "1234", "600", "█" * 12] in rows
+    assert "00:04:00  logon LINUX001" in text
+    view.take(figures(monread, FOUR)[0] | {"lost": 2, "overflows": 1})
+    assert "2 sets lost, 1 overflows" in shown(view)
+
+
+def test_names_do_nothing_to_the_terminal() -> None:
+    line = {
+        **{"until": "2026-03-02T00:01:00.000000Z", "sets": 1, "records": 1, "busy": {}},
+        **{"users": [{"user": "[red]\x1b[2J\x9b", "seconds": 1}], "devices": []},
+        **{"events": ["logon [bold]"], "lost": 0, "overflows": 0},
+    }
+    view = View()
+    view.take(line)
+    assert "[red]?[2J?" in shown(view) and "logon [bold]" in shown(view)
+
+
+def test_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "data"
+    file.write_bytes(FOUR)
+    assert main(["top", str(file)]) == EXIT_PASS
+    rows = [line.split()[:2] for line in capsys.readouterr().out.splitlines()]
+    assert rows.count(["LINUX001", "7.00"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--monwrite"], "--monwrite is of a file"),
+        (["--every", "-1", "file"], "--every -1: write seconds"),
+        (["--release", "x", "file"], "x"),
+        (["/no/such"], "/no/such: No such file or directory"),
+    ],
+)
+def test_what_is_refused(words: list[str], text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["top", *words]) != EXIT_PASS
+    said = capsys.readouterr().err
+    assert text in said and said.count("\n") == 1
+
+
+def test_user_of_a_running_cp(server: Server, tmp_path: Path) -> None:
+    """Sets of CP's own, byte for byte, to two users and more."""
+    with server.connect() as control, server.connect() as other:
+        control.execute("monitor-manual", manual=True)
+        with Capture(control, tmp_path / "sets") as capture, MonitorUser(other) as user:
+            control.cp("MONITOR SAMPLE ENABLE ALL\nMONITOR SAMPLE START")
+            sets = user.sets()
+            for _ in range(3):
+                control.execute("monitor-tick")
+                assert next(sets) == capture.next().stream
+            control.execute("monitor-sever", user="ZVMTOP", code=1)
+            # What had come before the sever was read above, or is gone with it.
+            assert len(list(sets)) <= 1
+
+
+def test_segment_that_is_not_there(tmp_path: Path) -> None:
+    server = Server(tmp_path, "segment=OTHER 1000-17FF SC", replays=False)
+    try:
+        with server.connect() as control, pytest.raises(ZvmlabError, match="no segment MONDCSS"):
+            MonitorUser(control)
+    finally:
+        server.stop()

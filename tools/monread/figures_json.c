@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* monread: what the system did in each interval, as JSON lines (docs/monread-figures.json). */
+#include "sink.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include <jansson.h>
+
+#include "figures.h"
+
+struct figures_json {
+	struct sink sink;
+	FILE *out;
+	struct figures now, kept;	/* the set at hand included, or not */
+	struct figures told;		/* as of the line before */
+};
+
+static struct figures_json *json_of(struct sink *sink)
+{
+	return (struct figures_json *)sink;
+}
+
+static void add_rate(json_t *line, const char *name, uint64_t count, uint64_t time)
+{
+	if (time)
+		json_object_set_new(line, name,
+				    json_real((double)count * (double)TOD_SECOND / (double)time));
+}
+
+static json_t *busy(const struct bucket *bucket)
+{
+	json_t *types = json_object();
+
+	for (unsigned int i = 0; i < FIGURES_TYPES; i++)
+		if (bucket->elapsed[i])
+			json_object_set_new(types, figures_type_names[i],
+					    json_real(100.0 * (double)bucket->busy[i] /
+						      (double)bucket->elapsed[i]));
+	return types;
+}
+
+/* Entries stay where they are, so that those of two lines can be compared. */
+static json_t *users(const struct figures *now, const struct figures *before)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < FIGURES_USERS; i++) {
+		const uint64_t time = now->user[i].time - before->user[i].time;
+		char name[FIGURES_NAME_SIZE];
+
+		if (time)
+			json_array_append_new(list, json_pack("{s:s, s:f}", "user",
+				figures_user_name(&now->user[i], name), "seconds",
+				(double)time / (double)TOD_SECOND));
+	}
+	return list;
+}
+
+static json_t *devices(const struct figures *now, const struct figures *before)
+{
+	json_t *list = json_array();
+	char number[8];
+
+	for (unsigned int i = 0; i < FIGURES_DEVICES; i++) {
+		const uint64_t starts = now->device[i].starts - before->device[i].starts;
+
+		snprintf(number, sizeof(number), "%04X", now->device[i].number);
+		if (starts)
+			json_array_append_new(list, json_pack("{s:s, s:I}", "device", number,
+							      "starts", (json_int_t)starts));
+	}
+	return list;
+}
+
+static json_t *events(const struct figures *now, const struct figures *before)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = before->listed; i < now->listed; i++)
+		json_array_append_new(list, json_string(now->event[i].text));
+	return list;
+}
+
+static int tell(struct figures_json *j)
+{
+	const struct bucket *bucket = &j->kept.last;
+	char until[TOD_TEXT_SIZE];
+	json_t *line = json_object();
+	int ret;
+
+	json_object_set_new(line, "until", json_string(tod_text(bucket->last, until)));
+	json_object_set_new(line, "sets", json_integer((json_int_t)j->kept.sets));
+	json_object_set_new(line, "records", json_integer((json_int_t)j->kept.records));
+	json_object_set_new(line, "busy", busy(bucket));
+	add_rate(line, "page-reads", bucket->page_reads, bucket->time);
+	add_rate(line, "page-writes", bucket->page_writes, bucket->time);
+	add_rate(line, "starts", bucket->starts, bucket->time);
+	json_object_set_new(line, "users", users(&j->kept, &j->told));
+	json_object_set_new(line, "devices", devices(&j->kept, &j->told));
+	json_object_set_new(line, "events", events(&j->kept, &j->told));
+	json_object_set_new(line, "lost", json_integer(bucket->lost));
+	json_object_set_new(line, "overflows", json_integer(bucket->overflows));
+	ret = json_dumpf(line, j->out, JSON_COMPACT | JSON_REAL_PRECISION(9));
+	json_decref(line);
+	j->told = j->kept;
+	return ret || fputc('\n', j->out) == EOF || fflush(j->out) ? -errno : 0;
+}
+
+static int json_keep(struct sink *sink)
+{
+	struct figures_json *j = json_of(sink);
+
+	j->kept = j->now;
+	return j->kept.intervals > j->told.intervals ? tell(j) : 0;
+}
+
+static int json_drop(struct sink *sink)
+{
+	struct figures_json *j = json_of(sink);
+
+	j->now = j->kept;
+	return 0;
+}
+
+static int json_take(struct sink *sink, const struct monrec_item *item)
+{
+	struct figures_json *j = json_of(sink);
+
+	if (item->kind == MONREC_SET_LOST)
+		json_drop(sink);
+	figures_item(&j->now, item);
+	if (item->kind == MONREC_SET_LOST)
+		j->kept = j->now;
+	return 0;
+}
+
+static int json_close(struct sink *sink)
+{
+	free(json_of(sink));
+	return 0;
+}
+
+struct sink *figures_sink(FILE *out, unsigned int release)
+{
+	static const struct sink_ops ops = { json_take, json_keep, json_drop, json_close, false };
+	struct figures_json *j = calloc(1, sizeof(*j));
+
+	if (!j)
+		return NULL;
+	j->sink.ops = &ops;
+	j->out = out;
+	figures_init(&j->now, release);
+	j->kept = j->now;
+	j->told = j->now;
+	return &j->sink;
+}
