@@ -41,15 +41,15 @@ static void page_in(struct model *m, struct user *user, uint64_t pages)
 	m->step_reads += from_slots;
 }
 
-/* A quarter of the way each step; what shrinks is released, not written. */
+/* A sixteenth of the way each step; what shrinks is released, not written. */
 static void resize(struct model *m, struct user *user)
 {
 	const uint64_t wanted = working_set(m, user);
 
 	if (wanted > user->resident) {
-		page_in(m, user, least((wanted - user->resident + 3) / 4, m->system.available));
+		page_in(m, user, least((wanted - user->resident + 15) / 16, m->system.available));
 	} else {
-		const uint64_t released = (user->resident - wanted) / 4;
+		const uint64_t released = (user->resident - wanted) / 16;
 
 		user->resident -= released;
 		m->system.available += released;
