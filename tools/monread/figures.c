@@ -125,3 +125,30 @@ void figures_end(struct figures *f)
 			tod = f->event[i].tod;
 	end_interval(f, tod);
 }
+
+void track_init(struct figures_track *track, unsigned int release)
+{
+	figures_init(&track->now, release);
+	track->kept = track->now;
+}
+
+void track_keep(struct figures_track *track)
+{
+	track->kept = track->now;
+}
+
+void track_drop(struct figures_track *track)
+{
+	track->now = track->kept;
+}
+
+void track_item(struct figures_track *track, const struct monrec_item *item)
+{
+	const bool lost = item->kind == MONREC_SET_LOST;
+
+	if (lost)
+		track_drop(track);
+	figures_item(&track->now, item);
+	if (lost)
+		track_keep(track);
+}

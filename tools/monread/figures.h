@@ -103,6 +103,17 @@ extern const char *const figures_type_names[FIGURES_TYPES];
 #define FIGURES_NAME_SIZE 48u
 const char *figures_user_name(const struct user_figures *user, char name[FIGURES_NAME_SIZE]);
 
+/* Figures of complete sets: what came of the one at hand can still go. */
+struct figures_track {
+	struct figures now, kept;
+};
+
+void track_init(struct figures_track *track, unsigned int release);
+/* Of a set that is lost nothing is left but that it is missing. */
+void track_item(struct figures_track *track, const struct monrec_item *item);
+void track_keep(struct figures_track *track);
+void track_drop(struct figures_track *track);
+
 /* A bucket that takes in another one behind it. */
 void bucket_add(struct bucket *to, const struct bucket *more);
 

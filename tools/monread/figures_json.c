@@ -13,7 +13,7 @@
 struct figures_json {
 	struct sink sink;
 	FILE *out;
-	struct figures now, kept;	/* the set at hand included, or not */
+	struct figures_track track;
 	struct figures told;		/* as of the line before */
 };
 
@@ -85,54 +85,47 @@ static json_t *events(const struct figures *now, const struct figures *before)
 
 static int tell(struct figures_json *j)
 {
-	const struct bucket *bucket = &j->kept.last;
+	const struct figures *now = &j->track.kept;
+	const struct bucket *bucket = &now->last;
 	char until[TOD_TEXT_SIZE];
 	json_t *line = json_object();
 	int ret;
 
 	json_object_set_new(line, "until", json_string(tod_text(bucket->last, until)));
-	json_object_set_new(line, "sets", json_integer((json_int_t)j->kept.sets));
-	json_object_set_new(line, "records", json_integer((json_int_t)j->kept.records));
+	json_object_set_new(line, "sets", json_integer((json_int_t)now->sets));
+	json_object_set_new(line, "records", json_integer((json_int_t)now->records));
 	json_object_set_new(line, "busy", busy(bucket));
 	add_rate(line, "page-reads", bucket->page_reads, bucket->time);
 	add_rate(line, "page-writes", bucket->page_writes, bucket->time);
 	add_rate(line, "starts", bucket->starts, bucket->time);
-	json_object_set_new(line, "users", users(&j->kept, &j->told));
-	json_object_set_new(line, "devices", devices(&j->kept, &j->told));
-	json_object_set_new(line, "events", events(&j->kept, &j->told));
+	json_object_set_new(line, "users", users(now, &j->told));
+	json_object_set_new(line, "devices", devices(now, &j->told));
+	json_object_set_new(line, "events", events(now, &j->told));
 	json_object_set_new(line, "lost", json_integer(bucket->lost));
 	json_object_set_new(line, "overflows", json_integer(bucket->overflows));
 	ret = json_dumpf(line, j->out, JSON_COMPACT | JSON_REAL_PRECISION(9));
 	json_decref(line);
-	j->told = j->kept;
+	j->told = *now;
 	return ret || fputc('\n', j->out) == EOF || fflush(j->out) ? -errno : 0;
+}
+
+static int json_take(struct sink *sink, const struct monrec_item *item)
+{
+	track_item(&json_of(sink)->track, item);
+	return 0;
 }
 
 static int json_keep(struct sink *sink)
 {
 	struct figures_json *j = json_of(sink);
 
-	j->kept = j->now;
-	return j->kept.intervals > j->told.intervals ? tell(j) : 0;
+	track_keep(&j->track);
+	return j->track.kept.intervals > j->told.intervals ? tell(j) : 0;
 }
 
 static int json_drop(struct sink *sink)
 {
-	struct figures_json *j = json_of(sink);
-
-	j->now = j->kept;
-	return 0;
-}
-
-static int json_take(struct sink *sink, const struct monrec_item *item)
-{
-	struct figures_json *j = json_of(sink);
-
-	if (item->kind == MONREC_SET_LOST)
-		json_drop(sink);
-	figures_item(&j->now, item);
-	if (item->kind == MONREC_SET_LOST)
-		j->kept = j->now;
+	track_drop(&json_of(sink)->track);
 	return 0;
 }
 
@@ -151,8 +144,7 @@ struct sink *figures_sink(FILE *out, unsigned int release)
 		return NULL;
 	j->sink.ops = &ops;
 	j->out = out;
-	figures_init(&j->now, release);
-	j->kept = j->now;
-	j->told = j->now;
+	track_init(&j->track, release);
+	j->told = j->track.kept;
 	return &j->sink;
 }

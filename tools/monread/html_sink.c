@@ -13,7 +13,7 @@ struct html {
 	struct sink sink;
 	struct keep keep;
 	const char *title;
-	struct figures now, kept;	/* the set at hand included, or not */
+	struct figures_track track;
 };
 
 static struct html *html_of(struct sink *sink)
@@ -21,31 +21,22 @@ static struct html *html_of(struct sink *sink)
 	return (struct html *)sink;
 }
 
+static int html_item(struct sink *sink, const struct monrec_item *item)
+{
+	track_item(&html_of(sink)->track, item);
+	return 0;
+}
+
 static int html_keep(struct sink *sink)
 {
-	struct html *h = html_of(sink);
-
-	h->kept = h->now;
+	track_keep(&html_of(sink)->track);
 	return 0;
 }
 
 static int html_drop(struct sink *sink)
 {
-	struct html *h = html_of(sink);
-
-	h->now = h->kept;
+	track_drop(&html_of(sink)->track);
 	return 0;
-}
-
-static int html_item(struct sink *sink, const struct monrec_item *item)
-{
-	struct html *h = html_of(sink);
-
-	/* Of a set that is lost nothing is left but that it is missing. */
-	if (item->kind == MONREC_SET_LOST)
-		html_drop(sink);
-	figures_item(&h->now, item);
-	return item->kind == MONREC_SET_LOST ? html_keep(sink) : 0;
 }
 
 static int html_close(struct sink *sink)
@@ -54,8 +45,8 @@ static int html_close(struct sink *sink)
 	int ret = 0, closed;
 
 	if (h->keep.file) {
-		figures_end(&h->kept);
-		ret = html_page(h->keep.file, &h->kept, h->title);
+		figures_end(&h->track.kept);
+		ret = html_page(h->keep.file, &h->track.kept, h->title);
 		if (!ret)
 			ret = keep_mark(&h->keep);
 	}
@@ -77,7 +68,6 @@ struct sink *html_sink(const char *name, const char *title, unsigned int release
 	}
 	h->sink.ops = &ops;
 	h->title = title;
-	figures_init(&h->now, release);
-	h->kept = h->now;
+	track_init(&h->track, release);
 	return &h->sink;
 }
