@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import platform
@@ -29,12 +30,13 @@ import pairs
 import records
 from figures import Figure, show
 from zvmlab.errors import EXIT_FAILED, EXIT_PASS, ZvmlabError
-from zvmlab.guest_config import GuestConfig
+from zvmlab.guest_config import GuestConfig, Products
 from zvmlab.products import prepare
 from zvmlab.progress import Progress
 
 MIN_PAIRS = 5
 PARTS = ("core", "records", "boot", "hercules", "driver", "pairs", "instructions", "emulators")
+NO_GUEST = {"core", "records"}
 
 
 def _pairs(text: str) -> int:
@@ -61,22 +63,28 @@ def _arguments() -> argparse.Namespace:
 def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Figure]:
     progress = Progress()
     small = GuestConfig(kernel=arguments.kernel, trace=False)
-    products = prepare(small, progress)
-    report["kernel"] = products.kernel_version
+
+    parts = arguments.part or PARTS
+
+    @functools.cache
+    def products() -> Products:
+        return prepare(small, progress)
+
+    report["kernel"] = "no guest" if NO_GUEST.issuperset(parts) else products().kernel_version
     large = replace(small, segments=(driver.SEGMENT,))
     count = arguments.pairs
     measures: dict[str, Callable[[], list[Figure]]] = {
         "core": lambda: core.measure(arguments.build / "bench_iucv", count),
         "records": lambda: records.measure(arguments.build / "bench_records", count),
-        "boot": lambda: boot.measure(small, products, count),
+        "boot": lambda: boot.measure(small, products(), count),
         "hercules": lambda: hercules_boot.measure(small, count, progress),
-        "driver": lambda: driver.measure(large, products, count),
+        "driver": lambda: driver.measure(large, products(), count),
         "pairs": lambda: pairs.measure(small, count, progress),
         "instructions": lambda: instructions.measure(small, count, progress),
         "emulators": lambda: emulators.measure(small, count, progress),
     }
     figures: dict[str, list[Figure]] = {}
-    for part in arguments.part or PARTS:
+    for part in parts:
         with progress.step(f"{part}: {count} pairs"):
             figures[part] = measures[part]()
     report["figures"] = {
