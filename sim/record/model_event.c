@@ -6,7 +6,7 @@
  * next, D1R12 ends the last one; what comes then is lost, until D1R3 with the
  * number of lost records begins another.
  */
-#include "model_private.h"
+#include "model_rows.h"
 #include "zvmlab/bytes.h"
 #include "zvmlab/ebcdic.h"
 
@@ -19,13 +19,6 @@ enum { MTRECM = 2, MTRECM_LENGTH = 20, MTRECM_TEXT = 24 };
 enum cursor_group { STORM, CPUS, DEVICES, USERS, GROUPS };
 /* There is room; the record is lost; a block must be delivered first. */
 enum room { ROOM, LOST, DELIVER };
-
-#define SYSTEM(field, member) { #field, (uint16_t)offsetof(struct system, member), 0, 0 }
-#define CPU(field, member) { #field, (uint16_t)offsetof(struct cpu, member), 0, 0 }
-#define DEVICE(field, member) { #field, (uint16_t)offsetof(struct device, member), 0, 0 }
-#define USER(field, member) { #field, (uint16_t)offsetof(struct user, member), 0, 0 }
-#define ROW(domain, number, each, event, table) \
-	{ domain, number, each, 0, event, 0, table, COUNT(table) }
 
 static const struct binding mtrsus[] = { SYSTEM(LOSTRCCT, lost) };
 static const struct binding seksek[] = {
@@ -69,22 +62,22 @@ static const struct binding useite[] = {
 
 /* Of one subject in this order: who logs on comes first, who logs off last. */
 static const struct row rows[] = {
-	ROW(1, 3, EACH_SYSTEM, 0, mtrsus),
-	ROW(7, 1, EACH_SYSTEM, 0, seksek),
-	ROW(5, 1, EACH_CPU, CAME, of_cpu),
-	ROW(5, 2, EACH_CPU, WENT, prcvof),
-	ROW(6, 1, EACH_DEVICE, CAME, iodvon),
-	ROW(6, 16, EACH_DEVICE, CHANGED, iodmdv),
-	ROW(6, 2, EACH_DEVICE, WENT, iodvof),
-	ROW(4, 1, EACH_USER, CAME, of_user),
-	ROW(8, 2, EACH_USER, LINK_UP, vndls),
-	ROW(2, 4, EACH_USER, DISPATCHED, dispatch),
-	ROW(2, 6, EACH_USER, ELIGIBLE, lists),
-	ROW(4, 9, EACH_USER, TRANSACTION, useate),
-	ROW(4, 10, EACH_USER, INTERACTION, useite),
-	ROW(2, 5, EACH_USER, DORMANT, dispatch),
-	ROW(8, 3, EACH_USER, LINK_DOWN, vndls),
-	ROW(4, 2, EACH_USER, WENT, of_user),
+	ROW(1, 3, EACH_SYSTEM, 0, 0, 0, mtrsus),
+	ROW(7, 1, EACH_SYSTEM, 0, 0, 0, seksek),
+	ROW(5, 1, EACH_CPU, 0, CAME, 0, of_cpu),
+	ROW(5, 2, EACH_CPU, 0, WENT, 0, prcvof),
+	ROW(6, 1, EACH_DEVICE, 0, CAME, 0, iodvon),
+	ROW(6, 16, EACH_DEVICE, 0, CHANGED, 0, iodmdv),
+	ROW(6, 2, EACH_DEVICE, 0, WENT, 0, iodvof),
+	ROW(4, 1, EACH_USER, 0, CAME, 0, of_user),
+	ROW(8, 2, EACH_USER, 0, LINK_UP, 0, vndls),
+	ROW(2, 4, EACH_USER, 0, DISPATCHED, 0, dispatch),
+	ROW(2, 6, EACH_USER, 0, ELIGIBLE, 0, lists),
+	ROW(4, 9, EACH_USER, 0, TRANSACTION, 0, useate),
+	ROW(4, 10, EACH_USER, 0, INTERACTION, 0, useite),
+	ROW(2, 5, EACH_USER, 0, DORMANT, 0, dispatch),
+	ROW(8, 3, EACH_USER, 0, LINK_DOWN, 0, vndls),
+	ROW(4, 2, EACH_USER, 0, WENT, 0, of_user),
 };
 enum { ROW_SUSPENSION, ROW_SEEK, FIRST_ROW };
 const struct rows rows_event = { rows, COUNT(rows) };

@@ -7,16 +7,7 @@
  * Records without any field in a row are there for their number: one a processor,
  * one a user.
  */
-#include "model_private.h"
-
-#define FROM(subject, member) ((uint16_t)offsetof(struct subject, member))
-#define SYSTEM(field, member) { #field, FROM(system, member), 0, 0 }
-#define CPU(field, member) { #field, FROM(cpu, member), 0, 0 }
-#define DEVICE(field, member) { #field, FROM(device, member), 0, 0 }
-#define USER(field, member) { #field, FROM(user, member), 0, 0 }
-#define AT(offset, width, subject, member) { NULL, FROM(subject, member), offset, width }
-#define ROW(domain, number, each, need, more, table) \
-	{ domain, number, each, need, 0, more, table, COUNT(table) }
+#include "model_rows.h"
 
 #define CPU_FIELDS CPU(PFXCPUAD, address), CPU(PFXCPUTY, type)
 
@@ -97,28 +88,28 @@ static const struct binding aplsdt[] = {
 #define IODDEV_LENGTH 60
 
 static const struct row sample[] = {
-	ROW(0, 1, EACH_CPU, IS_ON, 0, sytsyp),
-	ROW(0, 2, EACH_CPU, IS_ON, 0, sytprp),
-	ROW(0, 3, EACH_SYSTEM, 0, 0, sytrsg),
-	ROW(0, 4, EACH_CPU, IS_ON, 0, of_cpu),
-	ROW(0, 6, EACH_SYSTEM, 0, 0, sytasg),
-	ROW(0, 8, EACH_SYSTEM, 0, 0, sytusr),
-	ROW(0, 11, EACH_CPU, IS_ON, 0, of_cpu),
-	ROW(0, 12, EACH_SYSTEM, 0, 0, sytuwt),
-	ROW(0, 13, EACH_CPU, IS_ON, 0, sytscp),
-	ROW(0, 15, EACH_SYSTEM, 0, 0, sytcug),
-	ROW(0, 19, EACH_SYSTEM, 0, 0, sytsyg),
-	ROW(3, 1, EACH_SYSTEM, 0, 0, storsg),
-	ROW(3, 2, EACH_CPU, IS_ON, 0, storsp),
-	ROW(3, 4, EACH_DEVICE, IS_ON | IS_PAGING, 0, stoasp),
-	ROW(4, 3, EACH_PROCESSOR, IS_ON, 0, useact),
-	ROW(5, 3, EACH_CPU, IS_ON, 0, prcprp),
-	ROW(5, 12, EACH_CPU, IS_ON, 0, prcdia),
-	ROW(6, 3, EACH_DEVICE, IS_ON, IODDEV_LENGTH, ioddev),
-	ROW(6, 24, EACH_DEVICE, IS_ON | IS_SCSI, 0, iodszi),
-	ROW(6, 26, EACH_DEVICE, IS_ON | IS_OSA, 0, iodqds),
-	ROW(8, 1, EACH_USER, IS_ON | HAS_NETWORK, 0, vndses),
-	ROW(10, 2, EACH_USER, IS_ON | HAS_APPLICATION, APPLICATION_DATA, aplsdt),
+	ROW(0, 1, EACH_CPU, IS_ON, 0, 0, sytsyp),
+	ROW(0, 2, EACH_CPU, IS_ON, 0, 0, sytprp),
+	ROW(0, 3, EACH_SYSTEM, 0, 0, 0, sytrsg),
+	ROW(0, 4, EACH_CPU, IS_ON, 0, 0, of_cpu),
+	ROW(0, 6, EACH_SYSTEM, 0, 0, 0, sytasg),
+	ROW(0, 8, EACH_SYSTEM, 0, 0, 0, sytusr),
+	ROW(0, 11, EACH_CPU, IS_ON, 0, 0, of_cpu),
+	ROW(0, 12, EACH_SYSTEM, 0, 0, 0, sytuwt),
+	ROW(0, 13, EACH_CPU, IS_ON, 0, 0, sytscp),
+	ROW(0, 15, EACH_SYSTEM, 0, 0, 0, sytcug),
+	ROW(0, 19, EACH_SYSTEM, 0, 0, 0, sytsyg),
+	ROW(3, 1, EACH_SYSTEM, 0, 0, 0, storsg),
+	ROW(3, 2, EACH_CPU, IS_ON, 0, 0, storsp),
+	ROW(3, 4, EACH_DEVICE, IS_ON | IS_PAGING, 0, 0, stoasp),
+	ROW(4, 3, EACH_PROCESSOR, IS_ON, 0, 0, useact),
+	ROW(5, 3, EACH_CPU, IS_ON, 0, 0, prcprp),
+	ROW(5, 12, EACH_CPU, IS_ON, 0, 0, prcdia),
+	ROW(6, 3, EACH_DEVICE, IS_ON, 0, IODDEV_LENGTH, ioddev),
+	ROW(6, 24, EACH_DEVICE, IS_ON | IS_SCSI, 0, 0, iodszi),
+	ROW(6, 26, EACH_DEVICE, IS_ON | IS_OSA, 0, 0, iodqds),
+	ROW(8, 1, EACH_USER, IS_ON | HAS_NETWORK, 0, 0, vndses),
+	ROW(10, 2, EACH_USER, IS_ON | HAS_APPLICATION, 0, APPLICATION_DATA, aplsdt),
 };
 const struct rows rows_sample = { sample, COUNT(sample) };
 
@@ -140,18 +131,18 @@ static const struct binding mtrepr[] = {
 static const struct binding mtrddr[] = { SYSTEM(PROFILE, profile), SYSTEM(DMNUMBER, domain) };
 
 static const struct row sample_config[] = {
-	ROW(1, 4, EACH_SYSTEM, 0, 0, mtrsys),
-	ROW(1, 5, EACH_CPU, IS_ON, 0, of_cpu),
-	ROW(1, 7, EACH_SYSTEM, 0, 0, mtrmem),
-	ROW(1, 9, EACH_SYSTEM, 0, 0, mtrspr),
-	ROW(1, 14, EACH_DOMAIN, 0, 0, mtrddr),
-	ROW(1, 15, EACH_PROCESSOR, IS_ON, 0, useact),
+	ROW(1, 4, EACH_SYSTEM, 0, 0, 0, mtrsys),
+	ROW(1, 5, EACH_CPU, IS_ON, 0, 0, of_cpu),
+	ROW(1, 7, EACH_SYSTEM, 0, 0, 0, mtrmem),
+	ROW(1, 9, EACH_SYSTEM, 0, 0, 0, mtrspr),
+	ROW(1, 14, EACH_DOMAIN, 0, 0, 0, mtrddr),
+	ROW(1, 15, EACH_PROCESSOR, IS_ON, 0, 0, useact),
 };
 const struct rows rows_sample_config = { sample_config, COUNT(sample_config) };
 
 static const struct row event_config[] = {
-	ROW(1, 1, EACH_SYSTEM, 0, 0, mtrepr),
+	ROW(1, 1, EACH_SYSTEM, 0, 0, 0, mtrepr),
 	/* Anything but 0 here: of events. */
-	ROW(1, 14, EACH_DOMAIN, IS_ON, 0, mtrddr),
+	ROW(1, 14, EACH_DOMAIN, IS_ON, 0, 0, mtrddr),
 };
 const struct rows rows_event_config = { event_config, COUNT(event_config) };
