@@ -83,6 +83,7 @@ def wait_listening(guest: Guest, name: str) -> None:
         guest.agent.close(fd)
 
 
+@pytest.mark.first_kernel
 def test_ten_thousand_messages_in_order(warm_guest: Guest, iucvcat: str) -> None:
     count = 10_000
     with Peer(warm_guest.control, "PARTNER") as peer:

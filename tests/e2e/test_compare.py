@@ -56,6 +56,7 @@ def test_boots_differ_only_where_it_is_explained(zvmlab_kernel: str, zvmlab_dir:
     assert any(reason.startswith("the console is SCLP's in QEMU, a 3215") for reason in reasons)
 
 
+@pytest.mark.full
 @pytest.mark.first_kernel
 def test_another_cp_is_found(zvmlab_kernel: str, zvmlab_dir: Path) -> None:
     """The second side's CP has another user ID and fewer messages: no rule hides that."""

@@ -76,6 +76,7 @@ def test_a_program_that_ends_early_has_had_enough(
     assert "no reader is left" in told and f"is {tmp_path / 'three'} now" in told
 
 
+@pytest.mark.full
 def test_a_program_that_does_not_read(
     guest: Guest, scenario: Config, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

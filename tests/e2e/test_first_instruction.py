@@ -23,12 +23,14 @@ def test_fault_armed_first_is_met_by_the_boot(paused_guest: Guest) -> None:
     assert "*MSG" not in {path["partner"] for path in users}
 
 
+@pytest.mark.full
 def test_without_the_fault_the_same_connection_stands(paused_guest: Guest) -> None:
     paused_guest.boot()
     users = paused_guest.control.execute("query-paths", user="LINUX001")["paths"]
     assert "*MSG" in {path["partner"] for path in users}
 
 
+@pytest.mark.full
 def test_peer_created_first_is_there_for_the_boot(paused_guest: Guest) -> None:
     """hvc_iucv, built into the kernel, gets a pending connection as soon as it has a buffer."""
     with Peer(paused_guest.control, "TERMINAL") as peer:

@@ -165,6 +165,7 @@ def _hunt(guest: Guest, seed: int, rounds: int) -> None:
                     assert read_set(result).stream[MCE_SIZE:] == ELEMENT.data
 
 
+@pytest.mark.first_kernel
 @pytest.mark.zvmlab(cpus=2)
 def test_m17_no_wake_up_is_lost_on_two_cpus(driver_guest: Guest) -> None:
     """Messages at random moments for a reader that is falling asleep on another CPU."""

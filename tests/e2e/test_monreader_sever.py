@@ -209,6 +209,7 @@ def test_m34_severed_by_the_reply_is_eio(
     one_set(monreader)
 
 
+@pytest.mark.first_kernel
 def test_m34_severed_again_and_again(monreader: Guest, one_set: OneSet) -> None:
     """CP severs, the device is reopened, thirty times: CP's and the guest's paths do not run out."""
     paths = set()

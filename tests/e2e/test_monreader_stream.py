@@ -235,6 +235,7 @@ def test_m15_pread_is_espipe(monreader: Guest) -> None:
 SEGMENTS = ("MON1 9000-90FF SC", "MON8 9800-9FFF SC", "MON64 B000-EFFF SC")
 
 
+@pytest.mark.first_kernel
 @pytest.mark.zvmlab(segments=SEGMENTS)
 def test_m22_set_as_large_as_the_segment(driver_guest: Guest, zvmlab_dir: Path) -> None:
     """DCSS of 1, 8 and 64 MiB, each filled up to its last byte by the records of one set."""

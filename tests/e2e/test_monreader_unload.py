@@ -55,6 +55,7 @@ def cycles(guest: Guest, count: int) -> None:
         agent.rmmod("monreader").check()
 
 
+@pytest.mark.first_kernel
 @pytest.mark.zvmlab(command_line=UNCACHED, trace=False)
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("count", (40, pytest.param(1000, marks=pytest.mark.full)))

@@ -46,6 +46,7 @@ def test_reboot_leaves_cp_clean(guest: Guest, zvmlab_dir: Path) -> None:
     read_one(guest, zvmlab_dir / "after")
 
 
+@pytest.mark.full
 @pytest.mark.not_debug("128 MiB have no room for two images of 20 MiB and their copies")
 def test_kexec_leaves_cp_clean(guest: Guest, zvmlab_dir: Path, program: Build) -> None:
     if guest.agent.open("/sys/kernel/kexec_loaded").errno:

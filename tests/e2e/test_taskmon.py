@@ -189,7 +189,7 @@ def test_t16_nothing_is_lost_of_2000_exits(guest: Guest, exits_binary: str, how:
 @pytest.mark.parametrize(
     ("how", "count"),
     [
-        ("--buffer=4K", 4000),
+        ("--buffer=4K", 1500),
         pytest.param("--per-cpu", 4000, marks=pytest.mark.full),
         pytest.param("--per-cpu", 100_000, marks=[pytest.mark.full, pytest.mark.timeout(1200)]),
     ],
