@@ -74,7 +74,13 @@ class Redelivery:
         """The segment that the readers use, once there is one."""
         limit = time.monotonic() + self.timeout
         while not (monitor := self.control.execute("query-monitor"))["users"]:
-            self.control.wait_event("monitor-connected", max(0.0, limit - time.monotonic()))
+            try:
+                self.control.wait_event("monitor-connected", max(0.0, limit - time.monotonic()))
+            except Timeout:
+                raise Timeout(
+                    f"nobody has connected to *MONITOR within {self.timeout:g} s; open"
+                    " /dev/monreader in the guest"
+                ) from None
         if monitor["sample"]["active"] or monitor["event"]["active"]:
             raise UsageError(
                 "CP collects data of its own; stop that first:"

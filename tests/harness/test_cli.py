@@ -92,7 +92,19 @@ def test_debugging_shows_where(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_help_of_every_command_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    commands = ("run", "shell", "demo", "cp", "list", "trace", "fetch", "build", "doctor")
+    commands = (
+        "run",
+        "shell",
+        "demo",
+        "cp",
+        "list",
+        "trace",
+        "fetch",
+        "build",
+        "doctor",
+        "replay",
+        "top",
+    )
     for command in commands:
         with pytest.raises(SystemExit) as caught:
             parser().parse_args([command, "--help"])

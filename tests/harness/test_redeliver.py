@@ -157,7 +157,7 @@ def test_reader_that_goes_away(server: Server) -> None:
 
 
 def test_nobody_reads(server: Server) -> None:
-    with server.connect() as control, pytest.raises(Timeout, match="monitor-connected"):
+    with server.connect() as control, pytest.raises(Timeout, match="nobody has connected"):
         Redelivery(control, None, timeout=0.2).run(SETS)
 
 
