@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import subprocess
 from pathlib import Path
 
@@ -15,10 +16,14 @@ TOD = (2208988800 + 1234567890) * 1000000 * 4096 + 4096 * 250
 END = Record(1, 11)
 
 
-def build_monread(build: Path) -> Path:
-    """The program, with sanitizers."""
+def build_monread() -> Path:
+    """The program, with sanitizers; made once, for all processes that run tests."""
+    build = ROOT / "build/harness"
     argv = ["make", "-s", "-C", str(ROOT), f"BUILD={build}", "ASAN=1", f"{build}/monread"]
-    subprocess.run(argv, check=True, timeout=240, capture_output=True)
+    build.mkdir(parents=True, exist_ok=True)
+    with open(build / "lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run(argv, check=True, timeout=240, capture_output=True)
     return build / "monread"
 
 

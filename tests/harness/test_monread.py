@@ -30,8 +30,8 @@ WANTED = bytes([1, 0xC0]) + b"\xff" * 6 + "MONDCSS".ljust(8).encode("cp037")
 
 
 @pytest.fixture(name="monread", scope="module")
-def _monread(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_monread(tmp_path_factory.mktemp("build"))
+def _monread() -> Path:
+    return build_monread()
 
 
 def test_text(monread: Path, tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ SERIAL = "00000000000ABCDE".encode("cp037")
 
 
 @pytest.fixture(name="monread", scope="module")
-def _monread(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_monread(tmp_path_factory.mktemp("build"))
+def _monread() -> Path:
+    return build_monread()
 
 
 @pytest.fixture(name="key")

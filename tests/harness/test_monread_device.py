@@ -30,8 +30,8 @@ SEVERED = f"error {EIO}"
 
 
 @pytest.fixture(name="monread", scope="module")
-def _monread(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_monread(tmp_path_factory.mktemp("build"))
+def _monread() -> Path:
+    return build_monread()
 
 
 @pytest.fixture(name="library", scope="module")

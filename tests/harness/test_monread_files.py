@@ -28,8 +28,8 @@ NOTIFICATIONS = [Notification(7, n, 0xE2C40000 + n, START + 0x400000 + n) for n 
 
 
 @pytest.fixture(name="monread", scope="module")
-def _monread(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_monread(tmp_path_factory.mktemp("build"))
+def _monread() -> Path:
+    return build_monread()
 
 
 def monwrite(sets: list[list[Part]], notifications: list[Notification]) -> bytes:

@@ -26,8 +26,8 @@ MINUTES = 4
 
 
 @pytest.fixture(name="monread", scope="module")
-def _monread(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_monread(tmp_path_factory.mktemp("build"))
+def _monread() -> Path:
+    return build_monread()
 
 
 def fields(length: int, **at: tuple[int, int, int]) -> bytes:

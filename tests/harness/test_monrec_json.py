@@ -22,8 +22,8 @@ TEXT = st.text("ABCXYZ0189@#$_-+.,;:'\"\\/()<>&%*? äöüßéñ", max_size=24)
 
 
 @pytest.fixture(name="monread", scope="module")
-def _monread(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_monread(tmp_path_factory.mktemp("build"))
+def _monread() -> Path:
+    return build_monread()
 
 
 def value_of(field: Field) -> st.SearchStrategy[int | str]:

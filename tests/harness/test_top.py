@@ -24,8 +24,8 @@ from zvmlab.topview import View, bar
 
 
 @pytest.fixture(name="monread", scope="module")
-def _monread(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_monread(tmp_path_factory.mktemp("build"))
+def _monread() -> Path:
+    return build_monread()
 
 
 @pytest.fixture(name="server")
