@@ -22,6 +22,7 @@ from zvmlab.faults import Fault, armed
 from zvmlab.guest import Guest
 from zvmlab.guesttools import debian_root, tools_source
 from zvmlab.monitor import Capture, CapturedSet, deliver
+from zvmlab.monuser import MonitorUser
 from zvmlab.monwrite import END_OF_DATA, Notification, control_and_frames
 from zvmlab.recorded import recorded
 from zvmlab.records import EVENT, SAMPLE, Element, Mce, Part, Record
@@ -238,6 +239,23 @@ def test_recording_comes_back_byte_for_byte(start: Any, zvmlab_dir: Path) -> Non
     assert agent.read_file("/tmp/copy") == file.read_bytes()
     page = agent.read_file("/tmp/page").decode()
     assert '<span id="sets">12</span>' in page
+
+
+def test_another_user_sees_the_same(start: Any) -> None:
+    """What zvmlab top reads beside the guest's reader, which is not disturbed."""
+    running = start("--sets", "3", "--write-stream", "/tmp/out")
+    control = running.guest.control
+    with MonitorUser(control) as user:
+        sets = user.sets()
+        streams = []
+        for number in range(1, 4):
+            record = Record(4, 3, number, bytes([number]) * 400)
+            deliver(control, "sample", Element.of([*[record] * 30, END]))
+            streams.append(next(sets))
+    result, _ = running.end()
+    assert result.status == EXIT_PASS, result.describe()
+    assert streams == [found.stream for found in running.capture.so_far()]
+    assert running.guest.agent.read_file("/tmp/out") == b"".join(streams)
 
 
 def test_without_the_module(warm_guest: Guest, program_bytes: bytes) -> None:
