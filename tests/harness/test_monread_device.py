@@ -234,3 +234,14 @@ def test_a_live_summary(start: Start) -> None:
         "set 3, 2009-02-13T23:31:30.000250Z: samples and events, 203 records, 7276 bytes;"
         " before it 1 lost, 1 overflows",
     ]
+
+
+def test_gaps_on_the_page(start: Start, tmp_path: Path) -> None:
+    """Overflows and lost sets are told where they were, and nothing of a lost set is drawn."""
+    page = tmp_path / "page"
+    script = ["open 0", *data(ONE), f"error {EOVERFLOW}", f"data {TWO[:300].hex()}", SEVERED]
+    end(start([*script, *data(THREE)], "--html", str(page), "--sets", "3", outputs=False))
+    text = page.read_text()
+    assert '<span id="sets">2</span> sets, <span id="records">4</span> records' in text
+    (row,) = re.findall(r"<tr><td>[^<]*</td>((?:<td class=\"n\">\d+</td>){3})</tr>", text)
+    assert re.findall(r">(\d+)<", row) == ["1", "1", "0"]

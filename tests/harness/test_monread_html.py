@@ -182,7 +182,10 @@ def test_lost_sets_are_gaps(monread: Path, tmp_path: Path) -> None:
     lengths = [len(sets[0]), len(sets[1]), len(sets[2])]
     (tmp_path / "data.idx").write_text("".join(f'{{"length":{one}}}\n' for one in lengths))
     assert run(monread, file, "--html", page).returncode == EXIT_FAILED
-    tables = Page(page.read_text())
+    text = page.read_text()
+    # In each chart, and on the time line of events.
+    assert text.count('<rect class="gap"') == 4
+    tables = Page(text)
     assert tables.ids["sets"] == "2"
     assert tables.tables["gaps-table"][1:] == [["2026-03-02 00:02:00", "1", "0", "0"]]
     assert [row[0][-8:] for row in tables.tables["busy-table"][1:3]] == ["00:01:00", "00:02:00"]
