@@ -372,6 +372,12 @@ install: ## install to PREFIX (DESTDIR is honoured)
 	$(Q)ln -sf ../lib/zvmlab/zvmlab $(DESTDIR)$(PREFIX)/bin/zvmlab
 	$(Q)install -m 644 docs/zvmlab.1 $(DESTDIR)$(PREFIX)/share/man/man1/zvmlab.1
 
+.PHONY: install-tools
+install-tools: $(TOOLS) ## install dmmon, monread and taskmon with their man pages
+	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
+	$(Q)install $(TOOLS) $(DESTDIR)$(PREFIX)/bin
+	$(Q)install -m 644 $(TOOLS:$(BUILD)/%=docs/%.1) $(DESTDIR)$(PREFIX)/share/man/man1
+
 .PHONY: install-monrec
 install-monrec: $(MONREC_LIB) ## install libmonrec, its headers and its pkg-config file
 	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
