@@ -30,6 +30,7 @@ from zvmlab.guesttools import any_tool, is_tool
 from zvmlab.monitor import start_monitor
 from zvmlab.products import DRIVER, prepare
 from zvmlab.progress import Progress
+from zvmlab.run_dir import check_name
 from zvmlab.terminal import Session, raw_terminal
 
 RUN_SECONDS = 60.0
@@ -180,6 +181,7 @@ def _config(arguments: argparse.Namespace, files: dict[str, Path], **more: Any) 
         options[key] = value
     if arguments.segment is not None:
         more["segments"] = tuple(arguments.segment)
+    check_name(arguments.name)
     return GuestConfig(
         kernel=arguments.kernel,
         cpus=arguments.cpus,

@@ -70,6 +70,15 @@ def _lock(path: Path) -> IO[bytes] | None:
     return handle
 
 
+def check_name(name: str | None) -> None:
+    """UsageError if a guest cannot be called that; None: it gets one."""
+    if name is not None and not _NAME.fullmatch(name):
+        raise UsageError(
+            f"the guest's name {name!r} is not 1 to 32 letters, digits, - and _,"
+            " beginning with a letter or digit"
+        )
+
+
 class RunDir:
     """The directory of one guest, from creation to removal."""
 
@@ -85,11 +94,7 @@ class RunDir:
     @classmethod
     def create(cls, name: str | None = None) -> RunDir:
         """Make a directory; without a name one that nobody else has."""
-        if name is not None and not _NAME.fullmatch(name):
-            raise UsageError(
-                f"the guest's name {name!r} is not 1 to 32 letters, digits, - and _,"
-                " beginning with a letter or digit"
-            )
+        check_name(name)
         root = run_root()
         remove_stale(root)
         try:
