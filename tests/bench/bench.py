@@ -22,12 +22,14 @@ from typing import Any
 
 import boot
 import core
+import dmstats
 import driver
 import emulators
 import hercules_boot
 import instructions
 import pairs
 import records
+import taskstats
 from figures import Figure, show
 from zvmlab.errors import EXIT_FAILED, EXIT_PASS, ZvmlabError
 from zvmlab.guest_config import GuestConfig, Products
@@ -35,7 +37,18 @@ from zvmlab.products import prepare
 from zvmlab.progress import Progress
 
 MIN_PAIRS = 5
-PARTS = ("core", "records", "boot", "hercules", "driver", "pairs", "instructions", "emulators")
+PARTS = (
+    "core",
+    "records",
+    "boot",
+    "hercules",
+    "driver",
+    "pairs",
+    "instructions",
+    "emulators",
+    "dmstats",
+    "taskstats",
+)
 NO_GUEST = {"core", "records"}
 
 
@@ -82,6 +95,8 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Figu
         "pairs": lambda: pairs.measure(small, count, progress),
         "instructions": lambda: instructions.measure(small, count, progress),
         "emulators": lambda: emulators.measure(small, count, progress),
+        "dmstats": lambda: dmstats.measure(small, count, progress),
+        "taskstats": lambda: taskstats.measure(small, count, progress),
     }
     figures: dict[str, list[Figure]] = {}
     for part in parts:

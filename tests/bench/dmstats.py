@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""``dmmon watch`` beside the bare message that it is made of, 10,000 areas.
+
+CPU time in the guest, whose clocks count instructions.  Of both what one more look costs: start and
+end of the programs are not in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from figures import Budget, Figure, Pairs, both
+from guest_program import guest_program, number
+from zvmlab.guest import Guest
+from zvmlab.guest_config import GuestConfig
+from zvmlab.guesttools import debian_program, tool
+from zvmlab.products import prepare
+from zvmlab.progress import Progress
+
+AREAS = 10_000
+LOOKS = 20
+DEVICE = "vol"
+PROGRAM = "/bin/dm_cpu"
+
+
+def _figures() -> Pairs:
+    return Pairs(
+        Figure("message", f"@stats_print, {AREAS} areas", "instructions"),
+        Figure("watch", f"dmmon watch, an interval of {AREAS} areas", "instructions"),
+        Figure("idle", "the same with --idle, a row for each area", "instructions"),
+        Figure("ratio-watch", "dmmon watch ÷ @stats_print", "ratio", Budget(2.0, True)),
+        Figure("ratio-idle", "dmmon watch --idle ÷ @stats_print", "ratio"),
+    )
+
+
+def _message(guest: Guest) -> float:
+    """One more message."""
+    one, all_of_them = (
+        number(guest, PROGRAM, "print", DEVICE, "0", str(count)) for count in (1, 1 + LOOKS)
+    )
+    return (all_of_them - one) / LOOKS
+
+
+def _watch(guest: Guest, *options: str) -> float:
+    """One more interval."""
+    words = ("run", "/bin/dmmon", "watch", "--region", "0", "--interval", "10ms", *options)
+    one, all_of_them = (
+        number(guest, PROGRAM, *words, "--count", str(count), DEVICE) for count in (1, 1 + LOOKS)
+    )
+    return (all_of_them - one) / LOOKS
+
+
+def _pair(guest: Guest, swapped: bool) -> dict[str, float]:
+    message, watch = both(swapped, lambda: _message(guest), lambda: _watch(guest))
+    idle = _watch(guest, "--idle")
+    return {
+        "message": message,
+        "watch": watch,
+        "idle": idle,
+        "ratio-watch": watch / message,
+        "ratio-idle": idle / message,
+    }
+
+
+def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Figure]:
+    """One guest, one region; one pair is thrown away."""
+    config = replace(
+        config,
+        count_instructions=True,
+        modules=("brd", "dm-mod"),
+        files={
+            **debian_program("/sbin/dmsetup", progress),
+            **tool("dmmon", progress),
+            PROGRAM: guest_program("dm_cpu"),
+        },
+    )
+    with Guest(config, products=prepare(config, progress)) as guest:
+        guest.boot()
+        for module in ("brd", "dm-mod"):
+            guest.agent.modprobe(module).check()
+        table = f"0 {AREAS} linear 1:0 0"
+        guest.agent.run(
+            ["/sbin/dmsetup", "create", "--noudevsync", DEVICE, "--table", table]
+        ).check()
+        create = ["/bin/dmmon", "create", "--precise", "--area-size", "1", DEVICE]
+        assert guest.agent.run(create).check().stdout == b"0\n"
+        _pair(guest, False)
+        return _figures().repeat(pairs, lambda swapped: _pair(guest, swapped))

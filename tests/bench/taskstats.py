@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""``taskmon listen`` beside a bare loop of recv(): exit records a second, none lost.
+
+Children are created and exit one after the other, as fast as can be, while somebody listens.  The
+guest's clock counts instructions.  Start and end of the programs are not in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from figures import Budget, Figure, Pairs, both
+from guest_program import guest_program, number
+from zvmlab.guest import Guest
+from zvmlab.guest_config import GuestConfig
+from zvmlab.guesttools import tool
+from zvmlab.products import prepare
+from zvmlab.progress import Progress
+
+FEW, MANY = 100, 2100
+PROGRAM = "/bin/exit_rate"
+_NS = 1e9
+
+
+def _figures() -> Pairs:
+    return Pairs(
+        Figure("loop", "a bare loop of recv()", "records/s"),
+        Figure("table", "taskmon listen, a table", "records/s"),
+        Figure("json", "taskmon listen, JSON lines", "records/s"),
+        Figure("ratio-table", "taskmon listen ÷ the loop", "ratio", Budget(0.9, False)),
+        Figure("ratio-json", "taskmon listen, JSON lines ÷ the loop", "ratio"),
+    )
+
+
+def _rate(nanoseconds: Callable[[int], int]) -> float:
+    """Of the exits that one run has more than the other."""
+    few, many = (nanoseconds(count) for count in (FEW, MANY))
+    return (MANY - FEW) * _NS / (many - few)
+
+
+def _loop(guest: Guest) -> float:
+    return _rate(lambda count: number(guest, PROGRAM, "listen", str(count)))
+
+
+def _taskmon(guest: Guest, form: str) -> float:
+    """Its exit status is 1 if a record was lost."""
+    words = (PROGRAM, "run", "/bin/taskmon", "listen", "--format", form, "--", PROGRAM, "exits")
+    return _rate(lambda count: number(guest, *words, str(count)))
+
+
+def _pair(guest: Guest, swapped: bool) -> dict[str, float]:
+    loop, table = both(swapped, lambda: _loop(guest), lambda: _taskmon(guest, "table"))
+    lines = _taskmon(guest, "json")
+    return {
+        "loop": loop,
+        "table": table,
+        "json": lines,
+        "ratio-table": table / loop,
+        "ratio-json": lines / loop,
+    }
+
+
+def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Figure]:
+    """One guest; one pair is thrown away."""
+    config = replace(
+        config,
+        count_instructions=True,
+        files={**tool("taskmon", progress), PROGRAM: guest_program("exit_rate")},
+    )
+    with Guest(config, products=prepare(config, progress)) as guest:
+        guest.boot()
+        _pair(guest, False)
+        return _figures().repeat(pairs, lambda swapped: _pair(guest, swapped))
