@@ -18,7 +18,7 @@ from zvmlab.guesttools import tool
 from zvmlab.products import prepare
 from zvmlab.progress import Progress
 
-FEW, MANY = 100, 2100
+FEW, MANY = 100, 1100
 PROGRAM = "/bin/exit_rate"
 _NS = 1e9
 

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@ struct rows {
 	bool scaled;
 	bool headed;
 	struct selection selection;
+	bool is_shown[COLUMNS_MAX];
 	struct text text;	/* of the value being written; kept for its memory */
 };
 
@@ -35,7 +35,14 @@ struct rows *rows_open(FILE *out, enum rows_format format, bool scaled,
 	rows->format = format;
 	rows->scaled = scaled;
 	rows->selection = *selection;
+	for (size_t i = 0; i < selection->shown_count; i++)
+		rows->is_shown[selection->shown[i]] = true;
 	return rows;
+}
+
+bool rows_show(const struct rows *rows, size_t column)
+{
+	return rows->is_shown[column];
 }
 
 void rows_close(struct rows *rows)
@@ -58,13 +65,10 @@ static bool is_known(const struct column *column, const struct cell *cell)
 
 static void append_list(struct rows *rows, const struct cell *cell, char between)
 {
-	char number[NUMBER_SIZE];
-
 	for (size_t i = 0; i < cell->list.count; i++) {
 		if (i)
 			text_append(&rows->text, &between, 1);
-		text_append(&rows->text, number, (size_t)snprintf(number, sizeof(number),
-				"%" PRIu64, cell->list.items[i]));
+		text_append_number(&rows->text, cell->list.items[i]);
 	}
 }
 
@@ -72,35 +76,45 @@ static void append_list(struct rows *rows, const struct cell *cell, char between
 static void append_exact(struct rows *rows, const struct column *column, const struct cell *cell)
 {
 	char number[NUMBER_SIZE];
-	int len = 0;
 
 	switch (column->type) {
 	case COLUMN_UNSIGNED:
-		len = snprintf(number, sizeof(number), "%" PRIu64, cell->number);
+		text_append_number(&rows->text, cell->number);
 		break;
 	case COLUMN_SIGNED:
-		len = snprintf(number, sizeof(number), "%" PRId64, cell->integer);
+		if (cell->integer < 0)
+			text_append(&rows->text, "-", 1);
+		text_append_number(&rows->text, cell->integer < 0 ? -(uint64_t)cell->integer
+								  : (uint64_t)cell->integer);
 		break;
 	case COLUMN_REAL:
-		len = snprintf(number, sizeof(number), "%.15g", cell->real);
+		text_append(&rows->text, number, (size_t)snprintf(number, sizeof(number),
+				"%.15g", cell->real));
 		break;
 	case COLUMN_FLAG:
-		len = snprintf(number, sizeof(number), cell->flag ? "true" : "false");
+		text_append(&rows->text, cell->flag ? "true" : "false", cell->flag ? 4 : 5);
 		break;
 	case COLUMN_LIST:
 		append_list(rows, cell, rows->format == ROWS_JSON ? ',' : ':');
-		return;
+		break;
 	case COLUMN_TEXT:
 		assert(false);
 	}
-	text_append(&rows->text, number, (size_t)len);
+}
+
+/* A column's name has nothing that JSON would escape. */
+static void append_name(struct text *text, const struct column *column)
+{
+	text_append(text, "\"", 1);
+	text_append(text, column->name, strlen(column->name));
+	text_append(text, "\"", 1);
 }
 
 static void put_json_cell(struct rows *rows, const struct column *column, const struct cell *cell)
 {
 	struct text *text = &rows->text;
 
-	text_append_json(text, column->name, strlen(column->name));
+	append_name(text, column);
 	text_append(text, ":", 1);
 	if (!is_known(column, cell)) {
 		text_append(text, "null", 4);
@@ -129,7 +143,7 @@ static void put_json_escaped(struct rows *rows, const struct cell *cells)
 		    text_is_utf8(cell->text.bytes, cell->text.len))
 			continue;
 		text_append(&rows->text, before, strlen(before));
-		text_append_json(&rows->text, column->name, strlen(column->name));
+		append_name(&rows->text, column);
 		before = ",";
 		any = true;
 	}

@@ -36,6 +36,9 @@ struct rows;
 struct rows *rows_open(FILE *out, enum rows_format format, bool scaled,
 		       const struct selection *selection);
 
+/* Is that column shown?  What is not need not be put into its cell. */
+bool rows_show(const struct rows *rows, size_t column);
+
 /*
  * Writes a row, before the first one the heading that the format has.  @cells: one for each of
  * the selection's columns, shown or not.

@@ -40,6 +40,16 @@ void text_append(struct text *text, const char *bytes, size_t len)
 	text->len += len;
 }
 
+void text_append_number(struct text *text, uint64_t number)
+{
+	char digits[20], *at = digits + sizeof(digits);
+
+	do
+		*--at = (char)('0' + number % 10);
+	while (number /= 10);
+	text_append(text, at, (size_t)(digits + sizeof(digits) - at));
+}
+
 void text_clear(struct text *text)
 {
 	text->len = 0;

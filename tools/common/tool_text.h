@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* All zero: empty.  Without memory failed becomes true, and nothing is appended any more. */
 struct text {
@@ -18,6 +19,8 @@ struct text {
 };
 
 void text_append(struct text *text, const char *bytes, size_t len);
+/* In decimal; most of what tools write is this, and printf() takes several times as long. */
+void text_append_number(struct text *text, uint64_t number);
 
 /* Empties the text and keeps its memory.  text_free() frees that. */
 void text_clear(struct text *text);

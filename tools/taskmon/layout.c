@@ -66,6 +66,8 @@ size_t stats_offset(enum stats_layout layout, enum stats_field field)
 
 	assert(field < STATS_FIELDS);
 	offset = normal[field].offset;
+	if (layout == STATS_NORMAL) /* of all kernels but a few: at once */
+		return offset;
 	switch (layout) {
 	case STATS_FIRST:
 		if (field == STATS_VERSION)

@@ -37,12 +37,13 @@ static const bool of_process[STATS_FIELDS] = {
 #undef FIELD
 };
 
-static void put_fields(struct cell *cells, const struct stats_record *record)
+static void put_fields(const struct rows *rows, struct cell *cells,
+		       const struct stats_record *record)
 {
 	const struct stats *stats = &record->stats;
 
 	for (unsigned int field = 0; field < STATS_FIELDS; field++) {
-		if (!stats->present[field])
+		if (!rows_show(rows, ROW_FIELDS + field) || !stats->present[field])
 			continue;
 		if (record->kind == STATS_PROCESS && !of_process[field] && !stats->value[field])
 			continue;
@@ -77,7 +78,7 @@ int row_put(struct rows *rows, const struct stats_record *record, const struct r
 	/* Thread groups have no name of their own. */
 	if (stats->has_comm && (stats->comm_len || record->kind == STATS_TASK))
 		cells[ROW_COMM] = cell_text(stats->comm, stats->comm_len);
-	put_fields(cells, record);
+	put_fields(rows, cells, record);
 	if (origin) {
 		cells[ROW_CPU] = cell_unsigned(origin->cpu);
 		cells[ROW_NUMBER] = cell_unsigned(origin->number);

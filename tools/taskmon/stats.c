@@ -65,10 +65,9 @@ static uint64_t field_value(const uint8_t *at, enum stats_field field, enum stat
 }
 
 /* Version 15, and what the kernel calls so, has all that 16 has. */
-static bool has_field(const struct stats *stats, enum stats_field field)
+static bool has_field(const struct stats *stats, enum stats_field field, size_t offset)
 {
 	unsigned int version = stats->layout == STATS_WAITS_INSIDE ? 16 : stats->version;
-	size_t offset = stats_offset(stats->layout, field);
 
 	return fields[field].since <= version && offset < stats->size &&
 	       fields[field].bytes <= stats->size - offset;
@@ -85,11 +84,12 @@ void stats_decode(struct stats *stats, const uint8_t *bytes, size_t size, enum s
 	stats->version = stats_u16(bytes, order);
 	stats->layout = stats_layout_of(stats->version, size);
 	for (unsigned int field = 0; field < STATS_FIELDS; field++) {
-		if (!has_field(stats, field))
+		size_t offset = stats_offset(stats->layout, field);
+
+		if (!has_field(stats, field, offset))
 			continue;
 		stats->present[field] = true;
-		stats->value[field] = field_value(bytes + stats_offset(stats->layout, field),
-						  field, order);
+		stats->value[field] = field_value(bytes + offset, field, order);
 	}
 	comm = stats->layout == STATS_WAITS_INSIDE ? COMM_IN_VERSION_15 : COMM_OFFSET;
 	if (stats->version >= COMM_SINCE && size >= comm + STATS_COMM_MAX) {
