@@ -360,6 +360,10 @@ bench-driver: setup $(BENCH_BIN) ## only our driver beside upstream's
 bench-records: setup $(BUILD)/bench_records ## only monitor records that the model makes a second
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --part records
 
+.PHONY: bench-tools
+bench-tools: setup ## only taskmon and dmmon beside the bare interfaces
+	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part dmstats --part taskstats
+
 .PHONY: bench-emulators
 bench-emulators: setup ## only the two emulators beside each other
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part emulators
