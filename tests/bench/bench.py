@@ -22,14 +22,14 @@ from typing import Any
 
 import boot
 import core
-import dmstats
+import dm_watch
 import driver
 import emulators
 import hercules_boot
 import instructions
 import pairs
 import records
-import taskstats
+import task_listener
 from figures import Figure, show
 from zvmlab.errors import EXIT_FAILED, EXIT_PASS, ZvmlabError
 from zvmlab.guest_config import GuestConfig, Products
@@ -95,8 +95,8 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Figu
         "pairs": lambda: pairs.measure(small, count, progress),
         "instructions": lambda: instructions.measure(small, count, progress),
         "emulators": lambda: emulators.measure(small, count, progress),
-        "dmstats": lambda: dmstats.measure(small, count, progress),
-        "taskstats": lambda: taskstats.measure(small, count, progress),
+        "dmstats": lambda: dm_watch.measure(small, count, progress),
+        "taskstats": lambda: task_listener.measure(small, count, progress),
     }
     figures: dict[str, list[Figure]] = {}
     for part in parts:
