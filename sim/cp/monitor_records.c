@@ -206,7 +206,7 @@ static const struct shape sample_shapes[] = {
 	{ MON_SYSTEM, 1, 116, PER_CPU, sytsyp },
 	{ MON_SYSTEM, 2, 108, PER_CPU, sytprp },
 	{ MON_SYSTEM, 3, 492, PER_SYSTEM, sytrsg },
-	{ MON_SYSTEM, 8, 108, PER_SYSTEM, sytusr },
+	{ MON_SYSTEM, 8, 100, PER_SYSTEM, sytusr },
 	{ MON_STORAGE, 1, 352, PER_SYSTEM, storsg },
 	{ MON_USER, 3, 440, PER_USER, of_user },
 	{ MON_PROCESSOR, 3, 384, PER_CPU, prcprp },
@@ -219,13 +219,13 @@ static const struct shape sample_config_shapes[] = {
 	{ MON_MONITOR, 4, 184, PER_SYSTEM, mtrsys },
 	{ MON_MONITOR, 5, 44, PER_CPU, mtrprp },
 	{ MON_MONITOR, 9, 36, PER_SYSTEM, mtrspr },
-	{ MON_MONITOR, 14, 24, PER_DOMAIN, mtrddr_sample },
-	{ MON_MONITOR, 15, 348, PER_USER, of_user },
+	{ MON_MONITOR, 14, 28, PER_DOMAIN, mtrddr_sample },
+	{ MON_MONITOR, 15, 204, PER_USER, of_user },
 };
 
 static const struct shape event_config_shapes[] = {
 	{ MON_MONITOR, 1, 24, PER_SYSTEM, mtrepr },
-	{ MON_MONITOR, 14, 24, PER_DOMAIN, mtrddr_event },
+	{ MON_MONITOR, 14, 28, PER_DOMAIN, mtrddr_event },
 };
 
 #define COUNT(shapes) (sizeof(shapes) / sizeof((shapes)[0]))

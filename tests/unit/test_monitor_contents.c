@@ -38,13 +38,13 @@ START_TEST(configuration_records)
 	for (unsigned int i = 0; i < 3; i++) {
 		static const uint8_t domain[] = { 0, 1, 4 };
 
-		ck_record(4 + i, 1, 14, 24);
+		ck_record(4 + i, 1, 14, 28);
 		ck_assert_uint_eq(record[4 + i].at[20], 0xe2);
 		ck_assert_uint_eq(record[4 + i].at[21], domain[i]);
 	}
 	/* The guest and the peer are logged on. */
-	ck_record(7, 1, 15, 348);
-	ck_record(8, 1, 15, 348);
+	ck_record(7, 1, 15, 204);
+	ck_record(8, 1, 15, 204);
 	ck_record(9, 1, 11, 20);
 	ck_assert_uint_eq(get_be64(record[9].at + 8), fx.tod);
 	ck_assert_uint_eq(get_be16(peer_mce(&p->message[0], 0) + 1), 0x4000);
@@ -76,7 +76,7 @@ START_TEST(sample_records)
 	ck_record(0, 0, 1, 116);
 	ck_record(2, 0, 2, 108);
 	ck_record(4, 0, 3, 492);
-	ck_record(5, 0, 8, 108);
+	ck_record(5, 0, 8, 100);
 	ck_assert_uint_eq(get_be32(record[5].at + 20), 2);
 	ck_record(records - 1, 1, 11, 20);
 	/* CPU time adds up to the time that has passed. */

@@ -48,8 +48,8 @@ START_TEST(configuration)
 	ck_record(0, 1, 1, 24);
 	ck_assert_uint_eq(get_be16(record[0].at + 20), 0x4100);
 	ck_assert_uint_eq(get_be16(record[0].at + 22), 68);
-	ck_record(1, 1, 14, 24);
-	ck_record(2, 1, 14, 24);
+	ck_record(1, 1, 14, 28);
+	ck_record(2, 1, 14, 28);
 	ck_assert_uint_eq(record[2].at[20], 0xc5);
 	ck_assert_uint_eq(record[2].at[21], 7);
 }

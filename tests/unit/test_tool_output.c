@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "output.h"
+#include "version.h"
 
 static const struct column columns[] = {
 	{ "pid", COLUMN_UNSIGNED, UNIT_NONE, 5, true, "a task" },
@@ -79,7 +80,10 @@ START_TEST(commands)
 	ck_assert_str_eq(said_by(1, "--help", NULL, &code),
 			 "Usage: tool COMMAND [OPTION...] [ARGUMENT...]\nGets.\n\n"
 			 "  get        get it\n\n"
-			 "'tool COMMAND --help' tells the options of a command.\n");
+			 "'tool COMMAND --help' tells the options of a command, "
+			 "'tool --version' the version.\n");
+	ck_assert_int_eq(code, EXIT_PASS);
+	ck_assert_str_eq(said_by(1, "--version", NULL, &code), "tool " ZVMLAB_VERSION "\n");
 	ck_assert_int_eq(code, EXIT_PASS);
 	ck_assert_ptr_nonnull(strstr(said_by(2, NULL, NULL, &code), "Usage: tool"));
 	ck_assert_int_eq(code, EXIT_USAGE);

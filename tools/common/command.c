@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 
+#include "version.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +18,8 @@ static void list(FILE *out, const struct tool *tool)
 		tool->summary);
 	for (const struct command *command = tool->commands; command->name; command++)
 		fprintf(out, "  %-10s %s\n", command->name, command->summary);
-	fprintf(out, "\n'%s COMMAND --help' tells the options of a command.\n", tool->name);
+	fprintf(out, "\n'%s COMMAND --help' tells the options of a command, '%s --version' the version.\n",
+		tool->name, tool->name);
 }
 
 void complain(const char *format, ...)
@@ -62,6 +65,10 @@ int tool_main(const struct tool *tool, int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
 		list(stdout, tool);
+		return fflush(stdout) ? EXIT_FAILED : EXIT_PASS;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		printf("%s %s\n", tool->name, ZVMLAB_VERSION);
 		return fflush(stdout) ? EXIT_FAILED : EXIT_PASS;
 	}
 	for (const struct command *command = tool->commands; command->name; command++)

@@ -2,8 +2,9 @@
 /*
  * A tool of several commands ("taskmon get", "taskmon listen"), each with its own argp parser.
  *
- * What is common: "TOOL --help" lists the commands, "TOOL COMMAND --help" is argp's, a wrong
- * command line ends with EXIT_USAGE and one sentence on standard error.
+ * What is common: "TOOL --help" lists the commands, "TOOL --version" tells the version,
+ * "TOOL COMMAND --help" is argp's, a wrong command line ends with EXIT_USAGE and one sentence on
+ * standard error.
  */
 #ifndef TOOLS_COMMAND_H
 #define TOOLS_COMMAND_H

@@ -7,6 +7,7 @@
 #include "exit_code.h"
 #include "monrec_catalogue.h"
 #include "number.h"
+#include "version.h"
 
 #define MOST_MINUTES 1440u
 
@@ -174,6 +175,7 @@ void options_parse(struct options *options, int argc, char **argv)
 	*options = (struct options){
 		.file = DEVICE, .timeout_ms = -1, .reopen = 5, .reopen_wait_ms = 1000,
 	};
+	argp_program_version = "monread " ZVMLAB_VERSION;
 	argp_err_exit_status = EXIT_USAGE;
 	if (argp_parse(&argp, argc, argv, 0, NULL, options))
 		exit(EXIT_USAGE);
