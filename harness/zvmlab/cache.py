@@ -72,8 +72,10 @@ def entry(kind: str, key: str, build: Callable[[Path], None]) -> Path:
     with locked(f"{kind}-{key}"):
         if final.is_dir():
             return final
+        # The lock is ours: what others have begun, they did not live to end.
+        for begun in cache_root().glob(f".{kind}-{key}.[0-9]*"):
+            shutil.rmtree(begun, ignore_errors=True)
         scratch = cache_root() / f".{kind}-{key}.{os.getpid()}"
-        shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()
         try:
             build(scratch)
