@@ -4,7 +4,7 @@
 
 #include "choice.h"
 #include "command.h"
-#include "device_argument.h"
+#include "one_argument.h"
 
 struct arguments {
 	const char *device;
@@ -20,7 +20,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
 		state->child_inputs[0] = &arguments->choice;
 		return 0;
 	}
-	return device_argument(key, word, state, &arguments->device, true);
+	return one_argument(key, word, state, &arguments->device, "device", true);
 }
 
 static error_t parse_aux(int key, char *word, struct argp_state *state)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "command.h"
-#include "device_argument.h"
+#include "one_argument.h"
 #include "range.h"
 #include "regions.h"
 
@@ -44,7 +44,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
 		arguments->dry_run = true;
 		return 0;
 	default:
-		return device_argument(key, word, state, &arguments->device, true);
+		return one_argument(key, word, state, &arguments->device, "device", true);
 	}
 }
 

@@ -7,9 +7,9 @@
 
 #include "area_columns.h"
 #include "command.h"
-#include "device_argument.h"
 #include "interval.h"
 #include "number.h"
+#include "one_argument.h"
 #include "output.h"
 #include "watched.h"
 
@@ -74,7 +74,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
 		arguments->options.keep = true;
 		return 0;
 	default:
-		return device_argument(key, word, state, &arguments->device, true);
+		return one_argument(key, word, state, &arguments->device, "device", true);
 	}
 }
 

@@ -7,7 +7,7 @@
 
 #include "area_columns.h"
 #include "command.h"
-#include "device_argument.h"
+#include "one_argument.h"
 #include "output.h"
 #include "regions.h"
 
@@ -49,7 +49,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
 		arguments->program = word;
 		return 0;
 	default:
-		return device_argument(key, word, state, &arguments->device, false);
+		return one_argument(key, word, state, &arguments->device, "device", false);
 	}
 }
 

@@ -7,10 +7,10 @@
 #include "area_columns.h"
 #include "choice.h"
 #include "command.h"
-#include "device_argument.h"
 #include "look.h"
 #include "machine.h"
 #include "number.h"
+#include "one_argument.h"
 #include "output.h"
 
 enum { KEY_CLEAR = 0x100, KEY_FIRST, KEY_COUNT };
@@ -54,7 +54,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
 			argp_error(state, "--count is a number of areas, not '%s'", word);
 		return 0;
 	default:
-		return device_argument(key, word, state, &arguments->device, true);
+		return one_argument(key, word, state, &arguments->device, "device", true);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "one_argument.h"
 #include "taskmon.h"
 
 struct arguments {
@@ -27,22 +28,11 @@ static error_t parse(int key, char *word, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
+	if (key == ARGP_KEY_INIT) {
 		state->child_inputs[0] = &arguments->output;
 		return 0;
-	case ARGP_KEY_ARG:
-		if (arguments->path)
-			argp_error(state, "one cgroup is asked for at a time");
-		arguments->path = word;
-		return 0;
-	case ARGP_KEY_END:
-		if (!arguments->path)
-			argp_error(state, "name the folder of a cgroup");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
 	}
+	return one_argument(key, word, state, &arguments->path, "folder of a cgroup", true);
 }
 
 static int print(const struct arguments *arguments, const struct kernel_cgroup *cgroup)

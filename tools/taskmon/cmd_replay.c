@@ -8,6 +8,7 @@
 #include "command.h"
 #include "cpus.h"
 #include "delayacct.h"
+#include "one_argument.h"
 #include "row.h"
 #include "taskmon.h"
 
@@ -20,22 +21,11 @@ static error_t parse(int key, char *word, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
+	if (key == ARGP_KEY_INIT) {
 		state->child_inputs[0] = &arguments->output;
 		return 0;
-	case ARGP_KEY_ARG:
-		if (arguments->path)
-			argp_error(state, "one recording is replayed at a time");
-		arguments->path = word;
-		return 0;
-	case ARGP_KEY_END:
-		if (!arguments->path)
-			argp_error(state, "name a file that 'taskmon listen --record' has written");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
 	}
+	return one_argument(key, word, state, &arguments->path, "recording", true);
 }
 
 static void take(struct collector *collector, const struct recording_frame *frame)
