@@ -15,6 +15,7 @@ from zvmlab.guest import Guest
 from zvmlab.monitor import Capture, DataSets, compare, deliver
 from zvmlab.placed import Place
 from zvmlab.records import MCE_SIZE, Element, Mce, Record
+from zvmlab.scenario import Log
 
 DATA = bytes(range(256)) * 2
 STORAGE_OF_THE_GUEST = 0x200000
@@ -84,10 +85,10 @@ def test_m20_malformed_control_area_is_eio(
     place.put(place.records, DATA)
     with DataSets(monreader.agent) as reader:
         announce(place)
-        before = len(monreader.agent.dmesg())
+        log = Log(monreader.agent)
         reads = monreader.agent.read_until(reader.fd, 4096, reads=4).reads
         assert [read.errno for read in reads] == [errno.EIO]
-        assert any("monreader" in line.text for line in monreader.agent.dmesg()[before:])
+        assert log.texts()
         next_set_is_read(monreader, reader, zvmlab_dir)
 
 
