@@ -78,6 +78,13 @@ START_TEST(numbers_of_others)
 	/* The first one was a stranger; two strangers in a row; one that nothing follows. */
 	account = NUMBERED(0, true, 900, 10, 11, 12);
 	ck_assert(account.strangers == 1 && account.missing == 0 && account.next == 13);
+	/* Two strangers in a row are taken for the sequence, until that goes on where it was. */
+	account = NUMBERED(0, true, 10, 900, 901, 11, 12);
+	ck_assert(account.strangers == 2 && account.missing == 0 && account.next == 13);
+	/* Two that are late: their numbers were missing. */
+	account = NUMBERED(2, true, 1, 4, 2, 3, 5);
+	ck_assert_uint_eq(account.missing, account.strangers);
+	ck_assert(account_is_next(&account, 6));
 	account = NUMBERED(0, true, 10, 900, 700, 11);
 	ck_assert(account.strangers == 2 && account.missing == 0);
 	account = NUMBERED(0, true, 10, 11, 13);

@@ -16,35 +16,50 @@ static uint64_t unseen_drops(const struct account *account)
 	return account->dropped > account->missing ? account->dropped - account->missing : 0;
 }
 
-static void go_on_behind(struct account *account, uint32_t number)
+/* What is missing follows from the other counters; if it would be negative, more are strangers. */
+static void settle(struct account *account)
 {
+	uint64_t numbers = account->span + account->strangers + account->holds;
+
+	account->missing = numbers > account->seen ? numbers - account->seen : 0;
+	if (numbers < account->seen)
+		account->strangers += account->seen - numbers;
+}
+
+/* The sequence ends with @number now, @ahead of the one that was to come. */
+static void go_on_behind(struct account *account, uint32_t number, uint32_t ahead)
+{
+	account->span += (uint64_t)ahead + 1;
 	account->next = number + 1;
-	account->holds = false;
 }
 
 /* After what is held comes its successor: there the sequence is.  It may lie behind. */
 static void follow_held(struct account *account, uint32_t number)
 {
 	uint32_t ahead = account->held - account->next;
+	uint32_t behind = account->next - account->held;
 
+	account->holds = false;
 	if (ahead <= UINT32_MAX / 2)
-		account->missing += ahead;
+		account->span += (uint64_t)ahead + 2;
+	else if (behind <= account->span)
+		account->span = account->span - behind + 2;
 	else
-		account->strangers++; /* what had been taken for the sequence */
-	go_on_behind(account, number);
+		account->span = 2; /* all that came before was not of it */
+	account->next = number + 1;
 }
 
 void account_number(struct account *account, uint32_t number)
 {
 	uint32_t ahead = number - account->next;
 
+	account->seen++;
 	if (!account->started) {
 		account->started = true;
-		account->next = number + 1;
+		go_on_behind(account, number, 0);
 	} else if (ahead == 0 || (ahead <= UINT32_MAX / 2 && ahead <= unseen_drops(account))) {
 		account_end(account);
-		account->missing += ahead;
-		go_on_behind(account, number);
+		go_on_behind(account, number, ahead);
 	} else if (account->holds && number == account->held + 1) {
 		follow_held(account, number);
 	} else {
@@ -52,6 +67,7 @@ void account_number(struct account *account, uint32_t number)
 		account->holds = true;
 		account->held = number;
 	}
+	settle(account);
 }
 
 void account_end(struct account *account)

@@ -12,7 +12,10 @@
  *	missing - strangers <= lost
  *
  * with less on the left only for what comes last on a CPU.  A number that drops do not explain is
- * held until the next one tells what it is.
+ * held until the next one tells what it is.  Whatever is taken for the sequence, and even if that
+ * turns out to have been another CPU's,
+ *
+ *	missing - strangers = numbers from the first to the last of the sequence - messages
  *
  * Pure; used while listening and when a recording is replayed.
  */
@@ -30,6 +33,8 @@ struct account {
 	uint64_t missing;	/* numbers that never came */
 	uint64_t strangers;	/* numbers that are not of this CPU's sequence */
 	uint64_t overflows;	/* ENOBUFS seen: once for each time that the queue ran over */
+	uint64_t seen;		/* messages, the tool's own and a held one included */
+	uint64_t span;		/* numbers of the sequence, from its first one up to @next */
 	uint32_t next;		/* number of the next message */
 	bool started;		/* next is known */
 	bool holds;		/* held is a number that may or may not be a stranger */
