@@ -249,7 +249,9 @@ class Fuzzer:
         program = self._replay / "unit" / f"replay_{self.name}"
         folders = [str(self.corpus), *([str(self.grown)] if any(self.grown.iterdir()) else [])]
         _checked([str(program), *folders])
-        argv = ["gcovr", "--root", str(ROOT), "--object-directory", str(self._replay)]
+        # Elsewhere below the root are other builds, of other times.
+        argv = ["gcovr", str(self._replay), "--root", str(ROOT)]
+        argv += ["--object-directory", str(self._replay)]
         argv += ["--filter", str(ROOT / self.target.covered), "--json-summary", "-"]
         return float(json.loads(_checked(argv))["line_percent"])
 
