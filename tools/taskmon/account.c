@@ -54,6 +54,11 @@ void account_number(struct account *account, uint32_t number)
 	uint32_t ahead = number - account->next;
 
 	account->seen++;
+	if (ahead == 0 && account->started && !account->holds) {
+		/* Nearly always: what is missing stays as it is. */
+		go_on_behind(account, number, 0);
+		return;
+	}
 	if (!account->started) {
 		account->started = true;
 		go_on_behind(account, number, 0);
