@@ -28,6 +28,9 @@ Check = Callable[[], None]
 class Monitor(Protocol):
     """The emulator's own side of a running guest."""
 
+    clocks_stop: bool
+    """The guest's clocks stop with its CPUs, so that it does not notice a pause."""
+
     def go_on(self) -> None:
         """Let the CPUs run: the first time from the kernel's first instruction on."""
 
@@ -62,6 +65,8 @@ class Backend(Protocol):
 
 
 class _QemuMonitor:
+    clocks_stop = True
+
     def __init__(self, qmp: Qmp) -> None:
         self.qmp = qmp
 

@@ -134,6 +134,8 @@ def prepare_stock(config: GuestConfig, products: Products, into: Path) -> list[s
 class Panel:
     """Commands by standard input; the module says when one has been executed."""
 
+    clocks_stop = False
+
     def __init__(self, emulator: Emulator, seconds: float, check: Callable[[], None]) -> None:
         self._emulator = emulator
         self._seconds = seconds
@@ -145,8 +147,14 @@ class Panel:
     def _await(self) -> str:
         """Wait until Hercules is ready for the next command; what it refused, or nothing."""
         limit = time.monotonic() + self._seconds
-        while (end := self._emulator.log.read_bytes().find(_READY, self._seen)) < 0:
-            self._check()
+        while (end := self._ready_at()) < 0:
+            try:
+                self._check()
+            except ZvmlabError:
+                # Not before what Hercules said at its end has been read.
+                if self._ready_at() >= 0:
+                    continue
+                raise
             if time.monotonic() > limit:
                 raise Timeout(f"Hercules was not ready within {self._seconds:g} s")
             time.sleep(_POLL_SECONDS)
@@ -154,6 +162,9 @@ class Panel:
         self._seen = end + len(_READY)
         refused = _REFUSED.search(said)
         return "" if refused is None else refused.group(1).decode("utf-8", "replace")
+
+    def _ready_at(self) -> int:
+        return self._emulator.log.read_bytes().find(_READY, self._seen)
 
     def _try(self, text: str) -> str:
         """Give a command; why it was refused, or nothing."""

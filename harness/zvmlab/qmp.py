@@ -87,14 +87,22 @@ class Qmp:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _readable(self, seconds: float) -> bool:
+        return bool(select.select([self._socket], [], [], seconds)[0])
+
     def _message(self, what: str, limit: float) -> dict[str, Any]:
         """The next message of any kind."""
         while b"\n" not in self._pending:
-            self._check()
+            try:
+                self._check()
+            except ZvmlabError:
+                # Not before what QEMU said at its end has been read.
+                if not self._readable(0):
+                    raise
             rest = limit - time.monotonic()
             if rest <= 0:
                 raise Timeout(f"{what} did not come in time; QEMU may be stuck")
-            if not select.select([self._socket], [], [], min(rest, _SLICE_SECONDS))[0]:
+            if not self._readable(min(rest, _SLICE_SECONDS)):
                 continue
             try:
                 data = self._socket.recv(65536)

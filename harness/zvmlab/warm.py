@@ -39,6 +39,7 @@ class WarmGuests:
         """A booted guest in the state it had after boot."""
         guest = self._guests.get(which)
         if guest is not None:
+            guest.wake()
             return guest
         config = dataclasses.replace(plain_config(which), cold=self._cold)
         guest = Guest(config, self._folder.mktemp(f"warm-{Path(which[0]).name}"))
@@ -47,10 +48,12 @@ class WarmGuests:
         return guest
 
     def put_back(self, which: Which, failed: bool) -> None:
-        """Keep it for the next test only if this one left nothing behind."""
+        """Keep it for the next test, resting, only if this one left nothing behind."""
         guest = self._guests[which]
         try:
             unclean = failed or traces_left(guest) != self._clean[which]
+            if not unclean:
+                guest.rest()
         except ZvmlabError:
             unclean = True
         if unclean:
@@ -61,6 +64,7 @@ class WarmGuests:
         guest = self._guests.pop(which)
         with guest:
             if not keep:
+                guest.wake()
                 debugtests.last_check(guest)
         if not keep and not self._keep:
             shutil.rmtree(guest.logs, ignore_errors=True)

@@ -189,6 +189,7 @@ def lab(zvmlab_kernel: str, zvmlab_backend: str, _labs: Labs) -> Iterator[Lab]:
         found.set_up()
         yield found
         found.tear_down()
+        _labs.put_back(zvmlab_kernel, zvmlab_backend)
     except BaseException:
         _labs.drop(zvmlab_kernel, zvmlab_backend)
         raise

@@ -240,7 +240,12 @@ class Labs:
             guest = self._undo.enter_context(Guest(lab_config(kernel, backend), logs))
             guest.boot()
             lab = self._labs[kernel, backend] = Lab(guest, self._blockio)
+        lab.guest.wake()
         return lab
+
+    def put_back(self, kernel: str, backend: str) -> None:
+        """It rests until the next test."""
+        self._labs[kernel, backend].guest.rest()
 
     def drop(self, kernel: str, backend: str) -> None:
         """The next test gets a new one."""

@@ -160,6 +160,27 @@ def test_what_is_not_qmp_is_refused(server: Server, said: bytes) -> None:
         Qmp(server.path, 5)
 
 
+def test_what_was_said_before_an_accident_counts(server: Server) -> None:
+    said = threading.Event()
+
+    def script(qemu: Server) -> None:
+        qemu.hello()
+        qemu.say({"return": "last words", "id": 2})
+        said.set()
+        qemu.until_closed()
+
+    def check() -> None:
+        if said.is_set():
+            raise GuestPanic("the guest's kernel reported a panic")
+
+    server.play(script)
+    with Qmp(server.path, 5, check) as qmp:
+        assert said.wait(5)
+        assert qmp.execute("cont") == "last words"
+        with pytest.raises(GuestPanic):
+            qmp.execute("cont")
+
+
 def test_accident_ends_a_wait(server: Server) -> None:
     def script(qemu: Server) -> None:
         qemu.hello()

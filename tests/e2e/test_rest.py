@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Guests that rest between tests: Guest.rest() and Guest.wake()."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from zvmlab.guest import Guest
+
+SECONDS = 2.0
+# /proc/uptime counts hundredths.
+GRAIN = 0.02
+
+
+def up_seconds(guest: Guest) -> float:
+    """How long the guest has been up, by its own clock."""
+    return float(guest.agent.read_file("/proc/uptime").split()[0])
+
+
+@pytest.mark.representative
+@pytest.mark.first_kernel
+def test_guest_does_not_notice_its_rest(warm_guest: Guest) -> None:
+    before, began = up_seconds(warm_guest), time.monotonic()
+    warm_guest.rest()
+    time.sleep(SECONDS)
+    warm_guest.wake()
+    warm_guest.wake()  # harmless
+    guest, host = up_seconds(warm_guest) - before, time.monotonic() - began
+    if warm_guest.monitor.clocks_stop:
+        assert 0 <= guest <= host - SECONDS + GRAIN
+    else:
+        assert SECONDS - GRAIN <= guest, "clocks go on, and so did the guest"
