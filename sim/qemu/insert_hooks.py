@@ -63,6 +63,9 @@ def hooks(properties: str) -> list[Hook]:
              "        return cc;\n"
              "    }\n"
              "    cc = 0;\n"),
+        # QEMU waits for the addressed CPU within translated code, and may wait for ever.
+        Hook(f"{TCG}/misc_helper.c", "cc = handle_sigp(env, order_code",
+             "    zvmlab_sigp(env, order_code & SIGP_ORDER_MASK, r1, r3, GETPC());\n"),
         # The external interruption.
         Hook("target/s390x/cpu.h", "#define INTERRUPT_STOP ",
              "#define INTERRUPT_EXT_IUCV               (1 << 9)\n", after=True),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What QEMU's own files call: one line each at the places that insert_hooks.py
- * lists.  Without a zvmlab-cp object every function leaves QEMU as it is.
+ * lists.  Without a zvmlab-cp object every function but zvmlab_sigp() leaves QEMU as it is.
  */
 #ifndef HW_S390X_ZVMLAB_H
 #define HW_S390X_ZVMLAB_H
@@ -35,6 +35,12 @@ bool zvmlab_diag(CPUS390XState *env, uint32_t r1, uint32_t r3, uint32_t num, uin
  * Return: the condition code, or -1 if it is QEMU's to execute.
  */
 int zvmlab_stsi(CPUS390XState *env, uint64_t addr, uintptr_t ra);
+
+/*
+ * SIGNAL PROCESSOR, called with the BQL held.  Returns if the order is QEMU's to execute at
+ * once; else the BQL is released, and the instruction completed before the next one.
+ */
+void zvmlab_sigp(CPUS390XState *env, uint8_t order, uint32_t r1, uint32_t r3, uintptr_t ra);
 
 /* Does the guest have a page at this absolute address? */
 bool zvmlab_addressable(uint64_t addr);

@@ -44,6 +44,13 @@ def test_serialization_orders_a_store_before_a_fetch(made_guest: Guest) -> None:
 
 
 @pytest.mark.representative
+@pytest.mark.parametrize("guest_config", ["signalling"], indirect=True)
+def test_orders_reach_a_cpu_that_purges(made_guest: Guest) -> None:
+    """Kernels stop and start CPUs while others change page tables."""
+    assert _said(made_guest, 1) == ["BOTH RAN, WRONG 00000000"]
+
+
+@pytest.mark.representative
 @pytest.mark.parametrize("guest_config", ["purging"], indirect=True)
 def test_instructions_of_cp_take_effect_once(made_guest: Guest) -> None:
     """While another CPU purges what this one knows of its instructions' addresses."""

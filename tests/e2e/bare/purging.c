@@ -7,31 +7,22 @@
  * Built with -fexec-charset=IBM037: every string is EBCDIC.
  */
 #include "cp.h"
+#include "purge.h"
 #include "second.h"
 
 #define ROUNDS 20000u
 #define SECONDS UINT64_C(10)
-#define PURGE_TLB 1u			/* of COMPARE AND SWAP AND PURGE's second operand */
 
 enum { DECLARE_BUFFER = 0x0c, RETRIEVE_BUFFER = 0x02 };
 
-static volatile uint64_t purges, stop;
+static volatile uint64_t stop;
 
 void test_main(void);
 
 void second(void)
 {
-	static volatile uint32_t word __attribute__((aligned(8)));
-
-	while (!stop) {
-		register uint32_t old asm("2") = 0;
-		register uint32_t new asm("3") = 0;
-		register uint64_t where asm("4") = (uint64_t)&word | PURGE_TLB;
-
-		asm volatile(".insn rre,0xb2500000,%0,%2" : "+d" (old) : "d" (new), "d" (where)
-			     : "cc", "memory");
-		purges++;
-	}
+	while (!stop)
+		purge();
 }
 
 /* Return: the condition code. */

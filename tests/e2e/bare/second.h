@@ -9,7 +9,7 @@
 #define RESTART_NEW_PSW 0x1a0
 #define PSW_64 UINT64_C(0x0000000180000000)
 
-enum { SIGP_STOP = 5, SIGP_RESTART = 6, SIGP_BUSY = 2 };
+enum { SIGP_START = 4, SIGP_STOP = 5, SIGP_RESTART = 6, SIGP_BUSY = 2 };
 
 /* The program's: what CPU 1 does; returns when it is to stop. */
 void second(void);
