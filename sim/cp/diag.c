@@ -20,12 +20,12 @@ static const struct {
 	{ 0x064, "diag.64", diag_64_segments },
 	{ 0x09c, "diag.9c", diag_9c_yield_to },
 	{ 0x0dc, "diag.dc", diag_dc_appldata },
-	{ 0x204, "diag.204", diag_204_lpar },
+	{ 0x204, "diag.204", diag_not_installed },
 	{ 0x210, "diag.210", diag_210_device },
-	{ 0x224, "diag.224", diag_224_names },
+	{ 0x224, "diag.224", diag_not_installed },
 	{ 0x258, "diag.258", diag_258_pfault },
 	{ 0x260, "diag.260", diag_260_storage },
-	{ 0x2fc, "diag.2fc", diag_2fc_guests },
+	{ 0x2fc, "diag.2fc", diag_not_installed },
 };
 
 static void trace_changed(struct cp *cp, const uint64_t before[16], const uint64_t after[16])
