@@ -6,7 +6,7 @@
 #define MON_DEVICE_H
 
 #include <linux/fs.h>
-#include <linux/mutex.h>
+#include <linux/lockdep.h>
 #include <linux/spinlock.h>
 #include <linux/sysfs.h>
 #include <linux/wait.h>
@@ -30,8 +30,12 @@ enum mon_link { MON_LINK_DOWN, MON_LINK_CONNECTING, MON_LINK_UP };
 struct mon_device {
 	/** @busy: bit 0: somebody has the device open, or is opening or closing it */
 	unsigned long busy;
-	/** @read_lock: serialises reads; the set of @stream belongs to its holder */
-	struct mutex read_lock;
+	/** @reading: bit 0: a read is under way, to which the set of @stream belongs */
+	unsigned long reading;
+	/** @readers: reads that wait for that bit */
+	wait_queue_head_t readers;
+	/** @reads: the same lock for lockdep */
+	struct lockdep_map reads;
 	/**
 	 * @lock: for the queue of @stream, @path, @link and both codes; taken by
 	 * the handlers of IUCV, which run as a tasklet
@@ -60,6 +64,7 @@ extern struct mon_device mon_device;
 extern const struct file_operations mon_fops;
 extern const struct attribute_group *mon_groups[];
 
+void mon_fops_init(struct mon_device *dev);
 int mon_iucv_register(void);
 void mon_iucv_unregister(void);
 int mon_connect(struct mon_device *dev, unsigned int seconds);

@@ -251,7 +251,7 @@ static void mon_report_invalid(const struct mon_stream *s)
 
 /**
  * mon_reply() - let CP use the areas of the current set again, and end it
- * @dev: the device with @read_lock held and the end of a set reached
+ * @dev: the device with reads locked and the end of a set reached
  *
  * The reply is sent with the handlers locked out: the path cannot go meanwhile,
  * and no message that follows the reply is counted before it.

@@ -37,7 +37,7 @@ __MODULE_PARM_TYPE(open_timeout, "uint");
 MODULE_PARM_DESC(open_timeout, "Seconds that open waits for the *MONITOR service, 1 to 3600 (default: 60)");
 
 struct mon_device mon_device = {
-	.read_lock = __MUTEX_INITIALIZER(mon_device.read_lock),
+	.readers = __WAIT_QUEUE_HEAD_INITIALIZER(mon_device.readers),
 	.lock = __SPIN_LOCK_UNLOCKED(mon_device.lock),
 	.wait = __WAIT_QUEUE_HEAD_INITIALIZER(mon_device.wait),
 	.sever_code = -1,
@@ -121,6 +121,7 @@ static int __init mon_init(void)
 	if (rc)
 		goto unregister;
 	mon_connect_data(mon_device.connect);
+	mon_fops_init(&mon_device);
 	rc = misc_register(&mon_misc);
 	if (rc)
 		goto unload;

@@ -35,7 +35,7 @@ OURS = "/lib/zvmlab/monreader.ko"
 RAMCHAR = "/lib/zvmlab/ramchar.ko"
 PART = 84
 BUFFER = 64 * 1024
-PASSES = 5
+PASSES = 10
 SETS = {1: 3000, 10: 1500}
 # What fits into the sample area of the segment at least twice, and what nearly fills it.
 BULK = {4: 75, 28: 12}

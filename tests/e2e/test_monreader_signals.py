@@ -107,21 +107,37 @@ def test_m36_reader_killed_asleep_leaves_the_device_free(
         compare(reader.read(), capture.next())
 
 
+def two_reads(monreader: Guest, program: Build, folder: Path, *how: str) -> tuple[list[str], bytes]:
+    """What programs/two_readers.c prints, and the stream that both have read from."""
+    agent = monreader.agent
+    agent.write_file("/tmp/two_readers", program("two_readers").read_bytes(), 0o755)
+    try:
+        with DataSets(agent) as reader, Capture(monreader.control, folder / "sets") as capture:
+            deliver(monreader.control, "sample", ELEMENT)
+            done = agent.run(["/tmp/two_readers", str(reader.fd), *how], inherit=True).check()
+            return done.stdout.decode().splitlines(), capture.next().stream
+    finally:
+        agent.unlink("/tmp/two_readers").check()
+
+
 @pytest.mark.upstream_defect(4, "two reads at the same time give the same bytes twice")
 def test_m18_two_threads_get_each_byte_once(
     monreader: Guest, program: Build, zvmlab_dir: Path
 ) -> None:
     """A read that sleeps in the middle of its copy and one beside it: each byte is read once."""
-    agent = monreader.agent
-    agent.write_file("/tmp/two_readers", program("two_readers").read_bytes(), 0o755)
-    try:
-        with DataSets(agent) as reader, Capture(monreader.control, zvmlab_dir / "sets") as capture:
-            deliver(monreader.control, "sample", ELEMENT)
-            done = agent.run(["/tmp/two_readers", str(reader.fd)], inherit=True).check()
-            first, beside, rest = map(bytes.fromhex, done.stdout.decode().splitlines())
-            assert first + beside + rest == capture.next().stream
-    finally:
-        agent.unlink("/tmp/two_readers").check()
+    lines, stream = two_reads(monreader, program, zvmlab_dir)
+    first, beside, rest = map(bytes.fromhex, lines)
+    assert first + beside + rest == stream
+
+
+@pytest.mark.upstream_defect(4, "the read beside does not wait")
+def test_m36_signal_ends_a_read_that_waits_for_another(
+    monreader: Guest, program: Build, zvmlab_dir: Path
+) -> None:
+    """While another read sleeps in its copy a signal ends the one beside it; no byte is lost."""
+    lines, stream = two_reads(monreader, program, zvmlab_dir, "interrupt")
+    assert lines[1] == str(errno.EINTR)
+    assert bytes.fromhex(lines[0]) + bytes.fromhex(lines[2]) == stream
 
 
 @pytest.mark.upstream_defect(11, "a read of no bytes takes the end of a set")

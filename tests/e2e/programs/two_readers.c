@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
 /*
- * two_readers FD - two threads read 12 bytes each from one open file.
+ * two_readers FD [interrupt] - two threads read 12 bytes each from one open file.
  *
  * The first reads into a page that is not there and sleeps in the middle of the
- * read until userfaultfd supplies the page; meanwhile the second reads.  Prints
- * what each got, and the rest of the data set, as three lines of hex digits.
+ * read until userfaultfd supplies the page; meanwhile the second reads, and is
+ * interrupted by signals if that is asked for.  Prints what each got, and the
+ * rest of the data set, as three lines of hex digits, or the error's number.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -21,11 +25,14 @@
 #define WAIT_MS 5000
 /* How long the second reader may take if nothing holds it up. */
 #define BESIDE_MS 300
+/* Until the next signal: one that comes before the read is without effect. */
+#define SIGNAL_MS 10
 
 struct reader {
 	int fd, done[2];
 	unsigned char *to;
 	ssize_t got;
+	int error;
 };
 
 static void die(const char *what)
@@ -39,6 +46,7 @@ static void *run(void *opaque)
 	struct reader *r = opaque;
 
 	r->got = read(r->fd, r->to, PART);
+	r->error = r->got < 0 ? errno : 0;
 	if (write(r->done[1], "", 1) != 1)
 		die("pipe");
 	return NULL;
@@ -60,8 +68,31 @@ static int readable(int fd, int ms)
 	return poll(&poll_fd, 1, ms) == 1 && poll_fd.revents & POLLIN;
 }
 
-static void print(const unsigned char *data, ssize_t len)
+static void nothing(int number)
 {
+	(void)number;
+}
+
+/* Without SA_RESTART, as many as it takes to end the read. */
+static void interrupt(pthread_t thread, int done)
+{
+	const struct sigaction action = { .sa_handler = nothing };
+
+	if (sigaction(SIGUSR1, &action, NULL))
+		die("sigaction");
+	for (int ms = 0; ms < WAIT_MS; ms += SIGNAL_MS) {
+		pthread_kill(thread, SIGUSR1);
+		if (readable(done, SIGNAL_MS))
+			return;
+	}
+	fprintf(stderr, "signals do not end the second read\n");
+	exit(1);
+}
+
+static void print(const unsigned char *data, ssize_t len, int error)
+{
+	if (error)
+		printf("%d", error);
 	for (ssize_t i = 0; i < len; i++)
 		printf("%02x", data[i]);
 	putchar('\n');
@@ -85,6 +116,7 @@ static int missing_page(void *page, size_t size)
 int main(int argc, char **argv)
 {
 	const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	const int signals = argc == 3 && strcmp(argv[2], "interrupt") == 0;
 	unsigned char beside[PART], rest[4096];
 	struct reader first = { 0 }, second = { .to = beside };
 	struct uffdio_zeropage fill = { 0 };
@@ -92,9 +124,9 @@ int main(int argc, char **argv)
 	ssize_t got;
 	int fault;
 
-	first.fd = second.fd = argc == 2 ? atoi(argv[1]) : -1;
+	first.fd = second.fd = argc == 2 || (argc == 3 && signals) ? atoi(argv[1]) : -1;
 	if (first.fd < 0 || !readable(first.fd, WAIT_MS)) {
-		fprintf(stderr, "usage: two_readers FD, which has something to read\n");
+		fprintf(stderr, "usage: two_readers FD [interrupt], FD has something to read\n");
 		return 2;
 	}
 	first.to = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -107,18 +139,19 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	threads[1] = begin(&second);
-	readable(second.done[0], BESIDE_MS);
+	if (!readable(second.done[0], BESIDE_MS) && signals)
+		interrupt(threads[1], second.done[0]);
 	fill.range.start = (unsigned long)first.to;
 	fill.range.len = size;
 	if (ioctl(fault, UFFDIO_ZEROPAGE, &fill))
 		die("UFFDIO_ZEROPAGE");
 	pthread_join(threads[0], NULL);
 	pthread_join(threads[1], NULL);
-	print(first.to, first.got);
-	print(beside, second.got);
+	print(first.to, first.got, first.error);
+	print(beside, second.got, second.error);
 	got = 0;
 	for (ssize_t n; (n = read(first.fd, rest + got, sizeof(rest) - (size_t)got)) > 0;)
 		got += n;
-	print(rest, got);
+	print(rest, got, 0);
 	return 0;
 }
