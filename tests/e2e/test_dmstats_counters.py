@@ -117,7 +117,7 @@ def test_d07_milliseconds_go_by_ticks(lab: Lab) -> None:
 
 
 def test_d08_precise_times_are_nanoseconds(lab: Lab) -> None:
-    """The same I/O in two regions: as many milliseconds, within two ticks."""
+    """The same I/O in two regions takes as long; ticks come late while the machine is busy."""
     ticks = lab.region("up", "- /1")
     exact = lab.region("up", "- /1 1 precise_timestamps")
     with lab.held():
@@ -126,7 +126,8 @@ def test_d08_precise_times_are_nanoseconds(lab: Lab) -> None:
     (ms,), (ns,) = lab.areas("up", ticks), lab.areas("up", exact)
     assert (ms[1], ms[5]) == (ns[1], ns[5]) == (1, 1)
     for number in (4, 8):
-        assert abs(ns[number] / 1e6 - ms[number]) < 9
+        assert ns[number] >= 1e9 * HOLD
+        assert ms[number] == pytest.approx(ns[number] / 1e6, rel=0.5)
         assert ns[number] % 1000000
     rows = lab.rows("print", "up")
     assert [row["read_time_ns"] for row in rows] == [ms[4] * 1000000, ns[4]]
