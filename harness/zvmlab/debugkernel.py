@@ -27,6 +27,7 @@ from pathlib import Path
 
 from zvmlab.buildstep import run_step
 from zvmlab.cache import cache_root, digest, entry
+from zvmlab.debugmend import RECIPE, mend
 from zvmlab.errors import CannotRun, ZvmlabError
 from zvmlab.image import COMPILER, compiler_version
 from zvmlab.kernels import ARCH, DEBUG, Kernel, unpack, unpacked
@@ -81,7 +82,7 @@ def debug_kernel(name: str, progress: Progress | None = None) -> Kernel:
     """The debug kernel of that name (a key of kernels.DEBUG), built if it is not in the cache."""
     shown = progress or Progress()
     source = _newest(DEBUG[name], shown)
-    recipe = " ".join((*MAKE, *TARGETS, *KDIR_PARTS))
+    recipe = " ".join((*MAKE, *TARGETS, *KDIR_PARTS, RECIPE))
     key = digest(source.sha256, CONFIG, compiler_version(), recipe)
     folder = entry(
         "debugkernel", f"{source.version}-{key}", lambda into: _build(source, into, key, shown)
@@ -162,6 +163,7 @@ def _build(source: _Source, into: Path, key: str, progress: Progress) -> None:
         tarball = cache_root() / _kept(source) / source.tarball
         unpack_argv = ["tar", "-xf", str(tarball), "--strip-components=1"]
         _run(unpack_argv, tree, log, _UNPACK_SECONDS)
+        mend(tree)
     _configure(tree, log)
     cpus = len(os.sched_getaffinity(0))
     text = f"building the debug kernel {source.version}, with {cpus} CPUs"
