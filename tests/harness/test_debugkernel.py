@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab import debugkernel
+from zvmlab import debugkernel, debugmend
 from zvmlab.debugkernel import CONFIG, debug_kernel, lost_lines
 from zvmlab.errors import CannotRun, ZvmlabError
 from zvmlab.kernels import DEBUG, resolve, slowness
@@ -90,6 +90,9 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Archive:
     for name in ("Makefile", "scripts/mod/modpost.c", "arch/s390/Makefile", "drivers/a.c"):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).write_text(name)
+    rcu_tasks = tree / debugmend.FILE
+    rcu_tasks.parent.mkdir(parents=True)
+    rcu_tasks.write_text("\trcuwait_wait_event(&rtp->cbs_wait, found, TASK_IDLE);\n")
     for name in ("include", "arch/s390/include", "arch/s390/boot"):
         (tree / name).mkdir(parents=True)
     tools = tmp_path / "bin"
