@@ -39,6 +39,10 @@ def mended(text: str) -> str:
 
 
 def mend(tree: Path) -> None:
-    """Do it in a kernel's source tree."""
+    """Do it in a kernel's source tree; ZvmlabError if that has no such file."""
     file = tree / FILE
-    file.write_text(mended(file.read_text(encoding="utf-8")), encoding="utf-8")
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ZvmlabError(f"{FILE} of this kernel cannot be read: {error.strerror}") from error
+    file.write_text(mended(text), encoding="utf-8")

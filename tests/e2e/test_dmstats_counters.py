@@ -125,8 +125,8 @@ def test_d08_precise_times_are_nanoseconds(lab: Lab) -> None:
     lab.wait_in_flight("up", ticks, 0)
     (ms,), (ns,) = lab.areas("up", ticks), lab.areas("up", exact)
     assert (ms[1], ms[5]) == (ns[1], ns[5]) == (1, 1)
-    for number in (4, 8):
-        assert ns[number] >= 1e9 * HOLD
+    for number, least in ((4, 2 * HOLD), (8, HOLD)):
+        assert ns[number] >= 1e9 * least
         assert ms[number] == pytest.approx(ns[number] / 1e6, rel=0.5)
         assert ns[number] % 1000000
     rows = lab.rows("print", "up")

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from zvmlab.debugmend import mended
+from zvmlab.debugmend import FILE, mend, mended
 from zvmlab.errors import ZvmlabError
 
 BEFORE = "{\n\tif (late)\n"
@@ -29,3 +31,8 @@ def test_source_that_does_so_itself_is_left_alone() -> None:
 def test_source_with_other_waits_is_refused(waits: int) -> None:
     with pytest.raises(ZvmlabError, match=f"in {waits} places, not in 1"):
         mended(BEFORE + WAIT * waits + AFTER)
+
+
+def test_tree_without_the_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ZvmlabError, match=f"{FILE} of this kernel cannot be read: No such file"):
+        mend(tmp_path)
