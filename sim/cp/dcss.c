@@ -84,7 +84,7 @@ bool dcss_in_storage(const struct cp *cp, const struct dcss *segment)
 	return false;
 }
 
-static enum cp_access type_access(enum dcss_type type)
+enum cp_access dcss_type_access(enum dcss_type type)
 {
 	switch (type) {
 	case DCSS_SR:
@@ -112,7 +112,7 @@ enum cp_access dcss_page_access(const struct cp *cp, uint64_t addr)
 		for (unsigned int j = 0; segment->loaded && j < segment->config.ranges; j++)
 			if (page >= segment->config.range[j].first &&
 			    page <= segment->config.range[j].last)
-				return type_access(segment->config.range[j].type);
+				return dcss_type_access(segment->config.range[j].type);
 	}
 	return CP_ACCESS_NONE;
 }
@@ -147,7 +147,7 @@ static bool covered(const struct dcss *segment, uint64_t first, uint64_t last)
 	return false;
 }
 
-void *dcss_map(struct cp *cp, const struct dcss *segment, uint64_t offset, uint64_t len)
+void *dcss_frames(struct cp *cp, const struct dcss *segment, uint64_t offset, uint64_t len)
 {
 	uint64_t size = dcss_end(segment) - dcss_start(segment) + 1;
 	uint64_t first = dcss_start(segment) + offset;
@@ -160,10 +160,24 @@ void *dcss_map(struct cp *cp, const struct dcss *segment, uint64_t offset, uint6
 	return storage_map(cp, CP_ABSOLUTE, first, len);
 }
 
+/* SAVESEG has been given while the guest has other pages at its address. */
+static bool elsewhere(const struct dcss *segment)
+{
+	return segment->kept && !segment->loaded;
+}
+
+void *dcss_map(struct cp *cp, const struct dcss *segment, uint64_t offset, uint64_t len)
+{
+	void *at = dcss_frames(cp, segment, offset, len);
+
+	return at && elsewhere(segment) ? dcss_saved(cp, segment, offset) : at;
+}
+
 void dcss_dirty(struct cp *cp, const struct dcss *segment, uint64_t offset, uint64_t len)
 {
 	assert(len > 0 && offset + len - 1 <= dcss_end(segment) - dcss_start(segment));
-	cp->host.dirty(cp->host.opaque, CP_ABSOLUTE, dcss_start(segment) + offset, len);
+	if (!elsewhere(segment))
+		cp->host.dirty(cp->host.opaque, CP_ABSOLUTE, dcss_start(segment) + offset, len);
 }
 
 struct dcss *dcss_new(struct cp *cp, const struct cp_segment_config *config, enum dcss_class cls)
@@ -178,10 +192,11 @@ struct dcss *dcss_new(struct cp *cp, const struct cp_segment_config *config, enu
 		/* As many numbers as spool files can have: the old ones are long gone. */
 		table->last_fileid = (uint16_t)(table->last_fileid % MAX_FILEID + 1);
 		*segment = (struct dcss){
-			.config = *config, .fileid = table->last_fileid, .cls = cls, .defined = true,
+			.config = *config, .fileid = table->last_fileid, .cls = cls,
 		};
 		segment->config.file = NULL;
-		return segment;
+		segment->defined = dcss_saved_open(table, segment);
+		return segment->defined ? segment : NULL;
 	}
 	return NULL;
 }
@@ -205,13 +220,17 @@ void dcss_loaded_changed(struct cp *cp)
 	cp->host.storage_changed(cp->host.opaque);
 }
 
+bool dcss_overlap(const struct dcss *a, const struct dcss *b)
+{
+	return dcss_start(a) <= dcss_end(b) && dcss_end(a) >= dcss_start(b);
+}
+
 static bool overlaps_loaded(const struct cp *cp, const struct dcss *segment)
 {
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
 		const struct dcss *other = &cp->dcss->slot[i];
 
-		if (other->loaded && dcss_start(segment) <= dcss_end(other) &&
-		    dcss_end(segment) >= dcss_start(other))
+		if (other->loaded && dcss_overlap(segment, other))
 			return true;
 	}
 	return false;
@@ -248,19 +267,27 @@ static void tell(struct cp *cp, const struct dcss *segment, const char *what)
 					  .text = what });
 }
 
+void dcss_undefine(struct cp *cp, struct dcss *segment)
+{
+	assert(segment->defined && !segment->loaded);
+	dcss_saved_close(cp->dcss, segment);
+	segment->defined = false;
+	segment->kept = false;
+}
+
 void dcss_use(struct cp *cp, struct dcss *segment, int delta)
 {
-	(void)cp;
 	assert(segment->defined && (delta == 1 || delta == -1));
 	assert(delta > 0 || segment->users > 0);
 	segment->users += (uint32_t)delta;
 	if (segment->users == 0 && segment->cls == DCSS_PENDING_PURGE)
-		segment->defined = false;
+		dcss_undefine(cp, segment);
 }
 
 void dcss_load(struct cp *cp, struct dcss *segment, bool exclusive)
 {
 	assert(dcss_load_refused(cp, segment, exclusive) == 0);
+	dcss_saved_loaded(cp, segment);
 	segment->loaded = true;
 	segment->exclusive = exclusive;
 	dcss_use(cp, segment, 1);
@@ -268,12 +295,19 @@ void dcss_load(struct cp *cp, struct dcss *segment, bool exclusive)
 	tell(cp, segment, "loaded");
 }
 
-void dcss_unload(struct cp *cp, struct dcss *segment)
+/* The guest has it no more. */
+static void take_back(struct cp *cp, struct dcss *segment)
 {
 	assert(segment->loaded);
 	segment->loaded = false;
 	segment->exclusive = false;
+	dcss_saved_purged(cp, segment);
 	dcss_use(cp, segment, -1);
+}
+
+void dcss_unload(struct cp *cp, struct dcss *segment)
+{
+	take_back(cp, segment);
 	dcss_loaded_changed(cp);
 	tell(cp, segment, "purged");
 }
@@ -287,9 +321,7 @@ void dcss_reset(struct cp *cp)
 
 		if (!segment->loaded)
 			continue;
-		segment->loaded = false;
-		segment->exclusive = false;
-		dcss_use(cp, segment, -1);
+		take_back(cp, segment);
 		changed = true;
 	}
 	if (changed)
@@ -311,7 +343,11 @@ int dcss_init(struct cp *cp, char *err, size_t errlen)
 		struct dcss *segment =
 			dcss_new(cp, s, s->restricted ? DCSS_RESTRICTED : DCSS_ACTIVE);
 
-		assert(segment);
+		if (!segment) {
+			snprintf(err, errlen, "not enough memory for the saved segments");
+			dcss_fini(cp);
+			return -1;
+		}
 		if (s->file && dcss_read_file(cp, segment, s->file, err, errlen) != 0) {
 			dcss_fini(cp);
 			return -1;
@@ -322,6 +358,9 @@ int dcss_init(struct cp *cp, char *err, size_t errlen)
 
 void dcss_fini(struct cp *cp)
 {
+	for (unsigned int i = 0; cp->dcss && i < CP_MAX_SEGMENTS; i++)
+		if (cp->dcss->slot[i].defined)
+			dcss_saved_close(cp->dcss, &cp->dcss->slot[i]);
 	free(cp->dcss);
 	cp->dcss = NULL;
 }

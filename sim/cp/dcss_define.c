@@ -19,11 +19,12 @@ static struct dcss *find_skeleton(struct cp *cp, const char *name)
 	return NULL;
 }
 
-static void discard(struct dcss *segment)
+static void discard(struct cp *cp, struct dcss *segment)
 {
 	/* Whoever uses it goes on using it; nobody else finds it. */
 	segment->cls = DCSS_PENDING_PURGE;
-	segment->defined = segment->users > 0;
+	if (segment->users == 0)
+		dcss_undefine(cp, segment);
 }
 
 int dcss_define(struct cp *cp, const struct cp_segment_config *config, char *err, size_t errlen)
@@ -57,8 +58,12 @@ int dcss_define(struct cp *cp, const struct cp_segment_config *config, char *err
 		return -1;
 	}
 	if (!dcss_new(cp, &copy, DCSS_SKELETON)) {
-		snprintf(err, errlen, "segment %s cannot be defined: %d segments exist, purge one "
-			 "first", copy.name, CP_MAX_SEGMENTS);
+		if (dcss_at(cp, CP_MAX_SEGMENTS - 1))
+			snprintf(err, errlen, "segment %s cannot be defined: %d segments exist, "
+				 "purge one first", copy.name, CP_MAX_SEGMENTS);
+		else
+			snprintf(err, errlen, "segment %s cannot be defined: there is not enough "
+				 "memory", copy.name);
 		return -1;
 	}
 	return 0;
@@ -75,8 +80,9 @@ int dcss_save(struct cp *cp, const char *name, char *err, size_t errlen)
 	}
 	assert(old);
 	if (old != skeleton)
-		discard(old);
+		discard(cp, old);
 	skeleton->cls = skeleton->config.restricted ? DCSS_RESTRICTED : DCSS_ACTIVE;
+	dcss_saved_taken(cp, skeleton);
 	return 0;
 }
 
@@ -89,6 +95,6 @@ int dcss_purge(struct cp *cp, const char *name, char *err, size_t errlen)
 			 "names", name);
 		return -1;
 	}
-	discard(segment);
+	discard(cp, segment);
 	return 0;
 }

@@ -56,6 +56,7 @@ static void segment_state(struct state *s, struct dcss *segment)
 	state_u16(s, &segment->fileid);
 	state_bool(s, &segment->loaded);
 	state_bool(s, &segment->exclusive);
+	state_bool(s, &segment->kept);
 	state_u32(s, &segment->users);
 	state_require(s, s->failed || (segment->users >= segment->loaded &&
 				       segment->loaded >= segment->exclusive));
@@ -64,21 +65,18 @@ static void segment_state(struct state *s, struct dcss *segment)
 	segment->cls = (enum dcss_class)cls;
 }
 
-static bool page_is_zero(const uint8_t *page)
-{
-	return page[0] == 0 && memcmp(page, page + 1, CP_PAGE_SIZE - 1) == 0;
-}
-
 /* Most pages of a segment are empty: those cost one byte. */
 static void pages_state(struct state *s, uint8_t *at, uint64_t size)
 {
 	for (uint64_t done = 0; done < size && !s->failed; done += CP_PAGE_SIZE) {
-		bool filled = !page_is_zero(at + done);
+		bool filled = !s->loading && !dcss_page_is_zero(at + done);
 
 		state_bool(s, &filled);
-		if (filled)
+		if (filled && s->trial)
+			state_skip(s, CP_PAGE_SIZE);
+		else if (filled)
 			state_bytes(s, at + done, CP_PAGE_SIZE);
-		else if (s->loading && !s->failed && !page_is_zero(at + done))
+		else if (s->loading && !s->trial && !s->failed && !dcss_page_is_zero(at + done))
 			memset(at + done, 0, CP_PAGE_SIZE);
 	}
 }
@@ -88,7 +86,7 @@ static void content_state(struct cp *cp, struct state *s, const struct dcss *seg
 	for (unsigned int i = 0; i < segment->config.ranges && !s->failed; i++) {
 		uint64_t offset = dcss_range_start(&segment->config.range[i]) - dcss_start(segment);
 		uint64_t size = dcss_range_size(&segment->config.range[i]);
-		uint8_t *at = dcss_map(cp, segment, offset, size);
+		uint8_t *at = dcss_frames(cp, segment, offset, size);
 		bool has_frames = at != NULL;
 
 		state_bool(s, &has_frames);
@@ -96,9 +94,30 @@ static void content_state(struct cp *cp, struct state *s, const struct dcss *seg
 		if (!at)
 			continue;
 		pages_state(s, at, size);
-		if (s->loading)
+		if (s->loading && !s->trial)
 			dcss_dirty(cp, segment, offset, size);
 	}
+}
+
+/* Segments of an image, with room for what they keep aside. */
+static bool take_table(struct cp *cp, struct dcss_table *next)
+{
+	unsigned int i = 0;
+
+	memset(next->saved, 0, sizeof(next->saved));
+	while (i < CP_MAX_SEGMENTS &&
+	       (!next->slot[i].defined || dcss_saved_open(next, &next->slot[i])))
+		i++;
+	if (i < CP_MAX_SEGMENTS) {
+		while (i-- > 0)
+			dcss_saved_close(next, &next->slot[i]);
+		return false;
+	}
+	for (i = 0; i < CP_MAX_SEGMENTS; i++)
+		dcss_saved_close(cp->dcss, &cp->dcss->slot[i]);
+	*cp->dcss = *next;
+	dcss_loaded_changed(cp);
+	return true;
 }
 
 void dcss_state(struct cp *cp, struct state *s)
@@ -114,13 +133,18 @@ void dcss_state(struct cp *cp, struct state *s)
 		else
 			next.slot[i] = (struct dcss){ .defined = false };
 	}
+	for (unsigned int i = 0; i < CP_MAX_SEGMENTS && !s->failed; i++)
+		state_require(s, !next.slot[i].defined || dcss_saved_valid(&next, &next.slot[i]));
 	if (s->failed)
 		return;
-	if (s->loading) {
-		*cp->dcss = next;
-		dcss_loaded_changed(cp);
+	if (s->loading)
+		state_require(s, take_table(cp, &next));
+	for (unsigned int i = 0; i < CP_MAX_SEGMENTS && !s->failed; i++) {
+		const struct dcss *segment = &cp->dcss->slot[i];
+
+		if (segment->defined)
+			content_state(cp, s, segment);
+		if (segment->defined && segment->kept)
+			pages_state(s, dcss_saved(cp, segment, 0), dcss_content_size(segment));
 	}
-	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++)
-		if (next.slot[i].defined)
-			content_state(cp, s, &next.slot[i]);
 }

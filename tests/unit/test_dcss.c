@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Definition, contents, files and saved state of segments. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -197,6 +198,111 @@ START_TEST(contents_survive_a_reset)
 }
 END_TEST
 
+/* All there is to know of a type: may it be stored into, is its content saved? */
+static const struct { enum dcss_type type; bool written, saved; } types[] = {
+	{ DCSS_SW, true, true }, { DCSS_EW, true, true }, { DCSS_SR, false, true },
+	{ DCSS_ER, false, true }, { DCSS_SN, true, false }, { DCSS_EN, true, false },
+	{ DCSS_SC, false, true },
+};
+
+/* What the guest stores is gone when it gives the segment back, by PURGESEG or a reset. */
+START_TEST(stores_last_until_purge)
+{
+	struct cp_segment_config c = config("NEW", 0x600, 0x601, types[_i / 4].type);
+	const bool exclusive = _i & 1 && c.range[0].type != DCSS_SC, reset = _i & 2;
+	const bool written = types[_i / 4].written, saved = types[_i / 4].saved;
+	uint8_t *at = fx_at(0x600000, 0x2000);
+	struct dcss *segment;
+
+	ck_assert_int_eq(dcss_define(fx.cp, &c, err, sizeof(err)), 0);
+	memset(at, 0x11, 0x1000);
+	ck_assert_int_eq(dcss_save(fx.cp, "NEW", err, sizeof(err)), 0);
+	segment = dcss_find(fx.cp, "NEW");
+	for (unsigned int i = 0; i < 2; i++) {
+		dcss_load(fx.cp, segment, exclusive);
+		ck_assert_uint_eq(cp_page_access(fx.cp, 0x600000) == CP_ACCESS_WRITE, written);
+		ck_assert_uint_eq(at[0], saved ? 0x11 : 0);
+		ck_assert_uint_eq(at[0xfff], saved ? 0x11 : 0);
+		ck_assert_uint_eq(at[0x1000], 0);
+		if (written) {
+			at[0] = 0x22;
+			at[0x1000] = 0x33;
+		}
+		if (reset)
+			cp_reset(fx.cp);
+		else
+			dcss_unload(fx.cp, segment);
+		ck_assert_uint_eq(at[0], saved ? 0x11 : 0);
+		ck_assert_uint_eq(at[0x1000], 0);
+	}
+}
+END_TEST
+
+/* As Linux' dcssblk saves: DEFSEG and SAVESEG while the segment is loaded. */
+START_TEST(saved_while_loaded)
+{
+	struct cp_segment_config c = config("NEW", 0x600, 0x601, DCSS_EW);
+	struct dcss *old, *new;
+	uint8_t *at = fx_at(0x600000, 0x2000);
+
+	c.ranges = 2;
+	c.range[0].last = 0x600;
+	c.range[1] = (struct cp_segment_range){ 0x601, 0x601, DCSS_EN };
+	ck_assert_int_eq(dcss_define(fx.cp, &c, err, sizeof(err)), 0);
+	ck_assert_int_eq(dcss_save(fx.cp, "NEW", err, sizeof(err)), 0);
+	old = dcss_find(fx.cp, "NEW");
+	dcss_load(fx.cp, old, true);
+	at[5] = 1;
+	at[0x1005] = 1;
+	ck_assert_int_eq(dcss_define(fx.cp, &c, err, sizeof(err)), 0);
+	ck_assert_int_eq(dcss_save(fx.cp, "NEW", err, sizeof(err)), 0);
+	new = dcss_find(fx.cp, "NEW");
+	ck_assert_ptr_ne(new, old);
+	at[5] = 2;
+	/* What was saved, and what the guest has. */
+	ck_assert_uint_eq(*(uint8_t *)dcss_map(fx.cp, new, 5, 1), 1);
+	ck_assert_uint_eq(*(uint8_t *)dcss_map(fx.cp, old, 5, 1), 2);
+	/* Stored from outside: into what was saved, and the guest does not see it. */
+	ck_assert(dcss_write(fx.cp, new, 6, "\7", 1));
+	ck_assert_uint_eq(at[6], 0);
+	dcss_unload(fx.cp, old);
+	ck_assert(!old->defined);
+	ck_assert_uint_eq(at[5], 1);
+	ck_assert_uint_eq(at[6], 7);
+	ck_assert_uint_eq(at[0x1005], 0);
+	dcss_load(fx.cp, new, false);
+	ck_assert_uint_eq(at[5], 1);
+	at[5] = 3;
+	/* Purged while the guest has it: nobody will see its contents again. */
+	ck_assert_int_eq(dcss_purge(fx.cp, "NEW", err, sizeof(err)), 0);
+	cp_reset(fx.cp);
+	ck_assert_ptr_null(dcss_find(fx.cp, "NEW"));
+}
+END_TEST
+
+/* SAVESEG, then PURGE, while the guest has the segment of before: nothing is left of either. */
+START_TEST(saved_and_purged_while_loaded)
+{
+	struct cp_segment_config c = config("NEW", 0x600, 0x600, DCSS_EW);
+	struct dcss *old;
+	uint8_t *at = fx_at(0x600000, 1);
+
+	ck_assert_int_eq(dcss_define(fx.cp, &c, err, sizeof(err)), 0);
+	ck_assert_int_eq(dcss_save(fx.cp, "NEW", err, sizeof(err)), 0);
+	old = dcss_find(fx.cp, "NEW");
+	dcss_load(fx.cp, old, true);
+	*at = 1;
+	ck_assert_int_eq(dcss_define(fx.cp, &c, err, sizeof(err)), 0);
+	ck_assert_int_eq(dcss_save(fx.cp, "NEW", err, sizeof(err)), 0);
+	ck_assert_int_eq(dcss_purge(fx.cp, "NEW", err, sizeof(err)), 0);
+	ck_assert(old->defined && old->loaded);
+	ck_assert_uint_eq(*at, 1);
+	dcss_unload(fx.cp, old);
+	ck_assert_uint_eq(*at, 0);
+	ck_assert(!old->defined);
+}
+END_TEST
+
 static const struct { uint64_t offset, len; bool there; } maps[] = {
 	{ 0, 1, true }, { 0, 0x20000, true }, { 0xffff, 2, true }, { 0x30000, 0x1000, true },
 	{ 0, 0, false }, { 0, 0x20001, false }, { 0x20000, 1, false }, { 0x2ffff, 2, false },
@@ -291,8 +397,7 @@ START_TEST(files_that_do_not_fit)
 	resize(0x21001);
 	ck_assert_int_eq(dcss_from_file(fx.cp, "MULTI", path, err, sizeof(err)), -1);
 	fails(dcss_from_file(fx.cp, "MULTI", "/dev/null", err, sizeof(err)),
-	      "segment MULTI cannot be read from /dev/null: expected a file of 135168 bytes, it "
-	      "has 0");
+	      "segment MULTI cannot be read from /dev/null: it is not a regular file");
 	ck_assert_uint_eq(*fx_at(0x500000, 1), 1);
 	resize(0x2000);
 	ck_assert_int_eq(dcss_from_file(fx.cp, "INSIDE", path, err, sizeof(err)), -1);
@@ -313,6 +418,29 @@ START_TEST(files_that_fail)
 	      "segment NONE does not exist: define it first");
 	fails(dcss_from_file(fx.cp, "NONE", path, err, sizeof(err)),
 	      "segment NONE does not exist: define it first");
+}
+END_TEST
+
+/* Whoever opened it as other files are would wait for the other end: the machine would stand still. */
+START_TEST(fifo)
+{
+	char expected[2][160];
+	int reader;
+
+	fill();
+	snprintf(expected[0], sizeof(expected[0]),
+		 "segment MULTI cannot be read from %s: it is not a regular file", path);
+	snprintf(expected[1], sizeof(expected[1]),
+		 "segment MULTI cannot be written to %s: it is not a regular file", path);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	fails(dcss_from_file(fx.cp, "MULTI", path, err, sizeof(err)), expected[0]);
+	fails(dcss_to_file(fx.cp, "MULTI", path, err, sizeof(err)), expected[1]);
+	/* A pipe that somebody could read, but does not. */
+	reader = open(path, O_RDONLY | O_NONBLOCK);
+	ck_assert_int_ge(reader, 0);
+	fails(dcss_to_file(fx.cp, "MULTI", path, err, sizeof(err)), expected[1]);
+	close(reader);
+	ck_assert_uint_eq(*fx_at(0x500000, 1), 1);
 }
 END_TEST
 
@@ -370,6 +498,9 @@ int main(void)
 	tcase_add_test(tc, as_many_as_there_is_room_for);
 	tcase_add_test(tc, file_numbers_start_again);
 	tcase_add_test(tc, purge_waits_for_the_last_user);
+	tcase_add_loop_test(tc, stores_last_until_purge, 0, 4 * (int)(sizeof(types) / sizeof(types[0])));
+	tcase_add_test(tc, saved_while_loaded);
+	tcase_add_test(tc, saved_and_purged_while_loaded);
 	tcase_add_test(tc, contents_survive_a_reset);
 	tcase_add_loop_test(tc, mapping, 0, sizeof(maps) / sizeof(maps[0]));
 	tcase_add_test(tc, no_contents);
@@ -377,6 +508,7 @@ int main(void)
 	tcase_add_test(tc, to_a_file_and_back);
 	tcase_add_test(tc, files_that_do_not_fit);
 	tcase_add_test(tc, files_that_fail);
+	tcase_add_test(tc, fifo);
 	tcase_add_test(tc, small_file_on_a_full_disk);
 	tcase_add_test(tc, initial_contents);
 	suite_add_tcase(suite, tc);

@@ -60,7 +60,7 @@ START_TEST(everything_comes_back)
 	fx.storage_changes = 0;
 	ck_assert(load());
 	ck_assert_uint_eq(image.pos, image.len);
-	ck_assert_mem_eq(fx.cp->dcss, &before, sizeof(before));
+	ck_assert_mem_eq(fx.cp->dcss, &before, offsetof(struct dcss_table, saved));
 	ck_assert_uint_eq(fx.storage_changes, 1);
 	ck_assert_int_eq(cp_page_access(fx.cp, 0x511000), CP_ACCESS_WRITE);
 	ck_assert_uint_eq(*fx_at(0x500007, 1), 0x11);
@@ -104,12 +104,12 @@ END_TEST
 /*
  * Offsets: tag 0, last file number 4; first slot: defined 6, name 7, ranges 16,
  * first 17, last 21, type 25, second range 26, restricted 35, file number 36,
- * loaded 38, exclusive 39, users 40, class 44.
+ * loaded 38, exclusive 39, kept aside 40, users 41, class 45.
  */
 static const struct { unsigned int offset; uint8_t value; } damage[] = {
 	{ 0, 'X' }, { 6, 2 }, { 7, 'm' }, { 7, 0 }, { 8, 1 }, { 15, 'X' }, { 16, 0 },
 	{ 16, 7 }, { 17, 0xff }, { 21, 0xff }, { 24, 0xff }, { 25, 7 }, { 29, 0 }, { 35, 2 },
-	{ 35, 1 }, { 38, 2 }, { 38, 1 }, { 39, 1 }, { 44, 'R' }, { 44, 'P' }, { 44, 0 },
+	{ 35, 1 }, { 38, 2 }, { 38, 1 }, { 39, 1 }, { 40, 1 }, { 40, 2 }, { 45, 'R' }, { 45, 'P' }, { 45, 0 },
 };
 
 START_TEST(damaged_image)
@@ -117,23 +117,54 @@ START_TEST(damaged_image)
 	struct dcss_table before = *fx.cp->dcss;
 
 	save();
-	ck_assert_uint_eq(image.data[44], 'A');
+	ck_assert_uint_eq(image.data[45], 'A');
 	ck_assert_uint_ne(image.data[damage[_i].offset], damage[_i].value);
 	image.data[damage[_i].offset] = damage[_i].value;
 	ck_assert(!load());
-	ck_assert_mem_eq(fx.cp->dcss, &before, sizeof(before));
+	ck_assert_mem_eq(fx.cp->dcss, &before, offsetof(struct dcss_table, saved));
 }
 END_TEST
 
 START_TEST(skeleton_in_use)
 {
 	save();
-	image.data[43] = 1;
-	image.data[44] = 'S';
+	image.data[44] = 1;
+	image.data[45] = 'S';
 	ck_assert(!load());
-	image.data[43] = 0;
+	image.data[44] = 0;
 	ck_assert(load());
 	ck_assert_int_eq(dcss_find(fx.cp, "MULTI")->cls, DCSS_SKELETON);
+}
+END_TEST
+
+/* The guest has stored into a segment; SAVESEG has been given; it stores again. */
+START_TEST(kept_aside)
+{
+	struct cp_segment_config c = { .name = "MULTI", .ranges = 1,
+				       .range = { { 0x500, 0x511, DCSS_EW } } };
+	struct dcss *old = dcss_find(fx.cp, "MULTI");
+
+	*fx_at(0x500007, 1) = 1;
+	dcss_load(fx.cp, old, true);
+	*fx_at(0x500007, 1) = 2;
+	ck_assert_int_eq(dcss_define(fx.cp, &c, err, sizeof(err)), 0);
+	ck_assert_int_eq(dcss_save(fx.cp, "MULTI", err, sizeof(err)), 0);
+	*fx_at(0x500007, 1) = 3;
+	save();
+	cp_reset(fx.cp);
+	ck_assert_uint_eq(*fx_at(0x500007, 1), 2);
+	memset(fx_at(0x500000, 0x200000), 0xff, 0x200000);
+	ck_assert(load());
+	ck_assert_uint_eq(*fx_at(0x500007, 1), 3);
+	ck_assert_uint_eq(*(uint8_t *)dcss_map(fx.cp, dcss_find(fx.cp, "MULTI"), 7, 1), 2);
+	cp_reset(fx.cp);
+	ck_assert_uint_eq(*fx_at(0x500007, 1), 2);
+	/* Without the old one nobody has its frames: it cannot be kept aside. */
+	image.len = 0;
+	image.loading = false;
+	save();
+	image.data[40] = 1;
+	ck_assert(!load());
 }
 END_TEST
 
@@ -158,6 +189,7 @@ int main(void)
 	tcase_add_test(tc, image_cut_anywhere);
 	tcase_add_loop_test(tc, damaged_image, 0, sizeof(damage) / sizeof(damage[0]));
 	tcase_add_test(tc, skeleton_in_use);
+	tcase_add_test(tc, kept_aside);
 	tcase_add_test(tc, contents_without_frames);
 	suite_add_tcase(suite, tc);
 	return fx_run(suite);

@@ -5,6 +5,7 @@
  *
  * The contents live in guest absolute storage at the segment's fixed address
  * from definition on; the guest reaches them only while the segment is loaded.
+ * What it stores there is gone when it gives the segment back.
  */
 #ifndef ZVMLAB_DCSS_H
 #define ZVMLAB_DCSS_H
@@ -27,6 +28,7 @@ struct dcss {
 	enum dcss_class cls;
 	bool defined;			/**< slot in use */
 	bool loaded, exclusive;		/**< by the guest */
+	bool kept;			/**< what was saved is kept aside, other pages lie there */
 	uint32_t users;			/**< the guest, if loaded, and *MONITOR, if in use */
 };
 
