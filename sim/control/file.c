@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whole files, for requests that name one. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "ctl_private.h"
+#include "zvmlab/file.h"
 
 /* A saved CP holds segments and messages; more than this is something else. */
 #define MAX_FILE (1 << 30)
@@ -32,16 +32,16 @@ int ctl_write_all(int fd, const void *data, size_t len)
 
 int ctl_file_write(const char *path, const void *data, size_t len, char *err, size_t errlen)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666);
-	bool good = fd >= 0 && ctl_write_all(fd, data, len) == 0;
+	int fd;
+	const char *why = file_open_write(path, false, &fd);
 
-	if (!good)
-		snprintf(err, errlen, "file %s cannot be written: %s", path, strerror(errno));
-	if (fd >= 0 && close(fd) != 0 && good) {
-		snprintf(err, errlen, "file %s cannot be written: %s", path, strerror(errno));
-		good = false;
-	}
-	return good ? 0 : -1;
+	if (!why && ctl_write_all(fd, data, len) != 0)
+		why = strerror(errno);
+	if (fd >= 0 && close(fd) != 0 && !why)
+		why = strerror(errno);
+	if (why)
+		snprintf(err, errlen, "file %s cannot be written: %s", path, why);
+	return why ? -1 : 0;
 }
 
 static int read_all(int fd, uint8_t *data, size_t len)
@@ -63,15 +63,14 @@ static int read_all(int fd, uint8_t *data, size_t len)
 
 int ctl_file_read(const char *path, uint8_t **data, size_t *len, char *err, size_t errlen)
 {
-	/* O_NONBLOCK: a FIFO must not stop the machine. */
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int fd;
+	const char *why = file_open_read(path, &fd);
 	struct stat st;
 
 	*data = NULL;
-	if (fd < 0 || fstat(fd, &st) != 0) {
-		snprintf(err, errlen, "file %s cannot be read: %s", path, strerror(errno));
-	} else if (!S_ISREG(st.st_mode)) {
-		snprintf(err, errlen, "%s is not a regular file", path);
+	if (why || fstat(fd, &st) != 0) {
+		snprintf(err, errlen, "file %s cannot be read: %s", path,
+			 why ? why : strerror(errno));
 	} else if (st.st_size > MAX_FILE) {
 		snprintf(err, errlen, "file %s is longer than %d bytes", path, MAX_FILE);
 	} else {

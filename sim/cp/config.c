@@ -33,25 +33,35 @@ static bool set_userid(struct cp_config *config, struct config_span text,
 	return config_name(text, false, config->userid);
 }
 
-static bool set_class(struct cp_config *config, struct config_span text,
-		      struct config_problem *problem)
+static bool parse_classes(struct config_span text, char classes[CP_CLASSES + 1])
 {
 	static const char known[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ123456";
 	struct config_span c = { text.at, text.at + 1 };
 	size_t count = 0;
 
-	(void)problem;
-	memset(config->classes, 0, sizeof(config->classes));
+	memset(classes, 0, CP_CLASSES + 1);
 	for (; c.at < text.end; c.at++, c.end++) {
 		char name[CP_NAME_LEN + 1];
 
 		if (!config_name(c, false, name) || !strchr(known, name[0]))
 			return false;
-		if (!strchr(config->classes, name[0]))
-			config->classes[count++] = name[0];
+		if (!strchr(classes, name[0]))
+			classes[count++] = name[0];
 	}
-	assert(count < sizeof(config->classes));
+	assert(count <= CP_CLASSES);
 	return count > 0;
+}
+
+bool cp_config_classes(const char *text, char classes[CP_CLASSES + 1])
+{
+	return parse_classes((struct config_span){ text, text + strlen(text) }, classes);
+}
+
+static bool set_class(struct cp_config *config, struct config_span text,
+		      struct config_problem *problem)
+{
+	(void)problem;
+	return parse_classes(text, config->classes);
 }
 
 static bool set_level(struct cp_config *config, struct config_span text,

@@ -4,21 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "dcss_private.h"
+#include "zvmlab/file.h"
 #include "zvmlab/trace.h"
 
 /* Bytes that one record of the trace tells of. */
 #define CHUNK (UINT64_C(1) << 20)
-
-static uint64_t content_size(const struct dcss *segment)
-{
-	uint64_t size = 0;
-
-	for (unsigned int i = 0; i < segment->config.ranges; i++)
-		size += dcss_range_size(&segment->config.range[i]);
-	return size;
-}
 
 /* Frames of one range; NULL has been explained in @err. */
 static void *map_range(struct cp *cp, const struct dcss *segment,
@@ -43,11 +36,11 @@ static bool has_contents(struct cp *cp, const struct dcss *segment, char *err, s
 	return true;
 }
 
-static int failed(const struct dcss *segment, const char *what, const char *path, int error,
+static int failed(const struct dcss *segment, const char *what, const char *path, const char *why,
 		  char *err, size_t errlen)
 {
 	snprintf(err, errlen, "segment %s cannot be %s %s: %s", segment->config.name, what, path,
-		 strerror(error));
+		 why);
 	return -1;
 }
 
@@ -57,11 +50,11 @@ static int open_checked(const struct dcss *segment, FILE *file, const char *path
 	struct stat st;
 
 	if (fstat(fileno(file), &st) != 0)
-		return failed(segment, "read from", path, errno, err, errlen);
-	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != content_size(segment)) {
+		return failed(segment, "read from", path, strerror(errno), err, errlen);
+	if ((uint64_t)st.st_size != dcss_content_size(segment)) {
 		snprintf(err, errlen, "segment %s cannot be read from %s: expected a file of "
 			 "%llu bytes, it has %lld", segment->config.name, path,
-			 (unsigned long long)content_size(segment), (long long)st.st_size);
+			 (unsigned long long)dcss_content_size(segment), (long long)st.st_size);
 		return -1;
 	}
 	return 0;
@@ -105,7 +98,7 @@ static int read_ranges(struct cp *cp, const struct dcss *segment, FILE *file, co
 
 			errno = 0;
 			if (fread(at + done, 1, part, file) != part)
-				return failed(segment, "read from", path, errno ? errno : EIO, err,
+				return failed(segment, "read from", path, strerror(errno ? errno : EIO), err,
 					      errlen);
 			dcss_dirty(cp, segment, offset + done, part);
 			trace_write(cp, segment, offset + done, at + done, part);
@@ -115,17 +108,30 @@ static int read_ranges(struct cp *cp, const struct dcss *segment, FILE *file, co
 	return 0;
 }
 
+static FILE *stream(int fd, const char *mode, const char **why)
+{
+	FILE *file = fdopen(fd, mode);
+
+	if (file)
+		return file;
+	*why = strerror(errno);
+	close(fd);
+	return NULL;
+}
+
 int dcss_read_file(struct cp *cp, const struct dcss *segment, const char *path, char *err,
 		   size_t errlen)
 {
+	const char *why;
 	FILE *file;
-	int rc;
+	int fd, rc;
 
 	if (!has_contents(cp, segment, err, errlen))
 		return -1;
-	file = fopen(path, "rbe");
+	why = file_open_read(path, &fd);
+	file = why ? NULL : stream(fd, "rb", &why);
 	if (!file)
-		return failed(segment, "read from", path, errno, err, errlen);
+		return failed(segment, "read from", path, why, err, errlen);
 	rc = open_checked(segment, file, path, err, errlen);
 	if (rc == 0)
 		rc = read_ranges(cp, segment, file, path, err, errlen);
@@ -142,7 +148,7 @@ static int write_ranges(struct cp *cp, const struct dcss *segment, FILE *file, c
 
 		assert(at);
 		if (fwrite(at, 1, dcss_range_size(range), file) != dcss_range_size(range))
-			return failed(segment, "written to", path, errno, err, errlen);
+			return failed(segment, "written to", path, strerror(errno), err, errlen);
 	}
 	return 0;
 }
@@ -159,19 +165,21 @@ static const struct dcss *find(struct cp *cp, const char *name, char *err, size_
 int dcss_to_file(struct cp *cp, const char *name, const char *path, char *err, size_t errlen)
 {
 	const struct dcss *segment = find(cp, name, err, errlen);
+	const char *why;
 	FILE *file;
-	int rc;
+	int fd, rc;
 
 	/* Before a file that may exist is emptied. */
 	if (!segment || !has_contents(cp, segment, err, errlen))
 		return -1;
-	file = fopen(path, "wbe");
+	why = file_open_write(path, false, &fd);
+	file = why ? NULL : stream(fd, "wb", &why);
 	if (!file)
-		return failed(segment, "written to", path, errno, err, errlen);
+		return failed(segment, "written to", path, why, err, errlen);
 	rc = write_ranges(cp, segment, file, path, err, errlen);
 	/* What was buffered may fail only now. */
 	if (fclose(file) != 0 && rc == 0)
-		rc = failed(segment, "written to", path, errno, err, errlen);
+		rc = failed(segment, "written to", path, strerror(errno), err, errlen);
 	return rc;
 }
 

@@ -51,9 +51,12 @@ struct cp_iucv_statement {
 	bool priority;
 };
 
+/** Privilege classes there are: A to Z, 1 to 6. */
+#define CP_CLASSES 32
+
 struct cp_config {
 	char userid[CP_NAME_LEN + 1];
-	char classes[33];		/**< privilege classes, e.g. "EG" */
+	char classes[CP_CLASSES + 1];	/**< privilege classes, e.g. "EG" */
 	char level[17];			/**< control-program id, e.g. "z/VM    7.3.0   " */
 	char account[CP_NAME_LEN + 1];
 	unsigned int cpus;		/**< 1 to CP_MAX_CPUS */
@@ -123,5 +126,8 @@ extern const char *const cp_config_keys[];
 
 /** Parse a DEF STOR CONFIG operand list; same return as cp_config_set. */
 int cp_config_parse_storage(struct cp_config *config, const char *text, char *err, size_t errlen);
+
+/** Each privilege class in @text once, in upper case; false if there are others, or none. */
+bool cp_config_classes(const char *text, char classes[CP_CLASSES + 1]);
 
 #endif
