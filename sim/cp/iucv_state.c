@@ -8,13 +8,6 @@
 
 #define NO_USER 0xffff
 
-static void name_state(struct state *s, char name[9])
-{
-	state_bytes(s, name, 9);
-	if (s->loading)
-		name[8] = '\0';
-}
-
 /* The user of an entry of the image: one that is there, or a new one. */
 static struct iucv_user *user_for(struct iucv *iucv, const char *name, uint32_t max_paths)
 {
@@ -22,7 +15,7 @@ static struct iucv_user *user_for(struct iucv *iucv, const char *name, uint32_t 
 
 	if (user)
 		return user->max_paths == max_paths ? user : NULL;
-	if (!name[0] || name[0] == '*' || max_paths == 0 || max_paths > CP_MAX_PATHS ||
+	if (!name[0] || max_paths == 0 || max_paths > CP_MAX_PATHS ||
 	    iucv->users >= IUCV_MAX_USERS)
 		return NULL;
 	user = iucv_user_new(iucv, name, max_paths);
@@ -53,7 +46,7 @@ static void load_users(struct iucv *iucv, struct state *s, unsigned int count)
 	uint32_t max_paths;
 
 	for (unsigned int i = 0; i < count && !s->failed; i++) {
-		name_state(s, name);
+		state_name(s, name);
 		state_u32(s, &max_paths);
 		user = s->failed ? NULL : user_for(iucv, name, max_paths);
 		state_require(s, user && index_in(table, users, user) == users &&
@@ -83,7 +76,7 @@ static void users_state(struct iucv *iucv, struct state *s)
 		return;
 	}
 	for (unsigned int i = 0; i < count; i++) {
-		name_state(s, iucv->user[i]->name);
+		state_name(s, iucv->user[i]->name);
 		state_u32(s, &iucv->user[i]->max_paths);
 	}
 }
@@ -134,7 +127,7 @@ static void path_state(struct iucv *iucv, struct state *s, struct iucv_path *pat
 	iucv_path_ref(iucv, s, &path->partner);
 	state_bool(s, &cold->target);
 	state_bool(s, &cold->told);
-	name_state(s, cold->partner);
+	state_name(s, cold->partner);
 	for (int i = 0; i < IUCV_SLOTS; i++)
 		state_bytes(s, cold->control[i].ipuser, sizeof(cold->control[i].ipuser));
 	state_require(s, path->state >= IUCV_PATH_CONNECTING && path->state <= IUCV_PATH_SEVERED &&

@@ -19,8 +19,7 @@ static void settings_state(struct state *s, struct mon_settings *settings)
 static void user_state(struct state *s, struct mon_user *user)
 {
 	state_bool(s, &user->used);
-	state_bytes(s, user->name, sizeof(user->name));
-	state_require(s, user->name[sizeof(user->name) - 1] == '\0');
+	state_name(s, user->name);
 	state_u16(s, &user->path);
 	state_u16(s, &user->user_path);
 	for (unsigned int i = 0; i < 2; i++) {

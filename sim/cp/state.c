@@ -12,11 +12,13 @@
 #include "cp_private.h"
 #include "zvmlab/bytes.h"
 #include "zvmlab/fault.h"
+#include "zvmlab/iucv.h"
 #include "zvmlab/state.h"
+#include "zvmlab/storage.h"
 #include "zvmlab/trace.h"
 
 #define MAGIC "ZVMLABCP"
-#define VERSION 1u
+#define VERSION 2u
 #define MAGIC_SIZE 8u
 #define OFFSET_VERSION 8u
 #define OFFSET_LENGTH 12u
@@ -95,6 +97,14 @@ void state_bytes(struct state *s, void *bytes, size_t len)
 	}
 }
 
+void state_skip(struct state *s, size_t len)
+{
+	assert(s->loading);
+	state_require(s, s->failed || len <= s->len - s->pos);
+	if (!s->failed)
+		s->pos += len;
+}
+
 void state_u8(struct state *s, uint8_t *v)
 {
 	state_bytes(s, v, 1);
@@ -135,6 +145,18 @@ void state_bool(struct state *s, bool *v)
 	state_require(s, byte <= 1);
 	if (!s->failed)
 		*v = byte == 1;
+}
+
+void state_name(struct state *s, char name[9])
+{
+	size_t len = 0;
+
+	state_bytes(s, name, 9);
+	state_require(s, name[8] == '\0');
+	name[8] = '\0';
+	while (name[len] > ' ' && name[len] < 0x7f)
+		len++;
+	state_require(s, name[len] == '\0');
 }
 
 void state_tag(struct state *s, const char tag[4])
@@ -213,23 +235,105 @@ static const char *image_defect(const struct cp *cp, const uint8_t *image, size_
 	return NULL;
 }
 
+/* Loading never stores through data: the cast only serves the shared member. */
+static bool load_parts(struct cp *cp, const uint8_t *image, size_t len, bool trial)
+{
+	struct state s = {
+		.loading = true, .trial = trial, .data = (uint8_t *)(uintptr_t)image,
+		.pos = HEADER_SIZE, .len = len - CHECKSUM_SIZE,
+	};
+
+	cp_state(cp, &s);
+	return !s.failed && s.pos == s.len;
+}
+
+/* The host of the CP on which images are tried: it knows where storage is, and changes nothing. */
+static void *trial_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
+{
+	return storage_map(opaque, cpu, addr, len);
+}
+
+static void trial_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
+{
+	(void)opaque;
+	(void)cpu;
+	(void)addr;
+	(void)len;
+}
+
+static uint64_t trial_tod(void *opaque)
+{
+	return cp_tod(opaque);
+}
+
+static void trial_kick(void *opaque, unsigned int cpu)
+{
+	(void)opaque;
+	(void)cpu;
+}
+
+static void trial_set_timer(void *opaque, uint64_t tod)
+{
+	(void)opaque;
+	(void)tod;
+}
+
+static void trial_storage_changed(void *opaque)
+{
+	(void)opaque;
+}
+
+/* Everybody who is logged on has to fit in with the image. */
+static bool add_users(struct cp *cp, struct cp *trial)
+{
+	struct iucv_user *user;
+
+	for (unsigned int i = 0; (user = iucv_user_at(cp, i)) != NULL; i++)
+		if (!iucv_user_find(trial, iucv_user_name(user)) &&
+		    !iucv_user_create(trial, iucv_user_name(user), iucv_max_paths(user), NULL, NULL))
+			return false;
+	return true;
+}
+
+/* Load the image into another CP like this one.  Return: what is wrong with it, or NULL. */
+static const char *try_image(struct cp *cp, const uint8_t *image, size_t len)
+{
+	const struct cp_host host = {
+		.opaque = cp, .map = trial_map, .dirty = trial_dirty, .tod = trial_tod,
+		.kick = trial_kick, .set_timer = trial_set_timer,
+		.storage_changed = trial_storage_changed,
+	};
+	struct cp_config config = cp->config;
+	const char *defect = "there is not enough memory";
+	struct cp *trial;
+	char err[256];
+
+	/* Definitions and contents come from the image, not from the configuration's files. */
+	config.segments = 0;
+	memset(config.segment, 0, sizeof(config.segment));
+	trial = cp_create(&config, &host, err, sizeof(err));
+	if (trial && add_users(cp, trial))
+		defect = load_parts(trial, image, len, true) ?
+				 NULL : "its contents contradict each other";
+	cp_destroy(trial);
+	return defect;
+}
+
 static int load(struct cp *cp, const uint8_t *image, size_t len, char *err, size_t errlen)
 {
 	const char *defect = image_defect(cp, image, len);
-	/* Loading never stores through data: the cast only serves the shared member. */
-	struct state s = { .loading = true, .data = (uint8_t *)(uintptr_t)image };
+	int rc = -1;
 
-	if (!defect) {
-		s.pos = HEADER_SIZE;
-		s.len = len - CHECKSUM_SIZE;
-		cp_state(cp, &s);
-		if (s.failed || s.pos != s.len)
-			defect = "its contents contradict each other";
+	if (!defect)
+		defect = try_image(cp, image, len);
+	if (!defect && !load_parts(cp, image, len, false)) {
+		defect = "there is not enough memory, and the CP has been reset";
+		cp_reset(cp);
+		rc = -2;
 	}
 	if (defect) {
 		snprintf(err, errlen, "the CP's state cannot be loaded from the image: %s", defect);
-		cp_reset(cp);
-		return -1;
+		return rc;
 	}
 	cp->host.storage_changed(cp->host.opaque);
 	for (unsigned int cpu = 0; cpu < cp->config.cpus; cpu++)

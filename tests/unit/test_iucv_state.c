@@ -294,6 +294,36 @@ START_TEST(damaged)
 }
 END_TEST
 
+/* Of a message of the guest's: where each member of its block lies behind the target class. */
+enum { AT_FLAGS = 24, AT_CPU = 27, AT_BUFFER_HOST = 37, AT_ANSWER_HOST = 47 };
+
+/* The guest's messages have areas in its storage, and a CPU that takes their completion. */
+START_TEST(message_that_the_guest_cannot_have)
+{
+	static const uint8_t classes[] = { 0x11, 0x11, 0x11, 0x11, 0x22, 0x22, 0x22, 0x22 };
+	static const struct { size_t at; uint8_t xor; } lies[] = {
+		{ AT_FLAGS, IPBUFLST }, { AT_CPU + 1, 1 }, { AT_CPU, 1 }, { AT_BUFFER_HOST, 1 },
+		{ AT_ANSWER_HOST, 1 },
+	};
+	struct state saved = { 0 };
+	size_t block = 0;
+
+	ck_cc(send(open_path(&a, 0, 0, 5), 0, DATA, 0, 0), 0);
+	iucv_state(fx.cp, &saved);
+	while (block + 64 < saved.len && memcmp(saved.data + block, classes, 8) != 0)
+		block++;
+	ck_assert_uint_lt(block + 64, saved.len);
+	ck_assert(load_part(saved.data, saved.len));
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		saved.data[block + lies[i].at] ^= lies[i].xor;
+		ck_assert_msg(!load_part(saved.data, saved.len), "lie %zu", i);
+		saved.data[block + lies[i].at] ^= lies[i].xor;
+	}
+	ck_assert(load_part(saved.data, saved.len));
+	free(saved.data);
+}
+END_TEST
+
 START_TEST(truncated)
 {
 	struct state saved = { 0 };
@@ -357,6 +387,7 @@ int main(void)
 	tcase_add_loop_test(tc, every_state, 0, STEPS);
 	tcase_add_test(tc, answer_in_the_image);
 	tcase_add_loop_test(tc, damaged, 0, 4);
+	tcase_add_test(tc, message_that_the_guest_cannot_have);
 	tcase_add_test(tc, truncated);
 	tcase_add_test(tc, peers_of_a_damaged_image);
 	tcase_add_test(tc, unknown_peer_stays);

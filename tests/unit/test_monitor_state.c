@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* *MONITOR saved and loaded at every step of a scenario; images that lie. */
 #include "monitor_records.h"
+#include "monitor_private.h"
+#include "state_check.h"
 
-#include <stdlib.h>
-
-#include "zvmlab/dcss.h"
-#include "zvmlab/state.h"
-
-#define USERS 2u
+#define USERS 3u
 
 static char err[256];
 
@@ -56,6 +53,19 @@ static void start_sample(void)
 	monitor_settings(fx.cp, false)->domains = 0xffff;
 	monitor_start(fx.cp, false);
 	iucv_dispatch(fx.cp);
+}
+
+/* Room for one message: its event configuration waits until it has replied to the other. */
+static void connect_tight(void)
+{
+	peer_user(2, WANT_BOTH, 1);
+	ck_assert_uint_eq(peers[2].messages, 1);
+}
+
+static void tight_replies(void)
+{
+	peer_reply(&peers[2]);
+	ck_assert_uint_eq(peers[2].messages, 2);
 }
 
 static void some_events(void)
@@ -155,8 +165,8 @@ static void reset(void)
 }
 
 static void (*const steps[])(void) = {
-	connect_users, start_sample, connect_slow, start_events, some_events, some_sets, reply_one,
-	quiesce, lose_events, tick, resume, some_events, one_minute, reply_one, reply_one,
+	connect_users, start_sample, connect_slow, start_events, connect_tight, tight_replies,
+	some_events, some_sets, reply_one, quiesce, lose_events, tick, resume, some_events, one_minute, reply_one, reply_one,
 	some_sets, reply_one, repeat_starts, reply_one, reply_one, raw, reply_one, repeat_ends,
 	slow_leaves, some_sets, reply_out_of_order, fill_event_area, lose_events, reply_one, reset,
 	one_minute, manual, one_minute, tick, stop, sever_all,
@@ -230,31 +240,15 @@ static void until(size_t count)
 		steps[i]();
 }
 
-static uint64_t fnv(const uint8_t *p, size_t len)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
-static size_t find(const uint8_t *image, size_t len, const char *tag)
-{
-	for (size_t i = len - 16; i > 0; i--)
-		if (memcmp(image + i, tag, 4) == 0)
-			return i;
-	ck_abort_msg("no %s in the image", tag);
-}
-
 /* Whatever the image says about *MONITOR: refused, or good enough to work with. */
 static void ck_survives(uint8_t *image, size_t len)
 {
-	put_be64(image + len - 8, fnv(image, len - 8));
+	static unsigned int refused;
+
+	state_sign(image, len);
 	if (cp_load(fx.cp, image, len, err, sizeof(err)) != 0) {
-		ck_assert_str_eq(monitor_segment(fx.cp), "");
-		ck_assert_uint_eq(iucv_path_count(iucv_user_find(fx.cp, MON_SERVICE)), 0);
-		ck_assert_uint_eq(dcss_find(fx.cp, "MONDCSS")->users, 0);
+		if (refused++ % 16 == 0)
+			ck_refused(image, len, err, sizeof(err));
 		return;
 	}
 	for (unsigned int i = 0; i < 3; i++) {
@@ -270,7 +264,7 @@ static void ck_survives(uint8_t *image, size_t len)
 /* Every third byte of *MONITOR's part, in three states: repeating, suspended, quiesced. */
 START_TEST(lies)
 {
-	static const size_t states[] = { 22, 28, 9 };
+	static const size_t states[] = { 24, 30, 11 };
 	static const uint8_t flips[] = { 0x01, 0x80, 0xff };
 	size_t len, first, last;
 	uint8_t *image;
@@ -278,7 +272,7 @@ START_TEST(lies)
 	until(states[_i]);
 	image = cp_save(fx.cp, &len);
 	ck_assert_ptr_nonnull(image);
-	first = find(image, len, "MON.");
+	first = state_find(image, len, "MON.");
 	last = first + 1800 < len - 8 ? first + 1800 : len - 8;
 	fx_teardown();
 	fx_setup();
@@ -288,27 +282,122 @@ START_TEST(lies)
 		image[i] ^= flips[i / 3 % 3];
 		fx.trace_len = 0;
 	}
-	put_be64(image + len - 8, fnv(image, len - 8));
+	state_sign(image, len);
 	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
 	free(image);
 }
 END_TEST
 
-/* The image of a CP whose *MONITOR is in use fails to load: nothing stays behind. */
+/* The image again, with @value in the place of the last @len bytes of @was. */
+static void ck_lie(const uint8_t *image, size_t size, const uint8_t *was, size_t pattern,
+		   size_t len, uint64_t value)
+{
+	uint8_t *copy = malloc(size), wide[8];
+	size_t at = state_find(image, size, "MON.");
+
+	ck_assert_ptr_nonnull(copy);
+	memcpy(copy, image, size);
+	while (at + pattern <= size && memcmp(copy + at, was, pattern) != 0)
+		at++;
+	ck_assert_uint_le(at + pattern, size);
+	put_be64(wide, value);
+	memcpy(copy + at + pattern - len, wide + 8 - len, len);
+	state_sign(copy, size);
+	ck_refused(copy, size, err, sizeof(err));
+	free(copy);
+}
+
+/* Each ring lies within the segment, to its last unit. */
+START_TEST(rings_that_are_too_large)
+{
+	const uint64_t room = FX_SEGMENT_END + 1 - FX_SEGMENT_START;
+	uint8_t *image, base_and_size[12];
+	size_t len;
+
+	until(8);
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	for (unsigned int kind = 0; kind < MON_KINDS; kind++) {
+		const struct mon_ring *ring = &fx.cp->monitor->area[kind].ring[MON_DATA];
+
+		put_be64(base_and_size, ring->base);
+		put_be32(base_and_size + 8, ring->size);
+		ck_lie(image, len, base_and_size, 12, 4, (room - ring->base) / CP_PAGE_SIZE + 1);
+		ck_lie(image, len, base_and_size, 12, 4, UINT32_MAX);
+		ck_lie(image, len, base_and_size, 8, 8, room);
+	}
+	free(image);
+}
+END_TEST
+
+/* The image with a block that is longer: zeros follow what is in it. */
+static uint8_t *with_block(const uint8_t *image, size_t *len, uint32_t pos)
+{
+	const struct record_writer *w = &fx.cp->monitor->events.block;
+	const uint32_t more = pos - w->pos;
+	uint8_t pattern[12], *longer = calloc(1, *len + more);
+	size_t at = 0, end;
+
+	ck_assert_ptr_nonnull(longer);
+	put_be32(pattern, w->pos);
+	put_be64(pattern + 4, w->tod);
+	while (at + 12 <= *len && memcmp(image + at, pattern, 12) != 0)
+		at++;
+	end = at + 12 + 2 + w->pos;
+	ck_assert_uint_le(end, *len);
+	memcpy(longer, image, end);
+	memcpy(longer + end + more, image + end, *len - end);
+	put_be32(longer + at, pos);
+	*len += more;
+	put_be64(longer + 12, *len);
+	state_sign(longer, *len);
+	return longer;
+}
+
+/* In the block a record ends where the one that ends a frame still fits. */
+START_TEST(block_without_room_for_its_end)
+{
+	static const struct { uint32_t pos; bool good; } ends[] = {
+		{ RECORD_MAX_SIZE, true }, { RECORD_MAX_SIZE + 1, false },
+		{ CP_PAGE_SIZE - 1, false }, { CP_PAGE_SIZE, true },
+	};
+	size_t len;
+	uint8_t *image;
+
+	until(6);
+	event(200);
+	ck_assert_uint_gt(fx.cp->monitor->events.block.size, CP_PAGE_SIZE);
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		size_t longer_len = len;
+		uint8_t *longer = with_block(image, &longer_len, ends[i].pos);
+
+		if (!ends[i].good)
+			ck_refused(longer, longer_len, err, sizeof(err));
+		else
+			ck_assert_msg(cp_load(fx.cp, longer, longer_len, err, sizeof(err)) == 0,
+				      "%u: %s", ends[i].pos, err);
+		free(longer);
+		ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	}
+	free(image);
+}
+END_TEST
+
+/* An image is refused by a CP whose *MONITOR is in use: that goes on. */
 START_TEST(failure_while_in_use)
 {
 	size_t len;
 	uint8_t *image;
 
-	until(6);
+	until(8);
 	image = cp_save(fx.cp, &len);
 	ck_assert_ptr_nonnull(image);
-	image[find(image, len, "MON.") + 4] = 2;
-	put_be64(image + len - 8, fnv(image, len - 8));
-	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), -1);
-	ck_assert_str_eq(monitor_segment(fx.cp), "");
-	ck_assert_uint_eq(dcss_find(fx.cp, "MONDCSS")->users, 0);
-	ck_assert_uint_eq(fx.timer, 0);
+	image[state_find(image, len, "MON.") + 4] = 2;
+	state_sign(image, len);
+	ck_refused(image, len, err, sizeof(err));
+	ck_assert_str_eq(monitor_segment(fx.cp), "MONDCSS");
 	free(image);
 }
 END_TEST
@@ -324,6 +413,8 @@ int main(void)
 	tcase_add_checked_fixture(hostile, fx_setup, fx_teardown);
 	tcase_set_timeout(hostile, 120);
 	tcase_add_loop_test(hostile, lies, 0, 3);
+	tcase_add_test(hostile, rings_that_are_too_large);
+	tcase_add_test(hostile, block_without_room_for_its_end);
 	tcase_add_test(hostile, failure_while_in_use);
 	suite_add_tcase(suite, tc);
 	suite_add_tcase(suite, hostile);

@@ -1,23 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Images of the whole CP: primitives, the frame around the parts, damage. */
-#include "fixture.h"
-
-#include <stdlib.h>
-
-#include "zvmlab/state.h"
+#include "state_check.h"
 
 #define PAYLOAD 28u
 
 static char err[256];
-
-static uint64_t fnv(const uint8_t *p, size_t len)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
 
 static uint8_t *save(size_t *len)
 {
@@ -121,11 +108,11 @@ START_TEST(header)
 	uint8_t *image = save(&len);
 
 	ck_assert_mem_eq(image, "ZVMLABCP", 8);
-	ck_assert_uint_eq(get_be32(image + 8), 1);
+	ck_assert_uint_eq(get_be32(image + 8), 2);
 	ck_assert_uint_eq(get_be64(image + 12), len);
 	ck_assert_mem_eq(image + PAYLOAD, "CORE", 4);
 	ck_assert_mem_eq(image + len - 12, "END.", 4);
-	ck_assert_uint_eq(get_be64(image + len - 8), fnv(image, len - 8));
+	ck_assert_uint_eq(get_be64(image + len - 8), state_checksum(image, len - 8));
 	free(image);
 }
 END_TEST
@@ -158,7 +145,7 @@ START_TEST(damaged)
 
 	for (size_t i = 0; i < len; i += i < 64 ? 1 : len / 50) {
 		image[i] ^= 0x10;
-		ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), -1);
+		ck_refused(image, len, err, sizeof(err));
 		image[i] ^= 0x10;
 	}
 	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
@@ -172,8 +159,8 @@ START_TEST(truncated)
 	uint8_t *image = save(&len);
 
 	for (size_t i = 0; i < len; i += i < 64 ? 1 : len / 50)
-		ck_assert_int_eq(cp_load(fx.cp, image, i, err, sizeof(err)), -1);
-	ck_assert_int_eq(cp_load(fx.cp, NULL, 0, err, sizeof(err)), -1);
+		ck_refused(image, i, err, sizeof(err));
+	ck_refused(NULL, 0, err, sizeof(err));
 	free(image);
 }
 END_TEST
@@ -182,8 +169,8 @@ static void ck_load_fails(uint8_t *image, size_t len, const char *text)
 {
 	static const char start[] = "the CP's state cannot be loaded from the image: ";
 
-	put_be64(image + len - 8, fnv(image, len - 8));
-	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), -1);
+	state_sign(image, len);
+	ck_refused(image, len, err, sizeof(err));
 	ck_assert_mem_eq(err, start, sizeof(start) - 1);
 	ck_assert_str_eq(err + sizeof(start) - 1, text);
 }
@@ -196,10 +183,10 @@ START_TEST(sentences)
 	image[0] = 'X';
 	ck_load_fails(image, len, "it is no saved CP");
 	image[0] = 'Z';
-	image[11] = 2;
+	image[11] = 1;
 	ck_load_fails(image, len,
 		      "it has the format of another version; save it again with this one");
-	image[11] = 1;
+	image[11] = 2;
 	image[19] ^= 1;
 	ck_load_fails(image, len, "its length is not what its header says; it is incomplete");
 	image[19] ^= 1;
@@ -221,18 +208,70 @@ START_TEST(other_configuration)
 
 	fx_teardown();
 	fx_setup_with(options);
-	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), -1);
+	ck_refused(image, len, err, sizeof(err));
 	free(image);
 }
 END_TEST
 
-START_TEST(failure_resets)
+/* Whatever part of it the contradiction is in, a CP that is in use goes on as it was. */
+START_TEST(refused_changes_nothing)
 {
+	static const char *const tags[] = {
+		"CORE", "TRAC", "RULE", "STOR", "DCSS", "IUCV", "CMSG", "MON.", "CCMD", "END.",
+	};
+	struct iucv_user *peer = iucv_user_create(fx.cp, "PEER", 4, NULL, NULL);
+	struct iucv_parm parm = { .vmid = "LINUX001" };
+	size_t len, at;
+	uint8_t *image;
+
+	fx_put_name(0x3000, "MONDCSS");
+	image = save(&len);
 	fx_declare(0);
-	ck_assert_int_eq(cp_load(fx.cp, NULL, 0, err, sizeof(err)), -1);
-	ck_assert_uint_eq(fx.events[CP_EVENT_RESET], 1);
-	/* The buffer is gone with the reset: it can be declared again. */
-	fx_declare(0);
+	ck_assert_int_eq(iucv_call(fx.cp, peer, IUCV_CONNECT, &parm).cc, 0);
+	fx.gr[2] = 0x3000;
+	fx.gr[3] = 0x20;
+	ck_cc(fx_diag(2, 3, 0x64), 0);
+	fx_at(FX_SEGMENT_START, 1)[0] = 0x77;
+	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {
+		at = state_find(image, len, tags[i]);
+		image[at] ^= 1;
+		ck_load_fails(image, len, "its contents contradict each other");
+		image[at] ^= 1;
+	}
+	ck_assert_uint_eq(fx_at(FX_SEGMENT_START, 1)[0], 0x77);
+	ck_assert(cp_interrupt_pending(fx.cp, 0));
+	state_sign(image, len);
+	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	ck_assert(!cp_interrupt_pending(fx.cp, 0));
+	ck_assert_uint_eq(fx_at(FX_SEGMENT_START, 1)[0], 0);
+	free(image);
+}
+END_TEST
+
+/* A name is shown to people and goes into JSON. */
+START_TEST(names_can_be_shown)
+{
+	char name[9] = "ALICE", long_name[9] = { 'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'I' };
+	static const char *const others[] = { "A B", "\303\204", "\033[1m", "\177" };
+	struct state s = { .loading = false };
+
+	state_name(&s, name);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		memset(s.data, 0, s.len);
+		strcpy((char *)s.data, others[i]);
+		s.loading = true;
+		s.failed = false;
+		s.pos = 0;
+		state_name(&s, name);
+		ck_assert_msg(s.failed, "%s", others[i]);
+	}
+	memcpy(s.data, long_name, 9);
+	s.failed = false;
+	s.pos = 0;
+	state_name(&s, name);
+	ck_assert(s.failed);
+	ck_assert_str_eq(name, "ABCDEFGH");
+	free(s.data);
 }
 END_TEST
 
@@ -266,6 +305,7 @@ int main(void)
 	tcase_add_test(tc, primitives);
 	tcase_add_test(tc, wrong_values);
 	tcase_add_test(tc, large);
+	tcase_add_test(tc, names_can_be_shown);
 	tcase_add_checked_fixture(image, fx_setup, fx_teardown);
 	tcase_set_timeout(image, 60);
 	tcase_add_test(image, header);
@@ -274,7 +314,7 @@ int main(void)
 	tcase_add_test(image, truncated);
 	tcase_add_test(image, sentences);
 	tcase_add_test(image, other_configuration);
-	tcase_add_test(image, failure_resets);
+	tcase_add_test(image, refused_changes_nothing);
 	tcase_add_test(image, port_is_told);
 	suite_add_tcase(suite, tc);
 	suite_add_tcase(suite, image);
