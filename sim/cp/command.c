@@ -13,11 +13,11 @@
 /* Names, abbreviations and classes as CP has them; docs/choices.md has the rest. */
 static const struct cpcmd_word commands[] = {
 	{ "QUERY", 1, CPCMD_ANY, cpcmd_query },
-	{ "TERMINAL", 4, "G", cpcmd_terminal },
+	{ "TERMINAL", 4, CPCMD_MACHINE "G", cpcmd_terminal },
 	{ "SET", 3, CPCMD_ANY, cpcmd_set },
-	{ "DEFINE", 3, "G", cpcmd_define },
+	{ "DEFINE", 3, CPCMD_MACHINE "G", cpcmd_define },
 	{ "DEFSEG", 6, "E", cpcmd_defseg },
-	{ "SAVESEG", 7, "E", cpcmd_saveseg },
+	{ "SAVESEG", 7, CPCMD_MACHINE "E", cpcmd_saveseg },
 	{ "PURGE", 3, "E", cpcmd_purge },
 	{ "MONITOR", 3, "AE", cpcmd_monitor },
 	{ "MESSAGE", 1, CPCMD_ANY, cpcmd_msg },
@@ -82,21 +82,8 @@ void cpcmd_state(struct cp *cp, struct state *state)
 
 		state_u16(state, &file->id);
 		state_u64(state, &file->tod);
-		state_bytes(state, file->origin, sizeof(file->origin));
-		state_require(state, file->origin[CP_NAME_LEN] == '\0');
-		if (state->failed)
-			file->origin[CP_NAME_LEN] = '\0';
+		state_name(state, file->origin);
 	}
-}
-
-const char *cpcmd_issuer_id(const struct cpcmd_args *args)
-{
-	return args->issuer == CPCMD_OPERATOR ? CPCMD_OPERATOR_ID : args->cp->config.userid;
-}
-
-const char *cpcmd_issuer_classes(const struct cpcmd_args *args)
-{
-	return args->issuer == CPCMD_OPERATOR ? CPCMD_ALL_CLASSES : args->cp->config.classes;
 }
 
 bool cpcmd_abbreviates(const char *word, const char *name, unsigned int min)
@@ -113,7 +100,11 @@ const struct cpcmd_word *cpcmd_find(const struct cpcmd_args *args, const struct 
 	for (; table->name; table++) {
 		if (!cpcmd_abbreviates(word, table->name, table->min))
 			continue;
-		if (!table->classes || strpbrk(cpcmd_issuer_classes(args), table->classes))
+		if (!table->classes)
+			return table;
+		if (args->issuer == CPCMD_PEER && strchr(table->classes, CPCMD_MACHINE[0]))
+			continue;
+		if (strpbrk(args->classes, table->classes))
 			return table;
 	}
 	return NULL;
@@ -132,23 +123,25 @@ int cpcmd_option(struct cpcmd_args *args, const struct cpcmd_word *table, const 
 }
 
 /* One command without its newline; blank lines do nothing. */
-static int run_line(struct cp *cp, enum cpcmd_issuer issuer, const char *line)
+static int run_line(const struct cpcmd_args *issuer, const char *line)
 {
-	struct cpcmd_args args = { .cp = cp, .issuer = issuer, .next = line };
+	struct cpcmd_args args = *issuer;
 	const struct cpcmd_word *command;
 
+	args.next = line;
 	if (!cpcmd_next(&args))
 		return 0;
 	command = cpcmd_find(&args, commands, args.word);
 	if (!command)
-		return cpcmd_message(cp, "CMD", CPCMD_UNKNOWN, 'E', "Unknown CP command: %s",
+		return cpcmd_message(args.cp, "CMD", CPCMD_UNKNOWN, 'E', "Unknown CP command: %s",
 				     args.word);
 	return command->run(&args);
 }
 
 /* The lines of @text, which has no NUL but the one at its end. */
-static void run_lines(struct cp *cp, enum cpcmd_issuer issuer, char *text)
+static void run_lines(const struct cpcmd_args *issuer, char *text)
 {
+	struct cp *cp = issuer->cp;
 	struct cpcmd_response *response = &cp->command->response;
 
 	for (char *line = text; line;) {
@@ -157,10 +150,10 @@ static void run_lines(struct cp *cp, enum cpcmd_issuer issuer, char *text)
 
 		if (end)
 			*end++ = '\0';
-		rc = run_line(cp, issuer, line);
+		rc = run_line(issuer, line);
 		if (rc != 0)
 			response->rc = rc;
-		if (issuer == CPCMD_GUEST) {
+		if (issuer->issuer == CPCMD_GUEST) {
 			cpcmd_printable(line, strlen(line));
 			cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_COMMAND, .name = "",
 							  .text = line, .value = (uint64_t)rc });
@@ -169,13 +162,24 @@ static void run_lines(struct cp *cp, enum cpcmd_issuer issuer, char *text)
 	}
 }
 
-const struct cpcmd_response *cpcmd_run(struct cp *cp, enum cpcmd_issuer issuer, const char *text,
-				       size_t len)
+static void trace_issuer(const struct cpcmd_args *issuer)
 {
+	static const char *const names[] = { "guest", "operator", "peer" };
+
+	trace_text(issuer->cp, "issuer", names[issuer->issuer]);
+	if (issuer->issuer != CPCMD_PEER)
+		return;
+	trace_text(issuer->cp, "user", issuer->userid);
+	trace_text(issuer->cp, "classes", issuer->classes);
+}
+
+static const struct cpcmd_response *run(const struct cpcmd_args *issuer, const char *text,
+					size_t len)
+{
+	struct cp *cp = issuer->cp;
 	struct cpcmd_response *response = &cp->command->response;
 	char copy[CPCMD_MAX_COMMAND + 1];
 
-	assert(issuer == CPCMD_GUEST || issuer == CPCMD_OPERATOR);
 	response->len = 0;
 	response->rc = 0;
 	cp->command->truncated = false;
@@ -184,12 +188,12 @@ const struct cpcmd_response *cpcmd_run(struct cp *cp, enum cpcmd_issuer issuer, 
 	copy[len < CPCMD_MAX_COMMAND ? len : CPCMD_MAX_COMMAND] = '\0';
 	/* Inside DIAGNOSE X'08' these are fields of its record. */
 	trace_begin(cp, TRACE_NO_CPU, "command");
-	trace_text(cp, "issuer", issuer == CPCMD_OPERATOR ? "operator" : "guest");
+	trace_issuer(issuer);
 	trace_text(cp, "text", copy);
 	trace_number(cp, "length", len);
 	note_ipl(cp);
 	if (len <= CPCMD_MAX_COMMAND)
-		run_lines(cp, issuer, copy);
+		run_lines(issuer, copy);
 	else
 		response->rc = cpcmd_message(cp, "CMD", CPCMD_BAD_OPERAND, 'E',
 					     "Operand missing or invalid - the command is longer "
@@ -198,8 +202,33 @@ const struct cpcmd_response *cpcmd_run(struct cp *cp, enum cpcmd_issuer issuer, 
 	trace_bytes(cp, "response", response->text, response->len);
 	trace_end(cp);
 	/* The guest's command is part of an instruction, which does this at its end. */
-	if (issuer == CPCMD_OPERATOR)
+	if (issuer->issuer != CPCMD_GUEST)
 		iucv_dispatch(cp);
 	assert(response->len <= response->capacity && response->rc >= 0);
 	return response;
+}
+
+const struct cpcmd_response *cpcmd_run(struct cp *cp, enum cpcmd_issuer issuer, const char *text,
+				       size_t len)
+{
+	const bool operator = issuer == CPCMD_OPERATOR;
+	const struct cpcmd_args args = {
+		.cp = cp, .issuer = issuer,
+		.userid = operator ? CPCMD_OPERATOR_ID : cp->config.userid,
+		.classes = operator ? CPCMD_ALL_CLASSES : cp->config.classes,
+	};
+
+	assert(issuer == CPCMD_GUEST || operator);
+	return run(&args, text, len);
+}
+
+const struct cpcmd_response *cpcmd_run_peer(struct cp *cp, const char *userid,
+					    const char *classes, const char *text, size_t len)
+{
+	const struct cpcmd_args args = {
+		.cp = cp, .issuer = CPCMD_PEER, .userid = userid, .classes = classes,
+	};
+
+	assert(userid[0] != '*' && strlen(userid) <= CP_NAME_LEN);
+	return run(&args, text, len);
 }

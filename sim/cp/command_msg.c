@@ -23,13 +23,13 @@ static int send(struct cpcmd_args *args, const char *module, enum msg_kind kind)
 		return cpcmd_message(cp, module, CPCMD_BAD_USERID, 'E',
 				     "Userid missing or invalid");
 	if (strcmp(args->word, "*") == 0)
-		snprintf(args->word, sizeof(args->word), "%s", cpcmd_issuer_id(args));
+		snprintf(args->word, sizeof(args->word), "%s", args->userid);
 	if (strcmp(args->word, "OP") == 0)
 		snprintf(args->word, sizeof(args->word), "%s", CPCMD_OPERATOR_ID);
 	text = cpcmd_rest(args);
 	if (*text == '\0')
 		return cpcmd_missing(args, module);
-	rc = msg_send(cp, cpcmd_issuer_id(args), args->word, text, kind);
+	rc = msg_send(cp, args->userid, args->word, text, kind);
 	if (rc == CPCMD_NOT_LOGGED_ON)
 		return not_logged_on(cp, module, args->word);
 	if (rc == CPCMD_NOT_RECEIVING)

@@ -23,6 +23,8 @@
 #define CPCMD_ALL_CLASSES "ABCDEFG"
 /** For commands and options that need no certain class. */
 #define CPCMD_ANY NULL
+/** In front of the classes: acts on the issuer's virtual machine, which no peer has. */
+#define CPCMD_MACHINE "="
 /** Longest line of a response; a command echoed in a message is shorter. */
 #define CPCMD_MAX_LINE 512u
 
@@ -70,6 +72,7 @@ struct cpcmd {
 struct cpcmd_args {
 	struct cp *cp;
 	enum cpcmd_issuer issuer;
+	const char *userid, *classes;	/**< of the issuer */
 	const char *next;		/**< what has not been read of the line */
 	/** Last operand, in upper case; "" at the end of the line. */
 	char word[CPCMD_MAX_COMMAND + 1];
@@ -93,9 +96,6 @@ const struct cpcmd_word *cpcmd_find(const struct cpcmd_args *args, const struct 
 				    const char *word);
 /** Run the option of @table that the next word names. */
 int cpcmd_option(struct cpcmd_args *args, const struct cpcmd_word *table, const char *module);
-/** Operator: "OPERATOR"; otherwise the guest's user ID. */
-const char *cpcmd_issuer_id(const struct cpcmd_args *args);
-const char *cpcmd_issuer_classes(const struct cpcmd_args *args);
 
 /* command_text.c */
 /** One line of the response; what is not printable becomes '.'. */

@@ -30,10 +30,13 @@ static int query_console(struct cpcmd_args *args)
 
 static int query_userid(struct cpcmd_args *args)
 {
+	/* The operator of this CP sits at the guest's console. */
+	const bool peer = args->issuer == CPCMD_PEER;
 	const int rc = cpcmd_end(args, MODULE);
 
 	if (rc == 0)
-		cpcmd_line(args->cp, "%-8s AT %s", args->cp->config.userid, CPCMD_NODE);
+		cpcmd_line(args->cp, "%-8s AT %s", peer ? args->userid : args->cp->config.userid,
+			   CPCMD_NODE);
 	return rc;
 }
 
@@ -84,9 +87,9 @@ static int query_privclass(struct cpcmd_args *args)
 
 	if (rc != 0)
 		return rc;
-	cpcmd_line(args->cp, "Privilege classes for user %s", cpcmd_issuer_id(args));
-	cpcmd_line(args->cp, "          Currently: %s", cpcmd_issuer_classes(args));
-	cpcmd_line(args->cp, "          Directory: %s", cpcmd_issuer_classes(args));
+	cpcmd_line(args->cp, "Privilege classes for user %s", args->userid);
+	cpcmd_line(args->cp, "          Currently: %s", args->classes);
+	cpcmd_line(args->cp, "          Directory: %s", args->classes);
 	cpcmd_line(args->cp, "The privilege classes are not locked against changes.");
 	return 0;
 }
@@ -94,8 +97,8 @@ static int query_privclass(struct cpcmd_args *args)
 static int query_virtual(struct cpcmd_args *args)
 {
 	static const struct cpcmd_word options[] = {
-		{ "STORAGE", 4, "G", cpcmd_query_storage },
-		{ "CONSOLE", 3, "G", query_console },
+		{ "STORAGE", 4, CPCMD_MACHINE "G", cpcmd_query_storage },
+		{ "CONSOLE", 3, CPCMD_MACHINE "G", query_console },
 		{ NULL, 0, NULL, NULL },
 	};
 
@@ -105,18 +108,18 @@ static int query_virtual(struct cpcmd_args *args)
 int cpcmd_query(struct cpcmd_args *args)
 {
 	static const struct cpcmd_word options[] = {
-		{ "CONSOLE", 3, "G", query_console },
-		{ "TERMINAL", 4, "G", cpcmd_query_terminal },
+		{ "CONSOLE", 3, CPCMD_MACHINE "G", query_console },
+		{ "TERMINAL", 4, CPCMD_MACHINE "G", cpcmd_query_terminal },
 		{ "USERID", 6, CPCMD_ANY, query_userid },
 		{ "CPLEVEL", 7, CPCMD_ANY, query_cplevel },
-		{ "VIRTUAL", 1, "G", query_virtual },
+		{ "VIRTUAL", 1, CPCMD_MACHINE "G", query_virtual },
 		{ "NSS", 3, "E", cpcmd_query_nss },
 		{ "MONITOR", 3, "AE", cpcmd_query_monitor },
 		{ "NAMES", 1, CPCMD_ANY, cpcmd_query_names },
 		{ "USERS", 1, CPCMD_ANY, cpcmd_query_user },
 		{ "TIME", 1, CPCMD_ANY, query_time },
 		{ "PRIVCLASS", 4, CPCMD_ANY, query_privclass },
-		{ "SET", 3, "G", cpcmd_query_set },
+		{ "SET", 3, CPCMD_MACHINE "G", cpcmd_query_set },
 		{ NULL, 0, NULL, NULL },
 	};
 	struct cpcmd_args name = *args;

@@ -50,7 +50,7 @@ void cpcmd_file_stamp(struct cpcmd_args *args, uint16_t fileid)
 	assert(entry);
 	entry->id = fileid;
 	entry->tod = cp_tod(args->cp);
-	snprintf(entry->origin, sizeof(entry->origin), "%s", cpcmd_issuer_id(args));
+	snprintf(entry->origin, sizeof(entry->origin), "%s", args->userid);
 }
 
 /* Name of a segment from the next operand; 0 or the message's number. */
@@ -60,7 +60,7 @@ static int segment_name(struct cpcmd_args *args, const char *module, char name[C
 		return cpcmd_missing(args, module);
 	if (strlen(args->word) > CP_NAME_LEN)
 		return cpcmd_invalid(args, module);
-	snprintf(name, CP_NAME_LEN + 1, "%s", args->word);
+	snprintf(name, CP_NAME_LEN + 1, "%.*s", (int)CP_NAME_LEN, args->word);
 	return 0;
 }
 

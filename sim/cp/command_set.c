@@ -52,8 +52,8 @@ static int set_run(struct cpcmd_args *args)
 int cpcmd_set(struct cpcmd_args *args)
 {
 	static const struct cpcmd_word options[] = {
-		{ "SMSG", 4, "G", set_smsg },
-		{ "RUN", 3, "G", set_run },
+		{ "SMSG", 4, CPCMD_MACHINE "G", set_smsg },
+		{ "RUN", 3, CPCMD_MACHINE "G", set_run },
 		{ NULL, 0, NULL, NULL },
 	};
 

@@ -353,8 +353,8 @@ static void state_rule(struct state *s, struct fault_rule *rule)
 
 	state_u8(s, &point);
 	state_u32(s, &path);
-	state_bytes(s, rule->user, sizeof(rule->user));
-	state_bytes(s, rule->name, sizeof(rule->name));
+	state_name(s, rule->user);
+	state_name(s, rule->name);
 	state_u8(s, &rule->type);
 	state_u8(s, &when);
 	state_u32(s, &rule->n);

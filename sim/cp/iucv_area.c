@@ -168,7 +168,7 @@ struct iucv_moved iucv_area_move(struct cp *cp, const struct iucv_end *from,
 	struct iucv_moved moved = { 0 };
 	struct cursor source, target;
 
-	assert(len <= IUCV_LENGTH_MAX);
+	assert(len <= IUCV_MESSAGE_MAX);
 	if (len == 0)
 		return moved;
 	moved.to = area_check(cp, to, len, true);

@@ -116,7 +116,7 @@ void iucv_event_queue(struct iucv_path *path, struct iucv_node *node, enum iucv_
 	assert(!node->link.list);
 	node->type = (uint8_t)type;
 	node->xor_value = 0;
-	if (iucv_user_is_service(user) || iucv_event_fault(path, node))
+	if (iucv_user_is_own(user) || iucv_event_fault(path, node))
 		iucv_event_link(user, node);
 }
 
@@ -270,11 +270,11 @@ static void fill_host(const struct iucv_user *user, struct iucv_node *node,
 	event->answer = answer;
 }
 
-/* What a service does belongs to the event's record; a peer's calls have their own. */
+/* What CP's own services do belongs to the event's record; a peer's calls have their own. */
 static void deliver(struct cp *cp, struct iucv_user *user)
 {
 	struct iucv_node *node = iucv_event_first(user, TYPES_ALL);
-	bool traced = trace_enabled(cp), service = iucv_user_is_service(user);
+	bool traced = trace_enabled(cp), own = iucv_user_is_own(user);
 	void *owned[2] = { NULL, NULL };
 	struct iucv_event event;
 
@@ -292,10 +292,10 @@ static void deliver(struct cp *cp, struct iucv_user *user)
 		iucv_append(&cp->iucv->turns, &user->turn);
 	if (traced)
 		trace_event(cp, user, &event);
-	if (traced && !service)
+	if (traced && !own)
 		trace_end(cp);
 	user->ops->event(cp, user, user->opaque, &event);
-	if (traced && service)
+	if (traced && own)
 		trace_end(cp);
 	free(owned[0]);
 	free(owned[1]);

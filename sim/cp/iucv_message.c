@@ -135,7 +135,7 @@ static struct iucv_result send_check(const struct iucv_path *path, const struct 
 {
 	if (!path || path->state != IUCV_PATH_OPEN)
 		return iucv_error(IUCV_INVALID_PATH);
-	if (parm->buffer.len > IUCV_LENGTH_MAX || parm->answer.len > IUCV_LENGTH_MAX)
+	if (parm->buffer.len > IUCV_MESSAGE_MAX || parm->answer.len > IUCV_MESSAGE_MAX)
 		return iucv_error(IUCV_BAD_LENGTH);
 	if ((parm->buffer.list && parm->buffer.addr % 8 != 0) ||
 	    (parm->answer.list && parm->answer.addr % 8 != 0))

@@ -21,6 +21,7 @@
 #define IUCV_LIST_MAX 16384		/* entries of a buffer or answer list */
 #define IUCV_MESSAGES_MAX (1u << 24)
 #define IUCV_LENGTH_MAX 0x7fffffffu	/* lengths are signed, addresses have 31 bits */
+#define IUCV_MESSAGE_MAX (8u << 20)	/* bytes one instruction moves: the machine stands still meanwhile */
 #define IUCV_ALL_MASKS 0xf8
 
 /* IPRCODEs and audit bits of CP that no Linux header names: docs/choices.md. */
@@ -182,6 +183,7 @@ struct iucv_user {
 	uint16_t ready;			/* bit n: queue[n] is not empty */
 	char name[9];
 	bool loaded;		/* came with an image and has not been attached */
+	bool own;		/* a service of this CP, not a peer */
 	uint64_t summary[IUCV_ID_WORDS / 64];	/* bit n: word n of free_id is not 0 */
 	uint64_t free_id[IUCV_ID_WORDS];
 };

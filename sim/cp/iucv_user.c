@@ -49,10 +49,10 @@ void iucv_user_free(struct iucv_user *user)
 	free(user);
 }
 
-/* What a peer does is input from outside; services are part of the CP. */
+/* What a peer does is input from outside, also if it plays a service. */
 static void trace_user(struct cp *cp, const struct iucv_user *user, const char *call)
 {
-	if (iucv_user_is_service(user))
+	if (user->own)
 		return;
 	trace_begin(cp, TRACE_NO_CPU, call);
 	trace_text(cp, "user", user->name);
@@ -60,8 +60,8 @@ static void trace_user(struct cp *cp, const struct iucv_user *user, const char *
 	trace_end(cp);
 }
 
-struct iucv_user *iucv_user_create(struct cp *cp, const char *name, uint32_t max_paths,
-				   const struct iucv_user_ops *ops, void *opaque)
+static struct iucv_user *create(struct cp *cp, const char *name, uint32_t max_paths,
+				const struct iucv_user_ops *ops, void *opaque, bool own)
 {
 	struct iucv *iucv = cp->iucv;
 	struct iucv_user *user;
@@ -73,9 +73,23 @@ struct iucv_user *iucv_user_create(struct cp *cp, const char *name, uint32_t max
 		return NULL;
 	user->ops = ops;
 	user->opaque = opaque;
+	user->own = own;
 	iucv->user[iucv->users++] = user;
 	trace_user(cp, user, "iucv.logon");
 	return user;
+}
+
+struct iucv_user *iucv_user_create(struct cp *cp, const char *name, uint32_t max_paths,
+				   const struct iucv_user_ops *ops, void *opaque)
+{
+	return create(cp, name, max_paths, ops, opaque, false);
+}
+
+struct iucv_user *iucv_service_create(struct cp *cp, const char *name, uint32_t max_paths,
+				      const struct iucv_user_ops *ops, void *opaque)
+{
+	assert(name[0] == '*');
+	return create(cp, name, max_paths, ops, opaque, true);
 }
 
 void iucv_user_destroy(struct cp *cp, struct iucv_user *user)
@@ -140,9 +154,19 @@ const char *iucv_user_name(const struct iucv_user *user)
 	return user->name;
 }
 
+uint32_t iucv_max_paths(const struct iucv_user *user)
+{
+	return user->max_paths;
+}
+
 bool iucv_user_is_service(const struct iucv_user *user)
 {
 	return user->name[0] == '*';
+}
+
+bool iucv_user_is_own(const struct iucv_user *user)
+{
+	return user->own;
 }
 
 /* Not a cause, not an effect: the state of a CP whose guest has just been created. */

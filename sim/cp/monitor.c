@@ -50,7 +50,7 @@ int monitor_init(struct cp *cp, char *err, size_t errlen)
 		monitor_fini(cp);
 		return -1;
 	}
-	m->service = iucv_user_create(cp, MON_SERVICE, MON_MAX_PATHS, &mon_service_ops, NULL);
+	m->service = iucv_service_create(cp, MON_SERVICE, MON_MAX_PATHS, &mon_service_ops, NULL);
 	if (!m->service) {
 		snprintf(err, errlen, "%s cannot be created: the name is taken or there are too "
 			 "many IUCV users", MON_SERVICE);

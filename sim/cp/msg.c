@@ -23,6 +23,8 @@
 /* A text comes from one command line. */
 #define MSG_MAX_TEXT CPCMD_MAX_COMMAND
 #define MSG_BUFFERS 255u
+/* Paths of the service: the guest's, and connections left unanswered by a fault. */
+#define MSG_MAX_PATHS 256u
 /* IPUSER byte 0 when *MSG severs a path of its own accord. */
 #define MSG_SEVERED 0
 
@@ -182,7 +184,7 @@ int msg_init(struct cp *cp, char *err, size_t errlen)
 		snprintf(err, errlen, "not enough memory for the " MSG_SERVICE " service");
 		return -1;
 	}
-	msg->user = iucv_user_create(cp, MSG_SERVICE, CP_MAX_PATHS, &service_ops, msg);
+	msg->user = iucv_service_create(cp, MSG_SERVICE, MSG_MAX_PATHS, &service_ops, msg);
 	if (!msg->user) {
 		snprintf(err, errlen, "the " MSG_SERVICE " service cannot be created: there are "
 			 "too many IUCV users");

@@ -4,8 +4,8 @@
  *
  * Prefixing is the host's business, so rights are looked up by the real
  * address.  That differs from the absolute one only inside the two 8 KiB areas
- * that prefixing exchanges; the one at 0 always lies in the first extent, the
- * other does unless the guest prefixes a CPU outside of its storage.
+ * that prefixing exchanges; the one at 0 always lies in the first extent, and
+ * the host maps nothing of the other if the guest may not store there.
  */
 #include <string.h>
 

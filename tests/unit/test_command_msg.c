@@ -54,6 +54,59 @@ START_TEST(to_users)
 }
 END_TEST
 
+static const char *by_peer(const char *classes, const char *text, int rc)
+{
+	static char reply[1024];
+	const struct cpcmd_response *r = cpcmd_run_peer(fx.cp, "PEER", classes, text, strlen(text));
+
+	ck_assert_msg(r->rc == rc && r->len < sizeof(reply), "\"%s\": rc %d, not %d", text, r->rc,
+		      rc);
+	memcpy(reply, r->text, r->len);
+	reply[r->len] = '\0';
+	return reply;
+}
+
+START_TEST(by_a_peer)
+{
+	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "PEER", 4, &peer_ops, NULL));
+	by_peer("G", "SMSG OPERATOR Hello", 0);
+	ck_assert_str_eq(fx.last_text, "13:24:57  * SMSG FROM PEER    : Hello");
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"issuer\":\"peer\",\"user\":\"PEER\","
+					       "\"classes\":\"G\",\"text\":\"SMSG OPERATOR Hello\""));
+	by_peer("G", "MSG * Hello", 0);
+	ck_assert_str_eq(fx.last_name, "PEER");
+	ck_assert_str_eq(by_peer("G", "MSGNOH OPERATOR x", 1), UNKNOWN("MSGNOH"));
+	by_peer("BG", "MSGNOH OPERATOR x", 0);
+	ck_assert_str_eq(fx.last_text, "x");
+	ck_assert_str_eq(by_peer("G", "QUERY USERID", 0), "PEER     AT ZVMLAB\n");
+	ck_assert_ptr_nonnull(strstr(by_peer("BG", "QUERY PRIVCLASS", 0),
+				     "for user PEER\n          Currently: BG\n"));
+	/* What a peer does is no event: it knows. */
+	ck_assert_uint_eq(fx.events[CP_EVENT_COMMAND], 0);
+}
+END_TEST
+
+/* What acts on a virtual machine acts on the issuer's, and a peer has none. */
+START_TEST(a_peer_has_no_machine)
+{
+	static const struct { const char *text; int rc; const char *reply; } machine[] = {
+		{ "TERM HOLD ON", 1, UNKNOWN("TERM") },
+		{ "DEFINE STORAGE 64M", 1, UNKNOWN("DEFINE") },
+		{ "SAVESEG A", 1, UNKNOWN("SAVESEG") },
+		{ "SET SMSG ON", 3, INVALID("CFS", "SMSG") },
+		{ "SET RUN OFF", 3, INVALID("CFS", "RUN") },
+		{ "QUERY CONSOLE", 3, INVALID("CQV", "CONSOLE") },
+		{ "QUERY TERMINAL", 3, INVALID("CQV", "TERMINAL") },
+		{ "QUERY VIRTUAL STORAGE", 3, INVALID("CQV", "VIRTUAL") },
+		{ "QUERY SET", 3, INVALID("CQV", "SET") },
+	};
+
+	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "PEER", 4, &peer_ops, NULL));
+	ck_assert_str_eq(by_peer("ABCDEFG", machine[_i].text, machine[_i].rc), machine[_i].reply);
+	ck_assert_uint_eq(msg_smsg(fx.cp), 0);
+}
+END_TEST
+
 START_TEST(bad_users)
 {
 	ck_guest("MSG", 20, "HCPMSG020E Userid missing or invalid\n");
@@ -75,6 +128,8 @@ int main(void)
 	tcase_add_checked_fixture(t, fx_setup, fx_teardown);
 	tcase_add_test(t, peer_connects);
 	tcase_add_test(t, to_users);
+	tcase_add_test(t, by_a_peer);
+	tcase_add_loop_test(t, a_peer_has_no_machine, 0, 9);
 	tcase_add_test(t, bad_users);
 	suite_add_tcase(suite, t);
 	return fx_run(suite);

@@ -186,6 +186,28 @@ START_TEST(terminal_set)
 }
 END_TEST
 
+/* Each setting is shown in its own place. */
+START_TEST(terminal_one_by_one)
+{
+	static const char *const switches[] = {
+		"ATTN", "APL", "TEXT", "HILIGHT", "SCRNSAVE", "AUTOCR", "HOLD", "TIMESTAMP", "SYS3270",
+	};
+	const size_t count = sizeof(switches) / sizeof(switches[0]);
+	char text[64];
+
+	for (size_t on = 0; on < count; on++) {
+		for (size_t i = 0; i < count; i++) {
+			snprintf(text, sizeof(text), "TERM %s %s", switches[i], i == on ? "ON" : "OFF");
+			run_as(CPCMD_GUEST, text, 0);
+		}
+		for (size_t i = 0; i < count; i++) {
+			snprintf(text, sizeof(text), "%s %s", switches[i], i == on ? "ON " : "OFF");
+			ck_assert_msg(strstr(run_as(CPCMD_GUEST, "Q TERM", 0), text), "%s", text);
+		}
+	}
+}
+END_TEST
+
 START_TEST(terminal_bad)
 {
 	ck_guest("TERM", 26, MISSING("TRM"));
@@ -245,6 +267,7 @@ int main(void)
 	tcase_add_test(t, operands);
 	tcase_add_test(t, terminal);
 	tcase_add_test(t, terminal_set);
+	tcase_add_test(t, terminal_one_by_one);
 	tcase_add_test(t, terminal_bad);
 	tcase_add_test(t, set);
 	suite_add_tcase(suite, t);

@@ -25,6 +25,8 @@ START_TEST(current_level_is_3)
 	ck_assert_uint_eq(sysib[0], 0xee);
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"call\":\"stsi\""));
 	ck_assert_ptr_null(strstr(fx.trace, "\"sysib\":"));
+	/* STSI has operands in two registers. */
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"gr\":[\"1234567800000005\",\"0\"]"));
 }
 END_TEST
 

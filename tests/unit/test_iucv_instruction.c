@@ -337,6 +337,15 @@ static void no_change(void *opaque)
 	(void)opaque;
 }
 
+static void no_event(struct cp *cp, struct iucv_user *user, void *opaque,
+		     const struct iucv_event *event)
+{
+	(void)cp;
+	(void)user;
+	(void)opaque;
+	(void)event;
+}
+
 /* A CP without blocks, with too many, and with the fewest; without a trace. */
 START_TEST(message_blocks)
 {
@@ -344,7 +353,7 @@ START_TEST(message_blocks)
 	const struct cp_host host = { .map = no_storage, .dirty = no_dirty, .tod = no_tod,
 				      .kick = no_kick, .set_timer = no_timer,
 				      .storage_changed = no_change };
-	const struct iucv_user_ops ops = { .event = NULL };
+	const struct iucv_user_ops ops = { .event = no_event };
 
 	for (int i = 0; i < 3; i++) {
 		struct iucv_parm q = { .vmid = "*ME", .flags = IPRMDATA };

@@ -138,6 +138,28 @@ START_TEST(data_in_the_list_one_way)
 }
 END_TEST
 
+/* The longest message there is, from the same bytes over and over again. */
+START_TEST(longest_message)
+{
+	const uint32_t list = 0x20000, entries = 16384, total = 0x800000;
+	static uint8_t got[0x800000];
+	struct iucv_parm q = { .flags = IPFGMID,
+			       .buffer = { .host = true, .ptr = got, .len = sizeof(got) } };
+
+	for (uint32_t i = 0; i < entries; i++) {
+		put_be32(fx_at(list + 8 * i, 4), 0x200000);
+		put_be32(fx_at(list + 8 * i + 4, 4), total / entries);
+	}
+	memset(fx_at(0x200000, total / entries), 0x5a, total / entries);
+	ck_cc(send(path, IPBUFLST, list, total, 0), 0);
+	q.msgid = last(&a, IUCV_MSG_PENDING)->msgid;
+	ck_call(iucv_call(fx.cp, a.user, IUCV_RECEIVE, &q), 0, 0);
+	ck_assert_uint_eq(q.received, total);
+	ck_assert_uint_eq(got[0], 0x5a);
+	ck_assert_mem_eq(got, got + 1, total - 1);
+}
+END_TEST
+
 START_TEST(send_codes)
 {
 	uint16_t plain = open_path(&a, 0, 0, 4);
@@ -147,10 +169,14 @@ START_TEST(send_codes)
 	ck_rc(send(plain, IPRMDATA, DATA, 4, 4), IUCV_NO_RMDATA);
 	ck_rc(send(plain, 0, DATA, 0x80000000, 4), IUCV_BAD_LENGTH);
 	ck_rc(send(plain, 0, DATA, 4, 0xffffffff), IUCV_BAD_LENGTH);
+	/* What one instruction may have to move is bounded. */
+	ck_rc(send(plain, 0, DATA, 0x800001, 4), IUCV_BAD_LENGTH);
+	ck_rc(send(plain, IPBUFLST, DATA, 0x7fffffff, 4), IUCV_BAD_LENGTH);
+	ck_rc(send(plain, 0, DATA, 4, 0x800001), IUCV_BAD_LENGTH);
 	ck_pgm(send(plain, IPBUFLST, DATA + 4, 4, 4), PGM_SPECIFICATION);
 	ck_pgm(send(plain, IPANSLST, DATA + 4, 4, 4), PGM_SPECIFICATION);
 	for (int i = 0; i < 4; i++)
-		ck_cc(send(plain, IPNORPY, DATA, 0x7fffffff, 0xffffffff), 0);
+		ck_cc(send(plain, IPNORPY, DATA, 0x800000, 0xffffffff), 0);
 	ck_rc(send(plain, 0, DATA, 4, 4), IUCV_MSGLIMIT);
 	ck_cc(send(path, 0, DATA, 4, 4), 0);
 	ck_call(peer_path(&a, IUCV_REJECT, 1, IPFGPID), 0, 0);
@@ -374,6 +400,7 @@ int main(void)
 	tcase_add_test(tc, data_in_the_list);
 	tcase_add_test(tc, data_in_the_list_received);
 	tcase_add_test(tc, data_in_the_list_one_way);
+	tcase_add_test(tc, longest_message);
 	tcase_add_test(tc, send_codes);
 	tcase_add_test(tc, message_blocks_run_out);
 	tcase_add_test(tc, ids_differ);

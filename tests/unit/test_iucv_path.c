@@ -50,6 +50,9 @@ START_TEST(connect_and_accept)
 	memset(q.ipuser, 0x5a, 16);
 	ck_call(iucv_call(fx.cp, a.user, IUCV_ACCEPT, &q), 0, 0);
 	ck_assert_uint_eq(q.msglim, 7);
+	/* A call of a peer that went well has no program interruption in its record. */
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"call\":\"iucv.accept\",\"user\":\"ALPHA\""));
+	ck_assert_ptr_null(strstr(fx.trace, "\"pgm\":"));
 	i = take(IUCV_COMPLETE, 0);
 	ck_assert_uint_eq(i[2], IPRMDATA);
 	ck_assert_uint_eq(get_be16(i + 4), 7);

@@ -27,6 +27,23 @@ START_TEST(message_limit)
 }
 END_TEST
 
+/* As many as there may be: each is told of every set, and none of them is told twice. */
+START_TEST(all_users)
+{
+	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
+		peer_user(i, WANT_BOTH, 5);
+	for (unsigned int set = 1; set <= 3; set++) {
+		deliver(MON_SAMPLE, 100, 0, 1, MON_DELIVERED);
+		for (unsigned int i = 0; i < MON_MAX_USERS; i++)
+			ck_assert_uint_eq(peers[i].messages, set);
+	}
+	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
+		for (unsigned int set = 1; set <= 3; set++)
+			peer_reply(&peers[i]);
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
+}
+END_TEST
+
 /* The slow user keeps the area, and loses sets by its own limit only. */
 START_TEST(five_users)
 {
@@ -153,6 +170,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
 	tcase_add_loop_test(tc, message_limit, 0, 3);
+	tcase_add_test(tc, all_users);
 	tcase_add_test(tc, five_users);
 	tcase_add_test(tc, nobody_wants_it);
 	tcase_add_test(tc, quiesced);

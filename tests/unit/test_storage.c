@@ -43,6 +43,30 @@ START_TEST(prefixing_is_the_hosts)
 }
 END_TEST
 
+/* A prefix area in a segment that is read-only, or that the guest has no more. */
+START_TEST(prefix_in_a_segment)
+{
+	uint8_t byte = 0x5a;
+
+	fx_put_name(0x3000, "MONDCSS");
+	fx.gr[2] = 0x3000;
+	fx.gr[3] = 0x20;
+	ck_cc(fx_diag(2, 3, 0x64), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		fx.prefix[0] = FX_SEGMENT_START;
+		ck_assert_uint_eq(storage_write(fx.cp, 0, 0x200, &byte, 1), PGM_ADDRESSING);
+		ck_assert_uint_eq(storage_check(fx.cp, 0, 0x200, 40, true), PGM_ADDRESSING);
+		ck_pgm(fx_iucv(0, IUCV_RETRIEVE_BUFFER, 0x200), PGM_ADDRESSING);
+		ck_assert_uint_eq(*fx_at(FX_SEGMENT_START + 0x200, 1), 0);
+		fx.prefix[0] = 0;
+		ck_assert_uint_eq(storage_write(fx.cp, 0, 0x200, &byte, 1), 0);
+		fx.gr[2] = 0x3000;
+		fx.gr[3] = 0x08;
+		fx_diag(2, 3, 0x64);
+	}
+}
+END_TEST
+
 START_TEST(across_pages_all_or_nothing)
 {
 	uint8_t out[10000], in[10000];
@@ -247,6 +271,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
 	tcase_add_test(tc, reads_and_writes);
 	tcase_add_test(tc, prefixing_is_the_hosts);
+	tcase_add_test(tc, prefix_in_a_segment);
 	tcase_add_test(tc, across_pages_all_or_nothing);
 	tcase_add_loop_test(tc, limits, 0, sizeof(ranges) / sizeof(ranges[0]));
 	tcase_add_test(tc, nothing_is_an_access_to_nothing);

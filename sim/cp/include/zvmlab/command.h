@@ -21,8 +21,8 @@ struct cpcmd_response {
 	int rc;			/**< 0, or the number of CP's message */
 };
 
-/** Who gives the command: the guest with its classes, or the operator with all. */
-enum cpcmd_issuer { CPCMD_GUEST, CPCMD_OPERATOR };
+/** Who gives the command: the guest with its classes, the operator with all, or a peer. */
+enum cpcmd_issuer { CPCMD_GUEST, CPCMD_OPERATOR, CPCMD_PEER };
 
 /**
  * Run one command line (several commands separated by '\n' run in turn; the
@@ -30,5 +30,9 @@ enum cpcmd_issuer { CPCMD_GUEST, CPCMD_OPERATOR };
  */
 const struct cpcmd_response *cpcmd_run(struct cp *cp, enum cpcmd_issuer issuer, const char *text,
 				       size_t len);
+
+/** The same for the peer @userid with privilege classes @classes. */
+const struct cpcmd_response *cpcmd_run_peer(struct cp *cp, const char *userid,
+					    const char *classes, const char *text, size_t len);
 
 #endif

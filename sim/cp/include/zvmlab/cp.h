@@ -49,7 +49,8 @@ struct cp_insn {
 };
 
 /**
- * Create a CP.  Allocates all it will ever need; entry points never allocate.
+ * Create a CP.  Allocates all it will ever need; entry points never allocate,
+ * except for a new peer, a new segment, and a state that is loaded.
  *
  * @config: copied; @host: copied.
  * @err: receives one sentence if NULL is returned.
@@ -99,7 +100,7 @@ void cp_timer(struct cp *cp);
 /** What the guest may do with a page of its absolute storage. */
 enum cp_access { CP_ACCESS_NONE, CP_ACCESS_READ, CP_ACCESS_WRITE };
 
-/** Access allowed to the page that contains absolute address @addr. */
+/** Access allowed to the page that contains absolute address @addr; a port's callbacks may ask. */
 enum cp_access cp_page_access(const struct cp *cp, uint64_t addr);
 
 /**

@@ -33,7 +33,9 @@ struct cp_host {
 	 *        one may have any length.
 	 * @addr: first byte; @len: number of bytes, at least 1.
 	 * Return: pointer valid until the entry point of the core returns, or
-	 * NULL if any byte is no storage of the emulator.
+	 * NULL if any byte is no storage of the emulator, or if prefixing leads to
+	 * a page that the guest may not store into (cp_page_access): the core
+	 * knows the rights of the real address only.
 	 */
 	void *(*map)(void *opaque, int cpu, uint64_t addr, uint64_t len);
 

@@ -191,13 +191,15 @@ struct iucv_user_ops {
 };
 
 /**
- * Create a service or a peer.  @name: up to 8 characters, services begin
- * with '*'.  @max_paths: 1 to CP_MAX_PATHS.  Return: NULL if the name exists
- * or there are too many (IUCV_MAX_USERS).  Peers may come and go at run time:
- * this is the one place of the core that allocates after creation.
+ * Create a peer.  @name: up to 8 characters; with '*' in front the peer plays a
+ * system service, which the directory has to name.  @max_paths: 1 to CP_MAX_PATHS.  Return: NULL if the name exists
+ * or there are too many (IUCV_MAX_USERS).  Peers may come and go at run time.
  */
 struct iucv_user *iucv_user_create(struct cp *cp, const char *name, uint32_t max_paths,
 				   const struct iucv_user_ops *ops, void *opaque);
+/** The same for a service of CP itself. */
+struct iucv_user *iucv_service_create(struct cp *cp, const char *name, uint32_t max_paths,
+				      const struct iucv_user_ops *ops, void *opaque);
 /** Log the user off: its paths are severed, its messages purged. */
 void iucv_user_destroy(struct cp *cp, struct iucv_user *user);
 /** Give a user that came back by cp_load() its owner again. */
@@ -207,7 +209,10 @@ struct iucv_user *iucv_user_guest(struct cp *cp);
 /** The @index-th user (the guest is 0), NULL past the last: for QUERY NAMES. */
 struct iucv_user *iucv_user_at(struct cp *cp, unsigned int index);
 const char *iucv_user_name(const struct iucv_user *user);
+/** Has it the name of a service, whoever plays it? */
 bool iucv_user_is_service(const struct iucv_user *user);
+/** Is it a service of CP itself? */
+bool iucv_user_is_own(const struct iucv_user *user);
 
 #define IUCV_MAX_USERS 256
 
@@ -250,6 +255,8 @@ enum iucv_path_state {
 bool iucv_path_info(const struct iucv_user *user, uint16_t path, struct iucv_path_info *out);
 /** Number of paths of @user that are not free. */
 uint32_t iucv_path_count(const struct iucv_user *user);
+/** As given to iucv_user_create(). */
+uint32_t iucv_max_paths(const struct iucv_user *user);
 /** Events waiting for @user. */
 uint32_t iucv_events_waiting(const struct iucv_user *user);
 
