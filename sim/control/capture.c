@@ -6,7 +6,6 @@
  * content is captured corrupted.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "ctl_private.h"
 #include "zvmlab/bytes.h"
 #include "zvmlab/dcss.h"
+#include "zvmlab/file.h"
 #include "zvmlab/monitor.h"
 
 /* Offsets in a monitor control element as Linux' drivers/s390/char/monreader.c reads them. */
@@ -32,13 +32,18 @@ void ctl_capture_init(struct ctl_capture *capture)
 	*capture = (struct ctl_capture){ .fd = -1, .index_fd = -1 };
 }
 
+static void end(struct ctl_capture *capture)
+{
+	if (capture->fd >= 0)
+		close(capture->fd);
+	if (capture->index_fd >= 0)
+		close(capture->index_fd);
+	ctl_capture_init(capture);
+}
+
 void ctl_capture_end(struct ctl *ctl)
 {
-	if (ctl->capture.fd >= 0)
-		close(ctl->capture.fd);
-	if (ctl->capture.index_fd >= 0)
-		close(ctl->capture.index_fd);
-	ctl_capture_init(&ctl->capture);
+	end(&ctl->capture);
 }
 
 /* Bytes at guest absolute [first, last], NULL unless all lie in the segment. */
@@ -115,38 +120,43 @@ void ctl_capture_set(struct ctl *ctl, uint64_t number)
 	capture->bytes += set.length;
 }
 
-static int open_both(struct ctl_capture *capture, const char *path)
+/* Return: NULL, or why not. */
+static const char *open_both(struct ctl_capture *capture, const char *path)
 {
-	const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC;
 	char *index = malloc(strlen(path) + sizeof(".idx"));
-	int saved;
+	const char *why;
 
 	if (!index)
-		return -1;
+		return strerror(ENOMEM);
 	strcpy(index, path);
 	strcat(index, ".idx");
-	capture->fd = open(path, flags, 0666);
-	if (capture->fd >= 0)
-		capture->index_fd = open(index, flags, 0666);
-	saved = errno;
+	why = file_open_write(path, false, &capture->fd);
+	if (!why)
+		why = file_open_write(index, false, &capture->index_fd);
 	free(index);
-	errno = saved;
-	return capture->index_fd >= 0 ? 0 : -1;
+	return why;
 }
 
 json_t *ctl_monitor_capture(struct ctl_call *call)
 {
 	const char *path = ctl_string(call->args, "file");
 	struct ctl *ctl = call->ctl;
-	json_t *result = json_pack("{s:o, s:o}", "sets", ctl_json_u64(ctl->capture.sets), "bytes",
-				   ctl_json_u64(ctl->capture.bytes));
+	struct ctl_capture next;
+	const char *why;
+	json_t *result;
 
+	ctl_capture_init(&next);
+	/* Before the present capture ends: it goes on if there can be no other. */
+	why = path ? open_both(&next, path) : NULL;
+	if (why) {
+		ctl_fail(call, "Failed", "capture file %s or %s.idx cannot be written: %s", path,
+			 path, why);
+		end(&next);
+		return NULL;
+	}
+	result = json_pack("{s:o, s:o}", "sets", ctl_json_u64(ctl->capture.sets), "bytes",
+			   ctl_json_u64(ctl->capture.bytes));
 	ctl_capture_end(ctl);
-	if (!path || open_both(&ctl->capture, path) == 0)
-		return result;
-	ctl_fail(call, "Failed", "capture file %s or %s.idx cannot be written: %s", path, path,
-		 strerror(errno));
-	ctl_capture_end(ctl);
-	json_decref(result);
-	return NULL;
+	ctl->capture = next;
+	return result;
 }

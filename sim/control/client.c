@@ -67,11 +67,11 @@ static void drop(struct ctl *ctl, struct ctl_client *client, const char *why)
 /* Return: length of the first line with its newline, 0 if none is complete. */
 static size_t first_line(struct ctl_client *client)
 {
-	const char *data = client->in.data + client->in.start;
-	const char *end;
+	const char *data, *end;
 
 	if (client->scanned == client->in.len)
 		return 0;
+	data = client->in.data + client->in.start;
 	end = memchr(data + client->scanned, '\n', client->in.len - client->scanned);
 	if (end)
 		return (size_t)(end - data) + 1;

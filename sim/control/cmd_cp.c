@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands about the machine as a whole. */
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,24 +69,35 @@ json_t *ctl_query_cp(struct ctl_call *call)
 			 ctl_json_u64(cp_highest_address(call->cp)));
 }
 
+bool ctl_command_text(struct ctl_call *call, char text[CPCMD_MAX_COMMAND], size_t *len)
+{
+	const char *given = ctl_string(call->args, "command");
+
+	*len = strlen(given);
+	assert(*len <= CPCMD_MAX_COMMAND);
+	memcpy(text, given, *len);
+	if (!ctl_latin1(text, len))
+		ctl_fail(call, "BadArgument",
+			 "argument \"command\" has characters that CP's code page lacks");
+	return !call->error_class;
+}
+
+json_t *ctl_command_json(const struct cpcmd_response *response)
+{
+	return json_pack("{s:o, s:i}", "response", ctl_json_text(response->text, response->len),
+			 "rc", response->rc);
+}
+
 json_t *ctl_cp_command(struct ctl_call *call)
 {
 	const char *as = ctl_string(call->args, "as");
-	const char *given = ctl_string(call->args, "command");
-	const struct cpcmd_response *response;
 	char text[CPCMD_MAX_COMMAND];
-	size_t len = strlen(given);
+	size_t len;
 
-	assert(len <= sizeof(text));
-	memcpy(text, given, len);
-	if (!ctl_latin1(text, &len))
-		return ctl_fail(call, "BadArgument",
-				"argument \"command\" has characters that CP's code page lacks");
-	response = cpcmd_run(call->cp,
-			     as && strcmp(as, "guest") == 0 ? CPCMD_GUEST : CPCMD_OPERATOR, text,
-			     len);
-	return json_pack("{s:o, s:i}", "response", ctl_json_text(response->text, response->len),
-			 "rc", response->rc);
+	if (!ctl_command_text(call, text, &len))
+		return NULL;
+	return ctl_command_json(cpcmd_run(call->cp, as && strcmp(as, "guest") == 0 ?
+					  CPCMD_GUEST : CPCMD_OPERATOR, text, len));
 }
 
 json_t *ctl_storage_read(struct ctl_call *call)
@@ -137,19 +149,25 @@ json_t *ctl_state_load(struct ctl_call *call)
 		return NULL;
 	result = cp_load(call->cp, image, len, call->err, sizeof(call->err));
 	free(image);
-	ctl_peers_reattach(call->ctl);
+	/* A refused image has changed nothing: messages still point to what the peers hold. */
+	if (result != -1)
+		ctl_peers_reattach(call->ctl);
 	return result == 0 ? json_object() : NULL;
 }
 
 json_t *ctl_query_counters(struct ctl_call *call)
 {
+	const struct mallinfo2 heap = mallinfo2();
 	unsigned int clients = 0, peers = 0;
 
 	for (unsigned int slot = 0; slot < CTL_MAX_CLIENTS; slot++)
 		clients += call->ctl->client[slot] != NULL;
 	for (unsigned int i = 0; iucv_user_at(call->cp, i); i++)
-		peers += !iucv_user_is_service(iucv_user_at(call->cp, i));
-	return json_pack("{s:i, s:i, s:o, s:o}", "clients", (int)clients, "peers", (int)peers - 1,
-			 "requests", ctl_json_u64(call->ctl->requests), "events",
-			 ctl_json_u64(call->ctl->events));
+		peers += !iucv_user_is_own(iucv_user_at(call->cp, i));
+	return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:s*}", "clients", (int)clients, "peers",
+			 (int)peers - 1, "requests", ctl_json_u64(call->ctl->requests), "events",
+			 ctl_json_u64(call->ctl->events), "heap",
+			 ctl_json_u64(heap.uordblks + heap.hblkhd), "heap-free",
+			 ctl_json_u64(heap.fordblks), "trace-ended",
+			 call->ctl->trace_ended[0] ? call->ctl->trace_ended : NULL);
 }

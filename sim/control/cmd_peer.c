@@ -4,9 +4,14 @@
 #include <string.h>
 
 #include "peer.h"
+#include "zvmlab/command.h"
+
+/* Of a general user. */
+#define DEFAULT_CLASSES "G"
 
 /* The owner of a new or waiting peer hears what came meanwhile. */
-static json_t *take_over(struct ctl_call *call, struct ctl_peer *peer, bool adopted)
+static json_t *take_over(struct ctl_call *call, struct ctl_peer *peer,
+			 const char classes[CP_CLASSES + 1], bool adopted)
 {
 	json_t *kept = peer->kept;
 	json_t *result = json_pack("{s:s, s:b, s:o}", "name", peer->name, "adopted", adopted,
@@ -14,6 +19,7 @@ static json_t *take_over(struct ctl_call *call, struct ctl_peer *peer, bool adop
 
 	peer->owner = call->client->id;
 	peer->persistent = ctl_bool(call->args, "persistent", false);
+	memcpy(peer->classes, classes, sizeof(peer->classes));
 	peer->kept = json_array();
 	peer->lost = 0;
 	for (size_t i = 0; i < json_array_size(kept); i++)
@@ -32,10 +38,10 @@ static bool may_create(struct ctl_call *call, const char *name, const struct iuc
 	if (count >= CTL_MAX_PEERS)
 		ctl_fail(call, "Failed", "there are %u peers, which is the limit; destroy one first",
 			 CTL_MAX_PEERS);
-	else if (name[0] == '*')
-		ctl_fail(call, "BadArgument", "%s would be a system service; a peer's name does "
-			 "not begin with *", name);
-	else if (user && (user == iucv_user_guest(call->cp) || iucv_user_is_service(user)))
+	else if (strcmp(name, "*") == 0 || strchr(name + 1, '*'))
+		ctl_fail(call, "BadArgument", "%s is no user ID; a * stands in front of a service's "
+			 "name only", name);
+	else if (user && (user == iucv_user_guest(call->cp) || iucv_user_is_own(user)))
 		ctl_fail(call, "Failed", "%s is logged on already; choose another name", name);
 	else
 		return true;
@@ -46,15 +52,19 @@ json_t *ctl_peer_create(struct ctl_call *call)
 {
 	struct ctl_peer *peer;
 	struct iucv_user *user;
+	const char *given = ctl_string(call->args, "classes");
+	char classes[CP_CLASSES + 1], name[9];
 	bool adopted;
-	char name[9];
 
 	ctl_name(call->args, "name", name);
+	if (!cp_config_classes(given ? given : DEFAULT_CLASSES, classes))
+		return ctl_fail(call, "BadArgument", "argument \"classes\" is \"%s\"; privilege "
+				"classes are A to Z and 1 to 6, such as BG", given);
 	peer = ctl_peer_find(call->ctl, name);
 	if (peer && peer->owner != 0)
 		return ctl_fail(call, "Failed", "%s is logged on already; choose another name", name);
 	if (peer)
-		return take_over(call, peer, true);
+		return take_over(call, peer, classes, true);
 	user = iucv_user_find(call->cp, name);
 	if (!may_create(call, name, user))
 		return NULL;
@@ -71,7 +81,7 @@ json_t *ctl_peer_create(struct ctl_call *call)
 					&ctl_peer_ops, peer);
 	peer->user = user;
 	if (user)
-		return take_over(call, peer, adopted);
+		return take_over(call, peer, classes, adopted);
 	ctl_peer_free(peer);
 	return ctl_fail(call, "Failed", "%s cannot be logged on: too many users", name);
 }
@@ -100,6 +110,22 @@ json_t *ctl_peer_destroy(struct ctl_call *call)
 	return json_object();
 }
 
+json_t *ctl_peer_command(struct ctl_call *call)
+{
+	struct ctl_peer *peer = own_peer(call);
+	char text[CPCMD_MAX_COMMAND];
+	size_t len;
+
+	if (!peer)
+		return NULL;
+	if (iucv_user_is_service(peer->user))
+		return ctl_fail(call, "Failed", "%s is a service, and no user who gives commands",
+				peer->name);
+	if (!ctl_command_text(call, text, &len))
+		return NULL;
+	return ctl_command_json(cpcmd_run_peer(call->cp, peer->name, peer->classes, text, len));
+}
+
 static void fill_parm(const json_t *args, struct iucv_parm *parm)
 {
 	*parm = (struct iucv_parm){
@@ -124,8 +150,14 @@ static struct ctl_held *give_areas(struct ctl_call *call, struct ctl_peer *peer,
 	const size_t len = function == IUCV_RECEIVE ? (size_t)ctl_int(call->args, "length", 0) :
 						      ctl_data_len(call->args, "data");
 	const size_t answer_len = (size_t)ctl_int(call->args, "answer-length", 0);
-	struct ctl_held *held = ctl_hold(&peer->held, parm->path, len, answer_len);
+	struct ctl_held *held;
 
+	if (function != IUCV_SEND && function != IUCV_REPLY && ctl_data_len(call->args, "data") > 0) {
+		ctl_fail(call, "BadArgument", "argument \"data\" is for send and reply; receive is "
+			 "given room by \"length\"");
+		return NULL;
+	}
+	held = ctl_hold(&peer->held, parm->path, len, answer_len);
 	if (!held) {
 		ctl_fail(call, "Failed", "peer %s has %zu bytes of messages outstanding; with %zu "
 			 "more it would exceed %u", peer->name, peer->held.bytes, len + answer_len,
@@ -199,7 +231,7 @@ json_t *ctl_query_users(struct ctl_call *call)
 
 	for (unsigned int i = 0; (user = iucv_user_at(call->cp, i)); i++) {
 		const char *kind = user == iucv_user_guest(call->cp) ? "guest" :
-				   iucv_user_is_service(user)	     ? "service" :
+				   iucv_user_is_own(user)	     ? "service" :
 								       "peer";
 
 		json_array_append_new(

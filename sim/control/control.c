@@ -18,7 +18,6 @@
 
 /* Connections accepted in one ctl_dispatch(). */
 #define MAX_ACCEPTS 8
-#define BACKLOG 16
 
 static int fail_open(const char *path, char *err, size_t errlen, const char *what)
 {
@@ -76,7 +75,7 @@ static int listen_at(struct ctl *ctl, char *err, size_t errlen)
 		return fail_open(ctl->path, err, errlen, "has gone");
 	ctl->inode = st.st_ino;
 	/* Nobody can connect before listen(), so the mode is right in time. */
-	if (chmod(ctl->path, 0600) != 0 || listen(ctl->listen_fd, BACKLOG) != 0)
+	if (chmod(ctl->path, 0600) != 0 || listen(ctl->listen_fd, SOMAXCONN) != 0)
 		return fail_open(ctl->path, err, errlen, "cannot be used");
 	return 0;
 }

@@ -29,6 +29,14 @@ int ctl_fd(const struct ctl *ctl);
 void ctl_dispatch(struct ctl *ctl);
 /** Forward an event of the CP to all clients; may be called with ctl NULL. */
 void ctl_event(struct ctl *ctl, const struct cp_event *event);
+struct trace_file;
+/** One line of the trace; if it ends the trace, clients are told.  @ctl may be NULL. */
+void ctl_trace_line(struct ctl *ctl, struct trace_file *file, const char *line, size_t len);
+/**
+ * Have @call called after each event that is sent to clients, within the call of
+ * the core that made it; NULL: no more.
+ */
+void ctl_on_event(struct ctl *ctl, void (*call)(void *opaque), void *opaque);
 /** Remove the socket, drop the clients. */
 void ctl_close(struct ctl *ctl);
 

@@ -11,6 +11,7 @@
 
 #include "control.h"
 #include "text.h"
+#include "zvmlab/command.h"
 #include "zvmlab/cp.h"
 #include "zvmlab/iucv.h"
 
@@ -68,8 +69,11 @@ struct ctl {
 	struct ctl_client *client[CTL_MAX_CLIENTS];
 	uint64_t last_client;
 	uint64_t requests, events;
+	void (*on_event)(void *opaque);		/* told of each event, or NULL */
+	void *on_event_opaque;
 	struct ctl_peer *peers;
 	struct ctl_capture capture;
+	char trace_ended[96];	/* why, "": it goes on, or there is none */
 };
 
 /* Schema: what a command takes and returns. */
@@ -150,6 +154,12 @@ int64_t ctl_int(const json_t *args, const char *name, int64_t otherwise);
 bool ctl_bool(const json_t *args, const char *name, bool otherwise);
 /** NULL if absent or null. */
 const char *ctl_string(const json_t *args, const char *name);
+
+/* cmd_cp.c: for every command that takes CP commands. */
+/** The argument "command" in CP's characters; false with the error given. */
+bool ctl_command_text(struct ctl_call *call, char text[CPCMD_MAX_COMMAND], size_t *len);
+/** Response and return code. */
+json_t *ctl_command_json(const struct cpcmd_response *response);
 /** Copies a CTL_NAME in upper case; "" if absent. */
 void ctl_name(const json_t *args, const char *name, char to[9]);
 /** Bytes of a CTL_DATA into @to; absent: 0. */
@@ -194,7 +204,7 @@ void ctl_notify(struct ctl *ctl, struct ctl_client *to, const char *name, json_t
 /* peer.c */
 void ctl_peers_left(struct ctl *ctl, const struct ctl_client *client);
 void ctl_peers_free(struct ctl *ctl);
-/** After cp_load(), which keeps all users: own them again. */
+/** After cp_load() has replaced the state, but kept all users: own them again. */
 void ctl_peers_reattach(struct ctl *ctl);
 
 /* capture.c */
@@ -220,6 +230,7 @@ json_t *ctl_query_counters(struct ctl_call *call);
 json_t *ctl_peer_create(struct ctl_call *call);
 json_t *ctl_peer_destroy(struct ctl_call *call);
 json_t *ctl_peer_call(struct ctl_call *call);
+json_t *ctl_peer_command(struct ctl_call *call);
 json_t *ctl_query_users(struct ctl_call *call);
 json_t *ctl_query_paths(struct ctl_call *call);
 json_t *ctl_fault_arm(struct ctl_call *call);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Events: what the CP reports, as messages to the clients. */
+#include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
 
 #include "table.h"
+#include "trace_file.h"
 #include "zvmlab/event.h"
 
 MEMBERS(user_text_data) = {
@@ -56,6 +58,7 @@ const struct ctl_event_info ctl_events[] = {
 	{ "iucv-event", "An interruption for a peer; its owner only.", iucv_data },
 	{ "client-dropped", "Another client was dropped.", dropped_data },
 	{ "capture-ended", "The capture file cannot be written any more.", reason_data },
+	{ "trace-ended", "The trace ends before the machine does.", reason_data },
 };
 const size_t ctl_event_count = sizeof(ctl_events) / sizeof(ctl_events[0]);
 
@@ -76,6 +79,14 @@ void ctl_notify(struct ctl *ctl, struct ctl_client *to, const char *name, json_t
 			if (ctl->client[slot])
 				ctl_client_send(ctl, ctl->client[slot], json_incref(message));
 	json_decref(message);
+	if (ctl->on_event)
+		ctl->on_event(ctl->on_event_opaque);
+}
+
+void ctl_on_event(struct ctl *ctl, void (*call)(void *opaque), void *opaque)
+{
+	ctl->on_event = call;
+	ctl->on_event_opaque = opaque;
 }
 
 /* Members that the fields of struct cp_event become; NULL: not sent. */
@@ -114,4 +125,13 @@ void ctl_event(struct ctl *ctl, const struct cp_event *event)
 	if (keys[event->kind].value)
 		json_object_set_new(data, keys[event->kind].value, ctl_json_u64(event->value));
 	ctl_notify(ctl, NULL, cp_event_name(event->kind), data);
+}
+
+void ctl_trace_line(struct ctl *ctl, struct trace_file *file, const char *line, size_t len)
+{
+	trace_file_line(file, line, len);
+	if (!ctl || ctl->trace_ended[0] || !trace_file_ended(file))
+		return;
+	snprintf(ctl->trace_ended, sizeof(ctl->trace_ended), "%s", trace_file_ended(file));
+	ctl_notify(ctl, NULL, "trace-ended", json_pack("{s:s}", "reason", ctl->trace_ended));
 }

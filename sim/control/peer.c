@@ -24,10 +24,11 @@ json_t *ctl_reply(const struct ctl_held *held, uint8_t flags, uint32_t audit, ui
 static json_t *event_json(const struct ctl_peer *peer, const struct iucv_event *event,
 			  json_t *reply)
 {
-	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:I, "
+	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:I, "
 			 "s:I, s:o*}",
 			 "peer", peer->name, "type", event->type, "path", event->path, "flags",
-			 event->flags, "msglim", event->msglim, "vmid", event->vmid, "ipuser",
+			 event->flags, "msglim", event->msglim, "vmid",
+			 ctl_json_text(event->vmid, strlen(event->vmid)), "ipuser",
 			 ctl_json_data(event->ipuser, sizeof(event->ipuser)), "msgid",
 			 (json_int_t)event->msgid, "trgcls", (json_int_t)event->trgcls, "srccls",
 			 (json_int_t)event->srccls, "msgtag", (json_int_t)event->msgtag, "audit",

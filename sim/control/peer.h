@@ -12,6 +12,7 @@ struct ctl_peer {
 	char name[9];
 	struct iucv_user *user;
 	uint64_t owner;		/* client, 0: none at present */
+	char classes[CP_CLASSES + 1];
 	bool persistent;
 	struct ctl_held_list held;
 	json_t *kept;		/* events that came without an owner */

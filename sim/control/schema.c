@@ -185,6 +185,8 @@ static bool check_members(const struct check *check, const struct ctl_member *me
 
 	if (!json_is_object(value))
 		return wrong(check, in, "is not an object");
+	if (!members)
+		return true;
 	json_object_foreach(object, key, entry) {
 		const struct place at = { .in = in, .name = key };
 		const struct ctl_member *member = find_member(members, key);

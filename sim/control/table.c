@@ -27,7 +27,7 @@ MEMBERS(statement) = {
 };
 MEMBERS(cp_returns) = {
 	STRING("userid", 0, 1, 8, "User ID of the guest."),
-	STRING("classes", 0, 0, 32, "Privilege classes."),
+	STRING("classes", 0, 0, CP_CLASSES, "Privilege classes."),
 	STRING("level", 0, 16, 16, "Control-program identifier."),
 	STRING("account", 0, 0, 8, "Account number."),
 	INT("cpus", 0, 1, CP_MAX_CPUS, "Virtual CPUs."),
@@ -59,12 +59,16 @@ MEMBERS(counters_returns) = {
 	INT("clients", 0, 1, CTL_MAX_CLIENTS, "Connections to this socket."),
 	INT("peers", 0, 0, IUCV_MAX_USERS, "Users besides the guest and the services."),
 	INT("requests", 0, U63, "Requests so far, this one included."),
-	INT("events", 0, U63, "Events so far."), END,
+	INT("events", 0, U63, "Events so far."),
+	INT("heap", 0, U63, "Bytes that malloc() has given to the whole emulator."),
+	INT("heap-free", 0, U63, "Bytes that it was given back and keeps for the next."),
+	STRING("trace-ended", OPT, 0, 96, "Why there is no more of the trace, if there is not."), END,
 };
 
 MEMBERS(create_args) = {
-	NAME("name", 0, "User ID."), INT("max-paths", OPT, 1, CP_MAX_PATHS, "Default 64."),
-	BOOL("persistent", OPT, "Stays when the connection ends; default false."), END,
+	NAME("name", 0, "User ID, or a service with its * in front."), INT("max-paths", OPT, 1, CP_MAX_PATHS, "Default 64."),
+	BOOL("persistent", OPT, "Stays when the connection ends; default false."),
+	STRING("classes", OPT, 1, CP_CLASSES, "Privilege classes; default G."), END,
 };
 MEMBERS(create_returns) = {
 	NAME("name", 0, "User ID, in upper case."),
@@ -72,6 +76,10 @@ MEMBERS(create_returns) = {
 	INT("lost", 0, U63, "Events discarded while it had no owner."), END,
 };
 MEMBERS(peer_args) = { NAME("peer", 0, "A peer of this connection."), END };
+MEMBERS(peer_command_args) = {
+	NAME("peer", 0, "A peer of this connection, not a service."),
+	STRING("command", 0, 1, CPCMD_MAX_COMMAND, "Commands are separated by newlines."), END,
+};
 MEMBERS(call_args) = {
 	NAME("peer", 0, "A peer of this connection."),
 	ENUM("function", 0, ctl_functions, "IUCV function."),
@@ -82,7 +90,7 @@ MEMBERS(call_args) = {
 	INT("srccls", OPT, U32, "IPSRCCLS."), INT("msgtag", OPT, U32, "IPMSGTAG."),
 	DATA("rmmsg", OPT, 8, 8, "IPRMMSG, with flag X'80'."),
 	INT("mask", OPT, U8, "SET MASK, SET CONTROL MASK."),
-	DATA("data", OPT, 0, CTL_MAX_DATA, "SEND: the message; REPLY: the reply."),
+	DATA("data", OPT, 0, CTL_MAX_DATA, "SEND: the message; REPLY: the reply; no other."),
 	INT("length", OPT, 0, CTL_MAX_DATA, "RECEIVE: room."),
 	INT("answer-length", OPT, 0, CTL_MAX_DATA, "SEND: room for the reply."), END,
 };
@@ -98,7 +106,7 @@ MEMBERS(call_returns) = {
 	DATA("data", OPT, 0, CTL_MAX_DATA, "What RECEIVE received, TEST COMPLETION's reply."), END,
 };
 MEMBERS(user) = {
-	NAME("name", 0, "User ID or service."), ENUM("kind", 0, ctl_user_kinds, "What it is."),
+	NAME("name", 0, "User ID or service."), ENUM("kind", 0, ctl_user_kinds, "service: of CP itself."),
 	INT("paths", 0, U32, "Paths that are not free."),
 	INT("events-waiting", 0, U32, "Interruptions queued."), END,
 };
@@ -288,19 +296,21 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_query_version },
 	{ "query-schema", "This schema.", NULL, schema_returns, ctl_query_schema },
 	{ "query-cp", "Identity and configuration of the guest.", NULL, cp_returns, ctl_query_cp },
-	{ "query-counters", "What the control socket has to do.", NULL, counters_returns,
-	  ctl_query_counters },
+	{ "query-counters", "What the control socket has to do; memory of the emulator.", NULL,
+	  counters_returns, ctl_query_counters },
 	{ "cp-command", "Give CP commands.", command_args, command_returns, ctl_cp_command },
 	{ "storage-read", "Read storage that the guest can read.", storage_args, data_returns,
 	  ctl_storage_read },
 	{ "state-save", "Save the CP's state.", file_args, save_returns, ctl_state_save },
-	{ "state-load", "Load it; if that fails, the CP is reset.", file_args, NULL,
+	{ "state-load", "Load it; what cannot be loaded changes nothing.", file_args, NULL,
 	  ctl_state_load },
-	{ "peer-create", "Log on a user ID that this connection plays.", create_args,
+	{ "peer-create", "Log on a user ID or service that this connection plays.", create_args,
 	  create_returns, ctl_peer_create },
 	{ "peer-destroy", "Log it off.", peer_args, NULL, ctl_peer_destroy },
 	{ "peer-call", "Call an IUCV function on its behalf.", call_args, call_returns,
 	  ctl_peer_call },
+	{ "peer-command", "Give CP commands on its behalf.", peer_command_args, command_returns,
+	  ctl_peer_command },
 	{ "query-users", "Who is logged on.", NULL, users_returns, ctl_query_users },
 	{ "query-paths", "Paths of a user.", paths_args, paths_returns, ctl_query_paths },
 	{ "fault-arm", "Arm a fault rule.", arm_args, arm_returns, ctl_fault_arm },

@@ -255,6 +255,74 @@ START_TEST(events_follow_the_schema)
 }
 END_TEST
 
+/* Clients that come all at once wait to be accepted, or are told that there is no room. */
+static void counted(void *opaque)
+{
+	++*(unsigned int *)opaque;
+}
+
+START_TEST(who_asked_is_told_of_each_event)
+{
+	const struct cp_event event = { .kind = CP_EVENT_RESET, .name = "", .text = "" };
+	unsigned int told = 0;
+
+	ctl_event(ctl, &event);
+	ctl_on_event(ctl, counted, &told);
+	ctl_event(ctl, &event);
+	ctl_event(ctl, &event);
+	ck_assert_uint_eq(told, 2);
+	ctl_on_event(ctl, NULL, NULL);
+	ctl_event(ctl, &event);
+	ck_assert_uint_eq(told, 2);
+}
+END_TEST
+
+START_TEST(burst_of_connections)
+{
+	enum { COUNT = 100 };
+	unsigned int greeted = 0;
+	int fd[COUNT];
+
+	for (unsigned int i = 0; i < COUNT; i++)
+		fd[i] = connect_client();
+	for (unsigned int i = 0; i < COUNT; i++) {
+		const char *line = read_line(fd[i]);
+
+		greeted += strcmp(line, GREETING) == 0;
+		ck_assert(strcmp(line, GREETING) == 0 ||
+			  strstr(line, "the control socket has as many clients as it can serve"));
+	}
+	ck_assert_uint_eq(greeted, CTL_MAX_CLIENTS);
+	for (unsigned int i = 0; i < COUNT; i++)
+		close(fd[i]);
+}
+END_TEST
+
+/* Each command that takes a file: none may wait for the other end of a FIFO. */
+START_TEST(fifos_are_refused)
+{
+	static const char *const commands[] = {
+		"state-save\",\"arguments\":{", "state-load\",\"arguments\":{",
+		"segment-save\",\"arguments\":{\"name\":\"MONDCSS\",",
+		"segment-load\",\"arguments\":{\"name\":\"MONDCSS\",",
+		"segment-read\",\"arguments\":{\"name\":\"MONDCSS\",\"offset\":0,\"length\":1,",
+		"monitor-capture\",\"arguments\":{",
+	};
+	int fd = new_client();
+	char fifo[128], request[512];
+
+	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+	ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		snprintf(request, sizeof(request), "{\"execute\":\"%s\"file\":\"%s\"}}",
+			 commands[i], fifo);
+		ck_assert_ptr_nonnull(strstr(ask(fd, request), "is not a regular file"));
+	}
+	ck_assert_int_eq(unlink(fifo), 0);
+	close(fd);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("control");
@@ -262,6 +330,9 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, start, stop);
 	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, fifos_are_refused);
+	tcase_add_test(tc, who_asked_is_told_of_each_event);
+	tcase_add_test(tc, burst_of_connections);
 	tcase_add_test(tc, socket_is_private_and_goes);
 	tcase_add_test(tc, refused_paths);
 	tcase_add_test(tc, lines_in_pieces_and_together);

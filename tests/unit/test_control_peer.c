@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The control socket: peers and their owners. */
 #include "control_client.h"
+#include "held.h"
+#include "state_check.h"
 
 /* A service that replies inside the peer's SEND, before its message id is known. */
 static void reply_at_once(struct cp *cp, struct iucv_user *user, void *opaque,
@@ -32,7 +34,7 @@ START_TEST(reply_before_send_returns)
 	int fd = new_client();
 	const char *line;
 
-	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "*TEST", 4, &ops, NULL));
+	ck_assert_ptr_nonnull(iucv_service_create(fx.cp, "*TEST", 4, &ops, NULL));
 	ask(fd, "{\"execute\":\"peer-create\",\"arguments\":{\"name\":\"BOB\"}}");
 	ask(fd, "{\"execute\":\"peer-call\",\"arguments\":{\"peer\":\"BOB\",\"function\":"
 		"\"connect\",\"vmid\":\"*TEST\"}}");
@@ -43,6 +45,48 @@ START_TEST(reply_before_send_returns)
 	ck_assert_ptr_nonnull(strstr(line, "\"answer-length\":5"));
 	ck_assert_ptr_nonnull(strstr(line, "\"data\":\"cmVwbHk=\""));
 	ck_assert_ptr_nonnull(strstr(read_line(fd), "{\"return\":{\"cc\":0,\"code\":0,"));
+	close(fd);
+}
+END_TEST
+
+#define CREATE(arguments) "{\"execute\":\"peer-create\",\"arguments\":{" arguments "}}"
+#define GIVE(peer, command) \
+	"{\"execute\":\"peer-command\",\"arguments\":{\"peer\":\"" peer \
+	"\",\"command\":\"" command "\"}}"
+
+START_TEST(peer_gives_commands)
+{
+	int fd = new_client(), other = new_client();
+
+	ask(fd, CREATE("\"name\":\"BOB\""));
+	ask_is(fd, GIVE("bob", "QUERY USERID"),
+	       "{\"return\":{\"response\":\"BOB      AT ZVMLAB\\n\",\"rc\":0}}");
+	ask_is(fd, GIVE("BOB", "MSGNOH BOB x"),
+	       "{\"return\":{\"response\":\"HCPCMD001E Unknown CP command: MSGNOH\\n\",\"rc\":1}}");
+	ask_is(other, GIVE("BOB", "QUERY USERID"),
+	       failed("this connection has no peer BOB; peer-create makes one"));
+	ck_assert_ptr_nonnull(strstr(ask(fd, GIVE("BOB", "Q \\u20ac")), "that CP's code page lacks"));
+	ask(fd, CREATE("\"name\":\"*SPY\""));
+	ask_is(fd, GIVE("*SPY", "QUERY USERID"),
+	       failed("*SPY is a service, and no user who gives commands"));
+	close(fd);
+	close(other);
+}
+END_TEST
+
+START_TEST(peer_has_the_classes_given)
+{
+	int fd = new_client();
+
+	ck_assert_ptr_nonnull(strstr(ask(fd, CREATE("\"name\":\"BOB\",\"classes\":\"7\"")),
+				     "privilege classes are A to Z and 1 to 6, such as BG"));
+	ask(fd, CREATE("\"name\":\"BOB\",\"classes\":\"bgb\",\"persistent\":true"));
+	ck_assert_ptr_nonnull(strstr(ask(fd, GIVE("BOB", "QUERY PRIVCLASS")), "Currently: BG\\n"));
+	close(fd);
+	/* Whoever takes it over says anew which it has. */
+	fd = new_client();
+	ask(fd, CREATE("\"name\":\"BOB\""));
+	ck_assert_ptr_nonnull(strstr(ask(fd, GIVE("BOB", "QUERY PRIVCLASS")), "Currently: G\\n"));
 	close(fd);
 }
 END_TEST
@@ -140,6 +184,181 @@ START_TEST(oldest_events_without_owner_are_lost)
 }
 END_TEST
 
+static void write_file(const char *name, const void *bytes, size_t len)
+{
+	FILE *file = fopen(name, "wb");
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_uint_eq(fwrite(bytes, 1, len, file), len);
+	ck_assert_int_eq(fclose(file), 0);
+}
+
+static const char *load_state(int fd, const char *name)
+{
+	char request[256];
+
+	snprintf(request, sizeof(request),
+		 "{\"execute\":\"state-load\",\"arguments\":{\"file\":\"%s\"}}", name);
+	return ask(fd, request);
+}
+
+static uint32_t number_of(const char *line, const char *member)
+{
+	const char *at = strstr(line, member);
+
+	ck_assert_ptr_nonnull(at);
+	return (uint32_t)strtoul(at + strlen(member), NULL, 10);
+}
+
+/* ALICE's message to BOB, with room for an answer; return: its id. */
+static uint32_t send_long(int alice, int bob)
+{
+	static char request[8192];
+	char *at = request + sprintf(request, "\"send\",\"path\":0,\"answer-length\":4000,"
+					      "\"data\":\"");
+	static char whole[9000];
+
+	for (unsigned int i = 0; i < 1333; i++)
+		at += sprintf(at, "QUJD");
+	strcpy(at, "\"");
+	snprintf(whole, sizeof(whole), "{\"execute\":\"peer-call\",\"arguments\":{\"peer\":"
+		 "\"ALICE\",\"function\":%s}}", request);
+	ck_assert_ptr_nonnull(strstr(ask(alice, whole), "\"cc\":0,"));
+	return number_of(read_line(bob), "\"msgid\":");
+}
+
+/* Messages point to what the control layer holds for them: an image that is refused leaves it. */
+START_TEST(refused_state_keeps_messages)
+{
+	int alice = new_client(), bob = new_client();
+	char file[128], call[160];
+	const char *line;
+	uint32_t msgid;
+	uint8_t *image;
+	size_t len;
+
+	snprintf(file, sizeof(file), "%s/state", folder);
+	ask(bob, "{\"execute\":\"peer-create\",\"arguments\":{\"name\":\"BOB\"}}");
+	ask(alice, "{\"execute\":\"peer-create\",\"arguments\":{\"name\":\"ALICE\"}}");
+	call_peer(alice, "ALICE", "\"connect\",\"vmid\":\"BOB\"");
+	read_line(bob);
+	call_peer(bob, "BOB", "\"accept\",\"path\":0");
+	read_line(alice);
+	msgid = send_long(alice, bob);
+	write_file(file, "no state at all", 15);
+	ck_assert_ptr_nonnull(strstr(load_state(alice, file), "it is no saved CP"));
+	image = cp_save(fx.cp, &len);
+	image[state_find(image, len, "MON.")] ^= 1;
+	state_sign(image, len);
+	write_file(file, image, len);
+	free(image);
+	ck_assert_ptr_nonnull(strstr(load_state(alice, file), "contradict each other"));
+	snprintf(call, sizeof(call), "\"receive\",\"path\":0,\"flags\":7,\"msgid\":%u,\"length\":4000",
+		 msgid);
+	line = call_peer(bob, "BOB", call);
+	ck_assert_ptr_nonnull(strstr(line, "\"cc\":0,"));
+	ck_assert_uint_eq(strspn(strstr(line, "\"data\":\"") + 8, "QUJD"), 4 * 1333);
+	snprintf(call, sizeof(call), "\"reply\",\"path\":0,\"flags\":7,\"msgid\":%u,\"data\":\"QUJD\"",
+		 msgid);
+	ck_assert_ptr_nonnull(strstr(call_peer(bob, "BOB", call), "\"cc\":0,"));
+	line = read_line(alice);
+	ck_assert_ptr_nonnull(strstr(line, "\"type\":7"));
+	ck_assert_ptr_nonnull(strstr(line, "\"data\":\"QUJD\""));
+	close(alice);
+	close(bob);
+	ck_assert_int_eq(unlink(file), 0);
+}
+END_TEST
+
+/* Data are for who sends: receive has room for what comes, and no request may ask for more. */
+START_TEST(data_only_to_send)
+{
+	static const char *const functions[] = {
+		"query", "test-message", "describe", "receive", "test-completion", "reject", "purge",
+		"connect", "accept", "sever", "quiesce", "resume", "set-mask", "set-control-mask",
+		"declare-buffer", "retrieve-buffer",
+	};
+	int alice = new_client();
+	char call[160];
+
+	ask(alice, "{\"execute\":\"peer-create\",\"arguments\":{\"name\":\"ALICE\"}}");
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		for (unsigned int length = 0; length < 8; length++) {
+			snprintf(call, sizeof(call), "\"%s\",\"data\":\"QUJD\",\"length\":%u",
+				 functions[i], length);
+			ck_assert_str_eq(call_peer(alice, "ALICE", call),
+					 wrong("argument \\\"data\\\" is for send and reply; receive "
+					       "is given room by \\\"length\\\""));
+		}
+	}
+	close(alice);
+}
+END_TEST
+
+static const struct iucv_user_ops deaf = { 0 };
+
+/* Peers of connections, users of the CP, bytes that one peer has outstanding. */
+START_TEST(limits)
+{
+	int fd = new_client();
+	char request[200], user[9];
+	const char *answer = "";
+
+	for (unsigned int i = 0; i <= CTL_MAX_PEERS; i++) {
+		snprintf(request, sizeof(request), "{\"execute\":\"peer-create\",\"arguments\":{"
+			 "\"name\":\"P%u\",\"max-paths\":4}}", i);
+		answer = ask(fd, request);
+		ck_assert_int_eq(strstr(answer, "return") != NULL, i < CTL_MAX_PEERS);
+	}
+	ck_assert_str_eq(answer, failed("there are 128 peers, which is the limit; destroy one first"));
+	ask_is(fd, "{\"execute\":\"peer-destroy\",\"arguments\":{\"peer\":\"P0\"}}",
+	       "{\"return\":{}}");
+	for (unsigned int i = 0; i < IUCV_MAX_USERS; i++) {
+		snprintf(user, sizeof(user), "U%u", i);
+		iucv_user_create(fx.cp, user, 1, &deaf, NULL);
+	}
+	ask_is(fd, "{\"execute\":\"peer-create\",\"arguments\":{\"name\":\"ONEMORE\"}}",
+	       failed("ONEMORE cannot be logged on: too many users"));
+	close(fd);
+}
+END_TEST
+
+START_TEST(bytes_that_a_peer_may_hold)
+{
+	struct ctl_held_list list = { 0 };
+	struct ctl_held *held[3];
+	struct iucv_result result = { 0 };
+	struct iucv_parm parm = { .path = 1, .msgid = 7 };
+
+	ck_assert_ptr_null(ctl_hold(&list, 0, (size_t)CTL_MAX_HELD + 1, 0));
+	ck_assert_ptr_null(ctl_hold(&list, 0, 0, (size_t)CTL_MAX_HELD + 1));
+	held[0] = ctl_hold(&list, 0, CTL_MAX_HELD - 8, 8);
+	ck_assert_ptr_nonnull(held[0]);
+	ck_assert_ptr_null(ctl_hold(&list, 0, 1, 0));
+	/* Nothing is sent: it may go. */
+	result.pgm = PGM_SPECIFICATION;
+	ctl_settle(&list, IUCV_SEND, &parm, &result, held[0]);
+	ck_assert_uint_eq(list.bytes, 0);
+	result.pgm = 0;
+	for (unsigned int i = 0; i < 3; i++) {
+		held[i] = ctl_hold(&list, 1, 10, 10);
+		parm.msgid = 7 + i;
+		ctl_settle(&list, IUCV_SEND, &parm, &result, held[i]);
+	}
+	ck_assert_ptr_null(ctl_take(&list, 2, 8));
+	ck_assert_ptr_null(ctl_take(&list, 1, 99));
+	ck_assert_ptr_null(ctl_take_answer(&list, &list));
+	ck_assert_ptr_eq(ctl_take(&list, 1, 8), held[1]);
+	ck_assert_ptr_eq(ctl_take_answer(&list, held[2]->bytes + 10), held[2]);
+	free(held[1]);
+	free(held[2]);
+	held[1] = ctl_hold(&list, 1, 0, 0);
+	ctl_settle(&list, IUCV_RETRIEVE_BUFFER, &parm, &result, held[1]);
+	ck_assert_ptr_null(list.first);
+	ck_assert_uint_eq(list.bytes, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("control peers");
@@ -148,6 +367,12 @@ int main(void)
 	tcase_add_checked_fixture(tc, start, stop);
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, reply_before_send_returns);
+	tcase_add_test(tc, refused_state_keeps_messages);
+	tcase_add_test(tc, data_only_to_send);
+	tcase_add_test(tc, limits);
+	tcase_add_test(tc, bytes_that_a_peer_may_hold);
+	tcase_add_test(tc, peer_gives_commands);
+	tcase_add_test(tc, peer_has_the_classes_given);
 	tcase_add_test(tc, peer_goes_with_its_connection);
 	tcase_add_test(tc, persistent_peer_is_taken_over);
 	tcase_add_test(tc, oldest_events_without_owner_are_lost);

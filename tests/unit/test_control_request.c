@@ -96,8 +96,12 @@ START_TEST(arguments_are_checked)
 		  failed("no fault rule 3 is armed; query-faults lists them") },
 		{ "peer-call\",\"arguments\":{\"peer\":\"BOB\",\"function\":\"query\"}",
 		  failed("this connection has no peer BOB; peer-create makes one") },
-		{ "peer-create\",\"arguments\":{\"name\":\"*BOB\"}",
-		  wrong("*BOB would be a system service; a peer's name does not begin with *") },
+		{ "peer-create\",\"arguments\":{\"name\":\"*\"}",
+		  wrong("* is no user ID; a * stands in front of a service's name only") },
+		{ "peer-create\",\"arguments\":{\"name\":\"*msg\"}",
+		  failed("*MSG is logged on already; choose another name") },
+		{ "peer-create\",\"arguments\":{\"name\":\"*b*B\"}",
+		  wrong("*B*B is no user ID; a * stands in front of a service's name only") },
 		{ "peer-create\",\"arguments\":{\"name\":\"linux001\"}",
 		  failed("LINUX001 is logged on already; choose another name") },
 		{ "query-paths\",\"arguments\":{\"user\":\"BOB\"}",
@@ -115,7 +119,7 @@ START_TEST(arguments_are_checked)
 			"\\\"file\\\"") },
 		{ "storage-read\",\"arguments\":{\"address\":4194303,\"length\":2}",
 		  failed("2 bytes at guest absolute X'3fffff' are not all storage of the guest") },
-		{ "state-load\",\"arguments\":{\"file\":\"/\"}", failed("/ is not a regular file") },
+		{ "state-load\",\"arguments\":{\"file\":\"/\"}", failed("file / cannot be read: it is not a regular file") },
 	};
 	int fd = new_client();
 	char request[512];
@@ -214,6 +218,19 @@ START_TEST(base64)
 }
 END_TEST
 
+START_TEST(many_values)
+{
+	const size_t len = CTL_MAX_VALUES + 64;
+	char *list = malloc(len);
+
+	ck_assert_ptr_nonnull(list);
+	memset(list, ',', len);
+	ck_assert(!ctl_modest(list, len, CTL_MAX_VALUES, CTL_MAX_DEPTH));
+	ck_assert(ctl_modest(list, CTL_MAX_VALUES - 1, CTL_MAX_VALUES, CTL_MAX_DEPTH));
+	free(list);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("control requests");
@@ -228,6 +245,7 @@ int main(void)
 	tcase_add_test(tc, noise);
 	tcase_add_test(tc, words_fit_the_core);
 	tcase_add_test(tc, base64);
+	tcase_add_test(tc, many_values);
 	suite_add_tcase(suite, tc);
 	return fx_run(suite);
 }

@@ -4,11 +4,13 @@
 #include "fixture.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,7 +31,7 @@ static void stop(void)
 
 static const char *contents(void)
 {
-	static char text[4096];
+	static char text[16384];
 	FILE *file = fopen(path, "r");
 	size_t len;
 
@@ -42,7 +44,7 @@ static const char *contents(void)
 
 START_TEST(lines_are_there_at_once)
 {
-	struct trace_file *file = trace_file_open(path, err, sizeof(err));
+	struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
 
 	ck_assert_ptr_nonnull(file);
 	trace_file_line(file, "{\"seq\":1}", 9);
@@ -50,7 +52,7 @@ START_TEST(lines_are_there_at_once)
 	trace_file_line(file, "{\"seq\":2}", 9);
 	ck_assert_str_eq(contents(), "{\"seq\":1}\n{\"seq\":2}\n");
 	trace_file_close(file);
-	file = trace_file_open(path, err, sizeof(err));
+	file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
 	ck_assert_str_eq(contents(), "");
 	trace_file_close(file);
 	trace_file_close(NULL);
@@ -59,15 +61,28 @@ END_TEST
 
 START_TEST(path_that_cannot_be_written)
 {
-	ck_assert_ptr_null(trace_file_open("/nowhere/trace", err, sizeof(err)));
+	ck_assert_ptr_null(trace_file_open("/nowhere/trace", TRACE_LIMIT_DEFAULT, err, sizeof(err)));
 	ck_assert_str_eq(err,
 			 "trace file /nowhere/trace cannot be written: No such file or directory");
 }
 END_TEST
 
+START_TEST(fifo_is_refused)
+{
+	char expected[128];
+
+	snprintf(expected, sizeof(expected), "trace file %s cannot be written: it is not a regular file",
+		 path);
+	unlink(path);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_ptr_null(trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err)));
+	ck_assert_str_eq(err, expected);
+}
+END_TEST
+
 START_TEST(full_disk_ends_the_trace_with_one_message)
 {
-	struct trace_file *file = trace_file_open("/dev/full", err, sizeof(err));
+	struct trace_file *file = trace_file_open("/dev/full", TRACE_LIMIT_DEFAULT, err, sizeof(err));
 	int messages = memfd_create("stderr", 0), saved = dup(STDERR_FILENO);
 	char text[256];
 	ssize_t len;
@@ -89,7 +104,7 @@ END_TEST
 /* Half of a line fits: write(2) returns short, and then fails. */
 START_TEST(line_that_fits_in_part)
 {
-	struct trace_file *file = trace_file_open(path, err, sizeof(err));
+	struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
 	struct rlimit limit = { .rlim_cur = 14, .rlim_max = RLIM_INFINITY };
 
 	signal(SIGXFSZ, SIG_IGN);
@@ -104,6 +119,142 @@ START_TEST(line_that_fits_in_part)
 }
 END_TEST
 
+static void same(struct trace_file *file, unsigned int seq, uint64_t tod, unsigned int cpu)
+{
+	char line[128];
+	const int len = snprintf(line, sizeof(line), "{\"seq\":%u,\"tod\":\"%016" PRIx64
+				 "\",\"cpu\":%u,\"call\":\"diag.44\"}", seq, tod, cpu);
+
+	trace_file_line(file, line, (size_t)len);
+}
+
+#define SAME(seq, cpu) \
+	"{\"seq\":" #seq ",\"tod\":\"000000000000000" #seq "\",\"cpu\":" #cpu ",\"call\":\"diag.44\"}\n"
+
+/* Four of the same are written out, the others counted, until another comes or the file ends. */
+START_TEST(repeats_are_counted)
+{
+	struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
+
+	for (unsigned int i = 1; i < 8; i++)
+		same(file, i, i, 0);
+	ck_assert_str_eq(contents(), SAME(1, 0) SAME(2, 0) SAME(3, 0) SAME(4, 0));
+	same(file, 8, 8, 1);
+	for (unsigned int i = 9; i < 0xf; i++)
+		same(file, i, i, 1);
+	trace_file_close(file);
+	ck_assert_str_eq(contents(), SAME(1, 0) SAME(2, 0) SAME(3, 0) SAME(4, 0)
+			 "{\"seq\":7,\"tod\":\"0000000000000007\",\"cpu\":0,\"call\":\"repeat\",\"times\":3}\n"
+			 SAME(8, 1) SAME(9, 1)
+			 "{\"seq\":10,\"tod\":\"000000000000000a\",\"cpu\":1,\"call\":\"diag.44\"}\n"
+			 "{\"seq\":11,\"tod\":\"000000000000000b\",\"cpu\":1,\"call\":\"diag.44\"}\n"
+			 "{\"seq\":14,\"tod\":\"000000000000000e\",\"cpu\":1,\"call\":\"repeat\",\"times\":3}\n");
+}
+END_TEST
+
+/* A loop has its counter in a register, which who gives his time slice away does not look at. */
+START_TEST(registers_that_count)
+{
+	static const struct { const char *call; unsigned int lines; } calls[] = {
+		{ "diag.44", TRACE_SAME_LINES + 1 }, { "diag.9c", TRACE_SAME_LINES + 1 },
+		{ "diag.08", 20 },
+	};
+	char line[200];
+
+	for (size_t c = 0; c < sizeof(calls) / sizeof(calls[0]); c++) {
+		struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
+		unsigned int lines = 0;
+
+		for (unsigned int i = 0; i < 20; i++) {
+			const int len = snprintf(line, sizeof(line), "{\"seq\":%u,\"tod\":\"1\","
+						 "\"cpu\":0,\"call\":\"%s\",\"gr\":[\"0\",\"%x\"],"
+						 "\"how\":\"done\"}", i, calls[c].call, i);
+
+			trace_file_line(file, line, (size_t)len);
+		}
+		trace_file_close(file);
+		for (const char *at = contents(); *at; at++)
+			lines += *at == '\n';
+		ck_assert_uint_eq(lines, calls[c].lines);
+	}
+}
+END_TEST
+
+/* A kill loses a second of them at most, and no count is above TRACE_SAME_TIMES. */
+START_TEST(counts_are_written_now_and_then)
+{
+	const uint64_t second = UINT64_C(4096000000);
+	struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
+
+	for (unsigned int i = 1; i <= 5; i++)
+		same(file, i, second, 0);
+	same(file, 6, 2 * second - 1, 0);
+	ck_assert_ptr_null(strstr(contents(), "repeat"));
+	same(file, 7, 2 * second, 0);
+	ck_assert_ptr_nonnull(strstr(contents(), "\"call\":\"repeat\",\"times\":3}\n"));
+	for (unsigned int i = 0; i < TRACE_SAME_TIMES; i++)
+		same(file, 8 + i, 3 * second, 0);
+	ck_assert_ptr_nonnull(strstr(contents(), "\"times\":65536}\n"));
+	trace_file_close(file);
+}
+END_TEST
+
+/* Longer ones, and lines that are no records, are written as they come. */
+START_TEST(what_is_not_counted)
+{
+	struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
+	char line[TRACE_SAME_MAX + 200];
+	int len = sprintf(line, "{\"seq\":1,\"tod\":\"0\",\"cpu\":0,\"call\":\"");
+
+	memset(line + len, 'x', TRACE_SAME_MAX);
+	for (unsigned int i = 0; i < 3; i++)
+		trace_file_line(file, line, (size_t)len + TRACE_SAME_MAX);
+	for (unsigned int i = 0; i < 9; i++)
+		trace_file_line(file, "other", 5);
+	trace_file_close(file);
+	ck_assert_uint_eq(strlen(contents()), 3 * ((size_t)len + TRACE_SAME_MAX + 1) + 9 * 6);
+}
+END_TEST
+
+START_TEST(limit_is_said)
+{
+	struct trace_file *file = trace_file_open(path, 2048, err, sizeof(err));
+	unsigned int seq = 1;
+	const char *last;
+
+	while (!trace_file_ended(file)) {
+		ck_assert_uint_lt(seq, 100);
+		same(file, seq, seq, seq % 2);
+		seq++;
+	}
+	same(file, seq, seq, 0);
+	trace_file_close(file);
+	ck_assert_uint_lt(strlen(contents()), 2048);
+	ck_assert_uint_gt(strlen(contents()), 1536);
+	last = strstr(contents(), "\"cpu\":null");
+	ck_assert_str_eq(last, "\"cpu\":null,\"call\":\"trace.limit\",\"limit\":2048,\"missing\":\"this "
+			 "record and all after it\"}\n");
+	ck_assert_uint_eq(strtoul(strrchr(contents(), '{') + 7, NULL, 10), seq - 1);
+}
+END_TEST
+
+static const struct { const char *text; uint64_t mib; } limits[] = {
+	{ "1", 1 }, { "1024", 1024 }, { "1048576", 1048576 }, { "0", 0 }, { "", 0 }, { "-1", 0 },
+	{ "1048577", 0 }, { "1x", 0 }, { " 1", 0 }, { "99999999999999999999", 0 },
+};
+
+START_TEST(limit_in_words)
+{
+	uint64_t limit = 7;
+
+	ck_assert_int_eq(trace_file_limit(limits[_i].text, &limit, err, sizeof(err)),
+			 limits[_i].mib ? 0 : -1);
+	ck_assert_uint_eq(limit, limits[_i].mib ? limits[_i].mib << 20 : 7);
+	if (limits[_i].mib == 0)
+		ck_assert_ptr_nonnull(strstr(err, "is not valid: expected 1 to 1048576 (MiB)"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("trace_file");
@@ -112,8 +263,15 @@ int main(void)
 	tcase_add_checked_fixture(tc, start, stop);
 	tcase_add_test(tc, lines_are_there_at_once);
 	tcase_add_test(tc, path_that_cannot_be_written);
+	tcase_add_test(tc, fifo_is_refused);
 	tcase_add_test(tc, full_disk_ends_the_trace_with_one_message);
 	tcase_add_test(tc, line_that_fits_in_part);
+	tcase_add_test(tc, repeats_are_counted);
+	tcase_add_test(tc, registers_that_count);
+	tcase_add_test(tc, counts_are_written_now_and_then);
+	tcase_add_test(tc, what_is_not_counted);
+	tcase_add_test(tc, limit_is_said);
+	tcase_add_loop_test(tc, limit_in_words, 0, sizeof(limits) / sizeof(limits[0]));
 	suite_add_tcase(suite, tc);
 	return fx_run(suite);
 }

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* The control socket: data that goes to files and comes from them, and what is made up. */
+#define _GNU_SOURCE
+#include "monitor_peer.h"
+
+#include "control_client.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/time.h>
+
+#include "held.h"
+
+static char file[128];
+
+static void begin(void)
+{
+	start();
+	snprintf(file, sizeof(file), "%s/file", folder);
+}
+
+static size_t content(const char *name, uint8_t *to, size_t size)
+{
+	FILE *f = fopen(name, "rb");
+	size_t len;
+
+	ck_assert_msg(f != NULL, "%s", name);
+	len = fread(to, 1, size, f);
+	fclose(f);
+	ck_assert_int_eq(unlink(name), 0);
+	return len;
+}
+
+static const char *ask_with(int fd, const char *command, const char *arguments)
+{
+	char request[512];
+
+	snprintf(request, sizeof(request), "{\"execute\":\"%s\",\"arguments\":{%s\"file\":\"%s\"}}",
+		 command, arguments, file);
+	return ask(fd, request);
+}
+
+static unsigned int descriptors(void)
+{
+	DIR *folder_of_them = opendir("/proc/self/fd");
+	unsigned int count = 0;
+
+	ck_assert_ptr_nonnull(folder_of_them);
+	while (readdir(folder_of_them))
+		count++;
+	closedir(folder_of_them);
+	return count;
+}
+
+START_TEST(nothing_stays_open)
+{
+	unsigned int before;
+	int fd;
+
+	fx_setup();
+	fx_teardown();
+	before = descriptors();
+	begin();
+	fd = new_client();
+	ck_assert_str_eq(ask_with(fd, "monitor-capture", ""),
+			 "{\"return\":{\"sets\":0,\"bytes\":0}}");
+	ck_assert_uint_gt(descriptors(), before);
+	ck_assert_int_eq(unlink(file), 0);
+	strcat(file, ".idx");
+	ck_assert_int_eq(unlink(file), 0);
+	close(fd);
+	stop();
+	ck_assert_uint_eq(descriptors(), before);
+}
+END_TEST
+
+START_TEST(segment_to_a_file)
+{
+	uint8_t found[64];
+	int fd = new_client();
+
+	for (unsigned int i = 0; i < 32; i++)
+		fx_at(FX_SEGMENT_START + 100, 32)[i] = (uint8_t)(i + 1);
+	ck_assert_str_eq(ask_with(fd, "segment-read",
+				  "\"name\":\"MONDCSS\",\"offset\":100,\"length\":32,"),
+			 "{\"return\":{}}");
+	ck_assert_uint_eq(content(file, found, sizeof(found)), 32);
+	ck_assert_mem_eq(found, fx_at(FX_SEGMENT_START + 100, 32), 32);
+	strcpy(file, "/nowhere/file");
+	ck_assert_ptr_nonnull(strstr(ask_with(fd, "segment-read",
+					      "\"name\":\"MONDCSS\",\"offset\":0,\"length\":1,"),
+				     "file /nowhere/file cannot be written: No such file"));
+	close(fd);
+}
+END_TEST
+
+/* The first numbers that SplitMix64's author and others publish for this seed. */
+START_TEST(made_up_by_seed)
+{
+	static const uint64_t published[] = {
+		UINT64_C(6457827717110365317), UINT64_C(3203168211198807973),
+		UINT64_C(9817491932198370423),
+	};
+	struct peer *p = peer_user(0, WANT_BOTH, 5);
+	const uint8_t *mce, *data;
+	uint8_t expected[24];
+	int fd = new_client();
+
+	for (unsigned int i = 0; i < 3; i++)
+		put_be64(expected + 8 * i, published[i]);
+	ask_is(fd, "{\"execute\":\"monitor-deliver\",\"arguments\":{\"kind\":\"sample\",\"elements\":"
+		   "[{\"domains\":32768,\"fill\":{\"length\":21,\"seed\":1234567}},"
+		   "{\"domains\":16384,\"byte3\":9,\"fill\":{\"length\":3,\"pattern\":7}},"
+		   "{\"domains\":8192,\"data\":\"AAEC\"}]}}",
+	       "{\"return\":{\"set\":1,\"fate\":\"delivered\"}}");
+	mce = peer_mce(peer_last(p), 0);
+	ck_assert_mem_eq(mce, "\xe2\x80\x00\x00", 4);
+	ck_assert_uint_eq(get_be32(mce + 8) - get_be32(mce + 4), 20);
+	ck_assert_mem_eq(fx_at(get_be32(mce + 4), 21), expected, 21);
+	mce = peer_mce(peer_last(p), 1);
+	ck_assert_mem_eq(mce, "\xe2\x40\x00\x09", 4);
+	data = fx_at(get_be32(mce + 4), 3);
+	ck_assert_mem_eq(data, "\7\7\7", 3);
+	mce = peer_mce(peer_last(p), 2);
+	ck_assert_mem_eq(fx_at(get_be32(mce + 4), 3), "\0\1\2", 3);
+	close(fd);
+}
+END_TEST
+
+/* A set is captured once, however many users it goes to; one that is gone is not. */
+START_TEST(captured_once)
+{
+	char index[sizeof(file) + 4];
+	uint8_t found[256];
+	struct peer *p;
+	uint64_t set;
+	int fd = new_client();
+
+	snprintf(index, sizeof(index), "%s.idx", file);
+	peer_user(0, WANT_BOTH, 5);
+	p = peer_user(1, WANT_BOTH, 5);
+	set = deliver(MON_SAMPLE, 30, 0, 0x77, MON_DELIVERED);
+	ctl_capture_set(ctl, set);
+	ck_assert_str_eq(ask_with(fd, "monitor-capture", ""),
+			 "{\"return\":{\"sets\":0,\"bytes\":0}}");
+	set = deliver(MON_SAMPLE, 40, 0, 0x78, MON_DELIVERED);
+	ctl_capture_set(ctl, set);
+	ctl_capture_set(ctl, set);
+	ctl_capture_set(ctl, set + 1);
+	ask_is(fd, "{\"execute\":\"monitor-capture\"}", "{\"return\":{\"sets\":1,\"bytes\":52}}");
+	ck_assert_uint_eq(content(file, found, sizeof(found)), 52);
+	ck_assert_mem_eq(found, peer_mce(peer_last(p), 0), MCE_SIZE);
+	for (unsigned int i = MCE_SIZE; i < 52; i++)
+		ck_assert_uint_eq(found[i], 0x78);
+	found[content(index, found, sizeof(found) - 1)] = '\0';
+	ck_assert_str_eq((char *)found, "{\"set\":2,\"kind\":\"sample\",\"offset\":0,"
+					"\"length\":52,\"mces\":1}\n");
+	close(fd);
+}
+END_TEST
+
+/* Where an element leads out of the segment, the set ends as it does for a reader. */
+START_TEST(captured_to_the_first_bad_element)
+{
+	static const struct mon_element none = { .type = MCE_SAMPLE, .domains = 1,
+						 .data = (const uint8_t *)"data", .len = 4 };
+	const struct mon_element elements[] = { none, none, none };
+	enum mon_fate fate;
+	uint8_t found[64];
+	int fd = new_client();
+	int64_t set;
+
+	peer_user(0, WANT_BOTH, 5);
+	ask_with(fd, "monitor-capture", "");
+	set = monitor_deliver(fx.cp, MON_SAMPLE, elements, 3, &fate, err, sizeof(err));
+	ck_assert_int_gt(set, 0);
+	put_be32((uint8_t *)(uintptr_t)peer_mce(peer_last(&peers[0]), 1) + 8, FX_SEGMENT_END + 1);
+	ctl_capture_set(ctl, (uint64_t)set);
+	ask_is(fd, "{\"execute\":\"monitor-capture\"}", "{\"return\":{\"sets\":1,\"bytes\":16}}");
+	ck_assert_uint_eq(content(file, found, sizeof(found)), 16);
+	strcat(file, ".idx");
+	ck_assert_int_eq(unlink(file), 0);
+	close(fd);
+}
+END_TEST
+
+/* Messages and the room for their answers share one limit, and give back what they took. */
+START_TEST(held_up_to_the_limit)
+{
+	struct ctl_held_list list = { .bytes = 0 };
+	struct ctl_held *first = ctl_hold(&list, 1, CTL_MAX_HELD / 2, CTL_MAX_HELD / 4);
+	struct ctl_held *second;
+
+	ck_assert_ptr_nonnull(first);
+	ck_assert_uint_eq(list.bytes, CTL_MAX_HELD / 2 + CTL_MAX_HELD / 4);
+	ck_assert_ptr_null(ctl_hold(&list, 1, CTL_MAX_HELD / 4, 1));
+	ck_assert_ptr_null(ctl_hold(&list, 1, CTL_MAX_HELD + 1, 0));
+	ck_assert_ptr_null(ctl_hold(&list, 1, 0, CTL_MAX_HELD + 1));
+	second = ctl_hold(&list, 1, 1, CTL_MAX_HELD / 4 - 1);
+	ck_assert_ptr_nonnull(second);
+	ck_assert_uint_eq(list.bytes, CTL_MAX_HELD);
+	ctl_release(&list, NULL);
+	ck_assert_uint_eq(list.bytes, 0);
+	ck_assert_ptr_null(list.first);
+}
+END_TEST
+
+static int drained;
+
+static void drain(int number)
+{
+	char bytes[65536];
+
+	(void)number;
+	while (read(drained, bytes, sizeof(bytes)) == (ssize_t)sizeof(bytes))
+		;
+}
+
+/* A signal that comes while nothing can be written ends nothing. */
+START_TEST(writing_goes_on_after_a_signal)
+{
+	const struct sigaction action = { .sa_handler = drain };
+	const struct itimerval soon = { { 0, 50000 }, { 0, 50000 } }, never = { { 0, 0 }, { 0, 0 } };
+	static char bytes[65536];
+	int ends[2];
+
+	ck_assert_int_eq(pipe(ends), 0);
+	drained = ends[0];
+	ck_assert_int_eq(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+	ck_assert_int_eq(fcntl(ends[1], F_SETPIPE_SZ, (int)sizeof(bytes)), (int)sizeof(bytes));
+	ck_assert_int_eq(ctl_write_all(ends[1], bytes, sizeof(bytes)), 0);
+	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &soon, NULL), 0);
+	ck_assert_int_eq(ctl_write_all(ends[1], bytes, sizeof(bytes)), 0);
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("control files");
+	TCase *tc = tcase_create("files"), *alone = tcase_create("alone");
+
+	tcase_add_checked_fixture(tc, begin, stop);
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, segment_to_a_file);
+	tcase_add_test(tc, made_up_by_seed);
+	tcase_add_test(tc, captured_once);
+	tcase_add_test(tc, captured_to_the_first_bad_element);
+	tcase_set_timeout(alone, 60);
+	tcase_add_test(alone, nothing_stays_open);
+	tcase_add_test(alone, held_up_to_the_limit);
+	tcase_add_test(alone, writing_goes_on_after_a_signal);
+	suite_add_tcase(suite, tc);
+	suite_add_tcase(suite, alone);
+	return fx_run(suite);
+}
