@@ -125,10 +125,18 @@ static void command(struct replay *r, const json_t *record)
 {
 	const size_t len = (size_t)replay_number(r, record, "length", SIZE_MAX);
 	char issuer[16], text[CPCMD_MAX_COMMAND + 1];
+	char user[CP_NAME_LEN + 1], given[CP_CLASSES + 1], classes[CP_CLASSES + 1];
 
 	replay_text(r, record, "issuer", issuer, sizeof(issuer));
 	replay_text(r, record, "text", text, sizeof(text));
-	if (!r->stopped)
+	if (!r->stopped && strcmp(issuer, "peer") == 0) {
+		replay_text(r, record, "user", user, sizeof(user));
+		replay_text(r, record, "classes", given, sizeof(given));
+		if (!r->stopped && (user[0] == '*' || !cp_config_classes(given, classes)))
+			replay_unusable(r, "\"user\" or \"classes\" are those of no peer");
+		if (!r->stopped)
+			cpcmd_run_peer(r->cp, user, classes, text, len);
+	} else if (!r->stopped)
 		cpcmd_run(r->cp, strcmp(issuer, "guest") == 0 ? CPCMD_GUEST : CPCMD_OPERATOR, text,
 			  len);
 }
@@ -155,10 +163,9 @@ static void state_load(struct replay *r, const json_t *record)
 	size_t len;
 	uint8_t *image = replay_bytes(r, record, "image", &len);
 
-	if (!r->stopped) {
-		cp_load(r->cp, image, len, err, sizeof(err));
+	/* A refused image has changed nothing: messages still point to what the peers hold. */
+	if (!r->stopped && cp_load(r->cp, image, len, err, sizeof(err)) != -1)
 		replay_peers_loaded(r);
-	}
 	free(image);
 }
 

@@ -66,7 +66,7 @@ static void forget(struct replay_peer *peer)
 static bool user_name(struct replay *r, const json_t *record, char name[CP_NAME_LEN + 1])
 {
 	replay_text(r, record, "user", name, CP_NAME_LEN + 1);
-	if (!r->stopped && (name[0] == '\0' || name[0] == '*'))
+	if (!r->stopped && name[0] == '\0')
 		replay_unusable(r, "\"user\" is no user ID");
 	return !r->stopped;
 }
@@ -125,7 +125,7 @@ void replay_attach(struct replay *r, const json_t *record)
 	if (!user_name(r, record, name))
 		return;
 	user = iucv_user_find(r->cp, name);
-	if (!user || user == iucv_user_guest(r->cp)) {
+	if (!user || user == iucv_user_guest(r->cp) || iucv_user_is_own(user)) {
 		replay_unusable(r, "no user %s came with a saved state", name);
 		return;
 	}

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The lines of a trace, one after the other. */
+#define _GNU_SOURCE /* memmem */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,14 +64,59 @@ static bool well_formed(const json_t *record)
 	       json_is_string(json_object_get(record, "call"));
 }
 
-bool replay_need(struct replay *r)
+/* For lines that repeat it: all of this one after its number and time. */
+static void remember(struct replay *r)
+{
+	static const char member[] = ",\"cpu\":";
+	const char *body = memmem(r->line, r->len, member, sizeof(member) - 1);
+	const size_t len = body ? (size_t)(r->line + r->len - body) : 0;
+
+	r->seq = (uint64_t)json_integer_value(json_object_get(r->record, "seq"));
+	r->same_len = len <= sizeof(r->same) ? len : 0;
+	memcpy(r->same, body ? body : r->line, r->same_len);
+}
+
+/* A record that says how often the one before has come again. */
+static bool start_repeat(struct replay *r)
+{
+	const uint64_t seq = (uint64_t)json_integer_value(json_object_get(r->record, "seq"));
+
+	r->again = replay_number(r, r->record, "times", TRACE_SAME_TIMES);
+	r->tod = replay_hex(r, r->record, "tod", UINT64_MAX);
+	if (!r->stopped && (r->same_len == 0 || r->again == 0 || seq != r->seq + r->again))
+		replay_unusable(r, "it repeats no record, or has not its number");
+	json_decref(r->record);
+	r->record = NULL;
+	return !r->stopped;
+}
+
+/* The line that is to come again.  There is room for it: it has been in a line before. */
+static bool repeat_line(struct replay *r)
+{
+	char head[96];
+	const int len = snprintf(head, sizeof(head), "{\"seq\":%" PRIu64 ",\"tod\":\"%016" PRIx64
+				 "\"", r->seq + 1, r->tod);
+
+	r->again--;
+	r->len = (size_t)len + r->same_len;
+	while (r->capacity < r->len)
+		if (!grow(r))
+			return false;
+	memcpy(r->line, head, (size_t)len);
+	memcpy(r->line + len, r->same, r->same_len);
+	return true;
+}
+
+static bool is_call(const struct replay *r, const char *call)
+{
+	return strcmp(json_string_value(json_object_get(r->record, "call")), call) == 0;
+}
+
+/* Parse the line.  Return: is it a record? */
+static bool take_line(struct replay *r)
 {
 	json_error_t error;
 
-	if (r->record)
-		return true;
-	if (r->ended || r->stopped || !read_line(r))
-		return false;
 	if (ctl_modest(r->line, r->len, REPLAY_MAX_VALUES, REPLAY_MAX_DEPTH))
 		r->record = json_loadb(r->line, r->len, JSON_REJECT_DUPLICATES, &error);
 	r->reads = 0;
@@ -79,6 +126,33 @@ bool replay_need(struct replay *r)
 	json_decref(r->record);
 	r->record = NULL;
 	return false;
+}
+
+bool replay_need(struct replay *r)
+{
+	if (r->record)
+		return true;
+	if (r->ended || r->stopped)
+		return false;
+	if (r->again == 0) {
+		if (!read_line(r) || !take_line(r))
+			return false;
+		if (is_call(r, "trace.limit")) {
+			/* What the core does from here on has not been recorded. */
+			r->ended = r->limited = r->stopped = true;
+			return false;
+		}
+		if (!is_call(r, "repeat")) {
+			remember(r);
+			return true;
+		}
+		if (!start_repeat(r))
+			return false;
+	}
+	if (!repeat_line(r) || !take_line(r))
+		return false;
+	r->seq++;
+	return true;
 }
 
 void replay_next(struct replay *r)

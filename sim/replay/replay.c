@@ -63,6 +63,9 @@ enum replay_result replay_run(FILE *in, FILE *out, uint64_t *records)
 		replay_step(r, r->cp ? replay_input : replay_configuration);
 	if (!r->cp)
 		replay_unusable(r, "it is not there; a trace begins with the configuration");
+	if (r->limited)
+		fprintf(out, "line %llu: the trace has reached its limit here; all before it is the "
+			"same\n", (unsigned long long)r->number);
 	/* What the core does from here on is not compared. */
 	r->stopped = true;
 	replay_peers_end(r);

@@ -12,6 +12,7 @@
 
 #include "held.h"
 #include "replay.h"
+#include "trace_file.h"
 #include "zvmlab/cp.h"
 #include "zvmlab/iucv.h"
 #include "zvmlab/trace.h"
@@ -49,6 +50,11 @@ struct replay {
 	json_t *record;		/* NULL: the next line has not been read */
 	size_t reads;		/* of its "in" that the core has done */
 	bool ended;		/* there is no further line */
+	bool limited;		/* … because the trace had reached its limit */
+	char same[TRACE_SAME_MAX];	/* the line from its CPU on, for those that repeat it */
+	size_t same_len;	/* 0: too long for that */
+	uint64_t again;		/* how often it has still to come */
+	uint64_t seq, tod;	/* of the line; while it repeats: of the last of them */
 	uint64_t matched;
 
 	struct cp *cp;

@@ -4,8 +4,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "replay.h"
+#include "trace_file.h"
 #include "zvmlab/command.h"
 #include "zvmlab/dcss.h"
 #include "zvmlab/monitor.h"
@@ -13,6 +15,8 @@
 
 /* Mutated traces: enough to reach every reader of a member, few enough for a unit test. */
 #define MUTATIONS 1000
+
+#define REPEATS 25u	/* of a call that a guest waits with */
 
 static struct note a;
 static char err[256];
@@ -78,6 +82,22 @@ static void messages(void)
 	ck_assert_uint_eq(q.received, 700);
 }
 
+/* A service that a peer plays: what it calls comes from outside like any peer's. */
+static void service(void)
+{
+	struct iucv_parm q = { .msglim = 3 };
+	static struct note service;
+
+	note_user(&service, "*RPI", 2);
+	ck_cc(connect_to("*RPI", 0, 0), 0);
+	q.path = last(&service, IUCV_PENDING)->path;
+	ck_call(iucv_call(fx.cp, service.user, IUCV_ACCEPT, &q), 0, 0);
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"call\":\"iucv.logon\",\"user\":\"*RPI\""));
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"call\":\"iucv.accept\",\"user\":\"*RPI\""));
+	iucv_user_destroy(fx.cp, service.user);
+	ck_assert_ptr_nonnull(fx_take(0));
+}
+
 static void sets(void)
 {
 	static uint8_t data[9000];
@@ -127,7 +147,7 @@ static void record_session(void)
 {
 	static const char *const options[] = {
 		"cpus", "2", "trace-data", "full", "seed", "77", "directory",
-		"IUCV ANY;IUCV ALLOW;IUCV *MONITOR MSGLIMIT 255;NAMESAVE MONDCSS", NULL,
+		"IUCV ANY;IUCV ALLOW;IUCV *RPI;IUCV *MONITOR MSGLIMIT 255;NAMESAVE MONDCSS", NULL,
 	};
 	uint8_t sysib[4096] = { 0 };
 	struct cp_insn insn = { .cpu = 1, .gr = fx.gr, .amode = 64 };
@@ -143,8 +163,13 @@ static void record_session(void)
 	fx_declare(0);
 	fx_declare(1);
 	messages();
+	service();
 	sets();
 	state();
+	for (unsigned int i = 0; i < REPEATS; i++) {
+		fx.gr[5] = i;
+		fx_diag(2, 3, 0x44);
+	}
 	/* There the emulator has no storage. */
 	ck_assert_int_ne(cpcmd_run(fx.cp, CPCMD_OPERATOR, "DEFSEG HIGH 4000-40FF SC", 24)->rc, 0);
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"in\":[[\"4000000\",null]]"));
@@ -184,6 +209,68 @@ START_TEST(the_same_again)
 	ck_assert_msg(replay(text, text_len) == REPLAY_SAME, "%s", report);
 	ck_assert_uint_eq(records, lines);
 	ck_assert_str_eq(report, "");
+}
+END_TEST
+
+/* The trace as a file of the emulator has it: repeats are counted, and the limit ends it. */
+static void as_a_file(uint64_t limit, char **folded, size_t *len)
+{
+	char path[] = "/tmp/zvmlab-replay-XXXXXX";
+	const int fd = mkstemp(path);
+	struct trace_file *file = trace_file_open(path, limit, err, sizeof(err));
+	FILE *stream = fdopen(fd, "r");
+
+	ck_assert_ptr_nonnull(file);
+	for (const char *at = text, *end; (end = strchr(at, '\n')) != NULL; at = end + 1)
+		trace_file_line(file, at, (size_t)(end - at));
+	trace_file_close(file);
+	*folded = malloc(text_len + 1024);
+	ck_assert_ptr_nonnull(*folded);
+	*len = fread(*folded, 1, text_len + 1023, stream);
+	(*folded)[*len] = '\0';
+	fclose(stream);
+	unlink(path);
+}
+
+START_TEST(counted_repeats)
+{
+	/* In what at points to: the count, and the call. */
+	static const size_t offsets[] = { 24, 8 };
+	char *folded, *at;
+	size_t len;
+
+	as_a_file(TRACE_LIMIT_DEFAULT, &folded, &len);
+	at = strstr(folded, "\"call\":\"repeat\",\"times\":");
+	ck_assert_ptr_nonnull(at);
+	ck_assert_uint_eq(strtoul(at + 24, NULL, 10), REPEATS - TRACE_SAME_LINES);
+	ck_assert_uint_lt(len, text_len - 1000);
+	ck_assert_msg(replay(folded, len) == REPLAY_SAME, "%s", report);
+	ck_assert_str_eq(report, "");
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
+		const char before = at[offsets[i]];
+
+		at[offsets[i]] = before == '1' ? '2' : '1';
+		ck_assert_int_ne(replay(folded, len), REPLAY_SAME);
+		at[offsets[i]] = before;
+	}
+	free(folded);
+}
+END_TEST
+
+START_TEST(limit_ends_a_replay)
+{
+	char *folded, expected[80];
+	unsigned int lines = 1;
+	size_t len;
+
+	as_a_file(text_len / 3, &folded, &len);
+	for (const char *at = folded; at < folded + len - 1; at++)
+		lines += *at == '\n';
+	snprintf(expected, sizeof(expected), "line %u: the trace has reached its limit here; all "
+		 "before it is the same\n", lines);
+	ck_assert_msg(replay(folded, len) == REPLAY_SAME, "%s", report);
+	ck_assert_str_eq(report, expected);
+	free(folded);
 }
 END_TEST
 
@@ -340,6 +427,8 @@ int main(void)
 	tcase_add_checked_fixture(tc, record_session, drop_session);
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, the_same_again);
+	tcase_add_test(tc, counted_repeats);
+	tcase_add_test(tc, limit_ends_a_replay);
 	tcase_add_test(tc, changes_are_found);
 	tcase_add_test(tc, changed_inputs_are_found);
 	tcase_add_test(tc, no_trace);
