@@ -9,18 +9,17 @@
 enum { MTRSCM = 10, MTRSCM_TOD = 20, MTRSCM_LENGTH = 28, MTRSCM_TEXT = 32 };
 
 /* D1R10 as the only record. */
-static uint64_t write_change(const struct model *m, struct record_writer *w)
+static void write_change(const struct model *m, struct record_writer *w)
 {
 	const char *text = m->change->text;
 	const uint32_t len = (uint32_t)strlen(text);
 	uint8_t *record = record_add(w, RECORD_DOMAIN_MONITOR, MTRSCM, MTRSCM_TEXT + len);
 
 	if (!record)
-		return 0;
+		return;
 	put_be64(record + MTRSCM_TOD, w->tod);
 	put_be32(record + MTRSCM_LENGTH, len);
 	ebcdic_encode(record + MTRSCM_TEXT, text, len);
-	return 1;
 }
 
 /*
@@ -36,7 +35,6 @@ static bool store(struct model *m, uint32_t kind, const struct plans *plans, uin
 	segment_drain(&m->segment, m->now);
 	for (unsigned int again = 0; again < 2; again++) {
 		struct record_writer w;
-		uint64_t records;
 		uint32_t start;
 		const uint32_t frames = segment_run(&m->segment, kind, again, &start);
 
@@ -44,15 +42,15 @@ static bool store(struct model *m, uint32_t kind, const struct plans *plans, uin
 			continue;
 		record_writer_init(&w, segment_at(&m->segment, kind, start),
 				   frames * AREA_PAGE_SIZE, tod);
-		records = plans ? model_write(m, &w, plans, domains) : write_change(m, &w);
+		if (plans)
+			model_write(m, &w, plans, domains);
+		else
+			write_change(m, &w);
 		if (w.overflow)
 			continue;
 		if (kind != AREA_EVENT_CONFIG)
 			record_close(&w, MTREND);
-		if (!segment_deliver(m, kind, start, &w, set))
-			return false;
-		m->total.records += records;
-		return true;
+		return segment_deliver(m, kind, start, &w, set);
 	}
 	m->numbers++;
 	m->total.sets_lost++;

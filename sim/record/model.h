@@ -128,7 +128,7 @@ struct model_set {
 };
 
 struct model_totals {
-	uint64_t sets, records, bytes;	/**< delivered; framing counts as records */
+	uint64_t sets, records, bytes;	/**< delivered; bytes of records, framing ones included */
 	uint64_t sets_lost;		/**< whoever read was too slow */
 	uint64_t records_lost;		/**< of events, while recording was suspended */
 	uint64_t suspensions;

@@ -94,7 +94,6 @@ static void begin_block(struct model *m, uint64_t tod)
 	record_writer_init(&m->events.block, m->events.buffer, block_frames(m) * AREA_PAGE_SIZE,
 			   tod);
 	m->events.due = 0;
-	m->events.records = 0;
 }
 
 static uint64_t when(const struct model *m, uint64_t tod)
@@ -112,7 +111,6 @@ static void add(struct model *m, const struct plan *plan, const void *subject, u
 	record = record_add(&e->block, plan->domain, plan->number, plan->len);
 	assert(record);
 	plan_fill(record, plan, subject);
-	e->records++;
 	if (e->due == 0)
 		e->due = tod + SECOND;
 }
@@ -157,7 +155,6 @@ static bool deliver_block(struct model *m, uint64_t tod, struct model_set *set)
 {
 	struct events *e = &m->events;
 	const uint32_t frames = e->block.pos / AREA_PAGE_SIZE + 1;
-	const uint64_t records = e->records;
 	struct record_writer w;
 	uint32_t start;
 	bool found;
@@ -177,10 +174,7 @@ static bool deliver_block(struct model *m, uint64_t tod, struct model_set *set)
 	w = e->block;
 	memcpy(segment_at(&m->segment, AREA_EVENT, start), w.buffer, w.pos);
 	begin_block(m, tod);
-	if (!segment_deliver(m, AREA_EVENT, start, &w, set))
-		return false;
-	m->total.records += records;
-	return true;
+	return segment_deliver(m, AREA_EVENT, start, &w, set);
 }
 
 static enum room event_room(struct model *m, uint64_t tod, uint32_t len, struct model_set *set)
@@ -316,7 +310,6 @@ bool model_record_change(struct model *m, struct model_set *set)
 	assert(record);
 	put_be32(record + MTRECM_LENGTH, len);
 	ebcdic_encode(record + MTRECM_TEXT, text, len);
-	e->records++;
 	if (e->due == 0)
 		e->due = tod + SECOND;
 	return false;

@@ -36,6 +36,7 @@ static struct flow through_adapter(struct model *m, struct flow all)
 
 	if (m->osa == m->config.devices)
 		return change;
+	assert(m->osa < m->config.devices);
 	osa = &m->device[m->osa];
 	if (!(osa->s.flags & IS_ON) || osa->available == 0)
 		return change;

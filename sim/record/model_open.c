@@ -296,7 +296,7 @@ static bool try_set(struct model *m, uint32_t kind, const struct plans *plans)
 		m->user[i].s.flags |= model_user_flags(&m->config.user[i]);
 	record_writer_init(&w, segment_at(&m->segment, kind, 0),
 			   m->segment.ring[kind].size * AREA_PAGE_SIZE, m->config.start);
-	(void)model_write(m, &w, plans, ALL_DOMAINS);
+	model_write(m, &w, plans, ALL_DOMAINS);
 	for (uint32_t i = 0; i < m->config.users; i++)
 		if (!m->config.user[i].logged_on)
 			m->user[i].s.flags = 0;

@@ -178,7 +178,6 @@ struct events {
 	struct record_writer block;
 	uint8_t *buffer;
 	uint64_t due;		/* TOD at which the block is delivered; 0: it is empty */
-	uint64_t records;	/* in the block */
 	uint64_t lost;
 	bool suspended;
 };
@@ -223,9 +222,9 @@ void plans_make(struct plans *plans, const struct rows *rows, unsigned int relea
 /* Where a row's record of @record begins, put the members of @subject. */
 void plan_fill(uint8_t *record, const struct plan *plan, const void *subject);
 
-/* model_record.c: all records of a set.  Return: records without the framing. */
-uint64_t model_write(struct model *m, struct record_writer *w, const struct plans *plans,
-		     uint32_t domains);
+/* model_record.c: all records of a set; what does not fit shows in the writer. */
+void model_write(struct model *m, struct record_writer *w, const struct plans *plans,
+		 uint32_t domains);
 /* model_event.c: one record after the other until a block is to be delivered: true. */
 bool model_record_events(struct model *m, struct model_set *set);
 /* What is in the block, if anything is. */

@@ -149,6 +149,7 @@ bool segment_deliver(struct model *m, uint32_t kind, uint32_t start,
 	};
 	queue(s, kind, start, w->pos);
 	m->total.sets++;
-	m->total.bytes += w->pos;
+	m->total.records += w->records;
+	m->total.bytes += w->bytes;
 	return true;
 }

@@ -27,6 +27,9 @@ extern "C" {
 /** z/VM 5.3 */
 #define MONREC_REFERENCE 530u
 
+/** Is there such a release of z/VM (530: 5.3), so far as the catalogue's sources go? */
+bool monrec_release_known(unsigned int release);
+
 /** How the bytes of a field are to be read; numbers are big-endian. */
 enum monrec_type {
 	MONREC_UNSIGNED,	/**< 1, 2, 4 or 8 bytes */

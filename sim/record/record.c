@@ -28,6 +28,14 @@ bool record_fits(const struct record_writer *w, uint32_t len)
 	return w->size - w->pos > left_in_frame(w);
 }
 
+static void count(struct record_writer *w, unsigned int domain, uint32_t len)
+{
+	w->domains |= (uint16_t)(0x8000u >> domain);
+	w->records++;
+	w->bytes += len;
+	w->pos += len;
+}
+
 static void put_header(struct record_writer *w, unsigned int domain, unsigned int number,
 		       uint32_t len)
 {
@@ -39,8 +47,7 @@ static void put_header(struct record_writer *w, unsigned int domain, unsigned in
 	record[MRHDRDM] = (uint8_t)domain;
 	put_be16(record + MRHDRRC, (uint16_t)number);
 	put_be64(record + MRHDRTOD, w->tod);
-	w->domains |= (uint16_t)(0x8000u >> domain);
-	w->pos += len;
+	count(w, domain, len);
 }
 
 /* Go to the next frame if @len bytes and the room kept do not fit into this one. */
@@ -77,8 +84,7 @@ bool record_append(struct record_writer *w, const uint8_t *record, uint32_t len)
 	}
 	make_room(w, len);
 	memcpy(w->buffer + w->pos, record, len);
-	w->domains |= (uint16_t)(0x8000u >> record[MRHDRDM]);
-	w->pos += len;
+	count(w, record[MRHDRDM], len);
 	return true;
 }
 

@@ -37,6 +37,8 @@ struct record_writer {
 	uint32_t pos;		/**< bytes written */
 	uint64_t tod;		/**< time stamp of the records that are written */
 	uint16_t domains;	/**< of all records so far; domain 0 is the highest bit */
+	uint32_t records;	/**< so far, with those that end a frame and the set */
+	uint32_t bytes;		/**< of these records */
 	bool closed;		/**< the last record has been written */
 	bool overflow;		/**< a record did not fit and was left out */
 };
