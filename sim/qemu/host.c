@@ -22,11 +22,13 @@ static uint64_t absolute(int cpu, uint64_t addr)
 static void *host_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
 {
 	ZvmlabCp *s = opaque;
+	const uint64_t at = absolute(cpu, addr);
 
-	addr = absolute(cpu, addr);
-	if (len > s->ram_size || addr > s->ram_size - len)
+	if (len > s->ram_size || at > s->ram_size - len)
 		return NULL;
-	return s->ram + addr;
+	if (at != addr && cp_page_access(s->cp, at) != CP_ACCESS_WRITE)
+		return NULL;
+	return s->ram + at;
 }
 
 /* Mapping and unmapping for writing is QEMU's way to say "stored by a device". */
@@ -45,13 +47,40 @@ static void host_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
 	}
 }
 
+/*
+ * With -icount, QEMU ends with an error if a CPU asks for the time anywhere but in
+ * an instruction that is marked for it: all instructions of a translated block count
+ * as executed from its beginning on.  The core wants the time of interruptions and of
+ * other instructions, too; theirs is that of the block's end, the same in each run.
+ */
+static uint32_t allow_time(bool allow)
+{
+	CPUState *cs = current_cpu;
+	uint32_t before = cs ? cs->can_do_io : 0;
+
+	if (cs)
+		cs->can_do_io = allow;
+	return before;
+}
+
 static uint64_t host_tod(void *opaque)
 {
 	S390TODState *state = s390_get_todstate();
+	uint32_t before = allow_time(true);
 	S390TOD tod;
 
 	S390_TOD_GET_CLASS(state)->get(state, &tod, &error_abort);
+	allow_time(before);
 	return tod.low;
+}
+
+static int64_t virtual_ns(void)
+{
+	uint32_t before = allow_time(true);
+	int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+
+	allow_time(before);
+	return now;
 }
 
 static void host_kick(void *opaque, unsigned int cpu)
@@ -71,8 +100,7 @@ static void host_set_timer(void *opaque, uint64_t tod)
 	if (tod == 0)
 		timer_del(s->timer);
 	else
-		timer_mod(s->timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
-			  MIN(wait, INT64_MAX / 2));
+		timer_mod(s->timer, virtual_ns() + MIN(wait, INT64_MAX / 2));
 }
 
 static void host_storage_changed(void *opaque)
@@ -91,7 +119,7 @@ static void host_trace(void *opaque, const char *line, size_t len)
 {
 	ZvmlabCp *s = opaque;
 
-	trace_file_line(s->trace, line, len);
+	ctl_trace_line(s->ctl, s->trace, line, len);
 }
 
 static void host_event(void *opaque, const struct cp_event *event)

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Insert the lines by which QEMU 7.2 calls our device: insert_hooks.py TREE
 
-Nothing of QEMU is replaced.  Every insertion stands next to one line of a file,
-found by a piece of its text that must occur in exactly one line; docs/qemu-port.md
-says why each is there.
+Nothing of QEMU is replaced but single lines that are wrong.  Every insertion stands next
+to one line of a file, found by a piece of its text that must occur in exactly one line,
+of the file or of one function.  docs/qemu-port.md says why each is there, and
+docs/qemu-corrections.md what is wrong in QEMU.
 """
 
 from __future__ import annotations
@@ -23,12 +24,18 @@ class HookError(Exception):
 
 @dataclass(frozen=True)
 class Hook:
-    """Insert *text* before or after the one line of *file* that contains *anchor*."""
+    """Insert *text* before or after the one line of *file* that contains *anchor*.
+
+    *instead*: put it in that line's place.  *inside*: look for the line only in what
+    begins with the one line that contains this, and ends with the next "}" on its own.
+    """
 
     file: str
     anchor: str
     text: str
     after: bool = False
+    instead: bool = False
+    inside: str = ""
 
 
 def hooks(properties: str) -> list[Hook]:
@@ -48,11 +55,12 @@ def hooks(properties: str) -> list[Hook]:
              "}\n\n"),
         Hook("target/s390x/helper.h", "DEF_HELPER_4(diag,",
              "DEF_HELPER_1(zvmlab_iucv, void, env)\n", after=True),
-        # DIAGNOSE: the helper sees the condition code and may set it.
+        # DIAGNOSE: the helper sees the condition code and may set it; its code is an address.
         Hook(f"{TCG}/translate.c", "gen_helper_diag(", "    update_cc_op(s);\n"),
         Hook(f"{TCG}/translate.c", "gen_helper_diag(", "    set_cc_static(s);\n", after=True),
         Hook(f"{TCG}/misc_helper.c", '#include "hw/s390x/tod.h"', INCLUDE, after=True),
         Hook(f"{TCG}/misc_helper.c", "switch (num) {",
+             "    num = zvmlab_diag_code(env, num);\n"
              "    if (zvmlab_diag(env, r1, r3, num, GETPC())) {\n"
              "        return;\n"
              "    }\n"),
@@ -108,6 +116,66 @@ def hooks(properties: str) -> list[Hook]:
              "                       retaddr);\n"),
         Hook("accel/tcg/cputlb.c", "notdirty_write(env_cpu(env), addr, 1, full, retaddr);",
              "            notdirty_write(env_cpu(env), addr, size, full, retaddr);\n"),
+        # The same for what SIGNAL PROCESSOR is given: a prefix, a place for the status.
+        Hook("target/s390x/sigp.c", '#include "trace.h"', INCLUDE, after=True),
+        Hook("target/s390x/sigp.c", "if (!address_space_access_valid(&address_space_memory,",
+             "    if (!zvmlab_reachable(addr, sizeof(struct LowCore), false)) {\n"
+             "        set_sigp_status(si, SIGP_STAT_INVALID_PARAMETER);\n"
+             "        return;\n"
+             "    }\n"),
+        Hook("target/s390x/helper.c", '#include "hw/s390x/pv.h"', INCLUDE, after=True),
+        Hook("target/s390x/helper.c", "sa = cpu_physical_memory_map(addr, &len, true);",
+             "    if (!zvmlab_reachable(addr, len, true)) {\n"
+             "        return -EFAULT;\n"
+             "    }\n", inside="int s390_store_status("),
+        Hook("target/s390x/helper.c", "sa = cpu_physical_memory_map(addr, &save, true);",
+             "    if (!zvmlab_reachable(addr, len, true)) {\n"
+             "        return -EFAULT;\n"
+             "    }\n", inside="int s390_store_adtl_status("),
+        Hook(f"{TCG}/misc_helper.c", "if (!mmu_absolute_addr_valid(prefix, true)) {",
+             "    if (!zvmlab_reachable(prefix, sizeof(struct LowCore), false)) {\n"
+             "        tcg_s390_program_interrupt(env, PGM_ADDRESSING, GETPC());\n"
+             "    }\n"),
+        # With -icount the clock jumps over the time in which all CPUs wait.  QEMU lets it do so
+        # while CPUs still take turns, and which one is next then depends on the host's threads.
+        Hook("include/sysemu/cpu-timers.h", "void icount_start_warp_timer(void);",
+             "extern bool icount_cpus_rest, icount_start_over;\n"),
+        Hook("softmmu/icount.c", "void icount_start_warp_timer(void)",
+             "/*\n"
+             " * No CPU has its turn; the first one has the next turn, whose was next before.\n"
+             " * Changed and read with the BQL held.\n"
+             " */\n"
+             "bool icount_cpus_rest, icount_start_over;\n\n"),
+        Hook("softmmu/icount.c", "if (qtest_enabled()) {",
+             "        if (!icount_cpus_rest || icount_start_over) {\n"
+             "            return;\n"
+             "        }\n"),
+        Hook("accel/tcg/tcg-accel-ops-rr.c", "qatomic_mb_set(&rr_current_cpu, cpu);",
+             "            icount_cpus_rest = false;\n"),
+        Hook("accel/tcg/tcg-accel-ops-rr.c", "rr_stop_kick_timer();",
+             "        icount_cpus_rest = true;\n", after=True),
+        # Whose turn is next when the machine goes on depends on what the host did first.
+        Hook("accel/tcg/tcg-accel-ops-rr.c", "        if (!cpu) {",
+             "        if (icount_start_over) {\n"
+             "            cpu = NULL;\n"
+             "            rr_stop_kick_timer();\n"
+             "            rr_start_kick_timer();\n"
+             "            icount_start_over = cpu_is_stopped(first_cpu);\n"
+             "        }\n"),
+        # A CPU whose turn begins when a timer is due would have no time at all, again and again.
+        Hook("accel/tcg/tcg-accel-ops-rr.c", "if (cpu_can_run(cpu)) {",
+             "            if (icount_enabled()) {\n"
+             "                qatomic_set(&rr_current_cpu, NULL);\n"
+             "                icount_handle_deadline();\n"
+             "                if (cpu->exit_request) {\n"
+             "                    break;\n"
+             "                }\n"
+             "                qatomic_set(&rr_current_cpu, cpu);\n"
+             "            }\n\n"),
+        # Timers of the host's clock shorten the time that a CPU may run, again by chance.
+        Hook("accel/tcg/tcg-accel-ops-icount.c", "if ((deadline < 0) || (deadline > INT32_MAX)) {",
+             "        deadline = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL,\n"
+             "                                              QEMU_TIMER_ATTR_ALL);\n"),
         # Resets.
         Hook("target/s390x/cpu.c", '#include "sysemu/tcg.h"', INCLUDE, after=True),
         Hook("target/s390x/cpu.c", "cpu->env.sigp_order = 0;",
@@ -124,17 +192,159 @@ def hooks(properties: str) -> list[Hook]:
     ]  # fmt: skip
 
 
+def corrections() -> list[Hook]:
+    """What is wrong in QEMU 7.2 itself and guests can meet, by file."""
+    return [
+        # TCG, whatever the guest.
+        # An output that is written before all inputs have been read must not be in the
+        # register of another input: VECTOR CHECKSUM's additions came out wrong.
+        Hook("tcg/tcg.c", "i_preferred_regs = o_preferred_regs;",
+             "            for (int other = nb_oargs;\n"
+             "                 nb_oargs > 1 && other < nb_oargs + nb_iargs; other++) {\n"
+             "                if (op->args[other] == arg && !def->args_ct[other].ialias) {\n"
+             "                    goto allocate_in_reg;\n"
+             "                }\n"
+             "            }\n"),
+        # A constant that is not as wide as a vector fills all of it.
+        Hook("tcg/tcg.c", "tcg_target_ulong val = its->val;",
+             "        val = dup_const(vece, val);\n", after=True),
+        # The constants of one translation do not go where those of the last one went.
+        Hook("tcg/tcg.c", "s->code_ptr = s->code_buf;",
+             "    s->data_gen_ptr = NULL;\n", after=True),
+        # Nothing is known of the sign if no bit is known to repeat it.
+        Hook("tcg/optimize.c", "if (!(z_mask & sign)) {",
+             "        if (sign != 0 && !(z_mask & sign)) {\n", instead=True),
+        # Another thread may have woken the CPU by now.
+        Hook("accel/tcg/tcg-accel-ops-mttcg.c", "g_assert(cpu->halted);",
+             "                /* It need not be halted any more. */\n", instead=True),
+        Hook("accel/tcg/cputlb.c", "if (!VICTIM_TLB_HIT(addr_write, addr)) {",
+             "            if (!VICTIM_TLB_HIT(addr_read, addr)) {\n", instead=True,
+             inside="} else /* if (prot & PAGE_READ) */ {"),
+        # Code that jumps to itself would go on for ever after it has been dropped.
+        Hook("accel/tcg/tb-maint.c", "pprev = &dest->jmp_list_head;",
+             "    if (dest == orig) {\n"
+             "        tb_reset_jump(orig, n_orig);\n"
+             "    }\n"),
+        # Instructions: operands.
+        Hook(f"{TCG}/insn-data.h.inc", "C(0xc605, CHRL,",
+             "    C(0xc605, CHRL,    RIL_b, GIE, r1_o, mri2_16s, 0, 0, 0, cmps32)\n",
+             instead=True),
+        Hook(f"{TCG}/insn-data.h.inc", "C(0xc604, CGHRL,",
+             "    C(0xc604, CGHRL,   RIL_b, GIE, r1_o, mri2_16s, 0, 0, 0, cmps64)\n",
+             instead=True),
+        Hook(f"{TCG}/translate.c", "static void in2_mri2_16u(",
+             "static void in2_mri2_16s(DisasContext *s, DisasOps *o)\n"
+             "{\n"
+             "    in2_ri2(s, o);\n"
+             "    tcg_gen_qemu_ld16s(o->in2, o->in2, get_mem_index(s));\n"
+             "}\n"
+             "#define SPEC_in2_mri2_16s 0\n\n"),
+        Hook(f"{TCG}/insn-data.h.inc", "C(0xe727, LCBB,",
+             "    C(0xe727, LCBB,    RXE,   V,   la2, 0, new, r1_32, lcbb, 0)\n", instead=True),
+        Hook(f"{TCG}/insn-data.h.inc", "C(0xb9e0, LOCFHR,",
+             "    C(0xb9e0, LOCFHR,  RRF_c, LOC2, r1_sr32, r2_sr32, new, r1_32h, loc, 0)\n",
+             instead=True),
+        Hook(f"{TCG}/insn-data.h.inc", "F(0xb324, LDER,",
+             "    F(0xb324, LDER,    RRE,   Z,   0, e2, new, f1, lde, 0, IF_AFP1)\n", instead=True),
+        Hook(f"{TCG}/insn-data.h.inc", "D(0xb93c, PPNO,",
+             "    E(0xb93c, PPNO,    RRE,   MSA5, 0, 0, 0, 0, msa, 0,"
+             " S390_FEAT_TYPE_PPNO, IF_IO)\n", instead=True),
+        Hook(f"{TCG}/translate.c", "offsetof(CPUS390XState, aregs[1])",
+             "    tcg_gen_st32_i64(ar1, cpu_env,\n"
+             "                     offsetof(CPUS390XState, aregs[get_field(s, r1)]));\n",
+             instead=True),
+        Hook(f"{TCG}/translate.c", "o->out = tcg_temp_new_i64();",
+             "        tcg_gen_mov_i64(o->out, regs[get_field(s, r1)]);\n", after=True,
+             inside="static DisasJumpType op_rosbg("),
+        Hook(f"{TCG}/translate.c", "tcg_gen_shli_i64(t1, t1, 32);",
+             "    /* Bit 12 of a short PSW is one; its bit 32 is the addressing mode. */\n"
+             "    tcg_gen_xori_i64(t1, t1, PSW_MASK_SHORTPSW);\n"
+             "    tcg_gen_andi_i64(o->in2, t2, PSW_MASK_32);\n"
+             "    tcg_gen_or_i64(t1, t1, o->in2);\n"
+             "    tcg_gen_andi_i64(t2, t2, PSW_MASK_SHORT_ADDR);\n", after=True,
+             inside="static DisasJumpType op_lpsw("),
+        # Condition codes.
+        Hook(f"{TCG}/translate.c", "tcg_gen_shri_i64(t, psw_mask, 32);",
+             "    gen_op_calc_cc(s);\n"
+             "    tcg_gen_extu_i32_i64(t, cc_op);\n"
+             "    tcg_gen_deposit_i64(psw_mask, psw_mask, t, 44, 2);\n",
+             inside="static DisasJumpType op_epsw("),
+        # What the condition code was computed from is needed if STOC's store is refused.
+        Hook(f"{TCG}/translate.c", "set_cc_static(s);", "    s->cc_op = CC_OP_STATIC;\n",
+             instead=True, inside="static void gen_op_calc_cc("),
+        # What the condition code is computed from changes when both operands are there.
+        Hook(f"{TCG}/translate.c", "TCGv_i32 vl;",
+             "    TCGv_i64 cc_src = tcg_temp_new_i64(), cc_dst = tcg_temp_new_i64();\n",
+             after=True, inside="static DisasJumpType op_clc("),
+        Hook(f"{TCG}/translate.c", "tcg_gen_add_i64(o->out, o->in1, o->in2);",
+             "    if (s->fields.op2 == 0xea) { /* LAALG: the carry */\n"
+             "        tcg_gen_setcond_i64(TCG_COND_LTU, cc_src, o->out, o->in2);\n"
+             "    }\n", after=True, inside="static DisasJumpType op_laa("),
+        # Floating point.
+        Hook(f"{TCG}/fpu_helper.c", "float32_to_float64(f2, &env->fpu_status);",
+             "    f1 = float32_to_float64(f1 >> 32, &env->fpu_status);\n", after=True,
+             inside="uint64_t HELPER(mdeb)("),
+        Hook(f"{TCG}/fpu_helper.c", "ret = float128_mul(make_float128(ah, al), ret,",
+             "    ret = float128_mul(float64_to_float128(ah, &env->fpu_status), ret,\n"
+             "                       &env->fpu_status);\n", instead=True,
+             inside="uint64_t HELPER(mxdb)("),
+        Hook(f"{TCG}/fpu_helper.c", "s390_exc |= (exc & float_flag_inexact)",
+             "    s390_exc |= (exc & float_flag_invalid_cvti) ? S390_IEEE_MASK_INEXACT : 0;\n",
+             after=True),
+        # Vectors.
+        Hook(f"{TCG}/translate_vx.c.inc", "gen_helper_gvec_3_ptr *fn;",
+             "    if (m6 == 13) {\n"
+             "        gen_program_exception(s, PGM_SPECIFICATION);\n"
+             "        return DISAS_NORETURN;\n"
+             "    }\n", after=True, inside="static DisasJumpType op_vfmax("),
+        Hook(f"{TCG}/vec_helper.c", "probe_write_access(env, addr, bytes, GETPC());",
+             "    probe_write_access(env, addr, MIN(bytes, 16), GETPC());\n", instead=True,
+             inside="void HELPER(vstl)("),
+        # Without a match the result is 16; a string that ends has no partial match.
+        Hook(f"{TCG}/vec_string_helper.c", "cc = eos; /* no match",
+             "            k = nelem;\n", after=True),
+        Hook(f"{TCG}/vec_string_helper.c", "if (k == str_elen - 1) {",
+             "        if (k == nelem - 1) {\n", instead=True),
+        # Storage and time.
+        # A storage characteristic of 0 is one byte, which is always aligned.
+        Hook(f"{TCG}/mem_helper.c", "if (extract32(a1, 0, fc + 2) || extract32(a2, 0, sc)) {",
+             "    if ((a1 & ((4u << fc) - 1)) || (a2 & ((1u << sc) - 1))) {\n", instead=True),
+        Hook(f"{TCG}/mem_helper.c", "env->regs[r3] = deposit64(env->regs[r3], 32, 32, ov);",
+             "            env->regs[r3] = deposit64(env->regs[r3], 0, 32, ov);\n", instead=True),
+        Hook(f"{TCG}/mem_helper.c", "    l++;", "    l &= 0xff;\n",
+             inside="void HELPER(mvcrl)("),
+        Hook(f"{TCG}/misc_helper.c", "timer_mod(env->tod_timer, time);",
+             "    if (env->ckc < td->base.low) {\n"
+             "        time = 0;\n"
+             "    }\n", inside="static void update_ckc_timer("),
+        # STORE CPU ID: the CPU's address is the first digit of the identification.
+        Hook("target/s390x/cpu_models.c", "deposit64(cpu->env.cpuid, 54, 4,",
+             "        cpu->env.cpuid = deposit64(cpu->env.cpuid, 52, 4, cpu->env.core_id);\n",
+             instead=True),
+    ]  # fmt: skip
+
+
+def _only(file: str, lines: list[str], piece: str, span: range) -> int:
+    """The one line of *span* that contains *piece*."""
+    places = [i for i in span if piece in lines[i]]
+    if len(places) != 1:
+        raise HookError(
+            f"{file}: the line with '{piece}' occurs {len(places)} times instead of"
+            " once; this is not the QEMU that the hooks are made for"
+        )
+    return places[0]
+
+
 def insert(text: str, hook: Hook) -> str:
     """The text of a file with the hook's lines in it."""
     lines = text.splitlines(keepends=True)
-    places = [i for i, line in enumerate(lines) if hook.anchor in line]
-    if len(places) != 1:
-        raise HookError(
-            f"{hook.file}: the line with '{hook.anchor}' occurs {len(places)} times instead of"
-            " once; this is not the QEMU that the hooks are made for"
-        )
-    at = places[0] + hook.after
-    return "".join([*lines[:at], hook.text, *lines[at:]])
+    span = range(len(lines))
+    if hook.inside:
+        first = _only(hook.file, lines, hook.inside, span)
+        ends = (i for i in span[first:] if lines[i].rstrip() == "}")
+        span = range(first, next(ends, len(lines)))
+    at = _only(hook.file, lines, hook.anchor, span) + hook.after
+    return "".join([*lines[:at], hook.text, *lines[at + hook.instead :]])
 
 
 def apply(tree: Path, all_hooks: list[Hook]) -> None:
@@ -162,7 +372,7 @@ def main(argv: list[str]) -> int:
     if "SPDX-License-Identifier" not in licence:
         raise HookError("qapi.json must begin with its licence line")
     try:
-        apply(Path(argv[1]), hooks(properties))
+        apply(Path(argv[1]), hooks(properties) + corrections())
     except HookError as error:
         print(error, file=sys.stderr)
         return 1

@@ -11,7 +11,12 @@
 #include "hw/s390x/zvmlab.h"
 #include "qemu/main-loop.h"
 #include "s390x-internal.h"
+#include "sysemu/cpu-timers.h"
 #include "tcg/tcg_s390x.h"
+
+/* Voluntary time slice end, directed or not. */
+#define DIAG_YIELD	0x44
+#define DIAG_YIELD_TO	0x9c
 
 static struct cp_insn insn_of(CPUS390XState *env)
 {
@@ -72,11 +77,16 @@ void HELPER(zvmlab_iucv)(CPUS390XState *env)
 		program_interrupt(env, PGM_OPERATION, GETPC());
 }
 
-bool zvmlab_diag(CPUS390XState *env, uint32_t r1, uint32_t r3, uint32_t num, uintptr_t ra)
+uint32_t zvmlab_diag_code(const CPUS390XState *env, uint32_t operand)
+{
+	const unsigned int base = extract32(operand, 12, 4);
+
+	return (uint16_t)(extract32(operand, 0, 12) + (base ? env->regs[base] : 0));
+}
+
+bool zvmlab_diag(CPUS390XState *env, uint32_t r1, uint32_t r3, uint32_t code, uintptr_t ra)
 {
 	struct cp_insn insn = insn_of(env);
-	unsigned int base = num >> 12;
-	uint16_t code = (num & 0xfff) + (base ? env->regs[base] : 0);
 	struct cp_result result;
 
 	make_cc_static(env);
@@ -85,6 +95,9 @@ bool zvmlab_diag(CPUS390XState *env, uint32_t r1, uint32_t r3, uint32_t num, uin
 	qemu_mutex_lock_iothread();
 	result = cp_diagnose(zvmlab_cp->cp, &insn, r1, r3, code);
 	qemu_mutex_unlock_iothread();
+	/* With -icount CPUs take turns: who waits for another one leaves it the rest of its own. */
+	if (icount_enabled() && (code == DIAG_YIELD || code == DIAG_YIELD_TO))
+		cpu_exit(env_cpu(env));
 	return finish(env, result, ra);
 }
 

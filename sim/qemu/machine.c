@@ -47,6 +47,16 @@ bool zvmlab_addressable(uint64_t addr)
 	return page_access(addr) != CP_ACCESS_NONE;
 }
 
+bool zvmlab_reachable(uint64_t addr, uint64_t len, bool store)
+{
+	const enum cp_access needed = store ? CP_ACCESS_WRITE : CP_ACCESS_READ;
+
+	for (uint64_t page = addr / CP_PAGE_SIZE; page * CP_PAGE_SIZE < addr + len; page++)
+		if (page_access(page * CP_PAGE_SIZE) < needed)
+			return false;
+	return true;
+}
+
 bool zvmlab_protected(uint64_t addr, bool store, int *flags)
 {
 	if (page_access(addr) != CP_ACCESS_READ)

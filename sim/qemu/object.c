@@ -49,6 +49,17 @@ static void set_path(Object *obj, Visitor *v, const char *name, void *opaque, Er
 	*path = value;
 }
 
+static void set_trace_limit(Object *obj, Visitor *v, const char *name, void *opaque, Error **errp)
+{
+	ZvmlabCp *s = ZVMLAB_CP(obj);
+	g_autofree char *value = NULL;
+	char err[256];
+
+	if (visit_type_str(v, name, &value, errp) &&
+	    trace_file_limit(value, &s->trace_limit, err, sizeof(err)) != 0)
+		error_setg(errp, "zvmlab-cp: %s", err);
+}
+
 /* Called with the machine's options known, but before CPUs and storage exist. */
 static void zvmlab_complete(UserCreatable *uc, Error **errp)
 {
@@ -79,7 +90,7 @@ static void zvmlab_complete(UserCreatable *uc, Error **errp)
 		}
 	}
 	if (s->trace_path) {
-		s->trace = trace_file_open(s->trace_path, err, sizeof(err));
+		s->trace = trace_file_open(s->trace_path, s->trace_limit, err, sizeof(err));
 		if (!s->trace) {
 			error_setg(errp, "zvmlab-cp: %s", err);
 			return;
@@ -93,6 +104,7 @@ static void control_readable(void *opaque)
 {
 	ZvmlabCp *s = opaque;
 
+	zvmlab_machine_is_held(s);
 	ctl_dispatch(s->ctl);
 }
 
@@ -181,6 +193,7 @@ static void machine_done(Notifier *notifier, void *data)
 	}
 	zvmlab_cp = s;
 	s->state_change = qemu_add_vm_change_state_handler(state_changed, s);
+	s->hold = qemu_bh_new(zvmlab_machine_is_held, s);
 	if (s->ctl) {
 		ctl_attach(s->ctl, s->cp);
 		qemu_set_fd_handler(ctl_fd(s->ctl), control_readable, NULL, s);
@@ -199,7 +212,11 @@ static void close_control(ZvmlabCp *s)
 /* Also on the ways out of QEMU that do not take objects apart. */
 static void at_exit(Notifier *notifier, void *data)
 {
-	close_control(container_of(notifier, ZvmlabCp, exit));
+	ZvmlabCp *s = container_of(notifier, ZvmlabCp, exit);
+
+	close_control(s);
+	if (s->trace)
+		trace_file_flush(s->trace);
 }
 
 static bool zvmlab_can_be_deleted(UserCreatable *uc)
@@ -212,6 +229,7 @@ static void zvmlab_init(Object *obj)
 	ZvmlabCp *s = ZVMLAB_CP(obj);
 
 	cp_config_init(&s->config);
+	s->trace_limit = TRACE_LIMIT_DEFAULT;
 	s->machine_done.notify = machine_done;
 	s->exit.notify = at_exit;
 }
@@ -224,6 +242,8 @@ static void zvmlab_finalize(Object *obj)
 		zvmlab_cp = NULL;
 	if (s->state_change)
 		qemu_del_vm_change_state_handler(s->state_change);
+	if (s->hold)
+		qemu_bh_delete(s->hold);
 	close_control(s);
 	cp_destroy(s->cp);
 	timer_free(s->timer);
@@ -250,6 +270,8 @@ static void zvmlab_class_init(ObjectClass *oc, void *data)
 					  NULL);
 	object_class_property_add(oc, "control", "str", NULL, set_path, NULL, NULL);
 	object_class_property_add(oc, "trace", "str", NULL, set_path, NULL, NULL);
+	object_class_property_add(oc, "trace-limit", "str", NULL, set_trace_limit, NULL, NULL);
+	zvmlab_add_lockstep(oc);
 }
 
 static const TypeInfo zvmlab_info = {

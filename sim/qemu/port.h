@@ -31,8 +31,12 @@ struct ZvmlabCp {
 	struct cp *cp;
 	struct ctl *ctl;
 	struct trace_file *trace;
+	uint64_t trace_limit;	/* bytes */
 	QEMUTimer *timer;
 	bool ipled;		/* cp_ipl() called since the last reset */
+	bool lockstep;		/* the machine stops at each event that a client is told */
+	bool holding;		/* … and is about to */
+	QEMUBH *hold;
 
 	uint8_t *ram;
 	uint64_t ram_size;
@@ -48,6 +52,11 @@ struct ZvmlabCp {
  * hooks have no other way to find it; a machine has one.
  */
 extern ZvmlabCp *zvmlab_cp;
+
+/* The property by which the machine stops at each event. */
+void zvmlab_add_lockstep(ObjectClass *oc);
+/* In the main loop, before a client is served: wait until CPUs that are to stop have stopped. */
+void zvmlab_machine_is_held(void *opaque);
 
 /* The callbacks of the core; opaque is the ZvmlabCp. */
 void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s);

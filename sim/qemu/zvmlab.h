@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What QEMU's own files call: one line each at the places that insert_hooks.py
- * lists.  Without a zvmlab-cp object every function but zvmlab_sigp() leaves QEMU as it is.
+ * lists.  Without a zvmlab-cp object they leave QEMU as it is, but for zvmlab_diag_code()
+ * and zvmlab_sigp(), which mend it.
  */
 #ifndef HW_S390X_ZVMLAB_H
 #define HW_S390X_ZVMLAB_H
@@ -25,10 +26,17 @@ static inline bool zvmlab_ext_int(const CPUS390XState *env)
 bool zvmlab_take_ext_int(CPUS390XState *env);
 
 /*
+ * The code of a DIAGNOSE: bits 48 to 63 of its second-operand address.  Of @operand, which
+ * QEMU takes for a signed number, the lower 16 bits are the instruction's, base register
+ * and displacement.
+ */
+uint32_t zvmlab_diag_code(const CPUS390XState *env, uint32_t operand);
+
+/*
  * DIAGNOSE.  Makes env->cc_op static in any case.  Return: false if it is
  * QEMU's to execute; does not return if there is a program interruption.
  */
-bool zvmlab_diag(CPUS390XState *env, uint32_t r1, uint32_t r3, uint32_t num, uintptr_t ra);
+bool zvmlab_diag(CPUS390XState *env, uint32_t r1, uint32_t r3, uint32_t code, uintptr_t ra);
 
 /*
  * STORE SYSTEM INFORMATION with a valid function code and no reserved bits.
@@ -44,6 +52,12 @@ void zvmlab_sigp(CPUS390XState *env, uint8_t order, uint32_t r1, uint32_t r3, ui
 
 /* Does the guest have a page at this absolute address? */
 bool zvmlab_addressable(uint64_t addr);
+
+/*
+ * Does the guest have storage at all of these absolute addresses, and may it store there?
+ * For what QEMU does at an absolute address without translating one.
+ */
+bool zvmlab_reachable(uint64_t addr, uint64_t len, bool store);
 
 /*
  * Withdraw PAGE_WRITE from @flags if the CP write-protects the page at this
