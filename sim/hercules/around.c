@@ -4,10 +4,12 @@
 
 #include <string.h>
 
-/* SIGNAL PROCESSOR orders that stop the addressed CPU. */
 #define SIGP_ORDER 0xff
-#define SIGP_STOP 0x05
-#define SIGP_STOP_STORE 0x09
+
+#define PREFIX_MASK UINT64_C(0x7fffe000)
+#define STATUS_MASK UINT64_C(0x7ffffe00)
+#define STATUS_AREA 512u
+#define BEYOND 0x7fffe000u	/* behind Hercules' storage, unless that has 2 GiB */
 
 typedef void instruction(BYTE inst[], REGS *regs);
 
@@ -97,23 +99,72 @@ DEF_INST(zvmlab_store_control_long)
 	control(z900_store_control_long, inst, regs);
 }
 
+/* Does the guest have storage at all of these absolute addresses, with this right to it? */
+static bool reachable(uint64_t addr, uint64_t len, enum cp_access needed)
+{
+	for (uint64_t page = addr & -(uint64_t)CP_PAGE_SIZE; page < addr + len; page += CP_PAGE_SIZE)
+		if (storage_access(page) < needed)
+			return false;
+	return true;
+}
+
+static bool names_no_place(uint64_t order, uint64_t at)
+{
+	if (order == SIGP_SETPREFIX)
+		return !reachable(at & PREFIX_MASK, PREFIX_AREA, CP_ACCESS_READ);
+	return order == SIGP_STORE &&
+	       !reachable(at & STATUS_MASK, STATUS_AREA, CP_ACCESS_WRITE);
+}
+
+/*
+ * Hercules looks at the end of its storage only.  It is given a place behind that, and
+ * refuses it, if the CPU is there and has stopped.
+ */
+static void signal_without_place(BYTE inst[], REGS *regs)
+{
+	const unsigned int r1 = inst[1] >> 4, r = r1 | 1;
+	const uint32_t given = regs->GR_L(r);
+	int how;
+
+	regs->GR_L(r) = BEYOND;
+	how = enclosed(z900_signal_processor, inst, regs);
+	/* An odd R1 has the status as well. */
+	if (r1 != r || regs->psw.cc != 1)
+		regs->GR_L(r) = given;
+	leave(regs, how);
+}
+
 /* A guest that has stopped its last CPU has ended. */
 DEF_INST(zvmlab_signal_processor)
 {
-	unsigned int base = inst[2] >> 4;
-	uint64_t order = (uint64_t)(inst[2] & 0xf) << 8 | inst[3];
+	uint64_t order = insn_operand(inst, regs) & SIGP_ORDER;
 	int how;
 
-	if (base != 0)
-		order += regs->GR_G(base);
-	order &= SIGP_ORDER;
-	if (!port || (order != SIGP_STOP && order != SIGP_STOP_STORE)) {
+	if (port && regs->mainlim < BEYOND && names_no_place(order, regs->GR_L((inst[1] >> 4) | 1))) {
+		signal_without_place(inst, regs);
+		return;
+	}
+	if (!port || (order != SIGP_STOP && order != SIGP_STOPSTORE)) {
 		z900_signal_processor(inst, regs);
 		return;
 	}
 	how = enclosed(z900_signal_processor, inst, regs);
 	service_cpu_stops();
 	leave(regs, how);
+}
+
+/* Here, too, Hercules looks at the end of its storage only. */
+DEF_INST(zvmlab_set_prefix)
+{
+	uint64_t addr = insn_operand(inst, regs) & ADDRESS_MAXWRAP(regs);
+
+	if (port && !PROBSTATE(&regs->psw) && addr % 4 == 0 &&
+	    !reachable(z900_vfetch4(addr, inst[2] >> 4, regs) & PREFIX_MASK, PREFIX_AREA,
+		       CP_ACCESS_READ)) {
+		INST_UPDATE_PSW(regs, 4, 4);
+		regs->program_interrupt(regs, PGM_ADDRESSING_EXCEPTION);
+	}
+	z900_set_prefix(inst, regs);
 }
 
 /*

@@ -7,7 +7,6 @@
 #define _GNU_SOURCE /* accept4 */
 #include "port.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "zvmlab/ebcdic.h"
+#include "zvmlab/file.h"
 
 /* Channel commands of a 3215. */
 enum { WRITE = 0x01, NO_OPERATION = 0x03, SENSE = 0x04, WRITE_CR = 0x09, READ_INQUIRY = 0x0a,
@@ -218,15 +218,14 @@ static void client_comes(void)
 
 static int open_log(char *err, size_t errlen)
 {
-	const char *path = port->log_path;
+	const char *path = port->log_path, *why;
 
 	if (!path)
 		return 0;
-	console.log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
-	if (console.log >= 0)
+	why = file_open_write(path, true, &console.log);
+	if (!why)
 		return 0;
-	snprintf(err, errlen, "the console's log %s cannot be written: %s", path,
-		 strerror(errno));
+	snprintf(err, errlen, "the console's log %s cannot be written: %s", path, why);
 	return -1;
 }
 

@@ -15,11 +15,14 @@ static uint64_t absolute(int cpu, uint64_t addr)
 
 static void *host_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
 {
+	const uint64_t at = absolute(cpu, addr);
+
 	(void)opaque;
-	addr = absolute(cpu, addr);
-	if (len > port->ram_size || addr > port->ram_size - len)
+	if (len > port->ram_size || at > port->ram_size - len)
 		return NULL;
-	return port->ram + addr;
+	if (at != addr && cp_page_access(port->cp, at) != CP_ACCESS_WRITE)
+		return NULL;
+	return port->ram + at;
 }
 
 static void host_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
@@ -64,7 +67,7 @@ static void host_storage_changed(void *opaque)
 static void host_trace(void *opaque, const char *line, size_t len)
 {
 	(void)opaque;
-	trace_file_line(port->trace, line, len);
+	ctl_trace_line(port->ctl, port->trace, line, len);
 }
 
 static void host_event(void *opaque, const struct cp_event *event)

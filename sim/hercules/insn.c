@@ -20,8 +20,7 @@ static struct cp_insn insn_of(REGS *regs)
 	};
 }
 
-/* Second operand of the formats S and RS: base and displacement. */
-static uint64_t base_displacement(const BYTE inst[], const REGS *regs)
+uint64_t insn_operand(const BYTE inst[], const REGS *regs)
 {
 	unsigned int base = inst[2] >> 4;
 	uint64_t addr = (uint64_t)(inst[2] & 0xf) << 8 | inst[3];
@@ -83,7 +82,7 @@ DEF_INST(zvmlab_iucv)
 DEF_INST(zvmlab_diagnose)
 {
 	struct cp_insn insn = insn_of(regs);
-	uint16_t code = (uint16_t)base_displacement(inst, regs);
+	uint16_t code = (uint16_t)insn_operand(inst, regs);
 	struct cp_result result = { .how = CP_PASS };
 	unsigned int r1 = inst[1] >> 4, r3 = inst[1] & 0xf;
 
@@ -109,7 +108,7 @@ DEF_INST(zvmlab_diagnose)
 
 static bool stsi_is_ours(const BYTE inst[], REGS *regs, uint64_t *addr, bool *stores)
 {
-	*addr = base_displacement(inst, regs) & ADDRESS_MAXWRAP(regs);
+	*addr = insn_operand(inst, regs) & ADDRESS_MAXWRAP(regs);
 	*stores = (regs->GR_G(0) & STSI_FUNCTION) != 0;
 	/* Hercules' own code raises the exceptions that come first. */
 	return port && !PROBSTATE(&regs->psw) && !(*stores && *addr % CP_PAGE_SIZE != 0);

@@ -8,6 +8,9 @@
 /* DIAGNOSE code that loads the machine again. */
 #define DIAG_IPL 0x308
 
+/** Second operand of the formats S and RS: base and displacement, not wrapped. */
+uint64_t insn_operand(const BYTE inst[], const REGS *regs);
+
 /* insn.c: CP's own. */
 DEF_INST(zvmlab_iucv);
 DEF_INST(zvmlab_diagnose);
@@ -20,6 +23,7 @@ DEF_INST(zvmlab_load_control_long);
 DEF_INST(zvmlab_store_control);
 DEF_INST(zvmlab_store_control_long);
 DEF_INST(zvmlab_signal_processor);
+DEF_INST(zvmlab_set_prefix);
 DEF_INST(zvmlab_test_protection);
 DEF_INST(zvmlab_insert_storage_key_extended);
 DEF_INST(zvmlab_set_storage_key_extended);

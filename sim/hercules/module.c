@@ -61,6 +61,7 @@ void module_configure(unsigned int devnum, int argc, char *argv[])
 
 	port = &the_port;
 	cp_config_init(&port->config);
+	port->trace_limit = TRACE_LIMIT_DEFAULT;
 	snprintf(number, sizeof(number), "%X", devnum);
 	if (argc != 1)
 		module_refuse("the console's statement names no file of options, or more than one: write,"
@@ -115,7 +116,8 @@ static int open_files(char *err, size_t errlen)
 			return -1;
 	}
 	if (port->trace_path) {
-		port->trace = trace_file_open(port->trace_path, err, errlen);
+		port->trace = trace_file_open(port->trace_path, port->trace_limit, err,
+					      errlen);
 		if (!port->trace)
 			return -1;
 	}
@@ -303,6 +305,7 @@ HDL_INSTRUCTION_SECTION;
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb6, zvmlab_store_control);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xeb25, zvmlab_store_control_long);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xae, zvmlab_signal_processor);
+	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb210, zvmlab_set_prefix);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb229, zvmlab_insert_storage_key_extended);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb22a, zvmlab_reset_reference_bit_extended);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb22b, zvmlab_set_storage_key_extended);

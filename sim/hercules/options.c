@@ -5,9 +5,9 @@
  *     KEY VALUE
  *
  * one a line; empty lines and lines that begin with # are comments.  The keys are
- * those of cp_config_set(), and paths: control (socket that is created), trace
- * and log (files that receive the CP's trace and the console's output), socket
- * (of the console, for whoever wants to type).
+ * those of cp_config_set(), trace-limit (MiB), and paths: control (socket that is
+ * created), trace and log (files that receive the CP's trace and the console's
+ * output), socket (of the console, for whoever wants to type).
  */
 #include "port.h"
 
@@ -41,6 +41,8 @@ static int set_option(const char *key, const char *value, char *err, size_t errl
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		if (strcmp(paths[i].key, key) == 0)
 			return set_path(paths[i].path, value, err, errlen);
+	if (strcmp(key, "trace-limit") == 0)
+		return trace_file_limit(value, &port->trace_limit, err, errlen);
 	port->cpus_given |= strcmp(key, "cpus") == 0;
 	return cp_config_set(&port->config, key, value, err, errlen);
 }

@@ -35,6 +35,9 @@
 #define IC_IUCV IC_TODSYNC
 #define CR0_SHADOW ((uint64_t)BIT(IC_IUCV))
 
+/* Two pages, which Hercules stores into when it presents an interruption. */
+#define PREFIX_AREA (2 * CP_PAGE_SIZE)
+
 #define MAX_CPUS 8u
 _Static_assert(MAX_CPUS == MAX_CPU_ENGINES, "as many CPUs as Debian's Hercules has");
 _Static_assert(sizeof(DW) == sizeof(uint64_t), "general registers are an array of doublewords");
@@ -55,6 +58,7 @@ struct port {
 	struct cp *cp;
 	struct ctl *ctl;
 	struct trace_file *trace;
+	uint64_t trace_limit;	/* bytes */
 	bool used;		/**< something ran since the last reset of the CP */
 
 	struct port_cpu cpu[MAX_CPUS];

@@ -24,9 +24,6 @@
 /* Translation-exception identification: protection of the page, not of low addresses. */
 #define TEID_PAGE UINT64_C(0x4)
 
-/* Two pages, which Hercules stores into when it presents an interruption. */
-#define PREFIX_AREA (2 * CP_PAGE_SIZE)
-
 static struct sigaction before;
 static unsigned int opened;	/* storage_open() without storage_close() */
 
