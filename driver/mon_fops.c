@@ -61,6 +61,8 @@ static int mon_open(struct inode *inode, struct file *file)
 		return rc;
 	}
 	file->private_data = dev;
+	/* mon_read_iter() looks at IOCB_NOWAIT; without this the kernel refuses RWF_NOWAIT. */
+	file->f_mode |= FMODE_NOWAIT;
 	return stream_open(inode, file);
 }
 
