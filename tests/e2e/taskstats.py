@@ -21,15 +21,43 @@ CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
 NLM_F_DUMP = 0x300
 
 _T_PID, _T_TGID, _T_STATS, _T_AGGR_PID, _T_AGGR_TGID = 1, 2, 3, 4, 5
-_FIELDS = {
-    "version": (0, "H"), "exitcode": (4, "I"), "flag": (8, "B"), "nice": (9, "b"),
-    "cpu_count": (16, "Q"), "cpu_delay": (24, "Q"), "blkio_count": (32, "Q"),
-    "cpu_run_real": (64, "Q"), "cpu_run_virtual": (72, "Q"), "uid": (120, "I"),
-    "pid": (128, "I"), "etime": (144, "Q"), "utime": (152, "Q"), "stime": (160, "Q"),
-    "hiwater_rss": (200, "Q"), "read_char": (216, "Q"), "read_syscalls": (232, "Q"),
-    "nvcsw": (272, "Q"), "nivcsw": (280, "Q"), "btime64": (344, "Q"), "tgid": (368, "I"),
-    "wpcopy_count": (400, "Q"),
-}  # fmt: skip
+_MEMBERS = """
+    version:H exitcode:I flag:B nice:b
+    @ cpu_count:Q cpu_delay_ns:Q blkio_count:Q blkio_delay_ns:Q swapin_count:Q swapin_delay_ns:Q
+    cpu_run_real_ns:Q cpu_run_virtual_ns:Q comm:32s
+    @ sched:B pad:3s @ uid:I gid:I pid:I ppid:I btime:I @ etime_us:Q utime_us:Q stime_us:Q
+    minflt:Q majflt:Q coremem_mib_us:Q virtmem_mib_us:Q hiwater_rss_kib:Q hiwater_vm_kib:Q
+    read_char_bytes:Q write_char_bytes:Q read_syscalls:Q write_syscalls:Q
+    read_bytes:Q write_bytes:Q cancelled_write_bytes:Q nvcsw:Q nivcsw:Q
+    utimescaled_us:Q stimescaled_us:Q cpu_scaled_run_real_ns:Q
+    freepages_count:Q freepages_delay_ns:Q thrashing_count:Q thrashing_delay_ns:Q btime64:Q
+    compact_count:Q compact_delay_ns:Q tgid:I @ tgetime_us:Q exe_dev:Q exe_inode:Q
+    wpcopy_count:Q wpcopy_delay_ns:Q irq_count:Q irq_delay_ns:Q
+"""
+"""The members of struct taskstats in their order; @: the next one is aligned to 8 bytes."""
+_WAITS = ("cpu", "blkio", "swapin", "freepages", "thrashing", "compact", "wpcopy", "irq")
+"""Of these later versions have the longest and shortest, then when the longest was."""
+
+
+def _layout() -> dict[str, tuple[int, str]]:
+    """Offset and form of each member, laid out as a compiler does."""
+    found = {}
+    offset = 0
+    ends = (f"{wait}_delay_{end}_ns:Q" for wait in _WAITS for end in ("max", "min"))
+    times = (f"{wait}_delay_max_at_ns:qq" for wait in _WAITS)
+    for word in (*_MEMBERS.split(), *ends, *times):
+        if word == "@":
+            offset += -offset % 8
+            continue
+        name, form = word.split(":")
+        offset += -offset % (1 if form[-1] == "s" else struct.calcsize(form[0]))
+        found[name] = (offset, form)
+        offset += struct.calcsize(f">{form}")
+    return found
+
+
+LAYOUT = _layout()
+"""By the names of taskmon's columns."""
 
 Run = Callable[..., list[str]]
 """Lines of a script to the lines that came."""
@@ -45,17 +73,30 @@ class Stats:
     data: bytes
 
     def __getattr__(self, name: str) -> int:
-        try:
-            offset, form = _FIELDS[name]
-        except KeyError as error:
-            raise AttributeError(name) from error
-        value: int = struct.unpack_from(f">{form}", self.data, offset)[0]
-        return value
+        for unit in ("", "_ns", "_us", "_kib", "_bytes"):
+            if name + unit in LAYOUT:
+                value = self.values()[name + unit]
+                assert isinstance(value, int)
+                return value
+        raise AttributeError(name)
+
+    def values(self) -> dict[str, int | str]:
+        """What the kernel's version has, by the names of taskmon's columns."""
+        found: dict[str, int | str] = {}
+        for name, (offset, form) in LAYOUT.items():
+            if offset + struct.calcsize(f">{form}") > len(self.data) or name == "pad":
+                continue
+            first, *more = struct.unpack_from(f">{form}", self.data, offset)
+            if form[-1] == "s":
+                found[name] = first.partition(b"\0")[0].decode()
+            else:
+                found[name] = first * 10**9 + more[0] if more else first
+        return found
 
     @property
     def comm(self) -> str:
         """The program's name."""
-        return self.data[80:112].partition(b"\0")[0].decode()
+        return str(self.values()["comm"])
 
 
 @dataclass(frozen=True)

@@ -8,38 +8,17 @@ import re
 import signal
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
-from typing import Any
+from pathlib import Path
 
 import pytest
+from taskmon_tool import EXIT_CANNOT_RUN, EXIT_USAGE, Taskmon, install, rows, total
 from taskstats import CLONE_NEWNET, CLONE_NEWPID, CLONE_NEWUSER, STRUCTS
 
-from zvmlab.agent_results import RunResult
 from zvmlab.guest import Guest
 from zvmlab.guest_config import GuestConfig
 from zvmlab.guesttools import tool
 
 pytestmark = [pytest.mark.not_debug("it has no taskstats"), pytest.mark.first_kernel]
-
-Row = dict[str, Any]
-Taskmon = Callable[..., RunResult]
-
-EXIT_USAGE, EXIT_CANNOT_RUN = 2, 77
-
-
-def install(guest: Guest) -> Taskmon:
-    """taskmon(ARGUMENT…) in a guest; an earlier test of a warm one may have put it there."""
-    for path, file in tool("taskmon").items():
-        there = guest.agent.open(path)
-        if not there.errno:
-            guest.agent.close(there.ret).check()
-            continue
-        folder = str(PurePosixPath(path).parent)
-        guest.agent.mkdir(folder)
-        guest.agent.write_file(path, file.read_bytes(), 0o755)
-    return lambda *arguments, **options: guest.agent.run(
-        ["/bin/taskmon", *arguments], timeout=60, **options
-    )
 
 
 @pytest.fixture
@@ -75,18 +54,6 @@ def taskstats_binary(warm_guest: Guest, program: Callable[[str], Path]) -> str:
 def taskstats_alone(guest: Guest, program: Callable[[str], Path]) -> str:
     """programs/taskstats.c in a guest of this test alone."""
     return _put(guest, program, "taskstats")
-
-
-def rows(output: bytes) -> list[Row]:
-    """What --format json wrote."""
-    return [json.loads(line) for line in output.decode().splitlines() if line.startswith("{")]
-
-
-def total(result: RunResult) -> Row:
-    """The summary's last line, of --format json."""
-    found = [row for row in rows(result.stderr) if row.get("cpu") == "all"]
-    assert len(found) == 1, result.stderr.decode()
-    return found[0]
 
 
 def test_t13_status(taskmon: Taskmon, zvmlab_kernel: str) -> None:
@@ -125,14 +92,16 @@ def test_t2_t3_get(taskmon: Taskmon) -> None:
 def test_t10_t23_run(taskmon: Taskmon, warm_guest: Guest) -> None:
     done = taskmon("run", "-f", "json", "--", "/bin/taskmon", "get", "--pid", "99999")
     assert done.status == 1, "the program's own status"
-    (row,) = [row for row in rows(done.stderr) if row["kind"] == "task"]
-    assert (row["comm"], row["status"]) == ("taskmon", 1)
-    assert row["hiwater_rss_kib"] > 500, "as it was when it exited"
+    task, tree = rows(done.stderr)
+    assert (task.pop("kind"), tree.pop("kind")) == ("task", "tree")
+    assert task == tree, "it has started nothing"
+    assert (task["comm"], task["status"]) == ("taskmon", 1)
+    assert task["hiwater_rss_kib"] > 500, "as it was when it exited"
     done = taskmon("run", "--", "/bin/nonsense")
     assert done.status == 127 and b"/bin/nonsense cannot be run" in done.stderr
     done = taskmon("run", "-o", "/tmp/row", "-f", "csv", "-F", "comm,status", "--", "/bin/taskmon")
     assert done.status == EXIT_USAGE
-    assert warm_guest.agent.read_file("/tmp/row") == b"comm,status\ntaskmon,2\n"
+    assert warm_guest.agent.read_file("/tmp/row") == b"comm,status\ntaskmon,2\ntaskmon,2\n"
 
 
 def test_t14_t19_fields_and_wrong_command_lines(taskmon: Taskmon) -> None:
@@ -176,7 +145,7 @@ def test_t16_nothing_is_lost_of_2000_exits(guest: Guest, exits_binary: str, how:
     done = guest.agent.run(argv, timeout=100).check()
     (created,) = [int(line) for line in done.stdout.splitlines() if line.isdigit()]
     found = rows(done.stdout)
-    summary = total(done)
+    summary = total(done.stderr)
     assert created == 2004
     # The program itself, too; its children are named as it is.
     mine = [row for row in found if row["comm"] == "exits"]
@@ -211,7 +180,7 @@ def test_t16_t17_what_is_lost_is_counted(
     done = guest.agent.run([*argv, "--", exits_binary, str(count), "4"], timeout=count / 100 + 60)
     exited = _exited(guest) - before
     (created,) = [int(line) for line in done.check().stdout.splitlines() if line.isdigit()]
-    summary = total(done)
+    summary = total(done.stderr)
     assert summary["lost"] > 0 and summary["overflows"] > 0
     # The program, its children, and threads of the kernel that come and go meanwhile.
     assert created + 1 <= summary["received"] + summary["lost"] <= exited
@@ -227,7 +196,7 @@ def test_t14_t18_record_and_replay(taskmon: Taskmon) -> None:
     live = [row for row in rows(done.stdout) if row["kind"] == "task"]
     assert "taskmon" in [row["comm"] for row in live]
     assert rows(again.stdout) == rows(done.stdout)
-    assert total(again) == total(done)
+    assert total(again.stderr) == total(done.stderr)
 
 
 def test_t8_a_signal_ends_it_in_order(taskmon: Taskmon, warm_guest: Guest) -> None:
@@ -243,7 +212,7 @@ def test_t8_a_signal_ends_it_in_order(taskmon: Taskmon, warm_guest: Guest) -> No
         process.signal(number)
         done = process.wait(timeout=30)
         assert done.status == 0, done
-        assert total(done)["lost"] == 0
+        assert total(done.stderr)["lost"] == 0
         assert taskmon("replay", "/tmp/r").status == 0, "the recording has its end"
 
 
@@ -259,7 +228,7 @@ def test_t6_survives_hotplug(guest: Guest, taskstats_alone: str) -> None:
     done = guest.agent.run([*argv, taskstats_alone], stdin=script.encode(), timeout=60).check()
     found = [(row["cpu"], row["status"]) for row in rows(done.stdout) if row["comm"] == "taskstats"]
     assert found[:-1] == [(1, 3)] * 5 + [(0, 4)] * 5 + [(1, 5)] * 5
-    assert total(done)["lost"] == 0
+    assert total(done.stderr)["lost"] == 0
 
 
 def test_t24_cgroup(taskmon: Taskmon, warm_guest: Guest) -> None:

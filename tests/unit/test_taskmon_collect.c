@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "check_run.h"
 #include "taskmon/account.h"
 #include "taskmon/collector.h"
 #include "taskmon/cpus.h"
@@ -103,7 +104,10 @@ START_TEST(sums)
 	account_add(&sum, &one);
 	account_add(&sum, &one);
 	ck_assert_uint_eq(sum.received, 10);
+	ck_assert_uint_eq(sum.own, 2);
 	ck_assert_uint_eq(sum.missing, 6);
+	ck_assert_uint_eq(sum.strangers, 2);
+	ck_assert_uint_eq(sum.overflows, 2);
 	ck_assert_uint_eq(account_lost(&sum), 4);
 	one.has_dropped = false;
 	account_add(&sum, &one);
@@ -157,6 +161,39 @@ START_TEST(delay_accounting)
 	ck_assert_ptr_nonnull(strstr(delayacct_sentence(DELAYACCT_OFF), "task_delayacct=1"));
 	ck_assert_str_eq(delayacct_sentence((enum delayacct_state)200),
 			 delayacct_sentence(DELAYACCT_UNKNOWN));
+}
+END_TEST
+
+/* A file of @size bytes: @begin, then blanks, then @end. */
+static void write_file(const char *path, const char *begin, const char *end, size_t size)
+{
+	FILE *file = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(file);
+	fprintf(file, "%s%*s", begin, (int)(size - strlen(begin)), end);
+	fclose(file);
+}
+
+/* Files that are as long as what they are read into, and longer. */
+START_TEST(delay_accounting_from_files)
+{
+	char setting[] = "/tmp/setting-XXXXXX", line[] = "/tmp/line-XXXXXX";
+
+	close(mkstemp(setting));
+	close(mkstemp(line));
+	for (size_t size = 14; size < 20; size++) {
+		write_file(setting, "1", "", size);
+		write_file(line, "quiet", "delayacct", 8191);
+		ck_assert_int_eq(delayacct_read_from(setting, line), DELAYACCT_SINCE_BOOT);
+	}
+	for (size_t size = 8192; size < 8200; size++) {
+		write_file(line, "quiet", "delayacct", size);
+		ck_assert_int_eq(delayacct_read_from(setting, line), DELAYACCT_SWITCHED);
+	}
+	unlink(line);
+	ck_assert_int_eq(delayacct_read_from(setting, line), DELAYACCT_SWITCHED);
+	unlink(setting);
+	ck_assert_int_eq(delayacct_read_from(setting, line), DELAYACCT_UNKNOWN);
 }
 END_TEST
 
@@ -327,25 +364,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("taskmon collect");
-	TCase *tests = tcase_create("collect");
-	SRunner *runner;
-	int failed;
+	const TTest *const tests[] = {
+		numbers_in_order, numbers_missing, numbers_of_others, sums, lists_of_cpus,
+		delay_accounting, delay_accounting_from_files, messages_are_counted,
+		recording_and_replay, foreign_recording,
+	};
 
-	tcase_add_checked_fixture(tests, start, stop);
-	tcase_add_test(tests, numbers_in_order);
-	tcase_add_test(tests, numbers_missing);
-	tcase_add_test(tests, numbers_of_others);
-	tcase_add_test(tests, sums);
-	tcase_add_test(tests, lists_of_cpus);
-	tcase_add_test(tests, delay_accounting);
-	tcase_add_test(tests, messages_are_counted);
-	tcase_add_test(tests, recording_and_replay);
-	tcase_add_test(tests, foreign_recording);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return check_run("taskmon collect", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

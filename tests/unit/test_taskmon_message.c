@@ -4,6 +4,8 @@
 #include <linux/netlink.h>
 #include <linux/taskstats.h>
 
+#include "check_run.h"
+#include "taskmon/kernel.h"
 #include "taskmon_bytes.h"
 
 /* A message that is built attribute by attribute. */
@@ -95,6 +97,68 @@ START_TEST(both_nests)
 }
 END_TEST
 
+/* Since when there is a process its own record does not tell; its task's does. */
+START_TEST(since_when_there_is_a_process)
+{
+	uint8_t *stats = synthetic(416, 13, STATS_OWN_ORDER);
+	uint64_t elapsed = 123456789;
+	uint32_t process = 15;
+
+	memcpy(stats + 368, &process, sizeof(process));
+	memcpy(stats + 376, &elapsed, sizeof(elapsed));
+	for (uint32_t id = 15; id <= 16; id++) {
+		uint32_t task = 17;
+
+		begin();
+		attribute(TASKSTATS_TYPE_AGGR_PID, NULL, 0);
+		attribute(TASKSTATS_TYPE_PID, &task, sizeof(task));
+		attribute(TASKSTATS_TYPE_STATS, stats, 416);
+		put_stats(TASKSTATS_TYPE_TGID, id, true, false);
+		ck_assert_uint_eq(parsed(message_len).records, 2);
+		ck_assert(seen[0].has_elapsed && seen[0].elapsed_us == elapsed);
+		/* That of another process says nothing. */
+		ck_assert(seen[1].has_elapsed == (id == process));
+		if (seen[1].has_elapsed)
+			ck_assert_uint_eq(seen[1].elapsed_us, elapsed);
+		ck_assert(!seen[0].exited && !seen[1].exited);
+	}
+	/* Alone, as the answer to a question. */
+	begin();
+	put_stats(TASKSTATS_TYPE_TGID, process, true, false);
+	parsed(message_len);
+	ck_assert(!seen[0].has_elapsed);
+	/* Before version 12 the task does not tell it either. */
+	begin();
+	put_version(stats, 11, STATS_OWN_ORDER);
+	attribute(TASKSTATS_TYPE_PID, &process, sizeof(process));
+	attribute(TASKSTATS_TYPE_STATS, stats, 368);
+	put_stats(TASKSTATS_TYPE_TGID, process, true, false);
+	ck_assert_uint_eq(parsed(message_len).records, 2);
+	ck_assert(!seen[0].has_elapsed && !seen[1].has_elapsed);
+	free(stats);
+}
+END_TEST
+
+/* A message may end with its header, and before. */
+START_TEST(attributes_after_the_header)
+{
+	struct {
+		struct nlmsghdr header;
+		uint8_t rest[8];
+	} received = { 0 };
+	size_t size = 7;
+
+	for (uint32_t len = 0; len <= sizeof(received); len++) {
+		const uint8_t *attributes;
+
+		received.header.nlmsg_len = len;
+		attributes = kernel_attributes(&received.header, &size);
+		ck_assert_ptr_eq(attributes, len < 20 ? NULL : (uint8_t *)&received + 20);
+		ck_assert_uint_eq(size, len < 20 ? 7 : len - 20);
+	}
+}
+END_TEST
+
 START_TEST(attributes_in_series)
 {
 	struct stats_message found;
@@ -178,19 +242,10 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("taskmon message");
-	TCase *tests = tcase_create("message");
-	SRunner *runner;
-	int failed;
+	const TTest *const tests[] = {
+		both_nests, attributes_in_series, since_when_there_is_a_process,
+		attributes_after_the_header, unknown_attributes, malformed_messages,
+	};
 
-	tcase_add_test(tests, both_nests);
-	tcase_add_test(tests, attributes_in_series);
-	tcase_add_test(tests, unknown_attributes);
-	tcase_add_test(tests, malformed_messages);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return check_run("taskmon message", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #include "command.h"
 #include "number.h"
+#include "proc.h"
+#include "process.h"
 #include "row.h"
 #include "taskmon.h"
 
@@ -60,14 +64,56 @@ static error_t parse(int key, char *word, struct argp_state *state)
 	}
 }
 
+static void keep(void *context, const struct stats_record *record)
+{
+	*(struct stats_record *)context = *record;
+}
+
+/* A status is one only if the task had exited before it was asked for. */
+static int get_task(struct kernel *kernel, uint32_t id, struct show *show)
+{
+	struct stats_record record = { 0 };
+	struct proc_task task;
+	char path[32];
+	bool exited;
+	int ret;
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", id);
+	exited = proc_read(&task, path) && proc_has_exited(&task);
+	ret = kernel_get(kernel, STATS_TASK, id, keep, &record);
+	if (ret)
+		return ret;
+	record.exited = exited;
+	show_record(show, &record);
+	return 0;
+}
+
+static int get_process(struct kernel *kernel, uint32_t id, struct show *show)
+{
+	struct stats_record record = { 0 };
+	enum process_sums sums;
+	int ret = process_get(kernel, id, &record, &sums);
+
+	if (ret)
+		return ret;
+	if (sums == PROCESS_SUMS_TWICE)
+		complain("a thread of process %" PRIu32 " has been exiting for 5 s: what it used may "
+			 "be in the sums twice", id);
+	else if (sums == PROCESS_SUMS_UNKNOWN)
+		complain("/proc does not tell of process %" PRIu32 ": what a thread used that exits "
+			 "just now may be in the sums twice", id);
+	show_record(show, &record);
+	return 0;
+}
+
 static int get_all(struct kernel *kernel, const struct arguments *arguments, struct show *show)
 {
 	int code = EXIT_PASS;
 
 	for (unsigned int i = 0; i < arguments->count; i++) {
-		enum stats_kind kind = arguments->wanted[i].kind;
 		uint32_t id = arguments->wanted[i].id;
-		int ret = kernel_get(kernel, kind, id, show_record, show);
+		int ret = arguments->wanted[i].kind == STATS_TASK ? get_task(kernel, id, show) :
+								    get_process(kernel, id, show);
 
 		if (!ret)
 			continue;

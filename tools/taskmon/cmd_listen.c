@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -18,8 +16,6 @@
 #include "row.h"
 #include "taskmon.h"
 
-/* Room for 6,000 exits on each CPU with the longest struct; used only while it is needed. */
-#define BUFFER_DEFAULT (UINT64_C(8) << 20)
 #define BUFFER_LEAST 2304u		/* SOCK_MIN_RCVBUF of 64-bit kernels */
 #define BUFFER_MOST (UINT64_C(1) << 30)
 #define NS_PER_S 1000000000u
@@ -102,45 +98,14 @@ static error_t parse(int key, char *word, struct argp_state *state)
 	}
 }
 
-/* Signals that end a listener, and the one that its program has ended; all are blocked. */
-struct signals {
-	sigset_t ending, before;
-	int fd;
-};
-
-static int block_signals(struct signals *signals)
-{
-	sigemptyset(&signals->ending);
-	sigaddset(&signals->ending, SIGINT);
-	sigaddset(&signals->ending, SIGTERM);
-	sigaddset(&signals->ending, SIGHUP);
-	sigaddset(&signals->ending, SIGQUIT);
-	sigaddset(&signals->ending, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &signals->ending, &signals->before);
-	signal(SIGPIPE, SIG_IGN);
-	signals->fd = signalfd(-1, &signals->ending, SFD_CLOEXEC | SFD_NONBLOCK);
-	return signals->fd < 0 ? -errno : 0;
-}
-
-/* Whether a signal that came ends it: SIGCHLD does only if it is about the program. */
-static bool is_end(int fd, pid_t program)
-{
-	struct signalfd_siginfo signal;
-
-	while (read(fd, &signal, sizeof(signal)) == sizeof(signal))
-		if (signal.ssi_signo != SIGCHLD || (program && program_has_exited(program)))
-			return true;
-	return false;
-}
-
 /* What ends a listener: a signal, its program, the time, or that there is enough. */
 static int wait_for_end(const struct listener *listener, uint64_t duration_ns,
-			const struct signals *signals, pid_t program)
+			struct program *program)
 {
 	struct itimerspec time = { .it_value = { (time_t)(duration_ns / NS_PER_S),
 						 (long)(duration_ns % NS_PER_S) } };
 	struct pollfd ends[] = {
-		{ .fd = signals->fd, .events = POLLIN },
+		{ .fd = program->signals, .events = POLLIN },
 		{ .fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC), .events = POLLIN },
 		{ .fd = listener_done_fd(listener), .events = POLLIN },
 	};
@@ -154,7 +119,8 @@ static int wait_for_end(const struct listener *listener, uint64_t duration_ns,
 		if (poll(ends, sizeof(ends) / sizeof(ends[0]), -1) < 0)
 			ret = errno == EINTR ? 0 : -errno;
 		else
-			over = ends[1].revents || ends[2].revents || is_end(ends[0].fd, program);
+			over = ends[1].revents || ends[2].revents ||
+			       program_news(program) != PROGRAM_GOES_ON;
 	}
 	close(ends[1].fd);
 	return ret;
@@ -234,15 +200,15 @@ static int probe(struct listener *listener, const struct cpus *cpus)
 
 /* Has the program run, if there is one, and waits for the end of it all. */
 static int listen_started(struct listener *listener, const struct arguments *arguments,
-			  const struct signals *signals, pid_t *program)
+			  struct program *program)
 {
 	int code = probe(listener, &arguments->cpus), ret;
 
-	if (!code && arguments->program)
-		code = program_start(arguments->program, &signals->before, program);
+	if (!code && program->words)
+		code = program_start(program);
 	if (code)
 		return code;
-	ret = wait_for_end(listener, arguments->duration_ns, signals, *program);
+	ret = wait_for_end(listener, arguments->duration_ns, program);
 	if (ret)
 		complain("listening failed: %s", strerror(-ret));
 	return ret ? EXIT_FAILED : EXIT_PASS;
@@ -250,7 +216,7 @@ static int listen_started(struct listener *listener, const struct arguments *arg
 
 /* From the first registration to the last; the collector has everything then. */
 static int listen_until_end(struct collector *collector, const struct arguments *arguments,
-			    const struct signals *signals, pid_t *program)
+			    struct program *program)
 {
 	struct listener listener;
 	int ret = listener_open(&listener, &arguments->cpus, arguments->buffer, collector);
@@ -270,7 +236,7 @@ static int listen_until_end(struct collector *collector, const struct arguments 
 		complain("no reader can be started: %s", strerror(-ret));
 		code = EXIT_FAILED;
 	} else {
-		code = listen_started(&listener, arguments, signals, program);
+		code = listen_started(&listener, arguments, program);
 	}
 	listener_stop(&listener);
 	listener_close(&listener);
@@ -278,10 +244,9 @@ static int listen_until_end(struct collector *collector, const struct arguments 
 }
 
 static int run(struct collector *collector, const struct arguments *arguments,
-	       const struct signals *signals)
+	       struct program *program)
 {
 	int code = EXIT_PASS, end;
-	pid_t program = 0;
 
 	collector->rows_max = arguments->count;
 	collector->rows = output_open(&arguments->output);
@@ -291,7 +256,7 @@ static int run(struct collector *collector, const struct arguments *arguments,
 		code = begin_recording(collector, arguments->record);
 	if (!code) {
 		warn_delayacct();
-		code = listen_until_end(collector, arguments, signals, &program);
+		code = listen_until_end(collector, arguments, program);
 	}
 	if (!code && !collector->rows_error)
 		collector->rows_error = rows_flush(collector->rows);
@@ -305,7 +270,7 @@ static int run(struct collector *collector, const struct arguments *arguments,
 		end = EXIT_FAILED;
 	}
 	code = code ? code : end;
-	return program ? program_end(program, code) : code;
+	return program->pid ? program_end(program, code) : code;
 }
 
 int cmd_listen(int argc, char **argv)
@@ -318,9 +283,9 @@ int cmd_listen(int argc, char **argv)
 		       "--duration, --count, a signal or the end of PROGRAM ends it; then says on "
 		       "standard error how many messages came and how many were lost, by CPU.",
 	};
-	static struct arguments arguments = { .buffer = BUFFER_DEFAULT };
+	static struct arguments arguments = { .buffer = KERNEL_BUFFER };
 	struct collector collector;
-	struct signals signals;
+	struct program program;
 	int code;
 
 	if (cpus_read(&arguments.possible, "possible")) {
@@ -331,12 +296,12 @@ int cmd_listen(int argc, char **argv)
 	output_init(&arguments.output, TASKMON_ROW_TITLE, row_columns, ROW_COLUMNS);
 	command_parse(&argp, argc, argv, &arguments);
 	/* Before there is any thread: with these blocked every end is an orderly one. */
-	if (block_signals(&signals) || !collector_init(&collector)) {
+	if (program_init(&program, arguments.program) || !collector_init(&collector)) {
 		complain("there is no memory to count messages");
 		return EXIT_FAILED;
 	}
-	code = run(&collector, &arguments, &signals);
-	close(signals.fd);
+	code = run(&collector, &arguments, &program);
+	close(program.signals);
 	collector_free(&collector);
 	return code;
 }

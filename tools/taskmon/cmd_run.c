@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program's statistics at its end.  They are those of the message about its exit: it is sent
- * while the storage is still there, and has its size.  Where that does not come (in a namespace, or
- * because too much else exits), the process is asked for, which answers until it is waited for.
+ * What a program and all that it has started used, from the messages about their exits.  They are
+ * sent while a task's storage is still there, and have its size.  Where they do not come (in a
+ * namespace) the program's process is asked for, which answers until it is waited for.
  */
 #include <errno.h>
-#include <linux/genetlink.h>
+#include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/signalfd.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "cpus.h"
+#include "proc.h"
 #include "program.h"
 #include "row.h"
 #include "taskmon.h"
+#include "tree.h"
 
 struct arguments {
 	struct output output;
@@ -57,7 +58,10 @@ static error_t parse(int key, char *word, struct argp_state *state)
 
 /* What is known of the program. */
 struct end {
-	pid_t child;
+	const struct program *program;
+	struct tree *tree;
+	int tree_error;			/* why the tree is not known */
+	uint32_t lost;			/* messages */
 	bool has[2];			/* by kind */
 	struct stats_record records[2];
 };
@@ -66,62 +70,120 @@ static void keep(void *context, const struct stats_record *record)
 {
 	struct end *end = context;
 
-	if (record->id != (uint32_t)end->child)
+	if (record->id != (uint32_t)end->program->pid)
 		return;
 	end->records[record->kind] = *record;
+	end->records[record->kind].exited = true;
 	end->has[record->kind] = true;
+}
+
+static void keep_exit(void *context, const struct stats_record *record)
+{
+	struct end *end = context;
+
+	if (!end->tree_error)
+		end->tree_error = tree_take(end->tree, record);
+	keep(context, record);
 }
 
 static void keep_message(void *context, struct nlmsghdr *header)
 {
-	const size_t before = NLMSG_HDRLEN + GENL_HDRLEN;
+	size_t size;
+	const uint8_t *attributes = kernel_attributes(header, &size);
 
-	if (header->nlmsg_len >= before)
-		stats_parse((const uint8_t *)header + before, header->nlmsg_len - before,
-			    STATS_OWN_ORDER, keep, context);
+	if (attributes)
+		stats_parse(attributes, size, STATS_OWN_ORDER, keep_exit, context);
 }
 
-/* Until the program has exited; it is not waited for.  @signals: SIGCHLD, which is blocked. */
-static int read_until_exit(struct kernel *events, struct end *end, int signals)
+/* Until the program has exited; it is not waited for.  Return: 0, or -EINTR if it is given up. */
+static int read_until_exit(struct kernel *events, struct end *end, struct program *program)
 {
 	struct pollfd ready[] = {
-		{ .fd = signals, .events = POLLIN }, { .fd = events->fd, .events = POLLIN },
+		{ .fd = program->signals, .events = POLLIN },
+		{ .fd = events->fd, .events = POLLIN },
 	};
-	struct signalfd_siginfo signal;
+	enum program_news news = PROGRAM_GOES_ON;
 
-	while (!program_has_exited(end->child)) {
+	while (news != PROGRAM_HAS_EXITED) {
+		if (news == PROGRAM_GIVEN_UP)
+			return -EINTR;
 		if (poll(ready, 2, -1) < 0 && errno != EINTR)
 			return -errno;
-		if (ready[0].revents && read(signals, &signal, sizeof(signal)) < 0)
-			return -errno;
 		kernel_read(events, keep_message, end);
+		news = program_news(program);
 	}
-	/* The message was sent before the process could be seen to have exited. */
+	/* All messages were sent before the process could be seen to have exited. */
 	kernel_read(events, keep_message, end);
 	return 0;
 }
 
-/* The sums of a process of one task are all 0 once it has exited: that is no answer. */
-static bool has_sums(const struct stats *stats)
+/* Why the sums are not known, if they are not. */
+static void complain_about_tree(const struct end *end)
 {
-	for (unsigned int field = STATS_VERSION + 1; field < STATS_FIELDS; field++)
-		if (stats->present[field] && stats->value[field])
-			return true;
-	return false;
+	if (!end->tree_error)
+		return;
+	if (end->tree_error == -EINVAL)
+		complain("what the program has started is not known: the kernel tells of exits in "
+			 "the initial PID namespace only");
+	else if (end->tree_error == -ENETUNREACH)
+		complain("what the program has started is not known: the kernel tells of exits in "
+			 "the initial network namespace only");
+	else if (end->tree_error == -ENODATA)
+		complain("what the program has started is not known: before Linux 5.19 the kernel "
+			 "does not tell which process a task belongs to");
+	else
+		complain("what the program has started is not known: %s",
+			 kernel_reason(end->tree_error));
 }
 
-static int report(struct kernel *kernel, struct end *end, struct show *show)
+/* The tree is named after its first process, and has its status. */
+static void show_tree(struct show *show, const struct end *end)
 {
+	const struct stats_record *first = &end->records[STATS_TASK];
+	const struct stats_record *last = end->has[STATS_PROCESS] ? &end->records[STATS_PROCESS] :
+								    first;
+	struct stats_record tree = { .kind = STATS_TREE, .id = first->id, .exited = true };
+	uint64_t unknown = tree_sum(end->tree, (uint32_t)getpid(), proc_parent, &tree);
+
+	if (end->lost)
+		complain("%" PRIu32 " messages about exits were lost: the sums of the tree lack "
+			 "what they told, and %" PRIu64 " tasks that may belong to it", end->lost,
+			 unknown);
+	memcpy(tree.stats.comm, first->stats.comm, sizeof(tree.stats.comm));
+	tree.stats.comm_len = first->stats.comm_len;
+	tree.stats.has_comm = first->stats.has_comm;
+	tree.stats.present[STATS_EXITCODE] = true;
+	tree.stats.value[STATS_EXITCODE] = (uint64_t)end->program->status;
+	tree.has_elapsed = last->has_elapsed;
+	tree.elapsed_us = last->elapsed_us;
+	show_record(show, &tree);
+}
+
+static int report(struct kernel *kernel, const struct kernel *events, struct end *end,
+		  struct show *show)
+{
+	uint32_t pid = (uint32_t)end->program->pid;
+	bool heard = end->has[STATS_TASK];
 	int ret = 0;
 
-	if (!end->has[STATS_TASK])
-		ret = kernel_get(kernel, STATS_TASK, (uint32_t)end->child, keep, end);
-	if (!ret && !end->has[STATS_PROCESS])
-		ret = kernel_get(kernel, STATS_PROCESS, (uint32_t)end->child, keep, end);
+	if (!kernel_dropped(events, &end->lost))
+		end->lost = 0;
+	if (!heard && !end->lost && !end->tree_error)
+		end->tree_error = -ENETUNREACH;
+	complain_about_tree(end);
+	if (!heard)
+		ret = kernel_get(kernel, STATS_TASK, pid, keep, end);
+	/* Without its message: what it used itself is to be among what is below it. */
+	if (!heard && !ret && !end->tree_error)
+		end->tree_error = tree_take(end->tree, &end->records[STATS_TASK]);
+	if (!ret && !heard)
+		ret = kernel_get(kernel, STATS_PROCESS, pid, keep, end);
 	if (end->has[STATS_TASK])
 		show_record(show, &end->records[STATS_TASK]);
-	if (end->has[STATS_PROCESS] && has_sums(&end->records[STATS_PROCESS].stats))
+	if (end->has[STATS_PROCESS] && stats_has_sums(&end->records[STATS_PROCESS].stats))
 		show_record(show, &end->records[STATS_PROCESS]);
+	if (end->has[STATS_TASK] && !end->tree_error)
+		show_tree(show, end);
 	if (ret)
 		complain("the statistics are not complete: %s", kernel_reason(ret));
 	return ret;
@@ -140,40 +202,58 @@ static int check_answers(struct kernel *kernel)
 }
 
 /* Events are listened to if the kernel lets us; without any, the process is asked for. */
-static void open_events(struct kernel *events, struct end *end)
+static int open_events(struct kernel *events, struct end *end)
 {
 	struct cpus possible;
 	char list[1024];
+	int ret = kernel_open(events);
 
-	if (kernel_open(events))
-		return;
-	if (cpus_read(&possible, "possible"))
-		return;
+	if (!ret)
+		ret = cpus_read(&possible, "possible");
+	if (ret)
+		return ret;
+	kernel_set_buffer(events, KERNEL_BUFFER);
 	cpus_format(&possible, list, sizeof(list));
-	(void)kernel_listen(events, list, keep_message, end);
+	ret = kernel_listen(events, list, keep_message, end);
+	/* What a process has started and left behind is ours then, and known to be. */
+	if (!ret && prctl(PR_SET_CHILD_SUBREAPER, 1))
+		ret = -errno;
+	return ret;
+}
+
+static int run_program(struct kernel *kernel, struct end *end, struct program *program,
+		       struct show *show)
+{
+	struct kernel events;
+	int ret, code;
+
+	end->tree_error = open_events(&events, end);
+	code = program_start(program);
+	if (!code) {
+		ret = read_until_exit(&events, end, program);
+		if (!ret)
+			ret = report(kernel, &events, end, show);
+		code = program_end(program, ret ? exit_code_of(ret) : EXIT_PASS);
+		if (!ret && !end->tree_error && program_left_some())
+			complain("some of what the program has started still runs, and is not in "
+				 "the sums");
+	}
+	kernel_close(&events);
+	return code;
 }
 
 static int run(struct kernel *kernel, const struct arguments *arguments, struct show *show)
 {
-	struct end end = { 0 };
-	struct kernel events;
-	sigset_t child_exits, before;
-	int ret, signals, code;
+	struct program program;
+	struct end end = { .program = &program, .tree = tree_new() };
+	int code = EXIT_FAILED;
 
-	sigemptyset(&child_exits);
-	sigaddset(&child_exits, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &child_exits, &before);
-	signals = signalfd(-1, &child_exits, SFD_CLOEXEC);
-	open_events(&events, &end);
-	code = program_start(arguments->program, &before, &end.child);
-	if (!code) {
-		ret = signals < 0 ? -ENFILE : read_until_exit(&events, &end, signals);
-		if (!ret)
-			ret = report(kernel, &end, show);
-		code = program_end(end.child, ret ? exit_code_of(ret) : EXIT_PASS);
-	}
-	kernel_close(&events);
-	close(signals);
+	if (!program_init(&program, arguments->program) && end.tree)
+		code = run_program(kernel, &end, &program, show);
+	else
+		complain("there is no memory to add up statistics");
+	close(program.signals);
+	tree_free(end.tree);
 	return code;
 }
 
@@ -199,8 +279,10 @@ int cmd_run(int argc, char **argv)
 	static const struct argp argp = {
 		.options = options, .parser = parse, .children = children,
 		.args_doc = "-- PROGRAM [ARGUMENT...]",
-		.doc = "Runs a program, shows the statistics of its first task and of its thread "
-		       "group when it has exited, and exits with its status.",
+		.doc = "Runs a program and, when it has exited, shows the statistics of its first "
+		       "task, of its process if that had more tasks than one, and of the tree: all "
+		       "that the program has started and that has exited, too; ends with its "
+		       "status.",
 	};
 	static struct arguments arguments;
 	FILE *out = stderr;

@@ -46,14 +46,19 @@ static bool read_text(const char *path, char *text, size_t size)
 	return true;
 }
 
+enum delayacct_state delayacct_read_from(const char *setting, const char *command_line)
+{
+	char value[16], words[8192] = "";
+
+	if (!read_text(setting, value, sizeof(value)))
+		return DELAYACCT_UNKNOWN;
+	read_text(command_line, words, sizeof(words));
+	return delayacct_of(value, words);
+}
+
 enum delayacct_state delayacct_read(void)
 {
-	char setting[16], command_line[8192] = "";
-
-	if (!read_text(SETTING, setting, sizeof(setting)))
-		return DELAYACCT_UNKNOWN;
-	read_text("/proc/cmdline", command_line, sizeof(command_line));
-	return delayacct_of(setting, command_line);
+	return delayacct_read_from(SETTING, "/proc/cmdline");
 }
 
 const char *delayacct_sentence(enum delayacct_state state)

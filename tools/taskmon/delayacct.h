@@ -20,6 +20,9 @@ enum delayacct_state {
 /* What it is now. */
 enum delayacct_state delayacct_read(void);
 
+/* The same from the files of these names. */
+enum delayacct_state delayacct_read_from(const char *setting, const char *command_line);
+
 /* The same from texts: /proc/sys/kernel/task_delayacct (NULL: no such file), /proc/cmdline. */
 enum delayacct_state delayacct_of(const char *setting, const char *command_line);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/cgroupstats.h>
+#include <linux/sock_diag.h>
 #include <linux/taskstats.h>
 #include <netlink/attr.h>
 #include <netlink/genl/ctrl.h>
@@ -151,6 +152,16 @@ static struct nl_msg *new_request(const struct kernel *kernel, uint8_t command)
 	return request;
 }
 
+const uint8_t *kernel_attributes(const struct nlmsghdr *header, size_t *size)
+{
+	const size_t before = NLMSG_HDRLEN + GENL_HDRLEN;
+
+	if (header->nlmsg_len < before)
+		return NULL;
+	*size = header->nlmsg_len - before;
+	return (const uint8_t *)header + before;
+}
+
 static void ignore(void *context, struct nlmsghdr *header)
 {
 	(void)context;
@@ -167,17 +178,16 @@ struct answer {
 
 static void take_stats(void *context, struct nlmsghdr *header)
 {
-	const struct genlmsghdr *generic = nlmsg_data(header);
 	struct answer *answer = context;
 	struct stats_message found;
+	size_t size;
+	const uint8_t *attributes = kernel_attributes(header, &size);
 
-	if (!genlmsg_valid_hdr(header, 0)) {
+	if (!attributes) {
 		answer->malformed = true;
 		return;
 	}
-	found = stats_parse((const uint8_t *)(generic + 1),
-			    header->nlmsg_len - (size_t)nlmsg_size(GENL_HDRLEN), STATS_OWN_ORDER,
-			    answer->each, answer->context);
+	found = stats_parse(attributes, size, STATS_OWN_ORDER, answer->each, answer->context);
 	answer->malformed |= found.malformed;
 	answer->came |= found.records > 0;
 }
@@ -209,8 +219,9 @@ static void take_cgroup(void *context, struct nlmsghdr *header)
 	struct answer *answer = context;
 	struct nlattr *attribute;
 	struct cgroupstats stats;
+	size_t size;
 
-	if (!genlmsg_valid_hdr(header, 0))
+	if (!kernel_attributes(header, &size))
 		return;
 	attribute = nlmsg_find_attr(header, GENL_HDRLEN,
 				    CGROUPSTATS_TYPE_CGROUP_STATS);
@@ -278,6 +289,30 @@ int kernel_end_listening(struct kernel *kernel, const char *list)
 	ret = nl_send_auto(kernel->socket, request);
 	nlmsg_free(request);
 	return from_libnl(ret);
+}
+
+size_t kernel_set_buffer(const struct kernel *kernel, size_t wanted)
+{
+	/* The kernel doubles what is set, for its own overhead. */
+	int half = (int)(wanted / 2), got = 0;
+	socklen_t len = sizeof(got);
+
+	if (setsockopt(kernel->fd, SOL_SOCKET, SO_RCVBUFFORCE, &half, sizeof(half)))
+		setsockopt(kernel->fd, SOL_SOCKET, SO_RCVBUF, &half, sizeof(half));
+	getsockopt(kernel->fd, SOL_SOCKET, SO_RCVBUF, &got, &len);
+	return (size_t)got;
+}
+
+bool kernel_dropped(const struct kernel *kernel, uint32_t *count)
+{
+	uint32_t values[SK_MEMINFO_VARS] = { 0 };
+	socklen_t len = sizeof(values);
+
+	if (getsockopt(kernel->fd, SOL_SOCKET, SO_MEMINFO, values, &len) ||
+	    len < (SK_MEMINFO_DROPS + 1) * sizeof(values[0]))
+		return false;
+	*count = values[SK_MEMINFO_DROPS];
+	return true;
 }
 
 int kernel_read(struct kernel *kernel, kernel_message *message, void *context)

@@ -3,6 +3,9 @@
 #ifndef TASKMON_KERNEL_H
 #define TASKMON_KERNEL_H
 
+/* Room for 6,000 exits with the longest struct; used only while it is needed. */
+#define KERNEL_BUFFER (UINT64_C(8) << 20)
+
 #include <linux/netlink.h>
 #include <stdbool.h>
 
@@ -63,6 +66,18 @@ int kernel_listen(struct kernel *kernel, const char *list, kernel_message *messa
  * more message that may get lost.  Return: 0 or -errno.
  */
 int kernel_end_listening(struct kernel *kernel, const char *list);
+
+/* The attributes of a message of the family, *@size bytes; NULL if it is too short for any. */
+const uint8_t *kernel_attributes(const struct nlmsghdr *header, size_t *size);
+
+/*
+ * Wants a receive buffer of this size, beyond net.core.rmem_max where privilege allows.
+ * Return: what it has.
+ */
+size_t kernel_set_buffer(const struct kernel *kernel, size_t wanted);
+
+/* The kernel's count of messages that the socket had no room for; false if it does not tell. */
+bool kernel_dropped(const struct kernel *kernel, uint32_t *count);
 
 /* Gives @message all that has come by now.  Return: 0; -ENOBUFS: some was lost; another -errno. */
 int kernel_read(struct kernel *kernel, kernel_message *message, void *context);

@@ -3,8 +3,6 @@
 #include "listener.h"
 
 #include <errno.h>
-#include <linux/genetlink.h>
-#include <linux/sock_diag.h>
 #include <linux/taskstats.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -47,16 +45,14 @@ struct batch {
 
 static void read_dropped(struct listener_socket *socket)
 {
-	uint32_t values[SK_MEMINFO_VARS] = { 0 };
-	socklen_t len = sizeof(values);
+	uint32_t now;
 
-	if (getsockopt(socket->kernel.fd, SOL_SOCKET, SO_MEMINFO, values, &len) ||
-	    len < (SK_MEMINFO_DROPS + 1) * sizeof(values[0])) {
+	if (!kernel_dropped(&socket->kernel, &now)) {
 		socket->dropped = RECORDING_NOT_TOLD;
 		return;
 	}
-	socket->dropped += values[SK_MEMINFO_DROPS] - socket->dropped_low;
-	socket->dropped_low = values[SK_MEMINFO_DROPS];
+	socket->dropped += now - socket->dropped_low;
+	socket->dropped_low = now;
 }
 
 /* A way to give two things to a kernel_message. */
@@ -68,21 +64,21 @@ struct place {
 /* An exit message goes to the collector, which is locked. */
 static void take(void *context, struct nlmsghdr *header)
 {
-	const size_t before = NLMSG_HDRLEN + GENL_HDRLEN;
 	const struct place *place = context;
 	struct collector *collector = place->listener->collector;
 	struct recording_frame frame = {
 		.type = RECORDING_MESSAGE, .cpu = place->socket->cpu, .number = header->nlmsg_seq,
-		.payload = (const uint8_t *)header + before,
 	};
 	struct timespec now;
+	size_t size;
 
+	frame.payload = kernel_attributes(header, &size);
 	/* Answers to us have our port, messages about exits none. */
-	if (header->nlmsg_pid != 0 || header->nlmsg_len < before)
+	if (header->nlmsg_pid != 0 || !frame.payload)
 		return;
 	clock_gettime(CLOCK_REALTIME, &now);
 	frame.time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	frame.size = header->nlmsg_len - (uint32_t)before;
+	frame.size = (uint32_t)size;
 	if (!account_is_next(&collector->accounts[frame.cpu], frame.number))
 		read_dropped(place->socket);
 	frame.dropped = place->socket->dropped;
@@ -182,18 +178,6 @@ static void *work(void *context)
 	return NULL;
 }
 
-static size_t set_buffer(int fd, size_t wanted)
-{
-	/* The kernel doubles what is set, for its own overhead. */
-	int half = (int)(wanted / 2), got = 0;
-	socklen_t len = sizeof(got);
-
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &half, sizeof(half)))
-		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &half, sizeof(half));
-	getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &got, &len);
-	return (size_t)got;
-}
-
 static int open_socket(struct listener *listener, unsigned int cpu, size_t buffer)
 {
 	struct listener_socket *socket = &listener->sockets[listener->count];
@@ -205,7 +189,7 @@ static int open_socket(struct listener *listener, unsigned int cpu, size_t buffe
 		return ret;
 	listener->count++;
 	socket->cpu = cpu;
-	listener->buffer = set_buffer(socket->kernel.fd, buffer);
+	listener->buffer = kernel_set_buffer(&socket->kernel, buffer);
 	read_dropped(socket);
 	listener->collector->is_counted[cpu] = 1;
 	snprintf(list, sizeof(list), "%u", cpu);

@@ -17,6 +17,8 @@ enum row_column {
 	ROW_STATUS,
 	ROW_SIGNAL,
 	ROW_SIZE,
+	ROW_TASKS,
+	ROW_TASKS_ETIME,
 	ROW_FIELDS,		/* columns of the fields begin here, in their order */
 	ROW_COLUMNS = ROW_FIELDS + STATS_FIELDS
 };
@@ -32,8 +34,9 @@ struct row_origin {
 };
 
 /*
- * Writes a record.  Of a thread group, 0 in a field that the kernel does not sum up is shown as
- * not known.  Return: as rows_put().
+ * Writes a record.  Not known, rather than 0, is: a status of a task that lives; of a thread group
+ * what the kernel does not sum up, and that is all once its only task has exited.
+ * Return: as rows_put().
  */
 int row_put(struct rows *rows, const struct stats_record *record, const struct row_origin *origin);
 

@@ -15,11 +15,20 @@
 _Static_assert(HEADER == sizeof(struct nlattr) && ALIGNMENT == NLA_ALIGNTO, "as netlink says");
 _Static_assert(STATS_COMM_MAX == TS_COMM_LEN, "the name's length is part of the interface");
 
+enum of_several {
+	OF_SEVERAL_NONE,
+	OF_SEVERAL_SUM,
+	OF_SEVERAL_MOST,
+	OF_SEVERAL_LEAST,
+	OF_SEVERAL_WHEN,
+};
+
 static const struct {
 	uint8_t bytes, since;
+	enum of_several several;
 } fields[STATS_FIELDS] = {
-#define FIELD(id, name, unit, width, standard, offset, bytes, since, process, meaning) \
-	[STATS_##id] = { bytes, since },
+#define FIELD(id, name, unit, width, standard, offset, bytes, since, process, several, meaning) \
+	[STATS_##id] = { bytes, since, OF_SEVERAL_##several },
 #include "fields.def"
 #undef FIELD
 };
@@ -99,10 +108,56 @@ void stats_decode(struct stats *stats, const uint8_t *bytes, size_t size, enum s
 	}
 }
 
+bool stats_has_sums(const struct stats *stats)
+{
+	for (unsigned int field = STATS_VERSION + 1; field < STATS_FIELDS; field++)
+		if (stats->value[field])
+			return true;
+	return false;
+}
+
+/* The field with the longest wait whose end @when tells: both are in the same order. */
+static enum stats_field longest_of(enum stats_field when)
+{
+	return STATS_CPU_DELAY_MAX + 2 * (when - STATS_CPU_DELAY_MAX_AT);
+}
+
+static uint64_t of_both(const struct stats *sum, const struct stats *one, enum stats_field field)
+{
+	uint64_t before = sum->value[field], value = one->value[field];
+
+	switch (fields[field].several) {
+	case OF_SEVERAL_SUM:
+		return before + value;
+	case OF_SEVERAL_MOST:
+		return value > before ? value : before;
+	case OF_SEVERAL_LEAST:
+		return value && (!before || value < before) ? value : before;
+	case OF_SEVERAL_WHEN:
+		return one->value[longest_of(field)] > sum->value[longest_of(field)] ? value :
+										       before;
+	case OF_SEVERAL_NONE:
+		break;
+	}
+	return 0;
+}
+
+void stats_add(struct stats *sum, const struct stats *one)
+{
+	/* From the last one: when a longest wait ended follows from which one was the longest. */
+	for (unsigned int field = STATS_FIELDS; field-- > 0;) {
+		if (!one->present[field] || fields[field].several == OF_SEVERAL_NONE)
+			continue;
+		sum->value[field] = of_both(sum, one, field);
+		sum->present[field] = true;
+	}
+}
+
 /* Where in a message the walk is. */
 struct walk {
 	struct stats_record record;
 	bool has_id;
+	uint32_t process;	/* that the task of the record before belongs to; 0: none */
 	enum stats_order order;
 	stats_each *each;
 	void *context;
@@ -110,6 +165,20 @@ struct walk {
 };
 
 static void walk_attributes(struct walk *walk, const uint8_t *bytes, size_t size, bool nested);
+
+/* A task knows since when there is its process, whose record comes after the task's. */
+static void set_elapsed(struct walk *walk)
+{
+	const struct stats *stats = &walk->record.stats;
+
+	if (walk->record.kind == STATS_TASK) {
+		walk->process = (uint32_t)stats->value[STATS_TGID];
+		walk->record.has_elapsed = stats->present[STATS_TGETIME];
+		walk->record.elapsed_us = stats->value[STATS_TGETIME];
+	} else if (walk->record.id != walk->process) {
+		walk->record.has_elapsed = false;
+	}
+}
 
 /* An attribute of type @type with its payload. */
 static void walk_one(struct walk *walk, unsigned int type, const uint8_t *bytes, size_t size,
@@ -142,6 +211,7 @@ static void walk_one(struct walk *walk, unsigned int type, const uint8_t *bytes,
 		stats_decode(&walk->record.stats, bytes, size, walk->order);
 		walk->has_id = false;
 		walk->found.records++;
+		set_elapsed(walk);
 		walk->each(walk->context, &walk->record);
 		break;
 	case TASKSTATS_TYPE_NULL:	/* padding before a STATS */

@@ -31,7 +31,8 @@ enum stats_order {
 #endif
 
 enum stats_field {
-#define FIELD(id, name, unit, width, standard, offset, bytes, since, process, meaning) STATS_##id,
+#define FIELD(id, name, unit, width, standard, offset, bytes, since, process, several, meaning) \
+	STATS_##id,
 #include "fields.def"
 #undef FIELD
 	STATS_FIELDS
@@ -74,15 +75,31 @@ size_t stats_offset(enum stats_layout layout, enum stats_field field);
  */
 void stats_decode(struct stats *stats, const uint8_t *bytes, size_t size, enum stats_order order);
 
+/* Whether the kernel has sums of a process: of one task that has exited they are all 0. */
+bool stats_has_sums(const struct stats *stats);
+
+/* Adds what one more task has; at first @sum is all zero.  What cannot be added up stays absent. */
+void stats_add(struct stats *sum, const struct stats *one);
+
 enum stats_kind {
 	STATS_TASK,		/* statistics of one task */
 	STATS_PROCESS,		/* sums over a thread group */
+	STATS_TREE,		/* sums over a process and all that it has started; by tree.h */
 };
 
 struct stats_record {
 	enum stats_kind kind;
 	uint32_t id;		/* pid or tgid, as the attribute says */
 	struct stats stats;
+	/*
+	 * Time since the process began.  stats_parse() has it of a process whose task's record
+	 * is in the same message; the kernel's ETIME of a process is a sum over its tasks.
+	 */
+	bool has_elapsed;
+	uint64_t elapsed_us;
+	/* Not in the message, and for the caller to set. */
+	bool exited;		/* EXITCODE tells how; of the living it tells nothing */
+	uint64_t tasks;		/* of a tree: tasks that the sums are of */
 };
 
 /* What a message held apart from records. */

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* What of a record is shown, and what is not known rather than 0; units of columns. */
+#include <check.h>
+#include <string.h>
+
+#include "check_run.h"
+#include "taskmon/row.h"
+#include "taskmon_bytes.h"
+
+static char *text;
+static size_t text_len;
+
+static void forget(void)
+{
+	free(text);
+	text = NULL;
+}
+
+/* The values of these columns, as CSV, until the next call. */
+static const char *shown(const char *names, const struct stats_record *record,
+			 const struct row_origin *origin)
+{
+	struct selection selection;
+	struct rows *rows;
+	char error[128];
+	FILE *out;
+
+	forget();
+	out = open_memstream(&text, &text_len);
+	selection_standard(&selection, row_columns, ROW_COLUMNS);
+	ck_assert(selection_parse(&selection, names, error, sizeof(error)));
+	rows = rows_open(out, ROWS_CSV, false, &selection);
+	ck_assert_int_eq(row_put(rows, record, origin), 0);
+	rows_close(rows);
+	fclose(out);
+	text[text_len - 1] = '\0';
+	return strchr(text, '\n') + 1;
+}
+
+static void set(struct stats_record *record, enum stats_field field, uint64_t value)
+{
+	record->stats.present[field] = true;
+	record->stats.value[field] = value;
+}
+
+/* A record with all fields, which are 0. */
+static struct stats_record zeros(enum stats_kind kind)
+{
+	struct stats_record record = { .kind = kind, .id = 7 };
+
+	for (unsigned int field = 0; field < STATS_FIELDS; field++)
+		record.stats.present[field] = true;
+	return record;
+}
+
+START_TEST(status_of_those_that_have_exited)
+{
+	const struct row_origin origin = { 1, 2, 3 };
+	struct stats_record task = zeros(STATS_TASK);
+
+	ck_assert_str_eq(shown("status,signal", &task, NULL), ",");
+	ck_assert_str_eq(shown("status,signal,cpu,number,time_ns", &task, &origin), "0,,1,2,3");
+	task.exited = true;
+	ck_assert_str_eq(shown("status,signal", &task, NULL), "0,");
+	set(&task, STATS_EXITCODE, 5 << 8);
+	ck_assert_str_eq(shown("status,signal", &task, NULL), "5,");
+	set(&task, STATS_EXITCODE, 9);
+	ck_assert_str_eq(shown("status,signal", &task, NULL), ",9");
+	set(&task, STATS_EXITCODE, 11 | 0x80);
+	ck_assert_str_eq(shown("status,signal", &task, NULL), ",11");
+	task.kind = STATS_PROCESS;
+	ck_assert_str_eq(shown("kind,status,signal", &task, &origin), "process,,");
+	task.kind = STATS_TREE;
+	ck_assert_str_eq(shown("kind,status,signal", &task, NULL), "tree,,11");
+}
+END_TEST
+
+START_TEST(times_of_a_process)
+{
+	static const char names[] = "etime_us,tgetime_us,tasks_etime_us";
+	struct stats_record record = zeros(STATS_TASK);
+
+	set(&record, STATS_ETIME, 100);
+	set(&record, STATS_TGETIME, 150);
+	ck_assert_str_eq(shown(names, &record, NULL), "100,150,");
+	record.kind = STATS_PROCESS;
+	ck_assert_str_eq(shown(names, &record, NULL), ",,100");
+	record.has_elapsed = true;
+	record.elapsed_us = 60;
+	ck_assert_str_eq(shown(names, &record, NULL), "60,60,100");
+	/* Nothing but this time. */
+	record = zeros(STATS_PROCESS);
+	record.has_elapsed = true;
+	ck_assert_str_eq(shown(names, &record, NULL), "0,0,");
+}
+END_TEST
+
+START_TEST(sums_that_are_none)
+{
+	static const char names[] = "blkio_count,utime_us,stime_us,nvcsw,nivcsw,minflt,utimescaled_us";
+	struct stats_record record = zeros(STATS_PROCESS);
+
+	record.stats.value[STATS_VERSION] = 13;
+	ck_assert_str_eq(shown(names, &record, NULL), ",,,,,,");
+	/* What a kernel sums up only at times. */
+	set(&record, STATS_CPU_COUNT, 1);
+	ck_assert_str_eq(shown(names, &record, NULL), "0,,,,,,");
+	set(&record, STATS_ETIME, 1);
+	ck_assert_str_eq(shown(names, &record, NULL), "0,0,0,0,0,,");
+	/* Should a kernel do so: it is shown. */
+	set(&record, STATS_MINFLT, 3);
+	set(&record, STATS_UTIMESCALED, 4);
+	ck_assert_str_eq(shown(names, &record, NULL), "0,0,0,0,0,3,4");
+	record.kind = STATS_TASK;
+	set(&record, STATS_MINFLT, 0);
+	ck_assert_str_eq(shown(names, &record, NULL), "0,0,0,0,0,0,4");
+	set(&record, STATS_NICE, (uint64_t)-20);
+	ck_assert_str_eq(shown("nice", &record, NULL), "-20");
+	record.stats.present[STATS_NVCSW] = false;
+	ck_assert_str_eq(shown(names, &record, NULL), "0,0,0,,0,0,4");
+}
+END_TEST
+
+START_TEST(what_a_tree_has)
+{
+	struct stats_record record = { .kind = STATS_TREE, .id = 9, .tasks = 1234 };
+
+	memcpy(record.stats.comm, "make", 4);
+	record.stats.comm_len = 4;
+	record.stats.has_comm = true;
+	set(&record, STATS_UTIME, 0);
+	ck_assert_str_eq(shown("kind,id,comm,tasks,utime_us,stime_us,size_bytes,version,etime_us",
+			       &record, NULL), "tree,9,make,1234,0,,,,");
+	record.kind = STATS_TASK;
+	record.stats.size = 416;
+	ck_assert_str_eq(shown("tasks,size_bytes", &record, NULL), ",416");
+}
+END_TEST
+
+/* A name ends with its unit: the way that people and programs know of it. */
+START_TEST(names_end_with_their_units)
+{
+	static const struct {
+		const char *end;
+		enum column_unit unit;
+	} units[] = {
+		{ "_mib_us", UNIT_NONE }, { "_ns", UNIT_NS }, { "_us", UNIT_US },
+		{ "_kib", UNIT_KIB }, { "_bytes", UNIT_BYTES }, { "btime", UNIT_TIME },
+		{ "btime64", UNIT_TIME }, { "", UNIT_NONE },
+	};
+
+	for (unsigned int i = 0; i < ROW_COLUMNS; i++) {
+		const char *name = row_columns[i].name;
+		enum column_unit unit = row_columns[i].unit;
+		size_t u = 0;
+
+		while (strlen(name) < strlen(units[u].end) ||
+		       strcmp(name + strlen(name) - strlen(units[u].end), units[u].end) != 0)
+			u++;
+		/* When it was is no duration, and a point in time has no unit but its name's. */
+		if (strcmp(name, "time_ns") == 0)
+			ck_assert_int_eq(unit, UNIT_NONE);
+		else
+			ck_assert_msg(unit == units[u].unit, "%s", name);
+	}
+}
+END_TEST
+
+/* Kernels that account by ticks have 0 in utime and stime of short tasks. */
+START_TEST(standard_columns)
+{
+	static const char *const standard[] = {
+		"kind", "id", "comm", "status", "cpu_delay_ns", "blkio_delay_ns",
+		"cpu_run_virtual_ns", "etime_us", "utime_us", "stime_us", "hiwater_rss_kib",
+	};
+	struct selection selection;
+
+	selection_standard(&selection, row_columns, ROW_COLUMNS);
+	ck_assert_uint_eq(selection.shown_count, sizeof(standard) / sizeof(standard[0]));
+	for (size_t i = 0; i < selection.shown_count; i++)
+		ck_assert_str_eq(row_columns[selection.shown[i]].name, standard[i]);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		status_of_those_that_have_exited, times_of_a_process, sums_that_are_none,
+		what_a_tree_has, names_end_with_their_units, standard_columns,
+	};
+
+	return check_run("taskmon row", NULL, forget, tests, sizeof(tests) / sizeof(tests[0]));
+}
