@@ -32,6 +32,12 @@ LOW_SECTORS = 32768
 ALLOCATED = "/sys/module/dm_mod/parameters/stats_current_allocated_bytes"
 WAIT_SECONDS = 30.0
 COUNTERS = 13
+# Fields of dmmon for the kernel's counters, from the first on.
+COUNTER_FIELDS = (
+    *("reads", "reads_merged", "read_sectors", "read_time_ns"),
+    *("writes", "writes_merged", "write_sectors", "write_time_ns"),
+    *("in_flight", "io_time_ns", "queue_time_ns", "reading_time_ns", "writing_time_ns"),
+)
 # linux/dm-ioctl.h: struct dm_ioctl, and command 14 with it.
 _HEAD = struct.Struct(">10IQ128s129s7x")
 _TARGET_MSG = 0xC138FD0E
@@ -110,7 +116,7 @@ class Lab:
         """Remove all devices; nothing is allocated for statistics any more."""
         self.dmsetup("remove_all", "--force", "--noudevsync").check()
         assert self.dmsetup("ls").check().stdout == b"No devices found\n"
-        assert self.allocated() == 0
+        self.wait_freed()
 
     # Programs.
 
@@ -137,6 +143,10 @@ class Lab:
     def remove(self, name: str) -> None:
         """Remove a device."""
         self.dmsetup("remove", "--noudevsync", name).check()
+
+    def rename(self, name: str, other: str) -> None:
+        """Give a device another name."""
+        self.dmsetup("rename", "--noudevsync", name, other).check()
 
     def minor(self, name: str) -> int:
         """Its minor number."""
@@ -205,6 +215,43 @@ class Lab:
         text = self.ask(name, f"@stats_print {region} {words}".rstrip())
         return [parse_area(line) for line in text.splitlines()]
 
+    def known(self, name: str, region: int) -> list[dict[str, Any]]:
+        """What dmmon should report of the counters of each area of a region, by what the kernel says.
+
+        The kernel's list and its counters, read by nothing of dmmon.
+        """
+        (line,) = (
+            words
+            for words in (line.split() for line in self.ask(name, "@stats_list").splitlines())
+            if words[0] == f"{region}:"
+        )
+        start, length = (int(number) for number in line[1].split("+"))
+        step, unit = int(line[2]), 1 if "precise_timestamps" in line else 1_000_000
+        found = []
+        for index, area in enumerate(self.areas(name, region)):
+            row: dict[str, Any] = {
+                key: area[number] * (unit if key.endswith("_ns") else 1)
+                for number, key in enumerate(COUNTER_FIELDS, 1)
+            }
+            row |= {"device": name, "region": region, "area": index}
+            row["start_sector"] = start + index * step
+            row["sectors"] = min(step, length - index * step)
+            row["histogram"] = list(area.histogram) or None
+            found.append(row)
+        return found
+
+    def statistics(self, name: str) -> list[int]:
+        """The kernel's own statistics of the block device, as in /proc/diskstats."""
+        for line in self.agent.read_file("/proc/diskstats").decode().splitlines():
+            words = line.split()
+            if words[2] == f"dm-{self.minor(name)}":
+                return [int(word) for word in words[3:]]
+        raise AssertionError(f"{name} is not in /proc/diskstats")
+
+    def uptime(self) -> float:
+        """Seconds since the guest was started, by hundredths."""
+        return float(self.agent.read_file("/proc/uptime").split()[0])
+
     def wait_in_flight(self, name: str, region: int, count: int) -> None:
         """Until so many I/Os are under way in the region's first area."""
         self.until(lambda: self.areas(name, region)[0][9] == count)
@@ -222,6 +269,10 @@ class Lab:
         """Bytes that the kernel says statistics take."""
         return int(self.agent.read_file(ALLOCATED))
 
+    def wait_freed(self) -> None:
+        """Until they take none: the kernel frees a region's memory a while after its deletion."""
+        self.until(lambda: self.allocated() == 0)
+
 
 class Labs:
     """Booted guests, one for each kernel and emulator, for all tests of a run."""
@@ -230,15 +281,18 @@ class Labs:
         self._blockio = blockio
         self._folder = folder
         self._labs: dict[tuple[str, str], Lab] = {}
-        self._undo = contextlib.ExitStack()
 
     def get(self, kernel: str, backend: str) -> Lab:
         """The guest, booted if there is none; it has no devices."""
         lab = self._labs.get((kernel, backend))
         if lab is None or lab.guest.stage is not Stage.READY:
             logs = self._folder.mktemp(f"dmstats-{Path(kernel).name}")
-            guest = self._undo.enter_context(Guest(lab_config(kernel, backend), logs))
-            guest.boot()
+            guest = Guest(lab_config(kernel, backend), logs)
+            try:
+                guest.boot()
+            except BaseException:
+                guest.stop()
+                raise
             lab = self._labs[kernel, backend] = Lab(guest, self._blockio)
         lab.guest.wake()
         return lab
@@ -249,14 +303,19 @@ class Labs:
 
     def drop(self, kernel: str, backend: str) -> None:
         """The next test gets a new one."""
-        self._labs.pop((kernel, backend))
+        self._labs.pop((kernel, backend)).guest.stop()
 
     def close(self) -> None:
-        """End all guests."""
-        self._undo.close()
+        """End all guests, also if one of them has something to answer for."""
+        with contextlib.ExitStack() as rest:
+            for lab in self._labs.values():
+                rest.callback(lab.guest.end)
+                rest.callback(lab.guest.wake)
 
 
 def lab_config(kernel: str, backend: str) -> GuestConfig:
-    """The guest: two CPUs, modules, programs."""
+    """The guest: two CPUs, modules, programs, a shell."""
     files = {**debian_program("/sbin/dmsetup"), **tool("dmmon")}
-    return GuestConfig(kernel=kernel, backend=backend, cpus=2, modules=MODULES, files=files)
+    return GuestConfig(
+        kernel=kernel, backend=backend, cpus=2, modules=MODULES, files=files, busybox=True
+    )

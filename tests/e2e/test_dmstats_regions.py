@@ -4,9 +4,16 @@
 from __future__ import annotations
 
 import errno
+import fcntl
+import json
+import os
+import stat
+import termios
 
 import pytest
 from dmstats_lab import LIN_SECTORS, Lab
+
+from zvmlab.agent_calls import Both
 
 pytestmark = [
     pytest.mark.xdist_group("dmstats"),
@@ -234,6 +241,41 @@ def test_d20_list_is_a_line_for_each_region_einval(lab: Lab) -> None:
     assert theirs.startswith(first)
 
 
+PIPE = "/tmp/dmmon-list"
+PAGE = 4096
+
+
+def test_d20_device_that_goes_meanwhile_is_not_listed(lab: Lab) -> None:
+    """The list of all devices goes on; the one that went is no failure."""
+    lab.create("short", "0 1000 linear /dev/ram0 0")
+    for name in ("lin", "short", "up"):
+        lab.region(name, "- /1 prog " + ("x" * 20000 if name == "lin" else name))
+    lab.agent.mknod(PIPE, stat.S_IFIFO | 0o600).check()
+    pipe = lab.agent.open(PIPE, os.O_RDWR | os.O_NONBLOCK).check()
+    lab.agent.fcntl(pipe, fcntl.F_SETPIPE_SZ, PAGE).check()
+    listing = lab.agent.spawn(["/bin/sh", "-c", f"exec dmmon list -f json >{PIPE}"])
+
+    def waiting() -> int:
+        asked = lab.agent.ioctl(pipe, termios.FIONREAD, Both(bytes(4)))
+        asked.check()
+        return int.from_bytes(asked.buffers[0], "big")
+
+    # It has been told all devices by now, and cannot write on.
+    lab.until(lambda: waiting() == PAGE)
+    lab.remove("short")
+    text = b""
+    while text.count(b"\n") < 2:
+        lab.until(lambda: waiting() > 0)
+        text += lab.agent.read(pipe, PAGE).data
+    done = listing.wait()
+    assert (done.status, done.stderr) == (0, b"")
+    rows = [json.loads(line) for line in text.splitlines()]
+    assert [(row["device"], row["aux"][:2]) for row in rows] == [("lin", "xx"), ("up", "up")]
+    assert waiting() == 0
+    lab.agent.close(pipe).check()
+    lab.agent.unlink(PIPE).check()
+
+
 WORDS = (
     "foo bar baz",
     " ",
@@ -293,6 +335,44 @@ def test_d24_set_aux_enoent_einval(lab: Lab) -> None:
     assert lab.send("lin", "@stats_set_aux 0").errno == errno.EINVAL
     assert lab.send("lin", "@stats_set_aux 1 new").errno == errno.ENOENT
     assert lab.ask("lin", "@stats_list") == "0: 0+20000 20000 prog new\n"
+
+
+def groups(lab: Lab) -> list[str]:
+    """The members of each group that dmstats knows."""
+    words = ("stats", "list", "--group", "--noheadings", "-o", "region_id", "lin")
+    return lab.dmsetup(*words).check().stdout.decode().split()
+
+
+def test_d24_groups_of_dmstats_are_not_broken_unasked(lab: Lab) -> None:
+    """They live in auxiliary data, which dmmon would replace, and name their members by number."""
+    for start in range(0, 320, 64):
+        words = ("--start", f"{start}s", "--length", "64s", "lin")
+        lab.dmsetup("stats", "create", *words).check()
+    lab.dmsetup("stats", "group", "--alias", "mine", "--regions", "1-2,4", "lin").check()
+    before = lab.ask("lin", "@stats_list")
+    assert groups(lab) == ["1-2,4"]
+    dmstats = ("--program", "dmstats")
+    for command in (
+        ("set-aux", *dmstats, "--region", "1", "lin", "x"),
+        ("set-aux", *dmstats, "--all", "lin", "x"),
+        ("delete", *dmstats, "--region", "1", "lin"),
+        ("delete", *dmstats, "--region", "2", "lin"),
+    ):
+        refused = lab.dmmon(*command)
+        assert (refused.status, b"region 1 of lin" in refused.stderr) == (2, True), command
+        assert b"group of dmstats" in refused.stderr and b"--force" in refused.stderr
+        assert lab.ask("lin", "@stats_list") == before
+    # What leaves the group as it is needs no more words.
+    for region, text in (("2", "text"), ("1", "DMS_GROUP=mine:1-2,4#text")):
+        lab.dmmon("set-aux", *dmstats, "--region", region, "lin", text).check()
+    lab.dmmon("delete", *dmstats, "--region", "3", "lin").check()
+    assert groups(lab) == ["1-2,4"]
+    lab.dmmon("set-aux", "--force", *dmstats, "--region", "1", "lin", "x").check()
+    assert groups(lab) == []
+    lab.dmsetup("stats", "group", "--regions", "0-1", "lin").check()
+    lab.dmmon("delete", "--force", *dmstats, "--region", "1", "lin").check()
+    lab.dmmon("delete", *dmstats, "--all", "lin").check()
+    assert lab.ask("lin", "@stats_list") == ""
 
 
 @pytest.mark.representative

@@ -76,6 +76,25 @@ START_TEST(rates)
 }
 END_TEST
 
+/* Every counter another number, in the kernel's order (Documentation/admin-guide/iostats.rst). */
+START_TEST(each_rate_has_its_counter)
+{
+	static const uint64_t counters[DMS_COUNTERS] = {
+		2, 1, 16, 30, 4, 3, 64, 100, 5, 250, 400, 7, 9,
+	};
+	const struct dms_rates r = dms_rates(counters, &ms_region, SECOND, 0);
+
+	ck_assert_double_eq_tol(r.reads, 2, 1e-9);
+	ck_assert_double_eq_tol(r.writes, 4, 1e-9);
+	ck_assert_double_eq_tol(r.read_bytes, 16 * 512, 1e-6);
+	ck_assert_double_eq_tol(r.write_bytes, 64 * 512, 1e-6);
+	ck_assert_double_eq_tol(r.read_latency, 15e6, 1e-6);
+	ck_assert_double_eq_tol(r.write_latency, 25e6, 1e-6);
+	ck_assert_double_eq_tol(r.busy, 0.25, 1e-9);
+	ck_assert_double_eq_tol(r.queue, 0.4, 1e-9);
+}
+END_TEST
+
 START_TEST(cleared_in_between)
 {
 	struct dms_rates r;
@@ -201,6 +220,7 @@ int main(void)
 	const TTest *const tests[] = {
 		difference,
 		rates,
+		each_rate_has_its_counter,
 		cleared_in_between,
 		times_that_wrapped,
 		times_of_request_based_devices,

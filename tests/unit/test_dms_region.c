@@ -9,7 +9,7 @@ static struct dms_regions list;
 
 static int read_list(const char *text)
 {
-	return dms_regions_read(&list, text, strlen(text));
+	return dms_regions_read(&list, NULL, text, strlen(text));
 }
 
 START_TEST(nothing)
@@ -58,6 +58,8 @@ START_TEST(names_that_nothing_quotes)
 		{ "0: 0+1 1 p a\n\nb\n\n", "p", "a\n\nb\n", false, 0 },
 		{ "0: 0+1 1 p\nq a\n", "p\nq", "a", false, 0 },
 		{ "0: 0+1 1 p a histogram:7\n", "p", "a", false, 1 },
+		{ "0: 0+1 1 p a histogram:1\n", "p", "a", false, 1 },
+		{ "0: 0+1 1 p a histogram:1;2\n", "p", "a histogram:1;2", false, 0 },
 		{ "0: 0+1 1 p histogram:7\n", "p", "histogram:7", false, 0 },
 		{ "0: 0+1 1 p precise_timestamps\n", "p", "precise_timestamps", false, 0 },
 		{ "0: 0+1 1 p precise_timestamps histogram:7\n", "p", "precise_timestamps", false, 1 },
@@ -69,6 +71,17 @@ START_TEST(names_that_nothing_quotes)
 		{ "5: 0+1 1 p a\n5: 0+2 2 p b\n", "p", "a\n5: 0+2 2 p b", false, 0 },
 		{ "0: 0+1 1 p a\n1: 0+x 2 p b\n", "p", "a\n1: 0+x 2 p b", false, 0 },
 		{ "0: 0+1 1 p \xc3\xa0\xff\n", "p", "\xc3\xa0\xff", false, 0 },
+		/* Programs that begin with a blank, or with what looks like a region. */
+		{ "0: 0+1 1   x\n", " ", "x", false, 0 },
+		{ "0: 0+1 1    \n", " ", " ", false, 0 },
+		{ "0: 0+1 1  p x\n", " p", "x", false, 0 },
+		{ "0: 0+1 1 a\n5: 0+1 1 p x\n", "a\n5:", "0+1 1 p x", false, 0 },
+		/* Auxiliary data that look like a region, but for one thing. */
+		{ "0: 0+1 1 p a\n5: 0+1 1 p\n", "p", "a\n5: 0+1 1 p", false, 0 },
+		{ "0: 0+1 1 p a\n5: 0+1 1 p \n", "p", "a\n5: 0+1 1 p ", false, 0 },
+		{ "0: 0+1 1 p a\n5: 0+0 1 p b\n", "p", "a\n5: 0+0 1 p b", false, 0 },
+		{ "0: 0+1 1 p a\n5: 0+1 0 p b\n", "p", "a\n5: 0+1 0 p b", false, 0 },
+		{ "0: 0+1 1 p a\n5: 0-1 1 p b\n", "p", "a\n5: 0-1 1 p b", false, 0 },
 	};
 
 	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
@@ -88,11 +101,12 @@ START_TEST(what_is_no_list)
 	static const char *const heads[] = {
 		"x", "\n", " 0: 0+1 1 p a\n", "-1: 0+1 1 p a\n", "0 0+1 1 p a\n", "0: 0 1 p a\n",
 		"0: 0+1\n", "2147483648: 0+1 1 p a\n", "0: 18446744073709551616+1 1 p a\n",
+		"0::0+1 1 p a\n", "0;;0+1 1 p a\n", "0: 0-1 1 p a\n", "0: 0+1x1 p a\n",
+		"0: 0+1 1xp a\n", "0: 0+0 1 p a\n", "0: 0+1 0 p a\n",
+		"0: 18446744073709551615+1 1 p a\n",
 	};
 	static const char *const regions[] = {
-		"0: 0+0 1 p a\n", "0: 0+1 0 p a\n", "0: 18446744073709551615+1 1 p a\n",
 		"0: 0+1 1 \n", "0: 0+1 1 p\n", "0: 0+1 1 p \n", "0: 0+1 1  a\n",
-		"0: 0+1 1 p a\n1: 0+1 1 p\n",
 	};
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
@@ -101,9 +115,70 @@ START_TEST(what_is_no_list)
 		ck_assert_msg(read_list(regions[i]) == DMS_BAD_REGION, "%s", regions[i]);
 		ck_assert_uint_eq(list.count, 0);
 	}
-	ck_assert_int_eq(dms_regions_read(&list, "0: 0+1 1 p a\0b\n", 15), DMS_BAD_REGION);
+	ck_assert_int_eq(dms_regions_read(&list, NULL, "0: 0+1 1 p a\0b\n", 15), DMS_BAD_REGION);
 	for (int error = DMS_TOO_MANY; error <= 0; error++)
 		ck_assert_str_ne(dms_error_text(error), dms_error_text(DMS_TOO_MANY - 1));
+}
+END_TEST
+
+/* The list of one program, whose name is known: blanks and line breaks in it part nothing. */
+START_TEST(list_of_one_program)
+{
+	static const struct { const char *program, *text; size_t count; const char *aux; } c[] = {
+		{ "p", "0: 0+1 1 p a b\n3: 0+1 1 p c\n", 2, "a b" },
+		{ "p q", "0: 0+1 1 p q a b\n3: 0+1 1 p q c\n", 2, "a b" },
+		{ " ", "0: 0+1 1   x\n3: 0+1 1   y\n", 2, "x" },
+		{ "p\nq", "0: 0+1 1 p\nq x\n3: 0+1 1 p\nq y\n", 2, "x" },
+		{ "p", "0: 0+1 1 p a\n3: 0+1 1 q b\n", 1, "a\n3: 0+1 1 q b" },
+		{ "p", "0: 0+1 1 p a\n3: 0+1 1 pq b\n", 1, "a\n3: 0+1 1 pq b" },
+	};
+	static const char *const others[] = {
+		"0: 0+1 1 q a\n", "0: 0+1 1 p q\n", "0: 0+1 1 p\n", "0: 0+1 1 p p\n",
+		"0: 0+1 1 p p \n",
+	};
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		ck_assert_int_eq(dms_regions_read(&list, c[i].program, c[i].text, strlen(c[i].text)), 0);
+		ck_assert_uint_eq(list.count, c[i].count);
+		ck_assert_str_eq(list.region[0].program, c[i].program);
+		ck_assert_str_eq(list.region[0].aux, c[i].aux);
+		dms_regions_free(&list);
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		ck_assert_int_eq(dms_regions_read(&list, "p p", others[i], strlen(others[i])),
+				 DMS_BAD_REGION);
+}
+END_TEST
+
+/* Each single thing that the kernel lists makes another region of it. */
+START_TEST(regions_that_are_the_same)
+{
+	static const char line[] = "4: 8+100 3 prog aux precise_timestamps histogram:5,7\n";
+	static const char *const others[] = {
+		"5: 8+100 3 prog aux precise_timestamps histogram:5,7\n",
+		"4: 9+100 3 prog aux precise_timestamps histogram:5,7\n",
+		"4: 8+101 3 prog aux precise_timestamps histogram:5,7\n",
+		"4: 8+100 4 prog aux precise_timestamps histogram:5,7\n",
+		"4: 8+100 3 Prog aux precise_timestamps histogram:5,7\n",
+		"4: 8+100 3 prog auy precise_timestamps histogram:5,7\n",
+		"4: 8+100 3 prog aux histogram:5,7\n",
+		"4: 8+100 3 prog aux precise_timestamps histogram:5,8\n",
+		"4: 8+100 3 prog aux precise_timestamps histogram:5\n",
+		"4: 8+100 3 prog aux precise_timestamps\n",
+	};
+	struct dms_regions other;
+
+	ck_assert_int_eq(read_list(line), 0);
+	ck_assert_int_eq(dms_regions_read(&other, "prog", line, strlen(line)), 0);
+	ck_assert(dms_region_same(&list.region[0], &other.region[0]));
+	dms_regions_free(&other);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		ck_assert_int_eq(dms_regions_read(&other, NULL, others[i], strlen(others[i])), 0);
+		ck_assert_msg(!dms_region_same(&list.region[0], &other.region[0]), "%s", others[i]);
+		ck_assert(!dms_region_same(&other.region[0], &list.region[0]));
+		dms_regions_free(&other);
+	}
+	dms_regions_free(&list);
 }
 END_TEST
 
@@ -117,7 +192,7 @@ START_TEST(lists_cut_off)
 		int error;
 
 		memcpy(copy, text, len);
-		error = dms_regions_read(&list, copy, len);
+		error = dms_regions_read(&list, NULL, copy, len);
 		ck_assert(error == 0 || error == DMS_BAD_HEAD || error == DMS_BAD_REGION);
 		dms_regions_free(&list);
 		free(copy);
@@ -174,6 +249,7 @@ START_TEST(names_that_would_not_come_back)
 		{ "p", "a\n1: 0+1 1 q b", false, 0 },
 		{ "p", "a\n1: 0+1 x", false, 1 },
 		{ "p q", "a", false, 0 },
+		{ " ", "a", false, 0 },
 		{ "", "a", false, 0 },
 		{ "p", "", false, 0 },
 	};
@@ -211,6 +287,8 @@ int main(void)
 		regions_as_kernels_list_them,
 		names_that_nothing_quotes,
 		what_is_no_list,
+		list_of_one_program,
+		regions_that_are_the_same,
 		lists_cut_off,
 		areas,
 		numbers,

@@ -11,7 +11,8 @@ static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "Which regions:", 3 },
 	{ "region", 'r', "NUMBER", 0, "the one with this number", 3 },
 	{ "program", 'p', "ID", 0, "those of this program", 3 },
-	{ "all", 'a', NULL, 0, "all of the program's", 3 },
+	{ "all", 'a', NULL, 0, "all of the program's (" OWN_PROGRAM ")", 3 },
+	{ "all-programs", 'A', NULL, 0, "all there are, those that others watch with, too", 3 },
 	{ 0 }
 };
 
@@ -33,9 +34,14 @@ static error_t parse(int key, char *word, struct argp_state *state)
 	case 'a':
 		choice->all = true;
 		return 0;
+	case 'A':
+		choice->all_programs = true;
+		return 0;
 	case ARGP_KEY_END:
-		if (choice->all && choice->region >= 0)
-			argp_error(state, "--region and --all exclude each other");
+		if ((choice->region >= 0) + choice->all + choice->all_programs > 1)
+			argp_error(state, "--region, --all and --all-programs exclude each other");
+		if (choice->program && choice->all_programs)
+			argp_error(state, "--program and --all-programs exclude each other");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -43,6 +49,18 @@ static error_t parse(int key, char *word, struct argp_state *state)
 }
 
 const struct argp choice_argp = { .options = options, .parser = parse };
+
+bool choice_made(const struct choice *choice)
+{
+	return choice->region >= 0 || choice->program || choice->all || choice->all_programs;
+}
+
+const char *choice_program(const struct choice *choice, bool changes)
+{
+	if (choice->program || choice->all_programs)
+		return choice->program;
+	return changes || choice->all ? OWN_PROGRAM : NULL;
+}
 
 static int complain_foreign(const struct device *device, const struct dms_region *r,
 			    const char *program)
@@ -57,46 +75,60 @@ static int complain_foreign(const struct device *device, const struct dms_region
 	return EXIT_USAGE;
 }
 
-/* Keeps the region of this number; the other ones are freed. */
-static int keep_one(const struct device *device, int id, const char *program,
-		    struct dms_regions *list)
+/* The program, if it is not NULL, has no region of this number. */
+static int complain_missing(const struct device *device, int id, const char *program)
 {
-	struct dms_region kept;
-	const struct dms_region *found = dms_regions_find(list, id);
+	const struct dms_region *found = NULL;
+	struct dms_regions list;
+	int code = EXIT_PASS;
 
-	if (!found) {
-		complain("%s has no region %d; 'dmmon list' shows those it has", device->name, id);
-		return EXIT_USAGE;
+	if (program) {
+		code = regions_list(device, NULL, &list);
+		if (code != EXIT_PASS)
+			return code;
+		found = dms_regions_find(&list, id);
+		code = found ? complain_foreign(device, found, program) : EXIT_PASS;
+		dms_regions_free(&list);
 	}
-	if (program && strcmp(found->program, program) != 0)
-		return complain_foreign(device, found, program);
-	kept = list->region[found - list->region];
-	list->region[found - list->region] = list->region[list->count - 1];
+	if (found)
+		return code;
+	complain("%s has no region %d; 'dmmon list' shows those it has", device->name, id);
+	return EXIT_USAGE;
+}
+
+/* Keeps this region of the list; the other ones are freed. */
+static void keep_one(struct dms_regions *list, size_t index)
+{
+	struct dms_region kept = list->region[index];
+
+	list->region[index] = list->region[list->count - 1];
 	list->count--;
 	for (size_t i = 0; i < list->count; i++)
 		dms_region_free(&list->region[i]);
 	list->region[0] = kept;
 	list->count = 1;
-	return EXIT_PASS;
 }
 
 int choice_regions(const struct choice *choice, const struct device *device, bool changes,
 		   struct dms_regions *list)
 {
-	const char *program = choice->program;
+	const char *program = choice_program(choice, changes);
+	const struct dms_region *found;
 	int code;
 
-	if (changes && !program)
-		program = OWN_PROGRAM;
-	if (changes && choice->region < 0 && !choice->all) {
-		complain("say --region NUMBER, or --all for all of the program %s", program);
+	if (changes && choice->region < 0 && !choice->all && !choice->all_programs) {
+		complain("say --region NUMBER, --all for all of the program %s, or --all-programs",
+			 program);
 		return EXIT_USAGE;
 	}
-	code = regions_list(device, choice->region < 0 ? program : NULL, list);
+	code = regions_list(device, program, list);
 	if (code != EXIT_PASS || choice->region < 0)
 		return code;
-	code = keep_one(device, choice->region, program, list);
-	if (code != EXIT_PASS)
-		dms_regions_free(list);
-	return code;
+	found = dms_regions_find(list, choice->region);
+	if (found) {
+		keep_one(list, (size_t)(found - list->region));
+		return EXIT_PASS;
+	}
+	dms_regions_free(list);
+	return complain_missing(device, choice->region, program);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options that choose among the regions of a device: --region, --program, --all.
+ * Options that choose among the regions of a device: --region, --program, --all, --all-programs.
  *
- * Who only looks sees the regions of all programs; who changes something reaches those of one
- * program, dmmon's own unless --program names another, and has to say which.
+ * Who only looks and says nothing sees the regions of all programs; who changes something
+ * reaches those of one program, dmmon's own unless --program names another, and has to say
+ * which.  The regions of other people's watches belong to a program of their own.
  */
 #ifndef DMMON_CHOICE_H
 #define DMMON_CHOICE_H
@@ -15,7 +16,8 @@
 struct choice {
 	int region;		/* -1: not given */
 	const char *program;	/* NULL: not given; of the command line */
-	bool all;
+	bool all;		/* of the program */
+	bool all_programs;
 };
 
 /* Nothing chosen yet. */
@@ -23,6 +25,12 @@ struct choice {
 
 /* The child parser; its input is a struct choice. */
 extern const struct argp choice_argp;
+
+/* Was any of them given? */
+bool choice_made(const struct choice *choice);
+
+/* The program whose regions are chosen among; NULL: all.  @changes: as below. */
+const char *choice_program(const struct choice *choice, bool changes);
 
 /*
  * The device's regions that are chosen.  @changes: they are to be changed.

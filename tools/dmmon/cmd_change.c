@@ -4,23 +4,37 @@
 
 #include "choice.h"
 #include "command.h"
+#include "dms_group.h"
 #include "one_argument.h"
+
+enum { KEY_FORCE = 0x100 };
 
 struct arguments {
 	const char *device;
 	char *aux;
 	struct choice choice;
+	bool force;
+};
+
+static const struct argp_option group_options[] = {
+	{ "force", KEY_FORCE, NULL, 0, "even if that breaks a group of dmstats", 1 },
+	{ 0 }
 };
 
 static error_t parse(int key, char *word, struct argp_state *state)
 {
 	struct arguments *arguments = state->input;
 
-	if (key == ARGP_KEY_INIT) {
+	switch (key) {
+	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &arguments->choice;
 		return 0;
+	case KEY_FORCE:
+		arguments->force = true;
+		return 0;
+	default:
+		return one_argument(key, word, state, &arguments->device, "device", true);
 	}
-	return one_argument(key, word, state, &arguments->device, "device", true);
 }
 
 static error_t parse_aux(int key, char *word, struct argp_state *state)
@@ -38,20 +52,74 @@ static error_t parse_aux(int key, char *word, struct argp_state *state)
 
 static const struct argp_child children[] = { { &choice_argp, 0, NULL, 3 }, { 0 } };
 
-static int set_aux(const struct device *device, const struct dms_region *r, char *aux)
+enum change { CLEAR, DELETE, SET_AUX };
+
+/* Auxiliary data that the kernel's list would give back, and no group lost. */
+static int check_aux(const struct arguments *arguments, const struct device *device,
+		     const struct dms_region *r)
 {
 	struct dms_region changed = *r;
 
-	changed.aux = aux;
-	if (dms_region_readable(&changed) == 1)
-		return regions_set_aux(device, r->id, aux);
-	complain("auxiliary data '%s' cannot be given to region %d of %s: the kernel's list would "
-		 "not show where they begin and end; they have a character, and look like neither "
-		 "options nor regions", aux, r->id, device->name);
+	changed.aux = arguments->aux;
+	if (dms_region_readable(&changed) != 1) {
+		complain("auxiliary data '%s' cannot be given to region %d of %s: the kernel's list "
+			 "would not show where they begin and end; they have a character, and look "
+			 "like neither options nor regions", arguments->aux, r->id, device->name);
+		return EXIT_USAGE;
+	}
+	if (arguments->force || !dms_group_replaced(r, arguments->aux))
+		return EXIT_PASS;
+	complain("the auxiliary data of region %d of %s describe a group of dmstats, which would be "
+		 "lost; 'dmstats ungroup' dissolves it, --force replaces them all the same", r->id,
+		 device->name);
 	return EXIT_USAGE;
 }
 
-enum change { CLEAR, DELETE, SET_AUX };
+/* No group loses some of its members. */
+static int check_groups(const struct device *device, const struct dms_regions *deleted)
+{
+	const struct dms_region *broken;
+	struct dms_regions all;
+	int code = regions_list(device, NULL, &all);
+
+	if (code != EXIT_PASS)
+		return code;
+	broken = dms_group_broken(&all, deleted);
+	if (broken) {
+		complain("region %d of %s describes a group of dmstats that would lose some of its "
+			 "members and not all; 'dmstats ungroup' dissolves it, --force deletes them "
+			 "all the same", broken->id, device->name);
+		code = EXIT_USAGE;
+	}
+	dms_regions_free(&all);
+	return code;
+}
+
+/* Can it be done with all of them? */
+static int check(const struct arguments *arguments, const struct device *device,
+		 const struct dms_regions *list, enum change what)
+{
+	int code = EXIT_PASS;
+
+	if (what == DELETE && !arguments->force)
+		return check_groups(device, list);
+	for (size_t i = 0; what == SET_AUX && code == EXIT_PASS && i < list->count; i++)
+		code = check_aux(arguments, device, &list->region[i]);
+	return code;
+}
+
+static int change_one(const struct arguments *arguments, const struct device *device, int id,
+		      enum change what)
+{
+	switch (what) {
+	case CLEAR:
+		return regions_clear(device, id);
+	case DELETE:
+		return regions_delete(device, id);
+	default:
+		return regions_set_aux(device, id, arguments->aux);
+	}
+}
 
 static int change(const struct arguments *arguments, enum change what)
 {
@@ -63,16 +131,11 @@ static int change(const struct arguments *arguments, enum change what)
 		return code;
 	code = choice_regions(&arguments->choice, &device, true, &list);
 	if (code == EXIT_PASS) {
-		for (size_t i = 0; code == EXIT_PASS && i < list.count; i++) {
-			const struct dms_region *r = &list.region[i];
-
-			if (what == CLEAR)
-				code = regions_clear(&device, r->id);
-			else if (what == DELETE)
-				code = regions_delete(&device, r->id);
-			else
-				code = set_aux(&device, r, arguments->aux);
-		}
+		code = check(arguments, &device, &list, what);
+		/* One that has gone meanwhile does not save the others. */
+		for (size_t i = 0, left = code == EXIT_PASS ? list.count : 0; i < left; i++)
+			if (change_one(arguments, &device, list.region[i].id, what) != EXIT_PASS)
+				code = EXIT_FAILED;
 		dms_regions_free(&list);
 	}
 	device_close(&device);
@@ -96,6 +159,7 @@ int cmd_clear(int argc, char **argv)
 int cmd_delete(int argc, char **argv)
 {
 	static const struct argp argp = {
+		.options = group_options,
 		.parser = parse,
 		.args_doc = "DEVICE",
 		.doc = "Deletes regions.",
@@ -110,6 +174,7 @@ int cmd_delete(int argc, char **argv)
 int cmd_set_aux(int argc, char **argv)
 {
 	static const struct argp argp = {
+		.options = group_options,
 		.parser = parse_aux,
 		.args_doc = "DEVICE TEXT",
 		.doc = "Gives regions other auxiliary data, any characters.",

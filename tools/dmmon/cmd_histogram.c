@@ -22,17 +22,20 @@
 
 enum { KEY_KEEP = 0x100, KEY_PER_AREA };
 
+enum { COLUMN_AREA = 2, COLUMN_BAR = 7 };
+
 static const struct column columns[] = {
 	{ "device", COLUMN_TEXT, UNIT_NONE, 8, true, "name of the device" },
 	{ "region", COLUMN_UNSIGNED, UNIT_NONE, 6, true, "number of the region" },
-	{ "area", COLUMN_UNSIGNED, UNIT_NONE, 4, false, "index of the area; absent for all" },
+	[COLUMN_AREA] = { "area", COLUMN_UNSIGNED, UNIT_NONE, 4, false, "index of the area; absent "
+	  "for all; shown with --per-area" },
 	{ "from_ns", COLUMN_UNSIGNED, UNIT_NS, 8, true, "shortest duration that is counted" },
 	{ "below_ns", COLUMN_UNSIGNED, UNIT_NS, 8, true, "durations are shorter; absent for the "
 	  "last" },
 	{ "ios", COLUMN_UNSIGNED, UNIT_NONE, 10, true, "I/Os that took so long" },
 	{ "percent", COLUMN_REAL, UNIT_PERCENT, 7, true, "of all" },
-	{ "bar", COLUMN_TEXT, UNIT_NONE, BAR_WIDTH, false, "the same, drawn; the highest is 50 "
-	  "characters" },
+	[COLUMN_BAR] = { "bar", COLUMN_TEXT, UNIT_NONE, BAR_WIDTH, false, "the same, drawn; the "
+	  "highest is 50 characters; shown in a table" },
 };
 enum { COLUMN_NUMBER = sizeof(columns) / sizeof(columns[0]) };
 
@@ -172,7 +175,7 @@ static int show(const struct arguments *arguments, struct rows *rows, struct wat
 	return EXIT_USAGE;
 }
 
-static int collect(const struct arguments *arguments, const struct device *device,
+static int collect(const struct arguments *arguments, struct device *device,
 		   struct rows *rows)
 {
 	uint64_t duration = arguments->duration_ns;
@@ -200,16 +203,18 @@ static int collect(const struct arguments *arguments, const struct device *devic
 	return code;
 }
 
-/* A table is for people: with drawing, and times that suit them. */
-static void suit_people(struct output *output)
+/* Fields that nobody named: which area, and for people drawing, and times that suit them. */
+static void usual_fields(struct arguments *arguments)
 {
-	struct selection standard;
-	char error[160];
+	struct output *output = &arguments->output;
 
-	selection_standard(&standard, columns, COLUMN_NUMBER);
-	if (output->format == ROWS_TABLE && output->selection.shown_count == standard.shown_count) {
+	if (output->named)
+		return;
+	if (arguments->per_area)
+		selection_show(&output->selection, COLUMN_AREA);
+	if (output->format == ROWS_TABLE) {
+		selection_show(&output->selection, COLUMN_BAR);
 		output->scaled = true;
-		(void)selection_parse(&output->selection, "+bar", error, sizeof(error));
 	}
 }
 
@@ -245,8 +250,9 @@ int cmd_histogram(int argc, char **argv)
 		.options = options,
 		.parser = parse,
 		.args_doc = "DEVICE",
-		.doc = "Draws how long I/Os take.\vWithout --region, --program or --all a region "
-		       "is made for it, with precise times, and removed in the end.  Its bounds "
+		.doc = "Draws how long I/Os take.\vWithout --region, --program, --all or "
+		       "--all-programs a region is made for it, with precise times, and removed in "
+		       "the end.  Its bounds "
 		       "are " DEFAULT_BOUNDS " if no others are given.",
 		.children = children,
 	};
@@ -255,7 +261,7 @@ int cmd_histogram(int argc, char **argv)
 
 	output_init(&arguments.output, "I/Os of a range of durations", columns, COLUMN_NUMBER);
 	command_parse(&argp, argc, argv, &arguments);
-	suit_people(&arguments.output);
+	usual_fields(&arguments);
 	code = run(&arguments);
 	range_free(&arguments.options.range);
 	return code;

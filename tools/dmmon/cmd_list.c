@@ -30,6 +30,7 @@ struct arguments {
 	const char *device, *program;
 	struct output output;
 	struct rows *rows;
+	bool failed;		/* of all devices, one at least */
 };
 
 static const struct argp_option options[] = {
@@ -87,19 +88,45 @@ static int show(struct rows *rows, const struct device *device, const struct dms
 	return code;
 }
 
-static int list_device(const char *name, void *context)
+static int show_all(const struct arguments *arguments, const struct device *device,
+		    const struct dms_regions *list)
 {
-	const struct arguments *arguments = context;
+	int code = EXIT_PASS;
+
+	for (size_t i = 0; code == EXIT_PASS && i < list->count; i++)
+		code = show(arguments->rows, device, &list->region[i]);
+	return code;
+}
+
+/* One of all: it may have gone meanwhile, and what is wrong with it is no matter of the others. */
+static int list_one(const struct device *device, void *context)
+{
+	struct arguments *arguments = context;
+	struct dms_regions list;
+	int code = regions_left(device, arguments->program, &list);
+
+	if (code != EXIT_PASS) {
+		arguments->failed = true;
+		return EXIT_PASS;
+	}
+	code = show_all(arguments, device, &list);
+	dms_regions_free(&list);
+	return code;
+}
+
+static int list_named(const struct arguments *arguments)
+{
 	struct dms_regions list;
 	struct device device;
-	int code = device_open(&device, name);
+	int code = device_open(&device, arguments->device);
 
 	if (code != EXIT_PASS)
 		return code;
 	code = regions_list(&device, arguments->program, &list);
-	for (size_t i = 0; code == EXIT_PASS && i < list.count; i++)
-		code = show(arguments->rows, &device, &list.region[i]);
-	dms_regions_free(&list);
+	if (code == EXIT_PASS) {
+		code = show_all(arguments, &device, &list);
+		dms_regions_free(&list);
+	}
 	device_close(&device);
 	return code;
 }
@@ -124,11 +151,11 @@ int cmd_list(int argc, char **argv)
 	if (!arguments.rows)
 		return EXIT_FAILED;
 	if (arguments.device)
-		code = list_device(arguments.device, &arguments);
+		code = list_named(&arguments);
 	else
-		code = device_each(list_device, &arguments);
+		code = device_each(list_one, &arguments);
 	if (code == EXIT_PASS)
 		code = area_put(arguments.rows, NULL);
 	rows_close(arguments.rows);
-	return code;
+	return code == EXIT_PASS && arguments.failed ? EXIT_FAILED : code;
 }

@@ -2,6 +2,7 @@
 /* dmmon print: counters as they are, and with --clear from 0 on afterwards. */
 #include "commands.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "area_columns.h"
@@ -113,17 +114,22 @@ static int print_device(const struct arguments *arguments, struct rows *rows,
 			const struct device *device)
 {
 	struct dms_regions list;
-	int code = choice_regions(&arguments->choice, device, arguments->clear, &list);
+	int code = choice_regions(&arguments->choice, device, arguments->clear, &list), flushed;
 
 	if (code != EXIT_PASS)
 		return code;
 	area_warn(device);
-	for (size_t i = 0; code == EXIT_PASS && i < list.count; i++)
-		code = print_region(arguments, rows, device, &list.region[i]);
-	if (code == EXIT_PASS)
-		code = area_put(rows, NULL);
+	/* One that has gone meanwhile is no matter of the others; no more output is. */
+	for (size_t i = 0; !ferror(stdout) && i < list.count; i++) {
+		int one = print_region(arguments, rows, device, &list.region[i]);
+
+		code = one == EXIT_PASS ? code : one;
+	}
 	dms_regions_free(&list);
-	return code;
+	if (ferror(stdout))
+		return code;
+	flushed = area_put(rows, NULL);
+	return code == EXIT_PASS ? flushed : code;
 }
 
 int cmd_print(int argc, char **argv)

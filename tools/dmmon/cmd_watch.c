@@ -168,7 +168,7 @@ static int intervals(const struct arguments *arguments, struct rows *rows, struc
 	return code;
 }
 
-static int watch(const struct arguments *arguments, const struct device *device, struct rows *rows)
+static int watch(const struct arguments *arguments, struct device *device, struct rows *rows)
 {
 	struct interval interval;
 	struct watched watched;
@@ -198,7 +198,7 @@ int cmd_watch(int argc, char **argv)
 		.parser = parse,
 		.args_doc = "DEVICE",
 		.doc = "Shows what happens in areas, interval by interval.\vWithout --region, "
-		       "--program or --all a region is made for it, with precise times, and "
+		       "--program, --all or --all-programs a region is made for it, with precise times, and "
 		       "removed in the end.",
 		.children = children,
 	};

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -27,14 +28,31 @@ static void silent(int level, const char *file, int line, int dm_errno_or_class,
 	(void)format;
 }
 
-/* A task of @type for the device of this name (NULL: none); NULL, and errno, without memory. */
-static struct dm_task *make_task(int type, const char *name)
+/* A task of @type; NULL, and errno, without memory. */
+static struct dm_task *make_task(int type)
 {
-	struct dm_task *task;
-
 	dm_log_with_errno_init(silent);
-	task = dm_task_create(type);
-	if (!task || !name || dm_task_set_name(task, name))
+	return dm_task_create(type);
+}
+
+/* As above, for the device of this name. */
+static struct dm_task *task_by_name(int type, const char *name)
+{
+	struct dm_task *task = make_task(type);
+
+	if (!task || dm_task_set_name(task, name))
+		return task;
+	dm_task_destroy(task);
+	errno = ENXIO;
+	return NULL;
+}
+
+/* As above, for the device of this number. */
+static struct dm_task *task_by_number(int type, uint32_t major, uint32_t minor)
+{
+	struct dm_task *task = make_task(type);
+
+	if (!task || dm_task_set_major_minor(task, (int)major, (int)minor, 0))
 		return task;
 	dm_task_destroy(task);
 	errno = ENXIO;
@@ -55,6 +73,10 @@ static int run(struct dm_task *task)
 
 static int no_access(int error)
 {
+	if (error == -ENOMEM) {
+		complain("there is not enough memory");
+		return EXIT_FAILED;
+	}
 	if (error == -EACCES || error == -EPERM)
 		complain("device-mapper needs the capability CAP_SYS_ADMIN: run it as root");
 	else
@@ -77,40 +99,59 @@ static uint64_t read_number(const char *path)
 }
 
 /* What sysfs says of the block device. */
-static void describe(struct device *device, uint32_t major, uint32_t minor)
+static void describe(struct device *device)
 {
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/size", major, minor);
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/size", device->major, device->minor);
 	device->sectors = read_number(path);
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/diskseq", device->major, device->minor);
+	device->sequence = read_number(path);
 	/* Only block drivers with request queues have this folder. */
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/mq", major, minor);
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/mq", device->major, device->minor);
 	device->request_based = access(path, F_OK) == 0;
+}
+
+/*
+ * Makes @device the one that @task, a DM_DEVICE_INFO or NULL with errno, is about; the task is
+ * destroyed.
+ * Return: 0, and device_close() is due; -ENXIO if there is none, or another -errno.
+ */
+static int take(struct device *device, struct dm_task *task)
+{
+	int error = task ? run(task) : -errno;
+	struct dm_info info;
+
+	memset(device, 0, sizeof(*device));
+	if (!error && (!dm_task_get_info(task, &info) || !info.exists))
+		error = -ENXIO;
+	if (!error) {
+		device->major = info.major;
+		device->minor = info.minor;
+		describe(device);
+		device->name = strdup(dm_task_get_name(task));
+		error = device->name ? 0 : -ENOMEM;
+	}
+	if (task)
+		dm_task_destroy(task);
+	return error;
+}
+
+static int take_number(struct device *device, uint32_t major, uint32_t minor)
+{
+	return take(device, task_by_number(DM_DEVICE_INFO, major, minor));
 }
 
 int device_open(struct device *device, const char *name)
 {
-	struct dm_task *task = make_task(DM_DEVICE_INFO, name);
-	int code = EXIT_PASS, error = task ? run(task) : -errno;
-	struct dm_info info;
+	int error = take(device, task_by_name(DM_DEVICE_INFO, name));
 
-	memset(device, 0, sizeof(*device));
-	if (error == -ENXIO || (!error && (!dm_task_get_info(task, &info) || !info.exists))) {
-		complain("there is no device-mapper device '%s'; 'dmsetup ls' lists them", name);
-		code = EXIT_USAGE;
-	} else if (error) {
-		code = no_access(error);
-	} else {
-		describe(device, info.major, info.minor);
-		device->name = strdup(dm_task_get_name(task));
-		if (!device->name) {
-			complain("there is not enough memory");
-			code = EXIT_FAILED;
-		}
-	}
-	if (task)
-		dm_task_destroy(task);
-	return code;
+	if (!error)
+		return EXIT_PASS;
+	if (error != -ENXIO)
+		return no_access(error);
+	complain("there is no device-mapper device '%s'; 'dmsetup ls' lists them", name);
+	return EXIT_USAGE;
 }
 
 void device_close(struct device *device)
@@ -119,9 +160,50 @@ void device_close(struct device *device)
 	memset(device, 0, sizeof(*device));
 }
 
-int device_each(int (*each)(const char *name, void *context), void *context)
+int device_check(struct device *device)
 {
-	struct dm_task *task = make_task(DM_DEVICE_LIST, NULL);
+	struct device now;
+	int error = take_number(&now, device->major, device->minor);
+	int code = EXIT_PASS;
+
+	if (error == -ENXIO) {
+		complain("device %s has gone, and its regions with it", device->name);
+		return EXIT_FAILED;
+	}
+	if (error)
+		return device_failed(device, "say what it is called", error);
+	if (now.sequence != device->sequence) {
+		complain("device %s has gone, and its regions with it; another one has its number "
+			 "now", device->name);
+		code = EXIT_FAILED;
+	} else if (strcmp(now.name, device->name) != 0) {
+		char *before = device->name;
+
+		complain("device %s is called %s now", before, now.name);
+		device->name = now.name;
+		now.name = before;
+	}
+	device_close(&now);
+	return code;
+}
+
+/* @each with the device of this number, if it is still there. */
+static int with_number(uint64_t number, int (*each)(const struct device *device, void *context),
+		       void *context)
+{
+	struct device device;
+	int code, error = take_number(&device, major(number), minor(number));
+
+	if (error)
+		return error == -ENXIO ? EXIT_PASS : no_access(error);
+	code = each(&device, context);
+	device_close(&device);
+	return code;
+}
+
+int device_each(int (*each)(const struct device *device, void *context), void *context)
+{
+	struct dm_task *task = make_task(DM_DEVICE_LIST);
 	const struct dm_names *names;
 	int code = EXIT_PASS, error = task ? run(task) : -errno;
 
@@ -130,7 +212,7 @@ int device_each(int (*each)(const char *name, void *context), void *context)
 	} else {
 		names = dm_task_get_names(task);
 		while (code == EXIT_PASS && names && names->dev) {
-			code = each(names->name, context);
+			code = with_number(names->dev, each, context);
 			if (!names->next)
 				break;
 			names = (const void *)((const char *)names + names->next);
@@ -143,7 +225,7 @@ int device_each(int (*each)(const char *name, void *context), void *context)
 
 static int send(const struct device *device, const char *message, char **answer)
 {
-	struct dm_task *task = make_task(DM_DEVICE_TARGET_MSG, device->name);
+	struct dm_task *task = task_by_number(DM_DEVICE_TARGET_MSG, device->major, device->minor);
 	const char *text;
 	int error;
 
@@ -179,6 +261,7 @@ int device_failed(const struct device *device, const char *what, int error)
 	switch (error) {
 	case -EACCES:
 	case -EPERM:
+	case -ENOMEM:
 		return no_access(error);
 	case -ENXIO:
 		complain("device %s has gone: it cannot %s", device->name, what);

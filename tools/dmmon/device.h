@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A device-mapper device, and messages to it, by libdevmapper. */
+/*
+ * A device-mapper device, and messages to it, by libdevmapper.
+ *
+ * A device is found by its name once, and spoken to by its number from then on: it may be
+ * renamed.  When it goes, its number and its name may be another's.
+ */
 #ifndef DMMON_DEVICE_H
 #define DMMON_DEVICE_H
 
@@ -9,7 +14,9 @@
 #include "tool_text.h"
 
 struct device {
-	char *name;		/* as device-mapper has it; owned */
+	char *name;		/* as device-mapper had it at the last look; owned */
+	uint32_t major, minor;
+	uint64_t sequence;	/* no other disk since the machine was started has it; 0 before 5.15 */
 	uint64_t sectors;	/* of its table; 0 without one */
 	bool request_based;	/* its times are wrong on kernels to 7.2 */
 };
@@ -22,10 +29,18 @@ int device_open(struct device *device, const char *name);
 void device_close(struct device *device);
 
 /*
- * Calls @each with the names of all devices until one call returns another code than EXIT_PASS.
+ * Is it there, and the same as when it was opened?  If it has another name, that is said, and
+ * taken over.
+ * Return: EXIT_PASS; another exit code, having complained.
+ */
+int device_check(struct device *device);
+
+/*
+ * Calls @each with all devices until one call returns another code than EXIT_PASS.  A device
+ * that goes meanwhile is left out.
  * Return: that code, or EXIT_PASS; another one, having complained, if there is no list.
  */
-int device_each(int (*each)(const char *name, void *context), void *context);
+int device_each(int (*each)(const struct device *device, void *context), void *context);
 
 /*
  * Sends a message made by dms_message_*(), and empties it.  libdevmapper asks again with a

@@ -26,7 +26,7 @@ const char *dms_error_text(int error)
 	case DMS_BAD_HEAD:
 		return "the list of regions does not begin with a region";
 	case DMS_BAD_REGION:
-		return "the list of regions has one that cannot be";
+		return "the list of regions has one without the names it should have";
 	case DMS_BAD_LINE:
 		return "a line of counters is not made of the numbers it should have";
 	case DMS_BAD_AREA:
@@ -72,6 +72,7 @@ static bool literal(const char **text, const char *end, const char *wanted)
 	return true;
 }
 
+/* A head of a region that can be. */
 static bool read_head(const char *at, const char *end, struct head *h)
 {
 	if (!dms_number(&at, end, &h->id) || h->id > INT_MAX || !literal(&at, end, ": ") ||
@@ -80,25 +81,58 @@ static bool read_head(const char *at, const char *end, struct head *h)
 	    !dms_number(&at, end, &h->step) || !literal(&at, end, " "))
 		return false;
 	h->names = at;
-	return true;
+	return h->length && h->step && h->start <= UINT64_MAX - h->length;
 }
 
-/* Behind the line that @at is in. */
-static const char *next_line(const char *at, const char *end)
+/*
+ * The blank between program and auxiliary data in [@names, @end), both of which have a byte at
+ * least; NULL if there is none.  @program: NULL if it is not known.
+ */
+static const char *program_end(const char *names, const char *end, const char *program)
+{
+	size_t len = program ? strlen(program) : 1;
+	const char *blank;
+
+	if ((size_t)(end - names) < len + 2)
+		return NULL;
+	if (!program)
+		blank = memchr(names + 1, ' ', (size_t)(end - names - 2));
+	else
+		blank = memcmp(names, program, len) == 0 && names[len] == ' ' ? names + len : NULL;
+	return blank;
+}
+
+/* The line break that the line of @at ends with, or @end. */
+static const char *line_end(const char *at, const char *end)
 {
 	const char *found = memchr(at, '\n', (size_t)(end - at));
 
-	return found ? found + 1 : end;
+	return found ? found : end;
 }
 
-/* Behind the record that begins at @at with the id @id: in front of the next head, or @end. */
-static const char *record_end(const char *at, const char *end, uint64_t id)
+/* Does a record begin at @at, after one with the id @before? */
+static bool begins_record(const char *at, const char *end, uint64_t before, const char *program)
 {
-	struct head next;
+	struct head head;
+
+	if (!read_head(at, end, &head) || head.id <= before)
+		return false;
+	/* A program whose name is known may have line breaks in it. */
+	return program_end(head.names, program ? end : line_end(at, end), program) != NULL;
+}
+
+/*
+ * Behind the record with the head @h, and where the next one begins, or @end: what is in front
+ * of it has both names.
+ */
+static const char *record_end(const struct head *h, const char *end, const char *program)
+{
+	const char *blank = program_end(h->names, end, program), *at = h->names, *last;
 
 	do {
-		at = next_line(at, end);
-	} while (at < end && !(read_head(at, end, &next) && next.id > id));
+		last = line_end(at, end);
+		at = last < end ? last + 1 : end;
+	} while (at < end && !(blank && last > blank + 1 && begins_record(at, end, h->id, program)));
 	return at;
 }
 
@@ -156,14 +190,14 @@ static int read_options(struct dms_region *r, const char *aux, const char **end)
 }
 
 /* One record, [@at, @end) without the last line break. */
-static int read_record(struct dms_region *r, const char *end, const struct head *h)
+static int read_record(struct dms_region *r, const char *end, const struct head *h,
+		       const char *program)
 {
-	const char *blank = memchr(h->names, ' ', (size_t)(end - h->names));
+	const char *blank = program_end(h->names, end, program);
 	int error;
 
 	memset(r, 0, sizeof(*r));
-	if (!blank || blank == h->names || blank + 1 == end || !h->length || !h->step ||
-	    h->start > UINT64_MAX - h->length || memchr(h->names, '\0', (size_t)(end - h->names)))
+	if (!blank || memchr(h->names, '\0', (size_t)(end - h->names)))
 		return DMS_BAD_REGION;
 	r->id = (int)h->id;
 	r->start = h->start;
@@ -195,7 +229,7 @@ static int append(struct dms_regions *list, size_t *room, const struct dms_regio
 	return 0;
 }
 
-int dms_regions_read(struct dms_regions *list, const char *text, size_t len)
+int dms_regions_read(struct dms_regions *list, const char *program, const char *text, size_t len)
 {
 	const char *end = text + len, *next;
 	size_t room = 0;
@@ -210,8 +244,8 @@ int dms_regions_read(struct dms_regions *list, const char *text, size_t len)
 			error = DMS_BAD_HEAD;
 			break;
 		}
-		next = record_end(at, end, h.id);
-		error = read_record(&region, next[-1] == '\n' ? next - 1 : next, &h);
+		next = record_end(&h, end, program);
+		error = read_record(&region, next[-1] == '\n' ? next - 1 : next, &h, program);
 		if (error)
 			break;
 		error = append(list, &room, &region);
@@ -258,19 +292,14 @@ void dms_region_write(FILE *out, const struct dms_region *r)
 	fputc('\n', out);
 }
 
-bool dms_region_alike(const struct dms_region *a, const struct dms_region *b)
+bool dms_region_same(const struct dms_region *a, const struct dms_region *b)
 {
 	return a->id == b->id && a->start == b->start && a->length == b->length &&
 	       a->step == b->step && a->precise == b->precise &&
 	       a->bound_count == b->bound_count &&
 	       (!a->bound_count ||
-		memcmp(a->bounds, b->bounds, a->bound_count * sizeof(*a->bounds)) == 0);
-}
-
-static bool same(const struct dms_region *a, const struct dms_region *b)
-{
-	return dms_region_alike(a, b) && strcmp(a->program, b->program) == 0 &&
-	       strcmp(a->aux, b->aux) == 0;
+		memcmp(a->bounds, b->bounds, a->bound_count * sizeof(*a->bounds)) == 0) &&
+	       strcmp(a->program, b->program) == 0 && strcmp(a->aux, b->aux) == 0;
 }
 
 int dms_region_readable(const struct dms_region *r)
@@ -288,11 +317,12 @@ int dms_region_readable(const struct dms_region *r)
 		free(text);
 		return DMS_NO_MEMORY;
 	}
-	result = dms_regions_read(&list, text, len);
+	result = dms_regions_read(&list, NULL, text, len);
 	free(text);
 	if (result == DMS_NO_MEMORY)
 		return result;
-	result = result == 0 && list.count == 1 && same(&list.region[0], r);
+	result = result == 0 && list.count == 1 && dms_region_same(&list.region[0], r) &&
+		 !strchr(r->program, ' ');
 	dms_regions_free(&list);
 	return result;
 }

@@ -5,10 +5,12 @@
  * The kernel writes program id and auxiliary data into its list as they are: both may hold
  * blanks and line breaks, and nothing quotes them.  A record is read from both ends.  Its head
  * (id, range, step) and the words "precise_timestamps" and "histogram:…" at its end are known;
- * the program id is the first word behind the head, what is left in the middle the auxiliary
- * data.  A line without a head, or whose id is not above the one before, continues the record
- * (the kernel lists regions by rising id).  Names that could not be told apart this way are
- * found by dms_region_readable() before they are given to the kernel.
+ * the program id is what stands behind the head up to a blank, what is left in the middle the
+ * auxiliary data.  A line that has no head and both names, or whose id is not above the one
+ * before, continues the record (the kernel lists regions by rising id).  Names that could not
+ * be told apart this way are found by dms_region_readable() before they are given to the kernel;
+ * those that somebody else gave are shown as they can be, and make no list unreadable.  In the
+ * kernel's list of one program's regions that program is known, and read as it is.
  *
  * Formats: Documentation/admin-guide/device-mapper/statistics.rst, and what kernels 6.1 to 7.2
  * do.  Lengths and positions are sectors of 512 bytes throughout.
@@ -26,8 +28,8 @@
 /** What functions of dms_*.h return; 0 is success. */
 enum dms_error {
 	DMS_NO_MEMORY = -1,	/**< an allocation failed */
-	DMS_BAD_HEAD = -2,	/**< the first line of a list is no region */
-	DMS_BAD_REGION = -3,	/**< a region that no kernel has: no length, no step, no names … */
+	DMS_BAD_HEAD = -2,	/**< the first line of a list is no region that can be */
+	DMS_BAD_REGION = -3,	/**< a region without names, or of another program */
 	DMS_BAD_LINE = -4,	/**< a line of counters is not numbers, or not as many */
 	DMS_BAD_AREA = -5,	/**< a line of counters is about another area than expected */
 	DMS_TOO_MANY = -6,	/**< more lines of counters than asked for */
@@ -93,9 +95,10 @@ bool dms_number(const char **text, const char *end, uint64_t *value);
 
 /**
  * Read the answer to @stats_list, @len bytes that need not end in NUL.
+ * @program: that the kernel was asked for; NULL: the regions of all programs.
  * Return: 0 and @list, to be given to dms_regions_free(); or a dms_error, @list is empty then.
  */
-int dms_regions_read(struct dms_regions *list, const char *text, size_t len);
+int dms_regions_read(struct dms_regions *list, const char *program, const char *text, size_t len);
 void dms_regions_free(struct dms_regions *list);
 
 /** The region of this id, or NULL; owned by @list. */
@@ -104,15 +107,16 @@ const struct dms_region *dms_regions_find(const struct dms_regions *list, int id
 /** Free what the region owns, not the region. */
 void dms_region_free(struct dms_region *r);
 
-/** Are id, range, step, kind of time and bounds the same?  Names are not looked at. */
-bool dms_region_alike(const struct dms_region *a, const struct dms_region *b);
+/** Is all the same that the kernel lists: id, range, step, options, names? */
+bool dms_region_same(const struct dms_region *a, const struct dms_region *b);
 
 /** Write a region as the kernel's list has it, with the line break. */
 void dms_region_write(FILE *out, const struct dms_region *r);
 
 /**
  * Would the kernel's list give this region back as it is?  Not if its names look like what
- * stands around them, or are empty.  @r->id counts: 0 if it is not known.
+ * stands around them, or are empty, or the program has a blank.  @r->id counts: 0 if it is not
+ * known.
  * Return: 1, 0 or DMS_NO_MEMORY.
  */
 int dms_region_readable(const struct dms_region *r);

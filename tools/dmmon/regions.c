@@ -11,7 +11,9 @@
 #include "dms_message.h"
 #include "scale.h"
 
-int regions_list(const struct device *device, const char *program, struct dms_regions *list)
+/* @gone: whether a device that has gone is one without regions. */
+static int ask(const struct device *device, const char *program, bool gone,
+	       struct dms_regions *list)
 {
 	struct text message = { 0 };
 	char *answer = NULL;
@@ -20,14 +22,26 @@ int regions_list(const struct device *device, const char *program, struct dms_re
 	memset(list, 0, sizeof(*list));
 	dms_message_list(&message, program);
 	error = device_send(device, &message, &answer);
+	if (error == -ENXIO && gone)
+		return EXIT_PASS;
 	if (error)
 		return device_failed(device, "list its regions", error);
-	error = dms_regions_read(list, answer, strlen(answer));
+	error = dms_regions_read(list, program, answer, strlen(answer));
 	free(answer);
 	if (!error)
 		return EXIT_PASS;
 	complain("the regions of %s cannot be read: %s", device->name, dms_error_text(error));
 	return EXIT_FAILED;
+}
+
+int regions_list(const struct device *device, const char *program, struct dms_regions *list)
+{
+	return ask(device, program, false, list);
+}
+
+int regions_left(const struct device *device, const char *program, struct dms_regions *list)
+{
+	return ask(device, program, true, list);
 }
 
 /* Bytes as people read them. */
@@ -147,13 +161,12 @@ int regions_remove_own(const struct device *device, const struct dms_region *own
 	const struct dms_region *found;
 	struct dms_regions list;
 	bool mine;
-	int code = regions_list(device, NULL, &list);
+	int code = regions_left(device, own->program, &list);
 
 	if (code != EXIT_PASS)
 		return code;
 	found = dms_regions_find(&list, own->id);
-	mine = found && dms_region_alike(found, own) && strcmp(found->program, own->program) == 0 &&
-	       strcmp(found->aux, own->aux) == 0;
+	mine = found && dms_region_same(found, own);
 	dms_regions_free(&list);
 	return mine ? regions_delete(device, own->id) : EXIT_PASS;
 }

@@ -13,9 +13,18 @@
 
 /* Program id of regions that dmmon makes, and the only one whose regions it changes unasked. */
 #define OWN_PROGRAM "dmmon"
+/* That of regions that go with the process that made them: what changes others leaves them out. */
+#define WATCH_PROGRAM "dmmon-watch"
 
-/* The device's regions of this program (NULL: of all); dms_regions_free() is due on success. */
+/*
+ * The device's regions of this program (NULL: of all); dms_regions_free() is due on success.
+ * Of one program they are exact; in the list of all, somebody's names with blanks and line breaks
+ * may be shown wrongly.
+ */
 int regions_list(const struct device *device, const char *program, struct dms_regions *list);
+
+/* As above, but a device that has gone has no regions, and that is success. */
+int regions_left(const struct device *device, const char *program, struct dms_regions *list);
 
 /*
  * Says on standard error what memory @region would take, and the limit; complains if that is
@@ -31,8 +40,8 @@ int regions_clear(const struct device *device, int id);
 int regions_set_aux(const struct device *device, int id, const char *aux);
 
 /*
- * Removes a region that this process has made, by the id that it got, unless it is somebody
- * else's now: an id is used again when a region is deleted.
+ * Removes a region that this process has made, by the id that it got, unless it has gone: an id
+ * is used again when a region is deleted.
  */
 int regions_remove_own(const struct device *device, const struct dms_region *own);
 

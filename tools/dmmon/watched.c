@@ -13,7 +13,9 @@
 /* Makes the region that is the only one. */
 static int make_own(struct watched *watched, const struct watched_options *options)
 {
-	static char program[] = OWN_PROGRAM;
+	static char own_program[] = OWN_PROGRAM, watch_program[] = WATCH_PROGRAM;
+	/* A region that stays is like one of dmmon create. */
+	char *program = options->keep ? own_program : watch_program;
 	struct dms_region *own = calloc(1, sizeof(*own));
 	struct range range = options->range;
 	char aux[64];
@@ -25,6 +27,7 @@ static int make_own(struct watched *watched, const struct watched_options *optio
 	}
 	/* Nobody else's region is called so, nor one of an earlier process with this number. */
 	snprintf(aux, sizeof(aux), "watch-%ld-%" PRIu64, (long)getpid(), machine_now());
+	watched->program = program;
 	range.precise = true;
 	code = range_region(&range, watched->device, program, aux, own);
 	own->program = strdup(program);
@@ -48,13 +51,15 @@ static int choose(struct watched *watched, const struct watched_options *options
 {
 	const struct choice *choice = &options->choice;
 
-	if (choice->region < 0 && !choice->program && !choice->all)
+	if (!choice_made(choice))
 		return make_own(watched, options);
 	if (options->range.given || options->keep) {
-		complain("--region, --program and --all choose regions that are there; options that "
-			 "describe a region to be made, and --keep, do not go with them");
+		complain("--region, --program, --all and --all-programs choose regions that are "
+			 "there; options that describe a region to be made, and --keep, do not go "
+			 "with them");
 		return EXIT_USAGE;
 	}
+	watched->program = choice_program(choice, false);
 	return choice_regions(choice, watched->device, false, &watched->regions);
 }
 
@@ -77,7 +82,7 @@ static int make_room(struct watched *watched)
 	return code;
 }
 
-int watched_open(struct watched *watched, const struct device *device,
+int watched_open(struct watched *watched, struct device *device,
 		 const struct watched_options *options)
 {
 	int code;
@@ -102,20 +107,24 @@ int watched_open(struct watched *watched, const struct device *device,
 	return EXIT_PASS;
 }
 
-/* A number is used again: is each region still what it was? */
-static int still_there(const struct watched *watched)
+/* Numbers are used again: are device and regions still what they were? */
+static int check(const struct watched *watched)
 {
+	int code = device_check(watched->device);
 	struct dms_regions now;
-	int code = regions_list(watched->device, NULL, &now);
 
+	if (code != EXIT_PASS)
+		return code;
+	code = regions_list(watched->device, watched->program, &now);
 	for (size_t i = 0; code == EXIT_PASS && i < watched->regions.count; i++) {
 		const struct dms_region *r = &watched->regions.region[i];
 		const struct dms_region *found = dms_regions_find(&now, r->id);
 
-		if (!found || !dms_region_alike(found, r)) {
-			complain("region %d of %s has been deleted", r->id, watched->device->name);
-			code = EXIT_FAILED;
-		}
+		if (found && dms_region_same(found, r))
+			continue;
+		complain(found ? "region %d of %s is another one now, or has other auxiliary data" :
+				 "region %d of %s has been deleted", r->id, watched->device->name);
+		code = EXIT_FAILED;
 	}
 	dms_regions_free(&now);
 	return code;
@@ -123,11 +132,11 @@ static int still_there(const struct watched *watched)
 
 int watched_look(struct watched *watched)
 {
-	int code = still_there(watched);
+	int code = check(watched);
 
 	for (size_t i = 0; i < watched->regions.count && code == EXIT_PASS; i++)
 		code = look_take(&watched->after[i], watched->device, &watched->regions.region[i]);
-	return code;
+	return code == EXIT_PASS ? check(watched) : code;
 }
 
 void watched_turn(struct watched *watched)

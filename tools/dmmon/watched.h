@@ -9,7 +9,8 @@
 #include "range.h"
 
 struct watched {
-	const struct device *device;
+	struct device *device;
+	const char *program;	/* whose regions these are; NULL: not only of one */
 	struct dms_regions regions;
 	bool own;		/* the only one was made here */
 	uint64_t oldest;	/* machine_now(): no I/O can have begun before; 0: not known */
@@ -28,10 +29,13 @@ struct watched_options {
  * look at each.  Signals should be held back already, so that watched_close() is reached.
  * Return: EXIT_PASS; else an exit code, having complained, and nothing is left.
  */
-int watched_open(struct watched *watched, const struct device *device,
+int watched_open(struct watched *watched, struct device *device,
 		 const struct watched_options *options);
 
-/* Takes the second look at each, having made sure that all are there.  Return: as above. */
+/*
+ * Takes the second look at each.  Before and after it makes sure that the device and all regions
+ * are what they were, so that nothing else's counters are taken for theirs.  Return: as above.
+ */
 int watched_look(struct watched *watched);
 
 /* The second look becomes the first. */

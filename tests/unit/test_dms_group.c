@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* Groups that dmstats keeps in auxiliary data: who is in them, and what would break them. */
+#include "dms_check.h"
+#include "dms_group.h"
+
+/* As Debian's dmstats wrote them, but for the last region. */
+static const char text[] = "0: 0+64 64 dmstats DMS_GROUP=:0#-\n"
+			   "1: 64+64 64 dmstats DMS_GROUP=mine:1-3,6#its own text\n"
+			   "2: 128+64 64 dmstats -\n"
+			   "3: 192+64 64 dmstats -\n"
+			   "5: 320+64 64 dmstats -\n"
+			   "6: 384+64 64 dmstats hello\n"
+			   "7: 384+64 64 other DMS_GROUP=x:7,five#\n";
+static struct dms_regions all;
+
+static void read_all(void)
+{
+	ck_assert_int_eq(dms_regions_read(&all, NULL, text, strlen(text)), 0);
+	ck_assert_uint_eq(all.count, 7);
+}
+
+START_TEST(members)
+{
+	static const int mine[] = { 1, 2, 3, 6 };
+	const struct dms_region *leader;
+
+	read_all();
+	leader = dms_regions_find(&all, 1);
+	for (int id = 0, i = 0; id < 10; id++) {
+		bool wanted = i < 4 && mine[i] == id;
+
+		ck_assert_msg(dms_group_has(leader, id) == wanted, "%d", id);
+		i += wanted;
+		ck_assert_int_eq(dms_group_has(dms_regions_find(&all, 0), id), id == 0);
+		ck_assert(!dms_group_has(dms_regions_find(&all, 2), id));
+		ck_assert_int_eq(dms_group_has(dms_regions_find(&all, 7), id), id == 7);
+	}
+	dms_regions_free(&all);
+}
+END_TEST
+
+START_TEST(what_is_no_group)
+{
+	static char data[][40] = {
+		"DMS_GROUP=", "DMS_GROUP=a", "DMS_GROUP=a:1-2", "DMS_GROUP:1-2#", " DMS_GROUP=a:1-2#",
+		"DMS_GROUPS=a:1-2#", "a:1-2#", "DMS_GROUP=a#1-2:",
+	};
+
+	for (size_t i = 0; i < sizeof(data) / sizeof(data[0]); i++) {
+		const struct dms_region r = { .id = 1, .aux = data[i] };
+
+		ck_assert_msg(!dms_group_has(&r, 1) && !dms_group_has(&r, 2), "%s", data[i]);
+		ck_assert(!dms_group_replaced(&r, "x"));
+	}
+}
+END_TEST
+
+/* Lists of members that cannot be read, up to where they can. */
+START_TEST(odd_members)
+{
+	static const struct { char aux[40]; bool two; } c[] = {
+		{ "DMS_GROUP=:#", false }, { "DMS_GROUP=:2#", true }, { "DMS_GROUP=:1,2#", true },
+		{ "DMS_GROUP=:1-#2", false }, { "DMS_GROUP=:1-x,2#", false },
+		{ "DMS_GROUP=:1 2#", false }, { "DMS_GROUP=:0-18446744073709551615#", true },
+		{ "DMS_GROUP=:0-18446744073709551616#", false }, { "DMS_GROUP=:3-1#", false },
+		{ "DMS_GROUP=a:b:2#", false }, { "DMS_GROUP=:1,#2", false },
+	};
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		char aux[40];
+		const struct dms_region r = { .id = 7, .aux = aux };
+
+		memcpy(aux, c[i].aux, sizeof(aux));
+		ck_assert_msg(dms_group_has(&r, 2) == c[i].two, "%s", aux);
+		ck_assert(dms_group_has(&r, 7));
+	}
+}
+END_TEST
+
+START_TEST(deletions_that_break_a_group)
+{
+	static const struct { int deleted[4]; size_t count; int broken; } c[] = {
+		{ { 5 }, 1, -1 },
+		{ { 0 }, 1, -1 },	/* all of its group */
+		{ { 1 }, 1, 1 },
+		{ { 6 }, 1, 1 },
+		{ { 0, 1, 2, 3 }, 4, 1 },
+		{ { 1, 2, 3, 6 }, 4, -1 },
+	};
+
+	read_all();
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		struct dms_region gone[4];
+		const struct dms_regions deleted = { .count = c[i].count, .region = gone };
+		const struct dms_region *broken;
+
+		for (size_t d = 0; d < c[i].count; d++)
+			gone[d] = *dms_regions_find(&all, c[i].deleted[d]);
+		broken = dms_group_broken(&all, &deleted);
+		ck_assert_int_eq(broken ? broken->id : -1, c[i].broken);
+	}
+	dms_regions_free(&all);
+}
+END_TEST
+
+START_TEST(data_that_replace_a_group)
+{
+	const struct dms_region *leader;
+
+	read_all();
+	leader = dms_regions_find(&all, 1);
+	ck_assert(dms_group_replaced(leader, "x"));
+	ck_assert(dms_group_replaced(leader, ""));
+	ck_assert(dms_group_replaced(leader, "DMS_GROUP=mine:1-3,6"));
+	ck_assert(dms_group_replaced(leader, "DMS_GROUP=mine:1-3#text"));
+	ck_assert(!dms_group_replaced(leader, "DMS_GROUP=mine:1-3,6#"));
+	ck_assert(!dms_group_replaced(leader, "DMS_GROUP=mine:1-3,6#text"));
+	ck_assert(!dms_group_replaced(dms_regions_find(&all, 2), "x"));
+	dms_regions_free(&all);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		members, what_is_no_group, odd_members, deletions_that_break_a_group,
+		data_that_replace_a_group,
+	};
+
+	return dms_run("dms_group", tests, sizeof(tests) / sizeof(tests[0]));
+}

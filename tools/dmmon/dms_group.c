@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+/* Groups of dmstats, as far as they must not be broken unasked. */
+#include "dms_group.h"
+
+#include <string.h>
+
+#define TAG "DMS_GROUP="
+
+/* Where the members begin, and with *@end where they end; NULL if @aux describes no group. */
+static const char *members(const char *aux, const char **end)
+{
+	const char *list;
+
+	if (strncmp(aux, TAG, strlen(TAG)) != 0)
+		return NULL;
+	list = strchr(aux, ':');
+	*end = list ? strchr(list, '#') : NULL;
+	return *end ? list + 1 : NULL;
+}
+
+bool dms_group_has(const struct dms_region *leader, int id)
+{
+	const char *end, *at = members(leader->aux, &end);
+	uint64_t first, last;
+
+	if (!at)
+		return false;
+	/* Also if what follows cannot be read. */
+	if (id == leader->id)
+		return true;
+	while (dms_number(&at, end, &first)) {
+		last = first;
+		if (*at == '-') {
+			at++;
+			if (!dms_number(&at, end, &last))
+				return false;
+		}
+		if ((uint64_t)id >= first && (uint64_t)id <= last)
+			return true;
+		if (*at != ',')
+			return false;
+		at++;
+	}
+	return false;
+}
+
+/* Does the group that @leader describes have members in @deleted, and others that stay? */
+static bool breaks(const struct dms_region *leader, const struct dms_regions *all,
+		   const struct dms_regions *deleted)
+{
+	size_t go = 0, stay = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		int id = all->region[i].id;
+
+		if (!dms_group_has(leader, id))
+			continue;
+		if (dms_regions_find(deleted, id))
+			go++;
+		else
+			stay++;
+	}
+	return go && stay;
+}
+
+const struct dms_region *dms_group_broken(const struct dms_regions *all,
+					  const struct dms_regions *deleted)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (breaks(&all->region[i], all, deleted))
+			return &all->region[i];
+	return NULL;
+}
+
+bool dms_group_replaced(const struct dms_region *r, const char *aux)
+{
+	const char *end;
+
+	return members(r->aux, &end) && strncmp(r->aux, aux, (size_t)(end - r->aux) + 1) != 0;
+}
