@@ -210,6 +210,41 @@ START_TEST(interrupt)
 }
 END_TEST
 
+/* The beginning tells; of a device's bytes nothing does. */
+START_TEST(recognised)
+{
+	uint8_t begin[MONREC_LOOK_AHEAD], changed[MONREC_LOOK_AHEAD];
+	const uint8_t zeros[MONREC_LOOK_AHEAD] = { 0 };
+
+	memcpy(begin, control(338), sizeof(begin));
+	ck_assert(monrec_is_monwrite(begin));
+	ck_assert(monrec_is_monwrite(zeros));
+	for (unsigned int type = 0; type < 256; type++) {
+		memcpy(changed, begin, sizeof(begin));
+		changed[3] = (uint8_t)type;
+		ck_assert(monrec_is_monwrite(changed) == (type == 8 || type == 9));
+	}
+	memcpy(changed, begin, sizeof(begin));
+	changed[2] = 0x7f;
+	ck_assert(!monrec_is_monwrite(changed));
+	for (int wrong = -1; wrong <= 12; wrong++) {
+		memcpy(changed, begin, sizeof(begin));
+		put_be32(changed + 16, MI_START + 338u * 12u - 1u + (unsigned int)wrong);
+		ck_assert(monrec_is_monwrite(changed) == (wrong == 0));
+	}
+	put_be32(changed + 16, MI_START - 1);
+	ck_assert(!monrec_is_monwrite(changed));
+	for (unsigned int i = 0; i < 2; i++) {
+		memset(changed, 0xff, sizeof(changed));
+		changed[0] = i ? E : S;
+		changed[3] = 0;
+		put_be32(changed + 4, MI_START);
+		put_be32(changed + 8, MI_START + 19);
+		ck_assert(!monrec_is_monwrite(changed));
+	}
+}
+END_TEST
+
 START_TEST(behind_data)
 {
 	mi_room(4097);
@@ -297,6 +332,7 @@ int main(void)
 	tcase_add_test(tc, cut_in_a_frame);
 	tcase_add_loop_test(tc, control_area, 0, 4);
 	tcase_add_loop_test(tc, interrupt, 0, 2);
+	tcase_add_test(tc, recognised);
 	tcase_add_test(tc, behind_data);
 	tcase_add_test(tc, element_range);
 	tcase_add_test(tc, highest_address);

@@ -53,6 +53,29 @@ START_TEST(selections)
 }
 END_TEST
 
+START_TEST(selections_with_one_more)
+{
+	struct selection selection;
+
+	/* 0 and 2 are standard. */
+	selection_standard(&selection, columns, COUNT);
+	selection_show(&selection, 2);
+	ck_assert_uint_eq(selection.shown_count, 2);
+	selection_show(&selection, 1);
+	selection_show(&selection, 3);
+	ck_assert_uint_eq(selection.shown_count, 4);
+	for (size_t i = 0; i < 4; i++)
+		ck_assert_uint_eq(selection.shown[i], i);
+	ck_assert(selection_parse(&selection, "bins,comm", error, sizeof(error)));
+	selection_show(&selection, 0);
+	selection_show(&selection, 2);
+	ck_assert_uint_eq(selection.shown[0], 0);
+	ck_assert_uint_eq(selection.shown[1], 2);
+	ck_assert_uint_eq(selection.shown[2], 3);
+	ck_assert_uint_eq(selection.shown[3], 1);
+}
+END_TEST
+
 START_TEST(list_of_columns)
 {
 	char *text = NULL;
@@ -168,6 +191,34 @@ static const char *scaled(enum column_unit unit, uint64_t value)
 	return scale_value(&column, &cell, out, sizeof(out)) ? out : NULL;
 }
 
+/* The heading above scaled values has no unit: they have their own. */
+START_TEST(scaled_headings)
+{
+	static const struct { enum column_unit unit; const char *name, *heading; } c[] = {
+		{ UNIT_NS, "read_latency_ns", "read_latency" }, { UNIT_US, "etime_us", "etime" },
+		{ UNIT_MS, "x_ms", "x" }, { UNIT_S, "age_s", "age" }, { UNIT_KIB, "rss_kib", "rss" },
+		{ UNIT_BYTES, "memory_bytes", "memory" }, { UNIT_BYTES, "bytes", "size" },
+		{ UNIT_BYTES_PER_S, "read_bytes_per_s", "read" },
+		{ UNIT_SECTORS, "read_sectors", "read" }, { UNIT_SECTORS, "sectors", "size" },
+		{ UNIT_SECTORS, "start_sector", "start" }, { UNIT_SECTORS, "sector", "sector" },
+		{ UNIT_SECTORS, "se", "se" }, { UNIT_NS, "n", "n" }, { UNIT_NS, "_ns", "_ns" },
+		{ UNIT_NS, "ns", "time" },
+		/* Not scaled, or not named so. */
+		{ UNIT_PER_S, "reads_per_s", "reads_per_s" }, { UNIT_NONE, "x_ns", "x_ns" },
+		{ UNIT_TIME, "time_s", "time_s" }, { UNIT_US, "x_ns", "x_ns" },
+	};
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		const struct column column = { .name = c[i].name, .unit = c[i].unit };
+		const char *heading;
+		size_t len = scale_heading(&column, &heading);
+
+		ck_assert_msg(len == strlen(c[i].heading) && !memcmp(heading, c[i].heading, len),
+			      "%s", c[i].name);
+	}
+}
+END_TEST
+
 START_TEST(scaled_values)
 {
 	ck_assert_str_eq(scaled(UNIT_NS, 0), "0 ns");
@@ -227,11 +278,13 @@ int main(void)
 	int failed;
 
 	tcase_add_test(tests, selections);
+	tcase_add_test(tests, selections_with_one_more);
 	tcase_add_test(tests, list_of_columns);
 	tcase_add_test(tests, schema);
 	tcase_add_test(tests, numbers);
 	tcase_add_test(tests, durations);
 	tcase_add_test(tests, sizes);
+	tcase_add_test(tests, scaled_headings);
 	tcase_add_test(tests, scaled_values);
 	tcase_add_test(tests, times);
 	tcase_add_test(tests, utf8);

@@ -105,6 +105,9 @@ START_TEST(options)
 	ck_assert_int_eq(run("get", "--fields=comm,pid"), 5);
 	ck_assert_uint_eq(output.selection.shown_count, 2);
 	ck_assert_uint_eq(output.selection.shown[0], 1);
+	ck_assert(output.named);
+	ck_assert_int_eq(run("get", "--fields=+comm"), 5);
+	ck_assert(!output.named);
 }
 END_TEST
 

@@ -12,7 +12,7 @@
 static const struct column columns[] = {
 	{ "pid", COLUMN_UNSIGNED, UNIT_NONE, 5, true, "a task" },
 	{ "comm", COLUMN_TEXT, UNIT_NONE, 6, true, "its program" },
-	{ "delay_ns", COLUMN_UNSIGNED, UNIT_NS, 0, true, "time it waited" },
+	{ "delay_ns", COLUMN_UNSIGNED, UNIT_NS, 7, true, "time it waited" },
 	{ "nice", COLUMN_SIGNED, UNIT_NONE, 0, false, "its nice value" },
 	{ "rate", COLUMN_REAL, UNIT_PER_S, 6, false, "reads" },
 	{ "on", COLUMN_FLAG, UNIT_NONE, 3, false, "whether" },
@@ -81,8 +81,8 @@ START_TEST(table)
 			 "nice    rate   on  bins                     start  comm\n"
 			 " -20   2.500  yes  0:18446744073709551615:3  1970-01-01T23:59:59Z  init\n");
 	ck_assert_str_eq(written(ROWS_TABLE, true, "delay_ns,size,nice", 1),
-			 "delay_ns      size  nice\n"
-			 " 1.23 ms  1.50 MiB   -20\n");
+			 "  delay      size  nice\n"
+			 "1.23 ms  1.50 MiB   -20\n");
 	ck_assert_str_eq(written(ROWS_TABLE, false, "pid", 0), "  pid\n");
 }
 END_TEST

@@ -55,6 +55,21 @@ void selection_standard(struct selection *selection, const struct column *column
 	assert(selection->shown_count > 0);
 }
 
+void selection_show(struct selection *selection, size_t column)
+{
+	size_t at = 0;
+
+	assert(column < selection->count);
+	if (is_shown(selection, column))
+		return;
+	while (at < selection->shown_count && selection->shown[at] < column)
+		at++;
+	show(selection, column);
+	memmove(&selection->shown[at + 1], &selection->shown[at],
+		(selection->shown_count - 1 - at) * sizeof(selection->shown[0]));
+	selection->shown[at] = column;
+}
+
 bool selection_parse(struct selection *selection, const char *fields, char *error, size_t size)
 {
 	struct selection made = { .columns = selection->columns, .count = selection->count };

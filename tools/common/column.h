@@ -125,6 +125,12 @@ struct selection {
 void selection_standard(struct selection *selection, const struct column *columns, size_t count);
 
 /*
+ * Shows that column, too, if it is not shown already: in front of the first one shown that comes
+ * after it among the columns.
+ */
+void selection_show(struct selection *selection, size_t column);
+
+/*
  * Selects what @fields says: names parted by commas, in that order; "all"; a list that begins
  * with '+' comes after the standard columns.
  * Return: true; false with a sentence in @error (no line break) and @selection unchanged.

@@ -16,7 +16,7 @@ static const struct argp_option options[] = {
 	{ "format", 'f', "FORMAT", 0, "table (default), json (an object a line) or csv", 10 },
 	{ "fields", 'F', "NAMES", 0, "these fields, in this order; +NAMES: these, too; all; "
 	  "help lists them", 10 },
-	{ "human", 'H', NULL, 0, "times and sizes in a table with units that suit them", 10 },
+	{ "human", 'H', NULL, 0, "times and sizes in a table with units that suit them, headings without one", 10 },
 	{ "schema", KEY_SCHEMA, NULL, 0, "print the JSON schema of a line, and end", 10 },
 	{ 0 }
 };
@@ -70,6 +70,7 @@ static error_t parse(int key, char *word, struct argp_state *state)
 		}
 		if (!selection_parse(&output->selection, word, error, sizeof(error)))
 			argp_error(state, "%s", error);
+		output->named = *word != '+';
 		return 0;
 	case 'H':
 		output->scaled = true;

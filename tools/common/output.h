@@ -21,6 +21,7 @@ struct output {
 	bool scaled;
 	const char *title;		/* of the schema: what a line is */
 	struct selection selection;
+	bool named;			/* --fields named all of them, not only further ones */
 };
 
 /* As it is without options: a table of the standard columns.  @columns as selection_standard(). */

@@ -19,7 +19,11 @@ struct rows {
 	bool scaled;
 	bool headed;
 	struct selection selection;
-	bool is_shown[COLUMNS_MAX];
+	/* Of what is shown, by its place there: the names; in a table with scaled values shorter. */
+	struct {
+		const char *text;
+		size_t len;
+	} heading[COLUMNS_MAX];
 	struct text text;	/* of the value being written; kept for its memory */
 };
 
@@ -35,14 +39,20 @@ struct rows *rows_open(FILE *out, enum rows_format format, bool scaled,
 	rows->format = format;
 	rows->scaled = scaled;
 	rows->selection = *selection;
-	for (size_t i = 0; i < selection->shown_count; i++)
-		rows->is_shown[selection->shown[i]] = true;
+	for (size_t i = 0; i < selection->shown_count; i++) {
+		const struct column *column = &selection->columns[selection->shown[i]];
+
+		rows->heading[i].text = column->name;
+		rows->heading[i].len = strlen(column->name);
+		if (scaled && format == ROWS_TABLE)
+			rows->heading[i].len = scale_heading(column, &rows->heading[i].text);
+	}
 	return rows;
 }
 
-bool rows_show(const struct rows *rows, size_t column)
+const struct selection *rows_selection(const struct rows *rows)
 {
-	return rows->is_shown[column];
+	return &rows->selection;
 }
 
 void rows_close(struct rows *rows)
@@ -205,10 +215,12 @@ static void append_readable(struct rows *rows, const struct column *column,
 	}
 }
 
-/* Of what stands in the text from @start on: blanks before a number, behind a text. */
-static void align(struct rows *rows, const struct column *column, size_t start, bool last)
+/* Of what stands in the text from @start on, in place @i: blanks before a number, behind a text. */
+static void align(struct rows *rows, size_t i, size_t start)
 {
-	size_t width = strlen(column->name), has;
+	bool last = i + 1 == rows->selection.shown_count;
+	const struct column *column = shown(rows, i);
+	size_t width = rows->heading[i].len, has;
 
 	if (column->width > width)
 		width = column->width;
@@ -225,17 +237,16 @@ static void align(struct rows *rows, const struct column *column, size_t start, 
 static void put_table(struct rows *rows, const struct cell *cells)
 {
 	for (size_t i = 0; i < rows->selection.shown_count; i++) {
-		const struct column *column = shown(rows, i);
 		size_t start;
 
 		if (i)
 			text_append(&rows->text, "  ", 2);
 		start = rows->text.len;
 		if (cells)
-			append_readable(rows, column, &cells[rows->selection.shown[i]]);
+			append_readable(rows, shown(rows, i), &cells[rows->selection.shown[i]]);
 		else
-			text_append(&rows->text, column->name, strlen(column->name));
-		align(rows, column, start, i + 1 == rows->selection.shown_count);
+			text_append(&rows->text, rows->heading[i].text, rows->heading[i].len);
+		align(rows, i, start);
 	}
 	text_append(&rows->text, "\n", 1);
 }
@@ -249,7 +260,7 @@ static void put_heading(struct rows *rows)
 		for (size_t i = 0; i < rows->selection.shown_count; i++) {
 			if (i)
 				text_append(&rows->text, ",", 1);
-			text_append(&rows->text, shown(rows, i)->name, strlen(shown(rows, i)->name));
+			text_append(&rows->text, rows->heading[i].text, rows->heading[i].len);
 		}
 		text_append(&rows->text, "\n", 1);
 	}

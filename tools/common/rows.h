@@ -4,7 +4,8 @@
  *
  * table  for people: a heading once, numbers to the right, text to the left.  No byte of a text
  *	  reaches the terminal as a control character; a column is as wide as declared, a longer
- *	  value moves only its own line.
+ *	  value moves only its own line.  Where values are scaled they have their own units, and
+ *	  the heading has none.
  * JSON   an object a line, members in the order selected, all numbers exact (64 bits unsigned
  *	  too).  Text that is no UTF-8 is escaped as in tables, and the further member "escaped"
  *	  lists the names of these columns.
@@ -36,8 +37,8 @@ struct rows;
 struct rows *rows_open(FILE *out, enum rows_format format, bool scaled,
 		       const struct selection *selection);
 
-/* Is that column shown?  What is not need not be put into its cell. */
-bool rows_show(const struct rows *rows, size_t column);
+/* The columns that are shown.  What is not shown need not be put into its cell. */
+const struct selection *rows_selection(const struct rows *rows);
 
 /*
  * Writes a row, before the first one the heading that the format has.  @cells: one for each of

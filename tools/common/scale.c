@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 #include <time.h>
 
 /* 9999-12-31T23:59:59Z */
@@ -23,14 +24,20 @@ static const struct step sizes[] = {
 	{ 1024, "PiB" }, { 1024, "EiB" }, { 0, NULL },
 };
 
-/* What a unit is in steps of the first kind; those not named are not scaled. */
+/*
+ * What a unit is in steps of the first kind, and how a name ends that has it; those not named
+ * are not scaled.
+ */
 static const struct {
 	double factor;
 	const struct step *steps;
+	const char *end;
 } units[UNIT_COUNT] = {
-	[UNIT_NS] = { 1, times }, [UNIT_US] = { 1e3, times }, [UNIT_MS] = { 1e6, times },
-	[UNIT_S] = { 1e9, times }, [UNIT_BYTES] = { 1, sizes }, [UNIT_KIB] = { 1024, sizes },
-	[UNIT_SECTORS] = { 512, sizes }, [UNIT_BYTES_PER_S] = { 1, sizes },
+	[UNIT_NS] = { 1, times, "_ns" }, [UNIT_US] = { 1e3, times, "_us" },
+	[UNIT_MS] = { 1e6, times, "_ms" }, [UNIT_S] = { 1e9, times, "_s" },
+	[UNIT_BYTES] = { 1, sizes, "_bytes" }, [UNIT_KIB] = { 1024, sizes, "_kib" },
+	[UNIT_SECTORS] = { 512, sizes, "_sectors" },
+	[UNIT_BYTES_PER_S] = { 1, sizes, "_bytes_per_s" },
 };
 
 static double real_of(const struct column *column, const struct cell *cell)
@@ -61,6 +68,28 @@ bool scale_value(const struct column *column, const struct cell *cell, char *out
 	snprintf(out, size, "%.*f %s%s", digits, value, step->name,
 		 column->unit == UNIT_BYTES_PER_S ? "/s" : "");
 	return true;
+}
+
+size_t scale_heading(const struct column *column, const char **heading)
+{
+	const char *end = units[column->unit].end;
+	size_t len = strlen(column->name), end_len = end ? strlen(end) : 0;
+
+	*heading = column->name;
+	if (!end || len < end_len - 1)
+		return len;
+	/* A name that is the unit itself says how many there are. */
+	if (strcmp(column->name, end + 1) == 0) {
+		*heading = units[column->unit].steps == sizes ? "size" : "time";
+		return strlen(*heading);
+	}
+	if (len > end_len && strcmp(column->name + len - end_len, end) == 0)
+		return len - end_len;
+	/* "start_sector": one of them */
+	if (column->unit == UNIT_SECTORS && len > end_len - 1 &&
+	    strncmp(column->name + len - end_len + 1, end, end_len - 1) == 0)
+		return len - end_len + 1;
+	return len;
 }
 
 void scale_time(uint64_t seconds, char *out, size_t size)

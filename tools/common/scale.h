@@ -12,6 +12,12 @@
  */
 bool scale_value(const struct column *column, const struct cell *cell, char *out, size_t size);
 
+/*
+ * The heading of a column whose values are scaled: its name without the unit, which each value
+ * has.  Return: its characters from *@heading on; no NUL follows them.
+ */
+size_t scale_heading(const struct column *column, const char **heading);
+
 /* Seconds since 1970 as "2026-11-21T09:30:00Z"; as a number where a year has no four digits. */
 void scale_time(uint64_t seconds, char *out, size_t size);
 

@@ -58,7 +58,7 @@ static json_t *users(const struct figures *now, const struct figures *before)
 	return list;
 }
 
-static json_t *devices(const struct figures *now, const struct figures *before)
+static json_t *devices(const struct figures *now, const struct figures *before, uint64_t time)
 {
 	json_t *list = json_array();
 	char number[8];
@@ -67,9 +67,12 @@ static json_t *devices(const struct figures *now, const struct figures *before)
 		const uint64_t starts = now->device[i].starts - before->device[i].starts;
 
 		snprintf(number, sizeof(number), "%04X", now->device[i].number);
-		if (starts)
-			json_array_append_new(list, json_pack("{s:s, s:I}", "device", number,
-							      "starts", (json_int_t)starts));
+		if (starts && time) {
+			json_t *device = json_pack("{s:s}", "device", number);
+
+			add_rate(device, "starts", starts, time);
+			json_array_append_new(list, device);
+		}
 	}
 	return list;
 }
@@ -99,7 +102,7 @@ static int tell(struct figures_json *j)
 	add_rate(line, "page-writes", bucket->page_writes, bucket->time);
 	add_rate(line, "starts", bucket->starts, bucket->time);
 	json_object_set_new(line, "users", users(now, &j->told));
-	json_object_set_new(line, "devices", devices(now, &j->told));
+	json_object_set_new(line, "devices", devices(now, &j->told, bucket->time));
 	json_object_set_new(line, "events", events(now, &j->told));
 	json_object_set_new(line, "lost", json_integer(bucket->lost));
 	json_object_set_new(line, "overflows", json_integer(bucket->overflows));

@@ -173,9 +173,8 @@ static bool limit_to_set(struct input *input, size_t *len, ssize_t *got)
 	return true;
 }
 
-ssize_t input_read(void *context, void *buffer, size_t len)
+static ssize_t read_on(struct input *input, void *buffer, size_t len)
 {
-	struct input *input = context;
 	const unsigned int signals = signals_count();
 	const bool stopping = signals == 1 && input->in_set;
 	ssize_t got;
@@ -197,4 +196,38 @@ ssize_t input_read(void *context, void *buffer, size_t len)
 		input->bad_index = true;
 	}
 	return got;
+}
+
+void input_recognise(struct input *input)
+{
+	ssize_t got = 1;
+
+	if (input->format != MONREC_SAVED)
+		return;
+	while (got > 0 && input->has_ahead < sizeof(input->ahead)) {
+		got = read_on(input, input->ahead + input->has_ahead,
+			      sizeof(input->ahead) - input->has_ahead);
+		if (got > 0)
+			input->has_ahead += (unsigned int)got;
+	}
+	/* The end of a file comes again, an error or a signal does not. */
+	input->ahead_ended = got < 0 ? got : 0;
+	if (input->has_ahead == sizeof(input->ahead) && monrec_is_monwrite(input->ahead))
+		input->format = MONREC_MONWRITE;
+}
+
+ssize_t input_read(void *context, void *buffer, size_t len)
+{
+	struct input *input = context;
+	const size_t left = input->has_ahead - input->given;
+	const ssize_t ended = input->ahead_ended;
+
+	if (left > 0) {
+		len = len < left ? len : left;
+		memcpy(buffer, input->ahead + input->given, len);
+		input->given += (unsigned int)len;
+		return (ssize_t)len;
+	}
+	input->ahead_ended = 0;
+	return ended ? ended : read_on(input, buffer, len);
 }

@@ -22,6 +22,9 @@ struct input {
 	unsigned int reopen_wait_ms;	/* before the first one; then twice as long */
 
 	enum monrec_format format;
+	uint8_t ahead[MONREC_LOOK_AHEAD];	/* of saved bytes: read, and not given out yet */
+	unsigned int has_ahead, given;
+	ssize_t ahead_ended;		/* what reading on gave instead of bytes; 0: nothing */
 	bool in_set;			/* told by who takes the items */
 	bool timed_out;			/* no data for too long */
 	bool ended;			/* of a file with an index: all of it was read */
@@ -39,6 +42,11 @@ struct input {
  */
 int input_open(struct input *input, bool monwrite);
 void input_close(struct input *input);
+/*
+ * Looks at the beginning of saved bytes, which tells whether MONWRITE has written
+ * them.  Signals have to be caught.
+ */
+void input_recognise(struct input *input);
 /*
  * The device, after CP has severed: waits and opens it until that succeeds or all
  * tries are used up.  0, or -errno of the last one; EINTR: a signal came.

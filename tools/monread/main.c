@@ -96,6 +96,7 @@ int main(int argc, char **argv)
 		return strcmp(options.file, DEVICE) == 0 ? EXIT_CANNOT_RUN : EXIT_USAGE;
 	}
 	input_catch_signals();
+	input_recognise(&input);
 	if (open_sinks(&options, &sinks))
 		code = read_all(&options, &input, &sinks);
 	sinks_close(&sinks);

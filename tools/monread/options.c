@@ -18,7 +18,7 @@ enum { OPTION_MONWRITE = 1, OPTION_CHECK, OPTION_JSON, OPTION_VALUES, OPTION_SET
 
 static const struct argp_option option_table[] = {
 	{ NULL, 0, NULL, 0, "What is read:", 1 },
-	{ "monwrite", OPTION_MONWRITE, NULL, 0, "the file is one of CMS' MONWRITE", 1 },
+	{ "monwrite", OPTION_MONWRITE, NULL, 0, "the file is one of CMS' MONWRITE, even if it does not begin as one", 1 },
 	{ "sets", OPTION_SETS, "N", 0, "end after N sets", 1 },
 	{ "release", OPTION_RELEASE, "V.R",
 	  0, "release of z/VM: whose layouts hold (5.3), and with --check whose lengths", 1 },
@@ -59,7 +59,7 @@ static bool parse_release(const char *word, unsigned int *release)
 	if (end != word + 1 || *end || *word < '0' || *word > '9')
 		return false;
 	*release = (unsigned int)(version * 100 + minor * 10);
-	return true;
+	return monrec_release_known(*release);
 }
 
 /* Milliseconds, less than a day of them. */
@@ -86,7 +86,7 @@ static error_t parse_input(struct options *options, int key, char *word, struct 
 		return 0;
 	case OPTION_RELEASE:
 		if (!parse_release(word, &options->release))
-			argp_error(state, "'%s' is no release of z/VM, as 5.3 is", word);
+			argp_error(state, "'%s' is no release of z/VM from 4.1 to 7.5, as 5.3 is", word);
 		return 0;
 	case OPTION_TIMEOUT:
 		options->timeout_ms = (int)parse_time(word, state);

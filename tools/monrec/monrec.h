@@ -179,6 +179,14 @@ struct monrec_reader;
 struct monrec_reader *monrec_open(enum monrec_format format, monrec_read_fn read, void *context);
 /** Frees the reader; what @context of monrec_open() stands for is the caller's.  NULL is allowed. */
 void monrec_close(struct monrec_reader *reader);
+/** Bytes of a file's beginning that tell whether MONWRITE has written it. */
+#define MONREC_LOOK_AHEAD 20u
+/**
+ * Does a file that begins with these bytes begin with a control record of MONWRITE?
+ * No control element looks like one.
+ */
+bool monrec_is_monwrite(const uint8_t beginning[MONREC_LOOK_AHEAD]);
+
 /** Check lengths of records as of this release (530 for z/VM 5.3); 0, the default: do not. */
 void monrec_set_release(struct monrec_reader *reader, unsigned int release);
 /** Give MONREC_FRAME items, too, for programs that copy what they read; by default, do not. */

@@ -24,6 +24,31 @@ static bool end_of_data(const uint8_t *control)
 	return memcmp(control, zeros, sizeof(zeros)) == 0;
 }
 
+/* Is the interruption that of a message whose control area can be one? */
+static bool area_fits(const uint8_t *control)
+{
+	const uint32_t first = get_be32(control + IPRMMSG1), last = get_be32(control + IPRMMSG2);
+	const uint64_t len = (uint64_t)last - first + 1;
+
+	return first <= last && len % MONREC_ELEMENT_SIZE == 0 &&
+	       len <= MONREC_MAX_ELEMENTS * MONREC_ELEMENT_SIZE;
+}
+
+static bool announces(const uint8_t *control)
+{
+	return (control[IPTYPE] == PRIORITY_PENDING || control[IPTYPE] == MESSAGE_PENDING) &&
+	       control[IPFLAGS1] & IPRMDATA;
+}
+
+bool monrec_is_monwrite(const uint8_t beginning[MONREC_LOOK_AHEAD])
+{
+	static const uint8_t zeros[MONREC_LOOK_AHEAD];
+
+	/* The fourth byte of a control element is reserved and zero, its first is not. */
+	return memcmp(beginning, zeros, sizeof(zeros)) == 0 ||
+	       (announces(beginning) && area_fits(beginning));
+}
+
 static void tail(struct monrec_reader *r)
 {
 	uint8_t byte;
@@ -46,22 +71,19 @@ static void begin(struct monrec_reader *r)
 {
 	const uint8_t *control = r->control;
 	const uint32_t first = get_be32(control + IPRMMSG1), last = get_be32(control + IPRMMSG2);
-	const uint64_t len = (uint64_t)last - first + 1;
 
 	monrec_begin_set(r, r->control_offset);
 	r->queue[r->queued - 1].interrupt = control;
-	if ((control[IPTYPE] != PRIORITY_PENDING && control[IPTYPE] != MESSAGE_PENDING) ||
-	    !(control[IPFLAGS1] & IPRMDATA))
+	if (!announces(control))
 		monrec_violation(r, MONREC_RULE_INTERRUPT, r->control_offset, control[IPTYPE],
 				 control[IPFLAGS1]);
-	if (first > last || len % MONREC_ELEMENT_SIZE ||
-	    len > MONREC_MAX_ELEMENTS * MONREC_ELEMENT_SIZE) {
+	if (!area_fits(control)) {
 		monrec_violation(r, MONREC_RULE_CONTROL_AREA, r->control_offset + IPRMMSG1, first,
 				 last);
 		monrec_lose(r, 0, MONREC_DONE);
 		return;
 	}
-	r->elements = (unsigned int)len / MONREC_ELEMENT_SIZE;
+	r->elements = (last - first + 1) / MONREC_ELEMENT_SIZE;
 	r->next_element = 0;
 }
 
