@@ -22,6 +22,9 @@ static void *fx_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
 			addr += f->prefix[cpu];
 		else if (page == f->prefix[cpu])
 			addr -= f->prefix[cpu];
+		if (f->prefix[cpu] != 0 && page == 0 &&
+		    cp_page_access(f->cp, addr) != CP_ACCESS_WRITE)
+			return NULL;
 	}
 	if (addr >= FX_STORAGE || len > FX_STORAGE - addr)
 		return NULL;

@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Storage runs out, a system call fails or is interrupted: at the first place where it can, then
+ * at the second, and so on until a run passes none that fails.  Nothing may crash or leak, whoever
+ * fails says why, and afterwards all goes on as before.
+ *
+ * Linked with --wrap for every function below (Makefile: FAILING).
+ */
+#include "fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "ctl_private.h"
+#include "state_check.h"
+#include "trace_file.h"
+#include "zvmlab/dcss.h"
+
+/* More places than any run has. */
+#define MOST_PLACES 5000
+#define MOST_TURNS 200
+
+enum failing { STORAGE, CALL, INTERRUPTED };
+
+static bool armed;
+static enum failing failing;
+static unsigned int left;	/* places until the one that fails */
+static int spared = -1;		/* a descriptor that never fails: ctl_wake() has said so */
+
+static bool fails(enum failing kind, int error)
+{
+	if (!armed || kind != failing || left == 0 || --left > 0)
+		return false;
+	errno = error;
+	return true;
+}
+
+#define WRAP(type, name, parameters, arguments, kind, error, failed) \
+	type __real_##name parameters; \
+	type __wrap_##name parameters; \
+	type __wrap_##name parameters \
+	{ \
+		return fails(kind, error) ? failed : __real_##name arguments; \
+	}
+/* A call that can also be interrupted before it has done anything. */
+#define WRAP_IO(name, parameters, arguments) \
+	ssize_t __real_##name parameters; \
+	ssize_t __wrap_##name parameters; \
+	ssize_t __wrap_##name parameters \
+	{ \
+		if (fd != spared && (fails(CALL, EIO) || fails(INTERRUPTED, EINTR))) \
+			return -1; \
+		return __real_##name arguments; \
+	}
+
+WRAP(void *, malloc, (size_t size), (size), STORAGE, ENOMEM, NULL)
+WRAP(void *, calloc, (size_t count, size_t size), (count, size), STORAGE, ENOMEM, NULL)
+WRAP(void *, realloc, (void *old, size_t size), (old, size), STORAGE, ENOMEM, NULL)
+WRAP(char *, strdup, (const char *text), (text), STORAGE, ENOMEM, NULL)
+WRAP(void *, mmap, (void *at, size_t len, int prot, int flags, int fd, off_t offset),
+     (at, len, prot, flags, fd, offset), STORAGE, ENOMEM, MAP_FAILED)
+WRAP(int, fstat, (int fd, struct stat *st), (fd, st), CALL, EIO, -1)
+WRAP(int, lstat, (const char *path, struct stat *st), (path, st), CALL, EACCES, -1)
+WRAP(int, chmod, (const char *path, mode_t mode), (path, mode), CALL, EPERM, -1)
+WRAP(int, socket, (int domain, int type, int protocol), (domain, type, protocol), CALL, EMFILE, -1)
+WRAP(int, bind, (int fd, const struct sockaddr *a, socklen_t len), (fd, a, len), CALL, EACCES, -1)
+WRAP(int, listen, (int fd, int backlog), (fd, backlog), CALL, EIO, -1)
+WRAP(int, epoll_create1, (int flags), (flags), CALL, EMFILE, -1)
+WRAP(int, epoll_ctl, (int on, int how, int fd, struct epoll_event *event), (on, how, fd, event),
+     CALL, ENOSPC, -1)
+WRAP(int, eventfd, (unsigned int count, int flags), (count, flags), CALL, EMFILE, -1)
+WRAP(size_t, fread, (void *to, size_t size, size_t count, FILE *file), (to, size, count, file),
+     CALL, EIO, 0)
+WRAP(size_t, fwrite, (const void *from, size_t size, size_t count, FILE *file),
+     (from, size, count, file), CALL, ENOSPC, 0)
+WRAP_IO(read, (int fd, void *to, size_t len), (fd, to, len))
+WRAP_IO(write, (int fd, const void *from, size_t len), (fd, from, len))
+WRAP_IO(writev, (int fd, const struct iovec *parts, int count), (fd, parts, count))
+WRAP_IO(recv, (int fd, void *to, size_t len, int flags), (fd, to, len, flags))
+WRAP_IO(send, (int fd, const void *from, size_t len, int flags), (fd, from, len, flags))
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...)
+{
+	va_list args;
+	int mode;
+
+	va_start(args, flags);
+	mode = flags & O_CREAT ? va_arg(args, int) : 0;
+	va_end(args);
+	return fails(CALL, EACCES) ? -1 : __real_open(path, flags, mode);
+}
+
+/* Those that end something have done so when they fail. */
+int __real_close(int fd);
+int __wrap_close(int fd);
+int __wrap_close(int fd)
+{
+	const int result = __real_close(fd);
+
+	return fails(CALL, EIO) ? -1 : result;
+}
+
+int __real_fclose(FILE *file);
+int __wrap_fclose(FILE *file);
+int __wrap_fclose(FILE *file)
+{
+	const int result = __real_fclose(file);
+
+	return fails(CALL, ENOSPC) ? EOF : result;
+}
+
+static char folder[64], path[96], err[512];
+
+static void *test_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
+{
+	(void)cpu;
+	return addr >= FX_STORAGE || len > FX_STORAGE - addr ? NULL : (uint8_t *)opaque + addr;
+}
+
+static void test_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
+{
+	ck_assert_ptr_nonnull(test_map(opaque, cpu, addr, len));
+}
+
+static uint64_t test_tod(void *opaque)
+{
+	(void)opaque;
+	return UINT64_C(0xd000000000000000);
+}
+
+static void test_cpu(void *opaque, unsigned int cpu)
+{
+	(void)opaque;
+	(void)cpu;
+}
+
+static void test_timer(void *opaque, uint64_t tod)
+{
+	(void)opaque;
+	(void)tod;
+}
+
+static void test_changed(void *opaque)
+{
+	(void)opaque;
+}
+
+static void test_trace(void *opaque, const char *line, size_t len)
+{
+	(void)opaque;
+	ck_assert_uint_eq(strlen(line), len);
+}
+
+static struct cp *create(void)
+{
+	const struct cp_host host = {
+		.opaque = fx.storage, .map = test_map, .dirty = test_dirty, .tod = test_tod,
+		.kick = test_cpu, .set_timer = test_timer, .storage_changed = test_changed,
+		.trace = test_trace,
+	};
+
+	return cp_create(&fx.config, &host, err, sizeof(err));
+}
+
+static void start(void)
+{
+	fx_messages = 16;
+	fx_setup();
+	strcpy(folder, "/tmp/zvmlab-test-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/control", folder);
+}
+
+static void stop(void)
+{
+	char name[128];
+	static const char *const files[] = { "state", "set", "set.idx", "segment", "trace" };
+
+	for (unsigned int i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		snprintf(name, sizeof(name), "%s/%s", folder, files[i]);
+		unlink(name);
+	}
+	ck_assert_int_eq(rmdir(folder), 0);
+	fx_teardown();
+}
+
+/* Lets @run pass every place of @kind, each failing in turn. */
+static void at_every_place(enum failing kind, void (*run)(void))
+{
+	unsigned int places = 0;
+
+	failing = kind;
+	do {
+		left = ++places;
+		err[0] = '\0';
+		run();
+		armed = false;
+		ck_assert_uint_lt(places, MOST_PLACES);
+	} while (left == 0);
+	ck_assert_uint_gt(places, 1);
+}
+
+static void create_once(void)
+{
+	struct cp *cp;
+
+	armed = true;
+	cp = create();
+	armed = false;
+	ck_assert_msg(cp || (left == 0 && err[0]), "refused without a sentence");
+	cp_destroy(cp);
+}
+
+START_TEST(creating_a_cp)
+{
+	at_every_place(STORAGE, create_once);
+}
+END_TEST
+
+static void ignore_event(struct cp *cp, struct iucv_user *user, void *opaque,
+			 const struct iucv_event *event)
+{
+	(void)cp;
+	(void)user;
+	(void)opaque;
+	(void)event;
+}
+
+static const struct iucv_user_ops ops = { .event = ignore_event };
+
+/* A message with an answer area between two peers, so that there is something to keep. */
+static void send_something(struct cp *cp)
+{
+	struct iucv_user *one = iucv_user_create(cp, "ONE", 4, &ops, NULL);
+	struct iucv_user *two = iucv_user_create(cp, "TWO", 4, &ops, NULL);
+	static uint8_t data[64];
+	struct iucv_parm parm = { .vmid = "TWO" };
+
+	ck_assert_uint_eq(iucv_call(cp, one, IUCV_CONNECT, &parm).cc, 0);
+	parm = (struct iucv_parm){ .path = 0 };
+	ck_assert_uint_eq(iucv_call(cp, two, IUCV_ACCEPT, &parm).cc, 0);
+	parm = (struct iucv_parm){
+		.buffer = { .host = true, .ptr = data, .len = 32 },
+		.answer = { .host = true, .ptr = data + 32, .len = 32 },
+	};
+	ck_assert_uint_eq(iucv_call(cp, one, IUCV_SEND, &parm).cc, 0);
+}
+
+static void load_once(void)
+{
+	struct cp *cp = create();
+	uint8_t *image;
+	size_t len;
+	int rc;
+
+	send_something(cp);
+	image = cp_save(cp, &len);
+	ck_assert_ptr_nonnull(image);
+	armed = true;
+	rc = cp_load(cp, image, len, err, sizeof(err));
+	armed = false;
+	ck_assert_msg(rc == 0 || (left == 0 && err[0]), "refused without a sentence");
+	/* Whatever has happened: it can be loaded now. */
+	ck_assert_int_eq(cp_load(cp, image, len, err, sizeof(err)), 0);
+	free(image);
+	cp_destroy(cp);
+}
+
+START_TEST(loading_a_state)
+{
+	at_every_place(STORAGE, load_once);
+}
+END_TEST
+
+static void save_once(void)
+{
+	struct cp *cp = create();
+	uint8_t *image;
+	size_t len;
+
+	send_something(cp);
+	armed = true;
+	image = cp_save(cp, &len);
+	armed = false;
+	ck_assert(image || left == 0);
+	free(image);
+	cp_destroy(cp);
+}
+
+static void logon_once(void)
+{
+	struct cp *cp = create();
+	struct iucv_user *user;
+
+	armed = true;
+	user = iucv_user_create(cp, "BOB", 4, &ops, NULL);
+	armed = false;
+	ck_assert(user || left == 0);
+	ck_assert_ptr_eq(iucv_user_find(cp, "BOB"), user);
+	cp_destroy(cp);
+}
+
+START_TEST(saving_and_logging_on)
+{
+	at_every_place(STORAGE, save_once);
+	at_every_place(STORAGE, logon_once);
+}
+END_TEST
+
+static void segment_once(void)
+{
+	char file[128];
+	int rc;
+
+	snprintf(file, sizeof(file), "%s/segment", folder);
+	armed = true;
+	rc = dcss_to_file(fx.cp, "MONDCSS", file, err, sizeof(err));
+	if (rc == 0)
+		rc = dcss_from_file(fx.cp, "MONDCSS", file, err, sizeof(err));
+	armed = false;
+	ck_assert_msg(rc == 0 || (left == 0 && err[0]), "failed without a sentence");
+}
+
+START_TEST(files_of_a_segment)
+{
+	at_every_place(CALL, segment_once);
+}
+END_TEST
+
+static void trace_once(void)
+{
+	char file[128], text[64] = "";
+	struct trace_file *trace;
+	FILE *in;
+
+	snprintf(file, sizeof(file), "%s/trace", folder);
+	armed = true;
+	trace = trace_file_open(file, TRACE_LIMIT_DEFAULT, err, sizeof(err));
+	if (trace) {
+		trace_file_line(trace, "{\"seq\":1}", 9);
+		trace_file_line(trace, "{\"seq\":2}", 9);
+	}
+	trace_file_close(trace);
+	armed = false;
+	ck_assert_msg(trace || (left == 0 && err[0]), "refused without a sentence");
+	if (failing == CALL || !trace)
+		return;
+	in = fopen(file, "r");
+	ck_assert_uint_eq(fread(text, 1, sizeof(text) - 1, in), 20);
+	ck_assert_str_eq(text, "{\"seq\":1}\n{\"seq\":2}\n");
+	fclose(in);
+}
+
+START_TEST(the_trace_in_a_file)
+{
+	at_every_place(STORAGE, trace_once);
+	at_every_place(CALL, trace_once);
+	at_every_place(INTERRUPTED, trace_once);
+}
+END_TEST
+
+/* The control socket. */
+
+static struct ctl *ctl;
+
+static int call_up(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+	strcpy(address.sun_path, path);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+/* As an event loop would; returns how many lines have come back. */
+static unsigned int serve(int fd)
+{
+	struct pollfd ready = { .fd = ctl_fd(ctl), .events = POLLIN };
+	static char text[65536];
+	unsigned int lines = 0, turns = 0;
+	ssize_t len;
+
+	do {
+		const bool was = armed;
+
+		armed = false;
+		while ((len = recv(fd, text, sizeof(text), MSG_DONTWAIT)) > 0)
+			for (ssize_t i = 0; i < len; i++)
+				lines += text[i] == '\n';
+		if (poll(&ready, 1, 0) != 1 && turns > 2)
+			break;
+		armed = was;
+		ctl_dispatch(ctl);
+	} while (++turns < MOST_TURNS);
+	ck_assert_uint_lt(turns, MOST_TURNS);
+	return lines;
+}
+
+static const char *const requests[] = {
+	"{\"execute\":\"query-cp\"}",
+	"{\"execute\":\"peer-create\",\"arguments\":{\"name\":\"BOB\",\"persistent\":true}}",
+	"{\"execute\":\"peer-call\",\"arguments\":{\"peer\":\"BOB\",\"function\":\"connect\",\"vmid\":\"BOB\"}}",
+	"{\"execute\":\"peer-call\",\"arguments\":{\"peer\":\"BOB\",\"function\":\"accept\",\"path\":1}}",
+	"{\"execute\":\"peer-call\",\"arguments\":{\"peer\":\"BOB\",\"function\":\"send\",\"data\":\"AAAA\"}}",
+	"{\"execute\":\"cp-command\",\"arguments\":{\"command\":\"QUERY NSS\"}}",
+	"{\"execute\":\"storage-read\",\"arguments\":{\"address\":0,\"length\":40}}",
+	"{\"execute\":\"segment-write\",\"arguments\":{\"name\":\"MONDCSS\",\"offset\":0,\"data\":\"AAAA\"}}",
+	"{\"execute\":\"monitor-deliver\",\"arguments\":{\"kind\":\"sample\",\"elements\":[{\"domains\":1,"
+	"\"fill\":{\"length\":100,\"seed\":1}}]}}",
+	"{\"execute\":\"monitor-capture\",\"arguments\":{\"file\":\"@/set\"}}",
+	"{\"execute\":\"state-save\",\"arguments\":{\"file\":\"@/state\"}}",
+	"{\"execute\":\"state-load\",\"arguments\":{\"file\":\"@/state\"}}",
+	"{\"execute\":\"segment-save\",\"arguments\":{\"name\":\"MONDCSS\",\"file\":\"@/segment\"}}",
+	"{\"execute\":\"segment-read\",\"arguments\":{\"name\":\"MONDCSS\",\"offset\":0,\"length\":9,"
+	"\"file\":\"@/segment\"}}",
+};
+
+/* @: the folder. */
+static void request(int fd, const char *line)
+{
+	const size_t head = strcspn(line, "@");
+	char text[512];
+	int len = snprintf(text, sizeof(text), "%.*s%s%s\n", (int)head, line,
+			   line[head] ? folder : "", line + head + (line[head] ? 1 : 0));
+
+	ck_assert_int_lt(len, (int)sizeof(text));
+	(void)!send(fd, text, (size_t)len, MSG_NOSIGNAL);
+}
+
+/* A session, during which something fails; then another client is served as ever. */
+static void session_once(void)
+{
+	struct cp *cp = create();
+	int fd;
+
+	armed = true;
+	ctl = ctl_open(path, err, sizeof(err));
+	armed = false;
+	ck_assert_msg(ctl || (left == 0 && err[0]), "refused without a sentence");
+	if (!ctl) {
+		cp_destroy(cp);
+		unlink(path);
+		return;
+	}
+	spared = ctl->wake_fd;
+	ctl_attach(ctl, cp);
+	fd = call_up();
+	for (unsigned int i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		request(fd, requests[i]);
+		armed = true;
+		serve(fd);
+		armed = false;
+	}
+	close(fd);
+	fd = call_up();
+	serve(fd);
+	request(fd, requests[0]);
+	ck_assert_uint_ge(serve(fd), 1);
+	armed = true;
+	close(fd);
+	serve(fd);
+	ctl_close(ctl);
+	armed = false;
+	spared = -1;
+	cp_destroy(cp);
+	unlink(path);
+}
+
+START_TEST(the_control_socket)
+{
+	at_every_place(STORAGE, session_once);
+	at_every_place(CALL, session_once);
+	at_every_place(INTERRUPTED, session_once);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("failing");
+	TCase *tc = tcase_create("core");
+
+	tcase_add_checked_fixture(tc, start, stop);
+	tcase_set_timeout(tc, 300);
+	tcase_add_test(tc, creating_a_cp);
+	tcase_add_test(tc, loading_a_state);
+	tcase_add_test(tc, saving_and_logging_on);
+	tcase_add_test(tc, files_of_a_segment);
+	tcase_add_test(tc, the_trace_in_a_file);
+	tcase_add_test(tc, the_control_socket);
+	suite_add_tcase(s, tc);
+	return fx_run(s);
+}
