@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Mutations of a trace for libFuzzer: of lines as a whole, and of a word or number in a line, so
- * that most of what comes out is JSON still.
+ * Mutations of lines of JSON for libFuzzer: of lines as a whole, and of a word or number in a
+ * line, so that most of what comes out is JSON still.
  */
+#include "mutate_lines.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,8 +19,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size,
 				 uint8_t *out, size_t out_size, unsigned int seed);
 
-/* From 0 to @below - 1; xorshift. */
-static size_t pick(uint32_t *random, size_t below)
+/* Xorshift. */
+size_t pick(uint32_t *random, size_t below)
 {
 	*random ^= *random << 13;
 	*random ^= *random >> 17;
@@ -105,6 +107,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 	size_t at, len, to, to_len;
 
 	if (size == 0)
+		size = splice(data, 0, max_size, 0, 0, line, new_line(line, sizeof(line), &random));
+	if (size == 0)
 		return LLVMFuzzerMutate(data, size, max_size);
 	at = line_at(data, size, pick(&random, size), &len);
 	to = line_at(data, size, pick(&random, size), &to_len);
@@ -118,12 +122,18 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 			return size;
 		memcpy(line, data + at, len);
 		return splice(data, size, max_size, to, 0, line, len);
+	case 3:
+	case 4:
+		len = new_line(line, sizeof(line), &random);
+		if (len > 0)
+			return splice(data, size, max_size, to, 0, line, len);
+		return mutate_word(data, size, max_size, &random);
 	default:
 		return mutate_word(data, size, max_size, &random);
 	}
 }
 
-/* Some lines of one trace, then some of the other; the configuration comes from the first. */
+/* Some lines of one input, then some of the other; a trace's configuration comes from the first. */
 size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size,
 				 uint8_t *out, size_t out_size, unsigned int seed)
 {
