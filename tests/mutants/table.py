@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Which tests are the right ones: tests.toml as Python sees it."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+from zvmlab.errors import UsageError
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = Path("tests/mutants/tests.toml")
+
+
+@dataclass(frozen=True)
+class Row:
+    """Sources, and what tests them."""
+
+    folder: str
+    """The name that its changes are counted under."""
+    sources: tuple[str, ...]
+    """Patterns of files."""
+    programs: tuple[str, ...]
+    """Patterns of unit test programs; which of them reach a line is measured."""
+    harness: tuple[str, ...]
+    """Files of pytest: they run when no program has noticed."""
+
+
+def _row(number: int, entry: object) -> Row:
+    words = {"folder", "sources", "programs", "harness"}
+    if not isinstance(entry, dict) or not words.issuperset(entry):
+        raise UsageError(f"tests.toml: row {number} may have {', '.join(sorted(words))}")
+    lists = {name: entry.get(name, []) for name in ("sources", "programs", "harness")}
+    for name, value in lists.items():
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise UsageError(f"tests.toml: row {number}: {name} must be a list of texts")
+    if not isinstance(entry.get("folder"), str):
+        raise UsageError(f"tests.toml: row {number} has no folder")
+    return Row(str(entry["folder"]), *(tuple(lists[n]) for n in ("sources", "programs", "harness")))
+
+
+def load(root: Path = ROOT) -> list[Row]:
+    """The table's rows."""
+    path = root / TABLE
+    try:
+        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("row", [])
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{path}: {error}") from None
+    return [_row(number, entry) for number, entry in enumerate(entries, 1)]
+
+
+def asked(rows: list[Row], root: Path) -> list[str]:
+    """The programs that any of the rows asks for."""
+    patterns = [pattern for row in rows for pattern in row.programs]
+    return [name for name in programs(root) if any(fnmatch(name, one) for one in patterns)]
+
+
+def row_of(rows: list[Row], file: str) -> Row | None:
+    """The first row that a file is in."""
+    for row in rows:
+        if any(fnmatch(file, pattern) for pattern in row.sources):
+            return row
+    return None
+
+
+def findings(rows: list[Row], root: Path = ROOT) -> list[str]:
+    """What of the table is not there: patterns that match nothing."""
+    found = []
+    for row in rows:
+        for pattern in row.sources:
+            if not any(root.glob(pattern)):
+                found.append(f"tests.toml: {row.folder}: no file is {pattern}")
+        for pattern in row.programs:
+            if not any(fnmatch(name, pattern) for name in programs(root)):
+                found.append(f"tests.toml: {row.folder}: no program is {pattern}")
+        for name in row.harness:
+            if not (root / name).is_file():
+                found.append(f"tests.toml: {row.folder}: there is no {name}")
+    return found
+
+
+def programs(root: Path = ROOT) -> dict[str, list[str]]:
+    """Every program of "make unit", and what it is started with."""
+    found: dict[str, list[str]] = {
+        path.stem: [] for path in sorted((root / "tests/unit").glob("test_*.c"))
+    }
+    for corpus in sorted((root / "tests/fuzz").glob("corpus/*/")):
+        found[f"replay_{corpus.name}"] = [f"tests/fuzz/corpus/{corpus.name}"]
+    return found
