@@ -53,6 +53,12 @@ class Agent(Worker):
             self._workers[name] = Worker(self._channel, lane, self.timeout)
         return self._workers[name]
 
+    def idle_worker(self, timeout: float) -> Worker | None:
+        """One that has nothing to do, whoever it belongs to; None if all are busy."""
+        busy = decode_info(self.ask(Request.HELLO, b"", "HELLO", timeout)).busy
+        idle = [lane for lane in range(LANES) if not busy >> lane & 1]
+        return Worker(self._channel, idle[0], timeout) if idle else None
+
     def pack(self, layout: str, *values: int | bytes) -> bytes:
         """struct.pack in the guest's byte order, without padding."""
         return struct.pack((">" if self.info.byteorder == "big" else "<") + layout, *values)

@@ -157,6 +157,11 @@ class LogLine:
         """0 (emergency) to 7 (debug)."""
         return self.priority & 7
 
+    @property
+    def stamped(self) -> str:
+        """As the console shows it."""
+        return f"[{self.seconds:12.6f}] {self.text}"
+
 
 def decode_log(data: bytes) -> list[LogLine]:
     """Records as /dev/kmsg spells them; continuation lines are left out."""

@@ -31,6 +31,7 @@ from zvmlab.errors import Timeout
 T = TypeVar("T")
 
 MODULES = "/lib/modules"
+LOAD_STEPS = "/etc/zvmlab/modprobe"
 DEFAULT_SECONDS = 30.0
 # What a reply may take beyond the time limit that the agent itself keeps.
 GRACE_SECONDS = 5.0
@@ -252,16 +253,25 @@ class Worker(Calls[CallResult]):
         return ModuleResult(what, reply.u32(), decode_log(reply.blob()))
 
     def modprobe(self, name: str, params: str | Mapping[str, object] = "") -> ModuleResult:
-        """Load a module of the image after those it depends on, which may be there already."""
+        """Load a module of the image with what it needs and wants, which may be there already."""
         wanted = name.replace("-", "_")
-        for line in self.read_file(f"{MODULES}/modules.dep").decode().splitlines():
-            module, _, needed = line.partition(":")
-            if module == wanted:
-                for other in needed.split():
-                    result = self.insmod(other)
-                    if result.errno != errno.EEXIST:
-                        result.check()
-        return self.insmod(wanted, params)
+        steps = self._load_steps().get(wanted, [wanted])
+        result: ModuleResult | None = None
+        for step in steps:
+            done = self.insmod(step.rstrip("?"), params if step == wanted else "")
+            if step == wanted:
+                result = done
+                if done.errno:
+                    break
+            elif not step.endswith("?") and done.errno != errno.EEXIST:
+                done.check()
+        assert result is not None, "a module is a step of its own loading"
+        return result
+
+    def _load_steps(self) -> dict[str, list[str]]:
+        """What loading each module of the image takes (zvmlab.image)."""
+        lines = self.read_file(LOAD_STEPS).decode().splitlines()
+        return {name: words.split() for name, _, words in (line.partition(":") for line in lines)}
 
     def dmesg(self, since: int = 0) -> list[LogLine]:
         """The kernel's log, from that sequence number on."""

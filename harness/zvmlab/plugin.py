@@ -16,6 +16,7 @@ per kernel, driver and backend (``--dist loadgroup``), all others go where there
 from __future__ import annotations
 
 import dataclasses
+import functools
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,19 +24,22 @@ from typing import Any
 
 import pytest
 
-from zvmlab import backend_choice, debugtests, drivers
+from zvmlab import backend_choice, debugtests, drivers, failures
 from zvmlab.backends import backend_of
-from zvmlab.errors import UsageError, ZvmlabError
+from zvmlab.errors import Timeout, UsageError, ZvmlabError
 from zvmlab.guest import Guest, Stage
 from zvmlab.guest_config import GuestConfig, Products
+from zvmlab.plain import harmless
 from zvmlab.products import DRIVER, prepare
 from zvmlab.progress import Progress
+from zvmlab.stacks import has_stacks, stacks
 from zvmlab.warm import WarmGuests, Which, plain_config
 
 pytest_plugins = ("zvmlab.promise_plugin",)
 DEFAULT_KERNELS = ("bookworm",)
 _WARM_FIXTURE = "warm_guest"
 _failed = pytest.StashKey[bool]()
+_reported = pytest.StashKey[bool]()
 _guests = pytest.StashKey[list[Guest]]()
 _products = pytest.StashKey[dict[Which, Products | ZvmlabError]]()
 
@@ -84,12 +88,14 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line("markers", "full: runs only with --full, because it takes minutes")
     config.addinivalue_line(
-        "markers", f"{backend_choice.FIRST_KERNEL}: runs on the other kernels only with --full"
+        "markers",
+        f"{backend_choice.FIRST_KERNEL}(always=False): runs on the other kernels only with --full,"
+        " or not at all",
     )
     config.addinivalue_line(
         "markers",
-        f"{drivers.DEFECT}(number, reason, raises=AssertionError, kernels=None):"
-        " the kernel's own driver is known to fail this test",
+        f"{drivers.DEFECT}(number, reason, seen, raises=AssertionError, kernels=None):"
+        " the kernel's own driver is known to fail this test, with what is seen",
     )
     for driver in _drivers(config):
         try:
@@ -164,17 +170,52 @@ def pytest_collection_finish(session: pytest.Session) -> None:
                 config.stash[_products][which] = error
 
 
-@pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]  # pluggy 1.0 has no types
-def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """Remember failures; say where the logs of a failed test are."""
+@pytest.hookimpl(tryfirst=True)  # type: ignore[misc]  # pluggy 1.0 has no types
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+    """A test has passed only if its guests have come through it without an accident."""
+    test = pyfuncitem.obj
+
+    @functools.wraps(test)
+    def judged(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True  # pylint: disable=unused-variable
+        result = test(*args, **kwargs)
+        for guest in guests_of(pyfuncitem):
+            guest.settle()
+        return result
+
+    pyfuncitem.obj = judged
+
+
+# Around pytest's own, which makes of a failure an expected one.
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)  # type: ignore[misc]  # pluggy 1.0 has no types
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Remember failures; say first what matters, and what the guests did meanwhile."""
+    failures.hide_harness(item, call)
     outcome: Any = yield
     report = outcome.get_result()
+    if call.excinfo is not None and call.excinfo.errisinstance(ZvmlabError):
+        item.stash[_reported] = True
+    unknown = drivers.hold_to_value(item, call, report)
     if not report.failed:
         return
-    item.stash[_failed] = True
-    for guest in guests_of(item):
+    item.stash[_failed] = item.stash[_reported] = True
+    guests = guests_of(item)
+    failures.put_cause_first(item, call, report, guests)
+    for guest in guests:
         report.sections.append(("zvmlab", f"logs of guest {guest.name}: {guest.logs}"))
         report.sections.append(("zvmlab console", guest.console.tail()))
+        if _waited_in_vain(call):
+            report.sections.append(("zvmlab stacks", harmless(stacks(guest))))
+    if unknown is not None:
+        report.longrepr = f"{harmless(unknown, lines=False)}\n\n{report.longreprtext}"
+
+
+def _waited_in_vain(call: pytest.CallInfo[None]) -> bool:
+    """A time limit of ours, or the test's own (pytest-timeout)."""
+    error = None if call.excinfo is None else call.excinfo.value
+    if isinstance(error, pytest.fail.Exception):
+        return str(error).startswith("Timeout >")
+    return isinstance(error, Timeout) and not has_stacks(error)
 
 
 def guests_of(item: pytest.Item) -> list[Guest]:
@@ -182,13 +223,19 @@ def guests_of(item: pytest.Item) -> list[Guest]:
     return item.stash.get(_guests, [])
 
 
-def _register(request: pytest.FixtureRequest, guest: Guest) -> Guest:
+def watch(request: pytest.FixtureRequest, guest: Guest) -> Guest:
+    """A fixture's guest: an accident fails the test that has it, a failure says where its logs are."""
     request.node.stash.setdefault(_guests, []).append(guest)
     return guest
 
 
 def _has_failed(request: pytest.FixtureRequest) -> bool:
     return bool(request.node.stash.get(_failed, False))
+
+
+def _has_reported(request: pytest.FixtureRequest) -> bool:
+    """Has the test failed, also as expected, by what would be said of its guest at the end?"""
+    return bool(request.node.stash.get(_reported, False))
 
 
 @pytest.fixture(scope="session")
@@ -273,10 +320,14 @@ def made_guest(
         cold=guest_config.cold or request.config.getoption("--cold"),
     )
     _ready_made(request.config, (config.kernel, config.driver, config.backend))
-    with Guest(config, zvmlab_dir) as guest:
-        yield _register(request, guest)
-        if not _has_failed(request):
+    guest = Guest(config, zvmlab_dir)
+    try:
+        yield watch(request, guest)
+        if not _has_reported(request):
             debugtests.last_check(guest)
+            guest.end()
+    finally:
+        guest.stop()
 
 
 @pytest.fixture
@@ -328,8 +379,8 @@ def warm_guest(
     which = _which_of(request.node, zvmlab_kernel)
     _ready_made(request.config, which)
     guest = _warm_guests.get(which)
-    yield _register(request, guest)
-    _warm_guests.put_back(which, _has_failed(request))
+    yield watch(request, guest)
+    _warm_guests.put_back(which, _has_failed(request), _has_reported(request))
 
 
 @pytest.fixture
@@ -342,5 +393,5 @@ def monreader(
     """
     warm_guest.agent.modprobe(DRIVER).check()
     yield warm_guest
-    if warm_guest.stage is Stage.READY and not _has_failed(request):
+    if warm_guest.stage is Stage.READY and not _has_reported(request):
         warm_guest.agent.rmmod(DRIVER).check()

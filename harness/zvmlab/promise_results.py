@@ -111,8 +111,13 @@ class Cell:
 
     @property
     def shown(self) -> bool:
-        """Does at least one test show the row, be it as a stated deviation, and none fail?"""
-        return self.outcome in (Outcome.PASSED, Outcome.DEVIATES)
+        """Does at least one test show the row, and none fail, not even as is known?"""
+        return self.outcome is Outcome.PASSED
+
+    @property
+    def deviates(self) -> bool:
+        """Is the row broken just as is known of the driver, and not otherwise?"""
+        return self.outcome is Outcome.DEVIATES
 
     @property
     def missing(self) -> bool:
@@ -149,9 +154,19 @@ class Row:
     @property
     def shown(self) -> bool:
         """Was it shown wherever there should be a test, and wherever there was one?"""
-        return all(
-            cell.shown for cell in self.cells.values() if cell.missing or cell.outcome is not None
-        )
+        return all(cell.shown for cell in self._wanted)
+
+    @property
+    def deviates(self) -> bool:
+        """Was it shown, or broken as is known, and the latter at least once?"""
+        wanted = self._wanted
+        known = all(cell.shown or cell.deviates for cell in wanted)
+        return known and any(cell.deviates for cell in wanted)
+
+    @property
+    def _wanted(self) -> list[Cell]:
+        """Cells where there should be a test, or was one."""
+        return [cell for cell in self.cells.values() if cell.missing or cell.outcome is not None]
 
 
 @dataclass(frozen=True)

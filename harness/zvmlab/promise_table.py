@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import textwrap
+import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -125,14 +126,17 @@ def totals(run: Run) -> str:
     """The run in one sentence."""
     rows = run.rows()
     shown = sum(row.shown for row in rows)
+    deviating = sum(row.deviates for row in rows)
     counts = run.counts()
     words = {Outcome.DEVIATES: "deviating as known"}
     parts = ", ".join(f"{counts[o]} {words.get(o, o)}" for o in Outcome if counts.get(o))
     several = any(column.backend != QEMU for column in run.columns)
     what = "kernel, driver and emulator" if several else "kernel and driver"
     return (
-        f"{shown} of {len(rows)} promises shown on every {what};"
-        f" {len(run.results)} tests" + (f": {parts}" if parts else "")
+        f"{shown} of {len(rows)} promises shown on every {what}"
+        + (f", {deviating} broken somewhere as known" if deviating else "")
+        + f"; {len(run.results)} tests"
+        + (f": {parts}" if parts else "")
     )
 
 
@@ -153,8 +157,10 @@ def markdown(run: Run) -> str:
         "<!-- SPDX-License-Identifier: MIT -->",
         "# Promises and the tests that show them",
         "",
-        "Written by a run of the tests (report.md says how), not by hand.",
+        "Written by a run of the tests (report.md says how), not by hand.  The counts are of that run;"
+        " the names are kept as the tests are now, so that one may be there that the run did not have.",
     ]
+    lines += ["", f"Run: {time.strftime('%Y-%m-%d')}."]
     if run.kernels:
         versions = ", ".join(f"{name} {version}" for name, version in sorted(run.kernels.items()))
         lines += ["", f"Kernels: {_escaped(versions)}."]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import shutil
 from pathlib import Path
@@ -47,29 +48,44 @@ class WarmGuests:
         self._guests[which] = guest
         return guest
 
-    def put_back(self, which: Which, failed: bool) -> None:
-        """Keep it for the next test, resting, only if this one left nothing behind."""
+    def put_back(self, which: Which, failed: bool, reported: bool) -> None:
+        """Keep it for the next test, resting, only if this one left nothing behind.
+
+        *failed*: its logs are needed.  *reported*: whatever has happened to it has been said;
+        without that, an accident is raised.
+        """
         guest = self._guests[which]
         try:
             unclean = failed or traces_left(guest) != self._clean[which]
             if not unclean:
                 guest.rest()
         except ZvmlabError:
-            unclean = True
+            self._remove(which, keep=failed)
+            if not reported:
+                raise
+            return
         if unclean:
             self.drop(which, keep=failed)
 
     def drop(self, which: Which, keep: bool) -> None:
-        """End a guest."""
-        guest = self._guests.pop(which)
-        with guest:
+        """End a guest; without *keep* it must have nothing to answer for."""
+        guest = self._guests[which]
+        try:
             if not keep:
                 guest.wake()
                 debugtests.last_check(guest)
+                guest.end()
+        finally:
+            self._remove(which, keep)
+
+    def _remove(self, which: Which, keep: bool) -> None:
+        guest = self._guests.pop(which)
+        guest.stop()
         if not keep and not self._keep:
             shutil.rmtree(guest.logs, ignore_errors=True)
 
     def close(self) -> None:
-        """End all guests."""
-        for which in list(self._guests):
-            self.drop(which, keep=False)
+        """End all guests, also if one of them has something to answer for."""
+        with contextlib.ExitStack() as rest:
+            for which in self._guests:
+                rest.callback(self.drop, which, keep=False)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from zvmlab.console import Console, classify
-from zvmlab.errors import GuestPanic, UsageError
+from zvmlab.errors import GuestPanic, UsageError, ZvmlabError
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,18 @@ from zvmlab.errors import GuestPanic, UsageError
         ("UBSAN: printed by a program", None),
         ("WARNING: this program is old", None),
         ("[    1.000000] random: crng init done", None),
-        ("[    1.000000] watchdog: BUG: soft lockup - CPU#0 stuck for 22s!", None),
+        ("[    1.000000] watchdog: BUG: soft lockup - CPU#0 stuck for 22s! [cat:77]", "lockup"),
+        ("[    1.000000] watchdog: CPU3: Watchdog detected hard LOCKUP on cpu 3", "lockup"),
+        ("[    1.000000] watchdog: Delayed init of the lockup detector failed: -12", None),
+        ("[   99.000001] rcu: INFO: rcu_sched self-detected stall on CPU", "stall"),
+        ("[   99.000001] rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:", "stall"),
+        (
+            "[   99.000001] rcu: INFO: rcu_sched detected expedited stalls on CPUs: { 1-... }",
+            "stall",
+        ),
+        ("[   99.000001] INFO: rcu_tasks detected stalls on tasks:", "stall"),
+        ("[   99.000001] rcu: rcu_sched kthread starved for 5250 jiffies! g-1199 f0x0", "stall"),
+        ("[    0.000000] rcu: RCU calculated value of scheduler-enlistment delay is 10", None),
         ("illegal operation: 0001 ilc:1 [#1]", None),
         ("", None),
     ],
@@ -138,3 +149,99 @@ def test_finish_waits_for_nobody_who_is_being_told(console: Console) -> None:
     console.finish(5)
     assert console.accident is not None and not let_go.is_set()
     let_go.set()
+
+
+WAIT = "HHCCP011I CPU0001: Disabled wait state\n          PSW=00020001 80000000 {address}\n"
+
+
+@pytest.fixture
+def with_log(tmp_path: Path) -> Iterator[Console]:
+    """A console beside an emulator's log."""
+    watched = Console(tmp_path / "console.log", emulator_log=tmp_path / "emulator.log")
+    watched.start()
+    yield watched
+    watched.stop()
+
+
+def _emulator_says(console: Console, text: str) -> None:
+    with open(console.path.parent / "emulator.log", "a", encoding="ascii") as log:
+        log.write(text)
+
+
+def test_disabled_wait_in_hercules_log_is_an_accident_with_its_psw(with_log: Console) -> None:
+    said = WAIT.format(address="000000000000DEAD")
+    _emulator_says(with_log, said[:60])  # the PSW comes a moment later
+    with_log.catch_up(5)
+    assert with_log.accident is None
+    _emulator_says(with_log, said[60:])
+    with pytest.raises(GuestPanic) as caught:
+        with_log.wait_accident(10)
+        with_log.check()
+    psw = "00020001 80000000 00000000 0000DEAD"
+    assert str(caught.value) == f"the guest is in a disabled wait (CPU 1, PSW {psw})"
+
+
+def test_guest_that_was_told_to_end_is_in_no_disabled_wait(with_log: Console) -> None:
+    _emulator_says(with_log, WAIT.format(address="0000000000000FFF"))
+    with_log.catch_up(5)
+    with_log.stop()
+    assert with_log.accident is None
+
+
+def test_panic_is_named_before_the_wait_that_it_ends_in(tmp_path: Path) -> None:
+    console = Console(tmp_path / "console.log", emulator_log=tmp_path / "emulator.log")
+    _append(console, "[    1.0] Kernel panic - not syncing: cause\n")
+    _emulator_says(console, WAIT.format(address="000000000000DEAD"))
+    console.start()
+    console.stop()
+    assert console.accident is not None and console.accident.kind == "panic"
+    # Whoever has expected the panic has expected how it ends.
+    console.expect(["panic"], 0)
+    assert console.accident is None
+
+
+def test_guest_cannot_say_what_the_emulator_says(with_log: Console) -> None:
+    _append(with_log, WAIT.format(address="000000000000DEAD"))
+    with_log.catch_up(5)
+    with_log.stop()
+    assert with_log.accident is None
+
+
+def test_catch_up_has_seen_what_was_there(console: Console) -> None:
+    for number in range(20):
+        _append(console, f"[    {number}.0] all is well\n")
+        console.catch_up(5)
+        assert console.accident is None
+    _append(console, "[   21.0] WARNING: the last line\n")
+    console.catch_up(5)
+    assert console.accident is not None
+
+
+def test_expected_accident_does_not_count_but_another_one_does(console: Console) -> None:
+    _append(console, "[    1.0] WARNING: wanted\n")
+    found = console.expect(["warning", "bug"], 10)
+    assert (found.kind, found.line) == ("warning", "[    1.0] WARNING: wanted")
+    _append(console, "[    2.0] WARNING: once more\n[    2.1] BUG: of that kind, too\n")
+    console.catch_up(5)
+    console.check()
+    _append(console, "[    3.0] Kernel panic - not syncing: not wanted\n")
+    assert console.wait_accident(10) is not None
+    with pytest.raises(GuestPanic, match="reported a panic .*not wanted"):
+        console.check()
+
+
+def test_expected_accident_that_does_not_come(console: Console) -> None:
+    with pytest.raises(ZvmlabError, match=r"^no oops or panic came within 0.1 s$"):
+        console.expect(["panic", "oops"], 0.1)
+    _append(console, "[    1.0] WARNING: another\n")
+    assert console.wait_accident(10) is not None
+    with pytest.raises(ZvmlabError, match="within 0.1 s; instead the guest's kernel reported a wa"):
+        console.expect(["panic"], 0.1)
+    with pytest.raises(GuestPanic):
+        console.check()
+
+
+def test_accident_that_nobody_looks_for_cannot_be_expected(tmp_path: Path) -> None:
+    console = Console(tmp_path / "console.log", ["panic"])
+    with pytest.raises(UsageError, match="of kind 'bug' is not looked for in this guest"):
+        console.expect(["panic", "bug"], 0)

@@ -60,7 +60,7 @@ def test_a_panic_ends_a_test_with_the_consoles_tail(inner: Fake, pytester: pytes
     result = _run(inner, pytester)
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(
-        ["*GuestPanic: the guest's kernel reported a panic*", "*not syncing: fake"]
+        ["panic: Kernel panic - not syncing: fake", "*zvmlab console*", "* CPU: 0 PID: 1"]
     )
     assert "never reached'" not in result.stdout.str().split("short test summary")[1]
 
@@ -127,19 +127,19 @@ def test_every_driver_and_its_defects(inner: Fake, pytester: pytest.Pytester) ->
         def test_no_driver(guest_config):
             assert guest_config.driver == "upstream"
 
-        @pytest.mark.upstream_defect(5, "waits")
+        @pytest.mark.upstream_defect(5, "waits", seen="assert 'upstream' != 'upstream'")
         def test_defect(zvmlab_kernel, zvmlab_driver):
             assert zvmlab_driver != "upstream"
 
-        @pytest.mark.upstream_defect(6, "hides")
+        @pytest.mark.upstream_defect(6, "hides", seen="x")
         def test_gone(zvmlab_kernel, zvmlab_driver):
             pass
 
-        @pytest.mark.upstream_defect(7, "races")
+        @pytest.mark.upstream_defect(7, "races", seen="x")
         def test_other_failure(zvmlab_kernel, zvmlab_driver):
             raise OSError
 
-        @pytest.mark.upstream_defect(8, "lies", kernels=("nosuch",))
+        @pytest.mark.upstream_defect(8, "lies", seen="x", kernels=("nosuch",))
         def test_other_kernel(zvmlab_kernel, zvmlab_driver):
             pass
         """
@@ -156,6 +156,106 @@ def test_every_driver_and_its_defects(inner: Fake, pytester: pytest.Pytester) ->
             "*test_gone?kernel-upstream? FAILED*",
         ]
     )
+
+
+def test_defect_that_shows_another_value_is_a_failure(
+    inner: Fake, pytester: pytest.Pytester
+) -> None:
+    """The known value is the whole first line of what the test's call raises."""
+    pytester.makepyfile(
+        """
+        import pytest
+
+        def defect(seen, **more):
+            return pytest.mark.upstream_defect(5, "waits", seen=seen, **more)
+
+        @defect(r"assert \\[11, 11\\] == \\[5, 5\\]")
+        @pytest.mark.parametrize("found", [11, 12])
+        def test_list(zvmlab_kernel, zvmlab_driver, found):
+            assert [found, found] == [5, 5]
+
+        @defect("13 bytes")
+        @pytest.mark.parametrize("found", ["13", "113", "130", "13 bytes"])
+        def test_message(zvmlab_kernel, zvmlab_driver, found):
+            assert False, f"{found} bytes"
+
+        @defect(r"\\[Errno 2\\] no", raises=FileNotFoundError)
+        @pytest.mark.parametrize("text", ["no", "more"])
+        def test_raised(zvmlab_kernel, zvmlab_driver, text):
+            raise FileNotFoundError(2, text)
+
+        @pytest.fixture
+        def broken():
+            assert False, "13 bytes"
+
+        @defect("13 bytes")
+        def test_set_up(broken, zvmlab_kernel, zvmlab_driver):
+            pass
+
+        @pytest.fixture
+        def breaks():
+            yield
+            assert False, "13 bytes"
+
+        @defect("13 bytes")
+        def test_tear_down(breaks, zvmlab_kernel, zvmlab_driver):
+            assert False, "13 bytes"
+        """
+    )
+    result = _run(inner, pytester, "--driver", "upstream", "-v", "-n", "2")
+    result.assert_outcomes(xfailed=4, failed=5, errors=2)
+    known = [line.split("::")[1].split()[0] for line in result.outlines if " XFAIL " in line]
+    assert sorted(known) == [
+        "test_list[kernel-upstream-11]",
+        "test_message[kernel-upstream-13]",
+        "test_raised[kernel-upstream-no]",
+        "test_tear_down[kernel-upstream]",
+    ]
+    begin, defect = "not the failure that is known: ", "(upstream's driver, defect 5: waits)"
+    said = [line.removeprefix(begin) for line in result.outlines if line.startswith(begin)]
+    assert sorted(said) == sorted(
+        f"{found!r}{where}, expected {seen!r} {defect}"
+        for found, where, seen in (
+            ("assert [12, 12] == [5, 5]", "", r"assert \[11, 11\] == \[5, 5\]"),
+            ("113 bytes", "", "13 bytes"),
+            ("130 bytes", "", "13 bytes"),
+            ("13 bytes bytes", "", "13 bytes"),
+            ("[Errno 2] more", "", r"\[Errno 2\] no"),
+            ("13 bytes", " in setup", "13 bytes"),
+            ("13 bytes", " in teardown", "13 bytes"),
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("seen", "text"),
+    [
+        ("", "it is needed"),
+        (", seen=''", "it is needed"),
+        (", seen=5", "it is needed"),
+        (", seen='.*'", "it matches nothing at all, too"),
+        (", seen='(x'", "missing ), unterminated subpattern at position 0"),
+    ],
+)
+def test_defect_without_a_value_is_refused(
+    inner: Fake, pytester: pytest.Pytester, seen: str, text: str
+) -> None:
+    """Also with a driver that the mark is not about."""
+    pytester.makepyfile(
+        f"""
+        import pytest
+
+        @pytest.mark.upstream_defect(5, "waits"{seen})
+        def test_defect(zvmlab_kernel, zvmlab_driver):
+            assert False
+        """
+    )
+    for driver in ("upstream", "zvmlab"):
+        result = _run(inner, pytester, "--driver", driver)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines(
+            [f"*test_defect*: mark.upstream_defect: seen= is a regular expression for*: {text}"]
+        )
 
 
 KERNELS = ("kernel", "other")
@@ -180,6 +280,10 @@ FIRST = """
     def test_first(guest_config):
         pass
 
+    @pytest.mark.first_kernel(always=True)
+    def test_once(guest_config):
+        pass
+
     def test_all(guest_config):
         pass
 """
@@ -196,7 +300,8 @@ def test_other_kernels_are_left_out_unless_all_is_asked_for(
     other = ("--kernel", str(inner.folder / "other"))
     result = _run(inner, pytester, *other, *options, "--collect-only", "-q")
     found = [line.split("::test_")[1] for line in result.outlines if "::test_" in line]
-    wanted = [f"first[{kernel}]" for kernel in firsts] + ["all[kernel]", "all[other]"]
+    wanted = [f"first[{kernel}]" for kernel in firsts]
+    wanted += ["once[kernel]", "all[kernel]", "all[other]"]
     assert sorted(found) == sorted(wanted)
 
 

@@ -151,7 +151,7 @@ def test_deviation_of_upstream_is_told_apart(project: Fake, pytester: pytest.Pyt
         import pytest
         def test_p1_opens(): pass
 
-        @pytest.mark.upstream_defect(5, "it never ends")
+        @pytest.mark.upstream_defect(5, "it never ends", seen="assert 'upstream' != 'upstream'")
         def test_p2_ends(zvmlab_kernel, zvmlab_driver):
             assert zvmlab_driver != "upstream"
 
@@ -160,7 +160,9 @@ def test_deviation_of_upstream_is_told_apart(project: Fake, pytester: pytest.Pyt
             yield
             assert False, "ends badly"
 
-        @pytest.mark.upstream_defect(5, "it never ends", raises=ZeroDivisionError)
+        @pytest.mark.upstream_defect(
+            5, "it never ends", seen="division by zero", raises=ZeroDivisionError
+        )
         def test_other(ends_badly, zvmlab_kernel, zvmlab_driver):
             1 / 0
         """

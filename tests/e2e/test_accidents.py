@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""What a kernel or an emulator does last fails the test that it happens in.
+
+Runs of pytest within a test, with real guests; what the plugin makes of it is in
+tests/harness/test_plugin_accidents.py, on a fake emulator.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from zvmlab.backends import backend_of
+from zvmlab.cache import cache_root
+from zvmlab.driverbuild import built_module
+from zvmlab.kernels import resolve, slowness
+
+HARNESS = Path(__file__).resolve().parents[2] / "harness"
+SOURCE = Path(__file__).parent / "modules" / "accident"
+RUN_SECONDS = 600.0
+pytestmark = [pytest.mark.representative, pytest.mark.timeout(RUN_SECONDS + 40)]
+
+HEAD = """
+import os, signal, time
+from pathlib import Path
+import pytest
+from zvmlab.agent_wire import Request, Writer
+from zvmlab.errors import GuestPanic
+from zvmlab.guest import Guest
+
+FILE = "/tmp/accident.ko"
+
+def load(guest, parameters):
+    "Begin to load the module; the call returns before that has happened."
+    guest.agent.write_file(FILE, Path({module!r}).read_bytes(), 0o600)
+    payload = Writer().string(FILE).string(parameters).u32(0).payload()
+    what = "loading the module"
+    return guest.agent.start(Request.INSMOD, payload, what, 30, lambda reader: reader.u32())
+
+def loaded(guest, parameters):
+    assert load(guest, parameters).result() == 0
+
+def sysrq(guest, key):
+    batch = guest.agent.worker("sysrq").batch()
+    batch.write(batch.open("/proc/sysrq-trigger", os.O_WRONLY), key)
+    batch.start()
+"""
+
+ENDS = """
+def test_warning_after_a_second(driver_guest): loaded(driver_guest, "kind=warning after_ms=1000")
+def test_warning_a_second_ago(warm_guest):
+    loaded(warm_guest, "kind=warning")
+    time.sleep(1)
+def test_warning_of_another_thread(guest_config, zvmlab_dir):
+    with Guest(guest_config, zvmlab_dir) as guest:
+        guest.boot()
+        loaded(guest, "kind=warning later=1")
+def test_bug(monreader): load(monreader, "kind=bug")
+def test_panic(made_guest):
+    made_guest.boot()
+    sysrq(made_guest, b"c")
+def test_disabled_wait(guest): load(guest, "kind=disabled-wait")
+def test_killed(warm_guest): os.kill(warm_guest.emulator.pid, signal.SIGSEGV)
+def test_killed_a_second_ago(paused_guest):
+    os.kill(paused_guest.emulator.pid, signal.SIGSEGV)
+    time.sleep(1)
+"""
+# Test, and how its report begins.
+ENDINGS = {
+    "warning_after_a_second": "warning: WARNING: .*accident.*",
+    "warning_a_second_ago": "warning: WARNING: .*accident.*",
+    "warning_of_another_thread": "GuestPanic: the guest's kernel reported a warning .*accident.*",
+    "bug": "bug: kernel BUG at .*accident.c:.*",
+    "panic": "panic: Kernel panic - not syncing: sysrq triggered crash",
+    "disabled_wait": "disabled wait: CPU 0, PSW 00020001 80000000 00000000 00ACC1DE",
+    "killed": "EmulatorError: the emulator was killed by SIGSEGV; its log is .*",
+    "killed_a_second_ago": "EmulatorError: the emulator was killed by SIGSEGV; its log is .*",
+}
+
+QUIET = """
+def test_held(guest): guest.monitor.pause()
+def test_all_workers_sleep(guest):
+    for worker in (guest.agent, *(guest.agent.worker(str(number)) for number in range(15))):
+        batch = worker.batch()
+        batch.sleep(25)
+        batch.start()
+def test_log_is_read_though_the_console_shows_nothing(guest):
+    guest.agent.write_file("/proc/sys/kernel/printk", b"1")
+    loaded(guest, "kind=warning")
+    with pytest.raises(GuestPanic, match="WARNING: .*accident"):
+        guest.settle()
+    assert "WARNING" not in guest.console.text()
+    assert "WARNING" in guest.expect_accident("warning").line
+def test_a_boot_that_comes_in_between(guest):
+    guest.reboot()
+    loaded(guest, "kind=warning")
+    assert "WARNING" in guest.expect_accident("warning").line
+"""
+
+
+@pytest.fixture(scope="session")
+def cache() -> Path:
+    """Where it is before a run of pytest within a test has a home of its own."""
+    return cache_root()
+
+
+@pytest.fixture(scope="session")
+def module(zvmlab_kernel: str) -> Path:
+    """The module that has accidents."""
+    return built_module(SOURCE, "accident.ko", resolve(zvmlab_kernel))
+
+
+@pytest.fixture
+def inner(
+    pytester: pytest.Pytester,
+    monkeypatch: pytest.MonkeyPatch,
+    module: Path,
+    cache: Path,
+    zvmlab_kernel: str,
+    zvmlab_backend: str,
+) -> Inner:
+    """Runs tests as a foreign repository does, on this kernel and emulator."""
+    monkeypatch.setenv("PYTHONPATH", str(HARNESS))
+    monkeypatch.setenv("ZVMLAB_CACHE", str(cache))
+    for name in ("PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER"):
+        monkeypatch.delenv(name, raising=False)
+    return Inner(pytester, module, zvmlab_kernel, zvmlab_backend)
+
+
+class Inner:
+    """One run of pytest within a test."""
+
+    def __init__(self, pytester: pytest.Pytester, module: Path, kernel: str, backend: str) -> None:
+        self._pytester = pytester
+        self._module = module
+        self._options = ("--kernel", kernel, "--backend", backend)
+        self.seconds = RUN_SECONDS * slowness(kernel) * backend_of(backend).slowness
+
+    def run(self, tests: str) -> pytest.RunResult:
+        """Run these tests; each has the module."""
+        self._pytester.makepyfile(HEAD.format(module=str(self._module)) + tests)
+        words = ("-p", "zvmlab.plugin", "-p", "no:cacheprovider", *self._options)
+        return self._pytester.runpytest_subprocess(*words, timeout=self.seconds)
+
+
+def heads(result: pytest.RunResult) -> dict[str, str]:
+    """The first line of each failed test's report."""
+    text = result.stdout.str()
+    return dict(re.findall(r"^_+ test_(\w+)\[.*\] _+\n(?:\[gw.*\n)?(.*)", text, re.MULTILINE))
+
+
+def test_nothing_that_happens_last_is_passed_over(inner: Inner) -> None:
+    """Warnings, BUG, panic, a disabled wait, an emulator that was killed; in every fixture."""
+    result = inner.run(ENDS)
+    result.assert_outcomes(failed=len(ENDINGS))
+    found = heads(result)
+    assert sorted(found) == sorted(ENDINGS)
+    wrong = {
+        name: found[name] for name, head in ENDINGS.items() if not re.fullmatch(head, found[name])
+    }
+    assert wrong == {}
+
+
+@pytest.mark.first_kernel
+def test_what_is_no_accident_passes(inner: Inner) -> None:
+    """CPUs that are held, workers that all sleep, expected accidents; the log counts."""
+    inner.run(QUIET).assert_outcomes(passed=4)
+
+
+@pytest.mark.first_kernel
+def test_a_time_out_shows_the_stack_of_the_task_that_is_blocked(inner: Inner) -> None:
+    """The agent answers, but for the worker that waits."""
+    result = inner.run(
+        """
+def test_it(guest): load(guest, "kind=hang").result(2)
+"""
+    )
+    result.assert_outcomes(failed=1)
+    assert re.match("Timeout: the agent did not answer loading the module", heads(result)["it"])
+    stack = r"^task:init +state:D .*\nCall Trace:\n(?: .*\n)*?.* accident_init\+"
+    assert re.search(stack, result.stdout.str(), re.MULTILINE)

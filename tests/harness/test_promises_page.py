@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""docs/promises.md and the tests in guests name the same, and a test that shows a row judges.
+
+A row's tests are those whose names begin with it, as they are in the sources; the counts beside
+them are of a whole run.  `python3 tests/harness/test_promises_page.py` writes the names anew.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from zvmlab.promises import Promises, load
+
+ROOT = Path(__file__).resolve().parents[2]
+E2E = ROOT / "tests" / "e2e"
+PAGE = ROOT / "docs" / "promises.md"
+_LINE = re.compile(r"^\| ([A-Z][0-9]+) \| (.*?) \| (.*?) \|(.*)$")
+# Calls that raise where something is not as it should be, besides assert and pytest's.
+_JUDGES = re.compile(
+    r"^(compare|check\w*|expect\w*|wait\w*|await_\w*|raises|fail|run_state_machine_as_test)$"
+)
+
+
+def _functions(path: Path) -> dict[str, ast.FunctionDef]:
+    walk = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return {node.name: node for node in walk if isinstance(node, ast.FunctionDef)}
+
+
+def _called(function: ast.AST) -> Iterator[str]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call):
+            name = node.func
+            if isinstance(name, ast.Name):
+                yield name.id
+            elif isinstance(name, ast.Attribute):
+                yield name.attr
+
+
+def judges(name: str, functions: dict[str, ast.FunctionDef]) -> bool:
+    """Does the function, or one that it calls, say no where something is wrong?"""
+    todo, seen = [name], {name}
+    while todo:
+        function = functions[todo.pop()]
+        for node in ast.walk(function):
+            asserts = isinstance(node, ast.Assert) and not isinstance(node.test, ast.Constant)
+            if asserts or isinstance(node, ast.Raise):
+                return True
+        called = set(_called(function))
+        if any(_JUDGES.match(one) for one in called):
+            return True
+        todo += called & functions.keys() - seen
+        seen |= called
+    return False
+
+
+def shown(promises: Promises) -> dict[str, list[str]]:
+    """Each row with the names of the tests in guests that show it."""
+    found: dict[str, set[str]] = {row: set() for row in promises.rows}
+    for path in E2E.glob("test_*.py"):
+        for name in _functions(path):
+            for row in promises.rows_of(name) if name.startswith("test_") else ():
+                found[row].add(name)
+    return {row: sorted(names) for row, names in found.items()}
+
+
+def renewed(page: str) -> str:
+    """The page with the names of today's tests; the counts stay those of the run."""
+    tests = shown(load(E2E / "promises.toml"))
+
+    def line(match: re.Match[str]) -> str:
+        names = "<br>".join(f"`{name}`" for name in tests[match[1]])
+        return f"| {match[1]} | {match[2]} | {names} |{match[4]}"
+
+    return "\n".join(_LINE.sub(line, one) for one in page.split("\n"))
+
+
+def test_page_names_the_tests_that_are_there() -> None:
+    """Every row of the list with its text, every test that shows it, and no other."""
+    promises, page = load(E2E / "promises.toml"), PAGE.read_text(encoding="utf-8")
+    rows = {match[1]: match for line in page.splitlines() if (match := _LINE.match(line))}
+    assert list(rows) == list(promises.rows)
+    for row, names in shown(promises).items():
+        found = re.findall(r"`(test_\w+)`", rows[row][3])
+        assert found == names, f"{row}: write the names anew: python3 {Path(__file__).name}"
+        assert re.sub(r"\\(.)", r"\1", rows[row][2]) == promises.rows[row].promise
+    assert renewed(page) == page
+
+
+def test_row_is_shown_by_a_test_that_judges() -> None:
+    """None that shows a row is empty: it asserts, expects an error, or calls what does."""
+    promises = load(E2E / "promises.toml")
+    helpers: dict[str, ast.FunctionDef] = {}
+    for path in E2E.glob("*.py"):
+        helpers |= {} if path.name.startswith("test_") else _functions(path)
+    empty = []
+    for path in E2E.glob("test_*.py"):
+        own = _functions(path)
+        functions = helpers | own
+        for name in own:
+            if name.startswith("test_") and promises.rows_of(name):
+                empty += [] if judges(name, functions) else [f"{path.name}::{name}"]
+    assert empty == []
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("def test_m1_x(): pass", False),
+        ("def test_m1_x(): 'It works.'", False),
+        ("def test_m1_x(): assert True", False),
+        ("def test_m1_x(guest):\n    guest.agent.read(3, 4)", False),
+        ("def test_m1_x(guest):\n    helper(guest)\ndef helper(guest):\n    guest.stop()", False),
+        ("def test_m1_x(): test_m1_x()", False),
+        ("def test_m1_x(guest): assert guest.agent.read(3, 4).ret == 4", True),
+        ("def test_m1_x(guest): compare(guest.read(), 1)", True),
+        ("def test_m1_x(guest):\n    with pytest.raises(OSError):\n        guest.read()", True),
+        ("def test_m1_x(guest): helper(guest)\ndef helper(guest):\n    assert guest.ok", True),
+    ],
+)
+def test_what_judges(tmp_path: Path, text: str, wanted: bool) -> None:
+    path = tmp_path / "test_some.py"
+    path.write_text(text, encoding="utf-8")
+    assert judges("test_m1_x", _functions(path)) == wanted
+
+
+if __name__ == "__main__":
+    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
