@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -55,7 +56,8 @@ def run_step(
 
         def kill() -> None:
             expired.set()
-            os.killpg(process.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it ends just now
+                os.killpg(process.pid, signal.SIGKILL)
 
         timer = threading.Timer(seconds, kill)
         timer.start()

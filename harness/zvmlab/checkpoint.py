@@ -23,11 +23,12 @@ from pathlib import Path
 from zvmlab.agent import Agent
 from zvmlab.agent_calls import Out
 from zvmlab.agent_wire import Call
-from zvmlab.cache import cache_root, digest, entry, locked
+from zvmlab.cache import digest, entries, entry, locked
 from zvmlab.errors import EmulatorError
 from zvmlab.guest_config import HERCULES, Channels, GuestConfig, Products
 from zvmlab.hercules import Panel, configuration, folder
 from zvmlab.herculesbuild import program
+from zvmlab.owned import MARK, discard
 from zvmlab.run_dir import cannot_write
 
 KIND = "checkpoint"
@@ -51,6 +52,8 @@ def why_cold(config: GuestConfig) -> str | None:
         return "its faults are armed before the first instruction"
     if config.trace_data != "short":
         return "its trace is to be replayed from the beginning"
+    if config.devices:
+        return "what its devices are in the midst of cannot be saved"
     if "zvmlab.attach=" in config.command_line:
         return "the time in which its agent must be answered is its own"
     return None
@@ -97,15 +100,15 @@ def _tidy(keep: Path) -> None:
         for folder_, size, _ in sorted(_sizes(), key=lambda found: -found[2]):
             total += size
             if total > LIMIT_BYTES and folder_ != keep:
-                shutil.rmtree(folder_, ignore_errors=True)
+                discard(folder_)
 
 
 def _sizes() -> list[tuple[Path, int, float]]:
     """Folder, bytes and time of the last use of all checkpoints."""
     found = []
-    for path in cache_root().glob(f"{KIND}-*"):
+    for path in entries(KIND):
         with contextlib.suppress(FileNotFoundError):  # as above
-            size = sum(file.stat().st_size for file in path.iterdir())
+            size = sum(file.stat().st_size for file in path.iterdir() if file.name != MARK)
             found.append((path, size, path.stat().st_mtime))
     return found
 
@@ -139,7 +142,7 @@ def restore(panel: Panel, channels: Channels, found: Path) -> None:
             log.write(said)
     except (EmulatorError, FileNotFoundError) as error:
         with locked(found.name):
-            shutil.rmtree(found, ignore_errors=True)
+            discard(found)
         raise EmulatorError(
             f"{error}; it has been removed from the cache, the next start makes a new one"
         ) from error

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zvmlab.buildstep import run_step
-from zvmlab.cache import cache_root, digest, entry
+from zvmlab.cache import cache_root, digest, entry, usable
 from zvmlab.debugmend import RECIPE, mend
 from zvmlab.errors import CannotRun, ZvmlabError
 from zvmlab.image import COMPILER, compiler_version
@@ -100,14 +100,15 @@ def _newest(suite: str, progress: Progress) -> _Source:
     """The suite's newest kernel source, looked for once a day."""
     noted = cache_root() / f"debug-source-of-{suite}"
     old, age = _noted(noted)
-    if old is not None and age < DAY and (cache_root() / _kept(old)).is_dir():
+    kept = old is not None and usable(cache_root() / _kept(old), old.tarball)
+    if old is not None and kept and age < DAY:
         return old
     try:
         archive = Suite(suite, ARCH, progress=progress)
         current = archive.update()
         found = archive.find(_PACKAGE)
     except CannotRun as error:
-        if old is None:
+        if old is None or not kept:
             raise
         progress.say(f"using the kernel source {old.version} of {suite}: {error}")
         return old
@@ -127,7 +128,7 @@ def _noted(file: Path) -> tuple[_Source | None, float]:
     try:
         words = file.read_text(encoding="ascii").split()
         return (_Source(*words) if len(words) == 3 else None), time.time() - file.stat().st_mtime
-    except OSError:
+    except (OSError, ValueError):
         return None, 0.0
 
 
@@ -146,7 +147,7 @@ def _unpacked_source(archive: Suite, source: _Source) -> None:
         deb.unlink()
 
     kind, _, key = _kept(source).rpartition("-")
-    entry(kind, key, fetch)
+    entry(kind, key, fetch, source.tarball)
 
 
 def _build(source: _Source, into: Path, key: str, progress: Progress) -> None:

@@ -101,7 +101,7 @@ def built_module(
 
     names = [f"{source.name}:" for source in sources]
     key = digest(kernel.version, str(build), _stamp(build), *names, *sources)
-    return entry("driver", key, make) / module
+    return entry("driver", key, make, module)
 
 
 def run_make(build: Build, folder: Path, target: str, *variables: str) -> str:
@@ -188,7 +188,7 @@ def _of_debian(kernel: Kernel, progress: Progress) -> Build:
         unpack_programs(host, [*kbuild, *compilers], folder, final, _USELESS, progress)
         _adapt(folder, final, headers)
 
-    folder = entry("headers", key, build)
+    folder = entry("headers", key, build, fixed=True)
     compiler = next(folder.glob(f"usr/bin/{CROSS}gcc-[0-9]*")).name
     return Build(folder / "usr" / "src" / headers, compiler, folder / "usr" / "bin")
 

@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 
 from zvmlab.cache import digest, entry
 from zvmlab.errors import CannotRun, UsageError
+from zvmlab.hints import did_you_mean
 from zvmlab.image import COMPILER, compiler_version
 from zvmlab.kernels import ARCH, unpack
 from zvmlab.packages import Suite
@@ -158,7 +159,7 @@ def build_tool(name: str, progress: Progress | None = None) -> Path:
         with (progress or Progress()).step(f"compiling {name} for the guest"):
             _make(source, name, folder, root)
 
-    return entry(f"tool-{name}", digest(compiler_version(), root.name, *parts), build) / name
+    return entry(f"tool-{name}", digest(compiler_version(), root.name, *parts), build, name)
 
 
 def tool(name: str, progress: Progress | None = None) -> dict[str, Path]:
@@ -174,6 +175,9 @@ def is_tool(name: str) -> bool:
 def any_tool(name: str, progress: Progress | None = None) -> dict[str, Path]:
     """What is_tool() knows, and all that it needs, for ``GuestConfig.files``."""
     if not is_tool(name):
-        raise UsageError(f"there is no tool {name}; {', '.join([*LINKED, *_DEBIAN])} are")
+        tools = [*LINKED, *_DEBIAN]
+        raise UsageError(
+            f"there is no tool {name}; {', '.join(tools)} are{did_you_mean(name, tools)}"
+        )
     place = _DEBIAN.get(name)
     return debian_program(place, progress) if place else tool(name, progress)

@@ -145,7 +145,7 @@ def _core(sim: Path, progress: Progress) -> Path:
         for name in objects:
             Path(name).unlink()
 
-    return entry("hercules-core", core_key(sim), build) / ARCHIVE
+    return entry("hercules-core", core_key(sim), build, ARCHIVE)
 
 
 def build_module(progress: Progress | None = None) -> Path:
@@ -167,7 +167,7 @@ def build_module(progress: Progress | None = None) -> Path:
         for name in objects:
             Path(name).unlink()
 
-    return entry(_MODULE_KIND, module_key(sim), build) / MODULE
+    return entry(_MODULE_KIND, module_key(sim), build, MODULE)
 
 
 def lint(progress: Progress) -> None:

@@ -51,7 +51,7 @@ def built(
             )
 
     key = digest(COMPILER, *_FLAGS, *flags, *sources, *includes)
-    return entry(Path(product).stem, key, build) / product
+    return entry(Path(product).stem, key, build, product)
 
 
 def _c_files(source: Path) -> list[Path]:

@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from zvmlab.cache import digest, entry
 from zvmlab.errors import CannotRun, UsageError
 from zvmlab.kernels import ARCH, Kernel, unpack
-from zvmlab.modules import builtin, depends, module_closure, module_name, read_module
+from zvmlab.modules import all_needed, load_steps, module_graph, read_module
 from zvmlab.packages import Suite
 from zvmlab.progress import Progress
 
@@ -138,7 +138,7 @@ def build_agent(progress: Progress | None = None) -> Path:
 
     parts: list[bytes | Path] = [version]
     parts += [f for f in sorted(source.iterdir()) if f.suffix in (".c", ".h", "")]
-    return entry("agent", digest(*parts), build) / "zvmlab-agent"
+    return entry("agent", digest(*parts), build, "zvmlab-agent")
 
 
 def _busybox(progress: Progress | None) -> bytes:
@@ -154,22 +154,31 @@ def _busybox(progress: Progress | None) -> bytes:
             raise CannotRun(f"{deb.name} holds no bin/busybox")
         shutil.copyfile(binary, folder / "busybox")
 
-    return (entry("busybox", package.sha256[:16], build) / "busybox").read_bytes()
+    return entry("busybox", package.sha256[:16], build, "busybox").read_bytes()
 
 
 def _add_modules(archive: Archive, kernel: Kernel, names: Sequence[str]) -> None:
-    """/lib/modules: the files and what each needs; /etc/zvmlab/modules: what init loads."""
+    """/lib/modules: the files, and what each needs for modprobe; /etc/zvmlab: what the agent loads.
+
+    modprobe has a line "NAME: STEP…" for each module: the modules in load order,
+    those with a "?" behind may fail; modules has what init loads.
+    """
     # A kernel without modules may well have the channel built in: the guest will tell.
-    channel = module_closure(kernel, [CHANNEL]) if kernel.modules else []
-    files = {module_name(f): f for f in [*channel, *module_closure(kernel, names)]}
-    inside = builtin(kernel)
-    lines = []
-    for name, file in files.items():
-        archive.file(f"/lib/modules/{name}.ko", read_module(file), 0o644)
-        needed = [other for other in depends(file) if other not in inside]
-        lines.append(f"{name}: {' '.join(needed)}".rstrip() + "\n")
-    loaded = [f"/lib/modules/{module_name(file)}.ko\n" for file in channel]
-    archive.file("/lib/modules/modules.dep", "".join(lines).encode(), 0o644)
+    channel = module_graph(kernel, [CHANNEL]) if kernel.modules else {}
+    graph = module_graph(kernel, names)
+    # A module of the user's own takes the place of the kernel's, also for the channel.
+    graph = {**channel, **graph}
+    needed, steps = [], []
+    for name, module in graph.items():
+        archive.file(f"/lib/modules/{name}.ko", read_module(module.file), 0o644)
+        others = "".join(f" {other}.ko" for other in all_needed(graph, name))
+        needed.append(f"{name}.ko:{others}\n")
+        order = load_steps(graph, name).items()
+        steps.append(f"{name}: {' '.join(step if must else step + '?' for step, must in order)}\n")
+    loaded = [f"/lib/modules/{name}.ko\n" for name in channel]
+    archive.file("/lib/modules/modules.dep", "".join(needed).encode(), 0o644)
+    archive.link(f"/lib/modules/{kernel.version}", ".")
+    archive.file("/etc/zvmlab/modprobe", "".join(steps).encode(), 0o644)
     archive.file("/etc/zvmlab/modules", "".join(loaded).encode(), 0o644)
 
 
@@ -209,4 +218,4 @@ def build_image(
         (folder / "initramfs.gz").write_bytes(gzip.compress(data, 6, mtime=0))
 
     key = hashlib.sha256(data).hexdigest()[:16]
-    return entry("image", key, build) / "initramfs.gz"
+    return entry("image", key, build, "initramfs.gz")

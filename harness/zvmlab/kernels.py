@@ -15,13 +15,14 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from zvmlab.cache import cache_root, entry
+from zvmlab.cache import cache_root, entries, entry, usable
+from zvmlab.elf import is_linux
 from zvmlab.errors import CannotRun, UsageError
+from zvmlab.hints import did_you_mean
 from zvmlab.packages import DAY, Suite
 from zvmlab.progress import Progress
 
@@ -83,10 +84,12 @@ def resolve(name: str, modules: Path | None = None, progress: Progress | None = 
         if modules is not None and not modules.is_dir():
             raise UsageError(f"the folder of modules {modules} does not exist")
         image = path.absolute()
+        is_linux(image)
         return Kernel(modules.name if modules else image.name, "local", image, modules)
     raise UsageError(
         f"kernel '{name}' is neither a suite ({', '.join(SUITES)}), nor {' nor '.join(DEBUG)},"
         " nor a series such as 6.1, nor an existing kernel image or folder"
+        f"{did_you_mean(name, [*SUITES, *DEBUG])}"
     )
 
 
@@ -110,6 +113,7 @@ def _of_folder(folder: Path, modules: Path | None) -> Kernel:
     images = [found for pattern in _LOCAL_IMAGES for found in sorted(folder.glob(pattern))]
     if not images:
         raise UsageError(f"{folder} holds no kernel image (vmlinuz, boot/vmlinuz-*, bzImage …)")
+    is_linux(images[0])
     trees = [modules] if modules else _module_trees(folder)
     version = images[0].name.removeprefix("vmlinuz").lstrip("-")
     fitting = [tree for tree in trees if tree.name == version] or trees
@@ -131,7 +135,7 @@ def _module_trees(root: Path) -> list[Path]:
 
 def _of_suite(name: str, progress: Progress) -> Kernel:
     noted = cache_root() / f"kernel-of-{name}"
-    with_date = _noted(noted)
+    with_date = _noted(noted, name)
     if with_date is not None and time.time() - with_date[1] < DAY:
         return unpacked(name, with_date[0])
     try:
@@ -139,7 +143,7 @@ def _of_suite(name: str, progress: Progress) -> Kernel:
         current = suite.update()
         folder = _fetch(suite, progress)
     except CannotRun as error:
-        kept = sorted(cache_root().glob(f"kernel-{name}-*"), key=lambda f: f.stat().st_mtime)
+        kept = sorted(filter(usable, entries(f"kernel-{name}")), key=lambda f: f.stat().st_mtime)
         if not kept:
             raise
         kernel = unpacked(name, kept[-1])
@@ -152,12 +156,15 @@ def _of_suite(name: str, progress: Progress) -> Kernel:
     return unpacked(name, folder)
 
 
-def _noted(file: Path) -> tuple[Path, float] | None:
-    """The cache's entry that was found last time, and when that was."""
+def _noted(file: Path, suite: str) -> tuple[Path, float] | None:
+    """The cache's entry that was found last time, and when that was; None if it is not whole."""
     try:
-        folder = cache_root() / file.read_text(encoding="ascii").strip()
-        return (folder, file.stat().st_mtime) if folder.is_dir() else None
-    except OSError:
+        name = file.read_text(encoding="ascii").strip()
+        if not name.startswith(f"kernel-{suite}-") or "/" in name:
+            return None
+        folder = cache_root() / name
+        return (folder, file.stat().st_mtime) if usable(folder) else None
+    except (OSError, ValueError):
         return None
 
 
@@ -171,12 +178,13 @@ def _fetch(suite: Suite, progress: Progress) -> Path:
     version = newest.name.removeprefix("linux-image-")
 
     def build(folder: Path) -> None:
-        with tempfile.TemporaryDirectory(dir=cache_root(), prefix=".debs-") as scratch:
-            for name in parts or [newest.name]:
-                deb = suite.download(name, Path(scratch))
-                with progress.step(f"unpacking {deb.name}"):
-                    unpack(deb, folder)
-                deb.unlink()
+        debs = folder / "debs"
+        debs.mkdir()
+        for name in parts or [newest.name]:
+            deb = suite.download(name, debs)
+            with progress.step(f"unpacking {deb.name}"):
+                unpack(deb, folder)
+        shutil.rmtree(debs)
         shutil.rmtree(folder / "usr" / "share", ignore_errors=True)
         unpacked(suite.name, folder)  # nothing incomplete enters the cache
 

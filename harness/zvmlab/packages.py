@@ -18,10 +18,13 @@ returned when the new one cannot be fetched.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import hashlib
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import time
@@ -29,8 +32,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from zvmlab import manifest
 from zvmlab.cache import cache_root, locked
 from zvmlab.errors import CannotRun, UsageError
+from zvmlab.owned import is_ours, mark
 from zvmlab.progress import Progress
 
 DAY = 86400.0
@@ -40,6 +45,10 @@ DOWNLOAD_SECONDS = 900
 REACH = ("Acquire::http", "Acquire::Check-Valid-Until", "Acquire::Check-Date", "Acquire::Max")
 """Settings of the machine's apt that are kept: proxies, and whether a stale mirror is taken."""
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+
+
+class AptRefused(CannotRun):
+    """apt has ended with an error of its own."""
 
 
 @dataclass(frozen=True)
@@ -146,16 +155,29 @@ def _run(argv: list[str], conf: Path, seconds: int, cwd: Path | None = None) -> 
     try:
         out, err = process.communicate(timeout=seconds)
     except BaseException as error:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        _end(process)
         if isinstance(error, subprocess.TimeoutExpired):
             raise CannotRun(f"'{' '.join(argv[:2])}' did not end within {seconds} s") from error
         raise
     if process.returncode != 0:
         reasons = [line[3:] for line in err.splitlines() if line.startswith("E: ")]
         reason = reasons[0] if reasons else f"exit code {process.returncode}"
-        raise CannotRun(f"'{' '.join(argv[:2])}' failed: {reason.rstrip('.')}")
+        raise AptRefused(f"'{' '.join(argv[:2])}' failed: {reason.rstrip('.')}")
     return out
+
+
+def _replace(file: Path, text: str) -> Path:
+    """Write a file at once: other processes read it."""
+    scratch = file.with_name(f"{file.name}.{os.getpid()}")
+    scratch.write_text(text, encoding="utf-8")
+    return scratch.replace(file)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Kill apt and all that it has started, of which nothing may be left any more."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
 
 
 def _sha256(file: Path) -> str:
@@ -177,6 +199,7 @@ class Suite:
         self._label = f"{name}-{'source' if source else arch}"
         self._home = cache_root() / "apt" / self._label
         self._stamp = self._home / "updated"
+        self._lists = self._home / "lists"
         self._progress = progress or Progress()
 
     def update(self, max_age: float = DAY) -> bool:
@@ -185,13 +208,14 @@ class Suite:
         Return: False if they could not be renewed and the old ones are used.
         """
         with locked(f"apt-{self._label}"):
+            self._drop_damaged()
             if self._stamp.exists() and time.time() - self._stamp.stat().st_mtime < max_age:
                 return True
             what = "sources" if self.source else self.arch
             try:
-                conf = self._write_conf()
+                self._write_sources()
                 with self._progress.step(f"reading Debian's index of {self.name} ({what})"):
-                    _run(["apt-get", "update"], conf, UPDATE_SECONDS)
+                    _run(["apt-get", "update"], self._conf, UPDATE_SECONDS)
             except CannotRun as error:
                 if not self._stamp.exists():
                     raise CannotRun(
@@ -199,6 +223,7 @@ class Suite:
                     ) from error
                 self._progress.say(f"using the old index of {self.name} ({what}): {error}")
                 return False
+            manifest.write(self._lists)
             self._stamp.touch()
             return True
 
@@ -207,14 +232,14 @@ class Suite:
         self._need_lists()
         names = [
             name
-            for name in _run(["apt-cache", "pkgnames"], self._conf, QUERY_SECONDS).split()
+            for name in self._query(["apt-cache", "pkgnames"]).split()
             if re.fullmatch(pattern, name)
         ]
         if not names:
             return []
         argv = ["apt-cache", "--no-all-versions", "show", *names]
         found = []
-        for paragraph in _run(argv, self._conf, QUERY_SECONDS).split("\n\n"):
+        for paragraph in self._query(argv).split("\n\n"):
             fields = dict(re.findall(r"^([A-Za-z0-9-]+): (.*)$", paragraph, re.MULTILINE))
             if "Filename" in fields:
                 found.append(
@@ -297,13 +322,29 @@ class Suite:
             raise CannotRun(f"Debian's {self.name} has no upstream tarball of {name}")
         return found
 
-    @property
-    def _conf(self) -> Path:
-        return self._home / "apt.conf"
+    def _query(self, argv: list[str]) -> str:
+        """Ask the lists; they are fetched anew if apt cannot read them."""
+        try:
+            return _run(argv, self._conf, QUERY_SECONDS)
+        except AptRefused as error:
+            self._progress.say(f"fetching the index of {self.name} anew: {error}")
+            with locked(f"apt-{self._label}"):
+                self._forget()
+            self.update()
+            return _run(argv, self._conf, QUERY_SECONDS)
 
     def _need_lists(self) -> None:
-        if not self._stamp.exists():
+        if not self._stamp.exists() or manifest.is_whole(self._lists) is False:
             self.update()
+
+    def _drop_damaged(self) -> None:
+        """Lists that are not as they were fetched are fetched anew, whatever their age."""
+        if manifest.is_whole(self._lists) is False:
+            self._forget()
+
+    def _forget(self) -> None:
+        shutil.rmtree(self._lists, ignore_errors=True)
+        self._stamp.unlink(missing_ok=True)
 
     def _fetch(self, name: str, into: Path) -> Path:
         """Download with the lists at hand; with renewed ones if the archive has moved on."""
@@ -326,16 +367,30 @@ class Suite:
             argv = ["apt-get", "download", f"{package.name}={package.version}"]
             _run(argv, self._conf, DOWNLOAD_SECONDS, into)
 
-    def _write_conf(self) -> Path:
-        """A configuration that takes from the machine's only how to reach the archive."""
+    def _write_sources(self) -> None:
+        """Where the lists come from."""
+        signed = f"[signed-by={KEYRING}] " if KEYRING.exists() else ""
+        kind = "deb-src" if self.source else "deb"
+        line = f"{kind} {signed}{archive_uri()} {self.name} main\n"
+        _replace(self._folders() / "sources.list", line)
+
+    def _folders(self) -> Path:
+        """What apt needs there; the folder of all."""
         home = self._home
         for folder in ("lists/partial", "archives/partial", "empty"):
             (home / folder).mkdir(parents=True, exist_ok=True)
         (home / "status").touch()
-        signed = f"[signed-by={KEYRING}] " if KEYRING.exists() else ""
-        kind = "deb-src" if self.source else "deb"
-        line = f"{kind} {signed}{archive_uri()} {self.name} main\n"
-        (home / "sources.list").write_text(line, encoding="utf-8")
+        if not is_ours(home.parent):
+            mark(home.parent)
+        return home
+
+    @functools.cached_property
+    def _conf(self) -> Path:
+        """A configuration that takes from the machine's only how to reach the archive.
+
+        apt wants absolute paths: it is written each time, because a cache can be moved.
+        """
+        home = self._folders()
         dump = subprocess.run(
             ["apt-config", "dump"], capture_output=True, text=True, check=False, timeout=30
         ).stdout
@@ -362,5 +417,4 @@ class Suite:
             "Dir::State::status": str(home / "status"),
         }
         mine = [f'{key} "{value}";' for key, value in settings.items()]
-        self._conf.write_text("\n".join([*acquire, *mine, ""]), encoding="utf-8")
-        return self._conf
+        return _replace(home / "apt.conf", "\n".join([*acquire, *mine, ""]))

@@ -26,6 +26,7 @@ from zvmlab.buildstep import run_step
 from zvmlab.cache import cache_root, digest, entry, locked
 from zvmlab.errors import CannotRun, ZvmlabError
 from zvmlab.foreign import host_arch
+from zvmlab.owned import claim, discard
 from zvmlab.packages import Suite
 from zvmlab.progress import Progress
 from zvmlab.sourcepackage import Tarball, our_sources
@@ -59,6 +60,7 @@ LIBRARIES = {
     "jansson": "libjansson-dev",
 }
 PARTS = ("cp", "record", "control")
+_BASE = ("source", "build.log", "ready")
 
 
 def source_root() -> Path:
@@ -109,10 +111,11 @@ def _run(argv: list[str], cwd: Path, log: Path, seconds: int) -> Iterator[str]:
 
 def _prepare(sim: Path, base: Path, progress: Progress) -> None:
     """Unpack, insert the hooks and configure; *base* is complete when "ready" exists."""
-    if (base / "ready").exists():
+    if (base / "ready").exists() and _configured_at(base / "source"):
         return
     tarball = TARBALL.fetch(progress)
-    shutil.rmtree(base, ignore_errors=True)
+    discard(base)
+    claim(base)
     (base / "source" / "build").mkdir(parents=True)
     source, log = base / "source", base / "build.log"
     with progress.step("unpacking and configuring QEMU"):
@@ -124,6 +127,15 @@ def _prepare(sim: Path, base: Path, progress: Progress) -> None:
         configure = _run(["../configure", *CONFIGURE], source / "build", log, CONFIGURE_SECONDS)
         collections.deque(configure, maxlen=0)
     (base / "ready").touch()
+
+
+def _configured_at(source: Path) -> bool:
+    """Does QEMU's build know *source* as its place?  A cache can be moved."""
+    try:
+        made = (source / "build" / "config-host.mak").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return f"\nSRC_PATH={source}\n" in made
 
 
 def _copy_if_changed(file: Path, to: Path) -> None:
@@ -160,10 +172,14 @@ def _copy_ours(sim: Path, source: Path) -> None:
 def _compile(base: Path, progress: Progress) -> Path:
     build = base / "source" / "build"
     with progress.step("building QEMU with the CP") as step:
-        for line in _run(["ninja", TARGET], build, base / "build.log", BUILD_SECONDS):
-            counts = ninja_progress(line)
-            if counts is not None:
-                step.update(*counts)
+        try:
+            for line in _run(["ninja", TARGET], build, base / "build.log", BUILD_SECONDS):
+                counts = ninja_progress(line)
+                if counts is not None:
+                    step.update(*counts)
+        except ZvmlabError as error:
+            error.add_note(f"If the sources are right, remove {base}: it is then made anew.")
+            raise
     return build / TARGET
 
 
@@ -181,7 +197,7 @@ def _firmware(progress: Progress) -> Path:
         subprocess.run(argv, check=True, capture_output=True)
         shutil.rmtree(folder / "deb")
 
-    return entry("qemu-data", SUITE, unpack) / "usr" / "share" / "qemu" / FIRMWARE
+    return entry("qemu-data", SUITE, unpack, f"usr/share/qemu/{FIRMWARE}")
 
 
 def build_qemu(progress: Progress | None = None) -> Path:
@@ -194,7 +210,7 @@ def build_qemu(progress: Progress | None = None) -> Path:
         _need_tools()
         firmware = _firmware(shown)
         with locked(base.name):
-            base.mkdir(exist_ok=True)
+            claim(base, lambda path: path.name in _BASE)
             (base / "build.log").unlink(missing_ok=True)
             _prepare(sim, base, shown)
             _copy_ours(sim, base / "source")
@@ -204,7 +220,7 @@ def build_qemu(progress: Progress | None = None) -> Path:
             shutil.copy2(program, folder / "bin" / TARGET)
             shutil.copy2(firmware, folder / "share" / "qemu" / FIRMWARE)
 
-    return entry("qemu", build_key(sim), build) / "bin" / TARGET
+    return entry("qemu", build_key(sim), build, f"bin/{TARGET}")
 
 
 def main() -> int:

@@ -3,8 +3,9 @@
 
 Every guest has a directory of its own with a short path, because a UNIX socket's
 path must fit into 108 bytes.  The directory belongs to a living process as long
-as the lock file in it is held; the kernel drops the lock when the process ends,
-however it ends, so nothing is ever mistaken for a running guest.
+as its mark (zvmlab.owned) is locked; the kernel drops the lock when the process
+ends, however it ends, so nothing is ever mistaken for a running guest, and what
+carries no mark is never removed.
 """
 
 from __future__ import annotations
@@ -15,20 +16,21 @@ import json
 import os
 import re
 import secrets
-import shutil
 import stat
-import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from zvmlab.errors import CannotRun, UsageError
+from zvmlab.hints import did_you_mean
+from zvmlab.owned import MARK, claim, discard, is_ours, mark
 
 # sizeof(sockaddr_un.sun_path), unix(7); the terminating NUL needs one byte.
 SOCKET_PATH_MAX = 107
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
-_LOCK = "lock"
 _FACTS = "guest.json"
+_EARLIER_LOCK = "lock"
 
 
 def cannot_write(path: Path, error: OSError) -> CannotRun:
@@ -42,9 +44,12 @@ def cannot_write(path: Path, error: OSError) -> CannotRun:
 def run_root() -> Path:
     """The directory of all run directories (``ZVMLAB_RUN``), private to the user."""
     named = os.environ.get("ZVMLAB_RUN")
+    # Names of ours, whatever an earlier version has left there.
+    ours: Callable[[Path], bool] = lambda _: True
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     if named:
         root = Path(named).expanduser().absolute()
+        ours = _was_a_guest
     elif runtime and os.access(runtime, os.W_OK | os.X_OK):
         root = Path(runtime) / "zvmlab"
     else:
@@ -56,12 +61,31 @@ def run_root() -> Path:
         raise cannot_write(root, error) from error
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise CannotRun(f"{root} is not a directory of yours; remove it or set ZVMLAB_RUN")
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise CannotRun(
+            f"{root} can be written to by others (mode {stat.S_IMODE(found.st_mode):o});"
+            f" run chmod go-w {root}, or set ZVMLAB_RUN"
+        )
+    try:
+        claim(root, ours, "set ZVMLAB_RUN to")
+    except OSError as error:
+        raise cannot_write(root, error) from error
     return root
 
 
-def _lock(path: Path) -> IO[bytes] | None:
-    """The open lock file, or None if a living process holds it."""
-    handle = open(path, "ab")
+def _was_a_guest(path: Path) -> bool:
+    """Is this the directory of a guest of an earlier version, which had no mark?"""
+    try:
+        facts = json.loads((path / _FACTS).read_text(encoding="utf-8"))
+        lock = (path / _EARLIER_LOCK).lstat()
+    except (OSError, ValueError, RecursionError):
+        return False
+    return lock.st_size == 0 and isinstance(facts, dict) and {"control", "pid"} <= facts.keys()
+
+
+def _lock(folder: Path) -> IO[bytes] | None:
+    """The open mark of a folder, locked, or None if a living process holds it."""
+    handle = open(folder / MARK, "rb+")
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -96,23 +120,20 @@ class RunDir:
         """Make a directory; without a name one that nobody else has."""
         check_name(name)
         root = run_root()
-        remove_stale(root)
         try:
-            scratch = Path(tempfile.mkdtemp(prefix=".", dir=root))
-            lock = _lock(scratch / _LOCK)
-            assert lock is not None, "nobody else knows the directory yet"
-            while True:
-                final = root / (name or f"g{secrets.token_hex(3)}")
-                try:
-                    scratch.rename(final)
-                    return cls(final, lock)
-                except OSError:
-                    if not final.exists():
-                        raise
-                if name is not None:
-                    lock.close()
-                    shutil.rmtree(scratch, ignore_errors=True)
-                    raise UsageError(f"a guest named {name} is running already; choose another")
+            with _alone(root):
+                remove_stale(root)
+                while (final := root / (name or f"g{secrets.token_hex(3)}")).exists():
+                    if name is not None:
+                        what = "a guest named {} is running" if is_ours(final) else "{} is there"
+                        raise UsageError(f"{what.format(name)} already; choose another name")
+                scratch = root / f".{final.name}.{os.getpid()}"
+                scratch.mkdir(mode=0o700)
+                mark(scratch)
+                lock = _lock(scratch)
+                assert lock is not None, "nobody else knows the directory yet"
+                scratch.rename(final)
+                return cls(final, lock)
         except OSError as error:
             raise cannot_write(root, error) from error
 
@@ -138,7 +159,7 @@ class RunDir:
 
     def remove(self) -> None:
         """Remove the directory and let go of it; harmless the second time."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        discard(self.path)
         self._lock.close()
 
 
@@ -153,21 +174,29 @@ class RunningGuest:
     pid: int
 
 
+@contextlib.contextmanager
+def _alone(root: Path) -> Iterator[None]:
+    """No other process makes or removes a guest's directory meanwhile."""
+    with open(root / MARK, "rb+") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
 def remove_stale(root: Path) -> None:
     """Remove directories whose process has ended without doing so."""
     for path in root.iterdir():
         with contextlib.suppress(OSError):
-            if path.name.startswith(".") or not (path / _LOCK).exists():
-                continue
-            lock = _lock(path / _LOCK)
+            lock = _lock(path) if is_ours(path) else None
             if lock is not None:
-                shutil.rmtree(path, ignore_errors=True)
+                discard(path)
                 lock.close()
 
 
 def _running(path: Path) -> RunningGuest | None:
     try:
-        lock = _lock(path / _LOCK) if (path / _LOCK).exists() else None
+        if path.name.startswith(".") or not is_ours(path):
+            return None  # one in the making is left alone
+        lock = _lock(path)
         if lock is not None:
             lock.close()
             return None
@@ -196,7 +225,8 @@ def find_guest(name: str | None = None) -> RunningGuest:
         for guest in guests:
             if guest.name == name:
                 return guest
-        raise UsageError(f"no guest named {name} is running; see zvmlab list")
+        hint = did_you_mean(name, [guest.name for guest in guests])
+        raise UsageError(f"no guest named {name} is running; see zvmlab list{hint}")
     if not guests:
         raise UsageError("no guest is running; start one with zvmlab shell")
     if len(guests) > 1:

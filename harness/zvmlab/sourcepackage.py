@@ -50,4 +50,4 @@ class Tarball:
             if sha256 != self.sha256:
                 raise CannotRun(f"{self.file} has the hash {sha256} instead of {self.sha256}")
 
-        return entry(f"{self.package}-source", self.sha256[:16], download) / self.file
+        return entry(f"{self.package}-source", self.sha256[:16], download, self.file)

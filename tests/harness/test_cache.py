@@ -3,13 +3,22 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from zvmlab import cache, manifest
 from zvmlab.cache import cache_root, digest, entry
-from zvmlab.errors import CannotRun
+from zvmlab.errors import EXIT_USAGE, CannotRun, UsageError
+from zvmlab.owned import MARK, is_ours, mark
+
+
+_TREE = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -63,19 +72,27 @@ def test_a_build_that_fails_leaves_nothing() -> None:
 
     with pytest.raises(CannotRun, match="the compiler is missing"):
         entry("thing", "0", build)
-    assert [path.name for path in cache_root().iterdir()] == [".thing-0.lock"]
+    assert sorted(path.name for path in cache_root().iterdir()) == [".thing-0.lock", MARK]
     assert (entry("thing", "0", _fill) / "product").is_file()
 
 
 def test_what_a_killed_build_left_is_removed() -> None:
     begun = cache_root() / ".thing-0.4711"
-    begun.mkdir()
-    _fill(begun)
     other = cache_root() / ".thing-01.4711"
-    other.mkdir()
-    entry("thing", "0", _fill)
-    assert not begun.exists()
-    assert other.exists(), "another entry's, which may be in the making"
+    strange = cache_root() / ".thing-0.0815"
+    building = cache_root() / ".thing-02.4711"
+    for folder in (begun, other, strange, building):
+        folder.mkdir()
+        _fill(folder)
+    mark(begun)
+    mark(other)
+    mark(building)
+    (cache_root() / ".thing-01.lock").touch()
+    with cache.locked("thing-02"):
+        entry("thing", "0", _fill)
+    assert not begun.exists() and not other.exists()
+    assert building.exists(), "another entry's, which is in the making"
+    assert strange.exists(), "without a mark it is somebody else's"
 
 
 def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,3 +117,222 @@ def test_a_key_tells_what_went_in(tmp_path: Path) -> None:
     (folder / "b").write_bytes(b"2")
     assert len({before, renamed, digest(folder)}) == 3
     assert digest("ab", "c") != digest("a", "bc")
+
+
+class _Builder:
+    """Counts how often the entry thing-0 is made."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, folder: Path) -> None:
+        self.calls += 1
+        (folder / "bin").mkdir()
+        (folder / "bin" / "program").write_bytes(b"made" * 100)
+        (folder / "bin" / "program").chmod(0o755)
+        (folder / "link").symlink_to("bin/program")
+
+    def product(self, fixed: bool = False) -> Path:
+        """The entry's product, as it is now."""
+        return entry("thing", "0", self, "bin/program", fixed)
+
+
+def _truncate(product: Path) -> None:
+    os.truncate(product, 100)
+
+
+def _truncate_unnoticed(product: Path) -> None:
+    then = product.stat()
+    os.truncate(product, 100)
+    os.utime(product, ns=(then.st_atime_ns, then.st_mtime_ns))
+
+
+def _same_size(product: Path) -> None:
+    product.write_bytes(b"else" * 100)
+
+
+def _not_executable(product: Path) -> None:
+    product.chmod(0o644)
+
+
+def _other_link(product: Path) -> None:
+    (product.parents[1] / "link").unlink()
+    (product.parents[1] / "link").symlink_to("elsewhere")
+
+
+def _no_mark_left(product: Path) -> None:
+    (product.parents[1] / MARK).write_text("")
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        _truncate,
+        _truncate_unnoticed,
+        _same_size,
+        _not_executable,
+        _other_link,
+        _no_mark_left,
+        Path.unlink,
+    ],
+    ids=[
+        "truncated",
+        "of the same time",
+        "same size",
+        "not executable",
+        "other link",
+        "no manifest",
+        "gone",
+    ],
+)
+def test_an_entry_that_was_altered_is_made_again(harm: Callable[[Path], None]) -> None:
+    builder = _Builder()
+    product = builder.product()
+    assert builder.product() == product and builder.calls == 1
+    harm(product)
+    manifest._checked.clear()
+    assert builder.product() == product and builder.calls == 2
+    assert product.read_bytes() == b"made" * 100 and os.access(product, os.X_OK)
+
+
+def test_another_time_alone_alters_nothing() -> None:
+    builder = _Builder()
+    product = builder.product()
+    os.utime(product, (1, 1))
+    for _ in range(2):
+        manifest._checked.clear()
+        assert builder.product() == product and builder.calls == 1
+    # The new time has been noted, so the file is not read again.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest, "_hash", lambda file: pytest.fail("it was read"))
+        manifest._checked.clear()
+        assert builder.product() == product
+
+
+def test_a_build_that_made_nothing_leaves_nothing() -> None:
+    for fill in (lambda folder: None, lambda folder: (folder / "bin").mkdir()):
+        with pytest.raises(CannotRun, match=r"thing-0 is not there \(bin/program\)"):
+            entry("thing", "0", fill, "bin/program")
+    with pytest.raises(CannotRun, match=r"thing-0 is not there \(nothing\)"):
+        entry("thing", "0", lambda folder: None)
+    assert not (cache_root() / "thing-0").exists()
+    # What an earlier version left in such a case is made again.
+    (cache_root() / "thing-0").mkdir()
+    assert _Builder().product().is_file()
+
+
+def test_a_moved_cache_goes_on_working(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    builder = _Builder()
+    fixed = entry("bound", "0", builder, "bin/program", fixed=True)
+    moved = builder.product()
+    assert builder.calls == 2
+    (tmp_path / "cache").rename(tmp_path / "elsewhere")
+    monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / "elsewhere"))
+    manifest._checked.clear()
+    assert builder.product() == tmp_path / "elsewhere" / moved.relative_to(tmp_path / "cache")
+    assert builder.calls == 2
+    entry("bound", "0", builder, "bin/program", fixed=True)
+    assert builder.calls == 3, "it has its own path in it"
+    assert not fixed.exists()
+
+
+def _earlier_version(root: Path) -> None:
+    """A cache as it was made before there were marks."""
+    for name in ("thing-0123456789abcdef", "kernel-sid-7.2-s390x_7.2-1", "apt", ".debs-ab_c"):
+        (root / name).mkdir(parents=True)
+        _fill(root / name)
+    for name in (
+        ".thing-0123456789abcdef.lock",
+        "kernel-of-sid",
+        "debugkernel-0123456789abcdef.log",
+    ):
+        (root / name).touch()
+
+
+def test_a_cache_of_an_earlier_version_is_taken_over(tmp_path: Path) -> None:
+    root = tmp_path / "cache"
+    _earlier_version(root)
+    product = entry("thing", "0123456789abcdef", lambda folder: pytest.fail("made"), "product")
+    assert product.read_text(encoding="ascii") == "made"
+    assert is_ours(root) and is_ours(product.parent) and is_ours(root / "apt")
+    # From now on its contents are known.
+    product.write_text("else", encoding="ascii")
+    manifest._checked.clear()
+    assert entry("thing", "0123456789abcdef", _fill, "product") == product
+    assert product.read_text(encoding="ascii") == "made"
+
+
+@pytest.mark.parametrize("name", ["checkpoint-thesis", "checkpoint-x", "photos", ".git", "thing-0"])
+@pytest.mark.parametrize("kind", ["folder", "file"])
+def test_a_folder_with_other_things_is_refused(tmp_path: Path, name: str, kind: str) -> None:
+    root = tmp_path / "cache"
+    _earlier_version(root)
+    (root / name).mkdir() if kind == "folder" else (root / name).write_text("mine")
+    with pytest.raises(UsageError, match=f"has other things in it .{name}. and is no cache"):
+        cache_root()
+    assert cache.main(["remove"]) == EXIT_USAGE
+    assert (root / "thing-0123456789abcdef" / "product").exists() and not is_ours(root)
+
+
+def test_the_default_folder_is_ours_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ZVMLAB_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "zvmlab" / "notes").mkdir(parents=True)
+    assert cache_root() == tmp_path / "zvmlab"
+    assert not is_ours(tmp_path / "zvmlab" / "notes")
+
+
+@pytest.mark.parametrize("name", ["a b", "a\tb", "a:b", "a$b", "a'b", "a;b"])
+def test_a_path_that_builds_cannot_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / name))
+    with pytest.raises(UsageError, match="set ZVMLAB_CACHE to a path without it"):
+        entry("thing", "0", _fill)
+    assert not (tmp_path / name).exists()
+
+
+def test_removing_the_cache_spares_what_is_not_ours(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "cache"
+    _earlier_version(root)
+    entry("thing", "0", _fill)
+    (root / "checkpoint-thesis").mkdir()
+    (root / "checkpoint-thesis" / "text").write_text("mine")
+    (root / "checkpoint-x").write_text("mine")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    mark(outside)
+    _fill(outside)
+    (root / "link-0123456789abcdef").symlink_to(outside)
+    assert cache.main(["remove"]) == os.EX_OK
+    left = ["checkpoint-thesis", "checkpoint-x", "link-0123456789abcdef"]
+    assert sorted(path.name for path in root.iterdir() if path.name != MARK) == left
+    assert capsys.readouterr().out.endswith(f"did not put it there: {', '.join(left)}\n")
+    assert (outside / "product").exists()
+    shutil.rmtree(root / "checkpoint-thesis")
+    for name in left[1:]:
+        (root / name).unlink()
+    assert cache.main(["remove"]) == os.EX_OK and not root.exists()
+    assert cache.main(["remove"]) == os.EX_OK
+    assert cache.main([]) == EXIT_USAGE
+
+
+def test_make_distclean_removes_no_foreign_folder(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "thesis").write_text("mine")
+    argv = ["make", "-s", "-C", str(_TREE), "distclean", f"BUILD={tmp_path / 'build'}"]
+    done = subprocess.run(
+        argv,
+        env={**os.environ, "ZVMLAB_CACHE": str(home)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode != 0 and "has other things in it (thesis)" in done.stderr
+    assert (home / "thesis").read_text() == "mine"

@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from zvmlab import checkpoint
-from zvmlab.cache import cache_root
+from zvmlab.cache import cache_root, entries
 from zvmlab.checkpoint import CONSOLE, MACHINE, why_cold
 from zvmlab.errors import EmulatorError
 from zvmlab.faults import Fault
@@ -187,6 +187,19 @@ def test_the_cache_keeps_those_used_last(
     checkpoint.find(configs[1], products, make)
     found.append(checkpoint.find(configs[3], products, make))
     assert [path.exists() for path in found] == [False, True, False, True]
+
+
+def test_what_is_not_ours_stays(
+    products: Products, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "LIMIT_BYTES", 10)
+    (cache / "checkpoint-thesis").mkdir()
+    (cache / "checkpoint-thesis" / "text").write_bytes(bytes(1000))
+    (cache / "checkpoint-x").write_bytes(bytes(1000))
+    for cpus in (1, 2):
+        checkpoint.find(replace(CONFIG, cpus=cpus), products, lambda into: _write(into, 100))
+    assert (cache / "checkpoint-thesis" / "text").exists() and (cache / "checkpoint-x").exists()
+    assert len(list(entries(checkpoint.KIND))) == 1
 
 
 def test_one_that_is_too_large_stays_while_it_is_used(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gzip
 import stat
+import shutil
 import struct
 import subprocess
 from dataclasses import dataclass
@@ -110,8 +111,12 @@ def test_contents(kernel: Kernel, tmp_path: Path) -> None:
     assert found["lib/modules/user.ko"].data == module("monreader,helper")
     loaded = b"/lib/modules/helper.ko\n/lib/modules/af_iucv.ko\n"
     assert found["etc/zvmlab/modules"].data == loaded
-    needs = b"helper:\naf_iucv: helper\nmonreader:\nuser: monreader helper\n"
+    needs = b"helper.ko:\naf_iucv.ko: helper.ko\nmonreader.ko:\nuser.ko: helper.ko monreader.ko\n"
     assert found["lib/modules/modules.dep"].data == needs
+    link = Entry(stat.S_IFLNK | 0o777, b".", (0, 0), 0)
+    assert found["lib/modules/1.2.3"] == link
+    steps = b"helper: helper\naf_iucv: helper af_iucv\nmonreader: monreader\n"
+    assert found["etc/zvmlab/modprobe"].data == steps + b"user: monreader helper user\n"
     for folder in ("bin", "dev", "proc", "run", "sys", "tmp"):
         assert found[folder].mode == stat.S_IFDIR | 0o755
     assert {entry.mtime for entry in found.values()} == {0}
@@ -126,8 +131,7 @@ def test_same_contents_same_file(kernel: Kernel, tmp_path: Path) -> None:
     other = build_image(kernel, ["user"])
     assert other != first
     data = first.read_bytes()
-    first.unlink()
-    first.parent.rmdir()
+    shutil.rmtree(first.parent)
     assert build_image(kernel, ["monreader"]) == first
     assert first.read_bytes() == data
 

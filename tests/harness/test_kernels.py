@@ -13,19 +13,22 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab import kernels, modules
+from fake_guest import LINUX
+
+from zvmlab import kernels, manifest, modules
 from zvmlab.cache import cache_root
 from zvmlab.errors import CannotRun, UsageError
 from zvmlab.kernels import Kernel, resolve
-from zvmlab.modules import module_closure, module_info, read_module
+from zvmlab.modules import all_needed, load_steps, module_graph, module_info, read_module
 from zvmlab.packages import Package
 from zvmlab.progress import Progress
 
 
-def module(depends: str = "", **info: str) -> bytes:
-    """An ELF file for s390x with nothing but a .modinfo."""
+def module(depends: str = "", *more: str, **info: str) -> bytes:
+    """An ELF file for s390x with nothing but a .modinfo; *more*: words KEY=VALUE of names that repeat."""
     words = {**info, "depends": depends}
     text = b"".join(f"{key}={value}".encode() + b"\0" for key, value in words.items())
+    text += b"".join(word.encode() + b"\0" for word in more)
     names = b"\0.modinfo\0.shstrtab\0"
     at = 64
     table = at + len(text) + len(names)
@@ -66,25 +69,86 @@ def kernel(tmp_path: Path) -> Kernel:
     return Kernel("1.2.3", "local", tmp_path / "vmlinuz", folder)
 
 
-def names(files: list[Path]) -> list[str]:
-    return [modules.module_name(file) for file in files]
+def in_order(kernel: Kernel, wanted: list[str]) -> list[str]:
+    return list(module_graph(kernel, wanted))
 
 
 def test_closure_is_in_load_order(kernel: Kernel) -> None:
-    assert names(module_closure(kernel, ["a"])) == ["d", "b", "c_dash", "a"]
-    assert names(module_closure(kernel, ["c-dash", "b", "a", "d"])) == ["d", "c_dash", "b", "a"]
-    assert module_closure(kernel, ["iucv"]) == []
-    assert module_closure(kernel, []) == []
+    assert in_order(kernel, ["a"]) == ["d", "b", "c_dash", "a"]
+    assert in_order(kernel, ["c-dash", "b", "a", "d"]) == ["d", "c_dash", "b", "a"]
+    assert in_order(kernel, ["iucv"]) == []
+    assert in_order(kernel, []) == []
 
 
 def test_closure_of_a_users_own_module(kernel: Kernel, tmp_path: Path) -> None:
     own = tmp_path / "own.ko"
     own.write_bytes(module("b", license="GPL"))
-    assert names(module_closure(kernel, [str(own)])) == ["d", "b", "own"]
+    assert in_order(kernel, [str(own)]) == ["d", "b", "own"]
     # It takes the place of the kernel's module of the same name.
     replaced = tmp_path / "d.ko"
     replaced.write_bytes(module())
-    assert module_closure(kernel, [str(replaced), "b"])[0] == replaced
+    assert module_graph(kernel, [str(replaced), "b"])["d"].file == replaced
+
+
+def kernel_of(tmp_path: Path, files: dict[str, bytes], builtin: str = "") -> Kernel:
+    """A kernel with these modules."""
+    folder = tree(tmp_path / "lib/modules", "1.2.3", files, builtin)
+    return Kernel("1.2.3", "local", tmp_path / "vmlinuz", folder)
+
+
+def test_every_level_is_needed(kernel: Kernel) -> None:
+    """A line of modules.dep has all levels, the deepest last, as depmod(8) writes it."""
+    graph = module_graph(kernel, ["a"])
+    assert all_needed(graph, "a") == ["c_dash", "b", "d"]
+    assert all_needed(graph, "c_dash") == ["d"] and all_needed(graph, "d") == []
+    assert load_steps(graph, "a") == {"d": True, "b": True, "c_dash": True, "a": True}
+
+
+def test_soft_dependencies_by_name_and_alias(tmp_path: Path) -> None:
+    """softdep may repeat, means modules by name or alias, and goes down with what is needed."""
+    files = {
+        "fs.ko": module("log", "softdep=pre: crypto-sum inside", "softdep=post: helper nowhere"),
+        "log.ko": module("", "softdep=stray pre: crypto-sum"),
+        "sum-generic.ko": module("base", "alias=sum", "alias=crypto-sum"),
+        "sum-fast.ko": module("", "alias=crypto-sum", "alias=cpu:type:*"),
+        "base.ko": module(),
+        "helper.ko": module("log"),
+        "stray.ko": module(),
+    }
+    kernel = kernel_of(tmp_path, files, "lib/inside.ko\n")
+    graph = module_graph(kernel, ["fs"])
+    assert list(graph) == ["sum_fast", "base", "sum_generic", "log", "fs", "helper"]
+    steps = {"sum_fast": False, "base": False, "sum_generic": False, "log": True}
+    assert load_steps(graph, "fs") == {**steps, "fs": True, "helper": False}
+    assert load_steps(graph, "log") == steps
+    # What is only wanted is no need: modprobe(8) does without.
+    assert all_needed(graph, "fs") == ["log"] and all_needed(graph, "log") == []
+
+
+def test_soft_dependencies_that_cannot_be_met_are_left_out(tmp_path: Path) -> None:
+    """One that waits for the module that wants it, or lacks something, stops nothing."""
+    files = {
+        "a.ko": module("", "softdep=pre: b lost"),
+        "b.ko": module("a"),
+        "lost.ko": module("nowhere"),
+        "c.ko": module("lost"),
+    }
+    kernel = kernel_of(tmp_path, files)
+    assert list(module_graph(kernel, ["a"])) == ["a"]
+    assert load_steps(module_graph(kernel, ["b"]), "b") == {"a": True, "b": True}
+    with pytest.raises(UsageError, match="no module nowhere, which is needed by lost"):
+        module_graph(kernel, ["c"])
+
+
+def test_what_is_needed_is_no_option(tmp_path: Path) -> None:
+    """A module that one wants and another one needs has to load."""
+    files = {
+        "top.ko": module("middle", "softdep=pre: low"),
+        "middle.ko": module("low"),
+        "low.ko": module(),
+    }
+    graph = module_graph(kernel_of(tmp_path, files), ["top"])
+    assert load_steps(graph, "top") == {"low": True, "middle": True, "top": True}
 
 
 @pytest.mark.parametrize(
@@ -99,18 +163,18 @@ def test_closure_of_a_users_own_module(kernel: Kernel, tmp_path: Path) -> None:
 )
 def test_what_is_wrong_with_a_module(kernel: Kernel, name: str, text: str) -> None:
     with pytest.raises(UsageError, match=text):
-        module_closure(kernel, [name])
+        module_graph(kernel, [name])
 
 
 def test_unknown_compression(kernel: Kernel) -> None:
     with pytest.raises(CannotRun, match="unknown suffix '.ko.zst'"):
-        module_closure(kernel, ["zst"])
+        module_graph(kernel, ["zst"])
 
 
 def test_kernel_without_modules(tmp_path: Path) -> None:
     bare = Kernel("x", "local", tmp_path / "x", None)
     with pytest.raises(UsageError, match="kernel x comes without modules, and a is asked for"):
-        module_closure(bare, ["a"])
+        module_graph(bare, ["a"])
 
 
 def test_damaged_compressed_module(tmp_path: Path) -> None:
@@ -134,7 +198,7 @@ def test_module_info_of_every_truncation() -> None:
 
 
 def test_image_file(tmp_path: Path) -> None:
-    (tmp_path / "bzImage").write_bytes(b"kernel")
+    (tmp_path / "bzImage").write_bytes(LINUX)
     alone = resolve(str(tmp_path / "bzImage"))
     assert (alone.version, alone.suite, alone.modules) == ("bzImage", "local", None)
     folder = tree(tmp_path, "1.2", {})
@@ -145,7 +209,7 @@ def test_image_file(tmp_path: Path) -> None:
 
 def test_folder_with_image_and_modules(tmp_path: Path) -> None:
     (tmp_path / "boot").mkdir()
-    (tmp_path / "boot/vmlinuz-1.2").write_bytes(b"kernel")
+    (tmp_path / "boot/vmlinuz-1.2").write_bytes(LINUX)
     with_none = resolve(str(tmp_path))
     assert (with_none.version, with_none.modules) == ("1.2", None)
     folder = tree(tmp_path / "lib/modules", "1.2", {})
@@ -250,7 +314,40 @@ def test_newest_kernel_of_a_suite(archive: type[FakeSuite]) -> None:
     forget("bookworm")
     assert resolve("bookworm") == kernel
     assert len(archive.downloads) == 1
-    assert [f.name for f in cache_root().iterdir() if f.name.startswith(".debs")] == []
+    assert list(cache_root().rglob("*.deb")) == []
+
+
+_OF_SID = "kernel-sid-7.2.13+deb14-s390x_1:2-3"
+
+
+@pytest.mark.parametrize("text", ["", "nothing", "../kernel-bookworm-", _OF_SID, "\xff"])
+def test_a_damaged_note_is_no_kernel(archive: type[FakeSuite], text: str) -> None:
+    kernel = resolve("bookworm")
+    resolve("sid")
+    assert (cache_root() / _OF_SID).is_dir()
+    archive.downloads.clear()
+    note = cache_root() / "kernel-of-bookworm"
+    whole = note.read_text()
+    (cache_root() / "nothing").mkdir()
+    note.write_text(text, encoding="latin-1")
+    assert resolve("bookworm") == kernel
+    assert note.read_text() == whole
+    assert archive.downloads == []
+
+
+def test_a_truncated_kernel_is_fetched_again(
+    archive: type[FakeSuite], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = resolve("bookworm")
+    os.truncate(kernel.image, 2)
+    monkeypatch.setattr(manifest, "_checked", {})
+    assert resolve("bookworm") == kernel and kernel.image.read_bytes() == b"kernel"
+    # Without a network a damaged one is not used, either.
+    os.truncate(kernel.image, 2)
+    monkeypatch.setattr(manifest, "_checked", {})
+    monkeypatch.setattr(FakeSuite, "broken", "archive")
+    with pytest.raises(CannotRun, match="404 Not Found"):
+        resolve("bookworm")
 
 
 def test_split_packages(archive: type[FakeSuite]) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -25,12 +26,17 @@ def run_hooks(folder: Path, tree: Path) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def script(tmp_path: Path) -> Path:
     """The script with one hook only, in a folder of its own; its anchor is "here"."""
+    return script_with(tmp_path, 'Hook("a/file.c", "here", "zvmlab\\n", after=True)')
+
+
+def script_with(tmp_path: Path, hook: str) -> Path:
+    """The script with this hook only, and no corrections."""
     text = HOOKS.read_text(encoding="utf-8")
-    begin, end = text.index("    return [\n"), text.index("    ]  # fmt: skip")
-    one = '    return [\n        Hook("a/file.c", "here", "zvmlab\\n", after=True),\n'
+    before, *lists = re.split(r"(?<=    return \[\n).*?(?=    \]  # fmt: skip)", text, flags=re.S)
+    assert len(lists) == 2
     folder = tmp_path / "script"
     folder.mkdir()
-    (folder / HOOKS.name).write_text(text[:begin] + one + text[end:], encoding="utf-8")
+    (folder / HOOKS.name).write_text(f"{before}{hook}\n{''.join(lists)}", encoding="utf-8")
     shutil.copy(SIM / "qemu" / "qapi.json", folder)
     return folder
 
@@ -46,6 +52,27 @@ def test_hook_is_inserted_after_its_anchor(script: Path, tmp_path: Path) -> None
     tree = tree_with(tmp_path, "one\nhere it is\ntwo\n")
     assert run_hooks(script, tree).returncode == 0
     assert (tree / "a" / "file.c").read_text() == "one\nhere it is\nzvmlab\ntwo\n"
+
+
+FUNCTIONS = "a()\n{\n    here\n}\n\nb()\n{\n    here\n}\n\nhere\n"
+
+
+def test_hook_takes_a_lines_place_in_one_function(tmp_path: Path) -> None:
+    hook = 'Hook("a/file.c", "here", "    zvmlab\\n", instead=True, inside="b()")'
+    tree = tree_with(tmp_path, FUNCTIONS)
+    assert run_hooks(script_with(tmp_path, hook), tree).returncode == 0
+    text = (tree / "a" / "file.c").read_text()
+    assert text == "a()\n{\n    here\n}\n\nb()\n{\n    zvmlab\n}\n\nhere\n"
+
+
+@pytest.mark.parametrize(("inside", "piece"), [("c()", "c()"), ("()", "()"), ("{", "{")])
+def test_function_of_a_hook_must_be_there_once(tmp_path: Path, inside: str, piece: str) -> None:
+    hook = f'Hook("a/file.c", "here", "zvmlab\\n", inside="{inside}")'
+    tree = tree_with(tmp_path, FUNCTIONS)
+    done = run_hooks(script_with(tmp_path, hook), tree)
+    assert done.returncode == 1
+    times = FUNCTIONS.count(piece)
+    assert f"a/file.c: the line with '{piece}' occurs {times} times instead of once" in done.stderr
 
 
 @pytest.mark.parametrize(("text", "count"), [("one\n", 0), ("here\nand here\n", 2)])
@@ -78,7 +105,7 @@ def test_object_properties_are_the_cores_keys() -> None:
     schema = (SIM / "qemu" / "qapi.json").read_text(encoding="utf-8")
     listed = {word[1:] for word in schema.split("'") if word.startswith("*")}
     names = {key.strip() for key in known if key.strip()}
-    assert listed == names | {"control", "trace"}
+    assert listed == names | {"control", "trace", "trace-limit"}
 
 
 def test_ninja_progress() -> None:
@@ -118,6 +145,16 @@ def test_failed_step_shows_the_logs_tail(tmp_path: Path) -> None:
 def test_step_ends_at_its_time_limit(tmp_path: Path) -> None:
     with pytest.raises(ZvmlabError, match="'sleep' did not end within 1 s"):
         list(buildstep.run_step("sleeping", ["sleep", "30"], tmp_path, tmp_path / "log", 1))
+
+
+def test_a_base_that_was_moved_is_not_used(tmp_path: Path) -> None:
+    made = tmp_path / "made" / "source"
+    (made / "build").mkdir(parents=True)
+    assert not qemubuild._configured_at(made)
+    (made / "build" / "config-host.mak").write_text(f"A=b\nSRC_PATH={made}\nC=d\n")
+    assert qemubuild._configured_at(made)
+    made.parent.rename(tmp_path / "other")
+    assert not qemubuild._configured_at(tmp_path / "other" / "source")
 
 
 def test_our_files_in_the_tree_are_those_of_the_clone(tmp_path: Path) -> None:

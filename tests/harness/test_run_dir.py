@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from zvmlab.errors import CannotRun, UsageError
+from zvmlab.owned import MARK
 from zvmlab.run_dir import RunDir, find_guest, run_root, running_guests
 
 
@@ -32,7 +34,7 @@ def test_is_private_and_unique(root: Path) -> None:
     assert dirs[0].path.stat().st_mode & 0o777 == 0o700
     for run_dir in dirs:
         run_dir.remove()
-    assert list(root.iterdir()) == []
+    assert [path.name for path in root.iterdir()] == [MARK]
 
 
 def test_found_by_name_while_it_lasts() -> None:
@@ -108,3 +110,77 @@ def test_damaged_facts_are_no_guest(root: Path) -> None:
         (root / "odd" / "guest.json").write_text(text)
         assert running_guests() == []
     run_dir.remove()
+
+
+def test_what_is_not_ours_is_neither_removed_nor_taken_for_a_guest(root: Path) -> None:
+    RunDir.create().remove()
+    project = root / "project"
+    project.mkdir()
+    (project / "lock").touch()
+    (project / "guest.json").write_text('{"control":"c","kernel":"k","cpus":1,"pid":1}')
+    RunDir.create().remove()
+    assert sorted(path.name for path in project.iterdir()) == ["guest.json", "lock"]
+    assert running_guests() == []
+    with pytest.raises(UsageError, match="project is there already; choose another name"):
+        RunDir.create("project")
+
+
+def test_a_folder_with_other_things_is_refused(root: Path) -> None:
+    (root / "project").mkdir(parents=True)
+    (root / "project" / "lock").touch()
+    uses: list[Callable[[], object]] = [run_root, running_guests, RunDir.create]
+    for use in uses:
+        with pytest.raises(UsageError, match=r"it \(project\), and .*; set ZVMLAB_RUN to an"):
+            use()
+    assert (root / "project" / "lock").exists()
+
+
+def test_a_root_of_an_earlier_version_is_taken_over(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = root / "g123456"
+    old.mkdir(parents=True)
+    (old / "lock").touch()
+    (old / "guest.json").write_text('{"control":"c","kernel":"k","cpus":1,"pid":1}')
+    RunDir.create().remove()
+    assert old.exists()
+    # A folder of the default's name is ours, whatever is in it.
+    monkeypatch.delenv("ZVMLAB_RUN")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    (tmp_path / "zvmlab" / "something").mkdir(parents=True)
+    RunDir.create().remove()
+    assert (tmp_path / "zvmlab" / "something").exists()
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o770, 0o722])
+def test_a_root_that_others_can_write_to_is_refused(root: Path, mode: int) -> None:
+    root.mkdir()
+    root.chmod(mode)
+    with pytest.raises(CannotRun, match=rf"can be written to by others \(mode {mode:o}\); run chm"):
+        RunDir.create()
+    assert list(root.iterdir()) == []
+    root.chmod(0o755)
+    RunDir.create().remove()
+
+
+def test_many_at_once_remove_only_what_is_left(root: Path) -> None:
+    """Each makes, finds and removes directories while the others do."""
+    context = multiprocessing.get_context("fork")
+    children = [context.Process(target=_come_and_go) for _ in range(8)]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join(120)
+        assert child.exitcode == 0
+    RunDir.create().remove()
+    assert [path.name for path in root.iterdir()] == [MARK]
+
+
+def _come_and_go() -> None:
+    for _ in range(20):
+        run_dir = RunDir.create()
+        _describe(run_dir)
+        assert run_dir.name in [guest.name for guest in running_guests()]
+        run_dir.remove()
+    RunDir.create()
+    os._exit(0)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""Folders of ours: claimed when they are empty, removed when they carry the mark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from zvmlab.errors import UsageError
+from zvmlab.owned import MARK, claim, discard, is_ours, mark, renew, some
+
+
+def test_an_empty_folder_is_claimed_and_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b"
+    claim(folder)
+    assert os.listdir(folder) == [MARK] and is_ours(folder)
+    (folder / "file").touch()
+    (folder / "tree").mkdir()
+    (folder / "tree" / "file").touch()
+    claim(folder)
+    assert (folder / "file").exists()
+    renew(folder)
+    assert os.listdir(folder) == [MARK]
+    assert discard(folder) and not folder.exists() and folder.parent.exists()
+    assert discard(folder), "there is nothing left to do"
+
+
+def test_without_a_mark_nothing_is_removed(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    assert not discard(tmp_path) and not discard(file)
+    uses: list[Callable[[Path], None]] = [claim, renew]
+    for use in uses:
+        with pytest.raises(UsageError, match=r"has other things in it \(file\), and things of zvm"):
+            use(tmp_path)
+    assert file.exists() and not is_ours(tmp_path)
+    claim(tmp_path, lambda path: path.name == "file")
+    assert is_ours(tmp_path)
+
+
+def test_a_link_is_not_what_it_leads_to(tmp_path: Path) -> None:
+    claim(tmp_path / "real")
+    claim(tmp_path / "other")
+    (tmp_path / "real" / "file").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert not is_ours(tmp_path / "link") and not discard(tmp_path / "link")
+    (tmp_path / "other" / "link").symlink_to(tmp_path / "real")
+    assert discard(tmp_path / "other")
+    assert (tmp_path / "real" / "file").exists()
+
+
+def test_a_mark_has_its_text_at_once(tmp_path: Path) -> None:
+    mark(tmp_path, "one")
+    mark(tmp_path, "two")
+    assert os.listdir(tmp_path) == [MARK] and (tmp_path / MARK).read_text() == "two"
+
+
+def test_a_sentence_names_three() -> None:
+    assert some("abc") == "a, b, c"
+    assert some("abcde") == "a, b, c and 2 more"
