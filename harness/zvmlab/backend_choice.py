@@ -12,7 +12,8 @@ Tests marked
 
     @pytest.mark.first_kernel
 
-exist for the first ``--kernel`` only, unless ``--full`` asks for all.
+exist for the first ``--kernel`` only, unless ``--full`` asks for all.  With
+``first_kernel(always=True)`` they do so with ``--full``, too: what they run is no Linux.
 """
 
 from __future__ import annotations
@@ -65,8 +66,10 @@ def of_test(item: pytest.Item) -> str:
 
 def first_kernel_only(item: pytest.Item | pytest.Function) -> bool:
     """Does the test leave the other kernels out in this run?"""
-    marked = item.get_closest_marker(FIRST_KERNEL) is not None
-    return marked and not item.config.getoption("--full")
+    mark = item.get_closest_marker(FIRST_KERNEL)
+    if mark is None:
+        return False
+    return bool(mark.kwargs.get("always")) or not item.config.getoption("--full")
 
 
 def parametrize(metafunc: pytest.Metafunc, kernels: list[str]) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from zvmlab import hercules
+from zvmlab.console import Accident, disabled_wait
 from zvmlab.emulator import Emulator
 from zvmlab.errors import UsageError
 from zvmlab.guest_config import HERCULES, QEMU, Channels, GuestConfig, Products, emulator_arguments
@@ -30,12 +31,20 @@ class Monitor(Protocol):
 
     clocks_stop: bool
     """The guest's clocks stop with its CPUs, so that it does not notice a pause."""
+    held: bool
+    """The CPUs do not run: not yet, or not after pause()."""
 
     def go_on(self) -> None:
         """Let the CPUs run: the first time from the kernel's first instruction on."""
 
     def pause(self) -> None:
         """Stop the CPUs between two instructions."""
+
+    def crash(self) -> Accident | None:
+        """What it has said of a guest that can go on no more, beside the logs."""
+
+    def registers(self) -> str:
+        """PSW and general registers of every CPU, as the emulator writes them."""
 
     def close(self) -> None:
         """Drop the connection; harmless the second time."""
@@ -69,12 +78,29 @@ class _QemuMonitor:
 
     def __init__(self, qmp: Qmp) -> None:
         self.qmp = qmp
+        self.held = True
 
     def go_on(self) -> None:
         self.qmp.execute("cont")
+        self.held = False
 
     def pause(self) -> None:
         self.qmp.execute("stop")
+        self.held = True
+
+    def crash(self) -> Accident | None:
+        for event in self.qmp.arrived("GUEST_PANICKED"):
+            info = event.get("data", {}).get("info", {})
+            if info.get("reason") == "disabled-wait":
+                psw = f"{info['psw-mask'] % 2**64:016X}{info['psw-addr'] % 2**64:016X}"
+                return disabled_wait(info["core"], psw)
+        return None
+
+    def registers(self) -> str:
+        arguments = {"command-line": "info registers -a"}
+        said = str(self.qmp.execute("human-monitor-command", arguments))
+        wanted = ("CPU#", "PSW=", "R")
+        return "\n".join(line.rstrip() for line in said.splitlines() if line.startswith(wanted))
 
     def close(self) -> None:
         self.qmp.close()

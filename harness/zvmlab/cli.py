@@ -14,6 +14,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from types import FrameType
+from typing import Any
 
 from zvmlab import (
     __version__,
@@ -28,6 +29,8 @@ from zvmlab import (
     cli_top,
 )
 from zvmlab.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, GuestPanic, ZvmlabError
+from zvmlab.hints import did_you_mean
+from zvmlab.plain import harmless
 
 EXIT_INTERRUPTED = 128 + signal.SIGINT
 _EPILOG = """\
@@ -47,7 +50,25 @@ class Parser(argparse.ArgumentParser):
     """Says where the help is instead of printing the whole usage."""
 
     def error(self, message: str) -> None:  # type: ignore[override]
-        self.exit(2, f"zvmlab: {message}; see {self.prog} --help\n")
+        self.exit(2, f"zvmlab: {harmless(message)}; see {self.prog} --help\n")
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+        """What a command does not know is told by its own parser, which knows what it has."""
+        found, rest = super().parse_known_args(args, namespace)
+        if rest:
+            options = [word for action in self._actions for word in action.option_strings]
+            hint = did_you_mean(rest[0].partition("=")[0], options)
+            self.error(f"unrecognized arguments: {' '.join(rest)}{hint.rstrip('?')}")
+        return found, rest
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            words = [str(word) for word in action.choices or ()]
+            hint = did_you_mean(str(value), words).rstrip("?")
+            text = f"invalid choice: {value!r} (possible: {', '.join(words)}){hint}"
+            raise argparse.ArgumentError(action, text) from error
 
 
 def parser() -> argparse.ArgumentParser:
@@ -80,9 +101,9 @@ def _terminated(number: int, _frame: FrameType | None) -> None:
 
 def _explain(error: ZvmlabError) -> None:
     if isinstance(error, GuestPanic) and error.tail:
-        print(f"{error.tail}\n", file=sys.stderr)
+        print(f"{harmless(error.tail)}\n", file=sys.stderr)
     for note in getattr(error, "__notes__", []):
-        print(f"{note}\n", file=sys.stderr)
+        print(f"{harmless(note)}\n", file=sys.stderr)
     print(f"zvmlab: {error}", file=sys.stderr)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 from zvmlab import cli_scenario
 from zvmlab.agent_results import ENVIRONMENT, RunResult
 from zvmlab.cli_tools import backend_option, command
+from zvmlab.elf import check_file, is_elf, is_s390x
 from zvmlab.errors import EXIT_PASS, Timeout, UsageError, ZvmlabError
 from zvmlab.guest import Guest
 from zvmlab.guest_config import (
@@ -28,6 +29,7 @@ from zvmlab.guest_config import (
 )
 from zvmlab.guesttools import any_tool, is_tool
 from zvmlab.monitor import start_monitor
+from zvmlab.plain import harmless
 from zvmlab.products import DRIVER, prepare
 from zvmlab.progress import Progress
 from zvmlab.run_dir import check_name
@@ -36,7 +38,6 @@ from zvmlab.terminal import Session, raw_terminal
 RUN_SECONDS = 60.0
 STDIN_MAX = 8 << 20
 _ELF_HEAD = 4096
-_EM_S390 = 22
 _PT_INTERP = 3
 _GREETING = "[guest {name}: #cp COMMAND goes to CP; exit, or #cp LOGOFF, ends the guest]\n"
 
@@ -133,6 +134,14 @@ def _guest_options(parser: argparse.ArgumentParser) -> None:
     add("--segment", action="append", metavar="DEF", help="as 'MONDCSS 9000-97FF SC RSTD'")
     add("--cp", action="append", default=[], metavar="KEY=VALUE", help="option of the CP")
     add("--module", action="append", default=[], metavar="NAME|PATH", help="put in and load")
+    add(
+        "--device",
+        action="append",
+        default=[],
+        metavar="DEF",
+        help="as 'virtio-blk-ccw,file=disk.img' (QEMU), '0120 3390 disk.cckd' (Hercules)",
+    )
+    add("--append", default="", metavar="WORDS", help="parameters of the kernel, as 'conmode=3215'")
     backend_option(parser)
     driver_option(parser)
     _faults_option(parser)
@@ -146,7 +155,19 @@ def _guest_options(parser: argparse.ArgumentParser) -> None:
     )
     add("--file", action="append", default=[], metavar="LOCAL[:REMOTE]", help="put into the guest")
     add("--name", metavar="NAME", help="name for zvmlab cp and zvmlab list")
+    add(
+        "--deterministic",
+        action="store_true",
+        help="two runs of the same give the same trace, byte for byte (QEMU)",
+    )
     add("--trace-data", default="short", choices=TRACE_DATA, help="full: the trace can be replayed")
+    add(
+        "--trace-limit",
+        type=int,
+        default=1024,
+        metavar="MIB",
+        help="end the trace of --keep at so many MiB (default: 1024)",
+    )
     add("--keep", type=Path, metavar="DIR", help="keep console, trace and emulator log")
 
 
@@ -166,6 +187,7 @@ def _files(arguments: argparse.Namespace) -> dict[str, Path]:
             raise UsageError(f"--file {text}: {local} is not a file")
         if not remote.startswith("/"):
             raise UsageError(f"--file {text}: the guest's path {remote} does not begin with /")
+        check_file(Path(local))
         files[remote] = Path(local)
     for name in arguments.tool:
         files |= any_tool(name, Progress())
@@ -192,9 +214,13 @@ def _config(arguments: argparse.Namespace, files: dict[str, Path], **more: Any) 
         driver=arguments.driver,
         faults=arguments.faults,
         cold=arguments.cold,
+        deterministic=arguments.deterministic,
+        devices=tuple(arguments.device),
+        command_line=arguments.append,
         files=files,
         trace=arguments.keep is not None,
         trace_data=arguments.trace_data,
+        trace_limit=arguments.trace_limit,
         name=arguments.name,
         **more,
     )
@@ -204,18 +230,15 @@ def check_program(path: Path) -> None:
     """Refuse a local program that cannot run in the guest, and say why."""
     with open(path, "rb") as file:
         head = file.read(_ELF_HEAD)
-    if head[:4] != b"\x7fELF":
+    if not is_elf(head):
         raise UsageError(
             f"{path} is not a program for s390x but some other file; scripts run with"
             f" zvmlab run --file {path}:/script -- sh /script"
         )
     try:
-        # EI_CLASS and EI_DATA say which layout the rest has; ours is 64 bits, big-endian.
-        bits, order = head[4:6]
-        (machine,) = struct.unpack_from(">H", head, 18)
         (offset,) = struct.unpack_from(">Q", head, 32)
         size, count = struct.unpack_from(">HH", head, 54)
-        if (bits, order, machine) != (2, 2, _EM_S390):
+        if not is_s390x(head):
             raise UsageError(
                 f"{path} is a program for another machine;"
                 " build it with s390x-linux-gnu-gcc -static"
@@ -356,7 +379,7 @@ def run_shell(arguments: argparse.Namespace) -> int:
         guest.start()
         console = open_things.enter_context(_connect_console(guest))
         open_things.enter_context(raw_terminal(sys.stdin.fileno()))
-        session = Session(console, lambda text: guest.cp(text).response)
+        session = Session(console, lambda text: harmless(guest.cp(text).response))
         # The terminal shows the guest booting meanwhile.
         setting_up = pool.submit(_set_up, guest)
 

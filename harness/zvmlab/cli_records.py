@@ -13,6 +13,7 @@ from typing import Any
 from zvmlab import monrec
 from zvmlab.cli_tools import command
 from zvmlab.errors import EXIT_PASS, UsageError
+from zvmlab.hints import did_you_mean
 from zvmlab.monrec import Field, Layout, release_text
 from zvmlab.records import DOMAINS
 
@@ -41,7 +42,10 @@ def _domain(text: str) -> int:
         return DOMAINS.index(text.lower())
     if text.isascii() and text.isdigit() and int(text) < len(DOMAINS):
         return int(text)
-    raise UsageError(f"{text} is no monitor domain; known: 0 to 11, {', '.join(DOMAINS)}")
+    known = ", ".join(DOMAINS)
+    raise UsageError(
+        f"{text} is no monitor domain (known: 0 to 11, {known}){did_you_mean(text, DOMAINS)}"
+    )
 
 
 def _chosen(arguments: argparse.Namespace) -> tuple[Layout, ...]:

@@ -13,6 +13,7 @@ from typing import Any
 from zvmlab.cli_guest import driver_option
 from zvmlab.cli_tools import backend_option, command
 from zvmlab.errors import EXIT_FAILED, EXIT_PASS
+from zvmlab.plain import harmless
 from zvmlab.progress import Progress
 from zvmlab.scenarios import BUILT_IN, EDGES, MACHINE, find
 from zvmlab.sweep import MAX_SEED, Plan, State, sweep
@@ -103,7 +104,7 @@ def run_sweep(arguments: argparse.Namespace) -> int:
     Console().print(sweep_report.table(done, found))
     for verdict in found:
         for symptom in verdict.blame:
-            print(f"failed {verdict.case}: {symptom.kind}: {symptom.text}")
+            print(harmless(f"failed {verdict.case}: {symptom.kind}: {symptom.text}"))
     print(sweep_report.summary(done, found, seconds))
     print(*sweep_report.write(done, found, seconds), sep="\n")
     failed = any(verdict.word == sweep_report.FAILED for verdict in found)

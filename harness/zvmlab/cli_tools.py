@@ -12,6 +12,7 @@ from zvmlab import doctor
 from zvmlab.control import Control
 from zvmlab.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS
 from zvmlab.guest_config import BACKENDS, QEMU
+from zvmlab.plain import harmless
 from zvmlab.progress import Progress
 from zvmlab.run_dir import find_guest, running_guests
 
@@ -107,7 +108,7 @@ def run_cp(arguments: argparse.Namespace) -> int:
     with Control.connect(found.control, REQUEST_SECONDS) as control:
         for text in arguments.text:
             answer = control.cp(text)
-            sys.stdout.write(answer.response)
+            sys.stdout.write(harmless(answer.response))
             if answer.rc != 0:
                 worst = EXIT_FAILED
     return worst
@@ -116,7 +117,8 @@ def run_cp(arguments: argparse.Namespace) -> int:
 def run_list(_arguments: argparse.Namespace) -> int:
     """One line for each guest."""
     for guest in running_guests():
-        print(f"{guest.name:<16} pid {guest.pid:<8} {guest.cpus} CPU  kernel {guest.kernel}")
+        line = f"{guest.name:<16} pid {guest.pid:<8} {guest.cpus} CPU  kernel {guest.kernel}"
+        print(harmless(line, lines=False))
     return EXIT_PASS
 
 

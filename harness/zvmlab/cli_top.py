@@ -102,7 +102,8 @@ def _lines(arguments: argparse.Namespace) -> Iterator[Iterator[dict[str, Any]]]:
             feeder = _Feeder(control, process.stdin)
         open_things.callback(_end, process)
         assert process.stdout is not None
-        yield (json.loads(line) for line in process.stdout)
+        # A line without its end is what a kill has left of it.
+        yield (json.loads(line) for line in process.stdout if line.endswith(b"\n"))
         if feeder is not None and feeder.error is not None:
             raise feeder.error
         _complain(process)

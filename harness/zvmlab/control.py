@@ -27,8 +27,10 @@ T = TypeVar("T")
 # sizeof(sockaddr_un.sun_path) less the terminating zero.
 MAX_PATH = 107
 DEFAULT_TIMEOUT = 30.0
-# Events nobody waits for are kept up to here, for each kind and peer.
-MAX_EVENTS = 65536
+# Events that nobody has taken yet are kept up to here, the newest of each kind: a machine that
+# runs for hours tells of every set and console line.  A peer's are its messages: all it may have.
+MAX_EVENTS = 4096
+MAX_PEER_EVENTS = 65536
 _CONNECT_PAUSE = 0.01
 
 
@@ -58,13 +60,13 @@ class CpResponse:
     rc: int
 
 
-@dataclass
 class _Queue:
-    events: deque[Event] = field(default_factory=lambda: deque(maxlen=MAX_EVENTS))
-    lost: int = 0
+    def __init__(self, limit: int) -> None:
+        self.events: deque[Event] = deque(maxlen=limit)
+        self.lost = 0
 
     def put(self, event: Event) -> None:
-        self.lost += len(self.events) == MAX_EVENTS
+        self.lost += len(self.events) == self.events.maxlen
         self.events.append(event)
 
 
@@ -117,6 +119,8 @@ class Control:
         self._events: dict[str, _Queue] = {}
         self._closed: str | None = None
         self._greeting: dict[str, Any] | None = None
+        self.step: Callable[[float], None] | None = None
+        """Lets a guest that stands run up to its next event, within so many seconds."""
         self._reader = threading.Thread(target=self._read, name="control", daemon=True)
         self._reader.start()
 
@@ -165,6 +169,12 @@ class Control:
         assert self._greeting is not None
         return list(self._greeting["capabilities"])
 
+    @property
+    def closed(self) -> bool:
+        """Has the connection ended, by whichever side?"""
+        with self._changed:
+            return self._closed is not None
+
     def execute(self, command: str, /, *, time_limit: float | None = None, **arguments: Any) -> Any:
         """Execute a command and return what it returns.
 
@@ -207,11 +217,27 @@ class Control:
         wanted = {key.replace("_", "-"): value for key, value in match.items()}
         key = _queue_key(name, wanted)
         text = f"event {name}" + "".join(f" {k}={v!r}" for k, v in wanted.items())
-        return self._await(
-            lambda: self._take(key, name, wanted),
-            time.monotonic() + limit,
-            f"{text} did not come within {limit:g} s",
-        )
+        text += f" did not come within {limit:g} s"
+        deadline = time.monotonic() + limit
+        if self.step is not None:
+            return self._step_to(lambda: self._take(key, name, wanted), deadline, text)
+        return self._await(lambda: self._take(key, name, wanted), deadline, text)
+
+    def _step_to(self, ready: Callable[[], T | None], deadline: float, text: str) -> T:
+        """Wait for a guest that runs only while it is waited for."""
+        while True:
+            with self._changed:
+                value = ready()
+                self._check_open()
+            if value is not None:
+                return value
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise Timeout(text)
+            assert self.step is not None
+            self.step(left)
+            # Events are sent before the answer to a later request.
+            self.execute("query-version")
 
     def events(self, name: str) -> list[Event]:
         """Take all events of that name that have come so far."""
@@ -331,7 +357,11 @@ class Control:
             when = stamp["seconds"] + stamp["microseconds"] / 1e6
             event = Event(message["event"], message["data"], when)
             key = _queue_key(event.name, event.data)
-            self._events.setdefault(key, _Queue()).put(event)
+            queue = self._events.get(key)
+            if queue is None:
+                queue = _Queue(MAX_PEER_EVENTS if event.name == "iucv-event" else MAX_EVENTS)
+                self._events[key] = queue
+            queue.put(event)
         elif "zvmlab" in message:
             self._greeting = message["zvmlab"]
         elif message.get("id") in self._waiting:

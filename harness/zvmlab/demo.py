@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import itertools
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ from zvmlab.guest_config import GuestConfig
 from zvmlab.hostbuild import ROOT
 from zvmlab.model import Model
 from zvmlab.monitor import Capture, CapturedSet, DataSets, compare, deliver
+from zvmlab.plain import harmless
 from zvmlab.products import prepare
 from zvmlab.progress import Progress
 from zvmlab.records import domain_names
@@ -151,23 +151,21 @@ def demo(config: GuestConfig, sets: int, say: Callable[[str], None] = print) -> 
     begun = time.monotonic()
     progress = Progress()
     products = prepare(config, progress)
-    with (
-        tempfile.TemporaryDirectory(prefix="zvmlab-demo-") as folder,
-        Guest(config, products=products) as guest,
-    ):
+    with Guest(config, products=products) as guest:
         with progress.step(f"booting {products.kernel_version} with {config.cpus} CPU"):
             guest.boot()
         module = guest.agent.modprobe("monreader").check()
         for line in module.log:
-            say(f"guest: {line.text}")
+            say(harmless(f"guest: {line.text}"))
         say(f"data sets are those of a modelled system, {SCENARIO.name}, as fast as they are read;")
         say("segment, IUCV and the driver are what runs otherwise, too")
         tally = Tally()
         status: list[str] = []
-        _show(_sets(guest, sets, Path(folder), status), tally)
+        # Beside the guest's sockets, so that they go with them, however this ends.
+        _show(_sets(guest, sets, guest.logs, status), tally)
         for text in dict.fromkeys(status):
             if "DCSS NAME" in text or "USERS CONNECTED" in text:
-                say(f"CP: {text.strip()}")
+                say(harmless(f"CP: {text.strip()}"))
         say(tally.summary())
         guest.shut_down()
     print(f"{time.monotonic() - begun:.1f} s in all", file=sys.stderr)

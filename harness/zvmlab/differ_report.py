@@ -12,6 +12,7 @@ from typing import Any
 from zvmlab.differ import Compared, Differential
 from zvmlab.differ_compare import Difference
 from zvmlab.differ_explain import Explained
+from zvmlab.plain import harmless
 
 JSON_NAME = "report.json"
 _TEXT = 160
@@ -26,7 +27,7 @@ def _sentence(difference: Difference, names: tuple[str, str]) -> str:
     place = f"{difference.where}, " if difference.where else ""
     values = [text[:_TEXT] or "nothing" for text in (difference.first, difference.second)]
     told = ", ".join(f"{name} {value}" for name, value in zip(names, values))
-    return f"{place}{difference.aspect}: {told}"
+    return harmless(f"{place}{difference.aspect}: {told}", lines=False)
 
 
 def _entry(entry: Explained) -> str:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from zvmlab.guest_config import GuestConfig, Products
 from zvmlab.guest_traces import boot_clean, traces_left
 from zvmlab.monitor import CapturedSet
 from zvmlab.outcome import Outcome
+from zvmlab.owned import discard, renew
 from zvmlab.scenario import settle
 from zvmlab.scenario_context import Context, FoundSet, Scenario, Stuck
 from zvmlab.sweep_run import accident
@@ -75,7 +75,7 @@ class Side:
         self._folder = folder
         self._seed = seed
         self._params = params
-        shutil.rmtree(folder, ignore_errors=True)
+        renew(folder)
         self._guest: Guest | None = None
         self._clean: dict[str, object] = {}
         self._numbers = itertools.count(1)
@@ -132,7 +132,7 @@ class Side:
     def forget(self) -> None:
         """End the guest and remove all logs."""
         self.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        discard(self._folder)
 
     def _ready(self, cold: bool) -> Guest:
         """A guest that is as after its boot, which with *cold* was no checkpoint's."""

@@ -5,18 +5,23 @@ The process leads a session of its own, so that Ctrl-C reaches only the harness,
 which then ends it in order.  Should the harness die without a chance to do so,
 the kernel kills the emulator: setpriv(1) arms PR_SET_PDEATHSIG before it
 becomes the emulator.  A harness that died even before is noticed by its process
-id, which is the parent's no more.
+id, which is the parent's no more.  The signal comes when the thread ends that has
+started the process (prctl(2)), so one thread starts them all, which ends with the
+harness only.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import re
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 
 from zvmlab.errors import CannotRun, EmulatorError, Timeout, UsageError
@@ -25,9 +30,55 @@ from zvmlab.run_dir import cannot_write
 TERM_SECONDS = 2.0
 KILL_SECONDS = 5.0
 _LOG_TAIL = 4096
+Process = subprocess.Popen[bytes]
 _LAUNCH = ("setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
 # How our device begins a message about its options, with which the emulator then ends.
 _REFUSED = re.compile(r"zvmlab-cp: (.*)")
+# How it says that the trace ends before the machine does.
+_TRACE_ENDED = re.compile(r"^zvmlab: trace file .* ends here: (.*)$", re.MULTILINE)
+
+
+class _Starter:
+    """The thread that starts processes; a fork of the harness needs its own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pid = 0
+        self._orders: queue.SimpleQueue[tuple[Callable[[], Process], Future[Process]]]
+
+    def __call__(self, start: Callable[[], Process]) -> Process:
+        """What *start* gives, or raises; a process that nobody waits for any more is killed."""
+        done: Future[Process] = Future()
+        with self._lock:
+            if self._pid != os.getpid():
+                self._pid = os.getpid()
+                self._orders = queue.SimpleQueue()
+                threading.Thread(
+                    target=self._serve, args=(self._orders,), name="zvmlab-starter", daemon=True
+                ).start()
+            self._orders.put((start, done))
+        try:
+            return done.result()
+        except BaseException:
+            done.add_done_callback(_kill_result)
+            raise
+
+    @staticmethod
+    def _serve(orders: queue.SimpleQueue[tuple[Callable[[], Process], Future[Process]]]) -> None:
+        while True:
+            start, done = orders.get()
+            try:
+                done.set_result(start())
+            except BaseException as error:  # whoever waits gets it
+                done.set_exception(error)
+
+
+def _kill_result(done: Future[Process]) -> None:
+    if done.exception() is None:
+        done.result().kill()
+
+
+_start = _Starter()
 
 
 class Emulator:
@@ -50,13 +101,15 @@ class Emulator:
             raise cannot_write(log, error) from error
         with output:
             try:
-                self._process = subprocess.Popen(
-                    [*_LAUNCH, str(os.getpid()), *argv],
-                    stdin=subprocess.PIPE,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                    cwd=folder,
+                self._process = _start(
+                    lambda: subprocess.Popen(
+                        [*_LAUNCH, str(os.getpid()), *argv],
+                        stdin=subprocess.PIPE,
+                        stdout=output,
+                        stderr=subprocess.STDOUT,
+                        start_new_session=True,
+                        cwd=folder,
+                    )
                 )
             except FileNotFoundError as error:
                 raise CannotRun(
@@ -104,7 +157,14 @@ class Emulator:
         if code == 1 and refused is not None:
             raise UsageError(f"the CP refuses its configuration: {refused.group(1)}")
         place = f"; its log is {self.log}" if self._kept else ""
-        raise EmulatorError(f"the emulator {how}{': ' + said if said else ''}{place}")
+        # What it said before it was killed has nothing to do with that.
+        why = f": {said}" if said and code >= 0 else ""
+        raise EmulatorError(f"the emulator {how}{why}{place}")
+
+    def trace_ended(self) -> str | None:
+        """Why it could write no more of the CP's trace, if it has said so."""
+        found = _TRACE_ENDED.search(self._tail())
+        return found.group(1) if found else None
 
     def _tail(self) -> str:
         """The end of the log, without empty lines."""

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from zvmlab.plain import harmless
+
 EXIT_PASS = 0
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -12,9 +14,15 @@ EXIT_PANIC = 255
 
 
 class ZvmlabError(Exception):
-    """Something a user can act on; the text is one clear sentence."""
+    """Something a user can act on; the text is one clear sentence.
+
+    It may quote what a guest or a file says: it is harmless for a terminal.
+    """
 
     exit_code = EXIT_FAILED
+
+    def __str__(self) -> str:
+        return harmless(super().__str__())
 
 
 class UsageError(ZvmlabError):

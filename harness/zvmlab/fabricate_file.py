@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from zvmlab import model
+from zvmlab.errors import UsageError
 from zvmlab.fabricate_events import Users, actions, domain_set
 from zvmlab.model import Config, Device, Segment, User
 from zvmlab.monrec import parse_release
@@ -28,6 +29,7 @@ _TOD_SECOND = 4096 * 1_000_000
 _TOD_END = 1 << 64
 _CONSTANT = "constant"
 _SLOTS = 600_000
+_PATTERN_NAME = 32
 
 
 @dataclass
@@ -118,7 +120,10 @@ def _start(top: Node) -> tuple[int, int]:
 
 def _release(top: Node) -> int:
     text = top.text("release", default="5.3")
-    release = parse_release(text)
+    try:
+        release = parse_release(text)
+    except UsageError:
+        release = 0
     if not 420 <= release <= 750:
         raise top.error("release", f'is "{text}"; 4.2 to 7.5 are possible')
     return release
@@ -191,6 +196,8 @@ def _patterns(top: Node, machine: _Machine) -> None:
         percents = node.items(name)
         if name == _CONSTANT:
             raise node.error(name, "is 100 % at all hours already; choose another name")
+        if len(name) > _PATTERN_NAME:
+            raise node.error(name, f"has a name of more than {_PATTERN_NAME} characters")
         if len(percents) != 24 or not all(
             type(one) is int and 0 <= one <= 1000 for one in percents
         ):

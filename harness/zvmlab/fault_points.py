@@ -14,6 +14,7 @@ from pathlib import Path
 
 from zvmlab.errors import UsageError
 from zvmlab.faults import Fault
+from zvmlab.hints import did_you_mean
 
 _FOLDER = Path(__file__).resolve().parents[2] / "sim/cp/include/zvmlab"
 _WORD = r"[A-Z][A-Z0-9_]*"
@@ -130,9 +131,11 @@ def _range(text: str, value: int, least: int, most: int) -> None:
 def _check_kind(fault: Fault) -> FaultKind:
     point = points().get(fault.point)
     if point is None:
-        raise UsageError(f"there is no fault point {fault.point}; zvmlab faults lists them")
+        hint = did_you_mean(fault.point, points())
+        raise UsageError(f"there is no fault point {fault.point}; zvmlab faults lists them{hint}")
     if fault.kind not in kinds():
-        raise UsageError(f"there is no kind of fault {fault.kind}; zvmlab faults lists them")
+        hint = did_you_mean(fault.kind, kinds())
+        raise UsageError(f"there is no kind of fault {fault.kind}; zvmlab faults lists them{hint}")
     kind = point.kind(fault.kind)
     if kind is None:
         possible = ", ".join(kind.name for kind in point.kinds)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 from zvmlab import fault_points
 from zvmlab.errors import UsageError
 from zvmlab.faults import Fault
-from zvmlab.json_file import parse
+from zvmlab.json_file import parse, short
 
 # As many as CP can have armed at a time (FAULT_MAX_RULES).
 MAX_RULES = 64
@@ -21,27 +20,31 @@ MAX_BYTES = 1 << 20
 _MEMBERS = tuple(field.name for field in dataclasses.fields(Fault))
 _NEEDED = ("point", "kind")
 _TEXTS = ("point", "kind", "name", "user")
+_MAX_TEXT = 40
+_MAX_NUMBER = 1 << 64
 
 
 def _check_type(member: str, value: object) -> None:
+    # True and False are integers for Python, not for JSON.
+    number = type(value) is int and abs(value) < _MAX_NUMBER
     if member in _TEXTS:
-        right, what = isinstance(value, str), "a string"
+        right = isinstance(value, str) and len(value) <= _MAX_TEXT
+        what = f"a string of up to {_MAX_TEXT} characters"
     elif member == "probability":
-        right, what = type(value) in (int, float), "a number"
+        right, what = number or isinstance(value, float), "a number"
     else:
-        # True and False are integers for Python, not for JSON.
-        right, what = type(value) is int, "an integer"
+        right, what = number, "an integer of up to 64 bits"
     if not right:
-        raise UsageError(f'"{member}" is {json.dumps(value)[:40]}; it must be {what}')
+        raise UsageError(f'"{member}" is {short(value)}; it must be {what}')
 
 
 def fault_from_json(words: object) -> Fault:
     """One rule; UsageError says what is wrong with it."""
     if not isinstance(words, Mapping):
-        raise UsageError(f"{json.dumps(words)[:40]} is not an object")
+        raise UsageError(f"{short(words)} is not an object")
     for member, value in words.items():
         if member not in _MEMBERS:
-            raise UsageError(f'there is no member "{member}"; there are {", ".join(_MEMBERS)}')
+            raise UsageError(f"there is no member {short(member)}; there are {', '.join(_MEMBERS)}")
         _check_type(member, value)
     for member in _NEEDED:
         if member not in words:

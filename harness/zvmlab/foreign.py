@@ -11,11 +11,9 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from zvmlab.cache import cache_root
 from zvmlab.errors import CannotRun
 from zvmlab.kernels import unpack
 from zvmlab.packages import Suite
@@ -52,12 +50,13 @@ def unpack_programs(
     The programs run once *into* has been renamed to *final*, and only there.
     *useless*: patterns, relative to *into*, of what is not kept.
     """
-    with tempfile.TemporaryDirectory(dir=cache_root(), prefix=".debs-") as scratch:
-        debs = suite.download_all(names, Path(scratch))
-        with progress.step("unpacking", total=len(debs)) as step:
-            for number, deb in enumerate(debs, 1):
-                unpack(deb, into)
-                step.update(number)
+    scratch = into / "debs"
+    debs = suite.download_all(names, scratch)
+    with progress.step("unpacking", total=len(debs)) as step:
+        for number, deb in enumerate(debs, 1):
+            unpack(deb, into)
+            step.update(number)
+    shutil.rmtree(scratch)
     for pattern in useless:
         for path in list(into.glob(pattern)):
             if path.is_dir() and not path.is_symlink():

@@ -7,7 +7,8 @@
         guest.agent.run(["/bin/true"])
 
 Every step is a rung of a ladder (class Stage) and climbs the rungs below it that
-are still missing.  Leaving the block ends the guest, whatever happened in it.
+are still missing.  Leaving the block ends the guest, whatever happened in it; if nothing
+went wrong there, an accident of the guest that nobody has met yet is raised (Guest.end).
 boot() by itself takes the rungs at once where a checkpoint can be had.
 """
 
@@ -28,17 +29,20 @@ from zvmlab import checkpoint
 from zvmlab.afiucv import AfIucvClosed, AfIucvListener, AfIucvStream
 from zvmlab.agent import NAME, USER, Agent, Power
 from zvmlab.backends import Monitor, backend_of, panel_of, qmp_of
-from zvmlab.console import Console
+from zvmlab.agent_wire import AgentLost
+from zvmlab.console import ENDS, Accident, Console, classify
 from zvmlab.control import Control, CpResponse
 from zvmlab.emulator import Emulator
 from zvmlab.errors import CannotRun, EmulatorError, Timeout, UsageError, ZvmlabError
 from zvmlab.faults import ArmedFault, arm
 from zvmlab.guest_config import Channels, GuestConfig, Products
 from zvmlab.kernels import slowness
+from zvmlab.lockstep import Lockstep
 from zvmlab.peer import Peer
 from zvmlab.products import prepare
 from zvmlab.qmp import Qmp
 from zvmlab.run_dir import RunDir, cannot_write
+from zvmlab.stacks import add_stacks
 
 _T = TypeVar("_T")
 
@@ -47,6 +51,13 @@ REQUEST_SECONDS = 30.0
 SHUTDOWN_SECONDS = 30.0
 # Between the end of a connection and the news why.
 _NEWS_SECONDS = 1.0
+# What a guest is given at its end to finish what it has begun, in its own time.
+_SETTLE_SECONDS = 0.02
+# A guest that does not answer then for so long hangs.
+_ANSWER_SECONDS = 10.0
+# Between the kernel's log and the console, which the kernel writes to a moment later.
+_CONSOLE_SECONDS = 3.0
+_EMULATOR_LOG = "emulator.log"
 _FULL_BYTES = 64 * 1024
 
 
@@ -119,7 +130,9 @@ class Guest:
                 console_socket=self._run_dir.socket("console") if self.config.interactive else None,
                 trace=self.logs / "trace.jsonl" if self.config.trace else None,
             )
-            self.console = Console(self.channels.console_log, self.config.accidents)
+            self.console = Console(
+                self.channels.console_log, self.config.accidents, self.logs / _EMULATOR_LOG
+            )
         except OSError as error:
             self._undo.close()
             raise cannot_write(self.logs, error) from error
@@ -128,13 +141,17 @@ class Guest:
             raise
         self.stage = Stage.MADE
         self._emulator: Emulator | None = None
+        self._trace_ended: str | None = None
         self._control: Control | None = None
         self._monitor: Monitor | None = None
         self._peer: Peer | None = None
         self._listener: AfIucvListener | None = None
         self._agent: Agent | None = None
+        self._lockstep: Lockstep | None = None
         self._restored = False
         self._resting = False
+        self._log_read = 0
+        self._waits_ended = False
         self.faults: list[ArmedFault] = []
         """The rules of the configuration, armed from PAUSED on; see zvmlab.faults.count()."""
 
@@ -142,6 +159,16 @@ class Guest:
     def name(self) -> str:
         """Name of the guest's run directory, unique on this machine."""
         return self._run_dir.name
+
+    @property
+    def alive(self) -> bool:
+        """Is its emulator there?"""
+        return self.stage is not Stage.OFF and self._monitor is not None and self.emulator.alive
+
+    @property
+    def can_answer(self) -> bool:
+        """Is the agent there, and do the CPUs run?"""
+        return self.stage is Stage.READY and not self.monitor.held
 
     @property
     def restored(self) -> bool:
@@ -215,7 +242,9 @@ class Guest:
         config = dataclasses.replace(self.config, name=None, cold=True)
         with Guest(config, self.logs if self._kept else None, self.products) as first:
             first.boot()
+            first.settle()
             first._save(into)
+            first.stop()
             logs = (first.emulator.log, first.channels.console_log, first.channels.trace)
         for log in logs:
             if log is not None:
@@ -243,7 +272,7 @@ class Guest:
         self.console.on_accident = self._end_waits
         self.console.start()
         folder = backend.folder(self.channels)
-        self._emulator = Emulator(argv, self.logs / "emulator.log", self._kept, folder)
+        self._emulator = Emulator(argv, self.logs / _EMULATOR_LOG, self._kept, folder)
         self._undo.callback(self._emulator.stop)
         self._monitor = backend.monitor(
             self._emulator, self.channels, START_SECONDS, self.check, self._news
@@ -258,6 +287,9 @@ class Guest:
         self._undo.callback(self._control.close)
         self._peer = Peer(self._control, USER)
         self._listener = AfIucvListener(self._peer, NAME)
+        if self.config.deterministic:
+            self._lockstep = Lockstep(self.qmp)
+            self._control.step = self._lockstep.step
         self.faults = arm(self._control, *self.config.fault_rules())
         self.stage = Stage.PAUSED
 
@@ -265,7 +297,9 @@ class Guest:
         """Reach RUNNING: the CPUs execute; without restore() from the kernel's first instruction."""
         self.start()
         if self.stage is Stage.PAUSED:
-            self.monitor.go_on()
+            # A deterministic guest runs only while an event is waited for.
+            if self._lockstep is None:
+                self.monitor.go_on()
             self.stage = Stage.RUNNING
 
     def boot(self) -> None:
@@ -294,17 +328,24 @@ class Guest:
 
     def await_agent(self) -> None:
         """Wait for an agent that is about to connect: after resume(), or after a reboot."""
-        slow = slowness(self.config.kernel) * backend_of(self.config.backend).slowness
-        seconds = self.config.boot_seconds * slow
+        seconds = self.config.boot_seconds * self._slowness
         listener = self._there(self._listener, "agent channel", "start()")
         try:
             self._agent = Agent(_WatchedStream(listener.accept(seconds), self._news))
+            self._log_read = 0
         except Timeout as error:
             place = f"; the console is in {self.channels.console_log}" if self._kept else ""
             late = Timeout(f"the guest's agent did not answer within {seconds:g} s{place}")
             late.add_note(self.console.tail())
+            add_stacks(late, self)
             raise late from error
         self.stage = Stage.READY
+
+    @property
+    def _slowness(self) -> float:
+        # All CPUs of a guest whose instructions are counted take turns on one of the host's.
+        turns = 1 + self.config.cpus if self.config.counts else 1
+        return slowness(self.config.kernel) * backend_of(self.config.backend).slowness * turns
 
     def reboot(self) -> None:
         """Restart the kernel by its own means; READY again afterwards."""
@@ -314,11 +355,15 @@ class Guest:
 
     def shut_down(self, timeout: float = SHUTDOWN_SECONDS) -> None:
         """Let the kernel power off, then stop(); the emulator's exit code must be 0."""
+        self._trace_ended = self.control.execute("query-counters").get("trace-ended")
         self.emulator.expect_exit()
         self.agent.power(Power.OFF)
+        if self._lockstep is not None:
+            # Nothing may come from outside any more, not even the channel's end.
+            self._there(self._peer, "agent channel", "start()").close()
+            self._lockstep.end()
         code = self.emulator.wait(timeout)
-        self.stop()
-        self.console.check()
+        self.end()
         if code != 0:
             raise EmulatorError(f"the emulator ended with exit code {code} after the power-off")
 
@@ -328,6 +373,74 @@ class Guest:
             self.stage = Stage.OFF
             self._undo.close()
 
+    def end(self) -> None:
+        """settle(), then stop(): raise if the guest has had an accident at any time."""
+        try:
+            self.settle()
+        except Timeout as error:
+            add_stacks(error, self)
+            raise
+        finally:
+            self.stop()
+        self.check()
+
+    def settle(self) -> None:
+        """Give what is on its way a moment, and raise if it is an accident: check() with patience.
+
+        What the kernel has logged so far has been looked at afterwards, and an emulator that is
+        about to die is dead.  A guest that was READY and does not answer is a Timeout; one whose
+        CPUs are held, or that is not READY, is not asked.
+        """
+        self.check()
+        if self._control is not None and self.alive:
+            self._ask(self._control)
+        self.console.catch_up(_CONSOLE_SECONDS)
+        self.check()
+
+    def _ask(self, control: Control) -> None:
+        """Is the emulator there, and has the kernel something to say?"""
+        if control.closed:
+            # After an accident that was expected nobody can be asked.
+            if not self._waits_ended:
+                self._news()
+            return
+        # Whoever has been killed does not answer.
+        control.execute("query-monitor")
+        if self.can_answer:
+            self._ask_kernel()
+
+    def _ask_kernel(self) -> None:
+        """Look through what the kernel has logged since the last time."""
+        seconds = _ANSWER_SECONDS * self._slowness
+        try:
+            worker = self.agent.idle_worker(seconds)
+            if worker is None:
+                return  # All are asleep in system calls: nothing is under way.
+            worker.sleep(_SETTLE_SECONDS)
+            lines = worker.dmesg(self._log_read)
+        except (AgentLost, Timeout) as error:
+            self._news()
+            raise Timeout(f"the guest answers no more: {error}") from error
+        news = self.console.news
+        for line in lines:
+            self._log_read = line.sequence + 1
+            found = classify(line.stamped, news)
+            if found is not None and not self.console.wait_kind(found.kind, _CONSOLE_SECONDS):
+                self.console.report(found)
+
+    def expect_accident(self, *kinds: str, seconds: float = REQUEST_SECONDS) -> Accident:
+        """Wait for an accident of one of *kinds*, which then counts as no accident of this guest.
+
+        For tests that provoke one; zvmlab.console.ACCIDENTS are the kinds.  The machine's end
+        belongs to a panic and to a disabled wait.
+        """
+        if self._emulator is not None and not self._emulator.alive:
+            self._learn_crash()
+        found = self.console.expect(kinds, seconds)
+        if found.kind in ENDS:
+            self.emulator.expect_exit()
+        return found
+
     def cp(self, command: str) -> CpResponse:
         """A CP command of the operator."""
         return self.control.cp(command)
@@ -335,10 +448,18 @@ class Guest:
     def check(self) -> None:
         """Raise if the guest has had an accident or the emulator has gone."""
         if self._emulator is not None and not self._emulator.alive:
+            # A panic is the cause of what follows.
             self.console.finish(_NEWS_SECONDS)
+            self._learn_crash()
         self.console.check()
         if self._emulator is not None:
             self._emulator.check()
+
+    def _learn_crash(self) -> None:
+        """An emulator that sees the guest crash says so by its monitor."""
+        crash = self._monitor.crash() if self._monitor is not None else None
+        if crash is not None:
+            self.console.report(crash)
 
     def _control_check(self) -> None:
         """The control socket is being waited for, or has ended."""
@@ -359,6 +480,7 @@ class Guest:
 
     def _end_waits(self) -> None:
         """The console's thread noticed an accident: whoever waits for the guest is told."""
+        self._waits_ended = True
         if self._control is not None:
             self._control.close()
 
@@ -377,11 +499,26 @@ class Guest:
         trace: TracebackType | None,
     ) -> None:
         full = isinstance(error, ZvmlabError) and self._disk_full()
-        self.stop()
+        if error is None:
+            self.end()
+        try:
+            add_stacks(error, self)
+        finally:
+            self.stop()
+        lost = self._trace_lost()
         if full:
             raise CannotRun(
                 f"the disk of {self.logs} is full; free some space or choose another with --keep"
             ) from error
+        if lost is not None and error is None:
+            raise CannotRun(f"{self.channels.trace} is not complete: {lost}")
+
+    def _trace_lost(self) -> str | None:
+        """Why the trace that is to be kept could not be written; its limit is no such reason."""
+        if not self._kept or self._emulator is None:
+            return None
+        reason = self._trace_ended or self._emulator.trace_ended()
+        return None if reason is None or reason.startswith("its limit ") else reason
 
     def _disk_full(self) -> bool:
         try:

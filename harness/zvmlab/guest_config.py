@@ -13,6 +13,7 @@ from zvmlab.errors import UsageError
 from zvmlab.fault_points import check
 from zvmlab.faults import Fault
 from zvmlab.faults_file import load
+from zvmlab.hints import did_you_mean
 from zvmlab.kernels import DEBUG
 
 MIB = 1 << 20
@@ -25,6 +26,8 @@ HERCULES = "hercules"
 MAX_CPUS = {QEMU: 64, HERCULES: 8}
 BACKENDS = tuple(MAX_CPUS)
 TRACE_DATA = ("short", "full")
+CP_OPTIONS = ("userid", "class", "level", "directory", "console", "seed")
+"""Of the CP's configuration, what has no option of its own."""
 # z/VM storage above this is possible, a host's memory behind it hardly.
 MAX_STORAGE = 1 << 40
 # Read SCLP Info counts storage increments in 16 bits; QEMU keeps to 1020 of them.
@@ -37,6 +40,8 @@ _PAGES = re.compile(r"([0-9A-F]+)-([0-9A-F]+)", re.IGNORECASE)
 _CONSOLE_LEVEL = 5
 # The kernel's own tests of its ciphers take a third of the boot under emulation.
 _KERNEL_PARAMETERS = ("rdinit=/init", "panic=-1", "cryptomgr.notests")
+# A date, and a seed, that are the same for all; any would do.
+DETERMINISTIC = ("-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "1")
 _CONSOLE = {QEMU: "console=ttysclp0", HERCULES: "conmode=3215 console=ttyS0"}
 
 
@@ -92,13 +97,21 @@ class GuestConfig:
     guest to local files, *modules* are names or .ko files put into the guest's
     image.  *driver* says which monreader the image has: the kernel's own
     (``upstream``), that of driver/ (``zvmlab``), or a .ko file.  *trace_data* is
-    ``full`` for a trace that can be replayed (docs/trace.md).  *interactive* adds
+    ``full`` for a trace that can be replayed (docs/trace.md), *trace_limit* the
+    MiB that it may have.  *interactive* adds
     busybox and connects the console to a shell.  *faults* are rules, or a file of
     them, that are armed before the first instruction.  *backend* is the emulator.
     A guest that is *cold* boots from its kernel's first instruction on, though a
     checkpoint might save that (zvmlab.checkpoint).
+    *devices* are further devices of the machine, in the words of its emulator: for
+    QEMU those of its option -device, with ``,file=PATH`` last for a disk's raw image;
+    for Hercules a line of its configuration, as ``0120 3390 PATH``.
     With *count_instructions* the guest's clocks count its instructions, a
-    nanosecond each, and stand for nothing else (QEMU only).
+    nanosecond each, and stand for nothing else (QEMU only).  QEMU keeps *translations*
+    MiB of translated code, if that is not 0; then it begins anew.  A *deterministic*
+    guest counts instructions from a fixed date on, has fixed random numbers, and
+    stops whenever it is the harness' turn (zvmlab.lockstep): the same calls give the
+    same trace.
     """
 
     kernel: str = "bookworm"
@@ -110,10 +123,12 @@ class GuestConfig:
     driver: str = UPSTREAM_DRIVER
     files: Mapping[str, Path | str] = field(default_factory=dict)
     command_line: str = ""
+    devices: tuple[str, ...] = ()
     busybox: bool = False
     interactive: bool = False
     trace: bool = True
     trace_data: str = "short"
+    trace_limit: int = 1024
     accidents: tuple[str, ...] = ACCIDENTS
     boot_seconds: float = 90.0
     name: str | None = None
@@ -121,22 +136,32 @@ class GuestConfig:
     backend: str = QEMU
     cold: bool = False
     count_instructions: bool = False
+    translations: int = 0
+    deterministic: bool = False
 
     def __post_init__(self) -> None:
         if self.backend not in BACKENDS:
             raise UsageError(
                 f"backend {self.backend!r} is not possible; {' and '.join(BACKENDS)} are"
             )
-        if self.count_instructions and self.backend != QEMU:
+        if self.counts and self.backend != QEMU:
             raise UsageError(f"instructions are counted in {QEMU} only, not in {self.backend}")
+        if self.deterministic and self.interactive:
+            raise UsageError("a guest with a person at its console cannot be deterministic")
         most = MAX_CPUS[self.backend]
         if not 1 <= self.cpus <= most:
             raise UsageError(
                 f"{self.cpus} CPUs are not possible; 1 to {most} are in {self.backend}"
             )
-        for key in ("cpus", "storage", "segment", "trace-data"):
+        for key in ("cpus", "storage", "segment", "trace-data", "trace-limit"):
             if key in self.cp:
                 raise UsageError(f"the CP option {key} has an option of its own, --{key}")
+        for key in self.cp:
+            if key not in CP_OPTIONS:
+                raise UsageError(
+                    f"there is no CP option {key} ({', '.join(CP_OPTIONS)} are possible)"
+                    f"{did_you_mean(key, CP_OPTIONS)}"
+                )
         if self.driver not in (UPSTREAM_DRIVER, OUR_DRIVER) and not Path(self.driver).is_file():
             raise UsageError(
                 f"driver {self.driver}: there is no such file; say upstream, zvmlab or a .ko"
@@ -145,12 +170,19 @@ class GuestConfig:
             raise UsageError(
                 f"trace data {self.trace_data!r} is not possible; {' and '.join(TRACE_DATA)} are"
             )
+        if not 1 <= self.trace_limit <= 1 << 20:
+            raise UsageError(f"trace limit of {self.trace_limit} MiB: 1 to 1048576 are possible")
         if self.emulated_storage() > MAX_STORAGE:
             raise UsageError(
                 f"storage and segments reach up to {self.emulated_storage() // MIB} MiB,"
                 f" {MAX_STORAGE // MIB} MiB are possible"
             )
         self.fault_rules()
+
+    @property
+    def counts(self) -> bool:
+        """The guest's clocks count its instructions."""
+        return self.count_instructions or self.deterministic
 
     def fault_rules(self) -> tuple[Fault, ...]:
         """The rules of *faults*, read from its file if it names one."""
@@ -223,11 +255,22 @@ def _option(words: Mapping[str, str]) -> str:
     return ",".join(f"{key}={value.replace(',', ',,')}" for key, value in words.items())
 
 
+def _device_arguments(number: int, device: str) -> list[str]:
+    """QEMU's options for a device; ``file=`` comes last, and is a drive that the device gets."""
+    words, given, image = device.partition(",file=")
+    if not given:
+        return ["-device", device]
+    if not Path(image).is_file():
+        raise UsageError(f"device {device!r}: there is no image {image!r}")
+    drive = {"id": f"drive{number}", "if": "none", "format": "raw", "file": image}
+    return ["-drive", _option(drive), "-device", f"{words},drive={drive['id']}"]
+
+
 def emulator_arguments(config: GuestConfig, products: Products, channels: Channels) -> list[str]:
     """The command line; the machine waits for ``cont`` before its first instruction."""
     cp = {"id": "cp", **config.cp_options(), "control": str(channels.control)}
     if channels.trace is not None:
-        cp["trace"] = str(channels.trace)
+        cp |= {"trace": str(channels.trace), "trace-limit": str(config.trace_limit)}
     log = str(channels.console_log)
     if channels.console_socket is None:
         console = {"id": "console", "path": log}
@@ -243,14 +286,16 @@ def emulator_arguments(config: GuestConfig, products: Products, channels: Channe
         "-no-user-config",
         *("-display", "none"),
         *("-machine", "s390-ccw-virtio"),
-        *("-accel", "tcg"),
-        *(("-icount", "shift=0,sleep=off") if config.count_instructions else ()),
+        *("-accel", f"tcg,tb-size={config.translations}" if config.translations else "tcg"),
+        *(("-icount", "shift=0,sleep=off") if config.counts else ()),
+        *(DETERMINISTIC if config.deterministic else ()),
         *("-cpu", "max"),
         *("-smp", str(config.cpus)),
         *("-m", f"{config.emulated_storage() // MIB}M"),
         *("-object", f"zvmlab-cp,{_option(cp)}"),
         *("-chardev", f"{backend},{_option(console)}"),
         *("-device", "sclpconsole,chardev=console"),
+        *(word for at, text in enumerate(config.devices) for word in _device_arguments(at, text)),
         *("-qmp", f"unix:{_option(qmp).removeprefix('path=')}"),
         *("-kernel", str(products.kernel)),
         *("-initrd", str(products.image)),

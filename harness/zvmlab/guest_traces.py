@@ -17,8 +17,11 @@ def boot_clean(guest: Guest) -> dict[str, object]:
 
 
 def traces_left(guest: Guest) -> dict[str, object]:
-    """Modules, busy workers, user IDs, faults, the monitor: equal means nothing is left."""
-    guest.check()
+    """Modules, busy workers, user IDs, faults, the monitor: equal means nothing is left.
+
+    An accident is raised, also one that is on its way.
+    """
+    guest.settle()
     lines = guest.agent.read_file("/proc/modules").splitlines()
     ask = guest.control.execute
     monitor = ask("query-monitor")

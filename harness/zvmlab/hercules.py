@@ -38,6 +38,10 @@ TIMER_MICROSECONDS = 1000
 _READY = b"zvmlab: ready\n"
 # How it begins to say that it could not do it.
 _REFUSED = re.compile(rb"^zvmcp: (.*)$", re.MULTILINE)
+# What it says when a CPU is there, and of its registers.
+_CPU = re.compile(rb"^HHCCP002I CPU([0-9A-F]{4}) thread started", re.MULTILINE)
+_REGISTERS = re.compile(r"(?:PSW=|CPU[0-9A-F]{4}: R)")
+_LOG_SECONDS = 2.0
 _NOT_NOW = "cannot be saved now"
 _POLL_SECONDS = 0.005
 # The console is idle nearly always; what is going on there ends soon.
@@ -48,6 +52,20 @@ _SAVE_PAUSE_SECONDS = 0.05
 def check_program() -> None:
     """Raise CannotRun if Hercules is not installed."""
     program()
+
+
+def _device_line(device: str) -> str:
+    """A device of the user's; its files are found from any folder."""
+    words = device.split()
+    if len(words) < 2 or not re.fullmatch(r"[0-9A-Fa-f]{4}", words[0]) or "\n" in device:
+        raise UsageError(
+            f"device {device!r} is no line of Hercules' configuration;"
+            " write ADDRESS TYPE [ARGUMENT…], as in '0120 3390 disk.cckd'"
+        )
+    if int(words[0], 16) == CONSOLE:
+        raise UsageError(f"device {device!r}: {words[0]} is the console's address; take another")
+    files = (str(Path(word).absolute()) if Path(word).is_file() else word for word in words[2:])
+    return " ".join([*words[:2], *files])
 
 
 def configuration(config: GuestConfig, nice: int = 0) -> str:
@@ -68,6 +86,7 @@ def configuration(config: GuestConfig, nice: int = 0) -> str:
         "LOGOPT NOTIMESTAMP",
         f"LDMOD ./{MODULE}",
         f"{CONSOLE:04X} ZVMCP {OPTIONS}",
+        *map(_device_line, config.devices),
     )
     return "".join(f"{line}\n" for line in lines)
 
@@ -93,6 +112,8 @@ def options(config: GuestConfig, channels: Channels) -> str:
         "socket": channels.console_socket,
     }
     words |= {key: str(path.absolute()) for key, path in paths.items() if path is not None}
+    if channels.trace is not None:
+        words["trace-limit"] = str(config.trace_limit)
     for key, value in words.items():
         if "\n" in value:
             raise UsageError(f"the CP option {key} has more than one line: {value!r}")
@@ -142,6 +163,7 @@ class Panel:
         self._check = check
         self._seen = 0
         self._loaded = False
+        self.held = True
         self._await()
 
     def _await(self) -> str:
@@ -180,10 +202,12 @@ class Panel:
         """Load the machine, or let its CPUs go on."""
         self._command("zvmcp go" if self._loaded else f"ipl {LOAD}")
         self._loaded = True
+        self.held = False
 
     def pause(self) -> None:
         """Hold the CPUs between two instructions."""
         self._command("zvmcp hold")
+        self.held = True
 
     def save(self, path: str) -> None:
         """Save the machine, which is held afterwards; *path* is relative to its folder."""
@@ -203,6 +227,24 @@ class Panel:
         assert not self._loaded, "a machine can be restored only into a new Hercules"
         self._command(f"zvmcp restore {path}")
         self._loaded = True
+
+    def crash(self) -> None:
+        """Whatever Hercules says is in its log, which the console's thread follows."""
+
+    def registers(self) -> str:
+        """PSW and general registers of every CPU."""
+        before = self._emulator.log.read_bytes()
+        cpus = sorted(set(_CPU.findall(before)))
+        for cpu in cpus:
+            for command in (f"cpu {int(cpu, 16):x}", "psw", "gpr"):
+                self._command(command)
+        # A thread of its own writes what Hercules says to its log.
+        limit = time.monotonic() + _LOG_SECONDS
+        while True:
+            said = self._emulator.log.read_bytes()[len(before) :].decode("ascii", "replace")
+            if said.count("RF=") >= len(cpus) or time.monotonic() > limit:
+                return "\n".join(line for line in said.splitlines() if _REGISTERS.match(line))
+            time.sleep(_POLL_SECONDS)
 
     def close(self) -> None:
         """Nothing is open but the emulator's standard input."""

@@ -9,14 +9,25 @@ from typing import Any
 
 from zvmlab.errors import UsageError
 
+_SHORT = 40
+
 
 def _no_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f'"{key}" is there twice in one object')
+            raise ValueError(f"{short(key)} is there twice in one object")
         found[key] = value
     return found
+
+
+def short(value: object) -> str:
+    """The beginning of a value as JSON, for a sentence about it."""
+    try:
+        text = json.dumps(value)
+    except RecursionError:
+        return "nested too deeply"
+    return text if len(text) <= _SHORT else f"{text[:_SHORT]}…"
 
 
 def parse(path: Path, what: str, most: int) -> object:

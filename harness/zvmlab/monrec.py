@@ -23,6 +23,8 @@ from zvmlab.progress import Progress
 
 REFERENCE = 530
 """z/VM 5.3, whose layouts are known best."""
+LOOK_AHEAD = 20
+"""Bytes that tell whether MONWRITE has written a file (MONREC_LOOK_AHEAD)."""
 
 
 class _CField(ctypes.Structure):
@@ -139,7 +141,17 @@ def parse_release(text: str) -> int:
     version, _, release = text.partition(".")
     if not (version.isascii() and version.isdigit() and release.isascii() and release.isdigit()):
         raise UsageError(f"{text} is no release of z/VM, as 5.3 is")
-    return int(version) * 100 + int(release) * 10
+    found = int(version[:4]) * 100 + int(release[:4]) * 10
+    if not loaded().monrec_release_known(found):
+        raise UsageError(f"{text} is no release of z/VM from 4.1 to 7.5, as 5.3 is")
+    return found
+
+
+def is_monwrite(beginning: bytes) -> bool:
+    """Does a file that begins with these bytes begin as MONWRITE writes them?"""
+    return len(beginning) >= LOOK_AHEAD and bool(
+        loaded().monrec_is_monwrite(beginning[:LOOK_AHEAD])
+    )
 
 
 def library(progress: Progress | None = None) -> Path:
@@ -165,6 +177,10 @@ def loaded() -> ctypes.CDLL:
         function = getattr(lib, f"monrec_{what}")
         function.argtypes = [ctypes.c_uint]
         function.restype = ctypes.c_char_p
+    lib.monrec_release_known.argtypes = [ctypes.c_uint]
+    lib.monrec_release_known.restype = ctypes.c_bool
+    lib.monrec_is_monwrite.argtypes = [ctypes.c_char_p]
+    lib.monrec_is_monwrite.restype = ctypes.c_bool
     return lib
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from zvmlab.control import Control, decode
+from zvmlab.control import Control, CpResponse, decode
 from zvmlab.errors import EmulatorError, ZvmlabError
 
 
@@ -114,13 +114,24 @@ class Peer:
     """
 
     def __init__(
-        self, control: Control, name: str, max_paths: int = 64, persistent: bool = False
+        self,
+        control: Control,
+        name: str,
+        max_paths: int = 64,
+        persistent: bool = False,
+        classes: str = "G",
     ) -> None:
         self._control = control
         self.name = name.upper()
         # Those of an earlier peer of that name, which nobody has waited for.
         control.forget_events("iucv-event", peer=self.name)
-        control.execute("peer-create", name=name, max_paths=max_paths, persistent=persistent)
+        control.execute(
+            "peer-create",
+            name=name,
+            max_paths=max_paths,
+            persistent=persistent,
+            classes=classes,
+        )
         self._open = True
 
     def call(self, function: str, **parm: Any) -> Result:
@@ -135,6 +146,11 @@ class Peer:
         answer["rmmsg"] = decode(answer["rmmsg"])
         answer["data"] = decode(answer.get("data", ""))
         return Result(function=function, **answer)
+
+    def cp(self, command: str) -> CpResponse:
+        """A CP command given by this user ID, with the privilege classes it was made with."""
+        answer = self._control.execute("peer-command", peer=self.name, command=command)
+        return CpResponse(answer["response"], answer["rc"])
 
     def connect(
         self, user: str, ipuser: bytes = b"", msglim: int = 0, flags: int = 0, target: str = ""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import select
 import socket
@@ -155,6 +156,23 @@ class Qmp:
                     reason = message["error"]
                     raise QmpError(command, str(reason.get("class")), str(reason.get("desc")))
                 return message.get("return")
+
+    def arrived(self, *names: str) -> list[dict[str, Any]]:
+        """The events of those names that have come so far, without waiting; they stay."""
+        try:
+            while self._socket.fileno() >= 0 and self._readable(0):
+                data = self._socket.recv(65536)
+                if not data:
+                    break
+                self._pending += data
+        except OSError:
+            pass  # What came before the end counts.
+        found = list(self.events)
+        for line in self._pending.split(b"\n")[:-1]:
+            with contextlib.suppress(ValueError):
+                message = json.loads(line)
+                found += [message] if isinstance(message, dict) else []
+        return [message for message in found if message.get("event") in names]
 
     def wait_event(self, *names: str, timeout: float = 10.0) -> dict[str, Any]:
         """The first event of one of those names, taken out of the queue."""

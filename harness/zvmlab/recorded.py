@@ -17,9 +17,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from zvmlab.errors import UsageError
+from zvmlab.monrec import LOOK_AHEAD, is_monwrite
 from zvmlab.monwrite import read_sets
 from zvmlab.records import MCE_SIZE, BadStream, Mce, Part, parse_set
 
+# A segment has no more.
+_MAX_SET = 1 << 31
+_AT_ONCE = 1 << 20
 TOD_SECOND = 4096_000_000
 """The TOD clock counts 4096 to a microsecond."""
 
@@ -45,7 +49,7 @@ def recorded(path: Path, monwrite: bool) -> Iterator[Recorded]:
     """The sets of a file, one after the other; UsageError if it is none, or damaged."""
     try:
         with path.open("rb") as file:
-            if monwrite:
+            if monwrite or _is_monwrite(file, path):
                 for number, one in enumerate(read_sets(file), 1):
                     yield Recorded(number, one.parts, one.notification.mca_start)
             else:
@@ -54,8 +58,21 @@ def recorded(path: Path, monwrite: bool) -> Iterator[Recorded]:
         raise UsageError(f"{path}: {error}") from error
 
 
+def _index(path: Path) -> Path:
+    return path.with_name(f"{path.name}.idx")
+
+
+def _is_monwrite(file: BinaryIO, path: Path) -> bool:
+    """Does the file say so itself?"""
+    if _index(path).exists() or not file.seekable():
+        return False
+    beginning = file.read(LOOK_AHEAD)
+    file.seek(0)
+    return is_monwrite(beginning)
+
+
 def _stream(file: BinaryIO, path: Path) -> Iterator[Recorded]:
-    index = path.with_name(f"{path.name}.idx")
+    index = _index(path)
     sets = _indexed(file, index) if index.exists() else _elements(file)
     for number, parts in enumerate(sets, 1):
         yield Recorded(number, parts)
@@ -65,15 +82,25 @@ def _indexed(file: BinaryIO, index: Path) -> Iterator[list[Part]]:
     with index.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             try:
-                length = int(json.loads(line)["length"])
-            except (ValueError, TypeError, KeyError) as error:
+                length = json.loads(line)["length"]
+                if type(length) is not int or not 0 <= length <= _MAX_SET:
+                    raise ValueError(length)
+            except (ValueError, TypeError, KeyError, RecursionError) as error:
                 raise BadStream(f"line {number} of {index} has no length of a set") from error
-            data = file.read(max(length, 0))
-            if length <= 0 or len(data) < length:
+            data = _read(file, length)
+            if not 0 < length <= len(data):
                 raise BadStream(f"set {number} has {len(data)} bytes, {index} says {length}")
             yield parse_set(data)
     if file.read(1):
         raise BadStream(f"it has more sets than {index}")
+
+
+def _read(file: BinaryIO, length: int) -> bytes:
+    """Up to that many bytes; what a file only claims to have takes no storage."""
+    data = bytearray()
+    while len(data) < length and (more := file.read(min(length - len(data), _AT_ONCE))):
+        data += more
+    return bytes(data)
 
 
 def _elements(file: BinaryIO) -> Iterator[list[Part]]:
@@ -82,7 +109,7 @@ def _elements(file: BinaryIO) -> Iterator[list[Part]]:
         if len(head) < MCE_SIZE:
             raise BadStream(f"it ends within the control element at {at}")
         mce = Mce.decode(head)
-        data = file.read(max(mce.size, 0))
+        data = _read(file, max(mce.size, 0))
         if mce.size <= 0 or len(data) < mce.size:
             raise BadStream(
                 f"the control element at {at} describes {mce.size} bytes, {len(data)} follow"

@@ -10,15 +10,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from zvmlab.errors import UsageError
-from zvmlab.json_file import parse
+from zvmlab.json_file import parse, short
 
 MAX_BYTES = 4 << 20
+_PLACE = 80
+_TEXT = 64
 T = TypeVar("T")
 _NOTHING: Any = object()
 
@@ -42,6 +43,8 @@ class Node:
     def error(self, key: str, text: str) -> UsageError:
         """One sentence about a member, or about the object itself."""
         place = ".".join(part for part in (self._place, key) if part) or "the scenario"
+        if len(place) > _PLACE:
+            place = f"{place[:_PLACE]}…"
         return UsageError(f"{self._file}: {place} {text}")
 
     def has(self, key: str) -> bool:
@@ -127,8 +130,8 @@ class Node:
         """A list of strings."""
         value = self.items(key, default)
         for at, item in enumerate(value):
-            if not isinstance(item, str):
-                raise self.error(f"{key}[{at}]", f"is {_short(item)}; write a string")
+            if not isinstance(item, str) or len(item) > _TEXT:
+                raise self.error(f"{key}[{at}]", f"is {_short(item)}; write a short string")
         return value
 
     def node(self, key: str) -> Node:
@@ -156,4 +159,4 @@ class Node:
 
 
 def _short(value: object) -> str:
-    return "missing" if value is _NOTHING else json.dumps(value)[:40]
+    return "missing" if value is _NOTHING else short(value)

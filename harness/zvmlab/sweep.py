@@ -8,11 +8,11 @@ as soon as it is known, so that an interrupted sweep goes on where it was.
 
 from __future__ import annotations
 
+import contextlib
 import json
-import shutil
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any
 
 from zvmlab.errors import UsageError, ZvmlabError
 from zvmlab.guest_config import OUR_DRIVER, QEMU, UPSTREAM_DRIVER, GuestConfig, Products
+from zvmlab.owned import claim, renew
 from zvmlab.products import prepare
 from zvmlab.progress import Progress
 from zvmlab.scenarios import find
@@ -106,8 +107,9 @@ class State:
             )
         whole = "".join(f"{json.dumps(line)}\n" for line in lines)
         self.path.write_text(whole, encoding="utf-8")  # what a kill has cut is gone
-        results = [Result.from_json(line) for line in lines[1:] if "case" in line]
-        return {result.case: result for result in results}
+        with self._sense():
+            results = [Result.from_json(line) for line in lines[1:] if "case" in line]
+            return {result.case: result for result in results}
 
     def finished(self) -> bool:
         """Did the sweep whose file it is come to its end?"""
@@ -117,7 +119,8 @@ class State:
     def seed(self) -> int | None:
         """The seed of the sweep whose file it is."""
         lines = self._lines()
-        return int(lines[0]["sweep"]["seed"]) if lines and "sweep" in lines[0] else None
+        with self._sense():
+            return int(lines[0]["sweep"]["seed"]) if lines and "sweep" in lines[0] else None
 
     def begin(self, identity: dict[str, Any]) -> None:
         """Forget what was there."""
@@ -131,10 +134,17 @@ class State:
     def _lines(self) -> list[dict[str, Any]]:
         if not self.path.exists():
             return []
-        text = self.path.read_text(encoding="utf-8")
+        with self._sense():
+            text = self.path.read_text(encoding="utf-8")
+            whole = text[: text.rfind("\n") + 1].split("\n")[:-1]
+            return [dict(json.loads(line)) for line in whole]
+
+    @contextlib.contextmanager
+    def _sense(self) -> Iterator[None]:
+        """UsageError if the file is not what this class writes."""
         try:
-            return [dict(json.loads(line)) for line in text[: text.rfind("\n") + 1].splitlines()]
-        except (ValueError, TypeError):
+            yield
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
             raise UsageError(f"{self.path} is no state of a sweep; --fresh begins anew") from None
 
 
@@ -151,7 +161,7 @@ def remembered(plan: Plan, identity: dict[str, Any], resume: bool | None) -> dic
             raise UsageError(f"{plan.output} has no sweep to go on with; leave out --resume")
         return found
     for folder in plan.output.glob(f"{_GUESTS}*"):
-        shutil.rmtree(folder)
+        renew(folder)
     state.begin(identity)
     return {}
 
@@ -167,6 +177,8 @@ def sweep(plan: Plan, progress: Progress, resume: bool | None = None) -> Sweep:
     plan.output.mkdir(parents=True, exist_ok=True)
     results = remembered(plan, identity, resume)
     folders = [plan.output / f"{_GUESTS}{job}" for job in range(1, plan.jobs + 1)]
+    for folder in folders:
+        claim(folder, lambda path: path.name.isdigit())
     benches = [
         Bench(scenario, config, products, folder, str(plan.seed), plan.parameters)
         for folder in folders

@@ -27,7 +27,7 @@ class Known:
     kinds: tuple[str, ...]
     symptom: str
     text: str
-    """A regular expression, searched for."""
+    """A regular expression for all of it."""
     reason: str
     upstream: bool = False
     """Only upstream's driver may show it."""
@@ -39,7 +39,7 @@ class Known:
             and case.kind in self.kinds
             and any(fnmatch.fnmatchcase(case.point, pattern) for pattern in self.points)
             and (not self.upstream or driver == UPSTREAM_DRIVER)
-            and re.search(self.text, symptom.text) is not None
+            and re.fullmatch(self.text, symptom.text) is not None
         )
 
 
@@ -48,7 +48,7 @@ KNOWN = (
         ("iucv.*",),
         ("pgm",),
         PANIC,
-        r"(illegal operation: 0001|specification exception: 0006).*; in .*\biucv_",
+        r".*(illegal operation: 0001|specification exception: 0006).*; in .*\biucv_.*",
         "kernel: B2F0 has no exception-table entry (net/iucv/iucv.c), a program interruption"
         " there is an oops",
     ),
@@ -56,7 +56,7 @@ KNOWN = (
         ("diag64.*",),
         ("pgm",),
         PANIC,
-        r"(illegal operation: 0001|specification exception: 0006).*; in .*\b\w*segment_",
+        r".*(illegal operation: 0001|specification exception: 0006).*; in .*\b\w*segment_.*",
         "kernel: DIAGNOSE X'64' has no exception-table entry (arch/s390/mm/extmem.c), a program"
         " interruption there is an oops",
     ),
@@ -64,8 +64,8 @@ KNOWN = (
         ("diag64.loadshr",),
         ("drop", "cc"),
         PANIC,
-        r"addressing exception: 0005|Unable to handle kernel pointer dereference"
-        r"|WARNING: .*\bvmem_remove_mapping\b",
+        r".*(addressing exception: 0005|Unable to handle kernel pointer dereference"
+        r"|WARNING: .*\bvmem_remove_mapping\b).*",
         "kernel: it has to believe CP that the segment is there, and where; touching what is not"
         " there is an oops, unmapping it a WARNING (arch/s390/mm)",
     ),
@@ -73,21 +73,21 @@ KNOWN = (
         ("interrupt",),
         ("corrupt",),
         PANIC,
-        r"kernel BUG at net/iucv/iucv\.c",
+        r".*kernel BUG at net/iucv/iucv\.c.*",
         "kernel: an interruption without a known IPTYPE is a BUG (net/iucv/iucv.c)",
     ),
     Known(
         ("interrupt",),
         ("corrupt",),
         PANIC,
-        r"WARNING: .*net/iucv/iucv\.c",
+        r".*WARNING: .*net/iucv/iucv\.c.*",
         "kernel: an interruption for a path id above the highest is a WARNING (net/iucv/iucv.c)",
     ),
     Known(
         ("iucv.connect", "monitor.connect", "interrupt"),
         ("drop", "delay", "reorder", "corrupt"),
         HANGS,
-        r"^open sleeps uninterruptibly",
+        r"open sleeps uninterruptibly in the guest (until CP severs the path|whatever CP does)",
         "upstream's driver, defect 5: open waits for ever when CP does not answer",
         upstream=True,
     ),
@@ -95,7 +95,7 @@ KNOWN = (
         ("interrupt",),
         ("corrupt",),
         PANIC,
-        r"Unable to handle kernel pointer dereference.*; in mon_read\b",
+        r".*Unable to handle kernel pointer dereference.*; in mon_read\b.*",
         "upstream's driver, defect 2: the control area is touched before its address is checked",
         upstream=True,
     ),
@@ -103,7 +103,7 @@ KNOWN = (
         ("interrupt", "monitor.message"),
         ("corrupt",),
         PASSED_OFF,
-        r"came as if they were a whole set$",
+        r"of read \d+, \d+ bytes came as if they were a whole set",
         "upstream's driver, defect 8: an invalid control area ends the set as if it were complete",
         upstream=True,
     ),

@@ -12,6 +12,7 @@ from typing import Any
 from rich.table import Table
 
 from zvmlab.outcome import Outcome, Step
+from zvmlab.plain import harmless
 from zvmlab.sweep import Sweep
 from zvmlab.sweep_cases import Case
 from zvmlab.sweep_known import reason
@@ -176,7 +177,7 @@ def markdown(sweep: Sweep, found: list[Verdict], seconds: float) -> str:
         f"| `{v.case}` | {v.word} | {_cell(effect(v.result, sweep.counted.outcome))} |"
         for v in found
     ]
-    return "\n".join(lines) + "\n"
+    return harmless("\n".join(lines)) + "\n"
 
 
 def write(sweep: Sweep, found: list[Verdict], seconds: float) -> list[Path]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from zvmlab.console import innermost
 from zvmlab.errors import GuestPanic, ZvmlabError
 from zvmlab.faults import armed, count
 from zvmlab.guest import Guest
@@ -32,9 +33,6 @@ _BAD_LINE = re.compile(
     r"|possible (?:circular|recursive|irq)|inconsistent lock|suspicious RCU|UBSAN|KASAN"
     r"|scheduling while atomic|sleeping function|Unable to handle|illegal operation",
 )
-_FRAMES = 8
-# In parentheses the kernel gives what merely lies on the stack: now this, now that.
-_FRAME = re.compile(r"(?<!\()\[<[0-9a-f]+>\] (?:\()?([A-Za-z_][\w.]*)\+0x")
 
 PANIC, HANGS, UNUSABLE, PASSED_OFF, LOG, UNFIRED, RAISED, BROKEN = (
     "panic",
@@ -96,9 +94,7 @@ class Result:
 
 def accident(guest: Guest, error: GuestPanic) -> str:
     """What the console said: the cause, and the innermost functions."""
-    text = guest.console.text()
-    frames = list(dict.fromkeys(_FRAME.findall(text)))[:_FRAMES]
-    return f"{error}; in {' < '.join(frames) or 'an unknown place'}"
+    return f"{error}; in {innermost(guest.console.text()) or 'an unknown place'}"
 
 
 class Unusable(ZvmlabError):

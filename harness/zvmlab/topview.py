@@ -16,6 +16,8 @@ from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from zvmlab.plain import harmless
+
 BAR = 24
 EVENTS = 5
 HISTORY = 36
@@ -61,7 +63,7 @@ class View:
         lists.add_row(self._users(self.line), self._devices(self.line))
         yield Group(self._head(self.line), Text(""), self._processors(self.line), Text(""), lists)
         for time, text in self._events:
-            yield Text(f"{time}  {text}")
+            yield Text(harmless(f"{time}  {text}", lines=False))
 
     def _head(self, line: Mapping[str, Any]) -> Text:
         words = [f"{line['until'][:10]} {line['until'][11:19]}"]
@@ -99,8 +101,8 @@ class View:
 
     def _devices(self, line: Mapping[str, Any]) -> Table:
         devices = sorted(line["devices"], key=lambda one: (-one["starts"], one["device"]))
-        rows = [(one["device"], str(one["starts"]), float(one["starts"])) for one in devices]
-        return self._ranking("device", "I/Os", rows)
+        rows = [(one["device"], f"{one['starts']:.1f}", one["starts"]) for one in devices]
+        return self._ranking("device", "I/Os/s", rows)
 
     def _ranking(self, what: str, unit: str, rows: list[tuple[str, str, float]]) -> Table:
         made = Table(box=None, pad_edge=False, header_style="dim")
@@ -109,6 +111,5 @@ class View:
         made.add_column("")
         for name, text, value in rows[: self.rows]:
             # Names come from the data: no markup, no control characters of a terminal.
-            shown = "".join(c if c.isprintable() else "?" for c in name)
-            made.add_row(Text(shown), text, bar(value / rows[0][2], BAR // 2))
+            made.add_row(Text(harmless(name, lines=False)), text, bar(value / rows[0][2], BAR // 2))
         return made

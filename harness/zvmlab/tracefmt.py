@@ -3,18 +3,25 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TextIO
 
 from zvmlab.errors import ZvmlabError
 from zvmlab.peer import EventType
+from zvmlab.plain import harmless
 
 # The TOD clock counts 1/4096 microseconds (z/Architecture PoP, "Time-of-day clock").
 _TOD_PER_MICROSECOND = 4096
 _EVENT_BYTES = 40
+# CP's own are shorter by far; a longer one is no trace.
+_MAX_LINE = 16 << 20
+_MAX_NUMBER = 1 << 64
+_TOD = re.compile("[0-9a-fA-F]{1,16}")
 _KNOWN = {"seq", "tod", "cpu", "call", "in", "out", "cc", "pgm", "how", "lost"}
 _PENDING = {EventType.MSG_PENDING, EventType.PRIO_PENDING}
 _COMPLETE = {EventType.MSG_COMPLETE, EventType.PRIO_COMPLETE}
@@ -45,7 +52,7 @@ class Record:
             image = str(self.fields.get("event", ""))
         elif self.call == "interrupt":
             stores = [data for _, data, *hashed in self.fields.get("out", []) if not hashed]
-            image = next((data for data in stores if len(data) == 2 * _EVENT_BYTES), "")
+            image = next((data for data in stores if data and len(data) == 2 * _EVENT_BYTES), "")
         return bytes.fromhex(image) if len(image) == 2 * _EVENT_BYTES else None
 
 
@@ -53,8 +60,9 @@ def read(path: str | os.PathLike[str]) -> Iterator[Record]:
     """The records of a trace file; a last line that was cut by a kill is left out."""
     try:
         with open(path, encoding="ascii") as file:
-            for number, line in enumerate(file, 1):
-                if not line.endswith("\n"):
+            for number in itertools.count(1):
+                line = file.readline(_MAX_LINE)
+                if not line.endswith("\n") and len(line) < _MAX_LINE:
                     return
                 yield _record(path, number, line)
     except OSError as error:
@@ -82,21 +90,40 @@ def read_part(path: str | os.PathLike[str], begin: int, end: int) -> Iterator[Re
 def _record(path: str | os.PathLike[str], number: int, line: str) -> Record:
     try:
         fields = json.loads(line)
-        cpu = fields["cpu"]
+        tod, call = fields["tod"], fields["call"]
         for access in fields.get("in", []) + fields.get("out", []):
-            if not isinstance(access, list) or len(access) not in (2, 3):
-                raise ValueError(access)
-        return Record(
-            seq=int(fields["seq"]),
-            tod=int(fields["tod"], 16),
-            cpu=None if cpu is None else int(cpu),
-            call=str(fields["call"]),
+            _check_access(access)
+        if not isinstance(call, str) or not isinstance(tod, str) or not _TOD.fullmatch(tod):
+            raise ValueError(tod)
+        found = Record(
+            seq=_number(fields["seq"]),
+            tod=int(tod, 16),
+            cpu=None if fields["cpu"] is None else _number(fields["cpu"]),
+            call=call,
             fields=fields,
         )
-    except (ValueError, KeyError, TypeError):
+        if found.event is not None and len(found.event) != _EVENT_BYTES:
+            raise ValueError(found.event)
+        return found
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ZvmlabError(
             f"line {number} of {os.fspath(path)} is no record of a CP trace"
         ) from None
+
+
+def _number(value: Any) -> int:
+    """A member that is a number; True, 1e999 and what has no end are none."""
+    if type(value) is not int or not 0 <= value < _MAX_NUMBER:
+        raise ValueError(value)
+    return value
+
+
+def _check_access(access: Any) -> None:
+    """Address and data; length and hash instead of data; "more", how many more and their hash."""
+    if not isinstance(access, list) or len(access) not in (2, 3):
+        raise ValueError(access)
+    if len(access) == 2 and not isinstance(access[1], (str, type(None))):
+        raise ValueError(access)
 
 
 def _value(value: Any) -> str:
@@ -155,7 +182,7 @@ def describe(record: Record, start: int) -> str:
             parts.append(key + " " + " ".join(_access(a) for a in fields[key]))
     if "lost" in fields:
         parts.append(f"({fields['lost']} fields left out)")
-    return " ".join(parts) + _result(fields)
+    return harmless(" ".join(parts) + _result(fields), lines=False)
 
 
 def print_trace(path: str | os.PathLike[str], out: TextIO) -> None:

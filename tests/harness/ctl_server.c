@@ -67,7 +67,9 @@ static void host_storage_changed(void *opaque)
 
 static void host_trace(void *opaque, const char *line, size_t len)
 {
-	trace_file_line(((struct server *)opaque)->trace, line, len);
+	const struct server *server = opaque;
+
+	ctl_trace_line(server->ctl, server->trace, line, len);
 }
 
 static void host_event(void *opaque, const struct cp_event *event)
@@ -139,7 +141,7 @@ int main(int argc, char **argv)
 		return fail(err);
 	server.storage = calloc(1, STORAGE_SIZE);
 	if (argc > 2) {
-		server.trace = trace_file_open(argv[2], err, sizeof(err));
+		server.trace = trace_file_open(argv[2], TRACE_LIMIT_DEFAULT, err, sizeof(err));
 		if (!server.trace)
 			return fail(err);
 		host.trace = host_trace;

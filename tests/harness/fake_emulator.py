@@ -4,8 +4,9 @@
 
 FAKE_MODE: "refuse" ends at once with a message, "deaf" opens no socket,
 "silent" runs a guest that never says anything, "panic" and "warn" let its kernel
-report an accident, "exit" powers off, "die" is killed.  FAKE_PIDFILE receives the
-process id.
+report an accident, "exit" powers off, "wait" enters a disabled wait, "die" is killed.
+The same happens when the operator says PANIC, WARN, EXIT, WAIT or DIE.  FAKE_PIDFILE
+receives the process id.
 """
 
 from __future__ import annotations
@@ -21,6 +22,18 @@ from typing import Any
 
 PANIC = "[    1.000000] Kernel panic - not syncing: fake\n[    1.000001] CPU: 0 PID: 1\n"
 WARNING = "[    1.000000] WARNING: CPU: 0 PID: 9 at fake.c:1 fake+0x0/0x8\n"
+DISABLED_WAIT = {
+    "event": "GUEST_PANICKED",
+    "timestamp": {"seconds": 1, "microseconds": 0},
+    "data": {
+        "action": "poweroff",
+        "info": {
+            **{"type": "s390", "core": 0, "reason": "disabled-wait"},
+            **{"psw-mask": 0x0002000180000000, "psw-addr": 0xDEAD},
+        },
+    },
+}
+REGISTERS = "\nCPU#0\nPSW=mask 0002000180000000 addr 000000000000dead cc 00\nC00=0\n"
 
 
 def option(name: str, key: str) -> str:
@@ -40,23 +53,35 @@ def listen(path: str) -> socket.socket:
     return server
 
 
-def started(mode: str, console: str) -> None:
-    """The machine was told to run."""
-    text = {"panic": PANIC, "warn": WARNING}.get(mode, "[    0.100000] Linux version fake\n")
+def happen(mode: str, console: str, monitor: socket.socket | None) -> None:
+    """What becomes of the guest."""
     with open(console, "a", encoding="ascii") as log:
-        log.write(text)
-    if mode == "exit":
+        log.write({"panic": PANIC, "warn": WARNING}.get(mode, ""))
+    if mode == "wait" and monitor is not None:
+        monitor.sendall(json.dumps(DISABLED_WAIT).encode() + b"\r\n")
+    if mode in ("exit", "wait"):
         sys.exit(0)
     if mode == "die":
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def answer(request: dict[str, Any], mode: str, console: str) -> Any:
+def started(mode: str, console: str, monitor: socket.socket | None) -> None:
+    """The machine was told to run."""
+    if mode not in ("panic", "warn"):
+        with open(console, "a", encoding="ascii") as log:
+            log.write("[    0.100000] Linux version fake\n")
+    happen(mode, console, monitor)
+
+
+def answer(request: dict[str, Any], mode: str, console: str, monitor: socket.socket | None) -> Any:
     """What a command returns."""
     if request["execute"] == "cont":
-        started(mode, console)
+        started(mode, console, monitor)
     if request["execute"] == "cp-command":
+        happen(request["arguments"]["command"].lower(), console, monitor)
         return {"response": f"OK {request['arguments']['command']}\n", "rc": 0}
+    if request["execute"] == "human-monitor-command":
+        return REGISTERS
     return {}
 
 
@@ -69,6 +94,7 @@ def serve(mode: str) -> None:
     console = option("-chardev", "path")
     qmp = next(b for a, b in zip(sys.argv, sys.argv[1:]) if a == "-qmp")
     paths = {"control": option("-object", "control"), "qmp": qmp.split(",")[0][len("unix:") :]}
+    monitor: socket.socket | None = None
     ready = selectors.DefaultSelector()
     for name, path in paths.items():
         ready.register(listen(path), selectors.EVENT_READ, name)
@@ -78,6 +104,7 @@ def serve(mode: str) -> None:
             if isinstance(key.data, str):
                 client, _ = key.fileobj.accept()
                 client.sendall(json.dumps(greetings[key.data]).encode() + b"\r\n")
+                monitor = client if key.data == "qmp" else monitor
                 ready.register(client, selectors.EVENT_READ, client.makefile("rb"))
                 continue
             line = key.data.readline()
@@ -85,7 +112,7 @@ def serve(mode: str) -> None:
                 ready.unregister(key.fileobj)
                 continue
             request = json.loads(line)
-            reply = {"return": answer(request, mode, console), "id": request["id"]}
+            reply = {"return": answer(request, mode, console, monitor), "id": request["id"]}
             key.fileobj.sendall(json.dumps(reply).encode() + b"\r\n")
 
 

@@ -14,8 +14,13 @@ from pathlib import Path
 import pytest
 
 from zvmlab.guest_config import Products
+from zvmlab.owned import MARK
 
 HERE = Path(__file__).resolve().parent
+
+
+LINUX = bytes(0x10008) + b"S390EP"
+"""As much of a kernel image as tells that it is one of Linux for s390x."""
 
 
 @dataclass
@@ -65,14 +70,14 @@ def fake(
     monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
     monkeypatch.setenv("ZVMLAB_QEMU", str(emulator))
     monkeypatch.setenv("FAKE_PIDFILE", str(tmp_path / "pid"))
-    for name in ("kernel", "image"):
-        (tmp_path / name).write_bytes(b"")
+    (tmp_path / "kernel").write_bytes(LINUX)
+    (tmp_path / "image").write_bytes(b"")
     products = Products(emulator, tmp_path / "kernel", "fake", tmp_path / "image")
     made = Fake(monkeypatch, tmp_path, run, products)
     made.mode("silent")
     yield made
     try:
-        assert os.listdir(run) == []
+        assert os.listdir(run) in ([], [MARK])
         assert not (tmp_path / "pid").exists() or made.gone()
     finally:
         shutil.rmtree(run)

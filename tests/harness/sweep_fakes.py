@@ -272,6 +272,9 @@ class FakeGuest:
         if self.console.accident is not None:
             raise GuestPanic(f"the guest's kernel reported {self.console.accident}")
 
+    def settle(self) -> None:
+        self.check()
+
     def panic(self, cause: str) -> None:
         """The console notices an oops of the kernel."""
         self.text = f" [<000000001234abcd>] iucv_path_connect+0x12/0x34\n{cause}"

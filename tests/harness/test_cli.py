@@ -20,6 +20,7 @@ from zvmlab.console import Console
 from zvmlab.errors import UsageError
 from zvmlab.guest import Guest
 from zvmlab.guest_config import GuestConfig
+from zvmlab.owned import is_ours
 
 __all__ = ["fake"]  # a fixture: importing it is using it
 ZVMLAB = Path(__file__).resolve().parents[2] / "zvmlab"
@@ -248,7 +249,9 @@ def test_signals_leave_no_emulator(fake: Fake, number: signal.Signals, code: int
     assert err == ("zvmlab: interrupted\n" if number == signal.SIGINT else "")
     assert fake.gone()
     assert not Path(f"/proc/{pid}").exists()
-    for left in fake.run.iterdir():  # SIGKILL leaves a directory, which the next guest removes
+    for left in filter(
+        is_ours, fake.run.iterdir()
+    ):  # SIGKILL leaves a directory, which the next guest removes
         assert number == signal.SIGKILL
         assert _zvmlab("list").stdout == ""
         shutil.rmtree(left)

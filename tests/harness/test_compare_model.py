@@ -49,7 +49,13 @@ def _ask(context: Context) -> None:
     context.note("asked", backend="either")
 
 
+def _ask_twice(context: Context) -> None:
+    _ask(context)
+    _ask(context)
+
+
 SCENARIOS = {
+    "twice": Scenario("twice", "Two calls.", _ask_twice),
     "plain": Scenario("plain", "One call.", _ask),
     "begun": Scenario("begun", "From the boot on.", _ask, boots=True),
 }
@@ -84,6 +90,23 @@ def test_equal_emulators_pass_and_leave_no_logs(
     assert {guest.config.driver for guest in FakeGuest.made} == {"zvmlab"}
     assert all(guest.stopped for guest in FakeGuest.made)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["report.json"]
+
+
+def test_every_step_of_both_sides_is_compared_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert compare(tmp_path, "twice") == 0
+    assert "\ntwice: 2 steps, 0 bytes, no difference\n" in capsys.readouterr().out
+    # The same scenario with a step less in the second emulator.
+    steps = {QEMU: _ask_twice, HERCULES: _ask}
+
+    def run(context: Context) -> None:
+        guest: Any = context.guest
+        steps[guest.config.backend](context)
+
+    monkeypatch.setitem(SCENARIOS, "twice", Scenario("twice", "", run))
+    assert compare(tmp_path, "twice") == 1
+    assert "  unexplained: steps: qemu 2, hercules 1" in capsys.readouterr().out
 
 
 def test_difference_fails_is_told_and_keeps_the_logs(

@@ -167,8 +167,8 @@ def test_state(control: Control, tmp_path: Path) -> None:
     image.write_bytes(image.read_bytes()[:-1])
     with pytest.raises(ControlError, match="^the CP's state cannot be loaded from the image: "):
         control.execute("state-load", file=image)
-    assert control.wait_event("reset", TIMEOUT).data == {}
-    control.execute("query-users")
+    paths = control.execute("query-paths", user="BOB")["paths"]
+    assert [p["partner"] for p in paths] == ["ALICE"], "a refused image has changed something"
 
 
 def test_state_goes_on_in_another_cp(control: Control, tmp_path: Path) -> None:
@@ -233,6 +233,21 @@ def test_wait_event_takes_the_oldest_that_matches(control: Control) -> None:
     assert control.lost_events() == 0
     with pytest.raises(Timeout, match=r"^event iucv-event path=9 did not come within 0.05 s$"):
         control.wait_event("iucv-event", 0.05, path=9)
+
+
+def test_events_that_nobody_takes_are_kept_up_to_a_limit(
+    monkeypatch: pytest.MonkeyPatch, server: Server
+) -> None:
+    """The newest stay, the others are counted; a peer's, which are its messages, stay longer."""
+    monkeypatch.setattr("zvmlab.control.MAX_EVENTS", 3)
+    with server.connect() as control, Peer(control, "ALICE") as alice, Peer(control, "BOB"):
+        for number in range(5):
+            assert control.cp(f"MSG LINUX001 {number}").rc == 0
+            alice.connect("BOB")
+        lines = [event.data["text"] for event in control.events("console")]
+        assert [line[-1] for line in lines] == ["2", "3", "4"]
+        assert control.lost_events() == 2
+        assert len(control.events("iucv-event")) == 5
 
 
 def test_many_threads(control: Control) -> None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from zvmlab import differ_known, differ_report
+from zvmlab import compare_known, differ_known, differ_report
 from zvmlab.cli import main
 from zvmlab.differ import Compared, Differential, Pair, Plan
 from zvmlab.differ_compare import WHOLE_SETS, Difference, differences
+from zvmlab.differ_explain import Explained
 from zvmlab.differ_known import CATALOGUE, EXPLAINED, driver_pair
 from zvmlab.differ_run import Observed
 from zvmlab.errors import UsageError
@@ -121,6 +123,70 @@ def test_explanations_match_the_whole_text_of_their_scenario() -> None:
         assert PAIR.explain(other) is None
     # They are about these two drivers in this order.
     assert driver_pair(drivers=("zvmlab", "upstream")).explain(one) is None
+
+
+@pytest.mark.parametrize("which", range(2))
+def test_explanation_matches_each_of_its_parts_as_a_whole(which: int) -> None:
+    """More text before or after, on either side, is another difference."""
+    entry = Explained("some other-*", "read e*", "EA(GAIN)?", "E?IO", "why")
+    one = Difference("other-one", "step 1 read", "read errno", "EAGAIN", "EIO")
+    assert entry.covers(one) and entry.covers(dataclasses.replace(one, scenario="some"))
+    value = (one.first, one.second)[which]
+    name = ("first", "second")[which]
+    for text in (f"{value} ", f" {value}", f"x{value}", f"{value}x", f"{value}\n", "", "x"):
+        assert not entry.covers(dataclasses.replace(one, **{name: text})), text
+    for scenario in ("other", "another-one", "some other-*", "", "so", "some "):
+        assert not entry.covers(dataclasses.replace(one, scenario=scenario)), scenario
+    for aspect in ("read", "read sizes", "a read errno", "log", ""):
+        assert not entry.covers(dataclasses.replace(one, aspect=aspect)), aspect
+
+
+LITERAL = re.compile(r"[\w /'-]{4,}")
+WIDE = {WHOLE_SETS: "sizes of both reads have been looked at"}
+LINES = ("log", "end", CALLS, CP, ORDERED, INTERRUPTIONS)
+
+
+@pytest.mark.parametrize("table", (differ_known.EXPLAINED, compare_known.EXPLAINED))
+def test_no_explanation_is_wide(table: tuple[Explained, ...]) -> None:
+    """An entry for lines names what the line says; for values it covers no other kind of value."""
+    for entry in table:
+        assert entry.aspect in WIDE or entry.scenarios != "*", entry
+        assert (entry.first, entry.second) != ("", ""), entry
+        for text in (entry.first, entry.second):
+            if entry.aspect in LINES and text:
+                said = re.sub(r"\\[a-zA-Z]|\[[^]]*\]|[*+?.]", "\0", text).replace("\\", "")
+                assert LITERAL.search(said), entry
+            if text and entry.aspect not in WIDE:
+                others = ("x", "monreader: other", "[7,7]", "set 99", "cc 2 code 0x7f", "EPERM")
+                assert not [one for one in others if re.fullmatch(text, one)], entry
+
+
+@pytest.mark.parametrize(("first", "second"), [(2, 1), (1, 2), (3, 0)])
+def test_another_number_of_steps_is_a_difference(first: int, second: int) -> None:
+    def noted(count: int, ended: str = "") -> Observed:
+        steps = tuple(Step("note", {"n": number}) for number in range(count))
+        return Observed(Outcome("some", steps, ()), ended=ended)
+
+    assert found(noted(first), noted(second)) == [("steps", str(first), str(second))]
+    assert found(noted(first), noted(first)) == []
+    assert found(noted(first, "panic"), noted(second)) == [("end", "panic", "")]
+
+
+def test_steps_are_compared_one_by_one_and_by_name() -> None:
+    def noted(*steps: Step) -> Observed:
+        return Observed(Outcome("some", steps, ()))
+
+    a, b, c = (Step(name, {"n": 1}) for name in "abc")
+    assert found(noted(a, b, c), noted(a, c, b)) == [("step", str(b), str(c))]
+    other = Step("c", {"n": 2})
+    assert found(noted(a, b, c), noted(a, b, other)) == [("c n", "1", "2")]
+    assert found(noted(a, b, other), noted(a, b, Step("c", {}))) == [("c n", "2", "")]
+
+
+def test_report_counts_steps_and_bytes_of_what_was_compared(tmp_path: Path) -> None:
+    done = differential(tmp_path)
+    assert next(differ_report.lines(done)) == "some: 3 steps, 92 bytes, no difference"
+    assert json.loads(differ_report.write(done).read_text())["scenarios"][0]["steps"] == 3
 
 
 def test_explanations_are_about_scenarios_that_are_there() -> None:

@@ -7,7 +7,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -47,12 +49,41 @@ def test_exit_is_explained_with_the_last_words(tmp_path: Path) -> None:
 
 
 def test_kill_is_explained(tmp_path: Path) -> None:
-    emulator = Emulator(["sleep", "100"], tmp_path / "log")
+    emulator = Emulator(["sh", "-c", "echo all is well; exec sleep 100"], tmp_path / "log")
+    _wait_for(tmp_path / "log", "all is well")
     emulator.check()
     os.kill(emulator.pid, signal.SIGKILL)
     emulator.wait(10)
     with pytest.raises(EmulatorError, match="the emulator was killed by SIGKILL; its log is"):
         emulator.check()
+
+
+def test_outlives_the_thread_that_started_it(tmp_path: Path) -> None:
+    """The parent-death signal is a thread's; that of a test's helper ends long before the test."""
+    log = tmp_path / "log"
+    started: list[tuple[int, Emulator]] = []
+    thread = threading.Thread(
+        target=lambda: started.append((threading.get_native_id(), Emulator(["cat"], log)))
+    )
+    thread.start()
+    thread.join()
+    ((native_id, emulator),) = started
+    limit = time.monotonic() + 10
+    while Path(f"/proc/self/task/{native_id}").exists():
+        assert time.monotonic() < limit, "the thread has not ended"
+        time.sleep(0.001)
+    # Whoever has been sent SIGKILL does nothing more.
+    emulator.command("still here")
+    _wait_for(log, "still here")
+    emulator.stop()
+
+
+def test_many_threads_start_emulators_at_once(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        logs = [tmp_path / f"log{number}" for number in range(8)]
+        emulators = list(pool.map(lambda log: Emulator(["sh", "-c", "exit 7"], log), logs))
+    assert [emulator.wait(10) for emulator in emulators] == [7] * 8
+    assert len({emulator.pid for emulator in emulators}) == 8
 
 
 def test_missing_program_is_explained(tmp_path: Path) -> None:

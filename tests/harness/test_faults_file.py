@@ -53,11 +53,20 @@ def test_the_documents_example(tmp_path: Path) -> None:
             'there is no member "nht"; there are point, kind, value, offset, path, name, user,'
             " type, nth, every, probability, times",
         ),
-        ('{"point": 1}', '"point" is 1; it must be a string'),
-        ('{"point": "interrupt", "nth": true}', '"nth" is true; it must be an integer'),
-        ('{"point": "interrupt", "value": 1.0}', '"value" is 1.0; it must be an integer'),
+        ('{"point": 1}', '"point" is 1; it must be a string of up to 40 characters'),
+        (
+            '{"point": "interrupt", "nth": true}',
+            '"nth" is true; it must be an integer of up to 64 bits',
+        ),
+        (
+            '{"point": "interrupt", "value": 1.0}',
+            '"value" is 1.0; it must be an integer of up to 64 bits',
+        ),
         ('{"point": "interrupt", "probability": "1"}', '"probability" is "1"; it must be a number'),
-        ('{"point": "interrupt", "path": null}', '"path" is null; it must be an integer'),
+        (
+            '{"point": "interrupt", "path": null}',
+            '"path" is null; it must be an integer of up to 64 bits',
+        ),
         (
             '{"point": "interrupt", "kind": "rc", "value": 4}',
             "interrupt cannot carry out rc; it can do drop, delay, duplicate, reorder, corrupt,"

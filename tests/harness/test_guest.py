@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -22,6 +23,7 @@ from zvmlab.guest_config import (
     emulator_arguments,
     normal_storage,
 )
+from zvmlab.owned import discard
 from zvmlab.run_dir import find_guest
 
 
@@ -54,6 +56,8 @@ def test_emulated_storage(fields: dict[str, object], mib: int) -> None:
         ({"cpus": 0}, "0 CPUs are not possible; 1 to 64 are"),
         ({"cpus": 65}, "65 CPUs are not possible"),
         ({"backend": "hercules", "count_instructions": True}, "counted in qemu only, not in her"),
+        ({"backend": "hercules", "deterministic": True}, "counted in qemu only, not in her"),
+        ({"interactive": True, "deterministic": True}, "a person at its console cannot be det"),
         ({"storage": ""}, "the storage has no extent"),
         ({"storage": "0-140M"}, "storage extent '0-140M' is not START.SIZE"),
         ({"storage": "0.99999999G"}, "1048576 MiB are possible"),
@@ -80,7 +84,7 @@ def test_normal_storage(text: str, words: str) -> None:
     assert normal_storage(text) == words
 
 
-def test_command_line() -> None:
+def test_command_line(tmp_path: Path) -> None:
     config = GuestConfig(cpus=2, cp={"directory": "IUCV ANY;IUCV *MONITOR", "userid": "A,B"})
     products = Products(Path("/q"), Path("/k"), "6.1", Path("/i"))
     channels = Channels(Path("/c"), Path("/m"), Path("/l"), None, None)
@@ -96,9 +100,22 @@ def test_command_line() -> None:
     full = GuestConfig(trace_data="full")
     assert ",trace-data=full,control=/c" in " ".join(emulator_arguments(full, products, channels))
     counted = GuestConfig(count_instructions=True)
-    assert "-icount" not in words
+    assert "-icount" not in words and "-rtc" not in words and "-seed" not in words
+    fixed = " ".join(emulator_arguments(GuestConfig(deterministic=True), products, channels))
+    assert "-icount shift=0,sleep=off -rtc base=2026-01-01T00:00:00,clock=vm -seed 1" in fixed
     assert "-icount shift=0,sleep=off" in " ".join(emulator_arguments(counted, products, channels))
+    assert "-accel tcg -cpu" in " ".join(words)
+    few = GuestConfig(translations=32)
+    assert "-accel tcg,tb-size=32" in " ".join(emulator_arguments(few, products, channels))
     assert "zvmlab.shell=1" not in pairs["-append"]
+    image = tmp_path / "a,b.img"
+    image.touch()
+    own = GuestConfig(devices=("virtio-rng-ccw", f"virtio-blk-ccw,devno=fe.0.0001,file={image}"))
+    found = " ".join(emulator_arguments(own, products, channels))
+    assert "-device virtio-rng-ccw -drive id=drive1,if=none,format=raw,file=" in found
+    assert "a,,b.img -device virtio-blk-ccw,devno=fe.0.0001,drive=drive1 " in found
+    with pytest.raises(UsageError, match="there is no image '/none'"):
+        emulator_arguments(GuestConfig(devices=("x,file=/none",)), products, channels)
     assert "zvmlab.shell=1" in GuestConfig(interactive=True).kernel_parameters()
     assert "possible_cpus=4" in GuestConfig(cpus=4).kernel_parameters().split()
 
@@ -173,6 +190,101 @@ def test_a_guest_that_powers_off_unasked(fake: Fake) -> None:
             guest.boot()
 
 
+def test_a_disabled_wait_is_told_from_a_power_off(fake: Fake) -> None:
+    fake.mode("wait")
+    with pytest.raises(GuestPanic) as caught:
+        with _guest(fake) as guest:
+            guest.boot()
+    psw = "00020001 80000000 00000000 0000DEAD"
+    assert str(caught.value) == f"the guest is in a disabled wait (CPU 0, PSW {psw})"
+
+
+@pytest.mark.parametrize(
+    ("command", "error", "text"),
+    [
+        ("WARN", GuestPanic, "reported a warning"),
+        ("PANIC", GuestPanic, "reported a panic"),
+        ("WAIT", GuestPanic, "is in a disabled wait"),
+        ("EXIT", EmulatorError, "the guest powered off unasked"),
+        ("DIE", EmulatorError, "was killed by SIGKILL"),
+    ],
+)
+def test_an_accident_after_the_last_call_is_raised_at_the_end(
+    fake: Fake, command: str, error: type[Exception], text: str
+) -> None:
+    with pytest.raises(error, match=text):
+        with _guest(fake) as guest:
+            guest.resume()
+            with contextlib.suppress(GuestPanic, EmulatorError):
+                guest.cp(command)
+
+
+def test_an_emulator_killed_by_the_last_line_is_noticed(fake: Fake) -> None:
+    with pytest.raises(EmulatorError, match="was killed by SIGSEGV"):
+        with _guest(fake) as guest:
+            guest.start()
+            os.kill(guest.emulator.pid, signal.SIGSEGV)
+
+
+def test_an_error_that_is_on_its_way_is_not_hidden_by_an_accident(fake: Fake) -> None:
+    with pytest.raises(ZeroDivisionError):
+        with _guest(fake) as guest:
+            guest.resume()
+            guest.cp("WARN")
+            raise ZeroDivisionError
+
+
+def test_an_accident_is_noticed_though_the_test_has_ended_the_guest(fake: Fake) -> None:
+    with pytest.raises(GuestPanic, match="reported a warning"):
+        with _guest(fake) as guest:
+            guest.resume()
+            guest.cp("WARN")
+            guest.stop()
+
+
+def test_an_accident_that_was_expected_is_none(fake: Fake) -> None:
+    with _guest(fake) as guest:
+        guest.resume()
+        guest.cp("WARN")
+        assert "WARNING: CPU: 0 PID: 9" in guest.expect_accident("warning").line
+    with pytest.raises(GuestPanic, match="reported a panic"):
+        with _guest(fake) as guest:
+            guest.resume()
+            guest.cp("WARN")
+            guest.expect_accident("warning")
+            with open(guest.console.path, "a", encoding="ascii") as log:
+                log.write("[    2.0] Kernel panic - not syncing: another one\n")
+
+
+def test_a_disabled_wait_that_was_expected_is_none(fake: Fake) -> None:
+    with _guest(fake) as guest:
+        guest.resume()
+        with contextlib.suppress(GuestPanic, EmulatorError):
+            guest.cp("WAIT")
+        guest.emulator.wait(10)
+        assert guest.expect_accident("disabled wait").line.startswith("CPU 0, PSW 00020001")
+
+
+def test_a_time_out_says_where_the_cpus_are(fake: Fake) -> None:
+    with pytest.raises(Timeout) as caught:
+        with _guest(fake, boot_seconds=0.2) as guest:
+            guest.boot()
+    (note,) = [note for note in caught.value.__notes__ if "CPU#0" in note]
+    assert note.splitlines() == [
+        "the agent does not answer; the emulator says of the CPUs:",
+        "CPU#0",
+        "PSW=mask 0002000180000000 addr 000000000000dead cc 00",
+    ]
+
+
+def test_a_time_out_within_the_block_says_it_too(fake: Fake) -> None:
+    with pytest.raises(Timeout) as caught:
+        with _guest(fake) as guest:
+            guest.resume()
+            raise Timeout("the test waited in vain")
+    assert "PSW=mask 0002000180000000" in "".join(caught.value.__notes__)
+
+
 def test_ctrl_c_while_booting(fake: Fake) -> None:
     with pytest.raises(KeyboardInterrupt):
         with _guest(fake) as guest:
@@ -198,4 +310,4 @@ def test_a_socket_path_that_is_too_long(fake: Fake, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("ZVMLAB_RUN", str(fake.run / ("x" * 90)))
     with pytest.raises(UsageError, match="107 are possible; set ZVMLAB_RUN"):
         _guest(fake)
-    (fake.run / ("x" * 90)).rmdir()
+    assert discard(fake.run / ("x" * 90))

@@ -84,8 +84,33 @@ def test_configuration_and_options(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         f"control {run}/control",
         f"log {run}/con sole.log",
         f"trace {run}/trace",
+        "trace-limit 1024",
     ]
     assert (run / "zvmcp.so").readlink() == tmp_path / "m.so"
+
+
+def test_devices_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They follow the console; a file is found from any folder, all else stays as it is."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "disk").touch()
+    config = _config(devices=("0120 3390 disk ro", "000c 3505 none.txt"))
+    lines = hercules.configuration(config).splitlines()
+    assert lines[-2:] == [f"0120 3390 {tmp_path}/disk ro", "000c 3505 none.txt"]
+    assert lines[-3].startswith("0009 ZVMCP")
+
+
+@pytest.mark.parametrize(
+    "device, text",
+    [
+        ("0120", "is no line of Hercules' configuration; write ADDRESS TYPE"),
+        ("virtio-rng-ccw", "is no line of Hercules' configuration"),
+        ("0120 3390 a\nPANRATE 1", "is no line of Hercules' configuration"),
+        ("0009 3215", "0009 is the console's address; take another"),
+    ],
+)
+def test_devices_that_cannot_be(device: str, text: str) -> None:
+    with pytest.raises(UsageError, match=text):
+        hercules.configuration(_config(devices=(device,)))
 
 
 def test_the_same_machine_without_the_cp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

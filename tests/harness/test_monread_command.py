@@ -146,6 +146,8 @@ def test_every_set_of_a_monwrite_file(monread: Path, tmp_path: Path) -> None:
         (["--nonsense"], EXIT_USAGE, "unrecognized option"),
         (["--release", "5"], EXIT_USAGE, "'5' is no release of z/VM"),
         (["--release", "-5.3"], EXIT_USAGE, "'-5.3' is no release of z/VM"),
+        (["--release", "9.9"], EXIT_USAGE, "'9.9' is no release of z/VM from 4.1 to 7.5"),
+        (["--release", "5.5"], EXIT_USAGE, "'5.5' is no release of z/VM"),
         (["--sets", "0"], EXIT_USAGE, "'0' is no number of sets"),
         (["--timeout", "2h30"], EXIT_USAGE, "'2h30' is no time"),
         (["--timeout", "24h"], EXIT_USAGE, "'24h' is no time below a day"),

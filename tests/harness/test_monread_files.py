@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from monread_tool import END, SECONDS, START, build_monread, part, run, stream, user
 
-from zvmlab.errors import EXIT_FAILED, EXIT_PASS, EXIT_USAGE
+from zvmlab.errors import EXIT_FAILED, EXIT_PASS, EXIT_TIMEOUT, EXIT_USAGE
 from zvmlab.monwrite import END_OF_DATA, MAX_ELEMENTS, Notification, control_and_frames, read_sets
 from zvmlab.records import EVENT, Part, Record
 
@@ -49,6 +49,47 @@ def test_monwrite_to_stream_to_monwrite(monread: Path, tmp_path: Path) -> None:
     assert done.returncode == EXIT_PASS, done.stderr
     assert done.stderr.startswith("3 sets complete, 0 lost")
     assert again.read_bytes() == file.read_bytes()
+
+
+def test_monwrite_is_recognised(monread: Path, tmp_path: Path) -> None:
+    """As a file, as standard input, and through a pipe that gives a byte at a time."""
+    data = monwrite(SETS, NOTIFICATIONS)
+    file = tmp_path / "file"
+    file.write_bytes(data)
+    asked = run(monread, "--monwrite", file)
+    assert asked.returncode == EXIT_PASS and "0 violations" in asked.stderr
+    for done in (run(monread, file), run(monread, "-", data=data)):
+        assert (done.returncode, done.stdout) == (EXIT_PASS, asked.stdout)
+    with (
+        open(file, "rb") as opened,
+        subprocess.Popen([monread, "-"], stdin=opened, stdout=subprocess.PIPE) as process,
+    ):
+        assert process.communicate(timeout=60)[0].decode() == asked.stdout
+    pipe: list[str | Path] = [monread, "--timeout", "60s", "-"]
+    with subprocess.Popen(pipe, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None
+        for at in range(30):
+            process.stdin.write(data[at : at + 1])
+            process.stdin.flush()
+        assert process.communicate(data[30:], timeout=60)[0].decode() == asked.stdout
+    # What has no set is one of MONWRITE, too.
+    assert run(monread, "-", data=END_OF_DATA).returncode == EXIT_PASS
+
+
+@pytest.mark.parametrize("length", [0, 1, 19, 20, 21])
+def test_a_stream_is_no_monwrite(monread: Path, length: int) -> None:
+    """Few bytes are read on as what they are; none of them is lost or read twice."""
+    data = b"".join(part.mce.encode() + part.data for part in SETS[0])
+    assert run(monread, "-", data=data).returncode == EXIT_PASS
+    done = run(monread, "--json", "-", data=data[:length])
+    assert "control-area" not in done.stdout
+    assert done.returncode == (EXIT_PASS if length == 0 else EXIT_FAILED)
+    waiting: list[str | Path] = [monread, "--timeout", "100ms", "-"]
+    with subprocess.Popen(waiting, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdin is not None
+        process.stdin.write(data[:length])
+        process.stdin.flush()
+        assert process.wait(60) == EXIT_TIMEOUT
 
 
 def test_monwrite_of_a_stream_that_tells_no_interruptions(monread: Path, tmp_path: Path) -> None:

@@ -197,3 +197,21 @@ def test_accident_ends_a_wait(server: Server) -> None:
         armed.append(True)
         with pytest.raises(GuestPanic):
             qmp.wait_event("SHUTDOWN", timeout=30)
+
+
+def test_events_that_came_before_qemu_ended_are_there(server: Server) -> None:
+    ended = threading.Event()
+
+    def script(qemu: Server) -> None:
+        qemu.hello()
+        qemu.say({"event": "RESUME"}, {"event": "GUEST_PANICKED", "data": {"n": 1}})
+        qemu.raw(b'{"event": "GUEST_PAN')
+        ended.set()
+
+    server.play(script)
+    with Qmp(server.path, 5) as qmp:
+        assert ended.wait(5)
+        wanted = [{"event": "GUEST_PANICKED", "data": {"n": 1}}]
+        assert [qmp.arrived("GUEST_PANICKED") for _ in range(2)] == [wanted] * 2
+        assert qmp.wait_event("RESUME")["event"] == "RESUME"
+    assert qmp.arrived("GUEST_PANICKED") == wanted

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from controlled import Server
@@ -130,13 +131,88 @@ def test_every_byte_at_its_place(server: Server, slow: int, msglim: int) -> None
     assert reader.controls[3::4] == [START + 0x400010] * 5
 
 
+class Clock:
+    """Time that goes on only while somebody waits; also the control socket that is waited at."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def wait_event(self, event: str, seconds: float) -> None:
+        assert event == "monitor-severed" and seconds > 0
+        self.now += seconds
+        raise Timeout("nothing has happened")
+
+
+@pytest.mark.parametrize(
+    ("speed", "recorded_at", "late", "wanted"),
+    [
+        (1.0, [100.0, 100.25, 100.125, 100.5], 0.0, [0.0, 0.25, 0.25, 0.5]),
+        (4.0, [100.0, 101.0, 104.0, 104.0], 0.0, [0.0, 0.25, 1.0, 1.0]),
+        (0.5, [100.0, 101.0, 101.0, 102.0], 0.0, [0.0, 2.0, 2.0, 4.0]),
+        # Three sets take half a second each to be delivered: what is due then comes at once.
+        (1.0, [100.0, 100.25, 100.5, 104.0], 0.5, [0.0, 0.5, 1.0, 4.0]),
+        (1.0, [100.0, 100.0 + 7200], 0.0, [0.0, 3600.0]),
+        (None, [100.0, 105.0], 0.0, [0.0, 0.0]),
+    ],
+    ids=("original", "faster", "slower", "late", "longest-gap", "unpaced"),
+)
+def test_when_sets_are_due(
+    monkeypatch: pytest.MonkeyPatch,
+    speed: float | None,
+    recorded_at: list[float],
+    late: float,
+    wanted: list[float],
+) -> None:
+    """As far behind the first as recorded, by a clock that nothing but waiting moves."""
+    clock: Any = Clock()
+    monkeypatch.setattr("zvmlab.redeliver.time", clock)
+    redelivery, times = Redelivery(clock, speed), []
+    monkeypatch.setattr(redelivery, "_users", lambda: [{"name": "READER"}])
+    for number, second in enumerate(recorded_at, 1):
+        redelivery._pace(Recorded(number, at_second(second)))
+        times.append(clock.now - 1000.0)
+        clock.now += late
+    assert times == pytest.approx(wanted, abs=1e-5)
+
+
 def test_original_pace(server: Server) -> None:
-    times = [100.0, 100.3, 100.2, 100.6]
-    sets = [Recorded(n, at_second(second)) for n, second in enumerate(times, 1)]
+    """No set comes before its time; how much later is a matter of the machine."""
+    recorded_at = [100.0, 100.3, 100.2, 100.6]
+    sets = [Recorded(n, at_second(second)) for n, second in enumerate(recorded_at, 1)]
+    began = time.monotonic()
     reader, _ = replay(server, sets, pace=1.0)
-    first = reader.times[0]
     for done, wanted in zip(reader.times, [0, 0.3, 0.3, 0.6], strict=True):
-        assert wanted - 0.01 <= done - first
+        assert wanted <= done - began
+
+
+@pytest.mark.parametrize("fate", ["lost-limit", "lost-space", "lost-quiesced", "no-user"])
+def test_set_that_reaches_nobody_ends_it(
+    server: Server, monkeypatch: pytest.MonkeyPatch, fate: str
+) -> None:
+    """What CP says became of a set is looked at; it is not counted."""
+    real, asked = Control.execute, []
+
+    def execute(control: Control, command: str, /, **args: Any) -> Any:
+        answer = real(control, command, **args)
+        if command == "monitor-raw":
+            asked.append(command)
+            if len(asked) == 2:
+                answer["fate"] = fate
+        return answer
+
+    monkeypatch.setattr(Control, "execute", execute)
+    with server.connect() as control, server.connect() as other:
+        reader = Reader(other)
+        redelivery = Redelivery(control, None, timeout=SECONDS)
+        try:
+            with pytest.raises(ZvmlabError, match=f"^set 2 was not delivered: {fate}$"):
+                redelivery.run(SETS)
+        finally:
+            reader.end()
+    assert redelivery.count.sets == 1
 
 
 def test_faster(server: Server) -> None:
@@ -179,6 +255,7 @@ def test_what_a_recording_is(tmp_path: Path) -> None:
     pairs = [(Notification(mca_start=START + 16 * n), SETS[n].parts) for n in range(3)]
     file.write_bytes(b"".join(control_and_frames(*pair) for pair in pairs) + END_OF_DATA)
     found = list(recorded(file, monwrite=True))
+    assert found == list(recorded(file, monwrite=False)), "the file says itself what it is"
     assert found == [Recorded(n + 1, SETS[n].parts, START + 16 * n) for n in range(3)]
     data = [stream(*SETS[n].parts) for n in range(3)]
     file.write_bytes(b"".join(data))

@@ -162,8 +162,8 @@ def test_scenarios_are_found_by_name_and_in_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "name", "message"),
     [
-        (SCENARIOS, "thrice", "has no scenario 'thrice'; it has twice"),
-        ("x = 1", "twice", "has no scenario 'twice'; it has none"),
+        (SCENARIOS, "thrice", r"has no scenario 'thrice' \(it has twice\); did you mean twice\?"),
+        ("x = 1", "twice", r"has no scenario 'twice' \(it has none\)"),
         ("x = (", "twice", "cannot be used: SyntaxError"),
         ("import no_such_module_here", "twice", "cannot be used: ModuleNotFoundError"),
     ],

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
+import os
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -18,9 +21,11 @@ from zvmlab import sweep_report, sweep_run
 from zvmlab.cli import main
 from zvmlab.errors import UsageError, ZvmlabError
 from zvmlab.guest_config import Products
+from zvmlab.monitor import CapturedSet
 from zvmlab.outcome import Outcome
+from zvmlab.owned import MARK
 from zvmlab.progress import Progress
-from zvmlab.scenario_context import Context, Scenario
+from zvmlab.scenario_context import Context, FoundSet, Scenario
 from zvmlab.scenarios import find
 from zvmlab.sweep import Plan, State, Sweep, run_all, sweep
 from zvmlab.sweep_cases import Case, Point, Subject, cases
@@ -164,7 +169,7 @@ def test_guest_with_something_left_is_replaced(tmp_path: Path) -> None:
     done = sweep(plan(tmp_path, "iucv.reply"), QUIET)
     assert {tuple(result.left) for result in done.results.values()} == {("monitor users",)}
     assert done.guests == len(done.cases) == 13
-    assert not any((tmp_path / "sweep" / "guests-1").iterdir())
+    assert os.listdir(tmp_path / "sweep" / "guests-1") == [MARK]
 
 
 def test_hang_that_a_sever_ends_is_told_from_one_for_good(tmp_path: Path) -> None:
@@ -191,6 +196,153 @@ def test_known_results_of_upstream_are_failures_of_another_driver() -> None:
     assert reason(Case("iucv.reply", 1, "rc", 1), symptom, "upstream") is None
     assert reason(case, Symptom("unusable", symptom.text), "upstream") is None
     assert all(known.upstream == known.reason.startswith("upstream") for known in KNOWN)
+
+
+CUT = "of read {}, {} bytes came as if they were a whole set"
+OTHER = "read {} gave a set that CP never stored"
+
+
+@pytest.mark.parametrize(
+    ("corrupted", "texts"),
+    [
+        (False, [CUT.format(2, 12), OTHER.format(4), CUT.format(5, 0), OTHER.format(7)]),
+        (True, [CUT.format(2, 12), CUT.format(5, 0)]),
+    ],
+)
+def test_everything_that_was_passed_off_is_told(corrupted: bool, texts: list[str]) -> None:
+    """A read without an end claims nothing; what CP has stored may come late, or twice."""
+    first, second = bytes(range(96)), bytes(reversed(range(96)))
+    reads = [first, first[:12], second, first[1:], b"", first[:50], second + b"x", first]
+    context: Any = SimpleNamespace(
+        stored_sets=lambda: [
+            CapturedSet(n, "sample", 1, one) for n, one in ((1, first), (2, second))
+        ],
+        sets=[FoundSet(stream, stream != first[:50], 4096) for stream in reads],
+    )
+    found = sweep_run.passed_off(context, corrupted)
+    assert found == [Symptom("passed off", text) for text in texts]
+
+
+def test_fault_that_is_not_carried_out_is_a_failure_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scenario comes to its second open only as long as it is counted."""
+    runs = itertools.count(1)
+
+    def run(context: Context) -> None:
+        context.load()
+        for _ in range(2 if next(runs) < 3 else 1):
+            context.open()
+            context.close()
+        context.unload()
+
+    monkeypatch.setattr(sweep_module, "find", lambda name: Scenario("shorter", "", run))
+    _, verdict = one(tmp_path, "iucv.connect#2:rc=0x0b")
+    text = "the scenario came to call 2 of iucv.connect no more"
+    assert (verdict.word, verdict.blame) == ("failed", [Symptom("not carried out", text)])
+
+
+# What a guest of bookworm showed with upstream's driver, one for each entry, in their order.
+OOPS = "the guest's kernel reported {} ([    5.571027] {}); in {}"
+SHOWN = (
+    (
+        "iucv.connect#1:pgm=1",
+        "panic",
+        OOPS.format(
+            "an oops", "illegal operation: 0001 ilc:2 [#1] SMP", "iucv_path_connect < mon_open"
+        ),
+    ),
+    (
+        "diag64.loadshr#1:pgm=6",
+        "panic",
+        OOPS.format(
+            "an oops", "specification exception: 0006 ilc:2 [#1] SMP", "segment_load < mon_init"
+        ),
+    ),
+    (
+        "diag64.loadshr#1:drop",
+        "panic",
+        OOPS.format("an oops", "addressing exception: 0005 ilc:2 [#1] SMP", "mon_read < vfs_read"),
+    ),
+    (
+        "interrupt#1:corrupt=3^0x10",
+        "panic",
+        OOPS.format("a bug", "kernel BUG at net/iucv/iucv.c:1780!", "iucv_external_interrupt"),
+    ),
+    (
+        "interrupt#1:corrupt=0^0x80",
+        "panic",
+        OOPS.format(
+            "a warning",
+            "WARNING: CPU: 0 PID: 76 at net/iucv/iucv.c:1776 iucv_external_interrupt+0x19e/0x1e8",
+            "iucv_external_interrupt < do_ext_interrupt",
+        ),
+    ),
+    (
+        "iucv.connect#1:drop",
+        "hangs",
+        "open sleeps uninterruptibly in the guest until CP severs the path",
+    ),
+    (
+        "interrupt#2:corrupt=12^0x80",
+        "panic",
+        OOPS.format(
+            "an oops",
+            "Unable to handle kernel pointer dereference in virtual kernel address space",
+            "mon_read < vfs_read",
+        ),
+    ),
+    ("monitor.message#1:corrupt=0^0xe2", "passed off", CUT.format(1, 0)),
+)
+
+
+def _shown(number: int) -> tuple[Case, Symptom]:
+    name, kind, text = SHOWN[number]
+    point, _, rest = name.partition("#")
+    fault = rest.partition(":")[2].partition("=")[0]
+    return Case(point, 1, fault), Symptom(kind, text)
+
+
+@pytest.mark.parametrize("number", range(len(KNOWN)))
+def test_known_result_is_that_of_one_entry_and_of_nothing_beside_it(number: int) -> None:
+    """Another kind, point, fault, driver, and more or less text: each by itself is not known."""
+    entry, (case, symptom) = KNOWN[number], _shown(number)
+    assert [known for known in KNOWN if known.covers(case, symptom, "upstream")] == [entry]
+    assert reason(case, symptom, "upstream") == entry.reason
+    assert entry.covers(case, symptom, "zvmlab") != entry.upstream
+    others = [
+        (case, dataclasses.replace(symptom, kind=kind))
+        for kind in ("panic", "hangs", "passed off", "unusable", "log", "broken", "raised")
+        if kind != symptom.kind
+    ]
+    others += [
+        (dataclasses.replace(case, point=point), symptom)
+        for point in ("segment.content", "diag08.command", "peer.message", "xinterrupt", "iucvx")
+    ]
+    others += [
+        (dataclasses.replace(case, kind=kind), symptom)
+        for kind in ("rc", "sever", "limit", "duplicate")
+    ]
+    texts = (
+        "",
+        "x",
+        symptom.text[:20],
+        symptom.text[::-1],
+        "the guest's kernel reported a panic (x)",
+    )
+    others += [(case, dataclasses.replace(symptom, text=text)) for text in texts]
+    if symptom.kind != "panic":
+        # All of the text counts; an oops has the kernel's own words around what is known.
+        others += [
+            (case, Symptom(symptom.kind, text))
+            for text in (f"{symptom.text} x", f"x {symptom.text}")
+        ]
+    for other in others:
+        assert not entry.covers(*other, "upstream"), other
+
+
+def test_there_is_a_shown_result_for_each_known_one() -> None:
+    assert len(SHOWN) == len(KNOWN) == len(set(KNOWN))
 
 
 def test_emulator_that_breaks_is_never_known(
@@ -396,3 +548,14 @@ def test_scenarios_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
         *("sever-and-reopen", "poll-and-read", "bad-buffers"),
     } <= set(names)
     assert names.index("sever-and-reopen") < names.index("of") < names.index("bad-buffers")
+
+
+def test_foreign_folders_of_the_output_stay(tmp_path: Path) -> None:
+    mine = plan(tmp_path, "iucv.reply")
+    for name in ("guests-", "guests-1", "guests-at-our-wedding"):
+        (mine.output / name).mkdir(parents=True)
+        (mine.output / name / "photo").touch()
+        with pytest.raises(UsageError, match=f"{name} has other things in it .photo., and"):
+            sweep(mine, QUIET)
+        assert (mine.output / name / "photo").exists()
+        (mine.output / name / "photo").unlink()

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from zvmlab.errors import UsageError
+from zvmlab.hints import did_you_mean
 from zvmlab.scenario_context import Scenario
 from zvmlab.scenarios import edges, lifecycle, machine, reading, trouble
 
@@ -40,7 +41,10 @@ def find(name: str, known: Mapping[str, Scenario] = BUILT_IN) -> Scenario:
 
 def _choose(known: Mapping[str, Scenario], name: str, place: str) -> Scenario:
     if name not in known:
-        raise UsageError(f"{place} has no scenario {name!r}; it has {', '.join(known) or 'none'}")
+        has = ", ".join(known) or "none"
+        raise UsageError(
+            f"{place} has no scenario {name!r} (it has {has}){did_you_mean(name, known)}"
+        )
     return known[name]
 
 

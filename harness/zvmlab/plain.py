@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""Text that others have written, made harmless for a terminal.
+
+A guest chooses what it writes to its console, sends in messages and gives CP as
+commands; a terminal would obey the escape sequences in it.
+"""
+
+from __future__ import annotations
+
+_LINES = "\n\t"
+
+
+def harmless(text: str, lines: bool = True) -> str:
+    """*text* with its control and formatting characters spelled, as ``\\x1b``.
+
+    Ends of lines and tabs stay if there may be *lines*.
+    """
+    keep = _LINES if lines else ""
+    if lines:
+        text = text.replace("\r\n", "\n")
+    if all(c.isprintable() or c in keep for c in text):
+        return text
+    return "".join(c if c.isprintable() or c in keep else _spelled(c) for c in text)
+
+
+def _spelled(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
