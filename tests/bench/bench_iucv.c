@@ -223,7 +223,7 @@ static void run(uint32_t paths, double seconds)
 	b.cp = cp_create(&config, &host, err, sizeof(err));
 	if (!b.cp)
 		fail(err);
-	b.service = iucv_user_create(b.cp, SERVICE, CP_MAX_PATHS, &ops, &b);
+	b.service = iucv_service_create(b.cp, SERVICE, CP_MAX_PATHS, &ops, &b);
 	if (!b.service)
 		fail("the service cannot be created");
 	guest_start(&b);

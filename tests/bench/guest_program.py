@@ -22,7 +22,7 @@ def guest_program(name: str) -> Path:
         command = [COMPILER, "-static", "-O2", "-Wall", "-o", str(folder / name), str(source)]
         subprocess.run(command, check=True, timeout=_SECONDS)
 
-    return entry("program", digest(name, compiler_version(), source), build) / name
+    return entry("program", digest(name, compiler_version(), source), build, name)
 
 
 def number(guest: Guest, *argv: str) -> int:

@@ -89,13 +89,13 @@ def test_report_ends_the_test_that_waits(guest: Guest, mistakes: Path) -> None:
         guest.console.wait_accident(CONSOLE_SECONDS)
         guest.check()
     assert "mistakes_init" in caught.value.tail
+    guest.expect_accident("bug")
 
 
 def test_task_that_hangs_is_an_accident(guest: Guest, mistakes: Path) -> None:
     guest.agent.write_file("/proc/sys/kernel/hung_task_timeout_secs", b"2")
     make(guest, mistakes, "hang")
-    found = guest.console.wait_accident(CONSOLE_SECONDS)
-    assert found is not None and found.kind == "hang"
+    found = guest.expect_accident("hang", seconds=CONSOLE_SECONDS)
     assert "task mistakes:" in found.line
 
 

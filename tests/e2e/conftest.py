@@ -16,6 +16,7 @@ from zvmlab.cache import digest, entry
 from zvmlab.errors import CannotRun
 from zvmlab.guest import Guest
 from zvmlab.monitor import DEVICE, Capture, DataSets, ReadSet, compare, deliver
+from zvmlab.plugin import watch
 from zvmlab.records import Element, Record
 
 HERE = Path(__file__).parent
@@ -25,9 +26,12 @@ STATIC = ("-static", "-O2", "-Wall", "-Wextra", "-Werror")
 # nothing where QEMU puts the command line, X'10480'.
 BARE = (
     *("-O2", "-march=z10", "-msoft-float", "-ffreestanding", "-fexec-charset=IBM037"),
-    *("-fno-pic", "-no-pie", "-nostdlib", "-static", "-Wl,-Ttext=0x20000,--build-id=none"),
+    *("-fno-pic", "-no-pie", "-nostdlib", "-static", "-Wl,--build-id=none"),
     *("-Wall", "-Wextra", "-Werror"),
 )
+PLACE = "-Wl,-Ttext=0x20000"
+# Where no address is that this program makes up.
+OTHER_PLACES = {"hostile": "-Wl,-Ttext=0x680000"}
 
 Build = Callable[[str], Path]
 
@@ -55,7 +59,7 @@ def _compile(name: str, flags: tuple[str, ...], sources: list[Path]) -> Path:
         assert done.returncode == 0, done.stderr
 
     version = subprocess.run([CC, "-dumpfullversion"], capture_output=True, check=True).stdout
-    return entry("program", digest(name, *flags, version, *sources), build) / name
+    return entry("program", digest(name, *flags, version, *sources), build, name)
 
 
 Define = Callable[[str, str], None]
@@ -74,7 +78,12 @@ def program() -> Build:
 @pytest.fixture(scope="session")
 def bare() -> Build:
     """Builds bare/NAME.c, which runs without an operating system; returns the kernel image."""
-    return lambda name: _compile(name, BARE, [HERE / "bare/start.S", HERE / f"bare/{name}.c"])
+
+    def build(name: str) -> Path:
+        flags = (*BARE, OTHER_PLACES.get(name, PLACE))
+        return _compile(name, flags, [HERE / "bare/start.S", HERE / f"bare/{name}.c"])
+
+    return build
 
 
 @pytest.fixture(scope="session")
@@ -178,17 +187,21 @@ def _labs(program: Build, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.fixture
-def lab(zvmlab_kernel: str, zvmlab_backend: str, _labs: Labs) -> Iterator[Lab]:
+def lab(
+    request: pytest.FixtureRequest, zvmlab_kernel: str, zvmlab_backend: str, _labs: Labs
+) -> Iterator[Lab]:
     """A guest with the device-mapper devices of dmstats_lab.py, made for this test, no regions.
 
     The guest is booted once, with two CPUs.  After a test whose devices cannot be removed, or
     whose regions outlive them, the next one gets a new guest.
     """
     found = _labs.get(zvmlab_kernel, zvmlab_backend)
+    watch(request, found.guest)
     try:
         found.set_up()
         yield found
         found.tear_down()
+        found.guest.settle()
         _labs.put_back(zvmlab_kernel, zvmlab_backend)
     except BaseException:
         _labs.drop(zvmlab_kernel, zvmlab_backend)

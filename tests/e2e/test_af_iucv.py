@@ -98,3 +98,33 @@ def test_ten_thousand_messages_in_order(warm_guest: Guest, iucvcat: str) -> None
         process.wait(20).check()
     numbers = [int.from_bytes(received[i : i + 4], "big") for i in range(0, len(received), 4)]
     assert numbers == list(range(count))
+
+
+@pytest.mark.zvmlab(cp={"directory": "IUCV ALLOW;IUCV ANY;IUCV *RPI MSGLIMIT 50;IUCV *LOGREC"})
+def test_guest_connects_to_a_service_that_the_test_plays(guest: Guest, program: Build) -> None:
+    """Only one that its directory names: another is refused, and so is one that nobody plays."""
+    guest.agent.write_file("/tmp/iucvcat", program("iucvcat").read_bytes(), 0o755)
+    data = pattern(5000, 3)
+    with Peer(guest.control, "*RPI") as service, Peer(guest.control, "*ACCOUNT"):
+        listener = AfIucvListener(service, "RACF")
+        process = guest.agent.worker("iucv").spawn(
+            ["/tmp/iucvcat", "connect", "*RPI", "RACF"], stdin=data
+        )
+        with listener.accept(30) as stream:
+            paths = guest.control.execute("query-paths", user="LINUX001")["paths"]
+            # Linux asks for its own limit of messages, which the directory's 50 is below.
+            assert [p["msglim-send"] for p in paths if p["partner"] == "*RPI"] == [50]
+            received = b""
+            while part := stream.recv(30):
+                received += part
+            stream.send(data)
+            stream.shut_down()
+            assert process.wait(30).check().stdout == data
+        assert received == data
+        for name, reason in (
+            ("*ACCOUNT", "Permission denied"),
+            ("*LOGREC", "Connection refused"),
+        ):
+            refused = guest.agent.run(["/tmp/iucvcat", "connect", name, "ANY"], stdin=b"")
+            assert refused.status != 0
+            assert reason in refused.stderr.decode()

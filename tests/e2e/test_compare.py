@@ -46,6 +46,7 @@ def test_emulators_agree(zvmlab_kernel: str, zvmlab_driver: str, zvmlab_dir: Pat
     assert report["emulators"] == list(EMULATORS) and report["driver"] == zvmlab_driver
 
 
+@pytest.mark.representative
 @pytest.mark.timeout(300)
 @pytest.mark.usefixtures("both")
 def test_boots_differ_only_where_it_is_explained(zvmlab_kernel: str, zvmlab_dir: Path) -> None:

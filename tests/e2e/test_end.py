@@ -80,6 +80,7 @@ def test_emulator_that_is_killed_is_no_timeout(made_guest: Guest) -> None:
         made_guest.boot()
     assert time.monotonic() - began < SECONDS
     assert caught.value.exit_code == 1
+    made_guest.emulator.expect_exit()
     made_guest.stop()
     assert left(made_guest) == []
 

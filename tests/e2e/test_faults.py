@@ -111,3 +111,4 @@ def test_a_program_interruption_of_diagnose_64_is_an_oops_at_once(guest: Guest) 
     assert time.monotonic() - started < 20
     assert guest.stage is Stage.READY
     assert "specification exception" in guest.console.tail()
+    guest.expect_accident("oops")

@@ -101,8 +101,8 @@ def test_another_hercules_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_the_harness_says_what_the_cp_refuses(in_hercules: Callable[..., Guest]) -> None:
-    with in_hercules("segment", cp={"userid": "ABCDEFGHI"}) as guest:
-        with pytest.raises(UsageError, match="the CP refuses its configuration: .*userid"):
+    with pytest.raises(UsageError, match="the CP refuses its configuration: .*userid"):
+        with in_hercules("segment", cp={"userid": "ABCDEFGHI"}) as guest:
             guest.start()
 
 
@@ -161,3 +161,4 @@ def test_a_killed_hercules_is_noticed(in_hercules: Callable[..., Guest]) -> None
             time.sleep(0.01)
         with pytest.raises(EmulatorError, match="was killed by SIGKILL"):
             guest.check()
+        guest.emulator.expect_exit()

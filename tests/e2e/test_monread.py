@@ -51,7 +51,7 @@ def _program_bytes() -> bytes:
             raise CannotRun(f"monread cannot be compiled for the guest: {done.stderr[-500:]}")
 
     key = digest(root.name, *(source / folder for folder in folders))
-    return (entry("monread", key, build) / "monread").read_bytes()
+    return entry("monread", key, build, "monread").read_bytes()
 
 
 @dataclass

@@ -75,7 +75,9 @@ def next_set_is_read(guest: Guest, reader: DataSets, folder: Path) -> None:
         compare(reader.read(), capture.next())
 
 
-@pytest.mark.upstream_defect(8, "a malformed set reads as an empty one")
+@pytest.mark.upstream_defect(
+    8, "a malformed set reads as an empty one", seen=r"assert \[0\] == \[5\]"
+)
 @pytest.mark.parametrize("announce", MALFORMED.values(), ids=MALFORMED.keys())
 def test_m20_malformed_control_area_is_eio(
     monreader: Guest, zvmlab_dir: Path, announce: Callable[[Place], None]
@@ -105,7 +107,11 @@ def test_m20_set_behind_a_malformed_one_is_whole(monreader: Guest, zvmlab_dir: P
         assert (user["outstanding"], user["replied"]) == (0, len(MALFORMED) + 1)
 
 
-@pytest.mark.upstream_defect(8, "a set is cut where its malformed element stands, and looks whole")
+@pytest.mark.upstream_defect(
+    8,
+    "a set is cut where its malformed element stands, and looks whole",
+    seen=r"reads \[12, 512, 0\]",
+)
 def test_m20_malformed_second_element_is_eio(monreader: Guest, zvmlab_dir: Path) -> None:
     """A good element in front of a malformed one does not make the set a good one."""
     place = Place.of(monreader.control)
@@ -114,12 +120,14 @@ def test_m20_malformed_second_element_is_eio(monreader: Guest, zvmlab_dir: Path)
         good = place.element(len(DATA))
         place.announce_elements(good, dataclasses.replace(good, type=0))
         reads = monreader.agent.read_until(reader.fd, 4096, reads=8).reads
-        assert reads[-1].errno == errno.EIO
-        assert not any(read.ret == 0 for read in reads)
+        found = [read.ret for read in reads]
+        assert reads[-1].errno == errno.EIO and 0 not in found, f"reads {found}"
         next_set_is_read(monreader, reader, zvmlab_dir)
 
 
-@pytest.mark.upstream_defect(11, "records of one byte are taken for a malformed element")
+@pytest.mark.upstream_defect(
+    11, "records of one byte are taken for a malformed element", seen=r"reads \[0\]"
+)
 def test_m20_one_byte_of_records(monreader: Guest, zvmlab_dir: Path) -> None:
     """An element whose records end where they begin describes one byte."""
     place = Place.of(monreader.control)
@@ -127,11 +135,16 @@ def test_m20_one_byte_of_records(monreader: Guest, zvmlab_dir: Path) -> None:
     element = place.element(1)
     with DataSets(monreader.agent) as reader:
         place.announce_elements(element)
-        assert reader.read().stream == element.encode() + b"\xa7"
+        found = reader.read()
+        assert found.stream == element.encode() + b"\xa7", f"reads {found.sizes}"
         next_set_is_read(monreader, reader, zvmlab_dir)
 
 
-@pytest.mark.upstream_defect(9, "records that end just below their element are read for ever")
+@pytest.mark.upstream_defect(
+    9,
+    "records that end just below their element are read for ever",
+    seen=r"reads \[12, 512, 12, 512, 12, 512, 12, 512\]",
+)
 def test_m18_records_just_below_their_control_area(monreader: Guest) -> None:
     """Where records and control area lie does not matter, even side by side."""
     place = Place.of(monreader.control)
@@ -140,12 +153,27 @@ def test_m18_records_just_below_their_control_area(monreader: Guest) -> None:
     with DataSets(monreader.agent) as reader:
         place.announce(place.area, place.area + MCE_SIZE - 1)
         reads = monreader.agent.read_until(reader.fd, 4096, reads=8).reads
-        assert b"".join(read.data for read in reads) == element.encode() + DATA
-        assert reads[-1].ret == 0
+        found = [read.ret for read in reads]
+        assert b"".join(read.data for read in reads) == element.encode() + DATA, f"reads {found}"
+        assert found[-1] == 0
 
 
-@pytest.mark.upstream_defect(8, "an element is looked at again at every read")
-@pytest.mark.parametrize("by", (-300, -100, 4, 1000))
+def _looks_again(left: int) -> pytest.MarkDecorator:
+    """Upstream's driver gives so many bytes of what is left of the records."""
+    return pytest.mark.upstream_defect(
+        8, "an element is looked at again at every read", seen=f"{left} bytes left, not 256"
+    )
+
+
+@pytest.mark.parametrize(
+    "by",
+    [
+        pytest.param(-300, marks=_looks_again(0)),
+        pytest.param(-100, marks=_looks_again(156)),
+        pytest.param(4, marks=_looks_again(260)),
+        pytest.param(1000, marks=_looks_again(1256)),
+    ],
+)
 def test_m20_element_that_changes_while_it_is_read(
     monreader: Guest, zvmlab_dir: Path, by: int
 ) -> None:
@@ -159,12 +187,17 @@ def test_m20_element_that_changes_while_it_is_read(
         half = monreader.agent.read(reader.fd, len(DATA) // 2)
         place.put(place.area, dataclasses.replace(element, end=element.end + by).encode())
         rest = reader.read().stream
-        assert head.data + half.data + rest == element.encode() + DATA
+        assert head.data + half.data == element.encode() + DATA[:256]
+        assert rest == DATA[256:], f"{len(rest)} bytes left, not 256"
         next_set_is_read(monreader, reader, zvmlab_dir)
 
 
 @pytest.mark.upstream_defect(
-    2, "a control area is read before its address is checked", raises=GuestPanic
+    2,
+    "a control area is read before its address is checked",
+    seen=r"the guest's kernel reported an oops \(\[ *[0-9.]+\] Unable to handle kernel pointer"
+    r" dereference in virtual kernel address space\)",
+    raises=GuestPanic,
 )
 def test_m20_control_area_outside_all_storage_is_eio(driver_guest: Guest, zvmlab_dir: Path) -> None:
     """An address that leads nowhere gives EIO; the kernel survives it."""

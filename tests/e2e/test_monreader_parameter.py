@@ -113,9 +113,6 @@ def test_m03_name_given_as_kernel_parameter_reaches_cp(
 ) -> None:
     """modprobe takes monreader.mondcss=NAME from the kernel's command line; CP sees that name."""
     agent = driver_guest.agent
-    folder = f"/lib/modules/{agent.hello().release}"
-    agent.mkdir(folder).check()
-    agent.write_file(f"{folder}/modules.dep", b"/lib/modules/monreader.ko:\n", 0o644)
     agent.run(["/bin/busybox", "modprobe", "monreader"]).check()
     assert used_by_cp(driver_guest) == "OTHERDCS"
     one_set(driver_guest)

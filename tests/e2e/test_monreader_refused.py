@@ -146,7 +146,11 @@ def test_m30_severed_while_open_waits_is_eio(monreader: Guest, one_set: OneSet) 
     one_set(monreader)
 
 
-@pytest.mark.upstream_defect(5, "no signal reaches who waits in open for CP's answer")
+@pytest.mark.upstream_defect(
+    5,
+    "no signal reaches who waits in open for CP's answer",
+    seen="asleep in state D, and SIGKILL did not end it",
+)
 def test_m30_m36_open_of_a_silent_cp_can_be_killed(
     monreader: Guest, one_set: OneSet, program: Build
 ) -> None:
@@ -166,7 +170,9 @@ def test_m30_m36_open_of_a_silent_cp_can_be_killed(
     assert killed is not None, f"asleep in state {state}, and SIGKILL did not end it"
 
 
-@pytest.mark.upstream_defect(5, "open waits for CP's answer without a limit")
+@pytest.mark.upstream_defect(
+    5, "open waits for CP's answer without a limit", seen="open did not return within four seconds"
+)
 def test_m30_open_of_a_silent_cp_has_a_limit(monreader: Guest, one_set: OneSet) -> None:
     """CP does not answer CONNECT: open fails when its time is over, with EIO or ETIMEDOUT."""
     agent = monreader.agent

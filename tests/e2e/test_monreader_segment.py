@@ -25,12 +25,17 @@ def refused(guest: Guest, name: str = NAME) -> ModuleResult:
     """Loading fails, and nothing of the driver or of the segment is left."""
     result = guest.agent.insmod("monreader", f"mondcss={name}")
     assert result.errno != 0
+    nothing_is_left(guest, name)
+    return result
+
+
+def nothing_is_left(guest: Guest, name: str) -> None:
+    """Neither device nor module nor segment, in the guest or of CP."""
     assert guest.agent.open(DEVICE).errno == errno.ENOENT
     assert b"monreader" not in guest.agent.read_file("/proc/modules")
     for segment in guest.control.execute("query-segments")["segments"]:
         assert (segment["loaded"], segment["users"]) == (False, 0)
     assert name.encode() not in guest.agent.read_file("/proc/iomem")
-    return result
 
 
 @pytest.mark.parametrize("kind", ("SW", "EW", "SR", "ER", "SN", "EN"))
@@ -78,14 +83,17 @@ def test_m09_segment_that_overlaps_storage_is_refused_einval(
     assert f"{NAME} needs used memory resources and cannot be loaded or queried" in result.text
 
 
-@pytest.mark.upstream_defect(3, "a segment above 4 GiB is loaded; only opening the device fails")
+@pytest.mark.upstream_defect(
+    3, "a segment above 4 GiB is loaded; only opening the device fails", seen="assert 0 == 22"
+)
 @pytest.mark.zvmlab(segments=(f"{NAME} 100000-1007FF SC",))
 def test_m09_segment_that_monitor_cannot_address_is_refused(driver_guest: Guest) -> None:
     """A control element has 4-byte addresses: a segment above 4 GiB is refused when loading."""
     result = driver_guest.agent.insmod("monreader", f"mondcss={NAME}")
     assert result.errno == errno.EINVAL
     assert NAME in result.text
-    assert driver_guest.agent.open(DEVICE).errno == errno.ENOENT
+    # Loaded it was, to learn where it is.
+    nothing_is_left(driver_guest, NAME)
 
 
 def test_m06_restricted_segment_needs_namesave_einval(

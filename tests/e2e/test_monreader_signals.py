@@ -120,17 +120,25 @@ def two_reads(monreader: Guest, program: Build, folder: Path, *how: str) -> tupl
         agent.unlink("/tmp/two_readers").check()
 
 
-@pytest.mark.upstream_defect(4, "two reads at the same time give the same bytes twice")
+@pytest.mark.upstream_defect(
+    4,
+    "two reads at the same time give the same bytes twice",
+    seen="the read beside gives the first 12 bytes again",
+)
 def test_m18_two_threads_get_each_byte_once(
     monreader: Guest, program: Build, zvmlab_dir: Path
 ) -> None:
     """A read that sleeps in the middle of its copy and one beside it: each byte is read once."""
     lines, stream = two_reads(monreader, program, zvmlab_dir)
     first, beside, rest = map(bytes.fromhex, lines)
-    assert first + beside + rest == stream
+    again = beside == stream[: len(beside)]
+    said = f"the read beside gives the first {len(beside)} bytes again" if again else "bytes differ"
+    assert first + beside + rest == stream, said
 
 
-@pytest.mark.upstream_defect(4, "the read beside does not wait")
+@pytest.mark.upstream_defect(
+    4, "the read beside does not wait", seen="assert 'e2080000[0-9a-f]{16}' == '4'"  # EINTR
+)
 def test_m36_signal_ends_a_read_that_waits_for_another(
     monreader: Guest, program: Build, zvmlab_dir: Path
 ) -> None:
@@ -140,7 +148,9 @@ def test_m36_signal_ends_a_read_that_waits_for_another(
     assert bytes.fromhex(lines[0]) + bytes.fromhex(lines[2]) == stream
 
 
-@pytest.mark.upstream_defect(11, "a read of no bytes takes the end of a set")
+@pytest.mark.upstream_defect(
+    11, "a read of no bytes takes the end of a set", seen=r"assert \(-1, 11\) == \(0, 0\)"
+)
 def test_m18_read_of_no_bytes_has_no_effect(monreader: Guest, zvmlab_dir: Path) -> None:
     """A read of size 0 gives 0 at every place of the stream and changes nothing."""
     with DataSets(monreader.agent, os.O_NONBLOCK) as reader, Capture(

@@ -7,19 +7,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from zvmlab.control import decode
 from zvmlab.guest import Guest
-from zvmlab.guest_config import GuestConfig
+from zvmlab.guest_config import DEFAULT_SEGMENTS, GuestConfig
 
 if TYPE_CHECKING:
     from conftest import Build
 
 NONE, PROTECTION, ADDRESSING = "0", "4", "5"
+ACCEPTED, REFUSED = "0", "1"
 
 
 @pytest.fixture
-def guest_config(bare: Build) -> GuestConfig:
-    """The bare-metal program instead of a kernel."""
-    return GuestConfig(kernel=str(bare("segment")))
+def guest_config(bare: Build, request: pytest.FixtureRequest) -> GuestConfig:
+    """A bare-metal program instead of a kernel: segment, or what the test names."""
+    name, segments = getattr(request, "param", ("segment", DEFAULT_SEGMENTS))
+    return GuestConfig(kernel=str(bare(name)), cpus=2, segments=segments)
 
 
 @pytest.mark.representative
@@ -28,7 +31,7 @@ def test_sc_segment_can_be_read_while_loaded_and_never_stored_into(made_guest: G
     made_guest.emulator.expect_exit()
     made_guest.resume()
     lines = []
-    for _ in range(7):
+    for _ in range(10):
         event = made_guest.control.wait_event("console", 10, user="OPERATOR")
         lines.append(event.data["text"].split("LINUX001: ")[-1])
     assert lines == [
@@ -39,4 +42,20 @@ def test_sc_segment_can_be_read_while_loaded_and_never_stored_into(made_guest: G
         f"AGAIN START {NONE} {PROTECTION}",
         f"BEYOND {ADDRESSING} {ADDRESSING}",
         f"KEYS {NONE} {ADDRESSING}",
+        f"PREFIX {ADDRESSING} {ADDRESSING}",
+        f"SET PREFIX {ACCEPTED} {REFUSED}",
+        f"STORE STATUS {ACCEPTED} {REFUSED}",
     ]
+
+
+@pytest.mark.parametrize("guest_config", [("prefix", ("INSIDE 2000-20FF SC",))], indirect=True)
+@pytest.mark.representative
+def test_cp_stores_nothing_into_a_read_only_segment_by_way_of_the_prefix(made_guest: Guest) -> None:
+    """It is loaded over the prefix area: an interruption that would be stored there is not taken."""
+    made_guest.start()
+    made_guest.emulator.expect_exit()
+    made_guest.resume()
+    said = made_guest.control.wait_event("console", 30, user="OPERATOR").data["text"]
+    answer = made_guest.control.execute("storage-read", address=0x2001800, length=64)
+    assert decode(answer["data"]) == b"\x5a" * 64
+    assert said.endswith("BACK 1")

@@ -76,6 +76,7 @@ def test_panic_is_reported_within_two_seconds(guest: Guest) -> None:
     assert time.monotonic() - started < 2.0
     assert "sysrq" in caught.value.tail.lower()
     assert caught.value.exit_code == 255
+    guest.expect_accident("panic")
 
 
 def test_hang_is_a_timeout(guest: Guest) -> None:

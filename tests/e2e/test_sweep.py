@@ -14,10 +14,12 @@ import pytest
 
 from zvmlab import sweep_report
 from zvmlab.guest import Guest
+from zvmlab.guest_config import UPSTREAM_DRIVER
 from zvmlab.progress import Progress
 from zvmlab.scenario_context import Context
 from zvmlab.scenarios import BUILT_IN
 from zvmlab.sweep import Plan, sweep
+from zvmlab.sweep_known import KNOWN
 
 pytestmark = pytest.mark.first_kernel
 
@@ -109,6 +111,29 @@ def test_kernel_that_cannot_survive_is_known_and_replaced(planned: Callable[...,
     assert "B2F0" in found["iucv.reply#1:pgm=6"].reasons[0]
     assert done.guests == 1
     assert sweep(plan, QUIET, resume=True).results == done.results
+
+
+# One case for each entry of the table, in their order.
+NEEDED = (
+    *("iucv.connect#1:pgm=1", "diag64.loadshr#1:pgm=6", "diag64.loadshr#1:drop"),
+    *("interrupt#1:corrupt=3^0x10", "interrupt#1:corrupt=0^0x80", "iucv.connect#1:drop"),
+    *("interrupt#2:corrupt=12^0x80", "monitor.message#1:corrupt=0^0xe2"),
+)
+
+
+@pytest.mark.full
+@pytest.mark.timeout(600)
+def test_everything_known_is_seen(planned: Callable[..., Plan], zvmlab_driver: str) -> None:
+    """Each entry of the table of known results is needed, and covers no other's case."""
+    if zvmlab_driver != UPSTREAM_DRIVER:
+        pytest.skip("the table has what the kernel's own driver shows")
+    done = sweep(planned("read-one-set", NEEDED), QUIET)
+    found = {str(verdict.case): verdict for verdict in sweep_report.verdicts(done)}
+    assert {name: verdict.blame for name, verdict in found.items() if verdict.blame} == {}
+    assert len(NEEDED) == len(KNOWN)
+    for name, entry in zip(NEEDED, KNOWN):
+        case, (symptom,) = found[name].case, found[name].result.symptoms
+        assert [one for one in KNOWN if one.covers(case, symptom, zvmlab_driver)] == [entry]
 
 
 def test_examples_of_the_document(monreader: Guest, zvmlab_dir: Path) -> None:

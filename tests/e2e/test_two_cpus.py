@@ -13,7 +13,7 @@ from zvmlab.guest_config import GuestConfig
 if TYPE_CHECKING:
     from conftest import Build
 
-pytestmark = pytest.mark.first_kernel
+pytestmark = pytest.mark.first_kernel(always=True)
 SECONDS = 30
 
 

@@ -14,6 +14,7 @@ extern volatile uint32_t program_code;	/* set by the handler in start.S */
 void test_main(void);
 
 enum { LOADSHRX = 0x20, PURGESEG = 0x08 };
+enum { SET_PREFIX = 0x0d, STORE_STATUS = 0x0e };
 
 static const char name[8] __attribute__((aligned(8))) = "MONDCSS ";
 
@@ -52,6 +53,28 @@ static uint32_t probe_key(uint64_t at)
 	return program_code;
 }
 
+static uint32_t probe_prefix(uint64_t at)
+{
+	const uint32_t prefix = (uint32_t)at;
+
+	program_code = 0;
+	asm volatile("spx %0" : : "Q" (prefix) : "memory");
+	return program_code;
+}
+
+/* An order that names a place to CPU 1, which is stopped.  Return: was the place refused? */
+static uint32_t refused(unsigned int order, uint64_t at)
+{
+	enum { INVALID_PARAMETER = 0x100 };
+	register uint64_t parameter asm("1") = at;
+	register uint64_t address asm("2") = 1;
+	unsigned int cc;
+
+	asm volatile("sigp %1,%2,0(%3)\n\tipm %0\n\tsrl %0,28"
+		     : "=d" (cc), "+d" (parameter) : "d" (address), "a" (order) : "cc", "memory");
+	return cc == 1 && (uint32_t)parameter == INVALID_PARAMETER;
+}
+
 static void report(const char *what, uint32_t load, uint32_t store)
 {
 	struct line line = { .len = 0 };
@@ -83,4 +106,8 @@ void test_main(void)
 	report("BEYOND", probe_load((volatile uint64_t *)(last + 1)),
 	       probe_store((volatile uint64_t *)(last + 1)));
 	report("KEYS", probe_key(last & -4096UL), probe_key(last + 1));
+	/* A prefix area is storage, all of it. */
+	report("PREFIX", probe_prefix(last + 1), probe_prefix(first - 4096));
+	report("SET PREFIX", refused(SET_PREFIX, first), refused(SET_PREFIX, last + 1));
+	report("STORE STATUS", refused(STORE_STATUS, 0x10000), refused(STORE_STATUS, first));
 }
