@@ -13,6 +13,8 @@ PREFIX ?= /usr/local
 KERNEL ?= bookworm
 # The monreader of demo and tests: upstream, zvmlab (ours), or a .ko; tests take several.
 DRIVER ?= upstream
+# "make check" runs the tests of a monreader with both, unless DRIVER is given.
+DRIVERS := $(if $(filter file,$(origin DRIVER)),upstream zvmlab,$(DRIVER))
 # The emulator of demo and tests: qemu, hercules; tests take both.
 BACKEND ?= qemu
 # The tests marked representative run in this emulator as well (none: empty).
@@ -79,7 +81,7 @@ BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/%)
 SERVER := $(BUILD)/unit/ctl_server
 # Fuzz targets; each has its corpus, and is replayed without libFuzzer by the unit tests.
-FUZZ := mon_stream trace_replay dm_stats monrec taskstats
+FUZZ := mon_stream trace_replay dm_stats monrec taskstats guest control
 FUZZ_BIN := $(FUZZ:%=$(BUILD)/fuzz/%)
 FUZZ_REPLAY := $(FUZZ:%=$(BUILD)/unit/replay_%)
 FUZZ_CC ?= clang
@@ -88,10 +90,13 @@ SECONDS ?= 600
 HARNESS := PYTHONPATH=$(CURDIR)/harness $(PYTHON)
 PYTEST := $(HARNESS) -m pytest -p zvmlab.plugin
 
-# Unit tests always run under ASan and UBSan; other programs with ASAN=1.
+# Unit tests run under ASan and UBSan, but for coverage; other programs with ASAN=1.
 UNIT_CFLAGS := $(SANITIZE)
 ifeq ($(G),1)
-UNIT_CFLAGS += --coverage
+# What is counted is what the source says, not what optimiser and sanitizers make of it.
+OPTIMISE := -O0
+SANITIZE :=
+UNIT_CFLAGS := --coverage
 endif
 PLAIN_CFLAGS := $(if $(filter 1,$(ASAN)),$(SANITIZE))
 CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check jansson)
@@ -128,7 +133,11 @@ $(BUILD)/libcp.a: $(CP_SRC:%.c=$(BUILD)/plain/%.o) $(CTL_SRC:%.c=$(BUILD)/plain/
 
 $(BUILD)/unit/test_%: $(BUILD)/unit/tests/unit/test_%.o $(BUILD)/unit/tests/unit/fixture.o $(BUILD)/unit/libcp.a
 	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
+	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
+
+# What test_failing lets fail.
+$(BUILD)/unit/test_failing: WRAPPED := malloc calloc realloc strdup mmap open close fread fwrite fclose \
+	fstat lstat chmod socket bind listen epoll_create1 epoll_ctl eventfd read write writev recv send
 
 # The driver's read machine is tested as what it is: plain C.
 $(filter $(BUILD)/unit/test_mon_stream%,$(UNIT_BIN)): $(BUILD)/unit/driver/mon_stream.o
@@ -162,7 +171,7 @@ $(BUILD)/unit/libtaskmon.a: $(patsubst %.c,$(BUILD)/unit/%.o,$(filter-out tools/
 
 $(BUILD)/unit/test_taskmon_%: $(BUILD)/unit/tests/unit/test_taskmon_%.o $(BUILD)/unit/libtaskmon.a $(BUILD)/unit/libtool.a
 	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
+	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -pthread -o $@ $^ $(CHECK_LIBS) $(TASKMON_LIBS)
 
 # The one file of Hercules' module that does not know Hercules.
 $(BUILD)/unit/test_checkpoint_file: $(BUILD)/unit/sim/hercules/checkpoint_file.o
@@ -173,6 +182,9 @@ FUZZ_DM_STATS := tests/fuzz/fuzz_dm_stats.c $(DMS_SRC) tools/common/tool_text.c
 FUZZ_MONREC := tests/fuzz/fuzz_monrec.c $(MONREC_SRC)
 TASKSTATS_SRC := $(addprefix tools/taskmon/,stats.c layout.c account.c recording.c collector.c row.c)
 FUZZ_TASKSTATS := tests/fuzz/fuzz_taskstats.c $(TASKSTATS_SRC) $(TOOL_COMMON_SRC)
+FUZZ_WORLD := $(addprefix tests/fuzz/,world.c world_check.c model_iucv.c)
+FUZZ_GUEST := tests/fuzz/fuzz_guest.c $(FUZZ_WORLD)
+FUZZ_CONTROL := $(addprefix tests/fuzz/,fuzz_control.c files.c) $(FUZZ_WORLD)
 
 $(BUILD)/unit/replay_mon_stream: $(FUZZ_MON_STREAM:%.c=$(BUILD)/unit/%.o)
 $(BUILD)/unit/replay_trace_replay: $(FUZZ_TRACE_REPLAY:%.c=$(BUILD)/unit/%.o) $(BUILD)/unit/libcp.a
@@ -180,13 +192,19 @@ $(BUILD)/unit/replay_dm_stats: $(FUZZ_DM_STATS:%.c=$(BUILD)/unit/%.o)
 
 $(BUILD)/unit/replay_monrec: $(FUZZ_MONREC:%.c=$(BUILD)/unit/%.o)
 $(BUILD)/unit/replay_taskstats: $(FUZZ_TASKSTATS:%.c=$(BUILD)/unit/%.o)
+$(BUILD)/unit/replay_guest: $(FUZZ_GUEST:%.c=$(BUILD)/unit/%.o) $(BUILD)/unit/libcp.a
+$(BUILD)/unit/replay_control: $(FUZZ_CONTROL:%.c=$(BUILD)/unit/%.o) $(BUILD)/unit/libcp.a
+
+# No input of the control socket's reaches a file of this machine.
+$(BUILD)/unit/replay_control $(BUILD)/fuzz/control: WRAPPED := open
 
 $(FUZZ_REPLAY): $(BUILD)/unit/tests/fuzz/replay.o
 	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS)
+	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS)
 
 # What libFuzzer is led by: coverage of what is tested, not of the model.
-FUZZ_LED := driver/mon_stream.c tests/fuzz/machine_read.c $(REPLAY_SRC) $(DMS_SRC) $(MONREC_OWN) $(TASKSTATS_SRC)
+FUZZ_LED := driver/mon_stream.c tests/fuzz/machine_read.c $(REPLAY_SRC) $(DMS_SRC) $(MONREC_OWN) $(TASKSTATS_SRC) $(CP_SRC) \
+	$(CTL_SRC)
 $(FUZZ_LED:%.c=$(BUILD)/fuzz/%.o): FUZZ_CFLAGS := -fsanitize-coverage=inline-8bit-counters,pc-table
 
 $(BUILD)/fuzz/%.o: %.c
@@ -195,16 +213,19 @@ $(BUILD)/fuzz/%.o: %.c
 	$(Q)$(FUZZ_CC) -std=gnu11 -g -O2 -Wall -Wextra -MMD -MP $(CPPFLAGS_ALL) $(SANITIZE) $(FUZZ_CFLAGS) -c -o $@ $<
 
 $(BUILD)/fuzz/mon_stream: $(FUZZ_MON_STREAM:%.c=$(BUILD)/fuzz/%.o)
-$(BUILD)/fuzz/trace_replay: $(patsubst %.c,$(BUILD)/fuzz/%.o,$(FUZZ_TRACE_REPLAY) tests/fuzz/mutate_trace.c \
+$(BUILD)/fuzz/trace_replay: $(patsubst %.c,$(BUILD)/fuzz/%.o,$(FUZZ_TRACE_REPLAY) tests/fuzz/mutate_lines.c \
 	$(CP_SRC) $(CTL_SRC) $(REPLAY_SRC))
 $(BUILD)/fuzz/dm_stats: $(FUZZ_DM_STATS:%.c=$(BUILD)/fuzz/%.o)
 
 $(BUILD)/fuzz/monrec: $(FUZZ_MONREC:%.c=$(BUILD)/fuzz/%.o)
 $(BUILD)/fuzz/taskstats: $(FUZZ_TASKSTATS:%.c=$(BUILD)/fuzz/%.o)
+$(BUILD)/fuzz/guest: $(patsubst %.c,$(BUILD)/fuzz/%.o,$(FUZZ_GUEST) $(CP_SRC) sim/control/held.c)
+$(BUILD)/fuzz/control: $(patsubst %.c,$(BUILD)/fuzz/%.o,$(FUZZ_CONTROL) tests/fuzz/mutate_control.c \
+	tests/fuzz/mutate_lines.c $(CP_SRC) $(CTL_SRC))
 
 $(FUZZ_BIN):
 	$(say) LD $@
-	$(Q)$(FUZZ_CC) $(SANITIZE) -fsanitize=fuzzer -o $@ $^ $(shell $(PKG_CONFIG) --libs jansson)
+	$(Q)$(FUZZ_CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) -fsanitize=fuzzer -o $@ $^ $(shell $(PKG_CONFIG) --libs jansson)
 
 $(SERVER): $(BUILD)/unit/tests/harness/ctl_server.o $(BUILD)/unit/libcp.a
 	$(say) LD $@
@@ -259,7 +280,7 @@ help: ## this list
 	@echo "Targets:"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r t d; do \
 		printf '%-18s%s\n' "$$t" "$$d"; done
-	@echo "Variables: KERNEL=bookworm|trixie|sid|debug|PATH  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  REPRESENTATIVE=hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  SECONDS=n  ZVMLAB_CACHE=DIR"
+	@echo "Variables: KERNEL=bookworm|trixie|sid|debug|PATH  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  REPRESENTATIVE=hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  SECONDS=n  N=n  SEED=n  BASE=BRANCH  FOLDER=DIR  ZVMLAB_CACHE=DIR"
 	@echo "Switches:  V=1 show commands  W=1 more warnings  D=1 debug  C=1 sparse  G=1 coverage  ASAN=1 sanitizers"
 
 .PHONY: setup
@@ -284,13 +305,19 @@ unit: ## unit tests of the core, corpora of the fuzz targets (ASan, UBSan)
 	$(Q)$(MAKE) --no-print-directory --output-sync=line -j $(JOBS) $(UNIT_BIN) $(FUZZ_REPLAY)
 	$(Q)$(MAKE) --no-print-directory --output-sync=target --keep-going -j $(JOBS) $(UNIT_RUNS)
 
+# An assertion's other side must never be reached, so assert() has no branches here.
+GCOVR := gcovr --root . --txt /dev/null --print-summary --add-tracefile $(BUILD)/coverage.json
 .PHONY: coverage
-coverage: ## unit tests, then line coverage of core and read machine (at least 95 %)
-	$(Q)find $(BUILD)/coverage -name '*.gcda' -delete 2>/dev/null || true
-	$(Q)$(MAKE) --no-print-directory unit G=1 BUILD=$(BUILD)/coverage
-	$(Q)gcovr --root . --object-directory $(BUILD)/coverage --filter 'sim/(cp|record)/|driver/|tools/monrec/' \
-		--exclude-unreachable-branches --print-summary --fail-under-line 95 \
-		--json $(BUILD)/coverage.json $(BUILD)/coverage | grep -v '^branches'
+coverage: ## lines and branches that unit tests and corpora reach: at least 95 % of core and control
+	$(Q)find $(BUILD)/gcov -name '*.gcda' -delete 2>/dev/null || true
+	$(Q)$(MAKE) --no-print-directory unit G=1 BUILD=$(BUILD)/gcov
+	$(Q)gcovr --root . --object-directory $(BUILD)/gcov --filter 'sim/(cp|record|control)/|driver/|tools/monrec/' \
+		--exclude-unreachable-branches --exclude-branches-by-pattern '.*\bassert\(.*' \
+		--json $(BUILD)/coverage.json $(BUILD)/gcov
+	$(Q)echo 'sim/cp and sim/control:'
+	$(Q)$(GCOVR) --filter 'sim/(cp|control)/' --fail-under-line 95 --fail-under-branch 95
+	$(Q)echo 'with sim/record, driver and tools/monrec:'
+	$(Q)$(GCOVR) --fail-under-line 95
 
 .PHONY: prepare
 prepare: setup ## build QEMU and fetch the guest kernels into the cache
@@ -298,8 +325,8 @@ prepare: setup ## build QEMU and fetch the guest kernels into the cache
 	$(Q)./zvmlab fetch $(KERNELS)
 
 .PHONY: check
-check: setup coverage ## all tests: core, harness, guests
-	$(Q)$(MAKE) --no-print-directory check-harness BUILD=$(BUILD)/coverage G=1
+check: setup unit coverage ## all tests: core, harness, guests
+	$(Q)$(MAKE) --no-print-directory check-harness
 	$(Q)$(MAKE) --no-print-directory check-e2e
 
 .PHONY: check-full
@@ -308,11 +335,11 @@ check-full: ## the same with sid's kernel, and the tests marked full
 
 .PHONY: check-harness
 check-harness: setup $(SERVER)
-	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) -n $(JOBS) tests/harness
+	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) -n $(JOBS) tests/harness tests/mutants
 
 .PHONY: check-e2e
 check-e2e: setup prepare
-	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 $(KERNELS:%=--kernel %) $(DRIVER:%=--driver %) \
+	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 $(KERNELS:%=--kernel %) $(DRIVERS:%=--driver %) \
 		$(BACKEND:%=--backend %) $(REPRESENTATIVE:%=--representative %) $(if $(FULL),--full) --promises --zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml \
 		tests/e2e
 
@@ -331,7 +358,7 @@ fuzz-replay: $(FUZZ_REPLAY)
 fuzz: ## for SECONDS with JOBS processes: the driver's read machine against a model; traces
 	$(Q)ci/setup.sh build check fuzz
 	$(Q)$(MAKE) -s --no-print-directory $(FUZZ_BIN)
-	$(Q)$(MAKE) -s --no-print-directory fuzz-replay G=1 BUILD=$(BUILD)/fuzz/replay
+	$(Q)$(MAKE) -s --no-print-directory fuzz-replay G=1 BUILD=$(BUILD)/fuzz/gcov
 	$(Q)$(HARNESS) tests/fuzz/fuzz.py --build $(BUILD)/fuzz --seconds $(SECONDS) --jobs $(JOBS) $(FUZZ)
 
 .PHONY: fuzz-mutants
@@ -339,6 +366,12 @@ fuzz-mutants: ## does the fuzzer find mistakes made on purpose?
 	$(Q)ci/setup.sh build check fuzz
 	$(Q)$(MAKE) -s --no-print-directory $(BUILD)/fuzz/mon_stream
 	$(Q)$(HARNESS) tests/fuzz/mutants.py --build $(BUILD)/fuzz
+
+.PHONY: mutants
+mutants: ## small changes of the sources: which does no test notice?  N=100 SEED=1 FOLDER=…, or BASE=main
+	$(Q)ci/setup.sh build check
+	$(Q)$(HARNESS) tests/mutants/mutate.py --build $(BUILD) --jobs $(shell nproc) \
+		$(if $(N),--number $(N)) $(if $(SEED),--seed $(SEED)) $(if $(BASE),--base $(BASE)) $(FOLDER:%=--folder %)
 
 .PHONY: lint
 lint: setup ## sparse, cppcheck, shellcheck, codespell, black, mypy, REUSE
@@ -398,7 +431,8 @@ clean: ## remove what was built in the tree
 
 .PHONY: distclean
 distclean: clean ## and the cache: built QEMU, fetched kernels
-	$(Q)rm -rf "$${ZVMLAB_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/zvmlab}"
+	$(Q)$(HARNESS) -m zvmlab.cache remove
 
 .SECONDARY:
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+# The copies of the tree that mutants are made in have their own.
+-include $(shell find $(BUILD) -path $(BUILD)/mutants -prune -o -name '*.d' -print 2>/dev/null)
