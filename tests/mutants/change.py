@@ -4,37 +4,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
-COMPARISON = "comparison"
-AND_OR = "and/or"
-ARITHMETIC = "arithmetic"
-CONSTANT = "constant"
-SWAPPED = "constant swapped"
-FALSE = "condition false"
-TRUE = "condition true"
-RETURN = "return removed"
-STATEMENT = "statement removed"
-JUMP = "jump removed"
-KINDS = (
-    COMPARISON,
-    AND_OR,
-    ARITHMETIC,
-    CONSTANT,
-    SWAPPED,
-    FALSE,
-    TRUE,
-    RETURN,
-    STATEMENT,
-    JUMP,
-)
 _SHORT = 100
+
+
+class Kind(StrEnum):
+    """Kinds of changes, by the names that reports use."""
+
+    COMPARISON = "comparison"
+    AND_OR = "and/or"
+    ARITHMETIC = "arithmetic"
+    CONSTANT = "constant"
+    SWAPPED = "constant swapped"
+    FALSE = "condition false"
+    TRUE = "condition true"
+    RETURN = "return removed"
+    STATEMENT = "statement removed"
+    JUMP = "jump removed"
 
 
 @dataclass(frozen=True)
 class Change:
     """Where *was* stands in a text, *became* takes its place."""
 
-    kind: str
+    kind: Kind
     start: int
     was: str
     became: str

@@ -12,21 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from change import (
-    AND_OR,
-    ARITHMETIC,
-    COMPARISON,
-    CONSTANT,
-    FALSE,
-    JUMP,
-    RETURN,
-    STATEMENT,
-    SWAPPED,
-    TRUE,
-    Change,
-    partners,
-    successor,
-)
+from change import Change, Kind, partners, successor
 
 _TOKEN = re.compile(
     r"""
@@ -67,7 +53,7 @@ class NotC(Exception):
 class Token:
     """A piece of the text that is neither blank nor comment nor preprocessor line."""
 
-    kind: str
+    kind: Kind
     text: str
     start: int
 
@@ -164,11 +150,11 @@ def _binary(source: _Source, index: int) -> bool:
 def _operators(source: _Source, index: int, token: Token) -> Iterator[Change]:
     if token.kind != "op":
         return
-    for kind, table in ((COMPARISON, _COMPARISONS), (AND_OR, _LOGIC)):
+    for kind, table in ((Kind.COMPARISON, _COMPARISONS), (Kind.AND_OR, _LOGIC)):
         if token.text in table:
             yield Change(kind, token.start, token.text, table[token.text])
     if token.text in _ARITHMETIC and _binary(source, index):
-        yield Change(ARITHMETIC, token.start, token.text, _ARITHMETIC[token.text])
+        yield Change(Kind.ARITHMETIC, token.start, token.text, _ARITHMETIC[token.text])
 
 
 def _conditions(source: _Source, index: int, token: Token) -> Iterator[Change]:
@@ -181,9 +167,9 @@ def _conditions(source: _Source, index: int, token: Token) -> Iterator[Change]:
         return
     condition = source.piece(index + 1, last)
     start = source.tokens[index + 1].start
-    yield Change(FALSE, start, condition, f"(0 && {condition})")
+    yield Change(Kind.FALSE, start, condition, f"(0 && {condition})")
     if token.text == "if":
-        yield Change(TRUE, start, condition, f"(1 || {condition})")
+        yield Change(Kind.TRUE, start, condition, f"(1 || {condition})")
 
 
 def _begins_statement(source: _Source, index: int) -> bool:
@@ -227,9 +213,9 @@ def _statements(source: _Source, index: int, token: Token) -> Iterator[Change]:
     if last is None:
         return
     if token.text == "return":
-        kind = RETURN
+        kind = Kind.RETURN
     elif token.text in ("break", "continue", "goto"):
-        kind = JUMP
+        kind = Kind.JUMP
     elif token.text in _NO_STATEMENT:
         return
     elif token.kind == "word" and source.kind(index + 1) == "word":
@@ -237,7 +223,7 @@ def _statements(source: _Source, index: int, token: Token) -> Iterator[Change]:
     elif source.piece(index, last).replace(" ", "").startswith("(void)"):
         return
     else:
-        kind = STATEMENT
+        kind = Kind.STATEMENT
     yield Change(kind, token.start, source.piece(index, last), NOTHING)
 
 
@@ -249,7 +235,7 @@ def _constants(source: _Source) -> Iterator[Change]:
         if token.kind == "number":
             after = successor(token.text)
             if after is not None:
-                yield Change(CONSTANT, token.start, token.text, after)
+                yield Change(Kind.CONSTANT, token.start, token.text, after)
         elif token.kind == "word" and _CONSTANT.match(token.text):
             # A name before a bracket is a macro's; two equal labels of a switch do not compile.
             if source.word(index + 1) != "(" and source.word(index - 1) not in ("case", ".", "->"):
@@ -257,4 +243,4 @@ def _constants(source: _Source) -> Iterator[Change]:
     swaps = partners([token.text for token in names])
     for token in names:
         if token.text in swaps:
-            yield Change(SWAPPED, token.start, token.text, swaps[token.text])
+            yield Change(Kind.SWAPPED, token.start, token.text, swaps[token.text])

@@ -7,20 +7,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from change import (
-    AND_OR,
-    ARITHMETIC,
-    COMPARISON,
-    CONSTANT,
-    FALSE,
-    JUMP,
-    RETURN,
-    STATEMENT,
-    SWAPPED,
-    TRUE,
-    Change,
-    partners,
-)
+from change import Change, Kind, partners
 
 _OPERATORS: dict[type[ast.AST], tuple[str, str]] = {
     ast.Eq: ("==", "!="),
@@ -72,11 +59,11 @@ class _Finder(ast.NodeVisitor):
         assert node.end_lineno is not None and node.end_col_offset is not None
         return self._at(node.end_lineno, node.end_col_offset)
 
-    def _replace(self, kind: str, node: ast.expr | ast.stmt, became: str) -> None:
+    def _replace(self, kind: Kind, node: ast.expr | ast.stmt, became: str) -> None:
         start = self.start(node)
         self.found.append(Change(kind, start, self.text[start : self._end(node)], became))
 
-    def _operator(self, kind: str, operator: ast.AST, left: ast.expr, right: ast.expr) -> None:
+    def _operator(self, kind: Kind, operator: ast.AST, left: ast.expr, right: ast.expr) -> None:
         """What stands between the operands is brackets, blanks, comments and the operator."""
         if type(operator) not in _OPERATORS:
             return
@@ -91,26 +78,26 @@ class _Finder(ast.NodeVisitor):
         """a < b"""
         operands = [node.left, *node.comparators]
         for operator, left, right in zip(node.ops, operands, operands[1:]):
-            self._operator(COMPARISON, operator, left, right)
+            self._operator(Kind.COMPARISON, operator, left, right)
         self.generic_visit(node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> None:
         """a and b"""
         for left, right in zip(node.values, node.values[1:]):
-            self._operator(AND_OR, node.op, left, right)
+            self._operator(Kind.AND_OR, node.op, left, right)
         self.generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
         """a + b"""
-        self._operator(ARITHMETIC, node.op, node.left, node.right)
+        self._operator(Kind.ARITHMETIC, node.op, node.left, node.right)
         self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
         """Numbers, True and False."""
         if isinstance(node.value, bool):
-            self._replace(CONSTANT, node, str(not node.value))
+            self._replace(Kind.CONSTANT, node, str(not node.value))
         elif isinstance(node.value, int):
-            self._replace(CONSTANT, node, str(node.value + 1))
+            self._replace(Kind.CONSTANT, node, str(node.value + 1))
 
     def visit_Name(self, node: ast.Name) -> None:
         """Names of constants."""
@@ -122,8 +109,8 @@ class _Finder(ast.NodeVisitor):
 
     def _condition(self, test: ast.expr) -> None:
         text = self.text[self.start(test) : self._end(test)]
-        self._replace(FALSE, test, f"(False and ({text}))")
-        self._replace(TRUE, test, f"(True or ({text}))")
+        self._replace(Kind.FALSE, test, f"(False and ({text}))")
+        self._replace(Kind.TRUE, test, f"(True or ({text}))")
 
     def visit_If(self, node: ast.If) -> None:
         """if a:"""
@@ -139,7 +126,7 @@ class _Finder(ast.NodeVisitor):
     def visit_While(self, node: ast.While) -> None:
         """while a:"""
         text = self.text[self.start(node.test) : self._end(node.test)]
-        self._replace(FALSE, node.test, f"(False and ({text}))")
+        self._replace(Kind.FALSE, node.test, f"(False and ({text}))")
         self.generic_visit(node)
 
     def visit_comprehension(self, node: ast.comprehension) -> None:
@@ -150,16 +137,16 @@ class _Finder(ast.NodeVisitor):
 
     def visit_Return(self, node: ast.Return) -> None:
         """return a"""
-        self._replace(RETURN, node, "pass")
+        self._replace(Kind.RETURN, node, "pass")
         self.generic_visit(node)
 
     def visit_Break(self, node: ast.Break) -> None:
         """break"""
-        self._replace(JUMP, node, "pass")
+        self._replace(Kind.JUMP, node, "pass")
 
     def visit_Continue(self, node: ast.Continue) -> None:
         """continue"""
-        self._replace(JUMP, node, "pass")
+        self._replace(Kind.JUMP, node, "pass")
 
     def visit_Assert(self, node: ast.Assert) -> None:
         """What an assertion says is not what the program does."""
@@ -169,7 +156,7 @@ class _Finder(ast.NodeVisitor):
         for inside in ast.walk(node):
             if isinstance(inside, (ast.Assign, ast.AugAssign, ast.Raise, ast.Delete, ast.Expr)):
                 if not _says_nothing(inside):
-                    self._replace(STATEMENT, inside, "pass")
+                    self._replace(Kind.STATEMENT, inside, "pass")
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
                 self.visit(default)
@@ -195,7 +182,7 @@ def _swapped(finder: _Finder) -> Iterator[Change]:
     swaps = partners([node.id for node in finder.names])
     for node in finder.names:
         if node.id in swaps:
-            yield Change(SWAPPED, finder.start(node), node.id, swaps[node.id])
+            yield Change(Kind.SWAPPED, finder.start(node), node.id, swaps[node.id])
 
 
 def changes(text: str) -> list[Change]:

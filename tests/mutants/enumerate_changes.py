@@ -11,7 +11,7 @@ from pathlib import Path
 
 import changes_c
 import changes_python
-from change import KINDS, Change, Mutant
+from change import Change, Kind, Mutant
 from table import Row, row_of
 from zvmlab.errors import UsageError
 
@@ -89,14 +89,14 @@ def on_lines(mutants: dict[str, list[Mutant]], lines: dict[str, set[int]]) -> li
 def in_chosen_order(mutants: list[Mutant], chance: random.Random) -> list[Mutant]:
     """The changes in an order in which every kind comes as often as any other, while it lasts:
     constants are many and would be most of what is chosen."""
-    kinds: dict[str, list[Mutant]] = {kind: [] for kind in KINDS}
+    kinds: dict[Kind, list[Mutant]] = {kind: [] for kind in Kind}
     for mutant in mutants:
         kinds[mutant.change.kind].append(mutant)
     for group in kinds.values():
         chance.shuffle(group)
     chosen = []
     while any(kinds.values()):
-        chosen.append(kinds[chance.choice([kind for kind in KINDS if kinds[kind]])].pop())
+        chosen.append(kinds[chance.choice([kind for kind in Kind if kinds[kind]])].pop())
     return chosen
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from change import KINDS, short
+from change import Kind, short
 from trial import Result, Verdict
 
 
@@ -72,7 +72,7 @@ def totals(parts: list[Part]) -> list[str]:
 def _kinds(results: Iterable[Result]) -> list[str]:
     lines = ["| kind | changes | noticed |", "|---|--:|--:|"]
     counted = [result for result in results if result.counted]
-    for kind in KINDS:
+    for kind in Kind:
         group = [result for result in counted if result.mutant.change.kind == kind]
         lines.append(f"| {kind} | {len(group)} | {sum(result.noticed for result in group)} |")
     return lines

@@ -8,20 +8,7 @@ import ast
 import changes_c
 import changes_python
 import pytest
-from change import (
-    AND_OR,
-    ARITHMETIC,
-    COMPARISON,
-    CONSTANT,
-    FALSE,
-    JUMP,
-    RETURN,
-    STATEMENT,
-    SWAPPED,
-    TRUE,
-    Change,
-    successor,
-)
+from change import Change, Kind, successor
 
 
 def _made(text: str, kind: str, found: list[Change]) -> list[str]:
@@ -39,45 +26,45 @@ def _c(body: str, kind: str) -> list[str]:
 @pytest.mark.parametrize(
     ("body", "kind", "expected"),
     [
-        ("a = b < c;", COMPARISON, ["a = b <= c;"]),
-        ("a = b <= c;", COMPARISON, ["a = b < c;"]),
-        ("a = b > c;", COMPARISON, ["a = b >= c;"]),
-        ("a = b == c;", COMPARISON, ["a = b != c;"]),
-        ("a = b << c->d;", COMPARISON, []),
-        ("a = b && c || d;", AND_OR, ["a = b || c || d;", "a = b && c && d;"]),
-        ("a = b + -c;", ARITHMETIC, ["a = b - -c;"]),
-        ("a -= b[1] * (c) % 7;", ARITHMETIC, None),
-        ("a = *b;", ARITHMETIC, []),
-        ("return -b;", ARITHMETIC, []),
-        ("return (void *)b;", ARITHMETIC, []),
-        ("struct x *b = &c;", ARITHMETIC, []),
-        ("uint8_t *b = c;", ARITHMETIC, []),
-        ("a++;", ARITHMETIC, []),
-        ("a = 7;", CONSTANT, ["a = 8;"]),
-        ("a = 0x0fu;", CONSTANT, ["a = 0x10u;"]),
-        ("a = 0.5;", CONSTANT, []),
-        ("a = b1;", CONSTANT, []),
-        ("a = FAULT_CC + FAULT_IPRCODE;", SWAPPED, None),
-        ("a = FAULT_CC + PAGE_SIZE;", SWAPPED, []),
-        ("a = FAULT_CC + FAULT_IT(b);", SWAPPED, []),
-        ("if (a(b))\n\t\tc();", FALSE, ["if (0 && (a(b)))\n\t\tc();"]),
-        ("if (a(b))\n\t\tc();", TRUE, ["if (1 || (a(b)))\n\t\tc();"]),
-        ("while (a)\n\t\tb();", FALSE, ["while (0 && (a))\n\t\tb();"]),
-        ("while (a)\n\t\tb();", TRUE, []),
-        ("do {\n\t} while (a);", FALSE, []),
-        ("return;", RETURN, ["(void)0;"]),
-        ("return a ? b : c;", RETURN, ["(void)0;"]),
-        ("for (;;) {\n\t\tbreak;\n\t}", JUMP, ["for (;;) {\n\t\t(void)0;\n\t}"]),
-        ("goto out;", JUMP, ["(void)0;"]),
-        ("a->b = c;", STATEMENT, ["(void)0;"]),
-        ("a(b);", STATEMENT, ["(void)0;"]),
-        ("*a = (struct b){ 1 };", STATEMENT, ["(void)0;"]),
-        ("if (a)\n\t\tb = 1;\n\telse\n\t\tc();", STATEMENT, None),
-        ("int a = 1;", STATEMENT, []),
-        ("const char *a = b;", STATEMENT, []),
-        ("(void)a;", STATEMENT, []),
-        ("a = b ? c\n\t: d;", STATEMENT, ["(void)0;"]),
-        ("switch (a) {\n\tcase 1:\n\t\tb();\n\t}", STATEMENT, None),
+        ("a = b < c;", Kind.COMPARISON, ["a = b <= c;"]),
+        ("a = b <= c;", Kind.COMPARISON, ["a = b < c;"]),
+        ("a = b > c;", Kind.COMPARISON, ["a = b >= c;"]),
+        ("a = b == c;", Kind.COMPARISON, ["a = b != c;"]),
+        ("a = b << c->d;", Kind.COMPARISON, []),
+        ("a = b && c || d;", Kind.AND_OR, ["a = b || c || d;", "a = b && c && d;"]),
+        ("a = b + -c;", Kind.ARITHMETIC, ["a = b - -c;"]),
+        ("a -= b[1] * (c) % 7;", Kind.ARITHMETIC, None),
+        ("a = *b;", Kind.ARITHMETIC, []),
+        ("return -b;", Kind.ARITHMETIC, []),
+        ("return (void *)b;", Kind.ARITHMETIC, []),
+        ("struct x *b = &c;", Kind.ARITHMETIC, []),
+        ("uint8_t *b = c;", Kind.ARITHMETIC, []),
+        ("a++;", Kind.ARITHMETIC, []),
+        ("a = 7;", Kind.CONSTANT, ["a = 8;"]),
+        ("a = 0x0fu;", Kind.CONSTANT, ["a = 0x10u;"]),
+        ("a = 0.5;", Kind.CONSTANT, []),
+        ("a = b1;", Kind.CONSTANT, []),
+        ("a = FAULT_CC + FAULT_IPRCODE;", Kind.SWAPPED, None),
+        ("a = FAULT_CC + PAGE_SIZE;", Kind.SWAPPED, []),
+        ("a = FAULT_CC + FAULT_IT(b);", Kind.SWAPPED, []),
+        ("if (a(b))\n\t\tc();", Kind.FALSE, ["if (0 && (a(b)))\n\t\tc();"]),
+        ("if (a(b))\n\t\tc();", Kind.TRUE, ["if (1 || (a(b)))\n\t\tc();"]),
+        ("while (a)\n\t\tb();", Kind.FALSE, ["while (0 && (a))\n\t\tb();"]),
+        ("while (a)\n\t\tb();", Kind.TRUE, []),
+        ("do {\n\t} while (a);", Kind.FALSE, []),
+        ("return;", Kind.RETURN, ["(void)0;"]),
+        ("return a ? b : c;", Kind.RETURN, ["(void)0;"]),
+        ("for (;;) {\n\t\tbreak;\n\t}", Kind.JUMP, ["for (;;) {\n\t\t(void)0;\n\t}"]),
+        ("goto out;", Kind.JUMP, ["(void)0;"]),
+        ("a->b = c;", Kind.STATEMENT, ["(void)0;"]),
+        ("a(b);", Kind.STATEMENT, ["(void)0;"]),
+        ("*a = (struct b){ 1 };", Kind.STATEMENT, ["(void)0;"]),
+        ("if (a)\n\t\tb = 1;\n\telse\n\t\tc();", Kind.STATEMENT, None),
+        ("int a = 1;", Kind.STATEMENT, []),
+        ("const char *a = b;", Kind.STATEMENT, []),
+        ("(void)a;", Kind.STATEMENT, []),
+        ("a = b ? c\n\t: d;", Kind.STATEMENT, ["(void)0;"]),
+        ("switch (a) {\n\tcase 1:\n\t\tb();\n\t}", Kind.STATEMENT, None),
     ],
 )
 def test_c(body: str, kind: str, expected: list[str] | None) -> None:
@@ -159,15 +146,15 @@ def f(a: int = 3) -> int:
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        (COMPARISON, [("not in", "in"), ("<", "<="), ("!=", "==")]),
-        (AND_OR, [("and", "or")]),
-        (ARITHMETIC, [("+", "-")]),
-        (CONSTANT, [("3", "4"), ("1", "2"), ("True", "False"), ("0x10", "17")]),
-        (SWAPPED, [("LIMIT_LOW", "LIMIT_HIGH"), ("LIMIT_HIGH", "LIMIT_LOW")]),
-        (RETURN, [("return a + 0x10", "pass")]),
-        (JUMP, [("break", "pass")]),
+        (Kind.COMPARISON, [("not in", "in"), ("<", "<="), ("!=", "==")]),
+        (Kind.AND_OR, [("and", "or")]),
+        (Kind.ARITHMETIC, [("+", "-")]),
+        (Kind.CONSTANT, [("3", "4"), ("1", "2"), ("True", "False"), ("0x10", "17")]),
+        (Kind.SWAPPED, [("LIMIT_LOW", "LIMIT_HIGH"), ("LIMIT_HIGH", "LIMIT_LOW")]),
+        (Kind.RETURN, [("return a + 0x10", "pass")]),
+        (Kind.JUMP, [("break", "pass")]),
         (
-            STATEMENT,
+            Kind.STATEMENT,
             [
                 ('ä = "ü"', "pass"),
                 ("b = [x for x in a if x not in ä]", "pass"),
@@ -176,7 +163,7 @@ def f(a: int = 3) -> int:
             ],
         ),
         (
-            TRUE,
+            Kind.TRUE,
             [
                 ("x not in ä", "(True or (x not in ä))"),
                 (
@@ -197,7 +184,7 @@ def test_python(kind: str, expected: list[tuple[str, str]]) -> None:
 
 def test_python_condition_of_a_loop_is_never_true() -> None:
     """A loop that never ends tells nothing but that."""
-    found = [change.was for change in changes_python.changes(_PYTHON) if change.kind == FALSE]
+    found = [change.was for change in changes_python.changes(_PYTHON) if change.kind == Kind.FALSE]
     assert found == ["x not in ä", "a < 1 and LIMIT_LOW != LIMIT_HIGH", "a"]
 
 
