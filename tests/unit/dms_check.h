@@ -32,23 +32,4 @@ static inline size_t dms_split(char *message, char **words, size_t most)
 	}
 }
 
-static inline int dms_run(const char *name, const TTest *const *tests, size_t count)
-{
-	Suite *suite = suite_create(name);
-	TCase *cases = tcase_create(name);
-	SRunner *runner;
-	int failed;
-
-	/* They take milliseconds; a busy machine may not give them any for seconds. */
-	tcase_set_timeout(cases, 60);
-	for (size_t i = 0; i < count; i++)
-		tcase_add_test(cases, tests[i]);
-	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
-}
-
 #endif

@@ -2,6 +2,7 @@
 /* Counters of areas as the kernel prints them; messages to it. */
 #include <stdlib.h>
 
+#include "check_run.h"
 #include "dms_check.h"
 #include "dms_counts.h"
 
@@ -238,5 +239,5 @@ int main(void)
 		words_of_any_bytes,
 	};
 
-	return dms_run("dms_counts", tests, sizeof(tests) / sizeof(tests[0]));
+	return check_run("dms_counts", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

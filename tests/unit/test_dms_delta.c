@@ -2,6 +2,7 @@
 /* Differences of counters, doubts, rates; memory that a region takes. */
 #include <math.h>
 
+#include "check_run.h"
 #include "dms_check.h"
 #include "dms_delta.h"
 #include "dms_memory.h"
@@ -229,5 +230,5 @@ int main(void)
 		lists_of_cpus,
 	};
 
-	return dms_run("dms_delta", tests, sizeof(tests) / sizeof(tests[0]));
+	return check_run("dms_delta", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

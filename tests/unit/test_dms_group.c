@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups that dmstats keeps in auxiliary data: who is in them, and what would break them. */
+#include "check_run.h"
 #include "dms_check.h"
 #include "dms_group.h"
 
@@ -127,5 +128,5 @@ int main(void)
 		data_that_replace_a_group,
 	};
 
-	return dms_run("dms_group", tests, sizeof(tests) / sizeof(tests[0]));
+	return check_run("dms_group", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

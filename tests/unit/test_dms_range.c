@@ -2,6 +2,7 @@
 /* Options that describe a region: sizes, bounds, and the region that they make. */
 #include <stdlib.h>
 
+#include "check_run.h"
 #include "dms_check.h"
 #include "exit_code.h"
 #include "range.h"
@@ -116,5 +117,5 @@ int main(void)
 		sizes, bounds, more_bounds_than_anybody_needs, regions, bounds_decide_on_the_unit,
 	};
 
-	return dms_run("dms_range", tests, sizeof(tests) / sizeof(tests[0]));
+	return check_run("dms_range", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

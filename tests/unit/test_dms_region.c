@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "check_run.h"
 #include "dms_check.h"
 
 static struct dms_regions list;
@@ -296,5 +297,5 @@ int main(void)
 		written_as_listed,
 	};
 
-	return dms_run("dms_region", tests, sizeof(tests) / sizeof(tests[0]));
+	return check_run("dms_region", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }
