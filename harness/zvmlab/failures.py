@@ -8,7 +8,7 @@ the report begins with
     panic: Kernel panic - not syncing: sysrq triggered crash
       in: sysrq_handle_crash < __handle_sysrq < write_sysrq_trigger
       test_mine.py:12 in test_it: guest.agent.run(["/bin/true"])
-      logs: /tmp/pytest-of-me/pytest-0/test_it0
+      logs: .../pytest-0/test_it0
 
 Mistakes of the harness itself, exceptions that are not among its own, keep their functions.
 """
