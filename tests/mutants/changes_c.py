@@ -53,7 +53,7 @@ class NotC(Exception):
 class Token:
     """A piece of the text that is neither blank nor comment nor preprocessor line."""
 
-    kind: Kind
+    kind: str
     text: str
     start: int
 
