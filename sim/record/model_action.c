@@ -111,7 +111,6 @@ static void act(struct model *m, const struct model_action *action)
 		break;
 	case MODEL_STORM:
 		m->storm = action->value;
-		m->storm_rest = 0;
 		break;
 	case MODEL_READER:
 		segment_drain(&m->segment, m->now);

@@ -149,10 +149,15 @@ static bool check_actions(const struct model_config *c, const struct error *erro
 	return true;
 }
 
-/* A copy of @count elements, or of nothing; NULL only if storage is short. */
+/* As many elements as there are, so that sanitizers notice the next one; NULL: storage is short. */
+static void *room(uint32_t count, size_t size)
+{
+	return calloc(count ? count : 1, size);
+}
+
 static void *copy(const void *from, uint32_t count, size_t size)
 {
-	void *to = calloc(count + 1u, size);
+	void *to = room(count, size);
 
 	if (to && count > 0)
 		memcpy(to, from, count * size);
@@ -167,11 +172,11 @@ static bool allocate(struct model *m, const struct model_config *c)
 	m->config.user = copy(c->user, c->users, sizeof(*c->user));
 	m->config.pattern = copy(c->pattern, c->patterns, sizeof(*c->pattern));
 	m->config.action = copy(c->action, c->actions, sizeof(*c->action));
-	m->cpu = calloc(c->processors + 1u, sizeof(*m->cpu));
-	m->device = calloc(c->devices + 1u, sizeof(*m->device));
-	m->disk = calloc(c->devices + 1u, sizeof(*m->disk));
-	m->user = calloc(c->users + 1u, sizeof(*m->user));
-	m->events.buffer = calloc(c->block, AREA_PAGE_SIZE);
+	m->cpu = room(c->processors, sizeof(*m->cpu));
+	m->device = room(c->devices, sizeof(*m->device));
+	m->disk = room(c->devices, sizeof(*m->disk));
+	m->user = room(c->users, sizeof(*m->user));
+	m->events.buffer = room(c->block, AREA_PAGE_SIZE);
 	return m->config.processor && m->config.device && m->config.user && m->config.pattern &&
 	       m->config.action && m->cpu && m->device && m->disk && m->user && m->events.buffer;
 }

@@ -206,7 +206,7 @@ struct model {
 	uint32_t *disk;		/* devices that users' I/O goes to, by number */
 	uint32_t disks, osa;	/* osa: index, or devices */
 	uint32_t storm;		/* events a second */
-	uint64_t storm_rest, storm_left, storm_count;
+	uint64_t storm_left, storm_count;
 	uint32_t pattern_load[MODEL_MAX_PATTERNS];
 	uint64_t step_starts, step_reads, step_writes;	/* of all devices in the step */
 	struct plans sample, sample_config, event_config, event;

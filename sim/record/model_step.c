@@ -45,10 +45,9 @@ static void load_patterns(struct model *m)
 
 static void count_storm(struct model *m, uint64_t ms)
 {
-	const uint64_t sum = m->storm * ms + m->storm_rest;
-
-	m->storm_count = m->storm_left = sum / 1000;
-	m->storm_rest = sum % 1000;
+	/* Steps end with a second. */
+	assert(ms % 1000 == 0);
+	m->storm_count = m->storm_left = m->storm * (ms / 1000);
 }
 
 void model_step(struct model *m)
