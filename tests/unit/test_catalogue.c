@@ -5,6 +5,9 @@
 #include "record.h"
 
 #include <ctype.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <strings.h>
 
 #define FIRST_RELEASE 420u
@@ -189,6 +192,270 @@ START_TEST(lookup)
 }
 END_TEST
 
+/* Names, offsets and lengths of z/VM 5.3 are those that zpmd declares; sums of them are kept. */
+static const struct {
+	unsigned int domain, number;
+	const char *name;
+	unsigned int members, len;
+	uint32_t sum;
+} zpmd[] = {
+#include "zpmd_members.h"
+};
+
+static void add_text(char *text, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void add_text(char *text, size_t size, const char *format, ...)
+{
+	const size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	ck_assert_int_lt(vsnprintf(text + used, size - used, format, args), (int)(size - used));
+	va_end(args);
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct monrec_field *const *one = a, *const *other = b;
+
+	if ((*one)->offset != (*other)->offset)
+		return (*one)->offset < (*other)->offset ? -1 : 1;
+	return strcmp((*one)->name, (*other)->name);
+}
+
+/* FNV-1a of the members in 5.3, as zpmd_members.py adds them up. */
+static uint32_t sum_of(unsigned int *members, char *text, size_t size)
+{
+	const struct monrec_field *sorted[256] = { NULL };
+	uint32_t sum = 0x811c9dc5;
+
+	*members = 0;
+	text[0] = '\0';
+	for (unsigned int i = 0; i < layout->field_count; i++)
+		if (layout->fields[i].first <= 530 && 530 <= layout->fields[i].last)
+			sorted[(*members)++] = &layout->fields[i];
+	qsort(sorted, *members, sizeof(sorted[0]), by_offset);
+	for (unsigned int i = 0; i < *members; i++)
+		add_text(text, size, "%s %u %u\n", sorted[i]->name, sorted[i]->offset,
+			 sorted[i]->len);
+	for (const char *c = text; *c; c++)
+		sum = (sum ^ (uint8_t)*c) * 0x01000193;
+	return sum;
+}
+
+START_TEST(members_of_5_3)
+{
+	for (unsigned int i = 0; i < sizeof(zpmd) / sizeof(zpmd[0]); i++) {
+		static char text[16384];
+		unsigned int members;
+		uint32_t sum;
+
+		layout = monrec_layout(zpmd[i].domain, zpmd[i].number);
+		ck_assert_msg(layout != NULL, "no D%uR%u", zpmd[i].domain, zpmd[i].number);
+		ck_assert_str_eq(layout->name, zpmd[i].name);
+		sum = sum_of(&members, text, sizeof(text));
+		ck_assert_msg(members == zpmd[i].members && sum == zpmd[i].sum,
+			      "D%uR%u is another in zpmd than here:\n%s", zpmd[i].domain,
+			      zpmd[i].number, text);
+		ck_assert_uint_eq(monrec_length(layout, 530), zpmd[i].len);
+	}
+}
+END_TEST
+
+/*
+ * What IBM's pages show: releases and length of the record, releases, offset and length of fields;
+ * nothing else is said to be from there.
+ */
+static const struct {
+	unsigned int domain, number;
+	const char *name, *lengths, *fields;
+} ibm[] = {
+	{ 0, 1, "SYTSYP", "420-510=96 530-730=116",
+	  "PFXCPUAD 420-730 20/2, PLSABNCT 440-730 24/4, PLSDIAGT 440-730 28/4, "
+	  "PLSPRVIS 440-730 32/4, PLSEXTNX 440-730 36/4, PLSEXTNC 440-730 40/4, "
+	  "PLSMCHCT 440-530 44/4, PLSCTSS 440-530 48/4, PLSCTRS 440-530 52/4" },
+	{ 0, 2, "SYTPRP", "430-510=104 540-540=124 610-620=140",
+	  "PFXCPUAD 430-620 20/2, PLSCUHAF 430-620 22/2, PFXPRBTM 510-610 24/8, "
+	  "PFXUTIME 510-610 32/8, PFXTMSYS 510-610 40/8" },
+	{ 0, 3, "SYTRSG", "510-510=128 520-520=224",
+	  "RSAFSTOR 510-510 20/4" },
+	{ 0, 4, "SYTRSP", "530-750=72",
+	  "PFXCPUAD 530-750 20/2" },
+	{ 0, 5, "SYTXSP", "", "" },
+	{ 0, 8, "SYTUSR", "610-610=100",
+	  "SYSUSRS 610-610 20/4, SRMCDORM 610-610 24/4" },
+	{ 0, 9, "SYTCPC", "", "" },
+	{ 0, 10, "SYTSCG", "", "" },
+	{ 0, 13, "SYTSCP", "730-730=56", "" },
+	{ 0, 16, "SYTCUP", "", "" },
+	{ 0, 17, "SYTCUM", "", "" },
+	{ 0, 18, "SYTCPM", "", "" },
+	{ 0, 19, "SYTSYG", "620-620=144", "" },
+	{ 0, 20, "SYTEPM", "", "" },
+	{ 0, 21, "SYTSXG", "730-730=96",
+	  "SXSSIZE 530-730 20/4" },
+	{ 0, 22, "SYTSXP", "530-730=88", "" },
+	{ 0, 24, "SYTSPT", "", "" },
+	{ 1, 1, "MTREPR", "440-530=24 710-730=52",
+	  "EDOMAINS 440-730 20/1, CONFIG 440-530 22/2" },
+	{ 1, 2, "MTRECM", "730-730=24", "" },
+	{ 1, 3, "MTRSUS", "530-730=24",
+	  "LOSTRCCT 530-730 20/4" },
+	{ 1, 4, "MTRSYS", "420-420=108 430-440=176 510-530=184 540-610=420 620-620=428",
+	  "HCPCPEPP 420-620 20/8, HCPCPEID 530-620 28/8" },
+	{ 1, 6, "MTRDEV", "", "" },
+	{ 1, 7, "MTRMEM", "440-440=100",
+	  "RSASTORE 440-440 20/4" },
+	{ 1, 8, "MTRPAG", "", "" },
+	{ 1, 9, "MTRSPR", "430-540=36 620-640=48 750-750=52",
+	  "INTERVAL 430-640 20/4, HFRATE 530-640 24/4, SDOMAINS 530-640 28/1, "
+	  "HDOMAINS 430-540 30/1, CONFIG 430-540 32/2" },
+	{ 1, 10, "MTRSCM", "530-730=32",
+	  "CALTOD 530-710 20/8, CALBYCT 530-710 28/4" },
+	{ 1, 11, "MTREND", "730-730=20", "" },
+	{ 1, 12, "MTRSOS", "630-630=20", "" },
+	{ 1, 13, "MTREOF", "730-730=20", "" },
+	{ 1, 14, "MTRDDR", "430-750=28",
+	  "PROFILE 430-730 20/1, DMNUMBER 620-730 21/1" },
+	{ 1, 15, "MTRUSR", "540-540=204 620-620=224",
+	  "VMDUSER 540-540 20/8, VMDCPUAD 540-540 28/2" },
+	{ 1, 16, "MTRSCH", "", "" },
+	{ 1, 19, "MTRQDC", "", "" },
+	{ 1, 21, "MTRMCC", "610-610=36 620-620=48",
+	  "SYSGSTBY 610-620 20/8, SYSGSTRS 610-620 28/8, RSAGOFFL 620-620 36/8, "
+	  "RSAOFFLN 620-620 44/4" },
+	{ 1, 23, "MTRISC", "", "" },
+	{ 1, 25, "MTRSSI", "", "" },
+	{ 1, 28, "MTRCPC", "", "" },
+	{ 1, 29, "MTRCPD", "", "" },
+	{ 1, 31, "MTRSRV", "750-750=28",
+	  "SRVOFF 750-750 20/2" },
+	{ 1, 32, "MTRCHC", "", "" },
+	{ 1, 36, "MTRAZN", "", "" },
+	{ 2, 7, "SCLSRM", "", "" },
+	{ 2, 8, "SCLSTP", "", "" },
+	{ 3, 1, "STORSG", "620-620=464 630-630=780 640-640=844 730-730=952",
+	  "CALSSUBT 530-640 20/4, RSASAVFR 530-640 28/4" },
+	{ 3, 2, "STORSP", "630-630=720",
+	  "PFXCPUAD 530-630 20/2" },
+	{ 3, 21, "STOADD", "", "" },
+	{ 3, 22, "STORST", "", "" },
+	{ 3, 24, "STORCP", "", "" },
+	{ 4, 1, "USELON", "430-530=96 540-540=176 620-640=180",
+	  "VMDUSER 430-640 20/8, VMDCPUAD 430-640 28/2, VMDMODE 430-640 30/1, "
+	  "CALSTAT 440-620 31/1" },
+	{ 4, 2, "USELOF", "430-430=284 540-540=444 620-620=496",
+	  "VMDUSER 430-620 20/8, VMDCPUAD 430-620 28/2, VMDMODE 430-620 30/1, "
+	  "CALMODE 540-620 31/1" },
+	{ 4, 3, "USEACT", "610-610=440 620-620=508",
+	  "VMDUSER 610-620 20/8, VMDCPUAD 610-620 28/2, VMDMODE 610-620 30/1, "
+	  "CALMODE 620-620 31/1, VMDSLIST 620-620 32/1" },
+	{ 4, 4, "USEINT", "", "" },
+	{ 4, 9, "USEATE", "620-620=352", "" },
+	{ 4, 13, "USECPC", "720-720=48", "" },
+	{ 4, 14, "USESCP", "730-740=132",
+	  "VMDUSER 730-740 20/8, SCPTYPE 730-740 28/8, SCPNAME 730-740 36/8, "
+	  "SCPPLEX 730-740 44/8, CALLEVEL 730-740 52/16, SCPLEVEL 730-730 68/64" },
+	{ 5, 2, "PRCVOF", "430-530=24 750-750=28",
+	  "PFXCPUAD 430-610 20/2, VOFFRSON 750-750 22/1" },
+	{ 5, 3, "PRCPRP", "430-520=124 530-710=384",
+	  "PFXCPUAD 430-710 20/2, PLSSTLNU 430-520 22/62" },
+	{ 5, 12, "PRCDIA", "530-750=800", "" },
+	{ 5, 15, "PRCDSV", "", "" },
+	{ 5, 16, "PRCPUP", "", "" },
+	{ 5, 17, "PRCRCD", "", "" },
+	{ 5, 18, "PRCDHF", "", "" },
+	{ 6, 1, "IODVON", "730-730=292", "" },
+	{ 6, 2, "IODVOF", "520-610=28",
+	  "RDEVSID 520-610 20/4, RDEVDEV 520-610 24/2" },
+	{ 6, 3, "IODDEV", "", "" },
+	{ 6, 4, "IODCAD", "", "" },
+	{ 6, 9, "IODATS", "", "" },
+	{ 6, 11, "IODSON", "", "" },
+	{ 6, 13, "IODMON", "430-640=28",
+	  "RDEVSID 430-640 20/4, RDEVDEV 430-640 24/2" },
+	{ 6, 14, "IODMOF", "430-430=52 440-530=68",
+	  "RDEVSID 430-530 20/4, RDEVDEV 430-530 24/2" },
+	{ 6, 15, "IODDDV", "530-730=28",
+	  "RDEVSID 530-730 20/4, RDEVDEV 530-730 24/2" },
+	{ 6, 16, "IODMDV", "710-720=36",
+	  "RDEVSID 710-720 20/4, RDEVDEV 710-720 24/2, RDEVPIM 710-720 26/1, "
+	  "RDEVPAM 710-720 27/1, RDEVCHPS 710-720 28/8" },
+	{ 6, 24, "IODSZI", "730-730=396", "" },
+	{ 6, 31, "IODMDE", "", "" },
+	{ 8, 2, "VNDLSU", "610-610=60",
+	  "LANOWNER 530-610 20/8" },
+	{ 8, 3, "VNDLSD", "530-540=56 630-640=60",
+	  "LANOWNER 530-640 20/8, LANNAME 530-640 28/8, NICOWNER 530-640 36/8, "
+	  "NICBASE 530-640 44/2, NICTYPE 630-640 46/1, LANTYPE 630-640 47/1, "
+	  "NICMGPOR 530-540 48/4, NICMGIFI 530-540 52/4" },
+	{ 9, 1, "ISFISC", "", "" },
+	{ 9, 2, "ISFISA", "", "" },
+	{ 10, 1, "APLEDT", "720-720=52", "" },
+	{ 10, 2, "APLSDT", "440-640=52", "" },
+	{ 11, 1, "SSISCS", "", "" },
+	{ 11, 2, "SSISMI", "", "" },
+	{ 11, 3, "SSISCH", "", "" },
+	{ 11, 4, "SSISLT", "", "" },
+};
+
+START_TEST(pages_of_ibm)
+{
+	for (unsigned int i = 0; i < sizeof(ibm) / sizeof(ibm[0]); i++) {
+		char told[128] = "", shown[1024] = "";
+
+		layout = monrec_layout(ibm[i].domain, ibm[i].number);
+		ck_assert_msg(layout != NULL, "no %s", ibm[i].name);
+		ck_assert_str_eq(layout->name, ibm[i].name);
+		for (unsigned int k = 0; k < layout->length_count; k++)
+			if (layout->lengths[k].source == MONREC_IBM)
+				add_text(told, sizeof(told), "%s%u-%u=%u", told[0] ? " " : "",
+					 layout->lengths[k].first, layout->lengths[k].last,
+					 layout->lengths[k].len);
+		for (unsigned int k = 0; k < layout->field_count; k++)
+			if (layout->fields[k].source == MONREC_IBM)
+				add_text(shown, sizeof(shown), "%s%s %u-%u %u/%u",
+					 shown[0] ? ", " : "", layout->fields[k].name,
+					 layout->fields[k].first, layout->fields[k].last,
+					 layout->fields[k].offset, layout->fields[k].len);
+		ck_assert_str_eq(told, ibm[i].lengths);
+		ck_assert_str_eq(shown, ibm[i].fields);
+	}
+}
+END_TEST
+
+/* All there is stands in one of the two tables, or in both. */
+START_TEST(records)
+{
+	for (layout = monrec_layout_next(NULL); layout; layout = monrec_layout_next(layout)) {
+		bool found = false;
+
+		for (unsigned int i = 0; i < sizeof(zpmd) / sizeof(zpmd[0]); i++)
+			found |= strcmp(zpmd[i].name, layout->name) == 0;
+		for (unsigned int i = 0; i < sizeof(ibm) / sizeof(ibm[0]); i++)
+			found |= strcmp(ibm[i].name, layout->name) == 0;
+		ck_assert_msg(found, "%s is not in a table of this test", layout->name);
+	}
+}
+END_TEST
+
+/* From 4.1 to 5.4, 6.1 to 6.4, 7.1 to 7.5. */
+START_TEST(releases)
+{
+	static const unsigned int last[] = { 0, 0, 0, 0, 4, 4, 4, 5 };
+
+	for (unsigned int release = 0; release < 2000; release++) {
+		const unsigned int version = release / 100, level = release / 10 % 10;
+		const bool known = version >= 4 && version <= 7 && release % 10 == 0 && level >= 1 &&
+				   level <= last[version];
+
+		ck_assert_msg(monrec_release_known(release) == known, "%u", release);
+	}
+	ck_assert(!monrec_release_known(UINT_MAX));
+}
+END_TEST
+
 /* The same name at two places, each in its releases. */
 START_TEST(variants)
 {
@@ -229,22 +496,35 @@ START_TEST(header)
 }
 END_TEST
 
+/* The names of an enumeration's values, in its order; there is none behind the last. */
+static void ck_names(const char *(*name)(unsigned int), const char *const *expected)
+{
+	unsigned int i;
+
+	for (i = 0; expected[i]; i++)
+		ck_assert_str_eq(name(i), expected[i]);
+	ck_assert_ptr_null(name(i));
+	ck_assert_ptr_null(name(UINT_MAX));
+}
+
 START_TEST(value_names)
 {
-	ck_assert_str_eq(monrec_domain_name(0), "system");
-	ck_assert_str_eq(monrec_domain_name(11), "ssi");
-	ck_assert_ptr_null(monrec_domain_name(12));
-	ck_assert_str_eq(monrec_type_name(MONREC_DURATION), "duration");
-	ck_assert_ptr_null(monrec_type_name(MONREC_DURATION + 1));
-	ck_assert_str_eq(monrec_unit_name(MONREC_UNIT_TOD_UNITS), "1/4096 µs");
-	ck_assert_ptr_null(monrec_unit_name(MONREC_UNIT_TOD_UNITS + 1));
-	ck_assert_str_eq(monrec_nature_name(MONREC_ATTRIBUTE), "attribute");
-	ck_assert_ptr_null(monrec_nature_name(MONREC_ATTRIBUTE + 1));
-	ck_assert_str_eq(monrec_kind_name(MONREC_EVENT_CONFIG), "event-config");
-	ck_assert_ptr_null(monrec_kind_name(MONREC_EVENT_CONFIG + 1));
-	ck_assert_str_eq(monrec_source_name(MONREC_ZPMD), "zpmd");
-	ck_assert_ptr_null(monrec_source_name(MONREC_ZPMD + 1));
-	ck_assert_ptr_null(monrec_source_text(MONREC_ZPMD + 1));
+	ck_names(monrec_domain_name, (const char *const[]){
+		 "system", "monitor", "scheduler", "storage", "user", "processor", "io", "seeks",
+		 "network", "isfc", "appldata", "ssi", NULL });
+	ck_names(monrec_type_name, (const char *const[]){
+		 "unsigned", "signed", "bits", "bytes", "text", "tod", "duration", NULL });
+	ck_names(monrec_nature_name, (const char *const[]){
+		 "unstated", "counter", "gauge", "attribute", NULL });
+	ck_names(monrec_unit_name, (const char *const[]){
+		 "unknown", "none", "times", "users", "records", "blocks", "pages", "frames",
+		 "bytes", "s", "1/100 s", "ms", "1/4096 µs", NULL });
+	ck_names(monrec_kind_name, (const char *const[]){
+		 "any", "sample", "sample-config", "event", "event-config", NULL });
+	ck_names(monrec_source_name, (const char *const[]){ "ibm", "zpmd", NULL });
+	ck_assert_ptr_nonnull(strstr(monrec_source_text(MONREC_IBM), "https://www.vm.ibm.com/pubs/"));
+	ck_assert_ptr_nonnull(strstr(monrec_source_text(MONREC_ZPMD), "v53_records.h"));
+	ck_assert_ptr_null(monrec_source_text(2));
 }
 END_TEST
 
@@ -258,6 +538,10 @@ int main(void)
 	tcase_add_test(tc, complete);
 	tcase_add_test(tc, names);
 	tcase_add_test(tc, lookup);
+	tcase_add_test(tc, members_of_5_3);
+	tcase_add_test(tc, pages_of_ibm);
+	tcase_add_test(tc, records);
+	tcase_add_test(tc, releases);
 	tcase_add_test(tc, variants);
 	tcase_add_test(tc, header);
 	tcase_add_test(tc, value_names);
