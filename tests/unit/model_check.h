@@ -77,4 +77,33 @@ static inline void mc_act(struct mc_system *s, uint32_t second, uint32_t kind, u
 		(struct model_action){ second, kind, first, count, value, "" };
 }
 
+/* The @nth record of a kind in a set; NULL after the last.  D1R13, which ends a frame, is none. */
+static inline const uint8_t *mc_record(const struct model_set *set, unsigned int domain,
+				       unsigned int number, unsigned int nth)
+{
+	for (uint32_t at = 0; at < set->len;) {
+		const uint8_t *r = set->data + at;
+
+		ck_assert_uint_ge(get_be16(r), 20);
+		ck_assert_uint_le(at + get_be16(r), set->len);
+		if (r[4] == 1 && get_be16(r + 6) == 13)
+			at = (at / AREA_PAGE_SIZE + 1) * AREA_PAGE_SIZE;
+		else if (r[4] == domain && get_be16(r + 6) == number && nth-- == 0)
+			return r;
+		else
+			at += get_be16(r);
+	}
+	return NULL;
+}
+
+static inline unsigned int mc_count(const struct model_set *set, unsigned int domain,
+				    unsigned int number)
+{
+	unsigned int n = 0;
+
+	while (mc_record(set, domain, number, n))
+		n++;
+	return n;
+}
+
 #endif

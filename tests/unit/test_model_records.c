@@ -10,34 +10,6 @@ static void setup(void)
 	mc_fill(&s);
 }
 
-/* The @nth record of a kind in a set; NULL after the last.  D1R13 ends a frame. */
-static const uint8_t *record(const struct model_set *set, unsigned int domain, unsigned int number,
-			     unsigned int nth)
-{
-	for (uint32_t at = 0; at < set->len;) {
-		const uint8_t *r = set->data + at;
-
-		ck_assert_uint_ge(get_be16(r), 20);
-		ck_assert_uint_le(at + get_be16(r), set->len);
-		if (r[4] == 1 && get_be16(r + 6) == 13)
-			at = (at / AREA_PAGE_SIZE + 1) * AREA_PAGE_SIZE;
-		else if (r[4] == domain && get_be16(r + 6) == number && nth-- == 0)
-			return r;
-		else
-			at += get_be16(r);
-	}
-	return NULL;
-}
-
-static unsigned int count(const struct model_set *set, unsigned int domain, unsigned int number)
-{
-	unsigned int n = 0;
-
-	while (record(set, domain, number, n))
-		n++;
-	return n;
-}
-
 /* The last set of @kind that comes up to @second. */
 static struct model *last_set(struct model_set *last, uint32_t kind, uint32_t second)
 {
@@ -75,9 +47,9 @@ START_TEST(one_for_each)
 	struct model *m = last_set(&set, AREA_SAMPLE, 60);
 
 	for (unsigned int i = 0; i < COUNT(counts); i++) {
-		const uint8_t *r = record(&set, counts[i].domain, counts[i].number, 0);
+		const uint8_t *r = mc_record(&set, counts[i].domain, counts[i].number, 0);
 
-		ck_assert_msg(count(&set, counts[i].domain, counts[i].number) == counts[i].all,
+		ck_assert_msg(mc_count(&set, counts[i].domain, counts[i].number) == counts[i].all,
 			      "D%uR%u", counts[i].domain, counts[i].number);
 		ck_assert_uint_eq(get_be16(r), counts[i].len);
 	}
@@ -95,7 +67,7 @@ START_TEST(none_for_what_is_off)
 	mc_act(&s, 60, MODEL_LOGOFF, 5, 1, 0);
 	m = last_set(&set, AREA_SAMPLE, 180);
 	for (unsigned int i = 0; i < COUNT(counts); i++)
-		ck_assert_msg(count(&set, counts[i].domain, counts[i].number) == counts[i].without,
+		ck_assert_msg(mc_count(&set, counts[i].domain, counts[i].number) == counts[i].without,
 			      "D%uR%u", counts[i].domain, counts[i].number);
 	model_close(m);
 }
@@ -110,13 +82,13 @@ START_TEST(configuration)
 	s.user[1].processors = 3;
 	s.user[2].logged_on = 0;
 	m = last_set(&set, AREA_SAMPLE_CONFIG, 0);
-	ck_assert_uint_eq(count(&set, 1, 4), 1);
-	ck_assert_uint_eq(count(&set, 1, 5), 3);
-	ck_assert_uint_eq(count(&set, 1, 7), 1);
-	ck_assert_uint_eq(count(&set, 1, 9), 1);
-	ck_assert_uint_eq(count(&set, 1, 15), 4 + 3);
+	ck_assert_uint_eq(mc_count(&set, 1, 4), 1);
+	ck_assert_uint_eq(mc_count(&set, 1, 5), 3);
+	ck_assert_uint_eq(mc_count(&set, 1, 7), 1);
+	ck_assert_uint_eq(mc_count(&set, 1, 9), 1);
+	ck_assert_uint_eq(mc_count(&set, 1, 15), 4 + 3);
 	for (unsigned int cpu = 0; cpu < MC_CPUS; cpu++)
-		ck_assert_uint_eq(get_be16(record(&set, 1, 5, cpu) + 20), cpu);
+		ck_assert_uint_eq(get_be16(mc_record(&set, 1, 5, cpu) + 20), cpu);
 	model_close(m);
 }
 END_TEST
@@ -134,10 +106,10 @@ START_TEST(processors_come_and_go)
 	while (model_next(m, &set)) {
 		if (set.kind != AREA_EVENT)
 			continue;
-		for (unsigned int i = 0; i < count(&set, 5, 1); i++)
-			ck_assert_uint_eq(get_be16(record(&set, 5, 1, i) + 20), 1 + came++);
-		for (unsigned int i = 0; i < count(&set, 5, 2); i++)
-			ck_assert_uint_eq(get_be16(record(&set, 5, 2, i) + 20), 1 + went++);
+		for (unsigned int i = 0; i < mc_count(&set, 5, 1); i++)
+			ck_assert_uint_eq(get_be16(mc_record(&set, 5, 1, i) + 20), 1 + came++);
+		for (unsigned int i = 0; i < mc_count(&set, 5, 2); i++)
+			ck_assert_uint_eq(get_be16(mc_record(&set, 5, 2, i) + 20), 1 + went++);
 	}
 	ck_assert_uint_eq(came, 2);
 	ck_assert_uint_eq(went, 2);
@@ -160,7 +132,7 @@ START_TEST(changes_of_the_monitor)
 	ebcdic_encode(expected, text, sizeof(expected));
 	m = mc_open(&s);
 	while (model_next(m, &set)) {
-		const uint8_t *r = set.kind == AREA_EVENT ? record(&set, 1, 2, 0) : NULL;
+		const uint8_t *r = set.kind == AREA_EVENT ? mc_record(&set, 1, 2, 0) : NULL;
 
 		if (!r)
 			continue;
