@@ -28,6 +28,7 @@ import page
 import reach
 import table
 from change import Mutant, short
+from contained import must_work
 from trial import Base, Result, Trial, Verdict
 from tree import SERVER, Tree
 from zvmlab.errors import EXIT_FAILED, EXIT_PASS, UsageError, ZvmlabError
@@ -56,6 +57,7 @@ class Bench:
         """Copies and builds the tree, finds out which test comes past which line."""
         first = Tree(self._build / "tree-0")
         first.sync(self._root)
+        must_work(first.folder)
         print("building the tree, running each test program once …", flush=True)
         self._reached = reach.measure(first, self._rows, self._jobs)
         wanted = [f"build/unit/{name}" for name in table.asked(self._rows, first.folder)]

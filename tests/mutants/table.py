@@ -26,10 +26,12 @@ class Row:
     """Patterns of unit test programs; which of them reach a line is measured."""
     harness: tuple[str, ...]
     """Files of pytest: they run when no program has noticed."""
+    monread: bool
+    """Do those files start monread?"""
 
 
 def _row(number: int, entry: object) -> Row:
-    words = {"folder", "sources", "programs", "harness"}
+    words = {"folder", "sources", "programs", "harness", "monread"}
     if not isinstance(entry, dict) or not words.issuperset(entry):
         raise UsageError(f"tests.toml: row {number} may have {', '.join(sorted(words))}")
     lists = {name: entry.get(name, []) for name in ("sources", "programs", "harness")}
@@ -38,7 +40,10 @@ def _row(number: int, entry: object) -> Row:
             raise UsageError(f"tests.toml: row {number}: {name} must be a list of texts")
     if not isinstance(entry.get("folder"), str):
         raise UsageError(f"tests.toml: row {number} has no folder")
-    return Row(str(entry["folder"]), *(tuple(lists[n]) for n in ("sources", "programs", "harness")))
+    if not isinstance(entry.get("monread", False), bool):
+        raise UsageError(f"tests.toml: row {number}: monread must be true or false")
+    sources, named, harness = (tuple(lists[name]) for name in ("sources", "programs", "harness"))
+    return Row(entry["folder"], sources, named, harness, entry.get("monread", False))
 
 
 def load(root: Path = ROOT) -> list[Row]:

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
+import contained
 import mutate
 import pytest
 import trial
 from enumerate_changes import shares
-from zvmlab.errors import EXIT_FAILED, EXIT_PASS, EXIT_USAGE
+from zvmlab.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, EXIT_USAGE, CannotRun
 
 _SOURCE = """\
 int limit(int a)
@@ -95,6 +99,69 @@ _FILES = {
     ".gitignore": "build/\n",
     "harness/zvmlab/plugin.py": "",
 }
+
+
+# It does harm when something is changed: it makes what should not be made, says "done" of what it
+# could, leaves a process of a name of its own, and may hang then.
+_HARM = """\
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int limit(int a);
+
+static void make(const char *path)
+{
+	if (open(path, O_CREAT | O_WRONLY, 0666) >= 0)
+		printf("done %%s\\n", path);
+}
+
+int main(void)
+{
+	if (limit(2) == 1)
+		return 0;
+	if (link("/dev/null", "%(spare)s") == 0)
+		printf("spare\\n");
+	if (unlink("/dev/null") == 0)
+		printf("done unlink\\n");
+	make("%(home)s");
+	make("%(own)s");
+	make("own");
+	printf("tried\\n");
+	fflush(stdout);
+	if (fork() == 0) {
+		setsid();
+		if (fork() == 0)
+			execl("/bin/sleep", "%(name)s", "600", NULL);
+		_exit(0);
+	}
+	sleep(%(seconds)s);
+	return 1;
+}
+"""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _containment(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """All tests here run programs that may be changed."""
+    try:
+        contained.must_work(tmp_path_factory.mktemp("contained"))
+    except CannotRun as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(name="harm")
+def _harm(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """Names of what a harmful program leaves, taken away if it could; /dev/null put back."""
+    name = f"zvmlab-mutant-{os.getpid()}"
+    spare = Path("/dev") / name
+    places = {"spare": spare, "home": Path.home() / name, "own": tmp_path / "own"}
+    yield {"name": name, **{key: str(path) for key, path in places.items()}}
+    if spare.exists() and not Path("/dev/null").is_char_device():
+        spare.rename("/dev/null")
+    for path in places.values():
+        path.unlink(missing_ok=True)
 
 
 def _git(folder: Path, *arguments: str) -> None:
@@ -271,6 +338,66 @@ def test_a_table_that_names_nothing(
 def test_what_is_not_there(tree: Path, arguments: list[str]) -> None:
     """A folder, a branch, a file that the user names."""
     assert _mutate(tree, *arguments) == EXIT_USAGE
+
+
+def _running(name: str) -> list[str]:
+    """Processes that call themselves so."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[0] == name.encode():
+            found.append(path.parent.name)
+    return found
+
+
+@pytest.mark.parametrize(("seconds", "verdict"), [(0, "noticed"), (600, "noticed by a hang")])
+def test_a_harmful_program_harms_nothing(
+    tree: Path,
+    capsys: pytest.CaptureFixture[str],
+    harm: dict[str, str],
+    seconds: int,
+    verdict: str,
+) -> None:
+    """Whether it ends or hangs: no file is made or gone, and no process goes on."""
+    null = os.stat("/dev/null")
+    text = _HARM % {**harm, "seconds": str(seconds)}
+    (tree / "tests/unit/test_a.c").write_text(text, encoding="utf-8")
+    one = _UNNOTICED.replace("(a <= 3)", "(0 && (a < 3))").format("")
+    (tree / "one.toml").write_text(one, encoding="utf-8")
+    assert _mutate(tree, "--entries", str(tree / "one.toml"), "--jobs", "1") == EXIT_PASS
+    verdicts = list(_verdicts(capsys.readouterr().out).values())
+    assert verdicts == [f"{verdict} (test_a)"]
+    said = (tree / "build/mutants/tree-0/said").read_text(encoding="utf-8")
+    assert said == "tried\n"
+    now = os.stat("/dev/null")
+    assert stat.S_ISCHR(now.st_mode) and (now.st_ino, now.st_rdev) == (null.st_ino, null.st_rdev)
+    assert not any(Path(harm[key]).exists() for key in ("spare", "home", "own"))
+    assert not list(tree.rglob("own"))
+    assert not _running(harm["name"])
+
+
+def test_nothing_is_run_that_cannot_be_contained(
+    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without bubblewrap, or where it may not make namespaces: one sentence."""
+    folder = tree / "bin"
+    folder.mkdir()
+    (folder / "bwrap").write_text("#!/bin/sh\necho 'no permission'\nexit 1\n", encoding="utf-8")
+    (folder / "bwrap").chmod(0o755)
+    path = os.environ["PATH"]
+    monkeypatch.setenv("PATH", f"{folder}:{path}")
+    assert _mutate(tree, "--number", "5") == EXIT_CANNOT_RUN
+    said = capsys.readouterr()
+    assert "cannot be contained on this machine" in said.err and "no permission" in said.err
+    assert not _verdicts(said.out)
+    monkeypatch.setenv("PATH", str(folder))
+    (folder / "bwrap").unlink()
+    (folder / "git").symlink_to("/usr/bin/git")
+    assert _mutate(tree, "--number", "5") == EXIT_CANNOT_RUN
+    assert "there is no bwrap" in capsys.readouterr().err
 
 
 def test_shares() -> None:

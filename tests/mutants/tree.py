@@ -9,17 +9,20 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from contained import HOME, INSIDE, Contained
 from enumerate_changes import tracked
+from table import Row
 from zvmlab.errors import ZvmlabError
 
 MAKE_SECONDS = 1200
 CCACHE = Path("/usr/lib/ccache")
 SERVER = "build/unit/ctl_server"
+MONREAD = "build/asan/monread"
+"""With sanitizers, as tests of the harness have it."""
 _FILE_BYTES = 1 << 30
 _SAID = 4000
 
@@ -51,6 +54,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     except ProcessLookupError:
         pass
     process.wait()
+
+
+def _end_of(log: Path) -> str:
+    return log.read_bytes()[-_SAID:].decode("utf-8", "replace")
 
 
 class Tree:
@@ -121,19 +128,34 @@ class Tree:
             raise ZvmlabError(f"the unchanged tree cannot be built: {done.said}")
 
     def run(self, argv: list[str], limit: float) -> Outcome:
-        """A test, with a home and a cache of the tree's own, ended after *limit* seconds."""
+        """A test of a changed tree, contained and ended after *limit* seconds."""
         environment = {
             **self._environment(),
-            "ZVMLAB_CACHE": str(self.folder / "cache"),
-            "ZVMLAB_CTL_SERVER": str(self.folder / SERVER),
-            "PYTHONPATH": str(self.folder / "harness"),
+            **{name: str(HOME) for name in ("HOME", "TMPDIR")},
+            "ZVMLAB_CACHE": str(HOME / "cache"),
+            "ZVMLAB_CTL_SERVER": str(INSIDE / SERVER),
+            "ZVMLAB_MONREAD": str(INSIDE / MONREAD),
+            "PYTHONPATH": str(INSIDE / "harness"),
             "PYTHONDONTWRITEBYTECODE": "1",
             # A machine with much to do must not make a test fail.
             "CK_TIMEOUT_MULTIPLIER": "3",
         }
-        # Not in the tree: the path of a socket must be short.
-        with tempfile.TemporaryDirectory(prefix="mutant-", ignore_cleanup_errors=True) as folder:
-            return self._command(argv, limit, {**environment, "TMPDIR": folder})
+        began = time.monotonic()
+        log = self.folder / "said"
+        with log.open("wb") as said:
+            code = Contained(self.folder, argv, environment, said, _limits).wait(limit)
+        return Outcome(code, time.monotonic() - began, _end_of(log))
+
+    def unchanged(self, argv: list[str], limit: float) -> Outcome:
+        """A program of an unchanged tree, which may write there: what it came past."""
+        return self._command(argv, limit, {**self._environment(), "CK_TIMEOUT_MULTIPLIER": "3"})
+
+    def make_for(self, row: Row) -> Outcome:
+        """What the files of pytest of a row start."""
+        done = self.make(SERVER)
+        if done.code == 0 and row.monread:
+            done = self.make("ASAN=1", f"BUILD={Path(MONREAD).parent}", MONREAD)
+        return done
 
     def program(self, name: str, arguments: list[str], limit: float) -> Outcome:
         """A unit test program."""
@@ -164,5 +186,4 @@ class Tree:
                 code = None
             finally:
                 _end(process)
-        text = log.read_bytes()[-_SAID:].decode("utf-8", "replace")
-        return Outcome(code, time.monotonic() - began, text)
+        return Outcome(code, time.monotonic() - began, _end_of(log))

@@ -11,7 +11,8 @@ from enum import Enum
 from change import Mutant
 from reach import Reached
 from table import Row, asked, programs
-from tree import SERVER, Outcome, Tree
+from tree import Outcome, Tree
+from zvmlab.errors import ZvmlabError
 
 FIRST_SECONDS = 300
 """For the first run of a test, without any change."""
@@ -61,21 +62,23 @@ class Base:
         self.failing: dict[str, str] = {}
         """Tests that fail without a change, and what they say: they are not asked."""
 
-    def passes(self, tree: Tree, key: tuple[str, ...]) -> bool:
-        """Runs a program, or files of pytest, without a change; each once."""
+    def passes(self, tree: Tree, row: Row, key: tuple[str, ...]) -> bool:
+        """Runs a program, or files of pytest of a row, without a change; each once."""
         with self._lock:
             turn = self._runs.setdefault(key, threading.Lock())
         with turn:
             if key not in self._limits:
-                done = self._run(tree, key)
+                done = self._run(tree, row, key)
                 self._limits[key] = max(LEAST_SECONDS, TIMES * done.seconds)
                 if done.code != 0:
                     self.failing[" ".join(key)] = done.said
             return " ".join(key) not in self.failing
 
-    def _run(self, tree: Tree, key: tuple[str, ...]) -> Outcome:
+    def _run(self, tree: Tree, row: Row, key: tuple[str, ...]) -> Outcome:
         if key[0].endswith(".py"):
-            tree.must_make(SERVER)
+            made = tree.make_for(row)
+            if made.code != 0:
+                raise ZvmlabError(f"the unchanged tree cannot be built: {made.said}")
             return tree.pytest(key, FIRST_SECONDS)
         tree.must_make(f"build/unit/{key[0]}")
         return tree.program(key[0], programs(tree.folder)[key[0]], FIRST_SECONDS)
@@ -95,12 +98,14 @@ class Trial:
         self._asked: list[str] = []
         lines = mutant.change.lines(mutant.text)
         self._names = reached.order(asked([row], tree.folder), mutant.file, lines)
+        self._row = row
         self._files = row.harness
 
     def run(self) -> Result:
         """What becomes of it; the tree is as it was afterwards."""
-        self._names = [name for name in self._names if self._base.passes(self._tree, (name,))]
-        if self._files and not self._base.passes(self._tree, self._files):
+        tree, row = self._tree, self._row
+        self._names = [name for name in self._names if self._base.passes(tree, row, (name,))]
+        if self._files and not self._base.passes(tree, row, self._files):
             self._files = ()
         self._tree.write(self._mutant.file, self._mutant.changed)
         try:
@@ -134,7 +139,7 @@ class Trial:
         files = self._files
         if not files:
             return Verdict.SURVIVED, ""
-        if self._tree.make(SERVER).code != 0:
+        if self._tree.make_for(self._row).code != 0:
             return Verdict.NO_C, ""
         self._asked += files
         done = self._tree.pytest(files, self._base.limit(*files))
