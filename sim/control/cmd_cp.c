@@ -102,8 +102,8 @@ json_t *ctl_cp_command(struct ctl_call *call)
 
 json_t *ctl_storage_read(struct ctl_call *call)
 {
-	const uint64_t addr = (uint64_t)ctl_int(call->args, "address", 0);
-	const size_t len = (size_t)ctl_int(call->args, "length", 0);
+	const uint64_t addr = (uint64_t)ctl_int(call->args, "address");
+	const size_t len = (size_t)ctl_int(call->args, "length");
 	uint8_t *bytes = malloc(len);
 	json_t *data = NULL;
 	uint16_t pgm;

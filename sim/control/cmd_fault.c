@@ -9,15 +9,15 @@ json_t *ctl_fault_arm(struct ctl_call *call)
 	const char *when = ctl_string(args, "when");
 	struct fault_rule rule = {
 		.point = (enum fault_point)ctl_index(ctl_fault_points, ctl_string(args, "point")),
-		.path = (int32_t)ctl_int(args, "path", FAULT_ANY_PATH),
-		.type = (uint8_t)ctl_int(args, "type", 0),
+		.path = (int32_t)ctl_int_or(args, "path", FAULT_ANY_PATH),
+		.type = (uint8_t)ctl_int_or(args, "type", 0),
 		.when = when ? (enum fault_when)ctl_index(ctl_when, when) : FAULT_ALWAYS,
-		.n = (uint32_t)ctl_int(args, "n", 0),
-		.times = (uint32_t)ctl_int(args, "times", 0),
+		.n = (uint32_t)ctl_int_or(args, "n", 0),
+		.times = (uint32_t)ctl_int_or(args, "times", 0),
 		/* The list leaves out FAULT_NONE. */
 		.kind = (enum fault_kind)(ctl_index(ctl_fault_kinds, ctl_string(args, "kind")) + 1),
-		.value = (uint32_t)ctl_int(args, "value", 0),
-		.offset = (uint32_t)ctl_int(args, "offset", 0),
+		.value = (uint32_t)ctl_int_or(args, "value", 0),
+		.offset = (uint32_t)ctl_int_or(args, "offset", 0),
 	};
 	int id;
 
@@ -33,7 +33,7 @@ json_t *ctl_fault_arm(struct ctl_call *call)
 
 json_t *ctl_fault_disarm(struct ctl_call *call)
 {
-	const int id = (int)ctl_int(call->args, "rule", 0);
+	const int id = (int)ctl_int_or(call->args, "rule", 0);
 	const int count = fault_disarm(call->cp, id);
 
 	if (id != 0 && count == 0)

@@ -18,7 +18,7 @@ static size_t element_len(const json_t *entry)
 {
 	const json_t *fill = json_object_get(entry, "fill");
 
-	return fill ? (size_t)ctl_int(fill, "length", 0) : ctl_data_len(entry, "data");
+	return fill ? (size_t)ctl_int(fill, "length") : ctl_data_len(entry, "data");
 }
 
 /* SplitMix64 from the seed, each number as 8 bytes big-endian. */
@@ -42,9 +42,9 @@ static void element_data(const json_t *entry, uint8_t *to, size_t len)
 	if (!fill)
 		ctl_data(entry, "data", to, len);
 	else if (json_object_get(fill, "seed"))
-		fill_random(to, len, (uint64_t)ctl_int(fill, "seed", 0));
+		fill_random(to, len, (uint64_t)ctl_int(fill, "seed"));
 	else
-		memset(to, (int)ctl_int(fill, "pattern", 0), len);
+		memset(to, (int)ctl_int(fill, "pattern"), len);
 }
 
 /* What the schema cannot say.  Return: bytes of data in all, or -1. */
@@ -99,12 +99,12 @@ static struct elements *read_elements(struct ctl_call *call)
 
 		element_data(entry, at, len);
 		elements->element[i] = (struct mon_element){
-			.type = (uint8_t)ctl_int(entry, "type", sample ? MCE_SAMPLE : MCE_EVENT),
-			.domains = (uint16_t)ctl_int(entry, "domains", 0),
-			.byte3 = (uint8_t)ctl_int(entry, "byte3", 0),
+			.type = (uint8_t)ctl_int_or(entry, "type", sample ? MCE_SAMPLE : MCE_EVENT),
+			.domains = (uint16_t)ctl_int(entry, "domains"),
+			.byte3 = (uint8_t)ctl_int_or(entry, "byte3", 0),
 			.data = at,
 			.len = (uint32_t)len,
-			.phase = (uint32_t)ctl_int(entry, "phase", 0),
+			.phase = (uint32_t)ctl_int_or(entry, "phase", 0),
 		};
 		at += len;
 	}
@@ -138,8 +138,8 @@ json_t *ctl_monitor_raw(struct ctl_call *call)
 {
 	enum mon_fate fate = MON_NO_USER;
 	const int64_t set = monitor_message_raw(
-		call->cp, kind_of(call), (uint32_t)ctl_int(call->args, "mca-start", 0),
-		(uint32_t)ctl_int(call->args, "mca-end", 0), &fate, call->err, sizeof(call->err));
+		call->cp, kind_of(call), (uint32_t)ctl_int(call->args, "mca-start"),
+		(uint32_t)ctl_int(call->args, "mca-end"), &fate, call->err, sizeof(call->err));
 
 	return delivered(call, set, fate);
 }
@@ -152,8 +152,8 @@ json_t *ctl_monitor_repeat(struct ctl_call *call)
 	if (!elements)
 		return NULL;
 	result = monitor_repeat(call->cp, kind_of(call), elements->element, elements->count,
-				(uint32_t)ctl_int(call->args, "outstanding", 1),
-				(uint64_t)ctl_int(call->args, "times", 0), call->err,
+				(uint32_t)ctl_int_or(call->args, "outstanding", 1),
+				(uint64_t)ctl_int(call->args, "times"), call->err,
 				sizeof(call->err));
 	free(elements);
 	if (result == 0)
@@ -170,13 +170,13 @@ json_t *ctl_monitor_tick(struct ctl_call *call)
 
 json_t *ctl_monitor_manual(struct ctl_call *call)
 {
-	monitor_set_manual(call->cp, ctl_bool(call->args, "manual", false));
+	monitor_set_manual(call->cp, ctl_bool(call->args, "manual"));
 	return json_object();
 }
 
 json_t *ctl_monitor_event(struct ctl_call *call)
 {
-	const enum mon_domain domain = (enum mon_domain)ctl_int(call->args, "domain", 0);
+	const enum mon_domain domain = (enum mon_domain)ctl_int(call->args, "domain");
 	const size_t len = ctl_data_len(call->args, "record");
 	uint8_t record[CP_PAGE_SIZE];
 
@@ -192,7 +192,7 @@ json_t *ctl_monitor_sever(struct ctl_call *call)
 
 	ctl_name(call->args, "user", user);
 	count = monitor_sever(call->cp, user[0] ? user : NULL,
-			      (uint8_t)ctl_int(call->args, "code", 0));
+			      (uint8_t)ctl_int(call->args, "code"));
 	return json_pack("{s:i}", "severed", (int)count);
 }
 
@@ -203,7 +203,7 @@ json_t *ctl_monitor_quiesce(struct ctl_call *call)
 
 	ctl_name(call->args, "user", user);
 	count = monitor_quiesce(call->cp, user[0] ? user : NULL,
-				ctl_bool(call->args, "quiesced", true));
+				ctl_bool(call->args, "quiesced"));
 	return json_pack("{s:i}", "paths", (int)count);
 }
 
@@ -263,7 +263,7 @@ json_t *ctl_query_monitor(struct ctl_call *call)
 
 json_t *ctl_query_set(struct ctl_call *call)
 {
-	const int64_t number = ctl_int(call->args, "set", 0);
+	const int64_t number = ctl_int(call->args, "set");
 	struct mon_set_info info;
 
 	if (!monitor_set(call->cp, (uint64_t)number, &info))

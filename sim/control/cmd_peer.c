@@ -18,7 +18,7 @@ static json_t *take_over(struct ctl_call *call, struct ctl_peer *peer,
 				   "lost", ctl_json_u64(peer->lost));
 
 	peer->owner = call->client->id;
-	peer->persistent = ctl_bool(call->args, "persistent", false);
+	peer->persistent = ctl_bool_or(call->args, "persistent", false);
 	memcpy(peer->classes, classes, sizeof(peer->classes));
 	peer->kept = json_array();
 	peer->lost = 0;
@@ -77,7 +77,7 @@ json_t *ctl_peer_create(struct ctl_call *call)
 		iucv_user_attach(user, &ctl_peer_ops, peer);
 	else
 		user = iucv_user_create(call->cp, name,
-					(uint32_t)ctl_int(call->args, "max-paths", 64),
+					(uint32_t)ctl_int_or(call->args, "max-paths", 64),
 					&ctl_peer_ops, peer);
 	peer->user = user;
 	if (user)
@@ -129,14 +129,14 @@ json_t *ctl_peer_command(struct ctl_call *call)
 static void fill_parm(const json_t *args, struct iucv_parm *parm)
 {
 	*parm = (struct iucv_parm){
-		.path = (uint16_t)ctl_int(args, "path", 0),
-		.flags = (uint8_t)ctl_int(args, "flags", 0),
-		.msglim = (uint16_t)ctl_int(args, "msglim", 0),
-		.msgid = (uint32_t)ctl_int(args, "msgid", 0),
-		.trgcls = (uint32_t)ctl_int(args, "trgcls", 0),
-		.srccls = (uint32_t)ctl_int(args, "srccls", 0),
-		.msgtag = (uint32_t)ctl_int(args, "msgtag", 0),
-		.mask = (uint8_t)ctl_int(args, "mask", 0),
+		.path = (uint16_t)ctl_int_or(args, "path", 0),
+		.flags = (uint8_t)ctl_int_or(args, "flags", 0),
+		.msglim = (uint16_t)ctl_int_or(args, "msglim", 0),
+		.msgid = (uint32_t)ctl_int_or(args, "msgid", 0),
+		.trgcls = (uint32_t)ctl_int_or(args, "trgcls", 0),
+		.srccls = (uint32_t)ctl_int_or(args, "srccls", 0),
+		.msgtag = (uint32_t)ctl_int_or(args, "msgtag", 0),
+		.mask = (uint8_t)ctl_int_or(args, "mask", 0),
 	};
 	ctl_name(args, "vmid", parm->vmid);
 	ctl_name(args, "target", parm->target);
@@ -147,9 +147,9 @@ static void fill_parm(const json_t *args, struct iucv_parm *parm)
 static struct ctl_held *give_areas(struct ctl_call *call, struct ctl_peer *peer,
 				   enum iucv_function function, struct iucv_parm *parm)
 {
-	const size_t len = function == IUCV_RECEIVE ? (size_t)ctl_int(call->args, "length", 0) :
+	const size_t len = function == IUCV_RECEIVE ? (size_t)ctl_int_or(call->args, "length", 0) :
 						      ctl_data_len(call->args, "data");
-	const size_t answer_len = (size_t)ctl_int(call->args, "answer-length", 0);
+	const size_t answer_len = (size_t)ctl_int_or(call->args, "answer-length", 0);
 	struct ctl_held *held;
 
 	if (function != IUCV_SEND && function != IUCV_REPLY && ctl_data_len(call->args, "data") > 0) {
@@ -255,8 +255,8 @@ static json_t *path_json(const struct iucv_path_info *info)
 
 json_t *ctl_query_paths(struct ctl_call *call)
 {
-	const size_t limit = (size_t)ctl_int(call->args, "limit", 1024);
-	uint32_t path = (uint32_t)ctl_int(call->args, "first", 0);
+	const size_t limit = (size_t)ctl_int_or(call->args, "limit", 1024);
+	uint32_t path = (uint32_t)ctl_int_or(call->args, "first", 0);
 	struct iucv_path_info info;
 	struct iucv_user *user;
 	json_t *paths;

@@ -60,8 +60,8 @@ static json_t *outside(struct ctl_call *call, const struct dcss *segment, uint64
 
 json_t *ctl_segment_read(struct ctl_call *call)
 {
-	const uint64_t len = (uint64_t)ctl_int(call->args, "length", 0);
-	const uint64_t offset = (uint64_t)ctl_int(call->args, "offset", 0);
+	const uint64_t len = (uint64_t)ctl_int(call->args, "length");
+	const uint64_t offset = (uint64_t)ctl_int(call->args, "offset");
 	const char *file = ctl_string(call->args, "file");
 	const struct dcss *segment;
 	const void *bytes;
@@ -86,7 +86,7 @@ json_t *ctl_segment_read(struct ctl_call *call)
 json_t *ctl_segment_write(struct ctl_call *call)
 {
 	const size_t len = ctl_data_len(call->args, "data");
-	const uint64_t offset = (uint64_t)ctl_int(call->args, "offset", 0);
+	const uint64_t offset = (uint64_t)ctl_int(call->args, "offset");
 	const struct dcss *segment = named_segment(call);
 	uint8_t *data;
 	bool stored;

@@ -150,8 +150,11 @@ unsigned int ctl_index(const char *const *list, const char *name);
 /* value.c: JSON values of checked arguments, and what goes out. */
 __attribute__((format(printf, 3, 4)))
 json_t *ctl_fail(struct ctl_call *call, const char *error_class, const char *format, ...);
-int64_t ctl_int(const json_t *args, const char *name, int64_t otherwise);
-bool ctl_bool(const json_t *args, const char *name, bool otherwise);
+/** An argument that is there; one that may be absent. */
+int64_t ctl_int(const json_t *args, const char *name);
+int64_t ctl_int_or(const json_t *args, const char *name, int64_t otherwise);
+bool ctl_bool(const json_t *args, const char *name);
+bool ctl_bool_or(const json_t *args, const char *name, bool otherwise);
 /** NULL if absent or null. */
 const char *ctl_string(const json_t *args, const char *name);
 

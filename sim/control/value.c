@@ -19,18 +19,30 @@ json_t *ctl_fail(struct ctl_call *call, const char *error_class, const char *for
 	return NULL;
 }
 
-int64_t ctl_int(const json_t *args, const char *name, int64_t otherwise)
+int64_t ctl_int(const json_t *args, const char *name)
 {
 	const json_t *value = json_object_get(args, name);
 
-	return value ? json_integer_value(value) : otherwise;
+	assert(value);
+	return json_integer_value(value);
 }
 
-bool ctl_bool(const json_t *args, const char *name, bool otherwise)
+int64_t ctl_int_or(const json_t *args, const char *name, int64_t otherwise)
+{
+	return json_object_get(args, name) ? ctl_int(args, name) : otherwise;
+}
+
+bool ctl_bool(const json_t *args, const char *name)
 {
 	const json_t *value = json_object_get(args, name);
 
-	return value ? json_is_true(value) : otherwise;
+	assert(value);
+	return json_is_true(value);
+}
+
+bool ctl_bool_or(const json_t *args, const char *name, bool otherwise)
+{
+	return json_object_get(args, name) ? ctl_bool(args, name) : otherwise;
 }
 
 const char *ctl_string(const json_t *args, const char *name)
