@@ -2,6 +2,8 @@
 /* The control socket: connections and events. */
 #include "control_client.h"
 
+#include <sys/epoll.h>
+
 START_TEST(socket_is_private_and_goes)
 {
 	struct stat st;
@@ -323,6 +325,116 @@ START_TEST(fifos_are_refused)
 }
 END_TEST
 
+/* A client that says much, and many that come: each time a part of it is done. */
+START_TEST(bounded_work)
+{
+	const char *request = "{\"execute\":\"query-faults\"}\n";
+	int fd = new_client(), more[20];
+
+	for (unsigned int i = 0; i < 70; i++)
+		say(fd, request, strlen(request));
+	for (unsigned int i = 1; i <= 3; i++) {
+		ctl_dispatch(ctl);
+		ck_assert_uint_eq(ctl->requests, i < 3 ? 32 * i : 70);
+	}
+	for (unsigned int i = 0; i < 20; i++)
+		more[i] = connect_client();
+	for (unsigned int i = 1; i <= 3; i++) {
+		unsigned int clients = 0;
+
+		ctl_dispatch(ctl);
+		for (unsigned int slot = 0; slot < CTL_MAX_CLIENTS; slot++)
+			clients += ctl->client[slot] != NULL;
+		ck_assert_uint_eq(clients, i < 3 ? 1 + 8 * i : 21);
+	}
+	for (unsigned int i = 0; i < 20; i++)
+		close(more[i]);
+	close(fd);
+}
+END_TEST
+
+/* Only what can be done is waited for; what one long line needed is given back. */
+START_TEST(what_is_watched)
+{
+	static char line[CTL_MAX_LINE + 1];
+	const struct ctl_client *client;
+	int fd = new_client();
+
+	client = ctl->client[0];
+	ck_assert_uint_eq(client->watched, EPOLLIN);
+	memset(line, ' ', CTL_MAX_LINE - 1);
+	say(fd, line, 600000);
+	while (step())
+		;
+	ck_assert_uint_eq(client->in.len, 600000);
+	ck_assert_uint_eq(client->scanned, 600000);
+	ck_assert_uint_ge(client->in.capacity, 600000);
+	ask_is(fd, "{\"execute\":\"query-faults\"}", "{\"return\":{\"rules\":[]}}");
+	ck_assert_uint_eq(client->in.len + client->scanned, 0);
+	ck_assert_uint_le(client->in.capacity, 4 * 65536);
+	for (unsigned int i = 0; i < 100; i++)
+		say(fd, "{\"execute\":\"query-schema\"}\n", 27);
+	while (step())
+		;
+	/* It does not read: nothing more is read from it. */
+	ck_assert_uint_eq(client->watched, EPOLLOUT);
+	for (unsigned int i = 0; i < 100; i++)
+		read_line(fd);
+	while (step())
+		;
+	ck_assert_uint_eq(client->watched, EPOLLIN);
+	ck_assert_uint_eq(client->out.len + client->out.start, 0);
+	ck_assert_uint_le(client->out.capacity, 4 * 65536);
+	close(fd);
+	while (step())
+		;
+	ck_assert_ptr_null(ctl->client[0]);
+}
+END_TEST
+
+/* Somebody else's file at the socket's path stays when the socket is closed. */
+START_TEST(what_is_not_ours_stays)
+{
+	FILE *file;
+
+	ck_assert_int_eq(unlink(path), 0);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fclose(file);
+	ctl_close(ctl);
+	ctl = NULL;
+	ck_assert_int_eq(unlink(path), 0);
+	ctl_close(NULL);
+}
+END_TEST
+
+/* Connections, peers, requests, events; numbers of clients are not given again. */
+START_TEST(counters)
+{
+	int fd = new_client(), second = new_client();
+	json_t *counted_, *value;
+
+	ask(fd, "{\"execute\":\"peer-create\",\"arguments\":{\"name\":\"BOB\"}}");
+	close(second);
+	while (step())
+		;
+	second = new_client();
+	ck_assert_uint_eq(ctl->client[1]->id, 3);
+	ctl_event(ctl, &(struct cp_event){ .kind = CP_EVENT_RESET, .name = "", .text = "" });
+	read_line(fd);
+	counted_ = json_loads(ask(fd, "{\"execute\":\"query-counters\"}"), 0, NULL);
+	value = json_object_get(counted_, "return");
+	ck_assert_int_eq(json_integer_value(json_object_get(value, "clients")), 2);
+	ck_assert_int_eq(json_integer_value(json_object_get(value, "peers")), 1);
+	ck_assert_int_eq(json_integer_value(json_object_get(value, "requests")), 2);
+	ck_assert_int_eq(json_integer_value(json_object_get(value, "events")), 1);
+	ck_assert_ptr_null(json_object_get(value, "trace-ended"));
+	json_decref(counted_);
+	close(second);
+	close(fd);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("control");
@@ -345,6 +457,10 @@ int main(void)
 	tcase_add_test(tc, requests_wait_for_their_client);
 	tcase_add_test(tc, client_limit);
 	tcase_add_test(tc, events_follow_the_schema);
+	tcase_add_test(tc, bounded_work);
+	tcase_add_test(tc, what_is_watched);
+	tcase_add_test(tc, what_is_not_ours_stays);
+	tcase_add_test(tc, counters);
 	suite_add_tcase(suite, tc);
 	return fx_run(suite);
 }
