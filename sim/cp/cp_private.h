@@ -57,6 +57,14 @@ static inline struct cp_result cp_program(uint16_t pgm)
 	return (struct cp_result){ .how = CP_PROGRAM, .pgm = pgm };
 }
 
+/** How many of @len bytes at @addr lie in its page. */
+static inline size_t cp_in_page(uint64_t addr, size_t len)
+{
+	size_t room = CP_PAGE_SIZE - (addr & (CP_PAGE_SIZE - 1));
+
+	return len < room ? len : room;
+}
+
 /*
  * Time stands still within a trace record: its TOD is all that a replay knows
  * of the clock.
@@ -102,6 +110,8 @@ int cpcmd_init(struct cp *cp, char *err, size_t errlen);
 void cpcmd_fini(struct cp *cp);
 void cpcmd_reset(struct cp *cp);
 void cpcmd_state(struct cp *cp, struct state *state);
+/** Microseconds since CP was IPLed, and its guest logged on. */
+uint64_t cpcmd_connected(struct cp *cp);
 void storage_state(struct cp *cp, struct state *state);
 
 /* dcss.c for storage.c: access that loaded segments give to a page. */

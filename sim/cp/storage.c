@@ -56,13 +56,6 @@ static uint8_t *map_page(struct cp *cp, int cpu, uint64_t addr, size_t len, bool
 	return host;
 }
 
-static size_t bytes_in_page(uint64_t addr, size_t len)
-{
-	size_t room = CP_PAGE_SIZE - (addr & (CP_PAGE_SIZE - 1));
-
-	return len < room ? len : room;
-}
-
 /* Whatever @len is, the walk ends at the first page that is not the guest's. */
 uint16_t storage_check(struct cp *cp, int cpu, uint64_t addr, size_t len, bool store)
 {
@@ -72,7 +65,7 @@ uint16_t storage_check(struct cp *cp, int cpu, uint64_t addr, size_t len, bool s
 	if (len > 0 && len - 1 > UINT64_MAX - addr)
 		return PGM_ADDRESSING;
 	while (len > 0) {
-		size_t part = bytes_in_page(addr, len);
+		size_t part = cp_in_page(addr, len);
 
 		if (!map_page(cp, cpu, addr, part, store, &pgm))
 			return pgm;
@@ -85,15 +78,15 @@ uint16_t storage_check(struct cp *cp, int cpu, uint64_t addr, size_t len, bool s
 /* Only an access to several pages has to look ahead: it is done as a whole or not at all. */
 static uint16_t look_ahead(struct cp *cp, int cpu, uint64_t addr, size_t len, bool store)
 {
-	return bytes_in_page(addr, len) == len ? 0 : storage_check(cp, cpu, addr, len, store);
+	return cp_in_page(addr, len) == len ? 0 : storage_check(cp, cpu, addr, len, store);
 }
 
-uint16_t storage_read(struct cp *cp, int cpu, uint64_t addr, void *to, size_t len)
+static uint16_t fetch(struct cp *cp, int cpu, uint64_t addr, void *to, size_t len)
 {
 	uint16_t pgm = look_ahead(cp, cpu, addr, len, false);
 
 	for (size_t done = 0; done < len && pgm == 0;) {
-		size_t part = bytes_in_page(addr + done, len - done);
+		size_t part = cp_in_page(addr + done, len - done);
 		const uint8_t *host = map_page(cp, cpu, addr + done, part, false, &pgm);
 
 		if (!host)
@@ -103,7 +96,23 @@ uint16_t storage_read(struct cp *cp, int cpu, uint64_t addr, void *to, size_t le
 	}
 	if (pgm == 0 && cp->host.fetch && len > 0)
 		cp->host.fetch(cp->host.opaque, cpu, addr, to, len);
+	return pgm;
+}
+
+uint16_t storage_read(struct cp *cp, int cpu, uint64_t addr, void *to, size_t len)
+{
+	uint16_t pgm = fetch(cp, cpu, addr, to, len);
+
 	if (pgm == 0)
+		trace_access(cp, false, addr, to, len);
+	return pgm;
+}
+
+uint16_t storage_read_entry(struct cp *cp, int cpu, uint64_t addr, void *to, size_t len)
+{
+	uint16_t pgm = fetch(cp, cpu, addr, to, len);
+
+	if (pgm == 0 && trace_full(cp))
 		trace_access(cp, false, addr, to, len);
 	return pgm;
 }
@@ -113,7 +122,7 @@ uint16_t storage_write(struct cp *cp, int cpu, uint64_t addr, const void *from, 
 	uint16_t pgm = look_ahead(cp, cpu, addr, len, true);
 
 	for (size_t done = 0; done < len && pgm == 0;) {
-		size_t part = bytes_in_page(addr + done, len - done);
+		size_t part = cp_in_page(addr + done, len - done);
 		uint8_t *host = map_page(cp, cpu, addr + done, part, true, &pgm);
 
 		if (!host)

@@ -10,6 +10,14 @@
 /* STSI: function code in GR0, bits 32-35. */
 #define STSI_FUNCTION UINT64_C(0xf0000000)
 
+/* The space of logical addresses; without access registers, that is their ALET 0. */
+static uint64_t asce_of(REGS *regs)
+{
+	unsigned int cr = SECONDARY_SPACE_MODE(&regs->psw) ? 7 : HOME_SPACE_MODE(&regs->psw) ? 13 : 1;
+
+	return regs->CR_G(cr);
+}
+
 static struct cp_insn insn_of(REGS *regs)
 {
 	return (struct cp_insn){
@@ -17,6 +25,8 @@ static struct cp_insn insn_of(REGS *regs)
 		.gr = (uint64_t *)regs->gr,
 		.problem = PROBSTATE(&regs->psw),
 		.amode = regs->psw.amode64 ? 64 : regs->psw.amode ? 31 : 24,
+		.dat = !REAL_MODE(&regs->psw),
+		.asce = asce_of(regs),
 	};
 }
 

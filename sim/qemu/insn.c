@@ -18,6 +18,19 @@
 #define DIAG_YIELD	0x44
 #define DIAG_YIELD_TO	0x9c
 
+/* The space of logical addresses; without access registers, that is their ALET 0. */
+static uint64_t asce_of(const CPUS390XState *env)
+{
+	switch (env->psw.mask & PSW_MASK_ASC) {
+	case PSW_ASC_SECONDARY:
+		return env->cregs[7];
+	case PSW_ASC_HOME:
+		return env->cregs[13];
+	default:
+		return env->cregs[1];
+	}
+}
+
 static struct cp_insn insn_of(CPUS390XState *env)
 {
 	bool is64 = env->psw.mask & PSW_MASK_64;
@@ -28,6 +41,8 @@ static struct cp_insn insn_of(CPUS390XState *env)
 		.gr = env->regs,
 		.problem = env->psw.mask & PSW_MASK_PSTATE,
 		.amode = is64 ? 64 : is31 ? 31 : 24,
+		.dat = env->psw.mask & PSW_MASK_DAT,
+		.asce = asce_of(env),
 	};
 }
 

@@ -25,6 +25,9 @@ static struct cp_insn insn_of(struct replay *r, const json_t *record, uint64_t *
 		.amode = (uint8_t)replay_number(r, record, "amode", 64),
 	};
 
+	insn.dat = json_object_get(record, "asce") != NULL;
+	if (insn.dat)
+		insn.asce = replay_hex(r, record, "asce", UINT64_MAX);
 	if (insn.amode != 24 && insn.amode != 31 && insn.amode != 64)
 		replay_unusable(r, "\"amode\" is not 24, 31 or 64");
 	return insn;

@@ -46,6 +46,11 @@ struct cp_insn {
 	uint64_t *gr;		/**< the 16 general registers, read and written */
 	bool problem;		/**< PSW problem state */
 	uint8_t amode;		/**< addressing mode: 24, 31 or 64 */
+	/** PSW bit 5: logical addresses are virtual, and ... */
+	bool dat;
+	/** ... this address-space-control element (PoP, ch. 3) translates them: that of CR1, CR7
+	 * or CR13, whichever the PSW's address-space control names. */
+	uint64_t asce;
 };
 
 /**

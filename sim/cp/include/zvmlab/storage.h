@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct cp;
+struct cp_insn;
 struct state;
 
 /** Return: 0, or the program-interruption code (enum cp_pgm) of the access. */
@@ -21,6 +22,21 @@ uint16_t storage_read(struct cp *cp, int cpu, uint64_t addr, void *to, size_t le
 uint16_t storage_write(struct cp *cp, int cpu, uint64_t addr, const void *from, size_t len);
 /** Would storage_read / storage_write succeed?  Nothing is traced. */
 uint16_t storage_check(struct cp *cp, int cpu, uint64_t addr, size_t len, bool store);
+
+/**
+ * The same at a logical address of the instruction's: through dynamic address
+ * translation (PoP, ch. 3) if its PSW has it on.  All of it or nothing.
+ */
+uint16_t logical_read(struct cp *cp, const struct cp_insn *insn, uint64_t addr, void *to,
+		      size_t len);
+uint16_t logical_write(struct cp *cp, const struct cp_insn *insn, uint64_t addr,
+		       const void *from, size_t len);
+
+/**
+ * storage_read() of what a CPU reads by itself: in the trace only if it holds all
+ * that a replay needs.
+ */
+uint16_t storage_read_entry(struct cp *cp, int cpu, uint64_t addr, void *to, size_t len);
 
 /** cp_host.map, traced: NULL if the emulator has no storage there. */
 void *storage_map(struct cp *cp, int cpu, uint64_t addr, uint64_t len);
