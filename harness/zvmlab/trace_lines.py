@@ -35,10 +35,10 @@ _NUMBERS = {"08": ("r3",), "64": ("r3",), "204": ("r3",), "260": ("r3",), "dc": 
 # function, name, length (sim/cp/diag_64.c).  The rest is what the guest's stack had there.
 _BLOCK_64 = 24
 _BLOCK_64_USED = ((0, 1), (8, 16), (20, 22))
-# What these store is CP's clock.
-_CLOCKS = ("0c",)
+# What these store is CP's clock, or times by it.
+_CLOCKS = ("0c", "204", "2fc")
 # How a call was made, what stands elsewhere in a line, and the number of a fault rule.
-_OPERANDS = {"r1", "r3", "amode", "gr", "call#2", "issuer", "command", "rule"}
+_OPERANDS = {"r1", "r3", "amode", "asce", "gr", "call#2", "issuer", "command", "rule"}
 # Of B2F0: the function and the list's address.
 _LIST = ("gr0", "gr1")
 # What an IUCV instruction may have besides: it was made to fail, it was not the kernel's.

@@ -60,6 +60,15 @@ static void note_ipl(struct cp *cp)
 		cp->command->ipl_tod = cp_tod(cp);
 }
 
+uint64_t cpcmd_connected(struct cp *cp)
+{
+	const uint64_t now = cp_tod(cp);
+
+	note_ipl(cp);
+	/* A state that was loaded may be from a later time. */
+	return now > cp->command->ipl_tod ? (now - cp->command->ipl_tod) >> 12 : 0;
+}
+
 void cpcmd_reset(struct cp *cp)
 {
 	note_ipl(cp);

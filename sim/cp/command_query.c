@@ -66,9 +66,8 @@ static int query_time(struct cpcmd_args *args)
 	static const char *const days[7] = { "SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY",
 					     "THURSDAY", "FRIDAY", "SATURDAY" };
 	struct cp *cp = args->cp;
-	const uint64_t now = cp_tod(cp), ipl = cp->command->ipl_tod;
-	const struct cpcmd_time t = cpcmd_time(now);
-	const uint64_t connected = now > ipl ? ((now - ipl) >> 12) / 1000000u : 0;
+	const struct cpcmd_time t = cpcmd_time(cp_tod(cp));
+	const uint64_t connected = cpcmd_connected(cp) / 1000000u;
 	const int rc = cpcmd_end(args, MODULE);
 
 	if (rc != 0)

@@ -6,7 +6,7 @@
 #include "zvmlab/iucv.h"
 #include "zvmlab/trace.h"
 
-/* Ascending.  Every other code, X'288' among them, is left to the emulator. */
+/* Ascending.  Every other code is left to the emulator, without a record. */
 static const struct {
 	uint16_t code;
 	const char *name;
@@ -20,12 +20,13 @@ static const struct {
 	{ 0x064, "diag.64", diag_64_segments },
 	{ 0x09c, "diag.9c", diag_9c_yield_to },
 	{ 0x0dc, "diag.dc", diag_dc_appldata },
-	{ 0x204, "diag.204", diag_not_installed },
+	{ 0x204, "diag.204", diag_204_cpu_use },
 	{ 0x210, "diag.210", diag_210_device },
-	{ 0x224, "diag.224", diag_not_installed },
+	{ 0x224, "diag.224", diag_224_names },
 	{ 0x258, "diag.258", diag_258_pfault },
 	{ 0x260, "diag.260", diag_260_storage },
-	{ 0x2fc, "diag.2fc", diag_not_installed },
+	{ 0x288, "diag.288", diag_288_time_bomb },
+	{ 0x2fc, "diag.2fc", diag_2fc_guests },
 };
 
 static void trace_changed(struct cp *cp, const uint64_t before[16], const uint64_t after[16])
@@ -67,7 +68,6 @@ struct cp_result cp_diagnose(struct cp *cp, const struct cp_insn *insn, unsigned
 			trace_number(cp, "problem", 1);
 		trace_gr(cp, insn->gr, 16);
 		result = run(cp, insn, r1, r3, codes[i].run);
-		assert(result.how != CP_PASS);
 		trace_changed(cp, before, insn->gr);
 		trace_end_result(cp, &result);
 		iucv_dispatch(cp);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DIAGNOSE X'204', X'224' and X'2FC' tell how a machine's CPUs are shared among
- * partitions and guests.  The core measures none of that, so that they are not
- * installed: Linux takes the specification exception for just this.
+ * DIAGNOSE X'224' names the types of a machine's CPUs.  It is a partition's; Linux
+ * does not ask CP for it.  A guest that does gets the specification exception of a
+ * code that is not installed.
  */
 #include "diag_private.h"
 
-struct cp_result diag_not_installed(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
-				    unsigned int r3)
+struct cp_result diag_224_names(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
+				unsigned int r3)
 {
 	(void)cp;
 	(void)insn;

@@ -186,7 +186,8 @@ static void diagnose(const struct operation *op, uint16_t code, unsigned int r1,
 {
 	struct cp_insn insn = {
 		.cpu = op->actor % world.cpus, .gr = world.gr, .amode = modes[op->flags % 3],
-		.problem = op->flags == 0xff,
+		.problem = op->flags == 0xff, .dat = op->flags & 0x40,
+		.asce = area_address(op->class) | (op->limit & 0x2f),
 	};
 	const struct cp_result result = cp_diagnose(world.cp, &insn, r1, r3, code);
 
@@ -213,6 +214,12 @@ static void put_block(const struct operation *op, uint16_t code)
 	} else if (code == 0x210) {
 		put_be16(block, op->path & 1 ? 9 : op->path);
 		put_be16(block + 2, op->length);
+	} else if (code == 0x2fc) {
+		ebcdic_name(block, op->path & 1 ? names[op->path % COUNT(names)] : "*");
+		ebcdic_name(block + 8, op->path & 2 ? "" : "*");
+		put_be64(block + 16, area_address(op->answer));
+		put_be32(block + 24, op->path & 4 ? 112 * (op->path >> 3) : area_length(op->length));
+		put_be32(block + 28, 2);
 	}
 	if (op->limit < sizeof(block))
 		block[op->limit] ^= op->value;
@@ -234,6 +241,8 @@ static void diagnose_any(const struct operation *op)
 				    : area_address(op->area);
 	world.gr[r3] = op->path & 0x40 ? area_length(op->length)
 				       : subcodes[op->path % COUNT(subcodes)];
+	if (code == 0x204 && op->path & 1)
+		world.gr[r3] = 4;
 	world.gr[(r1 + 1) & 15] = op->flags & 4 ? area_length(op->answer) : 128;
 	world.gr[(r3 + 1) & 15] = area_length(op->answer);
 	diagnose(op, code, r1, r3);

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/* DIAGNOSE X'204' and X'2FC': what the guests use; logical addresses. */
+#include "fixture.h"
+
+#define LIST 0x3000u
+#define BUFFER 0x5000u
+
+static void setup_class(const char *classes)
+{
+	fx_setup_with((const char *const[]){ "userid", "tux", "cpus", "2", "class", classes,
+					     NULL });
+	cp_reset(fx.cp);
+	/* CP has been up for 90 seconds. */
+	fx.tod += UINT64_C(90000000) << 12;
+}
+
+static void setup(void)
+{
+	setup_class("G");
+}
+
+static void setup_all(void)
+{
+	setup_class("BG");
+}
+
+static struct cp_result use(uint64_t addr, uint64_t subcode)
+{
+	fx.gr[2] = addr;
+	fx.gr[4] = subcode;
+	fx.gr[5] = 1;
+	return fx_diag(2, 4, 0x204);
+}
+
+START_TEST(cpu_use)
+{
+	static const uint8_t head[8] = { 1, 0x80, 0, 0, 0, 2, 0, 1 };
+	static const uint8_t partition[16] = {
+		1, 2, 0, 0, 0, 0, 0, 0, 0xe3, 0xe4, 0xe7, 0x40, 0x40, 0x40, 0x40, 0x40,
+	};
+	static const uint8_t physical[16] = {
+		0, 2, 0, 0, 0, 0, 0, 0, 0xd7, 0xc8, 0xe8, 0xe2, 0xc9, 0xc3, 0xc1, 0xd3,
+	};
+	const uint8_t *at = fx_at(BUFFER, 4096);
+
+	memset(fx_at(BUFFER, 4096), 0xee, 4096);
+	ck_assert_int_eq(use(BUFFER, 4).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[4], 0);
+	ck_assert_uint_eq(fx.gr[5], 1);
+	ck_assert_mem_eq(at, head, 8);
+	ck_assert_uint_eq(get_be64(at + 8), fx.tod);
+	ck_assert_mem_eq(at + 16, partition, 16);
+	for (unsigned int cpu = 0; cpu < 2; cpu++) {
+		const uint8_t *mine = at + 32 + cpu * 24, *real = at + 96 + cpu * 24;
+
+		ck_assert_uint_eq(get_be64(mine), (uint64_t)cpu << 48);
+		ck_assert_uint_eq(get_be64(mine + 8), 90000000);
+		ck_assert_uint_eq(get_be64(mine + 16), 90000000);
+		ck_assert_uint_eq(get_be64(real), (uint64_t)cpu << 48);
+		ck_assert_uint_eq(get_be64(real + 8), 0);
+		ck_assert_uint_eq(get_be64(real + 16), 0);
+	}
+	ck_assert_mem_eq(at + 80, physical, 16);
+	ck_assert_uint_eq(at[144], 0xee);
+}
+END_TEST
+
+/* Linux asks for the extended format first: room needed, then subcodes 7 and 6. */
+START_TEST(no_extended_format)
+{
+	static const uint64_t subcodes[] = { 0x10005, 0x10007, 0x10006, 0x10004, 5, 0, UINT64_MAX };
+
+	ck_assert_int_eq(use(0, subcodes[_i]).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[4], 4);
+	ck_assert_uint_eq(fx.gr[5], 1);
+	ck_assert_ptr_null(strstr(fx.trace, "\"out\""));
+}
+END_TEST
+
+START_TEST(cpu_use_refused)
+{
+	ck_pgm(use(BUFFER + 8, 4), PGM_SPECIFICATION);
+	ck_pgm(use(0x400000, 4), PGM_ADDRESSING);
+	ck_pgm(use(~UINT64_C(0xfff), 4), PGM_ADDRESSING);
+	fx.gr[2] = BUFFER;
+	fx.gr[5] = 4;
+	ck_pgm(fx_diag(2, 5, 0x204), PGM_SPECIFICATION);
+	ck_assert_uint_eq(fx.gr[5], 4);
+	ck_assert_uint_eq(*fx_at(BUFFER, 1), 0);
+}
+END_TEST
+
+static void put_list_at(uint64_t at, const char *user, const char *group, uint64_t addr,
+			uint32_t len)
+{
+	fx_put_name(at, user);
+	fx_put_name(at + 8, group);
+	put_be64(fx_at(at + 16, 8), addr);
+	put_be32(fx_at(at + 24, 4), len);
+	put_be32(fx_at(at + 28, 4), 2);
+}
+
+static struct cp_result guests(const char *user, uint64_t addr, uint32_t len)
+{
+	put_list_at(LIST, user, "*", addr, len);
+	fx.gr[1] = LIST;
+	fx.gr[3] = 77;
+	return fx_diag(1, 3, 0x2fc);
+}
+
+static void check_self(const uint8_t *at)
+{
+	static const uint8_t name[8] = { 0xe3, 0xe4, 0xe7, 0x40, 0x40, 0x40, 0x40, 0x40 };
+	static const uint32_t cpus[6] = { 2, 2, 2, 2, 10000, 100 };
+
+	ck_assert_uint_eq(get_be64(at), UINT64_C(2) << 32);
+	ck_assert_uint_eq(get_be64(at + 8), 180000000);
+	ck_assert_uint_eq(get_be64(at + 16), 90000000);
+	ck_assert_uint_eq(get_be64(at + 24), 0);
+	for (unsigned int i = 32; i < 56; i += 8)
+		ck_assert_uint_eq(get_be64(at + i), 6 * 1024);
+	for (unsigned int i = 0; i < 6; i++)
+		ck_assert_uint_eq(get_be32(at + 56 + 4 * i), cpus[i]);
+	for (unsigned int i = 80; i < 104; i++)
+		ck_assert_uint_eq(at[i], 0);
+	ck_assert_mem_eq(at + 104, name, 8);
+}
+
+START_TEST(own_data)
+{
+	static const char *const names[] = { "", "tux" };
+
+	memset(fx_at(BUFFER, 256), 0xee, 256);
+	ck_assert_int_eq(guests(names[_i], BUFFER, 112).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[1], 0);
+	ck_assert_uint_eq(fx.gr[3], 0);
+	check_self(fx_at(BUFFER, 112));
+	ck_assert_uint_eq(*fx_at(BUFFER + 112, 1), 0xee);
+}
+END_TEST
+
+START_TEST(room)
+{
+	memset(fx_at(BUFFER, 256), 0xee, 256);
+	ck_assert_int_eq(guests("", 0, 0).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[1], (uint64_t)-112);
+	ck_assert_uint_eq(fx.gr[3], (uint64_t)-2);
+	ck_assert_int_eq(guests("", BUFFER, 111).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[1], UINT64_MAX);
+	ck_assert_uint_eq(fx.gr[3], (uint64_t)-2);
+	ck_assert_uint_eq(*fx_at(BUFFER, 1), 0xee);
+	ck_assert_int_eq(guests("", BUFFER, 200).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[1], 88);
+	ck_assert_uint_eq(fx.gr[3], 0);
+	ck_assert_uint_eq(*fx_at(BUFFER + 112, 1), 0xee);
+}
+END_TEST
+
+/* Class G sees itself, as under z/VM: Linux then asks for itself alone. */
+START_TEST(not_allowed)
+{
+	static const char *const names[] = { "*", "OPERATOR", "NOBODY" };
+
+	memset(fx_at(BUFFER, 256), 0xee, 256);
+	ck_assert_int_eq(guests(names[_i], BUFFER, 256).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[1], LIST);
+	ck_assert_uint_eq(fx.gr[3], UINT64_MAX);
+	ck_assert_uint_eq(*fx_at(BUFFER, 1), 0xee);
+}
+END_TEST
+
+START_TEST(groups_and_formats)
+{
+	put_list_at(LIST, "", "", BUFFER, 112);
+	fx.gr[1] = LIST;
+	ck_assert_int_eq(fx_diag(1, 3, 0x2fc).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[3], 0);
+	put_list_at(LIST, "", "STAFF", BUFFER, 112);
+	fx.gr[1] = LIST;
+	ck_assert_int_eq(fx_diag(1, 3, 0x2fc).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[3], UINT64_MAX);
+	put_list_at(LIST, "", "*", BUFFER, 112);
+	put_be32(fx_at(LIST + 28, 4), 1);
+	ck_assert_int_eq(fx_diag(1, 3, 0x2fc).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[3], UINT64_MAX);
+}
+END_TEST
+
+START_TEST(guests_refused)
+{
+	put_list_at(LIST, "", "*", BUFFER, 112);
+	fx.gr[1] = LIST + 4;
+	ck_pgm(fx_diag(1, 3, 0x2fc), PGM_SPECIFICATION);
+	fx.gr[1] = LIST;
+	ck_pgm(fx_diag(1, 1, 0x2fc), PGM_SPECIFICATION);
+	fx.gr[1] = 0x3ffff8;
+	ck_pgm(fx_diag(1, 3, 0x2fc), PGM_ADDRESSING);
+	ck_pgm(guests("", 0x3fffa0, 112), PGM_ADDRESSING);
+	ck_assert_uint_eq(fx.gr[3], 77);
+	ck_assert_uint_eq(*fx_at(0x3fffa0 + 7, 1), 0);
+	ck_pgm(guests("", UINT64_MAX - 50, 112), PGM_ADDRESSING);
+}
+END_TEST
+
+static void unheard(struct cp *cp, struct iucv_user *user, void *opaque,
+		    const struct iucv_event *event)
+{
+	(void)cp;
+	(void)user;
+	(void)opaque;
+	(void)event;
+}
+
+START_TEST(all_users)
+{
+	static const struct iucv_user_ops ops = { .event = unheard };
+	static const char *const names[] = { "TUX", "PEER", "OPERATOR" };
+
+	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "PEER", 8, &ops, NULL));
+	ck_assert_int_eq(guests("*", BUFFER, 3 * 112).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[1], 0);
+	ck_assert_uint_eq(fx.gr[3], 0);
+	check_self(fx_at(BUFFER, 112));
+	for (unsigned int i = 0; i < 3; i++) {
+		const uint8_t *at = fx_at(BUFFER + 112 * i, 112);
+		uint8_t name[8];
+
+		ebcdic_name(name, names[i]);
+		ck_assert_mem_eq(at + 104, name, 8);
+		ck_assert_uint_eq(get_be32(at + 64), i == 0 ? 2 : 0);
+	}
+	ck_assert_int_eq(guests("PEER", BUFFER, 112).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[3], 0);
+	ck_assert_uint_eq(get_be64(fx_at(BUFFER + 16, 8)), 0);
+	ck_assert_int_eq(guests("NOBODY", BUFFER, 112).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[3], UINT64_MAX);
+}
+END_TEST
+
+/*
+ * Translation tables as the PoP has them in chapter 3: region first at 10000,
+ * second 14000, third 18000, segment 1c000, page 20000.  Virtual address
+ * 0x0020_0400_8010_0000: one entry above the first of each table.
+ */
+#define VIRTUAL (UINT64_C(1) << 53 | UINT64_C(1) << 42 | UINT64_C(1) << 31 | UINT64_C(1) << 20)
+#define ASCE_FIRST 0x1000fu
+
+static void put_tables(void)
+{
+	put_be64(fx_at(0x10008, 8), 0x1400f);
+	put_be64(fx_at(0x14008, 8), 0x1800b);
+	put_be64(fx_at(0x18008, 8), 0x1c007);
+	put_be64(fx_at(0x1c008, 8), 0x20000);
+	put_be64(fx_at(0x20000, 8), 0x30000);	/* virtual page 0: real 30000 */
+	put_be64(fx_at(0x20008, 8), 0x28000);	/* virtual page 1: real 28000 */
+}
+
+static struct cp_result virtual_guests(uint64_t list, uint64_t asce)
+{
+	struct cp_insn insn = { .cpu = 0, .gr = fx.gr, .amode = 64, .dat = true, .asce = asce };
+
+	fx.gr[1] = list;
+	fx.gr[3] = 77;
+	return cp_diagnose(fx.cp, &insn, 1, 3, 0x2fc);
+}
+
+static const struct { uint64_t asce, base; } spaces[] = {
+	{ ASCE_FIRST, VIRTUAL },
+	{ 0x1400b, VIRTUAL & ~(UINT64_C(1) << 53) },
+	{ 0x18007, UINT64_C(1) << 31 | UINT64_C(1) << 20 },
+	{ 0x1c003, UINT64_C(1) << 20 },
+};
+
+/* List and buffer cross from one page into the next, which lies elsewhere. */
+START_TEST(translated)
+{
+	const uint64_t base = spaces[_i].base;
+	uint8_t list[32], data[112];
+
+	put_tables();
+	put_list_at(LIST, "", "*", base + 0xfc0, 112);
+	memcpy(list, fx_at(LIST, 32), 32);
+	memcpy(fx_at(0x30ff0, 16), list, 16);
+	memcpy(fx_at(0x28000, 16), list + 16, 16);
+	ck_assert_int_eq(virtual_guests(base + 0xff0, spaces[_i].asce).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[3], 0);
+	memcpy(data, fx_at(0x30fc0, 64), 64);
+	memcpy(data + 64, fx_at(0x28000, 48), 48);
+	check_self(data);
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"asce\":"));
+}
+END_TEST
+
+START_TEST(large_pages)
+{
+	put_tables();
+	put_be64(fx_at(0x1c008, 8), 0x400);
+	put_list_at(0x3000, "", "*", VIRTUAL + BUFFER, 112);
+	ck_assert_int_eq(virtual_guests(VIRTUAL + 0x3000, ASCE_FIRST).how, CP_DONE);
+	check_self(fx_at(BUFFER, 112));
+	memset(fx_at(BUFFER, 112), 0, 112);
+	put_be64(fx_at(0x18008, 8), 0x404);
+	put_list_at(0x103000, "", "*", VIRTUAL + BUFFER - 0x100000, 112);
+	ck_assert_int_eq(virtual_guests(VIRTUAL + 0x3000, ASCE_FIRST).how, CP_DONE);
+	check_self(fx_at(BUFFER, 112));
+}
+END_TEST
+
+START_TEST(real_space)
+{
+	put_list_at(LIST, "", "*", BUFFER, 112);
+	ck_assert_int_eq(virtual_guests(LIST, 0x20).how, CP_DONE);
+	check_self(fx_at(BUFFER, 112));
+}
+END_TEST
+
+static const struct { uint64_t at, entry, asce; uint16_t pgm; } untranslated[] = {
+	{ 0x10008, 0x1402f, ASCE_FIRST, PGM_ADDRESSING },	/* invalid */
+	{ 0x14008, 0x1802b, ASCE_FIRST, PGM_ADDRESSING },
+	{ 0x18008, 0x1c027, ASCE_FIRST, PGM_ADDRESSING },
+	{ 0x1c008, 0x20020, ASCE_FIRST, PGM_ADDRESSING },
+	{ 0x20008, 0x28400, ASCE_FIRST, PGM_ADDRESSING },
+	{ 0x20008, 0x28800, ASCE_FIRST, PGM_ADDRESSING },	/* reserved */
+	{ 0x10008, 0x1400b, ASCE_FIRST, PGM_ADDRESSING },	/* another level's entry */
+	{ 0x1c008, 0x20004, ASCE_FIRST, PGM_ADDRESSING },
+	{ 0x18008, 0x1c047, ASCE_FIRST, PGM_ADDRESSING },	/* begins behind the entry */
+	{ 0x20008, 0x28000, 0x1c003, PGM_ADDRESSING },		/* above the space */
+	{ 0x20008, 0x400000, ASCE_FIRST, PGM_ADDRESSING },	/* no storage */
+	{ 0x18008, 0x400007, ASCE_FIRST, PGM_ADDRESSING },
+	{ 0x20008, 0x28200, ASCE_FIRST, PGM_PROTECTION },
+	{ 0x1c008, 0x20200, ASCE_FIRST, PGM_PROTECTION },
+	{ 0x18008, 0x1c207, ASCE_FIRST, PGM_PROTECTION },
+};
+
+/* The list is in virtual page 0, the end of the buffer in page 1: nothing is stored. */
+START_TEST(not_translated)
+{
+	put_tables();
+	put_list_at(0x30800, "", "*", VIRTUAL + 0xff0, 112);
+	put_be64(fx_at(untranslated[_i].at, 8), untranslated[_i].entry);
+	ck_pgm(virtual_guests(VIRTUAL + 0x800, untranslated[_i].asce), untranslated[_i].pgm);
+	ck_assert_uint_eq(fx.gr[1], VIRTUAL + 0x800);
+	ck_assert_uint_eq(fx.gr[3], 77);
+	ck_assert_uint_eq(*fx_at(0x30ff0 + 3, 1), 0);
+	ck_assert_uint_eq(*fx_at(0x28000, 1), 0);
+}
+END_TEST
+
+/* A table of 512 entries has no 513th. */
+START_TEST(table_length)
+{
+	const uint64_t base = UINT64_C(512) << 20;
+
+	put_be64(fx_at(0x1c000 + 512 * 8, 8), 0x20000);
+	put_be64(fx_at(0x20000, 8), 0x30000);
+	put_list_at(0x30000, "", "*", base + 0x100, 112);
+	ck_pgm(virtual_guests(base, 0x1c000), PGM_ADDRESSING);
+	ck_assert_int_eq(virtual_guests(base, 0x1c001).how, CP_DONE);
+	check_self(fx_at(0x30100, 112));
+}
+END_TEST
+
+START_TEST(amode_31)
+{
+	struct cp_insn insn = { .cpu = 0, .gr = fx.gr, .amode = 31, .dat = true, .asce = 0x1c003 };
+
+	put_tables();
+	put_list_at(0x30000, "", "*", UINT64_C(0xf80100100), 112);
+	fx.gr[1] = UINT64_C(0xabcdef0180100000);
+	fx.gr[3] = UINT64_C(0x12345678ffffffff);
+	ck_assert_int_eq(cp_diagnose(fx.cp, &insn, 1, 3, 0x2fc).how, CP_DONE);
+	check_self(fx_at(0x30100, 112));
+	ck_assert_uint_eq(fx.gr[1], UINT64_C(0xabcdef0100000000));
+	ck_assert_uint_eq(fx.gr[3], UINT64_C(0x1234567800000000));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("diag guests");
+	TCase *tc = tcase_create("guests"), *all = tcase_create("all");
+
+	tcase_add_checked_fixture(tc, setup, fx_teardown);
+	tcase_add_test(tc, cpu_use);
+	tcase_add_loop_test(tc, no_extended_format, 0, 7);
+	tcase_add_test(tc, cpu_use_refused);
+	tcase_add_loop_test(tc, own_data, 0, 2);
+	tcase_add_test(tc, room);
+	tcase_add_loop_test(tc, not_allowed, 0, 3);
+	tcase_add_test(tc, groups_and_formats);
+	tcase_add_test(tc, guests_refused);
+	tcase_add_loop_test(tc, translated, 0, sizeof(spaces) / sizeof(spaces[0]));
+	tcase_add_test(tc, large_pages);
+	tcase_add_test(tc, real_space);
+	tcase_add_loop_test(tc, not_translated, 0, sizeof(untranslated) / sizeof(untranslated[0]));
+	tcase_add_test(tc, table_length);
+	tcase_add_test(tc, amode_31);
+	suite_add_tcase(suite, tc);
+	tcase_add_checked_fixture(all, setup_all, fx_teardown);
+	tcase_add_test(all, all_users);
+	suite_add_tcase(suite, all);
+	return fx_run_and_replay(suite);
+}
