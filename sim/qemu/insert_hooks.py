@@ -249,6 +249,12 @@ def corrections() -> list[Hook]:
         Hook(f"{TCG}/insn-data.h.inc", "D(0xb93c, PPNO,",
              "    E(0xb93c, PPNO,    RRE,   MSA5, 0, 0, 0, 0, msa, 0,"
              " S390_FEAT_TYPE_PPNO, IF_IO)\n", instead=True),
+        # Behind register 15 there is none.
+        Hook(f"{TCG}/translate.c", "gen_helper_cksm(",
+             "    if (r2 & 1) {\n"
+             "        gen_program_exception(s, PGM_SPECIFICATION);\n"
+             "        return DISAS_NORETURN;\n"
+             "    }\n"),
         Hook(f"{TCG}/translate.c", "offsetof(CPUS390XState, aregs[1])",
              "    tcg_gen_st32_i64(ar1, cpu_env,\n"
              "                     offsetof(CPUS390XState, aregs[get_field(s, r1)]));\n",
@@ -272,6 +278,14 @@ def corrections() -> list[Hook]:
         # What the condition code was computed from is needed if STOC's store is refused.
         Hook(f"{TCG}/translate.c", "set_cc_static(s);", "    s->cc_op = CC_OP_STATIC;\n",
              instead=True, inside="static void gen_op_calc_cc("),
+        # The same for STCK's and STCKF's store, which follows.
+        Hook(f"{TCG}/translate.c", "gen_op_movi_cc(s, 0);", "    s->cc_op = CC_OP_CONST0;\n",
+             instead=True, inside="static DisasJumpType op_stck("),
+        Hook(f"{TCG}/translate.c", "set_cc_static(s);",
+             "    /* The condition code stays what it is, however it is kept. */\n",
+             instead=True, inside="static DisasJumpType op_tr("),
+        Hook(f"{TCG}/translate.c", "tcg_gen_extrl_i64_i32(cc_op, cc);", "    set_cc_static(s);\n",
+             after=True, inside="static DisasJumpType op_csp("),
         # What the condition code is computed from changes when both operands are there.
         Hook(f"{TCG}/translate.c", "TCGv_i32 vl;",
              "    TCGv_i64 cc_src = tcg_temp_new_i64(), cc_dst = tcg_temp_new_i64();\n",

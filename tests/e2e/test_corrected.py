@@ -24,6 +24,9 @@ INSTRUCTIONS = {
     "EPSW": MANY,
     "CLC": MANY,
     "STOC": MANY,
+    "STCK": MANY,
+    "TR": MANY,
+    "CSP": MANY,
     "LAALG": MANY,
     "LAE": MANY,
     "RXSBG": MANY,
@@ -39,6 +42,7 @@ INSTRUCTIONS = {
     "PPNO": ONCE,
     "CKC": ONCE,
     "VFMAX": ONCE,
+    "CKSM": ONCE,
     "MVCRL": MANY,
 }
 

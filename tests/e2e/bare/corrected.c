@@ -202,6 +202,65 @@ static unsigned int stoc(void)
 	return cc != sum || (sum != 0 && program_code != ADDRESSING);
 }
 
+/* STORE CLOCK and STORE CLOCK FAST likewise. */
+static unsigned int stck(void)
+{
+	const uint64_t a = operand(), b = operand(), junk = operand();
+	const unsigned int sum = ((a + b < a) * 2u + (a + b != 0));
+	uint64_t to = a;
+	unsigned int wrong = 0, cc;
+
+#define REFUSED(insn)								\
+	program_code = 0;							\
+	to = a;									\
+	asm volatile("clgr %[junk],%[b]\n\tj 0f\n\tnopr %%r7\n"			\
+		     "0:\talgr %[to],%[b]\n\t" insn " 0(%[hole])\n\t" CC	\
+		     : [to] "+d" (to), [cc] "=&d" (cc)				\
+		     : [b] "d" (b), [junk] "d" (junk), [hole] "a" (HOLE)	\
+		     : "cc", "memory");						\
+	wrong |= cc != sum || program_code != ADDRESSING
+	REFUSED("stck");
+	REFUSED("stckf");
+#undef REFUSED
+	return wrong;
+}
+
+/* TRANSLATE leaves the condition code alone. */
+static unsigned int tr(void)
+{
+	const uint64_t a = operand(), b = operand(), junk = operand();
+	const unsigned int sum = ((a + b < a) * 2u + (a + b != 0));
+	const uint8_t table[2] = { 0xe9, 0xd5 };
+	uint8_t byte = junk & 1;
+	uint64_t to = a;
+	unsigned int cc;
+
+	asm("clgr %[junk],%[b]\n\tj 0f\n\tnopr %%r7\n"
+	    "0:\talgr %[to],%[b]\n\ttr 0(1,%[byte]),0(%[table])\n\t" CC
+	    : [to] "+d" (to), [cc] "=&d" (cc), "+m" (byte)
+	    : [b] "d" (b), [junk] "d" (junk), [byte] "a" (&byte), [table] "a" (table), "m" (table)
+	    : "cc");
+	return cc != sum || byte != table[junk & 1];
+}
+
+/* COMPARE AND SWAP AND PURGE: its condition code, whatever came before. */
+static unsigned int csp(void)
+{
+	const uint64_t junk = operand(), b = operand();
+	const uint32_t expected = (uint32_t)operand(), replacement = (uint32_t)operand();
+	const uint32_t there = junk & 2 ? expected : (uint32_t)operand();
+	register uint64_t first asm("2") = expected;
+	register uint64_t second asm("3") = replacement;
+	uint32_t word = there;
+	unsigned int cc;
+
+	asm("clgr %[junk],%[b]\n\tcsp %[first],%[at]\n\t" CC
+	    : [first] "+d" (first), [cc] "=&d" (cc), "+m" (word)
+	    : "d" (second), [junk] "d" (junk), [b] "d" (b), [at] "a" (&word) : "cc");
+	return cc != (there != expected) || (uint32_t)first != there ||
+	       word != (there == expected ? replacement : there);
+}
+
 /* LOAD AND ADD LOGICAL: the condition code has the carry, whatever came before. */
 static unsigned int laalg(void)
 {
@@ -442,6 +501,14 @@ static unsigned int vfmax(void)
 	return program_code != SPECIFICATION;
 }
 
+/* CHECKSUM of a pair of registers that begins with an odd one is a specification exception. */
+static unsigned int cksm(void)
+{
+	program_code = 0;
+	asm volatile(".insn rre,0xb2410000,%%r1,%%r15" : : : "r1", "cc", "memory");
+	return program_code != SPECIFICATION;
+}
+
 /* MOVE RIGHT TO LEFT: as many bytes as the rightmost eight bits of GR0 say, and one. */
 static unsigned int mvcrl(void)
 {
@@ -553,6 +620,9 @@ void test_main(void)
 	report("EPSW", epsw, CASES);
 	report("CLC", clc, CASES);
 	report("STOC", stoc, CASES);
+	report("STCK", stck, CASES);
+	report("TR", tr, CASES);
+	report("CSP", csp, CASES);
 	report("LAALG", laalg, CASES);
 	report("LAE", lae, CASES);
 	report("RXSBG", test_selected_bits, CASES);
@@ -568,5 +638,6 @@ void test_main(void)
 	report("PPNO", random_numbers, 1);
 	report("CKC", clock_comparator, 1);
 	report("VFMAX", vfmax, 1);
+	report("CKSM", cksm, 1);
 	report("MVCRL", mvcrl, CASES);
 }
