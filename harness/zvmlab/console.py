@@ -5,7 +5,7 @@ A panic, oops, BUG or WARNING ends the run, and so do stalls of RCU and what a d
 kernel reports: KASAN and sleeping in the wrong place begin with BUG, lockdep with
 WARNING, UBSAN, hung tasks and lockups have words of their own.  (kmemleak says nothing
 here: `zvmlab.kernelcheck` asks it.)  A disabled wait is no line of the kernel's: the
-emulator says it, Hercules in its log.  A guest that merely stops answering says nothing
+emulator says it in its log.  A guest that merely stops answering says nothing
 here; that is a time-out and reported as one.
 """
 
@@ -59,8 +59,10 @@ DISABLED_WAIT = "disabled wait"
 ACCIDENTS = (*_PATTERNS, DISABLED_WAIT)
 ENDS = (PANIC, DISABLED_WAIT)
 """After these the machine ends."""
-# Two lines of Hercules' log; the second one gives the PSW.
-_HERCULES_WAIT = re.compile(r"HHCCP011I CPU([0-9A-F]{4}): Disabled wait state\s+PSW=([0-9A-F ]+)\n")
+# One line of our QEMU's log, two of Hercules': the second one gives the PSW.
+_WAIT = re.compile(
+    r"(?:HHCCP011I|zvmlab-cp:) CPU([0-9A-F]{4}): Disabled wait state\s+PSW=([0-9A-F ]+)\n"
+)
 # A guest that was told to end (SCLP's signal quiesce) says so by a wait at this address.
 _QUIESCED = 0xFFF
 
@@ -222,7 +224,7 @@ class Console:
                 self._see(classify(line, self.kinds))
         else:
             rest = text
-            for found in _HERCULES_WAIT.finditer(text):
+            for found in _WAIT.finditer(text):
                 # A panic that led there was printed before.
                 self._take(0, self._logs[0].read())
                 self._see(disabled_wait(int(found[1], 16), found[2]))

@@ -176,6 +176,9 @@ def hooks(properties: str) -> list[Hook]:
         Hook("accel/tcg/tcg-accel-ops-icount.c", "if ((deadline < 0) || (deadline > INT32_MAX)) {",
              "        deadline = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL,\n"
              "                                              QEMU_TIMER_ATTR_ALL);\n"),
+        # A disabled wait: of the last CPU only QEMU says so itself.
+        Hook("target/s390x/helper.c", "if (s390_cpu_halt(cpu) == 0) {",
+             "    zvmlab_wait(&cpu->env);\n"),
         # Resets.
         Hook("target/s390x/cpu.c", '#include "sysemu/tcg.h"', INCLUDE, after=True),
         Hook("target/s390x/cpu.c", "cpu->env.sigp_order = 0;",

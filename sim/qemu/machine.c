@@ -5,7 +5,11 @@
 
 #include "exec/exec-all.h"
 #include "hw/s390x/zvmlab.h"
+#include "qemu/error-report.h"
 #include "qemu/main-loop.h"
+
+/* The address at which a guest waits that was told to end. */
+#define QUIESCED 0xfff
 
 ZvmlabCp *zvmlab_cp;
 
@@ -63,6 +67,18 @@ bool zvmlab_protected(uint64_t addr, bool store, int *flags)
 		return false;
 	*flags &= ~PAGE_WRITE;
 	return store;
+}
+
+/* Once: a guest can go on from there by SIGNAL PROCESSOR, and come again for ever. */
+void zvmlab_wait(const CPUS390XState *env)
+{
+	const uint64_t interruptible = PSW_MASK_IO | PSW_MASK_EXT | PSW_MASK_MCHECK;
+
+	if (!zvmlab_cp || env->psw.mask & interruptible || env->psw.addr == QUIESCED ||
+	    qatomic_xchg(&zvmlab_cp->wait_told, true))
+		return;
+	error_report("zvmlab-cp: CPU%04X: Disabled wait state PSW=%016" PRIX64 " %016" PRIX64,
+		     env->core_id, env->psw.mask, env->psw.addr);
 }
 
 void zvmlab_reset(void)

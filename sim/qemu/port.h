@@ -34,6 +34,7 @@ struct ZvmlabCp {
 	uint64_t trace_limit;	/* bytes */
 	QEMUTimer *timer;
 	bool ipled;		/* cp_ipl() called since the last reset */
+	bool wait_told;		/* a disabled wait has been reported */
 	bool lockstep;		/* the machine stops at each event that a client is told */
 	bool holding;		/* … and is about to */
 	QEMUBH *hold;

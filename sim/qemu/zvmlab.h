@@ -65,6 +65,9 @@ bool zvmlab_reachable(uint64_t addr, uint64_t len, bool store);
  */
 bool zvmlab_protected(uint64_t addr, bool store, int *flags);
 
+/* A CPU has loaded a PSW whose wait bit is one.  Says on standard error if no interruption ends that. */
+void zvmlab_wait(const CPUS390XState *env);
+
 /* System reset of any kind; reset of one CPU. */
 void zvmlab_reset(void);
 void zvmlab_reset_cpu(const CPUS390XState *env);

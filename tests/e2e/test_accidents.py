@@ -24,6 +24,7 @@ pytestmark = [pytest.mark.representative, pytest.mark.timeout(RUN_SECONDS + 40)]
 
 HEAD = """
 import os, signal, time
+from dataclasses import replace
 from pathlib import Path
 import pytest
 from zvmlab.agent_wire import Request, Writer
@@ -62,6 +63,10 @@ def test_panic(made_guest):
     made_guest.boot()
     sysrq(made_guest, b"c")
 def test_disabled_wait(guest): load(guest, "kind=disabled-wait")
+def test_disabled_wait_of_one_of_two(guest_config, zvmlab_dir):
+    with Guest(replace(guest_config, cpus=2), zvmlab_dir) as guest:
+        guest.boot()
+        load(guest, "kind=disabled-wait")
 def test_killed(warm_guest): os.kill(warm_guest.emulator.pid, signal.SIGSEGV)
 def test_killed_a_second_ago(paused_guest):
     os.kill(paused_guest.emulator.pid, signal.SIGSEGV)
@@ -75,6 +80,7 @@ ENDINGS = {
     "bug": "bug: kernel BUG at .*accident.c:.*",
     "panic": "panic: Kernel panic - not syncing: sysrq triggered crash",
     "disabled_wait": "disabled wait: CPU 0, PSW 00020001 80000000 00000000 00ACC1DE",
+    "disabled_wait_of_one_of_two": r"GuestPanic: the guest is in a disabled wait \(CPU [01], PSW .* 00ACC1DE\)",
     "killed": "EmulatorError: the emulator was killed by SIGSEGV; its log is .*",
     "killed_a_second_ago": "EmulatorError: the emulator was killed by SIGSEGV; its log is .*",
 }

@@ -168,8 +168,16 @@ def _emulator_says(console: Console, text: str) -> None:
         log.write(text)
 
 
-def test_disabled_wait_in_hercules_log_is_an_accident_with_its_psw(with_log: Console) -> None:
-    said = WAIT.format(address="000000000000DEAD")
+QEMU_WAIT = (
+    "qemu-system-s390x: zvmlab-cp: CPU0001: Disabled wait state"
+    " PSW=0002000180000000 000000000000DEAD\n"
+)
+
+
+@pytest.mark.parametrize("said", [WAIT.format(address="000000000000DEAD"), QEMU_WAIT])
+def test_disabled_wait_in_an_emulators_log_is_an_accident_with_its_psw(
+    with_log: Console, said: str
+) -> None:
     _emulator_says(with_log, said[:60])  # the PSW comes a moment later
     with_log.catch_up(5)
     assert with_log.accident is None
