@@ -14,7 +14,7 @@ import pytest
 from zvmlab import compare_known, differ_known, differ_report
 from zvmlab.cli import main
 from zvmlab.differ import Compared, Differential, Pair, Plan
-from zvmlab.differ_compare import WHOLE_SETS, Difference, differences
+from zvmlab.differ_compare import WHOLE_SETS, Difference, differences, whole_set_reads
 from zvmlab.differ_explain import Explained
 from zvmlab.differ_known import CATALOGUE, EXPLAINED, driver_pair
 from zvmlab.differ_run import Observed
@@ -70,6 +70,27 @@ def test_whole_set_reads_are_told_by_their_sizes() -> None:
     # An end that only one of them has is no matter of sizes.
     cut = observed(JOINED[:-1], complete=False)
     assert [one[0] for one in found(observed(BY_PARTS), cut)] == ["read set", "read sizes"]
+
+
+def test_sizes_alone_do_not_tell_whole_set_reads() -> None:
+    """Sets that ended alike, of the same size of buffer and with the same parts: or none are."""
+    sizes = (BY_PARTS, JOINED)
+    one = FoundSet(STREAM, True, 50)
+    assert whole_set_reads((one, one), sizes)
+    longer = STREAM[:-100] + Mce(SAMPLE, 0x0800, 0, 0x9000000, 0x9000000).encode()
+    for other in (
+        FoundSet(STREAM, False, 50),
+        FoundSet(STREAM, True, 51),
+        FoundSet(STREAM[:92], True, 50),
+        FoundSet(STREAM[:-1], True, 50),
+        FoundSet(longer, True, 50),
+    ):
+        assert not whole_set_reads((one, other), sizes)
+    cut = FoundSet(STREAM[:-1], True, 50)
+    assert not whole_set_reads((cut, cut), sizes)
+    begun = FoundSet(STREAM, False, 50)
+    assert whole_set_reads((begun, begun), (BY_PARTS[:-1], JOINED[:-1]))
+    assert not whole_set_reads((begun, begun), sizes)
 
 
 def test_bytes_that_differ_are_a_difference_of_the_set() -> None:
@@ -180,7 +201,27 @@ def test_steps_are_compared_one_by_one_and_by_name() -> None:
     assert found(noted(a, b, c), noted(a, c, b)) == [("step", str(b), str(c))]
     other = Step("c", {"n": 2})
     assert found(noted(a, b, c), noted(a, b, other)) == [("c n", "1", "2")]
+    assert [one.where for one in differences(noted(a, b, c), noted(a, b, other), ())] == [
+        "step 3 c"
+    ]
     assert found(noted(a, b, other), noted(a, b, Step("c", {}))) == [("c n", "2", "")]
+
+
+def test_sets_belong_to_reads_that_both_noted() -> None:
+    """One that failed on a side has no set; what else has sizes is no read."""
+    sizes, failed = {"errno": None, "sizes": [92, 0]}, {"errno": "EIO"}
+
+    def noted(sets: int, *results: dict[str, Any], what: str = "read") -> Observed:
+        steps = tuple(Step(what, result) for result in results)
+        captured = [CapturedSet(1, "sample", 2, STREAM)]
+        return Observed(Outcome("some", steps, ()), [FoundSet(STREAM, True, 50)] * sets, captured)
+
+    for first, second in ((noted(1, sizes), noted(0, failed)), (noted(0, failed), noted(1, sizes))):
+        assert {one[0] for one in found(first, second)} == {"read errno", "read sizes"}
+    other = {"sizes": [80, 12, 0]}
+    assert found(noted(0, sizes, what="readv"), noted(0, sizes | other, what="readv")) == [
+        ("readv sizes", "[92,0]", "[80,12,0]")
+    ]
 
 
 def test_report_counts_steps_and_bytes_of_what_was_compared(tmp_path: Path) -> None:

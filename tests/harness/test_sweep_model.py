@@ -79,6 +79,71 @@ def test_corrupted_contents_follow_from_the_seed() -> None:
     assert all(1 <= case.value <= 255 for case in first)
 
 
+# Values that a sweep tries, in the documents' words: IPRCODEs by VM/SP System Facilities for
+# Programming, figure 24, and what CP's *MONITOR says (docs/choices.md).
+TRIED = {
+    "iucv.connect cc": "2 3",
+    "iucv.sever cc": "2 3",
+    "diag64.loadshr cc": "1 2 3",
+    "monitor.message cc": "1 2 3",
+    "iucv.connect rc": "4 11 12 13 14 15 16 17 18 28 48",
+    "iucv.accept rc": "1 4 20 28",
+    "iucv.reply rc": "1 2 4 5 6 7 8 9 10 20 21 28",
+    "iucv.send rc": "1 2 3 4 10 20 21 28",
+    "iucv.receive rc": "1 5 6 7 8 9 10 28",
+    "iucv.declare-buffer rc": "3 10 19 62 92",
+    "iucv.sever rc": "1 28",
+    "diag64.purge rc": "4 40 44 45 177 263",
+    "diag08.command rc": "1 3 6 22",
+    "diag08.other rc": "1",
+    "iucv.connect pgm": "1 6",
+    "interrupt delay": "1 2",
+    "monitor.connect sever": "0 4 8 12 16 20 24 28 32 44 255",
+    "msg.connect sever": "0 44 255",
+    "iucv.connect limit": "1 10 100",
+    "interrupt drop": "0",
+}
+# By the layout of the interrupt buffer and of a monitor control element: offset and mask.
+CORRUPTED = {
+    "interrupt": "0^128 1^1 2^128 3^16 3^1 4^128 8^128 12^128 15^1 16^128 19^1",
+    "monitor.message": "0^226 1^8 3^255 4^128 7^4 8^128 11^4",
+}
+
+
+@pytest.mark.parametrize("tried", TRIED)
+def test_values_are_those_of_the_documents(tried: str) -> None:
+    point, kind = tried.split()
+    made = list(cases([Point(point, (kind,))], {point: 1}, "1"))
+    assert " ".join(str(case.value) for case in made) == TRIED[tried]
+    assert {case.offset for case in made} == {0}
+
+
+@pytest.mark.parametrize("point", CORRUPTED)
+def test_bits_that_are_corrupted_are_those_a_driver_goes_by(point: str) -> None:
+    made = cases([Point(point, ("corrupt",))], {point: 1}, "1")
+    assert " ".join(f"{case.offset}^{case.value}" for case in made) == CORRUPTED[point]
+
+
+def test_corrupted_contents_are_bytes() -> None:
+    """Each mask changes something, and any bit may be in one."""
+    point = [Point("segment.content", ("corrupt",))]
+    drawn = {
+        case.value
+        for seed in range(1500)
+        for case in cases(point, {"segment.content": 1}, str(seed))
+    }
+    assert drawn == set(range(1, 256))
+
+
+@pytest.mark.parametrize(
+    ("value", "member"),
+    [(Point("x", ()), "name"), (Case("x", 1, "drop"), "call"), (Subject("X"), "segment")],
+)
+def test_what_a_sweep_is_made_of_does_not_change(value: Any, member: str) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(value, member, "other")
+
+
 @pytest.mark.parametrize(
     ("pattern", "count"),
     [("iucv.*", 14), ("iucv.sever#2:*", 7), ("*:drop", 2), ("iucv.sever", 14), ("x", 0)],

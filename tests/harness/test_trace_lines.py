@@ -163,6 +163,10 @@ def test_storage_beside_the_list_is_compared_without_its_address() -> None:
 
     assert received("268f000", ["00ff"]) == received("549800", ["00ff"])
     assert received("268f000", ["00ff"]) != received("268f000", ["00fe"])
+    assert received("268f000", ["00ff"]).endswith(" in [] out [00ff]")
+    assert received("268f000", [None]).endswith(" in [] out [no storage]")
+    assert received("268f000", [300, "aa"]).endswith(" in [] out [300 bytes, hash aa]")
+    assert received("more", [7]).endswith(" in [] out [and 7 more]")
     assert received("268f000", [300, "aa"]) != received("268f000", [300, "ab"])
 
 
@@ -215,6 +219,11 @@ def test_diagnose_says_what_was_asked_stored_and_changed() -> None:
     block = "0c00000000000000d4d6d5c4c3e2e2400268a90000780000"
     moved = block.replace("0268a900", "00548100")
     assert texts(segment(block, cc=1)) == texts(segment(moved, cc=1))
+    # Of the block: function, name, length.
+    used = f"0c{'.' * 14}d4d6d5c4c3e2e240{'.' * 8}0078{'.' * 4}"
+    assert texts(segment(moved, cc=1)) == [
+        f"diagnose 64 r3 38 in [{used}] out [00] segment MONDCSS cc 1"
+    ]
     stack = "0c2e646174612e72" + block[16:-4] + "3040"
     assert texts(segment(block, cc=1)) == texts(segment(stack, cc=1))
     for other in (
@@ -264,6 +273,13 @@ def test_rules_and_sets_are_numbered_and_ids_of_zero_are_none() -> None:
     assert texts(armed(7), armed(9), lane=CP) == texts(armed(1), armed(2), lane=CP)
     assert texts(armed(7), armed(7), lane=CP) != texts(armed(7), armed(9), lane=CP)
     assert texts(armed(0), lane=CP) == ["fault.arm point iucv.reply no rule"]
+
+
+def test_calls_from_outside_say_what_became_of_them() -> None:
+    asked = record("iucv.sever", None, user="OTHER", path=5, cc=1, lost=3, out=[], data="e9")
+    assert texts(asked, lane=CP) == ["iucv.sever user OTHER path 1 data e9 cc 1"]
+    told = record("monitor.sever", None, user="OTHER", code="2c")
+    assert texts(told, lane=CP) == ["monitor.sever user OTHER code 2c"]
 
 
 def test_fault_that_was_carried_out_and_a_programs_call_show() -> None:
