@@ -139,13 +139,17 @@ $(BUILD)/unit/test_%: $(BUILD)/unit/tests/unit/test_%.o $(BUILD)/unit/tests/unit
 $(BUILD)/unit/test_failing: WRAPPED := malloc calloc realloc strdup mmap open close fread fwrite fclose \
 	fstat lstat chmod socket bind listen epoll_create1 epoll_ctl eventfd read write writev recv send
 
+# Storage that runs out: tests/unit/storage_fails.h.
+$(addprefix $(BUILD)/unit/test_,tool_text dms_storage monrec_stream): WRAPPED := malloc calloc realloc reallocarray \
+	strdup strndup
+
 # The driver's read machine is tested as what it is: plain C.
 $(filter $(BUILD)/unit/test_mon_stream%,$(UNIT_BIN)): $(BUILD)/unit/driver/mon_stream.o
 
 $(BUILD)/unit/test_monrec_%: $(BUILD)/unit/tests/unit/test_monrec_%.o $(BUILD)/unit/tests/unit/fixture.o \
 	$(MONREC_OWN:%.c=$(BUILD)/unit/%.o) $(BUILD)/unit/libcp.a
 	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
+	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
 
 $(BUILD)/unit/libtool.a: $(TOOL_COMMON_SRC:%.c=$(BUILD)/unit/%.o)
 	$(say) AR $@
@@ -154,14 +158,14 @@ $(BUILD)/unit/libtool.a: $(TOOL_COMMON_SRC:%.c=$(BUILD)/unit/%.o)
 # Tools know nothing of CP, nor do their tests.
 $(BUILD)/unit/test_tool_%: $(BUILD)/unit/tests/unit/test_tool_%.o $(BUILD)/unit/libtool.a
 	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
+	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
 
-$(BUILD)/unit/test_dms_range: $(BUILD)/unit/tools/dmmon/range.o
+$(BUILD)/unit/test_dms_range $(BUILD)/unit/test_dms_storage: $(BUILD)/unit/tools/dmmon/range.o
 
 $(BUILD)/unit/test_dms_%: $(BUILD)/unit/tests/unit/test_dms_%.o $(DMS_SRC:%.c=$(BUILD)/unit/%.o) \
 	$(BUILD)/unit/libtool.a
 	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS)
+	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS)
 
 $(TASKMON_SRC:%.c=$(BUILD)/unit/%.o) $(TASKMON_SRC:%.c=$(BUILD)/plain/%.o): CPPFLAGS_ALL += $(TASKMON_CFLAGS)
 
@@ -171,7 +175,7 @@ $(BUILD)/unit/libtaskmon.a: $(patsubst %.c,$(BUILD)/unit/%.o,$(filter-out tools/
 
 $(BUILD)/unit/test_taskmon_%: $(BUILD)/unit/tests/unit/test_taskmon_%.o $(BUILD)/unit/libtaskmon.a $(BUILD)/unit/libtool.a
 	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -pthread -o $@ $^ $(CHECK_LIBS) $(TASKMON_LIBS)
+	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -pthread -o $@ $^ $(CHECK_LIBS) $(TASKMON_LIBS)
 
 # The one file of Hercules' module that does not know Hercules.
 $(BUILD)/unit/test_checkpoint_file: $(BUILD)/unit/sim/hercules/checkpoint_file.o

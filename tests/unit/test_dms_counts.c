@@ -181,6 +181,11 @@ START_TEST(messages)
 	ck_assert_str_eq(message(&text), "@stats_create 8+100 3 2 precise_timestamps"
 					 " histogram:5,1000000 123 foo\\ bar\\\\");
 	text_clear(&text);
+	r.precise = false;
+	r.bound_count = 1;
+	dms_message_create(&text, &r);
+	ck_assert_str_eq(message(&text), "@stats_create 8+100 3 1 histogram:5 123 foo\\ bar\\\\");
+	text_clear(&text);
 	dms_message_list(&text, NULL);
 	ck_assert_str_eq(message(&text), "@stats_list");
 	text_clear(&text);

@@ -145,6 +145,10 @@ START_TEST(times_of_request_based_devices)
 	ck_assert_uint_eq(subtract(&ns_region), DMS_TIME_IMPOSSIBLE);
 	after[DMS_READ_TIME] = 5 * 10ull * SECOND;
 	ck_assert_uint_eq(subtract(&ns_region), 0);
+	/* As many I/Os as no time bounds. */
+	after[DMS_READS] = UINT64_MAX;
+	after[DMS_READ_TIME] = UINT64_MAX;
+	ck_assert_uint_eq(subtract(&ns_region), 0);
 	/* Without an I/O there is no time. */
 	after[DMS_READS] = 0;
 	after[DMS_READ_TIME] = 1;
@@ -175,6 +179,12 @@ START_TEST(each_time_has_its_bound)
 		after[c[i].counter]++;
 		ck_assert_uint_eq(subtract(&ns_region), DMS_TIME_IMPOSSIBLE);
 	}
+	/* A number of I/Os under way that the kernel has below 0 takes none away. */
+	after[DMS_QUEUE_TIME] = 5ull * SECOND;
+	before[DMS_IN_FLIGHT] = after[DMS_IN_FLIGHT] = (uint64_t)-1;
+	ck_assert_uint_eq(subtract(&ns_region), 0);
+	after[DMS_QUEUE_TIME]++;
+	ck_assert_uint_eq(subtract(&ns_region), DMS_TIME_IMPOSSIBLE);
 	/* A tick more is no wonder where times go by ticks. */
 	after[DMS_QUEUE_TIME] = 0;
 	after[DMS_IO_TIME] = 1020;
@@ -213,6 +223,10 @@ START_TEST(lists_of_cpus)
 	ck_assert_uint_eq(dms_count_cpus("0-"), 0);
 	ck_assert_uint_eq(dms_count_cpus("0 1"), 0);
 	ck_assert_uint_eq(dms_count_cpus("0-4294967296"), 0);
+	ck_assert_uint_eq(dms_count_cpus("4294967295"), 1);
+	ck_assert_uint_eq(dms_count_cpus("3-3,7-7\n"), 2);
+	ck_assert_uint_eq(dms_count_cpus("x"), 0);
+	ck_assert_uint_eq(dms_count_cpus("1-x"), 0);
 }
 END_TEST
 

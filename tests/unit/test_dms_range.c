@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Options that describe a region: sizes, bounds, and the region that they make. */
+
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "check_run.h"
 #include "dms_check.h"
@@ -74,6 +78,7 @@ END_TEST
 
 START_TEST(regions)
 {
+	static const struct device none = { .sectors = 0 };
 	struct range range = { 0 };
 	struct dms_region r;
 
@@ -87,8 +92,20 @@ START_TEST(regions)
 	range = (struct range){ .start = 30000, .length = 10, .step = 3 };
 	ck_assert_int_eq(range_region(&range, &device, program, aux, &r), EXIT_PASS);
 	ck_assert(r.start == 30000 && r.length == 10 && r.step == 3);
+	/* Its own end is where a device's last area ends; one without a table has one sector. */
+	range = (struct range){ .start = 19999 };
+	ck_assert_int_eq(range_region(&range, &device, program, aux, &r), EXIT_PASS);
+	ck_assert(r.start == 19999 && r.length == 1 && r.step == 1);
+	range.start = 20000;
+	ck_assert_int_eq(range_region(&range, &device, program, aux, &r), EXIT_USAGE);
+	range.start = 0;
+	ck_assert_int_eq(range_region(&range, &none, program, aux, &r), EXIT_PASS);
+	ck_assert_uint_eq(r.length, 1);
+	range = (struct range){ .start = UINT64_MAX - 1, .length = 1, .precise = true };
+	ck_assert_int_eq(range_region(&range, &device, program, aux, &r), EXIT_PASS);
+	ck_assert(r.precise && !r.bounds && !r.bound_count && r.aux == aux && r.id == 0);
 	/* Without a length it has to begin on the device; nothing wraps. */
-	range.length = 0;
+	range = (struct range){ .start = 30000 };
 	ck_assert_int_eq(range_region(&range, &device, program, aux, &r), EXIT_USAGE);
 	range = (struct range){ .start = UINT64_MAX, .length = 1 };
 	ck_assert_int_eq(range_region(&range, &device, program, aux, &r), EXIT_USAGE);
@@ -98,11 +115,16 @@ END_TEST
 START_TEST(bounds_decide_on_the_unit)
 {
 	uint64_t ms[] = { 1000000, 2000000 }, us[] = { 1000000, 2000001 };
+	uint64_t first_us[] = { 1000001, 2000000 };
 	struct range range = { .bounds = ms, .bound_count = 2 };
 	struct dms_region r;
 
 	ck_assert_int_eq(range_region(&range, &device, program, aux, &r), EXIT_PASS);
 	ck_assert(!r.precise && r.bound_count == 2 && r.bounds[0] == 1 && r.bounds[1] == 2);
+	free(r.bounds);
+	range.bounds = first_us;
+	ck_assert_int_eq(range_region(&range, &device, program, aux, &r), EXIT_PASS);
+	ck_assert(r.precise && r.bounds[0] == 1000001 && r.bounds[1] == 2000000);
 	free(r.bounds);
 	range.bounds = us;
 	ck_assert_int_eq(range_region(&range, &device, program, aux, &r), EXIT_PASS);
@@ -111,10 +133,87 @@ START_TEST(bounds_decide_on_the_unit)
 }
 END_TEST
 
+static void parse(struct range *range, const char *option)
+{
+	char name[] = "dmmon create", word[64];
+	char *argv[] = { name, strcpy(word, option), NULL };
+
+	argp_err_exit_status = EXIT_USAGE;
+	ck_assert_int_eq(argp_parse(&range_argp, 2, argv, ARGP_IN_ORDER, NULL, range), 0);
+}
+
+START_TEST(options)
+{
+	struct range range = { 0 };
+
+	parse(&range, "--start=4K");
+	ck_assert(range.start == 8 && range.given);
+	range.given = false;
+	parse(&range, "--start=0");
+	ck_assert(range.start == 0 && range.given);
+	parse(&range, "--length=1M");
+	ck_assert_uint_eq(range.length, 2048);
+	parse(&range, "--area-size=9s");
+	ck_assert(range.step == 9 && range.areas == 0);
+	range.step = 0;
+	parse(&range, "--areas=4294967295");
+	ck_assert(range.areas == UINT32_MAX && range.step == 0);
+	parse(&range, "--areas=1");
+	ck_assert(range.areas == 1 && !range.precise);
+	parse(&range, "--precise");
+	ck_assert(range.precise && !range.bounds);
+	parse(&range, "--bounds=1ms,2ms");
+	ck_assert(range.bound_count == 2 && range.bounds[1] == 2000000);
+	parse(&range, "--bounds=3us");
+	ck_assert(range.bound_count == 1 && range.bounds[0] == 3000);
+	ck_assert(range.start == 0 && range.length == 2048);
+	range_free(&range);
+	ck_assert(!range.bounds && !range.bound_count && !range.length && !range.given);
+}
+END_TEST
+
+/* Each ends the program, with a sentence that names the option. */
+START_TEST(options_that_are_wrong)
+{
+	static const struct { const char *option, *said; } c[] = {
+		{ "--start=x", "--start is a number of sectors" },
+		{ "--length=0", "--length is a number of sectors" },
+		{ "--length=1k", "not '1k'" },
+		{ "--area-size=0", "and not 0, not '0'" },
+		{ "--areas=0", "--areas is a number from 1 to 4294967295" },
+		{ "--areas=4294967296", "not '4294967296'" },
+		{ "--bounds=1", "--bounds 1: each is a time with its unit" },
+		{ "--bounds=2ms,1ms", "each is above the one before" },
+		{ "--areas=5", "--area-size and --areas exclude each other" },
+	};
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		struct range range = { .step = i + 1 == sizeof(c) / sizeof(c[0]) };
+		FILE *said = tmpfile();
+		char text[1024];
+		int status;
+		pid_t child = fork();
+
+		if (child == 0) {
+			dup2(fileno(said), 2);
+			parse(&range, c[i].option);
+			_exit(99);
+		}
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		rewind(said);
+		text[fread(text, 1, sizeof(text) - 1, said)] = '\0';
+		fclose(said);
+		ck_assert_msg(status == EXIT_USAGE << 8, "%s: %x", c[i].option, (unsigned)status);
+		ck_assert_msg(strstr(text, c[i].said) != NULL, "%s: %s", c[i].option, text);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		sizes, bounds, more_bounds_than_anybody_needs, regions, bounds_decide_on_the_unit,
+		options, options_that_are_wrong,
 	};
 
 	return check_run("dms_range", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));

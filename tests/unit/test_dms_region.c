@@ -109,6 +109,18 @@ START_TEST(what_is_no_list)
 	static const char *const regions[] = {
 		"0: 0+1 1 \n", "0: 0+1 1 p\n", "0: 0+1 1 p \n", "0: 0+1 1  a\n",
 	};
+	/* What users read, word by word. */
+	static const struct { int error; const char *text; } errors[] = {
+		{ 0, "no error" },
+		{ DMS_NO_MEMORY, "there is not enough memory" },
+		{ DMS_BAD_HEAD, "the list of regions does not begin with a region" },
+		{ DMS_BAD_REGION,
+		  "the list of regions has one without the names it should have" },
+		{ DMS_BAD_LINE, "a line of counters is not made of the numbers it should have" },
+		{ DMS_BAD_AREA, "a line of counters is not about the area that is next" },
+		{ DMS_TOO_MANY, "there are more lines of counters than areas" },
+		{ DMS_TOO_MANY - 1, "an unknown error" }, { 1, "an unknown error" },
+	};
 
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
 		ck_assert_msg(read_list(heads[i]) == DMS_BAD_HEAD, "%s", heads[i]);
@@ -117,8 +129,8 @@ START_TEST(what_is_no_list)
 		ck_assert_uint_eq(list.count, 0);
 	}
 	ck_assert_int_eq(dms_regions_read(&list, NULL, "0: 0+1 1 p a\0b\n", 15), DMS_BAD_REGION);
-	for (int error = DMS_TOO_MANY; error <= 0; error++)
-		ck_assert_str_ne(dms_error_text(error), dms_error_text(DMS_TOO_MANY - 1));
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		ck_assert_str_eq(dms_error_text(errors[i].error), errors[i].text);
 }
 END_TEST
 

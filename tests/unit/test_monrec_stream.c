@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* libmonrec on streams: items, places, what the device gives besides bytes. */
 #include "monrec_input.h"
+#include "storage_fails.h"
 
 #define S MONREC_TYPE_SAMPLE
 #define E MONREC_TYPE_EVENT
@@ -353,6 +354,15 @@ START_TEST(nothing_to_close)
 }
 END_TEST
 
+START_TEST(reader_without_storage)
+{
+	storage_left = 0;
+	mi_reader = monrec_open(MONREC_DEVICE, mi_read, &mi);
+	storage_left = -1;
+	ck_assert_ptr_null(mi_reader);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("monrec_stream");
@@ -373,6 +383,7 @@ int main(void)
 	tcase_add_test(tc, again);
 	tcase_add_loop_test(tc, writer_and_chunks, 0, 20);
 	tcase_add_test(tc, nothing_to_close);
+	tcase_add_test(tc, reader_without_storage);
 	suite_add_tcase(suite, tc);
 	return fx_run(suite);
 }

@@ -80,6 +80,13 @@ START_TEST(signed_values)
 	ck_assert_int_eq(get_signed(MONREC_UNSIGNED, 20, 8, &value), 0);
 	ck_assert_int_eq(value, INT64_C(0x7f95969798999a9b));
 	ck_assert_int_eq(get_signed(MONREC_UNSIGNED, 21, 8, &value), MONREC_MISMATCH);
+	/* The largest that an unsigned field may have, and one more. */
+	memset(data + 21, 0xff, 7);
+	ck_assert_int_eq(get_signed(MONREC_UNSIGNED, 20, 8, &value), 0);
+	ck_assert(value == INT64_MAX);
+	memset(data + 20, 0, 8);
+	data[20] = 0x80;
+	ck_assert_int_eq(get_signed(MONREC_UNSIGNED, 20, 8, &value), MONREC_MISMATCH);
 	ck_assert_int_eq(get_signed(MONREC_TEXT, 20, 4, &value), MONREC_MISMATCH);
 	ck_assert_int_eq(get_signed(MONREC_BYTES, 20, 9, &value), MONREC_MISMATCH);
 }

@@ -125,7 +125,7 @@ void columns_list(FILE *out, const struct column *columns, size_t count)
 	fprintf(out, "* shown unless --fields says otherwise\n");
 }
 
-/* Every value may be null: a row has what was known. */
+/* Every value may be null: a row has what was known.  Return: NULL without memory. */
 static json_t *property(const struct column *column)
 {
 	static const char *const types[] = {
@@ -136,35 +136,42 @@ static json_t *property(const struct column *column)
 	json_t *made = json_pack("{s:[ss], s:s}", "type", types[column->type], "null",
 				 "description", column->meaning);
 
-	if (!made)
-		return NULL;
+	int error = 0;
+
 	if (column->type == COLUMN_UNSIGNED)
-		json_object_set_new(made, "minimum", json_integer(0));
+		error |= json_object_set_new(made, "minimum", json_integer(0));
 	if (column->type == COLUMN_LIST)
-		json_object_set_new(made, "items", json_pack("{s:s, s:i}", "type", "integer",
-							     "minimum", 0));
+		error |= json_object_set_new(made, "items", json_pack("{s:s, s:i}", "type",
+								      "integer", "minimum", 0));
 	if (column->unit != UNIT_NONE)
-		json_object_set_new(made, "unit", json_string(column_unit_name(column->unit)));
-	return made;
+		error |= json_object_set_new(made, "unit",
+					     json_string(column_unit_name(column->unit)));
+	if (!error)
+		return made;
+	json_decref(made);
+	return NULL;
 }
 
 int columns_schema(FILE *out, const char *title, const struct column *columns, size_t count)
 {
 	json_t *properties = json_object();
 	json_t *schema;
-	int ret;
+	int ret = 0;
 
+	/* jansson takes NULL for an error, and frees what it does not take. */
 	for (size_t i = 0; i < count; i++)
-		json_object_set_new(properties, columns[i].name, property(&columns[i]));
-	json_object_set_new(properties, "escaped",
-			    json_pack("{s:s, s:s, s:{s:s}}", "type", "array", "description",
-				      "names of the members whose text was no UTF-8: in these, a byte "
-				      "that is none is \\xNN and a backslash is \\\\", "items",
-				      "type", "string"));
+		ret |= json_object_set_new(properties, columns[i].name, property(&columns[i]));
+	ret |= json_object_set_new(properties, "escaped",
+				   json_pack("{s:s, s:s, s:{s:s}}", "type", "array", "description",
+					     "names of the members whose text was no UTF-8: in "
+					     "these, a byte that is none is \\xNN and a backslash "
+					     "is \\\\", "items", "type", "string"));
 	schema = json_pack("{s:s, s:s, s:s, s:o, s:b}", "$schema", SCHEMA_DIALECT, "title", title,
 			   "type", "object", "properties", properties, "additionalProperties", 0);
-	if (!schema)
+	if (ret || !schema) {
+		json_decref(schema);
 		return -ENOMEM;
+	}
 	errno = 0;
 	ret = json_dumpf(schema, out, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
 	json_decref(schema);

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* Text that grows, what of it is UTF-8 and visible, rows and schemas when storage runs out. */
+#include <check.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_run.h"
+#include "rows.h"
+#include "storage_fails.h"
+#include "tool_text.h"
+
+static struct text text;
+
+static void stop(void)
+{
+	storage_left = -1;
+	text_free(&text);
+}
+
+/* What the text is now; it is empty afterwards. */
+static const char *taken(void)
+{
+	static char bytes[256];
+
+	ck_assert(!text.failed);
+	ck_assert_uint_lt(text.len, sizeof(bytes));
+	if (text.len)
+		memcpy(bytes, text.bytes, text.len);
+	bytes[text.len] = '\0';
+	text_clear(&text);
+	return bytes;
+}
+
+/* In pieces of every size, over the sizes that storage is taken in. */
+START_TEST(text_that_grows)
+{
+	char piece[600];
+
+	for (size_t size = 1; size <= sizeof(piece); size += size < 250 ? 83 : 1) {
+		size_t pieces = 3000 / size;
+
+		for (size_t i = 0; i < pieces; i++) {
+			memset(piece, (int)('a' + i % 26), size);
+			text_append(&text, piece, size);
+		}
+		ck_assert(!text.failed);
+		ck_assert_uint_eq(text.len, pieces * size);
+		for (size_t i = 0; i < pieces * size; i++)
+			ck_assert_int_eq(text.bytes[i], (int)('a' + i / size % 26));
+		text_free(&text);
+		ck_assert(!text.bytes && !text.len && !text.size && !text.failed);
+	}
+}
+END_TEST
+
+START_TEST(text_is_kept_when_nothing_is_added)
+{
+	text_append(&text, "x", 0);
+	text_insert_blanks(&text, 0, 0);
+	ck_assert(!text.bytes && !text.failed);
+	text_append(&text, "abc", 3);
+	text_append(&text, "x", 0);
+	text_insert_blanks(&text, 1, 0);
+	ck_assert_str_eq(taken(), "abc");
+}
+END_TEST
+
+START_TEST(blanks)
+{
+	text_append(&text, "abc", 3);
+	text_insert_blanks(&text, 0, 2);
+	text_insert_blanks(&text, 5, 1);
+	text_insert_blanks(&text, 3, 1);
+	ck_assert_str_eq(taken(), "  a bc ");
+	for (size_t count = 250; count < 260; count++) {
+		text_free(&text);
+		text_append(&text, "abc", 3);
+		text_insert_blanks(&text, 1, count);
+		ck_assert_uint_eq(text.len, 3 + count);
+		ck_assert(text.bytes[0] == 'a' && text.bytes[count + 1] == 'b' &&
+			  text.bytes[count + 2] == 'c');
+		for (size_t i = 1; i <= count; i++)
+			ck_assert_int_eq(text.bytes[i], ' ');
+	}
+}
+END_TEST
+
+START_TEST(numbers_in_decimal)
+{
+	static const uint64_t numbers[] = { 0, 1, 9, 10, 99, 100, 12345678901234567890u, UINT64_MAX };
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		char expected[32];
+
+		snprintf(expected, sizeof(expected), "%llu", (unsigned long long)numbers[i]);
+		text_append_number(&text, numbers[i]);
+		ck_assert_str_eq(taken(), expected);
+	}
+}
+END_TEST
+
+START_TEST(text_without_storage)
+{
+	text_append(&text, "abc", 3);
+	storage_left = 0;
+	for (unsigned int i = 0; i < 30 && !text.failed; i++)
+		text_append(&text, "0123456789", 10);
+	/* Nothing is added any more, though storage is there again. */
+	ck_assert(text.failed && text.len == 253 && storage_left < 0);
+	text_append(&text, "x", 1);
+	text_insert_blanks(&text, 0, 1);
+	ck_assert(text.failed && text.len == 253 && text.bytes[0] == 'a');
+	text_clear(&text);
+	ck_assert_str_eq(taken(), "");
+	text_append(&text, "x", 1);
+	ck_assert_str_eq(taken(), "x");
+	/* More than there can be. */
+	text_append(&text, "x", 1);
+	text_insert_blanks(&text, 0, SIZE_MAX - 1);
+	ck_assert(text.failed && text.len == 1);
+	text_clear(&text);
+	text_insert_blanks(&text, 0, SIZE_MAX / 2 + 2);
+	ck_assert(text.failed && text.len == 0);
+}
+END_TEST
+
+/* By what a code point is, RFC 3629 section 3, not by which bytes may follow which. */
+static bool is_character(const unsigned char *bytes, size_t len)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	uint32_t point;
+
+	if (len == 1)
+		return bytes[0] < 0x80;
+	if ((unsigned int)bytes[0] >> (7 - len) != (1u << (len + 1)) - 2)
+		return false;
+	point = bytes[0] & ((1u << (7 - len)) - 1);
+	for (size_t i = 1; i < len; i++) {
+		if (bytes[i] >> 6 != 2)
+			return false;
+		point = point << 6 | (bytes[i] & 0x3f);
+	}
+	return point >= least[len] && point <= 0x10ffff && !(point >= 0xd800 && point <= 0xdfff);
+}
+
+/* All of one and two bytes; of more, all beginnings with bytes from both sides of each limit. */
+START_TEST(utf8_by_code_points)
+{
+	static const unsigned char rest[] = { 0x00, 0x7f, 0x80, 0xa5, 0xbf, 0xc0, 0xff };
+	const size_t rests = sizeof(rest);
+
+	for (unsigned int first = 0; first < 256; first++) {
+		for (unsigned int second = 0; second < 256; second++) {
+			const unsigned char two[] = { (unsigned char)first, (unsigned char)second };
+			bool expected = is_character(two, 2) ||
+					(is_character(two, 1) && is_character(two + 1, 1));
+
+			ck_assert_int_eq(text_is_utf8((const char *)two, 2), expected);
+			for (size_t i = 0; first >= 0xe0 && i < rests * rests; i++) {
+				const unsigned char four[] = { two[0], two[1], rest[i / rests],
+							       rest[i % rests] };
+				bool three = is_character(four, 3);
+
+				ck_assert_int_eq(text_is_utf8((const char *)four, 3), three);
+				ck_assert_int_eq(text_is_utf8((const char *)four, 4),
+						 is_character(four, 4) ||
+						 (three && is_character(four + 3, 1)));
+			}
+		}
+		ck_assert_int_eq(text_is_utf8((const char[]){ (char)first }, 1), first < 0x80);
+	}
+}
+END_TEST
+
+static const char *visible(const char *bytes, size_t len)
+{
+	text_append_visible(&text, bytes, len);
+	return taken();
+}
+
+START_TEST(what_a_terminal_shows)
+{
+	ck_assert_str_eq(visible("a\x1f \x7e\x7f", 5), "a\\x1f ~\\x7f");
+	ck_assert_str_eq(visible("\0b", 2), "\\x00b");
+	ck_assert_str_eq(visible("\\x", 2), "\\\\x");
+	ck_assert_str_eq(visible("\xc2\x80\xc2\x9f", 4), "\\xc2\\x80\\xc2\\x9f");
+	ck_assert_str_eq(visible("\xc2\xa0\xc3\x80", 4), "\xc2\xa0\xc3\x80");
+	ck_assert_str_eq(visible("\xe2\x80\x93\xf0\x90\x80\x80", 7), "\xe2\x80\x93\xf0\x90\x80\x80");
+	ck_assert_str_eq(visible("\xe2\x80z", 3), "\\xe2\\x80z");
+	ck_assert_str_eq(visible("\xff", 1), "\\xff");
+}
+END_TEST
+
+START_TEST(fields_of_csv)
+{
+	static const struct { const char *plain, *field; size_t len; } c[] = {
+		{ "ab", "ab", 2 }, { "", "", 0 }, { "a,b", "\"a,b\"", 3 }, { "a\nb", "\"a\nb\"", 3 },
+		{ "a\rb", "\"a\rb\"", 3 }, { "\"", "\"\"\"\"", 1 }, { "a'b;c", "a'b;c", 5 },
+	};
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		text_append_csv(&text, c[i].plain, c[i].len);
+		ck_assert_str_eq(taken(), c[i].field);
+	}
+	text_append_csv(&text, "a\0b", 3);
+	ck_assert_uint_eq(text.len, 3);
+	ck_assert_mem_eq(text.bytes, "a\0b", 3);
+}
+END_TEST
+
+START_TEST(characters)
+{
+	text_append(&text, "a\xc3\xa4\xe2\x82\xac\xf0\x90\x80\x80z", 11);
+	ck_assert_uint_eq(text_characters(&text, 0), 5);
+	ck_assert_uint_eq(text_characters(&text, 1), 4);
+	ck_assert_uint_eq(text_characters(&text, 10), 1);
+	ck_assert_uint_eq(text_characters(&text, 11), 0);
+}
+END_TEST
+
+START_TEST(strings_of_json)
+{
+	text_append_json(&text, "a\"\n", 3);
+	ck_assert_str_eq(taken(), "\"a\\\"\\n\"");
+	text_append_json(&text, NULL, 0);
+	ck_assert_str_eq(taken(), "\"\"");
+	text_append_json(&text, "\xff\\", 2);
+	ck_assert_str_eq(taken(), "\"\\\\xff\\\\\\\\\"");
+}
+END_TEST
+
+/* jansson takes its storage in its own way. */
+static void *json_storage(size_t size)
+{
+	return storage_fails() ? NULL : malloc(size);
+}
+
+static const struct column columns[] = {
+	{ "comm", COLUMN_TEXT, UNIT_NONE, 0, true, "its program" },
+	{ "ns", COLUMN_UNSIGNED, UNIT_NS, 0, true, "time it waited" },
+	{ "bins", COLUMN_LIST, UNIT_NONE, 0, true, "a histogram" },
+};
+enum { COUNT = sizeof(columns) / sizeof(columns[0]) };
+
+/* The n-th allocation fails, for each n: no row is written but a whole one. */
+START_TEST(rows_without_storage)
+{
+	static const uint64_t bins[300] = { 1 };
+	const struct cell cells[COUNT] = { cell_text("a\xff", 2), cell_unsigned(5),
+					   cell_list(bins, 300) };
+	struct selection selection;
+	bool done = false;
+
+	selection_standard(&selection, columns, COUNT);
+	json_set_alloc_funcs(json_storage, free);
+	for (long place = 0; !done; place++) {
+		char *written = NULL;
+		size_t len = 0;
+		FILE *out = open_memstream(&written, &len);
+		struct rows *rows;
+		int ret = -ENOMEM;
+
+		ck_assert_int_lt(place, 100);
+		storage_left = place;
+		rows = rows_open(out, ROWS_JSON, false, &selection);
+		if (rows)
+			ret = rows_put(rows, cells);
+		done = storage_left >= 0;
+		storage_left = -1;
+		ck_assert_int_eq(rows == NULL, place == 0);
+		ck_assert_msg(ret == (done ? 0 : -ENOMEM), "allocation %ld: %d", place, ret);
+		rows_close(rows);
+		fclose(out);
+		ck_assert_int_eq(len > 0, done);
+		free(written);
+	}
+	json_set_alloc_funcs(malloc, free);
+}
+END_TEST
+
+/* The schema is all there, or an error. */
+START_TEST(schema_without_storage)
+{
+	bool done = false;
+
+	json_set_alloc_funcs(json_storage, free);
+	for (long place = 0; !done; place++) {
+		char *written = NULL;
+		size_t len = 0;
+		FILE *out = open_memstream(&written, &len);
+		int ret;
+
+		ck_assert_int_lt(place, 2000);
+		storage_left = place;
+		ret = columns_schema(out, "a row", columns, COUNT);
+		done = storage_left >= 0;
+		storage_left = -1;
+		fclose(out);
+		ck_assert_msg(done ? ret == 0 : ret < 0, "allocation %ld: %d", place, ret);
+		free(written);
+	}
+	json_set_alloc_funcs(malloc, free);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		text_that_grows, text_is_kept_when_nothing_is_added, blanks, numbers_in_decimal,
+		text_without_storage, utf8_by_code_points, what_a_terminal_shows, fields_of_csv,
+		characters, strings_of_json, rows_without_storage, schema_without_storage,
+	};
+
+	return check_run("tool text", NULL, stop, tests, sizeof(tests) / sizeof(tests[0]));
+}
