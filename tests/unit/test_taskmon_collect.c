@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Counting of messages by CPU, recordings, lists of CPUs, what is said of delay accounting. */
+#define _GNU_SOURCE /* fopencookie() */
 #include <check.h>
+#include <errno.h>
 #include <linux/taskstats.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,6 +142,8 @@ START_TEST(lists_of_cpus)
 		memset(list, 'x', sizeof(list));
 		cpus_format(&cpus, list, size);
 		ck_assert_uint_lt(strlen(list), size);
+		for (size_t i = size; i < sizeof(list); i++)
+			ck_assert_int_eq(list[i], 'x');
 	}
 	ck_assert(cpus_parse(&few, "2,8"));
 	ck_assert_uint_eq(cpus_outside(&few, &cpus), CPUS_MAX);
@@ -267,6 +271,56 @@ START_TEST(messages_are_counted)
 }
 END_TEST
 
+/* Without the kernel's counter what is missing is what is lost. */
+START_TEST(messages_without_the_kernels_counter)
+{
+	arrive(2, 100, 17, RECORDING_NOT_TOLD);
+	arrive(2, 103, 18, RECORDING_NOT_TOLD);
+	arrive(2, 104, 18, RECORDING_NOT_TOLD);
+	ck_assert(!collector.accounts[2].has_dropped && collector.accounts[2].dropped == 0);
+	ck_assert_uint_eq(account_lost(&collector.accounts[2]), 2);
+	arrive(2, 105, 18, 7);
+	ck_assert(collector.accounts[2].has_dropped && collector.accounts[2].dropped == 7);
+}
+END_TEST
+
+/* A file whose n-th write fails; how many there were. */
+struct failing_file {
+	unsigned int fails, writes;
+};
+
+static ssize_t write_or_fail(void *context, const char *bytes, size_t size)
+{
+	struct failing_file *file = context;
+
+	(void)bytes;
+	if (++file->writes != file->fails)
+		return (ssize_t)size;
+	errno = ENOSPC;
+	return 0;
+}
+
+/* Where a write fails the frame ends. */
+START_TEST(recording_to_a_file_that_fails)
+{
+	static const uint8_t payload[5] = { 1, 2, 3, 4, 5 };
+	const struct recording_frame frame = { RECORDING_MESSAGE, 1, 2, 3, 4, sizeof(payload),
+					       payload };
+
+	/* Words, longs, payload, what it is filled up with. */
+	for (unsigned int fails = 1; fails <= 5; fails++) {
+		struct failing_file failing = { .fails = fails };
+		FILE *file = fopencookie(&failing, "w",
+					 (cookie_io_functions_t){ .write = write_or_fail });
+
+		setvbuf(file, NULL, _IONBF, 0);
+		ck_assert_int_eq(recording_write_frame(file, &frame), fails <= 4 ? -ENOSPC : 0);
+		ck_assert_uint_eq(failing.writes, fails <= 4 ? fails : 4);
+		fclose(file);
+	}
+}
+END_TEST
+
 START_TEST(recording_and_replay)
 {
 	static uint8_t buffer[RECORDING_PAYLOAD_MAX];
@@ -367,6 +421,7 @@ int main(void)
 	const TTest *const tests[] = {
 		numbers_in_order, numbers_missing, numbers_of_others, sums, lists_of_cpus,
 		delay_accounting, delay_accounting_from_files, messages_are_counted,
+		messages_without_the_kernels_counter, recording_to_a_file_that_fails,
 		recording_and_replay, foreign_recording,
 	};
 

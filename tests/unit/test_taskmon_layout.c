@@ -256,6 +256,30 @@ START_TEST(each_version)
 }
 END_TEST
 
+static size_t comm_end(enum stats_layout layout)
+{
+	return layout == STATS_WAITS_INSIDE ? offsetof(struct inside, ac_comm) + 32 :
+	       layout == STATS_UNALIGNED ? offsetof(struct unaligned, ac_comm) + 32 :
+					   offsetof(struct taskstats, ac_comm) + 32;
+}
+
+/* Versions 4 and 14 each have two layouts, told apart by the size. */
+START_TEST(layouts_of_versions)
+{
+	static const struct { unsigned int version; size_t size; enum stats_layout layout; } c[] = {
+		{ 0, 100, STATS_FIRST }, { 1, 72, STATS_FIRST }, { 1, 999, STATS_FIRST },
+		{ 2, 240, STATS_UNALIGNED }, { 2, 271, STATS_UNALIGNED },
+		{ 4, 271, STATS_UNALIGNED }, { 4, 272, STATS_NORMAL }, { 5, 271, STATS_NORMAL },
+		{ 13, 560, STATS_NORMAL }, { 14, 559, STATS_NORMAL },
+		{ 14, 560, STATS_WAITS_INSIDE }, { 15, 2, STATS_WAITS_INSIDE },
+		{ 15, 560, STATS_WAITS_INSIDE }, { 16, 560, STATS_NORMAL },
+	};
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++)
+		ck_assert_msg(stats_layout_of(c[i].version, c[i].size) == c[i].layout, "%zu", i);
+}
+END_TEST
+
 /* Whatever is cut off is absent, and nothing else changes. */
 START_TEST(each_length)
 {
@@ -278,6 +302,8 @@ START_TEST(each_length)
 		}
 		if (size < 2)
 			ck_assert_uint_eq(present, 0);
+		ck_assert_int_eq(stats.has_comm,
+				 stats.version > 1 && size >= comm_end(stats.layout));
 		if (stats.layout == all.layout) {
 			ck_assert_uint_ge(present, present_before);
 			present_before = present;
@@ -326,6 +352,7 @@ int main(void)
 	tcase_add_loop_test(tests, each_version, 0, VERSIONS);
 	tcase_add_loop_test(tests, each_length, 0, VERSIONS);
 	tcase_add_test(tests, odd_values);
+	tcase_add_test(tests, layouts_of_versions);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

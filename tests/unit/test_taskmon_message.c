@@ -220,9 +220,13 @@ START_TEST(malformed_messages)
 	attribute(TASKSTATS_TYPE_PID, &wide, sizeof(wide));
 	close_nest(nest);
 	ck_assert(parsed(message_len).malformed);
+	/* What follows such an id is nobody's. */
+	attribute(TASKSTATS_TYPE_STATS, stats, sizeof(stats));
+	close_nest(nest);
+	ck_assert(parsed(message_len).malformed && seen_count == 0);
 	begin();
 	attribute(TASKSTATS_TYPE_STATS, stats, sizeof(stats));
-	ck_assert(parsed(message_len).malformed);
+	ck_assert(parsed(message_len).malformed && seen_count == 0);
 	begin();
 	attribute(TASKSTATS_TYPE_PID, &id, 4);
 	attribute(TASKSTATS_TYPE_STATS, stats, sizeof(stats));

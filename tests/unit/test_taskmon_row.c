@@ -62,6 +62,9 @@ START_TEST(status_of_those_that_have_exited)
 	ck_assert_str_eq(shown("status,signal,cpu,number,time_ns", &task, &origin), "0,,1,2,3");
 	task.exited = true;
 	ck_assert_str_eq(shown("status,signal", &task, NULL), "0,");
+	/* What the kernel did not tell is not 0. */
+	task.stats.present[STATS_EXITCODE] = false;
+	ck_assert_str_eq(shown("status,signal", &task, NULL), ",");
 	set(&task, STATS_EXITCODE, 5 << 8);
 	ck_assert_str_eq(shown("status,signal", &task, NULL), "5,");
 	set(&task, STATS_EXITCODE, 9);

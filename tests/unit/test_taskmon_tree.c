@@ -174,6 +174,26 @@ START_TEST(numbers_that_are_used_again)
 }
 END_TEST
 
+static uint32_t one_less(uint32_t pid)
+{
+	return pid - 1;
+}
+
+/* 10,000 above each other are believed; more are a circle. */
+START_TEST(depth_of_a_tree)
+{
+	struct stats_record sum = { 0 };
+
+	task_exits(ROOT + 10000, 1, false, 5);
+	ck_assert_uint_eq(tree_sum(tree, ROOT, one_less, &sum), 0);
+	ck_assert_uint_eq(sum.tasks, 1);
+	task_exits(ROOT + 10001, 1, false, 7);
+	sum = (struct stats_record){ 0 };
+	ck_assert_uint_eq(tree_sum(tree, ROOT, one_less, &sum), 1);
+	ck_assert(sum.tasks == 1 && sum.stats.value[STATS_UTIME] == 5);
+}
+END_TEST
+
 START_TEST(what_is_not_taken)
 {
 	struct stats_record record = { .kind = STATS_PROCESS };
@@ -312,7 +332,7 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		children_before_their_parents, threads, orphans_and_late_ones,
-		numbers_that_are_used_again, what_is_not_taken, how_fields_are_added,
+		numbers_that_are_used_again, depth_of_a_tree, what_is_not_taken, how_fields_are_added,
 		lines_of_proc, probe_without_a_process,
 	};
 
