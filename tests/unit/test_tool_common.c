@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Columns and their selection, numbers on the command line, scaled values, text. */
 #include <check.h>
+#include <errno.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +78,63 @@ START_TEST(selections_with_one_more)
 }
 END_TEST
 
+/* As many as there can be, the first of which comes last: nothing but the rest is moved. */
+START_TEST(selections_of_many)
+{
+	static struct column many[COLUMNS_MAX];
+	static char names[COLUMNS_MAX][8];
+	struct selection *selection = malloc(sizeof(*selection));
+
+	for (size_t i = 0; i < COLUMNS_MAX; i++) {
+		snprintf(names[i], sizeof(names[i]), "f%zu", i);
+		many[i] = (struct column){ .name = names[i], .standard = i != 0, .meaning = "" };
+	}
+	selection_standard(selection, many, COLUMNS_MAX);
+	ck_assert_uint_eq(selection->shown_count, COLUMNS_MAX - 1);
+	selection_show(selection, 0);
+	ck_assert_uint_eq(selection->shown_count, COLUMNS_MAX);
+	for (size_t i = 0; i < COLUMNS_MAX; i++)
+		ck_assert_uint_eq(selection->shown[i], i);
+	/* Behind what is shown stays what was there. */
+	selection_standard(selection, columns, COUNT);
+	selection->shown[3] = 77;
+	selection_show(selection, 1);
+	ck_assert(selection->shown_count == 3 && selection->shown[2] == 2);
+	ck_assert_uint_eq(selection->shown[3], 77);
+	free(selection);
+}
+END_TEST
+
+START_TEST(units)
+{
+	static const char *const names[] = {
+		[UNIT_NONE] = "", [UNIT_TIME] = "s since 1970", [UNIT_S] = "s", [UNIT_MS] = "ms",
+		[UNIT_US] = "us", [UNIT_NS] = "ns", [UNIT_BYTES] = "bytes", [UNIT_KIB] = "KiB",
+		[UNIT_SECTORS] = "sectors of 512 bytes", [UNIT_PER_S] = "1/s",
+		[UNIT_BYTES_PER_S] = "bytes/s", [UNIT_PERCENT] = "%",
+	};
+
+	for (enum column_unit unit = UNIT_NONE; unit < UNIT_COUNT; unit++)
+		ck_assert_str_eq(column_unit_name(unit), names[unit]);
+}
+END_TEST
+
+START_TEST(long_names_are_cut)
+{
+	static const char name[] = "0123456789012345678901234567890123456789012345678901234567890123";
+	char fields[80], expected[160];
+
+	/* 63 to 66 characters. */
+	for (int more = -1; more <= 2; more++) {
+		snprintf(fields, sizeof(fields), "%.*s%.*s", 63, name, more + 1, "xyz");
+		ck_assert(!selects(fields, NULL));
+		snprintf(expected, sizeof(expected),
+			 "there is no field '%.64s'; --fields help lists them", fields);
+		ck_assert_str_eq(error, expected);
+	}
+}
+END_TEST
+
 START_TEST(list_of_columns)
 {
 	char *text = NULL;
@@ -89,6 +148,49 @@ START_TEST(list_of_columns)
 			       "* delay_ns  time it waited (ns)\n"
 			       "  bins      a histogram\n"
 			       "* shown unless --fields says otherwise\n");
+	free(text);
+}
+END_TEST
+
+/* A column of each type, and all that the schema says of it. */
+START_TEST(schema_of_each_type)
+{
+	static const struct column each[] = {
+		{ "n", COLUMN_UNSIGNED, UNIT_NONE, 0, true, "N" },
+		{ "i", COLUMN_SIGNED, UNIT_MS, 0, false, "I" },
+		{ "r", COLUMN_REAL, UNIT_PERCENT, 0, false, "R" },
+		{ "f", COLUMN_FLAG, UNIT_NONE, 0, false, "F" },
+		{ "t", COLUMN_TEXT, UNIT_NONE, 0, false, "T" },
+		{ "l", COLUMN_LIST, UNIT_NONE, 0, false, "L" },
+	};
+	static const char expected[] =
+		"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"a row\","
+		"\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
+		"\"n\":{\"type\":[\"integer\",\"null\"],\"description\":\"N\",\"minimum\":0},"
+		"\"i\":{\"type\":[\"integer\",\"null\"],\"description\":\"I\",\"unit\":\"ms\"},"
+		"\"r\":{\"type\":[\"number\",\"null\"],\"description\":\"R\",\"unit\":\"%\"},"
+		"\"f\":{\"type\":[\"boolean\",\"null\"],\"description\":\"F\"},"
+		"\"t\":{\"type\":[\"string\",\"null\"],\"description\":\"T\"},"
+		"\"l\":{\"type\":[\"array\",\"null\"],\"description\":\"L\","
+		"\"items\":{\"type\":\"integer\",\"minimum\":0}}}}";
+	json_t *wanted = json_loads(expected, 0, NULL), *parsed, *escaped;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	ck_assert_int_eq(columns_schema(out, "a row", each, sizeof(each) / sizeof(each[0])), 0);
+	fclose(out);
+	/* Two blanks for each level, in the columns' order, and a line break at the end. */
+	ck_assert_int_eq(strncmp(text, "{\n  \"$schema\": ", 15), 0);
+	ck_assert_int_eq(text[len - 1], '\n');
+	ck_assert_ptr_nonnull(wanted);
+	parsed = json_loads(text, 0, NULL);
+	escaped = json_object_get(json_object_get(parsed, "properties"), "escaped");
+	ck_assert_str_eq(json_string_value(json_object_get(escaped, "type")), "array");
+	json_object_del(json_object_get(parsed, "properties"), "escaped");
+	ck_assert(json_equal(parsed, wanted));
+	json_decref(parsed);
+	json_decref(wanted);
 	free(text);
 }
 END_TEST
@@ -119,7 +221,7 @@ START_TEST(schema)
 	free(text);
 	out = fopen("/dev/full", "w");
 	setvbuf(out, NULL, _IONBF, 0);
-	ck_assert_int_lt(columns_schema(out, "a row", columns, COUNT), 0);
+	ck_assert_int_eq(columns_schema(out, "a row", columns, COUNT), -ENOSPC);
 	fclose(out);
 }
 END_TEST
@@ -151,10 +253,14 @@ START_TEST(durations)
 		{ "0.000000001", 1 }, { "20ms", 20000000 }, { "1.5us", 1500 }, { "3ns", 3 },
 		{ "1.500ms", 1500000 }, { "1m", 60000000000 }, { "0.1m", 6000000000 },
 		{ "2h", 7200000000000 }, { "1.0ns", 1 }, { "9223372036854775807ns", INT64_MAX },
+		{ "9223372036.854775807s", INT64_MAX }, { "1.0000000000s", 1000000000 },
+		{ "0.000001ms", 1 }, { "0.001us", 1 }, { "0.0000000001m", 6 }, { "1.25h", 4500000000000 }, { "007ns", 7 },
 	};
 	static const char *const bad[] = {
 		"", "s", ".5", "1.", "1.5ns", "0.0000000001", "1,5", "-1", "1 s", "1sec", "1.5.5",
-		"9223372036854775808ns", "99999999999999999999", "2562048h",
+		"9223372036854775808ns", "99999999999999999999", "2562048h", "5124096h",
+		"9223372036.854775808", "18446744073.709551616", "18446744074", "1ns1", "1.x",
+		"18446744073709551616ns", "0.00000000001m", "1d",
 	};
 	uint64_t ns = 7;
 
@@ -179,6 +285,11 @@ START_TEST(sizes)
 	ck_assert(number_parse_size("64K", &bytes) && bytes == 65536);
 	ck_assert(number_parse_size("8M", &bytes) && bytes == 8388608);
 	ck_assert(number_parse_size("17179869183G", &bytes) && bytes == 17179869183u << 30);
+	bytes = 7;
+	for (const char *const *word = (const char *const[]){ "", "-1", "1T", "1KK", "1K ", "1 K",
+	     "18446744073709551616", "18014398509481984K", NULL }; *word; word++)
+		ck_assert_msg(!number_parse_size(*word, &bytes) && bytes == 7, "%s", *word);
+	ck_assert(number_parse_size("18446744073709551615", &bytes) && bytes == UINT64_MAX);
 }
 END_TEST
 
@@ -236,6 +347,53 @@ START_TEST(scaled_values)
 }
 END_TEST
 
+/* Each unit where it begins and just below, by what a day has hours and so on. */
+START_TEST(scaled_steps)
+{
+	static const struct { enum column_unit unit; uint64_t value; const char *shown; } c[] = {
+		{ UNIT_NS, 1, "1 ns" }, { UNIT_US, 1, "1.00 us" }, { UNIT_MS, 1, "1.00 ms" },
+		{ UNIT_S, 1, "1.00 s" }, { UNIT_US, 999, "999 us" }, { UNIT_US, 1000, "1.00 ms" },
+		{ UNIT_MS, 999, "999 ms" }, { UNIT_MS, 1000, "1.00 s" }, { UNIT_S, 59, "59.0 s" },
+		{ UNIT_S, 60, "1.00 min" }, { UNIT_S, 3599, "60.0 min" }, { UNIT_S, 3600, "1.00 h" },
+		{ UNIT_S, 86399, "24.0 h" }, { UNIT_S, 86400, "1.00 d" },
+		{ UNIT_S, 86400000, "1000 d" },
+		{ UNIT_BYTES, 0, "0 B" }, { UNIT_BYTES, 1024, "1.00 KiB" },
+		{ UNIT_BYTES, 1048575, "1024 KiB" }, { UNIT_BYTES, 1048576, "1.00 MiB" },
+		{ UNIT_KIB, 1048576, "1.00 GiB" }, { UNIT_KIB, 1u << 30, "1.00 TiB" },
+		{ UNIT_KIB, UINT64_C(1) << 40, "1.00 PiB" }, { UNIT_KIB, UINT64_C(1) << 50, "1.00 EiB" },
+		{ UNIT_KIB, UINT64_C(1) << 60, "1024 EiB" }, { UNIT_SECTORS, 1, "512 B" },
+		{ UNIT_SECTORS, 2, "1.00 KiB" }, { UNIT_BYTES_PER_S, 1, "1 B/s" },
+		/* Three digits, rounded: the third of 9.994, 9.995, 99.94 and 99.95. */
+		{ UNIT_NS, 9994, "9.99 us" }, { UNIT_NS, 9996, "10.0 us" },
+		{ UNIT_NS, 99940, "99.9 us" }, { UNIT_NS, 99960, "100 us" },
+	};
+	static const struct { double value; const char *shown; } reals[] = {
+		{ 1.5, "1.50 ns" }, { -1500, "-1.50 us" }, { 0, "0.00 ns" }, { -999.4, "-999 ns" },
+	};
+	struct column column = { "x", COLUMN_REAL, UNIT_NS, 0, true, "" };
+	struct cell cell;
+	char out[32];
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++)
+		ck_assert_str_eq(scaled(c[i].unit, c[i].value), c[i].shown);
+	for (size_t i = 0; i < sizeof(reals) / sizeof(reals[0]); i++) {
+		cell = cell_real(reals[i].value);
+		ck_assert(scale_value(&column, &cell, out, sizeof(out)));
+		ck_assert_str_eq(out, reals[i].shown);
+	}
+	column.type = COLUMN_SIGNED;
+	cell = cell_signed(-45600);
+	ck_assert(scale_value(&column, &cell, out, sizeof(out)));
+	ck_assert_str_eq(out, "-45.6 us");
+	cell = cell_signed(-7);
+	ck_assert(scale_value(&column, &cell, out, sizeof(out)));
+	ck_assert_str_eq(out, "-7 ns");
+	column.type = COLUMN_FLAG;
+	ck_assert(!scale_value(&column, &cell, out, sizeof(out)));
+	ck_assert_str_eq(out, "-7 ns");
+}
+END_TEST
+
 START_TEST(times)
 {
 	char out[32];
@@ -279,13 +437,18 @@ int main(void)
 
 	tcase_add_test(tests, selections);
 	tcase_add_test(tests, selections_with_one_more);
+	tcase_add_test(tests, selections_of_many);
+	tcase_add_test(tests, units);
+	tcase_add_test(tests, long_names_are_cut);
 	tcase_add_test(tests, list_of_columns);
+	tcase_add_test(tests, schema_of_each_type);
 	tcase_add_test(tests, schema);
 	tcase_add_test(tests, numbers);
 	tcase_add_test(tests, durations);
 	tcase_add_test(tests, sizes);
 	tcase_add_test(tests, scaled_headings);
 	tcase_add_test(tests, scaled_values);
+	tcase_add_test(tests, scaled_steps);
 	tcase_add_test(tests, times);
 	tcase_add_test(tests, utf8);
 	suite_add_tcase(suite, tests);

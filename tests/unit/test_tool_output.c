@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -111,6 +112,108 @@ START_TEST(options)
 }
 END_TEST
 
+START_TEST(what_is_opened)
+{
+	struct rows *rows;
+
+	run("get", "--fields=comm,pid");
+	rows = output_open(&output);
+	ck_assert_ptr_nonnull(rows);
+	ck_assert_uint_eq(rows_selection(rows)->shown_count, 2);
+	rows_close(rows);
+	ck_assert_int_eq(run("get", "--format=table"), 5);
+	ck_assert(output.format == ROWS_TABLE && !output.named);
+	ck_assert_str_eq(output.title, "a row");
+}
+END_TEST
+
+START_TEST(help_by_its_word)
+{
+	char text[1024];
+	int code;
+
+	strcpy(text, said_by(1, "--help", NULL, &code));
+	ck_assert_str_eq(said_by(1, "help", NULL, &code), text);
+	ck_assert_int_eq(code, EXIT_PASS);
+}
+END_TEST
+
+/* What was written before stands before the complaint, though both go to the same place. */
+START_TEST(complaints_come_after_what_was_written)
+{
+	static char text[128];
+	FILE *said = tmpfile();
+	int kept[2] = { dup(1), dup(2) };
+
+	fflush(NULL);
+	dup2(fileno(said), 1);
+	dup2(fileno(said), 2);
+	printf("first\n");
+	complain("%s %d", "second", 2);
+	printf("third\n");
+	fflush(NULL);
+	dup2(kept[0], 1);
+	dup2(kept[1], 2);
+	rewind(said);
+	text[fread(text, 1, sizeof(text) - 1, said)] = '\0';
+	ck_assert_str_eq(text, "first\ntool: second 2\nthird\n");
+	fclose(said);
+}
+END_TEST
+
+/* What is printed instead of running is all there, or the program fails. */
+START_TEST(what_cannot_be_printed)
+{
+	static const char *const lines[][2] = {
+		{ "--help", NULL }, { "--version", NULL }, { "get", "--fields=help" },
+		{ "get", "--schema" },
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		int status;
+		pid_t child;
+
+		fflush(NULL);
+		child = fork();
+		if (child == 0) {
+			if (!freopen("/dev/full", "w", stdout) || !freopen("/dev/null", "w", stderr))
+				_exit(98);
+			_exit(run(lines[i][0], lines[i][1]));
+		}
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		ck_assert_msg(status == EXIT_FAILED << 8, "%zu: %x", i, (unsigned)status);
+	}
+}
+END_TEST
+
+START_TEST(what_is_printed_instead)
+{
+	static const char *const texts[] = { "--fields=help", "--schema" };
+	static const char *const begins[] = { "* pid", "{\n  \"$schema\"" };
+	char text[256];
+
+	for (size_t i = 0; i < 2; i++) {
+		FILE *said = tmpfile();
+		int status;
+		pid_t child;
+
+		fflush(NULL);
+		child = fork();
+		if (child == 0) {
+			dup2(fileno(said), 1);
+			run("get", texts[i]);
+			_exit(99);
+		}
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		ck_assert_int_eq(status, EXIT_PASS << 8);
+		rewind(said);
+		text[fread(text, 1, sizeof(text) - 1, said)] = '\0';
+		ck_assert_int_eq(strncmp(text, begins[i], strlen(begins[i])), 0);
+		fclose(said);
+	}
+}
+END_TEST
+
 /* Each of these ends the program; the loop's index says which it is. */
 static const struct {
 	const char *option;
@@ -139,6 +242,11 @@ int main(void)
 
 	tcase_add_test(tests, commands);
 	tcase_add_test(tests, options);
+	tcase_add_test(tests, what_is_opened);
+	tcase_add_test(tests, help_by_its_word);
+	tcase_add_test(tests, complaints_come_after_what_was_written);
+	tcase_add_test(tests, what_cannot_be_printed);
+	tcase_add_test(tests, what_is_printed_instead);
 	for (int i = 0; i < (int)(sizeof(ending) / sizeof(ending[0])); i++)
 		tcase_add_loop_exit_test(tests, options_that_end, ending[i].code, i, i + 1);
 	suite_add_tcase(suite, tests);

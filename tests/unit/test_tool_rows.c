@@ -19,6 +19,8 @@ static const struct column columns[] = {
 	{ "bins", COLUMN_LIST, UNIT_NONE, 8, false, "a histogram" },
 	{ "start", COLUMN_UNSIGNED, UNIT_TIME, 20, false, "when it began" },
 	{ "size", COLUMN_REAL, UNIT_KIB, 8, false, "how large" },
+	{ "path", COLUMN_TEXT, UNIT_NONE, 0, false, "where it is" },
+	{ "age", COLUMN_REAL, UNIT_TIME, 0, false, "a time that is no whole number" },
 };
 enum { COUNT = sizeof(columns) / sizeof(columns[0]) };
 
@@ -39,6 +41,8 @@ static void fill(const char *comm, size_t comm_len)
 	cells[6] = cell_list(bins, 3);
 	cells[7] = cell_unsigned(86399);
 	cells[8] = cell_real(1536);
+	cells[9] = cell_text("/", 1);
+	cells[10] = cell_real(2);
 }
 
 /* What @count equal rows look like; freed by the next call, which the last test does not make. */
@@ -183,6 +187,101 @@ START_TEST(real_numbers)
 }
 END_TEST
 
+START_TEST(numbers_with_signs_and_flags)
+{
+	static const uint64_t one[] = { 7 };
+
+	fill("init", 4);
+	cells[3] = cell_signed(INT64_MIN);
+	cells[5] = cell_flag(false);
+	cells[6] = cell_list(one, 1);
+	ck_assert_str_eq(written(ROWS_CSV, false, "nice,on,bins,start", 1),
+			 "nice,on,bins,start\n-9223372036854775808,false,7,86399\n");
+	cells[3] = cell_signed(INT64_MAX);
+	cells[6] = cell_list(one, 0);
+	ck_assert_str_eq(written(ROWS_JSON, false, "nice,on,bins", 1),
+			 "{\"nice\":9223372036854775807,\"on\":false,\"bins\":[]}\n");
+	cells[3] = cell_signed(0);
+	ck_assert_str_eq(written(ROWS_CSV, false, "nice,bins", 1), "nice,bins\n0,\n");
+}
+END_TEST
+
+/* A heading, or a declared width, or a value decides how wide a place is. */
+START_TEST(places_of_a_table)
+{
+	static const uint64_t one[] = { 7 };
+
+	fill("init", 4);
+	cells[3] = cell_signed(5);
+	cells[5] = cell_flag(false);
+	cells[6] = cell_list(one, 1);
+	ck_assert_str_eq(written(ROWS_TABLE, false, "on,bins,nice,comm,path", 1),
+			 " on  bins      nice  comm    path\n no  7            5  init    /\n");
+	fill("longer-than-its-place", 21);
+	ck_assert_str_eq(written(ROWS_TABLE, false, "comm,pid,age", 1),
+			 "comm      pid  age\nlonger-than-its-place     42  2.000\n");
+	fill("six678", 6);
+	ck_assert_str_eq(written(ROWS_TABLE, false, "comm,path", 1), "comm    path\nsix678  /\n");
+}
+END_TEST
+
+START_TEST(each_text_that_is_none)
+{
+	fill("\xff", 1);
+	cells[9] = cell_text("\xfe", 1);
+	ck_assert_str_eq(written(ROWS_JSON, false, "path,pid,comm", 1),
+			 "{\"path\":\"\\\\xfe\",\"pid\":42,\"comm\":\"\\\\xff\",\"escaped\":"
+			 "[\"path\",\"comm\"]}\n");
+	cells[9] = cell_absent();
+	ck_assert_str_eq(written(ROWS_JSON, false, "path,comm", 1),
+			 "{\"path\":null,\"comm\":\"\\\\xff\",\"escaped\":[\"comm\"]}\n");
+}
+END_TEST
+
+/* Only in a table, and only where it is asked for, are values and headings scaled. */
+START_TEST(headings)
+{
+	fill("init", 4);
+	ck_assert_str_eq(written(ROWS_CSV, true, "delay_ns,size", 1),
+			 "delay_ns,size\n1234567,1536\n");
+	ck_assert_str_eq(written(ROWS_TABLE, false, "delay_ns,size", 1),
+			 "delay_ns      size\n 1234567  1536.000\n");
+	ck_assert_str_eq(written(ROWS_TABLE, true, "pid,rate", 1), "  pid    rate\n   42   2.500\n");
+}
+END_TEST
+
+START_TEST(flush_that_fails)
+{
+	struct selection selection;
+	struct rows *rows;
+
+	fill("init", 4);
+	selection_standard(&selection, columns, COUNT);
+	for (enum rows_format format = ROWS_TABLE; format <= ROWS_CSV; format++) {
+		for (int count = 0; count < 2; count++) {
+			FILE *full = fopen("/dev/full", "w");
+			bool empty = format == ROWS_JSON && count == 0;
+
+			rows = rows_open(full, format, false, &selection);
+			if (count)
+				ck_assert_int_eq(rows_put(rows, cells), 0);
+			ck_assert_int_eq(rows_flush(rows), empty ? 0 : -ENOSPC);
+			rows_close(rows);
+			fclose(full);
+		}
+		/* The heading does not fit already. */
+		FILE *full = fopen("/dev/full", "w");
+
+		setvbuf(full, NULL, _IONBF, 0);
+		rows = rows_open(full, format, false, &selection);
+		ck_assert_int_eq(rows_flush(rows), format == ROWS_JSON ? 0 : -ENOSPC);
+		rows_close(rows);
+		fclose(full);
+	}
+	ck_assert_ptr_eq(selection.columns, columns);
+}
+END_TEST
+
 START_TEST(output_that_fails)
 {
 	struct selection selection;
@@ -217,6 +316,11 @@ int main(void)
 	tcase_add_test(tests, csv);
 	tcase_add_test(tests, what_is_not_known);
 	tcase_add_test(tests, real_numbers);
+	tcase_add_test(tests, numbers_with_signs_and_flags);
+	tcase_add_test(tests, places_of_a_table);
+	tcase_add_test(tests, each_text_that_is_none);
+	tcase_add_test(tests, headings);
+	tcase_add_test(tests, flush_that_fails);
 	tcase_add_test(tests, output_that_fails);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
