@@ -10,6 +10,7 @@
 #include "dms_check.h"
 #include "exit_code.h"
 #include "range.h"
+#include "said.h"
 
 static struct device device = { .sectors = 20000 };
 static char program[] = "p", aux[] = "a";
@@ -112,6 +113,31 @@ START_TEST(regions)
 }
 END_TEST
 
+/* What the region is refused for. */
+static const char *refused(const struct range *range)
+{
+	static char name[] = "vol";
+	const struct device small = { .name = name, .sectors = 100 };
+	struct said said = said_begin(2);
+	struct dms_region r;
+	int code = range_region(range, &small, program, aux, &r);
+	const char *text = said_end(&said);
+
+	ck_assert_int_eq(code, EXIT_USAGE);
+	return text;
+}
+
+START_TEST(regions_that_cannot_be)
+{
+	const struct range behind = { .start = 100 }, far = { .start = UINT64_MAX, .length = 7 };
+
+	ck_assert_str_eq(refused(&behind), "tool: vol has 100 sectors, a region cannot begin at "
+					   "sector 100 without --length\n");
+	ck_assert_str_eq(refused(&far), "tool: --start and --length are more sectors than there "
+					"can be\n");
+}
+END_TEST
+
 START_TEST(bounds_decide_on_the_unit)
 {
 	uint64_t ms[] = { 1000000, 2000000 }, us[] = { 1000000, 2000001 };
@@ -189,20 +215,17 @@ START_TEST(options_that_are_wrong)
 
 	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
 		struct range range = { .step = i + 1 == sizeof(c) / sizeof(c[0]) };
-		FILE *said = tmpfile();
-		char text[1024];
-		int status;
+		struct said said = said_begin(2);
 		pid_t child = fork();
+		const char *text;
+		int status;
 
 		if (child == 0) {
-			dup2(fileno(said), 2);
 			parse(&range, c[i].option);
 			_exit(99);
 		}
 		ck_assert_int_eq(waitpid(child, &status, 0), child);
-		rewind(said);
-		text[fread(text, 1, sizeof(text) - 1, said)] = '\0';
-		fclose(said);
+		text = said_end(&said);
 		ck_assert_msg(status == EXIT_USAGE << 8, "%s: %x", c[i].option, (unsigned)status);
 		ck_assert_msg(strstr(text, c[i].said) != NULL, "%s: %s", c[i].option, text);
 	}
@@ -212,7 +235,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		sizes, bounds, more_bounds_than_anybody_needs, regions, bounds_decide_on_the_unit,
+		sizes, bounds, more_bounds_than_anybody_needs, regions, regions_that_cannot_be,
+		bounds_decide_on_the_unit,
 		options, options_that_are_wrong,
 	};
 

@@ -8,6 +8,7 @@
 #include "dms_counts.h"
 #include "exit_code.h"
 #include "range.h"
+#include "said.h"
 #include "storage_fails.h"
 
 static struct dms_regions list;
@@ -97,6 +98,7 @@ START_TEST(bounds_without_storage)
 	char program[] = "p", aux[] = "a";
 	struct dms_region region;
 	uint64_t *bounds = NULL;
+	struct said said;
 	size_t count = 0;
 	int code;
 
@@ -108,8 +110,10 @@ START_TEST(bounds_without_storage)
 		ck_assert_str_eq(wrong, "there is not enough memory");
 		ck_assert(!bounds && !count);
 	}
+	said = said_begin(2);
 	storage_left = 0;
 	code = range_region(&range, &device, program, aux, &region);
+	ck_assert_str_eq(said_end(&said), "tool: there is not enough memory\n");
 	ck_assert_int_eq(code, EXIT_FAILED);
 	ck_assert(!region.bounds && !region.bound_count);
 }

@@ -6,13 +6,16 @@
 #include <linux/taskstats.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "check_run.h"
+#include "said.h"
 #include "taskmon/account.h"
 #include "taskmon/collector.h"
 #include "taskmon/cpus.h"
 #include "taskmon/delayacct.h"
+#include "taskmon/proc.h"
 #include "taskmon/row.h"
 #include "taskmon_bytes.h"
 
@@ -321,6 +324,69 @@ START_TEST(recording_to_a_file_that_fails)
 }
 END_TEST
 
+/* What the summary says on standard error, in CSV; it returns what was lost. */
+static const char *summary(uint64_t *lost)
+{
+	struct said said = said_begin(2);
+
+	*lost = collector_summary(&collector, ROWS_CSV);
+	return said_end(&said);
+}
+
+/* A CPU is shown if anything of it came, was lost or is missing. */
+START_TEST(summary_of_cpus)
+{
+	static const struct account accounts[] = {
+		{ .has_dropped = true },
+		{ .has_dropped = true, .received = 5 },
+		{ .has_dropped = true, .dropped = 2, .overflows = 1 },
+		{ .has_dropped = true, .missing = 3, .strangers = 3 },
+		{ .has_dropped = true, .own = 1 },
+	};
+	uint64_t lost;
+
+	for (unsigned int cpu = 0; cpu < sizeof(accounts) / sizeof(accounts[0]); cpu++) {
+		collector.accounts[cpu] = accounts[cpu];
+		collector.is_counted[cpu] = 1;
+	}
+	/* Not counted. */
+	collector.accounts[7] = accounts[1];
+	collector.accounts[CPUS_MAX - 1] = accounts[1];
+	collector.is_counted[CPUS_MAX - 1] = 1;
+	ck_assert_str_eq(summary(&lost), "cpu,received,lost,missing,strangers,overflows\n"
+					 "1,5,0,0,0,0\n2,0,2,0,0,1\n3,0,0,3,3,0\n"
+					 "4095,5,0,0,0,0\nall,10,2,3,3,1\n");
+	ck_assert_uint_eq(lost, 2);
+	collector.malformed = 3;
+	collector.unknown = 4;
+	ck_assert_ptr_nonnull(strstr(summary(&lost), "\ntool: 3 messages could not be read to "
+				     "their end\ntool: 4 attributes of unknown types were ignored\n"));
+}
+END_TEST
+
+/* Each of them closes what it opens, whatever is in it. */
+START_TEST(files_are_closed)
+{
+	char path[] = "/tmp/empty-XXXXXX";
+	struct proc_task task;
+	struct rlimit few;
+	struct cpus cpus;
+
+	close(mkstemp(path));
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &few), 0);
+	few.rlim_cur = 40;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	for (int i = 0; i < 100; i++) {
+		ck_assert_int_eq(cpus_read(&cpus, "online"), 0);
+		ck_assert_int_eq(cpus_read(&cpus, "../../../../proc/version"), -EINVAL);
+		ck_assert(proc_read(&task, "/proc/self/stat"));
+		ck_assert(!proc_read(&task, path));
+		ck_assert_int_eq(delayacct_read_from(path, path), DELAYACCT_OFF);
+	}
+	unlink(path);
+}
+END_TEST
+
 START_TEST(recording_and_replay)
 {
 	static uint8_t buffer[RECORDING_PAYLOAD_MAX];
@@ -400,6 +466,13 @@ START_TEST(foreign_recording)
 	ck_assert(frame.type == RECORDING_COUNTERS && frame.cpu == 256 && frame.dropped == 5);
 	ck_assert_int_eq(recording_read_frame(file, &header, &frame, buffer), RECORDING_OVER);
 	fclose(file);
+	/* A name that fills its place ends all the same. */
+	memset(bytes + 32, 'r', RECORDING_RELEASE_MAX);
+	file = fmemopen(bytes, sizeof(bytes), "r");
+	ck_assert_int_eq(recording_read_header(file, &header), RECORDING_FRAME);
+	ck_assert_uint_eq(strnlen(header.release, RECORDING_RELEASE_MAX),
+			  RECORDING_RELEASE_MAX - 1);
+	fclose(file);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		uint8_t kept = bytes[wrong[i].at];
 		enum recording_result result;
@@ -421,7 +494,7 @@ int main(void)
 	const TTest *const tests[] = {
 		numbers_in_order, numbers_missing, numbers_of_others, sums, lists_of_cpus,
 		delay_accounting, delay_accounting_from_files, messages_are_counted,
-		messages_without_the_kernels_counter, recording_to_a_file_that_fails,
+		summary_of_cpus, files_are_closed, messages_without_the_kernels_counter, recording_to_a_file_that_fails,
 		recording_and_replay, foreign_recording,
 	};
 

@@ -220,6 +220,13 @@ START_TEST(malformed_messages)
 	attribute(TASKSTATS_TYPE_PID, &wide, sizeof(wide));
 	close_nest(nest);
 	ck_assert(parsed(message_len).malformed);
+	/* Of an id that is too short nothing is read. */
+	begin();
+	attribute(TASKSTATS_TYPE_TGID, NULL, 0);
+	ck_assert(parsed(message_len).malformed && seen_count == 0);
+	begin();
+	nest = attribute(TASKSTATS_TYPE_AGGR_PID, NULL, 0);
+	attribute(TASKSTATS_TYPE_PID, &wide, sizeof(wide));
 	/* What follows such an id is nobody's. */
 	attribute(TASKSTATS_TYPE_STATS, stats, sizeof(stats));
 	close_nest(nest);

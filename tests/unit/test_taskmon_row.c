@@ -169,6 +169,22 @@ START_TEST(names_end_with_their_units)
 }
 END_TEST
 
+/* As wide as the longest value that the kernel can have, but no wider: lines are long. */
+START_TEST(widths_of_columns)
+{
+	static const struct { enum row_column column; const char *longest; } c[] = {
+		{ ROW_KIND, "process" }, { ROW_ID, "4194304" }, { ROW_COMM, "fifteen letters" },
+		{ ROW_CPU, "" }, { ROW_NUMBER, "" }, { ROW_TIME, "1790000000000000000" },
+		{ ROW_STATUS, "" }, { ROW_SIGNAL, "" }, { ROW_SIZE, "" }, { ROW_TASKS, "" },
+		{ ROW_TASKS_ETIME, "" },
+	};
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++)
+		ck_assert_msg(row_columns[c[i].column].width == strlen(c[i].longest), "%s",
+			      row_columns[c[i].column].name);
+}
+END_TEST
+
 /* Kernels that account by ticks have 0 in utime and stime of short tasks. */
 START_TEST(standard_columns)
 {
@@ -189,7 +205,8 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		status_of_those_that_have_exited, times_of_a_process, sums_that_are_none,
-		what_a_tree_has, names_end_with_their_units, standard_columns,
+		what_a_tree_has, names_end_with_their_units, widths_of_columns,
+		standard_columns,
 	};
 
 	return check_run("taskmon row", NULL, forget, tests, sizeof(tests) / sizeof(tests[0]));

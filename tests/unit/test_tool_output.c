@@ -9,6 +9,7 @@
 
 #include "command.h"
 #include "output.h"
+#include "said.h"
 #include "version.h"
 
 static const struct column columns[] = {
@@ -53,22 +54,10 @@ static int run(const char *first, const char *second)
 /* What was said on @fd, 1 or 2, while the program ran; it may not exit. */
 static const char *said_by(int fd, const char *first, const char *second, int *code)
 {
-	static char text[1024];
-	FILE *said = tmpfile();
-	int kept = dup(fd);
-	size_t len;
+	struct said said = said_begin(fd);
 
-	fflush(NULL);
-	dup2(fileno(said), fd);
 	*code = run(first, second);
-	fflush(NULL);
-	dup2(kept, fd);
-	close(kept);
-	rewind(said);
-	len = fread(text, 1, sizeof(text) - 1, said);
-	text[len] = '\0';
-	fclose(said);
-	return text;
+	return said_end(&said);
 }
 
 START_TEST(commands)
@@ -141,23 +130,17 @@ END_TEST
 /* What was written before stands before the complaint, though both go to the same place. */
 START_TEST(complaints_come_after_what_was_written)
 {
-	static char text[128];
-	FILE *said = tmpfile();
-	int kept[2] = { dup(1), dup(2) };
+	struct said errors = said_begin(2);
+	int kept = dup(1);
 
-	fflush(NULL);
-	dup2(fileno(said), 1);
-	dup2(fileno(said), 2);
+	dup2(2, 1);
 	printf("first\n");
 	complain("%s %d", "second", 2);
 	printf("third\n");
-	fflush(NULL);
-	dup2(kept[0], 1);
-	dup2(kept[1], 2);
-	rewind(said);
-	text[fread(text, 1, sizeof(text) - 1, said)] = '\0';
-	ck_assert_str_eq(text, "first\ntool: second 2\nthird\n");
-	fclose(said);
+	fflush(stdout);
+	dup2(kept, 1);
+	close(kept);
+	ck_assert_str_eq(said_end(&errors), "first\ntool: second 2\nthird\n");
 }
 END_TEST
 
@@ -190,26 +173,21 @@ START_TEST(what_is_printed_instead)
 {
 	static const char *const texts[] = { "--fields=help", "--schema" };
 	static const char *const begins[] = { "* pid", "{\n  \"$schema\"" };
-	char text[256];
 
 	for (size_t i = 0; i < 2; i++) {
-		FILE *said = tmpfile();
+		struct said said = said_begin(1);
+		pid_t child = fork();
+		const char *text;
 		int status;
-		pid_t child;
 
-		fflush(NULL);
-		child = fork();
 		if (child == 0) {
-			dup2(fileno(said), 1);
 			run("get", texts[i]);
 			_exit(99);
 		}
 		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		text = said_end(&said);
 		ck_assert_int_eq(status, EXIT_PASS << 8);
-		rewind(said);
-		text[fread(text, 1, sizeof(text) - 1, said)] = '\0';
 		ck_assert_int_eq(strncmp(text, begins[i], strlen(begins[i])), 0);
-		fclose(said);
 	}
 }
 END_TEST

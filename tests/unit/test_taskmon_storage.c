@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* taskmon's tables when storage runs out: said so, and nothing leaks. */
+#include "check_run.h"
+#include "storage_fails.h"
+#include "taskmon/collector.h"
+#include "taskmon/tree.h"
+
+START_TEST(tree_without_storage)
+{
+	struct stats_record record = { .kind = STATS_TASK };
+	struct tree *tree;
+	int ret;
+
+	for (long place = 0; place < 2; place++) {
+		storage_left = place;
+		tree = tree_new();
+		ck_assert_ptr_null(tree);
+	}
+	tree = tree_new();
+	ck_assert_ptr_nonnull(tree);
+	record.stats.present[STATS_TGID] = true;
+	record.stats.value[STATS_TGID] = 5;
+	storage_left = 0;
+	ret = tree_take(tree, &record);
+	ck_assert_int_eq(ret, -ENOMEM);
+	/* The next one has room again. */
+	ck_assert_int_eq(tree_take(tree, &record), 0);
+	tree_free(tree);
+}
+END_TEST
+
+START_TEST(collector_without_storage)
+{
+	struct collector collector;
+	bool made;
+
+	storage_left = 0;
+	made = collector_init(&collector);
+	ck_assert(!made && !collector.accounts);
+	ck_assert(collector_init(&collector));
+	ck_assert(collector.accounts && collector.order == STATS_OWN_ORDER);
+	collector_free(&collector);
+	ck_assert_ptr_null(collector.accounts);
+}
+END_TEST
+
+/* The summary is counted, though no row of it can be written. */
+START_TEST(summary_without_storage)
+{
+	struct collector collector;
+	uint64_t lost;
+
+	ck_assert(collector_init(&collector));
+	collector.is_counted[3] = 1;
+	collector.accounts[3] = (struct account){ .has_dropped = true, .dropped = 7 };
+	storage_left = 0;
+	lost = collector_summary(&collector, ROWS_TABLE);
+	ck_assert_uint_eq(lost, 7);
+	collector_free(&collector);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		tree_without_storage, collector_without_storage, summary_without_storage,
+	};
+
+	return check_run("taskmon storage", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
+}
