@@ -146,8 +146,6 @@ void model_load(struct model *m, uint64_t ms)
 	for (uint32_t i = 0; i < m->config.users; i++) {
 		struct user *user = &m->user[i];
 
-		if (!(user->s.flags & IS_ON))
-			continue;
 		if (pool[user->type].wanted <= pool[user->type].capacity)
 			user->granted = user->wanted;
 		charge(m, user, ms);

@@ -260,9 +260,13 @@ START_TEST(storms)
 {
 	static const struct {
 		uint32_t reader, block, rate, partition;
+		bool suspended;
 	} runs[] = {
-		{ 40, 4, 2000, 12 }, { 100, 4, 2000, 12 }, { 40, 1, 700, 9 }, { 90, 3, 3001, 30 },
-		{ MODEL_AT_ONCE, 4, 2000, 12 }, { 127, 2, 1999, 7 }, { 300, 10, 6000, 40 },
+		{ 40, 4, 2000, 12, true }, { 100, 4, 2000, 12, true }, { 40, 1, 700, 9, true },
+		{ 90, 3, 3001, 30, true }, { MODEL_AT_ONCE, 4, 2000, 12, false },
+		{ 127, 2, 1999, 7, true }, { 300, 10, 6000, 40, true },
+		/* All is read, but a block in the middle leaves no room for the next. */
+		{ MODEL_AT_ONCE, 4, 1220, 12, true },
 	};
 
 	s.config.area = (struct area_wish){ 256, runs[_i].partition, 40, 2, 241 };
@@ -272,7 +276,7 @@ START_TEST(storms)
 	mc_act(&s, 60, MODEL_STORM, 0, 0, runs[_i].rate);
 	mc_act(&s, 120, MODEL_STORM, 0, 0, 0);
 	storm(begin(), 60, runs[_i].rate);
-	ck_assert_uint_eq(sum.suspensions > 0, runs[_i].reader != MODEL_AT_ONCE);
+	ck_assert(runs[_i].suspended == (sum.suspensions > 0));
 }
 END_TEST
 
@@ -336,6 +340,31 @@ START_TEST(blocks_of_a_second)
 	}
 	ck_assert_uint_eq(blocks, 28);
 	model_close(m);
+}
+END_TEST
+
+/* The block goes before the seek that comes when it is due, and waits for one that comes earlier. */
+START_TEST(due_to_the_unit)
+{
+	for (unsigned int early = 0; early < 2; early++) {
+		struct model_set set;
+		struct model *m;
+
+		s.config.event_domains = 0x0100;
+		m = begin();
+		m->now = 3000;
+		m->storm_count = m->storm_left = 1;
+		ck_assert(!model_record_events(m, &set));
+		ck_assert_uint_eq(m->events.due, s.config.start + 1000 * TOD_MILLISECOND);
+		m->before = 3000;
+		m->now = 6000;
+		m->storm_count = m->storm_left = 1;
+		m->cursor = (struct cursor){ 0 };
+		m->events.due = s.config.start + 3000 * TOD_MILLISECOND + early;
+		ck_assert(model_record_events(m, &set) == !early);
+		ck_assert_uint_eq(m->storm_left, !early);
+		model_close(m);
+	}
 }
 END_TEST
 
@@ -449,9 +478,10 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, around_the_areas);
 	tcase_add_test(tc, samples_are_lost);
-	tcase_add_loop_test(tc, storms, 0, 7);
+	tcase_add_loop_test(tc, storms, 0, 8);
 	tcase_add_test(tc, blocks_and_moments);
 	tcase_add_test(tc, blocks_of_a_second);
+	tcase_add_test(tc, due_to_the_unit);
 	tcase_add_loop_test(tc, storms_of_nobody, 0, 2);
 	tcase_add_test(tc, reading);
 	tcase_add_test(tc, the_256th);
