@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ctl_private.h"
 #include "zvmlab/bytes.h"
@@ -34,10 +33,8 @@ void ctl_capture_init(struct ctl_capture *capture)
 
 static void end(struct ctl_capture *capture)
 {
-	if (capture->fd >= 0)
-		close(capture->fd);
-	if (capture->index_fd >= 0)
-		close(capture->index_fd);
+	ctl_file_close(capture->fd);
+	ctl_file_close(capture->index_fd);
 	ctl_capture_init(capture);
 }
 

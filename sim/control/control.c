@@ -207,12 +207,9 @@ void ctl_close(struct ctl *ctl)
 	ctl_capture_end(ctl);
 	if (ctl->inode != 0 && lstat(ctl->path, &st) == 0 && st.st_ino == ctl->inode)
 		unlink(ctl->path);
-	if (ctl->listen_fd >= 0)
-		close(ctl->listen_fd);
-	if (ctl->wake_fd >= 0)
-		close(ctl->wake_fd);
-	if (ctl->epoll_fd >= 0)
-		close(ctl->epoll_fd);
+	ctl_file_close(ctl->listen_fd);
+	ctl_file_close(ctl->wake_fd);
+	ctl_file_close(ctl->epoll_fd);
 	free(ctl->path);
 	free(ctl);
 }

@@ -218,6 +218,8 @@ void ctl_capture_end(struct ctl *ctl);
 /* file.c: whole files.  Return: 0, or -1 with one sentence in @err. */
 int ctl_file_read(const char *path, uint8_t **data, size_t *len, char *err, size_t errlen);
 int ctl_file_write(const char *path, const void *data, size_t len, char *err, size_t errlen);
+/** -1: there is none. */
+void ctl_file_close(int fd);
 /** write(2) until all is written; 0 or -1 with errno. */
 int ctl_write_all(int fd, const void *data, size_t len);
 

@@ -13,6 +13,12 @@
 /* A saved CP holds segments and messages; more than this is something else. */
 #define MAX_FILE (1 << 30)
 
+void ctl_file_close(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
 int ctl_write_all(int fd, const void *data, size_t len)
 {
 	const char *at = data;
@@ -82,7 +88,6 @@ int ctl_file_read(const char *path, uint8_t **data, size_t *len, char *err, size
 			*data = NULL;
 		}
 	}
-	if (fd >= 0)
-		close(fd);
+	ctl_file_close(fd);
 	return *data ? 0 : -1;
 }
