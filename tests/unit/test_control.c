@@ -58,6 +58,28 @@ START_TEST(refused_paths)
 }
 END_TEST
 
+/* 108 bytes are what an address has; one of them is the zero behind the path. */
+START_TEST(longest_path)
+{
+	char longest[200], text[640];
+	struct ctl *other;
+	size_t len;
+
+	len = (size_t)snprintf(longest, sizeof(longest), "%s/", folder);
+	memset(longest + len, 'a', sizeof(longest) - len);
+	longest[108] = '\0';
+	ck_assert_ptr_null(ctl_open(longest, err, sizeof(err)));
+	snprintf(text, sizeof(text), "the control socket's path %s is longer than 107 bytes; use a "
+				     "shorter directory", longest);
+	ck_assert_str_eq(err, text);
+	longest[107] = '\0';
+	other = ctl_open(longest, err, sizeof(err));
+	ck_assert_msg(other != NULL, "%s", err);
+	ctl_close(other);
+	ck_assert_int_eq(access(longest, F_OK), -1);
+}
+END_TEST
+
 START_TEST(lines_in_pieces_and_together)
 {
 	const char *text = "{\"execute\":\"query-faults\",\"id\":1}\n{\"execute\":\"query-faults\","
@@ -117,6 +139,11 @@ START_TEST(requests_wait_for_the_cp)
 	snprintf(path, sizeof(path), "%s/early", folder);
 	ctl = ctl_open(path, err, sizeof(err));
 	ck_assert_ptr_nonnull(ctl);
+	/* One that goes before it comes. */
+	close(new_client());
+	while (step())
+		;
+	ck_assert_ptr_null(ctl->client[0]);
 	fd = new_client();
 	say(fd, "{\"execute\":\"query-faults\"}\n", 27);
 	ck_assert_str_eq(read_line(fd), "");
@@ -447,6 +474,7 @@ int main(void)
 	tcase_add_test(tc, burst_of_connections);
 	tcase_add_test(tc, socket_is_private_and_goes);
 	tcase_add_test(tc, refused_paths);
+	tcase_add_test(tc, longest_path);
 	tcase_add_test(tc, lines_in_pieces_and_together);
 	tcase_add_test(tc, all_requests_get_their_turn);
 	tcase_add_test(tc, half_closed_client_is_answered);

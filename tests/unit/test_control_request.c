@@ -231,6 +231,83 @@ START_TEST(many_values)
 }
 END_TEST
 
+/* All that was configured, in its order. */
+START_TEST(the_guest_as_configured)
+{
+	static const char *const options[] = {
+		"userid", "tester", "class", "BG", "cpus", "3", "directory", "OPTION MAXCONN 77;"
+		"ACCOUNT 4711;IUCV ALLOW PRIORITY MSGLIMIT 9;IUCV *MSG;NAMESAVE MONDCSS OTHER", NULL,
+	};
+	json_t *answer, *value;
+	int fd;
+
+	stop();
+	fx_setup_with(options);
+	strcpy(folder, "/tmp/zvmlab-test-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/control", folder);
+	ctl = ctl_open(path, err, sizeof(err));
+	ck_assert_ptr_nonnull(ctl);
+	ctl_attach(ctl, fx.cp);
+	fd = new_client();
+	answer = json_loads(ask(fd, "{\"execute\":\"query-cp\"}"), 0, NULL);
+	ck_assert_ptr_nonnull(answer);
+	json_object_del(json_object_get(answer, "return"), "level");
+	value = json_loads("{\"return\":{\"userid\":\"TESTER\",\"classes\":\"BG\",\"account\":"
+			   "\"4711\",\"cpus\":3,\"max-paths\":77,\"applmon\":false,\"console\":9,"
+			   "\"seed\":\"0000000000000000\",\"storage\":[{\"start\":0,\"size\":"
+			   "4194304},{\"start\":12582912,\"size\":2097152}],\"iucv\":[{\"name\":"
+			   "\"ALLOW\",\"msglimit\":9,\"priority\":true},{\"name\":\"*MSG\","
+			   "\"msglimit\":0,\"priority\":false}],\"namesave\":[\"MONDCSS\","
+			   "\"OTHER\"],\"highest-address\":14680063}}", 0, NULL);
+	ck_assert_ptr_nonnull(value);
+	ck_assert_msg(json_equal(answer, value), "%s", json_dumps(answer, JSON_COMPACT));
+	json_decref(answer);
+	json_decref(value);
+	close(fd);
+}
+END_TEST
+
+/* Each point with what it can carry out, as the core's tables have it. */
+START_TEST(fault_points_and_kinds)
+{
+	int fd = new_client();
+	json_t *answer = json_loads(ask(fd, "{\"execute\":\"query-fault-points\"}"), 0, NULL);
+	const json_t *points = json_object_get(json_object_get(answer, "return"), "points");
+	const json_t *kinds = json_object_get(json_object_get(answer, "return"), "kinds");
+
+	ck_assert_uint_eq(json_array_size(points), FAULT_POINTS);
+	ck_assert_uint_eq(json_array_size(kinds), FAULT_KINDS - 1);
+	for (unsigned int p = 0; p < FAULT_POINTS; p++) {
+		const json_t *point = json_array_get(points, p);
+		const json_t *can = json_object_get(point, "kinds");
+		const json_t *values = json_object_get(point, "values");
+		size_t at = 0;
+
+		ck_assert_str_eq(json_string_value(json_object_get(point, "point")),
+				 fault_point_info[p].name);
+		for (unsigned int k = 1; k < FAULT_KINDS; k++) {
+			const json_t *value = json_array_get(values, at);
+
+			if (!(fault_point_info[p].kinds >> k & 1))
+				continue;
+			ck_assert_str_eq(json_string_value(json_array_get(can, at++)),
+					 fault_kind_info[k].name);
+			ck_assert_str_eq(json_string_value(json_object_get(value, "kind")),
+					 fault_kind_info[k].name);
+			ck_assert_int_eq(json_integer_value(json_object_get(value, "min")),
+					 fault_kind_info[k].min);
+			ck_assert_int_le(json_integer_value(json_object_get(value, "max")),
+					 fault_kind_info[k].max);
+		}
+		ck_assert_uint_eq(json_array_size(can), at);
+		ck_assert_uint_eq(json_array_size(values), at);
+	}
+	json_decref(answer);
+	close(fd);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("control requests");
@@ -244,6 +321,8 @@ int main(void)
 	tcase_add_test(tc, long_names_in_sentences);
 	tcase_add_test(tc, noise);
 	tcase_add_test(tc, words_fit_the_core);
+	tcase_add_test(tc, the_guest_as_configured);
+	tcase_add_test(tc, fault_points_and_kinds);
 	tcase_add_test(tc, base64);
 	tcase_add_test(tc, many_values);
 	suite_add_tcase(suite, tc);
