@@ -80,6 +80,8 @@ START_TEST(names_that_nothing_quotes)
 		/* Auxiliary data that look like a region, but for one thing. */
 		{ "0: 0+1 1 p a\n5: 0+1 1 p\n", "p", "a\n5: 0+1 1 p", false, 0 },
 		{ "0: 0+1 1 p a\n5: 0+1 1 p \n", "p", "a\n5: 0+1 1 p ", false, 0 },
+		/* They begin with a line break: no region ends without any. */
+		{ "0: 0+1 1 p \n5: 0+1 1 q b\n", "p", "\n5: 0+1 1 q b", false, 0 },
 		{ "0: 0+1 1 p a\n5: 0+0 1 p b\n", "p", "a\n5: 0+0 1 p b", false, 0 },
 		{ "0: 0+1 1 p a\n5: 0+1 0 p b\n", "p", "a\n5: 0+1 0 p b", false, 0 },
 		{ "0: 0+1 1 p a\n5: 0-1 1 p b\n", "p", "a\n5: 0-1 1 p b", false, 0 },
