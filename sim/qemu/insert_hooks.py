@@ -322,6 +322,13 @@ def corrections() -> list[Hook]:
              "            k = nelem;\n", after=True),
         Hook(f"{TCG}/vec_string_helper.c", "if (k == str_elen - 1) {",
              "        if (k == nelem - 1) {\n", instead=True),
+        # A CPU with random numbers for Linux to move its kernel by.
+        Hook("target/s390x/gen-features.c", "S390_FEAT_PRNO_TRNG,",
+             "    S390_FEAT_KMC_PRNG,\n"),
+        Hook(f"{TCG}/crypto_helper.c", '#include "s390x-internal.h"', INCLUDE),
+        Hook(f"{TCG}/crypto_helper.c", "case 114: /* CPACF_PRNO_TRNG */",
+             "    case 67: /* KMC's pseudorandom numbers */\n"
+             "        return zvmlab_kmc_prng(env, r1, r2, ra);\n"),
         # Storage and time.
         # A storage characteristic of 0 is one byte, which is always aligned.
         Hook(f"{TCG}/mem_helper.c", "if (extract32(a1, 0, fc + 2) || extract32(a2, 0, sc)) {",

@@ -50,6 +50,9 @@ int zvmlab_stsi(CPUS390XState *env, uint64_t addr, uintptr_t ra);
  */
 void zvmlab_sigp(CPUS390XState *env, uint8_t order, uint32_t r1, uint32_t r3, uintptr_t ra);
 
+/* CIPHER MESSAGE WITH CHAINING, function 67: pseudorandom numbers.  Return: the condition code. */
+uint32_t zvmlab_kmc_prng(CPUS390XState *env, uint32_t r1, uint32_t r2, uintptr_t ra);
+
 /* Does the guest have a page at this absolute address? */
 bool zvmlab_addressable(uint64_t addr);
 

@@ -40,6 +40,7 @@ INSTRUCTIONS = {
     "VSTL": MANY,
     "STIDP": ONCE,
     "PPNO": ONCE,
+    "KMC": ONCE,
     "CKC": ONCE,
     "VFMAX": ONCE,
     "CKSM": ONCE,

@@ -570,6 +570,63 @@ static unsigned int random_numbers(void)
 	return zeros != 0 || first_length != 0 || second_length != 0;
 }
 
+/*
+ * CIPHER MESSAGE WITH CHAINING, function 67: numbers of ANSI X9.17's generator, computed by
+ * OpenSSL's triple DES.  Then more blocks than are done at once, in their own place: the same
+ * again in steps, and one after the other.
+ */
+static unsigned int kmc_prng(uint64_t parameters[4], uint64_t *to, const uint64_t *from,
+			     uint64_t len)
+{
+	register uint64_t function asm("0") = 67, block asm("1") = (uint64_t)parameters;
+	register uint64_t first asm("2") = (uint64_t)to, second asm("4") = (uint64_t)from;
+	register uint64_t left asm("5") = len;
+	unsigned int cc;
+
+	asm volatile("0:\t.insn rre,0xb92f0000,2,4\n\tjo 0b\n\t" CC
+		     : [cc] "=d" (cc), "+d" (first), "+d" (second), "+d" (left)
+		     : "d" (function), "d" (block) : "cc", "memory");
+	if (program_code == 0 && (left != 0 || first != (uint64_t)to + len))
+		return 9;
+	return cc;
+}
+
+static unsigned int pseudorandom_numbers(void)
+{
+	static const uint64_t start[4] = {
+		0x1db84aa91325af10, 0x688bf8cac4189fcd,
+		0x77b71249f8db217c, 0x445044ba6a50a783,
+	};
+	static const uint64_t from[4] = {
+		0x98aac605f1e366b0, 0x7cdfb92b6df1823c,
+		0x472cb3c89f22178c, 0xe3a7acaaeb6158f3,
+	};
+	static const uint64_t expected[4] = {
+		0xbf3ef8012516b8a3, 0x9e4d9fcd601330ea,
+		0x19dee0e400195c6c, 0x904c15c7e1e5a2d7,
+	};
+	static uint64_t many[200], one[200];
+	uint64_t parameters[4], to[4], again[4];
+	unsigned int wrong = 0;
+
+	__builtin_memcpy(parameters, start, sizeof(start));
+	program_code = 0;
+	wrong += kmc_prng(parameters, to, from, sizeof(from)) != 0;
+	for (unsigned int i = 0; i < 4; i++)
+		wrong += to[i] != expected[i] || (i > 0 && parameters[i] != start[i]);
+	wrong += parameters[0] != 0xf3822af07a398a7b;
+	for (unsigned int i = 0; i < 200; i++)
+		many[i] = one[i] = random64();
+	__builtin_memcpy(again, parameters, sizeof(again));
+	wrong += kmc_prng(parameters, many, many, sizeof(many)) != 0;
+	for (unsigned int i = 0; i < 200; i++)
+		wrong += kmc_prng(again, &one[i], &one[i], 8) != 0 || one[i] != many[i];
+	wrong += parameters[0] != again[0];
+	wrong += kmc_prng(parameters, to, from, 0) != 0 || parameters[0] != again[0];
+	kmc_prng(parameters, to, from, 12);
+	return wrong != 0 || program_code != SPECIFICATION;
+}
+
 /* A clock comparator that has been passed for long interrupts at once. */
 static volatile unsigned int interruptions;
 
@@ -636,6 +693,7 @@ void test_main(void)
 	report("VSTL", vstl, CASES);
 	report("STIDP", stidp, 1);
 	report("PPNO", random_numbers, 1);
+	report("KMC", pseudorandom_numbers, 1);
 	report("CKC", clock_comparator, 1);
 	report("VFMAX", vfmax, 1);
 	report("CKSM", cksm, 1);
