@@ -17,9 +17,6 @@ from zvmlab.sweep import PARAMETERS
 from zvmlab.trace_lines import INTERRUPTIONS, ORDERED
 
 EMULATORS = (QEMU, HERCULES)
-# Hercules has a random number generator, QEMU has not: left to itself, a kernel in Hercules
-# lies at another address each time, and now and then where another one reserves storage.
-SAME_PLACE = "nokaslr"
 CATALOGUE: dict[str, Scenario] = MACHINE | BUILT_IN | EDGES
 """All scenarios that a run in two emulators has by name."""
 
@@ -75,8 +72,7 @@ EXPLAINED = (
 def emulator_pair(kernel: str = "bookworm", driver: str = UPSTREAM_DRIVER) -> Pair:
     """QEMU and Hercules, with one kernel and one driver."""
     first, second = (
-        GuestConfig(kernel=kernel, driver=driver, backend=backend, command_line=SAME_PLACE)
-        for backend in EMULATORS
+        GuestConfig(kernel=kernel, driver=driver, backend=backend) for backend in EMULATORS
     )
     parameters = PARAMETERS.get(driver, "")
     return Pair(

@@ -120,6 +120,12 @@ def test_command_line(tmp_path: Path) -> None:
     assert "possible_cpus=4" in GuestConfig(cpus=4).kernel_parameters().split()
 
 
+def test_a_kernel_lies_where_it_did_unless_it_is_told_to_move() -> None:
+    assert "nokaslr" in GuestConfig().kernel_parameters().split()
+    assert "nokaslr" not in GuestConfig(command_line="quiet kaslr").kernel_parameters().split()
+    assert "nokaslr" in GuestConfig(command_line="x=kaslr").kernel_parameters().split()
+
+
 def test_the_ladder(fake: Fake) -> None:
     with _guest(fake, name="ladder", cpus=2) as guest:
         stages = [guest.stage]
