@@ -8,7 +8,6 @@ import os
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from errno import EAGAIN, EBUSY, EFAULT, EINTR, EIO, EOVERFLOW
 from pathlib import Path
@@ -144,12 +143,19 @@ def test_reopens_after_a_sever(start: Start, tmp_path: Path, severed: str) -> No
     assert lines[3].split() == "2 times CP severed, and the device was opened anew".split()
 
 
-def test_reopening_has_a_limit_and_waits_longer_each_time(start: Start, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("first", "waits"),
+    [("20ms", [20, 40, 80]), ("25s", [25000, 50000, 60000]), ("60s", [60000] * 3)],
+)
+def test_reopening_has_a_limit_and_waits_longer_each_time(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, waits: list[int]
+) -> None:
+    """Twice as long as before, but no longer than a minute."""
+    noted = tmp_path / "waits"
+    monkeypatch.setenv("FAKE_WAITS", str(noted))
     script = ["open 0", *data(ONE), SEVERED, "open 0", SEVERED, f"open {EIO}", f"open {EBUSY}"]
-    began = time.monotonic()
-    code, said = end(start(script, "--reopen-wait", "20ms", "--reopen", "3"))
-    # 20, 40 and 80 ms.
-    assert time.monotonic() - began >= 0.14
+    code, said = end(start(script, "--reopen-wait", first, "--reopen", "3"))
+    assert [int(line) for line in noted.read_text().split()] == waits
     assert (code, kept(tmp_path)) == (EXIT_FAILED, [ONE])
     assert "monread: /dev/monreader: Device or resource busy" in said
 

@@ -150,6 +150,27 @@ def test_numbers(monread: Path, tmp_path: Path) -> None:
     check(page_of(monread, tmp_path, FOUR).read_text())
 
 
+def test_cpus_that_there_is_no_room_for(monread: Path, tmp_path: Path) -> None:
+    """Of 128 CPUs there are figures; those of more are left out, whatever their number is."""
+    pages = []
+    for addresses in ([*range(128)], [*range(128), 128, 200, 65535]):
+        sets = []
+        for number in (1, 2, 3):
+            tod = BEGIN + number * 60 * SECOND
+            # Those that come last are busier than all others.
+            busy = [50 if one >= 128 else 20 for one in addresses]
+            records = [
+                record
+                for one, seconds in zip(addresses, busy)
+                for record in processor(tod, one, 0, seconds * number)
+            ]
+            sets.append(stream(part(*records, Record(1, 11, tod))))
+        pages.append(Page(page_of(monread, tmp_path, b"".join(sets)).read_text()))
+    assert pages[0].tables["busy-table"] == pages[1].tables["busy-table"]
+    assert [row[1] for row in pages[0].tables["busy-table"][2:]] == ["36.7", "36.7"]
+    assert pages[0].tables["paging-table"] == pages[1].tables["paging-table"]
+
+
 def test_text_of_the_data_is_no_markup(monread: Path, tmp_path: Path) -> None:
     name = "<b>&\"'x"
     data = b"".join(stream(*minute(number, name)) for number in range(1, MINUTES + 1))

@@ -201,6 +201,27 @@ START_TEST(what_a_terminal_shows)
 }
 END_TEST
 
+/* Nothing is read behind a character that is cut off. */
+START_TEST(text_ends_where_it_ends)
+{
+	static const char whole[] = "ab\xe2\x82\xac";
+
+	for (size_t len = 1; len < sizeof(whole); len++) {
+		char *bytes = malloc(len);
+		bool cut = len == 3 || len == 4;
+
+		memcpy(bytes, whole, len);
+		ck_assert_int_eq(text_is_utf8(bytes, len), !cut);
+		text_append_visible(&text, bytes, len);
+		ck_assert_int_eq(strstr(taken(), "\\xe2") != NULL, cut);
+		text_append_csv(&text, bytes, len);
+		text_append_json(&text, bytes, len);
+		text_clear(&text);
+		free(bytes);
+	}
+}
+END_TEST
+
 START_TEST(fields_of_csv)
 {
 	static const struct { const char *plain, *field; size_t len; } c[] = {
@@ -317,7 +338,8 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		text_that_grows, text_is_kept_when_nothing_is_added, blanks, numbers_in_decimal,
-		text_without_storage, utf8_by_code_points, what_a_terminal_shows, fields_of_csv,
+		text_without_storage, utf8_by_code_points, what_a_terminal_shows,
+		text_ends_where_it_ends, fields_of_csv,
 		characters, strings_of_json, rows_without_storage, schema_without_storage,
 	};
 
