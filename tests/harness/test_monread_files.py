@@ -249,6 +249,27 @@ def test_file_that_may_not_grow(monread: Path, tmp_path: Path, bytes_: int) -> N
     assert numbers == list(range(1, len(numbers) + 1))
 
 
+@pytest.mark.parametrize("bytes_", range(900, 1100, 40))
+def test_index_that_may_not_grow(monread: Path, tmp_path: Path, bytes_: int) -> None:
+    """A set is in the stream and in its index, or in neither: here the index is the longer one."""
+    sets = [[part(END)]] * 20
+    file, out = tmp_path / "in", tmp_path / "out"
+    file.write_bytes(monwrite(sets, NOTIFICATIONS[:1] * 20))
+    done = subprocess.run(
+        [monread, "--monwrite", file, "--write-stream", out],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_, bytes_)),
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == EXIT_FAILED
+    assert b"out: File too large\n" in done.stderr
+    text = (tmp_path / "out.idx").read_text()
+    ends = [json.loads(line) for line in text.splitlines()]
+    assert text.endswith("}\n") and 1 < len(ends) < 20
+    assert out.read_bytes() == stream(*sets[0]) * len(ends)
+
+
 _DISK = """
 mkdir "$1/disk" && mount -t tmpfs -o size=64k tmpfs "$1/disk" || exit 77
 "$2" --monwrite "$1/in" --write-monwrite "$1/disk/copy"

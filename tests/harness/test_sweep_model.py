@@ -171,6 +171,8 @@ def test_faults_name_whom_the_path_belongs_to() -> None:
         **{"point": "interrupt", "kind": "corrupt", "value": 0x80, "offset": 12},
         **{"name": "*MONITOR", "when": "nth", "n": 2},
     }
+    plain = Case("iucv.reply", 1, "drop").fault(subject).arguments()
+    assert plain.get("value", 0) == plain.get("offset", 0) == 0
     assert subject.counter(Point("x", ("pgm", "drop"))).kind == "drop"
     assert subject.counter(Point("x", ("pgm",))).arguments()["value"] == 1
 
