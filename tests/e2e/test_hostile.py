@@ -91,22 +91,33 @@ def _growth(memory: Sequence[int]) -> int:
     return min(memory[-quarter:]) - min(memory[quarter : 2 * quarter])
 
 
+def _reports(guest: Guest) -> list[list[str]]:
+    """What CPU 0 has said since the last time: word, and rounds of each CPU in hexadecimal digits.
+
+    Everything that has come is taken at once: the guest floods the console, and what
+    waits for long is displaced.
+    """
+    first = guest.control.wait_event("console", SILENCE, user="OPERATOR")
+    events = [first, *guest.control.events("console")]
+    said = [e.data["text"].split("LINUX001: ")[-1].split() for e in events]
+    return [words for words in said if len(words) == CPUS + 1 and words[0] in ("ALIVE", "ENDED")]
+
+
 def _listen(guest: Guest) -> Life:
     """Until the guest says that it has ended."""
     life = Life()
     heard = time.monotonic()
     while not life.ended:
         try:
-            event = guest.control.wait_event("console", SILENCE, user="OPERATOR")
+            reports = _reports(guest)
         except EmulatorError:
             # Its last words may be lost when it ends: the exit code and the time count.
             break
-        said = event.data["text"].split("LINUX001: ")[-1].split()
-        if len(said) == CPUS + 1 and said[0] in ("ALIVE", "ENDED"):
+        for word, *rounds in reports:
             heard = time.monotonic()
-            life.ended = said[0] == "ENDED"
-            life.rounds.append([int(count, 16) for count in said[1:]])
-        if said[:1] == ["ALIVE"]:
+            life.ended = life.ended or word == "ENDED"
+            life.rounds.append([int(count, 16) for count in rounds])
+        if reports and not life.ended:
             with contextlib.suppress(EmulatorError, OSError):
                 # It may have ended meanwhile: then the line that says so is on its way.
                 life.memory.append(_memory(guest))
