@@ -330,6 +330,17 @@ def corrections() -> list[Hook]:
              "    case 67: /* KMC's pseudorandom numbers */\n"
              "        return zvmlab_kmc_prng(env, r1, r2, ra);\n"),
         # Storage and time.
+        # Access-register mode ended QEMU, which has no access lists: the primary space.
+        Hook("target/s390x/cpu.h", "    case PSW_ASC_ACCREG:", "", instead=True,
+             inside="static inline int cpu_mmu_index("),
+        Hook("target/s390x/cpu.h", "    case PSW_ASC_PRIMARY:", "    case PSW_ASC_ACCREG:\n",
+             inside="static inline int cpu_mmu_index("),
+        Hook("target/s390x/mmu_helper.c", "    case PSW_ASC_ACCREG:", "", instead=True),
+        Hook("target/s390x/mmu_helper.c", "    case PSW_ASC_PRIMARY:",
+             "    case PSW_ASC_ACCREG:\n", inside="int mmu_translate(CPUS390XState *env,"),
+        Hook(f"{TCG}/translate.c", "case PSW_ASC_PRIMARY >> FLAG_MASK_PSW_SHIFT:",
+             "    case PSW_ASC_ACCREG >> FLAG_MASK_PSW_SHIFT:\n",
+             inside="static int get_mem_index("),
         # A storage characteristic of 0 is one byte, which is always aligned.
         Hook(f"{TCG}/mem_helper.c", "if (extract32(a1, 0, fc + 2) || extract32(a2, 0, sc)) {",
              "    if ((a1 & ((4u << fc) - 1)) || (a2 & ((1u << sc) - 1))) {\n", instead=True),

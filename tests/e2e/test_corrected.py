@@ -30,6 +30,7 @@ INSTRUCTIONS = {
     "LAALG": MANY,
     "LAE": MANY,
     "RXSBG": MANY,
+    "ACCESS REGISTERS": ONCE,
     "LPSW": ONCE,
     "MDEBR": MANY,
     "MXDBR": MANY,

@@ -305,6 +305,28 @@ static unsigned int test_selected_bits(void)
 	       or != (((a | rotated) & mask) != 0) || xor != (((a ^ rotated) & mask) != 0);
 }
 
+/* Access-register mode with access registers of zero: the primary space, here real storage. */
+static unsigned int access_registers(void)
+{
+	enum { DAT = 1 << 26, ACCESS_REGISTERS = 1 << 14, REAL_SPACE = 0x20 };
+	uint64_t there[2] = { (uint64_t)(DAT | ACCESS_REGISTERS) << 32 | 0x180000000 };
+	uint64_t back[2] = { 0x180000000 };
+	const uint64_t space = REAL_SPACE, value = random64();
+	static const uint32_t zeros[16];
+	uint64_t loaded = 0, stored = 0, from;
+
+	asm volatile("lctlg %%c1,%%c1,%[space]\n\tlam %%a0,%%a15,%[zeros]\n\t"
+		     "larl %[from],0f\n\tstg %[from],8+%[there]\n\t"
+		     "larl %[from],1f\n\tstg %[from],8+%[back]\n\tlpswe %[there]\n"
+		     "0:\tlg %[loaded],%[value]\n\tmvc 0(8,%[to]),0(%[at])\n\tlpswe %[back]\n"
+		     "1:"
+		     : [from] "=&d" (from), [loaded] "=&d" (loaded), [stored] "+m" (stored),
+		       [there] "+Q" (there), [back] "+Q" (back)
+		     : [space] "S" (space), [zeros] "Q" (zeros), [value] "Q" (value),
+		       [to] "a" (&stored), [at] "a" (&value) : "memory");
+	return loaded != value || stored != value;
+}
+
 /* LOAD PSW: a short one, in 31-bit mode.  Its bit 12 is one and is zero in the long one. */
 static unsigned int lpsw(void)
 {
@@ -683,6 +705,7 @@ void test_main(void)
 	report("LAALG", laalg, CASES);
 	report("LAE", lae, CASES);
 	report("RXSBG", test_selected_bits, CASES);
+	report("ACCESS REGISTERS", access_registers, 1);
 	report("LPSW", lpsw, 1);
 	report("MDEBR", mdebr, CASES);
 	report("MXDBR", mxdbr, CASES);
