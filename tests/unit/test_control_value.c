@@ -363,13 +363,6 @@ START_TEST(files_that_cannot_be)
 	ck_assert_str_eq(err, wanted);
 	ck_assert_int_eq(ctl_file_write("/dev/full", "x", 1, err, sizeof(err)), -1);
 	ck_assert_str_eq(err, "file /dev/full cannot be written: No space left on device");
-	/* A saved CP holds no more than a GiB; nothing of it is read. */
-	ck_assert_int_eq(ctl_file_write(path, "", 0, err, sizeof(err)), 0);
-	ck_assert_int_eq(truncate(path, (1 << 30) + 1), 0);
-	snprintf(wanted, sizeof(wanted), "file %s is longer than 1073741824 bytes", path);
-	ck_assert_int_eq(ctl_file_read(path, &data, &len, err, sizeof(err)), -1);
-	ck_assert_ptr_null(data);
-	ck_assert_str_eq(err, wanted);
 }
 END_TEST
 
