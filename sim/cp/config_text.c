@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A configuration in the words that it is set with. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -128,6 +129,9 @@ int cp_config_get(const struct cp_config *config, const char *key, char *text, s
 {
 	struct text out = { .to = text, .size = size };
 
+	assert(size > 0);
+	/* Nothing may be all there is to be written. */
+	text[0] = '\0';
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (strcmp(key, keys[i].name) != 0)
 			continue;

@@ -258,6 +258,65 @@ START_TEST(segments)
 }
 END_TEST
 
+static void ck_directory(const struct cp_config *copy)
+{
+	ck_assert_uint_eq(copy->iucv_statements, config.iucv_statements);
+	for (unsigned int i = 0; i < config.iucv_statements; i++) {
+		ck_assert_str_eq(copy->iucv[i].name, config.iucv[i].name);
+		ck_assert_uint_eq(copy->iucv[i].msglimit, config.iucv[i].msglimit);
+		ck_assert_uint_eq(copy->iucv[i].priority, config.iucv[i].priority);
+	}
+	ck_assert_uint_eq(copy->namesaves, config.namesaves);
+	for (unsigned int i = 0; i < config.namesaves; i++)
+		ck_assert_str_eq(copy->namesave[i], config.namesave[i]);
+	ck_assert_uint_eq(copy->max_paths, config.max_paths);
+	ck_assert_uint_eq(copy->applmon, config.applmon);
+	ck_assert_str_eq(copy->account, config.account);
+}
+
+/* Values are told as they can be given; given again they are the same. */
+START_TEST(values_as_they_are_told)
+{
+	static const struct {
+		const char *key, *given, *told;
+	} values[] = {
+		{ "userid", "tester1", "TESTER1" }, { "class", "bg1g", "BG1" }, { "level", "6.4.0", "6.4.0" },
+		{ "cpus", "64", "64" }, { "storage", "0.4M 12M.2M", NULL }, { "console", "1f", "001F" },
+		{ "directory", "", NULL },
+		{ "directory", "iucv any;iucv *msg msglimit 7;iucv other priority;namesave a b;option "
+			       "maxconn 9 applmon;account 0815", NULL },
+		{ "segment", "data 10000-100ff en 10100-7ffffff sw;mon 0-0 sc rstd;last 1-2 er",
+		  "DATA 10000-100FF EN 10100-7FFFFFF SW;MON 0-0 SC RSTD;LAST 1-2 ER" },
+		{ "segment", "", "" }, { "seed", "18446744073709551615", "18446744073709551615" },
+		{ "trace-data", "full", "full" }, { "trace-data", "short", "short" },
+	};
+	char told[4096], again[4096];
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		struct cp_config copy;
+		int len;
+
+		good(values[i].key, values[i].given);
+		len = cp_config_get(&config, values[i].key, told, sizeof(told));
+		ck_assert_int_eq(len, (int)strlen(told));
+		if (values[i].told)
+			ck_assert_str_eq(told, values[i].told);
+		cp_config_init(&copy);
+		ck_assert_msg(cp_config_set(&copy, values[i].key, told, err, sizeof(err)) == 0, "%s", err);
+		ck_assert_int_eq(cp_config_get(&copy, values[i].key, again, sizeof(again)), len);
+		ck_assert_str_eq(again, told);
+		if (strcmp(values[i].key, "directory") == 0)
+			ck_directory(&copy);
+		cp_config_fini(&copy);
+		/* It has just room, with the zero behind it. */
+		ck_assert_int_eq(cp_config_get(&config, values[i].key, told, (size_t)len + 1), len);
+		if (len > 0)
+			ck_assert_int_eq(cp_config_get(&config, values[i].key, told, (size_t)len), -1);
+	}
+	ck_assert_int_eq(cp_config_get(&config, "none", told, sizeof(told)), -1);
+}
+END_TEST
+
 START_TEST(copies_own_their_files)
 {
 	struct cp_config copy;
@@ -290,6 +349,7 @@ int main(void)
 	tcase_add_test(tc, directory_statements);
 	tcase_add_test(tc, lists_have_an_end);
 	tcase_add_test(tc, segments);
+	tcase_add_test(tc, values_as_they_are_told);
 	tcase_add_test(tc, copies_own_their_files);
 	suite_add_tcase(suite, tc);
 	return fx_run(suite);

@@ -232,6 +232,105 @@ START_TEST(overflow_is_hashed)
 }
 END_TEST
 
+/* What came after the first that had no room has none, either, though it is short. */
+START_TEST(nothing_behind_the_rest)
+{
+	uint8_t bytes[TRACE_DATA_MAX] = { 0 };
+	json_t *record, *in;
+
+	trace_begin(fx.cp, 0, "x");
+	for (int i = 0; i < 200; i++)
+		trace_access(fx.cp, false, (uint64_t)i, bytes, sizeof(bytes));
+	trace_access(fx.cp, false, 0x1234, bytes, 1);
+	trace_unmapped(fx.cp, 0x2345);
+	trace_end(fx.cp);
+	record = parsed(line());
+	in = json_object_get(record, "in");
+	for (size_t i = 0; i + 1 < json_array_size(in); i++)
+		ck_assert_uint_eq(strtoul(json_string_value(json_array_get(json_array_get(in, i), 0)),
+					  NULL, 16), i);
+	ck_assert_int_eq(json_integer_value(json_array_get(
+				 json_array_get(in, json_array_size(in) - 1), 1)) +
+				 (int)json_array_size(in) - 1, 201);
+	json_decref(record);
+}
+END_TEST
+
+/* Input is written only into a record, and only where all of it is wanted. */
+START_TEST(input)
+{
+	static const char *const full[] = { "trace-data", "full", NULL };
+	const struct trace_part parts[] = { { "\x01\x02", 2 }, { "\x03", 1 } };
+
+	trace_begin(fx.cp, 0, "x");
+	trace_input(fx.cp, "in", parts, 2);
+	trace_unmapped(fx.cp, 0x1000);
+	trace_end(fx.cp);
+	ck_assert_ptr_null(strstr(line(), "in\""));
+	fx_teardown();
+	fx_setup_with(full);
+	fx.trace_len = 0;
+	trace_input(fx.cp, "in", parts, 2);
+	trace_unmapped(fx.cp, 0x1000);
+	trace_begin(fx.cp, 0, "x");
+	trace_input(fx.cp, "given", parts, 2);
+	trace_unmapped(fx.cp, 0x1000);
+	trace_end(fx.cp);
+	ck_assert_str_eq(strstr(line(), "\"call\""),
+			 "\"call\":\"x\",\"in\":[[\"1000\",null]],\"given\":\"010203\"}");
+}
+END_TEST
+
+static void deaf(struct cp *cp, struct iucv_user *user, void *opaque, const struct iucv_event *event)
+{
+	(void)cp;
+	(void)user;
+	(void)opaque;
+	(void)event;
+}
+
+/* A peer's call: every member of its list, and what has become of it. */
+START_TEST(call_of_a_peer)
+{
+	static const struct iucv_user_ops ops = { .event = deaf };
+	struct iucv_user *user = iucv_user_create(fx.cp, "ALPHA", 8, &ops, NULL);
+	struct iucv_parm parm = {
+		.path = 3, .flags = IPRMDATA, .msglim = 7, .msgid = 9, .trgcls = 0xa, .srccls = 0xb,
+		.msgtag = 0xc, .mask = 0xd, .vmid = "BETA", .target = "GAMMA",
+	};
+	json_t *record;
+
+	for (unsigned int i = 0; i < 16; i++)
+		parm.ipuser[i] = (uint8_t)(i + 1);
+	memcpy(parm.rmmsg, "\x11\x12\x13\x14\x15\x16\x17\x18", 8);
+	fx.trace_len = 0;
+	ck_assert_uint_eq(iucv_call(fx.cp, user, IUCV_SEND, &parm).cc, 1);
+	record = parsed(line());
+	ck_assert_str_eq(json_string_value(json_object_get(record, "call")), "iucv.send");
+	ck_assert_str_eq(json_string_value(json_object_get(record, "user")), "ALPHA");
+	ck_assert_int_eq(json_integer_value(json_object_get(record, "path")), 3);
+	ck_assert_int_eq(json_integer_value(json_object_get(record, "msglim")), 7);
+	ck_assert_int_eq(json_integer_value(json_object_get(record, "msgid")), 9);
+	ck_assert_str_eq(json_string_value(json_object_get(record, "trgcls")), "a");
+	ck_assert_str_eq(json_string_value(json_object_get(record, "srccls")), "b");
+	ck_assert_str_eq(json_string_value(json_object_get(record, "msgtag")), "c");
+	ck_assert_str_eq(json_string_value(json_object_get(record, "mask")), "d");
+	ck_assert_str_eq(json_string_value(json_object_get(record, "ipuser")),
+			 "0102030405060708090a0b0c0d0e0f10");
+	ck_assert_str_eq(json_string_value(json_object_get(record, "rmmsg")), "1112131415161718");
+	ck_assert_int_eq(json_integer_value(json_object_get(record, "cc")), 1);
+	ck_assert_int_eq(json_integer_value(json_object_get(record, "code")), 1);
+	ck_assert_ptr_null(json_object_get(record, "pgm"));
+	json_decref(record);
+	/* A list that is not at a doubleword. */
+	parm = (struct iucv_parm){ .buffer = { .list = true, .addr = 0x1001, .len = 8 } };
+	ck_assert_uint_eq(iucv_call(fx.cp, user, IUCV_RECEIVE, &parm).pgm, 6);
+	record = parsed(line());
+	ck_assert_int_eq(json_integer_value(json_object_get(record, "pgm")), 6);
+	json_decref(record);
+}
+END_TEST
+
 START_TEST(sequence_is_saved)
 {
 	struct state s = { 0 };
@@ -299,6 +398,9 @@ int main(void)
 	tcase_add_test(tc, nothing_outside_a_record);
 	tcase_add_test(tc, overflow_is_counted);
 	tcase_add_test(tc, overflow_is_hashed);
+	tcase_add_test(tc, nothing_behind_the_rest);
+	tcase_add_test(tc, input);
+	tcase_add_test(tc, call_of_a_peer);
 	tcase_add_test(tc, sequence_is_saved);
 	tcase_add_test(tc, without_a_sink);
 	suite_add_tcase(suite, tc);

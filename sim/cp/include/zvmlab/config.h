@@ -116,7 +116,7 @@ int cp_config_set(struct cp_config *config, const char *key, const char *value, 
 
 /**
  * Write the value of @key, as cp_config_set would take it, to @text of @size
- * bytes; files of segments are left out.
+ * bytes, 1 or more; files of segments are left out.
  * Return: its length, or -1 if there is no such key or no room.
  */
 int cp_config_get(const struct cp_config *config, const char *key, char *text, size_t size);

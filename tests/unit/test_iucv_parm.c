@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* The 40 bytes of an interruption, at the places where Linux's IUCV reads them. */
+#include "iucv_check.h"
+
+#include "iucv_private.h"
+
+struct place {
+	uint8_t at, width;
+	uint64_t value;		/* what stands there; of 8 bytes and less */
+};
+
+#define USER UINT64_C(0x0102030405060708)
+#define RMMSG UINT64_C(0xb1b2b3b4b5b6b7b8)
+
+/* ALPHA in EBCDIC. */
+#define NAME UINT64_C(0xc1d3d7c8c1404040)
+
+static const struct {
+	enum iucv_type type;
+	uint8_t flags;
+	struct place place[8];
+} images[] = {
+	{ IUCV_PENDING, IPRMDATA, { { 4, 2, 0x3344 }, { 8, 8, NAME }, { 16, 8, USER }, { 24, 8, USER + 1 } } },
+	{ IUCV_COMPLETE, IPPRTY, { { 4, 2, 0x3344 }, { 16, 8, USER }, { 24, 8, USER + 1 } } },
+	{ IUCV_SEVERED, 0, { { 16, 8, USER }, { 24, 8, USER + 1 } } },
+	{ IUCV_PATH_QUIESCED, 0, { { 16, 8, USER }, { 24, 8, USER + 1 } } },
+	{ IUCV_PATH_RESUMED, 0, { { 16, 8, USER }, { 24, 8, USER + 1 } } },
+	{ IUCV_PRIO_COMPLETE, IPPRTY,
+	  { { 4, 4, 0xa1a2a3a4 }, { 8, 3, 0x515253 }, { 20, 4, 0xc1c2c3c4 }, { 24, 4, 0xd1d2d3d4 },
+	    { 32, 4, 0x71727374 } } },
+	{ IUCV_MSG_COMPLETE, IPRMDATA,
+	  { { 4, 4, 0xa1a2a3a4 }, { 8, 3, 0x515253 }, { 12, 8, RMMSG }, { 20, 4, 0xc1c2c3c4 },
+	    { 24, 4, 0xd1d2d3d4 }, { 32, 4, 0x71727374 } } },
+	{ IUCV_PRIO_PENDING, IPPRTY,
+	  { { 4, 4, 0xa1a2a3a4 }, { 8, 4, 0xe1e2e3e4 }, { 16, 4, 0x61626364 }, { 32, 4, 0x71727374 } } },
+	{ IUCV_MSG_PENDING, IPRMDATA,
+	  { { 4, 4, 0xa1a2a3a4 }, { 8, 4, 0xe1e2e3e4 }, { 12, 8, RMMSG }, { 32, 4, 0x71727374 } } },
+	{ IUCV_MSG_PENDING, 0,
+	  { { 4, 4, 0xa1a2a3a4 }, { 8, 4, 0xe1e2e3e4 }, { 16, 4, 0x61626364 }, { 32, 4, 0x71727374 } } },
+	{ IUCV_MSG_COMPLETE, 0,
+	  { { 4, 4, 0xa1a2a3a4 }, { 8, 3, 0x515253 }, { 20, 4, 0xc1c2c3c4 }, { 24, 4, 0xd1d2d3d4 },
+	    { 32, 4, 0x71727374 } } },
+};
+#define IMAGES (int)(sizeof(images) / sizeof(images[0]))
+
+/* Every member is something else, whether the type has it or not. */
+static struct iucv_event full(enum iucv_type type, uint8_t flags)
+{
+	struct iucv_event event = {
+		.type = type, .path = 0x1122, .flags = flags, .msglim = 0x3344, .vmid = "ALPHA",
+		.msgid = 0xa1a2a3a4, .trgcls = 0xe1e2e3e4, .srccls = 0xc1c2c3c4,
+		.msgtag = 0xd1d2d3d4, .audit = 0x515253, .length = 0x61626364,
+		.answer_length = 0x71727374,
+	};
+
+	put_be64(event.ipuser, USER);
+	put_be64(event.ipuser + 8, USER + 1);
+	put_be64(event.rmmsg, RMMSG);
+	return event;
+}
+
+static void put(uint8_t *at, unsigned int width, uint64_t value)
+{
+	for (unsigned int i = width; i > 0; i--, value >>= 8)
+		at[i - 1] = (uint8_t)value;
+}
+
+START_TEST(encoded)
+{
+	const struct iucv_event event = full(images[_i].type, images[_i].flags);
+	uint8_t image[IUCV_EVENT_SIZE], wanted[IUCV_EVENT_SIZE] = { 0x11, 0x22 };
+
+	/* Flags where there are some. */
+	wanted[2] = images[_i].flags;
+	wanted[3] = (uint8_t)images[_i].type;
+	for (const struct place *p = images[_i].place; p->width > 0; p++)
+		put(wanted + p->at, p->width, p->value);
+	memset(image, 0xff, sizeof(image));
+	iucv_event_encode(&event, image);
+	for (unsigned int i = 0; i < sizeof(image); i++)
+		ck_assert_msg(image[i] == wanted[i], "type %d: byte %u is %02X, not %02X",
+			      images[_i].type, i, image[i], wanted[i]);
+}
+END_TEST
+
+/* What comes back is what was stored, and nothing else. */
+START_TEST(decoded)
+{
+	const enum iucv_type type = images[_i].type;
+	const bool message = type >= IUCV_PRIO_COMPLETE, pending = type >= IUCV_PRIO_PENDING;
+	const bool short_one = images[_i].flags & IPRMDATA;
+	struct iucv_event event = full(type, images[_i].flags), back;
+	uint8_t image[IUCV_EVENT_SIZE];
+
+	iucv_event_encode(&event, image);
+	/* What its type does not have is 0. */
+	if (message) {
+		memset(event.ipuser, 0, sizeof(event.ipuser));
+		event.msglim = 0;
+		event.length = pending && !short_one ? event.length : 8;
+		event.trgcls = pending ? event.trgcls : 0;
+		event.audit = pending ? 0 : event.audit;
+		event.srccls = pending ? 0 : event.srccls;
+		event.msgtag = pending ? 0 : event.msgtag;
+	} else {
+		event.msgid = event.trgcls = event.srccls = event.msgtag = event.audit = 0;
+		event.length = event.answer_length = 0;
+		event.msglim = type <= IUCV_COMPLETE ? event.msglim : 0;
+	}
+	if (!message || !short_one)
+		memset(event.rmmsg, 0, sizeof(event.rmmsg));
+	if (type != IUCV_PENDING)
+		event.vmid[0] = '\0';
+	memset(&back, 0xff, sizeof(back));
+	iucv_event_decode(image, type, &back);
+	ck_assert_int_eq(back.type, event.type);
+	ck_assert_uint_eq(back.path, event.path);
+	ck_assert_uint_eq(back.flags, event.flags);
+	ck_assert_uint_eq(back.msglim, event.msglim);
+	ck_assert_str_eq(back.vmid, event.vmid);
+	ck_assert_mem_eq(back.ipuser, event.ipuser, sizeof(event.ipuser));
+	ck_assert_mem_eq(back.rmmsg, event.rmmsg, sizeof(event.rmmsg));
+	ck_assert_uint_eq(back.msgid, event.msgid);
+	ck_assert_uint_eq(back.trgcls, event.trgcls);
+	ck_assert_uint_eq(back.srccls, event.srccls);
+	ck_assert_uint_eq(back.msgtag, event.msgtag);
+	ck_assert_uint_eq(back.audit, event.audit);
+	ck_assert_uint_eq(back.length, event.length);
+	ck_assert_uint_eq(back.answer_length, event.answer_length);
+	ck_assert_ptr_null(back.answer);
+}
+END_TEST
+
+/* A type that is none, of a corrupted image, is what the interruption was. */
+START_TEST(decoded_type)
+{
+	uint8_t image[IUCV_EVENT_SIZE] = { 0 };
+
+	for (unsigned int type = 0; type < 256; type++) {
+		struct iucv_event event;
+
+		image[3] = (uint8_t)type;
+		iucv_event_decode(image, IUCV_PATH_QUIESCED, &event);
+		ck_assert_uint_eq(event.type, type >= 1 && type <= 9 ? type : IUCV_PATH_QUIESCED);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("iucv parm");
+	TCase *tc = tcase_create("events");
+
+	tcase_add_loop_test(tc, encoded, 0, IMAGES);
+	tcase_add_loop_test(tc, decoded, 0, IMAGES);
+	tcase_add_test(tc, decoded_type);
+	suite_add_tcase(suite, tc);
+	return fx_run(suite);
+}
