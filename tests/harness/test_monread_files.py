@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import io
 import json
+import os
 import resource
 import subprocess
 from pathlib import Path
@@ -268,6 +270,26 @@ def test_index_that_may_not_grow(monread: Path, tmp_path: Path, bytes_: int) -> 
     ends = [json.loads(line) for line in text.splitlines()]
     assert text.endswith("}\n") and 1 < len(ends) < 20
     assert out.read_bytes() == stream(*sets[0]) * len(ends)
+
+
+def test_file_that_cannot_be_emptied(monread: Path, tmp_path: Path) -> None:
+    """It is opened, and refused as soon as it is to be written anew."""
+    (tmp_path / "in").write_bytes(monwrite(SETS[:1], NOTIFICATIONS[:1]))
+    held = os.memfd_create("held", os.MFD_ALLOW_SEALING)
+    os.write(held, b"kept")
+    fcntl.fcntl(held, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
+    name = f"/proc/self/fd/{held}"
+    done = subprocess.run(
+        [monread, "--monwrite", tmp_path / "in", "--write-monwrite", name],
+        pass_fds=[held],
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode not in (EXIT_PASS, EXIT_TIMEOUT) and done.returncode > 0
+    assert done.stderr.decode().startswith(f"monread: {name}: Operation not permitted\n")
+    assert os.pread(held, 10, 0) == b"kept"
+    os.close(held)
 
 
 _DISK = """

@@ -87,6 +87,14 @@ START_TEST(numbers_of_others)
 	/* Two strangers in a row are taken for the sequence, until that goes on where it was. */
 	account = NUMBERED(0, true, 10, 900, 901, 11, 12);
 	ck_assert(account.strangers == 2 && account.missing == 0 && account.next == 13);
+	/* What is in between is missing; what comes twice is of another CPU each second time. */
+	account = NUMBERED(0, true, 10, 900, 901, 902);
+	ck_assert(account.missing == 889 && account.strangers == 0 && account.next == 903);
+	account = NUMBERED(0, true, 10, 11, 12, 13, 12, 13, 14);
+	ck_assert(account.strangers == 2 && account.missing == 0 && account.next == 15);
+	/* A sequence that lies before all that came: that was not of it. */
+	account = NUMBERED(0, true, 10, 11, 12, 5, 6, 7);
+	ck_assert(account.strangers == 3 && account.missing == 0 && account.next == 8);
 	/* Two that are late: their numbers were missing. */
 	account = NUMBERED(2, true, 1, 4, 2, 3, 5);
 	ck_assert_uint_eq(account.missing, account.strangers);
@@ -284,6 +292,29 @@ START_TEST(messages_without_the_kernels_counter)
 	ck_assert_uint_eq(account_lost(&collector.accounts[2]), 2);
 	arrive(2, 105, 18, 7);
 	ck_assert(collector.accounts[2].has_dropped && collector.accounts[2].dropped == 7);
+}
+END_TEST
+
+/* Frames begin at multiples of 8, and zeros fill what is between. */
+START_TEST(frames_of_each_size)
+{
+	static const uint8_t payload[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+
+	for (uint32_t size = 0; size <= sizeof(payload); size++) {
+		const struct recording_frame frame = { RECORDING_MESSAGE, 1, 2, 3, 4, size,
+						       payload };
+		const size_t whole = 32 + (size + 7) / 8 * 8;
+		uint8_t bytes[64], expected[64] = { 0 };
+		FILE *file = tmpfile();
+
+		ck_assert_int_eq(recording_write_frame(file, &frame), 0);
+		ck_assert_int_eq(ftell(file), (long)whole);
+		rewind(file);
+		ck_assert_uint_eq(fread(bytes, 1, sizeof(bytes), file), whole);
+		memcpy(expected, payload, size);
+		ck_assert_mem_eq(bytes + 32, expected, whole - 32);
+		fclose(file);
+	}
 }
 END_TEST
 
@@ -494,7 +525,8 @@ int main(void)
 	const TTest *const tests[] = {
 		numbers_in_order, numbers_missing, numbers_of_others, sums, lists_of_cpus,
 		delay_accounting, delay_accounting_from_files, messages_are_counted,
-		summary_of_cpus, files_are_closed, messages_without_the_kernels_counter, recording_to_a_file_that_fails,
+		summary_of_cpus, files_are_closed, frames_of_each_size,
+		 messages_without_the_kernels_counter, recording_to_a_file_that_fails,
 		recording_and_replay, foreign_recording,
 	};
 

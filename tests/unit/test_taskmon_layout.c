@@ -330,6 +330,12 @@ START_TEST(odd_values)
 	memset(bytes + 416, 0xff, 16);
 	stats_decode(&stats, bytes, 432, STATS_BIG);
 	ck_assert(!stats.present[STATS_IRQ_COUNT]);
+	/* Two bytes are the version, one is nothing. */
+	stats_decode(&stats, bytes, 2, STATS_BIG);
+	ck_assert(stats.version == 13 && stats.present[STATS_VERSION]);
+	ck_assert_uint_eq(stats.value[STATS_VERSION], 13);
+	stats_decode(&stats, bytes, 1, STATS_BIG);
+	ck_assert(stats.version == 0 && stats.size == 1 && !stats.present[STATS_VERSION]);
 	/* No alignment is needed. */
 	memmove(bytes + 3, bytes, 416);
 	stats_decode(&stats, bytes + 3, 416, STATS_BIG);

@@ -76,7 +76,8 @@ static int replay_to(int fd, const char *file)
 		dup2(fd, 1);
 		close(next);
 		code = cmd_replay(4, argv);
-		_exit(dup(fd) == next ? code : 99);
+		/* Not _exit(): who looks for leaks does so at the end. */
+		exit(dup(fd) == next ? code : 99);
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	strcpy(errors, said_end(&second));
