@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The control socket's small parts, each against a plainer way to the same: texts, data, lists. */
+#define _GNU_SOURCE /* posix_openpt */
 #include "control_client.h"
 #include "held.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include "zvmlab/file.h"
 
 /* RFC 4648, section 4, bit by bit. */
 static size_t plain_base64(char *to, const uint8_t *bytes, size_t len)
@@ -366,6 +370,37 @@ START_TEST(files_that_cannot_be)
 }
 END_TEST
 
+/* Opened by name, a terminal does not become that of a process without one. */
+START_TEST(terminals_stay_others)
+{
+	int master, fd;
+	char *name;
+	pid_t child;
+	int status;
+
+	master = posix_openpt(O_RDWR | O_NOCTTY);
+	ck_assert_int_ge(master, 0);
+	ck_assert_int_eq(grantpt(master), 0);
+	ck_assert_int_eq(unlockpt(master), 0);
+	name = ptsname(master);
+	ck_assert_ptr_nonnull(name);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		bool good = setsid() > 0;
+
+		good &= strcmp(file_open_read(name, &fd), "it is not a regular file") == 0;
+		good &= open("/dev/tty", O_RDWR) < 0;
+		good &= file_open_write(name, false, &fd) == NULL;
+		good &= open("/dev/tty", O_RDWR) < 0;
+		_exit(good ? 0 : 1);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	close(master);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("control values");
@@ -383,6 +418,7 @@ int main(void)
 	tcase_add_checked_fixture(files, file_setup, file_teardown);
 	tcase_add_test(files, files_there_and_back);
 	tcase_add_test(files, files_that_cannot_be);
+	tcase_add_test(files, terminals_stay_others);
 	suite_add_tcase(suite, files);
 	return fx_run(suite);
 }
