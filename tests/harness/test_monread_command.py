@@ -151,6 +151,17 @@ def test_every_set_of_a_monwrite_file(monread: Path, tmp_path: Path) -> None:
         (["--sets", "0"], EXIT_USAGE, "'0' is no number of sets"),
         (["--timeout", "2h30"], EXIT_USAGE, "'2h30' is no time"),
         (["--timeout", "24h"], EXIT_USAGE, "'24h' is no time below a day"),
+        (["--timeout", "1440m"], EXIT_USAGE, "'1440m' is no time below a day"),
+        (["--reopen", "1000001"], EXIT_USAGE, "'1000001' is no number of tries from 0 to 1000000"),
+        (["--reopen", "-1"], EXIT_USAGE, "'-1' is no number of tries"),
+        (["--sets", "x"], EXIT_USAGE, "'x' is no number of sets"),
+        (["--release", "4.0"], EXIT_USAGE, "'4.0' is no release of z/VM"),
+        (["--release", "5.31"], EXIT_USAGE, "'5.31' is no release of z/VM"),
+        (["--release", "100.3"], EXIT_USAGE, "'100.3' is no release of z/VM"),
+        (["--summary", "--figures"], EXIT_USAGE, "are instead of each other"),
+        (["--summary", "--check"], EXIT_USAGE, "are instead of each other"),
+        (["--figures", "--json"], EXIT_USAGE, "are instead of each other"),
+        (["--figures", "--values"], EXIT_USAGE, "are instead of each other"),
         (["a", "b"], EXIT_USAGE, "only one file"),
         (["/no/such"], EXIT_USAGE, "monread: /no/such: No such file or directory"),
         (["/"], EXIT_FAILED, "monread: /: Is a directory"),
@@ -163,8 +174,12 @@ def test_what_is_refused(monread: Path, words: list[str], code: int, text: str) 
 
 
 @pytest.mark.skipif(Path("/dev/monreader").exists(), reason="this machine has the device")
-def test_without_the_device(monread: Path) -> None:
-    done = run(monread)
+@pytest.mark.parametrize(
+    "words",
+    [[], ["--reopen-wait", "1"], ["--timeout", "1439m"], ["--reopen", "1000000"], ["--blocking"]],
+)
+def test_without_the_device(monread: Path, words: list[str]) -> None:
+    done = run(monread, *words)
     assert done.returncode == EXIT_CANNOT_RUN
     assert done.stderr == "monread: /dev/monreader: No such file or directory\n"
 

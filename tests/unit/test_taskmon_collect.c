@@ -156,6 +156,10 @@ START_TEST(lists_of_cpus)
 		for (size_t i = size; i < sizeof(list); i++)
 			ck_assert_int_eq(list[i], 'x');
 	}
+	memset(list, 'x', sizeof(list));
+	memset(&few, 0, sizeof(few));
+	cpus_format(&few, list, sizeof(list));
+	ck_assert_str_eq(list, "");
 	ck_assert(cpus_parse(&few, "2,8"));
 	ck_assert_uint_eq(cpus_outside(&few, &cpus), CPUS_MAX);
 	ck_assert(cpus_parse(&few, "2,7"));

@@ -312,6 +312,7 @@ START_TEST(scaled_headings)
 		{ UNIT_BYTES_PER_S, "read_bytes_per_s", "read" },
 		{ UNIT_SECTORS, "read_sectors", "read" }, { UNIT_SECTORS, "sectors", "size" },
 		{ UNIT_SECTORS, "start_sector", "start" }, { UNIT_SECTORS, "sector", "sector" },
+		{ UNIT_SECTORS, "_sector", "_sector" },
 		{ UNIT_SECTORS, "se", "se" }, { UNIT_NS, "n", "n" }, { UNIT_NS, "_ns", "_ns" },
 		{ UNIT_NS, "ns", "time" },
 		/* Not scaled, or not named so. */
@@ -369,6 +370,7 @@ START_TEST(scaled_steps)
 	};
 	static const struct { double value; const char *shown; } reals[] = {
 		{ 1.5, "1.50 ns" }, { -1500, "-1.50 us" }, { 0, "0.00 ns" }, { -999.4, "-999 ns" },
+		{ 9.995, "10.0 ns" }, { 99.95, "100 ns" },
 	};
 	struct column column = { "x", COLUMN_REAL, UNIT_NS, 0, true, "" };
 	struct cell cell;
