@@ -312,7 +312,9 @@ START_TEST(scaled_headings)
 		{ UNIT_BYTES_PER_S, "read_bytes_per_s", "read" },
 		{ UNIT_SECTORS, "read_sectors", "read" }, { UNIT_SECTORS, "sectors", "size" },
 		{ UNIT_SECTORS, "start_sector", "start" }, { UNIT_SECTORS, "sector", "sector" },
-		{ UNIT_SECTORS, "_sector", "_sector" },
+		{ UNIT_SECTORS, "_sector", "_sector" }, { UNIT_SECTORS, "read_other", "read_other" },
+		{ UNIT_SECTORS, "start_sectorx", "start_sectorx" }, { UNIT_NS, "time_n", "time_n" },
+		{ UNIT_BYTES, "memory_byte", "memory_byte" },
 		{ UNIT_SECTORS, "se", "se" }, { UNIT_NS, "n", "n" }, { UNIT_NS, "_ns", "_ns" },
 		{ UNIT_NS, "ns", "time" },
 		/* Not scaled, or not named so. */

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "check_run.h"
+#include "output.h"
 #include "rows.h"
+#include "said.h"
 #include "storage_fails.h"
 #include "tool_text.h"
 
@@ -309,6 +311,25 @@ START_TEST(rows_without_storage)
 }
 END_TEST
 
+START_TEST(output_without_storage)
+{
+	struct output output;
+	struct rows *rows;
+	struct said said;
+
+	output_init(&output, "a row", columns, COUNT);
+	said = said_begin(2);
+	storage_left = 0;
+	rows = output_open(&output);
+	ck_assert_str_eq(said_end(&said), "tool: there is no memory to write rows\n");
+	ck_assert_ptr_null(rows);
+	said = said_begin(2);
+	rows = output_open(&output);
+	ck_assert_str_eq(said_end(&said), "");
+	rows_close(rows);
+}
+END_TEST
+
 /* The schema is all there, or an error. */
 START_TEST(schema_without_storage)
 {
@@ -340,7 +361,8 @@ int main(void)
 		text_that_grows, text_is_kept_when_nothing_is_added, blanks, numbers_in_decimal,
 		text_without_storage, utf8_by_code_points, what_a_terminal_shows,
 		text_ends_where_it_ends, fields_of_csv,
-		characters, strings_of_json, rows_without_storage, schema_without_storage,
+		characters, strings_of_json, rows_without_storage,
+		output_without_storage, schema_without_storage,
 	};
 
 	return check_run("tool text", NULL, stop, tests, sizeof(tests) / sizeof(tests[0]));
