@@ -239,6 +239,13 @@ START_TEST(malformed_messages)
 	attribute(TASKSTATS_TYPE_STATS, stats, sizeof(stats));
 	attribute(TASKSTATS_TYPE_STATS, stats, sizeof(stats));
 	ck_assert(parsed(message_len).malformed && seen_count == 1);
+	/* An id does not go over into a nest. */
+	begin();
+	attribute(TASKSTATS_TYPE_PID, &id, 4);
+	nest = attribute(TASKSTATS_TYPE_AGGR_PID, NULL, 0);
+	attribute(TASKSTATS_TYPE_STATS, stats, sizeof(stats));
+	close_nest(nest);
+	ck_assert(parsed(message_len).malformed && seen_count == 0);
 	begin();
 	nest = attribute(TASKSTATS_TYPE_AGGR_PID, NULL, 0);
 	attribute(TASKSTATS_TYPE_AGGR_PID, NULL, 0);

@@ -26,7 +26,7 @@ static void put(FILE *file, enum recording_type type, uint32_t cpu, uint32_t num
 	ck_assert_int_eq(recording_write_frame(file, &frame), 0);
 }
 
-/* A task that exited with status 5, one of the recorder's own, one that was lost on CPU 1. */
+/* Two tasks, one of the recorder's own between them, three that were lost on CPU 1. */
 static void record(void)
 {
 	static const uint16_t header[] = { 8, TASKSTATS_TYPE_PID }, stats[] = { 4 + 72,
@@ -46,6 +46,9 @@ static void record(void)
 	ck_assert_int_eq(recording_write_header(file, &head), 0);
 	put(file, RECORDING_MESSAGE, 0, 7, 0, message, sizeof(message));
 	put(file, RECORDING_OWN, 0, 8, 0, NULL, 0);
+	id = 18;
+	memcpy(message + 4, &id, 4);
+	put(file, RECORDING_MESSAGE, 0, 9, 0, message, sizeof(message));
 	put(file, RECORDING_COUNTERS, 0, 0, 0, NULL, 0);
 	put(file, RECORDING_COUNTERS, 1, 2, 3, NULL, 0);
 	put(file, RECORDING_END, 0, 0, 0, NULL, 0);
@@ -98,11 +101,12 @@ static int replay(const char *file)
 START_TEST(whole_recording)
 {
 	ck_assert_int_eq(replay(path), EXIT_PASS);
-	ck_assert_str_eq(out, "kind,id,cpu,number,time_ns,version\ntask,17,0,7,1007,1\n");
+	ck_assert_str_eq(out, "kind,id,cpu,number,time_ns,version\ntask,17,0,7,1007,1\n"
+			      "task,18,0,9,1009,1\n");
 	snprintf(expected, sizeof(expected),
 		 "tool: %s was recorded on Linux 6.1.0-test; %s\n"
-		 "cpu,received,lost,missing,strangers,overflows\n0,1,0,0,0,0\n1,0,3,0,0,2\n"
-		 "all,1,3,0,0,2\n", path, delayacct_sentence(DELAYACCT_SINCE_BOOT));
+		 "cpu,received,lost,missing,strangers,overflows\n0,2,0,0,0,0\n1,0,3,0,0,2\n"
+		 "all,2,3,0,0,2\n", path, delayacct_sentence(DELAYACCT_SINCE_BOOT));
 	ck_assert_str_eq(errors, expected);
 }
 END_TEST
