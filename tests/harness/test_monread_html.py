@@ -150,6 +150,45 @@ def test_numbers(monread: Path, tmp_path: Path) -> None:
     check(page_of(monread, tmp_path, FOUR).read_text())
 
 
+def test_events_of_each_kind(monread: Path, tmp_path: Path) -> None:
+    """By docs/records.md.  In a list, and on the time line: as many as a kind has make one mark."""
+    tod = BEGIN + 60 * SECOND
+
+    def made(domain: int, number: int, **at: tuple[int, int, int]) -> Record:
+        return Record(domain, number, tod, fields(96, **at))
+
+    user = (20, 8, user_id("OPERATOR"))
+    logon = (made(4, 1, VMDUSER=user), "logon OPERATOR")
+    events = [
+        *[logon] * 5,
+        (made(4, 2, VMDUSER=user), "logoff OPERATOR"),
+        (made(5, 1, PFXCPUAD=(20, 2, 11)), "processor varied on 11"),
+        (made(5, 2, PFXCPUAD=(20, 2, 12)), "processor varied off 12"),
+        (made(6, 1, RDEVDEV=(26, 2, 0xABC)), "device varied on 0ABC"),
+        (made(6, 2, RDEVDEV=(24, 2, 0x1234)), "device varied off 1234"),
+        (made(1, 2), "event monitoring changed"),
+        (Record(1, 12, tod), "event recording suspended"),
+    ]
+    resumed = (made(1, 3, LOSTRCCT=(20, 4, 77)), "event recording resumed, records lost 77")
+    sample = (made(1, 10), "sample monitoring changed")
+    data = stream(
+        part(*(record for record, _ in events), type=EVENT),
+        part(resumed[0], type=EVENT, start=START + 0x10000),
+        part(sample[0], Record(1, 11, tod), start=START + 0x20000),
+    )
+    text = page_of(monread, tmp_path, data).read_text()
+    page = Page(text)
+    said = [what for _, what in (*events, resumed, sample)]
+    assert page.tables["events-table"][1:] == [["2026-03-02 00:01:00", what] for what in said]
+    marks = re.findall(r'<circle class="f(\d)"[^>]* r="([0-9.]+)"><title>(\d+)</title>', text)
+    # Twice as many, a step larger.
+    assert marks == [
+        *(("0", "4.5", "5"), ("1", "2.5", "1"), ("2", "3.5", "2")),
+        *(("3", "3.5", "2"), ("4", "3.5", "2"), ("5", "3.5", "2")),
+    ]
+    assert page.tables["gaps-table"][1:] == [["2026-03-02 00:01:00", "0", "0", "77"]]
+
+
 def test_cpus_that_there_is_no_room_for(monread: Path, tmp_path: Path) -> None:
     """Of 128 CPUs there are figures; those of more are left out, whatever their number is."""
     pages = []

@@ -16,7 +16,9 @@ static void forget(void)
 	text = NULL;
 }
 
-/* The values of these columns, as CSV, until the next call. */
+static enum rows_format format = ROWS_CSV;
+
+/* The values of these columns, as CSV or a line of JSON, until the next call. */
 static const char *shown(const char *names, const struct stats_record *record,
 			 const struct row_origin *origin)
 {
@@ -29,12 +31,12 @@ static const char *shown(const char *names, const struct stats_record *record,
 	out = open_memstream(&text, &text_len);
 	selection_standard(&selection, row_columns, ROW_COLUMNS);
 	ck_assert(selection_parse(&selection, names, error, sizeof(error)));
-	rows = rows_open(out, ROWS_CSV, false, &selection);
+	rows = rows_open(out, format, false, &selection);
 	ck_assert_int_eq(row_put(rows, record, origin), 0);
 	rows_close(rows);
 	fclose(out);
 	text[text_len - 1] = '\0';
-	return strchr(text, '\n') + 1;
+	return format == ROWS_CSV ? strchr(text, '\n') + 1 : text;
 }
 
 static void set(struct stats_record *record, enum stats_field field, uint64_t value)
@@ -124,6 +126,26 @@ START_TEST(sums_that_are_none)
 }
 END_TEST
 
+/* A task's name may be empty; a thread group has none of its own. */
+START_TEST(names_that_are_empty)
+{
+	struct stats_record record = zeros(STATS_TASK);
+
+	format = ROWS_JSON;
+	record.stats.has_comm = true;
+	ck_assert_str_eq(shown("comm", &record, NULL), "{\"comm\":\"\"}");
+	record.kind = STATS_PROCESS;
+	ck_assert_str_eq(shown("comm", &record, NULL), "{\"comm\":null}");
+	record.stats.comm_len = 1;
+	record.stats.comm[0] = 'x';
+	ck_assert_str_eq(shown("comm", &record, NULL), "{\"comm\":\"x\"}");
+	record.stats.has_comm = false;
+	record.kind = STATS_TASK;
+	ck_assert_str_eq(shown("comm", &record, NULL), "{\"comm\":null}");
+	format = ROWS_CSV;
+}
+END_TEST
+
 START_TEST(what_a_tree_has)
 {
 	struct stats_record record = { .kind = STATS_TREE, .id = 9, .tasks = 1234 };
@@ -205,7 +227,7 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		status_of_those_that_have_exited, times_of_a_process, sums_that_are_none,
-		what_a_tree_has, names_end_with_their_units, widths_of_columns,
+		names_that_are_empty, what_a_tree_has, names_end_with_their_units, widths_of_columns,
 		standard_columns,
 	};
 
