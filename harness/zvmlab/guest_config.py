@@ -300,6 +300,7 @@ def emulator_arguments(config: GuestConfig, products: Products, channels: Channe
         *("-object", f"zvmlab-cp,{_option(cp)}"),
         *("-chardev", f"{backend},{_option(console)}"),
         *("-device", "sclpconsole,chardev=console"),
+        *("-device", "zvmlab-cpi"),
         *(word for at, text in enumerate(config.devices) for word in _device_arguments(at, text)),
         *("-qmp", f"unix:{_option(qmp).removeprefix('path=')}"),
         *("-kernel", str(products.kernel)),

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""Control program identification: what the guest says that it is reaches the emulator."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from zvmlab.guest import Guest
+from zvmlab.guest_config import HERCULES, QEMU
+
+CPI = "/sys/firmware/cpi"
+SAID = {
+    "system_type": "LINUX",
+    "system_name": "MYNAME",
+    "sysplex_name": "PLEX#1",
+    "system_level": "0x0123456789abcdef",
+}
+# What each emulator writes into its log; Hercules leaves the level out.
+TOLD = {
+    QEMU: 'control program: type "LINUX", name "MYNAME", sysplex "PLEX#1", level 0123456789abcdef',
+    HERCULES: r"CPI: System Type: LINUX +Name: MYNAME +Sysplex: PLEX#1",
+}
+
+
+@pytest.mark.zvmlab(cold=True)
+def test_the_guest_says_what_it_is(guest: Guest) -> None:
+    for name, value in SAID.items():
+        guest.agent.write_file(f"{CPI}/{name}", f"{value}\n".encode())
+        assert guest.agent.read_file(f"{CPI}/{name}").decode().strip() == value
+    log = guest.emulator.log
+    assert not re.search("MYNAME", log.read_text("ascii", "replace"))
+    guest.agent.write_file(f"{CPI}/set", b"1\n")
+    assert re.search(TOLD[guest.config.backend], log.read_text("ascii", "replace"))
