@@ -83,16 +83,21 @@ START_TEST(each_rate_has_its_counter)
 	static const uint64_t counters[DMS_COUNTERS] = {
 		2, 1, 16, 30, 4, 3, 64, 100, 5, 250, 400, 7, 9,
 	};
-	const struct dms_rates r = dms_rates(counters, &ms_region, SECOND, 0);
+	/* Of a second, and of a quarter of one, where busy would be a whole. */
+	for (unsigned int part = 1; part <= 4; part += 3) {
+		const struct dms_rates r = dms_rates(counters, &ms_region, SECOND / part, 0);
 
-	ck_assert_double_eq_tol(r.reads, 2, 1e-9);
-	ck_assert_double_eq_tol(r.writes, 4, 1e-9);
-	ck_assert_double_eq_tol(r.read_bytes, 16 * 512, 1e-6);
-	ck_assert_double_eq_tol(r.write_bytes, 64 * 512, 1e-6);
-	ck_assert_double_eq_tol(r.read_latency, 15e6, 1e-6);
-	ck_assert_double_eq_tol(r.write_latency, 25e6, 1e-6);
-	ck_assert_double_eq_tol(r.busy, 0.25, 1e-9);
-	ck_assert_double_eq_tol(r.queue, 0.4, 1e-9);
+		ck_assert_double_eq_tol(r.reads, 2 * part, 1e-9);
+		ck_assert_double_eq_tol(r.writes, 4 * part, 1e-9);
+		ck_assert_double_eq_tol(r.read_bytes, 16 * 512 * part, 1e-6);
+		ck_assert_double_eq_tol(r.write_bytes, 64 * 512 * part, 1e-6);
+		ck_assert_double_eq_tol(r.read_latency, 15e6, 1e-6);
+		ck_assert_double_eq_tol(r.write_latency, 25e6, 1e-6);
+		ck_assert_double_eq_tol(r.busy, 0.25 * part, 1e-9);
+		ck_assert_double_eq_tol(r.queue, 0.4 * part, 1e-9);
+	}
+	/* Ticks may make it more than a whole. */
+	ck_assert_double_eq(dms_rates(counters, &ms_region, SECOND / 8, 0).busy, 1);
 }
 END_TEST
 

@@ -250,6 +250,32 @@ START_TEST(headings)
 }
 END_TEST
 
+/* As many columns as there may be. */
+START_TEST(all_places_of_a_row)
+{
+	static struct column many[COLUMNS_MAX];
+	struct selection *selection = malloc(sizeof(*selection));
+	struct cell *values = calloc(COLUMNS_MAX, sizeof(*values));
+	size_t fields = 1;
+	struct rows *rows;
+	FILE *out;
+
+	for (size_t i = 0; i < COLUMNS_MAX; i++)
+		many[i] = (struct column){ .name = "x", .standard = true, .meaning = "" };
+	selection_standard(selection, many, COLUMNS_MAX);
+	out = open_memstream(&text, &len);
+	rows = rows_open(out, ROWS_CSV, false, selection);
+	ck_assert_int_eq(rows_put(rows, values), 0);
+	rows_close(rows);
+	fclose(out);
+	for (const char *at = text; *at != '\n'; at++)
+		fields += *at == ',';
+	ck_assert_uint_eq(fields, COLUMNS_MAX);
+	free(selection);
+	free(values);
+}
+END_TEST
+
 START_TEST(flush_that_fails)
 {
 	struct selection selection;
@@ -320,6 +346,7 @@ int main(void)
 	tcase_add_test(tests, places_of_a_table);
 	tcase_add_test(tests, each_text_that_is_none);
 	tcase_add_test(tests, headings);
+	tcase_add_test(tests, all_places_of_a_row);
 	tcase_add_test(tests, flush_that_fails);
 	tcase_add_test(tests, output_that_fails);
 	suite_add_tcase(suite, tests);
