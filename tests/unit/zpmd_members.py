@@ -61,7 +61,7 @@ def _checksum(members: list[tuple[int, str, int]]) -> int:
 def main() -> None:
     """Prints the header."""
     text = _COMMENT.sub("", Path(sys.argv[1]).read_text(encoding="utf-8", errors="replace"))
-    print("/* SPDX-License-Identifier: MIT */")
+    print("/* SPDX-License-" "Identifier: MIT */")  # two words: it is not of this file
     print("/* Made by zpmd_members.py: domain, number, name; members, their length, their sum. */")
     for domain, number, body in _STRUCT.findall(text):
         members, length = _members(body)
