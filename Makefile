@@ -377,6 +377,12 @@ mutants: ## small changes of the sources: which does no test notice?  N=100 SEED
 	$(Q)$(HARNESS) tests/mutants/mutate.py --build $(BUILD) --jobs $(shell nproc) \
 		$(if $(N),--number $(N)) $(if $(SEED),--seed $(SEED)) $(if $(BASE),--base $(BASE)) $(FOLDER:%=--folder %)
 
+.PHONY: compile-commands
+compile-commands: ## compile_commands.json, for clangd and others
+	@mkdir -p $(BUILD)
+	$(Q)$(MAKE) -nB V=1 all unit tools | $(PYTHON) ci/compile_commands.py >$(BUILD)/compile_commands.json.part
+	$(Q)mv $(BUILD)/compile_commands.json.part compile_commands.json
+
 .PHONY: lint
 lint: setup ## sparse, cppcheck, shellcheck, codespell, black, mypy, REUSE
 	$(Q)PYTHON=$(PYTHON) ci/lint.sh
