@@ -55,8 +55,11 @@ def _check_storage(config: GuestConfig, kernel: Kernel) -> None:
     """Linux that cannot even begin says nothing and stops."""
     end = first_extent_end(config.storage)
     if end < LEAST_LINUX_STORAGE and is_linux(kernel.image):
+        # As a user writes it: storage that is in one piece begins at 0 without saying so.
+        one = " " not in config.storage
+        given = config.storage.removeprefix("0.") if one else config.storage
         raise UsageError(
-            f"storage {config.storage!r} is too small for Linux: its first extent has to have at"
+            f"storage {given!r} is too small for Linux: its first extent has to have at"
             f" least {LEAST_LINUX_STORAGE // MIB} MiB; write --storage 128M, the default"
         )
 

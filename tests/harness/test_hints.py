@@ -128,14 +128,17 @@ def test_programs_for_other_machines(
     assert "is a program for another machine, which a guest" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("storage", ["0.1M", "0.47M", "0.16M 200M.200M"])
+@pytest.mark.parametrize(
+    ("storage", "given"),
+    [("0.1M", "1M"), ("0.47M", "47M"), ("0.16M 200M.200M", "0.16M 200M.200M")],
+)
 def test_too_little_storage_for_linux(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, storage: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, storage: str, given: str
 ) -> None:
     (tmp_path / "linux").write_bytes(LINUX)
     (tmp_path / "program").write_bytes(_elf())
     config = GuestConfig(kernel=str(tmp_path / "linux"), storage=storage)
-    with pytest.raises(UsageError, match=f"'{storage}' is too small for Linux: .* 48 MiB"):
+    with pytest.raises(UsageError, match=f"'{given}' is too small for Linux: .* 48 MiB"):
         products.prepare(config)
     for kernel, enough in (("program", storage), ("linux", "0.48M")):
         products._check_storage(
