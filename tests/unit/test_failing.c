@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "ctl_private.h"
+#include "model_check.h"
 #include "state_check.h"
 #include "trace_file.h"
 #include "zvmlab/dcss.h"
@@ -487,6 +488,27 @@ START_TEST(the_control_socket)
 }
 END_TEST
 
+static void model_once(void)
+{
+	struct mc_system system;
+	struct model *model;
+
+	mc_fill(&system);
+	/* Of some things there is nothing to be copied. */
+	system.config.action = NULL;
+	armed = true;
+	model = model_open(&system.config, err, sizeof(err));
+	armed = false;
+	ck_assert_msg(model || (left == 0 && strstr(err, "there is no storage for a ")), "%s", err);
+	model_close(model);
+}
+
+START_TEST(opening_a_model)
+{
+	at_every_place(STORAGE, model_once);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("failing");
@@ -500,6 +522,7 @@ int main(void)
 	tcase_add_test(tc, files_of_a_segment);
 	tcase_add_test(tc, the_trace_in_a_file);
 	tcase_add_test(tc, the_control_socket);
+	tcase_add_test(tc, opening_a_model);
 	suite_add_tcase(s, tc);
 	return fx_run(s);
 }
