@@ -42,6 +42,7 @@ class Guest:
         self.emulator = SimpleNamespace(alive=True)
         self.agent = self
         self.control = self
+        self.closed = False
         self.files: dict[str, str] = {}
         Guest.made.append(self)
 
@@ -212,8 +213,9 @@ def _guest(tmp_path: Path, **files: str) -> Any:
         (lambda guest: setattr(guest, "stage", Stage.RUNNING), False),
         (lambda guest: setattr(guest.emulator, "alive", False), False),
         (lambda guest: setattr(guest.console, "accident", "a panic"), False),
+        (lambda guest: setattr(guest.control, "closed", True), False),
     ],
-    ids=["ready", "no-debug-kernel", "not-ready", "emulator-gone", "accident"],
+    ids=["ready", "no-debug-kernel", "not-ready", "emulator-gone", "accident", "expected-accident"],
 )
 def test_who_is_asked_for_leaks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Any, asked: bool
