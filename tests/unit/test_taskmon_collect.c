@@ -95,6 +95,15 @@ START_TEST(numbers_of_others)
 	/* A sequence that lies before all that came: that was not of it. */
 	account = NUMBERED(0, true, 10, 11, 12, 5, 6, 7);
 	ck_assert(account.strangers == 3 && account.missing == 0 && account.next == 8);
+	/* Up to half of all numbers lie ahead, the others behind. */
+	account = NUMBERED(0, true, 10, 0x7ffffffe, 0x7fffffff);
+	ck_assert(account.missing == 0x7ffffffe - 11 && account.strangers == 0);
+	account = NUMBERED(0, true, 10, 0x8000000b, 0x8000000c);
+	ck_assert(account.missing == 0 && account.strangers == 1);
+	account = NUMBERED(0, false, 10, 0x7ffffffe);
+	ck_assert(account.missing == 0x7ffffffe - 11 && !account.holds);
+	account = NUMBERED(0, false, 10, 0x8000000b);
+	ck_assert(account.missing == 0 && account.holds);
 	/* Two that are late: their numbers were missing. */
 	account = NUMBERED(2, true, 1, 4, 2, 3, 5);
 	ck_assert_uint_eq(account.missing, account.strangers);
