@@ -220,6 +220,20 @@ def test_csv(monread: Path, tmp_path: Path) -> None:
     assert (row["domain"], row["record"], row["data"]) == ("4", "200", "01fe")
 
 
+def test_csv_has_the_fields_of_a_release(monread: Path, tmp_path: Path) -> None:
+    data = stream(part(Record(0, 1, payload=bytes(80)), END))
+    fields = {}
+    for release in ("4.4", "5.3"):
+        folder = tmp_path / release
+        done = run(monread, "--csv", folder, "--release", release, "-", data=data)
+        assert done.returncode in (EXIT_PASS, EXIT_FAILED), done.stderr
+        (row,) = rows(folder / "D0R1-SYTSYP.csv")
+        assert None not in row and None not in row.values()
+        fields[release] = list(row)
+    assert "PLSDIAGT" in fields["4.4"] and "PLSPIOPR" not in fields["4.4"]
+    assert "PLSPIOPR" in fields["5.3"]
+
+
 @pytest.mark.parametrize("bytes_", [4096, 5000, 20000, 50000])
 def test_file_that_may_not_grow(monread: Path, tmp_path: Path, bytes_: int) -> None:
     """Files end with the last set that fits; MONWRITE's with its end of data."""

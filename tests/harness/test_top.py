@@ -14,12 +14,13 @@ import pytest
 from controlled import Server
 from monread_tool import ROOT, build_monread, part, run, stream
 from rich.console import Console
-from test_monread_html import FOUR, minute
+from test_monread_html import BEGIN, FOUR, SECOND, fields, minute
 
 from zvmlab.cli import main
 from zvmlab.errors import EXIT_PASS, ZvmlabError
 from zvmlab.monitor import Capture
 from zvmlab.monuser import MonitorUser
+from zvmlab.records import Record
 from zvmlab.topview import View, bar
 
 
@@ -67,6 +68,25 @@ def test_a_processor_that_was_offline_was_not_idle(monread: Path) -> None:
     sets[2] = [sets[2][0], part(*without)]
     lines = figures(monread, b"".join(stream(*one) for one in sets))
     assert [line["busy"].get("CP") for line in lines] == [None, 55.0, None, None, 55.0]
+
+
+def test_a_device_is_counted_once(monread: Path) -> None:
+    """By the first kind of record that tells of it; by each kind if there is no other."""
+
+    def interval(number: int) -> bytes:
+        tod = BEGIN + number * 60 * SECOND
+        first = fields(60, number=(24, 2, 0x1234), starts=(28, 4, number * 600))
+        second = fields(172, device=(26, 2, 0x1234), starts=(168, 4, number * 6000))
+        other = fields(172, device=(26, 2, 0x2000), starts=(168, 4, number * 120))
+        third = fields(316, device=(20, 2, 0x3000), transfers=(40, 4, number * 300))
+        records = [Record(6, 3, tod, first), Record(3, 4, tod, second), Record(3, 4, tod, other)]
+        return stream(part(*records, Record(6, 24, tod, third), Record(1, 11, tod)))
+
+    lines = figures(monread, b"".join(interval(number) for number in (1, 2, 3)))
+    for line in lines[1:]:
+        starts = {one["device"]: one["starts"] for one in line["devices"]}
+        assert starts == {"1234": 10, "2000": 2, "3000": 5} and len(line["devices"]) == 3
+        assert line["starts"] == 17
 
 
 def test_counters_that_begin_anew(monread: Path) -> None:

@@ -231,6 +231,8 @@ START_TEST(lists_of_cpus)
 	ck_assert_uint_eq(dms_count_cpus("4294967295"), 1);
 	ck_assert_uint_eq(dms_count_cpus("3-3,7-7\n"), 2);
 	ck_assert_uint_eq(dms_count_cpus("x"), 0);
+	ck_assert_uint_eq(dms_count_cpus(","), 0);
+	ck_assert_uint_eq(dms_count_cpus("1,,2"), 0);
 	ck_assert_uint_eq(dms_count_cpus("1-x"), 0);
 }
 END_TEST

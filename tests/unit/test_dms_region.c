@@ -29,6 +29,15 @@ START_TEST(nothing)
 }
 END_TEST
 
+START_TEST(region_up_to_the_last_sector)
+{
+	ck_assert_int_eq(read_list("0: 1+18446744073709551614 1 p a\n"), 0);
+	ck_assert_uint_eq(list.region[0].length, UINT64_MAX - 1);
+	dms_regions_free(&list);
+	ck_assert_int_eq(read_list("0: 2+18446744073709551614 1 p a\n"), DMS_BAD_HEAD);
+}
+END_TEST
+
 START_TEST(regions_as_kernels_list_them)
 {
 	const struct dms_region *r;
@@ -307,6 +316,7 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		nothing,
+		region_up_to_the_last_sector,
 		regions_as_kernels_list_them,
 		names_that_nothing_quotes,
 		what_is_no_list,
