@@ -141,6 +141,11 @@ static inline void mi_violation(enum monrec_rule rule, const char *text)
 	mi_next(MONREC_VIOLATION);
 	ck_assert_str_eq(monrec_describe(&mi_item, line, sizeof(line)), text);
 	ck_assert_uint_eq(mi_item.rule, rule);
+	/* Of these the sentence speaks of no number. */
+	if (rule == MONREC_RULE_SET_EMPTY || rule == MONREC_RULE_FRAME_LAST ||
+	    rule == MONREC_RULE_INTERVAL_EVENT || rule == MONREC_RULE_SUSPENSION_PLACE ||
+	    rule == MONREC_RULE_SUSPENSION_OPEN)
+		ck_assert(mi_item.value[0] == 0 && mi_item.value[1] == 0);
 }
 
 /* A saved stream, up to its first record or what is told before it. */

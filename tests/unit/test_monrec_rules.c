@@ -209,6 +209,43 @@ START_TEST(record_zero)
 }
 END_TEST
 
+/* Only event data are suspended: what a sample has of it is wrong, but not in the wrong place. */
+START_TEST(suspension_in_a_sample)
+{
+	unsigned int violations = 0;
+	size_t begin = mi_begin(S, MI_START);
+
+	mi_record(0, 99, 40);
+	mi_record(1, 3, 24);
+	mi_record(1, 11, 20);
+	mi_end(begin);
+	mi_open(MONREC_SAVED);
+	while (monrec_next(mi_reader, &mi_item) != MONREC_END) {
+		if (mi_item.kind != MONREC_VIOLATION)
+			continue;
+		ck_assert_int_eq(mi_item.rule, MONREC_RULE_RECORD_KIND);
+		violations++;
+	}
+	ck_assert_uint_eq(violations, 1);
+}
+END_TEST
+
+/* There are 16 domains, and an element may name the last one. */
+START_TEST(last_domain)
+{
+	size_t begin;
+
+	mi_mce(S, 0xc001, MI_START, 0);
+	begin = mi.len;
+	mi_record(15, 99, 40);
+	mi_record(1, 11, 20);
+	mi_end(begin);
+	mi_open_first();
+	mi_records(2);
+	mi_set_ends();
+}
+END_TEST
+
 START_TEST(record_domain)
 {
 	mi_one_record(S, _i ? 200 : 3, 99, 40);
@@ -325,6 +362,8 @@ int main(void)
 	tcase_add_test(tc, record_frame);
 	tcase_add_test(tc, record_element);
 	tcase_add_test(tc, record_zero);
+	tcase_add_test(tc, suspension_in_a_sample);
+	tcase_add_test(tc, last_domain);
 	tcase_add_loop_test(tc, record_domain, 0, 2);
 	tcase_add_loop_test(tc, record_kind, 0, 2);
 	tcase_add_test(tc, record_length);

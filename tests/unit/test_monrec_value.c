@@ -132,6 +132,10 @@ START_TEST(text)
 	memcpy(data + 20, "\xc1\x00\x15\xff\x40\x4a\x40\x59", 8);
 	ck_assert_int_eq(monrec_text(&record, &name, buffer, sizeof(buffer)), 0);
 	ck_assert_str_eq(buffer, "A... ¢ ß");
+	/* The first and the last that can be printed, and those beside them: 7f, 80, 9f, a0. */
+	memcpy(data + 20, "\x07\x20\xff\x41\xa1\x4b\x40\x81", 8);
+	ck_assert_int_eq(monrec_text(&record, &name, buffer, sizeof(buffer)), 0);
+	ck_assert_str_eq(buffer, "...\xc2\xa0~. a");
 	memset(data + 20, 0x59, 8);
 	ck_assert_int_eq(monrec_text(&record, &name, buffer, sizeof(buffer)), 0);
 	ck_assert_str_eq(buffer, "ßßßßßßßß");
