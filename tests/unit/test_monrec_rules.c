@@ -7,11 +7,14 @@
 
 START_TEST(element_cut)
 {
-	mi_room(5);
+	char text[96];
+
+	snprintf(text, sizeof(text),
+		 "set 1, offset 0: the set ends %d bytes into a control element [element-cut]", _i);
+	mi_room((unsigned int)_i);
 	mi_open(MONREC_SAVED);
 	mi_next(MONREC_SET);
-	mi_violation(MONREC_RULE_ELEMENT_CUT,
-		     "set 1, offset 0: the set ends 5 bytes into a control element [element-cut]");
+	mi_violation(MONREC_RULE_ELEMENT_CUT, text);
 	mi_next(MONREC_SET_LOST);
 	ck_assert_int_eq(mi_item.error, 0);
 	mi_next(MONREC_END);
@@ -350,7 +353,7 @@ int main(void)
 	TCase *tc = tcase_create("rules");
 
 	tcase_add_checked_fixture(tc, mi_setup, mi_teardown);
-	tcase_add_test(tc, element_cut);
+	tcase_add_loop_test(tc, element_cut, 1, MONREC_ELEMENT_SIZE);
 	tcase_add_test(tc, element_cut_later);
 	tcase_add_test(tc, element_type);
 	tcase_add_loop_test(tc, element_domains, 0, 5);
