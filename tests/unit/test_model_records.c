@@ -146,6 +146,30 @@ START_TEST(changes_of_the_monitor)
 }
 END_TEST
 
+/* Two commands of one second are in one block: it is not a second old. */
+START_TEST(two_changes_at_once)
+{
+	unsigned int blocks = 0;
+	struct model_set set;
+	struct model *m;
+
+	s.config.event_domains = 0x4000;
+	mc_act(&s, 60, MODEL_EVENT, 0, 0, 0x4000);
+	mc_act(&s, 60, MODEL_EVENT, 0, 0, 0x4000);
+	strcpy(s.action[0].text, "MONITOR EVENT DISABLE SEEKS ALL");
+	strcpy(s.action[1].text, "MONITOR EVENT DISABLE USER ALL");
+	m = mc_open(&s);
+	while (model_next(m, &set)) {
+		if (set.kind != AREA_EVENT)
+			continue;
+		blocks++;
+		ck_assert_uint_eq(mc_count(&set, 1, 2), 2);
+	}
+	ck_assert_uint_eq(blocks, 1);
+	model_close(m);
+}
+END_TEST
+
 /* Without an adapter all that users send reaches users. */
 START_TEST(no_adapter)
 {
@@ -226,6 +250,7 @@ int main(void)
 	tcase_add_test(tc, configuration);
 	tcase_add_test(tc, processors_come_and_go);
 	tcase_add_test(tc, changes_of_the_monitor);
+	tcase_add_test(tc, two_changes_at_once);
 	tcase_add_test(tc, no_adapter);
 	tcase_add_test(tc, writes_of_users);
 	tcase_add_loop_test(tc, actions_out_of_range, 0, 6);
