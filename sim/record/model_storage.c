@@ -95,9 +95,9 @@ static void spread(struct model *m, uint32_t volumes)
 	const uint64_t used = m->system.slots_used;
 	uint64_t slots = 0, before = 0, done = 0;
 
+	/* Others than paging volumes have none. */
 	for (uint32_t i = 0; i < m->config.devices; i++)
-		if (m->device[i].s.flags & IS_PAGING)
-			slots += m->device[i].slots;
+		slots += m->device[i].slots;
 	for (uint32_t i = 0; i < m->config.devices; i++) {
 		struct device *device = &m->device[i];
 		uint64_t moved;
@@ -135,8 +135,7 @@ void model_storage(struct model *m, uint64_t ms)
 	m->step_reads = 0;
 	m->step_writes = 0;
 	for (uint32_t i = 0; i < m->config.devices; i++)
-		if (m->device[i].s.flags & IS_PAGING)
-			slots += m->device[i].slots;
+		slots += m->device[i].slots;
 	m->system.slots_free = slots - m->system.slots_used;
 	for (uint32_t i = 0; i < m->config.users; i++) {
 		struct user *user = &m->user[i];
