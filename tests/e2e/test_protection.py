@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zvmlab.control import decode
 from zvmlab.guest import Guest
 from zvmlab.guest_config import DEFAULT_SEGMENTS, GuestConfig
 
@@ -56,6 +55,4 @@ def test_cp_stores_nothing_into_a_read_only_segment_by_way_of_the_prefix(made_gu
     made_guest.emulator.expect_exit()
     made_guest.resume()
     said = made_guest.control.wait_event("console", 30, user="OPERATOR").data["text"]
-    answer = made_guest.control.execute("storage-read", address=0x2001800, length=64)
-    assert decode(answer["data"]) == b"\x5a" * 64
-    assert said.endswith("BACK 1")
+    assert said.endswith("BACK 1 CHANGED 0000")

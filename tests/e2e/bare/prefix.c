@@ -12,6 +12,7 @@
 enum { CONNECT = 0x0b, DECLARE_BUFFER = 0x0c, LOADSHRX = 0x20 };
 enum { BUFFER = 0x1800, AREA = 0x2000, SEGMENT = 0x2000000 };
 enum { CR0_IUCV = 0x2 };
+#define PATTERN UINT64_C(0x5a5a5a5a5a5a5a5a)
 
 void test_main(void);
 
@@ -55,6 +56,16 @@ static void open_window(void)
 	asm volatile("stnsm %0,0xfe" : "=Q" (mask) : : "memory");
 }
 
+/* Doublewords of the segment's first two pages that are not what they were. */
+static unsigned int changed(void)
+{
+	unsigned int found = 0;
+
+	for (uint64_t i = 0; i < AREA; i += 8)
+		found += *(volatile uint64_t *)(SEGMENT + i) != PATTERN;
+	return found;
+}
+
 void test_main(void)
 {
 	static uint8_t parm[40] __attribute__((aligned(8)));
@@ -63,7 +74,7 @@ void test_main(void)
 	unsigned int cc;
 
 	for (uint64_t i = 0; i < AREA; i += 8)
-		*(volatile uint64_t *)(SEGMENT + i) = 0x5a5a5a5a5a5a5a5a;
+		*(volatile uint64_t *)(SEGMENT + i) = PATTERN;
 	__builtin_memcpy(parm + 12, &at, sizeof(at));
 	iucv(DECLARE_BUFFER, parm);
 	__builtin_memset(parm, 0, sizeof(parm));
@@ -75,5 +86,7 @@ void test_main(void)
 	set_prefix(0);
 	put(&line, OPERATOR "BACK ");
 	put_hex(&line, cc, 1);
+	put(&line, " CHANGED ");
+	put_hex(&line, changed(), 4);
 	command(&line);
 }
