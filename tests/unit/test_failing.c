@@ -197,9 +197,19 @@ static void stop(void)
 	fx_teardown();
 }
 
+static unsigned int descriptors(void)
+{
+	unsigned int count = 0;
+
+	for (int fd = 0; fd < 200; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
 /* Lets @run pass every place of @kind, each failing in turn. */
 static void at_every_place(enum failing kind, void (*run)(void))
 {
+	const unsigned int open_before = descriptors();
 	unsigned int places = 0;
 
 	failing = kind;
@@ -208,6 +218,9 @@ static void at_every_place(enum failing kind, void (*run)(void))
 		err[0] = '\0';
 		run();
 		armed = false;
+		/* Of one that cannot be closed nothing more can be done. */
+		if (kind != CALL)
+			ck_assert_uint_eq(descriptors(), open_before);
 		ck_assert_uint_lt(places, MOST_PLACES);
 	} while (left == 0);
 	ck_assert_uint_gt(places, 1);
