@@ -270,6 +270,30 @@ START_TEST(refused_state_keeps_messages)
 }
 END_TEST
 
+/* Arguments that are absent are 0: the trace has the list as it was given. */
+START_TEST(absent_arguments)
+{
+	static const char *const zeros[] = {
+		"\"path\":0,", "\"flags\":\"0\",", "\"msglim\":0,", "\"msgid\":0,", "\"trgcls\":\"0\",",
+		"\"srccls\":\"0\",", "\"msgtag\":\"0\",", "\"length\":0,", "\"answer\":0,",
+		"\"ipuser\":\"00000000000000000000000000000000\",", "\"rmmsg\":\"0000000000000000\"",
+	};
+	int fd = new_client();
+	const char *record;
+
+	ask(fd, "{\"execute\":\"peer-create\",\"arguments\":{\"name\":\"BOB\"}}");
+	fx.trace_len = 0;
+	call_peer(fd, "BOB", "\"receive\"");
+	fx.trace[fx.trace_len - 1] = '\0';
+	record = strstr(fx.trace, "\"call\":\"iucv.receive\"");
+	ck_assert_msg(record != NULL, "%s", fx.trace);
+	for (size_t i = 0; i < sizeof(zeros) / sizeof(zeros[0]); i++)
+		ck_assert_msg(strstr(record, zeros[i]) != NULL, "no %s in %s", zeros[i], record);
+	ck_assert_ptr_null(strstr(record, "\"mask\""));
+	close(fd);
+}
+END_TEST
+
 /* Data are for who sends: receive has room for what comes, and no request may ask for more. */
 START_TEST(data_only_to_send)
 {
@@ -369,6 +393,7 @@ int main(void)
 	tcase_add_test(tc, reply_before_send_returns);
 	tcase_add_test(tc, refused_state_keeps_messages);
 	tcase_add_test(tc, data_only_to_send);
+	tcase_add_test(tc, absent_arguments);
 	tcase_add_test(tc, limits);
 	tcase_add_test(tc, bytes_that_a_peer_may_hold);
 	tcase_add_test(tc, peer_gives_commands);
