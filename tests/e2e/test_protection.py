@@ -45,6 +45,7 @@ def test_sc_segment_can_be_read_while_loaded_and_never_stored_into(made_guest: G
         f"SET PREFIX {ACCEPTED} {REFUSED}",
         f"STORE STATUS {ACCEPTED} {REFUSED}",
     ]
+    assert made_guest.emulator.wait(30) == 0
 
 
 @pytest.mark.parametrize("guest_config", [("prefix", ("INSIDE 2000-20FF SC",))], indirect=True)
@@ -56,3 +57,4 @@ def test_cp_stores_nothing_into_a_read_only_segment_by_way_of_the_prefix(made_gu
     made_guest.resume()
     said = made_guest.control.wait_event("console", 30, user="OPERATOR").data["text"]
     assert said.endswith("BACK 1 CHANGED 0000")
+    assert made_guest.emulator.wait(30) == 0
