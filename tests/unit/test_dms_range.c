@@ -162,16 +162,18 @@ END_TEST
 static void parse(struct range *range, const char *option)
 {
 	char name[] = "dmmon create", word[64];
-	char *argv[] = { name, strcpy(word, option), NULL };
+	char *argv[] = { name, option ? strcpy(word, option) : NULL, NULL };
 
 	argp_err_exit_status = EXIT_USAGE;
-	ck_assert_int_eq(argp_parse(&range_argp, 2, argv, ARGP_IN_ORDER, NULL, range), 0);
+	ck_assert_int_eq(argp_parse(&range_argp, 1 + !!option, argv, ARGP_IN_ORDER, NULL, range), 0);
 }
 
 START_TEST(options)
 {
 	struct range range = { 0 };
 
+	parse(&range, NULL);
+	ck_assert(!range.given);
 	parse(&range, "--start=4K");
 	ck_assert(range.start == 8 && range.given);
 	range.given = false;

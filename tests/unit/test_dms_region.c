@@ -299,6 +299,7 @@ END_TEST
 START_TEST(written_as_listed)
 {
 	static const char line[] = "4: 8+100 3 prog a b precise_timestamps histogram:5,1000000\n";
+	struct dms_region taken;
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -308,6 +309,10 @@ START_TEST(written_as_listed)
 	fclose(out);
 	ck_assert_str_eq(text, line);
 	free(text);
+	taken = list.region[0];
+	memset(&list.region[0], 0, sizeof(taken));
+	dms_region_free(&taken);
+	ck_assert(!taken.program && !taken.aux && !taken.bounds && !taken.bound_count);
 	dms_regions_free(&list);
 }
 END_TEST
