@@ -140,6 +140,11 @@ class Emulator:
         """From now on its end is no error."""
         self._expected = True
 
+    @property
+    def may_end(self) -> bool:
+        """Has expect_exit() been called?"""
+        return self._expected
+
     def check(self) -> None:
         """Raise EmulatorError if it has ended on its own."""
         code = self._process.poll()

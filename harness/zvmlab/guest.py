@@ -299,7 +299,12 @@ class Guest:
         if self.stage is Stage.PAUSED:
             # A deterministic guest runs only while an event is waited for.
             if self._lockstep is None:
-                self.monitor.go_on()
+                try:
+                    self.monitor.go_on()
+                except EmulatorError:
+                    # A guest that is to end may have done so before the emulator has answered.
+                    if not self.emulator.may_end:
+                        raise
             self.stage = Stage.RUNNING
 
     def boot(self) -> None:

@@ -196,6 +196,15 @@ def test_a_guest_that_powers_off_unasked(fake: Fake) -> None:
             guest.boot()
 
 
+def test_a_guest_that_is_to_end_may_do_so_at_once(fake: Fake) -> None:
+    fake.mode("exit")
+    with _guest(fake) as guest:
+        guest.start()
+        guest.emulator.expect_exit()
+        guest.resume()
+        assert guest.emulator.wait(10) == 0
+
+
 def test_a_disabled_wait_is_told_from_a_power_off(fake: Fake) -> None:
     fake.mode("wait")
     with pytest.raises(GuestPanic) as caught:
