@@ -88,7 +88,7 @@ FUZZ_CC ?= clang
 SECONDS ?= 600
 
 HARNESS := PYTHONPATH=$(CURDIR)/harness $(PYTHON)
-PYTEST := $(HARNESS) -m pytest -p zvmlab.plugin
+PYTEST := $(HARNESS) -m pytest -p zvmlab.pytest_plugin.plugin
 
 # Unit tests run under ASan and UBSan, but for coverage; other programs with ASAN=1.
 UNIT_CFLAGS := $(SANITIZE)
@@ -389,7 +389,7 @@ lint: setup ## sparse, cppcheck, shellcheck, codespell, black, mypy, REUSE
 
 .PHONY: lint-driver
 lint-driver: setup ## the kernel's own tools over driver/: W=1, sparse, kernel-doc, checkpatch, coccinelle
-	$(Q)$(HARNESS) -m zvmlab.driverlint
+	$(Q)$(HARNESS) -m zvmlab.build.driverlint
 
 .PHONY: bench
 bench: setup $(BENCH_BIN) ## figures, as ratios taken in one run
@@ -441,7 +441,7 @@ clean: ## remove what was built in the tree
 
 .PHONY: distclean
 distclean: clean ## and the cache: built QEMU, fetched kernels
-	$(Q)$(HARNESS) -m zvmlab.cache remove
+	$(Q)$(HARNESS) -m zvmlab.base.cache remove
 
 .SECONDARY:
 # The copies of the tree that mutants are made in have their own.

@@ -53,7 +53,7 @@ run cppcheck cppcheck --quiet --std=c11 --enable=warning,performance,portability
 run 'cppcheck of sim/hercules' cppcheck --quiet --std=c11 --enable=warning,performance,portability \
 	--inline-suppr --suppress=missingIncludeSystem --error-exitcode=1 -Isim/cp/include -Isim/control \
 	-Isim/hercules $(git ls-files 'sim/hercules/*.c')
-run 'warnings of sim/hercules' env PYTHONPATH=harness "$python" -m zvmlab.herculesbuild --lint
+run 'warnings of sim/hercules' env PYTHONPATH=harness "$python" -m zvmlab.build.herculesbuild --lint
 run sparse sparse_all
 # shellcheck disable=SC2086 # a list of files, no blanks within a name
 run shellcheck shellcheck $scripts
@@ -63,5 +63,5 @@ run black "$python" -m black --quiet --check harness tests sim guest zvmlab
 run mypy "$python" -m mypy --no-error-summary harness/zvmlab tests sim/qemu/insert_hooks.py
 run reuse reuse lint --quiet
 run mutants env PYTHONPATH=harness "$python" tests/mutants/mutate.py --check
-run driver env PYTHONPATH=harness "$python" -m zvmlab.driverlint
+run driver env PYTHONPATH=harness "$python" -m zvmlab.build.driverlint
 exit $status

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Numbers of the agent's protocol; docs/agent-protocol.md describes it and
- * harness/zvmlab/agent_wire.py has the same numbers.
+ * harness/zvmlab/agent/wire.py has the same numbers.
  */
 #ifndef PROTO_H
 #define PROTO_H

@@ -31,10 +31,10 @@ import pairs
 import records
 import task_listener
 from figures import Figure, show
-from zvmlab.errors import EXIT_FAILED, EXIT_PASS, ZvmlabError
-from zvmlab.guest_config import GuestConfig, Products
-from zvmlab.products import prepare
-from zvmlab.progress import Progress
+from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, ZvmlabError
+from zvmlab.base.progress import Progress
+from zvmlab.guest.artifacts import prepare
+from zvmlab.guest.config import GuestConfig, Products
 
 MIN_PAIRS = 5
 PARTS = (

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from figures import Budget, Figure, Pairs, both
-from zvmlab.emulator import Emulator
-from zvmlab.errors import CannotRun, Timeout
-from zvmlab.guest import Guest
-from zvmlab.guest_config import Channels, GuestConfig, Products, emulator_arguments
-from zvmlab.monitor import DataSets, deliver
-from zvmlab.records import Element, Record
+from zvmlab.base.errors import CannotRun, Timeout
+from zvmlab.guest.config import Channels, GuestConfig, Products, emulator_arguments
+from zvmlab.guest.emulator import Emulator
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import Element, Record
+from zvmlab.monitor.monitor import DataSets, deliver
 
 STOCK = Path("/usr/bin/qemu-system-s390x")
 # guest/agent/init.c says so when it has set up the system.

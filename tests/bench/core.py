@@ -7,7 +7,7 @@ from pathlib import Path
 
 from figures import Budget, Figure, Pairs
 from program import Row, rows
-from zvmlab.errors import ZvmlabError
+from zvmlab.base.errors import ZvmlabError
 
 SECONDS = 0.5
 TIMEOUT = 60.0

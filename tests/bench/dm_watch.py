@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from figures import Budget, Figure, Pairs, both
 from guest_program import guest_program, number
-from zvmlab.guest import Guest
-from zvmlab.guest_config import GuestConfig
-from zvmlab.guesttools import debian_program, tool
-from zvmlab.products import prepare
-from zvmlab.progress import Progress
+from zvmlab.base.progress import Progress
+from zvmlab.build.guesttools import debian_program, tool
+from zvmlab.guest.artifacts import prepare
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest
 
 AREAS = 10_000
 LOOKS = 20

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from zvmlab.agent_results import DrainResult
-from zvmlab.errors import ZvmlabError
-from zvmlab.guest import Guest
-from zvmlab.guest_config import GuestConfig, Products
-from zvmlab.monitor import DataSets
-from zvmlab.records import MCE_SIZE
+from zvmlab.agent.results import DrainResult
+from zvmlab.base.errors import ZvmlabError
+from zvmlab.guest.config import GuestConfig, Products
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import MCE_SIZE
+from zvmlab.monitor.monitor import DataSets
 
 from figures import Figure, Pairs, both
 

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from driver import SMALL_SET, read_sets
 from figures import Figure, Pairs, both
-from zvmlab.guest import Guest
-from zvmlab.guest_config import BACKENDS, HERCULES, QEMU, GuestConfig
-from zvmlab.monitor import DataSets
-from zvmlab.products import prepare
-from zvmlab.progress import Progress
-from zvmlab.records import MCE_SIZE
+from zvmlab.base.progress import Progress
+from zvmlab.guest.artifacts import prepare
+from zvmlab.guest.config import BACKENDS, HERCULES, QEMU, GuestConfig
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import MCE_SIZE
+from zvmlab.monitor.monitor import DataSets
 
 CALLS = 20_000
 # As many as are outstanding fit into the usual segment.

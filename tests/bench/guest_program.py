@@ -6,9 +6,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from zvmlab.cache import digest, entry
-from zvmlab.guest import Guest
-from zvmlab.image import COMPILER, compiler_version
+from zvmlab.base.cache import digest, entry
+from zvmlab.build.image import COMPILER, compiler_version
+from zvmlab.guest.guest import Guest
 
 _SOURCES = Path(__file__).parent / "guest"
 _SECONDS = 300.0

@@ -11,13 +11,13 @@ from pathlib import Path
 from boot import await_init, read_first_set
 from figures import Budget, Figure, Pairs, both
 from pairs import emulator_seconds
-from zvmlab import hercules
-from zvmlab.emulator import Emulator
-from zvmlab.errors import ZvmlabError
-from zvmlab.guest import Guest
-from zvmlab.guest_config import HERCULES, GuestConfig, Products
-from zvmlab.products import prepare
-from zvmlab.progress import Progress
+from zvmlab.base.errors import ZvmlabError
+from zvmlab.base.progress import Progress
+from zvmlab.guest import hercules
+from zvmlab.guest.artifacts import prepare
+from zvmlab.guest.config import HERCULES, GuestConfig, Products
+from zvmlab.guest.emulator import Emulator
+from zvmlab.guest.guest import Guest
 
 PAIRS = 3
 LIMIT = 600.0

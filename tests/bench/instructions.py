@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from figures import Budget, Figure, Pairs, both
 from pairs import BUFFER, OURS, PART, SIZES, booted, drain, loaded
-from zvmlab.guest import Guest
-from zvmlab.guest_config import GuestConfig
-from zvmlab.progress import Progress
-from zvmlab.records import MCE_SIZE
+from zvmlab.base.progress import Progress
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import MCE_SIZE
 
 COUNTS = {1: 2000, 10: 1000}
 

@@ -17,19 +17,19 @@ from pathlib import Path
 
 from driver import LARGE, MIB, OUTSTANDING, SEGMENT, USER_DOMAIN
 from figures import Budget, Figure, Pairs, both
-from zvmlab.agent import Worker
-from zvmlab.agent_results import DrainResult
-from zvmlab.driverbuild import built_module, driver_module
-from zvmlab.emulator import Emulator
-from zvmlab.errors import ZvmlabError
-from zvmlab.guest import Guest
-from zvmlab.guest_config import GuestConfig
-from zvmlab.kernels import resolve
-from zvmlab.monitor import DataSets
-from zvmlab.products import prepare
-from zvmlab.progress import Progress
-from zvmlab.records import MCE_SIZE
-from zvmlab.scenario import thread_of
+from zvmlab.agent.agent import Worker
+from zvmlab.agent.results import DrainResult
+from zvmlab.base.errors import ZvmlabError
+from zvmlab.base.progress import Progress
+from zvmlab.build.driverbuild import built_module, driver_module
+from zvmlab.build.kernels import resolve
+from zvmlab.guest.artifacts import prepare
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.emulator import Emulator
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import MCE_SIZE
+from zvmlab.monitor.monitor import DataSets
+from zvmlab.monitor.scenario import thread_of
 
 OURS = "/lib/zvmlab/monreader.ko"
 RAMCHAR = "/lib/zvmlab/ramchar.ko"

@@ -7,7 +7,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from zvmlab.errors import CannotRun, ZvmlabError
+from zvmlab.base.errors import CannotRun, ZvmlabError
 
 Row = dict[str, float]
 

@@ -12,11 +12,11 @@ from dataclasses import replace
 
 from figures import Budget, Figure, Pairs, both
 from guest_program import guest_program, number
-from zvmlab.guest import Guest
-from zvmlab.guest_config import GuestConfig
-from zvmlab.guesttools import tool
-from zvmlab.products import prepare
-from zvmlab.progress import Progress
+from zvmlab.base.progress import Progress
+from zvmlab.build.guesttools import tool
+from zvmlab.guest.artifacts import prepare
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest
 
 FEW, MANY = 100, 1100
 PROGRAM = "/bin/exit_rate"

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.agent import Batch, Worker
-from zvmlab.agent_calls import CallResult, Ref
-from zvmlab.guest import Guest
-from zvmlab.monitor import DEVICE, Capture, deliver
-from zvmlab.records import Element, Record
+from zvmlab.agent.agent import Batch, Worker
+from zvmlab.agent.calls import CallResult, Ref
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import Element, Record
+from zvmlab.monitor.monitor import DEVICE, Capture, deliver
 
 DEBUGFS = "/sys/kernel/debug"
 FAIL_NTH = "/proc/thread-self/fail-nth"

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.console import Accident, classify
-from zvmlab.driverbuild import built_module
-from zvmlab.errors import GuestPanic, ZvmlabError
-from zvmlab.guest import Guest
-from zvmlab.kernelcheck import check_kernel, leaks, lockdep_off
-from zvmlab.kernels import resolve
+from zvmlab.base.errors import GuestPanic, ZvmlabError
+from zvmlab.build.driverbuild import built_module
+from zvmlab.build.kernels import resolve
+from zvmlab.guest.console import Accident, classify
+from zvmlab.guest.guest import Guest
+from zvmlab.guest.kernelcheck import check_kernel, leaks, lockdep_off
 
 SOURCE = Path(__file__).parent / "mistakes"
 MODULE = "/tmp/mistakes.ko"

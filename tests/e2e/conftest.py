@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from dmstats_lab import Lab, Labs
 
-from zvmlab.cache import digest, entry
-from zvmlab.errors import CannotRun
-from zvmlab.guest import Guest
-from zvmlab.monitor import DEVICE, Capture, DataSets, ReadSet, compare, deliver
-from zvmlab.plugin import watch
-from zvmlab.records import Element, Record
+from zvmlab.base.cache import digest, entry
+from zvmlab.base.errors import CannotRun
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import Element, Record
+from zvmlab.monitor.monitor import DEVICE, Capture, DataSets, ReadSet, compare, deliver
+from zvmlab.pytest_plugin.plugin import watch
 
 HERE = Path(__file__).parent
 CC = "s390x-linux-gnu-gcc"

@@ -19,11 +19,11 @@ from typing import Any
 
 import pytest
 
-from zvmlab.agent_calls import Both
-from zvmlab.agent_results import ENVIRONMENT, RunResult
-from zvmlab.guest import Guest, Stage
-from zvmlab.guest_config import GuestConfig
-from zvmlab.guesttools import debian_program, tool
+from zvmlab.agent.calls import Both
+from zvmlab.agent.results import ENVIRONMENT, RunResult
+from zvmlab.build.guesttools import debian_program, tool
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest, Stage
 
 MODULES = ("brd", "dm-mod", "dm-delay", "dm-multipath", "dm-round-robin", "null_blk")
 SECTOR = 512

@@ -18,10 +18,10 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from zvmlab.agent import Agent
-from zvmlab.guest import Guest
-from zvmlab.kernelcheck import check_kernel
-from zvmlab.kernels import DEBUG
+from zvmlab.agent.agent import Agent
+from zvmlab.build.kernels import DEBUG
+from zvmlab.guest.guest import Guest
+from zvmlab.guest.kernelcheck import check_kernel
 
 UNCACHED = "slub_debug=F"
 # Of /proc/meminfo: what the kernel says it has taken; MemAvailable is what is left.

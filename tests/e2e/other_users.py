@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from zvmlab.control import Control, decode
-from zvmlab.peer import EventType, Flag, IucvEvent, Peer
-from zvmlab.records import MCE_SIZE, Mce
+from zvmlab.cp.control import Control, decode
+from zvmlab.cp.peer import EventType, Flag, IucvEvent, Peer
+from zvmlab.mondata.records import MCE_SIZE, Mce
 
 SECONDS = 10
 SAMPLE_DATA, EVENT_DATA = 0x80, 0x40

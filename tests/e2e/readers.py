@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from zvmlab.agent import Agent, Process
-from zvmlab.errors import Timeout
-from zvmlab.monitor import DEVICE
-from zvmlab.scenario import await_sleep
+from zvmlab.agent.agent import Agent, Process
+from zvmlab.base.errors import Timeout
+from zvmlab.monitor.monitor import DEVICE
+from zvmlab.monitor.scenario import await_sleep
 
 if TYPE_CHECKING:
     from conftest import Build

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Any
 
-from zvmlab.agent_results import RunResult
-from zvmlab.guest import Guest
-from zvmlab.guesttools import tool
+from zvmlab.agent.results import RunResult
+from zvmlab.build.guesttools import tool
+from zvmlab.guest.guest import Guest
 
 Row = dict[str, Any]
 Taskmon = Callable[..., RunResult]

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.backends import backend_of
-from zvmlab.cache import cache_root
-from zvmlab.driverbuild import built_module
-from zvmlab.kernels import resolve, slowness
+from zvmlab.base.cache import cache_root
+from zvmlab.build.driverbuild import built_module
+from zvmlab.build.kernels import resolve, slowness
+from zvmlab.guest.backends import backend_of
 
 HARNESS = Path(__file__).resolve().parents[2] / "harness"
 SOURCE = Path(__file__).parent / "modules" / "accident"
@@ -27,9 +27,9 @@ import os, signal, time
 from dataclasses import replace
 from pathlib import Path
 import pytest
-from zvmlab.agent_wire import Request, Writer
-from zvmlab.errors import GuestPanic
-from zvmlab.guest import Guest
+from zvmlab.agent.wire import Request, Writer
+from zvmlab.base.errors import GuestPanic
+from zvmlab.guest.guest import Guest
 
 FILE = "/tmp/accident.ko"
 
@@ -147,7 +147,7 @@ class Inner:
     def run(self, tests: str) -> pytest.RunResult:
         """Run these tests; each has the module."""
         self._pytester.makepyfile(HEAD.format(module=str(self._module)) + tests)
-        words = ("-p", "zvmlab.plugin", "-p", "no:cacheprovider", *self._options)
+        words = ("-p", "zvmlab.pytest_plugin.plugin", "-p", "no:cacheprovider", *self._options)
         return self._pytester.runpytest_subprocess(*words, timeout=self.seconds)
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zvmlab.afiucv import AfIucvListener, connect
-from zvmlab.guest import Guest
-from zvmlab.peer import Peer
+from zvmlab.cp.afiucv import AfIucvListener, connect
+from zvmlab.cp.peer import Peer
+from zvmlab.guest.guest import Guest
 
 if TYPE_CHECKING:
     from conftest import Build

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.guest import Guest
-from zvmlab.guest_config import HERCULES, QEMU, GuestConfig
-from zvmlab.products import prepare
+from zvmlab.guest.artifacts import prepare
+from zvmlab.guest.config import HERCULES, QEMU, GuestConfig
+from zvmlab.guest.guest import Guest
 
 ERROR = 3
 # What a kernel says of the emulator at level "error" or worse, and why that is right.

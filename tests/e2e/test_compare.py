@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab import differ_report
-from zvmlab.compare_known import CATALOGUE, EMULATORS, emulator_pair
-from zvmlab.differ import Differential, Plan, differ
-from zvmlab.guest_config import HERCULES, QEMU
-from zvmlab.progress import Progress
+from zvmlab.base.progress import Progress
+from zvmlab.differ import report as differ_report
+from zvmlab.differ.compare_known import CATALOGUE, EMULATORS, emulator_pair
+from zvmlab.differ.differ import Differential, Plan, differ
+from zvmlab.guest.config import HERCULES, QEMU
 
 SEED = 20260101
 FEW = ("commands", "read-one-set", "sever-with-sets-queued")

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from zvmlab.guest import Guest
-from zvmlab.guest_config import HERCULES, QEMU
+from zvmlab.guest.config import HERCULES, QEMU
+from zvmlab.guest.guest import Guest
 
 CPI = "/sys/firmware/cpi"
 SAID = {

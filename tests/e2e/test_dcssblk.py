@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from zvmlab.guest import Guest
+from zvmlab.guest.guest import Guest
 
 SYSFS = "/sys/devices/dcssblk"
 PAGE = 4096

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from test_trace_replay import use_everything
 
-from zvmlab.guest import Guest
-from zvmlab.guest_config import GuestConfig
-from zvmlab.products import prepare
+from zvmlab.guest.artifacts import prepare
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest
 
 # Numbers, clocks and the order of tasks, as far as a program sees them.
 LOOK = "date; cat /proc/interrupts /proc/uptime; sleep 20; date; head -c 32 /dev/urandom | od -x"

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.agent import Agent
-from zvmlab.errors import EmulatorError
-from zvmlab.guest import Guest
-from zvmlab.guest_config import HERCULES, QEMU, GuestConfig
+from zvmlab.agent.agent import Agent
+from zvmlab.base.errors import EmulatorError
+from zvmlab.guest.config import HERCULES, QEMU, GuestConfig
+from zvmlab.guest.guest import Guest
 
 NUMBER = "0.0.0120"
 SECTOR = 512

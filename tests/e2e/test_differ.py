@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab import differ_report
-from zvmlab.differ import Differential, Plan, differ
-from zvmlab.differ_known import CATALOGUE, DRIVERS, driver_pair
-from zvmlab.progress import Progress
+from zvmlab.base.progress import Progress
+from zvmlab.differ import report as differ_report
+from zvmlab.differ.differ import Differential, Plan, differ
+from zvmlab.differ.known import CATALOGUE, DRIVERS, driver_pair
 
 pytestmark = pytest.mark.first_kernel
 

@@ -13,7 +13,7 @@ import termios
 import pytest
 from dmstats_lab import LIN_SECTORS, Lab
 
-from zvmlab.agent_calls import Both
+from zvmlab.agent.calls import Both
 
 pytestmark = [
     pytest.mark.xdist_group("dmstats"),

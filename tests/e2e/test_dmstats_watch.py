@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from dmstats_lab import Lab
 
-from zvmlab.agent_worker import Process
+from zvmlab.agent.worker import Process
 
 pytestmark = [
     pytest.mark.xdist_group("dmstats"),

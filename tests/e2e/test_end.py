@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zvmlab.backends import backend_of
-from zvmlab.errors import EmulatorError, Timeout
-from zvmlab.guest import Guest, Stage
-from zvmlab.guest_config import GuestConfig
-from zvmlab.run_dir import running_guests
+from zvmlab.base.errors import EmulatorError, Timeout
+from zvmlab.guest.backends import backend_of
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest, Stage
+from zvmlab.guest.run_dir import running_guests
 
 if TYPE_CHECKING:
     from conftest import Build
@@ -35,8 +35,8 @@ BOOT_SECONDS = 0.5
 # Ends with the guest in its first wait; the emulator's process id is its only line.
 HARNESS = """
 import sys, time
-from zvmlab.guest import Guest
-from zvmlab.guest_config import GuestConfig
+from zvmlab.guest.guest import Guest
+from zvmlab.guest.config import GuestConfig
 
 with Guest(GuestConfig(kernel=sys.argv[1], backend=sys.argv[2])) as guest:
     guest.resume()

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab import cli_scenario
-from zvmlab.cli_fabricate import STREAM, fabricate
-from zvmlab.fabricate_file import read_scenario
-from zvmlab.guest import Guest
-from zvmlab.guest_config import GuestConfig
-from zvmlab.guesttools import tool
-from zvmlab.model import Config
+from zvmlab.build.guesttools import tool
+from zvmlab.cli import workload as cli_scenario
+from zvmlab.cli.fabricate import STREAM, fabricate
+from zvmlab.fabricate.file import read_scenario
+from zvmlab.fabricate.model import Config
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest
 
 pytestmark = pytest.mark.first_kernel
 

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zvmlab import checkpoint
-from zvmlab.backends import panel_of
-from zvmlab.checkpoint import CONSOLE, MACHINE, clock
-from zvmlab.errors import EmulatorError
-from zvmlab.guest import Guest, Stage
-from zvmlab.guest_config import HERCULES, GuestConfig
-from zvmlab.hercules import Panel
-from zvmlab.tracefmt import read as read_trace
+from zvmlab.base.errors import EmulatorError
+from zvmlab.cp.tracefmt import read as read_trace
+from zvmlab.guest import checkpoint
+from zvmlab.guest.backends import panel_of
+from zvmlab.guest.checkpoint import CONSOLE, MACHINE, clock
+from zvmlab.guest.config import HERCULES, GuestConfig
+from zvmlab.guest.guest import Guest, Stage
+from zvmlab.guest.hercules import Panel
 
 if TYPE_CHECKING:
     from conftest import Build, OneSet

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.backends import backend_of
-from zvmlab.errors import GuestPanic
-from zvmlab.faults import Fault, armed, count
-from zvmlab.guest import Guest, Stage
-from zvmlab.guest_config import GuestConfig
-from zvmlab.monitor import Capture, DataSets, compare, deliver
-from zvmlab.records import SAMPLE, Element, Record
+from zvmlab.base.errors import GuestPanic
+from zvmlab.cp.faults import Fault, armed, count
+from zvmlab.guest.backends import backend_of
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest, Stage
+from zvmlab.mondata.records import SAMPLE, Element, Record
+from zvmlab.monitor.monitor import Capture, DataSets, compare, deliver
 
 pytestmark = pytest.mark.first_kernel
 SERVICE = "*MONITOR"

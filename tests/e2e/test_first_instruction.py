@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from zvmlab.guest import Guest
-from zvmlab.peer import EventType, Peer
+from zvmlab.cp.peer import EventType, Peer
+from zvmlab.guest.guest import Guest
 
 pytestmark = pytest.mark.first_kernel
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zvmlab import herculesbuild
-from zvmlab.emulator import Emulator
-from zvmlab.errors import EmulatorError, UsageError
-from zvmlab.guest import Guest
-from zvmlab.guest_config import GuestConfig
-from zvmlab.hercules import CONFIGURATION, MODULE, OPTIONS
-from zvmlab.progress import Progress
+from zvmlab.base.errors import EmulatorError, UsageError
+from zvmlab.base.progress import Progress
+from zvmlab.build import herculesbuild
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.emulator import Emulator
+from zvmlab.guest.guest import Guest
+from zvmlab.guest.hercules import CONFIGURATION, MODULE, OPTIONS
 
 if TYPE_CHECKING:
     from conftest import Build

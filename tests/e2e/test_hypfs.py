@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from zvmlab.guest import Guest
-from zvmlab.peer import Peer
+from zvmlab.cp.peer import Peer
+from zvmlab.guest.guest import Guest
 
 HYPFS, FILES = "/sys/hypervisor/s390", "/sys/kernel/debug/s390_hypfs"
 MIB = 1 << 20

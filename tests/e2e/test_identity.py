@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from zvmlab.guest import Guest
+from zvmlab.guest.guest import Guest
 
 MIB = 1 << 20
 

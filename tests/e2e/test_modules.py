@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from zvmlab.guest import Guest
+from zvmlab.guest.guest import Guest
 
 # On every kernel these need a module that needs another one.
 DEEP = {

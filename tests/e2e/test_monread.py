@@ -13,20 +13,20 @@ from typing import Any
 
 import pytest
 
-from zvmlab.agent import Process
-from zvmlab.agent_results import RunResult
-from zvmlab.cache import digest, entry
-from zvmlab.control import Control
-from zvmlab.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, CannotRun
-from zvmlab.faults import Fault, armed
-from zvmlab.guest import Guest
-from zvmlab.guesttools import debian_root, tools_source
-from zvmlab.monitor import Capture, CapturedSet, deliver
-from zvmlab.monuser import MonitorUser
-from zvmlab.monwrite import END_OF_DATA, Notification, control_and_frames
-from zvmlab.recorded import recorded
-from zvmlab.records import EVENT, SAMPLE, Element, Mce, Part, Record
-from zvmlab.redeliver import Redelivery
+from zvmlab.agent.agent import Process
+from zvmlab.agent.results import RunResult
+from zvmlab.base.cache import digest, entry
+from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, CannotRun
+from zvmlab.build.guesttools import debian_root, tools_source
+from zvmlab.cp.control import Control
+from zvmlab.cp.faults import Fault, armed
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.monwrite import END_OF_DATA, Notification, control_and_frames
+from zvmlab.mondata.recorded import recorded
+from zvmlab.mondata.records import EVENT, SAMPLE, Element, Mce, Part, Record
+from zvmlab.monitor.monitor import Capture, CapturedSet, deliver
+from zvmlab.monitor.monuser import MonitorUser
+from zvmlab.monitor.redeliver import Redelivery
 
 GUEST = "LINUX001"
 PROGRAM = "/tmp/monread"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.guest import Guest
-from zvmlab.monitor import Capture, DataSets, compare, deliver
-from zvmlab.records import EVENT, SAMPLE, Element, Record
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import EVENT, SAMPLE, Element, Record
+from zvmlab.monitor.monitor import Capture, DataSets, compare, deliver
 
 SIZES = (1, 2, 11, 12, 13, 4095, 4096, 4097, 65536, 1 << 20)
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zvmlab.guest import Guest
-from zvmlab.monitor import DEVICE
-from zvmlab.scenario import Log
+from zvmlab.guest.guest import Guest
+from zvmlab.monitor.monitor import DEVICE
+from zvmlab.monitor.scenario import Log
 
 if TYPE_CHECKING:
     from conftest import Commands

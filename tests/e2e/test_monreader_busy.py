@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 from readers import PLENTY, RunningReader, inheriting, install, opening
 
-from zvmlab.guest import Guest
-from zvmlab.monitor import DEVICE, Capture, deliver
-from zvmlab.scenario import READ, Log, ended, open_device, service_paths, small
+from zvmlab.guest.guest import Guest
+from zvmlab.monitor.monitor import DEVICE, Capture, deliver
+from zvmlab.monitor.scenario import READ, Log, ended, open_device, service_paths, small
 
 if TYPE_CHECKING:
     from conftest import Build

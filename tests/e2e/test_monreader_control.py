@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zvmlab.guest import Guest
-from zvmlab.monitor import CAPTURE_SECONDS, Capture, CapturedSet, DataSets, compare
-from zvmlab.records import EVENT, SAMPLE, Record, domain_bits
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import EVENT, SAMPLE, Record, domain_bits
+from zvmlab.monitor.monitor import CAPTURE_SECONDS, Capture, CapturedSet, DataSets, compare
 
 if TYPE_CHECKING:
     from conftest import Commands

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zvmlab.agent_wire import Call
-from zvmlab.guest import Guest
-from zvmlab.monitor import DEVICE, Capture, compare, deliver, read_set
-from zvmlab.records import MCE_SIZE, Element, Record
+from zvmlab.agent.wire import Call
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import MCE_SIZE, Element, Record
+from zvmlab.monitor.monitor import DEVICE, Capture, compare, deliver, read_set
 
 if TYPE_CHECKING:
     from conftest import OneSet

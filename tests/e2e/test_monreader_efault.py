@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.agent_calls import Bad
-from zvmlab.agent_wire import BadKind
-from zvmlab.guest import Guest
-from zvmlab.monitor import Capture, CapturedSet, DataSets, compare, deliver
-from zvmlab.records import Element, Record
+from zvmlab.agent.calls import Bad
+from zvmlab.agent.wire import BadKind
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import Element, Record
+from zvmlab.monitor.monitor import Capture, CapturedSet, DataSets, compare, deliver
 
 FILL = 0xA5
 # Two elements of 12 + 40 bytes: each place of elements and records is tried.

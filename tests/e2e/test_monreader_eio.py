@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.faults import Fault, armed
-from zvmlab.guest import Guest
-from zvmlab.monitor import Capture, DataSets, compare, deliver
-from zvmlab.records import Element, Record
-from zvmlab.scenario import (
+from zvmlab.cp.faults import Fault, armed
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import Element, Record
+from zvmlab.monitor.monitor import Capture, DataSets, compare, deliver
+from zvmlab.monitor.scenario import (
     READ,
     Log,
     await_sleep,

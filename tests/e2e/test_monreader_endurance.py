@@ -18,10 +18,10 @@ from pathlib import Path
 import pytest
 from memory import UNCACHED, flat
 
-from zvmlab.guest import Guest
-from zvmlab.monitor import DEVICE, Capture, element_arguments
-from zvmlab.records import MCE_SIZE
-from zvmlab.scenario import (
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import MCE_SIZE
+from zvmlab.monitor.monitor import DEVICE, Capture, element_arguments
+from zvmlab.monitor.scenario import (
     deliver_many,
     drain,
     ended,

@@ -14,12 +14,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from zvmlab.agent import Agent
-from zvmlab.agent_wire import Request, Writer
-from zvmlab.faults import Fault, armed
-from zvmlab.guest import Guest
-from zvmlab.monitor import DEVICE
-from zvmlab.scenario import service_paths
+from zvmlab.agent.agent import Agent
+from zvmlab.agent.wire import Request, Writer
+from zvmlab.cp.faults import Fault, armed
+from zvmlab.guest.guest import Guest
+from zvmlab.monitor.monitor import DEVICE
+from zvmlab.monitor.scenario import service_paths
 
 TRACING = "/sys/kernel/tracing"
 STEPS = ("misc_deregister", "segment_unload", "iucv_unregister")

@@ -20,11 +20,11 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from zvmlab.agent_calls import Bad
-from zvmlab.agent_wire import BadKind
-from zvmlab.guest import Guest
-from zvmlab.monitor import Capture, DataSets, deliver
-from zvmlab.records import Element, Record
+from zvmlab.agent.calls import Bad
+from zvmlab.agent.wire import BadKind
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import Element, Record
+from zvmlab.monitor.monitor import Capture, DataSets, deliver
 
 STEPS = 20
 SIZES = st.one_of(st.sampled_from((1, 11, 12, 13, 4096)), st.integers(1, 300))

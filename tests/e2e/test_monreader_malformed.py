@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.errors import GuestPanic
-from zvmlab.guest import Guest
-from zvmlab.monitor import Capture, DataSets, compare, deliver
-from zvmlab.placed import Place
-from zvmlab.records import MCE_SIZE, Element, Mce, Record
-from zvmlab.scenario import Log
+from zvmlab.base.errors import GuestPanic
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import MCE_SIZE, Element, Mce, Record
+from zvmlab.monitor.malformed import Place
+from zvmlab.monitor.monitor import Capture, DataSets, compare, deliver
+from zvmlab.monitor.scenario import Log
 
 DATA = bytes(range(256)) * 2
 STORAGE_OF_THE_GUEST = 0x200000

@@ -17,18 +17,18 @@ from other_users import (
     segment_bytes,
 )
 
-from zvmlab.control import Control
-from zvmlab.guest import Guest
-from zvmlab.monitor import Capture, CapturedSet, DataSets, compare, deliver
-from zvmlab.monwrite import (
+from zvmlab.cp.control import Control
+from zvmlab.cp.peer import IucvEvent, Peer
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.monwrite import (
     BLOCK_SIZE,
     END_OF_DATA,
     INTERRUPT_SIZE,
     control_and_frames,
     read_sets,
 )
-from zvmlab.peer import IucvEvent, Peer
-from zvmlab.records import EVENT, FRAME_SIZE, Element, Record, parse_set
+from zvmlab.mondata.records import EVENT, FRAME_SIZE, Element, Record, parse_set
+from zvmlab.monitor.monitor import Capture, CapturedSet, DataSets, compare, deliver
 
 
 class Monwrite:

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab import hercules
-from zvmlab.backends import backend_of
-from zvmlab.emulator import Emulator
-from zvmlab.errors import Timeout
-from zvmlab.guest_config import QEMU, Channels, GuestConfig, emulator_arguments
-from zvmlab.kernels import slowness
-from zvmlab.products import prepare
-from zvmlab.progress import Progress
+from zvmlab.base.errors import Timeout
+from zvmlab.base.progress import Progress
+from zvmlab.build.kernels import slowness
+from zvmlab.guest import hercules
+from zvmlab.guest.artifacts import prepare
+from zvmlab.guest.backends import backend_of
+from zvmlab.guest.config import QEMU, Channels, GuestConfig, emulator_arguments
+from zvmlab.guest.emulator import Emulator
 
 BOOT_SECONDS = 90
 MODULE = "/lib/modules/monreader.ko"

@@ -8,11 +8,11 @@ import os
 
 import pytest
 
-from zvmlab.faults import Fault, armed
-from zvmlab.guest import Guest
-from zvmlab.monitor import Capture, deliver
-from zvmlab.records import Element, Record
-from zvmlab.scenario import (
+from zvmlab.cp.faults import Fault, armed
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import Element, Record
+from zvmlab.monitor.monitor import Capture, deliver
+from zvmlab.monitor.scenario import (
     POLL,
     Log,
     await_sleep,

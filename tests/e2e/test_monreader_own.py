@@ -12,13 +12,13 @@ import os
 
 import pytest
 
-from zvmlab.faults import Fault, armed
-from zvmlab.guest import Guest
-from zvmlab.guest_config import UPSTREAM_DRIVER
-from zvmlab.monitor import Capture, deliver
-from zvmlab.placed import Place
-from zvmlab.records import MCE_SIZE
-from zvmlab.scenario import Log, deliver_many, drain, ended, open_device, settle, small
+from zvmlab.cp.faults import Fault, armed
+from zvmlab.guest.config import UPSTREAM_DRIVER
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import MCE_SIZE
+from zvmlab.monitor.malformed import Place
+from zvmlab.monitor.monitor import Capture, deliver
+from zvmlab.monitor.scenario import Log, deliver_many, drain, ended, open_device, settle, small
 
 GUEST = "LINUX001"
 ATTRIBUTES = "/sys/class/misc/monreader/"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zvmlab.guest import Guest
-from zvmlab.monitor import DataSets
+from zvmlab.guest.guest import Guest
+from zvmlab.monitor.monitor import DataSets
 
 if TYPE_CHECKING:
     from conftest import Define, OneSet

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zvmlab.guest import Guest
-from zvmlab.monitor import Capture, DataSets, compare, deliver, element_arguments, read_set
-from zvmlab.records import MCE_SIZE, Element, Record
-from zvmlab.scenario import READ, await_sleep, thread_of
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import MCE_SIZE, Element, Record
+from zvmlab.monitor.monitor import Capture, DataSets, compare, deliver, element_arguments, read_set
+from zvmlab.monitor.scenario import READ, await_sleep, thread_of
 
 if TYPE_CHECKING:
     from conftest import Build

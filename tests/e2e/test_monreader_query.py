@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from other_users import SAMPLE_DATA, connect
 
-from zvmlab.guest import Guest
-from zvmlab.monitor import DataSets
-from zvmlab.peer import Peer
+from zvmlab.cp.peer import Peer
+from zvmlab.guest.guest import Guest
+from zvmlab.monitor.monitor import DataSets
 
 if TYPE_CHECKING:
     from conftest import Commands, Define

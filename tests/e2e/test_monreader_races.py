@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zvmlab.agent import Pending
-from zvmlab.agent_calls import BatchResult
-from zvmlab.guest import Guest
-from zvmlab.monitor import DEVICE, Capture, deliver
-from zvmlab.records import Element, Record
-from zvmlab.scenario import Ended, ended, open_device, service_paths
+from zvmlab.agent.agent import Pending
+from zvmlab.agent.calls import BatchResult
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import Element, Record
+from zvmlab.monitor.monitor import DEVICE, Capture, deliver
+from zvmlab.monitor.scenario import Ended, ended, open_device, service_paths
 
 if TYPE_CHECKING:
     from conftest import Build

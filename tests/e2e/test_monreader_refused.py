@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 from readers import RunningReader, install, opening
 
-from zvmlab.errors import Timeout
-from zvmlab.faults import Fault, armed
-from zvmlab.guest import Guest
-from zvmlab.monitor import DEVICE, DataSets
-from zvmlab.peer import EventType, Flag, Peer
-from zvmlab.scenario import (
+from zvmlab.base.errors import Timeout
+from zvmlab.cp.faults import Fault, armed
+from zvmlab.cp.peer import EventType, Flag, Peer
+from zvmlab.guest.guest import Guest
+from zvmlab.monitor.monitor import DEVICE, DataSets
+from zvmlab.monitor.scenario import (
     OPENAT,
     SERVICE,
     Log,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zvmlab.agent_results import ModuleResult
-from zvmlab.faults import Fault, armed
-from zvmlab.guest import Guest
-from zvmlab.monitor import DEVICE
+from zvmlab.agent.results import ModuleResult
+from zvmlab.cp.faults import Fault, armed
+from zvmlab.guest.guest import Guest
+from zvmlab.monitor.monitor import DEVICE
 
 if TYPE_CHECKING:
     from conftest import Define, OneSet

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zvmlab.agent import Worker
-from zvmlab.faults import Fault, armed
-from zvmlab.guest import Guest
-from zvmlab.monitor import DEVICE, Capture, DataSets, compare, deliver
-from zvmlab.peer import EventType, Peer
-from zvmlab.records import MCE_SIZE, Element, Record
-from zvmlab.scenario import (
+from zvmlab.agent.agent import Worker
+from zvmlab.cp.faults import Fault, armed
+from zvmlab.cp.peer import EventType, Peer
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import MCE_SIZE, Element, Record
+from zvmlab.monitor.monitor import DEVICE, Capture, DataSets, compare, deliver
+from zvmlab.monitor.scenario import (
     POLL,
     READ,
     Log,

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 from readers import PLENTY, RunningReader, install, opening
 
-from zvmlab.guest import Guest
-from zvmlab.monitor import (
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import MCE_SIZE, Element, Record
+from zvmlab.monitor.monitor import (
     DEVICE,
     Capture,
     DataSets,
@@ -22,8 +23,7 @@ from zvmlab.monitor import (
     element_arguments,
     read_set,
 )
-from zvmlab.records import MCE_SIZE, Element, Record
-from zvmlab.scenario import READ, await_sleep, thread_of
+from zvmlab.monitor.scenario import READ, await_sleep, thread_of
 
 if TYPE_CHECKING:
     from conftest import Build

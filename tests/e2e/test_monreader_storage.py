@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zvmlab.guest import Guest
+from zvmlab.guest.guest import Guest
 
 if TYPE_CHECKING:
     from conftest import OneSet

@@ -16,11 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from zvmlab.guest import Guest
-from zvmlab.guest_config import UPSTREAM_DRIVER
-from zvmlab.monitor import Capture, CapturedSet, DataSets, compare, deliver
-from zvmlab.placed import Place
-from zvmlab.records import (
+from zvmlab.guest.config import UPSTREAM_DRIVER
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import (
     END_OF_FRAME,
     EVENT,
     FRAME_SIZE,
@@ -34,6 +32,8 @@ from zvmlab.records import (
     domain_names,
     parse_set,
 )
+from zvmlab.monitor.malformed import Place
+from zvmlab.monitor.monitor import Capture, CapturedSet, DataSets, compare, deliver
 
 if TYPE_CHECKING:
     from conftest import Build

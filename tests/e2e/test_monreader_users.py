@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 from other_users import connect, give_back, next_message, set_in_segment
 
-from zvmlab.control import Control
-from zvmlab.guest import Guest
-from zvmlab.monitor import DEVICE, Capture, DataSets, compare, deliver
-from zvmlab.peer import Peer
-from zvmlab.records import Element, Record
-from zvmlab.scenario import Log
+from zvmlab.cp.control import Control
+from zvmlab.cp.peer import Peer
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import Element, Record
+from zvmlab.monitor.monitor import DEVICE, Capture, DataSets, compare, deliver
+from zvmlab.monitor.scenario import Log
 
 if TYPE_CHECKING:
     from conftest import Define, OneSet

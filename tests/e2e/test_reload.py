@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zvmlab.guest import Guest
-from zvmlab.guest_config import GuestConfig
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest
 
 if TYPE_CHECKING:
     from conftest import Build

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zvmlab.agent_wire import Request
-from zvmlab.errors import GuestPanic, Timeout
-from zvmlab.guest import Guest, Stage
-from zvmlab.monitor import Capture, DataSets, compare, deliver
-from zvmlab.records import Element, Record
+from zvmlab.agent.wire import Request
+from zvmlab.base.errors import GuestPanic, Timeout
+from zvmlab.guest.guest import Guest, Stage
+from zvmlab.mondata.records import Element, Record
+from zvmlab.monitor.monitor import Capture, DataSets, compare, deliver
 
 if TYPE_CHECKING:
     from conftest import Build

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from zvmlab.guest import Guest
+from zvmlab.guest.guest import Guest
 
 SECONDS = 2.0
 # /proc/uptime counts hundredths.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zvmlab.guest import Guest
+from zvmlab.guest.guest import Guest
 
 if TYPE_CHECKING:
     from conftest import Build

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.faults import Fault, armed
-from zvmlab.guest import Guest
-from zvmlab.monitor import Capture, DataSets, SetsDiffer, compare, deliver
-from zvmlab.placed import Place
-from zvmlab.records import MCE_SIZE, Element, Mce, Record
+from zvmlab.cp.faults import Fault, armed
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import MCE_SIZE, Element, Mce, Record
+from zvmlab.monitor.malformed import Place
+from zvmlab.monitor.monitor import Capture, DataSets, SetsDiffer, compare, deliver
 
 pytestmark = pytest.mark.first_kernel
 

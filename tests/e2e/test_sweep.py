@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from zvmlab import sweep_report
-from zvmlab.guest import Guest
-from zvmlab.guest_config import UPSTREAM_DRIVER
-from zvmlab.progress import Progress
-from zvmlab.scenario_context import Context
+from zvmlab.base.progress import Progress
+from zvmlab.guest.config import UPSTREAM_DRIVER
+from zvmlab.guest.guest import Guest
 from zvmlab.scenarios import BUILT_IN
-from zvmlab.sweep import Plan, sweep
-from zvmlab.sweep_known import KNOWN
+from zvmlab.scenarios.context import Context
+from zvmlab.sweep import report as sweep_report
+from zvmlab.sweep.known import KNOWN
+from zvmlab.sweep.sweep import Plan, sweep
 
 pytestmark = pytest.mark.first_kernel
 

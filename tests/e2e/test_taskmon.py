@@ -14,9 +14,9 @@ import pytest
 from taskmon_tool import EXIT_CANNOT_RUN, EXIT_USAGE, Taskmon, install, rows, total
 from taskstats import CLONE_NEWNET, CLONE_NEWPID, CLONE_NEWUSER, STRUCTS
 
-from zvmlab.guest import Guest
-from zvmlab.guest_config import GuestConfig
-from zvmlab.guesttools import tool
+from zvmlab.build.guesttools import tool
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest
 
 pytestmark = [pytest.mark.not_debug("it has no taskstats"), pytest.mark.first_kernel]
 

@@ -25,9 +25,9 @@ from taskstats import (
     replies,
 )
 
-from zvmlab.guest import Guest
-from zvmlab.guest_config import GuestConfig
-from zvmlab.guesttools import tool
+from zvmlab.build.guesttools import tool
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest
 
 pytestmark = [pytest.mark.not_debug("it has no taskstats"), pytest.mark.first_kernel]
 

@@ -24,7 +24,7 @@ from taskstats import (
     replies,
 )
 
-from zvmlab.guest import Guest
+from zvmlab.guest.guest import Guest
 
 pytestmark = [pytest.mark.not_debug("it has no taskstats"), pytest.mark.first_kernel]
 

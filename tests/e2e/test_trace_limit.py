@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zvmlab.errors import EXIT_CANNOT_RUN
-from zvmlab.guest import Guest
-from zvmlab.guest_config import GuestConfig
-from zvmlab.hostbuild import ROOT
-from zvmlab.progress import Progress
-from zvmlab.replay import program
+from zvmlab.base.errors import EXIT_CANNOT_RUN
+from zvmlab.base.progress import Progress
+from zvmlab.base.tree import TREE
+from zvmlab.cp.replay import program
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest
 
 if TYPE_CHECKING:
     from conftest import Build
@@ -70,7 +70,7 @@ def keep(folder: Path, kernel: str, backend: str, *words: str) -> subprocess.Com
     """zvmlab run --keep in a process of its own."""
     folder.mkdir(exist_ok=True)
     return subprocess.run(
-        [sys.executable, str(ROOT / "zvmlab"), "run", "--kernel", kernel, "--backend", backend]
+        [sys.executable, str(TREE / "zvmlab"), "run", "--kernel", kernel, "--backend", backend]
         + ["--keep", str(folder), *words, "--", "head", "-c", "4000000", "/dev/zero"],
         capture_output=True,
         text=True,

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.errors import EXIT_FAILED, EXIT_PASS, EXIT_USAGE
-from zvmlab.faults import Fault, armed
-from zvmlab.guest import Guest
-from zvmlab.monitor import Capture, DataSets, compare, deliver
-from zvmlab.peer import EventType, Peer
-from zvmlab.progress import Progress
-from zvmlab.records import Element, Record
-from zvmlab.replay import program
+from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, EXIT_USAGE
+from zvmlab.base.progress import Progress
+from zvmlab.cp.faults import Fault, armed
+from zvmlab.cp.peer import EventType, Peer
+from zvmlab.cp.replay import program
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.records import Element, Record
+from zvmlab.monitor.monitor import Capture, DataSets, compare, deliver
 
 pytestmark = pytest.mark.first_kernel
 

@@ -26,7 +26,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
-from zvmlab.errors import EXIT_FAILED, EXIT_PASS, Timeout, UsageError, ZvmlabError
+from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, Timeout, UsageError, ZvmlabError
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from zvmlab.errors import EXIT_FAILED, EXIT_PASS, Timeout, UsageError, ZvmlabError
+from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, Timeout, UsageError, ZvmlabError
 
 HERE = Path(__file__).resolve().parent
 DRIVER = HERE.parent.parent / "driver"

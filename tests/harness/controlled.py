@@ -14,9 +14,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from zvmlab.control import Control
-from zvmlab.progress import Progress
-from zvmlab.replay import program
+from zvmlab.base.progress import Progress
+from zvmlab.cp.control import Control
+from zvmlab.cp.replay import program
 
 TIMEOUT = 20.0
 GREETING = b'{"zvmlab":{"version":"0.1.0","capabilities":["peers","monitor-capture"]}}\n'

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from zvmlab.cli_fabricate import MONWRITE, fabricate
-from zvmlab.fabricate_file import scenario
-from zvmlab.model import Totals
-from zvmlab.monrec_reader import Format, Kind, Record, read
-from zvmlab.scenario_json import Node
+from zvmlab.cli.fabricate import MONWRITE, fabricate
+from zvmlab.fabricate.file import scenario
+from zvmlab.fabricate.model import Totals
+from zvmlab.fabricate.workload_json import Node
+from zvmlab.mondata.monrec_reader import Format, Kind, Record, read
 
 TOD_MS = 4_096_000
 

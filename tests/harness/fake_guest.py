@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.guest_config import Products
-from zvmlab.owned import MARK
+from zvmlab.base.owned import MARK
+from zvmlab.guest.config import Products
 
 HERE = Path(__file__).resolve().parent
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from zvmlab.errors import Timeout
-from zvmlab.image import agent_source
+from zvmlab.base.errors import Timeout
+from zvmlab.build.image import agent_source
 
 
 class SocketStream:
-    """A socket with the limits of zvmlab.agent_channel.Stream."""
+    """A socket with the limits of zvmlab.agent.channel.Stream."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock

@@ -8,7 +8,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from zvmlab.records import SAMPLE, Element, Mce, Part, Record
+from zvmlab.mondata.records import SAMPLE, Element, Mce, Part, Record
 
 ROOT = Path(__file__).parents[2]
 START = 0x9000000

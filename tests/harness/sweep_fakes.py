@@ -11,10 +11,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from zvmlab.agent_calls import CallResult, Read
-from zvmlab.agent_results import LogLine, ModuleResult
-from zvmlab.control import ControlError, decode
-from zvmlab.errors import GuestPanic, Timeout
+from zvmlab.agent.calls import CallResult, Read
+from zvmlab.agent.results import LogLine, ModuleResult
+from zvmlab.base.errors import GuestPanic, Timeout
+from zvmlab.cp.control import ControlError, decode
 
 POINTS = {
     "iucv.connect": ["rc", "pgm", "drop"],

@@ -11,10 +11,10 @@ from typing import Any, cast
 
 import pytest
 
-from zvmlab import afiucv
-from zvmlab.afiucv import AfIucvClosed, AfIucvListener, AfIucvRefused, AfIucvStream
-from zvmlab.errors import Timeout
-from zvmlab.peer import EventType, Flag, IucvError, IucvEvent, Peer, Result
+from zvmlab.base.errors import Timeout
+from zvmlab.cp import afiucv
+from zvmlab.cp.afiucv import AfIucvClosed, AfIucvListener, AfIucvRefused, AfIucvStream
+from zvmlab.cp.peer import EventType, Flag, IucvError, IucvEvent, Peer, Result
 
 
 def event(kind: EventType, path: int, **fields: Any) -> IucvEvent:

@@ -16,12 +16,12 @@ from pathlib import Path
 import host_agent
 import pytest
 
-from zvmlab import agent_wire
-from zvmlab.agent import Agent
-from zvmlab.agent_calls import Bad, Both, Iovec, Out, encode_call
-from zvmlab.agent_wire import AgentError, AgentLost, BadKind, Call, Power, Request, Status, Writer
-from zvmlab.errors import UsageError
-from zvmlab.image import agent_source
+from zvmlab.agent import wire as agent_wire
+from zvmlab.agent.agent import Agent
+from zvmlab.agent.calls import Bad, Both, Iovec, Out, encode_call
+from zvmlab.agent.wire import AgentError, AgentLost, BadKind, Call, Power, Request, Status, Writer
+from zvmlab.base.errors import UsageError
+from zvmlab.build.image import agent_source
 
 PAGE = os.sysconf("SC_PAGESIZE")
 MMAP = (3, 0x22)  # PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS
@@ -299,7 +299,7 @@ def test_a_dead_agent_is_noticed(binary: Path) -> None:
 
 
 def test_an_unknown_version_is_refused(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zvmlab.agent.VERSION", 2)
+    monkeypatch.setattr("zvmlab.agent.agent.VERSION", 2)
     with pytest.raises(UsageError, match="protocol version 1, not 2"):
         type(agent).__init__(agent, agent._channel._stream)
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from zvmlab.agent import Agent
-from zvmlab.agent_calls import Bad, Both, Iovec, Out, encode_call
-from zvmlab.agent_wire import (
+from zvmlab.agent.agent import Agent
+from zvmlab.agent.calls import Bad, Both, Iovec, Out, encode_call
+from zvmlab.agent.wire import (
     COUNTED,
     HEADER,
     LANES,

@@ -15,11 +15,11 @@ from pathlib import Path
 import host_agent
 import pytest
 
-from zvmlab.agent import Agent
-from zvmlab.agent_results import ModuleFailed, ProgramFailed, decode_log
-from zvmlab.agent_wire import CHUNK_MAX, AgentError, Request, Status, Writer
-from zvmlab.agent_worker import Process
-from zvmlab.errors import Timeout
+from zvmlab.agent.agent import Agent
+from zvmlab.agent.results import ModuleFailed, ProgramFailed, decode_log
+from zvmlab.agent.wire import CHUNK_MAX, AgentError, Request, Status, Writer
+from zvmlab.agent.worker import Process
+from zvmlab.base.errors import Timeout
 
 SH = "/bin/sh"
 # Numbers of this machine's system calls, to compare with; the agent has its own.

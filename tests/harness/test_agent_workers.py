@@ -12,10 +12,10 @@ from pathlib import Path
 import host_agent
 import pytest
 
-from zvmlab.agent import Agent
-from zvmlab.agent_calls import Out
-from zvmlab.agent_wire import AgentError, Call, Status
-from zvmlab.errors import Timeout, UsageError
+from zvmlab.agent.agent import Agent
+from zvmlab.agent.calls import Out
+from zvmlab.agent.wire import AgentError, Call, Status
+from zvmlab.base.errors import Timeout, UsageError
 
 
 @pytest.fixture(scope="module", params=["native", "asan"])

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab import cache, manifest
-from zvmlab.cache import cache_root, digest, entry
-from zvmlab.errors import EXIT_USAGE, CannotRun, UsageError
-from zvmlab.owned import MARK, is_ours, mark
+from zvmlab.base import cache, manifest
+from zvmlab.base.cache import cache_root, digest, entry
+from zvmlab.base.errors import EXIT_USAGE, CannotRun, UsageError
+from zvmlab.base.owned import MARK, is_ours, mark
 
 
 _TREE = Path(__file__).resolve().parents[2]

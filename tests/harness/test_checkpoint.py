@@ -10,13 +10,13 @@ from typing import cast
 
 import pytest
 
-from zvmlab import checkpoint
-from zvmlab.cache import cache_root, entries
-from zvmlab.checkpoint import CONSOLE, MACHINE, why_cold
-from zvmlab.errors import EmulatorError
-from zvmlab.faults import Fault
-from zvmlab.guest_config import HERCULES, Channels, GuestConfig, Products
-from zvmlab.hercules import Panel
+from zvmlab.base.cache import cache_root, entries
+from zvmlab.base.errors import EmulatorError
+from zvmlab.cp.faults import Fault
+from zvmlab.guest import checkpoint
+from zvmlab.guest.checkpoint import CONSOLE, MACHINE, why_cold
+from zvmlab.guest.config import HERCULES, Channels, GuestConfig, Products
+from zvmlab.guest.hercules import Panel
 
 CONFIG = GuestConfig(backend=HERCULES)
 

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from fake_guest import Fake, fake
 
-from zvmlab.cli import parser
-from zvmlab.cli_guest import check_program
-from zvmlab.console import Console
-from zvmlab.errors import UsageError
-from zvmlab.guest import Guest
-from zvmlab.guest_config import GuestConfig
-from zvmlab.owned import is_ours
+from zvmlab.base.errors import UsageError
+from zvmlab.base.owned import is_ours
+from zvmlab.cli.guest import check_program
+from zvmlab.cli.main import parser
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.console import Console
+from zvmlab.guest.guest import Guest
 
 __all__ = ["fake"]  # a fixture: importing it is using it
 ZVMLAB = Path(__file__).resolve().parents[2] / "zvmlab"

@@ -11,8 +11,8 @@ import pytest
 from controlled import Server
 from controlled import _server as _server
 
-from zvmlab.cli import main
-from zvmlab.run_dir import RunDir
+from zvmlab.cli.main import main
+from zvmlab.guest.run_dir import RunDir
 
 
 @pytest.fixture(name="running")

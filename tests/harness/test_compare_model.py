@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from sweep_fakes import FakeGuest
 
-from zvmlab.agent_results import LogLine
-from zvmlab.cli import main
-from zvmlab.compare_known import CATALOGUE, EMULATORS, EXPLAINED, emulator_pair
-from zvmlab.differ_compare import Difference
-from zvmlab.guest_config import HERCULES, QEMU, Products
-from zvmlab.scenario_context import Context, Scenario
+from zvmlab.agent.results import LogLine
+from zvmlab.cli.main import main
+from zvmlab.differ.compare import Difference
+from zvmlab.differ.compare_known import CATALOGUE, EMULATORS, EXPLAINED, emulator_pair
+from zvmlab.guest.config import HERCULES, QEMU, Products
 from zvmlab.scenarios import BUILT_IN, EDGES, MACHINE
+from zvmlab.scenarios.context import Context, Scenario
 
 BOOTED = '{"seq":1,"tod":"0","cpu":0,"call":"stsi","gr":["30000002","2"],"cc":0}\n'
 ASKED = '{"seq":2,"tod":"1","cpu":0,"call":"diag.00","r1":0,"r3":1,"gr":["0","8"],"cc":%d}\n'
@@ -66,10 +66,10 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Guests, products and scenarios that are made up; both emulators agree."""
     nowhere = Path("/nonexistent")
     products = Products(nowhere, nowhere, "6.1 (fake)", nowhere)
-    monkeypatch.setattr("zvmlab.differ.prepare", lambda config, progress: products)
-    monkeypatch.setattr("zvmlab.differ_run.Guest", TracedGuest)
-    monkeypatch.setattr("zvmlab.compare_known.CATALOGUE", SCENARIOS)
-    monkeypatch.setattr("zvmlab.compare_known.EXPLAINED", ())
+    monkeypatch.setattr("zvmlab.differ.differ.prepare", lambda config, progress: products)
+    monkeypatch.setattr("zvmlab.differ.run.Guest", TracedGuest)
+    monkeypatch.setattr("zvmlab.differ.compare_known.CATALOGUE", SCENARIOS)
+    monkeypatch.setattr("zvmlab.differ.compare_known.EXPLAINED", ())
     monkeypatch.setattr(TracedGuest, "codes", {QEMU: 0, HERCULES: 0})
     FakeGuest.made.clear()
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.console import Console, classify
-from zvmlab.errors import GuestPanic, UsageError, ZvmlabError
+from zvmlab.base.errors import GuestPanic, UsageError, ZvmlabError
+from zvmlab.guest.console import Console, classify
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ from controlled import _server as _server
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zvmlab.control import Control, ControlError, decode, encode
-from zvmlab.errors import EmulatorError, Timeout, UsageError
-from zvmlab.peer import EventType, Flag, IucvError, Peer
+from zvmlab.base.errors import EmulatorError, Timeout, UsageError
+from zvmlab.cp.control import Control, ControlError, decode, encode
+from zvmlab.cp.peer import EventType, Flag, IucvError, Peer
 
 
 def test_schema_is_documented(control: Control) -> None:
@@ -239,7 +239,7 @@ def test_events_that_nobody_takes_are_kept_up_to_a_limit(
     monkeypatch: pytest.MonkeyPatch, server: Server
 ) -> None:
     """The newest stay, the others are counted; a peer's, which are its messages, stay longer."""
-    monkeypatch.setattr("zvmlab.control.MAX_EVENTS", 3)
+    monkeypatch.setattr("zvmlab.cp.control.MAX_EVENTS", 3)
     with server.connect() as control, Peer(control, "ALICE") as alice, Peer(control, "BOB"):
         for number in range(5):
             assert control.cp(f"MSG LINUX001 {number}").rc == 0

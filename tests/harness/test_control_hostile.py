@@ -16,7 +16,7 @@ from controlled import _server as _server
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from zvmlab.control import Control
+from zvmlab.cp.control import Control
 
 
 class Raw:

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab import debugkernel, debugmend
-from zvmlab.debugkernel import CONFIG, debug_kernel, lost_lines
-from zvmlab.errors import CannotRun, ZvmlabError
-from zvmlab.kernels import DEBUG, resolve, slowness
-from zvmlab.modules import builtin
-from zvmlab.owned import MARK
-from zvmlab.packages import Package
-from zvmlab.progress import Progress
+from zvmlab.base.errors import CannotRun, ZvmlabError
+from zvmlab.base.owned import MARK
+from zvmlab.base.progress import Progress
+from zvmlab.build import debugkernel, kernel_patches as debugmend
+from zvmlab.build.debugkernel import CONFIG, debug_kernel, lost_lines
+from zvmlab.build.kernels import DEBUG, resolve, slowness
+from zvmlab.build.modules import builtin
+from zvmlab.build.packages import Package
 
 # Does what the kernel's makefile does for each goal that is asked for.
 MAKE = r"""#!/bin/sh

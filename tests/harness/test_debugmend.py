@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.debugmend import FILE, mend, mended
-from zvmlab.errors import ZvmlabError
+from zvmlab.base.errors import ZvmlabError
+from zvmlab.build.kernel_patches import FILE, mend, mended
 
 BEFORE = "{\n\tif (late)\n"
 WAIT = "\t\trcuwait_wait_event(&rtp->cbs_wait,\n\t\t\t\t   found,\n\t\t\t\t   TASK_IDLE);\n"

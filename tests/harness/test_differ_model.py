@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from zvmlab import compare_known, differ_known, differ_report
-from zvmlab.cli import main
-from zvmlab.differ import Compared, Differential, Pair, Plan
-from zvmlab.differ_compare import WHOLE_SETS, Difference, differences, whole_set_reads
-from zvmlab.differ_explain import Explained
-from zvmlab.differ_known import CATALOGUE, EXPLAINED, driver_pair
-from zvmlab.differ_run import Observed
-from zvmlab.errors import UsageError
-from zvmlab.monitor import CapturedSet
-from zvmlab.outcome import Outcome, Step
-from zvmlab.records import SAMPLE, Mce
-from zvmlab.scenario_context import FoundSet
-from zvmlab.trace_lines import CALLS, CP, INTERRUPTIONS, ORDERED, TraceLines
+from zvmlab.base.errors import UsageError
+from zvmlab.cli.main import main
+from zvmlab.differ import compare_known, known as differ_known, report as differ_report
+from zvmlab.differ.compare import WHOLE_SETS, Difference, differences, whole_set_reads
+from zvmlab.differ.differ import Compared, Differential, Pair, Plan
+from zvmlab.differ.explain import Explained
+from zvmlab.differ.known import CATALOGUE, EXPLAINED, driver_pair
+from zvmlab.differ.run import Observed
+from zvmlab.differ.trace_lines import CALLS, CP, INTERRUPTIONS, ORDERED, TraceLines
+from zvmlab.mondata.records import SAMPLE, Mce
+from zvmlab.monitor.monitor import CapturedSet
+from zvmlab.scenarios.context import FoundSet
+from zvmlab.scenarios.outcome import Outcome, Step
 
 LENGTHS = (80, 100)
 STREAM = b"".join(

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab import doctor
-from zvmlab.doctor import Finding, examine, installed, read_packages, report
-from zvmlab.errors import CannotRun
-from zvmlab.herculesbuild import module_entry, sources
+from zvmlab.base.errors import CannotRun
+from zvmlab.build.herculesbuild import module_entry, sources
+from zvmlab.base.tree import TREE
+from zvmlab.cli import doctor
+from zvmlab.cli.doctor import Finding, examine, installed, read_packages, report
 
-SETUP = doctor.TREE / "ci" / "setup.sh"
+SETUP = TREE / "ci" / "setup.sh"
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.emulator import _LAUNCH, Emulator
-from zvmlab.errors import CannotRun, EmulatorError, Timeout
+from zvmlab.base.errors import CannotRun, EmulatorError, Timeout
+from zvmlab.guest.emulator import _LAUNCH, Emulator
 
 
 def _wait_for(log: Path, text: str) -> None:
@@ -128,7 +128,7 @@ def test_log_that_cannot_be_written(tmp_path: Path) -> None:
 def test_a_killed_harness_takes_it_along(tmp_path: Path) -> None:
     """SIGKILL leaves the harness no chance to clean up."""
     program = (
-        "import sys, time; from pathlib import Path; from zvmlab.emulator import Emulator;"
+        "import sys, time; from pathlib import Path; from zvmlab.guest.emulator import Emulator;"
         "e = Emulator(['sleep', '100'], Path(sys.argv[1]));"
         "print(e.pid, flush=True); time.sleep(100)"
     )

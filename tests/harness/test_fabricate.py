@@ -22,9 +22,9 @@ from fabricated import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from zvmlab.cli_fabricate import STREAM
-from zvmlab.monwrite import END_OF_DATA, read_sets
-from zvmlab.records import HEADER_SIZE
+from zvmlab.cli.fabricate import STREAM
+from zvmlab.mondata.monwrite import END_OF_DATA, read_sets
+from zvmlab.mondata.records import HEADER_SIZE
 
 SEED = st.integers(0, (1 << 63) - 1)
 EVENTS = st.lists(

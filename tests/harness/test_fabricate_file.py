@@ -18,11 +18,11 @@ from fabricated import SMALL, changed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zvmlab import model
-from zvmlab.errors import UsageError
-from zvmlab.fabricate_file import read_scenario, scenario
-from zvmlab.model import Config, Model
-from zvmlab.scenario_json import Node
+from zvmlab.base.errors import UsageError
+from zvmlab.fabricate import model
+from zvmlab.fabricate.file import read_scenario, scenario
+from zvmlab.fabricate.model import Config, Model
+from zvmlab.fabricate.workload_json import Node
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.json"))

@@ -10,10 +10,10 @@ import pytest
 from controlled import _control as _control
 from controlled import _server as _server
 
-from zvmlab import fault_points
-from zvmlab.control import Control, ControlError
-from zvmlab.errors import UsageError
-from zvmlab.faults import Fault, armed
+from zvmlab.base.errors import UsageError
+from zvmlab.cp import fault_points
+from zvmlab.cp.control import Control, ControlError
+from zvmlab.cp.faults import Fault, armed
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "faults.md"
 BEGIN = "<!-- points: made by tests/harness/test_fault_points.py with ZVMLAB_UPDATE_FAULTS=1 -->\n"

@@ -8,10 +8,10 @@ from controlled import TIMEOUT
 from controlled import _control as _control
 from controlled import _server as _server
 
-from zvmlab.control import Control, ControlError
-from zvmlab.errors import UsageError
-from zvmlab.faults import Fault, arm, armed, disarm
-from zvmlab.peer import EventType, Peer
+from zvmlab.base.errors import UsageError
+from zvmlab.cp.control import Control, ControlError
+from zvmlab.cp.faults import Fault, arm, armed, disarm
+from zvmlab.cp.peer import EventType, Peer
 
 WANTS_BOTH = b"\x01\xc0" + bytes(6) + "MONDCSS ".encode("cp037")
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.errors import UsageError
-from zvmlab.faults import Fault
-from zvmlab.faults_file import MAX_BYTES, load
-from zvmlab.guest_config import GuestConfig
+from zvmlab.base.errors import UsageError
+from zvmlab.cp.faults import Fault
+from zvmlab.cp.faults_file import MAX_BYTES, load
+from zvmlab.guest.config import GuestConfig
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "faults.md"
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from fake_guest import Fake, fake
 
-from zvmlab.errors import CannotRun, EmulatorError, GuestPanic, Timeout, UsageError
-from zvmlab.guest import Guest, Stage
-from zvmlab.guest_config import (
+from zvmlab.base.errors import CannotRun, EmulatorError, GuestPanic, Timeout, UsageError
+from zvmlab.base.owned import discard
+from zvmlab.guest.config import (
     MIB,
     Channels,
     GuestConfig,
@@ -23,8 +23,8 @@ from zvmlab.guest_config import (
     emulator_arguments,
     normal_storage,
 )
-from zvmlab.owned import discard
-from zvmlab.run_dir import find_guest
+from zvmlab.guest.guest import Guest, Stage
+from zvmlab.guest.run_dir import find_guest
 
 
 __all__ = ["fake"]  # a fixture: importing it is using it
@@ -156,7 +156,7 @@ def test_refused_options_are_the_emulators_words(fake: Fake) -> None:
 
 def test_an_emulator_that_opens_no_socket(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     fake.mode("deaf")
-    monkeypatch.setattr("zvmlab.guest.START_SECONDS", 0.5)
+    monkeypatch.setattr("zvmlab.guest.guest.START_SECONDS", 0.5)
     with pytest.raises(Timeout, match="QEMU did not open its socket"):
         with _guest(fake) as guest:
             guest.start()

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab import guesttools
-from zvmlab.errors import CannotRun, UsageError
-from zvmlab.image import COMPILER
+from zvmlab.base.errors import CannotRun, UsageError
+from zvmlab.build import guesttools
+from zvmlab.build.image import COMPILER
 
 LIBRARIES = f"lib/{guesttools.TRIPLET}"
 LOADER = "/lib/loader.so.1"

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab import hercules, herculesbuild
-from zvmlab.emulator import Emulator
-from zvmlab.errors import EmulatorError, Timeout, UsageError
-from zvmlab.guest_config import MIB, Channels, GuestConfig, Products
-from zvmlab.herculesload import LOAD, elf_parts, write_load
+from zvmlab.base.errors import EmulatorError, Timeout, UsageError
+from zvmlab.build import herculesbuild
+from zvmlab.guest import hercules
+from zvmlab.guest.config import MIB, Channels, GuestConfig, Products
+from zvmlab.guest.emulator import Emulator
+from zvmlab.guest.herculesload import LOAD, elf_parts, write_load
 
 SIM = Path(__file__).resolve().parents[2] / "sim"
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from fake_guest import LINUX
 
-from zvmlab import products
-from zvmlab.cli import main
-from zvmlab.elf import EM_BPF, check_file, is_linux
-from zvmlab.errors import UsageError
-from zvmlab.guest_config import CP_OPTIONS, GuestConfig
-from zvmlab.guesttools import LINKED
-from zvmlab.hints import did_you_mean
-from zvmlab.kernels import Kernel, resolve
+from zvmlab.base.errors import UsageError
+from zvmlab.base.hints import did_you_mean
+from zvmlab.build.elf import EM_BPF, check_file, is_linux
+from zvmlab.build.guesttools import LINKED
+from zvmlab.build.kernels import Kernel, resolve
+from zvmlab.cli.main import main
+from zvmlab.guest import artifacts as products
+from zvmlab.guest.config import CP_OPTIONS, GuestConfig
 
 _TREE = Path(__file__).resolve().parents[2]
 
@@ -44,7 +44,7 @@ _TREE = Path(__file__).resolve().parents[2]
 def test_a_mistyped_word(
     line: str, meant: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zvmlab.monrec.catalogue", tuple)
+    monkeypatch.setattr("zvmlab.mondata.monrec.catalogue", tuple)
     try:
         code = main(line.split())
     except SystemExit as ended:

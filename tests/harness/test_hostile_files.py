@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from zvmlab import tracefmt
-from zvmlab.cli import main
-from zvmlab.errors import UsageError, ZvmlabError
-from zvmlab.fabricate_file import read_scenario
-from zvmlab.faults_file import load
-from zvmlab.recorded import recorded
-from zvmlab.records import Mce
-from zvmlab.sweep import State
+from zvmlab.base.errors import UsageError, ZvmlabError
+from zvmlab.cli.main import main
+from zvmlab.cp import tracefmt
+from zvmlab.cp.faults_file import load
+from zvmlab.fabricate.file import read_scenario
+from zvmlab.mondata.recorded import recorded
+from zvmlab.mondata.records import Mce
+from zvmlab.sweep.sweep import State
 
 # As they stand in a file: some are no JSON, and Python's reader takes more than JSON has.
 HOSTILE = (

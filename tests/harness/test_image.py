@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from test_kernels import module, tree
 
-from zvmlab import image
-from zvmlab.errors import CannotRun, UsageError
-from zvmlab.image import Archive, build_agent, build_image
-from zvmlab.kernels import Kernel
+from zvmlab.base.errors import CannotRun, UsageError
+from zvmlab.build import image
+from zvmlab.build.image import Archive, build_agent, build_image
+from zvmlab.build.kernels import Kernel
 
 
 @dataclass

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from zvmlab.agent_calls import Read
-from zvmlab.errors import Timeout, ZvmlabError
-from zvmlab.monitor import CapturedSet, ReadSet, SetsDiffer, compare
-from zvmlab.scenario import Ended, Log, drain, monitor_user
+from zvmlab.agent.calls import Read
+from zvmlab.base.errors import Timeout, ZvmlabError
+from zvmlab.monitor.monitor import CapturedSet, ReadSet, SetsDiffer, compare
+from zvmlab.monitor.scenario import Ended, Log, drain, monitor_user
 
 FIRST = bytes(range(96))
 SECOND = bytes(reversed(range(96)))

@@ -15,13 +15,14 @@ import pytest
 
 from fake_guest import LINUX
 
-from zvmlab import kernels, manifest, modules
-from zvmlab.cache import cache_root
-from zvmlab.errors import CannotRun, UsageError
-from zvmlab.kernels import Kernel, resolve
-from zvmlab.modules import all_needed, load_steps, module_graph, module_info, read_module
-from zvmlab.packages import Package
-from zvmlab.progress import Progress
+from zvmlab.base import manifest
+from zvmlab.base.cache import cache_root
+from zvmlab.base.errors import CannotRun, UsageError
+from zvmlab.base.progress import Progress
+from zvmlab.build import kernels, modules
+from zvmlab.build.kernels import Kernel, resolve
+from zvmlab.build.modules import all_needed, load_steps, module_graph, module_info, read_module
+from zvmlab.build.packages import Package
 
 
 def module(depends: str = "", *more: str, **info: str) -> bytes:

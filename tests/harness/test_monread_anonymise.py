@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from monread_tool import END, START, build_monread, part, run, stream, user
 
-from zvmlab.errors import EXIT_PASS, EXIT_USAGE
-from zvmlab.monrec import REFERENCE, catalogue
-from zvmlab.monwrite import END_OF_DATA, Notification, control_and_frames, read_sets
-from zvmlab.records import EVENT, Record, parse_set
+from zvmlab.base.errors import EXIT_PASS, EXIT_USAGE
+from zvmlab.mondata.monrec import REFERENCE, catalogue
+from zvmlab.mondata.monwrite import END_OF_DATA, Notification, control_and_frames, read_sets
+from zvmlab.mondata.records import EVENT, Record, parse_set
 
 VOLUME = "VOL001".encode("cp037")
 MODEL = "MODEL".ljust(16).encode("cp037")

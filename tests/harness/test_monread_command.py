@@ -21,11 +21,11 @@ from controlled import Server
 from monread_tool import END, ROOT, SECONDS, START, TOD, build_monread, part, run, stream, user
 
 from zvmlab import __version__
-from zvmlab.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, EXIT_TIMEOUT, EXIT_USAGE
-from zvmlab.monitor import Capture
-from zvmlab.monwrite import END_OF_DATA, Notification, control_and_frames
-from zvmlab.peer import EventType, Flag, Peer
-from zvmlab.records import EVENT, Record
+from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, EXIT_TIMEOUT, EXIT_USAGE
+from zvmlab.cp.peer import EventType, Flag, Peer
+from zvmlab.mondata.monwrite import END_OF_DATA, Notification, control_and_frames
+from zvmlab.mondata.records import EVENT, Record
+from zvmlab.monitor.monitor import Capture
 
 WANTED = bytes([1, 0xC0]) + b"\xff" * 6 + "MONDCSS".ljust(8).encode("cp037")
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from monread_tool import END, SECONDS, START, build_monread, part, stream, user
 
-from zvmlab.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, EXIT_TIMEOUT
-from zvmlab.monwrite import read_sets
-from zvmlab.records import EVENT
+from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, EXIT_TIMEOUT
+from zvmlab.mondata.monwrite import read_sets
+from zvmlab.mondata.records import EVENT
 
 HERE = Path(__file__).parent
 # The sanitizer's library need not be the first one: it comes behind the device.

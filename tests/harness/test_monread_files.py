@@ -17,9 +17,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from monread_tool import END, SECONDS, START, build_monread, part, run, stream, user
 
-from zvmlab.errors import EXIT_FAILED, EXIT_PASS, EXIT_TIMEOUT, EXIT_USAGE
-from zvmlab.monwrite import END_OF_DATA, MAX_ELEMENTS, Notification, control_and_frames, read_sets
-from zvmlab.records import EVENT, Part, Record
+from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, EXIT_TIMEOUT, EXIT_USAGE
+from zvmlab.mondata.monwrite import (
+    END_OF_DATA,
+    MAX_ELEMENTS,
+    Notification,
+    control_and_frames,
+    read_sets,
+)
+from zvmlab.mondata.records import EVENT, Part, Record
 
 SETS = [
     [part(user("A"), END)],

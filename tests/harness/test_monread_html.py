@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from monread_tool import START, build_monread, part, run, stream
 
-from zvmlab.errors import EXIT_FAILED, EXIT_PASS
-from zvmlab.records import EVENT, Part, Record
+from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS
+from zvmlab.mondata.records import EVENT, Part, Record
 
 BROWSER_SECONDS = 120
 BROWSER = shutil.which("chromium")

@@ -11,10 +11,10 @@ import pytest
 from monread_tool import END, SECONDS, START, stream
 from test_monread_html import minute
 
-from zvmlab.cli_top import program
-from zvmlab.errors import EXIT_PASS
-from zvmlab.progress import Progress
-from zvmlab.records import SAMPLE, Mce, Record
+from zvmlab.base.errors import EXIT_PASS
+from zvmlab.base.progress import Progress
+from zvmlab.cli.top import program
+from zvmlab.mondata.records import SAMPLE, Mce, Record
 
 # All of it, libraries included; a set of 64 MiB alone would be more.
 LIMIT = 40 << 20

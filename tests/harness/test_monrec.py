@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab import monrec
-from zvmlab.cli import main
-from zvmlab.errors import EXIT_PASS, EXIT_USAGE, UsageError
-from zvmlab.records import DOMAINS, EVENT, Element, Mce, Record
+from zvmlab.base.errors import EXIT_PASS, EXIT_USAGE, UsageError
+from zvmlab.cli.main import main
+from zvmlab.mondata import monrec
+from zvmlab.mondata.records import DOMAINS, EVENT, Element, Mce, Record
 
 ROOT = Path(__file__).parents[2]
 START = 0x9000000

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from monread_tool import START, build_monread, part, run, stream
 
-from zvmlab.errors import UsageError
-from zvmlab.monrec import REFERENCE, Field, Layout, catalogue
-from zvmlab.monrec_json import record_of, tod_of
-from zvmlab.records import EVENT, RECORD_MAX
+from zvmlab.base.errors import UsageError
+from zvmlab.mondata.monrec import REFERENCE, Field, Layout, catalogue
+from zvmlab.mondata.monrec_json import record_of, tod_of
+from zvmlab.mondata.records import EVENT, RECORD_MAX
 
 # Letters that EBCDIC and monread have alike, and none that is cut off at the end.
 TEXT = st.text("ABCXYZ0189@#$_-+.,;:'\"\\/()<>&%*? äöüßéñ", max_size=24)

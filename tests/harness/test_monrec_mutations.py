@@ -12,10 +12,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from monread_tool import START, part, stream
 
-from zvmlab.monrec import rules
-from zvmlab.monrec_reader import Format, Item, Kind, read
-from zvmlab.monwrite import END_OF_DATA, Notification, control_and_frames
-from zvmlab.records import EVENT, HEADER_SIZE, MCE_SIZE, SAMPLE, Mce, Part, Record
+from zvmlab.mondata.monrec import rules
+from zvmlab.mondata.monrec_reader import Format, Item, Kind, read
+from zvmlab.mondata.monwrite import END_OF_DATA, Notification, control_and_frames
+from zvmlab.mondata.records import EVENT, HEADER_SIZE, MCE_SIZE, SAMPLE, Mce, Part, Record
 
 END = Record(1, 11, 9)
 EOF = (1, 13)

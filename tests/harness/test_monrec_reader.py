@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zvmlab.monrec_reader import Format, Item, Kind, read
-from zvmlab.monwrite import END_OF_DATA, Notification, control_and_frames
-from zvmlab.records import RECORD_MAX, Element, Mce, Part, Record, parse_set
+from zvmlab.mondata.monrec_reader import Format, Item, Kind, read
+from zvmlab.mondata.monwrite import END_OF_DATA, Notification, control_and_frames
+from zvmlab.mondata.records import RECORD_MAX, Element, Mce, Part, Record, parse_set
 
 START = 0x9000000
 END = Record(1, 11)

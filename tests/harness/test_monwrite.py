@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zvmlab.errors import UsageError
-from zvmlab.monwrite import (
+from zvmlab.base.errors import UsageError
+from zvmlab.mondata.monwrite import (
     BLOCK_SIZE,
     END_OF_DATA,
     MAX_ELEMENTS,
@@ -18,7 +18,7 @@ from zvmlab.monwrite import (
     control_and_frames,
     read_sets,
 )
-from zvmlab.records import SAMPLE, BadStream, Mce, Part, parse_set
+from zvmlab.mondata.records import SAMPLE, BadStream, Mce, Part, parse_set
 
 
 def part(start: int, data: bytes, domains: int = 0x4000) -> Part:

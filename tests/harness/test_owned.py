@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.errors import UsageError
-from zvmlab.owned import MARK, claim, discard, is_ours, mark, renew, some
+from zvmlab.base.errors import UsageError
+from zvmlab.base.owned import MARK, claim, discard, is_ours, mark, renew, some
 
 
 def test_an_empty_folder_is_claimed_and_removed(tmp_path: Path) -> None:

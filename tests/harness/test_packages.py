@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab import manifest, packages
-from zvmlab.cache import cache_root
-from zvmlab.errors import CannotRun
-from zvmlab.owned import MARK
+from zvmlab.base import manifest
+from zvmlab.base.cache import cache_root
+from zvmlab.base.errors import CannotRun
+from zvmlab.base.owned import MARK
+from zvmlab.build import packages
 
 INDEX = "Package: p\n"
 

@@ -12,9 +12,9 @@ from controlled import TIMEOUT, Server
 from controlled import _control as _control
 from controlled import _server as _server
 
-from zvmlab.control import Control, ControlError
-from zvmlab.errors import EmulatorError, Timeout
-from zvmlab.peer import EventType, Flag, IucvError, Peer
+from zvmlab.base.errors import EmulatorError, Timeout
+from zvmlab.cp.control import Control, ControlError
+from zvmlab.cp.peer import EventType, Flag, IucvError, Peer
 
 WANTED = bytes([1, 0xC0] + 6 * [255]) + "MONDCSS ".encode("cp037")
 

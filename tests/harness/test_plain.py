@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab import cli, cli_tools, control, tracefmt
-from zvmlab.console import Console
-from zvmlab.control import CpResponse
-from zvmlab.errors import GuestPanic, UsageError
-from zvmlab.plain import harmless
+from zvmlab.base.errors import GuestPanic, UsageError
+from zvmlab.base.plain import harmless
+from zvmlab.cli import main as cli, tools as cli_tools
+from zvmlab.cp import control, tracefmt
+from zvmlab.cp.control import CpResponse
+from zvmlab.guest.console import Console
 
 EVIL = "\x1b]0;title\x07\x9b2J\u202eabc\r\x7f"
 SPELLED = r"\x1b]0;title\x07\x9b2J\u202eabc\r\x7f"

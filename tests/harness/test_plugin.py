@@ -461,7 +461,15 @@ def test_tests_on_a_debug_kernel_have_more_time_or_are_skipped(
     )
     for options, plain in (((), "480.0"), (("--timeout", "10"), "40.0")):
         result = pytester.runpytest_subprocess(
-            *("-p", "zvmlab.plugin", "--collect-only", "--kernel", "debug", "--kernel", "trixie"),
+            *(
+                "-p",
+                "zvmlab.pytest_plugin.plugin",
+                "--collect-only",
+                "--kernel",
+                "debug",
+                "--kernel",
+                "trixie",
+            ),
             *options,
         )
         assert set(re.findall("^LIMIT (.*)", result.stdout.str(), re.MULTILINE)) == {

@@ -21,9 +21,9 @@ pytestmark = pytest.mark.skipif(not shutil.which(COMPILER), reason=f"{COMPILER} 
 HEAD = """
 import contextlib, os, signal
 import pytest
-from zvmlab.errors import EmulatorError, GuestPanic, Timeout, ZvmlabError
-from zvmlab.guest import Guest
-from zvmlab.peer import Peer
+from zvmlab.base.errors import EmulatorError, GuestPanic, Timeout, ZvmlabError
+from zvmlab.guest.guest import Guest
+from zvmlab.cp.peer import Peer
 
 def have(guest, accident):
     guest.resume()

@@ -15,11 +15,26 @@ from typing import Any
 import pytest
 from test_tracefmt import COMPLETE, record, trace
 
-from zvmlab.promise_report import TIMELINES_MAX, as_json, page, write
-from zvmlab.promise_results import Case, Cell, Column, Outcome, Result, Run, TraceCut
-from zvmlab.promise_table import WIDTH, deviations, markdown, table, totals, wrapped
-from zvmlab.promise_timeline import RECORDS_MAX, timeline
-from zvmlab.promises import Promise, Promises
+from zvmlab.pytest_plugin.requirement_report import TIMELINES_MAX, as_json, page, write
+from zvmlab.pytest_plugin.requirement_results import (
+    Case,
+    Cell,
+    Column,
+    Outcome,
+    Result,
+    Run,
+    TraceCut,
+)
+from zvmlab.pytest_plugin.requirement_table import (
+    WIDTH,
+    deviations,
+    markdown,
+    table,
+    totals,
+    wrapped,
+)
+from zvmlab.pytest_plugin.requirement_timeline import RECORDS_MAX, timeline
+from zvmlab.pytest_plugin.requirements import Promise, Promises
 
 PASSED, FAILED = Outcome.PASSED, Outcome.FAILED
 DEVIATES, SKIPPED = Outcome.DEVIATES, Outcome.SKIPPED

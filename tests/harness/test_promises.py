@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.errors import UsageError
-from zvmlab.promises import Promise, Promises, load
+from zvmlab.base.errors import UsageError
+from zvmlab.pytest_plugin.requirements import Promise, Promises, load
 
 OURS = Path(__file__).resolve().parents[1] / "e2e" / "promises.toml"
 ROW = 'title = "a"\npromise = "b"\nshown = "c"\n'

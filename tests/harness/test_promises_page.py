@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.promises import Promises, load
+from zvmlab.pytest_plugin.requirements import Promises, load
 
 ROOT = Path(__file__).resolve().parents[2]
 E2E = ROOT / "tests" / "e2e"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab import buildstep, packages, qemubuild
-from zvmlab.errors import CannotRun, UsageError, ZvmlabError
+from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError
+from zvmlab.build import buildstep, packages, qemubuild
 
 SIM = Path(__file__).resolve().parents[2] / "sim"
 HOOKS = SIM / "qemu" / "insert_hooks.py"

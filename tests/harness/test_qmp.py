@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from zvmlab.errors import EmulatorError, GuestPanic, Timeout
-from zvmlab.qmp import Qmp, QmpError
+from zvmlab.base.errors import EmulatorError, GuestPanic, Timeout
+from zvmlab.guest.qmp import Qmp, QmpError
 
 GREETING = {"QMP": {"version": {"qemu": {"major": 7, "minor": 2, "micro": 22}}}}
 Script = Callable[["Server"], None]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zvmlab.errors import UsageError
-from zvmlab.records import (
+from zvmlab.base.errors import UsageError
+from zvmlab.mondata.records import (
     EVENT,
     BadStream,
     Element,

@@ -15,14 +15,14 @@ from controlled import Server
 from monread_tool import END, stream, user
 from monread_tool import part as any_part
 
-from zvmlab.cli_replay import speed
-from zvmlab.control import Control, decode
-from zvmlab.errors import Timeout, UsageError, ZvmlabError
-from zvmlab.monwrite import END_OF_DATA, Notification, control_and_frames
-from zvmlab.peer import EventType, Flag, IucvEvent, Peer
-from zvmlab.recorded import TOD_SECOND, Recorded, recorded
-from zvmlab.records import EVENT, MCE_SIZE, SAMPLE, Mce, Part, Record
-from zvmlab.redeliver import Redelivery
+from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
+from zvmlab.cli.replay import speed
+from zvmlab.cp.control import Control, decode
+from zvmlab.cp.peer import EventType, Flag, IucvEvent, Peer
+from zvmlab.mondata.monwrite import END_OF_DATA, Notification, control_and_frames
+from zvmlab.mondata.recorded import TOD_SECOND, Recorded, recorded
+from zvmlab.mondata.records import EVENT, MCE_SIZE, SAMPLE, Mce, Part, Record
+from zvmlab.monitor.redeliver import Redelivery
 
 SECONDS = 20
 START = 0x1000000  # of the server's segment
@@ -168,7 +168,7 @@ def test_when_sets_are_due(
 ) -> None:
     """As far behind the first as recorded, by a clock that nothing but waiting moves."""
     clock: Any = Clock()
-    monkeypatch.setattr("zvmlab.redeliver.time", clock)
+    monkeypatch.setattr("zvmlab.monitor.redeliver.time", clock)
     redelivery, times = Redelivery(clock, speed), []
     monkeypatch.setattr(redelivery, "_users", lambda: [{"name": "READER"}])
     for number, second in enumerate(recorded_at, 1):

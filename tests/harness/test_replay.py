@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from controlled import Server
 
-from zvmlab.cli import main
-from zvmlab.errors import EXIT_FAILED, EXIT_PASS, EXIT_USAGE
-from zvmlab.peer import EventType, Peer
+from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, EXIT_USAGE
+from zvmlab.cli.main import main
+from zvmlab.cp.peer import EventType, Peer
 
 SEGMENT = 0x800000
 

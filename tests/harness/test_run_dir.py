@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.errors import CannotRun, UsageError
-from zvmlab.owned import MARK
-from zvmlab.run_dir import RunDir, find_guest, run_root, running_guests
+from zvmlab.base.errors import CannotRun, UsageError
+from zvmlab.base.owned import MARK
+from zvmlab.guest.run_dir import RunDir, find_guest, run_root, running_guests
 
 
 @pytest.fixture(autouse=True)

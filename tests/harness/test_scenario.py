@@ -10,14 +10,14 @@ from typing import Any, cast
 import pytest
 from sweep_fakes import FakeGuest
 
-from zvmlab.errors import UsageError
-from zvmlab.outcome import Outcome, Step, describe_stream, normal_line, normal_log
-from zvmlab.records import EVENT, Element, Mce, Record
-from zvmlab.scenario_context import Context, Stuck
+from zvmlab.base.errors import UsageError
+from zvmlab.mondata.records import EVENT, Element, Mce, Record
 from zvmlab.scenarios import BUILT_IN, find
+from zvmlab.scenarios.context import Context, Stuck
+from zvmlab.scenarios.outcome import Outcome, Step, describe_stream, normal_line, normal_log
 
 SCENARIOS = """
-from zvmlab.scenario_context import Context, scenario
+from zvmlab.scenarios.context import Context, scenario
 
 @scenario("twice", "Reads two sets.")
 def twice(context: Context) -> None:

@@ -10,8 +10,8 @@ from typing import Any, cast
 import pytest
 from sweep_fakes import FakeGuest
 
-from zvmlab.scenario_context import Context
 from zvmlab.scenarios import find
+from zvmlab.scenarios.context import Context
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "scenarios.md"
 
@@ -31,7 +31,9 @@ def test_document_has_a_test_and_a_scenario() -> None:
 def test_test_is_collected_for_each_kernel(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(examples()[0])
     kernels = ("--kernel", "bookworm", "--kernel", "trixie")
-    result = pytester.runpytest("-p", "zvmlab.plugin", "--collect-only", "-q", *kernels)
+    result = pytester.runpytest(
+        "-p", "zvmlab.pytest_plugin.plugin", "--collect-only", "-q", *kernels
+    )
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*whole?bookworm-upstream?", "*whole?trixie-upstream?"])
 

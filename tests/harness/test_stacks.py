@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from zvmlab.agent_results import LogLine
-from zvmlab.errors import EmulatorError, Timeout, ZvmlabError
-from zvmlab.stacks import add_stacks, blocked, has_stacks, stacks
+from zvmlab.agent.results import LogLine
+from zvmlab.base.errors import EmulatorError, Timeout, ZvmlabError
+from zvmlab.guest.stacks import add_stacks, blocked, has_stacks, stacks
 
 SLEEPER = [
     "task:cat             state:S stack:0     pid:80    ppid:76     flags:0x00000001",

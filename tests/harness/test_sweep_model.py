@@ -16,21 +16,21 @@ from typing import Any, cast
 import pytest
 from sweep_fakes import FakeGuest
 
-from zvmlab import sweep as sweep_module
-from zvmlab import sweep_report, sweep_run
-from zvmlab.cli import main
-from zvmlab.errors import UsageError, ZvmlabError
-from zvmlab.guest_config import Products
-from zvmlab.monitor import CapturedSet
-from zvmlab.outcome import Outcome
-from zvmlab.owned import MARK
-from zvmlab.progress import Progress
-from zvmlab.scenario_context import Context, FoundSet, Scenario
+from zvmlab.base.errors import UsageError, ZvmlabError
+from zvmlab.base.owned import MARK
+from zvmlab.base.progress import Progress
+from zvmlab.cli.main import main
+from zvmlab.guest.config import Products
+from zvmlab.monitor.monitor import CapturedSet
 from zvmlab.scenarios import find
-from zvmlab.sweep import Plan, State, Sweep, run_all, sweep
-from zvmlab.sweep_cases import Case, Point, Subject, cases
-from zvmlab.sweep_known import KNOWN, reason
-from zvmlab.sweep_run import Bench, Result, Symptom
+from zvmlab.scenarios.context import Context, FoundSet, Scenario
+from zvmlab.scenarios.outcome import Outcome
+from zvmlab.sweep import sweep as sweep_module
+from zvmlab.sweep import report as sweep_report, run as sweep_run
+from zvmlab.sweep.cases import Case, Point, Subject, cases
+from zvmlab.sweep.known import KNOWN, reason
+from zvmlab.sweep.run import Bench, Result, Symptom
+from zvmlab.sweep.sweep import Plan, State, Sweep, run_all, sweep
 
 QUIET = Progress(quiet=True)
 

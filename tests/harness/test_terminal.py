@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from zvmlab.terminal import Session, Typing
+from zvmlab.guest.terminal import Session, Typing
 
 
 class Ends:

@@ -16,12 +16,12 @@ from monread_tool import ROOT, build_monread, part, run, stream
 from rich.console import Console
 from test_monread_html import BEGIN, FOUR, SECOND, fields, minute
 
-from zvmlab.cli import main
-from zvmlab.errors import EXIT_PASS, ZvmlabError
-from zvmlab.monitor import Capture
-from zvmlab.monuser import MonitorUser
-from zvmlab.records import Record
-from zvmlab.topview import View, bar
+from zvmlab.base.errors import EXIT_PASS, ZvmlabError
+from zvmlab.cli.main import main
+from zvmlab.mondata.records import Record
+from zvmlab.monitor.monitor import Capture
+from zvmlab.monitor.monuser import MonitorUser
+from zvmlab.monitor.topview import View, bar
 
 
 @pytest.fixture(name="monread", scope="module")

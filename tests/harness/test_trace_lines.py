@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from zvmlab.trace_lines import CALLS, CP, INTERRUPTIONS, ORDERED, trace_lines
-from zvmlab.tracefmt import Record
+from zvmlab.cp.tracefmt import Record
+from zvmlab.differ.trace_lines import CALLS, CP, INTERRUPTIONS, ORDERED, trace_lines
 
 # A CONNECT to *MONITOR, a set, its reply, the SEVER; the rest is the agent's.
 LIST = 0x1B190C0

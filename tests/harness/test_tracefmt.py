@@ -12,9 +12,9 @@ import pytest
 from controlled import TIMEOUT, Server
 from controlled import _server as _server
 
-from zvmlab import tracefmt
-from zvmlab.errors import ZvmlabError
-from zvmlab.peer import EventType, Peer
+from zvmlab.base.errors import ZvmlabError
+from zvmlab.cp import tracefmt
+from zvmlab.cp.peer import EventType, Peer
 
 START = 0xD000000000000000
 PENDING = "0003000900010000" + 32 * "00"

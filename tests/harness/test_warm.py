@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from zvmlab import debugtests, kernelcheck, warm
-from zvmlab.agent_results import AgentInfo
-from zvmlab.errors import EmulatorError, GuestPanic, ZvmlabError
-from zvmlab.guest import Stage
-from zvmlab.guest_traces import boot_clean, traces_left
-from zvmlab.warm import WarmGuests
+from zvmlab.agent.results import AgentInfo
+from zvmlab.base.errors import EmulatorError, GuestPanic, ZvmlabError
+from zvmlab.guest import kernelcheck
+from zvmlab.guest.guest import Stage
+from zvmlab.guest.traces import boot_clean, traces_left
+from zvmlab.pytest_plugin import debugtests, warm
+from zvmlab.pytest_plugin.warm import WarmGuests
 
 WHICH = ("debug", "upstream", "qemu")
 OTHER = ("debug", "zvmlab", "qemu")

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from zvmlab.errors import CannotRun, Timeout
+from zvmlab.base.errors import CannotRun, Timeout
 
 INSIDE = Path("/tmp/tree")
 """Where the tree is for it; the path of a socket must be short, and a home may be hidden."""

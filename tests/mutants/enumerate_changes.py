@@ -13,7 +13,7 @@ import changes_c
 import changes_python
 from change import Change, Kind, Mutant
 from table import Row, row_of
-from zvmlab.errors import UsageError
+from zvmlab.base.errors import UsageError
 
 _HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 _GIT_SECONDS = 60

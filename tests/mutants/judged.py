@@ -14,7 +14,7 @@ from pathlib import Path
 
 from change import Mutant
 from enumerate_changes import changes_of
-from zvmlab.errors import UsageError
+from zvmlab.base.errors import UsageError
 
 
 JUDGED = Path("tests/mutants/judged.toml")

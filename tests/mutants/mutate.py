@@ -31,7 +31,7 @@ from change import Mutant, short
 from contained import must_work
 from trial import Base, Result, Trial, Verdict
 from tree import SERVER, Tree
-from zvmlab.errors import EXIT_FAILED, EXIT_PASS, UsageError, ZvmlabError
+from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, UsageError, ZvmlabError
 
 
 class Bench:

@@ -13,7 +13,7 @@ from typing import Any
 
 from table import Row, asked, programs
 from tree import Tree
-from zvmlab.errors import ZvmlabError
+from zvmlab.base.errors import ZvmlabError
 
 COVERAGE = "build/coverage"
 # Without sanitizers and not optimised: quick to build, and every line is where it was written.

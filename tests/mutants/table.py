@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
-from zvmlab.errors import UsageError
+from zvmlab.base.errors import UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = Path("tests/mutants/tests.toml")

@@ -14,7 +14,7 @@ import mutate
 import pytest
 import trial
 from enumerate_changes import shares
-from zvmlab.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, EXIT_USAGE, CannotRun
+from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, EXIT_USAGE, CannotRun
 
 _SOURCE = """\
 int limit(int a)
@@ -97,7 +97,7 @@ _FILES = {
     "tests/mutants/judged.toml": "",
     "Makefile": _MAKEFILE,
     ".gitignore": "build/\n",
-    "harness/zvmlab/plugin.py": "",
+    "harness/zvmlab/pytest_plugin/plugin.py": "",
 }
 
 

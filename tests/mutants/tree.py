@@ -16,7 +16,7 @@ from pathlib import Path
 from contained import HOME, INSIDE, Contained
 from enumerate_changes import tracked
 from table import Row
-from zvmlab.errors import ZvmlabError
+from zvmlab.base.errors import ZvmlabError
 
 MAKE_SECONDS = 1200
 CCACHE = Path("/usr/lib/ccache")
@@ -163,7 +163,15 @@ class Tree:
 
     def pytest(self, files: tuple[str, ...], limit: float) -> Outcome:
         """Files of tests, up to the first that fails."""
-        argv = [sys.executable, "-m", "pytest", "-p", "zvmlab.plugin", "-p", "no:cacheprovider"]
+        argv = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "zvmlab.pytest_plugin.plugin",
+            "-p",
+            "no:cacheprovider",
+        ]
         return self.run([*argv, "-q", "-x", *files], limit)
 
     def _command(self, argv: list[str], limit: float, environment: dict[str, str]) -> Outcome:

@@ -12,7 +12,7 @@ from change import Mutant
 from reach import Reached
 from table import Row, asked, programs
 from tree import Outcome, Tree
-from zvmlab.errors import ZvmlabError
+from zvmlab.base.errors import ZvmlabError
 
 FIRST_SECONDS = 300
 """For the first run of a test, without any change."""

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
-from zvmlab.errors import UsageError
-from zvmlab.hints import did_you_mean
-from zvmlab.scenario_context import Scenario
+from zvmlab.base.errors import UsageError
+from zvmlab.base.hints import did_you_mean
 from zvmlab.scenarios import edges, lifecycle, machine, reading, trouble
+from zvmlab.scenarios.context import Scenario
 
 
 def scenarios_of(module: ModuleType) -> dict[str, Scenario]:

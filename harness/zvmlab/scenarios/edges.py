@@ -2,7 +2,7 @@
 """What drivers may well differ in: CP and programs at the edge of what is promised.
 
 Not swept: they have faults of their own, and some end with the guest.  They are
-run with two drivers, or in two emulators (zvmlab.differ), and say nothing of what
+run with two drivers, or in two emulators (zvmlab.differ.differ), and say nothing of what
 is right.
 """
 
@@ -14,15 +14,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from zvmlab.agent_calls import Bad, CallResult
-from zvmlab.agent_wire import BadKind
-from zvmlab.faults import Fault, armed
-from zvmlab.monitor import DEVICE
-from zvmlab.outcome import digest
-from zvmlab.placed import Place
-from zvmlab.records import MCE_SIZE, Mce
-from zvmlab.scenario import SERVICE, settle
-from zvmlab.scenario_context import Context, scenario
+from zvmlab.agent.calls import Bad, CallResult
+from zvmlab.agent.wire import BadKind
+from zvmlab.cp.faults import Fault, armed
+from zvmlab.mondata.records import MCE_SIZE, Mce
+from zvmlab.monitor.malformed import Place
+from zvmlab.monitor.monitor import DEVICE
+from zvmlab.monitor.scenario import SERVICE, settle
+from zvmlab.scenarios.context import Context, scenario
+from zvmlab.scenarios.outcome import digest
 
 _RECORDS = 512
 _BEHIND_ALL_STORAGE = 0x60000000

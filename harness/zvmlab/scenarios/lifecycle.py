@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from zvmlab.scenario_context import Context, scenario
+from zvmlab.scenarios.context import Context, scenario
 
 
 @scenario("load-unload", "Load and unload the driver twice.")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What emulators may well differ in: the machine, and CP as the kernel itself finds it.
 
-No driver is needed.  They are run in two emulators (zvmlab.compare_known).
+No driver is needed.  They are run in two emulators (zvmlab.differ.compare_known).
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import errno
 import os
 import re
 
-from zvmlab.agent_calls import Both
-from zvmlab.scenario_context import Context, scenario
+from zvmlab.agent.calls import Both
+from zvmlab.scenarios.context import Context, scenario
 
 _SYSINFO = re.compile(r"^VM\d\d .*$", re.MULTILINE)
 _VMCP = "/dev/vmcp"

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import os
 
-from zvmlab.records import EVENT, SAMPLE
-from zvmlab.scenario_context import Context, scenario
+from zvmlab.mondata.records import EVENT, SAMPLE
+from zvmlab.scenarios.context import Context, scenario
 
 
 @scenario("read-one-set", "Load the driver, open it, read a whole data set, close, unload.")

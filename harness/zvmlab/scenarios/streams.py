@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import os
 
-from zvmlab.records import EVENT, SAMPLE, Element
-from zvmlab.scenario_context import Context, Scenario
+from zvmlab.mondata.records import EVENT, SAMPLE, Element
+from zvmlab.scenarios.context import Context, Scenario
 
 STREAMS = "random-streams"
 # Fewer than the message limit; all of them fit into their area.

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from zvmlab.scenario_context import Context, scenario
+from zvmlab.scenarios.context import Context, scenario
 
 # monreader asks for 255 messages, the most that *MONITOR grants.
 MESSAGE_LIMIT = 255

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The program within a guest, spoken to over IUCV."""

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Requests to the agent in the guest.
+
+    agent.run(["/bin/true"]).check()
+    fd = agent.open("/dev/monreader").check()
+    batch = agent.worker("reader").batch()      # may sleep while others are served
+    data = batch.read(fd, 4096)
+    pending = batch.start(timeout=10)
+    ...
+    print(pending.result()[data].data)
+
+`zvmlab.agent.worker` has the requests, `zvmlab.agent.calls` the system calls.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from zvmlab.agent.channel import Channel, Stream
+from zvmlab.agent.results import AgentInfo, decode_info
+from zvmlab.agent.wire import LANES, VERSION, AgentError, AgentLost, Power, Request, Writer
+from zvmlab.agent.worker import DEFAULT_SECONDS, Batch, Pending, Process, Worker
+from zvmlab.base.errors import UsageError
+
+USER = "ZVMLAB"
+NAME = "AGENT"
+"""User ID and application name that the agent connects to."""
+
+
+class Agent(Worker):
+    """The agent of one guest; itself its worker number 0."""
+
+    def __init__(self, stream: Stream, timeout: float = DEFAULT_SECONDS) -> None:
+        super().__init__(Channel(stream), 0, timeout)
+        self._workers: dict[str, Worker] = {}
+        self.info = self.hello()
+        if self.info.version != VERSION:
+            raise UsageError(
+                f"the guest's agent has protocol version {self.info.version}, not {VERSION};"
+                " build the image anew"
+            )
+
+    def hello(self) -> AgentInfo:
+        """Ask the agent what it is; it answers while all workers sleep."""
+        return decode_info(self.ask(Request.HELLO, b"", "HELLO"))
+
+    def worker(self, name: str) -> Worker:
+        """The worker of that name; there are 15 beside the agent itself."""
+        if name not in self._workers:
+            lane = len(self._workers) + 1
+            if lane == LANES:
+                raise UsageError(f"the agent has no more than {LANES - 1} workers")
+            self._workers[name] = Worker(self._channel, lane, self.timeout)
+        return self._workers[name]
+
+    def idle_worker(self, timeout: float) -> Worker | None:
+        """One that has nothing to do, whoever it belongs to; None if all are busy."""
+        busy = decode_info(self.ask(Request.HELLO, b"", "HELLO", timeout)).busy
+        idle = [lane for lane in range(LANES) if not busy >> lane & 1]
+        return Worker(self._channel, idle[0], timeout) if idle else None
+
+    def pack(self, layout: str, *values: int | bytes) -> bytes:
+        """struct.pack in the guest's byte order, without padding."""
+        return struct.pack((">" if self.info.byteorder == "big" else "<") + layout, *values)
+
+    def unpack(self, layout: str, data: bytes) -> tuple[int, ...]:
+        """struct.unpack in the guest's byte order, without padding."""
+        return struct.unpack((">" if self.info.byteorder == "big" else "<") + layout, data)
+
+    def power(self, what: Power) -> None:
+        """Stop or restart the machine; the connection ends."""
+        try:
+            self.ask(Request.POWER, Writer().u8(what).payload(), f"power {what.name.lower()}")
+        except AgentLost:
+            pass  # It was quicker than its reply.
+        self.close_connection()
+
+    def poweroff(self) -> None:
+        """Turn the machine off."""
+        self.power(Power.OFF)
+
+    def reboot(self) -> None:
+        """Restart the machine."""
+        self.power(Power.REBOOT)
+
+    def close_connection(self) -> None:
+        """End the connection; the agent waits for another one."""
+        self._channel.close()
+
+
+__all__ = [
+    "Agent",
+    "AgentError",
+    "AgentLost",
+    "Batch",
+    "Pending",
+    "Power",
+    "Process",
+    "Worker",
+]

@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: MIT
+"""System calls in the guest: arguments, results, batches.
+
+    batch = worker.batch()
+    fd = batch.open("/dev/monreader", os.O_RDONLY)
+    batch.read_until(fd, 4096)
+    batch.close(fd)
+    opened, reads, closed = batch.run(timeout=10)
+"""
+
+from __future__ import annotations
+
+import abc
+import os
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from zvmlab.agent.wire import OPS_MAX, READS_MAX, Arg, BadKind, Call, Op, Reader, Writer
+from zvmlab.base.errors import UsageError
+
+R = TypeVar("R")
+
+AT_FDCWD = -100
+AT_REMOVEDIR = 0x200
+RESULT_OVERRUN = 1
+RESULT_FULL = 2
+MAX_DATA = 64 << 20
+
+
+@dataclass(frozen=True)
+class Ref:
+    """The return value of an earlier operation of the same batch, plus *addend*."""
+
+    index: int
+    addend: int = 0
+
+    def __add__(self, addend: int) -> Ref:
+        return Ref(self.index, self.addend + addend)
+
+    def __sub__(self, addend: int) -> Ref:
+        return self + -addend
+
+
+@dataclass(frozen=True)
+class Out:
+    """A buffer that the call fills; *whole*: all of it comes back, filled with A5 beforehand."""
+
+    size: int
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Both:
+    """A buffer with these bytes, all of which come back."""
+
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Bad:
+    """Memory that is not as it should be.
+
+    PARTIAL: the first *valid* of *size* bytes can be written and come back
+    (filled with A5 beforehand), what follows has no access.
+    """
+
+    kind: BadKind
+    size: int = 4096
+    valid: int = 0
+
+
+@dataclass(frozen=True)
+class Iovec:
+    """A pointer to an array of struct iovec, for readv and writev."""
+
+    parts: Sequence[bytes | Out | Both | Bad]
+
+
+Number = int | Ref
+Argument = Number | bytes | Out | Both | Bad | Iovec
+Target = int | Bad
+"""Where a read goes: so many bytes, or memory that is not as it should be."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """One of the reads of read_until."""
+
+    ret: int
+    errno: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class CallResult:
+    """What an operation returned: exactly, with errno (0 if it did not fail)."""
+
+    what: str
+    ret: int
+    errno: int
+    buffers: list[bytes] = field(default_factory=list)
+    overrun: bool = False
+    """Bytes behind an output buffer were changed."""
+    full: bool = False
+    """read_until stopped because there was no room for more."""
+
+    @property
+    def data(self) -> bytes:
+        """What came back, as one."""
+        return b"".join(self.buffers)
+
+    @property
+    def revents(self) -> list[int]:
+        """Of poll: for each file what is ready."""
+        return [event for (event,) in struct.iter_unpack(">H", self.buffers[0])]
+
+    @property
+    def reads(self) -> list[Read]:
+        """Of read_until: the reads one by one."""
+        found, at = [], 0
+        for ret, errno in struct.iter_unpack(">iI", self.buffers[1]):
+            found.append(Read(ret, errno, self.buffers[0][at : at + max(ret, 0)]))
+            at += max(ret, 0)
+        return found
+
+    def check(self) -> int:
+        """The return value; OSError if the call failed."""
+        if self.errno:
+            raise OSError(self.errno, f"{self.what} in the guest: {os.strerror(self.errno)}")
+        return self.ret
+
+
+def _put_argument(out: Writer, arg: Argument) -> None:
+    if isinstance(arg, int):
+        out.u8(Arg.IMMEDIATE).u64(arg)
+    elif isinstance(arg, Ref):
+        out.u8(Arg.RESULT).u16(arg.index).u64(arg.addend)
+    elif isinstance(arg, bytes):
+        out.u8(Arg.IN).blob(arg)
+    elif isinstance(arg, Out):
+        out.u8(Arg.OUT).u32(arg.size).u8(arg.whole)
+    elif isinstance(arg, Both):
+        out.u8(Arg.BOTH).blob(arg.data)
+    elif isinstance(arg, Bad):
+        out.u8(Arg.BAD).u8(arg.kind).u32(arg.size).u32(arg.valid)
+    else:
+        out.u8(Arg.IOVEC).u16(len(arg.parts))
+        for part in arg.parts:
+            _put_argument(out, part)
+
+
+def encode_call(call: Call, args: Sequence[Argument]) -> bytes:
+    """One CALL operation."""
+    out = Writer().u8(Op.CALL).u16(call).u8(len(args))
+    for arg in args:
+        _put_argument(out, arg)
+    return out.payload()
+
+
+def encode_poll(fds: Sequence[tuple[Number, int]], timeout_ms: int) -> bytes:
+    """One POLL operation."""
+    out = Writer().u8(Op.POLL).u16(len(fds))
+    for fd, events in fds:
+        _put_argument(out, fd)
+        out.u16(events)
+    return out.u32(timeout_ms).payload()
+
+
+def path_bytes(path: str) -> bytes:
+    """A path as the kernel takes it."""
+    return os.fsencode(path) + b"\0"
+
+
+def _target(target: Target) -> tuple[Argument, int]:
+    if isinstance(target, int):
+        return Out(target), target
+    return target, target.size
+
+
+class Calls(abc.ABC, Generic[R]):
+    """System calls by their names; R is what each of them gives."""
+
+    @abc.abstractmethod
+    def operation(self, what: str, encoded: bytes, seconds: float | None = None) -> R:
+        """Execute, or note, one operation, which sleeps *seconds* by itself."""
+
+    def call(self, call: Call, *args: Argument) -> R:
+        """Any system call, with its arguments as they are."""
+        return self.operation(call.name.lower(), encode_call(call, args))
+
+    def open(self, path: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> R:
+        return self.openat(AT_FDCWD, path, flags, mode)
+
+    def openat(self, dirfd: Number, path: str, flags: int, mode: int = 0o600) -> R:
+        return self.call(Call.OPENAT, dirfd, path_bytes(path), flags, mode)
+
+    def close(self, fd: Number) -> R:
+        return self.call(Call.CLOSE, fd)
+
+    def read(self, fd: Number, target: Target) -> R:
+        buffer, size = _target(target)
+        return self.call(Call.READ, fd, buffer, size)
+
+    def pread(self, fd: Number, target: Target, offset: int) -> R:
+        buffer, size = _target(target)
+        return self.call(Call.PREAD64, fd, buffer, size, offset)
+
+    def readv(self, fd: Number, parts: Sequence[Target]) -> R:
+        return self.call(Call.READV, fd, Iovec([_part(p) for p in parts]), len(parts))
+
+    def write(self, fd: Number, data: bytes | Bad) -> R:
+        return self.call(Call.WRITE, fd, data, data.size if isinstance(data, Bad) else len(data))
+
+    def pwrite(self, fd: Number, data: bytes, offset: int) -> R:
+        return self.call(Call.PWRITE64, fd, data, len(data), offset)
+
+    def writev(self, fd: Number, parts: Sequence[bytes | Bad]) -> R:
+        return self.call(Call.WRITEV, fd, Iovec(parts), len(parts))
+
+    def lseek(self, fd: Number, offset: int, whence: int = os.SEEK_SET) -> R:
+        return self.call(Call.LSEEK, fd, offset, whence)
+
+    def ioctl(self, fd: Number, request: int, arg: Argument = 0) -> R:
+        return self.call(Call.IOCTL, fd, request, arg)
+
+    def fcntl(self, fd: Number, command: int, arg: Number = 0) -> R:
+        return self.call(Call.FCNTL, fd, command, arg)
+
+    def dup(self, fd: Number) -> R:
+        return self.call(Call.DUP, fd)
+
+    def mmap(
+        self, fd: Number, size: int, prot: int, flags: int, offset: int = 0, address: int = 0
+    ) -> R:
+        return self.call(Call.MMAP, address, size, prot, flags, fd, offset)
+
+    def munmap(self, address: Number, size: int) -> R:
+        return self.call(Call.MUNMAP, address, size)
+
+    def mknod(self, path: str, mode: int, device: int = 0) -> R:
+        return self.call(Call.MKNODAT, AT_FDCWD, path_bytes(path), mode, device)
+
+    def mkdir(self, path: str, mode: int = 0o755) -> R:
+        return self.call(Call.MKDIRAT, AT_FDCWD, path_bytes(path), mode)
+
+    def unlink(self, path: str) -> R:
+        return self.call(Call.UNLINKAT, AT_FDCWD, path_bytes(path), 0)
+
+    def rmdir(self, path: str) -> R:
+        return self.call(Call.UNLINKAT, AT_FDCWD, path_bytes(path), AT_REMOVEDIR)
+
+    def mount(self, source: str, target: str, kind: str, flags: int = 0, data: str = "") -> R:
+        texts = [path_bytes(text) for text in (source, target, kind)]
+        return self.call(Call.MOUNT, *texts, flags, path_bytes(data))
+
+    def umount(self, target: str, flags: int = 0) -> R:
+        return self.call(Call.UMOUNT2, path_bytes(target), flags)
+
+    def poll(self, fds: Sequence[tuple[Number, int]], timeout_ms: int) -> R:
+        """fds: descriptor and events; -1 waits until the time limit of the request."""
+        seconds = timeout_ms / 1000 if timeout_ms > 0 else None
+        return self.operation("poll", encode_poll(fds, timeout_ms), seconds)
+
+    def sleep(self, seconds: float) -> R:
+        return self.operation("sleep", encode_poll([], int(seconds * 1000)), seconds)
+
+    def read_until(
+        self,
+        fd: Number,
+        size: int,
+        zeros: int = 1,
+        reads: int = READS_MAX,
+        max_bytes: int = MAX_DATA,
+        poll_ms: int = -1,
+    ) -> R:
+        """Read until so many 0-byte reads, an error or a limit; poll before each read if >= 0."""
+        out = Writer().u8(Op.READS)
+        _put_argument(out, fd)
+        out.u32(size).u32(reads).u64(max_bytes).u32(zeros).u32(poll_ms)
+        return self.operation("reads", out.payload())
+
+
+def _part(part: Target) -> Out | Bad:
+    return Out(part) if isinstance(part, int) else part
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """Results of the operations that were executed, by number or reference."""
+
+    results: list[CallResult]
+    timed_out: bool
+    """The time limit ended it: the last call was interrupted, what follows not begun."""
+
+    def __getitem__(self, index: int | Ref) -> CallResult:
+        return self.results[index.index if isinstance(index, Ref) else index]
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __iter__(self) -> Iterator[CallResult]:
+        return iter(self.results)
+
+
+def decode_results(reader: Reader, names: Sequence[str]) -> BatchResult:
+    """The reply to a batch with operations of these names."""
+    done, timed_out = reader.u16(), bool(reader.u8())
+    results = []
+    for name in names[:done]:
+        ret, errno, flags = reader.i64(), reader.u32(), reader.u8()
+        buffers = [reader.blob() for _ in range(reader.u16())]
+        results.append(
+            CallResult(
+                name, ret, errno, buffers, bool(flags & RESULT_OVERRUN), bool(flags & RESULT_FULL)
+            )
+        )
+    return BatchResult(results, timed_out)
+
+
+class Operations(Calls[Ref]):
+    """Notes operations; each method gives a reference to its result."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.seconds = 0.0
+        self._encoded: list[bytes] = []
+
+    def operation(self, what: str, encoded: bytes, seconds: float | None = None) -> Ref:
+        if len(self.names) == OPS_MAX:
+            raise UsageError(f"a batch of more than {OPS_MAX} operations is not possible")
+        self.names.append(what)
+        self.seconds += seconds or 0.0
+        self._encoded.append(encoded)
+        return Ref(len(self.names) - 1)
+
+    def payload(self, limit_ms: int, stop: bool) -> bytes:
+        """The request's payload."""
+        head = Writer().u32(limit_ms).u32(int(stop)).u16(len(self._encoded)).payload()
+        return head + b"".join(self._encoded)

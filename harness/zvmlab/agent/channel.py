@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""Frames to and from the agent; replies may come in any order."""
+
+from __future__ import annotations
+
+import time
+from typing import Protocol
+
+from zvmlab.agent.wire import (
+    COUNTED,
+    HEADER,
+    REPLY_BIT,
+    REPLY_MAX,
+    REQUEST_MAX,
+    AgentError,
+    AgentLost,
+    Reader,
+    Request,
+    Status,
+)
+from zvmlab.base.errors import Timeout, UsageError
+
+
+class Stream(Protocol):
+    """A stream of bytes; both directions raise errors.Timeout at their limit."""
+
+    def send(self, data: bytes, timeout: float) -> None:
+        """Send all of *data*."""
+
+    def recv(self, timeout: float) -> bytes:
+        """Whatever is there, at least one byte; nothing at the end of the stream."""
+
+    def close(self) -> None:
+        """End the stream."""
+
+
+class Channel:
+    """Numbers requests and finds their replies."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._next_id = 0
+        self._waiting: dict[int, Request] = {}
+        self._replies: dict[int, tuple[int, bytes]] = {}
+        self._buffer = bytearray()
+        self._lost: str | None = None
+
+    def submit(self, request: Request, payload: bytes, lane: int, timeout: float) -> int:
+        """Send a request; its number is what `collect` wants."""
+        if self._lost is not None:
+            raise AgentLost(self._lost)
+        if len(payload) > REQUEST_MAX:
+            raise UsageError(
+                f"a request of {len(payload)} bytes to the agent exceeds {REQUEST_MAX};"
+                " send it in parts"
+            )
+        self._next_id = self._next_id % 0xFFFFFFFF + 1
+        number = self._next_id
+        header = HEADER.pack(COUNTED + len(payload), number, request, lane)
+        self._waiting[number] = request
+        self._stream.send(header + payload, timeout)
+        return number
+
+    def collect(self, number: int, timeout: float, what: str) -> Reader:
+        """The reply to request *number*; AgentError if it was refused."""
+        deadline = time.monotonic() + timeout
+        while number not in self._replies:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise Timeout(f"the agent did not answer {what} within {timeout:g} s")
+            try:
+                self._receive(left)
+            except Timeout as error:
+                raise Timeout(f"the agent did not answer {what} within {timeout:g} s") from error
+        status, payload = self._replies.pop(number)
+        if status != Status.OK:
+            raise AgentError(status, payload.decode("utf-8", "replace"), what)
+        return Reader.of(payload)
+
+    def arrived(self, number: int) -> bool:
+        """Has the reply come?  Takes in what is there without waiting."""
+        try:
+            while number not in self._replies:
+                self._receive(0)
+        except Timeout:
+            pass
+        return number in self._replies
+
+    def forget(self, number: int) -> None:
+        """Nobody wants the reply any more; it is dropped when it comes."""
+        self._waiting.pop(number, None)
+        self._replies.pop(number, None)
+
+    def close(self) -> None:
+        """End the connection."""
+        self._lost = self._lost or "the connection to the agent was closed"
+        self._stream.close()
+
+    def _receive(self, timeout: float) -> None:
+        if self._lost is not None:
+            raise AgentLost(self._lost)
+        data = self._stream.recv(timeout)
+        if not data:
+            self._end("the agent ended the connection")
+        self._buffer += data
+        while self._take_frame():
+            pass
+
+    def _take_frame(self) -> bool:
+        if len(self._buffer) < HEADER.size:
+            return False
+        counted, number, kind, status = HEADER.unpack_from(self._buffer)
+        if not COUNTED <= counted <= REPLY_MAX:
+            self._end(f"the agent sent a frame of {counted} bytes")
+        size = HEADER.size + counted - COUNTED
+        if len(self._buffer) < size:
+            return False
+        payload = bytes(memoryview(self._buffer)[HEADER.size : size])
+        del self._buffer[:size]
+        request = self._waiting.pop(number, None)
+        if request is not None:
+            if kind != request | REPLY_BIT:
+                self._end(f"the agent answered request type {request} with type {kind:#x}")
+            self._replies[number] = (status, payload)
+        return True
+
+    def _end(self, why: str) -> None:
+        self._lost = why
+        self._stream.close()
+        raise AgentLost(why)

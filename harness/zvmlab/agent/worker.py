@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: MIT
+"""Workers: the threads of the agent that execute requests.
+
+Methods named after system calls give a CallResult with the exact return value
+and errno; `check()` turns a failure into OSError.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal as signals
+from collections.abc import Callable, Mapping, Sequence
+from typing import Generic, TypeVar
+
+from zvmlab.agent.calls import BatchResult, Calls, CallResult, Operations, decode_results
+from zvmlab.agent.channel import Channel
+from zvmlab.agent.results import (
+    DrainResult,
+    LogLine,
+    ModuleResult,
+    RunResult,
+    decode_drain,
+    decode_log,
+    decode_outcome,
+    encode_start,
+)
+from zvmlab.agent.wire import CHUNK_MAX, LIMIT_MAX_MS, Reader, Request, Writer
+from zvmlab.base.errors import Timeout
+
+T = TypeVar("T")
+
+MODULES = "/lib/modules"
+LOAD_STEPS = "/etc/zvmlab/modprobe"
+DEFAULT_SECONDS = 30.0
+# What a reply may take beyond the time limit that the agent itself keeps.
+GRACE_SECONDS = 5.0
+_WRITE_CREATE, _WRITE_TRUNCATE, _WRITE_APPEND = 1, 2, 4
+_DRAIN_CRC = 1
+
+
+def _limit_ms(seconds: float) -> int:
+    return max(1, min(LIMIT_MAX_MS, int(seconds * 1000)))
+
+
+class Pending(Generic[T]):
+    """A request that is being executed."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        number: int,
+        what: str,
+        seconds: float,
+        decode: Callable[[Reader], T],
+    ) -> None:
+        self._channel = channel
+        self._number = number
+        self._what = what
+        self._seconds = seconds
+        self._decode = decode
+
+    def result(self, timeout: float | None = None) -> T:
+        """Wait for it; once."""
+        limit = self._seconds + GRACE_SECONDS if timeout is None else timeout
+        return self._decode(self._channel.collect(self._number, limit, self._what))
+
+    def done(self) -> bool:
+        """Has the reply come?"""
+        return self._channel.arrived(self._number)
+
+    def forget(self) -> None:
+        """The reply is not wanted any more."""
+        self._channel.forget(self._number)
+
+
+class Batch(Operations):
+    """Operations to be executed in one round trip."""
+
+    def __init__(self, worker: Worker) -> None:
+        super().__init__()
+        self._worker = worker
+
+    def start(self, timeout: float = DEFAULT_SECONDS, stop: bool = False) -> Pending[BatchResult]:
+        """Begin; *stop*: at the first operation that fails.  The limit is for all together."""
+        names = list(self.names)
+        return self._worker.start(
+            Request.BATCH,
+            self.payload(_limit_ms(timeout), stop),
+            f"a batch of {len(names)} operations",
+            timeout,
+            lambda reader: decode_results(reader, names),
+        )
+
+    def run(
+        self, timeout: float = DEFAULT_SECONDS, stop: bool = False, allow_timeout: bool = False
+    ) -> BatchResult:
+        """Execute; Timeout if the limit ended it, unless that is allowed."""
+        result = self.start(timeout, stop).result()
+        if result.timed_out and not allow_timeout:
+            last = f" in {result[-1].what}" if len(result) else ""
+            raise Timeout(f"a batch in the guest was not done within {timeout:g} s{last}")
+        return result
+
+
+class Process:
+    """A program running in the guest."""
+
+    def __init__(self, worker: Worker, handle: int, argv: Sequence[str]) -> None:
+        self._worker = worker
+        self.handle = handle
+        self.argv = list(argv)
+
+    def wait(self, timeout: float = DEFAULT_SECONDS, kill: bool = False) -> RunResult:
+        """Its outcome, once; Timeout if it goes on running (with *kill* it is ended then)."""
+        payload = Writer().u32(self.handle).u32(_limit_ms(timeout)).u8(kill).payload()
+        what = f"'{' '.join(self.argv)}'"
+        result = self._worker.start(
+            Request.WAIT, payload, what, timeout, lambda r: decode_outcome(r, self.argv)
+        ).result(timeout + 2 * GRACE_SECONDS)
+        if result.status is None and result.signal is None:
+            raise Timeout(f"{what} in the guest did not end within {timeout:g} s")
+        return result
+
+    def signal(self, number: int, group: bool = False) -> None:
+        """Send a signal to it, or to all of its process group."""
+        payload = Writer().u32(self.handle).u32(number).u8(group).payload()
+        error = self._worker.ask(Request.SIGNAL, payload, "a signal").u32()
+        if error:
+            raise OSError(error, os.strerror(error), self.argv[0])
+
+    def kill(self) -> None:
+        """End its process group."""
+        self.signal(signals.SIGKILL, group=True)
+
+
+class Worker(Calls[CallResult]):
+    """A thread of the agent: executes its requests in order, beside the others."""
+
+    def __init__(self, channel: Channel, lane: int, timeout: float = DEFAULT_SECONDS) -> None:
+        self._channel = channel
+        self.lane = lane
+        self.timeout = timeout
+
+    def start(
+        self,
+        request: Request,
+        payload: bytes,
+        what: str,
+        seconds: float,
+        decode: Callable[[Reader], T],
+    ) -> Pending[T]:
+        """Send any request."""
+        number = self._channel.submit(request, payload, self.lane, self.timeout)
+        return Pending(self._channel, number, what, seconds, decode)
+
+    def ask(
+        self, request: Request, payload: bytes, what: str, seconds: float | None = None
+    ) -> Reader:
+        """Send any request and wait for its reply."""
+        limit = self.timeout if seconds is None else seconds
+        return self.start(request, payload, what, limit, lambda reader: reader).result()
+
+    def operation(self, what: str, encoded: bytes, seconds: float | None = None) -> CallResult:
+        """Execute one operation at once."""
+        limit = self.timeout + (seconds or 0.0)
+        head = Writer().u32(_limit_ms(limit)).u32(0).u16(1).payload()
+        result = decode_results(self.ask(Request.BATCH, head + encoded, what, limit), [what])
+        if result.timed_out:
+            raise Timeout(f"{what} in the guest did not return within {limit:g} s")
+        return result[0]
+
+    def batch(self) -> Batch:
+        """An empty batch."""
+        return Batch(self)
+
+    def interrupt(self, restart: bool = False) -> bool:
+        """Send the thread a signal; what sleeps ends with EINTR, or is restarted.
+
+        Return: False if it was not executing a request.
+        """
+        payload = Writer().u16(self.lane).u8(restart).payload()
+        return bool(self.ask(Request.INTERRUPT, payload, "an interrupt").u8())
+
+    def run(
+        self,
+        argv: Sequence[str],
+        env: dict[str, str] | None = None,
+        stdin: bytes = b"",
+        cwd: str = "/",
+        timeout: float = DEFAULT_SECONDS,
+        inherit: bool = False,
+    ) -> RunResult:
+        """Run a program to its end; at its time limit it is killed.
+
+        *inherit*: it keeps the files that the agent has open.
+        """
+        payload = Writer().u32(_limit_ms(timeout)).payload()
+        payload += encode_start(argv, env, stdin, cwd, inherit)
+        what = f"'{' '.join(argv)}'"
+        return self.start(
+            Request.RUN, payload, what, timeout, lambda r: decode_outcome(r, argv)
+        ).result(timeout + 2 * GRACE_SECONDS)
+
+    def spawn(
+        self,
+        argv: Sequence[str],
+        env: dict[str, str] | None = None,
+        stdin: bytes = b"",
+        cwd: str = "/",
+        inherit: bool = False,
+    ) -> Process:
+        """Start a program."""
+        payload = encode_start(argv, env, stdin, cwd, inherit)
+        reply = self.ask(Request.SPAWN, payload, f"the start of '{' '.join(argv)}'")
+        error, handle = reply.u32(), reply.u32()
+        if error:
+            raise OSError(error, os.strerror(error), argv[0])
+        return Process(self, handle, argv)
+
+    def drain(
+        self,
+        fd: int,
+        size: int,
+        sets: int = 0,
+        reads: int = 0,
+        max_bytes: int = 0,
+        timeout: float = DEFAULT_SECONDS,
+        crc: bool = False,
+    ) -> DrainResult:
+        """Read at full speed up to any of the limits (0: none) and return figures."""
+        payload = Writer().u32(fd).u32(size).u32(sets).u64(reads).u64(max_bytes)
+        payload.u32(_limit_ms(timeout)).u8(_DRAIN_CRC if crc else 0)
+        return decode_drain(self.ask(Request.DRAIN, payload.payload(), "a drain", timeout))
+
+    def insmod(
+        self, module: str, params: str | Mapping[str, object] = "", flags: int = 0
+    ) -> ModuleResult:
+        """Load one module: a file in the guest, or the name of one that the image has."""
+        path = module if "/" in module else f"{MODULES}/{module.replace('-', '_')}.ko"
+        if not isinstance(params, str):
+            params = " ".join(f"{key}={value}" for key, value in params.items())
+        payload = Writer().string(path).string(params).u32(flags).payload()
+        what = f"loading {module}"
+        reply = self.ask(Request.INSMOD, payload, what)
+        return ModuleResult(what, reply.u32(), decode_log(reply.blob()))
+
+    def rmmod(self, name: str, flags: int = os.O_NONBLOCK) -> ModuleResult:
+        """Unload a module."""
+        payload = Writer().string(name.replace("-", "_")).u32(flags).payload()
+        what = f"unloading {name}"
+        reply = self.ask(Request.RMMOD, payload, what)
+        return ModuleResult(what, reply.u32(), decode_log(reply.blob()))
+
+    def modprobe(self, name: str, params: str | Mapping[str, object] = "") -> ModuleResult:
+        """Load a module of the image with what it needs and wants, which may be there already."""
+        wanted = name.replace("-", "_")
+        steps = self._load_steps().get(wanted, [wanted])
+        result: ModuleResult | None = None
+        for step in steps:
+            done = self.insmod(step.rstrip("?"), params if step == wanted else "")
+            if step == wanted:
+                result = done
+                if done.errno:
+                    break
+            elif not step.endswith("?") and done.errno != errno.EEXIST:
+                done.check()
+        assert result is not None, "a module is a step of its own loading"
+        return result
+
+    def _load_steps(self) -> dict[str, list[str]]:
+        """What loading each module of the image takes (zvmlab.build.image)."""
+        lines = self.read_file(LOAD_STEPS).decode().splitlines()
+        return {name: words.split() for name, _, words in (line.partition(":") for line in lines)}
+
+    def dmesg(self, since: int = 0) -> list[LogLine]:
+        """The kernel's log, from that sequence number on."""
+        return self._klog(since)[1]
+
+    def log_position(self) -> int:
+        """The sequence number that the next line of the kernel's log will have."""
+        return self._klog(0)[0]
+
+    def _klog(self, since: int) -> tuple[int, list[LogLine]]:
+        reply = self.ask(Request.KLOG, Writer().u64(since).payload(), "the kernel's log")
+        error, position = reply.u32(), reply.u64()
+        if error:
+            raise OSError(error, os.strerror(error), "/dev/kmsg")
+        return position, decode_log(reply.blob())
+
+    def read_file(self, path: str) -> bytes:
+        """All of a file."""
+        parts: list[bytes] = []
+        size = 0
+        while not parts or len(parts[-1]) == CHUNK_MAX:
+            payload = Writer().string(path).u64(size).u32(CHUNK_MAX).payload()
+            reply = self.ask(Request.READ_FILE, payload, f"reading {path}")
+            error = reply.u32()
+            if error:
+                raise OSError(error, os.strerror(error), path)
+            parts.append(reply.blob())
+            size += len(parts[-1])
+        return b"".join(parts)
+
+    def write_file(
+        self, path: str, data: bytes, mode: int | None = None, append: bool = False
+    ) -> None:
+        """Write a file; with *mode* it is made or emptied, without it must exist (as in /sys)."""
+        flags = 0 if mode is None else _WRITE_CREATE | (0 if append else _WRITE_TRUNCATE)
+        flags |= _WRITE_APPEND if append else 0
+        offset = 0
+        while True:
+            part = data[offset : offset + CHUNK_MAX]
+            out = Writer().string(path).u8(flags).u32(mode or 0)
+            out.u64(0 if append else offset).blob(part)
+            reply = self.ask(Request.WRITE_FILE, out.payload(), f"writing {path}")
+            error = reply.u32()
+            if error:
+                raise OSError(error, os.strerror(error), path)
+            offset += len(part)
+            flags &= ~_WRITE_TRUNCATE
+            if offset >= len(data):
+                return

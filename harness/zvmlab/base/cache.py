@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: MIT
+"""The cache of expensive products, outside the source tree.
+
+Every entry is a folder named ``KIND-KEY``, where KEY is a hash of all that went
+into it.  An entry appears under its name only when it is complete, together with
+a manifest of what it consists of; one that is not as it was noted is made again.
+Two processes that want the same one build it once.
+
+The cache's folder and its entries carry the mark of zvmlab.base.owned: nothing else is
+ever removed.  ``python3 -m zvmlab.base.cache remove`` removes what is ours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from zvmlab.base import manifest
+from zvmlab.base.errors import EXIT_USAGE, CannotRun, UsageError, ZvmlabError
+from zvmlab.base.owned import MARK, discard, is_ours, mark, others, some
+
+# Neither make, nor QEMU's configure, nor a kernel's build takes these in a folder's path.
+_UNFIT = re.compile(r"[\s:;#$%&*?'\"\\<>|()\[\]{}`]")
+_ENTRY = re.compile(
+    r"[a-z][a-z0-9.-]*-(?:.+-)?[0-9a-f]{16}"
+    r"|(?:kernel|headers)-(?:bookworm|trixie|sid)-\d.+"
+    r"|qemu-data-bookworm|apt"
+)
+_BEGUN = re.compile(r"\.[a-z].*\.\d+|\.debs-\w+")
+_FILE = re.compile(
+    r"\.[a-z].*\.(?:lock|\d+)|(?:kernel|debug-source)-of-[a-z]+|debugkernel-[0-9a-f]{16}\.log"
+)
+
+
+def _place() -> tuple[Path, bool]:
+    """The cache's folder, and whether its name says that it is ours."""
+    named = os.environ.get("ZVMLAB_CACHE")
+    if named:
+        return Path(named).expanduser().absolute(), False
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base).absolute() / "zvmlab", True
+
+
+def cache_root() -> Path:
+    """The cache's directory (``ZVMLAB_CACHE``), created if need be, and marked."""
+    root, by_name = _place()
+    unfit = _UNFIT.search(str(root))
+    if unfit:
+        raise UsageError(
+            f"the cache's path {str(root)!r} contains {unfit[0]!r}, with which neither QEMU nor"
+            " kernel modules can be built there; set ZVMLAB_CACHE to a path without it"
+        )
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        if not is_ours(root):
+            _adopt(root, by_name)
+    except OSError as error:
+        raise CannotRun(
+            f"the cache {root} cannot be created ({error.strerror});"
+            " set ZVMLAB_CACHE to a folder you can write to"
+        ) from error
+    return root
+
+
+def _recognised(path: Path) -> bool:
+    """Is this, by name and kind, what zvmlab puts into its cache?"""
+    if path.name.startswith(MARK):
+        return True
+    if path.is_dir() and not path.is_symlink():
+        return bool(_ENTRY.fullmatch(path.name) or _BEGUN.fullmatch(path.name))
+    return bool(_FILE.fullmatch(path.name))
+
+
+def _adopt(root: Path, by_name: bool) -> None:
+    """Mark a new cache, or one that an earlier version has made."""
+    strange = others(root, _recognised)
+    if strange and not by_name:
+        raise UsageError(
+            f"{root} has other things in it ({some(strange)}) and is no cache of zvmlab's;"
+            " set ZVMLAB_CACHE to an empty folder, or to one that does not exist"
+        )
+    # A cache that can only be read is used as it is.
+    with contextlib.suppress(PermissionError):
+        for path in root.iterdir():
+            if path.is_dir() and _recognised(path) and not is_ours(path):
+                mark(path, manifest.NOTHING)
+        mark(root)
+
+
+def digest(*parts: bytes | str | Path) -> str:
+    """Hash of strings, bytes and the contents of files and directories (recursively)."""
+    state = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, Path):
+            files = sorted(p for p in part.rglob("*") if p.is_file()) if part.is_dir() else [part]
+            for file in files:
+                name = str(file.relative_to(part)) if part.is_dir() else file.name
+                data = file.read_bytes()
+                state.update(f"F{len(name)}:{name}{len(data)}:".encode())
+                state.update(data)
+        else:
+            data = part.encode() if isinstance(part, str) else part
+            state.update(f"B{len(data)}:".encode())
+            state.update(data)
+    return state.hexdigest()[:16]
+
+
+@contextlib.contextmanager
+def locked(name: str) -> Iterator[None]:
+    """Hold the cache's lock of that name; waits for other processes' builds."""
+    path = cache_root() / f".{name}.lock"
+    with open(path, "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def entry(
+    kind: str, key: str, build: Callable[[Path], None], product: str = "", fixed: bool = False
+) -> Path:
+    """The entry's directory, or the file *product* in it; *build* fills a new one.
+
+    An entry is made again if it is incomplete or altered, or if it is *fixed* (it
+    has its own path in it) and not where it was made.
+    """
+    final = cache_root() / f"{kind}-{key}"
+    if not usable(final, product, fixed):
+        with locked(final.name):
+            if not usable(final, product, fixed):
+                _make(final, build, product, fixed)
+    return final / product
+
+
+def usable(final: Path, product: str = "", fixed: bool = False) -> bool:
+    """Is the entry there, and as it was when it was made?"""
+    if not final.is_dir():
+        return False
+    whole = manifest.is_whole(final)
+    if whole is None and _filled(final, product):
+        # An earlier version has made it.
+        with contextlib.suppress(PermissionError):
+            manifest.write(final, final if fixed else None)
+        return True
+    return bool(whole) and _filled(final, product)
+
+
+def _filled(folder: Path, product: str) -> bool:
+    """Is the product there, or anything if there is none?"""
+    if product:
+        file = folder / product
+        return file.is_file() and file.stat().st_size > 0
+    return any(path.name != MARK for path in folder.iterdir())
+
+
+def _make(final: Path, build: Callable[[Path], None], product: str, fixed: bool) -> None:
+    """Build the entry in the place of what is there; the lock is held."""
+    root = final.parent
+    if final.exists() and not discard(final):
+        raise CannotRun(
+            f"{final} is in the place of an entry of the cache, and not zvmlab's; move it away"
+        )
+    _tidy(root, final.name)
+    scratch = root / f".{final.name}.{os.getpid()}"
+    try:
+        scratch.mkdir()
+        mark(scratch)
+        build(scratch)
+        if not _filled(scratch, product):
+            raise CannotRun(f"what was built for {final} is not there ({product or 'nothing'})")
+        manifest.write(scratch, final if fixed else None)
+        scratch.rename(final)
+    except OSError as error:
+        raise CannotRun(f"cannot write to the cache {root} ({error.strerror or error})") from error
+    finally:
+        discard(scratch)
+
+
+def _tidy(root: Path, name: str) -> None:
+    """Remove what others have begun and did not live to end; the lock of *name* is ours."""
+    for begun in root.glob(".*.[0-9]*"):
+        of = begun.name[1:].rpartition(".")[0]
+        if not is_ours(begun):
+            continue
+        if of == name:
+            discard(begun)
+            continue
+        with contextlib.suppress(OSError), open(root / f".{of}.lock", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            discard(begun)
+
+
+def entries(kind: str) -> Iterator[Path]:
+    """Those of that kind which are ours, in no order."""
+    return (path for path in cache_root().glob(f"{kind}-*") if is_ours(path))
+
+
+def remove() -> list[str]:
+    """Remove the cache; names of what is not ours and stays.  UsageError if it is no cache."""
+    if not _place()[0].exists():
+        return []
+    root = cache_root()
+    for path in root.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            discard(path)
+        elif _FILE.fullmatch(path.name):
+            path.unlink(missing_ok=True)
+    left = [name for name in others(root, lambda path: path.name.startswith(MARK))]
+    if not left:
+        discard(root)
+    return left
+
+
+def main(arguments: list[str]) -> int:
+    """Return: exit code."""
+    if arguments != ["remove"]:
+        print("zvmlab: write python3 -m zvmlab.base.cache remove", file=sys.stderr)
+        return EXIT_USAGE
+    try:
+        left = remove()
+    except ZvmlabError as error:
+        print(f"zvmlab: {error}", file=sys.stderr)
+        return error.exit_code
+    if left:
+        print(f"left in {_place()[0]}, because zvmlab did not put it there: {some(left)}")
+    return os.EX_OK
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

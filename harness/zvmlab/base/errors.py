@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Errors a user can meet, and the exit codes that go with them."""
+
+from __future__ import annotations
+
+from zvmlab.base.plain import harmless
+
+EXIT_PASS = 0
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_CANNOT_RUN = 77
+EXIT_TIMEOUT = 124
+EXIT_PANIC = 255
+
+
+class ZvmlabError(Exception):
+    """Something a user can act on; the text is one clear sentence.
+
+    It may quote what a guest or a file says: it is harmless for a terminal.
+    """
+
+    exit_code = EXIT_FAILED
+
+    def __str__(self) -> str:
+        return harmless(super().__str__())
+
+
+class UsageError(ZvmlabError):
+    """Wrong options or arguments."""
+
+    exit_code = EXIT_USAGE
+
+
+class CannotRun(ZvmlabError):
+    """Something is missing on this machine; the text says what and how to get it."""
+
+    exit_code = EXIT_CANNOT_RUN
+
+
+class Timeout(ZvmlabError):
+    """A wait reached its limit; the text says what it waited for and how long."""
+
+    exit_code = EXIT_TIMEOUT
+
+
+class GuestPanic(ZvmlabError):
+    """The guest's kernel panicked, oopsed or warned; carries the console's tail."""
+
+    exit_code = EXIT_PANIC
+
+    def __init__(self, text: str, tail: str = "") -> None:
+        super().__init__(text)
+        self.tail = tail
+
+
+class EmulatorError(ZvmlabError):
+    """The emulator could not be started, or ended unexpectedly."""

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""What a folder consisted of when it was complete: is it still so?
+
+    write(folder)
+    is_whole(folder)     # same files, sizes and times; where a time differs, the same contents
+
+The manifest is the mark of zvmlab.base.owned, so only folders of ours have one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from zvmlab.base.owned import MARK, mark
+
+NOTHING = "{}\n"
+"""The manifest of a folder that is ours, of whose contents nothing is known."""
+_VERSION = 1
+_checked: dict[Path, tuple[int, int]] = {}
+"""Manifests that this process has found to be right: inode and time."""
+
+
+def _hash(file: Path | str) -> str:
+    with open(file, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _note(path: Path, found: os.stat_result) -> list[Any] | str:
+    """A link's target; a file's size, time, whether it can be executed, and hash."""
+    if stat.S_ISLNK(found.st_mode):
+        return os.readlink(path)
+    executable = bool(found.st_mode & stat.S_IXUSR)
+    return [found.st_size, found.st_mtime_ns, executable, _hash(path)]
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for top, folders, files in os.walk(folder):
+        links = [name for name in folders if os.path.islink(os.path.join(top, name))]
+        yield from (Path(top, name) for name in [*files, *links])
+
+
+def write(folder: Path, place: Path | None = None) -> None:
+    """Note what is in *folder*, which is right only at *place* if that is given."""
+    files = {
+        str(path.relative_to(folder)): _note(path, path.lstat())
+        for path in _files(folder)
+        if path != folder / MARK
+    }
+    noted = {"version": _VERSION, "place": None if place is None else str(place), "files": files}
+    mark(folder, json.dumps(noted, separators=(",", ":")) + "\n")
+
+
+def is_whole(folder: Path) -> bool | None:
+    """Is everything there as it was noted?  None: nothing has been noted."""
+    try:
+        found = (folder / MARK).lstat()
+        if _checked.get(folder) == (found.st_ino, found.st_mtime_ns):
+            return True
+        text = (folder / MARK).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+    if text == NOTHING:
+        return None
+    try:
+        noted = json.loads(text)
+        if noted["version"] != _VERSION or noted["place"] not in (None, str(folder)):
+            return False
+        files = noted["files"].items()
+        touched = [_compare(os.path.join(folder, name), note) for name, note in files]
+    except (ValueError, KeyError, TypeError, AttributeError, OSError, RecursionError):
+        return False
+    if None in touched:
+        return False
+    if any(touched):
+        _renew(folder, noted["place"])
+        found = (folder / MARK).lstat()
+    _checked[folder] = (found.st_ino, found.st_mtime_ns)
+    return True
+
+
+def _compare(path: str, note: list[Any] | str) -> bool | None:
+    """None if it is another one; True if the time is another and the contents are not."""
+    found = os.lstat(path)
+    if isinstance(note, str):
+        return False if os.readlink(path) == note else None
+    size, time, executable, sha256 = note
+    if not stat.S_ISREG(found.st_mode) or found.st_size != size:
+        return None
+    if bool(found.st_mode & stat.S_IXUSR) != executable:
+        return None
+    if found.st_mtime_ns == time:
+        return False
+    return True if _hash(path) == sha256 else None
+
+
+def _renew(folder: Path, place: str | None) -> None:
+    """Note the new times, so that nobody has to read the files again."""
+    try:
+        write(folder, None if place is None else Path(place))
+    except OSError:
+        pass  # a cache that is only read is compared again each time

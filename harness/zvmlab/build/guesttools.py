@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""Dynamic programs for the guest: the tools of ``tools/``, and Debian's own.
+
+    files = debian_program("/sbin/dmsetup") | tool("dmmon")
+    GuestConfig(files=files)
+
+What they need at run time comes along: the loader and the libraries of Debian's s390x packages,
+at the places where the loader looks for them.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from zvmlab.base.cache import digest, entry
+from zvmlab.base.errors import CannotRun, UsageError
+from zvmlab.base.hints import did_you_mean
+from zvmlab.base.progress import Progress
+from zvmlab.base.tree import TREE
+from zvmlab.build.image import COMPILER, compiler_version
+from zvmlab.build.kernels import ARCH, unpack
+from zvmlab.build.packages import Suite
+
+SUITE = "bookworm"
+TRIPLET = "s390x-linux-gnu"
+READELF = f"{TRIPLET}-readelf"
+PACKAGES = (
+    *("libc6", "libdevmapper1.02.1", "libdevmapper-dev", "dmsetup"),
+    *("libselinux1", "libpcre2-8-0", "libudev1", "libjansson4", "libjansson-dev"),
+    *("libnl-3-200", "libnl-genl-3-200", "libnl-3-dev", "libnl-genl-3-dev"),
+)
+"""Of these the guest's programs are made: nothing else is unpacked."""
+LINKED = {
+    "dmmon": ("libdevmapper.so.1.02.1", "libjansson.so.4"),
+    "taskmon": ("libnl-genl-3.so.200", "libnl-3.so.200", "libjansson.so.4"),
+    "monread": ("libjansson.so.4",),
+}
+"""The tools, and the libraries that each is linked with."""
+_MORE = {"monread": ("tools/monrec", "sim/record", "sim/cp")}
+"""Folders that a tool is made of beside its own, and what the tools share."""
+_FOLDERS = (f"lib/{TRIPLET}", f"usr/lib/{TRIPLET}")
+_DEBIAN = {"dmsetup": "/sbin/dmsetup"}
+_BUILD_SECONDS = 300
+_READ_SECONDS = 30
+
+
+@functools.cache
+def debian_root(progress: Progress | None = None) -> Path:
+    """The folder in the cache that the packages are unpacked into."""
+    suite = Suite(SUITE, ARCH, progress=progress)
+    # All in one question: apt takes long to begin.
+    packages = suite.find("|".join(map(re.escape, PACKAGES)))
+    missing = set(PACKAGES) - {package.name for package in packages}
+    if missing:
+        raise CannotRun(f"Debian's {SUITE} has no package {', '.join(sorted(missing))} for {ARCH}")
+
+    def build(folder: Path) -> None:
+        debs = folder / "debs"
+        for package in packages:
+            unpack(suite.download(package.name, debs), folder)
+
+    return entry("guest-root", digest(*(package.sha256 for package in packages)), build)
+
+
+def _inside(root: Path, path: Path) -> Path:
+    """The file that *path* leads to, where absolute links mean *root*; it need not exist."""
+    for _ in range(8):
+        if not path.is_symlink():
+            return path
+        target = os.readlink(path)
+        path = root / target.lstrip("/") if target.startswith("/") else path.parent / target
+    raise CannotRun(f"{path} leads nowhere; remove {root} and try again")
+
+
+def _dynamic(program: Path) -> tuple[str | None, list[str]]:
+    """The loader that a program names, and the libraries that it or a library needs."""
+    try:
+        text = subprocess.run(
+            [READELF, "--wide", "--program-headers", "--dynamic", str(program)],
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=_READ_SECONDS,
+        ).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        raise CannotRun(f"{READELF} cannot read {program}; install gcc-s390x-linux-gnu") from error
+    loader = re.search(r"\[Requesting program interpreter: (.*)\]", text)
+    return loader[1] if loader else None, re.findall(r"\(NEEDED\).*\[(.*)\]", text)
+
+
+def _library(root: Path, name: str) -> Path:
+    """The file of a library."""
+    ways = (_inside(root, root / folder / name) for folder in _FOLDERS)
+    found = next((way for way in ways if way.is_file()), None)
+    if found is None:
+        raise CannotRun(f"the library {name} is needed, which is in none of the packages")
+    return found
+
+
+def with_libraries(program: Path, path: str, progress: Progress | None = None) -> dict[str, Path]:
+    """*program* at *path* in the guest, and all that it needs there, for ``GuestConfig.files``."""
+    root = debian_root(progress)
+    loader, names = _dynamic(program)
+    files = {path: program}
+    if loader:
+        files[loader] = _inside(root, root / loader.lstrip("/"))
+    while names:
+        name = names.pop()
+        place = f"/{_FOLDERS[0]}/{name}"
+        if place in files or name == PurePosixPath(loader or "").name:
+            continue
+        found = _library(root, name)
+        files[place] = found
+        names += _dynamic(found)[1]
+    return files
+
+
+def debian_program(path: str, progress: Progress | None = None) -> dict[str, Path]:
+    """A program of the packages, and all that it needs, at its place."""
+    return with_libraries(debian_root(progress) / path.lstrip("/"), path, progress)
+
+
+def tools_source() -> Path:
+    """The folder of this zvmlab that has the tools and the Makefile for them."""
+    if not (TREE / "tools" / "common").is_dir():
+        raise CannotRun(f"{TREE / 'tools'} is missing; this zvmlab was installed without tools")
+    return TREE
+
+
+def _make(source: Path, name: str, into: Path, root: Path) -> None:
+    """Build one of the tools for the guest with the repository's Makefile."""
+    libraries = [str(_library(root, one)) for one in LINKED[name]]
+    ways = ":".join(str(root / folder) for folder in _FOLDERS)
+    argv: Sequence[str] = [
+        *("make", "-s", "-C", str(source), f"BUILD={into}", f"CC={COMPILER}"),
+        f"CFLAGS=-idirafter {root / 'usr/include'} -idirafter {root / 'usr/include/libnl3'}",
+        f"{name.upper()}_CFLAGS=",
+        f"{name.upper()}_LIBS={' '.join(libraries)} -lm -Wl,-rpath-link={ways}",
+        str(into / name),
+    ]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=_BUILD_SECONDS, check=False)
+    if done.returncode:
+        line = (done.stderr.strip().splitlines() or ["make failed"])[0]
+        raise CannotRun(f"{name} cannot be compiled for the guest: {line}")
+
+
+def build_tool(name: str, progress: Progress | None = None) -> Path:
+    """The program ``tools/NAME`` for the guest, compiled into the cache."""
+    source, root = tools_source(), debian_root(progress)
+    folders = ("tools/common", f"tools/{name}", *_MORE.get(name, ()), "Makefile")
+    parts = [source / folder for folder in folders]
+
+    def build(folder: Path) -> None:
+        with (progress or Progress()).step(f"compiling {name} for the guest"):
+            _make(source, name, folder, root)
+
+    return entry(f"tool-{name}", digest(compiler_version(), root.name, *parts), build, name)
+
+
+def tool(name: str, progress: Progress | None = None) -> dict[str, Path]:
+    """``tools/NAME`` as /bin/NAME, and all that it needs, for ``GuestConfig.files``."""
+    return with_libraries(build_tool(name, progress), f"/bin/{name}", progress)
+
+
+def is_tool(name: str) -> bool:
+    """Is it one of the tools, or a program of the packages that goes with them?"""
+    return name in LINKED or name in _DEBIAN
+
+
+def any_tool(name: str, progress: Progress | None = None) -> dict[str, Path]:
+    """What is_tool() knows, and all that it needs, for ``GuestConfig.files``."""
+    if not is_tool(name):
+        tools = [*LINKED, *_DEBIAN]
+        raise UsageError(
+            f"there is no tool {name}; {', '.join(tools)} are{did_you_mean(name, tools)}"
+        )
+    place = _DEBIAN.get(name)
+    return debian_program(place, progress) if place else tool(name, progress)

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: MIT
+"""Building QEMU with our device into the cache.
+
+Two stages.  The base is Debian's upstream tarball, unpacked, with our hooks
+inserted and configured; its object files are kept, so that a change of the core
+costs seconds.  The product is one executable per state of our sources:
+
+    qemu-KEY/bin/qemu-system-s390x
+    qemu-KEY/share/qemu/s390-ccw.img    found by QEMU relative to the executable
+
+``python3 -m zvmlab.build.qemubuild`` builds if need be and prints the executable's path.
+"""
+
+from __future__ import annotations
+
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from zvmlab.base.cache import cache_root, digest, entry, locked
+from zvmlab.base.errors import CannotRun, ZvmlabError
+from zvmlab.base.owned import claim, discard
+from zvmlab.base.progress import Progress
+from zvmlab.base.tree import TREE
+from zvmlab.build.buildstep import run_step
+from zvmlab.build.host_programs import host_arch
+from zvmlab.build.packages import Suite
+from zvmlab.build.sourcepackage import Tarball, our_sources
+
+SUITE = "bookworm"
+TARBALL = Tarball(
+    "qemu",
+    SUITE,
+    "qemu_7.2+dfsg.orig.tar.xz",
+    "91aca71520040edc40b8d437aa3004dae614f58e286cf653ee8996c07af2962f",
+)
+CONFIGURE = (
+    "--target-list=s390x-softmmu",
+    "--without-default-features",
+    "--enable-tcg",
+    "--disable-install-blobs",
+    "--disable-docs",
+    "--disable-guest-agent",
+    "--disable-tools",
+    "--disable-debug-info",
+    "--disable-werror",
+)
+TARGET = "qemu-system-s390x"
+FIRMWARE = "s390-ccw.img"
+CONFIGURE_SECONDS = 600
+BUILD_SECONDS = 3600
+TOOLS = {"gcc": "gcc", "ninja": "ninja-build", "meson": "meson", "pkg-config": "pkg-config"}
+LIBRARIES = {
+    "glib-2.0": "libglib2.0-dev",
+    "pixman-1": "libpixman-1-dev",
+    "jansson": "libjansson-dev",
+}
+PARTS = ("cp", "record", "control")
+_BASE = ("source", "build.log", "ready")
+
+
+def source_root() -> Path:
+    """The clone that this package belongs to."""
+    root = TREE
+    if not (root / "sim" / "qemu" / "insert_hooks.py").is_file():
+        raise CannotRun(f"{root} has no sim/qemu; QEMU is built from a clone of zvmlab only")
+    return root
+
+
+def base_key(sim: Path) -> str:
+    """Changes whenever QEMU has to be configured and compiled anew."""
+    hooks = (sim / "qemu" / "insert_hooks.py", sim / "qemu" / "qapi.json")
+    return digest(TARBALL.sha256, " ".join(CONFIGURE), *hooks)
+
+
+def build_key(sim: Path) -> str:
+    """Changes with everything that the executable is made of."""
+    parts: list[str | Path] = [base_key(sim)]
+    for part in (*PARTS, "qemu"):
+        for file in our_sources(sim / part):
+            parts += [str(file.relative_to(sim)), file]
+    return digest(*parts)
+
+
+def _need_tools() -> None:
+    """What is missing on this machine, all at once."""
+    missing = [package for tool, package in TOOLS.items() if not shutil.which(tool)]
+    if "pkg-config" not in missing:
+        for library, package in LIBRARIES.items():
+            if subprocess.run(["pkg-config", "--exists", library], check=False).returncode:
+                missing.append(package)
+    if missing:
+        raise CannotRun(f"building QEMU needs: apt-get install {' '.join(missing)}")
+
+
+def ninja_progress(line: str) -> tuple[int, int] | None:
+    """Steps done and in all, of a line such as "[523/1215] Compiling ..."."""
+    match = re.match(r"\[(\d+)/(\d+)\] ", line)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def _run(argv: list[str], cwd: Path, log: Path, seconds: int) -> Iterator[str]:
+    """A step of QEMU's build, with ninja counting its steps."""
+    env = {**os.environ, "NINJA_STATUS": "[%f/%t] "}
+    return run_step("building QEMU", argv, cwd, log, seconds, env)
+
+
+def _prepare(sim: Path, base: Path, progress: Progress) -> None:
+    """Unpack, insert the hooks and configure; *base* is complete when "ready" exists."""
+    if (base / "ready").exists() and _configured_at(base / "source"):
+        return
+    tarball = TARBALL.fetch(progress)
+    discard(base)
+    claim(base)
+    (base / "source" / "build").mkdir(parents=True)
+    source, log = base / "source", base / "build.log"
+    with progress.step("unpacking and configuring QEMU"):
+        hooks = [sys.executable, "-B", str(sim / "qemu" / "insert_hooks.py"), str(source)]
+        unpack = ["tar", "-xf", str(tarball), "--strip-components=1"]
+        for argv in (unpack, hooks):
+            collections.deque(_run(argv, source, log, CONFIGURE_SECONDS), maxlen=0)
+        _copy_ours(sim, source)
+        configure = _run(["../configure", *CONFIGURE], source / "build", log, CONFIGURE_SECONDS)
+        collections.deque(configure, maxlen=0)
+    (base / "ready").touch()
+
+
+def _configured_at(source: Path) -> bool:
+    """Does QEMU's build know *source* as its place?  A cache can be moved."""
+    try:
+        made = (source / "build" / "config-host.mak").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return f"\nSRC_PATH={source}\n" in made
+
+
+def _copy_if_changed(file: Path, to: Path) -> None:
+    """Copy, but leave an equal file's time stamp alone: ninja goes by it."""
+    data = file.read_bytes()
+    if to.is_file() and to.read_bytes() == data:
+        return
+    to.parent.mkdir(parents=True, exist_ok=True)
+    to.write_bytes(data)
+
+
+def _copy_ours(sim: Path, source: Path) -> None:
+    """Our files in QEMU's tree are those of the clone, no more and no less."""
+    ours = source / "hw" / "s390x" / "zvmlab"
+    files = {
+        ours / f.name: f for f in our_sources(sim / "qemu") if f.suffix in (".c", ".h", ".build")
+    }
+    for part in PARTS:
+        for file in our_sources(sim / part):
+            files[ours / "core" / part / file.relative_to(sim / part)] = file
+    header = files.pop(ours / "zvmlab.h")
+    for to, file in files.items():
+        _copy_if_changed(file, to)
+    _copy_if_changed(header, source / "include" / "hw" / "s390x" / "zvmlab.h")
+    core = sorted(str(f.relative_to(ours)) for f in files if f.suffix == ".c" and f.parent != ours)
+    listing = ours / "core-sources.txt"
+    text = "".join(f"{name}\n" for name in core)
+    if not listing.is_file() or listing.read_text(encoding="utf-8") != text:
+        listing.write_text(text, encoding="utf-8")
+    for stale in (f for f in ours.rglob("*") if f.is_file() and f not in files and f != listing):
+        stale.unlink()
+
+
+def _compile(base: Path, progress: Progress) -> Path:
+    build = base / "source" / "build"
+    with progress.step("building QEMU with the CP") as step:
+        try:
+            for line in _run(["ninja", TARGET], build, base / "build.log", BUILD_SECONDS):
+                counts = ninja_progress(line)
+                if counts is not None:
+                    step.update(*counts)
+        except ZvmlabError as error:
+            error.add_note(f"If the sources are right, remove {base}: it is then made anew.")
+            raise
+    return build / TARGET
+
+
+def _firmware(progress: Progress) -> Path:
+    """QEMU's boot ROM for this machine type: Debian's, installed or unpacked privately."""
+    installed = Path("/usr/share/qemu") / FIRMWARE
+    if installed.is_file():
+        return installed
+
+    def unpack(folder: Path) -> None:
+        suite = Suite(SUITE, host_arch(), progress=progress)
+        suite.update()
+        package = suite.download("qemu-system-data", folder / "deb")
+        argv = ["dpkg-deb", "--extract", str(package), str(folder)]
+        subprocess.run(argv, check=True, capture_output=True)
+        shutil.rmtree(folder / "deb")
+
+    return entry("qemu-data", SUITE, unpack, f"usr/share/qemu/{FIRMWARE}")
+
+
+def build_qemu(progress: Progress | None = None) -> Path:
+    """The executable made of the sources as they are; built if it is not in the cache."""
+    shown = progress or Progress()
+    sim = source_root() / "sim"
+    base = cache_root() / f"qemu-base-{base_key(sim)}"
+
+    def build(folder: Path) -> None:
+        _need_tools()
+        firmware = _firmware(shown)
+        with locked(base.name):
+            claim(base, lambda path: path.name in _BASE)
+            (base / "build.log").unlink(missing_ok=True)
+            _prepare(sim, base, shown)
+            _copy_ours(sim, base / "source")
+            program = _compile(base, shown)
+            for name in ("bin", "share/qemu"):
+                (folder / name).mkdir(parents=True)
+            shutil.copy2(program, folder / "bin" / TARGET)
+            shutil.copy2(firmware, folder / "share" / "qemu" / FIRMWARE)
+
+    return entry("qemu", build_key(sim), build, f"bin/{TARGET}")
+
+
+def main() -> int:
+    """Return: exit code."""
+    try:
+        print(build_qemu())
+    except ZvmlabError as error:
+        print(f"zvmlab: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

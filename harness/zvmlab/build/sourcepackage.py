@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""Upstream tarballs out of Debian's source packages, in the cache, pinned by their hash."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from zvmlab.base.cache import entry
+from zvmlab.base.errors import CannotRun
+from zvmlab.base.progress import Progress
+from zvmlab.build.host_programs import host_arch
+from zvmlab.build.packages import Suite
+
+SOURCES = frozenset({".c", ".h", ".def", ".py", ".json", ".build", ".map"})
+
+
+def our_sources(folder: Path) -> Iterator[Path]:
+    """Our source files below *folder*, in a fixed order; what tools hide there is none."""
+    for file in sorted(folder.rglob("*")):
+        hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
+        if file.suffix in SOURCES and not hidden and file.is_file():
+            yield file
+
+
+@dataclass(frozen=True)
+class Tarball:
+    """One file of a source package that stays the same over point releases."""
+
+    package: str
+    suite: str
+    file: str
+    sha256: str
+
+    def fetch(self, progress: Progress) -> Path:
+        """The file in the cache, its hash checked."""
+
+        def download(folder: Path) -> None:
+            suite = Suite(self.suite, host_arch(), source=True, progress=progress)
+            suite.update()
+            suite.download_source(self.package, folder)
+            file = folder / self.file
+            if not file.is_file():
+                found = ", ".join(sorted(f.name for f in folder.iterdir())) or "nothing"
+                raise CannotRun(f"Debian's {self.suite} has {found} instead of {self.file}")
+            with open(file, "rb") as stream:
+                sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+            if sha256 != self.sha256:
+                raise CannotRun(f"{self.file} has the hash {sha256} instead of {self.sha256}")
+
+        return entry(f"{self.package}-source", self.sha256[:16], download, self.file)

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""What is missing on this machine, and how to get it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from zvmlab.base.cache import cache_root
+from zvmlab.base.errors import CannotRun, ZvmlabError
+from zvmlab.base.tree import TREE
+from zvmlab.build import herculesbuild
+from zvmlab.guest.run_dir import SOCKET_PATH_MAX, run_root
+
+PACKAGES = TREE / "ci" / "packages.txt"
+NEEDED_GROUPS = ("run", "build")
+# Building QEMU takes about 1.2 GB, Debian's indexes and kernels about 0.5 GB.
+CACHE_BYTES = 2 * 1024**3
+# What a guest without a name of its own adds: "/g1a2b3c/console".
+_SOCKET_ROOM = 20
+_HERCULES_VERSION = re.compile(r"^Hercules Version (\S+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Package:
+    """A line of the package list."""
+
+    group: str
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at; *remedy* is empty if nothing is wrong."""
+
+    what: str
+    state: str
+    remedy: str = ""
+    needed: bool = True
+
+    @property
+    def bad(self) -> bool:
+        """Does it keep guests from running?"""
+        return bool(self.remedy) and self.needed
+
+
+def read_packages(path: Path = PACKAGES) -> list[Package]:
+    """The list that ci/setup.sh installs from."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise CannotRun(
+            f"the package list {path} cannot be read ({error.strerror});"
+            " run zvmlab from a complete clone or installation"
+        ) from error
+    fields = [line.split(None, 2) for line in lines if line.strip() and not line.startswith("#")]
+    return [Package(*field) for field in fields]
+
+
+def installed(names: Iterable[str]) -> set[str]:
+    """Those of the Debian packages that are installed."""
+    argv = ["dpkg-query", "-W", "-f", "${db:Status-Abbrev} ${Package}\n", *names]
+    try:
+        listing = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
+    except FileNotFoundError as error:
+        raise CannotRun(
+            "this is no Debian system (dpkg-query is missing);"
+            f" install what {PACKAGES} names by your own means"
+        ) from error
+    words = (line.split() for line in listing.stdout.splitlines())
+    return {word[1] for word in words if len(word) == 2 and word[0] == "ii"}
+
+
+def _packages() -> list[Finding]:
+    wanted = read_packages()
+    try:
+        there = installed(package.name for package in wanted)
+    except CannotRun as error:
+        return [Finding("Debian packages", "unknown", str(error))]
+    findings = []
+    for group in dict.fromkeys(package.group for package in wanted):
+        members = [package for package in wanted if package.group == group]
+        missing = [package for package in members if package.name not in there]
+        if missing:
+            state = "missing: " + ", ".join(f"{p.name} ({p.reason})" for p in missing)
+            remedy = f"ci/setup.sh {group}   or   apt-get install " + " ".join(
+                package.name for package in missing
+            )
+        else:
+            state, remedy = f"all {len(members)} installed", ""
+        findings.append(
+            Finding(f"packages to {group}", state, remedy, needed=group in NEEDED_GROUPS)
+        )
+    return findings
+
+
+def _python() -> Finding:
+    state = "%d.%d.%d" % sys.version_info[:3]
+    remedy = "" if sys.version_info >= (3, 11) else "Python 3.11 or later, as in Debian 12"
+    return Finding("Python", state, remedy)
+
+
+def _architecture() -> Finding:
+    name = os.uname().sysname
+    return Finding("system", name, "" if name == "Linux" else "run it on Linux")
+
+
+def _cache() -> list[Finding]:
+    try:
+        root = cache_root()
+        if not os.access(root, os.W_OK | os.X_OK):
+            return [Finding("cache", f"{root} is not writable", "set ZVMLAB_CACHE")]
+        free = shutil.disk_usage(root).free
+    except (ZvmlabError, OSError) as error:
+        return [Finding("cache", str(error), "set ZVMLAB_CACHE")]
+    built = sorted(path.name for path in root.glob("qemu-*") if path.is_dir())
+    findings = []
+    state = f"{root}, {free / 1024**3:.1f} GiB free"
+    remedy = ""
+    if not built and free < CACHE_BYTES:
+        remedy = "free 2 GiB, or set ZVMLAB_CACHE to another disk"
+    findings.append(Finding("cache", state, remedy))
+    state = "built" if built else "not built yet; zvmlab build does it in a few minutes"
+    findings.append(Finding("QEMU", state))
+    return findings
+
+
+def _hercules() -> Finding:
+    """The second emulator, which guests can do without."""
+    try:
+        program = herculesbuild.program()
+        # Whatever it is asked, it says its version first.
+        said = subprocess.run(
+            [program, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        ).stdout
+        module = cache_root() / herculesbuild.module_entry(herculesbuild.sources())
+    except CannotRun as error:
+        return Finding("Hercules", str(error), "ci/setup.sh hercules", needed=False)
+    match = _HERCULES_VERSION.search(said)
+    version = match.group(1) if match is not None else "unknown"
+    if version != herculesbuild.VERSION:
+        state = f"{program} has version {version}, the module is for {herculesbuild.VERSION}"
+        return Finding("Hercules", state, "install Debian 12's package hercules", needed=False)
+    built = "module built" if module.is_dir() else "module not built yet; --backend hercules does"
+    return Finding("Hercules", f"{version}, {built}")
+
+
+def _sockets() -> Finding:
+    try:
+        root = run_root()
+        if not os.access(root, os.W_OK | os.X_OK):
+            return Finding("run directory", f"{root} is not writable", "set ZVMLAB_RUN")
+    except ZvmlabError as error:
+        return Finding("run directory", str(error), "set ZVMLAB_RUN")
+    if len(os.fsencode(root)) > SOCKET_PATH_MAX - _SOCKET_ROOM:
+        return Finding("run directory", f"{root} is too long", "set ZVMLAB_RUN to a shorter path")
+    return Finding("run directory", str(root))
+
+
+def examine() -> list[Finding]:
+    """Look at everything a guest needs, and at what the tests need."""
+    return [_architecture(), _python(), *_packages(), *_cache(), _hercules(), _sockets()]
+
+
+def report() -> bool:
+    """Print the findings; True if guests can run here."""
+    findings = examine()
+    width = max(len(finding.what) for finding in findings)
+    for finding in findings:
+        mark = "MISSING" if finding.bad else "absent" if finding.remedy else "ok"
+        print(f"{mark:8}{finding.what:{width + 2}}{finding.state}")
+        if finding.remedy:
+            print(f"{'':8}{'':{width + 2}}get it: {finding.remedy}")
+    bad = [finding for finding in findings if finding.bad]
+    print("guests can run here" if not bad else "guests cannot run here yet")
+    return not bad

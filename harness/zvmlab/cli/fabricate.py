@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""``zvmlab fabricate``: monitor data of a system that a scenario file describes."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from zvmlab.base.errors import EXIT_PASS
+from zvmlab.cli.tools import command
+from zvmlab.fabricate.file import MAX_HOURS, read_scenario
+from zvmlab.fabricate.model import Config, Model, Totals
+from zvmlab.mondata.monwrite import END_OF_DATA
+
+MONWRITE, STREAM = FORMATS = ("monwrite", "stream")
+
+
+def add_commands(commands: Any) -> None:
+    """fabricate."""
+    made = command(
+        commands,
+        "fabricate",
+        "write monitor data of a modelled system, as a scenario file describes it",
+        "  zvmlab fabricate --scenario examples/busy-day.json --out day.monwrite\n"
+        "  zvmlab fabricate --scenario examples/storm.json --format stream --out - | monread -",
+    )
+    add = made.add_argument
+    add("--scenario", type=Path, required=True, metavar="FILE", help="see docs/fabricate.md")
+    add("--out", required=True, metavar="FILE", help="where the data go; - is standard output")
+    add(
+        "--format",
+        choices=FORMATS,
+        default=MONWRITE,
+        help="a file as CMS' MONWRITE makes them (default), or the bytes of /dev/monreader",
+    )
+    add("--hours", type=_hours, metavar="H", help="simulated time, instead of the scenario's own")
+    made.set_defaults(command=run_fabricate)
+
+
+def _hours(text: str) -> float:
+    value = float(text)
+    if not 1 / 3600 <= value <= MAX_HOURS:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of hours up to {MAX_HOURS}")
+    return value
+
+
+@contextlib.contextmanager
+def _opened(name: str) -> Iterator[BinaryIO]:
+    if name == "-":
+        yield sys.stdout.buffer
+        return
+    with open(name, "wb") as file:
+        yield file
+
+
+def fabricate(config: Config, file: BinaryIO, format: str) -> Totals:
+    """Write all of it, in storage that does not depend on how much that is."""
+    with Model(config) as model:
+        for found in model.sets():
+            file.writelines(found.monwrite() if format == MONWRITE else found.stream())
+        if format == MONWRITE:
+            file.write(END_OF_DATA)
+        file.flush()
+        return model.totals()
+
+
+def summary(totals: Totals) -> str:
+    """One line for people."""
+    text = f"{totals.sets} data sets, {totals.records} records, {totals.bytes} bytes"
+    if totals.suspensions or totals.sets_lost or totals.records_lost:
+        text += (
+            f"; lost: {totals.sets_lost} data sets, {totals.records_lost} event records in"
+            f" {totals.suspensions} suspensions"
+        )
+    return text
+
+
+def run_fabricate(arguments: argparse.Namespace) -> int:
+    """See fabricate()."""
+    config = read_scenario(arguments.scenario, arguments.hours)
+    with _opened(arguments.out) as file:
+        totals = fabricate(config, file, arguments.format)
+    print(summary(totals), file=sys.stderr)
+    return EXIT_PASS

@@ -1,0 +1,410 @@
+# SPDX-License-Identifier: MIT
+"""Sub-commands that start a guest: run, shell, demo."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import socket
+import struct
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from zvmlab.agent.results import ENVIRONMENT, RunResult
+from zvmlab.base.errors import EXIT_PASS, Timeout, UsageError, ZvmlabError
+from zvmlab.base.plain import harmless
+from zvmlab.base.progress import Progress
+from zvmlab.build.elf import check_file, is_elf, is_s390x
+from zvmlab.build.guesttools import any_tool, is_tool
+from zvmlab.cli import workload as cli_scenario
+from zvmlab.cli.tools import backend_option, command
+from zvmlab.guest.artifacts import DRIVER, prepare
+from zvmlab.guest.config import (
+    DEFAULT_STORAGE,
+    TRACE_DATA,
+    UPSTREAM_DRIVER,
+    GuestConfig,
+    normal_storage,
+)
+from zvmlab.guest.guest import Guest
+from zvmlab.guest.run_dir import check_name
+from zvmlab.guest.terminal import Session, raw_terminal
+from zvmlab.monitor.monitor import start_monitor
+
+RUN_SECONDS = 60.0
+STDIN_MAX = 8 << 20
+_ELF_HEAD = 4096
+_PT_INTERP = 3
+_GREETING = "[guest {name}: #cp COMMAND goes to CP; exit, or #cp LOGOFF, ends the guest]\n"
+
+
+def add_commands(commands: Any) -> None:
+    """run, shell, demo."""
+    run = command(
+        commands,
+        "run",
+        "run a program in a guest; its exit status is passed on",
+        "  zvmlab run -- cat /proc/sysinfo\n"
+        "  zvmlab run --kernel trixie --cpus 2 ./my-test --verbose\n"
+        "  zvmlab run --storage '0.140M 200M.200M' -- cat /proc/iomem\n"
+        "  zvmlab run --module monreader --cp class=G -- dmesg\n"
+        "  zvmlab run --module dm-mod -- dmmon list\n"
+        "  zvmlab run --scenario examples/busy-day.json -- monread --html /out/report.html",
+    )
+    _guest_options(run)
+    cli_scenario.add_options(run)
+    run.add_argument(
+        "--timeout", type=_seconds, default=RUN_SECONDS, metavar="S", help="limit for the program"
+    )
+    run.add_argument("program", metavar="PROGRAM", help="static s390x program, or a guest's own")
+    run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS")
+    run.set_defaults(command=run_run)
+
+    shell = command(
+        commands,
+        "shell",
+        "boot a guest with the monitor running and join it to this terminal",
+        "  zvmlab shell\n  zvmlab shell --kernel sid --name test\n"
+        "in it:\n  guest# cat /proc/sysinfo\n  guest# #cp query monitor",
+    )
+    _guest_options(shell)
+    shell.set_defaults(command=run_shell)
+
+    demo = command(
+        commands,
+        "demo",
+        "read monitor data sets in a guest and compare every byte",
+        "  zvmlab demo\n  zvmlab demo --kernel trixie --cpus 2 --sets 100",
+    )
+    demo.add_argument("--kernel", default="bookworm", metavar="SUITE|PATH")
+    backend_option(demo)
+    driver_option(demo)
+    _faults_option(demo)
+    _cold_option(demo)
+    demo.add_argument("--cpus", type=int, default=1, metavar="N")
+    demo.add_argument(
+        "--sets", type=int, default=int(os.environ.get("SETS") or 20), metavar="N",
+        help="data sets to read (default: 20)",
+    )  # fmt: skip
+    demo.set_defaults(command=run_demo)
+
+
+def driver_option(parser: argparse.ArgumentParser) -> None:
+    """--driver, which monreader."""
+    parser.add_argument(
+        "--driver",
+        default=UPSTREAM_DRIVER,
+        metavar="upstream|zvmlab|PATH",
+        help="monreader of the guest: the kernel's own (default), ours, or a .ko",
+    )
+
+
+def _faults_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--faults",
+        type=Path,
+        default=(),
+        metavar="FILE",
+        help="JSON file of fault rules to be armed before the first instruction",
+    )
+
+
+def _cold_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--cold",
+        action="store_true",
+        help="boot from the first instruction on (Hercules; else it goes on from a checkpoint)",
+    )
+
+
+def _guest_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--kernel",
+        default="bookworm",
+        metavar="SUITE|PATH",
+        help="bookworm, trixie, sid, debug, image",
+    )
+    add("--cpus", type=int, default=1, metavar="N", help="1 to 64; Hercules 8")
+    add("--storage", default=DEFAULT_STORAGE, metavar="EXTENTS", help="as for DEF STOR CONFIG")
+    add("--segment", action="append", metavar="DEF", help="as 'MONDCSS 9000-97FF SC RSTD'")
+    add("--cp", action="append", default=[], metavar="KEY=VALUE", help="option of the CP")
+    add("--module", action="append", default=[], metavar="NAME|PATH", help="put in and load")
+    add(
+        "--device",
+        action="append",
+        default=[],
+        metavar="DEF",
+        help="as 'virtio-blk-ccw,file=disk.img' (QEMU), '0120 3390 disk.cckd' (Hercules)",
+    )
+    add("--append", default="", metavar="WORDS", help="parameters of the kernel, as 'conmode=3215'")
+    backend_option(parser)
+    driver_option(parser)
+    _faults_option(parser)
+    _cold_option(parser)
+    add(
+        "--tool",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="put monread, dmmon, taskmon or dmsetup in",
+    )
+    add("--file", action="append", default=[], metavar="LOCAL[:REMOTE]", help="put into the guest")
+    add("--name", metavar="NAME", help="name for zvmlab cp and zvmlab list")
+    add(
+        "--deterministic",
+        action="store_true",
+        help="two runs of the same give the same trace, byte for byte (QEMU)",
+    )
+    add("--trace-data", default="short", choices=TRACE_DATA, help="full: the trace can be replayed")
+    add(
+        "--trace-limit",
+        type=int,
+        default=1024,
+        metavar="MIB",
+        help="end the trace of --keep at so many MiB (default: 1024)",
+    )
+    add("--keep", type=Path, metavar="DIR", help="keep console, trace and emulator log")
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value <= 86400:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds up to 86400")
+    return value
+
+
+def _files(arguments: argparse.Namespace) -> dict[str, Path]:
+    files = {}
+    for text in arguments.file:
+        local, _, remote = text.partition(":")
+        remote = remote or f"/{Path(local).name}"
+        if not Path(local).is_file():
+            raise UsageError(f"--file {text}: {local} is not a file")
+        if not remote.startswith("/"):
+            raise UsageError(f"--file {text}: the guest's path {remote} does not begin with /")
+        check_file(Path(local))
+        files[remote] = Path(local)
+    for name in arguments.tool:
+        files |= any_tool(name, Progress())
+    return files
+
+
+def _config(arguments: argparse.Namespace, files: dict[str, Path], **more: Any) -> GuestConfig:
+    options = {}
+    for text in arguments.cp:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise UsageError(f"--cp {text}: write KEY=VALUE, as in userid=TEST")
+        options[key] = value
+    if arguments.segment is not None:
+        more["segments"] = tuple(arguments.segment)
+    check_name(arguments.name)
+    return GuestConfig(
+        kernel=arguments.kernel,
+        cpus=arguments.cpus,
+        storage=normal_storage(arguments.storage),
+        cp=options,
+        modules=tuple(arguments.module),
+        backend=arguments.backend,
+        driver=arguments.driver,
+        faults=arguments.faults,
+        cold=arguments.cold,
+        deterministic=arguments.deterministic,
+        devices=tuple(arguments.device),
+        command_line=arguments.append,
+        files=files,
+        trace=arguments.keep is not None,
+        trace_data=arguments.trace_data,
+        trace_limit=arguments.trace_limit,
+        name=arguments.name,
+        **more,
+    )
+
+
+def check_program(path: Path) -> None:
+    """Refuse a local program that cannot run in the guest, and say why."""
+    with open(path, "rb") as file:
+        head = file.read(_ELF_HEAD)
+    if not is_elf(head):
+        raise UsageError(
+            f"{path} is not a program for s390x but some other file; scripts run with"
+            f" zvmlab run --file {path}:/script -- sh /script"
+        )
+    try:
+        (offset,) = struct.unpack_from(">Q", head, 32)
+        size, count = struct.unpack_from(">HH", head, 54)
+        if not is_s390x(head):
+            raise UsageError(
+                f"{path} is a program for another machine;"
+                " build it with s390x-linux-gnu-gcc -static"
+            )
+        kinds = [struct.unpack_from(">I", head, offset + size * i)[0] for i in range(count)]
+    except (struct.error, ValueError) as error:
+        raise UsageError(f"{path} is damaged; its ELF header cannot be read") from error
+    if _PT_INTERP in kinds:
+        raise UsageError(
+            f"{path} needs shared libraries, which the guest has not; link it with -static"
+        )
+
+
+def _local_program(text: str) -> Path | None:
+    path = Path(text)
+    if path.is_file() and ("/" in text or os.access(path, os.X_OK)):
+        return path
+    if "/" in text and not text.startswith("/"):
+        raise UsageError(f"there is no program {text}; a path in the guest begins with /")
+    return None
+
+
+def _stdin() -> bytes:
+    """What is piped in; a terminal is left alone."""
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+        return b""
+    data = sys.stdin.buffer.read(STDIN_MAX + 1)
+    if len(data) > STDIN_MAX:
+        raise UsageError("standard input has more than 8 MiB; use --file")
+    return data
+
+
+def _guest_argv(program: str, arguments: list[str], files: dict[str, Path]) -> list[str]:
+    """The command as the guest runs it: a path, a file put there, or busybox's."""
+    if program.startswith("/"):
+        return [program, *arguments]
+    for folder in ENVIRONMENT["PATH"].split(":"):
+        if f"{folder}/{program}" in files:
+            return [f"{folder}/{program}", *arguments]
+    return ["/bin/busybox", program, *arguments]
+
+
+def _exit_status(result: RunResult, limit: float) -> int:
+    """As a shell gives it."""
+    if result.timed_out:
+        raise Timeout(f"'{' '.join(result.argv)}' did not end within {limit:g} s in the guest")
+    if result.signal is not None:
+        return 128 + result.signal
+    assert result.status is not None, "a program that has ended has a status or a signal"
+    return result.status
+
+
+def run_run(arguments: argparse.Namespace) -> int:
+    """Boot, run, end; the program's exit status."""
+    scenario = cli_scenario.read(arguments)
+    if scenario and arguments.segment is None:
+        arguments.segment = [cli_scenario.segment(scenario)]
+    local = _local_program(arguments.program)
+    files = _files(arguments)
+    if local is not None:
+        check_program(local)
+        argv = [f"/bin/{local.name}", *arguments.arguments]
+        files[argv[0]] = local
+    else:
+        if is_tool(arguments.program):
+            files |= any_tool(arguments.program, Progress())
+        argv = _guest_argv(arguments.program, arguments.arguments, files)
+    config = _config(arguments, files, busybox=local is None)
+    stdin = _stdin()
+    with _guest(config, arguments.keep) as guest:
+        try:
+            if scenario:
+                result = cli_scenario.run(guest, argv, stdin, scenario, arguments)
+            else:
+                result = guest.agent.run(argv, stdin=stdin, timeout=arguments.timeout)
+        except OSError as error:
+            raise UsageError(
+                f"{argv[0]} cannot be run: {error.strerror}; name a static s390x program here,"
+                " or one that the guest has (busybox)"
+            ) from error
+        sys.stdout.buffer.write(result.stdout)
+        sys.stdout.buffer.flush()
+        sys.stderr.buffer.write(result.stderr)
+        sys.stderr.buffer.flush()
+        guest.check()
+        code = _exit_status(result, arguments.timeout)
+        if result.cut:
+            raise ZvmlabError("the program wrote more than 8 MiB; what is beyond is lost")
+        guest.shut_down()
+    return code
+
+
+@contextlib.contextmanager
+def _guest(config: GuestConfig, keep: Path | None) -> Iterator[Guest]:
+    """A guest with its modules loaded, booted with a progress line."""
+    progress = Progress(quiet=not sys.stderr.isatty())
+    products = prepare(config, progress)
+    with Guest(config, keep, products) as guest:
+        with progress.step(f"booting {products.kernel_version}"):
+            guest.boot()
+        load_modules(guest)
+        yield guest
+
+
+def load_modules(guest: Guest) -> None:
+    """What --module named."""
+    for name in guest.config.modules:
+        guest.agent.modprobe(Path(name).stem if "/" in name else name).check()
+
+
+def _connect_console(guest: Guest) -> socket.socket:
+    path = guest.channels.console_socket
+    assert path is not None, "an interactive guest has a console socket"
+    console = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    console.connect(str(path))
+    return console
+
+
+def _set_up(guest: Guest) -> str:
+    """What an interactive guest has when its user is told that it is there."""
+    guest.boot()
+    load_modules(guest)
+    guest.agent.modprobe(DRIVER).check()
+    start_monitor(guest)
+    guest.emulator.expect_exit()
+    return _GREETING.format(name=guest.name)
+
+
+def run_shell(arguments: argparse.Namespace) -> int:
+    """Join the terminal to a guest until its shell, or the user, ends it."""
+    config = _config(arguments, _files(arguments), interactive=True)
+    products = prepare(config, Progress())
+    with (
+        ThreadPoolExecutor(1) as pool,
+        Guest(config, arguments.keep, products) as guest,
+        contextlib.ExitStack() as open_things,
+    ):
+        guest.start()
+        console = open_things.enter_context(_connect_console(guest))
+        open_things.enter_context(raw_terminal(sys.stdin.fileno()))
+        session = Session(console, lambda text: harmless(guest.cp(text).response))
+        # The terminal shows the guest booting meanwhile.
+        setting_up = pool.submit(_set_up, guest)
+
+        def over() -> bool:
+            if setting_up.done():
+                session.announce(setting_up.result())
+            guest.console.check()
+            return not guest.emulator.alive
+
+        session.run(over)
+        guest.console.check()
+    return EXIT_PASS
+
+
+def run_demo(arguments: argparse.Namespace) -> int:
+    """See zvmlab.cli.demo."""
+    from zvmlab.cli.demo import demo  # the table is needed here only
+
+    config = GuestConfig(
+        kernel=arguments.kernel,
+        backend=arguments.backend,
+        driver=arguments.driver,
+        faults=arguments.faults,
+        cold=arguments.cold,
+        cpus=arguments.cpus,
+        trace=False,
+    )
+    return demo(config, arguments.sets)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""The zvmlab command: its sub-commands, its exit codes, its manners with errors.
+
+Every error a user can act on is one sentence on standard error; ZVMLAB_DEBUG=1
+adds where it came from.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any
+
+from zvmlab import __version__
+from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, GuestPanic, ZvmlabError
+from zvmlab.base.hints import did_you_mean
+from zvmlab.base.plain import harmless
+from zvmlab.cli import (
+    differ as cli_differ,
+    fabricate as cli_fabricate,
+    fault as cli_fault,
+    guest as cli_guest,
+    records as cli_records,
+    replay as cli_replay,
+    sweep as cli_sweep,
+    tools as cli_tools,
+    top as cli_top,
+)
+
+EXIT_INTERRUPTED = 128 + signal.SIGINT
+_EPILOG = """\
+examples:
+  zvmlab run -- cat /proc/sysinfo          run a program in a z/VM guest
+  zvmlab run --kernel trixie ./my-test     the same with your own static program
+  zvmlab shell                             a guest to type in; #cp QUERY MONITOR works
+  zvmlab cp 'QUERY NAMES'                  a CP command from another terminal
+  zvmlab demo                              read monitor data sets and compare them
+
+exit codes: 0 pass, 1 failed, 2 usage, 77 cannot run here, 124 time-out,
+255 guest panic; zvmlab run gives the exit code of the program.
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says where the help is instead of printing the whole usage."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        self.exit(2, f"zvmlab: {harmless(message)}; see {self.prog} --help\n")
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+        """What a command does not know is told by its own parser, which knows what it has."""
+        found, rest = super().parse_known_args(args, namespace)
+        if rest:
+            options = [word for action in self._actions for word in action.option_strings]
+            hint = did_you_mean(rest[0].partition("=")[0], options)
+            self.error(f"unrecognized arguments: {' '.join(rest)}{hint.rstrip('?')}")
+        return found, rest
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            words = [str(word) for word in action.choices or ()]
+            hint = did_you_mean(str(value), words).rstrip("?")
+            text = f"invalid choice: {value!r} (possible: {', '.join(words)}){hint}"
+            raise argparse.ArgumentError(action, text) from error
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    top = Parser(
+        prog="zvmlab",
+        description="z/VM behaviour for Linux on Z guests without a mainframe",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"zvmlab {__version__}")
+    commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
+    cli_guest.add_commands(commands)
+    cli_fault.add_commands(commands)
+    cli_sweep.add_commands(commands)
+    cli_differ.add_commands(commands)
+    cli_records.add_commands(commands)
+    cli_fabricate.add_commands(commands)
+    cli_replay.add_commands(commands)
+    cli_tools.add_commands(commands)
+    cli_top.add_commands(commands)
+    return top
+
+
+def _terminated(number: int, _frame: FrameType | None) -> None:
+    """SIGTERM and SIGHUP end the guests in order, as an exit from main() does."""
+    sys.exit(128 + number)
+
+
+def _explain(error: ZvmlabError) -> None:
+    if isinstance(error, GuestPanic) and error.tail:
+        print(f"{harmless(error.tail)}\n", file=sys.stderr)
+    for note in getattr(error, "__notes__", []):
+        print(f"{harmless(note)}\n", file=sys.stderr)
+    print(f"zvmlab: {error}", file=sys.stderr)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line; the exit code."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _terminated)
+    try:
+        arguments = parser().parse_args(argv)
+        code: int = arguments.command(arguments)
+        sys.stdout.flush()
+        return code
+    except ZvmlabError as error:
+        if os.environ.get("ZVMLAB_DEBUG"):
+            traceback.print_exc()
+        _explain(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("zvmlab: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has had enough; Python must not complain at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FAILED
+    except OSError as error:
+        if os.environ.get("ZVMLAB_DEBUG"):
+            traceback.print_exc()
+        place = f" {error.filename}" if error.filename else ""
+        print(f"zvmlab: cannot go on:{place} {error.strerror or error}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_CANNOT_RUN
+
+
+__all__ = ["EXIT_PASS", "main", "parser"]

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""``zvmlab replay``: recorded monitor data, delivered to a running guest once more."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from zvmlab.base.errors import EXIT_PASS, UsageError
+from zvmlab.cli.tools import REQUEST_SECONDS, command
+from zvmlab.cp.control import Control
+from zvmlab.guest.run_dir import find_guest
+
+_DAY = 86400.0
+
+
+def add_commands(commands: Any) -> None:
+    """replay."""
+    made = command(
+        commands,
+        "replay",
+        "deliver recorded monitor data to the readers of a running guest",
+        "  zvmlab replay capture\n"
+        "  zvmlab replay --monwrite monitor.data --pace max\n"
+        "  zvmlab replay --monwrite monitor.data --pace 60 --guest g1a2b3",
+    )
+    add = made.add_argument
+    add("file", type=Path, metavar="FILE", help="what was read from /dev/monreader")
+    add("--monwrite", action="store_true", help="the file is one of CMS' MONWRITE")
+    add(
+        "--pace",
+        default="original",
+        metavar="original|N|max",
+        help="as recorded, N times faster, or as fast as readers take it (default: original)",
+    )
+    add("--guest", metavar="NAME", help="which guest (default: the only one)")
+    add(
+        "--timeout", type=_seconds, default=60.0, metavar="S",
+        help="limit for a reader to connect, and to reply (default: 60)",
+    )  # fmt: skip
+    made.set_defaults(command=run_replay)
+
+
+def _number(text: str, most: float) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 < value <= most else None
+
+
+def _seconds(text: str) -> float:
+    value = _number(text, _DAY)
+    if value is None:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds up to 86400")
+    return value
+
+
+def speed(text: str) -> float | None:
+    """What --pace says; None: as fast as can be."""
+    if text == "max":
+        return None
+    value = 1.0 if text == "original" else _number(text, 1e6)
+    if value is None:
+        raise UsageError(f"--pace {text}: write original, max, or how many times faster, as 60")
+    return value
+
+
+def run_replay(arguments: argparse.Namespace) -> int:
+    """What was delivered, on standard output."""
+    from zvmlab.mondata.recorded import recorded  # only this command needs them
+    from zvmlab.monitor.redeliver import Redelivery
+
+    pace = speed(arguments.pace)
+    found = find_guest(arguments.guest)
+    with Control.connect(found.control, REQUEST_SECONDS) as control:
+        redelivery = Redelivery(control, pace, arguments.timeout)
+        count = redelivery.run(recorded(arguments.file, arguments.monwrite))
+    print(f"{count.sets} sets, {count.size} bytes of records")
+    return EXIT_PASS

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Sub-commands for scenarios: scenarios, sweep."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS
+from zvmlab.base.plain import harmless
+from zvmlab.base.progress import Progress
+from zvmlab.cli.guest import driver_option
+from zvmlab.cli.tools import backend_option, command
+from zvmlab.scenarios import BUILT_IN, EDGES, MACHINE, find
+from zvmlab.sweep.sweep import MAX_SEED, Plan, State, sweep
+
+DEFAULT_JOBS = 2
+_NAME = 28
+
+
+def add_commands(commands: Any) -> None:
+    """scenarios, sweep."""
+    listing = command(
+        commands, "scenarios", "list the scenarios that come with zvmlab", "  zvmlab scenarios"
+    )
+    listing.set_defaults(command=run_scenarios)
+
+    made = command(
+        commands,
+        "sweep",
+        "run a scenario with every fault at every call of CP that it makes",
+        "  zvmlab sweep read-one-set\n"
+        "  zvmlab sweep read-one-set --point 'iucv.*' --point interrupt\n"
+        "  zvmlab sweep sever-and-reopen --kernel trixie --seed 7 --output sweep\n"
+        "  zvmlab sweep my_scenarios.py:my-scenario --driver zvmlab",
+    )
+    add = made.add_argument
+    add("scenario", metavar="SCENARIO", help="a name of zvmlab scenarios, or FILE.py:NAME")
+    add("--kernel", default="bookworm", metavar="SUITE|PATH", help="guest kernel (bookworm)")
+    driver_option(made)
+    add("--params", metavar="TEXT", help="of the driver (zvmlab's: open_timeout=1)")
+    backend_option(made)
+    add("--seed", type=int, metavar="N", help="of the sweep to be repeated (default: a new one)")
+    add("--point", action="append", default=[], metavar="PATTERN", help="only these points, faults")
+    add("--jobs", type=int, default=DEFAULT_JOBS, metavar="N", help="guests at a time (2)")
+    add("--output", type=Path, metavar="DIR", help="folder (default: zvmlab-sweep/SCENARIO)")
+    how = made.add_mutually_exclusive_group()
+    how.add_argument("--resume", action="store_true", help="go on with an interrupted sweep")
+    how.add_argument("--fresh", action="store_true", help="forget an interrupted sweep")
+    made.set_defaults(command=run_sweep)
+
+
+def run_scenarios(_arguments: argparse.Namespace) -> int:
+    """One line for each scenario."""
+    for heading, found in (
+        ("", BUILT_IN),
+        ("of diff-drivers and compare only:\n", EDGES),
+        ("of compare only:\n", MACHINE),
+    ):
+        print(heading, end="")
+        for scenario in found.values():
+            print(f"{scenario.name:<{_NAME}} {scenario.text}")
+    return EXIT_PASS
+
+
+def run_sweep(arguments: argparse.Namespace) -> int:
+    """Seed first, then the table; 1 if a fault failed."""
+    from rich.console import Console  # the table is needed here only
+
+    from zvmlab.sweep import report as sweep_report
+
+    scenario = find(arguments.scenario)
+    output = arguments.output or Path("zvmlab-sweep", scenario.name)
+    seed = arguments.seed
+    if seed is None and arguments.resume:
+        seed = State(output).seed()
+    if seed is None:
+        seed = random.randint(0, MAX_SEED)
+    print(f"seed {seed}", flush=True)
+    plan = Plan(
+        arguments.scenario,
+        output,
+        arguments.kernel,
+        arguments.driver,
+        seed,
+        tuple(arguments.point),
+        arguments.jobs,
+        arguments.params,
+        arguments.backend,
+    )
+    resume = True if arguments.resume else False if arguments.fresh else None
+    started = time.monotonic()
+    try:
+        done = sweep(plan, Progress(), resume)
+    except (KeyboardInterrupt, SystemExit):
+        print(f"{output} has what was found so far; --resume goes on", file=sys.stderr)
+        raise
+    seconds = time.monotonic() - started
+    found = sweep_report.verdicts(done)
+    Console().print(sweep_report.table(done, found))
+    for verdict in found:
+        for symptom in verdict.blame:
+            print(harmless(f"failed {verdict.case}: {symptom.kind}: {symptom.text}"))
+    print(sweep_report.summary(done, found, seconds))
+    print(*sweep_report.write(done, found, seconds), sep="\n")
+    failed = any(verdict.word == sweep_report.FAILED for verdict in found)
+    return EXIT_FAILED if failed else EXIT_PASS

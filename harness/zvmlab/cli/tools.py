@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""Sub-commands that start no guest of their own."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS
+from zvmlab.base.plain import harmless
+from zvmlab.base.progress import Progress
+from zvmlab.cli import doctor
+from zvmlab.cp.control import Control
+from zvmlab.guest.config import BACKENDS, QEMU
+from zvmlab.guest.run_dir import find_guest, running_guests
+
+REQUEST_SECONDS = 30.0
+
+
+def command(commands: Any, name: str, text: str, examples: str) -> argparse.ArgumentParser:
+    """A sub-command with help, description and examples."""
+    made: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=text,
+        description=text[0].upper() + text[1:] + ".",
+        epilog=f"examples:\n{examples}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    return made
+
+
+def backend_option(parser: argparse.ArgumentParser) -> None:
+    """--backend, which emulator."""
+    parser.add_argument(
+        "--backend", choices=BACKENDS, default=QEMU, help="emulator of the guest (default: qemu)"
+    )
+
+
+def add_commands(commands: Any) -> None:
+    """cp, list, trace, fetch, build, doctor."""
+    cp = command(
+        commands,
+        "cp",
+        "give CP commands to a running guest's CP, as its operator",
+        "  zvmlab cp 'QUERY MONITOR'\n  zvmlab cp --guest g1a2b3 'MSG LINUX001 HELLO' 'QUERY TIME'",
+    )
+    cp.add_argument("text", nargs="+", metavar="COMMAND", help="one CP command each")
+    cp.add_argument("--guest", metavar="NAME", help="which guest (default: the only one)")
+    cp.set_defaults(command=run_cp)
+
+    listing = command(commands, "list", "show the guests that run now", "  zvmlab list")
+    listing.set_defaults(command=run_list)
+
+    trace = command(
+        commands,
+        "trace",
+        "print a CP trace readably, turn it into a timeline, or replay it",
+        "  zvmlab trace run/trace.jsonl\n"
+        "  zvmlab trace run/trace.jsonl --perfetto out.json\n"
+        "  zvmlab trace run/trace.jsonl --replay",
+    )
+    trace.add_argument("file", type=Path, metavar="FILE", help="trace.jsonl of a guest")
+    instead = trace.add_mutually_exclusive_group()
+    instead.add_argument(
+        "--perfetto", type=Path, metavar="OUT", help="write a timeline for ui.perfetto.dev"
+    )
+    instead.add_argument(
+        "--replay",
+        action="store_true",
+        help="give the CP the same again, without an emulator: is its trace the same?",
+    )
+    trace.set_defaults(command=run_trace)
+
+    fetch = command(
+        commands,
+        "fetch",
+        "fetch guest kernels into the cache",
+        "  zvmlab fetch\n  zvmlab fetch bookworm trixie sid",
+    )
+    fetch.add_argument("kernel", nargs="*", metavar="KERNEL", help="suites (default: bookworm)")
+    fetch.set_defaults(command=run_fetch)
+
+    build = command(
+        commands,
+        "build",
+        "build the emulator into the cache, or what it loads",
+        "  zvmlab build\n  zvmlab build --backend hercules",
+    )
+    backend_option(build)
+    build.set_defaults(command=run_build)
+
+    check = command(
+        commands,
+        "doctor",
+        "say what is missing on this machine, and how to get it",
+        "  zvmlab doctor",
+    )
+    check.set_defaults(command=run_doctor)
+
+
+def run_cp(arguments: argparse.Namespace) -> int:
+    """Responses on standard output; 1 if CP refused a command."""
+    found = find_guest(arguments.guest)
+    worst = EXIT_PASS
+    with Control.connect(found.control, REQUEST_SECONDS) as control:
+        for text in arguments.text:
+            answer = control.cp(text)
+            sys.stdout.write(harmless(answer.response))
+            if answer.rc != 0:
+                worst = EXIT_FAILED
+    return worst
+
+
+def run_list(_arguments: argparse.Namespace) -> int:
+    """One line for each guest."""
+    for guest in running_guests():
+        line = f"{guest.name:<16} pid {guest.pid:<8} {guest.cpus} CPU  kernel {guest.kernel}"
+        print(harmless(line, lines=False))
+    return EXIT_PASS
+
+
+def run_trace(arguments: argparse.Namespace) -> int:
+    """Hand over to the trace's own modules."""
+    from zvmlab.cp import replay, tracefmt  # only this command needs them
+
+    if arguments.replay:
+        return replay.replay(arguments.file, Progress())
+    if arguments.perfetto is not None:
+        tracefmt.write_perfetto(arguments.file, arguments.perfetto)
+    else:
+        tracefmt.print_trace(arguments.file, sys.stdout)
+    return EXIT_PASS
+
+
+def run_fetch(arguments: argparse.Namespace) -> int:
+    """Resolve, fetch and verify; print what each name means today."""
+    from zvmlab.build.kernels import resolve
+
+    progress = Progress()
+    for name in arguments.kernel or ["bookworm"]:
+        kernel = resolve(name, progress=progress)
+        print(f"{name}: {kernel.version} {kernel.image}")
+    return EXIT_PASS
+
+
+def run_build(arguments: argparse.Namespace) -> int:
+    """Build it unless it is there."""
+    from zvmlab.guest.backends import backend_of
+
+    print(backend_of(arguments.backend).build(Progress()))
+    return EXIT_PASS
+
+
+def run_doctor(_arguments: argparse.Namespace) -> int:
+    """The findings; 77 if guests cannot run here."""
+    return EXIT_PASS if doctor.report() else EXIT_CANNOT_RUN

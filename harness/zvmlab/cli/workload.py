@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""``zvmlab run --scenario``: a program in a guest reads the monitor data of a modelled system."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import re
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from zvmlab.agent.results import RunResult
+from zvmlab.agent.worker import Process
+from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
+from zvmlab.cli.replay import speed
+from zvmlab.fabricate.file import read_scenario
+from zvmlab.fabricate.model import Config, Model, ModelSet
+from zvmlab.guest.artifacts import DRIVER
+from zvmlab.guest.guest import Guest
+from zvmlab.mondata.recorded import Recorded
+from zvmlab.mondata.records import Part
+from zvmlab.monitor.redeliver import Redelivery
+
+OUT = "/out"
+_CONNECT_SECONDS = 60.0
+_LOOK_SECONDS = 0.1
+_INTERRUPTED = 128 + signal.SIGINT
+# In an argument, by itself or behind an equals sign.
+_RESULT = re.compile(rf"{OUT}/[^\s=:,]+")
+
+
+def add_options(run: argparse.ArgumentParser) -> None:
+    """--scenario and what goes with it."""
+    add = run.add_argument
+    add(
+        "--scenario", type=Path, metavar="FILE",
+        help="the program reads /dev/monreader: data sets of this system (docs/fabricate.md)",
+    )  # fmt: skip
+    add("--hours", type=float, metavar="H", help="simulated time, instead of the scenario's own")
+    add(
+        "--pace",
+        default="max",
+        metavar="original|N|max",
+        help="of the scenario: as it is, N times faster, or as fast as it is read (default: max)",
+    )
+    add(
+        "--out", type=Path, default=Path("."), metavar="DIR",
+        help=f"with --scenario: where files go that the program has in {OUT} (default: here)",
+    )  # fmt: skip
+
+
+def segment(config: Config) -> str:
+    """As the guest's CP wants it defined."""
+    place = config.segment
+    return f"MONDCSS {place.start:X}-{place.start + place.pages - 1:X} SC RSTD"
+
+
+def read(arguments: argparse.Namespace) -> Config | None:
+    """The scenario that was asked for."""
+    if arguments.scenario is None:
+        if arguments.hours is not None or arguments.pace != "max":
+            raise UsageError("--hours and --pace are of a scenario; name one with --scenario")
+        return None
+    speed(arguments.pace)
+    if not arguments.out.is_dir():
+        raise UsageError(f"--out {arguments.out}: that is not a folder")
+    return read_scenario(arguments.scenario, arguments.hours)
+
+
+def _recorded(found: ModelSet) -> Recorded:
+    return Recorded(found.number, [Part(found.mce, bytes(found.data))], found.mca_start)
+
+
+def _sets(model: Model) -> Iterator[Recorded]:
+    return map(_recorded, model.sets())
+
+
+def _connected(guest: Guest, process: Process) -> RunResult | None:
+    """Wait until the program reads; its outcome if it ends before."""
+    limit = time.monotonic() + _CONNECT_SECONDS
+    while not guest.control.execute("query-monitor")["users"]:
+        try:
+            return process.wait(_LOOK_SECONDS)
+        except Timeout:
+            if time.monotonic() < limit:
+                continue
+        process.kill()
+        process.wait()
+        raise Timeout(
+            f"'{' '.join(process.argv)}' did not open /dev/monreader within {_CONNECT_SECONDS:g} s"
+        )
+    return None
+
+
+def _deliver(guest: Guest, config: Config, process: Process, pace: float | None) -> bool:
+    """All sets, then SIGINT; False if the program has ended before, having had enough."""
+    delivery = Redelivery(guest.control, pace, _CONNECT_SECONDS)
+    with Model(config) as model:
+        try:
+            delivery.run(_sets(model))
+        except ZvmlabError as error:
+            if guest.control.execute("query-monitor")["users"]:
+                process.kill()
+                process.wait()
+                raise
+            print(f"zvmlab: {error}", file=sys.stderr)
+            return False
+    count = delivery.count
+    print(f"zvmlab: {count.sets} data sets, {count.size} bytes delivered", file=sys.stderr)
+    process.signal(signal.SIGINT)
+    return True
+
+
+def run(
+    guest: Guest, argv: list[str], stdin: bytes, config: Config, arguments: argparse.Namespace
+) -> RunResult:
+    """The program beside the scenario; at its end the program is interrupted, as by Ctrl-C.
+
+    That it then ends as who is interrupted does is no failure: its status is 0.
+    """
+    guest.agent.modprobe(DRIVER).check()
+    guest.agent.mkdir(OUT).check()
+    process = guest.agent.spawn(argv, stdin=stdin)
+    result = _connected(guest, process)
+    if result is None:
+        interrupted = _deliver(guest, config, process, speed(arguments.pace))
+        result = process.wait(arguments.timeout, kill=True)
+        if interrupted and (result.signal == signal.SIGINT or result.status == _INTERRUPTED):
+            result = dataclasses.replace(result, status=0, signal=None)
+    _fetch(guest, argv, arguments.out)
+    return result
+
+
+def _fetch(guest: Guest, argv: list[str], folder: Path) -> None:
+    """Files below /out that arguments name, as far as they are there."""
+    for path in dict.fromkeys(name for word in argv for name in _RESULT.findall(word)):
+        try:
+            data = guest.agent.read_file(path)
+        except OSError as error:
+            print(f"zvmlab: {path} does not come back: {error.strerror}", file=sys.stderr)
+            continue
+        target = folder / PurePosixPath(path).name
+        target.write_bytes(data)
+        print(f"zvmlab: {path} is {target} now, {len(data)} bytes", file=sys.stderr)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""CP from outside: the control socket, peers, faults, traces."""

@@ -1,0 +1,402 @@
+# SPDX-License-Identifier: MIT
+"""Client of the control socket (docs/control.md).
+
+One background thread reads; any number of threads may call `execute` and
+`wait_event`.  When the connection ends, all of them get EmulatorError at once.
+"""
+
+from __future__ import annotations
+
+import base64
+import errno
+import json
+import os
+import socket
+import struct
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from zvmlab.base.errors import EmulatorError, Timeout, UsageError, ZvmlabError
+
+T = TypeVar("T")
+
+# sizeof(sockaddr_un.sun_path) less the terminating zero.
+MAX_PATH = 107
+DEFAULT_TIMEOUT = 30.0
+# Events that nobody has taken yet are kept up to here, the newest of each kind: a machine that
+# runs for hours tells of every set and console line.  A peer's are its messages: all it may have.
+MAX_EVENTS = 4096
+MAX_PEER_EVENTS = 65536
+_CONNECT_PAUSE = 0.01
+
+
+class ControlError(ZvmlabError):
+    """The control socket answered with an error."""
+
+    def __init__(self, error_class: str, desc: str) -> None:
+        super().__init__(desc)
+        self.error_class = error_class
+        self.desc = desc
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event: its name, its data and when it was sent (seconds since 1970)."""
+
+    name: str
+    data: Mapping[str, Any]
+    time: float
+
+
+@dataclass(frozen=True)
+class CpResponse:
+    """What CP answered to a command."""
+
+    response: str
+    rc: int
+
+
+class _Queue:
+    def __init__(self, limit: int) -> None:
+        self.events: deque[Event] = deque(maxlen=limit)
+        self.lost = 0
+
+    def put(self, event: Event) -> None:
+        self.lost += len(self.events) == self.events.maxlen
+        self.events.append(event)
+
+
+def encode(data: bytes) -> str:
+    """Bytes as the control socket spells them."""
+    return base64.b64encode(data).decode("ascii")
+
+
+def decode(text: str) -> bytes:
+    """The bytes of a data member."""
+    return base64.b64decode(text, validate=True)
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return encode(bytes(value))
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        return {str(k).replace("_", "-"): _to_json(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_to_json(v) for v in value]
+    return value
+
+
+def _queue_key(name: str, data: Mapping[str, Any]) -> str:
+    """Events of a peer have a queue of their own, so that waiting for one is cheap."""
+    return f"{name} {data['peer']}" if name == "iucv-event" and "peer" in data else name
+
+
+class Control:
+    """A connection to the control socket of one guest."""
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        path: str,
+        timeout: float,
+        check: Callable[[], None] | None = None,
+    ) -> None:
+        self._socket = sock
+        self.path = path
+        self.timeout = timeout
+        self._check = check
+        self._send_lock = threading.Lock()
+        self._changed = threading.Condition()
+        self._next_id = 0
+        self._waiting: set[int] = set()
+        self._replies: dict[int, dict[str, Any]] = {}
+        self._events: dict[str, _Queue] = {}
+        self._closed: str | None = None
+        self._greeting: dict[str, Any] | None = None
+        self.step: Callable[[float], None] | None = None
+        """Lets a guest that stands run up to its next event, within so many seconds."""
+        self._reader = threading.Thread(target=self._read, name="control", daemon=True)
+        self._reader.start()
+
+    @classmethod
+    def connect(
+        cls,
+        path: str | os.PathLike[str],
+        timeout: float = DEFAULT_TIMEOUT,
+        check: Callable[[], None] | None = None,
+    ) -> Control:
+        """Wait for the socket and its greeting.
+
+        `timeout` is also the limit of each later request.  `check` is called
+        while waiting and may raise, for instance because the emulator is gone;
+        it is called again when the connection has ended, and may know why.
+        """
+        name = os.fspath(path)
+        if len(os.fsencode(name)) > MAX_PATH:
+            raise UsageError(
+                f"the control socket's path {name} is longer than {MAX_PATH} bytes; "
+                "use a shorter directory"
+            )
+        deadline = time.monotonic() + timeout
+        sock = _open(name, deadline, timeout, check)
+        control = cls(sock, name, timeout, check)
+        try:
+            control._await(
+                lambda: control._greeting,
+                deadline,
+                f"the greeting on control socket {name} did not come within {timeout:g} s",
+            )
+        except BaseException:
+            control.close()
+            raise
+        return control
+
+    @property
+    def version(self) -> str:
+        """Version of the other side."""
+        assert self._greeting is not None
+        return str(self._greeting["version"])
+
+    @property
+    def capabilities(self) -> list[str]:
+        """Capabilities that the greeting named."""
+        assert self._greeting is not None
+        return list(self._greeting["capabilities"])
+
+    @property
+    def closed(self) -> bool:
+        """Has the connection ended, by whichever side?"""
+        with self._changed:
+            return self._closed is not None
+
+    def execute(self, command: str, /, *, time_limit: float | None = None, **arguments: Any) -> Any:
+        """Execute a command and return what it returns.
+
+        Underscores in names stand for dashes, bytes are sent as base64.
+        """
+        limit = self.timeout if time_limit is None else time_limit
+        deadline = time.monotonic() + limit
+        with self._changed:
+            self._check_open()
+            self._next_id += 1
+            number = self._next_id
+            self._waiting.add(number)
+        try:
+            self._send({"execute": command, "arguments": _to_json(arguments), "id": number})
+            reply = self._await(
+                lambda: self._replies.pop(number, None),
+                deadline,
+                f"control command {command} was not answered within {limit:g} s",
+            )
+        finally:
+            with self._changed:
+                self._waiting.discard(number)
+                self._replies.pop(number, None)
+        if "error" in reply:
+            raise ControlError(reply["error"]["class"], reply["error"]["desc"])
+        return reply["return"]
+
+    def cp(self, command: str, *, guest: bool = False) -> CpResponse:
+        """A CP command, given by the operator or (guest=True) by the guest's virtual machine."""
+        issuer: dict[str, Any] = {"as": "guest" if guest else "operator"}
+        answer = self.execute("cp-command", command=command, **issuer)
+        return CpResponse(answer["response"], answer["rc"])
+
+    def wait_event(self, name: str, /, timeout: float | None = None, **match: Any) -> Event:
+        """Take the oldest event of that name whose data has all the values in `match`.
+
+        A value may be a tuple, list or set of those that will do.
+        """
+        limit = self.timeout if timeout is None else timeout
+        wanted = {key.replace("_", "-"): value for key, value in match.items()}
+        key = _queue_key(name, wanted)
+        text = f"event {name}" + "".join(f" {k}={v!r}" for k, v in wanted.items())
+        text += f" did not come within {limit:g} s"
+        deadline = time.monotonic() + limit
+        if self.step is not None:
+            return self._step_to(lambda: self._take(key, name, wanted), deadline, text)
+        return self._await(lambda: self._take(key, name, wanted), deadline, text)
+
+    def _step_to(self, ready: Callable[[], T | None], deadline: float, text: str) -> T:
+        """Wait for a guest that runs only while it is waited for."""
+        while True:
+            with self._changed:
+                value = ready()
+                self._check_open()
+            if value is not None:
+                return value
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise Timeout(text)
+            assert self.step is not None
+            self.step(left)
+            # Events are sent before the answer to a later request.
+            self.execute("query-version")
+
+    def events(self, name: str) -> list[Event]:
+        """Take all events of that name that have come so far."""
+        with self._changed:
+            taken: list[Event] = []
+            for key, queue in self._events.items():
+                if key.split(" ", 1)[0] == name:
+                    taken.extend(queue.events)
+                    queue.events.clear()
+            return taken
+
+    def forget_events(self, name: str, /, **match: Any) -> None:
+        """Drop the events of that name whose data has all the values in `match`, as they came."""
+        with self._changed:
+            while self._take(_queue_key(name, match), name, match) is not None:
+                pass
+
+    def lost_events(self) -> int:
+        """Events that were discarded because nobody took them."""
+        with self._changed:
+            return sum(queue.lost for queue in self._events.values())
+
+    def close(self) -> None:
+        """End the connection; whoever waits gets EmulatorError."""
+        self._end(f"the connection to control socket {self.path} was closed")
+        if threading.current_thread() is not self._reader:
+            self._reader.join()
+        self._socket.close()
+
+    def __enter__(self) -> Control:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def _check_open(self) -> None:
+        if self._closed is not None:
+            if self._check is not None:
+                self._check()
+            raise EmulatorError(self._closed)
+
+    def _await(self, ready: Callable[[], T | None], deadline: float, text: str) -> T:
+        with self._changed:
+            while True:
+                value = ready()
+                if value is not None:
+                    return value
+                self._check_open()
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise Timeout(text)
+                self._changed.wait(left)
+
+    def _take(self, key: str, name: str, wanted: Mapping[str, Any]) -> Event | None:
+        keys = [key] if key != name else [k for k in self._events if k.split(" ", 1)[0] == name]
+        for candidate in keys:
+            queue = self._events.get(candidate)
+            if queue is None:
+                continue
+            for index, event in enumerate(queue.events):
+                if _matches(event.data, wanted):
+                    del queue.events[index]
+                    return event
+        return None
+
+    def _send(self, request: Mapping[str, Any]) -> None:
+        line = json.dumps(request, separators=(",", ":")).encode() + b"\n"
+        try:
+            with self._send_lock:
+                self._socket.sendall(line)
+        except BlockingIOError:
+            text = f"control socket {self.path} took no request for {self.timeout:g} s"
+            self._end(text)
+            raise Timeout(text) from None
+        except OSError as error:
+            self._end(f"control socket {self.path}: {error.strerror}")
+            with self._changed:
+                self._check_open()
+
+    def _end(self, reason: str) -> None:
+        with self._changed:
+            if self._closed is None:
+                self._closed = reason
+            self._changed.notify_all()
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # The other side was quicker.
+
+    def _read(self) -> None:
+        rest = bytearray()
+        reason = f"the emulator closed control socket {self.path}"
+        try:
+            while chunk := self._socket.recv(1 << 16):
+                start = len(rest)
+                rest += chunk
+                end = rest.rfind(b"\n", start)
+                if end >= 0:
+                    self._lines(bytes(rest[:end]))
+                    del rest[: end + 1]
+        except OSError as error:
+            reason = f"control socket {self.path}: {error.strerror}"
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            reason = f"control socket {self.path} sent what is no message of the protocol: {error}"
+        self._end(reason)
+
+    def _lines(self, lines: bytes) -> None:
+        messages = [json.loads(line) for line in lines.split(b"\n")]
+        with self._changed:
+            for message in messages:
+                self._message(message)
+            self._changed.notify_all()
+
+    def _message(self, message: dict[str, Any]) -> None:
+        if "event" in message:
+            stamp = message["timestamp"]
+            when = stamp["seconds"] + stamp["microseconds"] / 1e6
+            event = Event(message["event"], message["data"], when)
+            key = _queue_key(event.name, event.data)
+            queue = self._events.get(key)
+            if queue is None:
+                queue = _Queue(MAX_PEER_EVENTS if event.name == "iucv-event" else MAX_EVENTS)
+                self._events[key] = queue
+            queue.put(event)
+        elif "zvmlab" in message:
+            self._greeting = message["zvmlab"]
+        elif message.get("id") in self._waiting:
+            self._replies[message["id"]] = message
+        elif message.get("id") is None:
+            raise ValueError(json.dumps(message)[:200])
+
+
+def _matches(data: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    for key, value in wanted.items():
+        if isinstance(value, (tuple, list, set, frozenset)):
+            if data.get(key) not in value:
+                return False
+        elif data.get(key) != value:
+            return False
+    return True
+
+
+def _open(
+    path: str, deadline: float, timeout: float, check: Callable[[], None] | None
+) -> socket.socket:
+    while True:
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        try:
+            sock.connect(path)
+            seconds = int(timeout)
+            limit = struct.pack("ll", seconds, max(1, int((timeout - seconds) * 1e6)))
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
+            return sock
+        except OSError as error:
+            sock.close()
+            if error.errno not in (errno.ENOENT, errno.ECONNREFUSED, errno.EAGAIN):
+                raise EmulatorError(f"control socket {path}: {error.strerror}") from None
+        if check is not None:
+            check()
+        if time.monotonic() >= deadline:
+            raise Timeout(f"control socket {path} did not appear within {timeout:g} s")
+        time.sleep(_CONNECT_PAUSE)

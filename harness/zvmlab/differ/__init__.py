@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Two drivers, or two emulators, held against each other."""

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""Every difference between the two emulators that a guest can show, with the reason.
+
+A difference that no entry covers fails a comparison, and so does an entry that
+covers nothing in a comparison of the whole catalogue.  docs/emulators.md has the
+table in words.
+"""
+
+from __future__ import annotations
+
+from zvmlab.differ.differ import Pair
+from zvmlab.differ.explain import because
+from zvmlab.differ.trace_lines import INTERRUPTIONS, ORDERED
+from zvmlab.guest.config import HERCULES, QEMU, UPSTREAM_DRIVER, GuestConfig
+from zvmlab.scenarios import BUILT_IN, EDGES, MACHINE
+from zvmlab.scenarios.context import Scenario
+from zvmlab.sweep.sweep import PARAMETERS
+
+EMULATORS = (QEMU, HERCULES)
+CATALOGUE: dict[str, Scenario] = MACHINE | BUILT_IN | EDGES
+"""All scenarios that a run in two emulators has by name."""
+
+EXPLAINED = (
+    *because(
+        "the console is SCLP's in QEMU, a 3215 in Hercules, whose driver sets it up through CP",
+        "boot",
+        ("log", r"Kernel command line: .* console=ttysclp0 .*", ""),
+        ("log", "", r"Kernel command line: .* conmode=3215 console=ttyS0 .*"),
+        ("log", r"printk: console \[ttysclp0\] enabled", ""),
+        (ORDERED, "", r"diagnose 08 .* text TERM CONMODE 3215 .* done"),
+        (ORDERED, "", r"diagnose 08 .* text TERM AUTOCR OFF .* done"),
+    ),
+    *because(
+        "each emulator states another speed of its machine (STSI 1.2.2)",
+        "boot",
+        ("log", r"Calibrating delay loop .* BogoMIPS preset", ""),
+        ("log", "", r"Calibrating delay loop .* BogoMIPS preset"),
+    ),
+    *because(
+        "Hercules has the CPU topology facility",
+        "boot",
+        ("log", "", r"cpu: The CPU configuration topology of the machine is: .*"),
+    ),
+    *because(
+        "Hercules has large pages (enhanced DAT), QEMU has not: there the kernel needs 248 KiB"
+        " of page tables to map 128 MiB",
+        "boot",
+        ("log", "", r"HugeTLB: .*"),
+        ("log", r"hugetlbfs: disabling because there are no supported hugepage sizes", ""),
+        ("log", r"Memory: \d+K/131072K available .*", ""),
+        ("log", "", r"Memory: \d+K/131072K available .*"),
+    ),
+    *because(
+        "QEMU has PCI, Hercules has not",
+        "boot",
+        ("log", "", r"zpci: PCI is not supported because CPU facilities 69 or 71 .*"),
+    ),
+    *because(
+        "QEMU has the extended format of channel measurement, Hercules the basic one",
+        "boot",
+        ("log", r"cio: Channel measurement facility .* format extended .*", ""),
+        ("log", "", r"cio: Channel measurement facility .* format basic .*"),
+    ),
+    *because(
+        "QEMU's SCLP refuses Store Data, which Hercules' does not offer",
+        "boot",
+        ("log", r"sclp_sd: Store Data request failed .*", ""),
+    ),
+)
+
+
+def emulator_pair(kernel: str = "bookworm", driver: str = UPSTREAM_DRIVER) -> Pair:
+    """QEMU and Hercules, with one kernel and one driver."""
+    first, second = (
+        GuestConfig(kernel=kernel, driver=driver, backend=backend) for backend in EMULATORS
+    )
+    parameters = PARAMETERS.get(driver, "")
+    return Pair(
+        kind="emulators",
+        common=("driver", driver),
+        names=EMULATORS,
+        configs=(first, second),
+        params=(parameters, parameters),
+        catalogue=CATALOGUE,
+        lanes=(ORDERED, INTERRUPTIONS),
+        explained=EXPLAINED,
+    )

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""One side of a differential run: a guest, and what a scenario showed in it."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from zvmlab.base.errors import GuestPanic
+from zvmlab.base.owned import discard, renew
+from zvmlab.cp.tracefmt import read_part
+from zvmlab.differ.trace_lines import TraceLines, trace_lines
+from zvmlab.guest.config import GuestConfig, Products
+from zvmlab.guest.guest import Guest
+from zvmlab.guest.traces import boot_clean, traces_left
+from zvmlab.monitor.monitor import CapturedSet
+from zvmlab.monitor.scenario import settle
+from zvmlab.scenarios.context import Context, FoundSet, Scenario, Stuck
+from zvmlab.scenarios.outcome import Outcome
+from zvmlab.sweep.run import accident
+
+_CONSOLE_SECONDS = 3.0
+_NOT_IN_A_NAME = re.compile(r"[^\w.-]")
+_TIME = re.compile(r"\[ *\d+\.\d+\] ")
+
+
+@dataclass
+class Observed:
+    """What one run of a scenario showed."""
+
+    outcome: Outcome
+    sets: list[FoundSet] = field(default_factory=list)
+    stored: list[CapturedSet] = field(default_factory=list)
+    trace: TraceLines = field(default_factory=TraceLines)
+    ended: str = ""
+    """What ended the scenario early; log and trace are not there then."""
+
+    def lines(self) -> Iterator[str]:
+        """All that is compared, for people and diff(1)."""
+        if self.ended:
+            yield f"end: {self.ended}"
+        yield from (f"step {number}: {step}" for number, step in enumerate(self.outcome.steps, 1))
+        yield from (f"log: {line}" for line in self.outcome.log)
+        yield from (f"{lane}: {text}" for lane, text in self.trace.entries)
+
+    def which(self, found: FoundSet) -> str:
+        """What CP stored as the bytes that were read: "set N" of the scenario, or what else."""
+        if not found.complete:
+            return "no end"
+        if not found.stream:
+            return "nothing"
+        for number, stored in enumerate(self.stored, 1):
+            if stored.stream == found.stream:
+                return f"set {number}"
+        return f"{len(found.stream)} bytes that are no set of CP's"
+
+
+class Side:
+    """A guest that runs one scenario after the other.
+
+    A scenario that leaves something behind, or its end early, costs a new guest.
+    *folder* takes the logs, and what each scenario showed as text.
+    """
+
+    def __init__(
+        self, config: GuestConfig, products: Products, folder: Path, seed: int, params: str
+    ) -> None:
+        self.kernel_version = products.kernel_version
+        self._config = config
+        self._products = products
+        self._folder = folder
+        self._seed = seed
+        self._params = params
+        renew(folder)
+        self._guest: Guest | None = None
+        self._clean: dict[str, object] = {}
+        self._numbers = itertools.count(1)
+
+    def run(self, scenario: Scenario) -> Observed:
+        """Everything that the scenario shows on this side."""
+        if scenario.boots:
+            self.close()
+        guest = self._ready(cold=scenario.boots)
+        context = Context(guest, guest.logs, f"{self._seed} {scenario.name}", self._params)
+        if scenario.boots:
+            context.log_from_boot()
+        try:
+            with context:
+                found = self._play(guest, context, scenario)
+        except GuestPanic as error:
+            # A call that never returned may have been noted before the console was read.
+            steps = [step for step in context.steps if not step.result.get("stuck")]
+            ended = _TIME.sub("", accident(guest, error))
+            found = Observed(Outcome(scenario.name, tuple(steps), ()), ended=ended)
+        if found.ended:
+            self.close()
+        text = "".join(f"{line}\n" for line in found.lines())
+        (self._folder / f"{_NOT_IN_A_NAME.sub('_', scenario.name)}.txt").write_text(text)
+        return found
+
+    def _play(self, guest: Guest, context: Context, scenario: Scenario) -> Observed:
+        trace = guest.channels.trace
+        assert trace is not None, "a guest has a trace unless its configuration says no"
+        begin = 0 if scenario.boots else trace.stat().st_size
+        try:
+            scenario.run(context)
+        except Stuck as stuck:
+            guest.console.wait_accident(_CONSOLE_SECONDS)
+            guest.check()
+            return Observed(Outcome(scenario.name, tuple(context.steps), ()), ended=str(stuck))
+        settle(guest)
+        outcome = context.outcome(scenario.name)
+        if scenario.boots:
+            # The kernel's threads log when they come to it.
+            outcome = dataclasses.replace(outcome, log=tuple(sorted(outcome.log)))
+        found = Observed(outcome, context.sets, context.stored_sets())
+        found.trace = trace_lines(read_part(trace, begin, trace.stat().st_size))
+        if traces_left(guest) != self._clean:
+            self.close()
+        return found
+
+    def close(self) -> None:
+        """End the guest."""
+        if self._guest is not None:
+            guest, self._guest = self._guest, None
+            guest.stop()
+
+    def forget(self) -> None:
+        """End the guest and remove all logs."""
+        self.close()
+        discard(self._folder)
+
+    def _ready(self, cold: bool) -> Guest:
+        """A guest that is as after its boot, which with *cold* was no checkpoint's."""
+        if self._guest is None:
+            config = dataclasses.replace(self._config, cold=cold or self._config.cold)
+            guest = Guest(config, self._folder / str(next(self._numbers)), self._products)
+            self._clean = boot_clean(guest)
+            self._guest = guest
+        return self._guest

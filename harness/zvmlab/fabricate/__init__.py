@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Monitor data of a modelled system."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""A guest and the emulator it runs in: start, console, checkpoint, end."""

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""The emulators that a guest can run in.
+
+A backend turns a configuration into a command line and the files it names, and
+gives the emulator's own side of a running guest: its monitor.  Everything else,
+the CP's control socket, trace and console log among it, is the same on all.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from zvmlab.base.errors import UsageError
+from zvmlab.base.progress import Progress
+from zvmlab.build.herculesbuild import build_module
+from zvmlab.build.qemubuild import build_qemu
+from zvmlab.guest import hercules
+from zvmlab.guest.config import HERCULES, QEMU, Channels, GuestConfig, Products, emulator_arguments
+from zvmlab.guest.console import Accident, disabled_wait
+from zvmlab.guest.emulator import Emulator
+from zvmlab.guest.qmp import Qmp
+
+Check = Callable[[], None]
+
+
+class Monitor(Protocol):
+    """The emulator's own side of a running guest."""
+
+    clocks_stop: bool
+    """The guest's clocks stop with its CPUs, so that it does not notice a pause."""
+    held: bool
+    """The CPUs do not run: not yet, or not after pause()."""
+
+    def go_on(self) -> None:
+        """Let the CPUs run: the first time from the kernel's first instruction on."""
+
+    def pause(self) -> None:
+        """Stop the CPUs between two instructions."""
+
+    def crash(self) -> Accident | None:
+        """What it has said of a guest that can go on no more, beside the logs."""
+
+    def registers(self) -> str:
+        """PSW and general registers of every CPU, as the emulator writes them."""
+
+    def close(self) -> None:
+        """Drop the connection; harmless the second time."""
+
+
+class Backend(Protocol):
+    """One emulator."""
+
+    slowness: float
+    """How much longer than on QEMU a boot may take."""
+
+    def build(self, progress: Progress | None) -> Path:
+        """What of the emulator is built, or built for it; in the cache."""
+
+    def command_line(
+        self, config: GuestConfig, products: Products, channels: Channels
+    ) -> list[str]:
+        """The command line; files that it names are written beside the control socket."""
+
+    def folder(self, channels: Channels) -> Path | None:
+        """The emulator's working directory, if it needs one of its own."""
+
+    def monitor(
+        self, emulator: Emulator, channels: Channels, seconds: float, check: Check, lost: Check
+    ) -> Monitor:
+        """Connect; *check* is called while waiting, *lost* if the connection ends."""
+
+
+class _QemuMonitor:
+    clocks_stop = True
+
+    def __init__(self, qmp: Qmp) -> None:
+        self.qmp = qmp
+        self.held = True
+
+    def go_on(self) -> None:
+        self.qmp.execute("cont")
+        self.held = False
+
+    def pause(self) -> None:
+        self.qmp.execute("stop")
+        self.held = True
+
+    def crash(self) -> Accident | None:
+        for event in self.qmp.arrived("GUEST_PANICKED"):
+            info = event.get("data", {}).get("info", {})
+            if info.get("reason") == "disabled-wait":
+                psw = f"{info['psw-mask'] % 2**64:016X}{info['psw-addr'] % 2**64:016X}"
+                return disabled_wait(info["core"], psw)
+        return None
+
+    def registers(self) -> str:
+        arguments = {"command-line": "info registers -a"}
+        said = str(self.qmp.execute("human-monitor-command", arguments))
+        wanted = ("CPU#", "PSW=", "R")
+        return "\n".join(line.rstrip() for line in said.splitlines() if line.startswith(wanted))
+
+    def close(self) -> None:
+        self.qmp.close()
+
+
+class _Qemu:
+    slowness = 1.0
+
+    def build(self, progress: Progress | None) -> Path:
+        named = os.environ.get("ZVMLAB_QEMU")
+        if not named:
+            return build_qemu(progress)
+        if not os.access(named, os.X_OK):
+            raise UsageError(f"ZVMLAB_QEMU names {named}, which is no program")
+        return Path(named)
+
+    def command_line(
+        self, config: GuestConfig, products: Products, channels: Channels
+    ) -> list[str]:
+        return emulator_arguments(config, products, channels)
+
+    def folder(self, channels: Channels) -> Path | None:
+        return None
+
+    def monitor(
+        self, emulator: Emulator, channels: Channels, seconds: float, check: Check, lost: Check
+    ) -> Monitor:
+        return _QemuMonitor(Qmp(channels.qmp, seconds, check, lost))
+
+
+class _Hercules:
+    slowness = hercules.SLOWNESS
+
+    def build(self, progress: Progress | None) -> Path:
+        hercules.check_program()
+        return build_module(progress)
+
+    def command_line(
+        self, config: GuestConfig, products: Products, channels: Channels
+    ) -> list[str]:
+        return hercules.prepare(config, products, channels)
+
+    def folder(self, channels: Channels) -> Path | None:
+        return hercules.folder(channels)
+
+    def monitor(
+        self, emulator: Emulator, channels: Channels, seconds: float, check: Check, lost: Check
+    ) -> Monitor:
+        return hercules.Panel(emulator, seconds, check)
+
+
+_BACKENDS: dict[str, Backend] = {QEMU: _Qemu(), HERCULES: _Hercules()}
+
+
+def backend_of(name: str) -> Backend:
+    """The emulator of that name; GuestConfig has checked it."""
+    return _BACKENDS[name]
+
+
+def panel_of(monitor: Monitor) -> hercules.Panel | None:
+    """Hercules' panel, if it is one."""
+    return monitor if isinstance(monitor, hercules.Panel) else None
+
+
+def qmp_of(monitor: Monitor) -> Qmp | None:
+    """The connection to QEMU's monitor, if it is one."""
+    return monitor.qmp if isinstance(monitor, _QemuMonitor) else None

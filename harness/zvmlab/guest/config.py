@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: MIT
+"""What a guest is made of, and the emulator's command line that follows from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from zvmlab.base.errors import UsageError
+from zvmlab.base.hints import did_you_mean
+from zvmlab.build.kernels import DEBUG
+from zvmlab.cp.fault_points import check
+from zvmlab.cp.faults import Fault
+from zvmlab.cp.faults_file import load
+from zvmlab.guest.console import ACCIDENTS
+
+MIB = 1 << 20
+PAGE = 4096
+DEFAULT_STORAGE = "0.128M"
+DEFAULT_SEGMENTS = ("MONDCSS 9000-97FF SC RSTD",)
+QEMU = "qemu"
+HERCULES = "hercules"
+# Debian's Hercules is built for 8.
+MAX_CPUS = {QEMU: 64, HERCULES: 8}
+BACKENDS = tuple(MAX_CPUS)
+TRACE_DATA = ("short", "full")
+CP_OPTIONS = ("userid", "class", "level", "directory", "console", "seed")
+"""Of the CP's configuration, what has no option of its own."""
+# z/VM storage above this is possible, a host's memory behind it hardly.
+MAX_STORAGE = 1 << 40
+# Read SCLP Info counts storage increments in 16 bits; QEMU keeps to 1020 of them.
+_MAX_INCREMENTS = 1020
+UPSTREAM_DRIVER = "upstream"
+OUR_DRIVER = "zvmlab"
+_UNITS = {"K": 1 << 10, "M": MIB, "G": 1 << 30}
+_EXTENT = re.compile(r"(\d+)([KMG]?)\.(\d+)([KMG])", re.IGNORECASE)
+_PAGES = re.compile(r"([0-9A-F]+)-([0-9A-F]+)", re.IGNORECASE)
+_CONSOLE_LEVEL = 5
+# The kernel's own tests of its ciphers take a third of the boot under emulation.
+# Nothing here needs the 128 MiB that a kernel of 2026 sets apart for DMA, and would miss.
+_KERNEL_PARAMETERS = ("rdinit=/init", "panic=-1", "cryptomgr.notests", "cma=0")
+# A guest is the same each time, and so are addresses in its logs; this word lets it move.
+_SAME_PLACE, ANY_PLACE = "nokaslr", "kaslr"
+# A date, and a seed, that are the same for all; any would do.
+DETERMINISTIC = ("-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "1")
+_CONSOLE = {QEMU: "console=ttysclp0", HERCULES: "conmode=3215 console=ttyS0"}
+
+
+def storage_end(storage: str) -> int:
+    """First address behind the storage extents, written as for DEF STOR CONFIG."""
+    end = 0
+    words = storage.split()
+    for word in words:
+        end = max(end, _extent_end(word))
+    if not words:
+        raise UsageError("the storage has no extent; write for example --storage 128M")
+    return end
+
+
+def first_extent_end(storage: str) -> int:
+    """First address behind the extent that begins at 0, which comes first."""
+    return _extent_end(storage.split()[0])
+
+
+def _extent_end(word: str) -> int:
+    match = _EXTENT.fullmatch(word)
+    if match is None:
+        raise UsageError(f"storage extent {word!r} is not START.SIZE, as in 0.140M or 200M.200M")
+    start, start_unit, size, size_unit = match.groups()
+    first = int(start) * _UNITS.get(start_unit.upper(), 1)
+    return first + int(size) * _UNITS[size_unit.upper()]
+
+
+def normal_storage(text: str) -> str:
+    """Storage as a user writes it: ``128M`` is short for ``0.128M``; commas may part extents."""
+    words = text.replace(",", " ").split()
+    return " ".join(f"0.{word}" if re.fullmatch(r"\d+[KMGkmg]", word) else word for word in words)
+
+
+def segment_end(segment: str) -> int:
+    """First address behind a segment: ``NAME FIRST-LAST TYPE [FIRST-LAST TYPE …] [RSTD]``."""
+    words = segment.split()
+    ranges = [match for match in map(_PAGES.fullmatch, words[1:]) if match is not None]
+    if not ranges:
+        raise UsageError(
+            f"segment {segment!r} is not NAME FIRST-LAST TYPE with hexadecimal page numbers,"
+            " as in 'MONDCSS 9000-97FF SC RSTD'"
+        )
+    return max((int(match.group(2), 16) + 1) * PAGE for match in ranges)
+
+
+@dataclass(frozen=True)
+class GuestConfig:
+    """Everything that makes one guest differ from another.
+
+    *cp* holds further options of the CP by the names of ``zvmlab run --cp``
+    (userid, class, level, directory, console, seed).  *files* maps paths in the
+    guest to local files, *modules* are names or .ko files put into the guest's
+    image.  *driver* says which monreader the image has: the kernel's own
+    (``upstream``), that of driver/ (``zvmlab``), or a .ko file.  *trace_data* is
+    ``full`` for a trace that can be replayed (docs/trace.md), *trace_limit* the
+    MiB that it may have.  *interactive* adds
+    busybox and connects the console to a shell.  *faults* are rules, or a file of
+    them, that are armed before the first instruction.  *backend* is the emulator.
+    A guest that is *cold* boots from its kernel's first instruction on, though a
+    checkpoint might save that (zvmlab.guest.checkpoint).
+    *devices* are further devices of the machine, in the words of its emulator: for
+    QEMU those of its option -device, with ``,file=PATH`` last for a disk's raw image;
+    for Hercules a line of its configuration, as ``0120 3390 PATH``.
+    With *count_instructions* the guest's clocks count its instructions, a
+    nanosecond each, and stand for nothing else (QEMU only).  QEMU keeps *translations*
+    MiB of translated code, if that is not 0; then it begins anew.  A *deterministic*
+    guest counts instructions from a fixed date on, has fixed random numbers, and
+    stops whenever it is the harness' turn (zvmlab.guest.lockstep): the same calls give the
+    same trace.
+    """
+
+    kernel: str = "bookworm"
+    cpus: int = 1
+    storage: str = DEFAULT_STORAGE
+    segments: tuple[str, ...] = DEFAULT_SEGMENTS
+    cp: Mapping[str, str] = field(default_factory=dict)
+    modules: tuple[str, ...] = ()
+    driver: str = UPSTREAM_DRIVER
+    files: Mapping[str, Path | str] = field(default_factory=dict)
+    command_line: str = ""
+    devices: tuple[str, ...] = ()
+    busybox: bool = False
+    interactive: bool = False
+    trace: bool = True
+    trace_data: str = "short"
+    trace_limit: int = 1024
+    accidents: tuple[str, ...] = ACCIDENTS
+    boot_seconds: float = 90.0
+    name: str | None = None
+    faults: Sequence[Fault] | Path | str = ()
+    backend: str = QEMU
+    cold: bool = False
+    count_instructions: bool = False
+    translations: int = 0
+    deterministic: bool = False
+
+    def __post_init__(self) -> None:
+        if self.backend not in BACKENDS:
+            raise UsageError(
+                f"backend {self.backend!r} is not possible; {' and '.join(BACKENDS)} are"
+            )
+        if self.counts and self.backend != QEMU:
+            raise UsageError(f"instructions are counted in {QEMU} only, not in {self.backend}")
+        if self.deterministic and self.interactive:
+            raise UsageError("a guest with a person at its console cannot be deterministic")
+        most = MAX_CPUS[self.backend]
+        if not 1 <= self.cpus <= most:
+            raise UsageError(
+                f"{self.cpus} CPUs are not possible; 1 to {most} are in {self.backend}"
+            )
+        for key in ("cpus", "storage", "segment", "trace-data", "trace-limit"):
+            if key in self.cp:
+                raise UsageError(f"the CP option {key} has an option of its own, --{key}")
+        for key in self.cp:
+            if key not in CP_OPTIONS:
+                raise UsageError(
+                    f"there is no CP option {key} ({', '.join(CP_OPTIONS)} are possible)"
+                    f"{did_you_mean(key, CP_OPTIONS)}"
+                )
+        if self.driver not in (UPSTREAM_DRIVER, OUR_DRIVER) and not Path(self.driver).is_file():
+            raise UsageError(
+                f"driver {self.driver}: there is no such file; say upstream, zvmlab or a .ko"
+            )
+        if self.trace_data not in TRACE_DATA:
+            raise UsageError(
+                f"trace data {self.trace_data!r} is not possible; {' and '.join(TRACE_DATA)} are"
+            )
+        if not 1 <= self.trace_limit <= 1 << 20:
+            raise UsageError(f"trace limit of {self.trace_limit} MiB: 1 to 1048576 are possible")
+        if self.emulated_storage() > MAX_STORAGE:
+            raise UsageError(
+                f"storage and segments reach up to {self.emulated_storage() // MIB} MiB,"
+                f" {MAX_STORAGE // MIB} MiB are possible"
+            )
+        self.fault_rules()
+
+    @property
+    def counts(self) -> bool:
+        """The guest's clocks count its instructions."""
+        return self.count_instructions or self.deterministic
+
+    def fault_rules(self) -> tuple[Fault, ...]:
+        """The rules of *faults*, read from its file if it names one."""
+        if isinstance(self.faults, (str, Path)):
+            return load(self.faults)
+        for fault in self.faults:
+            check(fault)
+        return tuple(self.faults)
+
+    def emulated_storage(self) -> int:
+        """Bytes that the emulator must have: all extents and segments, in whole increments."""
+        end = max([storage_end(self.storage), *map(segment_end, self.segments)])
+        increment = MIB
+        while end > increment * _MAX_INCREMENTS:
+            increment *= 2
+        return -(-end // increment) * increment
+
+    def kernel_parameters(self) -> str:
+        """The guest's kernel command line."""
+        level = 7 if self.interactive else _CONSOLE_LEVEL
+        # Under z/VM the kernel prepares for 64 CPUs; more than there are cannot come here.
+        words = [
+            *_KERNEL_PARAMETERS,
+            _CONSOLE[self.backend],
+            f"possible_cpus={self.cpus}",
+            f"loglevel={level}",
+        ]
+        if ANY_PLACE not in self.command_line.split():
+            words.append(_SAME_PLACE)
+        if self.kernel in DEBUG:
+            # Of what lies between the end of storage and what SCLP calls possible, KASAN
+            # has no shadow; a segment there would be read once.  Above this limit it has.
+            words.append(f"mem={storage_end(self.storage)}")
+        if self.interactive:
+            words.append("zvmlab.shell=1")
+        if self.command_line:
+            words.append(self.command_line)
+        return " ".join(words)
+
+    def cp_options(self) -> dict[str, str]:
+        """Options of the CP object, without its files."""
+        options = {"storage": self.storage, "segment": ";".join(self.segments), **self.cp}
+        if self.trace_data != "short":
+            options["trace-data"] = self.trace_data
+        return options
+
+
+@dataclass(frozen=True)
+class Products:
+    """What was built or fetched for a guest."""
+
+    emulator: Path
+    """QEMU with the CP, or the CP as a module for Hercules."""
+    kernel: Path
+    kernel_version: str
+    image: Path
+
+
+@dataclass(frozen=True)
+class Channels:
+    """Where the emulator and the harness meet."""
+
+    control: Path
+    qmp: Path
+    console_log: Path
+    console_socket: Path | None
+    trace: Path | None
+
+
+def _option(words: Mapping[str, str]) -> str:
+    """QEMU's key=value list; a comma within a value is doubled."""
+    return ",".join(f"{key}={value.replace(',', ',,')}" for key, value in words.items())
+
+
+def _device_arguments(number: int, device: str) -> list[str]:
+    """QEMU's options for a device; ``file=`` comes last, and is a drive that the device gets."""
+    words, given, image = device.partition(",file=")
+    if not given:
+        return ["-device", device]
+    if not Path(image).is_file():
+        raise UsageError(f"device {device!r}: there is no image {image!r}")
+    drive = {"id": f"drive{number}", "if": "none", "format": "raw", "file": image}
+    return ["-drive", _option(drive), "-device", f"{words},drive={drive['id']}"]
+
+
+def emulator_arguments(config: GuestConfig, products: Products, channels: Channels) -> list[str]:
+    """The command line; the machine waits for ``cont`` before its first instruction."""
+    cp = {"id": "cp", **config.cp_options(), "control": str(channels.control)}
+    if channels.trace is not None:
+        cp |= {"trace": str(channels.trace), "trace-limit": str(config.trace_limit)}
+    log = str(channels.console_log)
+    if channels.console_socket is None:
+        console = {"id": "console", "path": log}
+        backend = "file"
+    else:
+        console = {"id": "console", "path": str(channels.console_socket)}
+        console |= {"server": "on", "wait": "off", "logfile": log}
+        backend = "socket"
+    qmp = {"path": str(channels.qmp), "server": "on", "wait": "off"}
+    return [
+        str(products.emulator),
+        "-nodefaults",
+        "-no-user-config",
+        *("-display", "none"),
+        *("-machine", "s390-ccw-virtio"),
+        *("-accel", f"tcg,tb-size={config.translations}" if config.translations else "tcg"),
+        *(("-icount", "shift=0,sleep=off") if config.counts else ()),
+        *(DETERMINISTIC if config.deterministic else ()),
+        *("-cpu", "max"),
+        *("-smp", str(config.cpus)),
+        *("-m", f"{config.emulated_storage() // MIB}M"),
+        *("-object", f"zvmlab-cp,{_option(cp)}"),
+        *("-chardev", f"{backend},{_option(console)}"),
+        *("-device", "sclpconsole,chardev=console"),
+        *("-device", "zvmlab-cpi"),
+        *(word for at, text in enumerate(config.devices) for word in _device_arguments(at, text)),
+        *("-qmp", f"unix:{_option(qmp).removeprefix('path=')}"),
+        *("-kernel", str(products.kernel)),
+        *("-initrd", str(products.image)),
+        *("-append", config.kernel_parameters()),
+        "-S",
+    ]

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: MIT
+"""The guest's console: logged always, never parsed for results, watched for accidents.
+
+A panic, oops, BUG or WARNING ends the run, and so do stalls of RCU and what a debug
+kernel reports: KASAN and sleeping in the wrong place begin with BUG, lockdep with
+WARNING, UBSAN, hung tasks and lockups have words of their own.  (kmemleak says nothing
+here: `zvmlab.guest.kernelcheck` asks it.)  A disabled wait is no line of the kernel's: the
+emulator says it in its log.  A guest that merely stops answering says nothing
+here; that is a time-out and reported as one.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from zvmlab.base.errors import GuestPanic, UsageError, ZvmlabError
+from zvmlab.base.plain import harmless
+
+POLL_SECONDS = 0.05
+# How long the kernel may go on printing before the accident is reported.
+SETTLE_SECONDS = 0.4
+TAIL_LINES = 60
+_LINE_MAX = 16 * 1024
+_FUNCTIONS = 8
+# In parentheses the kernel gives what merely lies on the stack: now this, now that.
+_FUNCTION = re.compile(r"(?<!\()\[<[0-9a-f]+>\] (?:\()?([A-Za-z_][\w.]*)\+0x")
+
+PANIC = "panic"
+# The time stamp keeps programs that print such words from being taken for the kernel.
+_STAMP = r"^\[ *\d+\.\d+\](?:\[[^\]]*\])? +"
+_PATTERNS: dict[str, re.Pattern[str]] = {
+    PANIC: re.compile(r"Kernel panic - not syncing"),
+    # arch/s390/kernel/dumpstack.c prints "CAUSE: CODE ilc:N [#COUNT]" for every die().
+    "oops": re.compile(
+        _STAMP + r"(?:.*\bilc:\d+ \[#\d+\]|Unable to handle kernel |Oops: |Kernel stack overflow)"
+    ),
+    # "BUG kmalloc-64 (Tainted: G): Poison overwritten" is SLUB's; a key that is not
+    # registered turns lockdep off, which is as bad as what it might have found.
+    "bug": re.compile(
+        _STAMP + r"(?:(?:\[ )?BUG:? |kernel BUG at |INFO: trying to register non-static key)"
+    ),
+    "warning": re.compile(_STAMP + r"WARNING: "),
+    "ubsan": re.compile(_STAMP + r"UBSAN: "),
+    "hang": re.compile(_STAMP + r"INFO: task .* blocked for more than \d+ seconds"),
+    # "rcu: INFO: rcu_sched self-detected stall on CPU", "INFO: rcu_tasks detected stalls on tasks:"
+    "stall": re.compile(
+        _STAMP
+        + r"(?:rcu: )?(?:INFO: rcu_\w+ .*\bstall|rcu_\w+ kthread .*(?:starved|didn't happen))"
+    ),
+    "lockup": re.compile(_STAMP + r"(?:NMI )?watchdog: (?:BUG: soft lockup|.*[Hh]ard LOCKUP)"),
+}
+DISABLED_WAIT = "disabled wait"
+ACCIDENTS = (*_PATTERNS, DISABLED_WAIT)
+ENDS = (PANIC, DISABLED_WAIT)
+"""After these the machine ends."""
+# One line of our QEMU's log, two of Hercules': the second one gives the PSW.
+_WAIT = re.compile(
+    r"(?:HHCCP011I|zvmlab-cp:) CPU([0-9A-F]{4}): Disabled wait state\s+PSW=([0-9A-F ]+)\n"
+)
+# A guest that was told to end (SCLP's signal quiesce) says so by a wait at this address.
+_QUIESCED = 0xFFF
+
+
+@dataclass(frozen=True)
+class Accident:
+    """What was noticed, and the line that gave it away."""
+
+    kind: str
+    line: str
+
+    def __str__(self) -> str:
+        if self.kind == DISABLED_WAIT:
+            return f"the guest is in a disabled wait ({self.line})"
+        article = "an" if self.kind == "oops" else "a"
+        return f"the guest's kernel reported {article} {self.kind} ({self.line})"
+
+
+def classify(line: str, kinds: Iterable[str] = ACCIDENTS) -> Accident | None:
+    """The accident that a line of the console announces, if it is one of *kinds*."""
+    for kind, pattern in _PATTERNS.items():
+        if kind in kinds and pattern.search(line):
+            return Accident(kind, line.strip())
+    return None
+
+
+def innermost(text: str) -> str:
+    """The innermost functions of the kernel that a report names, "" if there is none."""
+    return " < ".join(list(dict.fromkeys(_FUNCTION.findall(text)))[:_FUNCTIONS])
+
+
+def disabled_wait(cpu: int, psw: str) -> Accident | None:
+    """A CPU has loaded such a PSW; its digits, in any groups."""
+    digits = psw.replace(" ", "").upper()
+    if int(digits[16:], 16) == _QUIESCED:
+        return None
+    groups = " ".join(digits[at : at + 8] for at in range(0, len(digits), 8))
+    return Accident(DISABLED_WAIT, f"CPU {cpu}, PSW {groups}")
+
+
+class _Log:
+    """A file that grows, and may not exist yet."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: IO[bytes] | None = None
+
+    def read(self) -> bytes:
+        """What was added since the last time."""
+        if self._file is None:
+            try:
+                self._file = open(self._path, "rb")
+            except FileNotFoundError:
+                return b""
+        return self._file.read()
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+class Console:
+    """Follows a console's log file, and the emulator's, in a thread of its own.
+
+    *kinds* are the accidents that end the run; a test of a driver that may warn
+    leaves ``"warning"`` out.  The first accident of each kind counts.
+    """
+
+    def __init__(
+        self, path: Path, kinds: Iterable[str] = ACCIDENTS, emulator_log: Path | None = None
+    ) -> None:
+        self.path = path
+        self.kinds = tuple(kinds)
+        unknown = sorted(set(self.kinds) - set(ACCIDENTS))
+        if unknown:
+            raise UsageError(
+                f"{unknown[0]!r} is not an accident of the console; known: {', '.join(ACCIDENTS)}"
+            )
+        self.on_accident: Callable[[], None] | None = None
+        self._logs = [_Log(path), *([_Log(emulator_log)] if emulator_log is not None else [])]
+        self._rests = ["" for _ in self._logs]
+        self._changed = threading.Condition()
+        self._seen: dict[str, Accident] = {}
+        self._known: dict[str, Accident] = {}
+        self._expected: set[str] = set()
+        self._rounds = 0
+        self._ended = False
+        self._wake = threading.Event()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin to follow the files, which may not exist yet."""
+        assert self._thread is None
+        self._thread = threading.Thread(target=self._follow, name="zvmlab-console", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Read what is left and end the thread; harmless the second time."""
+        self._end()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def finish(self, seconds: float) -> None:
+        """The guest is gone: wait until all that it has printed is known.
+
+        Unlike stop(), this waits for nobody whom an accident is being reported to.
+        """
+        self._end()
+        if self._thread is not None:
+            with self._changed:
+                self._changed.wait_for(lambda: self._ended or self._unexpected(), seconds)
+
+    def catch_up(self, seconds: float) -> None:
+        """Wait until all that the files hold now has been looked at."""
+        if self._thread is None:
+            return
+        limit = time.monotonic() + seconds
+        with self._changed:
+            # The round that is under way may have read one of the files already.
+            wanted = self._rounds + 2
+            while self._rounds < wanted and not self._ended and not self._unexpected():
+                rest = limit - time.monotonic()
+                if rest <= 0:
+                    return
+                self._wake.set()
+                self._changed.wait(min(rest, POLL_SECONDS))
+
+    def _end(self) -> None:
+        self._stop.set()
+        self._wake.set()
+
+    def _follow(self) -> None:
+        try:
+            while True:
+                last = self._stop.is_set()
+                self._wake.clear()
+                for number, log in enumerate(self._logs):
+                    self._take(number, log.read())
+                with self._changed:
+                    self._rounds += 1
+                    self._ended = last
+                    self._changed.notify_all()
+                if last:
+                    break
+                self._wake.wait(POLL_SECONDS)
+        finally:
+            for log in self._logs:
+                log.close()
+
+    def _take(self, number: int, data: bytes) -> None:
+        if not data:
+            return
+        text = self._rests[number] + data.decode("latin-1").replace("\r", "")
+        if number == 0:
+            *lines, rest = text.split("\n")
+            for line in lines:
+                self._see(classify(line, self.kinds))
+        else:
+            rest = text
+            for found in _WAIT.finditer(text):
+                # A panic that led there was printed before.
+                self._take(0, self._logs[0].read())
+                self._see(disabled_wait(int(found[1], 16), found[2]))
+                rest = text[found.end() :]
+        self._rests[number] = rest[-_LINE_MAX:]
+
+    def _see(self, accident: Accident | None) -> None:
+        """Let the kernel print the rest, then end every wait."""
+        if accident is None or accident.kind not in self.kinds or accident.kind in self._seen:
+            return
+        self._seen[accident.kind] = accident
+        self._stop.wait(SETTLE_SECONDS)
+        self.report(accident)
+        if self.on_accident is not None:
+            self.on_accident()
+
+    def report(self, accident: Accident) -> None:
+        """An accident is known, by the console or in another way."""
+        if accident.kind not in self.kinds:
+            return
+        with self._changed:
+            if accident.kind == DISABLED_WAIT and PANIC in self._known:
+                return  # That is how a panic ends.
+            self._known.setdefault(accident.kind, accident)
+            self._changed.notify_all()
+
+    @property
+    def accident(self) -> Accident | None:
+        """What was noticed so far, and not expected."""
+        with self._changed:
+            return self._unexpected()
+
+    def _unexpected(self) -> Accident | None:
+        return next((a for a in self._known.values() if a.kind not in self._expected), None)
+
+    @property
+    def news(self) -> tuple[str, ...]:
+        """The kinds of accidents that have not been known so far."""
+        with self._changed:
+            return tuple(kind for kind in self.kinds if kind not in self._known)
+
+    def wait_accident(self, seconds: float) -> Accident | None:
+        """Wait for an accident for at most that time."""
+        with self._changed:
+            return self._changed.wait_for(self._unexpected, seconds)
+
+    def wait_kind(self, kind: str, seconds: float) -> bool:
+        """Wait for an accident of that kind for at most that time: has it come?"""
+        with self._changed:
+            return bool(self._changed.wait_for(lambda: kind in self._known, seconds))
+
+    def expect(self, kinds: Iterable[str], seconds: float) -> Accident:
+        """Wait for an accident of one of *kinds*; from now on none of them counts."""
+        wanted = set(kinds)
+        missed = sorted(wanted - set(self.kinds))
+        if missed:
+            raise UsageError(f"an accident of kind {missed[0]!r} is not looked for in this guest")
+
+        def came() -> Accident | None:
+            return next((a for a in self._known.values() if a.kind in wanted), None)
+
+        with self._changed:
+            found = self._changed.wait_for(came, seconds)
+            if found is None:
+                other = self._unexpected()
+                text = f"; instead {other}" if other is not None else ""
+                raise ZvmlabError(
+                    f"no {' or '.join(sorted(wanted))} came within {seconds:g} s{text}"
+                )
+            self._expected |= wanted
+        return found
+
+    def check(self) -> None:
+        """Raise GuestPanic if something was noticed."""
+        found = self.accident
+        if found is not None:
+            raise GuestPanic(str(found), self.tail())
+
+    def text(self) -> str:
+        """All that the console has shown."""
+        try:
+            return self.path.read_bytes().decode("latin-1").replace("\r", "")
+        except FileNotFoundError:
+            return ""
+
+    def tail(self, lines: int = TAIL_LINES) -> str:
+        """The last lines, for people to look at."""
+        return harmless("\n".join(self.text().splitlines()[-lines:]))

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: MIT
+"""One emulator process, from start to end, with nothing left behind.
+
+The process leads a session of its own, so that Ctrl-C reaches only the harness,
+which then ends it in order.  Should the harness die without a chance to do so,
+the kernel kills the emulator: setpriv(1) arms PR_SET_PDEATHSIG before it
+becomes the emulator.  A harness that died even before is noticed by its process
+id, which is the parent's no more.  The signal comes when the thread ends that has
+started the process (prctl(2)), so one thread starts them all, which ends with the
+harness only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+
+from zvmlab.base.errors import CannotRun, EmulatorError, Timeout, UsageError
+from zvmlab.guest.run_dir import cannot_write
+
+TERM_SECONDS = 2.0
+KILL_SECONDS = 5.0
+_LOG_TAIL = 4096
+Process = subprocess.Popen[bytes]
+_LAUNCH = ("setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
+# How our device begins a message about its options, with which the emulator then ends.
+_REFUSED = re.compile(r"zvmlab-cp: (.*)")
+# How it says that the trace ends before the machine does.
+_TRACE_ENDED = re.compile(r"^zvmlab: trace file .* ends here: (.*)$", re.MULTILINE)
+
+
+class _Starter:
+    """The thread that starts processes; a fork of the harness needs its own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pid = 0
+        self._orders: queue.SimpleQueue[tuple[Callable[[], Process], Future[Process]]]
+
+    def __call__(self, start: Callable[[], Process]) -> Process:
+        """What *start* gives, or raises; a process that nobody waits for any more is killed."""
+        done: Future[Process] = Future()
+        with self._lock:
+            if self._pid != os.getpid():
+                self._pid = os.getpid()
+                self._orders = queue.SimpleQueue()
+                threading.Thread(
+                    target=self._serve, args=(self._orders,), name="zvmlab-starter", daemon=True
+                ).start()
+            self._orders.put((start, done))
+        try:
+            return done.result()
+        except BaseException:
+            done.add_done_callback(_kill_result)
+            raise
+
+    @staticmethod
+    def _serve(orders: queue.SimpleQueue[tuple[Callable[[], Process], Future[Process]]]) -> None:
+        while True:
+            start, done = orders.get()
+            try:
+                done.set_result(start())
+            except BaseException as error:  # whoever waits gets it
+                done.set_exception(error)
+
+
+def _kill_result(done: Future[Process]) -> None:
+    if done.exception() is None:
+        done.result().kill()
+
+
+_start = _Starter()
+
+
+class Emulator:
+    """Runs a command line; standard output and error go to the log.
+
+    *kept*: the log outlives the process, so that messages may name it.  *folder*
+    is its working directory, the harness's if there is none.
+    """
+
+    def __init__(
+        self, argv: Sequence[str], log: Path, kept: bool = True, folder: Path | None = None
+    ) -> None:
+        self.log = log
+        self._kept = kept
+        self._expected = False
+        self._stopped = False
+        try:
+            output = open(log, "ab")
+        except OSError as error:
+            raise cannot_write(log, error) from error
+        with output:
+            try:
+                self._process = _start(
+                    lambda: subprocess.Popen(
+                        [*_LAUNCH, str(os.getpid()), *argv],
+                        stdin=subprocess.PIPE,
+                        stdout=output,
+                        stderr=subprocess.STDOUT,
+                        start_new_session=True,
+                        cwd=folder,
+                    )
+                )
+            except FileNotFoundError as error:
+                raise CannotRun(
+                    "setpriv is missing; install the Debian package util-linux"
+                ) from error
+
+    @property
+    def pid(self) -> int:
+        """Process id, which is its process group's as well."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Does the process still run?"""
+        return self._process.poll() is None
+
+    def command(self, text: str) -> None:
+        """Write a line to its standard input, which takes it at once or not at all."""
+        assert self._process.stdin is not None, "it was started with a pipe"
+        try:
+            self._process.stdin.write(f"{text}\n".encode())
+            self._process.stdin.flush()
+        except BrokenPipeError as error:
+            self.check()
+            raise EmulatorError(f"the emulator has ended and cannot {text}") from error
+
+    def expect_exit(self) -> None:
+        """From now on its end is no error."""
+        self._expected = True
+
+    @property
+    def may_end(self) -> bool:
+        """Has expect_exit() been called?"""
+        return self._expected
+
+    def check(self) -> None:
+        """Raise EmulatorError if it has ended on its own."""
+        code = self._process.poll()
+        if code is None or self._expected:
+            return
+        if code < 0:
+            how = f"was killed by {signal.Signals(-code).name}"
+        elif code == 0:
+            how = "ended because the guest powered off unasked"
+        else:
+            how = f"ended with exit code {code}"
+        tail = self._tail()
+        refused = _REFUSED.search(tail)
+        said = tail.rpartition("\n")[2].rstrip(".")
+        if code == 1 and refused is not None:
+            raise UsageError(f"the CP refuses its configuration: {refused.group(1)}")
+        place = f"; its log is {self.log}" if self._kept else ""
+        # What it said before it was killed has nothing to do with that.
+        why = f": {said}" if said and code >= 0 else ""
+        raise EmulatorError(f"the emulator {how}{why}{place}")
+
+    def trace_ended(self) -> str | None:
+        """Why it could write no more of the CP's trace, if it has said so."""
+        found = _TRACE_ENDED.search(self._tail())
+        return found.group(1) if found else None
+
+    def _tail(self) -> str:
+        """The end of the log, without empty lines."""
+        try:
+            with open(self.log, "rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - _LOG_TAIL))
+                lines = log.read().decode("utf-8", "replace").split("\n")
+        except OSError:
+            return ""
+        return "\n".join(line.strip() for line in lines if line.strip())
+
+    def wait(self, timeout: float) -> int:
+        """Wait for its end; its exit code."""
+        try:
+            return self._process.wait(timeout)
+        except subprocess.TimeoutExpired as error:
+            raise Timeout(f"the emulator did not end within {timeout:g} s") from error
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, number)
+
+    def _ended(self, seconds: float) -> bool:
+        """Wait without being impatient with a second Ctrl-C."""
+        limit = time.monotonic() + seconds
+        while self._process.poll() is None:
+            if time.monotonic() > limit:
+                return False
+            time.sleep(0.01)
+        return True
+
+    def stop(self) -> None:
+        """End it and everything it started; harmless the second time."""
+        self._expected = True
+        if self._stopped:
+            return
+        try:
+            if self._process.poll() is None:
+                self._signal(signal.SIGTERM)
+                self._ended(TERM_SECONDS)
+        finally:
+            self._signal(signal.SIGKILL)
+            if self._process.stdin is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    self._process.stdin.close()
+            self._stopped = self._ended(KILL_SECONDS)

@@ -1,0 +1,532 @@
+# SPDX-License-Identifier: MIT
+"""One guest, from its run directory to its end.
+
+    with Guest(GuestConfig(kernel="trixie", cpus=2)) as guest:
+        guest.start()      # the emulator is there, no instruction has been executed
+        guest.boot()       # the kernel is up, the agent answers
+        guest.agent.run(["/bin/true"])
+
+Every step is a rung of a ladder (class Stage) and climbs the rungs below it that
+are still missing.  Leaving the block ends the guest, whatever happened in it; if nothing
+went wrong there, an accident of the guest that nobody has met yet is raised (Guest.end).
+boot() by itself takes the rungs at once where a checkpoint can be had.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import enum
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
+
+from zvmlab.agent.agent import NAME, USER, Agent, Power
+from zvmlab.agent.wire import AgentLost
+from zvmlab.base.errors import CannotRun, EmulatorError, Timeout, UsageError, ZvmlabError
+from zvmlab.build.kernels import slowness
+from zvmlab.cp.afiucv import AfIucvClosed, AfIucvListener, AfIucvStream
+from zvmlab.cp.control import Control, CpResponse
+from zvmlab.cp.faults import ArmedFault, arm
+from zvmlab.cp.peer import Peer
+from zvmlab.guest import checkpoint
+from zvmlab.guest.artifacts import prepare
+from zvmlab.guest.backends import Monitor, backend_of, panel_of, qmp_of
+from zvmlab.guest.config import Channels, GuestConfig, Products
+from zvmlab.guest.console import ENDS, Accident, Console, classify
+from zvmlab.guest.emulator import Emulator
+from zvmlab.guest.lockstep import Lockstep
+from zvmlab.guest.qmp import Qmp
+from zvmlab.guest.run_dir import RunDir, cannot_write
+from zvmlab.guest.stacks import add_stacks
+
+_T = TypeVar("_T")
+
+START_SECONDS = 20.0
+REQUEST_SECONDS = 30.0
+SHUTDOWN_SECONDS = 30.0
+# Between the end of a connection and the news why.
+_NEWS_SECONDS = 1.0
+# What a guest is given at its end to finish what it has begun, in its own time.
+_SETTLE_SECONDS = 0.02
+# A guest that does not answer then for so long hangs.
+_ANSWER_SECONDS = 10.0
+# Between the kernel's log and the console, which the kernel writes to a moment later.
+_CONSOLE_SECONDS = 3.0
+_EMULATOR_LOG = "emulator.log"
+_FULL_BYTES = 64 * 1024
+
+
+class Stage(enum.IntEnum):
+    """How far a guest has come."""
+
+    MADE = 0
+    """It has a run directory and a folder for its logs."""
+    CONFIGURED = 1
+    """Emulator, kernel and image are there."""
+    PAUSED = 2
+    """The CPUs wait, in front of the first instruction or restored; CP and emulator answer."""
+    RUNNING = 3
+    """The CPUs run."""
+    READY = 4
+    """The kernel is up and the agent answers."""
+    OFF = 5
+    """The emulator has ended, nothing is left of it but the logs."""
+
+
+class _WatchedStream:
+    """The agent's stream; when it ends, the reason is looked for first."""
+
+    def __init__(self, stream: AfIucvStream, news: Callable[[], None]) -> None:
+        self._stream = stream
+        self._news = news
+
+    def send(self, data: bytes, timeout: float) -> None:
+        try:
+            self._stream.send(data, timeout)
+        except AfIucvClosed:
+            self._news()
+            raise
+
+    def recv(self, timeout: float) -> bytes:
+        data = self._stream.recv(timeout)
+        if not data:
+            self._news()
+        return data
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+class Guest:
+    """A guest; *logs* is where console, trace and emulator log go (default: temporary).
+
+    *products* saves looking for emulator, kernel and image again.
+    """
+
+    def __init__(
+        self,
+        config: GuestConfig | None = None,
+        logs: Path | None = None,
+        products: Products | None = None,
+    ) -> None:
+        self.config = config or GuestConfig()
+        self._products = products
+        self._kept = logs is not None
+        self._run_dir = RunDir.create(self.config.name)
+        self._undo = contextlib.ExitStack()
+        self._undo.callback(self._run_dir.remove)
+        try:
+            self.logs = logs or self._run_dir.path
+            self.logs.mkdir(parents=True, exist_ok=True)
+            self.channels = Channels(
+                control=self._run_dir.socket("control"),
+                qmp=self._run_dir.socket("qmp"),
+                console_log=self.logs / "console.log",
+                console_socket=self._run_dir.socket("console") if self.config.interactive else None,
+                trace=self.logs / "trace.jsonl" if self.config.trace else None,
+            )
+            self.console = Console(
+                self.channels.console_log, self.config.accidents, self.logs / _EMULATOR_LOG
+            )
+        except OSError as error:
+            self._undo.close()
+            raise cannot_write(self.logs, error) from error
+        except BaseException:
+            self._undo.close()
+            raise
+        self.stage = Stage.MADE
+        self._emulator: Emulator | None = None
+        self._trace_ended: str | None = None
+        self._control: Control | None = None
+        self._monitor: Monitor | None = None
+        self._peer: Peer | None = None
+        self._listener: AfIucvListener | None = None
+        self._agent: Agent | None = None
+        self._lockstep: Lockstep | None = None
+        self._restored = False
+        self._resting = False
+        self._log_read = 0
+        self._waits_ended = False
+        self.faults: list[ArmedFault] = []
+        """The rules of the configuration, armed from PAUSED on; see zvmlab.cp.faults.count()."""
+
+    @property
+    def name(self) -> str:
+        """Name of the guest's run directory, unique on this machine."""
+        return self._run_dir.name
+
+    @property
+    def alive(self) -> bool:
+        """Is its emulator there?"""
+        return self.stage is not Stage.OFF and self._monitor is not None and self.emulator.alive
+
+    @property
+    def can_answer(self) -> bool:
+        """Is the agent there, and do the CPUs run?"""
+        return self.stage is Stage.READY and not self.monitor.held
+
+    @property
+    def restored(self) -> bool:
+        """Does it go on from a checkpoint instead of from its first instruction?"""
+        return self._restored
+
+    @property
+    def products(self) -> Products:
+        """What it runs; from CONFIGURED on."""
+        if self._products is None:
+            raise UsageError("the guest has no products yet; call configure() first")
+        return self._products
+
+    @property
+    def emulator(self) -> Emulator:
+        """The emulator's process; from PAUSED on."""
+        return self._there(self._emulator, "emulator", "start()")
+
+    @property
+    def control(self) -> Control:
+        """Control socket of the CP; from PAUSED on."""
+        return self._there(self._control, "control socket", "start()")
+
+    @property
+    def qmp(self) -> Qmp:
+        """QEMU's monitor; from PAUSED on."""
+        found = qmp_of(self.monitor)
+        if found is None:
+            raise UsageError(f"a guest in {self.config.backend} has no QEMU monitor")
+        return found
+
+    @property
+    def monitor(self) -> Monitor:
+        """The emulator's own side of the guest; from PAUSED on."""
+        return self._there(self._monitor, "emulator", "start()")
+
+    @property
+    def agent(self) -> Agent:
+        """The agent in the guest; from READY on."""
+        return self._there(self._agent, "agent", "boot()")
+
+    def configure(self) -> None:
+        """Reach CONFIGURED: build or fetch what is missing, which may take minutes."""
+        if self.stage is Stage.MADE:
+            if self._products is None:
+                self._products = prepare(self.config)
+            self.stage = Stage.CONFIGURED
+
+    def start(self) -> None:
+        """Reach PAUSED: the configuration's faults are armed, no instruction was executed.
+
+        Peers can be created and more faults armed for the first one.
+        """
+        self.configure()
+        if self.stage is Stage.CONFIGURED:
+            self._start(None)
+
+    def restore(self) -> bool:
+        """Reach PAUSED by a checkpoint, which is made if there is none: that boots a guest first.
+
+        Return: False if this one starts cold (zvmlab.guest.checkpoint.why_cold), or has started.
+        """
+        if self.stage >= Stage.PAUSED or checkpoint.why_cold(self.config) is not None:
+            return False
+        self.configure()
+        self._start(checkpoint.find(self.config, self.products, self._make_checkpoint))
+        return True
+
+    def _make_checkpoint(self, into: Path) -> None:
+        """Boot a guest like this one and save it; logs that are kept stay if that fails."""
+        config = dataclasses.replace(self.config, name=None, cold=True)
+        with Guest(config, self.logs if self._kept else None, self.products) as first:
+            first.boot()
+            first.settle()
+            first._save(into)
+            first.stop()
+            logs = (first.emulator.log, first.channels.console_log, first.channels.trace)
+        for log in logs:
+            if log is not None:
+                log.unlink(missing_ok=True)
+
+    def _save(self, into: Path) -> None:
+        """Save this guest to a checkpoint: first the harness leaves the CP, and the agent alone."""
+        panel = self._there(panel_of(self.monitor), "panel", "start()")
+        self.agent.close_connection()
+        self._there(self._peer, "agent channel", "start()").close()
+        self.control.close()
+        checkpoint.save(panel, self.channels, into)
+
+    def _start(self, found: Path | None) -> None:
+        """Reach PAUSED, in front of the first instruction or where a checkpoint stands."""
+        backend = backend_of(self.config.backend)
+        argv = backend.command_line(self.config, self.products, self.channels)
+        self._run_dir.describe(
+            control=str(self.channels.control),
+            kernel=self.products.kernel_version,
+            cpus=self.config.cpus,
+            pid=os.getpid(),
+        )
+        self._undo.callback(self.console.stop)
+        self.console.on_accident = self._end_waits
+        self.console.start()
+        folder = backend.folder(self.channels)
+        self._emulator = Emulator(argv, self.logs / _EMULATOR_LOG, self._kept, folder)
+        self._undo.callback(self._emulator.stop)
+        self._monitor = backend.monitor(
+            self._emulator, self.channels, START_SECONDS, self.check, self._news
+        )
+        self._undo.callback(self._monitor.close)
+        panel = panel_of(self._monitor)
+        if found is not None and panel is not None:
+            checkpoint.restore(panel, self.channels, found)
+            self._restored = True
+        self._control = Control.connect(self.channels.control, START_SECONDS, self._control_check)
+        self._control.timeout = REQUEST_SECONDS
+        self._undo.callback(self._control.close)
+        self._peer = Peer(self._control, USER)
+        self._listener = AfIucvListener(self._peer, NAME)
+        if self.config.deterministic:
+            self._lockstep = Lockstep(self.qmp)
+            self._control.step = self._lockstep.step
+        self.faults = arm(self._control, *self.config.fault_rules())
+        self.stage = Stage.PAUSED
+
+    def resume(self) -> None:
+        """Reach RUNNING: the CPUs execute; without restore() from the kernel's first instruction."""
+        self.start()
+        if self.stage is Stage.PAUSED:
+            # A deterministic guest runs only while an event is waited for.
+            if self._lockstep is None:
+                try:
+                    self.monitor.go_on()
+                except EmulatorError:
+                    # A guest that is to end may have done so before the emulator has answered.
+                    if not self.emulator.may_end:
+                        raise
+            self.stage = Stage.RUNNING
+
+    def boot(self) -> None:
+        """Reach READY: wait until the agent answers; the wall clock is right."""
+        self.restore()
+        self.resume()
+        if self.stage is Stage.RUNNING:
+            self.await_agent()
+            if self._restored:
+                checkpoint.set_clock(self.agent)
+
+    def rest(self) -> None:
+        """Stop the CPUs until wake(), if the guest's clocks stop with them; READY only.
+
+        A kernel that ticks also when idle, as Debian's, takes up to a seventh of a host's CPU.
+        """
+        if self.monitor.clocks_stop:
+            self.monitor.pause()
+            self._resting = True
+
+    def wake(self) -> None:
+        """End rest(); harmless without."""
+        if self._resting:
+            self.monitor.go_on()
+            self._resting = False
+
+    def await_agent(self) -> None:
+        """Wait for an agent that is about to connect: after resume(), or after a reboot."""
+        seconds = self.config.boot_seconds * self._slowness
+        listener = self._there(self._listener, "agent channel", "start()")
+        try:
+            self._agent = Agent(_WatchedStream(listener.accept(seconds), self._news))
+            self._log_read = 0
+        except Timeout as error:
+            place = f"; the console is in {self.channels.console_log}" if self._kept else ""
+            late = Timeout(f"the guest's agent did not answer within {seconds:g} s{place}")
+            late.add_note(self.console.tail())
+            add_stacks(late, self)
+            raise late from error
+        self.stage = Stage.READY
+
+    @property
+    def _slowness(self) -> float:
+        # All CPUs of a guest whose instructions are counted take turns on one of the host's.
+        turns = 1 + self.config.cpus if self.config.counts else 1
+        return slowness(self.config.kernel) * backend_of(self.config.backend).slowness * turns
+
+    def reboot(self) -> None:
+        """Restart the kernel by its own means; READY again afterwards."""
+        self.agent.power(Power.REBOOT)
+        self.stage = Stage.RUNNING
+        self.await_agent()
+
+    def shut_down(self, timeout: float = SHUTDOWN_SECONDS) -> None:
+        """Let the kernel power off, then stop(); the emulator's exit code must be 0."""
+        self._trace_ended = self.control.execute("query-counters").get("trace-ended")
+        self.emulator.expect_exit()
+        self.agent.power(Power.OFF)
+        if self._lockstep is not None:
+            # Nothing may come from outside any more, not even the channel's end.
+            self._there(self._peer, "agent channel", "start()").close()
+            self._lockstep.end()
+        code = self.emulator.wait(timeout)
+        self.end()
+        if code != 0:
+            raise EmulatorError(f"the emulator ended with exit code {code} after the power-off")
+
+    def stop(self) -> None:
+        """Reach OFF from anywhere: no process, no socket, no directory is left."""
+        if self.stage is not Stage.OFF:
+            self.stage = Stage.OFF
+            self._undo.close()
+
+    def end(self) -> None:
+        """settle(), then stop(): raise if the guest has had an accident at any time."""
+        try:
+            self.settle()
+        except Timeout as error:
+            add_stacks(error, self)
+            raise
+        finally:
+            self.stop()
+        self.check()
+
+    def settle(self) -> None:
+        """Give what is on its way a moment, and raise if it is an accident: check() with patience.
+
+        What the kernel has logged so far has been looked at afterwards, and an emulator that is
+        about to die is dead.  A guest that was READY and does not answer is a Timeout; one whose
+        CPUs are held, or that is not READY, is not asked.
+        """
+        self.check()
+        if self._control is not None and self.alive:
+            self._ask(self._control)
+        self.console.catch_up(_CONSOLE_SECONDS)
+        self.check()
+
+    def _ask(self, control: Control) -> None:
+        """Is the emulator there, and has the kernel something to say?"""
+        if control.closed:
+            # After an accident that was expected nobody can be asked.
+            if not self._waits_ended:
+                self._news()
+            return
+        # Whoever has been killed does not answer.
+        control.execute("query-monitor")
+        if self.can_answer:
+            self._ask_kernel()
+
+    def _ask_kernel(self) -> None:
+        """Look through what the kernel has logged since the last time."""
+        seconds = _ANSWER_SECONDS * self._slowness
+        try:
+            worker = self.agent.idle_worker(seconds)
+            if worker is None:
+                return  # All are asleep in system calls: nothing is under way.
+            worker.sleep(_SETTLE_SECONDS)
+            lines = worker.dmesg(self._log_read)
+        except (AgentLost, Timeout) as error:
+            self._news()
+            raise Timeout(f"the guest answers no more: {error}") from error
+        news = self.console.news
+        for line in lines:
+            self._log_read = line.sequence + 1
+            found = classify(line.stamped, news)
+            if found is not None and not self.console.wait_kind(found.kind, _CONSOLE_SECONDS):
+                self.console.report(found)
+
+    def expect_accident(self, *kinds: str, seconds: float = REQUEST_SECONDS) -> Accident:
+        """Wait for an accident of one of *kinds*, which then counts as no accident of this guest.
+
+        For tests that provoke one; zvmlab.guest.console.ACCIDENTS are the kinds.  The machine's end
+        belongs to a panic and to a disabled wait.
+        """
+        if self._emulator is not None and not self._emulator.alive:
+            self._learn_crash()
+        found = self.console.expect(kinds, seconds)
+        if found.kind in ENDS:
+            self.emulator.expect_exit()
+        return found
+
+    def cp(self, command: str) -> CpResponse:
+        """A CP command of the operator."""
+        return self.control.cp(command)
+
+    def check(self) -> None:
+        """Raise if the guest has had an accident or the emulator has gone."""
+        if self._emulator is not None and not self._emulator.alive:
+            # A panic is the cause of what follows.
+            self.console.finish(_NEWS_SECONDS)
+            self._learn_crash()
+        self.console.check()
+        if self._emulator is not None:
+            self._emulator.check()
+
+    def _learn_crash(self) -> None:
+        """An emulator that sees the guest crash says so by its monitor."""
+        crash = self._monitor.crash() if self._monitor is not None else None
+        if crash is not None:
+            self.console.report(crash)
+
+    def _control_check(self) -> None:
+        """The control socket is being waited for, or has ended."""
+        if self._control is None:
+            self.check()
+        else:
+            self._news()
+
+    def _news(self) -> None:
+        """A connection has ended: is the reason known, or will it be in a moment?"""
+        if self.stage is Stage.OFF:
+            return
+        limit = time.monotonic() + _NEWS_SECONDS
+        while time.monotonic() < limit and self.emulator.alive:
+            self.check()
+            time.sleep(0.01)
+        self.check()
+
+    def _end_waits(self) -> None:
+        """The console's thread noticed an accident: whoever waits for the guest is told."""
+        self._waits_ended = True
+        if self._control is not None:
+            self._control.close()
+
+    def _there(self, value: _T | None, what: str, how: str) -> _T:
+        if value is None:
+            raise UsageError(f"the guest has no {what} yet; call {how} first")
+        return value
+
+    def __enter__(self) -> Guest:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        full = isinstance(error, ZvmlabError) and self._disk_full()
+        if error is None:
+            self.end()
+        try:
+            add_stacks(error, self)
+        finally:
+            self.stop()
+        lost = self._trace_lost()
+        if full:
+            raise CannotRun(
+                f"the disk of {self.logs} is full; free some space or choose another with --keep"
+            ) from error
+        if lost is not None and error is None:
+            raise CannotRun(f"{self.channels.trace} is not complete: {lost}")
+
+    def _trace_lost(self) -> str | None:
+        """Why the trace that is to be kept could not be written; its limit is no such reason."""
+        if not self._kept or self._emulator is None:
+            return None
+        reason = self._trace_ended or self._emulator.trace_ended()
+        return None if reason is None or reason.startswith("its limit ") else reason
+
+    def _disk_full(self) -> bool:
+        try:
+            return shutil.disk_usage(self.logs).free < _FULL_BYTES
+        except OSError:
+            return False

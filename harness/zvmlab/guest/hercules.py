@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: MIT
+"""A guest in Hercules: the files it is started with, and its panel's commands.
+
+Hercules has no options beyond its configuration, loads relative to a .ins file
+and reads commands from standard input.  All its files are in the guest's run
+directory, which is its working directory, so that none of them holds a path.
+
+``python3 -m zvmlab.guest.hercules [KERNEL [PARAMETER…]]`` puts what is loaded into this
+folder, for Hercules started by hand (hercules-conf/README.md).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from zvmlab.base.errors import EmulatorError, Timeout, UsageError, ZvmlabError
+from zvmlab.build.herculesbuild import program
+from zvmlab.guest.config import HERCULES, MIB, Channels, GuestConfig, Products
+from zvmlab.guest.emulator import Emulator
+from zvmlab.guest.herculesload import LOAD, write_load
+from zvmlab.guest.run_dir import cannot_write
+
+SLOWNESS = 4.0
+CONFIGURATION = "guest.cnf"
+OPTIONS = "guest.options"
+MODULE = "zvmcp.so"
+# Hercules executes the commands of a file of this name when it has started.
+_SCRIPT = "hercules.rc"
+CONSOLE = 0x0009
+TIMER_MICROSECONDS = 1000
+# What the module writes when it takes a command.
+_READY = b"zvmlab: ready\n"
+# How it begins to say that it could not do it.
+_REFUSED = re.compile(rb"^zvmcp: (.*)$", re.MULTILINE)
+# What it says when a CPU is there, and of its registers.
+_CPU = re.compile(rb"^HHCCP002I CPU([0-9A-F]{4}) thread started", re.MULTILINE)
+_REGISTERS = re.compile(r"(?:PSW=|CPU[0-9A-F]{4}: R)")
+_LOG_SECONDS = 2.0
+_NOT_NOW = "cannot be saved now"
+_POLL_SECONDS = 0.005
+# The console is idle nearly always; what is going on there ends soon.
+_SAVE_SECONDS = 10.0
+_SAVE_PAUSE_SECONDS = 0.05
+
+
+def check_program() -> None:
+    """Raise CannotRun if Hercules is not installed."""
+    program()
+
+
+def _device_line(device: str) -> str:
+    """A device of the user's; its files are found from any folder."""
+    words = device.split()
+    if len(words) < 2 or not re.fullmatch(r"[0-9A-Fa-f]{4}", words[0]) or "\n" in device:
+        raise UsageError(
+            f"device {device!r} is no line of Hercules' configuration;"
+            " write ADDRESS TYPE [ARGUMENT…], as in '0120 3390 disk.cckd'"
+        )
+    if int(words[0], 16) == CONSOLE:
+        raise UsageError(f"device {device!r}: {words[0]} is the console's address; take another")
+    files = (str(Path(word).absolute()) if Path(word).is_file() else word for word in words[2:])
+    return " ".join([*words[:2], *files])
+
+
+def configuration(config: GuestConfig, nice: int = 0) -> str:
+    """Hercules' own configuration; *nice*: what all its threads are to others."""
+    lines = (
+        "ARCHMODE z/Arch",
+        f"MAINSIZE {config.emulated_storage() // MIB}",
+        f"NUMCPU {config.cpus}",
+        f"MAXCPU {config.cpus}",
+        # By itself Hercules is nice to all others but for its clock, which it looks at
+        # every 50 microseconds; on a busy machine a guest would starve.
+        f"HERCPRIO {nice}",
+        f"CPUPRIO {nice}",
+        f"DEVPRIO {nice}",
+        f"TODPRIO {nice}",
+        f"TIMERINT {TIMER_MICROSECONDS}",
+        "OSTAILOR QUIET",
+        "LOGOPT NOTIMESTAMP",
+        f"LDMOD ./{MODULE}",
+        f"{CONSOLE:04X} ZVMCP {OPTIONS}",
+        *map(_device_line, config.devices),
+    )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def folder(channels: Channels) -> Path:
+    """Where all files of the guest are."""
+    return channels.control.parent.absolute()
+
+
+def _with_path(segment: str) -> str:
+    """A segment's definition; its file is found from any folder."""
+    rest, found, path = segment.partition("FILE=")
+    return f"{rest}FILE={Path(path).absolute()}" if found else rest
+
+
+def options(config: GuestConfig, channels: Channels) -> str:
+    """The module's options: the CP's, and where its files and sockets are."""
+    words = {**config.cp_options(), "segment": ";".join(map(_with_path, config.segments))}
+    paths = {
+        "control": channels.control,
+        "log": channels.console_log,
+        "trace": channels.trace,
+        "socket": channels.console_socket,
+    }
+    words |= {key: str(path.absolute()) for key, path in paths.items() if path is not None}
+    if channels.trace is not None:
+        words["trace-limit"] = str(config.trace_limit)
+    for key, value in words.items():
+        if "\n" in value:
+            raise UsageError(f"the CP option {key} has more than one line: {value!r}")
+    return "".join(f"{key} {value}\n" for key, value in words.items())
+
+
+def prepare(config: GuestConfig, products: Products, channels: Channels) -> list[str]:
+    """Write all files; the command line, to be run in their folder."""
+    into = folder(channels)
+    try:
+        (into / MODULE).symlink_to(products.emulator)
+        # Run by root, Hercules would else take back what nice(1) has said.
+        nice = os.getpriority(os.PRIO_PROCESS, 0)
+        (into / CONFIGURATION).write_text(configuration(config, nice), encoding="utf-8")
+        (into / OPTIONS).write_text(options(config, channels), encoding="utf-8")
+        write_load(into, config, products)
+    except OSError as error:
+        raise cannot_write(into, error) from error
+    return [str(program()), "-d", "-f", CONFIGURATION]
+
+
+def prepare_stock(config: GuestConfig, products: Products, into: Path) -> list[str]:
+    """The same machine without the CP: write its files; the command line, to be run there.
+
+    It loads the guest by itself; the console is Hercules' own and shows in its log.
+    """
+    ours = configuration(config, os.getpriority(os.PRIO_PROCESS, 0)).splitlines()
+    lines = [line for line in ours if not line.startswith("LDMOD") and " ZVMCP " not in line]
+    lines.append(f"{CONSOLE:04X} 3215-C / noprompt")
+    (into / CONFIGURATION).write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
+    # Without the module nobody reads commands from standard input.
+    (into / _SCRIPT).write_text(f"ipl {LOAD}\n", encoding="ascii")
+    # Only CP tells Linux where its console is.
+    words = f"{config.command_line} condev={CONSOLE:#06x}".strip()
+    write_load(into, replace(config, command_line=words), products)
+    return [str(program()), "-d", "-f", CONFIGURATION]
+
+
+class Panel:
+    """Commands by standard input; the module says when one has been executed."""
+
+    clocks_stop = False
+
+    def __init__(self, emulator: Emulator, seconds: float, check: Callable[[], None]) -> None:
+        self._emulator = emulator
+        self._seconds = seconds
+        self._check = check
+        self._seen = 0
+        self._loaded = False
+        self.held = True
+        self._await()
+
+    def _await(self) -> str:
+        """Wait until Hercules is ready for the next command; what it refused, or nothing."""
+        limit = time.monotonic() + self._seconds
+        while (end := self._ready_at()) < 0:
+            try:
+                self._check()
+            except ZvmlabError:
+                # Not before what Hercules said at its end has been read.
+                if self._ready_at() >= 0:
+                    continue
+                raise
+            if time.monotonic() > limit:
+                raise Timeout(f"Hercules was not ready within {self._seconds:g} s")
+            time.sleep(_POLL_SECONDS)
+        said = self._emulator.log.read_bytes()[self._seen : end]
+        self._seen = end + len(_READY)
+        refused = _REFUSED.search(said)
+        return "" if refused is None else refused.group(1).decode("utf-8", "replace")
+
+    def _ready_at(self) -> int:
+        return self._emulator.log.read_bytes().find(_READY, self._seen)
+
+    def _try(self, text: str) -> str:
+        """Give a command; why it was refused, or nothing."""
+        self._emulator.command(text)
+        return self._await()
+
+    def _command(self, text: str) -> None:
+        refused = self._try(text)
+        if refused:
+            raise EmulatorError(f"Hercules cannot {text}: {refused}")
+
+    def go_on(self) -> None:
+        """Load the machine, or let its CPUs go on."""
+        self._command("zvmcp go" if self._loaded else f"ipl {LOAD}")
+        self._loaded = True
+        self.held = False
+
+    def pause(self) -> None:
+        """Hold the CPUs between two instructions."""
+        self._command("zvmcp hold")
+        self.held = True
+
+    def save(self, path: str) -> None:
+        """Save the machine, which is held afterwards; *path* is relative to its folder."""
+        limit = time.monotonic() + _SAVE_SECONDS
+        while True:
+            self.pause()
+            refused = self._try(f"zvmcp save {path}")
+            if not refused:
+                return
+            if _NOT_NOW not in refused or time.monotonic() > limit:
+                raise EmulatorError(f"Hercules cannot save the guest: {refused}")
+            self.go_on()
+            time.sleep(_SAVE_PAUSE_SECONDS)
+
+    def restore(self, path: str) -> None:
+        """Restore a machine that was saved, instead of loading one; its CPUs are held."""
+        assert not self._loaded, "a machine can be restored only into a new Hercules"
+        self._command(f"zvmcp restore {path}")
+        self._loaded = True
+
+    def crash(self) -> None:
+        """Whatever Hercules says is in its log, which the console's thread follows."""
+
+    def registers(self) -> str:
+        """PSW and general registers of every CPU."""
+        before = self._emulator.log.read_bytes()
+        cpus = sorted(set(_CPU.findall(before)))
+        for cpu in cpus:
+            for command in (f"cpu {int(cpu, 16):x}", "psw", "gpr"):
+                self._command(command)
+        # A thread of its own writes what Hercules says to its log.
+        limit = time.monotonic() + _LOG_SECONDS
+        while True:
+            said = self._emulator.log.read_bytes()[len(before) :].decode("ascii", "replace")
+            if said.count("RF=") >= len(cpus) or time.monotonic() > limit:
+                return "\n".join(line for line in said.splitlines() if _REGISTERS.match(line))
+            time.sleep(_POLL_SECONDS)
+
+    def close(self) -> None:
+        """Nothing is open but the emulator's standard input."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Return: exit code."""
+    from zvmlab.guest.artifacts import prepare as prepare_products  # which needs this module
+
+    kernel, *parameters = arguments or ["bookworm"]
+    try:
+        config = GuestConfig(
+            kernel=kernel,
+            backend=HERCULES,
+            interactive=True,
+            command_line=" ".join(parameters),
+        )
+        write_load(Path.cwd(), config, prepare_products(config))
+    except ZvmlabError as error:
+        print(f"zvmlab: {error}", file=sys.stderr)
+        return error.exit_code
+    except OSError as error:
+        print(f"zvmlab: {cannot_write(Path.cwd(), error)}", file=sys.stderr)
+        return cannot_write(Path.cwd(), error).exit_code
+    return os.EX_OK
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""What a debug kernel knows and does not say on the console.
+
+    assert leaks(guest) == ""
+    check_kernel(guest)           # that, and whether lockdep still looks
+
+On a kernel without kmemleak or lockdep nothing is found, and nothing is asked.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+
+from zvmlab.base.errors import ZvmlabError
+from zvmlab.guest.guest import Guest
+
+KMEMLEAK = "/sys/kernel/debug/kmemleak"
+LOCKDEP = "/proc/lockdep_stats"
+# mm/kmemleak.c reports nothing that is younger (MSECS_MIN_AGE).
+MIN_AGE_SECONDS = 5.0
+# The scan reads all of the guest's storage, byte by byte and instrumented.
+SCAN_SECONDS = 120.0
+
+
+def _read(guest: Guest, path: str) -> str | None:
+    """A file, None if this kernel has no such file."""
+    try:
+        return guest.agent.read_file(path).decode("utf-8", "replace")
+    except OSError as error:
+        if error.errno == errno.ENOENT:
+            return None
+        raise
+
+
+def leaks(guest: Guest) -> str:
+    """What kmemleak finds, "" if nothing: call it while nothing else runs in the guest.
+
+    Takes five seconds of the guest's time and two scans: what has changed since
+    the scan before is not reported.
+    """
+    agent = guest.agent
+    if _read(guest, KMEMLEAK) is None:
+        return ""
+    agent.sleep(MIN_AGE_SECONDS)
+    scans = agent.batch()
+    fd = scans.open(KMEMLEAK, os.O_WRONLY)
+    done = [scans.write(fd, b"scan") for _ in range(2)]
+    scans.close(fd)
+    results = scans.run(SCAN_SECONDS)
+    for scan in done:
+        results[scan].check()
+    return _read(guest, KMEMLEAK) or ""
+
+
+def lockdep_off(guest: Guest) -> bool:
+    """Has lockdep given up?  It does so after a report, or when its tables are full."""
+    stats = _read(guest, LOCKDEP)
+    return stats is not None and re.search(r"^ debug_locks: +0$", stats, re.MULTILINE) is not None
+
+
+def check_kernel(guest: Guest) -> None:
+    """Raise ZvmlabError if the kernel has leaked memory, or could not have noticed a wrong lock."""
+    found = leaks(guest)
+    if found:
+        raise ZvmlabError(f"the guest's kernel has leaked memory; kmemleak says:\n{found}")
+    if lockdep_off(guest):
+        raise ZvmlabError(
+            "the guest's lockdep has turned itself off, so that later mistakes were not looked for;"
+            " the kernel's log says why"
+        )

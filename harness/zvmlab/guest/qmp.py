@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""A small client of QEMU's machine protocol (qemu-qmp-ref(7))."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import select
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from zvmlab.base.errors import EmulatorError, Timeout, ZvmlabError
+
+_MESSAGE_MAX = 16 * 1024 * 1024
+_SLICE_SECONDS = 0.1
+
+
+class QmpError(ZvmlabError):
+    """QEMU refused a command."""
+
+    def __init__(self, command: str, klass: str, desc: str) -> None:
+        super().__init__(f"QEMU refused {command}: {desc}")
+        self.klass = klass
+        self.desc = desc
+
+
+def _nothing() -> None:
+    pass
+
+
+class Qmp:
+    """One connection; *check* is called during every wait and may raise.
+
+    *lost* is called when the connection has ended, and may know why.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        timeout: float,
+        check: Callable[[], None] = _nothing,
+        lost: Callable[[], None] = _nothing,
+    ) -> None:
+        self._check = check
+        self._lost = lost
+        self._pending = b""
+        self._serial = 0
+        self.events: list[dict[str, Any]] = []
+        self._socket = self._connect(path, timeout)
+        try:
+            greeting = self._message("QEMU's greeting", time.monotonic() + timeout)
+            if "QMP" not in greeting:
+                raise EmulatorError(f"{path} does not speak QMP (it said {greeting!r:.80})")
+            self.version: dict[str, Any] = greeting["QMP"]["version"]["qemu"]
+            self.execute("qmp_capabilities", timeout=timeout)
+        except BaseException:
+            self._socket.close()
+            raise
+
+    def _connect(self, path: Path, timeout: float) -> socket.socket:
+        limit = time.monotonic() + timeout
+        while True:
+            client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            try:
+                client.connect(str(path))
+                client.setblocking(False)
+                return client
+            except (FileNotFoundError, ConnectionRefusedError):
+                client.close()
+            except BaseException:
+                client.close()
+                raise
+            self._check()
+            if time.monotonic() > limit:
+                raise Timeout(f"QEMU did not open its socket {path} within {timeout:g} s")
+            time.sleep(0.005)
+
+    def close(self) -> None:
+        """Drop the connection; harmless the second time."""
+        self._socket.close()
+
+    def __enter__(self) -> Qmp:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _readable(self, seconds: float) -> bool:
+        return bool(select.select([self._socket], [], [], seconds)[0])
+
+    def _message(self, what: str, limit: float) -> dict[str, Any]:
+        """The next message of any kind."""
+        while b"\n" not in self._pending:
+            try:
+                self._check()
+            except ZvmlabError:
+                # Not before what QEMU said at its end has been read.
+                if not self._readable(0):
+                    raise
+            rest = limit - time.monotonic()
+            if rest <= 0:
+                raise Timeout(f"{what} did not come in time; QEMU may be stuck")
+            if not self._readable(min(rest, _SLICE_SECONDS)):
+                continue
+            try:
+                data = self._socket.recv(65536)
+            except BlockingIOError:
+                continue
+            except OSError:
+                data = b""
+            if not data:
+                self._lost()
+                raise EmulatorError(f"QEMU closed its socket while waiting for {what}")
+            self._pending += data
+            if len(self._pending) > _MESSAGE_MAX:
+                raise EmulatorError("QEMU sent a message of more than 16 MiB")
+        line, self._pending = self._pending.split(b"\n", 1)
+        try:
+            message = json.loads(line)
+        except ValueError as error:
+            raise EmulatorError(f"QEMU sent what is not JSON ({line[:80]!r})") from error
+        if not isinstance(message, dict):
+            raise EmulatorError(f"QEMU sent what is not an object ({line[:80]!r})")
+        return message
+
+    def execute(
+        self, command: str, arguments: dict[str, Any] | None = None, timeout: float = 10.0
+    ) -> Any:
+        """Run a command and return what it returns."""
+        self._serial += 1
+        request: dict[str, Any] = {"execute": command, "id": self._serial}
+        if arguments:
+            request["arguments"] = arguments
+        limit = time.monotonic() + timeout
+        try:
+            self._socket.setblocking(True)
+            self._socket.settimeout(timeout)
+            self._socket.sendall(json.dumps(request).encode() + b"\n")
+        except TimeoutError as error:
+            raise Timeout(f"QEMU did not take the command {command} in {timeout:g} s") from error
+        except OSError as error:
+            self._lost()
+            raise EmulatorError(f"QEMU is gone, {command} could not be sent") from error
+        finally:
+            if self._socket.fileno() >= 0:
+                self._socket.setblocking(False)
+        while True:
+            message = self._message(f"QEMU's answer to {command}", limit)
+            if "event" in message:
+                self.events.append(message)
+            elif message.get("id") == self._serial:
+                if "error" in message:
+                    reason = message["error"]
+                    raise QmpError(command, str(reason.get("class")), str(reason.get("desc")))
+                return message.get("return")
+
+    def arrived(self, *names: str) -> list[dict[str, Any]]:
+        """The events of those names that have come so far, without waiting; they stay."""
+        try:
+            while self._socket.fileno() >= 0 and self._readable(0):
+                data = self._socket.recv(65536)
+                if not data:
+                    break
+                self._pending += data
+        except OSError:
+            pass  # What came before the end counts.
+        found = list(self.events)
+        for line in self._pending.split(b"\n")[:-1]:
+            with contextlib.suppress(ValueError):
+                message = json.loads(line)
+                found += [message] if isinstance(message, dict) else []
+        return [message for message in found if message.get("event") in names]
+
+    def wait_event(self, *names: str, timeout: float = 10.0) -> dict[str, Any]:
+        """The first event of one of those names, taken out of the queue."""
+        limit = time.monotonic() + timeout
+        while True:
+            for index, event in enumerate(self.events):
+                if event["event"] in names:
+                    return self.events.pop(index)
+            message = self._message(f"the event {' or '.join(names)}", limit)
+            if "event" in message:
+                self.events.append(message)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""What a guest does that has let somebody wait in vain: where its tasks are in the kernel.
+
+The agent is asked first; sysrq-t puts the stack of every task into the kernel's log.  A guest
+whose agent does not answer cannot be asked: then the emulator says where its CPUs are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from zvmlab.base.errors import Timeout, ZvmlabError
+
+if TYPE_CHECKING:
+    from zvmlab.guest.guest import Guest
+
+_ASK_SECONDS = 5.0
+_SYSRQ = "/proc/sysrq-trigger"
+_TASK = re.compile(
+    r"task:(?P<name>.*\S) +state:(?P<state>\S).* pid:(?P<pid>\d+) .*ppid:(?P<ppid>\d+)"
+)
+_FRAME = re.compile(r"\s*(?:Call Trace:|\[<[0-9a-f]+>\] |\(\[<)")
+_KTHREADD = 2
+# The agent's threads, waiting for requests, and the one that asks.
+_IDLE = re.compile(r"\b(?:futex_wait|iucv_sock_recvmsg|do_wait|sysrq_handle_showstate)\b")
+_AGENT = "init"
+HEADING = "stacks of the tasks that are blocked, or programs:"
+_CPUS = "the agent does not answer; the emulator says of the CPUs:"
+
+
+def _tasks(log: Sequence[str]) -> Iterator[list[str]]:
+    """The lines of each task."""
+    task: list[str] = []
+    for line in log:
+        if _TASK.match(line):
+            if task:
+                yield task
+            task = [line]
+        elif task and _FRAME.match(line):
+            task.append(line)
+        elif task:
+            yield task
+            task = []
+    if task:
+        yield task
+
+
+def blocked(log: Sequence[str]) -> list[str]:
+    """Of what sysrq-t says: tasks that sleep uninterruptibly, and all that programs do."""
+    found: list[str] = []
+    for lines in _tasks(log):
+        task = _TASK.match(lines[0])
+        assert task is not None, "that is how a task begins"
+        of_kernel = _KTHREADD in (int(task["pid"]), int(task["ppid"]))
+        idle = task["name"] == _AGENT and _IDLE.search("\n".join(lines)) is not None
+        if task["state"] == "D" or not (of_kernel or idle):
+            found += lines
+    return found
+
+
+def stacks(guest: Guest) -> str:
+    """Where its tasks are, or its CPUs; what is known, without raising anything."""
+    if not guest.alive:
+        return ""
+    try:
+        if guest.can_answer:
+            worker = guest.agent.idle_worker(_ASK_SECONDS)
+            if worker is not None:
+                before = worker.log_position()
+                worker.write_file(_SYSRQ, b"t")
+                found = blocked([line.text for line in worker.dmesg(before)])
+                return "\n".join([HEADING, *(found or ["none"])])
+    except (ZvmlabError, OSError):
+        pass  # It is the emulator's turn.
+    try:
+        return f"{_CPUS}\n{guest.monitor.registers()}"
+    except (ZvmlabError, OSError) as error:
+        return f"neither agent nor emulator say what the guest does: {error}"
+
+
+def has_stacks(error: BaseException) -> bool:
+    """Does it take them along already?"""
+    notes = getattr(error, "__notes__", [])
+    return any(note.startswith((HEADING, _CPUS)) for note in notes)
+
+
+def add_stacks(error: BaseException | None, guest: Guest) -> None:
+    """A time-out takes along where the guest is, once."""
+    if isinstance(error, Timeout) and not has_stacks(error):
+        text = stacks(guest)
+        if text:
+            error.add_note(text)

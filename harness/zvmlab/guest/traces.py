@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""What may be left behind in a guest that is used again."""
+
+from __future__ import annotations
+
+from zvmlab.guest.guest import Guest
+
+
+def boot_clean(guest: Guest) -> dict[str, object]:
+    """Boot it, and say what is there then; if that fails, the guest is ended."""
+    try:
+        guest.boot()
+        return traces_left(guest)
+    except BaseException:
+        guest.stop()
+        raise
+
+
+def traces_left(guest: Guest) -> dict[str, object]:
+    """Modules, busy workers, user IDs, faults, the monitor: equal means nothing is left.
+
+    An accident is raised, also one that is on its way.
+    """
+    guest.settle()
+    lines = guest.agent.read_file("/proc/modules").splitlines()
+    ask = guest.control.execute
+    monitor = ask("query-monitor")
+    return {
+        "modules": sorted(line.split()[0] for line in lines),
+        "busy workers": guest.agent.hello().busy,
+        "user IDs": sorted(user["name"] for user in ask("query-users")["users"]),
+        "faults": ask("query-faults")["rules"],
+        **{f"monitor {part}": monitor[part] for part in ("sample", "event", "users")},
+    }

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Monitor data: records, data sets, files of them."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What pytest needs: fixtures, options, requirements and their report."""

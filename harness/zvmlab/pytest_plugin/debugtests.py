@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""What tests need of the plugin when they run on a debug kernel: time, skips, a last question.
+
+    @pytest.mark.not_debug("numbers of objects: KASAN keeps freed ones for a while")
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from zvmlab.build.kernels import DEBUG, slowness
+from zvmlab.guest.guest import Guest, Stage
+from zvmlab.guest.kernelcheck import check_kernel
+
+TEST_SECONDS = 120
+NOT_DEBUG = "not_debug"
+
+
+def give_time(item: pytest.Item, kernel: str, emulator: float) -> None:
+    """The test's time limit, made longer for a slow kernel and a slow *emulator*."""
+    if item.config.pluginmanager.hasplugin("timeout"):
+        limit = _test_seconds(item) * slowness(kernel) * emulator
+        item.add_marker(pytest.mark.timeout(limit), append=False)
+
+
+def _test_seconds(item: pytest.Item) -> float:
+    """The test's own limit, or that of the command line, of pytest.ini, ours."""
+    mark = item.get_closest_marker("timeout")
+    if mark is not None:
+        return float(mark.args[0] if mark.args else mark.kwargs["timeout"])
+    option = item.config.getoption("timeout", None)
+    if option is not None:
+        return float(option)
+    return float(item.config.getini("timeout") or TEST_SECONDS)
+
+
+def skip_unfit(item: pytest.Item, kernel: str) -> None:
+    """Skip what is marked as not applying to debug kernels, with the reason given there."""
+    mark = item.get_closest_marker(NOT_DEBUG)
+    if mark is not None and kernel in DEBUG:
+        (reason,) = mark.args
+        item.add_marker(pytest.mark.skip(reason=f"on a debug kernel: {reason}"))
+
+
+def last_check(guest: Guest) -> None:
+    """check_kernel() of a debug kernel, unless what ran left the guest unable to answer."""
+    answers = guest.stage is Stage.READY and guest.emulator.alive and not guest.console.accident
+    # An accident ends all connections, and an expected one is none for the console any more.
+    if guest.config.kernel in DEBUG and answers and not guest.control.closed:
+        check_kernel(guest)

@@ -1,0 +1,397 @@
+# SPDX-License-Identifier: MIT
+"""pytest plugin: guests as fixtures.
+
+The fixtures are a ladder; each one's docstring says exactly what has been done
+when a test receives it:
+
+    zvmlab_kernel → guest_config → made_guest → guest → driver_guest
+                  ↘                           ↘ paused_guest
+                    warm_guest → monreader
+
+``@pytest.mark.zvmlab(cpus=2, storage="0.256M", …)`` sets fields of the test's
+GuestConfig.  Tests of a warm guest stay together on one worker of pytest-xdist
+per kernel, driver and backend (``--dist loadgroup``), all others go where there is room.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
+from zvmlab.base.plain import harmless
+from zvmlab.base.progress import Progress
+from zvmlab.guest.artifacts import DRIVER, prepare
+from zvmlab.guest.backends import backend_of
+from zvmlab.guest.config import GuestConfig, Products
+from zvmlab.guest.guest import Guest, Stage
+from zvmlab.guest.stacks import has_stacks, stacks
+from zvmlab.pytest_plugin import backend_choice, debugtests, drivers, failures
+from zvmlab.pytest_plugin.warm import WarmGuests, Which, plain_config
+
+pytest_plugins = ("zvmlab.pytest_plugin.requirement_plugin",)
+DEFAULT_KERNELS = ("bookworm",)
+_WARM_FIXTURE = "warm_guest"
+_failed = pytest.StashKey[bool]()
+_reported = pytest.StashKey[bool]()
+_guests = pytest.StashKey[list[Guest]]()
+_products = pytest.StashKey[dict[Which, Products | ZvmlabError]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options of zvmlab."""
+    group = parser.getgroup("zvmlab", "z/VM guests")
+    group.addoption(
+        "--kernel",
+        action="append",
+        metavar="SUITE|PATH",
+        help="guest kernel: bookworm (default), trixie, sid, debug or an image; may be repeated",
+    )
+    backend_choice.add_options(group)
+    group.addoption(
+        "--driver",
+        action="append",
+        metavar="upstream|zvmlab|PATH",
+        help="monreader under test: the kernel's own (default), ours or a .ko; may be repeated",
+    )
+    group.addoption(
+        "--cold",
+        action="store_true",
+        help="boot guests in Hercules from the first instruction on, without checkpoints",
+    )
+    group.addoption(
+        "--full", action="store_true", help="run the tests marked full as well, which take minutes"
+    )
+    group.addoption(
+        "--zvmlab-keep",
+        action="store_true",
+        help="keep console, trace and emulator log of tests that passed, too",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Markers, and options that cannot be right."""
+    config.addinivalue_line("markers", "zvmlab(**fields): fields of the test's GuestConfig")
+    config.addinivalue_line(
+        "markers",
+        f"{backend_choice.REPRESENTATIVE}: runs in the emulator that --representative names, too",
+    )
+    config.addinivalue_line("markers", "xdist_group(name): tests that share a worker")
+    config.addinivalue_line(
+        "markers", f"{debugtests.NOT_DEBUG}(reason): does not apply to debug kernels"
+    )
+    config.addinivalue_line("markers", "full: runs only with --full, because it takes minutes")
+    config.addinivalue_line(
+        "markers",
+        f"{backend_choice.FIRST_KERNEL}(always=False): runs on the other kernels only with --full,"
+        " or not at all",
+    )
+    config.addinivalue_line(
+        "markers",
+        f"{drivers.DEFECT}(number, reason, seen, raises=AssertionError, kernels=None):"
+        " the kernel's own driver is known to fail this test, with what is seen",
+    )
+    for driver in _drivers(config):
+        try:
+            GuestConfig(driver=driver)
+        except UsageError as error:
+            raise pytest.UsageError(f"--driver: {error}") from error
+    prepared: dict[Which, Products | ZvmlabError] = {}
+    config.stash[_products] = prepared
+
+
+def _drivers(config: pytest.Config) -> list[str]:
+    return config.getoption("--driver") or list(drivers.DEFAULT)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One instance per kernel, emulator and driver of every test that needs a guest, or a driver."""
+    names = metafunc.fixturenames
+    if "guest_config" in names and backend_choice.KERNEL_FIXTURE not in names:
+        # pytest does not see what the fixture needs that an override asks for.
+        names.append(backend_choice.KERNEL_FIXTURE)
+    if backend_choice.KERNEL_FIXTURE in names:
+        kernels = metafunc.config.getoption("--kernel") or list(DEFAULT_KERNELS)
+        backend_choice.parametrize(metafunc, kernels)
+    if drivers.FIXTURE in names:
+        chosen = _drivers(metafunc.config)
+        metafunc.parametrize(drivers.FIXTURE, chosen, scope="session", ids=drivers.driver_id)
+
+
+def _kernel_of(item: pytest.Item) -> str | None:
+    spec = getattr(item, "callspec", None)
+    return None if spec is None else spec.params.get(backend_choice.KERNEL_FIXTURE)
+
+
+# Before pytest-xdist, which looks for the groups.
+@pytest.hookimpl(tryfirst=True)  # type: ignore[misc]  # pluggy 1.0 has no types
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A time limit for every test, one worker for the tests of a warm guest.
+
+    The tests marked full go, unless they were asked for.
+    """
+    if not config.getoption("--full"):
+        skipped = [item for item in items if item.get_closest_marker("full") is not None]
+        if skipped:
+            config.hook.pytest_deselected(items=skipped)
+            items[:] = [item for item in items if item not in skipped]
+    for item in items:
+        kernel = _kernel_of(item)
+        if kernel is None:
+            continue
+        debugtests.give_time(item, kernel, backend_of(backend_choice.of_test(item)).slowness)
+        debugtests.skip_unfit(item, kernel)
+        warm = _WARM_FIXTURE in getattr(item, "fixturenames", ())
+        if warm and item.get_closest_marker("xdist_group") is None:
+            driver, backend = drivers.driver_id(_driver_of(item)), backend_choice.of_test(item)
+            group = f"warm-{backend_choice.kernel_id(kernel)}-{driver}-{backend}"
+            item.add_marker(pytest.mark.xdist_group(group))
+        drivers.expect_defects(item, backend_choice.kernel_id(kernel))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Build and fetch before the first test, so that no test's time limit counts it."""
+    config = session.config
+    if config.option.collectonly:
+        return
+    needed = {_which_of(item, kernel) for item in session.items if (kernel := _kernel_of(item))}
+    capture = config.pluginmanager.getplugin("capturemanager")
+    for which in sorted(needed):
+        with capture.global_and_fixture_disabled():
+            try:
+                config.stash[_products][which] = prepare(plain_config(which), Progress())
+            except ZvmlabError as error:
+                config.stash[_products][which] = error
+
+
+@pytest.hookimpl(tryfirst=True)  # type: ignore[misc]  # pluggy 1.0 has no types
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+    """A test has passed only if its guests have come through it without an accident."""
+    test = pyfuncitem.obj
+
+    @functools.wraps(test)
+    def judged(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True  # pylint: disable=unused-variable
+        result = test(*args, **kwargs)
+        for guest in guests_of(pyfuncitem):
+            guest.settle()
+        return result
+
+    pyfuncitem.obj = judged
+
+
+# Around pytest's own, which makes of a failure an expected one.
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)  # type: ignore[misc]  # pluggy 1.0 has no types
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Remember failures; say first what matters, and what the guests did meanwhile."""
+    failures.hide_harness(item, call)
+    outcome: Any = yield
+    report = outcome.get_result()
+    if call.excinfo is not None and call.excinfo.errisinstance(ZvmlabError):
+        item.stash[_reported] = True
+    unknown = drivers.hold_to_value(item, call, report)
+    if not report.failed:
+        return
+    item.stash[_failed] = item.stash[_reported] = True
+    guests = guests_of(item)
+    failures.put_cause_first(item, call, report, guests)
+    for guest in guests:
+        report.sections.append(("zvmlab", f"logs of guest {guest.name}: {guest.logs}"))
+        report.sections.append(("zvmlab console", guest.console.tail()))
+        if _waited_in_vain(call):
+            report.sections.append(("zvmlab stacks", harmless(stacks(guest))))
+    if unknown is not None:
+        report.longrepr = f"{harmless(unknown, lines=False)}\n\n{report.longreprtext}"
+
+
+def _waited_in_vain(call: pytest.CallInfo[None]) -> bool:
+    """A time limit of ours, or the test's own (pytest-timeout)."""
+    error = None if call.excinfo is None else call.excinfo.value
+    if isinstance(error, pytest.fail.Exception):
+        return str(error).startswith("Timeout >")
+    return isinstance(error, Timeout) and not has_stacks(error)
+
+
+def guests_of(item: pytest.Item) -> list[Guest]:
+    """The guests that a test has been given so far."""
+    return item.stash.get(_guests, [])
+
+
+def watch(request: pytest.FixtureRequest, guest: Guest) -> Guest:
+    """A fixture's guest: an accident fails the test that has it, a failure says where its logs are."""
+    request.node.stash.setdefault(_guests, []).append(guest)
+    return guest
+
+
+def _has_failed(request: pytest.FixtureRequest) -> bool:
+    return bool(request.node.stash.get(_failed, False))
+
+
+def _has_reported(request: pytest.FixtureRequest) -> bool:
+    """Has the test failed, also as expected, by what would be said of its guest at the end?"""
+    return bool(request.node.stash.get(_reported, False))
+
+
+@pytest.fixture(scope="session")
+def zvmlab_kernel() -> str:
+    """Name of the guest kernel; one instance of the test for each ``--kernel``."""
+    raise AssertionError("pytest_generate_tests gives the value")
+
+
+@pytest.fixture(scope="session")
+def zvmlab_backend(request: pytest.FixtureRequest) -> str:
+    """Name of the emulator; one instance of the test for each ``--backend``."""
+    return str(getattr(request, "param", backend_choice.DEFAULT[0]))
+
+
+@pytest.fixture(scope="session")
+def zvmlab_driver() -> str:
+    """The monreader under test; one instance of the test for each ``--driver``.
+
+    A test that asks for it gets guests whose module ``monreader`` is this one.
+    """
+    raise AssertionError("pytest_generate_tests gives the value")
+
+
+@pytest.fixture
+def zvmlab_dir(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """An empty folder of this test alone; kept if the test fails, or with --zvmlab-keep."""
+    name = "".join(c if c.isalnum() else "_" for c in request.node.name)[:40]
+    folder = tmp_path_factory.mktemp(name)
+    yield folder
+    if not _has_failed(request) and not request.config.getoption("--zvmlab-keep"):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _with_marks(request: pytest.FixtureRequest, config: GuestConfig) -> GuestConfig:
+    fields: dict[str, Any] = {}
+    for mark in reversed(list(request.node.iter_markers("zvmlab"))):
+        fields |= mark.kwargs
+    if "modules" in fields:
+        fields["modules"] = (*config.modules, *fields["modules"])
+    known = {field.name for field in dataclasses.fields(GuestConfig)}
+    for name in fields.keys() - known:
+        raise UsageError(f"zvmlab marker: GuestConfig has no field {name}")
+    return dataclasses.replace(config, **fields)
+
+
+@pytest.fixture
+def guest_config(request: pytest.FixtureRequest, zvmlab_kernel: str) -> GuestConfig:
+    """What the test's guest is made of: the kernel, and the fields of ``mark.zvmlab``.
+
+    Nothing has been done yet; a test module may override the fixture.
+    """
+    return _with_marks(request, plain_config(_which_of(request.node, zvmlab_kernel)))
+
+
+def _driver_of(item: pytest.Item) -> str:
+    """The driver of a test; where it does not care, the first."""
+    return drivers.driver_of(item) or _drivers(item.config)[0]
+
+
+def _which_of(item: pytest.Item, kernel: str) -> Which:
+    return kernel, _driver_of(item), backend_choice.of_test(item)
+
+
+def _ready_made(config: pytest.Config, which: Which) -> None:
+    """Say now what was missing when everything was prepared."""
+    found = config.stash[_products].get(which)
+    if isinstance(found, ZvmlabError):
+        pytest.fail(str(found), pytrace=False)
+
+
+@pytest.fixture
+def made_guest(
+    request: pytest.FixtureRequest, guest_config: GuestConfig, zvmlab_dir: Path
+) -> Iterator[Guest]:
+    """Stage MADE: a run directory and a folder for the logs; no emulator yet."""
+    # A test module's own guest_config need not know of emulators.
+    config = dataclasses.replace(
+        guest_config,
+        backend=backend_choice.of_test(request.node),
+        cold=guest_config.cold or request.config.getoption("--cold"),
+    )
+    _ready_made(request.config, (config.kernel, config.driver, config.backend))
+    guest = Guest(config, zvmlab_dir)
+    try:
+        yield watch(request, guest)
+        if not _has_reported(request):
+            debugtests.last_check(guest)
+            guest.end()
+    finally:
+        guest.stop()
+
+
+@pytest.fixture
+def paused_guest(made_guest: Guest) -> Guest:
+    """Stage PAUSED: the emulator runs, CP and emulator answer, no instruction was executed.
+
+    Peers created and faults armed now are there for the first one; go on with
+    ``boot()``.
+    """
+    made_guest.start()
+    return made_guest
+
+
+@pytest.fixture
+def guest(made_guest: Guest) -> Guest:
+    """Stage READY: for this test alone, freshly booted or restored to that; the agent answers."""
+    made_guest.boot()
+    return made_guest
+
+
+@pytest.fixture
+def driver_guest(zvmlab_driver: str, guest: Guest) -> Guest:
+    """Stage READY: a guest of this test alone; the driver is in its image, not loaded."""
+    return guest
+
+
+@pytest.fixture(scope="session")
+def _warm_guests(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[WarmGuests]:
+    ask = request.config.getoption
+    pool = WarmGuests(tmp_path_factory, bool(ask("--zvmlab-keep")), bool(ask("--cold")))
+    yield pool
+    pool.close()
+
+
+@pytest.fixture
+def warm_guest(
+    request: pytest.FixtureRequest, zvmlab_kernel: str, _warm_guests: WarmGuests
+) -> Iterator[Guest]:
+    """Stage READY: booted once per kernel, driver, backend and worker, as it was after boot.
+
+    One CPU, default storage and segments (``mark.zvmlab`` does not apply).  After
+    a test that failed, or left a module or a fault behind, the next one gets a
+    new guest.
+    """
+    if request.node.get_closest_marker("zvmlab") is not None:
+        pytest.fail("mark.zvmlab needs a guest of its own; use the fixture guest", pytrace=False)
+    which = _which_of(request.node, zvmlab_kernel)
+    _ready_made(request.config, which)
+    guest = _warm_guests.get(which)
+    yield watch(request, guest)
+    _warm_guests.put_back(which, _has_failed(request), _has_reported(request))
+
+
+@pytest.fixture
+def monreader(
+    request: pytest.FixtureRequest, zvmlab_driver: str, warm_guest: Guest
+) -> Iterator[Guest]:
+    """The warm guest with the monreader module loaded: /dev/monreader is there, not open.
+
+    The module is that of ``zvmlab_driver``; it is unloaded afterwards.
+    """
+    warm_guest.agent.modprobe(DRIVER).check()
+    yield warm_guest
+    if warm_guest.stage is Stage.READY and not _has_reported(request):
+        warm_guest.agent.rmmod(DRIVER).check()

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: MIT
+"""pytest plugin: which promise each test shows, and what the run has shown.
+
+Part of zvmlab.pytest_plugin.plugin.  Where tests run (in workers of pytest-xdist, too) every test
+gets its rows, and its reports carry what the page needs; where reports arrive they are
+gathered, and the table comes last before pytest's closing line.  docs/report.md
+describes options and files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import importlib.util
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from zvmlab.base.errors import UsageError
+from zvmlab.pytest_plugin import backend_choice, drivers, plugin
+from zvmlab.pytest_plugin.requirement_results import Case, Collector, Column, Run, TraceCut
+from zvmlab.pytest_plugin.requirement_table import deviations, table, totals, wrapped
+from zvmlab.pytest_plugin.requirements import Promises, load
+
+_promises = pytest.StashKey[Promises]()
+_case = pytest.StashKey[Case]()
+_begins = pytest.StashKey[dict[Path, int]]()
+_NONE = Promises({}, {})
+_VALUE_MAX = 80
+_COLOURS = {
+    "heading": {"bold": True},
+    "passed": {"green": True},
+    "deviates": {"yellow": True},
+    "skipped": {"yellow": True},
+    "failed": {"red": True, "bold": True},
+    "missing": {"red": True},
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options and the ini value."""
+    group = parser.getgroup("zvmlab", "z/VM guests")
+    group.addoption(
+        "--promises",
+        action="store_true",
+        help="the run must show every promise of the list that the ini value promises names",
+    )
+    group.addoption(
+        "--zvmlab-report",
+        metavar="DIR",
+        help="print the table of promises; write report.html, report.json and promises.md to DIR",
+    )
+    parser.addini("promises", "TOML file with the promises that the tests show (docs/report.md)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the list; be ready for what arrives."""
+    try:
+        config.stash[_promises] = _list_of(config)
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
+    folder = config.getoption("--zvmlab-report")
+    if hasattr(config, "workerinput") or not _wanted(config) or config.option.collectonly:
+        return
+    if folder is not None:
+        if importlib.util.find_spec("jinja2") is None:
+            raise pytest.UsageError("--zvmlab-report needs jinja2; install python3-jinja2")
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise pytest.UsageError(f"--zvmlab-report {folder}: {error.strerror}") from None
+    config.pluginmanager.register(_Reporter(config), "zvmlab-promises")
+
+
+def _wanted(config: pytest.Config) -> bool:
+    return bool(config.getoption("--promises") or config.getoption("--zvmlab-report"))
+
+
+def _list_of(config: pytest.Config) -> Promises:
+    named = config.getini("promises")
+    if named:
+        folder = config.inipath.parent if config.inipath else config.rootpath
+        return load(folder / named)
+    if config.getoption("--promises"):
+        raise UsageError("--promises needs a list; name it as promises in pytest's ini file")
+    return _NONE
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """What is known of a test before it runs; its rows become properties, in JUnit's XML too."""
+    promises = item.config.stash[_promises]
+    spec = getattr(item, "callspec", None)
+    params: dict[str, Any] = dict(spec.params) if spec is not None else {}
+    kernel = params.pop(backend_choice.KERNEL_FIXTURE, None)
+    params.pop(backend_choice.FIXTURE, None)
+    driver = params.pop(drivers.FIXTURE, None)
+    function = getattr(item, "originalname", None) or item.name
+    rows = promises.rows_of(function)
+    defect = item.get_closest_marker(drivers.DEFECT)
+    doc = getattr(getattr(item, "obj", None), "__doc__", None)
+    case = Case(
+        test=item.nodeid,
+        function=function,
+        sentence=promises.sentence_of(function, doc),
+        rows=rows,
+        errnos=promises.errnos_of(rows, item.name),
+        kernel=None if kernel is None else Path(kernel).name,
+        driver=None if driver is None else drivers.driver_id(driver),
+        backend=None if kernel is None else backend_choice.of_test(item),
+        parameters={name: _text(value) for name, value in params.items()},
+        defect=None if defect is None else defect.args[0],
+        first_kernel=backend_choice.first_kernel_only(item),
+    )
+    item.stash[_case] = case
+    properties = [("promise", row) for row in rows] + [("errno", name) for name in case.errnos]
+    properties += [("kernel", case.kernel)] if case.kernel else []
+    properties += [("driver", case.driver)] if case.driver else []
+    properties += [("backend", case.backend)] if case.backend else []
+    item.user_properties.extend(properties)
+
+
+def _text(value: object) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= _VALUE_MAX else text[: _VALUE_MAX - 1] + "…"
+
+
+@pytest.hookimpl(hookwrapper=True)  # type: ignore[misc]  # pluggy 1.0 has no types
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Give the report what only this process knows: the case, where its traces are."""
+    outcome: Any = yield
+    if not _wanted(item.config) or _case not in item.stash:
+        return
+    report = outcome.get_result()
+    guests = plugin.guests_of(item)
+    if report.when == "setup":
+        item.stash[_begins] = {g.logs: _size(g.channels.trace) for g in guests}
+    begins = _begins_of(item, report)
+    cuts = [
+        TraceCut(g.name, str(g.channels.trace), begins.get(g.logs, 0), _size(g.channels.trace))
+        for g in guests
+        if report.failed and g.channels.trace is not None and g.channels.trace.exists()
+    ]
+    case = item.stash[_case]
+    version = None
+    for guest in guests:
+        with contextlib.suppress(UsageError):
+            version = guest.products.kernel_version.removesuffix(f" ({case.kernel})")
+    report.zvmlab_case = dataclasses.asdict(case)
+    report.zvmlab_cuts = [dataclasses.asdict(cut) for cut in cuts]
+    report.zvmlab_kernel = version
+
+
+def _begins_of(item: pytest.Item, report: Any) -> dict[Path, int]:
+    """How long each guest's trace was when the test itself began; it tells of the failure."""
+    return {} if report.when == "setup" else item.stash.get(_begins, {})
+
+
+def _size(path: Path | None) -> int:
+    try:
+        return 0 if path is None else path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+class _Reporter:
+    """Where the reports of all tests arrive."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._collector = Collector()
+        self._started = time.time()
+        self._run: Run | None = None
+        self._written: list[Path] = []
+        self._errors: list[str] = []
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """One phase of one test."""
+        fields = getattr(report, "zvmlab_case", None)
+        if fields is None:
+            return
+        for name in ("rows", "errnos"):
+            fields[name] = tuple(fields[name])
+        case = Case(**fields)
+        self._collector.add(report, case, [TraceCut(**cut) for cut in report.zvmlab_cuts])
+        if case.kernel is not None and report.zvmlab_kernel is not None:
+            self._collector.kernels[case.kernel] = report.zvmlab_kernel
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Add it up; write the files; fail the run for a promise that was not shown."""
+        config = self._config
+        self._run = Run(
+            promises=config.stash[_promises],
+            columns=_columns(config),
+            results=self._collector.results(),
+            kernels=self._collector.kernels,
+            started=self._started,
+            seconds=time.time() - self._started,
+        )
+        if config.getoption("--promises"):
+            self._errors += self._run.complaints()
+        folder = config.getoption("--zvmlab-report")
+        if folder is not None:
+            # Jinja2 is needed for the page only.
+            from zvmlab.pytest_plugin.requirement_report import write
+
+            try:
+                self._written = write(self._run, Path(folder))
+            except OSError as error:
+                self._errors.append(f"the report cannot be written: {error}")
+        ended_well = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+        if self._errors and session.exitstatus in ended_well:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)  # type: ignore[misc]
+    def pytest_terminal_summary(self, terminalreporter: Any) -> Iterator[None]:
+        """The table, after everything else that is said at the end."""
+        yield
+        if self._run is None:
+            return
+        out = terminalreporter
+        if self._run.promises.rows:
+            out.section("promises")
+            for line in table(self._run, names=self._config.option.verbose > 0):
+                for text, state in line.pieces:
+                    out.write(text, **_COLOURS.get(state, {}))
+                out.write("\n")
+            for sentence in deviations(self._run):
+                out.line(wrapped(f"known: {sentence}"), **_COLOURS["deviates"])
+            out.line(wrapped(totals(self._run)))
+        if self._written:
+            out.line("report: " + ", ".join(map(str, self._written)))
+        for sentence in self._errors:
+            out.line(wrapped(f"promises: {sentence}"), **_COLOURS["failed"])
+
+
+def _columns(config: pytest.Config) -> tuple[Column, ...]:
+    kernels = [Path(k).name for k in config.getoption("--kernel") or plugin.DEFAULT_KERNELS]
+    names = [drivers.driver_id(d) for d in config.getoption("--driver") or drivers.DEFAULT]
+    backends = backend_choice.chosen(config)
+    columns = [Column(k, d, b) for b in backends for k in kernels for d in names]
+    part = backend_choice.represented(config)
+    if part is not None:
+        columns += [Column(kernels[0], name, part, part=True) for name in names]
+    return tuple(dict.fromkeys(columns))

@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: MIT
+"""What a run has shown: results of tests, and of promises per kernel, driver and emulator."""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from zvmlab.guest.config import QEMU
+from zvmlab.pytest_plugin.requirements import Promise, Promises
+
+
+class Outcome(enum.StrEnum):
+    """How a test ended."""
+
+    PASSED = "passed"
+    DEVIATES = "deviates"
+    """The driver failed as mark.upstream_defect says that it does."""
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One test with its parameters, as it is known before it runs.
+
+    It travels from a worker of pytest-xdist as a dictionary of plain values.
+    """
+
+    test: str
+    """pytest's name of it: file, function, parameters in brackets."""
+    function: str
+    sentence: str
+    rows: tuple[str, ...]
+    errnos: tuple[str, ...]
+    kernel: str | None
+    """None: the test needs no guest, or makes its own; it counts for every kernel."""
+    driver: str | None
+    """None: the test does without a driver; it counts for every one."""
+    backend: str | None
+    """The emulator.  None: the test needs no guest, or makes its own."""
+    parameters: Mapping[str, str]
+    defect: int | None
+    """Number of the defect of the kernel's own driver that the test is marked with."""
+    first_kernel: bool = False
+    """In this run it need not be there on other kernels than the first."""
+
+
+@dataclass(frozen=True)
+class TraceCut:
+    """The part of a guest's trace that belongs to one test: bytes of the file."""
+
+    guest: str
+    path: str
+    begin: int
+    end: int
+
+
+@dataclass
+class Result:
+    """How a case ended; the outcome is None until it has."""
+
+    case: Case
+    outcome: Outcome | None = None
+    reason: str = ""
+    """Why it was skipped or deviates."""
+    seconds: float = 0.0
+    """Set-up, test and tear-down together."""
+    failure: str = ""
+    """The text of the failure; of a deviation, too."""
+    console: str = ""
+    logs: list[str] = field(default_factory=list)
+    """Folders with console.log, trace.jsonl and emulator.log, kept after a failure."""
+    cuts: list[TraceCut] = field(default_factory=list)
+
+
+class Column(NamedTuple):
+    """What results are told apart by."""
+
+    kernel: str
+    driver: str
+    backend: str = QEMU
+    part: bool = False
+    """Do only the tests marked representative run there?"""
+
+    @property
+    def place(self) -> str:
+        """In words; the usual emulator goes without saying."""
+        text = f"{self.kernel} with {self.driver}"
+        return text if self.backend == QEMU else f"{text} in {self.backend}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The results of a row in a column."""
+
+    counts: Mapping[Outcome, int]
+    part: bool = False
+    """Need there be no test?"""
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The worst that matters; None if no test ran."""
+        for outcome in (Outcome.FAILED, Outcome.DEVIATES, Outcome.PASSED, Outcome.SKIPPED):
+            if self.counts.get(outcome):
+                return outcome
+        return None
+
+    @property
+    def shown(self) -> bool:
+        """Does at least one test show the row, and none fail, not even as is known?"""
+        return self.outcome is Outcome.PASSED
+
+    @property
+    def deviates(self) -> bool:
+        """Is the row broken just as is known of the driver, and not otherwise?"""
+        return self.outcome is Outcome.DEVIATES
+
+    @property
+    def missing(self) -> bool:
+        """Should there have been a test?"""
+        return self.outcome is None and not self.part
+
+    @property
+    def text(self) -> str:
+        """A few characters for a table."""
+        if self.outcome is None:
+            return "no test" if self.missing else "–"
+        total = sum(self.counts.values())
+        number = self.counts[self.outcome]
+        word = {Outcome.FAILED: "FAILED", Outcome.SKIPPED: "skipped"}.get(
+            self.outcome, str(self.outcome)
+        )
+        return f"{word} {number}" if number == total else f"{word} {number}/{total}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A promise, the tests that show it, and what they said."""
+
+    promise: Promise
+    tests: tuple[str, ...]
+    """Names of functions, in the order of the alphabet."""
+    cells: Mapping[Column, Cell]
+
+    @property
+    def untested(self) -> bool:
+        """Was there no test of it at all?"""
+        return all(cell.outcome is None for cell in self.cells.values())
+
+    @property
+    def shown(self) -> bool:
+        """Was it shown wherever there should be a test, and wherever there was one?"""
+        return all(cell.shown for cell in self._wanted)
+
+    @property
+    def deviates(self) -> bool:
+        """Was it shown, or broken as is known, and the latter at least once?"""
+        wanted = self._wanted
+        known = all(cell.shown or cell.deviates for cell in wanted)
+        return known and any(cell.deviates for cell in wanted)
+
+    @property
+    def _wanted(self) -> list[Cell]:
+        """Cells where there should be a test, or was one."""
+        return [cell for cell in self.cells.values() if cell.missing or cell.outcome is not None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A whole run."""
+
+    promises: Promises
+    columns: tuple[Column, ...]
+    results: tuple[Result, ...]
+    """In the order of their names."""
+    kernels: Mapping[str, str]
+    """Versions of the kernels by their names, as far as a guest has run."""
+    started: float
+    """Seconds since 1970."""
+    seconds: float
+
+    def rows(self) -> list[Row]:
+        """Every row of the list, tested or not."""
+        return [self._row(promise) for promise in self.promises.rows.values()]
+
+    def _row(self, promise: Promise) -> Row:
+        mine = [result for result in self.results if promise.row in result.case.rows]
+        tests = tuple(sorted({result.case.function for result in mine}))
+        first_only = bool(mine) and all(result.case.first_kernel for result in mine)
+        cells = {
+            column: Cell(
+                _count(mine, column),
+                column.part or (first_only and column.kernel != self.columns[0].kernel),
+            )
+            for column in self.columns
+        }
+        return Row(promise, tests, cells)
+
+    def counts(self) -> Mapping[Outcome, int]:
+        """Number of tests by outcome."""
+        return Counter(result.outcome for result in self.results if result.outcome is not None)
+
+    def complaints(self) -> list[str]:
+        """Sentences that say why the run does not show every promise; failed tests are no part."""
+        said: list[str] = []
+        rows = self.rows()
+        untested = [row.promise.row for row in rows if row.untested]
+        if untested:
+            said.append(f"no test shows {', '.join(untested)}")
+        tested = [row for row in rows if not row.untested]
+        for state, text in ((Outcome.SKIPPED, "skipped"), (None, "not run")):
+            where: dict[tuple[str, ...], list[str]] = {}
+            for column in self.columns:
+                cells = ((row.promise.row, row.cells[column]) for row in tested)
+                names = tuple(
+                    name for name, c in cells if c.outcome is state and (state or c.missing)
+                )
+                where.setdefault(names, []).append(column.place)
+            for names, columns in where.items():
+                if names:
+                    said.append(
+                        f"all tests of {', '.join(names)} were {text} on {', '.join(columns)}"
+                    )
+        unknown = sorted(
+            f"{result.case.function} ({row})"
+            for result in self.results
+            for row in result.case.rows
+            if row not in self.promises.rows
+        )
+        if unknown:
+            said.append(
+                "tests name rows that the list does not have: " + ", ".join(dict.fromkeys(unknown))
+            )
+        return said
+
+
+def _count(results: Iterable[Result], column: Column) -> Counter[Outcome]:
+    def fits(result: Result) -> bool:
+        case = result.case
+        own = (case.kernel, case.driver, case.backend)
+        return all(mine in (None, theirs) for mine, theirs in zip(own, column[:3], strict=True))
+
+    return Counter(r.outcome for r in results if r.outcome is not None and fits(r))
+
+
+class Collector:
+    """Gathers the reports of a run; each test has up to three."""
+
+    def __init__(self) -> None:
+        self._results: dict[str, Result] = {}
+        self.kernels: dict[str, str] = {}
+
+    def add(self, report: Any, case: Case, cuts: Sequence[TraceCut]) -> None:
+        """A report of pytest's (set-up, call or tear-down) of *case*."""
+        result = self._results.setdefault(case.test, Result(case))
+        result.seconds += report.duration
+        if report.failed:
+            result.outcome, result.reason = Outcome.FAILED, ""
+            result.failure += ("\n\n" if result.failure else "") + report.longreprtext
+            result.cuts += cuts
+            result.logs += sorted({cut.path.rpartition("/")[0] for cut in cuts} - {*result.logs})
+            result.console = _section(report, "zvmlab console") or result.console
+        elif result.outcome is Outcome.FAILED:
+            return
+        elif report.skipped:
+            result.outcome, result.reason = _skipped(report, case)
+            if result.outcome is Outcome.DEVIATES:
+                result.failure = report.longreprtext
+        elif report.when == "call":
+            result.outcome = Outcome.PASSED
+
+    def results(self) -> tuple[Result, ...]:
+        """All of them, in the order of their names; what did not end has failed."""
+        for result in self._results.values():
+            if result.outcome is None:
+                result.outcome = Outcome.FAILED
+                result.failure = "the test began and did not end"
+        return tuple(self._results[name] for name in sorted(self._results))
+
+
+def _section(report: Any, title: str) -> str:
+    return "\n".join(text for name, text in report.sections if name == title)
+
+
+def _skipped(report: Any, case: Case) -> tuple[Outcome, str]:
+    expected = getattr(report, "wasxfail", None)
+    if expected is None:
+        where = report.longrepr
+        text = where[2] if isinstance(where, tuple) else str(where)
+        return Outcome.SKIPPED, text.removeprefix("Skipped: ")
+    reason = expected.removeprefix("reason: ")
+    if case.defect is not None:
+        return Outcome.DEVIATES, reason
+    return Outcome.SKIPPED, f"expected to fail: {reason}"

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""One fault at every point of a scenario."""

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""Results of a sweep that are known, each with its reason; everything else must not be.
+
+A fault makes CP misbehave, and some misbehaviour is more than the kernel below
+the driver, or upstream's driver, survives.  What is listed here is stated in
+the report and does not fail the sweep.  Entries of the kernel hold for every
+driver, upstream's for upstream's own only; its numbers are those of its known defects
+that `mark.upstream_defect` uses as well.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from dataclasses import dataclass
+
+from zvmlab.guest.config import UPSTREAM_DRIVER
+from zvmlab.sweep.cases import Case
+from zvmlab.sweep.run import HANGS, PANIC, PASSED_OFF, Symptom
+
+
+@dataclass(frozen=True)
+class Known:
+    """Symptoms of one kind whose text matches, at these points with these kinds of faults."""
+
+    points: tuple[str, ...]
+    kinds: tuple[str, ...]
+    symptom: str
+    text: str
+    """A regular expression for all of it."""
+    reason: str
+    upstream: bool = False
+    """Only upstream's driver may show it."""
+
+    def covers(self, case: Case, symptom: Symptom, driver: str) -> bool:
+        """Is this symptom of this case what the entry is about?"""
+        return (
+            symptom.kind == self.symptom
+            and case.kind in self.kinds
+            and any(fnmatch.fnmatchcase(case.point, pattern) for pattern in self.points)
+            and (not self.upstream or driver == UPSTREAM_DRIVER)
+            and re.fullmatch(self.text, symptom.text) is not None
+        )
+
+
+KNOWN = (
+    Known(
+        ("iucv.*",),
+        ("pgm",),
+        PANIC,
+        r".*(illegal operation: 0001|specification exception: 0006).*; in .*\biucv_.*",
+        "kernel: B2F0 has no exception-table entry (net/iucv/iucv.c), a program interruption"
+        " there is an oops",
+    ),
+    Known(
+        ("diag64.*",),
+        ("pgm",),
+        PANIC,
+        r".*(illegal operation: 0001|specification exception: 0006).*; in .*\b\w*segment_.*",
+        "kernel: DIAGNOSE X'64' has no exception-table entry (arch/s390/mm/extmem.c), a program"
+        " interruption there is an oops",
+    ),
+    Known(
+        ("diag64.loadshr",),
+        ("drop", "cc"),
+        PANIC,
+        r".*(addressing exception: 0005|Unable to handle kernel pointer dereference"
+        r"|WARNING: .*\bvmem_remove_mapping\b).*",
+        "kernel: it has to believe CP that the segment is there, and where; touching what is not"
+        " there is an oops, unmapping it a WARNING (arch/s390/mm)",
+    ),
+    Known(
+        ("interrupt",),
+        ("corrupt",),
+        PANIC,
+        r".*kernel BUG at net/iucv/iucv\.c.*",
+        "kernel: an interruption without a known IPTYPE is a BUG (net/iucv/iucv.c)",
+    ),
+    Known(
+        ("interrupt",),
+        ("corrupt",),
+        PANIC,
+        r".*WARNING: .*net/iucv/iucv\.c.*",
+        "kernel: an interruption for a path id above the highest is a WARNING (net/iucv/iucv.c)",
+    ),
+    Known(
+        ("iucv.connect", "monitor.connect", "interrupt"),
+        ("drop", "delay", "reorder", "corrupt"),
+        HANGS,
+        r"open sleeps uninterruptibly in the guest (until CP severs the path|whatever CP does)",
+        "upstream's driver, defect 5: open waits for ever when CP does not answer",
+        upstream=True,
+    ),
+    Known(
+        ("interrupt",),
+        ("corrupt",),
+        PANIC,
+        r".*Unable to handle kernel pointer dereference.*; in mon_read\b.*",
+        "upstream's driver, defect 2: the control area is touched before its address is checked",
+        upstream=True,
+    ),
+    Known(
+        ("interrupt", "monitor.message"),
+        ("corrupt",),
+        PASSED_OFF,
+        r"of read \d+, \d+ bytes came as if they were a whole set",
+        "upstream's driver, defect 8: an invalid control area ends the set as if it were complete",
+        upstream=True,
+    ),
+)
+
+
+def reason(case: Case, symptom: Symptom, driver: str) -> str | None:
+    """Why a symptom is known; None if it is not."""
+    return next((known.reason for known in KNOWN if known.covers(case, symptom, driver)), None)
