@@ -88,7 +88,7 @@ FUZZ_CC ?= clang
 SECONDS ?= 600
 
 HARNESS := PYTHONPATH=$(CURDIR)/harness $(PYTHON)
-PYTEST := $(HARNESS) -m pytest -p zvmlab.pytest_plugin.plugin
+PYTEST := $(HARNESS) -m pytest -p zvmlab.pytest_plugin
 
 # Unit tests run under ASan and UBSan, but for coverage; other programs with ASAN=1.
 UNIT_CFLAGS := $(SANITIZE)

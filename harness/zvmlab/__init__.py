@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: MIT
 """z/VM behaviour for Linux on Z guests without a mainframe: the harness."""
 
-__version__ = "0.1.0"
+from zvmlab.base.version import __version__ as __version__

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from zvmlab.agent.agent import Agent
-from zvmlab.build.kernels import DEBUG
+from zvmlab.build.kernel import DEBUG
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.kernelcheck import check_kernel
 

@@ -14,7 +14,8 @@ import pytest
 
 from zvmlab.base.cache import cache_root
 from zvmlab.build.driverbuild import built_module
-from zvmlab.build.kernels import resolve, slowness
+from zvmlab.build.kernel import slowness
+from zvmlab.build.kernels import resolve
 from zvmlab.guest.backends import backend_of
 
 HARNESS = Path(__file__).resolve().parents[2] / "harness"
@@ -147,7 +148,7 @@ class Inner:
     def run(self, tests: str) -> pytest.RunResult:
         """Run these tests; each has the module."""
         self._pytester.makepyfile(HEAD.format(module=str(self._module)) + tests)
-        words = ("-p", "zvmlab.pytest_plugin.plugin", "-p", "no:cacheprovider", *self._options)
+        words = ("-p", "zvmlab.pytest_plugin", "-p", "no:cacheprovider", *self._options)
         return self._pytester.runpytest_subprocess(*words, timeout=self.seconds)
 
 

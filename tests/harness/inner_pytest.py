@@ -24,6 +24,4 @@ def run(fake: Fake, pytester: pytest.Pytester, *options: str) -> pytest.RunResul
     """Run the tests that the pytester has, on a kernel called "kernel"."""
     kernel = ("--kernel", str(fake.folder / "kernel"))
     base = ("--basetemp", str(fake.folder / "inner"))
-    return pytester.runpytest_subprocess(
-        "-p", "zvmlab.pytest_plugin.plugin", *base, *kernel, *options
-    )
+    return pytester.runpytest_subprocess("-p", "zvmlab.pytest_plugin", *base, *kernel, *options)

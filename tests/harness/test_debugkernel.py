@@ -16,9 +16,10 @@ import pytest
 from zvmlab.base.errors import CannotRun, ZvmlabError
 from zvmlab.base.owned import MARK
 from zvmlab.base.progress import Progress
-from zvmlab.build import debugkernel, kernel_patches as debugmend
+from zvmlab.build import debugkernel, kernel_patches
 from zvmlab.build.debugkernel import CONFIG, debug_kernel, lost_lines
-from zvmlab.build.kernels import DEBUG, resolve, slowness
+from zvmlab.build.kernel import DEBUG, slowness
+from zvmlab.build.kernels import resolve
 from zvmlab.build.modules import builtin
 from zvmlab.build.packages import Package
 
@@ -91,7 +92,7 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Archive:
     for name in ("Makefile", "scripts/mod/modpost.c", "arch/s390/Makefile", "drivers/a.c"):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).write_text(name)
-    rcu_tasks = tree / debugmend.FILE
+    rcu_tasks = tree / kernel_patches.FILE
     rcu_tasks.parent.mkdir(parents=True)
     rcu_tasks.write_text("\trcuwait_wait_event(&rtp->cbs_wait, found, TASK_IDLE);\n")
     for name in ("include", "arch/s390/include", "arch/s390/boot"):

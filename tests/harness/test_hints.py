@@ -14,7 +14,8 @@ from zvmlab.base.errors import UsageError
 from zvmlab.base.hints import did_you_mean
 from zvmlab.build.elf import EM_BPF, check_file, is_linux
 from zvmlab.build.guesttools import LINKED
-from zvmlab.build.kernels import Kernel, resolve
+from zvmlab.build.kernel import Kernel
+from zvmlab.build.kernels import resolve
 from zvmlab.cli.main import main
 from zvmlab.guest import artifacts as products
 from zvmlab.guest.config import CP_OPTIONS, GuestConfig

@@ -17,7 +17,7 @@ from test_kernels import module, tree
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.build import image
 from zvmlab.build.image import Archive, build_agent, build_image
-from zvmlab.build.kernels import Kernel
+from zvmlab.build.kernel import Kernel
 
 
 @dataclass

@@ -20,7 +20,8 @@ from zvmlab.base.cache import cache_root
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.build import kernels, modules
-from zvmlab.build.kernels import Kernel, resolve
+from zvmlab.build.kernel import Kernel
+from zvmlab.build.kernels import resolve
 from zvmlab.build.modules import all_needed, load_steps, module_graph, module_info, read_module
 from zvmlab.build.packages import Package
 

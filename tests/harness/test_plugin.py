@@ -463,7 +463,7 @@ def test_tests_on_a_debug_kernel_have_more_time_or_are_skipped(
         result = pytester.runpytest_subprocess(
             *(
                 "-p",
-                "zvmlab.pytest_plugin.plugin",
+                "zvmlab.pytest_plugin",
                 "--collect-only",
                 "--kernel",
                 "debug",

@@ -31,9 +31,7 @@ def test_document_has_a_test_and_a_scenario() -> None:
 def test_test_is_collected_for_each_kernel(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(examples()[0])
     kernels = ("--kernel", "bookworm", "--kernel", "trixie")
-    result = pytester.runpytest(
-        "-p", "zvmlab.pytest_plugin.plugin", "--collect-only", "-q", *kernels
-    )
+    result = pytester.runpytest("-p", "zvmlab.pytest_plugin", "--collect-only", "-q", *kernels)
     assert result.ret == 0
     result.stdout.fnmatch_lines(["*whole?bookworm-upstream?", "*whole?trixie-upstream?"])
 

@@ -97,7 +97,7 @@ _FILES = {
     "tests/mutants/judged.toml": "",
     "Makefile": _MAKEFILE,
     ".gitignore": "build/\n",
-    "harness/zvmlab/pytest_plugin/plugin.py": "",
+    "harness/zvmlab/pytest_plugin/__init__.py": "",
 }
 
 

@@ -168,7 +168,7 @@ class Tree:
             "-m",
             "pytest",
             "-p",
-            "zvmlab.pytest_plugin.plugin",
+            "zvmlab.pytest_plugin",
             "-p",
             "no:cacheprovider",
         ]

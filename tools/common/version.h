@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `TOOL --version` says: the version of zvmlab (harness/zvmlab/__init__.py has the same). */
+/* What `TOOL --version` says: the version of zvmlab (harness/zvmlab/base/version.py has the same). */
 #ifndef TOOLS_VERSION_H
 #define TOOLS_VERSION_H
 

@@ -32,7 +32,7 @@ from zvmlab.base.tree import TREE
 from zvmlab.build.buildstep import run_step
 from zvmlab.build.image import COMPILER, compiler_version
 from zvmlab.build.kernel_patches import RECIPE, mend
-from zvmlab.build.kernels import ARCH, DEBUG, Kernel, unpack, unpacked
+from zvmlab.build.kernel import ARCH, DEBUG, Kernel, unpack, unpacked
 from zvmlab.build.packages import DAY, Suite
 
 CONFIG = TREE / "guest" / "debug.config"

@@ -27,7 +27,8 @@ from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
 from zvmlab.build.host_programs import host_arch, unpack_programs
-from zvmlab.build.kernels import ARCH, SUITES, Kernel, resolve, unpack
+from zvmlab.build.kernel import ARCH, Kernel, unpack
+from zvmlab.build.kernels import SUITES, resolve
 from zvmlab.build.packages import Suite
 
 MODULE = "monreader.ko"

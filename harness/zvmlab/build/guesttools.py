@@ -23,7 +23,7 @@ from zvmlab.base.hints import did_you_mean
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
 from zvmlab.build.image import COMPILER, compiler_version
-from zvmlab.build.kernels import ARCH, unpack
+from zvmlab.build.kernel import ARCH, unpack
 from zvmlab.build.packages import Suite
 
 SUITE = "bookworm"

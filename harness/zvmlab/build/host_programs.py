@@ -16,7 +16,7 @@ from pathlib import Path
 
 from zvmlab.base.errors import CannotRun
 from zvmlab.base.progress import Progress
-from zvmlab.build.kernels import unpack
+from zvmlab.build.kernel import unpack
 from zvmlab.build.packages import Suite
 
 PATCH_SECONDS = 60

@@ -21,7 +21,7 @@ from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
-from zvmlab.build.kernels import ARCH, Kernel, unpack
+from zvmlab.build.kernel import ARCH, Kernel, unpack
 from zvmlab.build.modules import all_needed, load_steps, module_graph, read_module
 from zvmlab.build.packages import Suite
 

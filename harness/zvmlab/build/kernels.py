@@ -14,28 +14,22 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from zvmlab.base.cache import cache_root, entries, entry, usable
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.progress import Progress
+from zvmlab.build.debugkernel import debug_kernel
 from zvmlab.build.elf import is_linux
+from zvmlab.build.kernel import ARCH, DEBUG, Kernel, module_trees, unpack, unpacked
 from zvmlab.build.packages import DAY, Suite
 
 SUITES = ("bookworm", "trixie", "sid")
-DEBUG = {"debug": "bookworm"}
-"""Debug kernels by name: the suite whose kernel source they are built from."""
-DEBUG_SLOWNESS = 4.0
-"""For whole tests, which mostly wait; single calls take longer still (docs/debug-kernel.md)."""
-ARCH = "s390x"
 _SERIES = {"6.1": "bookworm", "6.12": "trixie"}
 _IMAGE = r"linux-image-\d[^-]*(-\d+)?-s390x"
 _PARTS = ("linux-binary-", "linux-modules-", "linux-base-")
-_UNPACK_SECONDS = 300
 _LOCAL_IMAGES = (
     "vmlinuz",
     "bzImage",
@@ -47,22 +41,6 @@ _LOCAL_IMAGES = (
 )
 
 
-@dataclass(frozen=True)
-class Kernel:
-    """A kernel and its modules."""
-
-    version: str
-    """As uname -r says it; of an image without modules, its file name."""
-    suite: str
-    """Debian suite, a key of DEBUG, or "local"."""
-    image: Path
-    modules: Path | None
-    """The directory lib/modules/VERSION, if there is one."""
-
-    def __str__(self) -> str:
-        return f"{self.version} ({self.suite})"
-
-
 def resolve(name: str, modules: Path | None = None, progress: Progress | None = None) -> Kernel:
     """The kernel of that suite, series number or path.
 
@@ -72,8 +50,6 @@ def resolve(name: str, modules: Path | None = None, progress: Progress | None = 
     if name in SUITES:
         return _of_suite(name, shown)
     if name in DEBUG:
-        from zvmlab.build.debugkernel import debug_kernel  # which needs this module
-
         return debug_kernel(name, shown)
     if re.fullmatch(r"\d+\.\d+", name):
         return _of_series(name, shown)
@@ -93,11 +69,6 @@ def resolve(name: str, modules: Path | None = None, progress: Progress | None = 
     )
 
 
-def slowness(name: str) -> float:
-    """How much longer than on Debian's kernels a test may take on this one."""
-    return DEBUG_SLOWNESS if name in DEBUG else 1.0
-
-
 def _of_series(series: str, progress: Progress) -> Kernel:
     suite = _SERIES.get(series, "sid")
     kernel = _of_suite(suite, progress)
@@ -114,7 +85,7 @@ def _of_folder(folder: Path, modules: Path | None) -> Kernel:
     if not images:
         raise UsageError(f"{folder} holds no kernel image (vmlinuz, boot/vmlinuz-*, bzImage …)")
     is_linux(images[0])
-    trees = [modules] if modules else _module_trees(folder)
+    trees = [modules] if modules else module_trees(folder)
     version = images[0].name.removeprefix("vmlinuz").lstrip("-")
     fitting = [tree for tree in trees if tree.name == version] or trees
     if len(fitting) > 1:
@@ -125,12 +96,6 @@ def _of_folder(folder: Path, modules: Path | None) -> Kernel:
     if fitting:
         version = fitting[0].name
     return Kernel(version or folder.name, "local", images[0], fitting[0] if fitting else None)
-
-
-def _module_trees(root: Path) -> list[Path]:
-    """Directories lib/modules/VERSION below *root*."""
-    found = [*root.glob("lib/modules/*"), *root.glob("usr/lib/modules/*")]
-    return sorted({tree.resolve() for tree in found if (tree / "kernel").is_dir()})
 
 
 def _of_suite(name: str, progress: Progress) -> Kernel:
@@ -189,31 +154,3 @@ def _fetch(suite: Suite, progress: Progress) -> Path:
         unpacked(suite.name, folder)  # nothing incomplete enters the cache
 
     return entry("kernel", f"{suite.name}-{version}_{newest.version}", build)
-
-
-def unpack(deb: Path, folder: Path) -> None:
-    """dpkg -x with a time limit and a sentence."""
-    try:
-        subprocess.run(
-            ["dpkg", "-x", str(deb), str(folder)],
-            check=True,
-            capture_output=True,
-            text=True,
-            timeout=_UNPACK_SECONDS,
-        )
-    except FileNotFoundError as error:
-        raise CannotRun("dpkg is missing; Debian packages are unpacked on Debian only") from error
-    except subprocess.SubprocessError as error:
-        reason = str(getattr(error, "stderr", "") or error).strip().splitlines()[-1:]
-        raise CannotRun(f"{deb.name} cannot be unpacked: {''.join(reason)}") from error
-
-
-def unpacked(suite: str, folder: Path) -> Kernel:
-    """What a cache entry holds."""
-    trees = _module_trees(folder)
-    if len(trees) == 1:
-        version = trees[0].name
-        for image in (folder / "boot" / f"vmlinuz-{version}", trees[0] / "vmlinuz"):
-            if image.is_file():
-                return Kernel(version, suite, image, trees[0])
-    raise CannotRun(f"{folder} is no kernel package as Debian makes them; remove it and try again")

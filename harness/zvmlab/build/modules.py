@@ -19,7 +19,7 @@ from pathlib import Path
 
 from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import CannotRun, UsageError
-from zvmlab.build.kernels import Kernel
+from zvmlab.build.kernel import Kernel
 
 _SUFFIXES: dict[str, Callable[[bytes], bytes]] = {
     ".ko": bytes,

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 
-from zvmlab import __version__
+from zvmlab.base.version import __version__
 from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, GuestPanic, ZvmlabError
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.plain import harmless

@@ -11,7 +11,8 @@ from zvmlab.base.progress import Progress
 from zvmlab.build.driverbuild import driver_module
 from zvmlab.build.elf import check_file, is_linux
 from zvmlab.build.image import build_image
-from zvmlab.build.kernels import Kernel, resolve
+from zvmlab.build.kernel import Kernel
+from zvmlab.build.kernels import resolve
 from zvmlab.build.modules import builtin
 from zvmlab.guest.backends import backend_of
 from zvmlab.guest.config import (

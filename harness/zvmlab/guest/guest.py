@@ -28,7 +28,7 @@ from typing import TypeVar
 from zvmlab.agent.agent import NAME, USER, Agent, Power
 from zvmlab.agent.wire import AgentLost
 from zvmlab.base.errors import CannotRun, EmulatorError, Timeout, UsageError, ZvmlabError
-from zvmlab.build.kernels import slowness
+from zvmlab.build.kernel import slowness
 from zvmlab.cp.afiucv import AfIucvClosed, AfIucvListener, AfIucvStream
 from zvmlab.cp.control import Control, CpResponse
 from zvmlab.cp.faults import ArmedFault, arm

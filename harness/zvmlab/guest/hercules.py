@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -248,29 +247,3 @@ class Panel:
 
     def close(self) -> None:
         """Nothing is open but the emulator's standard input."""
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Return: exit code."""
-    from zvmlab.guest.artifacts import prepare as prepare_products  # which needs this module
-
-    kernel, *parameters = arguments or ["bookworm"]
-    try:
-        config = GuestConfig(
-            kernel=kernel,
-            backend=HERCULES,
-            interactive=True,
-            command_line=" ".join(parameters),
-        )
-        write_load(Path.cwd(), config, prepare_products(config))
-    except ZvmlabError as error:
-        print(f"zvmlab: {error}", file=sys.stderr)
-        return error.exit_code
-    except OSError as error:
-        print(f"zvmlab: {cannot_write(Path.cwd(), error)}", file=sys.stderr)
-        return cannot_write(Path.cwd(), error).exit_code
-    return os.EX_OK
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from zvmlab.agent.agent import Agent
 from zvmlab.base.errors import Timeout, ZvmlabError
-
-if TYPE_CHECKING:
-    from zvmlab.guest.guest import Guest
 
 _ASK_SECONDS = 5.0
 _SYSRQ = "/proc/sysrq-trigger"
@@ -28,6 +26,33 @@ _IDLE = re.compile(r"\b(?:futex_wait|iucv_sock_recvmsg|do_wait|sysrq_handle_show
 _AGENT = "init"
 HEADING = "stacks of the tasks that are blocked, or programs:"
 _CPUS = "the agent does not answer; the emulator says of the CPUs:"
+
+
+class Emulator(Protocol):
+    """The emulator, asked for its CPUs."""
+
+    def registers(self) -> str:
+        """Where each CPU is."""
+
+
+class Asked(Protocol):
+    """A guest, as far as it is asked here."""
+
+    @property
+    def alive(self) -> bool:
+        """Does the emulator run?"""
+
+    @property
+    def can_answer(self) -> bool:
+        """Is there an agent that has not been given up?"""
+
+    @property
+    def agent(self) -> Agent:
+        """The program within the guest."""
+
+    @property
+    def monitor(self) -> Emulator:
+        """The emulator's own commands."""
 
 
 def _tasks(log: Sequence[str]) -> Iterator[list[str]]:
@@ -60,7 +85,7 @@ def blocked(log: Sequence[str]) -> list[str]:
     return found
 
 
-def stacks(guest: Guest) -> str:
+def stacks(guest: Asked) -> str:
     """Where its tasks are, or its CPUs; what is known, without raising anything."""
     if not guest.alive:
         return ""
@@ -86,7 +111,7 @@ def has_stacks(error: BaseException) -> bool:
     return any(note.startswith((HEADING, _CPUS)) for note in notes)
 
 
-def add_stacks(error: BaseException | None, guest: Guest) -> None:
+def add_stacks(error: BaseException | None, guest: Asked) -> None:
     """A time-out takes along where the guest is, once."""
     if isinstance(error, Timeout) and not has_stacks(error):
         text = stacks(guest)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from zvmlab.build.kernels import DEBUG, slowness
+from zvmlab.build.kernel import DEBUG, slowness
 from zvmlab.guest.guest import Guest, Stage
 from zvmlab.guest.kernelcheck import check_kernel
 

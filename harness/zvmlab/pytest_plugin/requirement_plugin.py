@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """pytest plugin: which promise each test shows, and what the run has shown.
 
-Part of zvmlab.pytest_plugin.plugin.  Where tests run (in workers of pytest-xdist, too) every test
+Part of zvmlab.pytest_plugin.  Where tests run (in workers of pytest-xdist, too) every test
 gets its rows, and its reports carry what the page needs; where reports arrive they are
 gathered, and the table comes last before pytest's closing line.  docs/report.md
 describes options and files.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Filters of the report page; put into it by promise_report.py.  The state is in the
+// Filters of the report page; put into it by requirement_report.py.  The state is in the
 // address after "#?", so that a link shows what its sender saw.
 "use strict";
 (() => {

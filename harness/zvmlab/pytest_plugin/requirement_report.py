@@ -15,7 +15,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from zvmlab import __version__
+from zvmlab.base.version import __version__
 from zvmlab.pytest_plugin.requirement_results import Outcome, Result, Run
 from zvmlab.pytest_plugin.requirement_table import deviations, markdown, totals
 from zvmlab.pytest_plugin.requirement_timeline import LANE, RECORDS_MAX, Timeline, timeline
@@ -89,10 +89,10 @@ def page(run: Run) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    script = (_HERE / "promise_report.js").read_text(encoding="utf-8")
-    style = (_HERE / "promise_report.css").read_text(encoding="utf-8")
+    script = (_HERE / "requirement_report.js").read_text(encoding="utf-8")
+    style = (_HERE / "requirement_report.css").read_text(encoding="utf-8")
     ranked = sorted(run.results, key=lambda r: _ORDER.index(r.outcome or Outcome.FAILED))
-    return environment.get_template("promise_report.html").render(
+    return environment.get_template("requirement_report.html").render(
         run=run,
         rows=run.rows(),
         results=ranked,

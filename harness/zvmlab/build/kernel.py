@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""A guest kernel, and how it comes out of Debian's packages."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from zvmlab.base.errors import CannotRun
+
+DEBUG = {"debug": "bookworm"}
+"""Debug kernels by name: the suite whose kernel source they are built from."""
+DEBUG_SLOWNESS = 4.0
+"""For whole tests, which mostly wait; single calls take longer still (docs/debug-kernel.md)."""
+ARCH = "s390x"
+_UNPACK_SECONDS = 300
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel and its modules."""
+
+    version: str
+    """As uname -r says it; of an image without modules, its file name."""
+    suite: str
+    """Debian suite, a key of DEBUG, or "local"."""
+    image: Path
+    modules: Path | None
+    """The directory lib/modules/VERSION, if there is one."""
+
+    def __str__(self) -> str:
+        return f"{self.version} ({self.suite})"
+
+
+def slowness(name: str) -> float:
+    """How much longer than on Debian's kernels a test may take on this one."""
+    return DEBUG_SLOWNESS if name in DEBUG else 1.0
+
+
+def module_trees(root: Path) -> list[Path]:
+    """Directories lib/modules/VERSION below *root*."""
+    found = [*root.glob("lib/modules/*"), *root.glob("usr/lib/modules/*")]
+    return sorted({tree.resolve() for tree in found if (tree / "kernel").is_dir()})
+
+
+def unpack(deb: Path, folder: Path) -> None:
+    """dpkg -x with a time limit and a sentence."""
+    try:
+        subprocess.run(
+            ["dpkg", "-x", str(deb), str(folder)],
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=_UNPACK_SECONDS,
+        )
+    except FileNotFoundError as error:
+        raise CannotRun("dpkg is missing; Debian packages are unpacked on Debian only") from error
+    except subprocess.SubprocessError as error:
+        reason = str(getattr(error, "stderr", "") or error).strip().splitlines()[-1:]
+        raise CannotRun(f"{deb.name} cannot be unpacked: {''.join(reason)}") from error
+
+
+def unpacked(suite: str, folder: Path) -> Kernel:
+    """What a cache entry holds."""
+    trees = module_trees(folder)
+    if len(trees) == 1:
+        version = trees[0].name
+        for image in (folder / "boot" / f"vmlinuz-{version}", trees[0] / "vmlinuz"):
+            if image.is_file():
+                return Kernel(version, suite, image, trees[0])
+    raise CannotRun(f"{folder} is no kernel package as Debian makes them; remove it and try again")
