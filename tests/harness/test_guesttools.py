@@ -97,6 +97,6 @@ def test_an_installation_without_tools_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert (guesttools.tools_source() / "tools" / "common" / "command.c").is_file()
-    monkeypatch.setattr(guesttools, "_HOME", tmp_path)
+    monkeypatch.setattr(guesttools, "TREE", tmp_path)
     with pytest.raises(CannotRun, match="this zvmlab was installed without tools"):
         guesttools.tools_source()

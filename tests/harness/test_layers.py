@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""ci/layers.py, which `make lint` runs: small trees with one thing wrong in each."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from zvmlab.base.tree import TREE
+
+GOOD = {
+    "ci/layers.toml": """
+        [python.pack]
+        pack = ["low"]
+        low = []
+        high = ["low"]
+        [c.lower]
+        folders = ["src/lower"]
+        may = []
+        [c.upper]
+        folders = ["src/upper"]
+        may = ["lower"]
+    """,
+    "pack/__init__.py": "",
+    "pack/low/__init__.py": "",
+    "pack/low/one.py": "from __future__ import annotations\nimport os\n",
+    "pack/low/two.py": "from pack.low import one\n",
+    "pack/high/__init__.py": "",
+    "pack/high/three.py": "def f():\n    from pack.low.two import one\n",
+    "src/lower/include/parts/all.h": "",
+    "src/lower/own.h": "",
+    "src/lower/lower.c": '#include "own.h"\n#include <stdio.h>\n',
+    "src/upper/upper.h": "",
+    "src/upper/upper.c": "#include <parts/all.h>\n#include <upper.h>\n",
+}
+
+
+def _said(root: Path, files: dict[str, str]) -> tuple[int, str]:
+    """Exit code and output for the good tree with some files changed or added."""
+    for name, text in (GOOD | files).items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(
+            "\n".join(line.strip() for line in text.split("\n")) if "[" in text else text
+        )
+    done = subprocess.run(
+        [sys.executable, TREE / "ci" / "layers.py", root],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_good_tree(tmp_path: Path) -> None:
+    assert _said(tmp_path, {}) == (0, "")
+
+
+def test_this_tree() -> None:
+    done = subprocess.run(
+        [sys.executable, TREE / "ci" / "layers.py"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("files", "sentence"),
+    [
+        (
+            {"pack/low/four.py": "import os\nfrom pack.high import three\n"},
+            "pack/low/four.py:2: low may not use high (pack/high/three.py)",
+        ),
+        (
+            {"pack/low/four.py": "def late():\n    import pack.high.three\n"},
+            "pack/low/four.py:2: low may not use high (pack/high/three.py)",
+        ),
+        (
+            {"pack/low/one.py": "def late():\n    from pack.low.two import one\n"},
+            "files use each other: pack/low/one.py -> pack/low/two.py -> pack/low/one.py",
+        ),
+        (
+            {"src/lower/lower.c": "\n# include <upper.h>\n"},
+            "src/lower/lower.c:2: lower may not use upper (src/upper/upper.h)",
+        ),
+        (
+            {"src/lower/lower.c": '#include "upper/upper.h"\n'},
+            "src/lower/lower.c:1: lower may not use upper (src/upper/upper.h)",
+        ),
+        (
+            {
+                "src/lower/own.h": "#include <parts/all.h>\n",
+                "src/lower/include/parts/all.h": "#include <own.h>\n",
+            },
+            "files use each other: src/lower/include/parts/all.h -> src/lower/own.h"
+            " -> src/lower/include/parts/all.h",
+        ),
+    ],
+    ids=[
+        "import",
+        "late import",
+        "circle of modules",
+        "include",
+        "include by path",
+        "circle of headers",
+    ],
+)
+def test_what_is_not_allowed(tmp_path: Path, files: dict[str, str], sentence: str) -> None:
+    code, said = _said(tmp_path, files)
+    assert code == 1
+    assert [
+        line.removesuffix("; ci/layers.toml says what it may") for line in said.splitlines()
+    ] == [sentence]
+
+
+@pytest.mark.parametrize(
+    ("was", "is_now", "sentence"),
+    [
+        ("low = []", "low = []\nattic = []", "names attic, which has no source"),
+        ('high = ["low"]', 'high = ["cellar"]', "names cellar, which has no source"),
+        ('high = ["low"]', "", "does not say what high may use"),
+        ("low = []", 'low = ["high"]', "has a circle: high -> low -> high"),
+        (
+            'folders = ["src/upper"]',
+            'folders = ["src/attic"]',
+            "names src/attic, which has no source",
+        ),
+        (
+            '["src/upper"]',
+            '["src/lower/include"]',
+            "has no layer with the folder of src/upper/upper.c",
+        ),
+        ('may = ["lower"]', "", "'may' is missing"),
+        ("[c.lower]", "[c.lower", "Expected ']'"),
+    ],
+)
+def test_wrong_table(tmp_path: Path, was: str, is_now: str, sentence: str) -> None:
+    table = GOOD["ci/layers.toml"]
+    assert table.count(was) == 1
+    code, said = _said(tmp_path, {"ci/layers.toml": table.replace(was, is_now)})
+    assert (code, len(said.splitlines())) == (2, 1)
+    assert sentence in said
