@@ -79,3 +79,30 @@ def run_step(
             f"{what} failed: '{argv[0]}' ended with exit code {process.returncode};"
             f" the log is {log} and ends with:\n{log_tail(log)}"
         )
+
+
+def run_tool(
+    what: str,
+    argv: Sequence[str],
+    seconds: int,
+    env: Mapping[str, str],
+    cwd: Path | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """What *argv* prints on both outputs, and its exit code, whatever that is.
+
+    Raises ZvmlabError with *what* at the time limit; timeout(1) ends its children, too.
+    """
+    done = subprocess.run(
+        ["timeout", "--kill-after=5", str(seconds), *argv],
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode in (124, 137):
+        raise ZvmlabError(f"{what} did not end within {seconds} s")
+    return done

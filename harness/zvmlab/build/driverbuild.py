@@ -17,7 +17,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +25,7 @@ from zvmlab.base.cache import cache_root, digest, entry
 from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
+from zvmlab.build.buildstep import LOG_TAIL, run_tool
 from zvmlab.build.host_programs import host_arch, unpack_programs
 from zvmlab.build.kernel import ARCH, Kernel, unpack
 from zvmlab.build.kernels import SUITES, resolve
@@ -34,7 +34,6 @@ from zvmlab.build.packages import Suite
 MODULE = "monreader.ko"
 CROSS = "s390x-linux-gnu-"
 MAKE_SECONDS = 600
-LOG_TAIL = 15
 # Parts of the packages that modules are not built with.
 _USELESS = (
     "usr/share",
@@ -121,20 +120,7 @@ def _strip(module: Path, build: Build) -> None:
 
 
 def _run(argv: list[str], build: Build, what: str) -> str:
-    # timeout(1) ends make's children, too.
-    limited = ["timeout", "--kill-after=5", str(MAKE_SECONDS), *argv]
-    done = subprocess.run(
-        limited,
-        env=build.environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if done.returncode in (124, 137):
-        raise ZvmlabError(f"{what} did not end within {MAKE_SECONDS} s")
+    done = run_tool(what, argv, MAKE_SECONDS, build.environment())
     if done.returncode != 0:
         tail = "\n".join(done.stdout.splitlines()[-LOG_TAIL:])
         raise ZvmlabError(f"{what} failed with exit code {done.returncode}:\n{tail}")

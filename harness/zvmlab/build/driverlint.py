@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from pathlib import Path
 from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import CannotRun, ZvmlabError
 from zvmlab.base.progress import Progress
+from zvmlab.build.buildstep import run_tool
 from zvmlab.build.debugkernel import kernel_source
 from zvmlab.build.driverbuild import Build, build_folder, driver_source, run_make
 from zvmlab.build.kernels import resolve
@@ -40,20 +40,8 @@ _CHECKPATCH = re.compile(r"^.*?(mon_\w+\.[ch]|Kbuild|Makefile):(\d+): \w+:([A-Z_
 
 def _say(argv: list[str], cwd: Path, env: dict[str, str] | None = None) -> str:
     """What a tool prints, whatever its exit code."""
-    done = subprocess.run(
-        ["timeout", "--kill-after=5", str(TOOL_SECONDS), *argv],
-        cwd=cwd,
-        env={**os.environ, "LC_ALL": "C.UTF-8", **(env or {})},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if done.returncode in (124, 137):
-        raise ZvmlabError(f"{argv[0]} did not end within {TOOL_SECONDS} s")
-    return done.stdout
+    whole = {**os.environ, "LC_ALL": "C.UTF-8", **(env or {})}
+    return run_tool(argv[0], argv, TOOL_SECONDS, whole, cwd).stdout
 
 
 def _scripts(progress: Progress) -> Path:
