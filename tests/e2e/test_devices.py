@@ -73,7 +73,9 @@ def test_a_disk_of_the_users(guest: Guest, disk: Path, zvmlab_backend: str) -> N
         agent.modprobe("dasd_eckd_mod").check()
         agent.write_file(f"{SYSFS}/online", b"1\n")
         wait_for(agent, "/dev/dasda")
-        assert agent.read_file(f"{SYSFS}/devtype") == b"3390/0c\n"
+        assert (
+            agent.read_file(f"{SYSFS}/devtype") == b"3390/02\n"
+        )  # a 3390-1, which ten cylinders fit
         assert agent.read_file(f"{SYSFS}/discipline") == b"ECKD\n"
         return
     agent.modprobe("virtio_blk").check()
@@ -96,9 +98,9 @@ def test_a_device_that_is_none(guest_config: GuestConfig, zvmlab_dir: Path) -> N
 
 
 @pytest.mark.first_kernel
-@pytest.mark.zvmlab(command_line="conmode=3270 zvmlab.test=last")
+@pytest.mark.zvmlab(command_line="conmode=sclp zvmlab.test=last")
 def test_parameters_follow_the_others(guest: Guest, zvmlab_backend: str) -> None:
     """What is given is the end of the kernel's command line, so that it counts."""
     words = guest.agent.read_file("/proc/cmdline").split()
     assert zvmlab_backend == QEMU
-    assert words[-2:] == [b"conmode=3270", b"zvmlab.test=last"]
+    assert words[-2:] == [b"conmode=sclp", b"zvmlab.test=last"]
