@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from zvmlab.base.errors import EmulatorError
+from zvmlab.base.owned import claim
 from zvmlab.cp.tracefmt import read as read_trace
 from zvmlab.guest import checkpoint
 from zvmlab.guest.backends import panel_of
@@ -70,7 +71,7 @@ def _calls(guest: Guest) -> list[str]:
 
 def _save(guest: Guest, into: Path) -> bytes:
     """Save a guest as it is, with whoever is connected; what is in the file."""
-    into.mkdir()
+    claim(into)
     checkpoint.save(_panel(guest), guest.channels, into)
     return (into / MACHINE).read_bytes()
 

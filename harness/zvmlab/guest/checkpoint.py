@@ -142,10 +142,11 @@ def restore(panel: Panel, channels: Channels, found: Path) -> None:
             log.write(said)
     except (EmulatorError, FileNotFoundError) as error:
         with locked(found.name):
-            discard(found)
-        raise EmulatorError(
-            f"{error}; it has been removed from the cache, the next start makes a new one"
-        ) from error
+            removed = discard(found)
+        then = "it has been removed from the cache, the next start makes a new one"
+        if not removed:
+            then = f"remove {found}, which does not carry zvmlab's mark"
+        raise EmulatorError(f"{error}; {then}") from error
     except OSError as error:
         raise cannot_write(channels.console_log, error) from error
 
