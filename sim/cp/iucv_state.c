@@ -174,6 +174,8 @@ static bool path_agrees(const struct iucv_path *path)
 		return true;
 	if (partner == path || partner->partner != path)
 		return false;
+	if (strcmp(iucv_path_cold(path)->partner, partner->user->name) != 0)
+		return false;
 	if (path->state == IUCV_PATH_OPEN)
 		return partner->state == IUCV_PATH_OPEN;
 	return path->state + partner->state == IUCV_PATH_CONNECTING + IUCV_PATH_PENDING;

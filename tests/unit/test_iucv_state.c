@@ -324,6 +324,30 @@ START_TEST(message_that_the_guest_cannot_have)
 }
 END_TEST
 
+/* The name by which a path knows its partner is that of the partner's user. */
+START_TEST(partner_by_another_name)
+{
+	struct state saved = { 0 };
+	uint8_t *name = NULL;
+
+	open_path(&a, 0, 0, 5);
+	iucv_state(fx.cp, &saved);
+	/* Users come first; the last ALPHA is that of the guest's path. */
+	for (size_t at = 0; at + sizeof("ALPHA") <= saved.len; at++) {
+		if (memcmp(saved.data + at, "ALPHA", sizeof("ALPHA")) == 0)
+			name = saved.data + at;
+	}
+	ck_assert_ptr_nonnull(name);
+	memcpy(name, "BETA\0", sizeof("ALPHA"));
+	ck_assert(!load_part(saved.data, saved.len));
+	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
+	memcpy(name, "ALPHA", sizeof("ALPHA"));
+	ck_assert(load_part(saved.data, saved.len));
+	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 1);
+	free(saved.data);
+}
+END_TEST
+
 START_TEST(truncated)
 {
 	struct state saved = { 0 };
@@ -389,6 +413,7 @@ int main(void)
 	tcase_add_loop_test(tc, damaged, 0, 4);
 	tcase_add_test(tc, message_that_the_guest_cannot_have);
 	tcase_add_test(tc, truncated);
+	tcase_add_test(tc, partner_by_another_name);
 	tcase_add_test(tc, peers_of_a_damaged_image);
 	tcase_add_test(tc, unknown_peer_stays);
 	return fx_run(suite);
