@@ -29,7 +29,7 @@ from zvmlab.sweep.run import Bench, Counted, Result
 
 STATE = "state.jsonl"
 _GUESTS = "guests-"
-# A step that takes longer than scenario_context.STEP_SECONDS sleeps for good.
+# A step that takes longer than scenarios.context.STEP_SECONDS sleeps for good.
 PARAMETERS: Mapping[str, str] = {OUR_DRIVER: "open_timeout=1"}
 """What drivers are loaded with, by name, for their waits to be shorter than that."""
 MAX_JOBS = 16
