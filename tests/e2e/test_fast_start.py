@@ -308,3 +308,16 @@ def test_a_cold_guest_boots(config: GuestConfig, logs: Callable[[str], Path]) ->
         # What a kernel asks first, to find out where it is.
         assert "state.load" not in calls and "stsi" in calls
         guest.shut_down()
+
+
+def test_a_damaged_checkpoint_without_our_mark_stays(
+    bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path
+) -> None:
+    config = GuestConfig(kernel=str(bare("interrupt")), backend=HERCULES)
+    found = zvmlab_dir / "saved"
+    found.mkdir()
+    (found / MACHINE).write_bytes(b"somebody else's")
+    with Guest(config, logs("guest")) as guest:
+        with pytest.raises(EmulatorError, match=f"; remove {found}, which does not carry"):
+            _started_from(guest, found)
+    assert (found / MACHINE).read_bytes() == b"somebody else's"
