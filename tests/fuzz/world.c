@@ -731,11 +731,22 @@ static uint32_t paths_of(unsigned int peer)
 	return world.peer[peer].user ? iucv_max_paths(world.peer[peer].user) : 0;
 }
 
+/* How many there are, those among them that an accepted image with another name has made. */
+static unsigned int users_of_all(void)
+{
+	unsigned int users = 0;
+
+	while (iucv_user_at(world.cp, users))
+		users++;
+	return users;
+}
+
 void world_save(void)
 {
 	free(world.image);
 	world.image = saved(&world.image_len);
 	world.saved_model = world.model;
+	world.saved_users = users_of_all();
 	for (unsigned int i = 0; i < WORLD_PEERS; i++)
 		world.saved_paths[i] = paths_of(i);
 }
@@ -802,7 +813,7 @@ static void model_loaded(bool same_users)
 
 static void load(const uint8_t *image, size_t len, bool tampered)
 {
-	bool users = true, other = false;
+	bool users = users_of_all() == world.saved_users, other = false;
 	uint8_t *before, *again;
 	size_t before_len, again_len;
 	char err[256] = "";

@@ -53,6 +53,7 @@ struct world {
 	struct model model, saved_model;
 	uint8_t *image;			/* saved, or NULL */
 	size_t image_len;
+	unsigned int saved_users;
 	uint32_t saved_paths[WORLD_PEERS];	/* of peers, when it was saved */
 	uint32_t ids[8];		/* of messages, the last that were seen */
 	unsigned int seen;
