@@ -310,7 +310,8 @@ unit: ## unit tests of the core, corpora of the fuzz targets (ASan, UBSan)
 	$(Q)$(MAKE) --no-print-directory --output-sync=target --keep-going -j $(JOBS) $(UNIT_RUNS)
 
 # An assertion's other side must never be reached, so assert() has no branches here.
-GCOVR := gcovr --root . --txt /dev/null --print-summary --add-tracefile $(BUILD)/coverage.json
+# gcovr removes its output file before it writes it: never name /dev/null here.
+GCOVR := gcovr --root . --txt $(BUILD)/coverage.txt --print-summary --add-tracefile $(BUILD)/coverage.json
 .PHONY: coverage
 coverage: ## lines and branches that unit tests and corpora reach: at least 95 % of core and control
 	$(Q)find $(BUILD)/gcov -name '*.gcda' -delete 2>/dev/null || true
