@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A list of promises, and the rows of it that a test shows.
 
-The list is a TOML file; tests/e2e/promises.toml says what is in it.  The name of a
+The list is a TOML file; tests/e2e/requirements.toml says what is in it.  The name of a
 test function begins with the rows: ``test_m15_ioctl_is_refused`` shows M15,
 ``test_m18_m23_every_buffer_size`` shows M18 and M23; leading zeros do not count.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""docs/promises.md and the tests in guests name the same, and a test that shows a row judges.
+"""docs/requirements.md and the tests in guests name the same, and a test that shows a row judges.
 
 A row's tests are those whose names begin with it, as they are in the sources; the counts beside
-them are of a whole run.  `python3 tests/harness/test_promises_page.py` writes the names anew.
+them are of a whole run.  `python3 tests/harness/test_requirements_page.py` writes the names anew.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from zvmlab.pytest_plugin.requirements import Promises, load
 
 ROOT = Path(__file__).resolve().parents[2]
 E2E = ROOT / "tests" / "e2e"
-PAGE = ROOT / "docs" / "promises.md"
+PAGE = ROOT / "docs" / "requirements.md"
 _LINE = re.compile(r"^\| ([A-Z][0-9]+) \| (.*?) \| (.*?) \|(.*)$")
 # Calls that raise where something is not as it should be, besides assert and pytest's.
 _JUDGES = re.compile(
@@ -70,7 +70,7 @@ def shown(promises: Promises) -> dict[str, list[str]]:
 
 def renewed(page: str) -> str:
     """The page with the names of today's tests; the counts stay those of the run."""
-    tests = shown(load(E2E / "promises.toml"))
+    tests = shown(load(E2E / "requirements.toml"))
 
     def line(match: re.Match[str]) -> str:
         names = "<br>".join(f"`{name}`" for name in tests[match[1]])
@@ -81,7 +81,7 @@ def renewed(page: str) -> str:
 
 def test_page_names_the_tests_that_are_there() -> None:
     """Every row of the list with its text, every test that shows it, and no other."""
-    promises, page = load(E2E / "promises.toml"), PAGE.read_text(encoding="utf-8")
+    promises, page = load(E2E / "requirements.toml"), PAGE.read_text(encoding="utf-8")
     rows = {match[1]: match for line in page.splitlines() if (match := _LINE.match(line))}
     assert list(rows) == list(promises.rows)
     for row, names in shown(promises).items():
@@ -93,7 +93,7 @@ def test_page_names_the_tests_that_are_there() -> None:
 
 def test_row_is_shown_by_a_test_that_judges() -> None:
     """None that shows a row is empty: it asserts, expects an error, or calls what does."""
-    promises = load(E2E / "promises.toml")
+    promises = load(E2E / "requirements.toml")
     helpers: dict[str, ast.FunctionDef] = {}
     for path in E2E.glob("*.py"):
         helpers |= {} if path.name.startswith("test_") else _functions(path)

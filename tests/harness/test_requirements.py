@@ -10,7 +10,7 @@ import pytest
 from zvmlab.base.errors import UsageError
 from zvmlab.pytest_plugin.requirements import Promise, Promises, load
 
-OURS = Path(__file__).resolve().parents[1] / "e2e" / "promises.toml"
+OURS = Path(__file__).resolve().parents[1] / "e2e" / "requirements.toml"
 ROW = 'title = "a"\npromise = "b"\nshown = "c"\n'
 LIST = Promises(
     {"M": "monitor", "T": "tasks"},
