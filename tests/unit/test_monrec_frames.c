@@ -21,6 +21,7 @@ START_TEST(frame_open)
 			  "D1R13 though another one follows [frame-open]" :
 			  "set 1, offset 212, element 1, record 1: the frame does not end with "
 			  "D1R13 though another one follows [frame-open]");
+	ck_assert_uint_eq(mi_item.value[0], _i ? 10 : 0);
 	mi_records(1);
 	mi_set_ends();
 }

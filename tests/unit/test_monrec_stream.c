@@ -104,6 +104,27 @@ START_TEST(restart)
 }
 END_TEST
 
+/* Places in what is read then are counted from its own begin, whatever the format is. */
+START_TEST(restart_of_a_file)
+{
+	sample(MI_START);
+	mi_stop(-EIO);
+	sample(MI_START);
+	mi_open(MONREC_SAVED);
+	mi_next(MONREC_SET);
+	ck_sample(0);
+	mi_next(MONREC_SET_LOST);
+	mi_next(MONREC_END);
+	monrec_restart(mi_reader);
+	mi_next(MONREC_SET);
+	ck_assert_uint_eq(mi_item.at.offset, 0);
+	ck_sample(0);
+	mi_next(MONREC_SET_END);
+	ck_assert_uint_eq(mi_item.at.offset, 332);
+	mi_next(MONREC_END);
+}
+END_TEST
+
 START_TEST(record_contents)
 {
 	uint8_t *record;
@@ -372,6 +393,7 @@ int main(void)
 	tcase_add_test(tc, two_sets);
 	tcase_add_test(tc, whole_frames);
 	tcase_add_test(tc, restart);
+	tcase_add_test(tc, restart_of_a_file);
 	tcase_add_test(tc, record_contents);
 	tcase_add_test(tc, elements_and_frames);
 	tcase_add_test(tc, nothing);
