@@ -295,6 +295,36 @@ START_TEST(absent_arguments)
 END_TEST
 
 /* Data are for who sends: receive has room for what comes, and no request may ask for more. */
+/* All paths, some of them from one on; "next" is where to go on. */
+START_TEST(paths_in_parts)
+{
+	static const struct iucv_user_ops ops = { .event = reply_at_once };
+	struct iucv_user *one;
+	int fd = new_client();
+	const char *line;
+
+	one = iucv_user_create(fx.cp, "ONE", 100, &ops, NULL);
+	ck_assert_ptr_nonnull(iucv_service_create(fx.cp, "*TEST", 100, &ops, NULL));
+	for (unsigned int i = 0; i < 50; i++) {
+		struct iucv_parm parm = { .vmid = "*TEST" };
+
+		ck_assert_uint_eq(iucv_call(fx.cp, one, IUCV_CONNECT, &parm).cc, 0);
+	}
+	line = ask(fd, "{\"execute\":\"query-paths\",\"arguments\":{\"user\":\"ONE\"}}");
+	ck_assert_ptr_nonnull(strstr(line, "\"path\":0,"));
+	ck_assert_ptr_nonnull(strstr(line, "\"path\":49,"));
+	ck_assert_ptr_nonnull(strstr(line, "],\"next\":65535}"));
+	line = ask(fd, "{\"execute\":\"query-paths\",\"arguments\":{\"user\":\"ONE\","
+		       "\"first\":40,\"limit\":2}}");
+	ck_assert_ptr_null(strstr(line, "\"path\":39,"));
+	ck_assert_ptr_nonnull(strstr(line, "\"path\":40,"));
+	ck_assert_ptr_nonnull(strstr(line, "\"path\":41,"));
+	ck_assert_ptr_null(strstr(line, "\"path\":42,"));
+	ck_assert_ptr_nonnull(strstr(line, "],\"next\":42}"));
+	close(fd);
+}
+END_TEST
+
 START_TEST(data_only_to_send)
 {
 	static const char *const functions[] = {
@@ -392,6 +422,7 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, reply_before_send_returns);
 	tcase_add_test(tc, refused_state_keeps_messages);
+	tcase_add_test(tc, paths_in_parts);
 	tcase_add_test(tc, data_only_to_send);
 	tcase_add_test(tc, absent_arguments);
 	tcase_add_test(tc, limits);
