@@ -346,6 +346,29 @@ START_TEST(not_translated)
 }
 END_TEST
 
+/*
+ * The buffer begins in the page that holds the page table: its third doubleword, 90 seconds as
+ * microseconds, becomes the entry of its second page, and has a bit that must be zero.
+ */
+START_TEST(table_in_the_buffer)
+{
+	const uint64_t base = UINT64_C(1) << 20, buffer = base + (250 << 12) + 0xfc8;
+
+	put_tables();
+	put_be64(fx_at(0x1c008, 8), 0x20800);
+	put_be64(fx_at(0x20800, 8), 0x30000);
+	put_be64(fx_at(0x20800 + 250 * 8, 8), 0x20000);
+	put_be64(fx_at(0x20800 + 251 * 8, 8), 0x28000);
+	memset(fx_at(0, 4096), 0xee, 4096);
+	put_list_at(0x30000, "", "*", buffer, 112);
+	ck_pgm(virtual_guests(base, 0x1c003), PGM_ADDRESSING);
+	ck_assert_uint_eq(get_be64(fx_at(0x20fc8 + 16, 8)), 90000000);
+	ck_assert_uint_eq(*fx_at(0x28000, 1), 0);
+	for (unsigned int i = 0; i < 4096; i++)
+		ck_assert_uint_eq(*fx_at(i, 1), 0xee);
+}
+END_TEST
+
 /* A table of 512 entries has no 513th. */
 START_TEST(table_length)
 {
@@ -393,6 +416,7 @@ int main(void)
 	tcase_add_test(tc, large_pages);
 	tcase_add_test(tc, real_space);
 	tcase_add_loop_test(tc, not_translated, 0, sizeof(untranslated) / sizeof(untranslated[0]));
+	tcase_add_test(tc, table_in_the_buffer);
 	tcase_add_test(tc, table_length);
 	tcase_add_test(tc, amode_31);
 	suite_add_tcase(suite, tc);
