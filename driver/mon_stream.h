@@ -41,7 +41,7 @@
  *           }
  *   }
  *
- * What follows from it, and is promised:
+ * Guarantees:
  *  - A read returns bytes of one set only: as many elements, and records of
  *    elements, as there is room for.  Only the first of them is cut short if it
  *    has no room; another one is left to the next read.  So a read of 12 bytes at

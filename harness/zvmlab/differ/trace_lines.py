@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A part of a trace as lines that can be compared with those of another run.
 
-The rules, which docs/emulators.md repeats for people:
+The rules, which docs/emulators.md also states:
 
 * time, sequence numbers, the number of the CPU and guest storage addresses are left out,
   what is stored there is not;
