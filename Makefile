@@ -345,7 +345,7 @@ check-harness: setup $(SERVER)
 .PHONY: check-e2e
 check-e2e: setup prepare
 	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 $(KERNELS:%=--kernel %) $(DRIVERS:%=--driver %) \
-		$(BACKEND:%=--backend %) $(REPRESENTATIVE:%=--representative %) $(if $(FULL),--full) --promises --zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml \
+		$(BACKEND:%=--backend %) $(REPRESENTATIVE:%=--representative %) $(if $(FULL),--full) --requirements --zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml \
 		tests/e2e
 
 # A test that this kernel leaves leaking, or with lockdep turned off, fails.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs of pytest that show promises, as a foreign repository has them."""
+"""Runs of pytest that show requirements, as a foreign repository has them."""
 
 from __future__ import annotations
 
@@ -23,25 +23,30 @@ LIST = """
 title = "my driver"
 [P.1]
 title = "opens"
-promise = "the device can be opened"
+text = "the device can be opened"
 shown = "open"
 [P.2]
 title = "is exclusive"
-promise = "the second open fails"
+text = "the second open fails"
 shown = "EBUSY"
 errnos = ["EBUSY"]
 """
-BOTH = """
-def test_p1_opens(zvmlab_kernel): pass
-def test_p2_is_exclusive(): pass
+OPENS = """
+import pytest
+@pytest.mark.requirement("P1")
+def test_opens(zvmlab_kernel): pass
+"""
+BOTH = f"""{OPENS}
+@pytest.mark.requirement("P2")
+def test_is_exclusive(): pass
 """
 TRACE = '{"seq":%d,"tod":"d000000000000000","cpu":0,"call":"%s"}\n'
 
 
 @pytest.fixture
 def project(inner: Fake, pytester: pytest.Pytester) -> Fake:
-    """A repository with a list of promises."""
-    pytester.makeini("[pytest]\npromises = list.toml\n")
+    """A repository with a list of requirements."""
+    pytester.makeini("[pytest]\nrequirements = list.toml\n")
     (pytester.path / "list.toml").write_text(LIST, encoding="utf-8")
     return inner
 
@@ -59,34 +64,35 @@ def _last_lines(result: pytest.RunResult, count: int) -> list[str]:
     return [line for line in result.stdout.str().splitlines() if line][-count:]
 
 
-def test_all_promises_shown(project: Fake, pytester: pytest.Pytester) -> None:
+def test_all_requirements_shown(project: Fake, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(BOTH)
-    result = _run(project, pytester, "--promises")
+    result = _run(project, pytester, "--requirements")
     assert result.ret == pytest.ExitCode.OK
     lines = _last_lines(result, 7)
-    assert re.fullmatch("=+ promises =+", lines[0])
+    assert re.fullmatch("=+ requirements =+", lines[0])
     assert lines[1:6] == [
-        "     promise               tests  kernel",
+        "     requirement           tests  kernel",
         "                                  upstream",
         "P1   opens                     1  passed 1",
         "P2   is exclusive              1  passed 1",
-        "2 of 2 promises shown on every kernel and driver; 2 tests: 2 passed",
+        "2 of 2 requirements shown on every kernel and driver; 2 tests: 2 passed",
     ]
     assert re.fullmatch("=+ 2 passed in .* =+", lines[6])
+    assert "zvmlab: " not in result.stdout.str() and "still by" not in result.stdout.str()
     assert not (pytester.path / "out").exists()
 
 
 @pytest.mark.parametrize("workers", ((), ("-n", "2", "--dist", "loadgroup")))
-def test_promise_without_a_test_fails_the_run(
+def test_requirement_without_a_test_fails_the_run(
     project: Fake, pytester: pytest.Pytester, workers: tuple[str, ...]
 ) -> None:
-    pytester.makepyfile("def test_p1_opens(): pass\ndef test_other(): pass")
-    result = _run(project, pytester, "--promises", *workers)
+    pytester.makepyfile(OPENS + "def test_other(): pass")
+    result = _run(project, pytester, "--requirements", *workers)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.assert_outcomes(passed=2)
     lines = _last_lines(result, 4)
     assert lines[0] == "P2   is exclusive              0  no test"
-    assert lines[2] == "promises: no test shows P2"
+    assert lines[2] == "requirements: no test shows P2"
     assert " 2 passed in " in lines[3]
     by_hand = _run(project, pytester, "--zvmlab-report", "out", *workers)
     assert by_hand.ret == pytest.ExitCode.OK
@@ -97,21 +103,24 @@ def test_only_skipped_is_not_shown(project: Fake, pytester: pytest.Pytester) -> 
     pytester.makepyfile(
         """
         import pytest
-        def test_p1_opens(): pass
-        def test_p2_busy(zvmlab_kernel):
+        @pytest.mark.requirement("P1")
+        def test_opens(): pass
+        @pytest.mark.requirement("P2")
+        def test_busy(zvmlab_kernel):
             if zvmlab_kernel.endswith("other"):
                 pytest.skip("not there")
         @pytest.mark.xfail(reason="one day")
-        def test_p2_expected(): assert False
+        @pytest.mark.requirement("P2")
+        def test_expected(): assert False
         """
     )
     shutil.copy(project.folder / "kernel", project.folder / "other")
     options = ("--kernel", str(project.folder / "other"), "--zvmlab-report", "out")
-    result = _run(project, pytester, "--promises", *options)
+    result = _run(project, pytester, "--requirements", *options)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert "promises: all tests of P2 were skipped on other with upstream" in result.outlines
+    assert "requirements: all tests of P2 were skipped on other with upstream" in result.outlines
     read = _report(pytester)
-    assert [(cell["kernel"], cell["result"]) for cell in read["promises"][1]["cells"]] == [
+    assert [(cell["kernel"], cell["result"]) for cell in read["requirements"][1]["cells"]] == [
         ("kernel", "passed"),
         ("other", "skipped"),
     ]
@@ -120,26 +129,26 @@ def test_only_skipped_is_not_shown(project: Fake, pytester: pytest.Pytester) -> 
 
 
 def test_unknown_row_and_nothing_to_run(project: Fake, pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(BOTH + "def test_p1_p3_what(): pass")
-    result = _run(project, pytester, "--promises")
+    pytester.makepyfile(BOTH + "@pytest.mark.requirement('P1', 'P3')\ndef test_what(): pass")
+    result = _run(project, pytester, "--requirements")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert (
-        "promises: tests name rows that the list does not have: test_p1_p3_what (P3)"
+        "requirements: tests name rows that the list does not have: test_what (P3)"
         in result.outlines
     )
     pytester.makepyfile("")
-    result = _run(project, pytester, "--promises")
+    result = _run(project, pytester, "--requirements")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert "promises: no test shows P1, P2" in result.outlines
+    assert "requirements: no test shows P1, P2" in result.outlines
 
 
 def test_wrong_usage_and_interruption_keep_their_codes(
     project: Fake, pytester: pytest.Pytester
 ) -> None:
-    pytester.makepyfile("def test_p1_opens(): raise KeyboardInterrupt")
-    assert _run(project, pytester, "--promises").ret == pytest.ExitCode.INTERRUPTED
-    assert _run(project, pytester, "--promises", "none").ret == pytest.ExitCode.USAGE_ERROR
-    collected = _run(project, pytester, "--promises", "--collect-only", "-q")
+    pytester.makepyfile(OPENS.replace("pass", "raise KeyboardInterrupt"))
+    assert _run(project, pytester, "--requirements").ret == pytest.ExitCode.INTERRUPTED
+    assert _run(project, pytester, "--requirements", "none").ret == pytest.ExitCode.USAGE_ERROR
+    collected = _run(project, pytester, "--requirements", "--collect-only", "-q")
     assert collected.ret == pytest.ExitCode.OK and "no test shows" not in collected.stdout.str()
 
 
@@ -149,10 +158,12 @@ def test_deviation_of_upstream_is_told_apart(project: Fake, pytester: pytest.Pyt
     pytester.makepyfile(
         """
         import pytest
-        def test_p1_opens(): pass
+        @pytest.mark.requirement("P1")
+        def test_opens(): pass
 
         @pytest.mark.upstream_defect(5, "it never ends", seen="assert 'upstream' != 'upstream'")
-        def test_p2_ends(zvmlab_kernel, zvmlab_driver):
+        @pytest.mark.requirement("P2")
+        def test_ends(zvmlab_kernel, zvmlab_driver):
             assert zvmlab_driver != "upstream"
 
         @pytest.fixture
@@ -168,21 +179,21 @@ def test_deviation_of_upstream_is_told_apart(project: Fake, pytester: pytest.Pyt
         """
     )
     options = ("--driver", "upstream", "--driver", str(module), "-n", "2")
-    result = _run(project, pytester, "--promises", "--zvmlab-report", "out", *options)
+    result = _run(project, pytester, "--requirements", "--zvmlab-report", "out", *options)
     assert result.ret == pytest.ExitCode.TESTS_FAILED  # the other one's tear-down
     assert "P2   is exclusive              1  deviates 1  passed 1" in result.outlines
-    assert "known: P2 (kernel): upstream's driver, defect 5: it never ends [test_p2_ends]" in (
+    assert "known: P2 (kernel): upstream's driver, defect 5: it never ends [test_ends]" in (
         result.outlines
     )
     tests = {(test["function"], test["driver"]): test for test in _report(pytester)["tests"]}
-    assert tests["test_p2_ends", "upstream"]["result"] == "deviates"
-    assert tests["test_p2_ends", "upstream"]["defect"] == 5
-    assert "assert 'upstream' != 'upstream'" in tests["test_p2_ends", "upstream"]["failure"]
+    assert tests["test_ends", "upstream"]["result"] == "deviates"
+    assert tests["test_ends", "upstream"]["defect"] == 5
+    assert "assert 'upstream' != 'upstream'" in tests["test_ends", "upstream"]["failure"]
     other = tests["test_other", "upstream"]
     assert (other["result"], other["reason"]) == ("failed", "")
     assert "1 / 0" in other["failure"] and "ends badly" in other["failure"]
-    assert tests["test_p2_ends", "monreader"]["result"] == "passed"
-    assert tests["test_p1_opens", None]["kernel"] is None
+    assert tests["test_ends", "monreader"]["result"] == "passed"
+    assert tests["test_opens", None]["kernel"] is None
 
 
 @pytest.mark.parametrize("workers", ((), ("-n", "2", "--dist", "loadgroup")))
@@ -192,7 +203,8 @@ def test_files_of_a_run(project: Fake, pytester: pytest.Pytester, workers: tuple
         import pytest
 
         @pytest.mark.parametrize("size, how", [(1, "eintr"), (4096, "eperm")])
-        def test_p1_p2_reads(zvmlab_kernel, zvmlab_driver, size, how):
+        @pytest.mark.requirement("P1", "P2")
+        def test_reads(zvmlab_kernel, zvmlab_driver, size, how):
             '''Reads with a buffer.
 
             More about it.
@@ -205,11 +217,11 @@ def test_files_of_a_run(project: Fake, pytester: pytest.Pytester, workers: tuple
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     folder = pytester.path / "out"
     assert {path.name for path in folder.iterdir()} == {
-        *("report.json", "report.html", "promises.md", "junit.xml")
+        *("report.json", "report.html", "requirements.md", "junit.xml")
     }
-    assert "| `test_p1_p2_reads` | FAILED 1/2 |" in (folder / "promises.md").read_text()
+    assert "| `test_reads` | FAILED 1/2 |" in (folder / "requirements.md").read_text()
     first, second = _report(pytester)["tests"]
-    assert first["test"].endswith(".py::test_p1_p2_reads[kernel-upstream-1-eintr]")
+    assert first["test"].endswith(".py::test_reads[kernel-upstream-1-eintr]")
     assert first["sentence"] == "Reads with a buffer."
     assert first["parameters"] == {"size": "1", "how": "eintr"}
     assert (first["kernel"], first["driver"]) == ("kernel", "upstream")
@@ -221,7 +233,7 @@ def test_files_of_a_run(project: Fake, pytester: pytest.Pytester, workers: tuple
         [(own.get("name"), own.get("value")) for own in case.iter("property")] for case in cases
     ]
     assert sorted(properties)[0] == [
-        *(("promise", "P1"), ("promise", "P2"), ("errno", "EBUSY"), ("errno", "EINTR")),
+        *(("requirement", "P1"), ("requirement", "P2"), ("errno", "EBUSY"), ("errno", "EINTR")),
         *(("kernel", "kernel"), ("driver", "upstream"), ("backend", "qemu")),
     ]
 
@@ -249,7 +261,8 @@ def test_failure_in_a_guest_has_console_and_timeline(
             yield
             assert False, "ends badly"
 
-        def test_p1_body(traced):
+        @pytest.mark.requirement("P1")
+        def test_body(traced):
             log(traced, "console.log", "the last words\\n")
             log(traced, "trace.jsonl", TRACE % (2, "body"))
             assert False, "body fails"
@@ -258,27 +271,30 @@ def test_failure_in_a_guest_has_console_and_timeline(
         def begins_badly(traced):
             assert False, "begins badly"
 
-        def test_p1_setup(begins_badly): pass
+        @pytest.mark.requirement("P1")
+        def test_setup(begins_badly): pass
 
-        def test_p1_teardown(ends_badly): pass
+        @pytest.mark.requirement("P1")
+        def test_teardown(ends_badly): pass
 
-        def test_p1_passes(traced): pass
+        @pytest.mark.requirement("P1")
+        def test_passes(traced): pass
         """
     )
     _run(project, pytester, "--zvmlab-report", "out", *workers)
     tests = {test["function"]: test for test in _report(pytester)["tests"]}
     results = {name: test["result"] for name, test in tests.items()}
     assert results == {
-        **{"test_p1_body": "failed", "test_p1_setup": "failed", "test_p1_teardown": "failed"},
-        "test_p1_passes": "passed",
+        **{"test_body": "failed", "test_setup": "failed", "test_teardown": "failed"},
+        "test_passes": "passed",
     }
-    assert "the last words" in tests["test_p1_body"]["console"]
-    assert "begins badly" in tests["test_p1_setup"]["failure"]
+    assert "the last words" in tests["test_body"]["console"]
+    assert "begins badly" in tests["test_setup"]["failure"]
     seen = {name: _traced(test) for name, test in tests.items()}
     assert seen == {
-        "test_p1_body": ["body"],
-        "test_p1_setup": ["boot"],
-        **{"test_p1_teardown": [], "test_p1_passes": []},  # their folders are gone
+        "test_body": ["body"],
+        "test_setup": ["boot"],
+        **{"test_teardown": [], "test_passes": []},  # their folders are gone
     }
     assert _report(pytester)["kernels"] == {"kernel": "kernel (local)"}
     page = (pytester.path / "out/report.html").read_text(encoding="utf-8")
@@ -299,9 +315,22 @@ def _traced(test: Any) -> list[str]:
 @pytest.mark.parametrize(
     "ini, options, text",
     [
-        ("", ("--promises",), "*--promises needs a list; name it as promises in pytest's ini file"),
-        ("promises = no.toml", (), "*promises */no.toml cannot be read: No such file or directory"),
-        ("promises = bad.toml", (), "*promises */bad.toml are no TOML: *"),
+        (
+            "",
+            ("--requirements",),
+            "*--requirements needs a list; name it as requirements in pytest's ini file",
+        ),
+        (
+            "requirements = no.toml",
+            (),
+            "*requirements */no.toml cannot be read: No such file or directory",
+        ),
+        ("requirements = bad.toml", (), "*requirements */bad.toml are no TOML: *"),
+        (
+            "requirements = list.toml",
+            ("--requirement", "P7"),
+            "*--requirement: the list has no row P7",
+        ),
         ("", ("--zvmlab-report", "bad.toml"), "*--zvmlab-report bad.toml: File exists"),
     ],
 )
@@ -310,6 +339,7 @@ def test_wrong_use_is_one_sentence(
 ) -> None:
     pytester.makeini(f"[pytest]\n{ini}\n")
     (pytester.path / "bad.toml").write_text("x", encoding="utf-8")
+    (pytester.path / "list.toml").write_text(LIST, encoding="utf-8")
     pytester.makepyfile("def test_it(): pass")
     result = _run(inner, pytester, *options)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -321,11 +351,11 @@ def test_page_needs_jinja2(project: Fake, pytester: pytest.Pytester) -> None:
     result = _run(project, pytester, "-p", "nojinja2", "--zvmlab-report", "out")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*--zvmlab-report needs jinja2; install python3-jinja2"])
-    assert _run(project, pytester, "-p", "nojinja2", "--promises").ret == pytest.ExitCode.OK
+    assert _run(project, pytester, "-p", "nojinja2", "--requirements").ret == pytest.ExitCode.OK
 
 
 def test_lost_worker_is_a_failed_test(project: Fake, pytester: pytest.Pytester) -> None:
-    pytester.makepyfile("import os\ndef test_p1_dies(): os._exit(3)")
+    pytester.makepyfile(OPENS.replace("pass", "__import__('os')._exit(3)"))
     result = _run(project, pytester, "--zvmlab-report", "out", "-n", "1")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     (test,) = _report(pytester)["tests"]
@@ -337,9 +367,9 @@ def test_report_without_a_list(inner: Fake, pytester: pytest.Pytester) -> None:
     result = _run(inner, pytester, "--zvmlab-report", "out")
     assert result.ret == pytest.ExitCode.OK
     assert "report: out/report.json, out/report.html" in result.outlines
-    assert "of 0 promises" not in result.stdout.str()
-    assert _report(pytester)["promises"] == [] and _report(pytester)["tests"][0]["rows"] == []
-    assert "<h2>Promises</h2>" not in (pytester.path / "out/report.html").read_text()
+    assert "of 0 requirements" not in result.stdout.str()
+    assert _report(pytester)["requirements"] == [] and _report(pytester)["tests"][0]["rows"] == []
+    assert "<h2>Requirements</h2>" not in (pytester.path / "out/report.html").read_text()
 
 
 def test_report_that_cannot_be_written(project: Fake, pytester: pytest.Pytester) -> None:
@@ -347,4 +377,75 @@ def test_report_that_cannot_be_written(project: Fake, pytester: pytest.Pytester)
     pytester.makepyfile(BOTH)
     result = _run(project, pytester, "--zvmlab-report", "out")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["promises: the report cannot be written: *Is a directory*"])
+    result.stdout.fnmatch_lines(["requirements: the report cannot be written: *Is a directory*"])
+
+
+def test_tests_of_a_row_can_be_chosen(project: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(BOTH + "def test_other(): pass")
+    result = _run(project, pytester, "--requirement", "P2", "-v")
+    result.assert_outcomes(passed=1, deselected=2)
+    result.stdout.fnmatch_lines(["*::test_is_exclusive PASSED*"])
+    result = _run(project, pytester, "--requirement", "P2", "--requirement", "P1")
+    result.assert_outcomes(passed=2, deselected=1)
+
+
+def test_markers_of_module_class_function_and_parameter_count(
+    project: Fake, pytester: pytest.Pytester
+) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        pytestmark = pytest.mark.requirement("P3")
+
+        @pytest.mark.requirement("P2", "P3")
+        class TestIt:
+            @pytest.mark.requirement("P1")
+            @pytest.mark.parametrize("a", [1, pytest.param(2, marks=pytest.mark.requirement("P4"))])
+            def test_p5_is_no_row_beside_a_marker(self, a): pass
+        """
+    )
+    _run(project, pytester, "--zvmlab-report", "out")
+    rows = [test["rows"] for test in _report(pytester)["tests"]]
+    assert [sorted(one) for one in rows] == [["P1", "P2", "P3"], ["P1", "P2", "P3", "P4"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("", "a row is missing; a row is written as in M15"),
+        ("'P01'", "'P01' is no row; a row is written as in M15"),
+        ("'P1', 'p2'", "'p2' is no row; a row is written as in M15"),
+        ("['P1']", "['P1'] is no row; a row is written as in M15"),
+    ],
+)
+def test_marker_that_names_no_row(
+    project: Fake, pytester: pytest.Pytester, arguments: str, sentence: str
+) -> None:
+    pytester.makepyfile(
+        f"import pytest\n@pytest.mark.requirement({arguments})\ndef test_it(): pass"
+    )
+    result = _run(project, pytester)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    where = "test_marker_that_names_no_row.py::test_it: mark.requirement: "
+    assert f"ERROR: {where}{sentence}" in result.errlines
+
+
+def test_names_of_version_0_1_are_taken_and_the_new_ones_said(
+    project: Fake, pytester: pytest.Pytester
+) -> None:
+    pytester.makeini("[pytest]\npromises = list.toml\n")
+    (pytester.path / "list.toml").write_text(LIST.replace("text =", "promise ="), encoding="utf-8")
+    pytester.makepyfile("def test_p1_opens(): pass\ndef test_p1_p2_closes(): pass")
+    result = _run(project, pytester, "--promises")
+    assert result.ret == pytest.ExitCode.OK
+    for sentence in (
+        "zvmlab: --promises is now --requirements",
+        "zvmlab: the ini value promises is now requirements",
+        "zvmlab: list.toml: the field promise of a row is now text",
+        "P2   is exclusive              1  passed 1",
+    ):
+        assert sentence in result.outlines
+    assert (
+        'requirements: a marker names the rows of a test now, @pytest.mark.requirement("M15");'
+        " still by their names: test_p1_opens, test_p1_p2_closes"
+    ) in " ".join(result.stdout.str().split())

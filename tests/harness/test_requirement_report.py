@@ -34,15 +34,15 @@ from zvmlab.pytest_plugin.requirement_table import (
     wrapped,
 )
 from zvmlab.pytest_plugin.requirement_timeline import RECORDS_MAX, timeline
-from zvmlab.pytest_plugin.requirements import Promise, Promises
+from zvmlab.pytest_plugin.requirements import Requirement, Requirements
 
 PASSED, FAILED = Outcome.PASSED, Outcome.FAILED
 DEVIATES, SKIPPED = Outcome.DEVIATES, Outcome.SKIPPED
 HOSTILE = "</script><script>alert('x')</script> & \"quoted\" \x1b[31m\x00 \ud800"
-PROMISES = Promises(
+REQUIREMENTS = Requirements(
     {"M": "monitor", "T": "tasks & more"},
     {
-        row: Promise(row, f"title of {row}", f"promise {row} | so", "by showing", ("EIO",))
+        row: Requirement(row, f"title of {row}", f"requirement {row} | so", "by showing", ("EIO",))
         for row in ("M1", "M2", "T1")
     },
 )
@@ -59,7 +59,7 @@ def result(
         test=f"tests/e2e/test_x.py::{name}[{kernel}]",
         function=name,
         sentence=f"sentence of {name}",
-        rows=PROMISES.rows_of(name),
+        rows=REQUIREMENTS.rows_in_name(name),
         errnos=("EIO",),
         kernel=kernel,
         driver="upstream",
@@ -74,7 +74,7 @@ def result(
 
 def run(*results: Result, columns: tuple[Column, ...] = COLUMNS) -> Run:
     """A run with these results."""
-    return Run(PROMISES, columns, results, {"bookworm": "6.1.0 (bookworm)"}, 1.8e9, 61.5)
+    return Run(REQUIREMENTS, columns, results, {"bookworm": "6.1.0 (bookworm)"}, 1.8e9, 61.5)
 
 
 @pytest.mark.parametrize(
@@ -120,14 +120,16 @@ def test_emulator_that_only_a_part_runs_in_needs_no_test_of_every_row() -> None:
     made = run(*mine, columns=(COLUMNS[0], part))
     assert made.complaints() == []
     assert [line.text.rstrip() for line in table(made)] == [
-        "     promise               tests  bookworm   bookworm",
+        "     requirement           tests  bookworm   bookworm",
         "                                  upstream   upstream",
         "                                  qemu       hercules",
         "M1   title of M1               2  passed 1   passed 1",
         "M2   title of M2               2  passed 1   passed 1",
         "T1   title of T1               1  passed 1   –",
     ]
-    assert totals(made).startswith("3 of 3 promises shown on every kernel, driver and emulator;")
+    assert totals(made).startswith(
+        "3 of 3 requirements shown on every kernel, driver and emulator;"
+    )
     assert "| bookworm, upstream | bookworm, upstream, hercules |" in markdown(made)
     whole = run(*mine, columns=(COLUMNS[0], part._replace(part=False)))
     assert whole.complaints() == [
@@ -138,7 +140,7 @@ def test_emulator_that_only_a_part_runs_in_needs_no_test_of_every_row() -> None:
     assert made.complaints() == [
         "all tests of T1 were skipped on bookworm with upstream in hercules"
     ]
-    assert totals(made).startswith("2 of 3 promises shown")
+    assert totals(made).startswith("2 of 3 requirements shown")
 
 
 def test_row_of_the_first_kernel_needs_no_test_on_others() -> None:
@@ -147,7 +149,7 @@ def test_row_of_the_first_kernel_needs_no_test_on_others() -> None:
     made = run(*mine, first)
     assert made.complaints() == []
     assert [cell.text for cell in made.rows()[2].cells.values()] == ["passed 1", "–"]
-    assert totals(made).startswith("3 of 3 promises shown")
+    assert totals(made).startswith("3 of 3 requirements shown")
     other = result("test_t1_b", PASSED)
     assert run(*mine, first, other).complaints() == [
         "all tests of T1 were not run on trixie with upstream"
@@ -165,7 +167,7 @@ def test_deviating_rows_are_counted_apart() -> None:
         (True, False),
     ]
     assert totals(made).startswith(
-        "2 of 3 promises shown on every kernel and driver, 1 broken somewhere as known; 4 tests:"
+        "2 of 3 requirements shown on every kernel and driver, 1 broken somewhere as known; 4 tests:"
     )
     # A failure beside it is none of what is known; nor is a kernel without a test.
     assert not run(*both, known, result("test_m2_c", FAILED)).rows()[1].deviates
@@ -180,7 +182,7 @@ def test_table() -> None:
         result("test_m2_t1_c", DEVIATES, "trixie"),
     )
     assert [line.text.rstrip() for line in table(made)] == [
-        "     promise               tests  bookworm    trixie",
+        "     requirement           tests  bookworm    trixie",
         "                                  upstream    upstream",
         "M1   title of M1               2  FAILED 1/2  skipped 1",
         "M2   title of M2               1  no test     deviates 1",
@@ -195,7 +197,7 @@ def test_table() -> None:
     named = [line.text for line in table(made, names=True)]
     assert named[3:5] == ["     test_m1_a", "     test_m1_b"]
     assert totals(made) == (
-        "0 of 3 promises shown on every kernel and driver; 4 tests: 1 passed,"
+        "0 of 3 requirements shown on every kernel and driver; 4 tests: 1 passed,"
         " 1 deviating as known, 1 failed, 1 skipped"
     )
 
@@ -218,7 +220,7 @@ def test_deviations_come_once() -> None:
         result("test_t1_b", PASSED),
     )
     assert deviations(made) == [
-        "no promise: defect 6: other [test_other]",
+        "no requirement: defect 6: other [test_other]",
         "M1, M2 (bookworm, trixie): defect 5: never ends [test_m1_m2_a]",
         "T1 (bookworm): defect 2: late [test_t1_c]",
     ]
@@ -228,8 +230,8 @@ def test_deviations_come_once() -> None:
 
 def test_markdown() -> None:
     lines = markdown(run(result("test_m1_a", PASSED), result("test_t1_b", DEVIATES, reason="<b>")))
-    assert "| M1 | promise M1 \\| so | `test_m1_a` | passed 1 | no test |" in lines.splitlines()
-    assert "| M2 | promise M2 \\| so |  | no test | no test |" in lines.splitlines()
+    assert "| M1 | requirement M1 \\| so | `test_m1_a` | passed 1 | no test |" in lines.splitlines()
+    assert "| M2 | requirement M2 \\| so |  | no test | no test |" in lines.splitlines()
     assert "## T: tasks & more" in lines
     assert "Kernels: bookworm 6.1.0 (bookworm)." in lines
     assert "* T1 (bookworm): \\<b\\> \\[test\\_t1\\_b\\]" in lines
@@ -242,11 +244,11 @@ def test_json(tmp_path: Path) -> None:
         result("test_m2_b", SKIPPED, reason="why", seconds=1.5),
     )
     paths = write(made, tmp_path)
-    assert [path.name for path in paths] == ["report.json", "report.html", "promises.md"]
+    assert [path.name for path in paths] == ["report.json", "report.html", "requirements.md"]
     read = json.loads(paths[0].read_text(encoding="utf-8"))
     assert read == json.loads(json.dumps(as_json(made)))
-    assert read["format"] == 2 and read["started"] == "2027-01-15T08:00:00Z"
-    assert read["promises"][0]["cells"][0] == {
+    assert read["format"] == 3 and read["started"] == "2027-01-15T08:00:00Z"
+    assert read["requirements"][0]["cells"][0] == {
         "kernel": "bookworm",
         "driver": "upstream",
         "backend": "qemu",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Lists of promises: what a file says, what the name of a test says."""
+"""Lists of requirements: what a file says, what a marker and the old names of tests say."""
 
 from __future__ import annotations
 
@@ -8,32 +8,36 @@ from pathlib import Path
 import pytest
 
 from zvmlab.base.errors import UsageError
-from zvmlab.pytest_plugin.requirements import Promise, Promises, load
+from zvmlab.pytest_plugin.requirements import Requirement, Requirements, load, sentence_of
 
 OURS = Path(__file__).resolve().parents[1] / "e2e" / "requirements.toml"
-ROW = 'title = "a"\npromise = "b"\nshown = "c"\n'
-LIST = Promises(
+ROW = 'title = "a"\ntext = "b"\nshown = "c"\n'
+LIST = Requirements(
     {"M": "monitor", "T": "tasks"},
     {
-        "M1": Promise("M1", "one", "first", "so", ("EIO",)),
-        "M12": Promise("M12", "twelve", "twelfth", "so", ("EBUSY", "EIO")),
-        "T1": Promise("T1", "task", "task", "so"),
+        "M1": Requirement("M1", "one", "first", "so", ("EIO",)),
+        "M12": Requirement("M12", "twelve", "twelfth", "so", ("EBUSY", "EIO")),
+        "T1": Requirement("T1", "task", "task", "so"),
     },
 )
 
 
 def test_our_own_list() -> None:
-    promises = load(OURS)
-    assert promises.groups == {"M": "monreader", "D": "device-mapper statistics", "T": "taskstats"}
+    requirements = load(OURS)
+    assert requirements.groups == {
+        "M": "monreader",
+        "D": "device-mapper statistics",
+        "T": "taskstats",
+    }
     numbers = {"M": 36, "D": 31, "T": 24}
-    assert list(promises.rows) == [
+    assert list(requirements.rows) == [
         f"{letter}{number}" for letter, last in numbers.items() for number in range(1, last + 1)
     ]
-    assert promises.rows["M28"].errnos == ("EOVERFLOW",)
-    assert {row.row for row in promises.rows.values() if "EIO" in row.errnos} == {
+    assert requirements.rows["M28"].errnos == ("EOVERFLOW",)
+    assert {row.row for row in requirements.rows.values() if "EIO" in row.errnos} == {
         *("M5", "M25", "M30", "M34")
     }
-    assert max(len(row.title) for row in promises.rows.values()) <= 40
+    assert max(len(row.title) for row in requirements.rows.values()) <= 40
 
 
 @pytest.mark.parametrize(
@@ -53,14 +57,14 @@ def test_our_own_list() -> None:
         ("test_", ()),
     ],
 )
-def test_rows_of_a_test(function: str, rows: tuple[str, ...]) -> None:
-    assert LIST.rows_of(function) == rows
+def test_rows_in_a_name(function: str, rows: tuple[str, ...]) -> None:
+    assert LIST.rows_in_name(function) == rows
 
 
 def test_sentence_of_a_test() -> None:
-    assert LIST.sentence_of("test_m1_m12_open_fails", None) == "open fails"
-    assert LIST.sentence_of("test_m1_x", "  The first line. \n\n    The rest.") == "The first line."
-    assert LIST.sentence_of("test_v2_of_it", "\n") == "v2 of it"
+    assert sentence_of("test_open_fails", None) == "open fails"
+    assert sentence_of("test_x", "  The first line. \n\n    The rest.") == "The first line."
+    assert sentence_of("test_v2_of_it", "\n") == "v2 of it"
 
 
 def test_error_numbers_of_a_test() -> None:
@@ -81,7 +85,7 @@ def test_error_numbers_of_a_test() -> None:
         (f'[M]\ntitle = "m"\n[M.01]\n{ROW}', "[M.01] is no row; use a number from 1 on"),
         ('[M]\ntitle = "m"\n1 = 1\n', "[M.1] is no row; use a number from 1 on"),
         (f'[M]\ntitle = "m"\n[M.1]\n{ROW}x = 1\n', "row M1 has a field 'x', which no row has"),
-        ('[M]\ntitle = "m"\n[M.1]\ntitle = "a"\n', "row M1 needs a text 'promise'"),
+        ('[M]\ntitle = "m"\n[M.1]\ntitle = "a"\n', "row M1 needs a text 'text'"),
         (
             f'[M]\ntitle = "m"\n[M.2]\n{ROW}errnos = ["EFOO"]\n',
             "row M2: errnos must be a list of names such as EIO",
@@ -94,13 +98,26 @@ def test_lists_that_are_none(tmp_path: Path, text: str, error: str) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError) as caught:
         load(path)
-    assert str(caught.value).startswith(f"promises {path}")
+    assert str(caught.value).startswith(f"requirements {path}")
     assert error in str(caught.value)
 
 
 def test_list_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="promises .*/none cannot be read: No such file"):
+    with pytest.raises(UsageError, match="requirements .*/none cannot be read: No such file"):
         load(tmp_path / "none")
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
-    with pytest.raises(UsageError, match="promises .*/binary are no TOML: "):
+    with pytest.raises(UsageError, match="requirements .*/binary are no TOML: "):
         load(tmp_path / "binary")
+
+
+def test_rows_with_their_text_under_its_old_name(tmp_path: Path) -> None:
+    path = tmp_path / "list.toml"
+    new = f'[M]\ntitle = "m"\n[M.1]\n{ROW}'
+    path.write_text(new.replace("text", "promise"), encoding="utf-8")
+    old = load(path)
+    path.write_text(new, encoding="utf-8")
+    assert (load(path).rows, load(path).old_fields) == (old.rows, False)
+    assert old.old_fields and old.rows["M1"].text == "b"
+    path.write_text(new + 'promise = "d"\n', encoding="utf-8")
+    with pytest.raises(UsageError, match="row M1 has a field 'promise', which no row has"):
+        load(path)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.pytest_plugin.requirements import Promises, load
+from zvmlab.pytest_plugin.requirements import Requirements, load
 
 ROOT = Path(__file__).resolve().parents[2]
 E2E = ROOT / "tests" / "e2e"
@@ -58,12 +58,12 @@ def judges(name: str, functions: dict[str, ast.FunctionDef]) -> bool:
     return False
 
 
-def shown(promises: Promises) -> dict[str, list[str]]:
+def shown(requirements: Requirements) -> dict[str, list[str]]:
     """Each row with the names of the tests in guests that show it."""
-    found: dict[str, set[str]] = {row: set() for row in promises.rows}
+    found: dict[str, set[str]] = {row: set() for row in requirements.rows}
     for path in E2E.glob("test_*.py"):
         for name in _functions(path):
-            for row in promises.rows_of(name) if name.startswith("test_") else ():
+            for row in requirements.rows_in_name(name) if name.startswith("test_") else ():
                 found[row].add(name)
     return {row: sorted(names) for row, names in found.items()}
 
@@ -81,19 +81,19 @@ def renewed(page: str) -> str:
 
 def test_page_names_the_tests_that_are_there() -> None:
     """Every row of the list with its text, every test that shows it, and no other."""
-    promises, page = load(E2E / "requirements.toml"), PAGE.read_text(encoding="utf-8")
+    requirements, page = load(E2E / "requirements.toml"), PAGE.read_text(encoding="utf-8")
     rows = {match[1]: match for line in page.splitlines() if (match := _LINE.match(line))}
-    assert list(rows) == list(promises.rows)
-    for row, names in shown(promises).items():
+    assert list(rows) == list(requirements.rows)
+    for row, names in shown(requirements).items():
         found = re.findall(r"`(test_\w+)`", rows[row][3])
         assert found == names, f"{row}: write the names anew: python3 {Path(__file__).name}"
-        assert re.sub(r"\\(.)", r"\1", rows[row][2]) == promises.rows[row].promise
+        assert re.sub(r"\\(.)", r"\1", rows[row][2]) == requirements.rows[row].text
     assert renewed(page) == page
 
 
 def test_row_is_shown_by_a_test_that_judges() -> None:
     """None that shows a row is empty: it asserts, expects an error, or calls what does."""
-    promises = load(E2E / "requirements.toml")
+    requirements = load(E2E / "requirements.toml")
     helpers: dict[str, ast.FunctionDef] = {}
     for path in E2E.glob("*.py"):
         helpers |= {} if path.name.startswith("test_") else _functions(path)
@@ -102,7 +102,7 @@ def test_row_is_shown_by_a_test_that_judges() -> None:
         own = _functions(path)
         functions = helpers | own
         for name in own:
-            if name.startswith("test_") and promises.rows_of(name):
+            if name.startswith("test_") and requirements.rows_in_name(name):
                 empty += [] if judges(name, functions) else [f"{path.name}::{name}"]
     assert empty == []
 

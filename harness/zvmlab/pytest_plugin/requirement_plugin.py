@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""pytest plugin: which promise each test shows, and what the run has shown.
+"""pytest plugin: which requirement each test shows, and what the run has shown.
 
 Part of zvmlab.pytest_plugin.  Where tests run (in workers of pytest-xdist, too) every test
 gets its rows, and its reports carry what the page needs; where reports arrive they are
@@ -23,12 +23,14 @@ from zvmlab.base.errors import UsageError
 from zvmlab.pytest_plugin import backend_choice, drivers, plugin
 from zvmlab.pytest_plugin.requirement_results import Case, Collector, Column, Run, TraceCut
 from zvmlab.pytest_plugin.requirement_table import deviations, table, totals, wrapped
-from zvmlab.pytest_plugin.requirements import Promises, load
+from zvmlab.pytest_plugin.requirements import Requirements, load, rows_of_marker, sentence_of
 
-_promises = pytest.StashKey[Promises]()
+_requirements = pytest.StashKey[Requirements]()
 _case = pytest.StashKey[Case]()
 _begins = pytest.StashKey[dict[Path, int]]()
-_NONE = Promises({}, {})
+_old_words = pytest.StashKey[list[str]]()
+_NONE = Requirements({}, {})
+_MARKER = "requirement"
 _VALUE_MAX = 80
 _COLOURS = {
     "heading": {"bold": True},
@@ -44,22 +46,35 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Options and the ini value."""
     group = parser.getgroup("zvmlab", "z/VM guests")
     group.addoption(
-        "--promises",
+        "--requirements",
         action="store_true",
-        help="the run must show every promise of the list that the ini value promises names",
+        help="the run must show every requirement of the list that the ini value requirements names",
+    )
+    group.addoption("--promises", action="store_true", help="the old name of --requirements")
+    group.addoption(
+        "--requirement",
+        action="append",
+        metavar="ROW",
+        help="run only the tests that show this row, such as M15; may be repeated",
     )
     group.addoption(
         "--zvmlab-report",
         metavar="DIR",
-        help="print the table of promises; write report.html, report.json and promises.md to DIR",
+        help="print the table of requirements; write report.html, report.json and requirements.md"
+        " to DIR",
     )
-    parser.addini("promises", "TOML file with the promises that the tests show (docs/report.md)")
+    parser.addini(
+        "requirements", "TOML file with the requirements that tests show (docs/report.md)"
+    )
+    parser.addini("promises", "the old name of requirements")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Read the list; be ready for what arrives."""
+    config.addinivalue_line("markers", f"{_MARKER}(*rows): the requirements that the test shows")
+    config.stash[_old_words] = _old_words_of(config)
     try:
-        config.stash[_promises] = _list_of(config)
+        config.stash[_requirements] = _list_of(config)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
     folder = config.getoption("--zvmlab-report")
@@ -72,41 +87,89 @@ def pytest_configure(config: pytest.Config) -> None:
             Path(folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise pytest.UsageError(f"--zvmlab-report {folder}: {error.strerror}") from None
-    config.pluginmanager.register(_Reporter(config), "zvmlab-promises")
+    config.pluginmanager.register(_Reporter(config), "zvmlab-requirements")
+
+
+def _old_words_of(config: pytest.Config) -> list[str]:
+    """Take the names of version 0.1; a sentence for each that was used."""
+    said = []
+    if config.getoption("--promises"):
+        config.option.requirements = True
+        said.append("--promises is now --requirements")
+    if config.getini("promises"):
+        said.append("the ini value promises is now requirements")
+    return said
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """One line for each old name."""
+    said = config.stash[_old_words].copy()
+    if config.stash[_requirements].old_fields:
+        said.append(f"{_named(config)}: the field promise of a row is now text")
+    return [f"zvmlab: {sentence}" for sentence in said]
+
+
+def _named(config: pytest.Config) -> str:
+    """The list's file, as the ini file names it."""
+    return str(config.getini("requirements") or config.getini("promises"))
 
 
 def _wanted(config: pytest.Config) -> bool:
-    return bool(config.getoption("--promises") or config.getoption("--zvmlab-report"))
+    return bool(config.getoption("--requirements") or config.getoption("--zvmlab-report"))
 
 
-def _list_of(config: pytest.Config) -> Promises:
-    named = config.getini("promises")
+def _list_of(config: pytest.Config) -> Requirements:
+    named = _named(config)
     if named:
         folder = config.inipath.parent if config.inipath else config.rootpath
         return load(folder / named)
-    if config.getoption("--promises"):
-        raise UsageError("--promises needs a list; name it as promises in pytest's ini file")
+    if config.getoption("--requirements"):
+        raise UsageError(
+            "--requirements needs a list; name it as requirements in pytest's ini file"
+        )
     return _NONE
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the tests of the rows that were asked for."""
+    wanted = set(config.getoption("--requirement") or ())
+    unknown = sorted(wanted - config.stash[_requirements].rows.keys())
+    if unknown:
+        raise pytest.UsageError(f"--requirement: the list has no row {', '.join(unknown)}")
+    others = [item for item in items if wanted and not wanted & {*item.stash[_case].rows}]
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if item not in others]
+
+
+def _rows_of(item: pytest.Item, function: str) -> tuple[str, ...]:
+    """The rows in the test's markers, those of its module and class first; else in its name."""
+    marks = reversed(list(item.iter_markers(_MARKER)))
+    try:
+        rows = [row for mark in marks for row in rows_of_marker(mark.args)]
+    except UsageError as error:
+        raise pytest.UsageError(f"{item.nodeid}: {error}") from None
+    return tuple(dict.fromkeys(rows)) or item.config.stash[_requirements].rows_in_name(function)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """What is known of a test before it runs; its rows become properties, in JUnit's XML too."""
-    promises = item.config.stash[_promises]
+    requirements = item.config.stash[_requirements]
     spec = getattr(item, "callspec", None)
     params: dict[str, Any] = dict(spec.params) if spec is not None else {}
     kernel = params.pop(backend_choice.KERNEL_FIXTURE, None)
     params.pop(backend_choice.FIXTURE, None)
     driver = params.pop(drivers.FIXTURE, None)
     function = getattr(item, "originalname", None) or item.name
-    rows = promises.rows_of(function)
+    rows = _rows_of(item, function)
     defect = item.get_closest_marker(drivers.DEFECT)
     doc = getattr(getattr(item, "obj", None), "__doc__", None)
     case = Case(
         test=item.nodeid,
         function=function,
-        sentence=promises.sentence_of(function, doc),
+        sentence=sentence_of(function, doc),
         rows=rows,
-        errnos=promises.errnos_of(rows, item.name),
+        errnos=requirements.errnos_of(rows, item.name),
         kernel=None if kernel is None else Path(kernel).name,
         driver=None if driver is None else drivers.driver_id(driver),
         backend=None if kernel is None else backend_choice.of_test(item),
@@ -115,7 +178,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         first_kernel=backend_choice.first_kernel_only(item),
     )
     item.stash[_case] = case
-    properties = [("promise", row) for row in rows] + [("errno", name) for name in case.errnos]
+    properties = [("requirement", row) for row in rows] + [("errno", name) for name in case.errnos]
     properties += [("kernel", case.kernel)] if case.kernel else []
     properties += [("driver", case.driver)] if case.driver else []
     properties += [("backend", case.backend)] if case.backend else []
@@ -189,17 +252,17 @@ class _Reporter:
             self._collector.kernels[case.kernel] = report.zvmlab_kernel
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Add it up; write the files; fail the run for a promise that was not shown."""
+        """Add it up; write the files; fail the run for a requirement that was not shown."""
         config = self._config
         self._run = Run(
-            promises=config.stash[_promises],
+            requirements=config.stash[_requirements],
             columns=_columns(config),
             results=self._collector.results(),
             kernels=self._collector.kernels,
             started=self._started,
             seconds=time.time() - self._started,
         )
-        if config.getoption("--promises"):
+        if config.getoption("--requirements"):
             self._errors += self._run.complaints()
         folder = config.getoption("--zvmlab-report")
         if folder is not None:
@@ -221,19 +284,21 @@ class _Reporter:
         if self._run is None:
             return
         out = terminalreporter
-        if self._run.promises.rows:
-            out.section("promises")
+        if self._run.requirements.rows:
+            out.section("requirements")
             for line in table(self._run, names=self._config.option.verbose > 0):
                 for text, state in line.pieces:
                     out.write(text, **_COLOURS.get(state, {}))
                 out.write("\n")
+            for sentence in self._run.old_names():
+                out.line(wrapped(f"requirements: {sentence}"))
             for sentence in deviations(self._run):
                 out.line(wrapped(f"known: {sentence}"), **_COLOURS["deviates"])
             out.line(wrapped(totals(self._run)))
         if self._written:
             out.line("report: " + ", ".join(map(str, self._written)))
         for sentence in self._errors:
-            out.line(wrapped(f"promises: {sentence}"), **_COLOURS["failed"])
+            out.line(wrapped(f"requirements: {sentence}"), **_COLOURS["failed"])
 
 
 def _columns(config: pytest.Config) -> tuple[Column, ...]:

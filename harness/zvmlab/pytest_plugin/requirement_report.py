@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The files that describe a run: report.json, report.html, promises.md (docs/report.md)."""
+"""The files that describe a run: report.json, report.html, requirements.md (docs/report.md)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from zvmlab.pytest_plugin.requirement_results import Outcome, Result, Run
 from zvmlab.pytest_plugin.requirement_table import deviations, markdown, totals
 from zvmlab.pytest_plugin.requirement_timeline import LANE, RECORDS_MAX, Timeline, timeline
 
-FORMAT = 2
+FORMAT = 3
 TIMELINES_MAX = 50
 _HERE = Path(__file__).parent
 # What is looked for first comes first.
@@ -32,10 +32,10 @@ def write(run: Run, folder: Path) -> list[Path]:
     texts = {
         "report.json": json.dumps(as_json(run), indent=1) + "\n",
         "report.html": page(run),
-        "promises.md": markdown(run),
+        "requirements.md": markdown(run),
     }
-    if not run.promises.rows:
-        del texts["promises.md"]
+    if not run.requirements.rows:
+        del texts["requirements.md"]
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", errors="replace")
     return [folder / name for name in texts]
@@ -50,7 +50,7 @@ def as_json(run: Run) -> dict[str, Any]:
             {**column._asdict(), "result": cell.outcome, "shown": cell.shown, "tests": cell.counts}
             for column, cell in row.cells.items()
         ]
-        rows.append({**dataclasses.asdict(row.promise), "functions": row.tests, "cells": cells})
+        rows.append({**dataclasses.asdict(row.requirement), "functions": row.tests, "cells": cells})
     return {
         "format": FORMAT,
         "zvmlab": __version__,
@@ -58,8 +58,8 @@ def as_json(run: Run) -> dict[str, Any]:
         "seconds": round(run.seconds, 3),
         "columns": columns,
         "kernels": dict(run.kernels),
-        "groups": dict(run.promises.groups),
-        "promises": rows,
+        "groups": dict(run.requirements.groups),
+        "requirements": rows,
         "complaints": run.complaints(),
         "tests": [_test(result) for result in run.results],
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a run has shown: results of tests, and of promises per kernel, driver and emulator."""
+"""What a run has shown: results of tests, and of requirements per kernel, driver and emulator."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from zvmlab.guest.config import QEMU
-from zvmlab.pytest_plugin.requirements import Promise, Promises
+from zvmlab.pytest_plugin.requirements import Requirement, Requirements
 
 
 class Outcome(enum.StrEnum):
@@ -139,9 +139,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A promise, the tests that show it, and what they said."""
+    """A requirement, the tests that show it, and what they said."""
 
-    promise: Promise
+    requirement: Requirement
     tests: tuple[str, ...]
     """Names of functions, in the order of the alphabet."""
     cells: Mapping[Column, Cell]
@@ -173,7 +173,7 @@ class Row:
 class Run:
     """A whole run."""
 
-    promises: Promises
+    requirements: Requirements
     columns: tuple[Column, ...]
     results: tuple[Result, ...]
     """In the order of their names."""
@@ -185,10 +185,10 @@ class Run:
 
     def rows(self) -> list[Row]:
         """Every row of the list, tested or not."""
-        return [self._row(promise) for promise in self.promises.rows.values()]
+        return [self._row(requirement) for requirement in self.requirements.rows.values()]
 
-    def _row(self, promise: Promise) -> Row:
-        mine = [result for result in self.results if promise.row in result.case.rows]
+    def _row(self, requirement: Requirement) -> Row:
+        mine = [result for result in self.results if requirement.row in result.case.rows]
         tests = tuple(sorted({result.case.function for result in mine}))
         first_only = bool(mine) and all(result.case.first_kernel for result in mine)
         cells = {
@@ -198,24 +198,38 @@ class Run:
             )
             for column in self.columns
         }
-        return Row(promise, tests, cells)
+        return Row(requirement, tests, cells)
 
     def counts(self) -> Mapping[Outcome, int]:
         """Number of tests by outcome."""
         return Counter(result.outcome for result in self.results if result.outcome is not None)
 
+    def old_names(self) -> list[str]:
+        """A sentence about the tests that name their rows as up to version 0.1, if there are any."""
+        old = {
+            result.case.function
+            for result in self.results
+            if self.requirements.named_in_the_old_way(result.case.function, result.case.rows)
+        }
+        if not old:
+            return []
+        return [
+            'a marker names the rows of a test now, @pytest.mark.requirement("M15");'
+            f" still by their names: {', '.join(sorted(old))}"
+        ]
+
     def complaints(self) -> list[str]:
-        """Sentences that say why the run does not show every promise; failed tests are no part."""
+        """Sentences that say why the run does not show every requirement; failed tests are no part."""
         said: list[str] = []
         rows = self.rows()
-        untested = [row.promise.row for row in rows if row.untested]
+        untested = [row.requirement.row for row in rows if row.untested]
         if untested:
             said.append(f"no test shows {', '.join(untested)}")
         tested = [row for row in rows if not row.untested]
         for state, text in ((Outcome.SKIPPED, "skipped"), (None, "not run")):
             where: dict[tuple[str, ...], list[str]] = {}
             for column in self.columns:
-                cells = ((row.promise.row, row.cells[column]) for row in tested)
+                cells = ((row.requirement.row, row.cells[column]) for row in tested)
                 names = tuple(
                     name for name, c in cells if c.outcome is state and (state or c.missing)
                 )
@@ -229,7 +243,7 @@ class Run:
             f"{result.case.function} ({row})"
             for result in self.results
             for row in result.case.rows
-            if row not in self.promises.rows
+            if row not in self.requirements.rows
         )
         if unknown:
             said.append(

@@ -62,8 +62,8 @@ def _blocks(run: Run, rows: Sequence[Row], room: int) -> Iterator[list[tuple[Col
 def table(run: Run, names: bool = False) -> Iterator[Line]:
     """The table, at most WIDTH wide; with *names*, the tests of each row below it."""
     rows = run.rows()
-    first = max(3, *(len(row.promise.row) for row in rows))
-    longest = max(len(row.promise.title) for row in rows)
+    first = max(3, *(len(row.requirement.row) for row in rows))
+    longest = max(len(row.requirement.title) for row in rows)
     room = WIDTH - first - 2 - _TITLE_MIN - 7
     for block in _blocks(run, rows, room):
         taken = sum(width + 2 for _, width in block)
@@ -78,7 +78,7 @@ def table(run: Run, names: bool = False) -> Iterator[Line]:
 def _heading(
     run: Run, block: Sequence[tuple[Column, int]], first: int, title: int
 ) -> Iterator[Line]:
-    left = f"{'':{first + 2}}{'promise':{title}}  tests"
+    left = f"{'':{first + 2}}{'requirement':{title}}  tests"
     kernels = "".join(f"  {_cut(column.kernel, width):{width}}" for column, width in block)
     yield Line((((left + kernels).rstrip(), "heading"),))
     lines = ["".join(f"  {_cut(column.driver, width):{width}}" for column, width in block)]
@@ -89,7 +89,7 @@ def _heading(
 
 
 def _line(row: Row, block: Sequence[tuple[Column, int]], first: int, title: int) -> Line:
-    left = f"{row.promise.row:{first}}  {_cut(row.promise.title, title):{title}}"
+    left = f"{row.requirement.row:{first}}  {_cut(row.requirement.title, title):{title}}"
     pieces = [(f"{left}  {len(row.tests):>5}", "")]
     for column, width in block:
         cell = row.cells[column]
@@ -101,7 +101,7 @@ def _line(row: Row, block: Sequence[tuple[Column, int]], first: int, title: int)
 
 def deviations(run: Run) -> list[str]:
     """Each known deviation once: rows, reason, and where it was seen."""
-    places = {row: place for place, row in enumerate(run.promises.rows)}
+    places = {row: place for place, row in enumerate(run.requirements.rows)}
     seen: dict[tuple[tuple[str, ...], str], list[Result]] = {}
     for result in run.results:
         if result.outcome is Outcome.DEVIATES:
@@ -109,7 +109,7 @@ def deviations(run: Run) -> list[str]:
     lines = []
     for names, reason in sorted(seen, key=lambda key: [places.get(row, -1) for row in key[0]]):
         results = seen[names, reason]
-        rows = ", ".join(names) or "no promise"
+        rows = ", ".join(names) or "no requirement"
         kernels = dict.fromkeys(r.case.kernel for r in results if r.case.kernel)
         functions = dict.fromkeys(r.case.function for r in results)
         where = f" ({', '.join(kernels)})" if kernels else ""
@@ -133,7 +133,7 @@ def totals(run: Run) -> str:
     several = any(column.backend != QEMU for column in run.columns)
     what = "kernel, driver and emulator" if several else "kernel and driver"
     return (
-        f"{shown} of {len(rows)} promises shown on every {what}"
+        f"{shown} of {len(rows)} requirements shown on every {what}"
         + (f", {deviating} broken somewhere as known" if deviating else "")
         + f"; {len(run.results)} tests"
         + (f": {parts}" if parts else "")
@@ -150,12 +150,12 @@ def _heads(column: Column) -> list[str]:
 
 
 def markdown(run: Run) -> str:
-    """The table for documentation: row, promise, tests, result per column."""
-    head = ["row", "promise", "tests"]
+    """The table for documentation: row, requirement, tests, result per column."""
+    head = ["row", "requirement", "tests"]
     head += [_escaped(", ".join(_heads(column))) for column in run.columns]
     lines = [
         "<!-- SPDX-License-Identifier: MIT -->",
-        "# Promises and the tests that show them",
+        "# Requirements and the tests that show them",
         "",
         "Written by a run of the tests (report.md says how), not by hand.  The counts are of that run;"
         " the names are kept as the tests are now, so that one may be there that the run did not have.",
@@ -164,14 +164,14 @@ def markdown(run: Run) -> str:
     if run.kernels:
         versions = ", ".join(f"{name} {version}" for name, version in sorted(run.kernels.items()))
         lines += ["", f"Kernels: {_escaped(versions)}."]
-    for letter, title in run.promises.groups.items():
+    for letter, title in run.requirements.groups.items():
         lines += ["", f"## {letter}: {_escaped(title)}", ""]
         lines += [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
         for row in run.rows():
-            if row.promise.row.startswith(letter):
+            if row.requirement.row.startswith(letter):
                 tests = "<br>".join(f"`{name}`" for name in row.tests)
                 cells = [row.cells[column].text for column in run.columns]
-                fields = [row.promise.row, _escaped(row.promise.promise), tests, *cells]
+                fields = [row.requirement.row, _escaped(row.requirement.text), tests, *cells]
                 lines.append(f"| {' | '.join(fields)} |")
     found = deviations(run)
     if found:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A list of promises, and the rows of it that a test shows.
+"""A list of requirements, and the rows of it that a test shows.
 
-The list is a TOML file; tests/e2e/requirements.toml says what is in it.  The name of a
-test function begins with the rows: ``test_m15_ioctl_is_refused`` shows M15,
-``test_m18_m23_every_buffer_size`` shows M18 and M23; leading zeros do not count.
+The list is a TOML file; tests/e2e/requirements.toml says what is in it.  A marker of the
+test names the rows: ``@pytest.mark.requirement("M18", "M23")``.  Up to version 0.1 the
+name of the test function did (``test_m18_m23_every_buffer_size``); that is still taken
+where there is no marker.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import errno
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,30 +23,35 @@ ERRNOS = frozenset(errno.errorcode.values())
 _ROW_WORD = re.compile(r"([a-z])([0-9]{1,6})")
 _GROUP = re.compile(r"[A-Z]")
 _NUMBER = re.compile(r"[1-9][0-9]{0,5}")
-_TEXTS = ("title", "promise", "shown")
+_TEXTS = ("title", "text", "shown")
+_ROW = re.compile(r"[A-Z][1-9][0-9]{0,5}")
+# What a field was called up to version 0.1.
+_OLD_TEXT = "promise"
 
 
 @dataclass(frozen=True)
-class Promise:
+class Requirement:
     """One row of the list."""
 
     row: str
     """Letter of the group and number, as in M15."""
     title: str
-    promise: str
+    text: str
     shown: str
     errnos: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Promises:
+class Requirements:
     """The rows in the order of the file, and the groups by their letter."""
 
     groups: Mapping[str, str]
-    rows: Mapping[str, Promise]
+    rows: Mapping[str, Requirement]
+    old_fields: bool = False
+    """Does the file call a row's text by its old name?"""
 
-    def rows_of(self, function: str) -> tuple[str, ...]:
-        """The rows a test function shows; among them may be one that the list does not have.
+    def rows_in_name(self, function: str) -> tuple[str, ...]:
+        """The rows that the name of a test function begins with, in the old spelling.
 
         A letter that is no group's ends the rows: ``test_v2_…`` may be a version.
         """
@@ -57,13 +63,9 @@ class Promises:
             rows.append(f"{found[1].upper()}{int(found[2])}")
         return tuple(dict.fromkeys(rows))
 
-    def sentence_of(self, function: str, doc: str | None) -> str:
-        """What a test shows, in words: its docstring's first line, else its name."""
-        lines = (doc or "").strip().splitlines()
-        if lines:
-            return lines[0].strip()
-        words = function.removeprefix("test_").split("_")
-        return " ".join(words[len(self.rows_of(function)) :])
+    def named_in_the_old_way(self, function: str, rows: tuple[str, ...]) -> bool:
+        """Are these rows of a test those that its name begins with?"""
+        return bool(rows) and rows == self.rows_in_name(function)
 
     def errnos_of(self, rows: tuple[str, ...], name: str) -> tuple[str, ...]:
         """Error numbers a test is about: those of its rows, and those in its name or parameters."""
@@ -72,37 +74,64 @@ class Promises:
         return tuple(sorted({*of_rows, *(word for word in words if word in ERRNOS)}))
 
 
-def load(path: Path) -> Promises:
+def rows_of_marker(arguments: Sequence[object]) -> tuple[str, ...]:
+    """The rows in a marker's arguments; UsageError for what can be none.
+
+    A row that the list does not have is none of our business here: a run says so.
+    """
+    for row in arguments:
+        if not isinstance(row, str) or not _ROW.fullmatch(row):
+            raise UsageError(f"mark.requirement: {row!r} is no row; a row is written as in M15")
+    if not arguments:
+        raise UsageError("mark.requirement: a row is missing; a row is written as in M15")
+    return tuple(dict.fromkeys(map(str, arguments)))
+
+
+def sentence_of(function: str, doc: str | None) -> str:
+    """What a test shows, in words: its docstring's first line, else its name."""
+    lines = (doc or "").strip().splitlines()
+    return lines[0].strip() if lines else " ".join(function.removeprefix("test_").split("_"))
+
+
+def load(path: Path) -> Requirements:
     """The list in a file; UsageError if it is none."""
     try:
         with path.open("rb") as file:
             tables = tomllib.load(file)
     except OSError as error:
-        raise UsageError(f"promises {path} cannot be read: {error.strerror}") from None
+        raise UsageError(f"requirements {path} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"promises {path} are no TOML: {error}") from None
+        raise UsageError(f"requirements {path} are no TOML: {error}") from None
     groups: dict[str, str] = {}
-    rows: dict[str, Promise] = {}
+    rows: dict[str, Requirement] = {}
+    old_fields = False
     for letter, table in tables.items():
         if not _GROUP.fullmatch(letter) or not isinstance(table, dict):
-            raise UsageError(f"promises {path}: {letter!r} is no group; name it by one letter A–Z")
+            raise UsageError(
+                f"requirements {path}: {letter!r} is no group; name it by one letter A–Z"
+            )
         title = table.pop("title", None)
         if not isinstance(title, str):
-            raise UsageError(f"promises {path}: group {letter} needs a title")
+            raise UsageError(f"requirements {path}: group {letter} needs a title")
         groups[letter] = title
         for number, fields in table.items():
+            if isinstance(fields, dict) and _OLD_TEXT in fields and "text" not in fields:
+                fields["text"] = fields.pop(_OLD_TEXT)
+                old_fields = True
             row = _row(path, letter, number, fields)
             rows[row.row] = row
     if not rows:
-        raise UsageError(f"promises {path}: there is no row in it")
-    return Promises(groups, rows)
+        raise UsageError(f"requirements {path}: there is no row in it")
+    return Requirements(groups, rows, old_fields)
 
 
-def _row(path: Path, letter: str, number: str, fields: Any) -> Promise:
+def _row(path: Path, letter: str, number: str, fields: Any) -> Requirement:
     name = f"{letter}{number}"
-    where = f"promises {path}: row {name}"
+    where = f"requirements {path}: row {name}"
     if not _NUMBER.fullmatch(number) or not isinstance(fields, dict):
-        raise UsageError(f"promises {path}: [{letter}.{number}] is no row; use a number from 1 on")
+        raise UsageError(
+            f"requirements {path}: [{letter}.{number}] is no row; use a number from 1 on"
+        )
     for key in fields.keys() - {*_TEXTS, "errnos"}:
         raise UsageError(f"{where} has a field {key!r}, which no row has")
     for key in _TEXTS:
@@ -112,4 +141,4 @@ def _row(path: Path, letter: str, number: str, fields: Any) -> Promise:
     if not isinstance(errnos, list) or not ERRNOS.issuperset(map(str, errnos)):
         raise UsageError(f"{where}: errnos must be a list of names such as EIO")
     texts = {key: fields[key] for key in _TEXTS}
-    return Promise(row=name, errnos=tuple(errnos), **texts)
+    return Requirement(row=name, errnos=tuple(errnos), **texts)
