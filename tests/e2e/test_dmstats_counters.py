@@ -24,8 +24,9 @@ SLACK = 40
 ZEROS = (0,) * 13
 
 
+@pytest.mark.requirement("D3")
 @pytest.mark.representative
-def test_d03_each_area_counts_its_part(lab: Lab) -> None:
+def test_each_area_counts_its_part(lab: Lab) -> None:
     """An I/O over a border counts once in each area that it touches, with the sectors there."""
     region = lab.region("lin", "0+1000 300")
     lab.io("lin", "read", sector=290, sectors=16)
@@ -38,7 +39,8 @@ def test_d03_each_area_counts_its_part(lab: Lab) -> None:
     assert [(row["writes"], row["write_sectors"]) for row in rows][3] == (1, 8)
 
 
-def test_d03_last_area_is_shorter_than_the_kernel_prints(lab: Lab) -> None:
+@pytest.mark.requirement("D3")
+def test_last_area_is_shorter_than_the_kernel_prints(lab: Lab) -> None:
     """The kernel prints the step for it, the document promises the length; dmmon shows that."""
     region = lab.region("lin", "0+1000 300")
     assert [(area.start, area.step) for area in lab.areas("lin", region)] == [
@@ -52,7 +54,8 @@ def test_d03_last_area_is_shorter_than_the_kernel_prints(lab: Lab) -> None:
     ]
 
 
-def test_d04_counters_are_those_of_the_block_device(lab: Lab) -> None:
+@pytest.mark.requirement("D4")
+def test_counters_are_those_of_the_block_device(lab: Lab) -> None:
     """I/Os and sectors are those of /sys/block/dm-N/stat."""
     stat = f"/sys/block/dm-{lab.minor('lin')}/stat"
     region = lab.region("lin", "- /1")
@@ -69,7 +72,8 @@ def test_d04_counters_are_those_of_the_block_device(lab: Lab) -> None:
     assert [row[name] for name in names] == [7, 56, 5, 80]
 
 
-def test_d04_dmmon_shows_what_the_kernel_counts(lab: Lab) -> None:
+@pytest.mark.requirement("D4")
+def test_dmmon_shows_what_the_kernel_counts(lab: Lab) -> None:
     """Every field of every area, also beyond 32 bits, exactly, as JSON and as CSV."""
     far = 2**40 + 1
     regions = [
@@ -114,7 +118,8 @@ def hold_both(lab: Lab, region: int) -> None:
     lab.agent.sleep(HOLD)
 
 
-def test_d05_times_of_reading_and_writing(lab: Lab) -> None:
+@pytest.mark.requirement("D5")
+def test_times_of_reading_and_writing(lab: Lab) -> None:
     """Fields 12 and 13; with one I/O of each kind they add up to field 11."""
     region = lab.region("up", "- /1")
     with lab.held():
@@ -133,7 +138,8 @@ def test_d05_times_of_reading_and_writing(lab: Lab) -> None:
     assert area[4] >= area[8] >= 1000 * HOLD
 
 
-def test_d06_histogram_is_the_last_field(lab: Lab) -> None:
+@pytest.mark.requirement("D6")
+def test_histogram_is_the_last_field(lab: Lab) -> None:
     """One number more than there are bounds; nothing where none was asked for."""
     plain = lab.region("lin", "- /1")
     region = lab.region("lin", "- /1 1 histogram:10000,20000,30000")
@@ -143,7 +149,8 @@ def test_d06_histogram_is_the_last_field(lab: Lab) -> None:
     assert [row["histogram"] for row in lab.rows("print", "lin")] == [None, [5, 0, 0, 0]]
 
 
-def test_d07_milliseconds_go_by_ticks(lab: Lab) -> None:
+@pytest.mark.requirement("D7")
+def test_milliseconds_go_by_ticks(lab: Lab) -> None:
     """Four of them at 250 Hz, in all times."""
     region = lab.region("up", "- /1")
     with lab.held():
@@ -154,7 +161,8 @@ def test_d07_milliseconds_go_by_ticks(lab: Lab) -> None:
     assert [area[n] % 4 for n in (4, 8, 10, 11, 12, 13)] == [0] * 6
 
 
-def test_d08_precise_times_are_nanoseconds(lab: Lab) -> None:
+@pytest.mark.requirement("D8")
+def test_precise_times_are_nanoseconds(lab: Lab) -> None:
     """The same I/O in two regions takes as long; ticks come late while the machine is busy."""
     ticks = lab.region("up", "- /1")
     exact = lab.region("up", "- /1 1 precise_timestamps")
@@ -171,7 +179,8 @@ def test_d08_precise_times_are_nanoseconds(lab: Lab) -> None:
     assert [row["read_time_ns"] for row in rows] == [ms[4] * 1000000, ns[4]]
 
 
-def test_d14_duration_equal_to_a_bound_counts_above_it(lab: Lab) -> None:
+@pytest.mark.requirement("D14")
+def test_duration_equal_to_a_bound_counts_above_it(lab: Lab) -> None:
     """A bucket for every tick: the one whose lower bound is the duration, or just below it."""
     bounds = ",".join(str(ms) for ms in range(4, 20000, 4))
     region = lab.region("up", f"- /1 1 histogram:{bounds}")
@@ -186,7 +195,8 @@ def test_d14_duration_equal_to_a_bound_counts_above_it(lab: Lab) -> None:
     assert area.histogram.index(1) == area[4] // 4
 
 
-def test_d19_clear_keeps_what_is_under_way(lab: Lab) -> None:
+@pytest.mark.requirement("D19")
+def test_clear_keeps_what_is_under_way(lab: Lab) -> None:
     """Field 9 stays; an I/O that ends afterwards counts with all of its time."""
     region = lab.region("up", "- /1 dmmon")
     whole = lab.region("up", "- /1 other")
@@ -215,7 +225,8 @@ def test_d19_clear_keeps_what_is_under_way(lab: Lab) -> None:
     assert lab.areas("up", region)[0].counts == ZEROS
 
 
-def test_d22_windows_of_lines_enoent_einval(lab: Lab) -> None:
+@pytest.mark.requirement("D22")
+def test_windows_of_lines_enoent_einval(lab: Lab) -> None:
     """FIRST and COUNT; "-" for either; past the end nothing; one of them alone is refused."""
     region = lab.region("lin", "0+1000 300")
     for words, starts in (
@@ -239,7 +250,8 @@ def test_d22_windows_of_lines_enoent_einval(lab: Lab) -> None:
     assert lab.rows("print", "--first", "4", "lin") == []
 
 
-def test_d22_more_areas_than_one_message_is_asked_for(lab: Lab) -> None:
+@pytest.mark.requirement("D22")
+def test_more_areas_than_one_message_is_asked_for(lab: Lab) -> None:
     """dmmon prints a region of 10000 areas in parts, each area once."""
     lab.dmmon("create", "--area-size", "2", "lin").check()
     lab.io("lin", "read", sector=9000, sectors=8)
@@ -248,8 +260,9 @@ def test_d22_more_areas_than_one_message_is_asked_for(lab: Lab) -> None:
     assert [row["area"] for row in rows if row["reads"]] == [4500, 4501, 4502, 4503]
 
 
+@pytest.mark.requirement("D23")
 @pytest.mark.representative
-def test_d23_print_clear_clears_what_it_prints(lab: Lab) -> None:
+def test_print_clear_clears_what_it_prints(lab: Lab) -> None:
     """Lines outside the window keep their counts."""
     region = lab.region("lin", "0+1200 300 dmmon")
     for sector in (0, 300, 600, 900):
@@ -262,7 +275,8 @@ def test_d23_print_clear_clears_what_it_prints(lab: Lab) -> None:
     assert [area[1] for area in lab.areas("lin", region)] == [1, 0, 0, 0]
 
 
-def test_d23_buffer_that_is_too_small_clears_nothing(lab: Lab) -> None:
+@pytest.mark.requirement("D23")
+def test_buffer_that_is_too_small_clears_nothing(lab: Lab) -> None:
     """Success and a flag; what does not fit whole is not taken away."""
     region = lab.region("lin", "0+1200 300")
     lab.io("lin", "read")
@@ -276,7 +290,8 @@ def test_d23_buffer_that_is_too_small_clears_nothing(lab: Lab) -> None:
     assert lab.areas("lin", region)[0][1] == 0
 
 
-def test_d23_nothing_is_lost_between_print_and_clear(lab: Lab) -> None:
+@pytest.mark.requirement("D23")
+def test_nothing_is_lost_between_print_and_clear(lab: Lab) -> None:
     """While writes go on, what dmmon printed and cleared adds up to what was written."""
     region = lab.dmmon("create", "--areas", "3", "lin").check().stdout.decode().strip()
     words = [*lab.io_words("lin", "write", sector=6664, sectors=8, count=50), "2"]
@@ -293,7 +308,8 @@ def test_d23_nothing_is_lost_between_print_and_clear(lab: Lab) -> None:
     assert [area.counts for area in lab.areas("lin", int(region))] == [ZEROS] * 3
 
 
-def test_d30_flush_discard_and_zeroes(lab: Lab) -> None:
+@pytest.mark.requirement("D30")
+def test_flush_discard_and_zeroes(lab: Lab) -> None:
     """A flush without data is not counted; zeroes written are a write, a discard is one, too."""
     region = lab.region("lin", "- /1")
     lab.io("lin", "flush")

@@ -34,7 +34,8 @@ def multipath(lab: Lab) -> None:
     lab.create("multi", f"0 {NULL_SECTORS} multipath 0 0 1 1 round-robin 0 1 1 {number} 1")
 
 
-def test_d02_request_based_devices_are_counted_too(lab: Lab) -> None:
+@pytest.mark.requirement("D2")
+def test_request_based_devices_are_counted_too(lab: Lab) -> None:
     """Unlike the document: I/Os and sectors are right, durations are not, which dmmon shows."""
     multipath(lab)
     try:
@@ -72,7 +73,8 @@ def memory(lab: Lab) -> int:
     return int(found[1]) * 1024
 
 
-def test_d10_memory_is_what_dmmon_says(lab: Lab) -> None:
+@pytest.mark.requirement("D10")
+def test_memory_is_what_dmmon_says(lab: Lab) -> None:
     """Byte for byte, with and without histograms."""
     for words in (
         ("--areas", "1"),
@@ -91,7 +93,8 @@ def test_d10_memory_is_what_dmmon_says(lab: Lab) -> None:
     assert lab.allocated() == sum(row["memory_bytes"] for row in lab.rows("list"))
 
 
-def test_d10_a_quarter_of_the_memory_is_the_limit_enomem(lab: Lab) -> None:
+@pytest.mark.requirement("D10")
+def test_a_quarter_of_the_memory_is_the_limit_enomem(lab: Lab) -> None:
     """The kernel refuses what would exceed it, dmmon does not even ask; deleting frees it."""
     made = 0
     while (answer := lab.send("lin", "@stats_create 0+65536 1 dmmon")).errno == 0:
@@ -106,7 +109,8 @@ def test_d10_a_quarter_of_the_memory_is_the_limit_enomem(lab: Lab) -> None:
     lab.wait_freed()
 
 
-def test_d26_example_of_the_document(lab: Lab) -> None:
+@pytest.mark.requirement("D26")
+def test_example_of_the_document_works(lab: Lab) -> None:
     """Its commands, with Debian's dmsetup."""
     lab.create("vol", "0 1000 linear /dev/ram0 0")
 
@@ -122,7 +126,8 @@ def test_d26_example_of_the_document(lab: Lab) -> None:
     assert message("@stats_list") == ""
 
 
-def test_d26_dmstats_and_dmmon_agree(lab: Lab) -> None:
+@pytest.mark.requirement("D26")
+def test_dmstats_and_dmmon_agree(lab: Lab) -> None:
     """Debian's dmstats reports the same counters of a region that dmmon made, and back."""
     lab.dmmon("create", "--areas", "4", "--program", "dmstats", "lin").check()
     lab.io("lin", "write", sector=4992, sectors=16)
@@ -146,8 +151,9 @@ def test_d26_dmstats_and_dmmon_agree(lab: Lab) -> None:
     assert (row["start_sector"], row["sectors"], row["program"]) == (8, 64, "dmstats")
 
 
+@pytest.mark.requirement("D27")
 @pytest.mark.parametrize("who, opened", [("user", errno.EACCES), ("namespace", 0)])
-def test_d27_who_may_not_is_eacces(
+def test_who_may_not_is_eacces(
     lab: Lab, who: str, opened: int, program: Callable[[str], Path]
 ) -> None:
     """User 1000, also with an open control node; root of another user namespace, who owns it."""
@@ -156,8 +162,9 @@ def test_d27_who_may_not_is_eacces(
     assert done.stdout.decode() == f"list={errno.EACCES} open={opened}\n"
 
 
+@pytest.mark.requirement("D27")
 @pytest.mark.parametrize("words", [("list",), ("list", "lin"), ("watch", "lin"), ("create", "lin")])
-def test_d27_dmmon_says_that_it_may_not(lab: Lab, words: tuple[str, ...]) -> None:
+def test_dmmon_says_that_it_may_not(lab: Lab, words: tuple[str, ...]) -> None:
     """With an exit code of its own, and what is needed."""
     done = lab.agent.run(["/bin/busybox", "unshare", "-U", "/bin/dmmon", *words])
     assert (done.status, done.stdout) == (77, b"")
@@ -166,7 +173,8 @@ def test_d27_dmmon_says_that_it_may_not(lab: Lab, words: tuple[str, ...]) -> Non
     )
 
 
-def test_d27_no_device_and_no_message_enxio_einval(lab: Lab) -> None:
+@pytest.mark.requirement("D27")
+def test_no_device_and_no_message_enxio_einval(lab: Lab) -> None:
     """Unknown devices, messages that nobody knows, no NUL, nothing."""
     assert lab.send("none", "@stats_list").errno == errno.ENXIO
     for message in ("@stats_unknown", "@x", "plain", "", " ", "@"):
@@ -179,7 +187,8 @@ def test_d27_no_device_and_no_message_enxio_einval(lab: Lab) -> None:
     )
 
 
-def test_d28_invalid_messages_are_in_the_log_einval(lab: Lab) -> None:
+@pytest.mark.requirement("D28")
+def test_invalid_messages_are_in_the_log_einval(lab: Lab) -> None:
     """With the name of the message; others leave no line."""
     since = lab.agent.log_position()
     for message in ("@stats_create", "@stats_print 0 1", "@stats_delete x"):
@@ -192,7 +201,8 @@ def test_d28_invalid_messages_are_in_the_log_einval(lab: Lab) -> None:
     ]
 
 
-def test_d29_suspended_device(lab: Lab) -> None:
+@pytest.mark.requirement("D29")
+def test_suspended_device_has_regions(lab: Lab) -> None:
     """A region can be made, listed, printed and deleted."""
     with lab.held():
         region = lab.region("low", "- /2")
@@ -204,7 +214,8 @@ def test_d29_suspended_device(lab: Lab) -> None:
     assert lab.areas("low", 1)[0][1] == 1
 
 
-def test_d29_device_that_goes_takes_its_regions_along(lab: Lab) -> None:
+@pytest.mark.requirement("D29")
+def test_device_that_goes_takes_its_regions_along(lab: Lab) -> None:
     """Their memory is free again, and a device of the same name has none."""
     lab.create("short", "0 1000 linear /dev/ram0 0")
     lab.region("short", "- /100")
@@ -215,7 +226,8 @@ def test_d29_device_that_goes_takes_its_regions_along(lab: Lab) -> None:
     assert lab.ask("short", "@stats_list") == ""
 
 
-def test_d31_more_areas_than_can_be_eoverflow_enomem(lab: Lab) -> None:
+@pytest.mark.requirement("D31")
+def test_more_areas_than_can_be_eoverflow_enomem(lab: Lab) -> None:
     """EOVERFLOW; for what only exceeds the memory, kernels from 6.12 on say so, too."""
     message = f"@stats_create 0+{2**64 - 1} 1"
     assert lab.send("lin", message).errno == errno.EOVERFLOW

@@ -24,7 +24,8 @@ pytestmark = [
 ]
 
 
-def test_d01_without_a_region_nothing_is_collected(lab: Lab) -> None:
+@pytest.mark.requirement("D1")
+def test_without_a_region_nothing_is_collected(lab: Lab) -> None:
     """No list, no memory; I/O before a region is not in it."""
     assert lab.ask("lin", "@stats_list") == ""
     assert lab.allocated() == 0
@@ -35,7 +36,8 @@ def test_d01_without_a_region_nothing_is_collected(lab: Lab) -> None:
     assert lab.allocated() > 0
 
 
-def test_d09_numbers_are_unique_and_used_again(lab: Lab) -> None:
+@pytest.mark.requirement("D9")
+def test_numbers_are_unique_and_used_again(lab: Lab) -> None:
     """Two programs share a device and see their own regions; the lowest free number is next."""
     assert [lab.region("lin", f"- /1 {program}") for program in ("one", "two", "one")] == [0, 1, 2]
     assert lab.region("up", "- /1 one") == 0
@@ -60,7 +62,8 @@ RANGES = {
 NO_RANGES = ("10", "+10", "0+0", "0+10x", "0+", "18446744073709551615+1", "x", "")
 
 
-def test_d11_ranges(lab: Lab) -> None:
+@pytest.mark.requirement("D11")
+def test_ranges_are_the_device_or_a_part_of_it(lab: Lab) -> None:
     """All of the device, or START+LENGTH, also beyond its end."""
     for text, (start, length) in RANGES.items():
         region = lab.region("lin", f"{text} {length}")
@@ -69,7 +72,8 @@ def test_d11_ranges(lab: Lab) -> None:
         assert lab.send("lin", f"@stats_delete {region}").errno == 0
 
 
-def test_d11_numbers_beyond_64_bits(lab: Lab, zvmlab_kernel: str) -> None:
+@pytest.mark.requirement("D11")
+def test_numbers_beyond_64_bits(lab: Lab, zvmlab_kernel: str) -> None:
     """They wrap; 7.2 refuses them."""
     create = "@stats_create 18446744073709551617+8 8"
     if zvmlab_kernel == "sid":
@@ -80,14 +84,16 @@ def test_d11_numbers_beyond_64_bits(lab: Lab, zvmlab_kernel: str) -> None:
     assert (row["region"], row["start_sector"], row["sectors"]) == (region, 1, 8)
 
 
-def test_d11_what_is_no_range_is_refused_einval(lab: Lab) -> None:
+@pytest.mark.requirement("D11")
+def test_what_is_no_range_is_refused_einval(lab: Lab) -> None:
     """Also what wraps, and nothing at all."""
     for text in NO_RANGES:
         assert lab.send("lin", f"@stats_create {text} 1").errno == errno.EINVAL, text
     assert lab.ask("lin", "@stats_list") == ""
 
 
-def test_d11_device_without_a_table_has_one_sector(lab: Lab) -> None:
+@pytest.mark.requirement("D11")
+def test_device_without_a_table_has_one_sector(lab: Lab) -> None:
     """The whole of it is 0+1, for dmmon, too."""
     lab.dmsetup("create", "bare", "--noudevsync", "--notable").check()
     assert lab.region("bare", "- 1") == 0
@@ -95,7 +101,8 @@ def test_d11_device_without_a_table_has_one_sector(lab: Lab) -> None:
     assert [(r["start_sector"], r["sectors"]) for r in lab.rows("list", "bare")] == [(0, 1)] * 2
 
 
-def test_d11_dmmon_makes_ranges(lab: Lab) -> None:
+@pytest.mark.requirement("D11")
+def test_dmmon_makes_ranges(lab: Lab) -> None:
     """Sectors and sizes; up to the end of the device if no length is given."""
     for words, wanted in (
         ((), (0, LIN_SECTORS, LIN_SECTORS, 1)),
@@ -114,7 +121,8 @@ def test_d11_dmmon_makes_ranges(lab: Lab) -> None:
     assert (refused.status, b"has 20000 sectors" in refused.stderr) == (2, True)
 
 
-def test_d12_steps(lab: Lab) -> None:
+@pytest.mark.requirement("D12")
+def test_steps_are_sectors_or_a_number_of_areas(lab: Lab) -> None:
     """A number of sectors, or "/N" for N areas: rounded up, so that there may be fewer."""
     for text, step in (("300", 300), ("/4", 5000), ("/7", 2858), ("/50000", 1), ("/19999", 2)):
         region = lab.region("lin", f"- {text}")
@@ -124,13 +132,15 @@ def test_d12_steps(lab: Lab) -> None:
         assert lab.send("lin", f"@stats_delete {region}").errno == 0
 
 
-def test_d12_what_is_no_step_is_refused_einval(lab: Lab) -> None:
+@pytest.mark.requirement("D12")
+def test_what_is_no_step_is_refused_einval(lab: Lab) -> None:
     """Zero, signs, text, and none."""
     for text in ("0", "/0", "-5x", "/x", "x", "", "/"):
         assert lab.send("lin", f"@stats_create - {text}").errno == errno.EINVAL, text
 
 
-def test_d13_optional_arguments_are_counted(lab: Lab) -> None:
+@pytest.mark.requirement("D13")
+def test_optional_arguments_are_counted(lab: Lab) -> None:
     """None, one or two; their names in any case."""
     for text, wanted in (
         ("0", (False, None)),
@@ -147,7 +157,8 @@ def test_d13_optional_arguments_are_counted(lab: Lab) -> None:
         assert lab.send("lin", f"@stats_delete {region}").errno == 0
 
 
-def test_d13_wrong_counts_and_words_are_refused_einval(lab: Lab) -> None:
+@pytest.mark.requirement("D13")
+def test_wrong_counts_and_words_are_refused_einval(lab: Lab) -> None:
     """Too few, unknown ones, two histograms, and more than program and aux data."""
     for text in (
         "1",
@@ -160,7 +171,8 @@ def test_d13_wrong_counts_and_words_are_refused_einval(lab: Lab) -> None:
         assert lab.send("lin", f"@stats_create - /1 {text}").errno == errno.EINVAL, text
 
 
-def test_d14_bounds_that_do_not_rise_are_refused_einval(lab: Lab) -> None:
+@pytest.mark.requirement("D14")
+def test_bounds_that_do_not_rise_are_refused_einval(lab: Lab) -> None:
     """Strictly rising, above 0, numbers."""
     for text in ("10,5", "10,10", "0,1", "0", "1,", ",1", "a", "", "1;2"):
         message = f"@stats_create - /1 1 histogram:{text}"
@@ -170,7 +182,8 @@ def test_d14_bounds_that_do_not_rise_are_refused_einval(lab: Lab) -> None:
     assert lab.ask("lin", "@stats_list") == ""
 
 
-def test_d15_program_id_that_is_a_number(lab: Lab) -> None:
+@pytest.mark.requirement("D15")
+def test_program_id_that_is_a_number(lab: Lab) -> None:
     """Without the count it is taken for the count; dmmon always gives that."""
     assert lab.send("lin", "@stats_create - 100 5").errno == errno.EINVAL
     region = lab.region("lin", "- 20000 0 123 aux")
@@ -180,7 +193,8 @@ def test_d15_program_id_that_is_a_number(lab: Lab) -> None:
     assert (row["region"], row["aux"]) == (int(own), "6")
 
 
-def test_d16_program_and_aux_data_left_out(lab: Lab) -> None:
+@pytest.mark.requirement("D16")
+def test_program_and_aux_data_left_out_are_a_dash(lab: Lab) -> None:
     """Both are "-"; dmmon's own program is dmmon."""
     lab.region("lin", "- 20000")
     assert lab.ask("lin", "@stats_list") == "0: 0+20000 20000 - -\n"
@@ -188,7 +202,8 @@ def test_d16_program_and_aux_data_left_out(lab: Lab) -> None:
     assert lab.ask("lin", "@stats_list dmmon") == "1: 0+20000 20000 dmmon -\n"
 
 
-def test_d17_aux_data_are_a_word_of_any_length(lab: Lab) -> None:
+@pytest.mark.requirement("D17")
+def test_aux_data_are_a_word_of_any_length(lab: Lab) -> None:
     """20000 characters come back."""
     aux = "x" * 20000
     lab.region("lin", f"- 20000 prog {aux}")
@@ -197,8 +212,9 @@ def test_d17_aux_data_are_a_word_of_any_length(lab: Lab) -> None:
     assert row["aux"] == aux
 
 
+@pytest.mark.requirement("D18")
 @pytest.mark.representative
-def test_d18_delete_enoent_einval(lab: Lab) -> None:
+def test_region_is_deleted_once_enoent_einval(lab: Lab) -> None:
     """Deleted once, without a text; numbers that are none are refused."""
     region = lab.region("lin", "- /1")
     deleted = lab.send("lin", f"@stats_delete {region}")
@@ -213,7 +229,8 @@ def test_d18_delete_enoent_einval(lab: Lab) -> None:
     )
 
 
-def test_d18_dmmon_leaves_regions_of_other_programs_alone(lab: Lab) -> None:
+@pytest.mark.requirement("D18")
+def test_dmmon_leaves_regions_of_other_programs_alone(lab: Lab) -> None:
     """Unless their program is named."""
     for program in ("dmmon", "other", "-"):
         lab.region("lin", f"- /1 {program}")
@@ -228,7 +245,8 @@ def test_d18_dmmon_leaves_regions_of_other_programs_alone(lab: Lab) -> None:
     assert [row["program"] for row in lab.rows("list", "lin")] == ["-"]
 
 
-def test_d20_list_is_a_line_for_each_region_einval(lab: Lab) -> None:
+@pytest.mark.requirement("D20")
+def test_list_is_a_line_for_each_region_einval(lab: Lab) -> None:
     """With the options on the same line, unlike the document's layout; of a program, or all."""
     lab.region("lin", "0+1000 300 2 precise_timestamps histogram:10,20 prog aux")
     lab.region("lin", "5+7 7 1 histogram:1")
@@ -245,7 +263,8 @@ PIPE = "/tmp/dmmon-list"
 PAGE = 4096
 
 
-def test_d20_device_that_goes_meanwhile_is_not_listed(lab: Lab) -> None:
+@pytest.mark.requirement("D20")
+def test_device_that_goes_meanwhile_is_not_listed(lab: Lab) -> None:
     """The list of all devices goes on; the one that went is no failure."""
     lab.create("short", "0 1000 linear /dev/ram0 0")
     for name in ("lin", "short", "up"):
@@ -290,7 +309,8 @@ WORDS = (
 )
 
 
-def test_d21_list_does_not_quote(lab: Lab) -> None:
+@pytest.mark.requirement("D21")
+def test_list_does_not_quote(lab: Lab) -> None:
     """What has blanks is read from both ends."""
     lab.region("lin", r"- 20000 1 histogram:1 prog foo\ bar\ baz")
     assert lab.ask("lin", "@stats_list") == "0: 0+20000 20000 prog foo bar baz histogram:1\n"
@@ -298,7 +318,8 @@ def test_d21_list_does_not_quote(lab: Lab) -> None:
     assert (row["program"], row["aux"], row["bounds_ns"]) == ("prog", "foo bar baz", [1000000])
 
 
-def test_d21_d25_aux_data_of_any_characters(lab: Lab) -> None:
+@pytest.mark.requirement("D21", "D25")
+def test_aux_data_of_any_characters(lab: Lab) -> None:
     """What dmmon sets, the kernel has and dmmon lists; between two other regions."""
     for aux in ("before", "-", "behind"):
         lab.dmmon("create", "--bounds", "1ms", "--precise", "--aux", aux, "lin").check()
@@ -314,7 +335,8 @@ def test_d21_d25_aux_data_of_any_characters(lab: Lab) -> None:
     assert [row["aux"] for row in lab.rows("list", "lin")][3:] == list(WORDS)
 
 
-def test_d21_aux_data_that_would_not_come_back_are_refused(lab: Lab) -> None:
+@pytest.mark.requirement("D21")
+def test_aux_data_that_would_not_come_back_are_refused(lab: Lab) -> None:
     """What would look like options or another region, before the kernel gets it."""
     lab.dmmon("create", "lin").check()
     for word in ("x precise_timestamps", "x histogram:1", "x\n7: 0+1 1 p a", ""):
@@ -325,7 +347,8 @@ def test_d21_aux_data_that_would_not_come_back_are_refused(lab: Lab) -> None:
     assert lab.ask("lin", "@stats_list") == "0: 0+20000 20000 dmmon -\n"
 
 
-def test_d24_set_aux_enoent_einval(lab: Lab) -> None:
+@pytest.mark.requirement("D24")
+def test_aux_data_are_set_of_a_region_that_is_there_enoent_einval(lab: Lab) -> None:
     """A word, of a region that is there."""
     lab.region("lin", "- 20000 prog old")
     answer = lab.send("lin", "@stats_set_aux 0 new")
@@ -343,7 +366,8 @@ def groups(lab: Lab) -> list[str]:
     return lab.dmsetup(*words).check().stdout.decode().split()
 
 
-def test_d24_groups_of_dmstats_are_not_broken_unasked(lab: Lab) -> None:
+@pytest.mark.requirement("D24")
+def test_groups_of_dmstats_are_not_broken_unasked(lab: Lab) -> None:
     """They live in auxiliary data, which dmmon would replace, and name their members by number."""
     for start in range(0, 320, 64):
         words = ("--start", f"{start}s", "--length", "64s", "lin")
@@ -375,8 +399,9 @@ def test_d24_groups_of_dmstats_are_not_broken_unasked(lab: Lab) -> None:
     assert lab.ask("lin", "@stats_list") == ""
 
 
+@pytest.mark.requirement("D25")
 @pytest.mark.representative
-def test_d25_backslash_quotes_any_character(lab: Lab) -> None:
+def test_backslash_quotes_any_character(lab: Lab) -> None:
     """White space parts words, of Latin 1: a no-break space, which is half of a letter in UTF-8."""
     for text, aux in (
         (rb"a\ b", b"a b"),

@@ -62,7 +62,8 @@ def own_regions(lab: Lab) -> list[dict[str, Any]]:
     return lab.rows("list", "lin", "--program", "dmmon-watch")
 
 
-def test_d23_intervals_add_up_to_what_was_done(lab: Lab) -> None:
+@pytest.mark.requirement("D23")
+def test_intervals_add_up_to_what_was_done(lab: Lab) -> None:
     """Whatever falls between two looks is in the next interval; the region goes in the end."""
     watch = start(lab, "watch", "--interval", "100ms", "--areas", "3", "lin")
     lab.until(lambda: len(own_regions(lab)) == 1)
@@ -87,7 +88,8 @@ def test_d23_intervals_add_up_to_what_was_done(lab: Lab) -> None:
             assert row["write_latency_ns"] == pytest.approx(row["write_time_ns"] / row["writes"])
 
 
-def test_d08_latency_of_a_delayed_device(lab: Lab) -> None:
+@pytest.mark.requirement("D8")
+def test_latency_of_a_delayed_device(lab: Lab) -> None:
     """Reads that take 100 ms, less what the delay's clock is late, do so in watch and histogram."""
     lab.create("slow", "0 1000 delay /dev/ram0 0 100")
     bounds = "histogram:90000000,100000000000"
@@ -137,7 +139,8 @@ def rates_of(known: dict[str, Any], interval_ns: int) -> dict[str, Any]:
     return rates
 
 
-def test_d05_watch_shows_what_the_kernel_counts(lab: Lab) -> None:
+@pytest.mark.requirement("D5")
+def test_watch_shows_what_the_kernel_counts(lab: Lab) -> None:
     """Counters, rates, latencies, times: by ticks and exact, of areas, beside other sources."""
     regions = [
         lab.region("up", "0+32768 16384 1 histogram:10,300 mine"),
@@ -198,7 +201,8 @@ def buckets(region: int, area: int | None, counts: tuple[int, ...]) -> list[tupl
     ]
 
 
-def test_d06_histogram_shows_what_the_kernel_counts(lab: Lab) -> None:
+@pytest.mark.requirement("D6")
+def test_histogram_shows_what_the_kernel_counts(lab: Lab) -> None:
     """Of regions by ticks and exact, of all areas and of each, since ever and for a time."""
     ticks = lab.region("up", "0+32768 16384 1 histogram:10,250")
     exact = lab.region("up", "0+32768 16384 2 precise_timestamps histogram:10000000,250000000")
@@ -242,7 +246,8 @@ def table(lab: Lab, *words: str) -> list[list[str]]:
     return [line.split() for line in lab.dmmon(*words).check().stdout.decode().splitlines()]
 
 
-def test_d06_histogram_for_people(lab: Lab) -> None:
+@pytest.mark.requirement("D6")
+def test_histogram_for_people(lab: Lab) -> None:
     """Drawn, with units, each area named; but only the fields that were asked for."""
     region = lab.region("up", "0+32768 16384 1 histogram:10,250")
     lab.io("up", "write", sector=20000, count=4)
@@ -270,7 +275,8 @@ def test_d06_histogram_for_people(lab: Lab) -> None:
     assert shown.stdout.startswith(b"device,region,area,from_ns,below_ns,ios,percent\n")
 
 
-def test_d03_human_headings_have_no_unit(lab: Lab) -> None:
+@pytest.mark.requirement("D3")
+def test_human_headings_have_no_unit(lab: Lab) -> None:
     """The values have: sizes, times and rates."""
     lab.region("lin", "0+4096 2048 0 mine")
     heading, first, _ = table(
@@ -286,7 +292,8 @@ def test_d03_human_headings_have_no_unit(lab: Lab) -> None:
     assert table(lab, "print", "-F", "sectors,io_time_ns", "lin")[0] == ["sectors", "io_time_ns"]
 
 
-def test_d09_regions_of_others_are_watched_and_not_touched(lab: Lab) -> None:
+@pytest.mark.requirement("D9")
+def test_regions_of_others_are_watched_and_not_touched(lab: Lab) -> None:
     """Their counters go on; the region stays."""
     region = lab.region("lin", "- /1 other")
     lab.io("lin", "read", count=4)
@@ -299,8 +306,9 @@ def test_d09_regions_of_others_are_watched_and_not_touched(lab: Lab) -> None:
     assert [row["program"] for row in lab.rows("list", "lin")] == ["other"]
 
 
+@pytest.mark.requirement("D18")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE])
-def test_d18_region_goes_with_a_signal(lab: Lab, number: signal.Signals) -> None:
+def test_region_goes_with_a_signal(lab: Lab, number: signal.Signals) -> None:
     """And the last interval is reported; SIGPIPE by itself ends nothing."""
     watch = start(lab, "watch", "--interval", "1h", "lin")
     lab.until(lambda: len(own_regions(lab)) == 1)
@@ -314,7 +322,8 @@ def test_d18_region_goes_with_a_signal(lab: Lab, number: signal.Signals) -> None
     lab.wait_freed()
 
 
-def test_d18_keep_leaves_the_region(lab: Lab) -> None:
+@pytest.mark.requirement("D18")
+def test_keep_leaves_the_region(lab: Lab) -> None:
     """For dmmon print, or another watch."""
     done = lab.dmmon("watch", "--interval", "10ms", "--count", "1", "--keep", "lin").check()
     (row,) = lab.rows("list", "lin", "--program", "dmmon")
@@ -323,7 +332,8 @@ def test_d18_keep_leaves_the_region(lab: Lab) -> None:
     assert [row["reads"] for row in lab.rows("print", "lin")] == [1]
 
 
-def test_d18_region_that_is_deleted_meanwhile_ends_it(lab: Lab) -> None:
+@pytest.mark.requirement("D18")
+def test_region_that_is_deleted_meanwhile_ends_it(lab: Lab) -> None:
     """Also if another one has its number by then, which stays."""
     watch = start(lab, "watch", "--interval", "200ms", "lin")
     lab.until(lambda: len(own_regions(lab)) == 1)
@@ -336,7 +346,8 @@ def test_d18_region_that_is_deleted_meanwhile_ends_it(lab: Lab) -> None:
     assert [row["aux"] for row in lab.rows("list", "lin")] == ["mine"]
 
 
-def test_d19_region_that_somebody_clears_is_doubted(lab: Lab) -> None:
+@pytest.mark.requirement("D19")
+def test_region_that_somebody_clears_is_doubted(lab: Lab) -> None:
     """What has been counted since is shown, rates are not."""
     region = lab.region("lin", "- /1 other")
     lab.io("lin", "read", count=9)
@@ -350,11 +361,12 @@ def test_d19_region_that_somebody_clears_is_doubted(lab: Lab) -> None:
     assert (row["doubt"], row["reads"], row["reads_per_s"]) == ("cleared", 2, None)
 
 
+@pytest.mark.requirement("D9")
 @pytest.mark.parametrize(
     "words",
     ["- /1 1 precise_timestamps other aux", "- /1 1 precise_timestamps prog new", "- /1 prog aux"],
 )
-def test_d09_another_region_with_the_number_is_not_taken_for_it(lab: Lab, words: str) -> None:
+def test_another_region_with_the_number_is_not_taken_for_it(lab: Lab, words: str) -> None:
     """Neither one of another program, nor of other auxiliary data, nor of another kind."""
     assert lab.region("lin", "- /1 1 precise_timestamps prog aux") == 0
     watch = start(lab, "watch", "--interval", "1h", "--region", "0", "lin")
@@ -369,8 +381,9 @@ def test_d09_another_region_with_the_number_is_not_taken_for_it(lab: Lab, words:
     assert len(lab.rows("list", "lin")) == 1
 
 
+@pytest.mark.requirement("D29")
 @pytest.mark.parametrize("words", [(), ("--region", "0")])
-def test_d29_device_made_anew_is_another_one(lab: Lab, words: tuple[str, ...]) -> None:
+def test_device_made_anew_is_another_one(lab: Lab, words: tuple[str, ...]) -> None:
     """Though it has the name, the number, and a region that is the same in all that is listed."""
     lab.create("short", "0 1000 linear /dev/ram0 0")
     minor = lab.minor("short")
@@ -394,7 +407,8 @@ def test_d29_device_made_anew_is_another_one(lab: Lab, words: tuple[str, ...]) -
     assert [area[1] for area in lab.areas("short", 0)] == [3]
 
 
-def test_d29_device_that_goes_ends_a_watch(lab: Lab) -> None:
+@pytest.mark.requirement("D29")
+def test_device_that_goes_ends_a_watch(lab: Lab) -> None:
     """With one sentence."""
     lab.create("short", "0 1000 linear /dev/ram0 0")
     watch = start(lab, "watch", "--interval", "1h", "short")
@@ -408,7 +422,8 @@ def test_d29_device_that_goes_ends_a_watch(lab: Lab) -> None:
     ]
 
 
-def test_d29_device_that_gets_another_table_is_watched_on(lab: Lab) -> None:
+@pytest.mark.requirement("D29")
+def test_device_that_gets_another_table_is_watched_on(lab: Lab) -> None:
     """It is the same device, larger."""
     lab.create("short", "0 1000 linear /dev/ram0 0")
     watch = start(lab, "watch", "--interval", "1h", "short")
@@ -422,8 +437,9 @@ def test_d29_device_that_gets_another_table_is_watched_on(lab: Lab) -> None:
     assert [(row["reads"], row["sectors"]) for row in rows_of(watch)] == [(5, 1000)]
 
 
+@pytest.mark.requirement("D18")
 @pytest.mark.parametrize("words", [("watch", "--interval"), ("histogram", "--duration")])
-def test_d18_device_that_is_renamed_is_watched_on(lab: Lab, words: tuple[str, str]) -> None:
+def test_device_that_is_renamed_is_watched_on(lab: Lab, words: tuple[str, str]) -> None:
     """The name that it has is shown, nothing is lost, and the region goes in the end."""
     lab.create("short", "0 1000 linear /dev/ram0 0")
     watch = start(lab, *words, "1h", "short")
@@ -443,7 +459,8 @@ def test_d18_device_that_is_renamed_is_watched_on(lab: Lab, words: tuple[str, st
     lab.wait_freed()
 
 
-def test_d18_others_do_not_change_what_is_watched(lab: Lab) -> None:
+@pytest.mark.requirement("D18")
+def test_others_do_not_change_what_is_watched(lab: Lab) -> None:
     """--all is all of dmmon's own, and the regions of watches are no part of it; unless told so."""
     lab.dmmon("create", "lin").check()
     lab.region("lin", "- /1 other")
@@ -484,8 +501,9 @@ HOSTILE = {
 }
 
 
+@pytest.mark.requirement("D21")
 @pytest.mark.parametrize("words, name, aux", HOSTILE.values(), ids=HOSTILE)
-def test_d21_names_of_others_do_no_harm(lab: Lab, words: str, name: str, aux: str) -> None:
+def test_names_of_others_do_no_harm(lab: Lab, words: str, name: str, aux: str) -> None:
     """Whatever somebody calls a region: it is listed, others are, watches work and leave nothing."""
     region = lab.region("lin", words)
     assert lab.region("up", "- /1 other") == 0

@@ -19,6 +19,7 @@ def system_ram(guest: Guest) -> list[tuple[int, int]]:
     return [(int(first, 16), int(last, 16)) for first, last in found]
 
 
+@pytest.mark.requirement("M4")
 @pytest.mark.parametrize(
     "cpus",
     [
@@ -27,7 +28,7 @@ def system_ram(guest: Guest) -> list[tuple[int, int]]:
         pytest.param(4, marks=[pytest.mark.zvmlab(cpus=4), pytest.mark.first_kernel]),
     ],
 )
-def test_m04_linux_says_zvm(guest: Guest, cpus: int) -> None:
+def test_linux_says_zvm(guest: Guest, cpus: int) -> None:
     log = [line.text for line in guest.agent.dmesg()]
     assert any("Linux is running as a z/VM guest operating system in 64-bit mode" in t for t in log)
     sysinfo = guest.agent.read_file("/proc/sysinfo").decode()
@@ -38,8 +39,9 @@ def test_m04_linux_says_zvm(guest: Guest, cpus: int) -> None:
     assert online == ("0" if cpus == 1 else f"0-{cpus - 1}")
 
 
+@pytest.mark.requirement("M32")
 @pytest.mark.zvmlab(cp={"level": "6.4.0", "userid": "TESTVM01"})
-def test_m32_configured_level_and_user_id_are_reported(guest: Guest) -> None:
+def test_configured_level_and_user_id_are_reported(guest: Guest) -> None:
     sysinfo = guest.agent.read_file("/proc/sysinfo").decode()
     assert re.search(r"^VM00 Name: +TESTVM01$", sysinfo, re.MULTILINE)
     assert re.search(r"^VM00 Control Program: z/VM    6\.4\.0 *$", sysinfo, re.MULTILINE)

@@ -19,9 +19,10 @@ def record(number: int, size: int) -> Record:
     return Record(4, 3, number, bytes((number * 7 + i) & 0xFF for i in range(size - 20)))
 
 
+@pytest.mark.requirement("M18", "M23")
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("kind", ("sample-config", "sample", "event-config", "event"))
-def test_m18_m23_every_kind_with_any_buffer(
+def test_every_kind_with_any_buffer(
     monreader: Guest, zvmlab_dir: Path, kind: str, size: int
 ) -> None:
     letter = SAMPLE if kind.startswith("sample") else EVENT

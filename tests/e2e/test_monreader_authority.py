@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 NOT_AUTHORISED = 15
 
 
+@pytest.mark.requirement("M5")
 @pytest.mark.zvmlab(cp={"directory": "IUCV ANY;IUCV *MSG;NAMESAVE MONDCSS"})
-def test_m05_without_the_directory_statement_open_is_refused_eio(driver_guest: Guest) -> None:
+def test_without_the_directory_statement_open_is_refused_eio(driver_guest: Guest) -> None:
     """Without IUCV *MONITOR in the directory the module loads, and open fails with the code."""
     agent = driver_guest.agent
     agent.insmod("monreader").check()
@@ -34,8 +35,9 @@ def test_m05_without_the_directory_statement_open_is_refused_eio(driver_guest: G
     agent.rmmod("monreader").check()
 
 
+@pytest.mark.requirement("M10", "M11", "M13")
 @pytest.mark.zvmlab(cp={"class": "G"})
-def test_m10_m11_m13_commands_about_the_monitor_need_class_e(
+def test_commands_about_the_monitor_need_class_e(
     guest: Guest, vmcp_in: Callable[[Guest], Commands]
 ) -> None:
     """A guest of class G cannot ask for segments or the monitor, nor control what is collected."""

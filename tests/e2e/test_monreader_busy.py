@@ -48,7 +48,8 @@ def reads_next(guest: Guest, fd: int, folder: Path) -> bool:
         return (found.errno, found.stream) == (0, capture.next().stream)
 
 
-def test_m29_second_open_in_the_same_process_is_ebusy(monreader: Guest, zvmlab_dir: Path) -> None:
+@pytest.mark.requirement("M29")
+def test_second_open_in_the_same_process_is_ebusy(monreader: Guest, zvmlab_dir: Path) -> None:
     """A process opens the device twice: the second open fails, the first is not disturbed."""
     log = Log(monreader.agent)
     with open_device(monreader.agent) as fd:
@@ -61,8 +62,9 @@ def test_m29_second_open_in_the_same_process_is_ebusy(monreader: Guest, zvmlab_d
     assert log.texts() == []
 
 
+@pytest.mark.requirement("M29")
 @pytest.mark.representative
-def test_m29_open_in_another_process_is_ebusy(reader: Guest, zvmlab_dir: Path) -> None:
+def test_open_in_another_process_is_ebusy(reader: Guest, zvmlab_dir: Path) -> None:
     """The device is open in one process: open fails in another, either way round."""
     with open_device(reader.agent) as fd:
         assert opened_elsewhere(reader) == errno.EBUSY
@@ -78,7 +80,8 @@ def test_m29_open_in_another_process_is_ebusy(reader: Guest, zvmlab_dir: Path) -
     assert opened(reader) == 0
 
 
-def test_m29_child_that_inherited_it_is_ebusy_too(reader: Guest, zvmlab_dir: Path) -> None:
+@pytest.mark.requirement("M29")
+def test_child_that_inherited_it_is_ebusy_too(reader: Guest, zvmlab_dir: Path) -> None:
     """A forked child has the descriptor: its own open fails, and keeps failing for others."""
     fd = reader.agent.open(DEVICE, os.O_RDONLY).check()
     assert opened_elsewhere(reader, inherit=True) == errno.EBUSY
@@ -95,7 +98,8 @@ def test_m29_child_that_inherited_it_is_ebusy_too(reader: Guest, zvmlab_dir: Pat
     assert opened(reader) == 0
 
 
-def test_m29_duplicate_keeps_it_open_ebusy(monreader: Guest, zvmlab_dir: Path) -> None:
+@pytest.mark.requirement("M29")
+def test_duplicate_keeps_it_open_ebusy(monreader: Guest, zvmlab_dir: Path) -> None:
     """The descriptor is duplicated and closed: the duplicate reads on, open fails until it goes."""
     fd = monreader.agent.open(DEVICE, os.O_RDONLY).check()
     copy = monreader.agent.dup(fd).check()
@@ -107,8 +111,9 @@ def test_m29_duplicate_keeps_it_open_ebusy(monreader: Guest, zvmlab_dir: Path) -
     assert opened(monreader) == 0
 
 
+@pytest.mark.requirement("M29")
 @pytest.mark.parametrize("number", (signal.SIGKILL, signal.SIGTERM))
-def test_m29_holder_is_killed_and_nothing_is_ebusy(reader: Guest, number: signal.Signals) -> None:
+def test_holder_is_killed_and_nothing_is_ebusy(reader: Guest, number: signal.Signals) -> None:
     """The process that has the device open is killed, asleep in read: the next open succeeds."""
     for _ in range(3):
         holder = RunningReader.start(reader.agent, opening(PLENTY))

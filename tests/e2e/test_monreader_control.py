@@ -109,8 +109,9 @@ def only(found: CapturedSet, identity: tuple[int, int]) -> Record:
     return record
 
 
+@pytest.mark.requirement("M13")
 @pytest.mark.representative
-def test_m13_nothing_comes_before_start_and_nothing_after_stop(collection: Collection) -> None:
+def test_nothing_comes_before_start_and_nothing_after_stop(collection: Collection) -> None:
     """Sample data begin with MONITOR SAMPLE START and end with STOP; the device cannot do that."""
     collection.tick()
     collection.nothing()
@@ -127,7 +128,8 @@ def test_m13_nothing_comes_before_start_and_nothing_after_stop(collection: Colle
     assert [collection.next().kind for _ in range(2)] == ["sample-config", "sample"]
 
 
-def test_m13_enable_and_disable_decide_which_domains_are_sampled(collection: Collection) -> None:
+@pytest.mark.requirement("M13")
+def test_enable_and_disable_decide_which_domains_are_sampled(collection: Collection) -> None:
     """Each domain's records are in the samples from ENABLE on until DISABLE, and only then."""
     collection.monitor("SAMPLE START")
     collection.next()
@@ -146,7 +148,8 @@ def test_m13_enable_and_disable_decide_which_domains_are_sampled(collection: Col
             assert domain_bits(*{record.domain for record in records(sample)}) == ALWAYS | bits
 
 
-def test_m13_enable_and_disable_decide_which_events_are_recorded(collection: Collection) -> None:
+@pytest.mark.requirement("M13")
+def test_enable_and_disable_decide_which_events_are_recorded(collection: Collection) -> None:
     """Events of a domain arrive from ENABLE on until DISABLE; before START none do."""
     collection.monitor("EVENT ENABLE USER ALL")
     assert not collection.event(4)
@@ -172,7 +175,8 @@ def test_m13_enable_and_disable_decide_which_events_are_recorded(collection: Col
     assert quoted[:2] == ["MONITOR EVENT DISABLE USER ALL", "MONITOR EVENT ENABLE PROCESSOR"]
 
 
-def test_m13_stop_ends_event_data_and_delivers_what_was_recorded(collection: Collection) -> None:
+@pytest.mark.requirement("M13")
+def test_stop_ends_event_data_and_delivers_what_was_recorded(collection: Collection) -> None:
     """MONITOR EVENT STOP delivers the block that was begun; nothing is recorded afterwards."""
     collection.monitor("EVENT ENABLE ALL")
     collection.monitor("EVENT START")
@@ -187,7 +191,8 @@ def test_m13_stop_ends_event_data_and_delivers_what_was_recorded(collection: Col
     collection.nothing()
 
 
-def test_m13_samples_and_events_come_each_after_their_configuration(
+@pytest.mark.requirement("M13")
+def test_samples_and_events_come_each_after_their_configuration(
     collection: Collection,
 ) -> None:
     """With everything enabled and both started, each kind's configuration comes before its data."""
@@ -200,7 +205,8 @@ def test_m13_samples_and_events_come_each_after_their_configuration(
     assert [collection.next().kind for _ in range(2)] == ["sample", "event"]
 
 
-def test_m13_interval_is_what_the_configuration_says(collection: Collection) -> None:
+@pytest.mark.requirement("M13")
+def test_interval_is_what_the_configuration_says(collection: Collection) -> None:
     """MONITOR SAMPLE INTERVAL takes effect; the configuration records carry its seconds."""
     for operands, seconds in (("30 SECONDS", 30), ("2 MINUTES", 120), ("6 SECONDS", 6)):
         collection.monitor(f"SAMPLE INTERVAL {operands}")
@@ -211,8 +217,9 @@ def test_m13_interval_is_what_the_configuration_says(collection: Collection) -> 
         collection.monitor("SAMPLE STOP")
 
 
+@pytest.mark.requirement("M13")
 @pytest.mark.full
-def test_m13_samples_come_once_in_an_interval(collection: Collection, monreader: Guest) -> None:
+def test_samples_come_once_in_an_interval(collection: Collection, monreader: Guest) -> None:
     """By the guest's clock, samples come as many seconds apart as INTERVAL says, START first."""
     collection.monitor("SAMPLE INTERVAL 6 SECONDS")
     monreader.control.execute("monitor-manual", manual=False)
@@ -226,6 +233,7 @@ def test_m13_samples_come_once_in_an_interval(collection: Collection, monreader:
     assert apart == [pytest.approx(6, abs=2)] * 2
 
 
+@pytest.mark.requirement("M13")
 @pytest.mark.parametrize(
     "operands, rc",
     [
@@ -239,7 +247,7 @@ def test_m13_samples_come_once_in_an_interval(collection: Collection, monreader:
         ("", 26),
     ],
 )
-def test_m13_what_monitor_refuses_changes_nothing(
+def test_what_monitor_refuses_changes_nothing(
     collection: Collection, monreader: Guest, vmcp: Commands, operands: str, rc: int
 ) -> None:
     """A MONITOR command that is wrong is refused with CP's message, and nothing is collected."""

@@ -35,7 +35,8 @@ def device_numbers(guest: Guest) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def test_m01_sysfs_names_the_device_and_devtmpfs_has_its_node(
+@pytest.mark.requirement("M1")
+def test_sysfs_names_the_device_and_devtmpfs_has_its_node(
     monreader: Guest, one_set: OneSet
 ) -> None:
     """sysfs gives the misc device's numbers as major:minor, and its node is there by itself."""
@@ -48,7 +49,8 @@ def test_m01_sysfs_names_the_device_and_devtmpfs_has_its_node(
     one_set(monreader)
 
 
-def test_m01_second_node_made_by_mknod_is_the_same_device_ebusy(
+@pytest.mark.requirement("M1")
+def test_second_node_made_by_mknod_is_the_same_device_ebusy(
     monreader: Guest, one_set: OneSet
 ) -> None:
     """A node made by mknod with the numbers in sysfs reads a data set like the first one."""
@@ -64,7 +66,8 @@ def test_m01_second_node_made_by_mknod_is_the_same_device_ebusy(
         agent.unlink(SECOND).check()
 
 
-def test_m01_node_goes_with_the_module_enoent(warm_guest: Guest, zvmlab_driver: str) -> None:
+@pytest.mark.requirement("M1")
+def test_node_goes_with_the_module_enoent(warm_guest: Guest, zvmlab_driver: str) -> None:
     """Without the module there is no node, and none is left when it is gone."""
     agent = warm_guest.agent
     assert agent.open(DEVICE).errno == errno.ENOENT
@@ -75,8 +78,9 @@ def test_m01_node_goes_with_the_module_enoent(warm_guest: Guest, zvmlab_driver: 
     assert "monreader" not in agent.read_file("/proc/misc").decode()
 
 
+@pytest.mark.requirement("M14")
 @pytest.mark.representative
-def test_m14_load_logs_range_and_type_of_the_segment(warm_guest: Guest, zvmlab_driver: str) -> None:
+def test_load_logs_range_and_type_of_the_segment(warm_guest: Guest, zvmlab_driver: str) -> None:
     """Loading the module writes the segment's range, hence its size, to the system log."""
     (segment,) = warm_guest.control.execute("query-segments")["segments"]
     loaded = warm_guest.agent.insmod("monreader").check()
@@ -89,7 +93,8 @@ def test_m14_load_logs_range_and_type_of_the_segment(warm_guest: Guest, zvmlab_d
     assert [(int(a, 16), int(b, 16)) for a, b in lines] == [(segment["start"], segment["end"])]
 
 
-def test_m15_ioctl_write_and_mmap_are_refused_and_seeking_harms_nothing_enotty(
+@pytest.mark.requirement("M15")
+def test_ioctl_write_and_mmap_are_refused_and_seeking_harms_nothing_enotty(
     monreader: Guest, zvmlab_dir: Path
 ) -> None:
     """Only open, read, poll and close do something; whatever else is tried mid-set, the

@@ -27,14 +27,13 @@ def one_set(guest: Guest, folder: Path, *elements: Element) -> CapturedSet:
         return capture.next()
 
 
+@pytest.mark.requirement("M26")
 @pytest.mark.parametrize(
     "bad",
     (Bad(BadKind.UNMAPPED), Bad(BadKind.READONLY), Bad(BadKind.PARTIAL, 4096, 0)),
     ids=("unmapped", "read-only", "ends-before-it-begins"),
 )
-def test_m26_bad_buffer_is_efault_at_every_byte(
-    monreader: Guest, zvmlab_dir: Path, bad: Bad
-) -> None:
+def test_bad_buffer_is_efault_at_every_byte(monreader: Guest, zvmlab_dir: Path, bad: Bad) -> None:
     """At each byte of elements and records: EFAULT, and the next good read goes on right there."""
     with DataSets(monreader.agent, os.O_NONBLOCK) as reader:
         wanted = one_set(monreader, zvmlab_dir)
@@ -57,8 +56,9 @@ def compare_next(guest: Guest, reader: DataSets, folder: Path) -> None:
     compare(reader.read(), wanted)
 
 
+@pytest.mark.requirement("M26")
 @pytest.mark.parametrize("valid", range(1, 12))
-def test_m26_buffer_that_ends_within_an_element_is_efault(
+def test_buffer_that_ends_within_an_element_is_efault(
     monreader: Guest, zvmlab_dir: Path, valid: int
 ) -> None:
     """Memory that ends within the control element: nothing was read, and all of it comes again."""
@@ -71,8 +71,9 @@ def test_m26_buffer_that_ends_within_an_element_is_efault(
         compare(reader.read(), wanted)
 
 
+@pytest.mark.requirement("M26")
 @pytest.mark.parametrize("valid", (1, 39, 40, 4095, 4096, 4097, 8000))
-def test_m26_buffer_that_ends_within_the_records_is_efault(
+def test_buffer_that_ends_within_the_records_is_efault(
     monreader: Guest, zvmlab_dir: Path, valid: int
 ) -> None:
     """The same within the records, on and around page boundaries of buffer and segment."""
@@ -86,8 +87,9 @@ def test_m26_buffer_that_ends_within_the_records_is_efault(
         assert head.data + rest.stream == wanted.stream
 
 
+@pytest.mark.requirement("M26")
 @pytest.mark.representative
-def test_m26_discarding_up_to_the_zero_byte_read_is_possible(
+def test_discarding_up_to_the_zero_byte_read_is_possible(
     monreader: Guest, zvmlab_dir: Path
 ) -> None:
     """A consumer may do what the documents say: discard, go on to the 0-byte read, begin anew."""
@@ -100,8 +102,9 @@ def test_m26_discarding_up_to_the_zero_byte_read_is_possible(
         compare_next(monreader, reader, zvmlab_dir)
 
 
+@pytest.mark.requirement("M26")
 @pytest.mark.representative
-def test_m26_efault_does_not_reply(monreader: Guest, zvmlab_dir: Path) -> None:
+def test_efault_does_not_reply(monreader: Guest, zvmlab_dir: Path) -> None:
     """CP may not use the areas again only because a buffer was bad."""
     with DataSets(monreader.agent) as reader:
         wanted = one_set(monreader, zvmlab_dir)

@@ -40,8 +40,9 @@ def big(number: int) -> Element:
     return Element.of([Record(4, 3, number, bytes([i]) * 1500) for i in range(4)])
 
 
+@pytest.mark.requirement("M25")
 @pytest.mark.parametrize("first", range(CODES.start, CODES.stop, PART))
-def test_m25_each_reply_code_is_eio(monreader: Guest, zvmlab_dir: Path, first: int) -> None:
+def test_each_reply_code_is_eio(monreader: Guest, zvmlab_dir: Path, first: int) -> None:
     """CP ends REPLY with each IPRCODE: that set ends with EIO, the next one is complete."""
     codes = range(first, first + PART)
     control, log = monreader.control, Log(monreader.agent)
@@ -61,9 +62,10 @@ def test_m25_each_reply_code_is_eio(monreader: Guest, zvmlab_dir: Path, first: i
     assert service_paths(monreader) == []
 
 
+@pytest.mark.requirement("M25")
 @pytest.mark.parametrize("code", (2, 3))
 @pytest.mark.representative
-def test_m25_reply_with_condition_code_is_eio(monreader: Guest, code: int) -> None:
+def test_reply_with_condition_code_is_eio(monreader: Guest, code: int) -> None:
     """REPLY ends with condition code 2 (no such message) or 3: EIO."""
     log = Log(monreader.agent)
     with open_device(monreader.agent, os.O_NONBLOCK) as fd:
@@ -73,8 +75,9 @@ def test_m25_reply_with_condition_code_is_eio(monreader: Guest, code: int) -> No
     assert log.texts() == [refusal(code)]
 
 
+@pytest.mark.requirement("M25")
 @pytest.mark.parametrize("size", (12, 4096, 1 << 20))
-def test_m25_every_second_reply_is_eio(monreader: Guest, zvmlab_dir: Path, size: int) -> None:
+def test_every_second_reply_is_eio(monreader: Guest, zvmlab_dir: Path, size: int) -> None:
     """Every second REPLY fails: the sets between are complete, whatever the buffer's size."""
     control = monreader.control
     with Capture(control, zvmlab_dir / "sets") as capture:
@@ -88,8 +91,9 @@ def test_m25_every_second_reply_is_eio(monreader: Guest, zvmlab_dir: Path, size:
     assert [end.stream for end in ends[::2]] == [one.stream for one in wanted[::2]]
 
 
+@pytest.mark.requirement("M25")
 @pytest.mark.representative
-def test_m25_reader_that_slept_gets_eio(monreader: Guest, zvmlab_dir: Path) -> None:
+def test_reader_that_slept_gets_eio(monreader: Guest, zvmlab_dir: Path) -> None:
     """The reader sleeps when the set comes whose REPLY fails: EIO, then it reads the next."""
     control, worker = monreader.control, monreader.agent.worker("reader")
     thread = thread_of(worker)
@@ -106,7 +110,8 @@ def test_m25_reader_that_slept_gets_eio(monreader: Guest, zvmlab_dir: Path) -> N
             compare(reader.read(), capture.next())
 
 
-def test_m25_reply_that_cp_loses_completes_the_set(monreader: Guest, zvmlab_dir: Path) -> None:
+@pytest.mark.requirement("M25")
+def test_reply_that_cp_loses_completes_the_set(monreader: Guest, zvmlab_dir: Path) -> None:
     """CP takes the REPLY and loses it: the set is complete, only CP's limit comes nearer."""
     control = monreader.control
     with Capture(control, zvmlab_dir / "sets") as capture:
@@ -120,7 +125,8 @@ def test_m25_reply_that_cp_loses_completes_the_set(monreader: Guest, zvmlab_dir:
             assert (user["replied"], user["outstanding"]) == (1, 1)
 
 
-def test_m25_limit_reached_and_reply_refused_is_eio_then_eoverflow(monreader: Guest) -> None:
+@pytest.mark.requirement("M25")
+def test_limit_reached_and_reply_refused_is_eio_then_eoverflow(monreader: Guest) -> None:
     """REPLY fails for the set that filled the queue: EIO, and the overflow is reported, too."""
     control = monreader.control
     with open_device(monreader.agent, os.O_NONBLOCK) as fd:

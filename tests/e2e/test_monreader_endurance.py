@@ -73,9 +73,10 @@ def open_and_close(guest: Guest, count: int) -> None:
         }
 
 
+@pytest.mark.requirement("M36")
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("count", (200, pytest.param(10_000, marks=pytest.mark.full)))
-def test_m36_opening_and_closing_leaves_nothing(endured: Guest, count: int) -> None:
+def test_opening_and_closing_leaves_nothing(endured: Guest, count: int) -> None:
     """Open and close, thousands of times: no object is left, nor a path."""
     open_and_close(endured, OPENS_AT_ONCE)  # what is allocated once for good
     with flat(endured, OBJECTS, PAGES):
@@ -122,11 +123,12 @@ def deliver_and_read(guest: Guest, folder: Path, count: int, bursts: int) -> Non
             assert (user["replied"], user["outstanding"]) == (count - lost, 0)
 
 
+@pytest.mark.requirement("M18", "M28")
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
     ("count", "bursts"), [(4000, 10), pytest.param(1_000_000, 125, marks=pytest.mark.full)]
 )
-def test_m18_m28_reading_sets_leaves_nothing(
+def test_reading_sets_leaves_nothing(
     endured: Guest, zvmlab_dir: Path, count: int, bursts: int
 ) -> None:
     """A million sets, the queue overflowing meanwhile: all are accounted for, no object is left."""

@@ -40,13 +40,14 @@ def steps(monreader: Guest) -> Iterator[Agent]:
     agent.umount(TRACING).check()
 
 
+@pytest.mark.requirement("M35")
 @pytest.mark.not_debug("it has no function tracer")
 @pytest.mark.upstream_defect(
     7,
     "the segment is unloaded before the device is gone",
     seen="order: segment_unload misc_deregister iucv_unregister",
 )
-def test_m35_device_goes_before_its_segment(steps: Agent) -> None:
+def test_device_goes_before_its_segment(steps: Agent) -> None:
     """Unloading removes the device first, so that nobody can need the segment any more."""
     steps.rmmod("monreader").check()
     lines = steps.read_file(f"{TRACING}/trace").decode().splitlines()
@@ -79,20 +80,22 @@ STAYS = pytest.mark.zvmlab(accidents=("panic",))
 OOPS = pytest.mark.not_debug("after an oops lockdep is off, and memory is lost")
 
 
+@pytest.mark.requirement("M35")
 @OOPS
 @STAYS
 @pytest.mark.upstream_defect(
     7, "the device is there when the segment is not any more", seen="assert 19 == 2"  # ENODEV
 )
-def test_m35_there_is_no_device_when_the_segment_goes(unloading: Agent) -> None:
+def test_there_is_no_device_when_the_segment_goes(unloading: Agent) -> None:
     """When CP is asked to take back the segment, neither node nor device are left."""
     assert unloading.open(DEVICE).errno == errno.ENOENT
     assert unloading.open("/sys/class/misc/monreader").errno == errno.ENOENT
 
 
+@pytest.mark.requirement("M35")
 @OOPS
 @STAYS
-def test_m35_nobody_opens_a_device_that_is_being_unloaded(
+def test_nobody_opens_a_device_that_is_being_unloaded(
     unloading: Agent, driver_guest: Guest
 ) -> None:
     """Open fails, node or not; CP hears nothing of it."""

@@ -150,16 +150,16 @@ def _interleave(guest: Guest, folder: Path, number: int, examples: int) -> None:
     )
 
 
-def test_m17_m18_m29_random_interleavings(monreader: Guest, zvmlab_dir: Path) -> None:
+@pytest.mark.requirement("M17", "M18", "M29")
+def test_random_interleavings(monreader: Guest, zvmlab_dir: Path) -> None:
     """Messages, reads of any size, bad buffers, severs and reopens in any order."""
     _interleave(monreader, zvmlab_dir, 0, 25)
 
 
+@pytest.mark.requirement("M17", "M18", "M29")
 @pytest.mark.full
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("number", range(1, 5))
-def test_m17_m18_m29_thousands_of_interleavings(
-    monreader: Guest, zvmlab_dir: Path, number: int
-) -> None:
+def test_thousands_of_interleavings(monreader: Guest, zvmlab_dir: Path, number: int) -> None:
     """The same, 1000 of them from four seeds."""
     _interleave(monreader, zvmlab_dir, number, 250)

@@ -84,11 +84,10 @@ def starts_over(guest: Guest, capture: Capture) -> None:
         assert (user["delivered"], user["replied"], user["outstanding"]) == (1, 1, 0)
 
 
+@pytest.mark.requirement("M24")
 @pytest.mark.parametrize("sets", (1, 10))
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES.keys())
-def test_m24_reader_killed_within_a_set(
-    reader: Guest, capture: Capture, place: int, sets: int
-) -> None:
+def test_reader_killed_within_a_set(reader: Guest, capture: Capture, place: int, sets: int) -> None:
     """SIGKILL within the first of 1 or 10 sets: CP gets its areas back, the next reader starts over."""
     dying = RunningReader.start(reader.agent, opening(place, "die"))
     dying.await_sleep(READ)
@@ -101,9 +100,10 @@ def test_m24_reader_killed_within_a_set(
     starts_over(reader, capture)
 
 
+@pytest.mark.requirement("M24")
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES.keys())
 @pytest.mark.representative
-def test_m24_closed_within_a_set(monreader: Guest, capture: Capture, place: int) -> None:
+def test_closed_within_a_set(monreader: Guest, capture: Capture, place: int) -> None:
     """The reader closes the device within a set and opens it again: it starts over."""
     with open_device(monreader.agent) as fd:
         for number in range(3):
@@ -114,8 +114,9 @@ def test_m24_closed_within_a_set(monreader: Guest, capture: Capture, place: int)
     starts_over(monreader, capture)
 
 
+@pytest.mark.requirement("M24")
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES.keys())
-def test_m24_killed_while_another_process_has_it_open(
+def test_killed_while_another_process_has_it_open(
     reader: Guest, capture: Capture, place: int
 ) -> None:
     """The reader dies within a set, but not its descriptor: the set goes on where it stopped."""

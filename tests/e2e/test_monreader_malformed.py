@@ -75,11 +75,12 @@ def next_set_is_read(guest: Guest, reader: DataSets, folder: Path) -> None:
         compare(reader.read(), capture.next())
 
 
+@pytest.mark.requirement("M20")
 @pytest.mark.upstream_defect(
     8, "a malformed set reads as an empty one", seen=r"assert \[0\] == \[5\]"
 )
 @pytest.mark.parametrize("announce", MALFORMED.values(), ids=MALFORMED.keys())
-def test_m20_malformed_control_area_is_eio(
+def test_malformed_control_area_is_eio(
     monreader: Guest, zvmlab_dir: Path, announce: Callable[[Place], None]
 ) -> None:
     """A control area that breaks one rule gives EIO, a line in the log, and the next set."""
@@ -94,7 +95,8 @@ def test_m20_malformed_control_area_is_eio(
         next_set_is_read(monreader, reader, zvmlab_dir)
 
 
-def test_m20_set_behind_a_malformed_one_is_whole(monreader: Guest, zvmlab_dir: Path) -> None:
+@pytest.mark.requirement("M20")
+def test_set_behind_a_malformed_one_is_whole(monreader: Guest, zvmlab_dir: Path) -> None:
     """Whatever a reader makes of a malformed set, it is one answer, and the next set is whole."""
     place = Place.of(monreader.control)
     with DataSets(monreader.agent) as reader:
@@ -107,12 +109,13 @@ def test_m20_set_behind_a_malformed_one_is_whole(monreader: Guest, zvmlab_dir: P
         assert (user["outstanding"], user["replied"]) == (0, len(MALFORMED) + 1)
 
 
+@pytest.mark.requirement("M20")
 @pytest.mark.upstream_defect(
     8,
     "a set is cut where its malformed element stands, and looks whole",
     seen=r"reads \[12, 512, 0\]",
 )
-def test_m20_malformed_second_element_is_eio(monreader: Guest, zvmlab_dir: Path) -> None:
+def test_malformed_second_element_is_eio(monreader: Guest, zvmlab_dir: Path) -> None:
     """A good element in front of a malformed one does not make the set a good one."""
     place = Place.of(monreader.control)
     place.put(place.records, DATA)
@@ -125,10 +128,11 @@ def test_m20_malformed_second_element_is_eio(monreader: Guest, zvmlab_dir: Path)
         next_set_is_read(monreader, reader, zvmlab_dir)
 
 
+@pytest.mark.requirement("M20")
 @pytest.mark.upstream_defect(
     11, "records of one byte are taken for a malformed element", seen=r"reads \[0\]"
 )
-def test_m20_one_byte_of_records(monreader: Guest, zvmlab_dir: Path) -> None:
+def test_element_of_one_byte_of_records(monreader: Guest, zvmlab_dir: Path) -> None:
     """An element whose records end where they begin describes one byte."""
     place = Place.of(monreader.control)
     place.put(place.records, b"\xa7")
@@ -140,12 +144,13 @@ def test_m20_one_byte_of_records(monreader: Guest, zvmlab_dir: Path) -> None:
         next_set_is_read(monreader, reader, zvmlab_dir)
 
 
+@pytest.mark.requirement("M18")
 @pytest.mark.upstream_defect(
     9,
     "records that end just below their element are read for ever",
     seen=r"reads \[12, 512, 12, 512, 12, 512, 12, 512\]",
 )
-def test_m18_records_just_below_their_control_area(monreader: Guest) -> None:
+def test_records_just_below_their_control_area(monreader: Guest) -> None:
     """Where records and control area lie does not matter, even side by side."""
     place = Place.of(monreader.control)
     element = Mce(0xE2, 0x0800, 0, place.area - len(DATA), place.area - 1)
@@ -165,6 +170,7 @@ def _looks_again(left: int) -> pytest.MarkDecorator:
     )
 
 
+@pytest.mark.requirement("M20")
 @pytest.mark.parametrize(
     "by",
     [
@@ -174,9 +180,7 @@ def _looks_again(left: int) -> pytest.MarkDecorator:
         pytest.param(1000, marks=_looks_again(1256)),
     ],
 )
-def test_m20_element_that_changes_while_it_is_read(
-    monreader: Guest, zvmlab_dir: Path, by: int
-) -> None:
+def test_element_that_changes_while_it_is_read(monreader: Guest, zvmlab_dir: Path, by: int) -> None:
     """A control element counts as it stood when its set was begun."""
     place = Place.of(monreader.control)
     place.put(place.records, DATA)
@@ -192,6 +196,7 @@ def test_m20_element_that_changes_while_it_is_read(
         next_set_is_read(monreader, reader, zvmlab_dir)
 
 
+@pytest.mark.requirement("M20")
 @pytest.mark.upstream_defect(
     2,
     "a control area is read before its address is checked",
@@ -199,7 +204,7 @@ def test_m20_element_that_changes_while_it_is_read(
     r" dereference in virtual kernel address space\)",
     raises=GuestPanic,
 )
-def test_m20_control_area_outside_all_storage_is_eio(driver_guest: Guest, zvmlab_dir: Path) -> None:
+def test_control_area_outside_all_storage_is_eio(driver_guest: Guest, zvmlab_dir: Path) -> None:
     """An address that leads nowhere gives EIO; the kernel survives it."""
     driver_guest.agent.modprobe("monreader").check()
     with DataSets(driver_guest.agent) as reader:

@@ -104,8 +104,9 @@ def read_all(
     return found
 
 
+@pytest.mark.requirement("M33")
 @pytest.mark.representative
-def test_m33_stream_is_monwrites_output_without_control_blocks(
+def test_stream_is_monwrites_output_without_control_blocks(
     monreader: Guest, monwrite: Monwrite, zvmlab_dir: Path
 ) -> None:
     """What the guest reads is what MONWRITE writes, less control records and rests of frames."""
@@ -115,7 +116,8 @@ def test_m33_stream_is_monwrites_output_without_control_blocks(
     assert [len(one.parts) for one in written] == [1, 3, 1, 64, 1, 2]
 
 
-def test_m33_stream_becomes_the_file_that_monwrite_writes(
+@pytest.mark.requirement("M33")
+def test_stream_becomes_the_file_that_monwrite_writes(
     monreader: Guest, monwrite: Monwrite, zvmlab_dir: Path
 ) -> None:
     """A MONWRITE file made of the guest's stream has the same control records, the same records
@@ -141,7 +143,8 @@ def test_m33_stream_becomes_the_file_that_monwrite_writes(
     assert theirs[at:] == END_OF_DATA
 
 
-def test_m33_collected_data_are_the_same_in_stream_and_file(
+@pytest.mark.requirement("M33")
+def test_collected_data_are_the_same_in_stream_and_file(
     monreader: Guest, monwrite: Monwrite, zvmlab_dir: Path
 ) -> None:
     """With the monitor running, configuration, samples and events are the same in both."""

@@ -78,7 +78,8 @@ def await_last(emulator: Emulator, console: Path, seconds: float) -> str:
         time.sleep(0.02)
 
 
-def test_m04_without_zvm_loading_fails_and_says_so_enodev(
+@pytest.mark.requirement("M4")
+def test_without_zvm_loading_fails_and_says_so_enodev(
     config: GuestConfig, zvmlab_dir: Path
 ) -> None:
     """On a machine that is not z/VM the module does not load (ENODEV) and the log says why."""

@@ -47,7 +47,8 @@ def counts(guest: Guest) -> tuple[int, int, int, int]:
     return user["delivered"], user["replied"], user["outstanding"], user["lost"]
 
 
-def test_m28_254_sets_unread_are_no_overflow(monreader: Guest, capture: Capture) -> None:
+@pytest.mark.requirement("M28")
+def test_254_sets_unread_are_no_overflow(monreader: Guest, capture: Capture) -> None:
     """254 sets wait to be read, one less than the limit: all are complete, there is no error."""
     log = Log(monreader.agent)
     with open_device(monreader.agent, os.O_NONBLOCK) as fd:
@@ -59,10 +60,9 @@ def test_m28_254_sets_unread_are_no_overflow(monreader: Guest, capture: Capture)
     assert log.texts() == []
 
 
+@pytest.mark.requirement("M27", "M28")
 @pytest.mark.parametrize("unread", (255, 256, 1000))
-def test_m27_m28_limit_reached_is_eoverflow_once(
-    monreader: Guest, capture: Capture, unread: int
-) -> None:
+def test_limit_reached_is_eoverflow_once(monreader: Guest, capture: Capture, unread: int) -> None:
     """255 sets and more wait to be read: 255 complete ones, EOVERFLOW once, then what comes next."""
     log = Log(monreader.agent)
     with open_device(monreader.agent, os.O_NONBLOCK) as fd:
@@ -81,8 +81,9 @@ def test_m27_m28_limit_reached_is_eoverflow_once(
     assert log.texts() == [FULL]
 
 
+@pytest.mark.requirement("M28")
 @pytest.mark.representative
-def test_m28_every_overflow_is_reported(monreader: Guest, capture: Capture) -> None:
+def test_every_overflow_is_reported(monreader: Guest, capture: Capture) -> None:
     """The queue is filled, emptied and filled again, three times: EOVERFLOW each time."""
     log = Log(monreader.agent)
     with open_device(monreader.agent, os.O_NONBLOCK) as fd:
@@ -96,9 +97,8 @@ def test_m28_every_overflow_is_reported(monreader: Guest, capture: Capture) -> N
     assert log.texts() == [FULL] * 3
 
 
-def test_m28_overflow_that_is_topped_up_is_eoverflow_twice(
-    monreader: Guest, capture: Capture
-) -> None:
+@pytest.mark.requirement("M28")
+def test_overflow_that_is_topped_up_is_eoverflow_twice(monreader: Guest, capture: Capture) -> None:
     """One set is read, one comes in its place: EOVERFLOW stands where sets are missing, twice."""
     log = Log(monreader.agent)
     with open_device(monreader.agent, os.O_NONBLOCK) as fd:
@@ -116,7 +116,8 @@ def test_m28_overflow_that_is_topped_up_is_eoverflow_twice(
     assert log.texts() == [FULL] * 2
 
 
-def test_m28_overflow_while_poll_waits(monreader: Guest, capture: Capture) -> None:
+@pytest.mark.requirement("M28")
+def test_overflow_while_poll_waits(monreader: Guest, capture: Capture) -> None:
     """The queue overflows while the reader sleeps in poll; each step is announced by poll."""
     agent, worker = monreader.agent, monreader.agent.worker("reader")
     thread = thread_of(worker)
@@ -139,8 +140,9 @@ def test_m28_overflow_while_poll_waits(monreader: Guest, capture: Capture) -> No
         assert [end.stream for end in ends[:LIMIT]] == [capture.next().stream for _ in range(LIMIT)]
 
 
+@pytest.mark.requirement("M28")
 @pytest.mark.parametrize("limit", (1, 10, 100))
-def test_m28_limit_that_cp_lowers_leaves_complete_sets(
+def test_limit_that_cp_lowers_leaves_complete_sets(
     monreader: Guest, capture: Capture, limit: int
 ) -> None:
     """CP grants 1, 10 or 100 messages: what it delivers is complete, it counts what it loses."""
@@ -154,10 +156,11 @@ def test_m28_limit_that_cp_lowers_leaves_complete_sets(
                 assert counts(monreader) == (number * limit, number * limit, 0, number * 5)
 
 
+@pytest.mark.requirement("M28")
 @pytest.mark.upstream_defect(
     10, "the limit that CP grants is not looked at", seen=r"assert \[0\] == \[0, 75\]"
 )
-def test_m28_limit_that_cp_lowers_is_eoverflow(monreader: Guest) -> None:
+def test_limit_that_cp_lowers_is_eoverflow(monreader: Guest) -> None:
     """CP grants 1, 10 or 100 messages: EOVERFLOW once that many wait to be read."""
     for limit in (1, 10, 100):
         with armed(monreader.control, Fault("monitor.connect", "limit", limit)):
@@ -166,7 +169,8 @@ def test_m28_limit_that_cp_lowers_is_eoverflow(monreader: Guest) -> None:
                 assert errnos(monreader, fd) == [0] * limit + [errno.EOVERFLOW]
 
 
-def test_m31_open_and_unread_is_eoverflow_in_the_end(monreader: Guest, capture: Capture) -> None:
+@pytest.mark.requirement("M31")
+def test_open_and_unread_is_eoverflow_in_the_end(monreader: Guest, capture: Capture) -> None:
     """Monitor intervals end while nobody reads: EOVERFLOW, and those missing are those CP lost."""
     control, ticks = monreader.control, 300
     commands = ["MONITOR SAMPLE ENABLE PROCESSOR", "MONITOR SAMPLE START"]
@@ -193,7 +197,8 @@ def test_m31_open_and_unread_is_eoverflow_in_the_end(monreader: Guest, capture: 
         control.execute("monitor-manual", manual=False)
 
 
-def test_m28_overflow_does_not_outlive_the_open_file(monreader: Guest, capture: Capture) -> None:
+@pytest.mark.requirement("M28")
+def test_overflow_does_not_outlive_the_open_file(monreader: Guest, capture: Capture) -> None:
     """A reader leaves with the queue full: the next one finds nothing old, and no error."""
     for _ in range(2):
         with open_device(monreader.agent, os.O_NONBLOCK) as fd:

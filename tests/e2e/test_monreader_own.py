@@ -46,12 +46,13 @@ def ours(zvmlab_driver: str) -> None:
         pytest.skip("an addition of our driver, which the documents do not promise")
 
 
+@pytest.mark.requirement("M34")
 @pytest.mark.upstream_defect(
     6,
     "a non-blocking read never learns of a sever",
     seen=r"assert \[11, 11, 11\] == \[5, 5, 5\]",  # EAGAIN
 )
-def test_m34_non_blocking_read_after_sever_is_eio(monreader: Guest) -> None:
+def test_non_blocking_read_after_sever_is_eio(monreader: Guest) -> None:
     """CP severs while nobody reads: EAGAIN before, EIO from then on, with O_NONBLOCK, too."""
     with open_device(monreader.agent, os.O_NONBLOCK) as fd:
         assert monreader.agent.read(fd, 4096).errno == errno.EAGAIN
@@ -59,12 +60,13 @@ def test_m34_non_blocking_read_after_sever_is_eio(monreader: Guest) -> None:
         assert [monreader.agent.read(fd, 4096).errno for _ in range(3)] == [errno.EIO] * 3
 
 
+@pytest.mark.requirement("M34")
 @pytest.mark.upstream_defect(
     6,
     "poll shows the sever, and not the sets that can be read",
     seen=r"assert \[8\] == \[1\]",  # POLLERR
 )
-def test_m34_poll_shows_queued_sets_before_the_sever(monreader: Guest, capture: Capture) -> None:
+def test_poll_shows_queued_sets_before_the_sever(monreader: Guest, capture: Capture) -> None:
     """CP severs with sets queued: poll says readable for each, then reports the sever."""
     with open_device(monreader.agent, os.O_NONBLOCK) as fd:
         deliver_many(monreader.control, 3)
@@ -77,13 +79,14 @@ def test_m34_poll_shows_queued_sets_before_the_sever(monreader: Guest, capture: 
         assert monreader.agent.poll([(fd, POLLIN)], 0).revents == [POLLERR | POLLHUP]
 
 
+@pytest.mark.requirement("M25", "M30")
 @pytest.mark.upstream_defect(
     12,
     "programs cannot learn the codes",
     seen=r"\[Errno 2\] No such file or directory: '/sys/class/misc/monreader/reply_code'",
     raises=FileNotFoundError,
 )
-def test_m25_m30_codes_are_attributes_of_the_device(monreader: Guest) -> None:
+def test_codes_are_attributes_of_the_device(monreader: Guest) -> None:
     """The codes of a failed reply and of a sever can be read; they are those of the last open."""
     assert number(monreader, "reply_code") == number(monreader, "sever_code") == -1
     with open_device(monreader.agent, os.O_NONBLOCK) as fd:
@@ -101,8 +104,9 @@ def test_m25_m30_codes_are_attributes_of_the_device(monreader: Guest) -> None:
         assert number(monreader, "reply_code") == number(monreader, "sever_code") == -1
 
 
+@pytest.mark.requirement("M18")
 @pytest.mark.usefixtures("ours")
-def test_m18_one_read_returns_a_whole_set(monreader: Guest, capture: Capture) -> None:
+def test_one_read_returns_a_whole_set(monreader: Guest, capture: Capture) -> None:
     """With room for it a read returns all elements and records of a set, and the next one 0."""
     with open_device(monreader.agent, os.O_NONBLOCK) as fd:
         deliver(monreader.control, "sample", small(1), small(2), small(3))
@@ -114,8 +118,9 @@ def test_m18_one_read_returns_a_whole_set(monreader: Guest, capture: Capture) ->
     assert [capture.next().mces for _ in range(3)] == [3, 1, 1]
 
 
+@pytest.mark.requirement("M18")
 @pytest.mark.usefixtures("ours")
-def test_m18_counts_are_attributes_of_the_device(monreader: Guest, capture: Capture) -> None:
+def test_counts_are_attributes_of_the_device(monreader: Guest, capture: Capture) -> None:
     """Sets, bytes, overflows, severs and malformed sets since the module was loaded."""
     names = ("sets", "bytes", "overflows", "severs", "invalid_sets")
     assert [number(monreader, name) for name in names] == [0] * 5
@@ -133,8 +138,9 @@ def test_m18_counts_are_attributes_of_the_device(monreader: Guest, capture: Capt
         capture.next()
 
 
+@pytest.mark.requirement("M28")
 @pytest.mark.usefixtures("ours")
-def test_m28_message_that_does_not_fit_is_rejected(monreader: Guest, capture: Capture) -> None:
+def test_message_that_does_not_fit_is_rejected(monreader: Guest, capture: Capture) -> None:
     """One interruption comes twice, so that the queue is full before the last set: CP gets it back."""
     twice = Fault("interrupt", "duplicate", name="*MONITOR", type=9, nth=1)
     with open_device(monreader.agent, os.O_NONBLOCK) as fd:
@@ -155,8 +161,9 @@ def test_m28_message_that_does_not_fit_is_rejected(monreader: Guest, capture: Ca
         assert (end.stream, end.errno) == (capture.next().stream, 0)
 
 
+@pytest.mark.requirement("M20")
 @pytest.mark.usefixtures("ours")
-def test_m20_log_says_what_is_malformed(monreader: Guest) -> None:
+def test_log_says_what_is_malformed(monreader: Guest) -> None:
     """A malformed set leaves a line in the log that names the rule, the element and its bytes."""
     place, log = Place.of(monreader.control), Log(monreader.agent)
     good, bad = place.element(84), place.element(0)
@@ -176,9 +183,10 @@ def test_m20_log_says_what_is_malformed(monreader: Guest) -> None:
     ]
 
 
+@pytest.mark.requirement("M2")
 @pytest.mark.usefixtures("ours")
 @pytest.mark.parametrize("text", ("0", "3601", "-1", "x"))
-def test_m02_open_timeout_out_of_range_is_refused_einval(warm_guest: Guest, text: str) -> None:
+def test_open_timeout_out_of_range_is_refused_einval(warm_guest: Guest, text: str) -> None:
     """Parameter open_timeout takes 1 to 3600 seconds; anything else keeps the module out."""
     done = warm_guest.agent.modprobe("monreader", {"open_timeout": text})
     assert done.errno == errno.EINVAL

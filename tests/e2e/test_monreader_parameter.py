@@ -37,9 +37,8 @@ def used_by_cp(guest: Guest) -> str:
     return str(monitor["segment"])
 
 
-def test_m02_default_name_is_mondcss(
-    warm_guest: Guest, zvmlab_driver: str, one_set: OneSet
-) -> None:
+@pytest.mark.requirement("M2")
+def test_default_name_is_mondcss(warm_guest: Guest, zvmlab_driver: str, one_set: OneSet) -> None:
     """Loaded without a parameter, the driver asks CP for MONDCSS."""
     with loaded(warm_guest, ""):
         parameter = warm_guest.agent.read_file("/sys/module/monreader/parameters/mondcss")
@@ -48,6 +47,7 @@ def test_m02_default_name_is_mondcss(
         one_set(warm_guest)
 
 
+@pytest.mark.requirement("M2")
 @pytest.mark.parametrize(
     "given, wanted",
     [
@@ -60,7 +60,7 @@ def test_m02_default_name_is_mondcss(
     ],
 )
 @pytest.mark.representative
-def test_m02_name_given_as_parameter_reaches_cp_in_upper_case(
+def test_name_given_as_parameter_reaches_cp_in_upper_case(
     warm_guest: Guest, zvmlab_driver: str, define: Define, one_set: OneSet, given: str, wanted: str
 ) -> None:
     """The segment named by mondcss, in any case and up to 8 characters, is the one CP uses."""
@@ -72,7 +72,8 @@ def test_m02_name_given_as_parameter_reaches_cp_in_upper_case(
         one_set(warm_guest)
 
 
-def test_m02_nine_characters_are_refused_enospc(
+@pytest.mark.requirement("M2")
+def test_nine_characters_are_refused_enospc(
     warm_guest: Guest, zvmlab_driver: str, define: Define
 ) -> None:
     """A name of 9 characters is refused, not cut to the 8 of a segment that exists."""
@@ -83,8 +84,9 @@ def test_m02_nine_characters_are_refused_enospc(
     assert "loaded in shared access mode" not in refused.text
 
 
+@pytest.mark.requirement("M2")
 @pytest.mark.parametrize("parameters", ("mondcss=", "mondcss=NOSUCH"))
-def test_m02_name_that_is_no_segment_is_refused_enoent(
+def test_name_that_is_no_segment_is_refused_enoent(
     warm_guest: Guest, zvmlab_driver: str, parameters: str
 ) -> None:
     """A name that CP does not know, or none at all, is refused with CP's return code logged."""
@@ -94,23 +96,21 @@ def test_m02_name_that_is_no_segment_is_refused_enoent(
     assert "cannot be loaded or queried" in refused.text
 
 
-def test_m02_parameter_without_a_value_is_refused_einval(
-    warm_guest: Guest, zvmlab_driver: str
-) -> None:
+@pytest.mark.requirement("M2")
+def test_parameter_without_a_value_is_refused_einval(warm_guest: Guest, zvmlab_driver: str) -> None:
     """mondcss without a value is a mistake of the caller's, not the default name."""
     refused = warm_guest.agent.insmod("monreader", "mondcss")
     assert refused.errno == errno.EINVAL
     assert "mondcss" in refused.text
 
 
+@pytest.mark.requirement("M3")
 @pytest.mark.zvmlab(
     segments=("MONDCSS 9000-97FF SC", "OTHERDCS 8000-87FF SC"),
     command_line="monreader.mondcss=otherdcs",
     busybox=True,
 )
-def test_m03_name_given_as_kernel_parameter_reaches_cp(
-    driver_guest: Guest, one_set: OneSet
-) -> None:
+def test_name_given_as_kernel_parameter_reaches_cp(driver_guest: Guest, one_set: OneSet) -> None:
     """modprobe takes monreader.mondcss=NAME from the kernel's command line; CP sees that name."""
     agent = driver_guest.agent
     agent.run(["/bin/busybox", "modprobe", "monreader"]).check()

@@ -34,7 +34,8 @@ def sleeps(guest: Guest, thread: str) -> int:
     return int(line.split()[1])
 
 
-def test_m16_blocking_read_sleeps_until_a_message_comes(monreader: Guest, zvmlab_dir: Path) -> None:
+@pytest.mark.requirement("M16")
+def test_blocking_read_sleeps_until_a_message_comes(monreader: Guest, zvmlab_dir: Path) -> None:
     """A read with nothing to read takes no CPU: the thread is not woken once until a message is."""
     sleeper = monreader.agent.worker("sleeper")
     thread = thread_of(sleeper)
@@ -54,8 +55,9 @@ def test_m16_blocking_read_sleeps_until_a_message_comes(monreader: Guest, zvmlab
         compare(read_set(pending.result()[0]), capture.next())
 
 
+@pytest.mark.requirement("M17", "M27")
 @pytest.mark.representative
-def test_m17_m27_empty_is_eagain_and_loses_nothing(monreader: Guest, zvmlab_dir: Path) -> None:
+def test_empty_is_eagain_and_loses_nothing(monreader: Guest, zvmlab_dir: Path) -> None:
     """Non-blocking reads with nothing there give EAGAIN; the sets around them are complete."""
     with DataSets(monreader.agent, os.O_NONBLOCK) as reader, Capture(
         monreader.control, zvmlab_dir / "sets"
@@ -69,7 +71,8 @@ def test_m17_m27_empty_is_eagain_and_loses_nothing(monreader: Guest, zvmlab_dir:
             compare(reader.read(), capture.next())
 
 
-def test_m17_poll_says_readable_until_the_set_has_ended(monreader: Guest) -> None:
+@pytest.mark.requirement("M17")
+def test_poll_says_readable_until_the_set_has_ended(monreader: Guest) -> None:
     """POLLIN from the message on, through every byte, and for the 0-byte read; then no more."""
     with DataSets(monreader.agent, os.O_NONBLOCK) as reader:
         deliver(monreader.control, "sample", ELEMENT)
@@ -85,8 +88,9 @@ def test_m17_poll_says_readable_until_the_set_has_ended(monreader: Guest) -> Non
         assert reads[-1].errno == errno.EAGAIN
 
 
+@pytest.mark.requirement("M17")
 @pytest.mark.representative
-def test_m17_poll_times_out_and_wakes_up(monreader: Guest) -> None:
+def test_poll_times_out_and_wakes_up(monreader: Guest) -> None:
     """poll with nothing there gives 0 at its time limit, and wakes at once on a message."""
     with DataSets(monreader.agent) as reader:
         assert monreader.agent.poll([(reader.fd, select.POLLIN)], 30).ret == 0
@@ -98,7 +102,8 @@ def test_m17_poll_times_out_and_wakes_up(monreader: Guest) -> None:
         assert pending.result()[0].ret == 1
 
 
-def test_m17_select_and_epoll_agree_with_poll(monreader: Guest, program: Build) -> None:
+@pytest.mark.requirement("M17")
+def test_select_and_epoll_agree_with_poll(monreader: Guest, program: Build) -> None:
     """select, poll and epoll, level-triggered, edge-triggered and one-shot, say the same."""
     agent = monreader.agent
     agent.write_file("/tmp/readiness", program("readiness").read_bytes(), 0o755)
@@ -131,7 +136,8 @@ def _endless(guest: Guest, times: int) -> None:
     )
 
 
-def test_m17_no_wake_up_is_lost_right_behind_a_reply(monreader: Guest) -> None:
+@pytest.mark.requirement("M17")
+def test_no_wake_up_is_lost_right_behind_a_reply(monreader: Guest) -> None:
     """Two thousand messages, each sent while the reader is on its way from the reply to poll."""
     with DataSets(monreader.agent, os.O_NONBLOCK) as reader:
         _endless(monreader, SETS)
@@ -165,19 +171,21 @@ def _hunt(guest: Guest, seed: int, rounds: int) -> None:
                     assert read_set(result).stream[MCE_SIZE:] == ELEMENT.data
 
 
+@pytest.mark.requirement("M17")
 @pytest.mark.first_kernel
 @pytest.mark.zvmlab(cpus=2)
-def test_m17_no_wake_up_is_lost_on_two_cpus(driver_guest: Guest) -> None:
+def test_no_wake_up_is_lost_on_two_cpus(driver_guest: Guest) -> None:
     """Messages at random moments for a reader that is falling asleep on another CPU."""
     driver_guest.agent.modprobe("monreader").check()
     _hunt(driver_guest, SEED, HUNTED)
 
 
+@pytest.mark.requirement("M17")
 @pytest.mark.full
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.zvmlab(cpus=2)
-def test_m17_no_wake_up_is_lost_in_thousands_of_rounds(driver_guest: Guest, seed: int) -> None:
+def test_no_wake_up_is_lost_in_thousands_of_rounds(driver_guest: Guest, seed: int) -> None:
     """The same for longer, 2000 rounds from each of three seeds."""
     driver_guest.agent.modprobe("monreader").check()
     _hunt(driver_guest, seed, 2000)

@@ -41,8 +41,9 @@ def connected(vmcp: Commands) -> list[tuple[str, str]]:
 NOBODY = [("NO DCSS NAME DEFINED", "NO USERS CONNECTED")] * 2
 
 
+@pytest.mark.requirement("M10")
 @pytest.mark.representative
-def test_m10_map_gives_the_place_in_pages_that_the_driver_logs(
+def test_map_gives_the_place_in_pages_that_the_driver_logs(
     warm_guest: Guest, zvmlab_driver: str, vmcp: Commands
 ) -> None:
     """BEGPAG and ENDPAG, in 4 KiB pages, are the range that loading the module logs."""
@@ -57,7 +58,8 @@ def test_m10_map_gives_the_place_in_pages_that_the_driver_logs(
     assert vmcp("Q NSS MAP").text == warm_guest.cp("QUERY NSS MAP").response
 
 
-def test_m10_map_lists_all_segments_and_ranges(vmcp: Commands, define: Define) -> None:
+@pytest.mark.requirement("M10")
+def test_map_lists_all_segments_and_ranges(vmcp: Commands, define: Define) -> None:
     """Without a name the map has every segment, one line for each range of pages."""
     define("MYDCSS", "8000-80FF SR 8200-82FF EN")
     rows = nss_map(vmcp, "")
@@ -69,7 +71,8 @@ def test_m10_map_lists_all_segments_and_ranges(vmcp: Commands, define: Define) -
     assert vmcp("Q NSS NAME NOSUCH MAP").rc == 44
 
 
-def test_m10_map_counts_the_guest_and_the_monitor_as_users(
+@pytest.mark.requirement("M10")
+def test_map_counts_the_guest_and_the_monitor_as_users(
     warm_guest: Guest, zvmlab_driver: str, vmcp: Commands
 ) -> None:
     """#USERS is 0 before, 1 with the module loaded, 2 while the device is open, and 0 at last."""
@@ -90,8 +93,9 @@ def test_m10_map_counts_the_guest_and_the_monitor_as_users(
     assert seen == ["00000", "00001", "00002", "00001", "00000"]
 
 
+@pytest.mark.requirement("M11")
 @pytest.mark.representative
-def test_m11_monitor_shows_segment_and_users_before_during_and_after(
+def test_monitor_shows_segment_and_users_before_during_and_after(
     monreader: Guest, vmcp: Commands
 ) -> None:
     """QUERY MONITOR names the DCSS and the guest while the device is open, and only then."""
@@ -103,9 +107,8 @@ def test_m11_monitor_shows_segment_and_users_before_during_and_after(
         assert connected(vmcp) == NOBODY
 
 
-def test_m11_monitor_shows_several_users_and_what_they_want(
-    monreader: Guest, vmcp: Commands
-) -> None:
+@pytest.mark.requirement("M11")
+def test_monitor_shows_several_users_and_what_they_want(monreader: Guest, vmcp: Commands) -> None:
     """Users are listed in the order they came, each for the kind of data it asked for."""
     with Peer(monreader.control, "PERFSVM") as peer:
         path = connect(peer, wants=SAMPLE_DATA)
@@ -116,7 +119,8 @@ def test_m11_monitor_shows_several_users_and_what_they_want(
         assert connected(vmcp) == NOBODY
 
 
-def test_m11_monitor_shows_what_is_enabled(monreader: Guest, vmcp: Commands) -> None:
+@pytest.mark.requirement("M11")
+def test_monitor_shows_what_is_enabled(monreader: Guest, vmcp: Commands) -> None:
     """The domains that are collected are shown for event and for sample data."""
     text = vmcp("Q MONITOR").text
     assert text.splitlines()[0].startswith("MONITOR EVENT INACTIVE")

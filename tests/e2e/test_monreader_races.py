@@ -82,20 +82,23 @@ def race_opens(guest: Guest, program: Build, rounds: int) -> None:
     assert service_paths(guest) == []
 
 
-def test_m34_severed_at_any_moment_is_eio(monreader: Guest, zvmlab_dir: Path) -> None:
+@pytest.mark.requirement("M34")
+def test_severed_at_any_moment_is_eio(monreader: Guest, zvmlab_dir: Path) -> None:
     """CP delivers and severs while the reader reads: complete sets, then EIO, never half a set."""
     sever_at_any_moment(monreader, zvmlab_dir, 34, 20)
 
 
-def test_m29_racing_opens_are_ebusy_but_one(monreader: Guest, program: Build) -> None:
+@pytest.mark.requirement("M29")
+def test_racing_opens_are_ebusy_but_one(monreader: Guest, program: Build) -> None:
     """Four threads open and close the device at once: one has it at a time."""
     race_opens(monreader, program, 100)
 
 
+@pytest.mark.requirement("M34")
 @pytest.mark.full
 @pytest.mark.zvmlab(cpus=4)
 @pytest.mark.parametrize("seed", range(4))
-def test_m34_severed_at_any_moment_on_four_cpus_is_eio(
+def test_severed_at_any_moment_on_four_cpus_is_eio(
     driver_guest: Guest, zvmlab_dir: Path, seed: int
 ) -> None:
     """The same with four CPUs, a hundred times from each of four seeds."""
@@ -103,11 +106,10 @@ def test_m34_severed_at_any_moment_on_four_cpus_is_eio(
     sever_at_any_moment(driver_guest, zvmlab_dir, seed, 100)
 
 
+@pytest.mark.requirement("M29")
 @pytest.mark.full
 @pytest.mark.zvmlab(cpus=4)
-def test_m29_racing_opens_on_four_cpus_are_ebusy_but_one(
-    driver_guest: Guest, program: Build
-) -> None:
+def test_racing_opens_on_four_cpus_are_ebusy_but_one(driver_guest: Guest, program: Build) -> None:
     """Four threads on four CPUs open and close the device: one has it at a time."""
     driver_guest.agent.modprobe("monreader").check()
     race_opens(driver_guest, program, 300)

@@ -80,8 +80,9 @@ def refuse(guest: Guest, faults: list[Fault], texts: list[str]) -> None:
     assert service_paths(guest) == []
 
 
+@pytest.mark.requirement("M5", "M30")
 @pytest.mark.parametrize("first", range(0, 256, PART))
-def test_m05_m30_each_connect_code_is_eio(monreader: Guest, one_set: OneSet, first: int) -> None:
+def test_each_connect_code_is_eio(monreader: Guest, one_set: OneSet, first: int) -> None:
     """CP ends CONNECT with each IPRCODE, 15 (no directory statement) included: EIO, logged."""
     codes = range(max(first, 1), first + PART)
     faults = [
@@ -92,19 +93,19 @@ def test_m05_m30_each_connect_code_is_eio(monreader: Guest, one_set: OneSet, fir
     one_set(monreader)
 
 
+@pytest.mark.requirement("M30")
 @pytest.mark.parametrize("code", (2, 3))
 @pytest.mark.representative
-def test_m30_connect_with_condition_code_is_eio(
-    monreader: Guest, one_set: OneSet, code: int
-) -> None:
+def test_connect_with_condition_code_is_eio(monreader: Guest, one_set: OneSet, code: int) -> None:
     """CONNECT ends with condition code 2 or 3: open fails with EIO, the code is in the log."""
     fault = Fault("iucv.connect", "cc", code, name=SERVICE, nth=1)
     refuse(monreader, [fault], [connecting(code)])
     one_set(monreader)
 
 
+@pytest.mark.requirement("M30")
 @pytest.mark.parametrize("first", range(0, 256, PART))
-def test_m30_each_sever_code_is_eio(monreader: Guest, one_set: OneSet, first: int) -> None:
+def test_each_sever_code_is_eio(monreader: Guest, one_set: OneSet, first: int) -> None:
     """CP severs instead of accepting, with each code: open fails with EIO, the code is logged."""
     codes = range(first, first + PART)
     faults = [
@@ -115,7 +116,8 @@ def test_m30_each_sever_code_is_eio(monreader: Guest, one_set: OneSet, first: in
     one_set(monreader)
 
 
-def test_m30_too_many_users_is_eio(monreader: Guest, one_set: OneSet) -> None:
+@pytest.mark.requirement("M30")
+def test_too_many_users_is_eio(monreader: Guest, one_set: OneSet) -> None:
     """16 users are connected to *MONITOR already: the 17th is refused, until one leaves."""
     log = Log(monreader.agent)
     ipuser = b"\x01\xc0" + bytes(6) + "MONDCSS ".encode("cp037")
@@ -131,7 +133,8 @@ def test_m30_too_many_users_is_eio(monreader: Guest, one_set: OneSet) -> None:
     one_set(monreader)
 
 
-def test_m30_severed_while_open_waits_is_eio(monreader: Guest, one_set: OneSet) -> None:
+@pytest.mark.requirement("M30")
+def test_severed_while_open_waits_is_eio(monreader: Guest, one_set: OneSet) -> None:
     """open waits for CP, which severs in the end: EIO, the code is in the log."""
     worker, log = monreader.agent.worker("reader"), Log(monreader.agent)
     thread = thread_of(worker)
@@ -146,12 +149,13 @@ def test_m30_severed_while_open_waits_is_eio(monreader: Guest, one_set: OneSet) 
     one_set(monreader)
 
 
+@pytest.mark.requirement("M30", "M36")
 @pytest.mark.upstream_defect(
     5,
     "no signal reaches who waits in open for CP's answer",
     seen="asleep in state D, and SIGKILL did not end it",
 )
-def test_m30_m36_open_of_a_silent_cp_can_be_killed(
+def test_open_of_a_silent_cp_can_be_killed(
     monreader: Guest, one_set: OneSet, program: Build
 ) -> None:
     """CP does not answer CONNECT: whoever waits in open can be killed, and the next open works."""
@@ -170,10 +174,11 @@ def test_m30_m36_open_of_a_silent_cp_can_be_killed(
     assert killed is not None, f"asleep in state {state}, and SIGKILL did not end it"
 
 
+@pytest.mark.requirement("M30")
 @pytest.mark.upstream_defect(
     5, "open waits for CP's answer without a limit", seen="open did not return within four seconds"
 )
-def test_m30_open_of_a_silent_cp_has_a_limit(monreader: Guest, one_set: OneSet) -> None:
+def test_open_of_a_silent_cp_has_a_limit(monreader: Guest, one_set: OneSet) -> None:
     """CP does not answer CONNECT: open fails when its time is over, with EIO or ETIMEDOUT."""
     agent = monreader.agent
     agent.rmmod("monreader").check()

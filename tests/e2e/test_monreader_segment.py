@@ -38,8 +38,9 @@ def nothing_is_left(guest: Guest, name: str) -> None:
     assert name.encode() not in guest.agent.read_file("/proc/iomem")
 
 
+@pytest.mark.requirement("M9")
 @pytest.mark.parametrize("kind", ("SW", "EW", "SR", "ER", "SN", "EN"))
-def test_m09_segment_of_another_type_than_sc_is_refused_einval(
+def test_segment_of_another_type_than_sc_is_refused_einval(
     warm_guest: Guest, zvmlab_driver: str, define: Define, kind: str
 ) -> None:
     """A segment that is not CP's own data (SC) is no monitor DCSS."""
@@ -49,6 +50,7 @@ def test_m09_segment_of_another_type_than_sc_is_refused_einval(
     assert f"The specified *MONITOR DCSS {NAME} does not have the required type SC" in result.text
 
 
+@pytest.mark.requirement("M9")
 @pytest.mark.parametrize(
     "ranges, number, text",
     [
@@ -60,7 +62,7 @@ def test_m09_segment_of_another_type_than_sc_is_refused_einval(
     ids=("adjacent", "gap", "mixed", "writable"),
 )
 @pytest.mark.representative
-def test_m09_segment_of_several_ranges_is_refused_eopnotsupp(
+def test_segment_of_several_ranges_is_refused_eopnotsupp(
     warm_guest: Guest, zvmlab_driver: str, define: Define, ranges: str, number: int, text: str
 ) -> None:
     """Several page ranges are no monitor DCSS, not even if all are SC and adjacent."""
@@ -70,10 +72,11 @@ def test_m09_segment_of_several_ranges_is_refused_eopnotsupp(
     assert text in result.text
 
 
+@pytest.mark.requirement("M9")
 @pytest.mark.parametrize(
     "pages", ("7000-77FF", "7FFF-80FF", "0000-00FF"), ids=("inside", "edge", "zero")
 )
-def test_m09_segment_that_overlaps_storage_is_refused_einval(
+def test_segment_that_overlaps_storage_is_refused_einval(
     warm_guest: Guest, zvmlab_driver: str, define: Define, pages: str
 ) -> None:
     """A DCSS within the guest's storage, or by one page, cannot be used (extmem's EBUSY)."""
@@ -83,11 +86,12 @@ def test_m09_segment_that_overlaps_storage_is_refused_einval(
     assert f"{NAME} needs used memory resources and cannot be loaded or queried" in result.text
 
 
+@pytest.mark.requirement("M9")
 @pytest.mark.upstream_defect(
     3, "a segment above 4 GiB is loaded; only opening the device fails", seen="assert 0 == 22"
 )
 @pytest.mark.zvmlab(segments=(f"{NAME} 100000-1007FF SC",))
-def test_m09_segment_that_monitor_cannot_address_is_refused(driver_guest: Guest) -> None:
+def test_segment_that_monitor_cannot_address_is_refused(driver_guest: Guest) -> None:
     """A control element has 4-byte addresses: a segment above 4 GiB is refused when loading."""
     result = driver_guest.agent.insmod("monreader", f"mondcss={NAME}")
     assert result.errno == errno.EINVAL
@@ -96,7 +100,8 @@ def test_m09_segment_that_monitor_cannot_address_is_refused(driver_guest: Guest)
     nothing_is_left(driver_guest, NAME)
 
 
-def test_m06_restricted_segment_needs_namesave_einval(
+@pytest.mark.requirement("M6")
+def test_restricted_segment_needs_namesave_einval(
     warm_guest: Guest, zvmlab_driver: str, define: Define, one_set: OneSet
 ) -> None:
     """A restricted DCSS that the directory has no NAMESAVE for is refused by CP (X'64' code 4)."""
@@ -113,9 +118,8 @@ def test_m06_restricted_segment_needs_namesave_einval(
     warm_guest.agent.rmmod("monreader").check()
 
 
-def test_m02_segment_that_is_not_saved_is_refused_enoent(
-    warm_guest: Guest, zvmlab_driver: str
-) -> None:
+@pytest.mark.requirement("M2")
+def test_segment_that_is_not_saved_is_refused_enoent(warm_guest: Guest, zvmlab_driver: str) -> None:
     """A skeleton, defined and not yet saved, does not exist for the guest."""
     assert warm_guest.cp(f"DEFSEG {NAME} 8000-87FF SC").rc == 0
     try:
@@ -144,11 +148,12 @@ _REFUSALS += [
 ]
 
 
+@pytest.mark.requirement("M6")
 @pytest.mark.parametrize(
     "function, kind, value, number, text",
     [pytest.param(*refusal, id="-".join(map(str, refusal[:3]))) for refusal in _REFUSALS],
 )
-def test_m06_each_refusal_of_diagnose_64_is_logged_enoent_eio_einval(
+def test_each_refusal_of_diagnose_64_is_logged_enoent_eio_einval(
     warm_guest: Guest,
     zvmlab_driver: str,
     define: Define,
@@ -173,8 +178,9 @@ def test_m06_each_refusal_of_diagnose_64_is_logged_enoent_eio_einval(
     warm_guest.agent.rmmod("monreader").check()
 
 
+@pytest.mark.requirement("M35")
 @pytest.mark.parametrize("kind, value", [("rc", 44), ("rc", 177), ("cc", 1), ("cc", 3)])
-def test_m35_unloading_does_not_depend_on_cps_answer(
+def test_unloading_does_not_depend_on_cps_answer(
     warm_guest: Guest, zvmlab_driver: str, one_set: OneSet, kind: str, value: int
 ) -> None:
     """A PURGESEG that CP refuses keeps nobody from unloading, and loading again works."""

@@ -81,8 +81,9 @@ def sever(guest: Guest, code: int = CODE) -> None:
     assert service_paths(guest) == []  # the guest has severed its end
 
 
+@pytest.mark.requirement("M34")
 @pytest.mark.representative
-def test_m34_reader_asleep_when_cp_severs_is_eio(
+def test_reader_asleep_when_cp_severs_is_eio(
     monreader: Guest, one_set: OneSet, worker: Worker
 ) -> None:
     """CP severs while a reader sleeps in read: EIO, and again EIO until the device is reopened."""
@@ -100,9 +101,8 @@ def test_m34_reader_asleep_when_cp_severs_is_eio(
     one_set(monreader)
 
 
-def test_m34_poller_asleep_when_cp_severs(
-    monreader: Guest, one_set: OneSet, worker: Worker
-) -> None:
+@pytest.mark.requirement("M34")
+def test_poller_asleep_when_cp_severs(monreader: Guest, one_set: OneSet, worker: Worker) -> None:
     """CP severs while a reader sleeps in poll: poll reports an error, and goes on reporting it."""
     thread = thread_of(worker)
     with open_device(monreader.agent) as fd:
@@ -118,8 +118,9 @@ def test_m34_poller_asleep_when_cp_severs(
     one_set(monreader)
 
 
+@pytest.mark.requirement("M34")
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES.keys())
-def test_m34_severed_within_a_set_is_eio(
+def test_severed_within_a_set_is_eio(
     monreader: Guest, capture: Capture, one_set: OneSet, place: int
 ) -> None:
     """CP severs between two reads of one set: it does not end as a complete one, then all is EIO."""
@@ -137,8 +138,9 @@ def test_m34_severed_within_a_set_is_eio(
     one_set(monreader)
 
 
+@pytest.mark.requirement("M34")
 @pytest.mark.parametrize("sets", (0, 1, 10, 254, 255))
-def test_m34_severed_between_sets_is_eio(
+def test_severed_between_sets_is_eio(
     monreader: Guest, capture: Capture, one_set: OneSet, sets: int
 ) -> None:
     """One set was read, up to 255 are queued when CP severs: each can be read, and ends with EIO."""
@@ -163,8 +165,9 @@ def test_m34_severed_between_sets_is_eio(
     one_set(monreader)
 
 
+@pytest.mark.requirement("M30", "M34")
 @pytest.mark.parametrize("code", (0, 1, 44, 127, 128, 255))
-def test_m30_m34_code_of_the_sever_is_logged(monreader: Guest, one_set: OneSet, code: int) -> None:
+def test_code_of_the_sever_is_logged(monreader: Guest, one_set: OneSet, code: int) -> None:
     """CP severs an open connection with a code: the log has it, once."""
     log = Log(monreader.agent)
     with open_device(monreader.agent) as fd:
@@ -174,7 +177,8 @@ def test_m30_m34_code_of_the_sever_is_logged(monreader: Guest, one_set: OneSet, 
     one_set(monreader)
 
 
-def test_m34_severed_instead_of_a_message_is_eio(
+@pytest.mark.requirement("M34")
+def test_severed_instead_of_a_message_is_eio(
     monreader: Guest, capture: Capture, one_set: OneSet, worker: Worker
 ) -> None:
     """CP severs when it should announce the third set; the reader sleeps, and gets EIO."""
@@ -194,9 +198,8 @@ def test_m34_severed_instead_of_a_message_is_eio(
     one_set(monreader)
 
 
-def test_m34_severed_by_the_reply_is_eio(
-    monreader: Guest, capture: Capture, one_set: OneSet
-) -> None:
+@pytest.mark.requirement("M34")
+def test_severed_by_the_reply_is_eio(monreader: Guest, capture: Capture, one_set: OneSet) -> None:
     """CP severs when it gets the third reply: it had taken it, so the set is complete; then EIO."""
     log = Log(monreader.agent)
     with armed(monreader.control, Fault("monitor.reply", "sever", CODE, nth=3)) as rules:
@@ -209,8 +212,9 @@ def test_m34_severed_by_the_reply_is_eio(
     one_set(monreader)
 
 
+@pytest.mark.requirement("M34")
 @pytest.mark.first_kernel
-def test_m34_severed_again_and_again(monreader: Guest, one_set: OneSet) -> None:
+def test_severed_again_and_again(monreader: Guest, one_set: OneSet) -> None:
     """CP severs, the device is reopened, thirty times: CP's and the guest's paths do not run out."""
     paths = set()
     for number in range(30):
@@ -221,10 +225,11 @@ def test_m34_severed_again_and_again(monreader: Guest, one_set: OneSet) -> None:
     one_set(monreader)
 
 
+@pytest.mark.requirement("M34")
 @pytest.mark.upstream_defect(
     1, "close severs once more, by then somebody else's path", seen=r"assert \[\] == \['open'\]"
 )
-def test_m34_close_after_sever_leaves_other_paths_alone(monreader: Guest, one_set: OneSet) -> None:
+def test_close_after_sever_leaves_other_paths_alone(monreader: Guest, one_set: OneSet) -> None:
     """CP severs, another connection gets the path's number, the device is closed: it stands."""
     with Peer(monreader.control, "TERMINAL") as peer:
         with open_device(monreader.agent):
@@ -242,7 +247,8 @@ def test_m34_close_after_sever_leaves_other_paths_alone(monreader: Guest, one_se
     assert [one["state"] for one in stands] == ["open"]
 
 
-def test_m34_quiesce_and_resume_change_nothing(
+@pytest.mark.requirement("M34")
+def test_quiesce_and_resume_change_nothing(
     monreader: Guest, capture: Capture, worker: Worker
 ) -> None:
     """CP quiesces the path and resumes it: reading goes on all the time, nothing is lost."""

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 ELEMENT = Element.of([Record(4, 3, 1, bytes(range(40)))])
 
 
+@pytest.mark.requirement("M36")
 @pytest.mark.representative
-def test_m36_signal_ends_a_sleeping_read_with_eintr(monreader: Guest, zvmlab_dir: Path) -> None:
+def test_signal_ends_a_sleeping_read_with_eintr(monreader: Guest, zvmlab_dir: Path) -> None:
     """Without SA_RESTART a signal ends the read with EINTR; the next one gets the whole set."""
     sleeper = monreader.agent.worker("sleeper")
     thread = thread_of(sleeper)
@@ -51,7 +52,8 @@ def test_m36_signal_ends_a_sleeping_read_with_eintr(monreader: Guest, zvmlab_dir
             compare(reader.read(), capture.next())
 
 
-def test_m36_signal_with_sa_restart_is_not_noticed(monreader: Guest, zvmlab_dir: Path) -> None:
+@pytest.mark.requirement("M36")
+def test_signal_with_sa_restart_is_not_noticed(monreader: Guest, zvmlab_dir: Path) -> None:
     """With SA_RESTART the read sleeps on after a signal, and gets the set."""
     sleeper = monreader.agent.worker("sleeper")
     thread = thread_of(sleeper)
@@ -70,7 +72,8 @@ def test_m36_signal_with_sa_restart_is_not_noticed(monreader: Guest, zvmlab_dir:
         compare(read_set(pending.result()[0]), capture.next())
 
 
-def test_m36_close_while_another_thread_sleeps_in_read(monreader: Guest, zvmlab_dir: Path) -> None:
+@pytest.mark.requirement("M36")
+def test_close_while_another_thread_sleeps_in_read(monreader: Guest, zvmlab_dir: Path) -> None:
     """Closing the descriptor does not disturb the read; the device is free when that has ended."""
     sleeper = monreader.agent.worker("sleeper")
     thread = thread_of(sleeper)
@@ -90,7 +93,8 @@ def test_m36_close_while_another_thread_sleeps_in_read(monreader: Guest, zvmlab_
             compare(reader.read(), capture.next())
 
 
-def test_m36_reader_killed_asleep_leaves_the_device_free(
+@pytest.mark.requirement("M36")
+def test_reader_killed_asleep_leaves_the_device_free(
     monreader: Guest, program: Build, zvmlab_dir: Path
 ) -> None:
     """A process killed in its sleeping read takes its connection with it; the next open works."""
@@ -120,14 +124,13 @@ def two_reads(monreader: Guest, program: Build, folder: Path, *how: str) -> tupl
         agent.unlink("/tmp/two_readers").check()
 
 
+@pytest.mark.requirement("M18")
 @pytest.mark.upstream_defect(
     4,
     "two reads at the same time give the same bytes twice",
     seen="the read beside gives the first 12 bytes again",
 )
-def test_m18_two_threads_get_each_byte_once(
-    monreader: Guest, program: Build, zvmlab_dir: Path
-) -> None:
+def test_two_threads_get_each_byte_once(monreader: Guest, program: Build, zvmlab_dir: Path) -> None:
     """A read that sleeps in the middle of its copy and one beside it: each byte is read once."""
     lines, stream = two_reads(monreader, program, zvmlab_dir)
     first, beside, rest = map(bytes.fromhex, lines)
@@ -136,10 +139,11 @@ def test_m18_two_threads_get_each_byte_once(
     assert first + beside + rest == stream, said
 
 
+@pytest.mark.requirement("M36")
 @pytest.mark.upstream_defect(
     4, "the read beside does not wait", seen="assert 'e2080000[0-9a-f]{16}' == '4'"  # EINTR
 )
-def test_m36_signal_ends_a_read_that_waits_for_another(
+def test_signal_ends_a_read_that_waits_for_another(
     monreader: Guest, program: Build, zvmlab_dir: Path
 ) -> None:
     """While another read sleeps in its copy a signal ends the one beside it; no byte is lost."""
@@ -148,10 +152,11 @@ def test_m36_signal_ends_a_read_that_waits_for_another(
     assert bytes.fromhex(lines[0]) + bytes.fromhex(lines[2]) == stream
 
 
+@pytest.mark.requirement("M18")
 @pytest.mark.upstream_defect(
     11, "a read of no bytes takes the end of a set", seen=r"assert \(-1, 11\) == \(0, 0\)"
 )
-def test_m18_read_of_no_bytes_has_no_effect(monreader: Guest, zvmlab_dir: Path) -> None:
+def test_read_of_no_bytes_has_no_effect(monreader: Guest, zvmlab_dir: Path) -> None:
     """A read of size 0 gives 0 at every place of the stream and changes nothing."""
     with DataSets(monreader.agent, os.O_NONBLOCK) as reader, Capture(
         monreader.control, zvmlab_dir / "sets"
@@ -169,7 +174,8 @@ def test_m18_read_of_no_bytes_has_no_effect(monreader: Guest, zvmlab_dir: Path) 
         assert (reads[-1].ret, reads[-1].errno) == (0, 0)
 
 
-def test_m36_hundred_signals_between_sets(monreader: Guest) -> None:
+@pytest.mark.requirement("M36")
+def test_hundred_signals_between_sets(monreader: Guest) -> None:
     """Signals while sets come one after the other: each is there once, whole, in order."""
     sets = 100
     sleeper = monreader.agent.worker("sleeper")

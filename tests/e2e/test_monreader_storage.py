@@ -40,8 +40,9 @@ def level(guest: Guest) -> str:
     return found[1]
 
 
+@pytest.mark.requirement("M7", "M32")
 @pytest.mark.zvmlab(storage="0.140M 200M.200M", cp={"level": "4.4.0"})
-def test_m07_m32_segment_in_a_hole_of_the_storage(driver_guest: Guest, one_set: OneSet) -> None:
+def test_segment_in_a_hole_of_the_storage(driver_guest: Guest, one_set: OneSet) -> None:
     """DEF STOR CONFIG 0.140M 200M.200M on z/VM 4.4: two blocks, 340 MiB, the DCSS between."""
     guest = driver_guest
     blocks = [(0, 140 * MIB - 1), (200 * MIB, 400 * MIB - 1)]
@@ -58,9 +59,10 @@ def test_m07_m32_segment_in_a_hole_of_the_storage(driver_guest: Guest, one_set: 
     assert resources(guest, "MONDCSS") == []
 
 
+@pytest.mark.requirement("M8", "M32")
 @pytest.mark.not_debug("KASAN of Linux 6.1 has no shadow between the end of storage and mem=")
 @pytest.mark.zvmlab(storage="0.140M", command_line="mem=160M", cp={"level": "5.1.0"})
-def test_m08_m32_segment_behind_the_storage_with_mem(driver_guest: Guest, one_set: OneSet) -> None:
+def test_segment_behind_the_storage_with_mem(driver_guest: Guest, one_set: OneSet) -> None:
     """DEF STOR 140M with mem=160M on z/VM 5.1: the DCSS behind the end of storage is usable."""
     guest = driver_guest
     assert b" mem=160M" in guest.agent.read_file("/proc/cmdline")
@@ -71,6 +73,7 @@ def test_m08_m32_segment_behind_the_storage_with_mem(driver_guest: Guest, one_se
     assert level(guest) == "5.1.0"
 
 
+@pytest.mark.requirement("M32")
 @pytest.mark.full
 @pytest.mark.parametrize(
     "wanted, text",
@@ -92,7 +95,7 @@ def test_m08_m32_segment_behind_the_storage_with_mem(driver_guest: Guest, one_se
         )
     ],
 )
-def test_m32_level_is_reported_and_a_set_is_read(
+def test_level_is_reported_and_a_set_is_read(
     driver_guest: Guest, one_set: OneSet, wanted: str, text: str
 ) -> None:
     """STSI and QUERY CPLEVEL give the configured level, and the driver works on it."""

@@ -55,8 +55,9 @@ def delivered(guest: Guest, folder: Path, *elements: Element) -> CapturedSet:
         return capture.next()
 
 
+@pytest.mark.requirement("M18")
 @pytest.mark.representative
-def test_m18_every_set_ends_with_one_zero_byte_read(monreader: Guest, zvmlab_dir: Path) -> None:
+def test_every_set_ends_with_one_zero_byte_read(monreader: Guest, zvmlab_dir: Path) -> None:
     """Three queued sets: each is its elements and records, then exactly one 0-byte read."""
     with DataSets(monreader.agent) as reader, Capture(
         monreader.control, zvmlab_dir / "sets"
@@ -74,9 +75,10 @@ def test_m18_every_set_ends_with_one_zero_byte_read(monreader: Guest, zvmlab_dir
             first = end + 1
 
 
+@pytest.mark.requirement("M19")
 @pytest.mark.parametrize("count", (1, 2, 3, 64, MOST_ELEMENTS))
 @pytest.mark.representative
-def test_m19_control_elements_in_one_set(monreader: Guest, zvmlab_dir: Path, count: int) -> None:
+def test_control_elements_in_one_set(monreader: Guest, zvmlab_dir: Path, count: int) -> None:
     """One set has as many control elements as CP put into its control area, in their order."""
     elements = [Element.of([record], phase=n % 4000) for n, record in enumerate(records(count, 84))]
     with DataSets(monreader.agent) as reader:
@@ -86,7 +88,8 @@ def test_m19_control_elements_in_one_set(monreader: Guest, zvmlab_dir: Path, cou
         assert [part.data for part in found.parts()] == [element.data for element in elements]
 
 
-def test_m19_control_area_of_several_pages(monreader: Guest) -> None:
+@pytest.mark.requirement("M19")
+def test_control_area_of_several_pages(monreader: Guest) -> None:
     """A control area may be longer than a page: a thousand elements over three of them."""
     place = Place.of(monreader.control)
     place.put(place.records, bytes(range(250)) * 16)
@@ -101,9 +104,10 @@ def test_m19_control_area_of_several_pages(monreader: Guest) -> None:
         )
 
 
+@pytest.mark.requirement("M20")
 @pytest.mark.parametrize(("kind", "letter"), (("sample", SAMPLE), ("event", EVENT)))
 @pytest.mark.representative
-def test_m20_control_element_says_type_domains_and_place(
+def test_control_element_says_type_domains_and_place(
     monreader: Guest, zvmlab_dir: Path, kind: str, letter: int
 ) -> None:
     """Type, domains and addresses of an element are those of the records in the segment."""
@@ -145,13 +149,15 @@ def _walk(guest: Guest, folder: Path, phases: Sequence[int]) -> None:
         assert len(walked) > len(wanted), "no end-of-frame record was passed"
 
 
-def test_m21_end_of_frame_at_many_phases(monreader: Guest, zvmlab_dir: Path) -> None:
+@pytest.mark.requirement("M21")
+def test_end_of_frame_at_many_phases(monreader: Guest, zvmlab_dir: Path) -> None:
     """Records behind an end-of-frame record are found from the start address modulo 4096."""
     _walk(monreader, zvmlab_dir, [n * 61 for n in range(64)])
 
 
+@pytest.mark.requirement("M21")
 @pytest.mark.full
-def test_m21_end_of_frame_at_every_phase(monreader: Guest, zvmlab_dir: Path) -> None:
+def test_end_of_frame_at_every_phase(monreader: Guest, zvmlab_dir: Path) -> None:
     """The same for every offset in a frame at which an end-of-frame record is possible."""
     # Beyond that, not even a header fits between the first record and the frame's end.
     every = range(FRAME_SIZE - HEADER_SIZE + 1)
@@ -192,18 +198,21 @@ def _any_sizes(guest: Guest, folder: Path, examples: int) -> None:
         read_with()
 
 
-def test_m23_any_sequence_of_buffer_sizes(monreader: Guest, zvmlab_dir: Path) -> None:
+@pytest.mark.requirement("M23")
+def test_any_sequence_of_buffer_sizes(monreader: Guest, zvmlab_dir: Path) -> None:
     """However the sizes of the reads are mixed, they give the same bytes."""
     _any_sizes(monreader, zvmlab_dir, 40)
 
 
+@pytest.mark.requirement("M23")
 @pytest.mark.full
-def test_m23_thousand_sequences_of_buffer_sizes(monreader: Guest, zvmlab_dir: Path) -> None:
+def test_thousand_sequences_of_buffer_sizes(monreader: Guest, zvmlab_dir: Path) -> None:
     """The same with more of them."""
     _any_sizes(monreader, zvmlab_dir, 1000)
 
 
-def test_m23_readv_gives_the_same_stream(monreader: Guest, zvmlab_dir: Path) -> None:
+@pytest.mark.requirement("M23")
+def test_readv_gives_the_same_stream(monreader: Guest, zvmlab_dir: Path) -> None:
     """A read into several buffers is a read of their sum."""
     sizes = random.Random(SEED).choices(range(1, 30), k=12)
     element = Element.of(records(20, 100))
@@ -219,12 +228,13 @@ def test_m23_readv_gives_the_same_stream(monreader: Guest, zvmlab_dir: Path) -> 
         assert found + rest.stream == wanted.stream
 
 
+@pytest.mark.requirement("M18")
 @pytest.mark.upstream_defect(
     13,
     "the rest of a readv takes the 0-byte read that ends the set",
     seen=r"assert \(-1, 11\) == \(0, 0\)",  # EAGAIN
 )
-def test_m18_readv_leaves_the_end_of_the_set(monreader: Guest, zvmlab_dir: Path) -> None:
+def test_readv_leaves_the_end_of_the_set(monreader: Guest, zvmlab_dir: Path) -> None:
     """A readv with room for more than the set still leaves its end to the next read."""
     with DataSets(monreader.agent, os.O_NONBLOCK) as reader:
         wanted = delivered(monreader, zvmlab_dir, Element.of(records(2, 100)))
@@ -234,7 +244,8 @@ def test_m18_readv_leaves_the_end_of_the_set(monreader: Guest, zvmlab_dir: Path)
         assert (end.ret, end.errno) == (0, 0)
 
 
-def test_m17_readv_does_not_block_either_eagain(monreader: Guest, zvmlab_dir: Path) -> None:
+@pytest.mark.requirement("M17")
+def test_readv_does_not_block_either_eagain(monreader: Guest, zvmlab_dir: Path) -> None:
     """With O_NONBLOCK a readv of an empty queue is EAGAIN at once, at the begin and after a set."""
     parts = [MCE_SIZE, 4096]
     with DataSets(monreader.agent, os.O_NONBLOCK) as reader:
@@ -245,7 +256,8 @@ def test_m17_readv_does_not_block_either_eagain(monreader: Guest, zvmlab_dir: Pa
             compare(reader.read(), wanted)
 
 
-def test_m17_read_that_shall_not_wait_eagain(
+@pytest.mark.requirement("M17")
+def test_read_that_shall_not_wait_eagain(
     monreader: Guest, zvmlab_driver: str, zvmlab_dir: Path, program: Build
 ) -> None:
     """preadv2 with RWF_NOWAIT of a device that blocks otherwise: EAGAIN, or the bytes.
@@ -270,7 +282,8 @@ def test_m17_read_that_shall_not_wait_eagain(
         assert read_now(reader.fd) == ["-1", str(errno.EAGAIN)]
 
 
-def test_m15_pread_is_espipe(monreader: Guest) -> None:
+@pytest.mark.requirement("M15")
+def test_pread_is_espipe(monreader: Guest) -> None:
     """The device has no position to read at."""
     with DataSets(monreader.agent) as reader:
         assert monreader.agent.pread(reader.fd, 12, 0).errno == errno.ESPIPE
@@ -280,9 +293,10 @@ def test_m15_pread_is_espipe(monreader: Guest) -> None:
 SEGMENTS = ("MON1 9000-90FF SC", "MON8 9800-9FFF SC", "MON64 B000-EFFF SC")
 
 
+@pytest.mark.requirement("M22")
 @pytest.mark.first_kernel
 @pytest.mark.zvmlab(segments=SEGMENTS)
-def test_m22_set_as_large_as_the_segment(driver_guest: Guest, zvmlab_dir: Path) -> None:
+def test_set_as_large_as_the_segment(driver_guest: Guest, zvmlab_dir: Path) -> None:
     """DCSS of 1, 8 and 64 MiB, each filled up to its last byte by the records of one set."""
     agent, control = driver_guest.agent, driver_guest.control
     for name, mib in (("MON1", 1), ("MON8", 8), ("MON64", 64)):
@@ -304,10 +318,9 @@ def test_m22_set_as_large_as_the_segment(driver_guest: Guest, zvmlab_dir: Path) 
         agent.rmmod("monreader").check()
 
 
+@pytest.mark.requirement("M22")
 @pytest.mark.parametrize("kind", ("sample", "event"))
-def test_m22_set_that_fills_the_area_of_its_kind(
-    monreader: Guest, zvmlab_dir: Path, kind: str
-) -> None:
+def test_set_that_fills_the_area_of_its_kind(monreader: Guest, zvmlab_dir: Path, kind: str) -> None:
     """CP lays a set over every frame of an area; the last byte arrives like the first."""
     control = monreader.control
     with DataSets(monreader.agent) as reader:
@@ -322,7 +335,8 @@ def test_m22_set_that_fills_the_area_of_its_kind(
         compare(reader.read(1 << 20), wanted)
 
 
-def test_m15_second_open_reads_from_the_begin(monreader: Guest, zvmlab_dir: Path) -> None:
+@pytest.mark.requirement("M15")
+def test_second_open_reads_from_the_begin(monreader: Guest, zvmlab_dir: Path) -> None:
     """Opening again begins with nothing of what the reader before left in the middle."""
     agent = monreader.agent
     with DataSets(agent) as reader:

@@ -55,11 +55,12 @@ def cycles(guest: Guest, count: int) -> None:
         agent.rmmod("monreader").check()
 
 
+@pytest.mark.requirement("M35")
 @pytest.mark.first_kernel
 @pytest.mark.zvmlab(command_line=UNCACHED, trace=False)
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("count", (40, pytest.param(1000, marks=pytest.mark.full)))
-def test_m35_loading_and_unloading_leaves_nothing(driver_guest: Guest, count: int) -> None:
+def test_loading_and_unloading_leaves_nothing(driver_guest: Guest, count: int) -> None:
     """Load, open, close, unload, many times: no object, page or resource is left, nor a path."""
     agent = driver_guest.agent
     view = settled_view(driver_guest)
@@ -73,7 +74,8 @@ def test_m35_loading_and_unloading_leaves_nothing(driver_guest: Guest, count: in
     assert (len(loaded), others) == (count, ())
 
 
-def test_m35_unloading_is_refused_while_the_device_is_open_eagain(
+@pytest.mark.requirement("M35")
+def test_unloading_is_refused_while_the_device_is_open_eagain(
     monreader: Guest, zvmlab_dir: Path
 ) -> None:
     """rmmod fails while the device is open, mid-set too, and disturbs nothing that is read."""
@@ -93,8 +95,9 @@ def test_m35_unloading_is_refused_while_the_device_is_open_eagain(
     agent.insmod("monreader").check()
 
 
+@pytest.mark.requirement("M35")
 @pytest.mark.representative
-def test_m35_unloading_is_refused_while_a_read_sleeps_eagain(
+def test_unloading_is_refused_while_a_read_sleeps_eagain(
     monreader: Guest, zvmlab_dir: Path
 ) -> None:
     """rmmod fails while somebody sleeps in read; the sleeper gets its set afterwards."""
@@ -112,7 +115,8 @@ def test_m35_unloading_is_refused_while_a_read_sleeps_eagain(
     assert settled[1:3] == ("", [])
 
 
-def test_m35_unloading_with_unread_sets_is_clean(monreader: Guest, zvmlab_dir: Path) -> None:
+@pytest.mark.requirement("M35")
+def test_unloading_with_unread_sets_is_clean(monreader: Guest, zvmlab_dir: Path) -> None:
     """Sets nobody has read go with the close: unloading works, and CP has its frames back."""
     areas = [area["used"] for area in monreader.control.execute("query-monitor")["areas"]]
     with DataSets(monreader.agent) as reader:

@@ -36,7 +36,8 @@ def element(number: int) -> Element:
     return Element.of([Record(4, 3, number, bytes([number]) * 300)] * 3)
 
 
-def test_m12_segment_that_another_user_has_chosen_is_the_one_eio(
+@pytest.mark.requirement("M12")
+def test_segment_that_another_user_has_chosen_is_the_one_eio(
     warm_guest: Guest, zvmlab_driver: str, define: Define, one_set: OneSet
 ) -> None:
     """While another user has MYDCSS, MONDCSS is refused with the code in the log, MYDCSS works."""
@@ -57,7 +58,8 @@ def test_m12_segment_that_another_user_has_chosen_is_the_one_eio(
     agent.rmmod("monreader").check()
 
 
-def test_m12_segment_is_free_again_when_all_users_have_gone(
+@pytest.mark.requirement("M12")
+def test_segment_is_free_again_when_all_users_have_gone(
     monreader: Guest, define: Define, one_set: OneSet
 ) -> None:
     """The guest that was refused because of another user's DCSS gets in when that user leaves."""
@@ -70,7 +72,8 @@ def test_m12_segment_is_free_again_when_all_users_have_gone(
         assert monreader.control.execute("query-monitor")["users"] == []
 
 
-def test_m12_users_of_one_segment_see_the_same_set(monreader: Guest, zvmlab_dir: Path) -> None:
+@pytest.mark.requirement("M12")
+def test_users_of_one_segment_see_the_same_set(monreader: Guest, zvmlab_dir: Path) -> None:
     """A set is stored once: the guest reads what the other user finds in the segment."""
     with Peer(monreader.control, "PERFSVM") as peer:
         path = connect(peer)
@@ -88,7 +91,8 @@ def test_m12_users_of_one_segment_see_the_same_set(monreader: Guest, zvmlab_dir:
         peer.sever(path)
 
 
-def test_m12_slow_user_loses_its_own_sets_only(monreader: Guest, zvmlab_dir: Path) -> None:
+@pytest.mark.requirement("M12")
+def test_slow_user_loses_its_own_sets_only(monreader: Guest, zvmlab_dir: Path) -> None:
     """A user that never replies loses what exceeds its limit; the guest reads every set."""
     count, limit = 10, 3
     with Peer(monreader.control, "SLOWSVM") as peer:
@@ -115,7 +119,8 @@ def test_m12_slow_user_loses_its_own_sets_only(monreader: Guest, zvmlab_dir: Pat
         peer.sever(path)
 
 
-def test_m12_guest_that_is_slow_does_not_hold_up_others(monreader: Guest, zvmlab_dir: Path) -> None:
+@pytest.mark.requirement("M12")
+def test_guest_that_is_slow_does_not_hold_up_others(monreader: Guest, zvmlab_dir: Path) -> None:
     """Sets that the guest has not read stay intact while another user replies at once."""
     count = 20
     with Peer(monreader.control, "FASTSVM") as peer:
@@ -132,8 +137,9 @@ def test_m12_guest_that_is_slow_does_not_hold_up_others(monreader: Guest, zvmlab
         peer.sever(path)
 
 
+@pytest.mark.requirement("M12")
 @pytest.mark.parametrize("code", (0, 5))
-def test_m12_user_that_leaves_takes_nothing_from_the_guest(
+def test_user_that_leaves_takes_nothing_from_the_guest(
     monreader: Guest, zvmlab_dir: Path, code: int
 ) -> None:
     """The other user severs while both hold sets: the guest's stay, and new ones come."""
@@ -150,10 +156,9 @@ def test_m12_user_that_leaves_takes_nothing_from_the_guest(
                 assert users(monreader.control, "delivered") == {"LINUX001": 2}
 
 
+@pytest.mark.requirement("M12")
 @pytest.mark.representative
-def test_m12_more_users_than_monitor_serves_are_refused_eio(
-    monreader: Guest, one_set: OneSet
-) -> None:
+def test_more_users_than_monitor_serves_are_refused_eio(monreader: Guest, one_set: OneSet) -> None:
     """With 16 users connected the guest's open fails, the code in the log; one less, it works."""
     log = Log(monreader.agent)
     with Peer(monreader.control, "MANYSVM") as peer:

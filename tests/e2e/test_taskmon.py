@@ -56,7 +56,8 @@ def taskstats_alone(guest: Guest, program: Callable[[str], Path]) -> str:
     return _put(guest, program, "taskstats")
 
 
-def test_t13_status(taskmon: Taskmon, zvmlab_kernel: str) -> None:
+@pytest.mark.requirement("T13")
+def test_status_shows_struct_and_cpus(taskmon: Taskmon, zvmlab_kernel: str) -> None:
     done = taskmon("status", "-f", "json").check()
     (row,) = rows(done.stdout)
     assert (row["version"], row["size_bytes"]) == STRUCTS[zvmlab_kernel]
@@ -64,7 +65,8 @@ def test_t13_status(taskmon: Taskmon, zvmlab_kernel: str) -> None:
     assert b"sysctl kernel.task_delayacct=1" in done.stderr
 
 
-def test_t21_delayacct_is_told(taskmon: Taskmon, warm_guest: Guest) -> None:
+@pytest.mark.requirement("T21")
+def test_delayacct_is_told(taskmon: Taskmon, warm_guest: Guest) -> None:
     path = "/proc/sys/kernel/task_delayacct"
     warm_guest.agent.write_file(path, b"1\n")
     try:
@@ -75,7 +77,8 @@ def test_t21_delayacct_is_told(taskmon: Taskmon, warm_guest: Guest) -> None:
     assert b"delays are accounted, but not since boot" in done.stderr
 
 
-def test_t2_t3_get(taskmon: Taskmon) -> None:
+@pytest.mark.requirement("T2", "T3")
+def test_get_shows_a_task_and_a_process(taskmon: Taskmon) -> None:
     done = taskmon("get", "--pid", "1", "--tgid", "1", "-f", "json", "-F", "all").check()
     task, process = rows(done.stdout)
     assert (task["kind"], task["id"], task["pid"], task["tgid"]) == ("task", 1, 1, 1)
@@ -89,7 +92,8 @@ def test_t2_t3_get(taskmon: Taskmon) -> None:
     assert done.stdout.decode().splitlines()[1].split()[:2] == ["task", "1"]
 
 
-def test_t10_t23_run(taskmon: Taskmon, warm_guest: Guest) -> None:
+@pytest.mark.requirement("T10", "T23")
+def test_run_shows_what_the_program_used(taskmon: Taskmon, warm_guest: Guest) -> None:
     done = taskmon("run", "-f", "json", "--", "/bin/taskmon", "get", "--pid", "99999")
     assert done.status == 1, "the program's own status"
     task, tree = rows(done.stderr)
@@ -104,7 +108,8 @@ def test_t10_t23_run(taskmon: Taskmon, warm_guest: Guest) -> None:
     assert warm_guest.agent.read_file("/tmp/row") == b"comm,status\ntaskmon,2\ntaskmon,2\n"
 
 
-def test_t14_t19_fields_and_wrong_command_lines(taskmon: Taskmon) -> None:
+@pytest.mark.requirement("T14", "T19")
+def test_fields_and_wrong_command_lines(taskmon: Taskmon) -> None:
     for words, sentence in (
         (["get"], "name a task by --pid"),
         (["get", "--pid", "x"], "'x' is no ID of a task"),
@@ -121,7 +126,8 @@ def test_t14_t19_fields_and_wrong_command_lines(taskmon: Taskmon) -> None:
         assert sentence in done.stderr.decode(), words
 
 
-def test_t19_without_privilege_and_in_namespaces(
+@pytest.mark.requirement("T19")
+def test_without_privilege_and_in_namespaces(
     taskmon: Taskmon, taskstats_binary: str, warm_guest: Guest
 ) -> None:
     run = warm_guest.agent.run
@@ -138,8 +144,9 @@ def test_t19_without_privilege_and_in_namespaces(
     assert taskmon("get", "--pid", "1").status == 0
 
 
+@pytest.mark.requirement("T16")
 @pytest.mark.parametrize("how", ["--buffer=8M", pytest.param("--per-cpu", marks=pytest.mark.full)])
-def test_t16_nothing_is_lost_of_2000_exits(guest: Guest, exits_binary: str, how: str) -> None:
+def test_nothing_is_lost_of_2000_exits(guest: Guest, exits_binary: str, how: str) -> None:
     """On 4 CPUs, with the default buffer: one reader, and one for each CPU."""
     argv = ["/bin/taskmon", "listen", "-f", "json", how, "--", exits_binary, "2000", "4"]
     done = guest.agent.run(argv, timeout=100).check()
@@ -163,6 +170,7 @@ def _exited(guest: Guest) -> int:
     return int(made[1]) - int(there[1])
 
 
+@pytest.mark.requirement("T16", "T17")
 @pytest.mark.parametrize(
     ("how", "count"),
     [
@@ -171,9 +179,7 @@ def _exited(guest: Guest) -> int:
         pytest.param("--per-cpu", 100_000, marks=[pytest.mark.full, pytest.mark.timeout(1200)]),
     ],
 )
-def test_t16_t17_what_is_lost_is_counted(
-    guest: Guest, exits_binary: str, how: str, count: int
-) -> None:
+def test_what_is_lost_is_counted(guest: Guest, exits_binary: str, how: str, count: int) -> None:
     """With tiny buffers: received and lost are what has exited, and both counters agree."""
     argv = ["/bin/taskmon", "listen", "-f", "json", "-F", "id,comm", "--buffer", "4K", how]
     before = _exited(guest)
@@ -188,7 +194,8 @@ def test_t16_t17_what_is_lost_is_counted(
     assert summary["missing"] - summary["strangers"] <= summary["lost"]
 
 
-def test_t14_t18_record_and_replay(taskmon: Taskmon) -> None:
+@pytest.mark.requirement("T14", "T18")
+def test_recording_replays_the_same_rows(taskmon: Taskmon) -> None:
     columns = "kind,id,comm,cpu,number,time_ns,status,etime_us"
     done = taskmon("listen", "-f", "json", "-F", columns, "--record", "/tmp/r",
                    "--", "/bin/taskmon", "get", "--pid", "1").check()  # fmt: skip
@@ -199,7 +206,8 @@ def test_t14_t18_record_and_replay(taskmon: Taskmon) -> None:
     assert total(again.stderr) == total(done.stderr)
 
 
-def test_t8_a_signal_ends_it_in_order(taskmon: Taskmon, warm_guest: Guest) -> None:
+@pytest.mark.requirement("T8")
+def test_a_signal_ends_it_in_order(taskmon: Taskmon, warm_guest: Guest) -> None:
     """Whatever has been queued is still shown, and the summary is there."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         worker = warm_guest.agent.worker("listener")
@@ -216,7 +224,8 @@ def test_t8_a_signal_ends_it_in_order(taskmon: Taskmon, warm_guest: Guest) -> No
         assert taskmon("replay", "/tmp/r").status == 0, "the recording has its end"
 
 
-def test_t6_survives_hotplug(guest: Guest, taskstats_alone: str) -> None:
+@pytest.mark.requirement("T6")
+def test_listening_survives_hotplug(guest: Guest, taskstats_alone: str) -> None:
     """A CPU goes and comes back while it is listened to."""
     script = "\n".join(
         [
@@ -231,7 +240,8 @@ def test_t6_survives_hotplug(guest: Guest, taskstats_alone: str) -> None:
     assert total(done.stderr)["lost"] == 0
 
 
-def test_t24_cgroup(taskmon: Taskmon, warm_guest: Guest) -> None:
+@pytest.mark.requirement("T24")
+def test_cgroup_counts_the_states_of_tasks(taskmon: Taskmon, warm_guest: Guest) -> None:
     agent = warm_guest.agent
     agent.mkdir("/tmp/cgroup").check()
     agent.mount("none", "/tmp/cgroup", "cgroup", 0, "none,name=t").check()

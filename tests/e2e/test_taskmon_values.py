@@ -136,9 +136,8 @@ def _of_messages(heard: list[Message], cpu: int) -> dict[tuple[str, int], Row]:
     return found
 
 
-def test_t2_t10_t13_every_field_of_every_exit(
-    script: Script, delays: None, zvmlab_kernel: str
-) -> None:
+@pytest.mark.requirement("T2", "T10", "T13")
+def test_every_field_of_every_exit(script: Script, delays: None, zvmlab_kernel: str) -> None:
     run = f"run /bin/taskmon listen {ALL} -- /tmp/taskstats /tmp/load"
     output = script(*START, listen("0"), run, "read 0", load=LOAD)
     heard = _of_messages(messages(_lines(output)), 0)
@@ -163,8 +162,9 @@ def test_t2_t10_t13_every_field_of_every_exit(
             assert row["cpu_run_virtual_ns"] >= 40_000_000
 
 
+@pytest.mark.requirement("T6")
 @pytest.mark.zvmlab(cpus=2)
-def test_t6_exits_of_the_cpus_that_were_named(script_in_guest: Script) -> None:
+def test_exits_of_the_cpus_that_were_named(script_in_guest: Script) -> None:
     load = ("exit 3 0 4", "exit 2 1 5")
     for cpu, status, count in ((0, 4, 3), (1, 5, 2)):
         output = script_in_guest(
@@ -182,8 +182,9 @@ def test_t6_exits_of_the_cpus_that_were_named(script_in_guest: Script) -> None:
             assert row == heard[row["kind"], row["id"]]
 
 
+@pytest.mark.requirement("T16")
 @pytest.mark.zvmlab(cpus=2)
-def test_t16_readers_run_where_they_listen(script_in_guest: Script) -> None:
+def test_readers_run_where_they_listen(script_in_guest: Script) -> None:
     for how, workers in (("--per-cpu", ["0", "1"]), ("", ["0-1"])):
         count = 1 + len(workers)
         # It sleeps when its readers are where they belong: then it waits for a child of its own.
@@ -205,8 +206,9 @@ def _between(before: Row, row: Row, after: Row) -> None:
         assert before[name] == row[name] == after[name], name
 
 
+@pytest.mark.requirement("T2", "T3", "T4")
 @pytest.mark.parametrize("first", [0, 1], ids=["all-live", "first-has-exited"])
-def test_t2_t3_t4_every_field_of_those_that_live(script: Script, delays: None, first: int) -> None:
+def test_every_field_of_those_that_live(script: Script, delays: None, first: int) -> None:
     """By the first task and by another; whichever task of a group is named."""
     ask = (f"ask {PID} pid", f"ask {PID} tid", f"ask {TGID} pid", f"ask {TGID} tid")
     get = f"run /bin/taskmon get {ALL} --pid PID --pid TID --tgid PID --tgid TID"
@@ -232,7 +234,8 @@ def test_t2_t3_t4_every_field_of_those_that_live(script: Script, delays: None, f
     assert shown[2]["tasks_etime_us"] > 1.5 * shown[1]["etime_us"]
 
 
-def test_t2_status_is_of_those_that_have_exited(script: Script) -> None:
+@pytest.mark.requirement("T2")
+def test_status_is_of_those_that_have_exited(script: Script) -> None:
     for status in (0, 5):
         get = "run /bin/taskmon get -f json -F all --pid PID --pid 1 --tgid PID"
         zombie, first, process = rows(script(*START, f"zombie {status}", get))
@@ -270,7 +273,8 @@ def _sum(name: str, values: list[int]) -> int | None:
     return sum(values)
 
 
-def test_t12_t18_a_program_and_all_that_it_has_started(
+@pytest.mark.requirement("T12", "T18")
+def test_a_program_and_all_that_it_has_started(
     script: Script, warm_guest: Guest, delays: None
 ) -> None:
     """Processes below processes, threads, orphans: each sum is that of the messages."""
@@ -302,7 +306,8 @@ def test_t12_t18_a_program_and_all_that_it_has_started(
         assert row == expected | dict.fromkeys(("cpu", "number", "time_ns"))
 
 
-def test_t18_what_a_program_leaves_behind_is_told(script: Script, warm_guest: Guest) -> None:
+@pytest.mark.requirement("T18")
+def test_what_a_program_leaves_behind_is_told(script: Script, warm_guest: Guest) -> None:
     names = "kind,status,tasks,cpu_run_virtual_ns"
     run = f"run /bin/taskmon run -o /tmp/rows -f json -F {names} -- /tmp/taskstats /tmp/load"
     script(run, load=("exit 1 0 0", "stay"))
@@ -313,8 +318,9 @@ def test_t18_what_a_program_leaves_behind_is_told(script: Script, warm_guest: Gu
     assert "still runs" not in _said(warm_guest)
 
 
+@pytest.mark.requirement("T17", "T18")
 @pytest.mark.full
-def test_t17_t18_messages_that_were_lost_are_told(
+def test_messages_that_were_lost_are_told(
     script: Script, warm_guest: Guest, program: Callable[[str], Path]
 ) -> None:
     """More exits than its buffer has room for while taskmon is stopped."""
@@ -332,7 +338,8 @@ def test_t17_t18_messages_that_were_lost_are_told(
     assert whole["tasks"] >= 1 and lost > 1000 and unknown > 1000
 
 
-def test_t18_t19_a_program_whose_exits_are_not_heard(script: Script, warm_guest: Guest) -> None:
+@pytest.mark.requirement("T18", "T19")
+def test_a_program_whose_exits_are_not_heard(script: Script, warm_guest: Guest) -> None:
     """In namespaces the program's own figures are asked for, and the tree is not made up."""
     for flags, sentence in ((0x20000000, "initial PID namespace"), (0x40000000, "network names")):
         run = "run /bin/taskmon run -o /tmp/rows -f json -F all -- /tmp/taskstats /tmp/load"
@@ -344,7 +351,8 @@ def test_t18_t19_a_program_whose_exits_are_not_heard(script: Script, warm_guest:
         assert "what the program has started is not known" in said and sentence in said
 
 
-def test_t3_a_thread_on_its_way_out_is_counted_once(script: Script, warm_guest: Guest) -> None:
+@pytest.mark.requirement("T3")
+def test_a_thread_on_its_way_out_is_counted_once(script: Script, warm_guest: Guest) -> None:
     """The kernel counts it twice as long as that lasts; taskmon waits, and says so in the end."""
     group, *each = (f"ask {TGID} pid", *(f"ask {PID} {one}" for one in ("pid", "tid", "writer")))
     get = "/bin/taskmon get -f json -F all --tgid PID"
@@ -365,12 +373,13 @@ def test_t3_a_thread_on_its_way_out_is_counted_once(script: Script, warm_guest: 
     assert "has been exiting for 5 s: what it used may be in the sums twice" in _said(warm_guest)
 
 
+@pytest.mark.requirement("T8")
 @pytest.mark.parametrize(
     ("ignores", "signals", "status"),
     [(0, (15,), 15), (0, (2,), 2), (1, (2, 15), 143 << 8)],
     ids=["TERM", "INT", "ignored"],
 )
-def test_t8_signals_while_the_program_goes_on(
+def test_signals_while_the_program_goes_on(
     script: Script, warm_guest: Guest, ignores: int, signals: tuple[int, ...], status: int
 ) -> None:
     """A signal goes on to the program; a second one ends taskmon without it."""
@@ -393,14 +402,16 @@ def test_t8_signals_while_the_program_goes_on(
         assert rows(_said(warm_guest).encode())[0] == {"kind": "task", "signal": status}
 
 
-def test_t19_without_privilege_every_command_says_so(script: Script, warm_guest: Guest) -> None:
+@pytest.mark.requirement("T19")
+def test_without_privilege_every_command_says_so(script: Script, warm_guest: Guest) -> None:
     for command in ("get --pid 1", "get --tgid 1", "run -- /bin/nonsense", "listen", "status"):
         output = script("user 1000", f"run /bin/taskmon {command}")
         assert numbers(_lines(output), "status") == [[EXIT_CANNOT_RUN << 8]], command
         assert "CAP_NET_ADMIN in the initial user namespace" in _said(warm_guest), command
 
 
-def test_t24_states_of_a_cgroup(script: Script, warm_guest: Guest) -> None:
+@pytest.mark.requirement("T24")
+def test_states_of_a_cgroup(script: Script, warm_guest: Guest) -> None:
     """Three sleep, one is stopped."""
     agent = warm_guest.agent
     agent.mkdir("/tmp/cgroup").check()

@@ -32,8 +32,9 @@ EPERM, E2BIG, EINVAL, ERANGE = 1, 7, 22, 34
 START = ("open 0", "family")
 
 
+@pytest.mark.requirement("T6")
 @pytest.mark.zvmlab(cpus=2)
-def test_t6_of_the_cpu_where_it_exits(taskstats_in_guest: Run) -> None:
+def test_exit_is_told_to_who_listens_to_its_cpu(taskstats_in_guest: Run) -> None:
     run = taskstats_in_guest
     for mask, cpu, count in (("0", 0, 3), ("0", 1, 0), ("1", 0, 0), ("1", 1, 3), ("0-1", 1, 3)):
         lines = run(*START, listen(mask), f"exit 3 {cpu} 4", "read 0")
@@ -44,6 +45,7 @@ def test_t6_of_the_cpu_where_it_exits(taskstats_in_guest: Run) -> None:
             assert found[-1].stats[0].id == numbers(lines, "pid")[0][0]
 
 
+@pytest.mark.requirement("T7")
 @pytest.mark.parametrize(
     ("mask", "error"),
     [
@@ -52,20 +54,22 @@ def test_t6_of_the_cpu_where_it_exits(taskstats_in_guest: Run) -> None:
         *(("0-63", ERANGE), ("1", ERANGE), ("4095", ERANGE)),
     ],
 )  # fmt: skip
-def test_t7_masks(taskstats: Run, mask: str, error: int) -> None:
+def test_masks_of_cpus(taskstats: Run, mask: str, error: int) -> None:
     lines = taskstats(*START, listen(mask), "exit 1 0 0", "read 0")
     assert acks(lines) == [0, error]
     assert len(messages(lines)) == (error == 0 and mask != "")
 
 
-def test_t7_longest_mask(taskstats: Run) -> None:
+@pytest.mark.requirement("T7")
+def test_longest_mask_of_cpus(taskstats: Run) -> None:
     """It is 100 + 6 * NR_CPUS bytes, NUL included; Debian's NR_CPUS is 256."""
     fits = attribute(REGISTER, b"0" + b"\n" * 1634 + b"\0")
     lines = taskstats(*START, f"send {GET} 0 {fits}", listen("0" * 1636))
     assert acks(lines) == [0, 0, E2BIG]
 
 
-def test_t7_a_mask_without_its_end_loses_a_character(taskstats: Run, zvmlab_kernel: str) -> None:
+@pytest.mark.requirement("T7")
+def test_a_mask_without_its_end_loses_a_character(taskstats: Run, zvmlab_kernel: str) -> None:
     """Up to 6.12: "0" registers nothing, yet is acknowledged."""
     raw = f"send {GET} 0 {attribute(REGISTER, b'0')}"
     lines = taskstats(*START, raw, "exit 1 0 0", "read 0")
@@ -73,7 +77,8 @@ def test_t7_a_mask_without_its_end_loses_a_character(taskstats: Run, zvmlab_kern
     assert len(messages(lines)) == (zvmlab_kernel not in ("bookworm", "trixie"))
 
 
-def test_t8_ends_when_asked(taskstats: Run) -> None:
+@pytest.mark.requirement("T8")
+def test_listening_ends_when_asked(taskstats: Run) -> None:
     end = listen("0", DEREGISTER)
     lines = taskstats(*START, end, listen("0"), listen("0"), "exit 1 0 0", "read 0")
     assert acks(lines) == [0, 0, 0, 0]
@@ -83,7 +88,8 @@ def test_t8_ends_when_asked(taskstats: Run) -> None:
     assert not messages(lines)
 
 
-def test_t9_the_kernel_forgets_who_is_gone(taskstats: Run) -> None:
+@pytest.mark.requirement("T9")
+def test_the_kernel_forgets_who_is_gone(taskstats: Run) -> None:
     """A port that is opened again before an exit still gets it; after one, no more."""
     again = ("close", "open 4242", "exit 1 0 0", "read 0")
     lines = taskstats("open 4242", "family", listen("0"), *again)
@@ -92,7 +98,8 @@ def test_t9_the_kernel_forgets_who_is_gone(taskstats: Run) -> None:
     assert not messages(taskstats("open 4242", "family", listen("0"), *gone))
 
 
-def test_t10_t11_messages_of_a_thread_group(taskstats: Run, zvmlab_kernel: str) -> None:
+@pytest.mark.requirement("T10", "T11")
+def test_messages_of_a_thread_group(taskstats: Run, zvmlab_kernel: str) -> None:
     size = STRUCTS[zvmlab_kernel][1]
     lines = taskstats(*START, listen("0"), "threads 3 0", "exit 1 0 0", "read 0")
     pid = numbers(lines, "pid")[0][0]
@@ -112,10 +119,9 @@ def test_t10_t11_messages_of_a_thread_group(taskstats: Run, zvmlab_kernel: str) 
     assert [message.stats[0].flag & 0x20 for message in threads] == [0, 0, 0x20]
 
 
+@pytest.mark.requirement("T12")
 @pytest.mark.parametrize("first", [0, 1], ids=["joins", "leader-first"])
-def test_t12_the_process_has_all_of_its_threads(
-    taskstats: Run, zvmlab_kernel: str, first: int
-) -> None:
+def test_the_process_has_all_of_its_threads(taskstats: Run, zvmlab_kernel: str, first: int) -> None:
     lines = taskstats(*START, listen("0"), f"threads 3 {first}", "read 0")
     found = messages(lines)
     (process,) = [stats for message in found for stats in message.stats if stats.kind == "process"]
@@ -131,14 +137,16 @@ def test_t12_the_process_has_all_of_its_threads(
         assert process.nvcsw <= sum(task.nvcsw for task in tasks)
 
 
-def test_t15_receive_buffer(taskstats: Run, warm_guest: Guest) -> None:
+@pytest.mark.requirement("T15")
+def test_receive_buffer_has_a_limit_unless_forced(taskstats: Run, warm_guest: Guest) -> None:
     limit = int(warm_guest.agent.read_file("/proc/sys/net/core/rmem_max"))
     lines = taskstats("open 0", "buffer 8388608", "force 8388608")
     assert numbers(lines, "buffer") == [[2 * limit], [16777216]]
 
 
+@pytest.mark.requirement("T17")
 @pytest.mark.parametrize("silent", [False, True])
-def test_t17_an_overrun_is_told_once_whatever_is_lost(taskstats: Run, silent: bool) -> None:
+def test_an_overrun_is_told_once_whatever_is_lost(taskstats: Run, silent: bool) -> None:
     how = ["silent"] if silent else []
     lines = taskstats(*START, "buffer 1", *how, listen("0"), "exit 20 0 0", "read 0",
                       "exit 1 0 0", "read 0")  # fmt: skip
@@ -149,20 +157,23 @@ def test_t17_an_overrun_is_told_once_whatever_is_lost(taskstats: Run, silent: bo
     assert after.number - first.number == 20
 
 
-def test_t19_who_may(taskstats: Run) -> None:
+@pytest.mark.requirement("T19")
+def test_privilege_is_needed_to_ask_and_to_listen(taskstats: Run) -> None:
     ask = (get(PID, 1), listen("0"))
     assert acks(taskstats(*START, "user 1000", *ask)) == [0, EPERM, EPERM]
     assert acks(taskstats(f"unshare {CLONE_NEWUSER}", *START, *ask)) == [0, EPERM, EPERM]
 
 
-def test_t19_pid_namespace(taskstats: Run) -> None:
+@pytest.mark.requirement("T19")
+def test_in_a_pid_namespace_tasks_are_found_but_not_listened_to(taskstats: Run) -> None:
     lines = taskstats(f"unshare {CLONE_NEWPID}", *START, get(PID, 1), listen("0"))
     assert acks(lines) == [0, 0, EINVAL]
     assert replies(lines)[0].id == 1, "numbers are those of the namespace"
     assert replies(lines)[0].comm == "taskstats"
 
 
-def test_t19_network_namespace(taskstats: Run) -> None:
+@pytest.mark.requirement("T19")
+def test_in_a_network_namespace_no_exit_is_heard(taskstats: Run) -> None:
     lines = taskstats(f"unshare {CLONE_NEWNET}", *START, get(PID, 1), listen("0"), "exit 3 0 0",
                       "read 0")  # fmt: skip
     assert acks(lines) == [0, 0, 0], "registered, it seems"

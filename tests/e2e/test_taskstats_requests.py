@@ -34,7 +34,8 @@ START = ("open 0", "family")
 DELAYACCT = "/proc/sys/kernel/task_delayacct"
 
 
-def test_t1_family(taskstats: Run) -> None:
+@pytest.mark.requirement("T1")
+def test_family_has_two_operations(taskstats: Run) -> None:
     (line,) = [line for line in taskstats(*START) if line.startswith("family ")]
     found = dict(attributes(bytes.fromhex(line.split()[1])))
     name, version, hdrsize, maxattr, ops = found[2], found[3], found[4], found[5], found[6]
@@ -48,7 +49,8 @@ def test_t1_family(taskstats: Run) -> None:
     assert flags == {GET: 0xB, CGROUP_GET: 0xA}
 
 
-def test_t2_a_task_is_found_until_it_is_awaited(taskstats: Run) -> None:
+@pytest.mark.requirement("T2")
+def test_a_task_is_found_until_it_is_awaited(taskstats: Run) -> None:
     (zombie,) = numbers(taskstats("zombie 5"), "pid")[0]
     lines = taskstats(*START, get(PID, 1), get(PID, 2), get(PID, zombie), get(PID, 0))
     assert acks(lines) == [0, 0, 0, ESRCH, ESRCH]
@@ -59,7 +61,8 @@ def test_t2_a_task_is_found_until_it_is_awaited(taskstats: Run) -> None:
     assert acks(lines) == [0, ESRCH]
 
 
-def test_t2_a_zombie_still_answers(taskstats: Run) -> None:
+@pytest.mark.requirement("T2")
+def test_a_zombie_still_answers(taskstats: Run) -> None:
     # The program's children are numbered one after the other.
     (child,) = numbers(taskstats("exit 1 0 0"), "pid")[0]
     asked = [get(PID, child + ahead) for ahead in range(1, 5)]
@@ -69,7 +72,8 @@ def test_t2_a_zombie_still_answers(taskstats: Run) -> None:
     assert found.exitcode == 0x500
 
 
-def test_t3_t4_sums_over_threads_that_live(taskstats: Run) -> None:
+@pytest.mark.requirement("T3", "T4")
+def test_sums_over_threads_that_live(taskstats: Run) -> None:
     """Any task names its thread group; the group's times are the sum over its tasks."""
     first = numbers(taskstats("exit 1 0 0"), "pid")[0][0]
     near = range(first + 1, first + 8)
@@ -89,7 +93,8 @@ def test_t3_t4_sums_over_threads_that_live(taskstats: Run) -> None:
         assert (one.comm, one.pid, one.read_char, one.hiwater_rss) == ("", 0, 0, 0)
 
 
-def test_t4_a_process_lives_without_its_first_task(taskstats: Run) -> None:
+@pytest.mark.requirement("T4")
+def test_a_process_lives_without_its_first_task(taskstats: Run) -> None:
     first = numbers(taskstats("exit 1 0 0"), "pid")[0][0]
     near = range(first + 1, first + 8)
     asked = [get(kind, number) for kind in (PID, TGID) for number in near]
@@ -101,7 +106,8 @@ def test_t4_a_process_lives_without_its_first_task(taskstats: Run) -> None:
     assert {("process", tid) for tid in tids} <= found
 
 
-def test_t5_t13_layout_of_an_answer(taskstats: Run, zvmlab_kernel: str) -> None:
+@pytest.mark.requirement("T5", "T13")
+def test_layout_of_an_answer(taskstats: Run, zvmlab_kernel: str) -> None:
     version, size = STRUCTS[zvmlab_kernel]
     lines = taskstats(*START, get(PID, 1))
     (text,) = [line.split()[2] for line in lines if line.startswith("reply ")]
@@ -112,6 +118,7 @@ def test_t5_t13_layout_of_an_answer(taskstats: Run, zvmlab_kernel: str) -> None:
     assert text[32:].startswith(stats.data.hex())
 
 
+@pytest.mark.requirement("T20")
 @pytest.mark.parametrize(
     ("command", "flags", "payload", "error"),
     [
@@ -128,7 +135,7 @@ def test_t5_t13_layout_of_an_answer(taskstats: Run, zvmlab_kernel: str) -> None:
     ],
     ids=["nothing", "short", "long", "unknown", "cmd-2", "cmd-77", "dump", "no-mask", "no-fd"],
 )
-def test_t20_wrong_requests(
+def test_wrong_requests_are_refused(
     taskstats: Run, command: int, flags: int, payload: str, error: int
 ) -> None:
     lines = taskstats(*START, f"send {command} {flags} {payload}")
@@ -136,7 +143,8 @@ def test_t20_wrong_requests(
     assert not replies(lines)
 
 
-def test_t21_delays_are_accounted_when_switched_on(taskstats: Run, warm_guest: Guest) -> None:
+@pytest.mark.requirement("T21")
+def test_delays_are_accounted_when_switched_on(taskstats: Run, warm_guest: Guest) -> None:
     """What does not depend on the switch, and what does: for tasks that begin afterwards."""
     agent = warm_guest.agent
     assert agent.read_file(DELAYACCT) == b"0\n"
@@ -153,23 +161,26 @@ def test_t21_delays_are_accounted_when_switched_on(taskstats: Run, warm_guest: G
         assert one.stats[0].cpu_count > 0 and one.stats[0].cpu_run_virtual > 20_000_000
 
 
+@pytest.mark.requirement("T22")
 @pytest.mark.parametrize(("reads", "shown"), [(900, 0), (1500, 1024), (2100, 2048)])
-def test_t22_io_is_counted_in_steps(taskstats: Run, reads: int, shown: int) -> None:
+def test_io_is_counted_in_steps(taskstats: Run, reads: int, shown: int) -> None:
     (message,) = messages(taskstats(*START, listen("0"), f"reads {reads}", "read 0"))
     assert message.stats[0].read_syscalls == shown
     assert message.stats[0].read_char % 1024 == 0
 
 
+@pytest.mark.requirement("T23")
 @pytest.mark.parametrize(
     ("status", "flag", "exitcode"), [(7, 0x21, 0x700), (0, 0x21, 0), (-9, 0x31, 9)]
 )
-def test_t23_flags_and_exit_status(taskstats: Run, status: int, flag: int, exitcode: int) -> None:
+def test_flags_and_exit_status(taskstats: Run, status: int, flag: int, exitcode: int) -> None:
     (message,) = messages(taskstats(*START, listen("0"), f"exit 1 0 {status}", "read 0"))
     (stats,) = message.stats
     assert (stats.flag, stats.exitcode) == (flag, exitcode)
 
 
-def test_t24_cgroups(taskstats: Run, warm_guest: Guest) -> None:
+@pytest.mark.requirement("T24")
+def test_cgroup_by_its_descriptor(taskstats: Run, warm_guest: Guest) -> None:
     agent = warm_guest.agent
     agent.mkdir("/tmp/cgroup").check()
     agent.mount("none", "/tmp/cgroup", "cgroup", 0, "none,name=t").check()

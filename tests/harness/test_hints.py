@@ -76,7 +76,11 @@ def test_options_of_the_cp_are_those_it_knows() -> None:
     assert known == {*CP_OPTIONS, "cpus", "storage", "segment", "trace-data"}
 
 
-@pytest.mark.parametrize("page", sorted((_TREE / "docs").glob("*.[m1]*")), ids=str)
+def _name(path: Path) -> str:
+    return path.name
+
+
+@pytest.mark.parametrize("page", sorted((_TREE / "docs").glob("*.[m1]*")), ids=_name)
 def test_documents_put_no_program_of_the_host_into_a_guest(page: Path) -> None:
     words = re.findall(r"--?file[= ](?:Ar )?(\S+)", page.read_text(encoding="utf-8"))
     assert not {Path(word).name for word in words} & {*LINKED}

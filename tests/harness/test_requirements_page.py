@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """docs/requirements.md and the tests in guests name the same, and a test that shows a row judges.
 
-A row's tests are those whose names begin with it, as they are in the sources; the counts beside
+A row's tests are those that a marker gives it, as they are in the sources; the counts beside
 them are of a whole run.  `python3 tests/harness/test_requirements_page.py` writes the names anew.
 """
 
@@ -41,6 +41,15 @@ def _called(function: ast.AST) -> Iterator[str]:
                 yield name.attr
 
 
+def marked(function: ast.FunctionDef) -> list[str]:
+    """The rows in the function's decorators, as the plugin reads them when it runs."""
+    rows: list[str] = []
+    for node in function.decorator_list:
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.requirement":
+            rows += [ast.literal_eval(one) for one in node.args]
+    return rows
+
+
 def judges(name: str, functions: dict[str, ast.FunctionDef]) -> bool:
     """Does the function, or one that it calls, say no where something is wrong?"""
     todo, seen = [name], {name}
@@ -62,8 +71,8 @@ def shown(requirements: Requirements) -> dict[str, list[str]]:
     """Each row with the names of the tests in guests that show it."""
     found: dict[str, set[str]] = {row: set() for row in requirements.rows}
     for path in E2E.glob("test_*.py"):
-        for name in _functions(path):
-            for row in requirements.rows_in_name(name) if name.startswith("test_") else ():
+        for name, function in _functions(path).items():
+            for row in marked(function):
                 found[row].add(name)
     return {row: sorted(names) for row, names in found.items()}
 
@@ -93,7 +102,6 @@ def test_page_names_the_tests_that_are_there() -> None:
 
 def test_row_is_shown_by_a_test_that_judges() -> None:
     """None that shows a row is empty: it asserts, expects an error, or calls what does."""
-    requirements = load(E2E / "requirements.toml")
     helpers: dict[str, ast.FunctionDef] = {}
     for path in E2E.glob("*.py"):
         helpers |= {} if path.name.startswith("test_") else _functions(path)
@@ -101,8 +109,8 @@ def test_row_is_shown_by_a_test_that_judges() -> None:
     for path in E2E.glob("test_*.py"):
         own = _functions(path)
         functions = helpers | own
-        for name in own:
-            if name.startswith("test_") and requirements.rows_in_name(name):
+        for name, function in own.items():
+            if marked(function):
                 empty += [] if judges(name, functions) else [f"{path.name}::{name}"]
     assert empty == []
 
@@ -110,22 +118,22 @@ def test_row_is_shown_by_a_test_that_judges() -> None:
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("def test_m1_x(): pass", False),
-        ("def test_m1_x(): 'It works.'", False),
-        ("def test_m1_x(): assert True", False),
-        ("def test_m1_x(guest):\n    guest.agent.read(3, 4)", False),
-        ("def test_m1_x(guest):\n    helper(guest)\ndef helper(guest):\n    guest.stop()", False),
-        ("def test_m1_x(): test_m1_x()", False),
-        ("def test_m1_x(guest): assert guest.agent.read(3, 4).ret == 4", True),
-        ("def test_m1_x(guest): compare(guest.read(), 1)", True),
-        ("def test_m1_x(guest):\n    with pytest.raises(OSError):\n        guest.read()", True),
-        ("def test_m1_x(guest): helper(guest)\ndef helper(guest):\n    assert guest.ok", True),
+        ("def test_x(): pass", False),
+        ("def test_x(): 'It works.'", False),
+        ("def test_x(): assert True", False),
+        ("def test_x(guest):\n    guest.agent.read(3, 4)", False),
+        ("def test_x(guest):\n    helper(guest)\ndef helper(guest):\n    guest.stop()", False),
+        ("def test_x(): test_x()", False),
+        ("def test_x(guest): assert guest.agent.read(3, 4).ret == 4", True),
+        ("def test_x(guest): compare(guest.read(), 1)", True),
+        ("def test_x(guest):\n    with pytest.raises(OSError):\n        guest.read()", True),
+        ("def test_x(guest): helper(guest)\ndef helper(guest):\n    assert guest.ok", True),
     ],
 )
 def test_what_judges(tmp_path: Path, text: str, wanted: bool) -> None:
     path = tmp_path / "test_some.py"
     path.write_text(text, encoding="utf-8")
-    assert judges("test_m1_x", _functions(path)) == wanted
+    assert judges("test_x", _functions(path)) == wanted
 
 
 if __name__ == "__main__":
