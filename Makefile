@@ -151,6 +151,14 @@ $(BUILD)/unit/test_monrec_%: $(BUILD)/unit/tests/unit/test_monrec_%.o $(BUILD)/u
 	$(say) LD $@
 	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
 
+$(BUILD)/unit/libmonread.a: $(patsubst %.c,$(BUILD)/unit/%.o,$(filter-out tools/monread/main.c,$(MONREAD_SRC)) $(MONREC_SRC))
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/unit/test_monread_%: $(BUILD)/unit/tests/unit/test_monread_%.o $(BUILD)/unit/libmonread.a
+	$(say) LD $@
+	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
+
 $(BUILD)/unit/libtool.a: $(TOOL_COMMON_SRC:%.c=$(BUILD)/unit/%.o)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^

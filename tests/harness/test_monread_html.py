@@ -85,13 +85,17 @@ class Page(HTMLParser):
         self.tables: dict[str, list[list[str]]] = {}
         self.ids: dict[str, str] = {}
         self.outside: list[str] = []
+        self._open: list[str] = []
         self._table: list[list[str]] | None = None
         self._cell = False
         self._id: str | None = None
         self.feed(text)
+        assert self._open == [], "the document ends within these"
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = dict(attrs)
+        if tag != "meta":
+            self._open.append(tag)
         self.outside += [v for k, v in attrs if k in ("src", "href") and v]
         self._id = values.get("id")
         if tag == "table":
@@ -103,6 +107,7 @@ class Page(HTMLParser):
             self._cell = True
 
     def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
         self._id = None
         self._cell = self._cell and tag not in ("td", "th")
 
