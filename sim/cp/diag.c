@@ -6,27 +6,15 @@
 #include "zvmlab/iucv.h"
 #include "zvmlab/trace.h"
 
-/* Ascending.  Every other code is left to the emulator, without a record. */
+/* Every other code is left to the emulator, without a record. */
 static const struct {
 	uint16_t code;
 	const char *name;
 	diag_function *run;
 } codes[] = {
-	{ 0x000, "diag.00", diag_00_extended_id },
-	{ 0x008, "diag.08", diag_08_command },
-	{ 0x00c, "diag.0c", diag_0c_timer },
-	{ 0x010, "diag.10", diag_10_release_pages },
-	{ 0x044, "diag.44", diag_44_yield },
-	{ 0x064, "diag.64", diag_64_segments },
-	{ 0x09c, "diag.9c", diag_9c_yield_to },
-	{ 0x0dc, "diag.dc", diag_dc_appldata },
-	{ 0x204, "diag.204", diag_204_cpu_use },
-	{ 0x210, "diag.210", diag_210_device },
-	{ 0x224, "diag.224", diag_224_names },
-	{ 0x258, "diag.258", diag_258_pfault },
-	{ 0x260, "diag.260", diag_260_storage },
-	{ 0x288, "diag.288", diag_288_time_bomb },
-	{ 0x2fc, "diag.2fc", diag_2fc_guests },
+#define DIAG_CODE(digits, what) { 0x##digits, "diag." #digits, diag_##digits##_##what },
+#include "zvmlab/diag_codes.def"
+#undef DIAG_CODE
 };
 
 static void trace_changed(struct cp *cp, const uint64_t before[16], const uint64_t after[16])

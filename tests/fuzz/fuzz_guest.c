@@ -229,8 +229,9 @@ static void put_block(const struct operation *op, uint16_t code)
 static void diagnose_any(const struct operation *op)
 {
 	static const uint16_t codes[] = {
-		0x00,  0x08,  0x0c,  0x10,  0x44,  0x64,  0x9c,	 0xdc,
-		0x204, 0x210, 0x224, 0x258, 0x260, 0x2fc, 0x288,
+#define DIAG_CODE(digits, what) 0x##digits,
+#include "zvmlab/diag_codes.def"
+#undef DIAG_CODE
 	};
 	static const uint32_t subcodes[] = { 0x10, 0x0c, 0x00, 0x40000010, 0x20, 0x40 };
 	const uint16_t code = codes[op->function % COUNT(codes)];
