@@ -27,7 +27,7 @@ static const struct cpcmd_word commands[] = {
 	{ NULL, 0, NULL, NULL },
 };
 
-int cpcmd_init(struct cp *cp, char *err, size_t errlen)
+static int cpcmd_init(struct cp *cp, char *err, size_t errlen)
 {
 	struct cpcmd *command = calloc(1, sizeof(*command));
 	char *text = malloc(CPCMD_MAX_RESPONSE);
@@ -45,7 +45,7 @@ int cpcmd_init(struct cp *cp, char *err, size_t errlen)
 	return 0;
 }
 
-void cpcmd_fini(struct cp *cp)
+static void cpcmd_fini(struct cp *cp)
 {
 	if (cp->command)
 		free(cp->command->response.text);
@@ -69,12 +69,12 @@ uint64_t cpcmd_connected(struct cp *cp)
 	return now > cp->command->ipl_tod ? (now - cp->command->ipl_tod) >> 12 : 0;
 }
 
-void cpcmd_reset(struct cp *cp)
+static void cpcmd_reset(struct cp *cp)
 {
 	note_ipl(cp);
 }
 
-void cpcmd_state(struct cp *cp, struct state *state)
+static void cpcmd_state(struct cp *cp, struct state *state)
 {
 	struct cpcmd *command = cp->command;
 
@@ -241,3 +241,10 @@ const struct cpcmd_response *cpcmd_run_peer(struct cp *cp, const char *userid,
 	assert(userid[0] != '*' && strlen(userid) <= CP_NAME_LEN);
 	return run(&args, text, len);
 }
+
+const struct cp_part cpcmd_part = {
+	.init = cpcmd_init,
+	.fini = cpcmd_fini,
+	.reset = cpcmd_reset,
+	.state = cpcmd_state,
+};

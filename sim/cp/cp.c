@@ -8,21 +8,36 @@
 #include "zvmlab/iucv.h"
 #include "zvmlab/trace.h"
 
-/* In the order of creation; destroyed in reverse. */
-static const struct part {
-	int (*init)(struct cp *cp, char *err, size_t errlen);
-	void (*fini)(struct cp *cp);
-} parts[] = {
-	{ trace_init, trace_fini }, { fault_init, fault_fini }, { iucv_init, iucv_fini },
-	{ dcss_init, dcss_fini },   { msg_init, msg_fini },	{ monitor_init, monitor_fini },
-	{ cpcmd_init, cpcmd_fini },
+/* Two parts with one name do not compile. */
+enum part_index {
+#define CP_PART(name) PART_##name,
+#include "parts.def"
+#undef CP_PART
+	PARTS
 };
-#define PARTS (sizeof(parts) / sizeof(parts[0]))
+
+static const struct cp_part *const parts[PARTS] = {
+#define CP_PART(name) [PART_##name] = &name##_part,
+#include "parts.def"
+#undef CP_PART
+};
 
 static void fini_parts(struct cp *cp, size_t count)
 {
-	while (count > 0)
-		parts[--count].fini(cp);
+	while (count-- > 0)
+		if (parts[count]->fini)
+			parts[count]->fini(cp);
+}
+
+static int init_parts(struct cp *cp, char *err, size_t errlen)
+{
+	for (size_t i = 0; i < PARTS; i++) {
+		if (parts[i]->init && parts[i]->init(cp, err, errlen) != 0) {
+			fini_parts(cp, i);
+			return -1;
+		}
+	}
+	return 0;
 }
 
 struct cp *cp_create(const struct cp_config *config, const struct cp_host *host, char *err,
@@ -39,13 +54,10 @@ struct cp *cp_create(const struct cp_config *config, const struct cp_host *host,
 	}
 	cp->host = *host;
 	cp->random = config->seed;
-	for (size_t i = 0; i < PARTS; i++) {
-		if (parts[i].init(cp, err, errlen) != 0) {
-			fini_parts(cp, i);
-			cp_config_fini(&cp->config);
-			free(cp);
-			return NULL;
-		}
+	if (init_parts(cp, err, errlen) != 0) {
+		cp_config_fini(&cp->config);
+		free(cp);
+		return NULL;
 	}
 	return cp;
 }
@@ -62,11 +74,9 @@ void cp_destroy(struct cp *cp)
 void cp_reset(struct cp *cp)
 {
 	trace_begin(cp, TRACE_NO_CPU, "reset");
-	cpcmd_reset(cp);
-	msg_reset(cp);
-	iucv_reset(cp);
-	monitor_reset(cp);
-	dcss_reset(cp);
+	for (size_t i = PARTS; i-- > 0;)
+		if (parts[i]->reset)
+			parts[i]->reset(cp);
 	cp->ipled = false;
 	trace_end(cp);
 	cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_RESET, .name = "", .text = "" });
@@ -77,7 +87,9 @@ void cp_reset_cpu(struct cp *cp, unsigned int cpu)
 {
 	assert(cpu < cp->config.cpus);
 	trace_begin(cp, (int)cpu, "reset.cpu");
-	iucv_reset_cpu(cp, cpu);
+	for (size_t i = PARTS; i-- > 0;)
+		if (parts[i]->reset_cpu)
+			parts[i]->reset_cpu(cp, cpu);
 	trace_end(cp);
 }
 
@@ -88,9 +100,20 @@ void cp_ipl(struct cp *cp)
 	trace_end(cp);
 }
 
+void cp_state_parts(struct cp *cp, struct state *state)
+{
+	for (size_t i = 0; i < PARTS; i++)
+		if (parts[i]->state)
+			parts[i]->state(cp, state);
+}
+
 void cp_timer(struct cp *cp)
 {
-	if (monitor_timer(cp))
+	bool due = false;
+
+	for (size_t i = 0; i < PARTS; i++)
+		due |= parts[i]->timer && parts[i]->timer(cp);
+	if (due)
 		iucv_dispatch(cp);
 	else
 		iucv_dispatch_rest(cp);

@@ -78,41 +78,33 @@ static inline uint64_t cp_tod(struct cp *cp)
 void cp_kick(struct cp *cp, unsigned int cpu);
 void cp_set_timer(struct cp *cp, uint64_t tod);
 
-/*
- * Life cycle of each part, called by cp.c in this order (fini in reverse).
- * init: 0, or -1 with one sentence in @err; may allocate; cp->config is set.
- * reset: system reset of the guest.
+/**
+ * What a part of the CP does when the whole is made, reset, saved …; what it
+ * does not need is NULL.  parts.def lists all parts and says in which order.
  */
-int trace_init(struct cp *cp, char *err, size_t errlen);
-void trace_fini(struct cp *cp);
-int fault_init(struct cp *cp, char *err, size_t errlen);
-void fault_fini(struct cp *cp);
-int iucv_init(struct cp *cp, char *err, size_t errlen);
-void iucv_fini(struct cp *cp);
-void iucv_reset(struct cp *cp);
-void iucv_reset_cpu(struct cp *cp, unsigned int cpu);
-void iucv_state(struct cp *cp, struct state *state);
-int dcss_init(struct cp *cp, char *err, size_t errlen);
-void dcss_fini(struct cp *cp);
-void dcss_reset(struct cp *cp);
-void dcss_state(struct cp *cp, struct state *state);
-int monitor_init(struct cp *cp, char *err, size_t errlen);
-void monitor_fini(struct cp *cp);
-void monitor_reset(struct cp *cp);
-void monitor_state(struct cp *cp, struct state *state);
-/** The time asked for by monitor has come, or nearly: false if the TOD says not yet. */
-bool monitor_timer(struct cp *cp);
-int msg_init(struct cp *cp, char *err, size_t errlen);
-void msg_fini(struct cp *cp);
-void msg_reset(struct cp *cp);
-void msg_state(struct cp *cp, struct state *state);
-int cpcmd_init(struct cp *cp, char *err, size_t errlen);
-void cpcmd_fini(struct cp *cp);
-void cpcmd_reset(struct cp *cp);
-void cpcmd_state(struct cp *cp, struct state *state);
+struct cp_part {
+	/** Return: 0, or -1 with one sentence in @err; may allocate; cp->config is set. */
+	int (*init)(struct cp *cp, char *err, size_t errlen);
+	void (*fini)(struct cp *cp);
+	/** System reset of the guest. */
+	void (*reset)(struct cp *cp);
+	/** CPU reset; @cpu exists. */
+	void (*reset_cpu)(struct cp *cp, unsigned int cpu);
+	/** Saves or loads: zvmlab/state.h.  On loading, the parts above have been loaded. */
+	void (*state)(struct cp *cp, struct state *state);
+	/** The time asked for by cp_set_timer() has come.  Return: false if the TOD says not yet. */
+	bool (*timer)(struct cp *cp);
+};
+
+#define CP_PART(name) extern const struct cp_part name##_part;
+#include "parts.def"
+#undef CP_PART
+
+/** Saves or loads all parts. */
+void cp_state_parts(struct cp *cp, struct state *state);
+
 /** Microseconds since CP was IPLed, and its guest logged on. */
 uint64_t cpcmd_connected(struct cp *cp);
-void storage_state(struct cp *cp, struct state *state);
 
 /* dcss.c for storage.c: access that loaded segments give to a page. */
 enum cp_access dcss_page_access(const struct cp *cp, uint64_t addr);

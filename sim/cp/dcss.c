@@ -312,7 +312,7 @@ void dcss_unload(struct cp *cp, struct dcss *segment)
 	tell(cp, segment, "purged");
 }
 
-void dcss_reset(struct cp *cp)
+static void dcss_reset(struct cp *cp)
 {
 	bool changed = false;
 
@@ -328,7 +328,16 @@ void dcss_reset(struct cp *cp)
 		dcss_loaded_changed(cp);
 }
 
-int dcss_init(struct cp *cp, char *err, size_t errlen)
+static void dcss_fini(struct cp *cp)
+{
+	for (unsigned int i = 0; cp->dcss && i < CP_MAX_SEGMENTS; i++)
+		if (cp->dcss->slot[i].defined)
+			dcss_saved_close(cp->dcss, &cp->dcss->slot[i]);
+	free(cp->dcss);
+	cp->dcss = NULL;
+}
+
+static int dcss_init(struct cp *cp, char *err, size_t errlen)
 {
 	const struct cp_config *config = &cp->config;
 
@@ -356,11 +365,9 @@ int dcss_init(struct cp *cp, char *err, size_t errlen)
 	return 0;
 }
 
-void dcss_fini(struct cp *cp)
-{
-	for (unsigned int i = 0; cp->dcss && i < CP_MAX_SEGMENTS; i++)
-		if (cp->dcss->slot[i].defined)
-			dcss_saved_close(cp->dcss, &cp->dcss->slot[i]);
-	free(cp->dcss);
-	cp->dcss = NULL;
-}
+const struct cp_part dcss_part = {
+	.init = dcss_init,
+	.fini = dcss_fini,
+	.reset = dcss_reset,
+	.state = dcss_state,
+};

@@ -34,7 +34,7 @@ struct fault {
 	uint64_t reached[FAULT_POINTS];
 };
 
-int fault_init(struct cp *cp, char *err, size_t errlen)
+static int fault_init(struct cp *cp, char *err, size_t errlen)
 {
 	cp->fault = calloc(1, sizeof(*cp->fault));
 	if (!cp->fault) {
@@ -44,7 +44,7 @@ int fault_init(struct cp *cp, char *err, size_t errlen)
 	return 0;
 }
 
-void fault_fini(struct cp *cp)
+static void fault_fini(struct cp *cp)
 {
 	free(cp->fault);
 	cp->fault = NULL;
@@ -369,7 +369,7 @@ static void state_rule(struct state *s, struct fault_rule *rule)
 	state_require(s, rule_allowed(rule, err, sizeof(err)));
 }
 
-void fault_state(struct cp *cp, struct state *s)
+static void fault_state(struct cp *cp, struct state *s)
 {
 	struct fault fresh = *cp->fault;
 	uint32_t points = FAULT_POINTS;
@@ -397,3 +397,9 @@ void fault_state(struct cp *cp, struct state *s)
 	if (s->loading && !s->failed)
 		*cp->fault = fresh;
 }
+
+const struct cp_part fault_part = {
+	.init = fault_init,
+	.fini = fault_fini,
+	.state = fault_state,
+};

@@ -372,10 +372,15 @@ void iucv_forget(struct iucv *iucv);
 
 /* iucv_state.c: paths by reference; iucv_state_message.c: the rest of it */
 struct state;
+void iucv_state(struct cp *cp, struct state *s);
 void iucv_path_ref(struct iucv *iucv, struct state *s, struct iucv_path **path);
 void iucv_message_state(struct iucv *iucv, struct state *s);
 void iucv_list_state(struct iucv *iucv, struct state *s);
 void iucv_queue_state(struct iucv *iucv, struct state *s);
+
+/* iucv_buffer.c */
+void iucv_reset(struct cp *cp);
+void iucv_reset_cpu(struct cp *cp, unsigned int cpu);
 
 /* iucv.c */
 struct iucv_result iucv_perform(const struct iucv_caller *by, enum iucv_function function,

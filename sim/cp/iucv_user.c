@@ -203,7 +203,24 @@ void iucv_forget(struct iucv *iucv)
 		iucv_cpu_clear(iucv, cpu);
 }
 
-int iucv_init(struct cp *cp, char *err, size_t errlen)
+static void iucv_fini(struct cp *cp)
+{
+	struct iucv *iucv = cp->iucv;
+
+	if (!iucv)
+		return;
+	if (iucv->users > 0)
+		iucv_forget(iucv);
+	else
+		iucv_user_free(iucv->guest);
+	for (unsigned int i = 0; i < iucv->users; i++)
+		iucv_user_free(iucv->user[i]);
+	free(iucv->message);
+	free(iucv);
+	cp->iucv = NULL;
+}
+
+static int iucv_init(struct cp *cp, char *err, size_t errlen)
 {
 	uint32_t messages = cp->config.max_messages;
 	struct iucv *iucv;
@@ -234,19 +251,10 @@ int iucv_init(struct cp *cp, char *err, size_t errlen)
 	return 0;
 }
 
-void iucv_fini(struct cp *cp)
-{
-	struct iucv *iucv = cp->iucv;
-
-	if (!iucv)
-		return;
-	if (iucv->users > 0)
-		iucv_forget(iucv);
-	else
-		iucv_user_free(iucv->guest);
-	for (unsigned int i = 0; i < iucv->users; i++)
-		iucv_user_free(iucv->user[i]);
-	free(iucv->message);
-	free(iucv);
-	cp->iucv = NULL;
-}
+const struct cp_part iucv_part = {
+	.init = iucv_init,
+	.fini = iucv_fini,
+	.reset = iucv_reset,
+	.reset_cpu = iucv_reset_cpu,
+	.state = iucv_state,
+};

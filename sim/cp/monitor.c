@@ -36,7 +36,17 @@ void mon_clear(struct monitor *m)
 	memcpy(m->settings, default_settings, sizeof(m->settings));
 }
 
-int monitor_init(struct cp *cp, char *err, size_t errlen)
+static void monitor_fini(struct cp *cp)
+{
+	if (!cp->monitor)
+		return;
+	free(cp->monitor->block_buffer);
+	free(cp->monitor->records);
+	free(cp->monitor);
+	cp->monitor = NULL;
+}
+
+static int monitor_init(struct cp *cp, char *err, size_t errlen)
 {
 	struct monitor *m = calloc(1, sizeof(*m));
 
@@ -59,25 +69,6 @@ int monitor_init(struct cp *cp, char *err, size_t errlen)
 	}
 	mon_clear(m);
 	return 0;
-}
-
-void monitor_fini(struct cp *cp)
-{
-	if (!cp->monitor)
-		return;
-	free(cp->monitor->block_buffer);
-	free(cp->monitor->records);
-	free(cp->monitor);
-	cp->monitor = NULL;
-}
-
-void monitor_reset(struct cp *cp)
-{
-	/*
-	 * Monitoring belongs to the system, not to the guest: the guest's
-	 * connections end by the sever that iucv_reset() has queued for them.
-	 */
-	assert(cp->monitor);
 }
 
 struct mon_settings *monitor_settings(struct cp *cp, bool event)
@@ -110,3 +101,14 @@ const char *monitor_segment(const struct cp *cp)
 {
 	return cp->monitor->segment ? cp->monitor->segment->config.name : "";
 }
+
+/*
+ * No reset: monitoring belongs to the system, not to the guest.  The guest's
+ * connections end by the sever that IUCV's reset queues for them.
+ */
+const struct cp_part monitor_part = {
+	.init = monitor_init,
+	.fini = monitor_fini,
+	.state = monitor_state,
+	.timer = monitor_timer,
+};

@@ -260,6 +260,10 @@ uint32_t mon_write_event_change(struct cp *cp, uint8_t *record, const char *comm
 /* monitor_rings.c: lists from start and length of the pieces; false if they contradict */
 bool mon_rings_rebuild(struct monitor *m, enum mon_kind kind);
 
+/* What the part does of which monitor.c is not the place. */
+void monitor_state(struct cp *cp, struct state *s);
+bool monitor_timer(struct cp *cp);
+
 /* monitor.c: back to the state after creation */
 void mon_clear(struct monitor *m);
 

@@ -176,7 +176,7 @@ static void event(struct cp *cp, struct iucv_user *user, void *opaque,
 
 static const struct iucv_user_ops service_ops = { .event = event };
 
-int msg_init(struct cp *cp, char *err, size_t errlen)
+static int msg_init(struct cp *cp, char *err, size_t errlen)
 {
 	struct cmsg *msg = calloc(1, sizeof(*msg));
 
@@ -196,19 +196,19 @@ int msg_init(struct cp *cp, char *err, size_t errlen)
 }
 
 /* The service itself goes with IUCV. */
-void msg_fini(struct cp *cp)
+static void msg_fini(struct cp *cp)
 {
 	free(cp->msg);
 	cp->msg = NULL;
 }
 
 /* SET SMSG outlives a reset of the virtual machine; its paths do not. */
-void msg_reset(struct cp *cp)
+static void msg_reset(struct cp *cp)
 {
 	forget_path(cp->msg);
 }
 
-void msg_state(struct cp *cp, struct state *state)
+static void msg_state(struct cp *cp, struct state *state)
 {
 	struct cmsg *msg = cp->msg;
 
@@ -347,3 +347,10 @@ int msg_send(struct cp *cp, const char *from, const char *to, const char *text,
 	to_console(cp, from, to, text, kind);
 	return 0;
 }
+
+const struct cp_part msg_part = {
+	.init = msg_init,
+	.fini = msg_fini,
+	.reset = msg_reset,
+	.state = msg_state,
+};

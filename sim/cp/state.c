@@ -175,22 +175,12 @@ void state_require(struct state *s, bool condition)
 		s->failed = true;
 }
 
-/*
- * The order matters on loading: services find their users again after IUCV,
- * *MONITOR its segment after the segments.
- */
 static void cp_state(struct cp *cp, struct state *s)
 {
-	static void (*const parts[])(struct cp *cp, struct state *s) = {
-		trace_state, fault_state, storage_state, dcss_state,
-		iucv_state,  msg_state,	  monitor_state, cpcmd_state,
-	};
-
 	state_tag(s, "CORE");
 	state_bool(s, &cp->ipled);
 	state_u64(s, &cp->random);
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		parts[i](cp, s);
+	cp_state_parts(cp, s);
 	state_tag(s, "END.");
 }
 

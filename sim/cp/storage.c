@@ -173,7 +173,7 @@ uint64_t cp_highest_address(const struct cp *cp)
 	return segments > highest ? segments : highest;
 }
 
-void storage_state(struct cp *cp, struct state *state)
+static void storage_state(struct cp *cp, struct state *state)
 {
 	struct cp_extent extent[CP_MAX_EXTENTS] = { 0 };
 	uint32_t extents = cp->config.extents;
@@ -196,3 +196,7 @@ void storage_state(struct cp *cp, struct state *state)
 	cp->config.extents = extents;
 	cp->host.storage_changed(cp->host.opaque);
 }
+
+const struct cp_part storage_part = {
+	.state = storage_state,
+};

@@ -52,7 +52,21 @@ static bool buffers_init(struct trace *t)
 	       trace_buffer_init(&t->line, LINE_SIZE, LINE_SIZE + 2 * most);
 }
 
-int trace_init(struct cp *cp, char *err, size_t errlen)
+static void trace_fini(struct cp *cp)
+{
+	struct trace *t = cp->trace;
+
+	cp->trace = NULL;
+	if (!t)
+		return;
+	free(t->fields.text);
+	free(t->in.list.text);
+	free(t->out.list.text);
+	free(t->line.text);
+	free(t);
+}
+
+static int trace_init(struct cp *cp, char *err, size_t errlen)
 {
 	struct trace *t = calloc(1, sizeof(*t));
 
@@ -66,20 +80,6 @@ int trace_init(struct cp *cp, char *err, size_t errlen)
 	}
 	trace_configuration(cp);
 	return 0;
-}
-
-void trace_fini(struct cp *cp)
-{
-	struct trace *t = cp->trace;
-
-	cp->trace = NULL;
-	if (!t)
-		return;
-	free(t->fields.text);
-	free(t->in.list.text);
-	free(t->out.list.text);
-	free(t->line.text);
-	free(t);
 }
 
 bool trace_enabled(const struct cp *cp)
@@ -352,7 +352,7 @@ void trace_end_result(struct cp *cp, const struct cp_result *result)
 	trace_end(cp);
 }
 
-void trace_state(struct cp *cp, struct state *s)
+static void trace_state(struct cp *cp, struct state *s)
 {
 	uint64_t seq = cp->trace->seq;
 
@@ -361,3 +361,9 @@ void trace_state(struct cp *cp, struct state *s)
 	if (s->loading && !s->failed)
 		cp->trace->seq = seq;
 }
+
+const struct cp_part trace_part = {
+	.init = trace_init,
+	.fini = trace_fini,
+	.state = trace_state,
+};

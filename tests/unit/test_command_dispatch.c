@@ -248,13 +248,13 @@ START_TEST(state)
 
 	ck_operator("TERM HOLD OFF LINESIZE 132\nSET RUN ON\nDEFSEG A 700-7FF SR", 0,
 		    "HCPNSD440I Saved segment A was successfully defined in fileid 0002.\n");
-	cpcmd_state(fx.cp, &s);
+	cpcmd_part.state(fx.cp, &s);
 	run_as(CPCMD_OPERATOR, "TERM HOLD ON\nSET RUN OFF", 0);
 	fx.cp->command->ipl_tod = 0;
 	memset(fx.cp->command->file, 0, sizeof(fx.cp->command->file));
 	s.loading = true;
 	s.pos = 0;
-	cpcmd_state(fx.cp, &s);
+	cpcmd_part.state(fx.cp, &s);
 	ck_assert(!s.failed);
 	ck_assert_uint_eq(s.pos, s.len);
 	ck_assert_uint_eq(fx.cp->command->ipl_tod, fx.tod);
@@ -276,14 +276,14 @@ START_TEST(state_damaged)
 	struct state s = { .loading = false };
 	size_t at, origin;
 
-	cpcmd_state(fx.cp, &s);
+	cpcmd_part.state(fx.cp, &s);
 	/* tag 4, IPL TOD 8, RUN 1, settings of 2 bytes, then files: id 2, TOD 8, origin */
 	at = 4 + 8 + 1 + 2 * (size_t)bad[_i].setting;
 	origin = 4 + 8 + 1 + 2 * TERM_SETTINGS + 2 + 8;
 	s.loading = true;
 	put_be16(s.data + at, bad[_i].value);
 	s.pos = 0;
-	cpcmd_state(fx.cp, &s);
+	cpcmd_part.state(fx.cp, &s);
 	ck_assert(s.failed);
 	run_as(CPCMD_GUEST, "Q TERM", 0);
 	put_be16(s.data + at, 0);
@@ -291,7 +291,7 @@ START_TEST(state_damaged)
 	s.data[origin + CP_NAME_LEN] = 'X';
 	s.pos = 0;
 	s.failed = false;
-	cpcmd_state(fx.cp, &s);
+	cpcmd_part.state(fx.cp, &s);
 	ck_assert(s.failed);
 	ck_assert_uint_eq(fx.cp->command->file[0].origin[CP_NAME_LEN], 0);
 	free(s.data);

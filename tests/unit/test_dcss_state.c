@@ -24,7 +24,7 @@ static void teardown(void)
 
 static void save(void)
 {
-	dcss_state(fx.cp, &image);
+	dcss_part.state(fx.cp, &image);
 	ck_assert(!image.failed);
 	image.loading = true;
 }
@@ -33,7 +33,7 @@ static bool load(void)
 {
 	image.pos = 0;
 	image.failed = false;
-	dcss_state(fx.cp, &image);
+	dcss_part.state(fx.cp, &image);
 	return !image.failed;
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "cp_private.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/state.h"
 
@@ -35,7 +36,7 @@ static uint8_t *save(size_t *len)
 {
 	struct state s = { 0 };
 
-	fault_state(fx.cp, &s);
+	fault_part.state(fx.cp, &s);
 	ck_assert(!s.failed);
 	*len = s.len;
 	return s.data;
@@ -45,7 +46,7 @@ static bool load(uint8_t *data, size_t len)
 {
 	struct state s = { .loading = true, .data = data, .len = len };
 
-	fault_state(fx.cp, &s);
+	fault_part.state(fx.cp, &s);
 	return !s.failed && s.pos == len;
 }
 

@@ -255,7 +255,7 @@ static bool load_part(const uint8_t *part, size_t len)
 {
 	struct state s = { .loading = true, .data = (uint8_t *)(uintptr_t)part, .len = len };
 
-	iucv_state(fx.cp, &s);
+	iucv_part.state(fx.cp, &s);
 	return !s.failed;
 }
 
@@ -266,7 +266,7 @@ START_TEST(damaged)
 	unsigned int failed = 0;
 
 	build();
-	iucv_state(fx.cp, &saved);
+	iucv_part.state(fx.cp, &saved);
 	ck_assert(!saved.failed);
 	for (size_t i = (size_t)_i; i < saved.len; i += 4) {
 		static const uint8_t masks[] = { 0x01, 0x80, 0xff };
@@ -309,7 +309,7 @@ START_TEST(message_that_the_guest_cannot_have)
 	size_t block = 0;
 
 	ck_cc(send(open_path(&a, 0, 0, 5), 0, DATA, 0, 0), 0);
-	iucv_state(fx.cp, &saved);
+	iucv_part.state(fx.cp, &saved);
 	while (block + 64 < saved.len && memcmp(saved.data + block, classes, 8) != 0)
 		block++;
 	ck_assert_uint_lt(block + 64, saved.len);
@@ -331,7 +331,7 @@ START_TEST(partner_by_another_name)
 	uint8_t *name = NULL;
 
 	open_path(&a, 0, 0, 5);
-	iucv_state(fx.cp, &saved);
+	iucv_part.state(fx.cp, &saved);
 	/* Users come first; the last ALPHA is that of the guest's path. */
 	for (size_t at = 0; at + sizeof("ALPHA") <= saved.len; at++) {
 		if (memcmp(saved.data + at, "ALPHA", sizeof("ALPHA")) == 0)
@@ -353,7 +353,7 @@ START_TEST(truncated)
 	struct state saved = { 0 };
 
 	build();
-	iucv_state(fx.cp, &saved);
+	iucv_part.state(fx.cp, &saved);
 	for (size_t len = 0; len < saved.len; len++) {
 		ck_assert(!load_part(saved.data, len));
 		ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
@@ -370,7 +370,7 @@ START_TEST(peers_of_a_damaged_image)
 	unsigned int users = 0;
 
 	build();
-	iucv_state(fx.cp, &saved);
+	iucv_part.state(fx.cp, &saved);
 	fx_teardown();
 	fx_setup_with(options);
 	while (iucv_user_at(fx.cp, users))
@@ -390,7 +390,7 @@ START_TEST(unknown_peer_stays)
 	struct note c;
 
 	build();
-	iucv_state(fx.cp, &saved);
+	iucv_part.state(fx.cp, &saved);
 	note_user(&c, "GAMMA", 4);
 	ck_cc(connect_to("GAMMA", 0, 0), 0);
 	ck_assert(load_part(saved.data, saved.len));

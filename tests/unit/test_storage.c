@@ -217,7 +217,7 @@ END_TEST
 static void save_storage(struct state *s)
 {
 	*s = (struct state){ .loading = false };
-	storage_state(fx.cp, s);
+	storage_part.state(fx.cp, s);
 	ck_assert(!s->failed);
 }
 
@@ -229,7 +229,7 @@ START_TEST(save_and_load)
 	save_storage(&s);
 	cp_config_parse_storage(&fx.cp->config, "0.1M", NULL, 0);
 	s.loading = true;
-	storage_state(fx.cp, &s);
+	storage_part.state(fx.cp, &s);
 	ck_assert(!s.failed);
 	ck_assert_uint_eq(s.pos, s.len);
 	ck_assert_uint_eq(fx.cp->config.extents, 2);
@@ -254,7 +254,7 @@ START_TEST(damaged_image)
 	ck_assert_uint_eq(s.len, 40);
 	s.data[damage[_i].offset] = damage[_i].value;
 	s.loading = true;
-	storage_state(fx.cp, &s);
+	storage_part.state(fx.cp, &s);
 	ck_assert(s.failed);
 	ck_assert_mem_eq(fx.cp->config.extent, before.extent, sizeof(before.extent));
 	ck_assert_uint_eq(fx.cp->config.extents, before.extents);

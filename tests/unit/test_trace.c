@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "cp_private.h"
 #include "zvmlab/state.h"
 #include "zvmlab/trace.h"
 
@@ -337,14 +338,14 @@ START_TEST(sequence_is_saved)
 
 	trace_begin(fx.cp, 0, "x");
 	trace_end(fx.cp);
-	trace_state(fx.cp, &s);
+	trace_part.state(fx.cp, &s);
 	for (int i = 0; i < 3; i++) {
 		trace_begin(fx.cp, 0, "x");
 		trace_end(fx.cp);
 	}
 	s.loading = true;
 	s.pos = 0;
-	trace_state(fx.cp, &s);
+	trace_part.state(fx.cp, &s);
 	ck_assert(!s.failed);
 	fx.trace_len = 0;
 	trace_begin(fx.cp, 0, "x");
@@ -352,7 +353,7 @@ START_TEST(sequence_is_saved)
 	ck_assert_int_eq(strncmp(line(), "{\"seq\":2,", 9), 0);
 	s.len = 3;
 	s.pos = 0;
-	trace_state(fx.cp, &s);
+	trace_part.state(fx.cp, &s);
 	ck_assert(s.failed);
 	free(s.data);
 }

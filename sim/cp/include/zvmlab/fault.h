@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 struct cp;
-struct state;
 
 enum fault_kind {
 	FAULT_NONE = 0,
@@ -112,7 +111,5 @@ struct fault_action fault_check(struct cp *cp, enum fault_point point,
 
 /** User ID that the harness's agent channel is played under. */
 #define CP_AGENT_USERID "ZVMLAB"
-
-void fault_state(struct cp *cp, struct state *state);
 
 #endif

@@ -27,7 +27,6 @@
 
 struct cp;
 struct cp_result;
-struct state;
 
 /** Version of the format, in the first record. */
 #define TRACE_VERSION 1u
@@ -62,7 +61,5 @@ void trace_timer(struct cp *cp, uint64_t tod);
 void trace_end(struct cp *cp);
 /** trace_end() with disposition, condition code and interruption code. */
 void trace_end_result(struct cp *cp, const struct cp_result *result);
-
-void trace_state(struct cp *cp, struct state *state);
 
 #endif
