@@ -29,7 +29,7 @@ from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import MCE_SIZE
 from zvmlab.monitor.monitor import DataSets
-from zvmlab.monitor.scenario import thread_of
+from zvmlab.monitor.steps import thread_of
 
 OURS = "/lib/zvmlab/monreader.ko"
 RAMCHAR = "/lib/zvmlab/ramchar.ko"

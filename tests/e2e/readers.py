@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from zvmlab.agent.agent import Agent, Process
 from zvmlab.base.errors import Timeout
 from zvmlab.monitor.monitor import DEVICE
-from zvmlab.monitor.scenario import await_sleep
+from zvmlab.monitor.steps import await_sleep
 
 if TYPE_CHECKING:
     from conftest import Build

@@ -11,7 +11,7 @@ import pytest
 
 from zvmlab.guest.guest import Guest
 from zvmlab.monitor.monitor import DEVICE
-from zvmlab.monitor.scenario import Log
+from zvmlab.monitor.steps import Log
 
 if TYPE_CHECKING:
     from conftest import Commands

@@ -14,7 +14,7 @@ from readers import PLENTY, RunningReader, inheriting, install, opening
 
 from zvmlab.guest.guest import Guest
 from zvmlab.monitor.monitor import DEVICE, Capture, deliver
-from zvmlab.monitor.scenario import READ, Log, ended, open_device, service_paths, small
+from zvmlab.monitor.steps import READ, Log, ended, open_device, service_paths, small
 
 if TYPE_CHECKING:
     from conftest import Build

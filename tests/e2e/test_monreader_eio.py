@@ -13,7 +13,7 @@ from zvmlab.cp.faults import Fault, armed
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import Element, Record
 from zvmlab.monitor.monitor import Capture, DataSets, compare, deliver
-from zvmlab.monitor.scenario import (
+from zvmlab.monitor.steps import (
     READ,
     Log,
     await_sleep,

@@ -21,7 +21,7 @@ from memory import UNCACHED, flat
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import MCE_SIZE
 from zvmlab.monitor.monitor import DEVICE, Capture, element_arguments
-from zvmlab.monitor.scenario import (
+from zvmlab.monitor.steps import (
     deliver_many,
     drain,
     ended,

@@ -19,7 +19,7 @@ from zvmlab.agent.wire import Request, Writer
 from zvmlab.cp.faults import Fault, armed
 from zvmlab.guest.guest import Guest
 from zvmlab.monitor.monitor import DEVICE
-from zvmlab.monitor.scenario import service_paths
+from zvmlab.monitor.steps import service_paths
 
 TRACING = "/sys/kernel/tracing"
 STEPS = ("misc_deregister", "segment_unload", "iucv_unregister")

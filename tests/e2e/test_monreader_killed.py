@@ -15,7 +15,7 @@ from readers import RunningReader, inheriting, install, opening
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import MCE_SIZE, Element, Record
 from zvmlab.monitor.monitor import Capture, deliver
-from zvmlab.monitor.scenario import READ, drain, ended, monitor_user, open_device, service_paths
+from zvmlab.monitor.steps import READ, drain, ended, monitor_user, open_device, service_paths
 
 if TYPE_CHECKING:
     from conftest import Build

@@ -15,7 +15,7 @@ from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import MCE_SIZE, Element, Mce, Record
 from zvmlab.monitor.malformed import Place
 from zvmlab.monitor.monitor import Capture, DataSets, compare, deliver
-from zvmlab.monitor.scenario import Log
+from zvmlab.monitor.steps import Log
 
 DATA = bytes(range(256)) * 2
 STORAGE_OF_THE_GUEST = 0x200000

@@ -12,7 +12,7 @@ from zvmlab.cp.faults import Fault, armed
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import Element, Record
 from zvmlab.monitor.monitor import Capture, deliver
-from zvmlab.monitor.scenario import (
+from zvmlab.monitor.steps import (
     POLL,
     Log,
     await_sleep,

@@ -18,7 +18,7 @@ from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import MCE_SIZE
 from zvmlab.monitor.malformed import Place
 from zvmlab.monitor.monitor import Capture, deliver
-from zvmlab.monitor.scenario import Log, deliver_many, drain, ended, open_device, settle, small
+from zvmlab.monitor.steps import Log, deliver_many, drain, ended, open_device, settle, small
 
 GUEST = "LINUX001"
 ATTRIBUTES = "/sys/class/misc/monreader/"

@@ -15,7 +15,7 @@ import pytest
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import MCE_SIZE, Element, Record
 from zvmlab.monitor.monitor import Capture, DataSets, compare, deliver, element_arguments, read_set
-from zvmlab.monitor.scenario import READ, await_sleep, thread_of
+from zvmlab.monitor.steps import READ, await_sleep, thread_of
 
 if TYPE_CHECKING:
     from conftest import Build

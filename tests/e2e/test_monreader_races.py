@@ -15,7 +15,7 @@ from zvmlab.agent.calls import BatchResult
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import Element, Record
 from zvmlab.monitor.monitor import DEVICE, Capture, deliver
-from zvmlab.monitor.scenario import Ended, ended, open_device, service_paths
+from zvmlab.monitor.steps import Ended, ended, open_device, service_paths
 
 if TYPE_CHECKING:
     from conftest import Build

@@ -17,7 +17,7 @@ from zvmlab.cp.faults import Fault, armed
 from zvmlab.cp.peer import EventType, Flag, Peer
 from zvmlab.guest.guest import Guest
 from zvmlab.monitor.monitor import DEVICE, DataSets
-from zvmlab.monitor.scenario import (
+from zvmlab.monitor.steps import (
     OPENAT,
     SERVICE,
     Log,

@@ -15,7 +15,7 @@ from zvmlab.cp.peer import EventType, Peer
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import MCE_SIZE, Element, Record
 from zvmlab.monitor.monitor import DEVICE, Capture, DataSets, compare, deliver
-from zvmlab.monitor.scenario import (
+from zvmlab.monitor.steps import (
     POLL,
     READ,
     Log,

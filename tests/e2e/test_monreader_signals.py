@@ -23,7 +23,7 @@ from zvmlab.monitor.monitor import (
     element_arguments,
     read_set,
 )
-from zvmlab.monitor.scenario import READ, await_sleep, thread_of
+from zvmlab.monitor.steps import READ, await_sleep, thread_of
 
 if TYPE_CHECKING:
     from conftest import Build

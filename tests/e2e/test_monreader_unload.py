@@ -13,7 +13,7 @@ from memory import UNCACHED, flat
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import MCE_SIZE, Element, Record
 from zvmlab.monitor.monitor import DEVICE, Capture, DataSets, compare, deliver
-from zvmlab.monitor.scenario import READ, await_sleep, thread_of
+from zvmlab.monitor.steps import READ, await_sleep, thread_of
 from zvmlab.scenarios.outcome import normal_log
 
 # Opened so many times for each time that the module is loaded.

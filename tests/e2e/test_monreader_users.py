@@ -15,7 +15,7 @@ from zvmlab.cp.peer import Peer
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import Element, Record
 from zvmlab.monitor.monitor import DEVICE, Capture, DataSets, compare, deliver
-from zvmlab.monitor.scenario import Log
+from zvmlab.monitor.steps import Log
 
 if TYPE_CHECKING:
     from conftest import Define, OneSet

@@ -12,7 +12,7 @@ import pytest
 from zvmlab.agent.calls import Read
 from zvmlab.base.errors import Timeout, ZvmlabError
 from zvmlab.monitor.monitor import CapturedSet, ReadSet, SetsDiffer, compare
-from zvmlab.monitor.scenario import Ended, Log, drain, monitor_user
+from zvmlab.monitor.steps import Ended, Log, drain, monitor_user
 
 FIRST = bytes(range(96))
 SECOND = bytes(reversed(range(96)))

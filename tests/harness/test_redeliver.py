@@ -16,7 +16,7 @@ from monread_tool import END, stream, user
 from monread_tool import part as any_part
 
 from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
-from zvmlab.cli.replay import speed
+from zvmlab.cli.redeliver import speed
 from zvmlab.cp.control import Control, decode
 from zvmlab.cp.peer import EventType, Flag, IucvEvent, Peer
 from zvmlab.mondata.monwrite import END_OF_DATA, Notification, control_and_frames

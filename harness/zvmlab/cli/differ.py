@@ -66,7 +66,7 @@ def _options(parser: argparse.ArgumentParser, output: str) -> None:
 
 def run_diff_drivers(arguments: argparse.Namespace) -> int:
     """With two drivers."""
-    from zvmlab.differ.known import DRIVERS, driver_pair  # only this command needs them
+    from zvmlab.differ.known_drivers import DRIVERS, driver_pair  # only this command needs them
 
     first, second = arguments.drivers or DRIVERS
     return _run(arguments, driver_pair(arguments.kernel, (first, second), arguments.backend))
@@ -74,7 +74,7 @@ def run_diff_drivers(arguments: argparse.Namespace) -> int:
 
 def run_compare(arguments: argparse.Namespace) -> int:
     """In two emulators."""
-    from zvmlab.differ.compare_known import emulator_pair  # only this command needs it
+    from zvmlab.differ.known_emulators import emulator_pair  # only this command needs it
 
     return _run(arguments, emulator_pair(arguments.kernel, arguments.driver))
 

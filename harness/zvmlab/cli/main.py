@@ -26,7 +26,7 @@ from zvmlab.cli import (
     fault as cli_fault,
     guest as cli_guest,
     records as cli_records,
-    replay as cli_replay,
+    redeliver as cli_redeliver,
     sweep as cli_sweep,
     tools as cli_tools,
     top as cli_top,
@@ -88,7 +88,7 @@ def parser() -> argparse.ArgumentParser:
     cli_differ.add_commands(commands)
     cli_records.add_commands(commands)
     cli_fabricate.add_commands(commands)
-    cli_replay.add_commands(commands)
+    cli_redeliver.add_commands(commands)
     cli_tools.add_commands(commands)
     cli_top.add_commands(commands)
     return top

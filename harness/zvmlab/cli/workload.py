@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from zvmlab.agent.results import RunResult
 from zvmlab.agent.worker import Process
 from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
-from zvmlab.cli.replay import speed
+from zvmlab.cli.redeliver import speed
 from zvmlab.fabricate.file import read_scenario
 from zvmlab.fabricate.model import Config, Model, ModelSet
 from zvmlab.guest.artifacts import DRIVER

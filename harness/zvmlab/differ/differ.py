@@ -2,7 +2,7 @@
 """Differential runs: the same scenarios on two sides, every difference explained.
 
 The sides are guests of one kernel that differ in one thing, their driver
-(zvmlab.differ.known) or their emulator (zvmlab.differ.compare_known).  Both get the same
+(zvmlab.differ.known_drivers) or their emulator (zvmlab.differ.known_emulators).  Both get the same
 seed, sets, faults and calls of CP, one scenario after the other.  What is
 compared is in zvmlab.differ.compare.
 """

@@ -13,7 +13,7 @@ from typing import Any
 from zvmlab.cp.afiucv import name_text
 from zvmlab.cp.peer import EventType, Flag
 from zvmlab.cp.tracefmt import Record
-from zvmlab.monitor.scenario import SERVICE
+from zvmlab.monitor.steps import SERVICE
 
 LIST_SIZE = 40
 Fields = tuple[tuple[str, int, int], ...]

@@ -18,7 +18,7 @@ from zvmlab.guest.config import GuestConfig, Products
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.traces import boot_clean, traces_left
 from zvmlab.monitor.monitor import CapturedSet
-from zvmlab.monitor.scenario import settle
+from zvmlab.monitor.steps import settle
 from zvmlab.scenarios.context import Context, FoundSet, Scenario, Stuck
 from zvmlab.scenarios.outcome import Outcome
 from zvmlab.sweep.run import accident

@@ -20,7 +20,7 @@ from zvmlab.cp.faults import Fault, armed
 from zvmlab.mondata.records import MCE_SIZE, Mce
 from zvmlab.monitor.malformed import Place
 from zvmlab.monitor.monitor import DEVICE
-from zvmlab.monitor.scenario import SERVICE, settle
+from zvmlab.monitor.steps import SERVICE, settle
 from zvmlab.scenarios.context import Context, scenario
 from zvmlab.scenarios.outcome import digest
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What emulators may well differ in: the machine, and CP as the kernel itself finds it.
 
-No driver is needed.  They are run in two emulators (zvmlab.differ.compare_known).
+No driver is needed.  They are run in two emulators (zvmlab.differ.known_emulators).
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import pytest
 
 from zvmlab.base.progress import Progress
 from zvmlab.differ import report as differ_report
-from zvmlab.differ.compare_known import CATALOGUE, EMULATORS, emulator_pair
+from zvmlab.differ.known_emulators import CATALOGUE, EMULATORS, emulator_pair
 from zvmlab.differ.differ import Differential, Plan, differ
 from zvmlab.guest.config import HERCULES, QEMU
 

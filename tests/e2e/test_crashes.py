@@ -2,7 +2,7 @@
 """What a kernel or an emulator does last fails the test that it happens in.
 
 Runs of pytest within a test, with real guests; what the plugin makes of it is in
-tests/harness/test_plugin_accidents.py, on a fake emulator.
+tests/harness/test_plugin_crashes.py, on a fake emulator.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from zvmlab.build.kernels import resolve
 from zvmlab.guest.backends import backend_of
 
 HARNESS = Path(__file__).resolve().parents[2] / "harness"
-SOURCE = Path(__file__).parent / "modules" / "accident"
+SOURCE = Path(__file__).parent / "modules" / "crash"
 RUN_SECONDS = 600.0
 pytestmark = [pytest.mark.representative, pytest.mark.timeout(RUN_SECONDS + 40)]
 
@@ -32,7 +32,7 @@ from zvmlab.agent.wire import Request, Writer
 from zvmlab.base.errors import GuestPanic
 from zvmlab.guest.guest import Guest
 
-FILE = "/tmp/accident.ko"
+FILE = "/tmp/crash.ko"
 
 def load(guest, parameters):
     "Begin to load the module; the call returns before that has happened."
@@ -78,7 +78,7 @@ ENDINGS = {
     "warning_after_a_second": "warning: WARNING: .*accident.*",
     "warning_a_second_ago": "warning: WARNING: .*accident.*",
     "warning_of_another_thread": "GuestPanic: the guest's kernel reported a warning .*accident.*",
-    "bug": "bug: kernel BUG at .*accident.c:.*",
+    "bug": "bug: kernel BUG at .*crash.c:.*",
     "panic": "panic: Kernel panic - not syncing: sysrq triggered crash",
     "disabled_wait": "disabled wait: CPU 0, PSW 00020001 80000000 00000000 00ACC1DE",
     "disabled_wait_of_one_of_two": r"GuestPanic: the guest is in a disabled wait \(CPU [01], PSW .* 00ACC1DE\)",
@@ -116,7 +116,7 @@ def cache() -> Path:
 @pytest.fixture(scope="session")
 def module(zvmlab_kernel: str) -> Path:
     """The module that has accidents."""
-    return built_module(SOURCE, "accident.ko", resolve(zvmlab_kernel))
+    return built_module(SOURCE, "crash.ko", resolve(zvmlab_kernel))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from zvmlab.base.progress import Progress
 from zvmlab.differ import report as differ_report
 from zvmlab.differ.differ import Differential, Plan, differ
-from zvmlab.differ.known import CATALOGUE, DRIVERS, driver_pair
+from zvmlab.differ.known_drivers import CATALOGUE, DRIVERS, driver_pair
 
 pytestmark = pytest.mark.first_kernel
 

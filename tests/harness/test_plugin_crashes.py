@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """An accident fails the test it happens in, and the report says so first: on a fake emulator.
 
-What kernels do to have one is in tests/e2e/test_accidents.py.
+What kernels do to have one is in tests/e2e/test_crashes.py.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from sweep_fakes import FakeGuest
 from zvmlab.agent.results import LogLine
 from zvmlab.cli.main import main
 from zvmlab.differ.compare import Difference
-from zvmlab.differ.compare_known import CATALOGUE, EMULATORS, EXPLAINED, emulator_pair
+from zvmlab.differ.known_emulators import CATALOGUE, EMULATORS, EXPLAINED, emulator_pair
 from zvmlab.guest.config import HERCULES, QEMU, Products
 from zvmlab.scenarios import BUILT_IN, EDGES, MACHINE
 from zvmlab.scenarios.context import Context, Scenario
@@ -68,8 +68,8 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
     products = Products(nowhere, nowhere, "6.1 (fake)", nowhere)
     monkeypatch.setattr("zvmlab.differ.differ.prepare", lambda config, progress: products)
     monkeypatch.setattr("zvmlab.differ.run.Guest", TracedGuest)
-    monkeypatch.setattr("zvmlab.differ.compare_known.CATALOGUE", SCENARIOS)
-    monkeypatch.setattr("zvmlab.differ.compare_known.EXPLAINED", ())
+    monkeypatch.setattr("zvmlab.differ.known_emulators.CATALOGUE", SCENARIOS)
+    monkeypatch.setattr("zvmlab.differ.known_emulators.EXPLAINED", ())
     monkeypatch.setattr(TracedGuest, "codes", {QEMU: 0, HERCULES: 0})
     FakeGuest.made.clear()
 

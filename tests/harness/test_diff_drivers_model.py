@@ -13,11 +13,11 @@ import pytest
 
 from zvmlab.base.errors import UsageError
 from zvmlab.cli.main import main
-from zvmlab.differ import compare_known, known as differ_known, report as differ_report
+from zvmlab.differ import known_drivers, known_emulators, report as differ_report
 from zvmlab.differ.compare import WHOLE_SETS, Difference, differences, whole_set_reads
 from zvmlab.differ.differ import Compared, Differential, Pair, Plan
 from zvmlab.differ.explain import Explained
-from zvmlab.differ.known import CATALOGUE, EXPLAINED, driver_pair
+from zvmlab.differ.known_drivers import CATALOGUE, EXPLAINED, driver_pair
 from zvmlab.differ.run import Observed
 from zvmlab.differ.trace_lines import CALLS, CP, INTERRUPTIONS, ORDERED, TraceLines
 from zvmlab.mondata.records import SAMPLE, Mce
@@ -167,7 +167,7 @@ WIDE = {WHOLE_SETS: "sizes of both reads have been looked at"}
 LINES = ("log", "end", CALLS, CP, ORDERED, INTERRUPTIONS)
 
 
-@pytest.mark.parametrize("table", (differ_known.EXPLAINED, compare_known.EXPLAINED))
+@pytest.mark.parametrize("table", (known_drivers.EXPLAINED, known_emulators.EXPLAINED))
 def test_no_explanation_is_wide(table: tuple[Explained, ...]) -> None:
     """An entry for lines names what the line says; for values it covers no other kind of value."""
     for entry in table:
@@ -298,4 +298,4 @@ def test_scenario_that_does_not_exist(tmp_path: Path) -> None:
 
 def test_table_says_which_defect_or_decision() -> None:
     starts = ("defect ", "whole-stream read", "ours does not try a reply")
-    assert all(entry.reason.startswith(starts) for entry in differ_known.EXPLAINED)
+    assert all(entry.reason.startswith(starts) for entry in known_drivers.EXPLAINED)
