@@ -49,10 +49,11 @@ ifeq ($(D),1)
 OPTIMISE := -O0 -g3
 endif
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-CPPFLAGS_ALL := -Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Isim/hercules -Idriver -Itools -Itools/common -Itools/dmmon -Itools/monrec
+CPPFLAGS_ALL := -Ilib/base -Ilib/monrec -Isim/cp/include -Isim/cp -Isim/record -Isim/fabricate -Isim/control -Isim/replay -Isim/hercules -Idriver -Itools -Itools/common -Itools/dmmon
 CFLAGS_ALL = -std=gnu11 -g $(OPTIMISE) $(WARNINGS) -MMD -MP $(CPPFLAGS_ALL) $(CFLAGS)
 
-CP_SRC := $(sort $(wildcard sim/cp/*.c sim/record/*.c))
+CP_SRC := $(sort $(wildcard lib/base/*.c sim/cp/*.c sim/cp/*/*.c sim/record/*.c))
+FABRICATE_SRC := $(sort $(wildcard sim/fabricate/*.c))
 CTL_SRC := $(sort $(wildcard sim/control/*.c))
 REPLAY_SRC := $(filter-out sim/replay/main.c,$(sort $(wildcard sim/replay/*.c)))
 REPLAY := $(BUILD)/zvmlab-replay
@@ -68,10 +69,10 @@ TASKMON_LIBS = $(shell $(PKG_CONFIG) --libs libnl-genl-3.0 jansson)
 TOOLS := $(BUILD)/dmmon $(BUILD)/taskmon $(BUILD)/monread
 MONREAD_SRC := $(sort $(wildcard tools/monread/*.c)) $(addprefix tools/common/,number.c tool_text.c)
 MONREAD_LIBS = $(shell $(PKG_CONFIG) --libs jansson)
-# libmonrec: its own files, and what of the simulator it has in it.
-MONREC_OWN := $(filter-out tools/monrec/example.c,$(sort $(wildcard tools/monrec/*.c)))
-MONREC_SRC := $(MONREC_OWN) $(sort $(wildcard sim/record/catalogue*.c)) sim/cp/ebcdic.c
-MONREC_HEADERS := tools/monrec/monrec.h sim/record/monrec_catalogue.h
+# libmonrec: its own files, and what it has in it beside them.
+MONREC_OWN := $(filter-out lib/monrec/example.c,$(sort $(wildcard lib/monrec/*.c)))
+MONREC_SRC := $(MONREC_OWN) lib/base/ebcdic.c
+MONREC_HEADERS := lib/monrec/monrec.h lib/monrec/monrec_catalogue.h
 MONREC_VERSION := 0.1
 MONREC_LIB := $(addprefix $(BUILD)/libmonrec,.a .so.0)
 MONREC_OBJ := $(MONREC_SRC:%.c=$(BUILD)/shared/%.o)
@@ -123,11 +124,11 @@ ifeq ($(C),1)
 endif
 	$(Q)$(CC) $(CFLAGS_ALL) $(PLAIN_CFLAGS) -c -o $@ $<
 
-$(BUILD)/unit/libcp.a: $(patsubst %.c,$(BUILD)/unit/%.o,$(CP_SRC) $(CTL_SRC) $(REPLAY_SRC))
+$(BUILD)/unit/libcp.a: $(patsubst %.c,$(BUILD)/unit/%.o,$(CP_SRC) $(FABRICATE_SRC) $(MONREC_OWN) $(CTL_SRC) $(REPLAY_SRC))
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(BUILD)/libcp.a: $(CP_SRC:%.c=$(BUILD)/plain/%.o) $(CTL_SRC:%.c=$(BUILD)/plain/%.o)
+$(BUILD)/libcp.a: $(patsubst %.c,$(BUILD)/plain/%.o,$(CP_SRC) $(FABRICATE_SRC) $(MONREC_OWN) $(CTL_SRC))
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -145,11 +146,6 @@ $(addprefix $(BUILD)/unit/test_,tool_text dms_storage monrec_stream taskmon_stor
 
 # The driver's read machine is tested as what it is: plain C.
 $(filter $(BUILD)/unit/test_mon_stream%,$(UNIT_BIN)): $(BUILD)/unit/driver/mon_stream.o
-
-$(BUILD)/unit/test_monrec_%: $(BUILD)/unit/tests/unit/test_monrec_%.o $(BUILD)/unit/tests/unit/fixture.o \
-	$(MONREC_OWN:%.c=$(BUILD)/unit/%.o) $(BUILD)/unit/libcp.a
-	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
 
 $(BUILD)/unit/libmonread.a: $(patsubst %.c,$(BUILD)/unit/%.o,$(filter-out tools/monread/main.c,$(MONREAD_SRC)) $(MONREC_SRC))
 	$(say) AR $@
@@ -324,12 +320,12 @@ GCOVR := gcovr --root . --txt $(BUILD)/coverage.txt --print-summary --add-tracef
 coverage: ## lines and branches that unit tests and corpora reach: at least 95 % of core and control
 	$(Q)find $(BUILD)/gcov -name '*.gcda' -delete 2>/dev/null || true
 	$(Q)$(MAKE) --no-print-directory unit G=1 BUILD=$(BUILD)/gcov
-	$(Q)gcovr --root . --object-directory $(BUILD)/gcov --filter 'sim/(cp|record|control)/|driver/|tools/monrec/' \
+	$(Q)gcovr --root . --object-directory $(BUILD)/gcov --filter 'lib/|sim/(cp|record|fabricate|control)/|driver/' \
 		--exclude-unreachable-branches --exclude-branches-by-pattern '.*\bassert\(.*' \
 		--json $(BUILD)/coverage.json $(BUILD)/gcov
 	$(Q)echo 'sim/cp and sim/control:'
 	$(Q)$(GCOVR) --filter 'sim/(cp|control)/' --fail-under-line 95 --fail-under-branch 95
-	$(Q)echo 'with sim/record, driver and tools/monrec:'
+	$(Q)echo 'with lib, sim/record, sim/fabricate and driver:'
 	$(Q)$(GCOVR) --fail-under-line 95
 
 .PHONY: prepare
@@ -423,7 +419,7 @@ bench-emulators: setup ## only the two emulators beside each other
 .PHONY: install
 install: ## install to PREFIX (DESTDIR is honoured)
 	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/lib/zvmlab $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
-	$(Q)git ls-files sim guest driver tools harness examples zvmlab pyproject.toml LICENSES ci/packages.txt | \
+	$(Q)git ls-files lib sim guest driver tools harness examples zvmlab pyproject.toml LICENSES ci/packages.txt | \
 		xargs cp -r --parents -t $(DESTDIR)$(PREFIX)/lib/zvmlab
 	$(Q)ln -sf ../lib/zvmlab/zvmlab $(DESTDIR)$(PREFIX)/bin/zvmlab
 	$(Q)install -m 644 docs/zvmlab.1 $(DESTDIR)$(PREFIX)/share/man/man1/zvmlab.1
@@ -441,7 +437,7 @@ install-monrec: $(MONREC_LIB) ## install libmonrec, its headers and its pkg-conf
 	$(Q)install -m 644 $(BUILD)/libmonrec.a $(DESTDIR)$(PREFIX)/lib
 	$(Q)install -m 755 $(BUILD)/libmonrec.so.0 $(DESTDIR)$(PREFIX)/lib
 	$(Q)ln -sf libmonrec.so.0 $(DESTDIR)$(PREFIX)/lib/libmonrec.so
-	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(MONREC_VERSION)|' tools/monrec/monrec.pc.in \
+	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(MONREC_VERSION)|' lib/monrec/monrec.pc.in \
 		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/monrec.pc
 
 .PHONY: clean

@@ -22,13 +22,13 @@ run() {
 	fi
 }
 
-c_sources=$(git ls-files 'sim/cp/*.c' 'sim/record/*.c' 'sim/control/*.c' 'sim/replay/*.c' \
-	'tools/common/*.c' 'tools/dmmon/*.c' 'tools/taskmon/*.c' 'tools/monrec/*.c' 'tools/monread/*.c' \
+c_sources=$(git ls-files 'lib/*.c' 'sim/cp/*.c' 'sim/record/*.c' 'sim/fabricate/*.c' 'sim/control/*.c' \
+	'sim/replay/*.c' 'tools/common/*.c' 'tools/dmmon/*.c' 'tools/taskmon/*.c' 'tools/monread/*.c' \
 	driver/mon_stream.c)
 test_sources=$(git ls-files 'tests/*.c')
 agent_sources=$(git ls-files 'guest/agent/*.c')
 scripts=$(git ls-files '*.sh' .ci/run)
-includes='-Isim/cp/include -Isim/cp -Isim/record -Isim/control -Isim/replay -Isim/hercules -Idriver -Itools -Itools/common -Itools/dmmon -Itools/monrec'
+includes='-Ilib/base -Ilib/monrec -Isim/cp/include -Isim/cp -Isim/record -Isim/fabricate -Isim/control -Isim/replay -Isim/hercules -Idriver -Itools -Itools/common -Itools/dmmon'
 includes="$includes $(pkg-config --cflags libnl-genl-3.0)"
 
 # shellcheck disable=SC2317 # called through run()
@@ -51,7 +51,7 @@ run cppcheck cppcheck --quiet --std=c11 --enable=warning,performance,portability
 	--suppress=missingIncludeSystem --error-exitcode=1 $includes $c_sources $test_sources $agent_sources
 # shellcheck disable=SC2046 # a list of files, no blanks within a name
 run 'cppcheck of sim/hercules' cppcheck --quiet --std=c11 --enable=warning,performance,portability \
-	--inline-suppr --suppress=missingIncludeSystem --error-exitcode=1 -Isim/cp/include -Isim/control \
+	--inline-suppr --suppress=missingIncludeSystem --error-exitcode=1 -Ilib/base -Isim/cp/include -Isim/control \
 	-Isim/hercules $(git ls-files 'sim/hercules/*.c')
 run 'warnings of sim/hercules' env PYTHONPATH=harness "$python" -m zvmlab.build.herculesbuild --lint
 run sparse sparse_all

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "ctl_private.h"
-#include "zvmlab/bytes.h"
+#include "bytes.h"
 #include "zvmlab/dcss.h"
 #include "zvmlab/file.h"
 #include "zvmlab/monitor.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ctl_private.h"
-#include "zvmlab/bytes.h"
+#include "bytes.h"
 #include "zvmlab/monitor.h"
 
 /* Elements of a request with their data, in one allocation. */

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cp_private.h"
-#include "zvmlab/bytes.h"
-#include "zvmlab/ebcdic.h"
+#include "bytes.h"
+#include "ebcdic.h"
 #include "zvmlab/trace.h"
 
 /* GR0: function code in bits 32-35, selector 1 in 56-63; GR1: selector 2 in 48-63. */

@@ -6,7 +6,7 @@
  * would have presented a translation exception with the address.
  */
 #include "cp_private.h"
-#include "zvmlab/bytes.h"
+#include "bytes.h"
 #include "zvmlab/storage.h"
 
 /* Address-space-control element. */

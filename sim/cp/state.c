@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cp_private.h"
-#include "zvmlab/bytes.h"
+#include "bytes.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/iucv.h"
 #include "zvmlab/state.h"

@@ -14,7 +14,7 @@
 #include <zlib.h>
 
 #include "sr.h"
-#include "zvmlab/bytes.h"
+#include "bytes.h"
 
 #define RECEIVE_MASK (SR_SYS_SERVC | 1u)
 #define SEND_MASK (SR_SYS_SERVC | 2u)

@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "zvmlab/ebcdic.h"
+#include "ebcdic.h"
 #include "zvmlab/file.h"
 
 /* Channel commands of a 3215. */

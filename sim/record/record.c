@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "record.h"
-#include "zvmlab/bytes.h"
+#include "bytes.h"
 
 void record_writer_init(struct record_writer *w, uint8_t *buffer, uint32_t size, uint64_t tod)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "replay_private.h"
-#include "zvmlab/bytes.h"
+#include "bytes.h"
 #include "zvmlab/monitor.h"
 
 /* What elements that were refused may be said to have in all: more than any area. */

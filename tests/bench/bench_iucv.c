@@ -11,9 +11,9 @@
 #include <time.h>
 
 #include "allocations.h"
-#include "zvmlab/bytes.h"
+#include "bytes.h"
 #include "zvmlab/cp.h"
-#include "zvmlab/ebcdic.h"
+#include "ebcdic.h"
 #include "zvmlab/iucv.h"
 
 #define STORAGE (4u << 20)

@@ -78,6 +78,7 @@ TARGETS = {
         share=1,
         longest=16384,
         sources=(
+            "lib/base/*.[ch]",
             "sim/cp/**/*.[ch]",
             "sim/cp/**/*.def",
             "sim/record/*.[ch]",
@@ -105,13 +106,12 @@ TARGETS = {
         share=2,
         longest=16384,
         sources=(
-            "tools/monrec/*.[ch]",
-            "sim/record/*catalogue*.[ch]",
+            "lib/base/*.[ch]",
+            "lib/monrec/*.[ch]",
             "sim/record/record.h",
-            "sim/cp/ebcdic.c",
             "tests/fuzz/fuzz_monrec.c",
         ),
-        covered="tools/monrec/",
+        covered="lib/monrec/",
         least=90.0,
     ),
     "taskstats": Target(
@@ -130,6 +130,7 @@ TARGETS = {
         share=5,
         longest=1160,
         sources=(
+            "lib/base/*.[ch]",
             "sim/cp/**/*.[ch]",
             "sim/cp/**/*.def",
             "sim/record/*.[ch]",
@@ -146,6 +147,7 @@ TARGETS = {
         share=3,
         longest=8192,
         sources=(
+            "lib/base/*.[ch]",
             "sim/cp/**/*.[ch]",
             "sim/cp/**/*.def",
             "sim/record/*.[ch]",

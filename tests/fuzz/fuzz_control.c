@@ -27,8 +27,8 @@
 #include "files.h"
 #include "peer.h"
 #include "world.h"
-#include "zvmlab/bytes.h"
-#include "zvmlab/ebcdic.h"
+#include "bytes.h"
+#include "ebcdic.h"
 
 #define CLIENTS 4
 #define MOST_LINES 120

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "world.h"
-#include "zvmlab/bytes.h"
+#include "bytes.h"
 #include "zvmlab/command.h"
 #include "zvmlab/dcss.h"
-#include "zvmlab/ebcdic.h"
+#include "ebcdic.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/monitor.h"
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "zvmlab/bytes.h"
-#include "zvmlab/ebcdic.h"
+#include "bytes.h"
+#include "ebcdic.h"
 #include "zvmlab/event.h"
 #include "zvmlab/state.h"
 

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dcss_private.h"
-#include "iucv_private.h"
-#include "monitor_private.h"
+#include "segment/dcss_private.h"
+#include "iucv/iucv_private.h"
+#include "monitor/monitor_private.h"
 #include "world.h"
 
 #define REQUIRE(condition) \

@@ -18,7 +18,7 @@ from zvmlab.guest.config import MIB, Channels, GuestConfig, Products
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.herculesload import LOAD, elf_parts, write_load
 
-SIM = Path(__file__).resolve().parents[2] / "sim"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def _config(**fields: object) -> GuestConfig:
@@ -284,12 +284,13 @@ def test_a_command_for_an_emulator_that_has_ended(tmp_path: Path) -> None:
 
 def test_the_module_follows_the_sources(tmp_path: Path) -> None:
     sim = tmp_path / "sim"
-    shutil.copytree(SIM, sim)
-    key = herculesbuild.module_key(sim)
+    for part in ("lib", "sim"):
+        shutil.copytree(ROOT / part, tmp_path / part)
+    key = herculesbuild.module_key(tmp_path)
     (sim / "qemu" / "host.c").write_text("not of the module")
-    assert herculesbuild.module_key(sim) == key
+    assert herculesbuild.module_key(tmp_path) == key
     for name in ("hercules/exports.map", "hercules/host.c", "cp/cp.c"):
         with open(sim / name, "a", encoding="utf-8") as file:
             file.write("\n")
-        assert herculesbuild.module_key(sim) != key
-        key = herculesbuild.module_key(sim)
+        assert herculesbuild.module_key(tmp_path) != key
+        key = herculesbuild.module_key(tmp_path)

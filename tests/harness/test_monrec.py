@@ -156,7 +156,7 @@ def made_example(installed: dict[str, str], folder: Path, static: bool) -> Path:
     words = found.stdout.decode().split()
     words += ["-static"] if static else [f"-Wl,-rpath,{installed['PREFIX']}/lib"]
     program = folder / "example"
-    source = ROOT / "tools/monrec/example.c"
+    source = ROOT / "lib/monrec/example.c"
     argv = ["gcc", "-Wall", "-Wextra", "-Werror", str(source), "-o", str(program), *words]
     subprocess.run(argv, env=installed, check=True, timeout=60)
     return program
@@ -192,6 +192,6 @@ def test_library_shows_only_what_is_declared(installed: dict[str, str]) -> None:
         found = subprocess.run(argv, check=True, timeout=60, capture_output=True, text=True).stdout
         names = {line.split()[2] for line in found.splitlines() if len(line.split()) == 3}
         assert names and all(one.startswith("monrec_") for one in names)
-        headers = ("tools/monrec/monrec.h", "sim/record/monrec_catalogue.h")
+        headers = ("lib/monrec/monrec.h", "lib/monrec/monrec_catalogue.h")
         text = "".join((ROOT / header).read_text() for header in headers)
         assert all(f"{one}(" in text for one in names)

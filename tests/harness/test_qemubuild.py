@@ -14,7 +14,8 @@ import pytest
 from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError
 from zvmlab.build import buildstep, packages, qemubuild
 
-SIM = Path(__file__).resolve().parents[2] / "sim"
+ROOT = Path(__file__).resolve().parents[2]
+SIM = ROOT / "sim"
 HOOKS = SIM / "qemu" / "insert_hooks.py"
 
 
@@ -115,20 +116,21 @@ def test_ninja_progress() -> None:
 
 
 def test_keys_follow_the_sources(tmp_path: Path) -> None:
+    for part in ("lib", "sim"):
+        shutil.copytree(ROOT / part, tmp_path / part)
     sim = tmp_path / "sim"
-    shutil.copytree(SIM, sim)
-    base, key = qemubuild.base_key(sim), qemubuild.build_key(sim)
+    base, key = qemubuild.base_key(tmp_path), qemubuild.build_key(tmp_path)
     (sim / "cp" / "editor.c~").write_text("not a source")
     (sim / "cp" / ".hidden").mkdir()
     (sim / "cp" / ".hidden" / "a.json").write_text("{}")
-    assert qemubuild.build_key(sim) == key
+    assert qemubuild.build_key(tmp_path) == key
     with open(sim / "cp" / "cp.c", "a", encoding="utf-8") as file:
         file.write("\n")
-    assert qemubuild.base_key(sim) == base
-    assert qemubuild.build_key(sim) != key
+    assert qemubuild.base_key(tmp_path) == base
+    assert qemubuild.build_key(tmp_path) != key
     with open(sim / "qemu" / "insert_hooks.py", "a", encoding="utf-8") as file:
         file.write("\n")
-    assert qemubuild.base_key(sim) != base
+    assert qemubuild.base_key(tmp_path) != base
 
 
 def test_failed_step_shows_the_logs_tail(tmp_path: Path) -> None:
@@ -160,14 +162,14 @@ def test_a_base_that_was_moved_is_not_used(tmp_path: Path) -> None:
 def test_our_files_in_the_tree_are_those_of_the_clone(tmp_path: Path) -> None:
     source = tmp_path / "source"
     ours = source / "hw" / "s390x" / "zvmlab"
-    qemubuild._copy_ours(SIM, source)
-    before = (ours / "core" / "cp" / "cp.c").stat().st_mtime_ns
-    stale = ours / "core" / "cp" / "gone.c"
+    qemubuild._copy_ours(ROOT, source)
+    before = (ours / "core" / "sim" / "cp" / "cp.c").stat().st_mtime_ns
+    stale = ours / "core" / "sim" / "cp" / "gone.c"
     stale.write_text("")
-    qemubuild._copy_ours(SIM, source)
+    qemubuild._copy_ours(ROOT, source)
     assert not stale.exists()
-    assert (ours / "core" / "cp" / "cp.c").stat().st_mtime_ns == before
-    assert "core/cp/cp.c" in (ours / "core-sources.txt").read_text().splitlines()
+    assert (ours / "core" / "sim" / "cp" / "cp.c").stat().st_mtime_ns == before
+    assert "core/sim/cp/cp.c" in (ours / "core-sources.txt").read_text().splitlines()
     assert (source / "include" / "hw" / "s390x" / "zvmlab.h").is_file()
     assert not (ours / "zvmlab.h").exists()
 

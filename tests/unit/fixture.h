@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "zvmlab/bytes.h"
+#include "bytes.h"
 #include "zvmlab/cp.h"
-#include "zvmlab/ebcdic.h"
+#include "ebcdic.h"
 #include "zvmlab/event.h"
 #include "zvmlab/iucv.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "command_check.h"
-#include "command_private.h"
+#include "command/command_private.h"
 #include "zvmlab/state.h"
 
 START_TEST(unknown)

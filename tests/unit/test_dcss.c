@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "dcss_private.h"
+#include "segment/dcss_private.h"
 
 #define MAX_PATH 64
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "fixture.h"
-#include "dcss_private.h"
+#include "segment/dcss_private.h"
 #include "zvmlab/state.h"
 
 static struct state image;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* DIAGNOSE X'64': SEGEXT, and the fault points of all functions. */
 #include "fixture.h"
-#include "dcss_private.h"
+#include "segment/dcss_private.h"
 #include "zvmlab/fault.h"
 
 #define NAME 0x3000u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* DIAGNOSE X'64': load, find, purge. */
 #include "fixture.h"
-#include "dcss_private.h"
+#include "segment/dcss_private.h"
 
 #define NAME 0x3000u
 #define QIN 0x3100u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* DIAGNOSE X'10' and X'260'. */
 #include "fixture.h"
-#include "dcss_private.h"
+#include "segment/dcss_private.h"
 #include "zvmlab/fault.h"
 
 #define LIST 0x3000u

@@ -2,7 +2,7 @@
 /* The 40 bytes of an interruption, at the places where Linux's IUCV reads them. */
 #include "iucv_check.h"
 
-#include "iucv_private.h"
+#include "iucv/iucv_private.h"
 
 struct place {
 	uint8_t at, width;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* *MONITOR saved and loaded at every step of a scenario; images that lie. */
 #include "monitor_records.h"
-#include "monitor_private.h"
+#include "monitor/monitor_private.h"
 #include "state_check.h"
 
 #define USERS 3u

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "monread/figures.h"
-#include "zvmlab/bytes.h"
-#include "zvmlab/ebcdic.h"
+#include "bytes.h"
+#include "ebcdic.h"
 
 #define RELEASE 530u
 #define BEGIN UINT64_C(0xd000000000000000)	/* TOD */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "monread/html.h"
-#include "zvmlab/ebcdic.h"
+#include "ebcdic.h"
 
 /* 2026-03-02, midnight: 1772409600 seconds after 1970, which is 2208988800 after 1900. */
 #define MIDNIGHT ((UINT64_C(2208988800) + 1772409600) * TOD_SECOND)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "monread.h"
-#include "zvmlab/bytes.h"
+#include "bytes.h"
 
 #define BLANK 0x40	/* EBCDIC */
 #define LONGEST_FIELD 64u

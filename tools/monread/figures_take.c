@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "figures.h"
-#include "zvmlab/bytes.h"
-#include "zvmlab/ebcdic.h"
+#include "bytes.h"
+#include "ebcdic.h"
 
 /* Of D6R3, and of application data in D10R2, as this project has them. */
 enum { IODDEV_LENGTH = 60, IODDEV_NUMBER = 24, IODDEV_STARTS = 28 };

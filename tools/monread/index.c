@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "zvmlab/bytes.h"
+#include "bytes.h"
 
 /* A line with an interruption has some 200 bytes. */
 #define LONGEST_LINE 1024

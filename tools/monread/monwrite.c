@@ -16,7 +16,7 @@
 
 #include "index.h"
 #include "keep.h"
-#include "zvmlab/bytes.h"
+#include "bytes.h"
 
 /* Of the interruption: flags, type, first and last byte of the control area. */
 enum { IPFLAGS1 = 2, IPTYPE = 3, IPRMMSG1 = 12, IPRMMSG2 = 16 };

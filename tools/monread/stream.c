@@ -9,7 +9,7 @@
 
 #include "index.h"
 #include "keep.h"
-#include "zvmlab/bytes.h"
+#include "bytes.h"
 
 struct stream {
 	struct sink sink;

@@ -43,11 +43,11 @@ MODULE = "zvmcp.so"
 _MODULE_KIND = "hercules-module"
 STEP_SECONDS = 600
 ARCHIVE = "libcp.a"
-CORE = ("cp", "record", "control")
-PORT = "hercules"
+CORE = ("lib/base", "sim/cp", "sim/record", "sim/control")
+PORT = "sim/hercules"
 WHAT = "building the module for Hercules"
 FLAGS = ("-std=gnu11", "-O2", "-g", "-fPIC", "-pthread", "-DHAVE_CONFIG_H")
-INCLUDES = ("cp/include", "cp", "record", "control", "hercules")
+INCLUDES = ("lib/base", "sim/cp/include", "sim/cp", "sim/record", "sim/control", "sim/hercules")
 LIBRARIES = ("-ljansson", "-lz")
 # What of the project's warnings Hercules' macros let pass; they hand string literals around.
 WARNINGS = (
@@ -66,11 +66,10 @@ def program() -> Path:
 
 
 def sources() -> Path:
-    """The folder sim/ of the clone that this package belongs to."""
-    folder = TREE / "sim"
-    if not (folder / "hercules" / "module.c").is_file():
-        raise CannotRun(f"{folder} has no hercules/; the module is built from a clone of zvmlab")
-    return folder
+    """The clone that this package belongs to."""
+    if not (TREE / PORT / "module.c").is_file():
+        raise CannotRun(f"{TREE} has no {PORT}; the module is built from a clone of zvmlab")
+    return TREE
 
 
 def headers(progress: Progress) -> Path:
@@ -91,39 +90,39 @@ def headers(progress: Progress) -> Path:
     return entry("hercules-headers", digest(TARBALL.sha256), build)
 
 
-def core_key(sim: Path) -> str:
+def core_key(root: Path) -> str:
     """Changes with everything that core and control layer are made of."""
-    return _key(sim, CORE)
+    return _key(root, CORE)
 
 
-def module_key(sim: Path) -> str:
+def module_key(root: Path) -> str:
     """Changes with everything that the module is made of."""
-    return _key(sim, (*CORE, PORT))
+    return _key(root, (*CORE, PORT))
 
 
-def module_entry(sim: Path) -> str:
+def module_entry(root: Path) -> str:
     """The module's folder in the cache."""
-    return f"{_MODULE_KIND}-{module_key(sim)}"
+    return f"{_MODULE_KIND}-{module_key(root)}"
 
 
-def _key(sim: Path, parts: Sequence[str]) -> str:
+def _key(root: Path, parts: Sequence[str]) -> str:
     words: list[str | Path] = [TARBALL.sha256, *FLAGS, *LIBRARIES]
     for part in parts:
-        for file in our_sources(sim / part):
-            words += [str(file.relative_to(sim)), file]
+        for file in our_sources(root / part):
+            words += [str(file.relative_to(root)), file]
     return digest(*words)
 
 
-def _compile(sim: Path, parts: Sequence[str], into: Path, more: list[str], step: Step) -> list[str]:
+def _compile(root: Path, parts: Sequence[str], into: Path, more: list[str], step: Step) -> list[str]:
     """Object files of the C files of these parts, made by as many compilers as there are CPUs."""
-    files = [f for part in parts for f in our_sources(sim / part) if f.suffix == ".c"]
-    flags = [*FLAGS, *(f"-I{sim / name}" for name in INCLUDES), *more]
+    files = [f for part in parts for f in our_sources(root / part) if f.suffix == ".c"]
+    flags = [*FLAGS, *(f"-I{root / name}" for name in INCLUDES), *more]
 
     def compile_one(file: Path) -> str:
         made = into / f"{file.parent.name}-{file.stem}.o"
         log = made.with_suffix(".log")
         argv = ["gcc", *flags, "-c", "-o", str(made), str(file)]
-        collections.deque(run_step(WHAT, argv, sim, log, STEP_SECONDS), maxlen=0)
+        collections.deque(run_step(WHAT, argv, root, log, STEP_SECONDS), maxlen=0)
         log.unlink()
         return str(made)
 
@@ -135,40 +134,40 @@ def _compile(sim: Path, parts: Sequence[str], into: Path, more: list[str], step:
     return made
 
 
-def _core(sim: Path, progress: Progress) -> Path:
+def _core(root: Path, progress: Progress) -> Path:
     """Core and control layer as an archive."""
 
     def build(folder: Path) -> None:
         with progress.step("building the CP for Hercules") as step:
-            objects = _compile(sim, CORE, folder, [], step)
+            objects = _compile(root, CORE, folder, [], step)
             argv = ["ar", "rcs", str(folder / ARCHIVE), *objects]
-            collections.deque(run_step(WHAT, argv, sim, folder / "log", STEP_SECONDS), maxlen=0)
+            collections.deque(run_step(WHAT, argv, root, folder / "log", STEP_SECONDS), maxlen=0)
         for name in objects:
             Path(name).unlink()
 
-    return entry("hercules-core", core_key(sim), build, ARCHIVE)
+    return entry("hercules-core", core_key(root), build, ARCHIVE)
 
 
 def build_module(progress: Progress | None = None) -> Path:
     """The module made of the sources as they are; built if it is not in the cache."""
     shown = progress or Progress()
-    sim = sources()
+    root = sources()
 
     def build(folder: Path) -> None:
         if not shutil.which("gcc"):
             raise CannotRun("building the module for Hercules needs: apt-get install gcc")
-        core = _core(sim, shown)
+        core = _core(root, shown)
         system = ["-isystem", str(headers(shown))]
-        exports = f"-Wl,--version-script={sim / PORT / 'exports.map'}"
+        exports = f"-Wl,--version-script={root / PORT / 'exports.map'}"
         with shown.step(WHAT) as step:
-            objects = _compile(sim, (PORT,), folder, system, step)
+            objects = _compile(root, (PORT,), folder, system, step)
             argv = ["gcc", "-shared", "-pthread", exports, "-o", str(folder / MODULE), *objects]
             argv += ["-Wl,--whole-archive", str(core), "-Wl,--no-whole-archive", *LIBRARIES]
-            collections.deque(run_step(WHAT, argv, sim, folder / "log", STEP_SECONDS), maxlen=0)
+            collections.deque(run_step(WHAT, argv, root, folder / "log", STEP_SECONDS), maxlen=0)
         for name in objects:
             Path(name).unlink()
 
-    return entry(_MODULE_KIND, module_key(sim), build, MODULE)
+    return entry(_MODULE_KIND, module_key(root), build, MODULE)
 
 
 def lint(progress: Progress) -> None:

@@ -60,7 +60,8 @@ LIBRARIES = {
     "pixman-1": "libpixman-1-dev",
     "jansson": "libjansson-dev",
 }
-PARTS = ("cp", "record", "control")
+PARTS = ("lib/base", "sim/cp", "sim/record", "sim/control")
+PORT = "sim/qemu"
 _BASE = ("source", "build.log", "ready")
 
 
@@ -72,18 +73,18 @@ def source_root() -> Path:
     return root
 
 
-def base_key(sim: Path) -> str:
+def base_key(root: Path) -> str:
     """Changes whenever QEMU has to be configured and compiled anew."""
-    hooks = (sim / "qemu" / "insert_hooks.py", sim / "qemu" / "qapi.json")
+    hooks = (root / PORT / "insert_hooks.py", root / PORT / "qapi.json")
     return digest(TARBALL.sha256, " ".join(CONFIGURE), *hooks)
 
 
-def build_key(sim: Path) -> str:
+def build_key(root: Path) -> str:
     """Changes with everything that the executable is made of."""
-    parts: list[str | Path] = [base_key(sim)]
-    for part in (*PARTS, "qemu"):
-        for file in our_sources(sim / part):
-            parts += [str(file.relative_to(sim)), file]
+    parts: list[str | Path] = [base_key(root)]
+    for part in (*PARTS, PORT):
+        for file in our_sources(root / part):
+            parts += [str(file.relative_to(root)), file]
     return digest(*parts)
 
 
@@ -110,7 +111,7 @@ def _run(argv: list[str], cwd: Path, log: Path, seconds: int) -> Iterator[str]:
     return run_step("building QEMU", argv, cwd, log, seconds, env)
 
 
-def _prepare(sim: Path, base: Path, progress: Progress) -> None:
+def _prepare(root: Path, base: Path, progress: Progress) -> None:
     """Unpack, insert the hooks and configure; *base* is complete when "ready" exists."""
     if (base / "ready").exists() and _configured_at(base / "source"):
         return
@@ -120,11 +121,11 @@ def _prepare(sim: Path, base: Path, progress: Progress) -> None:
     (base / "source" / "build").mkdir(parents=True)
     source, log = base / "source", base / "build.log"
     with progress.step("unpacking and configuring QEMU"):
-        hooks = [sys.executable, "-B", str(sim / "qemu" / "insert_hooks.py"), str(source)]
+        hooks = [sys.executable, "-B", str(root / PORT / "insert_hooks.py"), str(source)]
         unpack = ["tar", "-xf", str(tarball), "--strip-components=1"]
         for argv in (unpack, hooks):
             collections.deque(_run(argv, source, log, CONFIGURE_SECONDS), maxlen=0)
-        _copy_ours(sim, source)
+        _copy_ours(root, source)
         configure = _run(["../configure", *CONFIGURE], source / "build", log, CONFIGURE_SECONDS)
         collections.deque(configure, maxlen=0)
     (base / "ready").touch()
@@ -148,15 +149,15 @@ def _copy_if_changed(file: Path, to: Path) -> None:
     to.write_bytes(data)
 
 
-def _copy_ours(sim: Path, source: Path) -> None:
+def _copy_ours(root: Path, source: Path) -> None:
     """Our files in QEMU's tree are those of the clone, no more and no less."""
     ours = source / "hw" / "s390x" / "zvmlab"
     files = {
-        ours / f.name: f for f in our_sources(sim / "qemu") if f.suffix in (".c", ".h", ".build")
+        ours / f.name: f for f in our_sources(root / PORT) if f.suffix in (".c", ".h", ".build")
     }
     for part in PARTS:
-        for file in our_sources(sim / part):
-            files[ours / "core" / part / file.relative_to(sim / part)] = file
+        for file in our_sources(root / part):
+            files[ours / "core" / file.relative_to(root)] = file
     header = files.pop(ours / "zvmlab.h")
     for to, file in files.items():
         _copy_if_changed(file, to)
@@ -204,8 +205,8 @@ def _firmware(progress: Progress) -> Path:
 def build_qemu(progress: Progress | None = None) -> Path:
     """The executable made of the sources as they are; built if it is not in the cache."""
     shown = progress or Progress()
-    sim = source_root() / "sim"
-    base = cache_root() / f"qemu-base-{base_key(sim)}"
+    root = source_root()
+    base = cache_root() / f"qemu-base-{base_key(root)}"
 
     def build(folder: Path) -> None:
         _need_tools()
@@ -213,15 +214,15 @@ def build_qemu(progress: Progress | None = None) -> Path:
         with locked(base.name):
             claim(base, lambda path: path.name in _BASE)
             (base / "build.log").unlink(missing_ok=True)
-            _prepare(sim, base, shown)
-            _copy_ours(sim, base / "source")
+            _prepare(root, base, shown)
+            _copy_ours(root, base / "source")
             program = _compile(base, shown)
             for name in ("bin", "share/qemu"):
                 (folder / name).mkdir(parents=True)
             shutil.copy2(program, folder / "bin" / TARGET)
             shutil.copy2(firmware, folder / "share" / "qemu" / FIRMWARE)
 
-    return entry("qemu", build_key(sim), build, f"bin/{TARGET}")
+    return entry("qemu", build_key(root), build, f"bin/{TARGET}")
 
 
 def main() -> int:

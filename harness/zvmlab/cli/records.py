@@ -159,7 +159,7 @@ _TOP = """\
 <!-- SPDX-License-Identifier: MIT -->
 # Monitor records
 
-Made by `zvmlab records --markdown` out of the catalogue, `sim/record/catalogue*.c`; a test holds the two together.
+Made by `zvmlab records --markdown` out of the catalogue, `lib/monrec/catalogue*.c`; a test holds the two together.
 
 z/VM 5.3 is the reference.  *Whole*: all fields that its layout has are here; *in part*: some; *name only*: neither a field nor
 more than a length.  An offset or a length stands with the first and the last release in which its source shows it; of releases

@@ -50,13 +50,12 @@ def program(progress: Progress) -> Path:
     from zvmlab.base.tree import TREE
     from zvmlab.build.hostbuild import built
 
-    sources = [TREE / "tools/monread", TREE / "sim/cp/ebcdic.c"]
+    sources = [TREE / "tools/monread", TREE / "lib/base/ebcdic.c"]
     sources += [TREE / "tools/common" / name for name in ("number.c", "tool_text.c")]
-    own = sorted((TREE / "tools/monrec").glob("*.c"))
+    own = sorted((TREE / "lib/monrec").glob("*.c"))
     sources += [file for file in own if file.name != "example.c"]
-    sources += sorted((TREE / "sim/record").glob("catalogue*.c"))
-    folders = ("tools/common", "tools/monread", "tools/monrec", "sim/record", "sim/cp/include")
-    includes = [TREE / folder for folder in (*folders, "sim/cp")]
+    folders = ("tools/common", "tools/monread", "lib/base", "lib/monrec", "sim/record")
+    includes = [TREE / folder for folder in folders]
     return built(progress, "monread", "monread", sources, includes, ["-ljansson"])
 
 

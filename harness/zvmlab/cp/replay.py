@@ -11,13 +11,14 @@ from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
 from zvmlab.build.hostbuild import built
 
-_PARTS = ("cp", "record", "control", "replay")
+_PARTS = ("lib/base", "sim/cp", "sim/record", "sim/control", "sim/replay")
 
 
 def program(progress: Progress) -> Path:
     """The replayer, built into the cache if need be."""
-    sources = [TREE / "sim" / part for part in _PARTS]
-    includes = [*sources, TREE / "sim/cp/include"]
+    folders = [TREE / part for part in _PARTS]
+    includes = [*folders, TREE / "sim/cp/include"]
+    sources = [*folders, *(folder for folder in (TREE / "sim/cp").iterdir() if folder.is_dir())]
     return built(progress, "the replayer", "zvmlab-replay", sources, includes, ["-ljansson"])
 
 

@@ -32,7 +32,7 @@ _BESIDES = ("configuration", "reset", "reset.cpu", "ipl", "dispatch", "monitor.t
 # Registers that hold numbers, by DIAGNOSE code: which of the two operands.
 _NUMBERS = {"08": ("r3",), "64": ("r3",), "204": ("r3",), "260": ("r3",), "dc": ("r3",)}
 # The parameter block of DIAGNOSE X'64', and what CP makes use of in it, but for an address:
-# function, name, length (sim/cp/diag_64.c).  The rest is what the guest's stack had there.
+# function, name, length (sim/cp/diag/diag_64.c).  The rest is what the guest's stack had there.
 _BLOCK_64 = 24
 _BLOCK_64_USED = ((0, 1), (8, 16), (20, 22))
 # What these store is CP's clock, or times by it.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The model of a living system (``sim/record/model.h``): its data sets, one after the other.
+"""The model of a living system (``sim/fabricate/model.h``): its data sets, one after the other.
 
     with Model(config) as model:
         for found in model.sets():
@@ -262,9 +262,9 @@ class ModelSet:
 
 def library(progress: Progress | None = None) -> Path:
     """The model as a shared library, built into the cache if need be."""
-    record = TREE / "sim/record"
-    includes = [record, TREE / "sim/cp/include"]
-    sources = [record, TREE / "sim/cp/ebcdic.c"]
+    folders = ("sim/fabricate", "sim/record", "lib/base")
+    sources = [*(TREE / folder for folder in folders), *(TREE / "lib/monrec").glob("catalogue*.c")]
+    includes = [TREE / folder for folder in (*folders, "lib/monrec")]
     flags = ["-shared", "-fPIC"]
     return built(progress or Progress(), "the model", "libmodel.so", sources, includes, flags)
 

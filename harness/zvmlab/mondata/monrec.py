@@ -6,7 +6,7 @@
     layout("SYTSYP").field("PLSDIAGT").offset
 
 The library is built from the clone when it is needed first.  What a member means
-stands in ``sim/record/monrec_catalogue.h``.
+stands in ``lib/monrec/monrec_catalogue.h``.
 """
 
 from __future__ import annotations
@@ -157,11 +157,10 @@ def is_monwrite(beginning: bytes) -> bool:
 
 def library(progress: Progress | None = None) -> Path:
     """libmonrec.so, built into the cache if need be."""
-    record, own = TREE / "sim/record", TREE / "tools/monrec"
+    own = TREE / "lib/monrec"
     sources = [file for file in sorted(own.glob("*.c")) if file.name != "example.c"]
-    sources += sorted(record.glob("catalogue*.c"))
-    sources.append(TREE / "sim/cp/ebcdic.c")
-    includes = [own, record, TREE / "sim/cp/include"]
+    sources.append(TREE / "lib/base/ebcdic.c")
+    includes = [own, TREE / "lib/base", TREE / "sim/record"]
     flags = ["-shared", "-fPIC", "-fvisibility=hidden"]
     return built(progress or Progress(), "libmonrec", "libmonrec.so", sources, includes, flags)
 

@@ -6,7 +6,7 @@
             if item.kind is Kind.RECORD:
                 print(item.record.layout, item.record.values())
 
-What the kinds mean stands in ``tools/monrec/monrec.h``.
+What the kinds mean stands in ``lib/monrec/monrec.h``.
 """
 
 from __future__ import annotations

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections to *MONITOR, and what arrives on them. */
+#include <string.h>
+
+#include "monitor_private.h"
+#include "ebcdic.h"
+#include "zvmlab/event.h"
+
+/* IPUSER of CONNECT, as Linux's monreader sends it. */
+enum { CONNECT_VERSION = 0, CONNECT_WANTS = 1, CONNECT_SEGMENT = 8 };
+#define SHARED_MODE 0x01
+#define WANTS_SAMPLE 0x80
+#define WANTS_EVENT 0x40
+/* IPUSER of connection complete. */
+enum { COMPLETE_VERSION = 0, COMPLETE_EVENT = 1, COMPLETE_SAMPLE = 2 };
+
+static struct mon_user *user_by_path(struct monitor *m, uint16_t path)
+{
+	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
+		if (m->user[i].used && m->user[i].path == path)
+			return &m->user[i];
+	return NULL;
+}
+
+static struct mon_user *free_user(struct monitor *m)
+{
+	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
+		if (!m->user[i].used)
+			return &m->user[i];
+	return NULL;
+}
+
+bool mon_has_user(const struct monitor *m, bool event)
+{
+	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
+		if (m->user[i].used && m->user[i].wants[event])
+			return true;
+	return false;
+}
+
+/* SC throughout and without a gap: *MONITOR addresses it as one piece. */
+static bool is_sc(const struct dcss *segment)
+{
+	const struct cp_segment_config *config = &segment->config;
+
+	for (unsigned int i = 0; i < config->ranges; i++) {
+		if (config->range[i].type != DCSS_SC)
+			return false;
+		if (i > 0 && config->range[i].first != config->range[i - 1].last + 1)
+			return false;
+	}
+	return config->ranges > 0;
+}
+
+static enum mon_refusal choose_segment(struct cp *cp, const char *name)
+{
+	struct monitor *m = cp->monitor;
+	struct dcss *segment;
+	enum mon_refusal refusal;
+
+	if (m->segment)
+		return strcmp(name, m->segment->config.name) == 0 ? MON_ACCEPTED :
+								    MON_OTHER_SEGMENT;
+	segment = dcss_find(cp, name);
+	if (!segment)
+		return MON_NO_SEGMENT;
+	if (segment->cls != DCSS_ACTIVE && segment->cls != DCSS_RESTRICTED)
+		return MON_NOT_ACTIVE;
+	if (!is_sc(segment))
+		return MON_BAD_SEGMENT;
+	refusal = mon_layout(cp, segment);
+	if (refusal != MON_ACCEPTED)
+		return refusal;
+	m->segment = segment;
+	dcss_use(cp, segment, +1);
+	return MON_ACCEPTED;
+}
+
+static void release_segment(struct cp *cp)
+{
+	struct monitor *m = cp->monitor;
+
+	if (!m->segment || mon_has_user(m, false) || mon_has_user(m, true))
+		return;
+	assert(m->repeat.set == MON_NO_SET && m->events.set == MON_NO_SET);
+	dcss_use(cp, m->segment, -1);
+	m->segment = NULL;
+}
+
+static enum mon_refusal admit(struct cp *cp, const struct iucv_event *event)
+{
+	char name[9];
+
+	if (event->ipuser[CONNECT_VERSION] != SHARED_MODE ||
+	    !(event->ipuser[CONNECT_WANTS] & (WANTS_SAMPLE | WANTS_EVENT)))
+		return MON_BAD_IPUSER;
+	if (!(event->flags & IPRMDATA))
+		return MON_NO_PARMDATA;
+	if (!free_user(cp->monitor))
+		return MON_TOO_MANY_USERS;
+	ebcdic_to_name(name, event->ipuser + CONNECT_SEGMENT);
+	return choose_segment(cp, name);
+}
+
+void mon_sever_path(struct cp *cp, uint16_t path, uint8_t code)
+{
+	struct iucv_parm parm = { .path = path, .ipuser = { code } };
+
+	/* The path may be gone already: then there is nothing left to do. */
+	(void)iucv_call(cp, cp->monitor->service, IUCV_SEVER, &parm);
+}
+
+static void tell_severed(struct cp *cp, const char *name, uint16_t path, uint8_t code)
+{
+	cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_MONITOR_SEVERED, .name = name,
+					  .text = "", .path = path, .value = code });
+}
+
+/* Return: the limit in force, 0 if the partner has gone meanwhile. */
+static uint32_t accept(struct cp *cp, const struct iucv_event *event, uint32_t limit)
+{
+	struct monitor *m = cp->monitor;
+	struct iucv_parm parm = {
+		.path = event->path, .flags = IPRMDATA, .msglim = (uint16_t)limit,
+	};
+	struct iucv_path_info info;
+
+	parm.ipuser[COMPLETE_VERSION] = SHARED_MODE;
+	parm.ipuser[COMPLETE_EVENT] = m->settings[true].active;
+	parm.ipuser[COMPLETE_SAMPLE] = m->settings[false].active;
+	if (iucv_call(cp, m->service, IUCV_ACCEPT, &parm).cc != 0 ||
+	    !iucv_path_info(m->service, event->path, &info))
+		return 0;
+	return info.msglim_send < limit ? info.msglim_send : limit;
+}
+
+static uint32_t limit_wanted(const struct iucv_event *event, const struct fault_action *fault)
+{
+	uint32_t limit = event->msglim ? event->msglim : IUCV_DEFAULT_MSGLIM;
+
+	if (limit > MON_MAX_MSGLIM)
+		limit = MON_MAX_MSGLIM;
+	if (fault->kind == FAULT_LIMIT && fault->value < limit)
+		limit = fault->value > 0 ? fault->value : 1;
+	return limit;
+}
+
+static void add_user(struct cp *cp, const struct iucv_event *event, uint16_t user_path,
+		     uint32_t limit)
+{
+	struct monitor *m = cp->monitor;
+	struct mon_user *user = free_user(m);
+
+	assert(user && m->segment);
+	*user = (struct mon_user){
+		.used = true, .path = event->path, .user_path = user_path, .limit = limit,
+		.quiesced = (event->flags & IPQUSCE) != 0,
+	};
+	memcpy(user->name, event->vmid, sizeof(user->name));
+	user->wants[false] = user->configure[false] = event->ipuser[CONNECT_WANTS] & WANTS_SAMPLE;
+	user->wants[true] = user->configure[true] = event->ipuser[CONNECT_WANTS] & WANTS_EVENT;
+	cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_MONITOR_CONNECTED, .name = user->name,
+					  .text = "", .path = user_path, .value = limit });
+	if (user->wants[true] && user->quiesced)
+		mon_events_suspend(cp);
+	mon_configure(cp);
+	mon_events_begin(cp);
+	if (user->used)
+		mon_repeat_go_on(cp, user);
+}
+
+static void connection_pending(struct cp *cp, const struct iucv_event *event)
+{
+	struct monitor *m = cp->monitor;
+	struct iucv_path_info info;
+	struct fault_call call = { .user = event->vmid, .name = MON_SERVICE };
+	struct fault_action fault;
+	uint8_t code;
+	uint32_t limit;
+
+	if (!iucv_path_info(m->service, event->path, &info))
+		return;
+	call.path = info.partner_path;
+	fault = fault_check(cp, FAULT_MONITOR_CONNECT, &call);
+	if (fault.kind == FAULT_DROP)
+		return;
+	code = fault.kind == FAULT_SEVER ? (uint8_t)fault.value : (uint8_t)admit(cp, event);
+	if (fault.kind == FAULT_SEVER || code != MON_ACCEPTED) {
+		mon_sever_path(cp, event->path, code);
+		tell_severed(cp, event->vmid, info.partner_path, code);
+		return;
+	}
+	limit = accept(cp, event, limit_wanted(event, &fault));
+	if (limit == 0) {
+		mon_sever_path(cp, event->path, 0);
+		release_segment(cp);
+		return;
+	}
+	add_user(cp, event, info.partner_path, limit);
+}
+
+void mon_drop_user(struct cp *cp, struct mon_user *user, bool severing, uint8_t code)
+{
+	struct monitor *m = cp->monitor;
+	const struct mon_user gone = *user;
+
+	assert(user->used);
+	if (severing)
+		mon_sever_path(cp, user->path, code);
+	mon_forget_messages(cp, user);
+	*user = (struct mon_user){ .used = false };
+	tell_severed(cp, gone.name, gone.user_path, code);
+	mon_repeat_user_gone(cp);
+	if (!mon_has_user(m, true))
+		mon_events_end(cp);
+	else
+		mon_events_resume(cp);
+	release_segment(cp);
+}
+
+void mon_drop_users(struct cp *cp, bool event, uint8_t code)
+{
+	struct monitor *m = cp->monitor;
+
+	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
+		if (m->user[i].used && m->user[i].wants[event])
+			mon_drop_user(cp, &m->user[i], true, code);
+}
+
+static void quiesced(struct cp *cp, struct mon_user *user)
+{
+	user->quiesced = true;
+	if (user->wants[true])
+		mon_events_suspend(cp);
+}
+
+static void resumed(struct cp *cp, struct mon_user *user)
+{
+	user->quiesced = false;
+	mon_configure(cp);
+	mon_events_resume(cp);
+	if (user->used)
+		mon_repeat_go_on(cp, user);
+}
+
+static void replied(struct cp *cp, struct mon_user *user, uint32_t tag)
+{
+	const struct fault_action fault = mon_fault(cp, FAULT_MONITOR_REPLY, user);
+
+	if (fault.kind == FAULT_DROP)
+		return;
+	if (fault.kind == FAULT_SEVER) {
+		mon_drop_user(cp, user, true, (uint8_t)fault.value);
+		return;
+	}
+	mon_replied(cp, user, tag);
+	mon_repeat_go_on(cp, user);
+	if (user->used && (user->configure[false] || user->configure[true]))
+		mon_configure(cp);
+	mon_events_resume(cp);
+}
+
+/* Nothing can be asked of *MONITOR: whatever is sent to it is rejected. */
+static void reject(struct cp *cp, const struct iucv_event *event)
+{
+	struct iucv_parm parm = {
+		.path = event->path, .flags = IPFGPID | IPFGMID | IPFGMCL,
+		.msgid = event->msgid, .trgcls = event->trgcls,
+	};
+
+	(void)iucv_call(cp, cp->monitor->service, IUCV_REJECT, &parm);
+}
+
+static void service_event(struct cp *cp, struct iucv_user *service, void *opaque,
+			  const struct iucv_event *event)
+{
+	struct mon_user *user = user_by_path(cp->monitor, event->path);
+
+	(void)service;
+	(void)opaque;
+	switch (event->type) {
+	case IUCV_PENDING:
+		connection_pending(cp, event);
+		break;
+	case IUCV_SEVERED:
+		/* Fault: *MONITOR does not notice, and goes on with a path that is no more. */
+		if (user && mon_fault(cp, FAULT_MONITOR_SEVER, user).kind == FAULT_DROP)
+			break;
+		mon_sever_path(cp, event->path, 0);
+		if (user)
+			mon_drop_user(cp, user, false, event->ipuser[0]);
+		break;
+	case IUCV_PATH_QUIESCED:
+		if (user)
+			quiesced(cp, user);
+		break;
+	case IUCV_PATH_RESUMED:
+		if (user)
+			resumed(cp, user);
+		break;
+	case IUCV_PRIO_COMPLETE:
+	case IUCV_MSG_COMPLETE:
+		if (user)
+			replied(cp, user, event->msgtag);
+		break;
+	case IUCV_PRIO_PENDING:
+	case IUCV_MSG_PENDING:
+		reject(cp, event);
+		break;
+	case IUCV_COMPLETE:
+		break;
+	}
+}
+
+const struct iucv_user_ops mon_service_ops = { .event = service_event };

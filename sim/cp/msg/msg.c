@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The *MSG system service, and where messages between users go.
+ *
+ * The guest connects; each SMSG for it is then a one-way IUCV message of an
+ * eight-byte EBCDIC sender and the text.  A message waits in a buffer of the
+ * service until IUCV says that it is complete.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/command_private.h"
+#include "ebcdic.h"
+#include "zvmlab/event.h"
+#include "zvmlab/fault.h"
+#include "zvmlab/iucv.h"
+#include "zvmlab/state.h"
+
+#define MSG_SERVICE "*MSG"
+/* IPTRGCLS of *MSG: class 4 is SMSG (CP Programming Services, "*MSG"). */
+#define MSG_CLASS_SMSG 4u
+/* A text comes from one command line. */
+#define MSG_MAX_TEXT CPCMD_MAX_COMMAND
+#define MSG_BUFFERS 255u
+/* Paths of the service: the guest's, and connections left unanswered by a fault. */
+#define MSG_MAX_PATHS 256u
+/* IPUSER byte 0 when *MSG severs a path of its own accord. */
+#define MSG_SEVERED 0
+
+enum { SMSG_OFF, SMSG_ON, SMSG_IUCV };
+
+struct buffer {
+	bool busy;		/* until the message is complete */
+	uint8_t data[8 + MSG_MAX_TEXT];
+};
+
+struct cmsg {
+	struct iucv_user *user;
+	uint8_t smsg;		/* SET SMSG */
+	bool connected;
+	uint16_t path;		/* the service's end, if connected */
+	uint16_t guest_path;	/* the guest's end */
+	struct buffer buffer[MSG_BUFFERS];
+};
+
+static void forget_path(struct cmsg *msg)
+{
+	msg->connected = false;
+	msg->path = msg->guest_path = 0;
+	for (unsigned int i = 0; i < MSG_BUFFERS; i++)
+		msg->buffer[i].busy = false;
+}
+
+static void sever(struct cp *cp, uint16_t path, uint8_t code)
+{
+	struct iucv_parm parm = { .path = path };
+
+	parm.ipuser[0] = code;
+	iucv_call(cp, cp->msg->user, IUCV_SEVER, &parm);
+}
+
+/* What rules can filter a decision about @user's path by. */
+static struct fault_action fault_for(struct cp *cp, enum fault_point point, const char *user,
+				     uint16_t path)
+{
+	const struct fault_call call = { .path = path, .user = user, .name = MSG_SERVICE };
+
+	return fault_check(cp, point, &call);
+}
+
+static uint16_t limit_wanted(const struct iucv_event *event, const struct fault_action *fault)
+{
+	if (fault->kind != FAULT_LIMIT || fault->value >= event->msglim)
+		return event->msglim;
+	/* 0 would be the default. */
+	return fault->value > 0 ? (uint16_t)fault->value : 1;
+}
+
+/* Somebody connects: one path, and only for the guest. */
+static void pending(struct cp *cp, const struct iucv_event *event)
+{
+	struct cmsg *msg = cp->msg;
+	struct iucv_parm parm = { .path = event->path };
+	struct iucv_path_info info;
+	struct fault_action fault;
+
+	/* The partner may have severed meanwhile. */
+	if (!iucv_path_info(msg->user, event->path, &info))
+		return;
+	fault = fault_for(cp, FAULT_MSG_CONNECT, event->vmid, info.partner_path);
+	if (fault.kind == FAULT_DROP)
+		return;
+	if (fault.kind == FAULT_SEVER) {
+		sever(cp, event->path, (uint8_t)fault.value);
+		return;
+	}
+	if (msg->connected || strcmp(event->vmid, cp->config.userid) != 0) {
+		sever(cp, event->path, MSG_SEVERED);
+		return;
+	}
+	parm.msglim = limit_wanted(event, &fault);
+	if (iucv_call(cp, msg->user, IUCV_ACCEPT, &parm).cc != 0)
+		return;
+	msg->connected = true;
+	msg->path = event->path;
+	msg->guest_path = info.partner_path;
+}
+
+static void severed(struct cp *cp, uint16_t path)
+{
+	struct cmsg *msg = cp->msg;
+
+	if (msg->connected && path == msg->path) {
+		/* Fault: *MSG does not notice, and goes on with a path that is no more. */
+		if (fault_for(cp, FAULT_MSG_SEVER, cp->config.userid, msg->guest_path).kind ==
+		    FAULT_DROP)
+			return;
+		forget_path(msg);
+	}
+	sever(cp, path, MSG_SEVERED);
+}
+
+/* The guest has received what is in the buffer. */
+static void complete(struct cp *cp, uint32_t tag)
+{
+	struct cmsg *msg = cp->msg;
+	const struct fault_action fault =
+		fault_for(cp, FAULT_MSG_REPLY, cp->config.userid, msg->guest_path);
+
+	if (fault.kind == FAULT_DROP)
+		return;
+	if (fault.kind == FAULT_SEVER) {
+		sever(cp, msg->path, (uint8_t)fault.value);
+		forget_path(msg);
+		return;
+	}
+	if (tag < MSG_BUFFERS)
+		msg->buffer[tag].busy = false;
+}
+
+static void event(struct cp *cp, struct iucv_user *user, void *opaque,
+		  const struct iucv_event *event)
+{
+	struct cmsg *msg = opaque;
+
+	assert(msg == cp->msg && user == msg->user);
+	switch (event->type) {
+	case IUCV_PENDING:
+		pending(cp, event);
+		break;
+	case IUCV_SEVERED:
+		severed(cp, event->path);
+		break;
+	case IUCV_MSG_COMPLETE:
+	case IUCV_PRIO_COMPLETE:
+		if (msg->connected && event->path == msg->path)
+			complete(cp, event->msgtag);
+		break;
+	case IUCV_MSG_PENDING:
+	case IUCV_PRIO_PENDING: {
+		/* *MSG only sends: what the guest sends is rejected. */
+		struct iucv_parm parm = { .path = event->path, .msgid = event->msgid,
+					  .trgcls = event->trgcls,
+					  .flags = IPFGPID | IPFGMID | IPFGMCL };
+
+		iucv_call(cp, user, IUCV_REJECT, &parm);
+		break;
+	}
+	case IUCV_COMPLETE:
+	case IUCV_PATH_QUIESCED:
+	case IUCV_PATH_RESUMED:
+		break;
+	}
+}
+
+static const struct iucv_user_ops service_ops = { .event = event };
+
+static int msg_init(struct cp *cp, char *err, size_t errlen)
+{
+	struct cmsg *msg = calloc(1, sizeof(*msg));
+
+	if (!msg) {
+		snprintf(err, errlen, "not enough memory for the " MSG_SERVICE " service");
+		return -1;
+	}
+	msg->user = iucv_service_create(cp, MSG_SERVICE, MSG_MAX_PATHS, &service_ops, msg);
+	if (!msg->user) {
+		snprintf(err, errlen, "the " MSG_SERVICE " service cannot be created: there are "
+			 "too many IUCV users");
+		free(msg);
+		return -1;
+	}
+	cp->msg = msg;
+	return 0;
+}
+
+/* The service itself goes with IUCV. */
+static void msg_fini(struct cp *cp)
+{
+	free(cp->msg);
+	cp->msg = NULL;
+}
+
+/* SET SMSG outlives a reset of the virtual machine; its paths do not. */
+static void msg_reset(struct cp *cp)
+{
+	forget_path(cp->msg);
+}
+
+static void msg_state(struct cp *cp, struct state *state)
+{
+	struct cmsg *msg = cp->msg;
+
+	state_tag(state, "CMSG");
+	state_u8(state, &msg->smsg);
+	state_require(state, msg->smsg <= SMSG_IUCV);
+	state_bool(state, &msg->connected);
+	state_u16(state, &msg->path);
+	state_u16(state, &msg->guest_path);
+	/* IUCV saves the contents of the messages that use the buffers. */
+	for (unsigned int i = 0; i < MSG_BUFFERS; i++)
+		state_bool(state, &msg->buffer[i].busy);
+	if (!state->loading)
+		return;
+	msg->user = iucv_user_find(cp, MSG_SERVICE);
+	state_require(state, msg->user != NULL);
+	if (msg->user)
+		iucv_user_attach(msg->user, &service_ops, msg);
+	if (state->failed) {
+		msg->smsg = SMSG_OFF;
+		forget_path(msg);
+	}
+}
+
+void msg_set_smsg(struct cp *cp, unsigned int mode)
+{
+	assert(mode <= SMSG_IUCV);
+	cp->msg->smsg = (uint8_t)mode;
+}
+
+unsigned int msg_smsg(const struct cp *cp)
+{
+	return cp->msg->smsg;
+}
+
+bool msg_logged_on(struct cp *cp, const char *name)
+{
+	const struct iucv_user *user;
+
+	if (strlen(name) > CP_NAME_LEN)
+		return false;
+	if (strcmp(name, CPCMD_OPERATOR_ID) == 0 || strcmp(name, cp->config.userid) == 0)
+		return true;
+	user = iucv_user_find(cp, name);
+	return user && !iucv_user_is_service(user);
+}
+
+static void to_console(struct cp *cp, const char *from, const char *to, const char *text,
+		       enum msg_kind kind)
+{
+	const struct cpcmd_time t = cpcmd_time(cp_tod(cp));
+	char line[MSG_MAX_TEXT + 64];
+
+	if (kind == MSG_NO_HEADER)
+		snprintf(line, sizeof(line), "%s", text);
+	else
+		snprintf(line, sizeof(line), "%02u:%02u:%02u  * %s FROM %-8s: %s", t.hour,
+			 t.minute, t.second, kind == MSG_SPECIAL ? "SMSG" : "MSG", from, text);
+	cpcmd_printable(line, strlen(line));
+	cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_CONSOLE, .name = to, .text = line });
+}
+
+static struct buffer *free_buffer(struct cmsg *msg, uint32_t *tag)
+{
+	for (*tag = 0; *tag < MSG_BUFFERS; ++*tag)
+		if (!msg->buffer[*tag].busy)
+			return &msg->buffer[*tag];
+	return NULL;
+}
+
+/* By IUCV to the guest; a message that CP cannot send is refused, not queued. */
+static int to_path(struct cp *cp, const char *from, const char *text,
+		   const struct fault_action *fault)
+{
+	struct cmsg *msg = cp->msg;
+	const size_t len = strlen(text);
+	struct buffer *buffer;
+	struct iucv_parm parm;
+	uint32_t tag;
+
+	assert(len <= MSG_MAX_TEXT);
+	buffer = free_buffer(msg, &tag);
+	if (!buffer)
+		return CPCMD_NOT_RECEIVING;
+	ebcdic_name(buffer->data, from);
+	ebcdic_encode(buffer->data + 8, text, len);
+	if (fault->kind == FAULT_CORRUPT)
+		buffer->data[fault->offset % (8 + len)] ^= (uint8_t)fault->value;
+	parm = (struct iucv_parm){
+		.path = msg->path, .flags = IPNORPY, .trgcls = MSG_CLASS_SMSG, .msgtag = tag,
+		.buffer = { .host = true, .ptr = buffer->data, .len = 8 + (uint32_t)len },
+	};
+	if (iucv_call(cp, msg->user, IUCV_SEND, &parm).cc != 0)
+		return CPCMD_NOT_RECEIVING;
+	buffer->busy = true;
+	if (fault->kind == FAULT_DELAY || fault->kind == FAULT_REORDER)
+		(void)iucv_message_hold(cp, parm.msgid,
+					fault->kind == FAULT_DELAY ? fault->value : 1);
+	return 0;
+}
+
+/* The same with the fault that may be due. */
+static int to_guest(struct cp *cp, const char *from, const char *text)
+{
+	struct cmsg *msg = cp->msg;
+	const struct fault_action fault =
+		fault_for(cp, FAULT_MSG_MESSAGE, cp->config.userid, msg->guest_path);
+	int rc;
+
+	if (fault.kind == FAULT_DROP)
+		return 0;
+	if (fault.kind == FAULT_SEVER) {
+		sever(cp, msg->path, (uint8_t)fault.value);
+		forget_path(msg);
+		return CPCMD_NOT_RECEIVING;
+	}
+	rc = to_path(cp, from, text, &fault);
+	if (rc == 0 && fault.kind == FAULT_DUPLICATE)
+		(void)to_path(cp, from, text, &fault);
+	return rc;
+}
+
+int msg_send(struct cp *cp, const char *from, const char *to, const char *text,
+	     enum msg_kind kind)
+{
+	const struct cmsg *msg = cp->msg;
+
+	if (!msg_logged_on(cp, to))
+		return CPCMD_NOT_LOGGED_ON;
+	if (kind == MSG_SPECIAL && strcmp(to, cp->config.userid) == 0) {
+		if (msg->smsg == SMSG_OFF)
+			return CPCMD_NOT_RECEIVING;
+		if (msg->smsg == SMSG_IUCV && msg->connected)
+			return to_guest(cp, from, text);
+	}
+	to_console(cp, from, to, text, kind);
+	return 0;
+}
+
+const struct cp_part msg_part = {
+	.init = msg_init,
+	.fini = msg_fini,
+	.reset = msg_reset,
+	.state = msg_state,
+};

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Trace records: what was read from guest storage, and written to it. */
+#include <inttypes.h>
+
+#include "trace_private.h"
+#include "bytes.h"
+#include "zvmlab/trace.h"
+
+/* One access at its longest without its bytes: ,["16 digits",""] */
+#define ACCESS_MAX 32u
+/* What closes a list: ,["more",4294967295,"16 digits"] */
+#define MORE_MAX 48u
+
+/* FNV-1a with 64 bits. */
+uint64_t trace_hash(uint64_t hash, const void *bytes, size_t len)
+{
+	const uint8_t *p = bytes;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* No room: counted, and told from others by its hash. */
+static void add_more(struct trace_accesses *to, uint64_t addr, const void *bytes, size_t len)
+{
+	uint8_t where[8];
+
+	if (to->more++ == 0)
+		to->more_hash = TRACE_HASH_START;
+	put_be64(where, addr);
+	to->more_hash = trace_hash(trace_hash(to->more_hash, where, sizeof(where)), bytes, len);
+}
+
+void trace_accesses_add(struct trace_accesses *to, bool full, uint64_t addr, const void *bytes,
+			size_t len)
+{
+	const bool whole = full || len <= TRACE_DATA_MAX;
+	const size_t shown = whole ? len : TRACE_DATA_MAX;
+	struct trace_buffer *list = &to->list;
+
+	if (to->more > 0 || len > TRACE_FULL_MAX ||
+	    !trace_buffer_room(list, ACCESS_MAX + MORE_MAX + 2 * shown)) {
+		add_more(to, addr, bytes, len);
+		return;
+	}
+	trace_put(list, "%s[\"%" PRIx64 "\",", list->len == 0 ? "" : ",", addr);
+	if (whole) {
+		trace_put(list, "\"");
+		trace_put_hex(list, bytes, len);
+		trace_put(list, "\"]");
+	} else {
+		trace_put(list, "%zu,\"%016" PRIx64 "\"]", len,
+			  trace_hash(TRACE_HASH_START, bytes, len));
+	}
+}
+
+void trace_accesses_unmapped(struct trace_accesses *to, uint64_t addr)
+{
+	struct trace_buffer *list = &to->list;
+
+	if (to->more == 0 && trace_buffer_room(list, ACCESS_MAX + MORE_MAX))
+		trace_put(list, "%s[\"%" PRIx64 "\",null]", list->len == 0 ? "" : ",", addr);
+	else
+		add_more(to, addr, "", 0);
+}
+
+void trace_accesses_put(struct trace_buffer *line, const char *key, struct trace_accesses *from)
+{
+	if (from->list.len == 0 && from->more == 0)
+		return;
+	trace_put(line, ",\"%s\":[", key);
+	trace_put_text(line, from->list.text, from->list.len);
+	if (from->more > 0)
+		trace_put(line, "%s[\"more\",%" PRIu32 ",\"%016" PRIx64 "\"]",
+			  from->list.len == 0 ? "" : ",", from->more, from->more_hash);
+	trace_put(line, "]");
+}
