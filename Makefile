@@ -49,7 +49,7 @@ ifeq ($(D),1)
 OPTIMISE := -O0 -g3
 endif
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-CPPFLAGS_ALL := -Ilib/base -Ilib/monrec -Isim/cp/include -Isim/cp -Isim/record -Isim/fabricate -Isim/control -Isim/replay -Isim/hercules -Idriver -Itools -Itools/common -Itools/dmmon
+CPPFLAGS_ALL := -Ilib/base -Ilib/monrec -Isim/cp/include -Isim/cp -Isim/record -Isim/fabricate -Isim/control -Isim/replay -Isim/hercules -Idriver -Itools -Itools/common -Itools/dmmon -Itests/unit
 CFLAGS_ALL = -std=gnu11 -g $(OPTIMISE) $(WARNINGS) -MMD -MP $(CPPFLAGS_ALL) $(CFLAGS)
 
 CP_SRC := $(sort $(wildcard lib/base/*.c sim/cp/*.c sim/cp/*/*.c sim/record/*.c))
@@ -76,8 +76,8 @@ MONREC_HEADERS := lib/monrec/monrec.h lib/monrec/monrec_catalogue.h
 MONREC_VERSION := 0.1
 MONREC_LIB := $(addprefix $(BUILD)/libmonrec,.a .so.0)
 MONREC_OBJ := $(MONREC_SRC:%.c=$(BUILD)/shared/%.o)
-UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
-UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
+UNIT_SRC := $(sort $(shell find tests/unit -name 'test_*.c'))
+UNIT_BIN := $(patsubst %.c,$(BUILD)/unit/%,$(notdir $(UNIT_SRC)))
 BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/%)
 SERVER := $(BUILD)/unit/ctl_server
@@ -132,9 +132,12 @@ $(BUILD)/libcp.a: $(patsubst %.c,$(BUILD)/plain/%.o,$(CP_SRC) $(FABRICATE_SRC) $
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(BUILD)/unit/test_%: $(BUILD)/unit/tests/unit/test_%.o $(BUILD)/unit/tests/unit/fixture.o $(BUILD)/unit/libcp.a
+# tests/unit is laid out as the sources are; programs lie side by side.
+$(foreach source,$(UNIT_SRC),$(eval $(BUILD)/unit/$(notdir $(source:.c=)): $(BUILD)/unit/$(source:.c=.o)))
+
+$(BUILD)/unit/test_%: $(BUILD)/unit/tests/unit/fixture.o $(BUILD)/unit/libcp.a
 	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
+	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS)
 
 # What test_failing lets fail.
 $(BUILD)/unit/test_failing: WRAPPED := malloc calloc realloc strdup mmap open close fread fwrite fclose \
@@ -151,23 +154,22 @@ $(BUILD)/unit/libmonread.a: $(patsubst %.c,$(BUILD)/unit/%.o,$(filter-out tools/
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(BUILD)/unit/test_monread_%: $(BUILD)/unit/tests/unit/test_monread_%.o $(BUILD)/unit/libmonread.a
+$(BUILD)/unit/test_monread_%: $(BUILD)/unit/libmonread.a
 	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
+	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS)
 
 $(BUILD)/unit/libtool.a: $(TOOL_COMMON_SRC:%.c=$(BUILD)/unit/%.o)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 # Tools know nothing of CP, nor do their tests.
-$(BUILD)/unit/test_tool_%: $(BUILD)/unit/tests/unit/test_tool_%.o $(BUILD)/unit/libtool.a
+$(BUILD)/unit/test_tool_%: $(BUILD)/unit/libtool.a
 	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
+	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS)
 
 $(BUILD)/unit/test_dms_range $(BUILD)/unit/test_dms_storage: $(BUILD)/unit/tools/dmmon/range.o
 
-$(BUILD)/unit/test_dms_%: $(BUILD)/unit/tests/unit/test_dms_%.o $(DMS_SRC:%.c=$(BUILD)/unit/%.o) \
-	$(BUILD)/unit/libtool.a
+$(BUILD)/unit/test_dms_%: $(DMS_SRC:%.c=$(BUILD)/unit/%.o) $(BUILD)/unit/libtool.a
 	$(say) LD $@
 	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS)
 
@@ -177,9 +179,9 @@ $(BUILD)/unit/libtaskmon.a: $(patsubst %.c,$(BUILD)/unit/%.o,$(filter-out tools/
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(BUILD)/unit/test_taskmon_%: $(BUILD)/unit/tests/unit/test_taskmon_%.o $(BUILD)/unit/libtaskmon.a $(BUILD)/unit/libtool.a
+$(BUILD)/unit/test_taskmon_%: $(BUILD)/unit/libtaskmon.a $(BUILD)/unit/libtool.a
 	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -pthread -o $@ $^ $(CHECK_LIBS) $(TASKMON_LIBS)
+	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -pthread -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS) $(TASKMON_LIBS)
 
 # The one file of Hercules' module that does not know Hercules.
 $(BUILD)/unit/test_checkpoint_file: $(BUILD)/unit/sim/hercules/checkpoint_file.o

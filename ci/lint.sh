@@ -28,7 +28,7 @@ c_sources=$(git ls-files 'lib/*.c' 'sim/cp/*.c' 'sim/record/*.c' 'sim/fabricate/
 test_sources=$(git ls-files 'tests/*.c')
 agent_sources=$(git ls-files 'guest/agent/*.c')
 scripts=$(git ls-files '*.sh' .ci/run)
-includes='-Ilib/base -Ilib/monrec -Isim/cp/include -Isim/cp -Isim/record -Isim/fabricate -Isim/control -Isim/replay -Isim/hercules -Idriver -Itools -Itools/common -Itools/dmmon'
+includes='-Ilib/base -Ilib/monrec -Isim/cp/include -Isim/cp -Isim/record -Isim/fabricate -Isim/control -Isim/replay -Isim/hercules -Idriver -Itools -Itools/common -Itools/dmmon -Itests/unit'
 includes="$includes $(pkg-config --cflags libnl-genl-3.0)"
 
 # shellcheck disable=SC2317 # called through run()

@@ -89,7 +89,7 @@ def findings(rows: list[Row], root: Path = ROOT) -> list[str]:
 def programs(root: Path = ROOT) -> dict[str, list[str]]:
     """Every program of "make unit", and what it is started with."""
     found: dict[str, list[str]] = {
-        path.stem: [] for path in sorted((root / "tests/unit").glob("test_*.c"))
+        path.stem: [] for path in sorted((root / "tests/unit").rglob("test_*.c"))
     }
     for corpus in sorted((root / "tests/fuzz").glob("corpus/*/")):
         found[f"replay_{corpus.name}"] = [f"tests/fuzz/corpus/{corpus.name}"]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Makes zpmd_members.h of zpmd's src/v53_records.h (https://github.com/pak-center/zpmd).
 
-    tests/unit/zpmd_members.py v53_records.h >tests/unit/zpmd_members.h
+    tests/unit/lib/monrec/zpmd_members.py v53_records.h >tests/unit/lib/monrec/zpmd_members.h
 
 Of zpmd's file nothing but a sum of what it declares is kept: for each record how many members it
 has, how long they are together, and a checksum of their names, offsets and lengths.
