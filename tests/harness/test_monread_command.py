@@ -211,6 +211,19 @@ def test_full_disk(monread: Path) -> None:
     assert b"monread: standard output: No space left on device" in done.stderr
 
 
+def test_full_disk_while_there_is_more(monread: Path) -> None:
+    """It does not wait for what it could not print."""
+    with open("/dev/full", "wb") as full, subprocess.Popen(
+        [monread, "-"], stdin=subprocess.PIPE, stdout=full, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None and process.stderr is not None
+        # More than is held before it is printed.
+        process.stdin.write(stream(part(*[user("A")] * 150, END)))
+        process.stdin.flush()
+        assert process.wait(SECONDS) == EXIT_FAILED
+        assert b"monread: standard output: No space left on device" in process.stderr.read()
+
+
 def test_timeout(monread: Path) -> None:
     reading, writing = os.pipe()
     os.write(writing, stream(part(user("A"), END)))

@@ -374,5 +374,7 @@ def test_outputs_that_cannot_be_made(monread: Path, tmp_path: Path) -> None:
     words = ("--csv", tmp_path / "file")
     done = run(monread, "-", *words, data=stream(*SETS[0]))
     assert done.returncode == EXIT_FAILED and "Not a directory" in done.stderr
-    done = run(monread, "-", "--write-stream", tmp_path / "no/such")
-    assert done.returncode == EXIT_USAGE and "No such file or directory" in done.stderr
+    for option in ("--write-stream", "--write-monwrite", "--html"):
+        done = run(monread, "-", option, tmp_path / "no/such")
+        assert done.returncode == EXIT_USAGE
+        assert done.stderr == f"monread: {tmp_path}/no/such: No such file or directory\n"

@@ -48,6 +48,13 @@ def figures(monread: Path, data: bytes) -> list[dict[str, Any]]:
     return lines
 
 
+def test_lines_are_short(monread: Path) -> None:
+    """No blanks, and numbers with nine digits: 11 of 60 seconds."""
+    lines = run(monread, "-", "--figures", data=FOUR).stdout.splitlines()
+    assert '"busy":{"CP":55.0,"IFL":18.3333333},' in lines[-1]
+    assert " " not in lines[-1].replace("logon LINUX001", "")
+
+
 def test_figures(monread: Path) -> None:
     first, *others = figures(monread, FOUR)
     assert (first["busy"], first["users"], first["events"]) == ({}, [], ["logon LINUX001"])
