@@ -68,6 +68,19 @@ START_TEST(regions_as_kernels_list_them)
 }
 END_TEST
 
+/* What stands right behind a region is none of its options. */
+START_TEST(program_with_the_name_of_an_option)
+{
+	ck_assert_int_eq(read_list("0: 0+1 1 p a histogram:7\n1: 0+1 1 histogram:9 a\n"), 0);
+	ck_assert_uint_eq(list.count, 2);
+	ck_assert_uint_eq(list.region[0].bound_count, 1);
+	ck_assert_str_eq(list.region[0].aux, "a");
+	ck_assert_uint_eq(list.region[1].bound_count, 0);
+	ck_assert_str_eq(list.region[1].program, "histogram:9");
+	dms_regions_free(&list);
+}
+END_TEST
+
 START_TEST(names_that_nothing_quotes)
 {
 	static const struct { const char *line, *program, *aux; bool precise; size_t bounds; } c[] = {
@@ -323,6 +336,7 @@ int main(void)
 		nothing,
 		region_up_to_the_last_sector,
 		regions_as_kernels_list_them,
+		program_with_the_name_of_an_option,
 		names_that_nothing_quotes,
 		what_is_no_list,
 		list_of_one_program,
