@@ -11,8 +11,8 @@
 #include "monread/anonymise.h"
 #include "monread/monread.h"
 #include "monread/sink.h"
-#include "zvmlab/bytes.h"
-#include "zvmlab/ebcdic.h"
+#include "bytes.h"
+#include "ebcdic.h"
 
 /* 2026-03-02, midnight, and some microseconds: docs/monread.1 says how TOD is shown. */
 #define MIDNIGHT ((UINT64_C(2208988800) + 1772409600) * 1000000 * 4096)
