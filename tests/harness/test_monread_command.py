@@ -211,17 +211,23 @@ def test_full_disk(monread: Path) -> None:
     assert b"monread: standard output: No space left on device" in done.stderr
 
 
-def test_full_disk_while_there_is_more(monread: Path) -> None:
-    """It does not wait for what it could not print."""
-    with open("/dev/full", "wb") as full, subprocess.Popen(
-        [monread, "-"], stdin=subprocess.PIPE, stdout=full, stderr=subprocess.PIPE
-    ) as process:
-        assert process.stdin is not None and process.stderr is not None
-        # More than is held before it is printed.
-        process.stdin.write(stream(part(*[user("A")] * 150, END)))
-        process.stdin.flush()
-        assert process.wait(SECONDS) == EXIT_FAILED
-        assert b"monread: standard output: No space left on device" in process.stderr.read()
+def test_full_disk_while_there_is_more(monread: Path, tmp_path: Path) -> None:
+    """It does not go on with what it cannot print."""
+    file = tmp_path / "data"
+    file.write_bytes(stream(part(*[user("A")] * 100, END)))
+    feed = ["sh", "-c", 'while cat "$0"; do :; done', str(file)]
+    with open("/dev/full", "wb") as full, subprocess.Popen(feed, stdout=subprocess.PIPE) as feeder:
+        done = subprocess.run(
+            [monread, "-"],
+            stdin=feeder.stdout,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=SECONDS,
+            check=False,
+        )
+        feeder.kill()
+    assert done.returncode == EXIT_FAILED
+    assert b"monread: standard output: No space left on device" in done.stderr
 
 
 def test_timeout(monread: Path) -> None:
