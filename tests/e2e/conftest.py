@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import subprocess
 from collections.abc import Callable, Iterator
@@ -10,14 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from dmstats_lab import Lab, Labs
+from dmstats_lab import Lab, lab_config, prepare_lab
 
 from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import CannotRun
 from zvmlab.guest.guest import Guest
+from zvmlab.guest.pool import Pool, Use
 from zvmlab.mondata.records import Element, Record
 from zvmlab.monitor.monitor import DEVICE, Capture, DataSets, ReadSet, compare, deliver
-from zvmlab.pytest_plugin.plugin import watch
+from zvmlab.pytest_plugin.plugin import lent
 
 HERE = Path(__file__).parent
 CC = "s390x-linux-gnu-gcc"
@@ -180,29 +182,25 @@ def define(warm_guest: Guest) -> Iterator[Define]:
 
 
 @pytest.fixture(scope="session")
-def _labs(program: Build, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Labs]:
-    labs = Labs(program("blockio"), tmp_path_factory)
-    yield labs
-    labs.close()
+def _lab_made(program: Build) -> Use:
+    return functools.partial(prepare_lab, blockio=program("blockio"))
 
 
 @pytest.fixture
 def lab(
-    request: pytest.FixtureRequest, zvmlab_kernel: str, zvmlab_backend: str, _labs: Labs
+    request: pytest.FixtureRequest,
+    zvmlab_kernel: str,
+    zvmlab_backend: str,
+    guest_pool: Pool,
+    _lab_made: Use,
 ) -> Iterator[Lab]:
     """A guest with the device-mapper devices of dmstats_lab.py, made for this test, no regions.
 
     The guest is booted once, with two CPUs.  After a test whose devices cannot be removed, or
     whose regions outlive them, the next one gets a new guest.
     """
-    found = _labs.get(zvmlab_kernel, zvmlab_backend)
-    watch(request, found.guest)
-    try:
+    with lent(request, guest_pool, lab_config(zvmlab_kernel, zvmlab_backend), _lab_made) as guest:
+        found = Lab(guest)
         found.set_up()
         yield found
         found.tear_down()
-        found.guest.settle()
-        _labs.put_back(zvmlab_kernel, zvmlab_backend)
-    except BaseException:
-        _labs.drop(zvmlab_kernel, zvmlab_backend)
-        raise

@@ -17,13 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from zvmlab.agent.calls import Both
 from zvmlab.agent.results import ENVIRONMENT, RunResult
 from zvmlab.build.guesttools import debian_program, tool
 from zvmlab.guest.config import GuestConfig
-from zvmlab.guest.guest import Guest, Stage
+from zvmlab.guest.guest import Guest
 
 MODULES = ("brd", "dm-mod", "dm-delay", "dm-multipath", "dm-round-robin", "null_blk")
 SECTOR = 512
@@ -93,14 +91,9 @@ def parse_area(line: str) -> Area:
 class Lab:
     """The guest and its devices."""
 
-    def __init__(self, guest: Guest, blockio: Path) -> None:
+    def __init__(self, guest: Guest) -> None:
         self.guest = guest
         self.agent = guest.agent
-        self._control = -1
-        self.agent.write_file("/bin/blockio", blockio.read_bytes(), 0o755)
-        self.agent.modprobe("brd", {"rd_nr": 2, "rd_size": LOW_SECTORS // 2}).check()
-        self.agent.modprobe("dm-mod").check()
-        self.agent.modprobe("dm-delay").check()
         self._control = self.agent.open("/dev/mapper/control", os.O_RDWR).check()
 
     def set_up(self) -> None:
@@ -113,10 +106,11 @@ class Lab:
         self.dmsetup("create", "--noudevsync", "--concise", ";".join(devices)).check()
 
     def tear_down(self) -> None:
-        """Remove all devices; nothing is allocated for statistics any more."""
+        """Remove all devices; nothing is allocated for statistics any more, nothing is open."""
         self.dmsetup("remove_all", "--force", "--noudevsync").check()
         assert self.dmsetup("ls").check().stdout == b"No devices found\n"
         self.wait_freed()
+        self.agent.close(self._control).check()
 
     # Programs.
 
@@ -274,43 +268,12 @@ class Lab:
         self.until(lambda: self.allocated() == 0)
 
 
-class Labs:
-    """Booted guests, one for each kernel and emulator, for all tests of a run."""
-
-    def __init__(self, blockio: Path, folder: pytest.TempPathFactory) -> None:
-        self._blockio = blockio
-        self._folder = folder
-        self._labs: dict[tuple[str, str], Lab] = {}
-
-    def get(self, kernel: str, backend: str) -> Lab:
-        """The guest, booted if there is none; it has no devices."""
-        lab = self._labs.get((kernel, backend))
-        if lab is None or lab.guest.stage is not Stage.READY:
-            logs = self._folder.mktemp(f"dmstats-{Path(kernel).name}")
-            guest = Guest(lab_config(kernel, backend), logs)
-            try:
-                guest.boot()
-            except BaseException:
-                guest.stop()
-                raise
-            lab = self._labs[kernel, backend] = Lab(guest, self._blockio)
-        lab.guest.wake()
-        return lab
-
-    def put_back(self, kernel: str, backend: str) -> None:
-        """It rests until the next test."""
-        self._labs[kernel, backend].guest.rest()
-
-    def drop(self, kernel: str, backend: str) -> None:
-        """The next test gets a new one."""
-        self._labs.pop((kernel, backend)).guest.stop()
-
-    def close(self) -> None:
-        """End all guests, also if one of them has something to answer for."""
-        with contextlib.ExitStack() as rest:
-            for lab in self._labs.values():
-                rest.callback(lab.guest.end)
-                rest.callback(lab.guest.wake)
+def prepare_lab(guest: Guest, blockio: Path) -> None:
+    """What all tests of a guest need and leave as it is: the program, RAM disks, device-mapper."""
+    guest.agent.write_file("/bin/blockio", blockio.read_bytes(), 0o755)
+    guest.agent.modprobe("brd", {"rd_nr": 2, "rd_size": LOW_SECTORS // 2}).check()
+    guest.agent.modprobe("dm-mod").check()
+    guest.agent.modprobe("dm-delay").check()
 
 
 def lab_config(kernel: str, backend: str) -> GuestConfig:

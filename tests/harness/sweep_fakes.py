@@ -39,7 +39,7 @@ class Cp:
     number: int = 0
     stuck: bool = False
     leaves: str = ""
-    """What a fired fault leaves wrong: "unusable", "log", "warning", "users"."""
+    """What a fired fault leaves wrong: "unusable", "log", "warning", "late", "users"."""
     users: list[str] = field(default_factory=list)
     fired: bool = False
     reached: Counter[str] = field(default_factory=Counter)
@@ -254,7 +254,8 @@ class FakeGuest:
         self.console = SimpleNamespace(
             accident=None, text=lambda: self.text, wait_accident=self._notice
         )
-        self.stopped = False
+        self.stopped = self.resting = False
+        self.name = f"g{len(FakeGuest.made)}"
         FakeGuest.made.append(self)
 
     def boot(self) -> None:
@@ -262,6 +263,17 @@ class FakeGuest:
 
     def stop(self) -> None:
         self.stopped = True
+
+    def end(self) -> None:
+        self.stop()
+        self.check()
+
+    def rest(self) -> None:
+        assert not self.resting
+        self.resting = True
+
+    def wake(self) -> None:
+        self.resting = False
 
     def _notice(self, seconds: float) -> None:
         """The console notices warnings, but no more of what the log has."""
@@ -273,6 +285,8 @@ class FakeGuest:
             raise GuestPanic(f"the guest's kernel reported {self.console.accident}")
 
     def settle(self) -> None:
+        if self.cp.leaves == "late" and self.cp.fired:
+            self.panic("late")
         self.check()
 
     def panic(self, cause: str) -> None:

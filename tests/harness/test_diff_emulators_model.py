@@ -67,7 +67,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
     nowhere = Path("/nonexistent")
     products = Products(nowhere, nowhere, "6.1 (fake)", nowhere)
     monkeypatch.setattr("zvmlab.differ.differ.prepare", lambda config, progress: products)
-    monkeypatch.setattr("zvmlab.differ.run.Guest", TracedGuest)
+    monkeypatch.setattr("zvmlab.guest.pool.Guest", TracedGuest)
     monkeypatch.setattr("zvmlab.differ.known_emulators.CATALOGUE", SCENARIOS)
     monkeypatch.setattr("zvmlab.differ.known_emulators.EXPLAINED", ())
     monkeypatch.setattr(TracedGuest, "codes", {QEMU: 0, HERCULES: 0})
@@ -150,6 +150,18 @@ def test_scenario_that_begins_with_the_boot_has_a_guest_and_all_of_its_trace(
     assert (folder / "plain.txt").read_text().endswith(f'"either"\n{own}')
     begun = (folder / "begun.txt").read_text().partition("\n")[2]
     assert begun == f"calls: stsi ['30000002', '2']  cc 0\n{own}"
+
+
+def test_what_a_scenario_leaves_behind_costs_a_new_guest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def leave(context: Context) -> None:
+        guest: Any = context.guest
+        guest.cp.users.append("LEFT")
+
+    monkeypatch.setitem(SCENARIOS, "twice", Scenario("twice", "", leave))
+    assert compare(tmp_path, "plain", "twice", "plain", "plain", "--keep") == 0
+    assert [guest.logs.name for guest in FakeGuest.made] == ["1", "1", "2", "2"]
 
 
 def test_order_of_the_log_counts_but_not_in_a_boot(

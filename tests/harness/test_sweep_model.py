@@ -20,6 +20,7 @@ from zvmlab.base.errors import UsageError, ZvmlabError
 from zvmlab.base.owned import MARK
 from zvmlab.base.progress import Progress
 from zvmlab.cli.main import main
+from zvmlab.guest import pool
 from zvmlab.guest.config import Products
 from zvmlab.monitor.monitor import CapturedSet
 from zvmlab.scenarios import find
@@ -38,7 +39,7 @@ QUIET = Progress(quiet=True)
 @pytest.fixture(autouse=True)
 def _fakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Guests are fakes, nothing is built."""
-    monkeypatch.setattr(sweep_run, "Guest", FakeGuest)
+    monkeypatch.setattr(pool, "Guest", FakeGuest)
     products = Products(Path("e"), Path("k"), "6.1 (fake)", Path("i"))
     monkeypatch.setattr(sweep_module, "prepare", lambda config, progress: products)
     FakeGuest.made.clear()
@@ -215,6 +216,7 @@ def test_lost_message_lets_the_reader_sleep_on(tmp_path: Path) -> None:
         ("unusable", "unusable", 'afterwards: read errno="EIO"'),
         ("log", "log", "INFO: possible recursive locking detected"),
         ("warning", "panic", "the guest's kernel reported WARNING: something"),
+        ("late", "panic", "the guest's kernel reported an oops (late); in iucv_path_connect"),
     ],
 )
 def test_what_a_fault_leaves_wrong_is_a_failure(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Warm guests: who gets the same one again, and what a guest has to answer for when it goes."""
+"""Guests that are used again: who gets which, and what a guest has to answer for when it goes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from typing import Any
 import pytest
 
 from zvmlab.agent.results import AgentInfo
-from zvmlab.base.errors import EmulatorError, GuestPanic, ZvmlabError
-from zvmlab.guest import kernelcheck
+from zvmlab.base.errors import EmulatorError, GuestPanic, Timeout, UsageError, ZvmlabError
+from zvmlab.guest import kernelcheck, pool as pool_module
+from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Stage
-from zvmlab.guest.traces import boot_clean, traces_left
-from zvmlab.pytest_plugin import debugtests, warm
-from zvmlab.pytest_plugin.warm import WarmGuests
+from zvmlab.guest.pool import Pool, numbered
+from zvmlab.guest.traces import traces_left
+from zvmlab.pytest_plugin import debugtests, plugin
 
-WHICH = ("debug", "upstream", "qemu")
-OTHER = ("debug", "zvmlab", "qemu")
+CONFIG = GuestConfig(kernel="debug")
+OTHER = GuestConfig(kernel="debug", driver="zvmlab")
+THIRD = GuestConfig(kernel="debug", cpus=2)
 LOG = "console.log"
 INFO = AgentInfo(1, "big", True, 75, 4096, 1, 1, 0, "6.1", "s390x")
 
@@ -30,8 +32,9 @@ class Guest:
 
     made: list[Guest] = []
 
-    def __init__(self, config: Any, logs: Path) -> None:
+    def __init__(self, config: Any, logs: Path, _products: Any = None) -> None:
         self.config = config
+        self.name = f"g{len(Guest.made) + 1}"
         self.logs = logs
         self.stage = Stage.MADE
         self.done: list[str] = []
@@ -39,6 +42,7 @@ class Guest:
         self.busy = 0
         self.left: dict[str, Any] = {"users": [], "rules": [], "sample": {"users": 0}}
         self.accident: ZvmlabError | None = None
+        self.late: ZvmlabError | None = None
         self.console = SimpleNamespace(accident=None)
         self.emulator = SimpleNamespace(alive=True)
         self.agent = self
@@ -62,6 +66,7 @@ class Guest:
     def end(self) -> None:
         self.done.append("end")
         self.stop()
+        self.accident = self.accident or self.late
         self.check()
 
     def stop(self) -> None:
@@ -72,6 +77,7 @@ class Guest:
 
     def wake(self) -> None:
         self.done.append("wake")
+        self.check()
 
     def hello(self) -> AgentInfo:
         return dataclasses.replace(INFO, busy=self.busy)
@@ -89,19 +95,48 @@ class Guest:
 
 
 @pytest.fixture
-def pool(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> WarmGuests:
+def pool(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Pool:
     Guest.made = []
-    monkeypatch.setattr(warm, "Guest", Guest)
-    return WarmGuests(tmp_path_factory, keep=False, cold=False)
+    monkeypatch.setattr(pool_module, "Guest", Guest)
+    return _pool(tmp_path)
 
 
-def _after(pool: WarmGuests, use: Any, failed: bool = False, reported: bool = False) -> Any:
-    """Use a guest, which logs something, and put it back; the next test's."""
-    guest = pool.get(WHICH)
-    (guest.logs / LOG).touch()
-    use(guest)
-    pool.put_back(WHICH, failed, reported)
-    return pool.get(WHICH)
+def _pool(folder: Path, **more: Any) -> Pool:
+    """A pool whose guests' folders are there, as those of real ones."""
+
+    def logs(config: GuestConfig) -> Path:
+        path = numbered(folder)(config)
+        path.mkdir()
+        return path
+
+    return Pool(logs, last_check=debugtests.last_check, **more)
+
+
+def _request(failed: bool = False, reported: bool = False) -> Any:
+    """A test that uses a guest, and what became of it."""
+    stash = pytest.Stash()
+    stash[plugin._failed] = failed
+    stash[plugin._reported] = reported
+    return SimpleNamespace(node=SimpleNamespace(stash=stash))
+
+
+def _after(pool: Pool, use: Any, failed: bool = False, reported: bool = False) -> Any:
+    """Use a guest, which logs something, for a test; the next test's."""
+    with plugin.lent(_request(failed, reported), pool, CONFIG) as guest:
+        (guest.logs / LOG).touch()
+        use(guest)
+    return pool.get(CONFIG)
+
+
+def _get(pool: Pool, config: GuestConfig = CONFIG, prepare: Any = pool_module.nothing) -> Any:
+    return pool.get(config, prepare)
+
+
+def _use(pool: Pool, config: GuestConfig = CONFIG) -> Any:
+    """Use a guest and leave nothing behind."""
+    guest = pool.get(config)
+    assert pool.put_back(guest) == []
+    return guest
 
 
 def _leave(name: str, value: Any) -> Any:
@@ -112,9 +147,9 @@ def _leave_in_cp(name: str, value: Any) -> Any:
     return lambda guest: guest.left.update({name: value})
 
 
-def test_a_clean_guest_is_used_again(pool: WarmGuests) -> None:
+def test_a_clean_guest_is_used_again(pool: Pool) -> None:
     assert _after(pool, lambda guest: None) is Guest.made[0]
-    assert Guest.made[0].done == ["boot", "settle", "settle", "rest", "wake"]
+    assert Guest.made[0].done == ["boot", "settle", "wake", "settle", "rest", "wake"]
     assert (Guest.made[0].logs / LOG).exists()
 
 
@@ -130,7 +165,7 @@ def test_a_clean_guest_is_used_again(pool: WarmGuests) -> None:
     ],
     ids=["module", "module-gone", "busy-worker", "user", "fault", "monitor"],
 )
-def test_a_guest_that_something_was_left_in_is_used_no_more(pool: WarmGuests, leave: Any) -> None:
+def test_a_guest_that_something_was_left_in_is_used_no_more(pool: Pool, leave: Any) -> None:
     found = _after(pool, leave)
     first, second = Guest.made
     assert found is second and first.stage is Stage.OFF
@@ -139,7 +174,7 @@ def test_a_guest_that_something_was_left_in_is_used_no_more(pool: WarmGuests, le
     assert not (first.logs / LOG).exists()
 
 
-def test_a_guest_of_a_failed_test_is_used_no_more_and_its_logs_stay(pool: WarmGuests) -> None:
+def test_a_guest_of_a_failed_test_is_used_no_more_and_its_logs_stay(pool: Pool) -> None:
     found = _after(pool, lambda guest: None, failed=True, reported=True)
     first, second = Guest.made
     assert found is second and first.stage is Stage.OFF
@@ -147,48 +182,46 @@ def test_a_guest_of_a_failed_test_is_used_no_more_and_its_logs_stay(pool: WarmGu
     assert (first.logs / LOG).exists()
 
 
-def test_a_known_defect_that_leaves_the_guest_clean_costs_no_boot(pool: WarmGuests) -> None:
+def test_a_known_defect_that_leaves_the_guest_clean_costs_no_boot(pool: Pool) -> None:
     assert _after(pool, lambda guest: None, reported=True) is Guest.made[0]
 
 
 @pytest.mark.parametrize("error", [GuestPanic("a warning"), EmulatorError("killed")])
-def test_an_accident_is_raised_and_costs_the_guest(pool: WarmGuests, error: ZvmlabError) -> None:
+def test_an_accident_is_raised_and_costs_the_guest(pool: Pool, error: ZvmlabError) -> None:
     with pytest.raises(type(error), match=str(error)):
         _after(pool, _leave("accident", error))
-    second: Any = pool.get(WHICH)
+    second = _get(pool)
     assert second is Guest.made[1]
     assert Guest.made[0].stage is Stage.OFF
 
 
-def test_an_accident_that_was_reported_is_not_raised_again(pool: WarmGuests) -> None:
+def test_an_accident_that_was_reported_is_not_raised_again(pool: Pool) -> None:
     found = _after(pool, _leave("accident", GuestPanic("a warning")), reported=True)
     assert found is Guest.made[1] and Guest.made[0].stage is Stage.OFF
 
 
-def test_all_guests_end_though_one_has_something_to_answer_for(pool: WarmGuests) -> None:
-    pool.get(WHICH)
-    pool.get(OTHER)
+def test_all_guests_end_though_one_has_something_to_answer_for(pool: Pool) -> None:
+    _use(pool)
+    _use(pool, OTHER)
     for guest in Guest.made:
-        guest.accident = GuestPanic("a late warning")
+        guest.late = GuestPanic("a late warning")
     with pytest.raises(GuestPanic):
         pool.close()
     assert [guest.stage for guest in Guest.made] == [Stage.OFF] * 2
 
 
 def test_a_guest_is_asked_for_leaks_before_it_ends(
-    pool: WarmGuests, monkeypatch: pytest.MonkeyPatch
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Any] = []
     monkeypatch.setattr(debugtests, "check_kernel", asked.append)
-    guest: Any = pool.get(WHICH)
+    guest = _use(pool)
     pool.close()
     assert asked == [guest]
-    assert guest.done == ["boot", "settle", "wake", "end"]
+    assert guest.done == ["boot", "settle", "wake", "settle", "rest", "wake", "end"]
 
 
-def test_a_leak_ends_the_guest_and_is_raised(
-    pool: WarmGuests, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_leak_ends_the_guest_and_is_raised(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     def leak(_guest: Any) -> None:
         raise ZvmlabError("the guest's kernel has leaked memory")
 
@@ -246,12 +279,140 @@ def test_a_kernel_that_leaks_or_looks_no_more_is_named(
         kernelcheck.check_kernel(guest)
 
 
-def test_a_boot_that_fails_ends_the_guest(tmp_path: Path) -> None:
-    guest = _guest(tmp_path)
-    guest.accident = GuestPanic("a panic")
+def test_a_boot_that_fails_ends_the_guest(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def settle(_guest: Guest) -> None:
+        raise GuestPanic("a panic")
+
+    monkeypatch.setattr(Guest, "settle", settle)
     with pytest.raises(GuestPanic):
-        boot_clean(guest)
-    assert guest.stage is Stage.OFF
+        pool.get(CONFIG)
+    assert [guest.stage for guest in Guest.made] == [Stage.OFF]
+    pool.close()  # which has nothing to end
+
+
+def test_a_guest_of_another_configuration_is_another(pool: Pool) -> None:
+    first, second = _use(pool), _use(pool, OTHER)
+    assert (first.config, second.config) == (CONFIG, OTHER)
+    assert (_get(pool), _get(pool, OTHER)) == (first, second)
+    assert pool.booted == 2
+
+
+def test_a_guest_in_use_is_not_given_to_another_user(pool: Pool) -> None:
+    first, second = _get(pool), _get(pool)
+    assert first is not second
+    pool.put_back(second)
+    assert _get(pool) is second
+
+
+def test_a_name_does_not_matter_and_a_cold_guest_stands_for_any(pool: Pool) -> None:
+    restored = _use(pool)
+    assert _use(pool, dataclasses.replace(CONFIG, name="mine")) is restored
+    cold = _use(pool, dataclasses.replace(CONFIG, cold=True))
+    assert cold is not restored and cold.config.cold
+    pool.drop(restored)
+    assert _use(pool) is cold
+
+
+def test_what_a_user_prepares_is_no_leftover_and_is_there_once(pool: Pool) -> None:
+    def prepare(guest: Any) -> None:
+        guest.done.append("prepare")
+        guest.modules = b"brd 1 0 - Live 0x0\n"
+
+    first = _get(pool, prepare=prepare)
+    assert pool.put_back(first) == [] and _get(pool, prepare=prepare) is first
+    assert first.done.count("prepare") == 1 and pool.put_back(first) == []
+    assert _get(pool) is not first
+    first.modules = b""
+    assert pool.put_back(_get(pool, prepare=prepare)) == ["modules"]
+
+
+def test_a_preparation_that_fails_ends_the_guest(pool: Pool) -> None:
+    def prepare(_guest: Any) -> None:
+        raise OSError("no module")
+
+    with pytest.raises(OSError, match="no module"):
+        pool.get(CONFIG, prepare)
+    assert Guest.made[0].stage is Stage.OFF
+
+
+def test_the_guest_that_has_rested_longest_makes_room(tmp_path: Path, pool: Pool) -> None:
+    pool = _pool(tmp_path, limit=2)
+    first, second = _use(pool), _use(pool, OTHER)
+    assert _use(pool) is first
+    third = _use(pool, THIRD)
+    assert [one.stage for one in (first, second, third)] == [Stage.READY, Stage.OFF, Stage.READY]
+    assert second.done[-2:] == ["wake", "end"]
+
+
+def test_what_a_guest_has_to_answer_for_that_made_room_is_raised_at_the_end(
+    tmp_path: Path, pool: Pool
+) -> None:
+    pool = _pool(tmp_path, limit=1)
+    _use(pool).late = GuestPanic("a late warning")
+    other = _use(pool, OTHER)
+    with pytest.raises(GuestPanic, match="a late warning") as error:
+        pool.close()
+    assert error.value.__notes__ == [
+        "in guest g1 (debug, upstream, qemu), which several users had in turn"
+    ]
+    assert other.stage is Stage.OFF
+    pool.close()  # it is said once
+
+
+def test_without_room_the_users_are_named(tmp_path: Path, pool: Pool) -> None:
+    pool = _pool(tmp_path, limit=1)
+    _get(pool)
+    with pytest.raises(
+        UsageError,
+        match=r"all 1 guests of the pool are in use: guest g1 \(debug, upstream, qemu\)",
+    ):
+        pool.get(OTHER)
+
+
+def test_the_end_has_a_limit_and_says_who_was_not_asked(pool: Pool) -> None:
+    guest = _use(pool)
+    with pytest.raises(
+        Timeout,
+        match=r"guest g1 \(.*\) was stopped before .* did not end within 0 s",
+    ):
+        pool.close(seconds=0)
+    assert guest.stage is Stage.OFF and "end" not in guest.done
+
+
+def test_a_guest_that_died_at_rest_is_said_and_used_no_more(pool: Pool) -> None:
+    first = _use(pool)
+    first.accident = EmulatorError("killed")
+    with pytest.raises(EmulatorError, match="killed"):
+        pool.get(CONFIG)
+    assert first.stage is Stage.OFF
+    assert _get(pool) is Guest.made[1]
+
+
+def test_stopping_asks_nothing(pool: Pool) -> None:
+    idle, used = _use(pool), _get(pool, OTHER)
+    idle.late = used.late = GuestPanic("a late warning")
+    pool.stop()
+    assert [guest.stage for guest in (idle, used)] == [Stage.OFF] * 2
+    assert "end" not in idle.done + used.done
+
+
+def test_a_fixture_that_fails_costs_the_guest_and_keeps_its_logs(pool: Pool) -> None:
+    def fail(_guest: Any) -> None:
+        raise AssertionError("cannot be undone")
+
+    with pytest.raises(AssertionError, match="cannot be undone"):
+        _after(pool, fail)
+    (first,) = Guest.made
+    assert first.stage is Stage.OFF and (first.logs / LOG).exists()
+
+
+def test_logs_are_where_none_are_yet(tmp_path: Path) -> None:
+    (tmp_path / "1").mkdir()
+    (tmp_path / "3").mkdir()
+    folder = numbered(tmp_path)
+    assert folder(CONFIG) == tmp_path / "2"
+    (tmp_path / "2").mkdir()
+    assert folder(CONFIG) == tmp_path / "4"
 
 
 def test_traces_left_are_said_by_name(tmp_path: Path) -> None:

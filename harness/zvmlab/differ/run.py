@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from zvmlab.cp.tracefmt import read_part
 from zvmlab.differ.trace_lines import TraceLines, trace_lines
 from zvmlab.guest.config import GuestConfig, Products
 from zvmlab.guest.guest import Guest
-from zvmlab.guest.traces import boot_clean, traces_left
+from zvmlab.guest.pool import Pool, numbered
 from zvmlab.monitor.monitor import CapturedSet
 from zvmlab.monitor.steps import settle
 from zvmlab.scenarios.context import Context, FoundSet, Scenario, Stuck
@@ -71,32 +70,33 @@ class Side:
     ) -> None:
         self.kernel_version = products.kernel_version
         self._config = config
-        self._products = products
         self._folder = folder
         self._seed = seed
         self._params = params
         renew(folder)
-        self._guest: Guest | None = None
-        self._clean: dict[str, object] = {}
-        self._numbers = itertools.count(1)
+        self._pool = Pool(numbered(folder), products=products, limit=1, keep_logs=True)
 
     def run(self, scenario: Scenario) -> Observed:
         """Everything that the scenario shows on this side."""
         if scenario.boots:
             self.close()
-        guest = self._ready(cold=scenario.boots)
+        cold = scenario.boots or self._config.cold
+        guest = self._pool.get(dataclasses.replace(self._config, cold=cold))
         context = Context(guest, guest.logs, f"{self._seed} {scenario.name}", self._params)
         if scenario.boots:
             context.log_from_boot()
         try:
             with context:
                 found = self._play(guest, context, scenario)
+            if found.ended:
+                self._pool.drop(guest)
+            else:
+                self._pool.put_back(guest)
         except GuestPanic as error:
             # A call that never returned may have been noted before the console was read.
             steps = [step for step in context.steps if not step.result.get("stuck")]
             ended = _TIME.sub("", accident(guest, error))
             found = Observed(Outcome(scenario.name, tuple(steps), ()), ended=ended)
-        if found.ended:
             self.close()
         text = "".join(f"{line}\n" for line in found.lines())
         (self._folder / f"{_NOT_IN_A_NAME.sub('_', scenario.name)}.txt").write_text(text)
@@ -119,26 +119,13 @@ class Side:
             outcome = dataclasses.replace(outcome, log=tuple(sorted(outcome.log)))
         found = Observed(outcome, context.sets, context.stored_sets())
         found.trace = trace_lines(read_part(trace, begin, trace.stat().st_size))
-        if traces_left(guest) != self._clean:
-            self.close()
         return found
 
     def close(self) -> None:
-        """End the guest."""
-        if self._guest is not None:
-            guest, self._guest = self._guest, None
-            guest.stop()
+        """Stop the guest."""
+        self._pool.stop()
 
     def forget(self) -> None:
-        """End the guest and remove all logs."""
+        """Stop the guest and remove all logs."""
         self.close()
         discard(self._folder)
-
-    def _ready(self, cold: bool) -> Guest:
-        """A guest that is as after its boot, which with *cold* was no checkpoint's."""
-        if self._guest is None:
-            config = dataclasses.replace(self._config, cold=cold or self._config.cold)
-            guest = Guest(config, self._folder / str(next(self._numbers)), self._products)
-            self._clean = boot_clean(guest)
-            self._guest = guest
-        return self._guest

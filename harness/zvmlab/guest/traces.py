@@ -6,16 +6,6 @@ from __future__ import annotations
 from zvmlab.guest.guest import Guest
 
 
-def boot_clean(guest: Guest) -> dict[str, object]:
-    """Boot it, and say what is there then; if that fails, the guest is ended."""
-    try:
-        guest.boot()
-        return traces_left(guest)
-    except BaseException:
-        guest.stop()
-        raise
-
-
 def traces_left(guest: Guest) -> dict[str, object]:
     """Modules, busy workers, user IDs, faults, the monitor: equal means nothing is left.
 

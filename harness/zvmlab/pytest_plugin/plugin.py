@@ -15,6 +15,7 @@ per kernel, driver and backend (``--dist loadgroup``), all others go where there
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import shutil
@@ -31,17 +32,26 @@ from zvmlab.guest.artifacts import DRIVER, prepare
 from zvmlab.guest.backends import backend_of
 from zvmlab.guest.config import GuestConfig, Products
 from zvmlab.guest.guest import Guest, Stage
+from zvmlab.guest.pool import Pool, Use, nothing
 from zvmlab.guest.stacks import has_stacks, stacks
 from zvmlab.pytest_plugin import backend_choice, debugtests, drivers, failures
-from zvmlab.pytest_plugin.warm import WarmGuests, Which, plain_config
 
 pytest_plugins = ("zvmlab.pytest_plugin.requirement_plugin",)
+Which = tuple[str, str, str]
+"""Kernel, driver and backend of a guest."""
+
 DEFAULT_KERNELS = ("bookworm",)
 _WARM_FIXTURE = "warm_guest"
 _failed = pytest.StashKey[bool]()
 _reported = pytest.StashKey[bool]()
 _guests = pytest.StashKey[list[Guest]]()
 _products = pytest.StashKey[dict[Which, Products | ZvmlabError]]()
+
+
+def plain_config(which: Which) -> GuestConfig:
+    """A guest with one CPU, default storage and segments."""
+    kernel, driver, backend = which
+    return GuestConfig(kernel=kernel, driver=driver, backend=backend)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -355,18 +365,43 @@ def driver_guest(zvmlab_driver: str, guest: Guest) -> Guest:
 
 
 @pytest.fixture(scope="session")
-def _warm_guests(
+def guest_pool(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[WarmGuests]:
-    ask = request.config.getoption
-    pool = WarmGuests(tmp_path_factory, bool(ask("--zvmlab-keep")), bool(ask("--cold")))
+) -> Iterator[Pool]:
+    """The guests that tests of this worker use in turn, none at first; see lent()."""
+    pool = Pool(
+        lambda config: tmp_path_factory.mktemp(f"warm-{Path(config.kernel).name}"),
+        keep_logs=bool(request.config.getoption("--zvmlab-keep")),
+        last_check=debugtests.last_check,
+    )
     yield pool
     pool.close()
 
 
+@contextlib.contextmanager
+def lent(
+    request: pytest.FixtureRequest, pool: Pool, config: GuestConfig, prepare: Use = nothing
+) -> Iterator[Guest]:
+    """For a fixture: a guest of the pool, as it was after its boot and *prepare*.
+
+    A crash fails the test.  The next one gets another guest if this one has failed, its fixture
+    has, or something was left behind.
+    """
+    guest = watch(request, pool.get(config, prepare))
+    try:
+        yield guest
+    except BaseException:
+        pool.drop(guest, keep_logs=True)
+        raise
+    if _has_failed(request):
+        pool.drop(guest, keep_logs=True)
+    else:
+        pool.put_back(guest, _has_reported(request))
+
+
 @pytest.fixture
 def warm_guest(
-    request: pytest.FixtureRequest, zvmlab_kernel: str, _warm_guests: WarmGuests
+    request: pytest.FixtureRequest, zvmlab_kernel: str, guest_pool: Pool
 ) -> Iterator[Guest]:
     """Stage READY: booted once per kernel, driver, backend and worker, as it was after boot.
 
@@ -378,9 +413,9 @@ def warm_guest(
         pytest.fail("mark.zvmlab needs a guest of its own; use the fixture guest", pytrace=False)
     which = _which_of(request.node, zvmlab_kernel)
     _ready_made(request.config, which)
-    guest = _warm_guests.get(which)
-    yield watch(request, guest)
-    _warm_guests.put_back(which, _has_failed(request), _has_reported(request))
+    config = dataclasses.replace(plain_config(which), cold=bool(request.config.getoption("--cold")))
+    with lent(request, guest_pool, config) as guest:
+        yield guest
 
 
 @pytest.fixture

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +15,7 @@ from zvmlab.cp.faults import armed, count
 from zvmlab.guest.config import GuestConfig, Products
 from zvmlab.guest.console import innermost
 from zvmlab.guest.guest import Guest
-from zvmlab.guest.traces import boot_clean, traces_left
+from zvmlab.guest.pool import Pool, numbered
 from zvmlab.scenarios.context import Context, Scenario, Stuck
 from zvmlab.scenarios.outcome import Outcome, Step
 from zvmlab.sweep.cases import Case, Point, Subject
@@ -194,17 +192,17 @@ class Bench:
         self._params = params
         self._scenario = scenario
         self._config = config
-        self._products = products
-        self._folder = folder
         self._seed = seed
-        self._guest: Guest | None = None
-        self._clean: dict[str, object] = {}
-        self._keep = False
-        self.booted = 0
+        self._pool = Pool(numbered(folder), products=products, limit=1)
+
+    @property
+    def booted(self) -> int:
+        """Guests so far."""
+        return self._pool.booted
 
     def count(self) -> Counted:
         """Run without a fault; ZvmlabError if the driver is not as it should be even then."""
-        guest = self._ready()
+        guest = self._pool.get(self._config)
         before = guest.control.execute("query-fault-points")["points"]
         points = [Point(p["point"], tuple(p["kinds"])) for p in before]
         subject = self._subject()
@@ -234,7 +232,7 @@ class Bench:
 
     def run(self, case: Case) -> Result:
         """Run with that fault."""
-        guest = self._ready()
+        guest = self._pool.get(self._config)
         result = Result(str(case))
         started = time.monotonic()
         try:
@@ -250,14 +248,8 @@ class Bench:
         return result
 
     def close(self) -> None:
-        """End the guest."""
-        if self._guest is None:
-            return
-        guest, self._guest = self._guest, None
-        guest.stop()
-        if not self._keep:
-            shutil.rmtree(guest.logs, ignore_errors=True)
-        self._keep = False
+        """Stop the guest."""
+        self._pool.stop()
 
     def _run(self, guest: Guest, case: Case, result: Result) -> None:
         with self._context(guest) as context:
@@ -311,35 +303,18 @@ class Bench:
         seed = f"{self._seed} {self._scenario.name}"
         return Context(guest, guest.logs, seed, self._params)
 
-    def _ready(self) -> Guest:
-        if self._guest is None:
-            self.booted += 1
-            guest = Guest(self._config, self._unused_folder(), self._products)
-            self._clean = boot_clean(guest)
-            self._guest = guest
-        return self._guest
-
-    def _unused_folder(self) -> Path:
-        """An earlier part of the sweep may have kept logs."""
-        numbers = itertools.count(1)
-        folders = (self._folder / str(number) for number in numbers)
-        return next(folder for folder in folders if not folder.exists())
-
     def _put_back(self, guest: Guest, result: Result) -> None:
         """Keep the guest for the next case only if this one left nothing behind."""
-        if result.symptoms:
-            self._keep = True
-            result.logs = str(guest.logs)
-        gone = {symptom.kind for symptom in result.symptoms} & {PANIC, UNUSABLE, BROKEN, LOG}
-        if not gone:
+        if {symptom.kind for symptom in result.symptoms} & {PANIC, UNUSABLE, BROKEN, LOG}:
+            self._pool.drop(guest, keep_logs=True)
+        else:
+            if result.symptoms:
+                self._pool.keep_logs(guest)
             try:
-                left = traces_left(guest)
-                result.left = [name for name in left if left[name] != self._clean[name]]
+                result.left = self._pool.put_back(guest)
             except GuestPanic as error:
                 result.symptoms.append(Symptom(PANIC, accident(guest, error)))
-                gone = {PANIC}
             except ZvmlabError as error:
                 result.symptoms.append(Symptom(BROKEN, f"after the case: {error}"))
-                gone = {BROKEN}
-        if gone or result.left:
-            self.close()
+        if result.symptoms:
+            result.logs = str(guest.logs)

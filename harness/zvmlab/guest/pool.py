@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: MIT
+"""Booted guests that are used again: by tests, sweeps and differential runs.
+
+    pool = Pool(numbered(folder))
+    guest = pool.get(config)     # boots one, or takes one that was put back
+    left = pool.put_back(guest)  # []: the next user of such a guest gets it
+    pool.close()
+
+A guest is used again only while it is as it was after its boot (zvmlab.guest.traces).  One that
+has crashed, or that something was left behind in, is ended.  A pool belongs to one thread.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
+from zvmlab.guest.config import GuestConfig, Products
+from zvmlab.guest.guest import Guest
+from zvmlab.guest.traces import traces_left
+
+LIMIT = 8
+CLOSE_SECONDS = 600.0
+
+Use = Callable[[Guest], None]
+"""Something that is done with a guest."""
+
+
+def nothing(_guest: Guest) -> None:
+    """No preparation, no last question."""
+
+
+def numbered(folder: Path) -> Callable[[GuestConfig], Path]:
+    """For a Pool: the logs of its guests go to folder/1, folder/2 …, where none are yet."""
+
+    def unused(_config: GuestConfig) -> Path:
+        folders = (folder / str(number) for number in itertools.count(1))
+        return next(path for path in folders if not path.exists())
+
+    return unused
+
+
+@dataclass
+class _Member:
+    guest: Guest
+    prepare: Use
+    clean: dict[str, object]
+    idle: bool = False
+    keep_logs: bool = False
+
+    def fits(self, config: GuestConfig, prepare: Use) -> bool:
+        """Is it what a new guest would be?  One that was restored is no cold one."""
+        alike = dataclasses.replace(self.guest.config, name=config.name, cold=config.cold)
+        return alike == config and prepare is self.prepare and self.guest.config.cold >= config.cold
+
+    def __str__(self) -> str:
+        config = self.guest.config
+        return f"guest {self.guest.name} ({config.kernel}, {config.driver}, {config.backend})"
+
+
+class Pool:
+    """Guests, each used by one user after the other; those that nobody uses rest.
+
+    *folder* gives a new guest's folder for its logs, which goes with the guest, unless *keep_logs*
+    or the guest's user says otherwise.  *products* are those of all its guests, or None: each finds
+    its own.  At most *limit* guests are there; for one more, the one that has rested longest ends.
+    *last_check* is called with a guest that is about to end in order.
+    """
+
+    def __init__(
+        self,
+        folder: Callable[[GuestConfig], Path],
+        *,
+        products: Products | None = None,
+        limit: int = LIMIT,
+        keep_logs: bool = False,
+        last_check: Use = nothing,
+    ) -> None:
+        self._folder = folder
+        self._products = products
+        self._limit = limit
+        self._keep_logs = keep_logs
+        self._last_check = last_check
+        self._members: list[_Member] = []  # the one that was put back last comes last
+        self._late: list[ZvmlabError] = []
+        self.booted = 0
+        """Guests so far."""
+
+    def get(self, config: GuestConfig, prepare: Use = nothing) -> Guest:
+        """A guest of that configuration, as it was after its boot and *prepare*.
+
+        Name and ``cold`` do not matter to a guest that is there already, but one that began at a
+        checkpoint does not stand for a cold one.  UsageError if all guests that there may be are in use.
+        """
+        fitting = (one for one in self._members if one.idle and one.fits(config, prepare))
+        member = next(fitting, None)
+        if member is None:
+            self._make_room()
+            member = self._boot(config, prepare)
+        member.idle = False
+        with self._removing(member):
+            member.guest.wake()
+        return member.guest
+
+    def put_back(self, guest: Guest, reported: bool = False) -> list[str]:
+        """Keep it, resting, for the next user; return what was left behind in it: then it is ended.
+
+        A crash that it has had ends it and is raised, unless *reported* says that it was
+        reported; so is what shows only when it ends.
+        """
+        member = self._member(guest)
+        left: list[str] = []
+        try:
+            with self._removing(member, keep_logs=not reported):
+                now = traces_left(guest)
+                left = [name for name, value in now.items() if value != member.clean[name]]
+                if not left:
+                    guest.rest()
+        except ZvmlabError:
+            if not reported:
+                raise
+            return left
+        if left:
+            self._end(member)
+            return left
+        self._members.remove(member)
+        self._members.append(member)
+        member.idle = True
+        return left
+
+    def keep_logs(self, guest: Guest) -> None:
+        """Its logs stay when it goes."""
+        self._member(guest).keep_logs = True
+
+    def drop(self, guest: Guest, keep_logs: bool = False) -> None:
+        """Stop a guest that nobody is to use again, without asking it anything."""
+        member = self._member(guest)
+        member.keep_logs |= keep_logs
+        self._remove(member)
+
+    def stop(self) -> None:
+        """Stop all guests, without asking them anything."""
+        with contextlib.ExitStack() as rest:
+            for member in self._members:
+                rest.callback(self._remove, member)
+
+    def close(self, seconds: float = CLOSE_SECONDS) -> None:
+        """End all guests in order, also if one of them has something to answer for: that is raised.
+
+        Timeout if *seconds* were over before a guest could be asked; that one is stopped, too.
+        """
+        limit = time.monotonic() + seconds
+        late, self._late = self._late, []
+        with contextlib.ExitStack() as rest:
+            for error in late:
+                rest.callback(_throw, error)
+            for member in self._members:
+                rest.callback(self._end_before, member, limit, seconds)
+
+    def _member(self, guest: Guest) -> _Member:
+        return next(member for member in self._members if member.guest is guest)
+
+    def _make_room(self) -> None:
+        while len(self._members) >= self._limit:
+            longest = next((member for member in self._members if member.idle), None)
+            if longest is None:
+                users = ", ".join(map(str, self._members))
+                raise UsageError(f"all {self._limit} guests of the pool are in use: {users}")
+            try:
+                self._end(longest)
+            except ZvmlabError as error:
+                # Whoever needs room has nothing to do with it; close() raises it.
+                self._late.append(error)
+
+    def _boot(self, config: GuestConfig, prepare: Use) -> _Member:
+        guest = Guest(config, self._folder(config), self._products)
+        self.booted += 1
+        try:
+            guest.boot()
+            prepare(guest)
+            member = _Member(guest, prepare, traces_left(guest))
+        except BaseException:
+            guest.stop()
+            raise
+        self._members.append(member)
+        return member
+
+    def _end_before(self, member: _Member, limit: float, seconds: float) -> None:
+        if time.monotonic() < limit:
+            self._end(member)
+            return
+        self._remove(member)
+        raise Timeout(
+            f"{member} was stopped before it could be asked for crashes: the guests of the pool"
+            f" did not end within {seconds:g} s"
+        )
+
+    def _end(self, member: _Member) -> None:
+        """Ask it for the last time, then stop it; what it has to answer for is raised."""
+        with self._removing(member):
+            member.guest.wake()
+            self._last_check(member.guest)
+            member.guest.end()
+        self._remove(member)
+
+    @contextlib.contextmanager
+    def _removing(self, member: _Member, keep_logs: bool = True) -> Iterator[None]:
+        """If the block fails, remove the guest, and say which one it was."""
+        try:
+            yield
+        except BaseException as error:
+            member.keep_logs |= keep_logs
+            self._remove(member)
+            error.add_note(f"in {member}, which several users had in turn")
+            raise
+
+    def _remove(self, member: _Member) -> None:
+        self._members.remove(member)
+        member.guest.stop()
+        if not member.keep_logs and not self._keep_logs:
+            shutil.rmtree(member.guest.logs, ignore_errors=True)
+
+
+def _throw(error: ZvmlabError) -> None:
+    raise error
