@@ -16,11 +16,11 @@
 	{ "start_sector", COLUMN_UNSIGNED, UNIT_SECTORS, 12, true, "where the area begins" },     \
 	{ "sectors", COLUMN_UNSIGNED, UNIT_SECTORS, 8, true, "its length, the last one's, too" }, \
 	{ "reads", COLUMN_UNSIGNED, UNIT_NONE, 8, true, "reads completed" },                      \
-	{ "reads_merged", COLUMN_UNSIGNED, UNIT_NONE, 0, false, "reads right behind another" },   \
+	{ "reads_merged", COLUMN_UNSIGNED, UNIT_NONE, 0, false, "reads merged with another" },    \
 	{ "read_sectors", COLUMN_UNSIGNED, UNIT_SECTORS, 0, shown, "sectors read" },              \
 	{ "read_time_ns", COLUMN_UNSIGNED, UNIT_NS, 13, shown, "sum of the reads' durations" },   \
 	{ "writes", COLUMN_UNSIGNED, UNIT_NONE, 8, true, "writes completed" },                    \
-	{ "writes_merged", COLUMN_UNSIGNED, UNIT_NONE, 0, false, "writes right behind another" }, \
+	{ "writes_merged", COLUMN_UNSIGNED, UNIT_NONE, 0, false, "writes merged with another" },   \
 	{ "write_sectors", COLUMN_UNSIGNED, UNIT_SECTORS, 0, shown, "sectors written" },          \
 	{ "write_time_ns", COLUMN_UNSIGNED, UNIT_NS, 13, shown, "sum of the writes' durations" }, \
 	{ "in_flight", COLUMN_SIGNED, UNIT_NONE, 0, shown, "I/Os under way" },                    \
