@@ -135,6 +135,22 @@ START_TEST(long_lines)
 }
 END_TEST
 
+/* The end is none, an error is one: a directory can be opened and not be read. */
+START_TEST(ends_of_an_index)
+{
+	struct index_entry entry;
+	FILE *file = fopen("/", "r");
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(index_next(file, &entry), -1);
+	fclose(file);
+	file = tmpfile();
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(index_next(file, &entry), 0);
+	fclose(file);
+}
+END_TEST
+
 START_TEST(names_and_elements)
 {
 	static const uint8_t wanted[12] = { 0xe2, 0xc8, 0x01, 0x5a, 9, 1, 2, 3, 9, 1, 15, 255 };
@@ -156,7 +172,8 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		signals_without_a_wait, signals_within_a_wait, waits_with_a_limit,
-		lines_of_an_index, interruptions, long_lines, names_and_elements,
+		lines_of_an_index, interruptions, long_lines, ends_of_an_index,
+		names_and_elements,
 	};
 
 	return check_run("monread input", start, NULL, tests, sizeof(tests) / sizeof(tests[0]));

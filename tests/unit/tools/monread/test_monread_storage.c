@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* monread's outputs when storage runs out: there is none, and no file of it; nothing leaks. */
+#include "check_run.h"
+#include "storage_fails.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "monread/sink.h"
+
+static char folder[64], path[96], inner[128];
+static uint8_t bytes[100];
+
+/* Of main.c. */
+void complain(const char *what, int error)
+{
+	(void)what;
+	(void)error;
+}
+
+static void start(void)
+{
+	strcpy(folder, "/tmp/zvmlab-test-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/out", folder);
+}
+
+static void stop(void)
+{
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+
+static struct sink *open_one(unsigned int which)
+{
+	switch (which) {
+	case 0:
+		return stream_sink(path);
+	case 1:
+		return monwrite_sink(path);
+	case 2:
+		return csv_sink(path, 530);
+	case 3:
+		return html_sink(path, "title", 530);
+	case 4:
+		return figures_sink(stdout, 530);
+	default:
+		return summary_sink(stdout);
+	}
+}
+
+START_TEST(outputs)
+{
+	for (unsigned int which = 0; which < 6; which++) {
+		struct sink *sink;
+		int error;
+
+		storage_left = 0;
+		errno = 0;
+		sink = open_one(which);
+		error = errno;
+		ck_assert_msg(!sink, "%u", which);
+		ck_assert_int_eq(error, ENOMEM);
+		ck_assert_int_ne(access(path, F_OK), 0);
+	}
+}
+END_TEST
+
+START_TEST(folders_that_are_not_there)
+{
+	snprintf(path, sizeof(path), "%s/no/such", folder);
+	for (unsigned int which = 0; which < 4; which++) {
+		errno = 0;
+		ck_assert_ptr_null(open_one(which));
+		ck_assert_int_eq(errno, ENOENT);
+	}
+}
+END_TEST
+
+/* The row that there is no storage for is missing, with all of its set. */
+START_TEST(rows)
+{
+	const struct monrec_item item = {
+		.kind = MONREC_RECORD,
+		.record = { .data = bytes, .len = 24, .domain = 1, .number = 3 },
+	};
+	struct sink *sink = csv_sink(path, 530);
+	long place = 0, size;
+	FILE *file;
+	int ret;
+
+	ck_assert_ptr_nonnull(sink);
+	ck_assert_int_eq(sink->ops->item(sink, &item), 0);
+	ck_assert_int_eq(sink->ops->keep(sink), 0);
+	snprintf(inner, sizeof(inner), "%s/D1R3-MTRSUS.csv", path);
+	file = fopen(inner, "r");
+	ck_assert_ptr_nonnull(file);
+	fseek(file, 0, SEEK_END);
+	size = ftell(file);
+	fclose(file);
+	sink->ops->close(sink);
+	unlink(inner);
+	for (bool failed = true; failed; place++) {
+		sink = csv_sink(path, 530);
+		storage_left = place;
+		ret = sink->ops->item(sink, &item);
+		failed = storage_left < 0;
+		storage_left = -1;
+		ck_assert(ret == (failed ? -ENOMEM : 0));
+		if (!failed)
+			ck_assert_int_eq(sink->ops->keep(sink), 0);
+		sink->ops->close(sink);
+		file = fopen(inner, "r");
+		if (file) {
+			fseek(file, 0, SEEK_END);
+			ck_assert_int_eq(ftell(file) == size, !failed);
+			fclose(file);
+			unlink(inner);
+		}
+	}
+	ck_assert_int_gt(place, 1);
+	ck_assert_int_eq(rmdir(path), 0);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = { outputs, folders_that_are_not_there, rows };
+
+	return check_run("monread storage", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
+}
