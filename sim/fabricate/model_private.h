@@ -19,7 +19,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 /* Bit 51 of the TOD clock is a microsecond. */
 #define TOD_MILLISECOND (UINT64_C(1000) << 12)
-/* Load is in 1/1024 of what the scenario calls 100 %. */
+/* Load is in 1/1024 of what the workload calls 100 %. */
 #define LOAD_ONE 1024u
 /* The longest time that the model goes on in one step. */
 #define STEP_MAX 15000u

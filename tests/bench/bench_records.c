@@ -86,7 +86,7 @@ static int measure(uint64_t limit, uint32_t users)
 	model_totals(model, &totals);
 	model_close(model);
 	if (time < limit) {
-		fprintf(stderr, "the scenario was over after %" PRIu64 " ns\n", time);
+		fprintf(stderr, "the workload was over after %" PRIu64 " ns\n", time);
 		return 1;
 	}
 	printf("{\"users\": %u, \"seconds\": %.6f, \"bytes\": %" PRIu64 ", \"records\": %" PRIu64

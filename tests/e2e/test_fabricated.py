@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""zvmlab run --scenario: a program in the guest reads the monitor data of a modelled system."""
+"""zvmlab run --workload: a program in the guest reads the monitor data of a modelled system."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 
 from zvmlab.build.guesttools import tool
-from zvmlab.cli import workload as cli_scenario
+from zvmlab.cli import workload as cli_workload
 from zvmlab.cli.fabricate import STREAM, fabricate
-from zvmlab.fabricate.file import read_scenario
+from zvmlab.fabricate.file import read_workload
 from zvmlab.fabricate.model import Config
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 
 pytestmark = pytest.mark.first_kernel
 
-SCENARIO = {
+WORKLOAD = {
     "hours": 0.5,
     "segment": {"megabytes": 1, "partition": 40, "sample_config": 8, "event_config": 4},
     "users": [{"name": "LINUX", "count": 60, "cpu_percent": 2, "transactions": 1}],
@@ -34,53 +34,53 @@ SCENARIO = {
 
 
 @pytest.fixture
-def scenario(tmp_path: Path) -> Config:
+def workload(tmp_path: Path) -> Config:
     """Half an hour in a segment so small that its areas are used again and again."""
-    file = tmp_path / "scenario.json"
-    file.write_text(json.dumps(SCENARIO))
-    return read_scenario(file)
+    file = tmp_path / "workload.json"
+    file.write_text(json.dumps(WORKLOAD))
+    return read_workload(file)
 
 
 @pytest.fixture
-def guest_config(zvmlab_kernel: str, scenario: Config) -> GuestConfig:
-    """Guests have monread, and the scenario's segment."""
+def guest_config(zvmlab_kernel: str, workload: Config) -> GuestConfig:
+    """Guests have monread, and the workload's segment."""
     return replace(
         GuestConfig(kernel=zvmlab_kernel, files=tool("monread"), busybox=True),
-        segments=(cli_scenario.segment(scenario),),
+        segments=(cli_workload.segment(workload),),
     )
 
 
-def _run(guest: Guest, scenario: Config, folder: Path, *argv: str) -> int | None:
+def _run(guest: Guest, workload: Config, folder: Path, *argv: str) -> int | None:
     arguments = argparse.Namespace(pace="max", timeout=60.0, out=folder)
-    return cli_scenario.run(guest, [*argv], b"", scenario, arguments).status
+    return cli_workload.run(guest, [*argv], b"", workload, arguments).status
 
 
 def test_the_guest_reads_what_fabricate_writes(
-    guest: Guest, scenario: Config, tmp_path: Path
+    guest: Guest, workload: Config, tmp_path: Path
 ) -> None:
     """Every byte, addresses in the segment included; files below /out come back."""
-    assert _run(guest, scenario, tmp_path, "/bin/monread", "--write-stream=/out/data") == 0
+    assert _run(guest, workload, tmp_path, "/bin/monread", "--write-stream=/out/data") == 0
     wanted = io.BytesIO()
-    totals = fabricate(scenario, wanted, STREAM)
+    totals = fabricate(workload, wanted, STREAM)
     assert totals.sets > 150 and totals.sets_lost == 0
     assert (tmp_path / "data").read_bytes() == wanted.getvalue()
 
 
 def test_a_program_that_ends_early_has_had_enough(
-    guest: Guest, scenario: Config, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    guest: Guest, workload: Config, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Three sets are read; its status counts."""
     words = ("/bin/monread", "--sets=3", "--write-stream=/out/three")
-    assert _run(guest, scenario, tmp_path, *words) == 0
+    assert _run(guest, workload, tmp_path, *words) == 0
     told = capsys.readouterr().err
     assert "no reader is left" in told and f"is {tmp_path / 'three'} now" in told
 
 
 @pytest.mark.full
 def test_a_program_that_does_not_read(
-    guest: Guest, scenario: Config, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    guest: Guest, workload: Config, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Nothing is waited for once it has ended, and what is not there does not come."""
     words = ("/bin/busybox", "sh", "-c", "exit 7", "/out/nothing")
-    assert _run(guest, scenario, tmp_path, *words) == 7
+    assert _run(guest, workload, tmp_path, *words) == 7
     assert "/out/nothing does not come back: No such file" in capsys.readouterr().err

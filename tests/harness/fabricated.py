@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Monitor data of a scenario, read back by libmonrec alone: the model judged from without."""
+"""Monitor data of a workload, read back by libmonrec alone: the model judged from without."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zvmlab.cli.fabricate import MONWRITE, fabricate
-from zvmlab.fabricate.file import scenario
+from zvmlab.fabricate.file import workload
 from zvmlab.fabricate.model import Totals
 from zvmlab.fabricate.workload_json import Node
 from zvmlab.mondata.monrec_reader import Format, Kind, Record, read
@@ -62,14 +62,14 @@ class DataSet:
 
 
 def changed(**changes: Any) -> dict[str, Any]:
-    """The small scenario with other members."""
+    """The small workload with other members."""
     return {**SMALL, **changes}
 
 
 def written(members: dict[str, Any], format: str = MONWRITE) -> tuple[bytes, Totals]:
     """The data, and the model's own count of them."""
     file = io.BytesIO()
-    totals = fabricate(scenario(Node("test.json", members)), file, format)
+    totals = fabricate(workload(Node("test.json", members)), file, format)
     return file.getvalue(), totals
 
 
@@ -92,7 +92,7 @@ def _sets(data: bytes, release: int) -> Iterator[DataSet]:
 
 
 def fabricated(**changes: Any) -> list[DataSet]:
-    """Sets of the small scenario with changes."""
+    """Sets of the small workload with changes."""
     return sets_of(written(changed(**changes))[0])
 
 

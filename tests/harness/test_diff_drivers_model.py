@@ -279,11 +279,11 @@ def test_explanation_without_a_difference_fails_a_whole_run(tmp_path: Path) -> N
         (("open-close", "--seed", "-1"), "the seed -1 is not a number from 0 to 4294967295"),
     ],
 )
-@pytest.mark.parametrize("command", ("diff-drivers", "compare"))
+@pytest.mark.parametrize("command", ("drivers", "emulators"))
 def test_usage(
     command: str, words: tuple[str, ...], text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([command, *words]) == 2
+    assert main(["diff", command, *words]) == 2
     assert text in capsys.readouterr().err
 
 

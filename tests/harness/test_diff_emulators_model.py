@@ -74,15 +74,15 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
     FakeGuest.made.clear()
 
 
-def compare(tmp_path: Path, *words: str) -> int:
+def diff_emulators(tmp_path: Path, *words: str) -> int:
     """The command's exit code."""
-    return main(["compare", *words, "--seed", "7", "--output", str(tmp_path / "out")])
+    return main(["diff", "emulators", *words, "--seed", "7", "--output", str(tmp_path / "out")])
 
 
 def test_equal_emulators_pass_and_leave_no_logs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert compare(tmp_path, "plain", "--driver", "zvmlab") == 0
+    assert diff_emulators(tmp_path, "plain", "--driver", "zvmlab") == 0
     out = capsys.readouterr().out
     assert out.startswith("seed 7\nplain: 1 step, 0 bytes, no difference\n")
     assert "between qemu and hercules on 6.1 (fake), driver zvmlab, seed 7: 0 unexplained" in out
@@ -95,7 +95,7 @@ def test_equal_emulators_pass_and_leave_no_logs(
 def test_every_step_of_both_sides_is_compared_and_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert compare(tmp_path, "twice") == 0
+    assert diff_emulators(tmp_path, "twice") == 0
     assert "\ntwice: 2 steps, 0 bytes, no difference\n" in capsys.readouterr().out
     # The same scenario with a step less in the second emulator.
     steps = {QEMU: _ask_twice, HERCULES: _ask}
@@ -105,7 +105,7 @@ def test_every_step_of_both_sides_is_compared_and_counted(
         steps[guest.config.backend](context)
 
     monkeypatch.setitem(SCENARIOS, "twice", Scenario("twice", "", run))
-    assert compare(tmp_path, "twice") == 1
+    assert diff_emulators(tmp_path, "twice") == 1
     assert "  unexplained: steps: qemu 2, hercules 1" in capsys.readouterr().out
 
 
@@ -113,7 +113,7 @@ def test_difference_fails_is_told_and_keeps_the_logs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(TracedGuest.codes, HERCULES, 3)
-    assert compare(tmp_path, "plain") == 1
+    assert diff_emulators(tmp_path, "plain") == 1
     out = capsys.readouterr().out
     assert (
         "  unexplained: calls and CP: qemu diagnose 00 in [] out [] cc 0, hercules nothing" in out
@@ -132,7 +132,7 @@ def test_difference_fails_is_told_and_keeps_the_logs(
 
 
 def test_logs_are_kept_on_request(tmp_path: Path) -> None:
-    assert compare(tmp_path, "plain", "--keep") == 0
+    assert diff_emulators(tmp_path, "plain", "--keep") == 0
     for side in ("guests-1-qemu", "guests-2-hercules"):
         assert (tmp_path / "out" / side / "1" / "trace.jsonl").exists()
         assert (tmp_path / "out" / side / "plain.txt").exists()
@@ -141,7 +141,7 @@ def test_logs_are_kept_on_request(tmp_path: Path) -> None:
 def test_scenario_that_begins_with_the_boot_has_a_guest_and_all_of_its_trace(
     tmp_path: Path,
 ) -> None:
-    assert compare(tmp_path, "plain", "begun", "plain", "--keep") == 0
+    assert diff_emulators(tmp_path, "plain", "begun", "plain", "--keep") == 0
     # The guest of "begun" serves what follows; only it must not come from a checkpoint.
     made = [(guest.config.backend, guest.config.cold) for guest in FakeGuest.made]
     assert made == [(QEMU, False), (HERCULES, False), (QEMU, True), (HERCULES, True)]
@@ -160,7 +160,7 @@ def test_what_a_scenario_leaves_behind_costs_a_new_guest(
         guest.cp.users.append("LEFT")
 
     monkeypatch.setitem(SCENARIOS, "twice", Scenario("twice", "", leave))
-    assert compare(tmp_path, "plain", "twice", "plain", "plain", "--keep") == 0
+    assert diff_emulators(tmp_path, "plain", "twice", "plain", "plain", "--keep") == 0
     assert [guest.logs.name for guest in FakeGuest.made] == ["1", "1", "2", "2"]
 
 
@@ -172,8 +172,8 @@ def test_order_of_the_log_counts_but_not_in_a_boot(
         return [LogLine(since + number, 6, 0.0, text) for number, text in enumerate(texts)]
 
     monkeypatch.setattr(TracedGuest, "dmesg", logged)
-    assert compare(tmp_path, "begun") == 0
-    assert compare(tmp_path, "plain") == 1
+    assert diff_emulators(tmp_path, "begun") == 0
+    assert diff_emulators(tmp_path, "plain") == 1
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert {one["aspect"] for one in report["scenarios"][0]["differences"]} == {"log"}
 

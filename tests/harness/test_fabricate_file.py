@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Scenario files: what they mean, what is wrong with them, the schema beside them."""
+"""Workload files: what they mean, what is wrong with them, the schema beside them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from zvmlab.base.errors import UsageError
 from zvmlab.fabricate import model
-from zvmlab.fabricate.file import read_scenario, scenario
+from zvmlab.fabricate.file import read_workload, workload
 from zvmlab.fabricate.model import Config, Model
 from zvmlab.fabricate.workload_json import Node
 
@@ -30,8 +30,8 @@ SCHEMA = json.loads((ROOT / "docs/fabricate-schema.json").read_text())
 
 
 def made(**members: Any) -> Config:
-    """The small scenario, changed."""
-    return scenario(Node("x.json", changed(**members)))
+    """The small workload, changed."""
+    return workload(Node("x.json", changed(**members)))
 
 
 def test_the_schema_is_one() -> None:
@@ -42,12 +42,12 @@ def test_the_schema_is_one() -> None:
 @pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
 def test_examples_are_right(path: Path) -> None:
     jsonschema.validate(json.loads(path.read_text()), SCHEMA)
-    with Model(read_scenario(path, 0.05)) as found:
+    with Model(read_workload(path, 0.05)) as found:
         assert next(found.sets()).kind == "sample-config"
 
 
-def test_an_empty_scenario_has_defaults() -> None:
-    config = scenario(Node("x.json", {}))
+def test_an_empty_workload_has_defaults() -> None:
+    config = workload(Node("x.json", {}))
     assert (config.release, config.interval, config.rate, config.seconds) == (530, 60, 200, 86400)
     assert (config.sample_config, config.event_config, config.reader) == (241, 68, model.AT_ONCE)
     # Samples: no scheduler, no seeks, and neither ISFC nor SSI before z/VM 6.2; events: no system.
@@ -198,14 +198,14 @@ def test_any_value_at_any_place_is_taken_or_refused(path: tuple[Any, ...], value
         inner = inner[key]
     inner[path[-1]] = value
     try:
-        with Model(scenario(Node("x.json", members), 0.05)) as found:
+        with Model(workload(Node("x.json", members), 0.05)) as found:
             assert sum(1 for _ in found.sets()) > 3
     except UsageError as error:
         assert str(error) and "\n" not in str(error)
 
 
 def test_nothing_but_processors() -> None:
-    with Model(scenario(Node("x.json", {"hours": 1}))) as found:
+    with Model(workload(Node("x.json", {"hours": 1}))) as found:
         kinds = [one.kind for one in found.sets()]
     assert kinds == ["sample-config", "event-config", *["sample"] * 61]
 
@@ -213,17 +213,17 @@ def test_nothing_but_processors() -> None:
 def test_files_that_are_none(tmp_path: Path) -> None:
     file = tmp_path / "x.json"
     with pytest.raises(UsageError, match="x.json cannot be read: No such file"):
-        read_scenario(file)
+        read_workload(file)
     for text, error in (("{", "is not JSON"), ("[]", r"is \[\]; write an object")):
         file.write_text(text)
         with pytest.raises(UsageError, match=error):
-            read_scenario(file)
+            read_workload(file)
     file.write_text('{"seed": 1, "seed": 2}')
     with pytest.raises(UsageError, match='"seed" is there twice'):
-        read_scenario(file)
+        read_workload(file)
     file.write_text("[" * 100_000)
     with pytest.raises(UsageError, match="is nested too deeply"):
-        read_scenario(file)
+        read_workload(file)
 
 
 def test_what_the_model_refuses() -> None:
@@ -250,13 +250,13 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_the_command(tmp_path: Path) -> None:
     out = tmp_path / "out"
     storm = str(ROOT / "examples/storm.json")
-    done = run("--scenario", storm, "--out", str(out), "--hours", "0.1")
+    done = run("--workload", storm, "--out", str(out), "--hours", "0.1")
     assert done.returncode == 0, done.stderr
     found = re.search(r"(\d+) data sets, \d+ records, \d+ bytes; lost: 0 data sets", done.stderr)
     assert found and int(found[1]) > 100 and out.stat().st_size % 4096 == 0
-    assert run("--scenario", storm, "--out", str(out), "--hours", "-1").returncode == 2
-    assert run("--scenario", str(out), "--out", "-").returncode == 2
-    assert run("--scenario", storm, "--out", "/dev/full").returncode == 77
+    assert run("--workload", storm, "--out", str(out), "--hours", "-1").returncode == 2
+    assert run("--workload", str(out), "--out", "-").returncode == 2
+    assert run("--workload", storm, "--out", "/dev/full").returncode == 77
 
 
 # A process counts what its parent had when it was started: this parent has little.
@@ -285,6 +285,6 @@ def test_a_day_of_a_thousand_users_takes_no_more_storage_than_an_hour(tmp_path: 
     members["segment"]["megabytes"] = 16
     members["events"] = members["events"][:1]
     file.write_text(json.dumps(members))
-    words = ("--scenario", str(file), "--out", "/dev/null", "--hours")
+    words = ("--workload", str(file), "--out", "/dev/null", "--hours")
     hour, day = peak(*words, "1"), peak(*words, "24")
     assert day - hour < 4096 and day < 200 << 10

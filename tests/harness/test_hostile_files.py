@@ -16,7 +16,7 @@ from zvmlab.base.errors import UsageError, ZvmlabError
 from zvmlab.cli.main import main
 from zvmlab.cp import tracefmt
 from zvmlab.cp.faults_file import load
-from zvmlab.fabricate.file import read_scenario
+from zvmlab.fabricate.file import read_workload
 from zvmlab.mondata.recorded import recorded
 from zvmlab.mondata.records import Mce
 from zvmlab.sweep.sweep import State
@@ -159,11 +159,11 @@ SCENARIO = {
 def test_scenario_of_a_system(tmp_path: Path) -> None:
     file = tmp_path / "scenario"
     file.write_text(json.dumps(SCENARIO))
-    read_scenario(file)
+    read_workload(file)
     refused = 0
     for text in variants(SCENARIO):
         file.write_bytes(text)
-        refused += _refused(lambda: read_scenario(file))
+        refused += _refused(lambda: read_workload(file))
     assert refused > 1000
 
 

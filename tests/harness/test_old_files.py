@@ -46,7 +46,11 @@ def _unpacked(name: str, folder: Path) -> Path:
 def test_a_trace_replays(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     trace = _unpacked("trace.jsonl", tmp_path)
     assert main(["trace", str(trace), "--replay"]) == EXIT_PASS
-    assert capfd.readouterr().out == f"{trace}: 261 records; the core writes the same again\n"
+    found = capfd.readouterr()
+    assert found.out == f"{trace}: 261 records; the core writes the same again\n"
+    assert found.err.endswith("zvmlab: zvmlab trace --replay is now zvmlab replay\n")
+    assert main(["replay", str(trace)]) == EXIT_PASS
+    assert capfd.readouterr() == (found.out, "")
 
 
 def test_a_file_of_faults_is_accepted() -> None:
@@ -59,10 +63,13 @@ def test_a_file_of_faults_is_accepted() -> None:
 
 
 @pytest.mark.parametrize("format", sorted(FABRICATED))
-def test_a_workload_gives_the_same_bytes(tmp_path: Path, format: str) -> None:
+def test_a_workload_gives_the_same_bytes(
+    tmp_path: Path, format: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
-    words = ["--scenario", str(BEFORE / "workload.json"), "--format", format, "--out", str(out)]
-    assert main(["fabricate", *words]) == EXIT_PASS
+    words = [str(BEFORE / "workload.json"), "--format", format, "--out", str(out)]
+    assert main(["fabricate", "--scenario", *words]) == EXIT_PASS
+    assert capsys.readouterr().err.startswith("zvmlab: --scenario is now --workload\n")
     assert hashlib.sha256(out.read_bytes()).hexdigest() == FABRICATED[format]
 
 

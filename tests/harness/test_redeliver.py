@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""zvmlab replay without an emulator: a reader of *MONITOR gets the very sets, in time and order."""
+"""zvmlab redeliver without an emulator: a reader of *MONITOR gets the very sets, in time and order."""
 
 from __future__ import annotations
 

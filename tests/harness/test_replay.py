@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``zvmlab trace --replay``: what a control socket's clients did, done again without them."""
+"""``zvmlab replay``: what a control socket's clients did, done again without them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_all_that_clients_do(
     calls = {json.loads(line)["call"] for line in lines}
     assert calls >= {"command", "fault.arm", "fault.disarm", "iucv.logon", "iucv.logoff"}
     assert calls >= {"iucv.attach", "segment.write", "state.load", "monitor.tick", "iucv.send"}
-    assert main(["trace", str(traced.trace), "--replay"]) == EXIT_PASS
+    assert main(["replay", str(traced.trace)]) == EXIT_PASS
     said = capfd.readouterr().out
     assert said == f"{traced.trace}: {len(lines)} records; the core writes the same again\n"
 
@@ -79,7 +79,7 @@ def test_the_first_difference(
     changed = tmp_path / "changed"
     lines[number - 1] = lines[number - 1].replace('"rc":0', '"rc":1')
     changed.write_text("".join(lines), encoding="ascii")
-    assert main(["trace", str(changed), "--replay"]) == EXIT_FAILED
+    assert main(["replay", str(changed)]) == EXIT_FAILED
     first, recorded, again, _ = capfd.readouterr().out.splitlines()
     assert first.startswith(f"line {number}: record {number - 1} (command) differs from byte ")
     assert recorded == "recorded: " + lines[number - 1].rstrip()
@@ -91,7 +91,10 @@ def test_files_that_do_not_replay(tmp_path: Path, capfd: pytest.CaptureFixture[s
     other.write_bytes(b"\x7fELF\n")
     assert main(["trace", str(other), "--replay"]) == EXIT_USAGE
     assert capfd.readouterr().out.startswith("line 1: it is no record of a CP trace\n")
-    assert main(["trace", str(tmp_path / "none"), "--replay"]) == EXIT_USAGE
+    other.write_bytes(b'{"seq":1}\n')
+    assert main(["replay", str(other)]) == EXIT_USAGE
+    assert capfd.readouterr().out.startswith("line 1: ")
+    assert main(["replay", str(tmp_path / "none")]) == EXIT_USAGE
     assert "cannot be read: No such file or directory" in capfd.readouterr().err
 
 
@@ -99,5 +102,5 @@ def test_a_short_trace(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Non
     server = Server(tmp_path, replays=False)
     server.connect().close()
     server.stop()
-    assert main(["trace", str(server.trace), "--replay"]) == EXIT_USAGE
+    assert main(["replay", str(server.trace)]) == EXIT_USAGE
     assert "line 1: the trace was made with trace-data=short" in capfd.readouterr().out

@@ -19,7 +19,7 @@ from zvmlab.base.errors import EXIT_PASS, UsageError
 from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
-from zvmlab.fabricate.file import read_scenario
+from zvmlab.fabricate.file import read_workload
 from zvmlab.fabricate.model import Model
 from zvmlab.guest.artifacts import prepare
 from zvmlab.guest.config import GuestConfig
@@ -28,8 +28,8 @@ from zvmlab.mondata.records import domain_names
 from zvmlab.monitor.monitor import Capture, CapturedSet, DataSets, compare, deliver
 
 MAX_SETS = 11_000
-"""A little less than the scenario has."""
-SCENARIO = TREE / "examples/busy-day.json"
+"""A little less than the workload has."""
+WORKLOAD = TREE / "examples/busy-day.json"
 _VISIBLE_ROWS = 20
 # Reads of several sizes see the same stream.
 _READ_SIZES = (65536, 4096, 1000, 13)
@@ -120,7 +120,7 @@ def _sets(guest: Guest, sets: int, folder: Path, status: list[str]) -> Iterator[
     with (
         Capture(control, folder / "sets") as capture,
         DataSets(guest.agent) as reader,
-        Model(read_scenario(SCENARIO)) as model,
+        Model(read_workload(WORKLOAD)) as model,
     ):
         for count, made in enumerate(itertools.islice(model.sets(), sets)):
             deliver(control, made.kind, made.element())
@@ -157,7 +157,7 @@ def demo(config: GuestConfig, sets: int, say: Callable[[str], None] = print) -> 
         module = guest.agent.modprobe("monreader").check()
         for line in module.log:
             say(harmless(f"guest: {line.text}"))
-        say(f"data sets are those of a modelled system, {SCENARIO.name}, as fast as they are read;")
+        say(f"data sets are those of a modelled system, {WORKLOAD.name}, as fast as they are read;")
         say("segment, IUCV and the driver are what runs otherwise, too")
         tally = Tally()
         status: list[str] = []

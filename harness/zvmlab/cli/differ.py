@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sub-commands for differential runs: diff-drivers, compare."""
+"""Sub-commands for differential runs: diff drivers, diff emulators."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.cli.guest import driver_option
-from zvmlab.cli.tools import backend_option, command
+from zvmlab.cli.tools import backend_option, command, old_command
 from zvmlab.sweep.sweep import MAX_SEED
 
 if TYPE_CHECKING:
@@ -22,34 +22,50 @@ ALL_SETS = 200
 
 
 def add_commands(commands: Any) -> None:
-    """diff-drivers, compare."""
-    made = command(
+    """diff drivers, diff emulators; their old names diff-drivers and compare."""
+    diff = command(
         commands,
-        "diff-drivers",
+        "diff",
+        "run the same scenarios twice and explain every difference",
+        "  zvmlab diff drivers --all\n  zvmlab diff emulators --all",
+    )
+    two = diff.add_subparsers(metavar="WHAT", required=True)
+    drivers = command(
+        two,
+        "drivers",
         "run the same scenarios with two drivers and explain every difference",
-        "  zvmlab diff-drivers --all\n"
-        "  zvmlab diff-drivers read-many-sets sever-and-reopen --kernel trixie\n"
-        "  zvmlab diff-drivers --sets 10000 --seed 7\n"
-        "  zvmlab diff-drivers my_scenarios.py:my-scenario --drivers old.ko new.ko",
+        "  zvmlab diff drivers --all\n"
+        "  zvmlab diff drivers read-many-sets sever-and-reopen --kernel trixie\n"
+        "  zvmlab diff drivers --sets 10000 --seed 7\n"
+        "  zvmlab diff drivers my_scenarios.py:my-scenario --drivers old.ko new.ko",
     )
-    _options(made, "zvmlab-diff")
-    backend_option(made)
-    names = "upstream, zvmlab or a .ko (the first two)"
-    made.add_argument("--drivers", nargs=2, metavar="DRIVER", help=names)
-    made.set_defaults(command=run_diff_drivers)
-
-    made = command(
-        commands,
-        "compare",
+    _drivers_options(drivers, "zvmlab-diff-drivers")
+    emulators = command(
+        two,
+        "emulators",
         "run the same scenarios in both emulators and explain every difference",
-        "  zvmlab compare --all\n"
-        "  zvmlab compare boot read-many-sets --driver zvmlab\n"
-        "  zvmlab compare sever-and-reopen --kernel trixie --keep\n"
-        "  zvmlab compare my_scenarios.py:my-scenario",
+        "  zvmlab diff emulators --all\n"
+        "  zvmlab diff emulators boot read-many-sets --driver zvmlab\n"
+        "  zvmlab diff emulators sever-and-reopen --kernel trixie --keep\n"
+        "  zvmlab diff emulators my_scenarios.py:my-scenario",
     )
-    _options(made, "zvmlab-compare")
-    driver_option(made)
-    made.set_defaults(command=run_compare)
+    _emulators_options(emulators, "zvmlab-diff-emulators")
+    _drivers_options(old_command(commands, "diff-drivers", "diff drivers"), "zvmlab-diff")
+    _emulators_options(old_command(commands, "compare", "diff emulators"), "zvmlab-compare")
+
+
+def _drivers_options(parser: argparse.ArgumentParser, output: str) -> None:
+    _options(parser, output)
+    backend_option(parser)
+    names = "upstream, zvmlab or a .ko (the first two)"
+    parser.add_argument("--drivers", nargs=2, metavar="DRIVER", help=names)
+    parser.set_defaults(command=run_diff_drivers)
+
+
+def _emulators_options(parser: argparse.ArgumentParser, output: str) -> None:
+    _options(parser, output)
+    driver_option(parser)
+    parser.set_defaults(command=run_diff_emulators)
 
 
 def _options(parser: argparse.ArgumentParser, output: str) -> None:
@@ -72,7 +88,7 @@ def run_diff_drivers(arguments: argparse.Namespace) -> int:
     return _run(arguments, driver_pair(arguments.kernel, (first, second), arguments.backend))
 
 
-def run_compare(arguments: argparse.Namespace) -> int:
+def run_diff_emulators(arguments: argparse.Namespace) -> int:
     """In two emulators."""
     from zvmlab.differ.known_emulators import emulator_pair  # only this command needs it
 

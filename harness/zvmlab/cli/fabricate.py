@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``zvmlab fabricate``: monitor data of a system that a scenario file describes."""
+"""``zvmlab fabricate``: monitor data of a system that a file describes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from zvmlab.base.errors import EXIT_PASS
-from zvmlab.cli.tools import command
-from zvmlab.fabricate.file import MAX_HOURS, read_scenario
+from zvmlab.base.errors import EXIT_PASS, UsageError
+from zvmlab.cli.tools import command, workload_option
+from zvmlab.fabricate.file import MAX_HOURS, read_workload
 from zvmlab.fabricate.model import Config, Model, Totals
 from zvmlab.mondata.monwrite import END_OF_DATA
 
@@ -24,12 +24,12 @@ def add_commands(commands: Any) -> None:
     made = command(
         commands,
         "fabricate",
-        "write monitor data of a modelled system, as a scenario file describes it",
-        "  zvmlab fabricate --scenario examples/busy-day.json --out day.monwrite\n"
-        "  zvmlab fabricate --scenario examples/storm.json --format stream --out - | monread -",
+        "write monitor data of a modelled system, as a file describes it",
+        "  zvmlab fabricate --workload examples/busy-day.json --out day.monwrite\n"
+        "  zvmlab fabricate --workload examples/storm.json --format stream --out - | monread -",
     )
     add = made.add_argument
-    add("--scenario", type=Path, required=True, metavar="FILE", help="see docs/fabricate.md")
+    workload_option(made, "the system (docs/fabricate.md)")
     add("--out", required=True, metavar="FILE", help="where the data go; - is standard output")
     add(
         "--format",
@@ -37,7 +37,7 @@ def add_commands(commands: Any) -> None:
         default=MONWRITE,
         help="a file as CMS' MONWRITE makes them (default), or the bytes of /dev/monreader",
     )
-    add("--hours", type=_hours, metavar="H", help="simulated time, instead of the scenario's own")
+    add("--hours", type=_hours, metavar="H", help="simulated time, instead of the workload's own")
     made.set_defaults(command=run_fabricate)
 
 
@@ -81,7 +81,9 @@ def summary(totals: Totals) -> str:
 
 def run_fabricate(arguments: argparse.Namespace) -> int:
     """See fabricate()."""
-    config = read_scenario(arguments.scenario, arguments.hours)
+    if arguments.workload is None:
+        raise UsageError("--workload is missing: name the file of a system (docs/fabricate.md)")
+    config = read_workload(arguments.workload, arguments.hours)
     with _opened(arguments.out) as file:
         totals = fabricate(config, file, arguments.format)
     print(summary(totals), file=sys.stderr)

@@ -20,7 +20,7 @@ from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
 from zvmlab.build.elf import check_file, is_elf, is_s390x
 from zvmlab.build.guesttools import any_tool, is_tool
-from zvmlab.cli import workload as cli_scenario
+from zvmlab.cli import workload as cli_workload
 from zvmlab.cli.tools import backend_option, command
 from zvmlab.guest.artifacts import DRIVER, prepare
 from zvmlab.guest.config import (
@@ -53,10 +53,10 @@ def add_commands(commands: Any) -> None:
         "  zvmlab run --storage '0.140M 200M.200M' -- cat /proc/iomem\n"
         "  zvmlab run --module monreader --cp class=G -- dmesg\n"
         "  zvmlab run --module dm-mod -- dmmon list\n"
-        "  zvmlab run --scenario examples/busy-day.json -- monread --html /out/report.html",
+        "  zvmlab run --workload examples/busy-day.json -- monread --html /out/report.html",
     )
     _guest_options(run)
-    cli_scenario.add_options(run)
+    cli_workload.add_options(run)
     run.add_argument(
         "--timeout", type=_seconds, default=RUN_SECONDS, metavar="S", help="limit for the program"
     )
@@ -293,9 +293,9 @@ def _exit_status(result: RunResult, limit: float) -> int:
 
 def run_run(arguments: argparse.Namespace) -> int:
     """Boot, run, end; the program's exit status."""
-    scenario = cli_scenario.read(arguments)
-    if scenario and arguments.segment is None:
-        arguments.segment = [cli_scenario.segment(scenario)]
+    workload = cli_workload.read(arguments)
+    if workload and arguments.segment is None:
+        arguments.segment = [cli_workload.segment(workload)]
     local = _local_program(arguments.program)
     files = _files(arguments)
     if local is not None:
@@ -310,8 +310,8 @@ def run_run(arguments: argparse.Namespace) -> int:
     stdin = _stdin()
     with _guest(config, arguments.keep) as guest:
         try:
-            if scenario:
-                result = cli_scenario.run(guest, argv, stdin, scenario, arguments)
+            if workload:
+                result = cli_workload.run(guest, argv, stdin, workload, arguments)
             else:
                 result = guest.agent.run(argv, stdin=stdin, timeout=arguments.timeout)
         except OSError as error:

@@ -27,6 +27,7 @@ from zvmlab.cli import (
     guest as cli_guest,
     records as cli_records,
     redeliver as cli_redeliver,
+    replay as cli_replay,
     sweep as cli_sweep,
     tools as cli_tools,
     top as cli_top,
@@ -65,7 +66,8 @@ class Parser(argparse.ArgumentParser):
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
-            words = [str(word) for word in action.choices or ()]
+            shown = getattr(action, "_choices_actions", None)  # of sub-commands: not the old names
+            words = [one.dest for one in shown] if shown else list(map(str, action.choices or ()))
             hint = did_you_mean(str(value), words).rstrip("?")
             text = f"invalid choice: {value!r} (possible: {', '.join(words)}){hint}"
             raise argparse.ArgumentError(action, text) from error
@@ -89,6 +91,7 @@ def parser() -> argparse.ArgumentParser:
     cli_records.add_commands(commands)
     cli_fabricate.add_commands(commands)
     cli_redeliver.add_commands(commands)
+    cli_replay.add_commands(commands)
     cli_tools.add_commands(commands)
     cli_top.add_commands(commands)
     return top
@@ -113,6 +116,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal.signal(number, _terminated)
     try:
         arguments = parser().parse_args(argv)
+        if hasattr(arguments, "old_name"):
+            cli_tools.say(arguments.old_name)
         code: int = arguments.command(arguments)
         sys.stdout.flush()
         return code

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``zvmlab replay``: recorded monitor data, delivered to a running guest once more."""
+"""``zvmlab redeliver``: recorded monitor data, delivered to a running guest once more."""
 
 from __future__ import annotations
 
@@ -13,33 +13,55 @@ from zvmlab.cp.control import Control
 from zvmlab.guest.run_dir import find_guest
 
 _DAY = 86400.0
+_PACE = "original"
+_SECONDS = 60.0
 
 
 def add_commands(commands: Any) -> None:
-    """replay."""
+    """redeliver."""
     made = command(
         commands,
-        "replay",
+        "redeliver",
         "deliver recorded monitor data to the readers of a running guest",
-        "  zvmlab replay capture\n"
-        "  zvmlab replay --monwrite monitor.data --pace max\n"
-        "  zvmlab replay --monwrite monitor.data --pace 60 --guest g1a2b3",
+        "  zvmlab redeliver capture\n"
+        "  zvmlab redeliver --monwrite monitor.data --pace max\n"
+        "  zvmlab redeliver --monwrite monitor.data --pace 60 --guest g1a2b3",
     )
-    add = made.add_argument
-    add("file", type=Path, metavar="FILE", help="what was read from /dev/monreader")
-    add("--monwrite", action="store_true", help="the file is one of CMS' MONWRITE")
+    made.add_argument("file", type=Path, metavar="FILE", help="what was read from /dev/monreader")
+    add_options(made)
+    made.set_defaults(command=run_redeliver)
+
+
+def add_options(parser: argparse.ArgumentParser, hidden: bool = False) -> None:
+    """How the data are delivered; *hidden*: not in the help."""
+
+    def help_of(text: str) -> str:
+        return argparse.SUPPRESS if hidden else text
+
+    add = parser.add_argument
+    add("--monwrite", action="store_true", help=help_of("the file is one of CMS' MONWRITE"))
     add(
         "--pace",
-        default="original",
+        default=_PACE,
         metavar="original|N|max",
-        help="as recorded, N times faster, or as fast as readers take it (default: original)",
+        help=help_of(
+            "as recorded, N times faster, or as fast as readers take it (default: original)"
+        ),
     )
-    add("--guest", metavar="NAME", help="which guest (default: the only one)")
+    add("--guest", metavar="NAME", help=help_of("which guest (default: the only one)"))
     add(
-        "--timeout", type=_seconds, default=60.0, metavar="S",
-        help="limit for a reader to connect, and to reply (default: 60)",
-    )  # fmt: skip
-    made.set_defaults(command=run_replay)
+        "--timeout",
+        type=_seconds,
+        default=_SECONDS,
+        metavar="S",
+        help=help_of(f"limit for a reader to connect, and to reply (default: {_SECONDS:g})"),
+    )
+
+
+def has_options(arguments: argparse.Namespace) -> bool:
+    """Was one of them given, with another value than it has by itself?"""
+    given = arguments.monwrite, arguments.pace, arguments.guest, arguments.timeout
+    return given != (False, _PACE, None, _SECONDS)
 
 
 def _number(text: str, most: float) -> float | None:
@@ -67,7 +89,7 @@ def speed(text: str) -> float | None:
     return value
 
 
-def run_replay(arguments: argparse.Namespace) -> int:
+def run_redeliver(arguments: argparse.Namespace) -> int:
     """What was delivered, on standard output."""
     from zvmlab.mondata.recorded import recorded  # only this command needs them
     from zvmlab.monitor.redeliver import Redelivery

@@ -58,8 +58,8 @@ def run_scenarios(_arguments: argparse.Namespace) -> int:
     """One line for each scenario."""
     for heading, found in (
         ("", BUILT_IN),
-        ("of diff-drivers and compare only:\n", EDGES),
-        ("of compare only:\n", MACHINE),
+        ("of diff drivers and diff emulators only:\n", EDGES),
+        ("of diff emulators only:\n", MACHINE),
     ):
         print(heading, end="")
         for scenario in found.values():

@@ -32,6 +32,43 @@ def command(commands: Any, name: str, text: str, examples: str) -> argparse.Argu
     return made
 
 
+def old_command(commands: Any, name: str, now: str) -> argparse.ArgumentParser:
+    """A sub-command under the name that it had up to version 0.1: not in the help, and it says so."""
+    made: argparse.ArgumentParser = commands.add_parser(
+        name, description=f"This is zvmlab {now} now.", allow_abbrev=False
+    )
+    made.set_defaults(old_name=f"zvmlab {name} is now zvmlab {now}")
+    return made
+
+
+def say(sentence: str) -> None:
+    """On standard error, beside the output of the command."""
+    print(f"zvmlab: {sentence}", file=sys.stderr, flush=True)
+
+
+class OldOption(argparse.Action):
+    """An option under the name that it had up to version 0.1; *const* is today's."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        say(f"{option_string} is now {self.const}")
+        setattr(namespace, self.dest, values)
+
+
+def workload_option(parser: argparse.ArgumentParser, text: str) -> None:
+    """--workload, a modelled system."""
+    parser.add_argument("--workload", type=Path, metavar="FILE", help=text)
+    parser.add_argument(
+        "--scenario", dest="workload", type=Path, action=OldOption, const="--workload",
+        help=argparse.SUPPRESS,
+    )  # fmt: skip
+
+
 def backend_option(parser: argparse.ArgumentParser) -> None:
     """--backend, which emulator."""
     parser.add_argument(
@@ -57,21 +94,15 @@ def add_commands(commands: Any) -> None:
     trace = command(
         commands,
         "trace",
-        "print a CP trace readably, turn it into a timeline, or replay it",
-        "  zvmlab trace run/trace.jsonl\n"
-        "  zvmlab trace run/trace.jsonl --perfetto out.json\n"
-        "  zvmlab trace run/trace.jsonl --replay",
+        "print a CP trace readably, or turn it into a timeline",
+        "  zvmlab trace run/trace.jsonl\n  zvmlab trace run/trace.jsonl --perfetto out.json",
     )
     trace.add_argument("file", type=Path, metavar="FILE", help="trace.jsonl of a guest")
     instead = trace.add_mutually_exclusive_group()
     instead.add_argument(
         "--perfetto", type=Path, metavar="OUT", help="write a timeline for ui.perfetto.dev"
     )
-    instead.add_argument(
-        "--replay",
-        action="store_true",
-        help="give the CP the same again, without an emulator: is its trace the same?",
-    )
+    instead.add_argument("--replay", action="store_true", help=argparse.SUPPRESS)
     trace.set_defaults(command=run_trace)
 
     fetch = command(
@@ -127,6 +158,7 @@ def run_trace(arguments: argparse.Namespace) -> int:
     from zvmlab.cp import replay, tracefmt  # only this command needs them
 
     if arguments.replay:
+        say("zvmlab trace --replay is now zvmlab replay")
         return replay.replay(arguments.file, Progress())
     if arguments.perfetto is not None:
         tracefmt.write_perfetto(arguments.file, arguments.perfetto)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""``zvmlab run --scenario``: a program in a guest reads the monitor data of a modelled system."""
+"""``zvmlab run --workload``: a program in a guest reads the monitor data of a modelled system."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from zvmlab.agent.results import RunResult
 from zvmlab.agent.worker import Process
 from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
 from zvmlab.cli.redeliver import speed
-from zvmlab.fabricate.file import read_scenario
+from zvmlab.cli.tools import workload_option
+from zvmlab.fabricate.file import read_workload
 from zvmlab.fabricate.model import Config, Model, ModelSet
 from zvmlab.guest.artifacts import DRIVER
 from zvmlab.guest.guest import Guest
@@ -33,22 +34,20 @@ _RESULT = re.compile(rf"{OUT}/[^\s=:,]+")
 
 
 def add_options(run: argparse.ArgumentParser) -> None:
-    """--scenario and what goes with it."""
+    """--workload and what goes with it."""
     add = run.add_argument
-    add(
-        "--scenario", type=Path, metavar="FILE",
-        help="the program reads /dev/monreader: data sets of this system (docs/fabricate.md)",
-    )  # fmt: skip
-    add("--hours", type=float, metavar="H", help="simulated time, instead of the scenario's own")
+    text = "the program reads /dev/monreader: data sets of this system (docs/fabricate.md)"
+    workload_option(run, text)
+    add("--hours", type=float, metavar="H", help="simulated time, instead of the workload's own")
     add(
         "--pace",
         default="max",
         metavar="original|N|max",
-        help="of the scenario: as it is, N times faster, or as fast as it is read (default: max)",
+        help="of the workload: as it is, N times faster, or as fast as it is read (default: max)",
     )
     add(
         "--out", type=Path, default=Path("."), metavar="DIR",
-        help=f"with --scenario: where files go that the program has in {OUT} (default: here)",
+        help=f"with --workload: where files go that the program has in {OUT} (default: here)",
     )  # fmt: skip
 
 
@@ -59,15 +58,15 @@ def segment(config: Config) -> str:
 
 
 def read(arguments: argparse.Namespace) -> Config | None:
-    """The scenario that was asked for."""
-    if arguments.scenario is None:
+    """The workload that was asked for."""
+    if arguments.workload is None:
         if arguments.hours is not None or arguments.pace != "max":
-            raise UsageError("--hours and --pace are of a scenario; name one with --scenario")
+            raise UsageError("--hours and --pace are of a workload; name one with --workload")
         return None
     speed(arguments.pace)
     if not arguments.out.is_dir():
         raise UsageError(f"--out {arguments.out}: that is not a folder")
-    return read_scenario(arguments.scenario, arguments.hours)
+    return read_workload(arguments.workload, arguments.hours)
 
 
 def _recorded(found: ModelSet) -> Recorded:
@@ -117,7 +116,7 @@ def _deliver(guest: Guest, config: Config, process: Process, pace: float | None)
 def run(
     guest: Guest, argv: list[str], stdin: bytes, config: Config, arguments: argparse.Namespace
 ) -> RunResult:
-    """The program beside the scenario; at its end the program is interrupted, as by Ctrl-C.
+    """The program beside the workload; at its end the program is interrupted, as by Ctrl-C.
 
     That it then ends as who is interrupted does is no failure: its status is 0.
     """

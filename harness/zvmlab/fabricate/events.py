@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What happens in a scenario: events of the file as actions of the model, in order."""
+"""What happens in a workload: events of the file as actions of the model, in order."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def _days(maker: _Maker, second_of_day: int) -> None:
                 shift = day * _SECONDS_A_DAY + spread * at // count - second_of_day
                 if logoff + shift <= 0:
                     continue
-                # Who would be there already logs on as the scenario begins.
+                # Who would be there already logs on as the workload begins.
                 maker.made += (
                     Action(max(logon + shift, 0), model.LOGON, first + at, 1),
                     Action(logoff + shift, model.LOGOFF, first + at, 1),
@@ -241,7 +241,7 @@ def actions(
 ) -> list[Action]:
     """All that happens within *seconds*, in order, commands the last of their second.
 
-    *whole* is how long the scenario lasts if nobody cuts it short.
+    *whole* is how long the workload lasts if nobody cuts it short.
     """
     maker = _Maker(users, processors, devices, release, seconds)
     _days(maker, second_of_day)
@@ -251,7 +251,7 @@ def actions(
         node.text("remark", default="")
         node.done()
         if maker.made[begin].second >= max(whole, seconds):
-            raise node.error("at", "is after the end of the scenario")
+            raise node.error("at", "is after the end of the workload")
     commands = (model.SAMPLE, model.EVENT)
     found = [action for action in maker.made if 0 <= action.second < seconds]
     found.sort(key=lambda action: (action.second, action.kind in commands))

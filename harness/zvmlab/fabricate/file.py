@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A system and what happens to it, out of a scenario file (docs/fabricate.md)."""
+"""A system and what happens to it, out of a workload file (docs/fabricate.md)."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class _Machine:
     percents: list[list[int]] = field(default_factory=lambda: [[100] * 24])
 
 
-def read_scenario(path: Path, hours: float | None = None) -> Config:
+def read_workload(path: Path, hours: float | None = None) -> Config:
     """The file, whole and checked; *hours* instead of the file's own."""
-    return scenario(load(path), hours)
+    return workload(load(path), hours)
 
 
-def scenario(top: Node, hours: float | None = None) -> Config:
+def workload(top: Node, hours: float | None = None) -> Config:
     """The same of an object that has been read."""
     top.text("description", 4096, "")
     start, second_of_day = _start(top)

@@ -42,7 +42,7 @@ class Node:
 
     def error(self, key: str, text: str) -> UsageError:
         """One sentence about a member, or about the object itself."""
-        place = ".".join(part for part in (self._place, key) if part) or "the scenario"
+        place = ".".join(part for part in (self._place, key) if part) or "the workload"
         if len(place) > _PLACE:
             place = f"{place[:_PLACE]}…"
         return UsageError(f"{self._file}: {place} {text}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Recorded data sets, delivered once more: ``zvmlab replay``.
+"""Recorded data sets, delivered once more: ``zvmlab redeliver``.
 
 Every set goes to where it was in the segment and is announced by a message of *MONITOR, so that
 a reader gets the very bytes.  It is stored when nothing that a reader still has lies there, and
