@@ -275,6 +275,15 @@ def test_rules_and_sets_are_numbered_and_ids_of_zero_are_none() -> None:
     assert texts(armed(0), lane=CP) == ["fault.arm point iucv.reply no rule"]
 
 
+def test_ids_in_hexadecimal_are_those_of_events() -> None:
+    asks = event(f"0005800100ff0000{USER}{IPUSER}", user="OTHER")
+    came = event("0005000900070010e2c4", user="OTHER")
+    takes = record("iucv.receive", None, user="OTHER", path=5, msgid="70010", cc=0)
+    _, heard, taken = texts(asks, came, takes, lane=CP)
+    assert "message 1" in heard
+    assert taken == "iucv.receive user OTHER path 1 message 1 cc 0"
+
+
 def test_calls_from_outside_say_what_became_of_them() -> None:
     asked = record("iucv.sever", None, user="OTHER", path=5, cc=1, lost=3, out=[], data="e9")
     assert texts(asked, lane=CP) == ["iucv.sever user OTHER path 1 data e9 cc 1"]
