@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Images of the whole CP: primitives, the frame around the parts, damage. */
+#include "cp_private.h"
 #include "state_check.h"
 
 #define PAYLOAD 28u
@@ -297,6 +298,30 @@ START_TEST(port_is_told)
 }
 END_TEST
 
+/* SplitMix64 from 1234567 on, as others have published it; where it is, is a part of the state. */
+START_TEST(random_as_published)
+{
+	static const uint64_t published[] = {
+		UINT64_C(6457827717110365317), UINT64_C(3203168211198807973),
+		UINT64_C(9817491932198370423), UINT64_C(4593380528125082431),
+		UINT64_C(16408922859458223821),
+	};
+	uint8_t *images[5];
+	size_t len[5];
+
+	fx.cp->random = 1234567;
+	for (unsigned int i = 0; i < 5; i++) {
+		images[i] = save(&len[i]);
+		ck_assert_uint_eq(cp_random(fx.cp), published[i]);
+	}
+	for (unsigned int i = 5; i-- > 0;) {
+		ck_assert_int_eq(cp_load(fx.cp, images[i], len[i], err, sizeof(err)), 0);
+		ck_assert_uint_eq(cp_random(fx.cp), published[i]);
+		free(images[i]);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("state");
@@ -316,6 +341,7 @@ int main(void)
 	tcase_add_test(image, other_configuration);
 	tcase_add_test(image, refused_changes_nothing);
 	tcase_add_test(image, port_is_told);
+	tcase_add_test(image, random_as_published);
 	suite_add_tcase(suite, tc);
 	suite_add_tcase(suite, image);
 	return fx_run(suite);
