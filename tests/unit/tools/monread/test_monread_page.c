@@ -33,15 +33,32 @@ static void stop(void)
 	text = NULL;
 }
 
+/* Values of the two series of the chart, by bucket. */
+static double values[2][FIGURES_BUCKETS];
+
+/* Fills what stands behind the last bucket, as it does after buckets have been merged. */
+static void leave_behind(struct bucket *left)
+{
+	const unsigned int index = (unsigned int)(left - f.bucket);
+
+	*left = (struct bucket){
+		.first = MIDNIGHT, .last = AT(86400), .time = 1, .lost = 9, .page_reads = 9,
+		.page_writes = 9, .starts = 9, .busy = { 9 }, .elapsed = { 9 },
+		.events = { 9, 9, 9, 9, 9, 9 },
+	};
+	values[0][index] = values[1][index] = 12345;
+}
+
 /* Ends of intervals; the next bucket reaches to there. */
 static struct bucket *bucket(unsigned int seconds)
 {
 	struct bucket *next = &f.bucket[f.buckets];
 
-	next->first = f.buckets ? next[-1].last : MIDNIGHT;
-	next->last = AT(seconds);
+	*next = (struct bucket){ .first = f.buckets ? next[-1].last : MIDNIGHT,
+				 .last = AT(seconds) };
 	next->time = next->last - next->first;
 	f.buckets++;
+	leave_behind(next + 1);
 	return next;
 }
 
@@ -88,9 +105,6 @@ static void finish(FILE *out)
 		ck_assert_msg(begins == count(closed), "%s in\n%s", tags[i], text);
 	}
 }
-
-/* Values of the two series of the chart, by the bucket's last byte in time. */
-static double values[2][FIGURES_BUCKETS];
 
 static double value_of(const struct bucket *of, unsigned int series)
 {
