@@ -130,6 +130,7 @@ START_TEST(same_again)
 	fx_teardown();
 	fx_setup();
 	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"refused\":0"));
 	again = save(&again_len);
 	ck_assert_uint_eq(again_len, len);
 	ck_assert_mem_eq(again, image, len);
@@ -162,6 +163,8 @@ START_TEST(truncated)
 	for (size_t i = 0; i < len; i += i < 64 ? 1 : len / 50)
 		ck_refused(image, i, err, sizeof(err));
 	ck_refused(NULL, 0, err, sizeof(err));
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"refused\":1"));
+	ck_assert_ptr_null(strstr(fx.trace, "\"refused\":0"));
 	free(image);
 }
 END_TEST

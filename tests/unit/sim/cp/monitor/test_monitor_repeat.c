@@ -10,7 +10,13 @@ static const struct mon_element element = {
 
 static int repeat(uint32_t outstanding, uint64_t times)
 {
-	return monitor_repeat(fx.cp, MON_SAMPLE, &element, 1, outstanding, times, err, sizeof(err));
+	const size_t before = fx.trace_len;
+	int rc = monitor_repeat(fx.cp, MON_SAMPLE, &element, 1, outstanding, times, err, sizeof(err));
+	const char *call = strstr(fx.trace + before, "\"monitor.repeat\"");
+
+	ck_assert_ptr_nonnull(call);
+	ck_assert_ptr_nonnull(strstr(call, rc == 0 ? "\"refused\":0" : "\"refused\":1"));
+	return rc;
 }
 
 START_TEST(automatic)
