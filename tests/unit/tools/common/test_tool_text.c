@@ -58,6 +58,20 @@ START_TEST(text_that_grows)
 }
 END_TEST
 
+/* More than twice the room that there is. */
+START_TEST(text_that_grows_by_much)
+{
+	static const char piece[3000];
+
+	text_append(&text, piece, 200);
+	for (size_t len = 200, more = 400; more < sizeof(piece); len += more, more *= 2) {
+		text_append(&text, piece, more);
+		ck_assert(!text.failed);
+		ck_assert_uint_eq(text.len, len + more);
+	}
+}
+END_TEST
+
 START_TEST(text_is_kept_when_nothing_is_added)
 {
 	text_append(&text, "x", 0);
@@ -358,7 +372,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		text_that_grows, text_is_kept_when_nothing_is_added, blanks, numbers_in_decimal,
+		text_that_grows, text_that_grows_by_much, text_is_kept_when_nothing_is_added,
+		blanks, numbers_in_decimal,
 		text_without_storage, utf8_by_code_points, what_a_terminal_shows,
 		text_ends_where_it_ends, fields_of_csv,
 		characters, strings_of_json, rows_without_storage,
