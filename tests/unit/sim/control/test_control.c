@@ -210,6 +210,42 @@ START_TEST(slow_client_is_dropped)
 }
 END_TEST
 
+/* An event with that much text; what of it waits for the first client. */
+static size_t console(size_t len)
+{
+	static char text[1000001];
+	const struct cp_event event = { .kind = CP_EVENT_CONSOLE, .name = "LINUX001",
+					.text = memset(text, 'a', len) };
+	const size_t before = ctl->client[0]->out.len;
+
+	text[len] = '\0';
+	ctl_event(ctl, &event);
+	return ctl->client[0]->out.len - before;
+}
+
+/* A client may have as much to read as the limit says, and not a byte more. */
+START_TEST(limit_of_what_waits)
+{
+	for (size_t more = 0; more < 3; more++) {
+		const int slow = new_client();
+		const size_t *waits = &ctl->client[0]->out.len;
+		size_t around;
+
+		while (*waits + 2500000 < CTL_OUT_LIMIT)
+			console(1000000);
+		around = console(1000000) - 1000000;
+		console((CTL_OUT_LIMIT - *waits) / 2);
+		console(CTL_OUT_LIMIT - *waits - around + more);
+		ck_assert(ctl->client[0]->dropped == (more > 0));
+		ck_assert(more > 0 || *waits == CTL_OUT_LIMIT);
+		close(slow);
+		while (step())
+			;
+		ck_assert_ptr_null(ctl->client[0]);
+	}
+}
+END_TEST
+
 /* Requests wait while their client does not read the answers, and go on when it does. */
 START_TEST(requests_wait_for_their_client)
 {
@@ -482,6 +518,7 @@ int main(void)
 	tcase_add_test(tc, endless_line_is_refused);
 	tcase_add_test(tc, longest_line_is_answered);
 	tcase_add_test(tc, slow_client_is_dropped);
+	tcase_add_test(tc, limit_of_what_waits);
 	tcase_add_test(tc, requests_wait_for_their_client);
 	tcase_add_test(tc, client_limit);
 	tcase_add_test(tc, events_follow_the_schema);
