@@ -344,9 +344,10 @@ check: setup unit coverage ## all tests: core, harness, guests
 check-full: ## the same with sid's kernel, and the tests marked full
 	$(Q)$(MAKE) --no-print-directory check KERNELS="$(KERNELS) sid" FULL=1
 
+TESTS := tests/harness tests/mutants
 .PHONY: check-harness
-check-harness: setup $(SERVER)
-	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) -n $(JOBS) tests/harness tests/mutants
+check-harness: setup $(SERVER) ## tests of the harness, without guests; TESTS=FILE… for some of them
+	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) -n $(JOBS) $(TESTS)
 
 .PHONY: check-e2e
 check-e2e: setup prepare
@@ -421,7 +422,7 @@ bench-emulators: setup ## only the two emulators beside each other
 .PHONY: install
 install: ## install to PREFIX (DESTDIR is honoured)
 	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/lib/zvmlab $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
-	$(Q)git ls-files lib sim guest driver tools harness examples zvmlab pyproject.toml LICENSES ci/packages.txt | \
+	$(Q)git ls-files lib sim guest driver tools harness examples zvmlab pyproject.toml LICENSES docs/control-schema.json ci/packages.txt | \
 		xargs cp -r --parents -t $(DESTDIR)$(PREFIX)/lib/zvmlab
 	$(Q)ln -sf ../lib/zvmlab/zvmlab $(DESTDIR)$(PREFIX)/bin/zvmlab
 	$(Q)install -m 644 docs/zvmlab.1 $(DESTDIR)$(PREFIX)/share/man/man1/zvmlab.1

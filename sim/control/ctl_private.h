@@ -142,6 +142,7 @@ extern const char *const ctl_mon_fates[];
 extern const char *const ctl_path_states[];
 extern const char *const ctl_segment_types[];
 extern const char *const ctl_when[];
+extern const char *const ctl_fault_types[];
 extern const char *const ctl_issuers[];
 extern const char *const ctl_user_kinds[];
 /** Index of @name, which the schema has checked. */
@@ -242,6 +243,8 @@ json_t *ctl_fault_arm(struct ctl_call *call);
 json_t *ctl_fault_disarm(struct ctl_call *call);
 json_t *ctl_query_faults(struct ctl_call *call);
 json_t *ctl_query_fault_points(struct ctl_call *call);
+/** Points, kinds and the fields of a rule; new. */
+json_t *ctl_fault_tables(void);
 json_t *ctl_monitor_deliver(struct ctl_call *call);
 json_t *ctl_monitor_raw(struct ctl_call *call);
 json_t *ctl_monitor_repeat(struct ctl_call *call);

@@ -74,5 +74,11 @@ const char *const ctl_when[] = {
 	NULL,
 };
 
+const char *const ctl_fault_types[] = {
+	[FAULT_TYPE_POINT] = "point", [FAULT_TYPE_KIND] = "kind", [FAULT_TYPE_NUMBER] = "number",
+	[FAULT_TYPE_NAME] = "name",   [FAULT_TYPE_BYTE] = "byte", [FAULT_TYPE_PATH] = "path",
+	[FAULT_TYPE_WHEN] = "when",   NULL,
+};
+
 const char *const ctl_issuers[] = { "operator", "guest", NULL };
 const char *const ctl_user_kinds[] = { "guest", "service", "peer", NULL };

@@ -326,5 +326,6 @@ json_t *ctl_schema(void)
 			events, json_pack("{s:s, s:s, s:o}", "name", e->name, "text", e->text,
 					  "data", members_schema(e->data ? e->data : no_members)));
 	}
-	return json_pack("{s:o, s:o}", "commands", commands, "events", events);
+	return json_pack("{s:o, s:o, s:o}", "commands", commands, "events", events, "faults",
+			 ctl_fault_tables());
 }

@@ -16,7 +16,8 @@ MEMBERS(version_returns) = {
 };
 MEMBERS(schema_returns) = {
 	LIST("commands", 0, any_object, U32, "name, text, arguments and returns of each."),
-	LIST("events", 0, any_object, U32, "name, text and data of each."), END,
+	LIST("events", 0, any_object, U32, "name, text and data of each."),
+	OBJECT("faults", 0, NULL, "points, kinds and fields of query-fault-points, without reached."), END,
 };
 MEMBERS(extent) = {
 	INT("start", 0, U63, "First byte."), INT("size", 0, U63, "Bytes."), END,
@@ -132,47 +133,62 @@ MEMBERS(paths_returns) = {
 };
 
 MEMBERS(arm_args) = {
-	ENUM("point", 0, ctl_fault_points, "Where."), ENUM("kind", 0, ctl_fault_kinds, "What."),
-	INT("value", OPT, U32, "Of the kind; default 0."),
-	INT("offset", OPT, U32, "corrupt: which byte; default 0."),
-	INT("path", OPT, U16, "Only on this path, its id on the user's side."),
-	NAME("user", OPT, "Only calls, connections or interruptions of this user."),
-	NAME("name", OPT, "Only with this partner, service, segment or CP command."),
-	INT("type", OPT, 1, 9, "interrupt: only this IPTYPE."),
-	ENUM("when", OPT, ctl_when, "Default always."),
-	INT("n", OPT, U32, "nth, every: from 1; probability: parts per million."),
-	INT("times", OPT, U32, "Fires at most so often; default 0, no limit."), END,
+#define ARM_POINT(n, ...) ENUM(n, 0, ctl_fault_points, ARM_TEXT(__VA_ARGS__)),
+#define ARM_KIND(n, ...) ENUM(n, 0, ctl_fault_kinds, ARM_TEXT(__VA_ARGS__)),
+#define ARM_WHEN(n, ...) ENUM(n, OPT, ctl_when, ARM_TEXT(__VA_ARGS__)),
+#define ARM_NAME(n, ...) NAME(n, OPT, ARM_TEXT(__VA_ARGS__)),
+#define ARM_NUMBER(n, ...) INT(n, OPT, __VA_ARGS__),
+#define ARM_BYTE(n, ...) INT(n, OPT, __VA_ARGS__),
+#define ARM_PATH(n, ...) INT(n, OPT, __VA_ARGS__),
+#define ARM_TEXT(least, most, text) text
+#define FAULT_FIELD(member, kept, saved, least, most, text) ARM_##kept(#member, least, most, text)
+#include "zvmlab/fault_fields.def"
+	END,
 };
 MEMBERS(arm_returns) = { INT("rule", 0, 1, INT32_MAX, "Number of the rule."), END };
 MEMBERS(disarm_args) = { INT("rule", OPT, 1, INT32_MAX, "Number; absent: all."), END };
 MEMBERS(disarm_returns) = { INT("disarmed", 0, U16, "Number of rules."), END };
+/* As it was armed, with what was not given: an empty name, 0; no path at all. */
 MEMBERS(rule) = {
 	INT("rule", 0, 1, INT32_MAX, "Number of the rule."),
-	ENUM("point", 0, ctl_fault_points, "Where."), ENUM("kind", 0, ctl_fault_kinds, "What."),
-	INT("value", 0, U32, "Of the kind."), INT("offset", 0, U32, "corrupt: which byte."),
-	INT("path", OPT, U16, "Absent: any."), STRING("user", 0, 0, 8, "Empty: any."),
-	STRING("name", 0, 0, 8, "Empty: any."), INT("type", 0, 0, 9, "IPTYPE; 0: any."),
-	ENUM("when", 0, ctl_when, "When."), INT("n", 0, U32, "Of when."),
-	INT("times", 0, U32, "0: no limit."), INT("matched", 0, U32, "Calls that matched."),
+#define RULE_POINT(n, ...) ENUM(n, 0, ctl_fault_points, ARM_TEXT(__VA_ARGS__)),
+#define RULE_KIND(n, ...) ENUM(n, 0, ctl_fault_kinds, ARM_TEXT(__VA_ARGS__)),
+#define RULE_WHEN(n, ...) ENUM(n, 0, ctl_when, ARM_TEXT(__VA_ARGS__)),
+#define RULE_NAME(n, ...) STRING(n, 0, 0, CP_NAME_LEN, ARM_TEXT(__VA_ARGS__)),
+#define RULE_NUMBER(n, ...) INT(n, 0, __VA_ARGS__),
+#define RULE_BYTE(n, least, ...) INT(n, 0, 0, __VA_ARGS__),
+#define RULE_PATH(n, ...) INT(n, OPT, __VA_ARGS__),
+#define FAULT_FIELD(member, kept, saved, least, most, text) RULE_##kept(#member, least, most, text)
+#include "zvmlab/fault_fields.def"
+	INT("matched", 0, U32, "Calls that matched."),
 	INT("fired", 0, U32, "Calls it was carried out on."), END,
 };
 MEMBERS(rules_returns) = { LIST("rules", 0, rule, U8, "In the order of arming."), END };
 MEMBERS(fault_value) = {
 	ENUM("kind", 0, ctl_fault_kinds, "Kind."), INT("min", 0, U32, "Least value."),
-	INT("max", 0, U32, "Largest value; both 0: it takes none."), END,
+	INT("max", 0, U32, "Largest value; both 0: it takes none."),
+	INT("offset-max", 0, U32, "Largest offset; 0: it takes none."), END,
 };
 MEMBERS(point) = {
 	ENUM("point", 0, ctl_fault_points, "Name."), STRING("text", 0, U8, "What it is."),
 	LIST("kinds", 0, any_fault_kind, U8, "What it can carry out."),
 	LIST("values", 0, fault_value, U8, "The same kinds, with the values they take here."),
-	INT("reached", 0, U63, "How often, the agent's calls left out."), END,
+	INT("reached", OPT, U63, "How often, the agent's calls left out."), END,
 };
 MEMBERS(fault_kind) = {
-	ENUM("kind", 0, ctl_fault_kinds, "Name."), STRING("text", 0, U8, "What it is."), END,
+	ENUM("kind", 0, ctl_fault_kinds, "Name."), STRING("text", 0, U8, "What it is."),
+	INT("min", 0, U32, "Least value."), INT("max", 0, U32, "Largest value at any point; both 0: it takes none."), END,
+};
+MEMBERS(fault_field) = {
+	STRING("field", 0, 1, 16, "Member of a rule."), STRING("text", 0, U8, "What it is."),
+	ENUM("type", 0, ctl_fault_types, "What it holds."), BOOL("filter", 0, "Calls are compared with it."),
+	INT("min", 0, U32, "Least value; of a name the length."), INT("max", 0, U32, "Largest value."),
+	ENUM("only", OPT, ctl_fault_points, "May be given at this point only."), END,
 };
 MEMBERS(points_returns) = {
 	LIST("points", 0, point, U8, "All there are."),
-	LIST("kinds", 0, fault_kind, U8, "All there are."), END,
+	LIST("kinds", 0, fault_kind, U8, "All there are."),
+	LIST("fields", 0, fault_field, U8, "Members of a rule."), END,
 };
 
 MEMBERS(fill) = {

@@ -198,8 +198,7 @@ static const char *kind_name(unsigned int kind)
 	return fault_kind_info[kind].name;
 }
 
-static void rule_name(struct replay *r, const json_t *record, const char *key,
-		      char name[CP_NAME_LEN + 1])
+static void rule_name(struct replay *r, const json_t *record, const char *key, char *name)
 {
 	char text[CP_NAME_LEN + 2] = "";
 
@@ -208,24 +207,44 @@ static void rule_name(struct replay *r, const json_t *record, const char *key,
 	memcpy(name, text, CP_NAME_LEN + 1);
 }
 
+/* Of the members that the core writes only if they are given, the others are what they were. */
+static void rule_field(struct replay *r, const json_t *record, struct fault_rule *rule,
+		       enum fault_field field)
+{
+	const char *name = fault_field_info[field].name;
+	uint64_t number = 0;
+
+	switch (fault_field_info[field].type) {
+	case FAULT_TYPE_NAME:
+		rule_name(r, record, name, fault_name(rule, field));
+		return;
+	case FAULT_TYPE_POINT:
+		number = word(r, record, name, point_name, FAULT_POINTS);
+		break;
+	case FAULT_TYPE_KIND:
+		number = word(r, record, name, kind_name, FAULT_KINDS);
+		break;
+	case FAULT_TYPE_BYTE:
+		number = replay_number_or_0(r, record, name, UINT8_MAX);
+		break;
+	case FAULT_TYPE_PATH:
+		number = replay_hex_or(r, record, name, UINT32_MAX, (uint32_t)FAULT_ANY_PATH);
+		break;
+	case FAULT_TYPE_NUMBER:
+	case FAULT_TYPE_WHEN:
+		number = replay_number(r, record, name, UINT32_MAX);
+		break;
+	}
+	fault_set_number(rule, field, (uint32_t)number);
+}
+
 static void fault_armed(struct replay *r, const json_t *record)
 {
-	struct fault_rule rule = {
-		.point = (enum fault_point)word(r, record, "point", point_name, FAULT_POINTS),
-		.kind = (enum fault_kind)word(r, record, "kind", kind_name, FAULT_KINDS),
-		.value = (uint32_t)replay_number(r, record, "value", UINT32_MAX),
-		.offset = (uint32_t)replay_number(r, record, "offset", UINT32_MAX),
-		.type = (uint8_t)replay_number_or_0(r, record, "type", UINT8_MAX),
-		.path = (int32_t)replay_hex_or(r, record, "path", UINT32_MAX,
-					       (uint32_t)FAULT_ANY_PATH),
-		.when = (enum fault_when)replay_number(r, record, "when", UINT32_MAX),
-		.n = (uint32_t)replay_number(r, record, "n", UINT32_MAX),
-		.times = (uint32_t)replay_number(r, record, "times", UINT32_MAX),
-	};
+	struct fault_rule rule = fault_rule_new();
 	char err[256];
 
-	rule_name(r, record, "user", rule.user);
-	rule_name(r, record, "name", rule.name);
+	for (enum fault_field i = 0; i < FAULT_FIELDS; i++)
+		rule_field(r, record, &rule, i);
 	if (!r->stopped)
 		fault_arm(r->cp, &rule, err, sizeof(err));
 }

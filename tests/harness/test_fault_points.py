@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The tables of fault points as Python reads them, against CP; docs/faults.md against both."""
+"""What Python knows of fault rules, against CP; docs/faults.md against both."""
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from pathlib import Path
 
@@ -29,6 +30,13 @@ def _table() -> str:
     for kind in fault_points.kinds().values():
         value = f"{kind.least}–{kind.most}" if kind.most else "–"
         lines.append(f"| `{kind.name}` | {value} | {kind.text} |\n")
+    lines += ["\n", "| filter | values | meaning |\n", "|---|---|---|\n"]
+    for field in fault_points.fields().values():
+        if field.filter:
+            unit = " characters" if field.type == "name" else ""
+            only = "" if field.only is None else f" At `{field.only}` only."
+            values = f"{field.least}–{field.most}{unit}"
+            lines.append(f"| `{field.name}` | {values} | {field.text}{only} |\n")
     return "".join(lines)
 
 
@@ -44,21 +52,33 @@ def test_the_documents_tables_are_those_of_the_source() -> None:
 
 def test_the_list_is_what_cp_answers(control: Control) -> None:
     answer = control.execute("query-fault-points")
-    assert {kind["kind"]: kind["text"] for kind in answer["kinds"]} == {
-        kind.name: kind.text for kind in fault_points.kinds().values()
-    }
+    assert answer["kinds"] == [
+        {"kind": kind.name, "text": kind.text, "min": kind.least, "max": kind.most}
+        for kind in fault_points.kinds().values()
+    ]
     found = [
         {
             "point": point.name,
             "text": point.text,
             "kinds": [kind.name for kind in point.kinds],
-            "values": [{"kind": k.name, "min": k.least, "max": k.most} for k in point.kinds],
+            "values": [
+                {"kind": k.name, "min": k.least, "max": k.most, "offset-max": k.offset}
+                for k in point.kinds
+            ],
             "reached": 0,
         }
         for point in fault_points.points().values()
     ]
     assert found == answer["points"]
     assert len(found) > 40
+
+
+def test_a_rule_has_a_member_for_each_of_cp(control: Control) -> None:
+    """What CP calls when and n is spelled nth, every and probability by people."""
+    fields = [field["field"] for field in control.execute("query-fault-points")["fields"]]
+    assert fields == list(fault_points.fields())
+    own = {field.name for field in dataclasses.fields(Fault)}
+    assert own - {"nth", "every", "probability"} == set(fields) - {"when", "n"}
 
 
 def _both_agree(control: Control, fault: Fault) -> bool:

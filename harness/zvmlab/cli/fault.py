@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import sys
 from collections.abc import Iterator
@@ -73,10 +74,11 @@ def _add_arm(actions: Any) -> None:
     add("kind", nargs="?", metavar="KIND", help="what")
     add("value", nargs="?", type=_number, default=0, metavar="VALUE", help="of the kind")
     add("--offset", type=_number, default=0, metavar="N", help="corrupt: which byte")
-    add("--path", type=_number, metavar="N", help="only on this path")
-    add("--name", metavar="NAME", help="only with this partner, service, segment, CP command")
-    add("--user", metavar="USERID", help="only for this user")
-    add("--type", type=_number, metavar="N", help="interrupt: only this IPTYPE, 1 to 9")
+    for field in fault_points.fields().values():
+        if field.filter and field.type == "name":
+            add(f"--{field.name}", metavar="NAME", help=_help(field))
+        elif field.filter:
+            add(f"--{field.name}", type=_number, metavar="N", help=_help(field))
     when = made.add_mutually_exclusive_group()
     when.add_argument("--nth", type=_number, metavar="N", help="at the nth call")
     when.add_argument("--every", type=_number, metavar="N", help="at every nth call")
@@ -85,6 +87,11 @@ def _add_arm(actions: Any) -> None:
     add("--file", type=Path, metavar="FILE", help="JSON file of rules instead of one")
     _guest_option(made)
     made.set_defaults(command=run_arm)
+
+
+def _help(field: fault_points.FaultField) -> str:
+    text = field.text[0].lower() + field.text[1:].rstrip(".")
+    return text if field.only is None else f"{text} ({field.only}: {field.least} to {field.most})"
 
 
 def _number(text: str) -> int:
@@ -133,9 +140,8 @@ def _rules(arguments: argparse.Namespace) -> tuple[Fault, ...]:
         return load(arguments.file)
     if arguments.point is None or arguments.kind is None:
         raise UsageError("say what to arm: POINT KIND [VALUE], or --file FILE")
-    words = ("point", "kind", "value", "offset", "path", "name", "user", "type")
-    when = ("nth", "every", "probability", "times")
-    fault = Fault(**{word: getattr(arguments, word) for word in (*words, *when)})
+    words = [field.name for field in dataclasses.fields(Fault)]
+    fault = Fault(**{word: getattr(arguments, word) for word in words})
     fault_points.check(fault)
     return (fault,)
 

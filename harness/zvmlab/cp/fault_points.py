@@ -1,49 +1,38 @@
 # SPDX-License-Identifier: MIT
-"""The fault points and kinds of CP, read from the tables that CP itself is compiled from.
+"""What a fault rule can say: points, kinds and members, as CP's control socket publishes them.
 
-``zvmlab faults`` lists them without a guest and without building anything; a
-test holds what is read here to what a CP answers to ``query-fault-points``.
+``docs/control-schema.json`` is what CP answers to ``query-schema``; a test holds one to the
+other.  So ``zvmlab faults`` needs no guest, and a wrong rule is refused before one starts.
 """
 
 from __future__ import annotations
 
 import functools
+import json
 import re
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.tree import TREE
 from zvmlab.cp.faults import Fault
 
-_FOLDER = TREE / "sim/cp/include/zvmlab"
-_WORD = r"[A-Z][A-Z0-9_]*"
-_KIND = re.compile(rf'FAULT_KIND\(({_WORD}), "([a-z]+)", (\w+), (\w+), "([^"\\]+)"\)')
-_POINT = re.compile(rf'FAULT_POINT\({_WORD}, "([a-z0-9.-]+)", ([^"]+), "([^"\\]+)"\)')
-_MACRO = re.compile(rf"#define ({_WORD}) \((.+)\)")
-_TERM = re.compile(rf"FAULT_BIT\(FAULT_({_WORD})\)|({_WORD})")
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-# Points of IUCV functions end with an IPRCODE, which is a byte of the parameter list.
-_IPRCODE_POINTS = "iucv."
-_IPRCODE_MAX = 0xFF
-# IUCV interruptions have 40 bytes.
-_EVENT_POINTS = ("interrupt", "peer.")
-_EVENT_BYTES = 40
-_MAX_U16 = 0xFFFF
-_MAX_U32 = 0xFFFFFFFF
+_SCHEMA = TREE / "docs/control-schema.json"
 _NAME = re.compile(r"[A-Za-z0-9@#$_*+:-]{1,8}")
-_MAX_TYPE = 9
+# Where and what, which are judged together; when, which Fault spells in words of its own.
+_JUDGED_APART = ("point", "kind", "value", "offset", "when", "n")
 
 
 @dataclass(frozen=True)
 class FaultKind:
-    """A kind of fault; *least* and *most* value it takes, both 0: none."""
+    """A kind of fault; *least* and *most* value it takes, both 0: none; *offset* at most."""
 
     name: str
     least: int
     most: int
     text: str
+    offset: int = 0
 
 
 @dataclass(frozen=True)
@@ -59,69 +48,68 @@ class FaultPoint:
         return next((kind for kind in self.kinds if kind.name == name), None)
 
 
-def _statements(name: str) -> list[str]:
-    text = _COMMENT.sub("", (_FOLDER / name).read_text(encoding="ascii"))
-    return [line for line in text.splitlines() if line.strip()]
+@dataclass(frozen=True)
+class FaultField:
+    """A member of a rule: *least* to *most* (of a name its length), *only* at one point if given.
+
+    A *filter* is compared with each call.
+    """
+
+    name: str
+    type: str
+    filter: bool
+    least: int
+    most: int
+    text: str
+    only: str | None
 
 
-def _strange(name: str, line: str) -> AssertionError:
-    return AssertionError(f"{name} has a line that is none of its forms: {line}")
-
-
-def _kinds_by_id() -> dict[str, FaultKind]:
-    found = {}
-    for line in _statements("fault_kinds.def"):
-        match = _KIND.fullmatch(line)
-        if match is None:
-            raise _strange("fault_kinds.def", line)
-        key, name, least, most, text = match.groups()
-        found[key] = FaultKind(name, int(least, 0), int(most, 0), text)
-    return found
-
-
-def _set_of(expression: str, macros: dict[str, set[str]]) -> set[str]:
-    """Ids of the kinds that ``FAULT_BIT(FAULT_CC) | INSN`` stands for."""
-    found: set[str] = set()
-    for term in expression.split(" | "):
-        match = _TERM.fullmatch(term)
-        if match is None:
-            raise _strange("fault_points.def", expression)
-        found |= {match.group(1)} if match.group(1) else macros[match.group(2)]
-    return found
-
-
-def _at(point: str, kind: FaultKind) -> FaultKind:
-    if kind.name == "rc" and point.startswith(_IPRCODE_POINTS):
-        return FaultKind(kind.name, kind.least, _IPRCODE_MAX, kind.text)
-    return kind
+@functools.cache
+def _tables() -> dict[str, Any]:
+    tables: dict[str, Any] = json.loads(_SCHEMA.read_text(encoding="utf-8"))["faults"]
+    return tables
 
 
 @functools.cache
 def kinds() -> dict[str, FaultKind]:
     """All kinds by name, in CP's order."""
-    return {kind.name: kind for kind in _kinds_by_id().values()}
+    return {
+        kind["kind"]: FaultKind(kind["kind"], kind["min"], kind["max"], kind["text"])
+        for kind in _tables()["kinds"]
+    }
+
+
+def _at(value: dict[str, Any]) -> FaultKind:
+    name = value["kind"]
+    return FaultKind(name, value["min"], value["max"], kinds()[name].text, value["offset-max"])
 
 
 @functools.cache
 def points() -> dict[str, FaultPoint]:
     """All points by name, in CP's order."""
-    by_id = _kinds_by_id()
-    macros: dict[str, set[str]] = {}
-    found = {}
-    for line in _statements("fault_points.def"):
-        if line.startswith("#undef "):
-            continue
-        if (match := _MACRO.fullmatch(line)) is not None:
-            macros[match.group(1)] = _set_of(match.group(2), macros)
-            continue
-        match = _POINT.fullmatch(line)
-        if match is None:
-            raise _strange("fault_points.def", line)
-        name, expression, text = match.groups()
-        chosen = _set_of(expression, macros)
-        can = tuple(_at(name, kind) for key, kind in by_id.items() if key in chosen)
-        found[name] = FaultPoint(name, text, can)
-    return found
+    return {
+        point["point"]: FaultPoint(
+            point["point"], point["text"], tuple(_at(value) for value in point["values"])
+        )
+        for point in _tables()["points"]
+    }
+
+
+@functools.cache
+def fields() -> dict[str, FaultField]:
+    """All members of a rule by name, in CP's order."""
+    return {
+        one["field"]: FaultField(
+            one["field"],
+            one["type"],
+            one["filter"],
+            one["min"],
+            one["max"],
+            one["text"],
+            one.get("only"),
+        )
+        for one in _tables()["fields"]
+    }
 
 
 def _range(text: str, value: int, least: int, most: int) -> None:
@@ -144,23 +132,27 @@ def _check_kind(fault: Fault) -> FaultKind:
     return kind
 
 
+def _check_field(fault: Fault, field: FaultField) -> None:
+    given = getattr(fault, field.name)
+    if given is None:
+        return
+    if field.only is not None and fault.point != field.only:
+        raise UsageError(f"{field.name} is for the point {field.only}, not for {fault.point}")
+    if field.type != "name":
+        _range(field.name, given, field.least, field.most)
+    elif not _NAME.fullmatch(given):
+        raise UsageError(f"{field.name} {given!r} is not 1 to 8 letters, digits and @#$_*-+:")
+
+
 def check(fault: Fault) -> None:
     """UsageError with one sentence if CP would refuse the rule."""
     kind = _check_kind(fault)
     if kind.most == 0 and fault.value != 0:
         raise UsageError(f"{kind.name} takes no value")
     _range(f"the value of {kind.name}", fault.value, kind.least, kind.most)
-    if fault.offset != 0 and kind.name != "corrupt":
+    if fault.offset != 0 and kind.offset == 0:
         raise UsageError(f"{kind.name} takes no offset; only corrupt does")
-    of_event = fault.point.startswith(_EVENT_POINTS)
-    _range("the offset", fault.offset, 0, _EVENT_BYTES - 1 if of_event else _MAX_U32)
-    _range("times", fault.times, 0, _MAX_U32)
-    if fault.path is not None:
-        _range("path", fault.path, 0, _MAX_U16)
-    for word, name in (("name", fault.name), ("user", fault.user)):
-        if name is not None and not _NAME.fullmatch(name):
-            raise UsageError(f"{word} {name!r} is not 1 to 8 letters, digits and @#$_*-+:")
-    if fault.type is not None:
-        if fault.point != "interrupt":
-            raise UsageError(f"type is for the point interrupt, not for {fault.point}")
-        _range("type", fault.type, 1, _MAX_TYPE)
+    _range("the offset", fault.offset, 0, kind.offset)
+    for field in fields().values():
+        if field.name not in _JUDGED_APART:
+            _check_field(fault, field)

@@ -19,6 +19,7 @@ from zvmlab.base.errors import UsageError
 from zvmlab.cp.control import Control
 
 _PARTS_PER_MILLION = 1_000_000
+_WHEN = ("nth", "every", "probability")
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,7 @@ class Fault:
     times: int = 0
 
     def __post_init__(self) -> None:
-        given = [
-            word for word in ("nth", "every", "probability") if getattr(self, word) is not None
-        ]
+        given = [word for word in _WHEN if getattr(self, word) is not None]
         if len(given) > 1:
             raise UsageError(f"{given[0]} and {given[1]} exclude each other; give one of them")
         for word in ("nth", "every"):
@@ -65,13 +64,11 @@ class Fault:
 
     def arguments(self) -> dict[str, Any]:
         """Arguments of the control command ``fault-arm``."""
-        words: dict[str, Any] = {"point": self.point, "kind": self.kind}
-        for word in ("value", "offset", "times"):
-            if getattr(self, word):
-                words[word] = getattr(self, word)
-        for word in ("path", "name", "user", "type"):
-            if getattr(self, word) is not None:
-                words[word] = getattr(self, word)
+        words = {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if getattr(self, field.name) != field.default and field.name not in _WHEN
+        }
         for word in ("nth", "every"):
             if getattr(self, word) is not None:
                 words |= {"when": word, "n": getattr(self, word)}

@@ -19,7 +19,6 @@ MAX_RULES = 64
 MAX_BYTES = 1 << 20
 _MEMBERS = tuple(field.name for field in dataclasses.fields(Fault))
 _NEEDED = ("point", "kind")
-_TEXTS = ("point", "kind", "name", "user")
 _MAX_TEXT = 40
 _MAX_NUMBER = 1 << 64
 
@@ -27,7 +26,8 @@ _MAX_NUMBER = 1 << 64
 def _check_type(member: str, value: object) -> None:
     # True and False are integers for Python, not for JSON.
     number = type(value) is int and abs(value) < _MAX_NUMBER
-    if member in _TEXTS:
+    field = fault_points.fields().get(member)
+    if field is not None and field.type in ("point", "kind", "name"):
         right = isinstance(value, str) and len(value) <= _MAX_TEXT
         what = f"a string of up to {_MAX_TEXT} characters"
     elif member == "probability":

@@ -27,6 +27,25 @@ const struct fault_kind_info fault_kind_info[FAULT_KINDS] = {
 #undef FAULT_KIND
 };
 
+const struct fault_field_info fault_field_info[FAULT_FIELDS] = {
+#define FAULT_FIELD(member, kept, saved, least, most, text) \
+	{ #member, FAULT_TYPE_##kept, false, saved, least, most, FAULT_POINTS, text },
+#define FAULT_FILTER(member, kept, saved, least, most, only, text) \
+	{ #member, FAULT_TYPE_##kept, true, saved, least, most, only, text },
+#include "zvmlab/fault_fields.def"
+};
+
+/* Two members at one place of a saved rule do not compile. */
+enum {
+#define FAULT_FIELD(member, type, saved, least, most, text) SAVED_##saved,
+#include "zvmlab/fault_fields.def"
+};
+
+static const size_t field_offset[FAULT_FIELDS] = {
+#define FAULT_FIELD(member, type, saved, least, most, text) offsetof(struct fault_rule, member),
+#include "zvmlab/fault_fields.def"
+};
+
 struct fault {
 	struct fault_status armed[FAULT_MAX_RULES];	/* in the order of arming */
 	uint32_t count;
@@ -48,6 +67,62 @@ static void fault_fini(struct cp *cp)
 {
 	free(cp->fault);
 	cp->fault = NULL;
+}
+
+uint32_t fault_number(const struct fault_rule *rule, enum fault_field field)
+{
+	uint32_t number;
+
+	_Static_assert(sizeof(enum fault_point) == sizeof(number), "an enumeration has 32 bits");
+	assert(field < FAULT_FIELDS && fault_field_info[field].type != FAULT_TYPE_NAME);
+	memcpy(&number, (const char *)rule + field_offset[field], sizeof(number));
+	return number;
+}
+
+void fault_set_number(struct fault_rule *rule, enum fault_field field, uint32_t number)
+{
+	assert(field < FAULT_FIELDS && fault_field_info[field].type != FAULT_TYPE_NAME);
+	memcpy((char *)rule + field_offset[field], &number, sizeof(number));
+}
+
+char *fault_name(struct fault_rule *rule, enum fault_field field)
+{
+	assert(field < FAULT_FIELDS && fault_field_info[field].type == FAULT_TYPE_NAME);
+	return (char *)rule + field_offset[field];
+}
+
+static const char *name_of(const struct fault_rule *rule, enum fault_field field)
+{
+	return (const char *)rule + field_offset[field];
+}
+
+bool fault_absent(const struct fault_rule *rule, enum fault_field field)
+{
+	switch (fault_field_info[field].type) {
+	case FAULT_TYPE_NAME:
+		return name_of(rule, field)[0] == '\0';
+	case FAULT_TYPE_PATH:
+		return fault_number(rule, field) == (uint32_t)FAULT_ANY_PATH;
+	default:
+		return fault_number(rule, field) == 0;
+	}
+}
+
+struct fault_rule fault_rule_new(void)
+{
+	struct fault_rule rule = { 0 };
+
+	for (enum fault_field i = 0; i < FAULT_FIELDS; i++)
+		if (fault_field_info[i].type == FAULT_TYPE_PATH)
+			fault_set_number(&rule, i, (uint32_t)FAULT_ANY_PATH);
+	return rule;
+}
+
+uint32_t fault_offset_max(enum fault_point point)
+{
+	const bool event = point >= FAULT_INTERRUPT && point <= FAULT_PEER_SEVER;
+
+	return event ? IUCV_EVENT_SIZE - 1 : fault_field_info[FAULT_FIELD_offset].most;
 }
 
 uint32_t fault_value_max(enum fault_point point, enum fault_kind kind)
@@ -95,8 +170,7 @@ static bool value_allowed(const struct fault_rule *rule, char *err, size_t errle
 		snprintf(err, errlen, "fault %s takes no offset; only corrupt does", kind->name);
 		return false;
 	}
-	if (rule->point >= FAULT_INTERRUPT && rule->point <= FAULT_PEER_SEVER &&
-	    rule->offset >= IUCV_EVENT_SIZE) {
+	if (rule->offset > fault_offset_max(rule->point)) {
 		snprintf(err, errlen, "offset %u lies outside the interruption's %u bytes",
 			 rule->offset, IUCV_EVENT_SIZE);
 		return false;
@@ -105,30 +179,46 @@ static bool value_allowed(const struct fault_rule *rule, char *err, size_t errle
 }
 
 /* A name is one of CP's: longer ones match nothing. */
-static bool name_allowed(const char name[CP_NAME_LEN + 1], const char *what, char *err,
-			 size_t errlen)
+static bool length_allowed(const struct fault_rule *rule, enum fault_field field, char *err,
+			   size_t errlen)
 {
-	if (memchr(name, '\0', CP_NAME_LEN + 1))
+	if (memchr(name_of(rule, field), '\0', CP_NAME_LEN + 1))
 		return true;
-	snprintf(err, errlen, "the fault rule's %s is longer than %d characters", what,
-		 CP_NAME_LEN);
+	snprintf(err, errlen, "the fault rule's %s is longer than %d characters",
+		 fault_field_info[field].name, CP_NAME_LEN);
 	return false;
 }
 
-static bool filter_allowed(const struct fault_rule *rule, char *err, size_t errlen)
+static bool field_allowed(const struct fault_rule *rule, enum fault_field field, char *err,
+			  size_t errlen)
 {
-	if (rule->path != FAULT_ANY_PATH && (rule->path < 0 || rule->path > UINT16_MAX)) {
-		snprintf(err, errlen, "path %d of the fault rule is not 0 to %u", rule->path,
-			 UINT16_MAX);
+	const struct fault_field_info *info = &fault_field_info[field];
+	uint32_t number;
+
+	if (info->type == FAULT_TYPE_NAME)
+		return length_allowed(rule, field, err, errlen);
+	if (fault_absent(rule, field))
+		return true;
+	if (info->only != FAULT_POINTS && rule->point != info->only) {
+		snprintf(err, errlen, "the fault rule's %s is for the point %s only", info->name,
+			 fault_point_info[info->only].name);
 		return false;
 	}
-	if (rule->type != 0 && (rule->point != FAULT_INTERRUPT || rule->type > IUCV_MSG_PENDING)) {
-		snprintf(err, errlen, "type %u of the fault rule is not an IPTYPE of 1 to %d at "
-			 "point interrupt", rule->type, IUCV_MSG_PENDING);
+	number = fault_number(rule, field);
+	if (number < info->least || number > info->most) {
+		snprintf(err, errlen, "the fault rule's %s is %u; it must be %u to %u", info->name,
+			 number, info->least, info->most);
 		return false;
 	}
-	return name_allowed(rule->user, "user", err, errlen) &&
-	       name_allowed(rule->name, "name", err, errlen);
+	return true;
+}
+
+static bool fields_allowed(const struct fault_rule *rule, char *err, size_t errlen)
+{
+	for (enum fault_field i = 0; i < FAULT_FIELDS; i++)
+		if (!field_allowed(rule, i, err, errlen))
+			return false;
+	return true;
 }
 
 static bool when_allowed(const struct fault_rule *rule, char *err, size_t errlen)
@@ -150,7 +240,7 @@ static bool when_allowed(const struct fault_rule *rule, char *err, size_t errlen
 static bool rule_allowed(const struct fault_rule *rule, char *err, size_t errlen)
 {
 	return kind_allowed(rule, err, errlen) && value_allowed(rule, err, errlen) &&
-	       when_allowed(rule, err, errlen) && filter_allowed(rule, err, errlen);
+	       when_allowed(rule, err, errlen) && fields_allowed(rule, err, errlen);
 }
 
 static int arm(struct cp *cp, const struct fault_rule *rule, char *err, size_t errlen)
@@ -186,23 +276,24 @@ static void trace_name(struct cp *cp, const char *key, const char name[CP_NAME_L
 }
 
 /* A rule that will be refused may have any values. */
-static void trace_rule(struct cp *cp, const struct fault_rule *rule)
+static void trace_field(struct cp *cp, const struct fault_rule *rule, enum fault_field field)
 {
-	if ((unsigned int)rule->point < FAULT_POINTS)
-		trace_text(cp, "point", fault_point_info[rule->point].name);
-	if ((unsigned int)rule->kind < FAULT_KINDS)
-		trace_text(cp, "kind", fault_kind_info[rule->kind].name);
-	trace_number(cp, "value", rule->value);
-	trace_number(cp, "offset", rule->offset);
-	trace_name(cp, "user", rule->user);
-	trace_name(cp, "name", rule->name);
-	if (rule->type != 0)
-		trace_number(cp, "type", rule->type);
-	if (rule->path != FAULT_ANY_PATH)
-		trace_hex(cp, "path", (uint32_t)rule->path);
-	trace_number(cp, "when", (unsigned int)rule->when);
-	trace_number(cp, "n", rule->n);
-	trace_number(cp, "times", rule->times);
+	const struct fault_field_info *info = &fault_field_info[field];
+
+	if (info->type == FAULT_TYPE_NAME) {
+		trace_name(cp, info->name, name_of(rule, field));
+	} else if (info->type == FAULT_TYPE_POINT) {
+		if ((unsigned int)rule->point < FAULT_POINTS)
+			trace_text(cp, info->name, fault_point_info[rule->point].name);
+	} else if (info->type == FAULT_TYPE_KIND) {
+		if ((unsigned int)rule->kind < FAULT_KINDS)
+			trace_text(cp, info->name, fault_kind_info[rule->kind].name);
+	} else if (info->type == FAULT_TYPE_PATH) {
+		if (!fault_absent(rule, field))
+			trace_hex(cp, info->name, fault_number(rule, field));
+	} else if (info->type != FAULT_TYPE_BYTE || !fault_absent(rule, field)) {
+		trace_number(cp, info->name, fault_number(rule, field));
+	}
 }
 
 int fault_arm(struct cp *cp, const struct fault_rule *rule, char *err, size_t errlen)
@@ -210,7 +301,8 @@ int fault_arm(struct cp *cp, const struct fault_rule *rule, char *err, size_t er
 	int id;
 
 	trace_begin(cp, TRACE_NO_CPU, "fault.arm");
-	trace_rule(cp, rule);
+	for (enum fault_field i = 0; i < FAULT_FIELDS; i++)
+		trace_field(cp, rule, i);
 	id = arm(cp, rule, err, errlen);
 	trace_number(cp, "rule", id < 0 ? 0 : (uint64_t)id);
 	trace_end(cp);
@@ -260,19 +352,23 @@ static bool name_matches(const char *wanted, const char *name)
 	return wanted[0] == '\0' || strcasecmp(wanted, name) == 0;
 }
 
+#define MATCHES_NAME(wanted, found) name_matches(wanted, found)
+#define MATCHES_BYTE(wanted, found) ((wanted) == 0 || (wanted) == (found))
+#define MATCHES_PATH(wanted, found) ((wanted) == FAULT_ANY_PATH || (wanted) == (found))
+
 static bool rule_matches(const struct fault_rule *rule, enum fault_point point,
 			 const struct fault_call *call, bool agent)
 {
 	if (rule->point != point)
 		return false;
-	if (rule->path != FAULT_ANY_PATH && rule->path != call->path)
-		return false;
-	if (rule->type != 0 && rule->type != call->type)
-		return false;
 	if (agent && strcasecmp(rule->user, CP_AGENT_USERID) != 0 &&
 	    strcasecmp(rule->name, CP_AGENT_USERID) != 0)
 		return false;
-	return name_matches(rule->user, call->user) && name_matches(rule->name, call->name);
+#define FAULT_FILTER(member, type, saved, least, most, only, text) \
+	if (!MATCHES_##type(rule->member, call->member))           \
+		return false;
+#include "zvmlab/fault_fields.def"
+	return true;
 }
 
 /* @status->matched already counts this call. */
@@ -345,27 +441,35 @@ struct fault_action fault_check(struct cp *cp, enum fault_point point,
 	};
 }
 
+static void state_field(struct state *s, struct fault_rule *rule, enum fault_field field)
+{
+	const enum fault_type type = fault_field_info[field].type;
+	uint32_t number;
+	uint8_t byte;
+
+	if (type == FAULT_TYPE_NAME) {
+		state_name(s, fault_name(rule, field));
+		return;
+	}
+	number = fault_number(rule, field);
+	byte = (uint8_t)number;
+	if (type == FAULT_TYPE_NUMBER || type == FAULT_TYPE_PATH) {
+		state_u32(s, &number);
+	} else {
+		state_u8(s, &byte);
+		number = byte;
+	}
+	fault_set_number(rule, field, number);
+}
+
 static void state_rule(struct state *s, struct fault_rule *rule)
 {
-	uint8_t point = (uint8_t)rule->point, when = (uint8_t)rule->when, kind = (uint8_t)rule->kind;
-	uint32_t path = (uint32_t)rule->path;
 	char err[256];
 
-	state_u8(s, &point);
-	state_u32(s, &path);
-	state_name(s, rule->user);
-	state_name(s, rule->name);
-	state_u8(s, &rule->type);
-	state_u8(s, &when);
-	state_u32(s, &rule->n);
-	state_u32(s, &rule->times);
-	state_u8(s, &kind);
-	state_u32(s, &rule->value);
-	state_u32(s, &rule->offset);
-	rule->point = (enum fault_point)point;
-	rule->path = (int32_t)path;
-	rule->when = (enum fault_when)when;
-	rule->kind = (enum fault_kind)kind;
+	for (unsigned int place = 0; place < FAULT_FIELDS; place++)
+		for (enum fault_field i = 0; i < FAULT_FIELDS; i++)
+			if (fault_field_info[i].saved == place)
+				state_field(s, rule, i);
 	state_require(s, rule_allowed(rule, err, sizeof(err)));
 }
 

@@ -5,6 +5,7 @@
  * A caller in the core asks fault_check() at its point and carries out what
  * comes back; which kinds a point can carry out stands in fault_points.def,
  * from which all lists are generated, and rules for others are refused.
+ * What a rule consists of stands in fault_fields.def.
  */
 #ifndef ZVMLAB_FAULT_H
 #define ZVMLAB_FAULT_H
@@ -13,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct cp;
+#include "zvmlab/cp.h"
 
 enum fault_kind {
 	FAULT_NONE = 0,
@@ -54,22 +55,59 @@ uint32_t fault_value_max(enum fault_point point, enum fault_kind kind);
 
 enum fault_when { FAULT_ALWAYS, FAULT_NTH, FAULT_EVERY, FAULT_PROBABILITY };
 
-struct fault_rule {
-	enum fault_point point;
-	/* Filter: only calls that match all that is given. */
-	int32_t path;		/**< path id on the user's side, or FAULT_ANY_PATH */
-	char user[9];		/**< whose call it is; "": any */
-	char name[9];		/**< partner, service, segment or CP command; "": any */
-	uint8_t type;		/**< INTERRUPT: IPTYPE, 1 to 9; 0: any */
-	/* When, counted over the calls that match the filter. */
-	enum fault_when when;
-	uint32_t n;		/**< NTH, EVERY: from 1; PROBABILITY: parts per million */
-	uint32_t times;		/**< fire at most so often; 0: no limit */
-	/* What. */
-	enum fault_kind kind;
-	uint32_t value;
-	uint32_t offset;	/**< FAULT_CORRUPT: which byte */
+/** How a member of a rule is kept; "not given" is written beside it. */
+enum fault_type {
+	FAULT_TYPE_POINT,	/**< enum fault_point */
+	FAULT_TYPE_KIND,	/**< enum fault_kind */
+	FAULT_TYPE_NUMBER,	/**< 32 bits: 0 */
+	FAULT_TYPE_NAME,	/**< a name of CP's, in any case: "" */
+	FAULT_TYPE_BYTE,	/**< 8 bits: 0 */
+	FAULT_TYPE_PATH,	/**< a path id: FAULT_ANY_PATH */
+	FAULT_TYPE_WHEN,	/**< enum fault_when: FAULT_ALWAYS */
 };
+
+#define FAULT_MEMBER_POINT(member) enum fault_point member;
+#define FAULT_MEMBER_KIND(member) enum fault_kind member;
+#define FAULT_MEMBER_NUMBER(member) uint32_t member;
+#define FAULT_MEMBER_NAME(member) char member[CP_NAME_LEN + 1];
+#define FAULT_MEMBER_BYTE(member) uint32_t member;
+#define FAULT_MEMBER_PATH(member) int32_t member;
+#define FAULT_MEMBER_WHEN(member) enum fault_when member;
+
+/** A rule: fault_fields.def says what each member means. */
+struct fault_rule {
+#define FAULT_FIELD(member, type, saved, least, most, text) FAULT_MEMBER_##type(member)
+#include "zvmlab/fault_fields.def"
+};
+
+enum fault_field {
+#define FAULT_FIELD(member, type, saved, least, most, text) FAULT_FIELD_##member,
+#include "zvmlab/fault_fields.def"
+	FAULT_FIELDS
+};
+
+struct fault_field_info {
+	const char *name;	/**< of the member, also on the control socket and in the trace */
+	enum fault_type type;
+	bool filter;		/**< calls are compared with it */
+	uint8_t saved;		/**< place in a saved rule, below FAULT_FIELDS */
+	uint32_t least, most;	/**< value when it is given; of a name the length */
+	enum fault_point only;	/**< may be given at this point only; FAULT_POINTS: at all */
+	const char *text;	/**< one sentence */
+};
+extern const struct fault_field_info fault_field_info[FAULT_FIELDS];
+
+/** A rule's member of any type but NAME; a path as 32 bits, FAULT_ANY_PATH as all ones. */
+uint32_t fault_number(const struct fault_rule *rule, enum fault_field field);
+void fault_set_number(struct fault_rule *rule, enum fault_field field, uint32_t number);
+/** A member of type NAME: CP_NAME_LEN + 1 bytes. */
+char *fault_name(struct fault_rule *rule, enum fault_field field);
+/** A member that is not given. */
+bool fault_absent(const struct fault_rule *rule, enum fault_field field);
+/** The rule that fires nowhere: its members are not given. */
+struct fault_rule fault_rule_new(void);
+/** Offsets of FAULT_CORRUPT end here at @point: an interruption has 40 bytes. */
+uint32_t fault_offset_max(enum fault_point point);
 
 struct fault_action {
 	enum fault_kind kind;
@@ -96,10 +134,11 @@ uint64_t fault_reached(const struct cp *cp, enum fault_point point);
 
 /** What rules can filter by; all that does not apply is "" or FAULT_ANY_PATH. */
 struct fault_call {
-	int32_t path;		/**< on @user's side */
-	const char *user;	/**< whose call, connection or interruption it is */
-	const char *name;	/**< its partner, the service, the segment or the CP command */
-	uint8_t type;		/**< INTERRUPT: IPTYPE; otherwise 0 */
+#define FAULT_CALL_NAME(member) const char *member;
+#define FAULT_CALL_BYTE(member) uint8_t member;
+#define FAULT_CALL_PATH(member) int32_t member;
+#define FAULT_FILTER(member, type, saved, least, most, only, text) FAULT_CALL_##type(member)
+#include "zvmlab/fault_fields.def"
 };
 
 /**

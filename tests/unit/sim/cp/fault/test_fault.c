@@ -176,9 +176,9 @@ START_TEST(refuses_filter)
 		       "probability, not \"4\"");
 	rule = send_rule(FAULT_ALWAYS, 0);
 	rule.path = 65536;
-	refused(&rule, "path 65536 of the fault rule is not 0 to 65535");
+	refused(&rule, "the fault rule's path is 65536; it must be 0 to 65535");
 	rule.path = -2;
-	refused(&rule, "path -2 of the fault rule is not 0 to 65535");
+	refused(&rule, "the fault rule's path is 4294967294; it must be 0 to 65535");
 	rule.path = 0;
 	memset(rule.name, 'A', sizeof(rule.name));
 	refused(&rule, "the fault rule's name is longer than 8 characters");
@@ -186,9 +186,9 @@ START_TEST(refuses_filter)
 	refused(&rule, "the fault rule's user is longer than 8 characters");
 	rule = send_rule(FAULT_ALWAYS, 0);
 	rule.type = IUCV_MSG_PENDING;
-	refused(&rule, "type 9 of the fault rule is not an IPTYPE of 1 to 9 at point interrupt");
+	refused(&rule, "the fault rule's type is for the point interrupt only");
 	rule = (struct fault_rule){ .point = FAULT_INTERRUPT, .kind = FAULT_DROP, .type = 10 };
-	refused(&rule, "type 10 of the fault rule is not an IPTYPE of 1 to 9 at point interrupt");
+	refused(&rule, "the fault rule's type is 10; it must be 1 to 9");
 }
 END_TEST
 
