@@ -67,7 +67,7 @@ TASKMON_SRC := $(sort $(wildcard tools/taskmon/*.c))
 TASKMON_CFLAGS = $(shell $(PKG_CONFIG) --cflags libnl-genl-3.0)
 TASKMON_LIBS = $(shell $(PKG_CONFIG) --libs libnl-genl-3.0 jansson)
 TOOLS := $(BUILD)/dmmon $(BUILD)/taskmon $(BUILD)/monread
-MONREAD_SRC := $(sort $(wildcard tools/monread/*.c)) $(addprefix tools/common/,number.c tool_text.c)
+MONREAD_SRC := $(sort $(wildcard tools/monread/*.c)) $(addprefix tools/common/,command_line.c number.c tool_text.c)
 MONREAD_LIBS = $(shell $(PKG_CONFIG) --libs jansson)
 # libmonrec: its own files, and what it has in it beside them.
 MONREC_OWN := $(filter-out lib/monrec/example.c,$(sort $(wildcard lib/monrec/*.c)))

@@ -34,12 +34,12 @@ void complain(const char *format, ...)
 	fputc('\n', stderr);
 }
 
-void command_parse(const struct argp *argp, int argc, char **argv, void *input)
+void command_parse(const struct command_line *line, int argc, char **argv, void *arguments)
 {
 	error_t error;
 
 	argp_err_exit_status = EXIT_USAGE;
-	error = argp_parse(argp, argc, argv, ARGP_IN_ORDER, NULL, input);
+	error = command_line_parse(line, ARGP_IN_ORDER, argc, argv, arguments);
 	if (error) {
 		complain("the command line cannot be read: %s", strerror(error));
 		exit(EXIT_USAGE);

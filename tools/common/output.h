@@ -2,18 +2,13 @@
 /*
  * The options of every command that reports rows: --format, --fields, --human, --schema.
  *
- * A command names output_argp among its argp's children and gives it a struct output:
- *
- *	case ARGP_KEY_INIT:
- *		state->child_inputs[0] = &arguments->output;
- *
- * having called output_init() with its columns before.
+ * A command names output_options among the parts of its command line, about a struct output, having
+ * called output_init() with its columns before.
  */
 #ifndef TOOLS_OUTPUT_H
 #define TOOLS_OUTPUT_H
 
-#include <argp.h>
-
+#include "command_line.h"
 #include "rows.h"
 
 struct output {
@@ -32,7 +27,7 @@ void output_init(struct output *output, const char *title, const struct column *
  * Sets what the options say.  --fields help and --schema print and end the program with
  * EXIT_PASS, as --help does; what is wrong ends it with EXIT_USAGE.
  */
-extern const struct argp output_argp;
+extern const struct option_table output_options;
 
 /* rows_open() on standard output, as the options say; NULL, having complained, without memory. */
 struct rows *output_open(const struct output *output);

@@ -5,50 +5,32 @@
 #include <string.h>
 
 #include "command.h"
-#include "number.h"
 
-static const struct argp_option options[] = {
-	{ NULL, 0, NULL, 0, "Which regions:", 3 },
-	{ "region", 'r', "NUMBER", 0, "the one with this number", 3 },
-	{ "program", 'p', "ID", 0, "those of this program", 3 },
-	{ "all", 'a', NULL, 0, "all of the program's (" OWN_PROGRAM ")", 3 },
-	{ "all-programs", 'A', NULL, 0, "all there are, those that others watch with, too", 3 },
+static const struct option_row option_rows[] = {
+	{ .help = "Which regions:", .group = 3 },
+	{ "region", 'r', "NUMBER", "the one with this number",
+	  TO_NUMBER(struct choice, region, 0, INT_MAX), .group = 3,
+	  .wrong = "--region is a number from 0 to 2147483647, not '%s'" },
+	{ "program", 'p', "ID", "those of this program", TO_WORD(struct choice, program),
+	  .group = 3 },
+	{ "all", 'a', NULL, "all of the program's (" OWN_PROGRAM ")",
+	  TO_FLAG(struct choice, all), .group = 3 },
+	{ "all-programs", 'A', NULL, "all there are, those that others watch with, too",
+	  TO_FLAG(struct choice, all_programs), .group = 3 },
 	{ 0 }
 };
 
-static error_t parse(int key, char *word, struct argp_state *state)
+static void check(const void *target, const struct argp_state *state)
 {
-	struct choice *choice = state->input;
-	uint64_t number;
+	const struct choice *choice = target;
 
-	switch (key) {
-	case 'r':
-		if (!number_parse(word, 0, INT_MAX, &number))
-			argp_error(state, "--region is a number from 0 to %d, not '%s'", INT_MAX,
-				   word);
-		choice->region = (int)number;
-		return 0;
-	case 'p':
-		choice->program = word;
-		return 0;
-	case 'a':
-		choice->all = true;
-		return 0;
-	case 'A':
-		choice->all_programs = true;
-		return 0;
-	case ARGP_KEY_END:
-		if ((choice->region >= 0) + choice->all + choice->all_programs > 1)
-			argp_error(state, "--region, --all and --all-programs exclude each other");
-		if (choice->program && choice->all_programs)
-			argp_error(state, "--program and --all-programs exclude each other");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	if ((choice->region >= 0) + choice->all + choice->all_programs > 1)
+		argp_error(state, "--region, --all and --all-programs exclude each other");
+	if (choice->program && choice->all_programs)
+		argp_error(state, "--program and --all-programs exclude each other");
 }
 
-const struct argp choice_argp = { .options = options, .parser = parse };
+const struct option_table choice_options = { .rows = option_rows, .check = check };
 
 bool choice_made(const struct choice *choice)
 {

@@ -9,8 +9,7 @@
 #ifndef DMMON_CHOICE_H
 #define DMMON_CHOICE_H
 
-#include <argp.h>
-
+#include "command_line.h"
 #include "regions.h"
 
 struct choice {
@@ -23,8 +22,8 @@ struct choice {
 /* Nothing chosen yet. */
 #define CHOICE_NONE { .region = -1 }
 
-/* The child parser; its input is a struct choice. */
-extern const struct argp choice_argp;
+/* About a struct choice. */
+extern const struct option_table choice_options;
 
 /* Was any of them given? */
 bool choice_made(const struct choice *choice);

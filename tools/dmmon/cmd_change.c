@@ -5,9 +5,6 @@
 #include "choice.h"
 #include "command.h"
 #include "dms_group.h"
-#include "one_argument.h"
-
-enum { KEY_FORCE = 0x100 };
 
 struct arguments {
 	const char *device;
@@ -16,41 +13,18 @@ struct arguments {
 	bool force;
 };
 
-static const struct argp_option group_options[] = {
-	{ "force", KEY_FORCE, NULL, 0, "even if that breaks a group of dmstats", 1 },
+static const struct option_row group_rows[] = {
+	{ "force", 0, NULL, "even if that breaks a group of dmstats",
+	  TO_FLAG(struct arguments, force), .group = 1 },
 	{ 0 }
 };
+static const struct option_table group_options = { .rows = group_rows };
 
-static error_t parse(int key, char *word, struct argp_state *state)
-{
-	struct arguments *arguments = state->input;
+static const struct option_part parts[] = {
+	{ &choice_options, offsetof(struct arguments, choice), .group = 3 }, { 0 }
+};
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &arguments->choice;
-		return 0;
-	case KEY_FORCE:
-		arguments->force = true;
-		return 0;
-	default:
-		return one_argument(key, word, state, &arguments->device, "device", true);
-	}
-}
-
-static error_t parse_aux(int key, char *word, struct argp_state *state)
-{
-	struct arguments *arguments = state->input;
-
-	if (key == ARGP_KEY_ARG && arguments->device && !arguments->aux) {
-		arguments->aux = word;
-		return 0;
-	}
-	if (key == ARGP_KEY_END && !arguments->aux)
-		argp_error(state, "the auxiliary data are missing");
-	return parse(key, word, state);
-}
-
-static const struct argp_child children[] = { { &choice_argp, 0, NULL, 3 }, { 0 } };
+static const struct word_row words[] = { DEVICE_WORD(struct arguments), { 0 } };
 
 enum change { CLEAR, DELETE, SET_AUX };
 
@@ -144,44 +118,43 @@ static int change(const struct arguments *arguments, enum change what)
 
 int cmd_clear(int argc, char **argv)
 {
-	static const struct argp argp = {
-		.parser = parse,
-		.args_doc = "DEVICE",
-		.doc = "Has the counters of regions begin at 0 again; I/Os under way stay counted.",
-		.children = children,
+	static const struct command_line line = {
+		.parts = parts, .words = words, .more_words = ONE_DEVICE, .words_help = "DEVICE",
+		.help = "Has the counters of regions begin at 0 again; I/Os under way stay counted.",
 	};
 	struct arguments arguments = { .choice = CHOICE_NONE };
 
-	command_parse(&argp, argc, argv, &arguments);
+	command_parse(&line, argc, argv, &arguments);
 	return change(&arguments, CLEAR);
 }
 
 int cmd_delete(int argc, char **argv)
 {
-	static const struct argp argp = {
-		.options = group_options,
-		.parser = parse,
-		.args_doc = "DEVICE",
-		.doc = "Deletes regions.",
-		.children = children,
+	static const struct command_line line = {
+		.options = &group_options, .parts = parts,
+		.words = words, .more_words = ONE_DEVICE, .words_help = "DEVICE",
+		.help = "Deletes regions.",
 	};
 	struct arguments arguments = { .choice = CHOICE_NONE };
 
-	command_parse(&argp, argc, argv, &arguments);
+	command_parse(&line, argc, argv, &arguments);
 	return change(&arguments, DELETE);
 }
 
 int cmd_set_aux(int argc, char **argv)
 {
-	static const struct argp argp = {
-		.options = group_options,
-		.parser = parse_aux,
-		.args_doc = "DEVICE TEXT",
-		.doc = "Gives regions other auxiliary data, any characters.",
-		.children = children,
+	static const struct word_row device_and_aux[] = {
+		DEVICE_WORD(struct arguments),
+		{ TO_WORD(struct arguments, aux), .missing = "the auxiliary data are missing" },
+		{ 0 }
+	};
+	static const struct command_line line = {
+		.options = &group_options, .parts = parts,
+		.words = device_and_aux, .more_words = ONE_DEVICE, .words_help = "DEVICE TEXT",
+		.help = "Gives regions other auxiliary data, any characters.",
 	};
 	struct arguments arguments = { .choice = CHOICE_NONE };
 
-	command_parse(&argp, argc, argv, &arguments);
+	command_parse(&line, argc, argv, &arguments);
 	return change(&arguments, SET_AUX);
 }

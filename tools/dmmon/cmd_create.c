@@ -6,11 +6,8 @@
 #include <stdlib.h>
 
 #include "command.h"
-#include "one_argument.h"
 #include "range.h"
 #include "regions.h"
-
-enum { KEY_DRY_RUN = 0x100 };
 
 struct arguments {
 	const char *device;
@@ -19,34 +16,22 @@ struct arguments {
 	struct range range;
 };
 
-static const struct argp_option options[] = {
-	{ "program", 'p', "ID", 0, "program that the region belongs to (dmmon)", 1 },
-	{ "aux", 'x', "TEXT", 0, "auxiliary data, any characters (-)", 1 },
-	{ "dry-run", KEY_DRY_RUN, NULL, 0, "say what memory it would take, and end", 1 },
+static const struct option_row option_rows[] = {
+	{ "program", 'p', "ID", "program that the region belongs to (dmmon)",
+	  TO_WORD(struct arguments, program), .group = 1 },
+	{ "aux", 'x', "TEXT", "auxiliary data, any characters (-)",
+	  TO_WORD(struct arguments, aux), .group = 1 },
+	{ "dry-run", 0, NULL, "say what memory it would take, and end",
+	  TO_FLAG(struct arguments, dry_run), .group = 1 },
 	{ 0 }
 };
+static const struct option_table options = { .rows = option_rows };
 
-static error_t parse(int key, char *word, struct argp_state *state)
-{
-	struct arguments *arguments = state->input;
+static const struct option_part parts[] = {
+	{ &range_options, offsetof(struct arguments, range), .group = 5 }, { 0 }
+};
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &arguments->range;
-		return 0;
-	case 'p':
-		arguments->program = word;
-		return 0;
-	case 'x':
-		arguments->aux = word;
-		return 0;
-	case KEY_DRY_RUN:
-		arguments->dry_run = true;
-		return 0;
-	default:
-		return one_argument(key, word, state, &arguments->device, "device", true);
-	}
-}
+static const struct word_row words[] = { DEVICE_WORD(struct arguments), { 0 } };
 
 static int create(const struct arguments *arguments, const struct device *device)
 {
@@ -67,21 +52,18 @@ static int create(const struct arguments *arguments, const struct device *device
 
 int cmd_create(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &range_argp, 0, NULL, 5 }, { 0 } };
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.args_doc = "DEVICE",
-		.doc = "Makes a region, and prints its number.\vThe region stays until it is deleted "
-		       "or the device goes.",
-		.children = children,
+	static const struct command_line line = {
+		.options = &options, .parts = parts,
+		.words = words, .more_words = ONE_DEVICE, .words_help = "DEVICE",
+		.help = "Makes a region, and prints its number.\vThe region stays until it is deleted "
+			"or the device goes.",
 	};
 	static char program[] = OWN_PROGRAM, aux[] = "-";
 	struct arguments arguments = { .program = program, .aux = aux };
 	struct device device;
 	int code;
 
-	command_parse(&argp, argc, argv, &arguments);
+	command_parse(&line, argc, argv, &arguments);
 	code = device_open(&device, arguments.device);
 	if (code == EXIT_PASS) {
 		code = create(&arguments, &device);

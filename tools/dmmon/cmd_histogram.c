@@ -7,11 +7,7 @@
 
 #include "area_columns.h"
 #include "command.h"
-#include "interval.h"
-#include "number.h"
-#include "one_argument.h"
-#include "output.h"
-#include "watched.h"
+#include "watching.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 #define DEFAULT_DURATION (10 * NS_PER_S)
@@ -19,8 +15,6 @@
 		       "500ms,1s"
 #define BAR_WIDTH 50u
 #define PER_CENT 100.0
-
-enum { KEY_KEEP = 0x100, KEY_PER_AREA };
 
 enum { COLUMN_AREA = 2, COLUMN_BAR = 7 };
 
@@ -40,46 +34,22 @@ static const struct column columns[] = {
 enum { COLUMN_NUMBER = sizeof(columns) / sizeof(columns[0]) };
 
 struct arguments {
-	const char *device;
-	struct watched_options options;
-	struct output output;
+	struct watching watching;
 	uint64_t duration_ns;	/* 0: not given */
 	bool per_area;
 };
 
-static const struct argp_option options[] = {
-	{ "duration", 'd', "TIME", 0, "collect so long; a signal ends it earlier (10s; of a region "
-	  "that is there: what it has)", 1 },
-	{ "per-area", KEY_PER_AREA, NULL, 0, "each area by itself, not their sum", 1 },
-	{ "keep", KEY_KEEP, NULL, 0, "leave the region that was made for it", 1 },
+static const struct option_row option_rows[] = {
+	{ "duration", 'd', "TIME", "collect so long; a signal ends it earlier (10s; of a region "
+	  "that is there: what it has)",
+	  TO_TIME(struct arguments, duration_ns, 1, UINT64_MAX), .group = 1,
+	  .wrong = "--duration is a time such as 500ms or 10s, not '%s'" },
+	{ "per-area", 0, NULL, "each area by itself, not their sum",
+	  TO_FLAG(struct arguments, per_area), .group = 1 },
+	WATCHING_KEEP(struct arguments, watching),
 	{ 0 }
 };
-
-static error_t parse(int key, char *word, struct argp_state *state)
-{
-	struct arguments *arguments = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &arguments->options.choice;
-		state->child_inputs[1] = &arguments->options.range;
-		state->child_inputs[2] = &arguments->output;
-		return 0;
-	case 'd':
-		if (!number_parse_time(word, &arguments->duration_ns) || !arguments->duration_ns)
-			argp_error(state, "--duration is a time such as 500ms or 10s, not '%s'",
-				   word);
-		return 0;
-	case KEY_PER_AREA:
-		arguments->per_area = true;
-		return 0;
-	case KEY_KEEP:
-		arguments->options.keep = true;
-		return 0;
-	default:
-		return one_argument(key, word, state, &arguments->device, "device", true);
-	}
-}
+static const struct option_table options = { .rows = option_rows };
 
 /* Draws the buckets of one area, or of all. */
 static int draw(struct rows *rows, const struct watched *watched, const struct dms_region *r,
@@ -175,38 +145,26 @@ static int show(const struct arguments *arguments, struct rows *rows, struct wat
 	return EXIT_USAGE;
 }
 
-static int collect(const struct arguments *arguments, struct device *device,
-		   struct rows *rows)
+static int collect(const void *context, struct rows *rows, struct watched *watched,
+		   struct interval *interval)
 {
+	const struct arguments *arguments = context;
 	uint64_t duration = arguments->duration_ns;
-	struct interval interval;
-	struct watched watched;
-	int code = interval_open(&interval), end;
+	int code = EXIT_PASS;
 
-	if (code != EXIT_PASS)
-		return code;
-	code = watched_open(&watched, device, &arguments->options);
-	if (code == EXIT_PASS) {
-		area_warn(device);
-		if (watched.own && !duration)
-			duration = DEFAULT_DURATION;
-		if (duration)
-			code = interval_start(&interval, duration);
-		if (code == EXIT_PASS && duration && interval_wait(&interval) == INTERVAL_ERROR)
-			code = EXIT_FAILED;
-		if (code == EXIT_PASS)
-			code = show(arguments, rows, &watched, duration > 0);
-		end = watched_close(&watched, &arguments->options);
-		code = code == EXIT_PASS ? end : code;
-	}
-	interval_close(&interval);
-	return code;
+	if (watched->own && !duration)
+		duration = DEFAULT_DURATION;
+	if (duration)
+		code = interval_start(interval, duration);
+	if (code == EXIT_PASS && duration && interval_wait(interval) == INTERVAL_ERROR)
+		code = EXIT_FAILED;
+	return code == EXIT_PASS ? show(arguments, rows, watched, duration > 0) : code;
 }
 
 /* Fields that nobody named: which area, and for people drawing, and times that suit them. */
 static void usual_fields(struct arguments *arguments)
 {
-	struct output *output = &arguments->output;
+	struct output *output = &arguments->watching.output;
 
 	if (output->named)
 		return;
@@ -218,51 +176,25 @@ static void usual_fields(struct arguments *arguments)
 	}
 }
 
-static int run(struct arguments *arguments)
+int cmd_histogram(int argc, char **argv)
 {
-	struct range *range = &arguments->options.range;
-	struct device device;
-	struct rows *rows;
-	int code;
+	static const struct command_line line = {
+		.options = &options, .parts = watching_parts,
+		.words = watching_words, .more_words = ONE_DEVICE, .words_help = "DEVICE",
+		.help = "Draws how long I/Os take.\v" WATCHING_OWN_REGION "  Its bounds are "
+			DEFAULT_BOUNDS " if no others are given.",
+	};
+	struct arguments arguments = { .watching = { .options = { .choice = CHOICE_NONE } } };
+	struct range *range = &arguments.watching.options.range;
 
+	output_init(&arguments.watching.output, "I/Os of a range of durations", columns,
+		    COLUMN_NUMBER);
+	command_parse(&line, argc, argv, &arguments);
+	usual_fields(&arguments);
 	if (!range->bounds &&
 	    range_parse_bounds(DEFAULT_BOUNDS, &range->bounds, &range->bound_count)) {
 		complain("there is not enough memory");
 		return EXIT_FAILED;
 	}
-	code = device_open(&device, arguments->device);
-	if (code != EXIT_PASS)
-		return code;
-	rows = output_open(&arguments->output);
-	code = rows ? collect(arguments, &device, rows) : EXIT_FAILED;
-	rows_close(rows);
-	device_close(&device);
-	return code;
-}
-
-int cmd_histogram(int argc, char **argv)
-{
-	static const struct argp_child children[] = {
-		{ &choice_argp, 0, NULL, 3 }, { &range_argp, 0, NULL, 5 },
-		{ &output_argp, 0, NULL, 9 }, { 0 }
-	};
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.args_doc = "DEVICE",
-		.doc = "Draws how long I/Os take.\vWithout --region, --program, --all or "
-		       "--all-programs a region is made for it, with precise times, and removed in "
-		       "the end.  Its bounds "
-		       "are " DEFAULT_BOUNDS " if no others are given.",
-		.children = children,
-	};
-	struct arguments arguments = { .options = { .choice = CHOICE_NONE } };
-	int code;
-
-	output_init(&arguments.output, "I/Os of a range of durations", columns, COLUMN_NUMBER);
-	command_parse(&argp, argc, argv, &arguments);
-	usual_fields(&arguments);
-	code = run(&arguments);
-	range_free(&arguments.options.range);
-	return code;
+	return watching_run(&arguments.watching, collect, &arguments);
 }

@@ -7,7 +7,6 @@
 
 #include "area_columns.h"
 #include "command.h"
-#include "one_argument.h"
 #include "output.h"
 #include "regions.h"
 
@@ -33,26 +32,12 @@ struct arguments {
 	bool failed;		/* of all devices, one at least */
 };
 
-static const struct argp_option options[] = {
-	{ "program", 'p', "ID", 0, "regions of this program only", 1 },
+static const struct option_row option_rows[] = {
+	{ "program", 'p', "ID", "regions of this program only",
+	  TO_WORD(struct arguments, program), .group = 1 },
 	{ 0 }
 };
-
-static error_t parse(int key, char *word, struct argp_state *state)
-{
-	struct arguments *arguments = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &arguments->output;
-		return 0;
-	case 'p':
-		arguments->program = word;
-		return 0;
-	default:
-		return one_argument(key, word, state, &arguments->device, "device", false);
-	}
-}
+static const struct option_table options = { .rows = option_rows };
 
 /* Bounds in nanoseconds, to be freed; NULL without any, or without memory. */
 static uint64_t *bounds_ns(const struct dms_region *r)
@@ -133,20 +118,21 @@ static int list_named(const struct arguments *arguments)
 
 int cmd_list(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &output_argp, 0, NULL, 9 }, { 0 } };
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.args_doc = "[DEVICE]",
-		.doc = "Shows the regions of a device, or of all devices.",
-		.children = children,
+	static const struct option_part parts[] = {
+		{ &output_options, offsetof(struct arguments, output), .group = 9 }, { 0 }
+	};
+	static const struct word_row words[] = { { TO_WORD(struct arguments, device) }, { 0 } };
+	static const struct command_line line = {
+		.options = &options, .parts = parts,
+		.words = words, .more_words = ONE_DEVICE, .words_help = "[DEVICE]",
+		.help = "Shows the regions of a device, or of all devices.",
 	};
 	struct arguments arguments = { 0 };
 	int code;
 
 	output_init(&arguments.output, "a region of device-mapper statistics", columns,
 		    COLUMN_NUMBER);
-	command_parse(&argp, argc, argv, &arguments);
+	command_parse(&line, argc, argv, &arguments);
 	arguments.rows = output_open(&arguments.output);
 	if (!arguments.rows)
 		return EXIT_FAILED;

@@ -10,11 +10,7 @@
 #include "command.h"
 #include "look.h"
 #include "machine.h"
-#include "number.h"
-#include "one_argument.h"
 #include "output.h"
-
-enum { KEY_CLEAR = 0x100, KEY_FIRST, KEY_COUNT };
 
 static const struct column columns[] = { AREA_COLUMNS(true) };
 
@@ -26,38 +22,26 @@ struct arguments {
 	uint64_t first, count;
 };
 
-static const struct argp_option options[] = {
-	{ "clear", KEY_CLEAR, NULL, 0, "have what is printed begin at 0 again; no I/O is lost in "
-	  "between", 1 },
-	{ "first", KEY_FIRST, "AREA", 0, "first area (0)", 1 },
-	{ "count", KEY_COUNT, "AREAS", 0, "number of areas (all)", 1 },
+static const struct option_row option_rows[] = {
+	{ "clear", 0, NULL, "have what is printed begin at 0 again; no I/O is lost in between",
+	  TO_FLAG(struct arguments, clear), .group = 1 },
+	{ "first", 0, "AREA", "first area (0)",
+	  TO_NUMBER(struct arguments, first, 0, UINT64_MAX), .group = 1,
+	  .wrong = "--first is the index of an area, not '%s'" },
+	{ "count", 0, "AREAS", "number of areas (all)",
+	  TO_NUMBER(struct arguments, count, 1, UINT64_MAX), .group = 1,
+	  .wrong = "--count is a number of areas, not '%s'" },
+	{ 0 }
+};
+static const struct option_table options = { .rows = option_rows };
+
+static const struct option_part parts[] = {
+	{ &choice_options, offsetof(struct arguments, choice), .group = 3 },
+	{ &output_options, offsetof(struct arguments, output), .group = 9 },
 	{ 0 }
 };
 
-static error_t parse(int key, char *word, struct argp_state *state)
-{
-	struct arguments *arguments = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &arguments->choice;
-		state->child_inputs[1] = &arguments->output;
-		return 0;
-	case KEY_CLEAR:
-		arguments->clear = true;
-		return 0;
-	case KEY_FIRST:
-		if (!number_parse(word, 0, UINT64_MAX, &arguments->first))
-			argp_error(state, "--first is the index of an area, not '%s'", word);
-		return 0;
-	case KEY_COUNT:
-		if (!number_parse(word, 1, UINT64_MAX, &arguments->count))
-			argp_error(state, "--count is a number of areas, not '%s'", word);
-		return 0;
-	default:
-		return one_argument(key, word, state, &arguments->device, "device", true);
-	}
-}
+static const struct word_row words[] = { DEVICE_WORD(struct arguments), { 0 } };
 
 static int print_part(struct rows *rows, const struct device *device, const struct dms_region *r,
 		      struct dms_counts *counts)
@@ -134,15 +118,10 @@ static int print_device(const struct arguments *arguments, struct rows *rows,
 
 int cmd_print(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{ &choice_argp, 0, NULL, 3 }, { &output_argp, 0, NULL, 9 }, { 0 }
-	};
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.args_doc = "DEVICE",
-		.doc = "Shows the counters of areas, of all programs' regions if nothing else is said.",
-		.children = children,
+	static const struct command_line line = {
+		.options = &options, .parts = parts,
+		.words = words, .more_words = ONE_DEVICE, .words_help = "DEVICE",
+		.help = "Shows the counters of areas, of all programs' regions if nothing else is said.",
 	};
 	struct arguments arguments = { .choice = CHOICE_NONE };
 	struct device device;
@@ -150,7 +129,7 @@ int cmd_print(int argc, char **argv)
 	int code;
 
 	output_init(&arguments.output, "counters of an area", columns, AREA_COLUMN_COUNT);
-	command_parse(&argp, argc, argv, &arguments);
+	command_parse(&line, argc, argv, &arguments);
 	code = device_open(&device, arguments.device);
 	if (code != EXIT_PASS)
 		return code;

@@ -13,16 +13,10 @@
 
 #include "area_columns.h"
 #include "command.h"
-#include "interval.h"
-#include "number.h"
-#include "one_argument.h"
-#include "output.h"
-#include "watched.h"
+#include "watching.h"
 
 #define NS_PER_S 1000000000u
 #define PER_CENT 100.0
-
-enum { KEY_KEEP = 0x100, KEY_IDLE };
 
 static const struct column columns[] = {
 	AREA_COLUMNS(false),
@@ -41,50 +35,24 @@ static const struct column columns[] = {
 enum { COLUMN_NUMBER = sizeof(columns) / sizeof(columns[0]) };
 
 struct arguments {
-	const char *device;
-	struct watched_options options;
-	struct output output;
+	struct watching watching;
 	uint64_t interval_ns, count;	/* count 0: until a signal comes */
 	bool idle;
 };
 
-static const struct argp_option options[] = {
-	{ "interval", 'i', "TIME", 0, "length of an interval (1s)", 1 },
-	{ "count", 'c', "NUMBER", 0, "end after so many intervals (on a signal)", 1 },
-	{ "idle", KEY_IDLE, NULL, 0, "areas in which nothing happened, too", 1 },
-	{ "keep", KEY_KEEP, NULL, 0, "leave the region that was made for it", 1 },
+static const struct option_row option_rows[] = {
+	{ "interval", 'i', "TIME", "length of an interval (1s)",
+	  TO_TIME(struct arguments, interval_ns, 1, UINT64_MAX), .group = 1,
+	  .wrong = "--interval is a time such as 500ms or 2s, not '%s'" },
+	{ "count", 'c', "NUMBER", "end after so many intervals (on a signal)",
+	  TO_NUMBER(struct arguments, count, 1, UINT64_MAX), .group = 1,
+	  .wrong = "--count is a number from 1 on, not '%s'" },
+	{ "idle", 0, NULL, "areas in which nothing happened, too",
+	  TO_FLAG(struct arguments, idle), .group = 1 },
+	WATCHING_KEEP(struct arguments, watching),
 	{ 0 }
 };
-
-static error_t parse(int key, char *word, struct argp_state *state)
-{
-	struct arguments *arguments = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &arguments->options.choice;
-		state->child_inputs[1] = &arguments->options.range;
-		state->child_inputs[2] = &arguments->output;
-		return 0;
-	case 'i':
-		if (!number_parse_time(word, &arguments->interval_ns) || !arguments->interval_ns)
-			argp_error(state, "--interval is a time such as 500ms or 2s, not '%s'",
-				   word);
-		return 0;
-	case 'c':
-		if (!number_parse(word, 1, UINT64_MAX, &arguments->count))
-			argp_error(state, "--count is a number from 1 on, not '%s'", word);
-		return 0;
-	case KEY_IDLE:
-		arguments->idle = true;
-		return 0;
-	case KEY_KEEP:
-		arguments->options.keep = true;
-		return 0;
-	default:
-		return one_argument(key, word, state, &arguments->device, "device", true);
-	}
-}
+static const struct option_table options = { .rows = option_rows };
 
 /* The cells that only this command has. */
 static void rate_cells(struct cell *cells, const struct dms_rates *rates, uint64_t number,
@@ -148,9 +116,10 @@ static int show_interval(const struct arguments *arguments, struct rows *rows,
 	return code;
 }
 
-static int intervals(const struct arguments *arguments, struct rows *rows, struct watched *watched,
+static int intervals(const void *context, struct rows *rows, struct watched *watched,
 		     struct interval *interval)
 {
+	const struct arguments *arguments = context;
 	int code = interval_start(interval, arguments->interval_ns);
 	enum interval_end end = INTERVAL_OVER;
 
@@ -168,55 +137,17 @@ static int intervals(const struct arguments *arguments, struct rows *rows, struc
 	return code;
 }
 
-static int watch(const struct arguments *arguments, struct device *device, struct rows *rows)
-{
-	struct interval interval;
-	struct watched watched;
-	int code = interval_open(&interval), end;
-
-	if (code != EXIT_PASS)
-		return code;
-	code = watched_open(&watched, device, &arguments->options);
-	if (code == EXIT_PASS) {
-		area_warn(device);
-		code = intervals(arguments, rows, &watched, &interval);
-		end = watched_close(&watched, &arguments->options);
-		code = code == EXIT_PASS ? end : code;
-	}
-	interval_close(&interval);
-	return code;
-}
-
 int cmd_watch(int argc, char **argv)
 {
-	static const struct argp_child children[] = {
-		{ &choice_argp, 0, NULL, 3 }, { &range_argp, 0, NULL, 5 },
-		{ &output_argp, 0, NULL, 9 }, { 0 }
+	static const struct command_line line = {
+		.options = &options, .parts = watching_parts,
+		.words = watching_words, .more_words = ONE_DEVICE, .words_help = "DEVICE",
+		.help = "Shows what happens in areas, interval by interval.\v" WATCHING_OWN_REGION,
 	};
-	static const struct argp argp = {
-		.options = options,
-		.parser = parse,
-		.args_doc = "DEVICE",
-		.doc = "Shows what happens in areas, interval by interval.\vWithout --region, "
-		       "--program, --all or --all-programs a region is made for it, with precise times, and "
-		       "removed in the end.",
-		.children = children,
-	};
-	struct arguments arguments = { .options = { .choice = CHOICE_NONE },
+	struct arguments arguments = { .watching = { .options = { .choice = CHOICE_NONE } },
 				       .interval_ns = NS_PER_S };
-	struct device device;
-	struct rows *rows;
-	int code;
 
-	output_init(&arguments.output, "an interval of an area", columns, COLUMN_NUMBER);
-	command_parse(&argp, argc, argv, &arguments);
-	code = device_open(&device, arguments.device);
-	if (code == EXIT_PASS) {
-		rows = output_open(&arguments.output);
-		code = rows ? watch(&arguments, &device, rows) : EXIT_FAILED;
-		rows_close(rows);
-		device_close(&device);
-	}
-	range_free(&arguments.options.range);
-	return code;
+	output_init(&arguments.watching.output, "an interval of an area", columns, COLUMN_NUMBER);
+	command_parse(&line, argc, argv, &arguments);
+	return watching_run(&arguments.watching, intervals, &arguments);
 }

@@ -12,23 +12,6 @@
 /* As many buckets as a program for people can have use for. */
 #define MOST_BOUNDS 1024u
 
-enum {
-	KEY_START = 0x200, KEY_LENGTH, KEY_AREA_SIZE, KEY_AREAS, KEY_PRECISE, KEY_BOUNDS,
-};
-
-static const struct argp_option options[] = {
-	{ NULL, 0, NULL, 0, "The region to make (sizes: sectors of 512 bytes, or with K, M or G "
-	  "for powers of 1024 bytes):", 5 },
-	{ "start", KEY_START, "SIZE", 0, "where it begins (the device's begin)", 5 },
-	{ "length", KEY_LENGTH, "SIZE", 0, "how long it is (up to the device's end)", 5 },
-	{ "area-size", KEY_AREA_SIZE, "SIZE", 0, "size of its areas (one area)", 5 },
-	{ "areas", KEY_AREAS, "NUMBER", 0, "number of its areas, at most", 5 },
-	{ "precise", KEY_PRECISE, NULL, 0, "times in nanoseconds instead of ticks", 5 },
-	{ "bounds", KEY_BOUNDS, "TIMES", 0, "a histogram of latencies with these bounds, such as "
-	  "100us,1ms,10ms", 5 },
-	{ 0 }
-};
-
 bool range_parse_sectors(const char *word, uint64_t *sectors)
 {
 	size_t len = strlen(word);
@@ -87,50 +70,66 @@ static void set_sectors(struct argp_state *state, const char *option, const char
 			   "not '%s'", option, zero ? "" : ", and not 0", word);
 }
 
-static error_t parse(int key, char *word, struct argp_state *state)
+static void set_start(void *target, char *word, struct argp_state *state)
 {
-	struct range *range = state->input;
-	const char *wrong;
-	uint64_t number;
-
-	switch (key) {
-	case KEY_START:
-		set_sectors(state, "--start", word, &range->start, true);
-		break;
-	case KEY_LENGTH:
-		set_sectors(state, "--length", word, &range->length, false);
-		break;
-	case KEY_AREA_SIZE:
-		set_sectors(state, "--area-size", word, &range->step, false);
-		break;
-	case KEY_AREAS:
-		if (!number_parse(word, 1, UINT32_MAX, &number))
-			argp_error(state, "--areas is a number from 1 to 4294967295, not '%s'",
-				   word);
-		range->areas = (uint32_t)number;
-		break;
-	case KEY_PRECISE:
-		range->precise = true;
-		break;
-	case KEY_BOUNDS:
-		free(range->bounds);
-		range->bounds = NULL;
-		wrong = range_parse_bounds(word, &range->bounds, &range->bound_count);
-		if (wrong)
-			argp_error(state, "--bounds %s: %s", word, wrong);
-		break;
-	case ARGP_KEY_END:
-		if (range->step && range->areas)
-			argp_error(state, "--area-size and --areas exclude each other");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-	range->given = true;
-	return 0;
+	set_sectors(state, "--start", word, &((struct range *)target)->start, true);
 }
 
-const struct argp range_argp = { .options = options, .parser = parse };
+static void set_length(void *target, char *word, struct argp_state *state)
+{
+	set_sectors(state, "--length", word, &((struct range *)target)->length, false);
+}
+
+static void set_area_size(void *target, char *word, struct argp_state *state)
+{
+	set_sectors(state, "--area-size", word, &((struct range *)target)->step, false);
+}
+
+static void set_bounds(void *target, char *word, struct argp_state *state)
+{
+	struct range *range = target;
+	const char *wrong;
+
+	free(range->bounds);
+	range->bounds = NULL;
+	wrong = range_parse_bounds(word, &range->bounds, &range->bound_count);
+	if (wrong)
+		argp_error(state, "--bounds %s: %s", word, wrong);
+}
+
+static const struct option_row option_rows[] = {
+	{ .help = "The region to make (sizes: sectors of 512 bytes, or with K, M or G "
+	  "for powers of 1024 bytes):", .group = 5 },
+	{ "start", 0, "SIZE", "where it begins (the device's begin)", TO_CALL(set_start),
+	  .group = 5 },
+	{ "length", 0, "SIZE", "how long it is (up to the device's end)", TO_CALL(set_length),
+	  .group = 5 },
+	{ "area-size", 0, "SIZE", "size of its areas (one area)", TO_CALL(set_area_size),
+	  .group = 5 },
+	{ "areas", 0, "NUMBER", "number of its areas, at most",
+	  TO_NUMBER(struct range, areas, 1, UINT32_MAX), .group = 5,
+	  .wrong = "--areas is a number from 1 to 4294967295, not '%s'" },
+	{ "precise", 0, NULL, "times in nanoseconds instead of ticks",
+	  TO_FLAG(struct range, precise), .group = 5 },
+	{ "bounds", 0, "TIMES", "a histogram of latencies with these bounds, such as "
+	  "100us,1ms,10ms", TO_CALL(set_bounds), .group = 5 },
+	{ 0 }
+};
+
+static void given(void *target)
+{
+	((struct range *)target)->given = true;
+}
+
+static void check(const void *target, const struct argp_state *state)
+{
+	const struct range *range = target;
+
+	if (range->step && range->areas)
+		argp_error(state, "--area-size and --areas exclude each other");
+}
+
+const struct option_table range_options = { .rows = option_rows, .given = given, .check = check };
 
 void range_free(struct range *range)
 {

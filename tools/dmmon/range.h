@@ -17,11 +17,8 @@ struct range {
 	bool given;			/* any of the options was */
 };
 
-/*
- * The child parser; its input is a struct range, all zero but for defaults.  What is wrong ends
- * the program with EXIT_USAGE.
- */
-extern const struct argp range_argp;
+/* About a struct range, all zero but for defaults. */
+extern const struct option_table range_options;
 
 void range_free(struct range *range);
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "one_argument.h"
 #include "taskmon.h"
 
 struct arguments {
@@ -23,17 +22,6 @@ static const struct column columns[] = {
 			      "tasks that sleep and cannot be woken by signals" },
 	[IO_WAIT] = { "io_wait", COLUMN_UNSIGNED, UNIT_NONE, 0, true, "tasks that wait for I/O" },
 };
-
-static error_t parse(int key, char *word, struct argp_state *state)
-{
-	struct arguments *arguments = state->input;
-
-	if (key == ARGP_KEY_INIT) {
-		state->child_inputs[0] = &arguments->output;
-		return 0;
-	}
-	return one_argument(key, word, state, &arguments->path, "folder of a cgroup", true);
-}
 
 static int print(const struct arguments *arguments, const struct kernel_cgroup *cgroup)
 {
@@ -54,11 +42,16 @@ static int print(const struct arguments *arguments, const struct kernel_cgroup *
 
 int cmd_cgroup(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &output_argp, 0, "Output:", 9 }, { 0 } };
-	static const struct argp argp = {
-		.parser = parse, .children = children, .args_doc = "PATH",
-		.doc = "Shows how many tasks of a cgroup are in which state; needs no privilege. "
-		       "The kernel knows this of cgroups of version 1 only.",
+	static const struct word_row words[] = {
+		{ TO_WORD(struct arguments, path), .missing = "a folder of a cgroup is missing" },
+		{ 0 }
+	};
+	static const struct command_line line = {
+		.parts = output_parts, .words = words,
+		.more_words = "one folder of a cgroup at a time, not '%s', too",
+		.words_help = "PATH",
+		.help = "Shows how many tasks of a cgroup are in which state; needs no privilege. "
+			"The kernel knows this of cgroups of version 1 only.",
 	};
 	static struct arguments arguments;
 	struct kernel_cgroup cgroup;
@@ -66,7 +59,7 @@ int cmd_cgroup(int argc, char **argv)
 	int code, folder, ret;
 
 	output_init(&arguments.output, "tasks of a cgroup", columns, COLUMNS);
-	command_parse(&argp, argc, argv, &arguments);
+	command_parse(&line, argc, argv, &arguments);
 	folder = open(arguments.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0) {
 		complain("%s is no folder that can be opened: %s", arguments.path,

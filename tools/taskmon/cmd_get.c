@@ -21,14 +21,8 @@ struct arguments {
 	unsigned int count;
 };
 
-static const struct argp_option options[] = {
-	{ "pid", 'p', "PID", 0, "a task, by its ID", 0 },
-	{ "tgid", 't', "TGID", 0, "a thread group, by the ID of any of its tasks", 0 },
-	{ 0 }
-};
-
 static void add(struct arguments *arguments, enum stats_kind kind, const char *word,
-		struct argp_state *state)
+		const struct argp_state *state)
 {
 	uint64_t id;
 
@@ -41,28 +35,32 @@ static void add(struct arguments *arguments, enum stats_kind kind, const char *w
 	arguments->wanted[arguments->count++].id = (uint32_t)id;
 }
 
-static error_t parse(int key, char *word, struct argp_state *state)
+static void add_task(void *target, char *word, struct argp_state *state)
 {
-	struct arguments *arguments = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &arguments->output;
-		return 0;
-	case 'p':
-		add(arguments, STATS_TASK, word, state);
-		return 0;
-	case 't':
-		add(arguments, STATS_PROCESS, word, state);
-		return 0;
-	case ARGP_KEY_END:
-		if (!arguments->count)
-			argp_error(state, "name a task by --pid, or a thread group by --tgid");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	add(target, STATS_TASK, word, state);
 }
+
+static void add_process(void *target, char *word, struct argp_state *state)
+{
+	add(target, STATS_PROCESS, word, state);
+}
+
+static const struct option_row option_rows[] = {
+	{ "pid", 'p', "PID", "a task, by its ID", TO_CALL(add_task) },
+	{ "tgid", 't', "TGID", "a thread group, by the ID of any of its tasks",
+	  TO_CALL(add_process) },
+	{ 0 }
+};
+
+static void check(const void *target, const struct argp_state *state)
+{
+	const struct arguments *arguments = target;
+
+	if (!arguments->count)
+		argp_error(state, "name a task by --pid, or a thread group by --tgid");
+}
+
+static const struct option_table options = { .rows = option_rows, .check = check };
 
 static void keep(void *context, const struct stats_record *record)
 {
@@ -130,12 +128,11 @@ static int get_all(struct kernel *kernel, const struct arguments *arguments, str
 
 int cmd_get(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &output_argp, 0, "Output:", 9 }, { 0 } };
-	static const struct argp argp = {
-		.options = options, .parser = parse, .children = children,
-		.doc = "Shows statistics of living tasks and thread groups, and of those that have "
-		       "exited but were not waited for.\v--pid and --tgid may be given more than "
-		       "once.",
+	static const struct command_line line = {
+		.options = &options, .parts = output_parts,
+		.help = "Shows statistics of living tasks and thread groups, and of those that have "
+			"exited but were not waited for.\v--pid and --tgid may be given more than "
+			"once.",
 	};
 	static struct arguments arguments;
 	struct show show = { 0 };
@@ -143,7 +140,7 @@ int cmd_get(int argc, char **argv)
 	int code, end;
 
 	output_init(&arguments.output, TASKMON_ROW_TITLE, row_columns, ROW_COLUMNS);
-	command_parse(&argp, argc, argv, &arguments);
+	command_parse(&line, argc, argv, &arguments);
 	code = open_kernel(&kernel);
 	if (code)
 		return code;

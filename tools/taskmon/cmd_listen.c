@@ -11,7 +11,6 @@
 #include "command.h"
 #include "delayacct.h"
 #include "listener.h"
-#include "number.h"
 #include "program.h"
 #include "row.h"
 #include "taskmon.h"
@@ -19,8 +18,6 @@
 #define BUFFER_LEAST 2304u		/* SOCK_MIN_RCVBUF of 64-bit kernels */
 #define BUFFER_MOST (UINT64_C(1) << 30)
 #define NS_PER_S 1000000000u
-
-enum { KEY_CPUS = 0x200, KEY_PER_CPU, KEY_DURATION, KEY_COUNT, KEY_BUFFER, KEY_RECORD };
 
 struct arguments {
 	struct output output;
@@ -33,19 +30,9 @@ struct arguments {
 	char **program;		/* NULL: none */
 };
 
-static const struct argp_option options[] = {
-	{ "cpus", KEY_CPUS, "LIST", 0, "CPUs whose exits are shown, as in 0-3,5 (default: all "
-	  "that there may be)", 0 },
-	{ "per-cpu", KEY_PER_CPU, NULL, 0, "a reader for each CPU, which runs there", 0 },
-	{ "duration", KEY_DURATION, "TIME", 0, "end after this time: 10, 500ms, 2m", 0 },
-	{ "count", KEY_COUNT, "N", 0, "end when this many records were shown", 0 },
-	{ "buffer", KEY_BUFFER, "SIZE", 0, "receive buffer for each CPU (default: 8M)", 0 },
-	{ "record", KEY_RECORD, "FILE", 0, "write the messages there as well, to be replayed", 0 },
-	{ 0 }
-};
-
-static void set_cpus(struct arguments *arguments, const char *word, struct argp_state *state)
+static void set_cpus(void *target, char *word, struct argp_state *state)
 {
+	struct arguments *arguments = target;
 	char all[256];
 
 	if (!cpus_parse(&arguments->cpus, word))
@@ -57,46 +44,25 @@ static void set_cpus(struct arguments *arguments, const char *word, struct argp_
 	}
 }
 
-static error_t parse(int key, char *word, struct argp_state *state)
-{
-	struct arguments *arguments = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &arguments->output;
-		return 0;
-	case KEY_CPUS:
-		set_cpus(arguments, word, state);
-		return 0;
-	case KEY_PER_CPU:
-		arguments->per_cpu = true;
-		return 0;
-	case KEY_DURATION:
-		if (!number_parse_time(word, &arguments->duration_ns) || !arguments->duration_ns)
-			argp_error(state, "'%s' is no time; 10, 500ms, 2m are", word);
-		return 0;
-	case KEY_COUNT:
-		if (!number_parse(word, 1, UINT64_MAX, &arguments->count))
-			argp_error(state, "'%s' is no number of records", word);
-		return 0;
-	case KEY_BUFFER:
-		if (!number_parse_size(word, &arguments->buffer) ||
-		    arguments->buffer < BUFFER_LEAST || arguments->buffer > BUFFER_MOST)
-			argp_error(state, "'%s' is no size from %u to 1G, as 64K or 8M are", word,
-				   BUFFER_LEAST);
-		return 0;
-	case KEY_RECORD:
-		arguments->record = word;
-		return 0;
-	case ARGP_KEY_ARG:
-		/* The program, and all that follows is its own. */
-		arguments->program = &state->argv[state->next - 1];
-		state->next = state->argc;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
+static const struct option_row option_rows[] = {
+	{ "cpus", 0, "LIST", "CPUs whose exits are shown, as in 0-3,5 (default: all "
+	  "that there may be)", TO_CALL(set_cpus) },
+	{ "per-cpu", 0, NULL, "a reader for each CPU, which runs there",
+	  TO_FLAG(struct arguments, per_cpu) },
+	{ "duration", 0, "TIME", "end after this time: 10, 500ms, 2m",
+	  TO_TIME(struct arguments, duration_ns, 1, UINT64_MAX),
+	  .wrong = "'%s' is no time; 10, 500ms, 2m are" },
+	{ "count", 0, "N", "end when this many records were shown",
+	  TO_NUMBER(struct arguments, count, 1, UINT64_MAX),
+	  .wrong = "'%s' is no number of records" },
+	{ "buffer", 0, "SIZE", "receive buffer for each CPU (default: 8M)",
+	  TO_SIZE(struct arguments, buffer, BUFFER_LEAST, BUFFER_MOST),
+	  .wrong = "'%s' is no size from 2304 to 1G, as 64K or 8M are" },
+	{ "record", 0, "FILE", "write the messages there as well, to be replayed",
+	  TO_WORD(struct arguments, record) },
+	{ 0 }
+};
+static const struct option_table options = { .rows = option_rows };
 
 /* What ends a listener: a signal, its program, the time, or that there is enough. */
 static int wait_for_end(const struct listener *listener, uint64_t duration_ns,
@@ -275,13 +241,13 @@ static int run(struct collector *collector, const struct arguments *arguments,
 
 int cmd_listen(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &output_argp, 0, "Output:", 9 }, { 0 } };
-	static const struct argp argp = {
-		.options = options, .parser = parse, .children = children,
-		.args_doc = "[-- PROGRAM [ARGUMENT...]]",
-		.doc = "Shows tasks as they exit, and thread groups whose last task exits, until "
-		       "--duration, --count, a signal or the end of PROGRAM ends it; then says on "
-		       "standard error how many messages came and how many were lost, by CPU.",
+	static const struct word_row words[] = { { TO_REST(struct arguments, program) }, { 0 } };
+	static const struct command_line line = {
+		.options = &options, .parts = output_parts, .words = words,
+		.words_help = "[-- PROGRAM [ARGUMENT...]]",
+		.help = "Shows tasks as they exit, and thread groups whose last task exits, until "
+			"--duration, --count, a signal or the end of PROGRAM ends it; then says on "
+			"standard error how many messages came and how many were lost, by CPU.",
 	};
 	static struct arguments arguments = { .buffer = KERNEL_BUFFER };
 	struct collector collector;
@@ -294,7 +260,7 @@ int cmd_listen(int argc, char **argv)
 	}
 	arguments.cpus = arguments.possible;
 	output_init(&arguments.output, TASKMON_ROW_TITLE, row_columns, ROW_COLUMNS);
-	command_parse(&argp, argc, argv, &arguments);
+	command_parse(&line, argc, argv, &arguments);
 	/* Before there is any thread: with these blocked every end is an orderly one. */
 	if (program_init(&program, arguments.program) || !collector_init(&collector)) {
 		complain("there is no memory to count messages");

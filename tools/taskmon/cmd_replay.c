@@ -8,7 +8,6 @@
 #include "command.h"
 #include "cpus.h"
 #include "delayacct.h"
-#include "one_argument.h"
 #include "row.h"
 #include "taskmon.h"
 
@@ -16,17 +15,6 @@ struct arguments {
 	struct output output;
 	const char *path;
 };
-
-static error_t parse(int key, char *word, struct argp_state *state)
-{
-	struct arguments *arguments = state->input;
-
-	if (key == ARGP_KEY_INIT) {
-		state->child_inputs[0] = &arguments->output;
-		return 0;
-	}
-	return one_argument(key, word, state, &arguments->path, "recording", true);
-}
 
 static void take(struct collector *collector, const struct recording_frame *frame)
 {
@@ -97,11 +85,15 @@ static int replay(FILE *file, const struct arguments *arguments, struct collecto
 
 int cmd_replay(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &output_argp, 0, "Output:", 9 }, { 0 } };
-	static const struct argp argp = {
-		.parser = parse, .children = children, .args_doc = "FILE",
-		.doc = "Shows what 'taskmon listen --record FILE' has recorded, on this machine or "
-		       "another, with the same summary.",
+	static const struct word_row words[] = {
+		{ TO_WORD(struct arguments, path), .missing = "a recording is missing" }, { 0 }
+	};
+	static const struct command_line line = {
+		.parts = output_parts, .words = words,
+		.more_words = "one recording at a time, not '%s', too",
+		.words_help = "FILE",
+		.help = "Shows what 'taskmon listen --record FILE' has recorded, on this machine or "
+			"another, with the same summary.",
 	};
 	static struct arguments arguments;
 	struct collector collector;
@@ -109,7 +101,7 @@ int cmd_replay(int argc, char **argv)
 	FILE *file;
 
 	output_init(&arguments.output, TASKMON_ROW_TITLE, row_columns, ROW_COLUMNS);
-	command_parse(&argp, argc, argv, &arguments);
+	command_parse(&line, argc, argv, &arguments);
 	signal(SIGPIPE, SIG_IGN);
 	file = fopen(arguments.path, "rbe");
 	if (!file) {

@@ -26,35 +26,12 @@ struct arguments {
 	char **program;
 };
 
-static const struct argp_option options[] = {
-	{ "output", 'o', "FILE", 0, "write the statistics there, not to standard error", 0 },
+static const struct option_row option_rows[] = {
+	{ "output", 'o', "FILE", "write the statistics there, not to standard error",
+	  TO_WORD(struct arguments, file) },
 	{ 0 }
 };
-
-static error_t parse(int key, char *word, struct argp_state *state)
-{
-	struct arguments *arguments = state->input;
-
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &arguments->output;
-		return 0;
-	case 'o':
-		arguments->file = word;
-		return 0;
-	case ARGP_KEY_ARG:
-		/* The program, and all that follows is its own. */
-		arguments->program = &state->argv[state->next - 1];
-		state->next = state->argc;
-		return 0;
-	case ARGP_KEY_END:
-		if (!arguments->program)
-			argp_error(state, "name a program, as in 'taskmon run -- sleep 1'");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
+static const struct option_table options = { .rows = option_rows };
 
 /* What is known of the program. */
 struct end {
@@ -275,14 +252,18 @@ static int run_shown(struct kernel *kernel, const struct arguments *arguments, F
 
 int cmd_run(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &output_argp, 0, "Output:", 9 }, { 0 } };
-	static const struct argp argp = {
-		.options = options, .parser = parse, .children = children,
-		.args_doc = "-- PROGRAM [ARGUMENT...]",
-		.doc = "Runs a program and, when it has exited, shows the statistics of its first "
-		       "task, of its process if that had more tasks than one, and of the tree: all "
-		       "that the program has started and that has exited, too; ends with its "
-		       "status.",
+	static const struct word_row words[] = {
+		{ TO_REST(struct arguments, program),
+		  .missing = "name a program, as in 'taskmon run -- sleep 1'" },
+		{ 0 }
+	};
+	static const struct command_line line = {
+		.options = &options, .parts = output_parts, .words = words,
+		.words_help = "-- PROGRAM [ARGUMENT...]",
+		.help = "Runs a program and, when it has exited, shows the statistics of its first "
+			"task, of its process if that had more tasks than one, and of the tree: all "
+			"that the program has started and that has exited, too; ends with its "
+			"status.",
 	};
 	static struct arguments arguments;
 	FILE *out = stderr;
@@ -290,7 +271,7 @@ int cmd_run(int argc, char **argv)
 	int code;
 
 	output_init(&arguments.output, TASKMON_ROW_TITLE, row_columns, ROW_COLUMNS);
-	command_parse(&argp, argc, argv, &arguments);
+	command_parse(&line, argc, argv, &arguments);
 	code = open_kernel(&kernel);
 	if (code)
 		return code;

@@ -30,17 +30,6 @@ static const struct column columns[] = {
 			"unknown, off, on since boot, or switched on later" },
 };
 
-static error_t parse(int key, char *word, struct argp_state *state)
-{
-	struct arguments *arguments = state->input;
-
-	(void)word;
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	state->child_inputs[0] = &arguments->output;
-	return 0;
-}
-
 static void keep(void *context, const struct stats_record *record)
 {
 	*(struct stats_record *)context = *record;
@@ -85,11 +74,10 @@ static int print(const struct arguments *arguments, const struct kernel *kernel,
 
 int cmd_status(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &output_argp, 0, "Output:", 9 }, { 0 } };
-	static const struct argp argp = {
-		.parser = parse, .children = children,
-		.doc = "Shows what this kernel offers; says on standard error whether delays are "
-		       "accounted and since when, and how to have it so.",
+	static const struct command_line line = {
+		.parts = output_parts,
+		.help = "Shows what this kernel offers; says on standard error whether delays are "
+			"accounted and since when, and how to have it so.",
 	};
 	static struct arguments arguments;
 	struct stats_record own;
@@ -97,7 +85,7 @@ int cmd_status(int argc, char **argv)
 	int code, ret;
 
 	output_init(&arguments.output, "what a kernel offers", columns, COLUMNS);
-	command_parse(&argp, argc, argv, &arguments);
+	command_parse(&line, argc, argv, &arguments);
 	code = open_kernel(&kernel);
 	if (code)
 		return code;

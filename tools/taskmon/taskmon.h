@@ -3,6 +3,7 @@
 #ifndef TASKMON_H
 #define TASKMON_H
 
+#include "command_line.h"
 #include "kernel.h"
 #include "output.h"
 
@@ -14,6 +15,9 @@ int cmd_listen(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_cgroup(int argc, char **argv);
 int cmd_status(int argc, char **argv);
+
+/* The options about struct output, the first member of every command's arguments. */
+extern const struct option_part output_parts[];
 
 /* kernel_open() that complains.  Return: an exit code. */
 int open_kernel(struct kernel *kernel);

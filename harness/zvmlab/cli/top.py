@@ -51,7 +51,7 @@ def program(progress: Progress) -> Path:
     from zvmlab.build.hostbuild import built
 
     sources = [TREE / "tools/monread", TREE / "lib/base/ebcdic.c"]
-    sources += [TREE / "tools/common" / name for name in ("number.c", "tool_text.c")]
+    sources += [TREE / "tools/common" / name for name in ("command_line.c", "number.c", "tool_text.c")]
     own = sorted((TREE / "lib/monrec").glob("*.c"))
     sources += [file for file in own if file.name != "example.c"]
     folders = ("tools/common", "tools/monread", "lib/base", "lib/monrec", "sim/record")

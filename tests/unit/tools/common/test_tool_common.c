@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_run.h"
 #include "column.h"
 #include "number.h"
 #include "scale.h"
@@ -434,31 +435,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("tool common");
-	TCase *tests = tcase_create("common");
-	SRunner *runner;
-	int failed;
+	const TTest *const tests[] = {
+		selections, selections_with_one_more, selections_of_many, units,
+		long_names_are_cut, list_of_columns, schema_of_each_type, schema, numbers,
+		durations, sizes, scaled_headings, scaled_values, scaled_steps, times, utf8,
+	};
 
-	tcase_add_test(tests, selections);
-	tcase_add_test(tests, selections_with_one_more);
-	tcase_add_test(tests, selections_of_many);
-	tcase_add_test(tests, units);
-	tcase_add_test(tests, long_names_are_cut);
-	tcase_add_test(tests, list_of_columns);
-	tcase_add_test(tests, schema_of_each_type);
-	tcase_add_test(tests, schema);
-	tcase_add_test(tests, numbers);
-	tcase_add_test(tests, durations);
-	tcase_add_test(tests, sizes);
-	tcase_add_test(tests, scaled_headings);
-	tcase_add_test(tests, scaled_values);
-	tcase_add_test(tests, scaled_steps);
-	tcase_add_test(tests, times);
-	tcase_add_test(tests, utf8);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return check_run("tool common", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

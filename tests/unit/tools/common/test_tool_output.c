@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "check_run.h"
 #include "command.h"
 #include "output.h"
 #include "said.h"
@@ -20,23 +21,13 @@ static const struct column columns[] = {
 static struct output output;
 static char argv_zero[64];
 
-static error_t parse(int key, char *word, struct argp_state *state)
-{
-	(void)word;
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	state->child_inputs[0] = &output;
-	return 0;
-}
-
 static int run_get(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &output_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp argp = { .parser = parse, .children = children };
+	static const struct command_line line = { .options = &output_options };
 
 	snprintf(argv_zero, sizeof(argv_zero), "%s", argv[0]);
 	output_init(&output, "a row", columns, 2);
-	command_parse(&argp, argc, argv, NULL);
+	command_parse(&line, argc, argv, &output);
 	return 5;
 }
 
@@ -221,10 +212,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("tool output");
 	TCase *tests = tcase_create("output");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, commands);
 	tcase_add_test(tests, options);
@@ -235,10 +223,5 @@ int main(void)
 	tcase_add_test(tests, what_is_printed_instead);
 	for (int i = 0; i < (int)(sizeof(ending) / sizeof(ending[0])); i++)
 		tcase_add_loop_exit_test(tests, options_that_end, ending[i].code, i, i + 1);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return check_run_case("tool output", tests);
 }

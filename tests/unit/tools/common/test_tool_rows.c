@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_run.h"
 #include "rows.h"
 
 static const struct column columns[] = {
@@ -329,30 +330,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("tool rows");
-	TCase *tests = tcase_create("rows");
-	SRunner *runner;
-	int failed;
+	const TTest *const tests[] = {
+		table, table_obeys_nothing, json, json_of_any_bytes, csv, what_is_not_known,
+		real_numbers, numbers_with_signs_and_flags, places_of_a_table,
+		each_text_that_is_none, headings, all_places_of_a_row, flush_that_fails,
+		output_that_fails,
+	};
 
-	tcase_add_checked_fixture(tests, NULL, release);
-	tcase_add_test(tests, table);
-	tcase_add_test(tests, table_obeys_nothing);
-	tcase_add_test(tests, json);
-	tcase_add_test(tests, json_of_any_bytes);
-	tcase_add_test(tests, csv);
-	tcase_add_test(tests, what_is_not_known);
-	tcase_add_test(tests, real_numbers);
-	tcase_add_test(tests, numbers_with_signs_and_flags);
-	tcase_add_test(tests, places_of_a_table);
-	tcase_add_test(tests, each_text_that_is_none);
-	tcase_add_test(tests, headings);
-	tcase_add_test(tests, all_places_of_a_row);
-	tcase_add_test(tests, flush_that_fails);
-	tcase_add_test(tests, output_that_fails);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return check_run("tool rows", NULL, release, tests, sizeof(tests) / sizeof(tests[0]));
 }

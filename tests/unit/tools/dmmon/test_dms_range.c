@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "check_run.h"
+#include "command.h"
 #include "dms_check.h"
-#include "exit_code.h"
 #include "range.h"
 #include "said.h"
 
@@ -163,9 +163,9 @@ static void parse(struct range *range, const char *option)
 {
 	char name[] = "dmmon create", word[64];
 	char *argv[] = { name, option ? strcpy(word, option) : NULL, NULL };
+	static const struct command_line line = { .options = &range_options };
 
-	argp_err_exit_status = EXIT_USAGE;
-	ck_assert_int_eq(argp_parse(&range_argp, 1 + !!option, argv, ARGP_IN_ORDER, NULL, range), 0);
+	command_parse(&line, 1 + !!option, argv, range);
 }
 
 START_TEST(options)

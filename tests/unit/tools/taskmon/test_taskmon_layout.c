@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_run.h"
 #include "taskmon_bytes.h"
 
 #define WAIT(name) uint64_t name##_count, name##_delay_total
@@ -346,10 +347,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("taskmon layout");
 	TCase *tests = tcase_create("layout");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, offsets_of_version_1);
 	tcase_add_test(tests, offsets_of_version_3);
@@ -359,10 +357,5 @@ int main(void)
 	tcase_add_loop_test(tests, each_length, 0, VERSIONS);
 	tcase_add_test(tests, odd_values);
 	tcase_add_test(tests, layouts_of_versions);
-	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return check_run_case("taskmon layout", tests);
 }

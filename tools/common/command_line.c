@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include "command_line.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "number.h"
+
+/* Options without a letter: their row, from here on.  Letters are below. */
+#define KEY_FIRST 0x100
+
+/* A table as argp knows it, and what it is about. */
+struct parser {
+	const struct command_line *line;	/* NULL: of the options of a part */
+	const struct option_table *table;	/* NULL: no options */
+	void *target;
+	struct argp_option options[OPTION_ROWS_MAX + 1];
+	struct argp argp;
+	struct parser *parts;			/* of a command */
+	size_t words;				/* taken so far */
+};
+
+static int key_of(const struct option_row *row, size_t index)
+{
+	return row->letter ? row->letter : KEY_FIRST + (int)index;
+}
+
+static bool is_end(const struct option_row *row)
+{
+	return !row->name && !row->help;
+}
+
+static void convert(struct parser *parser)
+{
+	const struct option_row *row = parser->table ? parser->table->rows : NULL;
+
+	for (size_t i = 0; row && !is_end(&row[i]); i++) {
+		assert(i < OPTION_ROWS_MAX);
+		parser->options[i] = (struct argp_option){
+			.name = row[i].name,
+			.key = row[i].name ? key_of(&row[i], i) : 0,
+			.arg = row[i].value,
+			.doc = row[i].help,
+			.group = row[i].group,
+		};
+	}
+	parser->argp.options = parser->options;
+}
+
+/* Says the sentence, with the word at its "%s" if it has one. */
+static void refuse(const struct argp_state *state, const char *sentence, const char *word)
+{
+	const char *place = strstr(sentence, "%s");
+
+	if (place)
+		argp_error(state, "%.*s%s%s", (int)(place - sentence), sentence, word, place + 2);
+	else
+		argp_error(state, "%s", sentence);
+}
+
+static bool number_of(const struct option_row *row, const char *word, uint64_t *number)
+{
+	switch (row->kind) {
+	case OPTION_TIME:
+		return number_parse_time(word, number);
+	case OPTION_SIZE:
+		return number_parse_size(word, number);
+	default:
+		return number_parse(word, 0, UINT64_MAX, number);
+	}
+}
+
+static void set_number(const struct option_row *row, void *target, const char *word,
+		       const struct argp_state *state)
+{
+	uint64_t number;
+	unsigned int narrow;
+
+	if (!number_of(row, word, &number) || number < row->least || number > row->most) {
+		refuse(state, row->wrong, word);
+		return;
+	}
+	narrow = (unsigned int)number;
+	memcpy((char *)target + row->member,
+	       row->size == sizeof(narrow) ? (const void *)&narrow : &number, row->size);
+}
+
+static void set(const struct option_row *row, void *target, char *word, struct argp_state *state)
+{
+	const bool given = true;
+
+	switch (row->kind) {
+	case OPTION_FLAG:
+		memcpy((char *)target + row->member, &given, row->size);
+		break;
+	case OPTION_WORD:
+		memcpy((char *)target + row->member, &word, row->size);
+		break;
+	case OPTION_CALL:
+		row->set(target, word, state);
+		break;
+	default:
+		set_number(row, target, word, state);
+	}
+}
+
+static error_t take_option(const struct parser *parser, int key, char *word,
+			   struct argp_state *state)
+{
+	const struct option_table *table = parser->table;
+
+	for (size_t i = 0; table && !is_end(&table->rows[i]); i++) {
+		if (!table->rows[i].name || key_of(&table->rows[i], i) != key)
+			continue;
+		set(&table->rows[i], parser->target, word, state);
+		if (table->given)
+			table->given(parser->target);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* A word that is no option. */
+static error_t take_word(struct parser *parser, char *word, struct argp_state *state)
+{
+	const struct word_row *row = parser->line->words;
+	char **rest;
+
+	if (row)
+		row += parser->words;
+	if (!row || row->kind == OPTION_HEADING) {
+		if (!parser->line->more_words)
+			return ARGP_ERR_UNKNOWN;
+		refuse(state, parser->line->more_words, word);
+		return 0;
+	}
+	if (row->kind == OPTION_REST) {
+		rest = &state->argv[state->next - 1];
+		state->next = state->argc;
+		memcpy((char *)parser->target + row->member, &rest, row->size);
+	} else {
+		memcpy((char *)parser->target + row->member, &word, row->size);
+	}
+	parser->words++;
+	return 0;
+}
+
+static void check_words(const struct parser *parser, const struct argp_state *state)
+{
+	const struct word_row *row = parser->line->words;
+
+	for (size_t i = parser->words; row && row[i].kind != OPTION_HEADING; i++)
+		if (row[i].missing)
+			argp_error(state, "%s", row[i].missing);
+}
+
+static error_t parse(int key, char *word, struct argp_state *state)
+{
+	struct parser *parser = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		for (size_t i = 0; parser->argp.children && parser->argp.children[i].argp; i++)
+			state->child_inputs[i] = &parser->parts[i];
+		return 0;
+	case ARGP_KEY_ARG:
+		return parser->line ? take_word(parser, word, state) : ARGP_ERR_UNKNOWN;
+	case ARGP_KEY_NO_ARGS:
+		/* Before anything else is judged. */
+		if (parser->line)
+			check_words(parser, state);
+		return 0;
+	case ARGP_KEY_END:
+		if (parser->line)
+			check_words(parser, state);
+		if (parser->table && parser->table->check)
+			parser->table->check(parser->target, state);
+		return 0;
+	default:
+		return take_option(parser, key, word, state);
+	}
+}
+
+error_t command_line_parse(const struct command_line *line, unsigned int flags, int argc,
+			   char **argv, void *arguments)
+{
+	struct parser parts[OPTION_PARTS_MAX] = { 0 };
+	struct argp_child children[OPTION_PARTS_MAX + 1] = { 0 };
+	struct parser command = {
+		.line = line, .table = line->options, .target = arguments, .parts = parts,
+		.argp = { .parser = parse, .args_doc = line->words_help, .doc = line->help },
+	};
+
+	for (size_t i = 0; line->parts && line->parts[i].table; i++) {
+		assert(i < OPTION_PARTS_MAX);
+		parts[i].table = line->parts[i].table;
+		parts[i].target = (char *)arguments + line->parts[i].member;
+		parts[i].argp.parser = parse;
+		convert(&parts[i]);
+		children[i].argp = &parts[i].argp;
+		children[i].header = line->parts[i].heading;
+		children[i].group = line->parts[i].group;
+	}
+	command.argp.children = line->parts ? children : NULL;
+	convert(&command);
+	return argp_parse(&command.argp, argc, argv, flags, NULL, &command);
+}

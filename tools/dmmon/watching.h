@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* What the commands that look at regions for a time have in common: watch, histogram. */
+#ifndef DMMON_WATCHING_H
+#define DMMON_WATCHING_H
+
+#include "command_line.h"
+#include "interval.h"
+#include "output.h"
+#include "watched.h"
+
+/* Of their command line; the first member of their arguments. */
+struct watching {
+	const char *device;
+	struct watched_options options;
+	struct output output;
+};
+
+/* Options and the word that are about it. */
+extern const struct option_part watching_parts[];
+extern const struct word_row watching_words[];
+
+/* The row of --keep; @watching: the member of @type. */
+#define WATCHING_KEEP(type, watching) \
+	{ "keep", 0, NULL, "leave the region that was made for it", \
+	  TO_FLAG(type, watching.options.keep), .group = 1 }
+
+/* Why a region is made, for the help. */
+#define WATCHING_OWN_REGION \
+	"Without --region, --program, --all or --all-programs a region is made for it, with " \
+	"precise times, and removed in the end."
+
+/* Shows in @rows what comes.  @arguments: the command's.  Return: an exit code. */
+typedef int watching_show(const void *arguments, struct rows *rows, struct watched *watched,
+			  struct interval *interval);
+
+/*
+ * Has @show run with the regions that @watching chooses or has made, their first look taken and
+ * signals held back; removes afterwards what was made, and frees @watching.
+ * Return: an exit code.
+ */
+int watching_run(struct watching *watching, watching_show *show, const void *arguments);
+
+#endif
