@@ -73,7 +73,7 @@ void limit_start(struct limit *limit, uint32_t ms);
 void limit_stop(struct limit *limit);
 bool limit_expired(const struct limit *limit);
 
-/* lane.c */
+/* worker.c */
 
 struct lane {
 	struct agent *agent;

@@ -30,7 +30,7 @@ import instructions
 import pairs
 import records
 import task_listener
-from figures import Figure, show
+from benchmark import Figure, show
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, ZvmlabError
 from zvmlab.base.progress import Progress
 from zvmlab.guest.artifacts import prepare

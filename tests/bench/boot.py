@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from figures import Budget, Figure, Pairs, both
+from benchmark import Budget, Figure, Pairs, both
 from zvmlab.base.errors import CannotRun, Timeout
 from zvmlab.guest.config import Channels, GuestConfig, Products, emulator_arguments
 from zvmlab.guest.emulator import Emulator

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from figures import Budget, Figure, Pairs, both
+from benchmark import Budget, Figure, Pairs, both
 from guest_program import guest_program, number
 from zvmlab.base.progress import Progress
 from zvmlab.build.guesttools import debian_program, tool

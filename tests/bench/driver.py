@@ -10,7 +10,7 @@ from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import MCE_SIZE
 from zvmlab.monitor.monitor import DataSets
 
-from figures import Figure, Pairs, both
+from benchmark import Figure, Pairs, both
 
 MIB = 1 << 20
 # Half of it, less its configuration area, holds a few sets of 4 MiB.

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from driver import SMALL_SET, read_sets
-from figures import Figure, Pairs, both
+from benchmark import Figure, Pairs, both
 from zvmlab.base.progress import Progress
 from zvmlab.guest.artifacts import prepare
 from zvmlab.guest.config import BACKENDS, HERCULES, QEMU, GuestConfig

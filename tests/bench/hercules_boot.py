@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from boot import await_init, read_first_set
-from figures import Budget, Figure, Pairs, both
+from benchmark import Budget, Figure, Pairs, both
 from pairs import emulator_seconds
 from zvmlab.base.errors import ZvmlabError
 from zvmlab.base.progress import Progress

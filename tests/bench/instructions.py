@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from figures import Budget, Figure, Pairs, both
+from benchmark import Budget, Figure, Pairs, both
 from pairs import BUFFER, OURS, PART, SIZES, booted, drain, loaded
 from zvmlab.base.progress import Progress
 from zvmlab.guest.config import GuestConfig

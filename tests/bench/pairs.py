@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from driver import LARGE, MIB, OUTSTANDING, SEGMENT, USER_DOMAIN
-from figures import Budget, Figure, Pairs, both
+from benchmark import Budget, Figure, Pairs, both
 from zvmlab.agent.agent import Worker
 from zvmlab.agent.results import DrainResult
 from zvmlab.base.errors import ZvmlabError

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from figures import Budget, Figure, Pairs
+from benchmark import Budget, Figure, Pairs
 from program import Row, rows
 from zvmlab.base.errors import ZvmlabError
 

@@ -38,7 +38,7 @@ def _server(tmp_path: Path) -> Iterator[Server]:
 
 def figures(monread: Path, data: bytes) -> list[dict[str, Any]]:
     """Lines, each as the schema has it."""
-    schema = json.loads((ROOT / "docs/monread-figures.json").read_text())
+    schema = json.loads((ROOT / "docs/monread-activity.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     done = run(monread, "-", "--figures", data=data)
     assert done.returncode == EXIT_PASS, done.stderr

@@ -17,7 +17,7 @@ from zvmlab.guest import kernelcheck, pool as pool_module
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Stage
 from zvmlab.guest.pool import Pool, numbered
-from zvmlab.guest.traces import traces_left
+from zvmlab.guest.cleanliness import traces_left
 from zvmlab.pytest_plugin import debugtests, plugin
 
 CONFIG = GuestConfig(kernel="debug")

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "figures.h"
+#include "activity.h"
 
 /* All of the page.  0, or -errno if @out fails. */
 int html_page(FILE *out, const struct figures *f, const char *title);

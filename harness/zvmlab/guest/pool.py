@@ -6,7 +6,7 @@
     left = pool.put_back(guest)  # []: the next user of such a guest gets it
     pool.close()
 
-A guest is used again only while it is as it was after its boot (zvmlab.guest.traces).  One that
+A guest is used again only while it is as it was after its boot (zvmlab.guest.cleanliness).  One that
 has crashed, or that something was left behind in, is ended.  A pool belongs to one thread.
 """
 
@@ -24,7 +24,7 @@ from pathlib import Path
 from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
 from zvmlab.guest.config import GuestConfig, Products
 from zvmlab.guest.guest import Guest
-from zvmlab.guest.traces import traces_left
+from zvmlab.guest.cleanliness import traces_left
 
 LIMIT = 8
 CLOSE_SECONDS = 600.0

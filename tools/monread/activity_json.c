@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* monread: what the system did in each interval, as JSON lines (docs/monread-figures.json). */
+/* monread: what the system did in each interval, as JSON lines (docs/monread-activity.json). */
 #include "sink.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "figures.h"
+#include "activity.h"
 
 struct figures_json {
 	struct sink sink;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "figures.h"
+#include "activity.h"
 
 /* What is put down of an event, and the field that says which user, processor or device. */
 static const struct known_event {

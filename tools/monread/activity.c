@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* monread: intervals and buckets. */
-#include "figures.h"
+#include "activity.h"
 
 #include <stdio.h>
 #include <string.h>

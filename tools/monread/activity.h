@@ -117,9 +117,9 @@ void track_drop(struct figures_track *track);
 /* A bucket that takes in another one behind it. */
 void bucket_add(struct bucket *to, const struct bucket *more);
 
-/* figures_take.c: what a record adds */
+/* activity_take.c: what a record adds */
 void figures_record(struct figures *f, const struct monrec_record *record);
-/* figures_event.c: the same of records about events */
+/* activity_event.c: the same of records about events */
 void figures_event(struct figures *f, const struct monrec_record *record);
 
 /* A field's value by its name; false if the release or the record has it not. */

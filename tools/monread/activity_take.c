@@ -2,7 +2,7 @@
 /* monread: what sample records add to the figures. */
 #include <string.h>
 
-#include "figures.h"
+#include "activity.h"
 #include "bytes.h"
 #include "ebcdic.h"
 
