@@ -306,18 +306,37 @@ START_TEST(loading_a_state)
 }
 END_TEST
 
+/* More than storage is first taken for: an image that grows within the paths. */
+static void open_many(struct cp *cp)
+{
+	struct iucv_user *one = iucv_user_create(cp, "MANY", 1000, &ops, NULL);
+
+	for (unsigned int i = 0; i < 500; i++) {
+		struct iucv_parm parm = { .vmid = "MANY" };
+
+		ck_assert_uint_eq(iucv_call(cp, one, IUCV_CONNECT, &parm).cc, 0);
+	}
+}
+
 static void save_once(void)
 {
 	struct cp *cp = create();
-	uint8_t *image;
-	size_t len;
+	uint8_t *images[3];
+	size_t len[3];
 
 	send_something(cp);
+	open_many(cp);
+	images[0] = cp_save(cp, &len[0]);
 	armed = true;
-	image = cp_save(cp, &len);
+	images[1] = cp_save(cp, &len[1]);
 	armed = false;
-	ck_assert(image || left == 0);
-	free(image);
+	ck_assert(images[1] || left == 0);
+	/* Whatever has happened: it changes nothing. */
+	images[2] = cp_save(cp, &len[2]);
+	ck_assert(images[0] && images[2] && len[0] == len[2]);
+	ck_assert_mem_eq(images[0], images[2], len[0]);
+	for (unsigned int i = 0; i < 3; i++)
+		free(images[i]);
 	cp_destroy(cp);
 }
 
