@@ -487,6 +487,27 @@ START_TEST(sinks_that_fail)
 }
 END_TEST
 
+/* A name of blanks, or of zeros, is nobody's; so is one that ends with its frame. */
+START_TEST(nobody_stays_nobody)
+{
+	static struct anonymiser anonymiser;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		memset(&anonymiser, 0, sizeof(anonymiser));
+		anonymiser.release = 530;
+		record(4, 1, 28);
+		item.record.address = 0x1000 - 28;
+		memset(bytes + 20, i ? 0x40 : 0, 8);
+		anonymise_item(&anonymiser, &item);
+		ck_assert_mem_eq(item.record.data + 20, bytes + 20, 8);
+		bytes[27] = 0xc1;
+		item.record.data = bytes;
+		anonymise_item(&anonymiser, &item);
+		ck_assert_mem_ne(item.record.data + 20, bytes + 20, 8);
+	}
+}
+END_TEST
+
 /* J.-P. Aumasson, D. J. Bernstein, appendix A: key 00…0f, 15 bytes 00…0e. */
 START_TEST(siphash_of_the_paper)
 {
@@ -505,7 +526,8 @@ int main(void)
 	const TTest *const tests[] = {
 		text_of_sets, text_of_elements, text_of_records, text_of_values, values,
 		fields_that_are_there, times_of_day, json_of_items, json_of_errors, json_of_fields, summary,
-		tallies, sinks_take_whole_sets, sinks_that_fail, siphash_of_the_paper,
+		tallies, sinks_take_whole_sets, sinks_that_fail,
+		nobody_stays_nobody, siphash_of_the_paper,
 	};
 
 	return check_run("monread output", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
