@@ -323,7 +323,7 @@ coverage: ## lines and branches that unit tests and corpora reach: at least 95 %
 	$(Q)find $(BUILD)/gcov -name '*.gcda' -delete 2>/dev/null || true
 	$(Q)$(MAKE) --no-print-directory unit G=1 BUILD=$(BUILD)/gcov
 	$(Q)gcovr --root . --object-directory $(BUILD)/gcov --filter 'lib/|sim/(cp|record|fabricate|control)/|driver/' \
-		--exclude-unreachable-branches --exclude-branches-by-pattern '.*\bassert\(.*' \
+		--exclude-unreachable-branches --exclude-branches-by-pattern '.*\b(MON_ASSERT|assert)\(.*' \
 		--json $(BUILD)/coverage.json $(BUILD)/gcov
 	$(Q)echo 'sim/cp and sim/control:'
 	$(Q)$(GCOVR) --filter 'sim/(cp|control)/' --fail-under-line 95 --fail-under-branch 95

@@ -9,6 +9,7 @@ static_assert(sizeof(size_t) >= 8, "lengths of records have up to 33 bits");
 /* Every address in here is an offset in the segment, so that nothing overflows. */
 static u64 offset_of(const struct mon_stream *s, u32 address)
 {
+	MON_ASSERT(address >= s->start && address <= s->end);
 	return (u64)address - s->start;
 }
 
@@ -49,6 +50,7 @@ void mon_stream_limit(struct mon_stream *s, unsigned int granted)
 
 static struct mon_note *note_at(struct mon_stream *s, unsigned int number)
 {
+	MON_ASSERT(s->head < MON_RING && number < MON_LIMIT);
 	return &s->queue[(s->head + number) % MON_RING];
 }
 
@@ -57,6 +59,7 @@ bool mon_stream_notify(struct mon_stream *s, const struct mon_note *note)
 	bool fits = s->count < MON_LIMIT;
 	struct mon_note *newest;
 
+	MON_ASSERT(s->limit >= 1 && s->limit <= MON_LIMIT && s->count <= MON_LIMIT);
 	if (fits) {
 		newest = note_at(s, s->count);
 		*newest = *note;
@@ -128,6 +131,8 @@ static void enter_element(struct mon_stream *s)
 {
 	u64 at = offset_of(s, s->queue[s->head].first) + (u64)s->index * MON_ELEMENT_SIZE;
 
+	MON_ASSERT(s->index < s->elements);
+	MON_ASSERT(at + MON_ELEMENT_SIZE <= (u64)s->end - s->start + 1);
 	memcpy(s->element, s->segment + at, MON_ELEMENT_SIZE);
 	barrier();
 	s->from = s->element;
@@ -142,11 +147,13 @@ static void enter_records(struct mon_stream *s)
 	s->from = s->segment;
 	s->at = offset_of(s, get_be32(&s->element[4]));
 	s->stop = offset_of(s, get_be32(&s->element[8])) + 1;
+	MON_ASSERT(s->at < s->stop && s->stop <= (u64)s->end - s->start + 1);
 	s->state = MON_RECORDS;
 }
 
 void mon_stream_advance(struct mon_stream *s)
 {
+	MON_ASSERT((s->state == MON_ELEMENT || s->state == MON_RECORDS) && s->at == s->stop);
 	if (s->state == MON_ELEMENT) {
 		enter_records(s);
 		return;
@@ -163,6 +170,7 @@ enum mon_begin mon_stream_begin(struct mon_stream *s)
 	const struct mon_note *note = &s->queue[s->head];
 	bool severed;
 
+	MON_ASSERT(s->state == MON_IDLE && s->head < MON_RING);
 	if (s->overflow) {
 		WRITE_ONCE(s->overflow, false);
 		return MON_BEGIN_OVERFLOW;

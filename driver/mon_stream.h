@@ -307,6 +307,7 @@ static inline enum mon_next mon_stream_next(const struct mon_stream *s, size_t s
 {
 	size_t room = size - done;
 
+	MON_ASSERT(done <= size);
 	switch (s->state) {
 	case MON_ELEMENT:
 	case MON_RECORDS:
@@ -349,6 +350,7 @@ void mon_stream_advance(struct mon_stream *s);
  */
 static inline void mon_stream_copied(struct mon_stream *s, const struct mon_span *span)
 {
+	MON_ASSERT(span->len >= 1 && span->len <= s->stop - s->at);
 	s->at += span->len;
 	s->bytes += span->len;
 	if (s->at == s->stop)
@@ -363,6 +365,7 @@ static inline void mon_stream_copied(struct mon_stream *s, const struct mon_span
  */
 static inline const struct mon_note *mon_stream_note(const struct mon_stream *s)
 {
+	MON_ASSERT(s->state != MON_IDLE && s->head < MON_RING);
 	return &s->queue[s->head];
 }
 
@@ -379,6 +382,7 @@ static inline enum mon_finish mon_stream_finish(struct mon_stream *s, bool repli
 {
 	enum mon_state state = s->state;
 
+	MON_ASSERT((state == MON_COMPLETE || state == MON_INVALID) && s->count >= 1);
 	s->overflow = s->queue[s->head].full;
 	s->head = (s->head + 1) % MON_RING;
 	s->count--;

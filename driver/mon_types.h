@@ -7,10 +7,15 @@
 
 #ifdef __KERNEL__
 #include <asm/barrier.h>
+#include <linux/bug.h>
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/string.h>
 #include <linux/types.h>
+
+/* What must never happen: looked at by kernels that look at their locks, too; free in others. */
+#define MON_ASSERT(condition) \
+	((void)WARN_ON_ONCE(IS_ENABLED(CONFIG_PROVE_LOCKING) && !(condition)))
 #else
 #include <assert.h>
 #include <stdbool.h>
@@ -22,6 +27,8 @@ typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
+
+#define MON_ASSERT(condition) assert(condition)
 
 /* The compiler takes nothing in memory for known any more. */
 static inline void barrier(void)
