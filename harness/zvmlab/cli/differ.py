@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.cli.guest import driver_option
-from zvmlab.cli.tools import backend_option, command, old_command
+from zvmlab.cli.options import (
+    backend_option,
+    command,
+    driver_option,
+    json_option,
+    kernel_option,
+    old_command,
+    seed_option,
+)
 from zvmlab.sweep.sweep import MAX_SEED
 
 if TYPE_CHECKING:
@@ -73,11 +80,11 @@ def _options(parser: argparse.ArgumentParser, output: str) -> None:
     add("scenario", nargs="*", metavar="SCENARIO", help="a name of zvmlab's, or FILE.py:NAME")
     add("--all", action="store_true", help=f"all of zvmlab's, and --sets {ALL_SETS}")
     add("--sets", type=int, metavar="N", help="and so many data sets, made up from the seed")
-    add("--kernel", default="bookworm", metavar="SUITE|PATH", help="guest kernel (bookworm)")
-    add("--seed", type=int, metavar="N", help="of the run to be repeated (default: a new one)")
+    kernel_option(parser)
+    seed_option(parser, "run")
     add("--output", type=Path, default=Path(output), metavar="DIR", help=f"({output})")
     add("--keep", action="store_true", help="keep the guests' logs even if all is explained")
-    add("--json", action="store_true", help="the report as JSON, on standard output, too")
+    json_option(parser, "the report as JSON, on standard output, too")
 
 
 def run_diff_drivers(arguments: argparse.Namespace) -> int:

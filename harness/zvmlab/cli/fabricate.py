@@ -7,12 +7,11 @@ import argparse
 import contextlib
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, BinaryIO
 
 from zvmlab.base.errors import EXIT_PASS, UsageError
-from zvmlab.cli.tools import command, workload_option
-from zvmlab.fabricate.file import MAX_HOURS, read_workload
+from zvmlab.cli.options import command, hours_option, workload_option
+from zvmlab.fabricate.file import read_workload
 from zvmlab.fabricate.model import Config, Model, Totals
 from zvmlab.mondata.monwrite import END_OF_DATA
 
@@ -37,15 +36,8 @@ def add_commands(commands: Any) -> None:
         default=MONWRITE,
         help="a file as CMS' MONWRITE makes them (default), or the bytes of /dev/monreader",
     )
-    add("--hours", type=_hours, metavar="H", help="simulated time, instead of the workload's own")
+    hours_option(made)
     made.set_defaults(command=run_fabricate)
-
-
-def _hours(text: str) -> float:
-    value = float(text)
-    if not 1 / 3600 <= value <= MAX_HOURS:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of hours up to {MAX_HOURS}")
-    return value
 
 
 @contextlib.contextmanager

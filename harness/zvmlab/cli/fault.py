@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from zvmlab.base.errors import EXIT_PASS, UsageError
-from zvmlab.cli.tools import REQUEST_SECONDS, command
+from zvmlab.cli.options import command, json_option, running_option
+from zvmlab.cli.tools import REQUEST_SECONDS
 from zvmlab.cp import fault_points
 from zvmlab.cp.control import Control
 from zvmlab.cp.faults import Fault, arm
@@ -29,7 +30,7 @@ def add_commands(commands: Any) -> None:
         "list the points where CP can be made to err, and what each can do",
         "  zvmlab faults\n  zvmlab faults --json",
     )
-    listing.add_argument("--json", action="store_true", help="as JSON, for programs")
+    json_option(listing)
     listing.set_defaults(command=run_faults)
 
     fault = command(
@@ -48,16 +49,12 @@ def add_commands(commands: Any) -> None:
         actions, "disarm", "disarm rules, or all", "  zvmlab fault disarm\n  zvmlab fault disarm 3"
     )
     disarm.add_argument("rule", nargs="*", type=int, metavar="RULE", help="numbers (default: all)")
-    _guest_option(disarm)
+    running_option(disarm)
     disarm.set_defaults(command=run_disarm)
     armed = command(actions, "list", "show the rules that are armed", "  zvmlab fault list")
-    armed.add_argument("--json", action="store_true", help="as JSON, for programs")
-    _guest_option(armed)
+    json_option(armed)
+    running_option(armed)
     armed.set_defaults(command=run_list)
-
-
-def _guest_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--guest", metavar="NAME", help="which guest (default: the only one)")
 
 
 def _add_arm(actions: Any) -> None:
@@ -85,7 +82,7 @@ def _add_arm(actions: Any) -> None:
     when.add_argument("--probability", type=float, metavar="P", help="above 0, at most 1")
     add("--times", type=_number, default=0, metavar="N", help="at most so often (no limit)")
     add("--file", type=Path, metavar="FILE", help="JSON file of rules instead of one")
-    _guest_option(made)
+    running_option(made)
     made.set_defaults(command=run_arm)
 
 

@@ -21,12 +21,11 @@ from zvmlab.base.progress import Progress
 from zvmlab.build.elf import check_file, is_elf, is_s390x
 from zvmlab.build.guesttools import any_tool, is_tool
 from zvmlab.cli import workload as cli_workload
-from zvmlab.cli.tools import backend_option, command
+from zvmlab.cli.options import command, guest_options, seconds
 from zvmlab.guest.artifacts import DRIVER, prepare
 from zvmlab.guest.config import (
     DEFAULT_STORAGE,
     TRACE_DATA,
-    UPSTREAM_DRIVER,
     GuestConfig,
     normal_storage,
 )
@@ -55,10 +54,10 @@ def add_commands(commands: Any) -> None:
         "  zvmlab run --module dm-mod -- dmmon list\n"
         "  zvmlab run --workload examples/busy-day.json -- monread --html /out/report.html",
     )
-    _guest_options(run)
+    _more_options(run)
     cli_workload.add_options(run)
     run.add_argument(
-        "--timeout", type=_seconds, default=RUN_SECONDS, metavar="S", help="limit for the program"
+        "--timeout", type=seconds, default=RUN_SECONDS, metavar="S", help="limit for the program"
     )
     run.add_argument("program", metavar="PROGRAM", help="static s390x program, or a guest's own")
     run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS")
@@ -71,7 +70,7 @@ def add_commands(commands: Any) -> None:
         "  zvmlab shell\n  zvmlab shell --kernel sid --name test\n"
         "in it:\n  guest# cat /proc/sysinfo\n  guest# #cp query monitor",
     )
-    _guest_options(shell)
+    _more_options(shell)
     shell.set_defaults(command=run_shell)
 
     demo = command(
@@ -80,12 +79,7 @@ def add_commands(commands: Any) -> None:
         "read monitor data sets in a guest and compare every byte",
         "  zvmlab demo\n  zvmlab demo --kernel trixie --cpus 2 --sets 100",
     )
-    demo.add_argument("--kernel", default="bookworm", metavar="SUITE|PATH")
-    backend_option(demo)
-    driver_option(demo)
-    _faults_option(demo)
-    _cold_option(demo)
-    demo.add_argument("--cpus", type=int, default=1, metavar="N")
+    guest_options(demo)
     demo.add_argument(
         "--sets", type=int, default=int(os.environ.get("SETS") or 20), metavar="N",
         help="data sets to read (default: 20)",
@@ -93,43 +87,9 @@ def add_commands(commands: Any) -> None:
     demo.set_defaults(command=run_demo)
 
 
-def driver_option(parser: argparse.ArgumentParser) -> None:
-    """--driver, which monreader."""
-    parser.add_argument(
-        "--driver",
-        default=UPSTREAM_DRIVER,
-        metavar="upstream|zvmlab|PATH",
-        help="monreader of the guest: the kernel's own (default), ours, or a .ko",
-    )
-
-
-def _faults_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--faults",
-        type=Path,
-        default=(),
-        metavar="FILE",
-        help="JSON file of fault rules to be armed before the first instruction",
-    )
-
-
-def _cold_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--cold",
-        action="store_true",
-        help="boot from the first instruction on (Hercules; else it goes on from a checkpoint)",
-    )
-
-
-def _guest_options(parser: argparse.ArgumentParser) -> None:
+def _more_options(parser: argparse.ArgumentParser) -> None:
+    guest_options(parser)
     add = parser.add_argument
-    add(
-        "--kernel",
-        default="bookworm",
-        metavar="SUITE|PATH",
-        help="bookworm, trixie, sid, debug, image",
-    )
-    add("--cpus", type=int, default=1, metavar="N", help="1 to 64; Hercules 8")
     add("--storage", default=DEFAULT_STORAGE, metavar="EXTENTS", help="as for DEF STOR CONFIG")
     add("--segment", action="append", metavar="DEF", help="as 'MONDCSS 9000-97FF SC RSTD'")
     add("--cp", action="append", default=[], metavar="KEY=VALUE", help="option of the CP")
@@ -142,10 +102,6 @@ def _guest_options(parser: argparse.ArgumentParser) -> None:
         help="as 'virtio-blk-ccw,file=disk.img' (QEMU), '0120 3390 disk.cckd' (Hercules)",
     )
     add("--append", default="", metavar="WORDS", help="parameters of the kernel, as 'conmode=3215'")
-    backend_option(parser)
-    driver_option(parser)
-    _faults_option(parser)
-    _cold_option(parser)
     add(
         "--tool",
         action="append",
@@ -169,13 +125,6 @@ def _guest_options(parser: argparse.ArgumentParser) -> None:
         help="end the trace of --keep at so many MiB (default: 1024)",
     )
     add("--keep", type=Path, metavar="DIR", help="keep console, trace and emulator log")
-
-
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not 0 < value <= 86400:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds up to 86400")
-    return value
 
 
 def _files(arguments: argparse.Namespace) -> dict[str, Path]:

@@ -32,6 +32,7 @@ from zvmlab.cli import (
     tools as cli_tools,
     top as cli_top,
 )
+from zvmlab.cli.options import say
 
 EXIT_INTERRUPTED = 128 + signal.SIGINT
 _EPILOG = """\
@@ -117,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = parser().parse_args(argv)
         if hasattr(arguments, "old_name"):
-            cli_tools.say(arguments.old_name)
+            say(arguments.old_name)
         code: int = arguments.command(arguments)
         sys.stdout.flush()
         return code

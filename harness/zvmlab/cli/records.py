@@ -12,7 +12,7 @@ from typing import Any
 
 from zvmlab.base.errors import EXIT_PASS, UsageError
 from zvmlab.base.hints import did_you_mean
-from zvmlab.cli.tools import command
+from zvmlab.cli.options import command, json_option
 from zvmlab.mondata import monrec
 from zvmlab.mondata.monrec import Field, Layout, release_text
 from zvmlab.mondata.records import DOMAINS
@@ -32,7 +32,7 @@ def add_commands(commands: Any) -> None:
     add("record", nargs="?", type=int, metavar="RECORD", help="number of one of its records")
     add("--release", metavar="V.R", help="only what is known of this release, as 5.3")
     how = made.add_mutually_exclusive_group()
-    how.add_argument("--json", action="store_true", help="for programs")
+    json_option(how)
     how.add_argument("--markdown", action="store_true", help="all of it, as in docs/records.md")
     made.set_defaults(command=run_records)
 

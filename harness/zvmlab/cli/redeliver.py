@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from zvmlab.base.errors import EXIT_PASS, UsageError
-from zvmlab.cli.tools import REQUEST_SECONDS, command
+from zvmlab.cli.options import command, monwrite_option, running_option, seconds
+from zvmlab.cli.tools import REQUEST_SECONDS
 from zvmlab.cp.control import Control
 from zvmlab.guest.run_dir import find_guest
 
@@ -39,7 +40,7 @@ def add_options(parser: argparse.ArgumentParser, hidden: bool = False) -> None:
         return argparse.SUPPRESS if hidden else text
 
     add = parser.add_argument
-    add("--monwrite", action="store_true", help=help_of("the file is one of CMS' MONWRITE"))
+    monwrite_option(parser, hidden)
     add(
         "--pace",
         default=_PACE,
@@ -48,10 +49,10 @@ def add_options(parser: argparse.ArgumentParser, hidden: bool = False) -> None:
             "as recorded, N times faster, or as fast as readers take it (default: original)"
         ),
     )
-    add("--guest", metavar="NAME", help=help_of("which guest (default: the only one)"))
+    running_option(parser, hidden)
     add(
         "--timeout",
-        type=_seconds,
+        type=seconds,
         default=_SECONDS,
         metavar="S",
         help=help_of(f"limit for a reader to connect, and to reply (default: {_SECONDS:g})"),
@@ -70,13 +71,6 @@ def _number(text: str, most: float) -> float | None:
     except ValueError:
         return None
     return value if 0 < value <= most else None
-
-
-def _seconds(text: str) -> float:
-    value = _number(text, _DAY)
-    if value is None:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds up to 86400")
-    return value
 
 
 def speed(text: str) -> float | None:

@@ -11,7 +11,7 @@ from typing import Any
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.cli import redeliver
-from zvmlab.cli.tools import command, say
+from zvmlab.cli.options import command, say, trace_argument
 
 _TRACE_BEGINS = b'{"'
 
@@ -26,7 +26,7 @@ def add_commands(commands: Any) -> None:
         "made by\n"
         "  zvmlab run --trace-data full --keep run -- cat /proc/sysinfo",
     )
-    made.add_argument("file", type=Path, metavar="FILE", help="trace.jsonl of a guest")
+    trace_argument(made)
     # Up to version 0.1 this was the command that is redeliver now.
     redeliver.add_options(made, hidden=True)
     made.set_defaults(command=run_replay)

@@ -13,8 +13,13 @@ from typing import Any
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS
 from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
-from zvmlab.cli.guest import driver_option
-from zvmlab.cli.tools import backend_option, command
+from zvmlab.cli.options import (
+    backend_option,
+    command,
+    driver_option,
+    kernel_option,
+    seed_option,
+)
 from zvmlab.scenarios import BUILT_IN, EDGES, MACHINE, find
 from zvmlab.sweep.sweep import MAX_SEED, Plan, State, sweep
 
@@ -40,11 +45,11 @@ def add_commands(commands: Any) -> None:
     )
     add = made.add_argument
     add("scenario", metavar="SCENARIO", help="a name of zvmlab scenarios, or FILE.py:NAME")
-    add("--kernel", default="bookworm", metavar="SUITE|PATH", help="guest kernel (bookworm)")
+    kernel_option(made)
     driver_option(made)
     add("--params", metavar="TEXT", help="of the driver (zvmlab's: open_timeout=1)")
     backend_option(made)
-    add("--seed", type=int, metavar="N", help="of the sweep to be repeated (default: a new one)")
+    seed_option(made, "sweep")
     add("--point", action="append", default=[], metavar="PATTERN", help="only these points, faults")
     add("--jobs", type=int, default=DEFAULT_JOBS, metavar="N", help="guests at a time (2)")
     add("--output", type=Path, metavar="DIR", help="folder (default: zvmlab-sweep/SCENARIO)")

@@ -12,68 +12,11 @@ from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS
 from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
 from zvmlab.cli import doctor
+from zvmlab.cli.options import backend_option, command, running_option, say, trace_argument
 from zvmlab.cp.control import Control
-from zvmlab.guest.config import BACKENDS, QEMU
 from zvmlab.guest.run_dir import find_guest, running_guests
 
 REQUEST_SECONDS = 30.0
-
-
-def command(commands: Any, name: str, text: str, examples: str) -> argparse.ArgumentParser:
-    """A sub-command with help, description and examples."""
-    made: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=text,
-        description=text[0].upper() + text[1:] + ".",
-        epilog=f"examples:\n{examples}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    return made
-
-
-def old_command(commands: Any, name: str, now: str) -> argparse.ArgumentParser:
-    """A sub-command under the name that it had up to version 0.1: not in the help, and it says so."""
-    made: argparse.ArgumentParser = commands.add_parser(
-        name, description=f"This is zvmlab {now} now.", allow_abbrev=False
-    )
-    made.set_defaults(old_name=f"zvmlab {name} is now zvmlab {now}")
-    return made
-
-
-def say(sentence: str) -> None:
-    """On standard error, beside the output of the command."""
-    print(f"zvmlab: {sentence}", file=sys.stderr, flush=True)
-
-
-class OldOption(argparse.Action):
-    """An option under the name that it had up to version 0.1; *const* is today's."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        say(f"{option_string} is now {self.const}")
-        setattr(namespace, self.dest, values)
-
-
-def workload_option(parser: argparse.ArgumentParser, text: str) -> None:
-    """--workload, a modelled system."""
-    parser.add_argument("--workload", type=Path, metavar="FILE", help=text)
-    parser.add_argument(
-        "--scenario", dest="workload", type=Path, action=OldOption, const="--workload",
-        help=argparse.SUPPRESS,
-    )  # fmt: skip
-
-
-def backend_option(parser: argparse.ArgumentParser) -> None:
-    """--backend, which emulator."""
-    parser.add_argument(
-        "--backend", choices=BACKENDS, default=QEMU, help="emulator of the guest (default: qemu)"
-    )
 
 
 def add_commands(commands: Any) -> None:
@@ -85,7 +28,7 @@ def add_commands(commands: Any) -> None:
         "  zvmlab cp 'QUERY MONITOR'\n  zvmlab cp --guest g1a2b3 'MSG LINUX001 HELLO' 'QUERY TIME'",
     )
     cp.add_argument("text", nargs="+", metavar="COMMAND", help="one CP command each")
-    cp.add_argument("--guest", metavar="NAME", help="which guest (default: the only one)")
+    running_option(cp)
     cp.set_defaults(command=run_cp)
 
     listing = command(commands, "list", "show the guests that run now", "  zvmlab list")
@@ -97,7 +40,7 @@ def add_commands(commands: Any) -> None:
         "print a CP trace readably, or turn it into a timeline",
         "  zvmlab trace run/trace.jsonl\n  zvmlab trace run/trace.jsonl --perfetto out.json",
     )
-    trace.add_argument("file", type=Path, metavar="FILE", help="trace.jsonl of a guest")
+    trace_argument(trace)
     instead = trace.add_mutually_exclusive_group()
     instead.add_argument(
         "--perfetto", type=Path, metavar="OUT", help="write a timeline for ui.perfetto.dev"

@@ -17,7 +17,8 @@ from typing import IO, Any
 
 from zvmlab.base.errors import EXIT_PASS, EmulatorError, UsageError, ZvmlabError
 from zvmlab.base.progress import Progress
-from zvmlab.cli.tools import REQUEST_SECONDS, command
+from zvmlab.cli.options import command, monwrite_option, running_option
+from zvmlab.cli.tools import REQUEST_SECONDS
 from zvmlab.cp.control import Control
 from zvmlab.guest.run_dir import find_guest
 
@@ -35,8 +36,8 @@ def add_commands(commands: Any) -> None:
     )
     add = made.add_argument
     add("file", nargs="?", type=Path, metavar="FILE", help="a recording (default: a running guest)")
-    add("--monwrite", action="store_true", help="the file is one of CMS' MONWRITE")
-    add("--guest", metavar="NAME", help="which guest (default: the only one)")
+    monwrite_option(made)
+    running_option(made)
     add("--release", default="5.3", metavar="V.R", help="of the layouts (default: 5.3)")
     add(
         "--every", type=float, default=0.0, metavar="S",
@@ -51,7 +52,9 @@ def program(progress: Progress) -> Path:
     from zvmlab.build.hostbuild import built
 
     sources = [TREE / "tools/monread", TREE / "lib/base/ebcdic.c"]
-    sources += [TREE / "tools/common" / name for name in ("command_line.c", "number.c", "tool_text.c")]
+    sources += [
+        TREE / "tools/common" / name for name in ("command_line.c", "number.c", "tool_text.c")
+    ]
     own = sorted((TREE / "lib/monrec").glob("*.c"))
     sources += [file for file in own if file.name != "example.c"]
     folders = ("tools/common", "tools/monread", "lib/base", "lib/monrec", "sim/record")

@@ -16,7 +16,7 @@ from zvmlab.agent.results import RunResult
 from zvmlab.agent.worker import Process
 from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
 from zvmlab.cli.redeliver import speed
-from zvmlab.cli.tools import workload_option
+from zvmlab.cli.options import hours_option, workload_option
 from zvmlab.fabricate.file import read_workload
 from zvmlab.fabricate.model import Config, Model, ModelSet
 from zvmlab.guest.artifacts import DRIVER
@@ -38,7 +38,7 @@ def add_options(run: argparse.ArgumentParser) -> None:
     add = run.add_argument
     text = "the program reads /dev/monreader: data sets of this system (docs/fabricate.md)"
     workload_option(run, text)
-    add("--hours", type=float, metavar="H", help="simulated time, instead of the workload's own")
+    hours_option(run)
     add(
         "--pace",
         default="max",

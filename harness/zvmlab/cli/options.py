@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""What several sub-commands have in common: how they are made, and their options."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from zvmlab.fabricate.file import MAX_HOURS
+from zvmlab.guest.config import BACKENDS, QEMU, UPSTREAM_DRIVER
+
+_DAY = 86400
+
+
+def command(commands: Any, name: str, text: str, examples: str) -> argparse.ArgumentParser:
+    """A sub-command with help, description and examples."""
+    made: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=text,
+        description=text[0].upper() + text[1:] + ".",
+        epilog=f"examples:\n{examples}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    return made
+
+
+def old_command(commands: Any, name: str, now: str) -> argparse.ArgumentParser:
+    """A sub-command under the name that it had up to version 0.1: not in the help, and it says so."""
+    made: argparse.ArgumentParser = commands.add_parser(
+        name, description=f"This is zvmlab {now} now.", allow_abbrev=False
+    )
+    made.set_defaults(old_name=f"zvmlab {name} is now zvmlab {now}")
+    return made
+
+
+def say(sentence: str) -> None:
+    """On standard error, beside the output of the command."""
+    print(f"zvmlab: {sentence}", file=sys.stderr, flush=True)
+
+
+class OldOption(argparse.Action):
+    """An option under the name that it had up to version 0.1; *const* is today's."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        say(f"{option_string} is now {self.const}")
+        setattr(namespace, self.dest, values)
+
+
+def workload_option(parser: argparse.ArgumentParser, text: str) -> None:
+    """--workload, a modelled system."""
+    parser.add_argument("--workload", type=Path, metavar="FILE", help=text)
+    parser.add_argument(
+        "--scenario", dest="workload", type=Path, action=OldOption, const="--workload",
+        help=argparse.SUPPRESS,
+    )  # fmt: skip
+
+
+def backend_option(parser: argparse.ArgumentParser) -> None:
+    """--backend, which emulator."""
+    parser.add_argument(
+        "--backend", choices=BACKENDS, default=QEMU, help="emulator of the guest (default: qemu)"
+    )
+
+
+def seconds(text: str) -> float:
+    """A time limit."""
+    return _limited(text, 0.0, _DAY, "seconds")
+
+
+def _hours(text: str) -> float:
+    return _limited(text, 1 / 3600, MAX_HOURS, "hours")
+
+
+def _limited(text: str, least: float, most: int, unit: str) -> float:
+    """A number of them; 0 is none."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not (value > 0 and least <= value <= most):
+        raise argparse.ArgumentTypeError(f"{text} is not a number of {unit} up to {most}")
+    return value
+
+
+def kernel_option(parser: argparse.ArgumentParser) -> None:
+    """--kernel, which kernel."""
+    parser.add_argument(
+        "--kernel",
+        default="bookworm",
+        metavar="SUITE|PATH",
+        help="guest kernel: bookworm (default), trixie, sid, debug or an image",
+    )
+
+
+def driver_option(parser: argparse.ArgumentParser) -> None:
+    """--driver, which monreader."""
+    parser.add_argument(
+        "--driver",
+        default=UPSTREAM_DRIVER,
+        metavar="upstream|zvmlab|PATH",
+        help="monreader of the guest: the kernel's own (default), ours, or a .ko",
+    )
+
+
+def guest_options(parser: argparse.ArgumentParser) -> None:
+    """What any command that starts a guest lets its user choose."""
+    kernel_option(parser)
+    parser.add_argument("--cpus", type=int, default=1, metavar="N", help="1 to 64; Hercules 8")
+    backend_option(parser)
+    driver_option(parser)
+    _faults_option(parser)
+    _cold_option(parser)
+
+
+def _faults_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--faults",
+        type=Path,
+        default=(),
+        metavar="FILE",
+        help="JSON file of fault rules to be armed before the first instruction",
+    )
+
+
+def _cold_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--cold",
+        action="store_true",
+        help="boot from the first instruction on (Hercules; else it goes on from a checkpoint)",
+    )
+
+
+def running_option(parser: argparse.ArgumentParser, hidden: bool = False) -> None:
+    """--guest, which of the guests that run; *hidden*: not in the help."""
+    text = "which guest (default: the only one)"
+    parser.add_argument("--guest", metavar="NAME", help=argparse.SUPPRESS if hidden else text)
+
+
+def monwrite_option(parser: argparse.ArgumentParser, hidden: bool = False) -> None:
+    """--monwrite, the format of a file; *hidden*: not in the help."""
+    text = "the file is one of CMS' MONWRITE"
+    parser.add_argument(
+        "--monwrite", action="store_true", help=argparse.SUPPRESS if hidden else text
+    )
+
+
+def hours_option(parser: argparse.ArgumentParser) -> None:
+    """--hours, how long a modelled system is simulated."""
+    parser.add_argument(
+        "--hours", type=_hours, metavar="H", help="simulated time, instead of the workload's own"
+    )
+
+
+def seed_option(parser: argparse.ArgumentParser, what: str) -> None:
+    """--seed, of *what* is to be repeated."""
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help=f"of the {what} to be repeated (default: a new one)"
+    )
+
+
+def json_option(parser: argparse._ActionsContainer, text: str = "as JSON, for programs") -> None:
+    """--json."""
+    parser.add_argument("--json", action="store_true", help=text)
+
+
+def trace_argument(parser: argparse.ArgumentParser) -> None:
+    """FILE, a trace."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="trace.jsonl of a guest")
