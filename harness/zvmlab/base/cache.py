@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from zvmlab.base import manifest
-from zvmlab.base.errors import EXIT_USAGE, CannotRun, UsageError, ZvmlabError
+from zvmlab.base.errors import CannotRun, UsageError, exit_code
 from zvmlab.base.owned import MARK, discard, is_ours, mark, others, some
 
 # Neither make, nor QEMU's configure, nor a kernel's build takes these in a folder's path.
@@ -217,17 +217,15 @@ def remove() -> list[str]:
 
 def main(arguments: list[str]) -> int:
     """Return: exit code."""
-    if arguments != ["remove"]:
-        print("zvmlab: write python3 -m zvmlab.base.cache remove", file=sys.stderr)
-        return EXIT_USAGE
-    try:
+
+    def program() -> None:
+        if arguments != ["remove"]:
+            raise UsageError("write python3 -m zvmlab.base.cache remove")
         left = remove()
-    except ZvmlabError as error:
-        print(f"zvmlab: {error}", file=sys.stderr)
-        return error.exit_code
-    if left:
-        print(f"left in {_place()[0]}, because zvmlab did not put it there: {some(left)}")
-    return os.EX_OK
+        if left:
+            print(f"left in {_place()[0]}, because zvmlab did not put it there: {some(left)}")
+
+    return exit_code(program)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+
 from zvmlab.base.plain import harmless
 
 EXIT_PASS = 0
@@ -55,3 +58,12 @@ class GuestPanic(ZvmlabError):
 
 class EmulatorError(ZvmlabError):
     """The emulator could not be started, or ended unexpectedly."""
+
+
+def exit_code(program: Callable[[], int | None], name: str = "zvmlab") -> int:
+    """Run a program; its exit code.  An error is a sentence on standard error, after *name*."""
+    try:
+        return program() or EXIT_PASS
+    except ZvmlabError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return error.exit_code

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zvmlab.base.cache import cache_root, digest, entry
-from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError
+from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError, exit_code
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
 from zvmlab.build.buildstep import LOG_TAIL, run_tool
@@ -198,16 +198,11 @@ def _adapt(folder: Path, final: Path, headers: str) -> None:
     (makefile.parent / "vmlinux").unlink(missing_ok=True)
 
 
-def main(kernels: list[str]) -> int:
-    """Return: exit code."""
-    try:
-        for name in kernels:
-            print(driver_module(resolve(name)))
-    except ZvmlabError as error:
-        print(f"zvmlab: {error}", file=sys.stderr)
-        return error.exit_code
-    return 0
+def main(kernels: list[str]) -> None:
+    """Build for each, and print the paths."""
+    for name in kernels:
+        print(driver_module(resolve(name)))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(exit_code(lambda: main(sys.argv[1:])))

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from zvmlab.base.cache import digest, entry
-from zvmlab.base.errors import CannotRun, ZvmlabError
+from zvmlab.base.errors import CannotRun, ZvmlabError, exit_code
 from zvmlab.base.progress import Progress
 from zvmlab.build.buildstep import run_tool
 from zvmlab.build.debugkernel import kernel_source
@@ -149,15 +149,5 @@ def lint(kernels: list[str], progress: Progress) -> None:
     entry("driver-lint", digest(Path(__file__), *tools, *names, *files), check)
 
 
-def main(kernels: list[str]) -> int:
-    """Return: exit code."""
-    try:
-        lint(kernels or list(KERNELS), Progress())
-    except ZvmlabError as error:
-        print(f"zvmlab: {error}", file=sys.stderr)
-        return error.exit_code
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(exit_code(lambda: lint(sys.argv[1:] or list(KERNELS), Progress())))

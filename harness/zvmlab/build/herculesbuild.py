@@ -25,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from zvmlab.base.cache import digest, entry
-from zvmlab.base.errors import CannotRun, ZvmlabError
+from zvmlab.base.errors import CannotRun, exit_code
 from zvmlab.base.progress import Progress, Step
 from zvmlab.base.tree import TREE
 from zvmlab.build.buildstep import run_step
@@ -177,18 +177,13 @@ def lint(progress: Progress) -> None:
         _compile(sources(), (PORT,), Path(folder), more, step)
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Return: exit code."""
-    try:
-        if list(arguments) == ["--lint"]:
-            lint(Progress(quiet=True))
-        else:
-            print(build_module())
-    except ZvmlabError as error:
-        print(f"zvmlab: {error}", file=sys.stderr)
-        return error.exit_code
-    return os.EX_OK
+def main(arguments: Sequence[str]) -> None:
+    """Print the module's path; with --lint, only check its sources."""
+    if list(arguments) == ["--lint"]:
+        lint(Progress(quiet=True))
+    else:
+        print(build_module())
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(exit_code(lambda: main(sys.argv[1:])))

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from zvmlab.base.cache import cache_root, digest, entry, locked
-from zvmlab.base.errors import CannotRun, ZvmlabError
+from zvmlab.base.errors import CannotRun, ZvmlabError, exit_code
 from zvmlab.base.owned import claim, discard
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
@@ -225,15 +225,5 @@ def build_qemu(progress: Progress | None = None) -> Path:
     return entry("qemu", build_key(root), build, f"bin/{TARGET}")
 
 
-def main() -> int:
-    """Return: exit code."""
-    try:
-        print(build_qemu())
-    except ZvmlabError as error:
-        print(f"zvmlab: {error}", file=sys.stderr)
-        return error.exit_code
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_code(lambda: print(build_qemu())))

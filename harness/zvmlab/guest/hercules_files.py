@@ -6,37 +6,31 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from zvmlab.base.errors import ZvmlabError
+from zvmlab.base.errors import exit_code
 from zvmlab.guest.artifacts import prepare
 from zvmlab.guest.config import HERCULES, GuestConfig
 from zvmlab.guest.herculesload import write_load
 from zvmlab.guest.run_dir import cannot_write
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Return: exit code."""
+def main(arguments: Sequence[str]) -> None:
+    """Write the files into this folder."""
     kernel, *parameters = arguments or ["bookworm"]
+    config = GuestConfig(
+        kernel=kernel,
+        backend=HERCULES,
+        interactive=True,
+        command_line=" ".join(parameters),
+    )
     try:
-        config = GuestConfig(
-            kernel=kernel,
-            backend=HERCULES,
-            interactive=True,
-            command_line=" ".join(parameters),
-        )
         write_load(Path.cwd(), config, prepare(config))
-    except ZvmlabError as error:
-        print(f"zvmlab: {error}", file=sys.stderr)
-        return error.exit_code
     except OSError as error:
-        print(f"zvmlab: {cannot_write(Path.cwd(), error)}", file=sys.stderr)
-        return cannot_write(Path.cwd(), error).exit_code
-    return os.EX_OK
+        raise cannot_write(Path.cwd(), error) from error
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(exit_code(lambda: main(sys.argv[1:])))
