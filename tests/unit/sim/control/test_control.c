@@ -188,7 +188,7 @@ END_TEST
 
 START_TEST(slow_client_is_dropped)
 {
-	static char text[1000001];
+	static char text[1250001];
 	const struct cp_event event = { .kind = CP_EVENT_CONSOLE, .name = "LINUX001",
 					.text = memset(text, 'a', sizeof(text) - 1) };
 	int slow = new_client(), other = new_client(), events = 0;
@@ -213,7 +213,7 @@ END_TEST
 /* An event with that much text; what of it waits for the first client. */
 static size_t console(size_t len)
 {
-	static char text[1000001];
+	static char text[1250001];
 	const struct cp_event event = { .kind = CP_EVENT_CONSOLE, .name = "LINUX001",
 					.text = memset(text, 'a', len) };
 	const size_t before = ctl->client[0]->out.len;
