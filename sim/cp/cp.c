@@ -6,7 +6,7 @@
 #include "cp_private.h"
 #include "zvmlab/event.h"
 #include "zvmlab/iucv.h"
-#include "zvmlab/trace.h"
+#include "zvmlab/input.h"
 
 /* Two parts with one name do not compile. */
 enum part_index {
@@ -73,7 +73,7 @@ void cp_destroy(struct cp *cp)
 
 void cp_reset(struct cp *cp)
 {
-	trace_begin(cp, TRACE_NO_CPU, "reset");
+	TRACE_INPUT(cp, reset);
 	for (size_t i = PARTS; i-- > 0;)
 		if (parts[i]->reset)
 			parts[i]->reset(cp);
@@ -86,7 +86,7 @@ void cp_reset(struct cp *cp)
 void cp_reset_cpu(struct cp *cp, unsigned int cpu)
 {
 	assert(cpu < cp->config.cpus);
-	trace_begin(cp, (int)cpu, "reset.cpu");
+	TRACE_INPUT(cp, reset_cpu, .cpu = cpu);
 	for (size_t i = PARTS; i-- > 0;)
 		if (parts[i]->reset_cpu)
 			parts[i]->reset_cpu(cp, cpu);
@@ -95,7 +95,7 @@ void cp_reset_cpu(struct cp *cp, unsigned int cpu)
 
 void cp_ipl(struct cp *cp)
 {
-	trace_begin(cp, TRACE_NO_CPU, "ipl");
+	TRACE_INPUT(cp, ipl);
 	cp->ipled = true;
 	trace_end(cp);
 }

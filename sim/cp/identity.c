@@ -5,7 +5,7 @@
 #include "cp_private.h"
 #include "bytes.h"
 #include "ebcdic.h"
-#include "zvmlab/trace.h"
+#include "zvmlab/input.h"
 
 /* GR0: function code in bits 32-35, selector 1 in 56-63; GR1: selector 2 in 48-63. */
 #define GR0_FUNCTION UINT64_C(0xf0000000)
@@ -59,8 +59,7 @@ struct cp_result cp_stsi(struct cp *cp, const struct cp_insn *insn, uint8_t sysi
 	assert(insn->cpu < cp->config.cpus);
 	if (function != STSI_CURRENT_LEVEL && !vm)
 		return cp_pass();
-	trace_begin(cp, (int)insn->cpu, "stsi");
-	trace_gr(cp, insn->gr, 2);
+	TRACE_INPUT(cp, stsi, .cpu = insn->cpu, .gr = insn->gr);
 	result = stsi(cp, insn, sysib);
 	if (result.how == CP_CC && vm)
 		trace_bytes(cp, "sysib", sysib, SYSIB_SIZE);

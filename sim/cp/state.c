@@ -15,7 +15,7 @@
 #include "zvmlab/iucv.h"
 #include "zvmlab/state.h"
 #include "zvmlab/storage.h"
-#include "zvmlab/trace.h"
+#include "zvmlab/input.h"
 
 #define MAGIC "ZVMLABCP"
 #define VERSION 2u
@@ -336,8 +336,7 @@ int cp_load(struct cp *cp, const uint8_t *image, size_t len, char *err, size_t e
 {
 	int rc;
 
-	trace_begin(cp, TRACE_NO_CPU, "state.load");
-	trace_given(cp, "image", image, image ? len : 0);
+	TRACE_INPUT(cp, state_load, .image = { image, image ? len : 0 });
 	rc = load(cp, image, len, err, errlen);
 	trace_number(cp, "refused", rc != 0);
 	trace_end(cp);

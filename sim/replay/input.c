@@ -10,166 +10,129 @@
 #include "zvmlab/monitor.h"
 #include "zvmlab/state.h"
 
-#define REGISTERS 16u
-
-static unsigned int cpu_of(struct replay *r, const json_t *record)
+static struct cp_insn insn_of(struct replay *r, unsigned int cpu, uint8_t amode, bool problem,
+			      uint64_t *gr)
 {
-	return (unsigned int)replay_number(r, record, "cpu", cp_config_of(r->cp)->cpus - 1);
-}
-
-static struct cp_insn insn_of(struct replay *r, const json_t *record, uint64_t *gr)
-{
-	struct cp_insn insn = {
-		.cpu = cpu_of(r, record), .gr = gr,
-		.problem = replay_number_or_0(r, record, "problem", 1),
-		.amode = (uint8_t)replay_number(r, record, "amode", 64),
-	};
-
-	insn.dat = json_object_get(record, "asce") != NULL;
-	if (insn.dat)
-		insn.asce = replay_hex(r, record, "asce", UINT64_MAX);
-	if (insn.amode != 24 && insn.amode != 31 && insn.amode != 64)
+	if (amode != 24 && amode != 31 && amode != 64)
 		replay_unusable(r, "\"amode\" is not 24, 31 or 64");
-	return insn;
+	return (struct cp_insn){ .cpu = cpu, .gr = gr, .problem = problem, .amode = amode };
 }
 
-static void iucv(struct replay *r, const json_t *record)
+static void iucv(struct replay *r, const json_t *record, const union input_args *in)
 {
-	uint64_t gr[REGISTERS] = {
-		replay_hex(r, record, "gr0", UINT64_MAX), replay_hex(r, record, "gr1", UINT64_MAX),
-	};
-	const struct cp_insn insn = insn_of(r, record, gr);
+	uint64_t gr[16] = { in->iucv.gr0, in->iucv.gr1 };
+	const struct cp_insn insn = insn_of(r, in->iucv.cpu, in->iucv.amode, in->iucv.problem, gr);
 
+	(void)record;
 	if (!r->stopped)
 		cp_iucv(r->cp, &insn);
 }
 
-static void diagnose(struct replay *r, const json_t *record, const char *code)
+static void diagnose(struct replay *r, const json_t *record, const union input_args *in)
 {
-	const unsigned int r1 = (unsigned int)replay_number(r, record, "r1", REGISTERS - 1);
-	const unsigned int r3 = (unsigned int)replay_number(r, record, "r3", REGISTERS - 1);
-	uint64_t gr[REGISTERS], number = 0;
-	const struct cp_insn insn = insn_of(r, record, gr);
+	const struct input_diagnose *given = &in->diagnose;
+	const char *code = replay_call_name(record) + strlen("diag.");
+	uint64_t gr[16], number = 0;
+	struct cp_insn insn = insn_of(r, given->cpu, given->amode, given->problem, gr);
 
-	replay_registers(r, record, gr, REGISTERS);
+	memcpy(gr, given->gr, sizeof(gr));
+	insn.dat = given->has_asce;
+	insn.asce = given->asce;
 	if (!replay_parse_hex(code, UINT16_MAX, &number))
 		replay_unusable(r, "\"%.16s\" is no code of DIAGNOSE", code);
 	if (!r->stopped)
-		cp_diagnose(r->cp, &insn, r1, r3, (uint16_t)number);
+		cp_diagnose(r->cp, &insn, given->r1, given->r3, (uint16_t)number);
 }
 
-static void stsi(struct replay *r, const json_t *record)
+static void stsi(struct replay *r, const json_t *record, const union input_args *in)
 {
-	uint64_t gr[REGISTERS] = { 0 };
-	const struct cp_insn insn = { .cpu = cpu_of(r, record), .gr = gr, .amode = 64 };
+	uint64_t gr[16] = { in->stsi.gr[0], in->stsi.gr[1] };
+	const struct cp_insn insn = { .cpu = in->stsi.cpu, .gr = gr, .amode = 64 };
 	uint8_t sysib[CP_PAGE_SIZE] = { 0 };
 
-	replay_registers(r, record, gr, 2);
-	if (!r->stopped)
-		cp_stsi(r->cp, &insn, sysib);
+	(void)record;
+	cp_stsi(r->cp, &insn, sysib);
 }
 
-static void interrupt(struct replay *r, const json_t *record)
-{
-	const unsigned int cpu = cpu_of(r, record);
-
-	if (!r->stopped)
-		cp_interrupt_take(r->cp, cpu);
-}
-
-static void reset(struct replay *r, const json_t *record)
+static void interrupt(struct replay *r, const json_t *record, const union input_args *in)
 {
 	(void)record;
+	cp_interrupt_take(r->cp, in->interrupt.cpu);
+}
+
+static void reset(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	(void)in;
 	cp_reset(r->cp);
 }
 
-static void reset_cpu(struct replay *r, const json_t *record)
-{
-	const unsigned int cpu = cpu_of(r, record);
-
-	if (!r->stopped)
-		cp_reset_cpu(r->cp, cpu);
-}
-
-static void ipl(struct replay *r, const json_t *record)
+static void reset_cpu(struct replay *r, const json_t *record, const union input_args *in)
 {
 	(void)record;
+	cp_reset_cpu(r->cp, in->reset_cpu.cpu);
+}
+
+static void ipl(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	(void)in;
 	cp_ipl(r->cp);
 }
 
-static void timer(struct replay *r, const json_t *record)
+static void dispatch(struct replay *r, const json_t *record, const union input_args *in)
 {
 	(void)record;
-	cp_timer(r->cp);
-}
-
-static void tick(struct replay *r, const json_t *record)
-{
-	(void)record;
-	monitor_tick(r->cp);
-}
-
-static void manual(struct replay *r, const json_t *record)
-{
-	const bool on = replay_number(r, record, "manual", 1);
-
-	if (!r->stopped)
-		monitor_set_manual(r->cp, on);
-}
-
-static void dispatch(struct replay *r, const json_t *record)
-{
-	(void)record;
+	(void)in;
 	iucv_dispatch_rest(r->cp);
 }
 
+/* What only a command of a peer has. */
+static void peer_command(struct replay *r, const struct input_command *given)
+{
+	char classes[CP_CLASSES + 1];
+
+	if (!given->user || !given->classes)
+		replay_unusable(r, "it lacks \"%s\", which a replay needs",
+				given->user ? "classes" : "user");
+	else if (given->user[0] == '*' || !cp_config_classes(given->classes, classes))
+		replay_unusable(r, "\"user\" or \"classes\" are those of no peer");
+	else
+		cpcmd_run_peer(r->cp, given->user, classes, given->text, given->length);
+}
+
 /* Of a command that is too long for CP the record has the beginning, and CP looks at no more. */
-static void command(struct replay *r, const json_t *record)
+static void command(struct replay *r, const json_t *record, const union input_args *in)
 {
-	const size_t len = (size_t)replay_number(r, record, "length", SIZE_MAX);
-	char issuer[16], text[CPCMD_MAX_COMMAND + 1];
-	char user[CP_NAME_LEN + 1], given[CP_CLASSES + 1], classes[CP_CLASSES + 1];
+	const struct input_command *given = &in->command;
+	const bool guest = strcmp(given->issuer, "guest") == 0;
 
-	replay_text(r, record, "issuer", issuer, sizeof(issuer));
-	replay_text(r, record, "text", text, sizeof(text));
-	if (!r->stopped && strcmp(issuer, "peer") == 0) {
-		replay_text(r, record, "user", user, sizeof(user));
-		replay_text(r, record, "classes", given, sizeof(given));
-		if (!r->stopped && (user[0] == '*' || !cp_config_classes(given, classes)))
-			replay_unusable(r, "\"user\" or \"classes\" are those of no peer");
-		if (!r->stopped)
-			cpcmd_run_peer(r->cp, user, classes, text, len);
-	} else if (!r->stopped)
-		cpcmd_run(r->cp, strcmp(issuer, "guest") == 0 ? CPCMD_GUEST : CPCMD_OPERATOR, text,
-			  len);
+	(void)record;
+	if (strcmp(given->issuer, "peer") == 0)
+		peer_command(r, given);
+	else
+		cpcmd_run(r->cp, guest ? CPCMD_GUEST : CPCMD_OPERATOR, given->text, given->length);
 }
 
-static void segment_write(struct replay *r, const json_t *record)
+static void segment_write(struct replay *r, const json_t *record, const union input_args *in)
 {
-	const uint64_t offset = replay_hex(r, record, "offset", UINT64_MAX);
-	char name[CP_NAME_LEN + 1];
-	const struct dcss *segment;
-	uint8_t *data;
-	size_t len;
+	const struct input_segment_write *given = &in->segment_write;
+	const struct dcss *segment = dcss_find(r->cp, given->name);
 
-	replay_text(r, record, "name", name, sizeof(name));
-	data = replay_bytes(r, record, "data", &len);
-	segment = dcss_find(r->cp, name);
-	if (!r->stopped && segment)
-		dcss_write(r->cp, segment, offset, data, len);
-	free(data);
+	(void)record;
+	if (segment)
+		dcss_write(r->cp, segment, given->offset, given->data.at, given->data.len);
 }
 
-static void state_load(struct replay *r, const json_t *record)
+static void state_load(struct replay *r, const json_t *record, const union input_args *in)
 {
+	const struct input_bytes *image = &in->state_load.image;
 	char err[256];
-	size_t len;
-	uint8_t *image = replay_bytes(r, record, "image", &len);
 
+	(void)record;
 	/* A refused image has changed nothing: messages still point to what the peers hold. */
-	if (!r->stopped && cp_load(r->cp, image, len, err, sizeof(err)) != -1)
+	if (cp_load(r->cp, image->at, image->len, err, sizeof(err)) != -1)
 		replay_peers_loaded(r);
-	free(image);
 }
 
 /* A word that the record leaves out stands for no valid value. */
@@ -257,54 +220,66 @@ static void fault_disarmed(struct replay *r, const json_t *record)
 		fault_disarm(r->cp, id);
 }
 
-static const struct {
-	const char *call;
-	void (*run)(struct replay *r, const json_t *record);
-} inputs[] = {
-	{ "interrupt", interrupt },
-	{ "stsi", stsi },
-	{ "reset", reset },
-	{ "reset.cpu", reset_cpu },
-	{ "ipl", ipl },
-	{ "dispatch", dispatch },
-	{ "command", command },
-	{ "iucv.logon", replay_logon },
-	{ "iucv.logoff", replay_logoff },
-	{ "iucv.attach", replay_attach },
-	{ "monitor.timer", timer },
-	{ "monitor.tick", tick },
-	{ "monitor.manual", manual },
-	{ "monitor.deliver", replay_deliver },
-	{ "monitor.repeat", replay_repeat },
-	{ "monitor.message", replay_message },
-	{ "monitor.event", replay_event },
-	{ "monitor.sever", replay_sever },
-	{ "monitor.quiesce", replay_quiesce },
-	{ "segment.write", segment_write },
-	{ "fault.arm", fault_armed },
-	{ "fault.disarm", fault_disarmed },
-	{ "state.load", state_load },
+typedef void give(struct replay *r, const json_t *record, const union input_args *in);
+
+/* What gives the core each input.  The members have been read and checked. */
+static give *const gives[INPUTS] = {
+	[INPUT_reset] = reset,
+	[INPUT_reset_cpu] = reset_cpu,
+	[INPUT_ipl] = ipl,
+	[INPUT_interrupt] = interrupt,
+	[INPUT_dispatch] = dispatch,
+	[INPUT_iucv] = iucv,
+	[INPUT_diagnose] = diagnose,
+	[INPUT_stsi] = stsi,
+	[INPUT_logon] = replay_logon,
+	[INPUT_logoff] = replay_logoff,
+	[INPUT_attach] = replay_attach,
+	[INPUT_iucv_call] = replay_call,
+	[INPUT_command] = command,
+	[INPUT_monitor_timer] = replay_timer,
+	[INPUT_monitor_tick] = replay_tick,
+	[INPUT_monitor_manual] = replay_manual,
+	[INPUT_monitor_deliver] = replay_deliver,
+	[INPUT_monitor_repeat] = replay_repeat,
+	[INPUT_monitor_message] = replay_message,
+	[INPUT_monitor_event] = replay_event,
+	[INPUT_monitor_sever] = replay_sever,
+	[INPUT_monitor_quiesce] = replay_quiesce,
+	[INPUT_segment_write] = segment_write,
+	[INPUT_state_load] = state_load,
 };
+
+const char *replay_call_name(const json_t *record)
+{
+	return json_string_value(json_object_get(record, "call"));
+}
+
+enum input replay_input_of(const json_t *record)
+{
+	return input_find(replay_call_name(record),
+			  !json_is_null(json_object_get(record, "cpu")));
+}
 
 void replay_input(struct replay *r, const json_t *record)
 {
-	const char *call = json_string_value(json_object_get(record, "call"));
+	const enum input input = replay_input_of(record);
+	const char *call = replay_call_name(record);
+	struct replay_given given;
 
-	for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++) {
-		if (strcmp(call, inputs[i].call) == 0) {
-			inputs[i].run(r, record);
-			return;
-		}
-	}
-	if (strncmp(call, "diag.", 5) == 0)
-		diagnose(r, record, call + 5);
-	else if (strncmp(call, "iucv.", 5) == 0 && json_is_null(json_object_get(record, "cpu")))
-		replay_call(r, record);
-	else if (strncmp(call, "iucv.", 5) == 0)
-		iucv(r, record);
-	else
+	if (strcmp(call, "fault.arm") == 0) {
+		fault_armed(r, record);
+	} else if (strcmp(call, "fault.disarm") == 0) {
+		fault_disarmed(r, record);
+	} else if (input == INPUTS) {
 		replay_differs(r, "the core writes no record \"%.64s\" now, and nothing from "
 			       "outside has that name", call);
+	} else {
+		replay_read(r, record, input, &given);
+		if (!r->stopped)
+			gives[input](r, record, &given.args);
+		replay_forget(&given);
+	}
 }
 
 /* Return: false with the sentence given. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "replay_private.h"
-#include "bytes.h"
 #include "zvmlab/monitor.h"
 
 /* What elements that were refused may be said to have in all: more than any area. */
@@ -12,11 +11,9 @@
 
 /* A data set of the trace. */
 struct set {
-	enum mon_kind kind;
 	unsigned int count;
 	struct mon_element *list;	/* NULL: nothing was read of it */
 	struct mon_element element[MON_MAX_MCES];
-	uint8_t *bytes;			/* heads, and data if it was delivered */
 	uint8_t *refused;		/* in the place of data that nobody looked at */
 };
 
@@ -30,12 +27,9 @@ static bool lay(struct set *set, const uint8_t *at, size_t len, bool whole)
 
 		if (len < MON_TRACE_HEAD)
 			return false;
-		*e = (struct mon_element){
-			.type = at[0], .domains = get_be16(at + 1), .byte3 = at[3],
-			.phase = get_be32(at + 4), .len = get_be32(at + 8),
-			.data = at + MON_TRACE_HEAD,
-		};
+		monitor_head_decode(at, e);
 		at += MON_TRACE_HEAD;
+		e->data = at;
 		len -= MON_TRACE_HEAD;
 		refused = e->len > refused ? e->len : refused;
 		if (whole && e->len > len)
@@ -51,100 +45,99 @@ static bool lay(struct set *set, const uint8_t *at, size_t len, bool whole)
 	return len == 0 && set->refused;
 }
 
-static void read_set(struct replay *r, const json_t *record, struct set *set)
+static void read_set(struct replay *r, const json_t *record, unsigned int count,
+		     const struct input_parts *data, const struct input_parts *heads,
+		     struct set *set)
 {
-	const bool whole = json_object_get(record, "data") != NULL;
-	size_t len;
+	const bool whole = data->part != NULL;
+	const struct trace_part *part = whole ? data->part : heads->part;
 
-	*set = (struct set){
-		.kind = (enum mon_kind)replay_number(r, record, "kind", INT32_MAX),
-		.count = (unsigned int)replay_number(r, record, "elements", UINT32_MAX),
-	};
-	if (!whole && !json_object_get(record, "heads")) {
+	*set = (struct set){ .count = count };
+	if (!part) {
 		/* With more elements than a set can have the CP looked at none of them. */
 		if (json_object_get(record, "lost"))
 			replay_unusable(r, "its data set is too long for a trace that replays");
 		return;
 	}
-	set->bytes = replay_bytes(r, record, whole ? "data" : "heads", &len);
-	if (set->bytes && (set->count > MON_MAX_MCES || !lay(set, set->bytes, len, whole)))
-		replay_unusable(r, "the %u elements of its data set contradict their length",
-				set->count);
+	if (count > MON_MAX_MCES || !lay(set, part->bytes, part->len, whole))
+		replay_unusable(r, "the %u elements of its data set contradict their length", count);
 	set->list = set->element;
 }
 
-static void free_set(struct set *set)
+void replay_deliver(struct replay *r, const json_t *record, const union input_args *in)
 {
-	free(set->bytes);
-	free(set->refused);
-}
-
-void replay_deliver(struct replay *r, const json_t *record)
-{
+	const struct input_monitor_deliver *given = &in->monitor_deliver;
 	struct set set;
 	char err[256];
 
-	read_set(r, record, &set);
+	read_set(r, record, given->elements, &given->data, &given->heads, &set);
 	if (!r->stopped)
-		monitor_deliver(r->cp, set.kind, set.list, set.count, NULL, err, sizeof(err));
-	free_set(&set);
+		monitor_deliver(r->cp, (enum mon_kind)given->kind, set.list, set.count, NULL, err,
+				sizeof(err));
+	free(set.refused);
 }
 
-void replay_repeat(struct replay *r, const json_t *record)
+void replay_repeat(struct replay *r, const json_t *record, const union input_args *in)
 {
-	const uint32_t outstanding = (uint32_t)replay_number(r, record, "outstanding", UINT32_MAX);
-	const uint64_t times = replay_number(r, record, "times", INT64_MAX);
+	const struct input_monitor_repeat *given = &in->monitor_repeat;
 	struct set set;
 	char err[256];
 
-	read_set(r, record, &set);
+	read_set(r, record, given->elements, &given->data, &given->heads, &set);
 	if (!r->stopped)
-		monitor_repeat(r->cp, set.kind, set.list, set.count, outstanding, times, err,
-			       sizeof(err));
-	free_set(&set);
+		monitor_repeat(r->cp, (enum mon_kind)given->kind, set.list, set.count,
+			       given->outstanding, given->times, err, sizeof(err));
+	free(set.refused);
 }
 
-void replay_message(struct replay *r, const json_t *record)
+void replay_message(struct replay *r, const json_t *record, const union input_args *in)
 {
-	const enum mon_kind kind = (enum mon_kind)replay_number(r, record, "kind", INT32_MAX);
-	const uint32_t start = (uint32_t)replay_hex(r, record, "start", UINT32_MAX);
-	const uint32_t end = (uint32_t)replay_hex(r, record, "end", UINT32_MAX);
+	const struct input_monitor_message *given = &in->monitor_message;
 	char err[256];
 
-	if (!r->stopped)
-		monitor_message_raw(r->cp, kind, start, end, NULL, err, sizeof(err));
+	(void)record;
+	monitor_message_raw(r->cp, (enum mon_kind)given->kind, given->start, given->end, NULL, err,
+			    sizeof(err));
 }
 
 /* A record that is not recorded, because its domain is off, is not in the trace. */
-void replay_event(struct replay *r, const json_t *record)
+void replay_event(struct replay *r, const json_t *record, const union input_args *in)
 {
-	const uint64_t domain = replay_number(r, record, "domain", UINT32_MAX);
-	uint8_t *bytes = NULL;
-	size_t len = 0;
+	const struct input_monitor_event *given = &in->monitor_event;
 
-	if (json_object_get(record, "record"))
-		bytes = replay_bytes(r, record, "record", &len);
-	if (!r->stopped)
-		monitor_event(r->cp, (enum mon_domain)domain, bytes, (uint32_t)len);
-	free(bytes);
+	(void)record;
+	monitor_event(r->cp, (enum mon_domain)given->domain, given->record.at,
+		      (uint32_t)given->record.len);
 }
 
-void replay_quiesce(struct replay *r, const json_t *record)
+void replay_quiesce(struct replay *r, const json_t *record, const union input_args *in)
 {
-	const bool quiesce = replay_number(r, record, "quiesce", 1);
-	char user[CP_NAME_LEN + 1];
-
-	replay_text(r, record, "user", user, sizeof(user));
-	if (!r->stopped)
-		monitor_quiesce(r->cp, strcmp(user, "*") == 0 ? NULL : user, quiesce);
+	(void)record;
+	monitor_quiesce(r->cp, in->monitor_quiesce.user, in->monitor_quiesce.quiesce);
 }
 
-void replay_sever(struct replay *r, const json_t *record)
+void replay_sever(struct replay *r, const json_t *record, const union input_args *in)
 {
-	const uint8_t code = (uint8_t)replay_number(r, record, "code", UINT8_MAX);
-	char user[CP_NAME_LEN + 1];
+	(void)record;
+	monitor_sever(r->cp, in->monitor_sever.user, in->monitor_sever.code);
+}
 
-	replay_text(r, record, "user", user, sizeof(user));
-	if (!r->stopped)
-		monitor_sever(r->cp, strcmp(user, "*") == 0 ? NULL : user, code);
+void replay_timer(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	(void)in;
+	cp_timer(r->cp);
+}
+
+void replay_tick(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	(void)in;
+	monitor_tick(r->cp);
+}
+
+void replay_manual(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	monitor_set_manual(r->cp, in->monitor_manual.manual);
 }

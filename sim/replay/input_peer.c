@@ -16,6 +16,25 @@ static bool nested_call(struct replay *r, const struct replay_peer *peer)
 	return user && strcmp(user, peer->name) == 0;
 }
 
+static enum iucv_function function_of(struct replay *r, const json_t *record)
+{
+	const char *call = replay_call_name(record);
+
+	for (unsigned int i = 0; i < IUCV_FUNCTIONS; i++)
+		if (strcmp(iucv_function_name((enum iucv_function)i), call) == 0)
+			return (enum iucv_function)i;
+	replay_unusable(r, "\"%.64s\" is no function of IUCV", call);
+	return IUCV_QUERY;
+}
+
+/* Only a call can come from within an event. */
+static void nested(struct replay *r, const json_t *record)
+{
+	function_of(r, record);
+	if (!r->stopped && replay_input_of(record) == INPUT_iucv_call)
+		replay_input(r, record);
+}
+
 /* What was outstanding has been told of; the reply is in the guest's records. */
 static void on_event(struct cp *cp, struct iucv_user *user, void *opaque,
 		     const struct iucv_event *event)
@@ -28,7 +47,7 @@ static void on_event(struct cp *cp, struct iucv_user *user, void *opaque,
 	if (event->type == IUCV_MSG_COMPLETE || event->type == IUCV_PRIO_COMPLETE)
 		free(ctl_take_answer(&peer->held, event->answer));
 	while (nested_call(r, peer))
-		replay_step(r, replay_call);
+		replay_step(r, nested);
 }
 
 static const struct iucv_user_ops peer_ops = { .event = on_event };
@@ -62,53 +81,38 @@ static void forget(struct replay_peer *peer)
 	*peer = (struct replay_peer){ .user = NULL };
 }
 
-/* The user of the record by name; false if it can be no peer's. */
-static bool user_name(struct replay *r, const json_t *record, char name[CP_NAME_LEN + 1])
+static struct replay_peer *peer_of(struct replay *r, const char *name)
 {
-	replay_text(r, record, "user", name, CP_NAME_LEN + 1);
-	if (!r->stopped && name[0] == '\0')
-		replay_unusable(r, "\"user\" is no user ID");
-	return !r->stopped;
-}
+	struct replay_peer *peer = find(r, name);
 
-static struct replay_peer *peer_of(struct replay *r, const json_t *record)
-{
-	char name[CP_NAME_LEN + 1];
-	struct replay_peer *peer;
-
-	if (!user_name(r, record, name))
-		return NULL;
-	peer = find(r, name);
 	if (!peer)
 		replay_unusable(r, "no user %s is logged on", name);
 	return peer;
 }
 
-void replay_logon(struct replay *r, const json_t *record)
+void replay_logon(struct replay *r, const json_t *record, const union input_args *in)
 {
-	const uint32_t paths = (uint32_t)replay_number(r, record, "paths", CP_MAX_PATHS);
-	char name[CP_NAME_LEN + 1];
+	const char *name = in->logon.user;
 	struct replay_peer *peer;
 
-	if (!user_name(r, record, name))
-		return;
-	if (paths == 0 || iucv_user_find(r->cp, name)) {
-		replay_unusable(r, "user %s cannot log on with %u paths, or is there already", name,
-				paths);
+	(void)record;
+	if (iucv_user_find(r->cp, name)) {
+		replay_unusable(r, "user %s cannot log on; it is there already", name);
 		return;
 	}
 	peer = add(r, name);
 	if (!peer)
 		return;
-	peer->user = iucv_user_create(r->cp, name, paths, &peer_ops, peer);
+	peer->user = iucv_user_create(r->cp, name, in->logon.paths, &peer_ops, peer);
 	if (!peer->user)
 		forget(peer);
 }
 
-void replay_logoff(struct replay *r, const json_t *record)
+void replay_logoff(struct replay *r, const json_t *record, const union input_args *in)
 {
-	struct replay_peer *peer = peer_of(r, record);
+	struct replay_peer *peer = peer_of(r, in->logoff.user);
 
+	(void)record;
 	if (!peer)
 		return;
 	iucv_user_destroy(r->cp, peer->user);
@@ -116,15 +120,13 @@ void replay_logoff(struct replay *r, const json_t *record)
 }
 
 /* A user that came with a saved state is played from now on. */
-void replay_attach(struct replay *r, const json_t *record)
+void replay_attach(struct replay *r, const json_t *record, const union input_args *in)
 {
-	char name[CP_NAME_LEN + 1];
+	const char *name = in->attach.user;
+	struct iucv_user *user = iucv_user_find(r->cp, name);
 	struct replay_peer *peer;
-	struct iucv_user *user;
 
-	if (!user_name(r, record, name))
-		return;
-	user = iucv_user_find(r->cp, name);
+	(void)record;
 	if (!user || user == iucv_user_guest(r->cp) || iucv_user_is_own(user)) {
 		replay_unusable(r, "no user %s came with a saved state", name);
 		return;
@@ -165,86 +167,49 @@ void replay_peers_end(struct replay *r)
 	}
 }
 
-static enum iucv_function function_of(struct replay *r, const json_t *record)
+static void fill_parm(const struct input_iucv_call *given, struct iucv_parm *parm)
 {
-	const char *call = json_string_value(json_object_get(record, "call"));
-
-	for (unsigned int i = 0; i < IUCV_FUNCTIONS; i++)
-		if (strcmp(iucv_function_name((enum iucv_function)i), call) == 0)
-			return (enum iucv_function)i;
-	replay_unusable(r, "\"%.64s\" is no function of IUCV", call);
-	return IUCV_QUERY;
-}
-
-static void fill_parm(struct replay *r, const json_t *record, struct iucv_parm *parm)
-{
-	uint8_t *bytes;
-	size_t len;
-
 	*parm = (struct iucv_parm){
-		.path = (uint16_t)replay_number(r, record, "path", UINT16_MAX),
-		.flags = (uint8_t)replay_hex(r, record, "flags", UINT8_MAX),
-		.msglim = (uint16_t)replay_number(r, record, "msglim", UINT16_MAX),
-		.msgid = (uint32_t)replay_number(r, record, "msgid", UINT32_MAX),
-		.trgcls = (uint32_t)replay_hex(r, record, "trgcls", UINT32_MAX),
-		.srccls = (uint32_t)replay_hex(r, record, "srccls", UINT32_MAX),
-		.msgtag = (uint32_t)replay_hex(r, record, "msgtag", UINT32_MAX),
-		.mask = (uint8_t)replay_hex_or(r, record, "mask", UINT8_MAX, 0),
+		.path = given->path, .flags = given->flags, .msglim = given->msglim,
+		.msgid = given->msgid, .trgcls = given->trgcls, .srccls = given->srccls,
+		.msgtag = given->msgtag, .mask = given->mask,
 	};
-	replay_text(r, record, "vmid", parm->vmid, sizeof(parm->vmid));
-	if (json_object_get(record, "target"))
-		replay_text(r, record, "target", parm->target, sizeof(parm->target));
-	bytes = replay_bytes(r, record, "ipuser", &len);
-	if (bytes && len == sizeof(parm->ipuser))
-		memcpy(parm->ipuser, bytes, len);
-	free(bytes);
-	bytes = replay_bytes(r, record, "rmmsg", &len);
-	if (bytes && len == sizeof(parm->rmmsg))
-		memcpy(parm->rmmsg, bytes, len);
-	free(bytes);
+	snprintf(parm->vmid, sizeof(parm->vmid), "%s", given->vmid);
+	snprintf(parm->target, sizeof(parm->target), "%s", given->target ? given->target : "");
+	memcpy(parm->ipuser, given->ipuser.at, sizeof(parm->ipuser));
+	memcpy(parm->rmmsg, given->rmmsg.at, sizeof(parm->rmmsg));
 }
 
 /* Areas as the recorded call had them; NULL has been explained. */
-static struct ctl_held *give_areas(struct replay *r, const json_t *record,
+static struct ctl_held *give_areas(struct replay *r, const struct input_iucv_call *given,
 				   struct replay_peer *peer, struct iucv_parm *parm)
 {
-	const size_t answer = (size_t)replay_number(r, record, "answer", UINT32_MAX);
-	const bool given = json_object_get(record, "buffer") != NULL;
-	struct ctl_held *held = NULL;
-	uint8_t *data = NULL;
-	size_t len;
+	const size_t len = given->buffer.at ? given->buffer.len : given->length;
+	struct ctl_held *held = ctl_hold(&peer->held, parm->path, len, given->answer);
 
-	if (given)
-		data = replay_bytes(r, record, "buffer", &len);
-	else
-		len = (size_t)replay_number(r, record, "length", UINT32_MAX);
-	if (!r->stopped) {
-		held = ctl_hold(&peer->held, parm->path, len, answer);
-		if (!held)
-			replay_unusable(r, "user %s has more than %u bytes of messages outstanding",
-					peer->name, CTL_MAX_HELD);
+	if (!held) {
+		replay_unusable(r, "user %s has more than %u bytes of messages outstanding",
+				peer->name, CTL_MAX_HELD);
+		return NULL;
 	}
-	if (held) {
-		if (data)
-			memcpy(held->bytes, data, len);
-		ctl_held_areas(held, parm);
-	}
-	free(data);
+	if (given->buffer.at)
+		memcpy(held->bytes, given->buffer.at, len);
+	ctl_held_areas(held, parm);
 	return held;
 }
 
-void replay_call(struct replay *r, const json_t *record)
+void replay_call(struct replay *r, const json_t *record, const union input_args *in)
 {
 	const enum iucv_function function = function_of(r, record);
-	struct replay_peer *peer = peer_of(r, record);
+	struct replay_peer *peer = r->stopped ? NULL : peer_of(r, in->iucv_call.user);
 	struct iucv_result result;
 	struct iucv_parm parm;
 	struct ctl_held *held;
 
 	if (!peer)
 		return;
-	fill_parm(r, record, &parm);
-	held = give_areas(r, record, peer, &parm);
+	fill_parm(&in->iucv_call, &parm);
+	held = give_areas(r, &in->iucv_call, peer, &parm);
 	if (!held)
 		return;
 	result = iucv_call(r->cp, peer->user, function, &parm);

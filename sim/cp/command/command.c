@@ -8,7 +8,7 @@
 #include "zvmlab/event.h"
 #include "zvmlab/iucv.h"
 #include "zvmlab/state.h"
-#include "zvmlab/trace.h"
+#include "zvmlab/input.h"
 
 /* Names, abbreviations and classes as CP has them; docs/choices.md has the rest. */
 static const struct cpcmd_word commands[] = {
@@ -171,15 +171,14 @@ static void run_lines(const struct cpcmd_args *issuer, char *text)
 	}
 }
 
-static void trace_issuer(const struct cpcmd_args *issuer)
+static void trace_command(const struct cpcmd_args *issuer, const char *text, size_t len)
 {
 	static const char *const names[] = { "guest", "operator", "peer" };
+	const bool peer = issuer->issuer == CPCMD_PEER;
 
-	trace_text(issuer->cp, "issuer", names[issuer->issuer]);
-	if (issuer->issuer != CPCMD_PEER)
-		return;
-	trace_text(issuer->cp, "user", issuer->userid);
-	trace_text(issuer->cp, "classes", issuer->classes);
+	TRACE_INPUT(issuer->cp, command, .issuer = names[issuer->issuer],
+		    .user = peer ? issuer->userid : NULL, .classes = peer ? issuer->classes : NULL,
+		    .text = text, .length = len);
 }
 
 static const struct cpcmd_response *run(const struct cpcmd_args *issuer, const char *text,
@@ -196,10 +195,7 @@ static const struct cpcmd_response *run(const struct cpcmd_args *issuer, const c
 		copy[i] = text[i] != '\0' ? text[i] : ' ';
 	copy[len < CPCMD_MAX_COMMAND ? len : CPCMD_MAX_COMMAND] = '\0';
 	/* Inside DIAGNOSE X'08' these are fields of its record. */
-	trace_begin(cp, TRACE_NO_CPU, "command");
-	trace_issuer(issuer);
-	trace_text(cp, "text", copy);
-	trace_number(cp, "length", len);
+	trace_command(issuer, copy, len);
 	note_ipl(cp);
 	if (len <= CPCMD_MAX_COMMAND)
 		run_lines(issuer, copy);

@@ -4,15 +4,17 @@
 
 #include "diag_private.h"
 #include "zvmlab/iucv.h"
-#include "zvmlab/trace.h"
+#include "zvmlab/input.h"
 
 /* Every other code is left to the emulator, without a record. */
 static const struct {
 	uint16_t code;
 	const char *name;
 	diag_function *run;
+	bool logical;
 } codes[] = {
-#define DIAG_CODE(digits, what) { 0x##digits, "diag." #digits, diag_##digits##_##what },
+#define DIAG_CODE(digits, what) { 0x##digits, "diag." #digits, diag_##digits##_##what, false },
+#define DIAG_CODE_LOGICAL(digits, what) { 0x##digits, "diag." #digits, diag_##digits##_##what, true },
 #include "zvmlab/diag_codes.def"
 #undef DIAG_CODE
 };
@@ -48,13 +50,10 @@ struct cp_result cp_diagnose(struct cp *cp, const struct cp_insn *insn, unsigned
 		if (codes[i].code != code)
 			continue;
 		memcpy(before, insn->gr, sizeof(before));
-		trace_begin(cp, (int)insn->cpu, codes[i].name);
-		trace_number(cp, "r1", r1);
-		trace_number(cp, "r3", r3);
-		trace_number(cp, "amode", insn->amode);
-		if (insn->problem)
-			trace_number(cp, "problem", 1);
-		trace_gr(cp, insn->gr, 16);
+		TRACE_INPUT_AS(cp, diagnose, codes[i].name, .cpu = insn->cpu, .r1 = r1, .r3 = r3,
+			       .amode = insn->amode, .problem = insn->problem, .gr = insn->gr,
+			       .has_asce = codes[i].logical && insn->dat && !insn->problem,
+			       .asce = insn->asce);
 		result = run(cp, insn, r1, r3, codes[i].run);
 		trace_changed(cp, before, insn->gr);
 		trace_end_result(cp, &result);

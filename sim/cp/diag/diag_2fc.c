@@ -140,8 +140,6 @@ struct cp_result diag_2fc_guests(struct cp *cp, const struct cp_insn *insn, unsi
 	size_t room;
 	uint16_t pgm;
 
-	if (insn->dat)
-		trace_hex(cp, "asce", insn->asce);
 	if (r1 == r3 || addr % 8 != 0)
 		return cp_program(PGM_SPECIFICATION);
 	pgm = logical_read(cp, insn, addr, list, sizeof(list));

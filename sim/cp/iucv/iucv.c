@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "iucv_private.h"
+#include "zvmlab/input.h"
 #include "zvmlab/storage.h"
-#include "zvmlab/trace.h"
 
 #define REACH UINT64_C(0x80000000)	/* parameter lists are below 2 GiB */
 
@@ -205,12 +205,8 @@ struct cp_result cp_iucv(struct cp *cp, const struct cp_insn *insn)
 	struct cp_result result;
 
 	assert(insn->cpu < cp->config.cpus);
-	trace_begin(cp, (int)insn->cpu, name);
-	trace_hex(cp, "gr0", insn->gr[0]);
-	trace_hex(cp, "gr1", insn->gr[1]);
-	trace_number(cp, "amode", insn->amode);
-	if (insn->problem)
-		trace_number(cp, "problem", 1);
+	TRACE_INPUT_AS(cp, iucv, name, .cpu = insn->cpu, .gr0 = insn->gr[0], .gr1 = insn->gr[1],
+		       .amode = insn->amode, .problem = insn->problem);
 	result = insn->problem ? cp_program(PGM_OPERATION) : perform(cp, insn, function);
 	trace_end_result(cp, &result);
 	iucv_dispatch(cp);
@@ -226,26 +222,21 @@ static bool gives_data(enum iucv_function function)
 static void trace_parm(struct cp *cp, const struct iucv_user *user, enum iucv_function function,
 		       const struct iucv_parm *parm)
 {
-	trace_text(cp, "user", user->name);
-	trace_number(cp, "path", parm->path);
-	trace_hex(cp, "flags", parm->flags);
-	trace_text(cp, "vmid", parm->vmid);
-	if (parm->target[0] != '\0')
-		trace_text(cp, "target", parm->target);
-	trace_number(cp, "msglim", parm->msglim);
-	trace_number(cp, "msgid", parm->msgid);
-	trace_hex(cp, "trgcls", parm->trgcls);
-	trace_hex(cp, "srccls", parm->srccls);
-	trace_hex(cp, "msgtag", parm->msgtag);
-	trace_bytes(cp, "ipuser", parm->ipuser, sizeof(parm->ipuser));
-	trace_bytes(cp, "rmmsg", parm->rmmsg, sizeof(parm->rmmsg));
-	if (parm->mask != 0)
-		trace_hex(cp, "mask", parm->mask);
-	if (gives_data(function))
-		trace_given(cp, "buffer", parm->buffer.ptr, parm->buffer.host ? parm->buffer.len : 0);
-	else
-		trace_number(cp, "length", parm->buffer.len);
-	trace_number(cp, "answer", parm->answer.len);
+	const bool data = parm->buffer.host && parm->buffer.len > 0;
+	const struct input_bytes given = {
+		.at = data ? parm->buffer.ptr : "", .len = data ? parm->buffer.len : 0,
+	};
+
+	TRACE_INPUT_AS(cp, iucv_call, functions[function].name, .user = user->name,
+		       .path = parm->path, .flags = parm->flags, .vmid = parm->vmid,
+		       .target = parm->target[0] != '\0' ? parm->target : NULL,
+		       .msglim = parm->msglim, .msgid = parm->msgid, .trgcls = parm->trgcls,
+		       .srccls = parm->srccls, .msgtag = parm->msgtag,
+		       .ipuser = { parm->ipuser, sizeof(parm->ipuser) },
+		       .rmmsg = { parm->rmmsg, sizeof(parm->rmmsg) }, .mask = parm->mask,
+		       .buffer = gives_data(function) ? given : (struct input_bytes){ .at = NULL },
+		       .length = parm->buffer.len, .answer = parm->answer.len,
+		       .nested = cp->iucv->dispatching);
 }
 
 /* What has become of the list. */
@@ -283,10 +274,7 @@ struct iucv_result iucv_call(struct cp *cp, struct iucv_user *user, enum iucv_fu
 	if (!outside)
 		return iucv_perform(&by, function, parm);
 	if (trace_enabled(cp)) {
-		trace_begin(cp, TRACE_NO_CPU, functions[function].name);
 		trace_parm(cp, user, function, parm);
-		if (cp->iucv->dispatching)
-			trace_number(cp, "nested", 1);
 		result = iucv_perform(&by, function, parm);
 		trace_results(cp, function, parm, &result);
 		trace_end(cp);

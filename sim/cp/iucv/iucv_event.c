@@ -11,7 +11,7 @@
 
 #include "iucv_private.h"
 #include "zvmlab/storage.h"
-#include "zvmlab/trace.h"
+#include "zvmlab/input.h"
 
 #define TYPE_BIT(type) (1u << (type))
 #define TYPES_ALL 0x3feu
@@ -216,7 +216,7 @@ bool cp_interrupt_take(struct cp *cp, unsigned int cpu)
 	node = iucv_event_first(guest, taker->types);
 	if (!node)
 		return false;
-	trace_begin(cp, (int)cpu, "interrupt");
+	TRACE_INPUT(cp, interrupt, .cpu = cpu);
 	if (node->kind == IUCV_NODE_DUPLICATE) {
 		memcpy(image, iucv_container(node, struct iucv_duplicate, node)->image,
 		       sizeof(image));
@@ -321,7 +321,7 @@ void iucv_dispatch_rest(struct cp *cp)
 {
 	if (!cp->iucv->turns.first || cp->iucv->dispatching)
 		return;
-	trace_begin(cp, TRACE_NO_CPU, "dispatch");
+	TRACE_INPUT(cp, dispatch);
 	trace_end(cp);
 	iucv_dispatch(cp);
 }

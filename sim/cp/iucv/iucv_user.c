@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "iucv_private.h"
-#include "zvmlab/trace.h"
+#include "zvmlab/input.h"
 
 /* Every path id of the user is free. */
 void iucv_user_clear(struct iucv_user *user)
@@ -49,17 +49,6 @@ void iucv_user_free(struct iucv_user *user)
 	free(user);
 }
 
-/* What a peer does is input from outside, also if it plays a service. */
-static void trace_user(struct cp *cp, const struct iucv_user *user, const char *call)
-{
-	if (user->own)
-		return;
-	trace_begin(cp, TRACE_NO_CPU, call);
-	trace_text(cp, "user", user->name);
-	trace_number(cp, "paths", user->max_paths);
-	trace_end(cp);
-}
-
 static struct iucv_user *create(struct cp *cp, const char *name, uint32_t max_paths,
 				const struct iucv_user_ops *ops, void *opaque, bool own)
 {
@@ -75,7 +64,11 @@ static struct iucv_user *create(struct cp *cp, const char *name, uint32_t max_pa
 	user->opaque = opaque;
 	user->own = own;
 	iucv->user[iucv->users++] = user;
-	trace_user(cp, user, "iucv.logon");
+	/* What a peer does is input from outside, also if it plays a service. */
+	if (!own) {
+		TRACE_INPUT(cp, logon, .user = user->name, .paths = max_paths);
+		trace_end(cp);
+	}
 	return user;
 }
 
@@ -99,7 +92,10 @@ void iucv_user_destroy(struct cp *cp, struct iucv_user *user)
 	unsigned int index = 1;
 
 	assert(!iucv_is_guest(user));
-	trace_user(cp, user, "iucv.logoff");
+	if (!user->own) {
+		TRACE_INPUT(cp, logoff, .user = user->name, .paths = user->max_paths);
+		trace_end(cp);
+	}
 	iucv_sever_all(user, ipuser);
 	/* What is left are doubled events, which belong to no path. */
 	for (unsigned int t = 1; t < IUCV_TYPES; t++)
@@ -119,8 +115,13 @@ void iucv_user_destroy(struct cp *cp, struct iucv_user *user)
 
 void iucv_user_attach(struct iucv_user *user, const struct iucv_user_ops *ops, void *opaque)
 {
+	struct cp *cp = user->iucv->cp;
+
 	assert(!iucv_is_guest(user));
-	trace_user(user->iucv->cp, user, "iucv.attach");
+	if (!user->own) {
+		TRACE_INPUT(cp, attach, .user = user->name, .paths = user->max_paths);
+		trace_end(cp);
+	}
 	user->ops = ops;
 	user->opaque = opaque;
 	user->loaded = false;

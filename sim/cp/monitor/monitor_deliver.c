@@ -5,7 +5,7 @@
 
 #include "monitor_private.h"
 #include "bytes.h"
-#include "zvmlab/trace.h"
+#include "zvmlab/input.h"
 
 static int bad(char *err, size_t errlen, unsigned int index, const char *what)
 {
@@ -107,44 +107,50 @@ static void trace_result(struct cp *cp, int64_t number, enum mon_fate best, enum
 		*fate = best;
 }
 
-/*
- * Each element's type, domains, byte 3, phase and length (4 bytes both) and,
- * of a set that can be delivered, its data.
- */
-void mon_trace_elements(struct cp *cp, enum mon_kind kind, const struct mon_element *elements,
-			unsigned int count)
+void monitor_head_encode(const struct mon_element *element, uint8_t head[MON_TRACE_HEAD])
 {
-	struct trace_part part[2 * MON_MAX_MCES];
-	uint8_t head[MON_MAX_MCES][MON_TRACE_HEAD];
-	char err[256];
-	bool whole;
+	head[0] = element->type;
+	put_be16(head + 1, element->domains);
+	head[3] = element->byte3;
+	put_be32(head + 4, element->phase);
+	put_be32(head + 8, element->len);
+}
 
-	trace_number(cp, "elements", count);
+void monitor_head_decode(const uint8_t head[MON_TRACE_HEAD], struct mon_element *element)
+{
+	*element = (struct mon_element){
+		.type = head[0], .domains = get_be16(head + 1), .byte3 = head[3],
+		.phase = get_be32(head + 4), .len = get_be32(head + 8),
+	};
+}
+
+struct input_parts mon_parts(const struct cp *cp, const struct mon_element *elements,
+			     unsigned int count, bool whole, struct mon_parts *parts)
+{
 	if (!trace_full(cp) || !elements || count > MON_MAX_MCES)
-		return;
-	whole = mon_elements_check(cp, kind, elements, count, err, sizeof(err)) == 0;
+		return (struct input_parts){ .part = NULL };
 	for (unsigned int i = 0; i < count; i++) {
-		head[i][0] = elements[i].type;
-		put_be16(head[i] + 1, elements[i].domains);
-		head[i][3] = elements[i].byte3;
-		put_be32(head[i] + 4, elements[i].phase);
-		put_be32(head[i] + 8, elements[i].len);
-		part[2 * i] = (struct trace_part){ head[i], MON_TRACE_HEAD };
-		part[2 * i + 1] = (struct trace_part){ elements[i].data, whole ? elements[i].len : 0 };
+		monitor_head_encode(&elements[i], parts->head[i]);
+		parts->part[2 * i] = (struct trace_part){ parts->head[i], MON_TRACE_HEAD };
+		parts->part[2 * i + 1] = (struct trace_part){
+			elements[i].data, whole ? elements[i].len : 0,
+		};
 	}
-	trace_input(cp, whole ? "data" : "heads", part, 2 * count);
+	return (struct input_parts){ parts->part, 2 * count };
 }
 
 int64_t monitor_deliver(struct cp *cp, enum mon_kind kind, const struct mon_element *elements,
 			unsigned int count, enum mon_fate *fate, char *err, size_t errlen)
 {
+	const bool good = mon_elements_check(cp, kind, elements, count, err, errlen) == 0;
 	enum mon_fate best = MON_NO_USER;
+	struct mon_parts parts;
+	const struct input_parts set = mon_parts(cp, elements, count, good, &parts);
 	int64_t number = -1;
 
-	trace_begin(cp, TRACE_NO_CPU, "monitor.deliver");
-	trace_number(cp, "kind", kind);
-	mon_trace_elements(cp, kind, elements, count);
-	if (mon_elements_check(cp, kind, elements, count, err, errlen) == 0)
+	TRACE_INPUT(cp, monitor_deliver, .kind = kind, .elements = count,
+		    .data = MON_PARTS_IF(good, set), .heads = MON_PARTS_IF(!good, set));
+	if (good)
 		number = deliver(cp, kind, elements, count, &best);
 	trace_result(cp, number, best, fate);
 	return number;
@@ -184,10 +190,7 @@ int64_t monitor_message_raw(struct cp *cp, enum mon_kind kind, uint32_t mca_star
 	enum mon_fate best = MON_NO_USER;
 	int64_t number;
 
-	trace_begin(cp, TRACE_NO_CPU, "monitor.message");
-	trace_number(cp, "kind", kind);
-	trace_hex(cp, "start", mca_start);
-	trace_hex(cp, "end", mca_end);
+	TRACE_INPUT(cp, monitor_message, .kind = kind, .start = mca_start, .end = mca_end);
 	number = message_raw(cp, kind, mca_start, mca_end, &best, err, errlen);
 	trace_result(cp, number, best, fate);
 	return number;
@@ -198,9 +201,7 @@ unsigned int monitor_sever(struct cp *cp, const char *user, uint8_t code)
 	struct monitor *m = cp->monitor;
 	unsigned int severed = 0;
 
-	trace_begin(cp, TRACE_NO_CPU, "monitor.sever");
-	trace_text(cp, "user", user ? user : "*");
-	trace_number(cp, "code", code);
+	TRACE_INPUT(cp, monitor_sever, .user = user, .code = code);
 	for (unsigned int i = 0; i < MON_MAX_USERS; i++) {
 		if (!m->user[i].used || (user && strcmp(user, m->user[i].name) != 0))
 			continue;
@@ -218,9 +219,7 @@ unsigned int monitor_quiesce(struct cp *cp, const char *user, bool quiesce)
 	struct monitor *m = cp->monitor;
 	unsigned int paths = 0;
 
-	trace_begin(cp, TRACE_NO_CPU, "monitor.quiesce");
-	trace_text(cp, "user", user ? user : "*");
-	trace_number(cp, "quiesce", quiesce);
+	TRACE_INPUT(cp, monitor_quiesce, .user = user, .quiesce = quiesce);
 	for (unsigned int i = 0; i < MON_MAX_USERS; i++) {
 		struct iucv_parm parm = { .path = m->user[i].path };
 

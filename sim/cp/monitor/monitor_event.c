@@ -10,7 +10,7 @@
  */
 #include "monitor_private.h"
 #include "bytes.h"
-#include "zvmlab/trace.h"
+#include "zvmlab/input.h"
 
 enum { MTRSUS = 3, MTRSUS_LEN = 24, MTRSUS_LOSTRCCT = 20 };
 
@@ -236,16 +236,14 @@ bool mon_event_record(struct cp *cp, unsigned int domain, const uint8_t *record,
 
 bool monitor_event(struct cp *cp, enum mon_domain domain, const uint8_t *record, uint32_t len)
 {
-	const struct monitor *m = cp->monitor;
-	bool recorded = false;
+	const struct mon_settings *settings = &cp->monitor->settings[true];
+	const bool wanted = record && (unsigned int)domain < MON_DOMAINS && settings->active &&
+			    (settings->domains & MON_DOMAIN_BIT(domain));
+	bool recorded;
 
-	trace_begin(cp, TRACE_NO_CPU, "monitor.event");
-	trace_number(cp, "domain", domain);
-	if (record && (unsigned int)domain < MON_DOMAINS && m->settings[true].active &&
-	    (m->settings[true].domains & MON_DOMAIN_BIT(domain))) {
-		trace_given(cp, "record", record, len);
-		recorded = mon_event_record(cp, domain, record, len);
-	}
+	TRACE_INPUT(cp, monitor_event, .domain = domain,
+		    .record = { wanted ? record : NULL, wanted ? len : 0 });
+	recorded = wanted && mon_event_record(cp, domain, record, len);
 	trace_number(cp, "recorded", recorded);
 	trace_end(cp);
 	iucv_dispatch(cp);

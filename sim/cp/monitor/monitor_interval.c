@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* START and STOP, configuration, sample intervals, the timer. */
 #include "monitor_private.h"
-#include "zvmlab/trace.h"
+#include "zvmlab/input.h"
 
 /* Has the TOD clock reached @due?  Right across its wrap. */
 static bool reached(uint64_t now, uint64_t due)
@@ -129,7 +129,7 @@ static void interval_end(struct cp *cp)
 
 void monitor_tick(struct cp *cp)
 {
-	trace_begin(cp, TRACE_NO_CPU, "monitor.tick");
+	TRACE_INPUT(cp, monitor_tick);
 	if (cp->monitor->settings[false].active)
 		interval_end(cp);
 	mon_events_flush(cp);
@@ -167,7 +167,7 @@ bool monitor_timer(struct cp *cp)
 		mon_arm_timer(cp);
 		return false;
 	}
-	trace_begin(cp, TRACE_NO_CPU, "monitor.timer");
+	TRACE_INPUT(cp, monitor_timer);
 	/* Asked again: the record's time is what counts. */
 	sample = is_due(cp, m->interval_due);
 	event = is_due(cp, m->events.due);
@@ -184,8 +184,7 @@ bool monitor_timer(struct cp *cp)
 
 void monitor_set_manual(struct cp *cp, bool manual)
 {
-	trace_begin(cp, TRACE_NO_CPU, "monitor.manual");
-	trace_number(cp, "manual", manual);
+	TRACE_INPUT(cp, monitor_manual, .manual = manual);
 	cp->monitor->manual = manual;
 	mon_arm_timer(cp);
 	trace_end(cp);

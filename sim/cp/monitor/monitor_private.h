@@ -13,6 +13,7 @@
 #include "record.h"
 #include "zvmlab/dcss.h"
 #include "zvmlab/fault.h"
+#include "zvmlab/input.h"
 #include "zvmlab/iucv.h"
 #include "zvmlab/monitor.h"
 
@@ -214,10 +215,20 @@ bool mon_deliver_records(struct cp *cp, enum mon_kind kind, const struct record_
 void mon_replied(struct cp *cp, struct mon_user *user, uint32_t tag);
 void mon_forget_messages(struct cp *cp, struct mon_user *user);
 
-/* monitor_deliver.c: can the elements ever be delivered?  0, or -1 with @err */
-/** Fields of the trace record: how many, and with trace_full all that they are. */
-void mon_trace_elements(struct cp *cp, enum mon_kind kind, const struct mon_element *elements,
-			unsigned int count);
+/* monitor_deliver.c */
+/** Room for what a record has of a data set. */
+struct mon_parts {
+	struct trace_part part[2 * MON_MAX_MCES];
+	uint8_t head[MON_MAX_MCES][MON_TRACE_HEAD];
+};
+/**
+ * Of each element the head and, if @whole, its data.  None without trace_full, and of elements
+ * that nobody looks at.
+ */
+struct input_parts mon_parts(const struct cp *cp, const struct mon_element *elements,
+			     unsigned int count, bool whole, struct mon_parts *parts);
+#define MON_PARTS_IF(condition, parts) ((condition) ? (parts) : (struct input_parts){ .part = NULL })
+/** Can the elements ever be delivered?  0, or -1 with @err. */
 int mon_elements_check(const struct cp *cp, enum mon_kind kind,
 		       const struct mon_element *elements, unsigned int count, char *err,
 		       size_t errlen);

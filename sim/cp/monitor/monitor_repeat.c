@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "monitor_private.h"
-#include "zvmlab/trace.h"
+#include "zvmlab/input.h"
 
 /* No more messages will be sent; the area goes with the last reply. */
 static void finish(struct cp *cp)
@@ -108,13 +108,14 @@ int monitor_repeat(struct cp *cp, enum mon_kind kind, const struct mon_element *
 		   unsigned int count, uint32_t outstanding, uint64_t times, char *err,
 		   size_t errlen)
 {
+	const bool good = mon_elements_check(cp, kind, elements, count, err, errlen) == 0;
+	struct mon_parts parts;
+	const struct input_parts set = mon_parts(cp, elements, count, good, &parts);
 	int rc;
 
-	trace_begin(cp, TRACE_NO_CPU, "monitor.repeat");
-	trace_number(cp, "kind", kind);
-	trace_number(cp, "outstanding", outstanding);
-	trace_number(cp, "times", times);
-	mon_trace_elements(cp, kind, elements, count);
+	TRACE_INPUT(cp, monitor_repeat, .kind = kind, .outstanding = outstanding, .times = times,
+		    .elements = count, .data = MON_PARTS_IF(good, set),
+		    .heads = MON_PARTS_IF(!good, set));
 	rc = repeat(cp, kind, elements, count, outstanding, times, err, errlen);
 	trace_number(cp, "refused", rc != 0);
 	trace_end(cp);

@@ -8,7 +8,7 @@
 
 #include "dcss_private.h"
 #include "zvmlab/file.h"
-#include "zvmlab/trace.h"
+#include "zvmlab/input.h"
 
 /* Bytes that one record of the trace tells of. */
 #define CHUNK (UINT64_C(1) << 20)
@@ -63,10 +63,8 @@ static int open_checked(const struct dcss *segment, FILE *file, const char *path
 static void trace_write(struct cp *cp, const struct dcss *segment, uint64_t offset,
 			const void *data, uint64_t len)
 {
-	trace_begin(cp, TRACE_NO_CPU, "segment.write");
-	trace_text(cp, "name", segment->config.name);
-	trace_hex(cp, "offset", offset);
-	trace_given(cp, "data", data, len);
+	TRACE_INPUT(cp, segment_write, .name = segment->config.name, .offset = offset,
+		    .data = { data, len });
 	trace_end(cp);
 }
 

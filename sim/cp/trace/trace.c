@@ -248,7 +248,7 @@ void trace_bytes(struct cp *cp, const char *key, const void *bytes, size_t len)
 	trace_put(&t->fields, "\"");
 }
 
-void trace_input(struct cp *cp, const char *key, const struct trace_part *part, unsigned int count)
+void trace_parts(struct cp *cp, const char *key, const struct trace_part *part, unsigned int count)
 {
 	struct trace *t = cp->trace;
 	size_t len = 0;
@@ -270,7 +270,7 @@ void trace_given(struct cp *cp, const char *key, const void *bytes, size_t len)
 	const struct trace_part part = { bytes, len };
 
 	if (trace_full(cp))
-		trace_input(cp, key, &part, 1);
+		trace_parts(cp, key, &part, 1);
 	else
 		trace_bytes(cp, key, bytes, len);
 }

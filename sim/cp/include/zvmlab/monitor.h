@@ -53,6 +53,9 @@ struct mon_element {
 
 /** In the trace an element is type, domains, byte 3, phase and len in these bytes; then its data. */
 #define MON_TRACE_HEAD 12u
+void monitor_head_encode(const struct mon_element *element, uint8_t head[MON_TRACE_HEAD]);
+/** @element->data: NULL. */
+void monitor_head_decode(const uint8_t head[MON_TRACE_HEAD], struct mon_element *element);
 
 /** Why a set was not delivered to a user. */
 enum mon_fate { MON_DELIVERED, MON_LOST_LIMIT, MON_LOST_SPACE, MON_LOST_QUIESCED, MON_NO_USER };

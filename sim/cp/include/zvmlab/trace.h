@@ -50,7 +50,7 @@ void trace_bytes(struct cp *cp, const char *key, const void *bytes, size_t len);
 void trace_given(struct cp *cp, const char *key, const void *bytes, size_t len);
 struct trace_part { const void *bytes; size_t len; };
 /** Bytes from outside in several parts, one value; nothing without trace_full. */
-void trace_input(struct cp *cp, const char *key, const struct trace_part *part, unsigned int count);
+void trace_parts(struct cp *cp, const char *key, const struct trace_part *part, unsigned int count);
 /** Guest storage read (@store false) or written by the CP. */
 void trace_access(struct cp *cp, bool store, uint64_t addr, const void *bytes, size_t len);
 /** The emulator has no storage at @addr. */

@@ -18,6 +18,13 @@
 
 #define REPEATS 25u	/* of a call that a guest waits with */
 
+/* Members that records need, in the tests of those that come after them. */
+#define REGISTERS "\"0\",\"0\",\"0\",\"0\",\"0\",\"0\",\"0\",\"0\"," \
+		  "\"0\",\"0\",\"0\",\"0\",\"0\",\"0\",\"0\",\"0\""
+#define LIST "\"user\":\"A\",\"path\":0,\"flags\":\"0\",\"vmid\":\"\",\"msglim\":0,\"msgid\":0," \
+	     "\"trgcls\":\"0\",\"srccls\":\"0\",\"msgtag\":\"0\","
+#define IPUSER "\"ipuser\":\"00000000000000000000000000000000\",\"rmmsg\":\"0000000000000000\","
+
 static struct note a;
 static char err[256];
 static char *text;
@@ -340,6 +347,71 @@ START_TEST(no_trace)
 }
 END_TEST
 
+/* After "seq" and "tod"; what is wrong with it. */
+static const struct {
+	const char *record, *expected;
+} bad[] = {
+	{ "\"cpu\":null,\"call\":\"monitor.message\",\"kind\":1,\"start\":\"0\"",
+	  "it lacks \"end\", which a replay needs" },
+	{ "\"cpu\":null,\"call\":\"monitor.message\",\"kind\":2147483648,\"start\":\"0\",\"end\":\"0\"",
+	  "\"kind\" is no number from 0 to 2147483647" },
+	{ "\"cpu\":null,\"call\":\"monitor.message\",\"kind\":1,\"start\":\"100000000\"",
+	  "\"start\" is no hexadecimal number up to ffffffff" },
+	{ "\"cpu\":2,\"call\":\"interrupt\"", "\"cpu\" is no number from 0 to 1" },
+	{ "\"cpu\":null,\"call\":\"reset.cpu\"", "\"cpu\" is no number from 0 to 1" },
+	{ "\"cpu\":0,\"call\":\"iucv.query\",\"gr0\":\"0\",\"gr1\":\"0\",\"amode\":32",
+	  "\"amode\" is not 24, 31 or 64" },
+	{ "\"call\":\"iucv.query\"", "it lacks \"cpu\", which a replay needs" },
+	{ "\"cpu\":0,\"call\":\"stsi\",\"gr\":[\"1\"]", "\"gr\" is no list of 2 registers" },
+	{ "\"cpu\":0,\"call\":\"diag.44\",\"r1\":16", "\"r1\" is no number from 0 to 15" },
+	{ "\"cpu\":0,\"call\":\"diag.xy\",\"r1\":0,\"r3\":0,\"amode\":64,\"gr\":[" REGISTERS "]",
+	  "\"xy\" is no code of DIAGNOSE" },
+	{ "\"cpu\":null,\"call\":\"iucv.logon\",\"user\":\"\",\"paths\":1", "\"user\" is empty" },
+	{ "\"cpu\":null,\"call\":\"iucv.logon\",\"user\":\"NINELONGX\"",
+	  "\"user\" is no text of at most 8 characters" },
+	{ "\"cpu\":null,\"call\":\"iucv.logon\",\"user\":\"A\",\"paths\":0",
+	  "\"paths\" is no number from 1 to 65535" },
+	{ "\"cpu\":null,\"call\":\"iucv.logon\",\"user\":\"*MSG\",\"paths\":1",
+	  "user *MSG cannot log on; it is there already" },
+	{ "\"cpu\":null,\"call\":\"iucv.logoff\",\"user\":\"A\",\"paths\":1",
+	  "no user A is logged on" },
+	{ "\"cpu\":null,\"call\":\"iucv.attach\",\"user\":\"A\",\"paths\":1",
+	  "no user A came with a saved state" },
+	{ "\"cpu\":null,\"call\":\"iucv.send\"," LIST "\"ipuser\":\"00\"",
+	  "\"ipuser\" has 1 bytes instead of 16" },
+	{ "\"cpu\":null,\"call\":\"iucv.send\"," LIST IPUSER "\"answer\":0",
+	  "it lacks \"length\", which a replay needs" },
+	{ "\"cpu\":null,\"call\":\"iucv.send\"," LIST IPUSER "\"buffer\":[300,\"0\"],\"answer\":0",
+	  "\"buffer\" is shortened; a replay needs it as a whole" },
+	{ "\"cpu\":null,\"call\":\"iucv.send\"," LIST IPUSER "\"length\":0,\"answer\":0",
+	  "no user A is logged on" },
+	{ "\"cpu\":null,\"call\":\"iucv.dance\"," LIST IPUSER "\"length\":0,\"answer\":0",
+	  "\"iucv.dance\" is no function of IUCV" },
+	{ "\"cpu\":null,\"call\":\"command\",\"issuer\":\"peer\",\"user\":\"A\",\"text\":\"Q\",\"length\":1",
+	  "it lacks \"classes\", which a replay needs" },
+	{ "\"cpu\":null,\"call\":\"command\",\"issuer\":\"peer\",\"text\":\"Q\",\"length\":1",
+	  "it lacks \"user\", which a replay needs" },
+	{ "\"cpu\":null,\"call\":\"monitor.deliver\",\"kind\":1,\"elements\":2,\"heads\":\"0000\"",
+	  "the 2 elements of its data set contradict their length" },
+	{ "\"cpu\":null,\"call\":\"monitor.deliver\",\"kind\":1,\"elements\":2,\"lost\":1",
+	  "its data set is too long for a trace that replays" },
+	{ "\"cpu\":null,\"call\":\"segment.write\",\"name\":\"MONDCSS\",\"offset\":\"0\",\"data\":\"0g\"",
+	  "\"data\" is no bytes" },
+};
+
+/* Of a record whose members are not what an input has. */
+START_TEST(bad_members)
+{
+	const char *first = strchr(text, '\n');
+	char trace[8192], expected[160];
+
+	snprintf(trace, sizeof(trace), "%.*s\n{\"seq\":1,\"tod\":\"1\",%s}\n", (int)(first - text), text,
+		 bad[_i].record);
+	snprintf(expected, sizeof(expected), "line 2: %s\n", bad[_i].expected);
+	ck_unusable(trace, expected);
+}
+END_TEST
+
 START_TEST(short_data)
 {
 	char *at = strstr(text, "\"trace-data\":\"full\""), *rest = strchr(at, '}');
@@ -432,6 +504,7 @@ int main(void)
 	tcase_add_test(tc, changes_are_found);
 	tcase_add_test(tc, changed_inputs_are_found);
 	tcase_add_test(tc, no_trace);
+	tcase_add_loop_test(tc, bad_members, 0, sizeof(bad) / sizeof(bad[0]));
 	tcase_add_test(tc, short_data);
 	tcase_add_test(tc, hashed_read);
 	tcase_add_test(tc, every_beginning);

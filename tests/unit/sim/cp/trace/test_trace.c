@@ -264,17 +264,17 @@ START_TEST(input)
 	const struct trace_part parts[] = { { "\x01\x02", 2 }, { "\x03", 1 } };
 
 	trace_begin(fx.cp, 0, "x");
-	trace_input(fx.cp, "in", parts, 2);
+	trace_parts(fx.cp, "in", parts, 2);
 	trace_unmapped(fx.cp, 0x1000);
 	trace_end(fx.cp);
 	ck_assert_ptr_null(strstr(line(), "in\""));
 	fx_teardown();
 	fx_setup_with(full);
 	fx.trace_len = 0;
-	trace_input(fx.cp, "in", parts, 2);
+	trace_parts(fx.cp, "in", parts, 2);
 	trace_unmapped(fx.cp, 0x1000);
 	trace_begin(fx.cp, 0, "x");
-	trace_input(fx.cp, "given", parts, 2);
+	trace_parts(fx.cp, "given", parts, 2);
 	trace_unmapped(fx.cp, 0x1000);
 	trace_end(fx.cp);
 	ck_assert_str_eq(strstr(line(), "\"call\""),

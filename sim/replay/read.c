@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* The members of an input, as zvmlab/inputs.def describes them, read from its record. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay_private.h"
+
+static void set_number(void *at, size_t size, uint64_t number)
+{
+	switch (size) {
+	case 1:
+		*(uint8_t *)at = (uint8_t)number;
+		return;
+	case 2:
+		*(uint16_t *)at = (uint16_t)number;
+		return;
+	case 4:
+		*(uint32_t *)at = (uint32_t)number;
+		return;
+	}
+	assert(size == 8);
+	*(uint64_t *)at = number;
+}
+
+/* What lasts as long as @given. */
+static void *keep(struct replay_given *given, void *memory)
+{
+	assert(given->count < REPLAY_MAX_KEPT);
+	return given->kept[given->count++] = memory;
+}
+
+static const char *text(struct replay *r, const json_t *record, const struct input_member *m,
+			struct replay_given *given)
+{
+	const size_t size = (size_t)m->largest + 1;
+	char *to = keep(given, malloc(size));
+
+	if (to)
+		replay_text(r, record, m->name, to, size);
+	else
+		replay_unusable(r, "not enough memory for \"%s\"", m->name);
+	if (to && strlen(to) < m->least)
+		replay_unusable(r, "\"%s\" is empty", m->name);
+	return to;
+}
+
+static uint64_t number(struct replay *r, const json_t *record, const struct input_member *m)
+{
+	const unsigned int last_cpu = cp_config_of(r->cp)->cpus - 1;
+	const uint64_t largest = m->type == INPUT_CPU ? last_cpu : m->largest;
+	const uint64_t value = replay_number(r, record, m->name, largest);
+
+	if (value < m->least)
+		replay_unusable(r, "\"%s\" is no number from %llu to %llu", m->name,
+				(unsigned long long)m->least, (unsigned long long)largest);
+	return value;
+}
+
+static const uint64_t *registers(struct replay *r, const json_t *record,
+				 const struct input_member *m, struct replay_given *given)
+{
+	uint64_t *gr = keep(given, calloc((size_t)m->largest, sizeof(*gr)));
+
+	if (gr)
+		replay_registers(r, record, gr, (size_t)m->largest);
+	else
+		replay_unusable(r, "not enough memory for \"%s\"", m->name);
+	return gr;
+}
+
+static struct input_bytes bytes(struct replay *r, const json_t *record,
+				const struct input_member *m, struct replay_given *given)
+{
+	struct input_bytes bytes = { .len = 0 };
+
+	bytes.at = keep(given, replay_bytes(r, record, m->name, &bytes.len));
+	if (bytes.at && m->type == INPUT_BYTES && bytes.len != m->largest)
+		replay_unusable(r, "\"%s\" has %zu bytes instead of %llu", m->name, bytes.len,
+				(unsigned long long)m->largest);
+	return bytes;
+}
+
+static struct input_parts parts(struct replay *r, const json_t *record,
+				const struct input_member *m, struct replay_given *given)
+{
+	const struct input_bytes whole = bytes(r, record, m, given);
+	struct trace_part *part = &given->part[given->parts++];
+
+	assert(given->parts <= sizeof(given->part) / sizeof(given->part[0]));
+	*part = (struct trace_part){ whole.at, whole.len };
+	return (struct input_parts){ part, 1 };
+}
+
+static void read_member(struct replay *r, const json_t *record, const struct input_member *m,
+			struct replay_given *given, void *at)
+{
+	const char **to = at;
+
+	switch (m->type) {
+	case INPUT_CPU:
+	case INPUT_NUMBER:
+		set_number(at, m->size, number(r, record, m));
+		return;
+	case INPUT_HEX:
+		set_number(at, m->size, replay_hex(r, record, m->name, m->largest));
+		return;
+	case INPUT_TEXT:
+	case INPUT_NAME:
+		*to = text(r, record, m, given);
+		return;
+	case INPUT_NAME_OR_ALL:
+		*to = text(r, record, m, given);
+		if (*to && strcmp(*to, "*") == 0)
+			*to = NULL;
+		return;
+	case INPUT_REGISTERS:
+		*(const uint64_t **)at = registers(r, record, m, given);
+		return;
+	case INPUT_BYTES:
+	case INPUT_GIVEN:
+		*(struct input_bytes *)at = bytes(r, record, m, given);
+		return;
+	case INPUT_PARTS:
+		*(struct input_parts *)at = parts(r, record, m, given);
+		return;
+	}
+	assert(false);
+}
+
+/* Must the record have it?  Then its absence is an error. */
+static bool wanted(const json_t *record, const struct input_member *m, bool before)
+{
+	return m->when == INPUT_ALWAYS || (m->when == INPUT_OTHERWISE && !before) ||
+	       (m->when != INPUT_OTHERWISE && json_object_get(record, m->name));
+}
+
+void replay_read(struct replay *r, const json_t *record, enum input input,
+		 struct replay_given *given)
+{
+	char *base = (char *)&given->args;
+	bool before = false;
+
+	memset(given, 0, sizeof(*given));
+	for (const struct input_member *m = input_members(input); m->name && !r->stopped; m++) {
+		before = wanted(record, m, before);
+		if (before && m->when == INPUT_WITH_FLAG)
+			*(bool *)(base + m->flag) = true;
+		if (before)
+			read_member(r, record, m, given, base + m->offset);
+	}
+}
+
+void replay_forget(struct replay_given *given)
+{
+	while (given->count > 0)
+		free(given->kept[--given->count]);
+}
