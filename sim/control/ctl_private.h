@@ -13,6 +13,7 @@
 #include "text.h"
 #include "zvmlab/command.h"
 #include "zvmlab/cp.h"
+#include "zvmlab/input.h"
 #include "zvmlab/iucv.h"
 
 #define CTL_VERSION "0.1.0"
@@ -87,6 +88,7 @@ enum ctl_type {
 	CTL_ENUM,	/* one of choices */
 	CTL_OBJECT,	/* with members; any if there are none */
 	CTL_ARRAY,	/* min to max items: objects with members, or members[0] if it has no name */
+	CTL_OF_INPUT,	/* what zvmlab/inputs.def says of the member of an input */
 };
 
 enum { CTL_OPTIONAL = 1, CTL_NULLABLE = 2 };
@@ -99,6 +101,8 @@ struct ctl_member {
 	const char *const *choices;	/* ended by NULL */
 	const struct ctl_member *members;
 	const char *text;
+	enum input input;	/* CTL_OF_INPUT: … */
+	size_t offset;		/* … and where its structure has the member */
 };
 
 struct ctl_call {
@@ -130,6 +134,8 @@ extern const struct ctl_event_info ctl_events[];
 extern const size_t ctl_event_count;
 
 /* schema.c */
+/** @member without CTL_OF_INPUT: with the type and range of the input's member. */
+struct ctl_member ctl_plain(const struct ctl_member *member);
 bool ctl_check(const struct ctl_member *members, const json_t *args, char *err, size_t errlen);
 json_t *ctl_schema(void);
 

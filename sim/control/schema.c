@@ -141,9 +141,32 @@ static bool check_array(const struct check *check, const struct ctl_member *memb
 	return true;
 }
 
-static bool check_value(const struct check *check, const struct ctl_member *member,
+struct ctl_member ctl_plain(const struct ctl_member *member)
+{
+	struct ctl_member plain = *member;
+	const struct input_member *of;
+
+	if (member->type != CTL_OF_INPUT)
+		return plain;
+	of = input_member(member->input, member->offset);
+	plain.min = (int64_t)of->least;
+	plain.max = of->largest > INT64_MAX ? INT64_MAX : (int64_t)of->largest;
+	if (of->type == INPUT_NUMBER || of->type == INPUT_HEX)
+		plain.type = of->largest == 1 ? CTL_BOOL : CTL_INT;
+	else if (of->type == INPUT_NAME || of->type == INPUT_NAME_OR_ALL)
+		plain.type = CTL_NAME;
+	else if (of->type == INPUT_TEXT)
+		plain.type = CTL_STRING;
+	else
+		plain.type = CTL_DATA;
+	return plain;
+}
+
+static bool check_value(const struct check *check, const struct ctl_member *described,
 			const json_t *value, const struct place *at)
 {
+	const struct ctl_member plain = ctl_plain(described), *member = &plain;
+
 	if (json_is_null(value) && (member->flags & CTL_NULLABLE))
 		return true;
 	switch (member->type) {
@@ -164,6 +187,8 @@ static bool check_value(const struct check *check, const struct ctl_member *memb
 		return check_members(check, member->members, value, at);
 	case CTL_ARRAY:
 		return check_array(check, member, value, at);
+	case CTL_OF_INPUT:
+		break;
 	}
 	assert(false);
 	return false;
@@ -252,8 +277,10 @@ static json_t *array_schema(const struct ctl_member *member)
 						   value_schema(&member->members[0]));
 }
 
-static json_t *plain_schema(const struct ctl_member *member)
+static json_t *plain_schema(const struct ctl_member *described)
 {
+	const struct ctl_member plain = ctl_plain(described), *member = &plain;
+
 	switch (member->type) {
 	case CTL_INT:
 		return json_pack("{s:s, s:I, s:I}", "type", "integer", "minimum",
@@ -275,6 +302,8 @@ static json_t *plain_schema(const struct ctl_member *member)
 					 json_pack("{s:s}", "type", "object");
 	case CTL_ARRAY:
 		return array_schema(member);
+	case CTL_OF_INPUT:
+		break;
 	}
 	assert(false);
 	return NULL;

@@ -67,7 +67,8 @@ MEMBERS(counters_returns) = {
 };
 
 MEMBERS(create_args) = {
-	NAME("name", 0, "User ID, or a service with its * in front."), INT("max-paths", OPT, 1, CP_MAX_PATHS, "Default 64."),
+	OF_INPUT("name", 0, logon, user, "User ID, or a service with its * in front."),
+	OF_INPUT("max-paths", OPT, logon, paths, "Default 64."),
 	BOOL("persistent", OPT, "Stays when the connection ends; default false."),
 	STRING("classes", OPT, 1, CP_CLASSES, "Privilege classes; default G."), END,
 };
@@ -84,13 +85,17 @@ MEMBERS(peer_command_args) = {
 MEMBERS(call_args) = {
 	NAME("peer", 0, "A peer of this connection."),
 	ENUM("function", 0, ctl_functions, "IUCV function."),
-	INT("path", OPT, U16, "IPPATHID."), INT("flags", OPT, U8, "IPFLAGS1."),
-	INT("msglim", OPT, U16, "IPMSGLIM."), NAME("vmid", OPT, "IPVMID."),
-	STRING("target", OPT, 0, 8, "IPTARGET."), DATA("ipuser", OPT, 16, 16, "IPUSER."),
-	INT("msgid", OPT, U32, "IPMSGID."), INT("trgcls", OPT, U32, "IPTRGCLS."),
-	INT("srccls", OPT, U32, "IPSRCCLS."), INT("msgtag", OPT, U32, "IPMSGTAG."),
-	DATA("rmmsg", OPT, 8, 8, "IPRMMSG, with flag X'80'."),
-	INT("mask", OPT, U8, "SET MASK, SET CONTROL MASK."),
+	OF_INPUT("path", OPT, iucv_call, path, "IPPATHID."),
+	OF_INPUT("flags", OPT, iucv_call, flags, "IPFLAGS1."),
+	OF_INPUT("msglim", OPT, iucv_call, msglim, "IPMSGLIM."), NAME("vmid", OPT, "IPVMID."),
+	OF_INPUT("target", OPT, iucv_call, target, "IPTARGET."),
+	OF_INPUT("ipuser", OPT, iucv_call, ipuser, "IPUSER."),
+	OF_INPUT("msgid", OPT, iucv_call, msgid, "IPMSGID."),
+	OF_INPUT("trgcls", OPT, iucv_call, trgcls, "IPTRGCLS."),
+	OF_INPUT("srccls", OPT, iucv_call, srccls, "IPSRCCLS."),
+	OF_INPUT("msgtag", OPT, iucv_call, msgtag, "IPMSGTAG."),
+	OF_INPUT("rmmsg", OPT, iucv_call, rmmsg, "IPRMMSG, with flag X'80'."),
+	OF_INPUT("mask", OPT, iucv_call, mask, "SET MASK, SET CONTROL MASK."),
 	DATA("data", OPT, 0, CTL_MAX_DATA, "SEND: the message; REPLY: the reply; no other."),
 	INT("length", OPT, 0, CTL_MAX_DATA, "RECEIVE: room."),
 	INT("answer-length", OPT, 0, CTL_MAX_DATA, "SEND: room for the reply."), END,
@@ -213,27 +218,31 @@ MEMBERS(deliver_returns) = {
 };
 MEMBERS(raw_args) = {
 	ENUM("kind", 0, ctl_mon_kinds, "Kind that the message announces."),
-	INT("mca-start", 0, U32, "First byte of the control area."),
-	INT("mca-end", 0, U32, "Last byte of the control area."), END,
+	OF_INPUT("mca-start", 0, monitor_message, start, "First byte of the control area."),
+	OF_INPUT("mca-end", 0, monitor_message, end, "Last byte of the control area."), END,
 };
 MEMBERS(repeat_args) = {
 	ENUM("kind", 0, ctl_mon_kinds, "Area."),
 	LIST("elements", OPT, element, 0, MON_MAX_MCES, "As for monitor-deliver."),
 	INT("outstanding", OPT, 1, MON_MAX_MSGLIM, "Messages kept outstanding; default 1."),
-	INT("times", 0, U63, "Messages in all; 0: stop."), END,
+	OF_INPUT("times", 0, monitor_repeat, times, "Messages in all; 0: stop."), END,
 };
-MEMBERS(manual_args) = { BOOL("manual", 0, "Intervals end by monitor-tick only."), END };
+MEMBERS(manual_args) = {
+	OF_INPUT("manual", 0, monitor_manual, manual, "Intervals end by monitor-tick only."), END,
+};
 MEMBERS(event_args) = {
 	INT("domain", 0, 0, MON_DOMAINS - 1, "Domain."),
 	DATA("record", 0, 1, CP_PAGE_SIZE, "With its header."), END,
 };
 MEMBERS(event_returns) = { BOOL("recorded", 0, "Recording is on for it."), END };
 MEMBERS(sever_args) = {
-	NAME("user", OPT, "Absent: all users."), INT("code", 0, U8, "IPUSER byte 0."), END,
+	OF_INPUT("user", OPT, monitor_sever, user, "Absent: all users."),
+	OF_INPUT("code", 0, monitor_sever, code, "IPUSER byte 0."), END,
 };
 MEMBERS(sever_returns) = { INT("severed", 0, U16, "Number of paths."), END };
 MEMBERS(quiesce_args) = {
-	NAME("user", OPT, "Absent: all users."), BOOL("quiesced", 0, "false: RESUME."), END,
+	OF_INPUT("user", OPT, monitor_quiesce, user, "Absent: all users."),
+	OF_INPUT("quiesced", 0, monitor_quiesce, quiesce, "false: RESUME."), END,
 };
 MEMBERS(quiesce_returns) = { INT("paths", 0, U16, "Number of paths."), END };
 MEMBERS(settings) = {
@@ -300,7 +309,8 @@ MEMBERS(segment_read_args) = {
 };
 MEMBERS(segment_read_returns) = { DATA("data", OPT, 0, CTL_MAX_DATA, "Without a file."), END };
 MEMBERS(segment_write_args) = {
-	NAME("name", 0, "Segment."), INT("offset", 0, U63, "From its first byte."),
+	OF_INPUT("name", 0, segment_write, name, "Segment."),
+	OF_INPUT("offset", 0, segment_write, offset, "From its first byte."),
 	DATA("data", 0, 1, CTL_MAX_DATA, "The bytes."), END,
 };
 MEMBERS(segment_file_args) = {

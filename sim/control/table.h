@@ -26,6 +26,10 @@
 #define FILE_NAME(n, f, d) { PLAIN(n, f, CTL_FILE, d) }
 #define ENUM(n, f, c, d) { .choices = c, PLAIN(n, f, CTL_ENUM, d) }
 #define OBJECT(n, f, m, d) { .members = m, PLAIN(n, f, CTL_OBJECT, d) }
+/* Type and range are those of a member of an input to the core. */
+#define OF_INPUT(n, f, id, field, d) \
+	{ PLAIN(n, f, CTL_OF_INPUT, d), .input = INPUT_##id, \
+	  .offset = offsetof(struct input_##id, field) }
 #define END { .name = NULL }
 #define MEMBERS(name) static const struct ctl_member name[]
 

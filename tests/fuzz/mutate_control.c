@@ -2,6 +2,7 @@
 /* Requests made up by the schema of the control socket, for fuzz_control.c. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ctl_private.h"
@@ -99,8 +100,9 @@ static void put_data(struct line *to, const struct ctl_member *m)
 
 static void put_members(struct line *to, const struct ctl_member *members);
 
-static void put_value(struct line *to, const struct ctl_member *m)
+static void put_value(struct line *to, const struct ctl_member *described)
 {
+	const struct ctl_member plain = ctl_plain(described), *m = &plain;
 	size_t count = 0;
 
 	switch (m->type) {
@@ -138,6 +140,8 @@ static void put_value(struct line *to, const struct ctl_member *m)
 		}
 		put(to, "]");
 		break;
+	case CTL_OF_INPUT:
+		abort();
 	}
 }
 
