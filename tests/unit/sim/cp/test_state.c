@@ -204,15 +204,21 @@ START_TEST(sentences)
 }
 END_TEST
 
+/* To the last character: "LINUX001", "EG" and 7.3.0 are the defaults. */
 START_TEST(other_configuration)
 {
-	static const char *const options[] = { "cpus", "2", NULL };
+	static const char *const all[][3] = {
+		{ "cpus", "2", NULL }, { "userid", "LINUX002", NULL }, { "userid", "LINUX00", NULL },
+		{ "class", "EB", NULL }, { "class", "E", NULL }, { "level", "7.3.1", NULL },
+	};
+	const char *const *options = all[_i];
 	size_t len;
 	uint8_t *image = save(&len);
 
 	fx_teardown();
 	fx_setup_with(options);
 	ck_refused(image, len, err, sizeof(err));
+	ck_assert_ptr_nonnull(strstr(err, "saved with another configuration"));
 	free(image);
 }
 END_TEST
@@ -341,7 +347,7 @@ int main(void)
 	tcase_add_test(image, damaged);
 	tcase_add_test(image, truncated);
 	tcase_add_test(image, sentences);
-	tcase_add_test(image, other_configuration);
+	tcase_add_loop_test(image, other_configuration, 0, 6);
 	tcase_add_test(image, refused_changes_nothing);
 	tcase_add_test(image, port_is_told);
 	tcase_add_test(image, random_as_published);

@@ -159,6 +159,28 @@ START_TEST(segext_read_only_list)
 }
 END_TEST
 
+/* The list lies in one page, on a doubleword. */
+START_TEST(segext_place_of_the_list)
+{
+	static const struct { uint32_t at; bool good; } places[] = {
+		{ 0x3fe8, true }, { 0x3ff0, false }, { 0x3ff8, false }, { 0x4000, true },
+		{ 0x3104, false },
+	};
+	uint8_t qin[24];
+
+	memcpy(qin, put_qin("MULTI", QOUT, 120), sizeof(qin));
+	for (unsigned int i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		fx.gr[2] = places[i].at;
+		fx.gr[4] = 0x38;
+		memcpy(fx_at(places[i].at, 24), qin, sizeof(qin));
+		if (places[i].good)
+			ck_cc(fx_diag(2, 4, 0x64), 1);
+		else
+			ck_pgm(fx_diag(2, 4, 0x64), PGM_SPECIFICATION);
+	}
+}
+END_TEST
+
 START_TEST(segext_across_pages)
 {
 	put_qin("MULTI", 0x4ff9, 120);
@@ -234,6 +256,7 @@ int main(void)
 			    sizeof(bad_outputs) / sizeof(bad_outputs[0]));
 	tcase_add_loop_test(tc, segext_read_only_list, 0, 2);
 	tcase_add_test(tc, segext_across_pages);
+	tcase_add_test(tc, segext_place_of_the_list);
 	tcase_add_loop_test(tc, faults_instead, 0, 5);
 	tcase_add_loop_test(tc, dropped, 0, 5);
 	suite_add_tcase(suite, tc);
