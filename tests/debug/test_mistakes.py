@@ -12,7 +12,7 @@ import pytest
 from zvmlab.base.errors import GuestPanic, ZvmlabError
 from zvmlab.build.driverbuild import built_module
 from zvmlab.build.kernels import resolve
-from zvmlab.guest.console import Accident, classify
+from zvmlab.guest.console import Crash, classify
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.kernelcheck import check_kernel, leaks, lockdep_off
 
@@ -46,26 +46,26 @@ def make(guest: Guest, module: Path, mistake: str) -> None:
     guest.agent.insmod(MODULE, f"make={mistake}").check()
 
 
-def first_accident(guest: Guest, start: int) -> Accident:
+def first_crash(guest: Guest, start: int) -> Crash:
     """What the console announces behind that position; it is written with a delay."""
     limit = time.monotonic() + CONSOLE_SECONDS
     while time.monotonic() < limit:
         # The last line may not be complete yet.
         lines = guest.console.text()[start:].split("\n")[:-1]
-        found = [accident for accident in map(classify, lines) if accident is not None]
+        found = [crash for crash in map(classify, lines) if crash is not None]
         if found:
             return found[0]
         time.sleep(0.05)
     raise AssertionError(f"the console announces nothing:\n{guest.console.text()[start:]}")
 
 
-@pytest.mark.zvmlab(accidents=("panic", "oops"), command_line="kasan_multi_shot")
-def test_every_kind_of_report_is_an_accident(guest: Guest, mistakes: Path) -> None:
+@pytest.mark.zvmlab(crashes=("panic", "oops"), command_line="kasan_multi_shot")
+def test_every_kind_of_report_is_a_crash(guest: Guest, mistakes: Path) -> None:
     for mistake, kind, text in REPORTS:
         assert lockdep_off(guest) == ("KASAN" in text)
         before = len(guest.console.text())
         make(guest, mistakes, mistake)
-        found = first_accident(guest, before)
+        found = first_crash(guest, before)
         assert found.kind == kind and re.search(text, found.line), found
         # The rest of the report must not be taken for the next one's.
         wait_quiet(guest)
@@ -86,16 +86,16 @@ def wait_quiet(guest: Guest) -> None:
 def test_report_ends_the_test_that_waits(guest: Guest, mistakes: Path) -> None:
     with pytest.raises(GuestPanic, match="reported a bug .*KASAN: slab-out-of-bounds") as caught:
         make(guest, mistakes, "out-of-bounds")
-        guest.console.wait_accident(CONSOLE_SECONDS)
+        guest.console.wait_crash(CONSOLE_SECONDS)
         guest.check()
     assert "mistakes_init" in caught.value.tail
-    guest.expect_accident("bug")
+    guest.expect_crash("bug")
 
 
-def test_task_that_hangs_is_an_accident(guest: Guest, mistakes: Path) -> None:
+def test_task_that_hangs_is_a_crash(guest: Guest, mistakes: Path) -> None:
     guest.agent.write_file("/proc/sys/kernel/hung_task_timeout_secs", b"2")
     make(guest, mistakes, "hang")
-    found = guest.expect_accident("hang", seconds=CONSOLE_SECONDS)
+    found = guest.expect_crash("hang", seconds=CONSOLE_SECONDS)
     assert "task mistakes:" in found.line
 
 

@@ -75,9 +75,9 @@ def test_killed_a_second_ago(paused_guest):
 """
 # Test, and how its report begins.
 ENDINGS = {
-    "warning_after_a_second": "warning: WARNING: .*accident.*",
-    "warning_a_second_ago": "warning: WARNING: .*accident.*",
-    "warning_of_another_thread": "GuestPanic: the guest's kernel reported a warning .*accident.*",
+    "warning_after_a_second": "warning: WARNING: .*crash.*",
+    "warning_a_second_ago": "warning: WARNING: .*crash.*",
+    "warning_of_another_thread": "GuestPanic: the guest's kernel reported a warning .*crash.*",
     "bug": "bug: kernel BUG at .*crash.c:.*",
     "panic": "panic: Kernel panic - not syncing: sysrq triggered crash",
     "disabled_wait": "disabled wait: CPU 0, PSW 00020001 80000000 00000000 00ACC1DE",
@@ -96,14 +96,14 @@ def test_all_workers_sleep(guest):
 def test_log_is_read_though_the_console_shows_nothing(guest):
     guest.agent.write_file("/proc/sys/kernel/printk", b"1")
     loaded(guest, "kind=warning")
-    with pytest.raises(GuestPanic, match="WARNING: .*accident"):
+    with pytest.raises(GuestPanic, match="WARNING: .*crash"):
         guest.settle()
     assert "WARNING" not in guest.console.text()
-    assert "WARNING" in guest.expect_accident("warning").line
+    assert "WARNING" in guest.expect_crash("warning").line
 def test_a_boot_that_comes_in_between(guest):
     guest.reboot()
     loaded(guest, "kind=warning")
-    assert "WARNING" in guest.expect_accident("warning").line
+    assert "WARNING" in guest.expect_crash("warning").line
 """
 
 
@@ -115,7 +115,7 @@ def cache() -> Path:
 
 @pytest.fixture(scope="session")
 def module(zvmlab_kernel: str) -> Path:
-    """The module that has accidents."""
+    """The module that has crashes."""
     return built_module(SOURCE, "crash.ko", resolve(zvmlab_kernel))
 
 
@@ -171,8 +171,8 @@ def test_nothing_that_happens_last_is_passed_over(inner: Inner) -> None:
 
 
 @pytest.mark.first_kernel
-def test_what_is_no_accident_passes(inner: Inner) -> None:
-    """CPUs that are held, workers that all sleep, expected accidents; the log counts."""
+def test_what_is_no_crash_passes(inner: Inner) -> None:
+    """CPUs that are held, workers that all sleep, expected crashes; the log counts."""
     inner.run(QUIET).assert_outcomes(passed=4)
 
 
@@ -186,5 +186,5 @@ def test_it(guest): load(guest, "kind=hang").result(2)
     )
     result.assert_outcomes(failed=1)
     assert re.match("Timeout: the agent did not answer loading the module", heads(result)["it"])
-    stack = r"^task:init +state:D .*\nCall Trace:\n(?: .*\n)*?.* accident_init\+"
+    stack = r"^task:init +state:D .*\nCall Trace:\n(?: .*\n)*?.* crash_init\+"
     assert re.search(stack, result.stdout.str(), re.MULTILINE)

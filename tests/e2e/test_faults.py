@@ -100,7 +100,7 @@ def test_messages_of_monitor_arrive_as_the_rule_says(
             assert user["outstanding"] == left
 
 
-@pytest.mark.zvmlab(accidents=("panic", "oops"))
+@pytest.mark.zvmlab(crashes=("panic", "oops"))
 def test_a_program_interruption_of_diagnose_64_is_an_oops_at_once(guest: Guest) -> None:
     """The kernel does not protect DIAGNOSE X'64': loading the segment kills the loader."""
     started = time.monotonic()
@@ -111,4 +111,4 @@ def test_a_program_interruption_of_diagnose_64_is_an_oops_at_once(guest: Guest) 
     assert time.monotonic() - started < 20
     assert guest.stage is Stage.READY
     assert "specification exception" in guest.console.tail()
-    guest.expect_accident("oops")
+    guest.expect_crash("oops")

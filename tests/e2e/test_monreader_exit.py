@@ -76,7 +76,7 @@ def unloading(driver_guest: Guest) -> Agent:
 
 
 # The oops is what makes the moment last.
-STAYS = pytest.mark.zvmlab(accidents=("panic",))
+STAYS = pytest.mark.zvmlab(crashes=("panic",))
 OOPS = pytest.mark.not_debug("after an oops lockdep is off, and memory is lost")
 
 

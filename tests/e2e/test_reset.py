@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reboot, panic and hang: CP is left clean, accidents are told apart at once."""
+"""Reboot, panic and hang: CP is left clean, crashes are told apart at once."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_panic_is_reported_within_two_seconds(guest: Guest) -> None:
     assert time.monotonic() - started < 2.0
     assert "sysrq" in caught.value.tail.lower()
     assert caught.value.exit_code == 255
-    guest.expect_accident("panic")
+    guest.expect_crash("panic")
 
 
 def test_hang_is_a_timeout(guest: Guest) -> None:

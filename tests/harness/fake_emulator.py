@@ -4,7 +4,7 @@
 
 FAKE_MODE: "refuse" ends at once with a message, "deaf" opens no socket,
 "silent" runs a guest that never says anything, "panic" and "warn" let its kernel
-report an accident, "exit" powers off, "wait" enters a disabled wait, "die" is killed.
+report a crash, "exit" powers off, "wait" enters a disabled wait, "die" is killed.
 The same happens when the operator says PANIC, WARN, EXIT, WAIT or DIE.  FAKE_PIDFILE
 receives the process id.
 """

@@ -251,9 +251,7 @@ class FakeGuest:
         self.logs = logs
         self.timeout = 0.0
         self.text = ""
-        self.console = SimpleNamespace(
-            accident=None, text=lambda: self.text, wait_accident=self._notice
-        )
+        self.console = SimpleNamespace(crash=None, text=lambda: self.text, wait_crash=self._notice)
         self.stopped = self.resting = False
         self.name = f"g{len(FakeGuest.made)}"
         FakeGuest.made.append(self)
@@ -278,11 +276,11 @@ class FakeGuest:
     def _notice(self, seconds: float) -> None:
         """The console notices warnings, but no more of what the log has."""
         warnings = [line.text for line in self.cp.log if "WARNING:" in line.text]
-        self.console.accident = warnings[0] if warnings else None
+        self.console.crash = warnings[0] if warnings else None
 
     def check(self) -> None:
-        if self.console.accident is not None:
-            raise GuestPanic(f"the guest's kernel reported {self.console.accident}")
+        if self.console.crash is not None:
+            raise GuestPanic(f"the guest's kernel reported {self.console.crash}")
 
     def settle(self) -> None:
         if self.cp.leaves == "late" and self.cp.fired:
@@ -292,7 +290,7 @@ class FakeGuest:
     def panic(self, cause: str) -> None:
         """The console notices an oops of the kernel."""
         self.text = f" [<000000001234abcd>] iucv_path_connect+0x12/0x34\n{cause}"
-        self.console.accident = cause
+        self.console.crash = cause
         raise GuestPanic(f"the guest's kernel reported an oops ({cause})")
 
     def worker(self, name: str) -> FakeGuest:

@@ -105,7 +105,7 @@ def test_the_key_follows_what_goes_in(products: Products, tmp_path: Path) -> Non
         replace(CONFIG, cp={"userid": "OTHER"}),
         replace(CONFIG, command_line="quiet"),
         replace(CONFIG, trace=False),
-        replace(CONFIG, accidents=()),
+        replace(CONFIG, crashes=()),
     ]
     keys = {checkpoint.key(config, products) for config in others}
     assert len(keys) == len(others) and first not in keys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Accidents on the console are noticed at once; nothing else is taken for one."""
+"""Crashes on the console are noticed at once; nothing else is taken for one."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_classify_only_what_is_asked_for() -> None:
 
 
 def test_unknown_kind_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="'nosuch' is not an accident.*panic, oops, bug, warning"):
+    with pytest.raises(UsageError, match="'nosuch' is not a crash.*panic, oops, bug, warning"):
         Console(tmp_path / "console.log", ["nosuch"])
 
 
@@ -87,10 +87,10 @@ def _append(console: Console, text: str) -> None:
 
 def test_panic_is_noticed_within_two_seconds_with_its_tail(console: Console) -> None:
     _append(console, "[    0.1] booting\r\n[    5.0] Kernel panic - not sync")
-    assert console.wait_accident(0.2) is None
+    assert console.wait_crash(0.2) is None
     started = time.monotonic()
     _append(console, "ing: test\r\n[    5.1] CPU: 0 PID: 1 Comm: init\r\n")
-    found = console.wait_accident(2.0)
+    found = console.wait_crash(2.0)
     assert time.monotonic() - started < 2.0
     assert found is not None and found.kind == "panic"
     with pytest.raises(GuestPanic, match="reported a panic .*not syncing: test") as caught:
@@ -105,16 +105,16 @@ def test_panic_is_noticed_within_two_seconds_with_its_tail(console: Console) -> 
 
 def test_every_wait_is_told(console: Console) -> None:
     told: list[bool] = []
-    console.on_accident = lambda: told.append(True)
+    console.on_crash = lambda: told.append(True)
     _append(console, "[    1.0] BUG: one\n[    1.1] BUG: two\n")
-    assert console.wait_accident(2.0) is not None
+    assert console.wait_crash(2.0) is not None
     console.stop()
     assert told == [True]
 
 
 def test_quiet_console_raises_nothing(console: Console) -> None:
     _append(console, "[    1.0] all is well\n")
-    assert console.wait_accident(0.3) is None
+    assert console.wait_crash(0.3) is None
     console.check()
 
 
@@ -132,7 +132,7 @@ def test_finish_knows_all_that_was_printed(console: Console) -> None:
     started = time.monotonic()
     console.finish(5)
     assert time.monotonic() - started < 1
-    assert console.accident is not None
+    assert console.crash is not None
     assert console.tail().endswith("the rest")
 
 
@@ -143,11 +143,11 @@ def test_finish_waits_for_nobody_who_is_being_told(console: Console) -> None:
         told.set()
         let_go.wait(10)
 
-    console.on_accident = listener
+    console.on_crash = listener
     _append(console, "[    1.0] BUG: one\n")
     assert told.wait(5)
     console.finish(5)
-    assert console.accident is not None and not let_go.is_set()
+    assert console.crash is not None and not let_go.is_set()
     let_go.set()
 
 
@@ -175,15 +175,15 @@ QEMU_WAIT = (
 
 
 @pytest.mark.parametrize("said", [WAIT.format(address="000000000000DEAD"), QEMU_WAIT])
-def test_disabled_wait_in_an_emulators_log_is_an_accident_with_its_psw(
+def test_disabled_wait_in_an_emulators_log_is_a_crash_with_its_psw(
     with_log: Console, said: str
 ) -> None:
     _emulator_says(with_log, said[:60])  # the PSW comes a moment later
     with_log.catch_up(5)
-    assert with_log.accident is None
+    assert with_log.crash is None
     _emulator_says(with_log, said[60:])
     with pytest.raises(GuestPanic) as caught:
-        with_log.wait_accident(10)
+        with_log.wait_crash(10)
         with_log.check()
     psw = "00020001 80000000 00000000 0000DEAD"
     assert str(caught.value) == f"the guest is in a disabled wait (CPU 1, PSW {psw})"
@@ -193,7 +193,7 @@ def test_guest_that_was_told_to_end_is_in_no_disabled_wait(with_log: Console) ->
     _emulator_says(with_log, WAIT.format(address="0000000000000FFF"))
     with_log.catch_up(5)
     with_log.stop()
-    assert with_log.accident is None
+    assert with_log.crash is None
 
 
 def test_panic_is_named_before_the_wait_that_it_ends_in(tmp_path: Path) -> None:
@@ -202,30 +202,30 @@ def test_panic_is_named_before_the_wait_that_it_ends_in(tmp_path: Path) -> None:
     _emulator_says(console, WAIT.format(address="000000000000DEAD"))
     console.start()
     console.stop()
-    assert console.accident is not None and console.accident.kind == "panic"
+    assert console.crash is not None and console.crash.kind == "panic"
     # Whoever has expected the panic has expected how it ends.
     console.expect(["panic"], 0)
-    assert console.accident is None
+    assert console.crash is None
 
 
 def test_guest_cannot_say_what_the_emulator_says(with_log: Console) -> None:
     _append(with_log, WAIT.format(address="000000000000DEAD"))
     with_log.catch_up(5)
     with_log.stop()
-    assert with_log.accident is None
+    assert with_log.crash is None
 
 
 def test_catch_up_has_seen_what_was_there(console: Console) -> None:
     for number in range(20):
         _append(console, f"[    {number}.0] all is well\n")
         console.catch_up(5)
-        assert console.accident is None
+        assert console.crash is None
     _append(console, "[   21.0] WARNING: the last line\n")
     console.catch_up(5)
-    assert console.accident is not None
+    assert console.crash is not None
 
 
-def test_expected_accident_does_not_count_but_another_one_does(console: Console) -> None:
+def test_expected_crash_does_not_count_but_another_one_does(console: Console) -> None:
     _append(console, "[    1.0] WARNING: wanted\n")
     found = console.expect(["warning", "bug"], 10)
     assert (found.kind, found.line) == ("warning", "[    1.0] WARNING: wanted")
@@ -233,23 +233,23 @@ def test_expected_accident_does_not_count_but_another_one_does(console: Console)
     console.catch_up(5)
     console.check()
     _append(console, "[    3.0] Kernel panic - not syncing: not wanted\n")
-    assert console.wait_accident(10) is not None
+    assert console.wait_crash(10) is not None
     with pytest.raises(GuestPanic, match="reported a panic .*not wanted"):
         console.check()
 
 
-def test_expected_accident_that_does_not_come(console: Console) -> None:
+def test_expected_crash_that_does_not_come(console: Console) -> None:
     with pytest.raises(ZvmlabError, match=r"^no oops or panic came within 0.1 s$"):
         console.expect(["panic", "oops"], 0.1)
     _append(console, "[    1.0] WARNING: another\n")
-    assert console.wait_accident(10) is not None
+    assert console.wait_crash(10) is not None
     with pytest.raises(ZvmlabError, match="within 0.1 s; instead the guest's kernel reported a wa"):
         console.expect(["panic"], 0.1)
     with pytest.raises(GuestPanic):
         console.check()
 
 
-def test_accident_that_nobody_looks_for_cannot_be_expected(tmp_path: Path) -> None:
+def test_crash_that_nobody_looks_for_cannot_be_expected(tmp_path: Path) -> None:
     console = Console(tmp_path / "console.log", ["panic"])
     with pytest.raises(UsageError, match="of kind 'bug' is not looked for in this guest"):
         console.expect(["panic", "bug"], 0)

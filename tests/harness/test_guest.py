@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -163,7 +164,7 @@ def test_an_emulator_that_opens_no_socket(fake: Fake, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("mode", ["panic", "warn"])
-def test_an_accident_ends_the_wait_for_the_agent(fake: Fake, mode: str) -> None:
+def test_a_crash_ends_the_wait_for_the_agent(fake: Fake, mode: str) -> None:
     fake.mode(mode)
     started = time.monotonic()
     with pytest.raises(GuestPanic, match="panic|warning") as caught:
@@ -173,10 +174,10 @@ def test_an_accident_ends_the_wait_for_the_agent(fake: Fake, mode: str) -> None:
     assert "fake" in caught.value.tail
 
 
-def test_an_accident_that_was_not_asked_for_is_none(fake: Fake) -> None:
+def test_a_crash_that_was_not_asked_for_is_none(fake: Fake) -> None:
     fake.mode("warn")
     with pytest.raises(Timeout, match="the guest's agent did not answer within 1 s") as caught:
-        with _guest(fake, accidents=("panic",), boot_seconds=1) as guest:
+        with _guest(fake, crashes=("panic",), boot_seconds=1) as guest:
             guest.boot()
     assert "WARNING" in "".join(caught.value.__notes__)
 
@@ -224,7 +225,7 @@ def test_a_disabled_wait_is_told_from_a_power_off(fake: Fake) -> None:
         ("DIE", EmulatorError, "was killed by SIGKILL"),
     ],
 )
-def test_an_accident_after_the_last_call_is_raised_at_the_end(
+def test_a_crash_after_the_last_call_is_raised_at_the_end(
     fake: Fake, command: str, error: type[Exception], text: str
 ) -> None:
     with pytest.raises(error, match=text):
@@ -241,7 +242,7 @@ def test_an_emulator_killed_by_the_last_line_is_noticed(fake: Fake) -> None:
             os.kill(guest.emulator.pid, signal.SIGSEGV)
 
 
-def test_an_error_that_is_on_its_way_is_not_hidden_by_an_accident(fake: Fake) -> None:
+def test_an_error_that_is_on_its_way_is_not_hidden_by_a_crash(fake: Fake) -> None:
     with pytest.raises(ZeroDivisionError):
         with _guest(fake) as guest:
             guest.resume()
@@ -249,7 +250,7 @@ def test_an_error_that_is_on_its_way_is_not_hidden_by_an_accident(fake: Fake) ->
             raise ZeroDivisionError
 
 
-def test_an_accident_is_noticed_though_the_test_has_ended_the_guest(fake: Fake) -> None:
+def test_a_crash_is_noticed_though_the_test_has_ended_the_guest(fake: Fake) -> None:
     with pytest.raises(GuestPanic, match="reported a warning"):
         with _guest(fake) as guest:
             guest.resume()
@@ -257,18 +258,30 @@ def test_an_accident_is_noticed_though_the_test_has_ended_the_guest(fake: Fake) 
             guest.stop()
 
 
-def test_an_accident_that_was_expected_is_none(fake: Fake) -> None:
+def test_a_crash_that_was_expected_is_none(fake: Fake) -> None:
     with _guest(fake) as guest:
         guest.resume()
         guest.cp("WARN")
-        assert "WARNING: CPU: 0 PID: 9" in guest.expect_accident("warning").line
+        assert "WARNING: CPU: 0 PID: 9" in guest.expect_crash("warning").line
     with pytest.raises(GuestPanic, match="reported a panic"):
         with _guest(fake) as guest:
             guest.resume()
             guest.cp("WARN")
-            guest.expect_accident("warning")
+            guest.expect_crash("warning")
             with open(guest.console.path, "a", encoding="ascii") as log:
                 log.write("[    2.0] Kernel panic - not syncing: another one\n")
+
+
+def test_crashes_under_their_old_names(fake: Fake) -> None:
+    with pytest.warns(FutureWarning, match="the field accidents of a guest is now crashes"):
+        config = GuestConfig(accidents=("panic", "warning"))
+    assert config == GuestConfig(crashes=("panic", "warning"))
+    assert replace(config, cpus=2).crashes == ("panic", "warning")
+    with _guest(fake) as guest:
+        guest.resume()
+        guest.cp("WARN")
+        with pytest.warns(FutureWarning, match="expect_accident.* is now expect_crash"):
+            assert guest.expect_accident("warning").kind == "warning"
 
 
 def test_a_disabled_wait_that_was_expected_is_none(fake: Fake) -> None:
@@ -277,7 +290,7 @@ def test_a_disabled_wait_that_was_expected_is_none(fake: Fake) -> None:
         with contextlib.suppress(GuestPanic, EmulatorError):
             guest.cp("WAIT")
         guest.emulator.wait(10)
-        assert guest.expect_accident("disabled wait").line.startswith("CPU 0, PSW 00020001")
+        assert guest.expect_crash("disabled wait").line.startswith("CPU 0, PSW 00020001")
 
 
 def test_a_time_out_says_where_the_cpus_are(fake: Fake) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An accident fails the test it happens in, and the report says so first: on a fake emulator.
+"""A crash fails the test it happens in, and the report says so first: on a fake emulator.
 
 What kernels do to have one is in tests/e2e/test_crashes.py.
 """
@@ -25,15 +25,15 @@ from zvmlab.base.errors import EmulatorError, GuestPanic, Timeout, ZvmlabError
 from zvmlab.guest.guest import Guest
 from zvmlab.cp.peer import Peer
 
-def have(guest, accident):
+def have(guest, crash):
     guest.resume()
     with contextlib.suppress(ZvmlabError):
-        guest.cp(accident)
+        guest.cp(crash)
 """
 
 
 @pytest.mark.parametrize(
-    ("accident", "text"),
+    ("crash", "text"),
     [
         ("WARN", "warning: WARNING: CPU: 0 PID: 9 at fake.c:1 fake+0x0/0x8"),
         ("PANIC", "panic: Kernel panic - not syncing: fake"),
@@ -42,10 +42,10 @@ def have(guest, accident):
         ("EXIT", "EmulatorError: the emulator ended because the guest powered off unasked;"),
     ],
 )
-def test_an_accident_after_the_last_call_fails_the_test(
-    inner: Fake, pytester: pytest.Pytester, accident: str, text: str
+def test_a_crash_after_the_last_call_fails_the_test(
+    inner: Fake, pytester: pytest.Pytester, crash: str, text: str
 ) -> None:
-    pytester.makepyfile(HEAD + f"def test_it(made_guest): have(made_guest, '{accident}')")
+    pytester.makepyfile(HEAD + f"def test_it(made_guest): have(made_guest, '{crash}')")
     result = _run(inner, pytester)
     # Not an error of its teardown: the test itself has failed.
     result.assert_outcomes(failed=1)
@@ -78,20 +78,20 @@ def test_it(guest_config, zvmlab_dir):
     _run(inner, pytester).assert_outcomes(failed=1)
 
 
-def test_accidents_that_are_expected(inner: Fake, pytester: pytest.Pytester) -> None:
+def test_crashes_that_are_expected(inner: Fake, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         HEAD
         + """
 def test_after_the_fact(made_guest):
     have(made_guest, "WARN")
-    made_guest.expect_accident("warning")
+    made_guest.expect_crash("warning")
 def test_reported(made_guest):
     have(made_guest, "PANIC")
     with pytest.raises(GuestPanic):
-        made_guest.console.wait_accident(10)
+        made_guest.console.wait_crash(10)
         made_guest.check()
-    made_guest.expect_accident("panic")
-@pytest.mark.zvmlab(accidents=("panic",))
+    made_guest.expect_crash("panic")
+@pytest.mark.zvmlab(crashes=("panic",))
 def test_not_looked_for(made_guest): have(made_guest, "WARN")
 def test_killed(made_guest):
     have(made_guest, "DIE")
@@ -99,7 +99,7 @@ def test_killed(made_guest):
 @pytest.mark.xfail(raises=GuestPanic, strict=True)
 def test_known_defect(made_guest): have(made_guest, "WARN")
 @pytest.mark.xfail(raises=AssertionError, strict=True)
-def test_known_defect_without_accident(made_guest):
+def test_known_defect_without_crash(made_guest):
     made_guest.resume()
     assert False
 """
@@ -107,18 +107,18 @@ def test_known_defect_without_accident(made_guest):
     _run(inner, pytester).assert_outcomes(passed=4, xfailed=2)
 
 
-def test_accidents_that_are_not_those_expected(inner: Fake, pytester: pytest.Pytester) -> None:
+def test_crashes_that_are_not_those_expected(inner: Fake, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         HEAD
         + """
 def test_another(made_guest):
     have(made_guest, "WARN")
-    made_guest.expect_accident("panic", seconds=0.2)
+    made_guest.expect_crash("panic", seconds=0.2)
 def test_none(made_guest):
     made_guest.resume()
-    made_guest.expect_accident("panic", seconds=0.2)
+    made_guest.expect_crash("panic", seconds=0.2)
 @pytest.mark.xfail(raises=AssertionError, strict=True)
-def test_known_defect_and_an_accident(made_guest):
+def test_known_defect_and_a_crash(made_guest):
     have(made_guest, "WARN")
     assert False
 """
@@ -127,7 +127,7 @@ def test_known_defect_and_an_accident(made_guest):
     _run(inner, pytester).assert_outcomes(failed=2, xfailed=1, errors=1)
 
 
-def test_an_accident_while_the_test_is_torn_down_is_an_error(
+def test_a_crash_while_the_test_is_torn_down_is_an_error(
     inner: Fake, pytester: pytest.Pytester
 ) -> None:
     pytester.makepyfile(
@@ -156,7 +156,7 @@ def test_a_report_begins_with_the_cause(inner: Fake, pytester: pytest.Pytester) 
         + """
 def helper(guest):
     guest.cp("PANIC")
-    guest.console.wait_accident(10)
+    guest.console.wait_crash(10)
     guest.cp("QUERY TIME")  # nobody answers
 def test_it(made_guest):
     made_guest.resume()
@@ -175,7 +175,7 @@ def test_it(made_guest):
     assert len(report) < 60
 
 
-def test_a_report_of_an_assertion_names_the_accident_behind_it(
+def test_a_report_of_an_assertion_names_the_crash_behind_it(
     inner: Fake, pytester: pytest.Pytester
 ) -> None:
     pytester.makepyfile(
@@ -183,7 +183,7 @@ def test_a_report_of_an_assertion_names_the_accident_behind_it(
         + """
 def test_it(made_guest):
     have(made_guest, "WARN")
-    made_guest.console.wait_accident(10)
+    made_guest.console.wait_crash(10)
     assert 1 + 1 == 3
 """
     )

@@ -41,9 +41,9 @@ class Guest:
         self.modules = b"af_iucv 1 0 - Live 0x0\n"
         self.busy = 0
         self.left: dict[str, Any] = {"users": [], "rules": [], "sample": {"users": 0}}
-        self.accident: ZvmlabError | None = None
+        self.crash: ZvmlabError | None = None
         self.late: ZvmlabError | None = None
-        self.console = SimpleNamespace(accident=None)
+        self.console = SimpleNamespace(crash=None)
         self.emulator = SimpleNamespace(alive=True)
         self.agent = self
         self.control = self
@@ -56,8 +56,8 @@ class Guest:
         self.done.append("boot")
 
     def check(self) -> None:
-        if self.accident is not None:
-            raise self.accident
+        if self.crash is not None:
+            raise self.crash
 
     def settle(self) -> None:
         self.done.append("settle")
@@ -66,7 +66,7 @@ class Guest:
     def end(self) -> None:
         self.done.append("end")
         self.stop()
-        self.accident = self.accident or self.late
+        self.crash = self.crash or self.late
         self.check()
 
     def stop(self) -> None:
@@ -187,16 +187,16 @@ def test_a_known_defect_that_leaves_the_guest_clean_costs_no_boot(pool: Pool) ->
 
 
 @pytest.mark.parametrize("error", [GuestPanic("a warning"), EmulatorError("killed")])
-def test_an_accident_is_raised_and_costs_the_guest(pool: Pool, error: ZvmlabError) -> None:
+def test_a_crash_is_raised_and_costs_the_guest(pool: Pool, error: ZvmlabError) -> None:
     with pytest.raises(type(error), match=str(error)):
-        _after(pool, _leave("accident", error))
+        _after(pool, _leave("crash", error))
     second = _get(pool)
     assert second is Guest.made[1]
     assert Guest.made[0].stage is Stage.OFF
 
 
-def test_an_accident_that_was_reported_is_not_raised_again(pool: Pool) -> None:
-    found = _after(pool, _leave("accident", GuestPanic("a warning")), reported=True)
+def test_a_crash_that_was_reported_is_not_raised_again(pool: Pool) -> None:
+    found = _after(pool, _leave("crash", GuestPanic("a warning")), reported=True)
     assert found is Guest.made[1] and Guest.made[0].stage is Stage.OFF
 
 
@@ -246,10 +246,10 @@ def _guest(tmp_path: Path, **files: str) -> Any:
         (lambda guest: setattr(guest.config, "kernel", "trixie"), False),
         (lambda guest: setattr(guest, "stage", Stage.RUNNING), False),
         (lambda guest: setattr(guest.emulator, "alive", False), False),
-        (lambda guest: setattr(guest.console, "accident", "a panic"), False),
+        (lambda guest: setattr(guest.console, "crash", "a panic"), False),
         (lambda guest: setattr(guest.control, "closed", True), False),
     ],
-    ids=["ready", "no-debug-kernel", "not-ready", "emulator-gone", "accident", "expected-accident"],
+    ids=["ready", "no-debug-kernel", "not-ready", "emulator-gone", "crash", "expected-crash"],
 )
 def test_who_is_asked_for_leaks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Any, asked: bool
@@ -381,7 +381,7 @@ def test_the_end_has_a_limit_and_says_who_was_not_asked(pool: Pool) -> None:
 
 def test_a_guest_that_died_at_rest_is_said_and_used_no_more(pool: Pool) -> None:
     first = _use(pool)
-    first.accident = EmulatorError("killed")
+    first.crash = EmulatorError("killed")
     with pytest.raises(EmulatorError, match="killed"):
         pool.get(CONFIG)
     assert first.stage is Stage.OFF

@@ -160,7 +160,7 @@ def test_what_is_not_qmp_is_refused(server: Server, said: bytes) -> None:
         Qmp(server.path, 5)
 
 
-def test_what_was_said_before_an_accident_counts(server: Server) -> None:
+def test_what_was_said_before_a_crash_counts(server: Server) -> None:
     said = threading.Event()
 
     def script(qemu: Server) -> None:
@@ -181,7 +181,7 @@ def test_what_was_said_before_an_accident_counts(server: Server) -> None:
             qmp.execute("cont")
 
 
-def test_accident_ends_a_wait(server: Server) -> None:
+def test_crash_ends_a_wait(server: Server) -> None:
     def script(qemu: Server) -> None:
         qemu.hello()
         qemu.until_closed()

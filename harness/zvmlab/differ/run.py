@@ -20,7 +20,7 @@ from zvmlab.monitor.monitor import CapturedSet
 from zvmlab.monitor.steps import settle
 from zvmlab.scenarios.context import Context, FoundSet, Scenario, Stuck
 from zvmlab.scenarios.outcome import Outcome
-from zvmlab.sweep.run import accident
+from zvmlab.sweep.run import crash
 
 _CONSOLE_SECONDS = 3.0
 _NOT_IN_A_NAME = re.compile(r"[^\w.-]")
@@ -95,7 +95,7 @@ class Side:
         except GuestPanic as error:
             # A call that never returned may have been noted before the console was read.
             steps = [step for step in context.steps if not step.result.get("stuck")]
-            ended = _TIME.sub("", accident(guest, error))
+            ended = _TIME.sub("", crash(guest, error))
             found = Observed(Outcome(scenario.name, tuple(steps), ()), ended=ended)
             self.close()
         text = "".join(f"{line}\n" for line in found.lines())
@@ -109,7 +109,7 @@ class Side:
         try:
             scenario.run(context)
         except Stuck as stuck:
-            guest.console.wait_accident(_CONSOLE_SECONDS)
+            guest.console.wait_crash(_CONSOLE_SECONDS)
             guest.check()
             return Observed(Outcome(scenario.name, tuple(context.steps), ()), ended=str(stuck))
         settle(guest)

@@ -19,7 +19,7 @@ from zvmlab.build.herculesbuild import build_module
 from zvmlab.build.qemubuild import build_qemu
 from zvmlab.guest import hercules
 from zvmlab.guest.config import HERCULES, QEMU, Channels, GuestConfig, Products, emulator_arguments
-from zvmlab.guest.console import Accident, disabled_wait
+from zvmlab.guest.console import Crash, disabled_wait
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.qmp import Qmp
 
@@ -40,7 +40,7 @@ class Monitor(Protocol):
     def pause(self) -> None:
         """Stop the CPUs between two instructions."""
 
-    def crash(self) -> Accident | None:
+    def crash(self) -> Crash | None:
         """What it has said of a guest that can go on no more, beside the logs."""
 
     def registers(self) -> str:
@@ -88,7 +88,7 @@ class _QemuMonitor:
         self.qmp.execute("stop")
         self.held = True
 
-    def crash(self) -> Accident | None:
+    def crash(self) -> Crash | None:
         for event in self.qmp.arrived("GUEST_PANICKED"):
             info = event.get("data", {}).get("info", {})
             if info.get("reason") == "disabled-wait":

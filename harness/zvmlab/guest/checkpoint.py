@@ -72,7 +72,7 @@ def key(config: GuestConfig, products: Products) -> str:
     return digest(
         *(_VERSION, _hercules(), products.emulator, products.kernel, products.image),
         *(configuration(config), config.kernel_parameters(), repr(sorted(options.items()))),
-        *(repr(config.accidents), repr(config.trace)),
+        *(repr(config.crashes), repr(config.trace)),
     )
 
 

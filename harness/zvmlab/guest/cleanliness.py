@@ -9,7 +9,7 @@ from zvmlab.guest.guest import Guest
 def traces_left(guest: Guest) -> dict[str, object]:
     """Modules, busy workers, user IDs, faults, the monitor: equal means nothing is left.
 
-    An accident is raised, also one that is on its way.
+    A crash is raised, also one that is on its way.
     """
     guest.settle()
     lines = guest.agent.read_file("/proc/modules").splitlines()

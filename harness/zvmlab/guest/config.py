@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,7 @@ from zvmlab.build.kernel import DEBUG
 from zvmlab.cp.fault_points import check
 from zvmlab.cp.faults import Fault
 from zvmlab.cp.faults_file import load
-from zvmlab.guest.console import ACCIDENTS
+from zvmlab.guest.console import CRASHES
 
 MIB = 1 << 20
 PAGE = 4096
@@ -132,7 +133,7 @@ class GuestConfig:
     trace: bool = True
     trace_data: str = "short"
     trace_limit: int = 1024
-    accidents: tuple[str, ...] = ACCIDENTS
+    crashes: tuple[str, ...] = CRASHES
     boot_seconds: float = 90.0
     name: str | None = None
     faults: Sequence[Fault] | Path | str = ()
@@ -141,8 +142,11 @@ class GuestConfig:
     count_instructions: bool = False
     translations: int = 0
     deterministic: bool = False
+    accidents: tuple[str, ...] | None = None
+    """What *crashes* was called up to version 0.1."""
 
     def __post_init__(self) -> None:
+        self._take_old_name()
         if self.backend not in BACKENDS:
             raise UsageError(
                 f"backend {self.backend!r} is not possible; {' and '.join(BACKENDS)} are"
@@ -181,6 +185,12 @@ class GuestConfig:
                 f" {MAX_STORAGE // MIB} MiB are possible"
             )
         self.fault_rules()
+
+    def _take_old_name(self) -> None:
+        if self.accidents is not None:
+            warnings.warn("the field accidents of a guest is now crashes", FutureWarning, 4)
+            object.__setattr__(self, "crashes", self.accidents)
+            object.__setattr__(self, "accidents", None)
 
     @property
     def counts(self) -> bool:

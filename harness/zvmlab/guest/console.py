@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The guest's console: logged always, never parsed for results, watched for accidents.
+"""The guest's console: logged always, never parsed for results, watched for crashes.
 
 A panic, oops, BUG or WARNING ends the run, and so do stalls of RCU and what a debug
 kernel reports: KASAN and sleeping in the wrong place begin with BUG, lockdep with
@@ -23,7 +23,7 @@ from zvmlab.base.errors import GuestPanic, UsageError, ZvmlabError
 from zvmlab.base.plain import harmless
 
 POLL_SECONDS = 0.05
-# How long the kernel may go on printing before the accident is reported.
+# How long the kernel may go on printing before the crash is reported.
 SETTLE_SECONDS = 0.4
 TAIL_LINES = 60
 _LINE_MAX = 16 * 1024
@@ -56,7 +56,7 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
     "lockup": re.compile(_STAMP + r"(?:NMI )?watchdog: (?:BUG: soft lockup|.*[Hh]ard LOCKUP)"),
 }
 DISABLED_WAIT = "disabled wait"
-ACCIDENTS = (*_PATTERNS, DISABLED_WAIT)
+CRASHES = (*_PATTERNS, DISABLED_WAIT)
 ENDS = (PANIC, DISABLED_WAIT)
 """After these the machine ends."""
 # One line of our QEMU's log, two of Hercules': the second one gives the PSW.
@@ -68,7 +68,7 @@ _QUIESCED = 0xFFF
 
 
 @dataclass(frozen=True)
-class Accident:
+class Crash:
     """What was noticed, and the line that gave it away."""
 
     kind: str
@@ -81,11 +81,11 @@ class Accident:
         return f"the guest's kernel reported {article} {self.kind} ({self.line})"
 
 
-def classify(line: str, kinds: Iterable[str] = ACCIDENTS) -> Accident | None:
-    """The accident that a line of the console announces, if it is one of *kinds*."""
+def classify(line: str, kinds: Iterable[str] = CRASHES) -> Crash | None:
+    """The crash that a line of the console announces, if it is one of *kinds*."""
     for kind, pattern in _PATTERNS.items():
         if kind in kinds and pattern.search(line):
-            return Accident(kind, line.strip())
+            return Crash(kind, line.strip())
     return None
 
 
@@ -94,13 +94,13 @@ def innermost(text: str) -> str:
     return " < ".join(list(dict.fromkeys(_FUNCTION.findall(text)))[:_FUNCTIONS])
 
 
-def disabled_wait(cpu: int, psw: str) -> Accident | None:
+def disabled_wait(cpu: int, psw: str) -> Crash | None:
     """A CPU has loaded such a PSW; its digits, in any groups."""
     digits = psw.replace(" ", "").upper()
     if int(digits[16:], 16) == _QUIESCED:
         return None
     groups = " ".join(digits[at : at + 8] for at in range(0, len(digits), 8))
-    return Accident(DISABLED_WAIT, f"CPU {cpu}, PSW {groups}")
+    return Crash(DISABLED_WAIT, f"CPU {cpu}, PSW {groups}")
 
 
 class _Log:
@@ -127,26 +127,26 @@ class _Log:
 class Console:
     """Follows a console's log file, and the emulator's, in a thread of its own.
 
-    *kinds* are the accidents that end the run; a test of a driver that may warn
-    leaves ``"warning"`` out.  The first accident of each kind counts.
+    *kinds* are the crashes that end the run; a test of a driver that may warn
+    leaves ``"warning"`` out.  The first crash of each kind counts.
     """
 
     def __init__(
-        self, path: Path, kinds: Iterable[str] = ACCIDENTS, emulator_log: Path | None = None
+        self, path: Path, kinds: Iterable[str] = CRASHES, emulator_log: Path | None = None
     ) -> None:
         self.path = path
         self.kinds = tuple(kinds)
-        unknown = sorted(set(self.kinds) - set(ACCIDENTS))
+        unknown = sorted(set(self.kinds) - set(CRASHES))
         if unknown:
             raise UsageError(
-                f"{unknown[0]!r} is not an accident of the console; known: {', '.join(ACCIDENTS)}"
+                f"{unknown[0]!r} is not a crash of the console; known: {', '.join(CRASHES)}"
             )
-        self.on_accident: Callable[[], None] | None = None
+        self.on_crash: Callable[[], None] | None = None
         self._logs = [_Log(path), *([_Log(emulator_log)] if emulator_log is not None else [])]
         self._rests = ["" for _ in self._logs]
         self._changed = threading.Condition()
-        self._seen: dict[str, Accident] = {}
-        self._known: dict[str, Accident] = {}
+        self._seen: dict[str, Crash] = {}
+        self._known: dict[str, Crash] = {}
         self._expected: set[str] = set()
         self._rounds = 0
         self._ended = False
@@ -170,7 +170,7 @@ class Console:
     def finish(self, seconds: float) -> None:
         """The guest is gone: wait until all that it has printed is known.
 
-        Unlike stop(), this waits for nobody whom an accident is being reported to.
+        Unlike stop(), this waits for nobody whom a crash is being reported to.
         """
         self._end()
         if self._thread is not None:
@@ -231,59 +231,59 @@ class Console:
                 rest = text[found.end() :]
         self._rests[number] = rest[-_LINE_MAX:]
 
-    def _see(self, accident: Accident | None) -> None:
+    def _see(self, crash: Crash | None) -> None:
         """Let the kernel print the rest, then end every wait."""
-        if accident is None or accident.kind not in self.kinds or accident.kind in self._seen:
+        if crash is None or crash.kind not in self.kinds or crash.kind in self._seen:
             return
-        self._seen[accident.kind] = accident
+        self._seen[crash.kind] = crash
         self._stop.wait(SETTLE_SECONDS)
-        self.report(accident)
-        if self.on_accident is not None:
-            self.on_accident()
+        self.report(crash)
+        if self.on_crash is not None:
+            self.on_crash()
 
-    def report(self, accident: Accident) -> None:
-        """An accident is known, by the console or in another way."""
-        if accident.kind not in self.kinds:
+    def report(self, crash: Crash) -> None:
+        """A crash is known, by the console or in another way."""
+        if crash.kind not in self.kinds:
             return
         with self._changed:
-            if accident.kind == DISABLED_WAIT and PANIC in self._known:
+            if crash.kind == DISABLED_WAIT and PANIC in self._known:
                 return  # That is how a panic ends.
-            self._known.setdefault(accident.kind, accident)
+            self._known.setdefault(crash.kind, crash)
             self._changed.notify_all()
 
     @property
-    def accident(self) -> Accident | None:
+    def crash(self) -> Crash | None:
         """What was noticed so far, and not expected."""
         with self._changed:
             return self._unexpected()
 
-    def _unexpected(self) -> Accident | None:
+    def _unexpected(self) -> Crash | None:
         return next((a for a in self._known.values() if a.kind not in self._expected), None)
 
     @property
     def news(self) -> tuple[str, ...]:
-        """The kinds of accidents that have not been known so far."""
+        """The kinds of crashes that have not been known so far."""
         with self._changed:
             return tuple(kind for kind in self.kinds if kind not in self._known)
 
-    def wait_accident(self, seconds: float) -> Accident | None:
-        """Wait for an accident for at most that time."""
+    def wait_crash(self, seconds: float) -> Crash | None:
+        """Wait for a crash for at most that time."""
         with self._changed:
             return self._changed.wait_for(self._unexpected, seconds)
 
     def wait_kind(self, kind: str, seconds: float) -> bool:
-        """Wait for an accident of that kind for at most that time: has it come?"""
+        """Wait for a crash of that kind for at most that time: has it come?"""
         with self._changed:
             return bool(self._changed.wait_for(lambda: kind in self._known, seconds))
 
-    def expect(self, kinds: Iterable[str], seconds: float) -> Accident:
-        """Wait for an accident of one of *kinds*; from now on none of them counts."""
+    def expect(self, kinds: Iterable[str], seconds: float) -> Crash:
+        """Wait for a crash of one of *kinds*; from now on none of them counts."""
         wanted = set(kinds)
         missed = sorted(wanted - set(self.kinds))
         if missed:
-            raise UsageError(f"an accident of kind {missed[0]!r} is not looked for in this guest")
+            raise UsageError(f"a crash of kind {missed[0]!r} is not looked for in this guest")
 
-        def came() -> Accident | None:
+        def came() -> Crash | None:
             return next((a for a in self._known.values() if a.kind in wanted), None)
 
         with self._changed:
@@ -299,7 +299,7 @@ class Console:
 
     def check(self) -> None:
         """Raise GuestPanic if something was noticed."""
-        found = self.accident
+        found = self.crash
         if found is not None:
             raise GuestPanic(str(found), self.tail())
 

@@ -8,7 +8,7 @@
 
 Every step is a rung of a ladder (class Stage) and climbs the rungs below it that
 are still missing.  Leaving the block ends the guest, whatever happened in it; if nothing
-went wrong there, an accident of the guest that nobody has met yet is raised (Guest.end).
+went wrong there, a crash of the guest that nobody has met yet is raised (Guest.end).
 boot() by itself takes the rungs at once where a checkpoint can be had.
 """
 
@@ -20,6 +20,7 @@ import enum
 import os
 import shutil
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -37,7 +38,7 @@ from zvmlab.guest import checkpoint
 from zvmlab.guest.artifacts import prepare
 from zvmlab.guest.backends import Monitor, backend_of, panel_of, qmp_of
 from zvmlab.guest.config import Channels, GuestConfig, Products
-from zvmlab.guest.console import ENDS, Accident, Console, classify
+from zvmlab.guest.console import ENDS, Crash, Console, classify
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.lockstep import Lockstep
 from zvmlab.guest.qmp import Qmp
@@ -131,7 +132,7 @@ class Guest:
                 trace=self.logs / "trace.jsonl" if self.config.trace else None,
             )
             self.console = Console(
-                self.channels.console_log, self.config.accidents, self.logs / _EMULATOR_LOG
+                self.channels.console_log, self.config.crashes, self.logs / _EMULATOR_LOG
             )
         except OSError as error:
             self._undo.close()
@@ -269,7 +270,7 @@ class Guest:
             pid=os.getpid(),
         )
         self._undo.callback(self.console.stop)
-        self.console.on_accident = self._end_waits
+        self.console.on_crash = self._end_waits
         self.console.start()
         folder = backend.folder(self.channels)
         self._emulator = Emulator(argv, self.logs / _EMULATOR_LOG, self._kept, folder)
@@ -379,7 +380,7 @@ class Guest:
             self._undo.close()
 
     def end(self) -> None:
-        """settle(), then stop(): raise if the guest has had an accident at any time."""
+        """settle(), then stop(): raise if the guest has had a crash at any time."""
         try:
             self.settle()
         except Timeout as error:
@@ -390,7 +391,7 @@ class Guest:
         self.check()
 
     def settle(self) -> None:
-        """Give what is on its way a moment, and raise if it is an accident: check() with patience.
+        """Give what is on its way a moment, and raise if it is a crash: check() with patience.
 
         What the kernel has logged so far has been looked at afterwards, and an emulator that is
         about to die is dead.  A guest that was READY and does not answer is a Timeout; one whose
@@ -405,7 +406,7 @@ class Guest:
     def _ask(self, control: Control) -> None:
         """Is the emulator there, and has the kernel something to say?"""
         if control.closed:
-            # After an accident that was expected nobody can be asked.
+            # After a crash that was expected nobody can be asked.
             if not self._waits_ended:
                 self._news()
             return
@@ -433,10 +434,10 @@ class Guest:
             if found is not None and not self.console.wait_kind(found.kind, _CONSOLE_SECONDS):
                 self.console.report(found)
 
-    def expect_accident(self, *kinds: str, seconds: float = REQUEST_SECONDS) -> Accident:
-        """Wait for an accident of one of *kinds*, which then counts as no accident of this guest.
+    def expect_crash(self, *kinds: str, seconds: float = REQUEST_SECONDS) -> Crash:
+        """Wait for a crash of one of *kinds*, which then counts as no crash of this guest.
 
-        For tests that provoke one; zvmlab.guest.console.ACCIDENTS are the kinds.  The machine's end
+        For tests that provoke one; zvmlab.guest.console.CRASHES are the kinds.  The machine's end
         belongs to a panic and to a disabled wait.
         """
         if self._emulator is not None and not self._emulator.alive:
@@ -446,12 +447,17 @@ class Guest:
             self.emulator.expect_exit()
         return found
 
+    def expect_accident(self, *kinds: str, seconds: float = REQUEST_SECONDS) -> Crash:
+        """What expect_crash() was called up to version 0.1."""
+        warnings.warn("expect_accident() is now expect_crash()", FutureWarning, 2)
+        return self.expect_crash(*kinds, seconds=seconds)
+
     def cp(self, command: str) -> CpResponse:
         """A CP command of the operator."""
         return self.control.cp(command)
 
     def check(self) -> None:
-        """Raise if the guest has had an accident or the emulator has gone."""
+        """Raise if the guest has had a crash or the emulator has gone."""
         if self._emulator is not None and not self._emulator.alive:
             # A panic is the cause of what follows.
             self.console.finish(_NEWS_SECONDS)
@@ -484,7 +490,7 @@ class Guest:
         self.check()
 
     def _end_waits(self) -> None:
-        """The console's thread noticed an accident: whoever waits for the guest is told."""
+        """The console's thread noticed a crash: whoever waits for the guest is told."""
         self._waits_ended = True
         if self._control is not None:
             self._control.close()

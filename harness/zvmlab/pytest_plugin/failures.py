@@ -33,7 +33,7 @@ from _pytest._code.code import (  # pytest has no public names for what it repor
 
 from zvmlab.base.errors import ZvmlabError
 from zvmlab.base.plain import harmless
-from zvmlab.guest.console import Accident, innermost
+from zvmlab.guest.console import Crash, innermost
 from zvmlab.guest.guest import Guest
 
 _HARNESS = __name__.split(".", maxsplit=1)[0]
@@ -137,18 +137,18 @@ def put_cause_first(
 
 
 def _what(excinfo: pytest.ExceptionInfo[BaseException], guests: Sequence[Guest]) -> Iterator[str]:
-    """The accident that a guest has had, with the kernel's own words; else the exception."""
+    """The crash that a guest has had, with the kernel's own words; else the exception."""
     for guest in guests:
-        accident = guest.console.accident
-        if accident is not None:
-            yield from _accident(guest, accident)
+        crash = guest.console.crash
+        if crash is not None:
+            yield from _crash(guest, crash)
             return
     text = str(excinfo.value).splitlines() or [""]
     yield f"{type(excinfo.value).__name__}: {text[0]}"
 
 
-def _accident(guest: Guest, accident: Accident) -> Iterator[str]:
-    yield f"{accident.kind}: {_STAMP.sub('', accident.line)}"
+def _crash(guest: Guest, crash: Crash) -> Iterator[str]:
+    yield f"{crash.kind}: {_STAMP.sub('', crash.line)}"
     functions = innermost(_REPORTING.sub("", guest.console.text()))
     if functions:
         yield f"  in: {functions}"

@@ -182,7 +182,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # type: ignore[misc]  # pluggy 1.0 has no types
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
-    """A test has passed only if its guests have come through it without an accident."""
+    """A test has passed only if its guests have come through it without a crash."""
     test = pyfuncitem.obj
 
     @functools.wraps(test)
@@ -234,7 +234,7 @@ def guests_of(item: pytest.Item) -> list[Guest]:
 
 
 def watch(request: pytest.FixtureRequest, guest: Guest) -> Guest:
-    """A fixture's guest: an accident fails the test that has it, a failure says where its logs are."""
+    """A fixture's guest: a crash fails the test that has it, a failure says where its logs are."""
     request.node.stash.setdefault(_guests, []).append(guest)
     return guest
 

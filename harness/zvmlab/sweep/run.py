@@ -90,7 +90,7 @@ class Result:
         )
 
 
-def accident(guest: Guest, error: GuestPanic) -> str:
+def crash(guest: Guest, error: GuestPanic) -> str:
     """What the console said: the cause, and the innermost functions."""
     return f"{error}; in {innermost(guest.console.text()) or 'an unknown place'}"
 
@@ -238,7 +238,7 @@ class Bench:
         try:
             self._run(guest, case, result)
         except GuestPanic as error:
-            result.symptoms.append(Symptom(PANIC, accident(guest, error)))
+            result.symptoms.append(Symptom(PANIC, crash(guest, error)))
         except Unusable as error:
             result.symptoms.append(Symptom(UNUSABLE, str(error)))
         except ZvmlabError as error:
@@ -280,7 +280,7 @@ class Bench:
             text = f"the scenario ended with {type(error).__name__}: {error}"
             result.symptoms.append(Symptom(RAISED, text))
         finally:
-            if context.guest.console.accident is None:
+            if context.guest.console.crash is None:
                 result.outcome = context.outcome(self._scenario.name)
 
     def _judge(self, guest: Guest, context: Context, result: Result, corrupted: bool) -> None:
@@ -292,7 +292,7 @@ class Bench:
         bad = [line.text for line in context.log() if _BAD_LINE.search(line.text)]
         if bad:
             # The console shows the worst of them, with all that belongs to it, a moment later.
-            guest.console.wait_accident(_CONSOLE_SECONDS)
+            guest.console.wait_crash(_CONSOLE_SECONDS)
             guest.check()
         result.symptoms += [Symptom(LOG, text) for text in bad]
 
@@ -313,7 +313,7 @@ class Bench:
             try:
                 result.left = self._pool.put_back(guest)
             except GuestPanic as error:
-                result.symptoms.append(Symptom(PANIC, accident(guest, error)))
+                result.symptoms.append(Symptom(PANIC, crash(guest, error)))
             except ZvmlabError as error:
                 result.symptoms.append(Symptom(BROKEN, f"after the case: {error}"))
         if result.symptoms:

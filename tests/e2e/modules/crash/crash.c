@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Has an accident, when its parameter says so: what a test whose last call loads
+ * Has a crash, when its parameter says so: what a test whose last call loads
  * it must not pass over.
  */
 #include <linux/delay.h>
@@ -21,7 +21,7 @@ MODULE_PARM_DESC(after_ms, "how long loading takes before that");
 
 static bool later;
 module_param(later, bool, 0);
-MODULE_PARM_DESC(later, "the accident happens in a thread of its own, after loading");
+MODULE_PARM_DESC(later, "the crash happens in a thread of its own, after loading");
 
 static void disabled_wait_here(void)
 {
@@ -62,7 +62,7 @@ static int hang(void)
 	return 0;
 }
 
-static int __init accident_init(void)
+static int __init crash_init(void)
 {
 	if (!strcmp(kind, "hang"))
 		return hang();
@@ -72,13 +72,13 @@ static int __init accident_init(void)
 		happen();
 	return 0;
 }
-module_init(accident_init);
+module_init(crash_init);
 
-static void __exit accident_exit(void)
+static void __exit crash_exit(void)
 {
 	flush_work(&work);
 }
-module_exit(accident_exit);
+module_exit(crash_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("An accident of the kernel at a chosen moment");
+MODULE_DESCRIPTION("A crash of the kernel at a chosen moment");
