@@ -34,7 +34,7 @@ from benchmark import Figure, show
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, ZvmlabError
 from zvmlab.base.progress import Progress
 from zvmlab.guest.artifacts import prepare
-from zvmlab.guest.config import GuestConfig, Products
+from zvmlab.guest.config import GuestConfig, Artifacts
 
 MIN_PAIRS = 5
 PARTS = (
@@ -80,18 +80,18 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Figu
     parts = arguments.part or PARTS
 
     @functools.cache
-    def products() -> Products:
+    def artifacts() -> Artifacts:
         return prepare(small, progress)
 
-    report["kernel"] = "no guest" if NO_GUEST.issuperset(parts) else products().kernel_version
+    report["kernel"] = "no guest" if NO_GUEST.issuperset(parts) else artifacts().kernel_version
     large = replace(small, segments=(driver.SEGMENT,))
     count = arguments.pairs
     measures: dict[str, Callable[[], list[Figure]]] = {
         "core": lambda: core.measure(arguments.build / "bench_iucv", count),
         "records": lambda: records.measure(arguments.build / "bench_records", count),
-        "boot": lambda: boot.measure(small, products(), count),
+        "boot": lambda: boot.measure(small, artifacts(), count),
         "hercules": lambda: hercules_boot.measure(small, count, progress),
-        "driver": lambda: driver.measure(large, products(), count),
+        "driver": lambda: driver.measure(large, artifacts(), count),
         "pairs": lambda: pairs.measure(small, count, progress),
         "instructions": lambda: instructions.measure(small, count, progress),
         "emulators": lambda: emulators.measure(small, count, progress),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmark import Budget, Figure, Pairs, both
 from zvmlab.base.errors import CannotRun, Timeout
-from zvmlab.guest.config import Channels, GuestConfig, Products, emulator_arguments
+from zvmlab.guest.config import Channels, GuestConfig, Artifacts, emulator_arguments
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import Element, Record
@@ -55,9 +55,9 @@ def read_first_set(guest: Guest) -> None:
         assert fate == "delivered" and [part.data for part in found.parts()] == [element.data]
 
 
-def _zvmlab(config: GuestConfig, products: Products) -> tuple[float, float]:
+def _zvmlab(config: GuestConfig, artifacts: Artifacts) -> tuple[float, float]:
     """Seconds to /init and to the end of the first data set, in one boot."""
-    with Guest(config, products=products) as guest:
+    with Guest(config, artifacts=artifacts) as guest:
         guest.configure()
         begun = time.monotonic()
         guest.resume()
@@ -69,11 +69,11 @@ def _zvmlab(config: GuestConfig, products: Products) -> tuple[float, float]:
     return init, seconds
 
 
-def stock_arguments(config: GuestConfig, products: Products, console: Path) -> list[str]:
+def stock_arguments(config: GuestConfig, artifacts: Artifacts, console: Path) -> list[str]:
     """The same machine without what only our build has, running at once."""
     nowhere = Path(os.devnull)
     channels = Channels(nowhere, nowhere, console, None, None)
-    _, *words = emulator_arguments(config, products, channels)
+    _, *words = emulator_arguments(config, artifacts, channels)
     for option in ("-object", "-qmp"):
         at = words.index(option)
         del words[at : at + 2]
@@ -81,10 +81,10 @@ def stock_arguments(config: GuestConfig, products: Products, console: Path) -> l
     return [str(STOCK), *words]
 
 
-def _stock(config: GuestConfig, products: Products) -> float:
+def _stock(config: GuestConfig, artifacts: Artifacts) -> float:
     with tempfile.TemporaryDirectory(prefix="zvmlab-bench-") as folder:
         console = Path(folder) / "console.log"
-        argv = stock_arguments(config, products, console)
+        argv = stock_arguments(config, artifacts, console)
         begun = time.monotonic()
         emulator = Emulator(argv, Path(folder) / "emulator.log", kept=False)
         try:
@@ -94,7 +94,7 @@ def _stock(config: GuestConfig, products: Products) -> float:
             emulator.stop()
 
 
-def measure(config: GuestConfig, products: Products, pairs: int) -> list[Figure]:
+def measure(config: GuestConfig, artifacts: Artifacts, pairs: int) -> list[Figure]:
     """One boot of each kind is thrown away, for the files to be in memory."""
     if not os.access(STOCK, os.X_OK):
         raise CannotRun(f"{STOCK} is missing; install the Debian package qemu-system-misc")
@@ -104,10 +104,10 @@ def measure(config: GuestConfig, products: Products, pairs: int) -> list[Figure]
 
         def ours() -> float:
             nonlocal init
-            init, seconds = _zvmlab(config, products)
+            init, seconds = _zvmlab(config, artifacts)
             return seconds
 
-        first_set, stock = both(swapped, ours, lambda: _stock(config, products))
+        first_set, stock = both(swapped, ours, lambda: _stock(config, artifacts))
         return {
             "set": first_set,
             "init": init,

@@ -74,7 +74,7 @@ def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Figure]
             PROGRAM: guest_program("dm_cpu"),
         },
     )
-    with Guest(config, products=prepare(config, progress)) as guest:
+    with Guest(config, artifacts=prepare(config, progress)) as guest:
         guest.boot()
         for module in ("brd", "dm-mod"):
             guest.agent.modprobe(module).check()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from zvmlab.agent.results import DrainResult
 from zvmlab.base.errors import ZvmlabError
-from zvmlab.guest.config import GuestConfig, Products
+from zvmlab.guest.config import GuestConfig, Artifacts
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import MCE_SIZE
 from zvmlab.monitor.monitor import DataSets
@@ -88,9 +88,9 @@ def _pair(guest: Guest, reader: DataSets, zero: int, swapped: bool) -> dict[str,
     }
 
 
-def measure(config: GuestConfig, products: Products, pairs: int) -> list[Figure]:
+def measure(config: GuestConfig, artifacts: Artifacts, pairs: int) -> list[Figure]:
     """One pair is thrown away, for the emulator to have translated the guest's code."""
-    with Guest(config, products=products) as guest:
+    with Guest(config, artifacts=artifacts) as guest:
         guest.boot()
         guest.agent.insmod("monreader").check()
         zero = guest.agent.open("/dev/zero").check()

@@ -63,7 +63,7 @@ def _resident(guest: Guest) -> float:
 
 def _start(config: GuestConfig, progress: Progress) -> dict[str, float]:
     """As every guest starts that is not cold: QEMU boots, Hercules goes on from a checkpoint."""
-    with Guest(config, products=prepare(config, progress)) as guest:
+    with Guest(config, artifacts=prepare(config, progress)) as guest:
         guest.configure()
         begun = time.monotonic()
         guest.boot()
@@ -72,7 +72,7 @@ def _start(config: GuestConfig, progress: Progress) -> dict[str, float]:
 
 @contextlib.contextmanager
 def _side(config: GuestConfig, progress: Progress) -> Iterator[_Side]:
-    with Guest(config, products=prepare(config, progress)) as guest:
+    with Guest(config, artifacts=prepare(config, progress)) as guest:
         guest.boot()
         guest.agent.insmod("monreader").check()
         with DataSets(guest.agent) as reader:

@@ -15,7 +15,7 @@ from zvmlab.base.errors import ZvmlabError
 from zvmlab.base.progress import Progress
 from zvmlab.guest import hercules
 from zvmlab.guest.artifacts import prepare
-from zvmlab.guest.config import HERCULES, GuestConfig, Products
+from zvmlab.guest.config import HERCULES, GuestConfig, Artifacts
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.guest import Guest
 
@@ -53,8 +53,8 @@ def _spent(emulator: Emulator, begun: float) -> Spent:
     return Spent(time.monotonic() - begun, emulator_seconds(emulator))
 
 
-def _cold(config: GuestConfig, products: Products) -> Spent:
-    with Guest(replace(config, cold=True), products=products) as guest:
+def _cold(config: GuestConfig, artifacts: Artifacts) -> Spent:
+    with Guest(replace(config, cold=True), artifacts=artifacts) as guest:
         guest.configure()
         begun = time.monotonic()
         guest.resume()
@@ -62,8 +62,8 @@ def _cold(config: GuestConfig, products: Products) -> Spent:
         return _spent(guest.emulator, begun)
 
 
-def _restored(config: GuestConfig, products: Products) -> Spent:
-    with Guest(config, products=products) as guest:
+def _restored(config: GuestConfig, artifacts: Artifacts) -> Spent:
+    with Guest(config, artifacts=artifacts) as guest:
         guest.configure()
         begun = time.monotonic()
         if not guest.restore():
@@ -73,10 +73,10 @@ def _restored(config: GuestConfig, products: Products) -> Spent:
         return _spent(guest.emulator, begun)
 
 
-def _stock(config: GuestConfig, products: Products) -> Spent:
+def _stock(config: GuestConfig, artifacts: Artifacts) -> Spent:
     with tempfile.TemporaryDirectory(prefix="zvmlab-bench-") as name:
         folder = Path(name)
-        argv = hercules.prepare_stock(config, products, folder)
+        argv = hercules.prepare_stock(config, artifacts, folder)
         begun = time.monotonic()
         emulator = Emulator(argv, folder / "emulator.log", kept=False, folder=folder)
         try:
@@ -89,14 +89,14 @@ def _stock(config: GuestConfig, products: Products) -> Spent:
 def measure(small: GuestConfig, pairs: int, progress: Progress) -> list[Figure]:
     """The checkpoint is made beforehand; that is the boot that is thrown away."""
     config = replace(small, backend=HERCULES)
-    products = prepare(config, progress)
-    _restored(config, products)
+    artifacts = prepare(config, progress)
+    _restored(config, artifacts)
 
     def pair(swapped: bool) -> dict[str, float]:
         cold, stock = both(
-            swapped, lambda: _cold(config, products), lambda: _stock(config, products)
+            swapped, lambda: _cold(config, artifacts), lambda: _stock(config, artifacts)
         )
-        restored = _restored(config, products)
+        restored = _restored(config, artifacts)
         return {
             "stock": stock.elapsed,
             "stock-cpu": stock.cpu,

@@ -237,7 +237,7 @@ def booted(config: GuestConfig, progress: Progress) -> Iterator[Guest]:
         RAMCHAR: built_module(source, "ramchar.ko", kernel, progress),
     }
     config = replace(config, files=files, segments=(SEGMENT,))
-    with Guest(config, products=prepare(config, progress)) as guest:
+    with Guest(config, artifacts=prepare(config, progress)) as guest:
         guest.boot()
         # Nothing is configured here: the room is for the records.
         if guest.cp("MONITOR SAMPLE CONFIG SIZE 241").rc != 0:

@@ -68,7 +68,7 @@ def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Figure]
         count_instructions=True,
         files={**tool("taskmon", progress), PROGRAM: guest_program("exit_rate")},
     )
-    with Guest(config, products=prepare(config, progress)) as guest:
+    with Guest(config, artifacts=prepare(config, progress)) as guest:
         guest.boot()
         _pair(guest, False)
         return _figures().repeat(pairs, lambda swapped: _pair(guest, swapped))

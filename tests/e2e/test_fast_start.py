@@ -78,7 +78,7 @@ def _save(guest: Guest, into: Path) -> bytes:
 
 def _cached(guest: Guest) -> Path:
     """The checkpoint that it has been restored from."""
-    return checkpoint.find(guest.config, guest.products, lambda into: pytest.fail("not there"))
+    return checkpoint.find(guest.config, guest.artifacts, lambda into: pytest.fail("not there"))
 
 
 def _started_from(guest: Guest, found: Path) -> None:

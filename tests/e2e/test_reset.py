@@ -54,7 +54,7 @@ def test_kexec_leaves_cp_clean(guest: Guest, zvmlab_dir: Path, program: Build) -
     read_one(guest, zvmlab_dir / "before")
     reader = DataSets(guest.agent)  # left open: its path must not survive
     assert reader.fd >= 0
-    for path, file in (("kernel", guest.products.kernel), ("initrd", guest.products.image)):
+    for path, file in (("kernel", guest.artifacts.kernel), ("initrd", guest.artifacts.image)):
         guest.agent.write_file(f"/tmp/{path}", file.read_bytes(), 0o600)
     guest.agent.write_file("/tmp/kexec", program("kexec").read_bytes(), 0o755)
     parameters = f"{guest.config.kernel_parameters()} zvmlab.kexec"

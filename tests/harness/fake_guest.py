@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from zvmlab.base.owned import MARK
-from zvmlab.guest.config import Products
+from zvmlab.guest.config import Artifacts
 
 HERE = Path(__file__).resolve().parent
 
@@ -30,7 +30,7 @@ class Fake:
     monkeypatch: pytest.MonkeyPatch
     folder: Path
     run: Path
-    products: Products
+    artifacts: Artifacts
 
     def mode(self, name: str) -> None:
         """See fake_emulator.py."""
@@ -72,8 +72,8 @@ def fake(
     monkeypatch.setenv("FAKE_PIDFILE", str(tmp_path / "pid"))
     (tmp_path / "kernel").write_bytes(LINUX)
     (tmp_path / "image").write_bytes(b"")
-    products = Products(emulator, tmp_path / "kernel", "fake", tmp_path / "image")
-    made = Fake(monkeypatch, tmp_path, run, products)
+    artifacts = Artifacts(emulator, tmp_path / "kernel", "fake", tmp_path / "image")
+    made = Fake(monkeypatch, tmp_path, run, artifacts)
     made.mode("silent")
     yield made
     try:

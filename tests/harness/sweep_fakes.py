@@ -243,7 +243,7 @@ class FakeGuest:
     made: list[FakeGuest] = []
     leaves = ""
 
-    def __init__(self, config: Any, logs: Path, products: Any) -> None:
+    def __init__(self, config: Any, logs: Path, artifacts: Any) -> None:
         self.config = config
         self.cp = Cp(leaves=FakeGuest.leaves)
         self.control = FakeControl(self.cp)

@@ -27,7 +27,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _fill(folder: Path) -> None:
-    (folder / "product").write_text("made", encoding="ascii")
+    (folder / "artifact").write_text("made", encoding="ascii")
 
 
 def test_an_entry_is_built_once() -> None:
@@ -38,7 +38,7 @@ def test_an_entry_is_built_once() -> None:
         _fill(folder)
 
     first = entry("thing", "0123", build)
-    assert (first.name, (first / "product").read_text(encoding="ascii")) == ("thing-0123", "made")
+    assert (first.name, (first / "artifact").read_text(encoding="ascii")) == ("thing-0123", "made")
     assert entry("thing", "0123", build) == first
     assert entry("thing", "4567", build) != first
     assert len(calls) == 2
@@ -73,7 +73,7 @@ def test_a_build_that_fails_leaves_nothing() -> None:
     with pytest.raises(CannotRun, match="the compiler is missing"):
         entry("thing", "0", build)
     assert sorted(path.name for path in cache_root().iterdir()) == [".thing-0.lock", MARK]
-    assert (entry("thing", "0", _fill) / "product").is_file()
+    assert (entry("thing", "0", _fill) / "artifact").is_file()
 
 
 def test_what_a_killed_build_left_is_removed() -> None:
@@ -132,36 +132,36 @@ class _Builder:
         (folder / "bin" / "program").chmod(0o755)
         (folder / "link").symlink_to("bin/program")
 
-    def product(self, fixed: bool = False) -> Path:
-        """The entry's product, as it is now."""
+    def artifact(self, fixed: bool = False) -> Path:
+        """The entry's artifact, as it is now."""
         return entry("thing", "0", self, "bin/program", fixed)
 
 
-def _truncate(product: Path) -> None:
-    os.truncate(product, 100)
+def _truncate(artifact: Path) -> None:
+    os.truncate(artifact, 100)
 
 
-def _truncate_unnoticed(product: Path) -> None:
-    then = product.stat()
-    os.truncate(product, 100)
-    os.utime(product, ns=(then.st_atime_ns, then.st_mtime_ns))
+def _truncate_unnoticed(artifact: Path) -> None:
+    then = artifact.stat()
+    os.truncate(artifact, 100)
+    os.utime(artifact, ns=(then.st_atime_ns, then.st_mtime_ns))
 
 
-def _same_size(product: Path) -> None:
-    product.write_bytes(b"else" * 100)
+def _same_size(artifact: Path) -> None:
+    artifact.write_bytes(b"else" * 100)
 
 
-def _not_executable(product: Path) -> None:
-    product.chmod(0o644)
+def _not_executable(artifact: Path) -> None:
+    artifact.chmod(0o644)
 
 
-def _other_link(product: Path) -> None:
-    (product.parents[1] / "link").unlink()
-    (product.parents[1] / "link").symlink_to("elsewhere")
+def _other_link(artifact: Path) -> None:
+    (artifact.parents[1] / "link").unlink()
+    (artifact.parents[1] / "link").symlink_to("elsewhere")
 
 
-def _no_mark_left(product: Path) -> None:
-    (product.parents[1] / MARK).write_text("")
+def _no_mark_left(artifact: Path) -> None:
+    (artifact.parents[1] / MARK).write_text("")
 
 
 @pytest.mark.parametrize(
@@ -187,26 +187,26 @@ def _no_mark_left(product: Path) -> None:
 )
 def test_an_entry_that_was_altered_is_made_again(harm: Callable[[Path], None]) -> None:
     builder = _Builder()
-    product = builder.product()
-    assert builder.product() == product and builder.calls == 1
-    harm(product)
+    artifact = builder.artifact()
+    assert builder.artifact() == artifact and builder.calls == 1
+    harm(artifact)
     manifest._checked.clear()
-    assert builder.product() == product and builder.calls == 2
-    assert product.read_bytes() == b"made" * 100 and os.access(product, os.X_OK)
+    assert builder.artifact() == artifact and builder.calls == 2
+    assert artifact.read_bytes() == b"made" * 100 and os.access(artifact, os.X_OK)
 
 
 def test_another_time_alone_alters_nothing() -> None:
     builder = _Builder()
-    product = builder.product()
-    os.utime(product, (1, 1))
+    artifact = builder.artifact()
+    os.utime(artifact, (1, 1))
     for _ in range(2):
         manifest._checked.clear()
-        assert builder.product() == product and builder.calls == 1
+        assert builder.artifact() == artifact and builder.calls == 1
     # The new time has been noted, so the file is not read again.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest, "_hash", lambda file: pytest.fail("it was read"))
         manifest._checked.clear()
-        assert builder.product() == product
+        assert builder.artifact() == artifact
 
 
 def test_a_build_that_made_nothing_leaves_nothing() -> None:
@@ -218,18 +218,18 @@ def test_a_build_that_made_nothing_leaves_nothing() -> None:
     assert not (cache_root() / "thing-0").exists()
     # What an earlier version left in such a case is made again.
     (cache_root() / "thing-0").mkdir()
-    assert _Builder().product().is_file()
+    assert _Builder().artifact().is_file()
 
 
 def test_a_moved_cache_goes_on_working(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     builder = _Builder()
     fixed = entry("bound", "0", builder, "bin/program", fixed=True)
-    moved = builder.product()
+    moved = builder.artifact()
     assert builder.calls == 2
     (tmp_path / "cache").rename(tmp_path / "elsewhere")
     monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / "elsewhere"))
     manifest._checked.clear()
-    assert builder.product() == tmp_path / "elsewhere" / moved.relative_to(tmp_path / "cache")
+    assert builder.artifact() == tmp_path / "elsewhere" / moved.relative_to(tmp_path / "cache")
     assert builder.calls == 2
     entry("bound", "0", builder, "bin/program", fixed=True)
     assert builder.calls == 3, "it has its own path in it"
@@ -252,14 +252,14 @@ def _earlier_version(root: Path) -> None:
 def test_a_cache_of_an_earlier_version_is_taken_over(tmp_path: Path) -> None:
     root = tmp_path / "cache"
     _earlier_version(root)
-    product = entry("thing", "0123456789abcdef", lambda folder: pytest.fail("made"), "product")
-    assert product.read_text(encoding="ascii") == "made"
-    assert is_ours(root) and is_ours(product.parent) and is_ours(root / "apt")
+    artifact = entry("thing", "0123456789abcdef", lambda folder: pytest.fail("made"), "artifact")
+    assert artifact.read_text(encoding="ascii") == "made"
+    assert is_ours(root) and is_ours(artifact.parent) and is_ours(root / "apt")
     # From now on its contents are known.
-    product.write_text("else", encoding="ascii")
+    artifact.write_text("else", encoding="ascii")
     manifest._checked.clear()
-    assert entry("thing", "0123456789abcdef", _fill, "product") == product
-    assert product.read_text(encoding="ascii") == "made"
+    assert entry("thing", "0123456789abcdef", _fill, "artifact") == artifact
+    assert artifact.read_text(encoding="ascii") == "made"
 
 
 @pytest.mark.parametrize("name", ["checkpoint-thesis", "checkpoint-x", "photos", ".git", "thing-0"])
@@ -271,7 +271,7 @@ def test_a_folder_with_other_things_is_refused(tmp_path: Path, name: str, kind: 
     with pytest.raises(UsageError, match=f"has other things in it .{name}. and is no cache"):
         cache_root()
     assert cache.main(["remove"]) == EXIT_USAGE
-    assert (root / "thing-0123456789abcdef" / "product").exists() and not is_ours(root)
+    assert (root / "thing-0123456789abcdef" / "artifact").exists() and not is_ours(root)
 
 
 def test_the_default_folder_is_ours_by_its_name(
@@ -312,7 +312,7 @@ def test_removing_the_cache_spares_what_is_not_ours(
     left = ["checkpoint-thesis", "checkpoint-x", "link-0123456789abcdef"]
     assert sorted(path.name for path in root.iterdir() if path.name != MARK) == left
     assert capsys.readouterr().out.endswith(f"did not put it there: {', '.join(left)}\n")
-    assert (outside / "product").exists()
+    assert (outside / "artifact").exists()
     shutil.rmtree(root / "checkpoint-thesis")
     for name in left[1:]:
         (root / name).unlink()

@@ -15,7 +15,7 @@ from zvmlab.base.errors import EmulatorError
 from zvmlab.cp.faults import Fault
 from zvmlab.guest import checkpoint
 from zvmlab.guest.checkpoint import CONSOLE, MACHINE, why_cold
-from zvmlab.guest.config import HERCULES, Channels, GuestConfig, Products
+from zvmlab.guest.config import HERCULES, Channels, GuestConfig, Artifacts
 from zvmlab.guest.hercules import Panel
 
 CONFIG = GuestConfig(backend=HERCULES)
@@ -29,10 +29,10 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def products(tmp_path: Path) -> Products:
+def artifacts(tmp_path: Path) -> Artifacts:
     for name in ("module", "kernel", "image"):
         (tmp_path / name).write_text(name)
-    return Products(tmp_path / "module", tmp_path / "kernel", "6.1", tmp_path / "image")
+    return Artifacts(tmp_path / "module", tmp_path / "kernel", "6.1", tmp_path / "image")
 
 
 @pytest.fixture
@@ -93,11 +93,11 @@ def test_others_need_not() -> None:
     assert why_cold(replace(CONFIG, cpus=8, trace=False, interactive=True)) is None
 
 
-def test_the_key_follows_what_goes_in(products: Products, tmp_path: Path) -> None:
-    first = checkpoint.key(CONFIG, products)
-    assert checkpoint.key(CONFIG, products) == first
+def test_the_key_follows_what_goes_in(artifacts: Artifacts, tmp_path: Path) -> None:
+    first = checkpoint.key(CONFIG, artifacts)
+    assert checkpoint.key(CONFIG, artifacts) == first
     # The run's name and the limit of its boot do not go in.
-    assert checkpoint.key(replace(CONFIG, name="test", boot_seconds=1), products) == first
+    assert checkpoint.key(replace(CONFIG, name="test", boot_seconds=1), artifacts) == first
     others = [
         replace(CONFIG, cpus=2),
         replace(CONFIG, storage="0.256M"),
@@ -107,26 +107,28 @@ def test_the_key_follows_what_goes_in(products: Products, tmp_path: Path) -> Non
         replace(CONFIG, trace=False),
         replace(CONFIG, crashes=()),
     ]
-    keys = {checkpoint.key(config, products) for config in others}
+    keys = {checkpoint.key(config, artifacts) for config in others}
     assert len(keys) == len(others) and first not in keys
-    for path in (products.emulator, products.kernel, products.image):
+    for path in (artifacts.emulator, artifacts.kernel, artifacts.image):
         text = path.read_text()
         path.write_text("changed")
-        assert checkpoint.key(CONFIG, products) != first
+        assert checkpoint.key(CONFIG, artifacts) != first
         path.write_text(text)
-    assert checkpoint.key(CONFIG, products) == first
+    assert checkpoint.key(CONFIG, artifacts) == first
 
 
-def test_a_segments_file_counts_by_its_contents(products: Products, tmp_path: Path) -> None:
+def test_a_segments_file_counts_by_its_contents(artifacts: Artifacts, tmp_path: Path) -> None:
     def key(name: str, data: bytes) -> str:
         (tmp_path / name).write_bytes(data)
         segment = f"TEST 9000-97FF SN FILE={tmp_path / name}"
-        return checkpoint.key(replace(CONFIG, segments=(segment,)), products)
+        return checkpoint.key(replace(CONFIG, segments=(segment,)), artifacts)
 
     assert key("a", b"1") == key("b", b"1") != key("a", b"2")
 
 
-def test_a_checkpoint_is_made_once(products: Products, channels: Channels, tmp_path: Path) -> None:
+def test_a_checkpoint_is_made_once(
+    artifacts: Artifacts, channels: Channels, tmp_path: Path
+) -> None:
     made = []
     panel = _Panel(channels.control.parent)
 
@@ -134,8 +136,8 @@ def test_a_checkpoint_is_made_once(products: Products, channels: Channels, tmp_p
         made.append(into)
         checkpoint.save(_as_panel(panel), channels, into)
 
-    found = checkpoint.find(CONFIG, products, make)
-    assert checkpoint.find(CONFIG, products, make) == found and len(made) == 1
+    found = checkpoint.find(CONFIG, artifacts, make)
+    assert checkpoint.find(CONFIG, artifacts, make) == found and len(made) == 1
     assert (found / MACHINE).read_bytes() == b"machine"
     assert (found / CONSOLE).read_bytes() == b"from before\n"
     # Another guest's log begins with what the first one wrote.
@@ -145,23 +147,25 @@ def test_a_checkpoint_is_made_once(products: Products, channels: Channels, tmp_p
     assert channels.console_log.read_bytes() == b"from before\n"
 
 
-def test_a_guest_that_does_not_boot_leaves_none(products: Products, cache: Path) -> None:
+def test_a_guest_that_does_not_boot_leaves_none(artifacts: Artifacts, cache: Path) -> None:
     def make(into: Path) -> None:
         raise EmulatorError("it did not boot")
 
     with pytest.raises(EmulatorError, match="it did not boot"):
-        checkpoint.find(CONFIG, products, make)
+        checkpoint.find(CONFIG, artifacts, make)
     assert not list(cache.glob("*checkpoint-????*[!k]"))
 
 
 @pytest.mark.parametrize("lost", ["refused", "machine", "console"])
-def test_one_that_is_refused_is_removed(products: Products, channels: Channels, lost: str) -> None:
+def test_one_that_is_refused_is_removed(
+    artifacts: Artifacts, channels: Channels, lost: str
+) -> None:
     panel = _Panel(channels.control.parent, "it is damaged" if lost == "refused" else "")
 
     def make(into: Path) -> None:
         checkpoint.save(_as_panel(panel), channels, into)
 
-    found = checkpoint.find(CONFIG, products, make)
+    found = checkpoint.find(CONFIG, artifacts, make)
     if lost != "refused":
         (found / {"machine": MACHINE, "console": CONSOLE}[lost]).unlink()
     with pytest.raises(EmulatorError, match="removed from the cache, the next start makes a new"):
@@ -170,7 +174,7 @@ def test_one_that_is_refused_is_removed(products: Products, channels: Channels, 
 
 
 def test_the_cache_keeps_those_used_last(
-    products: Products, cache: Path, monkeypatch: pytest.MonkeyPatch
+    artifacts: Artifacts, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoint, "LIMIT_BYTES", 250)
 
@@ -180,35 +184,35 @@ def test_the_cache_keeps_those_used_last(
     configs = [replace(CONFIG, cpus=cpus) for cpus in range(1, 5)]
     found = []
     for age, config in enumerate(configs[:3]):
-        found.append(checkpoint.find(config, products, make))
+        found.append(checkpoint.find(config, artifacts, make))
         os.utime(found[-1], (1000 + age, 1000 + age))
     # The third one was too much: the first has gone.
     assert [path.exists() for path in found] == [False, True, True]
-    checkpoint.find(configs[1], products, make)
-    found.append(checkpoint.find(configs[3], products, make))
+    checkpoint.find(configs[1], artifacts, make)
+    found.append(checkpoint.find(configs[3], artifacts, make))
     assert [path.exists() for path in found] == [False, True, False, True]
 
 
 def test_what_is_not_ours_stays(
-    products: Products, cache: Path, monkeypatch: pytest.MonkeyPatch
+    artifacts: Artifacts, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoint, "LIMIT_BYTES", 10)
     (cache / "checkpoint-thesis").mkdir()
     (cache / "checkpoint-thesis" / "text").write_bytes(bytes(1000))
     (cache / "checkpoint-x").write_bytes(bytes(1000))
     for cpus in (1, 2):
-        checkpoint.find(replace(CONFIG, cpus=cpus), products, lambda into: _write(into, 100))
+        checkpoint.find(replace(CONFIG, cpus=cpus), artifacts, lambda into: _write(into, 100))
     assert (cache / "checkpoint-thesis" / "text").exists() and (cache / "checkpoint-x").exists()
     assert len(list(entries(checkpoint.KIND))) == 1
 
 
 def test_one_that_is_too_large_stays_while_it_is_used(
-    products: Products, monkeypatch: pytest.MonkeyPatch
+    artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoint, "LIMIT_BYTES", 10)
-    found = checkpoint.find(CONFIG, products, lambda into: _write(into, 100))
+    found = checkpoint.find(CONFIG, artifacts, lambda into: _write(into, 100))
     assert found.exists()
-    other = checkpoint.find(replace(CONFIG, cpus=2), products, lambda into: _write(into, 100))
+    other = checkpoint.find(replace(CONFIG, cpus=2), artifacts, lambda into: _write(into, 100))
     assert other.exists() and not found.exists()
 
 

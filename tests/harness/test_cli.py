@@ -220,7 +220,7 @@ def test_output_to_nobody(fake: Fake) -> None:
 
 
 def test_cp_and_list_find_a_running_guest(fake: Fake) -> None:
-    with Guest(GuestConfig(name="here"), fake.folder / "logs", fake.products) as guest:
+    with Guest(GuestConfig(name="here"), fake.folder / "logs", fake.artifacts) as guest:
         guest.start()
         done = _zvmlab("cp", "QUERY TIME", "QUERY NAMES")
         assert (done.returncode, done.stdout) == (0, "OK QUERY TIME\nOK QUERY NAMES\n")

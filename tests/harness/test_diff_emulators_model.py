@@ -15,7 +15,7 @@ from zvmlab.agent.results import LogLine
 from zvmlab.cli.main import main
 from zvmlab.differ.compare import Difference
 from zvmlab.differ.known_emulators import CATALOGUE, EMULATORS, EXPLAINED, emulator_pair
-from zvmlab.guest.config import HERCULES, QEMU, Products
+from zvmlab.guest.config import HERCULES, QEMU, Artifacts
 from zvmlab.scenarios import BUILT_IN, EDGES, MACHINE
 from zvmlab.scenarios.context import Context, Scenario
 
@@ -28,8 +28,8 @@ class TracedGuest(FakeGuest):
 
     codes = {QEMU: 0, HERCULES: 0}
 
-    def __init__(self, config: Any, logs: Path, products: Any) -> None:
-        super().__init__(config, logs, products)
+    def __init__(self, config: Any, logs: Path, artifacts: Any) -> None:
+        super().__init__(config, logs, artifacts)
         self.trace = logs / "trace.jsonl"
         self.channels = SimpleNamespace(trace=self.trace)
 
@@ -63,10 +63,10 @@ SCENARIOS = {
 
 @pytest.fixture(autouse=True)
 def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Guests, products and scenarios that are made up; both emulators agree."""
+    """Guests, artifacts and scenarios that are made up; both emulators agree."""
     nowhere = Path("/nonexistent")
-    products = Products(nowhere, nowhere, "6.1 (fake)", nowhere)
-    monkeypatch.setattr("zvmlab.differ.differ.prepare", lambda config, progress: products)
+    artifacts = Artifacts(nowhere, nowhere, "6.1 (fake)", nowhere)
+    monkeypatch.setattr("zvmlab.differ.differ.prepare", lambda config, progress: artifacts)
     monkeypatch.setattr("zvmlab.guest.pool.Guest", TracedGuest)
     monkeypatch.setattr("zvmlab.differ.known_emulators.CATALOGUE", SCENARIOS)
     monkeypatch.setattr("zvmlab.differ.known_emulators.EXPLAINED", ())

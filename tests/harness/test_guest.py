@@ -20,7 +20,7 @@ from zvmlab.guest.config import (
     MIB,
     Channels,
     GuestConfig,
-    Products,
+    Artifacts,
     emulator_arguments,
     normal_storage,
 )
@@ -32,7 +32,7 @@ __all__ = ["fake"]  # a fixture: importing it is using it
 
 
 def _guest(fake: Fake, logs: Path | None = None, **fields: object) -> Guest:
-    return Guest(GuestConfig(**fields), logs or fake.folder / "logs", fake.products)  # type: ignore[arg-type]
+    return Guest(GuestConfig(**fields), logs or fake.folder / "logs", fake.artifacts)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,9 @@ def test_normal_storage(text: str, words: str) -> None:
 
 def test_command_line(tmp_path: Path) -> None:
     config = GuestConfig(cpus=2, cp={"directory": "IUCV ANY;IUCV *MONITOR", "userid": "A,B"})
-    products = Products(Path("/q"), Path("/k"), "6.1", Path("/i"))
+    artifacts = Artifacts(Path("/q"), Path("/k"), "6.1", Path("/i"))
     channels = Channels(Path("/c"), Path("/m"), Path("/l"), None, None)
-    words = emulator_arguments(config, products, channels)
+    words = emulator_arguments(config, artifacts, channels)
     pairs = dict(zip(words, words[1:]))
     assert words[0] == "/q" and words[-1] == "-S"
     assert (pairs["-smp"], pairs["-m"], pairs["-initrd"]) == ("2", "152M", "/i")
@@ -99,24 +99,24 @@ def test_command_line(tmp_path: Path) -> None:
     )
     assert pairs["-chardev"] == "file,id=console,path=/l"
     full = GuestConfig(trace_data="full")
-    assert ",trace-data=full,control=/c" in " ".join(emulator_arguments(full, products, channels))
+    assert ",trace-data=full,control=/c" in " ".join(emulator_arguments(full, artifacts, channels))
     counted = GuestConfig(count_instructions=True)
     assert "-icount" not in words and "-rtc" not in words and "-seed" not in words
-    fixed = " ".join(emulator_arguments(GuestConfig(deterministic=True), products, channels))
+    fixed = " ".join(emulator_arguments(GuestConfig(deterministic=True), artifacts, channels))
     assert "-icount shift=0,sleep=off -rtc base=2026-01-01T00:00:00,clock=vm -seed 1" in fixed
-    assert "-icount shift=0,sleep=off" in " ".join(emulator_arguments(counted, products, channels))
+    assert "-icount shift=0,sleep=off" in " ".join(emulator_arguments(counted, artifacts, channels))
     assert "-accel tcg -cpu" in " ".join(words)
     few = GuestConfig(translations=32)
-    assert "-accel tcg,tb-size=32" in " ".join(emulator_arguments(few, products, channels))
+    assert "-accel tcg,tb-size=32" in " ".join(emulator_arguments(few, artifacts, channels))
     assert "zvmlab.shell=1" not in pairs["-append"]
     image = tmp_path / "a,b.img"
     image.touch()
     own = GuestConfig(devices=("virtio-rng-ccw", f"virtio-blk-ccw,devno=fe.0.0001,file={image}"))
-    found = " ".join(emulator_arguments(own, products, channels))
+    found = " ".join(emulator_arguments(own, artifacts, channels))
     assert "-device virtio-rng-ccw -drive id=drive1,if=none,format=raw,file=" in found
     assert "a,,b.img -device virtio-blk-ccw,devno=fe.0.0001,drive=drive1 " in found
     with pytest.raises(UsageError, match="there is no image '/none'"):
-        emulator_arguments(GuestConfig(devices=("x,file=/none",)), products, channels)
+        emulator_arguments(GuestConfig(devices=("x,file=/none",)), artifacts, channels)
     assert "zvmlab.shell=1" in GuestConfig(interactive=True).kernel_parameters()
     assert "possible_cpus=4" in GuestConfig(cpus=4).kernel_parameters().split()
 

@@ -14,7 +14,7 @@ import pytest
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError
 from zvmlab.build import herculesbuild
 from zvmlab.guest import hercules
-from zvmlab.guest.config import MIB, Channels, GuestConfig, Products
+from zvmlab.guest.config import MIB, Channels, GuestConfig, Artifacts
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.herculesload import LOAD, elf_parts, write_load
 
@@ -30,10 +30,10 @@ def _channels(folder: Path) -> Channels:
     return Channels(folder / "control", folder / "qmp", log, None, trace)
 
 
-def _products(folder: Path, kernel: bytes = b"kernel", image: bytes = b"image") -> Products:
+def _artifacts(folder: Path, kernel: bytes = b"kernel", image: bytes = b"image") -> Artifacts:
     (folder / "the-kernel").write_bytes(kernel)
     (folder / "the-image").write_bytes(image)
-    return Products(folder / "m.so", folder / "the-kernel", "6.1", folder / "the-image")
+    return Artifacts(folder / "m.so", folder / "the-kernel", "6.1", folder / "the-image")
 
 
 def _parts(folder: Path) -> dict[str, int]:
@@ -60,7 +60,7 @@ def test_configuration_and_options(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         segments=("MONDCSS 9000-97FF SC RSTD", "DATA 10000-100FF EN FILE=a b.bin"),
         cp={"userid": "TEST"},
     )
-    words = hercules.prepare(config, _products(tmp_path), _channels(run))
+    words = hercules.prepare(config, _artifacts(tmp_path), _channels(run))
     assert words == ["/usr/bin/hercules", "-d", "-f", "guest.cnf"]
     assert hercules.folder(_channels(run)) == run
     assert (run / "guest.cnf").read_text().splitlines() == [
@@ -116,7 +116,7 @@ def test_devices_that_cannot_be(device: str, text: str) -> None:
 
 def test_the_same_machine_without_the_cp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hercules, "program", lambda: Path("/usr/bin/hercules"))
-    words = hercules.prepare_stock(_config(), _products(tmp_path), tmp_path)
+    words = hercules.prepare_stock(_config(), _artifacts(tmp_path), tmp_path)
     assert words == ["/usr/bin/hercules", "-d", "-f", "guest.cnf"]
     lines = (tmp_path / "guest.cnf").read_text().splitlines()
     assert lines[0] == "ARCHMODE z/Arch" and lines[-1] == "0009 3215-C / noprompt"
@@ -133,7 +133,7 @@ def test_an_option_of_two_lines_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("storage", "initrd"), [("0.128M", 32 * MIB), ("0.48M", 24 * MIB)])
 def test_linux_is_told_where_its_initrd_is(tmp_path: Path, storage: str, initrd: int) -> None:
-    write_load(tmp_path, _config(storage=storage), _products(tmp_path, b"k" * 9, b"i" * 77))
+    write_load(tmp_path, _config(storage=storage), _artifacts(tmp_path, b"k" * 9, b"i" * 77))
     assert _parts(tmp_path) == {
         "kernel": 0, "initrd": initrd, "initrd.place": 0x10408, "command.line": 0x10480,
     }  # fmt: skip
@@ -147,9 +147,9 @@ def test_linux_is_told_where_its_initrd_is(tmp_path: Path, storage: str, initrd:
 def test_a_long_command_line_is_refused(tmp_path: Path) -> None:
     fits = _config(command_line="")
     room = 895 - len(fits.kernel_parameters()) - 1
-    write_load(tmp_path, replace(fits, command_line="x" * room), _products(tmp_path))
+    write_load(tmp_path, replace(fits, command_line="x" * room), _artifacts(tmp_path))
     with pytest.raises(UsageError, match="command line has 896 bytes, 895 are possible"):
-        write_load(tmp_path, replace(fits, command_line="x" * (room + 1)), _products(tmp_path))
+        write_load(tmp_path, replace(fits, command_line="x" * (room + 1)), _artifacts(tmp_path))
 
 
 def _elf(segments: list[tuple[int, int, bytes, int]]) -> bytes:
@@ -169,7 +169,7 @@ def _elf(segments: list[tuple[int, int, bytes, int]]) -> bytes:
 
 def test_an_elf_program_is_loaded_by_segments(tmp_path: Path) -> None:
     image = _elf([(1, 0x20000, b"text", 4), (6, 0, b"", 0), (1, 0x30000, b"bss", 8)])
-    write_load(tmp_path, _config(), _products(tmp_path, image))
+    write_load(tmp_path, _config(), _artifacts(tmp_path, image))
     assert _parts(tmp_path) == {"psw": 0, "kernel.0": 0x20000, "kernel.2": 0x30000}
     assert (tmp_path / "psw").read_bytes().hex() == "0008000080020000"
     assert (tmp_path / "kernel.0").read_bytes() == b"text"

@@ -17,7 +17,7 @@ from zvmlab.build.guesttools import LINKED
 from zvmlab.build.kernel import Kernel
 from zvmlab.build.kernels import resolve
 from zvmlab.cli.main import main
-from zvmlab.guest import artifacts as products
+from zvmlab.guest import artifacts
 from zvmlab.guest.config import CP_OPTIONS, GuestConfig
 
 _TREE = Path(__file__).resolve().parents[2]
@@ -58,9 +58,9 @@ def test_a_mistyped_word(
 def test_a_mistyped_suite_is_told_before_anything_is_built(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(products, "backend_of", lambda name: pytest.fail("it builds"))
+    monkeypatch.setattr(artifacts, "backend_of", lambda name: pytest.fail("it builds"))
     with pytest.raises(UsageError, match=r"did you mean trixie\?"):
-        products.prepare(GuestConfig(kernel="trixi"))
+        artifacts.prepare(GuestConfig(kernel="trixi"))
 
 
 def test_no_hint_for_what_is_like_nothing() -> None:
@@ -128,7 +128,7 @@ def test_programs_for_other_machines(
     file = tmp_path / "file"
     file.write_bytes(data)
     with pytest.raises(UsageError, match="file is a program for another machine"):
-        products.image(GuestConfig(files={"/file": file}), Kernel("1", "local", file, None))
+        artifacts.image(GuestConfig(files={"/file": file}), Kernel("1", "local", file, None))
     assert main(["run", "--file", str(file), "--", "true"]) == 2
     assert "is a program for another machine, which a guest" in capsys.readouterr().err
 
@@ -144,8 +144,8 @@ def test_too_little_storage_for_linux(
     (tmp_path / "program").write_bytes(_elf())
     config = GuestConfig(kernel=str(tmp_path / "linux"), storage=storage)
     with pytest.raises(UsageError, match=f"'{given}' is too small for Linux: .* 48 MiB"):
-        products.prepare(config)
+        artifacts.prepare(config)
     for kernel, enough in (("program", storage), ("linux", "0.48M")):
-        products._check_storage(
+        artifacts._check_storage(
             GuestConfig(storage=enough), Kernel("1", "local", tmp_path / kernel, None)
         )

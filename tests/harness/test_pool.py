@@ -32,7 +32,7 @@ class Guest:
 
     made: list[Guest] = []
 
-    def __init__(self, config: Any, logs: Path, _products: Any = None) -> None:
+    def __init__(self, config: Any, logs: Path, _artifacts: Any = None) -> None:
         self.config = config
         self.name = f"g{len(Guest.made) + 1}"
         self.logs = logs

@@ -21,7 +21,7 @@ from zvmlab.base.owned import MARK
 from zvmlab.base.progress import Progress
 from zvmlab.cli.main import main
 from zvmlab.guest import pool
-from zvmlab.guest.config import Products
+from zvmlab.guest.config import Artifacts
 from zvmlab.monitor.monitor import CapturedSet
 from zvmlab.scenarios import find
 from zvmlab.scenarios.context import Context, FoundSet, Scenario
@@ -40,8 +40,8 @@ QUIET = Progress(quiet=True)
 def _fakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Guests are fakes, nothing is built."""
     monkeypatch.setattr(pool, "Guest", FakeGuest)
-    products = Products(Path("e"), Path("k"), "6.1 (fake)", Path("i"))
-    monkeypatch.setattr(sweep_module, "prepare", lambda config, progress: products)
+    artifacts = Artifacts(Path("e"), Path("k"), "6.1 (fake)", Path("i"))
+    monkeypatch.setattr(sweep_module, "prepare", lambda config, progress: artifacts)
     FakeGuest.made.clear()
     FakeGuest.leaves = ""
     yield

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cache of expensive products, outside the source tree.
+"""The cache of expensive artifacts, outside the source tree.
 
 Every entry is a folder named ``KIND-KEY``, where KEY is a hash of all that went
 into it.  An entry appears under its name only when it is complete, together with
@@ -121,43 +121,43 @@ def locked(name: str) -> Iterator[None]:
 
 
 def entry(
-    kind: str, key: str, build: Callable[[Path], None], product: str = "", fixed: bool = False
+    kind: str, key: str, build: Callable[[Path], None], artifact: str = "", fixed: bool = False
 ) -> Path:
-    """The entry's directory, or the file *product* in it; *build* fills a new one.
+    """The entry's directory, or the file *artifact* in it; *build* fills a new one.
 
     An entry is made again if it is incomplete or altered, or if it is *fixed* (it
     has its own path in it) and not where it was made.
     """
     final = cache_root() / f"{kind}-{key}"
-    if not usable(final, product, fixed):
+    if not usable(final, artifact, fixed):
         with locked(final.name):
-            if not usable(final, product, fixed):
-                _make(final, build, product, fixed)
-    return final / product
+            if not usable(final, artifact, fixed):
+                _make(final, build, artifact, fixed)
+    return final / artifact
 
 
-def usable(final: Path, product: str = "", fixed: bool = False) -> bool:
+def usable(final: Path, artifact: str = "", fixed: bool = False) -> bool:
     """Is the entry there, and as it was when it was made?"""
     if not final.is_dir():
         return False
     whole = manifest.is_whole(final)
-    if whole is None and _filled(final, product):
+    if whole is None and _filled(final, artifact):
         # An earlier version has made it.
         with contextlib.suppress(PermissionError):
             manifest.write(final, final if fixed else None)
         return True
-    return bool(whole) and _filled(final, product)
+    return bool(whole) and _filled(final, artifact)
 
 
-def _filled(folder: Path, product: str) -> bool:
-    """Is the product there, or anything if there is none?"""
-    if product:
-        file = folder / product
+def _filled(folder: Path, artifact: str) -> bool:
+    """Is the artifact there, or anything if there is none?"""
+    if artifact:
+        file = folder / artifact
         return file.is_file() and file.stat().st_size > 0
     return any(path.name != MARK for path in folder.iterdir())
 
 
-def _make(final: Path, build: Callable[[Path], None], product: str, fixed: bool) -> None:
+def _make(final: Path, build: Callable[[Path], None], artifact: str, fixed: bool) -> None:
     """Build the entry in the place of what is there; the lock is held."""
     root = final.parent
     if final.exists() and not discard(final):
@@ -170,8 +170,8 @@ def _make(final: Path, build: Callable[[Path], None], product: str, fixed: bool)
         scratch.mkdir()
         mark(scratch)
         build(scratch)
-        if not _filled(scratch, product):
-            raise CannotRun(f"what was built for {final} is not there ({product or 'nothing'})")
+        if not _filled(scratch, artifact):
+            raise CannotRun(f"what was built for {final} is not there ({artifact or 'nothing'})")
         manifest.write(scratch, final if fixed else None)
         scratch.rename(final)
     except OSError as error:

@@ -20,21 +20,21 @@ _FLAGS = ("-std=gnu11", "-O2", "-w")
 def built(
     progress: Progress,
     what: str,
-    product: str,
+    artifact: str,
     sources: Sequence[Path],
     includes: Sequence[Path],
     flags: Sequence[str] = (),
 ) -> Path:
-    """The file *product* out of the C files that *sources* are or contain, from the cache.
+    """The file *artifact* out of the C files that *sources* are or contain, from the cache.
 
     *includes* are folders of headers; a change of anything in them makes another
-    product.  *what* is the word for it in what the user is told: "the replayer".
+    artifact.  *what* is the word for it in what the user is told: "the replayer".
     """
 
     def build(folder: Path) -> None:
         files = [str(file) for source in sources for file in _c_files(source)]
         argv = [COMPILER, *_FLAGS, *(f"-I{include}" for include in includes), *files]
-        argv += [*flags, "-o", str(folder / product)]
+        argv += [*flags, "-o", str(folder / artifact)]
         with progress.step(f"building {what}"):
             try:
                 done = subprocess.run(
@@ -51,7 +51,7 @@ def built(
             )
 
     key = digest(COMPILER, *_FLAGS, *flags, *sources, *includes)
-    return entry(Path(product).stem, key, build, product)
+    return entry(Path(artifact).stem, key, build, artifact)
 
 
 def _c_files(source: Path) -> list[Path]:

@@ -3,7 +3,7 @@
 
 Two stages.  The base is Debian's upstream tarball, unpacked, with our hooks
 inserted and configured; its object files are kept, so that a change of the core
-costs seconds.  The product is one executable per state of our sources:
+costs seconds.  The artifact is one executable per state of our sources:
 
     qemu-KEY/bin/qemu-system-s390x
     qemu-KEY/share/qemu/s390-ccw.img    found by QEMU relative to the executable

@@ -150,9 +150,9 @@ def demo(config: GuestConfig, sets: int, say: Callable[[str], None] = print) -> 
         raise UsageError(f"--sets {sets}: 1 to {MAX_SETS} are possible")
     begun = time.monotonic()
     progress = Progress()
-    products = prepare(config, progress)
-    with Guest(config, products=products) as guest:
-        with progress.step(f"booting {products.kernel_version} with {config.cpus} CPU"):
+    artifacts = prepare(config, progress)
+    with Guest(config, artifacts=artifacts) as guest:
+        with progress.step(f"booting {artifacts.kernel_version} with {config.cpus} CPU"):
             guest.boot()
         module = guest.agent.modprobe("monreader").check()
         for line in module.log:

@@ -284,9 +284,9 @@ def run_run(arguments: argparse.Namespace) -> int:
 def _guest(config: GuestConfig, keep: Path | None) -> Iterator[Guest]:
     """A guest with its modules loaded, booted with a progress line."""
     progress = Progress(quiet=not sys.stderr.isatty())
-    products = prepare(config, progress)
-    with Guest(config, keep, products) as guest:
-        with progress.step(f"booting {products.kernel_version}"):
+    artifacts = prepare(config, progress)
+    with Guest(config, keep, artifacts) as guest:
+        with progress.step(f"booting {artifacts.kernel_version}"):
             guest.boot()
         load_modules(guest)
         yield guest
@@ -319,10 +319,10 @@ def _set_up(guest: Guest) -> str:
 def run_shell(arguments: argparse.Namespace) -> int:
     """Join the terminal to a guest until its shell, or the user, ends it."""
     config = _config(arguments, _files(arguments), interactive=True)
-    products = prepare(config, Progress())
+    artifacts = prepare(config, Progress())
     with (
         ThreadPoolExecutor(1) as pool,
-        Guest(config, arguments.keep, products) as guest,
+        Guest(config, arguments.keep, artifacts) as guest,
         contextlib.ExitStack() as open_things,
     ):
         guest.start()

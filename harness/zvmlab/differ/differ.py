@@ -151,9 +151,9 @@ def _side(plan: Plan, number: int, progress: Progress) -> Side:
     # CP's own seed stays as it is: what is probable is no matter of comparisons, and a guest
     # of the same configuration can go on from a checkpoint.
     config = plan.pair.configs[number]
-    products = prepare(config, progress)
+    artifacts = prepare(config, progress)
     folder = plan.output / f"guests-{number + 1}-{Path(plan.pair.names[number]).stem}"
-    return Side(config, products, folder, plan.seed, plan.pair.params[number])
+    return Side(config, artifacts, folder, plan.seed, plan.pair.params[number])
 
 
 def _compare(pair: Pair, scenario: Scenario, sides: Sequence[Side]) -> Compared:

@@ -13,7 +13,7 @@ from zvmlab.base.errors import GuestPanic
 from zvmlab.base.owned import discard, renew
 from zvmlab.cp.tracefmt import read_part
 from zvmlab.differ.trace_lines import TraceLines, trace_lines
-from zvmlab.guest.config import GuestConfig, Products
+from zvmlab.guest.config import GuestConfig, Artifacts
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.pool import Pool, numbered
 from zvmlab.monitor.monitor import CapturedSet
@@ -66,15 +66,15 @@ class Side:
     """
 
     def __init__(
-        self, config: GuestConfig, products: Products, folder: Path, seed: int, params: str
+        self, config: GuestConfig, artifacts: Artifacts, folder: Path, seed: int, params: str
     ) -> None:
-        self.kernel_version = products.kernel_version
+        self.kernel_version = artifacts.kernel_version
         self._config = config
         self._folder = folder
         self._seed = seed
         self._params = params
         renew(folder)
-        self._pool = Pool(numbered(folder), products=products, limit=1, keep_logs=True)
+        self._pool = Pool(numbered(folder), artifacts=artifacts, limit=1, keep_logs=True)
 
     def run(self, scenario: Scenario) -> Observed:
         """Everything that the scenario shows on this side."""

@@ -20,7 +20,7 @@ from zvmlab.guest.config import (
     OUR_DRIVER,
     UPSTREAM_DRIVER,
     GuestConfig,
-    Products,
+    Artifacts,
     first_extent_end,
 )
 
@@ -65,11 +65,11 @@ def _check_storage(config: GuestConfig, kernel: Kernel) -> None:
         )
 
 
-def prepare(config: GuestConfig, progress: Progress | None = None) -> Products:
+def prepare(config: GuestConfig, progress: Progress | None = None) -> Artifacts:
     """Everything a guest of this configuration runs."""
     shown = progress or Progress(quiet=True)
     # What is wrong with the kernel is told before anything is built.
     kernel = resolve(config.kernel, progress=shown)
     _check_storage(config, kernel)
     program = backend_of(config.backend).build(shown)
-    return Products(program, kernel.image, str(kernel), image(config, kernel, shown))
+    return Artifacts(program, kernel.image, str(kernel), image(config, kernel, shown))

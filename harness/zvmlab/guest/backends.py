@@ -18,7 +18,7 @@ from zvmlab.base.progress import Progress
 from zvmlab.build.herculesbuild import build_module
 from zvmlab.build.qemubuild import build_qemu
 from zvmlab.guest import hercules
-from zvmlab.guest.config import HERCULES, QEMU, Channels, GuestConfig, Products, emulator_arguments
+from zvmlab.guest.config import HERCULES, QEMU, Channels, GuestConfig, Artifacts, emulator_arguments
 from zvmlab.guest.console import Crash, disabled_wait
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.qmp import Qmp
@@ -60,7 +60,7 @@ class Backend(Protocol):
         """What of the emulator is built, or built for it; in the cache."""
 
     def command_line(
-        self, config: GuestConfig, products: Products, channels: Channels
+        self, config: GuestConfig, artifacts: Artifacts, channels: Channels
     ) -> list[str]:
         """The command line; files that it names are written beside the control socket."""
 
@@ -118,9 +118,9 @@ class _Qemu:
         return Path(named)
 
     def command_line(
-        self, config: GuestConfig, products: Products, channels: Channels
+        self, config: GuestConfig, artifacts: Artifacts, channels: Channels
     ) -> list[str]:
-        return emulator_arguments(config, products, channels)
+        return emulator_arguments(config, artifacts, channels)
 
     def folder(self, channels: Channels) -> Path | None:
         return None
@@ -139,9 +139,9 @@ class _Hercules:
         return build_module(progress)
 
     def command_line(
-        self, config: GuestConfig, products: Products, channels: Channels
+        self, config: GuestConfig, artifacts: Artifacts, channels: Channels
     ) -> list[str]:
-        return hercules.prepare(config, products, channels)
+        return hercules.prepare(config, artifacts, channels)
 
     def folder(self, channels: Channels) -> Path | None:
         return hercules.folder(channels)

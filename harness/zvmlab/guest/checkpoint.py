@@ -27,7 +27,7 @@ from zvmlab.base.cache import digest, entries, entry, locked
 from zvmlab.base.errors import EmulatorError
 from zvmlab.base.owned import MARK, discard
 from zvmlab.build.herculesbuild import program
-from zvmlab.guest.config import HERCULES, Channels, GuestConfig, Products
+from zvmlab.guest.config import HERCULES, Channels, GuestConfig, Artifacts
 from zvmlab.guest.hercules import Panel, configuration, folder
 from zvmlab.guest.run_dir import cannot_write
 
@@ -66,11 +66,11 @@ def _hercules() -> str:
     return digest(program(), *(path for path in libraries if path.is_dir()))
 
 
-def key(config: GuestConfig, products: Products) -> str:
+def key(config: GuestConfig, artifacts: Artifacts) -> str:
     """Changes with everything that a guest's state after its boot depends on."""
     options = config.cp_options() | {"segment": ";".join(map(_contents, config.segments))}
     return digest(
-        *(_VERSION, _hercules(), products.emulator, products.kernel, products.image),
+        *(_VERSION, _hercules(), artifacts.emulator, artifacts.kernel, artifacts.image),
         *(configuration(config), config.kernel_parameters(), repr(sorted(options.items()))),
         *(repr(config.crashes), repr(config.trace)),
     )
@@ -84,9 +84,9 @@ def _contents(segment: str) -> str:
     return f"{rest}FILE={digest(Path(path).read_bytes())}"
 
 
-def find(config: GuestConfig, products: Products, make: Callable[[Path], None]) -> Path:
+def find(config: GuestConfig, artifacts: Artifacts, make: Callable[[Path], None]) -> Path:
     """The checkpoint's folder; *make* fills a new one if it does not exist yet."""
-    found = entry(KIND, key(config, products), make)
+    found = entry(KIND, key(config, artifacts), make)
     with contextlib.suppress(FileNotFoundError):  # another process removes the oldest, too
         os.utime(found)
     _tidy(found)

@@ -244,7 +244,7 @@ class GuestConfig:
 
 
 @dataclass(frozen=True)
-class Products:
+class Artifacts:
     """What was built or fetched for a guest."""
 
     emulator: Path
@@ -281,7 +281,7 @@ def _device_arguments(number: int, device: str) -> list[str]:
     return ["-drive", _option(drive), "-device", f"{words},drive={drive['id']}"]
 
 
-def emulator_arguments(config: GuestConfig, products: Products, channels: Channels) -> list[str]:
+def emulator_arguments(config: GuestConfig, artifacts: Artifacts, channels: Channels) -> list[str]:
     """The command line; the machine waits for ``cont`` before its first instruction."""
     cp = {"id": "cp", **config.cp_options(), "control": str(channels.control)}
     if channels.trace is not None:
@@ -296,7 +296,7 @@ def emulator_arguments(config: GuestConfig, products: Products, channels: Channe
         backend = "socket"
     qmp = {"path": str(channels.qmp), "server": "on", "wait": "off"}
     return [
-        str(products.emulator),
+        str(artifacts.emulator),
         "-nodefaults",
         "-no-user-config",
         *("-display", "none"),
@@ -313,8 +313,8 @@ def emulator_arguments(config: GuestConfig, products: Products, channels: Channe
         *("-device", "zvmlab-cpi"),
         *(word for at, text in enumerate(config.devices) for word in _device_arguments(at, text)),
         *("-qmp", f"unix:{_option(qmp).removeprefix('path=')}"),
-        *("-kernel", str(products.kernel)),
-        *("-initrd", str(products.image)),
+        *("-kernel", str(artifacts.kernel)),
+        *("-initrd", str(artifacts.image)),
         *("-append", config.kernel_parameters()),
         "-S",
     ]

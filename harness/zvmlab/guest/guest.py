@@ -37,7 +37,7 @@ from zvmlab.cp.peer import Peer
 from zvmlab.guest import checkpoint
 from zvmlab.guest.artifacts import prepare
 from zvmlab.guest.backends import Monitor, backend_of, panel_of, qmp_of
-from zvmlab.guest.config import Channels, GuestConfig, Products
+from zvmlab.guest.config import Channels, GuestConfig, Artifacts
 from zvmlab.guest.console import ENDS, Crash, Console, classify
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.lockstep import Lockstep
@@ -106,17 +106,17 @@ class _WatchedStream:
 class Guest:
     """A guest; *logs* is where console, trace and emulator log go (default: temporary).
 
-    *products* saves looking for emulator, kernel and image again.
+    *artifacts* saves looking for emulator, kernel and image again.
     """
 
     def __init__(
         self,
         config: GuestConfig | None = None,
         logs: Path | None = None,
-        products: Products | None = None,
+        artifacts: Artifacts | None = None,
     ) -> None:
         self.config = config or GuestConfig()
-        self._products = products
+        self._artifacts = artifacts
         self._kept = logs is not None
         self._run_dir = RunDir.create(self.config.name)
         self._undo = contextlib.ExitStack()
@@ -177,11 +177,11 @@ class Guest:
         return self._restored
 
     @property
-    def products(self) -> Products:
+    def artifacts(self) -> Artifacts:
         """What it runs; from CONFIGURED on."""
-        if self._products is None:
-            raise UsageError("the guest has no products yet; call configure() first")
-        return self._products
+        if self._artifacts is None:
+            raise UsageError("the guest has no artifacts yet; call configure() first")
+        return self._artifacts
 
     @property
     def emulator(self) -> Emulator:
@@ -214,8 +214,8 @@ class Guest:
     def configure(self) -> None:
         """Reach CONFIGURED: build or fetch what is missing, which may take minutes."""
         if self.stage is Stage.MADE:
-            if self._products is None:
-                self._products = prepare(self.config)
+            if self._artifacts is None:
+                self._artifacts = prepare(self.config)
             self.stage = Stage.CONFIGURED
 
     def start(self) -> None:
@@ -235,13 +235,13 @@ class Guest:
         if self.stage >= Stage.PAUSED or checkpoint.why_cold(self.config) is not None:
             return False
         self.configure()
-        self._start(checkpoint.find(self.config, self.products, self._make_checkpoint))
+        self._start(checkpoint.find(self.config, self.artifacts, self._make_checkpoint))
         return True
 
     def _make_checkpoint(self, into: Path) -> None:
         """Boot a guest like this one and save it; logs that are kept stay if that fails."""
         config = dataclasses.replace(self.config, name=None, cold=True)
-        with Guest(config, self.logs if self._kept else None, self.products) as first:
+        with Guest(config, self.logs if self._kept else None, self.artifacts) as first:
             first.boot()
             first.settle()
             first._save(into)
@@ -262,10 +262,10 @@ class Guest:
     def _start(self, found: Path | None) -> None:
         """Reach PAUSED, in front of the first instruction or where a checkpoint stands."""
         backend = backend_of(self.config.backend)
-        argv = backend.command_line(self.config, self.products, self.channels)
+        argv = backend.command_line(self.config, self.artifacts, self.channels)
         self._run_dir.describe(
             control=str(self.channels.control),
-            kernel=self.products.kernel_version,
+            kernel=self.artifacts.kernel_version,
             cpus=self.config.cpus,
             pid=os.getpid(),
         )

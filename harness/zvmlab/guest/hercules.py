@@ -20,7 +20,7 @@ from pathlib import Path
 
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError, ZvmlabError
 from zvmlab.build.herculesbuild import program
-from zvmlab.guest.config import HERCULES, MIB, Channels, GuestConfig, Products
+from zvmlab.guest.config import HERCULES, MIB, Channels, GuestConfig, Artifacts
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.herculesload import LOAD, write_load
 from zvmlab.guest.run_dir import cannot_write
@@ -119,22 +119,22 @@ def options(config: GuestConfig, channels: Channels) -> str:
     return "".join(f"{key} {value}\n" for key, value in words.items())
 
 
-def prepare(config: GuestConfig, products: Products, channels: Channels) -> list[str]:
+def prepare(config: GuestConfig, artifacts: Artifacts, channels: Channels) -> list[str]:
     """Write all files; the command line, to be run in their folder."""
     into = folder(channels)
     try:
-        (into / MODULE).symlink_to(products.emulator)
+        (into / MODULE).symlink_to(artifacts.emulator)
         # Run by root, Hercules would else take back what nice(1) has said.
         nice = os.getpriority(os.PRIO_PROCESS, 0)
         (into / CONFIGURATION).write_text(configuration(config, nice), encoding="utf-8")
         (into / OPTIONS).write_text(options(config, channels), encoding="utf-8")
-        write_load(into, config, products)
+        write_load(into, config, artifacts)
     except OSError as error:
         raise cannot_write(into, error) from error
     return [str(program()), "-d", "-f", CONFIGURATION]
 
 
-def prepare_stock(config: GuestConfig, products: Products, into: Path) -> list[str]:
+def prepare_stock(config: GuestConfig, artifacts: Artifacts, into: Path) -> list[str]:
     """The same machine without the CP: write its files; the command line, to be run there.
 
     It loads the guest by itself; the console is Hercules' own and shows in its log.
@@ -147,7 +147,7 @@ def prepare_stock(config: GuestConfig, products: Products, into: Path) -> list[s
     (into / _SCRIPT).write_text(f"ipl {LOAD}\n", encoding="ascii")
     # Only CP tells Linux where its console is.
     words = f"{config.command_line} condev={CONSOLE:#06x}".strip()
-    write_load(into, replace(config, command_line=words), products)
+    write_load(into, replace(config, command_line=words), artifacts)
     return [str(program()), "-d", "-f", CONFIGURATION]
 
 

@@ -12,7 +12,7 @@ import struct
 from pathlib import Path
 
 from zvmlab.base.errors import UsageError
-from zvmlab.guest.config import MIB, GuestConfig, Products, first_extent_end
+from zvmlab.guest.config import MIB, GuestConfig, Artifacts, first_extent_end
 
 LOAD = "guest.ins"
 # Linux' parameter area: place and size of the initrd, command line.
@@ -72,12 +72,12 @@ def initrd_address(config: GuestConfig) -> int:
     return min(_INITRD, first_extent_end(config.storage) // 2)
 
 
-def write_load(into: Path, config: GuestConfig, products: Products) -> None:
+def write_load(into: Path, config: GuestConfig, artifacts: Artifacts) -> None:
     """Write the .ins file and its parts."""
-    parts = kernel_parts(products.kernel)
+    parts = kernel_parts(artifacts.kernel)
     lines = []
     if parts[0][0] == "kernel":
-        shutil.copy(products.image, into / "initrd")
+        shutil.copy(artifacts.image, into / "initrd")
         lines.append(f"initrd {initrd_address(config):#x}")
         parts += linux_parts(config, (into / "initrd").stat().st_size)
     for name, address, data in parts:

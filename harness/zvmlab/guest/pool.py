@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
-from zvmlab.guest.config import GuestConfig, Products
+from zvmlab.guest.config import GuestConfig, Artifacts
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.cleanliness import traces_left
 
@@ -69,7 +69,7 @@ class Pool:
     """Guests, each used by one user after the other; those that nobody uses rest.
 
     *folder* gives a new guest's folder for its logs, which goes with the guest, unless *keep_logs*
-    or the guest's user says otherwise.  *products* are those of all its guests, or None: each finds
+    or the guest's user says otherwise.  *artifacts* are those of all its guests, or None: each finds
     its own.  At most *limit* guests are there; for one more, the one that has rested longest ends.
     *last_check* is called with a guest that is about to end in order.
     """
@@ -78,13 +78,13 @@ class Pool:
         self,
         folder: Callable[[GuestConfig], Path],
         *,
-        products: Products | None = None,
+        artifacts: Artifacts | None = None,
         limit: int = LIMIT,
         keep_logs: bool = False,
         last_check: Use = nothing,
     ) -> None:
         self._folder = folder
-        self._products = products
+        self._artifacts = artifacts
         self._limit = limit
         self._keep_logs = keep_logs
         self._last_check = last_check
@@ -180,7 +180,7 @@ class Pool:
                 self._late.append(error)
 
     def _boot(self, config: GuestConfig, prepare: Use) -> _Member:
-        guest = Guest(config, self._folder(config), self._products)
+        guest = Guest(config, self._folder(config), self._artifacts)
         self.booted += 1
         try:
             guest.boot()

@@ -30,7 +30,7 @@ from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
 from zvmlab.guest.artifacts import DRIVER, prepare
 from zvmlab.guest.backends import backend_of
-from zvmlab.guest.config import GuestConfig, Products
+from zvmlab.guest.config import GuestConfig, Artifacts
 from zvmlab.guest.guest import Guest, Stage
 from zvmlab.guest.pool import Pool, Use, nothing
 from zvmlab.guest.stacks import has_stacks, stacks
@@ -45,7 +45,7 @@ _WARM_FIXTURE = "warm_guest"
 _failed = pytest.StashKey[bool]()
 _reported = pytest.StashKey[bool]()
 _guests = pytest.StashKey[list[Guest]]()
-_products = pytest.StashKey[dict[Which, Products | ZvmlabError]]()
+_artifacts = pytest.StashKey[dict[Which, Artifacts | ZvmlabError]]()
 
 
 def plain_config(which: Which) -> GuestConfig:
@@ -112,8 +112,8 @@ def pytest_configure(config: pytest.Config) -> None:
             GuestConfig(driver=driver)
         except UsageError as error:
             raise pytest.UsageError(f"--driver: {error}") from error
-    prepared: dict[Which, Products | ZvmlabError] = {}
-    config.stash[_products] = prepared
+    prepared: dict[Which, Artifacts | ZvmlabError] = {}
+    config.stash[_artifacts] = prepared
 
 
 def _drivers(config: pytest.Config) -> list[str]:
@@ -175,9 +175,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     for which in sorted(needed):
         with capture.global_and_fixture_disabled():
             try:
-                config.stash[_products][which] = prepare(plain_config(which), Progress())
+                config.stash[_artifacts][which] = prepare(plain_config(which), Progress())
             except ZvmlabError as error:
-                config.stash[_products][which] = error
+                config.stash[_artifacts][which] = error
 
 
 @pytest.hookimpl(tryfirst=True)  # type: ignore[misc]  # pluggy 1.0 has no types
@@ -313,7 +313,7 @@ def _which_of(item: pytest.Item, kernel: str) -> Which:
 
 def _ready_made(config: pytest.Config, which: Which) -> None:
     """Say now what was missing when everything was prepared."""
-    found = config.stash[_products].get(which)
+    found = config.stash[_artifacts].get(which)
     if isinstance(found, ZvmlabError):
         pytest.fail(str(found), pytrace=False)
 

@@ -210,7 +210,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     version = None
     for guest in guests:
         with contextlib.suppress(UsageError):
-            version = guest.products.kernel_version.removesuffix(f" ({case.kernel})")
+            version = guest.artifacts.kernel_version.removesuffix(f" ({case.kernel})")
     report.zvmlab_case = dataclasses.asdict(case)
     report.zvmlab_cuts = [dataclasses.asdict(cut) for cut in cuts]
     report.zvmlab_kernel = version

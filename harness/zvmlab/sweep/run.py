@@ -12,7 +12,7 @@ from typing import Any
 
 from zvmlab.base.errors import GuestPanic, ZvmlabError
 from zvmlab.cp.faults import armed, count
-from zvmlab.guest.config import GuestConfig, Products
+from zvmlab.guest.config import GuestConfig, Artifacts
 from zvmlab.guest.console import innermost
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.pool import Pool, numbered
@@ -184,7 +184,7 @@ class Bench:
         self,
         scenario: Scenario,
         config: GuestConfig,
-        products: Products,
+        artifacts: Artifacts,
         folder: Path,
         seed: str,
         params: str = "",
@@ -193,7 +193,7 @@ class Bench:
         self._scenario = scenario
         self._config = config
         self._seed = seed
-        self._pool = Pool(numbered(folder), products=products, limit=1)
+        self._pool = Pool(numbered(folder), artifacts=artifacts, limit=1)
 
     @property
     def booted(self) -> int:

@@ -22,7 +22,7 @@ from zvmlab.base.errors import UsageError, ZvmlabError
 from zvmlab.base.owned import claim, renew
 from zvmlab.base.progress import Progress
 from zvmlab.guest.artifacts import prepare
-from zvmlab.guest.config import OUR_DRIVER, QEMU, UPSTREAM_DRIVER, GuestConfig, Products
+from zvmlab.guest.config import OUR_DRIVER, QEMU, UPSTREAM_DRIVER, GuestConfig, Artifacts
 from zvmlab.scenarios import find
 from zvmlab.sweep.cases import Case, cases
 from zvmlab.sweep.run import Bench, Counted, Result
@@ -62,12 +62,12 @@ class Plan:
         """What the driver is loaded with."""
         return PARAMETERS.get(self.driver, "") if self.params is None else self.params
 
-    def identity(self, products: Products) -> dict[str, Any]:
+    def identity(self, artifacts: Artifacts) -> dict[str, Any]:
         """What must be the same for results to belong together."""
         return {
             "scenario": self.scenario,
-            "kernel": products.kernel_version,
-            "image": str(products.image),  # in the cache, named after all that is in it
+            "kernel": artifacts.kernel_version,
+            "image": str(artifacts.image),  # in the cache, named after all that is in it
             "driver": self.driver,
             "params": self.parameters,
             "seed": self.seed,
@@ -172,15 +172,15 @@ def sweep(plan: Plan, progress: Progress, resume: bool | None = None) -> Sweep:
     config = GuestConfig(
         kernel=plan.kernel, driver=plan.driver, cp={"seed": str(plan.seed)}, backend=plan.backend
     )
-    products = prepare(config, progress)
-    identity = plan.identity(products)
+    artifacts = prepare(config, progress)
+    identity = plan.identity(artifacts)
     plan.output.mkdir(parents=True, exist_ok=True)
     results = remembered(plan, identity, resume)
     folders = [plan.output / f"{_GUESTS}{job}" for job in range(1, plan.jobs + 1)]
     for folder in folders:
         claim(folder, lambda path: path.name.isdigit())
     benches = [
-        Bench(scenario, config, products, folder, str(plan.seed), plan.parameters)
+        Bench(scenario, config, artifacts, folder, str(plan.seed), plan.parameters)
         for folder in folders
     ]
     try:
@@ -192,7 +192,7 @@ def sweep(plan: Plan, progress: Progress, resume: bool | None = None) -> Sweep:
                 f"no call of {scenario.name} fits --point {' '.join(plan.patterns) or '(none)'};"
                 f" it calls {', '.join(counted.calls)}"
             )
-        whole = Sweep(plan, products.kernel_version, counted, made)
+        whole = Sweep(plan, artifacts.kernel_version, counted, made)
         names = {str(case) for case in made}
         whole.results = {name: found for name, found in results.items() if name in names}
         with progress.step(f"faults in {scenario.name}", len(made)) as step:
