@@ -87,7 +87,7 @@ ENDINGS = {
 }
 
 QUIET = """
-def test_held(guest): guest.monitor.pause()
+def test_held(guest): guest.machine.pause()
 def test_all_workers_sleep(guest):
     for worker in (guest.agent, *(guest.agent.worker(str(number)) for number in range(15))):
         batch = worker.batch()

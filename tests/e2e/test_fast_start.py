@@ -58,7 +58,7 @@ def logs(zvmlab_dir: Path) -> Callable[[str], Path]:
 
 
 def _panel(guest: Guest) -> Panel:
-    panel = panel_of(guest.monitor)
+    panel = panel_of(guest.machine)
     assert panel is not None
     return panel
 
@@ -191,13 +191,13 @@ def test_all_cpus_go_on(two_cpus: GuestConfig, logs: Callable[[str], Path]) -> N
         assert guest.restored and guest.agent.read_file(online) == b"0-1\n"
         for cpu in (1, 0, 1):
             assert _runs_on(guest, cpu) == cpu
-        guest.monitor.pause()
-        guest.monitor.go_on()
+        guest.machine.pause()
+        guest.machine.go_on()
         assert [_runs_on(guest, cpu) for cpu in (0, 1)] == [0, 1]
         # A CPU that the guest has stopped is not started by whoever held the others.
         guest.agent.write_file("/sys/devices/system/cpu/cpu1/online", b"0")
-        guest.monitor.pause()
-        guest.monitor.go_on()
+        guest.machine.pause()
+        guest.machine.go_on()
         assert guest.agent.read_file(online) == b"0\n"
         guest.agent.write_file("/sys/devices/system/cpu/cpu1/online", b"1")
         assert _runs_on(guest, 1) == 1
@@ -214,7 +214,7 @@ def test_a_pending_message_is_delivered(
         for _ in range(8):
             event = first.control.wait_event("console", SECONDS, user="OPERATOR")
         assert event.data["text"].endswith("WAITING")
-        first.monitor.pause()
+        first.machine.pause()
         first.control.cp("SMSG LINUX001 WAKE UP")
         first.control.execute("peer-destroy", peer="ZVMLAB")
         _save(first, found)
@@ -257,7 +257,7 @@ def test_a_damaged_checkpoint_is_refused(
             _started_from(second, found)
         assert not found.exists()
         # Hercules is as new: it can still load.
-        panel = panel_of(second._monitor) if second._monitor is not None else None
+        panel = panel_of(second._machine) if second._machine is not None else None
         assert panel is not None
         panel.go_on()
 

@@ -138,13 +138,13 @@ def test_a_stopped_machine_ends_only_if_the_guest_has_stopped_it(
         for _ in range(8):
             event = guest.control.wait_event("console", 10, user="OPERATOR")
         assert event.data["text"].endswith("WAITING")
-        guest.monitor.pause()
+        guest.machine.pause()
         guest.control.cp("SMSG LINUX001 WAKE UP")
         # A guest whose CPUs are stopped takes no interruption, and goes on afterwards.
         with pytest.raises(Exception, match="did not come within"):
             guest.control.wait_event("console", 1, user="OPERATOR")
         guest.check()
-        guest.monitor.go_on()
+        guest.machine.go_on()
         event = guest.control.wait_event("console", 10, user="OPERATOR")
         assert event.data["text"].endswith("WOKEN 4000/09")
         guest.emulator.expect_exit()

@@ -54,11 +54,11 @@ def used(guest: Guest) -> int:
 @contextlib.contextmanager
 def frozen(guest: Guest) -> Iterator[None]:
     """The guest's CPUs stand still within the block, CP does not."""
-    guest.monitor.pause()
+    guest.machine.pause()
     try:
         yield
     finally:
-        guest.monitor.go_on()
+        guest.machine.go_on()
 
 
 def read_exactly(guest: Guest, fd: int, size: int) -> bytes:

@@ -80,11 +80,11 @@ def test_panic_is_reported_within_two_seconds(guest: Guest) -> None:
 
 
 def test_hang_is_a_timeout(guest: Guest) -> None:
-    guest.monitor.pause()
+    guest.machine.pause()
     with pytest.raises(Timeout, match="HELLO"):
         guest.agent.ask(Request.HELLO, b"", "HELLO", seconds=1.0)
     guest.check()  # neither a panic nor the end of the emulator
-    guest.monitor.go_on()
+    guest.machine.go_on()
 
 
 @pytest.mark.representative

@@ -50,10 +50,10 @@ def observed(
 
 
 def found(
-    first: Observed, second: Observed, lanes: tuple[str, ...] = PAIR.lanes
+    first: Observed, second: Observed, tracks: tuple[str, ...] = PAIR.tracks
 ) -> list[tuple[str, str, str]]:
     """Aspect and values of each difference."""
-    return [(one.aspect, one.first, one.second) for one in differences(first, second, lanes)]
+    return [(one.aspect, one.first, one.second) for one in differences(first, second, tracks)]
 
 
 def test_equal_runs_have_no_difference() -> None:
@@ -116,7 +116,7 @@ def test_lines_that_one_side_lacks_are_differences() -> None:
     ]
 
 
-def test_order_counts_within_a_lane_only() -> None:
+def test_order_counts_within_a_track_only() -> None:
     lines = [(CALLS, "x"), (INTERRUPTIONS, "i"), (CP, "e"), (CALLS, "y")]
     first = observed(BY_PARTS, trace=TraceLines(lines))
     later = observed(BY_PARTS, trace=TraceLines([lines[0], *lines[2:], lines[1]]))

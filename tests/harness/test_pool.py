@@ -17,7 +17,7 @@ from zvmlab.guest import kernelcheck, pool as pool_module
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Stage
 from zvmlab.guest.pool import Pool, numbered
-from zvmlab.guest.cleanliness import traces_left
+from zvmlab.guest.cleanliness import cleanliness
 from zvmlab.pytest_plugin import debugtests, plugin
 
 CONFIG = GuestConfig(kernel="debug")
@@ -419,7 +419,7 @@ def test_traces_left_are_said_by_name(tmp_path: Path) -> None:
     guest = _guest(tmp_path)
     guest.left["rules"] = [{"point": "interrupt"}]
     guest.left["users"] = [{"name": "B"}, {"name": "A"}]
-    assert traces_left(guest) == {
+    assert cleanliness(guest) == {
         "modules": [b"af_iucv"],
         "busy workers": 0,
         "user IDs": ["A", "B"],

@@ -383,7 +383,7 @@ def test_timeline(tmp_path: Path) -> None:
     size = logs.stat().st_size
     drawn = timeline(TraceCut("g1", str(logs), len(before), size - 1))
     assert drawn.problem == "" and not drawn.earlier
-    assert drawn.lanes == ["CPU 0", "CPU 1", "BOB", "CP"]
+    assert drawn.tracks == ["CPU 0", "CPU 1", "BOB", "CP"]
     assert [mark.kind for mark in drawn.marks] == [
         *("fault", "error", "event", "outside", "interrupt", "error")
     ]

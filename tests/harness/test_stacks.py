@@ -105,7 +105,7 @@ def test_nobody_can_be_asked() -> None:
     def broken() -> str:
         raise EmulatorError("QEMU is gone")
 
-    guest.monitor.registers = broken
+    guest.machine.registers = broken
     assert stacks(guest).endswith("nor emulator say what the guest does: QEMU is gone")
 
 

@@ -30,7 +30,7 @@ from zvmlab.sweep import sweep as sweep_module
 from zvmlab.sweep import report as sweep_report, run as sweep_run
 from zvmlab.sweep.cases import Case, Point, Subject, cases
 from zvmlab.sweep.known import KNOWN, reason
-from zvmlab.sweep.run import Bench, Result, Symptom
+from zvmlab.sweep.run import Result, Runner, Symptom
 from zvmlab.sweep.sweep import Plan, State, Sweep, run_all, sweep
 
 QUIET = Progress(quiet=True)
@@ -417,10 +417,10 @@ def test_there_is_a_shown_result_for_each_known_one() -> None:
 def test_emulator_that_breaks_is_never_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def breaks(self: Bench, guest: FakeGuest, case: Case, result: Result) -> None:
+    def breaks(self: Runner, guest: FakeGuest, case: Case, result: Result) -> None:
         raise ZvmlabError("the emulator ended")
 
-    monkeypatch.setattr(Bench, "_run", breaks)
+    monkeypatch.setattr(Runner, "_run", breaks)
     _, verdict = one(tmp_path, "iucv.reply#1:drop")
     assert verdict.blame == [Symptom("broken", "the emulator ended")]
 
@@ -495,15 +495,15 @@ def test_pattern_that_fits_nothing_is_a_usage_error(tmp_path: Path) -> None:
 
 
 def test_interrupted_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, ran = Bench.run, []
+    real, ran = Runner.run, []
 
-    def run(self: Bench, case: Case) -> Result:
+    def run(self: Runner, case: Case) -> Result:
         ran.append(str(case))
         if len(ran) == 4:
             raise KeyboardInterrupt
         return real(self, case)
 
-    monkeypatch.setattr(Bench, "run", run)
+    monkeypatch.setattr(Runner, "run", run)
     mine = plan(tmp_path, "iucv.reply")
     with pytest.raises(KeyboardInterrupt):
         sweep(mine, QUIET)

@@ -57,23 +57,23 @@ def session(path: str, message: str, at: int = LIST, area: int = 0x9000000) -> l
     ]
 
 
-def texts(*records: Record, lane: str = CALLS) -> list[str]:
-    """The lines of a lane."""
-    return list(trace_lines(records).lane(lane))
+def texts(*records: Record, track: str = CALLS) -> list[str]:
+    """The lines of a track."""
+    return list(trace_lines(records).track(track))
 
 
 def test_calls_and_interruptions_in_words() -> None:
     found = trace_lines(session("0002", "00070000"))
-    assert found.lane(CALLS) == (
+    assert found.track(CALLS) == (
         f"connect *MONITOR limit 255 ipuser {IPUSER} flags 80, cc 0, path 1 limit 200",
         "reply path 1 message 1 class e2c40000 flags 80, cc 0",
         f"sever path 1 ipuser {'f' * 32} flags 00, cc 1 code 0x01",
     )
-    assert found.lane(INTERRUPTIONS) == (
+    assert found.track(INTERRUPTIONS) == (
         "complete path 1 limit 255 flags 80",
         "msg pending path 1 message 1 class e2c40000 12 bytes of control area flags 80",
     )
-    assert found.lane(CP) == (
+    assert found.track(CP) == (
         f"*MONITOR: pending path 1 of LINUX001 limit 255 ipuser {IPUSER} flags 80",
         "monitor.deliver kind 1 set 1 fate delivered",
     )
@@ -125,7 +125,7 @@ def test_tags_are_numbered_as_they_come_up() -> None:
     begin = event(f"00008001000f0000{USER}")
 
     def completed(*tags: str) -> list[str]:
-        return texts(begin, *(event(f"0000800700070000{'0' * 32}{tag}") for tag in tags), lane=CP)
+        return texts(begin, *(event(f"0000800700070000{'0' * 32}{tag}") for tag in tags), track=CP)
 
     assert completed("00000123", "00000124") == completed("00000007", "00000009")
     assert completed("00000123", "00000124") != completed("00000123", "00000123")
@@ -260,35 +260,35 @@ def test_stsi_is_compared_by_level_and_contents() -> None:
 def test_order_of_calls_and_outside_is_kept_and_interruptions_may_shift() -> None:
     made = session("0002", "00070000")
     early = [*made[:5], made[6], made[5], *made[7:]]
-    assert trace_lines(made).lane(ORDERED) == trace_lines(early).lane(ORDERED)
-    assert trace_lines(made).lane(INTERRUPTIONS) == trace_lines(early).lane(INTERRUPTIONS)
+    assert trace_lines(made).track(ORDERED) == trace_lines(early).track(ORDERED)
+    assert trace_lines(made).track(INTERRUPTIONS) == trace_lines(early).track(INTERRUPTIONS)
     late = [*made[:5], made[6], made[7], made[5], made[8]]
-    assert trace_lines(made).lane(ORDERED) != trace_lines(late).lane(ORDERED)
+    assert trace_lines(made).track(ORDERED) != trace_lines(late).track(ORDERED)
 
 
 def test_rules_and_sets_are_numbered_and_ids_of_zero_are_none() -> None:
     def armed(rule: int) -> Record:
         return record("fault.arm", None, point="iucv.reply", rule=rule)
 
-    assert texts(armed(7), armed(9), lane=CP) == texts(armed(1), armed(2), lane=CP)
-    assert texts(armed(7), armed(7), lane=CP) != texts(armed(7), armed(9), lane=CP)
-    assert texts(armed(0), lane=CP) == ["fault.arm point iucv.reply no rule"]
+    assert texts(armed(7), armed(9), track=CP) == texts(armed(1), armed(2), track=CP)
+    assert texts(armed(7), armed(7), track=CP) != texts(armed(7), armed(9), track=CP)
+    assert texts(armed(0), track=CP) == ["fault.arm point iucv.reply no rule"]
 
 
 def test_ids_in_hexadecimal_are_those_of_events() -> None:
     asks = event(f"0005800100ff0000{USER}{IPUSER}", user="OTHER")
     came = event("0005000900070010e2c4", user="OTHER")
     takes = record("iucv.receive", None, user="OTHER", path=5, msgid="70010", cc=0)
-    _, heard, taken = texts(asks, came, takes, lane=CP)
+    _, heard, taken = texts(asks, came, takes, track=CP)
     assert "message 1" in heard
     assert taken == "iucv.receive user OTHER path 1 message 1 cc 0"
 
 
 def test_calls_from_outside_say_what_became_of_them() -> None:
     asked = record("iucv.sever", None, user="OTHER", path=5, cc=1, lost=3, out=[], data="e9")
-    assert texts(asked, lane=CP) == ["iucv.sever user OTHER path 1 data e9 cc 1"]
+    assert texts(asked, track=CP) == ["iucv.sever user OTHER path 1 data e9 cc 1"]
     told = record("monitor.sever", None, user="OTHER", code="2c")
-    assert texts(told, lane=CP) == ["monitor.sever user OTHER code 2c"]
+    assert texts(told, track=CP) == ["monitor.sever user OTHER code 2c"]
 
 
 def test_fault_that_was_carried_out_and_a_programs_call_show() -> None:
@@ -304,7 +304,7 @@ def test_fault_that_was_carried_out_and_a_programs_call_show() -> None:
 
 def test_interruption_of_an_unknown_type_and_without_a_buffer() -> None:
     begin = session("0002", "00070000")[:1]
-    found = texts(*begin, interruption("0002000b"), record("interrupt", pgm=5), lane=INTERRUPTIONS)
+    found = texts(*begin, interruption("0002000b"), record("interrupt", pgm=5), track=INTERRUPTIONS)
     assert found == [
         "type 11 path 1 flags 00",
         "interruption without a buffer program interruption 5",

@@ -34,7 +34,7 @@ from tree import SERVER, Tree
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, UsageError, ZvmlabError
 
 
-class Bench:
+class Runner:
     """Trees, and the changes that are tried in them."""
 
     def __init__(self, args: argparse.Namespace, rows: list[table.Row]) -> None:
@@ -137,11 +137,11 @@ def _tried(args: argparse.Namespace, rows: list[table.Row]) -> tuple[list[Result
         return [], {}
     files = {mutant.file for mutant in mutants or [one for all in every.values() for one in all]}
     used = [row for row in rows if any(table.row_of(rows, file) is row for file in files)]
-    bench = Bench(args, used)
-    bench.prepare()
+    runner = Runner(args, used)
+    runner.prepare()
     if mutants is None:
-        return bench.chosen(every, args.number, args.seed), bench.failing
-    return bench.several(mutants), bench.failing
+        return runner.chosen(every, args.number, args.seed), runner.failing
+    return runner.several(mutants), runner.failing
 
 
 def _title(args: argparse.Namespace) -> str:

@@ -31,7 +31,7 @@ from zvmlab.base.progress import Progress, Step
 from zvmlab.base.tree import TREE
 from zvmlab.build.buildstep import run_step
 from zvmlab.build.image import COMPILER, compiler_version
-from zvmlab.build.kernel_patches import RECIPE, mend
+from zvmlab.build.kernel_patches import RECIPE, patch
 from zvmlab.build.kernel import ARCH, DEBUG, Kernel, unpack, unpacked
 from zvmlab.build.packages import DAY, Suite
 
@@ -165,7 +165,7 @@ def _build(source: _Source, into: Path, key: str, progress: Progress) -> None:
         tarball = cache_root() / _kept(source) / source.tarball
         unpack_argv = ["tar", "-xf", str(tarball), "--strip-components=1"]
         _run(unpack_argv, tree, log, _UNPACK_SECONDS)
-        mend(tree)
+        patch(tree)
     _configure(tree, log)
     cpus = len(os.sched_getaffinity(0))
     text = f"building the debug kernel {source.version}, with {cpus} CPUs"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What has to be mended in the debug kernel's source before it boots each time.
+"""What has to be patched in the debug kernel's source before it boots each time.
 
 Linux' proofs of RCU's use, which come with those of locks, wait during boot for a
 grace period of RCU-tasks.  Whoever makes grace periods holds a mutex meanwhile: the
@@ -23,7 +23,7 @@ RECIPE = f"{FILE}: {_UNLOCK} {_WAIT.pattern} {_LOCK}"
 """A part of the cache's key."""
 
 
-def mended(text: str) -> str:
+def patched(text: str) -> str:
     """The file with the mutex given back during the wait; as it was if Linux does so itself.
 
     ZvmlabError if the wait is not there, or more than one.
@@ -38,11 +38,11 @@ def mended(text: str) -> str:
     return changed
 
 
-def mend(tree: Path) -> None:
+def patch(tree: Path) -> None:
     """Do it in a kernel's source tree; ZvmlabError if that has no such file."""
     file = tree / FILE
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
         raise ZvmlabError(f"{FILE} of this kernel cannot be read: {error.strerror}") from error
-    file.write_text(mended(text), encoding="utf-8")
+    file.write_text(patched(text), encoding="utf-8")

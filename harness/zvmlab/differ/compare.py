@@ -9,7 +9,7 @@ What is compared, and by which name (*aspect*) a difference goes:
                       part of a set by itself, and as many whole parts as there is room for
     read sizes        any other difference in what reads returned
     read set          which of CP's sets it was that a read called whole
-    log, calls, CP, ...   a line of the kernel's log or of a lane of the trace
+    log, calls, CP, ...   a line of the kernel's log or of a track of the trace
                       (zvmlab.differ.trace_lines) that only one of the two has
 
 Of a run that ended early only its steps are compared.
@@ -134,7 +134,7 @@ def _lines(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[str, s
             yield from (("", line) for line in second[j:j_end])
 
 
-def differences(first: Observed, second: Observed, lanes: Sequence[str]) -> list[Difference]:
+def differences(first: Observed, second: Observed, tracks: Sequence[str]) -> list[Difference]:
     """Everything that is not the same in two runs of the same scenario."""
     name = first.outcome.scenario
     found = []
@@ -144,7 +144,7 @@ def differences(first: Observed, second: Observed, lanes: Sequence[str]) -> list
     if first.ended or second.ended:
         return found
     pairs = [("log", first.outcome.log, second.outcome.log)]
-    pairs += [(lane, first.trace.lane(lane), second.trace.lane(lane)) for lane in lanes]
+    pairs += [(track, first.trace.track(track), second.trace.track(track)) for track in tracks]
     for aspect, mine, other in pairs:
         found += [Difference(name, "", aspect, *pair) for pair in _lines(mine, other)]
     return found

@@ -44,8 +44,8 @@ class Pair:
     """What their drivers are loaded with."""
     catalogue: Mapping[str, Scenario]
     """All scenarios that have a name."""
-    lanes: tuple[str, ...]
-    """Lanes of the trace (zvmlab.differ.trace_lines) that must be the same."""
+    tracks: tuple[str, ...]
+    """Tracks of the trace (zvmlab.differ.trace_lines) that must be the same."""
     explained: tuple[Explained, ...] = ()
     """Made for the whole catalogue."""
 
@@ -158,6 +158,6 @@ def _side(plan: Plan, number: int, progress: Progress) -> Side:
 
 def _compare(pair: Pair, scenario: Scenario, sides: Sequence[Side]) -> Compared:
     first, second = (side.run(scenario) for side in sides)
-    found = [(one, pair.explain(one)) for one in differences(first, second, pair.lanes)]
+    found = [(one, pair.explain(one)) for one in differences(first, second, pair.tracks)]
     size = sum(len(one.stream) for one in first.sets)
     return Compared(scenario.name, len(first.outcome.steps), size, found)

@@ -169,6 +169,6 @@ def driver_pair(
         configs=(first, second),
         params=(PARAMETERS.get(drivers[0], ""), PARAMETERS.get(drivers[1], "")),
         catalogue=CATALOGUE,
-        lanes=(CALLS, INTERRUPTIONS),
+        tracks=(CALLS, INTERRUPTIONS),
         explained=EXPLAINED if drivers == DRIVERS else (),
     )

@@ -82,6 +82,6 @@ def emulator_pair(kernel: str = "bookworm", driver: str = UPSTREAM_DRIVER) -> Pa
         configs=(first, second),
         params=(parameters, parameters),
         catalogue=CATALOGUE,
-        lanes=(ORDERED, INTERRUPTIONS),
+        tracks=(ORDERED, INTERRUPTIONS),
         explained=EXPLAINED,
     )

@@ -44,7 +44,7 @@ class Observed:
             yield f"end: {self.ended}"
         yield from (f"step {number}: {step}" for number, step in enumerate(self.outcome.steps, 1))
         yield from (f"log: {line}" for line in self.outcome.log)
-        yield from (f"{lane}: {text}" for lane, text in self.trace.entries)
+        yield from (f"{track}: {text}" for track, text in self.trace.entries)
 
     def which(self, found: FoundSet) -> str:
         """What CP stored as the bytes that were read: "set N" of the scenario, or what else."""

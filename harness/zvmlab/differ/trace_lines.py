@@ -9,7 +9,7 @@ The rules, which docs/emulators.md also states:
 * paths from before the part, those to the agent, and the agent's own side are left out;
 * so are a CPU's giving up its time slice, which is a matter of timing, and CP's clock.
 
-The lines go in lanes: "calls" of the guest, "CP" for what came from outside and
+The lines go in tracks: "calls" of the guest, "CP" for what came from outside and
 what services heard, "calls and CP" for both in their common order, and
 "interruptions", which may come a moment sooner or later than the rest.
 """
@@ -25,7 +25,7 @@ from zvmlab.cp.tracefmt import Record
 from zvmlab.differ.iucv_text import Names, call_text, event_text, lists_and_rest
 
 CALLS, CP, ORDERED, INTERRUPTIONS = "calls", "CP", "calls and CP", "interruptions"
-_LANES = {CALLS: (CALLS,), CP: (CP,), ORDERED: (CALLS, CP), INTERRUPTIONS: (INTERRUPTIONS,)}
+_TRACKS = {CALLS: (CALLS,), CP: (CP,), ORDERED: (CALLS, CP), INTERRUPTIONS: (INTERRUPTIONS,)}
 _YIELDS = ("diag.44", "diag.9c")
 # What the emulator has done, not the guest or a test; the configuration has paths of files.
 _BESIDES = ("configuration", "reset", "reset.cpu", "ipl", "dispatch", "monitor.timer")
@@ -49,13 +49,13 @@ _NUMBERED = {"set": "set", "rule": "rule", "path": "path", "msgid": "message", "
 
 @dataclass
 class TraceLines:
-    """Lines with their lane, in order."""
+    """Lines with their track, in order."""
 
     entries: list[tuple[str, str]] = field(default_factory=list)
 
-    def lane(self, name: str) -> tuple[str, ...]:
-        """The lines of a lane."""
-        return tuple(text for lane, text in self.entries if lane in _LANES[name])
+    def track(self, name: str) -> tuple[str, ...]:
+        """The lines of a track."""
+        return tuple(text for track, text in self.entries if track in _TRACKS[name])
 
 
 def _result(record: Record) -> str:
@@ -153,13 +153,13 @@ def trace_lines(records: Iterable[Record]) -> TraceLines:
     """The lines of these records, which are a whole part of a trace."""
     found, names = TraceLines(), Names(AGENT)
     for record in records:
-        lane, text = CALLS, None
+        track, text = CALLS, None
         if record.cpu is None:
-            lane, text = CP, _cp(record, names)
+            track, text = CP, _cp(record, names)
         elif record.call == "interrupt" and record.event is not None:
-            lane, text = INTERRUPTIONS, event_text(record.event, names)
+            track, text = INTERRUPTIONS, event_text(record.event, names)
         elif record.call == "interrupt":
-            lane, text = INTERRUPTIONS, f"interruption without a buffer {_result(record)}"
+            track, text = INTERRUPTIONS, f"interruption without a buffer {_result(record)}"
         elif record.call.startswith("iucv."):
             text = _iucv(record, names)
         elif record.call == "stsi":
@@ -167,5 +167,5 @@ def trace_lines(records: Iterable[Record]) -> TraceLines:
         elif record.call.startswith("diag.") and record.call not in _YIELDS:
             text = _diagnose(record)
         if text is not None:
-            found.entries.append((lane, text))
+            found.entries.append((track, text))
     return found

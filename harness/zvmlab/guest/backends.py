@@ -26,7 +26,7 @@ from zvmlab.guest.qmp import Qmp
 Check = Callable[[], None]
 
 
-class Monitor(Protocol):
+class Machine(Protocol):
     """The emulator's own side of a running guest."""
 
     clocks_stop: bool
@@ -67,13 +67,13 @@ class Backend(Protocol):
     def folder(self, channels: Channels) -> Path | None:
         """The emulator's working directory, if it needs one of its own."""
 
-    def monitor(
+    def machine(
         self, emulator: Emulator, channels: Channels, seconds: float, check: Check, lost: Check
-    ) -> Monitor:
+    ) -> Machine:
         """Connect; *check* is called while waiting, *lost* if the connection ends."""
 
 
-class _QemuMonitor:
+class _QemuMachine:
     clocks_stop = True
 
     def __init__(self, qmp: Qmp) -> None:
@@ -125,10 +125,10 @@ class _Qemu:
     def folder(self, channels: Channels) -> Path | None:
         return None
 
-    def monitor(
+    def machine(
         self, emulator: Emulator, channels: Channels, seconds: float, check: Check, lost: Check
-    ) -> Monitor:
-        return _QemuMonitor(Qmp(channels.qmp, seconds, check, lost))
+    ) -> Machine:
+        return _QemuMachine(Qmp(channels.qmp, seconds, check, lost))
 
 
 class _Hercules:
@@ -146,9 +146,9 @@ class _Hercules:
     def folder(self, channels: Channels) -> Path | None:
         return hercules.folder(channels)
 
-    def monitor(
+    def machine(
         self, emulator: Emulator, channels: Channels, seconds: float, check: Check, lost: Check
-    ) -> Monitor:
+    ) -> Machine:
         return hercules.Panel(emulator, seconds, check)
 
 
@@ -160,11 +160,11 @@ def backend_of(name: str) -> Backend:
     return _BACKENDS[name]
 
 
-def panel_of(monitor: Monitor) -> hercules.Panel | None:
+def panel_of(machine: Machine) -> hercules.Panel | None:
     """Hercules' panel, if it is one."""
-    return monitor if isinstance(monitor, hercules.Panel) else None
+    return machine if isinstance(machine, hercules.Panel) else None
 
 
-def qmp_of(monitor: Monitor) -> Qmp | None:
+def qmp_of(machine: Machine) -> Qmp | None:
     """The connection to QEMU's monitor, if it is one."""
-    return monitor.qmp if isinstance(monitor, _QemuMonitor) else None
+    return machine.qmp if isinstance(machine, _QemuMachine) else None

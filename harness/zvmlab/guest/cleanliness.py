@@ -6,7 +6,7 @@ from __future__ import annotations
 from zvmlab.guest.guest import Guest
 
 
-def traces_left(guest: Guest) -> dict[str, object]:
+def cleanliness(guest: Guest) -> dict[str, object]:
     """Modules, busy workers, user IDs, faults, the monitor: equal means nothing is left.
 
     A crash is raised, also one that is on its way.

@@ -36,7 +36,7 @@ from zvmlab.cp.faults import ArmedFault, arm
 from zvmlab.cp.peer import Peer
 from zvmlab.guest import checkpoint
 from zvmlab.guest.artifacts import prepare
-from zvmlab.guest.backends import Monitor, backend_of, panel_of, qmp_of
+from zvmlab.guest.backends import Machine, backend_of, panel_of, qmp_of
 from zvmlab.guest.config import Channels, GuestConfig, Artifacts
 from zvmlab.guest.console import ENDS, Crash, Console, classify
 from zvmlab.guest.emulator import Emulator
@@ -144,7 +144,7 @@ class Guest:
         self._emulator: Emulator | None = None
         self._trace_ended: str | None = None
         self._control: Control | None = None
-        self._monitor: Monitor | None = None
+        self._machine: Machine | None = None
         self._peer: Peer | None = None
         self._listener: AfIucvListener | None = None
         self._agent: Agent | None = None
@@ -164,12 +164,12 @@ class Guest:
     @property
     def alive(self) -> bool:
         """Is its emulator there?"""
-        return self.stage is not Stage.OFF and self._monitor is not None and self.emulator.alive
+        return self.stage is not Stage.OFF and self._machine is not None and self.emulator.alive
 
     @property
     def can_answer(self) -> bool:
         """Is the agent there, and do the CPUs run?"""
-        return self.stage is Stage.READY and not self.monitor.held
+        return self.stage is Stage.READY and not self.machine.held
 
     @property
     def restored(self) -> bool:
@@ -195,16 +195,16 @@ class Guest:
 
     @property
     def qmp(self) -> Qmp:
-        """QEMU's monitor; from PAUSED on."""
-        found = qmp_of(self.monitor)
+        """QEMU's protocol for programs; from PAUSED on."""
+        found = qmp_of(self.machine)
         if found is None:
-            raise UsageError(f"a guest in {self.config.backend} has no QEMU monitor")
+            raise UsageError(f"a guest in {self.config.backend} has no QMP")
         return found
 
     @property
-    def monitor(self) -> Monitor:
+    def machine(self) -> Machine:
         """The emulator's own side of the guest; from PAUSED on."""
-        return self._there(self._monitor, "emulator", "start()")
+        return self._there(self._machine, "emulator", "start()")
 
     @property
     def agent(self) -> Agent:
@@ -253,7 +253,7 @@ class Guest:
 
     def _save(self, into: Path) -> None:
         """Save this guest to a checkpoint: first the harness leaves the CP, and the agent alone."""
-        panel = self._there(panel_of(self.monitor), "panel", "start()")
+        panel = self._there(panel_of(self.machine), "panel", "start()")
         self.agent.close_connection()
         self._there(self._peer, "agent channel", "start()").close()
         self.control.close()
@@ -275,11 +275,11 @@ class Guest:
         folder = backend.folder(self.channels)
         self._emulator = Emulator(argv, self.logs / _EMULATOR_LOG, self._kept, folder)
         self._undo.callback(self._emulator.stop)
-        self._monitor = backend.monitor(
+        self._machine = backend.machine(
             self._emulator, self.channels, START_SECONDS, self.check, self._news
         )
-        self._undo.callback(self._monitor.close)
-        panel = panel_of(self._monitor)
+        self._undo.callback(self._machine.close)
+        panel = panel_of(self._machine)
         if found is not None and panel is not None:
             checkpoint.restore(panel, self.channels, found)
             self._restored = True
@@ -301,7 +301,7 @@ class Guest:
             # A deterministic guest runs only while an event is waited for.
             if self._lockstep is None:
                 try:
-                    self.monitor.go_on()
+                    self.machine.go_on()
                 except EmulatorError:
                     # A guest that is to end may have done so before the emulator has answered.
                     if not self.emulator.may_end:
@@ -322,14 +322,14 @@ class Guest:
 
         A kernel that ticks also when idle, as Debian's, takes up to a seventh of a host's CPU.
         """
-        if self.monitor.clocks_stop:
-            self.monitor.pause()
+        if self.machine.clocks_stop:
+            self.machine.pause()
             self._resting = True
 
     def wake(self) -> None:
         """End rest(); harmless without."""
         if self._resting:
-            self.monitor.go_on()
+            self.machine.go_on()
             self._resting = False
 
     def await_agent(self) -> None:
@@ -468,7 +468,7 @@ class Guest:
 
     def _learn_crash(self) -> None:
         """An emulator that sees the guest crash says so by its monitor."""
-        crash = self._monitor.crash() if self._monitor is not None else None
+        crash = self._machine.crash() if self._machine is not None else None
         if crash is not None:
             self.console.report(crash)
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
 from zvmlab.guest.config import GuestConfig, Artifacts
 from zvmlab.guest.guest import Guest
-from zvmlab.guest.cleanliness import traces_left
+from zvmlab.guest.cleanliness import cleanliness
 
 LIMIT = 8
 CLOSE_SECONDS = 600.0
@@ -119,7 +119,7 @@ class Pool:
         left: list[str] = []
         try:
             with self._removing(member, keep_logs=not reported):
-                now = traces_left(guest)
+                now = cleanliness(guest)
                 left = [name for name, value in now.items() if value != member.clean[name]]
                 if not left:
                     guest.rest()
@@ -185,7 +185,7 @@ class Pool:
         try:
             guest.boot()
             prepare(guest)
-            member = _Member(guest, prepare, traces_left(guest))
+            member = _Member(guest, prepare, cleanliness(guest))
         except BaseException:
             guest.stop()
             raise

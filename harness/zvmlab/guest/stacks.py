@@ -51,7 +51,7 @@ class Asked(Protocol):
         """The program within the guest."""
 
     @property
-    def monitor(self) -> Emulator:
+    def machine(self) -> Emulator:
         """The emulator's own commands."""
 
 
@@ -100,7 +100,7 @@ def stacks(guest: Asked) -> str:
     except (ZvmlabError, OSError):
         pass  # It is the emulator's turn.
     try:
-        return f"{_CPUS}\n{guest.monitor.registers()}"
+        return f"{_CPUS}\n{guest.machine.registers()}"
     except (ZvmlabError, OSError) as error:
         return f"neither agent nor emulator say what the guest does: {error}"
 

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from zvmlab.base.version import __version__
 from zvmlab.pytest_plugin.requirement_results import Outcome, Result, Run
 from zvmlab.pytest_plugin.requirement_table import deviations, markdown, totals
-from zvmlab.pytest_plugin.requirement_timeline import LANE, RECORDS_MAX, Timeline, timeline
+from zvmlab.pytest_plugin.requirement_timeline import RECORDS_MAX, TRACK, Timeline, timeline
 
 FORMAT = 3
 TIMELINES_MAX = 50
@@ -102,7 +102,7 @@ def page(run: Run) -> str:
         errnos=sorted({name for r in run.results for name in r.case.errnos}),
         started=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.started)),
         version=__version__,
-        lane=LANE,
+        track=TRACK,
         records_max=RECORDS_MAX,
         script=Markup(script),
         style=Markup(style),

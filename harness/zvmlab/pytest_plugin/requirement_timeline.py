@@ -16,7 +16,7 @@ _BYTES_MAX = 4 * 1024 * 1024
 # Of a long line the beginning, and the end, where the result is.
 _HEAD, _TAIL = 200, 40
 # Pixels.
-LANE = 30
+TRACK = 30
 _MARGIN = 16
 _STEP = 13
 _GAP_MAX = 60
@@ -40,8 +40,8 @@ class Timeline:
     """A drawing; lengths in pixels.  A gap is drawn by the logarithm of its time."""
 
     guest: str
-    lanes: list[str] = field(default_factory=list)
-    """From top to bottom, each LANE high."""
+    tracks: list[str] = field(default_factory=list)
+    """From top to bottom, each TRACK high."""
     marks: list[Mark] = field(default_factory=list)
     labels: list[tuple[float, str]] = field(default_factory=list)
     """Where a time stands below, counted from the first record."""
@@ -69,12 +69,12 @@ def timeline(cut: TraceCut) -> Timeline:
         made.problem = "the guest did not call CP during this test"
         return made
     made.earlier = begin > cut.begin or number > len(last)
-    made.lanes = list(dict.fromkeys(sorted((r.track for r in last), key=_lane_order)))
+    made.tracks = list(dict.fromkeys(sorted((r.track for r in last), key=_track_order)))
     _place(made, list(last))
     return made
 
 
-def _lane_order(track: str) -> tuple[bool, str]:
+def _track_order(track: str) -> tuple[bool, str]:
     return (not track.startswith("CPU "), track)
 
 
@@ -88,14 +88,14 @@ def _place(made: Timeline, records: list[Record]) -> None:
             gap = max(0.0, seconds_since(record, before.tod))
             x += _STEP + min(_GAP_MAX, 5 * math.log2(1 + gap * 1e5))
         before = record
-        lane = made.lanes.index(record.track)
+        track = made.tracks.index(record.track)
         text = _shortened(describe(record, start).strip())
-        made.marks.append(Mark(record.seq, x, (lane + 0.5) * LANE, _kind(record), text))
+        made.marks.append(Mark(record.seq, x, (track + 0.5) * TRACK, _kind(record), text))
         if x - labelled >= _LABEL:
             labelled = x
             made.labels.append((x, _time(seconds_since(record, start))))
     made.width = x + _LABEL
-    made.height = len(made.lanes) * LANE + 22
+    made.height = len(made.tracks) * TRACK + 22
 
 
 def _shortened(text: str) -> str:

@@ -173,7 +173,7 @@ class Counted:
     outcome: Outcome
 
 
-class Bench:
+class Runner:
     """A guest that runs one case after the other; a new one where a case left something behind.
 
     *folder* takes the logs of its guests; those with a symptom are kept.  The

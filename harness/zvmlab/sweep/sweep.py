@@ -25,7 +25,7 @@ from zvmlab.guest.artifacts import prepare
 from zvmlab.guest.config import OUR_DRIVER, QEMU, UPSTREAM_DRIVER, GuestConfig, Artifacts
 from zvmlab.scenarios import find
 from zvmlab.sweep.cases import Case, cases
-from zvmlab.sweep.run import Bench, Counted, Result
+from zvmlab.sweep.run import Counted, Result, Runner
 
 STATE = "state.jsonl"
 _GUESTS = "guests-"
@@ -179,13 +179,13 @@ def sweep(plan: Plan, progress: Progress, resume: bool | None = None) -> Sweep:
     folders = [plan.output / f"{_GUESTS}{job}" for job in range(1, plan.jobs + 1)]
     for folder in folders:
         claim(folder, lambda path: path.name.isdigit())
-    benches = [
-        Bench(scenario, config, artifacts, folder, str(plan.seed), plan.parameters)
+    runners = [
+        Runner(scenario, config, artifacts, folder, str(plan.seed), plan.parameters)
         for folder in folders
     ]
     try:
         with progress.step(f"{scenario.name} without a fault"):
-            counted = _counted(benches[0])
+            counted = _counted(runners[0])
         made = list(cases(counted.points, counted.calls, str(plan.seed), plan.patterns))
         if not made:
             raise UsageError(
@@ -203,18 +203,18 @@ def sweep(plan: Plan, progress: Progress, resume: bool | None = None) -> Sweep:
                 whole.results[result.case] = result
                 step.update(len(whole.results))
 
-            run_all(benches, [case for case in made if str(case) not in whole.results], take)
+            run_all(runners, [case for case in made if str(case) not in whole.results], take)
         State(plan.output).add({"finished": len(made)})
     finally:
-        for bench in benches:
-            bench.close()
-    whole.guests = sum(bench.booted for bench in benches)
+        for runner in runners:
+            runner.close()
+    whole.guests = sum(runner.booted for runner in runners)
     return whole
 
 
-def _counted(bench: Bench) -> Counted:
+def _counted(runner: Runner) -> Counted:
     """Twice, because a scenario that is not the same each time has no n-th call."""
-    first, second = bench.count(), bench.count()
+    first, second = runner.count(), runner.count()
     different = first.outcome.differences(second.outcome)
     different += [
         f"{first.calls.get(name, 0)} calls of {name} against {second.calls.get(name, 0)}"
@@ -229,24 +229,26 @@ def _counted(bench: Bench) -> Counted:
     return first
 
 
-def run_all(benches: Sequence[Bench], todo: Sequence[Case], take: Callable[[Result], None]) -> None:
-    """Every case on one of the benches; *take* gets the results, one at a time."""
+def run_all(
+    runners: Sequence[Runner], todo: Sequence[Case], take: Callable[[Result], None]
+) -> None:
+    """Every case on one of the runners; *take* gets the results, one at a time."""
     queue = deque(todo)
     stop = threading.Event()
     lock = threading.Lock()
 
-    def work(bench: Bench) -> None:
+    def work(runner: Runner) -> None:
         while queue and not stop.is_set():
             try:
                 case = queue.popleft()
             except IndexError:
                 return  # the other job was quicker
-            result = bench.run(case)
+            result = runner.run(case)
             with lock:
                 take(result)
 
-    with ThreadPoolExecutor(len(benches)) as pool:
-        jobs = [pool.submit(work, bench) for bench in benches]
+    with ThreadPoolExecutor(len(runners)) as pool:
+        jobs = [pool.submit(work, runner) for runner in runners]
         try:
             wait(jobs, return_when=FIRST_EXCEPTION)
         finally:
