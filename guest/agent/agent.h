@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The agent: serves requests that come over a stream.  One thread reads the
- * requests; up to LANES threads execute them, each in the order in which its
+ * requests; up to WORKERS threads execute them, each in the order in which its
  * own requests came, so that a call may sleep while others are served.
  */
 #ifndef AGENT_H
@@ -19,11 +19,11 @@
 struct agent;
 struct processes;
 
-/** A request as it came; @lane is 0 to LANES - 1. */
+/** A request as it came; @worker is 0 to WORKERS - 1. */
 struct request {
 	struct request *next;
 	uint32_t id, generation;
-	uint16_t type, lane;
+	uint16_t type, worker;
 	uint32_t len;
 	uint8_t payload[];
 };
@@ -75,7 +75,7 @@ bool limit_expired(const struct limit *limit);
 
 /* worker.c */
 
-struct lane {
+struct worker {
 	struct agent *agent;
 	bool started, busy;	/**< guarded by the agent's lock, like the queue */
 	unsigned int queued;
@@ -86,21 +86,21 @@ struct lane {
 	struct limit limit;
 };
 
-/** Queue @req (taken over if ST_OK) for its lane. */
-enum status lane_submit(struct agent *agent, struct request *req);
-/** Send the lane's thread a signal if it is executing a request. */
-bool lane_interrupt(struct agent *agent, unsigned int lane, int signal);
+/** Queue @req (taken over if ST_OK) for its worker. */
+enum status worker_submit(struct agent *agent, struct request *req);
+/** Send the worker's thread a signal if it is executing a request. */
+bool worker_interrupt(struct agent *agent, unsigned int worker, int signal);
 /** The request is executed; called before its reply goes out, so that who has the reply sees it. */
-void lane_done(struct lane *lane);
-/** Bit n: lane n is executing a request, or has one to execute. */
-uint32_t lanes_busy(struct agent *agent);
+void worker_done(struct worker *worker);
+/** Bit n: worker n is executing a request, or has one to execute. */
+uint32_t workers_busy(struct agent *agent);
 
 /* dispatch.c */
 
 struct agent {
 	struct link link;
 	pthread_mutex_t lock;
-	struct lane lanes[LANES];
+	struct worker workers[WORKERS];
 	size_t queued_bytes;
 	struct processes *processes;
 	struct wr out;		/**< of the thread that reads requests */
@@ -108,13 +108,14 @@ struct agent {
 };
 
 /** All handlers: read the whole of @in, append to @out; an error leaves a sentence in @out. */
-typedef enum status handler(struct agent *agent, struct lane *lane, struct rd *in, struct wr *out);
+typedef enum status handler(struct agent *agent, struct worker *worker, struct rd *in,
+			    struct wr *out);
 
 bool agent_create(struct agent *agent, bool machine);
 /** Serve the stream @fd until it ends.  Return: at least one request came. */
 bool agent_serve(struct agent *agent, int fd);
-/** Execute @req on the calling thread (@lane is NULL for the reading thread) and reply. */
-void agent_execute(struct agent *agent, struct lane *lane, const struct request *req,
+/** Execute @req on the calling thread (@worker is NULL for the reading thread) and reply. */
+void agent_execute(struct agent *agent, struct worker *worker, const struct request *req,
 		   struct wr *out);
 /** Replace what @out holds by a sentence. */
 enum status refuse(struct wr *out, enum status status, const char *why);

@@ -160,7 +160,7 @@ static bool failed(const struct wr *out, size_t at)
 	return rd_u32(&in) != 0;
 }
 
-enum status handle_batch(struct agent *agent, struct lane *lane, struct rd *in, struct wr *out)
+enum status handle_batch(struct agent *agent, struct worker *worker, struct rd *in, struct wr *out)
 {
 	uint32_t ms = rd_u32(in), flags = rd_u32(in);
 	unsigned int count = rd_u16(in);
@@ -174,21 +174,21 @@ enum status handle_batch(struct agent *agent, struct lane *lane, struct rd *in, 
 		return refuse(out, ST_MALFORMED, "BATCH needs a time limit and up to 1024 operations");
 	wr_u16(out, 0);
 	wr_u8(out, 0);
-	limit_start(&lane->limit, ms);
+	limit_start(&worker->limit, ms);
 	while (earlier.count < count && status == ST_OK) {
 		size_t at = out->len;
 
-		timed_out = limit_expired(&lane->limit);
+		timed_out = limit_expired(&worker->limit);
 		if (timed_out)
 			break;
 		ret[earlier.count] = -1;
-		status = one(in, &earlier, out, &ret[earlier.count], &lane->limit);
+		status = one(in, &earlier, out, &ret[earlier.count], &worker->limit);
 		earlier.count++;
 		if (status == ST_OK && !out->full && flags & BATCH_STOP && failed(out, at))
 			break;
 	}
-	timed_out = limit_expired(&lane->limit);
-	limit_stop(&lane->limit);
+	timed_out = limit_expired(&worker->limit);
+	limit_stop(&worker->limit);
 	if (status == ST_OK && earlier.count == count && !rd_done(in))
 		status = ST_MALFORMED;
 	if (status != ST_OK)

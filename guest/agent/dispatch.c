@@ -16,12 +16,12 @@ enum status refuse(struct wr *out, enum status status, const char *why)
 	return status;
 }
 
-static enum status handle_hello(struct agent *agent, struct lane *lane, struct rd *in,
+static enum status handle_hello(struct agent *agent, struct worker *worker, struct rd *in,
 				struct wr *out)
 {
 	struct utsname name;
 
-	(void)lane;
+	(void)worker;
 	if (!rd_done(in))
 		return refuse(out, ST_MALFORMED, "HELLO has no operands");
 	uname(&name);
@@ -32,22 +32,22 @@ static enum status handle_hello(struct agent *agent, struct lane *lane, struct r
 	wr_u32(out, (uint32_t)sysconf(_SC_PAGESIZE));
 	wr_u32(out, REQUEST_MAX);
 	wr_u32(out, REPLY_MAX);
-	wr_u32(out, lanes_busy(agent));
+	wr_u32(out, workers_busy(agent));
 	wr_bytes(out, name.release, (uint32_t)strlen(name.release));
 	wr_bytes(out, name.machine, (uint32_t)strlen(name.machine));
 	return ST_OK;
 }
 
-static enum status handle_interrupt(struct agent *agent, struct lane *lane, struct rd *in,
+static enum status handle_interrupt(struct agent *agent, struct worker *worker, struct rd *in,
 				    struct wr *out)
 {
 	unsigned int which = rd_u16(in);
 	bool restart = rd_u8(in);
 
-	(void)lane;
-	if (!rd_done(in) || which >= LANES)
-		return refuse(out, ST_MALFORMED, "INTERRUPT needs a lane and a flag");
-	wr_u8(out, lane_interrupt(agent, which, restart ? SIG_RESTART : SIG_INTERRUPT));
+	(void)worker;
+	if (!rd_done(in) || which >= WORKERS)
+		return refuse(out, ST_MALFORMED, "INTERRUPT needs a worker and a flag");
+	wr_u8(out, worker_interrupt(agent, which, restart ? SIG_RESTART : SIG_INTERRUPT));
 	return ST_OK;
 }
 
@@ -79,7 +79,7 @@ static const struct route *route_of(uint16_t type)
 	return &table[type];
 }
 
-void agent_execute(struct agent *agent, struct lane *lane, const struct request *req,
+void agent_execute(struct agent *agent, struct worker *worker, const struct request *req,
 		   struct wr *out)
 {
 	const struct route *route = route_of(req->type);
@@ -89,12 +89,12 @@ void agent_execute(struct agent *agent, struct lane *lane, const struct request 
 	enum status status;
 
 	out->len = FRAME_HEADER;
-	status = route ? route->handle(agent, lane, &in, out)
+	status = route ? route->handle(agent, worker, &in, out)
 		       : refuse(out, ST_UNKNOWN, "no such request");
 	if (out->full)
 		status = refuse(out, ST_LIMIT, "the reply exceeds its limit");
-	if (lane)
-		lane_done(lane);
+	if (worker)
+		worker_done(worker);
 	link_reply(&agent->link, req, status, out);
 }
 
@@ -130,16 +130,16 @@ static bool take(struct agent *agent, struct request *req)
 
 	if (req->type == REQ_POWER) {
 		power(agent, req);
-	} else if (req->lane >= LANES) {
-		answer(agent, req, ST_MALFORMED, "no such lane");
+	} else if (req->worker >= WORKERS) {
+		answer(agent, req, ST_MALFORMED, "no such worker");
 	} else if (!route || route->at_once) {
 		agent_execute(agent, NULL, req, &agent->out);
 		wr_reset(&agent->out);
 	} else {
-		status = lane_submit(agent, req);
+		status = worker_submit(agent, req);
 		if (status == ST_OK)
 			return true;
-		answer(agent, req, status, "the lane takes no more requests");
+		answer(agent, req, status, "the worker takes no more requests");
 	}
 	return false;
 }

@@ -87,7 +87,7 @@ static void drain(struct drain *d, uint8_t *buffer, const struct limit *limit)
 	}
 }
 
-enum status handle_drain(struct agent *agent, struct lane *lane, struct rd *in, struct wr *out)
+enum status handle_drain(struct agent *agent, struct worker *worker, struct rd *in, struct wr *out)
 {
 	struct drain d = { .fd = (int)rd_u32(in), .size = rd_u32(in) };
 	uint64_t began;
@@ -108,12 +108,12 @@ enum status handle_drain(struct agent *agent, struct lane *lane, struct rd *in, 
 	if (buffer == MAP_FAILED)
 		return refuse(out, ST_NO_MEMORY, "no memory for the buffer");
 	crc_table(d.table);
-	limit_start(&lane->limit, ms);
+	limit_start(&worker->limit, ms);
 	began = clock_ns();
-	drain(&d, buffer, &lane->limit);
+	drain(&d, buffer, &worker->limit);
 	wr_u64(out, clock_ns() - began);
-	wr_u8(out, limit_expired(&lane->limit));
-	limit_stop(&lane->limit);
+	wr_u8(out, limit_expired(&worker->limit));
+	limit_stop(&worker->limit);
 	munmap(buffer, d.size);
 	wr_u32(out, d.sets);
 	wr_u32(out, d.empty);

@@ -40,7 +40,8 @@ static int read_chunk(const char *path, uint64_t offset, uint32_t count, struct 
 	return error;
 }
 
-enum status handle_read_file(struct agent *agent, struct lane *lane, struct rd *in, struct wr *out)
+enum status handle_read_file(struct agent *agent, struct worker *worker, struct rd *in,
+			     struct wr *out)
 {
 	char *path = rd_string(in);
 	uint64_t offset = rd_u64(in);
@@ -50,7 +51,7 @@ enum status handle_read_file(struct agent *agent, struct lane *lane, struct rd *
 	int error;
 
 	(void)agent;
-	(void)lane;
+	(void)worker;
 	if (!rd_done(in) || !path || count > CHUNK_MAX) {
 		status = refuse(out, ST_MALFORMED, "READ_FILE needs a file, an offset and a length");
 	} else {
@@ -90,7 +91,7 @@ static int write_chunk(const char *path, int flags, mode_t mode, uint64_t offset
 	return error;
 }
 
-enum status handle_write_file(struct agent *agent, struct lane *lane, struct rd *in,
+enum status handle_write_file(struct agent *agent, struct worker *worker, struct rd *in,
 			      struct wr *out)
 {
 	char *path = rd_string(in);
@@ -104,7 +105,7 @@ enum status handle_write_file(struct agent *agent, struct lane *lane, struct rd 
 		    (how & WRITE_APPEND ? O_APPEND : 0);
 
 	(void)agent;
-	(void)lane;
+	(void)worker;
 	if (!rd_done(in) || !path) {
 		status = refuse(out, ST_MALFORMED,
 				"WRITE_FILE needs a file, flags, a mode, an offset and data");

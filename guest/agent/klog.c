@@ -76,14 +76,14 @@ void klog_since(int fd, struct wr *out)
 	close(fd);
 }
 
-enum status handle_klog(struct agent *agent, struct lane *lane, struct rd *in, struct wr *out)
+enum status handle_klog(struct agent *agent, struct worker *worker, struct rd *in, struct wr *out)
 {
 	uint64_t from = rd_u64(in), next = from;
 	size_t at = out->len;
 	int fd, error;
 
 	(void)agent;
-	(void)lane;
+	(void)worker;
 	if (!rd_done(in))
 		return refuse(out, ST_MALFORMED, "KLOG needs the number of the first record");
 	fd = klog_open();

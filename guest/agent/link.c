@@ -134,7 +134,7 @@ enum receive link_receive(struct link *link, struct request **out)
 	counted = rd_u32(&in);
 	head.id = rd_u32(&in);
 	head.type = rd_u16(&in);
-	head.lane = rd_u16(&in);
+	head.worker = rd_u16(&in);
 	head.generation = link->generation;
 	/* There is no way back into step after a wrong length. */
 	if (counted < FRAME_COUNTED || counted - FRAME_COUNTED > REQUEST_MAX)

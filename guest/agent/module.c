@@ -20,14 +20,14 @@ int module_load(const char *path, const char *params, int flags)
 	return error;
 }
 
-enum status handle_insmod(struct agent *agent, struct lane *lane, struct rd *in, struct wr *out)
+enum status handle_insmod(struct agent *agent, struct worker *worker, struct rd *in, struct wr *out)
 {
 	char *path = rd_string(in), *params = rd_string(in);
 	int flags = (int)rd_u32(in), log;
 	enum status status = ST_OK;
 
 	(void)agent;
-	(void)lane;
+	(void)worker;
 	if (!rd_done(in) || !path || !params) {
 		status = refuse(out, ST_MALFORMED, "INSMOD needs a file, parameters and flags");
 	} else {
@@ -40,7 +40,7 @@ enum status handle_insmod(struct agent *agent, struct lane *lane, struct rd *in,
 	return status;
 }
 
-enum status handle_rmmod(struct agent *agent, struct lane *lane, struct rd *in, struct wr *out)
+enum status handle_rmmod(struct agent *agent, struct worker *worker, struct rd *in, struct wr *out)
 {
 	char *name = rd_string(in);
 	unsigned int flags = rd_u32(in);
@@ -48,7 +48,7 @@ enum status handle_rmmod(struct agent *agent, struct lane *lane, struct rd *in, 
 	int log;
 
 	(void)agent;
-	(void)lane;
+	(void)worker;
 	if (!rd_done(in) || !name) {
 		status = refuse(out, ST_MALFORMED, "RMMOD needs a name and flags");
 	} else {

@@ -8,15 +8,15 @@
 
 #define PROTO_VERSION 1
 
-/** Length, id, type, lane or status: four integers in front of every payload. */
+/** Length, id, type, worker or status: four integers in front of every payload. */
 #define FRAME_HEADER 12u
 /** What the length field counts besides the payload. */
 #define FRAME_COUNTED 8u
 #define REQUEST_MAX (16u << 20)		/**< bytes of a request's payload */
 #define REPLY_MAX ((64u << 20) + (1u << 20))
-#define QUEUED_MAX (32u << 20)		/**< bytes of all requests that wait for a lane */
-#define LANES 16
-#define LANE_QUEUE 64			/**< requests that may wait for one lane */
+#define QUEUED_MAX (32u << 20)		/**< bytes of all requests that wait for a worker */
+#define WORKERS 16
+#define WORKER_QUEUE 64			/**< requests that may wait for one worker */
 #define LIMIT_MAX_MS 3600000u
 
 /** Set in the type of a reply. */
@@ -44,7 +44,7 @@ enum status {
 	ST_MALFORMED = 1,	/**< the payload is not what the type asks for */
 	ST_UNKNOWN = 2,		/**< no such request type */
 	ST_LIMIT = 3,		/**< a stated limit is exceeded */
-	ST_BUSY = 4,		/**< the lane's queue is full */
+	ST_BUSY = 4,		/**< the worker's queue is full */
 	ST_NO_MEMORY = 5,
 	ST_NO_PROCESS = 6,	/**< no such process handle */
 };

@@ -53,13 +53,13 @@ static int64_t start(struct agent *agent, struct rd *in, struct wr *out, enum st
 	return result;
 }
 
-enum status handle_run(struct agent *agent, struct lane *lane, struct rd *in, struct wr *out)
+enum status handle_run(struct agent *agent, struct worker *worker, struct rd *in, struct wr *out)
 {
 	uint32_t limit = rd_u32(in);
 	enum status status;
 	int64_t handle;
 
-	(void)lane;
+	(void)worker;
 	if (!limit || limit > LIMIT_MAX_MS)
 		return refuse(out, ST_MALFORMED, "RUN needs a time limit of 1 to 3600000 ms");
 	handle = start(agent, in, out, &status);
@@ -71,12 +71,12 @@ enum status handle_run(struct agent *agent, struct lane *lane, struct rd *in, st
 	return ST_OK;
 }
 
-enum status handle_spawn(struct agent *agent, struct lane *lane, struct rd *in, struct wr *out)
+enum status handle_spawn(struct agent *agent, struct worker *worker, struct rd *in, struct wr *out)
 {
 	enum status status;
 	int64_t handle = start(agent, in, out, &status);
 
-	(void)lane;
+	(void)worker;
 	if (status != ST_OK)
 		return status;
 	wr_u32(out, handle < 0 ? (uint32_t)-handle : 0);
@@ -84,12 +84,12 @@ enum status handle_spawn(struct agent *agent, struct lane *lane, struct rd *in, 
 	return ST_OK;
 }
 
-enum status handle_wait(struct agent *agent, struct lane *lane, struct rd *in, struct wr *out)
+enum status handle_wait(struct agent *agent, struct worker *worker, struct rd *in, struct wr *out)
 {
 	uint32_t handle = rd_u32(in), limit = rd_u32(in);
 	bool end = rd_u8(in);
 
-	(void)lane;
+	(void)worker;
 	if (!rd_done(in) || limit > LIMIT_MAX_MS)
 		return refuse(out, ST_MALFORMED, "WAIT needs a handle, a time limit and a flag");
 	wr_u32(out, 0);
@@ -98,13 +98,13 @@ enum status handle_wait(struct agent *agent, struct lane *lane, struct rd *in, s
 	return ST_OK;
 }
 
-enum status handle_signal(struct agent *agent, struct lane *lane, struct rd *in, struct wr *out)
+enum status handle_signal(struct agent *agent, struct worker *worker, struct rd *in, struct wr *out)
 {
 	uint32_t handle = rd_u32(in), signal = rd_u32(in);
 	bool group = rd_u8(in);
 	int error;
 
-	(void)lane;
+	(void)worker;
 	if (!rd_done(in) || signal > 64)
 		return refuse(out, ST_MALFORMED, "SIGNAL needs a handle, a signal and a flag");
 	if (!process_signal(agent->processes, handle, (int)signal, group, &error))

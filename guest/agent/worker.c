@@ -5,107 +5,107 @@
 
 #include "agent.h"
 
-void lane_done(struct lane *lane)
+void worker_done(struct worker *worker)
 {
-	pthread_mutex_lock(&lane->agent->lock);
-	lane->busy = false;
-	pthread_mutex_unlock(&lane->agent->lock);
+	pthread_mutex_lock(&worker->agent->lock);
+	worker->busy = false;
+	pthread_mutex_unlock(&worker->agent->lock);
 }
 
-static void *lane_main(void *opaque)
+static void *worker_main(void *opaque)
 {
-	struct lane *lane = opaque;
-	struct agent *agent = lane->agent;
-	bool limited = limit_create(&lane->limit);
+	struct worker *worker = opaque;
+	struct agent *agent = worker->agent;
+	bool limited = limit_create(&worker->limit);
 
 	for (;;) {
 		struct request *req;
 
 		pthread_mutex_lock(&agent->lock);
-		while (!lane->head)
-			pthread_cond_wait(&lane->wake, &agent->lock);
-		req = lane->head;
-		lane->head = req->next;
-		if (!lane->head)
-			lane->tail = &lane->head;
-		lane->queued--;
+		while (!worker->head)
+			pthread_cond_wait(&worker->wake, &agent->lock);
+		req = worker->head;
+		worker->head = req->next;
+		if (!worker->head)
+			worker->tail = &worker->head;
+		worker->queued--;
 		agent->queued_bytes -= req->len;
-		lane->busy = true;
+		worker->busy = true;
 		pthread_mutex_unlock(&agent->lock);
 
 		if (limited) {
-			agent_execute(agent, lane, req, &lane->out);
+			agent_execute(agent, worker, req, &worker->out);
 		} else {
-			lane->out.len = FRAME_HEADER;
-			lane_done(lane);
+			worker->out.len = FRAME_HEADER;
+			worker_done(worker);
 			link_reply(&agent->link, req,
-				   refuse(&lane->out, ST_NO_MEMORY, "no timer for this lane"),
-				   &lane->out);
+				   refuse(&worker->out, ST_NO_MEMORY, "no timer for this worker"),
+				   &worker->out);
 		}
-		wr_reset(&lane->out);
+		wr_reset(&worker->out);
 		free(req);
 	}
 	return NULL;
 }
 
-static bool lane_start(struct agent *agent, struct lane *lane)
+static bool worker_start(struct agent *agent, struct worker *worker)
 {
-	if (lane->started)
+	if (worker->started)
 		return true;
-	if (!lane->out.data && !wr_create(&lane->out))
+	if (!worker->out.data && !wr_create(&worker->out))
 		return false;
-	lane->agent = agent;
-	lane->tail = &lane->head;
-	pthread_cond_init(&lane->wake, NULL);
-	if (pthread_create(&lane->thread, NULL, lane_main, lane))
+	worker->agent = agent;
+	worker->tail = &worker->head;
+	pthread_cond_init(&worker->wake, NULL);
+	if (pthread_create(&worker->thread, NULL, worker_main, worker))
 		return false;
-	lane->started = true;
+	worker->started = true;
 	return true;
 }
 
-enum status lane_submit(struct agent *agent, struct request *req)
+enum status worker_submit(struct agent *agent, struct request *req)
 {
-	struct lane *lane = &agent->lanes[req->lane];
+	struct worker *worker = &agent->workers[req->worker];
 	enum status status = ST_OK;
 
 	pthread_mutex_lock(&agent->lock);
-	if (!lane_start(agent, lane)) {
+	if (!worker_start(agent, worker)) {
 		status = ST_NO_MEMORY;
-	} else if (lane->queued == LANE_QUEUE || agent->queued_bytes + req->len > QUEUED_MAX) {
+	} else if (worker->queued == WORKER_QUEUE || agent->queued_bytes + req->len > QUEUED_MAX) {
 		status = ST_BUSY;
 	} else {
 		req->next = NULL;
-		*lane->tail = req;
-		lane->tail = &req->next;
-		lane->queued++;
+		*worker->tail = req;
+		worker->tail = &req->next;
+		worker->queued++;
 		agent->queued_bytes += req->len;
-		pthread_cond_signal(&lane->wake);
+		pthread_cond_signal(&worker->wake);
 	}
 	pthread_mutex_unlock(&agent->lock);
 	return status;
 }
 
-bool lane_interrupt(struct agent *agent, unsigned int lane, int signal)
+bool worker_interrupt(struct agent *agent, unsigned int worker, int signal)
 {
 	bool sent = false;
 
 	pthread_mutex_lock(&agent->lock);
-	if (agent->lanes[lane].started && agent->lanes[lane].busy)
-		sent = pthread_kill(agent->lanes[lane].thread, signal) == 0;
+	if (agent->workers[worker].started && agent->workers[worker].busy)
+		sent = pthread_kill(agent->workers[worker].thread, signal) == 0;
 	pthread_mutex_unlock(&agent->lock);
 	return sent;
 }
 
-uint32_t lanes_busy(struct agent *agent)
+uint32_t workers_busy(struct agent *agent)
 {
 	uint32_t bits = 0;
 
 	pthread_mutex_lock(&agent->lock);
-	for (unsigned int i = 0; i < LANES; i++) {
-		const struct lane *lane = &agent->lanes[i];
+	for (unsigned int i = 0; i < WORKERS; i++) {
+		const struct worker *worker = &agent->workers[i];
 
 		/* Its thread may not have noticed yet that there is something to do. */
-		bits |= (uint32_t)(lane->busy || lane->queued > 0) << i;
+		bits |= (uint32_t)(worker->busy || worker->queued > 0) << i;
 	}
 	pthread_mutex_unlock(&agent->lock);
 	return bits;

@@ -17,7 +17,7 @@ from zvmlab.agent.calls import Bad, Both, Iovec, Out, encode_call
 from zvmlab.agent.wire import (
     COUNTED,
     HEADER,
-    LANES,
+    WORKERS,
     REQUEST_MAX,
     AgentError,
     BadKind,
@@ -122,11 +122,11 @@ def test_end_within_a_frame(binary: Path) -> None:
             stream.send((HEADER.pack(COUNTED + 4, 1, Request.HELLO, 0) + bytes(4))[:cut], 10)
 
 
-def test_unknown_lane(agent: Agent) -> None:
+def test_unknown_worker(agent: Agent) -> None:
     channel = agent._channel
-    number = channel.submit(Request.BATCH, b"", LANES, 10)
+    number = channel.submit(Request.BATCH, b"", WORKERS, 10)
     with pytest.raises(AgentError) as caught:
-        channel.collect(number, 10, "lane 16")
+        channel.collect(number, 10, "worker 16")
     assert caught.value.status == Status.MALFORMED
 
 

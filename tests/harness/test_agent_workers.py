@@ -65,7 +65,7 @@ def test_workers_sleep_while_others_are_served(agent: Agent) -> None:
     assert agent.hello().busy & 0b10
     agent.write(writer, b"wake")
     assert pending.result(10)[0].data == b"wake"
-    assert agent.worker("sleeper").lane == 1
+    assert agent.worker("sleeper").number == 1
 
 
 def test_a_worker_whose_reply_has_come_is_not_busy(agent: Agent) -> None:

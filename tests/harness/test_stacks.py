@@ -71,8 +71,8 @@ def _guest(worker: Any, alive: bool = True, can_answer: bool = True) -> Any:
         return worker
 
     agent = SimpleNamespace(idle_worker=idle_worker)
-    monitor = SimpleNamespace(registers=lambda: "PSW=0")
-    return SimpleNamespace(alive=alive, can_answer=can_answer, agent=agent, monitor=monitor)
+    machine = SimpleNamespace(registers=lambda: "PSW=0")
+    return SimpleNamespace(alive=alive, can_answer=can_answer, agent=agent, machine=machine)
 
 
 def test_the_agent_is_asked() -> None:

@@ -18,7 +18,7 @@ import struct
 
 from zvmlab.agent.channel import Channel, Stream
 from zvmlab.agent.results import AgentInfo, decode_info
-from zvmlab.agent.wire import LANES, VERSION, AgentError, AgentLost, Power, Request, Writer
+from zvmlab.agent.wire import VERSION, WORKERS, AgentError, AgentLost, Power, Request, Writer
 from zvmlab.agent.worker import DEFAULT_SECONDS, Batch, Pending, Process, Worker
 from zvmlab.base.errors import UsageError
 
@@ -47,16 +47,16 @@ class Agent(Worker):
     def worker(self, name: str) -> Worker:
         """The worker of that name; there are 15 beside the agent itself."""
         if name not in self._workers:
-            lane = len(self._workers) + 1
-            if lane == LANES:
-                raise UsageError(f"the agent has no more than {LANES - 1} workers")
-            self._workers[name] = Worker(self._channel, lane, self.timeout)
+            number = len(self._workers) + 1
+            if number == WORKERS:
+                raise UsageError(f"the agent has no more than {WORKERS - 1} workers")
+            self._workers[name] = Worker(self._channel, number, self.timeout)
         return self._workers[name]
 
     def idle_worker(self, timeout: float) -> Worker | None:
         """One that has nothing to do, whoever it belongs to; None if all are busy."""
         busy = decode_info(self.ask(Request.HELLO, b"", "HELLO", timeout)).busy
-        idle = [lane for lane in range(LANES) if not busy >> lane & 1]
+        idle = [one for one in range(WORKERS) if not busy >> one & 1]
         return Worker(self._channel, idle[0], timeout) if idle else None
 
     def pack(self, layout: str, *values: int | bytes) -> bytes:

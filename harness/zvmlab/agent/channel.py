@@ -45,7 +45,7 @@ class Channel:
         self._buffer = bytearray()
         self._lost: str | None = None
 
-    def submit(self, request: Request, payload: bytes, lane: int, timeout: float) -> int:
+    def submit(self, request: Request, payload: bytes, worker: int, timeout: float) -> int:
         """Send a request; its number is what `collect` wants."""
         if self._lost is not None:
             raise AgentLost(self._lost)
@@ -56,7 +56,7 @@ class Channel:
             )
         self._next_id = self._next_id % 0xFFFFFFFF + 1
         number = self._next_id
-        header = HEADER.pack(COUNTED + len(payload), number, request, lane)
+        header = HEADER.pack(COUNTED + len(payload), number, request, worker)
         self._waiting[number] = request
         self._stream.send(header + payload, timeout)
         return number

@@ -137,9 +137,9 @@ class Process:
 class Worker(Calls[CallResult]):
     """A thread of the agent: executes its requests in order, beside the others."""
 
-    def __init__(self, channel: Channel, lane: int, timeout: float = DEFAULT_SECONDS) -> None:
+    def __init__(self, channel: Channel, number: int, timeout: float = DEFAULT_SECONDS) -> None:
         self._channel = channel
-        self.lane = lane
+        self.number = number
         self.timeout = timeout
 
     def start(
@@ -151,7 +151,7 @@ class Worker(Calls[CallResult]):
         decode: Callable[[Reader], T],
     ) -> Pending[T]:
         """Send any request."""
-        number = self._channel.submit(request, payload, self.lane, self.timeout)
+        number = self._channel.submit(request, payload, self.number, self.timeout)
         return Pending(self._channel, number, what, seconds, decode)
 
     def ask(
@@ -179,7 +179,7 @@ class Worker(Calls[CallResult]):
 
         Return: False if it was not executing a request.
         """
-        payload = Writer().u16(self.lane).u8(restart).payload()
+        payload = Writer().u16(self.number).u8(restart).payload()
         return bool(self.ask(Request.INTERRUPT, payload, "an interrupt").u8())
 
     def run(
