@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from sweep_fakes import FakeGuest
@@ -17,7 +17,7 @@ from zvmlab.differ.compare import Difference
 from zvmlab.differ.known_emulators import CATALOGUE, EMULATORS, EXPLAINED, emulator_pair
 from zvmlab.guest.config import HERCULES, QEMU, Artifacts
 from zvmlab.scenarios import BUILT_IN, EDGES, MACHINE
-from zvmlab.scenarios.context import Context, Scenario
+from zvmlab.scenarios.context import Context, Scenario, Stuck
 
 BOOTED = '{"seq":1,"tod":"0","cpu":0,"call":"stsi","gr":["30000002","2"],"cc":0}\n'
 ASKED = '{"seq":2,"tod":"1","cpu":0,"call":"diag.00","r1":0,"r3":1,"gr":["0","8"],"cc":%d}\n'
@@ -161,6 +161,17 @@ def test_what_a_scenario_leaves_behind_costs_a_new_guest(
 
     monkeypatch.setitem(SCENARIOS, "twice", Scenario("twice", "", leave))
     assert diff_emulators(tmp_path, "plain", "twice", "plain", "plain", "--keep") == 0
+    assert [guest.logs.name for guest in FakeGuest.made] == ["1", "1", "2", "2"]
+
+
+def test_a_scenario_that_ends_early_costs_a_new_guest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sleep(context: Context) -> None:
+        raise Stuck("open", cast(Any, None))
+
+    monkeypatch.setitem(SCENARIOS, "twice", Scenario("twice", "", sleep))
+    assert diff_emulators(tmp_path, "twice", "plain", "--keep") == 0
     assert [guest.logs.name for guest in FakeGuest.made] == ["1", "1", "2", "2"]
 
 

@@ -227,6 +227,7 @@ def test_what_a_fault_leaves_wrong_is_a_failure(
     assert verdict.word == "failed"
     assert [symptom.kind for symptom in verdict.blame] == [kind]
     assert verdict.blame[0].text.startswith(text)
+    assert verdict.result.logs == str(tmp_path / "sweep" / "guests-1" / "1")
     assert Path(verdict.result.logs).is_dir()
     assert f"* `iucv.reply#1:rc=0x01`: {kind}: {text}" in sweep_report.markdown(
         done, [verdict], 1.0
@@ -248,6 +249,9 @@ def test_hang_that_a_sever_ends_is_told_from_one_for_good(tmp_path: Path) -> Non
     assert woken.result.symptoms[0].text.endswith("until CP severs the path")
     assert lost.result.symptoms[0].text.endswith("whatever CP does")
     assert woken.word == lost.word == "known"
+    # The guest goes on, and its logs are there when it has ended.
+    assert woken.result.logs == str(tmp_path / "sweep" / "guests-1" / "1")
+    assert Path(woken.result.logs).is_dir()
     assert woken.result.left == [] and lost.result.left == ["modules", "busy workers"]
 
 
