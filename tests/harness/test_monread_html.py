@@ -195,7 +195,7 @@ def test_events_of_each_kind(monread: Path, tmp_path: Path) -> None:
 
 
 def test_cpus_that_there_is_no_room_for(monread: Path, tmp_path: Path) -> None:
-    """Of 128 CPUs there are figures; those of more are left out, whatever their number is."""
+    """Of 128 CPUs there is activity; that of more is left out, whatever their number is."""
     pages = []
     for addresses in ([*range(128)], [*range(128), 128, 200, 65535]):
         sets = []
@@ -240,7 +240,7 @@ def test_what_no_record_tells(monread: Path, tmp_path: Path) -> None:
 
 
 def test_lost_sets_are_gaps(monread: Path, tmp_path: Path) -> None:
-    """What came of a set that is cut is not in the figures; that it is missing is."""
+    """What came of a set that is cut is not in the activity; that it is missing is."""
     file, page = tmp_path / "data", tmp_path / "page"
     sets = [stream(*minute(number)) for number in range(1, 4)]
     file.write_bytes(b"".join(sets)[:-30])

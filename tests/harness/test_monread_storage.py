@@ -25,7 +25,7 @@ def outputs(folder: Path) -> list[str | Path]:
     """All that there are."""
     return [
         *("--write-stream", folder / "stream", "--write-monwrite", folder / "monwrite"),
-        *("--csv", folder / "csv", "--html", folder / "page", "--figures"),
+        *("--csv", folder / "csv", "--html", folder / "page", "--activity"),
     ]
 
 

@@ -36,11 +36,11 @@ def _server(tmp_path: Path) -> Iterator[Server]:
     server.stop()
 
 
-def figures(monread: Path, data: bytes) -> list[dict[str, Any]]:
+def activity(monread: Path, data: bytes) -> list[dict[str, Any]]:
     """Lines, each as the schema has it."""
     schema = json.loads((ROOT / "docs/monread-activity.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
-    done = run(monread, "-", "--figures", data=data)
+    done = run(monread, "-", "--activity", data=data)
     assert done.returncode == EXIT_PASS, done.stderr
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     for line in lines:
@@ -50,13 +50,13 @@ def figures(monread: Path, data: bytes) -> list[dict[str, Any]]:
 
 def test_lines_are_short(monread: Path) -> None:
     """No blanks, and numbers with nine digits: 11 of 60 seconds."""
-    lines = run(monread, "-", "--figures", data=FOUR).stdout.splitlines()
+    lines = run(monread, "-", "--activity", data=FOUR).stdout.splitlines()
     assert '"busy":{"CP":55.0,"IFL":18.3333333},' in lines[-1]
     assert " " not in lines[-1].replace("logon LINUX001", "")
 
 
-def test_figures(monread: Path) -> None:
-    first, *others = figures(monread, FOUR)
+def test_activity(monread: Path) -> None:
+    first, *others = activity(monread, FOUR)
     assert (first["busy"], first["users"], first["events"]) == ({}, [], ["logon LINUX001"])
     assert len(others) == 3
     for number, line in enumerate(others, 2):
@@ -73,7 +73,7 @@ def test_a_processor_that_was_offline_was_not_idle(monread: Path) -> None:
     sets = [minute(number) for number in range(1, 6)]
     without = [r for r in sets[2][1].records() if (r.domain, r.number) != (0, 2)]
     sets[2] = [sets[2][0], part(*without)]
-    lines = figures(monread, b"".join(stream(*one) for one in sets))
+    lines = activity(monread, b"".join(stream(*one) for one in sets))
     assert [line["busy"].get("CP") for line in lines] == [None, 55.0, None, None, 55.0]
 
 
@@ -89,7 +89,7 @@ def test_a_device_is_counted_once(monread: Path) -> None:
         records = [Record(6, 3, tod, first), Record(3, 4, tod, second), Record(3, 4, tod, other)]
         return stream(part(*records, Record(6, 24, tod, third), Record(1, 11, tod)))
 
-    lines = figures(monread, b"".join(interval(number) for number in (1, 2, 3)))
+    lines = activity(monread, b"".join(interval(number) for number in (1, 2, 3)))
     for line in lines[1:]:
         starts = {one["device"]: one["starts"] for one in line["devices"]}
         assert starts == {"1234": 10, "2000": 2, "3000": 5} and len(line["devices"]) == 3
@@ -99,7 +99,7 @@ def test_a_device_is_counted_once(monread: Path) -> None:
 def test_counters_that_begin_anew(monread: Path) -> None:
     later = [minute(number) for number in (5, 6)]
     data = b"".join(stream(*one) for one in [*later, minute(1)])
-    lines = figures(monread, data)
+    lines = activity(monread, data)
     # The clock went back, and so did the processors' times: nothing to be told.
     assert [line["busy"] for line in lines[1:]] == [
         {"CP": 55.0, "IFL": lines[1]["busy"]["IFL"]},
@@ -117,7 +117,7 @@ def shown(view: View) -> str:
 def test_view(monread: Path) -> None:
     view = View()
     assert "no interval has ended so far" in shown(view)
-    for line in figures(monread, FOUR):
+    for line in activity(monread, FOUR):
         view.take(line)
     text = shown(view)
     assert "2026-03-02 00:04:00   4 sets" not in text  # of saved bytes each element is one
@@ -126,7 +126,7 @@ def test_view(monread: Path) -> None:
     assert ["CP", "55.0", "%", bar(0.55), "▄▄▄"] in rows
     assert ["LINUX001", "7.00", "█" * 12, "1234", "10.0", "█" * 12] in rows
     assert "00:04:00  logon LINUX001" in text
-    view.take(figures(monread, FOUR)[0] | {"lost": 2, "overflows": 1})
+    view.take(activity(monread, FOUR)[0] | {"lost": 2, "overflows": 1})
     assert "2 sets lost, 1 overflows" in shown(view)
 
 
@@ -186,3 +186,10 @@ def test_segment_that_is_not_there(tmp_path: Path) -> None:
             MonitorUser(control)
     finally:
         server.stop()
+
+
+def test_activity_under_its_old_name(monread: Path) -> None:
+    new, old = (run(monread, "-", word, data=FOUR) for word in ("--activity", "--figures"))
+    assert (old.returncode, old.stdout) == (new.returncode, new.stdout)
+    assert old.stderr == "monread: --figures is now --activity\n" + new.stderr
+    assert "--figures" not in run(monread, "--help").stdout

@@ -41,6 +41,7 @@ static void convert(struct parser *parser)
 			.key = row[i].name ? key_of(&row[i], i) : 0,
 			.arg = row[i].value,
 			.doc = row[i].help,
+			.flags = row[i].name && !row[i].help ? OPTION_HIDDEN : 0,
 			.group = row[i].group,
 		};
 	}

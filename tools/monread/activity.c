@@ -7,11 +7,11 @@
 
 enum { MTREND = 11 };
 
-const char *const figures_type_names[FIGURES_TYPES] = {
+const char *const activity_type_names[ACTIVITY_TYPES] = {
 	"CP", "type 1", "zAAP", "IFL", "ICF", "zIIP", "type 6", "other",
 };
 
-const char *figures_user_name(const struct user_figures *user, char name[FIGURES_NAME_SIZE])
+const char *activity_user_name(const struct user_activity *user, char name[ACTIVITY_NAME_SIZE])
 {
 	static const struct monrec_field field = { .len = 8, .type = MONREC_TEXT };
 	const struct monrec_record record = { .data = user->name, .len = sizeof(user->name) };
@@ -19,13 +19,13 @@ const char *figures_user_name(const struct user_figures *user, char name[FIGURES
 
 	monrec_text(&record, &field, text, sizeof(text));
 	if (user->address)
-		snprintf(name, FIGURES_NAME_SIZE, "%s, processor %u", text, user->address);
+		snprintf(name, ACTIVITY_NAME_SIZE, "%s, processor %u", text, user->address);
 	else
-		snprintf(name, FIGURES_NAME_SIZE, "%s", text);
+		snprintf(name, ACTIVITY_NAME_SIZE, "%s", text);
 	return name;
 }
 
-void figures_init(struct figures *f, unsigned int release)
+void activity_init(struct activity *f, unsigned int release)
 {
 	memset(f, 0, sizeof(*f));
 	f->release = release;
@@ -38,7 +38,7 @@ void bucket_add(struct bucket *to, const struct bucket *more)
 		to->first = more->first;
 	if (more->last)
 		to->last = more->last;
-	for (unsigned int i = 0; i < FIGURES_TYPES; i++) {
+	for (unsigned int i = 0; i < ACTIVITY_TYPES; i++) {
 		to->busy[i] += more->busy[i];
 		to->elapsed[i] += more->elapsed[i];
 	}
@@ -54,20 +54,20 @@ void bucket_add(struct bucket *to, const struct bucket *more)
 }
 
 /* Each two become one. */
-static void fold(struct figures *f)
+static void fold(struct activity *f)
 {
-	for (unsigned int i = 0; i < FIGURES_BUCKETS / 2; i++) {
+	for (unsigned int i = 0; i < ACTIVITY_BUCKETS / 2; i++) {
 		struct bucket both = f->bucket[2 * i];
 
 		bucket_add(&both, &f->bucket[2 * i + 1]);
 		f->bucket[i] = both;
 	}
-	f->buckets = FIGURES_BUCKETS / 2;
+	f->buckets = ACTIVITY_BUCKETS / 2;
 	f->merged *= 2;
 	f->in_last = f->merged;
 }
 
-static void end_interval(struct figures *f, uint64_t tod)
+static void end_interval(struct activity *f, uint64_t tod)
 {
 	const struct bucket *before = f->buckets ? &f->bucket[f->buckets - 1] : NULL;
 
@@ -80,7 +80,7 @@ static void end_interval(struct figures *f, uint64_t tod)
 		bucket_add(&f->bucket[f->buckets - 1], &f->now);
 		f->in_last++;
 	} else {
-		if (f->buckets == FIGURES_BUCKETS)
+		if (f->buckets == ACTIVITY_BUCKETS)
 			fold(f);
 		f->bucket[f->buckets++] = f->now;
 		f->in_last = 1;
@@ -89,13 +89,13 @@ static void end_interval(struct figures *f, uint64_t tod)
 	memset(&f->now, 0, sizeof(f->now));
 }
 
-void figures_item(struct figures *f, const struct monrec_item *item)
+void activity_item(struct activity *f, const struct monrec_item *item)
 {
 	switch (item->kind) {
 	case MONREC_RECORD:
 		f->records++;
-		figures_record(f, &item->record);
-		figures_event(f, &item->record);
+		activity_record(f, &item->record);
+		activity_event(f, &item->record);
 		if (item->record.domain == 1 && item->record.number == MTREND)
 			end_interval(f, item->record.tod);
 		break;
@@ -113,7 +113,7 @@ void figures_item(struct figures *f, const struct monrec_item *item)
 	}
 }
 
-void figures_end(struct figures *f)
+void activity_end(struct activity *f)
 {
 	const struct bucket none = { 0 };
 	uint64_t tod = f->buckets ? f->bucket[f->buckets - 1].last : 0;
@@ -126,29 +126,29 @@ void figures_end(struct figures *f)
 	end_interval(f, tod);
 }
 
-void track_init(struct figures_track *track, unsigned int release)
+void track_init(struct activity_track *track, unsigned int release)
 {
-	figures_init(&track->now, release);
+	activity_init(&track->now, release);
 	track->kept = track->now;
 }
 
-void track_keep(struct figures_track *track)
+void track_keep(struct activity_track *track)
 {
 	track->kept = track->now;
 }
 
-void track_drop(struct figures_track *track)
+void track_drop(struct activity_track *track)
 {
 	track->now = track->kept;
 }
 
-void track_item(struct figures_track *track, const struct monrec_item *item)
+void track_item(struct activity_track *track, const struct monrec_item *item)
 {
 	const bool lost = item->kind == MONREC_SET_LOST;
 
 	if (lost)
 		track_drop(track);
-	figures_item(&track->now, item);
+	activity_item(&track->now, item);
 	if (lost)
 		track_keep(track);
 }

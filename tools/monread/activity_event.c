@@ -24,7 +24,7 @@ static const struct known_event {
 	{ 1, 3, EVENT_SUSPENDED, "event recording resumed, records lost", "LOSTRCCT" },
 };
 
-static void describe(const struct figures *f, const struct monrec_record *record,
+static void describe(const struct activity *f, const struct monrec_record *record,
 		     const struct known_event *event, char *text, size_t size)
 {
 	const struct monrec_layout *layout = monrec_layout(record->domain, record->number);
@@ -44,7 +44,7 @@ static void describe(const struct figures *f, const struct monrec_record *record
 		snprintf(text, size, "%s", event->what);
 }
 
-void figures_event(struct figures *f, const struct monrec_record *record)
+void activity_event(struct activity *f, const struct monrec_record *record)
 {
 	const struct known_event *event = known;
 	uint64_t lost;
@@ -55,9 +55,9 @@ void figures_event(struct figures *f, const struct monrec_record *record)
 	f->events++;
 	f->now.events[event->kind]++;
 	if (record->domain == 1 && record->number == 3 &&
-	    figures_number(f, record, "LOSTRCCT", &lost))
+	    activity_number(f, record, "LOSTRCCT", &lost))
 		f->now.suspended += (uint32_t)lost;
-	if (f->listed == FIGURES_EVENTS)
+	if (f->listed == ACTIVITY_EVENTS)
 		return;
 	f->event[f->listed].tod = record->tod;
 	f->event[f->listed].kind = (enum event_kind)event->kind;

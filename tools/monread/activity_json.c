@@ -10,16 +10,16 @@
 
 #include "activity.h"
 
-struct figures_json {
+struct activity_json {
 	struct sink sink;
 	FILE *out;
-	struct figures_track track;
-	struct figures told;		/* as of the line before */
+	struct activity_track track;
+	struct activity told;		/* as of the line before */
 };
 
-static struct figures_json *json_of(struct sink *sink)
+static struct activity_json *json_of(struct sink *sink)
 {
-	return (struct figures_json *)sink;
+	return (struct activity_json *)sink;
 }
 
 static void add_rate(json_t *line, const char *name, uint64_t count, uint64_t time)
@@ -33,37 +33,37 @@ static json_t *busy(const struct bucket *bucket)
 {
 	json_t *types = json_object();
 
-	for (unsigned int i = 0; i < FIGURES_TYPES; i++)
+	for (unsigned int i = 0; i < ACTIVITY_TYPES; i++)
 		if (bucket->elapsed[i])
-			json_object_set_new(types, figures_type_names[i],
+			json_object_set_new(types, activity_type_names[i],
 					    json_real(100.0 * (double)bucket->busy[i] /
 						      (double)bucket->elapsed[i]));
 	return types;
 }
 
 /* Entries stay where they are, so that those of two lines can be compared. */
-static json_t *users(const struct figures *now, const struct figures *before)
+static json_t *users(const struct activity *now, const struct activity *before)
 {
 	json_t *list = json_array();
 
-	for (unsigned int i = 0; i < FIGURES_USERS; i++) {
+	for (unsigned int i = 0; i < ACTIVITY_USERS; i++) {
 		const uint64_t time = now->user[i].time - before->user[i].time;
-		char name[FIGURES_NAME_SIZE];
+		char name[ACTIVITY_NAME_SIZE];
 
 		if (time)
 			json_array_append_new(list, json_pack("{s:s, s:f}", "user",
-				figures_user_name(&now->user[i], name), "seconds",
+				activity_user_name(&now->user[i], name), "seconds",
 				(double)time / (double)TOD_SECOND));
 	}
 	return list;
 }
 
-static json_t *devices(const struct figures *now, const struct figures *before, uint64_t time)
+static json_t *devices(const struct activity *now, const struct activity *before, uint64_t time)
 {
 	json_t *list = json_array();
 	char number[8];
 
-	for (unsigned int i = 0; i < FIGURES_DEVICES; i++) {
+	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++) {
 		const uint64_t starts = now->device[i].starts - before->device[i].starts;
 
 		snprintf(number, sizeof(number), "%04X", now->device[i].number);
@@ -77,7 +77,7 @@ static json_t *devices(const struct figures *now, const struct figures *before, 
 	return list;
 }
 
-static json_t *events(const struct figures *now, const struct figures *before)
+static json_t *events(const struct activity *now, const struct activity *before)
 {
 	json_t *list = json_array();
 
@@ -86,9 +86,9 @@ static json_t *events(const struct figures *now, const struct figures *before)
 	return list;
 }
 
-static int tell(struct figures_json *j)
+static int tell(struct activity_json *j)
 {
-	const struct figures *now = &j->track.kept;
+	const struct activity *now = &j->track.kept;
 	const struct bucket *bucket = &now->last;
 	char until[TOD_TEXT_SIZE];
 	json_t *line = json_object();
@@ -120,7 +120,7 @@ static int json_take(struct sink *sink, const struct monrec_item *item)
 
 static int json_keep(struct sink *sink)
 {
-	struct figures_json *j = json_of(sink);
+	struct activity_json *j = json_of(sink);
 
 	track_keep(&j->track);
 	return j->track.kept.intervals > j->told.intervals ? tell(j) : 0;
@@ -138,10 +138,10 @@ static int json_close(struct sink *sink)
 	return 0;
 }
 
-struct sink *figures_sink(FILE *out, unsigned int release)
+struct sink *activity_sink(FILE *out, unsigned int release)
 {
 	static const struct sink_ops ops = { json_take, json_keep, json_drop, json_close, false };
-	struct figures_json *j = calloc(1, sizeof(*j));
+	struct activity_json *j = calloc(1, sizeof(*j));
 
 	if (!j)
 		return NULL;

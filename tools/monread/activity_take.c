@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* monread: what sample records add to the figures. */
+/* monread: what sample records add to the activity. */
 #include <string.h>
 
 #include "activity.h"
@@ -16,7 +16,7 @@ static unsigned int kind_of(const struct monrec_record *record)
 }
 #define KIND(domain, number) ((domain) << 8 | (number))
 
-static const struct monrec_field *known(const struct figures *f, const struct monrec_record *record,
+static const struct monrec_field *known(const struct activity *f, const struct monrec_record *record,
 					const char *name)
 {
 	const struct monrec_layout *layout = monrec_layout(record->domain, record->number);
@@ -24,7 +24,7 @@ static const struct monrec_field *known(const struct figures *f, const struct mo
 	return layout ? monrec_field(layout, name, f->release) : NULL;
 }
 
-bool figures_number(const struct figures *f, const struct monrec_record *record, const char *name,
+bool activity_number(const struct activity *f, const struct monrec_record *record, const char *name,
 		    uint64_t *value)
 {
 	const struct monrec_field *field = known(f, record, name);
@@ -32,33 +32,33 @@ bool figures_number(const struct figures *f, const struct monrec_record *record,
 	return field && monrec_unsigned(record, field, value) == 0;
 }
 
-static struct cpu_figures *cpu_at(struct figures *f, uint64_t address)
+static struct cpu_activity *cpu_at(struct activity *f, uint64_t address)
 {
-	for (unsigned int i = 0; i < FIGURES_CPUS; i++) {
-		struct cpu_figures *cpu = &f->cpu[i];
+	for (unsigned int i = 0; i < ACTIVITY_CPUS; i++) {
+		struct cpu_activity *cpu = &f->cpu[i];
 
 		if (!cpu->used)
-			*cpu = (struct cpu_figures){ .used = true, .address = (uint16_t)address };
+			*cpu = (struct cpu_activity){ .used = true, .address = (uint16_t)address };
 		if (cpu->address == address)
 			return cpu;
 	}
 	return NULL;
 }
 
-static void take_processor(struct figures *f, const struct monrec_record *record)
+static void take_processor(struct activity *f, const struct monrec_record *record)
 {
 	uint64_t address, user_time, system_time, type = 0;
-	struct cpu_figures *cpu;
+	struct cpu_activity *cpu;
 
-	if (!figures_number(f, record, "PFXCPUAD", &address) ||
-	    !figures_number(f, record, "PFXUTIME", &user_time) ||
-	    !figures_number(f, record, "PFXTMSYS", &system_time))
+	if (!activity_number(f, record, "PFXCPUAD", &address) ||
+	    !activity_number(f, record, "PFXUTIME", &user_time) ||
+	    !activity_number(f, record, "PFXTMSYS", &system_time))
 		return;
-	figures_number(f, record, "PFXCPUTY", &type);
+	activity_number(f, record, "PFXCPUTY", &type);
 	cpu = cpu_at(f, address);
 	if (!cpu)
 		return;
-	cpu->type = (uint8_t)(type < FIGURES_TYPES ? type : FIGURES_TYPES - 1);
+	cpu->type = (uint8_t)(type < ACTIVITY_TYPES ? type : ACTIVITY_TYPES - 1);
 	/* While it was offline it was neither busy nor idle. */
 	if (cpu->tod && f->intervals <= cpu->interval + 1 && record->tod > cpu->tod &&
 	    user_time >= cpu->user_time && system_time >= cpu->system_time) {
@@ -72,14 +72,14 @@ static void take_processor(struct figures *f, const struct monrec_record *record
 	cpu->system_time = system_time;
 }
 
-static void take_paging(struct figures *f, const struct monrec_record *record)
+static void take_paging(struct activity *f, const struct monrec_record *record)
 {
 	uint64_t address, reads, writes;
-	struct cpu_figures *cpu;
+	struct cpu_activity *cpu;
 
-	if (!figures_number(f, record, "PFXCPUAD", &address) ||
-	    !figures_number(f, record, "PLSPGDRD", &reads) ||
-	    !figures_number(f, record, "PLSPGDWT", &writes))
+	if (!activity_number(f, record, "PFXCPUAD", &address) ||
+	    !activity_number(f, record, "PLSPGDRD", &reads) ||
+	    !activity_number(f, record, "PLSPGDWT", &writes))
 		return;
 	cpu = cpu_at(f, address);
 	if (!cpu)
@@ -94,13 +94,13 @@ static void take_paging(struct figures *f, const struct monrec_record *record)
 }
 
 /* Entries are found by number, from where it would be on. */
-static void take_device(struct figures *f, unsigned int source, uint64_t number, uint64_t starts)
+static void take_device(struct activity *f, unsigned int source, uint64_t number, uint64_t starts)
 {
-	for (unsigned int i = 0; i < FIGURES_DEVICES; i++) {
-		struct device_figures *device = &f->device[(number + i) % FIGURES_DEVICES];
+	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++) {
+		struct device_activity *device = &f->device[(number + i) % ACTIVITY_DEVICES];
 
 		if (!device->source)
-			*device = (struct device_figures){ (uint16_t)number, (uint16_t)source,
+			*device = (struct device_activity){ (uint16_t)number, (uint16_t)source,
 							   (uint32_t)starts, 0 };
 		if (device->number != number)
 			continue;
@@ -116,26 +116,26 @@ static void take_device(struct figures *f, unsigned int source, uint64_t number,
 	f->left_out++;
 }
 
-static void take_device_field(struct figures *f, const struct monrec_record *record,
+static void take_device_field(struct activity *f, const struct monrec_record *record,
 			      const char *name)
 {
 	uint64_t number, starts;
 
-	if (figures_number(f, record, "RDEVDEV", &number) &&
-	    figures_number(f, record, name, &starts))
+	if (activity_number(f, record, "RDEVDEV", &number) &&
+	    activity_number(f, record, name, &starts))
 		take_device(f, kind_of(record), number, starts);
 }
 
 /* The entry of a user's virtual processor. */
-static struct user_figures *user_at(struct figures *f, const uint8_t name[8], uint64_t address)
+static struct user_activity *user_at(struct activity *f, const uint8_t name[8], uint64_t address)
 {
 	static const uint8_t none[8];
 	uint64_t hash = get_be64(name) * UINT64_C(0x9e3779b97f4a7c15) + address;
 
 	if (memcmp(name, none, sizeof(none)) == 0)
 		return NULL;
-	for (unsigned int i = 0; i < FIGURES_USERS; i++) {
-		struct user_figures *user = &f->user[((hash >> 32) + i) % FIGURES_USERS];
+	for (unsigned int i = 0; i < ACTIVITY_USERS; i++) {
+		struct user_activity *user = &f->user[((hash >> 32) + i) % ACTIVITY_USERS];
 
 		if (memcmp(user->name, name, sizeof(user->name)) == 0 && user->address == address)
 			return user;
@@ -150,7 +150,7 @@ static struct user_figures *user_at(struct figures *f, const uint8_t name[8], ui
 	return NULL;
 }
 
-static void take_time(struct user_figures *user, unsigned int source, uint64_t time)
+static void take_time(struct user_activity *user, unsigned int source, uint64_t time)
 {
 	if (user->counted && user->source != source)
 		return;
@@ -162,17 +162,17 @@ static void take_time(struct user_figures *user, unsigned int source, uint64_t t
 	user->last = time;
 }
 
-static void take_user(struct figures *f, const struct monrec_record *record)
+static void take_user(struct activity *f, const struct monrec_record *record)
 {
 	const struct monrec_field *name = known(f, record, "VMDUSER");
-	struct user_figures *user;
+	struct user_activity *user;
 	uint64_t address = 0, time;
 
 	if (!name || name->len != 8 || name->offset + 8u > record->len)
 		return;
-	figures_number(f, record, "VMDCPUAD", &address);
+	activity_number(f, record, "VMDCPUAD", &address);
 	user = user_at(f, record->data + name->offset, address);
-	if (user && figures_number(f, record, "VMDTTIME", &time))
+	if (user && activity_number(f, record, "VMDTTIME", &time))
 		take_time(user, kind_of(record), time);
 }
 
@@ -193,9 +193,9 @@ static bool is_user_id(const uint8_t name[8])
 	return len > 0;
 }
 
-static void take_application(struct figures *f, const struct monrec_record *record)
+static void take_application(struct activity *f, const struct monrec_record *record)
 {
-	struct user_figures *user;
+	struct user_activity *user;
 
 	if (record->len != APLSDT_LENGTH || !is_user_id(record->data + APLSDT_USER))
 		return;
@@ -204,7 +204,7 @@ static void take_application(struct figures *f, const struct monrec_record *reco
 		take_time(user, kind_of(record), get_be64(record->data + APLSDT_TIME));
 }
 
-void figures_record(struct figures *f, const struct monrec_record *record)
+void activity_record(struct activity *f, const struct monrec_record *record)
 {
 	switch (kind_of(record)) {
 	case KIND(0, 2):

@@ -93,7 +93,7 @@ static double starts(const struct bucket *bucket, unsigned int series)
 	return ratio(bucket->starts, bucket->time) * (double)TOD_SECOND;
 }
 
-static void head(FILE *out, const struct figures *f, const char *title)
+static void head(FILE *out, const struct activity *f, const char *title)
 {
 	char first[HTML_TIME_SIZE], last[HTML_TIME_SIZE];
 
@@ -120,12 +120,12 @@ static void head(FILE *out, const struct figures *f, const char *title)
 	fputs("</p>\n", out);
 }
 
-int html_page(FILE *out, const struct figures *f, const char *title)
+int html_page(FILE *out, const struct activity *f, const char *title)
 {
 	static const char *const paging_names[] = { "read", "written" };
 	static const char *const start_names[] = { "started" };
 	static const struct chart charts[] = {
-		{ "busy", "Processors busy, by type", "%", FIGURES_TYPES, figures_type_names, busy },
+		{ "busy", "Processors busy, by type", "%", ACTIVITY_TYPES, activity_type_names, busy },
 		{ "paging", "Paging", "pages/s", 2, paging_names, paging },
 		{ "io", "I/O of all devices", "I/Os/s", 1, start_names, starts },
 	};

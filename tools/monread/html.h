@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* monread: the figures as a page of their own, without anything from elsewhere. */
+/* monread: the activity as a page of their own, without anything from elsewhere. */
 #ifndef HTML_H
 #define HTML_H
 
@@ -8,7 +8,7 @@
 #include "activity.h"
 
 /* All of the page.  0, or -errno if @out fails. */
-int html_page(FILE *out, const struct figures *f, const char *title);
+int html_page(FILE *out, const struct activity *f, const char *title);
 
 /* Text where markup is: none of it is markup. */
 void html_text(FILE *out, const char *text);
@@ -22,15 +22,15 @@ struct chart {
 };
 
 /* html_chart.c: lines over time, gaps where sets were lost, and the same as a table */
-void html_chart(FILE *out, const struct figures *f, const struct chart *chart);
+void html_chart(FILE *out, const struct activity *f, const struct chart *chart);
 /* Events over time, a row for each kind. */
-void html_timeline(FILE *out, const struct figures *f);
+void html_timeline(FILE *out, const struct activity *f);
 
 /* html_table.c */
-void html_users(FILE *out, const struct figures *f);
-void html_devices(FILE *out, const struct figures *f);
-void html_events(FILE *out, const struct figures *f);
-void html_gaps(FILE *out, const struct figures *f);
+void html_users(FILE *out, const struct activity *f);
+void html_devices(FILE *out, const struct activity *f);
+void html_events(FILE *out, const struct activity *f);
+void html_gaps(FILE *out, const struct activity *f);
 
 /* "2026-03-02 10:15:00" */
 #define HTML_TIME_SIZE 32u

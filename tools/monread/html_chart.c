@@ -8,7 +8,7 @@
 enum { WIDTH = 1000, HEIGHT = 240, LEFT = 64, RIGHT = 990, TOP = 12, BOTTOM = 210 };
 enum { ROW = 24, TICKS = 6 };
 
-static double x_of(const struct figures *f, uint64_t tod)
+static double x_of(const struct activity *f, uint64_t tod)
 {
 	const uint64_t first = f->bucket[0].first, last = f->bucket[f->buckets - 1].last;
 
@@ -34,7 +34,7 @@ static double round_up(double value)
 	return step * 10;
 }
 
-static double largest(const struct figures *f, const struct chart *chart)
+static double largest(const struct activity *f, const struct chart *chart)
 {
 	double most = 0;
 
@@ -47,7 +47,7 @@ static double largest(const struct figures *f, const struct chart *chart)
 	return most > 0 ? round_up(most) : 1;
 }
 
-static bool has_values(const struct figures *f, const struct chart *chart, unsigned int series)
+static bool has_values(const struct activity *f, const struct chart *chart, unsigned int series)
 {
 	for (unsigned int i = 0; i < f->buckets; i++)
 		if (chart->value(&f->bucket[i], series) >= 0)
@@ -56,7 +56,7 @@ static bool has_values(const struct figures *f, const struct chart *chart, unsig
 }
 
 /* Times below, and bands where sets are missing. */
-static void draw_axis(FILE *out, const struct figures *f, int bottom)
+static void draw_axis(FILE *out, const struct activity *f, int bottom)
 {
 	const uint64_t first = f->bucket[0].first, last = f->bucket[f->buckets - 1].last;
 	char time[HTML_TIME_SIZE];
@@ -91,7 +91,7 @@ static void draw_grid(FILE *out, double most)
 	}
 }
 
-static void draw_line(FILE *out, const struct figures *f, const struct chart *chart,
+static void draw_line(FILE *out, const struct activity *f, const struct chart *chart,
 		      unsigned int series, double most)
 {
 	bool drawing = false;
@@ -109,7 +109,7 @@ static void draw_line(FILE *out, const struct figures *f, const struct chart *ch
 	fputs("\"/>\n", out);
 }
 
-static void draw_table(FILE *out, const struct figures *f, const struct chart *chart)
+static void draw_table(FILE *out, const struct activity *f, const struct chart *chart)
 {
 	char time[HTML_TIME_SIZE];
 
@@ -136,7 +136,7 @@ static void draw_table(FILE *out, const struct figures *f, const struct chart *c
 	fputs("</table></div></details>\n", out);
 }
 
-void html_chart(FILE *out, const struct figures *f, const struct chart *chart)
+void html_chart(FILE *out, const struct activity *f, const struct chart *chart)
 {
 	const double most = largest(f, chart);
 	bool any = false;
@@ -176,7 +176,7 @@ static double radius(uint32_t events)
 	return r;
 }
 
-void html_timeline(FILE *out, const struct figures *f)
+void html_timeline(FILE *out, const struct activity *f)
 {
 	const int bottom = TOP + ROW * EVENT_KINDS;
 

@@ -13,7 +13,7 @@ struct html {
 	struct sink sink;
 	struct keep keep;
 	const char *title;
-	struct figures_track track;
+	struct activity_track track;
 };
 
 static struct html *html_of(struct sink *sink)
@@ -45,7 +45,7 @@ static int html_close(struct sink *sink)
 	int ret = 0, closed;
 
 	if (h->keep.file) {
-		figures_end(&h->track.kept);
+		activity_end(&h->track.kept);
 		ret = html_page(h->keep.file, &h->track.kept, h->title);
 		if (!ret)
 			ret = keep_mark(&h->keep);

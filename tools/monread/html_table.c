@@ -48,14 +48,14 @@ static void none(FILE *out, const char *id, const char *title)
 		"</section>\n", id, title);
 }
 
-void html_users(FILE *out, const struct figures *f)
+void html_users(FILE *out, const struct activity *f)
 {
 	static const char title[] = "Users by CPU time";
-	char name[FIGURES_NAME_SIZE];
+	char name[ACTIVITY_NAME_SIZE];
 	struct ranked top[SHOWN];
 	unsigned int count = 0;
 
-	for (unsigned int i = 0; i < FIGURES_USERS; i++)
+	for (unsigned int i = 0; i < ACTIVITY_USERS; i++)
 		if (f->user[i].counted)
 			rank(top, &count, (double)f->user[i].time / (double)TOD_SECOND, &f->user[i]);
 	if (count == 0) {
@@ -65,20 +65,20 @@ void html_users(FILE *out, const struct figures *f)
 	begin(out, "users", title, "user", "seconds");
 	for (unsigned int i = 0; i < count; i++) {
 		fputs("<tr><td>", out);
-		html_text(out, figures_user_name(top[i].of, name));
+		html_text(out, activity_user_name(top[i].of, name));
 		fprintf(out, "</td><td class=\"n\">%.3f</td>", top[i].value);
 		bar(out, top[i].value, top[0].value);
 	}
 	fputs("</table></div>\n</section>\n", out);
 }
 
-void html_devices(FILE *out, const struct figures *f)
+void html_devices(FILE *out, const struct activity *f)
 {
 	static const char title[] = "Devices by I/O";
 	struct ranked top[SHOWN];
 	unsigned int count = 0;
 
-	for (unsigned int i = 0; i < FIGURES_DEVICES; i++)
+	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++)
 		if (f->device[i].source)
 			rank(top, &count, (double)f->device[i].starts, &f->device[i]);
 	if (count == 0) {
@@ -87,7 +87,7 @@ void html_devices(FILE *out, const struct figures *f)
 	}
 	begin(out, "devices", title, "device", "I/Os");
 	for (unsigned int i = 0; i < count; i++) {
-		const struct device_figures *device = top[i].of;
+		const struct device_activity *device = top[i].of;
 
 		fprintf(out, "<tr><td>%04X</td><td class=\"n\">%" PRIu64 "</td>", device->number,
 			device->starts);
@@ -96,7 +96,7 @@ void html_devices(FILE *out, const struct figures *f)
 	fputs("</table></div>\n</section>\n", out);
 }
 
-void html_events(FILE *out, const struct figures *f)
+void html_events(FILE *out, const struct activity *f)
 {
 	char time[HTML_TIME_SIZE];
 
@@ -113,7 +113,7 @@ void html_events(FILE *out, const struct figures *f)
 	fputs("</table></div></details>\n", out);
 }
 
-void html_gaps(FILE *out, const struct figures *f)
+void html_gaps(FILE *out, const struct activity *f)
 {
 	char time[HTML_TIME_SIZE];
 	bool any = false;

@@ -31,8 +31,8 @@ static bool open_sinks(const struct options *options, struct sinks *sinks)
 				 options->html);
 	if (good && options->summary)
 		good = sinks_add(sinks, summary_sink(stdout), "standard output");
-	if (good && options->figures)
-		good = sinks_add(sinks, figures_sink(stdout, release), "standard output");
+	if (good && options->activity)
+		good = sinks_add(sinks, activity_sink(stdout, release), "standard output");
 	return good;
 }
 

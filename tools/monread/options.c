@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "command_line.h"
@@ -56,6 +57,14 @@ static void set_reopen_wait(void *target, char *word, struct argp_state *state)
 	((struct options *)target)->reopen_wait_ms = parse_time(word, state);
 }
 
+/* What --activity was called up to version 0.1. */
+static void set_old_activity(void *target, char *word, struct argp_state *state)
+{
+	(void)word;
+	fprintf(stderr, "%s: --figures is now --activity\n", state->name);
+	((struct options *)target)->activity = true;
+}
+
 #define FLAG(member) TO_FLAG(struct options, member)
 #define WORD(member) TO_WORD(struct options, member)
 
@@ -81,8 +90,9 @@ static const struct option_row option_rows[] = {
 	{ "values", 0, NULL, "the fields of records, too", FLAG(values), .group = 2 },
 	{ "summary", 0, NULL, "a line for each set as soon as it is complete", FLAG(summary),
 	  .group = 2 },
-	{ "figures", 0, NULL, "JSON lines: what the system did in each interval", FLAG(figures),
+	{ "activity", 0, NULL, "JSON lines: what the system did in each interval", FLAG(activity),
 	  .group = 2 },
+	{ "figures", 0, NULL, NULL, TO_CALL(set_old_activity), .group = 2 },
 	{ .help = "What is written, complete sets only:", .group = 3 },
 	{ "write-stream", 0, "OUT", "the bytes as the device gives them, and OUT.idx: where sets end",
 	  WORD(write_stream), .group = 3 },
@@ -100,9 +110,9 @@ static void check(const void *target, const struct argp_state *state)
 {
 	const struct options *options = target;
 
-	if (options->summary + options->figures +
+	if (options->summary + options->activity +
 	    (options->check || options->json || options->values) > 1)
-		argp_error(state, "--summary and --figures are instead of each other and of "
+		argp_error(state, "--summary and --activity are instead of each other and of "
 			   "--check, --json and --values");
 }
 
@@ -137,7 +147,7 @@ void options_parse(struct options *options, int argc, char **argv)
 bool options_print(const struct options *options)
 {
 	return options->check || options->json || options->values ||
-	       !(options->summary || options->figures || options->write_stream || options->write_monwrite ||
+	       !(options->summary || options->activity || options->write_stream || options->write_monwrite ||
 		 options->csv || options->html);
 }
 

@@ -10,7 +10,7 @@
 
 struct options {
 	const char *file;
-	bool monwrite, check, json, values, summary, figures, blocking;
+	bool monwrite, check, json, values, summary, activity, blocking;
 	const char *write_stream, *write_monwrite, *csv, *html, *anonymise;	/* NULL: not asked for */
 	uint64_t sets;		/* 0: all */
 	unsigned int release;	/* 0: not told */

@@ -38,7 +38,7 @@ struct sink *csv_sink(const char *name, unsigned int release);
 /* A page with charts, when all has been read; @title is the input's name. */
 struct sink *html_sink(const char *name, const char *title, unsigned int release);
 /* A JSON object a line for what the system did in each interval, on @out. */
-struct sink *figures_sink(FILE *out, unsigned int release);
+struct sink *activity_sink(FILE *out, unsigned int release);
 /* A line for each set, on @out. */
 struct sink *summary_sink(FILE *out);
 

@@ -90,7 +90,7 @@ class _Feeder(threading.Thread):
 @contextlib.contextmanager
 def _lines(arguments: argparse.Namespace) -> Iterator[Iterator[dict[str, Any]]]:
     """An object for each interval."""
-    argv = [os.fspath(program(Progress())), "--figures", "--release", arguments.release]
+    argv = [os.fspath(program(Progress())), "--activity", "--release", arguments.release]
     feeder = None
     with contextlib.ExitStack() as open_things:
         if arguments.file is not None:

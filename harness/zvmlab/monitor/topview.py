@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What ``zvmlab top`` shows of an interval: lines of ``monread --figures`` as tables.
+"""What ``zvmlab top`` shows of an interval: lines of ``monread --activity`` as tables.
 
     view = View(rows=20)
     view.take(json.loads(line))

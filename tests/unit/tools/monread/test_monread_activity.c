@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* monread: what records add to the figures, and how figures are gathered over time. */
+/* monread: what records add to the activity, and how it is gathered over time. */
 #include "check_run.h"
 
 #include <stdio.h>
@@ -13,13 +13,13 @@
 #define BEGIN UINT64_C(0xd000000000000000)	/* TOD */
 #define MTREND 11u
 
-static struct figures f;
+static struct activity f;
 static uint8_t bytes[600];
 static struct monrec_item item;
 
 static void start(void)
 {
-	figures_init(&f, RELEASE);
+	activity_init(&f, RELEASE);
 }
 
 /* The next record of @len bytes, all zeros behind its header, @seconds after the begin. */
@@ -55,7 +55,7 @@ static void put(const char *name, uint64_t value)
 
 static void give(void)
 {
-	figures_item(&f, &item);
+	activity_item(&f, &item);
 }
 
 static void given(enum monrec_item_kind kind)
@@ -116,10 +116,10 @@ START_TEST(processors_by_type)
 	};
 
 	for (unsigned int i = 0; i < 6; i++) {
-		figures_init(&f, RELEASE);
+		activity_init(&f, RELEASE);
 		processor(0, 5, cases[i].type, 1, 1);
 		processor(60, 5, cases[i].type, 2, 3);
-		for (unsigned int type = 0; type < FIGURES_TYPES; type++)
+		for (unsigned int type = 0; type < ACTIVITY_TYPES; type++)
 			ck_busy(type, type == cases[i].as ? 3 : 0, type == cases[i].as ? 60 : 0);
 	}
 }
@@ -136,7 +136,7 @@ START_TEST(processors_that_begin_anew)
 	for (unsigned int i = 0; i < 6; i++) {
 		const uint64_t busy = (cases[i].user - 100) + (cases[i].system - 50);
 
-		figures_init(&f, RELEASE);
+		activity_init(&f, RELEASE);
 		processor(100, 0, 0, 100, 50);
 		processor(cases[i].seconds, 0, 0, cases[i].user, cases[i].system);
 		if (cases[i].counted)
@@ -172,7 +172,7 @@ START_TEST(processors_cut)
 	const unsigned int lengths[] = { 22, 40, 48 };
 
 	for (unsigned int i = 0; i < 3; i++) {
-		figures_init(&f, RELEASE);
+		activity_init(&f, RELEASE);
 		processor(0, 0, 0, 10, 10);
 		processor(60, 0, 0, 20, 20);
 		memset(&f.now, 0, sizeof(f.now));
@@ -199,10 +199,10 @@ END_TEST
 START_TEST(processors_without_room)
 {
 	for (unsigned int turn = 0; turn < 2; turn++)
-		for (unsigned int address = 0; address < FIGURES_CPUS + 2; address++)
+		for (unsigned int address = 0; address < ACTIVITY_CPUS + 2; address++)
 			processor(10 * turn, 1000 + address, 0, turn, 0);
-	ck_busy(0, FIGURES_CPUS, FIGURES_CPUS * 10);
-	ck_assert_uint_eq(f.cpu[FIGURES_CPUS - 1].address, 1000 + FIGURES_CPUS - 1);
+	ck_busy(0, ACTIVITY_CPUS, ACTIVITY_CPUS * 10);
+	ck_assert_uint_eq(f.cpu[ACTIVITY_CPUS - 1].address, 1000 + ACTIVITY_CPUS - 1);
 }
 END_TEST
 
@@ -244,12 +244,12 @@ END_TEST
 /* All processors have an entry already, of other addresses. */
 START_TEST(pages_without_room)
 {
-	for (unsigned int address = 0; address < FIGURES_CPUS; address++)
+	for (unsigned int address = 0; address < ACTIVITY_CPUS; address++)
 		paging(address, 0, 0);
-	paging(FIGURES_CPUS, 0, 0);
-	paging(FIGURES_CPUS, 10, 10);
+	paging(ACTIVITY_CPUS, 0, 0);
+	paging(ACTIVITY_CPUS, 10, 10);
 	ck_assert_uint_eq(f.now.page_reads + f.now.page_writes, 0);
-	paging(FIGURES_CPUS - 1, 10, 20);
+	paging(ACTIVITY_CPUS - 1, 10, 20);
 	ck_assert_uint_eq(f.now.page_reads, 10);
 	ck_assert_uint_eq(f.now.page_writes, 20);
 }
@@ -273,9 +273,9 @@ static void own_device(uint32_t len, unsigned int number, uint32_t starts)
 	give();
 }
 
-static const struct device_figures *device_of(unsigned int number)
+static const struct device_activity *device_of(unsigned int number)
 {
-	for (unsigned int i = 0; i < FIGURES_DEVICES; i++)
+	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++)
 		if (f.device[i].source && f.device[i].number == number)
 			return &f.device[i];
 	return NULL;
@@ -326,10 +326,10 @@ END_TEST
 START_TEST(many_devices)
 {
 	for (unsigned int turn = 1; turn <= 2; turn++)
-		for (unsigned int i = 0; i < FIGURES_DEVICES; i++)
+		for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++)
 			device(6, 1023 + 64 * i, turn * i);
-	for (unsigned int i = 0; i < FIGURES_DEVICES; i++) {
-		const struct device_figures *found = device_of((1023 + 64 * i) & 0xffff);
+	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++) {
+		const struct device_activity *found = device_of((1023 + 64 * i) & 0xffff);
 
 		ck_assert_ptr_nonnull(found);
 		ck_assert_uint_eq(found->starts, i);
@@ -354,12 +354,12 @@ static void user(const char *name, uint64_t address, uint64_t seconds)
 	give();
 }
 
-static const struct user_figures *user_of(const char *name, unsigned int address)
+static const struct user_activity *user_of(const char *name, unsigned int address)
 {
 	uint8_t wanted[8];
 
 	ebcdic_name(wanted, name);
-	for (unsigned int i = 0; i < FIGURES_USERS; i++)
+	for (unsigned int i = 0; i < ACTIVITY_USERS; i++)
 		if (memcmp(f.user[i].name, wanted, 8) == 0 && f.user[i].address == address)
 			return &f.user[i];
 	return NULL;
@@ -472,31 +472,31 @@ START_TEST(many_users)
 	char name[9];
 
 	for (unsigned int turn = 0; turn < 2; turn++)
-		for (unsigned int i = 0; i < FIGURES_USERS; i++) {
+		for (unsigned int i = 0; i < ACTIVITY_USERS; i++) {
 			snprintf(name, sizeof(name), "U%u", i / 2);
 			user(name, i % 2, turn * i);
 		}
-	ck_assert_uint_eq(f.users, FIGURES_USERS);
+	ck_assert_uint_eq(f.users, ACTIVITY_USERS);
 	ck_assert_uint_eq(f.left_out, 0);
-	for (unsigned int i = 0; i < FIGURES_USERS; i++) {
+	for (unsigned int i = 0; i < ACTIVITY_USERS; i++) {
 		snprintf(name, sizeof(name), "U%u", i / 2);
 		ck_assert_uint_eq(seconds_of(name, i % 2), i);
 	}
 	user("MORE", 0, 1);
 	ck_assert_uint_eq(f.left_out, 1);
-	ck_assert_uint_eq(f.users, FIGURES_USERS);
+	ck_assert_uint_eq(f.users, ACTIVITY_USERS);
 	ck_assert_ptr_null(user_of("MORE", 0));
 }
 END_TEST
 
 START_TEST(names)
 {
-	char name[FIGURES_NAME_SIZE];
+	char name[ACTIVITY_NAME_SIZE];
 
 	user("LINUX001", 0, 1);
 	user("LINUX001", 63, 1);
-	ck_assert_str_eq(figures_user_name(user_of("LINUX001", 0), name), "LINUX001");
-	ck_assert_str_eq(figures_user_name(user_of("LINUX001", 63), name),
+	ck_assert_str_eq(activity_user_name(user_of("LINUX001", 0), name), "LINUX001");
+	ck_assert_str_eq(activity_user_name(user_of("LINUX001", 63), name),
 			 "LINUX001, processor 63");
 }
 END_TEST
@@ -544,7 +544,7 @@ END_TEST
 /* Adds one to every figure of the interval at hand. */
 static void one_of_all(void)
 {
-	for (unsigned int i = 0; i < FIGURES_TYPES; i++) {
+	for (unsigned int i = 0; i < ACTIVITY_TYPES; i++) {
 		f.now.busy[i] += i + 1;
 		f.now.elapsed[i] += i + 11;
 	}
@@ -560,7 +560,7 @@ static void one_of_all(void)
 
 static void ck_times(const struct bucket *bucket, unsigned int times)
 {
-	for (unsigned int i = 0; i < FIGURES_TYPES; i++) {
+	for (unsigned int i = 0; i < ACTIVITY_TYPES; i++) {
 		ck_assert_uint_eq(bucket->busy[i], times * (i + 1));
 		ck_assert_uint_eq(bucket->elapsed[i], times * (i + 11));
 	}
@@ -574,7 +574,7 @@ static void ck_times(const struct bucket *bucket, unsigned int times)
 	ck_assert_uint_eq(bucket->suspended, times * 46);
 }
 
-/* Bucket @at after @count intervals of a minute, each with one of all figures. */
+/* Bucket @at after @count intervals of a minute, each with one of everything. */
 static void ck_bucket(unsigned int at, unsigned int merged, unsigned int count)
 {
 	const unsigned int end = (at + 1) * merged < count ? (at + 1) * merged : count;
@@ -624,13 +624,13 @@ END_TEST
 /* What came behind the last interval: up to the last event of it, if it has one. */
 START_TEST(end)
 {
-	figures_end(&f);
+	activity_end(&f);
 	ck_assert_uint_eq(f.buckets, 0);
 	interval_ends(60);
-	figures_end(&f);
+	activity_end(&f);
 	ck_assert_uint_eq(f.buckets, 1);
 	given(MONREC_SET_LOST);
-	figures_end(&f);
+	activity_end(&f);
 	ck_assert_uint_eq(f.buckets, 2);
 	ck_assert_uint_eq(f.bucket[1].lost, 1);
 	ck_assert_uint_eq(f.bucket[1].last, BEGIN + 60 * TOD_SECOND);
@@ -638,7 +638,7 @@ START_TEST(end)
 		record(4, 1, 96, seconds == 90 ? 75 : seconds);
 		give();
 	}
-	figures_end(&f);
+	activity_end(&f);
 	ck_assert_uint_eq(f.buckets, 3);
 	ck_assert_uint_eq(f.bucket[2].last, BEGIN + 80 * TOD_SECOND);
 	ck_assert_uint_eq(f.bucket[2].time, 20 * TOD_SECOND);
@@ -687,7 +687,7 @@ END_TEST
 /* Of a set that is lost nothing is left but that it is missing. */
 START_TEST(tracks)
 {
-	static struct figures_track track;
+	static struct activity_track track;
 
 	track_init(&track, RELEASE);
 	record(4, 1, 96, 5);
@@ -719,5 +719,5 @@ int main(void)
 		events, events_lost, tracks,
 	};
 
-	return check_run("monread figures", start, NULL, tests, sizeof(tests) / sizeof(tests[0]));
+	return check_run("monread activity", start, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

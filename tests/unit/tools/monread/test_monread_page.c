@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * monread: the page's charts and tables, drawn from figures made by hand.
+ * monread: the page's charts and tables, drawn from activity made by hand.
  *
  * A chart is 1000 units wide and 240 high; lines are in 64 to 990 and 12 (the
  * largest value) to 210 (0).
@@ -18,13 +18,13 @@
 #define MIDNIGHT ((UINT64_C(2208988800) + 1772409600) * TOD_SECOND)
 #define AT(seconds) (MIDNIGHT + (seconds) * TOD_SECOND)
 
-static struct figures f;
+static struct activity f;
 static char *text;
 static size_t text_len;
 
 static void start(void)
 {
-	figures_init(&f, 530);
+	activity_init(&f, 530);
 }
 
 static void stop(void)
@@ -34,7 +34,7 @@ static void stop(void)
 }
 
 /* Values of the two series of the chart, by bucket. */
-static double values[2][FIGURES_BUCKETS];
+static double values[2][ACTIVITY_BUCKETS];
 
 /* Fills what stands behind the last bucket, as it does after buckets have been merged. */
 static void leave_behind(struct bucket *left)
@@ -342,7 +342,7 @@ START_TEST(users)
 	    "<tr><td>LAZY</td><td class=\"n\">0.000</td>"
 	    "<td class=\"bar\"><i class=\"f0\" style=\"width:0.0%\"></i></td></tr>\n</table>");
 	user(9, "BUSY", 8000, true);
-	user(FIGURES_USERS - 1, "LAST", 2500, true);
+	user(ACTIVITY_USERS - 1, "LAST", 2500, true);
 	user(0, "SAME", 2500, true);
 	draw_users();
 	has("</thead>\n<tr><td>BUSY</td><td class=\"n\">8.000</td>"
@@ -378,10 +378,10 @@ START_TEST(devices)
 	html_devices(out, &f);
 	finish(out);
 	has("<h2>Devices by I/O</h2>\n<p class=\"none\">No record tells.</p>\n</section>\n");
-	f.device[0] = (struct device_figures){ .number = 0x1f, .source = 1, .starts = 30 };
-	f.device[1] = (struct device_figures){ .number = 0x2f, .source = 0, .starts = 99 };
-	f.device[FIGURES_DEVICES - 1] =
-		(struct device_figures){ .number = 0xabcd, .source = 1, .starts = 120 };
+	f.device[0] = (struct device_activity){ .number = 0x1f, .source = 1, .starts = 30 };
+	f.device[1] = (struct device_activity){ .number = 0x2f, .source = 0, .starts = 99 };
+	f.device[ACTIVITY_DEVICES - 1] =
+		(struct device_activity){ .number = 0xabcd, .source = 1, .starts = 120 };
 	out = begin();
 	html_devices(out, &f);
 	finish(out);
@@ -403,8 +403,8 @@ START_TEST(listed_events)
 	ck_assert_str_eq(text, "");
 	f.events = 3;
 	f.listed = 2;
-	f.event[0] = (struct event_figures){ .tod = AT(5), .text = "logon <&>\"" };
-	f.event[1] = (struct event_figures){ .tod = AT(3605), .text = "logoff" };
+	f.event[0] = (struct event_activity){ .tod = AT(5), .text = "logon <&>\"" };
+	f.event[1] = (struct event_activity){ .tod = AT(3605), .text = "logoff" };
 	out = begin();
 	html_events(out, &f);
 	finish(out);

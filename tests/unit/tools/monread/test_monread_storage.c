@@ -44,7 +44,7 @@ static struct sink *open_one(unsigned int which)
 	case 3:
 		return html_sink(path, "title", 530);
 	case 4:
-		return figures_sink(stdout, 530);
+		return activity_sink(stdout, 530);
 	default:
 		return summary_sink(stdout);
 	}
