@@ -400,7 +400,7 @@ lint-driver: setup ## the kernel's own tools over driver/: W=1, sparse, kernel-d
 	$(Q)$(HARNESS) -m zvmlab.build.driverlint
 
 .PHONY: bench
-bench: setup $(BENCH_BIN) ## figures, as ratios taken in one run
+bench: setup $(BENCH_BIN) ## benchmarks, as ratios taken in one run
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD)
 
 .PHONY: bench-driver

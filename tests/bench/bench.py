@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Figures: the core, the boot, the drivers, the emulators; docs/bench.md explains them.
+"""Benchmarks: the core, the boot, the drivers, the emulators; docs/bench.md explains them.
 
     make bench
     make bench-driver
@@ -30,7 +30,7 @@ import instructions
 import pairs
 import records
 import task_listener
-from benchmark import Figure, show
+from benchmark import Benchmark, show
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, ZvmlabError
 from zvmlab.base.progress import Progress
 from zvmlab.guest.artifacts import prepare
@@ -73,7 +73,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Figure]:
+def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Benchmark]:
     progress = Progress()
     small = GuestConfig(kernel=arguments.kernel, trace=False)
 
@@ -86,7 +86,7 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Figu
     report["kernel"] = "no guest" if NO_GUEST.issuperset(parts) else artifacts().kernel_version
     large = replace(small, segments=(driver.SEGMENT,))
     count = arguments.pairs
-    measures: dict[str, Callable[[], list[Figure]]] = {
+    measures: dict[str, Callable[[], list[Benchmark]]] = {
         "core": lambda: core.measure(arguments.build / "bench_iucv", count),
         "records": lambda: records.measure(arguments.build / "bench_records", count),
         "boot": lambda: boot.measure(small, artifacts(), count),
@@ -98,14 +98,15 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Figu
         "dmstats": lambda: dm_watch.measure(small, count, progress),
         "taskstats": lambda: task_listener.measure(small, count, progress),
     }
-    figures: dict[str, list[Figure]] = {}
+    benchmarks: dict[str, list[Benchmark]] = {}
     for part in parts:
         with progress.step(f"{part}: {count} pairs"):
-            figures[part] = measures[part]()
-    report["figures"] = {
-        part: {figure.key: figure.json() for figure in found} for part, found in figures.items()
+            benchmarks[part] = measures[part]()
+    report["benchmarks"] = {
+        part: {benchmark.key: benchmark.json() for benchmark in found}
+        for part, found in benchmarks.items()
     }
-    return [figure for found in figures.values() for figure in found]
+    return [benchmark for found in benchmarks.values() for benchmark in found]
 
 
 def main() -> int:
@@ -116,7 +117,7 @@ def main() -> int:
         "machine": {"architecture": platform.machine(), "processors": os.cpu_count()},
     }
     try:
-        figures = _measure(arguments, report)
+        benchmarks = _measure(arguments, report)
     except ZvmlabError as error:
         print(f"bench: {error}", file=sys.stderr)
         return error.exit_code
@@ -124,9 +125,9 @@ def main() -> int:
     arguments.build.mkdir(parents=True, exist_ok=True)
     file = arguments.build / "bench.json"
     file.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    show(figures, f"{report['kernel']}, {arguments.pairs} pairs, {report['seconds']} s")
+    show(benchmarks, f"{report['kernel']}, {arguments.pairs} pairs, {report['seconds']} s")
     print(f"All values are in {file}.")
-    missed = any(not figure.met for figure in figures)
+    missed = any(not benchmark.met for benchmark in benchmarks)
     return EXIT_FAILED if missed and arguments.strict else EXIT_PASS
 
 

@@ -36,7 +36,7 @@ class Budget:
 
 
 @dataclass
-class Figure:
+class Benchmark:
     """One value of each pair."""
 
     key: str
@@ -74,19 +74,19 @@ class Figure:
 class Pairs:
     """Figures of one subject; every pair adds one value to each."""
 
-    def __init__(self, *figures: Figure) -> None:
-        self.figures = list(figures)
+    def __init__(self, *benchmarks: Benchmark) -> None:
+        self.benchmarks = list(benchmarks)
 
     def add(self, values: dict[str, float]) -> None:
-        assert values.keys() == {figure.key for figure in self.figures}
-        for figure in self.figures:
-            figure.values.append(values[figure.key])
+        assert values.keys() == {benchmark.key for benchmark in self.benchmarks}
+        for benchmark in self.benchmarks:
+            benchmark.values.append(values[benchmark.key])
 
-    def repeat(self, count: int, measure: Callable[[bool], dict[str, float]]) -> list[Figure]:
+    def repeat(self, count: int, measure: Callable[[bool], dict[str, float]]) -> list[Benchmark]:
         """Take *count* pairs; what comes first changes with every pair."""
         for number in range(count):
             self.add(measure(number % 2 == 1))
-        return self.figures
+        return self.benchmarks
 
 
 def both(swapped: bool, first: Callable[[], T], second: Callable[[], T]) -> tuple[T, T]:
@@ -97,24 +97,28 @@ def both(swapped: bool, first: Callable[[], T], second: Callable[[], T]) -> tupl
     return first(), second()
 
 
-def show(figures: list[Figure], title: str) -> None:
+def show(benchmarks: list[Benchmark], title: str) -> None:
     """The table, and a plain sentence for each budget that was missed."""
     table = Table(title=title)
-    table.add_column("figure")
+    table.add_column("benchmark")
     table.add_column("unit")
     for name in ("median", "min–max", "budget"):
         table.add_column(name, justify="right")
     table.add_column("")
-    for figure in figures:
-        spread = f"{text(min(figure.values))}–{text(max(figure.values))}"
-        budget = "" if figure.budget is None else str(figure.budget)
-        verdict = "" if figure.budget is None else "met" if figure.met else "MISSED"
-        table.add_row(figure.what, figure.unit, text(figure.median), spread, budget, verdict)
+    for benchmark in benchmarks:
+        spread = f"{text(min(benchmark.values))}–{text(max(benchmark.values))}"
+        budget = "" if benchmark.budget is None else str(benchmark.budget)
+        verdict = "" if benchmark.budget is None else "met" if benchmark.met else "MISSED"
+        table.add_row(
+            benchmark.what, benchmark.unit, text(benchmark.median), spread, budget, verdict
+        )
     console = Console()
     # A file or pipe has no width; lines that wrap help nobody there.
     if not console.is_terminal:
         console = Console(width=132)
     console.print(table)
-    for figure in figures:
-        if not figure.met:
-            print(f"Budget missed: {figure.what}: {text(figure.median)}, wanted {figure.budget}.")
+    for benchmark in benchmarks:
+        if not benchmark.met:
+            print(
+                f"Budget missed: {benchmark.what}: {text(benchmark.median)}, wanted {benchmark.budget}."
+            )

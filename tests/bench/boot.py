@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmark import Budget, Figure, Pairs, both
+from benchmark import Benchmark, Budget, Pairs, both
 from zvmlab.base.errors import CannotRun, Timeout
 from zvmlab.guest.config import Channels, GuestConfig, Artifacts, emulator_arguments
 from zvmlab.guest.emulator import Emulator
@@ -25,13 +25,13 @@ LIMIT = 60.0
 _POLL_SECONDS = 0.001
 
 
-def _figures() -> Pairs:
+def _benchmarks() -> Pairs:
     return Pairs(
-        Figure("set", "boot: zvmlab to first data set", "s"),
-        Figure("init", "boot: zvmlab to /init", "s"),
-        Figure("stock", "boot: Debian's QEMU to /init", "s"),
-        Figure("set-ratio", "boot: first data set ÷ Debian's QEMU to /init", "ratio", BUDGET),
-        Figure("init-ratio", "boot: zvmlab to /init ÷ Debian's QEMU to /init", "ratio"),
+        Benchmark("set", "boot: zvmlab to first data set", "s"),
+        Benchmark("init", "boot: zvmlab to /init", "s"),
+        Benchmark("stock", "boot: Debian's QEMU to /init", "s"),
+        Benchmark("set-ratio", "boot: first data set ÷ Debian's QEMU to /init", "ratio", BUDGET),
+        Benchmark("init-ratio", "boot: zvmlab to /init ÷ Debian's QEMU to /init", "ratio"),
     )
 
 
@@ -94,7 +94,7 @@ def _stock(config: GuestConfig, artifacts: Artifacts) -> float:
             emulator.stop()
 
 
-def measure(config: GuestConfig, artifacts: Artifacts, pairs: int) -> list[Figure]:
+def measure(config: GuestConfig, artifacts: Artifacts, pairs: int) -> list[Benchmark]:
     """One boot of each kind is thrown away, for the files to be in memory."""
     if not os.access(STOCK, os.X_OK):
         raise CannotRun(f"{STOCK} is missing; install the Debian package qemu-system-misc")
@@ -117,4 +117,4 @@ def measure(config: GuestConfig, artifacts: Artifacts, pairs: int) -> list[Figur
         }
 
     pair(False)
-    return _figures().repeat(pairs, pair)
+    return _benchmarks().repeat(pairs, pair)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmark import Budget, Figure, Pairs
+from benchmark import Benchmark, Budget, Pairs
 from program import Row, rows
 from zvmlab.base.errors import ZvmlabError
 
@@ -18,16 +18,16 @@ NONE = Budget(0, at_most=True)
 FEW, MANY = 10, 65535
 
 
-def _figures() -> Pairs:
+def _benchmarks() -> Pairs:
     unit = "round trips/s"
     return Pairs(
-        Figure("few", f"core: one of {FEW} paths", unit, RATE),
-        Figure("many", f"core: one of {MANY:,} paths", unit, RATE),
-        Figure("ratio", f"core: one of {MANY:,} paths ÷ one of {FEW}", "ratio", EQUAL),
-        Figure("few-turn", f"core: {FEW} paths in turn", unit, RATE),
-        Figure("many-turn", f"core: {MANY:,} paths in turn", unit, RATE),
-        Figure("ratio-turn", f"core: {MANY:,} paths in turn ÷ {FEW} in turn", "ratio", EQUAL),
-        Figure("allocations", "core: allocations in all round trips", "calls", NONE),
+        Benchmark("few", f"core: one of {FEW} paths", unit, RATE),
+        Benchmark("many", f"core: one of {MANY:,} paths", unit, RATE),
+        Benchmark("ratio", f"core: one of {MANY:,} paths ÷ one of {FEW}", "ratio", EQUAL),
+        Benchmark("few-turn", f"core: {FEW} paths in turn", unit, RATE),
+        Benchmark("many-turn", f"core: {MANY:,} paths in turn", unit, RATE),
+        Benchmark("ratio-turn", f"core: {MANY:,} paths in turn ÷ {FEW} in turn", "ratio", EQUAL),
+        Benchmark("allocations", "core: allocations in all round trips", "calls", NONE),
     )
 
 
@@ -41,7 +41,7 @@ def _run(program: Path, paths: tuple[int, int]) -> dict[tuple[int, bool], Row]:
     return found
 
 
-def measure(program: Path, pairs: int) -> list[Figure]:
+def measure(program: Path, pairs: int) -> list[Benchmark]:
     """Every run of the program measures few paths and many."""
 
     def pair(swapped: bool) -> dict[str, float]:
@@ -57,4 +57,4 @@ def measure(program: Path, pairs: int) -> list[Figure]:
             "allocations": sum(row["allocations"] for row in found.values()),
         }
 
-    return _figures().repeat(pairs, pair)
+    return _benchmarks().repeat(pairs, pair)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchmark import Budget, Figure, Pairs, both
+from benchmark import Benchmark, Budget, Pairs, both
 from guest_program import guest_program, number
 from zvmlab.base.progress import Progress
 from zvmlab.build.guesttools import debian_program, tool
@@ -23,13 +23,13 @@ DEVICE = "vol"
 PROGRAM = "/bin/dm_cpu"
 
 
-def _figures() -> Pairs:
+def _benchmarks() -> Pairs:
     return Pairs(
-        Figure("message", f"@stats_print, {AREAS} areas", "instructions"),
-        Figure("watch", f"dmmon watch, an interval of {AREAS} areas", "instructions"),
-        Figure("idle", "the same with --idle, a row for each area", "instructions"),
-        Figure("ratio-watch", "dmmon watch ÷ @stats_print", "ratio", Budget(2.0, True)),
-        Figure("ratio-idle", "dmmon watch --idle ÷ @stats_print", "ratio"),
+        Benchmark("message", f"@stats_print, {AREAS} areas", "instructions"),
+        Benchmark("watch", f"dmmon watch, an interval of {AREAS} areas", "instructions"),
+        Benchmark("idle", "the same with --idle, a row for each area", "instructions"),
+        Benchmark("ratio-watch", "dmmon watch ÷ @stats_print", "ratio", Budget(2.0, True)),
+        Benchmark("ratio-idle", "dmmon watch --idle ÷ @stats_print", "ratio"),
     )
 
 
@@ -62,7 +62,7 @@ def _pair(guest: Guest, swapped: bool) -> dict[str, float]:
     }
 
 
-def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Figure]:
+def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchmark]:
     """One guest, one region; one pair is thrown away."""
     config = replace(
         config,
@@ -85,4 +85,4 @@ def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Figure]
         create = ["/bin/dmmon", "create", "--precise", "--area-size", "1", DEVICE]
         assert guest.agent.run(create).check().stdout == b"0\n"
         _pair(guest, False)
-        return _figures().repeat(pairs, lambda swapped: _pair(guest, swapped))
+        return _benchmarks().repeat(pairs, lambda swapped: _pair(guest, swapped))

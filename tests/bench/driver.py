@@ -10,7 +10,7 @@ from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import MCE_SIZE
 from zvmlab.monitor.monitor import DataSets
 
-from benchmark import Figure, Pairs, both
+from benchmark import Benchmark, Pairs, both
 
 MIB = 1 << 20
 # Half of it, less its configuration area, holds a few sets of 4 MiB.
@@ -26,15 +26,17 @@ READS_PER_SET = 3
 USER_DOMAIN = 0x8000 >> 4
 
 
-def _figures() -> Pairs:
+def _benchmarks() -> Pairs:
     return Pairs(
-        Figure("sets", f"monreader: {SMALL}-byte sets", "sets/s"),
-        Figure("set-reads", f"monreader: {SMALL}-byte sets, {READS_PER_SET} reads each", "reads/s"),
-        Figure("zero-reads", f"/dev/zero: {SMALL}-byte reads", "reads/s"),
-        Figure("reads-ratio", "monreader ÷ /dev/zero, reads/s", "ratio"),
-        Figure("set-bytes", "monreader: 4 MiB sets, 4 MiB reads", "MB/s"),
-        Figure("zero-bytes", "/dev/zero: 4 MiB reads", "MB/s"),
-        Figure("bytes-ratio", "monreader ÷ /dev/zero, MB/s", "ratio"),
+        Benchmark("sets", f"monreader: {SMALL}-byte sets", "sets/s"),
+        Benchmark(
+            "set-reads", f"monreader: {SMALL}-byte sets, {READS_PER_SET} reads each", "reads/s"
+        ),
+        Benchmark("zero-reads", f"/dev/zero: {SMALL}-byte reads", "reads/s"),
+        Benchmark("reads-ratio", "monreader ÷ /dev/zero, reads/s", "ratio"),
+        Benchmark("set-bytes", "monreader: 4 MiB sets, 4 MiB reads", "MB/s"),
+        Benchmark("zero-bytes", "/dev/zero: 4 MiB reads", "MB/s"),
+        Benchmark("bytes-ratio", "monreader ÷ /dev/zero, MB/s", "ratio"),
     )
 
 
@@ -88,7 +90,7 @@ def _pair(guest: Guest, reader: DataSets, zero: int, swapped: bool) -> dict[str,
     }
 
 
-def measure(config: GuestConfig, artifacts: Artifacts, pairs: int) -> list[Figure]:
+def measure(config: GuestConfig, artifacts: Artifacts, pairs: int) -> list[Benchmark]:
     """One pair is thrown away, for the emulator to have translated the guest's code."""
     with Guest(config, artifacts=artifacts) as guest:
         guest.boot()
@@ -96,6 +98,8 @@ def measure(config: GuestConfig, artifacts: Artifacts, pairs: int) -> list[Figur
         zero = guest.agent.open("/dev/zero").check()
         with DataSets(guest.agent) as reader:
             _pair(guest, reader, zero, False)
-            figures = _figures().repeat(pairs, lambda swapped: _pair(guest, reader, zero, swapped))
+            benchmarks = _benchmarks().repeat(
+                pairs, lambda swapped: _pair(guest, reader, zero, swapped)
+            )
         guest.shut_down()
-    return figures
+    return benchmarks

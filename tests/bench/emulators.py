@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from driver import SMALL_SET, read_sets
-from benchmark import Figure, Pairs, both
+from benchmark import Benchmark, Pairs, both
 from zvmlab.base.progress import Progress
 from zvmlab.guest.artifacts import prepare
 from zvmlab.guest.config import BACKENDS, HERCULES, QEMU, GuestConfig
@@ -99,16 +99,16 @@ def _work(side: _Side) -> dict[str, float]:
     }
 
 
-def _figures(what: dict[str, tuple[str, str]]) -> Pairs:
-    figures = []
+def _benchmarks(what: dict[str, tuple[str, str]]) -> Pairs:
+    benchmarks = []
     for key, (text, unit) in what.items():
-        figures += [Figure(f"{key}-{name}", f"{name}: {text}", unit) for name in BACKENDS]
-        figures.append(Figure(f"{key}-ratio", f"{HERCULES} ÷ {QEMU}: {text}", "ratio"))
-    return Pairs(*figures)
+        benchmarks += [Benchmark(f"{key}-{name}", f"{name}: {text}", unit) for name in BACKENDS]
+        benchmarks.append(Benchmark(f"{key}-ratio", f"{HERCULES} ÷ {QEMU}: {text}", "ratio"))
+    return Pairs(*benchmarks)
 
 
 def _paired(first: dict[str, float], second: dict[str, float]) -> dict[str, float]:
-    """Values of qemu and of hercules, as the figures are called."""
+    """Values of qemu and of hercules, as the benchmarks are called."""
     values: dict[str, float] = {}
     for key in first:
         values |= {f"{key}-{QEMU}": first[key], f"{key}-{HERCULES}": second[key]}
@@ -116,7 +116,7 @@ def _paired(first: dict[str, float], second: dict[str, float]) -> dict[str, floa
     return values
 
 
-def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Figure]:
+def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchmark]:
     """Pairs of starts, then of work; the first of each is thrown away: it makes the checkpoint."""
     first, second = (replace(config, backend=name) for name in (QEMU, HERCULES))
 
@@ -126,11 +126,11 @@ def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Figure]
         )
 
     starts(False)
-    figures = _figures(_START).repeat(pairs, starts)
+    benchmarks = _benchmarks(_START).repeat(pairs, starts)
     with _side(first, progress) as qemu, _side(second, progress) as hercules:
 
         def work(swapped: bool) -> dict[str, float]:
             return _paired(*both(swapped, lambda: _work(qemu), lambda: _work(hercules)))
 
         work(False)
-        return figures + _figures(_WORK).repeat(pairs, work)
+        return benchmarks + _benchmarks(_WORK).repeat(pairs, work)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from boot import await_init, read_first_set
-from benchmark import Budget, Figure, Pairs, both
+from benchmark import Benchmark, Budget, Pairs, both
 from pairs import emulator_seconds
 from zvmlab.base.errors import ZvmlabError
 from zvmlab.base.progress import Progress
@@ -32,18 +32,18 @@ class Spent:
     """CPU time of all its threads."""
 
 
-def _figures() -> Pairs:
+def _benchmarks() -> Pairs:
     return Pairs(
-        Figure("stock", "hercules: Debian's to /init", "s"),
-        Figure("stock-cpu", "hercules: Debian's to /init, CPU time", "s"),
-        Figure("cold", "hercules: zvmlab, cold, to /init", "s"),
-        Figure("cold-cpu", "hercules: zvmlab, cold, to /init, CPU time", "s"),
-        Figure("restored", "hercules: zvmlab, restored, to first data set", "s"),
-        Figure("restored-cpu", "hercules: zvmlab, restored, to first data set, CPU time", "s"),
-        Figure("restored-ratio", "hercules: restored ÷ Debian's", "ratio", Budget(0.05, True)),
-        Figure("restored-cpu-ratio", "hercules: restored ÷ Debian's, CPU time", "ratio"),
-        Figure("cold-ratio", "hercules: cold ÷ Debian's", "ratio"),
-        Figure(
+        Benchmark("stock", "hercules: Debian's to /init", "s"),
+        Benchmark("stock-cpu", "hercules: Debian's to /init, CPU time", "s"),
+        Benchmark("cold", "hercules: zvmlab, cold, to /init", "s"),
+        Benchmark("cold-cpu", "hercules: zvmlab, cold, to /init, CPU time", "s"),
+        Benchmark("restored", "hercules: zvmlab, restored, to first data set", "s"),
+        Benchmark("restored-cpu", "hercules: zvmlab, restored, to first data set, CPU time", "s"),
+        Benchmark("restored-ratio", "hercules: restored ÷ Debian's", "ratio", Budget(0.05, True)),
+        Benchmark("restored-cpu-ratio", "hercules: restored ÷ Debian's, CPU time", "ratio"),
+        Benchmark("cold-ratio", "hercules: cold ÷ Debian's", "ratio"),
+        Benchmark(
             "cold-cpu-ratio", "hercules: cold ÷ Debian's, CPU time", "ratio", Budget(1.05, True)
         ),
     )
@@ -86,7 +86,7 @@ def _stock(config: GuestConfig, artifacts: Artifacts) -> Spent:
             emulator.stop()
 
 
-def measure(small: GuestConfig, pairs: int, progress: Progress) -> list[Figure]:
+def measure(small: GuestConfig, pairs: int, progress: Progress) -> list[Benchmark]:
     """The checkpoint is made beforehand; that is the boot that is thrown away."""
     config = replace(small, backend=HERCULES)
     artifacts = prepare(config, progress)
@@ -110,4 +110,4 @@ def measure(small: GuestConfig, pairs: int, progress: Progress) -> list[Figure]:
             "cold-cpu-ratio": cold.cpu / stock.cpu,
         }
 
-    return _figures().repeat(min(pairs, PAIRS), pair)
+    return _benchmarks().repeat(min(pairs, PAIRS), pair)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchmark import Budget, Figure, Pairs, both
+from benchmark import Benchmark, Budget, Pairs, both
 from pairs import BUFFER, OURS, PART, SIZES, booted, drain, loaded
 from zvmlab.base.progress import Progress
 from zvmlab.guest.config import GuestConfig
@@ -19,26 +19,26 @@ from zvmlab.mondata.records import MCE_SIZE
 COUNTS = {1: 2000, 10: 1000}
 
 
-def _figures() -> Pairs:
-    figures = []
+def _benchmarks() -> Pairs:
+    benchmarks = []
     for count in COUNTS:
         what = f"a set of {count} control element{'s' if count > 1 else ''} of {PART} bytes"
-        figures += _compared(f"set-{count}", what, 1.2)
+        benchmarks += _compared(f"set-{count}", what, 1.2)
     for size in SIZES:
-        figures += _compared(f"size-{size}", f"a read, {size}-byte buffer", 1.0)
-    return Pairs(*figures)
+        benchmarks += _compared(f"size-{size}", f"a read, {size}-byte buffer", 1.0)
+    return Pairs(*benchmarks)
 
 
-def _compared(key: str, what: str, least: float) -> list[Figure]:
+def _compared(key: str, what: str, least: float) -> list[Benchmark]:
     return [
-        Figure(f"upstream-{key}", f"upstream: {what}", "instructions"),
-        Figure(f"zvmlab-{key}", f"zvmlab: {what}", "instructions"),
-        Figure(f"ratio-{key}", f"upstream ÷ zvmlab: {what}", "ratio", Budget(least, False)),
+        Benchmark(f"upstream-{key}", f"upstream: {what}", "instructions"),
+        Benchmark(f"zvmlab-{key}", f"zvmlab: {what}", "instructions"),
+        Benchmark(f"ratio-{key}", f"upstream ÷ zvmlab: {what}", "ratio", Budget(least, False)),
     ]
 
 
 def _pass(guest: Guest, module: str) -> dict[str, float]:
-    """Instructions of what each figure's key names."""
+    """Instructions of what each benchmark's key names."""
     found = {}
     with loaded(guest, module) as reader:
         drain(guest, reader.fd, 100, [PART - MCE_SIZE], BUFFER)
@@ -62,8 +62,8 @@ def _pair(guest: Guest, swapped: bool) -> dict[str, float]:
     return values
 
 
-def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Figure]:
+def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchmark]:
     """Both drivers in one guest; one pair is thrown away."""
     with booted(replace(config, count_instructions=True), progress) as guest:
         _pair(guest, False)
-        return _figures().repeat(pairs, lambda swapped: _pair(guest, swapped))
+        return _benchmarks().repeat(pairs, lambda swapped: _pair(guest, swapped))

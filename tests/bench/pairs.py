@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from driver import LARGE, MIB, OUTSTANDING, SEGMENT, USER_DOMAIN
-from benchmark import Budget, Figure, Pairs, both
+from benchmark import Benchmark, Budget, Pairs, both
 from zvmlab.agent.agent import Worker
 from zvmlab.agent.results import DrainResult
 from zvmlab.base.errors import ZvmlabError
@@ -66,43 +66,43 @@ class Pass:
     """MB a second, by buffer size."""
 
 
-def _figures() -> Pairs:
-    figures = []
+def _benchmarks() -> Pairs:
+    benchmarks = []
     for count in SETS:
         what = f"{count} control element{'s' if count > 1 else ''} of {PART} bytes"
-        figures += [
-            Figure(f"upstream-{count}", f"upstream: sets, {what}", "sets/s"),
-            Figure(f"zvmlab-{count}", f"zvmlab: sets, {what}", "sets/s"),
-            Figure(
+        benchmarks += [
+            Benchmark(f"upstream-{count}", f"upstream: sets, {what}", "sets/s"),
+            Benchmark(f"zvmlab-{count}", f"zvmlab: sets, {what}", "sets/s"),
+            Benchmark(
                 f"ratio-{count}", f"zvmlab ÷ upstream: {what}", "ratio", Budget(1.2, at_most=False)
             ),
-            Figure(f"cpu-upstream-{count}", f"upstream: CPU time of a set, {what}", "µs"),
-            Figure(f"cpu-zvmlab-{count}", f"zvmlab: CPU time of a set, {what}", "µs"),
-            Figure(f"cpu-{count}", "zvmlab ÷ upstream: CPU time", "ratio", Budget(1.0, True)),
+            Benchmark(f"cpu-upstream-{count}", f"upstream: CPU time of a set, {what}", "µs"),
+            Benchmark(f"cpu-zvmlab-{count}", f"zvmlab: CPU time of a set, {what}", "µs"),
+            Benchmark(f"cpu-{count}", "zvmlab ÷ upstream: CPU time", "ratio", Budget(1.0, True)),
         ]
     for mib in BULK:
         what = f"{mib} MiB sets, 4 MiB reads"
-        figures += [
-            Figure(f"bulk-upstream-{mib}", f"upstream: {what}", "MB/s"),
-            Figure(f"bulk-zvmlab-{mib}", f"zvmlab: {what}", "MB/s"),
-            Figure(
+        benchmarks += [
+            Benchmark(f"bulk-upstream-{mib}", f"upstream: {what}", "MB/s"),
+            Benchmark(f"bulk-zvmlab-{mib}", f"zvmlab: {what}", "MB/s"),
+            Benchmark(
                 f"bulk-ramchar-{mib}",
                 f"{mib} MiB storage as a character device, 4 MiB reads",
                 "MB/s",
             ),
-            Figure(f"bulk-{mib}", f"zvmlab ÷ upstream: {what}", "ratio", NOT_SLOWER),
-            Figure(
+            Benchmark(f"bulk-{mib}", f"zvmlab ÷ upstream: {what}", "ratio", NOT_SLOWER),
+            Benchmark(
                 f"bulk-ram-{mib}",
                 f"zvmlab ÷ storage: {what}",
                 "ratio",
                 Budget(0.95, at_most=False),
             ),
         ]
-    figures += [
-        Figure(f"size-{size}", f"zvmlab ÷ upstream: {size}-byte buffer", "ratio", NOT_SLOWER)
+    benchmarks += [
+        Benchmark(f"size-{size}", f"zvmlab ÷ upstream: {size}-byte buffer", "ratio", NOT_SLOWER)
         for size in SIZES
     ]
-    return Pairs(*figures)
+    return Pairs(*benchmarks)
 
 
 def emulator_seconds(emulator: Emulator) -> float:
@@ -246,8 +246,8 @@ def booted(config: GuestConfig, progress: Progress) -> Iterator[Guest]:
         guest.shut_down()
 
 
-def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Figure]:
+def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchmark]:
     """Both drivers in one guest; one pair is thrown away."""
     with booted(config, progress) as guest:
         _pair(guest, False)
-        return _figures().repeat(pairs, lambda swapped: _pair(guest, swapped))
+        return _benchmarks().repeat(pairs, lambda swapped: _pair(guest, swapped))

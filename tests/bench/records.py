@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmark import Budget, Figure, Pairs
+from benchmark import Benchmark, Budget, Pairs
 from program import Row, rows
 from zvmlab.base.errors import ZvmlabError
 
@@ -16,12 +16,12 @@ NONE = Budget(0, at_most=True)
 FEW, MANY = 100, 1000
 
 
-def _figures() -> Pairs:
+def _benchmarks() -> Pairs:
     return Pairs(
-        Figure("few", f"model: records of {FEW} users", "MB/s", RATE),
-        Figure("many", f"model: records of {MANY:,} users", "MB/s", RATE),
-        Figure("records", f"model: records of {MANY:,} users", "records/s"),
-        Figure("allocations", "model: allocations in all sets", "calls", NONE),
+        Benchmark("few", f"model: records of {FEW} users", "MB/s", RATE),
+        Benchmark("many", f"model: records of {MANY:,} users", "MB/s", RATE),
+        Benchmark("records", f"model: records of {MANY:,} users", "records/s"),
+        Benchmark("allocations", "model: allocations in all sets", "calls", NONE),
     )
 
 
@@ -32,7 +32,7 @@ def _run(program: Path, users: tuple[int, int]) -> dict[int, Row]:
     return found
 
 
-def measure(program: Path, pairs: int) -> list[Figure]:
+def measure(program: Path, pairs: int) -> list[Benchmark]:
     """Every run of the program measures few users and many."""
 
     def pair(swapped: bool) -> dict[str, float]:
@@ -44,4 +44,4 @@ def measure(program: Path, pairs: int) -> list[Figure]:
             "allocations": sum(row["allocations"] for row in found.values()),
         }
 
-    return _figures().repeat(pairs, pair)
+    return _benchmarks().repeat(pairs, pair)

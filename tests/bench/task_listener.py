@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from benchmark import Budget, Figure, Pairs, both
+from benchmark import Benchmark, Budget, Pairs, both
 from guest_program import guest_program, number
 from zvmlab.base.progress import Progress
 from zvmlab.build.guesttools import tool
@@ -23,13 +23,13 @@ PROGRAM = "/bin/exit_rate"
 _NS = 1e9
 
 
-def _figures() -> Pairs:
+def _benchmarks() -> Pairs:
     return Pairs(
-        Figure("loop", "a bare loop of recv()", "records/s"),
-        Figure("table", "taskmon listen, a table", "records/s"),
-        Figure("json", "taskmon listen, JSON lines", "records/s"),
-        Figure("ratio-table", "taskmon listen ÷ the loop", "ratio", Budget(0.9, False)),
-        Figure("ratio-json", "taskmon listen, JSON lines ÷ the loop", "ratio"),
+        Benchmark("loop", "a bare loop of recv()", "records/s"),
+        Benchmark("table", "taskmon listen, a table", "records/s"),
+        Benchmark("json", "taskmon listen, JSON lines", "records/s"),
+        Benchmark("ratio-table", "taskmon listen ÷ the loop", "ratio", Budget(0.9, False)),
+        Benchmark("ratio-json", "taskmon listen, JSON lines ÷ the loop", "ratio"),
     )
 
 
@@ -61,7 +61,7 @@ def _pair(guest: Guest, swapped: bool) -> dict[str, float]:
     }
 
 
-def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Figure]:
+def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchmark]:
     """One guest; one pair is thrown away."""
     config = replace(
         config,
@@ -71,4 +71,4 @@ def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Figure]
     with Guest(config, artifacts=prepare(config, progress)) as guest:
         guest.boot()
         _pair(guest, False)
-        return _figures().repeat(pairs, lambda swapped: _pair(guest, swapped))
+        return _benchmarks().repeat(pairs, lambda swapped: _pair(guest, swapped))
