@@ -415,7 +415,7 @@ def test_logs_are_where_none_are_yet(tmp_path: Path) -> None:
     assert folder(CONFIG) == tmp_path / "4"
 
 
-def test_traces_left_are_said_by_name(tmp_path: Path) -> None:
+def test_what_is_left_is_said_by_name(tmp_path: Path) -> None:
     guest = _guest(tmp_path)
     guest.left["rules"] = [{"point": "interrupt"}]
     guest.left["users"] = [{"name": "B"}, {"name": "A"}]
