@@ -16,6 +16,9 @@
 
 struct state;
 
+/** What the system configuration file would call this system; its node as well. */
+#define CP_SYSTEM_ID "ZVMLAB"
+
 struct cp {
 	struct cp_config config;
 	struct cp_host host;

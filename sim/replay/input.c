@@ -54,6 +54,20 @@ static void stsi(struct replay *r, const json_t *record, const union input_args 
 	cp_stsi(r->cp, &insn, sysib);
 }
 
+static void sthyi(struct replay *r, const json_t *record, const union input_args *in)
+{
+	const struct input_sthyi *given = &in->sthyi;
+	uint8_t response[CP_PAGE_SIZE];
+	struct cp_machine machine;
+	uint64_t gr[16];
+	const struct cp_insn insn = { .cpu = given->cpu, .gr = gr, .amode = 64 };
+
+	(void)record;
+	memcpy(gr, given->gr, sizeof(gr));
+	memcpy(&machine, given->machine.at, sizeof(machine));
+	cp_sthyi(r->cp, &insn, given->r1, given->r2, &machine, response);
+}
+
 static void interrupt(struct replay *r, const json_t *record, const union input_args *in)
 {
 	(void)record;
@@ -232,6 +246,7 @@ static give *const gives[INPUTS] = {
 	[INPUT_iucv] = iucv,
 	[INPUT_diagnose] = diagnose,
 	[INPUT_stsi] = stsi,
+	[INPUT_sthyi] = sthyi,
 	[INPUT_logon] = replay_logon,
 	[INPUT_logoff] = replay_logoff,
 	[INPUT_attach] = replay_attach,

@@ -16,8 +16,6 @@
 #include "zvmlab/command.h"
 #include "zvmlab/dcss.h"
 
-/** Node name in QUERY USERID. */
-#define CPCMD_NODE "ZVMLAB"
 #define CPCMD_OPERATOR_ID "OPERATOR"
 /** Classes of the system operator (CP defines A to G). */
 #define CPCMD_ALL_CLASSES "ABCDEFG"

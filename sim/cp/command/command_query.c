@@ -36,7 +36,7 @@ static int query_userid(struct cpcmd_args *args)
 
 	if (rc == 0)
 		cpcmd_line(args->cp, "%-8s AT %s", peer ? args->userid : args->cp->config.userid,
-			   CPCMD_NODE);
+			   CP_SYSTEM_ID);
 	return rc;
 }
 

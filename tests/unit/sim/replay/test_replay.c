@@ -167,6 +167,8 @@ static void record_session(void)
 	fx.gr[0] = 0x30000002;
 	fx.gr[1] = 2;
 	cp_stsi(fx.cp, &insn, sysib);
+	fx.gr[4] = 0x5000;
+	cp_sthyi(fx.cp, &insn, 2, 4, &(struct cp_machine){ .shared = { 0, 2 } }, sysib);
 	fx_declare(0);
 	fx_declare(1);
 	messages();
@@ -439,6 +441,23 @@ START_TEST(hashed_read)
 }
 END_TEST
 
+/* What lies below CP comes from outside: two digits less, or another one. */
+START_TEST(changed_machine)
+{
+	char *at = strstr(text, "\"machine\":\""), expected[80];
+	char *shortened = malloc(text_len);
+
+	at += strlen("\"machine\":\"");
+	snprintf(shortened, text_len, "%.*s%s", (int)(at - text), text, at + 2);
+	snprintf(expected, sizeof(expected), "line %u: \"machine\" has 53 bytes instead of 54\n",
+		 line_of("\"machine\""));
+	ck_unusable(shortened, expected);
+	free(shortened);
+	*at = '1';
+	ck_assert_int_eq(replay(text, text_len), REPLAY_DIFFERS);
+}
+END_TEST
+
 /* The end may come at any line: the file ends there, or the core has more to say. */
 START_TEST(every_beginning)
 {
@@ -507,6 +526,7 @@ int main(void)
 	tcase_add_loop_test(tc, bad_members, 0, sizeof(bad) / sizeof(bad[0]));
 	tcase_add_test(tc, short_data);
 	tcase_add_test(tc, hashed_read);
+	tcase_add_test(tc, changed_machine);
 	tcase_add_test(tc, every_beginning);
 	tcase_add_loop_test(tc, mutated, 0, 10);
 	suite_add_tcase(suite, tc);
