@@ -107,6 +107,15 @@ def _stsi(record: Record) -> str:
     return f"stsi {fields.get('gr')} {fields.get('sysib', '')} {_result(record)}"
 
 
+def _sthyi(record: Record) -> str:
+    """Without the levels below CP, which each emulator calls something else."""
+    fields = record.fields
+    code, address = (fields["gr"][fields[name]] for name in ("r1", "r2"))
+    words = [f"sthyi code {code} at {int(address, 16) % 4096:x} of a page"]
+    words += [f"rc {fields['rc']}"] if "rc" in fields else []
+    return " ".join([*words, _result(record)])
+
+
 def _more(record: Record, but: Iterable[str] = ()) -> str:
     """Members that no other part of a line has."""
     return "".join(
@@ -164,6 +173,8 @@ def trace_lines(records: Iterable[Record]) -> TraceLines:
             text = _iucv(record, names)
         elif record.call == "stsi":
             text = _stsi(record)
+        elif record.call == "sthyi":
+            text = _sthyi(record)
         elif record.call.startswith("diag.") and record.call not in _YIELDS:
             text = _diagnose(record)
         if text is not None:
