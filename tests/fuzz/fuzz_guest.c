@@ -270,11 +270,37 @@ static void segment(const struct operation *op)
 	diagnose(op, 0x64, 2, op->message == 0xff ? 2 : 3);
 }
 
+/* Registers, code and address may be wrong, and the machine have any numbers. */
+static void sthyi(const struct operation *op)
+{
+	const unsigned int r1 = op->path & 15, r2 = op->path >> 4;
+	struct cp_insn insn = {
+		.cpu = op->actor % world.cpus, .gr = world.gr, .amode = modes[op->flags % 3],
+		.problem = op->flags & 0x80,
+	};
+	static uint8_t response[4096];
+	struct cp_machine machine;
+	struct cp_result result;
+
+	memset(&machine, op->value, sizeof(machine));
+	world.gr[r1] = op->function < 0xf0 ? op->function % 9 : class_of(op->function);
+	world.gr[r2] = area_address(op->area);
+	result = cp_sthyi(world.cp, &insn, r1, r2, &machine, response);
+	if (result.how == CP_CC && result.cc != 3 * (world.gr[r2 + 1] != 0))
+		world_fail("STHYI ends with condition code %u", result.cc);
+	if (result.how == CP_CC && result.cc == 0 && get_be16(response + 8) > sizeof(response))
+		world_fail("STHYI stores %u bytes", get_be16(response + 8));
+}
+
 static void stsi(const struct operation *op)
 {
 	struct cp_insn insn = { .cpu = op->actor % world.cpus, .gr = world.gr, .amode = 64 };
 	static uint8_t sysib[4096];
 
+	if (op->flags & 0x20) {
+		sthyi(op);
+		return;
+	}
 	world.gr[0] = (uint64_t)(op->function & 3) << 28 | (op->path & 3) |
 		      (op->flags & 0x80 ? 0x100 : 0);
 	world.gr[1] = (op->limit & 3) | (op->flags & 0x40 ? 0x10000 : 0);
