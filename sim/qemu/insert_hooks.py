@@ -55,6 +55,23 @@ def hooks(properties: str) -> list[Hook]:
              "}\n\n"),
         Hook("target/s390x/helper.h", "DEF_HELPER_4(diag,",
              "DEF_HELPER_1(zvmlab_iucv, void, env)\n", after=True),
+        # The instruction B256, which QEMU does not have; programs in problem state use it.
+        Hook(f"{TCG}/insn-data.h.inc", "C(0xb255, MVST,",
+             "    F(0xb256, STHYI,   RRE,   Z,   0, 0, 0, 0, zvmlab_sthyi, 0, IF_IO)\n",
+             after=True),
+        Hook(f"{TCG}/translate.c", "static DisasJumpType op_diag(DisasContext",
+             "static DisasJumpType op_zvmlab_sthyi(DisasContext *s, DisasOps *o)\n"
+             "{\n"
+             "    gen_helper_zvmlab_sthyi(cc_op, cpu_env,\n"
+             "                            tcg_constant_i32(get_field(s, r1)),\n"
+             "                            tcg_constant_i32(get_field(s, r2)));\n"
+             "    set_cc_static(s);\n"
+             "    return DISAS_NEXT;\n"
+             "}\n\n"),
+        Hook("target/s390x/helper.h", "DEF_HELPER_4(diag,",
+             "DEF_HELPER_3(zvmlab_sthyi, i32, env, i32, i32)\n", after=True),
+        Hook(f"{TCG}/misc_helper.c", "s390_get_feat_block(S390_FEAT_TYPE_STFL, stfl_bytes);",
+             "    zvmlab_facilities(stfl_bytes);\n", after=True),
         # DIAGNOSE: the helper sees the condition code and may set it; its code is an address.
         Hook(f"{TCG}/translate.c", "gen_helper_diag(", "    update_cc_op(s);\n"),
         Hook(f"{TCG}/translate.c", "gen_helper_diag(", "    set_cc_static(s);\n", after=True),

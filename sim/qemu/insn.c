@@ -8,11 +8,15 @@
 
 #include "exec/exec-all.h"
 #include "exec/helper-proto.h"
+#include "hw/s390x/ebcdic.h"
 #include "hw/s390x/zvmlab.h"
 #include "qemu/main-loop.h"
 #include "s390x-internal.h"
 #include "sysemu/cpu-timers.h"
 #include "tcg/tcg_s390x.h"
+
+/* Facility bit of STHYI. */
+#define FACILITY_STHYI	74
 
 /* Voluntary time slice end, directed or not. */
 #define DIAG_YIELD	0x44
@@ -136,5 +140,53 @@ int zvmlab_stsi(CPUS390XState *env, uint64_t addr, uintptr_t ra)
 	if (result.cc == 0 && !current &&
 	    s390_cpu_virt_mem_write(env_archcpu(env), addr, 0, sysib, sizeof(sysib)))
 		s390_cpu_virt_mem_handle_exc(env_archcpu(env), ra);
+	return result.cc;
+}
+
+void zvmlab_facilities(uint8_t *list)
+{
+	if (zvmlab_cp)
+		list[FACILITY_STHYI / 8] |= 0x80 >> FACILITY_STHYI % 8;
+}
+
+/* What QEMU's STSI says of levels 1 and 2: a partition that has the CPUs for itself. */
+static struct cp_machine machine_of(CPUS390XState *env)
+{
+	struct cp_machine machine = { 0 };
+	char type[5];
+
+	snprintf(type, sizeof(type), "%04X", env_archcpu(env)->model->def->type);
+	ebcdic_put(machine.type, type, sizeof(machine.type));
+	ebcdic_put(machine.manufacturer, "QEMU            ", sizeof(machine.manufacturer));
+	ebcdic_put(machine.sequence, "QEMU            ", sizeof(machine.sequence));
+	ebcdic_put(machine.plant, "QEMU", sizeof(machine.plant));
+	ebcdic_put(machine.name, "QEMU    ", sizeof(machine.name));
+	stw_be_p(machine.dedicated, cp_config_of(zvmlab_cp->cp)->cpus);
+	return machine;
+}
+
+uint32_t HELPER(zvmlab_sthyi)(CPUS390XState *env, uint32_t r1, uint32_t r2)
+{
+	const uint64_t addr = wrap_address(env, env->regs[r2]);
+	struct cp_insn insn = insn_of(env);
+	uint8_t response[CP_PAGE_SIZE];
+	struct cp_machine machine;
+	struct cp_result result;
+	uint64_t gr[16];
+
+	if (!zvmlab_cp)
+		program_interrupt(env, PGM_OPERATION, GETPC());
+	memcpy(gr, env->regs, sizeof(gr));
+	insn.gr = gr;
+	machine = machine_of(env);
+	qemu_mutex_lock_iothread();
+	result = cp_sthyi(zvmlab_cp->cp, &insn, r1, r2, &machine, response);
+	qemu_mutex_unlock_iothread();
+	if (result.how == CP_PROGRAM)
+		program_interrupt(env, result.pgm, GETPC());
+	if (result.cc == 0 && s390_cpu_virt_mem_write(env_archcpu(env), addr, r2, response,
+						      sizeof(response)))
+		s390_cpu_virt_mem_handle_exc(env_archcpu(env), GETPC());
+	memcpy(env->regs, gr, sizeof(gr));
 	return result.cc;
 }

@@ -44,6 +44,9 @@ bool zvmlab_diag(CPUS390XState *env, uint32_t r1, uint32_t r3, uint32_t code, ui
  */
 int zvmlab_stsi(CPUS390XState *env, uint64_t addr, uintptr_t ra);
 
+/* Facilities that CP has for its guest, in the list of STORE FACILITY LIST. */
+void zvmlab_facilities(uint8_t *list);
+
 /*
  * SIGNAL PROCESSOR, called with the BQL held.  Returns if the order is QEMU's to execute at
  * once; else the BQL is released, and the instruction completed before the next one.
