@@ -5,7 +5,18 @@
  */
 #include "insn.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "bytes.h"
+#include "ebcdic.h"
+
+/* Facility bit of STHYI. */
+#define FACILITY_STHYI 74
+#define EBCDIC_ZERO 0xf0
+
+/* Hercules' headers do not declare it. */
+BYTE *get_stfl_data(int mode, int *len);
 
 /* STSI: function code in GR0, bits 32-35. */
 #define STSI_FUNCTION UINT64_C(0xf0000000)
@@ -145,4 +156,64 @@ DEF_INST(zvmlab_store_system_information)
 	if (stores && result.cc == 0)
 		memcpy(MADDR(addr, inst[2] >> 4, regs, ACCTYPE_WRITE, regs->psw.pkey), sysib,
 		       sizeof(sysib));
+}
+
+/* What Hercules' STSI says of levels 1 and 2, as the operator has configured it. */
+static struct cp_machine machine_now(void)
+{
+	const uint16_t cpus = (uint16_t)sysblk.cpus;
+	struct cp_machine machine = { .partition = { 0, 1 } };
+	char number[7];
+
+	get_manufacturer(machine.manufacturer);
+	get_plant(machine.plant);
+	get_lparname(machine.name);
+	/* The CPU's version, its serial number, the machine's type. */
+	snprintf(number, sizeof(number), "%04X", (unsigned int)(sysblk.cpuid >> 16 & 0xffff));
+	ebcdic_encode(machine.type, number, sizeof(machine.type));
+	memset(machine.sequence, EBCDIC_ZERO, sizeof(machine.sequence));
+	snprintf(number, sizeof(number), "%06X", (unsigned int)(sysblk.cpuid >> 32 & 0xffffff));
+	ebcdic_encode(machine.sequence + sizeof(machine.sequence) - 6, number, 6);
+	put_be16(machine.shared, cpus);
+	return machine;
+}
+
+DEF_INST(zvmlab_store_hypervisor_information)
+{
+	const unsigned int r1 = inst[3] >> 4, r2 = inst[3] & 0xf;
+	struct cp_insn insn = insn_of(regs);
+	uint8_t response[CP_PAGE_SIZE];
+	struct cp_machine machine;
+	struct cp_result result;
+	uint64_t gr[16], addr;
+
+	if (!port) {
+		z900_operation_exception(inst, regs);
+		return;
+	}
+	addr = insn.gr[r2] & ADDRESS_MAXWRAP(regs);
+	memcpy(gr, insn.gr, sizeof(gr));
+	insn.gr = gr;
+	begin(regs);
+	port_lock(regs);
+	machine = machine_now();
+	result = cp_sthyi(port->cp, &insn, r1, r2, &machine, response);
+	port_unlock();
+	if (result.how == CP_CC && result.cc == 0)
+		memcpy(MADDR(addr, r2, regs, ACCTYPE_WRITE, regs->psw.pkey), response,
+		       sizeof(response));
+	if (result.how == CP_CC)
+		memcpy(regs->gr, gr, sizeof(gr));
+	finish(regs, result);
+}
+
+bool insn_add_facilities(void)
+{
+	int len;
+	BYTE *list = get_stfl_data(ARCH_900, &len);
+
+	if (len <= FACILITY_STHYI / 8)
+		return false;
+	list[FACILITY_STHYI / 8] |= 0x80 >> FACILITY_STHYI % 8;
+	return true;
 }

@@ -15,6 +15,10 @@ uint64_t insn_operand(const BYTE inst[], const REGS *regs);
 DEF_INST(zvmlab_iucv);
 DEF_INST(zvmlab_diagnose);
 DEF_INST(zvmlab_store_system_information);
+DEF_INST(zvmlab_store_hypervisor_information);
+
+/** Facilities that CP has for its guest, in Hercules' list of them.  False: it has no place. */
+bool insn_add_facilities(void);
 
 /* around.c: Hercules', with something before or after. */
 DEF_INST(zvmlab_branch_on_condition_register);

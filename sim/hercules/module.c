@@ -85,6 +85,10 @@ static int check_machine(char *err, size_t errlen)
 			 port->config.cpus, sysblk.numcpu);
 		return -1;
 	}
+	if (!insn_add_facilities()) {
+		snprintf(err, errlen, "this Hercules has no place for the facilities of CP");
+		return -1;
+	}
 	snprintf(cpus, sizeof(cpus), "%d", sysblk.numcpu);
 	return cp_config_set(&port->config, "cpus", cpus, err, errlen);
 }
@@ -299,6 +303,7 @@ HDL_INSTRUCTION_SECTION;
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb2f0, zvmlab_iucv);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0x83, zvmlab_diagnose);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb27d, zvmlab_store_system_information);
+	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb256, zvmlab_store_hypervisor_information);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0x07, zvmlab_branch_on_condition_register);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb7, zvmlab_load_control);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xeb2f, zvmlab_load_control_long);
