@@ -20,7 +20,14 @@ SECONDS = 60
 CODE = 0x9C
 DISPLACEMENTS = (0, 1, 0x9C, 0x7FF, 0x800, 0xABC, 0xFFF)
 MODES = (64, 31, 24)
-REPORTS = {"STSI": 100, "SIGP": 106, "CONTROL REGISTERS": 256, "KEYS": 768, "TPROT": 105}
+REPORTS = {
+    "STSI": 100,
+    "STHYI": 768,
+    "SIGP": 106,
+    "CONTROL REGISTERS": 256,
+    "KEYS": 768,
+    "TPROT": 105,
+}
 
 Given = tuple[int, ...]
 """R1, R3, addressing mode and general registers of a DIAGNOSE; mode, GR0 and GR1 of an IUCV."""

@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,10 +17,13 @@ from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, EXIT_USAGE
 from zvmlab.base.progress import Progress
 from zvmlab.cp.faults import Fault, armed
 from zvmlab.cp.peer import EventType, Peer
-from zvmlab.cp.replay import program
+from zvmlab.cp.replay import program as replayer
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import Element, Record
 from zvmlab.monitor.monitor import Capture, DataSets, compare, deliver
+
+if TYPE_CHECKING:
+    from conftest import Build
 
 pytestmark = pytest.mark.first_kernel
 
@@ -55,7 +59,7 @@ def use_everything(guest: Guest, folder: Path) -> None:
 
 def replayed(trace: Path) -> subprocess.CompletedProcess[str]:
     """What the replayer says about a trace."""
-    command = [str(program(Progress(quiet=True))), str(trace)]
+    command = [str(replayer(Progress(quiet=True))), str(trace)]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
 
@@ -67,9 +71,11 @@ def records(lines: Sequence[str]) -> int:
 
 @pytest.mark.zvmlab(trace_data="full", cpus=2)
 def test_trace_replays_and_a_change_is_found(
-    guest: Guest, zvmlab_dir: Path, request: pytest.FixtureRequest
+    guest: Guest, program: Build, zvmlab_dir: Path, request: pytest.FixtureRequest
 ) -> None:
     use_everything(guest, zvmlab_dir)
+    guest.agent.write_file("/tmp/sthyi", program("sthyi").read_bytes(), 0o755)
+    guest.agent.run(["/tmp/sthyi", "call", "0", "0"]).check()
     guest.shut_down()
     trace = guest.channels.trace
     assert trace is not None
@@ -80,7 +86,7 @@ def test_trace_replays_and_a_change_is_found(
     lines = trace.read_text(encoding="ascii").splitlines(keepends=True)
     assert f": {records(lines)} records; the core writes the same again" in done.stdout
     calls = {json.loads(line)["call"] for line in lines}
-    assert calls >= {"configuration", "ipl", "diag.64", "interrupt", "event", "iucv.reply"}
+    assert calls >= {"configuration", "ipl", "diag.64", "interrupt", "event", "iucv.reply", "sthyi"}
     assert calls >= {"fault.arm", "fault.disarm", "monitor.deliver", "monitor.sever", "command"}
     assert {json.loads(line)["cpu"] for line in lines} == {None, 0, 1}
     request.node.user_properties += [

@@ -289,6 +289,17 @@ static void store_system_information(struct cpu *cpu)
 	execute(cpu, four(0xb27d0000, b << 12 | d));
 }
 
+static void store_hypervisor_information(struct cpu *cpu)
+{
+	const unsigned int r1 = below(cpu, 16), r2 = below(cpu, 8) * 2;
+	uint64_t *const gr = registers(cpu);
+
+	gr[r1] = below(cpu, 2) ? any(cpu) & ~UINT64_C(0xffff) : below(cpu, 9);
+	gr[r2] = below(cpu, 2) ? SANDBOX + (any(cpu) % SANDBOX_SIZE & -(uint64_t)PAGE)
+			       : HOLE + below(cpu, 4) * PAGE;
+	execute(cpu, four(0xb2560000, r1 << 4 | r2));
+}
+
 static void load_control(struct cpu *cpu)
 {
 	static const uint8_t which[] = { 0, 0, 0, 0, 1, 6, 7, 8, 13 };
@@ -458,7 +469,10 @@ void hostile_cpu(unsigned int self)
 		mend_prefix_area();
 		switch (below(cpu, 16)) {
 		case 0:
-			store_system_information(cpu);
+			if (below(cpu, 2))
+				store_system_information(cpu);
+			else
+				store_hypervisor_information(cpu);
 			break;
 		case 1:
 			load_control(cpu);

@@ -6,11 +6,14 @@
  *
  * Built with -fexec-charset=IBM037: every string is EBCDIC.
  */
+#include <stdbool.h>
+
 #include "cp.h"
 #include "one.h"
 
 #define HOLE UINT64_C(0x8400000)	/* between the guest's storage and the segment */
 #define ADDRESSING 5u
+#define SPECIFICATION 6u
 #define PAGES 4u
 #define MODES 3u
 #define CODE 0x9cu			/* DIAGNOSE that does nothing but be traced */
@@ -165,6 +168,37 @@ static void system_information(void)
 	report("STSI", n + 2, wrong);
 }
 
+/* A page of STHYI's: with two even registers it goes where the second one points. */
+static unsigned int store_capacity(unsigned int n)
+{
+	const unsigned int r1 = n % 16, r2 = n / 16 % 16, there = n % PAGES;
+	const bool good = r1 % 2 == 0 && r2 % 2 == 0 && r1 != r2;
+	const uint64_t *const out = one_data(one_code)->out, mask = masks[n % MODES];
+	unsigned int wrong = 0;
+
+	fill(n);
+	in[r1] &= ~UINT64_C(0xffff);
+	in[r2] = (uint64_t)pages[there] | (in[r2] & ~mask);
+	for (unsigned int i = 0; i < PAGES; i++)
+		__builtin_memset(pages[i], 0x5a, PAGE);
+	program_code = 0;
+	one_execute(one_code, modes[n % MODES], s_format(0xb256, 0, r1 << 4 | r2));
+	for (unsigned int i = 0; i < 16; i++)
+		wrong |= out[i] != (good && i == r2 + 1 ? 0 : in[i]);
+	if (!good)
+		return wrong | (program_code != SPECIFICATION) | stored_elsewhere(PAGES);
+	return wrong | (program_code != 0) | (one_cc(one_code) != 0) | stored_elsewhere(there);
+}
+
+static void hypervisor_information(void)
+{
+	unsigned int n = 0, wrong = 0;
+
+	for (; n < 16 * 16 * MODES; n++)
+		wrong += store_capacity(n);
+	report("STHYI", n, wrong);
+}
+
 /* Condition code 0: this CPU operates.  R1 takes a status, R3 has the CPU's address. */
 static unsigned int sense(unsigned int n, unsigned int b, unsigned int d)
 {
@@ -304,6 +338,7 @@ void test_main(void)
 	diagnoses();
 	iucvs();
 	system_information();
+	hypervisor_information();
 	signals();
 	control_registers();
 	storage_keys();
