@@ -64,7 +64,7 @@ def add_commands(commands: Any) -> None:
 def _drivers_options(parser: argparse.ArgumentParser, output: str) -> None:
     _options(parser, output)
     backend_option(parser)
-    names = "upstream, zvmlab or a .ko (the first two)"
+    names = "two of upstream, zvmlab or .ko files (default: upstream zvmlab)"
     parser.add_argument("--drivers", nargs=2, metavar="DRIVER", help=names)
     parser.set_defaults(command=run_diff_drivers)
 
@@ -77,14 +77,29 @@ def _emulators_options(parser: argparse.ArgumentParser, output: str) -> None:
 
 def _options(parser: argparse.ArgumentParser, output: str) -> None:
     add = parser.add_argument
-    add("scenario", nargs="*", metavar="SCENARIO", help="a name of zvmlab's, or FILE.py:NAME")
-    add("--all", action="store_true", help=f"all of zvmlab's, and --sets {ALL_SETS}")
-    add("--sets", type=int, metavar="N", help="and so many data sets, made up from the seed")
+    add(
+        "scenario",
+        nargs="*",
+        metavar="SCENARIO",
+        help="a name from 'zvmlab scenarios', or FILE.py:NAME",
+    )
+    add("--all", action="store_true", help=f"use all scenarios of zvmlab, and --sets {ALL_SETS}")
+    add("--sets", type=int, metavar="N", help="also use N data sets that are made from the seed")
     kernel_option(parser)
     seed_option(parser, "run")
-    add("--output", type=Path, default=Path(output), metavar="DIR", help=f"({output})")
-    add("--keep", action="store_true", help="keep the guests' logs even if all is explained")
-    json_option(parser, "the report as JSON, on standard output, too")
+    add(
+        "--output",
+        type=Path,
+        default=Path(output),
+        metavar="DIR",
+        help=f"folder for results (default: {output})",
+    )
+    add(
+        "--keep",
+        action="store_true",
+        help="keep the guests' logs even if every difference is explained",
+    )
+    json_option(parser, "also print the report as JSON")
 
 
 def run_diff_drivers(arguments: argparse.Namespace) -> int:

@@ -23,18 +23,18 @@ def add_commands(commands: Any) -> None:
     made = command(
         commands,
         "fabricate",
-        "write monitor data of a modelled system, as a file describes it",
+        "write the monitor data of a modelled system that a file describes",
         "  zvmlab fabricate --workload examples/busy-day.json --out day.monwrite\n"
         "  zvmlab fabricate --workload examples/storm.json --format stream --out - | monread -",
     )
     add = made.add_argument
-    workload_option(made, "the system (docs/fabricate.md)")
-    add("--out", required=True, metavar="FILE", help="where the data go; - is standard output")
+    workload_option(made, "description of the system (docs/fabricate.md)")
+    add("--out", required=True, metavar="FILE", help="output file; - is standard output")
     add(
         "--format",
         choices=FORMATS,
         default=MONWRITE,
-        help="a file as CMS' MONWRITE makes them (default), or the bytes of /dev/monreader",
+        help="a MONWRITE file (default), or the bytes of /dev/monreader",
     )
     hours_option(made)
     made.set_defaults(command=run_fabricate)

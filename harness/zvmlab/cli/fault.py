@@ -27,7 +27,7 @@ def add_commands(commands: Any) -> None:
     listing = command(
         commands,
         "faults",
-        "list the points where CP can be made to err, and what each can do",
+        "list the points where CP can be told to fail, and the kinds of fault at each",
         "  zvmlab faults\n  zvmlab faults --json",
     )
     json_option(listing)
@@ -46,12 +46,14 @@ def add_commands(commands: Any) -> None:
     actions = fault.add_subparsers(metavar="ACTION", required=True)
     _add_arm(actions)
     disarm = command(
-        actions, "disarm", "disarm rules, or all", "  zvmlab fault disarm\n  zvmlab fault disarm 3"
+        actions, "disarm", "disarm rules", "  zvmlab fault disarm\n  zvmlab fault disarm 3"
     )
-    disarm.add_argument("rule", nargs="*", type=int, metavar="RULE", help="numbers (default: all)")
+    disarm.add_argument(
+        "rule", nargs="*", type=int, metavar="RULE", help="numbers of rules (default: all)"
+    )
     running_option(disarm)
     disarm.set_defaults(command=run_disarm)
-    armed = command(actions, "list", "show the rules that are armed", "  zvmlab fault list")
+    armed = command(actions, "list", "list the armed rules", "  zvmlab fault list")
     json_option(armed)
     running_option(armed)
     armed.set_defaults(command=run_list)
@@ -61,27 +63,51 @@ def _add_arm(actions: Any) -> None:
     made = command(
         actions,
         "arm",
-        "arm a rule, or those of a file; print their numbers",
+        "arm a rule, or the rules of a file, and print their numbers",
         "  zvmlab fault arm monitor.connect sever 0x2c\n"
         "  zvmlab fault arm iucv.connect rc 11 --name '*MONITOR' --nth 2\n"
         "  zvmlab fault arm monitor.message corrupt 0xff --offset 4 --probability 0.1",
     )
     add = made.add_argument
-    add("point", nargs="?", metavar="POINT", help="where; zvmlab faults lists them")
-    add("kind", nargs="?", metavar="KIND", help="what")
-    add("value", nargs="?", type=_number, default=0, metavar="VALUE", help="of the kind")
-    add("--offset", type=_number, default=0, metavar="N", help="corrupt: which byte")
+    add("point", nargs="?", metavar="POINT", help="where to fail; 'zvmlab faults' lists the points")
+    add("kind", nargs="?", metavar="KIND", help="how to fail")
+    add(
+        "value",
+        nargs="?",
+        type=_number,
+        default=0,
+        metavar="VALUE",
+        help="value of the kind (default: 0)",
+    )
+    add(
+        "--offset",
+        type=_number,
+        default=0,
+        metavar="N",
+        help="for corrupt: number of the byte (default: 0)",
+    )
     for field in fault_points.fields().values():
         if field.filter and field.type == "name":
             add(f"--{field.name}", metavar="NAME", help=_help(field))
         elif field.filter:
             add(f"--{field.name}", type=_number, metavar="N", help=_help(field))
     when = made.add_mutually_exclusive_group()
-    when.add_argument("--nth", type=_number, metavar="N", help="at the nth call")
-    when.add_argument("--every", type=_number, metavar="N", help="at every nth call")
-    when.add_argument("--probability", type=float, metavar="P", help="above 0, at most 1")
-    add("--times", type=_number, default=0, metavar="N", help="at most so often (no limit)")
-    add("--file", type=Path, metavar="FILE", help="JSON file of rules instead of one")
+    when.add_argument("--nth", type=_number, metavar="N", help="fire at the Nth call only")
+    when.add_argument("--every", type=_number, metavar="N", help="fire at every Nth call")
+    when.add_argument(
+        "--probability",
+        type=float,
+        metavar="P",
+        help="fire with this probability, above 0 and up to 1",
+    )
+    add(
+        "--times",
+        type=_number,
+        default=0,
+        metavar="N",
+        help="fire at most N times (default: no limit)",
+    )
+    add("--file", type=Path, metavar="FILE", help="arm the rules of this JSON file")
     running_option(made)
     made.set_defaults(command=run_arm)
 

@@ -46,7 +46,7 @@ def add_commands(commands: Any) -> None:
     run = command(
         commands,
         "run",
-        "run a program in a guest; its exit status is passed on",
+        "run a program in a guest and return its exit status",
         "  zvmlab run -- cat /proc/sysinfo\n"
         "  zvmlab run --kernel trixie --cpus 2 ./my-test --verbose\n"
         "  zvmlab run --storage '0.140M 200M.200M' -- cat /proc/iomem\n"
@@ -57,16 +57,22 @@ def add_commands(commands: Any) -> None:
     _more_options(run)
     cli_workload.add_options(run)
     run.add_argument(
-        "--timeout", type=seconds, default=RUN_SECONDS, metavar="S", help="limit for the program"
+        "--timeout",
+        type=seconds,
+        default=RUN_SECONDS,
+        metavar="S",
+        help="time limit for the program in seconds (default: %(default)g)",
     )
-    run.add_argument("program", metavar="PROGRAM", help="static s390x program, or a guest's own")
+    run.add_argument(
+        "program", metavar="PROGRAM", help="local static s390x program, or a program in the guest"
+    )
     run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS")
     run.set_defaults(command=run_run)
 
     shell = command(
         commands,
         "shell",
-        "boot a guest with the monitor running and join it to this terminal",
+        "boot a guest, start the monitor, and connect the guest to this terminal",
         "  zvmlab shell\n  zvmlab shell --kernel sid --name test\n"
         "in it:\n  guest# cat /proc/sysinfo\n  guest# #cp query monitor",
     )
@@ -90,41 +96,79 @@ def add_commands(commands: Any) -> None:
 def _more_options(parser: argparse.ArgumentParser) -> None:
     guest_options(parser)
     add = parser.add_argument
-    add("--storage", default=DEFAULT_STORAGE, metavar="EXTENTS", help="as for DEF STOR CONFIG")
-    add("--segment", action="append", metavar="DEF", help="as 'MONDCSS 9000-97FF SC RSTD'")
-    add("--cp", action="append", default=[], metavar="KEY=VALUE", help="option of the CP")
-    add("--module", action="append", default=[], metavar="NAME|PATH", help="put in and load")
+    add(
+        "--storage",
+        default=DEFAULT_STORAGE,
+        metavar="EXTENTS",
+        help="in the form of DEF STOR CONFIG (default: 0.128M)",
+    )
+    add(
+        "--segment",
+        action="append",
+        metavar="DEF",
+        help="saved segment, such as 'MONDCSS 9000-97FF SC RSTD'; may be repeated",
+    )
+    add("--cp", action="append", default=[], metavar="KEY=VALUE", help="another option of CP")
+    add(
+        "--module",
+        action="append",
+        default=[],
+        metavar="NAME|PATH",
+        help="put this module into the guest and load it",
+    )
     add(
         "--device",
         action="append",
         default=[],
         metavar="DEF",
-        help="as 'virtio-blk-ccw,file=disk.img' (QEMU), '0120 3390 disk.cckd' (Hercules)",
+        help="add a device: 'virtio-blk-ccw,file=disk.img' in QEMU, '0120 3390 disk.cckd'"
+        " in Hercules",
     )
-    add("--append", default="", metavar="WORDS", help="parameters of the kernel, as 'conmode=3215'")
+    add(
+        "--append",
+        default="",
+        metavar="WORDS",
+        help="add kernel parameters, such as 'conmode=3215'",
+    )
     add(
         "--tool",
         action="append",
         default=[],
         metavar="NAME",
-        help="put monread, dmmon, taskmon or dmsetup in",
+        help="put monread, dmmon, taskmon or dmsetup into the guest",
     )
-    add("--file", action="append", default=[], metavar="LOCAL[:REMOTE]", help="put into the guest")
-    add("--name", metavar="NAME", help="name for zvmlab cp and zvmlab list")
+    add(
+        "--file",
+        action="append",
+        default=[],
+        metavar="LOCAL[:REMOTE]",
+        help="put this file into the guest",
+    )
+    add("--name", metavar="NAME", help="name of the guest, for zvmlab cp and zvmlab list")
     add(
         "--deterministic",
         action="store_true",
-        help="two runs of the same give the same trace, byte for byte (QEMU)",
+        help="make two runs give the same trace, byte for byte (QEMU)",
     )
-    add("--trace-data", default="short", choices=TRACE_DATA, help="full: the trace can be replayed")
+    add(
+        "--trace-data",
+        default="short",
+        choices=TRACE_DATA,
+        help="contents of the trace; a full one can be replayed (default: short)",
+    )
     add(
         "--trace-limit",
         type=int,
         default=1024,
         metavar="MIB",
-        help="end the trace of --keep at so many MiB (default: 1024)",
+        help="end the trace of --keep after this number of MiB (default: 1024)",
     )
-    add("--keep", type=Path, metavar="DIR", help="keep console, trace and emulator log")
+    add(
+        "--keep",
+        type=Path,
+        metavar="DIR",
+        help="keep the console, the trace and the emulator's log in this folder",
+    )
 
 
 def _files(arguments: argparse.Namespace) -> dict[str, Path]:

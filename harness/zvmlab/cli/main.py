@@ -38,13 +38,13 @@ EXIT_INTERRUPTED = 128 + signal.SIGINT
 _EPILOG = """\
 examples:
   zvmlab run -- cat /proc/sysinfo          run a program in a z/VM guest
-  zvmlab run --kernel trixie ./my-test     the same with your own static program
-  zvmlab shell                             a guest to type in; #cp QUERY MONITOR works
-  zvmlab cp 'QUERY NAMES'                  a CP command from another terminal
+  zvmlab run --kernel trixie ./my-test     run your own static program
+  zvmlab shell                             use a guest interactively; try #cp QUERY MONITOR
+  zvmlab cp 'QUERY NAMES'                  give a CP command from another terminal
   zvmlab demo                              read monitor data sets and compare them
 
 exit codes: 0 pass, 1 failed, 2 usage, 77 cannot run here, 124 time-out,
-255 guest panic; zvmlab run gives the exit code of the program.
+255 guest panic; zvmlab run returns the exit code of the program.
 """
 
 

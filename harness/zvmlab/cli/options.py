@@ -97,7 +97,7 @@ def kernel_option(parser: argparse.ArgumentParser) -> None:
         "--kernel",
         default="bookworm",
         metavar="SUITE|PATH",
-        help="guest kernel: bookworm (default), trixie, sid, debug or an image",
+        help="guest kernel: bookworm (default), trixie, sid, debug, or an image",
     )
 
 
@@ -107,14 +107,20 @@ def driver_option(parser: argparse.ArgumentParser) -> None:
         "--driver",
         default=UPSTREAM_DRIVER,
         metavar="upstream|zvmlab|PATH",
-        help="monreader of the guest: the kernel's own (default), ours, or a .ko",
+        help="the guest's monreader: upstream (the kernel's own, default), zvmlab, or a .ko file",
     )
 
 
 def guest_options(parser: argparse.ArgumentParser) -> None:
     """What any command that starts a guest lets its user choose."""
     kernel_option(parser)
-    parser.add_argument("--cpus", type=int, default=1, metavar="N", help="1 to 64; Hercules 8")
+    parser.add_argument(
+        "--cpus",
+        type=int,
+        default=1,
+        metavar="N",
+        help="number of CPUs: 1 (default) to 64, in Hercules to 8",
+    )
     backend_option(parser)
     driver_option(parser)
     _faults_option(parser)
@@ -127,7 +133,7 @@ def _faults_option(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=(),
         metavar="FILE",
-        help="JSON file of fault rules to be armed before the first instruction",
+        help="arm the fault rules of this JSON file before the first instruction",
     )
 
 
@@ -135,19 +141,19 @@ def _cold_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cold",
         action="store_true",
-        help="boot from the first instruction on (Hercules; else it goes on from a checkpoint)",
+        help="boot from the first instruction (default in Hercules: start from a checkpoint)",
     )
 
 
 def running_option(parser: argparse.ArgumentParser, hidden: bool = False) -> None:
     """--guest, which of the guests that run; *hidden*: not in the help."""
-    text = "which guest (default: the only one)"
+    text = "name of the guest (default: the only running guest)"
     parser.add_argument("--guest", metavar="NAME", help=argparse.SUPPRESS if hidden else text)
 
 
 def monwrite_option(parser: argparse.ArgumentParser, hidden: bool = False) -> None:
     """--monwrite, the format of a file; *hidden*: not in the help."""
-    text = "the file is one of CMS' MONWRITE"
+    text = "the file is a MONWRITE file, even if its beginning is damaged"
     parser.add_argument(
         "--monwrite", action="store_true", help=argparse.SUPPRESS if hidden else text
     )
@@ -156,18 +162,21 @@ def monwrite_option(parser: argparse.ArgumentParser, hidden: bool = False) -> No
 def hours_option(parser: argparse.ArgumentParser) -> None:
     """--hours, how long a modelled system is simulated."""
     parser.add_argument(
-        "--hours", type=_hours, metavar="H", help="simulated time, instead of the workload's own"
+        "--hours", type=_hours, metavar="H", help="simulated hours (default: those of the workload)"
     )
 
 
 def seed_option(parser: argparse.ArgumentParser, what: str) -> None:
     """--seed, of *what* is to be repeated."""
     parser.add_argument(
-        "--seed", type=int, metavar="N", help=f"of the {what} to be repeated (default: a new one)"
+        "--seed",
+        type=int,
+        metavar="N",
+        help=f"repeat the {what} with this seed (default: a new seed)",
     )
 
 
-def json_option(parser: argparse._ActionsContainer, text: str = "as JSON, for programs") -> None:
+def json_option(parser: argparse._ActionsContainer, text: str = "print JSON") -> None:
     """--json."""
     parser.add_argument("--json", action="store_true", help=text)
 

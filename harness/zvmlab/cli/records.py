@@ -28,12 +28,21 @@ def add_commands(commands: Any) -> None:
         "  zvmlab records 1 9 --release 6.2",
     )
     add = made.add_argument
-    add("domain", nargs="?", metavar="DOMAIN", help="number or name of a domain: 0 or system")
-    add("record", nargs="?", type=int, metavar="RECORD", help="number of one of its records")
-    add("--release", metavar="V.R", help="only what is known of this release, as 5.3")
+    add(
+        "domain",
+        nargs="?",
+        metavar="DOMAIN",
+        help="number or name of a domain, such as 0 or system",
+    )
+    add("record", nargs="?", type=int, metavar="RECORD", help="number of a record of this domain")
+    add("--release", metavar="V.R", help="only what is known of this release, such as 5.3")
     how = made.add_mutually_exclusive_group()
     json_option(how)
-    how.add_argument("--markdown", action="store_true", help="all of it, as in docs/records.md")
+    how.add_argument(
+        "--markdown",
+        action="store_true",
+        help="print the complete catalogue, as in docs/records.md",
+    )
     made.set_defaults(command=run_records)
 
 
@@ -159,12 +168,14 @@ _TOP = """\
 <!-- SPDX-License-Identifier: MIT -->
 # Monitor records
 
-Made by `zvmlab records --markdown` out of the catalogue, `lib/monrec/catalogue*.c`; a test holds the two together.
+After this page you know what is public of z/VM's monitor records: names, lengths, fields, and the source of each fact.
 
-z/VM 5.3 is the reference.  *Whole*: all fields that its layout has are here; *in part*: some; *name only*: neither a field nor
-more than a length.  An offset or a length stands with the first and the last release in which its source shows it; of releases
-outside it is not known.  Where *ibm* begins or ends with 5.3, it may be zpmd that shows it there.  A *-* is what no source tells:
-nothing is guessed.
+`zvmlab records --markdown` makes this page from the catalogue, `lib/monrec/catalogue*.c`, and a test checks that both agree.
+
+z/VM 5.3 is the reference.  The column *layout* says what is known of its layout: *whole* means all fields, *in part* some fields, and
+*name only* no field, at most a length.  An offset or a length has the first and the last release in which its source shows it.  For
+other releases it is not known.  Where *ibm* begins or ends with 5.3, the source may be zpmd for 5.3.  A *-* means that no source
+states the value.  Nothing is guessed.
 
 """
 
@@ -174,7 +185,7 @@ def markdown() -> str:
     out = [_TOP]
     out.append("| source | what it is |\n|---|---|\n")
     out += [f"| {name} | {text} |\n" for name, text in monrec.sources().items()]
-    out.append("\n## Header\n\nEvery record begins with it (MRRECHDR, 20 bytes).\n\n")
+    out.append("\n## Header\n\nEvery record begins with this header (MRRECHDR, 20 bytes).\n\n")
     out += _markdown_fields(monrec.header())
     for domain in range(len(DOMAINS)):
         layouts = [layout for layout in monrec.catalogue() if layout.domain == domain]

@@ -28,7 +28,9 @@ def add_commands(commands: Any) -> None:
         "  zvmlab redeliver --monwrite monitor.data --pace max\n"
         "  zvmlab redeliver --monwrite monitor.data --pace 60 --guest g1a2b3",
     )
-    made.add_argument("file", type=Path, metavar="FILE", help="what was read from /dev/monreader")
+    made.add_argument(
+        "file", type=Path, metavar="FILE", help="a stream of /dev/monreader, or a MONWRITE file"
+    )
     add_options(made)
     made.set_defaults(command=run_redeliver)
 
@@ -46,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser, hidden: bool = False) -> None:
         default=_PACE,
         metavar="original|N|max",
         help=help_of(
-            "as recorded, N times faster, or as fast as readers take it (default: original)"
+            "deliver in original time, N times faster, or as fast as possible (default: original)"
         ),
     )
     running_option(parser, hidden)
@@ -55,7 +57,7 @@ def add_options(parser: argparse.ArgumentParser, hidden: bool = False) -> None:
         type=seconds,
         default=_SECONDS,
         metavar="S",
-        help=help_of(f"limit for a reader to connect, and to reply (default: {_SECONDS:g})"),
+        help=help_of(f"time limit for a reader to connect, and to reply (default: {_SECONDS:g})"),
     )
 
 

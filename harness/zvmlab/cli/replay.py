@@ -21,7 +21,7 @@ def add_commands(commands: Any) -> None:
     made = command(
         commands,
         "replay",
-        "give the CP all of a trace again, without an emulator: does it write the same?",
+        "run CP again on a trace, without an emulator, and compare the traces",
         "  zvmlab replay run/trace.jsonl\n"
         "made by\n"
         "  zvmlab run --trace-data full --keep run -- cat /proc/sysinfo",

@@ -37,25 +37,46 @@ def add_commands(commands: Any) -> None:
     made = command(
         commands,
         "sweep",
-        "run a scenario with every fault at every call of CP that it makes",
+        "run a scenario with every fault at every call of CP",
         "  zvmlab sweep read-one-set\n"
         "  zvmlab sweep read-one-set --point 'iucv.*' --point interrupt\n"
         "  zvmlab sweep sever-and-reopen --kernel trixie --seed 7 --output sweep\n"
         "  zvmlab sweep my_scenarios.py:my-scenario --driver zvmlab",
     )
     add = made.add_argument
-    add("scenario", metavar="SCENARIO", help="a name of zvmlab scenarios, or FILE.py:NAME")
+    add("scenario", metavar="SCENARIO", help="a name from 'zvmlab scenarios', or FILE.py:NAME")
     kernel_option(made)
     driver_option(made)
-    add("--params", metavar="TEXT", help="of the driver (zvmlab's: open_timeout=1)")
+    add(
+        "--params",
+        metavar="TEXT",
+        help="parameters of the driver (default for zvmlab's: open_timeout=1)",
+    )
     backend_option(made)
     seed_option(made, "sweep")
-    add("--point", action="append", default=[], metavar="PATTERN", help="only these points, faults")
-    add("--jobs", type=int, default=DEFAULT_JOBS, metavar="N", help="guests at a time (2)")
-    add("--output", type=Path, metavar="DIR", help="folder (default: zvmlab-sweep/SCENARIO)")
+    add(
+        "--point",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="only points, or faults, that match; may be repeated",
+    )
+    add(
+        "--jobs",
+        type=int,
+        default=DEFAULT_JOBS,
+        metavar="N",
+        help="number of guests at the same time (default: 2)",
+    )
+    add(
+        "--output",
+        type=Path,
+        metavar="DIR",
+        help="folder for results (default: zvmlab-sweep/SCENARIO)",
+    )
     how = made.add_mutually_exclusive_group()
-    how.add_argument("--resume", action="store_true", help="go on with an interrupted sweep")
-    how.add_argument("--fresh", action="store_true", help="forget an interrupted sweep")
+    how.add_argument("--resume", action="store_true", help="continue an interrupted sweep")
+    how.add_argument("--fresh", action="store_true", help="start an interrupted sweep again")
     made.set_defaults(command=run_sweep)
 
 

@@ -24,20 +24,20 @@ def add_commands(commands: Any) -> None:
     cp = command(
         commands,
         "cp",
-        "give CP commands to a running guest's CP, as its operator",
+        "give commands to the CP of a running guest, as the operator",
         "  zvmlab cp 'QUERY MONITOR'\n  zvmlab cp --guest g1a2b3 'MSG LINUX001 HELLO' 'QUERY TIME'",
     )
-    cp.add_argument("text", nargs="+", metavar="COMMAND", help="one CP command each")
+    cp.add_argument("text", nargs="+", metavar="COMMAND", help="a CP command; several may be given")
     running_option(cp)
     cp.set_defaults(command=run_cp)
 
-    listing = command(commands, "list", "show the guests that run now", "  zvmlab list")
+    listing = command(commands, "list", "list the running guests", "  zvmlab list")
     listing.set_defaults(command=run_list)
 
     trace = command(
         commands,
         "trace",
-        "print a CP trace readably, or turn it into a timeline",
+        "print a CP trace in a readable form, or write it as a timeline",
         "  zvmlab trace run/trace.jsonl\n  zvmlab trace run/trace.jsonl --perfetto out.json",
     )
     trace_argument(trace)
@@ -60,7 +60,7 @@ def add_commands(commands: Any) -> None:
     build = command(
         commands,
         "build",
-        "build the emulator into the cache, or what it loads",
+        "build the emulator, or the module that it loads, into the cache",
         "  zvmlab build\n  zvmlab build --backend hercules",
     )
     backend_option(build)
@@ -69,7 +69,7 @@ def add_commands(commands: Any) -> None:
     check = command(
         commands,
         "doctor",
-        "say what is missing on this machine, and how to get it",
+        "say what is missing on this machine, and how to install it",
         "  zvmlab doctor",
     )
     check.set_defaults(command=run_doctor)

@@ -30,7 +30,7 @@ def add_commands(commands: Any) -> None:
     made = command(
         commands,
         "top",
-        "show live what a system does: processors, users, paging, devices, events",
+        "show the activity of a system live: processors, users, paging, devices, events",
         "  zvmlab top\n  zvmlab top --guest g1a2b3\n"
         "  zvmlab top --monwrite monitor.data --every 0.2",
     )
@@ -38,10 +38,10 @@ def add_commands(commands: Any) -> None:
     add("file", nargs="?", type=Path, metavar="FILE", help="a recording (default: a running guest)")
     monwrite_option(made)
     running_option(made)
-    add("--release", default="5.3", metavar="V.R", help="of the layouts (default: 5.3)")
+    add("--release", default="5.3", metavar="V.R", help="release of z/VM (default: 5.3)")
     add(
         "--every", type=float, default=0.0, metavar="S",
-        help="of a file: seconds that an interval is shown (default: as fast as it is read)",
+        help="for a file: seconds between intervals (default: as fast as it is read)",
     )  # fmt: skip
     made.set_defaults(command=run_top)
 

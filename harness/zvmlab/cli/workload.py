@@ -36,18 +36,18 @@ _RESULT = re.compile(rf"{OUT}/[^\s=:,]+")
 def add_options(run: argparse.ArgumentParser) -> None:
     """--workload and what goes with it."""
     add = run.add_argument
-    text = "the program reads /dev/monreader: data sets of this system (docs/fabricate.md)"
+    text = "let the program read data sets of this system (docs/fabricate.md)"
     workload_option(run, text)
     hours_option(run)
     add(
         "--pace",
         default="max",
         metavar="original|N|max",
-        help="of the workload: as it is, N times faster, or as fast as it is read (default: max)",
+        help="deliver in original time, N times faster, or as fast as possible (default: max)",
     )
     add(
         "--out", type=Path, default=Path("."), metavar="DIR",
-        help=f"with --workload: where files go that the program has in {OUT} (default: here)",
+        help=f"with --workload: folder for the program's files in {OUT} (default: current folder)",
     )  # fmt: skip
 
 
