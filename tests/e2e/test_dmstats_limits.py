@@ -183,7 +183,7 @@ def test_no_device_and_no_message_enxio_einval(lab: Lab) -> None:
     missing = lab.dmmon("list", "none")
     assert missing.status == 2
     assert missing.stderr == (
-        b"dmmon: there is no device-mapper device 'none'; 'dmsetup ls' lists them\n"
+        b"dmmon: no such device-mapper device: 'none'; 'dmsetup ls' lists them\n"
     )
 
 

@@ -402,7 +402,7 @@ def test_device_made_anew_is_another_one(lab: Lab, words: tuple[str, ...]) -> No
     watch.signal(signal.SIGTERM)
     ended = watch.wait()
     assert (ended.status, ended.stdout) == (1, b"")
-    assert b"device short has gone, and its regions with it" in ended.stderr
+    assert b"device short and its regions no longer exist" in ended.stderr
     # The other one's region has lost nothing.
     assert [area[1] for area in lab.areas("short", 0)] == [3]
 
@@ -418,7 +418,7 @@ def test_device_that_goes_ends_a_watch(lab: Lab) -> None:
     ended = watch.wait()
     assert (ended.status, ended.stdout) == (1, b"")
     assert ended.stderr.splitlines()[1:] == [
-        b"dmmon: device short has gone, and its regions with it"
+        b"dmmon: device short and its regions no longer exist"
     ]
 
 

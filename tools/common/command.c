@@ -18,7 +18,7 @@ static void list(FILE *out, const struct tool *tool)
 		tool->summary);
 	for (const struct command *command = tool->commands; command->name; command++)
 		fprintf(out, "  %-10s %s\n", command->name, command->summary);
-	fprintf(out, "\n'%s COMMAND --help' tells the options of a command, '%s --version' the version.\n",
+	fprintf(out, "\n'%s COMMAND --help' lists the options of a command, '%s --version' the version.\n",
 		tool->name, tool->name);
 }
 
@@ -74,6 +74,6 @@ int tool_main(const struct tool *tool, int argc, char **argv)
 	for (const struct command *command = tool->commands; command->name; command++)
 		if (strcmp(argv[1], command->name) == 0)
 			return run(tool, command, argc, argv);
-	complain("there is no command '%s'; '%s --help' lists them", argv[1], tool->name);
+	complain("unknown command: '%s'; '%s --help' lists them", argv[1], tool->name);
 	return EXIT_USAGE;
 }

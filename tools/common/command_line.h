@@ -6,8 +6,8 @@
  *
  *	static const struct option_row rows[] = {
  *		{ "count", 'c', "N", "stop after N", TO_NUMBER(struct arguments, count, 1, 9),
- *		  .wrong = "--count is a number from 1 to 9, not '%s'" },
- *		{ "idle", 0, NULL, "those at rest, too", TO_FLAG(struct arguments, idle) },
+ *		  .wrong = "invalid --count: '%s' (1 to 9)" },
+ *		{ "idle", 0, NULL, "also show those at rest", TO_FLAG(struct arguments, idle) },
  *		{ 0 }
  *	};
  *	static const struct option_table table = { rows };

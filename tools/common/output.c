@@ -27,7 +27,7 @@ static void set_format(void *target, char *word, struct argp_state *state)
 			return;
 		}
 	}
-	argp_error(state, "there is no format '%s'; table, json and csv are", word);
+	argp_error(state, "unknown format: '%s' (table, json or csv)", word);
 }
 
 /* Of what was printed instead of running. */
@@ -65,13 +65,13 @@ static void print_schema(void *target, char *word, struct argp_state *state)
 }
 
 static const struct option_row option_rows[] = {
-	{ "format", 'f', "FORMAT", "table (default), json (an object a line) or csv",
+	{ "format", 'f', "FORMAT", "table (default), json (an object in each line) or csv",
 	  TO_CALL(set_format), .group = 10 },
-	{ "fields", 'F', "NAMES", "these fields, in this order; +NAMES: these, too; all; "
-	  "help lists them", TO_CALL(set_fields), .group = 10 },
-	{ "human", 'H', NULL, "times and sizes in a table with units that suit them, headings "
-	  "without one", TO_FLAG(struct output, scaled), .group = 10 },
-	{ "schema", 0, NULL, "print the JSON schema of a line, and end", TO_CALL(print_schema),
+	{ "fields", 'F', "NAMES", "show these fields in this order; +NAMES adds fields, "
+	  "'all' shows all, 'help' lists them", TO_CALL(set_fields), .group = 10 },
+	{ "human", 'H', NULL, "show times and sizes in a table with suitable units",
+	  TO_FLAG(struct output, scaled), .group = 10 },
+	{ "schema", 0, NULL, "print the JSON schema of a line", TO_CALL(print_schema),
 	  .group = 10 },
 	{ 0 }
 };
@@ -83,6 +83,6 @@ struct rows *output_open(const struct output *output)
 	struct rows *rows = rows_open(stdout, output->format, output->scaled, &output->selection);
 
 	if (!rows)
-		complain("there is no memory to write rows");
+		complain("not enough memory to write rows");
 	return rows;
 }

@@ -7,15 +7,16 @@
 #include "command.h"
 
 static const struct option_row option_rows[] = {
-	{ .help = "Which regions:", .group = 3 },
-	{ "region", 'r', "NUMBER", "the one with this number",
+	{ .help = "Choice of regions:", .group = 3 },
+	{ "region", 'r', "NUMBER", "the region with this number",
 	  TO_NUMBER(struct choice, region, 0, INT_MAX), .group = 3,
-	  .wrong = "--region is a number from 0 to 2147483647, not '%s'" },
-	{ "program", 'p', "ID", "those of this program", TO_WORD(struct choice, program),
+	  .wrong = "invalid --region: '%s' (0 to 2147483647)" },
+	{ "program", 'p', "ID", "the regions of this program", TO_WORD(struct choice, program),
 	  .group = 3 },
-	{ "all", 'a', NULL, "all of the program's (" OWN_PROGRAM ")",
+	{ "all", 'a', NULL, "all regions of the program (default: " OWN_PROGRAM ")",
 	  TO_FLAG(struct choice, all), .group = 3 },
-	{ "all-programs", 'A', NULL, "all there are, those that others watch with, too",
+	{ "all-programs", 'A', NULL, "all regions of all programs, including those of "
+	  "running commands",
 	  TO_FLAG(struct choice, all_programs), .group = 3 },
 	{ 0 }
 };
@@ -25,9 +26,9 @@ static void check(const void *target, const struct argp_state *state)
 	const struct choice *choice = target;
 
 	if ((choice->region >= 0) + choice->all + choice->all_programs > 1)
-		argp_error(state, "--region, --all and --all-programs exclude each other");
+		argp_error(state, "only one of --region, --all and --all-programs can be used");
 	if (choice->program && choice->all_programs)
-		argp_error(state, "--program and --all-programs exclude each other");
+		argp_error(state, "--program and --all-programs cannot be used together");
 }
 
 const struct option_table choice_options = { .rows = option_rows, .check = check };
@@ -99,8 +100,8 @@ int choice_regions(const struct choice *choice, const struct device *device, boo
 	int code;
 
 	if (changes && choice->region < 0 && !choice->all && !choice->all_programs) {
-		complain("say --region NUMBER, --all for all of the program %s, or --all-programs",
-			 program);
+		complain("no regions chosen; use --region NUMBER, --all (all regions of the "
+			 "program %s) or --all-programs", program);
 		return EXIT_USAGE;
 	}
 	code = regions_list(device, program, list);

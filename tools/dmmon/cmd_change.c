@@ -14,7 +14,7 @@ struct arguments {
 };
 
 static const struct option_row group_rows[] = {
-	{ "force", 0, NULL, "even if that breaks a group of dmstats",
+	{ "force", 0, NULL, "also do it if that breaks a group of dmstats",
 	  TO_FLAG(struct arguments, force), .group = 1 },
 	{ 0 }
 };
@@ -120,7 +120,7 @@ int cmd_clear(int argc, char **argv)
 {
 	static const struct command_line line = {
 		.parts = parts, .words = words, .more_words = ONE_DEVICE, .words_help = "DEVICE",
-		.help = "Has the counters of regions begin at 0 again; I/Os under way stay counted.",
+		.help = "Sets the counters of regions to 0; I/Os in progress stay counted.",
 	};
 	struct arguments arguments = { .choice = CHOICE_NONE };
 
@@ -145,13 +145,13 @@ int cmd_set_aux(int argc, char **argv)
 {
 	static const struct word_row device_and_aux[] = {
 		DEVICE_WORD(struct arguments),
-		{ TO_WORD(struct arguments, aux), .missing = "the auxiliary data are missing" },
+		{ TO_WORD(struct arguments, aux), .missing = "no auxiliary data given" },
 		{ 0 }
 	};
 	static const struct command_line line = {
 		.options = &group_options, .parts = parts,
 		.words = device_and_aux, .more_words = ONE_DEVICE, .words_help = "DEVICE TEXT",
-		.help = "Gives regions other auxiliary data, any characters.",
+		.help = "Gives regions other auxiliary data, which may have any characters.",
 	};
 	struct arguments arguments = { .choice = CHOICE_NONE };
 

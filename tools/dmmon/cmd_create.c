@@ -17,11 +17,11 @@ struct arguments {
 };
 
 static const struct option_row option_rows[] = {
-	{ "program", 'p', "ID", "program that the region belongs to (dmmon)",
+	{ "program", 'p', "ID", "program to which the region belongs (default: dmmon)",
 	  TO_WORD(struct arguments, program), .group = 1 },
-	{ "aux", 'x', "TEXT", "auxiliary data, any characters (-)",
+	{ "aux", 'x', "TEXT", "auxiliary data, any characters (default: -)",
 	  TO_WORD(struct arguments, aux), .group = 1 },
-	{ "dry-run", 0, NULL, "say what memory it would take, and end",
+	{ "dry-run", 0, NULL, "only show the memory that it would need",
 	  TO_FLAG(struct arguments, dry_run), .group = 1 },
 	{ 0 }
 };
@@ -56,7 +56,7 @@ int cmd_create(int argc, char **argv)
 		.options = &options, .parts = parts,
 		.words = words, .more_words = ONE_DEVICE, .words_help = "DEVICE",
 		.help = "Makes a region, and prints its number.\vThe region stays until it is deleted "
-			"or the device goes.",
+			"or the device disappears.",
 	};
 	static char program[] = OWN_PROGRAM, aux[] = "-";
 	struct arguments arguments = { .program = program, .aux = aux };

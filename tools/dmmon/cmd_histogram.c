@@ -40,11 +40,11 @@ struct arguments {
 };
 
 static const struct option_row option_rows[] = {
-	{ "duration", 'd', "TIME", "collect so long; a signal ends it earlier (10s; of a region "
-	  "that is there: what it has)",
+	{ "duration", 'd', "TIME", "collection time; a signal ends it earlier (default: 10s; for an "
+	  "existing region: all that it has counted)",
 	  TO_TIME(struct arguments, duration_ns, 1, UINT64_MAX), .group = 1,
-	  .wrong = "--duration is a time such as 500ms or 10s, not '%s'" },
-	{ "per-area", 0, NULL, "each area by itself, not their sum",
+	  .wrong = "invalid --duration: '%s' (for example 500ms or 10s)" },
+	{ "per-area", 0, NULL, "show each area separately, not their sum",
 	  TO_FLAG(struct arguments, per_area), .group = 1 },
 	WATCHING_KEEP(struct arguments, watching),
 	{ 0 }
@@ -107,7 +107,7 @@ static int show_region(const struct arguments *arguments, struct rows *rows,
 	int code = EXIT_PASS;
 
 	if (!bucket) {
-		complain("there is not enough memory");
+		complain("not enough memory");
 		return EXIT_FAILED;
 	}
 	for (size_t i = 0; code == EXIT_PASS && i < watched->after[index].counts.count; i++) {
@@ -181,8 +181,8 @@ int cmd_histogram(int argc, char **argv)
 	static const struct command_line line = {
 		.options = &options, .parts = watching_parts,
 		.words = watching_words, .more_words = ONE_DEVICE, .words_help = "DEVICE",
-		.help = "Draws how long I/Os take.\v" WATCHING_OWN_REGION "  Its bounds are "
-			DEFAULT_BOUNDS " if no others are given.",
+		.help = "Draws how long I/Os take.\v" WATCHING_OWN_REGION "  Its default bounds are "
+			DEFAULT_BOUNDS ".",
 	};
 	struct arguments arguments = { .watching = { .options = { .choice = CHOICE_NONE } } };
 	struct range *range = &arguments.watching.options.range;
@@ -193,7 +193,7 @@ int cmd_histogram(int argc, char **argv)
 	usual_fields(&arguments);
 	if (!range->bounds &&
 	    range_parse_bounds(DEFAULT_BOUNDS, &range->bounds, &range->bound_count)) {
-		complain("there is not enough memory");
+		complain("not enough memory");
 		return EXIT_FAILED;
 	}
 	return watching_run(&arguments.watching, collect, &arguments);

@@ -33,7 +33,7 @@ struct arguments {
 };
 
 static const struct option_row option_rows[] = {
-	{ "program", 'p', "ID", "regions of this program only",
+	{ "program", 'p', "ID", "only regions of this program",
 	  TO_WORD(struct arguments, program), .group = 1 },
 	{ 0 }
 };

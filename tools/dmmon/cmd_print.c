@@ -23,14 +23,14 @@ struct arguments {
 };
 
 static const struct option_row option_rows[] = {
-	{ "clear", 0, NULL, "have what is printed begin at 0 again; no I/O is lost in between",
+	{ "clear", 0, NULL, "also set the counters to 0; no I/O is lost",
 	  TO_FLAG(struct arguments, clear), .group = 1 },
-	{ "first", 0, "AREA", "first area (0)",
+	{ "first", 0, "AREA", "first area (default: 0)",
 	  TO_NUMBER(struct arguments, first, 0, UINT64_MAX), .group = 1,
-	  .wrong = "--first is the index of an area, not '%s'" },
-	{ "count", 0, "AREAS", "number of areas (all)",
+	  .wrong = "invalid --first: '%s' (the index of an area)" },
+	{ "count", 0, "AREAS", "number of areas (default: all)",
 	  TO_NUMBER(struct arguments, count, 1, UINT64_MAX), .group = 1,
-	  .wrong = "--count is a number of areas, not '%s'" },
+	  .wrong = "invalid --count: '%s' (a number of areas)" },
 	{ 0 }
 };
 static const struct option_table options = { .rows = option_rows };
@@ -53,7 +53,7 @@ static int print_part(struct rows *rows, const struct device *device, const stru
 	int code = EXIT_PASS;
 
 	if (!zeros) {
-		complain("there is not enough memory");
+		complain("not enough memory");
 		return EXIT_FAILED;
 	}
 	for (size_t i = 0; code == EXIT_PASS && i < counts->count; i++) {
@@ -81,7 +81,7 @@ static int print_region(const struct arguments *arguments, struct rows *rows,
 		uint64_t room = end - first < LOOK_AREAS ? end - first : LOOK_AREAS;
 
 		if (dms_counts_init(&counts, r, (size_t)room)) {
-			complain("there is not enough memory");
+			complain("not enough memory");
 			return EXIT_FAILED;
 		}
 		counts.first = first;
@@ -121,7 +121,7 @@ int cmd_print(int argc, char **argv)
 	static const struct command_line line = {
 		.options = &options, .parts = parts,
 		.words = words, .more_words = ONE_DEVICE, .words_help = "DEVICE",
-		.help = "Shows the counters of areas, of all programs' regions if nothing else is said.",
+		.help = "Shows the counters of areas (default: regions of all programs).",
 	};
 	struct arguments arguments = { .choice = CHOICE_NONE };
 	struct device device;

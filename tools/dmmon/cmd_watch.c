@@ -41,13 +41,13 @@ struct arguments {
 };
 
 static const struct option_row option_rows[] = {
-	{ "interval", 'i', "TIME", "length of an interval (1s)",
+	{ "interval", 'i', "TIME", "length of an interval (default: 1s)",
 	  TO_TIME(struct arguments, interval_ns, 1, UINT64_MAX), .group = 1,
-	  .wrong = "--interval is a time such as 500ms or 2s, not '%s'" },
-	{ "count", 'c', "NUMBER", "end after so many intervals (on a signal)",
+	  .wrong = "invalid --interval: '%s' (for example 500ms or 2s)" },
+	{ "count", 'c', "N", "stop after N intervals (default: run until interrupted)",
 	  TO_NUMBER(struct arguments, count, 1, UINT64_MAX), .group = 1,
-	  .wrong = "--count is a number from 1 on, not '%s'" },
-	{ "idle", 0, NULL, "areas in which nothing happened, too",
+	  .wrong = "invalid --count: '%s' (1 or more)" },
+	{ "idle", 0, NULL, "also show areas without I/O",
 	  TO_FLAG(struct arguments, idle), .group = 1 },
 	WATCHING_KEEP(struct arguments, watching),
 	{ 0 }
@@ -83,7 +83,7 @@ static int show_region(const struct arguments *arguments, struct rows *rows,
 	int code = EXIT_PASS;
 
 	if (!delta) {
-		complain("there is not enough memory");
+		complain("not enough memory");
 		return EXIT_FAILED;
 	}
 	for (size_t i = 0; code == EXIT_PASS && i < after->count; i++) {
@@ -142,7 +142,7 @@ int cmd_watch(int argc, char **argv)
 	static const struct command_line line = {
 		.options = &options, .parts = watching_parts,
 		.words = watching_words, .more_words = ONE_DEVICE, .words_help = "DEVICE",
-		.help = "Shows what happens in areas, interval by interval.\v" WATCHING_OWN_REGION,
+		.help = "Shows rates and latencies of areas, interval by interval.\v" WATCHING_OWN_REGION,
 	};
 	struct arguments arguments = { .watching = { .options = { .choice = CHOICE_NONE } },
 				       .interval_ns = NS_PER_S };

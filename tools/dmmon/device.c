@@ -74,7 +74,7 @@ static int run(struct dm_task *task)
 static int no_access(int error)
 {
 	if (error == -ENOMEM) {
-		complain("there is not enough memory");
+		complain("not enough memory");
 		return EXIT_FAILED;
 	}
 	if (error == -EACCES || error == -EPERM)
@@ -150,7 +150,7 @@ int device_open(struct device *device, const char *name)
 		return EXIT_PASS;
 	if (error != -ENXIO)
 		return no_access(error);
-	complain("there is no device-mapper device '%s'; 'dmsetup ls' lists them", name);
+	complain("no such device-mapper device: '%s'; 'dmsetup ls' lists them", name);
 	return EXIT_USAGE;
 }
 
@@ -167,7 +167,7 @@ int device_check(struct device *device)
 	int code = EXIT_PASS;
 
 	if (error == -ENXIO) {
-		complain("device %s has gone, and its regions with it", device->name);
+		complain("device %s and its regions no longer exist", device->name);
 		return EXIT_FAILED;
 	}
 	if (error)
@@ -264,13 +264,13 @@ int device_failed(const struct device *device, const char *what, int error)
 	case -ENOMEM:
 		return no_access(error);
 	case -ENXIO:
-		complain("device %s has gone: it cannot %s", device->name, what);
+		complain("device %s no longer exists: it cannot %s", device->name, what);
 		return EXIT_FAILED;
 	case -ENOENT:
-		complain("%s cannot %s: there is no such region any more", device->name, what);
+		complain("%s cannot %s: the region no longer exists", device->name, what);
 		return EXIT_FAILED;
 	case -EINVAL:
-		complain("%s cannot %s: the kernel calls that invalid, its log says why",
+		complain("%s cannot %s: the kernel refuses it as invalid; its log says why",
 			 device->name, what);
 		return EXIT_FAILED;
 	default:

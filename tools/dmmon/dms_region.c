@@ -22,7 +22,7 @@ const char *dms_error_text(int error)
 	case 0:
 		return "no error";
 	case DMS_NO_MEMORY:
-		return "there is not enough memory";
+		return "not enough memory";
 	case DMS_BAD_HEAD:
 		return "the list of regions does not begin with a region";
 	case DMS_BAD_REGION:

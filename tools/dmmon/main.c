@@ -20,11 +20,11 @@ int main(int argc, char **argv)
 	static const struct command commands[] = {
 		{ "create", "make a region", cmd_create },
 		{ "list", "show regions", cmd_list },
-		{ "print", "show the counters of areas; --clear has them begin at 0 again", cmd_print },
-		{ "clear", "have counters begin at 0 again", cmd_clear },
+		{ "print", "show the counters of areas; --clear also sets them to 0", cmd_print },
+		{ "clear", "set counters to 0", cmd_clear },
 		{ "delete", "delete regions", cmd_delete },
 		{ "set-aux", "give a region other auxiliary data", cmd_set_aux },
-		{ "watch", "show what happens, interval by interval: rates, latencies", cmd_watch },
+		{ "watch", "show rates and latencies, interval by interval", cmd_watch },
 		{ "histogram", "draw how long I/Os take", cmd_histogram },
 		{ NULL, NULL, NULL },
 	};

@@ -36,7 +36,7 @@ const char *range_parse_bounds(const char *word, uint64_t **bounds, size_t *coun
 {
 	uint64_t *found = calloc(MOST_BOUNDS, sizeof(*found)), last = 0;
 	char *copy = strdup(word), *rest = copy, *one;
-	const char *wrong = found && copy ? NULL : "there is not enough memory";
+	const char *wrong = found && copy ? NULL : "not enough memory";
 	size_t n = 0;
 
 	while (!wrong && (one = strsep(&rest, ","))) {
@@ -66,8 +66,8 @@ static void set_sectors(struct argp_state *state, const char *option, const char
 			uint64_t *sectors, bool zero)
 {
 	if (!range_parse_sectors(word, sectors) || (!zero && *sectors == 0))
-		argp_error(state, "%s is a number of sectors, or of whole sectors with K, M or G%s, "
-			   "not '%s'", option, zero ? "" : ", and not 0", word);
+		argp_error(state, "invalid %s: '%s' (a number of sectors, or whole sectors with K, M or "
+			   "G%s)", option, word, zero ? "" : ", above 0");
 }
 
 static void set_start(void *target, char *word, struct argp_state *state)
@@ -94,24 +94,24 @@ static void set_bounds(void *target, char *word, struct argp_state *state)
 	range->bounds = NULL;
 	wrong = range_parse_bounds(word, &range->bounds, &range->bound_count);
 	if (wrong)
-		argp_error(state, "--bounds %s: %s", word, wrong);
+		argp_error(state, "invalid --bounds: '%s' (%s)", word, wrong);
 }
 
 static const struct option_row option_rows[] = {
-	{ .help = "The region to make (sizes: sectors of 512 bytes, or with K, M or G "
-	  "for powers of 1024 bytes):", .group = 5 },
-	{ "start", 0, "SIZE", "where it begins (the device's begin)", TO_CALL(set_start),
+	{ .help = "The region to make (a size is in sectors of 512 bytes, or in bytes "
+	  "with K, M or G):", .group = 5 },
+	{ "start", 0, "SIZE", "where it begins (default: begin of the device)",
+	  TO_CALL(set_start), .group = 5 },
+	{ "length", 0, "SIZE", "its length (default: up to the end of the device)",
+	  TO_CALL(set_length), .group = 5 },
+	{ "area-size", 0, "SIZE", "size of its areas (default: one area)", TO_CALL(set_area_size),
 	  .group = 5 },
-	{ "length", 0, "SIZE", "how long it is (up to the device's end)", TO_CALL(set_length),
-	  .group = 5 },
-	{ "area-size", 0, "SIZE", "size of its areas (one area)", TO_CALL(set_area_size),
-	  .group = 5 },
-	{ "areas", 0, "NUMBER", "number of its areas, at most",
+	{ "areas", 0, "NUMBER", "maximum number of its areas",
 	  TO_NUMBER(struct range, areas, 1, UINT32_MAX), .group = 5,
-	  .wrong = "--areas is a number from 1 to 4294967295, not '%s'" },
-	{ "precise", 0, NULL, "times in nanoseconds instead of ticks",
+	  .wrong = "invalid --areas: '%s' (1 to 4294967295)" },
+	{ "precise", 0, NULL, "count times in nanoseconds instead of ticks",
 	  TO_FLAG(struct range, precise), .group = 5 },
-	{ "bounds", 0, "TIMES", "a histogram of latencies with these bounds, such as "
+	{ "bounds", 0, "TIMES", "count a histogram of latencies with these bounds, such as "
 	  "100us,1ms,10ms", TO_CALL(set_bounds), .group = 5 },
 	{ 0 }
 };
@@ -126,7 +126,7 @@ static void check(const void *target, const struct argp_state *state)
 	const struct range *range = target;
 
 	if (range->step && range->areas)
-		argp_error(state, "--area-size and --areas exclude each other");
+		argp_error(state, "--area-size and --areas cannot be used together");
 }
 
 const struct option_table range_options = { .rows = option_rows, .given = given, .check = check };
@@ -146,7 +146,7 @@ static int copy_bounds(const struct range *range, struct dms_region *region)
 		region->precise |= range->bounds[i] % NS_PER_MS != 0;
 	region->bounds = calloc(range->bound_count, sizeof(*region->bounds));
 	if (!region->bounds) {
-		complain("there is not enough memory");
+		complain("not enough memory");
 		return EXIT_FAILED;
 	}
 	region->bound_count = range->bound_count;
@@ -171,7 +171,7 @@ int range_region(const struct range *range, const struct device *device, char *p
 	region->start = range->start;
 	region->length = range->length ? range->length : end - range->start;
 	if (region->start > UINT64_MAX - region->length) {
-		complain("--start and --length are more sectors than there can be");
+		complain("--start and --length together exceed the largest possible device");
 		return EXIT_USAGE;
 	}
 	region->step = range->step ? range->step : region->length;

@@ -83,7 +83,7 @@ int regions_check(const struct device *device, const struct dms_region *region)
 	int readable = dms_region_readable(region);
 
 	if (readable < 0) {
-		complain("there is not enough memory");
+		complain("not enough memory");
 		return EXIT_FAILED;
 	}
 	if (!readable) {

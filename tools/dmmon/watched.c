@@ -22,7 +22,7 @@ static int make_own(struct watched *watched, const struct watched_options *optio
 	int code;
 
 	if (!own) {
-		complain("there is not enough memory");
+		complain("not enough memory");
 		return EXIT_FAILED;
 	}
 	/* Nobody else's region is called so, nor one of an earlier process with this number. */
@@ -35,7 +35,7 @@ static int make_own(struct watched *watched, const struct watched_options *optio
 	watched->regions.region = own;
 	watched->regions.count = 1;
 	if (code == EXIT_PASS && (!own->program || !own->aux)) {
-		complain("there is not enough memory");
+		complain("not enough memory");
 		code = EXIT_FAILED;
 	}
 	if (code == EXIT_PASS)
@@ -71,7 +71,7 @@ static int make_room(struct watched *watched)
 	watched->before = calloc(count ? count : 1, sizeof(*watched->before));
 	watched->after = calloc(count ? count : 1, sizeof(*watched->after));
 	if (!watched->before || !watched->after) {
-		complain("there is not enough memory");
+		complain("not enough memory");
 		return EXIT_FAILED;
 	}
 	for (size_t i = 0; i < count && code == EXIT_PASS; i++) {

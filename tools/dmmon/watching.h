@@ -21,13 +21,13 @@ extern const struct word_row watching_words[];
 
 /* The row of --keep; @watching: the member of @type. */
 #define WATCHING_KEEP(type, watching) \
-	{ "keep", 0, NULL, "leave the region that was made for it", \
+	{ "keep", 0, NULL, "keep the region that the command makes", \
 	  TO_FLAG(type, watching.options.keep), .group = 1 }
 
 /* Why a region is made, for the help. */
 #define WATCHING_OWN_REGION \
-	"Without --region, --program, --all or --all-programs a region is made for it, with " \
-	"precise times, and removed in the end."
+	"Without --region, --program, --all or --all-programs the command makes a region with " \
+	"precise times, and removes it in the end."
 
 /* Shows in @rows what comes.  @arguments: the command's.  Return: an exit code. */
 typedef int watching_show(const void *arguments, struct rows *rows, struct watched *watched,

@@ -34,7 +34,7 @@ static void set_release(void *target, char *word, struct argp_state *state)
 	struct options *options = target;
 
 	if (!parse_release(word, &options->release))
-		argp_error(state, "'%s' is no release of z/VM from 4.1 to 7.5, as 5.3 is", word);
+		argp_error(state, "invalid release of z/VM: '%s' (4.1 to 7.5)", word);
 }
 
 /* Milliseconds, less than a day of them. */
@@ -43,7 +43,7 @@ static unsigned int parse_time(const char *word, const struct argp_state *state)
 	uint64_t ns = 0;
 
 	if (!number_parse_time(word, &ns) || ns / 60000000000u >= MOST_MINUTES)
-		argp_error(state, "'%s' is no time below a day, as 10s or 500ms is", word);
+		argp_error(state, "invalid time: '%s' (less than a day, for example 10s or 500ms)", word);
 	return (unsigned int)(ns / 1000000);
 }
 
@@ -69,40 +69,43 @@ static void set_old_activity(void *target, char *word, struct argp_state *state)
 #define WORD(member) TO_WORD(struct options, member)
 
 static const struct option_row option_rows[] = {
-	{ .help = "What is read:", .group = 1 },
-	{ "monwrite", 0, NULL, "the file is one of CMS' MONWRITE, even if it does not begin as one",
+	{ .help = "Input:", .group = 1 },
+	{ "monwrite", 0, NULL, "the file is a MONWRITE file, even if its beginning is damaged",
 	  FLAG(monwrite), .group = 1 },
-	{ "sets", 0, "N", "end after N sets", TO_NUMBER(struct options, sets, 1, UINT64_MAX),
-	  .group = 1, .wrong = "'%s' is no number of sets" },
-	{ "release", 0, "V.R", "release of z/VM: whose layouts hold (5.3), and with --check whose "
+	{ "sets", 0, "N", "stop after N sets", TO_NUMBER(struct options, sets, 1, UINT64_MAX),
+	  .group = 1, .wrong = "invalid number of sets: '%s'" },
+	{ "release", 0, "V.R", "release of z/VM, for layouts (default: 5.3) and to check "
 	  "lengths", TO_CALL(set_release), .group = 1 },
-	{ "timeout", 0, "TIME", "end with 124 if no data come for so long", TO_CALL(set_timeout),
-	  .group = 1 },
-	{ "blocking", 0, NULL, "wait in read(), not in poll()", FLAG(blocking), .group = 1 },
-	{ "reopen", 0, "N", "when CP has severed, open the device anew, N tries in a row at most (5)",
+	{ "timeout", 0, "TIME", "stop with exit code 124 if no data come for this time",
+	  TO_CALL(set_timeout), .group = 1 },
+	{ "blocking", 0, NULL, "wait in read() instead of poll()", FLAG(blocking), .group = 1 },
+	{ "reopen", 0, "N", "when CP has severed, open the device again, with at most N "
+	  "tries in a row (default: 5)",
 	  TO_NUMBER(struct options, reopen, 0, MOST_TRIES), .group = 1,
-	  .wrong = "'%s' is no number of tries from 0 to 1000000" },
-	{ "reopen-wait", 0, "TIME", "before the first try (1s); before each further one twice as "
-	  "long, up to 1m", TO_CALL(set_reopen_wait), .group = 1 },
-	{ .help = "What is printed (text, if nothing is asked for):", .group = 2 },
-	{ "check", 0, NULL, "only what breaks a rule of the format", FLAG(check), .group = 2 },
-	{ "json", 0, NULL, "JSON lines", FLAG(json), .group = 2 },
-	{ "values", 0, NULL, "the fields of records, too", FLAG(values), .group = 2 },
-	{ "summary", 0, NULL, "a line for each set as soon as it is complete", FLAG(summary),
+	  .wrong = "invalid number of tries: '%s' (0 to 1000000)" },
+	{ "reopen-wait", 0, "TIME", "wait before the first try (default: 1s); it doubles for each "
+	  "further try, up to 1m", TO_CALL(set_reopen_wait), .group = 1 },
+	{ .help = "Printing (default: text):", .group = 2 },
+	{ "check", 0, NULL, "print only broken rules and lost sets", FLAG(check), .group = 2 },
+	{ "json", 0, NULL, "print JSON lines", FLAG(json), .group = 2 },
+	{ "values", 0, NULL, "also print the fields of records", FLAG(values), .group = 2 },
+	{ "summary", 0, NULL, "print a line for each set as soon as it is complete", FLAG(summary),
 	  .group = 2 },
-	{ "activity", 0, NULL, "JSON lines: what the system did in each interval", FLAG(activity),
-	  .group = 2 },
+	{ "activity", 0, NULL, "print a JSON line for each interval: what the system did",
+	  FLAG(activity), .group = 2 },
 	{ "figures", 0, NULL, NULL, TO_CALL(set_old_activity), .group = 2 },
-	{ .help = "What is written, complete sets only:", .group = 3 },
-	{ "write-stream", 0, "OUT", "the bytes as the device gives them, and OUT.idx: where sets end",
+	{ .help = "Output files, with complete sets only:", .group = 3 },
+	{ "write-stream", 0, "OUT", "write the bytes in the form of the device, and OUT.idx, "
+	  "which says where sets end",
 	  WORD(write_stream), .group = 3 },
-	{ "write-monwrite", 0, "OUT", "a file as MONWRITE writes it", WORD(write_monwrite),
+	{ "write-monwrite", 0, "OUT", "write a MONWRITE file", WORD(write_monwrite),
 	  .group = 3 },
-	{ "csv", 0, "FOLDER", "a CSV file for each type of record", WORD(csv), .group = 3 },
-	{ "anonymise", 0, "KEY", "in all outputs, replace names and numbers that tell whom and what "
-	  "the data are of, by a key: the first 16 bytes of the file KEY", WORD(anonymise),
+	{ "csv", 0, "FOLDER", "write a CSV file for each type of record", WORD(csv), .group = 3 },
+	{ "anonymise", 0, "KEY", "in all outputs, replace names and numbers that identify users and "
+	  "systems; the first 16 bytes of the file KEY are the key", WORD(anonymise),
 	  .group = 3 },
-	{ "html", 0, "OUT", "a page with charts of what the system did", WORD(html), .group = 3 },
+	{ "html", 0, "OUT", "write a page with charts of what the system did", WORD(html),
+	  .group = 3 },
 	{ 0 },
 };
 
@@ -112,8 +115,8 @@ static void check(const void *target, const struct argp_state *state)
 
 	if (options->summary + options->activity +
 	    (options->check || options->json || options->values) > 1)
-		argp_error(state, "--summary and --activity are instead of each other and of "
-			   "--check, --json and --values");
+		argp_error(state, "only one of --summary, --activity, and the group of --check, "
+			   "--json and --values can be used");
 }
 
 static const struct option_table option_table = { .rows = option_rows, .check = check };
@@ -123,14 +126,15 @@ static const struct word_row words[] = { { WORD(file) }, { 0 } };
 static const struct command_line line = {
 	.options = &option_table,
 	.words = words,
-	.more_words = "only one file can be read",
+	.more_words = "more than one file given",
 	.words_help = "[FILE]",
-	.help = "Reads z/VM monitor data: of " DEVICE ", of a file of the same bytes, of a file "
-		"of MONWRITE ('-': standard input).\v"
-		"A set's records are printed before it is known whether the set is complete; its "
-		"last line says so.\n\n"
-		"Exit code: 0; 1 a rule was broken, a set was lost or an output failed; 2 wrong "
-		"command line or file; 77 the device is not there or cannot be used; 124 time-out.",
+	.help = "Reads z/VM monitor data from " DEVICE ", from a file with the same bytes, or "
+		"from a MONWRITE file ('-': standard input).\v"
+		"The records of a set are printed before it is known whether the set is "
+		"complete.  The last line of the set says so.\n\n"
+		"Exit codes: 0 success; 1 a rule was broken, a set was lost or an output failed; "
+		"2 wrong command line or file; 77 the device does not exist or cannot be used; "
+		"124 time-out.",
 };
 
 void options_parse(struct options *options, int argc, char **argv)

@@ -50,8 +50,8 @@ int cmd_cgroup(int argc, char **argv)
 		.parts = output_parts, .words = words,
 		.more_words = "one folder of a cgroup at a time, not '%s', too",
 		.words_help = "PATH",
-		.help = "Shows how many tasks of a cgroup are in which state; needs no privilege. "
-			"The kernel knows this of cgroups of version 1 only.",
+		.help = "Shows how many tasks of a cgroup are in each state.  This needs no privilege. "
+			"The kernel supports it only for cgroups of version 1.",
 	};
 	static struct arguments arguments;
 	struct kernel_cgroup cgroup;
@@ -62,7 +62,7 @@ int cmd_cgroup(int argc, char **argv)
 	command_parse(&line, argc, argv, &arguments);
 	folder = open(arguments.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0) {
-		complain("%s is no folder that can be opened: %s", arguments.path,
+		complain("the folder %s cannot be opened: %s", arguments.path,
 			 strerror(errno));
 		return EXIT_USAGE;
 	}
@@ -71,7 +71,7 @@ int cmd_cgroup(int argc, char **argv)
 		ret = kernel_cgroup(&kernel, folder, &cgroup);
 		kernel_close(&kernel);
 		if (ret == -EINVAL) {
-			complain("%s is no folder in a hierarchy of cgroups of version 1",
+			complain("%s is not a folder in a hierarchy of cgroups of version 1",
 				 arguments.path);
 			code = EXIT_USAGE;
 		} else if (ret) {

@@ -28,9 +28,9 @@ static void add(struct arguments *arguments, enum stats_kind kind, const char *w
 
 	/* PIDs end at 2^22; what the kernel takes has 32 bits, and it is to judge. */
 	if (!number_parse(word, 0, UINT32_MAX, &id))
-		argp_error(state, "'%s' is no ID of a task", word);
+		argp_error(state, "invalid task ID: '%s'", word);
 	if (arguments->count == IDS_MAX)
-		argp_error(state, "more than %u tasks at once are not possible", IDS_MAX);
+		argp_error(state, "too many tasks (at most %u)", IDS_MAX);
 	arguments->wanted[arguments->count].kind = kind;
 	arguments->wanted[arguments->count++].id = (uint32_t)id;
 }
@@ -46,8 +46,8 @@ static void add_process(void *target, char *word, struct argp_state *state)
 }
 
 static const struct option_row option_rows[] = {
-	{ "pid", 'p', "PID", "a task, by its ID", TO_CALL(add_task) },
-	{ "tgid", 't', "TGID", "a thread group, by the ID of any of its tasks",
+	{ "pid", 'p', "PID", "ID of a task; may be repeated", TO_CALL(add_task) },
+	{ "tgid", 't', "TGID", "ID of any task of a thread group; may be repeated",
 	  TO_CALL(add_process) },
 	{ 0 }
 };
@@ -57,7 +57,7 @@ static void check(const void *target, const struct argp_state *state)
 	const struct arguments *arguments = target;
 
 	if (!arguments->count)
-		argp_error(state, "name a task by --pid, or a thread group by --tgid");
+		argp_error(state, "no task given; use --pid or --tgid");
 }
 
 static const struct option_table options = { .rows = option_rows, .check = check };
@@ -116,7 +116,7 @@ static int get_all(struct kernel *kernel, const struct arguments *arguments, str
 		if (!ret)
 			continue;
 		if (ret == -ESRCH) {
-			complain("there is no task %u", id);
+			complain("no such task: %u", id);
 			code = EXIT_FAILED;
 			continue;
 		}
@@ -131,8 +131,7 @@ int cmd_get(int argc, char **argv)
 	static const struct command_line line = {
 		.options = &options, .parts = output_parts,
 		.help = "Shows statistics of living tasks and thread groups, and of those that have "
-			"exited but were not waited for.\v--pid and --tgid may be given more than "
-			"once.",
+			"exited but were not waited for.",
 	};
 	static struct arguments arguments;
 	struct show show = { 0 };

@@ -36,29 +36,29 @@ static void set_cpus(void *target, char *word, struct argp_state *state)
 	char all[256];
 
 	if (!cpus_parse(&arguments->cpus, word))
-		argp_error(state, "'%s' is no list of CPUs; one is 0-3,5", word);
+		argp_error(state, "invalid list of CPUs: '%s' (for example 0-3,5)", word);
 	if (cpus_outside(&arguments->cpus, &arguments->possible) < CPUS_MAX) {
 		cpus_format(&arguments->possible, all, sizeof(all));
-		argp_error(state, "there is no CPU %u; possible are %s",
+		argp_error(state, "no such CPU: %u (possible: %s)",
 			   cpus_outside(&arguments->cpus, &arguments->possible), all);
 	}
 }
 
 static const struct option_row option_rows[] = {
-	{ "cpus", 0, "LIST", "CPUs whose exits are shown, as in 0-3,5 (default: all "
-	  "that there may be)", TO_CALL(set_cpus) },
-	{ "per-cpu", 0, NULL, "a reader for each CPU, which runs there",
+	{ "cpus", 0, "LIST", "CPUs whose exits are shown, such as 0-3,5 (default: all "
+	  "possible CPUs)", TO_CALL(set_cpus) },
+	{ "per-cpu", 0, NULL, "use a reader for each CPU, which runs there",
 	  TO_FLAG(struct arguments, per_cpu) },
-	{ "duration", 0, "TIME", "end after this time: 10, 500ms, 2m",
+	{ "duration", 0, "TIME", "stop after this time, such as 10, 500ms or 2m",
 	  TO_TIME(struct arguments, duration_ns, 1, UINT64_MAX),
-	  .wrong = "'%s' is no time; 10, 500ms, 2m are" },
-	{ "count", 0, "N", "end when this many records were shown",
+	  .wrong = "invalid time: '%s' (for example 10, 500ms or 2m)" },
+	{ "count", 0, "N", "stop after N records",
 	  TO_NUMBER(struct arguments, count, 1, UINT64_MAX),
-	  .wrong = "'%s' is no number of records" },
-	{ "buffer", 0, "SIZE", "receive buffer for each CPU (default: 8M)",
+	  .wrong = "invalid number of records: '%s'" },
+	{ "buffer", 0, "SIZE", "size of the receive buffer of each CPU (default: 8M)",
 	  TO_SIZE(struct arguments, buffer, BUFFER_LEAST, BUFFER_MOST),
-	  .wrong = "'%s' is no size from 2304 to 1G, as 64K or 8M are" },
-	{ "record", 0, "FILE", "write the messages there as well, to be replayed",
+	  .wrong = "invalid size: '%s' (2304 to 1G, for example 64K or 8M)" },
+	{ "record", 0, "FILE", "also write the messages to this file, for 'taskmon replay'",
 	  TO_WORD(struct arguments, record) },
 	{ 0 }
 };
@@ -130,10 +130,10 @@ static int end_recording(struct collector *collector, const char *path)
 static int complain_about(int error, unsigned int cpu)
 {
 	if (error == -EINVAL)
-		complain("CPU %u cannot be listened to: the kernel lets only processes of the "
+		complain("cannot listen on CPU %u: the kernel lets only processes of the "
 			 "initial PID namespace listen; run this outside of containers", cpu);
 	else
-		complain("CPU %u cannot be listened to: %s", cpu, kernel_reason(error));
+		complain("cannot listen on CPU %u: %s", cpu, kernel_reason(error));
 	return error == -EINVAL ? EXIT_CANNOT_RUN : exit_code_of(error);
 }
 
@@ -149,18 +149,18 @@ static int probe(struct listener *listener, const struct cpus *cpus)
 	while (cpu < CPUS_MAX && !(cpus->is[cpu] && online.is[cpu]))
 		cpu++;
 	if (cpu == CPUS_MAX) {
-		complain("none of these CPUs is online: nothing will come before one is");
+		complain("none of these CPUs is online: there will be no messages before one is");
 		return EXIT_PASS;
 	}
 	ret = listener_probe(listener, cpu);
 	if (!ret)
 		return EXIT_PASS;
 	if (ret == -ETIMEDOUT)
-		complain("nothing came when a task of our own exited on CPU %u: the kernel tells of "
+		complain("no message came when a task of taskmon exited on CPU %u: the kernel reports "
 			 "exits in the initial network namespace only; run this there, as "
 			 "'nsenter --net=/proc/1/ns/net taskmon listen'", cpu);
 	else
-		complain("no task can be made to exit on CPU %u: %s", cpu, strerror(-ret));
+		complain("cannot let a task exit on CPU %u: %s", cpu, strerror(-ret));
 	return ret == -ETIMEDOUT ? EXIT_CANNOT_RUN : EXIT_FAILED;
 }
 
@@ -199,7 +199,7 @@ static int listen_until_end(struct collector *collector, const struct arguments 
 			 "limits them", listener.buffer, (unsigned long long)arguments->buffer);
 	ret = listener_start(&listener, arguments->per_cpu);
 	if (ret) {
-		complain("no reader can be started: %s", strerror(-ret));
+		complain("cannot start a reader: %s", strerror(-ret));
 		code = EXIT_FAILED;
 	} else {
 		code = listen_started(&listener, arguments, program);
@@ -245,9 +245,10 @@ int cmd_listen(int argc, char **argv)
 	static const struct command_line line = {
 		.options = &options, .parts = output_parts, .words = words,
 		.words_help = "[-- PROGRAM [ARGUMENT...]]",
-		.help = "Shows tasks as they exit, and thread groups whose last task exits, until "
-			"--duration, --count, a signal or the end of PROGRAM ends it; then says on "
-			"standard error how many messages came and how many were lost, by CPU.",
+		.help = "Shows tasks as they exit, and thread groups whose last task exits.  It stops "
+			"after --duration, after --count, after a signal, or when PROGRAM ends.  Then "
+			"it prints on standard error how many messages were received and lost on each "
+			"CPU.",
 	};
 	static struct arguments arguments = { .buffer = KERNEL_BUFFER };
 	struct collector collector;
@@ -263,7 +264,7 @@ int cmd_listen(int argc, char **argv)
 	command_parse(&line, argc, argv, &arguments);
 	/* Before there is any thread: with these blocked every end is an orderly one. */
 	if (program_init(&program, arguments.program) || !collector_init(&collector)) {
-		complain("there is no memory to count messages");
+		complain("not enough memory to count messages");
 		return EXIT_FAILED;
 	}
 	code = run(&collector, &arguments, &program);

@@ -40,7 +40,7 @@ static int judge(enum recording_result result, const char *path)
 	case RECORDING_OVER:
 		return EXIT_PASS;
 	case RECORDING_CUT:
-		complain("%s was cut off: its recording has not ended", path);
+		complain("%s is incomplete: the end of the recording is missing", path);
 		return EXIT_FAILED;
 	case RECORDING_UNREADABLE:
 		complain("%s cannot be read: %s", path, strerror(errno));
@@ -49,7 +49,7 @@ static int judge(enum recording_result result, const char *path)
 	case RECORDING_BAD:
 		break;
 	}
-	complain("%s is no recording of taskmon, or was damaged", path);
+	complain("%s is not a recording of taskmon, or it is damaged", path);
 	return EXIT_USAGE;
 }
 
@@ -92,7 +92,7 @@ int cmd_replay(int argc, char **argv)
 		.parts = output_parts, .words = words,
 		.more_words = "one recording at a time, not '%s', too",
 		.words_help = "FILE",
-		.help = "Shows what 'taskmon listen --record FILE' has recorded, on this machine or "
+		.help = "Shows again what 'taskmon listen --record FILE' recorded on this machine or "
 			"another, with the same summary.",
 	};
 	static struct arguments arguments;
@@ -115,7 +115,7 @@ int cmd_replay(int argc, char **argv)
 		rows_close(collector.rows);
 		collector_free(&collector);
 	} else {
-		complain("there is no memory to count messages");
+		complain("not enough memory to count messages");
 	}
 	fclose(file);
 	return code;

@@ -27,7 +27,7 @@ struct arguments {
 };
 
 static const struct option_row option_rows[] = {
-	{ "output", 'o', "FILE", "write the statistics there, not to standard error",
+	{ "output", 'o', "FILE", "write the statistics to this file instead of standard error",
 	  TO_WORD(struct arguments, file) },
 	{ 0 }
 };
@@ -100,16 +100,16 @@ static void complain_about_tree(const struct end *end)
 	if (!end->tree_error)
 		return;
 	if (end->tree_error == -EINVAL)
-		complain("what the program has started is not known: the kernel tells of exits in "
-			 "the initial PID namespace only");
+		complain("the tree of the program is not known: the kernel reports exits only in "
+			 "the initial PID namespace");
 	else if (end->tree_error == -ENETUNREACH)
-		complain("what the program has started is not known: the kernel tells of exits in "
-			 "the initial network namespace only");
+		complain("the tree of the program is not known: the kernel reports exits only in "
+			 "the initial network namespace");
 	else if (end->tree_error == -ENODATA)
-		complain("what the program has started is not known: before Linux 5.19 the kernel "
-			 "does not tell which process a task belongs to");
+		complain("the tree of the program is not known: before Linux 5.19 the kernel "
+			 "does not report to which process a task belongs");
 	else
-		complain("what the program has started is not known: %s",
+		complain("the tree of the program is not known: %s",
 			 kernel_reason(end->tree_error));
 }
 
@@ -212,7 +212,7 @@ static int run_program(struct kernel *kernel, struct end *end, struct program *p
 			ret = report(kernel, &events, end, show);
 		code = program_end(program, ret ? exit_code_of(ret) : EXIT_PASS);
 		if (!ret && !end->tree_error && program_left_some())
-			complain("some of what the program has started still runs, and is not in "
+			complain("tasks that the program has started still run, and are not in "
 				 "the sums");
 	}
 	kernel_close(&events);
@@ -228,7 +228,7 @@ static int run(struct kernel *kernel, const struct arguments *arguments, struct 
 	if (!program_init(&program, arguments->program) && end.tree)
 		code = run_program(kernel, &end, &program, show);
 	else
-		complain("there is no memory to add up statistics");
+		complain("not enough memory to add up statistics");
 	close(program.signals);
 	tree_free(end.tree);
 	return code;
@@ -242,7 +242,7 @@ static int run_shown(struct kernel *kernel, const struct arguments *arguments, F
 	show.rows = rows_open(out, arguments->output.format, arguments->output.scaled,
 			      &arguments->output.selection);
 	if (!show.rows) {
-		complain("there is no memory to write rows");
+		complain("not enough memory to write rows");
 		return EXIT_FAILED;
 	}
 	code = run(kernel, arguments, &show);
@@ -254,16 +254,16 @@ int cmd_run(int argc, char **argv)
 {
 	static const struct word_row words[] = {
 		{ TO_REST(struct arguments, program),
-		  .missing = "name a program, as in 'taskmon run -- sleep 1'" },
+		  .missing = "no program given; for example: taskmon run -- sleep 1" },
 		{ 0 }
 	};
 	static const struct command_line line = {
 		.options = &options, .parts = output_parts, .words = words,
 		.words_help = "-- PROGRAM [ARGUMENT...]",
-		.help = "Runs a program and, when it has exited, shows the statistics of its first "
-			"task, of its process if that had more tasks than one, and of the tree: all "
-			"that the program has started and that has exited, too; ends with its "
-			"status.",
+		.help = "Runs a program, and shows statistics when it has exited: of its first task, "
+			"of its process if that had more than one task, and of the tree.  The tree is "
+			"the program with all that it has started and that has exited.  Returns the "
+			"program's status.",
 	};
 	static struct arguments arguments;
 	FILE *out = stderr;

@@ -76,8 +76,8 @@ int cmd_status(int argc, char **argv)
 {
 	static const struct command_line line = {
 		.parts = output_parts,
-		.help = "Shows what this kernel offers; says on standard error whether delays are "
-			"accounted and since when, and how to have it so.",
+		.help = "Shows what this kernel supports.  Standard error shows whether and since when "
+			"delays are accounted, and how to turn that on.",
 	};
 	static struct arguments arguments;
 	struct stats_record own;

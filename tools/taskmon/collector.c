@@ -147,7 +147,7 @@ static void put_account(struct rows *rows, const char *cpu, const struct account
 static void complain_about_messages(const struct collector *collector)
 {
 	if (collector->malformed)
-		complain("%llu messages could not be read to their end",
+		complain("%llu messages could not be read completely",
 			 (unsigned long long)collector->malformed);
 	if (collector->unknown)
 		complain("%llu attributes of unknown types were ignored",

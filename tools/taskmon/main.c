@@ -58,12 +58,12 @@ int show_end(struct show *show)
 int main(int argc, char **argv)
 {
 	static const struct command commands[] = {
-		{ "get", "statistics of living tasks and thread groups", cmd_get },
-		{ "run", "run a program, then show its statistics", cmd_run },
-		{ "listen", "statistics of tasks and thread groups as they exit", cmd_listen },
+		{ "get", "show statistics of living tasks and thread groups", cmd_get },
+		{ "run", "run a program, and then show its statistics", cmd_run },
+		{ "listen", "show statistics of tasks and thread groups as they exit", cmd_listen },
 		{ "replay", "show what \"listen --record\" has recorded", cmd_replay },
-		{ "cgroup", "how many tasks of a cgroup sleep, run, wait", cmd_cgroup },
-		{ "status", "what this kernel offers, and whether delays are accounted", cmd_status },
+		{ "cgroup", "show how many tasks of a cgroup sleep, run and wait", cmd_cgroup },
+		{ "status", "show what this kernel supports, and whether delays are accounted", cmd_status },
 		{ 0 }
 	};
 	static const struct tool tool = {

@@ -108,7 +108,7 @@ int program_end(struct program *program, int code)
 		news = program_news(program);
 	}
 	if (news != PROGRAM_HAS_EXITED) {
-		complain("%s still runs, and is left alone after a second signal",
+		complain("%s still runs; taskmon ends because of a second signal",
 			 program->words[0]);
 		return PROGRAM_SIGNAL + program->last;
 	}

@@ -56,12 +56,12 @@ START_TEST(commands)
 	int code;
 
 	ck_assert_str_eq(said_by(2, "put", NULL, &code),
-			 "tool: there is no command 'put'; 'tool --help' lists them\n");
+			 "tool: unknown command: 'put'; 'tool --help' lists them\n");
 	ck_assert_int_eq(code, EXIT_USAGE);
 	ck_assert_str_eq(said_by(1, "--help", NULL, &code),
 			 "Usage: tool COMMAND [OPTION...] [ARGUMENT...]\nGets.\n\n"
 			 "  get        get it\n\n"
-			 "'tool COMMAND --help' tells the options of a command, "
+			 "'tool COMMAND --help' lists the options of a command, "
 			 "'tool --version' the version.\n");
 	ck_assert_int_eq(code, EXIT_PASS);
 	ck_assert_str_eq(said_by(1, "--version", NULL, &code), "tool " ZVMLAB_VERSION "\n");
@@ -165,12 +165,13 @@ START_TEST(what_is_printed_instead)
 	static const char *const texts[] = { "--fields=help", "--schema", "--help" };
 	static const char *const begins[] = { "* pid", "{\n  \"$schema\"",
 		"Usage: tool get [OPTION...]\n\n"
-		"  -f, --format=FORMAT        table (default), json (an object a line) or csv\n"
-		"  -F, --fields=NAMES         these fields, in this order; +NAMES: these, too;\n"
-		"                             all; help lists them\n"
-		"  -H, --human                times and sizes in a table with units that suit\n"
-		"                             them, headings without one\n"
-		"      --schema               print the JSON schema of a line, and end\n",
+		"  -f, --format=FORMAT        table (default), json (an object in each line) or\n"
+		"                             csv\n"
+		"  -F, --fields=NAMES         show these fields in this order; +NAMES adds\n"
+		"                             fields, 'all' shows all, 'help' lists them\n"
+		"  -H, --human                show times and sizes in a table with suitable\n"
+		"                             units\n"
+		"      --schema               print the JSON schema of a line\n",
 	};
 
 	for (size_t i = 0; i < 3; i++) {

@@ -335,7 +335,7 @@ START_TEST(output_without_storage)
 	said = said_begin(2);
 	storage_left = 0;
 	rows = output_open(&output);
-	ck_assert_str_eq(said_end(&said), "tool: there is no memory to write rows\n");
+	ck_assert_str_eq(said_end(&said), "tool: not enough memory to write rows\n");
 	ck_assert_ptr_null(rows);
 	said = said_begin(2);
 	rows = output_open(&output);

@@ -133,8 +133,8 @@ START_TEST(regions_that_cannot_be)
 
 	ck_assert_str_eq(refused(&behind), "tool: vol has 100 sectors, a region cannot begin at "
 					   "sector 100 without --length\n");
-	ck_assert_str_eq(refused(&far), "tool: --start and --length are more sectors than there "
-					"can be\n");
+	ck_assert_str_eq(refused(&far), "tool: --start and --length together exceed the largest "
+					"possible device\n");
 }
 END_TEST
 
@@ -204,15 +204,15 @@ END_TEST
 START_TEST(options_that_are_wrong)
 {
 	static const struct { const char *option, *said; } c[] = {
-		{ "--start=x", "--start is a number of sectors" },
-		{ "--length=0", "--length is a number of sectors" },
-		{ "--length=1k", "not '1k'" },
-		{ "--area-size=0", "and not 0, not '0'" },
-		{ "--areas=0", "--areas is a number from 1 to 4294967295" },
-		{ "--areas=4294967296", "not '4294967296'" },
-		{ "--bounds=1", "--bounds 1: each is a time with its unit" },
+		{ "--start=x", "invalid --start: 'x' (a number of sectors" },
+		{ "--length=0", "invalid --length: '0' (a number of sectors" },
+		{ "--length=1k", "invalid --length: '1k'" },
+		{ "--area-size=0", "G, above 0)" },
+		{ "--areas=0", "invalid --areas: '0' (1 to 4294967295)" },
+		{ "--areas=4294967296", "invalid --areas: '4294967296'" },
+		{ "--bounds=1", "invalid --bounds: '1' (each is a time with its unit" },
 		{ "--bounds=2ms,1ms", "each is above the one before" },
-		{ "--areas=5", "--area-size and --areas exclude each other" },
+		{ "--areas=5", "--area-size and --areas cannot be used together" },
 	};
 
 	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {

@@ -144,7 +144,7 @@ START_TEST(what_is_no_list)
 	/* What users read, word by word. */
 	static const struct { int error; const char *text; } errors[] = {
 		{ 0, "no error" },
-		{ DMS_NO_MEMORY, "there is not enough memory" },
+		{ DMS_NO_MEMORY, "not enough memory" },
 		{ DMS_BAD_HEAD, "the list of regions does not begin with a region" },
 		{ DMS_BAD_REGION,
 		  "the list of regions has one without the names it should have" },

@@ -107,13 +107,13 @@ START_TEST(bounds_without_storage)
 
 		storage_left = place;
 		wrong = range_parse_bounds("1ms", &bounds, &count);
-		ck_assert_str_eq(wrong, "there is not enough memory");
+		ck_assert_str_eq(wrong, "not enough memory");
 		ck_assert(!bounds && !count);
 	}
 	said = said_begin(2);
 	storage_left = 0;
 	code = range_region(&range, &device, program, aux, &region);
-	ck_assert_str_eq(said_end(&said), "tool: there is not enough memory\n");
+	ck_assert_str_eq(said_end(&said), "tool: not enough memory\n");
 	ck_assert_int_eq(code, EXIT_FAILED);
 	ck_assert(!region.bounds && !region.bound_count);
 }

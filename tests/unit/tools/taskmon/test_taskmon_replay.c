@@ -118,14 +118,14 @@ START_TEST(recording_that_was_cut_off)
 	ck_assert_int_eq(replay(path), EXIT_FAILED);
 	ck_assert_ptr_nonnull(strstr(out, "\ntask,17,0,7,1007,1\n"));
 	snprintf(expected, sizeof(expected),
-		 "all,1,0,0,0,0\ntool: %s was cut off: its recording has not ended\n", path);
+		 "all,1,0,0,0,0\ntool: %s is incomplete: the end of the recording is missing\n", path);
 	ck_assert_ptr_nonnull(strstr(errors, expected));
 	/* Within its header nothing is shown. */
 	ck_assert_int_eq(truncate(path, 95), 0);
 	ck_assert_int_eq(replay(path), EXIT_FAILED);
 	ck_assert_str_eq(out, "");
 	snprintf(expected, sizeof(expected),
-		 "tool: %s was cut off: its recording has not ended\n", path);
+		 "tool: %s is incomplete: the end of the recording is missing\n", path);
 	ck_assert_str_eq(errors, expected);
 }
 END_TEST
@@ -138,7 +138,7 @@ START_TEST(file_that_is_no_recording)
 	ck_assert_int_eq(pwrite(fd, "\xff\xff\xff\xff", 4, 96 + 32 + 84 + 4), 4);
 	ck_assert_int_eq(replay(path), EXIT_USAGE);
 	snprintf(expected, sizeof(expected),
-		 "tool: %s is no recording of taskmon, or was damaged\n", path);
+		 "tool: %s is not a recording of taskmon, or it is damaged\n", path);
 	ck_assert_ptr_nonnull(strstr(errors, expected));
 	ck_assert_ptr_nonnull(strstr(out, "\ntask,17,0,7,1007,1\n"));
 	ck_assert_int_eq(pwrite(fd, "x", 1, 0), 1);
