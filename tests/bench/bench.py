@@ -31,7 +31,7 @@ import pairs
 import records
 import task_listener
 from benchmark import Benchmark, show
-from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, ZvmlabError
+from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, exit_code
 from zvmlab.base.progress import Progress
 from zvmlab.guest.artifacts import prepare
 from zvmlab.guest.config import GuestConfig, Artifacts
@@ -109,18 +109,13 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Benc
     return [benchmark for found in benchmarks.values() for benchmark in found]
 
 
-def main() -> int:
-    arguments = _arguments()
+def _run(arguments: argparse.Namespace) -> int:
     begun = time.monotonic()
     report: dict[str, Any] = {
         "pairs": arguments.pairs,
         "machine": {"architecture": platform.machine(), "processors": os.cpu_count()},
     }
-    try:
-        benchmarks = _measure(arguments, report)
-    except ZvmlabError as error:
-        print(f"bench: {error}", file=sys.stderr)
-        return error.exit_code
+    benchmarks = _measure(arguments, report)
     report["seconds"] = round(time.monotonic() - begun, 1)
     arguments.build.mkdir(parents=True, exist_ok=True)
     file = arguments.build / "bench.json"
@@ -132,4 +127,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(exit_code(lambda: _run(_arguments()), "bench"))

@@ -26,7 +26,14 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
-from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, Timeout, UsageError, ZvmlabError
+from zvmlab.base.errors import (
+    EXIT_FAILED,
+    EXIT_PASS,
+    Timeout,
+    UsageError,
+    ZvmlabError,
+    exit_code,
+)
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -375,6 +382,23 @@ def fuzz(fuzzer: Fuzzer, totals: Totals, seconds: int, jobs: int) -> bool:
     return enough
 
 
+def _run(args: argparse.Namespace) -> int:
+    fuzzers = [Fuzzer(name, args.build) for name in args.targets]
+    if args.minimise:
+        for fuzzer in fuzzers:
+            print(f"{fuzzer.name}: {fuzzer.minimise()} inputs")
+        return EXIT_PASS
+    totals = Totals(args.build / "totals.json")
+    shares = sum(fuzzer.target.share for fuzzer in fuzzers)
+    if args.seconds < shares or args.jobs < 1:
+        raise UsageError(f"SECONDS must be at least {shares}, JOBS at least 1")
+    results = [
+        fuzz(fuzzer, totals, args.seconds * fuzzer.target.share // shares, args.jobs)
+        for fuzzer in fuzzers
+    ]
+    return EXIT_PASS if all(results) else EXIT_FAILED
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """The command; its exit code."""
     parser = argparse.ArgumentParser(description="Run fuzz targets (see make fuzz).")
@@ -384,24 +408,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--minimise", action="store_true", help="renew the committed corpus")
     parser.add_argument("targets", nargs="+", metavar="TARGET", choices=TARGETS)
     args = parser.parse_args(argv)
-    try:
-        fuzzers = [Fuzzer(name, args.build) for name in args.targets]
-        if args.minimise:
-            for fuzzer in fuzzers:
-                print(f"{fuzzer.name}: {fuzzer.minimise()} inputs")
-            return EXIT_PASS
-        totals = Totals(args.build / "totals.json")
-        shares = sum(fuzzer.target.share for fuzzer in fuzzers)
-        if args.seconds < shares or args.jobs < 1:
-            raise UsageError(f"SECONDS must be at least {shares}, JOBS at least 1")
-        results = [
-            fuzz(fuzzer, totals, args.seconds * fuzzer.target.share // shares, args.jobs)
-            for fuzzer in fuzzers
-        ]
-    except ZvmlabError as error:
-        print(f"fuzz: {error}", file=sys.stderr)
-        return error.exit_code
-    return EXIT_PASS if all(results) else EXIT_FAILED
+    return exit_code(lambda: _run(args), "fuzz")
 
 
 if __name__ == "__main__":

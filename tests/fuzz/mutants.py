@@ -19,7 +19,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, Timeout, UsageError, ZvmlabError
+from zvmlab.base.errors import (
+    EXIT_FAILED,
+    EXIT_PASS,
+    Timeout,
+    UsageError,
+    ZvmlabError,
+    exit_code,
+)
 
 HERE = Path(__file__).resolve().parent
 DRIVER = HERE.parent.parent / "driver"
@@ -259,6 +266,25 @@ class Trial:
         return time.monotonic() - began
 
 
+def _run(args: argparse.Namespace) -> int:
+    result = EXIT_PASS
+    unknown = set(args.names) - {mutant.name for mutant in MUTANTS}
+    if unknown:
+        raise UsageError(f"there is no mutant {', '.join(sorted(unknown))}")
+    for mutant in MUTANTS:
+        if args.names and mutant.name not in args.names:
+            continue
+        trial = Trial(mutant, args.build.resolve())
+        trial.make()
+        by_corpus, seconds = trial.by_corpus(), trial.from_nothing(args.seconds)
+        corpus = "corpus finds it" if by_corpus else "NOT in the corpus"
+        nothing = f"NOT in {args.seconds} s" if seconds is None else f"{seconds:5.1f} s"
+        print(f"{mutant.name:16} {corpus}  {nothing}  {mutant.what}", flush=True)
+        if not by_corpus or seconds is None:
+            result = EXIT_FAILED
+    return result
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """The command; its exit code."""
     parser = argparse.ArgumentParser(description="Does the fuzzer find mistakes?")
@@ -266,26 +292,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=int, default=60, help="for each, from nothing")
     parser.add_argument("names", nargs="*", metavar="NAME", help="mutants; without one, all")
     args = parser.parse_args(argv)
-    result = EXIT_PASS
-    try:
-        unknown = set(args.names) - {mutant.name for mutant in MUTANTS}
-        if unknown:
-            raise UsageError(f"there is no mutant {', '.join(sorted(unknown))}")
-        for mutant in MUTANTS:
-            if args.names and mutant.name not in args.names:
-                continue
-            trial = Trial(mutant, args.build.resolve())
-            trial.make()
-            by_corpus, seconds = trial.by_corpus(), trial.from_nothing(args.seconds)
-            corpus = "corpus finds it" if by_corpus else "NOT in the corpus"
-            nothing = f"NOT in {args.seconds} s" if seconds is None else f"{seconds:5.1f} s"
-            print(f"{mutant.name:16} {corpus}  {nothing}  {mutant.what}", flush=True)
-            if not by_corpus or seconds is None:
-                result = EXIT_FAILED
-    except ZvmlabError as error:
-        print(f"mutants: {error}", file=sys.stderr)
-        return error.exit_code
-    return result
+    return exit_code(lambda: _run(args), "mutants")
 
 
 if __name__ == "__main__":

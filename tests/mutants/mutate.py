@@ -31,7 +31,7 @@ from change import Mutant, short
 from contained import must_work
 from trial import Base, Result, Trial, Verdict
 from tree import SERVER, Tree
-from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, UsageError, ZvmlabError
+from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, UsageError, exit_code
 
 
 class Runner:
@@ -198,20 +198,20 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     return args
 
 
+def _run(args: argparse.Namespace) -> int:
+    rows = table.load(args.tree)
+    if args.check:
+        found = list(_check(args.tree, rows))
+        for finding in found:
+            print(finding)
+        return EXIT_FAILED if found else EXIT_PASS
+    return _report(args, rows)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """The command; its exit code."""
     args = _arguments(argv)
-    try:
-        rows = table.load(args.tree)
-        if args.check:
-            found = list(_check(args.tree, rows))
-            for finding in found:
-                print(finding)
-            return EXIT_FAILED if found else EXIT_PASS
-        return _report(args, rows)
-    except ZvmlabError as error:
-        print(f"mutants: {error}", file=sys.stderr)
-        return error.exit_code
+    return exit_code(lambda: _run(args), "mutants")
 
 
 if __name__ == "__main__":
