@@ -9,10 +9,6 @@
 #include "row.h"
 #include "taskmon.h"
 
-const struct option_part output_parts[] = {
-	{ &output_options, 0, .group = 9, .heading = "Output:" }, { 0 }
-};
-
 int exit_code_of(int error)
 {
 	return error == -EPERM || error == -ENOENT ? EXIT_CANNOT_RUN : EXIT_FAILED;

@@ -4,6 +4,12 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "taskmon.h"
+
+const struct option_part output_parts[] = {
+	{ &output_options, 0, .group = 9, .heading = "Output:" }, { 0 }
+};
+
 const struct column row_columns[] = {
 	[ROW_KIND] = { "kind", COLUMN_TEXT, UNIT_NONE, 7, true,
 		       "task; process: sums over its tasks; tree: sums over all that was run" },
