@@ -272,6 +272,16 @@ def test_a_crash_that_was_expected_is_none(fake: Fake) -> None:
                 log.write("[    2.0] Kernel panic - not syncing: another one\n")
 
 
+def test_what_a_guest_has_under_its_old_names(fake: Fake) -> None:
+    with _guest(fake) as guest:
+        guest.start()
+        with pytest.warns(FutureWarning, match=r"guest\.products is now guest\.artifacts"):
+            assert guest.products is guest.artifacts
+        with pytest.warns(FutureWarning, match=r"guest\.monitor is now guest\.machine"):
+            assert guest.monitor is guest.machine
+        guest.stop()
+
+
 def test_crashes_under_their_old_names(fake: Fake) -> None:
     with pytest.warns(FutureWarning, match="the field accidents of a guest is now crashes"):
         config = GuestConfig(accidents=("panic", "warning"))
