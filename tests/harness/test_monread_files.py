@@ -369,6 +369,14 @@ def test_only_regular_files_are_written(monread: Path, option: str) -> None:
     assert "monread: /dev/null: only a regular file can be written" in done.stderr
 
 
+@pytest.mark.parametrize("device", ["/dev/null", "/dev/zero"])
+def test_a_device_of_memory_is_no_input(monread: Path, device: str) -> None:
+    """Every read of /dev/null would end another set, for ever."""
+    done = run(monread, device)
+    assert (done.returncode, done.stdout) == (EXIT_USAGE, "")
+    assert done.stderr.splitlines() == [f"monread: {device}: No such device"]
+
+
 def test_outputs_that_cannot_be_made(monread: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     words = ("--csv", tmp_path / "file")

@@ -5,11 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/major.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "signals.h"
@@ -47,8 +49,12 @@ int input_open(struct input *input, bool monwrite)
 	input->format = monwrite ? MONREC_MONWRITE : MONREC_SAVED;
 	if (monwrite || standard)
 		return 0;
-	if (S_ISCHR(status.st_mode))
+	if (S_ISCHR(status.st_mode)) {
+		/* /dev/null and its like end a set with every read, for ever. */
+		if (major(status.st_rdev) == MEM_MAJOR)
+			return -ENODEV;
 		input->format = MONREC_DEVICE;
+	}
 	return S_ISREG(status.st_mode) ? open_index(input) : 0;
 }
 
