@@ -417,9 +417,7 @@ def test_device_that_goes_ends_a_watch(lab: Lab) -> None:
     watch.signal(signal.SIGTERM)
     ended = watch.wait()
     assert (ended.status, ended.stdout) == (1, b"")
-    assert ended.stderr.splitlines()[1:] == [
-        b"dmmon: device short and its regions no longer exist"
-    ]
+    assert ended.stderr.splitlines()[1:] == [b"dmmon: device short and its regions no longer exist"]
 
 
 @pytest.mark.requirement("D29")

@@ -268,7 +268,9 @@ def test_a_folder_with_other_things_is_refused(tmp_path: Path, name: str, kind: 
     root = tmp_path / "cache"
     _earlier_version(root)
     (root / name).mkdir() if kind == "folder" else (root / name).write_text("mine")
-    with pytest.raises(UsageError, match=f"has other things in it .{name}. and is no cache"):
+    with pytest.raises(
+        UsageError, match=f"is not a cache of zvmlab: it has other contents .{name}.;"
+    ):
         cache_root()
     assert cache.main(["remove"]) == EXIT_USAGE
     assert (root / "thing-0123456789abcdef" / "artifact").exists() and not is_ours(root)

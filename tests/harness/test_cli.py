@@ -56,10 +56,13 @@ def _one_sentence(done: subprocess.CompletedProcess[str], code: int, *words: str
         (["run"], ("required: PROGRAM", "see zvmlab run --help")),
         (["run", "--nosuch", "--", "true"], ("--nosuch",)),
         (["run", "--cpus", "two", "--", "true"], ("--cpus: invalid int value: 'two'",)),
-        (["run", "--cpus", "65", "--", "true"], ("65 CPUs are not possible; 1 to 64 are",)),
+        (
+            ["run", "--cpus", "65", "--", "true"],
+            ("invalid number of CPUs: 65 (qemu supports 1 to 64)",),
+        ),
         (["run", "--storage", "lots", "--", "true"], ("storage extent 'lots'", "0.140M")),
         (["run", "--segment", "X", "--", "true"], ("segment 'X'", "MONDCSS 9000-97FF SC RSTD")),
-        (["run", "--cp", "userid", "--", "true"], ("--cp userid: write KEY=VALUE",)),
+        (["run", "--cp", "userid", "--", "true"], ("invalid --cp: userid (KEY=VALUE",)),
         (["run", "--cp", "storage=1M", "--", "true"], ("storage has an option of its own",)),
         (["run", "--timeout", "0", "--", "true"], ("0 is not a number of seconds",)),
         (["run", "--timeout", "x", "--", "true"], ("x is not a number of seconds up to 86400",)),
@@ -69,7 +72,7 @@ def _one_sentence(done: subprocess.CompletedProcess[str], code: int, *words: str
         (["run", "--workload", "w", "--hours", "-1", "true"], ("-1 is not a number of hours",)),
         (["run", "--file", "/nosuch", "--", "true"], ("--file /nosuch: /nosuch is not a file",)),
         (["run", "--file", "/bin/sh:sh", "--", "true"], ("path sh does not begin with /",)),
-        (["run", "./nosuch"], ("there is no program ./nosuch",)),
+        (["run", "./nosuch"], ("no such program: ./nosuch",)),
         (["run", "/bin/true"], ("/bin/true is a program for another machine", "-static")),
         (["run", "--name", "a/b", "--", "true"], ("'a/b' is not 1 to 32 letters",)),
         (["run", "--kernel", "/nosuch/bzImage", "--", "true"], ("/nosuch/bzImage",)),
@@ -81,9 +84,12 @@ def _one_sentence(done: subprocess.CompletedProcess[str], code: int, *words: str
         (["replay", "/none"], ("/none cannot be read: No such file",)),
         (["diff", "nothing"], ("invalid choice: 'nothing' (possible: drivers, emulators)",)),
         (["run", "--workload", "/none", "true"], ("/none cannot be read: No such file",)),
-        (["run", "--workload", "/none", "--pace", "x", "true"], ("--pace x: write original, max",)),
-        (["run", "--workload", "/none", "--out", "/none", "true"], ("that is not a folder",)),
-        (["demo", "--sets", "0"], ("--sets 0: 1 to 11000 are possible",)),
+        (
+            ["run", "--workload", "/none", "--pace", "x", "true"],
+            ("invalid --pace: x (original, max",),
+        ),
+        (["run", "--workload", "/none", "--out", "/none", "true"], ("/none is not a folder",)),
+        (["demo", "--sets", "0"], ("invalid --sets: 0 (1 to 11000)",)),
     ],
 )
 def test_wrong_usage(fake: Fake, arguments: list[str], words: tuple[str, ...]) -> None:
@@ -92,7 +98,7 @@ def test_wrong_usage(fake: Fake, arguments: list[str], words: tuple[str, ...]) -
 
 def test_a_missing_emulator(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ZVMLAB_QEMU", "/nosuch/qemu")
-    _one_sentence(_zvmlab("build"), 2, "ZVMLAB_QEMU names /nosuch/qemu, which is no program")
+    _one_sentence(_zvmlab("build"), 2, "ZVMLAB_QEMU is not a program: /nosuch/qemu")
 
 
 def test_debugging_shows_where(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,16 +74,16 @@ def test_arm_list_disarm(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (("arm",), 2, "zvmlab: say what to arm: POINT KIND [VALUE], or --file FILE\n"),
+        (("arm",), 2, "zvmlab: nothing to arm given; use POINT KIND [VALUE], or --file FILE\n"),
         (
             ("arm", "interrupt", "--file", "x"),
             2,
-            "zvmlab: --file has rules of its own; give a point or a file\n",
+            "zvmlab: --file cannot be used together with a point\n",
         ),
         (
             ("arm", "nowhere", "drop"),
             2,
-            "zvmlab: there is no fault point nowhere; zvmlab faults lists them\n",
+            "zvmlab: unknown fault point: nowhere; 'zvmlab faults' lists them\n",
         ),
         (
             ("arm", "iucv.send", "rc", "many"),
@@ -96,7 +96,11 @@ def test_arm_list_disarm(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> 
             1,
             "zvmlab: no fault rule 7 is armed; query-faults lists them\n",
         ),
-        (("list", "--guest", "two"), 2, "zvmlab: no guest named two is running; see zvmlab list\n"),
+        (
+            ("list", "--guest", "two"),
+            2,
+            "zvmlab: no such running guest: two; 'zvmlab list' lists them\n",
+        ),
     ],
 )
 def test_mistakes(

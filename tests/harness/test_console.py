@@ -251,5 +251,5 @@ def test_expected_crash_that_does_not_come(console: Console) -> None:
 
 def test_crash_that_nobody_looks_for_cannot_be_expected(tmp_path: Path) -> None:
     console = Console(tmp_path / "console.log", ["panic"])
-    with pytest.raises(UsageError, match="of kind 'bug' is not looked for in this guest"):
+    with pytest.raises(UsageError, match="of kind 'bug' are not looked for in this guest"):
         console.expect(["panic", "bug"], 0)

@@ -138,9 +138,9 @@ def test_cp_and_the_check_agree_about_filters(
 @pytest.mark.parametrize(
     ("fault", "sentence"),
     [
-        (Fault("iucv", "drop"), "there is no fault point iucv; zvmlab faults lists them"),
-        (Fault("interrupt", "lose"), "there is no kind of fault lose; zvmlab faults lists them"),
-        (Fault("msg.sever", "cc"), "msg.sever cannot carry out cc; it can do drop"),
+        (Fault("iucv", "drop"), "unknown fault point: iucv; 'zvmlab faults' lists them"),
+        (Fault("interrupt", "lose"), "unknown kind of fault: lose; 'zvmlab faults' lists them"),
+        (Fault("msg.sever", "cc"), "msg.sever does not support cc (possible: drop)"),
         (Fault("iucv.reply", "rc", 256), "the value of rc is 256; it must be 0 to 255"),
         (Fault("iucv.reply", "drop", 1), "drop takes no value"),
         (Fault("iucv.reply", "cc", 1, 1), "cc takes no offset; only corrupt does"),

@@ -39,11 +39,11 @@ def test_arguments() -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ({"nth": 1, "every": 2}, "nth and every exclude each other; give one of them"),
+        ({"nth": 1, "every": 2}, "nth and every cannot be used together"),
         ({"nth": 0}, "nth is 0; it counts from 1"),
         ({"every": 1 << 32}, "every is 4294967296; it counts from 1"),
-        ({"probability": 0.0}, "probability is 0; it is above 0 and at most 1"),
-        ({"probability": 1.5}, "probability is 1.5; it is above 0 and at most 1"),
+        ({"probability": 0.0}, "invalid probability: 0 (above 0, at most 1)"),
+        ({"probability": 1.5}, "invalid probability: 1.5 (above 0, at most 1)"),
     ],
 )
 def test_when_is_checked(words: dict[str, float], sentence: str) -> None:

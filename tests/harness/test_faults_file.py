@@ -50,8 +50,8 @@ def test_the_documents_example(tmp_path: Path) -> None:
         ('{"point": "interrupt"}', '"kind" is missing'),
         (
             '{"point": "interrupt", "kind": "drop", "nht": 1}',
-            'there is no member "nht"; there are point, kind, value, offset, path, name, user,'
-            " type, nth, every, probability, times",
+            'unknown member: "nht" (possible: point, kind, value, offset, path, name, user,'
+            " type, nth, every, probability, times)",
         ),
         ('{"point": 1}', '"point" is 1; it must be a string of up to 40 characters'),
         (
@@ -69,8 +69,8 @@ def test_the_documents_example(tmp_path: Path) -> None:
         ),
         (
             '{"point": "interrupt", "kind": "rc", "value": 4}',
-            "interrupt cannot carry out rc; it can do drop, delay, duplicate, reorder, corrupt,"
-            " sever",
+            "interrupt does not support rc (possible: drop, delay, duplicate, reorder, corrupt,"
+            " sever)",
         ),
         (
             '{"point": "interrupt", "kind": "drop", "nth": 0}',
@@ -78,7 +78,7 @@ def test_the_documents_example(tmp_path: Path) -> None:
         ),
         (
             '{"point": "interrupt", "kind": "drop", "probability": NaN}',
-            "probability is nan; it is above 0 and at most 1",
+            "invalid probability: nan (above 0, at most 1)",
         ),
     ],
 )
@@ -96,7 +96,7 @@ def test_mistakes_of_a_rule(tmp_path: Path, rule: str, sentence: str) -> None:
         ('[{"point": "a", "point": "b"}]', 'is not JSON: "point" is there twice in one object'),
         ('{"point": "a"}', "is not a list of rules"),
         ("[" * 200_000, "is nested too deeply"),
-        (json.dumps([{}] * 65), "has 65 rules; 64 are possible"),
+        (json.dumps([{}] * 65), "has too many rules: 65 (at most 64)"),
         (" " * (MAX_BYTES + 1), "has more than 1 MiB"),
     ],
 )
@@ -122,5 +122,5 @@ def test_a_configuration_takes_rules_or_a_file(tmp_path: Path) -> None:
     assert GuestConfig(faults=str(path)).fault_rules() == (rule,)
     assert GuestConfig(faults=[rule]).fault_rules() == (rule,)
     assert GuestConfig().fault_rules() == ()
-    with pytest.raises(UsageError, match="^there is no fault point nowhere"):
+    with pytest.raises(UsageError, match="^unknown fault point: nowhere"):
         GuestConfig(faults=[Fault("nowhere", "drop")])

@@ -111,7 +111,7 @@ def test_what_is_no_kernel(tmp_path: Path, data: bytes) -> None:
     image = tmp_path / "vmlinuz"
     image.write_bytes(data)
     for place in (image, tmp_path):
-        with pytest.raises(UsageError, match="vmlinuz is no kernel for s390x: it is "):
+        with pytest.raises(UsageError, match="vmlinuz is not a kernel for s390x: it is "):
             resolve(str(place))
 
 

@@ -86,7 +86,7 @@ def test_archive_is_one_that_cpio_reads(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["/", "", "/a/../b", "..", "/.."])
 def test_paths_that_are_refused(path: str) -> None:
-    with pytest.raises(UsageError, match="no path for a file in the guest"):
+    with pytest.raises(UsageError, match="invalid path for a file in the guest"):
         Archive().file(path, b"", 0o644)
 
 

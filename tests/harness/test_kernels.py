@@ -159,7 +159,7 @@ def test_what_is_needed_is_no_option(tmp_path: Path) -> None:
         ("nothing", "kernel 1.2.3 has no module nothing, which is asked for"),
         ("lost", "kernel 1.2.3 has no module nowhere, which is needed by lost"),
         ("round1", "the modules round1, round2 need each other in a circle"),
-        ("text", "text.ko is no kernel module for s390x"),
+        ("text", "text.ko is not a kernel module for s390x"),
         ("./none.ko", "module ./none.ko does not exist"),
     ],
 )
@@ -396,6 +396,6 @@ def test_package_without_a_kernel_does_not_enter_the_cache(
 ) -> None:
     empty: Callable[[Path, Path], None] = lambda deb, folder: None
     monkeypatch.setattr(kernels, "unpack", empty)
-    with pytest.raises(CannotRun, match="is no kernel package"):
+    with pytest.raises(CannotRun, match="is not a Debian kernel package"):
         resolve("bookworm")
     assert list(cache_root().glob("kernel-*")) == []

@@ -125,10 +125,10 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["12"], "12 is no monitor domain"),
-        (["nothing"], "nothing is no monitor domain"),
+        (["12"], "unknown monitor domain: 12"),
+        (["nothing"], "unknown monitor domain: nothing"),
         (["0", "23"], "no record D0R23"),
-        (["--release", "five"], "five is no release of z/VM"),
+        (["--release", "five"], "invalid release of z/VM: five"),
         (["0", "--markdown"], "--markdown prints all"),
     ],
 )

@@ -82,8 +82,8 @@ LINE = {"domain": 4, "number": 5, "length": 36, "time": "2026-11-21T00:00:00.000
     [
         ({"length": 19}, "a record has 20 to 4076 bytes, not 19"),
         ({"length": 4077}, "not 4077"),
-        ({"time": "yesterday"}, "no line about a record"),
-        ({"domain": None}, "no line about a record"),
+        ({"time": "yesterday"}, "not a line about a record"),
+        ({"domain": None}, "not a line about a record"),
         ({"fields": {"NONE": 1}}, "D4R5 is not known to have a field NONE"),
         ({"fields": {"VMDUSER": "NINECHARS"}}, "VMDUSER, 8 bytes, text, cannot be 'NINECHARS'"),
         ({"fields": {"VMDUSER": "€"}}, "VMDUSER, 8 bytes, text, cannot be '€'"),

@@ -379,7 +379,7 @@ def test_what_is_missing_is_one_sentence(inner: Fake, pytester: pytest.Pytester)
     pytester.makepyfile("def test_it(made_guest): pass\ndef test_host_only(): pass")
     result = _run(inner, pytester)
     result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines(["*ZVMLAB_QEMU names /nosuch/qemu, which is no program"])
+    result.stdout.fnmatch_lines(["*ZVMLAB_QEMU is not a program: /nosuch/qemu"])
     assert "Traceback" not in result.stdout.str()
 
 
@@ -388,7 +388,7 @@ def test_what_is_missing_is_one_sentence(inner: Fake, pytester: pytest.Pytester)
     [
         (
             ("--driver", "/nosuch.ko"),
-            "*--driver: driver /nosuch.ko: there is no such file; say upstream, zvmlab or a .ko",
+            "*--driver: no such driver: /nosuch.ko (upstream, zvmlab, or a .ko file)",
         ),
         (("--backend", "bochs"), "*--backend: invalid choice: 'bochs'*"),
         (("--representative", "bochs"), "*--representative: invalid choice: 'bochs'*"),

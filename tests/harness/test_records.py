@@ -44,9 +44,9 @@ def test_domain_bits(domains: tuple[str | int, ...], bits: int) -> None:
 
 
 def test_unknown_domains() -> None:
-    with pytest.raises(UsageError, match="'disk' is no monitor domain; known: system, monitor"):
+    with pytest.raises(UsageError, match="unknown monitor domain: 'disk' .known: system, monitor"):
         domain_bits("disk")
-    with pytest.raises(UsageError, match="16 is no monitor domain"):
+    with pytest.raises(UsageError, match="invalid monitor domain: 16"):
         domain_bits(16)
     assert domain_names(0x0001) == ["domain 15"]
 

@@ -289,5 +289,5 @@ def test_damaged_recordings(tmp_path: Path, data: bytes, index: str | None, text
 def test_pace() -> None:
     assert [speed(text) for text in ("original", "max", "60", "0.5")] == [1.0, None, 60.0, 0.5]
     for text in ("0", "-1", "nan", "inf", "fast", "1e7"):
-        with pytest.raises(UsageError, match=f"--pace {text}: write original, max"):
+        with pytest.raises(UsageError, match=f"invalid --pace: {text} .original, max"):
             speed(text)

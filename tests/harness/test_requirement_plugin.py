@@ -325,7 +325,7 @@ def _traced(test: Any) -> list[str]:
             (),
             "*requirements */no.toml cannot be read: No such file or directory",
         ),
-        ("requirements = bad.toml", (), "*requirements */bad.toml are no TOML: *"),
+        ("requirements = bad.toml", (), "*requirements */bad.toml are not TOML: *"),
         (
             "requirements = list.toml",
             ("--requirement", "P7"),
@@ -413,9 +413,9 @@ def test_markers_of_module_class_function_and_parameter_count(
     ("arguments", "sentence"),
     [
         ("", "a row is missing; a row is written as in M15"),
-        ("'P01'", "'P01' is no row; a row is written as in M15"),
-        ("'P1', 'p2'", "'p2' is no row; a row is written as in M15"),
-        ("['P1']", "['P1'] is no row; a row is written as in M15"),
+        ("'P01'", "mark.requirement: invalid row: 'P01' (for example M15)"),
+        ("'P1', 'p2'", "mark.requirement: invalid row: 'p2' (for example M15)"),
+        ("['P1']", "mark.requirement: invalid row: ['P1'] (for example M15)"),
     ],
 )
 def test_marker_that_names_no_row(

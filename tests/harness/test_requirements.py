@@ -76,14 +76,14 @@ def test_error_numbers_of_a_test() -> None:
 @pytest.mark.parametrize(
     "text, error",
     [
-        ("x = [", "are no TOML: "),
-        ("", "there is no row in it"),
-        ('[M]\ntitle = "m"\n', "there is no row in it"),
-        (f"[Mon]\n[Mon.1]\n{ROW}", "'Mon' is no group; name it by one letter A–Z"),
-        ("M = 1\n", "'M' is no group; name it by one letter A–Z"),
+        ("x = [", "are not TOML: "),
+        ("", "the list has no rows"),
+        ('[M]\ntitle = "m"\n', "the list has no rows"),
+        (f"[Mon]\n[Mon.1]\n{ROW}", "invalid group: 'Mon' (one letter A–Z)"),
+        ("M = 1\n", "invalid group: 'M' (one letter A–Z)"),
         (f"[M.1]\n{ROW}", "group M needs a title"),
-        (f'[M]\ntitle = "m"\n[M.01]\n{ROW}', "[M.01] is no row; use a number from 1 on"),
-        ('[M]\ntitle = "m"\n1 = 1\n', "[M.1] is no row; use a number from 1 on"),
+        (f'[M]\ntitle = "m"\n[M.01]\n{ROW}', "invalid row: [M.01] (a number from 1 on)"),
+        ('[M]\ntitle = "m"\n1 = 1\n', "invalid row: [M.1] (a number from 1 on)"),
         (f'[M]\ntitle = "m"\n[M.1]\n{ROW}x = 1\n', "row M1 has a field 'x', which no row has"),
         ('[M]\ntitle = "m"\n[M.1]\ntitle = "a"\n', "row M1 needs a text 'text'"),
         (
@@ -106,7 +106,7 @@ def test_list_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="requirements .*/none cannot be read: No such file"):
         load(tmp_path / "none")
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
-    with pytest.raises(UsageError, match="requirements .*/binary are no TOML: "):
+    with pytest.raises(UsageError, match="requirements .*/binary are not TOML: "):
         load(tmp_path / "binary")
 
 

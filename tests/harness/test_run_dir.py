@@ -87,7 +87,7 @@ def test_a_dead_owner_is_noticed_and_its_directory_removed(root: Path) -> None:
 def test_socket_path_too_long(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ZVMLAB_RUN", str(root / ("x" * 100)))
     run_dir = RunDir.create()
-    with pytest.raises(UsageError, match="bytes, 107 are possible; set ZVMLAB_RUN to a directory"):
+    with pytest.raises(UsageError, match=r"bytes \(at most 107\); set ZVMLAB_RUN to a directory"):
         run_dir.socket("control")
     run_dir.remove()
 

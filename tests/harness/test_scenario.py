@@ -85,7 +85,7 @@ def test_outcomes_survive_json_and_tell_each_difference() -> None:
 
 @pytest.mark.parametrize("data", ({}, {"scenario": "s", "steps": [{}], "log": []}))
 def test_what_is_no_outcome_is_a_usage_error(data: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="no outcome of a scenario"):
+    with pytest.raises(UsageError, match="not an outcome of a scenario"):
         Outcome.from_json(data)
 
 

@@ -511,7 +511,9 @@ def test_interrupted_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     mine = plan(tmp_path, "iucv.reply")
     with pytest.raises(KeyboardInterrupt):
         sweep(mine, QUIET)
-    with pytest.raises(UsageError, match="interrupted; --resume goes on, --fresh begins anew"):
+    with pytest.raises(
+        UsageError, match="interrupted sweep; --resume continues it, --fresh starts again"
+    ):
         sweep(mine, QUIET)
     with pytest.raises(UsageError, match="another sweep"):
         sweep(plan(tmp_path, "iucv.connect"), QUIET, resume=True)
@@ -544,7 +546,7 @@ def test_sweeps_in_two_emulators_are_two(
 
 def test_resume_without_a_sweep_and_damaged_state(tmp_path: Path) -> None:
     mine = plan(tmp_path)
-    with pytest.raises(UsageError, match="no sweep to go on with"):
+    with pytest.raises(UsageError, match="no sweep to continue"):
         sweep(mine, QUIET, resume=True)
     (mine.output / "state.jsonl").write_text("no JSON\n")
     with pytest.raises(UsageError, match="no state of a sweep; --fresh"):
@@ -580,10 +582,10 @@ def test_failing_job_stops_the_others() -> None:
     ("words", "text"),
     [
         (["sweep", "nonsense"], "zvmlab has no scenario 'nonsense'"),
-        (["sweep", "missing.py:x"], "there is no file missing.py"),
+        (["sweep", "missing.py:x"], "no such file: missing.py"),
         (["sweep", "read-one-set", "--jobs", "0"], "0 jobs are not possible"),
         (["sweep", "read-one-set", "--seed", "-1"], "the seed -1 is not"),
-        (["sweep", "read-one-set", "--driver", "none.ko"], "there is no such file"),
+        (["sweep", "read-one-set", "--driver", "none.ko"], "no such driver"),
         (["sweep", "read-one-set", "--resume", "--fresh"], "not allowed with"),
     ],
 )

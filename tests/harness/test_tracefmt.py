@@ -73,7 +73,7 @@ def test_cut_line_is_left_out(tmp_path: Path) -> None:
 )
 def test_no_trace(tmp_path: Path, line: str) -> None:
     path = trace(tmp_path / "t", record(1, 0, "a"), line)
-    with pytest.raises(ZvmlabError, match="^line 2 of .*/t is no record of a CP trace$"):
+    with pytest.raises(ZvmlabError, match="^line 2 of .*/t is not a record of a CP trace$"):
         shown(path)
 
 
@@ -81,7 +81,7 @@ def test_files_that_cannot_be_used(tmp_path: Path) -> None:
     with pytest.raises(ZvmlabError, match="^trace .*/none cannot be read: No such file"):
         shown(tmp_path / "none")
     (tmp_path / "binary").write_bytes(b"\xff\n")
-    with pytest.raises(ZvmlabError, match="is no trace of the CP: it is not ASCII$"):
+    with pytest.raises(ZvmlabError, match="is not a trace of a CP: it is not ASCII$"):
         shown(tmp_path / "binary")
     path = trace(tmp_path / "t", record(1, 0, "a"))
     with pytest.raises(ZvmlabError, match="^timeline /none/x cannot be written: No such file"):

@@ -82,7 +82,7 @@ def _adopt(root: Path, by_name: bool) -> None:
     strange = others(root, _recognised)
     if strange and not by_name:
         raise UsageError(
-            f"{root} has other things in it ({some(strange)}) and is no cache of zvmlab's;"
+            f"{root} is not a cache of zvmlab: it has other contents ({some(strange)});"
             " set ZVMLAB_CACHE to an empty folder, or to one that does not exist"
         )
     # A cache that can only be read is used as it is.

@@ -187,7 +187,7 @@ def _configure(tree: Path, log: Path) -> None:
     )
     if lost:
         raise ZvmlabError(
-            f"{CONFIG} cannot be had as it is: this kernel's configuration lacks {', '.join(lost)}"
+            f"{CONFIG} does not fit this kernel: its configuration drops {', '.join(lost)}"
         )
 
 

@@ -67,5 +67,5 @@ def is_linux(image: Path) -> bool:
         return False
     what = "is for another machine" if is_elf(head) else "is neither a bzImage nor an ELF program"
     raise UsageError(
-        f"{image} is no kernel for s390x: it {what}; name a vmlinuz or bzImage for Linux on Z"
+        f"{image} is not a kernel for s390x: it {what}; use a vmlinuz or bzImage for Linux on Z"
     )

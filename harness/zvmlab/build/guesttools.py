@@ -177,7 +177,7 @@ def any_tool(name: str, progress: Progress | None = None) -> dict[str, Path]:
     if not is_tool(name):
         tools = [*LINKED, *_DEBIAN]
         raise UsageError(
-            f"there is no tool {name}; {', '.join(tools)} are{did_you_mean(name, tools)}"
+            f"unknown tool: {name} (possible: {', '.join(tools)}){did_you_mean(name, tools)}"
         )
     place = _DEBIAN.get(name)
     return debian_program(place, progress) if place else tool(name, progress)

@@ -42,7 +42,7 @@ def built(
                 )
             except FileNotFoundError as error:
                 raise CannotRun(
-                    f"there is no compiler {COMPILER}; run 'make setup' in the clone"
+                    f"missing compiler: {COMPILER}; run 'make setup' in the clone"
                 ) from error
         if done.returncode != 0:
             raise CannotRun(

@@ -94,7 +94,7 @@ def _put(
 def _relative(path: str) -> str:
     pure = PurePosixPath(path)
     if ".." in pure.parts or not pure.name:
-        raise UsageError(f"'{path}' is no path for a file in the guest")
+        raise UsageError(f"invalid path for a file in the guest: '{path}'")
     return str(pure).lstrip("/")
 
 

@@ -69,4 +69,4 @@ def unpacked(suite: str, folder: Path) -> Kernel:
         for image in (folder / "boot" / f"vmlinuz-{version}", trees[0] / "vmlinuz"):
             if image.is_file():
                 return Kernel(version, suite, image, trees[0])
-    raise CannotRun(f"{folder} is no kernel package as Debian makes them; remove it and try again")
+    raise CannotRun(f"{folder} is not a Debian kernel package; remove it and try again")

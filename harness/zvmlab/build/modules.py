@@ -57,7 +57,7 @@ def module_words(module: bytes, origin: object = "module") -> list[tuple[str, st
     try:
         return _module_words(module)
     except (struct.error, ValueError, IndexError, OverflowError) as error:
-        raise UsageError(f"{origin} is no kernel module for s390x") from error
+        raise UsageError(f"{origin} is not a kernel module for s390x") from error
 
 
 def _module_words(module: bytes) -> list[tuple[str, str]]:

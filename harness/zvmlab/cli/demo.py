@@ -147,7 +147,7 @@ def _show(sets: Iterator[CapturedSet], tally: Tally) -> None:
 def demo(config: GuestConfig, sets: int, say: Callable[[str], None] = print) -> int:
     """Run it; the exit code.  Any difference raises SetsDiffer."""
     if not 1 <= sets <= MAX_SETS:
-        raise UsageError(f"--sets {sets}: 1 to {MAX_SETS} are possible")
+        raise UsageError(f"invalid --sets: {sets} (1 to {MAX_SETS})")
     begun = time.monotonic()
     progress = Progress()
     artifacts = prepare(config, progress)

@@ -122,7 +122,7 @@ def _run(arguments: argparse.Namespace, pair: Pair) -> int:
     from zvmlab.differ import differ, report as differ_report  # only these commands need them
 
     if arguments.all and arguments.scenario:
-        raise UsageError("--all has all scenarios; leave out their names")
+        raise UsageError("--all already includes all scenarios; leave out their names")
     sets = arguments.sets if arguments.sets is not None else ALL_SETS if arguments.all else 0
     seed = random.randint(0, MAX_SEED) if arguments.seed is None else arguments.seed
     names = list(pair.catalogue) if arguments.all else arguments.scenario

@@ -159,10 +159,10 @@ def _point_json(point: fault_points.FaultPoint) -> dict[str, Any]:
 def _rules(arguments: argparse.Namespace) -> tuple[Fault, ...]:
     if arguments.file is not None:
         if arguments.point is not None:
-            raise UsageError("--file has rules of its own; give a point or a file")
+            raise UsageError("--file cannot be used together with a point")
         return load(arguments.file)
     if arguments.point is None or arguments.kind is None:
-        raise UsageError("say what to arm: POINT KIND [VALUE], or --file FILE")
+        raise UsageError("nothing to arm given; use POINT KIND [VALUE], or --file FILE")
     words = [field.name for field in dataclasses.fields(Fault)]
     fault = Fault(**{word: getattr(arguments, word) for word in words})
     fault_points.check(fault)

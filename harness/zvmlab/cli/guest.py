@@ -192,7 +192,7 @@ def _config(arguments: argparse.Namespace, files: dict[str, Path], **more: Any) 
     for text in arguments.cp:
         key, equals, value = text.partition("=")
         if not equals or not key:
-            raise UsageError(f"--cp {text}: write KEY=VALUE, as in userid=TEST")
+            raise UsageError(f"invalid --cp: {text} (KEY=VALUE, for example userid=TEST)")
         options[key] = value
     if arguments.segment is not None:
         more["segments"] = tuple(arguments.segment)
@@ -241,7 +241,7 @@ def check_program(path: Path) -> None:
         raise UsageError(f"{path} is damaged; its ELF header cannot be read") from error
     if _PT_INTERP in kinds:
         raise UsageError(
-            f"{path} needs shared libraries, which the guest has not; link it with -static"
+            f"{path} needs shared libraries, which the guest does not have; link it with -static"
         )
 
 
@@ -250,7 +250,7 @@ def _local_program(text: str) -> Path | None:
     if path.is_file() and ("/" in text or os.access(path, os.X_OK)):
         return path
     if "/" in text and not text.startswith("/"):
-        raise UsageError(f"there is no program {text}; a path in the guest begins with /")
+        raise UsageError(f"no such program: {text}; a path in the guest begins with /")
     return None
 
 
@@ -319,7 +319,7 @@ def run_run(arguments: argparse.Namespace) -> int:
         guest.check()
         code = _exit_status(result, arguments.timeout)
         if result.cut:
-            raise ZvmlabError("the program wrote more than 8 MiB; what is beyond is lost")
+            raise ZvmlabError("the program wrote more than 8 MiB; the rest is lost")
         guest.shut_down()
     return code
 

@@ -53,7 +53,7 @@ def _domain(text: str) -> int:
         return int(text)
     known = ", ".join(DOMAINS)
     raise UsageError(
-        f"{text} is no monitor domain (known: 0 to 11, {known}){did_you_mean(text, DOMAINS)}"
+        f"unknown monitor domain: {text} (0 to 11, {known}){did_you_mean(text, DOMAINS)}"
     )
 
 
@@ -74,7 +74,9 @@ def run_records(arguments: argparse.Namespace) -> int:
     release = None if arguments.release is None else monrec.parse_release(arguments.release)
     if arguments.markdown:
         if arguments.domain is not None or release is not None:
-            raise UsageError("--markdown prints all of the catalogue; leave out what selects")
+            raise UsageError(
+                "--markdown prints the complete catalogue; leave out domain and release"
+            )
         sys.stdout.write(markdown())
         return EXIT_PASS
     chosen = _chosen(arguments)

@@ -81,7 +81,7 @@ def speed(text: str) -> float | None:
         return None
     value = 1.0 if text == "original" else _number(text, 1e6)
     if value is None:
-        raise UsageError(f"--pace {text}: write original, max, or how many times faster, as 60")
+        raise UsageError(f"invalid --pace: {text} (original, max, or a factor such as 60)")
     return value
 
 

@@ -143,9 +143,9 @@ def run_top(arguments: argparse.Namespace) -> int:
 
     parse_release(arguments.release)
     if arguments.monwrite and arguments.file is None:
-        raise UsageError("--monwrite is of a file; name it")
+        raise UsageError("--monwrite needs a file")
     if not 0 <= arguments.every <= 3600:
-        raise UsageError(f"--every {arguments.every:g}: write seconds, 0 to 3600")
+        raise UsageError(f"invalid --every: {arguments.every:g} (seconds, 0 to 3600)")
     console = Console(file=sys.stdout)
     view = View(max(5, console.size.height - 16) if console.is_terminal else 15)
     with _lines(arguments) as lines, contextlib.ExitStack() as open_things:

@@ -61,11 +61,11 @@ def read(arguments: argparse.Namespace) -> Config | None:
     """The workload that was asked for."""
     if arguments.workload is None:
         if arguments.hours is not None or arguments.pace != "max":
-            raise UsageError("--hours and --pace are of a workload; name one with --workload")
+            raise UsageError("--hours and --pace need a workload; name one with --workload")
         return None
     speed(arguments.pace)
     if not arguments.out.is_dir():
-        raise UsageError(f"--out {arguments.out}: that is not a folder")
+        raise UsageError(f"invalid --out: {arguments.out} is not a folder")
     return read_workload(arguments.workload, arguments.hours)
 
 

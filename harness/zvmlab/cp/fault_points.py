@@ -121,14 +121,14 @@ def _check_kind(fault: Fault) -> FaultKind:
     point = points().get(fault.point)
     if point is None:
         hint = did_you_mean(fault.point, points())
-        raise UsageError(f"there is no fault point {fault.point}; zvmlab faults lists them{hint}")
+        raise UsageError(f"unknown fault point: {fault.point}; 'zvmlab faults' lists them{hint}")
     if fault.kind not in kinds():
         hint = did_you_mean(fault.kind, kinds())
-        raise UsageError(f"there is no kind of fault {fault.kind}; zvmlab faults lists them{hint}")
+        raise UsageError(f"unknown kind of fault: {fault.kind}; 'zvmlab faults' lists them{hint}")
     kind = point.kind(fault.kind)
     if kind is None:
         possible = ", ".join(kind.name for kind in point.kinds)
-        raise UsageError(f"{fault.point} cannot carry out {fault.kind}; it can do {possible}")
+        raise UsageError(f"{fault.point} does not support {fault.kind} (possible: {possible})")
     return kind
 
 

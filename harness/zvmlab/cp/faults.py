@@ -54,13 +54,13 @@ class Fault:
     def __post_init__(self) -> None:
         given = [word for word in _WHEN if getattr(self, word) is not None]
         if len(given) > 1:
-            raise UsageError(f"{given[0]} and {given[1]} exclude each other; give one of them")
+            raise UsageError(f"{given[0]} and {given[1]} cannot be used together")
         for word in ("nth", "every"):
             count = getattr(self, word)
             if count is not None and not 1 <= count < 1 << 32:
                 raise UsageError(f"{word} is {count}; it counts from 1")
         if self.probability is not None and not 0 < self.probability <= 1:
-            raise UsageError(f"probability is {self.probability:g}; it is above 0 and at most 1")
+            raise UsageError(f"invalid probability: {self.probability:g} (above 0, at most 1)")
 
     def arguments(self) -> dict[str, Any]:
         """Arguments of the control command ``fault-arm``."""

@@ -44,7 +44,7 @@ def fault_from_json(words: object) -> Fault:
         raise UsageError(f"{short(words)} is not an object")
     for member, value in words.items():
         if member not in _MEMBERS:
-            raise UsageError(f"there is no member {short(member)}; there are {', '.join(_MEMBERS)}")
+            raise UsageError(f"unknown member: {short(member)} (possible: {', '.join(_MEMBERS)})")
         _check_type(member, value)
     for member in _NEEDED:
         if member not in words:
@@ -61,7 +61,9 @@ def load(path: str | os.PathLike[str]) -> tuple[Fault, ...]:
     if not isinstance(rules, list):
         raise UsageError(f"faults file {place} is not a list of rules, as in [{{…}}, {{…}}]")
     if len(rules) > MAX_RULES:
-        raise UsageError(f"faults file {place} has {len(rules)} rules; {MAX_RULES} are possible")
+        raise UsageError(
+            f"faults file {place} has too many rules: {len(rules)} (at most {MAX_RULES})"
+        )
     found = []
     for number, words in enumerate(rules, start=1):
         try:

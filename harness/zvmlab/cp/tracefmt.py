@@ -68,7 +68,7 @@ def read(path: str | os.PathLike[str]) -> Iterator[Record]:
     except OSError as error:
         raise ZvmlabError(f"trace {os.fspath(path)} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ZvmlabError(f"{os.fspath(path)} is no trace of the CP: it is not ASCII") from None
+        raise ZvmlabError(f"{os.fspath(path)} is not a trace of a CP: it is not ASCII") from None
 
 
 def read_part(path: str | os.PathLike[str], begin: int, end: int) -> Iterator[Record]:
@@ -107,7 +107,7 @@ def _record(path: str | os.PathLike[str], number: int, line: str) -> Record:
         return found
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ZvmlabError(
-            f"line {number} of {os.fspath(path)} is no record of a CP trace"
+            f"line {number} of {os.fspath(path)} is not a record of a CP trace"
         ) from None
 
 

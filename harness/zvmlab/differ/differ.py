@@ -70,9 +70,9 @@ class Plan:
 
     def __post_init__(self) -> None:
         if not self.scenarios and not self.sets:
-            raise UsageError("there is nothing to compare; name scenarios, or say --all or --sets")
+            raise UsageError("nothing to compare given; name scenarios, or use --all or --sets")
         if not 0 <= self.sets <= MAX_SETS:
-            raise UsageError(f"{self.sets} sets are not possible; 0 to {MAX_SETS} are")
+            raise UsageError(f"invalid number of sets: {self.sets} (0 to {MAX_SETS})")
         if not 0 <= self.seed <= MAX_SEED:
             raise UsageError(f"the seed {self.seed} is not a number from 0 to {MAX_SEED}")
 

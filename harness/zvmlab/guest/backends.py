@@ -114,7 +114,7 @@ class _Qemu:
         if not named:
             return build_qemu(progress)
         if not os.access(named, os.X_OK):
-            raise UsageError(f"ZVMLAB_QEMU names {named}, which is no program")
+            raise UsageError(f"ZVMLAB_QEMU is not a program: {named}")
         return Path(named)
 
     def command_line(

@@ -148,9 +148,7 @@ class GuestConfig:
     def __post_init__(self) -> None:
         self._take_old_name()
         if self.backend not in BACKENDS:
-            raise UsageError(
-                f"backend {self.backend!r} is not possible; {' and '.join(BACKENDS)} are"
-            )
+            raise UsageError(f"unknown backend: {self.backend!r} ({' or '.join(BACKENDS)})")
         if self.counts and self.backend != QEMU:
             raise UsageError(f"instructions are counted in {QEMU} only, not in {self.backend}")
         if self.deterministic and self.interactive:
@@ -158,7 +156,7 @@ class GuestConfig:
         most = MAX_CPUS[self.backend]
         if not 1 <= self.cpus <= most:
             raise UsageError(
-                f"{self.cpus} CPUs are not possible; 1 to {most} are in {self.backend}"
+                f"invalid number of CPUs: {self.cpus} ({self.backend} supports 1 to {most})"
             )
         for key in ("cpus", "storage", "segment", "trace-data", "trace-limit"):
             if key in self.cp:
@@ -166,19 +164,15 @@ class GuestConfig:
         for key in self.cp:
             if key not in CP_OPTIONS:
                 raise UsageError(
-                    f"there is no CP option {key} ({', '.join(CP_OPTIONS)} are possible)"
+                    f"unknown CP option: {key} (possible: {', '.join(CP_OPTIONS)})"
                     f"{did_you_mean(key, CP_OPTIONS)}"
                 )
         if self.driver not in (UPSTREAM_DRIVER, OUR_DRIVER) and not Path(self.driver).is_file():
-            raise UsageError(
-                f"driver {self.driver}: there is no such file; say upstream, zvmlab or a .ko"
-            )
+            raise UsageError(f"no such driver: {self.driver} (upstream, zvmlab, or a .ko file)")
         if self.trace_data not in TRACE_DATA:
-            raise UsageError(
-                f"trace data {self.trace_data!r} is not possible; {' and '.join(TRACE_DATA)} are"
-            )
+            raise UsageError(f"invalid trace data: {self.trace_data!r} ({' or '.join(TRACE_DATA)})")
         if not 1 <= self.trace_limit <= 1 << 20:
-            raise UsageError(f"trace limit of {self.trace_limit} MiB: 1 to 1048576 are possible")
+            raise UsageError(f"invalid trace limit: {self.trace_limit} MiB (1 to 1048576)")
         if self.emulated_storage() > MAX_STORAGE:
             raise UsageError(
                 f"storage and segments reach up to {self.emulated_storage() // MIB} MiB,"
@@ -276,7 +270,7 @@ def _device_arguments(number: int, device: str) -> list[str]:
     if not given:
         return ["-device", device]
     if not Path(image).is_file():
-        raise UsageError(f"device {device!r}: there is no image {image!r}")
+        raise UsageError(f"device {device!r}: no such image: {image!r}")
     drive = {"id": f"drive{number}", "if": "none", "format": "raw", "file": image}
     return ["-drive", _option(drive), "-device", f"{words},drive={drive['id']}"]
 

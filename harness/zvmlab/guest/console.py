@@ -281,7 +281,7 @@ class Console:
         wanted = set(kinds)
         missed = sorted(wanted - set(self.kinds))
         if missed:
-            raise UsageError(f"a crash of kind {missed[0]!r} is not looked for in this guest")
+            raise UsageError(f"crashes of kind {missed[0]!r} are not looked for in this guest")
 
         def came() -> Crash | None:
             return next((a for a in self._known.values() if a.kind in wanted), None)

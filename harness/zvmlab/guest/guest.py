@@ -426,7 +426,7 @@ class Guest:
             lines = worker.dmesg(self._log_read)
         except (AgentLost, Timeout) as error:
             self._news()
-            raise Timeout(f"the guest answers no more: {error}") from error
+            raise Timeout(f"the guest no longer answers: {error}") from error
         news = self.console.news
         for line in lines:
             self._log_read = line.sequence + 1

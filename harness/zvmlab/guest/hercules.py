@@ -58,8 +58,8 @@ def _device_line(device: str) -> str:
     words = device.split()
     if len(words) < 2 or not re.fullmatch(r"[0-9A-Fa-f]{4}", words[0]) or "\n" in device:
         raise UsageError(
-            f"device {device!r} is no line of Hercules' configuration;"
-            " write ADDRESS TYPE [ARGUMENT…], as in '0120 3390 disk.cckd'"
+            f"device {device!r} is not a line of Hercules' configuration;"
+            " use ADDRESS TYPE [ARGUMENT…], for example '0120 3390 disk.cckd'"
         )
     if int(words[0], 16) == CONSOLE:
         raise UsageError(f"device {device!r}: {words[0]} is the console's address; take another")

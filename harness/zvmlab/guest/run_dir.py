@@ -143,7 +143,7 @@ class RunDir:
         length = len(os.fsencode(path))
         if length > SOCKET_PATH_MAX:
             raise UsageError(
-                f"the socket path {path} has {length} bytes, {SOCKET_PATH_MAX} are possible;"
+                f"the socket path {path} is too long: {length} bytes (at most {SOCKET_PATH_MAX});"
                 " set ZVMLAB_RUN to a directory with a shorter path"
             )
         return path
@@ -226,7 +226,7 @@ def find_guest(name: str | None = None) -> RunningGuest:
             if guest.name == name:
                 return guest
         hint = did_you_mean(name, [guest.name for guest in guests])
-        raise UsageError(f"no guest named {name} is running; see zvmlab list{hint}")
+        raise UsageError(f"no such running guest: {name}; 'zvmlab list' lists them{hint}")
     if not guests:
         raise UsageError("no guest is running; start one with zvmlab shell")
     if len(guests) > 1:

@@ -141,10 +141,10 @@ def parse_release(text: str) -> int:
     """530 for ``5.3``."""
     version, _, release = text.partition(".")
     if not (version.isascii() and version.isdigit() and release.isascii() and release.isdigit()):
-        raise UsageError(f"{text} is no release of z/VM, as 5.3 is")
+        raise UsageError(f"invalid release of z/VM: {text} (for example 5.3)")
     found = int(version[:4]) * 100 + int(release[:4]) * 10
     if not loaded().monrec_release_known(found):
-        raise UsageError(f"{text} is no release of z/VM from 4.1 to 7.5, as 5.3 is")
+        raise UsageError(f"unknown release of z/VM: {text} (4.1 to 7.5)")
     return found
 
 

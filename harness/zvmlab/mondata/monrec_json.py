@@ -31,7 +31,7 @@ def record_of(line: Mapping[str, Any], release: int = REFERENCE) -> Record:
         tod = tod_of(line["time"])
         values = dict(line.get("fields", {}))
     except (KeyError, TypeError, ValueError) as error:
-        raise UsageError(f"this is no line about a record: {error}") from error
+        raise UsageError(f"this is not a line about a record: {error}") from error
     if not HEADER_SIZE <= length <= RECORD_MAX:
         raise UsageError(f"a record has {HEADER_SIZE} to {RECORD_MAX} bytes, not {length}")
     payload = bytearray(length - HEADER_SIZE)

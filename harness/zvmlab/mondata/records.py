@@ -51,10 +51,10 @@ def domain_bits(*domains: str | int) -> int:
     bits = 0
     for domain in domains:
         if isinstance(domain, str) and domain not in DOMAINS:
-            raise UsageError(f"{domain!r} is no monitor domain; known: {', '.join(DOMAINS)}")
+            raise UsageError(f"unknown monitor domain: {domain!r} (known: {', '.join(DOMAINS)})")
         number = DOMAINS.index(domain) if isinstance(domain, str) else domain
         if not 0 <= number < 16:
-            raise UsageError(f"{number} is no monitor domain; 0 to 15 are possible")
+            raise UsageError(f"invalid monitor domain: {number} (0 to 15)")
         bits |= 0x8000 >> number
     return bits
 
@@ -82,7 +82,7 @@ class Record:
         length = HEADER_SIZE + len(self.payload)
         if length > RECORD_MAX:
             raise UsageError(
-                f"a record of {length} bytes does not fit into a frame; {RECORD_MAX} are possible"
+                f"a record of {length} bytes does not fit into a frame (at most {RECORD_MAX})"
             )
         header = struct.pack(
             ">HHBxHQ4x", length, 0, self.domain, self.number, self.tod

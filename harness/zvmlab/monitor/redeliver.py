@@ -83,7 +83,7 @@ class Redelivery:
                 ) from None
         if monitor["sample"]["active"] or monitor["event"]["active"]:
             raise UsageError(
-                "CP collects data of its own; stop that first:"
+                "CP collects data of its own; first stop it:"
                 " zvmlab cp 'MONITOR SAMPLE STOP' 'MONITOR EVENT STOP'"
             )
         segments = self.control.execute("query-segments")["segments"]

@@ -81,9 +81,9 @@ def rows_of_marker(arguments: Sequence[object]) -> tuple[str, ...]:
     """
     for row in arguments:
         if not isinstance(row, str) or not _ROW.fullmatch(row):
-            raise UsageError(f"mark.requirement: {row!r} is no row; a row is written as in M15")
+            raise UsageError(f"mark.requirement: invalid row: {row!r} (for example M15)")
     if not arguments:
-        raise UsageError("mark.requirement: a row is missing; a row is written as in M15")
+        raise UsageError("mark.requirement: no row given (for example M15)")
     return tuple(dict.fromkeys(map(str, arguments)))
 
 
@@ -101,15 +101,13 @@ def load(path: Path) -> Requirements:
     except OSError as error:
         raise UsageError(f"requirements {path} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"requirements {path} are no TOML: {error}") from None
+        raise UsageError(f"requirements {path} are not TOML: {error}") from None
     groups: dict[str, str] = {}
     rows: dict[str, Requirement] = {}
     old_fields = False
     for letter, table in tables.items():
         if not _GROUP.fullmatch(letter) or not isinstance(table, dict):
-            raise UsageError(
-                f"requirements {path}: {letter!r} is no group; name it by one letter A–Z"
-            )
+            raise UsageError(f"requirements {path}: invalid group: {letter!r} (one letter A–Z)")
         title = table.pop("title", None)
         if not isinstance(title, str):
             raise UsageError(f"requirements {path}: group {letter} needs a title")
@@ -121,7 +119,7 @@ def load(path: Path) -> Requirements:
             row = _row(path, letter, number, fields)
             rows[row.row] = row
     if not rows:
-        raise UsageError(f"requirements {path}: there is no row in it")
+        raise UsageError(f"requirements {path}: the list has no rows")
     return Requirements(groups, rows, old_fields)
 
 
@@ -130,7 +128,7 @@ def _row(path: Path, letter: str, number: str, fields: Any) -> Requirement:
     where = f"requirements {path}: row {name}"
     if not _NUMBER.fullmatch(number) or not isinstance(fields, dict):
         raise UsageError(
-            f"requirements {path}: [{letter}.{number}] is no row; use a number from 1 on"
+            f"requirements {path}: invalid row: [{letter}.{number}] (a number from 1 on)"
         )
     for key in fields.keys() - {*_TEXTS, "errnos"}:
         raise UsageError(f"{where} has a field {key!r}, which no row has")

@@ -50,7 +50,9 @@ def _choose(known: Mapping[str, Scenario], name: str, place: str) -> Scenario:
 
 def _load(file: Path) -> ModuleType:
     if not file.is_file():
-        raise UsageError(f"there is no file {file}; write FILE.py:NAME or a name of zvmlab")
+        raise UsageError(
+            f"no such file: {file}; use FILE.py:NAME, or a name from 'zvmlab scenarios'"
+        )
     spec = importlib.util.spec_from_file_location(f"zvmlab_scenarios_{file.stem}", file)
     assert spec is not None and spec.loader is not None, "a .py file has a loader"
     module = importlib.util.module_from_spec(spec)

@@ -111,7 +111,7 @@ class Outcome:
             )
             return cls(str(data["scenario"]), steps, tuple(map(str, data["log"])))
         except (KeyError, TypeError) as error:
-            raise UsageError(f"this is no outcome of a scenario: {error!r}") from None
+            raise UsageError(f"this is not an outcome of a scenario: {error!r}") from None
 
     def differences(self, other: Outcome) -> list[str]:
         """One sentence for each step and line of the log that is not the same; empty if equal."""

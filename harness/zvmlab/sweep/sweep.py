@@ -53,7 +53,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         if not 1 <= self.jobs <= MAX_JOBS:
-            raise UsageError(f"{self.jobs} jobs are not possible; 1 to {MAX_JOBS} are")
+            raise UsageError(f"invalid number of jobs: {self.jobs} (1 to {MAX_JOBS})")
         if not 0 <= self.seed <= MAX_SEED:
             raise UsageError(f"the seed {self.seed} is not a number from 0 to {MAX_SEED}")
 
@@ -103,7 +103,7 @@ class State:
         if lines[0].get("sweep") != identity:
             raise UsageError(
                 f"{self.path.parent} has another sweep (scenario, kernel, driver, emulator, seed or"
-                " points differ); --fresh begins anew"
+                " points differ); --fresh starts again"
             )
         whole = "".join(f"{json.dumps(line)}\n" for line in lines)
         self.path.write_text(whole, encoding="utf-8")  # what a kill has cut is gone
@@ -145,7 +145,9 @@ class State:
         try:
             yield
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
-            raise UsageError(f"{self.path} is no state of a sweep; --fresh begins anew") from None
+            raise UsageError(
+                f"{self.path} is not the state of a sweep; --fresh starts again"
+            ) from None
 
 
 def remembered(plan: Plan, identity: dict[str, Any], resume: bool | None) -> dict[str, Result]:
@@ -153,12 +155,12 @@ def remembered(plan: Plan, identity: dict[str, Any], resume: bool | None) -> dic
     state = State(plan.output)
     if resume is None and state.path.exists() and not state.finished():
         raise UsageError(
-            f"{plan.output} has a sweep that was interrupted; --resume goes on, --fresh begins anew"
+            f"{plan.output} has an interrupted sweep; --resume continues it, --fresh starts again"
         )
     if resume:
         found = state.load(identity)
         if found is None:
-            raise UsageError(f"{plan.output} has no sweep to go on with; leave out --resume")
+            raise UsageError(f"{plan.output} has no sweep to continue; leave out --resume")
         return found
     for folder in plan.output.glob(f"{_GUESTS}*"):
         renew(folder)
