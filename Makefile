@@ -268,7 +268,7 @@ $(BUILD)/monread: $(patsubst %.c,$(BUILD)/plain/%.o,$(MONREAD_SRC) $(MONREC_SRC)
 	$(Q)$(CC) $(PLAIN_CFLAGS) -o $@ $^ $(MONREAD_LIBS)
 
 .PHONY: monrec
-monrec: $(MONREC_LIB) ## libmonrec, static and shared, for programs that read monitor data
+monrec: $(MONREC_LIB) ## build libmonrec, static and shared, for programs that read monitor data
 
 # Only what the headers declare can be seen from without.
 $(BUILD)/shared/%.o: %.c
@@ -286,7 +286,7 @@ $(BUILD)/libmonrec.a: $(MONREC_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/libmonrec.o
 
 .PHONY: help
-help: ## this list
+help: ## list the targets
 	@echo "Targets:"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r t d; do \
 		printf '%-18s%s\n' "$$t" "$$d"; done
@@ -294,11 +294,11 @@ help: ## this list
 	@echo "Switches:  V=1 show commands  W=1 more warnings  D=1 debug  C=1 sparse  G=1 coverage  ASAN=1 sanitizers"
 
 .PHONY: setup
-setup: ## install the Debian packages that are missing, and say which
+setup: ## list and install the missing Debian packages
 	$(Q)ci/setup.sh
 
 .PHONY: demo
-demo: ## boot a guest, read monitor data sets in it, compare every byte
+demo: ## boot a guest, read monitor data sets in it, and compare every byte
 	$(Q)ci/setup.sh run build $(filter hercules,$(BACKEND))
 	$(Q)./zvmlab demo --backend $(BACKEND) --kernel $(KERNEL) --driver $(DRIVER) --cpus $(CPUS) --sets $(SETS)
 
@@ -319,7 +319,7 @@ unit: ## unit tests of the core, corpora of the fuzz targets (ASan, UBSan)
 # gcovr removes its output file before it writes it: never name /dev/null here.
 GCOVR := gcovr --root . --txt $(BUILD)/coverage.txt --print-summary --add-tracefile $(BUILD)/coverage.json
 .PHONY: coverage
-coverage: ## lines and branches that unit tests and corpora reach: at least 95 % of core and control
+coverage: ## coverage of unit tests and corpora: at least 95 % of core and control
 	$(Q)find $(BUILD)/gcov -name '*.gcda' -delete 2>/dev/null || true
 	$(Q)$(MAKE) --no-print-directory unit G=1 BUILD=$(BUILD)/gcov
 	$(Q)gcovr --root . --object-directory $(BUILD)/gcov --filter 'lib/|sim/(cp|record|fabricate|control)/|driver/' \
@@ -341,7 +341,7 @@ check: setup unit coverage ## all tests: core, harness, guests
 	$(Q)$(MAKE) --no-print-directory check-e2e
 
 .PHONY: check-full
-check-full: ## the same with sid's kernel, and the tests marked full
+check-full: ## all tests, also on sid's kernel, and the tests marked full
 	$(Q)$(MAKE) --no-print-directory check KERNELS="$(KERNELS) sid" FULL=1
 
 TESTS := tests/harness tests/mutants
@@ -357,7 +357,7 @@ check-e2e: setup prepare
 
 # A test that this kernel leaves leaking, or with lockdep turned off, fails.
 .PHONY: check-debug
-check-debug: setup ## guests on the debug kernel: KASAN, lockdep, kmemleak, UBSAN, failing allocations
+check-debug: setup ## test guests on the debug kernel: KASAN, lockdep, kmemleak, UBSAN, failing allocations
 	$(Q)./zvmlab build
 	$(Q)./zvmlab fetch debug
 	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 --kernel debug \
@@ -367,26 +367,26 @@ check-debug: setup ## guests on the debug kernel: KASAN, lockdep, kmemleak, UBSA
 fuzz-replay: $(FUZZ_REPLAY)
 
 .PHONY: fuzz
-fuzz: ## for SECONDS with JOBS processes: the driver's read machine against a model; traces
+fuzz: ## run the fuzz targets for SECONDS with JOBS processes
 	$(Q)ci/setup.sh build check fuzz
 	$(Q)$(MAKE) -s --no-print-directory $(FUZZ_BIN)
 	$(Q)$(MAKE) -s --no-print-directory fuzz-replay G=1 BUILD=$(BUILD)/fuzz/gcov
 	$(Q)$(HARNESS) tests/fuzz/fuzz.py --build $(BUILD)/fuzz --seconds $(SECONDS) --jobs $(JOBS) $(FUZZ)
 
 .PHONY: fuzz-mutants
-fuzz-mutants: ## does the fuzzer find mistakes made on purpose?
+fuzz-mutants: ## check that the fuzzer finds deliberate mistakes
 	$(Q)ci/setup.sh build check fuzz
 	$(Q)$(MAKE) -s --no-print-directory $(BUILD)/fuzz/mon_stream
 	$(Q)$(HARNESS) tests/fuzz/mutants.py --build $(BUILD)/fuzz
 
 .PHONY: mutants
-mutants: ## small changes of the sources: which does no test notice?  N=100 SEED=1 FOLDER=…, or BASE=main
+mutants: ## find small changes of the sources that no test notices: N=100 SEED=1 FOLDER=…, or BASE=main
 	$(Q)ci/setup.sh build check
 	$(Q)$(HARNESS) tests/mutants/mutate.py --build $(BUILD) --jobs $(shell nproc) \
 		$(if $(N),--number $(N)) $(if $(SEED),--seed $(SEED)) $(if $(BASE),--base $(BASE)) $(FOLDER:%=--folder %)
 
 .PHONY: compile-commands
-compile-commands: ## compile_commands.json, for clangd and others
+compile-commands: ## write compile_commands.json, for clangd and others
 	@mkdir -p $(BUILD)
 	$(Q)$(MAKE) -nB V=1 all unit tools | $(PYTHON) ci/compile_commands.py >$(BUILD)/compile_commands.json.part
 	$(Q)mv $(BUILD)/compile_commands.json.part compile_commands.json
@@ -396,31 +396,31 @@ lint: setup ## sparse, cppcheck, shellcheck, codespell, black, mypy, REUSE
 	$(Q)PYTHON=$(PYTHON) ci/lint.sh
 
 .PHONY: lint-driver
-lint-driver: setup ## the kernel's own tools over driver/: W=1, sparse, kernel-doc, checkpatch, coccinelle
+lint-driver: setup ## check driver/ with the kernel's tools: W=1, sparse, kernel-doc, checkpatch, coccinelle
 	$(Q)$(HARNESS) -m zvmlab.build.driverlint
 
 .PHONY: bench
-bench: setup $(BENCH_BIN) ## benchmarks, as ratios taken in one run
+bench: setup $(BENCH_BIN) ## run the benchmarks, as ratios within one run
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD)
 
 .PHONY: bench-driver
-bench-driver: setup $(BENCH_BIN) ## only our driver beside upstream's
+bench-driver: setup $(BENCH_BIN) ## benchmark only our driver against upstream's
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part pairs --part instructions
 
 .PHONY: bench-records
-bench-records: setup $(BUILD)/bench_records ## only monitor records that the model makes a second
+bench-records: setup $(BUILD)/bench_records ## benchmark only the model: monitor records a second
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --part records
 
 .PHONY: bench-tools
-bench-tools: setup ## only taskmon and dmmon beside the bare interfaces
+bench-tools: setup ## benchmark only taskmon and dmmon against the bare interfaces
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part dmstats --part taskstats
 
 .PHONY: bench-emulators
-bench-emulators: setup ## only the two emulators beside each other
+bench-emulators: setup ## benchmark only the two emulators against each other
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part emulators
 
 .PHONY: install
-install: ## install to PREFIX (DESTDIR is honoured)
+install: ## install zvmlab to PREFIX (below DESTDIR, if set)
 	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/lib/zvmlab $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
 	$(Q)git ls-files lib sim guest driver tools harness examples zvmlab pyproject.toml LICENSES docs/control-schema.json ci/packages.txt | \
 		xargs cp -r --parents -t $(DESTDIR)$(PREFIX)/lib/zvmlab
@@ -448,7 +448,7 @@ clean: ## remove what was built in the tree
 	$(Q)rm -rf $(BUILD)
 
 .PHONY: distclean
-distclean: clean ## and the cache: built QEMU, fetched kernels
+distclean: clean ## remove also the cache: built QEMU, fetched kernels
 	$(Q)$(HARNESS) -m zvmlab.base.cache remove
 
 .SECONDARY:

@@ -336,5 +336,5 @@ def test_make_distclean_removes_no_foreign_folder(tmp_path: Path) -> None:
         timeout=120,
         check=False,
     )
-    assert done.returncode != 0 and "has other things in it (thesis)" in done.stderr
+    assert done.returncode != 0 and "has other contents (thesis)" in done.stderr
     assert (home / "thesis").read_text() == "mine"

@@ -274,7 +274,7 @@ def test_explanation_without_a_difference_fails_a_whole_run(tmp_path: Path) -> N
     ("words", "text"),
     [
         ((), "nothing to compare given; name scenarios, or use --all or --sets"),
-        (("--all", "open-close"), "--all has all scenarios; leave out their names"),
+        (("--all", "open-close"), "--all already includes all scenarios; leave out their names"),
         (("--sets", "-1"), "invalid number of sets: -1 (0 to 1000000)"),
         (("open-close", "--seed", "-1"), "the seed -1 is not a number from 0 to 4294967295"),
     ],

@@ -54,8 +54,8 @@ def test_emulated_storage(fields: dict[str, object], mib: int) -> None:
 @pytest.mark.parametrize(
     ("fields", "text"),
     [
-        ({"cpus": 0}, "invalid number of CPUs: 0 (qemu supports 1 to 64)"),
-        ({"cpus": 65}, "65 CPUs are not possible"),
+        ({"cpus": 0}, "invalid number of CPUs: 0 .qemu supports 1 to 64"),
+        ({"cpus": 65}, "invalid number of CPUs: 65 "),
         ({"backend": "hercules", "count_instructions": True}, "counted in qemu only, not in her"),
         ({"backend": "hercules", "deterministic": True}, "counted in qemu only, not in her"),
         ({"interactive": True, "deterministic": True}, "a person at its console cannot be det"),
@@ -65,7 +65,7 @@ def test_emulated_storage(fields: dict[str, object], mib: int) -> None:
         ({"segments": ("MONDCSS",)}, "segment 'MONDCSS' is not NAME FIRST-LAST TYPE"),
         ({"cp": {"storage": "0.64M"}}, "the CP option storage has an option of its own"),
         ({"cp": {"trace-data": "full"}}, "the CP option trace-data has an option of its own"),
-        ({"trace_data": "long"}, "invalid trace data: 'long' (short or full)"),
+        ({"trace_data": "long"}, "invalid trace data: 'long' .short or full"),
     ],
 )
 def test_configurations_that_cannot_be(fields: dict[str, object], text: str) -> None:

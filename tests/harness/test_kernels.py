@@ -189,7 +189,7 @@ def test_module_info_of_every_truncation() -> None:
     whole = module("a,b", author="x")
     assert module_info(whole) == {"depends": "a,b", "author": "x"}
     for length in range(len(whole) - 1):
-        with pytest.raises(UsageError, match="no kernel module"):
+        with pytest.raises(UsageError, match="is not a kernel module"):
             module_info(whole[:length])
     for index in range(64):
         broken = whole[:index] + b"\xff" + whole[index + 1 :]

@@ -145,7 +145,7 @@ def check(text: str, name: str = "LINUX001") -> None:
     assert page.tables["users-table"][1:] == [[name, "21.000", ""]]
     assert page.tables["devices-table"][1:] == [["1234", "1800", ""]]
     assert page.tables["events-table"][1:] == [[time, f"logon {name}"] for time in until]
-    assert "Nothing that is known of." in text
+    assert "None known." in text
 
 
 FOUR = b"".join(stream(*minute(number)) for number in range(1, MINUTES + 1))
@@ -235,7 +235,7 @@ def test_any_length_of_time_fits(monread: Path, tmp_path: Path) -> None:
 
 def test_what_no_record_tells(monread: Path, tmp_path: Path) -> None:
     text = page_of(monread, tmp_path, stream(part(Record(1, 11, BEGIN)))).read_text()
-    assert text.count("No record tells.") == 5
+    assert text.count("No data.") == 5
     assert "No event was recorded." in text
 
 

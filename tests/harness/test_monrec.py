@@ -129,7 +129,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
         (["nothing"], "unknown monitor domain: nothing"),
         (["0", "23"], "no record D0R23"),
         (["--release", "five"], "invalid release of z/VM: five"),
-        (["0", "--markdown"], "--markdown prints all"),
+        (["0", "--markdown"], "--markdown prints the complete"),
     ],
 )
 def test_what_is_refused(words: list[str], text: str, capsys: pytest.CaptureFixture[str]) -> None:

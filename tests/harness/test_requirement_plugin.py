@@ -412,10 +412,10 @@ def test_markers_of_module_class_function_and_parameter_count(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ("", "a row is missing; a row is written as in M15"),
-        ("'P01'", "mark.requirement: invalid row: 'P01' (for example M15)"),
-        ("'P1', 'p2'", "mark.requirement: invalid row: 'p2' (for example M15)"),
-        ("['P1']", "mark.requirement: invalid row: ['P1'] (for example M15)"),
+        ("", "no row given (for example M15)"),
+        ("'P01'", "invalid row: 'P01' (for example M15)"),
+        ("'P1', 'p2'", "invalid row: 'p2' (for example M15)"),
+        ("['P1']", "invalid row: ['P1'] (for example M15)"),
     ],
 )
 def test_marker_that_names_no_row(

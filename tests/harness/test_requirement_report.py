@@ -421,7 +421,7 @@ def test_timeline_has_an_end(tmp_path: Path) -> None:
     [
         (None, "trace .* cannot be read: No such file or directory"),
         ("", "the guest did not call CP during this test"),
-        ("x\n", "line 1 of .*, from byte 0 on, is no record of a CP trace"),
+        ("x\n", "line 1 of .*, from byte 0 on, is not a record of a CP trace"),
         ("\xff\n", "line 1 of .* is not a record of a CP trace"),
     ],
 )

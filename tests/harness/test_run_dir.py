@@ -50,7 +50,7 @@ def test_found_by_name_while_it_lasts() -> None:
     two.remove()
     with pytest.raises(UsageError, match="no guest is running; start one with"):
         find_guest()
-    with pytest.raises(UsageError, match="no guest named one is running"):
+    with pytest.raises(UsageError, match="no such running guest: one"):
         find_guest("one")
 
 

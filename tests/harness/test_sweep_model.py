@@ -549,7 +549,7 @@ def test_resume_without_a_sweep_and_damaged_state(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no sweep to continue"):
         sweep(mine, QUIET, resume=True)
     (mine.output / "state.jsonl").write_text("no JSON\n")
-    with pytest.raises(UsageError, match="no state of a sweep; --fresh"):
+    with pytest.raises(UsageError, match="not the state of a sweep; --fresh"):
         sweep(mine, QUIET)
 
 
@@ -583,7 +583,7 @@ def test_failing_job_stops_the_others() -> None:
     [
         (["sweep", "nonsense"], "zvmlab has no scenario 'nonsense'"),
         (["sweep", "missing.py:x"], "no such file: missing.py"),
-        (["sweep", "read-one-set", "--jobs", "0"], "0 jobs are not possible"),
+        (["sweep", "read-one-set", "--jobs", "0"], "invalid number of jobs: 0 (1 to 16)"),
         (["sweep", "read-one-set", "--seed", "-1"], "the seed -1 is not"),
         (["sweep", "read-one-set", "--driver", "none.ko"], "no such driver"),
         (["sweep", "read-one-set", "--resume", "--fresh"], "not allowed with"),

@@ -152,8 +152,8 @@ def test_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["--monwrite"], "--monwrite is of a file"),
-        (["--every", "-1", "file"], "--every -1: write seconds"),
+        (["--monwrite"], "--monwrite needs a file"),
+        (["--every", "-1", "file"], "invalid --every: -1 (seconds"),
         (["--release", "x", "file"], "x"),
         (["/no/such"], "/no/such: No such file or directory"),
     ],

@@ -113,7 +113,7 @@ static void head(FILE *out, const struct activity *f, const char *title)
 		"</span> records, <span id=\"intervals\">%" PRIu64 "</span> intervals", f->sets,
 		f->records, f->intervals);
 	if (f->merged > 1)
-		fprintf(out, " · a point is %u of them", f->merged);
+		fprintf(out, " · each point combines %u of them", f->merged);
 	if (f->left_out)
 		fprintf(out, " · %" PRIu64 " records of further users and devices are left out",
 			f->left_out);

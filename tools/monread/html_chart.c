@@ -145,7 +145,7 @@ void html_chart(FILE *out, const struct activity *f, const struct chart *chart)
 	for (unsigned int series = 0; series < chart->series; series++)
 		any |= has_values(f, chart, series);
 	if (!any) {
-		fputs("<p class=\"none\">No record tells.</p>\n</section>\n", out);
+		fputs("<p class=\"none\">No data.</p>\n</section>\n", out);
 		return;
 	}
 	fprintf(out, "<p class=\"legend\">%s", chart->unit);

@@ -44,7 +44,7 @@ static void bar(FILE *out, double value, double most)
 
 static void none(FILE *out, const char *id, const char *title)
 {
-	fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n<p class=\"none\">No record tells.</p>\n"
+	fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n<p class=\"none\">No data.</p>\n"
 		"</section>\n", id, title);
 }
 
@@ -118,7 +118,7 @@ void html_gaps(FILE *out, const struct activity *f)
 	char time[HTML_TIME_SIZE];
 	bool any = false;
 
-	fputs("<section id=\"gaps\">\n<h2>What is missing</h2>\n", out);
+	fputs("<section id=\"gaps\">\n<h2>Missing data</h2>\n", out);
 	for (unsigned int i = 0; i < f->buckets; i++) {
 		const struct bucket *bucket = &f->bucket[i];
 
@@ -134,6 +134,6 @@ void html_gaps(FILE *out, const struct activity *f)
 			html_time(bucket->last, time), bucket->lost, bucket->overflows,
 			bucket->suspended);
 	}
-	fputs(any ? "</table></div>\n" : "<p class=\"none\">Nothing that is known of.</p>\n", out);
+	fputs(any ? "</table></div>\n" : "<p class=\"none\">None known.</p>\n", out);
 	fputs("</section>\n", out);
 }

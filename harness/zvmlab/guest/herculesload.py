@@ -58,7 +58,8 @@ def linux_parts(config: GuestConfig, image_size: int) -> list[Part]:
     line = config.kernel_parameters().encode()
     if len(line) >= _COMMAND_LINE_MAX:
         raise UsageError(
-            f"the kernel's command line is too long: {len(line)} bytes (at most {_COMMAND_LINE_MAX - 1})"
+            f"the kernel's command line is too long: {len(line)} bytes"
+            f" (at most {_COMMAND_LINE_MAX - 1})"
         )
     place = struct.pack(">QQ", initrd_address(config), image_size)
     return [

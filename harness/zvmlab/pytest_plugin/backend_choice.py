@@ -42,7 +42,7 @@ def add_options(group: pytest.OptionGroup) -> None:
     group.addoption(
         "--representative",
         choices=BACKENDS,
-        help="run the tests marked representative, on the first kernel, in this emulator as well",
+        help="also run the tests marked representative in this emulator, on the first kernel",
     )
 
 

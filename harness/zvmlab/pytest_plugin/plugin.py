@@ -68,20 +68,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--driver",
         action="append",
         metavar="upstream|zvmlab|PATH",
-        help="monreader under test: the kernel's own (default), ours or a .ko; may be repeated",
+        help="monreader under test: upstream (default), zvmlab or a .ko file; may be repeated",
     )
     group.addoption(
         "--cold",
         action="store_true",
-        help="boot guests in Hercules from the first instruction on, without checkpoints",
+        help="boot guests in Hercules from the first instruction, without checkpoints",
     )
     group.addoption(
-        "--full", action="store_true", help="run the tests marked full as well, which take minutes"
+        "--full", action="store_true", help="also run the tests marked full, which take minutes"
     )
     group.addoption(
         "--zvmlab-keep",
         action="store_true",
-        help="keep console, trace and emulator log of tests that passed, too",
+        help="also keep console, trace and emulator log of tests that passed",
     )
 
 

@@ -48,7 +48,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--requirements",
         action="store_true",
-        help="the run must show every requirement of the list that the ini value requirements names",
+        help="fail unless the run shows every requirement of the list (ini value: requirements)",
     )
     group.addoption("--promises", action="store_true", help="the old name of --requirements")
     group.addoption(

@@ -265,7 +265,7 @@ START_TEST(chart_as_a_table)
 	values[0][0] = values[0][2] = values[1][1] = -1;
 	draw();
 	ck_assert_str_eq(text, "<section id=\"test\">\n<h2>A chart</h2>\n"
-			       "<p class=\"none\">No record tells.</p>\n</section>\n");
+			       "<p class=\"none\">No data.</p>\n</section>\n");
 }
 END_TEST
 
@@ -334,7 +334,7 @@ START_TEST(users)
 	char row[200];
 
 	draw_users();
-	has("<h2>Users by CPU time</h2>\n<p class=\"none\">No record tells.</p>\n</section>\n");
+	has("<h2>Users by CPU time</h2>\n<p class=\"none\">No data.</p>\n</section>\n");
 	user(7, "NOT", 9999999, false);
 	user(8, "LAZY", 0, true);
 	draw_users();
@@ -377,7 +377,7 @@ START_TEST(devices)
 
 	html_devices(out, &f);
 	finish(out);
-	has("<h2>Devices by I/O</h2>\n<p class=\"none\">No record tells.</p>\n</section>\n");
+	has("<h2>Devices by I/O</h2>\n<p class=\"none\">No data.</p>\n</section>\n");
 	f.device[0] = (struct device_activity){ .number = 0x1f, .source = 1, .starts = 30 };
 	f.device[1] = (struct device_activity){ .number = 0x2f, .source = 0, .starts = 99 };
 	f.device[ACTIVITY_DEVICES - 1] =
@@ -425,7 +425,7 @@ START_TEST(listed_gaps)
 	bucket(10);
 	html_gaps(out, &f);
 	finish(out);
-	has("</h2>\n<p class=\"none\">Nothing that is known of.</p>\n</section>\n");
+	has("</h2>\n<p class=\"none\">None known.</p>\n</section>\n");
 	bucket(20)->lost = 3;
 	bucket(30)->overflows = 4;
 	bucket(40)->suspended = 5;
@@ -473,7 +473,7 @@ START_TEST(whole_page)
 	page();
 	has("<p class=\"facts\">2026-03-02 00:00:00 to 2026-03-02 00:00:40 UTC · "
 	    "<span id=\"sets\">11</span> sets, <span id=\"records\">12</span> records, "
-	    "<span id=\"intervals\">13</span> intervals · a point is 4 of them"
+	    "<span id=\"intervals\">13</span> intervals · each point combines 4 of them"
 	    " · 14 records of further users and devices are left out</p>");
 	has("<th>until</th><th class=\"n\">IFL</th></tr>");
 	has("<tr><td>2026-03-02 00:00:40</td><td class=\"n\">12.5</td></tr>");
