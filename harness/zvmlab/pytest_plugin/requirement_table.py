@@ -157,8 +157,10 @@ def markdown(run: Run) -> str:
         "<!-- SPDX-License-Identifier: MIT -->",
         "# Requirements and the tests that show them",
         "",
-        "Written by a run of the tests (report.md says how), not by hand.  The counts are of that run;"
-        " the names are kept as the tests are now, so that one may be there that the run did not have.",
+        "After this page you know what each test shows, and the results of one run.",
+        "",
+        "A run of the tests writes this page ([report.md](report.md)).  The counts are those of that"
+        " run.  The names are those of the present tests, so there may be names that it did not have.",
     ]
     lines += ["", f"Run: {time.strftime('%Y-%m-%d')}."]
     if run.kernels:
