@@ -29,7 +29,8 @@ static void ck_name(const char *name)
 
 static void ck_releases(unsigned int first, unsigned int last)
 {
-	ck_assert_msg(FIRST_RELEASE <= first && first <= last && last <= LAST_RELEASE,
+	ck_assert_msg(FIRST_RELEASE <= first && first <= last && last <= LAST_RELEASE &&
+			      monrec_release_known(first) && monrec_release_known(last),
 		      "%s: releases %u to %u", layout->name, first, last);
 }
 
