@@ -15,14 +15,14 @@
 #include <assert.h>
 #include <stdbool.h>
 
-#include "monrec.h"
-#include "record.h"
 #include "bytes.h"
+#include "monrec.h"
+#include "record_header.h"
 
 static_assert(MONREC_FRAME_SIZE == RECORD_FRAME_SIZE, "of one size");
 static_assert(MONREC_HEADER_SIZE == RECORD_HEADER_SIZE, "of one size");
 
-/* Records of the domain monitor, beside those that record.h has. */
+/* Records of the domain monitor, beside those that record_header.h has. */
 enum { MTREPR = 1, MTRSUS = 3, MTRDDR = 14 };
 
 /* All the items of a step: a record and what can be wrong with it. */

@@ -2,11 +2,8 @@
 /*
  * Writing monitor records into 4 KiB frames.
  *
- * Header and framing as the z/VM monitor record descriptions (MRRECHDR) have
- * them: a record never crosses a frame; end of frame (D1R13) stands behind the
- * last record of every frame that another one follows.  So that D1R13, or the
- * record that ends an interval or a block, always fits, RECORD_HEADER_SIZE
- * bytes of each frame stay free for it.
+ * record_header.h has the format.  RECORD_HEADER_SIZE bytes of each frame stay
+ * free, so that D1R13, or the record that ends an interval or a block, always fits.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -14,22 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RECORD_HEADER_SIZE 20u
-#define RECORD_FRAME_SIZE 4096u
-/** Longest record: a frame without the room kept for D1R13. */
-#define RECORD_MAX_SIZE (RECORD_FRAME_SIZE - RECORD_HEADER_SIZE)
-
-/** Offsets in the header; all else in it is zero. */
-enum {
-	MRHDRLEN = 0,	/**< 2: length, header included */
-	MRHDRDM = 4,	/**< 1: domain */
-	MRHDRRC = 6,	/**< 2: record number */
-	MRHDRTOD = 8,	/**< 8: TOD clock */
-};
-
-/** Domain MONITOR, and those of its records that make up the framing. */
-#define RECORD_DOMAIN_MONITOR 1u
-enum { MTREND = 11, MTRSOS = 12, MTREOF = 13 };
+#include "record_header.h"
 
 struct record_writer {
 	uint8_t *buffer;	/**< owned by the caller */

@@ -38,7 +38,7 @@ END = Record(1, 11)
 def _program_bytes() -> bytes:
     """monread for the guest, with nothing that it needs there."""
     source, root = tools_source(), debian_root()
-    folders = ("lib", "tools/common", "tools/monread", "sim/record", "Makefile")
+    folders = ("lib", "tools/common", "tools/monread", "Makefile")
     library = root / "usr/lib/s390x-linux-gnu/libjansson.a"
 
     def build(into: Path) -> None:

@@ -115,7 +115,6 @@ TARGETS = {
         sources=(
             "lib/base/*.[ch]",
             "lib/monrec/*.[ch]",
-            "sim/record/record.h",
             "tests/fuzz/fuzz_monrec.c",
         ),
         covered="lib/monrec/",

@@ -41,7 +41,7 @@ LINKED = {
     "monread": ("libjansson.so.4",),
 }
 """The tools, and the libraries that each is linked with."""
-_MORE = {"monread": ("lib/base", "lib/monrec", "sim/record")}
+_MORE = {"monread": ("lib/base", "lib/monrec")}
 """Folders that a tool is made of beside its own, and what the tools share."""
 _FOLDERS = (f"lib/{TRIPLET}", f"usr/lib/{TRIPLET}")
 _DEBIAN = {"dmsetup": "/sbin/dmsetup"}

@@ -57,7 +57,7 @@ def program(progress: Progress) -> Path:
     ]
     own = sorted((TREE / "lib/monrec").glob("*.c"))
     sources += [file for file in own if file.name != "example.c"]
-    folders = ("tools/common", "tools/monread", "lib/base", "lib/monrec", "sim/record")
+    folders = ("tools/common", "tools/monread", "lib/base", "lib/monrec")
     includes = [TREE / folder for folder in folders]
     return built(progress, "monread", "monread", sources, includes, ["-ljansson"])
 

@@ -160,7 +160,7 @@ def library(progress: Progress | None = None) -> Path:
     own = TREE / "lib/monrec"
     sources = [file for file in sorted(own.glob("*.c")) if file.name != "example.c"]
     sources.append(TREE / "lib/base/ebcdic.c")
-    includes = [own, TREE / "lib/base", TREE / "sim/record"]
+    includes = [own, TREE / "lib/base"]
     flags = ["-shared", "-fPIC", "-fvisibility=hidden"]
     return built(progress or Progress(), "libmonrec", "libmonrec.so", sources, includes, flags)
 

@@ -11,7 +11,7 @@
 #include <errno.h>
 
 #include "monrec.h"
-#include "record.h"
+#include "record_header.h"
 
 #define MI_SIZE (256u * 1024u)
 #define MI_STOPS 256u

@@ -2,7 +2,7 @@
 #include "fixture.h"
 
 #include "monrec_catalogue.h"
-#include "record.h"
+#include "record_header.h"
 
 #include <ctype.h>
 #include <limits.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* libmonrec on streams: items, places, what the device gives besides bytes. */
 #include "monrec_input.h"
+#include "record.h"
 #include "storage_fails.h"
 
 #define S MONREC_TYPE_SAMPLE
