@@ -49,37 +49,23 @@ ifeq ($(D),1)
 OPTIMISE := -O0 -g3
 endif
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-CPPFLAGS_ALL := -Ilib/base -Ilib/monrec -Isim/cp/include -Isim/cp -Isim/record -Isim/fabricate -Isim/control -Isim/replay -Isim/hercules -Idriver -Itools -Itools/common -Itools/dmmon -Itests/unit
-CFLAGS_ALL = -std=gnu11 -g $(OPTIMISE) $(WARNINGS) -MMD -MP $(CPPFLAGS_ALL) $(CFLAGS)
+include ci/modules.mk
+CFLAGS_ALL = -std=gnu11 -g $(OPTIMISE) $(WARNINGS) -MMD -MP $(call module_cppflags,$<) $(CFLAGS)
 
-CP_SRC := $(sort $(wildcard lib/base/*.c sim/cp/*.c sim/cp/*/*.c sim/record/*.c))
-FABRICATE_SRC := $(sort $(wildcard sim/fabricate/*.c))
-CTL_SRC := $(sort $(wildcard sim/control/*.c))
-REPLAY_SRC := $(filter-out sim/replay/main.c,$(sort $(wildcard sim/replay/*.c)))
 REPLAY := $(BUILD)/zvmlab-replay
-# What the tools share; each tool's own folder is tools/NAME.
-TOOL_COMMON_SRC := $(sort $(wildcard tools/common/*.c))
-# What of dmmon knows nothing of a machine.
-DMS_SRC := $(sort $(wildcard tools/dmmon/dms_*.c))
-DMMON_SRC := $(sort $(wildcard tools/dmmon/*.c))
-DMMON_LIBS = $(shell $(PKG_CONFIG) --libs devmapper jansson) -lm
-TASKMON_SRC := $(sort $(wildcard tools/taskmon/*.c))
-TASKMON_CFLAGS = $(shell $(PKG_CONFIG) --cflags libnl-genl-3.0)
-TASKMON_LIBS = $(shell $(PKG_CONFIG) --libs libnl-genl-3.0 jansson)
-TOOLS := $(BUILD)/dmmon $(BUILD)/taskmon $(BUILD)/monread
-MONREAD_SRC := $(sort $(wildcard tools/monread/*.c)) $(addprefix tools/common/,command_line.c number.c tool_text.c)
-MONREAD_LIBS = $(shell $(PKG_CONFIG) --libs jansson)
-# libmonrec: its own files, and what it has in it beside them.
-MONREC_OWN := $(filter-out lib/monrec/example.c,$(sort $(wildcard lib/monrec/*.c)))
-MONREC_SRC := $(MONREC_OWN) lib/base/ebcdic.c
+TOOLS := $(addprefix $(BUILD)/,dmmon taskmon monread)
 MONREC_HEADERS := lib/monrec/monrec.h lib/monrec/monrec_catalogue.h
 MONREC_VERSION := 0.1
 MONREC_LIB := $(addprefix $(BUILD)/libmonrec,.a .so.0)
-MONREC_OBJ := $(MONREC_SRC:%.c=$(BUILD)/shared/%.o)
-UNIT_SRC := $(sort $(shell find tests/unit -name 'test_*.c'))
+# With what of lib/base it has in it.
+MONREC_OBJ := $(patsubst %.c,$(BUILD)/shared/%.o,$(foreach module,$(lib/monrec.ALL),$($(module).PARTS)))
+# tests/unit is laid out as the sources are; the programs lie side by side.
+UNIT_SRC := $(foreach module,$(filter tests/unit/%,$(MODULES)),$($(module).MAIN))
 UNIT_BIN := $(patsubst %.c,$(BUILD)/unit/%,$(notdir $(UNIT_SRC)))
-BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
-BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/%)
+ifneq ($(words $(UNIT_BIN)),$(words $(sort $(UNIT_BIN))))
+$(error two tests have the name $(notdir $(firstword $(foreach one,$(UNIT_BIN),$(if $(word 2,$(filter $(one),$(UNIT_BIN))),$(one))))).c)
+endif
+BENCH_BIN := $(patsubst tests/bench/%.c,$(BUILD)/%,$(tests/bench.MAIN))
 SERVER := $(BUILD)/unit/ctl_server
 # Fuzz targets; each has its corpus, and is replayed without libFuzzer by the unit tests.
 FUZZ := mon_stream trace_replay dm_stats monrec taskstats guest control
@@ -100,19 +86,18 @@ SANITIZE :=
 UNIT_CFLAGS := --coverage
 endif
 PLAIN_CFLAGS := $(if $(filter 1,$(ASAN)),$(SANITIZE))
-CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check jansson)
 
 .PHONY: all
 all: lib ## build the core and the control layer for this machine
 
 .PHONY: lib
-lib: $(BUILD)/libcp.a
+lib: $(BUILD)/plain/sim/cp.a $(BUILD)/plain/sim/control.a
 
 $(BUILD)/unit/%.o: %.c
 	@mkdir -p $(@D)
 	$(say) CC $<
 ifeq ($(C),1)
-	$(Q)sparse -Wno-decl $(CPPFLAGS_ALL) $<
+	$(Q)sparse -Wno-decl $(call module_cppflags,$<) $<
 endif
 	$(Q)$(CC) $(CFLAGS_ALL) $(UNIT_CFLAGS) -c -o $@ $<
 
@@ -120,24 +105,34 @@ $(BUILD)/plain/%.o: %.c
 	@mkdir -p $(@D)
 	$(say) CC $<
 ifeq ($(C),1)
-	$(Q)sparse -Wno-decl $(CPPFLAGS_ALL) $<
+	$(Q)sparse -Wno-decl $(call module_cppflags,$<) $<
 endif
 	$(Q)$(CC) $(CFLAGS_ALL) $(PLAIN_CFLAGS) -c -o $@ $<
 
-$(BUILD)/unit/libcp.a: $(patsubst %.c,$(BUILD)/unit/%.o,$(CP_SRC) $(FABRICATE_SRC) $(MONREC_OWN) $(CTL_SRC) $(REPLAY_SRC))
+# A module as an archive, in each of the ways that it is compiled in.
+ARCHIVES := $(foreach way,unit plain fuzz,$(MODULES:%=$(BUILD)/$(way)/%.a))
+$(foreach way,unit plain fuzz,$(foreach module,$(MODULES),$(eval \
+	$(BUILD)/$(way)/$(module).a: $($(module).PARTS:%.c=$(BUILD)/$(way)/%.o))))
+$(ARCHIVES):
+	@mkdir -p $(@D)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(BUILD)/libcp.a: $(patsubst %.c,$(BUILD)/plain/%.o,$(CP_SRC) $(FABRICATE_SRC) $(MONREC_OWN) $(CTL_SRC))
-	$(say) AR $@
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+# Objects first; which archive needs which others need not be said once more.
+LINKED = $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -Wl,--as-needed $(call module_libs,$(LINKED_AS))
+LINK_CHECKED = $(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $(LINKED)
 
-# tests/unit is laid out as the sources are; programs lie side by side.
-$(foreach source,$(UNIT_SRC),$(eval $(BUILD)/unit/$(notdir $(source:.c=)): $(BUILD)/unit/$(source:.c=.o)))
+# Program $1 of source $2: linked with what its module $3 is linked with, compiled in way $4.
+define program
+$1: $(BUILD)/$4/$(2:.c=.o) $(call module_archives,$3,$4)
+$1: LINKED_AS := $3
+endef
 
-$(BUILD)/unit/test_%: $(BUILD)/unit/tests/unit/fixture.o $(BUILD)/unit/libcp.a
+$(foreach source,$(UNIT_SRC),$(eval $(call \
+	program,$(BUILD)/unit/$(notdir $(source:.c=)),$(source),$(module-of.$(source)),unit)))
+$(UNIT_BIN):
 	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS)
+	$(Q)$(LINK_CHECKED)
 
 # What test_failing lets fail.
 $(BUILD)/unit/test_failing: WRAPPED := malloc calloc realloc strdup mmap open close fread fwrite fclose \
@@ -147,125 +142,56 @@ $(BUILD)/unit/test_failing: WRAPPED := malloc calloc realloc strdup mmap open cl
 $(addprefix $(BUILD)/unit/test_,tool_text dms_storage monread_storage monrec_stream taskmon_storage): WRAPPED := malloc calloc realloc reallocarray \
 	strdup strndup
 
-# The driver's read machine is tested as what it is: plain C.
-$(filter $(BUILD)/unit/test_mon_stream%,$(UNIT_BIN)): $(BUILD)/unit/driver/mon_stream.o
-
-$(BUILD)/unit/libmonread.a: $(patsubst %.c,$(BUILD)/unit/%.o,$(filter-out tools/monread/main.c,$(MONREAD_SRC)) $(MONREC_SRC))
-	$(say) AR $@
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
-
-$(BUILD)/unit/test_monread_%: $(BUILD)/unit/libmonread.a
-	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS)
-
-$(BUILD)/unit/libtool.a: $(TOOL_COMMON_SRC:%.c=$(BUILD)/unit/%.o)
-	$(say) AR $@
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
-
-# Tools know nothing of CP, nor do their tests.
-$(BUILD)/unit/test_tool_%: $(BUILD)/unit/libtool.a
-	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS)
-
-$(BUILD)/unit/test_dms_range $(BUILD)/unit/test_dms_storage: $(BUILD)/unit/tools/dmmon/range.o
-
-$(BUILD)/unit/test_dms_%: $(DMS_SRC:%.c=$(BUILD)/unit/%.o) $(BUILD)/unit/libtool.a
-	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS)
-
-$(TASKMON_SRC:%.c=$(BUILD)/unit/%.o) $(TASKMON_SRC:%.c=$(BUILD)/plain/%.o): CPPFLAGS_ALL += $(TASKMON_CFLAGS)
-
-$(BUILD)/unit/libtaskmon.a: $(patsubst %.c,$(BUILD)/unit/%.o,$(filter-out tools/taskmon/main.c,$(TASKMON_SRC)))
-	$(say) AR $@
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
-
-$(BUILD)/unit/test_taskmon_%: $(BUILD)/unit/libtaskmon.a $(BUILD)/unit/libtool.a
-	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -pthread -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS) $(TASKMON_LIBS)
-
 # The one file of Hercules' module that does not know Hercules.
 $(BUILD)/unit/test_checkpoint_file: $(BUILD)/unit/sim/hercules/checkpoint_file.o
 
-FUZZ_MON_STREAM := $(addprefix tests/fuzz/,fuzz_mon_stream.c machine_read.c model_mon_stream.c) driver/mon_stream.c
-FUZZ_TRACE_REPLAY := tests/fuzz/fuzz_trace_replay.c
-FUZZ_DM_STATS := tests/fuzz/fuzz_dm_stats.c $(DMS_SRC) tools/common/tool_text.c
-FUZZ_MONREC := tests/fuzz/fuzz_monrec.c $(MONREC_SRC)
-TASKSTATS_SRC := $(addprefix tools/taskmon/,stats.c layout.c account.c recording.c collector.c row.c)
-FUZZ_TASKSTATS := tests/fuzz/fuzz_taskstats.c $(TASKSTATS_SRC) $(TOOL_COMMON_SRC)
-FUZZ_WORLD := $(addprefix tests/fuzz/,world.c world_check.c model_iucv.c)
-FUZZ_GUEST := tests/fuzz/fuzz_guest.c $(FUZZ_WORLD)
-FUZZ_CONTROL := $(addprefix tests/fuzz/,fuzz_control.c files.c) $(FUZZ_WORLD)
-
-$(BUILD)/unit/replay_mon_stream: $(FUZZ_MON_STREAM:%.c=$(BUILD)/unit/%.o)
-$(BUILD)/unit/replay_trace_replay: $(FUZZ_TRACE_REPLAY:%.c=$(BUILD)/unit/%.o) $(BUILD)/unit/libcp.a
-$(BUILD)/unit/replay_dm_stats: $(FUZZ_DM_STATS:%.c=$(BUILD)/unit/%.o)
-
-$(BUILD)/unit/replay_monrec: $(FUZZ_MONREC:%.c=$(BUILD)/unit/%.o)
-$(BUILD)/unit/replay_taskstats: $(FUZZ_TASKSTATS:%.c=$(BUILD)/unit/%.o)
-$(BUILD)/unit/replay_guest: $(FUZZ_GUEST:%.c=$(BUILD)/unit/%.o) $(BUILD)/unit/libcp.a
-$(BUILD)/unit/replay_control: $(FUZZ_CONTROL:%.c=$(BUILD)/unit/%.o) $(BUILD)/unit/libcp.a
+# What mutates the inputs of a target; the others leave that to libFuzzer.
+FUZZ_MUTATES.trace_replay := tests/fuzz/mutate_lines.c
+FUZZ_MUTATES.control := tests/fuzz/mutate_control.c tests/fuzz/mutate_lines.c
+$(foreach target,$(FUZZ),$(eval $(call \
+	program,$(BUILD)/unit/replay_$(target),tests/fuzz/fuzz_$(target).c,tests/fuzz,unit)))
+$(foreach target,$(FUZZ),$(eval $(call \
+	program,$(BUILD)/fuzz/$(target),tests/fuzz/fuzz_$(target).c,tests/fuzz,fuzz)))
+$(foreach target,$(FUZZ),$(eval $(BUILD)/fuzz/$(target): $(FUZZ_MUTATES.$(target):%.c=$(BUILD)/fuzz/%.o)))
 
 # No input of the control socket's reaches a file of this machine.
 $(BUILD)/unit/replay_control $(BUILD)/fuzz/control: WRAPPED := open
 
 $(FUZZ_REPLAY): $(BUILD)/unit/tests/fuzz/replay.o
 	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) $(if $(filter 1,$(G)),--coverage) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CHECK_LIBS)
+	$(Q)$(LINK_CHECKED)
 
 # What libFuzzer is led by: coverage of what is tested, not of the model.
-FUZZ_LED := driver/mon_stream.c tests/fuzz/machine_read.c $(REPLAY_SRC) $(DMS_SRC) $(MONREC_OWN) $(TASKSTATS_SRC) $(CP_SRC) \
-	$(CTL_SRC)
+FUZZ_LED := $(foreach module,driver lib/base lib/monrec sim/cp sim/record sim/control sim/replay tools/dmmon tools/taskmon,$($(module).PARTS)) \
+	tests/fuzz/machine_read.c
 $(FUZZ_LED:%.c=$(BUILD)/fuzz/%.o): FUZZ_CFLAGS := -fsanitize-coverage=inline-8bit-counters,pc-table
 
 $(BUILD)/fuzz/%.o: %.c
 	@mkdir -p $(@D)
 	$(say) CC $<
-	$(Q)$(FUZZ_CC) -std=gnu11 -g -O2 -Wall -Wextra -MMD -MP $(CPPFLAGS_ALL) $(SANITIZE) $(FUZZ_CFLAGS) -c -o $@ $<
-
-$(BUILD)/fuzz/mon_stream: $(FUZZ_MON_STREAM:%.c=$(BUILD)/fuzz/%.o)
-$(BUILD)/fuzz/trace_replay: $(patsubst %.c,$(BUILD)/fuzz/%.o,$(FUZZ_TRACE_REPLAY) tests/fuzz/mutate_lines.c \
-	$(CP_SRC) $(CTL_SRC) $(REPLAY_SRC))
-$(BUILD)/fuzz/dm_stats: $(FUZZ_DM_STATS:%.c=$(BUILD)/fuzz/%.o)
-
-$(BUILD)/fuzz/monrec: $(FUZZ_MONREC:%.c=$(BUILD)/fuzz/%.o)
-$(BUILD)/fuzz/taskstats: $(FUZZ_TASKSTATS:%.c=$(BUILD)/fuzz/%.o)
-$(BUILD)/fuzz/guest: $(patsubst %.c,$(BUILD)/fuzz/%.o,$(FUZZ_GUEST) $(CP_SRC) sim/control/held.c)
-$(BUILD)/fuzz/control: $(patsubst %.c,$(BUILD)/fuzz/%.o,$(FUZZ_CONTROL) tests/fuzz/mutate_control.c \
-	tests/fuzz/mutate_lines.c $(CP_SRC) $(CTL_SRC))
+	$(Q)$(FUZZ_CC) -std=gnu11 -g -O2 -Wall -Wextra -MMD -MP $(call module_cppflags,$<) $(SANITIZE) $(FUZZ_CFLAGS) -c -o $@ $<
 
 $(FUZZ_BIN):
 	$(say) LD $@
-	$(Q)$(FUZZ_CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) -fsanitize=fuzzer -o $@ $^ $(shell $(PKG_CONFIG) --libs jansson)
+	$(Q)$(FUZZ_CC) $(SANITIZE) $(WRAPPED:%=-Wl,--wrap=%) -fsanitize=fuzzer -o $@ $(LINKED)
 
-$(SERVER): $(BUILD)/unit/tests/harness/ctl_server.o $(BUILD)/unit/libcp.a
+$(eval $(call program,$(SERVER),tests/harness/ctl_server.c,tests/harness,unit))
+$(SERVER):
 	$(say) LD $@
-	$(Q)$(CC) $(SANITIZE) $(if $(filter 1,$(G)),--coverage) -o $@ $^ $(CHECK_LIBS)
+	$(Q)$(LINK_CHECKED)
 
 .PHONY: replay
 replay: $(REPLAY)
 
-$(REPLAY): $(patsubst %.c,$(BUILD)/plain/%.o,$(REPLAY_SRC) sim/replay/main.c) $(BUILD)/libcp.a
-	$(say) LD $@
-	$(Q)$(CC) $(PLAIN_CFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs jansson)
-
 .PHONY: tools
 tools: $(TOOLS) ## build dmmon, taskmon and monread for this machine
 
-$(BUILD)/dmmon: $(patsubst %.c,$(BUILD)/plain/%.o,$(DMMON_SRC) $(TOOL_COMMON_SRC))
+$(eval $(call program,$(REPLAY),sim/replay/main.c,sim/replay,plain))
+$(foreach tool,$(TOOLS),$(eval $(call program,$(tool),tools/$(notdir $(tool))/main.c,tools/$(notdir $(tool)),plain)))
+$(foreach bench,$(BENCH_BIN),$(eval $(call program,$(bench),tests/bench/$(notdir $(bench)).c,tests/bench,plain)))
+$(REPLAY) $(TOOLS) $(BENCH_BIN):
 	$(say) LD $@
-	$(Q)$(CC) $(PLAIN_CFLAGS) -o $@ $^ $(DMMON_LIBS)
-
-$(BUILD)/taskmon: $(patsubst %.c,$(BUILD)/plain/%.o,$(TASKMON_SRC) $(TOOL_COMMON_SRC))
-	$(say) LD $@
-	$(Q)$(CC) $(PLAIN_CFLAGS) -pthread -o $@ $^ $(TASKMON_LIBS)
-
-$(BUILD)/bench_%: $(BUILD)/plain/tests/bench/bench_%.o $(BUILD)/libcp.a
-	$(say) LD $@
-	$(Q)$(CC) $(PLAIN_CFLAGS) -o $@ $^ $(CHECK_LIBS)
-
-$(BUILD)/monread: $(patsubst %.c,$(BUILD)/plain/%.o,$(MONREAD_SRC) $(MONREC_SRC))
-	$(say) LD $@
-	$(Q)$(CC) $(PLAIN_CFLAGS) -o $@ $^ $(MONREAD_LIBS)
+	$(Q)$(CC) $(PLAIN_CFLAGS) -o $@ $(LINKED)
 
 .PHONY: monrec
 monrec: $(MONREC_LIB) ## build libmonrec, static and shared, for programs that read monitor data
@@ -317,17 +243,19 @@ unit: ## unit tests of the core, corpora of the fuzz targets (ASan, UBSan)
 
 # An assertion's other side must never be reached, so assert() has no branches here.
 # gcovr removes its output file before it writes it: never name /dev/null here.
+COVERED_WELL := sim/cp sim/control
+COVERED := $(COVERED_WELL) driver lib/base lib/monrec sim/fabricate sim/record
 GCOVR := gcovr --root . --txt $(BUILD)/coverage.txt --print-summary --add-tracefile $(BUILD)/coverage.json
 .PHONY: coverage
 coverage: ## coverage of unit tests and corpora: at least 95 % of core and control
 	$(Q)find $(BUILD)/gcov -name '*.gcda' -delete 2>/dev/null || true
 	$(Q)$(MAKE) --no-print-directory unit G=1 BUILD=$(BUILD)/gcov
-	$(Q)gcovr --root . --object-directory $(BUILD)/gcov --filter 'lib/|sim/(cp|record|fabricate|control)/|driver/' \
+	$(Q)gcovr --root . --object-directory $(BUILD)/gcov $(COVERED:%=--filter '%/') \
 		--exclude-unreachable-branches --exclude-branches-by-pattern '.*\b(MON_ASSERT|assert)\(.*' \
 		--json $(BUILD)/coverage.json $(BUILD)/gcov
-	$(Q)echo 'sim/cp and sim/control:'
-	$(Q)$(GCOVR) --filter 'sim/(cp|control)/' --fail-under-line 95 --fail-under-branch 95
-	$(Q)echo 'with lib, sim/record, sim/fabricate and driver:'
+	$(Q)echo '$(COVERED_WELL):'
+	$(Q)$(GCOVR) $(COVERED_WELL:%=--filter '%/') --fail-under-line 95 --fail-under-branch 95
+	$(Q)echo '$(COVERED):'
 	$(Q)$(GCOVR) --fail-under-line 95
 
 .PHONY: prepare
@@ -422,7 +350,8 @@ bench-emulators: setup ## benchmark only the two emulators against each other
 .PHONY: install
 install: ## install zvmlab to PREFIX (below DESTDIR, if set)
 	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/lib/zvmlab $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
-	$(Q)git ls-files lib sim guest driver tools harness examples zvmlab pyproject.toml LICENSES docs/control-schema.json ci/packages.txt | \
+	$(Q)git ls-files Makefile lib sim guest driver tools harness examples zvmlab pyproject.toml LICENSES \
+		docs/control-schema.json ci/modules.mk ci/packages.txt | \
 		xargs cp -r --parents -t $(DESTDIR)$(PREFIX)/lib/zvmlab
 	$(Q)ln -sf ../lib/zvmlab/zvmlab $(DESTDIR)$(PREFIX)/bin/zvmlab
 	$(Q)install -m 644 docs/zvmlab.1 $(DESTDIR)$(PREFIX)/share/man/man1/zvmlab.1

@@ -17,6 +17,7 @@ from zvmlab.agent.agent import Process
 from zvmlab.agent.results import RunResult
 from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, CannotRun
+from zvmlab.build import module_mk
 from zvmlab.build.guesttools import debian_root, tools_source
 from zvmlab.cp.control import Control
 from zvmlab.cp.faults import Fault, armed
@@ -38,19 +39,21 @@ END = Record(1, 11)
 def _program_bytes() -> bytes:
     """monread for the guest, with nothing that it needs there."""
     source, root = tools_source(), debian_root()
-    folders = ("lib", "tools/common", "tools/monread", "Makefile")
+    parts = [source / made_by for made_by in ("Makefile", "ci/modules.mk")]
+    parts += module_mk.files(source, module_mk.closure(source, "tools/monread"))
     library = root / "usr/lib/s390x-linux-gnu/libjansson.a"
 
     def build(into: Path) -> None:
         argv = ["make", "-s", "-C", str(source), f"BUILD={into}", "CC=s390x-linux-gnu-gcc"]
-        argv += [f"CFLAGS=-idirafter {root / 'usr/include'}", f"MONREAD_LIBS=-static {library}"]
+        argv += [f"CFLAGS=-idirafter {root / 'usr/include'}", "PACKAGE_CFLAGS="]
+        argv += [f"PACKAGE_LIBS=-static {library}"]
         done = subprocess.run(
             [*argv, str(into / "monread")], capture_output=True, text=True, timeout=300, check=False
         )
         if done.returncode:
             raise CannotRun(f"monread cannot be compiled for the guest: {done.stderr[-500:]}")
 
-    key = digest(root.name, *(source / folder for folder in folders))
+    key = digest(root.name, *parts)
     return entry("monread", key, build, "monread").read_bytes()
 
 

@@ -7,9 +7,9 @@
  * The first byte says what the rest is: bit 0 the byte order, bit 1 a recording.
  */
 #include "fuzz_target.h"
-#include "taskmon/collector.h"
-#include "taskmon/cpus.h"
-#include "taskmon/row.h"
+#include "collector.h"
+#include "cpus.h"
+#include "row.h"
 
 #include <stdio.h>
 #include <stdlib.h>

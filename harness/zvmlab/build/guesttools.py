@@ -22,6 +22,7 @@ from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
+from zvmlab.build import module_mk
 from zvmlab.build.image import COMPILER, compiler_version
 from zvmlab.build.kernel import ARCH, unpack
 from zvmlab.build.packages import Suite
@@ -41,8 +42,6 @@ LINKED = {
     "monread": ("libjansson.so.4",),
 }
 """The tools, and the libraries that each is linked with."""
-_MORE = {"monread": ("lib/base", "lib/monrec")}
-"""Folders that a tool is made of beside its own, and what the tools share."""
 _FOLDERS = (f"lib/{TRIPLET}", f"usr/lib/{TRIPLET}")
 _DEBIAN = {"dmsetup": "/sbin/dmsetup"}
 _BUILD_SECONDS = 300
@@ -139,8 +138,8 @@ def _make(source: Path, name: str, into: Path, root: Path) -> None:
     argv: Sequence[str] = [
         *("make", "-s", "-C", str(source), f"BUILD={into}", f"CC={COMPILER}"),
         f"CFLAGS=-idirafter {root / 'usr/include'} -idirafter {root / 'usr/include/libnl3'}",
-        f"{name.upper()}_CFLAGS=",
-        f"{name.upper()}_LIBS={' '.join(libraries)} -lm -Wl,-rpath-link={ways}",
+        "PACKAGE_CFLAGS=",
+        f"PACKAGE_LIBS={' '.join(libraries)} -Wl,-rpath-link={ways}",
         str(into / name),
     ]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=_BUILD_SECONDS, check=False)
@@ -152,8 +151,8 @@ def _make(source: Path, name: str, into: Path, root: Path) -> None:
 def build_tool(name: str, progress: Progress | None = None) -> Path:
     """The program ``tools/NAME`` for the guest, compiled into the cache."""
     source, root = tools_source(), debian_root(progress)
-    folders = ("tools/common", f"tools/{name}", *_MORE.get(name, ()), "Makefile")
-    parts = [source / folder for folder in folders]
+    parts = [source / made_by for made_by in ("Makefile", "ci/modules.mk")]
+    parts += module_mk.files(source, module_mk.closure(source, f"tools/{name}"))
 
     def build(folder: Path) -> None:
         with (progress or Progress()).step(f"compiling {name} for the guest"):

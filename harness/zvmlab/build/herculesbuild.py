@@ -21,15 +21,16 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import CannotRun, exit_code
-from zvmlab.base.progress import Progress, Step
+from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
 from zvmlab.build.buildstep import run_step
-from zvmlab.build.sourcepackage import Tarball, our_sources
+from zvmlab.build.module_mk import Module, closure, files, link_options, read
+from zvmlab.build.objects import object_files
+from zvmlab.build.sourcepackage import Tarball
 
 VERSION = "3.13"
 TARBALL = Tarball(
@@ -43,12 +44,9 @@ MODULE = "zvmcp.so"
 _MODULE_KIND = "hercules-module"
 STEP_SECONDS = 600
 ARCHIVE = "libcp.a"
-CORE = ("lib/base", "sim/cp", "sim/record", "sim/control")
 PORT = "sim/hercules"
 WHAT = "building the module for Hercules"
 FLAGS = ("-std=gnu11", "-O2", "-g", "-fPIC", "-pthread", "-DHAVE_CONFIG_H")
-INCLUDES = ("lib/base", "sim/cp/include", "sim/cp", "sim/record", "sim/control", "sim/hercules")
-LIBRARIES = ("-ljansson", "-lz")
 # What of the project's warnings Hercules' macros let pass; they hand string literals around.
 WARNINGS = (
     *("-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Wmissing-prototypes"),
@@ -90,14 +88,19 @@ def headers(progress: Progress) -> Path:
     return entry("hercules-headers", digest(TARBALL.sha256), build)
 
 
+def core(root: Path) -> list[Module]:
+    """What the port uses: core and control layer."""
+    return closure(root, PORT)[1:]
+
+
 def core_key(root: Path) -> str:
     """Changes with everything that core and control layer are made of."""
-    return _key(root, CORE)
+    return _key(root, core(root))
 
 
 def module_key(root: Path) -> str:
     """Changes with everything that the module is made of."""
-    return _key(root, (*CORE, PORT))
+    return _key(root, closure(root, PORT))
 
 
 def module_entry(root: Path) -> str:
@@ -105,33 +108,11 @@ def module_entry(root: Path) -> str:
     return f"{_MODULE_KIND}-{module_key(root)}"
 
 
-def _key(root: Path, parts: Sequence[str]) -> str:
-    words: list[str | Path] = [TARBALL.sha256, *FLAGS, *LIBRARIES]
-    for part in parts:
-        for file in our_sources(root / part):
-            words += [str(file.relative_to(root)), file]
+def _key(root: Path, modules: Sequence[Module]) -> str:
+    words: list[str | Path] = [TARBALL.sha256, *FLAGS]
+    for file in files(root, modules):
+        words += [str(file.relative_to(root)), file]
     return digest(*words)
-
-
-def _compile(root: Path, parts: Sequence[str], into: Path, more: list[str], step: Step) -> list[str]:
-    """Object files of the C files of these parts, made by as many compilers as there are CPUs."""
-    files = [f for part in parts for f in our_sources(root / part) if f.suffix == ".c"]
-    flags = [*FLAGS, *(f"-I{root / name}" for name in INCLUDES), *more]
-
-    def compile_one(file: Path) -> str:
-        made = into / f"{file.parent.name}-{file.stem}.o"
-        log = made.with_suffix(".log")
-        argv = ["gcc", *flags, "-c", "-o", str(made), str(file)]
-        collections.deque(run_step(WHAT, argv, root, log, STEP_SECONDS), maxlen=0)
-        log.unlink()
-        return str(made)
-
-    made = []
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for number, name in enumerate(pool.map(compile_one, files), 1):
-            made.append(name)
-            step.update(number, len(files))
-    return made
 
 
 def _core(root: Path, progress: Progress) -> Path:
@@ -139,7 +120,7 @@ def _core(root: Path, progress: Progress) -> Path:
 
     def build(folder: Path) -> None:
         with progress.step("building the CP for Hercules") as step:
-            objects = _compile(root, CORE, folder, [], step)
+            objects = object_files(WHAT, root, core(root), folder, FLAGS, step)
             argv = ["ar", "rcs", str(folder / ARCHIVE), *objects]
             collections.deque(run_step(WHAT, argv, root, folder / "log", STEP_SECONDS), maxlen=0)
         for name in objects:
@@ -156,13 +137,15 @@ def build_module(progress: Progress | None = None) -> Path:
     def build(folder: Path) -> None:
         if not shutil.which("gcc"):
             raise CannotRun("building the module for Hercules needs: apt-get install gcc")
-        core = _core(root, shown)
-        system = ["-isystem", str(headers(shown))]
+        archive = _core(root, shown)
+        modules = closure(root, PORT)
+        flags = [*FLAGS, "-isystem", str(headers(shown))]
         exports = f"-Wl,--version-script={root / PORT / 'exports.map'}"
         with shown.step(WHAT) as step:
-            objects = _compile(root, (PORT,), folder, system, step)
+            objects = object_files(WHAT, root, modules[:1], folder, flags, step)
             argv = ["gcc", "-shared", "-pthread", exports, "-o", str(folder / MODULE), *objects]
-            argv += ["-Wl,--whole-archive", str(core), "-Wl,--no-whole-archive", *LIBRARIES]
+            argv += ["-Wl,--whole-archive", str(archive), "-Wl,--no-whole-archive"]
+            argv += link_options(modules)
             collections.deque(run_step(WHAT, argv, root, folder / "log", STEP_SECONDS), maxlen=0)
         for name in objects:
             Path(name).unlink()
@@ -173,8 +156,8 @@ def build_module(progress: Progress | None = None) -> Path:
 def lint(progress: Progress) -> None:
     """Compile the port with warnings as errors."""
     with tempfile.TemporaryDirectory() as folder, progress.step("checking sim/hercules") as step:
-        more = [*WARNINGS, "-isystem", str(headers(progress))]
-        _compile(sources(), (PORT,), Path(folder), more, step)
+        flags = [*FLAGS, *WARNINGS, "-isystem", str(headers(progress))]
+        object_files(WHAT, sources(), [read(sources(), PORT)], Path(folder), flags, step)
 
 
 def main(arguments: Sequence[str]) -> None:

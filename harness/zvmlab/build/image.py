@@ -138,7 +138,7 @@ def build_agent(progress: Progress | None = None) -> Path:
             raise CannotRun(f"the guest's agent cannot be compiled: {line}")
 
     parts: list[bytes | Path] = [version]
-    parts += [f for f in sorted(source.iterdir()) if f.suffix in (".c", ".h", "")]
+    parts += [f for f in sorted(source.iterdir()) if f.suffix in (".c", ".h", ".mk", "")]
     return entry("agent", digest(*parts), build, "zvmlab-agent")
 
 

@@ -19,7 +19,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from zvmlab.base.cache import cache_root, digest, entry, locked
@@ -27,6 +27,7 @@ from zvmlab.base.errors import CannotRun, ZvmlabError, exit_code
 from zvmlab.base.owned import claim, discard
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
+from zvmlab.build import module_mk
 from zvmlab.build.buildstep import run_step
 from zvmlab.build.host_programs import host_arch
 from zvmlab.build.packages import Suite
@@ -60,7 +61,6 @@ LIBRARIES = {
     "pixman-1": "libpixman-1-dev",
     "jansson": "libjansson-dev",
 }
-PARTS = ("lib/base", "sim/cp", "sim/record", "sim/control")
 PORT = "sim/qemu"
 _BASE = ("source", "build.log", "ready")
 
@@ -82,9 +82,8 @@ def base_key(root: Path) -> str:
 def build_key(root: Path) -> str:
     """Changes with everything that the executable is made of."""
     parts: list[str | Path] = [base_key(root)]
-    for part in (*PARTS, PORT):
-        for file in our_sources(root / part):
-            parts += [str(file.relative_to(root)), file]
+    for file in module_mk.files(root, module_mk.closure(root, PORT)):
+        parts += [str(file.relative_to(root)), file]
     return digest(*parts)
 
 
@@ -140,34 +139,62 @@ def _configured_at(source: Path) -> bool:
     return f"\nSRC_PATH={source}\n" in made
 
 
-def _copy_if_changed(file: Path, to: Path) -> None:
-    """Copy, but leave an equal file's time stamp alone: ninja goes by it."""
-    data = file.read_bytes()
+def _write_if_changed(data: bytes, to: Path) -> None:
+    """Write, but leave an equal file's time stamp alone: ninja goes by it."""
     if to.is_file() and to.read_bytes() == data:
         return
     to.parent.mkdir(parents=True, exist_ok=True)
     to.write_bytes(data)
 
 
+def _list(words: Iterable[str], function: str = "") -> str:
+    """A list in meson's language, or a call with these arguments."""
+    quoted = ", ".join(f"'{word}'" for word in words)
+    return f"{function}({quoted})" if function else f"[{quoted}]"
+
+
+def _packages(names: Iterable[str]) -> str:
+    return "[" + ", ".join(f"dependency('{name}')" for name in names) + "]"
+
+
+def core_meson_build(root: Path) -> str:
+    """core/meson.build: what sim/qemu/meson.build uses, made of what the module.mk say."""
+    port, *modules = module_mk.closure(root, PORT)
+    text = "# Made by qemubuild.py out of module.mk.\nzvmlab_archives = []\n"
+    for module in modules:
+        folders = module_mk.include_folders(root, module)
+        # _GNU_SOURCE as in the core's own Makefile, not as in QEMU.
+        text += (
+            f"zvmlab_archives += static_library('zvmlab-{module.name.replace('/', '-')}',\n"
+            f"  {_list(module.sources)},\n"
+            f"  include_directories: {_list(folders, 'include_directories')},\n"
+            f"  dependencies: {_packages(module.packages)},\n"
+            "  c_args: '-U_GNU_SOURCE',\n"
+            "  build_by_default: false)\n"
+        )
+    own = [f"../{file.removeprefix(f'{PORT}/')}" for file in port.sources]
+    folders = module_mk.include_folders(root, port)[1:]
+    text += f"zvmlab_port = {_list(own, 'files')}\n"
+    text += f"zvmlab_includes = {_list(folders, 'include_directories')}\n"
+    return text + f"zvmlab_packages = {_packages(port.packages)}\n"
+
+
 def _copy_ours(root: Path, source: Path) -> None:
     """Our files in QEMU's tree are those of the clone, no more and no less."""
     ours = source / "hw" / "s390x" / "zvmlab"
-    files = {
-        ours / f.name: f for f in our_sources(root / PORT) if f.suffix in (".c", ".h", ".build")
+    wanted = {
+        ours / f.name: f.read_bytes()
+        for f in our_sources(root / PORT)
+        if f.suffix in (".c", ".h", ".build")
     }
-    for part in PARTS:
-        for file in our_sources(root / part):
-            files[ours / "core" / file.relative_to(root)] = file
-    header = files.pop(ours / "zvmlab.h")
-    for to, file in files.items():
-        _copy_if_changed(file, to)
-    _copy_if_changed(header, source / "include" / "hw" / "s390x" / "zvmlab.h")
-    core = sorted(str(f.relative_to(ours)) for f in files if f.suffix == ".c" and f.parent != ours)
-    listing = ours / "core-sources.txt"
-    text = "".join(f"{name}\n" for name in core)
-    if not listing.is_file() or listing.read_text(encoding="utf-8") != text:
-        listing.write_text(text, encoding="utf-8")
-    for stale in (f for f in ours.rglob("*") if f.is_file() and f not in files and f != listing):
+    for file in module_mk.files(root, module_mk.closure(root, PORT)[1:]):
+        wanted[ours / "core" / file.relative_to(root)] = file.read_bytes()
+    wanted[ours / "core" / "meson.build"] = core_meson_build(root).encode()
+    header = wanted.pop(ours / "zvmlab.h")
+    for to, data in wanted.items():
+        _write_if_changed(data, to)
+    _write_if_changed(header, source / "include" / "hw" / "s390x" / "zvmlab.h")
+    for stale in (f for f in ours.rglob("*") if f.is_file() and f not in wanted):
         stale.unlink()
 
 

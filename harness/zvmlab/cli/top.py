@@ -48,18 +48,9 @@ def add_commands(commands: Any) -> None:
 
 def program(progress: Progress) -> Path:
     """monread for this machine, built into the cache if need be."""
-    from zvmlab.base.tree import TREE
-    from zvmlab.build.hostbuild import built
+    from zvmlab.build import hostbuild
 
-    sources = [TREE / "tools/monread", TREE / "lib/base/ebcdic.c"]
-    sources += [
-        TREE / "tools/common" / name for name in ("command_line.c", "number.c", "tool_text.c")
-    ]
-    own = sorted((TREE / "lib/monrec").glob("*.c"))
-    sources += [file for file in own if file.name != "example.c"]
-    folders = ("tools/common", "tools/monread", "lib/base", "lib/monrec")
-    includes = [TREE / folder for folder in folders]
-    return built(progress, "monread", "monread", sources, includes, ["-ljansson"])
+    return hostbuild.program(progress, "monread", "monread", "tools/monread")
 
 
 class _Feeder(threading.Thread):

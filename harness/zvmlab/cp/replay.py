@@ -8,18 +8,12 @@ import subprocess
 from pathlib import Path
 
 from zvmlab.base.progress import Progress
-from zvmlab.base.tree import TREE
-from zvmlab.build.hostbuild import built
-
-_PARTS = ("lib/base", "sim/cp", "sim/record", "sim/control", "sim/replay")
+from zvmlab.build import hostbuild
 
 
 def program(progress: Progress) -> Path:
     """The replayer, built into the cache if need be."""
-    folders = [TREE / part for part in _PARTS]
-    includes = [*folders, TREE / "sim/cp/include"]
-    sources = [*folders, *(folder for folder in (TREE / "sim/cp").iterdir() if folder.is_dir())]
-    return built(progress, "the replayer", "zvmlab-replay", sources, includes, ["-ljansson"])
+    return hostbuild.program(progress, "the replayer", "zvmlab-replay", "sim/replay")
 
 
 def replay(trace: str | os.PathLike[str], progress: Progress) -> int:

@@ -20,8 +20,7 @@ from typing import Any
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.base.tree import TREE
-from zvmlab.build.hostbuild import built
+from zvmlab.build import hostbuild
 from zvmlab.mondata.monwrite import Notification, control_record
 from zvmlab.mondata.records import FRAME_SIZE, KINDS, Element, Mce
 
@@ -262,11 +261,7 @@ class ModelSet:
 
 def library(progress: Progress | None = None) -> Path:
     """The model as a shared library, built into the cache if need be."""
-    folders = ("sim/fabricate", "sim/record", "lib/base")
-    sources = [*(TREE / folder for folder in folders), *(TREE / "lib/monrec").glob("catalogue*.c")]
-    includes = [TREE / folder for folder in (*folders, "lib/monrec")]
-    flags = ["-shared", "-fPIC"]
-    return built(progress or Progress(), "the model", "libmodel.so", sources, includes, flags)
+    return hostbuild.library(progress or Progress(), "the model", "libmodel.so", "sim/fabricate")
 
 
 @functools.cache

@@ -19,8 +19,7 @@ from pathlib import Path
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.base.tree import TREE
-from zvmlab.build.hostbuild import built
+from zvmlab.build import hostbuild
 
 REFERENCE = 530
 """z/VM 5.3, whose layouts are known best."""
@@ -157,12 +156,9 @@ def is_monwrite(beginning: bytes) -> bool:
 
 def library(progress: Progress | None = None) -> Path:
     """libmonrec.so, built into the cache if need be."""
-    own = TREE / "lib/monrec"
-    sources = [file for file in sorted(own.glob("*.c")) if file.name != "example.c"]
-    sources.append(TREE / "lib/base/ebcdic.c")
-    includes = [own, TREE / "lib/base"]
-    flags = ["-shared", "-fPIC", "-fvisibility=hidden"]
-    return built(progress or Progress(), "libmonrec", "libmonrec.so", sources, includes, flags)
+    flags = ("-fPIC", "-fvisibility=hidden")
+    shown = progress or Progress()
+    return hostbuild.library(shown, "libmonrec", "libmonrec.so", "lib/monrec", flags)
 
 
 @functools.cache

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "monread/activity.h"
+#include "activity.h"
 #include "bytes.h"
 #include "ebcdic.h"
 

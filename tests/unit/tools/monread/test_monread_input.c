@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "monread/index.h"
-#include "monread/signals.h"
+#include "index.h"
+#include "signals.h"
 
 static void start(void)
 {

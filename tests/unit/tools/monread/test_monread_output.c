@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "monread/anonymise.h"
-#include "monread/monread.h"
-#include "monread/sink.h"
+#include "anonymise.h"
+#include "monread.h"
+#include "sink.h"
 #include "bytes.h"
 #include "ebcdic.h"
 

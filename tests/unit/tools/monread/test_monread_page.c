@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "monread/html.h"
+#include "html.h"
 #include "ebcdic.h"
 
 /* 2026-03-02, midnight: 1772409600 seconds after 1970, which is 2208988800 after 1900. */

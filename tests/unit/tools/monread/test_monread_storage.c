@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "monread/sink.h"
+#include "sink.h"
 
 static char folder[64], path[96], inner[128];
 static uint8_t bytes[100];

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "taskmon/stats.h"
+#include "stats.h"
 
 static inline void put_version(uint8_t *bytes, unsigned int version, enum stats_order order)
 {

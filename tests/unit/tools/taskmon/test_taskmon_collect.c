@@ -11,12 +11,12 @@
 
 #include "check_run.h"
 #include "said.h"
-#include "taskmon/account.h"
-#include "taskmon/collector.h"
-#include "taskmon/cpus.h"
-#include "taskmon/delayacct.h"
-#include "taskmon/proc.h"
-#include "taskmon/row.h"
+#include "account.h"
+#include "collector.h"
+#include "cpus.h"
+#include "delayacct.h"
+#include "proc.h"
+#include "row.h"
 #include "taskmon_bytes.h"
 
 static struct account numbered(uint64_t dropped, bool has_dropped, const uint32_t *numbers,

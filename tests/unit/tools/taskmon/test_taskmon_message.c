@@ -5,7 +5,7 @@
 #include <linux/taskstats.h>
 
 #include "check_run.h"
-#include "taskmon/kernel.h"
+#include "kernel.h"
 #include "taskmon_bytes.h"
 
 /* A message that is built attribute by attribute. */

@@ -8,9 +8,9 @@
 #include "check_run.h"
 #include "exit_code.h"
 #include "said.h"
-#include "taskmon/delayacct.h"
-#include "taskmon/recording.h"
-#include "taskmon/taskmon.h"
+#include "delayacct.h"
+#include "recording.h"
+#include "taskmon.h"
 #include "taskmon_bytes.h"
 
 static char path[] = "/tmp/recording-XXXXXX";

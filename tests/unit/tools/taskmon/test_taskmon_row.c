@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check_run.h"
-#include "taskmon/row.h"
+#include "row.h"
 #include "taskmon_bytes.h"
 
 static char *text;

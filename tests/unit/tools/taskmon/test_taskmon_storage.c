@@ -2,8 +2,8 @@
 /* taskmon's tables when storage runs out: said so, and nothing leaks. */
 #include "check_run.h"
 #include "storage_fails.h"
-#include "taskmon/collector.h"
-#include "taskmon/tree.h"
+#include "collector.h"
+#include "tree.h"
 
 START_TEST(tree_without_storage)
 {

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "check_run.h"
-#include "taskmon/listener.h"
-#include "taskmon/proc.h"
-#include "taskmon/tree.h"
+#include "listener.h"
+#include "proc.h"
+#include "tree.h"
 #include "taskmon_bytes.h"
 
 #define ROOT 100u

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Modules of C compiled to object files, by as many compilers as there are CPUs."""
+
+from __future__ import annotations
+
+import collections
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from zvmlab.base.progress import Step
+from zvmlab.build import module_mk
+from zvmlab.build.buildstep import run_step
+
+COMPILER = "gcc"
+SECONDS = 600
+
+
+def object_name(file: str) -> str:
+    """How the object file of a source is called."""
+    return file.replace("/", "-") + ".o"
+
+
+def object_files(
+    what: str,
+    root: Path,
+    modules: Sequence[module_mk.Module],
+    into: Path,
+    flags: Sequence[str],
+    step: Step,
+    *main: str,
+) -> list[str]:
+    """Object files in *into* of these modules' sources, and of *main* beside them.
+
+    *root* is the tree; *what* names the whole in errors.
+    """
+    sources: list[tuple[str, list[str]]] = []
+    for module in modules:
+        options = module_mk.compile_options(root, module)
+        own = [*module.sources, *(file for file in main if file in module.main)]
+        sources += [(file, options) for file in own]
+
+    def compile_one(source: tuple[str, list[str]]) -> str:
+        file, options = source
+        made = into / object_name(file)
+        log = made.with_suffix(".log")
+        argv = [COMPILER, *flags, *options, "-c", "-o", str(made), str(root / file)]
+        collections.deque(run_step(what, argv, root, log, SECONDS), maxlen=0)
+        log.unlink()
+        return str(made)
+
+    made = []
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for number, name in enumerate(pool.map(compile_one, sources), 1):
+            made.append(name)
+            step.update(number, len(sources))
+    return made

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+# What everything else stands on: bytes, code page, records' header.
+SOURCES := *.c
+INCLUDES := .

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+# The port to Hercules: compiled with Hercules' headers (herculesbuild.py).
+SOURCES := *.c
+USES := lib/base sim/cp sim/control
+PACKAGES := jansson zlib

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+SOURCES := *.c
+MAIN := *.c
+USES := driver lib/base sim/cp tests/unit
+PACKAGES := check

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+# What the tests of the core share; those of other folders take headers only.
+SOURCES := fixture.c
+INCLUDES := .
+USES := lib/base sim/cp sim/control sim/replay
+PACKAGES := check

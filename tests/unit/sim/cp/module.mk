@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+SOURCES := *.c */*.c
+MAIN := *.c */*.c
+USES := lib/base sim/cp sim/record tests/unit
+INSIDE := sim/cp
+PACKAGES := check

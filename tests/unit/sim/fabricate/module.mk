@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+SOURCES := *.c
+MAIN := *.c
+USES := lib/base lib/monrec sim/cp sim/fabricate sim/record tests/unit
+PACKAGES := check

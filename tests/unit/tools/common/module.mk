@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+# Tools know nothing of CP, nor do their tests.
+SOURCES := *.c
+MAIN := *.c
+USES := tools/common
+INSIDE := tests/unit
+PACKAGES := check

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+# What the tools share.
+SOURCES := *.c
+INCLUDES := .
+PACKAGES := jansson
+LIBRARIES := m

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+# dmmon: device-mapper statistics.
+SOURCES := *.c
+MAIN := main.c
+USES := tools/common
+PACKAGES := devmapper jansson
+LIBRARIES := m

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+# monread: prints and writes what libmonrec reads.
+SOURCES := *.c
+MAIN := main.c
+USES := lib/base lib/monrec tools/common
+PACKAGES := jansson

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+# taskmon: taskstats.
+SOURCES := *.c
+MAIN := main.c
+USES := tools/common
+PACKAGES := libnl-genl-3.0 jansson
+LIBRARIES := pthread
