@@ -10,12 +10,17 @@ Exit code: 0 if there is nothing to say, 1 for findings, 2 if the table itself i
 from __future__ import annotations
 
 import ast
+import os
 import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from zvmlab.base.errors import ZvmlabError
+from zvmlab.build import module_mk
+from zvmlab.build.module_mk import Module
 
 TABLE = "ci/layers.toml"
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">\n]+)[">]', re.MULTILINE)
@@ -128,50 +133,75 @@ def _package_of(path: Path, base: Path) -> str:
 
 @dataclass(frozen=True)
 class Folders:
-    """Layers of C sources: the folders that each is made of."""
+    """Layers of C sources: modules, each in its folder; those below tests/ may use all."""
 
-    layers: Mapping[str, Sequence[str]]
+    root: Path
+    modules: Mapping[str, Module]
+
+    @classmethod
+    def of(cls, root: Path) -> Folders:
+        """Those of a tree.  Raises ZvmlabError for a wrong module.mk."""
+        names = [name for name in module_mk.names(root) if not name.startswith("tests")]
+        return cls(root, {name: module_mk.read(root, name) for name in names})
 
     def layer(self, file: str) -> str | None:
         """The one that the file is in."""
-        for name, folders in self.layers.items():
-            if any(file.startswith(f"{folder}/") for folder in folders):
-                return name
-        return None
+        return next((name for name in self.modules if file.startswith(f"{name}/")), None)
 
-    def include_roots(self) -> list[str]:
-        """Below which a name is looked for: the folders, their include/, and what they are in."""
-        folders = [folder for folders in self.layers.values() for folder in folders]
-        return sorted(
-            {at for f in folders for at in (f, f"{f}/include", str(Path(f).parent))} - {"."}
-        )
+    def files(self) -> list[str]:
+        """C sources of the modules, and of folders beside them."""
+        tops = {name.split("/")[0] for name in self.modules}
+        found = (path for top in tops for path in (self.root / top).rglob("*"))
+        return sorted(str(path.relative_to(self.root)) for path in found if path.suffix in _C)
 
-    def files(self, root: Path) -> list[str]:
-        """C sources of the folders, and of those beside them."""
-        tops = {folder.split("/")[0] for folders in self.layers.values() for folder in folders}
-        found = (path for top in tops for path in (root / top).rglob("*") if path.suffix in _C)
-        return sorted(str(path.relative_to(root)) for path in found)
+    def anywhere(self) -> list[str]:
+        """Below which a name may lie: folders of all modules, their headers, what they are in."""
+        folders = [f for module in self.modules.values() for f in (module.name, *module.includes)]
+        return sorted({*folders, *(str(Path(name).parent) for name in self.modules)} - {"."})
 
 
-def c_uses(root: Path, folders: Folders) -> Iterator[Use]:
+def c_uses(folders: Folders) -> Iterator[Use]:
     """What C sources include of each other.
 
-    A name is looked for beside the source first, as the compiler does.
+    A name is looked for beside the source, then where the compiler is told to look, and then
+    in all folders: what does not compile is to be said here, too.
     """
-    roots, files = folders.include_roots(), folders.files(root)
+    files, anywhere = folders.files(), folders.anywhere()
     known = set(files)
     for file in files:
         own = folders.layer(file)
         if own is None:
             continue
-        text = (root / file).read_text(encoding="utf-8")
+        near = [str(Path(file).parent)]
+        near += module_mk.include_folders(folders.root, folders.modules[own])
+        text = (folders.root / file).read_text(encoding="utf-8")
         for match in _INCLUDE.finditer(text):
-            beside = str(Path(file).parent / match[1])
-            found = [f"{at}/{match[1]}" for at in roots if f"{at}/{match[1]}" in known]
-            for used in [beside] if beside in known else found:
+            line = text.count("\n", 0, match.start()) + 1
+            for used in _found(match[1], near, known) or _found(match[1], anywhere, known):
                 layer = folders.layer(used)
                 if layer is not None and used != file:
-                    yield Use(file, text.count("\n", 0, match.start()) + 1, own, used, layer)
+                    yield Use(file, line, own, used, layer)
+
+
+def _found(name: str, folders: Sequence[str], known: set[str]) -> list[str]:
+    """The file of that name in the first of the folders that has one."""
+    ways = (os.path.normpath(f"{folder}/{name}") for folder in folders)
+    return [way for way in ways if way in known][:1]
+
+
+def uses_told(layers: Layers, folders: Folders) -> list[str]:
+    """A sentence for each word of a module.mk that the table does not allow."""
+    said = []
+    for module in folders.modules.values():
+        for used in module.uses:
+            if used not in layers.may[module.name]:
+                said.append(
+                    f"{module.name}/{module_mk.FILE}: USES names {used},"
+                    f" which {module.name} may not use; {TABLE} says what it may"
+                )
+        if module.inside:
+            said.append(f"{module.name}/{module_mk.FILE}: INSIDE is for tests only")
+    return said
 
 
 def findings(layers: Layers, uses: Sequence[Use]) -> list[str]:
@@ -195,18 +225,13 @@ def _python(root: Path, package: str, may: dict[str, list[str]]) -> list[str]:
     return findings(layers, list(python_uses(root, package)))
 
 
-def _c(root: Path, table: Mapping[str, Mapping[str, list[str]]]) -> list[str]:
-    folders = Folders({name: layer["folders"] for name, layer in table.items()})
-    layers = Layers("c", {name: layer["may"] for name, layer in table.items()})
-    for name, named in folders.layers.items():
-        for folder in named:
-            if not any(path.suffix in _C for path in (root / folder).rglob("*")):
-                raise WrongTable(f"{TABLE}: [c.{name}] names {folder}, which has no source")
-    for file in folders.files(root):
+def _c(root: Path, may: dict[str, list[str]]) -> list[str]:
+    folders, layers = Folders.of(root), Layers("c", may)
+    layers.check(set(folders.modules))
+    for file in folders.files():
         if folders.layer(file) is None:
-            raise WrongTable(f"{TABLE}: [c] has no layer with the folder of {file}")
-    layers.check(set(folders.layers))
-    return findings(layers, list(c_uses(root, folders)))
+            raise WrongTable(f"{file} is in no folder with a {module_mk.FILE}")
+    return uses_told(layers, folders) + findings(layers, list(c_uses(folders)))
 
 
 def check(root: Path) -> list[str]:
@@ -227,7 +252,7 @@ def main(arguments: Sequence[str]) -> int:
     root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
     try:
         said = check(root)
-    except (WrongTable, tomllib.TOMLDecodeError, OSError) as error:
+    except (WrongTable, ZvmlabError, tomllib.TOMLDecodeError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
     for line in said:

@@ -17,12 +17,9 @@ GOOD = {
         pack = ["low"]
         low = []
         high = ["low"]
-        [c.lower]
-        folders = ["src/lower"]
-        may = []
-        [c.upper]
-        folders = ["src/upper"]
-        may = ["lower"]
+        [c]
+        "lib/lower" = []
+        "sim/upper" = ["lib/lower"]
     """,
     "pack/__init__.py": "",
     "pack/low/__init__.py": "",
@@ -30,11 +27,15 @@ GOOD = {
     "pack/low/two.py": "from pack.low import one\n",
     "pack/high/__init__.py": "",
     "pack/high/three.py": "def f():\n    from pack.low.two import one\n",
-    "src/lower/include/parts/all.h": "",
-    "src/lower/own.h": "",
-    "src/lower/lower.c": '#include "own.h"\n#include <stdio.h>\n',
-    "src/upper/upper.h": "",
-    "src/upper/upper.c": "#include <parts/all.h>\n#include <upper.h>\n",
+    "lib/lower/module.mk": "SOURCES := *.c\nINCLUDES := include\n",
+    "lib/lower/include/parts/all.h": "",
+    "lib/lower/own.h": "",
+    "lib/lower/lower.c": '#include "own.h"\n#include <stdio.h>\n',
+    "sim/upper/module.mk": "SOURCES := *.c\nINCLUDES := .\nUSES := lib/lower\n",
+    "sim/upper/upper.h": "",
+    "sim/upper/upper.c": "#include <parts/all.h>\n#include <upper.h>\n",
+    "tests/any/module.mk": "SOURCES := *.c\nUSES := sim/upper\nINSIDE := lib/lower\n",
+    "tests/any/any.c": "#include <upper.h>\n",
 }
 
 
@@ -87,20 +88,28 @@ def test_this_tree() -> None:
             "files use each other: pack/low/one.py -> pack/low/two.py -> pack/low/one.py",
         ),
         (
-            {"src/lower/lower.c": "\n# include <upper.h>\n"},
-            "src/lower/lower.c:2: lower may not use upper (src/upper/upper.h)",
+            {"lib/lower/lower.c": "\n# include <upper.h>\n"},
+            "lib/lower/lower.c:2: lib/lower may not use sim/upper (sim/upper/upper.h)",
         ),
         (
-            {"src/lower/lower.c": '#include "upper/upper.h"\n'},
-            "src/lower/lower.c:1: lower may not use upper (src/upper/upper.h)",
+            {"lib/lower/lower.c": '#include "../../sim/upper/upper.h"\n'},
+            "lib/lower/lower.c:1: lib/lower may not use sim/upper (sim/upper/upper.h)",
+        ),
+        (
+            {"lib/lower/module.mk": "SOURCES := *.c\nUSES := sim/upper\n"},
+            "lib/lower/module.mk: USES names sim/upper, which lib/lower may not use",
+        ),
+        (
+            {"sim/upper/module.mk": "SOURCES := *.c\nINSIDE := lib/lower\n"},
+            "sim/upper/module.mk: INSIDE is for tests only",
         ),
         (
             {
-                "src/lower/own.h": "#include <parts/all.h>\n",
-                "src/lower/include/parts/all.h": "#include <own.h>\n",
+                "lib/lower/own.h": "#include <parts/all.h>\n",
+                "lib/lower/include/parts/all.h": "#include <own.h>\n",
             },
-            "files use each other: src/lower/include/parts/all.h -> src/lower/own.h"
-            " -> src/lower/include/parts/all.h",
+            "files use each other: lib/lower/include/parts/all.h -> lib/lower/own.h"
+            " -> lib/lower/include/parts/all.h",
         ),
     ],
     ids=[
@@ -109,6 +118,8 @@ def test_this_tree() -> None:
         "circle of modules",
         "include",
         "include by path",
+        "use of a module",
+        "inside of a module",
         "circle of headers",
     ],
 )
@@ -127,23 +138,29 @@ def test_what_is_not_allowed(tmp_path: Path, files: dict[str, str], sentence: st
         ('high = ["low"]', 'high = ["cellar"]', "names cellar, which has no source"),
         ('high = ["low"]', "", "does not say what high may use"),
         ("low = []", 'low = ["high"]', "has a circle: high -> low -> high"),
-        (
-            'folders = ["src/upper"]',
-            'folders = ["src/attic"]',
-            "names src/attic, which has no source",
-        ),
-        (
-            '["src/upper"]',
-            '["src/lower/include"]',
-            "has no layer with the folder of src/upper/upper.c",
-        ),
-        ('may = ["lower"]', "", "'may' is missing"),
-        ("[c.lower]", "[c.lower", "Expected ']'"),
+        ('"sim/upper" =', '"sim/attic" =', "names sim/attic, which has no source"),
+        ('"sim/upper" = ["lib/lower"]', "", "does not say what sim/upper may use"),
+        ('"lib/lower" = []', '"lib/lower" = ["sim/upper"]', "has a circle: lib/lower -> sim/upper"),
+        ("[c]", "[d]", "'c' is missing"),
+        ("[c]", "[c", "Expected ']'"),
     ],
 )
 def test_wrong_table(tmp_path: Path, was: str, is_now: str, sentence: str) -> None:
     table = GOOD["ci/layers.toml"]
     assert table.count(was) == 1
     code, said = _said(tmp_path, {"ci/layers.toml": table.replace(was, is_now)})
+    assert (code, len(said.splitlines())) == (2, 1)
+    assert sentence in said
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "sentence"),
+    [
+        ("sim/lone/lone.c", "", "sim/lone/lone.c is in no folder with a module.mk"),
+        ("sim/upper/module.mk", "SOURCES := gone.c\n", "SOURCES names gone.c, which is not there"),
+    ],
+)
+def test_wrong_module(tmp_path: Path, file: str, text: str, sentence: str) -> None:
+    code, said = _said(tmp_path, {file: text})
     assert (code, len(said.splitlines())) == (2, 1)
     assert sentence in said
