@@ -34,6 +34,7 @@ from zvmlab.base.errors import (
     ZvmlabError,
     exit_code,
 )
+from zvmlab.build import module_mk
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -58,8 +59,10 @@ class Target:
     """Of the time there is, as a ratio."""
     longest: int
     """Bytes of an input."""
+    modules: tuple[str, ...]
+    """What it tests, and is made of with all that these use: folders with a module.mk."""
     sources: tuple[str, ...]
-    """What it is made of and what it tests, as patterns below the repository's folder."""
+    """What it is made of beside them, as patterns below the repository's folder."""
     covered: str
     """Those whose line coverage is told, as gcovr's filter."""
     least: float
@@ -70,9 +73,8 @@ TARGETS = {
     "mon_stream": Target(
         share=10,
         longest=84,
+        modules=("driver",),
         sources=(
-            "driver/mon_stream.[ch]",
-            "driver/mon_types.h",
             "tests/fuzz/*mon_stream.[ch]",
             "tests/fuzz/machine_read.[ch]",
             "tests/fuzz/operation.h",
@@ -84,14 +86,8 @@ TARGETS = {
     "trace_replay": Target(
         share=1,
         longest=16384,
+        modules=("sim/replay",),
         sources=(
-            "lib/base/*.[ch]",
-            "sim/cp/**/*.[ch]",
-            "sim/cp/**/*.def",
-            "sim/record/*.[ch]",
-            "sim/replay/*.[ch]",
-            "sim/control/held.[ch]",
-            "sim/control/text.[ch]",
             "tests/fuzz/fuzz_trace_replay.c",
             "tests/fuzz/mutate_lines.[ch]",
         ),
@@ -101,10 +97,8 @@ TARGETS = {
     "dm_stats": Target(
         share=1,
         longest=4096,
-        sources=(
-            "tools/dmmon/dms_*.[ch]",
-            "tests/fuzz/fuzz_dm_stats.c",
-        ),
+        modules=("tools/dmmon",),
+        sources=("tests/fuzz/fuzz_dm_stats.c",),
         covered="tools/dmmon/dms_(region|counts|message|delta)",
         # Messages that the target has no use for are written there, too.
         least=85.0,
@@ -112,22 +106,16 @@ TARGETS = {
     "monrec": Target(
         share=2,
         longest=16384,
-        sources=(
-            "lib/base/*.[ch]",
-            "lib/monrec/*.[ch]",
-            "tests/fuzz/fuzz_monrec.c",
-        ),
+        modules=("lib/monrec",),
+        sources=("tests/fuzz/fuzz_monrec.c",),
         covered="lib/monrec/",
         least=90.0,
     ),
     "taskstats": Target(
         share=1,
         longest=4096,
-        sources=(
-            "tools/taskmon/*.[ch]",
-            "tools/taskmon/fields.def",
-            "tests/fuzz/fuzz_taskstats.c",
-        ),
+        modules=("tools/taskmon",),
+        sources=("tests/fuzz/fuzz_taskstats.c",),
         covered="tools/taskmon/(stats|layout|account|recording)",
         # Recordings are read here, not written.
         least=78.0,
@@ -135,12 +123,8 @@ TARGETS = {
     "guest": Target(
         share=5,
         longest=1160,
+        modules=("sim/control",),
         sources=(
-            "lib/base/*.[ch]",
-            "sim/cp/**/*.[ch]",
-            "sim/cp/**/*.def",
-            "sim/record/*.[ch]",
-            "sim/control/held.[ch]",
             "tests/fuzz/fuzz_guest.c",
             "tests/fuzz/world*.[ch]",
             "tests/fuzz/model_iucv.[ch]",
@@ -152,12 +136,8 @@ TARGETS = {
     "control": Target(
         share=3,
         longest=8192,
+        modules=("sim/control",),
         sources=(
-            "lib/base/*.[ch]",
-            "sim/cp/**/*.[ch]",
-            "sim/cp/**/*.def",
-            "sim/record/*.[ch]",
-            "sim/control/*.[ch]",
             "tests/fuzz/*control.c",
             "tests/fuzz/files.[ch]",
             "tests/fuzz/mutate_lines.[ch]",
@@ -214,9 +194,11 @@ class Totals:
 def _digest(name: str) -> str:
     """Of all sources of a target: other sources are another target."""
     digest = hashlib.sha256()
-    for pattern in TARGETS[name].sources:
-        for path in sorted(ROOT.glob(pattern)):
-            digest.update(path.read_bytes())
+    target = TARGETS[name]
+    paths = list(module_mk.files(ROOT, module_mk.closure(ROOT, *target.modules)))
+    paths += [path for pattern in target.sources for path in sorted(ROOT.glob(pattern))]
+    for path in paths:
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 

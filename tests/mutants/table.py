@@ -9,6 +9,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from zvmlab.base.errors import UsageError
+from zvmlab.build import module_mk
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = Path("tests/mutants/tests.toml")
@@ -21,7 +22,7 @@ class Row:
     folder: str
     """The name that its changes are counted under."""
     sources: tuple[str, ...]
-    """Patterns of files."""
+    """Names or patterns of files."""
     programs: tuple[str, ...]
     """Patterns of unit test programs; which of them reach a line is measured."""
     harness: tuple[str, ...]
@@ -30,20 +31,24 @@ class Row:
     """Do those files start monread?"""
 
 
-def _row(number: int, entry: object) -> Row:
-    words = {"folder", "sources", "programs", "harness", "monread"}
+def _row(root: Path, number: int, entry: object) -> Row:
+    words = {"folder", "module", "sources", "programs", "harness", "monread"}
     if not isinstance(entry, dict) or not words.issuperset(entry):
         raise UsageError(f"tests.toml: row {number} may have {', '.join(sorted(words))}")
     lists = {name: entry.get(name, []) for name in ("sources", "programs", "harness")}
     for name, value in lists.items():
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise UsageError(f"tests.toml: row {number}: {name} must be a list of texts")
-    if not isinstance(entry.get("folder"), str):
+    module = entry.get("module")
+    if not isinstance(entry.get("folder", module), str):
         raise UsageError(f"tests.toml: row {number} has no folder")
     if not isinstance(entry.get("monread", False), bool):
         raise UsageError(f"tests.toml: row {number}: monread must be true or false")
     sources, named, harness = (tuple(lists[name]) for name in ("sources", "programs", "harness"))
-    return Row(entry["folder"], sources, named, harness, entry.get("monread", False))
+    if module is not None:
+        sources = (*module_mk.read(root, str(module)).sources, *sources)
+    folder = entry.get("folder", module)
+    return Row(folder, sources, named, harness, entry.get("monread", False))
 
 
 def load(root: Path = ROOT) -> list[Row]:
@@ -53,7 +58,7 @@ def load(root: Path = ROOT) -> list[Row]:
         entries = tomllib.loads(path.read_text(encoding="utf-8")).get("row", [])
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{path}: {error}") from None
-    return [_row(number, entry) for number, entry in enumerate(entries, 1)]
+    return [_row(root, number, entry) for number, entry in enumerate(entries, 1)]
 
 
 def asked(rows: list[Row], root: Path) -> list[str]:
