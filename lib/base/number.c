@@ -1,29 +1,68 @@
 /* SPDX-License-Identifier: MIT */
 #include "number.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define NS_PER_S UINT64_C(1000000000)
 #define TIME_MAX ((uint64_t)INT64_MAX)
 
-/* Digits from *@word on, and *@word behind them; false if there are none or too many. */
-static bool take_digits(const char **word, uint64_t *number)
+/* 16 for what is none. */
+static unsigned int digit_value(char c)
 {
-	const char *at = *word;
+	if (c >= '0' && c <= '9')
+		return (unsigned int)(c - '0');
+	if (c >= 'a' && c <= 'f')
+		return (unsigned int)(c - 'a') + 10;
+	return c >= 'A' && c <= 'F' ? (unsigned int)(c - 'A') + 10 : 16;
+}
+
+bool number_take(const char **at, const char *end, unsigned int base, uint64_t most,
+		 uint64_t *number)
+{
+	const char *from = *at;
 	uint64_t value = 0;
 
-	for (; *at >= '0' && *at <= '9'; at++) {
-		uint64_t digit = (uint64_t)(*at - '0');
+	assert(base >= 2 && base <= 16);
+	for (; from < end && digit_value(*from) < base; from++) {
+		unsigned int digit = digit_value(*from);
 
-		if (__builtin_mul_overflow(value, 10u, &value) ||
-		    __builtin_add_overflow(value, digit, &value))
+		if (__builtin_mul_overflow(value, base, &value) ||
+		    __builtin_add_overflow(value, digit, &value) || value > most)
 			return false;
 	}
-	if (at == *word)
+	if (from == *at)
 		return false;
-	*word = at;
+	*at = from;
 	*number = value;
 	return true;
+}
+
+static bool is_capital(char c)
+{
+	return c >= 'A' && c <= 'F';
+}
+
+bool number_bytes(const char *text, size_t len, uint8_t *bytes)
+{
+	if (len % 2 != 0)
+		return false;
+	for (size_t i = 0; i < len; i += 2) {
+		const char *at = text + i;
+		uint64_t byte;
+
+		if (is_capital(at[0]) || is_capital(at[1]) ||
+		    !number_take(&at, text + i + 2, 16, UINT8_MAX, &byte) || at != text + i + 2)
+			return false;
+		bytes[i / 2] = (uint8_t)byte;
+	}
+	return true;
+}
+
+/* Decimal digits from *@word on; false if there are none or too many. */
+static bool take_digits(const char **word, uint64_t *number)
+{
+	return number_take(word, *word + strlen(*word), 10, UINT64_MAX, number);
 }
 
 bool number_parse(const char *word, uint64_t least, uint64_t most, uint64_t *number)

@@ -5,6 +5,7 @@
 
 #include "ctl_private.h"
 #include "bytes.h"
+#include "random.h"
 #include "zvmlab/monitor.h"
 
 /* Elements of a request with their data, in one allocation. */
@@ -26,11 +27,8 @@ static void fill_random(uint8_t *to, size_t len, uint64_t seed)
 {
 	for (size_t at = 0; at < len; at += 8) {
 		uint8_t word[8];
-		uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
 
-		z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-		z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-		put_be64(word, z ^ (z >> 31));
+		put_be64(word, random_next(&seed));
 		memcpy(to + at, word, len - at < 8 ? len - at : 8);
 	}
 }

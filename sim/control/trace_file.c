@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The trace in a file: one writev() a line, so that a kill loses nothing that was complete. */
 #define _GNU_SOURCE /* memmem */
+#include "number.h"
 #include "trace_file.h"
 
 #include <assert.h>
@@ -34,17 +35,14 @@ struct trace_file {
 
 int trace_file_limit(const char *text, uint64_t *limit, char *err, size_t errlen)
 {
-	char *end;
-	unsigned long long mib;
+	uint64_t mib;
 
-	errno = 0;
-	mib = strtoull(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || *end || errno || mib < 1 || mib > 1u << 20) {
+	if (!number_parse(text, 1, 1u << 20, &mib)) {
 		snprintf(err, errlen, "trace-limit \"%s\" is not valid: expected 1 to %u (MiB)", text,
 			 1u << 20);
 		return -1;
 	}
-	*limit = (uint64_t)mib << 20;
+	*limit = mib << 20;
 	return 0;
 }
 

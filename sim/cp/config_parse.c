@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Words, lists, numbers and names of the configuration's texts. */
 #include "config_parse.h"
+#include "number.h"
 
 #include <string.h>
 
@@ -72,27 +73,12 @@ bool config_is(struct config_span span, const char *text)
 	return true;
 }
 
-static unsigned int digit(char c)
-{
-	c = upper(c);
-	if (c >= '0' && c <= '9')
-		return (unsigned int)(c - '0');
-	return c >= 'A' && c <= 'F' ? (unsigned int)(c - 'A') + 10 : 16;
-}
-
 bool config_number(struct config_span span, unsigned int base, uint64_t max, uint64_t *out)
 {
-	uint64_t n = 0;
+	uint64_t n;
 
-	if (span.at == span.end)
+	if (!number_take(&span.at, span.end, base, max, &n) || span.at != span.end)
 		return false;
-	for (const char *p = span.at; p < span.end; p++) {
-		unsigned int d = digit(*p);
-
-		if (d >= base || d > max || n > (max - d) / base)
-			return false;
-		n = n * base + d;
-	}
 	*out = n;
 	return true;
 }

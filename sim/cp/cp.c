@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cp_private.h"
+#include "random.h"
 #include "zvmlab/event.h"
 #include "zvmlab/iucv.h"
 #include "zvmlab/input.h"
@@ -136,12 +137,8 @@ const struct cp_config *cp_config_of(const struct cp *cp)
 	return &cp->config;
 }
 
-/* SplitMix64: tiny, seedable with any value, and good enough to choose faults. */
+/* Good enough to choose faults. */
 uint64_t cp_random(struct cp *cp)
 {
-	uint64_t z = cp->random += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
+	return random_next(&cp->random);
 }

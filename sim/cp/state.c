@@ -11,6 +11,7 @@
 
 #include "cp_private.h"
 #include "bytes.h"
+#include "hash.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/iucv.h"
 #include "zvmlab/state.h"
@@ -27,36 +28,24 @@
 #define CHECKSUM_SIZE 8u
 #define FIRST_CAPACITY 65536u
 
-#define FNV_BASIS UINT64_C(0xcbf29ce484222325)
-#define FNV_PRIME UINT64_C(0x100000001b3)
-
-static uint64_t fnv(uint64_t hash, const void *bytes, size_t len)
-{
-	const uint8_t *p = bytes;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ p[i]) * FNV_PRIME;
-	return hash;
-}
-
-static uint64_t fnv_number(uint64_t hash, uint64_t number)
+static uint64_t hash_number(uint64_t hash, uint64_t number)
 {
 	uint8_t bytes[8];
 
 	put_be64(bytes, number);
-	return fnv(hash, bytes, sizeof(bytes));
+	return hash_more(hash, bytes, sizeof(bytes));
 }
 
 /* What sizes the tables of the parts; storage and segments may change at run time. */
 static uint64_t config_fingerprint(const struct cp_config *config)
 {
-	uint64_t hash = fnv(FNV_BASIS, config->userid, strlen(config->userid) + 1);
+	uint64_t hash = hash_more(HASH_START, config->userid, strlen(config->userid) + 1);
 
-	hash = fnv(hash, config->classes, strlen(config->classes) + 1);
-	hash = fnv(hash, config->level, strlen(config->level) + 1);
-	hash = fnv_number(hash, config->cpus);
-	hash = fnv_number(hash, config->max_paths);
-	return fnv_number(hash, config->max_messages);
+	hash = hash_more(hash, config->classes, strlen(config->classes) + 1);
+	hash = hash_more(hash, config->level, strlen(config->level) + 1);
+	hash = hash_number(hash, config->cpus);
+	hash = hash_number(hash, config->max_paths);
+	return hash_number(hash, config->max_messages);
 }
 
 static bool grow(struct state *s, size_t len)
@@ -196,7 +185,7 @@ uint8_t *cp_save(struct cp *cp, size_t *len)
 	cp_state(cp, &s);
 	if (!s.failed) {
 		put_be64(s.data + OFFSET_LENGTH, s.len + CHECKSUM_SIZE);
-		checksum = fnv(FNV_BASIS, s.data, s.len);
+		checksum = hash_more(HASH_START, s.data, s.len);
 		state_u64(&s, &checksum);
 	}
 	if (s.failed) {
@@ -217,7 +206,7 @@ static const char *image_defect(const struct cp *cp, const uint8_t *image, size_
 		return "it has the format of another version; save it again with this one";
 	if (get_be64(image + OFFSET_LENGTH) != len)
 		return "its length is not what its header says; it is incomplete";
-	if (get_be64(image + len - CHECKSUM_SIZE) != fnv(FNV_BASIS, image, len - CHECKSUM_SIZE))
+	if (get_be64(image + len - CHECKSUM_SIZE) != hash_more(HASH_START, image, len - CHECKSUM_SIZE))
 		return "its checksum is wrong; it is damaged";
 	if (get_be64(image + OFFSET_CONFIG) != config_fingerprint(&cp->config))
 		return "it was saved with another configuration; user ID, classes, level, number "

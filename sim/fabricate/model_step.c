@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A step in time, of at most 15 seconds, during which nothing changes but loads. */
 #include "model_private.h"
+#include "random.h"
 
-/* SplitMix64 (Steele, Lea, Flood 2014). */
 uint64_t model_random(struct model *m)
 {
-	uint64_t z = m->random += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
+	return random_next(&m->random);
 }
 
 /* The next moment at which something ends or happens: an interval, an action, a step. */

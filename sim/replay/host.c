@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "number.h"
 #include "replay_private.h"
 
 /* Stores after which storage is forgotten, so that no trace needs more memory. */
@@ -76,7 +77,7 @@ static void host_fetch(void *opaque, int cpu, uint64_t addr, void *to, size_t le
 	} else if (!is_at(entry, addr) || json_string_length(data) != 2 * len) {
 		replay_differs(r, "the core reads %zu bytes at %" PRIx64 ", which the trace does not "
 			       "have there", len, addr);
-	} else if (!replay_unhex(to, json_string_value(data), 2 * len)) {
+	} else if (!number_bytes(json_string_value(data), 2 * len, to)) {
 		replay_unusable(r, "what was read at %" PRIx64 " is no bytes", addr);
 	}
 	r->reads++;

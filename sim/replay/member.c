@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "number.h"
 #include "replay_private.h"
 #include "text.h"
 
@@ -39,8 +40,7 @@ bool replay_parse_hex(const char *text, uint64_t max, uint64_t *value)
 
 	if (len == 0 || len > 16 || strspn(text, "0123456789abcdef") != len)
 		return false;
-	*value = strtoull(text, NULL, 16);
-	return *value <= max;
+	return number_take(&text, text + len, 16, max, value);
 }
 
 uint64_t replay_hex_or(struct replay *r, const json_t *record, const char *name, uint64_t max,
@@ -82,27 +82,6 @@ void replay_text(struct replay *r, const json_t *record, const char *name, char 
 	free(text);
 }
 
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-bool replay_unhex(uint8_t *to, const char *text, size_t len)
-{
-	if (len % 2 != 0)
-		return false;
-	for (size_t i = 0; i < len; i += 2) {
-		const int high = digit(text[i]), low = digit(text[i + 1]);
-
-		if (high < 0 || low < 0)
-			return false;
-		to[i / 2] = (uint8_t)(high << 4 | low);
-	}
-	return true;
-}
-
 uint8_t *replay_bytes(struct replay *r, const json_t *record, const char *name, size_t *len)
 {
 	const json_t *value = member(r, record, name);
@@ -120,7 +99,7 @@ uint8_t *replay_bytes(struct replay *r, const json_t *record, const char *name, 
 	bytes = malloc(*len + 1);
 	if (!bytes) {
 		replay_unusable(r, "not enough memory for \"%s\"", name);
-	} else if (!replay_unhex(bytes, json_string_value(value), digits)) {
+	} else if (!number_bytes(json_string_value(value), digits, bytes)) {
 		replay_unusable(r, "\"%s\" is no bytes", name);
 		free(bytes);
 		bytes = NULL;

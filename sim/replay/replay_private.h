@@ -94,8 +94,6 @@ uint64_t replay_hex_or(struct replay *r, const json_t *record, const char *name,
 void replay_text(struct replay *r, const json_t *record, const char *name, char *to, size_t size);
 /** malloc'd, at least 1 byte; NULL if it is missing or shortened. */
 uint8_t *replay_bytes(struct replay *r, const json_t *record, const char *name, size_t *len);
-/** Digits of two a byte; false if there are others.  @to has room for half of @len. */
-bool replay_unhex(uint8_t *to, const char *text, size_t len);
 /** A whole hexadecimal number. */
 bool replay_parse_hex(const char *text, uint64_t max, uint64_t *value);
 /** General registers of the member "gr". */

@@ -28,6 +28,7 @@
 #include "peer.h"
 #include "world.h"
 #include "bytes.h"
+#include "hash.h"
 #include "ebcdic.h"
 
 #define CLIENTS 4
@@ -268,15 +269,6 @@ static struct iucv_parm connect_parm(char name)
 	return parm;
 }
 
-static uint64_t fnv(const uint8_t *bytes, size_t len)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 static void tamper(const char *line, size_t len)
 {
 	size_t size;
@@ -286,7 +278,7 @@ static void tamper(const char *line, size_t len)
 		return;
 	if (size > 8) {
 		bytes[((uint8_t)line[2] << 8 | (uint8_t)line[3]) % (size - 8)] ^= (uint8_t)line[4];
-		put_be64(bytes + size - 8, fnv(bytes, size - 8));
+		put_be64(bytes + size - 8, hash_more(HASH_START, bytes, size - 8));
 	}
 	files_give(bytes, size);
 }

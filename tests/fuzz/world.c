@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "hash.h"
 #include "ebcdic.h"
 #include "zvmlab/event.h"
 #include "zvmlab/state.h"
@@ -775,15 +776,6 @@ static void require_same(const uint8_t *image, size_t len, const char *what)
 	free(now);
 }
 
-static uint64_t fnv(const uint8_t *bytes, size_t len)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 /* Whoever came with the image is played again; sessions that had been logged off come back. */
 static void attach(void)
 {
@@ -869,7 +861,7 @@ void world_load(const uint8_t *changes, unsigned int tampered, bool cut)
 		image[(changes[4 * i] << 16 | changes[4 * i + 1] << 8 | changes[4 * i + 2]) %
 		      body] ^= changes[4 * i + 3];
 	if (body > 0)
-		put_be64(image + body, fnv(image, body));
+		put_be64(image + body, hash_more(HASH_START, image, body));
 	load(image, len, cut || tampered);
 	free(image);
 }

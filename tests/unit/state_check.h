@@ -7,17 +7,14 @@
 
 #include <stdlib.h>
 
+#include "hash.h"
 #include "zvmlab/state.h"
 
 #define STATE_CHECKSUM 8u
 
 static inline uint64_t state_checksum(const uint8_t *p, size_t len)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
-	return hash;
+	return hash_more(HASH_START, p, len);
 }
 
 /* After a change of its contents, so that these are looked at. */

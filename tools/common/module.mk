@@ -2,5 +2,6 @@
 # What the tools share.
 SOURCES := *.c
 INCLUDES := .
+USES := lib/base
 PACKAGES := jansson
 LIBRARIES := m

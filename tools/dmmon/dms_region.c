@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Regions: the kernel's list, read and written. */
 #include "dms_region.h"
+#include "number.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -45,21 +46,7 @@ uint64_t dms_step_of_areas(uint64_t length, uint32_t areas)
 
 bool dms_number(const char **text, const char *end, uint64_t *value)
 {
-	const char *at = *text;
-	uint64_t sum = 0;
-
-	for (; at < end && *at >= '0' && *at <= '9'; at++) {
-		unsigned int digit = (unsigned int)(*at - '0');
-
-		if (sum > (UINT64_MAX - digit) / 10)
-			return false;
-		sum = sum * 10 + digit;
-	}
-	if (at == *text)
-		return false;
-	*text = at;
-	*value = sum;
-	return true;
+	return number_take(text, end, 10, UINT64_MAX, value);
 }
 
 static bool literal(const char **text, const char *end, const char *wanted)

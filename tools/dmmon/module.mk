@@ -2,6 +2,6 @@
 # dmmon: device-mapper statistics.
 SOURCES := *.c
 MAIN := main.c
-USES := tools/common
+USES := lib/base tools/common
 PACKAGES := devmapper jansson
 LIBRARIES := m

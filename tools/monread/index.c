@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "bytes.h"
+#include "number.h"
 
 /* A line with an interruption has some 200 bytes. */
 #define LONGEST_LINE 1024
@@ -19,27 +20,9 @@ char *index_name(const char *name)
 	return asprintf(&made, "%s.idx", name) < 0 ? NULL : made;
 }
 
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
-}
-
 static bool parse_hex(const char *text, uint8_t *bytes, size_t len)
 {
-	if (strlen(text) != 2 * len)
-		return false;
-	for (; len > 0; len--, text += 2) {
-		const int high = digit(text[0]), low = digit(text[1]);
-
-		if (high < 0 || low < 0)
-			return false;
-		*bytes++ = (uint8_t)(high << 4 | low);
-	}
-	return true;
+	return strlen(text) == 2 * len && number_bytes(text, 2 * len, bytes);
 }
 
 static bool parse(const json_t *line, struct index_entry *entry)

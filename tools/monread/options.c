@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "command_line.h"
 #include "exit_code.h"
@@ -16,14 +17,12 @@
 /* "5.3" gives 530. */
 static bool parse_release(const char *word, unsigned int *release)
 {
-	char *end;
-	unsigned long version = strtoul(word, &end, 10), minor;
+	const char *const end = word + strlen(word);
+	uint64_t version, minor;
 
-	if (end == word || *end != '.' || *word < '0' || *word > '9' || version > 99)
+	if (!number_take(&word, end, 10, 99, &version) || *word++ != '.')
 		return false;
-	word = end + 1;
-	minor = strtoul(word, &end, 10);
-	if (end != word + 1 || *end || *word < '0' || *word > '9')
+	if (end != word + 1 || !number_take(&word, end, 10, 9, &minor))
 		return false;
 	*release = (unsigned int)(version * 100 + minor * 10);
 	return monrec_release_known(*release);

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "cpus.h"
+#include "number.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A number below CPUS_MAX at *@at, and *@at behind it. */
+/* A number below CPUS_MAX at *@at, and *@at after it. */
 static bool take_cpu(const char **at, unsigned int *cpu)
 {
-	const char *first = *at;
+	uint64_t number;
 
-	for (*cpu = 0; **at >= '0' && **at <= '9'; (*at)++) {
-		*cpu = *cpu * 10 + (unsigned int)(**at - '0');
-		if (*cpu >= CPUS_MAX)
-			return false;
-	}
-	return *at != first;
+	if (!number_take(at, *at + strlen(*at), 10, CPUS_MAX - 1, &number))
+		return false;
+	*cpu = (unsigned int)number;
+	return true;
 }
 
 bool cpus_parse(struct cpus *cpus, const char *list)

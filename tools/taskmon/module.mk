@@ -2,6 +2,6 @@
 # taskmon: taskstats.
 SOURCES := *.c
 MAIN := main.c
-USES := tools/common
+USES := lib/base tools/common
 PACKAGES := libnl-genl-3.0 jansson
 LIBRARIES := pthread

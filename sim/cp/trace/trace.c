@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "trace_private.h"
 #include "zvmlab/state.h"
 #include "zvmlab/trace.h"
@@ -240,7 +241,8 @@ void trace_bytes(struct cp *cp, const char *key, const void *bytes, size_t len)
 	if (t->depth == 0 || !field_start(t, key, 2 * TRACE_DATA_MAX + 2))
 		return;
 	if (len > TRACE_DATA_MAX) {
-		trace_put(&t->fields, "[%zu,\"%016" PRIx64 "\"]", len, trace_hash(TRACE_HASH_START, bytes, len));
+		trace_put(&t->fields, "[%zu,\"%016" PRIx64 "\"]", len,
+			  hash_more(HASH_START, bytes, len));
 		return;
 	}
 	trace_put(&t->fields, "\"");

@@ -4,6 +4,7 @@
 
 #include "trace_private.h"
 #include "bytes.h"
+#include "hash.h"
 #include "zvmlab/trace.h"
 
 /* One access at its longest without its bytes: ,["16 digits",""] */
@@ -11,25 +12,15 @@
 /* What closes a list: ,["more",4294967295,"16 digits"] */
 #define MORE_MAX 48u
 
-/* FNV-1a with 64 bits. */
-uint64_t trace_hash(uint64_t hash, const void *bytes, size_t len)
-{
-	const uint8_t *p = bytes;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 /* No room: counted, and told from others by its hash. */
 static void add_more(struct trace_accesses *to, uint64_t addr, const void *bytes, size_t len)
 {
 	uint8_t where[8];
 
 	if (to->more++ == 0)
-		to->more_hash = TRACE_HASH_START;
+		to->more_hash = HASH_START;
 	put_be64(where, addr);
-	to->more_hash = trace_hash(trace_hash(to->more_hash, where, sizeof(where)), bytes, len);
+	to->more_hash = hash_more(hash_more(to->more_hash, where, sizeof(where)), bytes, len);
 }
 
 void trace_accesses_add(struct trace_accesses *to, bool full, uint64_t addr, const void *bytes,
@@ -51,7 +42,7 @@ void trace_accesses_add(struct trace_accesses *to, bool full, uint64_t addr, con
 		trace_put(list, "\"]");
 	} else {
 		trace_put(list, "%zu,\"%016" PRIx64 "\"]", len,
-			  trace_hash(TRACE_HASH_START, bytes, len));
+			  hash_more(HASH_START, bytes, len));
 	}
 }
 

@@ -27,11 +27,8 @@ void trace_put_escaped(struct trace_buffer *buffer, const char *text, size_t len
 struct trace_accesses {
 	struct trace_buffer list;
 	uint32_t more;		/**< accesses that found no room … */
-	uint64_t more_hash;	/**< … and the hash of their addresses and bytes */
+	uint64_t more_hash;	/**< … and the hash (hash.h) of their addresses and bytes */
 };
-
-#define TRACE_HASH_START UINT64_C(0xcbf29ce484222325)
-uint64_t trace_hash(uint64_t hash, const void *bytes, size_t len);
 
 /** @full: the bytes as a whole, however many. */
 void trace_accesses_add(struct trace_accesses *to, bool full, uint64_t addr, const void *bytes,

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "model_check.h"
+#include "random.h"
 
 #define TYPES 6u
 #define MS_UNITS UINT64_C(4096000)	/* TOD units of a millisecond */
@@ -31,13 +32,7 @@ static void setup(void)
 
 static uint64_t chance(void)
 {
-	uint64_t z;
-
-	two.random += UINT64_C(0x9e3779b97f4a7c15);
-	z = two.random;
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
+	return random_next(&two.random);
 }
 
 /* The first numbers of the sequence that starts with 1234567, as others have published them. */

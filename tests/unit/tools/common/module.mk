@@ -2,6 +2,6 @@
 # Tools know nothing of CP, nor do their tests.
 SOURCES := *.c
 MAIN := *.c
-USES := tools/common
+USES := lib/base tools/common
 INSIDE := tests/unit
 PACKAGES := check

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns and their selection, numbers on the command line, scaled values, text. */
+/* Columns and their selection, scaled values, text. */
 #include <check.h>
 #include <errno.h>
 #include <jansson.h>
@@ -9,7 +9,6 @@
 
 #include "check_run.h"
 #include "column.h"
-#include "number.h"
 #include "scale.h"
 #include "tool_text.h"
 
@@ -227,73 +226,6 @@ START_TEST(schema)
 }
 END_TEST
 
-START_TEST(numbers)
-{
-	uint64_t n = 7;
-
-	ck_assert(number_parse("0", 0, UINT64_MAX, &n) && n == 0);
-	ck_assert(number_parse("18446744073709551615", 0, UINT64_MAX, &n) && n == UINT64_MAX);
-	n = 7;
-	for (const char *const *word = (const char *const[]){ "", " 1", "1 ", "+1", "-1", "0x1",
-	     "1.0", "18446744073709551616", "18446744073709551620", "99999999999999999999", NULL };
-	     *word; word++)
-		ck_assert_msg(!number_parse(*word, 0, UINT64_MAX, &n) && n == 7, "%s", *word);
-	ck_assert(!number_parse("4", 5, 9, &n) && !number_parse("10", 5, 9, &n));
-	ck_assert(number_parse("5", 5, 9, &n) && n == 5);
-	ck_assert(number_parse("9", 5, 9, &n) && n == 9);
-}
-END_TEST
-
-START_TEST(durations)
-{
-	static const struct {
-		const char *word;
-		uint64_t ns;
-	} good[] = {
-		{ "0", 0 }, { "1", 1000000000 }, { "1.5", 1500000000 }, { "2s", 2000000000 },
-		{ "0.000000001", 1 }, { "20ms", 20000000 }, { "1.5us", 1500 }, { "3ns", 3 },
-		{ "1.500ms", 1500000 }, { "1m", 60000000000 }, { "0.1m", 6000000000 },
-		{ "2h", 7200000000000 }, { "1.0ns", 1 }, { "9223372036854775807ns", INT64_MAX },
-		{ "9223372036.854775807s", INT64_MAX }, { "1.0000000000s", 1000000000 },
-		{ "0.000001ms", 1 }, { "0.001us", 1 }, { "0.0000000001m", 6 }, { "1.25h", 4500000000000 }, { "007ns", 7 },
-	};
-	static const char *const bad[] = {
-		"", "s", ".5", "1.", "1.5ns", "0.0000000001", "1,5", "-1", "1 s", "1sec", "1.5.5",
-		"9223372036854775808ns", "99999999999999999999", "2562048h", "5124096h",
-		"9223372036.854775808", "18446744073.709551616", "18446744074", "1ns1", "1.x",
-		"18446744073709551616ns", "0.00000000001m", "1d",
-	};
-	uint64_t ns = 7;
-
-	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		ck_assert_msg(number_parse_time(good[i].word, &ns), "%s", good[i].word);
-		ck_assert_uint_eq(ns, good[i].ns);
-	}
-	ns = 7;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ck_assert_msg(!number_parse_time(bad[i], &ns) && ns == 7, "%s", bad[i]);
-}
-END_TEST
-
-START_TEST(sizes)
-{
-	uint64_t bytes = 7;
-
-	ck_assert(!number_parse_size("1k", &bytes) && !number_parse_size("K", &bytes));
-	ck_assert(!number_parse_size("1KB", &bytes) && !number_parse_size("17179869184G", &bytes));
-	ck_assert_uint_eq(bytes, 7);
-	ck_assert(number_parse_size("4095", &bytes) && bytes == 4095);
-	ck_assert(number_parse_size("64K", &bytes) && bytes == 65536);
-	ck_assert(number_parse_size("8M", &bytes) && bytes == 8388608);
-	ck_assert(number_parse_size("17179869183G", &bytes) && bytes == 17179869183u << 30);
-	bytes = 7;
-	for (const char *const *word = (const char *const[]){ "", "-1", "1T", "1KK", "1K ", "1 K",
-	     "18446744073709551616", "18014398509481984K", NULL }; *word; word++)
-		ck_assert_msg(!number_parse_size(*word, &bytes) && bytes == 7, "%s", *word);
-	ck_assert(number_parse_size("18446744073709551615", &bytes) && bytes == UINT64_MAX);
-}
-END_TEST
-
 static const char *scaled(enum column_unit unit, uint64_t value)
 {
 	static char out[32];
@@ -437,8 +369,8 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		selections, selections_with_one_more, selections_of_many, units,
-		long_names_are_cut, list_of_columns, schema_of_each_type, schema, numbers,
-		durations, sizes, scaled_headings, scaled_values, scaled_steps, times, utf8,
+		long_names_are_cut, list_of_columns, schema_of_each_type, schema,
+		scaled_headings, scaled_values, scaled_steps, times, utf8,
 	};
 
 	return check_run("tool common", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
