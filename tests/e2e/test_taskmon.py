@@ -116,8 +116,8 @@ def test_fields_and_wrong_command_lines(taskmon: Taskmon) -> None:
         (["get", "--pid", "1", "-F", "nonsense"], "there is no field 'nonsense'"),
         (["listen", "--cpus", "3"], "no such CPU: 3 (possible: 0)"),
         (["listen", "--duration", "0"], "invalid time: '0'"),
-        (["cgroup", "/proc/nonsense"], "no folder that can be opened"),
-        (["cgroup", "/proc"], "no folder in a hierarchy of cgroups of version 1"),
+        (["cgroup", "/proc/nonsense"], "the folder /proc/nonsense cannot be opened"),
+        (["cgroup", "/proc"], "not a folder in a hierarchy of cgroups of version 1"),
         (["replay", "/bin/taskmon"], "no recording of taskmon"),
         (["frobnicate"], "unknown command: 'frobnicate'"),
     ):

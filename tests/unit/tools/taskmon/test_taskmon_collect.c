@@ -404,8 +404,8 @@ START_TEST(summary_of_cpus)
 	ck_assert_uint_eq(lost, 2);
 	collector.malformed = 3;
 	collector.unknown = 4;
-	ck_assert_ptr_nonnull(strstr(summary(&lost), "\ntool: 3 messages could not be read to "
-				     "their end\ntool: 4 attributes of unknown types were ignored\n"));
+	ck_assert_ptr_nonnull(strstr(summary(&lost), "\ntool: 3 messages could not be read "
+				     "completely\ntool: 4 attributes of unknown types were ignored\n"));
 }
 END_TEST
 
