@@ -17,7 +17,10 @@ from rich.console import Console
 from test_monread_html import BEGIN, FOUR, SECOND, fields, minute
 
 from zvmlab.base.errors import EXIT_PASS, ZvmlabError
+from zvmlab.base.progress import Progress
 from zvmlab.cli.main import main
+from zvmlab.cli.top import program
+from zvmlab.mondata.monrec import library
 from zvmlab.mondata.records import Record
 from zvmlab.monitor.monitor import Capture
 from zvmlab.monitor.monuser import MonitorUser
@@ -27,6 +30,13 @@ from zvmlab.monitor.topview import View, bar
 @pytest.fixture(name="monread", scope="module")
 def _monread() -> Path:
     return build_monread()
+
+
+@pytest.fixture(name="built", scope="module")
+def _built() -> None:
+    """What zvmlab top uses is in the cache, so that nothing is said of building it."""
+    program(Progress(quiet=True))
+    library(Progress(quiet=True))
 
 
 @pytest.fixture(name="server")
@@ -149,6 +159,7 @@ def test_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert rows.count(["LINUX001", "7.00"]) == 3
 
 
+@pytest.mark.usefixtures("built")
 @pytest.mark.parametrize(
     ("words", "text"),
     [
