@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 SOURCES := *.c
 MAIN := *.c
-USES := lib/base sim/cp tests/unit
+USES := lib/base
+INSIDE := tests/unit
 PACKAGES := check

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "fixture.h"
+#include "check_run.h"
+#include "ebcdic.h"
 
 START_TEST(known_characters)
 {
@@ -63,13 +64,9 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("ebcdic");
-	TCase *tc = tcase_create("ebcdic");
+	const TTest *const tests[] = {
+		known_characters, every_byte_survives_the_round_trip, texts, names,
+	};
 
-	tcase_add_test(tc, known_characters);
-	tcase_add_test(tc, every_byte_survives_the_round_trip);
-	tcase_add_test(tc, texts);
-	tcase_add_test(tc, names);
-	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run("ebcdic", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }
