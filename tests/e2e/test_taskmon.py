@@ -118,7 +118,7 @@ def test_fields_and_wrong_command_lines(taskmon: Taskmon) -> None:
         (["listen", "--duration", "0"], "invalid time: '0'"),
         (["cgroup", "/proc/nonsense"], "the folder /proc/nonsense cannot be opened"),
         (["cgroup", "/proc"], "not a folder in a hierarchy of cgroups of version 1"),
-        (["replay", "/bin/taskmon"], "no recording of taskmon"),
+        (["replay", "/bin/taskmon"], "is not a recording of taskmon"),
         (["frobnicate"], "unknown command: 'frobnicate'"),
     ):
         done = taskmon(*words)
