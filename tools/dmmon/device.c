@@ -173,7 +173,7 @@ int device_check(struct device *device)
 	if (error)
 		return device_failed(device, "say what it is called", error);
 	if (now.sequence != device->sequence) {
-		complain("device %s has gone, and its regions with it; another one has its number "
+		complain("device %s and its regions no longer exist; another one has its number "
 			 "now", device->name);
 		code = EXIT_FAILED;
 	} else if (strcmp(now.name, device->name) != 0) {
