@@ -23,7 +23,7 @@
 		  "\"0\",\"0\",\"0\",\"0\",\"0\",\"0\",\"0\",\"0\""
 #define LIST "\"user\":\"A\",\"path\":0,\"flags\":\"0\",\"vmid\":\"\",\"msglim\":0,\"msgid\":0," \
 	     "\"trgcls\":\"0\",\"srccls\":\"0\",\"msgtag\":\"0\","
-#define IPUSER "\"ipuser\":\"00000000000000000000000000000000\",\"rmmsg\":\"0000000000000000\","
+#define BYTES "\"ipuser\":\"00000000000000000000000000000000\",\"rmmsg\":\"0000000000000000\","
 
 static struct note a;
 static char err[256];
@@ -51,12 +51,12 @@ static void connect_monitor(void)
 {
 	uint8_t *p = parm_zero();
 
-	p[2] = IPRMDATA;
-	put_be16(p + 4, 255);
-	ebcdic_name(p + 8, MON_SERVICE);
-	p[16] = 1;
-	p[17] = 0xc0;
-	ebcdic_name(p + 24, "MONDCSS");
+	p[IPFLAGS1] = IPRMDATA;
+	put_be16(p + IPMSGLIM, 255);
+	ebcdic_name(p + IPVMID, MON_SERVICE);
+	p[IPUSER] = 1;
+	p[IPUSER + 1] = 0xc0;
+	ebcdic_name(p + IPUSER + 8, "MONDCSS");
 	ck_cc(guest(IUCV_CONNECT), 0);
 	ck_assert_ptr_nonnull(fx_take(0));
 }
@@ -381,13 +381,13 @@ static const struct {
 	  "no user A came with a saved state" },
 	{ "\"cpu\":null,\"call\":\"iucv.send\"," LIST "\"ipuser\":\"00\"",
 	  "\"ipuser\" has 1 bytes instead of 16" },
-	{ "\"cpu\":null,\"call\":\"iucv.send\"," LIST IPUSER "\"answer\":0",
+	{ "\"cpu\":null,\"call\":\"iucv.send\"," LIST BYTES "\"answer\":0",
 	  "it lacks \"length\", which a replay needs" },
-	{ "\"cpu\":null,\"call\":\"iucv.send\"," LIST IPUSER "\"buffer\":[300,\"0\"],\"answer\":0",
+	{ "\"cpu\":null,\"call\":\"iucv.send\"," LIST BYTES "\"buffer\":[300,\"0\"],\"answer\":0",
 	  "\"buffer\" is shortened; a replay needs it as a whole" },
-	{ "\"cpu\":null,\"call\":\"iucv.send\"," LIST IPUSER "\"length\":0,\"answer\":0",
+	{ "\"cpu\":null,\"call\":\"iucv.send\"," LIST BYTES "\"length\":0,\"answer\":0",
 	  "no user A is logged on" },
-	{ "\"cpu\":null,\"call\":\"iucv.dance\"," LIST IPUSER "\"length\":0,\"answer\":0",
+	{ "\"cpu\":null,\"call\":\"iucv.dance\"," LIST BYTES "\"length\":0,\"answer\":0",
 	  "\"iucv.dance\" is no function of IUCV" },
 	{ "\"cpu\":null,\"call\":\"command\",\"issuer\":\"peer\",\"user\":\"A\",\"text\":\"Q\",\"length\":1",
 	  "it lacks \"classes\", which a replay needs" },

@@ -132,7 +132,7 @@ static struct cp_result call_purge(void)
 
 static struct cp_result call_declare(void)
 {
-	put_be32(parm_zero() + 12, 0x2040);
+	put_be32(parm_zero() + IPBFADR1, 0x2040);
 	return fx_iucv(1, IUCV_DECLARE_BUFFER, PARM);
 }
 
@@ -140,8 +140,8 @@ static struct cp_result call_sever(void)
 {
 	uint8_t *p = parm_zero();
 
-	put_be16(p, path);
-	p[16] = OWN_CODE;
+	put_be16(p + IPPATHID, path);
+	p[IPUSER] = OWN_CODE;
 	return guest(IUCV_SEVER);
 }
 
@@ -152,12 +152,12 @@ static bool on_cpu_1(uint32_t function)
 }
 
 static bool done_query(void) { return fx.gr[0] == IUCV_EVENT_SIZE; }
-static bool done_test_message(void) { return result.cc == 1 && parm()[3] == 0; }
-static bool done_describe(void) { return get_be32(parm() + 4) == id; }
+static bool done_test_message(void) { return result.cc == 1 && parm()[IPRCODE] == 0; }
+static bool done_describe(void) { return get_be32(parm() + IPMSGID) == id; }
 static bool done_send(void) { return heard(IUCV_MSG_PENDING); }
 static bool done_receive(void) { return memcmp(fx_at(DATA, 4), "data", 4) == 0; }
 static bool done_complete(void) { return heard(IUCV_MSG_COMPLETE); }
-static bool done_test_completion(void) { return get_be32(parm() + 24) == 0x33333333; }
+static bool done_test_completion(void) { return get_be32(parm() + IPMSGTAG) == 0x33333333; }
 static bool done_accept(void) { return heard(IUCV_COMPLETE); }
 static bool done_connect(void) { return heard(IUCV_PENDING); }
 static bool done_declare(void) { return on_cpu_1(IUCV_SET_MASK); }
@@ -168,7 +168,7 @@ static bool done_mask(void) { return !cp_interrupt_pending(fx.cp, 0); }
 
 static bool done_retrieve(void)
 {
-	return plain(IUCV_SET_MASK).cc == 1 && parm()[3] == IUCV_NO_CONTROL_BUFFER;
+	return plain(IUCV_SET_MASK).cc == 1 && parm()[IPRCODE] == IUCV_NO_CONTROL_BUFFER;
 }
 
 static bool done_purge(void)
@@ -216,11 +216,11 @@ static void ck_severed(enum fault_point point, const struct scenario *s)
 {
 	ck_cc(result, s->severed_cc);
 	if (s->severed_cc == 1)
-		ck_assert_uint_eq(parm()[3], s->severed_code);
+		ck_assert_uint_eq(parm()[IPRCODE], s->severed_code);
 	if (point == FAULT_IUCV_CONNECT) {
 		/* Nobody has heard of the path but the guest. */
 		ck_assert_uint_eq(a.count, told);
-		path = get_be16(parm());
+		path = get_be16(parm() + IPPATHID);
 	} else {
 		ck_assert_ptr_nonnull(heard(IUCV_SEVERED));
 		ck_assert_uint_eq(heard(IUCV_SEVERED)->ipuser[0], SEVER_CODE);
@@ -238,7 +238,7 @@ static void ck_limited(enum fault_point point, const struct scenario *s)
 		return;
 	}
 	ck_assert(s->done());
-	ck_assert_uint_eq(get_be16(parm() + 4), LIMIT);
+	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), LIMIT);
 }
 
 static void ck_effect(int i, const struct scenario *s)
@@ -311,7 +311,7 @@ START_TEST(corrupts_lists_and_parameters)
 	arm_corrupt(9);
 	id = peer_send(&a, 0, IPRMDATA, "12345678", 8, NULL, 0);
 	ck_cc(message(IUCV_RECEIVE, path, IPFGMID, id, 0, 0, 0), 0);
-	ck_assert_mem_eq(parm() + 12, "1\xb2" "345678", 8);
+	ck_assert_mem_eq(parm() + IPRMMSG, "1\xb2" "345678", 8);
 	/* Two pieces of three bytes; the fifth byte is in the second. */
 	id = peer_send(&a, 0, 0, "abcdef", 6, NULL, 0);
 	put_be32(fx_at(DATA, 4), DATA + 0x100);

@@ -39,10 +39,10 @@ static struct cp_result control(uint32_t function, unsigned int n)
 {
 	uint8_t *p = parm_zero();
 
-	put_be16(p, path[n]);
-	ebcdic_name(p + 8, "ALPHA");
-	memset(p + 16, 0, 16);
-	p[16] = (uint8_t)n;
+	put_be16(p + IPPATHID, path[n]);
+	ebcdic_name(p + IPVMID, "ALPHA");
+	memset(p + IPUSER, 0, 16);
+	p[IPUSER] = (uint8_t)n;
 	return guest(function);
 }
 
@@ -54,18 +54,18 @@ static void make_interrupt(unsigned int n)
 static void make_connect(unsigned int n)
 {
 	ck_cc(control(IUCV_CONNECT, n), 0);
-	path[n] = get_be16(parm());
+	path[n] = get_be16(parm() + IPPATHID);
 }
 
 static void make_message(unsigned int n)
 {
 	uint8_t *p = parm_zero();
 
-	put_be16(p, path[n]);
-	p[2] = IPNORPY;
-	put_be32(p + 8, n);
-	put_be32(p + 12, DATA);
-	put_be32(p + 16, 4);
+	put_be16(p + IPPATHID, path[n]);
+	p[IPFLAGS1] = IPNORPY;
+	put_be32(p + IPTRGCLS, n);
+	put_be32(p + IPBFADR1, DATA);
+	put_be32(p + IPBFLN1F, 4);
 	ck_cc(guest(IUCV_SEND), 0);
 }
 

@@ -67,7 +67,7 @@ START_TEST(receive_into_a_list)
 	entry(LIST, 0, 0x5000 - 3, 5);
 	entry(LIST, 1, OUT, 100);
 	ck_cc(guest_receive(IPBUFLST, LIST, 105), 0);
-	ck_assert_uint_eq(parm()[2], IPBUFLST);
+	ck_assert_uint_eq(parm()[IPFLAGS1], IPBUFLST);
 	ck_assert_mem_eq(fx_at(0x5000 - 3, 5), "abcde", 5);
 	ck_assert_mem_eq(fx_at(OUT, 6), "fghij", 6);
 }
@@ -100,7 +100,7 @@ START_TEST(list_to_list)
 	for (uint32_t i = 0; i < len; i++)
 		from[i] = (uint8_t)(i * 7 + i / 256);
 	ck_cc(connect_to("LINUX001", 0, 10), 0);
-	mine = get_be16(parm());
+	mine = get_be16(parm() + IPPATHID);
 	ck_cc(on_path(IUCV_ACCEPT, (uint16_t)(mine + 1), 0), 0);
 	entry(LIST, 0, 0x100000, 9999);
 	entry(LIST, 1, 0x100000 + 9999, len - 9999);
@@ -155,7 +155,7 @@ START_TEST(protected_storage)
 	ck_cc(guest_receive(0, DATA, 4), 0);
 	/* As answer area: both sides hear of it. */
 	ck_cc(send(path, 0, FX_SEGMENT_START, 4, 4), 0);
-	id = get_be32(parm() + 4);
+	id = get_be32(parm() + IPMSGID);
 	ck_call(peer_receive((char[4]){ 0 }, 4), 0, 0);
 	ck_call(iucv_call(fx.cp, a.user, IUCV_REPLY,
 			  &(struct iucv_parm){ .msgid = id, .trgcls = 0x11111111,

@@ -21,7 +21,7 @@ static void setup(void)
 
 static void set_mask(unsigned int cpu, enum iucv_function function, uint8_t mask)
 {
-	parm_zero()[0] = mask;
+	parm_zero()[IPMASK] = mask;
 	ck_cc(fx_iucv(cpu, function, PARM), 0);
 }
 
@@ -30,7 +30,7 @@ static uint32_t reject_one(uint8_t flags)
 	uint32_t id;
 
 	ck_cc(send(path, flags, DATA, 4, 4), 0);
-	id = get_be32(parm() + 4);
+	id = get_be32(parm() + IPMSGID);
 	ck_call(iucv_call(fx.cp, a.user, IUCV_REJECT,
 			  &(struct iucv_parm){ .flags = IPFGMID, .msgid = id }), 0, 0);
 	return id;
@@ -60,9 +60,9 @@ START_TEST(order)
 		const uint8_t *e = fx_take(0);
 
 		ck_assert_ptr_nonnull(e);
-		ck_assert_uint_eq(e[3], expected[i].type);
+		ck_assert_uint_eq(e[IPTYPE], expected[i].type);
 		if (expected[i].id)
-			ck_assert_uint_eq(get_be32(e + 4), expected[i].id);
+			ck_assert_uint_eq(get_be32(e + IPMSGID), expected[i].id);
 	}
 	ck_assert_ptr_null(fx_take(0));
 	ck_assert(!cp_interrupt_take(fx.cp, 0));
@@ -171,7 +171,7 @@ END_TEST
 /* A buffer stays open from DECLARE BUFFER on. */
 START_TEST(masks_after_declare)
 {
-	put_be32(parm_zero() + 12, 0x2040);
+	put_be32(parm_zero() + IPBFADR1, 0x2040);
 	peer_send(&a, 0, 0, "a", 1, NULL, 0);
 	ck_cc(fx_iucv(1, IUCV_DECLARE_BUFFER, PARM), 0);
 	ck_assert_uint_eq(fx.kicks[1], 1);
@@ -202,7 +202,7 @@ START_TEST(buffer_has_gone)
 
 	parm_zero();
 	ck_cc(guest(IUCV_RETRIEVE_BUFFER), 0);
-	put_be32(parm_zero() + 12, 0xc00000);
+	put_be32(parm_zero() + IPBFADR1, 0xc00000);
 	ck_cc(guest(IUCV_DECLARE_BUFFER), 0);
 	fx_declare(1);
 	a.count = 0;

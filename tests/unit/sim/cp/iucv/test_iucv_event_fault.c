@@ -103,7 +103,7 @@ START_TEST(fault_duplicates_run_out)
 	ck_assert_uint_eq(iucv_events_waiting(iucv_user_guest(fx.cp)), 65);
 	parm_zero();
 	ck_cc(guest(IUCV_DESCRIBE), 0);
-	ck_assert_uint_eq(get_be32(parm() + 4), id);
+	ck_assert_uint_eq(get_be32(parm() + IPMSGID), id);
 	ck_cc(guest(IUCV_DESCRIBE), 2);
 	for (int i = 0; i < 64; i++)
 		take(IUCV_MSG_PENDING, path);

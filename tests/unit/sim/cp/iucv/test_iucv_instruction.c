@@ -51,7 +51,7 @@ START_TEST(addressing_modes)
 {
 	struct cp_insn insn = { .gr = fx.gr, .amode = 31 };
 
-	put_be32(parm_zero() + 12, 0x2000);
+	put_be32(parm_zero() + IPBFADR1, 0x2000);
 	fx.gr[0] = 0xdeadbeef00000000 | IUCV_DECLARE_BUFFER;
 	fx.gr[1] = 0xffffffff80000000 | PARM;
 	ck_cc(cp_iucv(fx.cp, &insn), 0);
@@ -119,7 +119,7 @@ END_TEST
 
 static struct cp_result declare(unsigned int cpu, uint32_t addr)
 {
-	put_be32(parm_zero() + 12, addr);
+	put_be32(parm_zero() + IPBFADR1, addr);
 	return fx_iucv(cpu, IUCV_DECLARE_BUFFER, PARM);
 }
 
@@ -131,7 +131,7 @@ START_TEST(declare_codes)
 	ck_rc(declare(0, 0xfffffff8), IUCV_PAGING);
 	ck_pgm(declare(0, 0x2004), PGM_SPECIFICATION);
 	ck_cc(declare(0, 0x2000), 0);
-	ck_assert_uint_eq(parm()[3], 0);
+	ck_assert_uint_eq(parm()[IPRCODE], 0);
 	ck_rc(declare(0, 0x3000), IUCV_BUFFER_DECLARED);
 	ck_rc(declare(1, 0x2000), IUCV_OVERLAP);
 	ck_rc(declare(1, 0x2020), IUCV_OVERLAP);
@@ -238,11 +238,11 @@ START_TEST(fault_limit)
 	fx_declare(0);
 	arm(FAULT_IUCV_CONNECT, FAULT_LIMIT, 3, 0);
 	ck_cc(connect_to("PEER", 0, 200), 0);
-	ck_assert_uint_eq(get_be16(parm() + 4), 3);
+	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 3);
 	ck_assert_uint_eq(last(&a, IUCV_PENDING)->msglim, 3);
 	arm(FAULT_IUCV_CONNECT, FAULT_LIMIT, 300, 0);
 	ck_cc(connect_to("PEER", 0, 200), 0);
-	ck_assert_uint_eq(get_be16(parm() + 4), 200);
+	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 200);
 }
 END_TEST
 

@@ -30,7 +30,7 @@ START_TEST(two_way)
 
 	memcpy(fx_at(DATA, 5), "hello", 5);
 	ck_cc(send(path, 0, DATA, 5, 16), 0);
-	id = get_be32(parm() + 4);
+	id = get_be32(parm() + IPMSGID);
 	ck_assert_uint_ne(id, 0);
 	ck_assert_uint_eq(last(&a, IUCV_MSG_PENDING)->length, 5);
 	ck_assert_uint_eq(a.event[a.count - 1].answer_length, 16);
@@ -93,12 +93,12 @@ START_TEST(data_in_the_list)
 	ck_assert_uint_eq(get_be32(i + 32), 8);
 	ck_cc(message(IUCV_RECEIVE, path, ALL_IDS, id, CLASS, DATA, 8), 2);
 	put_be16(parm_zero(), path);
-	parm()[2] = IPRMDATA;
-	put_be32(parm() + 4, id);
-	put_be32(parm() + 8, CLASS);
-	memcpy(parm() + 12, "ABCDEFGH", 8);
+	parm()[IPFLAGS1] = IPRMDATA;
+	put_be32(parm() + IPMSGID, id);
+	put_be32(parm() + IPTRGCLS, CLASS);
+	memcpy(parm() + IPRMMSG, "ABCDEFGH", 8);
 	ck_cc(guest(IUCV_REPLY), 0);
-	ck_assert_mem_eq(parm() + 12, "ABCDEFGH", 8);
+	ck_assert_mem_eq(parm() + IPRMMSG, "ABCDEFGH", 8);
 	ck_assert_uint_eq(last(&a, IUCV_MSG_COMPLETE)->flags, IPRMDATA);
 	ck_assert_mem_eq(a.event[a.count - 1].rmmsg, "ABCDEFGH", 8);
 	ck_assert_uint_eq(a.event[a.count - 1].answer_length, 8);
@@ -112,10 +112,10 @@ START_TEST(data_in_the_list_received)
 	uint32_t id = peer_send(&a, 0, IPRMDATA | IPPRTY, "12345678", 8, NULL, 0);
 
 	ck_cc(message(IUCV_RECEIVE, 0, 0, 0, 0, DATA, 8), 0);
-	ck_assert_uint_eq(parm()[2], IPRMDATA | IPPRTY);
-	ck_assert_uint_eq(get_be32(parm() + 4), id);
-	ck_assert_uint_eq(get_be32(parm() + 8), CLASS);
-	ck_assert_mem_eq(parm() + 12, "12345678", 8);
+	ck_assert_uint_eq(parm()[IPFLAGS1], IPRMDATA | IPPRTY);
+	ck_assert_uint_eq(get_be32(parm() + IPMSGID), id);
+	ck_assert_uint_eq(get_be32(parm() + IPTRGCLS), CLASS);
+	ck_assert_mem_eq(parm() + IPRMMSG, "12345678", 8);
 	ck_assert_ptr_null(fx_take(0));
 	ck_cc(message(IUCV_REPLY, path, 0, id, CLASS, DATA, 0), 0);
 	last(&a, IUCV_PRIO_COMPLETE);
@@ -214,9 +214,9 @@ START_TEST(ids_differ)
 
 	for (int n = 0; n < 100; n++) {
 		ck_cc(send(path, 0, DATA, 4, 4), 0);
-		ck_assert_uint_ne(get_be32(parm() + 4), before);
-		ck_assert_uint_ne(get_be32(parm() + 4), 0);
-		before = get_be32(parm() + 4);
+		ck_assert_uint_ne(get_be32(parm() + IPMSGID), before);
+		ck_assert_uint_ne(get_be32(parm() + IPMSGID), 0);
+		before = get_be32(parm() + IPMSGID);
 		ck_cc(message(IUCV_PURGE, path, ALL_IDS, before, SOURCE, 0, 0), 0);
 		ck_cc(message(IUCV_PURGE, path, ALL_IDS, before, SOURCE, 0, 0), 2);
 		a.count = 1;
@@ -256,12 +256,12 @@ START_TEST(receive_selects)
 	ck_cc(message(IUCV_RECEIVE, path, ALL_IDS, 0, CLASS, DATA, 3), 2);
 	ck_rc(message(IUCV_RECEIVE, 0, 0, 0, 0, DATA, 0x80000000), IUCV_BAD_LENGTH);
 	ck_cc(message(IUCV_RECEIVE, plain, IPFGPID, 0, 0, DATA, 3), 0);
-	ck_assert_uint_eq(get_be32(parm() + 4), second);
-	ck_assert_uint_eq(get_be16(parm()), plain);
+	ck_assert_uint_eq(get_be32(parm() + IPMSGID), second);
+	ck_assert_uint_eq(get_be16(parm() + IPPATHID), plain);
 	ck_cc(message(IUCV_RECEIVE, 0, IPFGMCL, 0, CLASS, DATA, 3), 0);
-	ck_assert_uint_eq(get_be32(parm() + 4), urgent);
+	ck_assert_uint_eq(get_be32(parm() + IPMSGID), urgent);
 	ck_cc(message(IUCV_RECEIVE, 0, 0, 0, 0, DATA, 3), 0);
-	ck_assert_uint_eq(get_be32(parm() + 4), first);
+	ck_assert_uint_eq(get_be32(parm() + IPMSGID), first);
 	ck_assert_mem_eq(fx_at(DATA, 3), "1st", 3);
 	ck_cc(message(IUCV_RECEIVE, 0, 0, 0, 0, DATA, 3), 2);
 	ck_assert_ptr_null(fx_take(0));
@@ -293,21 +293,21 @@ START_TEST(partial_receive)
 
 	take(IUCV_MSG_PENDING, path);
 	ck_rc(message(IUCV_RECEIVE, path, ALL_IDS, id, CLASS, DATA, 4), IUCV_SHORT_BUFFER);
-	ck_assert_uint_eq(get_be32(parm() + 16), 6);
-	ck_assert_uint_eq(get_be32(parm() + 12), DATA);
+	ck_assert_uint_eq(get_be32(parm() + IPBFLN1F), 6);
+	ck_assert_uint_eq(get_be32(parm() + IPBFADR1), DATA);
 	/* Without an id a message begun is passed over. */
 	ck_cc(message(IUCV_RECEIVE, 0, 0, 0, 0, DATA, 10), 2);
 	ck_cc(message(IUCV_RECEIVE, path, IPFGPID, 0, 0, DATA, 10), 2);
 	other = peer_send(&a, 0, 0, "other", 5, NULL, 0);
 	ck_rc(message(IUCV_RECEIVE, path, ALL_IDS, id, CLASS, DATA + 4, 5), IUCV_SHORT_BUFFER);
-	ck_assert_uint_eq(get_be32(parm() + 16), 1);
+	ck_assert_uint_eq(get_be32(parm() + IPBFLN1F), 1);
 	ck_cc(message(IUCV_RECEIVE, path, ALL_IDS, id, CLASS, DATA + 9, 100), 0);
-	ck_assert_uint_eq(get_be32(parm() + 16), 0);
+	ck_assert_uint_eq(get_be32(parm() + IPBFLN1F), 0);
 	ck_assert_mem_eq(fx_at(DATA, 10), "abcdefghij", 10);
 	/* Nothing received at all: the interruption has gone nevertheless. */
 	ck_rc(message(IUCV_RECEIVE, path, ALL_IDS, other, CLASS, DATA, 0), IUCV_SHORT_BUFFER);
 	ck_assert_ptr_null(fx_take(0));
-	ck_assert_uint_eq(get_be32(parm() + 16), 5);
+	ck_assert_uint_eq(get_be32(parm() + IPBFLN1F), 5);
 }
 END_TEST
 
@@ -327,7 +327,7 @@ START_TEST(test_message)
 	ck_cc(guest(IUCV_TEST_MESSAGE), 0);
 	peer_send(&a, 0, 0, "text", 4, NULL, 0);
 	ck_cc(guest(IUCV_TEST_MESSAGE), 1);
-	ck_assert_uint_eq(parm()[3], 0);
+	ck_assert_uint_eq(parm()[IPRCODE], 0);
 	ck_cc(send(path, 0, DATA, 4, 4), 0);
 	ck_call(peer_path(&a, IUCV_REJECT, 0, IPFGPID), 0, 0);
 	ck_cc(guest(IUCV_TEST_MESSAGE), 3);
@@ -345,15 +345,15 @@ START_TEST(describe)
 	id = peer_send(&a, 0, 0, "text", 4, (char[8]){ 0 }, 8);
 	peer_send(&a, 0, IPRMDATA | IPPRTY | IPNORPY, "12345678", 8, NULL, 0);
 	ck_cc(guest(IUCV_DESCRIBE), 0);
-	ck_assert_uint_eq(parm()[2], IPRMDATA | IPPRTY | IPNORPY);
-	ck_assert_mem_eq(parm() + 12, "12345678", 8);
+	ck_assert_uint_eq(parm()[IPFLAGS1], IPRMDATA | IPPRTY | IPNORPY);
+	ck_assert_mem_eq(parm() + IPRMMSG, "12345678", 8);
 	ck_cc(guest(IUCV_DESCRIBE), 0);
-	ck_assert_uint_eq(get_be16(parm()), path);
-	ck_assert_uint_eq(parm()[2], 0);
-	ck_assert_uint_eq(get_be32(parm() + 4), id);
-	ck_assert_uint_eq(get_be32(parm() + 8), CLASS);
-	ck_assert_uint_eq(get_be32(parm() + 16), 4);
-	ck_assert_uint_eq(get_be32(parm() + 32), 8);
+	ck_assert_uint_eq(get_be16(parm() + IPPATHID), path);
+	ck_assert_uint_eq(parm()[IPFLAGS1], 0);
+	ck_assert_uint_eq(get_be32(parm() + IPMSGID), id);
+	ck_assert_uint_eq(get_be32(parm() + IPTRGCLS), CLASS);
+	ck_assert_uint_eq(get_be32(parm() + IPBFLN1F), 4);
+	ck_assert_uint_eq(get_be32(parm() + IPBFLN2F), 8);
 	/* Described is as good as interrupted. */
 	ck_assert_ptr_null(fx_take(0));
 	ck_cc(guest(IUCV_DESCRIBE), 2);
@@ -367,13 +367,13 @@ START_TEST(guest_to_itself)
 	uint32_t id;
 
 	ck_cc(connect_to("LINUX001", IPRMDATA, 10), 0);
-	mine = get_be16(parm());
+	mine = get_be16(parm() + IPPATHID);
 	yours = get_be16(take(IUCV_PENDING, 2));
 	ck_cc(on_path(IUCV_ACCEPT, yours, 0), 0);
 	take(IUCV_COMPLETE, mine);
 	memcpy(fx_at(DATA, 4), "self", 4);
 	ck_cc(send(mine, 0, DATA, 4, 4), 0);
-	id = get_be32(parm() + 4);
+	id = get_be32(parm() + IPMSGID);
 	take(IUCV_MSG_PENDING, yours);
 	ck_cc(message(IUCV_RECEIVE, yours, ALL_IDS, id, 0x11111111, DATA + 0x100, 4), 0);
 	ck_assert_mem_eq(fx_at(DATA + 0x100, 4), "self", 4);

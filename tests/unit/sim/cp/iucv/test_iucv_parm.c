@@ -20,26 +20,36 @@ static const struct {
 	uint8_t flags;
 	struct place place[8];
 } images[] = {
-	{ IUCV_PENDING, IPRMDATA, { { 4, 2, 0x3344 }, { 8, 8, NAME }, { 16, 8, USER }, { 24, 8, USER + 1 } } },
-	{ IUCV_COMPLETE, IPPRTY, { { 4, 2, 0x3344 }, { 16, 8, USER }, { 24, 8, USER + 1 } } },
-	{ IUCV_SEVERED, 0, { { 16, 8, USER }, { 24, 8, USER + 1 } } },
-	{ IUCV_PATH_QUIESCED, 0, { { 16, 8, USER }, { 24, 8, USER + 1 } } },
-	{ IUCV_PATH_RESUMED, 0, { { 16, 8, USER }, { 24, 8, USER + 1 } } },
+	{ IUCV_PENDING, IPRMDATA,
+	  { { IPMSGLIM, 2, 0x3344 }, { IPVMID, 8, NAME }, { IPUSER, 8, USER },
+	    { IPUSER + 8, 8, USER + 1 } } },
+	{ IUCV_COMPLETE, IPPRTY,
+	  { { IPMSGLIM, 2, 0x3344 }, { IPUSER, 8, USER }, { IPUSER + 8, 8, USER + 1 } } },
+	{ IUCV_SEVERED, 0,
+	  { { IPUSER, 8, USER }, { IPUSER + 8, 8, USER + 1 } } },
+	{ IUCV_PATH_QUIESCED, 0,
+	  { { IPUSER, 8, USER }, { IPUSER + 8, 8, USER + 1 } } },
+	{ IUCV_PATH_RESUMED, 0,
+	  { { IPUSER, 8, USER }, { IPUSER + 8, 8, USER + 1 } } },
 	{ IUCV_PRIO_COMPLETE, IPPRTY,
-	  { { 4, 4, 0xa1a2a3a4 }, { 8, 3, 0x515253 }, { 20, 4, 0xc1c2c3c4 }, { 24, 4, 0xd1d2d3d4 },
-	    { 32, 4, 0x71727374 } } },
+	  { { IPMSGID, 4, 0xa1a2a3a4 }, { IPAUDIT, 3, 0x515253 }, { IPSRCCLS, 4, 0xc1c2c3c4 },
+	    { IPMSGTAG, 4, 0xd1d2d3d4 }, { IPBFLN2F, 4, 0x71727374 } } },
 	{ IUCV_MSG_COMPLETE, IPRMDATA,
-	  { { 4, 4, 0xa1a2a3a4 }, { 8, 3, 0x515253 }, { 12, 8, RMMSG }, { 20, 4, 0xc1c2c3c4 },
-	    { 24, 4, 0xd1d2d3d4 }, { 32, 4, 0x71727374 } } },
+	  { { IPMSGID, 4, 0xa1a2a3a4 }, { IPAUDIT, 3, 0x515253 }, { IPRMMSG, 8, RMMSG },
+	    { IPSRCCLS, 4, 0xc1c2c3c4 }, { IPMSGTAG, 4, 0xd1d2d3d4 },
+	    { IPBFLN2F, 4, 0x71727374 } } },
 	{ IUCV_PRIO_PENDING, IPPRTY,
-	  { { 4, 4, 0xa1a2a3a4 }, { 8, 4, 0xe1e2e3e4 }, { 16, 4, 0x61626364 }, { 32, 4, 0x71727374 } } },
+	  { { IPMSGID, 4, 0xa1a2a3a4 }, { IPTRGCLS, 4, 0xe1e2e3e4 },
+	    { IPBFLN1F, 4, 0x61626364 }, { IPBFLN2F, 4, 0x71727374 } } },
 	{ IUCV_MSG_PENDING, IPRMDATA,
-	  { { 4, 4, 0xa1a2a3a4 }, { 8, 4, 0xe1e2e3e4 }, { 12, 8, RMMSG }, { 32, 4, 0x71727374 } } },
+	  { { IPMSGID, 4, 0xa1a2a3a4 }, { IPTRGCLS, 4, 0xe1e2e3e4 }, { IPRMMSG, 8, RMMSG },
+	    { IPBFLN2F, 4, 0x71727374 } } },
 	{ IUCV_MSG_PENDING, 0,
-	  { { 4, 4, 0xa1a2a3a4 }, { 8, 4, 0xe1e2e3e4 }, { 16, 4, 0x61626364 }, { 32, 4, 0x71727374 } } },
+	  { { IPMSGID, 4, 0xa1a2a3a4 }, { IPTRGCLS, 4, 0xe1e2e3e4 },
+	    { IPBFLN1F, 4, 0x61626364 }, { IPBFLN2F, 4, 0x71727374 } } },
 	{ IUCV_MSG_COMPLETE, 0,
-	  { { 4, 4, 0xa1a2a3a4 }, { 8, 3, 0x515253 }, { 20, 4, 0xc1c2c3c4 }, { 24, 4, 0xd1d2d3d4 },
-	    { 32, 4, 0x71727374 } } },
+	  { { IPMSGID, 4, 0xa1a2a3a4 }, { IPAUDIT, 3, 0x515253 }, { IPSRCCLS, 4, 0xc1c2c3c4 },
+	    { IPMSGTAG, 4, 0xd1d2d3d4 }, { IPBFLN2F, 4, 0x71727374 } } },
 };
 #define IMAGES (int)(sizeof(images) / sizeof(images[0]))
 
@@ -71,8 +81,8 @@ START_TEST(encoded)
 	uint8_t image[IUCV_EVENT_SIZE], wanted[IUCV_EVENT_SIZE] = { 0x11, 0x22 };
 
 	/* Flags where there are some. */
-	wanted[2] = images[_i].flags;
-	wanted[3] = (uint8_t)images[_i].type;
+	wanted[IPFLAGS1] = images[_i].flags;
+	wanted[IPTYPE] = (uint8_t)images[_i].type;
 	for (const struct place *p = images[_i].place; p->width > 0; p++)
 		put(wanted + p->at, p->width, p->value);
 	memset(image, 0xff, sizeof(image));
@@ -139,7 +149,7 @@ START_TEST(decoded_type)
 	for (unsigned int type = 0; type < 256; type++) {
 		struct iucv_event event;
 
-		image[3] = (uint8_t)type;
+		image[IPTYPE] = (uint8_t)type;
 		iucv_event_decode(image, IUCV_PATH_QUIESCED, &event);
 		ck_assert_uint_eq(event.type, type >= 1 && type <= 9 ? type : IUCV_PATH_QUIESCED);
 	}

@@ -36,9 +36,9 @@ START_TEST(connect_and_accept)
 	const uint8_t *i;
 
 	ck_cc(connect_to("ALPHA", IPRMDATA, 100), 0);
-	ck_assert_uint_eq(get_be16(parm()), 0);
-	ck_assert_uint_eq(parm()[2], IPRMDATA);
-	ck_assert_uint_eq(get_be16(parm() + 4), 100);
+	ck_assert_uint_eq(get_be16(parm() + IPPATHID), 0);
+	ck_assert_uint_eq(parm()[IPFLAGS1], IPRMDATA);
+	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 100);
 	e = last(&a, IUCV_PENDING);
 	ck_assert_str_eq(e->vmid, "LINUX001");
 	ck_assert_uint_eq(e->flags, IPRMDATA);
@@ -85,10 +85,10 @@ START_TEST(peer_to_guest)
 	ck_assert_uint_eq(get_be16(i + 4), 10);
 	ck_assert_uint_eq(i[16], 0x77);
 	ck_assert_uint_eq(i[36], 0);
-	put_be16(parm_zero() + 4, 128);
-	parm()[2] = IPPRTY;
+	put_be16(parm_zero() + IPMSGLIM, 128);
+	parm()[IPFLAGS1] = IPPRTY;
 	ck_cc(guest(IUCV_ACCEPT), 0);
-	ck_assert_uint_eq(get_be16(parm() + 4), 10);
+	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 10);
 	ck_assert_uint_eq(last(&a, IUCV_COMPLETE)->flags, IPPRTY);
 	/* The originator has quiesced it. */
 	ck_rc(send(0, 0, DATA, 4, 4), IUCV_QUIESCED);
@@ -118,7 +118,7 @@ END_TEST
 START_TEST(highest_limit)
 {
 	ck_cc(connect_to("ALPHA", 0, 65535), 0);
-	ck_assert_uint_eq(get_be16(parm() + 4), 65535);
+	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 65535);
 	ck_assert_uint_eq(last(&a, IUCV_PENDING)->msglim, 65535);
 }
 END_TEST
@@ -127,13 +127,13 @@ START_TEST(target_system)
 {
 	note_user(&b, "*SERV", 2);
 	parm_zero();
-	ebcdic_name(parm() + 8, "ALPHA");
-	ebcdic_name(parm() + 32, "OTHER");
+	ebcdic_name(parm() + IPVMID, "ALPHA");
+	ebcdic_name(parm() + IPTARGET, "OTHER");
 	ck_rc(guest(IUCV_CONNECT), IUCV_NOT_LOGGED_ON);
-	ebcdic_name(parm() + 8, "*SERV");
+	ebcdic_name(parm() + IPVMID, "*SERV");
 	ck_rc(guest(IUCV_CONNECT), IUCV_NOT_FOR_SERVICE);
-	ebcdic_name(parm() + 8, "ALPHA");
-	parm()[2] = IPLOCAL;
+	ebcdic_name(parm() + IPVMID, "ALPHA");
+	parm()[IPFLAGS1] = IPLOCAL;
 	ck_cc(guest(IUCV_CONNECT), 0);
 }
 END_TEST
@@ -148,16 +148,16 @@ START_TEST(directory)
 	ck_rc(connect_to("LINUX001", 0, 0), IUCV_NOT_AUTHORISED);
 	ck_rc(connect_to("*OTHER", 0, 0), IUCV_NOT_AUTHORISED);
 	ck_cc(connect_to("ALPHA", IPPRTY, 255), 0);
-	ck_assert_uint_eq(get_be16(parm() + 4), 20);
+	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 20);
 	ck_rc(connect_to("*SERV", IPPRTY, 255), IUCV_NO_PRIORITY);
 	ck_cc(connect_to("*SERV", 0, 255), 0);
-	ck_assert_uint_eq(get_be16(parm() + 4), 255);
+	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 255);
 	/* A path asked for by somebody the directory names has that limit, too. */
 	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT,
 			  &(struct iucv_parm){ .vmid = "LINUX001", .msglim = 200 }), 0, 0);
 	put_be16(parm_zero(), 2);
 	ck_cc(guest(IUCV_ACCEPT), 0);
-	ck_assert_uint_eq(get_be16(parm() + 4), 20);
+	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 20);
 	ck_rc(connect_to("ALPHA", 0, 0), IUCV_OWN_MAX);
 	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT,
 			  &(struct iucv_parm){ .vmid = "LINUX001" }), 1, IUCV_TARGET_MAX);
@@ -290,13 +290,13 @@ START_TEST(all_65535_paths)
 		n.count = 0;
 		fx.trace_len = 0;
 		ck_cc(connect_to("MANY", 0, 0), 0);
-		ck_assert_uint_eq(get_be16(parm()), i);
+		ck_assert_uint_eq(get_be16(parm() + IPPATHID), i);
 	}
 	ck_rc(connect_to("MANY", 0, 0), IUCV_OWN_MAX);
 	ck_cc(on_path(IUCV_SEVER, 0x8123, 0), 0);
 	ck_call(peer_path(&n, IUCV_SEVER, 0x8123, 0), 0, 0);
 	ck_cc(connect_to("MANY", 0, 0), 0);
-	ck_assert_uint_eq(get_be16(parm()), 0x8123);
+	ck_assert_uint_eq(get_be16(parm() + IPPATHID), 0x8123);
 }
 END_TEST
 

@@ -28,7 +28,7 @@ START_TEST(partial_receive_and_reply)
 
 	ck_cc(message(IUCV_REPLY, path, 0, id, CLASS, DATA, 0), 2);
 	ck_rc(message(IUCV_RECEIVE, 0, 0, 0, 0, DATA, 4), IUCV_SHORT_BUFFER);
-	ck_assert_uint_eq(get_be32(parm() + 4), id);
+	ck_assert_uint_eq(get_be32(parm() + IPMSGID), id);
 	ck_cc(message(IUCV_REPLY, path, 0, id, CLASS, DATA, 0), 0);
 	ck_assert_uint_eq(last(&a, IUCV_MSG_COMPLETE)->audit, 0);
 }
@@ -51,7 +51,7 @@ START_TEST(reply_codes)
 	ck_pgm(message(IUCV_REPLY, plain, 0, id, CLASS, HOLE, 4), PGM_ADDRESSING);
 	/* One byte does not fit: both sides hear of it. */
 	ck_rc(message(IUCV_REPLY, plain, 0, id, CLASS, DATA, 4), IUCV_SHORT_BUFFER);
-	ck_assert_uint_eq(get_be32(parm() + 16), 1);
+	ck_assert_uint_eq(get_be32(parm() + IPBFLN1F), 1);
 	ck_assert_str_eq(answer, "tex");
 	ck_assert_uint_eq(last(&a, IUCV_MSG_COMPLETE)->audit, 0x800000);
 	ck_assert_uint_eq(a.event[a.count - 1].answer_length, 0);
@@ -83,7 +83,7 @@ START_TEST(reject)
 	uint32_t id;
 
 	ck_cc(send(path, IPPRTY, DATA, 4, 8), 0);
-	id = get_be32(parm() + 4);
+	id = get_be32(parm() + IPMSGID);
 	ck_call(iucv_call(fx.cp, a.user, IUCV_REJECT,
 			  &(struct iucv_parm){ .flags = IPFGMID | IPFGPID, .msgid = id }), 0, 0);
 	i = take(IUCV_PRIO_COMPLETE, path);
@@ -109,9 +109,9 @@ START_TEST(purge_codes)
 	uint32_t first, second;
 
 	ck_cc(send(path, 0, DATA, 4, 4), 0);
-	first = get_be32(parm() + 4);
+	first = get_be32(parm() + IPMSGID);
 	ck_cc(send(path, IPPRTY, DATA, 4, 4), 0);
-	second = get_be32(parm() + 4);
+	second = get_be32(parm() + IPMSGID);
 	ck_rc(message(IUCV_PURGE, 0, 0, 0, 0, 0, 0), IUCV_INVALID_PATH);
 	ck_rc(message(IUCV_PURGE, 9, IPFGPID, 0, 0, 0, 0), IUCV_INVALID_PATH);
 	ck_rc(message(IUCV_PURGE, plain, ALL_IDS, first, SOURCE, 0, 0), IUCV_WRONG_CLASS);
@@ -119,9 +119,9 @@ START_TEST(purge_codes)
 	ck_cc(message(IUCV_PURGE, plain, IPFGPID, 0, 0, 0, 0), 2);
 	ck_cc(message(IUCV_PURGE, path, IPFGPID | IPFGMCL, 0, SOURCE + 1, 0, 0), 2);
 	ck_cc(message(IUCV_PURGE, path, IPFGPID | IPFGMCL, 0, SOURCE, 0, 0), 0);
-	ck_assert_uint_eq(get_be32(parm() + 4), second);
-	ck_assert_uint_eq(get_be32(parm() + 8) >> 8, IUCV_AUDIT_PURGED);
-	ck_assert_uint_eq(get_be32(parm() + 24), 0x33333333);
+	ck_assert_uint_eq(get_be32(parm() + IPMSGID), second);
+	ck_assert_uint_eq(get_be32(parm() + IPAUDIT) >> 8, IUCV_AUDIT_PURGED);
+	ck_assert_uint_eq(get_be32(parm() + IPMSGTAG), 0x33333333);
 	ck_cc(message(IUCV_PURGE, path, ALL_IDS, first, SOURCE, 0, 0), 0);
 	ck_cc(message(IUCV_PURGE, path, IPFGPID, 0, 0, 0, 0), 2);
 	ck_assert_ptr_null(fx_take(0));
@@ -184,11 +184,11 @@ START_TEST(purge_of_a_finished_message)
 	uint32_t id;
 
 	ck_cc(send(path, 0, DATA, 4, 4), 0);
-	id = get_be32(parm() + 4);
+	id = get_be32(parm() + IPMSGID);
 	ck_call(peer_path(&a, IUCV_REJECT, 0, IPFGPID), 0, 0);
 	ck_cc(message(IUCV_PURGE, path, IPFGPID, 0, 0, 0, 0), 0);
-	ck_assert_uint_eq(get_be32(parm() + 4), id);
-	ck_assert_uint_eq(get_be32(parm() + 8) >> 8, IUCV_AUDIT_REJECTED);
+	ck_assert_uint_eq(get_be32(parm() + IPMSGID), id);
+	ck_assert_uint_eq(get_be32(parm() + IPAUDIT) >> 8, IUCV_AUDIT_REJECTED);
 	ck_assert_ptr_null(fx_take(0));
 }
 END_TEST
@@ -213,11 +213,11 @@ START_TEST(test_completion)
 	ck_cc(message(IUCV_TEST_COMPLETION, 0, 0, 0, 0, 0, 0), 2);
 	ck_rc(message(IUCV_TEST_COMPLETION, 9, IPFGPID, 0, 0, 0, 0), IUCV_INVALID_PATH);
 	ck_cc(send(path, 0, DATA, 4, 9), 0);
-	first = get_be32(parm() + 4);
+	first = get_be32(parm() + IPMSGID);
 	ck_cc(message(IUCV_TEST_COMPLETION, 0, IPFGMID, first, 0, 0, 0), 2);
 	finish(true);
 	ck_cc(send(plain, 0, DATA, 4, 4), 0);
-	second = get_be32(parm() + 4);
+	second = get_be32(parm() + IPMSGID);
 	finish(false);
 	ck_cc(guest(IUCV_TEST_MESSAGE), 2);
 	ck_rc(message(IUCV_TEST_COMPLETION, plain, ALL_IDS, first, SOURCE, 0, 0),
@@ -225,17 +225,17 @@ START_TEST(test_completion)
 	ck_rc(message(IUCV_TEST_COMPLETION, path, ALL_IDS, first, 1, 0, 0), IUCV_WRONG_CLASS);
 	ck_cc(message(IUCV_TEST_COMPLETION, 0, IPFGMCL, 0, 1, 0, 0), 2);
 	ck_cc(message(IUCV_TEST_COMPLETION, plain, IPFGPID | IPFGMCL, 0, SOURCE, 0, 0), 0);
-	ck_assert_uint_eq(get_be32(parm() + 4), second);
-	ck_assert_uint_eq(parm()[2], IPFGPID | IPFGMCL);
+	ck_assert_uint_eq(get_be32(parm() + IPMSGID), second);
+	ck_assert_uint_eq(parm()[IPFLAGS1], IPFGPID | IPFGMCL);
 	ck_cc(message(IUCV_TEST_COMPLETION, 0, 0, 0, 0, 0, 0), 0);
-	ck_assert_uint_eq(get_be16(parm()), path);
-	ck_assert_uint_eq(get_be32(parm() + 4), first);
-	ck_assert_uint_eq(parm()[2], IPRMDATA);
-	ck_assert_uint_eq(get_be32(parm() + 8), 0);
-	ck_assert_mem_eq(parm() + 12, "answers", 8);
-	ck_assert_uint_eq(get_be32(parm() + 20), SOURCE);
-	ck_assert_uint_eq(get_be32(parm() + 24), 0x33333333);
-	ck_assert_uint_eq(get_be32(parm() + 32), 9);
+	ck_assert_uint_eq(get_be16(parm() + IPPATHID), path);
+	ck_assert_uint_eq(get_be32(parm() + IPMSGID), first);
+	ck_assert_uint_eq(parm()[IPFLAGS1], IPRMDATA);
+	ck_assert_uint_eq(get_be32(parm() + IPTRGCLS), 0);
+	ck_assert_mem_eq(parm() + IPRMMSG, "answers", 8);
+	ck_assert_uint_eq(get_be32(parm() + IPSRCCLS), SOURCE);
+	ck_assert_uint_eq(get_be32(parm() + IPMSGTAG), 0x33333333);
+	ck_assert_uint_eq(get_be32(parm() + IPBFLN2F), 9);
 	ck_assert_ptr_null(fx_take(0));
 }
 END_TEST

@@ -52,13 +52,13 @@ START_TEST(path_ids)
 	ck_assert_uint_eq(info.msglim_receive, 0);
 	take(IUCV_SEVERED, 0);
 	ck_cc(connect_to("ALPHA", 0, 0), 0);
-	ck_assert_uint_eq(get_be16(parm()), 2);
+	ck_assert_uint_eq(get_be16(parm() + IPPATHID), 2);
 	/* The peer has severed: its side of the new path has the old number. */
 	ck_assert_uint_eq(last(&a, IUCV_PENDING)->path, 0);
 	ck_rc(send(0, 0, DATA, 4, 4), IUCV_INVALID_PATH);
 	ck_cc(on_path(IUCV_SEVER, 0, 0), 0);
 	ck_cc(connect_to("ALPHA", 0, 0), 0);
-	ck_assert_uint_eq(get_be16(parm()), 0);
+	ck_assert_uint_eq(get_be16(parm() + IPPATHID), 0);
 }
 END_TEST
 
@@ -82,8 +82,8 @@ START_TEST(sever_all)
 {
 	for (int i = 0; i < 3; i++)
 		open_path(&a, 0, 0, 0);
-	memset(parm_zero() + 16, 0xee, 16);
-	parm()[2] = IPALL;
+	memset(parm_zero() + IPUSER, 0xee, 16);
+	parm()[IPFLAGS1] = IPALL;
 	ck_cc(guest(IUCV_SEVER), 0);
 	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 0);
 	ck_assert_uint_eq(a.event[a.count - 3].type, IUCV_SEVERED);
@@ -98,19 +98,19 @@ START_TEST(sever_ends_messages)
 	uint32_t first, second;
 
 	ck_cc(send(path, 0, DATA, 4, 4), 0);
-	first = get_be32(parm() + 4);
+	first = get_be32(parm() + IPMSGID);
 	ck_cc(send(path, 0, DATA, 4, 4), 0);
-	second = get_be32(parm() + 4);
+	second = get_be32(parm() + IPMSGID);
 	ck_call(peer_path(&a, IUCV_REJECT, 0, IPFGPID), 0, 0);
 	ck_call(peer_path(&a, IUCV_SEVER, 0, 0), 0, 0);
 	take(IUCV_SEVERED, path);
 	ck_assert_ptr_null(fx_take(0));
 	ck_cc(guest(IUCV_TEST_MESSAGE), 2);
 	ck_cc(message(IUCV_TEST_COMPLETION, path, IPFGMID | IPFGPID, second, 0, 0, 0), 3);
-	ck_assert_uint_eq(get_be32(parm() + 8) >> 8, IUCV_AUDIT_SEVERED);
+	ck_assert_uint_eq(get_be32(parm() + IPAUDIT) >> 8, IUCV_AUDIT_SEVERED);
 	ck_cc(message(IUCV_TEST_COMPLETION, path, IPFGPID, 0, 0, 0, 0), 3);
-	ck_assert_uint_eq(get_be32(parm() + 4), first);
-	ck_assert_uint_eq(get_be32(parm() + 8) >> 8, IUCV_AUDIT_REJECTED);
+	ck_assert_uint_eq(get_be32(parm() + IPMSGID), first);
+	ck_assert_uint_eq(get_be32(parm() + IPAUDIT) >> 8, IUCV_AUDIT_REJECTED);
 	ck_cc(message(IUCV_TEST_COMPLETION, path, IPFGPID, 0, 0, 0, 0), 2);
 }
 END_TEST

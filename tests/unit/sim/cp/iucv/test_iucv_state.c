@@ -146,12 +146,12 @@ static void last_steps(unsigned int n)
 		take(IUCV_SEVERED, 0);
 		take(IUCV_SEVERED, 2);
 		ck_cc(message(IUCV_TEST_COMPLETION, 0, IPFGPID, 0, 0, 0, 0), 3);
-		ck_assert_uint_eq(get_be32(parm() + 8) >> 8, IUCV_AUDIT_SEVERED);
+		ck_assert_uint_eq(get_be32(parm() + IPAUDIT) >> 8, IUCV_AUDIT_SEVERED);
 		break;
 	default:
 		ck_cc(on_path(IUCV_SEVER, 0, IPALL), 0);
 		ck_cc(connect_to("ALPHA", 0, 0), 0);
-		ck_assert_uint_eq(get_be16(parm()), 0);
+		ck_assert_uint_eq(get_be16(parm() + IPPATHID), 0);
 	}
 }
 
@@ -231,7 +231,7 @@ START_TEST(answer_in_the_image)
 	iucv_user_attach(a.user, NULL, NULL);
 	ck_cc(message(IUCV_RECEIVE, 0, 0, 0, 0, DATA, 100), 0);
 	ck_cc(message(IUCV_RECEIVE, 0, 0, 0, 0, DATA, 100), 0);
-	id = get_be32(parm() + 4);
+	id = get_be32(parm() + IPMSGID);
 	memcpy(fx_at(DATA, 6), "answer", 6);
 	ck_cc(message(IUCV_REPLY, 0, 0, id, CLASS, DATA, 6), 0);
 	a.count = 0;
@@ -397,7 +397,7 @@ START_TEST(unknown_peer_stays)
 	ck_assert_ptr_eq(iucv_user_find(fx.cp, "GAMMA"), c.user);
 	ck_assert_uint_eq(iucv_path_count(c.user), 0);
 	ck_cc(connect_to("GAMMA", 0, 0), 0);
-	ck_assert_uint_eq(get_be16(parm()), 3);
+	ck_assert_uint_eq(get_be16(parm() + IPPATHID), 3);
 	free(saved.data);
 }
 END_TEST
