@@ -3,6 +3,7 @@
 #include "config_parse.h"
 #include "number.h"
 
+#include <assert.h>
 #include <string.h>
 
 static char upper(char c)
@@ -31,6 +32,7 @@ bool config_wrong(struct config_problem *problem, struct config_span at, const c
 
 bool config_word(struct config_span *rest, struct config_span *word)
 {
+	assert(rest->at <= rest->end);
 	skip_blanks(rest);
 	if (rest->at == rest->end)
 		return false;
@@ -65,6 +67,7 @@ bool config_is(struct config_span span, const char *text)
 {
 	size_t len = (size_t)(span.end - span.at);
 
+	assert(span.at <= span.end);
 	if (len != strlen(text))
 		return false;
 	for (size_t i = 0; i < len; i++)
@@ -77,6 +80,7 @@ bool config_number(struct config_span span, unsigned int base, uint64_t max, uin
 {
 	uint64_t n;
 
+	assert(span.at <= span.end && (base == 10 || base == 16));
 	if (!number_take(&span.at, span.end, base, max, &n) || span.at != span.end)
 		return false;
 	*out = n;
@@ -87,6 +91,7 @@ bool config_name(struct config_span span, bool service, char out[CP_NAME_LEN + 1
 {
 	size_t len = (size_t)(span.end - span.at);
 
+	assert(span.at <= span.end);
 	if (len == 0 || len > CP_NAME_LEN)
 		return false;
 	for (size_t i = 0; i < len; i++) {

@@ -32,6 +32,7 @@ enum level { SEGMENT = 0, REGION_THIRD = 1, REGION_FIRST = 3 };
 /* Bits of an address below those that select an entry of the table. */
 static unsigned int shift_of(unsigned int level)
 {
+	assert(level <= REGION_FIRST);
 	return 20 + 11 * level;
 }
 
@@ -46,8 +47,10 @@ struct walk {
 static uint16_t entry_at(const struct walk *walk, uint64_t table, uint64_t index, uint64_t *entry)
 {
 	uint8_t bytes[8];
-	uint16_t pgm = storage_read_entry(walk->cp, walk->cpu, table + index * 8, bytes, 8);
+	uint16_t pgm;
 
+	assert(table % 2048 == 0 && index < 2048);
+	pgm = storage_read_entry(walk->cp, walk->cpu, table + index * 8, bytes, 8);
 	*entry = get_be64(bytes);
 	return pgm;
 }
@@ -57,6 +60,7 @@ static uint16_t found(struct walk *walk, uint64_t frame, unsigned int bits, bool
 {
 	const uint64_t within = (UINT64_C(1) << bits) - 1;
 
+	assert(bits >= 12 && bits <= 31);
 	walk->real = (frame & ~within) | (walk->addr & within);
 	return protected && walk->store ? PGM_PROTECTION : 0;
 }
@@ -118,6 +122,7 @@ static uint16_t part_at(struct cp *cp, const struct cp_insn *insn, uint64_t addr
 	};
 	uint16_t pgm = 0;
 
+	assert(len > 0 && cp_in_page(addr, len) == len);
 	if (insn->dat)
 		pgm = translate(&walk, insn->asce);
 	else
@@ -146,6 +151,7 @@ static uint16_t move(struct cp *cp, const struct cp_insn *insn, uint64_t addr, u
 	uint16_t pgm = check(cp, insn, addr, len, !to);
 	uint64_t real;
 
+	assert(!to != !from);
 	for (size_t done = 0, part; done < len && pgm == 0; done += part) {
 		part = cp_in_page(addr + done, len - done);
 		pgm = part_at(cp, insn, addr + done, part, !to, &real);

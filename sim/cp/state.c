@@ -53,6 +53,7 @@ static bool grow(struct state *s, size_t len)
 	size_t capacity = s->capacity ? s->capacity : FIRST_CAPACITY;
 	uint8_t *data;
 
+	assert(!s->loading && s->len <= s->capacity);
 	assert(len <= SIZE_MAX / 4);
 	while (capacity - s->len < len)
 		capacity *= 2;
@@ -88,7 +89,7 @@ void state_bytes(struct state *s, void *bytes, size_t len)
 
 void state_skip(struct state *s, size_t len)
 {
-	assert(s->loading);
+	assert(s->loading && s->pos <= s->len);
 	state_require(s, s->failed || len <= s->len - s->pos);
 	if (!s->failed)
 		s->pos += len;

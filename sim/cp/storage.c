@@ -30,8 +30,12 @@ enum cp_access cp_page_access(const struct cp *cp, uint64_t addr)
 
 void *storage_map(struct cp *cp, int cpu, uint64_t addr, uint64_t len)
 {
-	void *host = cp->host.map(cp->host.opaque, cpu, addr, len);
+	void *host;
 
+	assert(len > 0);
+	/* A real range of a CPU lies within a page: prefixing moves pages. */
+	assert(cpu == CP_ABSOLUTE || cp_in_page(addr, len) == len);
+	host = cp->host.map(cp->host.opaque, cpu, addr, len);
 	if (!host)
 		trace_unmapped(cp, addr);
 	return host;
@@ -85,6 +89,7 @@ static uint16_t fetch(struct cp *cp, int cpu, uint64_t addr, void *to, size_t le
 {
 	uint16_t pgm = look_ahead(cp, cpu, addr, len, false);
 
+	assert(to || len == 0);
 	for (size_t done = 0; done < len && pgm == 0;) {
 		size_t part = cp_in_page(addr + done, len - done);
 		const uint8_t *host = map_page(cp, cpu, addr + done, part, false, &pgm);
@@ -121,6 +126,7 @@ uint16_t storage_write(struct cp *cp, int cpu, uint64_t addr, const void *from, 
 {
 	uint16_t pgm = look_ahead(cp, cpu, addr, len, true);
 
+	assert(from || len == 0);
 	for (size_t done = 0; done < len && pgm == 0;) {
 		size_t part = cp_in_page(addr + done, len - done);
 		uint8_t *host = map_page(cp, cpu, addr + done, part, true, &pgm);
@@ -149,7 +155,8 @@ uint64_t storage_last(const struct cp *cp)
 {
 	const struct cp_extent *last = &cp->config.extent[cp->config.extents - 1];
 
-	assert(cp->config.extents > 0);
+	assert(cp->config.extents > 0 && cp->config.extents <= CP_MAX_EXTENTS);
+	assert(last->size > 0);
 	return last->start + last->size - 1;
 }
 

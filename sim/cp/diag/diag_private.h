@@ -8,6 +8,7 @@
 
 static inline uint64_t diag_address(const struct cp_insn *insn, unsigned int r)
 {
+	assert(r < 16);
 	assert(insn->amode == 24 || insn->amode == 31 || insn->amode == 64);
 	return insn->amode == 64 ? insn->gr[r] : insn->gr[r] & ((UINT64_C(1) << insn->amode) - 1);
 }
@@ -15,12 +16,14 @@ static inline uint64_t diag_address(const struct cp_insn *insn, unsigned int r)
 /** A count or a length: 64 bits in AMODE 64, otherwise 32. */
 static inline uint64_t diag_operand(const struct cp_insn *insn, unsigned int r)
 {
+	assert(r < 16);
 	return insn->amode == 64 ? insn->gr[r] : (uint32_t)insn->gr[r];
 }
 
 /** Result; outside AMODE 64 the high half of the register stays as it is. */
 static inline void diag_set(const struct cp_insn *insn, unsigned int r, uint64_t value)
 {
+	assert(r < 16);
 	if (insn->amode == 64)
 		insn->gr[r] = value;
 	else

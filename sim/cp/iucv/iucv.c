@@ -132,6 +132,7 @@ static struct iucv_result guest_perform(struct cp *cp, int cpu, enum iucv_functi
 	enum need need = functions[function].need;
 	struct iucv_result result;
 
+	assert(cpu >= 0 && (unsigned int)cpu < cp->config.cpus);
 	if (action.kind != FAULT_NONE && iucv_call_fault(&by, path, &action, &result))
 		return result;
 	if ((need == NEED_BUFFER && !cp->iucv->declared) ||
@@ -205,6 +206,7 @@ struct cp_result cp_iucv(struct cp *cp, const struct cp_insn *insn)
 	struct cp_result result;
 
 	assert(insn->cpu < cp->config.cpus);
+	assert(insn->amode == 24 || insn->amode == 31 || insn->amode == 64);
 	TRACE_INPUT_AS(cp, iucv, name, .cpu = insn->cpu, .gr0 = insn->gr[0], .gr1 = insn->gr[1],
 		       .amode = insn->amode, .problem = insn->problem);
 	result = insn->problem ? cp_program(PGM_OPERATION) : perform(cp, insn, function);

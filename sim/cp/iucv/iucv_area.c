@@ -49,6 +49,7 @@ static uint16_t cursor_fill(struct cursor *c)
 		c->piece_len = get_be32(entry + 4);
 		status = in_range(c->piece_addr, c->piece_len);
 	}
+	assert(status != 0 || c->piece_len > 0);
 	return status;
 }
 
@@ -66,6 +67,8 @@ static uint16_t cursor_start(struct cursor *c, struct cp *cp, const struct iucv_
 	uint32_t skip = end->skip;
 	uint16_t status;
 
+	assert(!end->area->host || !end->area->list);
+	assert(!end->area->host || end->area->ptr || end->area->len == 0);
 	*c = (struct cursor){ .cp = cp, .cpu = end->cpu, .area = end->area };
 	if (end->area->host) {
 		c->ptr = end->area->ptr;
@@ -135,6 +138,7 @@ static uint32_t move_piece(struct cursor *from, struct cursor *to, uint32_t len,
 	uint8_t chunk[CHUNK];
 	uint32_t step = len;
 
+	assert(len > 0);
 	moved->from = cursor_fill(from);
 	moved->to = cursor_fill(to);
 	if (moved->from != 0 || moved->to != 0)
@@ -153,6 +157,7 @@ static uint32_t move_piece(struct cursor *from, struct cursor *to, uint32_t len,
 	}
 	if (moved->from != 0 || moved->to != 0)
 		return 0;
+	assert(step > 0 && step <= len);
 	cursor_step(from, step);
 	cursor_step(to, step);
 	return step;

@@ -34,6 +34,8 @@ void iucv_cpu_changed(struct iucv *iucv, unsigned int cpu)
 	struct iucv_cpu *c = &iucv->cpu[cpu];
 	uint64_t bit = UINT64_C(1) << cpu;
 
+	assert(cpu < iucv->cp->config.cpus);
+	assert(((c->mask | c->control_mask) & ~IUCV_ALL_MASKS) == 0);
 	c->types = cpu_types(c);
 	iucv->declared = c->declared ? iucv->declared | bit : iucv->declared & ~bit;
 	for (unsigned int t = 1; t < IUCV_TYPES; t++) {
@@ -71,6 +73,7 @@ struct iucv_result iucv_declare(const struct iucv_caller *by, const struct iucv_
 
 	if (!iucv_is_guest(by->user))
 		return iucv_error(IUCV_BUFFER_DECLARED);
+	assert(by->cpu >= 0);
 	cpu = &iucv->cpu[by->cpu];
 	if (cpu->declared)
 		return iucv_error(IUCV_BUFFER_DECLARED);
@@ -94,6 +97,7 @@ struct iucv_result iucv_retrieve(const struct iucv_caller *by)
 
 	if (!iucv_is_guest(by->user))
 		return iucv_error(IUCV_NOT_FOR_SERVICE);
+	assert(by->cpu >= 0 && by->iucv->cpu[by->cpu].declared);
 	iucv_cpu_clear(by->iucv, (unsigned int)by->cpu);
 	if (!by->iucv->declared)
 		iucv_sever_all(by->user, ipuser);
@@ -107,7 +111,9 @@ struct iucv_result iucv_set_mask(const struct iucv_caller *by, const struct iucv
 
 	if (!iucv_is_guest(by->user))
 		return iucv_error(IUCV_NOT_FOR_SERVICE);
+	assert(by->cpu >= 0);
 	cpu = &by->iucv->cpu[by->cpu];
+	assert(cpu->declared);
 	if (control)
 		cpu->control_mask = parm->mask & IUCV_ALL_MASKS;
 	else

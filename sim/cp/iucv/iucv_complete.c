@@ -40,6 +40,7 @@ static struct iucv_result find_by_id(const struct iucv_caller *by, const struct 
 
 static void describe(const struct iucv_message *m, struct iucv_parm *parm)
 {
+	assert(m->state != IUCV_MSG_FREE && m->state != IUCV_MSG_PURGED);
 	parm->path = m->from->id;
 	parm->msgid = m->id;
 	parm->srccls = m->srccls;
@@ -127,6 +128,8 @@ static void remember(struct iucv_message *m)
 {
 	struct iucv_path *path = m->from;
 
+	assert(m->to && m->told && path->outstanding > 0);
+	assert(path->purged <= IUCV_PURGED_MAX);
 	iucv_event_drop(m->to->user, &m->event);
 	m->buffer = m->answer = (struct iucv_area){ 0 };
 	iucv_message_enter(m, IUCV_MSG_PURGED);

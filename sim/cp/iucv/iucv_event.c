@@ -33,6 +33,7 @@ static void fill_message(struct iucv_message *m, struct iucv_event *event)
 {
 	bool done = m->state == IUCV_MSG_DONE;
 
+	assert(m->state != IUCV_MSG_FREE && (done || m->to));
 	*event = (struct iucv_event){
 		.type = m->event.type,
 		.path = done ? m->from->id : m->to->id,
@@ -57,9 +58,11 @@ static void fill_control(const struct iucv_user *user, const struct iucv_control
 {
 	const struct iucv_path *path = &user->path[control->path];
 
+	assert(control->path < user->max_paths && path->state != IUCV_PATH_FREE);
 	*event = (struct iucv_event){ .type = control->node.type, .path = control->path };
 	memcpy(event->ipuser, control->ipuser, sizeof(event->ipuser));
 	if (event->type == IUCV_PENDING || event->type == IUCV_COMPLETE) {
+		assert(path->partner);
 		event->flags = path->partner->flags;
 		event->msglim = path->partner->msglim;
 	}
@@ -81,6 +84,7 @@ static void announce(struct iucv_user *user, const struct iucv_node *node)
 {
 	struct iucv *iucv = user->iucv;
 
+	assert(node->link.list == &user->queue[node->type]);
 	user->ready |= (uint16_t)TYPE_BIT(node->type);
 	user->waiting++;
 	if (iucv_is_guest(user)) {
@@ -126,6 +130,7 @@ void iucv_event_drop(struct iucv_user *user, struct iucv_node *node)
 
 	if (!list)
 		return;
+	assert(list == &user->held || list == &user->queue[node->type]);
 	iucv_unlink(&node->link);
 	assert(user->waiting > 0);
 	user->waiting--;
@@ -174,6 +179,7 @@ struct iucv_node *iucv_event_first(const struct iucv_user *user, uint16_t types)
 		struct iucv_link *link = user->queue[__builtin_ctz(ready)].first;
 		struct iucv_node *node = iucv_container(link, struct iucv_node, link);
 
+		assert(link && node->type == __builtin_ctz(ready));
 		if (!best || node->seq < best->seq)
 			best = node;
 	}
@@ -183,6 +189,7 @@ struct iucv_node *iucv_event_first(const struct iucv_user *user, uint16_t types)
 /* @node has been told to @user. */
 void iucv_event_consume(struct iucv_user *user, struct iucv_node *node)
 {
+	assert(node->link.list == &user->queue[node->type]);
 	iucv_event_drop(user, node);
 	if (user->held.first)
 		iucv_event_told(user, node);

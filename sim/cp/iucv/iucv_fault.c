@@ -7,7 +7,7 @@
 /* @further events have to be presented to @user before @node is: seq counts them down. */
 static void hold(struct iucv_user *user, struct iucv_node *node, uint32_t further)
 {
-	assert(further > 0);
+	assert(further > 0 && !iucv_user_is_own(user));
 	node->seq = further;
 	iucv_append(&user->held, &node->link);
 	user->waiting++;
@@ -22,6 +22,7 @@ static void duplicate(struct iucv_user *user, struct iucv_node *node)
 
 	if (!link)
 		return;
+	assert(node->link.list);
 	iucv_unlink(link);
 	copy = iucv_container(link, struct iucv_duplicate, node.link);
 	copy->node.kind = IUCV_NODE_DUPLICATE;

@@ -33,12 +33,15 @@ struct iucv_message *iucv_message_alloc(struct iucv *iucv)
 	}
 	assert(m->state == IUCV_MSG_FREE && !m->by_user.list && !m->event.link.list);
 	m->id = next_id(iucv, m->id);
+	assert(m->id >> iucv->index_bits != 0);
+	assert((m->id & ((1u << iucv->index_bits) - 1)) == (uint32_t)(m - iucv->message));
 	return m;
 }
 
 /* The user that an event of @m is for. */
 struct iucv_user *iucv_message_listener(const struct iucv_message *m)
 {
+	assert(m->state != IUCV_MSG_FREE && (m->state == IUCV_MSG_DONE || m->to));
 	return m->state == IUCV_MSG_DONE ? m->from->user : m->to->user;
 }
 
@@ -47,6 +50,7 @@ void iucv_message_free(struct iucv_message *m)
 	struct iucv_path *from = m->from;
 
 	assert(m->state != IUCV_MSG_FREE);
+	assert(m->state == IUCV_MSG_PURGED ? from->purged > 0 : from->outstanding > 0);
 	iucv_event_drop(iucv_message_listener(m), &m->event);
 	if (m->state == IUCV_MSG_PURGED)
 		from->purged--;
@@ -75,6 +79,7 @@ struct iucv_message *iucv_message_find(const struct iucv *iucv, uint32_t id)
 /* The list of its path that @m is on in its state. */
 struct iucv_list *iucv_message_path_list(const struct iucv_message *m)
 {
+	assert(m->state != IUCV_MSG_FREE);
 	if (m->state == IUCV_MSG_SENT)
 		return &m->from->sent[iucv_class(m)];
 	return m->state == IUCV_MSG_PURGED ? &m->from->gone : &m->from->rest;
@@ -94,6 +99,9 @@ void iucv_message_enter(struct iucv_message *m, enum iucv_message_state state)
 {
 	struct iucv_list *list;
 
+	assert(state != IUCV_MSG_FREE && (state == IUCV_MSG_DONE || m->to));
+	/* Nothing comes after the sender has got it back, or taken it back. */
+	assert(m->state != IUCV_MSG_DONE && m->state != IUCV_MSG_PURGED);
 	m->state = (uint8_t)state;
 	iucv_unlink(&m->by_path);
 	iucv_unlink(&m->by_user);
@@ -109,6 +117,7 @@ void iucv_message_enter(struct iucv_message *m, enum iucv_message_state state)
  */
 void iucv_message_done(struct iucv_message *m, uint32_t audit)
 {
+	assert(m->to && m->to == m->from->partner);
 	iucv_event_drop(m->to->user, &m->event);
 	m->audit |= audit;
 	if (m->audit == 0 && m->flags & IPRMDATA && m->flags & IPNORPY) {
@@ -159,6 +168,7 @@ struct iucv_result iucv_send(const struct iucv_caller *by, struct iucv_parm *par
 
 	if (result.cc != 0 || result.pgm != 0)
 		return result;
+	assert(path->partner->state == IUCV_PATH_OPEN && path->partner->partner == path);
 	m = iucv_message_alloc(by->iucv);
 	if (!m)
 		return iucv_error(IUCV_MSGLIMIT);
@@ -209,6 +219,7 @@ struct iucv_result iucv_describe(const struct iucv_caller *by, struct iucv_parm 
 	}
 	if (!m)
 		return iucv_cc(2);
+	assert(m->state == IUCV_MSG_SENT && m->to->user == user);
 	parm->path = m->to->id;
 	parm->flags = m->flags;
 	parm->msgid = m->id;

@@ -29,6 +29,7 @@ void iucv_path_take(struct iucv_user *user, uint32_t id)
 	uint64_t *word = &user->free_id[id / 64];
 
 	assert(id < user->max_paths && *word & UINT64_C(1) << id % 64);
+	assert(user->path[id].state == IUCV_PATH_FREE && user->paths < user->max_paths);
 	*word &= ~(UINT64_C(1) << id % 64);
 	if (!*word)
 		user->summary[id / 4096] &= ~(UINT64_C(1) << id / 64 % 64);
@@ -115,6 +116,7 @@ static void path_join(struct iucv_path *path, struct iucv_path *partner)
 {
 	struct iucv_path_cold *cold = iucv_path_cold(path);
 
+	assert(path != partner && !path->partner);
 	path->partner = partner;
 	memcpy(cold->partner, partner->user->name, sizeof(cold->partner));
 }
@@ -171,6 +173,7 @@ struct iucv_result iucv_accept(const struct iucv_caller *by, struct iucv_parm *p
 		return iucv_error(IUCV_ORIGIN_SEVERED);
 	if (!path || path->state != IUCV_PATH_PENDING)
 		return iucv_error(IUCV_INVALID_PATH);
+	assert(path->partner->state == IUCV_PATH_CONNECTING && path->partner->partner == path);
 	if (parm->flags & IPPRTY && !(path->partner->flags & IPPRTY))
 		return iucv_error(IUCV_NO_PRIORITY);
 	if (iucv_is_guest(by->user))

@@ -225,6 +225,7 @@ struct iucv_caller {
 
 static inline struct iucv_result iucv_cc(uint8_t cc)
 {
+	assert(cc <= 3);
 	return (struct iucv_result){ .cc = cc };
 }
 
@@ -235,6 +236,7 @@ static inline struct iucv_result iucv_error(uint8_t code)
 
 static inline struct iucv_result iucv_program(uint16_t pgm)
 {
+	assert(pgm != 0);
 	return (struct iucv_result){ .pgm = pgm };
 }
 
@@ -253,11 +255,13 @@ static inline struct iucv_path *iucv_path_find(const struct iucv_user *user, uin
 {
 	if (id >= user->max_paths || user->path[id].state == IUCV_PATH_FREE)
 		return NULL;
+	assert(user->path[id].user == user && user->path[id].id == id);
 	return &user->path[id];
 }
 
 static inline struct iucv_path_cold *iucv_path_cold(const struct iucv_path *path)
 {
+	assert(path->id < path->user->max_paths && &path->user->path[path->id] == path);
 	return &path->user->cold[path->id];
 }
 

@@ -17,6 +17,7 @@ static struct iucv_message *first_sent(const struct iucv_list lists[2], size_t o
 		for (struct iucv_link *link = lists[i].first; link; link = link->next) {
 			struct iucv_message *m = (void *)((char *)link - offset);
 
+			assert(m->state == IUCV_MSG_SENT);
 			if (class_fits(m, parm))
 				return m;
 		}
@@ -27,6 +28,7 @@ static struct iucv_message *first_sent(const struct iucv_list lists[2], size_t o
 /* The target has asked for a message that its sender took back. */
 static struct iucv_result purged(struct iucv_message *m)
 {
+	assert(m->state == IUCV_MSG_PURGED && m->told);
 	iucv_message_free(m);
 	return iucv_error(IUCV_PURGED);
 }
@@ -93,8 +95,11 @@ static struct iucv_result receive_buffer(const struct iucv_caller *by, struct iu
 	const struct iucv_end to = { by->cpu, &parm->buffer, 0 };
 	uint32_t left = m->buffer.len - m->received;
 	uint32_t len = left < parm->buffer.len ? left : parm->buffer.len;
-	struct iucv_moved moved = iucv_area_move(by->iucv->cp, &from, &to, len);
+	struct iucv_moved moved;
 
+	assert(m->state == IUCV_MSG_SENT || m->state == IUCV_MSG_PARTIAL);
+	assert(m->received <= m->buffer.len);
+	moved = iucv_area_move(by->iucv->cp, &from, &to, len);
 	if (moved.to != 0)
 		return iucv_area_result(moved.to);
 	if (moved.from != 0) {
@@ -147,8 +152,11 @@ static struct iucv_result reply_buffer(const struct iucv_caller *by, struct iucv
 	const struct iucv_end to = { m->cpu, &m->answer, 0 };
 	uint32_t room = m->answer.len;
 	uint32_t len = room < parm->buffer.len ? room : parm->buffer.len;
-	struct iucv_moved moved = iucv_area_move(by->iucv->cp, &from, &to, len);
+	struct iucv_moved moved;
 
+	assert(m->state == IUCV_MSG_PARTIAL || m->state == IUCV_MSG_RECEIVED);
+	assert(room <= IUCV_MESSAGE_MAX);
+	moved = iucv_area_move(by->iucv->cp, &from, &to, len);
 	if (moved.from != 0)
 		return iucv_area_result(moved.from);
 	if (moved.to != 0) {

@@ -45,6 +45,7 @@ static void end_all(struct iucv_path *path)
 /* The other side has gone: tell this one, unless it has never heard of the path. */
 static void left_alone(struct iucv_path *path, const uint8_t ipuser[16])
 {
+	assert(path->state != IUCV_PATH_FREE && path->state != IUCV_PATH_SEVERED);
 	end_all(path);
 	path->partner = NULL;
 	if (path->state == IUCV_PATH_PENDING && !iucv_path_cold(path)->told) {
@@ -61,6 +62,8 @@ void iucv_path_sever(struct iucv_path *path, const uint8_t ipuser[16])
 {
 	struct iucv_path *partner = path->partner;
 
+	assert(path->state != IUCV_PATH_FREE);
+	assert(!partner == (path->state == IUCV_PATH_SEVERED));
 	for (int i = 0; i < 2; i++)
 		free_all(&path->sent[i]);
 	free_all(&path->rest);
@@ -104,6 +107,7 @@ struct iucv_result iucv_sever(const struct iucv_caller *by, const struct iucv_pa
 
 static void set_quiesced(struct iucv_path *path, bool quiesce, const uint8_t ipuser[16])
 {
+	assert(path->state == IUCV_PATH_OPEN && path->partner);
 	if (path->quiesced == quiesce)
 		return;
 	path->quiesced = quiesce;

@@ -70,6 +70,7 @@ static int64_t deliver(struct cp *cp, enum mon_kind kind, const struct mon_eleme
 	struct mon_set *set;
 	uint64_t number;
 
+	assert(m->segment && kind < MON_KINDS);
 	if (ready == 0)
 		return (int64_t)++m->last_number;
 	set = mon_set_reserve(m, kind, (uint32_t)mon_set_frames(elements, count), count);
@@ -127,6 +128,7 @@ void monitor_head_decode(const uint8_t head[MON_TRACE_HEAD], struct mon_element 
 struct input_parts mon_parts(const struct cp *cp, const struct mon_element *elements,
 			     unsigned int count, bool whole, struct mon_parts *parts)
 {
+	assert(!whole || (elements && count > 0 && count <= MON_MAX_MCES));
 	if (!trace_full(cp) || !elements || count > MON_MAX_MCES)
 		return (struct input_parts){ .part = NULL };
 	for (unsigned int i = 0; i < count; i++) {

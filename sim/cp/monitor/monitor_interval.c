@@ -33,6 +33,7 @@ static void start_writer(struct cp *cp, struct record_writer *w, enum mon_kind k
 	struct monitor *m = cp->monitor;
 	const uint32_t room = mon_data_capacity(m, kind);
 
+	assert(m->segment && room >= CP_PAGE_SIZE);
 	record_writer_init(w, m->records, room < MON_RECORDS_SIZE ? room : MON_RECORDS_SIZE,
 			   cp_tod(cp));
 }
@@ -150,6 +151,7 @@ static void next_interval(struct monitor *m, uint64_t now)
 		m->interval_due = now + wanted * MON_TOD_SECOND;
 		return;
 	}
+	assert(length > 0 && reached(now, m->interval_due));
 	m->interval_due += ((now - m->interval_due) / length + 1) * length;
 }
 

@@ -28,6 +28,7 @@ void mon_repeat_go_on(struct cp *cp, struct mon_user *user)
 	if (m->repeat.set == MON_NO_SET)
 		return;
 	set = &m->set[m->repeat.set];
+	assert(set->number != 0 && set->held && user->used);
 	if (user->quiesced || !user->wants[mon_is_event(set->kind)])
 		return;
 	for (unsigned int i = 0; i < MON_MAX_MSGLIM && m->repeat.left > 0; i++) {
@@ -55,6 +56,7 @@ static int start(struct cp *cp, struct mon_set *set, uint32_t outstanding, uint6
 {
 	struct monitor *m = cp->monitor;
 
+	assert(m->repeat.set == MON_NO_SET && set->held && times > 0);
 	m->repeat = (struct mon_repeat){
 		.set = mon_set_index(m, set), .outstanding = outstanding, .left = times,
 	};

@@ -21,6 +21,7 @@ static unsigned int sorted(const struct monitor *m, enum mon_kind kind, unsigned
 		}
 		order[at] = slot;
 	}
+	assert(count <= MON_MAX_SETS);
 	return count;
 }
 
@@ -49,6 +50,7 @@ static bool rebuild(struct monitor *m, enum mon_kind kind, unsigned int which)
 			return false;
 		ring->after = order[i];
 	}
+	assert(ring->used <= ring->size);
 	return true;
 }
 

@@ -66,6 +66,7 @@ static bool send_message(struct cp *cp, struct mon_set *set, struct mon_user *us
 	};
 	struct iucv_result result;
 
+	assert(set->number != 0 && user->used && user->outstanding < MON_MAX_MSGLIM);
 	put_be32(parm.rmmsg, set->mca_start);
 	put_be32(parm.rmmsg + 4, set->mca_end);
 	if (fault->kind == FAULT_CORRUPT && set->piece[MON_CONTROL].len == 0)
@@ -130,6 +131,7 @@ void mon_announce(struct cp *cp, struct mon_set *set, uint16_t mask, enum mon_fa
 {
 	struct monitor *m = cp->monitor;
 
+	assert(set->number != 0 && set->held);
 	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
 		if ((mask & (1u << i)) && m->user[i].used)
 			mon_send_one(cp, set, &m->user[i], fate);
@@ -200,5 +202,5 @@ void mon_forget_messages(struct cp *cp, struct mon_user *user)
 		if (set->pending == 0 && !set->held)
 			mon_set_release(cp, set);
 	}
-	user->outstanding = 0;
+	assert(user->outstanding == 0);
 }

@@ -13,6 +13,7 @@ struct mon_set *mon_set_new(struct monitor *m, enum mon_kind kind)
 {
 	const uint64_t number = m->last_number + 1;
 
+	assert(kind < MON_KINDS);
 	for (uint32_t i = 0; i < MON_MAX_SETS; i++) {
 		struct mon_set *set = &m->set[(number + i) % MON_MAX_SETS];
 
@@ -57,6 +58,7 @@ static uint64_t place(uint64_t from, const struct mon_element *element)
 {
 	const uint64_t start = from - from % CP_PAGE_SIZE + element->phase;
 
+	assert(element->phase < CP_PAGE_SIZE);
 	return start < from ? start + CP_PAGE_SIZE : start;
 }
 
@@ -73,12 +75,16 @@ static uint64_t piece_offset(const struct monitor *m, const struct mon_set *set,
 {
 	const struct mon_ring *ring = &m->area[set->kind].ring[which];
 
+	assert(set->number != 0 && set->piece[which].len > 0);
+	assert(set->piece[which].len <= ring->size &&
+	       set->piece[which].start <= ring->size - set->piece[which].len);
 	return ring->base + (uint64_t)set->piece[which].start * ring->unit;
 }
 
 static void store_element(struct cp *cp, uint64_t addr, uint8_t *to,
 			  const struct mon_element *element, const struct fault_action *fault)
 {
+	assert(element->data && element->len > 0);
 	memcpy(to, element->data, element->len);
 	if (fault->kind == FAULT_CORRUPT)
 		to[fault->offset % element->len] ^= (uint8_t)fault->value;
@@ -103,6 +109,7 @@ bool mon_set_store(struct cp *cp, struct mon_set *set, const struct mon_element 
 	struct fault_action fault;
 	uint64_t at = 0;
 
+	assert(set->held && count > 0 && count <= MON_MAX_MCES);
 	if (!to || !mce)
 		return false;
 	fault = fault_check(cp, FAULT_SEGMENT_CONTENT, &call);

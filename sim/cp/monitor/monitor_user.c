@@ -152,6 +152,7 @@ static void add_user(struct cp *cp, const struct iucv_event *event, uint16_t use
 	struct mon_user *user = free_user(m);
 
 	assert(user && m->segment);
+	assert(limit > 0 && limit <= MON_MAX_MSGLIM);
 	*user = (struct mon_user){
 		.used = true, .path = event->path, .user_path = user_path, .limit = limit,
 		.quiesced = (event->flags & IPQUSCE) != 0,

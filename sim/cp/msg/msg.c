@@ -128,6 +128,7 @@ static void complete(struct cp *cp, uint32_t tag)
 	const struct fault_action fault =
 		fault_for(cp, FAULT_MSG_REPLY, cp->config.userid, msg->guest_path);
 
+	assert(msg->connected);
 	if (fault.kind == FAULT_DROP)
 		return;
 	if (fault.kind == FAULT_SEVER) {

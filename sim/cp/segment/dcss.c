@@ -133,6 +133,7 @@ uint64_t dcss_highest(const struct cp *cp)
 /* Is every byte from @first to @last in a range of the segment? */
 static bool covered(const struct dcss *segment, uint64_t first, uint64_t last)
 {
+	assert(first <= last);
 	for (unsigned int i = 0; i < segment->config.ranges; i++) {
 		uint64_t start = dcss_range_start(&segment->config.range[i]);
 		uint64_t size = dcss_range_size(&segment->config.range[i]);
@@ -187,6 +188,7 @@ struct dcss *dcss_new(struct cp *cp, const struct cp_segment_config *config, enu
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
 		struct dcss *segment = &table->slot[i];
 
+		assert(segment->defined || (!segment->loaded && segment->users == 0));
 		if (segment->defined)
 			continue;
 		/* As many numbers as spool files can have: the old ones are long gone. */
@@ -212,6 +214,7 @@ void dcss_loaded_changed(struct cp *cp)
 
 		if (!segment->loaded)
 			continue;
+		assert(segment->defined);
 		if (dcss_start(segment) < table->low)
 			table->low = dcss_start(segment);
 		if (dcss_end(segment) > table->high)
@@ -269,7 +272,7 @@ static void tell(struct cp *cp, const struct dcss *segment, const char *what)
 
 void dcss_undefine(struct cp *cp, struct dcss *segment)
 {
-	assert(segment->defined && !segment->loaded);
+	assert(segment->defined && !segment->loaded && segment->users == 0);
 	dcss_saved_close(cp->dcss, segment);
 	segment->defined = false;
 	segment->kept = false;
@@ -298,7 +301,7 @@ void dcss_load(struct cp *cp, struct dcss *segment, bool exclusive)
 /* The guest has it no more. */
 static void take_back(struct cp *cp, struct dcss *segment)
 {
-	assert(segment->loaded);
+	assert(segment->defined && segment->loaded && segment->users > 0);
 	segment->loaded = false;
 	segment->exclusive = false;
 	dcss_saved_purged(cp, segment);

@@ -35,6 +35,7 @@ void trace_accesses_add(struct trace_accesses *to, bool full, uint64_t addr, con
 		add_more(to, addr, bytes, len);
 		return;
 	}
+	assert(bytes || shown == 0);
 	trace_put(list, "%s[\"%" PRIx64 "\",", list->len == 0 ? "" : ",", addr);
 	if (whole) {
 		trace_put(list, "\"");
