@@ -174,6 +174,7 @@ static void events_state(struct monitor *m, struct state *s)
 	state_bool(s, &events->closed);
 	state_u64(s, &events->due);
 	state_require(s, !events->recording || m->segment);
+	state_require(s, !events->closed || (events->recording && events->suspended));
 	state_require(s, events->due == 0 || (events->recording && !events->suspended));
 	state_require(s, events->set == MON_NO_SET || is_held(m, events->set));
 	state_require(s, events->recording && (!events->suspended || events->closed) ?

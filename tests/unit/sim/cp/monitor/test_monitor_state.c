@@ -330,6 +330,26 @@ START_TEST(rings_that_are_too_large)
 }
 END_TEST
 
+/* Only a block of a recording that is suspended has ended. */
+START_TEST(block_that_has_ended_while_recording)
+{
+	struct mon_events *events = &fx.cp->monitor->events;
+	uint8_t *image, lost_and_set[7] = { 0 };
+	size_t len;
+
+	until(7);
+	ck_assert(events->recording && !events->suspended);
+	ck_assert_uint_ge(events->block.pos, RECORD_HEADER_SIZE);
+	events->lost = 0x12345678;
+	put_be32(lost_and_set, events->lost);
+	put_be16(lost_and_set + 4, events->set);
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	ck_lie(image, len, lost_and_set, 7, 1, true);
+	free(image);
+}
+END_TEST
+
 /* The image with a block that is longer: zeros follow what is in it. */
 static uint8_t *with_block(const uint8_t *image, size_t *len, uint32_t pos)
 {
@@ -414,6 +434,7 @@ int main(void)
 	tcase_set_timeout(hostile, 120);
 	tcase_add_loop_test(hostile, lies, 0, 3);
 	tcase_add_test(hostile, rings_that_are_too_large);
+	tcase_add_test(hostile, block_that_has_ended_while_recording);
 	tcase_add_test(hostile, block_without_room_for_its_end);
 	tcase_add_test(hostile, failure_while_in_use);
 	suite_add_tcase(suite, tc);
