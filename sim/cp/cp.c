@@ -112,6 +112,7 @@ void cp_timer(struct cp *cp)
 {
 	bool due = false;
 
+	assert(!cp->recording);
 	for (size_t i = 0; i < PARTS; i++)
 		due |= parts[i]->timer && parts[i]->timer(cp);
 	if (due)

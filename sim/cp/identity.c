@@ -56,7 +56,7 @@ struct cp_result cp_stsi(struct cp *cp, const struct cp_insn *insn, uint8_t sysi
 	bool vm = function == STSI_VM && (insn->gr[0] & 0xff) == 2 && (insn->gr[1] & 0xffff) == 2;
 	struct cp_result result;
 
-	assert(insn->cpu < cp->config.cpus);
+	assert(insn->cpu < cp->config.cpus && !cp->recording);
 	if (function != STSI_CURRENT_LEVEL && !vm)
 		return cp_pass();
 	TRACE_INPUT(cp, stsi, .cpu = insn->cpu, .gr = insn->gr);

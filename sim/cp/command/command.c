@@ -106,6 +106,7 @@ bool cpcmd_abbreviates(const char *word, const char *name, unsigned int min)
 const struct cpcmd_word *cpcmd_find(const struct cpcmd_args *args, const struct cpcmd_word *table,
 				    const char *word)
 {
+	assert(word[0] != '\0' && args->classes);
 	for (; table->name; table++) {
 		if (!cpcmd_abbreviates(word, table->name, table->min))
 			continue;

@@ -39,6 +39,7 @@ enum {
 
 static struct cp_result refuse(const struct request *request, uint64_t rc)
 {
+	assert(request->rx != request->ry);
 	diag_set(request->insn, request->ry, rc);
 	return cp_cc(2);
 }
@@ -90,6 +91,7 @@ static void answer(const struct request *request, const struct dcss *segment)
 	const struct cp_insn *insn = request->insn;
 	uint64_t start = dcss_start(segment), end = dcss_end(segment);
 
+	assert(start < end && fits(request, segment));
 	if (request->wide) {
 		insn->gr[request->rx] = start;
 		insn->gr[request->ry] = end;
@@ -142,6 +144,7 @@ static struct cp_result load(struct cp *cp, struct request *request)
 		spoil(cp, segment);
 		dcss_load(cp, segment, request->exclusive);
 	}
+	assert(segment->loaded || dropped(request));
 	answer(request, segment);
 	return cp_cc(dcss_in_storage(cp, segment) ? 1 : 0);
 }
@@ -180,6 +183,7 @@ static struct cp_result findseg(struct cp *cp, struct request *request)
 
 static void put_address(uint8_t **at, bool wide, uint64_t value)
 {
+	assert(wide || value <= UINT32_MAX);
 	if (wide)
 		put_be64(*at, value);
 	else

@@ -219,7 +219,7 @@ bool cp_interrupt_take(struct cp *cp, unsigned int cpu)
 	uint8_t image[IUCV_EVENT_SIZE];
 	uint16_t pgm;
 
-	assert(cpu < cp->config.cpus);
+	assert(cpu < cp->config.cpus && !cp->recording);
 	node = iucv_event_first(guest, taker->types);
 	if (!node)
 		return false;

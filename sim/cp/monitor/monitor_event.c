@@ -27,6 +27,7 @@ static uint32_t block_frames(const struct monitor *m)
 	const uint32_t half = m->area[MON_EVENT].ring[MON_DATA].size / 2;
 	uint32_t frames = m->settings[true].block;
 
+	assert(m->segment);
 	if (frames > MON_MAX_BLOCK)
 		frames = MON_MAX_BLOCK;
 	if (frames > half)
@@ -68,6 +69,7 @@ static struct mon_set *detach_block(struct cp *cp)
 
 	assert(index < MON_MAX_SETS && events->block.pos > 0);
 	set = &m->set[index];
+	assert(set->number != 0 && set->kind == MON_EVENT && set->held && set->pending == 0);
 	events->set = MON_NO_SET;
 	events->due = 0;
 	mon_arm_timer(cp);
@@ -129,6 +131,7 @@ void mon_events_begin(struct cp *cp)
 
 	if (events->recording || !m->settings[true].active || !mon_has_user(m, true))
 		return;
+	assert(events->set == MON_NO_SET && !events->closed);
 	events->recording = true;
 	events->lost = 0;
 	set = any_quiesced(m) ? MON_NO_SET : reserve_block(m);
@@ -164,6 +167,7 @@ void mon_events_suspend(struct cp *cp)
 
 	if (!events->recording || events->suspended)
 		return;
+	assert(events->set != MON_NO_SET && !events->closed);
 	events->block.tod = cp_tod(cp);
 	record_close(&events->block, MTRSOS);
 	events->closed = true;

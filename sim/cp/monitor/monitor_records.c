@@ -36,6 +36,7 @@ static uint32_t pages(const struct cp *cp)
 
 static const struct mon_cpu *model_cpu(const struct cp *cp, const struct subject *subject)
 {
+	assert(subject->cpu < cp->config.cpus);
 	return &cp->monitor->model.cpu[subject->cpu];
 }
 

@@ -37,6 +37,7 @@ void dcss_saved_close(struct dcss_table *table, const struct dcss *segment)
 {
 	uint8_t **saved = &table->saved[segment - table->slot];
 
+	assert(segment >= table->slot && segment < table->slot + CP_MAX_SEGMENTS);
 	if (*saved)
 		munmap(*saved, dcss_content_size(segment));
 	*saved = NULL;
@@ -47,6 +48,7 @@ uint8_t *dcss_saved(const struct cp *cp, const struct dcss *segment, uint64_t of
 	uint8_t *at = cp->dcss->saved[segment - cp->dcss->slot];
 	uint64_t addr = dcss_start(segment) + offset;
 
+	assert(at);
 	for (unsigned int i = 0; i < segment->config.ranges; i++) {
 		const struct cp_segment_range *range = &segment->config.range[i];
 
@@ -66,6 +68,7 @@ bool dcss_page_is_zero(const uint8_t *page)
 /* Pages that are the same are not touched: most are empty and take no storage. */
 static void copy_pages(uint8_t *to, const uint8_t *from, uint64_t size)
 {
+	assert(size % CP_PAGE_SIZE == 0);
 	for (uint64_t done = 0; done < size; done += CP_PAGE_SIZE)
 		if (memcmp(to + done, from + done, CP_PAGE_SIZE) != 0)
 			memcpy(to + done, from + done, CP_PAGE_SIZE);
@@ -73,6 +76,7 @@ static void copy_pages(uint8_t *to, const uint8_t *from, uint64_t size)
 
 static void clear_pages(uint8_t *at, uint64_t size)
 {
+	assert(size % CP_PAGE_SIZE == 0);
 	for (uint64_t done = 0; done < size; done += CP_PAGE_SIZE)
 		if (!dcss_page_is_zero(at + done))
 			memset(at + done, 0, CP_PAGE_SIZE);
@@ -80,6 +84,7 @@ static void clear_pages(uint8_t *at, uint64_t size)
 
 static void keep(struct cp *cp, struct dcss *segment)
 {
+	assert(segment->defined && !segment->kept);
 	for (unsigned int i = 0; i < segment->config.ranges; i++) {
 		const struct cp_segment_range *range = &segment->config.range[i];
 		uint64_t offset = dcss_range_start(range) - dcss_start(segment);
@@ -95,6 +100,7 @@ static void give_back(struct cp *cp, struct dcss *segment)
 {
 	uint8_t *saved = dcss_saved(cp, segment, 0);
 
+	assert(segment->defined && segment->kept);
 	segment->kept = false;
 	for (unsigned int i = 0; i < segment->config.ranges; i++) {
 		const struct cp_segment_range *range = &segment->config.range[i];

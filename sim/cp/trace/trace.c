@@ -199,6 +199,7 @@ static void put_text(struct cp *cp, const char *key, const char *text, size_t mo
 	struct trace *t = cp->trace;
 	size_t len, shown;
 
+	assert(text);
 	if (t->depth == 0)
 		return;
 	len = strlen(text);
@@ -257,8 +258,10 @@ void trace_parts(struct cp *cp, const char *key, const struct trace_part *part, 
 
 	if (!trace_full(cp) || t->depth == 0)
 		return;
-	for (unsigned int i = 0; i < count; i++)
+	for (unsigned int i = 0; i < count; i++) {
+		assert(part[i].bytes || part[i].len == 0);
 		len += part[i].len;
+	}
 	if (len > TRACE_FULL_MAX || !field_start(t, key, 2 * len + 2))
 		return;
 	trace_put(&t->fields, "\"");
