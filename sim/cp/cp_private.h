@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "zvmlab/cp.h"
+#include "zvmlab/input.h"
 
 struct state;
 
@@ -34,6 +35,20 @@ struct cp {
 	struct fault *fault;
 	struct trace *trace;
 };
+
+/**
+ * Open the record of an input (zvmlab/inputs.def) with all its members: TRACE_INPUT(cp,
+ * monitor_sever, .user = user, .code = code).  What is not given is 0.  The caller adds
+ * results and ends the record with trace_end() or trace_end_result().
+ */
+#define TRACE_INPUT(cp, id, ...) TRACE_INPUT_AS(cp, id, NULL, __VA_ARGS__)
+/** The same for a record of a family, whose name is @call. */
+#define TRACE_INPUT_AS(cp, id, call, ...) \
+	do { \
+		if ((cp)->host.trace) \
+			trace_input(cp, INPUT_##id, call, \
+				    &(const struct input_##id){ __VA_ARGS__ }); \
+	} while (0)
 
 /** Next number of the seeded generator. */
 uint64_t cp_random(struct cp *cp);

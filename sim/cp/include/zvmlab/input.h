@@ -93,16 +93,9 @@ enum input input_find(const char *call, bool cpu);
 bool input_has(const struct input_member *member, const void *args, bool before);
 
 /**
- * Open the record of an input, with all its members: TRACE_INPUT(cp, monitor_sever,
- * .user = user, .code = code).  What is not given is 0.  The caller adds results and ends the
- * record with trace_end() or trace_end_result().
+ * Open the record of an input, with all its members; nothing if nobody is listening.
+ * @call: its name if the input is a family, else NULL.  @args: the input's structure.
  */
-#define TRACE_INPUT(cp, id, ...) \
-	trace_input(cp, INPUT_##id, NULL, &(const struct input_##id){ __VA_ARGS__ })
-/** The same for a record of a family, whose name is @call. */
-#define TRACE_INPUT_AS(cp, id, call, ...) \
-	trace_input(cp, INPUT_##id, call, &(const struct input_##id){ __VA_ARGS__ })
-/** @call: NULL for an input that is no family.  @args: the input's structure. */
 void trace_input(struct cp *cp, enum input input, const char *call, const void *args);
 
 #endif
