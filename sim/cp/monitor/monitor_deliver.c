@@ -108,13 +108,16 @@ static void trace_result(struct cp *cp, int64_t number, enum mon_fate best, enum
 		*fate = best;
 }
 
-void monitor_head_encode(const struct mon_element *element, uint8_t head[MON_TRACE_HEAD])
+struct mon_head monitor_head_encode(const struct mon_element *element)
 {
-	head[0] = element->type;
-	put_be16(head + 1, element->domains);
-	head[3] = element->byte3;
-	put_be32(head + 4, element->phase);
-	put_be32(head + 8, element->len);
+	struct mon_head head;
+
+	head.bytes[0] = element->type;
+	put_be16(head.bytes + 1, element->domains);
+	head.bytes[3] = element->byte3;
+	put_be32(head.bytes + 4, element->phase);
+	put_be32(head.bytes + 8, element->len);
+	return head;
 }
 
 void monitor_head_decode(const uint8_t head[MON_TRACE_HEAD], struct mon_element *element)
@@ -132,8 +135,8 @@ struct input_parts mon_parts(const struct cp *cp, const struct mon_element *elem
 	if (!trace_full(cp) || !elements || count > MON_MAX_MCES)
 		return (struct input_parts){ .part = NULL };
 	for (unsigned int i = 0; i < count; i++) {
-		monitor_head_encode(&elements[i], parts->head[i]);
-		parts->part[2 * i] = (struct trace_part){ parts->head[i], MON_TRACE_HEAD };
+		parts->head[i] = monitor_head_encode(&elements[i]);
+		parts->part[2 * i] = (struct trace_part){ parts->head[i].bytes, MON_TRACE_HEAD };
 		parts->part[2 * i + 1] = (struct trace_part){
 			elements[i].data, whole ? elements[i].len : 0,
 		};

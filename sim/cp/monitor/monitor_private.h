@@ -219,7 +219,7 @@ void mon_forget_messages(struct cp *cp, struct mon_user *user);
 /** Room for what a record has of a data set. */
 struct mon_parts {
 	struct trace_part part[2 * MON_MAX_MCES];
-	uint8_t head[MON_MAX_MCES][MON_TRACE_HEAD];
+	struct mon_head head[MON_MAX_MCES];
 };
 /**
  * Of each element the head and, if @whole, its data.  None without trace_full, and of elements

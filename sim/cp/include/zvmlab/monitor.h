@@ -53,7 +53,10 @@ struct mon_element {
 
 /** In the trace an element is type, domains, byte 3, phase and len in these bytes; then its data. */
 #define MON_TRACE_HEAD 12u
-void monitor_head_encode(const struct mon_element *element, uint8_t head[MON_TRACE_HEAD]);
+struct mon_head {
+	uint8_t bytes[MON_TRACE_HEAD];
+};
+struct mon_head monitor_head_encode(const struct mon_element *element);
 /** @element->data: NULL. */
 void monitor_head_decode(const uint8_t head[MON_TRACE_HEAD], struct mon_element *element);
 
