@@ -86,6 +86,8 @@ START_TEST(names_that_nothing_quotes)
 	static const struct { const char *line, *program, *aux; bool precise; size_t bounds; } c[] = {
 		{ "0: 0+1 1 p foo bar baz\n", "p", "foo bar baz", false, 0 },
 		{ "0: 0+1 1 p  \n", "p", " ", false, 0 },
+		{ "0: 0+1 1 p  precise_timestamps\n", "p", " precise_timestamps", false, 0 },
+		{ "0: 0+1 1 p x precise_timestamps\n", "p", "x", true, 0 },
 		{ "0: 0+1 1 p a\n\nb\n\n", "p", "a\n\nb\n", false, 0 },
 		{ "0: 0+1 1 p\nq a\n", "p\nq", "a", false, 0 },
 		{ "0: 0+1 1 p a histogram:7\n", "p", "a", false, 1 },
