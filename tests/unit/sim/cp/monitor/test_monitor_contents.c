@@ -28,6 +28,9 @@ START_TEST(configuration_records)
 	read_records(&p->message[0]);
 	ck_assert_uint_eq(records, 1 + 2 + 1 + 3 + 2 + 1);
 	ck_record(0, 1, 4, 184);
+	/* CPUCOUNT and CPUCFGCT. */
+	ck_assert_uint_eq(get_be16(record[0].at + 152), 2);
+	ck_assert_uint_eq(get_be16(record[0].at + 154), 2);
 	ck_record(1, 1, 5, 44);
 	ck_record(2, 1, 5, 44);
 	ck_assert_uint_eq(get_be16(record[2].at + 20), 1);

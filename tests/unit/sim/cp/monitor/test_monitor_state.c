@@ -233,6 +233,29 @@ START_TEST(every_step)
 }
 END_TEST
 
+/* The area is used in turn: what came last lies before what came first. */
+START_TEST(sets_in_another_order_than_their_data)
+{
+	uint32_t size;
+	uint64_t used;
+
+	connect_users();
+	size = (uint32_t)area_size(MON_SAMPLE);
+	deliver(MON_SAMPLE, size / 10 * 6, 0, 1, MON_DELIVERED);
+	reply_one();
+	deliver(MON_SAMPLE, 5000, 0, 2, MON_DELIVERED);
+	deliver(MON_SAMPLE, size / 10 * 5, 0, 3, MON_DELIVERED);
+	used = area_used(MON_SAMPLE);
+	ck_assert_uint_gt(fx.cp->monitor->set[2].piece[MON_DATA].start,
+			  fx.cp->monitor->set[3].piece[MON_DATA].start);
+	change_cp();
+	ck_assert_uint_eq(area_used(MON_SAMPLE), used);
+	reply_one();
+	reply_one();
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
+}
+END_TEST
+
 static void until(size_t count)
 {
 	memset(peers, 0, sizeof(peers));
@@ -430,6 +453,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, every_step, 1, (int)STEPS);
+	tcase_add_test(tc, sets_in_another_order_than_their_data);
 	tcase_add_checked_fixture(hostile, fx_setup, fx_teardown);
 	tcase_set_timeout(hostile, 120);
 	tcase_add_loop_test(hostile, lies, 0, 3);
