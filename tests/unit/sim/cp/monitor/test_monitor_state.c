@@ -353,6 +353,31 @@ START_TEST(rings_that_are_too_large)
 }
 END_TEST
 
+/* Users of *MONITOR have a segment, and without users there is none. */
+START_TEST(users_without_a_segment)
+{
+	const struct mon_ring *ring = &fx.cp->monitor->area[0].ring[0];
+	uint8_t *image, index_and_ring[16];
+	size_t len, at = 0;
+
+	until(1);
+	put_be32(index_and_ring, 0);
+	put_be64(index_and_ring + 4, ring->base);
+	put_be32(index_and_ring + 12, ring->size);
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	for (at = state_find(image, len, "MON."); memcmp(image + at, index_and_ring, 16) != 0; at++)
+		ck_assert_uint_lt(at + 16, len);
+	put_be32(image + at, UINT32_MAX);
+	state_sign(image, len);
+	ck_refused(image, len, err, sizeof(err));
+	put_be32(image + at, 0);
+	state_sign(image, len);
+	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	free(image);
+}
+END_TEST
+
 /* Only a block of a recording that is suspended has ended. */
 START_TEST(block_that_has_ended_while_recording)
 {
@@ -458,6 +483,7 @@ int main(void)
 	tcase_set_timeout(hostile, 120);
 	tcase_add_loop_test(hostile, lies, 0, 3);
 	tcase_add_test(hostile, rings_that_are_too_large);
+	tcase_add_test(hostile, users_without_a_segment);
 	tcase_add_test(hostile, block_that_has_ended_while_recording);
 	tcase_add_test(hostile, block_without_room_for_its_end);
 	tcase_add_test(hostile, failure_while_in_use);
