@@ -26,6 +26,11 @@ enum {
 	SYSIB_SIZE = 4096,
 };
 
+bool cp_stsi_stores(uint64_t gr0)
+{
+	return (gr0 & GR0_FUNCTION) >> 28 != STSI_CURRENT_LEVEL;
+}
+
 static void build_sysib(const struct cp *cp, uint8_t sysib[SYSIB_SIZE])
 {
 	memset(sysib, 0, SYSIB_SIZE);
@@ -42,7 +47,7 @@ static struct cp_result stsi(struct cp *cp, const struct cp_insn *insn, uint8_t 
 {
 	if (insn->gr[0] & GR0_RESERVED || insn->gr[1] & GR1_RESERVED)
 		return cp_program(PGM_SPECIFICATION);
-	if ((insn->gr[0] & GR0_FUNCTION) >> 28 == STSI_CURRENT_LEVEL) {
+	if (!cp_stsi_stores(insn->gr[0])) {
 		insn->gr[0] = (insn->gr[0] & ~LOW_HALF) | (uint64_t)STSI_VM << 28;
 		return cp_cc(0);
 	}
@@ -57,7 +62,7 @@ struct cp_result cp_stsi(struct cp *cp, const struct cp_insn *insn, uint8_t sysi
 	struct cp_result result;
 
 	assert(insn->cpu < cp->config.cpus && !cp->recording);
-	if (function != STSI_CURRENT_LEVEL && !vm)
+	if (cp_stsi_stores(insn->gr[0]) && !vm)
 		return cp_pass();
 	TRACE_INPUT(cp, stsi, .cpu = insn->cpu, .gr = insn->gr);
 	result = stsi(cp, insn, sysib);

@@ -23,7 +23,7 @@ struct image {
 
 static size_t keys_len(void)
 {
-	return port->ram_size / STORAGE_KEY_UNITSIZE;
+	return port->own.ram_size / STORAGE_KEY_UNITSIZE;
 }
 
 static REGS *regs_of(unsigned int cpu)
@@ -38,7 +38,7 @@ static void image_state(struct state *s, struct image *image)
 {
 	saved_machine_state(s, &image->machine);
 	saved_console_state(s, &image->console);
-	for (unsigned int i = 0; i < port->config.cpus; i++)
+	for (unsigned int i = 0; i < port->own.config.cpus; i++)
 		saved_cpu_state(s, &image->cpu[i]);
 	state_tag(s, "KEYS");
 	state_bytes(s, image->keys, keys_len());
@@ -64,7 +64,7 @@ static void describe_machine(char text[CHECKPOINT_MACHINE_LEN])
 			   "Hercules %s, REGS %zu, SYSBLK %zu, DEVBLK %zu, ORB %zu, PMCW %zu, "
 			   "SCSW %zu, ESW %zu, CPUs %u", VERSION, sizeof(REGS), sizeof(SYSBLK),
 			   sizeof(DEVBLK), sizeof(ORB), sizeof(PMCW), sizeof(SCSW), sizeof(ESW),
-			   port->config.cpus);
+			   port->own.config.cpus);
 
 	assert(len > 0 && (size_t)len < CHECKPOINT_MACHINE_LEN);
 }
@@ -78,7 +78,7 @@ static const char *image_take(struct image *image)
 		reason = saved_console_take(&image->console);
 	if (reason)
 		return reason;
-	for (unsigned int i = 0; i < port->config.cpus; i++) {
+	for (unsigned int i = 0; i < port->own.config.cpus; i++) {
 		const REGS *regs = regs_of(i);
 
 		if (regs->checkstop || regs->sigpreset || regs->sigpireset || regs->loadstate)
@@ -86,7 +86,7 @@ static const char *image_take(struct image *image)
 		saved_cpu_take(&image->cpu[i], regs_of(i));
 	}
 	image->keys = malloc(keys_len());
-	image->cp = cp_save(port->cp, &image->cp_len);
+	image->cp = cp_save(port->own.cp, &image->cp_len);
 	if (!image->keys || !image->cp)
 		return "there is not enough memory";
 	memcpy(image->keys, sysblk.storkeys, keys_len());
@@ -109,8 +109,8 @@ static int write_image(const char *path, struct image *image, char *err, size_t 
 	} else {
 		file.head = s.data;
 		file.head_len = s.len;
-		file.ram = port->ram;
-		file.ram_size = port->ram_size;
+		file.ram = port->own.ram;
+		file.ram_size = port->own.ram_size;
 		result = checkpoint_file_write(path, &file, err, errlen);
 	}
 	free(s.data);
@@ -148,7 +148,7 @@ static int parse_image(struct image *image, const struct checkpoint_file *file)
 	image_state(&s, image);
 	valid = !s.failed && s.len - s.pos < WORD && saved_machine_valid(&image->machine) &&
 		saved_console_valid(&image->console);
-	for (unsigned int i = 0; valid && i < port->config.cpus; i++)
+	for (unsigned int i = 0; valid && i < port->own.config.cpus; i++)
 		valid = saved_cpu_valid(&image->cpu[i], regs_of(i));
 	return valid ? 0 : -1;
 }
@@ -157,7 +157,7 @@ static int parse_image(struct image *image, const struct checkpoint_file *file)
 static int image_apply(const struct image *image, char *err, size_t errlen)
 {
 	saved_machine_apply_clock(&image->machine);
-	if (cp_load(port->cp, image->cp, image->cp_len, err, errlen) != 0)
+	if (cp_load(port->own.cp, image->cp, image->cp_len, err, errlen) != 0)
 		return -1;
 	if (sclp_masks_apply(image->machine.sclp_receive, image->machine.sclp_send) != 0) {
 		snprintf(err, errlen, "the service processor's masks cannot be restored");
@@ -166,9 +166,9 @@ static int image_apply(const struct image *image, char *err, size_t errlen)
 	memcpy(sysblk.storkeys, image->keys, keys_len());
 	saved_machine_apply(&image->machine);
 	saved_console_apply(&image->console);
-	for (unsigned int i = 0; i < port->config.cpus; i++) {
+	for (unsigned int i = 0; i < port->own.config.cpus; i++) {
 		saved_cpu_apply(&image->cpu[i], regs_of(i));
-		if (cp_interrupt_pending(port->cp, i))
+		if (cp_interrupt_pending(port->own.cp, i))
 			interrupt_kick(i);
 	}
 	port->used = true;
@@ -179,7 +179,7 @@ static int read_image(const char *path, char *err, size_t errlen)
 {
 	char machine[CHECKPOINT_MACHINE_LEN];
 	struct checkpoint_file file = {
-		.machine = machine, .ram = port->ram, .ram_size = port->ram_size,
+		.machine = machine, .ram = port->own.ram, .ram_size = port->own.ram_size,
 	};
 	struct image image = { .keys = NULL };
 	int result = -1;
@@ -254,7 +254,7 @@ bool checkpoint_command(const char *command)
 	char text[1024], err[1024], *words[4], *rest = text;
 	int count = 0;
 
-	if (!port || !port->cp || strncmp(command, COMMAND, strlen(COMMAND)) != 0 ||
+	if (!port || !port->own.cp || strncmp(command, COMMAND, strlen(COMMAND)) != 0 ||
 	    (command[strlen(COMMAND)] != ' ' && command[strlen(COMMAND)] != '\0'))
 		return false;
 	snprintf(text, sizeof(text), "%s", command);

@@ -58,8 +58,8 @@ const char *saved_machine_take(struct saved_machine *m)
 
 bool saved_machine_valid(const struct saved_machine *m)
 {
-	return (m->ints_state & ~PENDING_FOR_ALL) == 0 && m->iplcpu < port->config.cpus &&
-	       m->load_cpu < port->config.cpus && m->topology <= TOPOLOGY_VERT &&
+	return (m->ints_state & ~PENDING_FOR_ALL) == 0 && m->iplcpu < port->own.config.cpus &&
+	       m->load_cpu < port->own.config.cpus && m->topology <= TOPOLOGY_VERT &&
 	       memchr(m->load_path, '\0', sizeof(m->load_path)) != NULL;
 }
 

@@ -290,7 +290,7 @@ static int close_device(DEVBLK *dev)
 static void query_device(DEVBLK *dev, char **class, int buflen, char *buffer)
 {
 	BEGIN_DEVICE_CLASS_QUERY("CON", dev, class, buflen, buffer);
-	snprintf(buffer, (size_t)buflen, "*z/VM %s", port->config.userid);
+	snprintf(buffer, (size_t)buflen, "*z/VM %s", port->own.config.userid);
 }
 
 /* Commands that end as soon as they begin, that is, without data. */

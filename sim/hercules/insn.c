@@ -18,9 +18,6 @@
 /* Hercules' headers do not declare it. */
 BYTE *get_stfl_data(int mode, int *len);
 
-/* STSI: function code in GR0, bits 32-35. */
-#define STSI_FUNCTION UINT64_C(0xf0000000)
-
 /* The space of logical addresses; without access registers, that is their ALET 0. */
 static uint64_t asce_of(REGS *regs)
 {
@@ -94,10 +91,9 @@ DEF_INST(zvmlab_iucv)
 	}
 	begin(regs);
 	port_lock(regs);
-	result = cp_iucv(port->cp, &insn);
+	result = cp_iucv(port->own.cp, &insn);
 	port_unlock();
-	if (!finish(regs, result))
-		z900_operation_exception(inst, regs);
+	finish(regs, result);
 }
 
 DEF_INST(zvmlab_diagnose)
@@ -120,40 +116,32 @@ DEF_INST(zvmlab_diagnose)
 	}
 	if (port) {
 		port_lock(regs);
-		result = cp_diagnose(port->cp, &insn, r1, r3, code);
+		result = cp_diagnose(port->own.cp, &insn, r1, r3, code);
 		port_unlock();
 	}
 	if (!finish(regs, result))
 		z900_diagnose(inst, regs);
 }
 
-static bool stsi_is_ours(const BYTE inst[], REGS *regs, uint64_t *addr, bool *stores)
-{
-	*addr = insn_operand(inst, regs) & ADDRESS_MAXWRAP(regs);
-	*stores = (regs->GR_G(0) & STSI_FUNCTION) != 0;
-	/* Hercules' own code raises the exceptions that come first. */
-	return port && !PROBSTATE(&regs->psw) && !(*stores && *addr % CP_PAGE_SIZE != 0);
-}
-
 DEF_INST(zvmlab_store_system_information)
 {
 	struct cp_insn insn = insn_of(regs);
 	struct cp_result result = { .how = CP_PASS };
+	uint64_t addr = insn_operand(inst, regs) & ADDRESS_MAXWRAP(regs);
 	uint8_t sysib[CP_PAGE_SIZE] = { 0 };
-	uint64_t addr;
-	bool stores;
+	bool stores = false;
 
 	begin(regs);
-	if (stsi_is_ours(inst, regs, &addr, &stores)) {
+	if (port) {
 		port_lock(regs);
-		result = cp_stsi(port->cp, &insn, sysib);
+		result = cp_port_stsi(&port->own, &insn, addr, sysib, &stores);
 		port_unlock();
 	}
 	if (!finish(regs, result)) {
 		z900_store_system_information(inst, regs);
 		return;
 	}
-	if (stores && result.cc == 0)
+	if (stores)
 		memcpy(MADDR(addr, inst[2] >> 4, regs, ACCTYPE_WRITE, regs->psw.pkey), sysib,
 		       sizeof(sysib));
 }
@@ -197,7 +185,7 @@ DEF_INST(zvmlab_store_hypervisor_information)
 	begin(regs);
 	port_lock(regs);
 	machine = machine_now();
-	result = cp_sthyi(port->cp, &insn, r1, r2, &machine, response);
+	result = cp_sthyi(port->own.cp, &insn, r1, r2, &machine, response);
 	port_unlock();
 	if (result.how == CP_CC && result.cc == 0)
 		memcpy(MADDR(addr, r2, regs, ACCTYPE_WRITE, regs->psw.pkey), response,

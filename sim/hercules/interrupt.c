@@ -51,12 +51,12 @@ static void present(REGS *regs)
 /* Return only if there is nothing (any more) that this CPU is enabled for. */
 static void take(REGS *regs)
 {
-	bool taken;
+	bool taken, more;
 
 	if (!(regs->ints_state & regs->ints_mask & BIT(IC_IUCV)))
 		return;
-	taken = cp_interrupt_take(port->cp, regs->cpuad);
-	if (!taken || !cp_interrupt_pending(port->cp, regs->cpuad))
+	taken = cp_port_interrupt(&port->own, regs->cpuad, &more);
+	if (!more)
 		regs->ints_state &= ~BIT(IC_IUCV);
 	if (taken)
 		present(regs);
@@ -65,11 +65,11 @@ static void take(REGS *regs)
 /* The lock is held, the PSW allows external interruptions. */
 void interrupt_external(REGS *regs)
 {
-	if (port && port->cp && !(regs->ints_state & regs->ints_mask & AHEAD))
+	if (port && port->own.cp && !(regs->ints_state & regs->ints_mask & AHEAD))
 		take(regs);
 	/* Does not come back if it had an interruption to present. */
 	hercules_external(regs);
-	if (port && port->cp)
+	if (port && port->own.cp)
 		take(regs);
 }
 
@@ -81,7 +81,7 @@ void interrupt_process(REGS *regs)
 {
 	struct port_cpu *cpu;
 
-	if (port && port->cp) {
+	if (port && port->own.cp) {
 		hold_here(regs);
 		cpu = &port->cpu[regs->cpuad];
 		if (regs->cpustate != CPUSTATE_STARTED) {
@@ -89,7 +89,7 @@ void interrupt_process(REGS *regs)
 		} else if (cpu->stopped) {
 			cpu->stopped = false;
 			port_lock(regs);
-			if (cp_interrupt_pending(port->cp, regs->cpuad))
+			if (cp_interrupt_pending(port->own.cp, regs->cpuad))
 				interrupt_kick(regs->cpuad);
 			port_unlock();
 		}

@@ -55,77 +55,51 @@ static void end_hercules(void)
 	exit(1);
 }
 
+static const struct cp_port_words words = {
+	.cpus = "NUMCPU", .most_cpus = "MAXCPU", .no_more = "like NUMCPU", .storage = "MAINSIZE ",
+	.megabytes = "",
+};
+
 void module_configure(unsigned int devnum, int argc, char *argv[])
 {
 	char err[512], number[8];
 
 	port = &the_port;
-	cp_config_init(&port->config);
-	port->trace_limit = TRACE_LIMIT_DEFAULT;
+	cp_port_init(&port->own, &words, host_absolute);
 	snprintf(number, sizeof(number), "%X", devnum);
 	if (argc != 1)
 		module_refuse("the console's statement names no file of options, or more than one: write,"
 		       " for example, 0009 ZVMCP guest.options");
 	else if (options_read(argv[0], err, sizeof(err)) != 0 ||
-		 cp_config_set(&port->config, "console", number, err, sizeof(err)) != 0)
+		 cp_config_set(&port->own.config, "console", number, err, sizeof(err)) != 0)
 		module_refuse(err);
 }
 
 /* Refuse what only shows once the whole configuration has been read. */
 static int check_machine(char *err, size_t errlen)
 {
-	char cpus[8];
-
 	if (sysblk.arch_mode != ARCH_900) {
 		snprintf(err, errlen, "needs ARCHMODE z/Arch in the configuration");
-		return -1;
-	}
-	if (port->cpus_given && port->config.cpus != (unsigned int)sysblk.numcpu) {
-		snprintf(err, errlen, "cpus %u differs from NUMCPU %d; leave out cpus",
-			 port->config.cpus, sysblk.numcpu);
 		return -1;
 	}
 	if (!insn_add_facilities()) {
 		snprintf(err, errlen, "this Hercules has no place for the facilities of CP");
 		return -1;
 	}
-	snprintf(cpus, sizeof(cpus), "%d", sysblk.numcpu);
-	return cp_config_set(&port->config, "cpus", cpus, err, errlen);
+	return cp_port_set_cpus(&port->own, (unsigned int)sysblk.numcpu, err, errlen);
 }
 
 static int create_cp(char *err, size_t errlen)
 {
 	struct cp_host host;
-	uint64_t highest;
 
 	host_init(&host);
-	port->cp = cp_create(&port->config, &host, err, errlen);
-	if (!port->cp)
-		return -1;
-	highest = cp_highest_address(port->cp);
-	if (highest < port->ram_size)
-		return 0;
-	snprintf(err, errlen,
-		 "storage and segments end at 0x%" PRIx64 ", but the machine has %" PRIu64
-		 "M; give at least MAINSIZE %" PRIu64, highest, port->ram_size >> 20,
-		 (highest >> 20) + 1);
-	return -1;
+	return cp_port_create(&port->own, &host, err, errlen);
 }
 
 static int open_files(char *err, size_t errlen)
 {
-	if (port->control_path) {
-		port->ctl = ctl_open(port->control_path, err, errlen);
-		if (!port->ctl)
-			return -1;
-	}
-	if (port->trace_path) {
-		port->trace = trace_file_open(port->trace_path, port->trace_limit, err,
-					      errlen);
-		if (!port->trace)
-			return -1;
-	}
-	if (service_prepare(err, errlen) != 0)
+	if (cp_port_open(&port->own, err, errlen) != 0 || service_prepare(err, errlen) != 0)
 		return -1;
 	return console_open(err, errlen);
 }
@@ -144,29 +118,29 @@ static void machine_complete(void)
 		end_hercules();
 	port_lock(NULL);
 	storage_apply();
-	cp_reset(port->cp);
-	for (unsigned int i = 0; i < port->config.cpus; i++)
-		cp_reset_cpu(port->cp, i);
-	if (port->ctl)
-		ctl_attach(port->ctl, port->cp);
+	cp_reset(port->own.cp);
+	for (unsigned int i = 0; i < port->own.config.cpus; i++)
+		cp_reset_cpu(port->own.cp, i);
+	if (port->own.ctl)
+		ctl_attach(port->own.ctl, port->own.cp);
 	port_unlock();
 }
 
 /* The lock is held by whoever resets or loads the machine. */
 static int reset_system(int (*own)(int, int), int cpu, int clear)
 {
+	char err[512];
 	int result;
 
-	if (!port || !port->cp)
+	if (!port || !port->own.cp)
 		return own(cpu, clear);
 	/* Known only now.  A guest could else configure CPUs that the CP does not have. */
-	if ((unsigned int)sysblk.maxcpu != port->config.cpus) {
-		logmsg("zvmlab-cp: CPUs cannot be added later; give MAXCPU %u like NUMCPU\n",
-		       port->config.cpus);
+	if (cp_port_check_most_cpus(&port->own, (unsigned int)sysblk.maxcpu, err, sizeof(err)) != 0) {
+		logmsg("zvmlab-cp: %s\n", err);
 		return -1;
 	}
 	if (port->used)
-		cp_reset(port->cp);
+		cp_reset(port->own.cp);
 	storage_open();
 	result = own(cpu, clear);
 	storage_close();
@@ -186,8 +160,8 @@ static int system_reset_390(int cpu, int clear)
 
 static int reset_cpu(int (*own)(REGS *), REGS *regs)
 {
-	if (port && port->cp && port->used && !regs->dummy && regs->host)
-		cp_reset_cpu(port->cp, regs->cpuad);
+	if (port && port->own.cp && port->used && !regs->dummy && regs->host)
+		cp_reset_cpu(port->own.cp, regs->cpuad);
 	return own(regs);
 }
 
@@ -204,7 +178,7 @@ static int cpu_reset_390(REGS *regs)
 /* The first call of all is for the registers that stand for a CPU that is not there. */
 static int initial_reset_390(REGS *regs)
 {
-	if (port && !port->cp && regs->dummy)
+	if (port && !port->own.cp && regs->dummy)
 		machine_complete();
 	return hercules_initial_reset_390(regs);
 }
@@ -213,9 +187,9 @@ int module_load_finish(REGS *regs)
 {
 	int result = hercules_load_finish_390(regs);
 
-	if (port && port->cp && result == 0) {
+	if (port && port->own.cp && result == 0) {
 		port->used = true;
-		cp_ipl(port->cp);
+		cp_ipl(port->own.cp);
 	}
 	return result;
 }
@@ -321,9 +295,9 @@ END_INSTRUCTION_SECTION
 HDL_FINAL_SECTION;
 {
 	service_stop();
-	if (port && port->ctl)
-		ctl_close(port->ctl);
-	if (port && port->trace)
-		trace_file_close(port->trace);
+	if (port && port->own.ctl)
+		ctl_close(port->own.ctl);
+	if (port && port->own.trace)
+		trace_file_close(port->own.trace);
 }
 END_FINAL_SECTION

@@ -32,8 +32,6 @@ static int set_option(const char *key, const char *value, char *err, size_t errl
 		const char *key;
 		char **path;
 	} paths[] = {
-		{ "control", &port->control_path },
-		{ "trace", &port->trace_path },
 		{ "log", &port->log_path },
 		{ "socket", &port->socket_path },
 	};
@@ -41,10 +39,7 @@ static int set_option(const char *key, const char *value, char *err, size_t errl
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		if (strcmp(paths[i].key, key) == 0)
 			return set_path(paths[i].path, value, err, errlen);
-	if (strcmp(key, "trace-limit") == 0)
-		return trace_file_limit(value, &port->trace_limit, err, errlen);
-	port->cpus_given |= strcmp(key, "cpus") == 0;
-	return cp_config_set(&port->config, key, value, err, errlen);
+	return cp_port_set(&port->own, key, value, err, errlen);
 }
 
 /* Cut @line into key and value.  Return: the value, or NULL if there is no key. */

@@ -9,9 +9,7 @@
 #ifndef ZVMLAB_HERCULES_PORT_H
 #define ZVMLAB_HERCULES_PORT_H
 
-#include "control.h"
-#include "trace_file.h"
-#include "zvmlab/cp.h"
+#include "cp_port.h"
 
 /* Hercules' headers declare static functions for other architectures and define none. */
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -50,21 +48,13 @@ struct port_cpu {
 
 /** Everything the module knows, in one place. */
 struct port {
-	struct cp_config config;
-	char *control_path, *trace_path, *log_path, *socket_path;
-	bool cpus_given;
+	struct cp_port own;	/**< its storage is always accessible: not the guest's view */
+	char *log_path, *socket_path;
 	bool refused;		/**< the options are wrong, and that has been said */
-
-	struct cp *cp;
-	struct ctl *ctl;
-	struct trace_file *trace;
-	uint64_t trace_limit;	/* bytes */
 	bool used;		/**< something ran since the last reset of the CP */
 
 	struct port_cpu cpu[MAX_CPUS];
 
-	uint8_t *ram;		/**< guest storage, always accessible: not the guest's view */
-	uint64_t ram_size;
 	uint8_t *access;	/**< per page: enum cp_access */
 };
 
@@ -80,6 +70,8 @@ void port_unlock(void);
 
 /* host.c: the callbacks of the core. */
 void host_init(struct cp_host *host);
+/** Guest absolute address; @cpu: whose prefix counts, or CP_ABSOLUTE. */
+uint64_t host_absolute(int cpu, uint64_t addr);
 
 /* storage.c */
 /** Put storage behind sysblk.mainstor that can be protected page by page. */
@@ -139,7 +131,7 @@ const char *reload_path(int *cpu);
 /** As if that file, or none if @path is empty, had been loaded. */
 void reload_set_path(const char *path, int cpu);
 
-/* options.c: set what the file says in port->config and the paths. */
+/* options.c: set what the file says in port->own.config and the paths. */
 int options_read(const char *path, char *err, size_t errlen);
 
 /* console.c */

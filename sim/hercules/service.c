@@ -81,7 +81,7 @@ void service_cpu_stops(void)
 static void control_ready(void)
 {
 	port_lock(NULL);
-	ctl_dispatch(port->ctl);
+	ctl_dispatch(port->own.ctl);
 	port_unlock();
 }
 
@@ -89,7 +89,7 @@ static void timer_ready(void)
 {
 	drain(service.timer);
 	port_lock(NULL);
-	cp_timer(port->cp);
+	cp_timer(port->own.cp);
 	port_unlock();
 }
 
@@ -155,7 +155,7 @@ static int create_fds(void)
 	    service_watch(service.stops, stops_ready) != 0 ||
 	    service_watch(service.quit, NULL) != 0)
 		return -1;
-	return port->ctl ? service_watch(ctl_fd(port->ctl), control_ready) : 0;
+	return port->own.ctl ? service_watch(ctl_fd(port->own.ctl), control_ready) : 0;
 }
 
 int service_prepare(char *err, size_t errlen)

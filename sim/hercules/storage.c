@@ -56,8 +56,8 @@ void storage_apply(void)
 
 	if (opened > 0)
 		return;
-	for (uint64_t at = 0; at < port->ram_size; at += CP_PAGE_SIZE) {
-		enum cp_access access = cp_page_access(port->cp, at);
+	for (uint64_t at = 0; at < port->own.ram_size; at += CP_PAGE_SIZE) {
+		enum cp_access access = cp_page_access(port->own.cp, at);
 
 		/* Before the rights: whoever meets the new ones looks here. */
 		__atomic_store_n(&port->access[at / CP_PAGE_SIZE], access, __ATOMIC_RELEASE);
@@ -69,13 +69,13 @@ void storage_apply(void)
 		first = at;
 		last = rights;
 	}
-	set_rights(first, port->ram_size, last);
+	set_rights(first, port->own.ram_size, last);
 }
 
 void storage_open(void)
 {
 	if (opened++ == 0)
-		set_rights(0, port->ram_size, PROT_READ | PROT_WRITE);
+		set_rights(0, port->own.ram_size, PROT_READ | PROT_WRITE);
 }
 
 void storage_close(void)
@@ -86,13 +86,13 @@ void storage_close(void)
 
 int storage_clear_all(void)
 {
-	memset(sysblk.storkeys, 0, port->ram_size / STORAGE_KEY_UNITSIZE);
-	return madvise(port->ram, port->ram_size, MADV_REMOVE);
+	memset(sysblk.storkeys, 0, port->own.ram_size / STORAGE_KEY_UNITSIZE);
+	return madvise(port->own.ram, port->own.ram_size, MADV_REMOVE);
 }
 
 enum cp_access storage_access(uint64_t addr)
 {
-	if (addr >= port->ram_size)
+	if (addr >= port->own.ram_size)
 		return CP_ACCESS_NONE;
 	return __atomic_load_n(&port->access[addr / CP_PAGE_SIZE], __ATOMIC_ACQUIRE);
 }
@@ -173,7 +173,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	enum cp_access access = storage_access(at);
 	REGS *regs;
 
-	if (at >= port->ram_size) {
+	if (at >= port->own.ram_size) {
 		pass_on(number, info, context);
 		return;
 	}
@@ -204,7 +204,7 @@ int storage_create(char *err, size_t errlen)
 	size_t size = sysblk.mainsize;
 	bool done;
 
-	port->ram_size = size;
+	port->own.ram_size = size;
 	port->access = malloc(size / CP_PAGE_SIZE);
 	/* Nothing has been stored yet: the file's zeros take the place of Hercules' own. */
 	done = port->access && fd >= 0 && ftruncate(fd, (off_t)size) == 0 &&
@@ -212,8 +212,8 @@ int storage_create(char *err, size_t errlen)
 	if (done)
 		memset(port->access, CP_ACCESS_WRITE, size / CP_PAGE_SIZE);
 	if (done)
-		port->ram = mmap(NULL, size, rw, MAP_SHARED, fd, 0);
-	if (!done || port->ram == MAP_FAILED || catch_faults() != 0) {
+		port->own.ram = mmap(NULL, size, rw, MAP_SHARED, fd, 0);
+	if (!done || port->own.ram == MAP_FAILED || catch_faults() != 0) {
 		snprintf(err, errlen, "guest storage of %zu MiB cannot be mapped: %s", size >> 20,
 			 strerror(errno));
 		done = false;

@@ -12,29 +12,17 @@
 #include "s390x-internal.h"
 #include "zvmlab/host.h"
 
-static uint64_t absolute(int cpu, uint64_t addr)
+uint64_t zvmlab_absolute(int cpu, uint64_t addr)
 {
 	if (cpu == CP_ABSOLUTE)
 		return addr;
 	return mmu_real2abs(&s390_cpu_addr2state(cpu)->env, addr);
 }
 
-static void *host_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
-{
-	ZvmlabCp *s = opaque;
-	const uint64_t at = absolute(cpu, addr);
-
-	if (len > s->ram_size || at > s->ram_size - len)
-		return NULL;
-	if (at != addr && cp_page_access(s->cp, at) != CP_ACCESS_WRITE)
-		return NULL;
-	return s->ram + at;
-}
-
 /* Mapping and unmapping for writing is QEMU's way to say "stored by a device". */
 static void host_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
 {
-	hwaddr at = absolute(cpu, addr);
+	hwaddr at = zvmlab_absolute(cpu, addr);
 
 	while (len > 0) {
 		hwaddr part = len;
@@ -93,7 +81,7 @@ static void host_kick(void *opaque, unsigned int cpu)
 
 static void host_set_timer(void *opaque, uint64_t tod)
 {
-	ZvmlabCp *s = opaque;
+	ZvmlabCp *s = container_of(opaque, ZvmlabCp, port);
 	uint64_t now = host_tod(s);
 	uint64_t wait = tod > now ? tod2time(tod - now) : 0;
 
@@ -105,41 +93,22 @@ static void host_set_timer(void *opaque, uint64_t tod)
 
 static void host_storage_changed(void *opaque)
 {
-	ZvmlabCp *s = opaque;
+	ZvmlabCp *s = container_of(opaque, ZvmlabCp, port);
 	CPUState *cs;
 
 	/* First forget, then flush: a CPU that still reads the old value flushes after it. */
-	memset(s->access, 0, s->ram_size / CP_PAGE_SIZE);
+	memset(s->access, 0, s->port.ram_size / CP_PAGE_SIZE);
 	CPU_FOREACH(cs) {
 		tlb_flush(cs);
 	}
 }
 
-static void host_trace(void *opaque, const char *line, size_t len)
-{
-	ZvmlabCp *s = opaque;
-
-	ctl_trace_line(s->ctl, s->trace, line, len);
-}
-
-static void host_event(void *opaque, const struct cp_event *event)
-{
-	ZvmlabCp *s = opaque;
-
-	ctl_event(s->ctl, event);
-}
-
 void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s)
 {
-	*host = (struct cp_host){
-		.opaque = s,
-		.map = host_map,
-		.dirty = host_dirty,
-		.tod = host_tod,
-		.kick = host_kick,
-		.set_timer = host_set_timer,
-		.storage_changed = host_storage_changed,
-		.trace = s->trace ? host_trace : NULL,
-		.event = host_event,
-	};
+	cp_port_host(&s->port, host);
+	host->dirty = host_dirty;
+	host->tod = host_tod;
+	host->kick = host_kick;
+	host->set_timer = host_set_timer;
+	host->storage_changed = host_storage_changed;
 }

@@ -89,7 +89,7 @@ void HELPER(zvmlab_iucv)(CPUS390XState *env)
 	make_cc_static(env);
 	if (zvmlab_cp) {
 		qemu_mutex_lock_iothread();
-		result = cp_iucv(zvmlab_cp->cp, &insn);
+		result = cp_iucv(zvmlab_cp->port.cp, &insn);
 		qemu_mutex_unlock_iothread();
 	}
 	if (!finish(env, result, GETPC()))
@@ -112,7 +112,7 @@ bool zvmlab_diag(CPUS390XState *env, uint32_t r1, uint32_t r3, uint32_t code, ui
 	if (!zvmlab_cp)
 		return false;
 	qemu_mutex_lock_iothread();
-	result = cp_diagnose(zvmlab_cp->cp, &insn, r1, r3, code);
+	result = cp_diagnose(zvmlab_cp->port.cp, &insn, r1, r3, code);
 	qemu_mutex_unlock_iothread();
 	/* With -icount CPUs take turns: who waits for another one leaves it the rest of its own. */
 	if (icount_enabled() && (code == DIAG_YIELD || code == DIAG_YIELD_TO))
@@ -122,22 +122,21 @@ bool zvmlab_diag(CPUS390XState *env, uint32_t r1, uint32_t r3, uint32_t code, ui
 
 int zvmlab_stsi(CPUS390XState *env, uint64_t addr, uintptr_t ra)
 {
-	bool current = (env->regs[0] & STSI_R0_FC_MASK) == STSI_R0_FC_CURRENT;
 	struct cp_insn insn = insn_of(env);
 	uint8_t sysib[CP_PAGE_SIZE] = { 0 };
 	struct cp_result result;
+	bool stores;
 
-	/* QEMU's own code then raises the specification exception. */
-	if (!zvmlab_cp || (!current && addr % CP_PAGE_SIZE != 0))
+	if (!zvmlab_cp)
 		return -1;
 	qemu_mutex_lock_iothread();
-	result = cp_stsi(zvmlab_cp->cp, &insn, sysib);
+	result = cp_port_stsi(&zvmlab_cp->port, &insn, addr, sysib, &stores);
 	qemu_mutex_unlock_iothread();
 	if (result.how == CP_PROGRAM)
 		program_interrupt(env, result.pgm, ra);
 	if (result.how != CP_CC)
 		return -1;
-	if (result.cc == 0 && !current &&
+	if (stores &&
 	    s390_cpu_virt_mem_write(env_archcpu(env), addr, 0, sysib, sizeof(sysib)))
 		s390_cpu_virt_mem_handle_exc(env_archcpu(env), ra);
 	return result.cc;
@@ -161,7 +160,7 @@ static struct cp_machine machine_of(CPUS390XState *env)
 	ebcdic_put(machine.sequence, "QEMU            ", sizeof(machine.sequence));
 	ebcdic_put(machine.plant, "QEMU", sizeof(machine.plant));
 	ebcdic_put(machine.name, "QEMU    ", sizeof(machine.name));
-	stw_be_p(machine.dedicated, cp_config_of(zvmlab_cp->cp)->cpus);
+	stw_be_p(machine.dedicated, cp_config_of(zvmlab_cp->port.cp)->cpus);
 	return machine;
 }
 
@@ -180,7 +179,7 @@ uint32_t HELPER(zvmlab_sthyi)(CPUS390XState *env, uint32_t r1, uint32_t r2)
 	insn.gr = gr;
 	machine = machine_of(env);
 	qemu_mutex_lock_iothread();
-	result = cp_sthyi(zvmlab_cp->cp, &insn, r1, r2, &machine, response);
+	result = cp_sthyi(zvmlab_cp->port.cp, &insn, r1, r2, &machine, response);
 	qemu_mutex_unlock_iothread();
 	if (result.how == CP_PROGRAM)
 		program_interrupt(env, result.pgm, GETPC());

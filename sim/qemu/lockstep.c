@@ -54,13 +54,13 @@ static void set_lockstep(Object *obj, bool value, Error **errp)
 {
 	ZvmlabCp *s = ZVMLAB_CP(obj);
 
-	if (!s->ctl || !s->hold || !icount_enabled()) {
+	if (!s->port.ctl || !s->hold || !icount_enabled()) {
 		error_setg(errp, "zvmlab-cp: lockstep needs a control socket, -icount, and a"
 			   " machine that is complete");
 		return;
 	}
 	s->lockstep = value;
-	ctl_on_event(s->ctl, value ? hold_machine : NULL, s);
+	ctl_on_event(s->port.ctl, value ? hold_machine : NULL, s);
 }
 
 void zvmlab_add_lockstep(ObjectClass *oc)

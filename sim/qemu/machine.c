@@ -15,9 +15,9 @@ ZvmlabCp *zvmlab_cp;
 
 bool zvmlab_take_ext_int(CPUS390XState *env)
 {
-	bool taken = cp_interrupt_take(zvmlab_cp->cp, env->core_id);
+	bool more, taken = cp_port_interrupt(&zvmlab_cp->port, env->core_id, &more);
 
-	if (!taken || !cp_interrupt_pending(zvmlab_cp->cp, env->core_id))
+	if (!more)
 		env->pending_int &= ~INTERRUPT_EXT_IUCV;
 	return taken;
 }
@@ -32,14 +32,14 @@ static enum cp_access page_access(uint64_t addr)
 	bool locked = qemu_mutex_iothread_locked();
 	uint8_t known;
 
-	if (!s || addr >= s->ram_size)
+	if (!s || addr >= s->port.ram_size)
 		return CP_ACCESS_WRITE;
 	known = qatomic_read(&s->access[addr / CP_PAGE_SIZE]);
 	if (known)
 		return known - 1;
 	if (!locked)
 		qemu_mutex_lock_iothread();
-	known = cp_page_access(s->cp, addr) + 1;
+	known = cp_page_access(s->port.cp, addr) + 1;
 	qatomic_set(&s->access[addr / CP_PAGE_SIZE], known);
 	if (!locked)
 		qemu_mutex_unlock_iothread();
@@ -92,14 +92,14 @@ void zvmlab_reset(void)
 	 * pages slow: the next kernel would unpack itself for minutes.
 	 */
 	tb_flush(first_cpu);
-	cp_reset(s->cp);
+	cp_reset(s->port.cp);
 	s->ipled = runstate_is_running();
 	if (s->ipled)
-		cp_ipl(s->cp);
+		cp_ipl(s->port.cp);
 }
 
 void zvmlab_reset_cpu(const CPUS390XState *env)
 {
 	if (zvmlab_cp)
-		cp_reset_cpu(zvmlab_cp->cp, env->core_id);
+		cp_reset_cpu(zvmlab_cp->port.cp, env->core_id);
 }

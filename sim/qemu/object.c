@@ -19,7 +19,6 @@
 #include "qemu/error-report.h"
 #include "qemu/main-loop.h"
 #include "qemu/module.h"
-#include "qemu/units.h"
 #include "qom/object_interfaces.h"
 #include "sysemu/sysemu.h"
 #include "sysemu/tcg.h"
@@ -30,33 +29,8 @@ static void set_option(Object *obj, Visitor *v, const char *name, void *opaque, 
 	g_autofree char *value = NULL;
 	char err[512];
 
-	if (!visit_type_str(v, name, &value, errp))
-		return;
-	if (cp_config_set(&s->config, name, value, err, sizeof(err)) != 0)
-		error_setg(errp, "zvmlab-cp: %s", err);
-	s->cpus_given |= g_str_equal(name, "cpus");
-}
-
-static void set_path(Object *obj, Visitor *v, const char *name, void *opaque, Error **errp)
-{
-	ZvmlabCp *s = ZVMLAB_CP(obj);
-	char **path = g_str_equal(name, "control") ? &s->control_path : &s->trace_path;
-	char *value;
-
-	if (!visit_type_str(v, name, &value, errp))
-		return;
-	g_free(*path);
-	*path = value;
-}
-
-static void set_trace_limit(Object *obj, Visitor *v, const char *name, void *opaque, Error **errp)
-{
-	ZvmlabCp *s = ZVMLAB_CP(obj);
-	g_autofree char *value = NULL;
-	char err[256];
-
 	if (visit_type_str(v, name, &value, errp) &&
-	    trace_file_limit(value, &s->trace_limit, err, sizeof(err)) != 0)
+	    cp_port_set(&s->port, name, value, err, sizeof(err)) != 0)
 		error_setg(errp, "zvmlab-cp: %s", err);
 }
 
@@ -82,19 +56,9 @@ static void zvmlab_complete(UserCreatable *uc, Error **errp)
 			   " give it with -object");
 		return;
 	}
-	if (s->control_path) {
-		s->ctl = ctl_open(s->control_path, err, sizeof(err));
-		if (!s->ctl) {
-			error_setg(errp, "zvmlab-cp: %s", err);
-			return;
-		}
-	}
-	if (s->trace_path) {
-		s->trace = trace_file_open(s->trace_path, s->trace_limit, err, sizeof(err));
-		if (!s->trace) {
-			error_setg(errp, "zvmlab-cp: %s", err);
-			return;
-		}
+	if (cp_port_open(&s->port, err, sizeof(err)) != 0) {
+		error_setg(errp, "zvmlab-cp: %s", err);
+		return;
 	}
 	qemu_add_machine_init_done_notifier(&s->machine_done);
 	qemu_add_exit_notifier(&s->exit);
@@ -105,14 +69,14 @@ static void control_readable(void *opaque)
 	ZvmlabCp *s = opaque;
 
 	zvmlab_machine_is_held(s);
-	ctl_dispatch(s->ctl);
+	ctl_dispatch(s->port.ctl);
 }
 
 static void time_has_come(void *opaque)
 {
 	ZvmlabCp *s = opaque;
 
-	cp_timer(s->cp);
+	cp_timer(s->port.cp);
 }
 
 static void state_changed(void *opaque, bool running, RunState state)
@@ -121,32 +85,22 @@ static void state_changed(void *opaque, bool running, RunState state)
 
 	if (running && !s->ipled) {
 		s->ipled = true;
-		cp_ipl(s->cp);
+		cp_ipl(s->port.cp);
 	}
 }
 
 /* Refuse what only shows once all options of the machine are known. */
 static bool check_machine(ZvmlabCp *s, const MachineState *ms, Error **errp)
 {
-	g_autofree char *cpus = g_strdup_printf("%u", ms->smp.cpus);
 	char err[512];
 
 	if (!tcg_enabled()) {
 		error_setg(errp, "zvmlab-cp: needs the accelerator tcg");
 		return false;
 	}
-	if (ms->smp.max_cpus != ms->smp.cpus) {
-		error_setg(errp, "zvmlab-cp: CPUs cannot be added later; give -smp %s without"
-			   " maxcpus", cpus);
-		return false;
-	}
-	if (s->cpus_given && s->config.cpus != ms->smp.cpus) {
-		error_setg(errp, "zvmlab-cp: cpus=%u differs from -smp %s; leave out cpus",
-			   s->config.cpus, cpus);
-		return false;
-	}
-	if (cp_config_set(&s->config, "cpus", cpus, err, sizeof(err)) != 0) {
-		error_setg(errp, "zvmlab-cp: -smp %s: %s", cpus, err);
+	if (cp_port_set_cpus(&s->port, ms->smp.cpus, err, sizeof(err)) != 0 ||
+	    cp_port_check_most_cpus(&s->port, ms->smp.max_cpus, err, sizeof(err)) != 0) {
+		error_setg(errp, "zvmlab-cp: %s", err);
 		return false;
 	}
 	return true;
@@ -155,25 +109,16 @@ static bool check_machine(ZvmlabCp *s, const MachineState *ms, Error **errp)
 static bool create_cp(ZvmlabCp *s, const MachineState *ms, Error **errp)
 {
 	struct cp_host host;
-	uint64_t highest;
 	char err[512];
 
 	g_assert(memory_region_is_ram(ms->ram));
-	s->ram = memory_region_get_ram_ptr(ms->ram);
-	s->ram_size = memory_region_size(ms->ram);
-	s->access = g_malloc0(s->ram_size / CP_PAGE_SIZE);
+	s->port.ram = memory_region_get_ram_ptr(ms->ram);
+	s->port.ram_size = memory_region_size(ms->ram);
+	s->access = g_malloc0(s->port.ram_size / CP_PAGE_SIZE);
 	s->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, time_has_come, s);
 	zvmlab_host_init(&host, s);
-	s->cp = cp_create(&s->config, &host, err, sizeof(err));
-	if (!s->cp) {
+	if (cp_port_create(&s->port, &host, err, sizeof(err)) != 0) {
 		error_setg(errp, "zvmlab-cp: %s", err);
-		return false;
-	}
-	highest = cp_highest_address(s->cp);
-	if (highest >= s->ram_size) {
-		error_setg(errp, "zvmlab-cp: storage and segments end at 0x%" PRIx64
-			   ", but the machine has %" PRIu64 "M; give at least -m %" PRIu64 "M",
-			   highest, s->ram_size / MiB, highest / MiB + 1);
 		return false;
 	}
 	return true;
@@ -194,19 +139,19 @@ static void machine_done(Notifier *notifier, void *data)
 	zvmlab_cp = s;
 	s->state_change = qemu_add_vm_change_state_handler(state_changed, s);
 	s->hold = qemu_bh_new(zvmlab_machine_is_held, s);
-	if (s->ctl) {
-		ctl_attach(s->ctl, s->cp);
-		qemu_set_fd_handler(ctl_fd(s->ctl), control_readable, NULL, s);
+	if (s->port.ctl) {
+		ctl_attach(s->port.ctl, s->port.cp);
+		qemu_set_fd_handler(ctl_fd(s->port.ctl), control_readable, NULL, s);
 	}
 }
 
 static void close_control(ZvmlabCp *s)
 {
-	if (!s->ctl)
+	if (!s->port.ctl)
 		return;
-	qemu_set_fd_handler(ctl_fd(s->ctl), NULL, NULL, NULL);
-	ctl_close(s->ctl);
-	s->ctl = NULL;
+	qemu_set_fd_handler(ctl_fd(s->port.ctl), NULL, NULL, NULL);
+	ctl_close(s->port.ctl);
+	s->port.ctl = NULL;
 }
 
 /* Also on the ways out of QEMU that do not take objects apart. */
@@ -215,8 +160,8 @@ static void at_exit(Notifier *notifier, void *data)
 	ZvmlabCp *s = container_of(notifier, ZvmlabCp, exit);
 
 	close_control(s);
-	if (s->trace)
-		trace_file_flush(s->trace);
+	if (s->port.trace)
+		trace_file_flush(s->port.trace);
 }
 
 static bool zvmlab_can_be_deleted(UserCreatable *uc)
@@ -224,12 +169,16 @@ static bool zvmlab_can_be_deleted(UserCreatable *uc)
 	return zvmlab_cp != ZVMLAB_CP(uc);
 }
 
+static const struct cp_port_words words = {
+	.cpus = "-smp", .most_cpus = "-smp", .no_more = "without maxcpus", .storage = "-m ",
+	.megabytes = "M",
+};
+
 static void zvmlab_init(Object *obj)
 {
 	ZvmlabCp *s = ZVMLAB_CP(obj);
 
-	cp_config_init(&s->config);
-	s->trace_limit = TRACE_LIMIT_DEFAULT;
+	cp_port_init(&s->port, &words, zvmlab_absolute);
 	s->machine_done.notify = machine_done;
 	s->exit.notify = at_exit;
 }
@@ -245,18 +194,13 @@ static void zvmlab_finalize(Object *obj)
 	if (s->hold)
 		qemu_bh_delete(s->hold);
 	close_control(s);
-	cp_destroy(s->cp);
+	cp_port_fini(&s->port);
 	timer_free(s->timer);
-	if (s->trace)
-		trace_file_close(s->trace);
 	if (s->blocker) {
 		migrate_del_blocker(s->blocker);
 		error_free(s->blocker);
 	}
-	cp_config_fini(&s->config);
 	g_free(s->access);
-	g_free(s->control_path);
-	g_free(s->trace_path);
 }
 
 static void zvmlab_class_init(ObjectClass *oc, void *data)
@@ -268,9 +212,9 @@ static void zvmlab_class_init(ObjectClass *oc, void *data)
 	for (unsigned int i = 0; cp_config_keys[i]; i++)
 		object_class_property_add(oc, cp_config_keys[i], "str", NULL, set_option, NULL,
 					  NULL);
-	object_class_property_add(oc, "control", "str", NULL, set_path, NULL, NULL);
-	object_class_property_add(oc, "trace", "str", NULL, set_path, NULL, NULL);
-	object_class_property_add(oc, "trace-limit", "str", NULL, set_trace_limit, NULL, NULL);
+	object_class_property_add(oc, "control", "str", NULL, set_option, NULL, NULL);
+	object_class_property_add(oc, "trace", "str", NULL, set_option, NULL, NULL);
+	object_class_property_add(oc, "trace-limit", "str", NULL, set_option, NULL, NULL);
 	zvmlab_add_lockstep(oc);
 }
 

@@ -8,9 +8,7 @@
 #ifndef ZVMLAB_PORT_H
 #define ZVMLAB_PORT_H
 
-#include "control.h"
-#include "trace_file.h"
-#include "zvmlab/cp.h"
+#include "cp_port.h"
 
 #include "cpu.h"
 #include "qemu/notify.h"
@@ -24,14 +22,7 @@ OBJECT_DECLARE_SIMPLE_TYPE(ZvmlabCp, ZVMLAB_CP)
 struct ZvmlabCp {
 	Object parent_obj;
 
-	struct cp_config config;
-	bool cpus_given;
-	char *control_path, *trace_path;
-
-	struct cp *cp;
-	struct ctl *ctl;
-	struct trace_file *trace;
-	uint64_t trace_limit;	/* bytes */
+	struct cp_port port;
 	QEMUTimer *timer;
 	bool ipled;		/* cp_ipl() called since the last reset */
 	bool wait_told;		/* a disabled wait has been reported */
@@ -39,8 +30,6 @@ struct ZvmlabCp {
 	bool holding;		/* … and is about to */
 	QEMUBH *hold;
 
-	uint8_t *ram;
-	uint64_t ram_size;
 	uint8_t *access;	/* per page: 0 not known yet, or enum cp_access + 1 */
 
 	Notifier machine_done, exit;
@@ -59,7 +48,9 @@ void zvmlab_add_lockstep(ObjectClass *oc);
 /* In the main loop, before a client is served: wait until CPUs that are to stop have stopped. */
 void zvmlab_machine_is_held(void *opaque);
 
-/* The callbacks of the core; opaque is the ZvmlabCp. */
+/* The callbacks of the core. */
 void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s);
+/* Guest absolute address; @cpu: whose prefix counts, or CP_ABSOLUTE. */
+uint64_t zvmlab_absolute(int cpu, uint64_t addr);
 
 #endif

@@ -186,13 +186,13 @@ def _compiles(root: Path, module: str, text: str) -> bool:
 @pytest.mark.parametrize(
     ("header", "may"),
     [
-        ("zvmlab/cp.h", {"sim/cp", "sim/control", "sim/replay"}),
+        ("zvmlab/cp.h", {"sim/cp", "sim/control", "sim/port", "sim/replay"}),
         ("cp_private.h", {"sim/cp"}),
         ("iucv/iucv_private.h", {"sim/cp"}),
         ("record.h", {"sim/cp", "sim/fabricate", "sim/record"}),
         ("monrec.h", {"lib/monrec", "sim/fabricate", "tools/monread"}),
         ("model.h", {"sim/fabricate"}),
-        ("ctl_private.h", {"sim/control", "sim/replay"}),
+        ("ctl_private.h", {"sim/control", "sim/port", "sim/replay"}),
         ("replay.h", {"sim/replay"}),
     ],
 )

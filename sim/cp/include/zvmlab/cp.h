@@ -105,6 +105,9 @@ struct cp_result cp_sthyi(struct cp *cp, const struct cp_insn *insn, unsigned in
 			  unsigned int r2, const struct cp_machine *machine,
 			  uint8_t response[4096]);
 
+/** Does STSI with this GR0 store at its operand?  Function code 0 only asks for the level. */
+bool cp_stsi_stores(uint64_t gr0);
+
 /** Could CPU @cpu take an IUCV interruption, its PSW and CR0 permitting? */
 bool cp_interrupt_pending(const struct cp *cp, unsigned int cpu);
 

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What every port does the same way: options, files and sockets, what is checked of a
+ * machine before it has a CP, the guest's storage as the core sees it, and what the core
+ * decides about STSI and interruptions.  A port keeps what is its emulator's.
+ *
+ * @err: receives one sentence, without the emulator's prefix, whenever -1 is returned.
+ */
+#ifndef CP_PORT_H
+#define CP_PORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "control.h"
+#include "trace_file.h"
+#include "zvmlab/cp.h"
+
+/** How an emulator calls what a machine consists of. */
+struct cp_port_words {
+	const char *cpus;	/**< option with the number of CPUs: "-smp" */
+	const char *most_cpus;	/**< option with the most there can be, as one gives it … */
+	const char *no_more;	/**< … so that there are no more: "without maxcpus" */
+	const char *storage;	/**< option with the size of guest storage, up to the number: "-m " */
+	const char *megabytes;	/**< what follows a number of megabytes there: "M" */
+};
+
+/** One machine's CP, with the files and sockets that belong to it. */
+struct cp_port {
+	const struct cp_port_words *words;
+	/** Guest absolute address; @cpu: whose prefix counts, or CP_ABSOLUTE. */
+	uint64_t (*absolute)(int cpu, uint64_t addr);
+
+	struct cp_config config;
+	bool cpus_given;	/**< by an option of the CP, not only the emulator's */
+	char *control_path, *trace_path;	/**< NULL: none; malloc'd */
+	uint64_t trace_limit;	/**< bytes */
+
+	struct cp *cp;		/**< NULL until cp_port_create() */
+	struct ctl *ctl;	/**< NULL: no control socket */
+	struct trace_file *trace;	/**< NULL: no trace */
+
+	uint8_t *ram;		/**< guest storage, set by the port before cp_port_create() */
+	uint64_t ram_size;	/**< bytes, whole pages */
+};
+
+void cp_port_init(struct cp_port *port, const struct cp_port_words *words,
+		  uint64_t (*absolute)(int cpu, uint64_t addr));
+/** Options "control", "trace" (paths), "trace-limit" (MiB), and those of cp_config_set(). */
+int cp_port_set(struct cp_port *port, const char *key, const char *value, char *err,
+		size_t errlen);
+/** Open the control socket and the trace, if the options name them. */
+int cp_port_open(struct cp_port *port, char *err, size_t errlen);
+/** The machine has @cpus CPUs: the CP has as many, or its options contradict that. */
+int cp_port_set_cpus(struct cp_port *port, unsigned int cpus, char *err, size_t errlen);
+/** The machine can have at most @most CPUs: not more than it has. */
+int cp_port_check_most_cpus(const struct cp_port *port, unsigned int most, char *err,
+			    size_t errlen);
+/**
+ * What of struct cp_host is the same in each port: map, trace, event, and @port as opaque.
+ * The port adds all else.  After cp_port_open().
+ */
+void cp_port_host(struct cp_port *port, struct cp_host *host);
+/** Make the CP; the machine must have storage for all that the options say. */
+int cp_port_create(struct cp_port *port, const struct cp_host *host, char *err, size_t errlen);
+/** Close and destroy what there is. */
+void cp_port_fini(struct cp_port *port);
+
+/**
+ * STSI with the operand at the logical address @addr.  CP_PASS also if the emulator's own
+ * instruction has an exception to raise.  @stores: @sysib is to be stored at the operand.
+ */
+struct cp_result cp_port_stsi(struct cp_port *port, const struct cp_insn *insn, uint64_t addr,
+			      uint8_t sysib[CP_PAGE_SIZE], bool *stores);
+/**
+ * cp_interrupt_take().  @more: another one waits for this CPU; if not, the emulator must not
+ * ask again before the next kick.
+ */
+bool cp_port_interrupt(struct cp_port *port, unsigned int cpu, bool *more);
+
+#endif
