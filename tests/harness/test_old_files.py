@@ -48,7 +48,7 @@ def test_a_trace_replays(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> N
     assert main(["trace", str(trace), "--replay"]) == EXIT_PASS
     found = capfd.readouterr()
     assert found.out == f"{trace}: 261 records; the core writes the same again\n"
-    assert found.err.endswith("zvmlab: zvmlab trace --replay is now zvmlab replay\n")
+    assert found.err.startswith("zvmlab: zvmlab trace --replay is now zvmlab replay\n")
     assert main(["replay", str(trace)]) == EXIT_PASS
     assert capfd.readouterr() == (found.out, "")
 
