@@ -69,7 +69,9 @@ unsigned int signals_count(void)
 void signals_begin(int timeout_ms)
 {
 	const struct itimerval limit = {
-		.it_value = { .tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000L },
+		/* A timer of 0 would never end. */
+		.it_value = { .tv_sec = timeout_ms / 1000,
+			      .tv_usec = timeout_ms == 0 ? 1 : timeout_ms % 1000 * 1000L },
 		/* Should the first one come before the wait has begun. */
 		.it_interval = { .tv_sec = 1 },
 	};
