@@ -215,7 +215,7 @@ $(BUILD)/libmonrec.a: $(MONREC_OBJ)
 help: ## list the targets
 	@echo "Targets:"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r t d; do \
-		printf '%-18s%s\n' "$$t" "$$d"; done
+		printf '%-18s %s\n' "$$t" "$$d"; done
 	@echo "Variables: KERNEL=bookworm|trixie|sid|debug|PATH  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  REPRESENTATIVE=hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  SECONDS=n  N=n  SEED=n  BASE=BRANCH  FOLDER=DIR  ZVMLAB_CACHE=DIR"
 	@echo "Switches:  V=1 show commands  W=1 more warnings  D=1 debug  C=1 sparse  G=1 coverage  ASAN=1 sanitizers"
 
