@@ -10,7 +10,14 @@
 #   LIBRARIES  libraries by their names for the linker
 # harness/zvmlab/build/module_mk.py reads the same files and refuses the same mistakes.
 
-MODULES := $(patsubst %/module.mk,%,$(sort $(shell find $(wildcard driver guest lib sim tests tools) -name module.mk)))
+MODULE_TOPS := $(wildcard driver guest lib sim tests tools)
+MODULES := $(patsubst %/module.mk,%,$(sort $(shell find $(MODULE_TOPS) -name module.mk)))
+
+# A name with ".." would find headers that USES does not show.
+HASH := \#
+MODULE_UP := $(shell grep -rn --include='*.[ch]' '^[[:blank:]]*$(HASH)[[:blank:]]*include[[:blank:]]*["<][^">]*\.\.' \
+	$(MODULE_TOPS) | sed -n '1s/^\([^:]*:[0-9]*\):.*/\1/p')
+$(if $(MODULE_UP),$(error $(MODULE_UP): $(HASH)include with ".."; name the folder in USES of module.mk instead))
 
 # Files and folders of module $1's key $2; each word must be there.
 module_at = $(patsubst %/.,%,$(foreach word,$3,$(or $(wildcard $1/$(word)),$(error $1/module.mk: $2 names $(word), which is not there))))

@@ -145,6 +145,23 @@ def test_a_circle_is_refused_by_both(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "line", ['#include "../../../tools/top/top.h"', " # include <part/../../mid/own.h>"]
+)
+def test_a_way_up_is_refused_by_both(tmp_path: Path, line: str) -> None:
+    """Both would compile: the compiler looks beside the source, and beside each folder of headers."""
+    file = "sim/mid/part/part.c"
+    root = _tree(tmp_path, {"tools/top/top.h": "", file: f'#include "own.h"\n{line}\n'})
+    module = module_mk.read(root, "sim/mid")
+    options = [f"-I{folder}" for folder in module_mk.include_folders(root, module)]
+    subprocess.run(["gcc", "-fsyntax-only", *options, file], cwd=root, timeout=60, check=True)
+    why = f'{file}:2: #include with ".."; name the folder in USES of module.mk instead'
+    with pytest.raises(ZvmlabError) as caught:
+        module_mk.closure(root, "tools/top")
+    assert str(caught.value) == why
+    assert f"{why}.  Stop." in _make(root, "").stderr
+
+
+@pytest.mark.parametrize(
     ("line", "why"),
     [
         ("SOURCE := a.c", "unknown key: SOURCE; did you mean SOURCES?"),

@@ -23,6 +23,7 @@ FILE = "module.mk"
 FOLDERS = ("driver", "guest", "lib", "sim", "tests", "tools")
 _KEYS = ("SOURCES", "MAIN", "INCLUDES", "USES", "INSIDE", "PACKAGES", "LIBRARIES")
 _LINE = re.compile(r"(?P<key>\w+) :=(?P<words>( (\.|[\w*][\w.*+/-]*))*)")
+_UP = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<][^">\n]*\.\.', re.MULTILINE)
 _SECONDS = 30
 
 
@@ -110,8 +111,24 @@ def names(root: Path) -> list[str]:
     return sorted(str(path.parent.relative_to(root)) for path in found)
 
 
+def _check_includes(root: Path, name: str) -> None:
+    """Refuse an ``#include`` with ".." in the name: it finds headers that USES does not show."""
+    for path in sorted((root / name).rglob("*.[ch]")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        match = _UP.search(text)
+        if match:
+            line = text.count("\n", 0, match.start()) + 1
+            raise ZvmlabError(
+                f'{path.relative_to(root)}:{line}: #include with "..";'
+                f" name the folder in USES of {FILE} instead"
+            )
+
+
 def closure(root: Path, *wanted: str) -> list[Module]:
-    """These modules and all that they use, those that use before those that are used."""
+    """These modules and all that they use, those that use before those that are used.
+
+    Raises ZvmlabError as `read` does, for a circle, and for an ``#include`` with ".." in one of them.
+    """
     done: dict[str, Module] = {}
 
     def visit(name: str, way: tuple[str, ...]) -> None:
@@ -120,6 +137,7 @@ def closure(root: Path, *wanted: str) -> list[Module]:
         if name in done:
             return
         module = read(root, name)
+        _check_includes(root, name)
         for used in module.uses:
             visit(used, (*way, name))
         done[name] = module
