@@ -1,25 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* What main() of a unit test does: one suite of one case. */
+/* What main() of a unit test does. */
 #ifndef CHECK_RUN_H
 #define CHECK_RUN_H
 
 #include <check.h>
+#include <stdlib.h>
 
-/* Runs a case, which is the suite's only one.  Return value for main. */
+/*
+ * Seconds that a test may take, if its case says nothing else.  It takes milliseconds, but a busy
+ * machine may give it no processor for seconds.  Check reads this when a case is created.
+ */
+__attribute__((constructor)) static void check_time_limit(void)
+{
+	setenv("CK_DEFAULT_TIMEOUT", "60", 0);
+}
+
+/* Runs a suite and frees it.  Return value for main. */
+static inline int check_run_suite(Suite *suite)
+{
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* The same for a case, which is the suite's only one. */
 static inline int check_run_case(const char *name, TCase *cases)
 {
 	Suite *suite = suite_create(name);
-	SRunner *runner;
-	int failed;
 
-	/* They take milliseconds; a busy machine may not give them any for seconds. */
-	tcase_set_timeout(cases, 60);
 	suite_add_tcase(suite, cases);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return check_run_suite(suite);
 }
 
 /* The same for @tests.  @start, @stop: before and after each test, NULL for none. */

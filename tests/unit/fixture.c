@@ -210,16 +210,5 @@ const uint8_t *fx_take(unsigned int cpu)
 int fx_run_and_replay(Suite *suite)
 {
 	fx_replay = true;
-	return fx_run(suite);
-}
-
-int fx_run(Suite *suite)
-{
-	SRunner *runner = srunner_create(suite);
-	int failed;
-
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return check_run_suite(suite);
 }

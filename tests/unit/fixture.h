@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "check_run.h"
 #include "zvmlab/cp.h"
 #include "ebcdic.h"
 #include "zvmlab/event.h"
@@ -74,10 +75,8 @@ void fx_declare(unsigned int cpu);
 /* Take an interruption on @cpu: its 40 bytes, or NULL if none is pending. */
 const uint8_t *fx_take(unsigned int cpu);
 
-/* Run a suite made of @cases; return value for main. */
-int fx_run(Suite *suite);
 /*
- * The same with trace-data=full; after each test sim/replay gets its trace and
+ * check_run_suite() with trace-data=full; after each test sim/replay gets its trace and
  * must find no difference.  For tests that use the CP's entry points only.
  */
 int fx_run_and_replay(Suite *suite);

@@ -146,7 +146,7 @@ static inline int mr_run(const char *name, const TTest *const tests[], size_t co
 	for (size_t i = 0; i < count; i++)
 		tcase_add_test(tc, tests[i]);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }
 
 #endif /* MON_READER_H */

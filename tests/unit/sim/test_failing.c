@@ -596,5 +596,5 @@ int main(void)
 	tcase_add_test(tc, a_client_that_cannot_be_sent_to);
 	tcase_add_test(tc, opening_a_model);
 	suite_add_tcase(s, tc);
-	return fx_run(s);
+	return check_run_suite(s);
 }

@@ -547,5 +547,5 @@ int main(void)
 	tcase_add_test(tc, header);
 	tcase_add_test(tc, value_names);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -209,5 +209,5 @@ int main(void)
 	tcase_add_loop_test(tc, suspension_ends, 0, 2);
 	tcase_add_test(tc, suspension_and_loss);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -70,5 +70,5 @@ int main(void)
 	tcase_add_test(tc, every_text_is_decided_on);
 	tcase_add_test(tc, examples);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -339,5 +339,5 @@ int main(void)
 	tcase_add_loop_test(tc, waiting_and_errors, 0, 2);
 	tcase_add_test(tc, unreadable);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

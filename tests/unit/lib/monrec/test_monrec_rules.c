@@ -374,5 +374,5 @@ int main(void)
 	tcase_add_test(tc, profile);
 	tcase_add_test(tc, words);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

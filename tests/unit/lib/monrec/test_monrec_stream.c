@@ -408,5 +408,5 @@ int main(void)
 	tcase_add_test(tc, nothing_to_close);
 	tcase_add_test(tc, reader_without_storage);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

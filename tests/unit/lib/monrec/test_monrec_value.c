@@ -172,5 +172,5 @@ int main(void)
 	tcase_add_test(tc, text);
 	tcase_add_test(tc, file_descriptor);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -513,7 +513,6 @@ int main(void)
 	TCase *tc = tcase_create("socket");
 
 	tcase_add_checked_fixture(tc, start, stop);
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, fifos_are_refused);
 	tcase_add_test(tc, who_asked_is_told_of_each_event);
 	tcase_add_test(tc, burst_of_connections);
@@ -536,5 +535,5 @@ int main(void)
 	tcase_add_test(tc, what_is_not_ours_stays);
 	tcase_add_test(tc, counters);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

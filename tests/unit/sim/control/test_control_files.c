@@ -246,16 +246,14 @@ int main(void)
 	TCase *tc = tcase_create("files"), *alone = tcase_create("alone");
 
 	tcase_add_checked_fixture(tc, begin, stop);
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, segment_to_a_file);
 	tcase_add_test(tc, made_up_by_seed);
 	tcase_add_test(tc, captured_once);
 	tcase_add_loop_test(tc, captured_to_the_first_bad_element, 0, 2);
-	tcase_set_timeout(alone, 60);
 	tcase_add_test(alone, nothing_stays_open);
 	tcase_add_test(alone, held_up_to_the_limit);
 	tcase_add_test(alone, writing_goes_on_after_a_signal);
 	suite_add_tcase(suite, tc);
 	suite_add_tcase(suite, alone);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

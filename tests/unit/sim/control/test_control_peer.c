@@ -419,7 +419,6 @@ int main(void)
 	TCase *tc = tcase_create("peers");
 
 	tcase_add_checked_fixture(tc, start, stop);
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, reply_before_send_returns);
 	tcase_add_test(tc, refused_state_keeps_messages);
 	tcase_add_test(tc, paths_in_parts);
@@ -433,5 +432,5 @@ int main(void)
 	tcase_add_test(tc, persistent_peer_is_taken_over);
 	tcase_add_test(tc, oldest_events_without_owner_are_lost);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

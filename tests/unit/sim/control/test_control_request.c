@@ -314,7 +314,6 @@ int main(void)
 	TCase *tc = tcase_create("requests");
 
 	tcase_add_checked_fixture(tc, start, stop);
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, requests_and_ids);
 	tcase_add_test(tc, bad_requests);
 	tcase_add_test(tc, arguments_are_checked);
@@ -326,5 +325,5 @@ int main(void)
 	tcase_add_test(tc, base64);
 	tcase_add_test(tc, many_values);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

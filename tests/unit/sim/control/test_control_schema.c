@@ -359,5 +359,5 @@ int main(void)
 	tcase_add_test(tc, characters_of_names);
 	tcase_add_test(tc, places_in_messages);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -420,5 +420,5 @@ int main(void)
 	tcase_add_test(files, files_that_cannot_be);
 	tcase_add_test(files, terminals_stay_others);
 	suite_add_tcase(suite, files);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

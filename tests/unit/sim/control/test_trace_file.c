@@ -273,5 +273,5 @@ int main(void)
 	tcase_add_test(tc, limit_is_said);
 	tcase_add_loop_test(tc, limit_in_words, 0, sizeof(limits) / sizeof(limits[0]));
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -352,5 +352,5 @@ int main(void)
 	tcase_add_test(tc, values_as_they_are_told);
 	tcase_add_test(tc, copies_own_their_files);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

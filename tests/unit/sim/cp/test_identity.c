@@ -91,5 +91,5 @@ int main(void)
 	tcase_add_test(tc, reserved_bits);
 	tcase_add_test(tc, everything_else_is_the_emulators);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

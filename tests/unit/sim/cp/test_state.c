@@ -341,7 +341,6 @@ int main(void)
 	tcase_add_test(tc, large);
 	tcase_add_test(tc, names_can_be_shown);
 	tcase_add_checked_fixture(image, fx_setup, fx_teardown);
-	tcase_set_timeout(image, 60);
 	tcase_add_test(image, header);
 	tcase_add_test(image, same_again);
 	tcase_add_test(image, damaged);
@@ -353,5 +352,5 @@ int main(void)
 	tcase_add_test(image, random_as_published);
 	suite_add_tcase(suite, tc);
 	suite_add_tcase(suite, image);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

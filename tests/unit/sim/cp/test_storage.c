@@ -288,5 +288,5 @@ int main(void)
 	tcase_add_checked_fixture(beyond, setup_beyond, fx_teardown);
 	tcase_add_test(beyond, storage_the_emulator_has_not);
 	suite_add_tcase(suite, beyond);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

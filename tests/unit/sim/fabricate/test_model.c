@@ -349,5 +349,5 @@ int main(void)
 	tcase_add_test(tc, portions_add_up);
 	tcase_add_test(tc, rests_are_kept);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -357,7 +357,6 @@ int main(void)
 	TCase *tc = tcase_create("actions");
 
 	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, logging_on);
 	tcase_add_test(tc, logging_on_without_a_network);
 	tcase_add_test(tc, logging_off);
@@ -371,5 +370,5 @@ int main(void)
 	tcase_add_test(tc, ends_of_steps);
 	tcase_add_test(tc, seeks_of_a_step);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -547,7 +547,6 @@ int main(void)
 	TCase *tc = tcase_create("fields");
 
 	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, samples_field_by_field);
 	tcase_add_test(tc, configurations_field_by_field);
 	tcase_add_test(tc, events_field_by_field);
@@ -557,5 +556,5 @@ int main(void)
 	tcase_add_test(tc, system_as_configured);
 	tcase_add_test(tc, names_of_8_characters);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -475,7 +475,6 @@ int main(void)
 	TCase *tc = tcase_create("framing");
 
 	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, around_the_areas);
 	tcase_add_test(tc, samples_are_lost);
 	tcase_add_loop_test(tc, storms, 0, 8);
@@ -486,5 +485,5 @@ int main(void)
 	tcase_add_test(tc, reading);
 	tcase_add_test(tc, the_256th);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

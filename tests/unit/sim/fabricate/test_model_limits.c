@@ -327,7 +327,6 @@ int main(void)
 	TCase *tc = tcase_create("limits");
 
 	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, as_many_as_there_can_be, 0, COUNT(counts));
 	tcase_add_loop_test(tc, good_at_its_limits, 0, COUNT(numbers));
 	tcase_add_test(tc, below_2_gib);
@@ -341,5 +340,5 @@ int main(void)
 	tcase_add_test(tc, too_little_room);
 	tcase_add_test(tc, room_for_all_users);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

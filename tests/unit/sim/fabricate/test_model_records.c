@@ -244,7 +244,6 @@ int main(void)
 	TCase *tc = tcase_create("records");
 
 	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, one_for_each);
 	tcase_add_test(tc, none_for_what_is_off);
 	tcase_add_test(tc, configuration);
@@ -255,5 +254,5 @@ int main(void)
 	tcase_add_test(tc, writes_of_users);
 	tcase_add_loop_test(tc, actions_out_of_range, 0, 6);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -320,7 +320,6 @@ int main(void)
 	TCase *tc = tcase_create("sets");
 
 	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, order_of_sets);
 	tcase_add_test(tc, places);
 	tcase_add_test(tc, same_seed_same_bytes);
@@ -334,5 +333,5 @@ int main(void)
 	tcase_add_test(tc, segments_that_are_refused);
 	tcase_add_test(tc, commands);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

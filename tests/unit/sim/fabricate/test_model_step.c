@@ -691,7 +691,6 @@ int main(void)
 	TCase *tc = tcase_create("steps");
 
 	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, random_as_published);
 	tcase_add_test(tc, enough_for_all);
 	tcase_add_test(tc, a_day);
@@ -702,5 +701,5 @@ int main(void)
 	tcase_add_test(tc, ways_out);
 	tcase_add_test(tc, nobody);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -223,5 +223,5 @@ int main(void)
 	tcase_add_test(tc, a_map_that_lies_is_refused_before_a_page_is_read);
 	tcase_add_test(tc, a_head_as_long_as_it_likes_is_refused);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -311,5 +311,5 @@ int main(void)
 	tcase_add_test(tc, stsi_stores);
 	tcase_add_test(tc, interruptions);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

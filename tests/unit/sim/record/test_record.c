@@ -144,5 +144,5 @@ int main(void)
 	tcase_add_test(tc, lengths);
 	tcase_add_test(tc, append);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -530,5 +530,5 @@ int main(void)
 	tcase_add_test(tc, every_beginning);
 	tcase_add_loop_test(tc, mutated, 0, 10);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -380,5 +380,5 @@ int main(void)
 	tcase_add_test(own, classes);
 	tcase_add_test(own, classes_other);
 	suite_add_tcase(suite, own);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -132,5 +132,5 @@ int main(void)
 	tcase_add_loop_test(t, a_peer_has_no_machine, 0, 9);
 	tcase_add_test(t, bad_users);
 	suite_add_tcase(suite, t);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

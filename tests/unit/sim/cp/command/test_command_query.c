@@ -273,5 +273,5 @@ int main(void)
 	suite_add_tcase(suite, t);
 	tcase_add_test(own, short_userid);
 	suite_add_tcase(suite, own);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

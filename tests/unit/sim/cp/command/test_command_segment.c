@@ -208,5 +208,5 @@ int main(void)
 	tcase_add_test(t, purge_in_use);
 	tcase_add_test(t, many);
 	suite_add_tcase(suite, t);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -116,5 +116,5 @@ int main(void)
 	tcase_add_loop_test(t, bad, 0, 13);
 	tcase_add_test(t, after_ipl);
 	suite_add_tcase(suite, t);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -308,5 +308,5 @@ int main(void)
 	tcase_add_loop_test(tc, application_data, 0, sizeof(appldata) / sizeof(appldata[0]));
 	tcase_add_test(tc, application_data_addresses);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

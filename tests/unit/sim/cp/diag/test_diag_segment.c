@@ -263,5 +263,5 @@ int main(void)
 	tcase_add_test(tc, same_register);
 	tcase_add_test(tc, name_across_pages);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -205,5 +205,5 @@ int main(void)
 	tcase_add_test(tc, amode_31);
 	tcase_add_loop_test(tc, faults, 0, sizeof(fault) / sizeof(fault[0]));
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

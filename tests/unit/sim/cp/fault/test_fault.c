@@ -363,5 +363,5 @@ int main(void)
 	tcase_add_test(tc, first_rule_wins_and_all_count);
 	tcase_add_test(tc, reports);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -367,5 +367,5 @@ int main(void)
 	tcase_add_test(tc, corrupts_lists_and_parameters);
 	tcase_add_test(tc, corrupt_cannot_be_misled);
 	tcase_add_test(tc, nothing_to_sever);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -219,5 +219,5 @@ int main(void)
 	tcase_add_test(tc, nothing_to_spoil);
 	tcase_add_test(tc, command_by_name);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

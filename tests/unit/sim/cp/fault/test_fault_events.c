@@ -314,5 +314,5 @@ int main(void)
 	tcase_add_test(tc, agent_does_not_count);
 	tcase_add_test(tc, several_held_back);
 	tcase_add_test(tc, saved_and_logged_off);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -213,5 +213,5 @@ int main(void)
 	tcase_add_loop_test(tc, pairs, 0, pairs_of(prefixes));
 	tcase_add_test(tc, others);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

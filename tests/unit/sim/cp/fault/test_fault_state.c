@@ -112,5 +112,5 @@ int main(void)
 	tcase_add_test(tc, saves_and_loads);
 	tcase_add_test(tc, damaged_state_changes_nothing);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -284,7 +284,6 @@ int main(void)
 	Suite *suite = suite_create("iucv.event");
 	TCase *tc = iucv_case(suite, "event", setup);
 
-	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, order);
 	tcase_add_loop_test(tc, masks_of_messages, 0, 5);
 	tcase_add_loop_test(tc, masks_of_control, 0, 5);
@@ -294,5 +293,5 @@ int main(void)
 	tcase_add_test(tc, buffer_has_gone);
 	tcase_add_test(tc, dispatch_is_bounded);
 	tcase_add_test(tc, traced);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

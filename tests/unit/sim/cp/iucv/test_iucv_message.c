@@ -412,5 +412,5 @@ int main(void)
 	tcase_add_test(tc, test_message);
 	tcase_add_test(tc, describe);
 	tcase_add_test(tc, guest_to_itself);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

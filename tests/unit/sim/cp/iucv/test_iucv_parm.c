@@ -165,5 +165,5 @@ int main(void)
 	tcase_add_loop_test(tc, decoded, 0, IMAGES);
 	tcase_add_test(tc, decoded_type);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -320,5 +320,5 @@ int main(void)
 	tcase_add_test(tc, all_65535_paths);
 	tc = iucv_case(suite, "directory", setup_directory);
 	tcase_add_test(tc, directory);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

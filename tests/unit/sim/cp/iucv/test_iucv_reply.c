@@ -255,5 +255,5 @@ int main(void)
 	tcase_add_test(tc, purged_are_forgotten);
 	tcase_add_test(tc, purge_of_a_finished_message);
 	tcase_add_test(tc, test_completion);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

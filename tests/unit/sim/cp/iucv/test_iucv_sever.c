@@ -187,5 +187,5 @@ int main(void)
 	tcase_add_test(tc, quiesce_and_resume);
 	tcase_add_test(tc, quiesce_again_and_again);
 	tcase_add_test(tc, quiesce_all);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -416,5 +416,5 @@ int main(void)
 	tcase_add_test(tc, partner_by_another_name);
 	tcase_add_test(tc, peers_of_a_damaged_image);
 	tcase_add_test(tc, unknown_peer_stays);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

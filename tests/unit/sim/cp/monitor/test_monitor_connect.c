@@ -380,5 +380,5 @@ int main(void)
 	tcase_add_test(tc, guest);
 	tcase_add_test(tc, messages_to_monitor);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -214,5 +214,5 @@ int main(void)
 	tcase_add_test(tc, command_is_recorded);
 	tcase_add_test(tc, deterministic);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -383,5 +383,5 @@ int main(void)
 	tcase_add_loop_test(tc, block_sizes, 0, 4);
 	tcase_add_test(tc, block_in_small_area);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

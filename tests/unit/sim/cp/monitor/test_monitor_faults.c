@@ -189,5 +189,5 @@ int main(void)
 	tcase_add_test(tc, segment_too_high);
 	tcase_add_test(tc, segment_unreachable);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -291,5 +291,5 @@ int main(void)
 	tcase_add_test(tc, layout_at_start);
 	tcase_add_test(tc, fault_interval);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

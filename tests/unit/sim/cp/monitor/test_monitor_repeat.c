@@ -178,5 +178,5 @@ int main(void)
 	tcase_add_test(tc, severed_by_a_fault);
 	tcase_add_test(tc, dropped_by_a_fault);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -342,5 +342,5 @@ int main(void)
 	tcase_add_loop_test(sizes, segment_sizes, 0, 3);
 	suite_add_tcase(suite, tc);
 	suite_add_tcase(suite, sizes);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -177,5 +177,5 @@ int main(void)
 	tcase_add_test(tc, severed_by_monitor);
 	tcase_add_test(tc, quiesced_by_monitor);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -476,7 +476,6 @@ int main(void)
 	TCase *tc = tcase_create("steps"), *hostile = tcase_create("lies");
 
 	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
-	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, every_step, 1, (int)STEPS);
 	tcase_add_test(tc, sets_in_another_order_than_their_data);
 	tcase_add_checked_fixture(hostile, fx_setup, fx_teardown);
@@ -489,5 +488,5 @@ int main(void)
 	tcase_add_test(hostile, failure_while_in_use);
 	suite_add_tcase(suite, tc);
 	suite_add_tcase(suite, hostile);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -387,5 +387,5 @@ int main(void)
 	tcase_add_test(t, save_load);
 	tcase_add_test(t, state_damaged);
 	suite_add_tcase(suite, t);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -512,5 +512,5 @@ int main(void)
 	tcase_add_test(tc, small_file_on_a_full_disk);
 	tcase_add_test(tc, initial_contents);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

@@ -192,5 +192,5 @@ int main(void)
 	tcase_add_test(tc, kept_aside);
 	tcase_add_test(tc, contents_without_frames);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }

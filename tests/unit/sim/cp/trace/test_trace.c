@@ -405,5 +405,5 @@ int main(void)
 	tcase_add_test(tc, sequence_is_saved);
 	tcase_add_test(tc, without_a_sink);
 	suite_add_tcase(suite, tc);
-	return fx_run(suite);
+	return check_run_suite(suite);
 }
