@@ -60,11 +60,15 @@ struct cp_result cp_stsi(struct cp *cp, const struct cp_insn *insn, uint8_t sysi
 	uint64_t function = (insn->gr[0] & GR0_FUNCTION) >> 28;
 	bool vm = function == STSI_VM && (insn->gr[0] & 0xff) == 2 && (insn->gr[1] & 0xffff) == 2;
 	struct cp_result result;
+	uint64_t operands[2];
 
 	assert(insn->cpu < cp->config.cpus && !cp->recording);
 	if (cp_stsi_stores(insn->gr[0]) && !vm)
 		return cp_pass();
-	TRACE_INPUT(cp, stsi, .cpu = insn->cpu, .gr = insn->gr);
+	/* The upper halves are no operands: what a program left there is not CP's to tell. */
+	operands[0] = insn->gr[0] & LOW_HALF;
+	operands[1] = insn->gr[1] & LOW_HALF;
+	TRACE_INPUT(cp, stsi, .cpu = insn->cpu, .gr = operands);
 	result = stsi(cp, insn, sysib);
 	if (result.how == CP_CC && vm)
 		trace_bytes(cp, "sysib", sysib, SYSIB_SIZE);
