@@ -46,6 +46,7 @@ def test_boot_logs_no_error(guest: Guest) -> None:
     assert [text for text in bad if not any(re.fullmatch(known, text) for known in STATED)] == []
 
 
+@pytest.mark.not_debug("it has no driver of the machine's generator, and waits for other entropy")
 def test_random_numbers_are_ready_early(guest: Guest) -> None:
     """The kernel's generator is seeded before the first process."""
     if guest.config.backend == HERCULES:
@@ -57,6 +58,7 @@ def test_random_numbers_are_ready_early(guest: Guest) -> None:
     assert not any("uninitialized urandom read" in text or "KASLR disabled" in text for text in log)
 
 
+@pytest.mark.not_debug("it has neither module")
 @pytest.mark.parametrize(("module", "device"), MODULES)
 def test_modules_find_their_instructions(guest: Guest, module: str, device: str) -> None:
     """True random numbers of PRNO, pseudorandom ones of KMC: other ones each time."""
@@ -69,6 +71,7 @@ def test_modules_find_their_instructions(guest: Guest, module: str, device: str)
     assert first.count(0) < 100 and second.count(0) < 100
 
 
+@pytest.mark.not_debug("it never moves: RANDOMIZE_BASE is off")
 @pytest.mark.first_kernel
 def test_a_kernel_moves_if_it_may(guest_config: GuestConfig, tmp_path: Path) -> None:
     """The seed of a deterministic guest is the same each time, so this is no matter of luck."""
