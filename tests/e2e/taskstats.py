@@ -19,6 +19,8 @@ STRUCTS = {"bookworm": (13, 416), "trixie": (14, 432), "sid": (17, 688)}
 """Version and size of struct taskstats by kernel."""
 CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
 NLM_F_DUMP = 0x300
+KTHREADD = 2
+"""The task whose children are the kernel's threads."""
 
 _T_PID, _T_TGID, _T_STATS, _T_AGGR_PID, _T_AGGR_TGID = 1, 2, 3, 4, 5
 _MEMBERS = """
@@ -167,7 +169,7 @@ def replies(lines: list[str]) -> list[Stats]:
     return found
 
 
-def messages(lines: list[str]) -> list[Message]:
+def all_messages(lines: list[str]) -> list[Message]:
     """The messages about exits."""
     found = []
     for line in lines:
@@ -176,6 +178,11 @@ def messages(lines: list[str]) -> list[Message]:
             command, flags, port, number, length = map(int, head)
             found.append(Message(command, flags, port, number, length, records(text)))
     return found
+
+
+def messages(lines: list[str]) -> list[Message]:
+    """The same, but for threads of the kernel's, which go when it has no work for them."""
+    return [message for message in all_messages(lines) if message.stats[0].ppid != KTHREADD]
 
 
 def numbers(lines: list[str], word: str) -> list[list[int]]:

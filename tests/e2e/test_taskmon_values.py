@@ -229,9 +229,11 @@ def test_every_field_of_those_that_live(script: Script, delays: None, first: int
             looks = [look | {"status": 0} for look in looks]
         _between(looks[0], row, looks[1])
     assert shown[2]["cpu_run_virtual_ns"] > shown[1]["cpu_run_virtual_ns"] > 20_000_000
-    # A process is there as long as its first task, however many it has; two of them at least live.
+    # A process is there as long as its first task, however many it has; two of them at least live,
+    # and were asked for first.
     assert shown[2]["tasks_etime_us"] != shown[2]["etime_us"]
-    assert shown[2]["tasks_etime_us"] > 1.5 * shown[1]["etime_us"]
+    live = shown[1:2] if first else shown[:2]
+    assert shown[2]["tasks_etime_us"] > sum(row["etime_us"] for row in live)
 
 
 @pytest.mark.requirement("T2")
@@ -297,8 +299,8 @@ def test_a_program_and_all_that_it_has_started(
         elif name not in ("comm", "exitcode", "etime_us", "tgetime_us"):
             assert whole[name] == _sum(name, [int(one.values()[name]) for one in tasks]), name
     assert whole["etime_us"] == whole["tgetime_us"] == last.tgetime
-    # It is much more than the program alone, and more than its own process.
-    assert whole["cpu_run_virtual_ns"] > process["cpu_run_virtual_ns"] + 8 * 20_000_000
+    # It is more than its own process by the work of others: five threads of the load, two orphans.
+    assert whole["cpu_run_virtual_ns"] >= process["cpu_run_virtual_ns"] + 7 * 20_000_000
     # The other rows are the kernel's.
     found = _of_messages(heard, 0)
     for row in (task, process):
@@ -354,7 +356,7 @@ def test_a_program_whose_exits_are_not_heard(script: Script, warm_guest: Guest) 
 @pytest.mark.requirement("T3")
 def test_a_thread_on_its_way_out_is_counted_once(script: Script, warm_guest: Guest) -> None:
     """The kernel counts it twice as long as that lasts; taskmon waits, and says so in the end."""
-    group, *each = (f"ask {TGID} pid", *(f"ask {PID} {one}" for one in ("pid", "tid", "writer")))
+    group, *each = (f"ask {TGID} pid", *(f"ask {PID} {one}" for one in ("pid", "tid", "other")))
     get = "/bin/taskmon get -f json -F all --tgid PID"
     held = (*START, "exiting")
     output = script(*held, *each, group, f"start {get}", "asleep", "let", "reap", group, "end 0")

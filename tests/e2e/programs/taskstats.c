@@ -9,7 +9,7 @@
  *	family			"family HEX": the answer to CTRL_CMD_GETFAMILY, attributes only
  *	ask KIND WHO		the same for a PID (KIND 1) or TGID (2): WHO is pid or tid, what the
  *				last child and a thread of it that is not the first are numbered, or
- *				writer, a second thread after exiting
+ *				other, a second thread that is not
  *	send CMD FLAGS HEX	a request to TASKSTATS with these attributes; FLAGS beside
  *				REQUEST and ACK; "reply CMD HEX" for each answer, "ack ERRNO"
  *	read MS			"message CMD FLAGS PORT SEQ LENGTH HEX" for each message, until none
@@ -88,7 +88,7 @@ struct message {
 };
 
 /* What PID and TID stand for, and the program that was started. */
-static pid_t last_child, last_tid, last_writer, started;
+static pid_t last_child, last_tid, other_tid, started;
 
 /* Standard error of what is started; none of our own where we were started that way. */
 static int errors = -1;
@@ -398,8 +398,10 @@ static void do_live(int count, int first_exits, int later_ms)
 			fail("read");
 		await_state(child, tid, 'S');
 		printf(" %d", tid);
-		if (tid != child)
-			last_tid = tid;
+		if (tid == child)
+			continue;
+		other_tid = last_tid;
+		last_tid = tid;
 	}
 	if (first_exits)
 		await_state(child, child, 'Z');
@@ -513,7 +515,7 @@ static void do_exiting(void)
 		fail("exiting");
 	last_child = child;
 	last_tid = held[0];
-	last_writer = held[1];
+	other_tid = held[1];
 	printf("tids %d of %d\n", last_tid, child);
 }
 
@@ -773,8 +775,8 @@ static void do_ask(int kind, const char *who)
 
 	if (!strcmp(who, "tid"))
 		attribute.id = last_tid;
-	else if (!strcmp(who, "writer"))
-		attribute.id = last_writer;
+	else if (!strcmp(who, "other"))
+		attribute.id = other_tid;
 
 	send_request(family, 1, 0, &attribute, sizeof(attribute));
 	await_answer(false);
