@@ -76,8 +76,9 @@ def row_of(rows: list[Row], file: str) -> Row | None:
 
 
 def findings(rows: list[Row], root: Path = ROOT) -> list[str]:
-    """What of the table is not there: patterns that match nothing."""
-    found = []
+    """What does not belong together: patterns that match nothing, programs that no row names."""
+    named = asked(rows, root)
+    found = [f"tests.toml: no row has {name}" for name in programs(root) if name not in named]
     for row in rows:
         for pattern in row.sources:
             if not any(root.glob(pattern)):

@@ -320,6 +320,7 @@ def test_an_entry_that_judges_nothing(
         ('["src/*.c"]', '["src/*.h"]', "no file is src/*.h"),
         ('["test_*"]', '["test_x*"]', "no program is test_x*"),
         ("tests/test_late.py", "tests/test_early.py", "there is no tests/test_early.py"),
+        ('"test_*"', '"test_a"', "no row has test_b"),
     ],
 )
 def test_a_table_that_names_nothing(
