@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import struct
 import time
 from collections.abc import Callable, Iterator
@@ -28,7 +29,9 @@ SECTOR = 512
 LIN_SECTORS = 20000
 LOW_SECTORS = 32768
 ALLOCATED = "/sys/module/dm_mod/parameters/stats_current_allocated_bytes"
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 120.0
+TICK_MS = 4
+"""Debian's kernels have 250 a second."""
 COUNTERS = 13
 # Fields of dmmon for the kernel's counters, from the first on.
 COUNTER_FIELDS = (
@@ -245,6 +248,42 @@ class Lab:
     def uptime(self) -> float:
         """Seconds since the guest was started, by hundredths."""
         return float(self.agent.read_file("/proc/uptime").split()[0])
+
+    def ticks(self) -> int:
+        """The kernel's jiffies, by which it counts milliseconds."""
+        found = re.search(rb"^jiffies: (\d+)$", self.agent.read_file("/proc/timer_list"), re.M)
+        assert found is not None
+        return int(found[1])
+
+    def pass_time(self, seconds: float) -> None:
+        """Let so much time go by, by the clock and by ticks, which come late on a busy machine."""
+        end = self.ticks() + seconds * 1000 / TICK_MS
+        self.agent.sleep(seconds)
+        self.until(lambda: self.ticks() >= end)
+
+    def wait_watched(self, count: int = 1) -> None:
+        """Until so many dmmon, the ones started last, have taken their first look."""
+        self.until(lambda: self._timers_run(count))
+
+    def _timers_run(self, count: int) -> bool:
+        """Have that many a timer that runs?  It does from the first look on."""
+        last = int(self.agent.read_file("/proc/loadavg").split()[-1])
+        for pid in range(last, 1, -1):
+            if self._text_of(f"/proc/{pid}/cmdline").startswith(b"/bin/dmmon"):
+                files = [self._text_of(f"/proc/{pid}/fdinfo/{fd}") for fd in range(3, 10)]
+                if not any(b"it_value:" in t and b"it_value: (0, 0)" not in t for t in files):
+                    return False
+                count -= 1
+                if count == 0:
+                    return True
+        return False
+
+    def _text_of(self, path: str) -> bytes:
+        """What a file in /proc says; nothing if it is not there."""
+        try:
+            return self.agent.read_file(path)
+        except OSError:
+            return b""
 
     def wait_in_flight(self, name: str, region: int, count: int) -> None:
         """Until so many I/Os are under way in the region's first area."""

@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.first_kernel,
     pytest.mark.not_debug("it has no device mapper"),
     # Who comes first boots the guest.
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(600),
 ]
 
 NULL_SECTORS = 2048
@@ -55,7 +55,7 @@ def test_request_based_devices_are_counted_too(lab: Lab) -> None:
         assert b"multi is request-based" in shown.stderr
         # Of a region of its own it is known since when it counts.
         watch = lab.agent.spawn(["/bin/dmmon", "watch", "-i1h", "-fjson", "multi"])
-        lab.until(lambda: len(lab.rows("list", "multi")) == 3)
+        lab.wait_watched()
         lab.io("multi", "read", count=5)
         watch.signal(signal.SIGTERM)
         (row,) = (json.loads(line) for line in watch.wait().check().stdout.splitlines())

@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.first_kernel,
     pytest.mark.not_debug("it has no device mapper"),
     # Who comes first boots the guest.
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(600),
 ]
 
 
