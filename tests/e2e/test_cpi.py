@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 
@@ -11,6 +12,7 @@ from zvmlab.guest.config import HERCULES, QEMU
 from zvmlab.guest.guest import Guest
 
 CPI = "/sys/firmware/cpi"
+SECONDS = 60
 SAID = {
     "system_type": "LINUX",
     "system_name": "MYNAME",
@@ -32,4 +34,8 @@ def test_the_guest_says_what_it_is(guest: Guest) -> None:
     log = guest.emulator.log
     assert not re.search("MYNAME", log.read_text("ascii", "replace"))
     guest.agent.write_file(f"{CPI}/set", b"1\n")
-    assert re.search(TOLD[guest.config.backend], log.read_text("ascii", "replace"))
+    limit = time.monotonic() + SECONDS
+    # Hercules has a thread that writes its log.
+    while not re.search(TOLD[guest.config.backend], log.read_text("ascii", "replace")):
+        assert time.monotonic() < limit, log.read_text("ascii", "replace")
+        time.sleep(0.05)

@@ -20,6 +20,7 @@ from zvmlab.monitor.monitor import Capture, DataSets, compare, deliver
 
 pytestmark = pytest.mark.first_kernel
 SERVICE = "*MONITOR"
+ANSWER_SECONDS = 300.0
 
 
 def _element(number: int) -> Element:
@@ -103,12 +104,14 @@ def test_messages_of_monitor_arrive_as_the_rule_says(
 @pytest.mark.zvmlab(crashes=("panic", "oops"))
 def test_a_program_interruption_of_diagnose_64_is_an_oops_at_once(guest: Guest) -> None:
     """The kernel does not protect DIAGNOSE X'64': loading the segment kills the loader."""
+    guest.agent.timeout = ANSWER_SECONDS
     started = time.monotonic()
     with pytest.raises(GuestPanic):
         with armed(guest.control, Fault("diag64.segext", "pgm", 6)):
             guest.agent.insmod("monreader")
             guest.check()
-    assert time.monotonic() - started < 20
+    # Not only when the time for the agent's answer is over.
+    assert time.monotonic() - started < ANSWER_SECONDS
     assert guest.stage is Stage.READY
     assert "specification exception" in guest.console.tail()
     guest.expect_crash("oops")

@@ -138,8 +138,8 @@ def _listen(guest: Guest) -> Life:
 def test_emulator_outlives_a_hostile_guest(made_guest: Guest) -> None:
     made_guest.start()
     made_guest.emulator.expect_exit()
-    made_guest.resume()
     begun = time.monotonic()
+    made_guest.resume()
     life = _listen(made_guest)
     assert made_guest.emulator.wait(SILENCE) == 0
     assert time.monotonic() > begun + FEW - 1

@@ -6,10 +6,9 @@ The values are held against CP's commands and the guest's own view of itself.
 
 from __future__ import annotations
 
-import json
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 
 from zvmlab.cp.peer import Peer
+from zvmlab.cp.tracefmt import read
 from zvmlab.guest.guest import Guest
 
 HYPFS, FILES = "/sys/hypervisor/s390", "/sys/kernel/debug/s390_hypfs"
@@ -140,11 +140,10 @@ def test_debugfs_has_each_cpus_time(guest: Guest) -> None:
         assert (own, address) == (total, cpu)
 
 
-def records_of(guest: Guest, call: str) -> list[dict[str, Any]]:
+def records_of(guest: Guest, call: str) -> list[Mapping[str, Any]]:
     trace = guest.channels.trace
     assert trace is not None
-    lines = trace.read_text(encoding="ascii").splitlines()
-    return [record for record in map(json.loads, lines) if record["call"] == call]
+    return [record.fields for record in read(trace) if record.call == call]
 
 
 @pytest.mark.zvmlab(modules=("diag288_wdt",))

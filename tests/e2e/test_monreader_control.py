@@ -228,9 +228,10 @@ def test_samples_come_once_in_an_interval(collection: Collection, monreader: Gue
     times = []
     for _ in range(3):
         times.append(records(collection.next(30))[0].tod)
-    # Bit 51 of the TOD clock is a microsecond.
-    apart = [(later - earlier) / 4096e6 for earlier, later in zip(times, times[1:])]
-    assert apart == [pytest.approx(6, abs=2)] * 2
+    # Bit 51 of the TOD clock is a microsecond.  No sample comes before it is due; how much later
+    # is a matter of the machine.
+    since = [(tod - times[0]) / 4096e6 for tod in times]
+    assert all(6 * n - 0.5 <= after < 6 * n + 30 for n, after in enumerate(since))
 
 
 @pytest.mark.requirement("M13")

@@ -143,7 +143,7 @@ def test_what_is_kept_is_noticed(guest: Guest) -> None:
     batch = guest.agent.batch()
     files = [batch.open("/dev/null") for _ in range(OBJECTS + 10)]
     with pytest.raises(AssertionError, match="lsm_file_cache.: 1[1-9][0-9]"):
-        with flat(guest, OBJECTS, PAGES):
+        with flat(guest, OBJECTS, PAGES, seconds=1):
             results = batch.run()
     for file in files:
         guest.agent.close(results[file].check()).check()

@@ -6,15 +6,15 @@ Offsets are those of INFBK in z/VM 7.3; Linux executes the instruction if facili
 
 from __future__ import annotations
 
-import json
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from signal import SIGILL, SIGSEGV
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from zvmlab.cp.tracefmt import read
 from zvmlab.guest.guest import Guest
 
 if TYPE_CHECKING:
@@ -71,11 +71,10 @@ def sysinfo(guest: Guest) -> dict[str, str]:
     return {name.strip(): value.strip() for name, value in pairs}
 
 
-def traced(guest: Guest) -> list[dict[str, Any]]:
+def traced(guest: Guest) -> list[Mapping[str, Any]]:
     trace = guest.channels.trace
     assert trace is not None
-    lines = trace.read_text(encoding="ascii").splitlines()
-    return [record for record in map(json.loads, lines) if record["call"] == "sthyi"]
+    return [record.fields for record in read(trace) if record.call == "sthyi"]
 
 
 def check_machine(guest: Guest, section: bytes) -> None:
