@@ -7,7 +7,7 @@ from zvmlab.cp.control import Control, decode
 from zvmlab.cp.peer import EventType, Flag, IucvEvent, Peer
 from zvmlab.mondata.records import MCE_SIZE, Mce
 
-SECONDS = 10
+SECONDS = 60
 SAMPLE_DATA, EVENT_DATA = 0x80, 0x40
 
 

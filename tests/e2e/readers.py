@@ -20,7 +20,7 @@ PROGRAM = "/tmp/reader"
 PID = "/tmp/reader.pid"
 PLENTY = 1 << 30
 """More bytes than any set has: what ends the reading is the end of the set."""
-_START_SECONDS = 10.0
+_START_SECONDS = 60.0
 
 
 def install(agent: Agent, program: Build) -> None:

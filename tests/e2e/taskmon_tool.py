@@ -29,7 +29,7 @@ def install(guest: Guest) -> Taskmon:
         guest.agent.mkdir(folder)
         guest.agent.write_file(path, file.read_bytes(), 0o755)
     return lambda *arguments, **options: guest.agent.run(
-        ["/bin/taskmon", *arguments], timeout=60, **options
+        ["/bin/taskmon", *arguments], timeout=120, **options
     )
 
 

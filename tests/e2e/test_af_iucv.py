@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from conftest import Build
 
 READY = "/tmp/iucvcat.ready"
+SECONDS = 60
 SIZES = (0, 1, 7, 8, 100, 4095, 4096, 4097, 32760, 65536, 1 << 20)
 
 
@@ -46,14 +47,14 @@ def test_guest_connects_and_gets_back_what_it_sent(
         process = warm_guest.agent.worker("iucv").spawn(
             [iucvcat, "connect", "PARTNER", "ECHO"], stdin=data
         )
-        with listener.accept(10) as stream:
+        with listener.accept(SECONDS) as stream:
             received = b""
-            while part := stream.recv(10):
+            while part := stream.recv(SECONDS):
                 received += part
             assert received == data
             stream.send(data)
             stream.shut_down()
-            done = process.wait(20).check()
+            done = process.wait(SECONDS).check()
     assert done.stdout == data
 
 
@@ -63,14 +64,14 @@ def test_peer_connects_to_the_guest(warm_guest: Guest, iucvcat: str, size: int) 
     process = warm_guest.agent.worker("iucv").spawn([iucvcat, "listen", "SERVER"], stdin=data)
     with Peer(warm_guest.control, "PARTNER") as peer:
         wait_listening(warm_guest, "SERVER")
-        with connect(peer, "LINUX001", "SERVER", timeout=10) as stream:
+        with connect(peer, "LINUX001", "SERVER", timeout=SECONDS) as stream:
             stream.send(data)
             stream.shut_down()
             received = b""
-            while part := stream.recv(10):
+            while part := stream.recv(SECONDS):
                 received += part
             assert received == data
-            assert process.wait(20).check().stdout == data
+            assert process.wait(SECONDS).check().stdout == data
 
 
 def wait_listening(guest: Guest, name: str) -> None:
@@ -91,11 +92,11 @@ def test_ten_thousand_messages_in_order(warm_guest: Guest, iucvcat: str) -> None
         process = warm_guest.agent.worker("iucv").spawn(
             [iucvcat, "count", "PARTNER", "COUNT", str(count)]
         )
-        with listener.accept(10) as stream:
+        with listener.accept(SECONDS) as stream:
             received = b""
-            while part := stream.recv(20):
+            while part := stream.recv(SECONDS):
                 received += part
-        process.wait(20).check()
+        process.wait(SECONDS).check()
     numbers = [int.from_bytes(received[i : i + 4], "big") for i in range(0, len(received), 4)]
     assert numbers == list(range(count))
 
@@ -110,16 +111,16 @@ def test_guest_connects_to_a_service_that_the_test_plays(guest: Guest, program: 
         process = guest.agent.worker("iucv").spawn(
             ["/tmp/iucvcat", "connect", "*RPI", "RACF"], stdin=data
         )
-        with listener.accept(30) as stream:
+        with listener.accept(SECONDS) as stream:
             paths = guest.control.execute("query-paths", user="LINUX001")["paths"]
             # Linux asks for its own limit of messages, which the directory's 50 is below.
             assert [p["msglim-send"] for p in paths if p["partner"] == "*RPI"] == [50]
             received = b""
-            while part := stream.recv(30):
+            while part := stream.recv(SECONDS):
                 received += part
             stream.send(data)
             stream.shut_down()
-            assert process.wait(30).check().stdout == data
+            assert process.wait(SECONDS).check().stdout == data
         assert received == data
         for name, reason in (
             ("*ACCOUNT", "Permission denied"),

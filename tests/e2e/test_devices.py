@@ -19,7 +19,7 @@ from zvmlab.guest.guest import Guest
 NUMBER = "0.0.0120"
 SECTOR = 512
 SIZE = 1 << 20
-LIMIT = 20.0
+LIMIT = 120.0
 SYSFS = f"/sys/bus/ccw/devices/{NUMBER}"
 
 

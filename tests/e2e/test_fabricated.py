@@ -51,7 +51,7 @@ def guest_config(zvmlab_kernel: str, workload: Config) -> GuestConfig:
 
 
 def _run(guest: Guest, workload: Config, folder: Path, *argv: str) -> int | None:
-    arguments = argparse.Namespace(pace="max", timeout=60.0, out=folder)
+    arguments = argparse.Namespace(pace="max", timeout=300.0, out=folder)
     return cli_workload.run(guest, [*argv], b"", workload, arguments).status
 
 

@@ -43,7 +43,7 @@ HEAD_LENGTH = slice(152, 160)
 HEAD = 176
 TOD = slice(180, 188)
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
-SECONDS = 20
+SECONDS = 60
 
 
 @pytest.fixture(scope="module")

@@ -40,5 +40,5 @@ def test_peer_created_first_is_there_for_the_boot(paused_guest: Guest) -> None:
         paused_guest.boot()
         ipuser = "lnxhvc0 TERMINAL".encode("cp037")
         path = peer.connect("LINUX001", ipuser, msglim=10).path
-        complete = peer.wait(EventType.COMPLETE, 10, path)
+        complete = peer.wait(EventType.COMPLETE, 60, path)
         assert complete.ipuser == "TERMINALlnxhvc0 ".encode("cp037")

@@ -34,7 +34,7 @@ pytestmark = [
 ]
 CNF = "ARCHMODE z/Arch\nMAINSIZE 152\nNUMCPU 1\nMAXCPU 1\nLDMOD ./zvmcp.so\n"
 CONSOLE = f"0009 ZVMCP {OPTIONS}\n"
-END_SECONDS = 20
+SECONDS = 60
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def _refusal(folder: Path, configuration: str, options: str = "") -> str:
     words = [str(herculesbuild.program()), "-d", "-f", CONFIGURATION]
     emulator = Emulator(words, folder / "log", folder=folder)
     try:
-        assert emulator.wait(END_SECONDS) == 1, (folder / "log").read_text()
+        assert emulator.wait(SECONDS) == 1, (folder / "log").read_text()
         lines = (folder / "log").read_text().splitlines()
     finally:
         emulator.stop()
@@ -113,7 +113,7 @@ def test_without_a_console_of_the_type_hercules_is_as_it_was(tmp_path: Path) -> 
     emulator = Emulator(words, tmp_path / "log", folder=tmp_path)
     try:
         emulator.command("quit")
-        assert emulator.wait(END_SECONDS) == 0
+        assert emulator.wait(SECONDS) == 0
     finally:
         emulator.stop()
     assert "zvmlab-cp" not in (tmp_path / "log").read_text()
@@ -126,7 +126,7 @@ def test_the_end_of_standard_input_is_the_end(in_hercules: Callable[..., Guest])
         process = guest.emulator._process
         assert process.stdin is not None
         process.stdin.close()
-        assert guest.emulator.wait(END_SECONDS) == 0
+        assert guest.emulator.wait(SECONDS) == 0
 
 
 def test_a_stopped_machine_ends_only_if_the_guest_has_stopped_it(
@@ -136,7 +136,7 @@ def test_a_stopped_machine_ends_only_if_the_guest_has_stopped_it(
         guest.start()
         guest.resume()
         for _ in range(8):
-            event = guest.control.wait_event("console", 10, user="OPERATOR")
+            event = guest.control.wait_event("console", SECONDS, user="OPERATOR")
         assert event.data["text"].endswith("WAITING")
         guest.machine.pause()
         guest.control.cp("SMSG LINUX001 WAKE UP")
@@ -145,17 +145,17 @@ def test_a_stopped_machine_ends_only_if_the_guest_has_stopped_it(
             guest.control.wait_event("console", 1, user="OPERATOR")
         guest.check()
         guest.machine.go_on()
-        event = guest.control.wait_event("console", 10, user="OPERATOR")
+        event = guest.control.wait_event("console", SECONDS, user="OPERATOR")
         assert event.data["text"].endswith("WOKEN 4000/09")
         guest.emulator.expect_exit()
-        assert guest.emulator.wait(END_SECONDS) == 0
+        assert guest.emulator.wait(SECONDS) == 0
 
 
 def test_a_killed_hercules_is_noticed(in_hercules: Callable[..., Guest]) -> None:
     with in_hercules("interrupt") as guest:
         guest.start()
         guest.emulator._process.kill()
-        limit = time.monotonic() + END_SECONDS
+        limit = time.monotonic() + SECONDS
         while guest.emulator.alive:
             assert time.monotonic() < limit
             time.sleep(0.01)

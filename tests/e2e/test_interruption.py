@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 COMPLETE, MESSAGE = "4000/02", "4000/09"
 EXTERNAL_CALL = "1202"
+SECONDS = 60
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def test_masks_priority_and_wait(made_guest: Guest) -> None:
     made_guest.resume()
 
     def report() -> str:
-        event = made_guest.control.wait_event("console", 10, user="OPERATOR")
+        event = made_guest.control.wait_event("console", SECONDS, user="OPERATOR")
         return str(event.data["text"].split("LINUX001: ")[-1])
 
     assert [report() for _ in range(8)] == [
@@ -45,4 +46,4 @@ def test_masks_priority_and_wait(made_guest: Guest) -> None:
     ]
     made_guest.control.cp("SMSG LINUX001 WAKE UP")
     assert report() == f"WOKEN {MESSAGE}"
-    assert made_guest.emulator.wait(10) == 0
+    assert made_guest.emulator.wait(SECONDS) == 0

@@ -24,7 +24,7 @@ from zvmlab.monitor.steps import service_paths
 TRACING = "/sys/kernel/tracing"
 STEPS = ("misc_deregister", "segment_unload", "iucv_unregister")
 OPERATION_EXCEPTION = 1
-FAULT_SECONDS = 30.0
+FAULT_SECONDS = 60.0
 
 
 @pytest.fixture

@@ -158,7 +158,7 @@ def test_random_interleavings(monreader: Guest, zvmlab_dir: Path) -> None:
 
 @pytest.mark.requirement("M17", "M18", "M29")
 @pytest.mark.full
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("number", range(1, 5))
 def test_thousands_of_interleavings(monreader: Guest, zvmlab_dir: Path, number: int) -> None:
     """The same, 1000 of them from four seeds."""

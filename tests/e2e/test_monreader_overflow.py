@@ -123,8 +123,8 @@ def test_overflow_while_poll_waits(monreader: Guest, capture: Capture) -> None:
     thread = thread_of(worker)
     with open_device(agent, os.O_NONBLOCK) as fd:
         waiting = worker.batch()
-        waiting.poll([(fd, READABLE)], 20000)
-        woken = waiting.start()
+        waiting.poll([(fd, READABLE)], 100_000)
+        woken = waiting.start(timeout=120)
         await_sleep(agent, thread, POLL)
         delivered(monreader, LIMIT + 1)
         assert woken.result()[0].revents == [READABLE]

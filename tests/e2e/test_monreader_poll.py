@@ -44,7 +44,7 @@ def test_blocking_read_sleeps_until_a_message_comes(monreader: Guest, zvmlab_dir
     ) as capture:
         batch = sleeper.batch()
         batch.read_until(reader.fd, 4096)
-        pending = batch.start(timeout=10)
+        pending = batch.start(timeout=120)
         assert await_sleep(monreader.agent, thread, READ) == "S"
         before = sleeps(monreader, thread)
         monreader.agent.sleep(0.5)
@@ -96,8 +96,8 @@ def test_poll_times_out_and_wakes_up(monreader: Guest) -> None:
         assert monreader.agent.poll([(reader.fd, select.POLLIN)], 30).ret == 0
         sleeper = monreader.agent.worker("sleeper")
         batch = sleeper.batch()
-        batch.poll([(reader.fd, select.POLLIN)], 10_000)
-        pending = batch.start(timeout=12)
+        batch.poll([(reader.fd, select.POLLIN)], 100_000)
+        pending = batch.start(timeout=120)
         deliver(monreader.control, "sample", ELEMENT)
         assert pending.result()[0].ret == 1
 
@@ -141,7 +141,9 @@ def test_no_wake_up_is_lost_right_behind_a_reply(monreader: Guest) -> None:
     """Two thousand messages, each sent while the reader is on its way from the reply to poll."""
     with DataSets(monreader.agent, os.O_NONBLOCK) as reader:
         _endless(monreader, SETS)
-        reads = monreader.agent.read_until(reader.fd, 4096, zeros=SETS, poll_ms=5000).reads
+        batch = monreader.agent.batch()
+        batch.read_until(reader.fd, 4096, zeros=SETS, poll_ms=30_000)
+        reads = batch.run(timeout=300)[0].reads
         assert sum(read.ret == 0 for read in reads) == SETS
         assert not any(read.errno for read in reads)
         assert sum(len(read.data) for read in reads) == SETS * (MCE_SIZE + len(ELEMENT.data))
@@ -160,8 +162,8 @@ def _hunt(guest: Guest, seed: int, rounds: int) -> None:
             for _ in range(sets):
                 if chance.random() < 0.5:
                     batch.sleep(chance.choice((0.0, 0.001, 0.002)))
-                batch.read_until(reader.fd, chance.choice((12, 100, 4096)), poll_ms=5000)
-            pending = batch.start(timeout=20)
+                batch.read_until(reader.fd, chance.choice((12, 100, 4096)), poll_ms=30_000)
+            pending = batch.start(timeout=120)
             for _ in range(sets):
                 for _ in range(chance.randint(0, 3)):
                     agent.sleep(0)  # a round trip: the guest runs meanwhile
@@ -182,7 +184,7 @@ def test_no_wake_up_is_lost_on_two_cpus(driver_guest: Guest) -> None:
 
 @pytest.mark.requirement("M17")
 @pytest.mark.full
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.zvmlab(cpus=2)
 def test_no_wake_up_is_lost_in_thousands_of_rounds(driver_guest: Guest, seed: int) -> None:

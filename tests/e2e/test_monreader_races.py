@@ -75,7 +75,7 @@ def race_opens(guest: Guest, program: Build, rounds: int) -> None:
     control, threads = guest.control, 4
     control.events("monitor-connected")  # those of the tests before
     guest.agent.write_file("/tmp/opens", program("opens").read_bytes(), 0o755)
-    result = guest.agent.run(["/tmp/opens", DEVICE, str(threads), str(rounds)], timeout=90).check()
+    result = guest.agent.run(["/tmp/opens", DEVICE, str(threads), str(rounds)], timeout=300).check()
     opened, busy = map(int, result.stdout.split())
     assert opened + busy == threads * rounds and opened > 0
     assert len(control.events("monitor-connected")) == opened

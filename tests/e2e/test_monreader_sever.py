@@ -107,8 +107,8 @@ def test_poller_asleep_when_cp_severs(monreader: Guest, one_set: OneSet, worker:
     thread = thread_of(worker)
     with open_device(monreader.agent) as fd:
         batch = worker.batch()
-        batch.poll([(fd, 1)], 20000)
-        pending = batch.start()
+        batch.poll([(fd, 1)], 100_000)
+        pending = batch.start(timeout=120)
         await_sleep(monreader.agent, thread, POLL)
         sever(monreader)
         assert pending.result()[0].revents[0] & SEVERED_POLL
@@ -237,7 +237,7 @@ def test_close_after_sever_leaves_other_paths_alone(monreader: Guest, one_set: O
             sever(monreader)
             # The kernel's terminal over IUCV accepts whoever wants to see a console.
             path = peer.connect(GUEST, "lnxhvc0 TERMINAL".encode("cp037"), msglim=10).path
-            peer.wait(EventType.COMPLETE, 10, path)
+            peer.wait(EventType.COMPLETE, 60, path)
             (other,) = service_paths(monreader, "TERMINAL")
             assert other["path"] == number
         settle(monreader)

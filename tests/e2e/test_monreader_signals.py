@@ -43,7 +43,7 @@ def test_signal_ends_a_sleeping_read_with_eintr(monreader: Guest, zvmlab_dir: Pa
         for _ in range(20):
             batch = sleeper.batch()
             batch.read(reader.fd, 4096)
-            pending = batch.start(timeout=10)
+            pending = batch.start(timeout=120)
             await_sleep(monreader.agent, thread, READ)
             assert sleeper.interrupt()
             result = pending.result()[0]
@@ -62,7 +62,7 @@ def test_signal_with_sa_restart_is_not_noticed(monreader: Guest, zvmlab_dir: Pat
     ) as capture:
         batch = sleeper.batch()
         batch.read_until(reader.fd, 4096)
-        pending = batch.start(timeout=10)
+        pending = batch.start(timeout=120)
         for _ in range(20):
             await_sleep(monreader.agent, thread, READ)
             assert sleeper.interrupt(restart=True)
@@ -82,7 +82,7 @@ def test_close_while_another_thread_sleeps_in_read(monreader: Guest, zvmlab_dir:
         fd = agent.open(DEVICE).check()
         batch = sleeper.batch()
         batch.read(fd, MCE_SIZE)
-        pending = batch.start(timeout=10)
+        pending = batch.start(timeout=120)
         await_sleep(monreader.agent, thread, READ)
         agent.close(fd).check()
         assert agent.open(DEVICE).errno == errno.EBUSY
@@ -104,7 +104,7 @@ def test_reader_killed_asleep_leaves_the_device_free(
     assert killed.await_sleep(READ) == "S"
     assert agent.open(DEVICE).errno == errno.EBUSY
     killed.process.kill()
-    assert killed.process.wait(10).signal == signal.SIGKILL
+    assert killed.process.wait(60).signal == signal.SIGKILL
     assert monreader.control.execute("query-monitor")["users"] == []
     with Capture(monreader.control, zvmlab_dir / "sets") as capture, DataSets(agent) as reader:
         deliver(monreader.control, "sample", ELEMENT)
@@ -192,7 +192,7 @@ def test_hundred_signals_between_sets(monreader: Guest) -> None:
         while ends < sets:
             batch = sleeper.batch()
             batch.read_until(reader.fd, 17, zeros=min(7, sets - ends))
-            pending = batch.start(timeout=10)
+            pending = batch.start(timeout=120)
             sleeper.interrupt()
             for read in pending.result()[0].reads:
                 assert read.errno in (0, errno.EINTR)

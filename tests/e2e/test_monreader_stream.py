@@ -268,7 +268,7 @@ def test_read_that_shall_not_wait_eagain(
     agent.write_file("/tmp/nowait", program("nowait").read_bytes(), 0o755)
 
     def read_now(fd: int) -> list[str]:
-        done = agent.run(["/tmp/nowait", str(fd)], inherit=True, timeout=20).check()
+        done = agent.run(["/tmp/nowait", str(fd)], inherit=True, timeout=60).check()
         return done.stdout.decode().split()
 
     with DataSets(agent) as reader:
@@ -311,7 +311,7 @@ def test_set_as_large_as_the_segment(driver_guest: Guest, zvmlab_dir: Path) -> N
         with DataSets(agent) as reader:
             control.execute("segment-load", name=name, file=contents)
             place.announce(place.start, place.start + MCE_SIZE - 1)
-            drained = agent.drain(reader.fd, 1 << 20, sets=1, crc=True)
+            drained = agent.drain(reader.fd, 1 << 20, sets=1, timeout=120, crc=True)
         assert (drained.sets, drained.errno) == (1, 0)
         assert drained.bytes == MCE_SIZE + element.size
         assert drained.crc == zlib.crc32(data, zlib.crc32(element.encode()))

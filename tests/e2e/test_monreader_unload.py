@@ -105,7 +105,7 @@ def test_unloading_is_refused_while_a_read_sleeps_eagain(
         sleeper = monreader.agent.worker("sleeper")
         thread = thread_of(sleeper)
         reader = DataSets(sleeper)
-        pending = reader.start(timeout=20)
+        pending = reader.start(timeout=120)
         await_sleep(monreader.agent, thread, READ)
         assert monreader.agent.rmmod("monreader").errno == errno.EAGAIN
         deliver(monreader.control, "sample", Element.of([Record(4, 3, 9, bytes(100))]))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 NONE, PROTECTION, ADDRESSING = "0", "4", "5"
 ACCEPTED, REFUSED = "0", "1"
+SECONDS = 60
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def test_sc_segment_can_be_read_while_loaded_and_never_stored_into(made_guest: G
     made_guest.resume()
     lines = []
     for _ in range(10):
-        event = made_guest.control.wait_event("console", 10, user="OPERATOR")
+        event = made_guest.control.wait_event("console", SECONDS, user="OPERATOR")
         lines.append(event.data["text"].split("LINUX001: ")[-1])
     assert lines == [
         f"LOADED START {NONE} {PROTECTION}",
@@ -45,7 +46,7 @@ def test_sc_segment_can_be_read_while_loaded_and_never_stored_into(made_guest: G
         f"SET PREFIX {ACCEPTED} {REFUSED}",
         f"STORE STATUS {ACCEPTED} {REFUSED}",
     ]
-    assert made_guest.emulator.wait(30) == 0
+    assert made_guest.emulator.wait(SECONDS) == 0
 
 
 @pytest.mark.parametrize("guest_config", [("prefix", ("INSIDE 2000-20FF SC",))], indirect=True)
@@ -55,6 +56,6 @@ def test_cp_stores_nothing_into_a_read_only_segment_by_way_of_the_prefix(made_gu
     made_guest.start()
     made_guest.emulator.expect_exit()
     made_guest.resume()
-    said = made_guest.control.wait_event("console", 30, user="OPERATOR").data["text"]
+    said = made_guest.control.wait_event("console", SECONDS, user="OPERATOR").data["text"]
     assert said.endswith("BACK 1 CHANGED 0000")
-    assert made_guest.emulator.wait(30) == 0
+    assert made_guest.emulator.wait(SECONDS) == 0

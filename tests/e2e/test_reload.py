@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from conftest import Build
 
 TIMES = 20
+SECONDS = 60
 
 
 @pytest.fixture(params=["reload"])
@@ -26,9 +27,9 @@ def guest_config(bare: Build, request: pytest.FixtureRequest) -> GuestConfig:
 def test_each_load_finds_a_clean_cp(made_guest: Guest) -> None:
     made_guest.resume()
     for number in range(TIMES):
-        event = made_guest.control.wait_event("console", 10, user="OPERATOR")
+        event = made_guest.control.wait_event("console", SECONDS, user="OPERATOR")
         assert event.data["text"].endswith("LINUX001: LOADED 00"), f"load {number}"
-        made_guest.control.wait_event("reset", 10)
+        made_guest.control.wait_event("reset", SECONDS)
     made_guest.check()
 
 
@@ -38,10 +39,10 @@ def test_machine_is_reset_and_begins_with_the_psw_at_0(made_guest: Guest) -> Non
     """As kexec does: storage stays, CP has forgotten the buffer; then the guest ends."""
     made_guest.resume()
     for number in range(3):
-        event = made_guest.control.wait_event("console", 10, user="OPERATOR")
+        event = made_guest.control.wait_event("console", SECONDS, user="OPERATOR")
         # Nothing was loaded from a device, so there are no parameters: X'0102'.
         assert event.data["text"].endswith(f"LINUX001: BEGUN 0{number} 00 0102")
         if number < 2:
-            made_guest.control.wait_event("reset", 10)
+            made_guest.control.wait_event("reset", SECONDS)
     made_guest.emulator.expect_exit()
-    assert made_guest.emulator.wait(10) == 0
+    assert made_guest.emulator.wait(SECONDS) == 0

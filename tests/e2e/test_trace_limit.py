@@ -35,7 +35,7 @@ def waited(guest: Guest) -> list[dict[str, object]]:
     guest.start()
     guest.emulator.expect_exit()
     guest.resume()
-    said = guest.control.wait_event("console", 120, user="OPERATOR").data["text"]
+    said = guest.control.wait_event("console", 300, user="OPERATOR").data["text"]
     assert said.endswith("WAITED")
     guest.stop()
     assert guest.channels.trace is not None
@@ -61,7 +61,7 @@ def test_repeated_calls_are_counted_and_replay(made_guest: Guest) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 

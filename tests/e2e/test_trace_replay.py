@@ -54,13 +54,13 @@ def use_everything(guest: Guest, folder: Path) -> None:
     with Peer(guest.control, "TESTER") as peer:
         assert guest.cp("QUERY NAMES").rc == 0
         path = peer.connect(guest.config.cp.get("userid", "LINUX001"), ipuser=b"nobody").path
-        peer.wait(EventType.SEVERED, 10, path)
+        peer.wait(EventType.SEVERED, 60, path)
 
 
 def replayed(trace: Path) -> subprocess.CompletedProcess[str]:
     """What the replayer says about a trace."""
     command = [str(replayer(Progress(quiet=True))), str(trace)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
 
 def records(lines: Sequence[str]) -> int:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from conftest import Build
 
 pytestmark = pytest.mark.first_kernel(always=True)
-SECONDS = 30
+SECONDS = 120
 
 
 @pytest.fixture

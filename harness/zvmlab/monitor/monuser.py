@@ -18,7 +18,7 @@ from zvmlab.mondata.records import MCE_SIZE, Mce
 
 USER_ID = "ZVMTOP"
 READ_SIZE = 4 << 20
-_CONNECT_SECONDS = 10.0
+_CONNECT_SECONDS = 60.0
 _LOOK_SECONDS = 1.0
 _SHARED = b"\1\xc0" + b"\xff" * 6
 

@@ -30,7 +30,7 @@ from zvmlab.monitor.monitor import DEVICE, Delivery, deliver
 SERVICE = "*MONITOR"
 # System-call numbers of s390x, as /proc/PID/syscall shows them.
 READ, POLL, OPENAT = 3, 168, 288
-SLEEP_SECONDS = 10.0
+SLEEP_SECONDS = 60.0
 _MOST_SETS = 600
 
 

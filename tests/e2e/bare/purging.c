@@ -12,6 +12,7 @@
 
 #define ROUNDS 20000u
 #define SECONDS UINT64_C(10)
+#define WAIT_SECONDS UINT64_C(60)	/* for the other CPU to come by */
 
 enum { DECLARE_BUFFER = 0x0c, RETRIEVE_BUFFER = 0x02 };
 
@@ -42,13 +43,14 @@ void test_main(void)
 	static uint8_t buffer[40] __attribute__((aligned(8)));
 	static uint8_t parm[40] __attribute__((aligned(8)));
 	const uint32_t at = (uint32_t)(uint64_t)buffer;
-	const uint64_t limit = clock_now() + SECONDS * TOD_SECOND;
+	uint64_t limit = clock_now() + WAIT_SECONDS * TOD_SECOND;
 	struct line line = { .len = 0 };
 	unsigned int wrong = 0, rounds;
 
 	start_second();
 	while (purges == 0 && clock_now() < limit)
 		;
+	limit = clock_now() + SECONDS * TOD_SECOND;
 	for (rounds = 0; rounds < ROUNDS && clock_now() < limit; rounds++) {
 		__builtin_memset(parm, 0, sizeof(parm));
 		__builtin_memcpy(parm + 12, &at, sizeof(at));

@@ -12,6 +12,7 @@
 
 #define ROUNDS 20000u
 #define SECONDS UINT64_C(10)
+#define WAIT_SECONDS UINT64_C(60)	/* for the other CPU to come by */
 #define ACCEPTED 0u
 
 static volatile uint64_t stop;
@@ -26,13 +27,14 @@ void second(void)
 
 void test_main(void)
 {
-	const uint64_t limit = clock_now() + SECONDS * TOD_SECOND;
+	uint64_t limit = clock_now() + WAIT_SECONDS * TOD_SECOND;
 	struct line line = { .len = 0 };
 	unsigned int wrong = 0, rounds;
 
 	start_second();
 	while (purges == 0 && clock_now() < limit)
 		;
+	limit = clock_now() + SECONDS * TOD_SECOND;
 	/* Nothing is to be done for the order: the CPU is operating. */
 	for (rounds = 0; rounds < ROUNDS && clock_now() < limit; rounds++)
 		wrong += signal_processor(SIGP_START, 1) != ACCEPTED;
