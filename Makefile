@@ -228,6 +228,9 @@ demo: ## boot a guest, read monitor data sets in it, and compare every byte
 	$(Q)ci/setup.sh run build $(filter hercules,$(BACKEND))
 	$(Q)./zvmlab demo --backend $(BACKEND) --kernel $(KERNEL) --driver $(DRIVER) --cpus $(CPUS) --sets $(SETS)
 
+# Seconds for a test whose case does not say: with Check's own 4 a busy machine would end some.
+export CK_DEFAULT_TIMEOUT := 60
+
 # Each prints its closing line in one piece, however many run at once.
 UNIT_RUNS := $(UNIT_BIN:%=%.run) $(FUZZ:%=%.replay)
 .PHONY: $(UNIT_RUNS)
