@@ -18,7 +18,7 @@ from zvmlab.base.progress import Progress
 from zvmlab.cp.control import Control
 from zvmlab.cp.replay import program
 
-TIMEOUT = 20.0
+TIMEOUT = 60.0
 GREETING = b'{"zvmlab":{"version":"0.1.0","capabilities":["peers","monitor-capture"]}}\n'
 _TOP = Path(__file__).parents[2]
 UPDATE = bool(os.environ.get("ZVMLAB_UPDATE_SCHEMA"))

@@ -21,6 +21,8 @@ HERE = Path(__file__).resolve().parent
 
 LINUX = bytes(0x10008) + b"S390EP"
 """As much of a kernel image as tells that it is one of Linux for s390x."""
+SECONDS = 60
+"""For what takes milliseconds, unless the machine is busy."""
 
 
 @dataclass
@@ -39,7 +41,7 @@ class Fake:
     @property
     def pid(self) -> int:
         """Its process id; waits for it to start."""
-        limit = time.monotonic() + 20
+        limit = time.monotonic() + SECONDS
         file = self.folder / "pid"
         while not file.exists() or not file.read_text():
             assert time.monotonic() < limit, "the fake emulator was not started"
@@ -48,7 +50,7 @@ class Fake:
 
     def gone(self) -> bool:
         """Has it ended?  A moment is granted."""
-        limit = time.monotonic() + 5
+        limit = time.monotonic() + SECONDS
         while time.monotonic() < limit:
             if not Path(f"/proc/{self.pid}").exists():
                 return True

@@ -77,7 +77,7 @@ def running(
     try:
         yield SocketStream(ours), process
         ours.close()
-        _, text = process.communicate(timeout=20)
+        _, text = process.communicate(timeout=60)
         assert (process.returncode, text) == (0, b"")
     finally:
         ours.close()

@@ -285,7 +285,7 @@ def test_power_ends_the_program_not_the_machine(binary: Path) -> None:
     with host_agent.running(binary) as (stream, process):
         agent = Agent(stream)
         agent.power(Power.OFF)
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
         with pytest.raises(AgentLost, match="was closed"):
             agent.hello()
 

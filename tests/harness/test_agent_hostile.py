@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import errno
 import struct
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +34,7 @@ from zvmlab.agent.wire import (
 SAFE = [r for r in Request if r not in (Request.POWER, Request.SIGNAL, Request.RMMOD)]
 # Calls that can do no harm with any argument; close could end the agent's own stream.
 CALLS = [Call.READ, Call.READV, Call.LSEEK, Call.PREAD64, Call.GETPID, Call.GETSOCKOPT]
+SECONDS = 60
 FEW = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 
 
@@ -54,9 +57,9 @@ def ask(agent: Agent, request: int, payload: bytes) -> int:
     number = channel._next_id = channel._next_id + 1
     channel._waiting[number] = request  # type: ignore[assignment]
     header = HEADER.pack(COUNTED + len(payload), number, request, 0)
-    channel._stream.send(header + payload, 10)
+    channel._stream.send(header + payload, SECONDS)
     try:
-        channel.collect(number, 20, "a hostile request")
+        channel.collect(number, SECONDS, "a hostile request")
         status = int(Status.OK)
     except AgentError as error:
         status = error.status
@@ -111,22 +114,22 @@ def test_any_arguments(
 @pytest.mark.parametrize("counted", [0, 7, COUNTED + REQUEST_MAX + 1, 0xFFFFFFFF])
 def test_impossible_length_ends_the_connection(binary: Path, counted: int) -> None:
     with host_agent.running(binary) as (stream, process):
-        stream.send(struct.pack(">IIHH", counted, 1, 1, 0), 10)
-        assert stream.recv(10) == b""
-        assert process.wait(10) == 0
+        stream.send(struct.pack(">IIHH", counted, 1, 1, 0), SECONDS)
+        assert stream.recv(SECONDS) == b""
+        assert process.wait(SECONDS) == 0
 
 
 def test_end_within_a_frame(binary: Path) -> None:
     for cut in (1, 11, 12, 15):
         with host_agent.running(binary) as (stream, _):
-            stream.send((HEADER.pack(COUNTED + 4, 1, Request.HELLO, 0) + bytes(4))[:cut], 10)
+            stream.send((HEADER.pack(COUNTED + 4, 1, Request.HELLO, 0) + bytes(4))[:cut], SECONDS)
 
 
 def test_unknown_worker(agent: Agent) -> None:
     channel = agent._channel
     number = channel.submit(Request.BATCH, b"", WORKERS, 10)
     with pytest.raises(AgentError) as caught:
-        channel.collect(number, 10, "worker 16")
+        channel.collect(number, SECONDS, "worker 16")
     assert caught.value.status == Status.MALFORMED
 
 
@@ -137,22 +140,34 @@ def test_frames_in_small_pieces(agent: Agent) -> None:
     channel._waiting[number] = Request.BATCH
     frame = HEADER.pack(COUNTED + len(payload), number, Request.BATCH, 0) + payload
     for byte in frame:
-        channel._stream.send(bytes([byte]), 10)
-    assert channel.collect(number, 10, "it").u16() == 1
+        channel._stream.send(bytes([byte]), SECONDS)
+    assert channel.collect(number, SECONDS, "it").u16() == 1
 
 
 def test_queue_of_large_requests_is_bounded(agent: Agent) -> None:
     """32 MiB may wait in all; the rest is refused, and nothing is lost."""
-    batch = agent.worker("sleeper").batch()
-    batch.sleep(1)
-    asleep = batch.start()
+    ends = agent.call(Call.PIPE2, Out(8, whole=True), 0)
+    reader, writer = agent.unpack("ii", ends.data)
+    sleeper = agent.worker("sleeper")
+    batch = sleeper.batch()
+    batch.read(reader, 1)
+    asleep = batch.start(SECONDS)
     channel = agent._channel
-    numbers = [channel.submit(Request.RMMOD, bytes(16 << 20), 1, 20) for _ in range(4)]
-    statuses = []
-    for number in numbers:
+    numbers = [
+        channel.submit(Request.RMMOD, bytes(16 << 20), sleeper.number, SECONDS) for _ in range(4)
+    ]
+
+    def status(number: int) -> int:
         with pytest.raises(AgentError) as caught:
-            channel.collect(number, 20, "a large request")
-        statuses.append(caught.value.status)
-    assert statuses.count(Status.BUSY) == 2
-    assert statuses.count(Status.MALFORMED) == 2
-    assert asleep.result(10)[0].ret == 0
+            channel.collect(number, SECONDS, "a large request")
+        return caught.value.status
+
+    assert [status(number) for number in numbers[2:]] == [Status.BUSY] * 2
+    # There is no room for a request that would wake it, but for this one, which does not wait.
+    limit = time.monotonic() + SECONDS
+    while not sleeper.interrupt():
+        assert time.monotonic() < limit, "it has not begun to read"
+    assert asleep.result(SECONDS)[0].errno == errno.EINTR
+    assert [status(number) for number in numbers[:2]] == [Status.MALFORMED] * 2
+    for fd in (reader, writer):
+        agent.close(fd).check()

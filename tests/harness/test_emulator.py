@@ -18,15 +18,18 @@ from zvmlab.base.errors import CannotRun, EmulatorError, Timeout
 from zvmlab.guest.emulator import _LAUNCH, Emulator
 
 
+SECONDS = 60
+
+
 def _wait_for(log: Path, text: str) -> None:
-    limit = time.monotonic() + 10
+    limit = time.monotonic() + SECONDS
     while text not in log.read_text():
         assert time.monotonic() < limit, f"{text!r} did not appear in {log}"
         time.sleep(0.01)
 
 
 def _gone(pid: int) -> bool:
-    limit = time.monotonic() + 5
+    limit = time.monotonic() + SECONDS
     while time.monotonic() < limit:
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -41,7 +44,7 @@ def _gone(pid: int) -> bool:
 def test_exit_is_explained_with_the_last_words(tmp_path: Path) -> None:
     log = tmp_path / "log"
     emulator = Emulator(["sh", "-c", "echo first; echo 'no such machine.' >&2; exit 3"], log)
-    assert emulator.wait(10) == 3
+    assert emulator.wait(SECONDS) == 3
     with pytest.raises(EmulatorError) as caught:
         emulator.check()
     text = f"the emulator ended with exit code 3: no such machine; its log is {log}"
@@ -53,7 +56,7 @@ def test_kill_is_explained(tmp_path: Path) -> None:
     _wait_for(tmp_path / "log", "all is well")
     emulator.check()
     os.kill(emulator.pid, signal.SIGKILL)
-    emulator.wait(10)
+    emulator.wait(SECONDS)
     with pytest.raises(EmulatorError, match="the emulator was killed by SIGKILL; its log is"):
         emulator.check()
 
@@ -68,7 +71,7 @@ def test_outlives_the_thread_that_started_it(tmp_path: Path) -> None:
     thread.start()
     thread.join()
     ((native_id, emulator),) = started
-    limit = time.monotonic() + 10
+    limit = time.monotonic() + SECONDS
     while Path(f"/proc/self/task/{native_id}").exists():
         assert time.monotonic() < limit, "the thread has not ended"
         time.sleep(0.001)
@@ -82,13 +85,13 @@ def test_many_threads_start_emulators_at_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         logs = [tmp_path / f"log{number}" for number in range(8)]
         emulators = list(pool.map(lambda log: Emulator(["sh", "-c", "exit 7"], log), logs))
-    assert [emulator.wait(10) for emulator in emulators] == [7] * 8
+    assert [emulator.wait(SECONDS) for emulator in emulators] == [7] * 8
     assert len({emulator.pid for emulator in emulators}) == 8
 
 
 def test_missing_program_is_explained(tmp_path: Path) -> None:
     emulator = Emulator(["/nonexistent/qemu"], tmp_path / "log")
-    emulator.wait(10)
+    emulator.wait(SECONDS)
     with pytest.raises(EmulatorError, match="exit code 127: .*/nonexistent/qemu: not found"):
         emulator.check()
 
@@ -96,7 +99,7 @@ def test_missing_program_is_explained(tmp_path: Path) -> None:
 def test_expected_exit_is_no_error(tmp_path: Path) -> None:
     emulator = Emulator(["true"], tmp_path / "log")
     emulator.expect_exit()
-    emulator.wait(10)
+    emulator.wait(SECONDS)
     emulator.check()
 
 
@@ -138,7 +141,7 @@ def test_a_killed_harness_takes_it_along(tmp_path: Path) -> None:
     pid = int(harness.stdout.readline())
     os.kill(pid, 0)
     harness.kill()
-    harness.wait(10)
+    harness.wait(SECONDS)
     harness.stdout.close()
     assert _gone(pid)
 
@@ -147,5 +150,5 @@ def test_an_emulator_whose_harness_is_dead_already_does_not_start(tmp_path: Path
     started = tmp_path / "started"
     for pid, code in ((1, 1), (os.getpid(), 0)):
         argv = [*_LAUNCH, str(pid), "touch", str(started)]
-        assert subprocess.run(argv, timeout=10, check=False).returncode == code
+        assert subprocess.run(argv, timeout=SECONDS, check=False).returncode == code
         assert started.exists() == (code == 0)

@@ -187,7 +187,7 @@ def test_a_damaged_elf_program_is_refused() -> None:
 READY = "echo zvmlab: ready; while read line; do echo $line; echo zvmlab: ready; done"
 
 
-def _panel(emulator: Emulator, seconds: float = 10) -> hercules.Panel:
+def _panel(emulator: Emulator, seconds: float = 60) -> hercules.Panel:
     return hercules.Panel(emulator, seconds, emulator.check)
 
 
@@ -228,7 +228,7 @@ def test_what_is_busy_is_saved_later(tmp_path: Path) -> None:
 def test_what_stays_busy_or_cannot_be_saved_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hercules, "_SAVE_SECONDS", 0.2)
+    monkeypatch.setattr(hercules, "_SAVE_SECONDS", 3)
     for number, reason in enumerate(("cannot be saved now: the console is in use", "disk full")):
         log = tmp_path / f"log-{number}"
         emulator = Emulator(["sh", "-c", _refusing(1000, f"the machine {reason}")], log)
@@ -256,7 +256,8 @@ def test_a_restored_machine_is_not_loaded(tmp_path: Path) -> None:
 def test_a_panel_that_is_not_ready_is_a_timeout(tmp_path: Path) -> None:
     emulator = Emulator(["sh", "-c", "echo zvmlab: ready; exec sleep 60"], tmp_path / "log")
     try:
-        panel = _panel(emulator, 0.2)
+        panel = _panel(emulator)
+        panel._seconds = 0.2
         with pytest.raises(Timeout, match="Hercules was not ready within 0.2 s"):
             panel.go_on()
     finally:
@@ -275,7 +276,7 @@ def test_a_hercules_that_ends_is_told_from_one_that_is_late(tmp_path: Path) -> N
 def test_a_command_for_an_emulator_that_has_ended(tmp_path: Path) -> None:
     emulator = Emulator(["sh", "-c", "echo 'last words.'; exit 3"], tmp_path / "log")
     try:
-        assert emulator.wait(10) == 3
+        assert emulator.wait(60) == 3
         with pytest.raises(EmulatorError, match="ended with exit code 3: last words; its log is"):
             emulator.command("stopall")
     finally:

@@ -199,7 +199,7 @@ def test_gnu_cpio_agrees(kernel: Kernel, tmp_path: Path) -> None:
             input=gzip.decompress(file.read_bytes()),
             capture_output=True,
             check=True,
-            timeout=30,
+            timeout=60,
         )
     except FileNotFoundError:
         pytest.skip("cpio is not installed")

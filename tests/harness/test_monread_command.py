@@ -233,7 +233,7 @@ def test_full_disk_while_there_is_more(monread: Path, tmp_path: Path) -> None:
 def test_timeout(monread: Path) -> None:
     reading, writing = os.pipe()
     os.write(writing, stream(part(user("A"), END)))
-    argv = [str(monread), "--timeout", "50ms", "-"]
+    argv = [str(monread), "--timeout", "1s", "-"]
     done = subprocess.run(argv, stdin=reading, capture_output=True, timeout=SECONDS, check=False)
     os.close(reading)
     os.close(writing)

@@ -193,7 +193,7 @@ def test_the_device_cannot_be_opened(start: Start) -> None:
 class TestWaits:
     def test_timeout(self, start: Start, tmp_path: Path, words: list[str]) -> None:
         script = ["open 0", *data(ONE), f"data {TWO[:50].hex()}", "silence"]
-        code, said = end(start(script, "--timeout", "100ms", *words))
+        code, said = end(start(script, "--timeout", "1s", *words))
         assert (code, kept(tmp_path)) == (EXIT_TIMEOUT, [ONE])
         assert said.startswith("monread: /dev/monreader: Connection timed out\n1 sets complete, 1")
 

@@ -92,7 +92,7 @@ def test_a_stream_is_no_monwrite(monread: Path, length: int) -> None:
     done = run(monread, "--json", "-", data=data[:length])
     assert "control-area" not in done.stdout
     assert done.returncode == (EXIT_PASS if length == 0 else EXIT_FAILED)
-    waiting: list[str | Path] = [monread, "--timeout", "100ms", "-"]
+    waiting: list[str | Path] = [monread, "--timeout", "1s", "-"]
     with subprocess.Popen(waiting, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdin is not None
         process.stdin.write(data[:length])

@@ -88,7 +88,7 @@ def test_after_the_fact(made_guest):
 def test_reported(made_guest):
     have(made_guest, "PANIC")
     with pytest.raises(GuestPanic):
-        made_guest.console.wait_crash(10)
+        made_guest.console.wait_crash(60)
         made_guest.check()
     made_guest.expect_crash("panic")
 @pytest.mark.zvmlab(crashes=("panic",))
@@ -156,7 +156,7 @@ def test_a_report_begins_with_the_cause(inner: Fake, pytester: pytest.Pytester) 
         + """
 def helper(guest):
     guest.cp("PANIC")
-    guest.console.wait_crash(10)
+    guest.console.wait_crash(60)
     guest.cp("QUERY TIME")  # nobody answers
 def test_it(made_guest):
     made_guest.resume()
@@ -183,7 +183,7 @@ def test_a_report_of_an_assertion_names_the_crash_behind_it(
         + """
 def test_it(made_guest):
     have(made_guest, "WARN")
-    made_guest.console.wait_crash(10)
+    made_guest.console.wait_crash(60)
     assert 1 + 1 == 3
 """
     )
@@ -254,7 +254,7 @@ import time
 def test_ours(made_guest):
     made_guest.resume()
     raise Timeout("the test waited in vain")
-@pytest.mark.timeout(3)
+@pytest.mark.timeout(10)
 def test_of_the_test(made_guest):
     made_guest.resume()
     time.sleep(100)

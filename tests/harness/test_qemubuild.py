@@ -21,7 +21,7 @@ HOOKS = SIM / "qemu" / "insert_hooks.py"
 
 def run_hooks(folder: Path, tree: Path) -> subprocess.CompletedProcess[str]:
     argv = [sys.executable, "-B", str(folder / HOOKS.name), str(tree)]
-    return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=30)
+    return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
 
 
 @pytest.fixture

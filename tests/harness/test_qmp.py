@@ -16,6 +16,7 @@ import pytest
 from zvmlab.base.errors import EmulatorError, GuestPanic, Timeout
 from zvmlab.guest.qmp import Qmp, QmpError
 
+SECONDS = 60
 GREETING = {"QMP": {"version": {"qemu": {"major": 7, "minor": 2, "micro": 22}}}}
 Script = Callable[["Server"], None]
 
@@ -68,7 +69,7 @@ class Server:
     def close(self) -> None:
         self._listener.close()
         for thread in self._threads:
-            thread.join(5)
+            thread.join(SECONDS)
             assert not thread.is_alive(), "the script of the test did not end"
 
 
@@ -85,7 +86,7 @@ def test_negotiates_and_executes(server: Server) -> None:
         qemu.answer({"status": "prelaunch"})
 
     server.play(script)
-    with Qmp(server.path, 5) as qmp:
+    with Qmp(server.path, SECONDS) as qmp:
         assert qmp.version["minor"] == 2
         assert qmp.execute("query-status") == {"status": "prelaunch"}
     assert [r["execute"] for r in server.requests] == ["qmp_capabilities", "query-status"]
@@ -99,7 +100,7 @@ def test_arguments_are_sent_and_refusals_explained(server: Server) -> None:
         qemu.say({"error": error, "id": request["id"]})
 
     server.play(script)
-    with Qmp(server.path, 5) as qmp:
+    with Qmp(server.path, SECONDS) as qmp:
         with pytest.raises(QmpError, match="QEMU refused device_del: no such device") as caught:
             qmp.execute("device_del", {"id": "x"})
     assert caught.value.klass == "GenericError"
@@ -115,10 +116,10 @@ def test_events_are_kept_in_order_and_stale_answers_ignored(server: Server) -> N
         qemu.until_closed()
 
     server.play(script)
-    with Qmp(server.path, 5) as qmp:
+    with Qmp(server.path, SECONDS) as qmp:
         assert qmp.execute("cont") == 7
-        assert qmp.wait_event("RESET", timeout=5)["data"] == 1
-        assert qmp.wait_event("RESET", "SHUTDOWN", timeout=5)["data"] == 2
+        assert qmp.wait_event("RESET", timeout=SECONDS)["data"] == 1
+        assert qmp.wait_event("RESET", "SHUTDOWN", timeout=SECONDS)["data"] == 2
         assert [event["event"] for event in qmp.events] == ["RESUME"]
 
 
@@ -128,11 +129,11 @@ def test_silence_is_a_timeout_that_says_what_was_waited_for(server: Server) -> N
         qemu.until_closed()
 
     server.play(script)
-    with Qmp(server.path, 5) as qmp:
+    with Qmp(server.path, SECONDS) as qmp:
         started = time.monotonic()
         with pytest.raises(Timeout, match="QEMU's answer to stop did not come in time"):
             qmp.execute("stop", timeout=0.3)
-        assert 0.3 <= time.monotonic() - started < 2
+        assert 0.3 <= time.monotonic() - started < SECONDS
         with pytest.raises(Timeout, match="the event STOP or RESUME did not come"):
             qmp.wait_event("STOP", "RESUME", timeout=0.2)
 
@@ -148,7 +149,7 @@ def test_closed_socket_is_an_error(server: Server) -> None:
         qemu.read()
 
     server.play(script)
-    with Qmp(server.path, 5) as qmp:
+    with Qmp(server.path, SECONDS) as qmp:
         with pytest.raises(EmulatorError, match="closed its socket while waiting for .*cont"):
             qmp.execute("cont")
 
@@ -157,7 +158,7 @@ def test_closed_socket_is_an_error(server: Server) -> None:
 def test_what_is_not_qmp_is_refused(server: Server, said: bytes) -> None:
     server.play(lambda qemu: qemu.raw(said))
     with pytest.raises(EmulatorError, match="not JSON|not an object|does not speak QMP"):
-        Qmp(server.path, 5)
+        Qmp(server.path, SECONDS)
 
 
 def test_what_was_said_before_a_crash_counts(server: Server) -> None:
@@ -174,8 +175,8 @@ def test_what_was_said_before_a_crash_counts(server: Server) -> None:
             raise GuestPanic("the guest's kernel reported a panic")
 
     server.play(script)
-    with Qmp(server.path, 5, check) as qmp:
-        assert said.wait(5)
+    with Qmp(server.path, SECONDS, check) as qmp:
+        assert said.wait(SECONDS)
         assert qmp.execute("cont") == "last words"
         with pytest.raises(GuestPanic):
             qmp.execute("cont")
@@ -193,10 +194,10 @@ def test_crash_ends_a_wait(server: Server) -> None:
             raise GuestPanic("the guest's kernel reported a panic")
 
     server.play(script)
-    with Qmp(server.path, 5, check) as qmp:
+    with Qmp(server.path, SECONDS, check) as qmp:
         armed.append(True)
         with pytest.raises(GuestPanic):
-            qmp.wait_event("SHUTDOWN", timeout=30)
+            qmp.wait_event("SHUTDOWN", timeout=SECONDS)
 
 
 def test_events_that_came_before_qemu_ended_are_there(server: Server) -> None:
@@ -209,8 +210,8 @@ def test_events_that_came_before_qemu_ended_are_there(server: Server) -> None:
         ended.set()
 
     server.play(script)
-    with Qmp(server.path, 5) as qmp:
-        assert ended.wait(5)
+    with Qmp(server.path, SECONDS) as qmp:
+        assert ended.wait(SECONDS)
         wanted = [{"event": "GUEST_PANICKED", "data": {"n": 1}}]
         assert [qmp.arrived("GUEST_PANICKED") for _ in range(2)] == [wanted] * 2
         assert qmp.wait_event("RESUME")["event"] == "RESUME"

@@ -24,7 +24,7 @@ from zvmlab.mondata.recorded import TOD_SECOND, Recorded, recorded
 from zvmlab.mondata.records import EVENT, MCE_SIZE, SAMPLE, Mce, Part, Record
 from zvmlab.monitor.redeliver import Redelivery
 
-SECONDS = 20
+SECONDS = 60
 START = 0x1000000  # of the server's segment
 WANTED = bytes([1, 0xC0]) + b"\xff" * 6 + "MONDCSS".ljust(8).encode("cp037")
 
@@ -82,8 +82,9 @@ class Reader(threading.Thread):
             self.sets.append(self._read(message))
             self._peer.reply(message.path, message.msgid, message.trgcls, flags=Flag.RMDATA)
 
-    def end(self) -> None:
-        self.over.set()
+    def end(self, now: bool = True) -> None:
+        if now:
+            self.over.set()
         self.join(SECONDS)
         self._peer.close()
 
@@ -226,10 +227,13 @@ def test_faster(server: Server) -> None:
 def test_reader_that_goes_away(server: Server) -> None:
     with server.connect() as control, server.connect() as other:
         reader = Reader(other, most=2)
-        reader.join(0)
-        threading.Timer(0.5, reader.end).start()
+        # It waits until the reader has had enough.
+        going = threading.Thread(target=reader.end, args=(False,))
+        going.start()
         with pytest.raises(ZvmlabError, match="no reader is left; [1-3] sets were delivered"):
             Redelivery(control, None, timeout=SECONDS).run(SETS)
+        going.join(SECONDS)
+        assert not going.is_alive()
 
 
 def test_nobody_reads(server: Server) -> None:

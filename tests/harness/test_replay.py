@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from controlled import Server
+from controlled import TIMEOUT, Server
 
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, EXIT_USAGE
 from zvmlab.cli.main import main
@@ -39,15 +39,15 @@ def use_socket(server: Server, folder: Path) -> None:
         control.execute("fault-arm", point="iucv.connect", **rule)
         with Peer(control, "ONE") as one, Peer(control, "TWO") as two:
             there = one.connect("TWO", ipuser=b"me").path
-            here = two.wait(EventType.PENDING, 10).path
+            here = two.wait(EventType.PENDING, TIMEOUT).path
             two.accept(here)
             one.send(there, bytes(5000), trgcls=7, answer_length=20)
-            message = two.wait(EventType.MSG_PENDING, 10)
+            message = two.wait(EventType.MSG_PENDING, TIMEOUT)
             assert two.receive(here, message.msgid, message.trgcls, 5000) == bytes(5000)
             control.execute("monitor-tick")
             control.execute("state-save", file=image)
             two.reply(here, message.msgid, message.trgcls, b"thanks")
-            assert one.wait(EventType.COMPLETE, 10, there) is not None
+            assert one.wait(EventType.COMPLETE, TIMEOUT, there) is not None
         control.execute("state-load", file=image)
         control.execute("peer-create", name="ONE")
         control.execute("fault-disarm")

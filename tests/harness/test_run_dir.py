@@ -76,7 +76,7 @@ def _die_holding_one() -> None:
 def test_a_dead_owner_is_noticed_and_its_directory_removed(root: Path) -> None:
     child = multiprocessing.get_context("fork").Process(target=_die_holding_one)
     child.start()
-    child.join(10)
+    child.join(60)
     assert (root / "dead" / "guest.json").exists()
     assert running_guests() == []
     run_dir = RunDir.create()

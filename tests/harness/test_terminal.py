@@ -100,7 +100,7 @@ def test_session_joins_all_four_ends() -> None:
     os.write(keys_in, b"pwd\r")
     assert guest.recv(4, socket.MSG_WAITALL) == b"pwd\r"
     os.write(keys_in, b"#cp q time\r#cp logoff\r")
-    runner.join(5)
+    runner.join(60)
     assert not runner.is_alive()
     os.close(screen_in)
     while data := os.read(screen_out, 1000):
@@ -122,11 +122,11 @@ def test_what_is_piped_in_waits_for_the_announcement_and_ends_the_shell() -> Non
     with pytest.raises(TimeoutError):
         guest.recv(100)
     session.announce("ready")
-    guest.settimeout(5)
+    guest.settimeout(60)
     for _ in range(2):
         assert guest.recv(1) == b"\x04"
     guest.close()
-    runner.join(5)
+    runner.join(60)
     assert not runner.is_alive()
     console.close()
     os.close(null)
