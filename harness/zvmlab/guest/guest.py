@@ -47,15 +47,15 @@ from zvmlab.guest.stacks import add_stacks
 
 _T = TypeVar("_T")
 
-START_SECONDS = 20.0
-REQUEST_SECONDS = 30.0
-SHUTDOWN_SECONDS = 30.0
+START_SECONDS = 60.0
+REQUEST_SECONDS = 60.0
+SHUTDOWN_SECONDS = 60.0
 # Between the end of a connection and the news why.
-_NEWS_SECONDS = 1.0
+_NEWS_SECONDS = 5.0
 # What a guest is given at its end to finish what it has begun, in its own time.
 _SETTLE_SECONDS = 0.02
 # A guest that does not answer then for so long hangs.
-_ANSWER_SECONDS = 10.0
+_ANSWER_SECONDS = 30.0
 # Between the kernel's log and the console, which the kernel writes to a moment later.
 _CONSOLE_SECONDS = 3.0
 _EMULATOR_LOG = "emulator.log"
