@@ -286,5 +286,6 @@ def test_a_day_of_a_thousand_users_takes_no_more_storage_than_an_hour(tmp_path: 
     members["events"] = members["events"][:1]
     file.write_text(json.dumps(members))
     words = ("--workload", str(file), "--out", "/dev/null", "--hours")
-    hour, day = peak(*words, "1"), peak(*words, "24")
+    # In this order: who finds pages of programs and libraries in storage maps more of them at once.
+    day, hour = peak(*words, "24"), peak(*words, "1")
     assert day - hour < 4096 and day < 200 << 10
