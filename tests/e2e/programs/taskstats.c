@@ -76,7 +76,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ANSWER_MS 5000
+#define ANSWER_MS 60000
 #define LIMIT_S 60
 #define STDERR "/tmp/stderr"
 #define HEX_MAX 8192
