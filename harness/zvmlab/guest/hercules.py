@@ -44,7 +44,7 @@ _LOG_SECONDS = 2.0
 _NOT_NOW = "cannot be saved now"
 _POLL_SECONDS = 0.005
 # The console is idle nearly always; what is going on there ends soon.
-_SAVE_SECONDS = 10.0
+_SAVE_SECONDS = 60.0
 _SAVE_PAUSE_SECONDS = 0.05
 
 
