@@ -6,39 +6,13 @@
 #include <string.h>
 
 #include "fixture.h"
+#include "iucv_fields.h"
 #include "zvmlab/fault.h"
 
 #define PARM 0x1000u
 #define DATA 0x10000u	/* guest storage for messages */
 #define HOLE 0x500000u	/* emulator storage that is not the guest's */
 #define NOTES 512
-
-/*
- * Where a parameter list and an interruption buffer have their fields, by the names of CP
- * Programming Services.  Written down here from the forms that Linux gives them, so that the
- * tests do not take them from the code under test.
- */
-enum {
-	IPMASK = 0,	/* SET MASK, SET CONTROL MASK */
-	IPPATHID = 0,	/* 2 */
-	IPFLAGS1 = 2,
-	IPRCODE = 3,
-	IPTYPE = 3,	/* interruption */
-	IPMSGLIM = 4,	/* 2, of connections */
-	IPMSGID = 4,	/* 4 */
-	IPVMID = 8,	/* 8, of connections */
-	IPTRGCLS = 8,	/* 4 */
-	IPAUDIT = 8,	/* 3, of what is complete */
-	IPRMMSG = 12,	/* 8, with IPRMDATA */
-	IPBFADR1 = 12,	/* 4 */
-	IPBFLN1F = 16,	/* 4 */
-	IPUSER = 16,	/* 16, of connections */
-	IPSRCCLS = 20,	/* 4 */
-	IPMSGTAG = 24,	/* 4 */
-	IPBFADR2 = 28,	/* 4 */
-	IPTARGET = 32,	/* 8, of CONNECT */
-	IPBFLN2F = 32,	/* 4 */
-};
 
 struct note {
 	struct iucv_user *user;

@@ -6,13 +6,12 @@
 #include <stdio.h>
 
 #include "fixture.h"
+#include "monitor_fields.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/monitor.h"
 
 #define PEERS 20
 #define PEER_MESSAGES 4096
-
-enum { WANT_SAMPLE = 0x80, WANT_EVENT = 0x40, WANT_BOTH = 0xc0 };
 
 struct peer {
 	struct iucv_user *user;
@@ -49,7 +48,7 @@ static inline void peer_event(struct cp *cp, struct iucv_user *user, void *opaqu
 	} else if (event->type == IUCV_SEVERED) {
 		p->severed = true;
 		p->complete = false;
-		p->code = event->ipuser[0];
+		p->code = event->ipuser[SEVER_REASON];
 		ck_assert_int_eq(iucv_call(cp, user, IUCV_SEVER, &parm).cc, 0);
 	} else if (event->type == IUCV_MSG_PENDING) {
 		ck_assert_uint_eq(event->flags & IPRMDATA, IPRMDATA);
@@ -96,9 +95,9 @@ static inline void peer_connect_user(struct peer *p, const uint8_t ipuser[16], u
 static inline void peer_connect(struct peer *p, uint8_t wants, const char *segment,
 				uint16_t msglim)
 {
-	uint8_t ipuser[16] = { 0x01, wants };
+	uint8_t ipuser[16] = { [WANTED_VERSION] = 0x01, [WANTED_DATA] = wants };
 
-	ebcdic_name(ipuser + 8, segment);
+	ebcdic_name(ipuser + WANTED_SEGMENT, segment);
 	peer_connect_user(p, ipuser, IPRMDATA, msglim);
 }
 
@@ -136,11 +135,22 @@ static inline const struct iucv_event *peer_last(const struct peer *p)
 /* Element @index of the control area of a message, as it stands in the segment. */
 static inline const uint8_t *peer_mce(const struct iucv_event *m, unsigned int index)
 {
-	const uint32_t start = get_be32(m->rmmsg), end = get_be32(m->rmmsg + 4);
+	const uint32_t start = get_be32(m->rmmsg + MCA_START), end = get_be32(m->rmmsg + MCA_END);
 
 	ck_assert_uint_eq((end + 1 - start) % MCE_SIZE, 0);
 	ck_assert_uint_lt(index, (end + 1 - start) / MCE_SIZE);
 	return fx_at(start + index * MCE_SIZE, MCE_SIZE);
+}
+
+/* Its records in guest storage: first and last byte. */
+static inline uint32_t peer_start(const struct iucv_event *m, unsigned int index)
+{
+	return get_be32(peer_mce(m, index) + MCE_START);
+}
+
+static inline uint32_t peer_end(const struct iucv_event *m, unsigned int index)
+{
+	return get_be32(peer_mce(m, index) + MCE_END);
 }
 
 static inline struct mon_user_info peer_info(const struct peer *p)

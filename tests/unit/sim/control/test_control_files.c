@@ -115,14 +115,14 @@ START_TEST(made_up_by_seed)
 	       "{\"return\":{\"set\":1,\"fate\":\"delivered\"}}");
 	mce = peer_mce(peer_last(p), 0);
 	ck_assert_mem_eq(mce, "\xe2\x80\x00\x00", 4);
-	ck_assert_uint_eq(get_be32(mce + 8) - get_be32(mce + 4), 20);
-	ck_assert_mem_eq(fx_at(get_be32(mce + 4), 21), expected, 21);
+	ck_assert_uint_eq(get_be32(mce + MCE_END) - get_be32(mce + MCE_START), 20);
+	ck_assert_mem_eq(fx_at(get_be32(mce + MCE_START), 21), expected, 21);
 	mce = peer_mce(peer_last(p), 1);
 	ck_assert_mem_eq(mce, "\xe2\x40\x00\x09", 4);
-	data = fx_at(get_be32(mce + 4), 3);
+	data = fx_at(get_be32(mce + MCE_START), 3);
 	ck_assert_mem_eq(data, "\7\7\7", 3);
 	mce = peer_mce(peer_last(p), 2);
-	ck_assert_mem_eq(fx_at(get_be32(mce + 4), 3), "\0\1\2", 3);
+	ck_assert_mem_eq(fx_at(get_be32(mce + MCE_START), 3), "\0\1\2", 3);
 	close(fd);
 }
 END_TEST
@@ -176,7 +176,7 @@ START_TEST(captured_to_the_first_bad_element)
 	ck_assert_int_gt(set, 0);
 	/* Its last byte lies behind the segment, or before its first. */
 	mce = (uint8_t *)(uintptr_t)peer_mce(peer_last(&peers[0]), 1);
-	put_be32(mce + 8, _i == 0 ? FX_SEGMENT_END + 1 : get_be32(mce + 4) - 1);
+	put_be32(mce + MCE_END, _i == 0 ? FX_SEGMENT_END + 1 : get_be32(mce + MCE_START) - 1);
 	ctl_capture_set(ctl, (uint64_t)set);
 	ask_is(fd, "{\"execute\":\"monitor-capture\"}", "{\"return\":{\"sets\":1,\"bytes\":16}}");
 	ck_assert_uint_eq(content(file, found, sizeof(found)), 16);

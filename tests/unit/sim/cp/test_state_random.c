@@ -6,6 +6,8 @@
  */
 #include <stdlib.h>
 
+#include "iucv_fields.h"
+#include "monitor_fields.h"
 #include "state_check.h"
 #include "zvmlab/command.h"
 #include "zvmlab/fault.h"
@@ -175,9 +177,9 @@ static struct iucv_parm some_parm(const struct end *end, enum iucv_function func
 	}
 	if (strcmp(parm.vmid, "*MONITOR") == 0) {
 		memset(parm.ipuser, 0, sizeof(parm.ipuser));
-		parm.ipuser[0] = 1;
-		parm.ipuser[1] = 0xc0;
-		ebcdic_name(parm.ipuser + 8, SEGMENT);
+		parm.ipuser[WANTED_VERSION] = 1;
+		parm.ipuser[WANTED_DATA] = WANT_BOTH;
+		ebcdic_name(parm.ipuser + WANTED_SEGMENT, SEGMENT);
 		parm.flags = IPRMDATA;
 	}
 	return parm;
@@ -198,9 +200,9 @@ static void peer_calls(struct end *end, enum iucv_function function)
 	if (end >= &w.peer[FIRST_MONITOR] && function == IUCV_CONNECT) {
 		strcpy(parm.vmid, "*MONITOR");
 		parm.flags = IPRMDATA;
-		parm.ipuser[0] = 1;
-		parm.ipuser[1] = chance(2) ? 0xc0 : 0x80;
-		ebcdic_name(parm.ipuser + 8, SEGMENT);
+		parm.ipuser[WANTED_VERSION] = 1;
+		parm.ipuser[WANTED_DATA] = chance(2) ? WANT_BOTH : WANT_SAMPLE;
+		ebcdic_name(parm.ipuser + WANTED_SEGMENT, SEGMENT);
 		parm.msglim = (uint16_t)(1 + chance(20));
 	}
 	if (function == IUCV_RECEIVE)
@@ -222,26 +224,27 @@ static void guest_calls(enum iucv_function function)
 	uint8_t *p = memset(fx_at(PARM, IUCV_PARM_SIZE), 0, IUCV_PARM_SIZE);
 	struct cp_result result;
 
-	put_be16(p, parm.path);
-	p[2] = parm.flags;
+	put_be16(p + IPPATHID, parm.path);
+	p[IPFLAGS1] = parm.flags;
 	if (function == IUCV_CONNECT || function == IUCV_ACCEPT) {
-		put_be16(p + 4, parm.msglim);
-		memcpy(p + 16, parm.ipuser, sizeof(parm.ipuser));
+		put_be16(p + IPMSGLIM, parm.msglim);
+		memcpy(p + IPUSER, parm.ipuser, sizeof(parm.ipuser));
 		if (function == IUCV_CONNECT)
-			ebcdic_name(p + 8, parm.vmid);
+			ebcdic_name(p + IPVMID, parm.vmid);
 	} else if (function != IUCV_SEVER && function != IUCV_QUIESCE && function != IUCV_RESUME) {
-		put_be32(p + 4, parm.msgid);
-		put_be32(p + 8, parm.trgcls);
+		put_be32(p + IPMSGID, parm.msgid);
+		put_be32(p + IPTRGCLS, parm.trgcls);
 		if (parm.flags & IPRMDATA) {
-			memcpy(p + 12, parm.rmmsg, sizeof(parm.rmmsg));
+			memcpy(p + IPRMMSG, parm.rmmsg, sizeof(parm.rmmsg));
 		} else {
-			put_be32(p + 12, DATA + chance(64));
-			put_be32(p + 16, chance(64) + (function == IUCV_RECEIVE ? 16 : 0));
+			put_be32(p + IPBFADR1, DATA + chance(64));
+			put_be32(p + IPBFLN1F,
+				 chance(64) + (function == IUCV_RECEIVE ? 16 : 0));
 		}
-		put_be32(p + 20, parm.srccls);
-		put_be32(p + 24, parm.msgtag);
-		put_be32(p + 28, DATA + 0x100);
-		put_be32(p + 32, chance(64));
+		put_be32(p + IPSRCCLS, parm.srccls);
+		put_be32(p + IPMSGTAG, parm.msgtag);
+		put_be32(p + IPBFADR2, DATA + 0x100);
+		put_be32(p + IPBFLN2F, chance(64));
 	}
 	result = fx_iucv(0, function, PARM);
 	if (result.how == CP_CC && result.cc == 0)
@@ -253,8 +256,9 @@ static void guest_takes(void)
 	const uint8_t *e = fx_take(0);
 
 	if (e)
-		told(&w.guest, e[3], &(struct known){ get_be16(e), get_be32(e + 4),
-						       get_be32(e + 8) });
+		told(&w.guest, e[IPTYPE],
+		     &(struct known){ get_be16(e + IPPATHID), get_be32(e + IPMSGID),
+				      get_be32(e + IPTRGCLS) });
 }
 
 static void monitor_does(void)
@@ -267,9 +271,9 @@ static void monitor_does(void)
 	memset(data, (int)chance(256), sizeof(data));
 	switch (chance(8)) {
 	case 0:
-		put_be16(data, (uint16_t)(20 + chance(4000)));
-		data[4] = MON_USER;
-		monitor_event(fx.cp, MON_USER, data, get_be16(data));
+		put_be16(data + HEADER_LENGTH, (uint16_t)(HEADER_SIZE + chance(4000)));
+		data[HEADER_DOMAIN] = MON_USER;
+		monitor_event(fx.cp, MON_USER, data, get_be16(data + HEADER_LENGTH));
 		break;
 	case 1:
 		monitor_tick(fx.cp);
@@ -440,7 +444,7 @@ static void drain(void)
 	for (unsigned int i = 0; cp_interrupt_pending(fx.cp, 0) && i < 10000; i++)
 		guest_takes();
 	put_be16(memset(fx_at(PARM, IUCV_PARM_SIZE), 0, IUCV_PARM_SIZE), 0);
-	fx_at(PARM, 3)[2] = IPALL;
+	fx_at(PARM, IPFLAGS1 + 1)[IPFLAGS1] = IPALL;
 	fx_iucv(0, IUCV_SEVER, PARM);
 }
 

@@ -1,11 +1,72 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * STHYI.  Offsets and values are those of INFBK (z/VM 7.3), written down as numbers here;
- * sections are looked for where the header says they are.
+ * STHYI.  Offsets and values are those of INFBK (z/VM 7.3), written down here once more, so that
+ * they are not taken from the code under test; sections are looked for where the header says they
+ * are.
  */
 #include "fixture.h"
 
 #define PAGE 4096u
+
+enum {
+	HEADER_TOTAL = 8,	/* 2: length of all */
+	HEADER_SECTIONS = 12,	/* for each section 2: where it is, 2: its length */
+	SECTION_VALID = 0,	/* 4: flags, and which fields are valid */
+};
+
+enum {
+	MACHINE_SHARED = 4,	/* 2: CPs */
+	MACHINE_DEDICATED = 6,	/* 2: CPs */
+	MACHINE_IFLS = 8,	/* 2 and 2 */
+	MACHINE_NAME = 12,	/* 8 */
+	MACHINE_TYPE = 20,	/* 4 */
+	MACHINE_MANUFACTURER = 24, /* 16 */
+	MACHINE_SEQUENCE = 40,	/* 16 */
+	MACHINE_PLANT = 56,	/* 4 */
+	MACHINE_ZIIPS = 60,
+	MACHINE_SIZE = 80,
+};
+
+enum {
+	PARTITION_NUMBER = 4,	/* 2 */
+	PARTITION_SHARED = 6,	/* 2: CPs */
+	PARTITION_DEDICATED = 8, /* 2: CPs */
+	PARTITION_IFLS = 10,	/* 2 and 2 */
+	PARTITION_NAME = 16,	/* 8 */
+	PARTITION_CAPS = 24,
+	PARTITION_SIZE = 80,
+};
+
+enum {
+	HYPERVISOR_TYPE = 4,
+	HYPERVISOR_THREADS = 5,	/* 3 */
+	HYPERVISOR_SYSTEM = 8,	/* 8 */
+	HYPERVISOR_CLUSTER = 16, /* 8 */
+	HYPERVISOR_SHARED = 24,	/* 2: CPs */
+	HYPERVISOR_DEDICATED = 26, /* 2: CPs */
+	HYPERVISOR_IFLS = 28,	/* 2 and 2 */
+	HYPERVISOR_INSTALLED = 32, /* 8: function codes */
+	HYPERVISOR_AUTHORIZED = 40, /* 8 */
+	HYPERVISOR_ZIIPS = 48,
+	HYPERVISOR_SIZE = 56,
+};
+
+enum {
+	GUEST_USERID = 4,	/* 8 */
+	GUEST_SHARED = 12,	/* 2: CPs */
+	GUEST_DEDICATED = 14,	/* and what else there is none of */
+	GUEST_POOL = 40,	/* 8 */
+	GUEST_POOL_CAPS = 48,
+	GUEST_SIZE = 72,
+};
+
+/* SYSIB 3.2.2, where it describes the guest; X'204', simple format, the first partition. */
+enum {
+	VM_CPUS = 32 + 4,	/* 2 */
+	VM_NAME = 32 + 12,	/* 8 */
+	DIAG204_CPUS = 16 + 1,
+	DIAG204_NAME = 16 + 8,	/* 8 */
+};
 
 /* A machine whose fields all differ, as STSI would have it: EBCDIC, big-endian. */
 static const struct cp_machine machine = {
@@ -52,9 +113,10 @@ static void setup(void)
 /* Section 0 to 3 of the header: machine, partition, hypervisor, guest. */
 static const uint8_t *section(unsigned int number, uint16_t size)
 {
-	const uint16_t at = get_be16(response + 12 + 4 * number);
+	const uint8_t *place = response + HEADER_SECTIONS + 4 * number;
+	const uint16_t at = get_be16(place);
 
-	ck_assert_uint_eq(get_be16(response + 14 + 4 * number), size);
+	ck_assert_uint_eq(get_be16(place + 2), size);
 	ck_assert_uint_le(at + size, PAGE);
 	return response + at;
 }
@@ -84,18 +146,18 @@ START_TEST(machine_section)
 	const uint8_t *at;
 
 	ck_cc(sthyi(0, 0), 0);
-	at = section(0, 80);
+	at = section(0, MACHINE_SIZE);
 	/* Counts, identification and zIIPs are valid, a name of the machine is not. */
-	ck_assert_mem_eq(at, "\0\0\xc8\0", 4);
-	ck_assert_uint_eq(get_be16(at + 4), 5);		/* shared CPs */
-	ck_assert_uint_eq(get_be16(at + 6), 0x103);	/* dedicated CPs */
-	ck_assert_uint_eq(get_be32(at + 8), 0);		/* IFLs */
-	ck_assert_uint_eq(get_be64(at + 12), 0);	/* name */
-	ck_assert_mem_eq(at + 20, machine.type, 4);
-	ck_assert_mem_eq(at + 24, machine.manufacturer, 16);
-	ck_assert_mem_eq(at + 40, machine.sequence, 16);
-	ck_assert_mem_eq(at + 56, machine.plant, 4);
-	for (unsigned int i = 60; i < 80; i++)
+	ck_assert_mem_eq(at + SECTION_VALID, "\0\0\xc8\0", 4);
+	ck_assert_uint_eq(get_be16(at + MACHINE_SHARED), 5);
+	ck_assert_uint_eq(get_be16(at + MACHINE_DEDICATED), 0x103);
+	ck_assert_uint_eq(get_be32(at + MACHINE_IFLS), 0);
+	ck_assert_uint_eq(get_be64(at + MACHINE_NAME), 0);
+	ck_assert_mem_eq(at + MACHINE_TYPE, machine.type, 4);
+	ck_assert_mem_eq(at + MACHINE_MANUFACTURER, machine.manufacturer, 16);
+	ck_assert_mem_eq(at + MACHINE_SEQUENCE, machine.sequence, 16);
+	ck_assert_mem_eq(at + MACHINE_PLANT, machine.plant, 4);
+	for (unsigned int i = MACHINE_ZIIPS; i < MACHINE_SIZE; i++)
 		ck_assert_uint_eq(at[i], 0);
 }
 END_TEST
@@ -105,16 +167,16 @@ START_TEST(partition_section)
 	const uint8_t *at;
 
 	ck_cc(sthyi(0, 0), 0);
-	at = section(1, 80);
+	at = section(1, PARTITION_SIZE);
 	/* Counts, both kinds of caps, identification, group and zIIPs are valid. */
-	ck_assert_mem_eq(at, "\0\0\xfa\0", 4);
-	ck_assert_uint_eq(get_be16(at + 4), 0x123);	/* number */
-	ck_assert_uint_eq(get_be16(at + 6), 5);		/* shared CPs */
-	ck_assert_uint_eq(get_be16(at + 8), 0x103);	/* dedicated CPs */
-	ck_assert_uint_eq(get_be32(at + 10), 0);	/* IFLs */
-	ck_assert_mem_eq(at + 16, machine.name, 8);
+	ck_assert_mem_eq(at + SECTION_VALID, "\0\0\xfa\0", 4);
+	ck_assert_uint_eq(get_be16(at + PARTITION_NUMBER), 0x123);
+	ck_assert_uint_eq(get_be16(at + PARTITION_SHARED), 5);
+	ck_assert_uint_eq(get_be16(at + PARTITION_DEDICATED), 0x103);
+	ck_assert_uint_eq(get_be32(at + PARTITION_IFLS), 0);
+	ck_assert_mem_eq(at + PARTITION_NAME, machine.name, 8);
 	/* No caps, no group, no zIIPs. */
-	for (unsigned int i = 24; i < 80; i++)
+	for (unsigned int i = PARTITION_CAPS; i < PARTITION_SIZE; i++)
 		ck_assert_uint_eq(at[i], 0);
 }
 END_TEST
@@ -125,20 +187,20 @@ START_TEST(hypervisor_section)
 	const uint8_t *at;
 
 	ck_cc(sthyi(0, 0), 0);
-	at = section(2, 56);
-	ck_assert_mem_eq(at, "\0\0\x80\0", 4);
-	ck_assert_uint_eq(at[4], 1);			/* z/VM */
-	ck_assert_mem_eq(at + 5, "\0\0\0", 3);		/* threads: without MT */
-	ck_assert_mem_eq(at + 8, zvmlab, 8);
-	for (unsigned int i = 16; i < 24; i++)
-		ck_assert_uint_eq(at[i], 0x40);		/* cluster */
-	ck_assert_uint_eq(get_be16(at + 24), 0x108);	/* CPs that guests share */
-	ck_assert_uint_eq(get_be16(at + 26), 0);	/* dedicated to guests */
-	ck_assert_uint_eq(get_be32(at + 28), 0);	/* IFLs */
+	at = section(2, HYPERVISOR_SIZE);
+	ck_assert_mem_eq(at + SECTION_VALID, "\0\0\x80\0", 4);
+	ck_assert_uint_eq(at[HYPERVISOR_TYPE], 1);	/* z/VM */
+	ck_assert_mem_eq(at + HYPERVISOR_THREADS, "\0\0\0", 3); /* without MT */
+	ck_assert_mem_eq(at + HYPERVISOR_SYSTEM, zvmlab, 8);
+	for (unsigned int i = HYPERVISOR_CLUSTER; i < HYPERVISOR_SHARED; i++)
+		ck_assert_uint_eq(at[i], 0x40);
+	ck_assert_uint_eq(get_be16(at + HYPERVISOR_SHARED), 0x108);
+	ck_assert_uint_eq(get_be16(at + HYPERVISOR_DEDICATED), 0);
+	ck_assert_uint_eq(get_be32(at + HYPERVISOR_IFLS), 0);
 	/* Function codes 0 to 6 exist, 0 is allowed. */
-	ck_assert_mem_eq(at + 32, "\xfe\0\0\0\0\0\0\0", 8);
-	ck_assert_mem_eq(at + 40, "\x80\0\0\0\0\0\0\0", 8);
-	ck_assert_uint_eq(get_be64(at + 48), 0);	/* zIIPs */
+	ck_assert_mem_eq(at + HYPERVISOR_INSTALLED, "\xfe\0\0\0\0\0\0\0", 8);
+	ck_assert_mem_eq(at + HYPERVISOR_AUTHORIZED, "\x80\0\0\0\0\0\0\0", 8);
+	ck_assert_uint_eq(get_be64(at + HYPERVISOR_ZIIPS), 0);
 }
 END_TEST
 
@@ -148,16 +210,16 @@ START_TEST(guest_section)
 	const uint8_t *at;
 
 	ck_cc(sthyi(0, 0), 0);
-	at = section(3, 72);
-	ck_assert_mem_eq(at, "\0\0\x80\0", 4);
-	ck_assert_mem_eq(at + 4, tux, 8);
-	ck_assert_uint_eq(get_be16(at + 12), 4);	/* shared CPs */
+	at = section(3, GUEST_SIZE);
+	ck_assert_mem_eq(at + SECTION_VALID, "\0\0\x80\0", 4);
+	ck_assert_mem_eq(at + GUEST_USERID, tux, 8);
+	ck_assert_uint_eq(get_be16(at + GUEST_SHARED), 4);
 	/* None dedicated, general purpose, no cap; no IFLs; no cap of a pool. */
-	for (unsigned int i = 14; i < 40; i++)
+	for (unsigned int i = GUEST_DEDICATED; i < GUEST_POOL; i++)
 		ck_assert_uint_eq(at[i], 0);
-	for (unsigned int i = 40; i < 48; i++)
+	for (unsigned int i = GUEST_POOL; i < GUEST_POOL_CAPS; i++)
 		ck_assert_uint_eq(at[i], 0x40);		/* in no pool */
-	for (unsigned int i = 48; i < 72; i++)
+	for (unsigned int i = GUEST_POOL_CAPS; i < GUEST_SIZE; i++)
 		ck_assert_uint_eq(at[i], 0);
 }
 END_TEST
@@ -167,21 +229,21 @@ START_TEST(agrees_with_stsi_and_diagnose_204)
 {
 	struct cp_insn insn = { .cpu = 0, .gr = fx.gr, .amode = 64 };
 	static uint8_t sysib[PAGE];
-	const uint8_t *at, *partition;
+	const uint8_t *at, *partitions;
 
 	ck_cc(sthyi(0, 0), 0);
-	at = section(3, 72);
+	at = section(3, GUEST_SIZE);
 	fx.gr[0] = 0x30000002;
 	fx.gr[1] = 2;
 	ck_cc(cp_stsi(fx.cp, &insn, sysib), 0);
-	ck_assert_mem_eq(at + 4, sysib + 32 + 12, 8);
-	ck_assert_uint_eq(get_be16(at + 12), get_be16(sysib + 32 + 4));
+	ck_assert_mem_eq(at + GUEST_USERID, sysib + VM_NAME, 8);
+	ck_assert_uint_eq(get_be16(at + GUEST_SHARED), get_be16(sysib + VM_CPUS));
 	fx.gr[2] = 0x3000;
 	fx.gr[4] = 4;
 	ck_assert_int_eq(fx_diag(2, 4, 0x204).how, CP_DONE);
-	partition = fx_at(0x3000 + 16, 16);
-	ck_assert_mem_eq(at + 4, partition + 8, 8);
-	ck_assert_uint_eq(get_be16(at + 12), partition[1]);
+	partitions = fx_at(0x3000, 32);
+	ck_assert_mem_eq(at + GUEST_USERID, partitions + DIAG204_NAME, 8);
+	ck_assert_uint_eq(get_be16(at + GUEST_SHARED), partitions[DIAG204_CPUS]);
 }
 END_TEST
 
@@ -242,7 +304,7 @@ START_TEST(problem_state)
 	fx.gr[6] = 0;
 	fx.gr[8] = 0x7000;
 	ck_cc(sthyi_on(1, 6, 8, true), 0);
-	ck_assert_uint_eq(get_be16(response + 8), 336);
+	ck_assert_uint_eq(get_be16(response + HEADER_TOTAL), 336);
 	ck_pgm(sthyi_on(1, 6, 9, true), PGM_SPECIFICATION);
 }
 END_TEST

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Replay of traces: the same again, the first difference, and whatever a file may hold. */
 #include "iucv_check.h"
+#include "monitor_fields.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,9 +55,9 @@ static void connect_monitor(void)
 	p[IPFLAGS1] = IPRMDATA;
 	put_be16(p + IPMSGLIM, 255);
 	ebcdic_name(p + IPVMID, MON_SERVICE);
-	p[IPUSER] = 1;
-	p[IPUSER + 1] = 0xc0;
-	ebcdic_name(p + IPUSER + 8, "MONDCSS");
+	p[IPUSER + WANTED_VERSION] = 1;
+	p[IPUSER + WANTED_DATA] = WANT_BOTH;
+	ebcdic_name(p + IPUSER + WANTED_SEGMENT, "MONDCSS");
 	ck_cc(guest(IUCV_CONNECT), 0);
 	ck_assert_ptr_nonnull(fx_take(0));
 }

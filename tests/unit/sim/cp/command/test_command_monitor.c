@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "command_check.h"
+#include "monitor_fields.h"
 #include "zvmlab/monitor.h"
 
 #define NO_DOMAINS_EVENT \
@@ -58,16 +59,16 @@ static void ignore(struct cp *cp, struct iucv_user *user, void *opaque,
 
 static const struct iucv_user_ops ops = { .event = ignore };
 
-/* A peer that connects to *MONITOR; @wants: X'80' sample, X'40' event. */
+/* A peer that connects to *MONITOR. */
 static struct iucv_user *connect_peer(const char *name, uint8_t wants)
 {
 	struct iucv_user *user = iucv_user_create(fx.cp, name, 4, &ops, NULL);
 	struct iucv_parm parm = { .vmid = MON_SERVICE, .msglim = 255, .flags = IPRMDATA };
 
 	ck_assert_ptr_nonnull(user);
-	parm.ipuser[0] = 1;
-	parm.ipuser[1] = wants;
-	ebcdic_name(parm.ipuser + 8, "MONDCSS");
+	parm.ipuser[WANTED_VERSION] = 1;
+	parm.ipuser[WANTED_DATA] = wants;
+	ebcdic_name(parm.ipuser + WANTED_SEGMENT, "MONDCSS");
 	ck_assert_int_eq(iucv_call(fx.cp, user, IUCV_CONNECT, &parm).cc, 0);
 	iucv_dispatch(fx.cp);
 	return user;
@@ -104,8 +105,8 @@ START_TEST(start_active)
 {
 	struct iucv_user *user[2];
 
-	user[0] = connect_peer("PERFSVM", 0x80);
-	user[1] = connect_peer("SECOND", 0xc0);
+	user[0] = connect_peer("PERFSVM", WANT_SAMPLE);
+	user[1] = connect_peer("SECOND", WANT_BOTH);
 	ck_guest("MONITOR SAMPLE CONFIG LIMIT 90 SECONDS\nMONITOR SAMPLE INTERVAL 90 SEC\n"
 		 "MONITOR SAMPLE RATE 2\nMONITOR SAMPLE ENABLE ALL\nMONITOR SAMPLE START", 0,
 		 "Monitor sample started\n");

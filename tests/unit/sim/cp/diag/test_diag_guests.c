@@ -5,6 +5,51 @@
 #define LIST 0x3000u
 #define BUFFER 0x5000u
 
+/*
+ * Where the blocks have their fields: as Linux's hypfs has them, so that they are not taken from
+ * the code under test.  X'204', simple format: the header, then partitions with their CPUs.
+ */
+enum {
+	INFO_TOD = 8,		/* 8 */
+	INFO_SIZE = 16,
+	PARTITION_SIZE = 16,
+	CPU_ADDRESS = 0,	/* 2 */
+	CPU_WEIGHT = 6,		/* 2 */
+	CPU_ELAPSED = 8,	/* 8: microseconds */
+	CPU_OWN = 16,		/* 8: microseconds */
+	CPU_SIZE = 24,
+};
+
+/* X'2FC': the list. */
+enum {
+	LIST_USERID = 0,	/* 8 */
+	LIST_GROUP = 8,		/* 8 */
+	LIST_ADDRESS = 16,	/* 8 */
+	LIST_LENGTH = 24,	/* 4 */
+	LIST_FORMAT = 28,	/* 4 */
+	LIST_SIZE = 32,
+};
+
+/* X'2FC': a guest. */
+enum {
+	GUEST_VERSION = 0,	/* 4, then flags */
+	GUEST_CPU_TIME = 8,	/* 8: microseconds */
+	GUEST_ELAPSED = 16,	/* 8: microseconds */
+	GUEST_STORAGE_MIN = 24,	/* 8 each: KiB */
+	GUEST_STORAGE_MAX = 32,
+	GUEST_STORAGE_SHARE = 40,
+	GUEST_STORAGE_USED = 48,
+	GUEST_PHYSICAL_CPUS = 56, /* 4 each */
+	GUEST_LOGICAL_CPUS = 60,
+	GUEST_VIRTUAL_CPUS = 64,
+	GUEST_ONLINE_CPUS = 68,
+	GUEST_CPU_MAX = 72,
+	GUEST_CPU_SHARES = 76,
+	GUEST_SAMPLES = 80,	/* 6 of 4 */
+	GUEST_NAME = 104,	/* 8 */
+	GUEST_SIZE = 112,
+};
+
 static void setup_class(const char *classes)
 {
 	fx_setup_with((const char *const[]){ "userid", "tux", "cpus", "2", "class", classes,
@@ -32,6 +77,16 @@ static struct cp_result use(uint64_t addr, uint64_t subcode)
 	return fx_diag(2, 4, 0x204);
 }
 
+/* A CPU of X'204' without a weight; @used: microseconds. */
+static void ck_cpu(const uint8_t *at, unsigned int address, uint64_t used)
+{
+	ck_assert_uint_eq(get_be16(at + CPU_ADDRESS), address);
+	ck_assert_uint_eq(get_be32(at + CPU_ADDRESS + 2), 0);
+	ck_assert_uint_eq(get_be16(at + CPU_WEIGHT), 0);
+	ck_assert_uint_eq(get_be64(at + CPU_ELAPSED), used);
+	ck_assert_uint_eq(get_be64(at + CPU_OWN), used);
+}
+
 START_TEST(cpu_use)
 {
 	static const uint8_t head[8] = { 1, 0x80, 0, 0, 0, 2, 0, 1 };
@@ -42,26 +97,24 @@ START_TEST(cpu_use)
 		0, 2, 0, 0, 0, 0, 0, 0, 0xd7, 0xc8, 0xe8, 0xe2, 0xc9, 0xc3, 0xc1, 0xd3,
 	};
 	const uint8_t *at = fx_at(BUFFER, 4096);
+	const uint8_t *own = at + INFO_SIZE, *all = own + PARTITION_SIZE + 2 * CPU_SIZE;
 
 	memset(fx_at(BUFFER, 4096), 0xee, 4096);
 	ck_assert_int_eq(use(BUFFER, 4).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[4], 0);
 	ck_assert_uint_eq(fx.gr[5], 1);
 	ck_assert_mem_eq(at, head, 8);
-	ck_assert_uint_eq(get_be64(at + 8), fx.tod);
-	ck_assert_mem_eq(at + 16, partition, 16);
+	ck_assert_uint_eq(get_be64(at + INFO_TOD), fx.tod);
+	ck_assert_mem_eq(own, partition, PARTITION_SIZE);
 	for (unsigned int cpu = 0; cpu < 2; cpu++) {
-		const uint8_t *mine = at + 32 + cpu * 24, *real = at + 96 + cpu * 24;
+		const uint8_t *mine = own + PARTITION_SIZE + cpu * CPU_SIZE;
+		const uint8_t *real = all + PARTITION_SIZE + cpu * CPU_SIZE;
 
-		ck_assert_uint_eq(get_be64(mine), (uint64_t)cpu << 48);
-		ck_assert_uint_eq(get_be64(mine + 8), 90000000);
-		ck_assert_uint_eq(get_be64(mine + 16), 90000000);
-		ck_assert_uint_eq(get_be64(real), (uint64_t)cpu << 48);
-		ck_assert_uint_eq(get_be64(real + 8), 0);
-		ck_assert_uint_eq(get_be64(real + 16), 0);
+		ck_cpu(mine, cpu, 90000000);
+		ck_cpu(real, cpu, 0);
 	}
-	ck_assert_mem_eq(at + 80, physical, 16);
-	ck_assert_uint_eq(at[144], 0xee);
+	ck_assert_mem_eq(all, physical, PARTITION_SIZE);
+	ck_assert_uint_eq(all[PARTITION_SIZE + 2 * CPU_SIZE], 0xee);
 }
 END_TEST
 
@@ -93,11 +146,11 @@ END_TEST
 static void put_list_at(uint64_t at, const char *user, const char *group, uint64_t addr,
 			uint32_t len)
 {
-	fx_put_name(at, user);
-	fx_put_name(at + 8, group);
-	put_be64(fx_at(at + 16, 8), addr);
-	put_be32(fx_at(at + 24, 4), len);
-	put_be32(fx_at(at + 28, 4), 2);
+	fx_put_name(at + LIST_USERID, user);
+	fx_put_name(at + LIST_GROUP, group);
+	put_be64(fx_at(at + LIST_ADDRESS, 8), addr);
+	put_be32(fx_at(at + LIST_LENGTH, 4), len);
+	put_be32(fx_at(at + LIST_FORMAT, 4), 2);
 }
 
 static struct cp_result guests(const char *user, uint64_t addr, uint32_t len)
@@ -111,19 +164,23 @@ static struct cp_result guests(const char *user, uint64_t addr, uint32_t len)
 static void check_self(const uint8_t *at)
 {
 	static const uint8_t name[8] = { 0xe3, 0xe4, 0xe7, 0x40, 0x40, 0x40, 0x40, 0x40 };
-	static const uint32_t cpus[6] = { 2, 2, 2, 2, 10000, 100 };
 
-	ck_assert_uint_eq(get_be64(at), UINT64_C(2) << 32);
-	ck_assert_uint_eq(get_be64(at + 8), 180000000);
-	ck_assert_uint_eq(get_be64(at + 16), 90000000);
-	ck_assert_uint_eq(get_be64(at + 24), 0);
-	for (unsigned int i = 32; i < 56; i += 8)
-		ck_assert_uint_eq(get_be64(at + i), 6 * 1024);
-	for (unsigned int i = 0; i < 6; i++)
-		ck_assert_uint_eq(get_be32(at + 56 + 4 * i), cpus[i]);
-	for (unsigned int i = 80; i < 104; i++)
+	ck_assert_uint_eq(get_be64(at + GUEST_VERSION), UINT64_C(2) << 32);
+	ck_assert_uint_eq(get_be64(at + GUEST_CPU_TIME), 180000000);
+	ck_assert_uint_eq(get_be64(at + GUEST_ELAPSED), 90000000);
+	ck_assert_uint_eq(get_be64(at + GUEST_STORAGE_MIN), 0);
+	ck_assert_uint_eq(get_be64(at + GUEST_STORAGE_MAX), 6 * 1024);
+	ck_assert_uint_eq(get_be64(at + GUEST_STORAGE_SHARE), 6 * 1024);
+	ck_assert_uint_eq(get_be64(at + GUEST_STORAGE_USED), 6 * 1024);
+	ck_assert_uint_eq(get_be32(at + GUEST_PHYSICAL_CPUS), 2);
+	ck_assert_uint_eq(get_be32(at + GUEST_LOGICAL_CPUS), 2);
+	ck_assert_uint_eq(get_be32(at + GUEST_VIRTUAL_CPUS), 2);
+	ck_assert_uint_eq(get_be32(at + GUEST_ONLINE_CPUS), 2);
+	ck_assert_uint_eq(get_be32(at + GUEST_CPU_MAX), 10000);
+	ck_assert_uint_eq(get_be32(at + GUEST_CPU_SHARES), 100);
+	for (unsigned int i = GUEST_SAMPLES; i < GUEST_NAME; i++)
 		ck_assert_uint_eq(at[i], 0);
-	ck_assert_mem_eq(at + 104, name, 8);
+	ck_assert_mem_eq(at + GUEST_NAME, name, 8);
 }
 
 START_TEST(own_data)
@@ -131,11 +188,11 @@ START_TEST(own_data)
 	static const char *const names[] = { "", "tux" };
 
 	memset(fx_at(BUFFER, 256), 0xee, 256);
-	ck_assert_int_eq(guests(names[_i], BUFFER, 112).how, CP_DONE);
+	ck_assert_int_eq(guests(names[_i], BUFFER, GUEST_SIZE).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[1], 0);
 	ck_assert_uint_eq(fx.gr[3], 0);
-	check_self(fx_at(BUFFER, 112));
-	ck_assert_uint_eq(*fx_at(BUFFER + 112, 1), 0xee);
+	check_self(fx_at(BUFFER, GUEST_SIZE));
+	ck_assert_uint_eq(*fx_at(BUFFER + GUEST_SIZE, 1), 0xee);
 }
 END_TEST
 
@@ -143,7 +200,7 @@ START_TEST(room)
 {
 	memset(fx_at(BUFFER, 256), 0xee, 256);
 	ck_assert_int_eq(guests("", 0, 0).how, CP_DONE);
-	ck_assert_uint_eq(fx.gr[1], (uint64_t)-112);
+	ck_assert_uint_eq(fx.gr[1], (uint64_t)-GUEST_SIZE);
 	ck_assert_uint_eq(fx.gr[3], (uint64_t)-2);
 	ck_assert_int_eq(guests("", BUFFER, 111).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[1], UINT64_MAX);
@@ -152,7 +209,7 @@ START_TEST(room)
 	ck_assert_int_eq(guests("", BUFFER, 200).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[1], 88);
 	ck_assert_uint_eq(fx.gr[3], 0);
-	ck_assert_uint_eq(*fx_at(BUFFER + 112, 1), 0xee);
+	ck_assert_uint_eq(*fx_at(BUFFER + GUEST_SIZE, 1), 0xee);
 }
 END_TEST
 
@@ -171,16 +228,16 @@ END_TEST
 
 START_TEST(groups_and_formats)
 {
-	put_list_at(LIST, "", "", BUFFER, 112);
+	put_list_at(LIST, "", "", BUFFER, GUEST_SIZE);
 	fx.gr[1] = LIST;
 	ck_assert_int_eq(fx_diag(1, 3, 0x2fc).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[3], 0);
-	put_list_at(LIST, "", "STAFF", BUFFER, 112);
+	put_list_at(LIST, "", "STAFF", BUFFER, GUEST_SIZE);
 	fx.gr[1] = LIST;
 	ck_assert_int_eq(fx_diag(1, 3, 0x2fc).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[3], UINT64_MAX);
-	put_list_at(LIST, "", "*", BUFFER, 112);
-	put_be32(fx_at(LIST + 28, 4), 1);
+	put_list_at(LIST, "", "*", BUFFER, GUEST_SIZE);
+	put_be32(fx_at(LIST + LIST_FORMAT, 4), 1);
 	ck_assert_int_eq(fx_diag(1, 3, 0x2fc).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[3], UINT64_MAX);
 }
@@ -188,17 +245,17 @@ END_TEST
 
 START_TEST(guests_refused)
 {
-	put_list_at(LIST, "", "*", BUFFER, 112);
+	put_list_at(LIST, "", "*", BUFFER, GUEST_SIZE);
 	fx.gr[1] = LIST + 4;
 	ck_pgm(fx_diag(1, 3, 0x2fc), PGM_SPECIFICATION);
 	fx.gr[1] = LIST;
 	ck_pgm(fx_diag(1, 1, 0x2fc), PGM_SPECIFICATION);
 	fx.gr[1] = 0x3ffff8;
 	ck_pgm(fx_diag(1, 3, 0x2fc), PGM_ADDRESSING);
-	ck_pgm(guests("", 0x3fffa0, 112), PGM_ADDRESSING);
+	ck_pgm(guests("", 0x3fffa0, GUEST_SIZE), PGM_ADDRESSING);
 	ck_assert_uint_eq(fx.gr[3], 77);
 	ck_assert_uint_eq(*fx_at(0x3fffa0 + 7, 1), 0);
-	ck_pgm(guests("", UINT64_MAX - 50, 112), PGM_ADDRESSING);
+	ck_pgm(guests("", UINT64_MAX - 50, GUEST_SIZE), PGM_ADDRESSING);
 }
 END_TEST
 
@@ -217,22 +274,22 @@ START_TEST(all_users)
 	static const char *const names[] = { "TUX", "PEER", "OPERATOR" };
 
 	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "PEER", 8, &ops, NULL));
-	ck_assert_int_eq(guests("*", BUFFER, 3 * 112).how, CP_DONE);
+	ck_assert_int_eq(guests("*", BUFFER, 3 * GUEST_SIZE).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[1], 0);
 	ck_assert_uint_eq(fx.gr[3], 0);
-	check_self(fx_at(BUFFER, 112));
+	check_self(fx_at(BUFFER, GUEST_SIZE));
 	for (unsigned int i = 0; i < 3; i++) {
-		const uint8_t *at = fx_at(BUFFER + 112 * i, 112);
+		const uint8_t *at = fx_at(BUFFER + GUEST_SIZE * i, GUEST_SIZE);
 		uint8_t name[8];
 
 		ebcdic_name(name, names[i]);
-		ck_assert_mem_eq(at + 104, name, 8);
-		ck_assert_uint_eq(get_be32(at + 64), i == 0 ? 2 : 0);
+		ck_assert_mem_eq(at + GUEST_NAME, name, 8);
+		ck_assert_uint_eq(get_be32(at + GUEST_VIRTUAL_CPUS), i == 0 ? 2 : 0);
 	}
-	ck_assert_int_eq(guests("PEER", BUFFER, 112).how, CP_DONE);
+	ck_assert_int_eq(guests("PEER", BUFFER, GUEST_SIZE).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[3], 0);
-	ck_assert_uint_eq(get_be64(fx_at(BUFFER + 16, 8)), 0);
-	ck_assert_int_eq(guests("NOBODY", BUFFER, 112).how, CP_DONE);
+	ck_assert_uint_eq(get_be64(fx_at(BUFFER + GUEST_ELAPSED, 8)), 0);
+	ck_assert_int_eq(guests("NOBODY", BUFFER, GUEST_SIZE).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[3], UINT64_MAX);
 }
 END_TEST
@@ -275,11 +332,11 @@ static const struct { uint64_t asce, base; } spaces[] = {
 START_TEST(translated)
 {
 	const uint64_t base = spaces[_i].base;
-	uint8_t list[32], data[112];
+	uint8_t list[LIST_SIZE], data[GUEST_SIZE];
 
 	put_tables();
-	put_list_at(LIST, "", "*", base + 0xfc0, 112);
-	memcpy(list, fx_at(LIST, 32), 32);
+	put_list_at(LIST, "", "*", base + 0xfc0, GUEST_SIZE);
+	memcpy(list, fx_at(LIST, LIST_SIZE), LIST_SIZE);
 	memcpy(fx_at(0x30ff0, 16), list, 16);
 	memcpy(fx_at(0x28000, 16), list + 16, 16);
 	ck_assert_int_eq(virtual_guests(base + 0xff0, spaces[_i].asce).how, CP_DONE);
@@ -295,22 +352,22 @@ START_TEST(large_pages)
 {
 	put_tables();
 	put_be64(fx_at(0x1c008, 8), 0x400);
-	put_list_at(0x3000, "", "*", VIRTUAL + BUFFER, 112);
+	put_list_at(0x3000, "", "*", VIRTUAL + BUFFER, GUEST_SIZE);
 	ck_assert_int_eq(virtual_guests(VIRTUAL + 0x3000, ASCE_FIRST).how, CP_DONE);
-	check_self(fx_at(BUFFER, 112));
-	memset(fx_at(BUFFER, 112), 0, 112);
+	check_self(fx_at(BUFFER, GUEST_SIZE));
+	memset(fx_at(BUFFER, GUEST_SIZE), 0, GUEST_SIZE);
 	put_be64(fx_at(0x18008, 8), 0x404);
-	put_list_at(0x103000, "", "*", VIRTUAL + BUFFER - 0x100000, 112);
+	put_list_at(0x103000, "", "*", VIRTUAL + BUFFER - 0x100000, GUEST_SIZE);
 	ck_assert_int_eq(virtual_guests(VIRTUAL + 0x3000, ASCE_FIRST).how, CP_DONE);
-	check_self(fx_at(BUFFER, 112));
+	check_self(fx_at(BUFFER, GUEST_SIZE));
 }
 END_TEST
 
 START_TEST(real_space)
 {
-	put_list_at(LIST, "", "*", BUFFER, 112);
+	put_list_at(LIST, "", "*", BUFFER, GUEST_SIZE);
 	ck_assert_int_eq(virtual_guests(LIST, 0x20).how, CP_DONE);
-	check_self(fx_at(BUFFER, 112));
+	check_self(fx_at(BUFFER, GUEST_SIZE));
 }
 END_TEST
 
@@ -336,7 +393,7 @@ static const struct { uint64_t at, entry, asce; uint16_t pgm; } untranslated[] =
 START_TEST(not_translated)
 {
 	put_tables();
-	put_list_at(0x30800, "", "*", VIRTUAL + 0xff0, 112);
+	put_list_at(0x30800, "", "*", VIRTUAL + 0xff0, GUEST_SIZE);
 	put_be64(fx_at(untranslated[_i].at, 8), untranslated[_i].entry);
 	ck_pgm(virtual_guests(VIRTUAL + 0x800, untranslated[_i].asce), untranslated[_i].pgm);
 	ck_assert_uint_eq(fx.gr[1], VIRTUAL + 0x800);
@@ -360,9 +417,9 @@ START_TEST(table_in_the_buffer)
 	put_be64(fx_at(0x20800 + 250 * 8, 8), 0x20000);
 	put_be64(fx_at(0x20800 + 251 * 8, 8), 0x28000);
 	memset(fx_at(0, 4096), 0xee, 4096);
-	put_list_at(0x30000, "", "*", buffer, 112);
+	put_list_at(0x30000, "", "*", buffer, GUEST_SIZE);
 	ck_pgm(virtual_guests(base, 0x1c003), PGM_ADDRESSING);
-	ck_assert_uint_eq(get_be64(fx_at(0x20fc8 + 16, 8)), 90000000);
+	ck_assert_uint_eq(get_be64(fx_at(0x20fc8 + GUEST_ELAPSED, 8)), 90000000);
 	ck_assert_uint_eq(*fx_at(0x28000, 1), 0);
 	for (unsigned int i = 0; i < 4096; i++)
 		ck_assert_uint_eq(*fx_at(i, 1), 0xee);
@@ -376,10 +433,10 @@ START_TEST(table_length)
 
 	put_be64(fx_at(0x1c000 + 512 * 8, 8), 0x20000);
 	put_be64(fx_at(0x20000, 8), 0x30000);
-	put_list_at(0x30000, "", "*", base + 0x100, 112);
+	put_list_at(0x30000, "", "*", base + 0x100, GUEST_SIZE);
 	ck_pgm(virtual_guests(base, 0x1c000), PGM_ADDRESSING);
 	ck_assert_int_eq(virtual_guests(base, 0x1c001).how, CP_DONE);
-	check_self(fx_at(0x30100, 112));
+	check_self(fx_at(0x30100, GUEST_SIZE));
 }
 END_TEST
 
@@ -388,11 +445,11 @@ START_TEST(amode_31)
 	struct cp_insn insn = { .cpu = 0, .gr = fx.gr, .amode = 31, .dat = true, .asce = 0x1c003 };
 
 	put_tables();
-	put_list_at(0x30000, "", "*", UINT64_C(0xf80100100), 112);
+	put_list_at(0x30000, "", "*", UINT64_C(0xf80100100), GUEST_SIZE);
 	fx.gr[1] = UINT64_C(0xabcdef0180100000);
 	fx.gr[3] = UINT64_C(0x12345678ffffffff);
 	ck_assert_int_eq(cp_diagnose(fx.cp, &insn, 1, 3, 0x2fc).how, CP_DONE);
-	check_self(fx_at(0x30100, 112));
+	check_self(fx_at(0x30100, GUEST_SIZE));
 	ck_assert_uint_eq(fx.gr[1], UINT64_C(0xabcdef0100000000));
 	ck_assert_uint_eq(fx.gr[3], UINT64_C(0x1234567800000000));
 }

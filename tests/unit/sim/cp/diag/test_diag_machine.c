@@ -4,6 +4,41 @@
 
 #define AREA 0x3000u
 
+/*
+ * Where the blocks have their fields: as IBM's CP Programming Services and Linux have them, so that
+ * they are not taken from the code under test.
+ */
+enum {
+	ID_ENTRY = 24,		/* X'00': of the first level, with the user ID at its end */
+	ID_SIZE = 40,		/* and what CP adds */
+	TIMER_DATE = 0,		/* X'0C': 16 with the time of day */
+	TIMER_VIRTUAL = 16,	/* 8: microseconds */
+	TIMER_TOTAL = 24,	/* 8: microseconds */
+	VRDCDVNO = 0,		/* X'210': 2: device number */
+	VRDCLEN = 2,		/* 2: length of the block */
+	VRDCVCLA = 4,		/* the first that CP stores: class */
+};
+
+/* X'258': page-reference service. */
+enum {
+	PFAULT_CODE = 0,	/* 2 */
+	PFAULT_FUNCTION = 2,	/* 2 */
+	PFAULT_LENGTH = 4,	/* 2: in doublewords */
+	PFAULT_VERSION = 6,	/* 2 */
+	PFAULT_TOKEN = 8,	/* 8: its address */
+	PFAULT_SELECT = 16,	/* 8 */
+	PFAULT_COMPARE = 24,	/* 8 */
+	PFAULT_MODE = 32,	/* 8 */
+	PFAULT_SIZE = 40,
+};
+
+/* X'DC': application data. */
+enum {
+	APPLDATA_DIAG = 0,	/* 2 */
+	APPLDATA_FUNCTION = 2,
+	APPLDATA_LENGTH = 3,
+};
+
 static void setup(void)
 {
 	fx_setup_with((const char *const[]){ "userid", "tux", "level", "6.4.10", "cpus", "4",
@@ -63,7 +98,7 @@ END_TEST
 
 START_TEST(extended_id)
 {
-	static const uint8_t expected[40] = {
+	static const uint8_t expected[ID_SIZE] = {
 		0xa9, 0x61, 0xe5, 0xd4, 0x40, 0x40, 0x40, 0x40, 0, 0, 6, 0xff, 0, 0, 0, 2,
 		0xe3, 0xe4, 0xe7, 0x40, 0x40, 0x40, 0x40, 0x40, 0, 0, 0, 0, 0, 0, 0, 0,
 		0, 0, 0, 0, 6, 4, 0, 10,
@@ -71,9 +106,9 @@ START_TEST(extended_id)
 	struct cp_insn insn = { .cpu = 2, .gr = fx.gr, .amode = 64 };
 
 	fx.gr[2] = AREA;
-	fx.gr[4] = 40;
+	fx.gr[4] = ID_SIZE;
 	ck_assert_int_eq(cp_diagnose(fx.cp, &insn, 2, 4, 0).how, CP_DONE);
-	ck_assert_mem_eq(fx_at(AREA, 40), expected, 40);
+	ck_assert_mem_eq(fx_at(AREA, ID_SIZE), expected, ID_SIZE);
 	ck_assert_uint_eq(fx.gr[4], 0);
 }
 END_TEST
@@ -81,13 +116,13 @@ END_TEST
 START_TEST(extended_id_lengths)
 {
 	memset(fx_at(AREA, 64), 0xee, 64);
-	ck_assert_int_eq(diag(0, AREA, 24).how, CP_DONE);
+	ck_assert_int_eq(diag(0, AREA, ID_ENTRY).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[4], 0);
-	ck_assert_uint_eq(*fx_at(AREA + 23, 1), 0x40);
-	ck_assert_uint_eq(*fx_at(AREA + 24, 1), 0xee);
-	ck_assert_int_eq(diag(0, AREA, 100).how, CP_DONE);
+	ck_assert_uint_eq(*fx_at(AREA + ID_ENTRY - 1, 1), 0x40);
+	ck_assert_uint_eq(*fx_at(AREA + ID_ENTRY, 1), 0xee);
+	ck_assert_int_eq(diag(0, AREA, ID_SIZE + 60).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[4], 60);
-	ck_assert_uint_eq(*fx_at(AREA + 40, 1), 0xee);
+	ck_assert_uint_eq(*fx_at(AREA + ID_SIZE, 1), 0xee);
 	ck_pgm(diag(0, AREA, 0), PGM_SPECIFICATION);
 	ck_pgm(diag(0, AREA, UINT64_MAX), PGM_SPECIFICATION);
 	ck_pgm(diag(0, AREA + 4, 40), PGM_SPECIFICATION);
@@ -106,17 +141,17 @@ START_TEST(pseudo_timer)
 
 	fx.tod = micros << 12 | 0xabc;
 	ck_assert_int_eq(diag(0x0c, AREA, 0).how, CP_DONE);
-	ebcdic_decode(text, fx_at(AREA, 16), 16);
+	ebcdic_decode(text, fx_at(AREA + TIMER_DATE, 16), 16);
 	ck_assert_mem_eq(text, "02/29/2423:59:58", 16);
-	ck_assert_uint_eq(get_be64(fx_at(AREA + 16, 8)), micros);
-	ck_assert_uint_eq(get_be64(fx_at(AREA + 24, 8)), micros);
+	ck_assert_uint_eq(get_be64(fx_at(AREA + TIMER_VIRTUAL, 8)), micros);
+	ck_assert_uint_eq(get_be64(fx_at(AREA + TIMER_TOTAL, 8)), micros);
 	fx.tod = 0;
 	ck_assert_int_eq(diag(0x0c, AREA, 0).how, CP_DONE);
-	ebcdic_decode(text, fx_at(AREA, 16), 16);
+	ebcdic_decode(text, fx_at(AREA + TIMER_DATE, 16), 16);
 	ck_assert_mem_eq(text, "01/01/0000:00:00", 16);
 	fx.tod = UINT64_MAX;
 	ck_assert_int_eq(diag(0x0c, AREA, 0).how, CP_DONE);
-	ebcdic_decode(text, fx_at(AREA, 16), 16);
+	ebcdic_decode(text, fx_at(AREA + TIMER_DATE, 16), 16);
 	ck_assert_mem_eq(text, "09/17/4223:53:47", 16);
 	ck_pgm(diag(0x0c, AREA + 4, 0), PGM_SPECIFICATION);
 	ck_pgm(diag(0x0c, 0x3fffe8, 0), PGM_ADDRESSING);
@@ -156,8 +191,8 @@ END_TEST
 static void put_device(uint64_t addr, uint16_t device, uint16_t len)
 {
 	memset(fx_at(addr, 16), 0xee, 16);
-	put_be16(fx_at(addr, 2), device);
-	put_be16(fx_at(addr + 2, 2), len);
+	put_be16(fx_at(addr + VRDCDVNO, 2), device);
+	put_be16(fx_at(addr + VRDCLEN, 2), len);
 }
 
 START_TEST(device)
@@ -172,7 +207,7 @@ START_TEST(device)
 	ck_assert_uint_eq(*fx_at(AREA + 12, 1), 0xee);
 	put_device(AREA, 0x1c1, 12);
 	ck_cc(diag(0x210, AREA, 0), 3);
-	ck_assert_uint_eq(*fx_at(AREA + 4, 1), 0xee);
+	ck_assert_uint_eq(*fx_at(AREA + VRDCVCLA, 1), 0xee);
 	put_device(AREA, 0x1c0, 11);
 	ck_pgm(diag(0x210, AREA, 0), PGM_SPECIFICATION);
 	put_device(0x4ffc, 0x1c0, 12);
@@ -204,19 +239,19 @@ END_TEST
 /* The block as Linux fills it in. */
 static uint8_t *put_pfault(uint16_t function)
 {
-	uint8_t *block = fx_at(AREA, 40);
+	uint8_t *block = fx_at(AREA, PFAULT_SIZE);
 
-	memset(block, 0, 40);
-	put_be16(block, 0x258);
-	put_be16(block + 2, function);
-	put_be16(block + 4, 5);
-	put_be16(block + 6, 2);
+	memset(block, 0, PFAULT_SIZE);
+	put_be16(block + PFAULT_CODE, 0x258);
+	put_be16(block + PFAULT_FUNCTION, function);
+	put_be16(block + PFAULT_LENGTH, 5);
+	put_be16(block + PFAULT_VERSION, 2);
 	if (function == 1)
 		return block;
-	put_be64(block + 8, 0x3b8);
-	put_be64(block + 16, UINT64_C(1) << 48);
-	put_be64(block + 24, UINT64_C(1) << 48);
-	put_be64(block + 32, UINT64_C(1) << 63);
+	put_be64(block + PFAULT_TOKEN, 0x3b8);
+	put_be64(block + PFAULT_SELECT, UINT64_C(1) << 48);
+	put_be64(block + PFAULT_COMPARE, UINT64_C(1) << 48);
+	put_be64(block + PFAULT_MODE, UINT64_C(1) << 63);
 	return block;
 }
 
@@ -232,13 +267,16 @@ END_TEST
 
 static const struct { uint16_t function; unsigned int offset; uint8_t value; uint16_t pgm; }
 	wrong_pfault[] = {
-	{ 0, 0, 1, PGM_SPECIFICATION }, { 0, 1, 0x57, PGM_SPECIFICATION },
-	{ 0, 3, 2, PGM_SPECIFICATION }, { 0, 5, 4, PGM_SPECIFICATION },
-	{ 0, 5, 6, PGM_SPECIFICATION }, { 0, 7, 1, PGM_SPECIFICATION },
-	{ 0, 15, 0xb4, PGM_SPECIFICATION }, { 0, 8, 0xff, PGM_ADDRESSING },
-	{ 0, 17, 0, PGM_SPECIFICATION }, { 0, 31, 1, PGM_SPECIFICATION },
-	{ 0, 32, 0, PGM_SPECIFICATION }, { 0, 39, 1, PGM_SPECIFICATION },
-	{ 1, 8, 1, PGM_SPECIFICATION }, { 1, 39, 1, PGM_SPECIFICATION },
+	{ 0, PFAULT_CODE, 1, PGM_SPECIFICATION }, { 0, PFAULT_CODE + 1, 0x57, PGM_SPECIFICATION },
+	{ 0, PFAULT_FUNCTION + 1, 2, PGM_SPECIFICATION },
+	{ 0, PFAULT_LENGTH + 1, 4, PGM_SPECIFICATION },
+	{ 0, PFAULT_LENGTH + 1, 6, PGM_SPECIFICATION },
+	{ 0, PFAULT_VERSION + 1, 1, PGM_SPECIFICATION },
+	{ 0, PFAULT_TOKEN + 7, 0xb4, PGM_SPECIFICATION }, { 0, PFAULT_TOKEN, 0xff, PGM_ADDRESSING },
+	{ 0, PFAULT_SELECT + 1, 0, PGM_SPECIFICATION },
+	{ 0, PFAULT_COMPARE + 7, 1, PGM_SPECIFICATION },
+	{ 0, PFAULT_MODE, 0, PGM_SPECIFICATION }, { 0, PFAULT_MODE + 7, 1, PGM_SPECIFICATION },
+	{ 1, PFAULT_TOKEN, 1, PGM_SPECIFICATION }, { 1, PFAULT_MODE + 7, 1, PGM_SPECIFICATION },
 };
 
 START_TEST(pfault_wrong)
@@ -257,17 +295,23 @@ START_TEST(pfault_addresses)
 }
 END_TEST
 
-static const struct { uint8_t head[4]; uint64_t rc; } appldata[] = {
-	{ { 0, 0xdc, 0x80, 32 }, 5 }, { { 0, 0xdc, 0x83, 32 }, 5 }, { { 0, 0xdc, 0x00, 16 }, 5 },
-	{ { 0, 0xdc, 0x03, 16 }, 5 }, { { 0, 0xdd, 0x80, 32 }, 1 }, { { 1, 0xdc, 0x80, 32 }, 1 },
-	{ { 0, 0xdc, 0x84, 32 }, 2 }, { { 0, 0xdc, 0x04, 16 }, 2 }, { { 0, 0xdc, 0x7f, 16 }, 2 },
-	{ { 0, 0xdc, 0x80, 16 }, 3 }, { { 0, 0xdc, 0x00, 32 }, 3 },
-	{ { 0xff, 0xff, 0xff, 0xff }, 1 },
+static const struct { uint16_t diag; uint8_t function, length; uint64_t rc; } appldata[] = {
+	{ 0x00dc, 0x80, 32, 5 }, { 0x00dc, 0x83, 32, 5 }, { 0x00dc, 0x00, 16, 5 },
+	{ 0x00dc, 0x03, 16, 5 }, { 0x00dd, 0x80, 32, 1 }, { 0x01dc, 0x80, 32, 1 },
+	{ 0x00dc, 0x84, 32, 2 }, { 0x00dc, 0x04, 16, 2 }, { 0x00dc, 0x7f, 16, 2 },
+	{ 0x00dc, 0x80, 16, 3 }, { 0x00dc, 0x00, 32, 3 }, { 0xffff, 0xff, 0xff, 1 },
 };
+
+static void put_appldata(uint64_t addr, int i)
+{
+	put_be16(fx_at(addr + APPLDATA_DIAG, 2), appldata[i].diag);
+	*fx_at(addr + APPLDATA_FUNCTION, 1) = appldata[i].function;
+	*fx_at(addr + APPLDATA_LENGTH, 1) = appldata[i].length;
+}
 
 START_TEST(application_data)
 {
-	memcpy(fx_at(AREA, 4), appldata[_i].head, 4);
+	put_appldata(AREA, _i);
 	ck_assert_int_eq(diag(0xdc, AREA, 99).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[4], appldata[_i].rc);
 }
@@ -277,9 +321,9 @@ START_TEST(application_data_addresses)
 {
 	ck_pgm(diag(0xdc, 0x400000, 99), PGM_ADDRESSING);
 	ck_pgm(diag(0xdc, UINT64_MAX, 99), PGM_ADDRESSING);
-	memcpy(fx_at(0x3ffff0, 4), appldata[0].head, 4);
+	put_appldata(0x3ffff0, 0);
 	ck_pgm(diag(0xdc, 0x3ffff0, 99), PGM_ADDRESSING);
-	memcpy(fx_at(0x3ffff0, 4), appldata[2].head, 4);
+	put_appldata(0x3ffff0, 2);
 	ck_assert_int_eq(diag(0xdc, 0x3ffff0, 99).how, CP_DONE);
 	ck_assert_uint_eq(fx.gr[4], 5);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* DIAGNOSE X'64': SEGEXT, and the fault points of all functions. */
 #include "fixture.h"
+#include "segext_fields.h"
 #include "segment/dcss_private.h"
 #include "zvmlab/fault.h"
 
@@ -32,17 +33,7 @@ static struct cp_result call(const char *name, uint64_t subcode)
 
 static uint8_t *put_qin(const char *name, uint32_t out, uint16_t len)
 {
-	uint8_t *qin = fx_at(QIN, 24);
-
-	/* Linux leaves the rest as it is. */
-	memset(qin, 0xee, 24);
-	qin[0] = 0x0c;
-	fx_put_name(QIN + 8, name);
-	put_be32(qin + 16, out);
-	put_be16(qin + 20, len);
-	fx.gr[2] = QIN;
-	fx.gr[4] = 0x38;
-	return qin;
+	return segext_list(QIN, 0xee, name, out, len);
 }
 
 START_TEST(segext)
@@ -54,20 +45,20 @@ START_TEST(segext)
 
 	memset(out, 0xee, 121);
 	ck_cc(fx_diag(2, 4, 0x64), 1);
-	ck_assert_uint_eq(qin[4], 0);
-	ck_assert_uint_eq(get_be64(out), 0x500000);
-	ck_assert_uint_eq(get_be64(out + 8), 0x53ffff);
-	ck_assert_uint_eq(get_be32(out + 16), 3);
-	ck_assert_uint_eq(get_be32(out + 20), 3);
+	ck_assert_uint_eq(qin[QIN_CODE], 0);
+	ck_assert_uint_eq(get_be64(out + QOUT_START), 0x500000);
+	ck_assert_uint_eq(get_be64(out + QOUT_END), 0x53ffff);
+	ck_assert_uint_eq(get_be32(out + QOUT_RANGES), 3);
+	ck_assert_uint_eq(get_be32(out + QOUT_LISTED), 3);
 	for (unsigned int i = 0; i < 6; i++)
-		ck_assert_uint_eq(get_be64(out + 24 + 8 * i), ranges[i]);
-	ck_assert_uint_eq(out[72], 0xee);
-	ck_cc(call("MULTI", 0x20), 0);
+		ck_assert_uint_eq(get_be64(out + QOUT_RANGE + 8 * i), ranges[i]);
+	ck_assert_uint_eq(out[QOUT_RANGE + 3 * QOUT_RANGE_SIZE], 0xee);
+	ck_cc(call("MULTI", LOADSHR), 0);
 	put_qin("MULTI", QOUT, 120);
 	ck_cc(fx_diag(2, 4, 0x64), 0);
 	put_qin("MONDCSS", QOUT, 120);
 	ck_cc(fx_diag(2, 4, 0x64), 1);
-	ck_assert_uint_eq(get_be64(out + 24), 0x800006);
+	ck_assert_uint_eq(get_be64(out + QOUT_RANGE), 0x800006);
 }
 END_TEST
 
@@ -82,9 +73,9 @@ START_TEST(segext_with_little_room)
 	memset(out, 0xee, 120);
 	put_qin("MULTI", QOUT, rooms[_i].room);
 	ck_cc(fx_diag(2, 4, 0x64), 1);
-	ck_assert_uint_eq(get_be32(out + 16), 3);
-	ck_assert_uint_eq(get_be32(out + 20), rooms[_i].listed);
-	ck_assert_uint_eq(out[24 + 16 * rooms[_i].listed], 0xee);
+	ck_assert_uint_eq(get_be32(out + QOUT_RANGES), 3);
+	ck_assert_uint_eq(get_be32(out + QOUT_LISTED), rooms[_i].listed);
+	ck_assert_uint_eq(out[QOUT_RANGE + QOUT_RANGE_SIZE * rooms[_i].listed], 0xee);
 }
 END_TEST
 
@@ -97,21 +88,21 @@ START_TEST(segext_of_31_bits)
 	uint8_t *out = fx_at(QOUT, 64), *qin;
 
 	put_qin("MULTI", QOUT, 64);
-	fx.gr[4] = 0x18;
+	fx.gr[4] = SEGEXT_31;
 	ck_cc(cp_diagnose(fx.cp, &insn, 2, 4, 0x64), 1);
 	for (unsigned int i = 0; i < 10; i++)
 		ck_assert_uint_eq(get_be32(out + 4 * i), expected[i]);
 	put_qin("MULTI", QOUT, 23);
-	fx.gr[4] = 0x18;
+	fx.gr[4] = SEGEXT_31;
 	ck_cc(cp_diagnose(fx.cp, &insn, 2, 4, 0x64), 1);
 	ck_assert_uint_eq(get_be32(out + 12), 0);
 	put_qin("MULTI", QOUT, 15);
-	fx.gr[4] = 0x18;
+	fx.gr[4] = SEGEXT_31;
 	ck_pgm(cp_diagnose(fx.cp, &insn, 2, 4, 0x64), PGM_SPECIFICATION);
 	qin = put_qin("ABOVE", QOUT, 64);
-	fx.gr[4] = 0x18;
+	fx.gr[4] = SEGEXT_31;
 	refused(cp_diagnose(fx.cp, &insn, 2, 4, 0x64), DCSS_RC_BAD_SUBCODE);
-	ck_assert_uint_eq(qin[4], DCSS_RC_BAD_SUBCODE);
+	ck_assert_uint_eq(qin[QIN_CODE], DCSS_RC_BAD_SUBCODE);
 }
 END_TEST
 
@@ -120,8 +111,8 @@ START_TEST(segext_refused)
 	uint8_t *qin = put_qin("NONE", QOUT, 120);
 
 	refused(fx_diag(2, 4, 0x64), DCSS_RC_NOT_FOUND);
-	ck_assert_uint_eq(qin[4], DCSS_RC_NOT_FOUND);
-	put_qin("MULTI", QOUT, 120)[0] = 0x0d;
+	ck_assert_uint_eq(qin[QIN_CODE], DCSS_RC_NOT_FOUND);
+	put_qin("MULTI", QOUT, 120)[QIN_FUNCTION] = SEGEXT_QUERY + 1;
 	refused(fx_diag(2, 4, 0x64), DCSS_RC_BAD_SUBCODE);
 	ck_assert_uint_eq(get_be64(fx_at(QOUT, 8)), 0);
 }
@@ -171,7 +162,7 @@ START_TEST(segext_place_of_the_list)
 	memcpy(qin, put_qin("MULTI", QOUT, 120), sizeof(qin));
 	for (unsigned int i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		fx.gr[2] = places[i].at;
-		fx.gr[4] = 0x38;
+		fx.gr[4] = SEGEXT;
 		memcpy(fx_at(places[i].at, 24), qin, sizeof(qin));
 		if (places[i].good)
 			ck_cc(fx_diag(2, 4, 0x64), 1);
@@ -185,19 +176,19 @@ START_TEST(segext_across_pages)
 {
 	put_qin("MULTI", 0x4ff9, 120);
 	ck_cc(fx_diag(2, 4, 0x64), 1);
-	ck_assert_uint_eq(get_be64(fx_at(0x4ff9 + 8, 8)), 0x53ffff);
+	ck_assert_uint_eq(get_be64(fx_at(0x4ff9 + QOUT_END, 8)), 0x53ffff);
 }
 END_TEST
 
 static const struct { uint8_t subcode; enum fault_point point; } points[] = {
-	{ 0x20, FAULT_DIAG64_LOADSHR }, { 0x24, FAULT_DIAG64_LOADNSR },
-	{ 0x08, FAULT_DIAG64_PURGESEG }, { 0x2c, FAULT_DIAG64_FINDSEG },
-	{ 0x38, FAULT_DIAG64_SEGEXT },
+	{ LOADSHR, FAULT_DIAG64_LOADSHR }, { LOADNSR, FAULT_DIAG64_LOADNSR },
+	{ PURGESEG, FAULT_DIAG64_PURGESEG }, { FINDSEG, FAULT_DIAG64_FINDSEG },
+	{ SEGEXT, FAULT_DIAG64_SEGEXT },
 };
 
 static struct cp_result call_point(unsigned int i)
 {
-	if (points[i].subcode != 0x38)
+	if (points[i].subcode != SEGEXT)
 		return call("MULTI", points[i].subcode);
 	put_qin("MULTI", QOUT, 120);
 	return fx_diag(2, 4, 0x64);
@@ -230,10 +221,10 @@ END_TEST
 START_TEST(dropped)
 {
 	static const uint8_t cc[] = { 0, 0, 0, 1, 1 };
-	bool purge = points[_i].subcode == 0x08;
+	bool purge = points[_i].subcode == PURGESEG;
 
 	if (purge)
-		ck_cc(call("MULTI", 0x20), 0);
+		ck_cc(call("MULTI", LOADSHR), 0);
 	arm(points[_i].point, FAULT_DROP, 0);
 	ck_cc(call_point((unsigned int)_i), cc[_i]);
 	ck_assert_int_eq(dcss_find(fx.cp, "MULTI")->loaded, purge);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* DIAGNOSE X'64': load, find, purge. */
-#include "fixture.h"
+#include "segext_fields.h"
 #include "segment/dcss_private.h"
 
 #define NAME 0x3000u
@@ -49,7 +49,7 @@ static struct cp_result call_31(const char *name, uint64_t subcode)
 
 START_TEST(load_and_purge)
 {
-	ck_cc(call("MONDCSS", 0x20), 0);
+	ck_cc(call("MONDCSS", LOADSHR), 0);
 	ck_range(0x800000, 0x9fffff);
 	ck_assert_uint_eq(fx.storage_changes, 1);
 	ck_assert_int_eq(cp_page_access(fx.cp, 0x800000), CP_ACCESS_READ);
@@ -58,15 +58,15 @@ START_TEST(load_and_purge)
 	ck_assert_str_eq(fx.last_text, "loaded");
 	ck_assert_uint_eq(dcss_find(fx.cp, "MONDCSS")->users, 1);
 	/* Again: the same answer, and nothing happens. */
-	ck_cc(call("MONDCSS", 0x20), 0);
+	ck_cc(call("MONDCSS", LOADSHR), 0);
 	ck_range(0x800000, 0x9fffff);
 	ck_assert_uint_eq(dcss_find(fx.cp, "MONDCSS")->users, 1);
 	ck_assert_uint_eq(fx.storage_changes, 1);
-	ck_cc(call("MONDCSS", 0x08), 0);
+	ck_cc(call("MONDCSS", PURGESEG), 0);
 	ck_assert_str_eq(fx.last_text, "purged");
 	ck_assert_uint_eq(fx.storage_changes, 2);
 	ck_assert_int_eq(cp_page_access(fx.cp, 0x800000), CP_ACCESS_NONE);
-	ck_cc(call("MONDCSS", 0x08), 1);
+	ck_cc(call("MONDCSS", PURGESEG), 1);
 	ck_assert_uint_eq(fx.storage_changes, 2);
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"segment\":\"MONDCSS\""));
 }
@@ -74,7 +74,7 @@ END_TEST
 
 START_TEST(unknown_names)
 {
-	static const uint8_t subcodes[] = { 0x20, 0x24, 0x08, 0x2c };
+	static const uint8_t subcodes[] = { LOADSHR, LOADNSR, PURGESEG, FINDSEG };
 
 	refused(call("NONE", subcodes[_i]), DCSS_RC_NOT_FOUND);
 	refused(call("mondcss1", subcodes[_i]), DCSS_RC_NOT_FOUND);
@@ -99,52 +99,52 @@ END_TEST
 
 START_TEST(restricted)
 {
-	refused(call("SECRET", 0x20), DCSS_RC_NOT_AUTHORISED);
-	refused(call("SECRET", 0x24), DCSS_RC_NOT_AUTHORISED);
-	ck_cc(call("SECRET", 0x2c), 1);
-	ck_cc(call("SECRET", 0x08), 1);
+	refused(call("SECRET", LOADSHR), DCSS_RC_NOT_AUTHORISED);
+	refused(call("SECRET", LOADNSR), DCSS_RC_NOT_AUTHORISED);
+	ck_cc(call("SECRET", FINDSEG), 1);
+	ck_cc(call("SECRET", PURGESEG), 1);
 }
 END_TEST
 
 START_TEST(exclusive)
 {
-	refused(call("MONDCSS", 0x24), DCSS_RC_NOT_AUTHORISED);
-	ck_cc(call("PART", 0x24), 0);
+	refused(call("MONDCSS", LOADNSR), DCSS_RC_NOT_AUTHORISED);
+	ck_cc(call("PART", LOADNSR), 0);
 	ck_range(0x980000, 0xa7ffff);
 	ck_assert(dcss_find(fx.cp, "PART")->exclusive);
-	ck_cc(call("PART", 0x24), 0);
-	refused(call("PART", 0x20), DCSS_RC_IN_USE);
-	ck_cc(call("PART", 0x08), 0);
-	ck_cc(call("PART", 0x20), 0);
-	refused(call("PART", 0x24), DCSS_RC_IN_USE);
+	ck_cc(call("PART", LOADNSR), 0);
+	refused(call("PART", LOADSHR), DCSS_RC_IN_USE);
+	ck_cc(call("PART", PURGESEG), 0);
+	ck_cc(call("PART", LOADSHR), 0);
+	refused(call("PART", LOADNSR), DCSS_RC_IN_USE);
 }
 END_TEST
 
 START_TEST(overlap)
 {
-	ck_cc(call("PART", 0x20), 0);
-	refused(call("MONDCSS", 0x20), DCSS_RC_OVERLAP);
-	ck_cc(call("PART", 0x08), 0);
-	ck_cc(call("MONDCSS", 0x20), 0);
-	refused(call("PART", 0x20), DCSS_RC_OVERLAP);
-	ck_cc(call("MULTI", 0x20), 0);
+	ck_cc(call("PART", LOADSHR), 0);
+	refused(call("MONDCSS", LOADSHR), DCSS_RC_OVERLAP);
+	ck_cc(call("PART", PURGESEG), 0);
+	ck_cc(call("MONDCSS", LOADSHR), 0);
+	refused(call("PART", LOADSHR), DCSS_RC_OVERLAP);
+	ck_cc(call("MULTI", LOADSHR), 0);
 }
 END_TEST
 
 START_TEST(inside_storage)
 {
-	ck_cc(call("INSIDE", 0x20), 1);
+	ck_cc(call("INSIDE", LOADSHR), 1);
 	ck_range(0x300000, 0x3fffff);
-	ck_cc(call("INSIDE", 0x20), 1);
-	ck_cc(call("INSIDE", 0x08), 0);
-	ck_cc(call("EDGE", 0x20), 1);
+	ck_cc(call("INSIDE", LOADSHR), 1);
+	ck_cc(call("INSIDE", PURGESEG), 0);
+	ck_cc(call("EDGE", LOADSHR), 1);
 	ck_range(0x3ff000, 0x400fff);
 }
 END_TEST
 
 START_TEST(no_storage_behind_it)
 {
-	refused(call("FAR", 0x20), DCSS_RC_PAGING);
+	refused(call("FAR", LOADSHR), DCSS_RC_PAGING);
 	ck_assert_uint_eq(fx.storage_changes, 0);
 }
 END_TEST
@@ -156,61 +156,61 @@ START_TEST(skeleton_and_pending_purge)
 	char err[256];
 
 	ck_assert_int_eq(dcss_define(fx.cp, &config, err, sizeof(err)), 0);
-	refused(call("NEW", 0x20), DCSS_RC_NOT_FOUND);
-	refused(call("NEW", 0x2c), DCSS_RC_NOT_FOUND);
-	refused(call("NEW", 0x08), DCSS_RC_NOT_FOUND);
+	refused(call("NEW", LOADSHR), DCSS_RC_NOT_FOUND);
+	refused(call("NEW", FINDSEG), DCSS_RC_NOT_FOUND);
+	refused(call("NEW", PURGESEG), DCSS_RC_NOT_FOUND);
 	ck_assert_int_eq(dcss_save(fx.cp, "NEW", err, sizeof(err)), 0);
-	ck_cc(call("NEW", 0x20), 0);
+	ck_cc(call("NEW", LOADSHR), 0);
 	ck_assert_int_eq(dcss_purge(fx.cp, "NEW", err, sizeof(err)), 0);
 	ck_assert_ptr_null(dcss_find(fx.cp, "NEW"));
-	ck_cc(call("NEW", 0x2c), 0);
-	ck_cc(call("NEW", 0x20), 0);
-	ck_cc(call("NEW", 0x08), 0);
-	refused(call("NEW", 0x20), DCSS_RC_NOT_FOUND);
+	ck_cc(call("NEW", FINDSEG), 0);
+	ck_cc(call("NEW", LOADSHR), 0);
+	ck_cc(call("NEW", PURGESEG), 0);
+	refused(call("NEW", LOADSHR), DCSS_RC_NOT_FOUND);
 }
 END_TEST
 
 START_TEST(find)
 {
-	ck_cc(call("MULTI", 0x2c), 1);
+	ck_cc(call("MULTI", FINDSEG), 1);
 	ck_range(0x500000, 0x53ffff);
-	ck_cc(call("MULTI", 0x20), 0);
-	ck_cc(call("MULTI", 0x2c), 0);
+	ck_cc(call("MULTI", LOADSHR), 0);
+	ck_cc(call("MULTI", FINDSEG), 0);
 	ck_range(0x500000, 0x53ffff);
-	ck_cc(call("ABOVE", 0x2c), 1);
+	ck_cc(call("ABOVE", FINDSEG), 1);
 	ck_range(0x7ffff000u, 0x80000fffu);
 }
 END_TEST
 
 START_TEST(forms_of_31_bits)
 {
-	ck_cc(call_31("MULTI", 0x0c), 1);
+	ck_cc(call_31("MULTI", FINDSEG_31), 1);
 	ck_range(UINT64_C(0xaaaaaaaa00500000), UINT64_C(0xbbbbbbbb0053ffff));
-	ck_cc(call_31("MULTI", 0x04), 0);
+	ck_cc(call_31("MULTI", LOADNSR_31), 0);
 	ck_range(UINT64_C(0xaaaaaaaa00500000), UINT64_C(0xbbbbbbbb0053ffff));
-	ck_cc(call_31("MULTI", 0x08), 0);
-	ck_cc(call_31("MULTI", 0x00), 0);
-	ck_cc(call_31("MULTI", 0x0c), 0);
-	ck_cc(call_31("MULTI", 0x2c), 0);
+	ck_cc(call_31("MULTI", PURGESEG), 0);
+	ck_cc(call_31("MULTI", LOADSHR_31), 0);
+	ck_cc(call_31("MULTI", FINDSEG_31), 0);
+	ck_cc(call_31("MULTI", FINDSEG), 0);
 	ck_range(0x500000, 0x53ffff);
 	for (unsigned int i = 0; i < 2; i++) {
-		ck_cc(call_31("ABOVE", i ? 0x0c : 0x00), 2);
+		ck_cc(call_31("ABOVE", i ? FINDSEG_31 : LOADSHR_31), 2);
 		ck_assert_uint_eq(fx.gr[4], UINT64_C(0xbbbbbbbb00000028));
 	}
-	ck_pgm(call("MULTI", 0x00), PGM_SPECIFICATION);
-	ck_pgm(call("MULTI", 0x04), PGM_SPECIFICATION);
-	ck_pgm(call("MULTI", 0x0c), PGM_SPECIFICATION);
-	ck_pgm(call("MULTI", 0x18), PGM_SPECIFICATION);
+	ck_pgm(call("MULTI", LOADSHR_31), PGM_SPECIFICATION);
+	ck_pgm(call("MULTI", LOADNSR_31), PGM_SPECIFICATION);
+	ck_pgm(call("MULTI", FINDSEG_31), PGM_SPECIFICATION);
+	ck_pgm(call("MULTI", SEGEXT_31), PGM_SPECIFICATION);
 }
 END_TEST
 
 static const struct { uint64_t addr, subcode; uint16_t pgm; } bad_names[] = {
-	{ NAME + 4, 0x20, PGM_SPECIFICATION }, { NAME + 1, 0x08, PGM_SPECIFICATION },
-	{ UINT64_MAX, 0x20, PGM_SPECIFICATION }, { 0x400000, 0x20, PGM_ADDRESSING },
-	{ UINT64_MAX - 7, 0x24, PGM_ADDRESSING }, { 0x800000, 0x08, PGM_ADDRESSING },
-	{ QIN + 4, 0x38, PGM_SPECIFICATION }, { 0x3ff0, 0x38, PGM_SPECIFICATION },
-	{ 0x400000, 0x38, PGM_ADDRESSING }, { UINT64_MAX, 0x38, PGM_SPECIFICATION },
-	{ UINT64_MAX - 31, 0x38, PGM_ADDRESSING },
+	{ NAME + 4, LOADSHR, PGM_SPECIFICATION }, { NAME + 1, PURGESEG, PGM_SPECIFICATION },
+	{ UINT64_MAX, LOADSHR, PGM_SPECIFICATION }, { 0x400000, LOADSHR, PGM_ADDRESSING },
+	{ UINT64_MAX - 7, LOADNSR, PGM_ADDRESSING }, { 0x800000, PURGESEG, PGM_ADDRESSING },
+	{ QIN + 4, SEGEXT, PGM_SPECIFICATION }, { 0x3ff0, SEGEXT, PGM_SPECIFICATION },
+	{ 0x400000, SEGEXT, PGM_ADDRESSING }, { UINT64_MAX, SEGEXT, PGM_SPECIFICATION },
+	{ UINT64_MAX - 31, SEGEXT, PGM_ADDRESSING },
 };
 
 START_TEST(hostile_addresses)
@@ -236,7 +236,7 @@ START_TEST(name_across_pages)
 
 	fx_put_name(0x3ffd, "MULTI");
 	fx.gr[2] = 0x3ffd;
-	fx.gr[4] = 0x0c;
+	fx.gr[4] = FINDSEG_31;
 	ck_cc(cp_diagnose(fx.cp, &insn, 2, 4, 0x64), 1);
 	ck_range(0x500000, 0x53ffff);
 }

@@ -306,6 +306,15 @@ static void arm_corrupt(uint32_t offset)
 	arm(FAULT_IUCV_RECEIVE, FAULT_CORRUPT, 0x80, offset);
 }
 
+/* An entry of the list of areas at DATA. */
+static void put_entry(unsigned int index, uint32_t addr, uint32_t len)
+{
+	uint8_t *entry = fx_at(DATA + index * AREA_ENTRY, AREA_ENTRY);
+
+	put_be32(entry + AREA_ADDRESS, addr);
+	put_be32(entry + AREA_LENGTH, len);
+}
+
 START_TEST(corrupts_lists_and_parameters)
 {
 	arm_corrupt(9);
@@ -314,10 +323,8 @@ START_TEST(corrupts_lists_and_parameters)
 	ck_assert_mem_eq(parm() + IPRMMSG, "1\xb2" "345678", 8);
 	/* Two pieces of three bytes; the fifth byte is in the second. */
 	id = peer_send(&a, 0, 0, "abcdef", 6, NULL, 0);
-	put_be32(fx_at(DATA, 4), DATA + 0x100);
-	put_be32(fx_at(DATA + 4, 4), 3);
-	put_be32(fx_at(DATA + 8, 4), DATA + 0x200);
-	put_be32(fx_at(DATA + 12, 4), 3);
+	put_entry(0, DATA + 0x100, 3);
+	put_entry(1, DATA + 0x200, 3);
 	arm_corrupt(4);
 	ck_cc(message(IUCV_RECEIVE, path, IPFGMID | IPBUFLST, id, 0, DATA, 6), 0);
 	ck_assert_mem_eq(fx_at(DATA + 0x100, 3), "abc", 3);
@@ -335,8 +342,7 @@ START_TEST(corrupt_cannot_be_misled)
 	static const uint8_t data[8] = { 0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff };
 
 	id = peer_send(&a, 0, 0, data, 8, NULL, 0);
-	put_be32(fx_at(DATA, 4), DATA);
-	put_be32(fx_at(DATA + 4, 4), 8);
+	put_entry(0, DATA, 8);
 	arm_corrupt(0);
 	ck_cc(message(IUCV_RECEIVE, path, IPFGMID | IPBUFLST, id, 0, DATA, 8), 0);
 	ck_assert_mem_eq(fx_at(DATA, 8), data, 8);

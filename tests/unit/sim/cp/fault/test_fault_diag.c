@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults of DIAGNOSE and of loading a segment: every kind at every point. */
 #include "fault_pairs.h"
+#include "segext_fields.h"
 #include "zvmlab/dcss.h"
 
 #define NAME 0x3000u
@@ -28,23 +29,15 @@ static struct cp_result segment(uint64_t subcode)
 	return fx_diag(2, 4, 0x64);
 }
 
-static struct cp_result call_loadshr(void) { return segment(0x20); }
-static struct cp_result call_loadnsr(void) { return segment(0x24); }
-static struct cp_result call_purge(void) { return segment(0x08); }
-static struct cp_result call_find(void) { return segment(0x2c); }
+static struct cp_result call_loadshr(void) { return segment(LOADSHR); }
+static struct cp_result call_loadnsr(void) { return segment(LOADNSR); }
+static struct cp_result call_purge(void) { return segment(PURGESEG); }
+static struct cp_result call_find(void) { return segment(FINDSEG); }
 
 static struct cp_result call_segext(void)
 {
-	uint8_t *qin = fx_at(QIN, 24);
-
 	memset(fx_at(BUFFER, 40), 0, 40);
-	memset(qin, 0, 24);
-	qin[0] = 0x0c;
-	fx_put_name(QIN + 8, "DATA");
-	put_be32(qin + 16, BUFFER);
-	put_be16(qin + 20, 40);
-	fx.gr[2] = QIN;
-	fx.gr[4] = 0x38;
+	segext_list(QIN, 0, "DATA", BUFFER, 40);
 	return fx_diag(2, 4, 0x64);
 }
 
@@ -91,7 +84,7 @@ static bool is_loaded(void)
 
 static bool is_purged(void) { return !is_loaded(); }
 static bool is_answered(void) { return fx.gr[2] == SEGMENT_START; }
-static bool is_listed(void) { return get_be64(fx_at(BUFFER, 8)) == SEGMENT_START; }
+static bool is_listed(void) { return get_be64(fx_at(BUFFER + QOUT_START, 8)) == SEGMENT_START; }
 static bool is_run(void) { return fx.events[CP_EVENT_COMMAND] == 1; }
 static bool is_highest(void) { return fx.gr[2] == 0xdfffff; }
 static bool is_extents(void) { return get_be64(fx_at(BUFFER + 8, 8)) == 0x3fffff; }

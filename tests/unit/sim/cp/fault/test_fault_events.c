@@ -109,12 +109,18 @@ static const struct scenario {
 	enum iucv_type type;
 	uint32_t offset;	/* of the number's last byte in the 40 bytes */
 } scenario[FAULT_POINTS] = {
-	[FAULT_INTERRUPT] = { prepare_nothing, make_interrupt, class_of, IUCV_MSG_PENDING, 11 },
-	[FAULT_PEER_CONNECT] = { prepare_nothing, make_connect, user_of, IUCV_PENDING, 16 },
-	[FAULT_PEER_MESSAGE] = { prepare_nothing, make_message, class_of, IUCV_MSG_PENDING, 11 },
-	[FAULT_PEER_REPLY] = { prepare_replies, make_reply, tag_of, IUCV_MSG_COMPLETE, 27 },
-	[FAULT_PEER_QUIESCE] = { prepare_nothing, make_quiesce, user_of, IUCV_PATH_QUIESCED, 16 },
-	[FAULT_PEER_SEVER] = { prepare_nothing, make_sever, user_of, IUCV_SEVERED, 16 },
+	[FAULT_INTERRUPT] = { prepare_nothing, make_interrupt, class_of, IUCV_MSG_PENDING,
+				 IPTRGCLS + 3 },
+	[FAULT_PEER_CONNECT] = { prepare_nothing, make_connect, user_of, IUCV_PENDING,
+				 IPUSER },
+	[FAULT_PEER_MESSAGE] = { prepare_nothing, make_message, class_of, IUCV_MSG_PENDING,
+				 IPTRGCLS + 3 },
+	[FAULT_PEER_REPLY] = { prepare_replies, make_reply, tag_of, IUCV_MSG_COMPLETE,
+				 IPMSGTAG + 3 },
+	[FAULT_PEER_QUIESCE] = { prepare_nothing, make_quiesce, user_of, IUCV_PATH_QUIESCED,
+				 IPUSER },
+	[FAULT_PEER_SEVER] = { prepare_nothing, make_sever, user_of, IUCV_SEVERED,
+				 IPUSER },
 };
 
 /* What the guest is told in the end: 40 bytes each, as the peer's notes. */
@@ -124,8 +130,9 @@ static void take_all(struct note *to)
 
 	while ((bytes = fx_take(0)) != NULL)
 		to->event[to->count++] = (struct iucv_event){
-			.type = (enum iucv_type)bytes[3], .path = get_be16(bytes),
-			.trgcls = get_be32(bytes + 8), .ipuser = { bytes[16] },
+			.type = (enum iucv_type)bytes[IPTYPE],
+			.path = get_be16(bytes + IPPATHID),
+			.trgcls = get_be32(bytes + IPTRGCLS), .ipuser = { bytes[IPUSER] },
 		};
 }
 
@@ -243,8 +250,8 @@ START_TEST(agent_does_not_count)
 	take(IUCV_MSG_PENDING, agents);
 	ck_assert_ptr_null(fx_take(0));
 	send_numbered(0, 2);
-	ck_assert_uint_eq(get_be32(take(IUCV_MSG_PENDING, path[1]) + 8), 2);
-	ck_assert_uint_eq(get_be32(take(IUCV_MSG_PENDING, path[1]) + 8), 1);
+	ck_assert_uint_eq(get_be32(take(IUCV_MSG_PENDING, path[1]) + IPTRGCLS), 2);
+	ck_assert_uint_eq(get_be32(take(IUCV_MSG_PENDING, path[1]) + IPTRGCLS), 1);
 	ck_call(peer_path(&agent, IUCV_QUIESCE, 0, 0), 0, 0);
 }
 END_TEST

@@ -12,7 +12,7 @@ static const char *const prefixes[] = { "monitor.", "segment.content", NULL };
 static uint8_t content(const struct peer *p, unsigned int index)
 {
 	ck_assert_uint_lt(index, p->messages);
-	return *fx_at(get_be32(peer_mce(&p->message[index], 0) + 4), 1);
+	return *fx_at(peer_start(&p->message[index], 0), 1);
 }
 
 static void ck_severed(const struct peer *p)
@@ -74,7 +74,7 @@ static void message_pair(int i)
 		found[n] = (char)content(p, n);
 	ck_assert_str_eq(found, expected[kind]);
 	/* One element of 12 bytes: offset 12 is its first. */
-	ck_assert_uint_eq(peer_mce(&p->message[0], 0)[0],
+	ck_assert_uint_eq(peer_mce(&p->message[0], 0)[MCE_TYPE],
 			  kind == FAULT_CORRUPT ? MCE_SAMPLE ^ 0x0f : MCE_SAMPLE);
 }
 
@@ -163,8 +163,8 @@ static void event_pair(int i)
 	iucv_dispatch(fx.cp);
 	ck_assert_uint_eq(p->messages, 1);
 	put_be16(record, sizeof(record));
-	record[4] = MON_USER;
-	put_be16(record + 6, 1);
+	record[HEADER_DOMAIN] = MON_USER;
+	put_be16(record + HEADER_RECORD, 1);
 	ck_assert(monitor_event(fx.cp, MON_USER, record, sizeof(record)));
 	arm_pair(i, pair[i].kind == FAULT_SEVER ? SEVER_CODE : 0, 0);
 	monitor_tick(fx.cp);
@@ -180,11 +180,11 @@ static void event_pair(int i)
 		ck_no_test(i);
 	}
 	/* The records that were in the block are gone; those that follow are not. */
-	record[20] = 0x77;
+	record[HEADER_SIZE] = 0x77;
 	ck_assert(monitor_event(fx.cp, MON_USER, record, sizeof(record)));
 	monitor_tick(fx.cp);
 	ck_assert_uint_eq(p->messages, 2);
-	ck_assert_uint_eq(fx_at(get_be32(peer_mce(peer_last(p), 0) + 4), 100)[20], 0x77);
+	ck_assert_uint_eq(fx_at(peer_start(peer_last(p), 0), 100)[HEADER_SIZE], 0x77);
 }
 
 static void content_pair(int i)
@@ -196,7 +196,7 @@ static void content_pair(int i)
 		 pair[i].kind == FAULT_CORRUPT ? 13 : 0);
 	deliver(MON_SAMPLE, 10, 0, 0x55, MON_DELIVERED);
 	ck_fired();
-	data = fx_at(get_be32(peer_mce(peer_last(p), 0) + 4), 10);
+	data = fx_at(peer_start(peer_last(p), 0), 10);
 	switch (pair[i].kind) {
 	case FAULT_DROP:
 		for (unsigned int n = 0; n < 10; n++)

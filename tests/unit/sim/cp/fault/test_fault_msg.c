@@ -4,6 +4,7 @@
 
 #include "command_check.h"
 #include "fault_pairs.h"
+#include "iucv_fields.h"
 
 #define PARM 0x1000u
 #define DATA 0x3000u
@@ -26,10 +27,10 @@ static uint16_t connect_msg(void)
 	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
 
 	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm + 4, 255);
-	fx_put_name(PARM + 8, "*MSG");
+	put_be16(parm + IPMSGLIM, 255);
+	fx_put_name(PARM + IPVMID, "*MSG");
 	ck_cc(fx_iucv(0, IUCV_CONNECT, PARM), 0);
-	return get_be16(parm);
+	return get_be16(parm + IPPATHID);
 }
 
 static const uint8_t *take(enum iucv_type type)
@@ -37,7 +38,7 @@ static const uint8_t *take(enum iucv_type type)
 	const uint8_t *event = fx_take(0);
 
 	ck_assert_ptr_nonnull(event);
-	ck_assert_int_eq(event[3], type);
+	ck_assert_int_eq(event[IPTYPE], type);
 	return event;
 }
 
@@ -54,12 +55,12 @@ static struct cp_result on_path(enum iucv_function function, uint16_t path, uint
 	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
 
 	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm, path);
+	put_be16(parm + IPPATHID, path);
 	if (function == IUCV_RECEIVE) {
-		parm[2] = IPFGPID | IPFGMID;
-		put_be32(parm + 4, msgid);
-		put_be32(parm + 12, DATA);
-		put_be32(parm + 16, 16);
+		parm[IPFLAGS1] = IPFGPID | IPFGMID;
+		put_be32(parm + IPMSGID, msgid);
+		put_be32(parm + IPBFADR1, DATA);
+		put_be32(parm + IPBFLN1F, 16);
 	}
 	return fx_iucv(0, (uint32_t)function, PARM);
 }
@@ -74,8 +75,8 @@ static const char *texts(uint16_t path)
 		const uint8_t *event = take(IUCV_MSG_PENDING);
 
 		ck_assert_uint_lt(count, sizeof(found) - 1);
-		ck_cc(on_path(IUCV_RECEIVE, path, get_be32(event + 4)), 0);
-		ebcdic_decode(found + count++, fx_at(DATA + 8, 1), 1);
+		ck_cc(on_path(IUCV_RECEIVE, path, get_be32(event + IPMSGID)), 0);
+		ebcdic_decode(found + count++, fx_at(DATA + MSG_TEXT, 1), 1);
 	}
 	found[count] = '\0';
 	return found;
@@ -94,10 +95,10 @@ static void connect_pair(int i)
 		ck_assert_ptr_null(fx_take(0));
 		break;
 	case FAULT_SEVER:
-		ck_assert_uint_eq(take(IUCV_SEVERED)[16], SEVER_CODE);
+		ck_assert_uint_eq(take(IUCV_SEVERED)[IPUSER], SEVER_CODE);
 		break;
 	case FAULT_LIMIT:
-		ck_assert_uint_eq(get_be16(take(IUCV_COMPLETE) + 4), LIMIT);
+		ck_assert_uint_eq(get_be16(take(IUCV_COMPLETE) + IPMSGLIM), LIMIT);
 		for (int n = 0; n < LIMIT; n++)
 			ck_operator("SMSG LINUX001 A", 0, "");
 		ck_operator("SMSG LINUX001 A", 57, NOT_RECEIVING);
@@ -123,7 +124,7 @@ static void message_pair(int i)
 		 kind == FAULT_CORRUPT ? 0x08 : 0, kind == FAULT_CORRUPT ? 8 : 0);
 	if (kind == FAULT_SEVER) {
 		ck_operator("SMSG LINUX001 A", 57, NOT_RECEIVING);
-		ck_assert_uint_eq(take(IUCV_SEVERED)[16], SEVER_CODE);
+		ck_assert_uint_eq(take(IUCV_SEVERED)[IPUSER], SEVER_CODE);
 		ck_cc(on_path(IUCV_SEVER, path, 0), 0);
 		connected();
 		return;
@@ -144,9 +145,9 @@ static void reply_pair(int i)
 	arm_pair(i, pair[i].kind == FAULT_SEVER ? SEVER_CODE : 0, 0);
 	ck_operator("SMSG LINUX001 A", 0, "");
 	if (pair[i].kind == FAULT_SEVER) {
-		ck_cc(on_path(IUCV_RECEIVE, path, get_be32(take(IUCV_MSG_PENDING) + 4)), 0);
+		ck_cc(on_path(IUCV_RECEIVE, path, get_be32(take(IUCV_MSG_PENDING) + IPMSGID)), 0);
 		ck_fired();
-		ck_assert_uint_eq(take(IUCV_SEVERED)[16], SEVER_CODE);
+		ck_assert_uint_eq(take(IUCV_SEVERED)[IPUSER], SEVER_CODE);
 		return;
 	}
 	if (pair[i].kind != FAULT_DROP)
@@ -171,7 +172,7 @@ static void sever_pair(int i)
 	/* *MSG tries the path that is no more, and accepts no second one. */
 	ck_operator("SMSG LINUX001 A", 57, NOT_RECEIVING);
 	connect_msg();
-	ck_assert_uint_eq(take(IUCV_SEVERED)[16], 0);
+	ck_assert_uint_eq(take(IUCV_SEVERED)[IPUSER], 0);
 	cp_reset(fx.cp);
 	fx_declare(0);
 	connected();

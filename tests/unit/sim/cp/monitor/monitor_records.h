@@ -21,24 +21,26 @@ static unsigned int records;
 static inline void read_records(const struct iucv_event *m)
 {
 	const uint8_t *mce = peer_mce(m, 0);
-	uint32_t at = get_be32(mce + 4);
-	const uint32_t end = get_be32(mce + 8);
+	const uint32_t domains = get_be16(mce + MCE_DOMAINS), end = get_be32(mce + MCE_END);
+	uint32_t at = get_be32(mce + MCE_START);
 
 	records = 0;
 	while (at <= end) {
-		const uint8_t *r = fx_at(at, 20);
-		const uint32_t len = get_be16(r);
+		const uint8_t *r = fx_at(at, HEADER_SIZE);
+		const uint32_t len = get_be16(r + HEADER_LENGTH);
+		const unsigned int domain = r[HEADER_DOMAIN];
+		const unsigned int number = get_be16(r + HEADER_RECORD);
 
-		ck_assert_uint_ge(len, 20);
+		ck_assert_uint_ge(len, HEADER_SIZE);
 		ck_assert_uint_le(at + len - 1, end);
 		ck_assert_uint_eq(at / 4096, (at + len - 1) / 4096);
-		ck_assert_uint_eq(get_be16(mce + 1) & MON_DOMAIN_BIT(r[4]), MON_DOMAIN_BIT(r[4]));
-		if (r[4] == 1 && get_be16(r + 6) == 13) {
+		ck_assert_uint_eq(domains & MON_DOMAIN_BIT(domain), MON_DOMAIN_BIT(domain));
+		if (domain == MON_MONITOR && number == 13) {
 			at = (at / 4096 + 1) * 4096;
 			continue;
 		}
 		ck_assert_uint_lt(records, RECORDS_MAX);
-		record[records++] = (struct record){ r[4], get_be16(r + 6), len, r };
+		record[records++] = (struct record){ domain, number, len, r };
 		at += len;
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Connections to *MONITOR: who is let in, on which terms, and how it ends. */
+#include "iucv_fields.h"
 #include "monitor_peer.h"
 
 #include "zvmlab/dcss.h"
@@ -44,9 +45,9 @@ START_TEST(accepted)
 	peer_connect_user(p, linux_ipuser, IPRMDATA, 255);
 	ck_assert(p->complete);
 	ck_assert_uint_eq(p->msglim, 255);
-	ck_assert_uint_eq(p->ipuser[0], 1);
-	ck_assert_uint_eq(p->ipuser[1], 0);
-	ck_assert_uint_eq(p->ipuser[2], 0);
+	ck_assert_uint_eq(p->ipuser[STATE_VERSION], 1);
+	ck_assert_uint_eq(p->ipuser[STATE_EVENT], 0);
+	ck_assert_uint_eq(p->ipuser[STATE_SAMPLE], 0);
 	ck_assert_str_eq(monitor_segment(fx.cp), "MONDCSS");
 	ck_assert_uint_eq(dcss_find(fx.cp, "MONDCSS")->users, 1);
 	ck_assert(monitor_user(fx.cp, 0, &info));
@@ -316,22 +317,23 @@ START_TEST(guest)
 
 	fx_declare(0);
 	memset(parm, 0, IUCV_PARM_SIZE);
-	parm[2] = IPRMDATA;
-	put_be16(parm + 4, 255);
-	ebcdic_name(parm + 8, MON_SERVICE);
-	memcpy(parm + 16, linux_ipuser, 16);
+	parm[IPFLAGS1] = IPRMDATA;
+	put_be16(parm + IPMSGLIM, 255);
+	ebcdic_name(parm + IPVMID, MON_SERVICE);
+	memcpy(parm + IPUSER, linux_ipuser, 16);
 	ck_cc(fx_iucv(0, IUCV_CONNECT, 0x1000), 0);
 	event = fx_take(0);
 	ck_assert_ptr_nonnull(event);
-	ck_assert_uint_eq(event[3], IUCV_COMPLETE);
+	ck_assert_uint_eq(event[IPTYPE], IUCV_COMPLETE);
 	ck_assert(monitor_user(fx.cp, 0, &info));
 	ck_assert_str_eq(info.name, "LINUX001");
 	deliver(MON_SAMPLE, 100, 0, 1, MON_DELIVERED);
 	event = fx_take(0);
 	ck_assert_ptr_nonnull(event);
-	ck_assert_uint_eq(event[3], IUCV_MSG_PENDING);
-	ck_assert_uint_eq(event[2], IPRMDATA);
-	ck_assert_uint_eq(get_be32(event + 16) - get_be32(event + 12), 11);
+	ck_assert_uint_eq(event[IPTYPE], IUCV_MSG_PENDING);
+	ck_assert_uint_eq(event[IPFLAGS1], IPRMDATA);
+	ck_assert_uint_eq(get_be32(event + IPRMMSG + MCA_END) -
+			  get_be32(event + IPRMMSG + MCA_START), 11);
 	cp_reset(fx.cp);
 	ck_assert_str_eq(monitor_segment(fx.cp), "");
 	ck_assert_ptr_null(fx_take(0));

@@ -28,30 +28,29 @@ START_TEST(configuration_records)
 	read_records(&p->message[0]);
 	ck_assert_uint_eq(records, 1 + 2 + 1 + 3 + 2 + 1);
 	ck_record(0, 1, 4, 184);
-	/* CPUCOUNT and CPUCFGCT. */
-	ck_assert_uint_eq(get_be16(record[0].at + 152), 2);
-	ck_assert_uint_eq(get_be16(record[0].at + 154), 2);
+	ck_assert_uint_eq(get_be16(record[0].at + D1R4_CPUCOUNT), 2);
+	ck_assert_uint_eq(get_be16(record[0].at + D1R4_CPUCFGCT), 2);
 	ck_record(1, 1, 5, 44);
 	ck_record(2, 1, 5, 44);
-	ck_assert_uint_eq(get_be16(record[2].at + 20), 1);
+	ck_assert_uint_eq(get_be16(record[2].at + D1R5_PFXCPUAD), 1);
 	ck_record(3, 1, 9, 36);
-	ck_assert_uint_eq(get_be32(record[3].at + 20), 60);
-	ck_assert_uint_eq(record[3].at[28], 0xc8);
-	ck_assert_uint_eq(get_be16(record[3].at + 32), 4096);
+	ck_assert_uint_eq(get_be32(record[3].at + D1R9_INTERVAL), 60);
+	ck_assert_uint_eq(record[3].at[D1R9_SDOMAINS], 0xc8);
+	ck_assert_uint_eq(get_be16(record[3].at + D1R9_CONFIG), 4096);
 	for (unsigned int i = 0; i < 3; i++) {
 		static const uint8_t domain[] = { 0, 1, 4 };
 
 		ck_record(4 + i, 1, 14, 28);
-		ck_assert_uint_eq(record[4 + i].at[20], 0xe2);
-		ck_assert_uint_eq(record[4 + i].at[21], domain[i]);
+		ck_assert_uint_eq(record[4 + i].at[D1R14_PROFILE], 0xe2);
+		ck_assert_uint_eq(record[4 + i].at[D1R14_DMNUMBER], domain[i]);
 	}
 	/* The guest and the peer are logged on. */
 	ck_record(7, 1, 15, 204);
 	ck_record(8, 1, 15, 204);
 	ck_record(9, 1, 11, 20);
-	ck_assert_uint_eq(get_be64(record[9].at + 8), fx.tod);
-	ck_assert_uint_eq(get_be16(peer_mce(&p->message[0], 0) + 1), 0x4000);
-	ck_assert_uint_eq(*peer_mce(&p->message[0], 0), MCE_SAMPLE);
+	ck_assert_uint_eq(get_be64(record[9].at + HEADER_TOD), fx.tod);
+	ck_assert_uint_eq(get_be16(peer_mce(&p->message[0], 0) + MCE_DOMAINS), 0x4000);
+	ck_assert_uint_eq(peer_mce(&p->message[0], 0)[MCE_TYPE], MCE_SAMPLE);
 }
 END_TEST
 
@@ -80,17 +79,17 @@ START_TEST(sample_records)
 	ck_record(2, 0, 2, 108);
 	ck_record(4, 0, 3, 492);
 	ck_record(5, 0, 8, 100);
-	ck_assert_uint_eq(get_be32(record[5].at + 20), 2);
+	ck_assert_uint_eq(get_be32(record[5].at + D0R8_SYSUSRS), 2);
 	ck_record(records - 1, 1, 11, 20);
 	/* CPU time adds up to the time that has passed. */
-	total = get_be64(record[2].at + 32) + get_be64(record[2].at + 40) +
-		get_be64(record[2].at + 68);
+	total = get_be64(record[2].at + D0R2_PFXUTIME) + get_be64(record[2].at + D0R2_PFXTMSYS) +
+		get_be64(record[2].at + D0R2_PFXTOTWT);
 	ck_assert_uint_eq(total, 60 * SECOND);
 	ck_record(7, 4, 3, 440);
 	ebcdic_name(name, "LINUX001");
-	ck_assert_mem_eq(record[7].at + 20, name, 8);
+	ck_assert_mem_eq(record[7].at + D4R3_VMDUSER, name, 8);
 	/* SYSTEM, MONITOR, STORAGE, USER, PROCESSOR, I/O; NETWORK, APPLDATA. */
-	ck_assert_uint_eq(get_be16(peer_mce(peer_last(p), 0) + 1), 0xdea0);
+	ck_assert_uint_eq(get_be16(peer_mce(peer_last(p), 0) + MCE_DOMAINS), 0xdea0);
 }
 END_TEST
 
@@ -102,7 +101,7 @@ START_TEST(only_enabled_domains)
 	iucv_dispatch(fx.cp);
 	read_records(peer_last(p));
 	ck_assert_uint_eq(records, 2 + 2 + 1 + 1 + 1);
-	ck_assert_uint_eq(get_be16(peer_mce(peer_last(p), 0) + 1), 0xc000);
+	ck_assert_uint_eq(get_be16(peer_mce(peer_last(p), 0) + MCE_DOMAINS), 0xc000);
 }
 END_TEST
 
@@ -144,11 +143,11 @@ START_TEST(settings_changed)
 	ck_assert_uint_eq(peer_last(p)->trgcls, SAMPLE_CONFIG);
 	read_records(peer_last(p));
 	ck_assert_uint_eq(records, 2);
-	ck_record(0, 1, 10, 32 + sizeof(ebcdic));
-	ck_assert_uint_eq(get_be64(record[0].at + 20), fx.tod);
-	ck_assert_uint_eq(get_be32(record[0].at + 28), sizeof(ebcdic));
+	ck_record(0, 1, 10, D1R10_COMMAND + sizeof(ebcdic));
+	ck_assert_uint_eq(get_be64(record[0].at + D1R10_CALTOD), fx.tod);
+	ck_assert_uint_eq(get_be32(record[0].at + D1R10_CALBYCT), sizeof(ebcdic));
 	ebcdic_encode(ebcdic, text, sizeof(ebcdic));
-	ck_assert_mem_eq(record[0].at + 32, ebcdic, sizeof(ebcdic));
+	ck_assert_mem_eq(record[0].at + D1R10_COMMAND, ebcdic, sizeof(ebcdic));
 	ck_record(1, 1, 11, 20);
 }
 END_TEST
@@ -170,9 +169,9 @@ START_TEST(command_is_recorded)
 	ck_assert_int_eq(cpcmd_run(fx.cp, CPCMD_OPERATOR, typed, sizeof(typed) - 1)->rc, 0);
 	ck_assert_uint_eq(p->messages, 3);
 	read_records(peer_last(p));
-	ck_record(0, 1, 10, 32 + sizeof(ebcdic));
+	ck_record(0, 1, 10, D1R10_COMMAND + sizeof(ebcdic));
 	ebcdic_encode(ebcdic, text, sizeof(ebcdic));
-	ck_assert_mem_eq(record[0].at + 32, ebcdic, sizeof(ebcdic));
+	ck_assert_mem_eq(record[0].at + D1R10_COMMAND, ebcdic, sizeof(ebcdic));
 }
 END_TEST
 
@@ -186,17 +185,16 @@ START_TEST(deterministic)
 		monitor_settings(fx.cp, false)->domains = 0xffff;
 		monitor_start(fx.cp, false);
 		at(60);
-		len = get_be32(peer_mce(peer_last(p), 0) + 8) + 1 -
-		      get_be32(peer_mce(peer_last(p), 0) + 4);
+		len = peer_end(peer_last(p), 0) + 1 - peer_start(peer_last(p), 0);
 		ck_assert_uint_le(len, sizeof(first));
 		if (round == 0) {
-			memcpy(first, fx_at(get_be32(peer_mce(peer_last(p), 0) + 4), len), len);
+			memcpy(first, fx_at(peer_start(peer_last(p), 0), len), len);
 			fx_teardown();
 			two_cpus();
 			p = peer_user(0, WANT_SAMPLE, 255);
 		}
 	}
-	ck_assert_mem_eq(first, fx_at(get_be32(peer_mce(peer_last(p), 0) + 4), len), len);
+	ck_assert_mem_eq(first, fx_at(peer_start(peer_last(p), 0), len), len);
 }
 END_TEST
 

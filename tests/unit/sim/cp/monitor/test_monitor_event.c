@@ -8,10 +8,10 @@ static uint8_t event_data[5000];
 
 static bool event(unsigned int domain, uint32_t len)
 {
-	memset(event_data, 0, 20);
-	put_be16(event_data, (uint16_t)len);
-	event_data[4] = (uint8_t)domain;
-	put_be16(event_data + 6, 1);
+	memset(event_data, 0, HEADER_SIZE);
+	put_be16(event_data + HEADER_LENGTH, (uint16_t)len);
+	event_data[HEADER_DOMAIN] = (uint8_t)domain;
+	put_be16(event_data + HEADER_RECORD, 1);
 	return monitor_event(fx.cp, domain, event_data, len);
 }
 
@@ -38,20 +38,20 @@ START_TEST(configuration)
 	ck_assert_int_eq(monitor_start(fx.cp, true), 1);
 	monitor_settings(fx.cp, true)->domains |= MON_DOMAIN_BIT(MON_SEEKS);
 	p = peer_user(0, WANT_EVENT, 255);
-	ck_assert_uint_eq(p->ipuser[1], 1);
+	ck_assert_uint_eq(p->ipuser[STATE_EVENT], 1);
 	ck_assert_uint_eq(p->messages, 1);
 	ck_assert_uint_eq(peer_last(p)->trgcls, EVENT_CONFIG);
-	ck_assert_uint_eq(*peer_mce(peer_last(p), 0), MCE_EVENT);
+	ck_assert_uint_eq(peer_mce(peer_last(p), 0)[MCE_TYPE], MCE_EVENT);
 	read_records(peer_last(p));
 	/* No D1R11: the last event frame ends without. */
 	ck_assert_uint_eq(records, 3);
 	ck_record(0, 1, 1, 24);
-	ck_assert_uint_eq(get_be16(record[0].at + 20), 0x4100);
-	ck_assert_uint_eq(get_be16(record[0].at + 22), 68);
+	ck_assert_uint_eq(get_be16(record[0].at + D1R1_EDOMAINS), 0x4100);
+	ck_assert_uint_eq(get_be16(record[0].at + D1R1_CONFIG), 68);
 	ck_record(1, 1, 14, 28);
 	ck_record(2, 1, 14, 28);
-	ck_assert_uint_eq(record[2].at[20], 0xc5);
-	ck_assert_uint_eq(record[2].at[21], 7);
+	ck_assert_uint_eq(record[2].at[D1R14_PROFILE], 0xc5);
+	ck_assert_uint_eq(record[2].at[D1R14_DMNUMBER], 7);
 }
 END_TEST
 
@@ -72,7 +72,7 @@ START_TEST(gathered)
 	ck_assert_uint_eq(records, 2);
 	ck_record(0, 4, 1, 180);
 	ck_record(1, 5, 1, 32);
-	ck_assert_uint_eq(get_be16(peer_mce(peer_last(p), 0) + 1), 0x0c00);
+	ck_assert_uint_eq(get_be16(peer_mce(peer_last(p), 0) + MCE_DOMAINS), 0x0c00);
 	monitor_tick(fx.cp);
 	ck_assert_uint_eq(p->messages, 2);
 	ck_assert(event(MON_USER, 180));
@@ -127,8 +127,8 @@ START_TEST(full_block)
 	ck_assert_uint_eq(p->messages, 2);
 	read_records(peer_last(p));
 	ck_assert_uint_eq(records, 20);
-	ck_assert_uint_eq(get_be32(peer_mce(peer_last(p), 0) + 8) + 1 -
-			  get_be32(peer_mce(peer_last(p), 0) + 4), 4096 + 4000);
+	ck_assert_uint_eq(peer_end(peer_last(p), 0) + 1 -
+			  peer_start(peer_last(p), 0), 4096 + 4000);
 	ck_assert_uint_eq(area_used(MON_EVENT), 4 * 4096);
 	/* A block that is delivered early keeps only the frames it has filled. */
 	monitor_tick(fx.cp);
@@ -162,7 +162,7 @@ START_TEST(quiesced)
 	read_records(peer_last(p));
 	ck_assert_uint_eq(records, 2);
 	ck_record(0, 1, 3, 24);
-	ck_assert_uint_eq(get_be32(record[0].at + 20), 3);
+	ck_assert_uint_eq(get_be32(record[0].at + D1R3_LOSTRCCT), 3);
 	ck_record(1, 4, 1, 100);
 }
 END_TEST
@@ -186,16 +186,16 @@ START_TEST(two_quiesced)
 	at(1);
 	read_records(peer_last(a));
 	ck_record(0, 1, 3, 24);
-	ck_assert_uint_eq(get_be32(record[0].at + 20), 2);
+	ck_assert_uint_eq(get_be32(record[0].at + D1R3_LOSTRCCT), 2);
 }
 END_TEST
 
 START_TEST(connected_quiesced)
 {
 	struct peer *p = peer_create(0), *other = start(1, 255);
-	uint8_t ipuser[16] = { 0x01, WANT_EVENT };
+	uint8_t ipuser[16] = { [WANTED_VERSION] = 0x01, [WANTED_DATA] = WANT_EVENT };
 
-	ebcdic_name(ipuser + 8, "MONDCSS");
+	ebcdic_name(ipuser + WANTED_SEGMENT, "MONDCSS");
 	ck_assert(event(MON_USER, 100));
 	peer_connect_user(p, ipuser, IPRMDATA | IPQUSCE, 255);
 	ck_assert(p->complete);
@@ -224,7 +224,7 @@ START_TEST(started_quiesced)
 	read_records(peer_last(p));
 	ck_assert_uint_eq(records, 1);
 	ck_record(0, 1, 3, 24);
-	ck_assert_uint_eq(get_be32(record[0].at + 20), 1);
+	ck_assert_uint_eq(get_be32(record[0].at + D1R3_LOSTRCCT), 1);
 }
 END_TEST
 
@@ -264,7 +264,7 @@ START_TEST(area_full)
 	ck_record(1, 4, 1, 100);
 	ck_record(2, 1, 12, 20);
 	/* The one that found the area full, and two more. */
-	ck_assert_uint_eq(get_be32(record[0].at + 20), 3);
+	ck_assert_uint_eq(get_be32(record[0].at + D1R3_LOSTRCCT), 3);
 }
 END_TEST
 
@@ -313,9 +313,9 @@ START_TEST(settings_changed)
 	read_records(peer_last(p));
 	ck_assert_uint_eq(records, 1);
 	ck_record(0, 1, 2, 24 + sizeof(ebcdic));
-	ck_assert_uint_eq(get_be32(record[0].at + 20), sizeof(ebcdic));
+	ck_assert_uint_eq(get_be32(record[0].at + D1R2_LENGTH), sizeof(ebcdic));
 	ebcdic_encode(ebcdic, text, sizeof(ebcdic));
-	ck_assert_mem_eq(record[0].at + 24, ebcdic, sizeof(ebcdic));
+	ck_assert_mem_eq(record[0].at + D1R2_COMMAND, ebcdic, sizeof(ebcdic));
 }
 END_TEST
 

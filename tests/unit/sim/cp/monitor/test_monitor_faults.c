@@ -16,7 +16,7 @@ START_TEST(raw)
 					     sizeof(err)), 1);
 	ck_assert_int_eq(fate, MON_DELIVERED);
 	ck_assert_uint_eq(get_be32(peer_last(p)->rmmsg), 0xffffffff);
-	ck_assert_uint_eq(get_be32(peer_last(p)->rmmsg + 4), 7);
+	ck_assert_uint_eq(get_be32(peer_last(p)->rmmsg + MCA_END), 7);
 	ck_assert(monitor_set(fx.cp, 1, &set));
 	ck_assert_uint_eq(set.mca_start, 0xffffffff);
 	ck_assert_uint_eq(area_used(MON_EVENT), 0);
@@ -71,10 +71,10 @@ START_TEST(fault_message)
 	peer_reply(a);
 	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
 
-	arm(FAULT_MONITOR_MESSAGE, FAULT_CORRUPT, 0x0f, 12 + 1, "PEER1");
+	arm(FAULT_MONITOR_MESSAGE, FAULT_CORRUPT, 0x0f, MCE_SIZE + MCE_DOMAINS, "PEER1");
 	deliver(MON_SAMPLE, 10, 0, 1, MON_DELIVERED);
-	ck_assert_uint_eq(peer_mce(peer_last(b), 0)[1], 0x8f);
-	ck_assert_uint_eq(peer_mce(peer_last(b), 0)[0], MCE_SAMPLE);
+	ck_assert_uint_eq(peer_mce(peer_last(b), 0)[MCE_DOMAINS], 0x8f);
+	ck_assert_uint_eq(peer_mce(peer_last(b), 0)[MCE_TYPE], MCE_SAMPLE);
 
 	arm(FAULT_MONITOR_MESSAGE, FAULT_SEVER, 0x99, 0, "PEER0");
 	deliver(MON_SAMPLE, 10, 0, 1, MON_DELIVERED);
@@ -124,12 +124,12 @@ START_TEST(fault_content)
 
 	arm(FAULT_SEGMENT_CONTENT, FAULT_CORRUPT, 0x80, 105, "MONDCSS");
 	deliver(MON_SAMPLE, 100, 0, 1, MON_DELIVERED);
-	data = fx_at(get_be32(peer_mce(peer_last(p), 0) + 4), 100);
+	data = fx_at(peer_start(peer_last(p), 0), 100);
 	for (unsigned int i = 0; i < 100; i++)
 		ck_assert_uint_eq(data[i], i == 5 ? 0x81 : 1);
 	arm(FAULT_SEGMENT_CONTENT, FAULT_DROP, 0, 0, "MONDCSS");
 	deliver(MON_SAMPLE, 100, 0, 2, MON_DELIVERED);
-	data = fx_at(get_be32(peer_mce(peer_last(p), 0) + 4), 100);
+	data = fx_at(peer_start(peer_last(p), 0), 100);
 	ck_assert_uint_eq(data[0], 0);
 	ck_assert_uint_eq(p->messages, 2);
 }

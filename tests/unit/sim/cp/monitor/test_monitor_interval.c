@@ -33,7 +33,7 @@ START_TEST(pending_until_somebody_connects)
 	at(300);
 	/* START 10:00, connected 10:05: configuration at 10:05, data at 10:10. */
 	peer_connect(p, WANT_SAMPLE, "MONDCSS", 255);
-	ck_assert_uint_eq(p->ipuser[2], 1);
+	ck_assert_uint_eq(p->ipuser[STATE_SAMPLE], 1);
 	ck_assert_uint_eq(p->messages, 1);
 	ck_assert_uint_eq(peer_last(p)->trgcls, SAMPLE_CONFIG);
 	at(599);
@@ -230,8 +230,8 @@ START_TEST(second_user)
 	ck_assert_uint_eq(b->messages, 1);
 	ck_assert_uint_eq(peer_last(b)->trgcls, SAMPLE_CONFIG);
 	/* Event data has not been started. */
-	ck_assert_uint_eq(b->ipuser[1], 0);
-	ck_assert_uint_eq(b->ipuser[2], 1);
+	ck_assert_uint_eq(b->ipuser[STATE_EVENT], 0);
+	ck_assert_uint_eq(b->ipuser[STATE_SAMPLE], 1);
 }
 END_TEST
 

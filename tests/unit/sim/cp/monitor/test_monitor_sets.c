@@ -37,18 +37,17 @@ START_TEST(one_set)
 	ck_assert_uint_eq(p->messages, 1);
 	ck_assert_uint_eq(peer_last(p)->trgcls, 0xe2c40000);
 	mce = peer_mce(peer_last(p), 0);
-	ck_assert_uint_eq(mce[0], MCE_EVENT);
-	ck_assert_uint_eq(mce[1], 0x08);
-	ck_assert_uint_eq(mce[2], 0x10);
-	ck_assert_uint_eq(mce[3], 0x77);
+	ck_assert_uint_eq(mce[MCE_TYPE], MCE_EVENT);
+	ck_assert_uint_eq(get_be16(mce + MCE_DOMAINS), 0x0810);
+	ck_assert_uint_eq(mce[MCE_RESERVED], 0x77);
 	ck_assert(monitor_area(fx.cp, MON_SAMPLE, &area));
-	ck_assert_uint_eq(get_be32(mce + 4), area.start + 4095);
-	ck_assert_uint_eq(get_be32(mce + 8), area.start + 4095 + 4999);
-	ck_assert_mem_eq(fx_at(get_be32(mce + 4), 5000), pattern, 5000);
+	ck_assert_uint_eq(get_be32(mce + MCE_START), area.start + 4095);
+	ck_assert_uint_eq(get_be32(mce + MCE_END), area.start + 4095 + 4999);
+	ck_assert_mem_eq(fx_at(get_be32(mce + MCE_START), 5000), pattern, 5000);
 	ck_assert_uint_eq(area.used, 3 * 4096);
 	ck_assert(monitor_set(fx.cp, 1, &set));
 	ck_assert_uint_eq(set.mca_start, get_be32(peer_last(p)->rmmsg));
-	ck_assert_uint_eq(set.mca_end, get_be32(peer_last(p)->rmmsg + 4));
+	ck_assert_uint_eq(set.mca_end, get_be32(peer_last(p)->rmmsg + MCA_END));
 	ck_assert_uint_eq(set.waiting, 1);
 	ck_assert_int_eq(set.kind, MON_SAMPLE);
 	ck_assert_uint_eq(peer_info(p).outstanding, 1);
@@ -77,7 +76,7 @@ START_TEST(kinds)
 		ck_assert_uint_eq(peer_last(p)->trgcls, classes[kind]);
 		ck_assert(monitor_area(fx.cp, kind, &area[kind]));
 		ck_assert_uint_eq(area[kind].used, 4096);
-		ck_assert_uint_eq(get_be32(peer_mce(peer_last(p), 0) + 4), area[kind].start);
+		ck_assert_uint_eq(peer_start(peer_last(p), 0), area[kind].start);
 		/* The control area lies before the records, never right behind them. */
 		ck_assert_uint_lt(get_be32(peer_last(p)->rmmsg), area[kind].start);
 	}
@@ -110,7 +109,7 @@ START_TEST(packing)
 	ck_assert_int_eq(monitor_deliver(fx.cp, MON_SAMPLE, e, 4, NULL, err, sizeof(err)), 1);
 	ck_assert(monitor_area(fx.cp, MON_SAMPLE, &area));
 	for (unsigned int i = 0; i < 4; i++)
-		ck_assert_uint_eq(get_be32(peer_mce(peer_last(p), i) + 4), area.start + offset[i]);
+		ck_assert_uint_eq(peer_start(peer_last(p), i), area.start + offset[i]);
 	ck_assert_uint_eq(area.used, 3 * 4096);
 }
 END_TEST
@@ -125,12 +124,13 @@ START_TEST(most_elements)
 					     .len = 1, .phase = i };
 	ck_assert_int_eq(monitor_deliver(fx.cp, MON_SAMPLE, e, MON_MAX_MCES, NULL, err,
 					 sizeof(err)), 1);
-	ck_assert_uint_eq(get_be32(peer_last(p)->rmmsg + 4) - get_be32(peer_last(p)->rmmsg), 4055);
+	ck_assert_uint_eq(get_be32(peer_last(p)->rmmsg + MCA_END) -
+			  get_be32(peer_last(p)->rmmsg + MCA_START), 4055);
 	for (unsigned int i = 0; i < MON_MAX_MCES; i++) {
 		const uint8_t *mce = peer_mce(peer_last(p), i);
 
-		ck_assert_uint_eq(get_be32(mce + 4), get_be32(mce + 8));
-		ck_assert_uint_eq(*fx_at(get_be32(mce + 4), 1), pattern[i]);
+		ck_assert_uint_eq(get_be32(mce + MCE_START), get_be32(mce + MCE_END));
+		ck_assert_uint_eq(*fx_at(get_be32(mce + MCE_START), 1), pattern[i]);
 	}
 	ck_assert_uint_eq(area_used(MON_SAMPLE), 4096);
 	ck_assert_int_eq(monitor_deliver(fx.cp, MON_SAMPLE, e, MON_MAX_MCES + 1, NULL, err,
@@ -244,9 +244,9 @@ START_TEST(wrap_around)
 		if (round >= 4) {
 			const struct iucv_event *m = &p->message[p->replied];
 			const uint8_t *mce = peer_mce(m, 0);
-			const uint8_t *data = fx_at(get_be32(mce + 4), lens[round % 4]);
+			const uint8_t *data = fx_at(get_be32(mce + MCE_START), lens[round % 4]);
 
-			ck_assert_uint_eq(get_be32(mce + 8) - get_be32(mce + 4) + 1,
+			ck_assert_uint_eq(get_be32(mce + MCE_END) - get_be32(mce + MCE_START) + 1,
 					  lens[round % 4]);
 			ck_assert_uint_eq(data[0], (round - 4) & 0xff);
 			ck_assert(memcmp(data, data + 1, lens[round % 4] - 1) == 0);
@@ -254,7 +254,7 @@ START_TEST(wrap_around)
 		}
 		lens[round % 4] = len;
 		deliver(MON_SAMPLE, len, round * 37 % 4096, (uint8_t)round, MON_DELIVERED);
-		ck_assert_uint_eq(get_be32(peer_mce(peer_last(p), 0) + 4) % 4096,
+		ck_assert_uint_eq(peer_start(peer_last(p), 0) % 4096,
 				  round * 37 % 4096);
 		ck_assert_uint_le(area_used(MON_SAMPLE), frames * 4096);
 	}
@@ -278,10 +278,10 @@ START_TEST(out_of_order)
 		peer_reply_to(p, &p->message[i]);
 	peer_reply_to(p, &p->message[frames - 1]);
 	peer_reply_to(p, &p->message[frames - 2]);
-	first = fx_at(get_be32(peer_mce(&p->message[0], 0) + 4), 4096);
+	first = fx_at(peer_start(&p->message[0], 0), 4096);
 	deliver(MON_SAMPLE, 3 * 4096, 0, 0xee, MON_DELIVERED);
-	ck_assert_uint_eq(get_be32(peer_mce(peer_last(p), 0) + 4),
-			  get_be32(peer_mce(&p->message[0], 0) + 4) + 10 * 4096);
+	ck_assert_uint_eq(peer_start(peer_last(p), 0),
+			  peer_start(&p->message[0], 0) + 10 * 4096);
 	deliver(MON_SAMPLE, 3 * 4096, 0, 0xee, MON_LOST_SPACE);
 	deliver(MON_SAMPLE, 2 * 4096, 0, 0xee, MON_DELIVERED);
 	ck_assert_uint_eq(area_used(MON_SAMPLE), area_size(MON_SAMPLE));

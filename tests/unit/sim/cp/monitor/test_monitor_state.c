@@ -13,7 +13,7 @@ static void event(uint32_t len)
 	static uint8_t data[4096];
 
 	put_be16(data, (uint16_t)len);
-	data[4] = MON_USER;
+	data[HEADER_DOMAIN] = MON_USER;
 	monitor_event(fx.cp, MON_USER, data, len);
 }
 

@@ -5,6 +5,7 @@
 
 #include "command_check.h"
 #include "cp_private.h"
+#include "iucv_fields.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/state.h"
 
@@ -25,10 +26,10 @@ static uint16_t connect_to(const char *service, uint16_t limit)
 	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
 
 	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm + 4, limit);
-	fx_put_name(PARM + 8, service);
+	put_be16(parm + IPMSGLIM, limit);
+	fx_put_name(PARM + IPVMID, service);
 	ck_cc(fx_iucv(0, IUCV_CONNECT, PARM), 0);
-	return get_be16(parm);
+	return get_be16(parm + IPPATHID);
 }
 
 static const uint8_t *take(enum iucv_type type, uint16_t path)
@@ -36,8 +37,8 @@ static const uint8_t *take(enum iucv_type type, uint16_t path)
 	const uint8_t *event = fx_take(0);
 
 	ck_assert_ptr_nonnull(event);
-	ck_assert_int_eq(event[3], type);
-	ck_assert_uint_eq(get_be16(event), path);
+	ck_assert_int_eq(event[IPTYPE], type);
+	ck_assert_uint_eq(get_be16(event + IPPATHID), path);
 	return event;
 }
 
@@ -58,16 +59,16 @@ static uint32_t receive(uint16_t path)
 {
 	const uint8_t *event = take(IUCV_MSG_PENDING, path);
 	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
-	const uint32_t length = get_be32(event + 16);
+	const uint32_t length = get_be32(event + IPBFLN1F);
 
-	ck_assert_int_eq(event[2], IPNORPY);
-	ck_assert_uint_eq(get_be32(event + 8), 4);
+	ck_assert_int_eq(event[IPFLAGS1], IPNORPY);
+	ck_assert_uint_eq(get_be32(event + IPTRGCLS), 4);
 	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm, path);
-	parm[2] = IPFGPID | IPFGMID;
-	put_be32(parm + 4, get_be32(event + 4));
-	put_be32(parm + 12, DATA);
-	put_be32(parm + 16, length);
+	put_be16(parm + IPPATHID, path);
+	parm[IPFLAGS1] = IPFGPID | IPFGMID;
+	put_be32(parm + IPMSGID, get_be32(event + IPMSGID));
+	put_be32(parm + IPBFADR1, DATA);
+	put_be32(parm + IPBFLN1F, length);
 	ck_cc(fx_iucv(0, IUCV_RECEIVE, PARM), 0);
 	return length;
 }
@@ -104,8 +105,8 @@ START_TEST(longest)
 	memcpy(text, "SM * ", 5);
 	ck_guest(text, 0, "");
 	ck_assert_uint_eq(receive(path), 8 + length);
-	ck_assert_int_eq(*fx_at(DATA + 8, 1), 0xc1);
-	ck_assert_int_eq(*fx_at(DATA + 8 + length - 1, 1), 0xc1);
+	ck_assert_int_eq(*fx_at(DATA + MSG_TEXT, 1), 0xc1);
+	ck_assert_int_eq(*fx_at(DATA + MSG_TEXT + length - 1, 1), 0xc1);
 	/* From outside, not by a command line. */
 	ck_assert_int_eq(msg_send(fx.cp, "OPERATOR", "LINUX001", "B", MSG_SPECIAL), 0);
 	ck_assert_uint_eq(receive(path), 9);
@@ -150,11 +151,11 @@ START_TEST(quiesced)
 	uint8_t *parm = fx_at(PARM, IUCV_PARM_SIZE);
 
 	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm, path);
+	put_be16(parm + IPPATHID, path);
 	ck_cc(fx_iucv(0, IUCV_QUIESCE, PARM), 0);
 	ck_operator("SMSG LINUX001 A", 57, "HCPSMS057E LINUX001 not receiving; SMSG\n");
 	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm, path);
+	put_be16(parm + IPPATHID, path);
 	ck_cc(fx_iucv(0, IUCV_RESUME, PARM), 0);
 	ck_operator("SMSG LINUX001 A", 0, "");
 	receive(path);
@@ -198,7 +199,7 @@ START_TEST(not_connected)
 	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 1);
 	parm = fx_at(PARM, IUCV_PARM_SIZE);
 	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm, path);
+	put_be16(parm + IPPATHID, path);
 	ck_cc(fx_iucv(0, IUCV_SEVER, PARM), 0);
 	ck_operator("SMSG LINUX001 A", 0, "");
 	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 2);
@@ -239,13 +240,13 @@ START_TEST(send_to_service)
 
 	for (int i = 0; i < 2; i++) {
 		memset(parm, 0, IUCV_PARM_SIZE);
-		put_be16(parm, path);
-		parm[2] = IPNORPY;
-		put_be32(parm + 12, DATA);
-		put_be32(parm + 16, 4);
+		put_be16(parm + IPPATHID, path);
+		parm[IPFLAGS1] = IPNORPY;
+		put_be32(parm + IPBFADR1, DATA);
+		put_be32(parm + IPBFLN1F, 4);
 		ck_cc(fx_iucv(0, IUCV_SEND, PARM), 0);
 		event = take(IUCV_MSG_COMPLETE, path);
-		ck_assert_uint_eq(get_be32(event + 8) >> 8, IUCV_AUDIT_REJECTED);
+		ck_assert_uint_eq(get_be32(event + IPAUDIT) >> 8, IUCV_AUDIT_REJECTED);
 	}
 	ck_operator("SMSG LINUX001 A", 0, "");
 	receive(path);
@@ -271,10 +272,10 @@ START_TEST(not_authorised)
 	fx_declare(0);
 	parm = fx_at(PARM, IUCV_PARM_SIZE);
 	memset(parm, 0, IUCV_PARM_SIZE);
-	put_be16(parm + 4, 255);
-	fx_put_name(PARM + 8, "*MSG");
+	put_be16(parm + IPMSGLIM, 255);
+	fx_put_name(PARM + IPVMID, "*MSG");
 	ck_cc(fx_iucv(0, IUCV_CONNECT, PARM), 1);
-	ck_assert_int_eq(parm[3], IUCV_NOT_AUTHORISED);
+	ck_assert_int_eq(parm[IPRCODE], IUCV_NOT_AUTHORISED);
 }
 END_TEST
 
@@ -342,7 +343,7 @@ START_TEST(save_load)
 	ck_operator("SMSG LINUX001 DEF", 0, "");
 	ck_operator("SMSG LINUX001 A", 57, "HCPSMS057E LINUX001 not receiving; SMSG\n");
 	ck_assert_uint_eq(receive(path), 9);
-	ck_assert_int_eq(*fx_at(DATA + 8, 1), 0xc1);
+	ck_assert_int_eq(*fx_at(DATA + MSG_TEXT, 1), 0xc1);
 	ck_assert_uint_eq(receive(path), 10);
 	ck_assert_uint_eq(receive(path), 11);
 	ck_assert_ptr_null(fx_take(0));
