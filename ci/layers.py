@@ -65,7 +65,7 @@ class Layers:
         for layer in sorted(there - set(self.may)):
             raise WrongTable(f"{TABLE}: [{self.section}] does not say what {layer} may use")
         for circle in circles(self.may):
-            raise WrongTable(f"{TABLE}: [{self.section}] has a circle: {' -> '.join(circle)}")
+            raise WrongTable(f"{TABLE}: [{self.section}] has a cycle: {' -> '.join(circle)}")
 
 
 def circles(graph: Graph) -> list[list[str]]:

@@ -20,7 +20,7 @@ MODULE_UP := $(shell grep -rn --include='*.[ch]' '^[[:blank:]]*$(HASH)[[:blank:]
 $(if $(MODULE_UP),$(error $(MODULE_UP): $(HASH)include with ".."; name the folder in USES of module.mk instead))
 
 # Files and folders of module $1's key $2; each word must be there.
-module_at = $(patsubst %/.,%,$(foreach word,$3,$(or $(wildcard $1/$(word)),$(error $1/module.mk: $2 names $(word), which is not there))))
+module_at = $(patsubst %/.,%,$(foreach word,$3,$(or $(wildcard $1/$(word)),$(error $1/module.mk: $2 names $(word), which does not exist))))
 # Modules of its key $2.
 module_known = $(foreach word,$3,$(or $(filter $(word),$(MODULES)),$(error $1/module.mk: $2 names $(word), which has no module.mk)))
 
@@ -47,7 +47,7 @@ endef
 $(foreach module,$(MODULES),$(eval $(call module_read,$(module))))
 
 # Module $1 and all that it uses, however far down; $2 is the way to it.
-module_walk = $(if $(filter $1,$2),$(error $1/module.mk: USES has a circle: $(strip $2 $1)))$1 $(foreach used,$($1.USES),$(call module_walk,$(used),$2 $1))
+module_walk = $(if $(filter $1,$2),$(error $1/module.mk: USES has a cycle: $(strip $2 $1)))$1 $(foreach used,$($1.USES),$(call module_walk,$(used),$2 $1))
 $(foreach module,$(MODULES),$(eval $(module).ALL := $(sort $(call module_walk,$(module),))))
 
 # Options for a source file: the folders that its module's files see, and its packages' own.

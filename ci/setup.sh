@@ -20,7 +20,7 @@ done
 wanted=$(awk -v groups=" $* " '/^[^#]/ && (groups == "  " || index(groups, " " $1 " ")) { print $2 }' "$list")
 
 if ! command -v dpkg-query >/dev/null; then
-	say "this is no Debian system; install what $list names by your own means"
+	say "this is not a Debian system; use your own package manager to install what $list lists"
 	exit 77
 fi
 

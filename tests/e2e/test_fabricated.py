@@ -83,4 +83,4 @@ def test_a_program_that_does_not_read(
     """Nothing is waited for once it has ended, and what is not there does not come."""
     words = ("/bin/busybox", "sh", "-c", "exit 7", "/out/nothing")
     assert _run(guest, workload, tmp_path, *words) == 7
-    assert "/out/nothing does not come back: No such file" in capsys.readouterr().err
+    assert "cannot read /out/nothing in the guest: No such file" in capsys.readouterr().err

@@ -69,7 +69,7 @@ def _as_panel(panel: _Panel) -> Panel:
     ("config", "reason"),
     [
         (GuestConfig(), "qemu has no checkpoints"),
-        (replace(CONFIG, cold=True), "it was asked for"),
+        (replace(CONFIG, cold=True), "its configuration asks for a cold boot"),
         (
             replace(CONFIG, faults=(Fault("iucv.connect", "rc", 1),)),
             "its faults are armed before the first instruction",
@@ -80,7 +80,7 @@ def _as_panel(panel: _Panel) -> Panel:
         ),
         (
             replace(CONFIG, command_line="quiet zvmlab.attach=5"),
-            "the time in which its agent must be answered is its own",
+            "it sets its own time limit for the connection to the agent",
         ),
     ],
 )

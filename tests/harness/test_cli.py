@@ -263,7 +263,7 @@ def _elf(machine: int = 22, interpreter: bool = False) -> bytes:
 @pytest.mark.parametrize(
     ("data", "text"),
     [
-        (b"#!/bin/sh\n", "scripts run with zvmlab run --file"),
+        (b"#!/bin/sh\n", "run a script with zvmlab run --file"),
         (b"", "is not a program for s390x"),
         (_elf(machine=62), "is a program for another machine"),
         (_elf(interpreter=True), "needs shared libraries"),

@@ -88,7 +88,7 @@ def test_arm_list_disarm(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> 
         (
             ("arm", "iucv.send", "rc", "many"),
             2,
-            "zvmlab: argument VALUE: many is not a number, as 11 or 0x0b; see zvmlab fault arm"
+            "zvmlab: argument VALUE: many is not a number, such as 11 or 0x0b; see zvmlab fault arm"
             " --help\n",
         ),
         (

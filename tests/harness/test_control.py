@@ -349,7 +349,7 @@ def test_nonsense_from_the_other_side(tmp_path: Path, line: bytes) -> None:
 
         thread = threading.Thread(target=serve)
         thread.start()
-        with pytest.raises(EmulatorError, match="sent what is no message of the protocol: "):
+        with pytest.raises(EmulatorError, match="sent an invalid message: "):
             with Control.connect(path, TIMEOUT) as control:
                 control.wait_event("reset", TIMEOUT)
         thread.join()

@@ -297,5 +297,5 @@ def test_scenario_that_does_not_exist(tmp_path: Path) -> None:
 
 
 def test_table_says_which_defect_or_decision() -> None:
-    starts = ("defect ", "whole-stream read", "ours does not try a reply")
+    starts = ("defect ", "whole-stream read", "our driver does not reply")
     assert all(entry.reason.startswith(starts) for entry in known_drivers.EXPLAINED)

@@ -77,7 +77,7 @@ def test_a_list_that_is_not_there(tmp_path: Path) -> None:
 
 def test_without_dpkg(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
-    with pytest.raises(CannotRun, match="this is no Debian system"):
+    with pytest.raises(CannotRun, match="this is not a Debian system"):
         installed(["dpkg"])
     assert _finding("Debian packages").bad
 

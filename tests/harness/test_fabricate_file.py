@@ -107,7 +107,7 @@ def test_commands_add_up() -> None:
 
 
 WRONG = [
-    ({"sede": 1}, "sede means nothing here; known are"),
+    ({"sede": 1}, "sede is unknown (possible: "),
     ({"seed": True}, "seed is true; write a whole number, 0 to"),
     ({"hours": 0}, "hours is 0; write a number"),
     ({"interval": 5}, "interval is 5; write a whole number, 6 to 3600"),
@@ -121,13 +121,16 @@ WRONG = [
     ({"processors": []}, "processors are 0; 1 to 64 are possible"),
     ({"processors": [{"type": "PU"}]}, 'processors[0].type is "PU"; write one of CP'),
     ({"devices": [{"kind": "dasd"}]}, "devices[0].first is missing; add it"),
-    ({"devices": [{"kind": "osa", "first": "600"}] * 2}, "devices[1].first makes 0600 the number"),
+    (
+        {"devices": [{"kind": "osa", "first": "600"}] * 2},
+        "devices[1].first gives a device the number 0600",
+    ),
     ({"devices": [{"kind": "osa", "first": "600", "paths": ["XX"]}]}, 'devices[0].paths has "XX"'),
-    ({"patterns": {"day": [1, 2]}}, "patterns.day is no list of 24 percentages"),
+    ({"patterns": {"day": [1, 2]}}, "patterns.day is not a list of 24 percentages"),
     ({"users": [{"name": "U", "pattern": "day"}]}, 'users[0].pattern is "day"; write one of'),
-    ({"users": [{"name": "U", "type": "ZIIP"}]}, "users[0].type is one that no processor has"),
+    ({"users": [{"name": "U", "type": "ZIIP"}]}, "users[0].type is the type of no processor"),
     ({"users": [{"name": "U"}, {"name": "U"}]}, "users[1].name is U, and there are users of that"),
-    ({"users": [{"name": "LINUXES", "count": 10}]}, "makes LINUXES10 the last user's ID"),
+    ({"users": [{"name": "LINUXES", "count": 10}]}, "gives the last user the ID LINUXES10"),
     ({"users": [{"name": "U", "logon": "8:00"}]}, "users[0].logoff is missing; add it"),
     ({"users": [{"name": "U", "logon": "8:00", "logoff": "7:00"}]}, "is not later in the day"),
     ({"domains": {"sample": ["seeks"]}}, 'domains.sample has "seeks"; known are all, system'),
@@ -219,7 +222,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=error):
             read_workload(file)
     file.write_text('{"seed": 1, "seed": 2}')
-    with pytest.raises(UsageError, match='"seed" is there twice'):
+    with pytest.raises(UsageError, match='"seed" appears twice'):
         read_workload(file)
     file.write_text("[" * 100_000)
     with pytest.raises(UsageError, match="is nested too deeply"):

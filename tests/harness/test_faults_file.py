@@ -93,7 +93,7 @@ def test_mistakes_of_a_rule(tmp_path: Path, rule: str, sentence: str) -> None:
     ("text", "sentence"),
     [
         ("[", "is not JSON: Expecting value"),
-        ('[{"point": "a", "point": "b"}]', 'is not JSON: "point" is there twice in one object'),
+        ('[{"point": "a", "point": "b"}]', 'is not JSON: "point" appears twice in one object'),
         ('{"point": "a"}', "is not a list of rules"),
         ("[" * 200_000, "is nested too deeply"),
         (json.dumps([{}] * 65), "has too many rules: 65 (at most 64)"),

@@ -66,7 +66,7 @@ def test_libraries_of_libraries_come_along(tmp_path: Path, root: Path) -> None:
 def test_a_library_that_no_package_has_is_named(tmp_path: Path, root: Path) -> None:
     program = _program(tmp_path, root)
     (root / LIBRARIES / "libtwo.so.2").unlink()
-    with pytest.raises(CannotRun, match="the library libtwo.so.2 is needed, which is in none"):
+    with pytest.raises(CannotRun, match="no package has the library libtwo.so.2"):
         guesttools.with_libraries(program, "/bin/program")
 
 
@@ -74,7 +74,7 @@ def test_links_that_lead_nowhere_end(tmp_path: Path, root: Path) -> None:
     program = _program(tmp_path, root)
     (root / LIBRARIES / "libone.so.1").unlink()
     os.symlink("libone.so.1", root / LIBRARIES / "libone.so.1")
-    with pytest.raises(CannotRun, match="leads nowhere; remove .* and try again"):
+    with pytest.raises(CannotRun, match="is a link in a loop; remove .* and try again"):
         guesttools.with_libraries(program, "/bin/program")
 
 

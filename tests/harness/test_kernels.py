@@ -158,7 +158,7 @@ def test_what_is_needed_is_no_option(tmp_path: Path) -> None:
     [
         ("nothing", "kernel 1.2.3 has no module nothing, which is asked for"),
         ("lost", "kernel 1.2.3 has no module nowhere, which is needed by lost"),
-        ("round1", "the modules round1, round2 need each other in a circle"),
+        ("round1", "the modules round1, round2 need each other in a cycle"),
         ("text", "text.ko is not a kernel module for s390x"),
         ("./none.ko", "module ./none.ko does not exist"),
     ],

@@ -137,10 +137,10 @@ def test_what_is_not_allowed(tmp_path: Path, files: dict[str, str], sentence: st
         ("low = []", "low = []\nattic = []", "names attic, which has no source"),
         ('high = ["low"]', 'high = ["cellar"]', "names cellar, which has no source"),
         ('high = ["low"]', "", "does not say what high may use"),
-        ("low = []", 'low = ["high"]', "has a circle: high -> low -> high"),
+        ("low = []", 'low = ["high"]', "has a cycle: high -> low -> high"),
         ('"sim/upper" =', '"sim/attic" =', "names sim/attic, which has no source"),
         ('"sim/upper" = ["lib/lower"]', "", "does not say what sim/upper may use"),
-        ('"lib/lower" = []', '"lib/lower" = ["sim/upper"]', "has a circle: lib/lower -> sim/upper"),
+        ('"lib/lower" = []', '"lib/lower" = ["sim/upper"]', "has a cycle: lib/lower -> sim/upper"),
         ("[c]", "[d]", "'c' is missing"),
         ("[c]", "[c", "Expected ']'"),
     ],
@@ -157,7 +157,11 @@ def test_wrong_table(tmp_path: Path, was: str, is_now: str, sentence: str) -> No
     ("file", "text", "sentence"),
     [
         ("sim/lone/lone.c", "", "sim/lone/lone.c is in no folder with a module.mk"),
-        ("sim/upper/module.mk", "SOURCES := gone.c\n", "SOURCES names gone.c, which is not there"),
+        (
+            "sim/upper/module.mk",
+            "SOURCES := gone.c\n",
+            "SOURCES names gone.c, which does not exist",
+        ),
     ],
 )
 def test_wrong_module(tmp_path: Path, file: str, text: str, sentence: str) -> None:

@@ -110,10 +110,10 @@ def test_make_sees_the_same(tmp_path: Path, whose: str) -> None:
 
 
 MISTAKES = {
-    "sources": ("lib/low", "SOURCES := *.c", "SOURCES := gone.c", "SOURCES names gone.c, which is not there"),
-    "pattern": ("lib/low", "SOURCES := *.c", "SOURCES := x_*.c", "SOURCES names x_*.c, which is not there"),
-    "main": ("tools/top", "MAIN := main.c", "MAIN := none.c", "MAIN names none.c, which is not there"),
-    "includes": ("sim/mid", "INCLUDES := include", "INCLUDES := public", "INCLUDES names public, which is not there"),
+    "sources": ("lib/low", "SOURCES := *.c", "SOURCES := gone.c", "SOURCES names gone.c, which does not exist"),
+    "pattern": ("lib/low", "SOURCES := *.c", "SOURCES := x_*.c", "SOURCES names x_*.c, which does not exist"),
+    "main": ("tools/top", "MAIN := main.c", "MAIN := none.c", "MAIN names none.c, which does not exist"),
+    "includes": ("sim/mid", "INCLUDES := include", "INCLUDES := public", "INCLUDES names public, which does not exist"),
     "uses": ("sim/mid", "USES := lib/low", "USES := lib/deep", "USES names lib/deep, which has no module.mk"),
     "folder": ("sim/mid", "USES := lib/low", "USES := lib", "USES names lib, which has no module.mk"),
     "inside": ("tests/top", "INSIDE := sim/mid", "INSIDE := sim/x", "INSIDE names sim/x, which has no module.mk"),
@@ -137,7 +137,7 @@ def test_what_is_not_there_is_refused_by_both(tmp_path: Path, case: str) -> None
 def test_a_circle_is_refused_by_both(tmp_path: Path) -> None:
     circle = {"lib/low/module.mk": f"{GOOD['lib/low/module.mk']}USES := tools/top\n"}
     root = _tree(tmp_path, circle)
-    why = "lib/low/module.mk: USES has a circle: lib/low tools/top sim/mid lib/low"
+    why = "lib/low/module.mk: USES has a cycle: lib/low tools/top sim/mid lib/low"
     with pytest.raises(ZvmlabError) as caught:
         module_mk.closure(root, "lib/low")
     assert str(caught.value) == why
@@ -165,7 +165,7 @@ def test_a_way_up_is_refused_by_both(tmp_path: Path, line: str) -> None:
     ("line", "why"),
     [
         ("SOURCE := a.c", "unknown key: SOURCE; did you mean SOURCES?"),
-        ("SOURCES := *.c", "SOURCES for the second time"),
+        ("SOURCES := *.c", "SOURCES is given twice"),
         ("MAIN = main.c", "not of the form KEY := WORDS: MAIN = main.c"),
         ("MAIN := $(wildcard *.c)", "not of the form KEY := WORDS: MAIN := $(wildcard *.c)"),
         ("MAIN := main.c \\", "not of the form KEY := WORDS: MAIN := main.c \\"),

@@ -34,7 +34,9 @@ def test_without_a_mark_nothing_is_removed(tmp_path: Path) -> None:
     assert not discard(tmp_path) and not discard(file)
     uses: list[Callable[[Path], None]] = [claim, renew]
     for use in uses:
-        with pytest.raises(UsageError, match=r"has other things in it \(file\), and things of zvm"):
+        with pytest.raises(
+            UsageError, match=r"contains other files \(file\), and zvmlab removes files there"
+        ):
             use(tmp_path)
     assert file.exists() and not is_ours(tmp_path)
     claim(tmp_path, lambda path: path.name == "file")

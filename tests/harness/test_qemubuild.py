@@ -208,7 +208,7 @@ def test_machine_without_debian_archive(tmp_path: Path) -> None:
 
 
 def test_suite_name_is_checked() -> None:
-    with pytest.raises(UsageError, match="'a b' for 's390x' is no Debian suite"):
+    with pytest.raises(UsageError, match="invalid Debian suite or architecture: 'a b', 's390x'"):
         packages.Suite("a b", "s390x")
 
 

@@ -446,6 +446,6 @@ def test_names_of_version_0_1_are_taken_and_the_new_ones_said(
     ):
         assert sentence in result.outlines
     assert (
-        'requirements: a marker names the rows of a test now, @pytest.mark.requirement("M15");'
-        " still by their names: test_p1_opens, test_p1_p2_closes"
+        'requirements: the marker @pytest.mark.requirement("M15") now names the rows that a test'
+        " shows; these tests have the rows in their names: test_p1_opens, test_p1_p2_closes"
     ) in " ".join(result.stdout.str().split())

@@ -106,7 +106,7 @@ def test_nobody_can_be_asked() -> None:
         raise EmulatorError("QEMU is gone")
 
     guest.machine.registers = broken
-    assert stacks(guest).endswith("nor emulator say what the guest does: QEMU is gone")
+    assert stacks(guest).endswith("nor the emulator says where the guest is: QEMU is gone")
 
 
 def test_a_time_out_takes_them_along_once_and_nothing_else_does() -> None:

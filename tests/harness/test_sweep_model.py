@@ -312,7 +312,7 @@ def test_fault_that_is_not_carried_out_is_a_failure_that_names_it(
 
     monkeypatch.setattr(sweep_module, "find", lambda name: Scenario("shorter", "", run))
     _, verdict = one(tmp_path, "iucv.connect#2:rc=0x0b")
-    text = "the scenario came to call 2 of iucv.connect no more"
+    text = "the scenario did not reach call 2 of iucv.connect this time"
     assert (verdict.word, verdict.blame) == ("failed", [Symptom("not carried out", text)])
 
 
@@ -633,7 +633,7 @@ def test_foreign_folders_of_the_output_stay(tmp_path: Path) -> None:
     for name in ("guests-", "guests-1", "guests-at-our-wedding"):
         (mine.output / name).mkdir(parents=True)
         (mine.output / name / "photo").touch()
-        with pytest.raises(UsageError, match=f"{name} has other things in it .photo., and"):
+        with pytest.raises(UsageError, match=f"{name} contains other files .photo., and"):
             sweep(mine, QUIET)
         assert (mine.output / name / "photo").exists()
         (mine.output / name / "photo").unlink()

@@ -265,7 +265,7 @@ class Worker(Calls[CallResult]):
                     break
             elif not step.endswith("?") and done.errno != errno.EEXIST:
                 done.check()
-        assert result is not None, "a module is a step of its own loading"
+        assert result is not None, "the steps of loading a module end with the module itself"
         return result
 
     def _load_steps(self) -> dict[str, list[str]]:

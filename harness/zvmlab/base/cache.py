@@ -53,8 +53,8 @@ def cache_root() -> Path:
     unfit = _UNFIT.search(str(root))
     if unfit:
         raise UsageError(
-            f"the cache's path {str(root)!r} contains {unfit[0]!r}, with which neither QEMU nor"
-            " kernel modules can be built there; set ZVMLAB_CACHE to a path without it"
+            f"the cache's path {str(root)!r} contains {unfit[0]!r}; QEMU and kernel modules cannot"
+            " be built in such a folder; set ZVMLAB_CACHE to a path without it"
         )
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -162,7 +162,7 @@ def _make(final: Path, build: Callable[[Path], None], artifact: str, fixed: bool
     root = final.parent
     if final.exists() and not discard(final):
         raise CannotRun(
-            f"{final} is in the place of an entry of the cache, and not zvmlab's; move it away"
+            f"{final} was not made by zvmlab, which needs this place in its cache; move it away"
         )
     _tidy(root, final.name)
     scratch = root / f".{final.name}.{os.getpid()}"
@@ -220,7 +220,7 @@ def main(arguments: list[str]) -> int:
 
     def program() -> None:
         if arguments != ["remove"]:
-            raise UsageError("write python3 -m zvmlab.base.cache remove")
+            raise UsageError("usage: python3 -m zvmlab.base.cache remove")
         left = remove()
         if left:
             print(f"left in {_place()[0]}, because zvmlab did not put it there: {some(left)}")

@@ -16,7 +16,7 @@ def _no_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"{short(key)} is there twice in one object")
+            raise ValueError(f"{short(key)} appears twice in one object")
         found[key] = value
     return found
 

@@ -86,7 +86,7 @@ def claim(
     strange = others(folder, lambda path: path.name.startswith(f"{MARK}.") or ours(path))
     if strange:
         raise UsageError(
-            f"{folder} has other things in it ({some(strange)}), and things of zvmlab's are"
-            f" removed there; {setting} an empty folder, or one that does not exist"
+            f"{folder} contains other files ({some(strange)}), and zvmlab removes files there;"
+            f" {setting} an empty folder, or one that does not exist"
         )
     mark(folder)

@@ -71,7 +71,7 @@ def driver_source() -> Path:
     """The folder driver/ of this clone."""
     folder = TREE / "driver"
     if not (folder / "Kbuild").is_file():
-        raise CannotRun(f"{folder} is missing; the driver is built from a clone of zvmlab only")
+        raise CannotRun(f"{folder} is missing; only a clone of zvmlab can build the driver")
     return folder
 
 
@@ -141,7 +141,7 @@ def build_folder(kernel: Kernel, progress: Progress | None = None) -> Build:
     if folder is None or not (folder / "Makefile").is_file():
         raise UsageError(
             f"kernel {kernel.version} has no build folder (lib/modules/{kernel.version}/build),"
-            " which driver/ has to be built with"
+            " which is needed to build driver/"
         )
     compiler = f"{CROSS}gcc"
     if not shutil.which(compiler):
@@ -160,8 +160,8 @@ def _of_debian(kernel: Kernel, progress: Progress) -> Build:
         target.update()
         if not target.find(re.escape(headers)):
             raise CannotRun(
-                f"Debian's {kernel.suite} has no {headers} any more; remove the cache's"
-                f" kernel-of-{kernel.suite} to have the newest kernel of {kernel.suite} fetched"
+                f"Debian's {kernel.suite} no longer has {headers}; remove kernel-of-{kernel.suite}"
+                " from the cache, so that the newest kernel is fetched"
             )
         needed = target.depends(headers)
         parts = [headers, *(name for name in needed if name.endswith("-common"))]

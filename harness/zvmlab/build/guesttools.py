@@ -73,7 +73,7 @@ def _inside(root: Path, path: Path) -> Path:
             return path
         target = os.readlink(path)
         path = root / target.lstrip("/") if target.startswith("/") else path.parent / target
-    raise CannotRun(f"{path} leads nowhere; remove {root} and try again")
+    raise CannotRun(f"{path} is a link in a loop; remove {root} and try again")
 
 
 def _dynamic(program: Path) -> tuple[str | None, list[str]]:
@@ -97,7 +97,7 @@ def _library(root: Path, name: str) -> Path:
     ways = (_inside(root, root / folder / name) for folder in _FOLDERS)
     found = next((way for way in ways if way.is_file()), None)
     if found is None:
-        raise CannotRun(f"the library {name} is needed, which is in none of the packages")
+        raise CannotRun(f"no package has the library {name}, which is needed")
     return found
 
 

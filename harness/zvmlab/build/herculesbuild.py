@@ -66,7 +66,7 @@ def program() -> Path:
 def sources() -> Path:
     """The clone that this package belongs to."""
     if not (TREE / PORT / "module.c").is_file():
-        raise CannotRun(f"{TREE} has no {PORT}; the module is built from a clone of zvmlab")
+        raise CannotRun(f"{TREE} has no {PORT}; only a clone of zvmlab can build the module")
     return TREE
 
 

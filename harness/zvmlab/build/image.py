@@ -102,7 +102,7 @@ def agent_source() -> Path:
     """Where the agent's source is: beside this package in a clone."""
     folder = TREE / "guest" / "agent"
     if not (folder / "Makefile").is_file():
-        raise CannotRun(f"{folder} is missing; the agent is built from a clone of zvmlab only")
+        raise CannotRun(f"{folder} is missing; only a clone of zvmlab can build the agent")
     return folder
 
 

@@ -61,7 +61,7 @@ def _words(place: Path, name: str) -> dict[str, list[str]]:
                 f"{name}/{FILE}:{number}: unknown key: {key}{did_you_mean(key, _KEYS)}"
             )
         if key in found:
-            raise ZvmlabError(f"{name}/{FILE}:{number}: {key} for the second time")
+            raise ZvmlabError(f"{name}/{FILE}:{number}: {key} is given twice")
         found[key] = match["words"].split()
     return found
 
@@ -82,7 +82,7 @@ def read(root: Path, name: str) -> Module:
             matches = [way.relative_to(folder) for way in ways]
             matches = [way for way in matches if not any(p.startswith(".") for p in way.parts)]
             if not matches:
-                raise ZvmlabError(f"{name}/{FILE}: {key} names {word}, which is not there")
+                raise ZvmlabError(f"{name}/{FILE}: {key} names {word}, which does not exist")
             found += [str(Path(name) / way) for way in matches]
         return found
 
@@ -133,7 +133,7 @@ def closure(root: Path, *wanted: str) -> list[Module]:
 
     def visit(name: str, way: tuple[str, ...]) -> None:
         if name in way:
-            raise ZvmlabError(f"{name}/{FILE}: USES has a circle: {' '.join((*way, name))}")
+            raise ZvmlabError(f"{name}/{FILE}: USES has a cycle: {' '.join((*way, name))}")
         if name in done:
             return
         module = read(root, name)

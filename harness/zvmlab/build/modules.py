@@ -40,7 +40,7 @@ def read_module(file: Path) -> bytes:
     """The module, decompressed."""
     suffix = file.name[len(file.name.partition(".ko")[0]) :]
     if suffix not in _SUFFIXES:
-        raise CannotRun(f"module {file} has the unknown suffix '{suffix}'; .ko, .ko.xz, .ko.gz do")
+        raise CannotRun(f"module {file}: unknown suffix '{suffix}' (possible: .ko, .ko.xz, .ko.gz)")
     try:
         return _SUFFIXES[suffix](file.read_bytes())
     except (OSError, EOFError, lzma.LZMAError) as error:
@@ -192,7 +192,7 @@ class _Finder:
             )
         if name in self._path:
             circle = self._path[self._path.index(name) :]
-            raise UsageError(f"the modules {', '.join(circle)} need each other in a circle")
+            raise UsageError(f"the modules {', '.join(circle)} need each other in a cycle")
         self._path.append(name)
         asked = wishes(file)
         before = self._add_soft(name, asked.before)

@@ -192,7 +192,7 @@ class Suite:
         self, name: str, arch: str, source: bool = False, progress: Progress | None = None
     ) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9-]*", name) or not re.fullmatch(r"[a-z0-9-]+", arch):
-            raise UsageError(f"'{name}' for '{arch}' is no Debian suite and architecture")
+            raise UsageError(f"invalid Debian suite or architecture: '{name}', '{arch}'")
         self.name = name
         self.arch = arch
         self.source = source

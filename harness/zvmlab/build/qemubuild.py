@@ -69,7 +69,7 @@ def source_root() -> Path:
     """The clone that this package belongs to."""
     root = TREE
     if not (root / "sim" / "qemu" / "insert_hooks.py").is_file():
-        raise CannotRun(f"{root} has no sim/qemu; QEMU is built from a clone of zvmlab only")
+        raise CannotRun(f"{root} has no sim/qemu; only a clone of zvmlab can build QEMU")
     return root
 
 

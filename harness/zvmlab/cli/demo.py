@@ -157,8 +157,10 @@ def demo(config: GuestConfig, sets: int, say: Callable[[str], None] = print) -> 
         module = guest.agent.modprobe("monreader").check()
         for line in module.log:
             say(harmless(f"guest: {line.text}"))
-        say(f"data sets are those of a modelled system, {WORKLOAD.name}, as fast as they are read;")
-        say("segment, IUCV and the driver are what runs otherwise, too")
+        say(
+            f"The data sets come from a modelled system, {WORKLOAD.name}, as fast as they are read."
+        )
+        say("The segment, IUCV and the driver work as in every other guest.")
         tally = Tally()
         status: list[str] = []
         # Beside the guest's sockets, so that they go with them, however this ends.

@@ -71,8 +71,8 @@ def installed(names: Iterable[str]) -> set[str]:
         listing = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
     except FileNotFoundError as error:
         raise CannotRun(
-            "this is no Debian system (dpkg-query is missing);"
-            f" install what {PACKAGES} names by your own means"
+            "this is not a Debian system (dpkg-query is missing);"
+            f" use your own package manager to install what {PACKAGES} lists"
         ) from error
     words = (line.split() for line in listing.stdout.splitlines())
     return {word[1] for word in words if len(word) == 2 and word[0] == "ii"}

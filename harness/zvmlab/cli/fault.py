@@ -122,7 +122,7 @@ def _number(text: str) -> int:
     try:
         return int(text, 0)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text} is not a number, as 11 or 0x0b") from None
+        raise argparse.ArgumentTypeError(f"{text} is not a number, such as 11 or 0x0b") from None
 
 
 @contextmanager

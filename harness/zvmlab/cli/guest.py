@@ -225,7 +225,7 @@ def check_program(path: Path) -> None:
         head = file.read(_ELF_HEAD)
     if not is_elf(head):
         raise UsageError(
-            f"{path} is not a program for s390x but some other file; scripts run with"
+            f"{path} is not a program for s390x; run a script with"
             f" zvmlab run --file {path}:/script -- sh /script"
         )
     try:

@@ -123,7 +123,7 @@ def run_sweep(arguments: argparse.Namespace) -> int:
     try:
         done = sweep(plan, Progress(), resume)
     except (KeyboardInterrupt, SystemExit):
-        print(f"{output} has what was found so far; --resume goes on", file=sys.stderr)
+        print(f"{output} has the results so far; --resume continues the sweep", file=sys.stderr)
         raise
     seconds = time.monotonic() - started
     found = sweep_report.verdicts(done)

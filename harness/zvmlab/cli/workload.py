@@ -139,8 +139,8 @@ def _fetch(guest: Guest, argv: list[str], folder: Path) -> None:
         try:
             data = guest.agent.read_file(path)
         except OSError as error:
-            print(f"zvmlab: {path} does not come back: {error.strerror}", file=sys.stderr)
+            print(f"zvmlab: cannot read {path} in the guest: {error.strerror}", file=sys.stderr)
             continue
         target = folder / PurePosixPath(path).name
         target.write_bytes(data)
-        print(f"zvmlab: {path} is {target} now, {len(data)} bytes", file=sys.stderr)
+        print(f"zvmlab: the guest's {path} is now {target}, {len(data)} bytes", file=sys.stderr)

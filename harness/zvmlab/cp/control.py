@@ -341,7 +341,7 @@ class Control:
         except OSError as error:
             reason = f"control socket {self.path}: {error.strerror}"
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            reason = f"control socket {self.path} sent what is no message of the protocol: {error}"
+            reason = f"control socket {self.path} sent an invalid message: {error}"
         self._end(reason)
 
     def _lines(self, lines: bytes) -> None:

@@ -27,19 +27,19 @@ _SEVERED = "sever-and-reopen sever-with-sets-queued sever-while-empty"
 
 EXPLAINED = (
     *because(
-        "whole-stream read: a read of ours goes on with all that fits behind what it has,"
-        " upstream's stops where an element or its records end",
+        "whole-stream read: our driver's read returns all that fits, upstream's stops at the end of"
+        " an element or of its records",
         "*",
         (WHOLE_SETS, r"\[.*\]", r"\[.*\]"),
     ),
     *because(
-        "defect 1: upstream's close severs a path once more that CP has severed",
+        "defect 1: upstream's close severs a path that CP has already severed",
         f"{_SEVERED} codes",
         ("log", r"monreader: Disconnecting .* failed with rc=1", ""),
         ("calls", r"sever path 1 .* cc 1 code 0x01", ""),
     ),
     *because(
-        "defect 2: upstream looks at a control area before it checks the address",
+        "defect 2: upstream reads a control area before it checks its address",
         "area-outside-storage",
         ("end", r".*Unable to handle kernel pointer dereference.*; in mon_read .*", ""),
     ),
@@ -57,43 +57,43 @@ EXPLAINED = (
         ("poll ready", "ERR", r"IN\|RDNORM"),
     ),
     *because(
-        "defect 6: upstream's poll does not say that nothing will come any more",
+        "defect 6: upstream's poll does not say that no more data will come",
         _SEVERED,
         ("poll ready", "ERR", r"ERR\|HUP"),
     ),
     *because(
-        "defect 6: a non-blocking read of upstream's never learns of a sever",
+        "defect 6: upstream's non-blocking read never reports a sever",
         "sever-with-sets-queued sever-while-empty",
         ("read errno", "EAGAIN", "EIO"),
     ),
     *because(
-        "ours does not try a reply on a path that CP has severed (docs/driver.md, decisions);"
-        " the read fails with EIO all the same",
+        "our driver does not reply on a path that CP has severed (docs/driver.md, decisions);"
+        " its read fails with EIO, as upstream's",
         "sever-with-sets-queued",
         ("log", r"monreader: Reading monitor data failed with rc=1", ""),
         ("calls", r"reply path 1 message \d .* cc 1 code 0x01", ""),
     ),
     *because(
-        "defect 8: upstream gives a malformed set as an empty one",
+        "defect 8: upstream delivers a malformed set as an empty one",
         "malformed-sets",
         ("read set", "nothing", "no end"),
         ("read errno", "null", "EIO"),
         ("read sizes", r"\[0\]", r"\[\]"),
     ),
     *because(
-        "defect 8: upstream ends a set where its malformed element stands, as if it were whole",
+        "defect 8: upstream ends a set at its malformed element, as if the set were complete",
         "malformed-second-element",
         ("read set", "524 bytes that are no set of CP's", "no end"),
         ("read errno", "null", "EIO"),
         ("read sizes", r"\[12,512,0\]", r"\[524\]"),
     ),
     *because(
-        "defect 8: ours says what is malformed",
+        "defect 8: our driver's message says what is malformed",
         "malformed-sets malformed-second-element",
         ("log", "", r"monreader: Malformed monitor data: .*"),
     ),
     *because(
-        "defect 8: upstream looks at an element again at every read",
+        "defect 8: upstream reads an element again at every read",
         "element-that-changes",
         ("read set", "156 bytes .*", "256 bytes .*"),
         ("read sizes", r"\[156,0\]", r"\[256,0\]"),
@@ -109,21 +109,21 @@ EXPLAINED = (
         ("calls", "", "reply path 1 message 1 .* cc 0"),
     ),
     *because(
-        "defect 10: upstream does not look at the limit that CP grants",
+        "defect 10: upstream ignores the limit that CP grants",
         "lowered-limit",
         ("read errno", "EAGAIN", "EOVERFLOW"),
         ("log", "", "monreader: The read queue for monitor data is full"),
     ),
     *because(
-        "defect 11: upstream takes one byte of records for a malformed element",
+        "defect 11: upstream treats an element with one byte of records as malformed",
         "one-byte-of-records",
         ("read set", "nothing", "set 1"),
         ("read sizes", r"\[0\]", r"\[13,0\]"),
         ("read elements", r"\[\]", r'\[\{.*"length":1,.*\}\]'),
     ),
     *because(
-        "defect 11: a read of no bytes takes the end of the set from upstream's, so that what"
-        " follows comes one read earlier",
+        "defect 11: upstream's read of 0 bytes consumes the end of the set, so what follows comes"
+        " one read earlier",
         "reads-of-no-bytes",
         ("read set", "set 2", "nothing"),
         ("read set", "no end", "set 2"),
@@ -134,15 +134,15 @@ EXPLAINED = (
         ("read elements", r"\[\]", r"\[\{.*\}\]"),
     ),
     *because(
-        "defect 12: upstream has no files for codes",
+        "defect 12: upstream has no files that show the codes",
         "codes",
         ("*_code returned", r"\[-1\]", r"\[[23]\]"),
         ("*_code errors", r'\["ENOENT"\]', r'\["0"\]'),
         ("*_code data", _EMPTY, _HASH),
     ),
     *because(
-        "defect 13: readv of upstream's goes on behind the data and takes the end of the set,"
-        " so that what follows comes one read earlier",
+        "defect 13: upstream's readv goes on after the data and consumes the end of the set, so what"
+        " follows comes one read earlier",
         "readv",
         ("readv returned", r"\[172\]", r"\[0\]"),
         ("readv returned", r"\[0\]", r"\[172\]"),

@@ -31,7 +31,7 @@ EXPLAINED = (
         (ORDERED, "", r"diagnose 08 .* text TERM AUTOCR OFF .* done"),
     ),
     *because(
-        "each emulator states another speed of its machine (STSI 1.2.2)",
+        "the emulators report different machine speeds (STSI 1.2.2)",
         "boot",
         ("log", r"Calibrating delay loop .* BogoMIPS preset", ""),
         ("log", "", r"Calibrating delay loop .* BogoMIPS preset"),
@@ -42,7 +42,7 @@ EXPLAINED = (
         ("log", "", r"cpu: The CPU configuration topology of the machine is: .*"),
     ),
     *because(
-        "Hercules has large pages (enhanced DAT), QEMU has not: there the kernel needs 248 KiB"
+        "Hercules has large pages (enhanced DAT); in QEMU, without them, the kernel needs 248 KiB"
         " of page tables to map 128 MiB",
         "boot",
         ("log", "", r"HugeTLB: .*"),

@@ -258,5 +258,7 @@ def actions(
     found = _cumulate(found, model.SAMPLE, domains[0], domain_bits(*_ALWAYS["sample"]))
     found = _cumulate(found, model.EVENT, domains[1], domain_bits(*_ALWAYS["event"]))
     if len(found) > 65536:
-        raise top.error("events", f"and logons of every day are {len(found)}; 65536 are possible")
+        raise top.error(
+            "events", f"and logons of every day are {len(found)}; at most 65536 are possible"
+        )
     return found

@@ -167,12 +167,14 @@ def _devices(top: Node) -> list[Device]:
         for at in range(count):
             number = first + at
             if number > 0xFFFF or number in made:
-                raise node.error("first", f"makes {number:04X} the number of two devices or none")
+                raise node.error(
+                    "first", f"gives a device the number {number:04X}, which is taken or too high"
+                )
             label = "" if kind == model.OSA else f"{volume}{at % 1000:03}"
             made[number] = Device(number, kind, chpids, label, slots)
         node.done()
     if len(made) > 4096:
-        raise top.error("devices", f"are {len(made)}; 4096 are possible")
+        raise top.error("devices", f"are {len(made)}; at most 4096 are possible")
     return [made[number] for number in sorted(made)]
 
 
@@ -201,11 +203,11 @@ def _patterns(top: Node, machine: _Machine) -> None:
         if len(percents) != 24 or not all(
             type(one) is int and 0 <= one <= 1000 for one in percents
         ):
-            raise node.error(name, "is no list of 24 percentages, 0 to 1000, one for each hour")
+            raise node.error(name, "is not a list of 24 percentages, 0 to 1000, one for each hour")
         machine.patterns.append(name)
         machine.percents.append(percents)
     if len(machine.percents) > 32:
-        raise top.error("patterns", f"are {len(machine.percents) - 1}; 31 are possible")
+        raise top.error("patterns", f"are {len(machine.percents) - 1}; at most 31 are possible")
 
 
 def _users(top: Node, machine: _Machine, frames: int) -> Users:
@@ -214,7 +216,7 @@ def _users(top: Node, machine: _Machine, frames: int) -> Users:
         _group(node, machine, frames, found)
         node.done()
     if len(found.users) > 65536:
-        raise top.error("users", f"are {len(found.users)}; 65536 are possible")
+        raise top.error("users", f"are {len(found.users)}; at most 65536 are possible")
     return found
 
 
@@ -223,7 +225,9 @@ def _group(node: Node, machine: _Machine, frames: int, found: Users) -> None:
     count = node.integer("count", 1, 65536, 1)
     type = TYPES[node.choice("type", tuple(TYPES), "CP")]
     if type not in machine.types:
-        raise node.error("type", "is one that no processor has; add one, or choose another type")
+        raise node.error(
+            "type", "is the type of no processor; add such a processor, or choose another type"
+        )
     pages = node.integer("storage_mb", 1, 1 << 22, 512) * PAGES_A_MEGABYTE
     if pages > frames * 16:
         raise node.error("storage_mb", "is more than 16 times the system's storage")
@@ -231,7 +235,7 @@ def _group(node: Node, machine: _Machine, frames: int, found: Users) -> None:
     digits = len(str(count))
     names = [name] if count == 1 else [f"{name}{at:0{digits}}" for at in range(1, count + 1)]
     if len(names[-1]) > 8:
-        raise node.error("name", f"makes {names[-1]} the last user's ID; 8 characters are possible")
+        raise node.error("name", f"gives the last user the ID {names[-1]}; at most 8 characters")
     one = User(
         "",
         type,

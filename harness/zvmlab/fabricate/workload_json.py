@@ -152,7 +152,7 @@ class Node:
         for key in self._value:
             if key not in self._known:
                 known = ", ".join(sorted(self._known))
-                raise self.error(key, f"means nothing here; known are {known}")
+                raise self.error(key, f"is unknown (possible: {known})")
 
     def _place_of(self, key: str) -> str:
         return f"{self._place}.{key}" if self._place else key

@@ -47,15 +47,15 @@ def why_cold(config: GuestConfig) -> str | None:
     if config.backend != HERCULES:
         return f"{config.backend} has no checkpoints"
     if config.cold:
-        return "it was asked for"
+        return "its configuration asks for a cold boot"
     if config.fault_rules():
         return "its faults are armed before the first instruction"
     if config.trace_data != "short":
         return "its trace is to be replayed from the beginning"
     if config.devices:
-        return "what its devices are in the midst of cannot be saved"
+        return "the state of its devices cannot be saved"
     if "zvmlab.attach=" in config.command_line:
-        return "the time in which its agent must be answered is its own"
+        return "it sets its own time limit for the connection to the agent"
     return None
 
 

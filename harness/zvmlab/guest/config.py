@@ -176,7 +176,7 @@ class GuestConfig:
         if self.emulated_storage() > MAX_STORAGE:
             raise UsageError(
                 f"storage and segments reach up to {self.emulated_storage() // MIB} MiB,"
-                f" {MAX_STORAGE // MIB} MiB are possible"
+                f" at most {MAX_STORAGE // MIB} MiB are possible"
             )
         self.fault_rules()
 

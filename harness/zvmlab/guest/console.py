@@ -139,7 +139,7 @@ class Console:
         unknown = sorted(set(self.kinds) - set(CRASHES))
         if unknown:
             raise UsageError(
-                f"{unknown[0]!r} is not a crash of the console; known: {', '.join(CRASHES)}"
+                f"unknown kind of crash: {unknown[0]!r} (possible: {', '.join(CRASHES)})"
             )
         self.on_crash: Callable[[], None] | None = None
         self._logs = [_Log(path), *([_Log(emulator_log)] if emulator_log is not None else [])]

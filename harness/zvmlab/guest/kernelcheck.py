@@ -67,6 +67,6 @@ def check_kernel(guest: Guest) -> None:
         raise ZvmlabError(f"the guest's kernel has leaked memory; kmemleak says:\n{found}")
     if lockdep_off(guest):
         raise ZvmlabError(
-            "the guest's lockdep has turned itself off, so that later mistakes were not looked for;"
+            "the guest's lockdep has turned itself off, so it did not look for later mistakes;"
             " the kernel's log says why"
         )

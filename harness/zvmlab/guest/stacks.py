@@ -102,7 +102,7 @@ def stacks(guest: Asked) -> str:
     try:
         return f"{_CPUS}\n{guest.machine.registers()}"
     except (ZvmlabError, OSError) as error:
-        return f"neither agent nor emulator say what the guest does: {error}"
+        return f"neither the agent nor the emulator says where the guest is: {error}"
 
 
 def has_stacks(error: BaseException) -> bool:

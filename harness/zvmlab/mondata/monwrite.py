@@ -109,7 +109,7 @@ def read_sets(file: BinaryIO) -> Iterator[MonwriteSet]:
         if found is None:
             if file.read(1):
                 raise BadStream(
-                    f"there is more behind the end-of-data record after {number - 1} sets"
+                    f"more data follows the end-of-data record, after {number - 1} sets"
                 )
             return
         notification, mces = found
@@ -133,7 +133,7 @@ def _control(block: bytes, number: int) -> tuple[Notification, list[Mce]] | None
     length = end - start + 1
     if length <= 0 or length % MCE_SIZE or length > MAX_ELEMENTS * MCE_SIZE:
         raise BadStream(
-            f"the control area of set {number} is said to reach from {start:x} to {end:x}:"
+            f"the control area of set {number} reaches from {start:x} to {end:x}:"
             f" not 1 to {MAX_ELEMENTS} elements of {MCE_SIZE} bytes"
         )
     places = range(INTERRUPT_SIZE, INTERRUPT_SIZE + length, MCE_SIZE)
@@ -141,7 +141,7 @@ def _control(block: bytes, number: int) -> tuple[Notification, list[Mce]] | None
     for at, mce in enumerate(mces, 1):
         if mce.type == 0 or mce.size <= 0:
             raise BadStream(
-                f"control element {at} of set {number} is none: type {mce.type:02x},"
+                f"control element {at} of set {number} is invalid: type {mce.type:02x},"
                 f" records from {mce.start:x} to {mce.end:x}"
             )
     return Notification(path, msgid, trgcls, start, flags, kind), mces

@@ -53,7 +53,7 @@ class Place:
             "monitor-raw", kind="sample", **{"mca-start": start, "mca-end": end}
         )
         if answer["fate"] != "delivered":
-            raise ZvmlabError(f"the control area went to nobody: {answer['fate']}")
+            raise ZvmlabError(f"no user got the control area: {answer['fate']}")
 
     def announce_elements(self, *elements: Mce) -> None:
         """Put the control elements at the usual place and announce them."""

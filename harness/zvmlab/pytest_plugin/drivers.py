@@ -44,7 +44,7 @@ def _checked(item: pytest.Item, mark: pytest.Mark) -> str:
     problem = "" if isinstance(seen, str) and seen else "it is needed"
     try:
         if not problem and re.fullmatch(seen, "") is not None:
-            problem = "it matches nothing at all, too"
+            problem = "it also matches the empty text"
     except re.error as error:
         problem = str(error)
     if problem:
@@ -89,4 +89,4 @@ def hold_to_value(
     where = "" if call.when == "call" else f" in {call.when}"
     known, report.outcome = report.wasxfail, "failed"
     del report.wasxfail
-    return f"not the failure that is known: {found!r}{where}, expected {seen!r} ({known})"
+    return f"not the known failure: {found!r}{where}, expected {seen!r} ({known})"

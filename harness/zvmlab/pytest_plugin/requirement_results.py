@@ -214,8 +214,8 @@ class Run:
         if not old:
             return []
         return [
-            'a marker names the rows of a test now, @pytest.mark.requirement("M15");'
-            f" still by their names: {', '.join(sorted(old))}"
+            'the marker @pytest.mark.requirement("M15") now names the rows that a test shows;'
+            f" these tests have the rows in their names: {', '.join(sorted(old))}"
         ]
 
     def complaints(self) -> list[str]:

@@ -128,13 +128,13 @@ def totals(run: Run) -> str:
     shown = sum(row.shown for row in rows)
     deviating = sum(row.deviates for row in rows)
     counts = run.counts()
-    words = {Outcome.DEVIATES: "deviating as known"}
+    words = {Outcome.DEVIATES: "known to deviate"}
     parts = ", ".join(f"{counts[o]} {words.get(o, o)}" for o in Outcome if counts.get(o))
     several = any(column.backend != QEMU for column in run.columns)
     what = "kernel, driver and emulator" if several else "kernel and driver"
     return (
         f"{shown} of {len(rows)} requirements shown on every {what}"
-        + (f", {deviating} broken somewhere as known" if deviating else "")
+        + (f", {deviating} with a known deviation" if deviating else "")
         + f"; {len(run.results)} tests"
         + (f": {parts}" if parts else "")
     )

@@ -168,7 +168,7 @@ def records_below_their_element(context: Context) -> None:
             _note(context, "read a part", context.worker.read(context.fd, 4096))
 
 
-@scenario("reads-of-no-bytes", "Reads of size 0 in front of, within and behind a set.")
+@scenario("reads-of-no-bytes", "Reads of size 0 before, within and after a set.")
 def reads_of_no_bytes(context: Context) -> None:
     """A read of no bytes returns 0 and does nothing."""
     with _opened(context):

@@ -49,16 +49,16 @@ KNOWN = (
         ("pgm",),
         PANIC,
         r".*(illegal operation: 0001|specification exception: 0006).*; in .*\biucv_.*",
-        "kernel: B2F0 has no exception-table entry (net/iucv/iucv.c), a program interruption"
-        " there is an oops",
+        "kernel: B2F0 has no exception-table entry (net/iucv/iucv.c), so a program"
+        " interruption there is an oops",
     ),
     Known(
         ("diag64.*",),
         ("pgm",),
         PANIC,
         r".*(illegal operation: 0001|specification exception: 0006).*; in .*\b\w*segment_.*",
-        "kernel: DIAGNOSE X'64' has no exception-table entry (arch/s390/mm/extmem.c), a program"
-        " interruption there is an oops",
+        "kernel: DIAGNOSE X'64' has no exception-table entry (arch/s390/mm/extmem.c), so a"
+        " program interruption there is an oops",
     ),
     Known(
         ("diag64.loadshr",),
@@ -66,8 +66,8 @@ KNOWN = (
         PANIC,
         r".*(addressing exception: 0005|Unable to handle kernel pointer dereference"
         r"|WARNING: .*\bvmem_remove_mapping\b).*",
-        "kernel: it has to believe CP that the segment is there, and where; touching what is not"
-        " there is an oops, unmapping it a WARNING (arch/s390/mm)",
+        "kernel: it relies on what CP says of the segment's place; an access to a segment that is"
+        " not there is an oops, and unmapping it a WARNING (arch/s390/mm)",
     ),
     Known(
         ("interrupt",),

@@ -263,7 +263,7 @@ class Runner:
                 context.before_unload = check_if_fired
                 self._play(context, result)
             if not rules[0].fired:
-                text = f"the scenario came to call {case.call} of {case.point} no more"
+                text = f"the scenario did not reach call {case.call} of {case.point} this time"
                 result.symptoms.append(Symptom(UNFIRED, text))
             self._judge(guest, context, result, case.kind == "corrupt")
 
