@@ -161,7 +161,7 @@ void ctl_client_send(struct ctl *ctl, struct ctl_client *client, json_t *message
 	if (client->out.len + len + 1 > CTL_OUT_LIMIT) {
 		drop(ctl, client, "too slow: it does not read what it is sent");
 	} else if (!text || !reserve(&client->out, len + 1)) {
-		drop(ctl, client, "no memory for what it has to be told");
+		drop(ctl, client, "no memory for its messages");
 	} else {
 		char *to = client->out.data + client->out.start + client->out.len;
 

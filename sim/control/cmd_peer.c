@@ -39,8 +39,8 @@ static bool may_create(struct ctl_call *call, const char *name, const struct iuc
 		ctl_fail(call, "Failed", "there are %u peers, which is the limit; destroy one first",
 			 CTL_MAX_PEERS);
 	else if (strcmp(name, "*") == 0 || strchr(name + 1, '*'))
-		ctl_fail(call, "BadArgument", "%s is no user ID; a * stands in front of a service's "
-			 "name only", name);
+		ctl_fail(call, "BadArgument", "%s is not a user ID; only a service's name begins "
+			 "with *", name);
 	else if (user && (user == iucv_user_guest(call->cp) || iucv_user_is_own(user)))
 		ctl_fail(call, "Failed", "%s is logged on already; choose another name", name);
 	else
@@ -119,7 +119,7 @@ json_t *ctl_peer_command(struct ctl_call *call)
 	if (!peer)
 		return NULL;
 	if (iucv_user_is_service(peer->user))
-		return ctl_fail(call, "Failed", "%s is a service, and no user who gives commands",
+		return ctl_fail(call, "Failed", "%s is a service, which cannot give commands",
 				peer->name);
 	if (!ctl_command_text(call, text, &len))
 		return NULL;
@@ -153,8 +153,8 @@ static struct ctl_held *give_areas(struct ctl_call *call, struct ctl_peer *peer,
 	struct ctl_held *held;
 
 	if (function != IUCV_SEND && function != IUCV_REPLY && ctl_data_len(call->args, "data") > 0) {
-		ctl_fail(call, "BadArgument", "argument \"data\" is for send and reply; receive is "
-			 "given room by \"length\"");
+		ctl_fail(call, "BadArgument", "argument \"data\" is for send and reply; give "
+			 "receive its room by \"length\"");
 		return NULL;
 	}
 	held = ctl_hold(&peer->held, parm->path, len, answer_len);

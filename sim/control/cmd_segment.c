@@ -67,8 +67,8 @@ json_t *ctl_segment_read(struct ctl_call *call)
 	const void *bytes;
 
 	if (!file && len > CTL_MAX_DATA)
-		return ctl_fail(call, "BadArgument", "argument \"length\" is above %u; more bytes go "
-				"to a \"file\"", CTL_MAX_DATA);
+		return ctl_fail(call, "BadArgument", "argument \"length\" is above %u; use "
+				"\"file\" for more", CTL_MAX_DATA);
 	segment = named_segment(call);
 	if (!segment)
 		return NULL;

@@ -35,8 +35,8 @@ static int make_room(const struct sockaddr_un *address, char *err, size_t errlen
 	if (lstat(path, &st) != 0)
 		return errno == ENOENT ? 0 : fail_open(path, err, errlen, "cannot be created");
 	if (!S_ISSOCK(st.st_mode)) {
-		snprintf(err, errlen, "%s exists and is no socket; remove it or name another path",
-			 path);
+		snprintf(err, errlen, "%s exists and is not a socket; remove it or name another "
+			 "path", path);
 		return -1;
 	}
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -45,8 +45,8 @@ static const struct ctl_command *look_up(struct ctl_call *call, json_t *request)
 
 	json_object_foreach(request, key, value) {
 		if (strcmp(key, "execute") && strcmp(key, "arguments") && strcmp(key, "id")) {
-			ctl_fail(call, "BadRequest", "\"%.60s\" is no member of a request; those are "
-				 "execute, arguments and id", key);
+			ctl_fail(call, "BadRequest", "\"%.60s\" is not a member of a request; "
+				 "those are execute, arguments and id", key);
 			return NULL;
 		}
 	}

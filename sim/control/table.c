@@ -62,8 +62,8 @@ MEMBERS(counters_returns) = {
 	INT("requests", 0, U63, "Requests so far, this one included."),
 	INT("events", 0, U63, "Events so far."),
 	INT("heap", 0, U63, "Bytes that malloc() has given to the whole emulator."),
-	INT("heap-free", 0, U63, "Bytes that it was given back and keeps for the next."),
-	STRING("trace-ended", OPT, 0, 96, "Why there is no more of the trace, if there is not."), END,
+	INT("heap-free", 0, U63, "Bytes that were freed and that malloc() keeps."),
+	STRING("trace-ended", OPT, 0, 96, "Why the trace has ended, if it has."), END,
 };
 
 MEMBERS(create_args) = {
@@ -74,7 +74,7 @@ MEMBERS(create_args) = {
 };
 MEMBERS(create_returns) = {
 	NAME("name", 0, "User ID, in upper case."),
-	BOOL("adopted", 0, "It was there and had no owner."),
+	BOOL("adopted", 0, "The peer existed and had no owner."),
 	INT("lost", 0, U63, "Events discarded while it had no owner."), END,
 };
 MEMBERS(peer_args) = { NAME("peer", 0, "A peer of this connection."), END };
@@ -96,7 +96,7 @@ MEMBERS(call_args) = {
 	OF_INPUT("msgtag", OPT, iucv_call, msgtag, "IPMSGTAG."),
 	OF_INPUT("rmmsg", OPT, iucv_call, rmmsg, "IPRMMSG, with flag X'80'."),
 	OF_INPUT("mask", OPT, iucv_call, mask, "SET MASK, SET CONTROL MASK."),
-	DATA("data", OPT, 0, CTL_MAX_DATA, "SEND: the message; REPLY: the reply; no other."),
+	DATA("data", OPT, 0, CTL_MAX_DATA, "The message of SEND, or the reply of REPLY."),
 	INT("length", OPT, 0, CTL_MAX_DATA, "RECEIVE: room."),
 	INT("answer-length", OPT, 0, CTL_MAX_DATA, "SEND: room for the reply."), END,
 };
@@ -134,7 +134,7 @@ MEMBERS(path) = {
 };
 MEMBERS(paths_returns) = {
 	LIST("paths", 0, path, 0, 4096, "Paths that are not free."),
-	INT("next", 0, 0, CP_MAX_PATHS, "Path to begin with to see more."), END,
+	INT("next", 0, 0, CP_MAX_PATHS, "Path to begin with for the next ones."), END,
 };
 
 MEMBERS(arm_args) = {
@@ -166,7 +166,7 @@ MEMBERS(rule) = {
 #define FAULT_FIELD(member, kept, saved, least, most, text) RULE_##kept(#member, least, most, text)
 #include "zvmlab/fault_fields.def"
 	INT("matched", 0, U32, "Calls that matched."),
-	INT("fired", 0, U32, "Calls it was carried out on."), END,
+	INT("fired", 0, U32, "Calls on which it was carried out."), END,
 };
 MEMBERS(rules_returns) = { LIST("rules", 0, rule, U8, "In the order of arming."), END };
 MEMBERS(fault_value) = {
@@ -178,7 +178,7 @@ MEMBERS(point) = {
 	ENUM("point", 0, ctl_fault_points, "Name."), STRING("text", 0, U8, "What it is."),
 	LIST("kinds", 0, any_fault_kind, U8, "What it can carry out."),
 	LIST("values", 0, fault_value, U8, "The same kinds, with the values they take here."),
-	INT("reached", OPT, U63, "How often, the agent's calls left out."), END,
+	INT("reached", OPT, U63, "How often it was reached, without the agent's calls."), END,
 };
 MEMBERS(fault_kind) = {
 	ENUM("kind", 0, ctl_fault_kinds, "Name."), STRING("text", 0, U8, "What it is."),
@@ -205,7 +205,7 @@ MEMBERS(element) = {
 	INT("type", OPT, U8, "MCE byte 0; default by kind."),
 	INT("domains", 0, U16, "MCE bytes 1 and 2."), INT("byte3", OPT, U8, "MCE byte 3."),
 	DATA("data", OPT, 1, CTL_MAX_DATA, "Records; or else fill."),
-	OBJECT("fill", OPT, fill, "Bytes made up: pattern or seed."),
+	OBJECT("fill", OPT, fill, "Bytes to generate: pattern or seed."),
 	INT("phase", OPT, 0, CP_PAGE_SIZE - 1, "Offset in the first frame; default 0."), END,
 };
 MEMBERS(deliver_args) = {
@@ -282,7 +282,8 @@ MEMBERS(set_returns) = {
 	INT("waiting", 0, U32, "Users that have not replied."), END,
 };
 MEMBERS(capture_args) = {
-	FILE_NAME("file", OPT | CTL_NULLABLE, "Replaced, FILE.idx, too.  Without: end it."), END,
+	FILE_NAME("file", OPT | CTL_NULLABLE,
+		  "File to replace, with FILE.idx; without it the capture ends."), END,
 };
 MEMBERS(capture_returns) = {
 	INT("sets", 0, U63, "Sets in the capture that ended."), INT("bytes", 0, U63, "Likewise."),
@@ -305,7 +306,7 @@ MEMBERS(segments_returns) = { LIST("segments", 0, segment, U16, "All defined seg
 MEMBERS(segment_read_args) = {
 	NAME("name", 0, "Segment."), INT("offset", 0, U63, "From its first byte."),
 	INT("length", 0, 1, UINT32_MAX, "Bytes; without a file at most 6 MiB."),
-	FILE_NAME("file", OPT, "Where the bytes go instead of the answer."), END,
+	FILE_NAME("file", OPT, "File that gets the bytes instead of the answer."), END,
 };
 MEMBERS(segment_read_returns) = { DATA("data", OPT, 0, CTL_MAX_DATA, "Without a file."), END };
 MEMBERS(segment_write_args) = {
@@ -322,13 +323,13 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_query_version },
 	{ "query-schema", "This schema.", NULL, schema_returns, ctl_query_schema },
 	{ "query-cp", "Identity and configuration of the guest.", NULL, cp_returns, ctl_query_cp },
-	{ "query-counters", "What the control socket has to do; memory of the emulator.", NULL,
+	{ "query-counters", "Load of the control socket; memory of the emulator.", NULL,
 	  counters_returns, ctl_query_counters },
 	{ "cp-command", "Give CP commands.", command_args, command_returns, ctl_cp_command },
 	{ "storage-read", "Read storage that the guest can read.", storage_args, data_returns,
 	  ctl_storage_read },
 	{ "state-save", "Save the CP's state.", file_args, save_returns, ctl_state_save },
-	{ "state-load", "Load it; what cannot be loaded changes nothing.", file_args, NULL,
+	{ "state-load", "Load it; if that fails, nothing changes.", file_args, NULL,
 	  ctl_state_load },
 	{ "peer-create", "Log on a user ID or service that this connection plays.", create_args,
 	  create_returns, ctl_peer_create },

@@ -202,7 +202,7 @@ static const char *image_defect(const struct cp *cp, const uint8_t *image, size_
 {
 	if (!image || len < HEADER_SIZE + CHECKSUM_SIZE ||
 	    memcmp(image, MAGIC, MAGIC_SIZE) != 0)
-		return "it is no saved CP";
+		return "it is not a saved CP";
 	if (get_be32(image + OFFSET_VERSION) != VERSION)
 		return "it has the format of another version; save it again with this one";
 	if (get_be64(image + OFFSET_LENGTH) != len)

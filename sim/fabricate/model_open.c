@@ -43,14 +43,16 @@ static bool check_sizes(const struct model_config *c, const struct error *error)
 		return refuse(error, "%u processors: 1 to %u are possible", c->processors,
 			      MODEL_MAX_PROCESSORS);
 	if (c->devices > MODEL_MAX_DEVICES)
-		return refuse(error, "%u devices: %u are possible", c->devices, MODEL_MAX_DEVICES);
+		return refuse(error, "%u devices: at most %u are possible", c->devices,
+			      MODEL_MAX_DEVICES);
 	if (c->users > MODEL_MAX_USERS)
-		return refuse(error, "%u users: %u are possible", c->users, MODEL_MAX_USERS);
+		return refuse(error, "%u users: at most %u are possible", c->users,
+			      MODEL_MAX_USERS);
 	if (!between(c->patterns, 1, MODEL_MAX_PATTERNS))
 		return refuse(error, "%u patterns: 1 to %u are possible", c->patterns,
 			      MODEL_MAX_PATTERNS);
 	if (c->actions > MODEL_MAX_ACTIONS)
-		return refuse(error, "%u actions: %u are possible", c->actions,
+		return refuse(error, "%u actions: at most %u are possible", c->actions,
 			      MODEL_MAX_ACTIONS);
 	if (!between(c->seconds, 1, MODEL_MAX_SECONDS) || c->second_of_day >= 86400)
 		return refuse(error, "%u seconds from second %u of the day on: 1 to %u seconds are "

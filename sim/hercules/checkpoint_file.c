@@ -191,7 +191,7 @@ static const char *header_defect(const struct header *header, const struct check
 	uint64_t rest = size - sizeof(*header);
 
 	if (memcmp(header->magic, MAGIC, sizeof(header->magic)) != 0)
-		return "it is no checkpoint";
+		return "it is not a checkpoint";
 	if (header->version != VERSION)
 		return "it has the format of another version";
 	if (memchr(header->machine, '\0', sizeof(header->machine)) == NULL ||
@@ -235,7 +235,7 @@ static void read_rest(struct stream *s, const struct header *header,
 		page += run;
 	}
 	if (s->sum != header->sum)
-		s->defect = "its sum is wrong; it is damaged";
+		s->defect = "its checksum is wrong; it is damaged";
 }
 
 static void read_all(struct stream *s, struct checkpoint_file *file)
@@ -249,7 +249,7 @@ static void read_all(struct stream *s, struct checkpoint_file *file)
 		return;
 	}
 	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < sizeof(header)) {
-		s->defect = "it is no checkpoint";
+		s->defect = "it is not a checkpoint";
 		return;
 	}
 	if (!get(s, &header, sizeof(header)))

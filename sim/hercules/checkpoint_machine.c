@@ -41,7 +41,7 @@ const char *saved_machine_take(struct saved_machine *m)
 	if (get_tod_steering() != 0.0)
 		return "the guest steers its TOD clock";
 	if (sysblk.mbm != 0 || sysblk.mbd != 0)
-		return "the guest has its channels measured";
+		return "the guest measures its channels";
 	if (IS_IC_CHANRPT)
 		return "a channel report is pending";
 	if (sysblk.ioq || sysblk.iointq)

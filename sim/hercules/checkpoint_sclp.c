@@ -69,7 +69,7 @@ const char *sclp_masks_take(uint32_t *receive, uint32_t *send)
 	}
 	if (!find(list, len, RECEIVE_MASK, receive) || !find(list, len, SEND_MASK, send) ||
 	    !find(list, len, PENDING, &pending))
-		return "the service processor's masks cannot be had";
+		return "the service processor's masks cannot be read";
 	return pending == 0 ? NULL : "the service processor has an event for the guest";
 }
 

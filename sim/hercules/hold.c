@@ -123,7 +123,8 @@ static int begin(bool start, char *err, size_t errlen)
 	port_unlock();
 	if (complete)
 		return 0;
-	snprintf(err, errlen, "not all CPUs can be held: one is in ESA/390 mode, or does not get on");
+	snprintf(err, errlen, "not all CPUs can be held: one is in ESA/390 mode, or does not "
+		 "respond");
 	return -1;
 }
 

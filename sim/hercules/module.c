@@ -83,7 +83,7 @@ static int check_machine(char *err, size_t errlen)
 		return -1;
 	}
 	if (!insn_add_facilities()) {
-		snprintf(err, errlen, "this Hercules has no place for the facilities of CP");
+		snprintf(err, errlen, "this Hercules cannot hold the facilities of CP");
 		return -1;
 	}
 	return cp_port_set_cpus(&port->own, (unsigned int)sysblk.numcpu, err, errlen);

@@ -109,7 +109,7 @@ static void reset_now(int cpu)
 {
 	storage_open();
 	if (s390_common_load_begin(cpu, 0) != 0 || module_load_finish(sysblk.regs[cpu]) != 0)
-		logmsg("zvmlab-cp: CPU %d cannot begin anew\n", cpu);
+		logmsg("zvmlab-cp: CPU %d cannot be started again\n", cpu);
 	storage_close();
 }
 

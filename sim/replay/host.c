@@ -78,7 +78,8 @@ static void host_fetch(void *opaque, int cpu, uint64_t addr, void *to, size_t le
 		replay_differs(r, "the core reads %zu bytes at %" PRIx64 ", which the trace does not "
 			       "have there", len, addr);
 	} else if (!number_bytes(json_string_value(data), 2 * len, to)) {
-		replay_unusable(r, "what was read at %" PRIx64 " is no bytes", addr);
+		replay_unusable(r, "what was read at %" PRIx64 " is not a string of bytes in "
+				"hexadecimal", addr);
 	}
 	r->reads++;
 }

@@ -39,7 +39,7 @@ static void diagnose(struct replay *r, const json_t *record, const union input_a
 	insn.dat = given->has_asce;
 	insn.asce = given->asce;
 	if (!replay_parse_hex(code, UINT16_MAX, &number))
-		replay_unusable(r, "\"%.16s\" is no code of DIAGNOSE", code);
+		replay_unusable(r, "\"%.16s\" is not a code of DIAGNOSE", code);
 	if (!r->stopped)
 		cp_diagnose(r->cp, &insn, given->r1, given->r3, (uint16_t)number);
 }
@@ -110,7 +110,7 @@ static void peer_command(struct replay *r, const struct input_command *given)
 		replay_unusable(r, "it lacks \"%s\", which a replay needs",
 				given->user ? "classes" : "user");
 	else if (given->user[0] == '*' || !cp_config_classes(given->classes, classes))
-		replay_unusable(r, "\"user\" or \"classes\" are those of no peer");
+		replay_unusable(r, "\"user\" or \"classes\" cannot be those of a peer");
 	else
 		cpcmd_run_peer(r->cp, given->user, classes, given->text, given->length);
 }
@@ -287,8 +287,8 @@ void replay_input(struct replay *r, const json_t *record)
 	} else if (strcmp(call, "fault.disarm") == 0) {
 		fault_disarmed(r, record);
 	} else if (input == INPUTS) {
-		replay_differs(r, "the core writes no record \"%.64s\" now, and nothing from "
-			       "outside has that name", call);
+		replay_differs(r, "the core does not write the record \"%.64s\" now, and no "
+			       "input has that name", call);
 	} else {
 		replay_read(r, record, input, &given);
 		if (!r->stopped)

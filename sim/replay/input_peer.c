@@ -23,7 +23,7 @@ static enum iucv_function function_of(struct replay *r, const json_t *record)
 	for (unsigned int i = 0; i < IUCV_FUNCTIONS; i++)
 		if (strcmp(iucv_function_name((enum iucv_function)i), call) == 0)
 			return (enum iucv_function)i;
-	replay_unusable(r, "\"%.64s\" is no function of IUCV", call);
+	replay_unusable(r, "\"%.64s\" is not a function of IUCV", call);
 	return IUCV_QUERY;
 }
 

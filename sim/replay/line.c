@@ -84,7 +84,7 @@ static bool start_repeat(struct replay *r)
 	r->again = replay_number(r, r->record, "times", TRACE_SAME_TIMES);
 	r->tod = replay_hex(r, r->record, "tod", UINT64_MAX);
 	if (!r->stopped && (r->same_len == 0 || r->again == 0 || seq != r->seq + r->again))
-		replay_unusable(r, "it repeats no record, or has not its number");
+		replay_unusable(r, "it repeats another record than the one before it");
 	json_decref(r->record);
 	r->record = NULL;
 	return !r->stopped;
@@ -122,7 +122,7 @@ static bool take_line(struct replay *r)
 	r->reads = 0;
 	if (r->record && well_formed(r->record))
 		return true;
-	replay_unusable(r, "it is no record of a CP trace");
+	replay_unusable(r, "it is not a record of a CP trace");
 	json_decref(r->record);
 	r->record = NULL;
 	return false;

@@ -25,7 +25,7 @@ uint64_t replay_number_or_0(struct replay *r, const json_t *record, const char *
 	if (json_is_integer(value) && json_integer_value(value) >= 0 &&
 	    (uint64_t)json_integer_value(value) <= max)
 		return (uint64_t)json_integer_value(value);
-	replay_unusable(r, "\"%s\" is no number from 0 to %llu", name, (unsigned long long)max);
+	replay_unusable(r, "\"%s\" is not a number from 0 to %llu", name, (unsigned long long)max);
 	return 0;
 }
 
@@ -53,7 +53,7 @@ uint64_t replay_hex_or(struct replay *r, const json_t *record, const char *name,
 		return otherwise;
 	if (json_is_string(value) && replay_parse_hex(json_string_value(value), max, &number))
 		return number;
-	replay_unusable(r, "\"%s\" is no hexadecimal number up to %llx", name,
+	replay_unusable(r, "\"%s\" is not a hexadecimal number up to %llx", name,
 			(unsigned long long)max);
 	return 0;
 }
@@ -78,7 +78,8 @@ void replay_text(struct replay *r, const json_t *record, const char *name, char 
 	if (good)
 		memcpy(to, text, len);
 	else if (value)
-		replay_unusable(r, "\"%s\" is no text of at most %zu characters", name, size - 1);
+		replay_unusable(r, "\"%s\" is not a text of at most %zu characters", name,
+				size - 1);
 	free(text);
 }
 
@@ -93,14 +94,14 @@ uint8_t *replay_bytes(struct replay *r, const json_t *record, const char *name, 
 		replay_unusable(r, "\"%s\" is shortened; a replay needs it as a whole", name);
 	if (!json_is_string(value)) {
 		if (value)
-			replay_unusable(r, "\"%s\" is no bytes", name);
+			replay_unusable(r, "\"%s\" is not a string of bytes in hexadecimal", name);
 		return NULL;
 	}
 	bytes = malloc(*len + 1);
 	if (!bytes) {
 		replay_unusable(r, "not enough memory for \"%s\"", name);
 	} else if (!number_bytes(json_string_value(value), digits, bytes)) {
-		replay_unusable(r, "\"%s\" is no bytes", name);
+		replay_unusable(r, "\"%s\" is not a string of bytes in hexadecimal", name);
 		free(bytes);
 		bytes = NULL;
 	}
@@ -116,7 +117,7 @@ void replay_registers(struct replay *r, const json_t *record, uint64_t *gr, size
 
 		gr[i] = 0;
 		if (!text || !replay_parse_hex(text, UINT64_MAX, &gr[i])) {
-			replay_unusable(r, "\"gr\" is no list of %zu registers", count);
+			replay_unusable(r, "\"gr\" is not a list of %zu registers", count);
 			return;
 		}
 	}

@@ -51,7 +51,7 @@ static uint64_t number(struct replay *r, const json_t *record, const struct inpu
 	const uint64_t value = replay_number(r, record, m->name, largest);
 
 	if (value < m->least)
-		replay_unusable(r, "\"%s\" is no number from %llu to %llu", m->name,
+		replay_unusable(r, "\"%s\" is not a number from %llu to %llu", m->name,
 				(unsigned long long)m->least, (unsigned long long)largest);
 	return value;
 }

@@ -42,7 +42,7 @@ void replay_step(struct replay *r, void (*give)(struct replay *r, const json_t *
 
 	give(r, record);
 	if (!r->stopped && r->matched == matched)
-		replay_differs(r, "the core writes no record \"%.64s\" now",
+		replay_differs(r, "the core does not write the record \"%.64s\" now",
 			       json_string_value(json_object_get(record, "call")));
 	json_decref(record);
 }

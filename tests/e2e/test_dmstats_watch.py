@@ -371,7 +371,7 @@ def test_another_region_with_the_number_is_not_taken_for_it(lab: Lab, words: str
     watch.signal(signal.SIGTERM)
     ended = watch.wait()
     assert (ended.status, ended.stdout) == (1, b"")
-    assert b"region 0 of lin is another one now" in ended.stderr
+    assert b"region 0 of lin has been replaced" in ended.stderr
     assert len(lab.rows("list", "lin")) == 1
 
 

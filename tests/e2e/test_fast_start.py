@@ -231,10 +231,10 @@ def test_a_pending_message_is_delivered(
 @pytest.mark.parametrize(
     ("at", "reason"),
     [
-        (0, "it is no checkpoint"),
+        (0, "it is not a checkpoint"),
         (20, "it was saved on another machine, or by another Hercules"),
-        (200, "its sum is wrong; it is damaged"),
-        (-100, "its sum is wrong; it is damaged"),
+        (200, "its checksum is wrong; it is damaged"),
+        (-100, "its checksum is wrong; it is damaged"),
         (None, "its length is not what its header says"),
     ],
 )

@@ -84,7 +84,7 @@ static bool repair(uint64_t number)
 	const char *line = strstr(report, title);
 	size_t len;
 
-	if (strstr(report, "the core writes no record"))
+	if (strstr(report, "the core does not write the record"))
 		return replace(number, "", 0);
 	if (!line)
 		return false;
@@ -126,7 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (result == REPLAY_UNUSABLE || !repair(number))
 			break;
 		/* What has been corrected once is right; where a line was taken out is the next. */
-		last = strstr(report, "the core writes no record") ? number - 1 : number;
+		last = strstr(report, "the core does not write the record") ? number - 1 : number;
 	}
 	return 0;
 }

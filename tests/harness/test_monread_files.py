@@ -172,7 +172,7 @@ def test_wrong_index(monread: Path, tmp_path: Path, index: str) -> None:
     (tmp_path / "out.idx").write_text(index)
     done = run(monread, "--check", file)
     assert done.returncode == EXIT_FAILED
-    assert f"monread: {file}.idx is no index of this file; without it" in done.stderr
+    assert f"monread: {file}.idx is not an index of this file; remove it" in done.stderr
 
 
 def test_interruption_that_does_not_fit_is_left_out(monread: Path, tmp_path: Path) -> None:
@@ -366,7 +366,7 @@ def test_text_in_a_file_ends_with_a_set(monread: Path, tmp_path: Path) -> None:
 def test_only_regular_files_are_written(monread: Path, option: str) -> None:
     done = run(monread, "-", option, "/dev/null", data=stream(*SETS[0]))
     assert done.returncode == EXIT_USAGE
-    assert "monread: /dev/null: only a regular file can be written" in done.stderr
+    assert "monread: /dev/null: the output must be a regular file" in done.stderr
 
 
 @pytest.mark.parametrize("device", ["/dev/null", "/dev/zero"])

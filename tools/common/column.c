@@ -163,8 +163,8 @@ int columns_schema(FILE *out, const char *title, const struct column *columns, s
 		ret |= json_object_set_new(properties, columns[i].name, property(&columns[i]));
 	ret |= json_object_set_new(properties, "escaped",
 				   json_pack("{s:s, s:s, s:{s:s}}", "type", "array", "description",
-					     "names of the members whose text was no UTF-8: in "
-					     "these, a byte that is none is \\xNN and a backslash "
+					     "names of the members whose text was not UTF-8: in "
+					     "these, an invalid byte is \\xNN and a backslash "
 					     "is \\\\", "items", "type", "string"));
 	schema = json_pack("{s:s, s:s, s:s, s:o, s:b}", "$schema", SCHEMA_DIALECT, "title", title,
 			   "type", "object", "properties", properties, "additionalProperties", 0);

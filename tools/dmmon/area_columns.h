@@ -14,7 +14,7 @@
 	{ "region", COLUMN_UNSIGNED, UNIT_NONE, 6, true, "number of the region" },                \
 	{ "area", COLUMN_UNSIGNED, UNIT_NONE, 4, true, "index of the area in its region" },       \
 	{ "start_sector", COLUMN_UNSIGNED, UNIT_SECTORS, 12, true, "where the area begins" },     \
-	{ "sectors", COLUMN_UNSIGNED, UNIT_SECTORS, 8, true, "its length, the last one's, too" }, \
+	{ "sectors", COLUMN_UNSIGNED, UNIT_SECTORS, 8, true, "length of the area" }, \
 	{ "reads", COLUMN_UNSIGNED, UNIT_NONE, 8, true, "reads completed" },                      \
 	{ "reads_merged", COLUMN_UNSIGNED, UNIT_NONE, 0, false, "reads merged with another" },    \
 	{ "read_sectors", COLUMN_UNSIGNED, UNIT_SECTORS, 0, shown, "sectors read" },              \
@@ -29,7 +29,7 @@
 	{ "reading_time_ns", COLUMN_UNSIGNED, UNIT_NS, 0, false, "time with a read under way" },  \
 	{ "writing_time_ns", COLUMN_UNSIGNED, UNIT_NS, 0, false, "time with a write under way" }, \
 	{ "histogram", COLUMN_LIST, UNIT_NONE, 0, false, "I/Os by duration, between the bounds" }, \
-	{ "doubt", COLUMN_TEXT, UNIT_NONE, 0, shown, "why the counters cannot be believed" }
+	{ "doubt", COLUMN_TEXT, UNIT_NONE, 0, shown, "why the counters cannot be trusted" }
 #define AREA_COLUMN_COUNT 20
 
 /*

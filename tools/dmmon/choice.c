@@ -52,8 +52,8 @@ static int complain_foreign(const struct device *device, const struct dms_region
 
 	text_append_visible(&shown, r->program, strlen(r->program));
 	text_append(&shown, "", 1);
-	complain("region %d of %s belongs to the program '%s', not to '%s'; --program says that "
-		 "it is meant", r->id, device->name, shown.failed ? "?" : shown.bytes, program);
+	complain("region %d of %s belongs to the program '%s', not to '%s'; name its program "
+		 "with --program", r->id, device->name, shown.failed ? "?" : shown.bytes, program);
 	text_free(&shown);
 	return EXIT_USAGE;
 }

@@ -37,14 +37,15 @@ static int check_aux(const struct arguments *arguments, const struct device *dev
 	changed.aux = arguments->aux;
 	if (dms_region_readable(&changed) != 1) {
 		complain("auxiliary data '%s' cannot be given to region %d of %s: the kernel's list "
-			 "would not show where they begin and end; they have a character, and look "
-			 "like neither options nor regions", arguments->aux, r->id, device->name);
+			 "would not show where they begin and end; give at least one character, "
+			 "and nothing that looks like an option or a region", arguments->aux, r->id,
+			 device->name);
 		return EXIT_USAGE;
 	}
 	if (arguments->force || !dms_group_replaced(r, arguments->aux))
 		return EXIT_PASS;
 	complain("the auxiliary data of region %d of %s describe a group of dmstats, which would be "
-		 "lost; 'dmstats ungroup' dissolves it, --force replaces them all the same", r->id,
+		 "lost; 'dmstats ungroup' dissolves it, --force replaces them anyway", r->id,
 		 device->name);
 	return EXIT_USAGE;
 }
@@ -60,9 +61,9 @@ static int check_groups(const struct device *device, const struct dms_regions *d
 		return code;
 	broken = dms_group_broken(&all, deleted);
 	if (broken) {
-		complain("region %d of %s describes a group of dmstats that would lose some of its "
-			 "members and not all; 'dmstats ungroup' dissolves it, --force deletes them "
-			 "all the same", broken->id, device->name);
+		complain("region %d of %s describes a group of dmstats that would lose some, but "
+			 "not all, of its members; 'dmstats ungroup' dissolves it, --force deletes "
+			 "them anyway", broken->id, device->name);
 		code = EXIT_USAGE;
 	}
 	dms_regions_free(&all);

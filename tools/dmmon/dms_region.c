@@ -27,11 +27,11 @@ const char *dms_error_text(int error)
 	case DMS_BAD_HEAD:
 		return "the list of regions does not begin with a region";
 	case DMS_BAD_REGION:
-		return "the list of regions has one without the names it should have";
+		return "a region in the list has no program or auxiliary data";
 	case DMS_BAD_LINE:
-		return "a line of counters is not made of the numbers it should have";
+		return "a line of counters does not have the expected numbers";
 	case DMS_BAD_AREA:
-		return "a line of counters is not about the area that is next";
+		return "a line of counters is not about the next area";
 	case DMS_TOO_MANY:
 		return "there are more lines of counters than areas";
 	default:

@@ -37,7 +37,7 @@ int interval_open(struct interval *interval)
 	if (interval->timer >= 0)
 		return EXIT_PASS;
 	close(interval->signals);
-	return failed("there is no timer");
+	return failed("a timer cannot be created");
 }
 
 int interval_start(struct interval *interval, uint64_t ns)

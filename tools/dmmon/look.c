@@ -39,7 +39,7 @@ int look_part(struct dms_counts *counts, const struct device *device, const stru
 	}
 	if (counts->count - before == wanted)
 		return EXIT_PASS;
-	complain("the kernel printed %zu areas of region %d of %s, and should have printed %zu",
+	complain("the kernel printed %zu areas of region %d of %s instead of %zu",
 		 counts->count - before, r->id, device->name, wanted);
 	return EXIT_FAILED;
 }

@@ -60,8 +60,8 @@ static int check_memory(const struct dms_region *region)
 	struct dms_machine machine;
 
 	if (!machine_read(&machine)) {
-		complain("%" PRIu64 " areas; what memory they take is not known: /sys or /proc do "
-			 "not say enough of this machine", areas);
+		complain("%" PRIu64 " areas; the memory that they need is unknown: /sys or /proc "
+			 "lack information about this machine", areas);
 		return EXIT_PASS;
 	}
 	bytes = dms_memory(&machine, areas, region->bound_count);
@@ -69,8 +69,8 @@ static int check_memory(const struct dms_region *region)
 	amount(dms_memory_limit(&machine), limit, sizeof(limit));
 	amount(machine.allocated, taken, sizeof(taken));
 	complain("%" PRIu64 " %s %s of kernel memory; all statistics may take %s, a quarter of the "
-		 "machine's, and have %s", areas, areas == 1 ? "area takes" : "areas take", needed,
-		 limit, taken);
+		 "machine's, and have taken %s", areas, areas == 1 ? "area takes" : "areas take",
+		 needed, limit, taken);
 	if (!dms_memory_exceeded(&machine, bytes))
 		return EXIT_PASS;
 	complain("that is too much for a region; make its areas larger or fewer, or the "
@@ -88,9 +88,10 @@ int regions_check(const struct device *device, const struct dms_region *region)
 	}
 	if (!readable) {
 		complain("program '%s' and auxiliary data '%s' cannot be given to a region of %s: "
-			 "the kernel's list would not show where they begin and end; a program has "
-			 "no blanks, both have a character, and auxiliary data look like neither "
-			 "options nor regions", region->program, region->aux, device->name);
+			 "the kernel's list would not show where they begin and end; give a "
+			 "program without blanks, at least one character for both, and auxiliary "
+			 "data that do not look like an option or a region", region->program,
+			 region->aux, device->name);
 		return EXIT_USAGE;
 	}
 	return check_memory(region);
@@ -116,7 +117,7 @@ int regions_create(const struct device *device, struct dms_region *region)
 	at = answer;
 	end = answer + strlen(answer);
 	if (!dms_number(&at, end, &id) || id > INT_MAX || at != end) {
-		complain("%s: the kernel made a region, and calls it '%s', which is no number",
+		complain("%s: the kernel made a region, but its ID '%s' is not a number",
 			 device->name, answer);
 		free(answer);
 		return EXIT_FAILED;

@@ -54,9 +54,9 @@ static int choose(struct watched *watched, const struct watched_options *options
 	if (!choice_made(choice))
 		return make_own(watched, options);
 	if (options->range.given || options->keep) {
-		complain("--region, --program, --all and --all-programs choose regions that are "
-			 "there; options that describe a region to be made, and --keep, do not go "
-			 "with them");
+		complain("--region, --program, --all and --all-programs choose existing "
+			 "regions; --keep, and options that describe a new region, cannot be used "
+			 "together with them");
 		return EXIT_USAGE;
 	}
 	watched->program = choice_program(choice, false);
@@ -122,7 +122,7 @@ static int check(const struct watched *watched)
 
 		if (found && dms_region_same(found, r))
 			continue;
-		complain(found ? "region %d of %s is another one now, or has other auxiliary data" :
+		complain(found ? "region %d of %s has been replaced, or has other auxiliary data" :
 				 "region %d of %s has been deleted", r->id, watched->device->name);
 		code = EXIT_FAILED;
 	}

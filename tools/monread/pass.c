@@ -100,8 +100,8 @@ static int exit_code(const struct pass *pass, int error)
 	if (input->timed_out)
 		error = ETIMEDOUT;
 	if (input->bad_index)
-		fprintf(stderr, "monread: %s.idx is no index of this file; without it the file is "
-			"read as one set\n", input->name);
+		fprintf(stderr, "monread: %s.idx is not an index of this file; remove it to read "
+			"the file as one set\n", input->name);
 	else if (error)
 		complain(input->name, error);
 	if (input->timed_out)

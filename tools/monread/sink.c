@@ -10,8 +10,8 @@
 static void explain(const char *name, int error)
 {
 	if (error == ESPIPE)
-		fprintf(stderr, "monread: %s: only a regular file can be written, from which a set "
-			"that is lost can be taken away again\n", name);
+		fprintf(stderr, "monread: %s: the output must be a regular file, so that a lost "
+			"set can be removed from it again\n", name);
 	else if (error == E2BIG)
 		fprintf(stderr, "monread: %s: ends before a set with more than %u control elements, "
 			"for which a file of MONWRITE has no room\n", name, MONREC_MAX_ELEMENTS);

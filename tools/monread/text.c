@@ -85,7 +85,7 @@ int text_item(const struct show *show, const struct monrec_item *item)
 		break;
 	case MONREC_SET_LOST:
 		fprintf(show->out, "  lost: %s\n",
-			item->error ? strerror(item->error) : "it cannot be read on");
+			item->error ? strerror(item->error) : "the rest cannot be read");
 		break;
 	case MONREC_OVERFLOW:
 		fprintf(show->out, "sets were lost: the message limit was reached\n");

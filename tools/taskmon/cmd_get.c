@@ -95,11 +95,11 @@ static int get_process(struct kernel *kernel, uint32_t id, struct show *show)
 	if (ret)
 		return ret;
 	if (sums == PROCESS_SUMS_TWICE)
-		complain("a thread of process %" PRIu32 " has been exiting for 5 s: what it used may "
-			 "be in the sums twice", id);
+		complain("a thread of process %" PRIu32 " has been exiting for 5 s: the sums may "
+			 "count twice what it used", id);
 	else if (sums == PROCESS_SUMS_UNKNOWN)
-		complain("/proc does not tell of process %" PRIu32 ": what a thread used that exits "
-			 "just now may be in the sums twice", id);
+		complain("/proc does not show process %" PRIu32 ": the sums may count twice what a "
+			 "thread used that exits just now", id);
 	show_record(show, &record);
 	return 0;
 }

@@ -124,7 +124,7 @@ static void show_tree(struct show *show, const struct end *end)
 
 	if (end->lost)
 		complain("%" PRIu32 " messages about exits were lost: the sums of the tree lack "
-			 "what they told, and %" PRIu64 " tasks that may belong to it", end->lost,
+			 "their statistics, and %" PRIu64 " tasks that may belong to it", end->lost,
 			 unknown);
 	memcpy(tree.stats.comm, first->stats.comm, sizeof(tree.stats.comm));
 	tree.stats.comm_len = first->stats.comm_len;

@@ -24,8 +24,8 @@ static const struct column columns[] = {
 	[VERSION] = { "version", COLUMN_UNSIGNED, UNIT_NONE, 0, true, "of struct taskstats" },
 	[SIZE] = { "size_bytes", COLUMN_UNSIGNED, UNIT_BYTES, 0, true, "of struct taskstats" },
 	[POSSIBLE] = { "possible", COLUMN_TEXT, UNIT_NONE, 0, true,
-		       "CPUs that there may be: those that listen listens to" },
-	[ONLINE] = { "online", COLUMN_TEXT, UNIT_NONE, 0, true, "CPUs that there are" },
+		       "possible CPUs, which taskmon listen covers" },
+	[ONLINE] = { "online", COLUMN_TEXT, UNIT_NONE, 0, true, "CPUs online now" },
 	[DELAYACCT] = { "delayacct", COLUMN_TEXT, UNIT_NONE, 0, true,
 			"unknown, off, on since boot, or switched on later" },
 };

@@ -126,7 +126,7 @@ static const struct column sum_columns[] = {
 	[SUM_STRANGERS] = { "strangers", COLUMN_UNSIGNED, UNIT_NONE, 10, true,
 			    "numbers of another CPU's sequence" },
 	[SUM_OVERFLOWS] = { "overflows", COLUMN_UNSIGNED, UNIT_NONE, 10, true,
-			    "times that the queue ran over" },
+			    "times that the queue overflowed" },
 };
 
 static void put_account(struct rows *rows, const char *cpu, const struct account *account)

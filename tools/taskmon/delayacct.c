@@ -64,7 +64,7 @@ enum delayacct_state delayacct_read(void)
 const char *delayacct_sentence(enum delayacct_state state)
 {
 	static const char *const sentences[] = {
-		[DELAYACCT_UNKNOWN] = "whether delays are accounted cannot be told, "
+		[DELAYACCT_UNKNOWN] = "it is unknown whether delays are accounted: "
 			SETTING " is missing (before Linux 5.14: always, if it was built in)",
 		[DELAYACCT_OFF] = "delays are not accounted: all waits but those for a CPU stay 0; "
 			"'sysctl kernel.task_delayacct=1' turns it on for tasks that begin "

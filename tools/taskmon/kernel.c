@@ -335,7 +335,7 @@ const char *kernel_reason(int error)
 {
 	switch (-error) {
 	case EPERM:
-		return "the kernel answers those only who have CAP_NET_ADMIN in the initial user "
+		return "the kernel answers only processes with CAP_NET_ADMIN in the initial user "
 		       "namespace; run this as root, outside of user namespaces";
 	case ENOENT:
 		return "this kernel has no netlink family TASKSTATS; it needs CONFIG_TASKSTATS=y";

@@ -38,7 +38,7 @@ int mon_elements_check(const struct cp *cp, enum mon_kind kind,
 		if (!elements[i].data || elements[i].len == 0)
 			return bad(err, errlen, i, "has no data");
 		if (elements[i].phase >= CP_PAGE_SIZE)
-			return bad(err, errlen, i, "begins behind its frame; phase is 0 to 4095");
+			return bad(err, errlen, i, "begins after its frame; phase is 0 to 4095");
 		if (elements[i].len > room)
 			return bad(err, errlen, i, "is larger than the whole area for its kind");
 	}

@@ -53,7 +53,7 @@ int dcss_define(struct cp *cp, const struct cp_segment_config *config, char *err
 				dcss_range_size(&copy.range[i])))
 			continue;
 		snprintf(err, errlen, "segment %s ends at %llX, which the emulator's storage does "
-			 "not reach: start it with more", copy.name,
+			 "not reach: start it with more storage", copy.name,
 			 (unsigned long long)dcss_end(&probe));
 		return -1;
 	}
@@ -91,8 +91,8 @@ int dcss_purge(struct cp *cp, const char *name, char *err, size_t errlen)
 	struct dcss *segment = dcss_find(cp, name);
 
 	if (!segment) {
-		snprintf(err, errlen, "segment %.8s does not exist: query the segments for their "
-			 "names", name);
+		snprintf(err, errlen, "segment %.8s does not exist: query-segments lists "
+			 "them", name);
 		return -1;
 	}
 	discard(cp, segment);

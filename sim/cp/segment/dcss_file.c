@@ -23,8 +23,9 @@ static void *map_range(struct cp *cp, const struct dcss *segment,
 	if (!at)
 		snprintf(err, errlen, "segment %s has no contents: %s", segment->config.name,
 			 dcss_in_storage(cp, segment) ?
-				 "it overlaps the guest's storage, move either" :
-				 "the emulator's storage does not reach it, start it with more");
+				 "it overlaps the guest's storage, move one of them" :
+				 "the emulator's storage does not reach it, start it with "
+				 "more storage");
 	return at;
 }
 

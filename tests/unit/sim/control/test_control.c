@@ -42,8 +42,8 @@ START_TEST(refused_paths)
 	fd = open(long_path, O_CREAT | O_WRONLY, 0600);
 	close(fd);
 	ck_assert_ptr_null(ctl_open(long_path, err, sizeof(err)));
-	snprintf(text, sizeof(text), "%s exists and is no socket; remove it or name another path",
-		 long_path);
+	snprintf(text, sizeof(text), "%s exists and is not a socket; remove it or name another "
+		 "path", long_path);
 	ck_assert_str_eq(err, text);
 	unlink(long_path);
 	/* A socket that a dead process left behind. */

@@ -68,7 +68,7 @@ START_TEST(peer_gives_commands)
 	ck_assert_ptr_nonnull(strstr(ask(fd, GIVE("BOB", "Q \\u20ac")), "that CP's code page lacks"));
 	ask(fd, CREATE("\"name\":\"*SPY\""));
 	ask_is(fd, GIVE("*SPY", "QUERY USERID"),
-	       failed("*SPY is a service, and no user who gives commands"));
+	       failed("*SPY is a service, which cannot give commands"));
 	close(fd);
 	close(other);
 }
@@ -246,7 +246,7 @@ START_TEST(refused_state_keeps_messages)
 	read_line(alice);
 	msgid = send_long(alice, bob);
 	write_file(file, "no state at all", 15);
-	ck_assert_ptr_nonnull(strstr(load_state(alice, file), "it is no saved CP"));
+	ck_assert_ptr_nonnull(strstr(load_state(alice, file), "it is not a saved CP"));
 	image = cp_save(fx.cp, &len);
 	image[state_find(image, len, "MON.")] ^= 1;
 	state_sign(image, len);
@@ -341,8 +341,8 @@ START_TEST(data_only_to_send)
 			snprintf(call, sizeof(call), "\"%s\",\"data\":\"QUJD\",\"length\":%u",
 				 functions[i], length);
 			ck_assert_str_eq(call_peer(alice, "ALICE", call),
-					 wrong("argument \\\"data\\\" is for send and reply; receive "
-					       "is given room by \\\"length\\\""));
+					 wrong("argument \\\"data\\\" is for send and reply; give "
+					       "receive its room by \\\"length\\\""));
 		}
 	}
 	close(alice);

@@ -32,8 +32,8 @@ START_TEST(bad_requests)
 	ask_is(fd, "{\"execute\":1}",
 	       bad("the request has no \\\"execute\\\" with a command's name"));
 	ask_is(fd, "{\"execute\":\"query-cp\",\"argument\":{}}",
-	       bad("\\\"argument\\\" is no member of a request; those are execute, arguments and "
-		   "id"));
+	       bad("\\\"argument\\\" is not a member of a request; those are execute, arguments "
+		   "and id"));
 	ask_is(fd, "{\"execute\":\"query-cp\",\"execute\":\"query-cp\"}",
 	       bad("the request is not JSON: duplicate object key near '\\\"execute\\\"'"));
 	memset(deep, '[', 40);
@@ -97,11 +97,11 @@ START_TEST(arguments_are_checked)
 		{ "peer-call\",\"arguments\":{\"peer\":\"BOB\",\"function\":\"query\"}",
 		  failed("this connection has no peer BOB; peer-create makes one") },
 		{ "peer-create\",\"arguments\":{\"name\":\"*\"}",
-		  wrong("* is no user ID; a * stands in front of a service's name only") },
+		  wrong("* is not a user ID; only a service's name begins with *") },
 		{ "peer-create\",\"arguments\":{\"name\":\"*msg\"}",
 		  failed("*MSG is logged on already; choose another name") },
 		{ "peer-create\",\"arguments\":{\"name\":\"*b*B\"}",
-		  wrong("*B*B is no user ID; a * stands in front of a service's name only") },
+		  wrong("*B*B is not a user ID; only a service's name begins with *") },
 		{ "peer-create\",\"arguments\":{\"name\":\"linux001\"}",
 		  failed("LINUX001 is logged on already; choose another name") },
 		{ "query-paths\",\"arguments\":{\"user\":\"BOB\"}",
@@ -115,8 +115,8 @@ START_TEST(arguments_are_checked)
 		  failed("2 bytes at offset 2097151 do not lie in segment MONDCSS") },
 		{ "segment-read\",\"arguments\":{\"name\":\"MONDCSS\",\"offset\":0,"
 		  "\"length\":6291457}",
-		  wrong("argument \\\"length\\\" is above 6291456; more bytes go to a "
-			"\\\"file\\\"") },
+		  wrong("argument \\\"length\\\" is above 6291456; use "
+			"\\\"file\\\" for more") },
 		{ "storage-read\",\"arguments\":{\"address\":4194303,\"length\":2}",
 		  failed("2 bytes at guest absolute X'3fffff' are not all storage of the guest") },
 		{ "state-load\",\"arguments\":{\"file\":\"/\"}", failed("file / cannot be read: it is not a regular file") },

@@ -185,7 +185,7 @@ START_TEST(sentences)
 	uint8_t *image = save(&len);
 
 	image[0] = 'X';
-	ck_load_fails(image, len, "it is no saved CP");
+	ck_load_fails(image, len, "it is not a saved CP");
 	image[0] = 'Z';
 	image[11] = 1;
 	ck_load_fails(image, len,

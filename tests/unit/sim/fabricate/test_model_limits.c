@@ -57,10 +57,10 @@ struct limit {
 /* Of these there may be as many, and still be too little room for them. */
 static const struct limit counts[] = {
 	LIMIT(config.processors, 1, 64, "", " processors: 1 to 64 are possible"),
-	LIMIT(config.devices, 0, 4096, "", " devices: 4096 are possible"),
-	LIMIT(config.users, 0, 65536, "", " users: 65536 are possible"),
+	LIMIT(config.devices, 0, 4096, "", " devices: at most 4096 are possible"),
+	LIMIT(config.users, 0, 65536, "", " users: at most 65536 are possible"),
 	LIMIT(config.patterns, 1, 32, "", " patterns: 1 to 32 are possible"),
-	LIMIT(config.actions, 0, 65536, "", " actions: 65536 are possible"),
+	LIMIT(config.actions, 0, 65536, "", " actions: at most 65536 are possible"),
 	LIMIT(config.area.pages, 1, 16384, "a segment of ", " pages at page 9000: up to 64 MiB "
 	      "below 2 GiB are possible"),
 };

@@ -211,7 +211,7 @@ START_TEST(what_is_refused)
 	ck_refused("0 processors: 1 to 64 are possible");
 	mc_fill(&s);
 	s.config.users = MODEL_MAX_USERS + 1;
-	ck_refused("65537 users: 65536 are possible");
+	ck_refused("65537 users: at most 65536 are possible");
 	mc_fill(&s);
 	s.config.devices = MODEL_MAX_DEVICES + 1;
 	ck_refused("4097 devices");

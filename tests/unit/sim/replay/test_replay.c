@@ -340,9 +340,9 @@ static void ck_unusable(const char *trace, const char *expected)
 
 START_TEST(no_trace)
 {
-	ck_unusable("\n", "line 1: it is no record of a CP trace\n");
+	ck_unusable("\n", "line 1: it is not a record of a CP trace\n");
 	ck_unusable("x", "line 1: it is cut off; the trace ends in the middle of a record\n");
-	ck_unusable("[[[[[[]]]]]]\n", "line 1: it is no record of a CP trace\n");
+	ck_unusable("[[[[[[]]]]]]\n", "line 1: it is not a record of a CP trace\n");
 	ck_unusable("{\"seq\":1,\"tod\":\"1\",\"cpu\":null,\"call\":\"ipl\"}\n",
 		    "line 1: a trace begins with the configuration, not with \"ipl\"\n");
 	ck_unusable("{\"seq\":0,\"tod\":\"1\",\"cpu\":null,\"call\":\"configuration\"}\n",
@@ -357,23 +357,23 @@ static const struct {
 	{ "\"cpu\":null,\"call\":\"monitor.message\",\"kind\":1,\"start\":\"0\"",
 	  "it lacks \"end\", which a replay needs" },
 	{ "\"cpu\":null,\"call\":\"monitor.message\",\"kind\":2147483648,\"start\":\"0\",\"end\":\"0\"",
-	  "\"kind\" is no number from 0 to 2147483647" },
+	  "\"kind\" is not a number from 0 to 2147483647" },
 	{ "\"cpu\":null,\"call\":\"monitor.message\",\"kind\":1,\"start\":\"100000000\"",
-	  "\"start\" is no hexadecimal number up to ffffffff" },
-	{ "\"cpu\":2,\"call\":\"interrupt\"", "\"cpu\" is no number from 0 to 1" },
-	{ "\"cpu\":null,\"call\":\"reset.cpu\"", "\"cpu\" is no number from 0 to 1" },
+	  "\"start\" is not a hexadecimal number up to ffffffff" },
+	{ "\"cpu\":2,\"call\":\"interrupt\"", "\"cpu\" is not a number from 0 to 1" },
+	{ "\"cpu\":null,\"call\":\"reset.cpu\"", "\"cpu\" is not a number from 0 to 1" },
 	{ "\"cpu\":0,\"call\":\"iucv.query\",\"gr0\":\"0\",\"gr1\":\"0\",\"amode\":32",
 	  "\"amode\" is not 24, 31 or 64" },
 	{ "\"call\":\"iucv.query\"", "it lacks \"cpu\", which a replay needs" },
-	{ "\"cpu\":0,\"call\":\"stsi\",\"gr\":[\"1\"]", "\"gr\" is no list of 2 registers" },
-	{ "\"cpu\":0,\"call\":\"diag.44\",\"r1\":16", "\"r1\" is no number from 0 to 15" },
+	{ "\"cpu\":0,\"call\":\"stsi\",\"gr\":[\"1\"]", "\"gr\" is not a list of 2 registers" },
+	{ "\"cpu\":0,\"call\":\"diag.44\",\"r1\":16", "\"r1\" is not a number from 0 to 15" },
 	{ "\"cpu\":0,\"call\":\"diag.xy\",\"r1\":0,\"r3\":0,\"amode\":64,\"gr\":[" REGISTERS "]",
-	  "\"xy\" is no code of DIAGNOSE" },
+	  "\"xy\" is not a code of DIAGNOSE" },
 	{ "\"cpu\":null,\"call\":\"iucv.logon\",\"user\":\"\",\"paths\":1", "\"user\" is empty" },
 	{ "\"cpu\":null,\"call\":\"iucv.logon\",\"user\":\"NINELONGX\"",
-	  "\"user\" is no text of at most 8 characters" },
+	  "\"user\" is not a text of at most 8 characters" },
 	{ "\"cpu\":null,\"call\":\"iucv.logon\",\"user\":\"A\",\"paths\":0",
-	  "\"paths\" is no number from 1 to 65535" },
+	  "\"paths\" is not a number from 1 to 65535" },
 	{ "\"cpu\":null,\"call\":\"iucv.logon\",\"user\":\"*MSG\",\"paths\":1",
 	  "user *MSG cannot log on; it is there already" },
 	{ "\"cpu\":null,\"call\":\"iucv.logoff\",\"user\":\"A\",\"paths\":1",
@@ -389,7 +389,7 @@ static const struct {
 	{ "\"cpu\":null,\"call\":\"iucv.send\"," LIST BYTES "\"length\":0,\"answer\":0",
 	  "no user A is logged on" },
 	{ "\"cpu\":null,\"call\":\"iucv.dance\"," LIST BYTES "\"length\":0,\"answer\":0",
-	  "\"iucv.dance\" is no function of IUCV" },
+	  "\"iucv.dance\" is not a function of IUCV" },
 	{ "\"cpu\":null,\"call\":\"command\",\"issuer\":\"peer\",\"user\":\"A\",\"text\":\"Q\",\"length\":1",
 	  "it lacks \"classes\", which a replay needs" },
 	{ "\"cpu\":null,\"call\":\"command\",\"issuer\":\"peer\",\"text\":\"Q\",\"length\":1",
@@ -399,7 +399,7 @@ static const struct {
 	{ "\"cpu\":null,\"call\":\"monitor.deliver\",\"kind\":1,\"elements\":2,\"lost\":1",
 	  "its data set is too long for a trace that replays" },
 	{ "\"cpu\":null,\"call\":\"segment.write\",\"name\":\"MONDCSS\",\"offset\":\"0\",\"data\":\"0g\"",
-	  "\"data\" is no bytes" },
+	  "\"data\" is not a string of bytes in hexadecimal" },
 };
 
 /* Of a record whose members are not what an input has. */

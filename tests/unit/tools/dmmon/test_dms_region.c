@@ -149,9 +149,9 @@ START_TEST(what_is_no_list)
 		{ DMS_NO_MEMORY, "not enough memory" },
 		{ DMS_BAD_HEAD, "the list of regions does not begin with a region" },
 		{ DMS_BAD_REGION,
-		  "the list of regions has one without the names it should have" },
-		{ DMS_BAD_LINE, "a line of counters is not made of the numbers it should have" },
-		{ DMS_BAD_AREA, "a line of counters is not about the area that is next" },
+		  "a region in the list has no program or auxiliary data" },
+		{ DMS_BAD_LINE, "a line of counters does not have the expected numbers" },
+		{ DMS_BAD_AREA, "a line of counters is not about the next area" },
 		{ DMS_TOO_MANY, "there are more lines of counters than areas" },
 		{ DMS_TOO_MANY - 1, "an unknown error" }, { 1, "an unknown error" },
 	};

@@ -106,7 +106,7 @@ START_TEST(text_of_sets)
 	of_kind(MONREC_SET_END);
 	shown("  complete\n");
 	of_kind(MONREC_SET_LOST);
-	shown("  lost: it cannot be read on\n");
+	shown("  lost: the rest cannot be read\n");
 	item.error = EIO;
 	shown("  lost: Input/output error\n");
 	of_kind(MONREC_OVERFLOW);

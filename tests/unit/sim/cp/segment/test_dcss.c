@@ -92,7 +92,7 @@ START_TEST(define_save_purge)
 	ck_assert_int_eq(dcss_purge(fx.cp, "NEW", err, sizeof(err)), 0);
 	ck_assert_ptr_null(dcss_find(fx.cp, "NEW"));
 	fails(dcss_purge(fx.cp, "NEW", err, sizeof(err)),
-	      "segment NEW does not exist: query the segments for their names");
+	      "segment NEW does not exist: query-segments lists them");
 }
 END_TEST
 
@@ -128,7 +128,7 @@ START_TEST(wrong_definitions)
 	c = config("NEW", 1, 2, (enum dcss_type)7);
 	ck_assert_int_eq(dcss_define(fx.cp, &c, err, sizeof(err)), -1);
 	fails(define("NEW", 0xfff, 0x1000), "segment NEW ends at 1000FFF, which the emulator's "
-					    "storage does not reach: start it with more");
+					    "storage does not reach: start it with more storage");
 	ck_assert_ptr_null(dcss_at(fx.cp, 4));
 }
 END_TEST
@@ -326,10 +326,10 @@ START_TEST(no_contents)
 	ck_assert_ptr_null(dcss_map(fx.cp, dcss_find(fx.cp, "INSIDE"), 0x1000, 1));
 	ck_assert_ptr_null(dcss_map(fx.cp, dcss_find(fx.cp, "FAR"), 0, 1));
 	fails(dcss_to_file(fx.cp, "INSIDE", path, err, sizeof(err)),
-	      "segment INSIDE has no contents: it overlaps the guest's storage, move either");
+	      "segment INSIDE has no contents: it overlaps the guest's storage, move one of them");
 	fails(dcss_to_file(fx.cp, "FAR", path, err, sizeof(err)),
 	      "segment FAR has no contents: the emulator's storage does not reach it, start it "
-	      "with more");
+	      "with more storage");
 }
 END_TEST
 
@@ -402,7 +402,7 @@ START_TEST(files_that_do_not_fit)
 	resize(0x2000);
 	ck_assert_int_eq(dcss_from_file(fx.cp, "INSIDE", path, err, sizeof(err)), -1);
 	ck_assert_str_eq(err, "segment INSIDE has no contents: it overlaps the guest's storage, "
-			      "move either");
+			      "move one of them");
 }
 END_TEST
 
