@@ -86,6 +86,7 @@ static bool set_level(struct cp_config *config, struct config_span text,
 		 (unsigned int)part[1] % 100, (unsigned int)part[2] % 100);
 	/* As in the control-program identifier of SYSIB 3.2.2. */
 	snprintf(config->level, sizeof(config->level), "%-8s%-8s", "z/VM", level);
+	assert(strlen(config->level) == 16);
 	return true;
 }
 
@@ -97,6 +98,7 @@ static bool set_cpus(struct cp_config *config, struct config_span text,
 	(void)problem;
 	if (!config_number(text, 10, CP_MAX_CPUS, &n) || n == 0)
 		return false;
+	assert(n > 0 && n <= CP_MAX_CPUS);
 	config->cpus = (unsigned int)n;
 	return true;
 }
@@ -156,6 +158,7 @@ static int report(const char *key, const struct config_problem *problem, char *e
 {
 	int len = (int)(problem->value.end - problem->value.at);
 
+	assert(len >= 0 && problem->expected);
 	snprintf(err, errlen, "%s \"%.*s%s\": expected %s", key, len > 80 ? 80 : len,
 		 problem->value.at, len > 80 ? "..." : "", problem->expected);
 	return -1;
@@ -203,6 +206,7 @@ void cp_config_init(struct cp_config *config)
 
 int cp_config_copy(struct cp_config *to, const struct cp_config *from)
 {
+	assert(from->segments <= CP_MAX_SEGMENTS);
 	*to = *from;
 	for (unsigned int i = 0; i < from->segments; i++)
 		to->segment[i].file = NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Statements of the user directory: IUCV, NAMESAVE, OPTION, ACCOUNT. */
+#include <assert.h>
 #include <string.h>
 
 #include "config_parse.h"
@@ -38,6 +39,7 @@ static bool parse_iucv(struct cp_config *config, struct config_span rest,
 		return config_wrong(problem, word, "no more than 64 IUCV statements");
 	if (!iucv_operands(&s, rest, problem))
 		return false;
+	assert(config->iucv_statements < CP_MAX_DIRECTORY && s.name[0] != '\0');
 	config->iucv[config->iucv_statements++] = s;
 	return true;
 }
@@ -55,6 +57,7 @@ static bool parse_namesave(struct cp_config *config, struct config_span rest,
 		if (!config_name(word, false, config->namesave[config->namesaves]))
 			return config_wrong(problem, word, "a segment's name of 1 to 8 characters");
 		config->namesaves++;
+		assert(config->namesaves <= CP_MAX_DIRECTORY);
 	}
 	return true;
 }
@@ -72,6 +75,7 @@ static bool parse_option(struct cp_config *config, struct config_span rest,
 			config->applmon = true;
 		} else if (config_is(word, "MAXCONN") && config_word(&rest, &word) &&
 			   config_number(word, 10, CP_MAX_PATHS, &n) && n > 0) {
+			assert(n > 0 && n <= CP_MAX_PATHS);
 			config->max_paths = (uint32_t)n;
 		} else {
 			return config_wrong(problem, word, "APPLMON or MAXCONN 1 to 65535");
@@ -130,5 +134,6 @@ bool config_directory(struct cp_config *config, struct config_span text,
 	while (config_item(&text, &item))
 		if (!parse_statement(config, item, problem))
 			return false;
+	assert(config->max_paths > 0 && config->max_paths <= CP_MAX_PATHS);
 	return true;
 }

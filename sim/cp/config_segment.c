@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Saved segments as DEFSEG takes them: "MONDCSS 9000-97FF SC RSTD". */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,7 @@ static bool parse_pages(struct config_span word, struct cp_segment_range *range)
 	    !config_number((struct config_span){ word.at, dash }, 16, SEGMENT_LAST_PAGE, &first) ||
 	    !config_number((struct config_span){ dash + 1, word.end }, 16, SEGMENT_LAST_PAGE, &last))
 		return false;
+	assert(first <= SEGMENT_LAST_PAGE && last <= SEGMENT_LAST_PAGE);
 	range->first = (uint32_t)first;
 	range->last = (uint32_t)last;
 	return true;
@@ -65,6 +67,7 @@ static bool is_file(struct config_span word)
 {
 	static const char key[] = "FILE=";
 
+	assert(word.at <= word.end);
 	word.end = word.end - word.at > 5 ? word.at + 5 : word.end;
 	return config_is(word, key);
 }
@@ -75,6 +78,7 @@ static bool parse_operands(struct cp_segment_config *segment, struct config_span
 {
 	struct config_span word;
 
+	assert(!segment->file && segment->ranges == 0);
 	while (config_word(&rest, &word)) {
 		struct config_span pages = word;
 
@@ -107,6 +111,7 @@ static bool parse_segment(struct cp_segment_config *segment, struct config_span 
 {
 	struct config_span rest = item, word;
 
+	assert(segment->name[0] == '\0');
 	if (!config_word(&rest, &word) || !config_name(word, false, segment->name))
 		return config_wrong(problem, item, "a segment's name of 1 to 8 characters first");
 	if (!parse_operands(segment, rest, problem))
@@ -119,6 +124,7 @@ static bool parse_segment(struct cp_segment_config *segment, struct config_span 
 
 static bool name_taken(const struct cp_config *config, const char *name)
 {
+	assert(config->segments < CP_MAX_SEGMENTS);
 	for (unsigned int i = 0; i < config->segments; i++)
 		if (strcmp(config->segment[i].name, name) == 0)
 			return true;
@@ -152,6 +158,7 @@ static bool parse_list(struct cp_config *config, struct config_span text,
 
 static void free_files(struct cp_segment_config *segment, unsigned int count)
 {
+	assert(count <= CP_MAX_SEGMENTS);
 	for (unsigned int i = 0; i < count; i++)
 		free(segment[i].file);
 }
@@ -162,6 +169,7 @@ bool config_segments(struct cp_config *config, struct config_span text,
 	struct cp_segment_config old[CP_MAX_SEGMENTS];
 	unsigned int olds = config->segments;
 
+	assert(olds <= CP_MAX_SEGMENTS);
 	memcpy(old, config->segment, sizeof(old));
 	memset(config->segment, 0, sizeof(config->segment));
 	config->segments = 0;

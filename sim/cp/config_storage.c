@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Storage extents as DEFINE STORAGE CONFIG takes them: "0.140M 200M.200M". */
+#include <assert.h>
 #include <string.h>
 
 #include "config_parse.h"
@@ -21,6 +22,7 @@ static bool parse_bytes(struct config_span span, uint64_t *out)
 	static const char units[] = "KMG";
 	unsigned int shift = 0;
 
+	assert(span.at <= span.end);
 	for (unsigned int i = 0; i < sizeof(units) - 1 && span.at < span.end; i++)
 		if ((span.end[-1] & ~0x20) == units[i])
 			shift = 10 * (i + 1);
@@ -29,6 +31,7 @@ static bool parse_bytes(struct config_span span, uint64_t *out)
 	if (!config_number(span, 10, STORAGE_LIMIT >> shift, out))
 		return false;
 	*out <<= shift;
+	assert(*out <= STORAGE_LIMIT);
 	return shift != 0 || *out == 0;
 }
 
@@ -62,6 +65,7 @@ bool config_storage(struct cp_config *config, struct config_span text,
 					    "extents of whole megabytes in ascending order, none "
 					    "overlapping, below 16384G");
 		floor = extent->start + extent->size;
+		assert(floor > extent->start && floor <= STORAGE_LIMIT);
 		config->extents++;
 	}
 	return config->extents > 0;

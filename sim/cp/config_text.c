@@ -22,6 +22,7 @@ static __attribute__((format(printf, 2, 3))) void put(struct text *text, const c
 	va_list args;
 	int len;
 
+	assert(text->len < text->size);
 	va_start(args, format);
 	len = vsnprintf(text->to + text->len, room, format, args);
 	va_end(args);
@@ -29,6 +30,7 @@ static __attribute__((format(printf, 2, 3))) void put(struct text *text, const c
 		text->full = true;
 	else
 		text->len += (size_t)len;
+	assert(text->len < text->size);
 }
 
 static void put_level(struct text *text, const struct cp_config *config)
@@ -42,6 +44,7 @@ static void put_level(struct text *text, const struct cp_config *config)
 
 static void put_storage(struct text *text, const struct cp_config *config)
 {
+	assert(config->extents > 0 && config->extents <= CP_MAX_EXTENTS);
 	for (unsigned int i = 0; i < config->extents; i++)
 		put(text, "%s%" PRIu64 "M.%" PRIu64 "M", i == 0 ? "" : " ",
 		    config->extent[i].start / MIB, config->extent[i].size / MIB);
@@ -49,6 +52,8 @@ static void put_storage(struct text *text, const struct cp_config *config)
 
 static void put_directory(struct text *text, const struct cp_config *config)
 {
+	assert(config->iucv_statements <= CP_MAX_DIRECTORY);
+	assert(config->namesaves <= CP_MAX_DIRECTORY);
 	for (unsigned int i = 0; i < config->iucv_statements; i++) {
 		const struct cp_iucv_statement *s = &config->iucv[i];
 
@@ -70,6 +75,7 @@ static void put_segments(struct text *text, const struct cp_config *config)
 	for (unsigned int i = 0; i < config->segments; i++) {
 		const struct cp_segment_config *s = &config->segment[i];
 
+		assert(config_segment_valid(s));
 		put(text, "%s%s", i == 0 ? "" : ";", s->name);
 		for (unsigned int j = 0; j < s->ranges; j++)
 			put(text, " %" PRIX32 "-%" PRIX32 " %s", s->range[j].first, s->range[j].last,
@@ -136,6 +142,7 @@ int cp_config_get(const struct cp_config *config, const char *key, char *text, s
 		if (strcmp(key, keys[i].name) != 0)
 			continue;
 		keys[i].put(&out, config);
+		assert(out.len < size);
 		return out.full ? -1 : (int)out.len;
 	}
 	return -1;

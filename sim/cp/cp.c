@@ -33,6 +33,7 @@ static void fini_parts(struct cp *cp, size_t count)
 static int init_parts(struct cp *cp, char *err, size_t errlen)
 {
 	for (size_t i = 0; i < PARTS; i++) {
+		assert(parts[i]);
 		if (parts[i]->init && parts[i]->init(cp, err, errlen) != 0) {
 			fini_parts(cp, i);
 			return -1;
@@ -53,6 +54,7 @@ struct cp *cp_create(const struct cp_config *config, const struct cp_host *host,
 		free(cp);
 		return NULL;
 	}
+	assert(cp->config.cpus > 0 && cp->config.cpus <= CP_MAX_CPUS && cp->config.extents > 0);
 	cp->host = *host;
 	cp->random = config->seed;
 	if (init_parts(cp, err, errlen) != 0) {
@@ -67,6 +69,7 @@ void cp_destroy(struct cp *cp)
 {
 	if (!cp)
 		return;
+	assert(!cp->recording);
 	fini_parts(cp, PARTS);
 	cp_config_fini(&cp->config);
 	free(cp);
@@ -96,6 +99,7 @@ void cp_reset_cpu(struct cp *cp, unsigned int cpu)
 
 void cp_ipl(struct cp *cp)
 {
+	assert(!cp->recording);
 	TRACE_INPUT(cp, ipl);
 	cp->ipled = true;
 	trace_end(cp);
@@ -123,6 +127,7 @@ void cp_timer(struct cp *cp)
 
 void cp_kick(struct cp *cp, unsigned int cpu)
 {
+	assert(cpu < cp->config.cpus);
 	trace_kick(cp, cpu);
 	cp->host.kick(cp->host.opaque, cpu);
 }

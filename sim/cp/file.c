@@ -2,6 +2,7 @@
 /* Files by name, opened without waiting for anything. */
 #include "zvmlab/file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 static const char *give_up(int *fd, const char *why)
 {
+	assert(why);
 	if (*fd >= 0)
 		close(*fd);
 	*fd = -1;

@@ -33,6 +33,7 @@ bool cp_stsi_stores(uint64_t gr0)
 
 static void build_sysib(const struct cp *cp, uint8_t sysib[SYSIB_SIZE])
 {
+	assert(cp->config.cpus > 0 && cp->config.cpus <= CP_MAX_CPUS);
 	memset(sysib, 0, SYSIB_SIZE);
 	sysib[SYSIB_COUNT] = 1;
 	put_be16(sysib + SYSIB_CPUS, (uint16_t)cp->config.cpus);

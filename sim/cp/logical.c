@@ -110,6 +110,7 @@ static uint16_t translate(struct walk *walk, uint64_t asce)
 
 static uint64_t wrap(const struct cp_insn *insn, uint64_t addr)
 {
+	assert(insn->amode == 24 || insn->amode == 31 || insn->amode == 64);
 	return insn->amode == 64 ? addr : addr & ((UINT64_C(1) << insn->amode) - 1);
 }
 
@@ -123,6 +124,7 @@ static uint16_t part_at(struct cp *cp, const struct cp_insn *insn, uint64_t addr
 	uint16_t pgm = 0;
 
 	assert(len > 0 && cp_in_page(addr, len) == len);
+	assert(insn->cpu < cp->config.cpus);
 	if (insn->dat)
 		pgm = translate(&walk, insn->asce);
 	else

@@ -66,6 +66,7 @@ static bool grow(struct state *s, size_t len)
 	}
 	s->data = data;
 	s->capacity = capacity;
+	assert(s->capacity - s->len >= len);
 	return true;
 }
 
@@ -193,6 +194,7 @@ uint8_t *cp_save(struct cp *cp, size_t *len)
 		free(s.data);
 		return NULL;
 	}
+	assert(s.data && s.len > HEADER_SIZE + CHECKSUM_SIZE);
 	*len = s.len;
 	return s.data;
 }
@@ -223,7 +225,9 @@ static bool load_parts(struct cp *cp, const uint8_t *image, size_t len, bool tri
 		.pos = HEADER_SIZE, .len = len - CHECKSUM_SIZE,
 	};
 
+	assert(len >= HEADER_SIZE + CHECKSUM_SIZE && s.pos <= s.len);
 	cp_state(cp, &s);
+	assert(s.pos <= s.len);
 	return !s.failed && s.pos == s.len;
 }
 
@@ -295,6 +299,7 @@ static const char *try_image(struct cp *cp, const uint8_t *image, size_t len)
 	if (trial && add_users(cp, trial))
 		defect = load_parts(trial, image, len, true) ?
 				 NULL : "its contents contradict each other";
+	assert(trial != cp);
 	cp_destroy(trial);
 	return defect;
 }

@@ -126,6 +126,7 @@ static void put_hypervisor(const struct cp_machine *machine, uint8_t *to)
 
 static void put_guest(const struct cp *cp, uint8_t *to)
 {
+	assert(cp->config.cpus > 0 && cp->config.cpus <= CP_MAX_CPUS);
 	to[GUEST_VALID] = GUEST_VALID_ZIIPS;
 	ebcdic_name(to + GUEST_USERID, cp->config.userid);
 	put_be16(to + GUEST_SHARED, (uint16_t)cp->config.cpus);
@@ -148,6 +149,7 @@ static size_t build(const struct cp *cp, const struct cp_machine *machine, uint8
 		put_be16(entry + 2, sizes[i]);
 		at += sizes[i];
 	}
+	assert(at <= CP_PAGE_SIZE);
 	response[HEADER_LEVELS] = 1;
 	put_be16(response + HEADER_TOTAL, at);
 	put_be16(response + HEADER_LENGTH, HEADER_SIZE);
@@ -160,6 +162,7 @@ static size_t build(const struct cp *cp, const struct cp_machine *machine, uint8
 
 static struct cp_result refused(const struct cp_insn *insn, unsigned int r2, uint64_t rc)
 {
+	assert(r2 < 15 && rc != RC_SUCCESS);
 	insn->gr[r2 + 1] = rc;
 	return cp_cc(3);
 }

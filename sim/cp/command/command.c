@@ -41,6 +41,7 @@ static int cpcmd_init(struct cp *cp, char *err, size_t errlen)
 	command->response.text = text;
 	command->response.capacity = CPCMD_MAX_RESPONSE;
 	cpcmd_terminal_init(command);
+	assert(!cp->command);
 	cp->command = command;
 	return 0;
 }
@@ -124,6 +125,7 @@ int cpcmd_option(struct cpcmd_args *args, const struct cpcmd_word *table, const 
 {
 	const struct cpcmd_word *option;
 
+	assert(table[0].name && module[0] != '\0');
 	if (!cpcmd_next(args))
 		return cpcmd_missing(args, module);
 	option = cpcmd_find(args, table, args->word);
@@ -161,6 +163,7 @@ static void run_lines(const struct cpcmd_args *issuer, char *text)
 		if (end)
 			*end++ = '\0';
 		rc = run_line(issuer, line);
+		assert(rc >= 0);
 		if (rc != 0)
 			response->rc = rc;
 		if (issuer->issuer == CPCMD_GUEST) {
@@ -189,6 +192,7 @@ static const struct cpcmd_response *run(const struct cpcmd_args *issuer, const c
 	struct cpcmd_response *response = &cp->command->response;
 	char copy[CPCMD_MAX_COMMAND + 1];
 
+	assert(issuer->userid && issuer->classes && (text || len == 0));
 	response->len = 0;
 	response->rc = 0;
 	cp->command->truncated = false;

@@ -66,6 +66,7 @@ static bool in_list(const char *list, const char *word)
 {
 	const size_t len = strlen(word);
 
+	assert(len > 0);
 	for (const char *at = strstr(list, word); at; at = strstr(at + 1, word)) {
 		if ((at == list || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0'))
 			return true;
@@ -110,6 +111,7 @@ static int enable(struct cpcmd_args *args, bool event, bool on)
 	}
 	if (rc != 0)
 		return rc;
+	assert(bits != 0 && (bits & ~all_domains(event)) == 0);
 	if (on)
 		settings->domains |= bits;
 	else
@@ -120,6 +122,7 @@ static int enable(struct cpcmd_args *args, bool event, bool on)
 /* A number of the next operand; 0 or the message's number. */
 static int number(struct cpcmd_args *args, uint64_t min, uint64_t max, uint64_t *out)
 {
+	assert(min <= max);
 	if (!cpcmd_next(args))
 		return cpcmd_missing(args, MODULE);
 	if (!cpcmd_number(args->word, 10, min, max, out))
@@ -133,6 +136,7 @@ static int duration(struct cpcmd_args *args, uint32_t min, uint32_t max, uint32_
 	uint64_t n;
 	int rc = number(args, 0, max, &n);
 
+	assert(min <= max);
 	if (rc != 0)
 		return rc;
 	if (!cpcmd_next(args) || cpcmd_abbreviates(args->word, "MINUTES", 3))
@@ -176,6 +180,7 @@ static bool parse_rate(char *word, uint32_t *hundredths)
 		if (!cpcmd_number(word, 10, 0, RATE_MAX_HUNDREDTHS / 100, &whole))
 			return false;
 	}
+	assert(digits <= 2 && part <= 99 && whole <= RATE_MAX_HUNDREDTHS / 100);
 	*hundredths = (uint32_t)(whole * 100 + (digits == 1 ? part * 10 : part));
 	return *hundredths >= RATE_MIN_HUNDREDTHS && *hundredths <= RATE_MAX_HUNDREDTHS;
 }
@@ -198,6 +203,7 @@ static int rate(struct cpcmd_args *args)
 			return cpcmd_invalid(args, MODULE);
 	}
 	rc = cpcmd_end(args, MODULE);
+	assert(hundredths <= RATE_MAX_HUNDREDTHS);
 	if (rc == 0)
 		settings->rate_hundredths = hundredths;
 	return rc;
@@ -229,6 +235,7 @@ static int event_size(struct cpcmd_args *args, struct mon_settings *settings)
 	uint64_t n;
 	int rc;
 
+	assert(args->word[0] != '\0');
 	do {
 		if (strcmp(args->word, "BLOCK") == 0) {
 			rc = number(args, 1, MAX_BLOCK, &n);
@@ -262,7 +269,9 @@ static int start(struct cpcmd_args *args, bool event)
 				     "Conflicting option - monitor %s is active already", kind);
 	settings->block = wanted.block;
 	settings->partition_pages = wanted.partition_pages;
-	if (monitor_start(args->cp, event) == 0) {
+	rc = monitor_start(args->cp, event);
+	assert(settings->active);
+	if (rc == 0) {
 		cpcmd_line(args->cp, "Monitor %s started", kind);
 		return 0;
 	}
@@ -284,6 +293,7 @@ static int stop(struct cpcmd_args *args, bool event)
 		return cpcmd_message(args->cp, MODULE, CPCMD_CONFLICT, 'E',
 				     "Conflicting option - monitor %s is not active", kind);
 	monitor_stop(args->cp, event);
+	assert(!monitor_settings(args->cp, event)->active);
 	cpcmd_line(args->cp, "Monitor %s stopped", kind);
 	return 0;
 }
@@ -315,6 +325,7 @@ static void quote(char text[CPCMD_MAX_COMMAND + 1], const char *operands)
 		operands++;
 	snprintf(text, CPCMD_MAX_COMMAND + 1, "MONITOR %s", operands);
 	len = strlen(text);
+	assert(len >= sizeof("MONITOR ") - 1);
 	cpcmd_printable(text, len);
 	for (size_t i = 0; i < len; i++)
 		text[i] = (char)toupper((unsigned char)text[i]);

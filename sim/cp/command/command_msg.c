@@ -29,6 +29,7 @@ static int send(struct cpcmd_args *args, const char *module, enum msg_kind kind)
 	text = cpcmd_rest(args);
 	if (*text == '\0')
 		return cpcmd_missing(args, module);
+	assert(strlen(args->userid) <= CP_NAME_LEN);
 	rc = msg_send(cp, args->userid, args->word, text, kind);
 	if (rc == CPCMD_NOT_LOGGED_ON)
 		return not_logged_on(cp, module, args->word);
@@ -72,11 +73,13 @@ static void add_name(struct names *names, const char *name)
 {
 	size_t at = 0;
 
+	assert(names->on_line < NAMES_PER_LINE && strlen(name) <= CP_NAME_LEN);
 	if (names->on_line > 0) {
 		at = strlen(names->line);
 		at += (size_t)snprintf(names->line + at, sizeof(names->line) - at, " , ");
 	}
 	snprintf(names->line + at, sizeof(names->line) - at, "%-8s - DSC", name);
+	assert(strlen(names->line) >= at + sizeof(" - DSC") - 1);
 	if (++names->on_line == NAMES_PER_LINE)
 		flush_names(names);
 }

@@ -19,6 +19,7 @@ struct selection {
 
 static bool selected(const struct selection *selection, const struct dcss *segment)
 {
+	assert(segment->fileid != 0);
 	if (selection->name[0] && strcmp(selection->name, segment->config.name) != 0)
 		return false;
 	return selection->fileid == 0 || selection->fileid == segment->fileid;
@@ -29,6 +30,7 @@ static unsigned int records(const struct dcss *segment)
 {
 	uint64_t count = 1;
 
+	assert(segment->config.ranges > 0 && segment->config.ranges <= CP_MAX_RANGES);
 	for (unsigned int i = 0; i < segment->config.ranges; i++) {
 		const struct cp_segment_range *range = &segment->config.range[i];
 
@@ -53,6 +55,7 @@ static void show_map(struct cp *cp, const struct dcss *segment)
 	for (unsigned int i = 0; i < segment->config.ranges; i++) {
 		const struct cp_segment_range *range = &segment->config.range[i];
 
+		assert(range->first <= range->last && (unsigned int)range->type < CPCMD_TYPES);
 		/* CP's own segments, that is SC, have a type of file of their own. */
 		cpcmd_line(cp, "%04u %-8s %-8s   N/A    %05X  %05X   %s  %c  %05u    N/A      N/A",
 			   segment->fileid, segment->config.name,
@@ -66,6 +69,7 @@ static int parse(struct cpcmd_args *args, struct selection *selection)
 {
 	bool operand = cpcmd_next(args);
 
+	assert(selection->name[0] == '\0' && selection->fileid == 0);
 	if (operand && strcmp(args->word, "NAME") == 0) {
 		if (!cpcmd_next(args))
 			return cpcmd_missing(args, MODULE);
@@ -109,6 +113,7 @@ int cpcmd_query_nss(struct cpcmd_args *args)
 		else
 			show_file(cp, segment);
 	}
+	assert(rows <= CP_MAX_SEGMENTS);
 	if (rows > 0)
 		return 0;
 	if (selection.name[0])

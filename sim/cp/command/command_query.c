@@ -34,6 +34,7 @@ static int query_userid(struct cpcmd_args *args)
 	const bool peer = args->issuer == CPCMD_PEER;
 	const int rc = cpcmd_end(args, MODULE);
 
+	assert(strlen(args->userid) <= CP_NAME_LEN);
 	if (rc == 0)
 		cpcmd_line(args->cp, "%-8s AT %s", peer ? args->userid : args->cp->config.userid,
 			   CP_SYSTEM_ID);
@@ -72,6 +73,7 @@ static int query_time(struct cpcmd_args *args)
 
 	if (rc != 0)
 		return rc;
+	assert(t.weekday < 7);
 	cpcmd_line(cp, "TIME IS %02u:%02u:%02u UTC %s %02u/%02u/%02u", t.hour, t.minute, t.second,
 		   days[t.weekday], t.month, t.day, t.year % 100);
 	cpcmd_line(cp, "CONNECT= %02" PRIu64 ":%02u:%02u VIRTCPU= 000:00.00 TOTCPU= 000:00.00",
@@ -86,6 +88,7 @@ static int query_privclass(struct cpcmd_args *args)
 
 	if (rc != 0)
 		return rc;
+	assert(strlen(args->classes) <= CP_CLASSES);
 	cpcmd_line(args->cp, "Privilege classes for user %s", args->userid);
 	cpcmd_line(args->cp, "          Currently: %s", args->classes);
 	cpcmd_line(args->cp, "          Directory: %s", args->classes);

@@ -43,6 +43,7 @@ static unsigned int user_list(const struct cp *cp, bool event, char list[MON_MAX
 		at += (size_t)snprintf(list + at, MON_MAX_USERS * 10 - at, "%s%s",
 				       count++ ? " " : "", user.name);
 	}
+	assert(count <= MON_MAX_USERS && at < MON_MAX_USERS * 10);
 	return count;
 }
 
@@ -129,6 +130,7 @@ int cpcmd_query_monitor(struct cpcmd_args *args)
 		if (rc != 0)
 			return rc;
 	}
+	assert(sample || event);
 	if (event)
 		show(args->cp, true);
 	if (sample)

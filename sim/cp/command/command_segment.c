@@ -26,6 +26,7 @@ static bool file_exists(struct cp *cp, uint16_t fileid)
 
 const struct cpcmd_file *cpcmd_file(const struct cp *cp, uint16_t fileid)
 {
+	assert(fileid != 0);
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
 		if (cp->command->file[i].id == fileid)
 			return &cp->command->file[i];
@@ -50,6 +51,7 @@ void cpcmd_file_stamp(struct cpcmd_args *args, uint16_t fileid)
 	assert(entry);
 	entry->id = fileid;
 	entry->tod = cp_tod(args->cp);
+	assert(strlen(args->userid) < sizeof(entry->origin));
 	snprintf(entry->origin, sizeof(entry->origin), "%s", args->userid);
 }
 
@@ -61,6 +63,7 @@ static int segment_name(struct cpcmd_args *args, const char *module, char name[C
 	if (strlen(args->word) > CP_NAME_LEN)
 		return cpcmd_invalid(args, module);
 	snprintf(name, CP_NAME_LEN + 1, "%.*s", (int)CP_NAME_LEN, args->word);
+	assert(name[0] != '\0');
 	return 0;
 }
 
@@ -80,6 +83,7 @@ static bool parse_pages(struct cpcmd_args *args, struct cp_segment_range *range)
 		*dash = '-';
 	}
 	if (good) {
+		assert(first <= last && last <= LAST_PAGE);
 		range->first = (uint32_t)first;
 		range->last = (uint32_t)last;
 	}
@@ -103,6 +107,7 @@ static int parse_definition(struct cpcmd_args *args, struct cp_segment_config *c
 	while (cpcmd_next(args)) {
 		struct cp_segment_range *range = &config->range[config->ranges];
 
+		assert(config->ranges <= CP_MAX_RANGES);
 		if (config->ranges > 0) {
 			if (strcmp(args->word, "RSTD") == 0) {
 				config->restricted = true;

@@ -15,6 +15,7 @@ static int parse_mode(struct cpcmd_args *args, size_t count, unsigned int *mode)
 	char word[sizeof(args->word)];
 	int rc;
 
+	assert(count > 0 && count <= SMSG_MODES);
 	if (!cpcmd_next(args))
 		return cpcmd_missing(args, "CFS");
 	memcpy(word, args->word, sizeof(word));
@@ -64,6 +65,7 @@ int cpcmd_query_set(struct cpcmd_args *args)
 {
 	const int rc = cpcmd_end(args, "CQS");
 
+	assert(msg_smsg(args->cp) < SMSG_MODES);
 	if (rc == 0)
 		cpcmd_line(args->cp, "RUN %s, SMSG %s", smsg_modes[args->cp->command->run],
 			   smsg_modes[msg_smsg(args->cp)]);

@@ -13,6 +13,7 @@ static void extent_text(const struct cp_extent *extent, char out[2 * CPCMD_SIZE_
 {
 	char start[CPCMD_SIZE_LEN], size[CPCMD_SIZE_LEN];
 
+	assert(extent->size > 0);
 	snprintf(out, 2 * CPCMD_SIZE_LEN, "%s.%s", cpcmd_size(extent->start, start),
 		 cpcmd_size(extent->size, size));
 }
@@ -61,6 +62,7 @@ int cpcmd_query_storage(struct cpcmd_args *args)
 /* First extent that the emulator has no storage for, or NULL. */
 static const struct cp_extent *beyond_emulator(struct cp *cp)
 {
+	assert(cp->config.extents > 0 && cp->config.extents <= CP_MAX_EXTENTS);
 	for (unsigned int i = 0; i < cp->config.extents; i++) {
 		const struct cp_extent *extent = &cp->config.extent[i];
 
@@ -127,6 +129,7 @@ static int define_storage(struct cpcmd_args *args)
 	rc = redefine(cp, list);
 	if (rc != 0)
 		return rc;
+	assert(cp->config.extents > 0 && cp->config.extent[0].start == 0);
 	show_size(cp);
 	if (config)
 		show_extents(cp);

@@ -49,6 +49,7 @@ void cpcmd_terminal_init(struct cpcmd *command)
 {
 	for (unsigned int i = 0; i < TERM_SETTINGS; i++)
 		command->term[i] = settings[i].initial;
+	assert(cpcmd_terminal_valid(command));
 }
 
 static const struct setting *find_setting(const char *word)
@@ -63,6 +64,7 @@ static const struct setting *find_setting(const char *word)
 
 static bool parse_choice(const struct setting *setting, const char *word, uint16_t *value)
 {
+	assert(setting->kind == CHOICE && setting->choice[0]);
 	for (uint16_t i = 0; i < MAX_CHOICES && setting->choice[i]; i++) {
 		if (strcmp(word, setting->choice[i]) == 0) {
 			*value = i;
@@ -91,6 +93,7 @@ static bool parse_value(const struct setting *setting, const char *word, uint16_
 		*value = (uint8_t)word[0];
 		return strlen(word) == 1 && word[0] > ' ' && word[0] < 0x7f;
 	}
+	assert(setting->kind == NUMBER && setting->low < setting->high);
 	if (!cpcmd_number(word, 10, setting->low, setting->high, &number))
 		return false;
 	*value = (uint16_t)number;
@@ -111,6 +114,7 @@ int cpcmd_terminal(struct cpcmd_args *args)
 		if (!setting)
 			return cpcmd_invalid(args, "TRM");
 		i = (unsigned int)(setting - settings);
+		assert(i < TERM_SETTINGS && i != TERM_MORE_CLEAR);
 		if (!cpcmd_next(args))
 			return cpcmd_missing(args, "TRM");
 		if (!parse_value(setting, args->word, &value))
@@ -125,6 +129,7 @@ int cpcmd_terminal(struct cpcmd_args *args)
 			return cpcmd_invalid(args, "TRM");
 		command->term[TERM_MORE_CLEAR] = value;
 	} while (cpcmd_next(args));
+	assert(cpcmd_terminal_valid(command));
 	return 0;
 }
 
@@ -154,6 +159,7 @@ int cpcmd_query_terminal(struct cpcmd_args *args)
 
 	if (rc != 0)
 		return rc;
+	assert(cpcmd_terminal_valid(command));
 	for (unsigned int i = 0; i < TERM_SETTINGS; i++)
 		show(command, i, v[i]);
 	cpcmd_line(args->cp, "LINEND %s, LINEDEL %s, CHARDEL %s, ESCAPE %s, TABCHAR %s",

@@ -36,6 +36,7 @@ struct cp_result diag_00_extended_id(struct cp *cp, const struct cp_insn *insn, 
 	parts = sscanf(cp->config.level, "z/VM %2u.%2u.%2u", &version, &release, &modification);
 	assert(parts == 3);
 	(void)parts;
+	assert(version <= UINT8_MAX && release <= UINT8_MAX && len > 0);
 	ebcdic_encode(block + ID_SYSTEM, cp->config.level, 8);
 	block[ID_PRODUCT_VERSION] = (uint8_t)version;
 	block[ID_CPU_VERSION] = 0xff;

@@ -61,6 +61,7 @@ static uint16_t fetch(struct cp *cp, struct call *call)
 	call->room = diag_operand(insn, call->ry + 1);
 	if (call->room > CPCMD_MAX_RESPONSE)
 		call->room = CPCMD_MAX_RESPONSE;
+	assert(call->len <= CPCMD_MAX_COMMAND && call->room <= CPCMD_MAX_RESPONSE);
 	/* Before the command has had any effect. */
 	return storage_check(cp, (int)insn->cpu, call->addr, call->room, true);
 }
@@ -73,6 +74,7 @@ static void to_console(struct cp *cp, const struct cpcmd_response *response)
 	for (size_t i = 0; i < response->len; i++) {
 		bool end = response->text[i] == '\n';
 
+		assert(len < CONSOLE_LINE);
 		if (!end)
 			line[len++] = response->text[i];
 		if (!end && len < CONSOLE_LINE)

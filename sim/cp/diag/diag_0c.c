@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* DIAGNOSE X'0C': pseudo timer: date, time and CPU times. */
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "diag_private.h"
@@ -38,6 +39,7 @@ struct cp_result diag_0c_timer(struct cp *cp, const struct cp_insn *insn, unsign
 	gmtime_r(&seconds, &tm);
 	snprintf(text, sizeof(text), "%02d/%02d/%02d%02d:%02d:%02d", tm.tm_mon + 1, tm.tm_mday,
 		 tm.tm_year % 100, tm.tm_hour, tm.tm_min, tm.tm_sec);
+	assert(strlen(text) == TIMER_VIRTUAL - TIMER_DATE);
 	ebcdic_encode(block + TIMER_DATE, text, 16);
 	/* The core has one clock; a guest that is always running uses all of it. */
 	put_be64(block + TIMER_VIRTUAL, now);

@@ -8,6 +8,7 @@
 /* Pages of the guest's own storage and nothing else, from first to last? */
 static bool own_storage(struct cp *cp, uint64_t first, uint64_t last)
 {
+	assert(first <= last && last <= UINT64_MAX - CP_PAGE_SIZE);
 	for (uint64_t page = first; page <= last; page += CP_PAGE_SIZE)
 		if (dcss_page_access(cp, page) != CP_ACCESS_NONE ||
 		    !storage_overlaps(cp, page, page))

@@ -42,6 +42,7 @@ _Static_assert(INFO_SIZE + 2 * (PARTITION_SIZE + CP_MAX_CPUS * CPU_SIZE) <= CP_P
 static uint8_t *put_partition(uint8_t *to, uint8_t number, const char *name, unsigned int cpus,
 			      uint64_t used)
 {
+	assert(cpus > 0 && cpus <= CP_MAX_CPUS);
 	to[PARTITION_NUMBER] = number;
 	to[PARTITION_CPUS] = (uint8_t)cpus;
 	ebcdic_name(to + PARTITION_NAME, name);
@@ -78,6 +79,7 @@ struct cp_result diag_204_cpu_use(struct cp *cp, const struct cp_insn *insn, uns
 	end = put_partition(page + INFO_SIZE, THIS_PARTITION, cp->config.userid, cpus,
 			    cpcmd_connected(cp));
 	end = put_partition(end, 0, "PHYSICAL", cpus, 0);
+	assert(end > page && (size_t)(end - page) <= sizeof(page));
 	pgm = storage_write(cp, (int)insn->cpu, addr, page, (size_t)(end - page));
 	if (pgm != 0)
 		return cp_program(pgm);

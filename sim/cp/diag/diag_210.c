@@ -36,6 +36,7 @@ struct cp_result diag_210_device(struct cp *cp, const struct cp_insn *insn, unsi
 		return cp_program(PGM_SPECIFICATION);
 	if (get_be16(block + VRDC_DEVICE) != cp->config.console)
 		return cp_cc(3);
+	assert(get_be16(block + VRDC_LENGTH) >= sizeof(block));
 	memset(block + VRDC_VIRTUAL_CLASS, 0, VRDC_SIZE - VRDC_VIRTUAL_CLASS);
 	block[VRDC_VIRTUAL_CLASS] = CLASS_TERMINAL;
 	block[VRDC_VIRTUAL_TYPE] = TYPE_3215;

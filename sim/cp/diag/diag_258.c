@@ -28,6 +28,7 @@ static uint16_t check_token(struct cp *cp, const struct cp_insn *insn, const uin
 {
 	uint64_t token = get_be64(block + PFAULT_TOKEN);
 
+	assert(get_be16(block + PFAULT_FUNCTION) == FUNCTION_TOKEN);
 	if (token % 8 != 0 || get_be64(block + PFAULT_MODE) != MODE_ZARCH ||
 	    (get_be64(block + PFAULT_COMPARE) & ~get_be64(block + PFAULT_SELECT)) != 0)
 		return PGM_SPECIFICATION;
@@ -36,6 +37,7 @@ static uint16_t check_token(struct cp *cp, const struct cp_insn *insn, const uin
 
 static uint16_t check_cancel(const uint8_t *block)
 {
+	assert(get_be16(block + PFAULT_FUNCTION) == FUNCTION_CANCEL);
 	for (unsigned int i = PFAULT_TOKEN; i < PFAULT_SIZE; i++)
 		if (block[i] != 0)
 			return PGM_SPECIFICATION;

@@ -31,6 +31,7 @@ static struct cp_result extents(struct cp *cp, const struct cp_insn *insn, unsig
 	size_t used = cp->config.extents * ENTRY_SIZE;
 	uint16_t pgm;
 
+	assert(cp->config.extents > 0 && used <= sizeof(list));
 	if (r1 % 2 != 0 || addr % ENTRY_SIZE != 0)
 		return cp_program(PGM_SPECIFICATION);
 	len = diag_operand(insn, r1 + 1);

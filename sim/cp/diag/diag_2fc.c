@@ -148,6 +148,7 @@ struct cp_result diag_2fc_guests(struct cp *cp, const struct cp_insn *insn, unsi
 	if (get_be32(list + LIST_FORMAT) != FORMAT)
 		return end(insn, r3, RC_NONE);
 	find(cp, &guests, list);
+	assert(guests.len % GUEST_SIZE == 0 && guests.len <= sizeof(guests.data));
 	if (guests.len == 0)
 		return end(insn, r3, RC_NONE);
 	room = get_be32(list + LIST_LENGTH);

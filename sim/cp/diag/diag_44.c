@@ -21,6 +21,7 @@ struct cp_result diag_9c_yield_to(struct cp *cp, const struct cp_insn *insn, uns
 				  unsigned int r3)
 {
 	(void)r3;
+	assert(r1 < 16);
 	if ((uint16_t)insn->gr[r1] >= cp->config.cpus)
 		return cp_program(PGM_SPECIFICATION);
 	return cp_done();

@@ -29,6 +29,7 @@ static unsigned int judge(const uint8_t head[APPLDATA_HEAD])
 		return RC_BAD_FUNCTION;
 	if (head[APPLDATA_LENGTH] != length)
 		return RC_BAD_LENGTH;
+	assert(length <= LENGTH_LONG);
 	/* No user of this CP may write application data: docs/choices.md. */
 	return RC_NOT_AUTHORISED;
 }
@@ -45,6 +46,7 @@ struct cp_result diag_dc_appldata(struct cp *cp, const struct cp_insn *insn, uns
 	if (pgm != 0)
 		return cp_program(pgm);
 	rc = judge(list);
+	assert(rc != 0);
 	if (rc == RC_NOT_AUTHORISED)
 		pgm = storage_read(cp, (int)insn->cpu, addr, list, list[APPLDATA_LENGTH]);
 	if (pgm != 0)

@@ -98,6 +98,7 @@ static const char *name_of(const struct fault_rule *rule, enum fault_field field
 
 bool fault_absent(const struct fault_rule *rule, enum fault_field field)
 {
+	assert(field < FAULT_FIELDS);
 	switch (fault_field_info[field].type) {
 	case FAULT_TYPE_NAME:
 		return name_of(rule, field)[0] == '\0';
@@ -122,6 +123,7 @@ uint32_t fault_offset_max(enum fault_point point)
 {
 	const bool event = point >= FAULT_INTERRUPT && point <= FAULT_PEER_SEVER;
 
+	assert((unsigned int)point < FAULT_POINTS);
 	return event ? IUCV_EVENT_SIZE - 1 : fault_field_info[FAULT_FIELD_offset].most;
 }
 
@@ -161,6 +163,7 @@ static bool value_allowed(const struct fault_rule *rule, char *err, size_t errle
 	const struct fault_kind_info *kind = &fault_kind_info[rule->kind];
 	const uint32_t max = fault_value_max(rule->point, rule->kind);
 
+	assert(rule->kind > FAULT_NONE && kind->min <= max);
 	if (rule->value < kind->min || rule->value > max) {
 		snprintf(err, errlen, "fault %s takes a value of %u to %u, not %u", kind->name,
 			 kind->min, max, rule->value);
@@ -182,6 +185,7 @@ static bool value_allowed(const struct fault_rule *rule, char *err, size_t errle
 static bool length_allowed(const struct fault_rule *rule, enum fault_field field, char *err,
 			   size_t errlen)
 {
+	assert(fault_field_info[field].type == FAULT_TYPE_NAME);
 	if (memchr(name_of(rule, field), '\0', CP_NAME_LEN + 1))
 		return true;
 	snprintf(err, errlen, "the fault rule's %s is longer than %d characters",
@@ -258,6 +262,7 @@ static int arm(struct cp *cp, const struct fault_rule *rule, char *err, size_t e
 		snprintf(err, errlen, "all numbers for fault rules are used up; start a new machine");
 		return -1;
 	}
+	assert(fault->count < FAULT_MAX_RULES && fault->last_id < INT32_MAX);
 	fault->armed[fault->count++] = (struct fault_status){
 		.id = (int)++fault->last_id,
 		.rule = *rule,
@@ -270,6 +275,7 @@ static void trace_name(struct cp *cp, const char *key, const char name[CP_NAME_L
 {
 	char text[CP_NAME_LEN + 2] = "";
 
+	assert(key[0] != '\0');
 	memcpy(text, name, CP_NAME_LEN + 1);
 	if (text[0] != '\0')
 		trace_text(cp, key, text);
@@ -320,6 +326,7 @@ int fault_disarm(struct cp *cp, int id)
 	for (uint32_t i = 0; i < fault->count; i++)
 		if (id != 0 && fault->armed[i].id != id)
 			fault->armed[kept++] = fault->armed[i];
+	assert(kept <= fault->count);
 	gone = (int)(fault->count - kept);
 	fault->count = kept;
 	trace_number(cp, "disarmed", (uint64_t)gone);
@@ -376,6 +383,7 @@ static bool rule_due(struct cp *cp, const struct fault_status *status)
 {
 	const struct fault_rule *rule = &status->rule;
 
+	assert(rule->n > 0 || rule->when == FAULT_ALWAYS);
 	if (rule->times != 0 && status->fired >= rule->times)
 		return false;
 	switch (rule->when) {

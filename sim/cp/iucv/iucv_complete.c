@@ -34,6 +34,7 @@ static struct iucv_result find_by_id(const struct iucv_caller *by, const struct 
 		return iucv_cc(2);
 	if ((path && m->from != path) || !class_fits(m, parm))
 		return iucv_error(IUCV_WRONG_CLASS);
+	assert(m->from && m->state != IUCV_MSG_FREE);
 	*found = m;
 	return iucv_cc(0);
 }
@@ -70,6 +71,7 @@ static struct iucv_message *done_anywhere(const struct iucv_user *user,
 			struct iucv_message *m = iucv_container(link, struct iucv_message,
 								by_user);
 
+			assert(m->state == IUCV_MSG_DONE && m->from->user == user);
 			if (class_fits(m, parm))
 				return m;
 		}
@@ -113,6 +115,7 @@ static struct iucv_message *first_on_path(const struct iucv_path *path,
 		for (struct iucv_link *link = lists[i]->first; link; link = link->next) {
 			struct iucv_message *m = by_path(link);
 
+			assert(m->state != IUCV_MSG_FREE && m->from == path);
 			if (class_fits(m, parm))
 				return m;
 		}
@@ -137,6 +140,7 @@ static void remember(struct iucv_message *m)
 	path->purged++;
 	if (path->purged > IUCV_PURGED_MAX)
 		iucv_message_free(by_path(path->gone.first));
+	assert(path->purged <= IUCV_PURGED_MAX);
 }
 
 struct iucv_result iucv_purge(const struct iucv_caller *by, struct iucv_parm *parm)

@@ -120,8 +120,10 @@ void iucv_event_told(struct iucv_user *user, struct iucv_node *node)
 
 	if (is_agents(user, node))
 		return;
-	for (struct iucv_link *link = user->held.first; link; link = link->next)
+	for (struct iucv_link *link = user->held.first; link; link = link->next) {
+		assert(iucv_container(link, struct iucv_node, link)->seq > 0);
 		iucv_container(link, struct iucv_node, link)->seq--;
+	}
 	/* From the last to the first, as each comes to stand before all others. */
 	for (struct iucv_link *link = user->held.last; link; link = prev) {
 		struct iucv_node *held = iucv_container(link, struct iucv_node, link);
@@ -142,6 +144,7 @@ bool iucv_message_hold(struct cp *cp, uint32_t msgid, uint32_t further)
 	/* A fault of the interruption itself has gone before. */
 	if (!m || m->state != IUCV_MSG_SENT || !m->event.link.list)
 		return false;
+	assert(m->to && m->from);
 	user = m->to->user;
 	iucv_event_drop(user, &m->event);
 	hold(user, &m->event, further);
@@ -165,6 +168,7 @@ static void corrupt_received(const struct iucv_caller *by, struct iucv_parm *par
 	}
 	if (parm->received == 0)
 		return;
+	assert(parm->received <= parm->buffer.len);
 	/* The data may have come to lie over the list that says where they lie. */
 	if (iucv_area_move(by->iucv->cp, &place, &here, 1).from != 0)
 		return;
@@ -214,6 +218,7 @@ void iucv_call_fault_after(const struct iucv_caller *by, enum iucv_function func
 {
 	if (result->pgm != 0)
 		return;
+	assert(function != IUCV_CONNECT || result->cc != 0 || parm->path < by->user->max_paths);
 	if (action->kind == FAULT_SEVER && function == IUCV_CONNECT && result->cc == 0)
 		break_path(&by->user->path[parm->path], action);
 	if (action->kind == FAULT_CORRUPT &&

@@ -77,6 +77,7 @@ static void decode_message(enum iucv_function function, const uint8_t *image,
 void iucv_decode(enum iucv_function function, const uint8_t image[IUCV_PARM_SIZE],
 		 struct iucv_parm *parm)
 {
+	assert((unsigned int)function < IUCV_FUNCTIONS);
 	/* In two pieces: for one, compilers choose an instruction that is far slower. */
 	memset(parm, 0, offsetof(struct iucv_parm, buffer));
 	memset(&parm->buffer, 0, sizeof(*parm) - offsetof(struct iucv_parm, buffer));

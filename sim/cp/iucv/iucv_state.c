@@ -139,6 +139,7 @@ static void path_state(struct iucv *iucv, struct state *s, struct iucv_path *pat
 
 static void save_paths(struct iucv *iucv, struct state *s, struct iucv_user *user)
 {
+	assert(user->paths <= user->max_paths);
 	state_u32(s, &user->paths);
 	for (uint32_t id = 0; id < user->max_paths; id++) {
 		if (user->path[id].state == IUCV_PATH_FREE)
@@ -209,6 +210,8 @@ static void load_failed(struct iucv *iucv)
 		else
 			iucv->user[users++] = iucv->user[i];
 	}
+	/* The guest and the services were there before. */
+	assert(users > 0);
 	iucv->users = users;
 }
 
@@ -220,6 +223,7 @@ static void load_done(struct iucv *iucv)
 		if (user->ops && user->ready)
 			iucv_append(&iucv->turns, &user->turn);
 	}
+	assert(iucv->used <= iucv->messages);
 	for (unsigned int cpu = 0; cpu < iucv->cp->config.cpus; cpu++)
 		iucv_cpu_changed(iucv, cpu);
 }

@@ -36,6 +36,7 @@ static bool ends_agree(const struct iucv_message *m)
 {
 	const struct iucv_path *from = m->from;
 
+	assert(m->state != IUCV_MSG_FREE);
 	if (!from || from->state == IUCV_PATH_FREE)
 		return false;
 	if (!m->to)
@@ -81,6 +82,7 @@ static void block_state(struct iucv *iucv, struct state *s, struct iucv_message 
 				       fields_agree(m, iucv->cp->config.cpus)));
 	if (!s->loading || s->failed)
 		return;
+	assert(m->from && m->state != IUCV_MSG_FREE);
 	m->event.kind = IUCV_NODE_MESSAGE;
 	if (m->state == IUCV_MSG_PURGED) {
 		state_require(s, m->from->purged < IUCV_PURGED_MAX);
@@ -117,6 +119,7 @@ void iucv_message_state(struct iucv *iucv, struct state *s)
 	}
 	for (; spare > 0 && !s->failed; spare--) {
 		if (!s->loading) {
+			assert(link);
 			index = (uint32_t)(iucv_container(link, struct iucv_message, by_path) -
 					   iucv->message);
 			link = link->next;
@@ -257,6 +260,7 @@ static uint32_t node_key(const struct iucv_user *user, struct iucv_node *node)
 {
 	struct iucv_control *control = iucv_container(node, struct iucv_control, node);
 
+	assert(node->type > 0 && node->type < IUCV_TYPES);
 	if (node->kind == IUCV_NODE_MESSAGE)
 		return (uint32_t)(iucv_container(node, struct iucv_message, event) -
 				  user->iucv->message);

@@ -34,6 +34,7 @@ void mon_clear(struct monitor *m)
 		.events = { .set = MON_NO_SET }, .repeat = { .set = MON_NO_SET },
 	};
 	memcpy(m->settings, default_settings, sizeof(m->settings));
+	assert(mon_idle(m) && !mon_has_user(m, false) && !mon_has_user(m, true));
 }
 
 static void monitor_fini(struct cp *cp)
@@ -85,6 +86,7 @@ bool monitor_user(const struct cp *cp, unsigned int index, struct mon_user_info 
 
 		if (!user->used || index-- > 0)
 			continue;
+		assert(user->outstanding <= user->limit && user->limit <= MON_MAX_MSGLIM);
 		*out = (struct mon_user_info){
 			.name = user->name, .path = user->user_path,
 			.sample = user->wants[false], .event = user->wants[true],

@@ -83,6 +83,7 @@ static int64_t deliver(struct cp *cp, enum mon_kind kind, const struct mon_eleme
 		set->held = false;
 		mon_set_release(cp, set);
 	}
+	assert(number <= m->last_number);
 	lose_all(cp, ready);
 	*fate = MON_LOST_SPACE;
 	return (int64_t)number;
@@ -96,6 +97,7 @@ static void trace_result(struct cp *cp, int64_t number, enum mon_fate best, enum
 		[MON_NO_USER] = "no user",
 	};
 
+	assert((unsigned int)best < sizeof(names) / sizeof(names[0]));
 	if (number >= 0) {
 		trace_number(cp, "set", (uint64_t)number);
 		trace_text(cp, "fate", names[best]);
@@ -183,6 +185,7 @@ static int64_t message_raw(struct cp *cp, enum mon_kind kind, uint32_t mca_start
 	set = mon_set_new(m, kind);
 	assert(set);
 	number = set->number;
+	assert(set->number == m->last_number && set->kind == kind);
 	set->mca_start = mca_start;
 	set->mca_end = mca_end;
 	mon_announce(cp, set, ready, fate);
@@ -213,6 +216,7 @@ unsigned int monitor_sever(struct cp *cp, const char *user, uint8_t code)
 		mon_drop_user(cp, &m->user[i], true, code);
 		severed++;
 	}
+	assert(severed <= MON_MAX_USERS);
 	trace_number(cp, "severed", severed);
 	trace_end(cp);
 	iucv_dispatch(cp);

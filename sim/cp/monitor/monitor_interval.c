@@ -23,6 +23,7 @@ void mon_arm_timer(struct cp *cp)
 	const struct monitor *m = cp->monitor;
 	uint64_t due = m->interval_due;
 
+	assert(m->interval_due == 0 || m->settings[false].active);
 	if (m->events.due != 0 && (due == 0 || reached(due, m->events.due)))
 		due = m->events.due;
 	cp_set_timer(cp, m->manual ? 0 : due);
@@ -61,6 +62,7 @@ static void configure_kind(struct cp *cp, bool event)
 	/* Half a configuration would mislead: whoever waits for it gets no data either. */
 	if (w.overflow)
 		return;
+	assert(w.closed || event);
 	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
 		if (mask & (1u << i))
 			m->user[i].configure[event] = false;
@@ -111,6 +113,7 @@ static void collect(struct cp *cp)
 		else
 			mon_lose(cp, &m->user[i]);
 	}
+	assert(m->settings[false].active);
 	start_writer(cp, &w, MON_SAMPLE);
 	mon_write_sample(cp, &w);
 	deliver_or_lose(cp, MON_SAMPLE, &w, configured);
@@ -153,6 +156,7 @@ static void next_interval(struct monitor *m, uint64_t now)
 	}
 	assert(length > 0 && reached(now, m->interval_due));
 	m->interval_due += ((now - m->interval_due) / length + 1) * length;
+	assert(!reached(now, m->interval_due));
 }
 
 static bool is_due(struct cp *cp, uint64_t tod)
@@ -199,6 +203,7 @@ int monitor_start(struct cp *cp, bool event)
 
 	if (settings->active)
 		return mon_has_user(m, event) ? 0 : 1;
+	assert(event || m->interval_due == 0);
 	settings->active = true;
 	/* Sizes changed since the segment was chosen take effect while it is empty, if they fit. */
 	if (m->segment && mon_idle(m))

@@ -7,6 +7,8 @@
  * filled in is zero.  What the CP knows is genuine (configuration, users,
  * intervals); activity comes from a small model with the seeded generator.
  */
+#include <string.h>
+
 #include "monitor_private.h"
 #include "bytes.h"
 #include "ebcdic.h"
@@ -95,6 +97,7 @@ static void sytusr(struct cp *cp, uint8_t *r, const struct subject *subject)
 	(void)subject;
 	while (next_user(cp, &index, &name))
 		users++;
+	assert(users > 0 && users <= IUCV_MAX_USERS);
 	put_be32(r + 20, users);			/* SYSUSRS */
 }
 
@@ -110,7 +113,7 @@ static void mtrsys(struct cp *cp, uint8_t *r, const struct subject *subject)
 /* D1R5 MTRPRP */
 static void mtrprp(struct cp *cp, uint8_t *r, const struct subject *subject)
 {
-	(void)cp;
+	assert(subject->cpu < cp->config.cpus);
 	put_be16(r + 20, (uint16_t)subject->cpu);	/* PFXCPUAD */
 }
 
@@ -161,6 +164,7 @@ static void mtrddr_event(struct cp *cp, uint8_t *r, const struct subject *subjec
 static void of_user(struct cp *cp, uint8_t *r, const struct subject *subject)
 {
 	(void)cp;
+	assert(subject->user && strlen(subject->user) <= CP_NAME_LEN);
 	ebcdic_name(r + 20, subject->user);		/* VMDUSER */
 }
 
@@ -236,6 +240,7 @@ static void write_one(struct cp *cp, struct record_writer *w, const struct shape
 {
 	uint8_t *record = record_add(w, shape->domain, shape->number, shape->len);
 
+	assert(record || w->overflow);
 	if (record)
 		shape->fill(cp, record, subject);
 }
@@ -246,6 +251,7 @@ static void write_shape(struct cp *cp, struct record_writer *w, const struct sha
 	struct subject subject = { .cpu = 0 };
 	unsigned int index = 0;
 
+	assert(shape->fill && shape->len >= RECORD_HEADER_SIZE);
 	switch (shape->per) {
 	case PER_SYSTEM:
 		write_one(cp, w, shape, &subject);

@@ -32,6 +32,7 @@ static bool rebuild(struct monitor *m, enum mon_kind kind, unsigned int which)
 	const unsigned int count = sorted(m, kind, which, order);
 	uint32_t end = 0;
 
+	assert((unsigned int)kind < MON_KINDS && which < MON_RINGS);
 	ring->used = 0;
 	ring->after = count > 0 ? order[count - 1] : MON_NO_SET;
 	for (unsigned int i = 0; i < count; i++) {

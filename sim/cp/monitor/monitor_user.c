@@ -73,6 +73,7 @@ static enum mon_refusal choose_segment(struct cp *cp, const char *name)
 		return refusal;
 	m->segment = segment;
 	dcss_use(cp, segment, +1);
+	assert(segment->defined && segment->users > 0);
 	return MON_ACCEPTED;
 }
 
@@ -125,6 +126,7 @@ static uint32_t accept(struct cp *cp, const struct iucv_event *event, uint32_t l
 	};
 	struct iucv_path_info info;
 
+	assert(m->segment && limit > 0 && limit <= MON_MAX_MSGLIM);
 	parm.ipuser[COMPLETE_VERSION] = SHARED_MODE;
 	parm.ipuser[COMPLETE_EVENT] = m->settings[true].active;
 	parm.ipuser[COMPLETE_SAMPLE] = m->settings[false].active;
@@ -142,6 +144,7 @@ static uint32_t limit_wanted(const struct iucv_event *event, const struct fault_
 		limit = MON_MAX_MSGLIM;
 	if (fault->kind == FAULT_LIMIT && fault->value < limit)
 		limit = fault->value > 0 ? fault->value : 1;
+	assert(limit > 0 && limit <= MON_MAX_MSGLIM);
 	return limit;
 }
 
@@ -226,10 +229,12 @@ void mon_drop_users(struct cp *cp, bool event, uint8_t code)
 	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
 		if (m->user[i].used && m->user[i].wants[event])
 			mon_drop_user(cp, &m->user[i], true, code);
+	assert(!mon_has_user(m, event));
 }
 
 static void quiesced(struct cp *cp, struct mon_user *user)
 {
+	assert(user->used);
 	user->quiesced = true;
 	if (user->wants[true])
 		mon_events_suspend(cp);
@@ -237,6 +242,7 @@ static void quiesced(struct cp *cp, struct mon_user *user)
 
 static void resumed(struct cp *cp, struct mon_user *user)
 {
+	assert(user->used);
 	user->quiesced = false;
 	mon_configure(cp);
 	mon_events_resume(cp);
@@ -248,6 +254,7 @@ static void replied(struct cp *cp, struct mon_user *user, uint32_t tag)
 {
 	const struct fault_action fault = mon_fault(cp, FAULT_MONITOR_REPLY, user);
 
+	assert(user->used && user->outstanding <= user->limit);
 	if (fault.kind == FAULT_DROP)
 		return;
 	if (fault.kind == FAULT_SEVER) {

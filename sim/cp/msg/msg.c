@@ -102,6 +102,7 @@ static void pending(struct cp *cp, const struct iucv_event *event)
 	parm.msglim = limit_wanted(event, &fault);
 	if (iucv_call(cp, msg->user, IUCV_ACCEPT, &parm).cc != 0)
 		return;
+	assert(!msg->connected);
 	msg->connected = true;
 	msg->path = event->path;
 	msg->guest_path = info.partner_path;
@@ -192,6 +193,7 @@ static int msg_init(struct cp *cp, char *err, size_t errlen)
 		free(msg);
 		return -1;
 	}
+	assert(!cp->msg);
 	cp->msg = msg;
 	return 0;
 }
@@ -242,6 +244,7 @@ void msg_set_smsg(struct cp *cp, unsigned int mode)
 
 unsigned int msg_smsg(const struct cp *cp)
 {
+	assert(cp->msg->smsg <= SMSG_IUCV);
 	return cp->msg->smsg;
 }
 
@@ -290,7 +293,7 @@ static int to_path(struct cp *cp, const char *from, const char *text,
 	struct iucv_parm parm;
 	uint32_t tag;
 
-	assert(len <= MSG_MAX_TEXT);
+	assert(msg->connected && len <= MSG_MAX_TEXT);
 	buffer = free_buffer(msg, &tag);
 	if (!buffer)
 		return CPCMD_NOT_RECEIVING;
@@ -302,6 +305,7 @@ static int to_path(struct cp *cp, const char *from, const char *text,
 		.path = msg->path, .flags = IPNORPY, .trgcls = MSG_CLASS_SMSG, .msgtag = tag,
 		.buffer = { .host = true, .ptr = buffer->data, .len = 8 + (uint32_t)len },
 	};
+	assert(!buffer->busy && parm.buffer.len <= sizeof(buffer->data));
 	if (iucv_call(cp, msg->user, IUCV_SEND, &parm).cc != 0)
 		return CPCMD_NOT_RECEIVING;
 	buffer->busy = true;
@@ -337,6 +341,7 @@ int msg_send(struct cp *cp, const char *from, const char *to, const char *text,
 {
 	const struct cmsg *msg = cp->msg;
 
+	assert(strlen(from) <= CP_NAME_LEN && strlen(text) <= MSG_MAX_TEXT);
 	if (!msg_logged_on(cp, to))
 		return CPCMD_NOT_LOGGED_ON;
 	if (kind == MSG_SPECIAL && strcmp(to, cp->config.userid) == 0) {

@@ -64,6 +64,7 @@ struct dcss *dcss_find_loaded(struct cp *cp, const char *name)
 
 bool dcss_allowed(const struct cp *cp, const struct dcss *segment)
 {
+	assert(segment->defined);
 	if (!segment->config.restricted)
 		return true;
 	for (unsigned int i = 0; i < cp->config.namesaves; i++)
@@ -196,6 +197,7 @@ struct dcss *dcss_new(struct cp *cp, const struct cp_segment_config *config, enu
 		*segment = (struct dcss){
 			.config = *config, .fileid = table->last_fileid, .cls = cls,
 		};
+		assert(segment->fileid > 0 && segment->fileid <= MAX_FILEID);
 		segment->config.file = NULL;
 		segment->defined = dcss_saved_open(table, segment);
 		return segment->defined ? segment : NULL;
@@ -220,6 +222,7 @@ void dcss_loaded_changed(struct cp *cp)
 		if (dcss_end(segment) > table->high)
 			table->high = dcss_end(segment);
 	}
+	assert(table->high == 0 || table->low < table->high);
 	cp->host.storage_changed(cp->host.opaque);
 }
 
@@ -295,6 +298,7 @@ void dcss_load(struct cp *cp, struct dcss *segment, bool exclusive)
 	segment->exclusive = exclusive;
 	dcss_use(cp, segment, 1);
 	dcss_loaded_changed(cp);
+	assert(cp->dcss->low <= dcss_start(segment) && cp->dcss->high >= dcss_end(segment));
 	tell(cp, segment, "loaded");
 }
 
@@ -329,6 +333,7 @@ static void dcss_reset(struct cp *cp)
 	}
 	if (changed)
 		dcss_loaded_changed(cp);
+	assert(cp->dcss->high == 0);
 }
 
 static void dcss_fini(struct cp *cp)
@@ -344,6 +349,7 @@ static int dcss_init(struct cp *cp, char *err, size_t errlen)
 {
 	const struct cp_config *config = &cp->config;
 
+	assert(!cp->dcss && config->segments <= CP_MAX_SEGMENTS);
 	cp->dcss = calloc(1, sizeof(*cp->dcss));
 	if (!cp->dcss) {
 		snprintf(err, errlen, "not enough memory for the saved segments");

@@ -40,6 +40,7 @@ static bool has_contents(struct cp *cp, const struct dcss *segment, char *err, s
 static int failed(const struct dcss *segment, const char *what, const char *path, const char *why,
 		  char *err, size_t errlen)
 {
+	assert(why);
 	snprintf(err, errlen, "segment %s cannot be %s %s: %s", segment->config.name, what, path,
 		 why);
 	return -1;
@@ -95,6 +96,7 @@ static int read_ranges(struct cp *cp, const struct dcss *segment, FILE *file, co
 		for (uint64_t done = 0; done < size;) {
 			const uint64_t part = size - done < CHUNK ? size - done : CHUNK;
 
+			assert(part > 0 && done + part <= size);
 			errno = 0;
 			if (fread(at + done, 1, part, file) != part)
 				return failed(segment, "read from", path, strerror(errno ? errno : EIO), err,
@@ -111,6 +113,7 @@ static FILE *stream(int fd, const char *mode, const char **why)
 {
 	FILE *file = fdopen(fd, mode);
 
+	assert(fd >= 0);
 	if (file)
 		return file;
 	*why = strerror(errno);

@@ -63,11 +63,13 @@ static void segment_state(struct state *s, struct dcss *segment)
 	state_u8(s, &cls);
 	state_require(s, s->failed || class_valid(segment, cls));
 	segment->cls = (enum dcss_class)cls;
+	assert(s->failed || config_segment_valid(config));
 }
 
 /* Most pages of a segment are empty: those cost one byte. */
 static void pages_state(struct state *s, uint8_t *at, uint64_t size)
 {
+	assert(size > 0 && size % CP_PAGE_SIZE == 0);
 	for (uint64_t done = 0; done < size && !s->failed; done += CP_PAGE_SIZE) {
 		bool filled = !s->loading && !dcss_page_is_zero(at + done);
 

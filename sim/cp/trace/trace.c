@@ -47,6 +47,7 @@ static bool buffers_init(struct trace *t)
 {
 	const size_t most = t->full ? TRACE_FULL_MAX : 0;
 
+	assert(!t->line.text && t->depth == 0);
 	return trace_buffer_init(&t->fields, FIELDS_SIZE, most) &&
 	       trace_buffer_init(&t->in.list, ACCESS_SIZE, most) &&
 	       trace_buffer_init(&t->out.list, ACCESS_SIZE, 0) &&
@@ -105,7 +106,7 @@ static bool field_start(struct trace *t, const char *key, size_t max)
 	const bool result = is_result(key), inner = t->depth > 1;
 	unsigned int same = result && inner ? 2 : 1;
 
-	assert(strlen(key) <= MAX_KEY);
+	assert(strlen(key) <= MAX_KEY && t->key_count <= MAX_FIELDS);
 	if (t->key_count >= MAX_FIELDS - !result ||
 	    !trace_buffer_room(&t->fields, max + MAX_KEY + 16 + !result * RESULT_SIZE)) {
 		t->fields_lost++;
@@ -154,6 +155,7 @@ static void open_record(struct cp *cp, int cpu, const char *call)
 		       t->seq, cp->record_tod, cpu_text, call);
 	assert(len > 0 && (size_t)len < HEAD_SIZE);
 	t->head_len = (size_t)len;
+	assert(cp->recording && t->key_count < MAX_FIELDS);
 }
 
 void trace_begin(struct cp *cp, int cpu, const char *call)
@@ -311,6 +313,7 @@ static void close_record(struct cp *cp)
 	struct trace *t = cp->trace;
 	struct trace_buffer *line = &t->line;
 
+	assert(t->depth == 0 && cp->recording);
 	line->len = 0;
 	/* Without memory for a long record its head says that all else is lost. */
 	if (!trace_buffer_room(line, HEAD_SIZE + t->in.list.len + t->out.list.len + t->fields.len +
