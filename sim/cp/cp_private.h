@@ -129,6 +129,9 @@ enum cp_access dcss_page_access(const struct cp *cp, uint64_t addr);
 /* dcss.c for storage.c: last byte of the segment that reaches highest, 0 without one. */
 uint64_t dcss_highest(const struct cp *cp);
 
+/* fault.c for the trace: all fields of a rule, which may be one that is refused. */
+void fault_trace_rule(struct cp *cp, const struct fault_rule *rule);
+
 /* msg.c for commands: MSG, SMSG and MSGNOH to a user; 0 or CP's message number. */
 enum msg_kind { MSG_PLAIN, MSG_SPECIAL, MSG_NO_HEADER };
 int msg_send(struct cp *cp, const char *from, const char *to, const char *text,

@@ -149,89 +149,18 @@ static void state_load(struct replay *r, const json_t *record, const union input
 		replay_peers_loaded(r);
 }
 
-/* A word that the record leaves out stands for no valid value. */
-static unsigned int word(struct replay *r, const json_t *record, const char *name,
-			 const char *(*at)(unsigned int), unsigned int count)
+static void arm(struct replay *r, const json_t *record, const union input_args *in)
 {
-	char text[64];
-
-	if (!json_object_get(record, name))
-		return count;
-	replay_text(r, record, name, text, sizeof(text));
-	for (unsigned int i = 0; i < count; i++)
-		if (strcmp(at(i), text) == 0)
-			return i;
-	replay_unusable(r, "this version of the CP has no %s \"%s\" for faults", name, text);
-	return count;
-}
-
-static const char *point_name(unsigned int point)
-{
-	return fault_point_info[point].name;
-}
-
-static const char *kind_name(unsigned int kind)
-{
-	return fault_kind_info[kind].name;
-}
-
-static void rule_name(struct replay *r, const json_t *record, const char *key, char *name)
-{
-	char text[CP_NAME_LEN + 2] = "";
-
-	if (json_object_get(record, key))
-		replay_text(r, record, key, text, sizeof(text));
-	memcpy(name, text, CP_NAME_LEN + 1);
-}
-
-/* Of the members that the core writes only if they are given, the others are what they were. */
-static void rule_field(struct replay *r, const json_t *record, struct fault_rule *rule,
-		       enum fault_field field)
-{
-	const char *name = fault_field_info[field].name;
-	uint64_t number = 0;
-
-	switch (fault_field_info[field].type) {
-	case FAULT_TYPE_NAME:
-		rule_name(r, record, name, fault_name(rule, field));
-		return;
-	case FAULT_TYPE_POINT:
-		number = word(r, record, name, point_name, FAULT_POINTS);
-		break;
-	case FAULT_TYPE_KIND:
-		number = word(r, record, name, kind_name, FAULT_KINDS);
-		break;
-	case FAULT_TYPE_BYTE:
-		number = replay_number_or_0(r, record, name, UINT8_MAX);
-		break;
-	case FAULT_TYPE_PATH:
-		number = replay_hex_or(r, record, name, UINT32_MAX, (uint32_t)FAULT_ANY_PATH);
-		break;
-	case FAULT_TYPE_NUMBER:
-	case FAULT_TYPE_WHEN:
-		number = replay_number(r, record, name, UINT32_MAX);
-		break;
-	}
-	fault_set_number(rule, field, (uint32_t)number);
-}
-
-static void fault_armed(struct replay *r, const json_t *record)
-{
-	struct fault_rule rule = fault_rule_new();
 	char err[256];
 
-	for (enum fault_field i = 0; i < FAULT_FIELDS; i++)
-		rule_field(r, record, &rule, i);
-	if (!r->stopped)
-		fault_arm(r->cp, &rule, err, sizeof(err));
+	(void)record;
+	fault_arm(r->cp, in->fault_arm.rule, err, sizeof(err));
 }
 
-static void fault_disarmed(struct replay *r, const json_t *record)
+static void disarm(struct replay *r, const json_t *record, const union input_args *in)
 {
-	const int id = (int)replay_number(r, record, "rule", INT32_MAX);
-
-	if (!r->stopped)
-		fault_disarm(r->cp, id);
+	(void)record;
+	fault_disarm(r->cp, (int)in->fault_disarm.rule);
 }
 
 typedef void give(struct replay *r, const json_t *record, const union input_args *in);
@@ -261,6 +190,8 @@ static give *const gives[INPUTS] = {
 	[INPUT_monitor_event] = replay_event,
 	[INPUT_monitor_sever] = replay_sever,
 	[INPUT_monitor_quiesce] = replay_quiesce,
+	[INPUT_fault_arm] = arm,
+	[INPUT_fault_disarm] = disarm,
 	[INPUT_segment_write] = segment_write,
 	[INPUT_state_load] = state_load,
 };
@@ -282,11 +213,7 @@ void replay_input(struct replay *r, const json_t *record)
 	const char *call = replay_call_name(record);
 	struct replay_given given;
 
-	if (strcmp(call, "fault.arm") == 0) {
-		fault_armed(r, record);
-	} else if (strcmp(call, "fault.disarm") == 0) {
-		fault_disarmed(r, record);
-	} else if (input == INPUTS) {
+	if (input == INPUTS) {
 		replay_differs(r, "the core does not write the record \"%.64s\" now, and no "
 			       "input has that name", call);
 	} else {

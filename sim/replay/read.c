@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "replay_private.h"
+#include "zvmlab/fault.h"
 
 static void set_number(void *at, size_t size, uint64_t number)
 {
@@ -91,6 +92,87 @@ static struct input_parts parts(struct replay *r, const json_t *record,
 	return (struct input_parts){ part, 1 };
 }
 
+/* A word that the record leaves out stands for no valid value. */
+static unsigned int word(struct replay *r, const json_t *record, const char *name,
+			 const char *(*at)(unsigned int), unsigned int count)
+{
+	char text[64];
+
+	if (!json_object_get(record, name))
+		return count;
+	replay_text(r, record, name, text, sizeof(text));
+	for (unsigned int i = 0; i < count; i++)
+		if (strcmp(at(i), text) == 0)
+			return i;
+	replay_unusable(r, "this version of the CP has no %s \"%s\" for faults", name, text);
+	return count;
+}
+
+static const char *point_name(unsigned int point)
+{
+	return fault_point_info[point].name;
+}
+
+static const char *kind_name(unsigned int kind)
+{
+	return fault_kind_info[kind].name;
+}
+
+static void rule_name(struct replay *r, const json_t *record, const char *key, char *name)
+{
+	char text[CP_NAME_LEN + 2] = "";
+
+	if (json_object_get(record, key))
+		replay_text(r, record, key, text, sizeof(text));
+	memcpy(name, text, CP_NAME_LEN + 1);
+}
+
+/* Of the members that the core writes only if they are given, the others are what they were. */
+static void rule_field(struct replay *r, const json_t *record, struct fault_rule *rule,
+		       enum fault_field field)
+{
+	const char *name = fault_field_info[field].name;
+	uint64_t number = 0;
+
+	switch (fault_field_info[field].type) {
+	case FAULT_TYPE_NAME:
+		rule_name(r, record, name, fault_name(rule, field));
+		return;
+	case FAULT_TYPE_POINT:
+		number = word(r, record, name, point_name, FAULT_POINTS);
+		break;
+	case FAULT_TYPE_KIND:
+		number = word(r, record, name, kind_name, FAULT_KINDS);
+		break;
+	case FAULT_TYPE_BYTE:
+		number = replay_number_or_0(r, record, name, UINT8_MAX);
+		break;
+	case FAULT_TYPE_PATH:
+		number = replay_hex_or(r, record, name, UINT32_MAX, (uint32_t)FAULT_ANY_PATH);
+		break;
+	case FAULT_TYPE_NUMBER:
+	case FAULT_TYPE_WHEN:
+		number = replay_number(r, record, name, UINT32_MAX);
+		break;
+	}
+	fault_set_number(rule, field, (uint32_t)number);
+}
+
+static const struct fault_rule *rule(struct replay *r, const json_t *record,
+				     const struct input_member *m, struct replay_given *given)
+{
+	struct fault_rule *rule = keep(given, malloc(sizeof(*rule)));
+
+	if (!rule) {
+		replay_unusable(r, "not enough memory for \"%s\"", m->name);
+		return NULL;
+	}
+	*rule = fault_rule_new();
+	for (enum fault_field i = 0; i < FAULT_FIELDS; i++)
+		rule_field(r, record, rule, i);
+	return rule;
+}
+
 static void read_member(struct replay *r, const json_t *record, const struct input_member *m,
 			struct replay_given *given, void *at)
 {
@@ -122,6 +204,9 @@ static void read_member(struct replay *r, const json_t *record, const struct inp
 		return;
 	case INPUT_PARTS:
 		*(struct input_parts *)at = parts(r, record, m, given);
+		return;
+	case INPUT_RULE:
+		*(const struct fault_rule **)at = rule(r, record, m, given);
 		return;
 	}
 	assert(false);

@@ -302,13 +302,17 @@ static void trace_field(struct cp *cp, const struct fault_rule *rule, enum fault
 	}
 }
 
+void fault_trace_rule(struct cp *cp, const struct fault_rule *rule)
+{
+	for (enum fault_field i = 0; i < FAULT_FIELDS; i++)
+		trace_field(cp, rule, i);
+}
+
 int fault_arm(struct cp *cp, const struct fault_rule *rule, char *err, size_t errlen)
 {
 	int id;
 
-	trace_begin(cp, TRACE_NO_CPU, "fault.arm");
-	for (enum fault_field i = 0; i < FAULT_FIELDS; i++)
-		trace_field(cp, rule, i);
+	TRACE_INPUT(cp, fault_arm, .rule = rule);
 	id = arm(cp, rule, err, errlen);
 	trace_number(cp, "rule", id < 0 ? 0 : (uint64_t)id);
 	trace_end(cp);
@@ -321,8 +325,7 @@ int fault_disarm(struct cp *cp, int id)
 	uint32_t kept = 0;
 	int gone;
 
-	trace_begin(cp, TRACE_NO_CPU, "fault.disarm");
-	trace_number(cp, "rule", (uint64_t)id);
+	TRACE_INPUT(cp, fault_disarm, .rule = (uint64_t)id);
 	for (uint32_t i = 0; i < fault->count; i++)
 		if (id != 0 && fault->armed[i].id != id)
 			fault->armed[kept++] = fault->armed[i];

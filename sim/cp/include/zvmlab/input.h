@@ -26,6 +26,7 @@ enum input_type {
 	INPUT_BYTES,		/**< struct input_bytes; hexadecimal text */
 	INPUT_GIVEN,		/**< the same, but with trace_full as a whole, however many */
 	INPUT_PARTS,		/**< struct input_parts; only with trace_full, as a whole */
+	INPUT_RULE,		/**< const struct fault_rule *; a member for each of its fields */
 };
 
 /** When a record has the member. */
@@ -35,6 +36,8 @@ enum input_when {
 	INPUT_OTHERWISE,	/**< the member before it is not there */
 	INPUT_WITH_FLAG,	/**< has_NAME, a bool before the member, is true */
 };
+
+struct fault_rule;
 
 struct input_bytes {
 	const void *at;
