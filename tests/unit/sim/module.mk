@@ -3,4 +3,5 @@
 SOURCES := test_*.c
 MAIN := test_*.c
 USES := lib/base lib/monrec sim/cp sim/control sim/fabricate sim/record tests/unit
+INSIDE := sim/control
 PACKAGES := check

@@ -2,4 +2,5 @@
 SOURCES := *.c
 MAIN := *.c
 USES := lib/base sim/cp sim/control tests/unit
+INSIDE := sim/control
 PACKAGES := check
