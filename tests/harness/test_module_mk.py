@@ -209,7 +209,9 @@ def _compiles(root: Path, module: str, text: str) -> bool:
         ("record.h", {"sim/cp", "sim/fabricate", "sim/record"}),
         ("monrec.h", {"lib/monrec", "sim/fabricate", "tools/monread"}),
         ("model.h", {"sim/fabricate"}),
-        ("ctl_private.h", {"sim/control", "sim/port", "sim/replay"}),
+        ("ctl_private.h", {"sim/control"}),
+        ("peer.h", {"sim/control"}),
+        ("held.h", {"sim/control", "sim/port", "sim/replay"}),
         ("replay.h", {"sim/replay"}),
     ],
 )
