@@ -176,7 +176,7 @@ def test_example(installed: dict[str, str], tmp_path: Path, static: bool) -> Non
     done = subprocess.run([program, data], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
-        "set 1, offset 1, element 1: domains X'8000' are named, X'8000' of them cannot be"
+        "set 1, offset 1, element 1: domains X'8000' are named, of which X'8000' are impossible"
         " [element-domains]",
         "set 1, offset 12, element 1, record 1 (D0R1 SYTSYP): a sample record in event data"
         " [record-kind]",

@@ -69,7 +69,7 @@ def test_a_violation_has_its_place_and_words() -> None:
     assert items[2].rule == "record-length" and items[2].record is not None
     assert items[2].text == (
         "set 1, offset 12, element 1, record 1 (D0R1 SYTSYP): the record has 96 bytes,"
-        " in this release 116 [record-length]"
+        " in its release 116 [record-length]"
     )
 
 

@@ -37,8 +37,8 @@ START_TEST(frame_last)
 	mi_open_first();
 	mi_records(1);
 	mi_violation(MONREC_RULE_FRAME_LAST,
-		     "set 1, offset 108, element 1, record 2 (D1R13 MTREOF): no frame follows "
-		     "[frame-last]");
+		     "set 1, offset 108, element 1, record 2 (D1R13 MTREOF): it ends a frame "
+		     "that no frame follows [frame-last]");
 	mi_records(1);
 	mi_set_ends();
 }

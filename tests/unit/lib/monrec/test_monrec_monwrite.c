@@ -183,7 +183,7 @@ START_TEST(control_area)
 	mi_room(8192);
 	mi_open(MONREC_MONWRITE);
 	mi_next(MONREC_SET);
-	snprintf(text, sizeof(text), "set 1, offset 12: the control area is said to reach from %s "
+	snprintf(text, sizeof(text), "set 1, offset 12: the control area reaches from %s "
 		 "[control-area]", cases[_i].text);
 	mi_violation(MONREC_RULE_CONTROL_AREA, text);
 	mi_next(MONREC_SET_LOST);
@@ -249,7 +249,7 @@ START_TEST(behind_data)
 {
 	mi_room(4097);
 	mi_open(MONREC_MONWRITE);
-	mi_violation(MONREC_RULE_BEHIND_DATA, "offset 4096: there is more [behind-data]");
+	mi_violation(MONREC_RULE_BEHIND_DATA, "offset 4096: more data follow [behind-data]");
 	mi_next(MONREC_END);
 }
 END_TEST
@@ -262,7 +262,7 @@ START_TEST(element_range)
 	mi_open(MONREC_MONWRITE);
 	mi_next(MONREC_SET);
 	mi_violation(MONREC_RULE_ELEMENT_RANGE,
-		     "set 1, offset 44, element 1: the records are said to reach from 09001000 to "
+		     "set 1, offset 44, element 1: the records reach from 09001000 to "
 		     "09001000 [element-range]");
 	mi_next(MONREC_SET_LOST);
 	mi_next(MONREC_END);

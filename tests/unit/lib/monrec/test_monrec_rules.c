@@ -68,9 +68,9 @@ START_TEST(element_domains)
 	static const struct { uint8_t type; uint16_t domains; const char *text; } cases[] = {
 		{ S, 0x0000, "the control element names no domain" },
 		{ E, 0x0000, "the control element names no domain" },
-		{ S, 0x6000, "domains X'6000' are named, X'2000' of them cannot be" },
-		{ S, 0x4100, "domains X'4100' are named, X'0100' of them cannot be" },
-		{ E, 0xc000, "domains X'C000' are named, X'8000' of them cannot be" },
+		{ S, 0x6000, "domains X'6000' are named, of which X'2000' are impossible" },
+		{ S, 0x4100, "domains X'4100' are named, of which X'0100' are impossible" },
+		{ E, 0xc000, "domains X'C000' are named, of which X'8000' are impossible" },
 	};
 	char text[200];
 
@@ -96,7 +96,7 @@ START_TEST(element_range)
 	mi_open(_i ? MONREC_DEVICE : MONREC_SAVED);
 	mi_next(MONREC_SET);
 	mi_violation(MONREC_RULE_ELEMENT_RANGE,
-		     "set 1, offset 4, element 1: the records are said to reach from 09000000 to "
+		     "set 1, offset 4, element 1: the records reach from 09000000 to "
 		     "09000000 [element-range]");
 	mi_next(MONREC_SET_LOST);
 	if (_i) {
@@ -144,7 +144,7 @@ START_TEST(header_cut)
 	mi_records(1);
 	mi_violation(MONREC_RULE_HEADER_CUT,
 		     "set 1, offset 32, element 1, record 2: 19 bytes at the end of the element "
-		     "are no record [header-cut]");
+		     "are not a record [header-cut]");
 	mi_set_ends();
 }
 END_TEST
@@ -159,7 +159,7 @@ START_TEST(record_short)
 	mi_end(begin);
 	mi_open_first();
 	mi_violation(MONREC_RULE_RECORD_SHORT,
-		     "set 1, offset 12, element 1, record 1: the record is said to have 19 bytes "
+		     "set 1, offset 12, element 1, record 1: the record's length is 19 bytes "
 		     "[record-short]");
 	mi_records(1);
 	mi_set_ends();
@@ -203,8 +203,8 @@ START_TEST(record_zero)
 	mi_one_record(S, 0, 1, 116)[3] = 1;
 	mi_open_first();
 	mi_violation(MONREC_RULE_RECORD_ZERO,
-		     "set 1, offset 12, element 1, record 1 (D0R1 SYTSYP): X'0001' is where the "
-		     "header has zeros [record-zero]");
+		     "set 1, offset 12, element 1, record 1 (D0R1 SYTSYP): bytes 2 and 3 of the "
+		     "header are X'0001' [record-zero]");
 	ck_assert_ptr_nonnull(mi_item.record.data);
 	ck_assert_uint_eq(mi_item.record.len, 116);
 	mi_records(2);
@@ -284,7 +284,7 @@ START_TEST(record_length)
 	monrec_set_release(mi_reader, 530);
 	mi_violation(MONREC_RULE_RECORD_LENGTH,
 		     "set 1, offset 12, element 1, record 1 (D0R1 SYTSYP): the record has 96 "
-		     "bytes, in this release 116 [record-length]");
+		     "bytes, in its release 116 [record-length]");
 	mi_records(2);
 	mi_set_ends();
 	monrec_close(mi_reader);
@@ -305,7 +305,7 @@ START_TEST(record_length_variable)
 	if (_i)
 		mi_violation(MONREC_RULE_RECORD_LENGTH,
 			     "set 1, offset 12, element 1, record 1 (D1R10 MTRSCM): the record has "
-			     "31 bytes, in this release 32 [record-length]");
+			     "31 bytes, in its release 32 [record-length]");
 	mi_records(2);
 	mi_set_ends();
 }
