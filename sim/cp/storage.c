@@ -146,6 +146,7 @@ uint64_t storage_size(const struct cp *cp)
 {
 	uint64_t size = 0;
 
+	assert(cp->config.extents > 0 && cp->config.extents <= CP_MAX_EXTENTS);
 	for (unsigned int i = 0; i < cp->config.extents; i++)
 		size += cp->config.extent[i].size;
 	return size;

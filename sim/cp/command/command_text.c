@@ -19,6 +19,7 @@ static void put_line(struct cp *cp, const char *text, size_t len)
 	struct cpcmd *command = cp->command;
 	struct cpcmd_response *response = &command->response;
 
+	assert(response->len <= response->capacity);
 	if (command->truncated || len + 1 > response->capacity - response->len) {
 		command->truncated = true;
 		return;
@@ -186,6 +187,7 @@ struct cpcmd_time cpcmd_time(uint64_t tod)
 		days -= length;
 	}
 	t.day = days + 1;
+	assert(t.day >= 1 && t.day <= 31);
 	assert(t.year <= 2042 && t.month <= 12);
 	return t;
 }

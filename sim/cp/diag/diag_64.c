@@ -62,6 +62,7 @@ static bool fault(struct cp *cp, struct request *request, enum fault_point point
 		*result = refuse(request, action.value);
 	else
 		*result = cp_program((uint16_t)action.value);
+	assert(action.kind <= FAULT_PGM);
 	return true;
 }
 
@@ -111,6 +112,7 @@ static void spoil(struct cp *cp, const struct dcss *segment)
 	const uint64_t size = dcss_end(segment) - dcss_start(segment) + 1;
 	uint8_t *byte;
 
+	assert(segment->defined && !segment->loaded);
 	if (action.kind != FAULT_CORRUPT)
 		return;
 	/* NULL: between two ranges, or in the guest's own storage. */
@@ -162,6 +164,7 @@ static struct cp_result purge(struct cp *cp, struct request *request)
 		return cp_cc(1);
 	if (!dropped(request))
 		dcss_unload(cp, segment);
+	assert(segment->loaded == dropped(request));
 	return cp_cc(0);
 }
 
@@ -225,6 +228,7 @@ static struct cp_result segext_answer(struct cp *cp, const struct request *reque
 	size_t len = list_ranges(segment, request->wide, room, out);
 	uint16_t pgm = storage_write(cp, cpu, get_be32(qin + QIN_ADDRESS), out, len);
 
+	assert(len <= sizeof(out) && len <= room);
 	if (pgm == 0)
 		pgm = storage_write(cp, cpu, diag_address(request->insn, request->rx) + QIN_RC,
 				    &rc, 1);

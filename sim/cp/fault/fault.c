@@ -93,6 +93,7 @@ char *fault_name(struct fault_rule *rule, enum fault_field field)
 
 static const char *name_of(const struct fault_rule *rule, enum fault_field field)
 {
+	assert(field < FAULT_FIELDS && fault_field_info[field].type == FAULT_TYPE_NAME);
 	return (const char *)rule + field_offset[field];
 }
 
@@ -185,7 +186,6 @@ static bool value_allowed(const struct fault_rule *rule, char *err, size_t errle
 static bool length_allowed(const struct fault_rule *rule, enum fault_field field, char *err,
 			   size_t errlen)
 {
-	assert(fault_field_info[field].type == FAULT_TYPE_NAME);
 	if (memchr(name_of(rule, field), '\0', CP_NAME_LEN + 1))
 		return true;
 	snprintf(err, errlen, "the fault rule's %s is longer than %d characters",

@@ -82,6 +82,7 @@ static uint16_t granted(const struct iucv_caller *by, uint16_t wanted,
 {
 	uint16_t limit = wanted;
 
+	assert(wanted > 0);
 	if (found && found->msglimit && found->msglimit < limit)
 		limit = found->msglimit;
 	return by->limit < limit ? by->limit : limit;
@@ -141,6 +142,7 @@ struct iucv_result iucv_connect(const struct iucv_caller *by, struct iucv_parm *
 	}
 	path_join(path, partner);
 	path_join(partner, path);
+	assert(path->partner == partner && partner->partner == path);
 	path->state = IUCV_PATH_CONNECTING;
 	partner->state = IUCV_PATH_PENDING;
 	iucv_path_cold(partner)->target = true;
@@ -160,6 +162,7 @@ static const struct cp_iucv_statement *accept_statement(const struct iucv_caller
 	const struct cp_config *config = &by->iucv->cp->config;
 	const struct cp_iucv_statement *found = statement(config, path->partner->user->name);
 
+	assert(path->state == IUCV_PATH_PENDING && iucv_is_guest(by->user));
 	return found ? found : statement(config, "ALLOW");
 }
 
@@ -200,6 +203,7 @@ bool iucv_path_info(const struct iucv_user *user, uint16_t path, struct iucv_pat
 	if (!p)
 		return false;
 	partner = p->partner;
+	assert(!partner || partner->partner == p);
 	*out = (struct iucv_path_info){
 		.path = path,
 		.partner_path = partner ? partner->id : 0,

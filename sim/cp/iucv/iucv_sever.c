@@ -13,6 +13,7 @@ static void free_all(struct iucv_list *list)
 
 	while ((m = first_of(list)) != NULL)
 		iucv_message_free(m);
+	assert(!list->first);
 }
 
 /* Messages that are on their way when the target severs end without an interruption. */
@@ -40,6 +41,7 @@ static void end_all(struct iucv_path *path)
 	for (int i = 0; i < 2; i++)
 		while (path->sent[i].first)
 			end_message(first_of(&path->sent[i]));
+	assert(!path->sent[0].first && !path->sent[1].first && !path->gone.first);
 }
 
 /* The other side has gone: tell this one, unless it has never heard of the path. */
@@ -88,6 +90,7 @@ void iucv_sever_all(struct iucv_user *user, const uint8_t ipuser[16])
 	for (uint32_t id = 0; id < user->max_paths && user->paths > 0; id++)
 		if (user->path[id].state != IUCV_PATH_FREE)
 			iucv_path_sever(&user->path[id], ipuser);
+	assert(user->paths == 0);
 }
 
 struct iucv_result iucv_sever(const struct iucv_caller *by, const struct iucv_parm *parm)

@@ -10,6 +10,7 @@
 /* Every path id of the user is free. */
 void iucv_user_clear(struct iucv_user *user)
 {
+	assert(user->paths == 0 && user->max_paths <= CP_MAX_PATHS);
 	memset(user->summary, 0, sizeof(user->summary));
 	memset(user->free_id, 0, sizeof(user->free_id));
 	for (uint32_t id = 0; id < user->max_paths; id++) {
@@ -64,6 +65,7 @@ static struct iucv_user *create(struct cp *cp, const char *name, uint32_t max_pa
 	user->opaque = opaque;
 	user->own = own;
 	iucv->user[iucv->users++] = user;
+	assert(iucv->users <= IUCV_MAX_USERS);
 	/* What a peer does is input from outside, also if it plays a service. */
 	if (!own) {
 		TRACE_INPUT(cp, logon, .user = user->name, .paths = max_paths);
@@ -173,6 +175,7 @@ bool iucv_user_is_own(const struct iucv_user *user)
 /* Not a cause, not an effect: the state of a CP whose guest has just been created. */
 void iucv_forget(struct iucv *iucv)
 {
+	assert(iucv->used <= iucv->messages && iucv->users > 0);
 	for (uint32_t i = 0; i < iucv->used; i++) {
 		for (int j = 0; j < 2; j++)
 			free(iucv->message[i].owned[j]);
@@ -247,6 +250,7 @@ static int iucv_init(struct cp *cp, char *err, size_t errlen)
 	}
 	while (1u << iucv->index_bits < messages)
 		iucv->index_bits++;
+	assert(iucv->users == 0 && iucv->index_bits < 32);
 	iucv->user[iucv->users++] = iucv->guest;
 	iucv_forget(iucv);
 	return 0;

@@ -14,6 +14,7 @@
 
 static void lay_area(struct monitor *m, enum mon_kind kind, const struct area_place *place)
 {
+	assert(place->control > 0 && place->data > 0);
 	m->area[kind].ring[MON_CONTROL] = (struct mon_ring){
 		.base = (uint64_t)place->first * CP_PAGE_SIZE,
 		.unit = MON_CONTROL_UNIT,
@@ -66,6 +67,7 @@ uint32_t mon_data_capacity(const struct monitor *m, enum mon_kind kind)
 {
 	const struct mon_ring *ring = &m->area[kind].ring[MON_DATA];
 
+	assert((unsigned int)kind < MON_KINDS);
 	return ring->size * ring->unit;
 }
 
@@ -83,6 +85,7 @@ static bool fit_gap(const struct mon_ring *ring, const struct mon_piece *piece,
 {
 	const bool last = next->start <= piece->start;
 
+	assert(units > 0 && piece->len > 0 && next->len > 0);
 	if (!last)
 		return fit(from, next->start, units, start);
 	if (from >= piece->start + piece->len && fit(from, ring->size, units, start))
@@ -120,6 +123,7 @@ static void link_after(struct monitor *m, struct mon_set *set, unsigned int whic
 		piece->prev = piece->next = self;
 		return;
 	}
+	assert(before < MON_MAX_SETS && before != self);
 	piece->prev = before;
 	piece->next = m->set[before].piece[which].next;
 	m->set[piece->next].piece[which].prev = self;
@@ -180,4 +184,5 @@ void mon_piece_give(struct monitor *m, struct mon_set *set, unsigned int which)
 	m->set[piece->prev].piece[which].next = piece->next;
 	m->set[piece->next].piece[which].prev = piece->prev;
 	*piece = (struct mon_piece){ .len = 0 };
+	assert((ring->used == 0) == (ring->after == MON_NO_SET));
 }

@@ -39,6 +39,7 @@ static uint16_t reserve_block(struct monitor *m)
 {
 	const struct mon_set *set = mon_set_reserve(m, MON_EVENT, block_frames(m), 1);
 
+	assert(!set || (set->held && set->kind == MON_EVENT));
 	return set ? mon_set_index(m, set) : MON_NO_SET;
 }
 
@@ -138,6 +139,7 @@ void mon_events_begin(struct cp *cp)
 	events->suspended = set == MON_NO_SET;
 	if (set != MON_NO_SET)
 		fill_block(cp, set);
+	assert(events->suspended == (events->set == MON_NO_SET));
 }
 
 void mon_events_end(struct cp *cp)
@@ -181,6 +183,7 @@ static void start_delay(struct cp *cp)
 {
 	struct mon_events *events = &cp->monitor->events;
 
+	assert(events->recording && !events->suspended);
 	if (events->due != 0)
 		return;
 	events->due = cp_tod(cp) + MON_EVENT_DELAY * MON_TOD_SECOND;
@@ -210,6 +213,7 @@ void mon_events_resume(struct cp *cp)
 		return;
 	fill_block(cp, set);
 	record = record_add(&events->block, RECORD_DOMAIN_MONITOR, MTRSUS, MTRSUS_LEN);
+	assert(record);
 	put_be32(record + MTRSUS_LOSTRCCT, events->lost);
 	events->suspended = false;
 	events->lost = 0;
@@ -231,6 +235,7 @@ bool mon_event_record(struct cp *cp, unsigned int domain, const uint8_t *record,
 		events->lost++;
 		return false;
 	}
+	assert(events->set != MON_NO_SET && !events->closed);
 	events->block.tod = cp_tod(cp);
 	if (!record_append(&events->block, record, len))
 		return false;

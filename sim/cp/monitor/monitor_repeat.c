@@ -13,6 +13,7 @@ static void finish(struct cp *cp)
 
 	assert(m->repeat.set < MON_MAX_SETS);
 	set = &m->set[m->repeat.set];
+	assert(set->number != 0 && set->held);
 	m->repeat = (struct mon_repeat){ .set = MON_NO_SET };
 	set->held = false;
 	if (set->pending == 0)

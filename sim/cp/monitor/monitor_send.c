@@ -25,6 +25,7 @@ static void worse_to_better(enum mon_fate *fate, enum mon_fate here)
 
 void mon_lose(struct cp *cp, struct mon_user *user)
 {
+	assert(user->used);
 	user->lost++;
 	tell(cp, CP_EVENT_MONITOR_LOST, user, user->lost);
 }
@@ -35,6 +36,7 @@ uint16_t mon_ready(struct cp *cp, enum mon_kind kind, uint16_t mask, bool count,
 	struct monitor *m = cp->monitor;
 	uint16_t ready = 0;
 
+	assert((unsigned int)kind < MON_KINDS);
 	for (unsigned int i = 0; i < MON_MAX_USERS; i++) {
 		struct mon_user *user = &m->user[i];
 
@@ -97,6 +99,7 @@ static void corrupt_control(struct cp *cp, const struct mon_set *set,
 	const uint64_t at = set->mca_start - dcss_start(segment) + fault->offset % len;
 	uint8_t *byte = dcss_map(cp, segment, at, 1);
 
+	assert(set->mca_start <= set->mca_end);
 	if (!byte)
 		return;
 	*byte ^= (uint8_t)fault->value;

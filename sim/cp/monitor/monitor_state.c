@@ -71,6 +71,7 @@ static void sets_state(struct state *s, struct monitor *m)
 	for (uint32_t i = 0; i < count && !s->failed; i++, index++) {
 		while (!s->loading && m->set[index].number == 0)
 			index++;
+		assert(s->loading || index < MON_MAX_SETS);
 		state_u16(s, &index);
 		state_require(s, index < MON_MAX_SETS);
 		if (s->failed)
@@ -187,6 +188,7 @@ static void events_state(struct monitor *m, struct state *s)
 	w->buffer = m->block_buffer;
 	w->size = m->set[events->set].piece[MON_DATA].len * CP_PAGE_SIZE;
 	w->closed = events->closed;
+	assert(w->buffer && w->size % CP_PAGE_SIZE == 0);
 	state_require(s, m->set[events->set].kind == MON_EVENT && w->size > 0 &&
 				 w->size <= MON_MAX_BLOCK * CP_PAGE_SIZE && w->pos <= w->size);
 	state_require(s, w->closed ? w->pos >= RECORD_HEADER_SIZE :
@@ -247,6 +249,7 @@ static void start_again(struct cp *cp)
 		segment->users = segment->loaded + 1u;
 		dcss_use(cp, segment, -1);
 	}
+	assert(!cp->monitor->segment && mon_idle(cp->monitor));
 	for (uint16_t path = 0; path < MON_MAX_PATHS; path++)
 		if (iucv_path_info(cp->monitor->service, path, &info) &&
 		    info.state != IUCV_PATH_FREE)
@@ -296,5 +299,6 @@ void monitor_state(struct cp *cp, struct state *s)
 		monitor_parts_state(cp, s);
 	if (s->failed)
 		start_again(cp);
+	assert(!s->failed || !m->segment);
 	mon_arm_timer(cp);
 }

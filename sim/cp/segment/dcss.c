@@ -56,6 +56,7 @@ struct dcss *dcss_find_loaded(struct cp *cp, const char *name)
 	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
 		struct dcss *segment = &cp->dcss->slot[i];
 
+		assert(segment->defined || !segment->loaded);
 		if (segment->loaded && strcmp(segment->config.name, name) == 0)
 			return segment;
 	}
@@ -245,6 +246,7 @@ static bool overlaps_loaded(const struct cp *cp, const struct dcss *segment)
 /* Has the emulator storage for every range? */
 static bool has_frames(struct cp *cp, const struct dcss *segment)
 {
+	assert(segment->defined && segment->config.ranges > 0);
 	for (unsigned int i = 0; i < segment->config.ranges; i++)
 		if (!storage_map(cp, CP_ABSOLUTE, dcss_range_start(&segment->config.range[i]),
 				 dcss_range_size(&segment->config.range[i])))
