@@ -22,6 +22,8 @@ static struct {
 	size_t len, pos;
 	size_t chunk;			/* most bytes of a read; 0: no limit */
 	int failed;			/* errno of the last read; 0: it gave bytes or the end */
+	size_t begin;			/* where the file begins that is read now */
+	enum monrec_format format;
 	struct { size_t at; int result; } stops[MI_STOPS];
 	unsigned int stop_count, next_stop;
 } mi;
@@ -119,6 +121,7 @@ static inline void mi_end(size_t begin)
 
 static inline void mi_open(enum monrec_format format)
 {
+	mi.format = format;
 	mi_reader = monrec_open(format, mi_read, &mi);
 	ck_assert_ptr_nonnull(mi_reader);
 }
@@ -128,6 +131,36 @@ static inline const char *mi_rule(void)
 	return mi_item.kind == MONREC_VIOLATION ? monrec_rule_name(mi_item.rule) : "";
 }
 
+/* What a place must be like, whatever is read. */
+static inline void mi_place(void)
+{
+	static const struct monrec_element none;
+	const struct monrec_place *at = &mi_item.at;
+
+	switch (mi_item.kind) {
+	case MONREC_END:
+	case MONREC_SET:
+	case MONREC_OVERFLOW:
+	case MONREC_ERROR:
+		/* Between sets, where there is no element. */
+		ck_assert_uint_eq(at->element, 0);
+		break;
+	case MONREC_AGAIN:
+	case MONREC_SET_LOST:
+	case MONREC_SET_END:
+		/* Places of a device are counted in the set. */
+		if (mi.format != MONREC_DEVICE)
+			ck_assert_uint_eq(at->offset, mi.pos - mi.begin);
+		break;
+	default:
+		break;
+	}
+	if (at->element == 0) {
+		ck_assert_uint_eq(at->record, 0);
+		ck_assert_mem_eq(&mi_item.element, &none, sizeof(none));
+	}
+}
+
 static inline void mi_next(enum monrec_item_kind kind)
 {
 	enum monrec_item_kind got = monrec_next(mi_reader, &mi_item);
@@ -135,6 +168,7 @@ static inline void mi_next(enum monrec_item_kind kind)
 	ck_assert_int_eq(got, (int)mi_item.kind);
 	ck_assert_msg(got == kind, "item %d instead of %d, at %llu %s", got, kind,
 		      (unsigned long long)mi_item.at.offset, mi_rule());
+	mi_place();
 	/* It is lost to an error, or its contents make no sense. */
 	if (kind == MONREC_SET_LOST)
 		ck_assert_int_eq(mi_item.error, mi.failed);

@@ -480,20 +480,28 @@ END_TEST
 /* What the writer writes is what the catalogue says. */
 START_TEST(header)
 {
-	static const struct { const char *name; unsigned int offset; } expected[] = {
-		{ "MRHDRLEN", MRHDRLEN }, { "MRHDRDM", MRHDRDM },
-		{ "MRHDRRC", MRHDRRC }, { "MRHDRTOD", MRHDRTOD },
+	static const struct { const char *name; unsigned int offset, len; } expected[] = {
+		{ "MRHDRLEN", MRHDRLEN, 2 }, { "MRHDRZER", 2, 2 }, { "MRHDRDM", MRHDRDM, 1 },
+		{ "MRHDRRC", MRHDRRC, 2 }, { "MRHDRTOD", MRHDRTOD, 8 },
 	};
 
 	layout = monrec_header();
 	ck_assert_uint_eq(monrec_length(layout, MONREC_REFERENCE), RECORD_HEADER_SIZE);
+	ck_assert_uint_eq(layout->field_count, sizeof(expected) / sizeof(expected[0]));
 	for (unsigned int i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		const struct monrec_field *field =
 			monrec_field(layout, expected[i].name, MONREC_REFERENCE);
 
 		ck_assert_ptr_nonnull(field);
 		ck_assert_uint_eq(field->offset, expected[i].offset);
+		ck_assert_uint_eq(field->len, expected[i].len);
+		/* Every release that is known has it. */
+		ck_assert_uint_eq(field->first, FIRST_RELEASE);
+		ck_assert_uint_eq(field->last, LAST_RELEASE);
 	}
+	ck_assert_uint_eq(layout->length_count, 1);
+	ck_assert_uint_eq(layout->lengths[0].first, FIRST_RELEASE);
+	ck_assert_uint_eq(layout->lengths[0].last, LAST_RELEASE);
 }
 END_TEST
 

@@ -308,6 +308,26 @@ START_TEST(waiting_and_errors)
 }
 END_TEST
 
+/* Behind end of data another file is read, from its begin. */
+START_TEST(restart)
+{
+	set();
+	mi_room(4096);
+	mi_stop(0);
+	set();
+	mi_room(4096);
+	mi_open(MONREC_MONWRITE);
+	ck_set(0);
+	mi_next(MONREC_END);
+	mi_next(MONREC_END);
+	monrec_restart(mi_reader);
+	mi.begin = mi.stops[0].at;
+	ck_set(0);
+	ck_assert_uint_eq(mi_item.at.set, 2);
+	mi_next(MONREC_END);
+}
+END_TEST
+
 START_TEST(unreadable)
 {
 	mi_stop(-EISDIR);
@@ -337,6 +357,7 @@ int main(void)
 	tcase_add_test(tc, element_range);
 	tcase_add_test(tc, highest_address);
 	tcase_add_loop_test(tc, waiting_and_errors, 0, 2);
+	tcase_add_test(tc, restart);
 	tcase_add_test(tc, unreadable);
 	suite_add_tcase(suite, tc);
 	return check_run_suite(suite);

@@ -117,12 +117,34 @@ START_TEST(restart_of_a_file)
 	mi_next(MONREC_SET_LOST);
 	mi_next(MONREC_END);
 	monrec_restart(mi_reader);
+	mi.begin = mi.pos;
 	mi_next(MONREC_SET);
 	ck_assert_uint_eq(mi_item.at.offset, 0);
 	ck_sample(0);
 	mi_next(MONREC_SET_END);
 	ck_assert_uint_eq(mi_item.at.offset, 332);
 	mi_next(MONREC_END);
+}
+END_TEST
+
+/* What was read and not yet taken belongs to the source before. */
+START_TEST(restart_in_a_set)
+{
+	sample(MI_START);
+	mi_stop(0);
+	sample(MI_START);
+	mi_stop(0);
+	mi_open(MONREC_DEVICE);
+	mi_next(MONREC_SET);
+	for (int i = 0; i < _i; i++)
+		ck_assert_int_ne(monrec_next(mi_reader, &mi_item), MONREC_END);
+	monrec_restart(mi_reader);
+	mi.pos = mi.stops[0].at;
+	mi.next_stop = 1;
+	mi_next(MONREC_SET);
+	ck_assert_uint_eq(mi_item.at.set, 2);
+	ck_sample(0);
+	mi_next(MONREC_SET_END);
 }
 END_TEST
 
@@ -241,6 +263,8 @@ START_TEST(lost_in_the_middle)
 	mi_next(MONREC_ELEMENT);
 	mi_next(MONREC_SET_LOST);
 	ck_assert_int_eq(mi_item.error, EFAULT);
+	/* Where it was lost: 30 bytes before its end. */
+	ck_assert_uint_eq(mi_item.at.offset, 302);
 	mi_next(MONREC_AGAIN);
 	mi_next(MONREC_SET);
 	ck_sample(0);
@@ -314,6 +338,8 @@ START_TEST(again)
 	mi_open(MONREC_DEVICE);
 	while ((kind = monrec_next(mi_reader, &mi_item)) != MONREC_SET_END) {
 		waits += kind == MONREC_AGAIN;
+		if (kind == MONREC_AGAIN)
+			ck_assert_uint_eq(mi_item.at.offset, mi.pos);
 		ck_assert(kind != MONREC_VIOLATION && kind != MONREC_SET_LOST);
 		if (kind == MONREC_RECORD)
 			ck_assert_uint_eq(mi_item.record.number, numbers[records++]);
@@ -395,6 +421,7 @@ int main(void)
 	tcase_add_test(tc, whole_frames);
 	tcase_add_test(tc, restart);
 	tcase_add_test(tc, restart_of_a_file);
+	tcase_add_loop_test(tc, restart_in_a_set, 0, 5);
 	tcase_add_test(tc, record_contents);
 	tcase_add_test(tc, elements_and_frames);
 	tcase_add_test(tc, nothing);
