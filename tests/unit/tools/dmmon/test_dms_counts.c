@@ -133,6 +133,12 @@ START_TEST(what_is_no_line)
 					"1200+300 0 0 0 0 0 0 0 0 0 0 0 0 0\n"),
 			 DMS_TOO_MANY);
 	ck_assert_int_eq(read_counts(UINT64_MAX, "0+300\n"), DMS_TOO_MANY);
+	/* A line that is cut is none, however many there are. */
+	ck_assert_int_eq(read_counts(0, "0+300 1 0 0 0 0 0 0 0 0 0 0 0 0\n"
+					"300+300 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+					"600+300 0 0"),
+			 DMS_BAD_LINE);
+	ck_assert_uint_eq(counts.count, 2);
 	dms_counts_free(&counts);
 }
 END_TEST

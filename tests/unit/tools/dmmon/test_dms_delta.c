@@ -51,8 +51,13 @@ START_TEST(difference)
 	ck_assert(dms_active(delta, DMS_COUNTERS + 2));
 	memset(delta, 0, sizeof(delta));
 	ck_assert(!dms_active(delta, DMS_COUNTERS + 2));
-	delta[DMS_IN_FLIGHT] = 1;
-	ck_assert(dms_active(delta, DMS_COUNTERS + 2));
+	/* Each counter and each bucket makes it so, and none behind them. */
+	for (size_t i = 0; i < DMS_COUNTERS + 2; i++) {
+		delta[i] = 1;
+		ck_assert(dms_active(delta, DMS_COUNTERS + 2));
+		ck_assert(!dms_active(delta, i));
+		delta[i] = 0;
+	}
 }
 END_TEST
 

@@ -94,6 +94,10 @@ START_TEST(names_that_nothing_quotes)
 		{ "0: 0+1 1 p a histogram:1\n", "p", "a", false, 1 },
 		{ "0: 0+1 1 p a histogram:1;2\n", "p", "a histogram:1;2", false, 0 },
 		{ "0: 0+1 1 p histogram:7\n", "p", "histogram:7", false, 0 },
+		/* The auxiliary data have at least one byte: that one begins no option. */
+		{ "0: 0+1 1 p histogram:70,80\n", "p", "histogram:70,80", false, 0 },
+		{ "0: 0+1 1 p  histogram:70,80\n", "p", " histogram:70,80", false, 0 },
+		{ "0: 0+1 1 p   histogram:70,80\n", "p", " ", false, 2 },
 		{ "0: 0+1 1 p precise_timestamps\n", "p", "precise_timestamps", false, 0 },
 		{ "0: 0+1 1 p precise_timestamps histogram:7\n", "p", "precise_timestamps", false, 1 },
 		{ "0: 0+1 1 p a histogram:7 precise_timestamps\n", "p", "a histogram:7", true, 0 },

@@ -104,6 +104,13 @@ START_TEST(numbers_of_others)
 	ck_assert(account.missing == 0x7ffffffe - 11 && !account.holds);
 	account = NUMBERED(0, false, 10, 0x8000000b);
 	ck_assert(account.missing == 0 && account.holds);
+	/* However many were dropped: what lies behind is late, and no gap to it. */
+	account = NUMBERED(UINT64_MAX, true, 10, 0x8000000au);
+	ck_assert(account.missing == 0x7fffffff && !account.holds);
+	for (uint32_t back = 0x7fffffff; back > 0; back /= 2) {
+		account = NUMBERED(UINT64_MAX, true, 10, 11 - back);
+		ck_assert(account.missing == 0 && account.holds && account.next == 11);
+	}
 	/* Two that are late: their numbers were missing. */
 	account = NUMBERED(2, true, 1, 4, 2, 3, 5);
 	ck_assert_uint_eq(account.missing, account.strangers);
@@ -188,8 +195,20 @@ START_TEST(delay_accounting)
 	ck_assert_int_eq(delayacct_of("1\n", "quiet nodelayacct delayacct2"), DELAYACCT_SWITCHED);
 	ck_assert_int_eq(delayacct_of("1\n", ""), DELAYACCT_SWITCHED);
 	ck_assert_ptr_nonnull(strstr(delayacct_sentence(DELAYACCT_OFF), "task_delayacct=1"));
-	ck_assert_str_eq(delayacct_sentence((enum delayacct_state)200),
-			 delayacct_sentence(DELAYACCT_UNKNOWN));
+	/* Each state has its sentence, and what is none is not known. */
+	for (unsigned int state = DELAYACCT_UNKNOWN; state < DELAYACCT_STATES; state++) {
+		static const char *const words[] = {
+			[DELAYACCT_UNKNOWN] = "cannot be told", [DELAYACCT_OFF] = "are not accounted",
+			[DELAYACCT_SINCE_BOOT] = "accounted since boot",
+			[DELAYACCT_SWITCHED] = "not since boot",
+		};
+
+		ck_assert_ptr_nonnull(strstr(delayacct_sentence((enum delayacct_state)state),
+					     words[state]));
+	}
+	for (unsigned int state = DELAYACCT_STATES; state < 200; state += 13)
+		ck_assert_str_eq(delayacct_sentence((enum delayacct_state)state),
+				 delayacct_sentence(DELAYACCT_UNKNOWN));
 }
 END_TEST
 
@@ -293,6 +312,27 @@ START_TEST(messages_are_counted)
 	arrive(1, 10, 21, 0);
 	ck_assert_uint_eq(collector.rows_shown, 4);
 	ck_assert_uint_eq(collector.accounts[1].received, 3);
+}
+END_TEST
+
+/* What is not understood of all messages is counted. */
+START_TEST(messages_in_part)
+{
+	/* An attribute of a type that is not ours; then one that says it is longer than it is. */
+	const uint16_t unknown[] = { 4, 99, 4, 98 }, cut[] = { 4, 99, 8, 98 };
+	struct recording_frame frame = { RECORDING_MESSAGE, 0, 1, 1, 0, sizeof(unknown),
+					 (const uint8_t *)unknown };
+
+	for (unsigned int i = 1; i < 4; i++) {
+		frame.payload = (const uint8_t *)unknown;
+		collector_message(&collector, &frame);
+		ck_assert_uint_eq(collector.unknown, 3 * i - 1);
+		ck_assert_uint_eq(collector.malformed, i - 1);
+		frame.payload = (const uint8_t *)cut;
+		collector_message(&collector, &frame);
+		ck_assert_uint_eq(collector.unknown, 3 * i);
+		ck_assert_uint_eq(collector.malformed, i);
+	}
 }
 END_TEST
 
@@ -539,7 +579,7 @@ int main(void)
 	const TTest *const tests[] = {
 		numbers_in_order, numbers_missing, numbers_of_others, sums, lists_of_cpus,
 		delay_accounting, delay_accounting_from_files, messages_are_counted,
-		summary_of_cpus, files_are_closed, frames_of_each_size,
+		messages_in_part, summary_of_cpus, files_are_closed, frames_of_each_size,
 		 messages_without_the_kernels_counter, recording_to_a_file_that_fails,
 		recording_and_replay, foreign_recording,
 	};

@@ -345,6 +345,23 @@ START_TEST(odd_values)
 }
 END_TEST
 
+/* Of a task that has exited the kernel says nothing but the version. */
+START_TEST(sums_of_processes)
+{
+	struct stats stats = { .value = { [STATS_VERSION] = 13 } };
+
+	ck_assert(!stats_has_sums(&stats));
+	for (unsigned int field = 0; field < STATS_FIELDS; field++) {
+		if (field == STATS_VERSION)
+			continue;
+		stats.value[field] = 1;
+		ck_assert(stats_has_sums(&stats));
+		stats.value[field] = 0;
+	}
+	ck_assert(!stats_has_sums(&stats));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tests = tcase_create("layout");
@@ -357,5 +374,6 @@ int main(void)
 	tcase_add_loop_test(tests, each_length, 0, VERSIONS);
 	tcase_add_test(tests, odd_values);
 	tcase_add_test(tests, layouts_of_versions);
+	tcase_add_test(tests, sums_of_processes);
 	return check_run_case("taskmon layout", tests);
 }

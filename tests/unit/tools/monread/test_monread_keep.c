@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* A file that always ends where a set does: what stands in it after each step, and failures. */
+#include "check_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "keep.h"
+
+static char folder[64], path[96];
+static struct keep keep;
+
+static void start(void)
+{
+	strcpy(folder, "/tmp/zvmlab-test-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/out", folder);
+}
+
+static void stop(void)
+{
+	unlink(path);
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+
+/* The file has these bytes and no more. */
+static void ck_file(const char *expected)
+{
+	char found[256];
+	FILE *file = fopen(path, "rb");
+	size_t len;
+
+	ck_assert_ptr_nonnull(file);
+	len = fread(found, 1, sizeof(found) - 1, file);
+	fclose(file);
+	found[len] = '\0';
+	ck_assert_str_eq(found, expected);
+}
+
+static void put(const char *text)
+{
+	ck_assert_int_eq(keep_write(&keep, text, strlen(text)), 0);
+}
+
+START_TEST(marks_and_ways_back)
+{
+	ck_assert_int_eq(keep_open(&keep, path, NULL, 0), 0);
+	ck_file("");
+	put("one");
+	ck_assert_uint_eq(keep_at(&keep), 3);
+	ck_assert_uint_eq(keep.kept, 0);
+	ck_assert_int_eq(keep_mark(&keep), 0);
+	ck_assert_uint_eq(keep.kept, 3);
+	ck_file("one");
+	put("two");
+	ck_assert_int_eq(keep_flush(&keep), 0);
+	ck_file("onetwo");
+	ck_assert_int_eq(keep_back(&keep), 0);
+	ck_file("one");
+	ck_assert_uint_eq(keep_at(&keep), 3);
+	/* What is still in memory goes, too. */
+	put("three");
+	ck_assert_int_eq(keep_back(&keep), 0);
+	put("four");
+	ck_assert_int_eq(keep_mark(&keep), 0);
+	put("five");
+	ck_assert_int_eq(keep_close(&keep), 0);
+	ck_file("onefour");
+	ck_assert_ptr_null(keep.file);
+	ck_assert_int_eq(keep_close(&keep), 0);
+}
+END_TEST
+
+/* The tail stands behind what is kept after every step, and is written over. */
+START_TEST(tail)
+{
+	ck_assert_int_eq(keep_open(&keep, path, "END", 3), 0);
+	ck_file("END");
+	put("one");
+	ck_assert_int_eq(keep_mark(&keep), 0);
+	ck_file("oneEND");
+	ck_assert_uint_eq(keep.kept, 3);
+	put("much more");
+	ck_assert_int_eq(keep_flush(&keep), 0);
+	ck_file("onemuch more");
+	ck_assert_int_eq(keep_back(&keep), 0);
+	ck_file("oneEND");
+	put("2");
+	ck_assert_int_eq(keep_mark(&keep), 0);
+	ck_file("one2END");
+	ck_assert_int_eq(keep_close(&keep), 0);
+	ck_file("one2END");
+}
+END_TEST
+
+START_TEST(patches)
+{
+	ck_assert_int_eq(keep_open(&keep, path, NULL, 0), 0);
+	put("kept");
+	ck_assert_int_eq(keep_mark(&keep), 0);
+	put("....more");
+	/* From the mark on, and up to the last byte. */
+	ck_assert_int_eq(keep_patch(&keep, 4, "head", 4), 0);
+	ck_file("keptheadmore");
+	ck_assert_int_eq(keep_patch(&keep, 11, "E", 1), 0);
+	ck_file("keptheadmorE");
+	ck_assert_uint_eq(keep_at(&keep), 12);
+	put("!");
+	ck_assert_int_eq(keep_mark(&keep), 0);
+	ck_file("keptheadmorE!");
+	ck_assert_int_eq(keep_close(&keep), 0);
+}
+END_TEST
+
+static void write_file(const char *text)
+{
+	FILE *file = fopen(path, "wb");
+
+	ck_assert_ptr_nonnull(file);
+	fputs(text, file);
+	ck_assert_int_eq(fclose(file), 0);
+}
+
+/* What was in the file goes; its mode does not. */
+START_TEST(file_that_is_there)
+{
+	struct stat status;
+
+	write_file("something long");
+	ck_assert_int_eq(chmod(path, 0640), 0);
+	ck_assert_int_eq(keep_open(&keep, path, NULL, 0), 0);
+	ck_file("");
+	put("x");
+	ck_assert_int_eq(keep_mark(&keep), 0);
+	ck_assert_int_eq(keep_close(&keep), 0);
+	ck_file("x");
+	ck_assert_int_eq(stat(path, &status), 0);
+	ck_assert_uint_eq(status.st_mode & 0777, 0640);
+}
+END_TEST
+
+START_TEST(not_a_regular_file)
+{
+	int ends[2];
+
+	ck_assert_int_eq(keep_open(&keep, folder, NULL, 0), -EISDIR);
+	ck_assert_int_eq(keep_open(&keep, "/nowhere/at/all", NULL, 0), -ENOENT);
+	ck_assert_ptr_null(keep.file);
+	/* A pipe, by its name here. */
+	ck_assert_int_eq(pipe(ends), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[1]);
+	ck_assert_int_eq(keep_open(&keep, path, "tail", 4), -ESPIPE);
+	ck_assert_ptr_null(keep.file);
+	close(ends[0]);
+	close(ends[1]);
+}
+END_TEST
+
+/* A stream that is no file, although it may say that it stands at its begin. */
+START_TEST(streams_that_are_not_kept)
+{
+	FILE *file = fopen("/dev/null", "w");
+	int ends[2];
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert(!keep_stream(&keep, file));
+	ck_assert_ptr_null(keep.file);
+	fclose(file);
+	ck_assert_int_eq(pipe(ends), 0);
+	file = fdopen(ends[1], "w");
+	ck_assert(!keep_stream(&keep, file));
+	ck_assert_ptr_null(keep.file);
+	fclose(file);
+	close(ends[0]);
+}
+END_TEST
+
+/* From where the stream stands: at the end of what is appended to, else wherever it is. */
+START_TEST(streams)
+{
+	static const struct { const char *mode; uint64_t at; const char *kept, *text; } cases[] = {
+		{ "a", 6, "before", "beforenew" }, { "r+", 0, "", "new" }, { "w", 0, "", "new" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		FILE *file;
+
+		write_file("before");
+		file = fopen(path, cases[i].mode);
+		ck_assert_ptr_nonnull(file);
+		ck_assert(keep_stream(&keep, file));
+		ck_assert_uint_eq(keep.kept, cases[i].at);
+		put("new");
+		ck_assert_int_eq(keep_flush(&keep), 0);
+		ck_assert_int_eq(keep_back(&keep), 0);
+		ck_file(cases[i].kept);
+		put("new");
+		ck_assert_int_eq(keep_mark(&keep), 0);
+		put("lost");
+		ck_assert_int_eq(keep_close(&keep), 0);
+		ck_file(cases[i].text);
+	}
+}
+END_TEST
+
+/* No file of this process may be longer than that. */
+static void longest_file(rlim_t most)
+{
+	struct rlimit limit;
+
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = most;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* A disk that is full: what was kept stays, all else goes. */
+START_TEST(no_room)
+{
+	ck_assert_int_eq(keep_open(&keep, path, "END", 3), 0);
+	put("one");
+	ck_assert_int_eq(keep_mark(&keep), 0);
+	longest_file(8);
+	put("23456");
+	/* The bytes have room; the tail has for none, for some, and for all of its bytes. */
+	ck_assert_int_eq(keep_mark(&keep), -EFBIG);
+	ck_assert_uint_eq(keep.kept, 3);
+	ck_assert_int_eq(keep_back(&keep), 0);
+	ck_file("oneEND");
+	put("234");
+	ck_assert_int_eq(keep_mark(&keep), -EFBIG);
+	ck_assert_int_eq(keep_back(&keep), 0);
+	ck_file("oneEND");
+	put("more than there is room for");
+	ck_assert_int_eq(keep_flush(&keep), -EFBIG);
+	ck_assert_int_eq(keep_back(&keep), 0);
+	ck_file("oneEND");
+	put("more than there is room for");
+	ck_assert_int_eq(keep_patch(&keep, 3, "x", 1), -EFBIG);
+	ck_assert_int_eq(keep_back(&keep), 0);
+	put("23");
+	ck_assert_int_eq(keep_mark(&keep), 0);
+	ck_file("one23END");
+	ck_assert_int_eq(keep_close(&keep), 0);
+	ck_file("one23END");
+}
+END_TEST
+
+/* The file can be made, and its tail not be written. */
+START_TEST(no_room_for_a_tail)
+{
+	longest_file(2);
+	ck_assert_int_eq(keep_open(&keep, path, "END", 3), -EFBIG);
+	ck_assert_int_eq(keep_close(&keep), -EFBIG);
+	ck_assert_ptr_null(keep.file);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		marks_and_ways_back, tail, patches, file_that_is_there, not_a_regular_file,
+		streams_that_are_not_kept, streams, no_room, no_room_for_a_tail,
+	};
+
+	return check_run("monread keep", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
+}
