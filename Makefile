@@ -142,6 +142,9 @@ $(BUILD)/unit/test_failing: WRAPPED := malloc calloc realloc strdup mmap open cl
 $(addprefix $(BUILD)/unit/test_,tool_text dms_storage monread_storage monrec_stream taskmon_storage): WRAPPED := malloc calloc realloc reallocarray \
 	strdup strndup
 
+# Lines of a trace that are taken in parts.
+$(BUILD)/unit/test_trace_file: WRAPPED := writev
+
 # The one file of Hercules' module that does not know Hercules.
 $(BUILD)/unit/test_checkpoint_file: $(BUILD)/unit/sim/hercules/checkpoint_file.o
 

@@ -159,6 +159,31 @@ START_TEST(captured_once)
 }
 END_TEST
 
+/* A disk that is full for one of the two files ends the capture, and nothing of it counts. */
+START_TEST(captured_to_a_full_disk)
+{
+	char index[sizeof(file) + 4];
+	int fd = new_client();
+	uint64_t set;
+
+	snprintf(index, sizeof(index), "%s.idx", file);
+	ck_assert_int_eq(symlink("/dev/full", _i == 0 ? file : index), 0);
+	peer_user(0, WANT_BOTH, 5);
+	ask_with(fd, "monitor-capture", "");
+	set = deliver(MON_SAMPLE, 40, 0, 0x78, MON_DELIVERED);
+	ctl_capture_set(ctl, set);
+	ck_assert_ptr_nonnull(strstr(read_line(fd), "\"event\":\"capture-ended\",\"data\":"
+						    "{\"reason\":\"No space left on device\"}"));
+	/* Its end is told once. */
+	set = deliver(MON_SAMPLE, 40, 0, 0x78, MON_DELIVERED);
+	ctl_capture_set(ctl, set);
+	ask_is(fd, "{\"execute\":\"monitor-capture\"}", "{\"return\":{\"sets\":0,\"bytes\":0}}");
+	ck_assert_int_eq(unlink(file), 0);
+	ck_assert_int_eq(unlink(index), 0);
+	close(fd);
+}
+END_TEST
+
 /* Where an element leads out of the segment, the set ends as it does for a reader. */
 START_TEST(captured_to_the_first_bad_element)
 {
@@ -249,6 +274,7 @@ int main(void)
 	tcase_add_test(tc, segment_to_a_file);
 	tcase_add_test(tc, made_up_by_seed);
 	tcase_add_test(tc, captured_once);
+	tcase_add_loop_test(tc, captured_to_a_full_disk, 0, 2);
 	tcase_add_loop_test(tc, captured_to_the_first_bad_element, 0, 2);
 	tcase_add_test(alone, nothing_stays_open);
 	tcase_add_test(alone, held_up_to_the_limit);

@@ -2,6 +2,7 @@
 /* The control socket: peers and their owners. */
 #include "control_client.h"
 #include "held.h"
+#include "peer.h"
 #include "state_check.h"
 
 /* A service that replies inside the peer's SEND, before its message id is known. */
@@ -349,6 +350,79 @@ START_TEST(data_only_to_send)
 }
 END_TEST
 
+/* The answer says "data" where the function has brought some, and nowhere else. */
+START_TEST(data_of_what_brings_some)
+{
+	static const char none[] = "\"data\"";
+	int alice = new_client(), bob = new_client();
+	const char *line;
+
+	ask(bob, CREATE("\"name\":\"BOB\""));
+	ask(alice, CREATE("\"name\":\"ALICE\""));
+	line = call_peer(alice, "ALICE", "\"connect\",\"vmid\":\"BOB\",\"flags\":128");
+	ck_assert_ptr_null(strstr(line, none));
+	read_line(bob);
+	line = call_peer(bob, "BOB", "\"accept\",\"path\":0,\"flags\":128");
+	ck_assert_ptr_null(strstr(line, none));
+	read_line(alice);
+	/* Two messages: one in a buffer; one in the parameter list, of which nobody tells BOB. */
+	line = call_peer(alice, "ALICE",
+			 "\"send\",\"path\":0,\"data\":\"QUJD\",\"answer-length\":9");
+	ck_assert_ptr_nonnull(strstr(line, "\"cc\":0,"));
+	ck_assert_ptr_null(strstr(line, none));
+	read_line(bob);
+	ask_is(bob, "{\"execute\":\"fault-arm\",\"arguments\":{\"point\":\"peer.message\","
+		    "\"kind\":\"drop\"}}",
+	       "{\"return\":{\"rule\":1}}");
+	line = call_peer(alice, "ALICE",
+			 "\"send\",\"path\":0,\"flags\":128,\"rmmsg\":\"QUJDREVGR0g=\"");
+	ck_assert_ptr_nonnull(strstr(line, "\"cc\":0,"));
+	ck_assert_ptr_null(strstr(line, none));
+	ck_assert_ptr_null(strstr(call_peer(bob, "BOB", "\"test-message\""), none));
+	line = call_peer(bob, "BOB", "\"receive\",\"length\":3");
+	ck_assert_ptr_nonnull(strstr(line, "\"data\":\"QUJD\""));
+	line = call_peer(bob, "BOB", "\"receive\",\"length\":3");
+	ck_assert_ptr_nonnull(strstr(line, "\"rmmsg\":\"QUJDREVGR0g=\""));
+	ck_assert_ptr_null(strstr(line, none));
+	ck_assert_ptr_null(strstr(call_peer(alice, "ALICE", "\"test-completion\""), none));
+	ck_assert_ptr_null(strstr(call_peer(alice, "ALICE", "\"quiesce\",\"path\":0"), none));
+	close(alice);
+	close(bob);
+}
+END_TEST
+
+/* An answer in a buffer, as long as it came; nothing if there was room for none, or none came. */
+START_TEST(answers)
+{
+	static const struct {
+		size_t room;
+		uint8_t flags;
+		uint32_t audit, unused;
+		const char *data;
+	} cases[] = {
+		{ 3, 0, 0, 0, "QUJD" }, { 3, 0, 0, 1, "QUI=" }, { 3, 0, 0, 3, "" },
+		{ 3, 0, 0, 4, NULL }, { 3, 0, 0, UINT32_MAX, NULL }, { 0, 0, 0, 0, NULL },
+		{ 3, IPRMDATA, 0, 0, NULL }, { 3, 0, 1, 0, NULL }, { 3, IPPRTY, 0, 0, "QUJD" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ctl_held_list list = { 0 };
+		struct ctl_held *held = ctl_hold(&list, 1, 5, cases[i].room);
+		json_t *data;
+
+		ck_assert_ptr_nonnull(held);
+		memcpy(held->bytes + 5, "ABC", cases[i].room);
+		data = ctl_reply(held, cases[i].flags, cases[i].audit, cases[i].unused);
+		ck_assert_int_eq(data != NULL, cases[i].data != NULL);
+		if (data)
+			ck_assert_str_eq(json_string_value(data), cases[i].data);
+		json_decref(data);
+		ctl_release(&list, NULL);
+	}
+	ck_assert_ptr_null(ctl_reply(NULL, 0, 0, 0));
+}
+END_TEST
+
 static const struct iucv_user_ops deaf = { 0 };
 
 /* Peers of connections, users of the CP, bytes that one peer has outstanding. */
@@ -423,6 +497,8 @@ int main(void)
 	tcase_add_test(tc, refused_state_keeps_messages);
 	tcase_add_test(tc, paths_in_parts);
 	tcase_add_test(tc, data_only_to_send);
+	tcase_add_test(tc, data_of_what_brings_some);
+	tcase_add_test(tc, answers);
 	tcase_add_test(tc, absent_arguments);
 	tcase_add_test(tc, limits);
 	tcase_add_test(tc, bytes_that_a_peer_may_hold);

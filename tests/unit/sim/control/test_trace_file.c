@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "fixture.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -11,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,6 +118,51 @@ START_TEST(line_that_fits_in_part)
 	trace_file_line(file, "never", 5);
 	trace_file_close(file);
 	ck_assert_str_eq(contents(), "first\n01234567");
+}
+END_TEST
+
+/* What a writev() takes at most, 0: all; and how many of them a signal comes before. */
+static size_t taken_at_once;
+static unsigned int signals;
+
+ssize_t __real_writev(int fd, const struct iovec *part, int count);
+ssize_t __wrap_writev(int fd, const struct iovec *part, int count);
+
+ssize_t __wrap_writev(int fd, const struct iovec *part, int count)
+{
+	struct iovec less[2];
+	size_t left = taken_at_once;
+
+	if (signals > 0) {
+		signals--;
+		errno = EINTR;
+		return -1;
+	}
+	if (taken_at_once == 0)
+		return __real_writev(fd, part, count);
+	ck_assert_int_eq(count, 2);
+	for (int i = 0; i < count; i++) {
+		less[i] = part[i];
+		less[i].iov_len = part[i].iov_len < left ? part[i].iov_len : left;
+		left -= less[i].iov_len;
+	}
+	return __real_writev(fd, less, count);
+}
+
+/* However few bytes are taken at once, and whatever comes between, the lines are whole. */
+START_TEST(lines_written_in_parts)
+{
+	for (taken_at_once = 1; taken_at_once < 14; taken_at_once++) {
+		struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
+
+		signals = 2;
+		trace_file_line(file, "0123456789", 10);
+		trace_file_line(file, "next", 4);
+		ck_assert_str_eq(contents(), "0123456789\nnext\n");
+		ck_assert_ptr_null(trace_file_ended(file));
+		trace_file_close(file);
+	}
+	taken_at_once = 0;
 }
 END_TEST
 
@@ -266,6 +313,7 @@ int main(void)
 	tcase_add_test(tc, fifo_is_refused);
 	tcase_add_test(tc, full_disk_ends_the_trace_with_one_message);
 	tcase_add_test(tc, line_that_fits_in_part);
+	tcase_add_test(tc, lines_written_in_parts);
 	tcase_add_test(tc, repeats_are_counted);
 	tcase_add_test(tc, registers_that_count);
 	tcase_add_test(tc, counts_are_written_now_and_then);

@@ -317,6 +317,22 @@ START_TEST(values_as_they_are_told)
 }
 END_TEST
 
+/* Of a wrong value the first 80 characters are told. */
+START_TEST(long_values_are_cut)
+{
+	char value[90], expected[200];
+
+	for (unsigned int len = 79; len < 83; len++) {
+		memset(value, '?', len);
+		value[len] = '\0';
+		ck_assert_int_eq(cp_config_set(&config, "seed", value, err, sizeof(err)), -1);
+		snprintf(expected, sizeof(expected), "seed \"%.80s%s\": expected ", value,
+			 len <= 80 ? "" : "...");
+		ck_assert_msg(strncmp(err, expected, strlen(expected)) == 0, "%s", err);
+	}
+}
+END_TEST
+
 START_TEST(copies_own_their_files)
 {
 	struct cp_config copy;
@@ -350,6 +366,7 @@ int main(void)
 	tcase_add_test(tc, lists_have_an_end);
 	tcase_add_test(tc, segments);
 	tcase_add_test(tc, values_as_they_are_told);
+	tcase_add_test(tc, long_values_are_cut);
 	tcase_add_test(tc, copies_own_their_files);
 	suite_add_tcase(suite, tc);
 	return check_run_suite(suite);

@@ -320,6 +320,57 @@ START_TEST(blocks_and_moments)
 }
 END_TEST
 
+/* Records of @number in @domain, all of them between the two seconds, the later one included. */
+static unsigned int count_between(const struct model_set *set, unsigned int domain,
+				  unsigned int number, uint64_t from, uint64_t to)
+{
+	const uint64_t second = 1000 * TOD_MILLISECOND;
+	unsigned int count = mc_count(set, domain, number);
+
+	for (unsigned int n = 0; n < count; n++) {
+		const uint64_t tod = get_be64(mc_record(set, domain, number, n) + 8);
+
+		ck_assert_uint_ge(tod, s.config.start + from * second);
+		ck_assert_uint_le(tod, s.config.start + to * second);
+	}
+	return count;
+}
+
+/* Wherever blocks end, between any two records of a step: nothing is lost, late, or there twice. */
+START_TEST(blocks_that_end_anywhere)
+{
+	for (uint32_t rate = 64; rate < 128; rate++) {
+		unsigned int seeks = 0, processors = 0, devices = 0, users = 0;
+		struct model_set set;
+		struct model *m;
+
+		setup();
+		s.config.seconds = 120;
+		s.config.event_domains = 0x0f00;
+		s.config.block = 1;
+		mc_act(&s, 45, MODEL_STORM, 0, 0, rate);
+		mc_act(&s, 60, MODEL_PROCESSOR, 1, 2, 0);
+		mc_act(&s, 60, MODEL_DEVICE, 0, 2, 0);
+		mc_act(&s, 60, MODEL_LOGOFF, 0, MC_USERS, 0);
+		mc_act(&s, 75, MODEL_STORM, 0, 0, 0);
+		m = mc_open(&s);
+		while (model_next(m, &set)) {
+			if (set.kind != AREA_EVENT)
+				continue;
+			seeks += count_between(&set, 7, 1, 45, 75);
+			processors += count_between(&set, 5, 2, 59, 60);
+			devices += count_between(&set, 6, 2, 59, 60);
+			users += count_between(&set, 4, 2, 59, 60);
+		}
+		model_close(m);
+		ck_assert_uint_eq(seeks, 30 * rate);
+		ck_assert_uint_eq(processors, 2);
+		ck_assert_uint_eq(devices, 2);
+		ck_assert_uint_eq(users, MC_USERS);
+	}
+}
+END_TEST
+
 /* A slow storm: blocks go when they are a second old. */
 START_TEST(blocks_of_a_second)
 {
@@ -479,6 +530,7 @@ int main(void)
 	tcase_add_test(tc, samples_are_lost);
 	tcase_add_loop_test(tc, storms, 0, 8);
 	tcase_add_test(tc, blocks_and_moments);
+	tcase_add_test(tc, blocks_that_end_anywhere);
 	tcase_add_test(tc, blocks_of_a_second);
 	tcase_add_test(tc, due_to_the_unit);
 	tcase_add_loop_test(tc, storms_of_nobody, 0, 2);

@@ -193,6 +193,16 @@ START_TEST(files)
 }
 END_TEST
 
+/* Neither a socket nor a trace need be. */
+START_TEST(no_files)
+{
+	ck_assert_int_eq(cp_port_open(&port, err, sizeof(err)), 0);
+	ck_assert_ptr_null(port.ctl);
+	ck_assert_ptr_null(port.trace);
+	ck_assert_int_eq(create(), 0);
+}
+END_TEST
+
 START_TEST(no_socket)
 {
 	set("control", "/nowhere/at/all");
@@ -305,6 +315,7 @@ int main(void)
 	tcase_add_test(tc, no_cp);
 	tcase_add_test(tc, bad_options);
 	tcase_add_test(tc, files);
+	tcase_add_test(tc, no_files);
 	tcase_add_test(tc, no_socket);
 	tcase_add_test(tc, storage);
 	tcase_add_test(tc, storage_behind_the_prefix);

@@ -93,6 +93,40 @@ START_TEST(sample_records)
 }
 END_TEST
 
+/* What D0R1 counts of a processor, and D0R2 says of its time, goes only up. */
+START_TEST(counters_go_up)
+{
+	/* PLSDIAGT, PLSEXTNX, PLSPIOPR, PLSPIOPW of D0R1 in z/VM 5.3. */
+	static const unsigned int offsets[] = { 28, 36, 72, 76 };
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+	uint32_t before[2][4] = { { 0 } };
+
+	p->automatic = true;
+	monitor_settings(fx.cp, false)->domains = 0xffff;
+	monitor_start(fx.cp, false);
+	for (unsigned int interval = 1; interval <= 10; interval++) {
+		at(60 * interval);
+		read_records(peer_last(p));
+		for (unsigned int cpu = 0; cpu < 2; cpu++) {
+			ck_record(cpu, 0, 1, 116);
+			for (unsigned int i = 0; i < 4; i++) {
+				const uint32_t now = get_be32(record[cpu].at + offsets[i]);
+
+				ck_assert_uint_ge(now, before[cpu][i]);
+				before[cpu][i] = now;
+			}
+			ck_assert_uint_eq(get_be64(record[2 + cpu].at + 32) +
+						  get_be64(record[2 + cpu].at + 40) +
+						  get_be64(record[2 + cpu].at + 68),
+					  60 * interval * SECOND);
+		}
+	}
+	/* Ten random numbers are not all 0. */
+	for (unsigned int i = 0; i < 4; i++)
+		ck_assert(before[0][i] > 0 && before[1][i] > 0 && before[0][i] < 1u << 16);
+}
+END_TEST
+
 START_TEST(only_enabled_domains)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
@@ -206,6 +240,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, two_cpus, fx_teardown);
 	tcase_add_test(tc, configuration_records);
 	tcase_add_test(tc, sample_records);
+	tcase_add_test(tc, counters_go_up);
 	tcase_add_test(tc, only_enabled_domains);
 	tcase_add_test(tc, several_frames);
 	tcase_add_test(tc, settings_changed);

@@ -217,6 +217,66 @@ START_TEST(configuration_postponed)
 }
 END_TEST
 
+/* Who is quiesced waits for its configuration; the others are given it. */
+START_TEST(configuration_of_one_postponed)
+{
+	struct peer *ready = peer_user(0, WANT_SAMPLE, 255), *late = peer_user(1, WANT_SAMPLE, 255);
+
+	monitor_set_manual(fx.cp, true);
+	peer_call(late, IUCV_QUIESCE);
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	ck_assert_uint_eq(ready->messages, 2);
+	ck_assert_uint_eq(late->messages, 0);
+	peer_call(late, IUCV_RESUME);
+	ck_assert_uint_eq(ready->messages, 2);
+	ck_assert_uint_eq(late->messages, 1);
+	ck_assert_uint_eq(peer_last(late)->trgcls, SAMPLE_CONFIG);
+}
+END_TEST
+
+/* The area has no room for it: the newcomer waits, and only the newcomer. */
+START_TEST(configuration_without_room)
+{
+	struct peer *first = peer_user(0, WANT_SAMPLE, 255), *late;
+
+	monitor_set_manual(fx.cp, true);
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	peer_reply(first);
+	peer_reply(first);
+	deliver(MON_SAMPLE_CONFIG, (uint32_t)area_size(MON_SAMPLE_CONFIG), 0, 1, MON_DELIVERED);
+	late = peer_user(1, WANT_SAMPLE, 255);
+	ck_assert_uint_eq(late->messages, 0);
+	peer_reply(first);
+	monitor_tick(fx.cp);
+	ck_assert_uint_eq(late->message[0].trgcls, SAMPLE_CONFIG);
+	ck_assert_uint_eq(peer_last(late)->trgcls, SAMPLE_DATA);
+	/* Configuration and data, what filled the area, and data. */
+	ck_assert_uint_eq(first->messages, 4);
+	ck_assert_uint_eq(peer_last(first)->trgcls, SAMPLE_DATA);
+	ck_assert_uint_eq(late->messages, 2);
+}
+END_TEST
+
+/* An interval without room is lost by those who want it. */
+START_TEST(interval_without_room)
+{
+	struct peer *sample = peer_user(0, WANT_SAMPLE, 255), *event = peer_user(1, WANT_EVENT, 255);
+
+	monitor_set_manual(fx.cp, true);
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	peer_reply(sample);
+	peer_reply(sample);
+	deliver(MON_SAMPLE, (uint32_t)area_size(MON_SAMPLE), 0, 1, MON_DELIVERED);
+	monitor_tick(fx.cp);
+	ck_assert_uint_eq(peer_info(sample).lost, 1);
+	ck_assert_uint_eq(peer_info(event).lost, 0);
+	ck_assert_uint_eq(fx.events[CP_EVENT_MONITOR_LOST], 1);
+}
+END_TEST
+
 /* The newcomer is configured; the others are not told again. */
 START_TEST(second_user)
 {
@@ -287,6 +347,9 @@ int main(void)
 	tcase_add_test(tc, too_large_for_the_area);
 	tcase_add_test(tc, lost_intervals);
 	tcase_add_test(tc, configuration_postponed);
+	tcase_add_test(tc, configuration_of_one_postponed);
+	tcase_add_test(tc, configuration_without_room);
+	tcase_add_test(tc, interval_without_room);
 	tcase_add_test(tc, second_user);
 	tcase_add_test(tc, layout_at_start);
 	tcase_add_test(tc, fault_interval);

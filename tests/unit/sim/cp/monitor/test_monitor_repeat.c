@@ -163,10 +163,40 @@ START_TEST(dropped_by_a_fault)
 }
 END_TEST
 
+static void few_messages(void)
+{
+	fx_messages = 4;
+	fx_setup();
+}
+
+static void enough_messages(void)
+{
+	fx_teardown();
+	fx_messages = 0;
+}
+
+/* IUCV takes no more: one set is lost, and it goes on when a message is replied to. */
+START_TEST(no_message_left)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+
+	ck_assert_int_eq(repeat(200, 20), 0);
+	ck_assert_uint_eq(p->messages, 4);
+	ck_assert_uint_eq(peer_info(p).lost, 1);
+	peer_reply(p);
+	ck_assert_uint_eq(p->messages, 5);
+	while (p->replied < p->messages)
+		peer_reply(p);
+	ck_assert_uint_eq(peer_info(p).delivered, p->messages);
+	ck_assert_uint_eq(peer_info(p).delivered + peer_info(p).lost, 20);
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("monitor repetition");
-	TCase *tc = tcase_create("repeat");
+	TCase *tc = tcase_create("repeat"), *few = tcase_create("few messages");
 
 	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
 	tcase_add_test(tc, automatic);
@@ -177,6 +207,9 @@ int main(void)
 	tcase_add_test(tc, quiesced);
 	tcase_add_test(tc, severed_by_a_fault);
 	tcase_add_test(tc, dropped_by_a_fault);
+	tcase_add_checked_fixture(few, few_messages, enough_messages);
+	tcase_add_test(few, no_message_left);
 	suite_add_tcase(suite, tc);
+	suite_add_tcase(suite, few);
 	return check_run_suite(suite);
 }

@@ -183,6 +183,37 @@ START_TEST(hostile)
 }
 END_TEST
 
+/* What a complete trace has of a set that is refused: its elements, where there are any. */
+START_TEST(refused_in_a_complete_trace)
+{
+	static const char *const options[] = { "trace-data", "full", NULL };
+	static const struct mon_element none[MON_MAX_MCES + 1];
+	static const struct {
+		const struct mon_element *elements;
+		unsigned int count;
+		bool heads;
+	} cases[] = {
+		{ NULL, 0, false }, { NULL, 1, false }, { NULL, MON_MAX_MCES, false },
+		{ NULL, MON_MAX_MCES + 1, false }, { none, MON_MAX_MCES + 1, false },
+		{ none, 1, true }, { none, MON_MAX_MCES, true },
+	};
+
+	fx_setup_with(options);
+	peer_user(0, WANT_BOTH, 10);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fx.trace_len = 0;
+		ck_assert_int_eq(monitor_deliver(fx.cp, MON_SAMPLE, cases[i].elements,
+						 cases[i].count, NULL, err, sizeof(err)), -1);
+		ck_assert_uint_lt(fx.trace_len, FX_MAX_TRACE);
+		fx.trace[fx.trace_len] = '\0';
+		ck_assert_ptr_nonnull(strstr(fx.trace, "\"fate\":\"refused\""));
+		ck_assert_int_eq(strstr(fx.trace, "\"heads\":\"") != NULL, cases[i].heads);
+		ck_assert_ptr_null(strstr(fx.trace, "\"data\":"));
+	}
+	fx_teardown();
+}
+END_TEST
+
 START_TEST(many_elements_too_large)
 {
 	static struct mon_element e[200];
@@ -200,7 +231,7 @@ END_TEST
 /* As large as the whole area, when it is empty, wherever the last set ended. */
 START_TEST(largest_set)
 {
-	struct peer *p = peer_user(0, WANT_BOTH, 10);
+	struct peer *p = peer_user(0, WANT_BOTH, 10), *event = peer_user(1, WANT_EVENT, 10);
 
 	for (unsigned int i = 0; i < 3; i++) {
 		deliver(MON_SAMPLE, 100, 0, 1, MON_DELIVERED);
@@ -212,8 +243,11 @@ START_TEST(largest_set)
 		ck_assert_uint_eq(peer_info(p).lost, i + 1);
 		ck_assert_uint_eq(fx.last_event.kind, CP_EVENT_MONITOR_LOST);
 		ck_assert_uint_eq(fx.last_event.value, i + 1);
+		ck_assert_uint_eq(fx.events[CP_EVENT_MONITOR_LOST], i + 1);
 		peer_reply(p);
 	}
+	/* Who does not want it loses nothing. */
+	ck_assert_uint_eq(peer_info(event).lost, 0);
 }
 END_TEST
 
@@ -340,6 +374,7 @@ int main(void)
 	tcase_add_test(tc, wrap_around);
 	tcase_add_test(tc, out_of_order);
 	tcase_add_loop_test(sizes, segment_sizes, 0, 3);
+	tcase_add_test(sizes, refused_in_a_complete_trace);
 	suite_add_tcase(suite, tc);
 	suite_add_tcase(suite, sizes);
 	return check_run_suite(suite);

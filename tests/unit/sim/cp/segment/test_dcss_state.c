@@ -92,12 +92,32 @@ START_TEST(image_cut_anywhere)
 
 	*fx_at(0x800000, 1) = 1;
 	save();
+	image.trial = _i;
 	len = image.len;
 	for (image.len = 0; image.len < len; image.len++) {
 		ck_assert(!load());
 		ck_assert_int_eq(cp_page_access(fx.cp, 0x500000), CP_ACCESS_NONE);
 	}
 	ck_assert(load());
+}
+END_TEST
+
+/* What has been defined and loaded since is gone, and can be defined again. */
+START_TEST(segment_that_the_image_lacks)
+{
+	struct cp_segment_config c = { .name = "NEW", .ranges = 1,
+				       .range = { { 0x600, 0x600, DCSS_SN } } };
+
+	save();
+	for (unsigned int i = 0; i < 2; i++) {
+		ck_assert_int_eq(dcss_define(fx.cp, &c, err, sizeof(err)), 0);
+		ck_assert_int_eq(dcss_save(fx.cp, "NEW", err, sizeof(err)), 0);
+		dcss_load(fx.cp, dcss_find(fx.cp, "NEW"), false);
+		ck_assert_int_eq(cp_page_access(fx.cp, 0x600000), CP_ACCESS_WRITE);
+		ck_assert(load());
+		ck_assert_ptr_null(dcss_find(fx.cp, "NEW"));
+		ck_assert_int_eq(cp_page_access(fx.cp, 0x600000), CP_ACCESS_NONE);
+	}
 }
 END_TEST
 
@@ -186,7 +206,8 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, everything_comes_back);
 	tcase_add_test(tc, empty_pages_cost_a_byte);
-	tcase_add_test(tc, image_cut_anywhere);
+	tcase_add_loop_test(tc, image_cut_anywhere, 0, 2);
+	tcase_add_test(tc, segment_that_the_image_lacks);
 	tcase_add_loop_test(tc, damaged_image, 0, sizeof(damage) / sizeof(damage[0]));
 	tcase_add_test(tc, skeleton_in_use);
 	tcase_add_test(tc, kept_aside);
