@@ -143,6 +143,8 @@ def test_explanations_match_the_whole_text_of_their_scenario() -> None:
     ):
         assert PAIR.explain(other) is None
     # They are about these two drivers in this order.
+    assert PAIR.params == ("", "open_timeout=1")
+    assert driver_pair(drivers=("zvmlab", "upstream")).params == ("open_timeout=1", "")
     assert driver_pair(drivers=("zvmlab", "upstream")).explain(one) is None
 
 
