@@ -198,7 +198,7 @@ START_TEST(delay_accounting)
 	/* Each state has its sentence, and what is none is not known. */
 	for (unsigned int state = DELAYACCT_UNKNOWN; state < DELAYACCT_STATES; state++) {
 		static const char *const words[] = {
-			[DELAYACCT_UNKNOWN] = "cannot be told", [DELAYACCT_OFF] = "are not accounted",
+			[DELAYACCT_UNKNOWN] = "unknown whether", [DELAYACCT_OFF] = "are not accounted",
 			[DELAYACCT_SINCE_BOOT] = "accounted since boot",
 			[DELAYACCT_SWITCHED] = "not since boot",
 		};
