@@ -4,9 +4,13 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "anonymise.h"
 #include "monread.h"
@@ -487,6 +491,55 @@ START_TEST(sinks_that_fail)
 }
 END_TEST
 
+static off_t size_of(const char *name)
+{
+	struct stat status;
+
+	ck_assert_int_eq(stat(name, &status), 0);
+	return status.st_size;
+}
+
+/* A disk that takes the rows of one file and not those of the other: a set is in both or in none. */
+START_TEST(csv_on_a_full_disk)
+{
+	char folder[] = "/tmp/zvmlab-test-XXXXXX", small[96], large[96];
+	off_t small_size, large_size;
+	struct rlimit limit;
+	struct sink *sink;
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(small, sizeof(small), "%s/D0R8-SYTUSR.csv", folder);
+	snprintf(large, sizeof(large), "%s/D0R1-SYTSYP.csv", folder);
+	sink = csv_sink(folder, 530);
+	ck_assert_ptr_nonnull(sink);
+	for (unsigned int set = 0; set < 2; set++) {
+		record(0, 8, 100);
+		ck_assert_int_eq(sink->ops->item(sink, &item), 0);
+		record(0, 1, 116);
+		ck_assert_int_eq(sink->ops->item(sink, &item), 0);
+		if (set == 0) {
+			ck_assert_int_eq(sink->ops->keep(sink), 0);
+			small_size = size_of(small);
+			large_size = size_of(large);
+		}
+	}
+	ck_assert_int_lt(small_size * 2, large_size);
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = (rlim_t)large_size;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	ck_assert_int_eq(sink->ops->keep(sink), -EFBIG);
+	ck_assert_int_eq(sink->ops->drop(sink), 0);
+	ck_assert_int_eq(size_of(small), small_size);
+	ck_assert_int_eq(size_of(large), large_size);
+	ck_assert_int_eq(sink->ops->close(sink), 0);
+	ck_assert_int_eq(size_of(small), small_size);
+	ck_assert_int_eq(unlink(small), 0);
+	ck_assert_int_eq(unlink(large), 0);
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
 /* A name of blanks, or of zeros, is nobody's; so is one that ends with its frame. */
 START_TEST(nobody_stays_nobody)
 {
@@ -526,7 +579,7 @@ int main(void)
 	const TTest *const tests[] = {
 		text_of_sets, text_of_elements, text_of_records, text_of_values, values,
 		fields_that_are_there, times_of_day, json_of_items, json_of_errors, json_of_fields, summary,
-		tallies, sinks_take_whole_sets, sinks_that_fail,
+		tallies, sinks_take_whole_sets, sinks_that_fail, csv_on_a_full_disk,
 		nobody_stays_nobody, siphash_of_the_paper,
 	};
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* IUCV: save in any state, load into a fresh CP, go on: same events, same trace. */
+#define _GNU_SOURCE /* memmem */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -383,6 +384,37 @@ START_TEST(peers_of_a_damaged_image)
 }
 END_TEST
 
+/* Users come in the image's order, unless it is damaged: then the order stays as it is. */
+START_TEST(order_of_users)
+{
+	struct state saved = { 0 };
+	unsigned int users = 0;
+	const uint8_t *alpha;
+
+	iucv_part.state(fx.cp, &saved);
+	fx_teardown();
+	fx_setup_with(options);
+	while (iucv_user_at(fx.cp, users))
+		users++;
+	note_user(&b, "BETA", 8);
+	note_user(&a, "ALPHA", 8);
+	/* Up to its name and the most paths it may have, both of them there. */
+	alpha = memmem(saved.data, saved.len, "ALPHA", sizeof("ALPHA"));
+	ck_assert_ptr_nonnull(alpha);
+	for (size_t len = (size_t)(alpha - saved.data); len < saved.len; len++) {
+		ck_assert(!load_part(saved.data, len));
+		if (len <= (size_t)(alpha - saved.data) + 12) {
+			ck_assert_str_eq(iucv_user_name(iucv_user_at(fx.cp, users)), "BETA");
+			ck_assert_str_eq(iucv_user_name(iucv_user_at(fx.cp, users + 1)), "ALPHA");
+		}
+	}
+	ck_assert(load_part(saved.data, saved.len));
+	ck_assert_str_eq(iucv_user_name(iucv_user_at(fx.cp, users)), "ALPHA");
+	ck_assert_str_eq(iucv_user_name(iucv_user_at(fx.cp, users + 1)), "BETA");
+	free(saved.data);
+}
+END_TEST
+
 /* A peer that the image does not know stays, without paths. */
 START_TEST(unknown_peer_stays)
 {
@@ -415,6 +447,7 @@ int main(void)
 	tcase_add_test(tc, truncated);
 	tcase_add_test(tc, partner_by_another_name);
 	tcase_add_test(tc, peers_of_a_damaged_image);
+	tcase_add_test(tc, order_of_users);
 	tcase_add_test(tc, unknown_peer_stays);
 	return check_run_suite(suite);
 }
