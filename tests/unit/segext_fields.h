@@ -36,6 +36,9 @@ enum {
 	QOUT_RANGE_SIZE = 16,
 };
 
+/* The answer with subcode SEGEXT_31. */
+enum { QOUT31_LISTED = 12 };	/* 4 */
+
 /* Fill in the list at @at for Rx = 2, Ry = 4; what Linux leaves as it is, is @rest. */
 static inline uint8_t *segext_list(uint64_t at, uint8_t rest, const char *name, uint32_t out,
 				   uint16_t room)

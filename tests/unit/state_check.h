@@ -12,6 +12,14 @@
 
 #define STATE_CHECKSUM 8u
 
+/* The beginning of an image. */
+enum {
+	IMAGE_MAGIC = 0,	/* 8 */
+	IMAGE_VERSION = 8,	/* 4 */
+	IMAGE_LENGTH = 12,	/* 8 */
+	IMAGE_CONFIG = 20,	/* 8: fingerprint of the configuration */
+};
+
 static inline uint64_t state_checksum(const uint8_t *p, size_t len)
 {
 	return hash_more(HASH_START, p, len);

@@ -108,9 +108,9 @@ START_TEST(header)
 	size_t len;
 	uint8_t *image = save(&len);
 
-	ck_assert_mem_eq(image, "ZVMLABCP", 8);
-	ck_assert_uint_eq(get_be32(image + 8), 2);
-	ck_assert_uint_eq(get_be64(image + 12), len);
+	ck_assert_mem_eq(image + IMAGE_MAGIC, "ZVMLABCP", 8);
+	ck_assert_uint_eq(get_be32(image + IMAGE_VERSION), 2);
+	ck_assert_uint_eq(get_be64(image + IMAGE_LENGTH), len);
 	ck_assert_mem_eq(image + PAYLOAD, "CORE", 4);
 	ck_assert_mem_eq(image + len - 12, "END.", 4);
 	ck_assert_uint_eq(get_be64(image + len - 8), state_checksum(image, len - 8));
@@ -184,20 +184,20 @@ START_TEST(sentences)
 	size_t len;
 	uint8_t *image = save(&len);
 
-	image[0] = 'X';
+	image[IMAGE_MAGIC] = 'X';
 	ck_load_fails(image, len, "it is not a saved CP");
-	image[0] = 'Z';
-	image[11] = 1;
+	image[IMAGE_MAGIC] = 'Z';
+	image[IMAGE_VERSION + 3] = 1;
 	ck_load_fails(image, len,
 		      "it has the format of another version; save it again with this one");
-	image[11] = 2;
-	image[19] ^= 1;
+	image[IMAGE_VERSION + 3] = 2;
+	image[IMAGE_LENGTH + 7] ^= 1;
 	ck_load_fails(image, len, "its length is not what its header says; it is incomplete");
-	image[19] ^= 1;
-	image[20] ^= 1;
+	image[IMAGE_LENGTH + 7] ^= 1;
+	image[IMAGE_CONFIG] ^= 1;
 	ck_load_fails(image, len, "it was saved with another configuration; user ID, classes, "
 		      "level, number of CPUs and paths must be the same");
-	image[20] ^= 1;
+	image[IMAGE_CONFIG] ^= 1;
 	image[PAYLOAD + 4] = 2;
 	ck_load_fails(image, len, "its contents contradict each other");
 	free(image);

@@ -95,7 +95,7 @@ START_TEST(segext_of_31_bits)
 	put_qin("MULTI", QOUT, 23);
 	fx.gr[4] = SEGEXT_31;
 	ck_cc(cp_diagnose(fx.cp, &insn, 2, 4, 0x64), 1);
-	ck_assert_uint_eq(get_be32(out + 12), 0);
+	ck_assert_uint_eq(get_be32(out + QOUT31_LISTED), 0);
 	put_qin("MULTI", QOUT, 15);
 	fx.gr[4] = SEGEXT_31;
 	ck_pgm(cp_diagnose(fx.cp, &insn, 2, 4, 0x64), PGM_SPECIFICATION);

@@ -8,6 +8,9 @@
 #define QIN 0x3100u
 #define COMMAND 0x3200u
 #define BUFFER 0x5000u
+
+/* In the list of X'260': the last byte of an extent. */
+enum { EXTENT_END = 8 };
 #define SEGMENT_START 0xa00000u
 #define FAIL_CODE 45
 #define RESPOND UINT64_C(0x40000000)
@@ -87,7 +90,7 @@ static bool is_answered(void) { return fx.gr[2] == SEGMENT_START; }
 static bool is_listed(void) { return get_be64(fx_at(BUFFER + QOUT_START, 8)) == SEGMENT_START; }
 static bool is_run(void) { return fx.events[CP_EVENT_COMMAND] == 1; }
 static bool is_highest(void) { return fx.gr[2] == 0xdfffff; }
-static bool is_extents(void) { return get_be64(fx_at(BUFFER + 8, 8)) == 0x3fffff; }
+static bool is_extents(void) { return get_be64(fx_at(BUFFER + EXTENT_END, 8)) == 0x3fffff; }
 
 static const struct scenario {
 	void (*prepare)(void);

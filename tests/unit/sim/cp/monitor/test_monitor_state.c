@@ -417,7 +417,7 @@ static uint8_t *with_block(const uint8_t *image, size_t *len, uint32_t pos)
 	memcpy(longer + end + more, image + end, *len - end);
 	put_be32(longer + at, pos);
 	*len += more;
-	put_be64(longer + 12, *len);
+	put_be64(longer + IMAGE_LENGTH, *len);
 	state_sign(longer, *len);
 	return longer;
 }

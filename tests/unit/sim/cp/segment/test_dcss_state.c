@@ -121,15 +121,33 @@ START_TEST(segment_that_the_image_lacks)
 }
 END_TEST
 
-/*
- * Offsets: tag 0, last file number 4; first slot: defined 6, name 7, ranges 16,
- * first 17, last 21, type 25, second range 26, restricted 35, file number 36,
- * loaded 38, exclusive 39, kept aside 40, users 41, class 45.
- */
+/* Where an image of the segments has what. */
+enum {
+	TAG = 0,		/* 4 */
+	FILE_NUMBER = 4,	/* 2: the last */
+	DEFINED = 6,		/* the first slot */
+	NAME = 7,		/* 9 */
+	RANGES = 16,
+	RANGE_FIRST = 17,	/* 4 */
+	RANGE_LAST = 21,	/* 4 */
+	RANGE_TYPE = 25,
+	RANGE_2_FIRST = 26,	/* 4 */
+	RESTRICTED = 35,
+	FILE_OF_IT = 36,	/* 2 */
+	LOADED = 38,
+	EXCLUSIVE = 39,
+	KEPT_ASIDE = 40,
+	USERS = 41,		/* 4 */
+	CLASS = 45,
+};
+
 static const struct { unsigned int offset; uint8_t value; } damage[] = {
-	{ 0, 'X' }, { 6, 2 }, { 7, 'm' }, { 7, 0 }, { 8, 1 }, { 15, 'X' }, { 16, 0 },
-	{ 16, 7 }, { 17, 0xff }, { 21, 0xff }, { 24, 0xff }, { 25, 7 }, { 29, 0 }, { 35, 2 },
-	{ 35, 1 }, { 38, 2 }, { 38, 1 }, { 39, 1 }, { 40, 1 }, { 40, 2 }, { 45, 'R' }, { 45, 'P' }, { 45, 0 },
+	{ TAG, 'X' }, { DEFINED, 2 }, { NAME, 'm' }, { NAME, 0 }, { NAME + 1, 1 },
+	{ NAME + 8, 'X' }, { RANGES, 0 }, { RANGES, 7 }, { RANGE_FIRST, 0xff },
+	{ RANGE_LAST, 0xff }, { RANGE_LAST + 3, 0xff }, { RANGE_TYPE, 7 },
+	{ RANGE_2_FIRST + 3, 0 }, { RESTRICTED, 2 }, { RESTRICTED, 1 }, { LOADED, 2 },
+	{ LOADED, 1 }, { EXCLUSIVE, 1 }, { KEPT_ASIDE, 1 }, { KEPT_ASIDE, 2 }, { CLASS, 'R' },
+	{ CLASS, 'P' }, { CLASS, 0 },
 };
 
 START_TEST(damaged_image)
@@ -137,7 +155,7 @@ START_TEST(damaged_image)
 	struct dcss_table before = *fx.cp->dcss;
 
 	save();
-	ck_assert_uint_eq(image.data[45], 'A');
+	ck_assert_uint_eq(image.data[CLASS], 'A');
 	ck_assert_uint_ne(image.data[damage[_i].offset], damage[_i].value);
 	image.data[damage[_i].offset] = damage[_i].value;
 	ck_assert(!load());
@@ -148,10 +166,10 @@ END_TEST
 START_TEST(skeleton_in_use)
 {
 	save();
-	image.data[44] = 1;
-	image.data[45] = 'S';
+	image.data[USERS + 3] = 1;
+	image.data[CLASS] = 'S';
 	ck_assert(!load());
-	image.data[44] = 0;
+	image.data[USERS + 3] = 0;
 	ck_assert(load());
 	ck_assert_int_eq(dcss_find(fx.cp, "MULTI")->cls, DCSS_SKELETON);
 }
@@ -183,7 +201,7 @@ START_TEST(kept_aside)
 	image.len = 0;
 	image.loading = false;
 	save();
-	image.data[40] = 1;
+	image.data[KEPT_ASIDE] = 1;
 	ck_assert(!load());
 }
 END_TEST
