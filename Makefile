@@ -217,7 +217,7 @@ $(BUILD)/libmonrec.a: $(MONREC_OBJ)
 .PHONY: help
 help: ## list the targets
 	@echo "Targets:"
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r t d; do \
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r t d; do \
 		printf '%-18s %s\n' "$$t" "$$d"; done
 	@echo "Variables: KERNEL=bookworm|trixie|sid|debug|PATH  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  REPRESENTATIVE=hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  SECONDS=n  N=n  SEED=n  BASE=BRANCH  FOLDER=DIR  ZVMLAB_CACHE=DIR"
 	@echo "Switches:  V=1 show commands  W=1 more warnings  D=1 debug  C=1 sparse  G=1 coverage  ASAN=1 sanitizers"
@@ -284,7 +284,7 @@ check-harness: setup $(SERVER) ## tests of the harness, without guests; TESTS=FI
 	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) -n $(JOBS) $(TESTS)
 
 .PHONY: check-e2e
-check-e2e: setup prepare
+check-e2e: setup prepare ## tests in guests
 	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 $(KERNELS:%=--kernel %) $(DRIVERS:%=--driver %) \
 		$(BACKEND:%=--backend %) $(REPRESENTATIVE:%=--representative %) $(if $(FULL),--full) --requirements --zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml \
 		tests/e2e
