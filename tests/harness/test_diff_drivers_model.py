@@ -99,7 +99,7 @@ def test_bytes_that_differ_are_a_difference_of_the_set() -> None:
     assert names == ["read set", "read hash"]
     assert found(observed(BY_PARTS), other)[0][1:] == (
         "set 1",
-        f"{len(STREAM)} bytes that are no set of CP's",
+        f"{len(STREAM)} bytes that are not a set of CP's",
     )
 
 

@@ -83,7 +83,7 @@ EXPLAINED = (
     *because(
         "defect 8: upstream ends a set at its malformed element, as if the set were complete",
         "malformed-second-element",
-        ("read set", "524 bytes that are no set of CP's", "no end"),
+        ("read set", "524 bytes that are not a set of CP's", "no end"),
         ("read errno", "null", "EIO"),
         ("read sizes", r"\[12,512,0\]", r"\[524\]"),
     ),

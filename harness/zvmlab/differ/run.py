@@ -55,7 +55,7 @@ class Observed:
         for number, stored in enumerate(self.stored, 1):
             if stored.stream == found.stream:
                 return f"set {number}"
-        return f"{len(found.stream)} bytes that are no set of CP's"
+        return f"{len(found.stream)} bytes that are not a set of CP's"
 
 
 class Side:

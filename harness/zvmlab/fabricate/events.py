@@ -143,7 +143,9 @@ def _device(maker: _Maker, node: Node) -> None:
         if device.number == number and device.kind != model.PAGING:
             maker.pair(node, model.DEVICE, at, 1, (0, 1))
             return
-    raise node.error("device", f"is {number:04X}, which is no device, or one that CP pages to")
+    raise node.error(
+        "device", f"is {number:04X}, which is not a device, or is one that CP pages to"
+    )
 
 
 def _processor(maker: _Maker, node: Node) -> None:
