@@ -151,7 +151,7 @@ json_t *ctl_state_load(struct ctl_call *call)
 	free(image);
 	/* A refused image has changed nothing: messages still point to what the peers hold. */
 	if (result != -1)
-		ctl_peers_reattach(call->ctl);
+		ctl_reattach(call->ctl);
 	return result == 0 ? json_object() : NULL;
 }
 

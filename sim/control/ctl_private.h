@@ -214,8 +214,6 @@ void ctl_notify(struct ctl *ctl, struct ctl_client *to, const char *name, json_t
 /* peer.c */
 void ctl_peers_left(struct ctl *ctl, const struct ctl_client *client);
 void ctl_peers_free(struct ctl *ctl);
-/** After cp_load() has replaced the state, but kept all users: own them again. */
-void ctl_peers_reattach(struct ctl *ctl);
 
 /* capture.c */
 void ctl_capture_init(struct ctl_capture *capture);

@@ -130,9 +130,9 @@ void ctl_peers_free(struct ctl *ctl)
 		ctl_peer_free(ctl->peers);
 }
 
-void ctl_peers_reattach(struct ctl *ctl)
+void ctl_reattach(struct ctl *ctl)
 {
-	for (struct ctl_peer *peer = ctl->peers; peer; peer = peer->next) {
+	for (struct ctl_peer *peer = ctl ? ctl->peers : NULL; peer; peer = peer->next) {
 		/* What was outstanding belongs to the state that has been replaced. */
 		ctl_release(&peer->held, NULL);
 		peer->user = iucv_user_find(ctl->cp, peer->name);

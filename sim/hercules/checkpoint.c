@@ -156,8 +156,14 @@ static int parse_image(struct image *image, const struct checkpoint_file *file)
 /* The CP's storage rights come with its state, its keys before the guest's. */
 static int image_apply(const struct image *image, char *err, size_t errlen)
 {
+	int result;
+
 	saved_machine_apply_clock(&image->machine);
-	if (cp_load(port->own.cp, image->cp, image->cp_len, err, errlen) != 0)
+	result = cp_load(port->own.cp, image->cp, image->cp_len, err, errlen);
+	/* An image that was refused has changed nothing. */
+	if (result != -1)
+		ctl_reattach(port->own.ctl);
+	if (result != 0)
 		return -1;
 	if (sclp_masks_apply(image->machine.sclp_receive, image->machine.sclp_send) != 0) {
 		snprintf(err, errlen, "the service processor's masks cannot be restored");

@@ -27,6 +27,11 @@ void ctl_attach(struct ctl *ctl, struct cp *cp);
 int ctl_fd(const struct ctl *ctl);
 /** Accept, read, answer, write; bounded work, never blocks. */
 void ctl_dispatch(struct ctl *ctl);
+/**
+ * cp_load() has replaced the CP's state and kept all users: those of clients are theirs
+ * again.  @ctl may be NULL.
+ */
+void ctl_reattach(struct ctl *ctl);
 /** Forward an event of the CP to all clients; may be called with ctl NULL. */
 void ctl_event(struct ctl *ctl, const struct cp_event *event);
 struct trace_file;
