@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* The file of a saved machine: what was saved comes back, and nothing else is taken for it. */
+#include "fixture.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cp_machine_file.h"
+
+/* Storage has holes, and is longer than one of a file system's blocks. */
+#define PAGE 4096u
+#define RAM (300u * PAGE)
+#define HEADER 168u
+/* Header and head fill one page and a part of another. */
+#define HEAD 5000u
+#define STORAGE_AT (2u * PAGE)
+/* The least of the bytes that the length of the head is made of, and the sum. */
+#define HEAD_LENGTH_AT 152
+#define SUM_AT 160
+
+static char folder[64], path[80], err[256];
+static uint8_t ram[RAM], head[HEAD];
+static struct cp_machine_file saved = {
+	.machine = "machine 1", .head = head, .head_len = HEAD, .ram = ram, .ram_size = RAM,
+};
+
+static void start(void)
+{
+	strcpy(folder, "/tmp/zvmlab-machine-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/file", folder);
+	memset(head, 0x5a, sizeof(head));
+	memset(ram, 0, sizeof(ram));
+	/* The first and last page, a run, and one that begins and one that ends with zeros. */
+	memset(ram, 1, PAGE);
+	memset(ram + 3 * PAGE, 2, 3 * PAGE);
+	ram[10 * PAGE - 1] = 3;
+	ram[12 * PAGE] = 4;
+	ram[RAM - 1] = 5;
+}
+
+static void stop(void)
+{
+	unlink(path);
+	rmdir(folder);
+}
+
+static void save(void)
+{
+	ck_assert_msg(cp_machine_write(path, &saved, err, sizeof(err)) == 0, "%s", err);
+}
+
+/* Return: the reason of the refusal, or NULL; storage is mapped as a port does it. */
+static const char *load(const char *machine, uint64_t size)
+{
+	struct cp_machine_file file = { .machine = machine, .ram_size = size };
+	const int result = cp_machine_open(path, &file, err, sizeof(err));
+	const char *reason;
+	uint8_t *at;
+
+	ck_assert_int_eq(result == 0, file.head != NULL);
+	ck_assert_int_eq(result == 0, file.fd >= 0);
+	if (result == 0) {
+		ck_assert_uint_eq(file.head_len, HEAD);
+		ck_assert_mem_eq(file.head, head, HEAD);
+		ck_assert_uint_eq(file.ram_offset, STORAGE_AT);
+		at = mmap(NULL, RAM, PROT_READ, MAP_PRIVATE, file.fd, (off_t)file.ram_offset);
+		ck_assert_ptr_ne(at, MAP_FAILED);
+		ck_assert_mem_eq(at, ram, RAM);
+		munmap(at, RAM);
+		free(file.head);
+		close(file.fd);
+		return NULL;
+	}
+	ck_assert_int_eq(strncmp(err, "the checkpoint ", 15), 0);
+	reason = strstr(err, "cannot be used: ");
+	ck_assert_ptr_nonnull(reason);
+	return reason + strlen("cannot be used: ");
+}
+
+static struct stat status(void)
+{
+	struct stat st;
+
+	ck_assert_int_eq(stat(path, &st), 0);
+	return st;
+}
+
+static void store(off_t at, const void *bytes, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	ck_assert_int_eq(pwrite(fd, bytes, len, at), len);
+	close(fd);
+}
+
+START_TEST(what_was_saved_comes_back)
+{
+	save();
+	ck_assert_int_eq(status().st_size, STORAGE_AT + RAM);
+	ck_assert_uint_eq(status().st_mode & 0777, 0600);
+	ck_assert_ptr_null(load("machine 1", RAM));
+}
+END_TEST
+
+START_TEST(zeros_take_no_room)
+{
+	save();
+	/* Two pages of header and head, seven that are not zero; a file system adds little. */
+	ck_assert_int_le(status().st_blocks * 512, 40 * PAGE);
+}
+END_TEST
+
+START_TEST(nothing_is_overwritten)
+{
+	save();
+	ck_assert_int_eq(cp_machine_write(path, &saved, err, sizeof(err)), -1);
+	ck_assert_ptr_nonnull(strstr(err, "cannot be written: File exists"));
+	ck_assert_ptr_null(load("machine 1", RAM));
+}
+END_TEST
+
+START_TEST(what_cannot_be_written_is_not_there)
+{
+	rmdir(folder);
+	ck_assert_int_eq(cp_machine_write(path, &saved, err, sizeof(err)), -1);
+	ck_assert_ptr_nonnull(strstr(err, "cannot be written: No such file or directory"));
+}
+END_TEST
+
+START_TEST(it_belongs_to_its_machine)
+{
+	static const char reason[] = "it was saved on another machine, or by another emulator";
+
+	save();
+	ck_assert_str_eq(load("machine 2", RAM), reason);
+	ck_assert_str_eq(load("machine 1", RAM - PAGE), reason);
+}
+END_TEST
+
+START_TEST(other_files_are_told)
+{
+	ck_assert_str_eq(load("machine 1", RAM), "No such file or directory");
+	close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	ck_assert_str_eq(load("machine 1", RAM), "it is no checkpoint");
+	ck_assert_int_eq(truncate(path, 1000), 0);
+	ck_assert_str_eq(load("machine 1", RAM), "it is no checkpoint");
+	unlink(path);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_str_eq(load("machine 1", RAM), "it is no checkpoint");
+	unlink(path);
+	save();
+	store(8, "\2", 1);
+	ck_assert_str_eq(load("machine 1", RAM), "it has the format of another version");
+}
+END_TEST
+
+START_TEST(every_length_but_the_right_one_is_refused)
+{
+	const off_t whole = STORAGE_AT + RAM;
+
+	save();
+	ck_assert_int_eq(truncate(path, whole + 1), 0);
+	ck_assert_str_eq(load("machine 1", RAM), "its length is not what its header says");
+	for (off_t len = whole - 1; len > 0; len -= 997) {
+		ck_assert_int_eq(truncate(path, len), 0);
+		ck_assert_ptr_nonnull(load("machine 1", RAM));
+	}
+}
+END_TEST
+
+START_TEST(every_changed_byte_of_the_head_is_noticed)
+{
+	int fd;
+
+	save();
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	for (off_t at = 0; at < HEADER + HEAD; at += at < HEADER + 16 ? 1 : 61) {
+		uint8_t byte;
+
+		ck_assert_int_eq(pread(fd, &byte, 1, at), 1);
+		byte ^= 0x10;
+		ck_assert_int_eq(pwrite(fd, &byte, 1, at), 1);
+		ck_assert_msg(load("machine 1", RAM) != NULL, "byte %ld", (long)at);
+		byte ^= 0x10;
+		ck_assert_int_eq(pwrite(fd, &byte, 1, at), 1);
+	}
+	close(fd);
+	ck_assert_ptr_null(load("machine 1", RAM));
+}
+END_TEST
+
+START_TEST(a_sum_that_is_wrong_is_told)
+{
+	save();
+	store(SUM_AT, "12345678", 8);
+	ck_assert_str_eq(load("machine 1", RAM), "its sum is wrong; it is damaged");
+}
+END_TEST
+
+START_TEST(a_head_as_long_as_it_likes_is_refused)
+{
+	uint64_t len = CP_MACHINE_HEAD_MAX + 1;
+
+	save();
+	store(HEAD_LENGTH_AT, &len, sizeof(len));
+	ck_assert_str_eq(load("machine 1", RAM), "it is damaged");
+	len = UINT64_MAX - 7;
+	store(HEAD_LENGTH_AT, &len, sizeof(len));
+	ck_assert_str_eq(load("machine 1", RAM), "it is damaged");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cp_machine_file");
+	TCase *tc = tcase_create("file");
+
+	tcase_add_checked_fixture(tc, start, stop);
+	tcase_add_test(tc, what_was_saved_comes_back);
+	tcase_add_test(tc, zeros_take_no_room);
+	tcase_add_test(tc, nothing_is_overwritten);
+	tcase_add_test(tc, what_cannot_be_written_is_not_there);
+	tcase_add_test(tc, it_belongs_to_its_machine);
+	tcase_add_test(tc, other_files_are_told);
+	tcase_add_test(tc, every_length_but_the_right_one_is_refused);
+	tcase_add_test(tc, every_changed_byte_of_the_head_is_noticed);
+	tcase_add_test(tc, a_sum_that_is_wrong_is_told);
+	tcase_add_test(tc, a_head_as_long_as_it_likes_is_refused);
+	suite_add_tcase(suite, tc);
+	return check_run_suite(suite);
+}
