@@ -13,7 +13,6 @@
 #include "hw/boards.h"
 #include "hw/qdev-core.h"
 #include "hw/s390x/s390-virtio-ccw.h"
-#include "migration/blocker.h"
 #include "qapi/error.h"
 #include "qapi/visitor.h"
 #include "qemu/error-report.h"
@@ -83,6 +82,8 @@ static void state_changed(void *opaque, bool running, RunState state)
 {
 	ZvmlabCp *s = opaque;
 
+	if (!running)
+		zvmlab_state_settle();
 	if (running && !s->ipled) {
 		s->ipled = true;
 		cp_ipl(s->port.cp);
@@ -130,13 +131,12 @@ static void machine_done(Notifier *notifier, void *data)
 	MachineState *ms = MACHINE(qdev_get_machine());
 	Error *err = NULL;
 
-	error_setg(&s->blocker, "zvmlab-cp: the state of the CP is not part of a snapshot");
-	if (!check_machine(s, ms, &err) || !create_cp(s, ms, &err) ||
-	    migrate_add_blocker(s->blocker, &err) != 0) {
+	if (!check_machine(s, ms, &err) || !create_cp(s, ms, &err)) {
 		error_report_err(err);
 		exit(1);
 	}
 	zvmlab_cp = s;
+	zvmlab_state_register(s);
 	s->state_change = qemu_add_vm_change_state_handler(state_changed, s);
 	s->hold = qemu_bh_new(zvmlab_machine_is_held, s);
 	if (s->port.ctl) {
@@ -196,10 +196,6 @@ static void zvmlab_finalize(Object *obj)
 	close_control(s);
 	cp_port_fini(&s->port);
 	timer_free(s->timer);
-	if (s->blocker) {
-		migrate_del_blocker(s->blocker);
-		error_free(s->blocker);
-	}
 	g_free(s->access);
 }
 
@@ -216,6 +212,7 @@ static void zvmlab_class_init(ObjectClass *oc, void *data)
 	object_class_property_add(oc, "trace", "str", NULL, set_option, NULL, NULL);
 	object_class_property_add(oc, "trace-limit", "str", NULL, set_option, NULL, NULL);
 	zvmlab_add_lockstep(oc);
+	zvmlab_add_checkpoint(oc);
 }
 
 static const TypeInfo zvmlab_info = {

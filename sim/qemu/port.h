@@ -34,7 +34,6 @@ struct ZvmlabCp {
 
 	Notifier machine_done, exit;
 	VMChangeStateEntry *state_change;
-	Error *blocker;
 };
 
 /*
@@ -47,6 +46,16 @@ extern ZvmlabCp *zvmlab_cp;
 void zvmlab_add_lockstep(ObjectClass *oc);
 /* In the main loop, before a client is served: wait until CPUs that are to stop have stopped. */
 void zvmlab_machine_is_held(void *opaque);
+
+/* What QEMU's stream has of this CP, and of what QEMU itself forgets. */
+void zvmlab_state_register(ZvmlabCp *s);
+/* The machine has stopped: its CPUs complete what they have begun. */
+void zvmlab_state_settle(void);
+/* Return: why the machine cannot be saved as it is now, NULL if it can. */
+const char *zvmlab_state_refused(const ZvmlabCp *s);
+
+/* The properties by which the machine is saved to a file, and restored from it. */
+void zvmlab_add_checkpoint(ObjectClass *oc);
 
 /* The callbacks of the core. */
 void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s);
