@@ -139,7 +139,7 @@ static const char *header_defect(const struct header *header, const struct cp_ma
 				 uint64_t size)
 {
 	if (memcmp(header->magic, MAGIC, sizeof(header->magic)) != 0)
-		return "it is no checkpoint";
+		return "it is not a checkpoint";
 	if (header->version != VERSION)
 		return "it has the format of another version";
 	if (memchr(header->machine, '\0', sizeof(header->machine)) == NULL ||
@@ -163,7 +163,7 @@ static const char *read_head(struct cp_machine_file *file)
 		return "";
 	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < sizeof(header) ||
 	    !get(file->fd, &header, sizeof(header), 0))
-		return "it is no checkpoint";
+		return "it is not a checkpoint";
 	defect = header_defect(&header, file, (uint64_t)st.st_size);
 	if (defect)
 		return defect;
@@ -173,7 +173,7 @@ static const char *read_head(struct cp_machine_file *file)
 	if (!get(file->fd, file->head, header.head_len, sizeof(header)))
 		return "it cannot be read";
 	if (sum_of(&header, file->head) != header.sum)
-		return "its sum is wrong; it is damaged";
+		return "its checksum is wrong; it is damaged";
 	file->head_len = header.head_len;
 	file->ram_offset = storage_offset(header.head_len);
 	return NULL;

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Guests in Hercules that go on from a checkpoint.
+"""Guests that go on from a checkpoint, in both emulators.
 
-These run in Hercules whatever --backend says.  The first one to need a checkpoint
-makes it, which takes as long as a boot.
+The first one to need a checkpoint makes it, which takes as long as a boot.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import errno
+import json
+import os
 import shutil
 import sys
 import time
@@ -19,42 +21,62 @@ import pytest
 
 from zvmlab.base.errors import EmulatorError
 from zvmlab.base.owned import claim
+from zvmlab.cp.faults import Fault, arm
 from zvmlab.cp.tracefmt import read as read_trace
 from zvmlab.guest import checkpoint
 from zvmlab.guest.backends import panel_of
-from zvmlab.guest.checkpoint import CONSOLE, MACHINE, clock
-from zvmlab.guest.config import HERCULES, GuestConfig
+from zvmlab.guest.checkpoint import AGENT, CONSOLE, MACHINE, clock
+from zvmlab.guest.config import HERCULES, MAX_CPUS, QEMU, GuestConfig
 from zvmlab.guest.guest import Guest, Stage
 from zvmlab.guest.hercules import Panel
+from zvmlab.guest.qmp import QmpError
+from zvmlab.mondata.records import Element, Record
+from zvmlab.monitor.monitor import DEVICE, READ_SIZE, deliver, read_set
 
 if TYPE_CHECKING:
     from conftest import Build, OneSet
 
-pytestmark = [
-    pytest.mark.skipif(
-        shutil.which("hercules") is None, reason="Hercules is not installed: ci/setup.sh hercules"
-    ),
-    pytest.mark.timeout(900),
-]
+HAS_HERCULES = pytest.mark.skipif(
+    shutil.which("hercules") is None, reason="Hercules is not installed: ci/setup.sh hercules"
+)
+pytestmark = pytest.mark.timeout(900)
 MONOTONIC = 1
-# A checkpoint's file: sum, length of the head, the head's beginning, in it the TOD clock.
-SUM = slice(168, 176)
-HEAD_LENGTH = slice(152, 160)
-HEAD = 176
-TOD = slice(180, 188)
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """Where things are in a checkpoint's file (sim/port/cp_machine_file.h, checkpoint_file.h)."""
+
+    sum: slice
+    head_length: slice
+    head: int
+    clock: slice
+
+
+LAYOUT = {
+    # In Hercules the head begins with the TOD clock.
+    HERCULES: Layout(slice(168, 176), slice(152, 160), 176, slice(180, 188)),
+    # In QEMU the machine's clocks stand still while it does.
+    QEMU: Layout(slice(160, 168), slice(152, 160), 168, slice(0, 0)),
+}
+UUID = "/proc/sys/kernel/random/uuid"
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 SECONDS = 60
 
 
-@pytest.fixture(scope="module")
-def config() -> GuestConfig:
+@pytest.fixture(params=[QEMU, pytest.param(HERCULES, marks=HAS_HERCULES)])
+def config(request: pytest.FixtureRequest) -> GuestConfig:
     """What other tests' guests are made of, too: their checkpoint serves here."""
-    return GuestConfig(backend=HERCULES)
+    return GuestConfig(backend=request.param)
 
 
 @pytest.fixture
 def logs(zvmlab_dir: Path) -> Callable[[str], Path]:
     return lambda name: zvmlab_dir / name
+
+
+def _of(config: GuestConfig, kernel: Path) -> GuestConfig:
+    return dataclasses.replace(config, kernel=str(kernel))
 
 
 def _panel(guest: Guest) -> Panel:
@@ -72,7 +94,7 @@ def _calls(guest: Guest) -> list[str]:
 def _save(guest: Guest, into: Path) -> bytes:
     """Save a guest as it is, with whoever is connected; what is in the file."""
     claim(into)
-    checkpoint.save(_panel(guest), guest.channels, into)
+    checkpoint.save(guest.machine, guest.channels, into, guest._stream)
     return (into / MACHINE).read_bytes()
 
 
@@ -128,6 +150,7 @@ def test_a_restored_guest_goes_on(
         assert [call for call in _calls(first) if call == "state.load"] == ["state.load"]
         time.sleep(max(0.0, begun.after + 4 - time.monotonic()))
         assert begun.went_on(Reading.take(first))
+        numbers = first.agent.read_file(UUID)
         # Another one begins where this one began, not where it is now.
         with Guest(config, logs("second")) as second:
             started_too = time.monotonic()
@@ -136,7 +159,8 @@ def test_a_restored_guest_goes_on(
             too = Reading.take(second)
             assert too.guest - (too.after - started_too) <= begun.guest
             assert begun.guest - (begun.after - started) <= too.guest
-            # Neither knows of the other.
+            # Neither knows of the other, and chance has not the same in store for them.
+            assert second.agent.read_file(UUID) != numbers
             second.agent.write_file("/tmp/mine", b"second", 0o600)
             with pytest.raises(OSError, match="No such file"):
                 first.agent.read_file("/tmp/mine")
@@ -153,16 +177,22 @@ def test_what_is_restored_is_what_was_saved(
     # Every register, key, page and all of the CP: held from one file to the other.
     with Guest(config, logs("guest")) as guest:
         assert guest.restore()
-        guest.control.execute("peer-destroy", peer="ZVMLAB")
         again = bytearray(_save(guest, zvmlab_dir / "again"))
         saved = bytearray((_cached(guest) / MACHINE).read_bytes())
+    layout = LAYOUT[config.backend]
     for file in (saved, again):
         # In the CP's image the number of the last trace record counts those of the harness.
         trace = file.index(b"TRAC") + 4
-        # The image's own sum is the end of the head, which is padded.
-        end = HEAD + int.from_bytes(file[HEAD_LENGTH], sys.byteorder)
-        file[SUM] = file[TOD] = file[trace : trace + 8] = bytes(8)
-        file[end - 16 : end] = bytes(16)
+        # The image ends with its own sum.
+        end = layout.head + int.from_bytes(file[layout.head_length], sys.byteorder)
+        image_sum = file.rindex(b"END.", 0, end) + 4
+        for change in (
+            layout.sum,
+            layout.clock,
+            slice(trace, trace + 8),
+            slice(image_sum, image_sum + 8),
+        ):
+            file[change] = bytes(change.stop - change.start)
     # Not with ==, whose message would show two files of 46 MB.
     assert len(saved) == len(again)
     differing = [
@@ -204,10 +234,12 @@ def test_all_cpus_go_on(two_cpus: GuestConfig, logs: Callable[[str], Path]) -> N
         guest.shut_down()
 
 
+@pytest.mark.parametrize("cpus", ["one", "most"])
 def test_a_pending_message_is_delivered(
-    bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path
+    config: GuestConfig, bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path, cpus: str
 ) -> None:
-    config = GuestConfig(kernel=str(bare("interrupt")), backend=HERCULES)
+    number = {"one": 1, "most": MAX_CPUS[config.backend]}[cpus]
+    config = dataclasses.replace(_of(config, bare("interrupt")), cpus=number)
     found = zvmlab_dir / "saved"
     with Guest(config, logs("first")) as first:
         first.resume()
@@ -232,16 +264,21 @@ def test_a_pending_message_is_delivered(
     ("at", "reason"),
     [
         (0, "it is not a checkpoint"),
-        (20, "it was saved on another machine, or by another Hercules"),
+        (20, "it was saved on another machine, or by another "),
         (200, "its checksum is wrong; it is damaged"),
-        (-100, "its checksum is wrong; it is damaged"),
+        (3000, "its checksum is wrong; it is damaged"),
         (None, "its length is not what its header says"),
     ],
 )
 def test_a_damaged_checkpoint_is_refused(
-    bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path, at: int | None, reason: str
+    config: GuestConfig,
+    bare: Build,
+    logs: Callable[[str], Path],
+    zvmlab_dir: Path,
+    at: int | None,
+    reason: str,
 ) -> None:
-    config = GuestConfig(kernel=str(bare("interrupt")), backend=HERCULES)
+    config = _of(config, bare("interrupt"))
     found = zvmlab_dir / "saved"
     with Guest(config, logs("first")) as first:
         first.resume()
@@ -253,15 +290,12 @@ def test_a_damaged_checkpoint_is_refused(
         data[at] ^= 1
     (found / MACHINE).write_bytes(data)
     with Guest(config, logs("second")) as second:
-        with pytest.raises(EmulatorError, match=f"cannot be used: {reason}; it has been removed"):
+        with pytest.raises(EmulatorError, match=f"cannot be used: {reason}.*; it has been removed"):
             _started_from(second, found)
         assert not found.exists()
-        # Hercules is as new: it can still load.
-        panel = panel_of(second._machine) if second._machine is not None else None
-        assert panel is not None
-        panel.go_on()
 
 
+@HAS_HERCULES
 def test_commands_that_are_refused(bare: Build, logs: Callable[[str], Path]) -> None:
     config = GuestConfig(kernel=str(bare("interrupt")), backend=HERCULES)
     with Guest(config, logs("guest")) as guest:
@@ -311,9 +345,9 @@ def test_a_cold_guest_boots(config: GuestConfig, logs: Callable[[str], Path]) ->
 
 
 def test_a_damaged_checkpoint_without_our_mark_stays(
-    bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path
+    config: GuestConfig, bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path
 ) -> None:
-    config = GuestConfig(kernel=str(bare("interrupt")), backend=HERCULES)
+    config = _of(config, bare("interrupt"))
     found = zvmlab_dir / "saved"
     found.mkdir()
     (found / MACHINE).write_bytes(b"somebody else's")
@@ -321,3 +355,183 @@ def test_a_damaged_checkpoint_without_our_mark_stays(
         with pytest.raises(EmulatorError, match=f"; remove {found}, which does not carry"):
             _started_from(guest, found)
     assert (found / MACHINE).read_bytes() == b"somebody else's"
+
+
+def _set(guest: Guest, name: str, file: Path) -> None:
+    value = {"path": "/objects/cp", "property": name, "value": str(file)}
+    guest.qmp.execute("qom-set", value)
+
+
+def test_what_qemu_is_told_at_a_wrong_time_is_refused(
+    bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path
+) -> None:
+    config = GuestConfig(kernel=str(bare("interrupt")))
+    file = zvmlab_dir / "machine"
+    with Guest(config, logs("guest")) as guest:
+        guest.start()
+        with pytest.raises(QmpError, match="machine cannot be used: No such file"):
+            _set(guest, "restore", file)
+        guest.resume()
+        guest.control.wait_event("console", SECONDS, user="OPERATOR")
+        for name, what in {"save": "saved", "restore": "restored"}.items():
+            with pytest.raises(QmpError, match=f"cannot be {what} while it runs; stop it first"):
+                _set(guest, name, file)
+        guest.machine.pause()
+        with pytest.raises(QmpError, match="cannot be written: No such file"):
+            _set(guest, "save", zvmlab_dir / "none" / "machine")
+        assert not file.exists()
+
+
+# The last section's name, its instance and version; the section begins with the CPUs.
+SECTION = b"\x09zvmlab-cp" + bytes(7) + b"\x01"
+
+
+def _forged(data: bytearray, at: int) -> bytes:
+    """Change a byte of the head and make the sum right: FNV-1a of header and head."""
+    layout = LAYOUT[QEMU]
+    data[at] ^= 0x20
+    length = int.from_bytes(data[layout.head_length], sys.byteorder)
+    value = 0xCBF29CE484222325
+    for byte in data[: layout.sum.start] + data[layout.head : layout.head + length]:
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    data[layout.sum] = value.to_bytes(8, sys.byteorder)
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("offset", "said"),
+    [
+        # The number of CPUs, the first one's condition code, pending interruptions, the CP's image.
+        (3, "the state of the CP is not complete, or of another machine"),
+        (4, "the state of the CP is not complete, or of another machine"),
+        (6, "the state of the CP is not complete, or of another machine"),
+        (300, "the CP's state cannot be loaded from the image: its checksum is wrong"),
+    ],
+)
+def test_a_state_that_was_tampered_with_is_refused(
+    bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path, offset: int, said: str
+) -> None:
+    config = GuestConfig(kernel=str(bare("interrupt")))
+    file = zvmlab_dir / "machine"
+    with Guest(config, logs("guest")) as guest:
+        guest.resume()
+        for _ in range(8):
+            event = guest.control.wait_event("console", SECONDS, user="OPERATOR")
+        guest.machine.pause()
+        _set(guest, "save", file)
+        data = bytearray(file.read_bytes())
+        file.write_bytes(_forged(data, data.index(SECTION) + len(SECTION) + offset))
+        with pytest.raises(QmpError, match="do not fit in with this machine, which has been reset"):
+            _set(guest, "restore", file)
+        assert said in guest.emulator.log.read_text()
+        # It is as new: the program begins again.
+        guest.machine.go_on()
+        for _ in range(8):
+            event = guest.control.wait_event("console", SECONDS, user="OPERATOR")
+        assert event.data["text"].endswith("WAITING")
+        guest.control.cp("SMSG LINUX001 WAKE UP")
+        guest.emulator.expect_exit()
+        assert guest.emulator.wait(SECONDS) == 0
+
+
+RULE = Fault("iucv.connect", "rc", 0x0B, times=1, user="LINUX001")
+DCSSBLK = "/sys/devices/dcssblk"
+QUERIES = ("query-users", "query-faults", "query-segments", "query-monitor")
+
+
+def _state(guest: Guest) -> dict[str, object]:
+    """The CP as the control socket shows it."""
+    state = {name: guest.control.execute(name) for name in QUERIES}
+    return state | {"paths": guest.control.execute("query-paths", user="LINUX001")}
+
+
+def _start_work(guest: Guest) -> int:
+    """Arm a fault, load segments shared and exclusive, leave a set unread; the open monreader."""
+    agent = guest.agent
+    for module in ("monreader", "dcssblk"):
+        agent.modprobe(module).check()
+    for name in (b"SHARED", b"OWN"):
+        agent.write_file(f"{DCSSBLK}/add", name)
+    agent.write_file(f"{DCSSBLK}/OWN/shared", b"0")
+    fd = agent.open(DEVICE, os.O_RDONLY | os.O_NONBLOCK).check()
+    arm(guest.control, RULE)
+    assert deliver(guest.control, "sample", SET).fate == "delivered"
+    return fd
+
+
+def _finish_work(guest: Guest, fd: int) -> None:
+    """The set is read, the fault fires, the segments are there."""
+    agent = guest.agent
+    found = read_set(agent.read_until(fd, READ_SIZE))
+    assert [list(part.records()) for part in found.parts()] == [list(SET_RECORDS)]
+    agent.close(fd).check()
+    assert agent.open(DEVICE).errno == errno.EIO
+    (rule,) = guest.control.execute("query-faults")["rules"]
+    assert rule["fired"] == 1
+    shown = [agent.read_file(f"{DCSSBLK}/{name}/shared") for name in ("SHARED", "OWN")]
+    assert shown == [b"1\n", b"0\n"]
+    for name in ("SHARED", "OWN"):
+        agent.write_file(f"{DCSSBLK}/remove", name.encode())
+
+
+SET_RECORDS = (Record(4, 3, 7, bytes(range(60))), Record(4, 3, 8, bytes(100)))
+SET = Element.of(list(SET_RECORDS))
+SEGMENTS = ("MONDCSS 9000-97FF SC RSTD", "SHARED A000-A0FF SW", "OWN A200-A2FF EW")
+
+
+@pytest.mark.parametrize("cpus", [1, 4])
+def test_work_that_has_begun_goes_on(
+    logs: Callable[[str], Path], zvmlab_dir: Path, cpus: int
+) -> None:
+    config = GuestConfig(cpus=cpus, modules=("dcssblk",), segments=SEGMENTS)
+    found = zvmlab_dir / "saved"
+    with Guest(config, logs("first")) as first:
+        first.boot()
+        fd = _start_work(first)
+        before = _state(first)
+        _save(first, found)
+        first.machine.go_on()
+        _finish_work(first, fd)
+    with Guest(config, logs("second")) as second:
+        _started_from(second, found)
+        assert _state(second) == before
+        second.boot()
+        online = f"0-{cpus - 1}" if cpus > 1 else "0"
+        assert second.agent.read_file("/sys/devices/system/cpu/online").decode() == f"{online}\n"
+        _finish_work(second, fd)
+        assert _calls(second).count("state.load") == 1
+        second.shut_down()
+
+
+def test_the_cp_travels_with_qemus_own_migration(
+    logs: Callable[[str], Path], zvmlab_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = GuestConfig(modules=("dcssblk",), segments=SEGMENTS)
+    found = zvmlab_dir / "saved"
+
+    def migrate(guest: Guest, command: str, uri: str) -> None:
+        guest.qmp.execute(command, {"uri": uri})
+        limit = time.monotonic() + SECONDS
+        while (status := guest.qmp.execute("query-migrate").get("status")) != "completed":
+            assert status != "failed" and time.monotonic() < limit, status
+            time.sleep(0.01)
+
+    with Guest(config, logs("first")) as first:
+        first.boot()
+        fd = _start_work(first)
+        first.machine.pause()
+        found.mkdir()
+        (found / AGENT).write_text(json.dumps(first._stream.end() if first._stream else None))
+        migrate(first, "migrate", f"exec:cat > '{found / MACHINE}'")
+        before = _state(first)
+    with Guest(config, logs("second")) as second:
+
+        def incoming(*_: object) -> None:
+            migrate(second, "migrate-incoming", f"exec:cat '{found / MACHINE}'")
+
+        monkeypatch.setattr(checkpoint, "restore", incoming)
+        _started_from(second, found)
+        assert _state(second) == before
+        second.boot()
+        _finish_work(second, fd)
+        second.shut_down()

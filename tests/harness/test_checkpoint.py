@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checkpoints in the cache, without Hercules: who gets one, what it depends on, what becomes of it."""
+"""Checkpoints in the cache, without an emulator: who gets one, what it depends on, what becomes of it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ import pytest
 
 from zvmlab.base.cache import cache_root, entries
 from zvmlab.base.errors import EmulatorError
+from zvmlab.cp.afiucv import AfIucvStream
 from zvmlab.cp.faults import Fault
+from zvmlab.cp.peer import Peer
 from zvmlab.guest import checkpoint
-from zvmlab.guest.checkpoint import CONSOLE, MACHINE, why_cold
-from zvmlab.guest.config import HERCULES, Channels, GuestConfig, Artifacts
-from zvmlab.guest.hercules import Panel
+from zvmlab.guest.checkpoint import AGENT, CONSOLE, MACHINE, why_cold
+from zvmlab.guest.backends import Machine
+from zvmlab.guest.config import BACKENDS, HERCULES, QEMU, Artifacts, Channels, GuestConfig
 
 CONFIG = GuestConfig(backend=HERCULES)
 
@@ -43,33 +45,40 @@ def channels(tmp_path: Path) -> Channels:
     return Channels(run / "control", run / "qmp", run / CONSOLE, None, None)
 
 
-class _Panel:
+class _Machine:
     """Saves and restores as told."""
 
-    def __init__(self, folder: Path, refusal: str = "") -> None:
-        self.folder = folder
+    def __init__(self, refusal: str = "") -> None:
         self.refusal = refusal
         self.restored = b""
 
-    def save(self, path: str) -> None:
-        assert " " not in path
-        (self.folder / path).write_bytes(b"machine")
+    def save(self, file: Path) -> None:
+        file.write_bytes(b"machine")
 
-    def restore(self, path: str) -> None:
+    def restore(self, file: Path) -> None:
         if self.refusal:
             raise EmulatorError(self.refusal)
-        self.restored = (self.folder / path).read_bytes()
+        self.restored = file.read_bytes()
 
 
-def _as_panel(panel: _Panel) -> Panel:
-    return cast(Panel, panel)
+def _as_machine(machine: _Machine) -> Machine:
+    return cast(Machine, machine)
 
 
 @pytest.mark.parametrize(
     ("config", "reason"),
     [
-        (GuestConfig(), "qemu has no checkpoints"),
         (replace(CONFIG, cold=True), "its configuration asks for a cold boot"),
+        (GuestConfig(cold=True), "its configuration asks for a cold boot"),
+        (
+            GuestConfig(count_instructions=True),
+            "its instructions are counted from the first one on",
+        ),
+        (GuestConfig(deterministic=True), "its instructions are counted from the first one on"),
+        (
+            GuestConfig(devices=("virtio-rng-ccw",)),
+            "the state of its devices cannot be saved",
+        ),
         (
             replace(CONFIG, faults=(Fault("iucv.connect", "rc", 1),)),
             "its faults are armed before the first instruction",
@@ -91,30 +100,34 @@ def test_these_guests_start_cold(config: GuestConfig, reason: str) -> None:
 def test_others_need_not() -> None:
     assert why_cold(CONFIG) is None
     assert why_cold(replace(CONFIG, cpus=8, trace=False, interactive=True)) is None
+    assert why_cold(GuestConfig(cpus=64)) is None
 
 
-def test_the_key_follows_what_goes_in(artifacts: Artifacts, tmp_path: Path) -> None:
-    first = checkpoint.key(CONFIG, artifacts)
-    assert checkpoint.key(CONFIG, artifacts) == first
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_key_follows_what_goes_in(artifacts: Artifacts, backend: str) -> None:
+    config = GuestConfig(backend=backend)
+    first = checkpoint.key(config, artifacts)
+    assert checkpoint.key(config, artifacts) == first
     # The run's name and the limit of its boot do not go in.
-    assert checkpoint.key(replace(CONFIG, name="test", boot_seconds=1), artifacts) == first
+    assert checkpoint.key(replace(config, name="test", boot_seconds=1), artifacts) == first
     others = [
-        replace(CONFIG, cpus=2),
-        replace(CONFIG, storage="0.256M"),
-        replace(CONFIG, segments=("OTHER 9000-97FF SC RSTD",)),
-        replace(CONFIG, cp={"userid": "OTHER"}),
-        replace(CONFIG, command_line="quiet"),
-        replace(CONFIG, trace=False),
-        replace(CONFIG, crashes=()),
+        replace(config, cpus=2),
+        replace(config, storage="0.256M"),
+        replace(config, segments=("OTHER 9000-97FF SC RSTD",)),
+        replace(config, cp={"userid": "OTHER"}),
+        replace(config, command_line="quiet"),
+        replace(config, trace=False),
+        replace(config, crashes=()),
+        replace(config, backend=HERCULES if backend == QEMU else QEMU),
     ]
     keys = {checkpoint.key(config, artifacts) for config in others}
     assert len(keys) == len(others) and first not in keys
     for path in (artifacts.emulator, artifacts.kernel, artifacts.image):
         text = path.read_text()
         path.write_text("changed")
-        assert checkpoint.key(CONFIG, artifacts) != first
+        assert checkpoint.key(config, artifacts) != first
         path.write_text(text)
-    assert checkpoint.key(CONFIG, artifacts) == first
+    assert checkpoint.key(config, artifacts) == first
 
 
 def test_a_segments_file_counts_by_its_contents(artifacts: Artifacts, tmp_path: Path) -> None:
@@ -130,11 +143,11 @@ def test_a_checkpoint_is_made_once(
     artifacts: Artifacts, channels: Channels, tmp_path: Path
 ) -> None:
     made = []
-    panel = _Panel(channels.control.parent)
+    machine = _Machine()
 
     def make(into: Path) -> None:
         made.append(into)
-        checkpoint.save(_as_panel(panel), channels, into)
+        checkpoint.save(_as_machine(machine), channels, into, None)
 
     found = checkpoint.find(CONFIG, artifacts, make)
     assert checkpoint.find(CONFIG, artifacts, make) == found and len(made) == 1
@@ -142,9 +155,21 @@ def test_a_checkpoint_is_made_once(
     assert (found / CONSOLE).read_bytes() == b"from before\n"
     # Another guest's log begins with what the first one wrote.
     channels.console_log.write_bytes(b"")
-    checkpoint.restore(_as_panel(panel), channels, found)
-    assert panel.restored == b"machine"
+    checkpoint.restore(_as_machine(machine), channels, found)
+    assert machine.restored == b"machine"
     assert channels.console_log.read_bytes() == b"from before\n"
+
+
+def test_whoever_restores_it_goes_on_with_its_agent(channels: Channels, tmp_path: Path) -> None:
+    peer = cast(Peer, object())
+    stream = AfIucvStream(peer, 3, 0x80, "LINUX001", "INIT")
+    checkpoint.save(_as_machine(_Machine()), channels, tmp_path, stream)
+    other = cast(Peer, object())
+    found = checkpoint.agent_of(other, tmp_path)
+    assert found is not None and found.end() == stream.end()
+    assert (found.path, found.user, found.name) == (3, "LINUX001", "INIT")
+    (tmp_path / AGENT).unlink()
+    assert checkpoint.agent_of(other, tmp_path) is None
 
 
 def test_a_guest_that_does_not_boot_leaves_none(artifacts: Artifacts, cache: Path) -> None:
@@ -160,16 +185,16 @@ def test_a_guest_that_does_not_boot_leaves_none(artifacts: Artifacts, cache: Pat
 def test_one_that_is_refused_is_removed(
     artifacts: Artifacts, channels: Channels, lost: str
 ) -> None:
-    panel = _Panel(channels.control.parent, "it is damaged" if lost == "refused" else "")
+    machine = _Machine("it is damaged" if lost == "refused" else "")
 
     def make(into: Path) -> None:
-        checkpoint.save(_as_panel(panel), channels, into)
+        checkpoint.save(_as_machine(machine), channels, into, None)
 
     found = checkpoint.find(CONFIG, artifacts, make)
     if lost != "refused":
         (found / {"machine": MACHINE, "console": CONSOLE}[lost]).unlink()
     with pytest.raises(EmulatorError, match="removed from the cache, the next start makes a new"):
-        checkpoint.restore(_as_panel(panel), channels, found)
+        checkpoint.restore(_as_machine(machine), channels, found)
     assert not found.exists()
 
 

@@ -99,7 +99,10 @@ def test_command_line(tmp_path: Path) -> None:
         "zvmlab-cp,id=cp,storage=0.128M,segment=MONDCSS 9000-97FF SC RSTD,"
         "directory=IUCV ANY;IUCV *MONITOR,userid=A,,B,control=/c"
     )
-    assert pairs["-chardev"] == "file,id=console,path=/l"
+    assert pairs["-chardev"] == "file,id=console,path=/l,append=on"
+    assert "-incoming" not in words
+    restored = emulator_arguments(config, artifacts, channels, restored=True)
+    assert " ".join(restored).endswith(" -incoming defer -S")
     full = GuestConfig(trace_data="full")
     assert ",trace-data=full,control=/c" in " ".join(emulator_arguments(full, artifacts, channels))
     counted = GuestConfig(count_instructions=True)

@@ -13,7 +13,7 @@ import pytest
 
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError
 from zvmlab.build import herculesbuild
-from zvmlab.guest import hercules
+from zvmlab.guest import hercules, saving
 from zvmlab.guest.config import MIB, Channels, GuestConfig, Artifacts
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.herculesload import LOAD, elf_parts, write_load
@@ -188,7 +188,7 @@ READY = "echo zvmlab: ready; while read line; do echo $line; echo zvmlab: ready;
 
 
 def _panel(emulator: Emulator, seconds: float = 60) -> hercules.Panel:
-    return hercules.Panel(emulator, seconds, emulator.check)
+    return hercules.Panel(emulator, emulator.log.parent, seconds, emulator.check)
 
 
 def test_the_panel_loads_once(tmp_path: Path) -> None:
@@ -216,25 +216,25 @@ def test_what_is_busy_is_saved_later(tmp_path: Path) -> None:
     try:
         panel = _panel(emulator)
         panel.go_on()
-        panel.save("file")
+        panel.save(tmp_path / "a folder" / "file")
     finally:
         emulator.stop()
     said = (tmp_path / "log").read_text().splitlines()
     lines = [line for line in said if line.startswith("zvmcp ")]
-    once = ["zvmcp hold", "zvmcp save file"]
+    once = ["zvmcp hold", "zvmcp save checkpoint/file"]
     assert lines == [*once, "zvmcp go", *once, "zvmcp go", *once]
 
 
 def test_what_stays_busy_or_cannot_be_saved_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hercules, "_SAVE_SECONDS", 3)
+    monkeypatch.setattr(saving, "SECONDS", 3)
     for number, reason in enumerate(("cannot be saved now: the console is in use", "disk full")):
         log = tmp_path / f"log-{number}"
         emulator = Emulator(["sh", "-c", _refusing(1000, f"the machine {reason}")], log)
         try:
             with pytest.raises(EmulatorError, match=f"cannot save the guest: the machine {reason}"):
-                _panel(emulator).save("file")
+                _panel(emulator).save(tmp_path / "file")
         finally:
             emulator.stop()
         saves = log.read_text().count("zvmcp save")
@@ -245,12 +245,13 @@ def test_a_restored_machine_is_not_loaded(tmp_path: Path) -> None:
     emulator = Emulator(["sh", "-c", READY], tmp_path / "log")
     try:
         panel = _panel(emulator)
-        panel.restore("file")
+        panel.restore(tmp_path / "a folder" / "file")
         panel.go_on()
     finally:
         emulator.stop()
     lines = (tmp_path / "log").read_text().splitlines()
-    assert lines[1::2] == ["zvmcp restore file", "zvmcp go"]
+    assert lines[1::2] == ["zvmcp restore checkpoint/file", "zvmcp go"]
+    assert (tmp_path / "checkpoint").readlink() == tmp_path / "a folder"
 
 
 def test_a_panel_that_is_not_ready_is_a_timeout(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def _cold_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cold",
         action="store_true",
-        help="boot from the first instruction (default in Hercules: start from a checkpoint)",
+        help="boot from the first instruction (default: start from a checkpoint)",
     )
 
 

@@ -93,6 +93,10 @@ class AfIucvStream:
         self._closed = False
         self._sent = 0
 
+    def end(self) -> dict[str, int | str]:
+        """What makes another stream of the same peer go on for this one, as arguments."""
+        return {"path": self.path, "flags": self._flags, "user": self.user, "name": self.name}
+
     def send(self, data: bytes, timeout: float = 30.0) -> None:
         """Send all of *data*, in several messages if need be."""
         deadline = time.monotonic() + timeout

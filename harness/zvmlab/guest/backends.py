@@ -13,15 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from zvmlab.base.errors import UsageError
+from zvmlab.base.errors import EmulatorError, UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.build.herculesbuild import build_module
 from zvmlab.build.qemubuild import build_qemu
-from zvmlab.guest import hercules
+from zvmlab.guest import hercules, saving
 from zvmlab.guest.config import HERCULES, QEMU, Channels, GuestConfig, Artifacts, emulator_arguments
 from zvmlab.guest.console import Crash, disabled_wait
 from zvmlab.guest.emulator import Emulator
-from zvmlab.guest.qmp import Qmp
+from zvmlab.guest.qmp import Qmp, QmpError
 
 Check = Callable[[], None]
 
@@ -39,6 +39,12 @@ class Machine(Protocol):
 
     def pause(self) -> None:
         """Stop the CPUs between two instructions."""
+
+    def save(self, file: Path) -> None:
+        """Write the machine, which is held afterwards, to a new file."""
+
+    def restore(self, file: Path) -> None:
+        """Take a saved machine's place, before the first go_on(); the CPUs are held."""
 
     def crash(self) -> Crash | None:
         """What it has said of a guest that can go on no more, beside the logs."""
@@ -60,9 +66,12 @@ class Backend(Protocol):
         """What of the emulator is built, or built for it; in the cache."""
 
     def command_line(
-        self, config: GuestConfig, artifacts: Artifacts, channels: Channels
+        self, config: GuestConfig, artifacts: Artifacts, channels: Channels, restored: bool
     ) -> list[str]:
-        """The command line; files that it names are written beside the control socket."""
+        """The command line; files that it names are written beside the control socket.
+
+        *restored*: the machine will be restored, not loaded, unless that fails.
+        """
 
     def folder(self, channels: Channels) -> Path | None:
         """The emulator's working directory, if it needs one of its own."""
@@ -71,6 +80,11 @@ class Backend(Protocol):
         self, emulator: Emulator, channels: Channels, seconds: float, check: Check, lost: Check
     ) -> Machine:
         """Connect; *check* is called while waiting, *lost* if the connection ends."""
+
+
+_CP = "/objects/cp"
+# The longest that writing or mapping a guest's storage may take.
+_FILE_SECONDS = 60.0
 
 
 class _QemuMachine:
@@ -87,6 +101,23 @@ class _QemuMachine:
     def pause(self) -> None:
         self.qmp.execute("stop")
         self.held = True
+
+    def save(self, file: Path) -> None:
+        saving.save(self, "QEMU", lambda: self._set("save", file))
+
+    def restore(self, file: Path) -> None:
+        refused = self._set("restore", file)
+        if refused:
+            raise EmulatorError(f"QEMU cannot restore the guest: {refused}")
+
+    def _set(self, name: str, file: Path) -> str:
+        """Why it was refused, or nothing."""
+        value = {"path": _CP, "property": name, "value": str(file.absolute())}
+        try:
+            self.qmp.execute("qom-set", value, _FILE_SECONDS)
+        except QmpError as error:
+            return error.desc.removeprefix("zvmlab-cp: ")
+        return ""
 
     def crash(self) -> Crash | None:
         for event in self.qmp.arrived("GUEST_PANICKED"):
@@ -118,9 +149,11 @@ class _Qemu:
         return Path(named)
 
     def command_line(
-        self, config: GuestConfig, artifacts: Artifacts, channels: Channels
+        self, config: GuestConfig, artifacts: Artifacts, channels: Channels, restored: bool
     ) -> list[str]:
-        return emulator_arguments(config, artifacts, channels)
+        # QEMU appends: what a restored guest had written comes first.
+        channels.console_log.unlink(missing_ok=True)
+        return emulator_arguments(config, artifacts, channels, restored)
 
     def folder(self, channels: Channels) -> Path | None:
         return None
@@ -139,7 +172,7 @@ class _Hercules:
         return build_module(progress)
 
     def command_line(
-        self, config: GuestConfig, artifacts: Artifacts, channels: Channels
+        self, config: GuestConfig, artifacts: Artifacts, channels: Channels, restored: bool
     ) -> list[str]:
         return hercules.prepare(config, artifacts, channels)
 
@@ -149,7 +182,7 @@ class _Hercules:
     def machine(
         self, emulator: Emulator, channels: Channels, seconds: float, check: Check, lost: Check
     ) -> Machine:
-        return hercules.Panel(emulator, seconds, check)
+        return hercules.Panel(emulator, hercules.folder(channels), seconds, check)
 
 
 _BACKENDS: dict[str, Backend] = {QEMU: _Qemu(), HERCULES: _Hercules()}

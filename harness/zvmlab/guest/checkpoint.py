@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""Checkpoints: guests in Hercules that go on where one like them stood after its boot.
+"""Checkpoints: guests that go on where one like them stood after its boot.
 
-    checkpoint-KEY/machine        the machine, as the CP's module saves it
+    checkpoint-KEY/machine        the machine, as its emulator saves it
     checkpoint-KEY/console.log    what it had written to its console
+    checkpoint-KEY/agent.json     the path between its agent and the harness
 
 KEY is a hash of all that went in: what the guest runs, what it consists of,
-Hercules itself.  The agent had been connected and was let go, so the guest does
-nothing but try to connect again.  Its TOD clock goes on where it stood; its wall
-clock is set when the agent is there.  The cache keeps the checkpoints used last.
+the emulator itself.  The agent stays connected, and waits for a request of whoever takes the
+harness' place.  The guest's TOD clock goes on where it stood; its wall
+clock is set by the first request, which also gives its kernel random bytes.  The cache keeps the checkpoints used last.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
+import json
 import os
 import shutil
 import time
@@ -27,31 +30,38 @@ from zvmlab.base.cache import digest, entries, entry, locked
 from zvmlab.base.errors import EmulatorError
 from zvmlab.base.owned import MARK, discard
 from zvmlab.build.herculesbuild import program
+from zvmlab.cp.afiucv import AfIucvStream
+from zvmlab.cp.peer import Peer
 from zvmlab.guest.config import HERCULES, Channels, GuestConfig, Artifacts
-from zvmlab.guest.hercules import Panel, configuration, folder
+from zvmlab.guest.backends import Machine
+from zvmlab.guest.hercules import configuration
 from zvmlab.guest.run_dir import cannot_write
 
 KIND = "checkpoint"
 MACHINE = "machine"
 CONSOLE = "console.log"
+AGENT = "agent.json"
 LIMIT_BYTES = 6 << 30
 """The cache keeps no more of them than this, and at least the one used last."""
-_LINK = "checkpoint"
-_VERSION = "1"
+_VERSION = "2"
 _CLOCK_REALTIME = 0
+_RANDOM = "/dev/urandom"
+_RANDOM_BYTES = 64
+# RNDRESEEDCRNG, _IO('R', 7) of linux/random.h.
+_RESEED = 0x5207
 _NS = 10**9
 
 
 def why_cold(config: GuestConfig) -> str | None:
     """Why a guest of this configuration boots from its first instruction on; None: it need not."""
-    if config.backend != HERCULES:
-        return f"{config.backend} has no checkpoints"
     if config.cold:
         return "its configuration asks for a cold boot"
     if config.fault_rules():
         return "its faults are armed before the first instruction"
     if config.trace_data != "short":
         return "its trace is to be replayed from the beginning"
+    if config.counts:
+        return "its instructions are counted from the first one on"
     if config.devices:
         return "the state of its devices cannot be saved"
     if "zvmlab.attach=" in config.command_line:
@@ -66,13 +76,31 @@ def _hercules() -> str:
     return digest(program(), *(path for path in libraries if path.is_dir()))
 
 
+def _machine(config: GuestConfig) -> str:
+    """What the emulator makes of the configuration, and is itself beside what we build."""
+    if config.backend == HERCULES:
+        return _hercules() + configuration(config)
+    return f"{config.backend} {config.cpus} {config.emulated_storage()} {config.translations}"
+
+
+@functools.lru_cache(64)
+def _digest_of(path: Path, _size: int, _time: int, _inode: int) -> str:
+    return digest(path)
+
+
+def _digest(path: Path) -> str:
+    """Hash of a file, which is read again only if it has changed."""
+    found = path.stat()
+    return _digest_of(path, found.st_size, found.st_mtime_ns, found.st_ino)
+
+
 def key(config: GuestConfig, artifacts: Artifacts) -> str:
     """Changes with everything that a guest's state after its boot depends on."""
     options = config.cp_options() | {"segment": ";".join(map(_contents, config.segments))}
+    files = (artifacts.emulator, artifacts.kernel, artifacts.image)
     return digest(
-        *(_VERSION, _hercules(), artifacts.emulator, artifacts.kernel, artifacts.image),
-        *(configuration(config), config.kernel_parameters(), repr(sorted(options.items()))),
-        *(repr(config.crashes), repr(config.trace)),
+        *(_VERSION, *map(_digest, files), _machine(config), config.kernel_parameters()),
+        *(repr(sorted(options.items())), repr(config.crashes), repr(config.trace)),
     )
 
 
@@ -86,10 +114,17 @@ def _contents(segment: str) -> str:
 
 def find(config: GuestConfig, artifacts: Artifacts, make: Callable[[Path], None]) -> Path:
     """The checkpoint's folder; *make* fills a new one if it does not exist yet."""
-    found = entry(KIND, key(config, artifacts), make)
+    made = []
+
+    def fill(into: Path) -> None:
+        make(into)
+        made.append(into)
+
+    found = entry(KIND, key(config, artifacts), fill)
     with contextlib.suppress(FileNotFoundError):  # another process removes the oldest, too
         os.utime(found)
-    _tidy(found)
+    if made:
+        _tidy(found)
     return found
 
 
@@ -113,30 +148,24 @@ def _sizes() -> list[tuple[Path, int, float]]:
     return found
 
 
-def _link(channels: Channels, to: Path) -> str:
-    """A checkpoint's file as the panel knows it, where a path has no blanks."""
-    link = folder(channels) / _LINK
-    link.unlink(missing_ok=True)
-    link.symlink_to(to.absolute())
-    return f"{_LINK}/{MACHINE}"
-
-
-def save(panel: Panel, channels: Channels, into: Path) -> None:
-    """Save a guest whose agent has been let go; its CPUs are held afterwards."""
+def save(machine: Machine, channels: Channels, into: Path, agent: AfIucvStream | None) -> None:
+    """Save a guest whose *agent* is connected and idle; its CPUs are held afterwards."""
     try:
-        panel.save(_link(channels, into))
+        machine.save(into / MACHINE)
+        if agent is not None:
+            (into / AGENT).write_text(json.dumps(agent.end()), encoding="ascii")
         shutil.copyfile(channels.console_log, into / CONSOLE)
     except OSError as error:
         raise cannot_write(into, error) from error
 
 
-def restore(panel: Panel, channels: Channels, found: Path) -> None:
-    """Let a new Hercules take its place: the CPUs are held, the console's log has its beginning.
+def restore(machine: Machine, channels: Channels, found: Path) -> None:
+    """Let a new emulator take its place: the CPUs are held, the console's log has its beginning.
 
     A checkpoint that is refused leaves the cache.
     """
     try:
-        panel.restore(_link(channels, found))
+        machine.restore(found / MACHINE)
         said = (found / CONSOLE).read_bytes()
         with open(channels.console_log, "ab") as log:
             log.write(said)
@@ -151,11 +180,33 @@ def restore(panel: Panel, channels: Channels, found: Path) -> None:
         raise cannot_write(channels.console_log, error) from error
 
 
-def set_clock(agent: Agent) -> None:
-    """Set the guest's wall clock to the time of day."""
+def agent_of(peer: Peer, found: Path) -> AfIucvStream | None:
+    """The connection to a restored guest's agent, if it was saved with one."""
+    if not (found / AGENT).exists():
+        return None
+    return AfIucvStream(peer, **json.loads((found / AGENT).read_text(encoding="ascii")))
+
+
+def set_apart(agent: Agent) -> None:
+    """Set the guest's wall clock to the time of day, and its random numbers apart from others'.
+
+    What its kernel draws from now on depends on bytes that no other guest is given.  A kernel
+    that has no random numbers yet gets the bytes, too, but goes on waiting for more.
+    """
     now = time.time_ns()
     value = agent.pack("qq", now // _NS, now % _NS)
-    agent.call(Call.CLOCK_SETTIME, _CLOCK_REALTIME, value).check()
+    batch = agent.batch()
+    clock_set = batch.call(Call.CLOCK_SETTIME, _CLOCK_REALTIME, value)
+    pool = batch.open(_RANDOM, os.O_WRONLY)
+    written = batch.write(pool, os.urandom(_RANDOM_BYTES))
+    renewed = batch.ioctl(pool, _RESEED)
+    batch.close(pool)
+    found = batch.run()
+    for which in (clock_set, pool, written):
+        found[which].check()
+    # It has none yet to be renewed.
+    if found[renewed].errno != errno.ENODATA:
+        found[renewed].check()
 
 
 def clock(agent: Agent, which: int = _CLOCK_REALTIME) -> float:

@@ -275,18 +275,23 @@ def _device_arguments(number: int, device: str) -> list[str]:
     return ["-drive", _option(drive), "-device", f"{words},drive={drive['id']}"]
 
 
-def emulator_arguments(config: GuestConfig, artifacts: Artifacts, channels: Channels) -> list[str]:
-    """The command line; the machine waits for ``cont`` before its first instruction."""
+def emulator_arguments(
+    config: GuestConfig, artifacts: Artifacts, channels: Channels, restored: bool = False
+) -> list[str]:
+    """The command line; the machine waits for ``cont`` before its first instruction.
+
+    With *restored* it expects to be restored, and loads nothing.
+    """
     cp = {"id": "cp", **config.cp_options(), "control": str(channels.control)}
     if channels.trace is not None:
         cp |= {"trace": str(channels.trace), "trace-limit": str(config.trace_limit)}
     log = str(channels.console_log)
     if channels.console_socket is None:
-        console = {"id": "console", "path": log}
+        console = {"id": "console", "path": log, "append": "on"}
         backend = "file"
     else:
         console = {"id": "console", "path": str(channels.console_socket)}
-        console |= {"server": "on", "wait": "off", "logfile": log}
+        console |= {"server": "on", "wait": "off", "logfile": log, "logappend": "on"}
         backend = "socket"
     qmp = {"path": str(channels.qmp), "server": "on", "wait": "off"}
     return [
@@ -310,5 +315,6 @@ def emulator_arguments(config: GuestConfig, artifacts: Artifacts, channels: Chan
         *("-kernel", str(artifacts.kernel)),
         *("-initrd", str(artifacts.image)),
         *("-append", config.kernel_parameters()),
+        *(("-incoming", "defer") if restored else ()),
         "-S",
     ]

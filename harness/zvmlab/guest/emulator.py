@@ -28,7 +28,7 @@ from zvmlab.base.errors import CannotRun, EmulatorError, Timeout, UsageError
 from zvmlab.guest.run_dir import cannot_write
 
 TERM_SECONDS = 2.0
-KILL_SECONDS = 60.0
+KILL_SECONDS = 5.0
 _LOG_TAIL = 4096
 Process = subprocess.Popen[bytes]
 _LAUNCH = ("setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')

@@ -36,7 +36,7 @@ from zvmlab.cp.faults import ArmedFault, arm
 from zvmlab.cp.peer import Peer
 from zvmlab.guest import checkpoint
 from zvmlab.guest.artifacts import prepare
-from zvmlab.guest.backends import Machine, backend_of, panel_of, qmp_of
+from zvmlab.guest.backends import Machine, backend_of, qmp_of
 from zvmlab.guest.config import Channels, GuestConfig, Artifacts
 from zvmlab.guest.console import ENDS, Crash, Console, classify
 from zvmlab.guest.emulator import Emulator
@@ -147,6 +147,7 @@ class Guest:
         self._machine: Machine | None = None
         self._peer: Peer | None = None
         self._listener: AfIucvListener | None = None
+        self._stream: AfIucvStream | None = None  # to the agent; a restored guest's from PAUSED on
         self._agent: Agent | None = None
         self._lockstep: Lockstep | None = None
         self._restored = False
@@ -242,9 +243,15 @@ class Guest:
         """Boot a guest like this one and save it; logs that are kept stay if that fails."""
         config = dataclasses.replace(self.config, name=None, cold=True)
         with Guest(config, self.logs if self._kept else None, self.artifacts) as first:
-            first.boot()
-            first.settle()
-            first._save(into)
+            try:
+                first.boot()
+                first.settle()
+                first._save(into)
+            except ZvmlabError:
+                crash = first.console.crash
+                if crash is not None:
+                    self.console.report(crash)
+                raise
             first.stop()
             logs = (first.emulator.log, first.channels.console_log, first.channels.trace)
         for log in logs:
@@ -252,17 +259,15 @@ class Guest:
                 log.unlink(missing_ok=True)
 
     def _save(self, into: Path) -> None:
-        """Save this guest to a checkpoint: first the harness leaves the CP, and the agent alone."""
-        panel = self._there(panel_of(self.machine), "panel", "start()")
-        self.agent.close_connection()
-        self._there(self._peer, "agent channel", "start()").close()
-        self.control.close()
-        checkpoint.save(panel, self.channels, into)
+        """Save this guest to a checkpoint; whoever restores it goes on with its agent."""
+        checkpoint.save(self.machine, self.channels, into, self._stream)
 
     def _start(self, found: Path | None) -> None:
         """Reach PAUSED, in front of the first instruction or where a checkpoint stands."""
         backend = backend_of(self.config.backend)
-        argv = backend.command_line(self.config, self.artifacts, self.channels)
+        argv = backend.command_line(
+            self.config, self.artifacts, self.channels, restored=found is not None
+        )
         self._run_dir.describe(
             control=str(self.channels.control),
             kernel=self.artifacts.kernel_version,
@@ -279,14 +284,15 @@ class Guest:
             self._emulator, self.channels, START_SECONDS, self.check, self._news
         )
         self._undo.callback(self._machine.close)
-        panel = panel_of(self._machine)
-        if found is not None and panel is not None:
-            checkpoint.restore(panel, self.channels, found)
+        if found is not None:
+            checkpoint.restore(self._machine, self.channels, found)
             self._restored = True
         self._control = Control.connect(self.channels.control, START_SECONDS, self._control_check)
         self._control.timeout = REQUEST_SECONDS
         self._undo.callback(self._control.close)
         self._peer = Peer(self._control, USER)
+        if found is not None:
+            self._stream = checkpoint.agent_of(self._peer, found)
         self._listener = AfIucvListener(self._peer, NAME)
         if self.config.deterministic:
             self._lockstep = Lockstep(self.qmp)
@@ -309,13 +315,13 @@ class Guest:
             self.stage = Stage.RUNNING
 
     def boot(self) -> None:
-        """Reach READY: wait until the agent answers; the wall clock is right."""
+        """Reach READY: wait until the agent answers; the wall clock is right, random numbers are new."""
         self.restore()
         self.resume()
         if self.stage is Stage.RUNNING:
             self.await_agent()
             if self._restored:
-                checkpoint.set_clock(self.agent)
+                checkpoint.set_apart(self.agent)
 
     def rest(self) -> None:
         """Stop the CPUs until wake(), if the guest's clocks stop with them; READY only.
@@ -337,7 +343,9 @@ class Guest:
         seconds = self.config.boot_seconds * self._slowness
         listener = self._there(self._listener, "agent channel", "start()")
         try:
-            self._agent = Agent(_WatchedStream(listener.accept(seconds), self._news))
+            if self._stream is None or self._agent is not None:
+                self._stream = listener.accept(seconds)
+            self._agent = Agent(_WatchedStream(self._stream, self._news))
             self._log_read = 0
         except Timeout as error:
             place = f"; the console is in {self.channels.console_log}" if self._kept else ""

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError, ZvmlabError
 from zvmlab.build.herculesbuild import program
+from zvmlab.guest import saving
 from zvmlab.guest.config import HERCULES, MIB, Channels, GuestConfig, Artifacts
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.herculesload import LOAD, write_load
@@ -41,11 +42,8 @@ _REFUSED = re.compile(rb"^zvmcp: (.*)$", re.MULTILINE)
 _CPU = re.compile(rb"^HHCCP002I CPU([0-9A-F]{4}) thread started", re.MULTILINE)
 _REGISTERS = re.compile(r"(?:PSW=|CPU[0-9A-F]{4}: R)")
 _LOG_SECONDS = 2.0
-_NOT_NOW = "cannot be saved now"
 _POLL_SECONDS = 0.005
-# The console is idle nearly always; what is going on there ends soon.
-_SAVE_SECONDS = 60.0
-_SAVE_PAUSE_SECONDS = 0.05
+_LINK = "checkpoint"
 
 
 def check_program() -> None:
@@ -156,8 +154,11 @@ class Panel:
 
     clocks_stop = False
 
-    def __init__(self, emulator: Emulator, seconds: float, check: Callable[[], None]) -> None:
+    def __init__(
+        self, emulator: Emulator, into: Path, seconds: float, check: Callable[[], None]
+    ) -> None:
         self._emulator = emulator
+        self._folder = into
         self._seconds = seconds
         self._check = check
         self._seen = 0
@@ -208,23 +209,22 @@ class Panel:
         self._command("zvmcp hold")
         self.held = True
 
-    def save(self, path: str) -> None:
-        """Save the machine, which is held afterwards; *path* is relative to its folder."""
-        limit = time.monotonic() + _SAVE_SECONDS
-        while True:
-            self.pause()
-            refused = self._try(f"zvmcp save {path}")
-            if not refused:
-                return
-            if _NOT_NOW not in refused or time.monotonic() > limit:
-                raise EmulatorError(f"Hercules cannot save the guest: {refused}")
-            self.go_on()
-            time.sleep(_SAVE_PAUSE_SECONDS)
+    def _link(self, file: Path) -> str:
+        """A checkpoint's file as the panel knows it, where a path has no blanks."""
+        link = self._folder / _LINK
+        link.unlink(missing_ok=True)
+        link.symlink_to(file.parent.absolute())
+        return f"{_LINK}/{file.name}"
 
-    def restore(self, path: str) -> None:
+    def save(self, file: Path) -> None:
+        """Save the machine, which is held afterwards."""
+        path = self._link(file)
+        saving.save(self, "Hercules", lambda: self._try(f"zvmcp save {path}"))
+
+    def restore(self, file: Path) -> None:
         """Restore a machine that was saved, instead of loading one; its CPUs are held."""
         assert not self._loaded, "a machine can be restored only into a new Hercules"
-        self._command(f"zvmcp restore {path}")
+        self._command(f"zvmcp restore {self._link(file)}")
         self._loaded = True
 
     def crash(self) -> None:

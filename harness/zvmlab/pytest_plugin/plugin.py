@@ -73,7 +73,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--cold",
         action="store_true",
-        help="boot guests in Hercules from the first instruction, without checkpoints",
+        help="boot guests from the first instruction, without checkpoints",
     )
     group.addoption(
         "--full", action="store_true", help="also run the tests marked full, which take minutes"

@@ -146,12 +146,12 @@ START_TEST(other_files_are_told)
 {
 	ck_assert_str_eq(load("machine 1", RAM), "No such file or directory");
 	close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-	ck_assert_str_eq(load("machine 1", RAM), "it is no checkpoint");
+	ck_assert_str_eq(load("machine 1", RAM), "it is not a checkpoint");
 	ck_assert_int_eq(truncate(path, 1000), 0);
-	ck_assert_str_eq(load("machine 1", RAM), "it is no checkpoint");
+	ck_assert_str_eq(load("machine 1", RAM), "it is not a checkpoint");
 	unlink(path);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	ck_assert_str_eq(load("machine 1", RAM), "it is no checkpoint");
+	ck_assert_str_eq(load("machine 1", RAM), "it is not a checkpoint");
 	unlink(path);
 	save();
 	store(8, "\2", 1);
@@ -198,7 +198,7 @@ START_TEST(a_sum_that_is_wrong_is_told)
 {
 	save();
 	store(SUM_AT, "12345678", 8);
-	ck_assert_str_eq(load("machine 1", RAM), "its sum is wrong; it is damaged");
+	ck_assert_str_eq(load("machine 1", RAM), "its checksum is wrong; it is damaged");
 }
 END_TEST
 
