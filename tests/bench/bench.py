@@ -29,6 +29,7 @@ import hercules_boot
 import instructions
 import pairs
 import records
+import start
 import task_listener
 from benchmark import Benchmark, show
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, exit_code
@@ -41,6 +42,7 @@ PARTS = (
     "core",
     "records",
     "boot",
+    "start",
     "hercules",
     "driver",
     "pairs",
@@ -90,6 +92,7 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Benc
         "core": lambda: core.measure(arguments.build / "bench_iucv", count),
         "records": lambda: records.measure(arguments.build / "bench_records", count),
         "boot": lambda: boot.measure(small, artifacts(), count),
+        "start": lambda: start.measure(small, count, progress),
         "hercules": lambda: hercules_boot.measure(small, count, progress),
         "driver": lambda: driver.measure(large, artifacts(), count),
         "pairs": lambda: pairs.measure(small, count, progress),

@@ -62,7 +62,7 @@ def _resident(guest: Guest) -> float:
 
 
 def _start(config: GuestConfig, progress: Progress) -> dict[str, float]:
-    """As every guest starts that is not cold: QEMU boots, Hercules goes on from a checkpoint."""
+    """As every guest starts that is not cold: it goes on from a checkpoint."""
     with Guest(config, artifacts=prepare(config, progress)) as guest:
         guest.configure()
         begun = time.monotonic()
