@@ -110,7 +110,9 @@ def test_command_line(tmp_path: Path) -> None:
     fixed = " ".join(emulator_arguments(GuestConfig(deterministic=True), artifacts, channels))
     assert "-icount shift=0,sleep=off -rtc base=2026-01-01T00:00:00,clock=vm -seed 1" in fixed
     assert "-icount shift=0,sleep=off" in " ".join(emulator_arguments(counted, artifacts, channels))
-    assert "-accel tcg -cpu" in " ".join(words)
+    assert "-accel tcg,tb-size=128 -cpu" in " ".join(words)
+    unlimited = emulator_arguments(GuestConfig(translations=0), artifacts, channels)
+    assert "-accel tcg -cpu" in " ".join(unlimited)
     few = GuestConfig(translations=32)
     assert "-accel tcg,tb-size=32" in " ".join(emulator_arguments(few, artifacts, channels))
     assert "zvmlab.shell=1" not in pairs["-append"]

@@ -44,6 +44,8 @@ _CONSOLE_LEVEL = 5
 _KERNEL_PARAMETERS = ("rdinit=/init", "panic=-1", "cryptomgr.notests", "cma=0")
 # A guest is the same each time, and so are addresses in its logs; this word lets it move.
 _SAME_PLACE, ANY_PLACE = "nokaslr", "kaslr"
+# A boot takes 27 MiB, some hundred programs 76 (docs/choices.md).
+TRANSLATIONS = 128
 # A date, and a seed, that are the same for all; any would do.
 DETERMINISTIC = ("-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "1")
 _CONSOLE = {QEMU: "console=ttysclp0", HERCULES: "conmode=3215 console=ttyS0"}
@@ -112,7 +114,7 @@ class GuestConfig:
     for Hercules a line of its configuration, as ``0120 3390 PATH``.
     With *count_instructions* the guest's clocks count its instructions, a
     nanosecond each, and stand for nothing else (QEMU only).  QEMU keeps *translations*
-    MiB of translated code, if that is not 0; then it begins anew.  A *deterministic*
+    MiB of translated code, then it begins anew; 0 leaves the number to QEMU, which takes 1 GiB.  A *deterministic*
     guest counts instructions from a fixed date on, has fixed random numbers, and
     stops whenever it is the harness' turn (zvmlab.guest.lockstep): the same calls give the
     same trace.
@@ -140,7 +142,7 @@ class GuestConfig:
     backend: str = QEMU
     cold: bool = False
     count_instructions: bool = False
-    translations: int = 0
+    translations: int = TRANSLATIONS
     deterministic: bool = False
     accidents: tuple[str, ...] | None = None
     """What *crashes* was called up to version 0.1."""
