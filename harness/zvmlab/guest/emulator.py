@@ -30,6 +30,8 @@ from zvmlab.guest.run_dir import cannot_write
 TERM_SECONDS = 2.0
 KILL_SECONDS = 5.0
 _LOG_TAIL = 4096
+# Between two looks whether it has ended, which most do at once.
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.01
 Process = subprocess.Popen[bytes]
 _LAUNCH = ("setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
 # How our device begins a message about its options, with which the emulator then ends.
@@ -195,10 +197,12 @@ class Emulator:
     def _ended(self, seconds: float) -> bool:
         """Wait without being impatient with a second Ctrl-C."""
         limit = time.monotonic() + seconds
+        pause = _FIRST_PAUSE
         while self._process.poll() is None:
             if time.monotonic() > limit:
                 return False
-            time.sleep(0.01)
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
         return True
 
     def stop(self) -> None:
