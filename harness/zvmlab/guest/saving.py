@@ -12,7 +12,7 @@ from zvmlab.base.errors import EmulatorError
 # How both ports begin to say that another moment may be better.
 _NOT_NOW = "cannot be saved now"
 # Devices are idle nearly always; what is going on there ends soon.
-SECONDS = 10.0
+SECONDS = 60.0
 _PAUSE_SECONDS = 0.05
 
 
