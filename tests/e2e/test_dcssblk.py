@@ -14,7 +14,10 @@ PAGE = 4096
 SEGMENTS = ("MINE 8000-80FF EW", "MIXED 8100-817F EW 8180-81FF EN", "OURS 8200-82FF SW")
 BEFORE, AFTER = b"before " * 512, b"after  " * 512
 
-pytestmark = pytest.mark.zvmlab(segments=SEGMENTS, modules=("dcssblk",))
+pytestmark = [
+    pytest.mark.not_debug("it has no dcssblk"),
+    pytest.mark.zvmlab(segments=SEGMENTS, modules=("dcssblk",)),
+]
 
 
 class Block:

@@ -24,6 +24,7 @@ def users(guest: Guest) -> dict[str, set[str]]:
     return {word[0]: set(word[3].rstrip(",").split(",")) - {"-"} for word in words}
 
 
+@pytest.mark.not_debug("it has none of these modules")
 @pytest.mark.zvmlab(modules=tuple(DEEP))
 def test_modules_load_with_all_they_need(guest: Guest) -> None:
     """A module comes with what it needs at every level, and with what it only asks for."""
@@ -36,6 +37,7 @@ def test_modules_load_with_all_they_need(guest: Guest) -> None:
     assert (SUMS in loaded) == guest.agent.hello().release.startswith(WITH_SUMS)
 
 
+@pytest.mark.not_debug("it has no ext4")
 @pytest.mark.zvmlab(modules=("ext4",), busybox=True)
 def test_busybox_loads_what_is_needed(guest: Guest) -> None:
     """modules.dep in the image is one that modprobe(8) understands."""

@@ -32,6 +32,7 @@ def wait_for(guest: Guest, path: str) -> None:
             time.sleep(0.1)
 
 
+@pytest.mark.not_debug("it has no smsgiucv_app")
 @pytest.mark.zvmlab(modules=("smsgiucv_app",))
 def test_smsg_of_a_peer_becomes_an_event_with_its_name(guest: Guest, program: Build) -> None:
     """The kernel's smsgiucv_app tells user space who sent a message, and what."""
