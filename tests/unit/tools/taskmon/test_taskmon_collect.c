@@ -98,6 +98,8 @@ START_TEST(numbers_of_others)
 	/* Up to half of all numbers lie ahead, the others behind. */
 	account = NUMBERED(0, true, 10, 0x7ffffffe, 0x7fffffff);
 	ck_assert(account.missing == 0x7ffffffe - 11 && account.strangers == 0);
+	account = NUMBERED(0, true, 10, 0x8000000a, 0x8000000b);
+	ck_assert(account.missing == 0x7fffffff && account.strangers == 0);
 	account = NUMBERED(0, true, 10, 0x8000000b, 0x8000000c);
 	ck_assert(account.missing == 0 && account.strangers == 1);
 	account = NUMBERED(0, false, 10, 0x7ffffffe);
@@ -574,6 +576,33 @@ START_TEST(foreign_recording)
 }
 END_TEST
 
+/* The longest payload there may be, and one that is longer by a byte. */
+START_TEST(longest_payload)
+{
+	static uint8_t buffer[RECORDING_PAYLOAD_MAX], payload[RECORDING_PAYLOAD_MAX];
+	const struct recording_header header = { .order = STATS_OWN_ORDER };
+	const struct recording_frame longest = { RECORDING_MESSAGE, CPUS_MAX - 1, 1, 1, 0,
+						 sizeof(payload), payload };
+	const uint32_t more = RECORDING_PAYLOAD_MAX + 1;
+	struct recording_frame frame;
+	FILE *file = tmpfile();
+
+	memset(payload, 0x5a, sizeof(payload));
+	ck_assert_int_eq(recording_write_frame(file, &longest), 0);
+	rewind(file);
+	ck_assert_int_eq(recording_read_frame(file, &header, &frame, buffer), RECORDING_FRAME);
+	ck_assert_uint_eq(frame.size, sizeof(payload));
+	ck_assert_uint_eq(frame.cpu, CPUS_MAX - 1);
+	ck_assert_mem_eq(buffer, payload, sizeof(payload));
+	/* Words are type, CPU, number, size. */
+	fseek(file, 12, SEEK_SET);
+	ck_assert_uint_eq(fwrite(&more, sizeof(more), 1, file), 1);
+	rewind(file);
+	ck_assert_int_eq(recording_read_frame(file, &header, &frame, buffer), RECORDING_BAD);
+	fclose(file);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -581,7 +610,7 @@ int main(void)
 		delay_accounting, delay_accounting_from_files, messages_are_counted,
 		messages_in_part, summary_of_cpus, files_are_closed, frames_of_each_size,
 		 messages_without_the_kernels_counter, recording_to_a_file_that_fails,
-		recording_and_replay, foreign_recording,
+		recording_and_replay, foreign_recording, longest_payload,
 	};
 
 	return check_run("taskmon collect", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
