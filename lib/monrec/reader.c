@@ -65,9 +65,9 @@ void monrec_begin_set(struct monrec_reader *r, uint64_t offset)
 {
 	const bool suspended = r->seen.suspended;
 
+	/* leave_set() has seen to that. */
+	assert(r->element_number == 0 && r->record_number == 0);
 	r->set++;
-	r->element_number = 0;
-	r->record_number = 0;
 	r->seen = (struct monrec_seen){ .suspended = suspended };
 	monrec_push(r, MONREC_SET, offset);
 	r->state = MONREC_AT_ELEMENT;

@@ -238,8 +238,6 @@ static bool uses_agree(struct cp *cp)
 /* After a failed load: nobody is connected, no segment is in use. */
 static void start_again(struct cp *cp)
 {
-	struct iucv_path_info info;
-
 	mon_clear(cp->monitor);
 	for (unsigned int i = CP_MAX_SEGMENTS; i-- > 0;) {
 		struct dcss *segment = dcss_at(cp, i);
@@ -251,9 +249,7 @@ static void start_again(struct cp *cp)
 	}
 	assert(!cp->monitor->segment && mon_idle(cp->monitor));
 	for (uint16_t path = 0; path < MON_MAX_PATHS; path++)
-		if (iucv_path_info(cp->monitor->service, path, &info) &&
-		    info.state != IUCV_PATH_FREE)
-			mon_sever_path(cp, path, 0);
+		mon_sever_path(cp, path, 0);
 }
 
 static void monitor_parts_state(struct cp *cp, struct state *s)
