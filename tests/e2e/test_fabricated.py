@@ -73,7 +73,7 @@ def test_a_program_that_ends_early_has_had_enough(
     words = ("/bin/monread", "--sets=3", "--write-stream=/out/three")
     assert _run(guest, workload, tmp_path, *words) == 0
     told = capsys.readouterr().err
-    assert "no reader is left" in told and f"is {tmp_path / 'three'} now" in told
+    assert "no reader is left" in told and f"is now {tmp_path / 'three'}, " in told
 
 
 @pytest.mark.full

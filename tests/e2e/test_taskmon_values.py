@@ -331,7 +331,7 @@ def test_messages_that_were_lost_are_told(
     run = "run /bin/taskmon run -o /tmp/rows -f json -F kind,tasks -- /tmp/taskstats /tmp/load"
     script(run, load=load)
     *_, whole = rows(warm_guest.agent.read_file("/tmp/rows"))
-    told = r"(\d+) messages about exits were lost: .* what they told, and (\d+) tasks that may"
+    told = r"(\d+) messages about exits were lost: .* their statistics, and (\d+) tasks that may"
     said = re.search(told, _said(warm_guest))
     assert said and whole["kind"] == "tree"
     lost, unknown = map(int, said.groups())
