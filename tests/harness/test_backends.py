@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""QEMU's side of saving and restoring a machine, without QEMU: what it is told, what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from zvmlab.base.errors import EmulatorError
+from zvmlab.guest import saving
+from zvmlab.guest.backends import _QemuMachine
+from zvmlab.guest.qmp import Qmp, QmpError
+
+BUSY = "zvmlab-cp: the machine cannot be saved now: an interruption of a device is pending"
+
+
+class _Qmp:
+    """Notes commands; refuses the first settings of a property for the reasons given."""
+
+    def __init__(self, *reasons: str) -> None:
+        self.reasons = list(reasons)
+        self.told: list[object] = []
+
+    def execute(self, command: str, arguments: dict[str, Any] | None = None, _: float = 0) -> None:
+        self.told.append(command if arguments is None else (command, arguments))
+        if command == "qom-set" and self.reasons:
+            raise QmpError(command, "GenericError", self.reasons.pop(0))
+
+
+def _machine(qmp: _Qmp) -> _QemuMachine:
+    return _QemuMachine(cast(Qmp, qmp))
+
+
+def _set(name: str, file: Path) -> object:
+    return "qom-set", {"path": "/objects/cp", "property": name, "value": str(file)}
+
+
+def test_a_machine_is_saved_while_it_is_held(tmp_path: Path) -> None:
+    qmp = _Qmp()
+    machine = _machine(qmp)
+    machine.go_on()
+    machine.save(tmp_path / "machine")
+    assert qmp.told == ["cont", "stop", _set("save", tmp_path / "machine")]
+    assert machine.held
+
+
+def test_a_busy_machine_goes_on_before_it_is_tried_again(tmp_path: Path) -> None:
+    qmp = _Qmp(BUSY, BUSY)
+    _machine(qmp).save(tmp_path / "machine")
+    once = ["stop", _set("save", tmp_path / "machine")]
+    assert qmp.told == [*once, "cont", *once, "cont", *once]
+
+
+def test_a_machine_that_stays_busy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saving, "SECONDS", 0.0)
+    machine = _machine(_Qmp(*(BUSY for _ in range(3))))
+    with pytest.raises(EmulatorError, match="^QEMU cannot save the guest: the machine cannot be s"):
+        machine.save(tmp_path / "machine")
+
+
+def test_what_cannot_be_saved_is_told_at_once(tmp_path: Path) -> None:
+    qmp = _Qmp("zvmlab-cp: the checkpoint x cannot be written: No space left on device", BUSY)
+    with pytest.raises(EmulatorError, match="cannot save the guest: the checkpoint x cannot be w"):
+        _machine(qmp).save(tmp_path / "machine")
+    assert qmp.told == ["stop", _set("save", tmp_path / "machine")]
+
+
+def test_a_restored_machine_is_held(tmp_path: Path) -> None:
+    qmp = _Qmp()
+    machine = _machine(qmp)
+    machine.restore(tmp_path / "machine")
+    assert qmp.told == [_set("restore", tmp_path / "machine")] and machine.held
+
+
+def test_a_refused_checkpoint_is_told(tmp_path: Path) -> None:
+    qmp = _Qmp("zvmlab-cp: the checkpoint x cannot be used: it is not a checkpoint")
+    with pytest.raises(
+        EmulatorError, match="^QEMU cannot restore the guest: the checkpoint x cannot be used: it"
+    ):
+        _machine(qmp).restore(tmp_path / "machine")
