@@ -263,6 +263,80 @@ START_TEST(what_is_not_counted)
 }
 END_TEST
 
+/* So many times the same line; how many lines the file has then. */
+static unsigned int lines_of(const char *line, unsigned int times)
+{
+	struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
+	unsigned int lines = 0;
+
+	for (unsigned int i = 0; i < times; i++)
+		trace_file_line(file, line, strlen(line));
+	trace_file_close(file);
+	for (const char *at = contents(); *at; at++)
+		lines += *at == '\n';
+	return lines;
+}
+
+/* A record is counted if the CPU comes early enough in it, and what follows is short enough. */
+START_TEST(longest_that_are_counted)
+{
+	static const char cpu[] = ",\"cpu\":0,\"call\":\"x\"}";
+	char line[TRACE_SAME_MAX + 200];
+
+	for (size_t head = 85; head < 93; head++) {
+		memset(line, ' ', head);
+		strcpy(line + head, cpu);
+		/* Up to the 96th byte. */
+		ck_assert_uint_eq(lines_of(line, 9), head + strlen(",\"cpu\":") <= 96 ?
+						     TRACE_SAME_LINES + 1 : 9);
+	}
+	for (size_t body = TRACE_SAME_MAX - 2; body < TRACE_SAME_MAX + 3; body++) {
+		snprintf(line, sizeof(line), "{\"seq\":1,\"cpu\":0,\"call\":\"");
+		memset(line + strlen(line), 'x', sizeof(line) - strlen(line));
+		line[strlen("{\"seq\":1") + body] = '\0';
+		ck_assert_uint_eq(lines_of(line, 9), body <= TRACE_SAME_MAX ? TRACE_SAME_LINES + 1 : 9);
+	}
+}
+END_TEST
+
+/* The count's own record has the CPU, if its number is no longer than one can be. */
+START_TEST(cpu_of_a_count)
+{
+	static const char *const cpus[] = { "0", "63", "123456789", "1234567890", "" };
+	char line[200], expected[200];
+
+	for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
+		snprintf(line, sizeof(line), "{\"seq\":1,\"cpu\":%s,\"call\":\"x\"}", cpus[i]);
+		lines_of(line, TRACE_SAME_LINES + 3);
+		snprintf(expected, sizeof(expected), "\n{\"seq\":1%s%s,\"call\":\"repeat\",\"times\":3}\n",
+			 strlen(cpus[i]) < 10 ? ",\"cpu\":" : "", strlen(cpus[i]) < 10 ? cpus[i] : "");
+		ck_assert_msg(strstr(contents(), expected) != NULL, "%s", contents());
+	}
+}
+END_TEST
+
+/* The limit's own record has 512 bytes; a line may take all but these. */
+START_TEST(limit_to_the_byte)
+{
+	char line[2048];
+
+	memset(line, 'x', sizeof(line));
+	for (size_t len = 1533; len < 1539; len++) {
+		struct trace_file *file = trace_file_open(path, 2048, err, sizeof(err));
+
+		trace_file_line(file, line, len);
+		ck_assert_int_eq(trace_file_ended(file) != NULL, len + 1 > 2048 - 512);
+		trace_file_close(file);
+		/* The same of two lines. */
+		file = trace_file_open(path, 2048, err, sizeof(err));
+		trace_file_line(file, line, 1000);
+		trace_file_line(file, line, len - 1001);
+		ck_assert_int_eq(trace_file_ended(file) != NULL, len + 1 > 2048 - 512);
+		trace_file_close(file);
+	}
+}
+END_TEST
+
 START_TEST(limit_is_said)
 {
 	struct trace_file *file = trace_file_open(path, 2048, err, sizeof(err));
@@ -318,6 +392,9 @@ int main(void)
 	tcase_add_test(tc, registers_that_count);
 	tcase_add_test(tc, counts_are_written_now_and_then);
 	tcase_add_test(tc, what_is_not_counted);
+	tcase_add_test(tc, longest_that_are_counted);
+	tcase_add_test(tc, cpu_of_a_count);
+	tcase_add_test(tc, limit_to_the_byte);
 	tcase_add_test(tc, limit_is_said);
 	tcase_add_loop_test(tc, limit_in_words, 0, sizeof(limits) / sizeof(limits[0]));
 	suite_add_tcase(suite, tc);
