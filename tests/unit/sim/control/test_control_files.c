@@ -127,6 +127,70 @@ START_TEST(made_up_by_seed)
 }
 END_TEST
 
+/* What an element has if the request does not say it, and if it does. */
+START_TEST(elements_of_each_kind)
+{
+	static const struct { const char *kind; uint8_t type; } kinds[] = {
+		{ "sample-config", 0xe2 }, { "sample", 0xe2 }, { "event-config", 0xc5 },
+		{ "event", 0xc5 },
+	};
+	struct peer *p = peer_user(0, WANT_BOTH, 50);
+	int fd = new_client();
+	char request[400];
+
+	for (unsigned int i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		const uint8_t *mce;
+
+		snprintf(request, sizeof(request), "{\"execute\":\"monitor-deliver\",\"arguments\":{"
+			 "\"kind\":\"%s\",\"elements\":[{\"domains\":258,\"data\":\"AAEC\"},{\"type\":17,"
+			 "\"domains\":1,\"byte3\":34,\"phase\":4095,\"data\":\"AA==\"}]}}", kinds[i].kind);
+		ck_assert_ptr_nonnull(strstr(ask(fd, request), "\"fate\":\"delivered\""));
+		mce = peer_mce(peer_last(p), 0);
+		ck_assert_uint_eq(mce[0], kinds[i].type);
+		ck_assert_mem_eq(mce + 1, "\1\2\0", 3);
+		ck_assert_uint_eq(get_be32(mce + 4) % 4096, 0);
+		ck_assert_uint_eq(get_be32(mce + 8) - get_be32(mce + 4), 2);
+		mce = peer_mce(peer_last(p), 1);
+		ck_assert_mem_eq(mce, "\x11\0\1\x22", 4);
+		ck_assert_uint_eq(get_be32(mce + 4) % 4096, 4095);
+		ck_assert_uint_eq(get_be32(mce + 8), get_be32(mce + 4));
+	}
+	close(fd);
+}
+END_TEST
+
+/* One way to say what is in an element, and not too much of it. */
+START_TEST(elements_that_are_refused)
+{
+	static const struct { const char *elements, *answer; } cases[] = {
+		{ "{\"domains\":1}",
+		  wrong("argument \\\"elements[0]\\\" must have either \\\"data\\\" or \\\"fill\\\"") },
+		{ "{\"domains\":1,\"data\":\"AA==\"},{\"domains\":1,\"data\":\"AA==\",\"fill\":"
+		  "{\"length\":1,\"seed\":1}}",
+		  wrong("argument \\\"elements[1]\\\" must have either \\\"data\\\" or \\\"fill\\\"") },
+		{ "{\"domains\":1,\"fill\":{\"length\":1}}",
+		  wrong("argument \\\"elements[0].fill\\\" must have either \\\"seed\\\" or "
+			"\\\"pattern\\\"") },
+		{ "{\"domains\":1,\"fill\":{\"length\":1,\"seed\":1,\"pattern\":1}}",
+		  wrong("argument \\\"elements[0].fill\\\" must have either \\\"seed\\\" or "
+			"\\\"pattern\\\"") },
+		{ "{\"domains\":1,\"fill\":{\"length\":268435456,\"seed\":1}},{\"domains\":1,"
+		  "\"data\":\"AA==\"}",
+		  wrong("the elements have 268435457 bytes in all; 268435456 is the limit") },
+	};
+	int fd = new_client();
+	char request[400];
+
+	peer_user(0, WANT_BOTH, 50);
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(request, sizeof(request), "{\"execute\":\"monitor-deliver\",\"arguments\":{"
+			 "\"kind\":\"sample\",\"elements\":[%s]}}", cases[i].elements);
+		ck_assert_str_eq(ask(fd, request), cases[i].answer);
+	}
+	close(fd);
+}
+END_TEST
+
 /* A set is captured once, however many users it goes to; one that is gone is not. */
 START_TEST(captured_once)
 {
@@ -273,6 +337,8 @@ int main(void)
 	tcase_add_checked_fixture(tc, begin, stop);
 	tcase_add_test(tc, segment_to_a_file);
 	tcase_add_test(tc, made_up_by_seed);
+	tcase_add_test(tc, elements_of_each_kind);
+	tcase_add_test(tc, elements_that_are_refused);
 	tcase_add_test(tc, captured_once);
 	tcase_add_loop_test(tc, captured_to_a_full_disk, 0, 2);
 	tcase_add_loop_test(tc, captured_to_the_first_bad_element, 0, 2);
