@@ -75,7 +75,7 @@ run shellcheck shellcheck $scripts
 # shellcheck disable=SC2046 # a list of files, no blanks within a name
 run codespell codespell --quiet-level 3 --ignore-words ci/codespell.txt $(git ls-files ':!tests/fuzz/corpus')
 run black "$python" -m black --quiet --check harness tests ci sim guest zvmlab
-run mypy "$python" -m mypy --no-error-summary harness/zvmlab tests ci sim/qemu/insert_hooks.py
+run mypy "$python" -m mypy --no-error-summary harness/zvmlab tests ci sim/qemu/*.py
 run reuse reuse lint --quiet
 run layers env PYTHONPATH=harness "$python" ci/layers.py
 run mutants env PYTHONPATH=harness "$python" tests/mutants/mutate.py --check

@@ -19,8 +19,14 @@ SIM = ROOT / "sim"
 HOOKS = SIM / "qemu" / "insert_hooks.py"
 
 
-def run_hooks(folder: Path, tree: Path) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-B", str(folder / HOOKS.name), str(tree)]
+# One change, of which a file's last line is enough to see it.
+SPEED = """from hook import Change, Hook
+CHANGES = (Change("quick", "subject", "message", [Hook("a/other.c", "end", "quick\\n")]),)
+"""
+
+
+def run_hooks(folder: Path, tree: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-B", str(folder / HOOKS.name), *options, str(tree)]
     return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
 
 
@@ -31,14 +37,17 @@ def script(tmp_path: Path) -> Path:
 
 
 def script_with(tmp_path: Path, hook: str) -> Path:
-    """The script with this hook only, and no corrections."""
+    """The script with this hook only, no corrections, and one change that can be left out."""
     text = HOOKS.read_text(encoding="utf-8")
-    before, *lists = re.split(r"(?<=    return \[\n).*?(?=    \]  # fmt: skip)", text, flags=re.S)
-    assert len(lists) == 2
+    parts = re.split(r"(?<=    return \[\n).*?(?=    \]  # fmt: skip)", text, flags=re.S)
+    assert len(parts) == 2
     folder = tmp_path / "script"
     folder.mkdir()
-    (folder / HOOKS.name).write_text(f"{before}{hook}\n{''.join(lists)}", encoding="utf-8")
-    shutil.copy(SIM / "qemu" / "qapi.json", folder)
+    (folder / HOOKS.name).write_text(f"{parts[0]}{hook}\n{parts[1]}", encoding="utf-8")
+    for name in ("qapi.json", "hook.py"):
+        shutil.copy(SIM / "qemu" / name, folder)
+    (folder / "corrections.py").write_text("def corrections() -> list:\n    return []\n")
+    (folder / "speed.py").write_text(SPEED)
     return folder
 
 
@@ -46,6 +55,7 @@ def tree_with(tmp_path: Path, text: str) -> Path:
     file = tmp_path / "tree" / "a" / "file.c"
     file.parent.mkdir(parents=True)
     file.write_text(text, encoding="utf-8")
+    (file.parent / "other.c").write_text("end\n", encoding="utf-8")
     return tmp_path / "tree"
 
 
@@ -59,7 +69,7 @@ FUNCTIONS = "a()\n{\n    here\n}\n\nb()\n{\n    here\n}\n\nhere\n"
 
 
 def test_hook_takes_a_lines_place_in_one_function(tmp_path: Path) -> None:
-    hook = 'Hook("a/file.c", "here", "    zvmlab\\n", instead=True, inside="b()")'
+    hook = 'Hook("a/file.c", "here", "    zvmlab\\n", instead=1, inside="b()")'
     tree = tree_with(tmp_path, FUNCTIONS)
     assert run_hooks(script_with(tmp_path, hook), tree).returncode == 0
     text = (tree / "a" / "file.c").read_text()
@@ -93,8 +103,34 @@ def test_hooks_are_not_inserted_twice(script: Path, tmp_path: Path) -> None:
     assert done.stderr.endswith("a/file.c has the hooks already\n")
 
 
+def test_a_change_can_be_left_out_by_its_name(script: Path, tmp_path: Path) -> None:
+    tree = tree_with(tmp_path, "here\n")
+    other = tree / "a" / "other.c"
+    assert run_hooks(script, tree, "--without=quick").returncode == 0
+    assert other.read_text() == "end\n"
+    shutil.rmtree(tree)
+    assert run_hooks(script, tree_with(tmp_path, "here\n")).returncode == 0
+    assert other.read_text() == "quick\nend\n"
+
+
+def test_a_change_that_is_not_known_is_refused(script: Path, tmp_path: Path) -> None:
+    tree = tree_with(tmp_path, "here\n")
+    done = run_hooks(script, tree, "--without=slow")
+    assert done.returncode == 2
+    assert "invalid choice: 'slow' (choose from 'quick')" in done.stderr
+    assert (tree / "a" / "file.c").read_text() == "here\n"
+
+
+def test_what_is_left_out_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = []
+    for value in ("", "slots", "slots lowcore", "lowcore  slots"):
+        monkeypatch.setenv("ZVMLAB_QEMU_WITHOUT", value)
+        keys.append(qemubuild.base_key(ROOT))
+    assert len(set(keys)) == 3 and keys[2] == keys[3]
+
+
 def test_missing_file_is_named(script: Path, tmp_path: Path) -> None:
-    done = run_hooks(script, tmp_path)
+    done = run_hooks(script, tmp_path, "--without=quick")
     assert done.returncode == 1
     assert done.stderr == f"{tmp_path}/a/file.c cannot be read: No such file or directory\n"
 

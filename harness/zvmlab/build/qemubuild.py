@@ -62,6 +62,7 @@ LIBRARIES = {
     "jansson": "libjansson-dev",
 }
 PORT = "sim/qemu"
+WITHOUT = "ZVMLAB_QEMU_WITHOUT"
 _BASE = ("source", "build.log", "ready")
 
 
@@ -73,10 +74,16 @@ def source_root() -> Path:
     return root
 
 
+def left_out() -> list[str]:
+    """Names of changes, as sim/qemu/speed.py lists them, that are not to be in the build."""
+    return sorted(set(os.environ.get(WITHOUT, "").split()))
+
+
 def base_key(root: Path) -> str:
     """Changes whenever QEMU has to be configured and compiled anew."""
-    hooks = (root / PORT / "insert_hooks.py", root / PORT / "qapi.json")
-    return digest(TARBALL.sha256, " ".join(CONFIGURE), *hooks)
+    hooks = [*sorted((root / PORT).glob("*.py")), root / PORT / "qapi.json"]
+    without = " ".join(["without", *left_out()])
+    return digest(TARBALL.sha256, " ".join(CONFIGURE), without, *hooks)
 
 
 def build_key(root: Path) -> str:
@@ -120,7 +127,8 @@ def _prepare(root: Path, base: Path, progress: Progress) -> None:
     (base / "source" / "build").mkdir(parents=True)
     source, log = base / "source", base / "build.log"
     with progress.step("unpacking and configuring QEMU"):
-        hooks = [sys.executable, "-B", str(root / PORT / "insert_hooks.py"), str(source)]
+        without = [f"--without={name}" for name in left_out()]
+        hooks = [sys.executable, "-B", str(root / PORT / "insert_hooks.py"), *without, str(source)]
         unpack = ["tar", "-xf", str(tarball), "--strip-components=1"]
         for argv in (unpack, hooks):
             collections.deque(_run(argv, source, log, CONFIGURE_SECONDS), maxlen=0)
