@@ -7,6 +7,62 @@ CHANGES is the one list of them.  Each can be left out of a build by its name:
 
 from __future__ import annotations
 
-from hook import Change
+from hook import TCG, Change, Hook
 
-CHANGES: tuple[Change, ...] = ()
+S390X = "target/s390x"
+
+
+def _stored(file: str, function: str, first: str, last: str) -> Hook:
+    """*function* stores into the lowcore from member *first* to member *last*."""
+    return Hook(file, "cpu_unmap_lowcore(lowcore);",
+                f"    cpu_unmap_lowcore_stored(lowcore, offsetof(LowCore, {first}),\n"
+                f"                             offsetof(LowCore, {last}) +\n"
+                f"                             sizeof(lowcore->{last}));\n",
+                instead=1, inside=f"{function}(CPUS390XState *env")  # fmt: skip
+
+
+LOWCORE = Change(
+    name="lowcore",
+    subject="target/s390x: report only what an interruption stores as written",
+    message="""
+An interruption stores some dozen bytes into the lowcore, but all 8 KiB of it are reported
+as written when it is unmapped.  So each interruption throws away all translated code in
+these two pages.  Linux has some there: the LPSWE by which it goes back to user space.
+It is translated again after each system call.
+
+Report the bytes from the first to the last that the interruption stores into.
+""",
+    hooks=[
+        Hook(f"{S390X}/s390x-internal.h", "void cpu_unmap_lowcore(LowCore *lowcore);",
+             "void cpu_unmap_lowcore_stored(LowCore *lowcore, hwaddr first, hwaddr end);\n",
+             after=True),
+        Hook(f"{S390X}/helper.c", "void do_restart_interrupt(CPUS390XState *env)",
+             "/* Nothing was stored before offset @first, and nothing from offset @end on. */\n"
+             "void cpu_unmap_lowcore_stored(LowCore *lowcore, hwaddr first, hwaddr end)\n"
+             "{\n"
+             "    assert(first < end && end <= sizeof(LowCore));\n"
+             "    cpu_physical_memory_unmap((uint8_t *)lowcore + first, end - first, 1,\n"
+             "                              end - first);\n"
+             "}\n\n"),
+        _stored(f"{S390X}/helper.c", "void do_restart_interrupt",
+                "restart_old_psw", "restart_old_psw"),
+        _stored(f"{TCG}/excp_helper.c", "static void do_program_interrupt",
+                "pgm_ilen", "program_old_psw"),
+        _stored(f"{TCG}/excp_helper.c", "static void do_svc_interrupt",
+                "svc_ilen", "svc_old_psw"),
+        _stored(f"{TCG}/excp_helper.c", "static void do_ext_interrupt",
+                "ext_params", "external_old_psw"),
+        _stored(f"{TCG}/excp_helper.c", "static void do_io_interrupt",
+                "subchannel_id", "io_old_psw"),
+        _stored(f"{TCG}/excp_helper.c", "static void do_mchk_interrupt",
+                "ar_access_id", "cregs_save_area"),
+        Hook(f"{TCG}/misc_helper.c", "cpu_unmap_lowcore(lowcore);",
+             "        cpu_unmap_lowcore_stored(lowcore, offsetof(LowCore, subchannel_id),\n"
+             "                                 offsetof(LowCore, io_int_word) +\n"
+             "                                 sizeof(lowcore->io_int_word));\n",
+             instead=1, inside="uint32_t HELPER(tpi)("),
+        _stored(f"{TCG}/misc_helper.c", "void HELPER(stfl)", "stfl_fac_list", "stfl_fac_list"),
+    ],
+)  # fmt: skip
+
+CHANGES = (LOWCORE,)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""What our QEMU keeps longer than stock QEMU does, it does not keep too long: docs/qemu-speed.md."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest
+
+if TYPE_CHECKING:
+    from conftest import Build
+
+pytestmark = pytest.mark.first_kernel(always=True)
+SECONDS = 60
+ANYHOW = ("PREFIX AREA", "ELSEWHERE", "ACROSS")
+UNPROTECTED = ("SVC", "PROGRAM", "EXTERNAL", "STFL", "PAGE 1")
+
+
+@pytest.fixture
+def guest_config(bare: Build, request: pytest.FixtureRequest) -> GuestConfig:
+    """A bare-metal program instead of a kernel, on so many CPUs."""
+    name, cpus = request.param
+    return GuestConfig(kernel=str(bare(name)), cpus=cpus)
+
+
+def _expect(guest: Guest, *lines: str) -> None:
+    """The program says these lines, and ends."""
+    guest.start()
+    guest.emulator.expect_exit()
+    guest.resume()
+    for line in lines:
+        event = guest.control.wait_event("console", SECONDS, user="OPERATOR")
+        assert event.data["text"].split("LINUX001: ")[-1] == f"{line} WRONG 0000"
+    assert guest.emulator.wait(SECONDS) == 0
+
+
+@pytest.mark.parametrize("guest_config", [("rewriting", 1)], indirect=True)
+def test_code_that_is_written_over(made_guest: Guest) -> None:
+    """By instructions and interruptions; some of it in the prefix area, or in two pages."""
+    modes = {
+        "REAL": (*UNPROTECTED, *ANYHOW),
+        "REAL PROTECTED": ANYHOW,
+        "DAT PROTECTED": ANYHOW,
+        "DAT": (*ANYHOW, *UNPROTECTED),
+    }
+    _expect(made_guest, *(f"{mode} {name}" for mode, names in modes.items() for name in names))
