@@ -10,6 +10,7 @@ from __future__ import annotations
 from hook import TCG, Change, Hook
 
 S390X = "target/s390x"
+CPUTLB = "accel/tcg/cputlb.c"
 
 
 def _stored(file: str, function: str, first: str, last: str) -> Hook:
@@ -65,4 +66,41 @@ Report the bytes from the first to the last that the interruption stores into.
     ],
 )  # fmt: skip
 
-CHANGES = (LOWCORE,)
+SIZES = Change(
+    name="sizes",
+    subject="target/s390x: say how much a helper stores",
+    message="""
+probe_access_flags() does not know how much will be stored, so it drops the translations of
+all code from there to the end of the page.  s390_probe_access() knows it: hand it down.
+""",
+    hooks=[
+        Hook(CPUTLB, "void *probe_access(CPUArchState *env, target_ulong addr, int size,",
+             "int probe_access_sized(CPUArchState *env, target_ulong addr, int size,\n"
+             "                       MMUAccessType access_type, int mmu_idx,\n"
+             "                       bool nonfault, void **phost, uintptr_t retaddr)\n"
+             "{\n"
+             "    CPUTLBEntryFull *full;\n"
+             "    int flags = probe_access_internal(env, addr, size, access_type, mmu_idx,\n"
+             "                                      nonfault, phost, &full, retaddr);\n\n"
+             "    if (unlikely(flags & TLB_NOTDIRTY)) {\n"
+             "        notdirty_write(env_cpu(env), addr, size, full, retaddr);\n"
+             "    }\n"
+             "    return flags & ~TLB_NOTDIRTY;\n"
+             "}\n\n"),
+        Hook("include/exec/exec-all.h", " * probe_access_full:",
+             " * probe_access_sized:\n"
+             " * Like probe_access_flags(), for an access to @size bytes of one page:\n"
+             " * if it is a store, no other translation than theirs is dropped.\n"
+             " */\n"
+             "int probe_access_sized(CPUArchState *env, target_ulong addr, int size,\n"
+             "                       MMUAccessType access_type, int mmu_idx,\n"
+             "                       bool nonfault, void **phost, uintptr_t retaddr);\n\n"
+             "/**\n"),
+        Hook(f"{TCG}/mem_helper.c",
+             "flags = probe_access_flags(env, addr, access_type, mmu_idx, nonfault, phost,",
+             "    flags = probe_access_sized(env, addr, size, access_type, mmu_idx, nonfault,\n"
+             "                               phost, ra);\n", instead=2),
+    ],
+)  # fmt: skip
+
+CHANGES = (LOWCORE, SIZES)
