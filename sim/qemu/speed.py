@@ -22,6 +22,72 @@ def _stored(file: str, function: str, first: str, last: str) -> Hook:
                 instead=1, inside=f"{function}(CPUS390XState *env")  # fmt: skip
 
 
+# What loading control registers does to slots and TLB.
+SELECT = """\
+/* Select the slot of an address-space-control element; return one to flush, or none. */
+static uint16_t select_slot(S390Slots *slots, uint64_t asce, int first_index)
+{
+    uint64_t newest = slots->selected[slots->now];
+    int i, oldest = 0;
+
+    for (i = 0; i < S390_SLOTS; i++) {
+        if (slots->asce[i] == asce) {
+            break;
+        }
+        if (slots->selected[i] < slots->selected[oldest]) {
+            oldest = i;
+        }
+    }
+    slots->now = i < S390_SLOTS ? i : oldest;
+    slots->asce[slots->now] = asce;
+    slots->selected[slots->now] = newest + 1;
+    return i < S390_SLOTS ? 0 : 1 << (first_index + slots->now);
+}
+
+/* All control registers at once: what is translated differently from now on is flushed. */
+void s390_load_cregs(CPUS390XState *env, const uint64_t cregs[16])
+{
+    uint16_t flush = 0;
+    int i;
+
+    for (i = 0; i < 16; i++) {
+        if (env->cregs[i] == cregs[i]) {
+            continue;
+        }
+        env->cregs[i] = cregs[i];
+        switch (i) {
+        case 1:
+            flush |= select_slot(&env->primary, cregs[i], MMU_PRIMARY_IDX);
+            break;
+        case 7:
+            flush |= select_slot(&env->secondary, cregs[i], MMU_SECONDARY_IDX);
+            break;
+        case 14:
+            break;
+        default:
+            flush = -1;
+        }
+    }
+    if (flush) {
+        tlb_flush_by_mmuidx(env_cpu(env), flush & ((1 << NB_MMU_MODES) - 1));
+    }
+}
+
+/* CR1 and CR7 were changed in another way than by loading them. */
+void s390_reset_slots(CPUS390XState *env)
+{
+    memset(&env->primary, 0, sizeof(env->primary));
+    memset(&env->secondary, 0, sizeof(env->secondary));
+    env->primary.asce[0] = env->cregs[1];
+    env->secondary.asce[0] = env->cregs[7];
+    tlb_flush(env_cpu(env));
+}
+
+"""
+
+# Lines of cpu_mmu_index() that slots replace.
+CPU_MMU_INDEX = 19
+
 LOWCORE = Change(
     name="lowcore",
     subject="target/s390x: report only what an interruption stores as written",
@@ -103,4 +169,140 @@ all code from there to the end of the page.  s390_probe_access() knows it: hand 
     ],
 )  # fmt: skip
 
-CHANGES = (LOWCORE, SIZES)
+SLOTS = Change(
+    name="slots",
+    subject="target/s390x: keep TLB entries when CR1 or CR7 changes",
+    message="""
+LOAD CONTROL flushes the whole TLB.  Linux loads CR1 whenever it enters and leaves the
+kernel, and CR7 whenever it changes to another process, so no entry lives longer than that.
+The architecture does not ask for a flush: each entry belongs to an address-space-control
+element.
+
+Have several MMU indexes ("slots") for the primary and as many for the secondary space.  A
+slot belongs to one address-space-control element.  Loading CR1 or CR7 selects the slot of
+the new one; if there is none, the slot that has not been selected for the longest time
+gets it, and is flushed.  Translated code has the index in it, so the slots in use are part
+of the flags by which it is found.
+
+Other control registers flush if their value changes.  CR14 has no effect on translation.
+
+LOAD CONTROL reads all of its operand before it changes a register: an exception in the
+middle must not leave a register that differs from its slot.
+
+SET PREFIX flushes everything, as the architecture says.  It left entries of virtual pages
+that are mapped to the prefix area, and only the next LOAD CONTROL removed them.
+""",
+    hooks=[
+        Hook(f"{S390X}/cpu-param.h", "#define NB_MMU_MODES", "#define NB_MMU_MODES 14\n", instead=1),
+        Hook(f"{S390X}/cpu.h", "struct CPUArchState {",
+             "/* The address-space-control elements of CR1 or CR7 that have an MMU index each. */\n"
+             "#define S390_SLOTS 6\n\n"
+             "typedef struct S390Slots {\n"
+             "    uint64_t asce[S390_SLOTS];\n"
+             "    uint64_t selected[S390_SLOTS];  /* when; the highest is the newest */\n"
+             "    unsigned now;                   /* asce[now] is the control register */\n"
+             "} S390Slots;\n\n"),
+        Hook(f"{S390X}/cpu.h", "uint64_t cregs[16]; /* control registers */",
+             "    S390Slots primary, secondary;\n", after=True),
+        Hook(f"{S390X}/cpu.h", "#define FLAG_MASK_VECTOR ",
+             "\n/* the slots of CR1 and CR7 that are in use */\n"
+             "#define FLAG_SHIFT_PRIMARY      2\n"
+             "#define FLAG_SHIFT_SECONDARY    5\n"
+             "#define FLAG_MASK_SLOT          7\n", after=True),
+        Hook(f"{S390X}/cpu.h", "#define MMU_PRIMARY_IDX ",
+             "/* MMU; primary and secondary have S390_SLOTS indexes, of which these are the first */\n"
+             "#define MMU_PRIMARY_IDX         0\n"
+             "#define MMU_SECONDARY_IDX       (MMU_PRIMARY_IDX + S390_SLOTS)\n"
+             "#define MMU_HOME_IDX            (MMU_SECONDARY_IDX + S390_SLOTS)\n"
+             "#define MMU_REAL_IDX            (MMU_HOME_IDX + 1)\n"
+             "QEMU_BUILD_BUG_ON(MMU_REAL_IDX + 1 != NB_MMU_MODES);\n"
+             "QEMU_BUILD_BUG_ON(S390_SLOTS > FLAG_MASK_SLOT + 1);\n", instead=4),
+        Hook(f"{S390X}/cpu.h", "    if (ifetch) {",
+             "    switch (env->psw.mask & PSW_MASK_ASC) {\n"
+             "    case PSW_ASC_HOME:\n"
+             "        return MMU_HOME_IDX;\n"
+             "    case PSW_ASC_SECONDARY:\n"
+             "        if (!ifetch) {\n"
+             "            return MMU_SECONDARY_IDX + env->secondary.now;\n"
+             "        }\n"
+             "        break;\n"
+             "    }\n"
+             "    return MMU_PRIMARY_IDX + env->primary.now;\n", instead=CPU_MMU_INDEX,
+             inside="static inline int cpu_mmu_index("),
+        Hook(f"{S390X}/cpu.h", "if (env->cregs[0] & CR0_AFP) {",
+             "    if (env->psw.mask & PSW_MASK_DAT) {\n"
+             "        if ((env->psw.mask & PSW_MASK_ASC) != PSW_ASC_HOME) {\n"
+             "            *flags |= env->primary.now << FLAG_SHIFT_PRIMARY;\n"
+             "        }\n"
+             "        if ((env->psw.mask & PSW_MASK_ASC) == PSW_ASC_SECONDARY) {\n"
+             "            *flags |= env->secondary.now << FLAG_SHIFT_SECONDARY;\n"
+             "        }\n"
+             "    }\n"),
+        Hook(f"{TCG}/translate.c", "return MMU_PRIMARY_IDX;",
+             "        return MMU_PRIMARY_IDX +\n"
+             "               (s->base.tb->flags >> FLAG_SHIFT_PRIMARY & FLAG_MASK_SLOT);\n",
+             instead=1, inside="static int get_mem_index("),
+        Hook(f"{TCG}/translate.c", "return MMU_SECONDARY_IDX;",
+             "        return MMU_SECONDARY_IDX +\n"
+             "               (s->base.tb->flags >> FLAG_SHIFT_SECONDARY & FLAG_MASK_SLOT);\n",
+             instead=1, inside="static int get_mem_index("),
+        Hook(f"{TCG}/excp_helper.c", "case MMU_PRIMARY_IDX:",
+             "    case MMU_PRIMARY_IDX ... MMU_SECONDARY_IDX - 1:\n", instead=1),
+        Hook(f"{TCG}/excp_helper.c", "case MMU_SECONDARY_IDX:",
+             "    case MMU_SECONDARY_IDX ... MMU_HOME_IDX - 1:\n", instead=1),
+        # Helpers that name a space.
+        Hook(f"{TCG}/mem_helper.c", "static int mmu_idx_from_as(uint8_t as)",
+             "static int mmu_idx_from_as(CPUS390XState *env, uint8_t as)\n", instead=1),
+        Hook(f"{TCG}/mem_helper.c", "return MMU_PRIMARY_IDX;",
+             "        return MMU_PRIMARY_IDX + env->primary.now;\n", instead=1),
+        Hook(f"{TCG}/mem_helper.c", "return MMU_SECONDARY_IDX;",
+             "        return MMU_SECONDARY_IDX + env->secondary.now;\n", instead=1),
+        Hook(f"{TCG}/mem_helper.c", "mmu_idx_from_as(src_as), ra);",
+             "                                         mmu_idx_from_as(env, src_as), ra);\n",
+             instead=1),
+        Hook(f"{TCG}/mem_helper.c", "mmu_idx_from_as(dest_as), ra);",
+             "                                          mmu_idx_from_as(env, dest_as), ra);\n",
+             instead=1),
+        *(
+            Hook(f"{TCG}/mem_helper.c", f"{operand} = access_prepare(env, {address}, l,",
+                 f"    {operand} = access_prepare(env, {address}, l, {access},\n"
+                 f"{' ' * (len(operand) + 22)}mmu_idx_from_as(env, {space}), ra);\n",
+                 instead=1, inside=f"uint32_t HELPER({helper})(")
+            for helper, from_, to in (("mvcs", "AS_PRIMARY", "AS_SECONDARY"),
+                                      ("mvcp", "AS_SECONDARY", "AS_PRIMARY"))
+            for operand, address, access, space in (("srca", "a2", "MMU_DATA_LOAD", from_),
+                                                    ("desta", "a1", "MMU_DATA_STORE", to))
+        ),
+        # Loading control registers.
+        Hook(f"{S390X}/s390x-internal.h", "int mmu_translate_real(CPUS390XState *env,",
+             "void s390_load_cregs(CPUS390XState *env, const uint64_t cregs[16]);\n"
+             "void s390_reset_slots(CPUS390XState *env);\n"),
+        Hook(f"{S390X}/mmu_helper.c", "/* check whether the address would be proteted by Low-Address",
+             SELECT),
+        *(
+            hook
+            for helper in ("lctlg", "lctl")
+            for hook in (
+                Hook(f"{TCG}/mem_helper.c", "bool PERchanged = false;",
+                     "    uint64_t cregs[16];\n", inside=f"void HELPER({helper})("),
+                Hook(f"{TCG}/mem_helper.c", "for (i = r1;; i = (i + 1) % 16) {",
+                     "    memcpy(cregs, env->cregs, sizeof(cregs));\n",
+                     inside=f"void HELPER({helper})("),
+                Hook(f"{TCG}/mem_helper.c", "if (PERchanged && env->psw.mask & PSW_MASK_PER) {",
+                     "    s390_load_cregs(env, cregs);\n", inside=f"void HELPER({helper})("),
+                Hook(f"{TCG}/mem_helper.c", "    tlb_flush(env_cpu(env));", "", instead=1,
+                     inside=f"void HELPER({helper})("),
+            )
+        ),
+        Hook(f"{TCG}/mem_helper.c", "env->cregs[i] = val;", "        cregs[i] = val;\n", instead=1),
+        Hook(f"{TCG}/mem_helper.c", "env->cregs[i] = deposit64(env->cregs[i], 0, 32, val);",
+             "        cregs[i] = deposit64(cregs[i], 0, 32, val);\n", instead=1),
+        Hook(f"{S390X}/gdbstub.c", "tlb_flush(env_cpu(env));",
+             "            s390_reset_slots(env);\n", instead=1),
+        Hook(f"{S390X}/machine.c", "/* Rearm the CKC timer if necessary */",
+             "        s390_reset_slots(&cpu->env);\n"),
+        Hook(f"{TCG}/misc_helper.c", "tlb_flush_page(cs, 0);", "    tlb_flush(cs);\n", instead=10),
+    ],
+)  # fmt: skip
+
+CHANGES = (LOWCORE, SIZES, SLOTS)

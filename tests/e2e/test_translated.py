@@ -17,6 +17,9 @@ pytestmark = pytest.mark.first_kernel(always=True)
 SECONDS = 60
 ANYHOW = ("PREFIX AREA", "ELSEWHERE", "ACROSS")
 UNPROTECTED = ("SVC", "PROGRAM", "EXTERNAL", "STFL", "PAGE 1")
+LOADED = ("LCTLG 1", "LCTL 1", "LCTLG ALL", "LCTLG 7", "MVCP MVCS", "LCTLG 13")
+PURGED = ("IPTE", "IDTE SPACE", "IDTE SEGMENT", "CSP", "CSPG")
+CHANGES = "07D0"
 
 
 @pytest.fixture
@@ -47,3 +50,15 @@ def test_code_that_is_written_over(made_guest: Guest) -> None:
         "DAT": (*ANYHOW, *UNPROTECTED),
     }
     _expect(made_guest, *(f"{mode} {name}" for mode, names in modes.items() for name in names))
+
+
+@pytest.mark.parametrize("guest_config", [("translations", 1), ("translations", 4)], indirect=True)
+def test_no_translation_outlives_what_ends_it(made_guest: Guest) -> None:
+    """Control registers, purging, prefix, storage keys; the other CPUs look on."""
+    alone = (*LOADED, *PURGED, "PTLB", "SPX", "SSKE")
+    cpus = made_guest.config.cpus
+    _expect(
+        made_guest,
+        *(f"{name} {CHANGES}" for name in alone),
+        *(f"{name} {cpus:04X}" for name in PURGED),
+    )
