@@ -305,4 +305,59 @@ that are mapped to the prefix area, and only the next LOAD CONTROL removed them.
     ],
 )  # fmt: skip
 
-CHANGES = (LOWCORE, SIZES, SLOTS)
+LOWPROT = Change(
+    name="lowprot",
+    subject="accel/tcg: let stores beyond a page's protected bytes use its TLB entry",
+    message="""
+While low-address protection is on, a TLB entry of the first two pages is invalid for stores
+from the start, so that each store is translated and checked anew.  Only the first 512 bytes
+are protected.  Linux keeps the protection on, and stores into its lowcore beyond them
+several times in each interruption and system call.
+
+Let a target say how many bytes of such a page need the check.  A store that begins behind
+them uses the entry as if it were valid.
+""",
+    hooks=[
+        Hook(f"{S390X}/cpu-param.h", "#define NB_MMU_MODES",
+             "/* Only so many bytes of a page with PAGE_WRITE_INV: low-address protection. */\n"
+             "#define TARGET_PAGE_WRITE_INV_BYTES 512\n"),
+        # The address of an entry for stores, without the bit if the store may use the entry.
+        Hook(CPUTLB, "static void notdirty_write(CPUState *cpu, vaddr mem_vaddr,", """\
+/*
+ * The address for comparison in an entry for stores.  An entry of a PAGE_WRITE_INV page is
+ * marked invalid, but holds for a store that begins behind the bytes to be checked.
+ * (An entry that was flushed has all bits one.)
+ */
+static inline target_ulong tlb_addr_for_store(target_ulong tlb_addr, target_ulong addr)
+{
+#ifdef TARGET_PAGE_WRITE_INV_BYTES
+    if (unlikely(tlb_addr & TLB_INVALID_MASK) && tlb_addr != (target_ulong)-1 &&
+        (addr & ~TARGET_PAGE_MASK) >= TARGET_PAGE_WRITE_INV_BYTES) {
+        return tlb_addr & ~TLB_INVALID_MASK;
+    }
+#endif
+    return tlb_addr;
+}
+
+"""),
+        Hook(CPUTLB, "    flags = TLB_FLAGS_MASK;",
+             "    if (access_type == MMU_DATA_STORE) {\n"
+             "        tlb_addr = tlb_addr_for_store(tlb_addr, addr);\n"
+             "    }\n"),
+        Hook(CPUTLB, "tlb_addr = tlb_addr_write(tlbe);",
+             "        tlb_addr = tlb_addr_for_store(tlb_addr_write(tlbe), addr);\n", instead=1),
+        Hook(CPUTLB, "tlb_addr = tlb_addr_write(entry);",
+             "    tlb_addr = tlb_addr_for_store(tlb_addr_write(entry), addr);\n", instead=1,
+             inside="store_helper(CPUArchState *env, target_ulong addr, uint64_t val,"),
+        # Such an entry must be marked when its page gets code, and unmarked, like others.
+        Hook(CPUTLB, "if ((addr & (TLB_INVALID_MASK | TLB_MMIO |",
+             "    /* An entry that was flushed has all bits one. */\n"
+             "    if ((addr & (TLB_MMIO |\n", instead=1),
+        Hook(CPUTLB, "if (tlb_entry->addr_write == (vaddr | TLB_NOTDIRTY)) {",
+             "    if (tlb_entry->addr_write == (vaddr | TLB_NOTDIRTY | TLB_INVALID_MASK)) {\n"
+             "        tlb_entry->addr_write = vaddr | TLB_INVALID_MASK;\n"
+             "    }\n"),
+    ],
+)  # fmt: skip
+
+CHANGES = (LOWCORE, SIZES, SLOTS, LOWPROT)

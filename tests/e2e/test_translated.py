@@ -62,3 +62,13 @@ def test_no_translation_outlives_what_ends_it(made_guest: Guest) -> None:
         *(f"{name} {CHANGES}" for name in alone),
         *(f"{name} {cpus:04X}" for name in PURGED),
     )
+
+
+@pytest.mark.parametrize("guest_config", [("protected", 1)], indirect=True)
+def test_low_address_protection(made_guest: Guest) -> None:
+    """Of stores of all kinds, at its boundaries; with storage-alteration events beside it."""
+    _expect(
+        made_guest,
+        *("REAL OFF", "REAL ON", "REAL ON PER", "DAT ON", "DAT ON PER"),
+        *("PRIVATE ON", "DAT ON AGAIN", "DAT OFF", "DAT OFF PER"),
+    )
