@@ -360,4 +360,53 @@ static inline target_ulong tlb_addr_for_store(target_ulong tlb_addr, target_ulon
     ],
 )  # fmt: skip
 
-CHANGES = (LOWCORE, SIZES, SLOTS, LOWPROT)
+BEAR = Change(
+    name="bear",
+    subject="target/s390x: add the BEAR-enhancement facility",
+    message="""
+LOAD PSW EXTENDED (LPSWEY), LOAD BEAR and STORE BEAR.  Without this facility, Linux goes back
+to user space by an LPSWE that lies in its lowcore.  Code in that page makes each store into
+it slow.
+""",
+    hooks=[
+        Hook(f"{TCG}/insn-data.h.inc", "F(0xb2b2, LPSWE,",
+             "/* LOAD PSW EXTENDED (without a breaking event) */\n"
+             "    F(0xeb71, LPSWEY,  SIY,   BEAR, la1, 0, 0, 0, lpswey, 0, IF_PRIV)\n"
+             "/* LOAD BEAR, STORE BEAR */\n"
+             "    F(0xb200, LBEAR,   S,     BEAR, 0, m2_64a, 0, 0, lbear, 0, IF_PRIV)\n"
+             "    F(0xb201, STBEAR,  S,     BEAR, la2, 0, new, m1_64a, stbear, 0, IF_PRIV)\n",
+             after=True),
+        Hook(f"{TCG}/translate.c", "#define FAC_AIS ",
+             "#define FAC_BEAR        S390_FEAT_BEAR_ENH /* BEAR-enhancement facility */\n"),
+        Hook(f"{TCG}/translate.c", "static DisasJumpType op_lpswe(", """\
+static DisasJumpType op_lpswey(DisasContext *s, DisasOps *o)
+{
+    TCGv_i64 mask = tcg_temp_new_i64();
+    TCGv_i64 addr = tcg_temp_new_i64();
+
+    tcg_gen_qemu_ld_i64(mask, o->addr1, get_mem_index(s), MO_TEUQ | MO_ALIGN_8);
+    tcg_gen_addi_i64(o->addr1, o->addr1, 8);
+    tcg_gen_qemu_ld64(addr, o->addr1, get_mem_index(s));
+    gen_helper_load_psw(cpu_env, mask, addr);
+    return DISAS_NORETURN;
+}
+
+static DisasJumpType op_lbear(DisasContext *s, DisasOps *o)
+{
+    tcg_gen_mov_i64(gbea, o->in2);
+    return DISAS_NEXT;
+}
+
+static DisasJumpType op_stbear(DisasContext *s, DisasOps *o)
+{
+    tcg_gen_mov_i64(o->out, gbea);
+    return DISAS_NEXT;
+}
+
+"""),
+        Hook(f"{S390X}/gen-features.c", "S390_FEAT_PRNO_TRNG,", "    S390_FEAT_BEAR_ENH,\n",
+             after=True),
+    ],
+)  # fmt: skip
+
+CHANGES = (LOWCORE, SIZES, SLOTS, LOWPROT, BEAR)

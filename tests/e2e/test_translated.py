@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.config import HERCULES, GuestConfig
 from zvmlab.guest.guest import Guest
 
 if TYPE_CHECKING:
@@ -71,4 +71,15 @@ def test_low_address_protection(made_guest: Guest) -> None:
         made_guest,
         *("REAL OFF", "REAL ON", "REAL ON PER", "DAT ON", "DAT ON PER"),
         *("PRIVATE ON", "DAT ON AGAIN", "DAT OFF", "DAT OFF PER"),
+    )
+
+
+@pytest.mark.parametrize("guest_config", [("bear", 1)], indirect=True)
+def test_breaking_event_addresses(made_guest: Guest, zvmlab_backend: str) -> None:
+    if zvmlab_backend == HERCULES:
+        pytest.skip("Hercules 3.13 does not have the BEAR-enhancement facility")
+    _expect(
+        made_guest,
+        *("FACILITY", "LBEAR STBEAR", "BOUNDARIES", "NO STORAGE", "PROBLEM STATE"),
+        *("BRANCHES", "LPSWE", "LPSWEY", "SVC"),
     )
