@@ -349,6 +349,10 @@ bench-records: setup $(BUILD)/bench_records ## benchmark only the model: monitor
 bench-tools: setup ## benchmark only taskmon and dmmon against the bare interfaces
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part dmstats --part taskstats
 
+.PHONY: bench-qemu
+bench-qemu: setup ## benchmark only our QEMU against Debian's: boot, system calls, processes
+	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part qemu
+
 .PHONY: bench-emulators
 bench-emulators: setup ## benchmark only the two emulators against each other
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part emulators

@@ -28,6 +28,7 @@ import emulators
 import hercules_boot
 import instructions
 import pairs
+import qemu_speed
 import records
 import start
 import task_listener
@@ -43,6 +44,7 @@ PARTS = (
     "records",
     "boot",
     "start",
+    "qemu",
     "hercules",
     "driver",
     "pairs",
@@ -93,6 +95,7 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Benc
         "records": lambda: records.measure(arguments.build / "bench_records", count),
         "boot": lambda: boot.measure(small, artifacts(), count),
         "start": lambda: start.measure(small, count, progress),
+        "qemu": lambda: qemu_speed.measure(small, count, progress),
         "hercules": lambda: hercules_boot.measure(small, count, progress),
         "driver": lambda: driver.measure(large, artifacts(), count),
         "pairs": lambda: pairs.measure(small, count, progress),

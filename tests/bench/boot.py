@@ -77,6 +77,8 @@ def stock_arguments(config: GuestConfig, artifacts: Artifacts, console: Path) ->
     for option in ("-object", "-qmp"):
         at = words.index(option)
         del words[at : at + 2]
+    at = words.index("zvmlab-cpi")
+    del words[at - 1 : at + 1]
     words.remove("-S")
     return [str(STOCK), *words]
 
