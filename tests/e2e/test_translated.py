@@ -44,10 +44,10 @@ def _expect(guest: Guest, *lines: str) -> None:
 def test_code_that_is_written_over(made_guest: Guest) -> None:
     """By instructions and interruptions; some of it in the prefix area, or in two pages."""
     modes = {
-        "REAL": (*UNPROTECTED, *ANYHOW),
         "REAL PROTECTED": ANYHOW,
         "DAT PROTECTED": ANYHOW,
         "DAT": (*ANYHOW, *UNPROTECTED),
+        "REAL": (*ANYHOW, *UNPROTECTED),
     }
     _expect(made_guest, *(f"{mode} {name}" for mode, names in modes.items() for name in names))
 
@@ -69,7 +69,7 @@ def test_low_address_protection(made_guest: Guest) -> None:
     """Of stores of all kinds, at its boundaries; with storage-alteration events beside it."""
     _expect(
         made_guest,
-        *("REAL OFF", "REAL ON", "REAL ON PER", "DAT ON", "DAT ON PER"),
+        *("REAL OFF", "REAL ON", "REAL ON PER", "LAST PAGE", "DAT ON", "DAT ON PER"),
         *("PRIVATE ON", "DAT ON AGAIN", "DAT OFF", "DAT OFF PER"),
     )
 

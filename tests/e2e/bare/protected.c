@@ -13,7 +13,7 @@
 #include "dat.h"
 #include "processor.h"
 
-enum { ROUNDS = 4000, PROTECTION = 4, PER = 0x80, PRIVATE_SPACE = 0x100 };
+enum { ROUNDS = 4000, PROTECTION = 4, ADDRESSING = 5, PER = 0x80, PRIVATE_SPACE = 0x100 };
 enum { EXCEPTION_ID = 0xa8, PER_CODE = 0x96, UNUSED = 0x3a0 };
 enum { PER_STORE = 0x2000 };
 #define PER_EVENT_STORE UINT64_C(0x20000000)
@@ -170,6 +170,19 @@ static void stores(const char *what)
 	say(what, wrong);
 }
 
+/* The page before address 0, which is not there. */
+static unsigned int last_page(void)
+{
+	unsigned int wrong = 0;
+
+	for (uint64_t at = -UINT64_C(4096); at; at += 64) {
+		program_code = 0;
+		by_stc(at, 0);
+		wrong += program_code != ADDRESSING;
+	}
+	return wrong;
+}
+
 /* A store with PER on for the bytes from X'3A0' to X'3AF': it is told if it is there. */
 static unsigned int per_is_wrong(uint64_t at)
 {
@@ -206,6 +219,7 @@ void test_main(void)
 	protects = 1;
 	stores("REAL ON");
 	per("REAL ON PER");
+	say("LAST PAGE", last_page());
 	dat(1);
 	stores("DAT ON");
 	per("DAT ON PER");

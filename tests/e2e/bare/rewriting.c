@@ -142,15 +142,49 @@ static unsigned int stores_at(uint64_t at)
 	return wrong;
 }
 
+/* MVC of 1 to 256 bytes. */
+static void copy(uint64_t to, const uint8_t *from, uint64_t length)
+{
+	asm volatile("larl %%r1,0f\n\tex %2,0(%%r1)\n\tj 1f\n0:\tmvc 0(1,%0),0(%1)\n1:"
+		     : : "a" (to), "a" (from), "a" (length - 1) : "1", "memory");
+}
+
+/*
+ * A store that ends with a function's first byte, or begins with its last one: LOAD (LR) of
+ * GR3 becomes ADD (AR) to GR2, the BRANCH one that is not taken, to a LOAD that follows.
+ */
+static unsigned int edges_at(uint64_t at)
+{
+	static const uint16_t code[] = { 0x1823, 0x07fe, 0x1824, 0x07fe };
+	unsigned int wrong = 0;
+
+	for (unsigned int i = 0; i < TIMES; i++) {
+		typedef uint64_t sum(uint64_t, uint64_t, uint64_t);
+		const uint64_t before = 2 + random32() % 254;
+		static uint8_t new[256];
+
+		asm volatile("mvc 0(8,%0),%1" : : "a" (at), "Q" (code) : "memory");
+		wrong += ((sum *)at)(5, 3, 9) != 3;
+		new[before - 1] = 0x1a;
+		copy(at + 1 - before, new, before);
+		wrong += ((sum *)at)(5, 3, 9) != 8;
+		new[0] = 0x0e;
+		copy(at + 3, new, 1);
+		wrong += ((sum *)at)(5, 3, 9) != 9;
+		new[before - 1] = new[0] = 0;
+	}
+	return wrong;
+}
+
 static unsigned int in_prefix_area(void)
 {
 	return stores_at(PREFIX_AREA_CODE) + stores_at(PREFIX_AREA_CODE + 2) +
-	       stores_at(0x1b00);
+	       stores_at(0x1b00) + edges_at(0x1c00);
 }
 
 static unsigned int elsewhere(void)
 {
-	return stores_at(FAR + 0x100) + stores_at(FAR + 0x102);
+	return stores_at(FAR + 0x100) + stores_at(FAR + 0x102) + edges_at(FAR + 0x400);
 }
 
 /* The four bytes lie in two pages, or code before and after them does. */
@@ -277,10 +311,8 @@ void test_main(void)
 
 	asm volatile("mvc %0(16,0),%1" : : "i" (SVC_NEW_PSW), "Q" (psw) : "memory");
 	space_init(&space);
-	LOAD_CONTROL(0, cr0);
 	LOAD_CONTROL(1, space_asce(&space));
-	without_protection("REAL");
-	anyhow("REAL");
+	/* First while there is no code in the prefix area at all. */
 	LOAD_CONTROL(0, cr0 | CR0_LOW_ADDRESS);
 	anyhow("REAL PROTECTED");
 	dat(1);
@@ -289,4 +321,6 @@ void test_main(void)
 	anyhow("DAT");
 	without_protection("DAT");
 	dat(0);
+	anyhow("REAL");
+	without_protection("REAL");
 }
