@@ -333,6 +333,10 @@ lint: setup ## sparse, cppcheck, shellcheck, codespell, black, mypy, REUSE
 lint-driver: setup ## check driver/ with the kernel's tools: W=1, sparse, kernel-doc, checkpatch, coccinelle
 	$(Q)$(HARNESS) -m zvmlab.build.driverlint
 
+.PHONY: qemu-patches
+qemu-patches: ## write our changes of QEMU as patch files against its source: build/qemu-patches
+	$(Q)$(HARNESS) -B sim/qemu/patches.py "$$($(HARNESS) -m zvmlab.build.qemubuild --source)" $(BUILD)/qemu-patches
+
 .PHONY: bench
 bench: setup $(BENCH_BIN) ## run the benchmarks, as ratios within one run
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD)

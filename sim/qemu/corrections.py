@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is wrong in QEMU 7.2: docs/qemu-corrections.md says what, and which of it is tested."""
+"""What is wrong in QEMU 7.2: docs/qemu-corrections.md says what, and which of it is tested.
+
+patches.py has a message for each of them.
+"""
 
 from __future__ import annotations
 
-from hook import INCLUDE, TCG, Hook
+from hook import TCG, Change, Hook
 
-
-def corrections() -> list[Hook]:
-    """What is wrong in QEMU 7.2 itself and guests can meet, by file."""
-    return [
+CHANGES = (
+    Change("early-output", [
         # TCG, whatever the guest.
         # An output that is written before all inputs have been read must not be in the
         # register of another input: VECTOR CHECKSUM's additions came out wrong.
@@ -19,26 +20,47 @@ def corrections() -> list[Hook]:
              "                    goto allocate_in_reg;\n"
              "                }\n"
              "            }\n"),
+    ]),
+    Change("wide-constant", [
         # A constant that is not as wide as a vector fills all of it.
         Hook("tcg/tcg.c", "tcg_target_ulong val = its->val;",
              "        val = dup_const(vece, val);\n", after=True),
+    ]),
+    Change("constants", [
         # The constants of one translation do not go where those of the last one went.
         Hook("tcg/tcg.c", "s->code_ptr = s->code_buf;",
              "    s->data_gen_ptr = NULL;\n", after=True),
+    ]),
+    Change("sign", [
         # Nothing is known of the sign if no bit is known to repeat it.
         Hook("tcg/optimize.c", "if (!(z_mask & sign)) {",
              "        if (sign != 0 && !(z_mask & sign)) {\n", instead=1),
+    ]),
+    Change("woken", [
         # Another thread may have woken the CPU by now.
         Hook("accel/tcg/tcg-accel-ops-mttcg.c", "g_assert(cpu->halted);",
              "                /* It need not be halted any more. */\n", instead=1),
+    ]),
+    Change("victim", [
         Hook("accel/tcg/cputlb.c", "if (!VICTIM_TLB_HIT(addr_write, addr)) {",
              "            if (!VICTIM_TLB_HIT(addr_read, addr)) {\n", instead=1,
              inside="} else /* if (prot & PAGE_READ) */ {"),
+    ]),
+    Change("self-jump", [
         # Code that jumps to itself would go on for ever after it has been dropped.
         Hook("accel/tcg/tb-maint.c", "pprev = &dest->jmp_list_head;",
              "    if (dest == orig) {\n"
              "        tb_reset_jump(orig, n_orig);\n"
              "    }\n"),
+    ]),
+    Change("mvc", [
+        Hook("accel/tcg/cputlb.c", "notdirty_write(env_cpu(env), addr, 1, *pfull, retaddr);",
+             "        notdirty_write(env_cpu(env), addr, -(addr | TARGET_PAGE_MASK), *pfull,\n"
+             "                       retaddr);\n", instead=1),
+        Hook("accel/tcg/cputlb.c", "notdirty_write(env_cpu(env), addr, 1, full, retaddr);",
+             "            notdirty_write(env_cpu(env), addr, size, full, retaddr);\n", instead=1),
+    ]),
+    Change("halfword", [
         # Instructions: operands.
         Hook(f"{TCG}/insn-data.h.inc", "C(0xc605, CHRL,",
              "    C(0xc605, CHRL,    RIL_b, GIE, r1_o, mri2_16s, 0, 0, 0, cmps32)\n",
@@ -53,29 +75,45 @@ def corrections() -> list[Hook]:
              "    tcg_gen_qemu_ld16s(o->in2, o->in2, get_mem_index(s));\n"
              "}\n"
              "#define SPEC_in2_mri2_16s 0\n\n"),
+    ]),
+    Change("lcbb", [
         Hook(f"{TCG}/insn-data.h.inc", "C(0xe727, LCBB,",
              "    C(0xe727, LCBB,    RXE,   V,   la2, 0, new, r1_32, lcbb, 0)\n", instead=1),
+    ]),
+    Change("locfhr", [
         Hook(f"{TCG}/insn-data.h.inc", "C(0xb9e0, LOCFHR,",
              "    C(0xb9e0, LOCFHR,  RRF_c, LOC2, r1_sr32, r2_sr32, new, r1_32h, loc, 0)\n",
              instead=1),
+    ]),
+    Change("lder", [
         Hook(f"{TCG}/insn-data.h.inc", "F(0xb324, LDER,",
              "    F(0xb324, LDER,    RRE,   Z,   0, e2, new, f1, lde, 0, IF_AFP1)\n", instead=1),
+    ]),
+    Change("ppno", [
         Hook(f"{TCG}/insn-data.h.inc", "D(0xb93c, PPNO,",
              "    E(0xb93c, PPNO,    RRE,   MSA5, 0, 0, 0, 0, msa, 0,"
              " S390_FEAT_TYPE_PPNO, IF_IO)\n", instead=1),
+    ]),
+    Change("cksm", [
         # Behind register 15 there is none.
         Hook(f"{TCG}/translate.c", "gen_helper_cksm(",
              "    if (r2 & 1) {\n"
              "        gen_program_exception(s, PGM_SPECIFICATION);\n"
              "        return DISAS_NORETURN;\n"
              "    }\n"),
+    ]),
+    Change("lae", [
         Hook(f"{TCG}/translate.c", "offsetof(CPUS390XState, aregs[1])",
              "    tcg_gen_st32_i64(ar1, cpu_env,\n"
              "                     offsetof(CPUS390XState, aregs[get_field(s, r1)]));\n",
              instead=1),
+    ]),
+    Change("rosbg", [
         Hook(f"{TCG}/translate.c", "o->out = tcg_temp_new_i64();",
              "        tcg_gen_mov_i64(o->out, regs[get_field(s, r1)]);\n", after=True,
              inside="static DisasJumpType op_rosbg("),
+    ]),
+    Change("lpsw", [
         Hook(f"{TCG}/translate.c", "tcg_gen_shli_i64(t1, t1, 32);",
              "    /* Bit 12 of a short PSW is one; its bit 32 is the addressing mode. */\n"
              "    tcg_gen_xori_i64(t1, t1, PSW_MASK_SHORTPSW);\n"
@@ -83,31 +121,47 @@ def corrections() -> list[Hook]:
              "    tcg_gen_or_i64(t1, t1, o->in2);\n"
              "    tcg_gen_andi_i64(t2, t2, PSW_MASK_SHORT_ADDR);\n", after=True,
              inside="static DisasJumpType op_lpsw("),
+    ]),
+    Change("epsw", [
         # Condition codes.
         Hook(f"{TCG}/translate.c", "tcg_gen_shri_i64(t, psw_mask, 32);",
              "    gen_op_calc_cc(s);\n"
              "    tcg_gen_extu_i32_i64(t, cc_op);\n"
              "    tcg_gen_deposit_i64(psw_mask, psw_mask, t, 44, 2);\n",
              inside="static DisasJumpType op_epsw("),
+    ]),
+    Change("stoc", [
         # What the condition code was computed from is needed if STOC's store is refused.
         Hook(f"{TCG}/translate.c", "set_cc_static(s);", "    s->cc_op = CC_OP_STATIC;\n",
              instead=1, inside="static void gen_op_calc_cc("),
+    ]),
+    Change("stck", [
         # The same for STCK's and STCKF's store, which follows.
         Hook(f"{TCG}/translate.c", "gen_op_movi_cc(s, 0);", "    s->cc_op = CC_OP_CONST0;\n",
              instead=1, inside="static DisasJumpType op_stck("),
+    ]),
+    Change("tr", [
         Hook(f"{TCG}/translate.c", "set_cc_static(s);",
              "    /* The condition code stays what it is, however it is kept. */\n",
              instead=1, inside="static DisasJumpType op_tr("),
+    ]),
+    Change("csp", [
         Hook(f"{TCG}/translate.c", "tcg_gen_extrl_i64_i32(cc_op, cc);", "    set_cc_static(s);\n",
              after=True, inside="static DisasJumpType op_csp("),
+    ]),
+    Change("clc", [
         # What the condition code is computed from changes when both operands are there.
         Hook(f"{TCG}/translate.c", "TCGv_i32 vl;",
              "    TCGv_i64 cc_src = tcg_temp_new_i64(), cc_dst = tcg_temp_new_i64();\n",
              after=True, inside="static DisasJumpType op_clc("),
+    ]),
+    Change("laalg", [
         Hook(f"{TCG}/translate.c", "tcg_gen_add_i64(o->out, o->in1, o->in2);",
              "    if (s->fields.op2 == 0xea) { /* LAALG: the carry */\n"
              "        tcg_gen_setcond_i64(TCG_COND_LTU, cc_src, o->out, o->in2);\n"
              "    }\n", after=True, inside="static DisasJumpType op_laa("),
+    ]),
+    Change("mdeb", [
         # Floating point.
         Hook(f"{TCG}/fpu_helper.c", "float32_to_float64(f2, &env->fpu_status);",
              "    f1 = float32_to_float64(f1 >> 32, &env->fpu_status);\n", after=True,
@@ -116,30 +170,33 @@ def corrections() -> list[Hook]:
              "    ret = float128_mul(float64_to_float128(ah, &env->fpu_status), ret,\n"
              "                       &env->fpu_status);\n", instead=1,
              inside="uint64_t HELPER(mxdb)("),
+    ]),
+    Change("inexact", [
         Hook(f"{TCG}/fpu_helper.c", "s390_exc |= (exc & float_flag_inexact)",
              "    s390_exc |= (exc & float_flag_invalid_cvti) ? S390_IEEE_MASK_INEXACT : 0;\n",
              after=True),
+    ]),
+    Change("vfmax", [
         # Vectors.
         Hook(f"{TCG}/translate_vx.c.inc", "gen_helper_gvec_3_ptr *fn;",
              "    if (m6 == 13) {\n"
              "        gen_program_exception(s, PGM_SPECIFICATION);\n"
              "        return DISAS_NORETURN;\n"
              "    }\n", after=True, inside="static DisasJumpType op_vfmax("),
+    ]),
+    Change("vstl", [
         Hook(f"{TCG}/vec_helper.c", "probe_write_access(env, addr, bytes, GETPC());",
              "    probe_write_access(env, addr, MIN(bytes, 16), GETPC());\n", instead=1,
              inside="void HELPER(vstl)("),
+    ]),
+    Change("vstrs", [
         # Without a match the result is 16; a string that ends has no partial match.
         Hook(f"{TCG}/vec_string_helper.c", "cc = eos; /* no match",
              "            k = nelem;\n", after=True),
         Hook(f"{TCG}/vec_string_helper.c", "if (k == str_elen - 1) {",
              "        if (k == nelem - 1) {\n", instead=1),
-        # A CPU with random numbers for Linux to move its kernel by.
-        Hook("target/s390x/gen-features.c", "S390_FEAT_PRNO_TRNG,",
-             "    S390_FEAT_KMC_PRNG,\n"),
-        Hook(f"{TCG}/crypto_helper.c", '#include "s390x-internal.h"', INCLUDE),
-        Hook(f"{TCG}/crypto_helper.c", "case 114: /* CPACF_PRNO_TRNG */",
-             "    case 67: /* KMC's pseudorandom numbers */\n"
-             "        return zvmlab_kmc_prng(env, r1, r2, ra);\n"),
+    ]),
+    Change("accreg", [
         # Storage and time.
         # Access-register mode ended QEMU, which has no access lists: the primary space.
         Hook("target/s390x/cpu.h", "    case PSW_ASC_ACCREG:", "", instead=1,
@@ -152,19 +209,28 @@ def corrections() -> list[Hook]:
         Hook(f"{TCG}/translate.c", "case PSW_ASC_PRIMARY >> FLAG_MASK_PSW_SHIFT:",
              "    case PSW_ASC_ACCREG >> FLAG_MASK_PSW_SHIFT:\n",
              inside="static int get_mem_index("),
+    ]),
+    Change("csst", [
         # A storage characteristic of 0 is one byte, which is always aligned.
         Hook(f"{TCG}/mem_helper.c", "if (extract32(a1, 0, fc + 2) || extract32(a2, 0, sc)) {",
              "    if ((a1 & ((4u << fc) - 1)) || (a2 & ((1u << sc) - 1))) {\n", instead=1),
         Hook(f"{TCG}/mem_helper.c", "env->regs[r3] = deposit64(env->regs[r3], 32, 32, ov);",
              "            env->regs[r3] = deposit64(env->regs[r3], 0, 32, ov);\n", instead=1),
+    ]),
+    Change("mvcrl", [
         Hook(f"{TCG}/mem_helper.c", "    l++;", "    l &= 0xff;\n",
              inside="void HELPER(mvcrl)("),
+    ]),
+    Change("ckc", [
         Hook(f"{TCG}/misc_helper.c", "timer_mod(env->tod_timer, time);",
              "    if (env->ckc < td->base.low) {\n"
              "        time = 0;\n"
              "    }\n", inside="static void update_ckc_timer("),
+    ]),
+    Change("stidp", [
         # STORE CPU ID: the CPU's address is the first digit of the identification.
         Hook("target/s390x/cpu_models.c", "deposit64(cpu->env.cpuid, 54, 4,",
              "        cpu->env.cpuid = deposit64(cpu->env.cpuid, 52, 4, cpu->env.core_id);\n",
              instead=1),
-    ]  # fmt: skip
+    ]),
+)  # fmt: skip

@@ -33,12 +33,9 @@ class Hook:
 
 @dataclass(frozen=True)
 class Change:
-    """Hooks that belong together.  *message*: what is wrong and what is done about it, for
-    those who know QEMU and not us; *name*: a word by which a build can leave it out."""
+    """Hooks that belong together, and the word by which a build or a patch names them."""
 
     name: str
-    subject: str
-    message: str
     hooks: list[Hook]
 
 

@@ -14,8 +14,8 @@ import argparse
 import sys
 from pathlib import Path
 
+import corrections
 import speed
-from corrections import corrections
 from hook import INCLUDE, TCG, Hook, HookError, apply
 
 
@@ -107,13 +107,6 @@ def hooks(properties: str) -> list[Hook]:
              "        *tec = (raddr & TARGET_PAGE_MASK) | FS_WRITE | 0x4;\n"
              "        return PGM_PROTECTION;\n"
              "    }\n"),
-        # QEMU 7.2 drops the translations at the first byte of a longer store only: what
-        # MVC or MVCOS writes over a program would be executed as it was before.
-        Hook("accel/tcg/cputlb.c", "notdirty_write(env_cpu(env), addr, 1, *pfull, retaddr);",
-             "        notdirty_write(env_cpu(env), addr, -(addr | TARGET_PAGE_MASK), *pfull,\n"
-             "                       retaddr);\n"),
-        Hook("accel/tcg/cputlb.c", "notdirty_write(env_cpu(env), addr, 1, full, retaddr);",
-             "            notdirty_write(env_cpu(env), addr, size, full, retaddr);\n"),
         # The same for what SIGNAL PROCESSOR is given: a prefix, a place for the status.
         Hook("target/s390x/sigp.c", '#include "trace.h"', INCLUDE, after=True),
         Hook("target/s390x/sigp.c", "if (!address_space_access_valid(&address_space_memory,",
@@ -184,6 +177,13 @@ def hooks(properties: str) -> list[Hook]:
         Hook("hw/s390x/s390-virtio-ccw.c", '#include "hw/s390x/tod.h"', INCLUDE, after=True),
         Hook("hw/s390x/s390-virtio-ccw.c", "s390_cmma_reset();", "    zvmlab_reset();\n",
              after=True),
+        # A CPU with random numbers for Linux to move its kernel by.
+        Hook("target/s390x/gen-features.c", "S390_FEAT_PRNO_TRNG,",
+             "    S390_FEAT_KMC_PRNG,\n"),
+        Hook(f"{TCG}/crypto_helper.c", '#include "s390x-internal.h"', INCLUDE),
+        Hook(f"{TCG}/crypto_helper.c", "case 114: /* CPACF_PRNO_TRNG */",
+             "    case 67: /* KMC's pseudorandom numbers */\n"
+             "        return zvmlab_kmc_prng(env, r1, r2, ra);\n"),
         # The object and our directory.
         Hook("qapi/qom.json", "# @ObjectType:", properties),
         Hook("qapi/qom.json", "    'throttle-group',", "    'zvmlab-cp',\n"),
@@ -209,10 +209,10 @@ def main(argv: list[str]) -> int:
     licence, _, properties = properties.partition("\n")
     if "SPDX-License-Identifier" not in licence:
         raise HookError("qapi.json must begin with its licence line")
-    wanted = [change for change in speed.CHANGES if change.name not in arguments.without]
-    faster = [hook for change in wanted for hook in change.hooks]
+    faster = [change for change in speed.CHANGES if change.name not in arguments.without]
+    changes = [hook for change in (*corrections.CHANGES, *faster) for hook in change.hooks]
     try:
-        apply(arguments.tree, corrections() + faster + hooks(properties))
+        apply(arguments.tree, changes + hooks(properties))
     except HookError as error:
         print(error, file=sys.stderr)
         return 1

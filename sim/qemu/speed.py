@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What makes QEMU 7.2 faster and changes nothing that a guest sees: docs/qemu-speed.md.
 
-CHANGES is the one list of them.  Each can be left out of a build by its name:
+CHANGES is the one list of them; patches.py has a message for each.  Each can be left out of a build by its name:
 ``ZVMLAB_QEMU_WITHOUT="slots lowcore" make ...``; the builds are kept side by side.
 """
 
@@ -89,17 +89,8 @@ void s390_reset_slots(CPUS390XState *env)
 CPU_MMU_INDEX = 19
 
 LOWCORE = Change(
-    name="lowcore",
-    subject="target/s390x: report only what an interruption stores as written",
-    message="""
-An interruption stores some dozen bytes into the lowcore, but all 8 KiB of it are reported
-as written when it is unmapped.  So each interruption throws away all translated code in
-these two pages.  Linux has some there: the LPSWE by which it goes back to user space.
-It is translated again after each system call.
-
-Report the bytes from the first to the last that the interruption stores into.
-""",
-    hooks=[
+    "lowcore",
+    [
         Hook(f"{S390X}/s390x-internal.h", "void cpu_unmap_lowcore(LowCore *lowcore);",
              "void cpu_unmap_lowcore_stored(LowCore *lowcore, hwaddr first, hwaddr end);\n",
              after=True),
@@ -133,13 +124,8 @@ Report the bytes from the first to the last that the interruption stores into.
 )  # fmt: skip
 
 SIZES = Change(
-    name="sizes",
-    subject="target/s390x: say how much a helper stores",
-    message="""
-probe_access_flags() does not know how much will be stored, so it drops the translations of
-all code from there to the end of the page.  s390_probe_access() knows it: hand it down.
-""",
-    hooks=[
+    "sizes",
+    [
         Hook(CPUTLB, "void *probe_access(CPUArchState *env, target_ulong addr, int size,",
              "int probe_access_sized(CPUArchState *env, target_ulong addr, int size,\n"
              "                       MMUAccessType access_type, int mmu_idx,\n"
@@ -170,29 +156,8 @@ all code from there to the end of the page.  s390_probe_access() knows it: hand 
 )  # fmt: skip
 
 SLOTS = Change(
-    name="slots",
-    subject="target/s390x: keep TLB entries when CR1 or CR7 changes",
-    message="""
-LOAD CONTROL flushes the whole TLB.  Linux loads CR1 whenever it enters and leaves the
-kernel, and CR7 whenever it changes to another process, so no entry lives longer than that.
-The architecture does not ask for a flush: each entry belongs to an address-space-control
-element.
-
-Have several MMU indexes ("slots") for the primary and as many for the secondary space.  A
-slot belongs to one address-space-control element.  Loading CR1 or CR7 selects the slot of
-the new one; if there is none, the slot that has not been selected for the longest time
-gets it, and is flushed.  Translated code has the index in it, so the slots in use are part
-of the flags by which it is found.
-
-Other control registers flush if their value changes.  CR14 has no effect on translation.
-
-LOAD CONTROL reads all of its operand before it changes a register: an exception in the
-middle must not leave a register that differs from its slot.
-
-SET PREFIX flushes everything, as the architecture says.  It left entries of virtual pages
-that are mapped to the prefix area, and only the next LOAD CONTROL removed them.
-""",
-    hooks=[
+    "slots",
+    [
         Hook(f"{S390X}/cpu-param.h", "#define NB_MMU_MODES", "#define NB_MMU_MODES 14\n", instead=1),
         Hook(f"{S390X}/cpu.h", "struct CPUArchState {",
              "/* The address-space-control elements of CR1 or CR7 that have an MMU index each. */\n"
@@ -306,18 +271,8 @@ that are mapped to the prefix area, and only the next LOAD CONTROL removed them.
 )  # fmt: skip
 
 LOWPROT = Change(
-    name="lowprot",
-    subject="accel/tcg: let stores beyond a page's protected bytes use its TLB entry",
-    message="""
-While low-address protection is on, a TLB entry of the first two pages is invalid for stores
-from the start, so that each store is translated and checked anew.  Only the first 512 bytes
-are protected.  Linux keeps the protection on, and stores into its lowcore beyond them
-several times in each interruption and system call.
-
-Let a target say how many bytes of such a page need the check.  A store that begins behind
-them uses the entry as if it were valid.
-""",
-    hooks=[
+    "lowprot",
+    [
         Hook(f"{S390X}/cpu-param.h", "#define NB_MMU_MODES",
              "/* Only so many bytes of a page with PAGE_WRITE_INV: low-address protection. */\n"
              "#define TARGET_PAGE_WRITE_INV_BYTES 512\n"),
@@ -361,14 +316,8 @@ static inline target_ulong tlb_addr_for_store(target_ulong tlb_addr, target_ulon
 )  # fmt: skip
 
 BEAR = Change(
-    name="bear",
-    subject="target/s390x: add the BEAR-enhancement facility",
-    message="""
-LOAD PSW EXTENDED (LPSWEY), LOAD BEAR and STORE BEAR.  Without this facility, Linux goes back
-to user space by an LPSWE that lies in its lowcore.  Code in that page makes each store into
-it slow.
-""",
-    hooks=[
+    "bear",
+    [
         Hook(f"{TCG}/insn-data.h.inc", "F(0xb2b2, LPSWE,",
              "/* LOAD PSW EXTENDED (without a breaking event) */\n"
              "    F(0xeb71, LPSWEY,  SIY,   BEAR, la1, 0, 0, 0, lpswey, 0, IF_PRIV)\n"

@@ -21,7 +21,7 @@ HOOKS = SIM / "qemu" / "insert_hooks.py"
 
 # One change, of which a file's last line is enough to see it.
 SPEED = """from hook import Change, Hook
-CHANGES = (Change("quick", "subject", "message", [Hook("a/other.c", "end", "quick\\n")]),)
+CHANGES = (Change("quick", [Hook("a/other.c", "end", "quick\\n")]),)
 """
 
 
@@ -46,7 +46,7 @@ def script_with(tmp_path: Path, hook: str) -> Path:
     (folder / HOOKS.name).write_text(f"{parts[0]}{hook}\n{parts[1]}", encoding="utf-8")
     for name in ("qapi.json", "hook.py"):
         shutil.copy(SIM / "qemu" / name, folder)
-    (folder / "corrections.py").write_text("def corrections() -> list:\n    return []\n")
+    (folder / "corrections.py").write_text("CHANGES = ()\n")
     (folder / "speed.py").write_text(SPEED)
     return folder
 
@@ -127,6 +127,43 @@ def test_what_is_left_out_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setenv("ZVMLAB_QEMU_WITHOUT", value)
         keys.append(qemubuild.base_key(ROOT))
     assert len(set(keys)) == 3 and keys[2] == keys[3]
+
+
+def in_qemu_folder(program: str, *argv: str) -> subprocess.CompletedProcess[str]:
+    """What a program says that has the modules of sim/qemu."""
+    command = [sys.executable, "-B", "-c", f"import sys, corrections, speed, patches\n{program}"]
+    folder = str(SIM / "qemu")
+    return subprocess.run(
+        [*command, *argv], capture_output=True, text=True, check=False, timeout=60, cwd=folder
+    )
+
+
+def test_each_change_has_a_message_and_no_other_has() -> None:
+    done = in_qemu_folder(
+        "names = [change.name for change in (*corrections.CHANGES, *speed.CHANGES)]\n"
+        "print(len(names) == len(set(names)), set(names) == set(patches.MESSAGES))\n"
+        "print(all(len(line) <= patches.WIDTH for line, _ in patches.MESSAGES.values()))"
+    )
+    assert done.stdout == "True True\nTrue\n", done.stderr
+
+
+def test_patches_apply_one_after_the_other(tmp_path: Path) -> None:
+    """Two changes of one line's neighbourhood: the second is made against the first."""
+    tree = tree_with(tmp_path, "one\nhere\ntwo\n")
+    done = in_qemu_folder(
+        "from hook import Change, Hook\n"
+        'corrections.CHANGES = (Change("sign", [Hook("a/file.c", "here", "new\\n")]),)\n'
+        'speed.CHANGES = (Change("bear", [Hook("a/file.c", "new", "newer\\n", instead=1)]),)\n'
+        "sys.exit(patches.main(['patches.py', *sys.argv[1:]]))",
+        *(str(tree), str(tmp_path / "out")),
+    )
+    assert done.stdout == f"2 patches are in {tmp_path / 'out'}\n", done.stderr
+    assert (tree / "a" / "file.c").read_text() == "one\nhere\ntwo\n"
+    first, second = sorted((tmp_path / "out").iterdir())
+    assert (first.name, second.name) == ("0001-sign.patch", "0002-bear.patch")
+    assert "\n+new\n here\n" in first.read_text()
+    assert "\n-new\n+newer\n here\n" in second.read_text()
+    assert "\nSubject: [PATCH 2/2] target/s390x: add the BEAR" in second.read_text()
 
 
 def test_missing_file_is_named(script: Path, tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ costs seconds.  The artifact is one executable per state of our sources:
     qemu-KEY/bin/qemu-system-s390x
     qemu-KEY/share/qemu/s390-ccw.img    found by QEMU relative to the executable
 
-``python3 -m zvmlab.build.qemubuild`` builds if need be and prints the executable's path.
+``python3 -m zvmlab.build.qemubuild`` builds if need be and prints the executable's path;
+with ``--source`` it prints where the tarball is unpacked, for sim/qemu/patches.py.
 """
 
 from __future__ import annotations
@@ -81,7 +82,9 @@ def left_out() -> list[str]:
 
 def base_key(root: Path) -> str:
     """Changes whenever QEMU has to be configured and compiled anew."""
-    hooks = [*sorted((root / PORT).glob("*.py")), root / PORT / "qapi.json"]
+    # patches.py has texts for people, and nothing that a build uses.
+    scripts = (file for file in sorted((root / PORT).glob("*.py")) if file.name != "patches.py")
+    hooks = [*scripts, root / PORT / "qapi.json"]
     without = " ".join(["without", *left_out()])
     return digest(TARBALL.sha256, " ".join(CONFIGURE), without, *hooks)
 
@@ -260,5 +263,21 @@ def build_qemu(progress: Progress | None = None) -> Path:
     return entry("qemu", build_key(root), build, f"bin/{TARGET}")
 
 
+def pristine_source(progress: Progress | None = None) -> Path:
+    """QEMU's source as it is in Debian's tarball, unpacked in the cache."""
+    tarball = TARBALL.fetch(progress or Progress())
+
+    def unpack(folder: Path) -> None:
+        argv = ["tar", "-xf", str(tarball), "--strip-components=1", "-C", str(folder)]
+        subprocess.run(argv, check=True, timeout=CONFIGURE_SECONDS)
+
+    return entry("qemu-pristine", TARBALL.sha256[:16], unpack, "VERSION").parent
+
+
+def main(argv: list[str]) -> None:
+    """Print the executable's path, or with --source where QEMU's own source is."""
+    print(pristine_source() if argv[1:] == ["--source"] else build_qemu())
+
+
 if __name__ == "__main__":
-    sys.exit(exit_code(lambda: print(build_qemu())))
+    sys.exit(exit_code(lambda: main(sys.argv)))
