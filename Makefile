@@ -334,8 +334,8 @@ lint-driver: setup ## check driver/ with the kernel's tools: W=1, sparse, kernel
 	$(Q)$(HARNESS) -m zvmlab.build.driverlint
 
 .PHONY: qemu-patches
-qemu-patches: ## write our changes of QEMU as patch files against its source: build/qemu-patches
-	$(Q)$(HARNESS) -B sim/qemu/patches.py "$$($(HARNESS) -m zvmlab.build.qemubuild --source)" $(BUILD)/qemu-patches
+qemu-patches: ## write our changes of QEMU as patch files: build/qemu-patches; QEMU=DIR: for this source
+	$(Q)$(HARNESS) -B sim/qemu/patches.py "$(or $(QEMU),$$($(HARNESS) -m zvmlab.build.qemubuild --source))" $(BUILD)/qemu-patches
 
 .PHONY: bench
 bench: setup $(BENCH_BIN) ## run the benchmarks, as ratios within one run

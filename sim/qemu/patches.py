@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Write our changes of QEMU as patch files: patches.py PRISTINE FOLDER
 
-One file for each change of corrections.py and speed.py, in that order, which is the order in
-which they apply; the port's own lines are not among them.  What is written is applied again
+For QEMU 7.2, one file for each change of corrections.py and speed.py, in that order, which is
+the order in which they apply; the port's own lines are not among them.  For QEMU 10.0, those
+of newer.py.  What is written is applied again
 with patch(1), and compared with what the hooks make of the source.
 
 No build depends on this file: a message can be improved without one.
@@ -19,6 +20,7 @@ import textwrap
 from pathlib import Path
 
 import corrections
+import newer
 import speed
 from hook import Change, HookError, insert
 
@@ -284,6 +286,16 @@ def check(pristine: Path, folder: Path, texts: dict[str, str]) -> None:
                 raise HookError(f"{file}: the patches do not make what the hooks make")
 
 
+def changes_for(pristine: Path) -> list[Change]:
+    """What fits the version of this source."""
+    version = (pristine / "VERSION").read_text(encoding="utf-8").strip()
+    series = ".".join(version.split(".")[:2])
+    known = {"7.2": [*corrections.CHANGES, *speed.CHANGES], "10.0": [*newer.CHANGES]}
+    if series not in known:
+        raise HookError(f"{pristine} is QEMU {version}; there are patches for {', '.join(known)}")
+    return known[series]
+
+
 def main(argv: list[str]) -> int:
     """Return: exit code."""
     if len(argv) != 3:
@@ -293,8 +305,8 @@ def main(argv: list[str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.patch"):
         old.unlink()
-    changes = [*corrections.CHANGES, *speed.CHANGES]
     try:
+        changes = changes_for(pristine)
         check(pristine, folder, write(pristine, folder, changes))
     except (HookError, OSError, subprocess.SubprocessError) as error:
         print(error, file=sys.stderr)

@@ -150,6 +150,7 @@ def test_each_change_has_a_message_and_no_other_has() -> None:
 def test_patches_apply_one_after_the_other(tmp_path: Path) -> None:
     """Two changes of one line's neighbourhood: the second is made against the first."""
     tree = tree_with(tmp_path, "one\nhere\ntwo\n")
+    (tree / "VERSION").write_text("7.2.0\n")
     done = in_qemu_folder(
         "from hook import Change, Hook\n"
         'corrections.CHANGES = (Change("sign", [Hook("a/file.c", "here", "new\\n")]),)\n'
@@ -164,6 +165,15 @@ def test_patches_apply_one_after_the_other(tmp_path: Path) -> None:
     assert "\n+new\n here\n" in first.read_text()
     assert "\n-new\n+newer\n here\n" in second.read_text()
     assert "\nSubject: [PATCH 2/2] target/s390x: add the BEAR" in second.read_text()
+
+
+def test_patches_are_for_known_versions_only(tmp_path: Path) -> None:
+    tree = tree_with(tmp_path, "here\n")
+    (tree / "VERSION").write_text("9.1.2\n")
+    program = "sys.exit(patches.main(['patches.py', *sys.argv[1:]]))"
+    done = in_qemu_folder(program, str(tree), str(tmp_path / "out"))
+    assert done.returncode == 1
+    assert done.stderr == f"{tree} is QEMU 9.1.2; there are patches for 7.2, 10.0\n"
 
 
 def test_missing_file_is_named(script: Path, tmp_path: Path) -> None:
@@ -196,6 +206,8 @@ def test_keys_follow_the_sources(tmp_path: Path) -> None:
     (sim / "cp" / "editor.c~").write_text("not a source")
     (sim / "cp" / ".hidden").mkdir()
     (sim / "cp" / ".hidden" / "a.json").write_text("{}")
+    with open(sim / "qemu" / "patches.py", "a", encoding="utf-8") as file:
+        file.write("# A better text.\n")
     assert qemubuild.build_key(tmp_path) == key
     with open(sim / "cp" / "cp.c", "a", encoding="utf-8") as file:
         file.write("\n")

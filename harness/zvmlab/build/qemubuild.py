@@ -64,6 +64,8 @@ LIBRARIES = {
 }
 PORT = "sim/qemu"
 WITHOUT = "ZVMLAB_QEMU_WITHOUT"
+# For patch files only.
+NOT_FOR_BUILDS = ("patches.py", "newer.py")
 _BASE = ("source", "build.log", "ready")
 
 
@@ -82,8 +84,7 @@ def left_out() -> list[str]:
 
 def base_key(root: Path) -> str:
     """Changes whenever QEMU has to be configured and compiled anew."""
-    # patches.py has texts for people, and nothing that a build uses.
-    scripts = (file for file in sorted((root / PORT).glob("*.py")) if file.name != "patches.py")
+    scripts = (f for f in sorted((root / PORT).glob("*.py")) if f.name not in NOT_FOR_BUILDS)
     hooks = [*scripts, root / PORT / "qapi.json"]
     without = " ".join(["without", *left_out()])
     return digest(TARBALL.sha256, " ".join(CONFIGURE), without, *hooks)
@@ -93,7 +94,8 @@ def build_key(root: Path) -> str:
     """Changes with everything that the executable is made of."""
     parts: list[str | Path] = [base_key(root)]
     for file in module_mk.files(root, module_mk.closure(root, PORT)):
-        parts += [str(file.relative_to(root)), file]
+        if file.name not in NOT_FOR_BUILDS:
+            parts += [str(file.relative_to(root)), file]
     return digest(*parts)
 
 
