@@ -21,7 +21,8 @@ enum { PER_STORE = 0x2000 };
 
 extern volatile uint32_t program_code;	/* set by the handler in start.S */
 static uint64_t state = 0x9e3779b97f4a7c15;
-static int protects;	/* is it on, for the space in use? */
+static int protects;		/* is it on, for the space in use? */
+static unsigned int untold;	/* exceptions that do not say what protects */
 
 void test_main(void);
 
@@ -146,7 +147,7 @@ static unsigned int store_is_wrong(void)
 		wrong |= byte_at(byte) != (stored ? value : old);
 	}
 	if (refused)
-		wrong |= (eight_at(EXCEPTION_ID) & BY_LOW_ADDRESS) != BY_LOW_ADDRESS;
+		untold += (eight_at(EXCEPTION_ID) & BY_LOW_ADDRESS) != BY_LOW_ADDRESS;
 	return wrong;
 }
 
@@ -234,4 +235,5 @@ void test_main(void)
 	stores("DAT OFF");
 	per("DAT OFF PER");
 	dat(0);
+	say("REASON", untold);
 }
