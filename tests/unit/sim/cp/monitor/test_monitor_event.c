@@ -342,6 +342,91 @@ START_TEST(fault_ends_recording)
 }
 END_TEST
 
+/* A block waits a second from its first record on, however many come meanwhile. */
+START_TEST(block_is_a_second_old)
+{
+	struct peer *p = start(0, 255);
+
+	for (unsigned int tenth = 0; tenth < 10; tenth++) {
+		fx.tod = UINT64_C(0xd000000000000000) + tenth * SECOND / 10;
+		cp_timer(fx.cp);
+		ck_assert_uint_eq(p->messages, 1);
+		ck_assert(event(MON_USER, 100));
+		ck_assert_uint_eq(fx.timer, UINT64_C(0xd000000000000000) + SECOND);
+	}
+	at(1);
+	ck_assert_uint_eq(p->messages, 2);
+	read_records(peer_last(p));
+	ck_assert_uint_eq(records, 10);
+}
+END_TEST
+
+/* Sets have numbers in the order in which they are delivered, and a block is one of them. */
+START_TEST(numbers_of_blocks)
+{
+	struct peer *p = start(0, 255);
+	struct mon_set_info set;
+	uint64_t before;
+
+	peer_user(1, WANT_SAMPLE, 255);
+	ck_assert(event(MON_USER, 100));
+	for (unsigned int i = 0; i < 3; i++) {
+		before = deliver(MON_SAMPLE, 10, 0, 1, MON_DELIVERED);
+		at(i + 1);
+		ck_assert_uint_eq(p->messages, 2 + i);
+		ck_assert_int_eq(fx.last_event.kind, CP_EVENT_MONITOR_MESSAGE);
+		ck_assert_uint_gt(fx.last_event.value, before);
+		ck_assert(monitor_set(fx.cp, fx.last_event.value, &set));
+		ck_assert_int_eq(set.kind, MON_EVENT);
+		ck_assert(event(MON_USER, 100));
+	}
+}
+END_TEST
+
+/* What D1R12 fills to the last byte of a frame takes no other frame. */
+START_TEST(suspended_at_the_end_of_a_frame)
+{
+	struct peer *p;
+
+	monitor_settings(fx.cp, true)->block = 4;
+	p = start(0, 255);
+	ck_assert(event(MON_USER, 4076 - (uint32_t)_i));
+	peer_call(p, IUCV_QUIESCE);
+	ck_assert_uint_eq(area_used(MON_EVENT), 4 * 4096);
+	peer_call(p, IUCV_RESUME);
+	ck_assert_uint_eq(p->messages, 2);
+	ck_assert_uint_eq(peer_end(peer_last(p), 0) + 1 - peer_start(peer_last(p), 0),
+			  4096 - (uint32_t)_i);
+	ck_assert_uint_eq(area_used(MON_EVENT), (1 + 4) * 4096);
+}
+END_TEST
+
+/* Nobody hears of the block, and nobody loses it: its room is free again. */
+START_TEST(fault_drops_a_block)
+{
+	struct peer *p = start(0, 255);
+	const uint64_t used = area_used(MON_EVENT);
+
+	ck_assert(event(MON_USER, 100));
+	arm(FAULT_MONITOR_EVENT, FAULT_DROP, 0, 0, "");
+	at(1);
+	ck_assert_uint_eq(p->messages, 1);
+	ck_assert_uint_eq(peer_info(p).lost, 0);
+	ck_assert_uint_eq(area_used(MON_EVENT), used);
+	ck_assert(event(MON_USER, 100));
+	at(2);
+	ck_assert_uint_eq(p->messages, 2);
+	/* Or all who want events are severed; who wants samples stays. */
+	peer_user(1, WANT_SAMPLE, 255);
+	ck_assert(event(MON_USER, 100));
+	arm(FAULT_MONITOR_EVENT, FAULT_SEVER, 0x3d, 0, "");
+	at(3);
+	ck_assert(p->severed && !peers[1].severed);
+	ck_assert_uint_eq(p->code, 0x3d);
+	ck_assert(!event(MON_USER, 100));
+}
+END_TEST
+
 START_TEST(block_sizes)
 {
 	static const uint32_t wanted[] = { 0, 1, 64, 100000 }, frames[] = { 1, 1, 64, 64 };
@@ -380,6 +465,10 @@ int main(void)
 	tcase_add_test(tc, last_user_leaves);
 	tcase_add_test(tc, settings_changed);
 	tcase_add_test(tc, fault_ends_recording);
+	tcase_add_test(tc, block_is_a_second_old);
+	tcase_add_test(tc, numbers_of_blocks);
+	tcase_add_loop_test(tc, suspended_at_the_end_of_a_frame, 0, 3);
+	tcase_add_test(tc, fault_drops_a_block);
 	tcase_add_loop_test(tc, block_sizes, 0, 4);
 	tcase_add_test(tc, block_in_small_area);
 	suite_add_tcase(suite, tc);
