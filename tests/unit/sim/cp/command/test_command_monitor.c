@@ -157,6 +157,27 @@ static const struct {
 	{ "USER", " USERID A B C", MON_USER, true, true },
 };
 
+/* The same as QUERY MONITOR lists them. */
+static const char *const listed[] = {
+	"APPLDATA", "I/O", "ISFC", "NETWORK", "PROCESSOR", "SCHEDULER", "SEEKS", "SSI", "STORAGE",
+	"USER",
+};
+
+/* Of those that can be enabled, this one is; NULL: none is. */
+static void ck_enabled(bool event, const char *name)
+{
+	const char *reply = run_as(CPCMD_GUEST, event ? "Q MON EVENT" : "Q MON SAMPLE", 0);
+	unsigned int enabled = 0;
+	char line[64];
+
+	snprintf(line, sizeof(line), "\n%-9s DOMAIN ENABLED\n", name ? name : "MONITOR");
+	ck_assert_msg(strstr(reply, line) != NULL, "no %s in %s", line, reply);
+	for (const char *at = reply; (at = strstr(at, " ENABLED\n")) != NULL; at++)
+		enabled++;
+	/* MONITOR always is, and for samples SYSTEM. */
+	ck_assert_uint_eq(enabled, (name ? 1u : 0u) + (event ? 1u : 2u));
+}
+
 static void domain_command(char text[64], const char *verb, bool event, const char *name,
 			   const char *operands)
 {
@@ -177,6 +198,7 @@ START_TEST(domain)
 		run_as(CPCMD_GUEST, text, known ? 0 : 3);
 		ck_assert_uint_eq(settings->domains,
 				  known ? always | MON_DOMAIN_BIT(domains[_i].domain) : always);
+		ck_enabled(event, known ? listed[_i] : NULL);
 		domain_command(text, "DIS", event, name, domains[_i].operands);
 		run_as(CPCMD_GUEST, text, known ? 0 : 3);
 		ck_assert_uint_eq(settings->domains, always);
