@@ -34,7 +34,10 @@ _ARITHMETIC = {
 }
 _NO_OPERAND = frozenset("return case sizeof else do goto const void char int long short".split())
 """Words behind which an operator has one operand, or a star makes a pointer."""
-_NOT_MEANT = frozenset(("assert", "static_assert", "_Static_assert", "__attribute__", "__printf"))
+_NOT_MEANT = frozenset(
+    "assert MON_ASSERT static_assert _Static_assert __attribute__ __printf".split()
+)
+"""What is said with these before a bracket; MON_ASSERT() is the driver's assert()."""
 _NO_STATEMENT = frozenset(
     """return break continue goto if else for while do switch case default struct union enum
     static const extern typedef register volatile inline unsigned signed""".split()

@@ -105,6 +105,7 @@ def test_c(body: str, kind: str, expected: list[str] | None) -> None:
         'const char *a = "b < 1; \\" c == 2;";\n',
         "char a = '<';\n",
         "void f(void)\n{\n\tassert(a < 1 && b);\n}\n",
+        "void f(void)\n{\n\tMON_ASSERT(a < 1 && b);\n}\n",
         'static_assert(sizeof(a) == 8, "eight");\n',
         "void f(int a) __attribute__((format(printf, 1, 2)));\n",
     ],
