@@ -503,7 +503,7 @@ static off_t size_of(const char *name)
 START_TEST(csv_on_a_full_disk)
 {
 	char folder[] = "/tmp/zvmlab-test-XXXXXX", small[96], large[96];
-	off_t small_size, large_size;
+	off_t small_size = 0, large_size = 0;
 	struct rlimit limit;
 	struct sink *sink;
 
