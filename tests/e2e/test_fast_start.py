@@ -94,7 +94,7 @@ def _calls(guest: Guest) -> list[str]:
 def _save(guest: Guest, into: Path) -> bytes:
     """Save a guest as it is, with whoever is connected; what is in the file."""
     claim(into)
-    checkpoint.save(guest.machine, guest.channels, into, guest._stream)
+    guest._save(into)
     return (into / MACHINE).read_bytes()
 
 
@@ -521,7 +521,9 @@ def test_the_cp_travels_with_qemus_own_migration(
         fd = _start_work(first)
         first.machine.pause()
         found.mkdir()
-        (found / AGENT).write_text(json.dumps(first._stream.end() if first._stream else None))
+        assert first._stream is not None
+        agent = {"stream": first._stream.end(), "info": dataclasses.asdict(first.agent.info)}
+        (found / AGENT).write_text(json.dumps(agent))
         migrate(first, "migrate", f"exec:cat > '{found / MACHINE}'")
         before = _state(first)
     with Guest(config, logs("second")) as second:

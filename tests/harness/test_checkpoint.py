@@ -10,6 +10,7 @@ from typing import cast
 
 import pytest
 
+from zvmlab.agent.results import AgentInfo
 from zvmlab.base.cache import cache_root, entries
 from zvmlab.base.errors import EmulatorError
 from zvmlab.cp.afiucv import AfIucvStream
@@ -163,11 +164,14 @@ def test_a_checkpoint_is_made_once(
 def test_whoever_restores_it_goes_on_with_its_agent(channels: Channels, tmp_path: Path) -> None:
     peer = cast(Peer, object())
     stream = AfIucvStream(peer, 3, 0x80, "LINUX001", "INIT")
-    checkpoint.save(_as_machine(_Machine()), channels, tmp_path, stream)
+    info = AgentInfo(4, "big", True, 1, 4096, 1000, 2000, 0, "6.1", "s390x")
+    agent = checkpoint.Connected(stream, info)
+    checkpoint.save(_as_machine(_Machine()), channels, tmp_path, agent)
     other = cast(Peer, object())
     found = checkpoint.agent_of(other, tmp_path)
-    assert found is not None and found.end() == stream.end()
-    assert (found.path, found.user, found.name) == (3, "LINUX001", "INIT")
+    assert found is not None and found.info == info and found.stream is not stream
+    assert (found.stream.path, found.stream.user, found.stream.name) == (3, "LINUX001", "INIT")
+    assert found.stream.end() == stream.end()
     (tmp_path / AGENT).unlink()
     assert checkpoint.agent_of(other, tmp_path) is None
 

@@ -28,12 +28,17 @@ NAME = "AGENT"
 
 
 class Agent(Worker):
-    """The agent of one guest; itself its worker number 0."""
+    """The agent of one guest; itself its worker number 0.
 
-    def __init__(self, stream: Stream, timeout: float = DEFAULT_SECONDS) -> None:
+    *info* is what it has said of itself already; otherwise it is asked.
+    """
+
+    def __init__(
+        self, stream: Stream, timeout: float = DEFAULT_SECONDS, info: AgentInfo | None = None
+    ) -> None:
         super().__init__(Channel(stream), 0, timeout)
         self._workers: dict[str, Worker] = {}
-        self.info = self.hello()
+        self.info = info or self.hello()
         if self.info.version != VERSION:
             raise UsageError(
                 f"the guest's agent has protocol version {self.info.version}, not {VERSION};"

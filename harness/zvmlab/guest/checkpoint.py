@@ -3,7 +3,7 @@
 
     checkpoint-KEY/machine        the machine, as its emulator saves it
     checkpoint-KEY/console.log    what it had written to its console
-    checkpoint-KEY/agent.json     the path between its agent and the harness
+    checkpoint-KEY/agent.json     its agent, and the path between that and the harness
 
 KEY is a hash of all that went in: what the guest runs, what it consists of,
 the emulator itself.  The agent stays connected, and waits for a request of whoever takes the
@@ -14,6 +14,7 @@ clock is set by the first request, which also gives its kernel random bytes.  Th
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import errno
 import functools
 import json
@@ -21,10 +22,12 @@ import os
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from zvmlab.agent.agent import Agent
 from zvmlab.agent.calls import Out
+from zvmlab.agent.results import AgentInfo
 from zvmlab.agent.wire import Call
 from zvmlab.base.cache import digest, entries, entry, locked
 from zvmlab.base.errors import EmulatorError
@@ -43,7 +46,7 @@ CONSOLE = "console.log"
 AGENT = "agent.json"
 LIMIT_BYTES = 6 << 30
 """The cache keeps no more of them than this, and at least the one used last."""
-_VERSION = "2"
+_VERSION = "3"
 _CLOCK_REALTIME = 0
 _RANDOM = "/dev/urandom"
 _RANDOM_BYTES = 64
@@ -148,12 +151,21 @@ def _sizes() -> list[tuple[Path, int, float]]:
     return found
 
 
-def save(machine: Machine, channels: Channels, into: Path, agent: AfIucvStream | None) -> None:
-    """Save a guest whose *agent* is connected and idle; its CPUs are held afterwards."""
+@dataclass(frozen=True)
+class Connected:
+    """An agent that is connected and idle."""
+
+    stream: AfIucvStream
+    info: AgentInfo
+
+
+def save(machine: Machine, channels: Channels, into: Path, agent: Connected | None) -> None:
+    """Save a guest, with its *agent* if that is connected; its CPUs are held afterwards."""
     try:
         machine.save(into / MACHINE)
         if agent is not None:
-            (into / AGENT).write_text(json.dumps(agent.end()), encoding="ascii")
+            found = {"stream": agent.stream.end(), "info": dataclasses.asdict(agent.info)}
+            (into / AGENT).write_text(json.dumps(found), encoding="ascii")
         shutil.copyfile(channels.console_log, into / CONSOLE)
     except OSError as error:
         raise cannot_write(into, error) from error
@@ -180,11 +192,12 @@ def restore(machine: Machine, channels: Channels, found: Path) -> None:
         raise cannot_write(channels.console_log, error) from error
 
 
-def agent_of(peer: Peer, found: Path) -> AfIucvStream | None:
-    """The connection to a restored guest's agent, if it was saved with one."""
+def agent_of(peer: Peer, found: Path) -> Connected | None:
+    """A restored guest's agent, if it was saved with one."""
     if not (found / AGENT).exists():
         return None
-    return AfIucvStream(peer, **json.loads((found / AGENT).read_text(encoding="ascii")))
+    noted = json.loads((found / AGENT).read_text(encoding="ascii"))
+    return Connected(AfIucvStream(peer, **noted["stream"]), AgentInfo(**noted["info"]))
 
 
 def set_apart(agent: Agent) -> None:

@@ -147,7 +147,8 @@ class Guest:
         self._machine: Machine | None = None
         self._peer: Peer | None = None
         self._listener: AfIucvListener | None = None
-        self._stream: AfIucvStream | None = None  # to the agent; a restored guest's from PAUSED on
+        self._stream: AfIucvStream | None = None
+        self._connected: checkpoint.Connected | None = None  # a restored guest's, not used yet
         self._agent: Agent | None = None
         self._lockstep: Lockstep | None = None
         self._restored = False
@@ -260,7 +261,10 @@ class Guest:
 
     def _save(self, into: Path) -> None:
         """Save this guest to a checkpoint; whoever restores it goes on with its agent."""
-        checkpoint.save(self.machine, self.channels, into, self._stream)
+        agent = None
+        if self._agent is not None and self._stream is not None:
+            agent = checkpoint.Connected(self._stream, self._agent.info)
+        checkpoint.save(self.machine, self.channels, into, agent)
 
     def _start(self, found: Path | None) -> None:
         """Reach PAUSED, in front of the first instruction or where a checkpoint stands."""
@@ -292,7 +296,7 @@ class Guest:
         self._undo.callback(self._control.close)
         self._peer = Peer(self._control, USER)
         if found is not None:
-            self._stream = checkpoint.agent_of(self._peer, found)
+            self._connected = checkpoint.agent_of(self._peer, found)
         self._listener = AfIucvListener(self._peer, NAME)
         if self.config.deterministic:
             self._lockstep = Lockstep(self.qmp)
@@ -343,9 +347,10 @@ class Guest:
         seconds = self.config.boot_seconds * self._slowness
         listener = self._there(self._listener, "agent channel", "start()")
         try:
-            if self._stream is None or self._agent is not None:
-                self._stream = listener.accept(seconds)
-            self._agent = Agent(_WatchedStream(self._stream, self._news))
+            known, self._connected = self._connected, None
+            self._stream = listener.accept(seconds) if known is None else known.stream
+            stream = _WatchedStream(self._stream, self._news)
+            self._agent = Agent(stream, info=None if known is None else known.info)
             self._log_read = 0
         except Timeout as error:
             place = f"; the console is in {self.channels.console_log}" if self._kept else ""
