@@ -16,6 +16,8 @@ from zvmlab.base.errors import EmulatorError, Timeout, ZvmlabError
 
 _MESSAGE_MAX = 16 * 1024 * 1024
 _SLICE_SECONDS = 0.1
+# A start of QEMU takes some milliseconds.
+_CONNECT_PAUSE = 0.001
 
 
 class QmpError(ZvmlabError):
@@ -76,7 +78,7 @@ class Qmp:
             self._check()
             if time.monotonic() > limit:
                 raise Timeout(f"QEMU did not open its socket {path} within {timeout:g} s")
-            time.sleep(0.005)
+            time.sleep(_CONNECT_PAUSE)
 
     def close(self) -> None:
         """Drop the connection; harmless the second time."""
