@@ -247,6 +247,25 @@ START_TEST(lost_at_its_end)
 }
 END_TEST
 
+/* A set without anything ends all the same, and the next one is read. */
+START_TEST(empty_set)
+{
+	mi_stop(0);
+	sample(MI_START);
+	mi_stop(0);
+	mi_open(MONREC_DEVICE);
+	mi_next(MONREC_SET);
+	mi_next(MONREC_VIOLATION);
+	ck_assert_uint_eq(mi_item.rule, MONREC_RULE_SET_EMPTY);
+	mi_next(MONREC_SET_END);
+	ck_assert_uint_eq(mi_item.at.set, 1);
+	mi_next(MONREC_SET);
+	ck_assert_uint_eq(mi_item.at.set, 2);
+	ck_sample(0);
+	mi_next(MONREC_SET_END);
+}
+END_TEST
+
 /* After EFAULT the device stays where it is: what follows belongs to the lost set. */
 START_TEST(lost_in_the_middle)
 {
@@ -426,6 +445,7 @@ int main(void)
 	tcase_add_test(tc, elements_and_frames);
 	tcase_add_test(tc, nothing);
 	tcase_add_test(tc, lost_at_its_end);
+	tcase_add_test(tc, empty_set);
 	tcase_add_test(tc, lost_in_the_middle);
 	tcase_add_test(tc, lost_for_good);
 	tcase_add_test(tc, file_that_cannot_be_read);

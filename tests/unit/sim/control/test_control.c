@@ -174,6 +174,20 @@ START_TEST(endless_line_is_refused)
 }
 END_TEST
 
+/* As long as the longest line, and no end of it is there. */
+START_TEST(line_without_an_end_is_refused)
+{
+	static char line[CTL_MAX_LINE];
+	int fd = new_client();
+
+	memset(line, ' ', sizeof(line));
+	say(fd, line, sizeof(line));
+	ck_assert_str_eq(read_line(fd), bad("the request is longer than 8 MiB; the connection is "
+					    "closed"));
+	close(fd);
+}
+END_TEST
+
 START_TEST(longest_line_is_answered)
 {
 	static char line[CTL_MAX_LINE + 1];
@@ -524,6 +538,7 @@ int main(void)
 	tcase_add_test(tc, half_closed_client_is_answered);
 	tcase_add_test(tc, requests_wait_for_the_cp);
 	tcase_add_test(tc, endless_line_is_refused);
+	tcase_add_test(tc, line_without_an_end_is_refused);
 	tcase_add_test(tc, longest_line_is_answered);
 	tcase_add_test(tc, slow_client_is_dropped);
 	tcase_add_test(tc, limit_of_what_waits);

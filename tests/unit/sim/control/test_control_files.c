@@ -74,6 +74,35 @@ START_TEST(nothing_stays_open)
 }
 END_TEST
 
+/* Programs that the emulator starts get none of them. */
+START_TEST(descriptors_are_not_inherited)
+{
+	bool before[64] = { false };
+	int fd = -1, found = 0;
+
+	for (int i = 0; i < 64; i++)
+		before[i] = fcntl(i, F_GETFD) >= 0;
+	begin();
+	fd = new_client();
+	ask_with(fd, "monitor-capture", "");
+	for (int i = 0; i < 64; i++) {
+		const int flags = fcntl(i, F_GETFD);
+
+		if (before[i] || flags < 0 || i == fd)
+			continue;
+		ck_assert_msg(flags & FD_CLOEXEC, "%d", i);
+		found++;
+	}
+	/* Watching, waking, listening, the client, two files. */
+	ck_assert_int_eq(found, 6);
+	ck_assert_int_eq(unlink(file), 0);
+	strcat(file, ".idx");
+	ck_assert_int_eq(unlink(file), 0);
+	close(fd);
+	stop();
+}
+END_TEST
+
 START_TEST(segment_to_a_file)
 {
 	uint8_t found[64];
@@ -343,6 +372,7 @@ int main(void)
 	tcase_add_loop_test(tc, captured_to_a_full_disk, 0, 2);
 	tcase_add_loop_test(tc, captured_to_the_first_bad_element, 0, 2);
 	tcase_add_test(alone, nothing_stays_open);
+	tcase_add_test(alone, descriptors_are_not_inherited);
 	tcase_add_test(alone, held_up_to_the_limit);
 	tcase_add_test(alone, writing_goes_on_after_a_signal);
 	suite_add_tcase(suite, tc);

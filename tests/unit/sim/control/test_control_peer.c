@@ -473,6 +473,15 @@ START_TEST(bytes_that_a_peer_may_hold)
 		parm.msgid = 7 + i;
 		ctl_settle(&list, IUCV_SEND, &parm, &result, held[i]);
 	}
+	/* What is about other messages, or about none, leaves these alone. */
+	for (enum iucv_function function = 0; function < IUCV_FUNCTIONS; function++) {
+		struct iucv_parm other = { .path = 2, .msgid = 99 };
+
+		if (function == IUCV_SEND || function == IUCV_RETRIEVE_BUFFER)
+			continue;
+		ctl_settle(&list, function, &other, &result, ctl_hold(&list, 2, 5, 5));
+		ck_assert_uint_eq(list.bytes, 60);
+	}
 	ck_assert_ptr_null(ctl_take(&list, 2, 8));
 	ck_assert_ptr_null(ctl_take(&list, 1, 99));
 	ck_assert_ptr_null(ctl_take_answer(&list, &list));

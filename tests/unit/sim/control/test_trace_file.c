@@ -337,6 +337,20 @@ START_TEST(limit_to_the_byte)
 }
 END_TEST
 
+START_TEST(limit_in_mib)
+{
+	static char line[1 << 20];
+	struct trace_file *file = trace_file_open(path, 2u << 20, err, sizeof(err));
+
+	memset(line, 'x', sizeof(line));
+	trace_file_line(file, line, sizeof(line));
+	ck_assert_ptr_null(trace_file_ended(file));
+	trace_file_line(file, line, sizeof(line));
+	ck_assert_str_eq(trace_file_ended(file), "its limit of 2 MiB is reached (trace-limit)");
+	trace_file_close(file);
+}
+END_TEST
+
 START_TEST(limit_is_said)
 {
 	struct trace_file *file = trace_file_open(path, 2048, err, sizeof(err));
@@ -395,6 +409,7 @@ int main(void)
 	tcase_add_test(tc, longest_that_are_counted);
 	tcase_add_test(tc, cpu_of_a_count);
 	tcase_add_test(tc, limit_to_the_byte);
+	tcase_add_test(tc, limit_in_mib);
 	tcase_add_test(tc, limit_is_said);
 	tcase_add_loop_test(tc, limit_in_words, 0, sizeof(limits) / sizeof(limits[0]));
 	suite_add_tcase(suite, tc);

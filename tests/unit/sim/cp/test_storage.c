@@ -239,6 +239,25 @@ START_TEST(save_and_load)
 }
 END_TEST
 
+/* As many extents as a guest can have. */
+START_TEST(save_and_load_all_extents)
+{
+	const char *const most = "0.1M 2M.1M 4M.1M 6M.1M 8M.1M 10M.1M 12M.1M 14M.1M";
+	struct state s;
+
+	ck_assert_int_eq(cp_config_parse_storage(&fx.cp->config, most, NULL, 0), 0);
+	ck_assert_uint_eq(fx.cp->config.extents, CP_MAX_EXTENTS);
+	save_storage(&s);
+	cp_config_parse_storage(&fx.cp->config, "0.1M", NULL, 0);
+	s.loading = true;
+	storage_part.state(fx.cp, &s);
+	ck_assert(!s.failed);
+	ck_assert_uint_eq(fx.cp->config.extents, CP_MAX_EXTENTS);
+	ck_assert_uint_eq(fx.cp->config.extent[CP_MAX_EXTENTS - 1].start, 14u << 20);
+	free(s.data);
+}
+END_TEST
+
 /* Offsets in the image: tag 0, count 4, then start and size of each extent. */
 static const struct { unsigned int offset; uint8_t value; } damage[] = {
 	{ 0, 'X' }, { 7, 0 }, { 7, 9 }, { 7, 3 }, { 4, 0xff }, { 15, 1 }, { 13, 0x10 }, { 23, 1 },
@@ -279,6 +298,7 @@ int main(void)
 	tcase_add_test(tc, highest_address_of_a_segment);
 	tcase_add_test(tc, accesses_are_traced);
 	tcase_add_test(tc, save_and_load);
+	tcase_add_test(tc, save_and_load_all_extents);
 	tcase_add_loop_test(tc, damaged_image, 0, sizeof(damage) / sizeof(damage[0]));
 	suite_add_tcase(suite, tc);
 	tcase_add_checked_fixture(types, setup_types, fx_teardown);

@@ -259,6 +259,38 @@ START_TEST(configuration_without_room)
 }
 END_TEST
 
+/* The same of as many users as there can be. */
+START_TEST(many_configurations_without_room)
+{
+	struct peer *first = peer_user(0, WANT_SAMPLE, 255);
+
+	monitor_set_manual(fx.cp, true);
+	monitor_start(fx.cp, false);
+	iucv_dispatch(fx.cp);
+	peer_reply(first);
+	peer_reply(first);
+	deliver(MON_SAMPLE_CONFIG, (uint32_t)area_size(MON_SAMPLE_CONFIG), 0, 1, MON_DELIVERED);
+	for (unsigned int i = 1; i < MON_MAX_USERS; i++)
+		ck_assert_uint_eq(peer_user(i, WANT_SAMPLE, 255)->messages, 0);
+	peer_reply(first);
+	monitor_tick(fx.cp);
+	for (unsigned int i = 1; i < MON_MAX_USERS; i++) {
+		ck_assert_uint_eq(peers[i].messages, 2);
+		ck_assert_uint_eq(peers[i].message[0].trgcls, SAMPLE_CONFIG);
+		peer_reply(&peers[i]);
+		peer_reply(&peers[i]);
+	}
+	peer_reply(first);
+	/* And then an interval that all of them lose. */
+	deliver(MON_SAMPLE, (uint32_t)area_size(MON_SAMPLE), 0, 1, MON_DELIVERED);
+	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
+		ck_assert_uint_eq(peer_info(&peers[i]).lost, 0);
+	monitor_tick(fx.cp);
+	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
+		ck_assert_uint_eq(peer_info(&peers[i]).lost, 1);
+}
+END_TEST
+
 /* An interval without room is lost by those who want it. */
 START_TEST(interval_without_room)
 {
@@ -349,6 +381,7 @@ int main(void)
 	tcase_add_test(tc, configuration_postponed);
 	tcase_add_test(tc, configuration_of_one_postponed);
 	tcase_add_test(tc, configuration_without_room);
+	tcase_add_test(tc, many_configurations_without_room);
 	tcase_add_test(tc, interval_without_room);
 	tcase_add_test(tc, second_user);
 	tcase_add_test(tc, layout_at_start);

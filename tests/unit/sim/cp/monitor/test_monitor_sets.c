@@ -251,6 +251,44 @@ START_TEST(largest_set)
 }
 END_TEST
 
+/* A set without room is lost by each of those who want it, however many they are. */
+START_TEST(lost_by_all)
+{
+	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
+		peer_user(i, WANT_SAMPLE, 10);
+	deliver(MON_SAMPLE, (uint32_t)area_size(MON_SAMPLE), 0, 1, MON_DELIVERED);
+	deliver(MON_SAMPLE, 1, 0, 1, MON_LOST_SPACE);
+	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
+		ck_assert_uint_eq(peer_info(&peers[i]).lost, 1);
+	ck_assert_uint_eq(fx.events[CP_EVENT_MONITOR_LOST], MON_MAX_USERS);
+}
+END_TEST
+
+/* Room for records, and none for the control area: the set takes neither. */
+START_TEST(control_area_full)
+{
+	static struct mon_element e[MON_MAX_MCES];
+	enum mon_fate fate = MON_DELIVERED;
+	unsigned int sets = 0;
+
+	peer_user(0, WANT_BOTH, 255);
+	for (unsigned int i = 0; i < MON_MAX_MCES; i++)
+		e[i] = (struct mon_element){ .type = MCE_SAMPLE, .domains = 1, .data = pattern,
+					     .len = 1, .phase = i };
+	while (fate == MON_DELIVERED) {
+		ck_assert_uint_eq(area_used(MON_SAMPLE), sets * 4096);
+		ck_assert_int_gt(monitor_deliver(fx.cp, MON_SAMPLE, e, MON_MAX_MCES, &fate, err,
+						 sizeof(err)), 0);
+		sets += fate == MON_DELIVERED;
+	}
+	ck_assert_int_eq(fate, MON_LOST_SPACE);
+	ck_assert_uint_ge(sets, 1);
+	/* Four pages for control areas: see kinds. */
+	ck_assert_uint_le(sets, 4);
+	ck_assert_uint_eq(area_used(MON_SAMPLE), sets * 4096);
+}
+END_TEST
+
 /* PARTITION and CONFIG SIZE can give nearly all of the segment to sample data. */
 START_TEST(partition)
 {
@@ -370,6 +408,8 @@ int main(void)
 	tcase_add_test(tc, hostile);
 	tcase_add_test(tc, many_elements_too_large);
 	tcase_add_test(tc, largest_set);
+	tcase_add_test(tc, lost_by_all);
+	tcase_add_test(tc, control_area_full);
 	tcase_add_loop_test(tc, partition, 0, 2);
 	tcase_add_test(tc, wrap_around);
 	tcase_add_test(tc, out_of_order);

@@ -113,7 +113,10 @@ START_TEST(segment_that_the_image_lacks)
 		ck_assert_int_eq(dcss_define(fx.cp, &c, err, sizeof(err)), 0);
 		ck_assert_int_eq(dcss_save(fx.cp, "NEW", err, sizeof(err)), 0);
 		dcss_load(fx.cp, dcss_find(fx.cp, "NEW"), false);
+		ck_assert_int_eq(cp_page_access(fx.cp, 0x5fffff), CP_ACCESS_NONE);
 		ck_assert_int_eq(cp_page_access(fx.cp, 0x600000), CP_ACCESS_WRITE);
+		ck_assert_int_eq(cp_page_access(fx.cp, 0x600fff), CP_ACCESS_WRITE);
+		ck_assert_int_eq(cp_page_access(fx.cp, 0x601000), CP_ACCESS_NONE);
 		ck_assert(load());
 		ck_assert_ptr_null(dcss_find(fx.cp, "NEW"));
 		ck_assert_int_eq(cp_page_access(fx.cp, 0x600000), CP_ACCESS_NONE);
