@@ -294,6 +294,38 @@ START_TEST(all_users)
 }
 END_TEST
 
+/* The operator is listed once: as the guest, as a peer, or though nobody plays it. */
+START_TEST(operator_once)
+{
+	static const struct iucv_user_ops ops = { .event = unheard };
+	static const struct { const char *userid, *peers[2], *names[4]; } cases[] = {
+		{ "OPERATOR", { "ALPHA", "BETA" }, { "OPERATOR", "ALPHA", "BETA" } },
+		{ "TUX", { "OPERATOR", "BETA" }, { "TUX", "OPERATOR", "BETA" } },
+		{ "TUX", { "ALPHA", "OPERATOR" }, { "TUX", "ALPHA", "OPERATOR" } },
+		{ "TUX", { "ALPHA", "BETA" }, { "TUX", "ALPHA", "BETA", "OPERATOR" } },
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unsigned int count = 0;
+
+		fx_setup_with((const char *const[]){ "userid", cases[i].userid, "class", "BG", NULL });
+		for (unsigned int p = 0; p < 2; p++)
+			ck_assert_ptr_nonnull(iucv_user_create(fx.cp, cases[i].peers[p], 8, &ops, NULL));
+		memset(fx_at(BUFFER, 8 * GUEST_SIZE), 0, 8 * GUEST_SIZE);
+		ck_assert_int_eq(guests("*", BUFFER, 8 * GUEST_SIZE).how, CP_DONE);
+		for (; count < 4 && cases[i].names[count]; count++) {
+			uint8_t name[8];
+
+			ebcdic_name(name, cases[i].names[count]);
+			ck_assert_mem_eq(fx_at(BUFFER + GUEST_SIZE * count + GUEST_NAME, 8), name, 8);
+		}
+		/* Nothing is behind them. */
+		ck_assert_uint_eq(get_be64(fx_at(BUFFER + GUEST_SIZE * count, 8)), 0);
+		fx_teardown();
+	}
+}
+END_TEST
+
 /*
  * Translation tables as the PoP has them in chapter 3: region first at 10000,
  * second 14000, third 18000, segment 1c000, page 20000.  Virtual address
@@ -459,6 +491,7 @@ int main(void)
 {
 	Suite *suite = suite_create("diag guests");
 	TCase *tc = tcase_create("guests"), *all = tcase_create("all");
+	TCase *operator = tcase_create("operator");
 
 	tcase_add_checked_fixture(tc, setup, fx_teardown);
 	tcase_add_test(tc, cpu_use);
@@ -480,5 +513,7 @@ int main(void)
 	tcase_add_checked_fixture(all, setup_all, fx_teardown);
 	tcase_add_test(all, all_users);
 	suite_add_tcase(suite, all);
+	tcase_add_test(operator, operator_once);
+	suite_add_tcase(suite, operator);
 	return fx_run_and_replay(suite);
 }
