@@ -106,6 +106,15 @@ START_TEST(values_of_kinds)
 	ck_assert_uint_eq(fault_value_max(FAULT_DIAG_COMMAND, FAULT_RC), UINT32_MAX);
 	ck_assert_uint_eq(fault_value_max(FAULT_IUCV_SEND, FAULT_CC), 3);
 	ck_assert_uint_eq(fault_value_max(FAULT_INTERRUPT, FAULT_DROP), 0);
+	/* A return code of IUCV is a byte; what corrupts an interruption changes one of its 40. */
+	for (enum fault_point point = 0; point < FAULT_POINTS; point++) {
+		const char *name = fault_point_info[point].name;
+		const bool interruption = strcmp(name, "interrupt") == 0 || strncmp(name, "peer.", 5) == 0;
+
+		ck_assert_uint_eq(fault_value_max(point, FAULT_RC),
+				  strncmp(name, "iucv.", 5) == 0 ? 255 : UINT32_MAX);
+		ck_assert_uint_eq(fault_offset_max(point), interruption ? 39 : UINT32_MAX);
+	}
 }
 END_TEST
 
