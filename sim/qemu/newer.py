@@ -77,10 +77,9 @@ def _lowprot() -> Change:
     old = {hook.anchor: hook for hook in speed.LOWPROT.hooks}
     place = "static int probe_access_internal("
     function = old["static void notdirty_write(CPUState *cpu, vaddr mem_vaddr,"]
-    text = function.text.replace(
-        "target_ulong tlb_addr_for_store(target_ulong tlb_addr, target_ulong",
-        "uint64_t tlb_addr_for_store(uint64_t tlb_addr, vaddr",
-    )
+    text = function.text.replace("target_ulong tlb_addr_for_store(", "uint64_t tlb_addr_for_store(")
+    text = text.replace("(target_ulong tlb_addr,", "(uint64_t tlb_addr,")
+    text = text.replace("    target_ulong addr)", "vaddr addr)")
     text = text.replace("(target_ulong)-1", "-1")
     read = Hook(CPUTLB, "uint64_t tlb_addr = tlb_read_idx(entry, access_type);",
                 "    uint64_t tlb_addr = access_type == MMU_DATA_STORE ?\n"

@@ -24,7 +24,7 @@ def _stored(file: str, function: str, first: str, last: str) -> Hook:
 
 # What loading control registers does to slots and TLB.
 SELECT = """\
-/* Select the slot of an address-space-control element; return one to flush, or none. */
+/* Select the slot of an ASCE; return the MMU index to flush, as a bit, or 0. */
 static uint16_t select_slot(S390Slots *slots, uint64_t asce, int first_index)
 {
     uint64_t newest = slots->selected[slots->now];
@@ -44,7 +44,7 @@ static uint16_t select_slot(S390Slots *slots, uint64_t asce, int first_index)
     return i < S390_SLOTS ? 0 : 1 << (first_index + slots->now);
 }
 
-/* All control registers at once: what is translated differently from now on is flushed. */
+/* All control registers at once; flush what is translated differently now. */
 void s390_load_cregs(CPUS390XState *env, const uint64_t cregs[16])
 {
     uint16_t flush = 0;
@@ -160,7 +160,7 @@ SLOTS = Change(
     [
         Hook(f"{S390X}/cpu-param.h", "#define NB_MMU_MODES", "#define NB_MMU_MODES 14\n", instead=1),
         Hook(f"{S390X}/cpu.h", "struct CPUArchState {",
-             "/* The address-space-control elements of CR1 or CR7 that have an MMU index each. */\n"
+             "/* The address-space-control elements of CR1 or CR7 that have an MMU index. */\n"
              "#define S390_SLOTS 6\n\n"
              "typedef struct S390Slots {\n"
              "    uint64_t asce[S390_SLOTS];\n"
@@ -175,7 +175,7 @@ SLOTS = Change(
              "#define FLAG_SHIFT_SECONDARY    5\n"
              "#define FLAG_MASK_SLOT          7\n", after=True),
         Hook(f"{S390X}/cpu.h", "#define MMU_PRIMARY_IDX ",
-             "/* MMU; primary and secondary have S390_SLOTS indexes, of which these are the first */\n"
+             "/* MMU; the first index of primary and secondary, which have S390_SLOTS each */\n"
              "#define MMU_PRIMARY_IDX         0\n"
              "#define MMU_SECONDARY_IDX       (MMU_PRIMARY_IDX + S390_SLOTS)\n"
              "#define MMU_HOME_IDX            (MMU_SECONDARY_IDX + S390_SLOTS)\n"
@@ -279,11 +279,12 @@ LOWPROT = Change(
         # The address of an entry for stores, without the bit if the store may use the entry.
         Hook(CPUTLB, "static void notdirty_write(CPUState *cpu, vaddr mem_vaddr,", """\
 /*
- * The address for comparison in an entry for stores.  An entry of a PAGE_WRITE_INV page is
- * marked invalid, but holds for a store that begins behind the bytes to be checked.
- * (An entry that was flushed has all bits one.)
+ * The address for comparison in an entry for stores.  An entry of a
+ * PAGE_WRITE_INV page is marked invalid, but holds for a store that begins
+ * after the bytes to be checked.  (An entry that was flushed has all bits one.)
  */
-static inline target_ulong tlb_addr_for_store(target_ulong tlb_addr, target_ulong addr)
+static inline target_ulong tlb_addr_for_store(target_ulong tlb_addr,
+                                              target_ulong addr)
 {
 #ifdef TARGET_PAGE_WRITE_INV_BYTES
     if (unlikely(tlb_addr & TLB_INVALID_MASK) && tlb_addr != (target_ulong)-1 &&
