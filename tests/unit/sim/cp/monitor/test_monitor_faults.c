@@ -51,6 +51,7 @@ END_TEST
 START_TEST(fault_message)
 {
 	struct peer *a = peer_user(0, WANT_BOTH, 3), *b = peer_user(1, WANT_BOTH, 3);
+	struct mon_set_info set;
 
 	arm(FAULT_MONITOR_MESSAGE, FAULT_DROP, 0, 0, "PEER0");
 	deliver(MON_SAMPLE, 10, 0, 1, MON_DELIVERED);
@@ -72,7 +73,10 @@ START_TEST(fault_message)
 	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
 
 	arm(FAULT_MONITOR_MESSAGE, FAULT_CORRUPT, 0x0f, MCE_SIZE + MCE_DOMAINS, "PEER1");
-	deliver(MON_SAMPLE, 10, 0, 1, MON_DELIVERED);
+	ck_assert(monitor_set(fx.cp, deliver(MON_SAMPLE, 10, 0, 1, MON_DELIVERED), &set));
+	/* The message itself is as it should be. */
+	ck_assert_uint_eq(get_be32(peer_last(b)->rmmsg), set.mca_start);
+	ck_assert_uint_eq(get_be32(peer_last(b)->rmmsg + 4), set.mca_end);
 	ck_assert_uint_eq(peer_mce(peer_last(b), 0)[MCE_DOMAINS], 0x8f);
 	ck_assert_uint_eq(peer_mce(peer_last(b), 0)[MCE_TYPE], MCE_SAMPLE);
 

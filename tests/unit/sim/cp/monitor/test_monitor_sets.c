@@ -289,6 +289,30 @@ START_TEST(control_area_full)
 }
 END_TEST
 
+/* A set that nobody replies to stays, however many come and go meanwhile. */
+START_TEST(oldest_set_stays)
+{
+	struct peer *slow = peer_user(0, WANT_BOTH, 1), *fast = peer_user(1, WANT_BOTH, 10);
+	struct mon_set_info set;
+	uint64_t first;
+
+	fast->automatic = true;
+	first = deliver(MON_SAMPLE, 100, 0, 0x5a, MON_DELIVERED);
+	/* More than there can be at once: 255 messages for each of 16 users. */
+	for (unsigned int i = 0; i < 9000; i++) {
+		fx.trace_len = 0;
+		deliver(MON_SAMPLE, 1, 0, 1, MON_DELIVERED);
+	}
+	ck_assert(monitor_set(fx.cp, first, &set));
+	ck_assert_uint_eq(set.waiting, 1);
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 4096);
+	ck_assert_uint_eq(*fx_at(peer_start(peer_last(slow), 0) + 99, 1), 0x5a);
+	peer_reply(slow);
+	ck_assert(!monitor_set(fx.cp, first, &set));
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
+}
+END_TEST
+
 /* PARTITION and CONFIG SIZE can give nearly all of the segment to sample data. */
 START_TEST(partition)
 {
@@ -410,6 +434,7 @@ int main(void)
 	tcase_add_test(tc, largest_set);
 	tcase_add_test(tc, lost_by_all);
 	tcase_add_test(tc, control_area_full);
+	tcase_add_test(tc, oldest_set_stays);
 	tcase_add_loop_test(tc, partition, 0, 2);
 	tcase_add_test(tc, wrap_around);
 	tcase_add_test(tc, out_of_order);
