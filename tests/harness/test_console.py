@@ -70,7 +70,9 @@ def test_classify_only_what_is_asked_for() -> None:
 
 
 def test_unknown_kind_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="'nosuch' is not a crash.*panic, oops, bug, warning"):
+    with pytest.raises(
+        UsageError, match="unknown kind of crash: 'nosuch'.*panic, oops, bug, warning"
+    ):
         Console(tmp_path / "console.log", ["nosuch"])
 
 

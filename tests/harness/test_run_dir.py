@@ -130,7 +130,9 @@ def test_a_folder_with_other_things_is_refused(root: Path) -> None:
     (root / "project" / "lock").touch()
     uses: list[Callable[[], object]] = [run_root, running_guests, RunDir.create]
     for use in uses:
-        with pytest.raises(UsageError, match=r"it \(project\), and .*; set ZVMLAB_RUN to an"):
+        with pytest.raises(
+            UsageError, match=r"other files \(project\), and .*; set ZVMLAB_RUN to an"
+        ):
             use()
     assert (root / "project" / "lock").exists()
 
