@@ -28,7 +28,7 @@ from zvmlab.base.errors import CannotRun, EmulatorError, Timeout, UsageError
 from zvmlab.guest.run_dir import cannot_write
 
 TERM_SECONDS = 2.0
-KILL_SECONDS = 5.0
+KILL_SECONDS = 60.0
 _LOG_TAIL = 4096
 # Between two looks whether it has ended, which most do at once.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.01

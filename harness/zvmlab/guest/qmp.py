@@ -18,6 +18,7 @@ _MESSAGE_MAX = 16 * 1024 * 1024
 _SLICE_SECONDS = 0.1
 # A start of QEMU takes some milliseconds.
 _CONNECT_PAUSE = 0.001
+ANSWER_SECONDS = 60.0
 
 
 class QmpError(ZvmlabError):
@@ -129,7 +130,7 @@ class Qmp:
         return message
 
     def execute(
-        self, command: str, arguments: dict[str, Any] | None = None, timeout: float = 10.0
+        self, command: str, arguments: dict[str, Any] | None = None, timeout: float = ANSWER_SECONDS
     ) -> Any:
         """Run a command and return what it returns."""
         self._serial += 1
@@ -176,7 +177,7 @@ class Qmp:
                 found += [message] if isinstance(message, dict) else []
         return [message for message in found if message.get("event") in names]
 
-    def wait_event(self, *names: str, timeout: float = 10.0) -> dict[str, Any]:
+    def wait_event(self, *names: str, timeout: float = ANSWER_SECONDS) -> dict[str, Any]:
         """The first event of one of those names, taken out of the queue."""
         limit = time.monotonic() + timeout
         while True:
