@@ -48,8 +48,13 @@ class Guest:
         self.agent = self
         self.control = self
         self.closed = False
+        self.held = False
         self.files: dict[str, str] = {}
         Guest.made.append(self)
+
+    @property
+    def can_answer(self) -> bool:
+        return self.stage is Stage.READY and not self.held
 
     def boot(self) -> None:
         self.stage = Stage.READY
@@ -245,11 +250,20 @@ def _guest(tmp_path: Path, **files: str) -> Any:
         (lambda guest: None, True),
         (lambda guest: setattr(guest.config, "kernel", "trixie"), False),
         (lambda guest: setattr(guest, "stage", Stage.RUNNING), False),
+        (lambda guest: setattr(guest, "held", True), False),
         (lambda guest: setattr(guest.emulator, "alive", False), False),
         (lambda guest: setattr(guest.console, "crash", "a panic"), False),
         (lambda guest: setattr(guest.control, "closed", True), False),
     ],
-    ids=["ready", "no-debug-kernel", "not-ready", "emulator-gone", "crash", "expected-crash"],
+    ids=[
+        "ready",
+        "no-debug-kernel",
+        "not-ready",
+        "held",
+        "emulator-gone",
+        "crash",
+        "expected-crash",
+    ],
 )
 def test_who_is_asked_for_leaks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Any, asked: bool

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from zvmlab.build.kernel import DEBUG, slowness
-from zvmlab.guest.guest import Guest, Stage
+from zvmlab.guest.guest import Guest
 from zvmlab.guest.kernelcheck import check_kernel
 
 TEST_SECONDS = 120
@@ -44,7 +44,7 @@ def skip_unfit(item: pytest.Item, kernel: str) -> None:
 
 def last_check(guest: Guest) -> None:
     """check_kernel() of a debug kernel, unless what ran left the guest unable to answer."""
-    answers = guest.stage is Stage.READY and guest.emulator.alive and not guest.console.crash
+    answers = guest.can_answer and guest.emulator.alive and not guest.console.crash
     # A crash ends all connections, and an expected one is none for the console any more.
     if guest.config.kernel in DEBUG and answers and not guest.control.closed:
         check_kernel(guest)
