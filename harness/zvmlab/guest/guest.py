@@ -26,7 +26,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
-from zvmlab.agent.agent import NAME, USER, Agent, Power
+from zvmlab.agent.agent import NAME, USER, Agent, Power, Worker
 from zvmlab.agent.wire import AgentLost
 from zvmlab.base.errors import CannotRun, EmulatorError, Timeout, UsageError, ZvmlabError
 from zvmlab.build.kernel import slowness
@@ -54,6 +54,8 @@ SHUTDOWN_SECONDS = 60.0
 _NEWS_SECONDS = 5.0
 # What a guest is given at its end to finish what it has begun, in its own time.
 _SETTLE_SECONDS = 0.02
+# And what executes a request, if it runs and does not sleep: no CPU of the host may have been free.
+_RUNNING_SECONDS = 10.0
 # A guest that does not answer then for so long hangs.
 _ANSWER_SECONDS = 30.0
 # Between the kernel's log and the console, which the kernel writes to a moment later.
@@ -436,6 +438,7 @@ class Guest:
             if worker is None:
                 return  # All are asleep in system calls: nothing is under way.
             worker.sleep(_SETTLE_SECONDS)
+            self._let_requests_run(worker)
             lines = worker.dmesg(self._log_read)
         except (AgentLost, Timeout) as error:
             self._news()
@@ -446,6 +449,16 @@ class Guest:
             found = classify(line.stamped, news)
             if found is not None and not self.console.wait_kind(found.kind, _CONSOLE_SECONDS):
                 self.console.report(found)
+
+    def _let_requests_run(self, worker: Worker) -> None:
+        """Wait until no request is executed, its task sleeps, or the guest has crashed."""
+        limit = time.monotonic() + _RUNNING_SECONDS
+        while self.agent.hello().busy and time.monotonic() < limit and not self.console.crash:
+            # proc(5): of all tasks the runnable ones, of which the worker that reads is one.
+            runnable = worker.read_file("/proc/loadavg").split()[3].split(b"/")[0]
+            if int(runnable) <= 1:
+                return
+            worker.sleep(_SETTLE_SECONDS)
 
     def expect_crash(self, *kinds: str, seconds: float = REQUEST_SECONDS) -> Crash:
         """Wait for a crash of one of *kinds*, which then counts as no crash of this guest.

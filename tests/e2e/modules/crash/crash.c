@@ -19,6 +19,10 @@ static unsigned int after_ms;
 module_param(after_ms, uint, 0);
 MODULE_PARM_DESC(after_ms, "how long loading takes before that");
 
+static unsigned int spin_ms;
+module_param(spin_ms, uint, 0);
+MODULE_PARM_DESC(spin_ms, "how long a CPU is kept busy before that");
+
 static bool later;
 module_param(later, bool, 0);
 MODULE_PARM_DESC(later, "the crash happens in a thread of its own, after loading");
@@ -37,6 +41,8 @@ static void happen(void)
 {
 	if (after_ms)
 		msleep(after_ms);
+	if (spin_ms)
+		mdelay(spin_ms);
 	if (!strcmp(kind, "warning"))
 		WARN(1, "last act");
 	else if (!strcmp(kind, "bug"))
