@@ -62,7 +62,6 @@ int recording_write_frame(FILE *file, const struct recording_frame *frame)
 
 static enum recording_result read_all(FILE *file, void *bytes, size_t size)
 {
-	errno = 0;
 	if (fread(bytes, 1, size, file) == size)
 		return RECORDING_FRAME;
 	return ferror(file) ? RECORDING_UNREADABLE : RECORDING_CUT;

@@ -151,6 +151,19 @@ START_TEST(defect_and_reply)
 }
 END_TEST
 
+/* Who opens the stream anew finds no defect of a set before. */
+START_TEST(open_forgets_the_defect)
+{
+	mr_element(AREA, 256, 255);
+	ck_assert(mr_notify(1, AREA, LAST));
+	ck_assert_int_eq(mon_stream_begin(&mr), MON_BEGIN_SET);
+	ck_assert_int_eq(mr.defect, MON_DEFECT_RECORDS_EMPTY);
+	mon_stream_open(&mr);
+	ck_assert_int_eq(mr.defect, MON_DEFECT_NONE);
+	ck_assert_int_eq(mr.state, MON_IDLE);
+}
+END_TEST
+
 START_TEST(every_defect_has_its_words)
 {
 	for (int a = MON_DEFECT_NONE; a <= MON_DEFECT_RECORDS_END; a++) {
@@ -171,6 +184,7 @@ int main(void)
 		records,
 		defect_behind_good_elements,
 		defect_and_reply,
+		open_forgets_the_defect,
 		every_defect_has_its_words,
 	};
 

@@ -58,6 +58,36 @@ START_TEST(limits_that_cp_grants)
 }
 END_TEST
 
+/* A limit takes the place of the one before, whatever that was. */
+START_TEST(limit_after_another)
+{
+	static const unsigned int limits[][2] = { { 2, 2 }, { 300, 255 }, { 1, 1 }, { 255, 255 } };
+
+	for (unsigned int i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		mon_stream_limit(&mr, limits[i][0]);
+		ck_assert_uint_eq(mr.limit, limits[i][1]);
+	}
+	mon_stream_limit(&mr, 2);
+	mon_stream_open(&mr);
+	ck_assert_uint_eq(mr.limit, MON_LIMIT);
+}
+END_TEST
+
+/* Whether a message filled the queue is not its sender's to say. */
+START_TEST(full_as_the_sender_has_it)
+{
+	const struct mon_note note = { .first = MR_START, .last = MR_START + MON_ELEMENT_SIZE - 1,
+				       .addressed = true, .full = true };
+
+	mr_element(0, 256, 271);
+	ck_assert(mon_stream_notify(&mr, &note));
+	ck_assert_int_eq(mr_read(1000), 28);
+	ck_assert_int_eq(mr_read(1000), 0);
+	ck_assert_int_eq(mr_read(1000), MR_AGAIN);
+	ck_assert_uint_eq(mr.counts.overflows, 0);
+}
+END_TEST
+
 /* Without mon_stream_limit() the limit is what CONNECT asks for. */
 START_TEST(default_limit)
 {
@@ -244,6 +274,8 @@ int main(void)
 	const TTest *const tests[] = {
 		first_in_first_out,
 		limits_that_cp_grants,
+		limit_after_another,
+		full_as_the_sender_has_it,
 		default_limit,
 		limit_reached_again_is_reported_again,
 		set_being_read_is_outstanding,

@@ -317,6 +317,66 @@ START_TEST(messages_are_counted)
 }
 END_TEST
 
+/* The recorder's own task, in a recording: a number like another, and no row. */
+START_TEST(own_messages_of_a_recording)
+{
+	const struct recording_frame own = { RECORDING_OWN, 3, 11, 1, 2, 0, NULL };
+
+	arrive(3, 10, 17, 0);
+	collector_own(&collector, &own);
+	ck_assert_uint_eq(collector.accounts[3].own, 1);
+	ck_assert_uint_eq(collector.accounts[3].received, 1);
+	ck_assert_uint_eq(collector.accounts[3].dropped, 2);
+	ck_assert(collector.accounts[3].has_dropped);
+	ck_assert(account_is_next(&collector.accounts[3], 12));
+	ck_assert_uint_eq(collector.rows_shown, 1);
+}
+END_TEST
+
+/* With a CPU's counters its sequence ends: a number that is held is another CPU's. */
+START_TEST(counters_end_a_sequence)
+{
+	const struct recording_frame counters = { RECORDING_COUNTERS, 3, 6, 1, 0, 0, NULL };
+
+	arrive(3, 10, 17, 0);
+	arrive(3, 900, 18, 0);
+	ck_assert_uint_eq(collector.accounts[3].strangers, 0);
+	collector_counters(&collector, &counters);
+	ck_assert_uint_eq(collector.accounts[3].strangers, 1);
+	ck_assert_uint_eq(collector.accounts[3].overflows, 6);
+}
+END_TEST
+
+/* All rows that were asked for, or an error of either output. */
+START_TEST(when_it_is_done)
+{
+	struct collector all = { .rows_shown = UINT64_MAX };
+
+	ck_assert(!collector_is_done(&all));
+	all.rows_error = -EIO;
+	ck_assert(collector_is_done(&all));
+	all.rows_error = 0;
+	all.recording_error = -EIO;
+	ck_assert(collector_is_done(&all));
+}
+END_TEST
+
+/* A collector begins with nothing, whatever was in its storage. */
+START_TEST(collector_from_any_storage)
+{
+	struct collector fresh;
+
+	memset(&fresh, 0x5a, sizeof(fresh));
+	ck_assert(collector_init(&fresh));
+	ck_assert(!fresh.rows && !fresh.recording && !fresh.rows_max && !fresh.own_pid);
+	ck_assert(!fresh.own_came && !fresh.rows_shown && !fresh.malformed && !fresh.unknown);
+	ck_assert(!collector_is_done(&fresh));
+	for (unsigned int cpu = 0; cpu < CPUS_MAX; cpu++)
+		ck_assert(!fresh.is_counted[cpu] && !fresh.accounts[cpu].started);
+	collector_free(&fresh);
+}
+END_TEST
+
 /* What is not understood of all messages is counted. */
 START_TEST(messages_in_part)
 {
@@ -411,14 +471,78 @@ START_TEST(recording_to_a_file_that_fails)
 }
 END_TEST
 
-/* What the summary says on standard error, in CSV; it returns what was lost. */
-static const char *summary(uint64_t *lost)
+/* A file that refuses bytes, and says nothing else of it. */
+static ssize_t write_nothing(void *context, const char *bytes, size_t size)
+{
+	(void)context, (void)bytes, (void)size;
+	return 0;
+}
+
+/* Then it is an error of input and output, not one that was there before. */
+START_TEST(recording_to_a_file_that_says_nothing)
+{
+	const struct recording_frame frame = { RECORDING_MESSAGE, 1, 2, 3, 4, 0, NULL };
+	FILE *file = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = write_nothing });
+	int error;
+
+	setvbuf(file, NULL, _IONBF, 0);
+	errno = ENOTTY;
+	error = recording_write_frame(file, &frame);
+	ck_assert_int_eq(error, -EIO);
+	fclose(file);
+}
+END_TEST
+
+/* After the first error nothing more is recorded, and rows end. */
+START_TEST(recording_that_fails_stays_so)
+{
+	struct failing_file failing = { .fails = 1 };
+
+	collector.recording = fopencookie(&failing, "w",
+					  (cookie_io_functions_t){ .write = write_or_fail });
+	setvbuf(collector.recording, NULL, _IONBF, 0);
+	arrive(0, 1, 17, 0);
+	ck_assert_int_eq(collector.recording_error, -ENOSPC);
+	ck_assert_uint_eq(failing.writes, 1);
+	arrive(0, 2, 18, 0);
+	ck_assert_int_eq(collector.recording_error, -ENOSPC);
+	ck_assert_uint_eq(failing.writes, 1);
+	ck_assert_uint_eq(collector.rows_shown, 1);
+	fclose(collector.recording);
+	collector.recording = NULL;
+}
+END_TEST
+
+/* What the summary says on standard error; it returns what was lost. */
+static const char *summary_as(enum rows_format format, uint64_t *lost)
 {
 	struct said said = said_begin(2);
 
-	*lost = collector_summary(&collector, ROWS_CSV);
+	*lost = collector_summary(&collector, format);
 	return said_end(&said);
 }
+
+static const char *summary(uint64_t *lost)
+{
+	return summary_as(ROWS_CSV, lost);
+}
+
+/* For people: numbers stand at the right of columns that have room for large ones. */
+START_TEST(summary_as_a_table)
+{
+	uint64_t lost;
+
+	collector.accounts[4095] = (struct account){
+		.has_dropped = true, .received = 1234567890, .dropped = 20, .missing = 300,
+		.strangers = 4, .overflows = 5,
+	};
+	collector.is_counted[4095] = 1;
+	ck_assert_str_eq(summary_as(ROWS_TABLE, &lost),
+			 "cpu     received        lost     missing   strangers   overflows\n"
+			 "4095  1234567890          20         300           4           5\n"
+			 "all   1234567890          20         300           4           5\n");
+}
+END_TEST
 
 /* A CPU is shown if anything of it came, was lost or is missing. */
 START_TEST(summary_of_cpus)
@@ -576,6 +700,45 @@ START_TEST(foreign_recording)
 }
 END_TEST
 
+/* Names of kernels that fill their place, and one that does not end there. */
+START_TEST(longest_release)
+{
+	struct recording_header header = { .time_ns = 1 }, read;
+
+	for (size_t len = RECORDING_RELEASE_MAX - 2; len <= RECORDING_RELEASE_MAX; len++) {
+		FILE *file = tmpfile();
+
+		memset(header.release, 'r', len);
+		ck_assert_int_eq(recording_write_header(file, &header), 0);
+		ck_assert_int_eq(ftell(file), 96);
+		rewind(file);
+		ck_assert_int_eq(recording_read_header(file, &read), RECORDING_FRAME);
+		ck_assert_uint_eq(strnlen(read.release, RECORDING_RELEASE_MAX),
+				  len < RECORDING_RELEASE_MAX ? len : RECORDING_RELEASE_MAX - 1);
+		fclose(file);
+	}
+}
+END_TEST
+
+/* Behind its end a recording has nothing. */
+START_TEST(bytes_behind_the_end)
+{
+	uint8_t buffer[8];
+	const struct recording_header header = { .order = STATS_OWN_ORDER };
+	const struct recording_frame end = { .type = RECORDING_END };
+	struct recording_frame frame;
+	FILE *file = tmpfile();
+
+	ck_assert_int_eq(recording_write_frame(file, &end), 0);
+	rewind(file);
+	ck_assert_int_eq(recording_read_frame(file, &header, &frame, buffer), RECORDING_OVER);
+	fputc('x', file);
+	rewind(file);
+	ck_assert_int_eq(recording_read_frame(file, &header, &frame, buffer), RECORDING_BAD);
+	fclose(file);
+}
+END_TEST
+
 /* The longest payload there may be, and one that is longer by a byte. */
 START_TEST(longest_payload)
 {
@@ -608,9 +771,12 @@ int main(void)
 	const TTest *const tests[] = {
 		numbers_in_order, numbers_missing, numbers_of_others, sums, lists_of_cpus,
 		delay_accounting, delay_accounting_from_files, messages_are_counted,
-		messages_in_part, summary_of_cpus, files_are_closed, frames_of_each_size,
-		 messages_without_the_kernels_counter, recording_to_a_file_that_fails,
-		recording_and_replay, foreign_recording, longest_payload,
+		own_messages_of_a_recording, counters_end_a_sequence, when_it_is_done,
+		collector_from_any_storage, messages_in_part, summary_of_cpus, summary_as_a_table,
+		files_are_closed, frames_of_each_size, messages_without_the_kernels_counter,
+		recording_to_a_file_that_fails, recording_to_a_file_that_says_nothing,
+		recording_that_fails_stays_so, recording_and_replay, foreign_recording,
+		longest_release, bytes_behind_the_end, longest_payload,
 	};
 
 	return check_run("taskmon collect", start, stop, tests, sizeof(tests) / sizeof(tests[0]));

@@ -191,6 +191,20 @@ START_TEST(names_end_with_their_units)
 }
 END_TEST
 
+/* Names are texts, a nice value may be below 0, and all else are numbers. */
+START_TEST(types_of_columns)
+{
+	for (unsigned int i = 0; i < ROW_COLUMNS; i++) {
+		const char *name = row_columns[i].name;
+		enum column_type type = strcmp(name, "kind") == 0 || strcmp(name, "comm") == 0 ?
+					COLUMN_TEXT :
+					strcmp(name, "nice") == 0 ? COLUMN_SIGNED : COLUMN_UNSIGNED;
+
+		ck_assert_msg(row_columns[i].type == type, "%s", name);
+	}
+}
+END_TEST
+
 /* As wide as the longest value that the kernel can have, but no wider: lines are long. */
 START_TEST(widths_of_columns)
 {
@@ -227,7 +241,8 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		status_of_those_that_have_exited, times_of_a_process, sums_that_are_none,
-		names_that_are_empty, what_a_tree_has, names_end_with_their_units, widths_of_columns,
+		names_that_are_empty, what_a_tree_has, names_end_with_their_units, types_of_columns,
+		widths_of_columns,
 		standard_columns,
 	};
 

@@ -194,6 +194,23 @@ START_TEST(depth_of_a_tree)
 }
 END_TEST
 
+/* Parents with numbers that no process has, and the father of the kernel's threads. */
+static uint32_t far_away(uint32_t pid)
+{
+	return pid == 300 ? 1u << 22 : pid == 301 ? UINT32_MAX : pid == 302 ? 2 : pid == 303 ? 3 : 0;
+}
+
+START_TEST(odd_parents)
+{
+	struct stats_record sum = { 0 };
+
+	for (uint32_t pid = 300; pid <= 303; pid++)
+		task_exits(pid, 1, false, 1);
+	ck_assert_uint_eq(tree_sum(tree, ROOT, far_away, &sum), 3);
+	ck_assert_uint_eq(sum.tasks, 0);
+}
+END_TEST
+
 START_TEST(what_is_not_taken)
 {
 	struct stats_record record = { .kind = STATS_PROCESS };
@@ -208,6 +225,8 @@ START_TEST(what_is_not_taken)
 	ck_assert_int_eq(tree_take(tree, &record), -ENODATA);
 	set(&record.stats, STATS_PPID, ROOT);
 	ck_assert_int_eq(tree_take(tree, &record), 0);
+	/* The highest number there can be. */
+	expect_with(0, 0, 0, 1);
 	tree_free(NULL);
 }
 END_TEST
@@ -245,8 +264,24 @@ START_TEST(how_fields_are_added)
 	ck_assert_uint_eq(sum.value[STATS_CPU_DELAY_MAX_AT], 500);
 	ck_assert_uint_eq(sum.value[STATS_IRQ_DELAY_MAX], 9);
 	ck_assert_uint_eq(sum.value[STATS_IRQ_DELAY_MAX_AT], 3000);
+	/* Of two that are equally long the first. */
+	set(&one, STATS_CPU_DELAY_MAX, 7);
+	set(&one, STATS_CPU_DELAY_MAX_AT, 600);
+	stats_add(&sum, &one);
+	ck_assert_uint_eq(sum.value[STATS_CPU_DELAY_MAX_AT], 500);
 }
 END_TEST
+
+/* A line of /proc of @size bytes, whose last field that is read ends with it. */
+static void write_stat(const char *path, int size)
+{
+	static const char rest[] = ") S 17 5 5 0 -1 4 1 2 3 4 5 6 7 8 20 0 3 0 987654321";
+	FILE *file = fopen(path, "w");
+
+	fprintf(file, "4321 (%*s%s", size - 6 - (int)strlen(rest), "x", rest);
+	ck_assert_int_eq(ftell(file), size);
+	fclose(file);
+}
 
 START_TEST(lines_of_proc)
 {
@@ -281,6 +316,8 @@ START_TEST(lines_of_proc)
 		fputc('1', file);
 	fclose(file);
 	ck_assert(!proc_read(&task, path));
+	write_stat(path, 1023);
+	ck_assert(proc_read(&task, path) && task.begin == 987654321);
 	unlink(path);
 	ck_assert(proc_read(&task, "/proc/self/stat"));
 	ck_assert_uint_eq(task.pid, (uint32_t)getpid());
@@ -332,8 +369,8 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		children_before_their_parents, threads, orphans_and_late_ones,
-		numbers_that_are_used_again, depth_of_a_tree, what_is_not_taken, how_fields_are_added,
-		lines_of_proc, probe_without_a_process,
+		numbers_that_are_used_again, depth_of_a_tree, odd_parents, what_is_not_taken,
+		how_fields_are_added, lines_of_proc, probe_without_a_process,
 	};
 
 	return check_run("taskmon tree", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
