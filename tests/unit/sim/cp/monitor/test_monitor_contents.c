@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What configuration and sample sets contain. */
 #include "monitor_records.h"
+#include "random.h"
 #include "zvmlab/command.h"
 
 #define SAMPLE_CONFIG 0xe2c30000u
@@ -150,6 +151,171 @@ START_TEST(counters_go_up)
 }
 END_TEST
 
+/*
+ * The same seed gives the same activity in every version: recorded traces are replayed.  One random
+ * number of an interval is for pages, then one for each CPU; these are the bits of each counter.
+ */
+START_TEST(activity_follows_from_the_seed)
+{
+	static const struct { unsigned int counter, number, shift; uint64_t mask; } bits[] = {
+		{ 0, 1, 16, 0xff }, { 1, 1, 24, 0xfff }, { 2, 0, 0, 0x3f }, { 3, 0, 8, 0x1f },
+		{ 8, 1, 36, 0xff },
+	};
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+	uint64_t wanted[COUNTERS] = { 0 }, state = fx.config.seed;
+
+	p->automatic = true;
+	monitor_settings(fx.cp, false)->domains = 0xffff;
+	monitor_start(fx.cp, false);
+	for (unsigned int interval = 0; interval <= 10; interval++) {
+		const uint64_t elapsed = interval ? 60 * SECOND : 0;
+		uint64_t number[3];
+
+		for (unsigned int i = 0; i < 3; i++)
+			number[i] = random_next(&state);
+		at(60 * interval);
+		read_records(peer_last(p));
+		for (unsigned int i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+			wanted[bits[i].counter] += number[bits[i].number] >> bits[i].shift & bits[i].mask;
+			ck_assert_uint_eq(counter(bits[i].counter), wanted[bits[i].counter]);
+		}
+		/* Up to 59 % in programs, and up to a tenth in CP. */
+		wanted[4] += elapsed / 100 * (number[1] % 60);
+		wanted[5] += elapsed / 100 * (number[1] >> 8) % (elapsed / 10 + 1);
+		ck_assert_uint_eq(counter(4), wanted[4]);
+		ck_assert_uint_eq(counter(5), wanted[5]);
+	}
+}
+END_TEST
+
+/* What a field of a record has: a number; its record's number; a name; what is counted. */
+enum has { NUMBER, PLACE, NAME, COUNTED };
+
+struct field {
+	unsigned int domain, number, offset, bytes;
+	enum has has;
+	uint64_t value;
+};
+
+/* Offsets, lengths and names are those of docs/records.md; 1,536 pages are the guest's. */
+static const struct field sample_fields[] = {
+	{ 0, 1, 20, 2, PLACE, 0 },	/* PFXCPUAD */
+	{ 0, 1, 28, 4, COUNTED, 0 },	/* PLSDIAGT */
+	{ 0, 1, 36, 4, COUNTED, 0 },	/* PLSEXTNX */
+	{ 0, 1, 72, 4, COUNTED, 0 },	/* PLSPIOPR */
+	{ 0, 1, 76, 4, COUNTED, 0 },	/* PLSPIOPW */
+	{ 0, 2, 20, 2, PLACE, 0 },	/* PFXCPUAD */
+	{ 0, 2, 24, 8, COUNTED, 0 },	/* PFXPRBTM */
+	{ 0, 2, 32, 8, COUNTED, 0 },	/* PFXUTIME */
+	{ 0, 2, 40, 8, COUNTED, 0 },	/* PFXTMSYS */
+	{ 0, 2, 68, 8, COUNTED, 0 },	/* PFXTOTWT */
+	{ 0, 3, 48, 4, NUMBER, 24 },	/* RSAPGABL: a 64th */
+	{ 0, 3, 52, 4, NUMBER, 384 },	/* RSAAVAIL: a quarter */
+	{ 0, 8, 20, 4, NUMBER, 2 },	/* SYSUSRS */
+	{ 3, 1, 40, 4, NUMBER, 24 },	/* RSAAVLLT */
+	{ 3, 1, 44, 4, NUMBER, 48 },	/* RSAAVLHT */
+	{ 4, 3, 20, 8, NAME, 0 },	/* VMDUSER */
+	{ 5, 3, 20, 2, PLACE, 0 },	/* PFXCPUAD */
+	{ 5, 3, 84, 4, COUNTED, 0 },	/* PFXDSPCS */
+	{ 6, 3, 24, 2, NUMBER, 9 },	/* RDEVDEV: the console */
+	{ 6, 3, 28, 4, COUNTED, 0 },
+	{ 8, 1, 24, 8, NAME, 0 },	/* the adapter's owner: the guest */
+	{ 8, 1, 112, 8, COUNTED, 0 },	/* SESTXPKT */
+	{ 8, 1, 136, 8, COUNTED, 0 },	/* SESRXPKT */
+	{ 10, 2, 52, 4, COUNTED, 0 },	/* the application's data */
+	{ 1, 4, 88, 8, NAME, 0 },	/* SYSTMID */
+	{ 1, 4, 152, 2, NUMBER, 2 },	/* CPUCOUNT */
+	{ 1, 4, 154, 2, NUMBER, 2 },	/* CPUCFGCT */
+	{ 1, 5, 20, 2, PLACE, 0 },	/* PFXCPUAD */
+	{ 1, 9, 20, 4, NUMBER, 60 },	/* INTERVAL */
+	{ 1, 9, 24, 4, NUMBER, 250 },	/* HFRATE */
+	{ 1, 9, 28, 2, NUMBER, 0xffff },	/* SDOMAINS */
+	{ 1, 9, 32, 2, NUMBER, 4096 },	/* CONFIG */
+	{ 1, 14, 20, 1, NUMBER, 0xe2 },	/* S: a sample */
+	{ 1, 14, 21, 1, PLACE, 0 },	/* the domain, all of which are enabled */
+	{ 1, 15, 20, 8, NAME, 0 },	/* VMDUSER */
+}, event_fields[] = {
+	{ 1, 1, 20, 2, NUMBER, 0xffff },	/* EDOMAINS */
+	{ 1, 1, 22, 2, NUMBER, 65535 },	/* CONFIG: 65,536 are more than it can tell */
+	{ 1, 14, 20, 1, NUMBER, 0xc5 },	/* E: an event */
+	{ 1, 14, 21, 1, PLACE, 0 },
+};
+
+/* Holds a field of record @r, the one numbered @place of its kind, and blanks it in @rest. */
+static void ck_field(const struct field *f, const struct record *r, unsigned int place,
+		     uint8_t *rest)
+{
+	static const char *const names[] = { "LINUX001", "PEER0" };
+	const uint8_t *at = r->at + f->offset;
+	uint8_t name[8];
+	uint64_t value = 0;
+
+	ck_assert_uint_le(f->offset + f->bytes, r->len);
+	memset(rest + f->offset, 0, f->bytes);
+	for (unsigned int i = 0; i < f->bytes; i++)
+		value = value << 8 | at[i];
+	if (f->has == NAME) {
+		ck_assert_uint_lt(place, 2);
+		ebcdic_name(name, names[place]);
+		ck_assert_mem_eq(at, name, 8);
+	} else if (f->has != COUNTED) {
+		ck_assert_msg(value == (f->has == PLACE ? place : f->value), "D%uR%u at %u: %llu",
+			      f->domain, f->number, f->offset, (unsigned long long)value);
+	}
+}
+
+/* Every byte of the records that were read, behind their headers, is in a field or 0. */
+static void ck_fields(const struct field *fields, size_t count)
+{
+	static const uint8_t zeros[512];
+
+	for (unsigned int i = 0; i < records; i++) {
+		const struct record *r = &record[i];
+		uint8_t rest[512];
+		unsigned int place = 0;
+
+		ck_assert_uint_le(r->len, sizeof(rest));
+		memcpy(rest, r->at, r->len);
+		for (unsigned int n = 0; n < i; n++)
+			place += record[n].domain == r->domain && record[n].number == r->number;
+		for (size_t f = 0; f < count; f++)
+			if (fields[f].domain == r->domain && fields[f].number == r->number)
+				ck_field(&fields[f], r, place, rest);
+		ck_assert_msg(memcmp(rest + HEADER_SIZE, zeros, r->len - HEADER_SIZE) == 0,
+			      "D%uR%u", r->domain, r->number);
+	}
+}
+
+START_TEST(every_byte_of_samples)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+
+	monitor_settings(fx.cp, false)->domains = 0xffff;
+	monitor_settings(fx.cp, false)->rate_hundredths = 250;
+	monitor_start(fx.cp, false);
+	at(60);
+	for (unsigned int i = 0; i < p->messages; i++) {
+		read_records(&p->message[i]);
+		ck_fields(sample_fields, sizeof(sample_fields) / sizeof(sample_fields[0]));
+	}
+}
+END_TEST
+
+START_TEST(every_byte_of_event_configuration)
+{
+	struct peer *p = peer_user(0, WANT_EVENT, 255);
+
+	monitor_settings(fx.cp, true)->domains = 0xffff;
+	monitor_settings(fx.cp, true)->config_pages = 65536;
+	monitor_start(fx.cp, true);
+	iucv_dispatch(fx.cp);
+	read_records(&p->message[0]);
+	ck_assert_uint_eq(count_records(1, 1), 1);
+	ck_assert_uint_eq(count_records(1, 14), 12);
+	ck_fields(event_fields, sizeof(event_fields) / sizeof(event_fields[0]));
+}
+END_TEST
+
 START_TEST(only_enabled_domains)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
@@ -264,6 +430,9 @@ int main(void)
 	tcase_add_test(tc, configuration_records);
 	tcase_add_test(tc, sample_records);
 	tcase_add_test(tc, counters_go_up);
+	tcase_add_test(tc, activity_follows_from_the_seed);
+	tcase_add_test(tc, every_byte_of_samples);
+	tcase_add_test(tc, every_byte_of_event_configuration);
 	tcase_add_test(tc, only_enabled_domains);
 	tcase_add_test(tc, several_frames);
 	tcase_add_test(tc, settings_changed);
