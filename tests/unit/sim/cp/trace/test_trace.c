@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "cp_private.h"
+#include "zvmlab/fault.h"
+#include "zvmlab/monitor.h"
 #include "zvmlab/state.h"
 #include "zvmlab/trace.h"
 
@@ -332,6 +334,158 @@ START_TEST(call_of_a_peer)
 }
 END_TEST
 
+static int64_t number_in(const char *text, const char *key)
+{
+	json_t *record = parsed(text), *value = json_object_get(record, key);
+	int64_t number;
+
+	ck_assert_msg(json_is_integer(value), "no %s: %s", key, text);
+	number = json_integer_value(value);
+	json_decref(record);
+	return number;
+}
+
+/* The first record says what there is to know before a replay begins. */
+START_TEST(configuration)
+{
+	json_t *record = parsed(fx.head);
+
+	ck_assert_str_eq(json_string_value(json_object_get(record, "call")), "configuration");
+	ck_assert_int_eq(json_integer_value(json_object_get(record, "seq")), 0);
+	ck_assert_int_ge(json_integer_value(json_object_get(record, "version")), 1);
+	ck_assert_int_eq(json_integer_value(json_object_get(record, "messages")),
+			 fx.config.max_messages);
+	for (unsigned int i = 0; cp_config_keys[i]; i++)
+		ck_assert_msg(json_is_string(json_object_get(record, cp_config_keys[i])), "%s",
+			      cp_config_keys[i]);
+	json_decref(record);
+}
+END_TEST
+
+/* What calls from outside return stands in their records. */
+START_TEST(results_of_calls_from_outside)
+{
+	struct fault_rule rule = fault_rule_new();
+	char err[256];
+
+	rule.point = FAULT_IUCV_SEND;
+	rule.kind = FAULT_CC;
+	ck_assert_int_eq(fault_arm(fx.cp, &rule, err, sizeof(err)), 1);
+	ck_assert_int_eq(number_in(line(), "rule"), 1);
+	ck_assert_int_eq(fault_arm(fx.cp, &rule, err, sizeof(err)), 2);
+	ck_assert_int_eq(number_in(line(), "rule"), 2);
+	ck_assert_int_eq(fault_disarm(fx.cp, 0), 2);
+	ck_assert_int_eq(number_in(line(), "disarmed"), 2);
+	ck_assert_int_eq(fault_disarm(fx.cp, 0), 0);
+	ck_assert_int_eq(number_in(line(), "disarmed"), 0);
+	rule.kind = FAULT_KINDS;
+	ck_assert_int_lt(fault_arm(fx.cp, &rule, err, sizeof(err)), 0);
+	ck_assert_int_eq(number_in(line(), "rule"), 0);
+	monitor_sever(fx.cp, NULL, 1);
+	ck_assert_int_eq(number_in(line(), "severed"), 0);
+	monitor_quiesce(fx.cp, NULL, true);
+	ck_assert_int_eq(number_in(line(), "paths"), 0);
+	ck_assert(!monitor_event(fx.cp, MON_USER, NULL, 0));
+	ck_assert_int_eq(number_in(line(), "recorded"), 0);
+	ck_assert_int_ne(monitor_repeat(fx.cp, MON_SAMPLE, NULL, 0, 1, 1, err, sizeof(err)), 0);
+	ck_assert_int_eq(number_in(line(), "refused"), 1);
+	ck_assert_int_ne(cp_load(fx.cp, NULL, 0, err, sizeof(err)), 0);
+	ck_assert_int_eq(number_in(line(), "refused"), 1);
+}
+END_TEST
+
+/* How a message ends: what was received, what had no room, and why there is no reply. */
+START_TEST(results_of_messages)
+{
+	static const struct iucv_user_ops ops = { .event = deaf };
+	struct iucv_user *alpha = iucv_user_create(fx.cp, "ALPHA", 8, &ops, NULL);
+	struct iucv_user *beta = iucv_user_create(fx.cp, "BETA", 8, &ops, NULL);
+	uint8_t data[6] = { 1, 2, 3, 4, 5, 6 }, room[4];
+	struct iucv_parm to = { .vmid = "BETA" }, parm;
+	char audit[32];
+	const char *text;
+
+	ck_assert_uint_eq(iucv_call(fx.cp, alpha, IUCV_CONNECT, &to).cc, 0);
+	parm = (struct iucv_parm){ .path = 0 };
+	ck_assert_uint_eq(iucv_call(fx.cp, beta, IUCV_ACCEPT, &parm).cc, 0);
+	parm = (struct iucv_parm){ .buffer = { .host = true, .ptr = data, .len = 6 } };
+	ck_assert_uint_eq(iucv_call(fx.cp, alpha, IUCV_SEND, &parm).cc, 0);
+	fx.trace_len = 0;
+	parm = (struct iucv_parm){ .buffer = { .host = true, .ptr = room, .len = 4 } };
+	ck_assert_uint_eq(iucv_call(fx.cp, beta, IUCV_RECEIVE, &parm).code, 5);
+	text = line();
+	ck_assert_int_eq(number_in(text, "residual"), 2);
+	ck_assert_int_eq(number_in(text, "cc"), 1);
+	ck_assert_int_eq(number_in(text, "code"), 5);
+	ck_assert_ptr_nonnull(strstr(text, "\"received\":\"01020304\""));
+	ck_assert_ptr_null(strstr(text, "\"audit\""));
+	parm = (struct iucv_parm){ .buffer = { .host = true, .ptr = room, .len = 4 },
+				   .msgid = parm.msgid, .flags = IPFGPID | IPFGMID | IPFGMCL };
+	ck_assert_uint_eq(iucv_call(fx.cp, beta, IUCV_RECEIVE, &parm).cc, 0);
+	text = line();
+	ck_assert_ptr_nonnull(strstr(text, "\"received\":\"0506\""));
+	ck_assert_uint_eq(number_in(text, "msgid#2"), parm.msgid);
+	ck_assert_ptr_null(strstr(text, "residual"));
+	parm = (struct iucv_parm){ .msgid = parm.msgid, .flags = IPFGPID | IPFGMID | IPFGMCL };
+	ck_assert_uint_eq(iucv_call(fx.cp, alpha, IUCV_PURGE, &parm).cc, 0);
+	text = line();
+	ck_assert_uint_ne(parm.audit, 0);
+	snprintf(audit, sizeof(audit), "\"audit\":\"%x\"", parm.audit);
+	ck_assert_ptr_nonnull(strstr(text, audit));
+	ck_assert_ptr_null(strstr(text, "received"));
+}
+END_TEST
+
+/* However full a record is, what came of its call is told. */
+START_TEST(results_have_room)
+{
+	static const struct cp_result each[] = {
+		{ .how = CP_CC, .cc = 3 }, { .how = CP_PROGRAM, .pgm = 6 }, { .how = CP_DONE },
+	};
+	static const char *const keys[] = { "cc", "pgm", "how" };
+	char text[1025];
+
+	for (size_t i = 0; i < 3; i++) {
+		json_t *record;
+
+		memset(text, 1, sizeof(text));
+		trace_begin(fx.cp, 0, "x");
+		for (size_t len = 1024; len > 0; len /= 2) {
+			text[len] = '\0';
+			for (unsigned int times = 0; times < 6; times++)
+				trace_text(fx.cp, "text", text);
+		}
+		trace_end_result(fx.cp, &each[i]);
+		record = parsed(line());
+		ck_assert_int_gt(json_integer_value(json_object_get(record, "lost")), 0);
+		ck_assert_ptr_nonnull(json_object_get(record, keys[i]));
+		json_decref(record);
+	}
+}
+END_TEST
+
+/* 96 members have names that are told apart: nine of the record's own, one of a result. */
+START_TEST(most_members)
+{
+	const struct cp_result done = { .how = CP_CC, .cc = 2 };
+
+	for (unsigned int more = 0; more < 3; more++) {
+		json_t *record;
+
+		trace_begin(fx.cp, 0, "x");
+		for (unsigned int i = 0; i < 86 + more; i++)
+			trace_number(fx.cp, "path", i);
+		trace_end_result(fx.cp, &done);
+		record = parsed(line());
+		ck_assert_int_eq(json_integer_value(json_object_get(record, "lost")), more);
+		ck_assert_int_eq(json_integer_value(json_object_get(record, "path#86")), 85);
+		ck_assert_ptr_null(json_object_get(record, "path#87"));
+		ck_assert_int_eq(json_integer_value(json_object_get(record, "cc")), 2);
+		json_decref(record);
+	}
+}
+END_TEST
+
 START_TEST(sequence_is_saved)
 {
 	struct state s = { 0 };
@@ -402,6 +556,11 @@ int main(void)
 	tcase_add_test(tc, nothing_behind_the_rest);
 	tcase_add_test(tc, input);
 	tcase_add_test(tc, call_of_a_peer);
+	tcase_add_test(tc, configuration);
+	tcase_add_test(tc, results_of_calls_from_outside);
+	tcase_add_test(tc, results_of_messages);
+	tcase_add_test(tc, results_have_room);
+	tcase_add_test(tc, most_members);
 	tcase_add_test(tc, sequence_is_saved);
 	tcase_add_test(tc, without_a_sink);
 	suite_add_tcase(suite, tc);
