@@ -143,6 +143,8 @@ START_TEST(pairs_of_digits)
 	ck_assert(number_bytes("00ff7a", 6, to));
 	ck_assert_mem_eq(to, "\0\xff\x7a\1", 4);
 	ck_assert(number_bytes("", 0, to) && to[0] == 0);
+	/* Half a byte is none, whatever comes after it. */
+	ck_assert(!number_bytes("00ff7a", 1, to) && !number_bytes("00ff7a", 5, to));
 	for (unsigned int i = 0; i < COUNT(bad); i++)
 		ck_assert_msg(!number_bytes(bad[i], strlen(bad[i]), to), "%s", bad[i]);
 }
