@@ -201,6 +201,29 @@ START_TEST(longest_line_is_answered)
 }
 END_TEST
 
+/* What a long line took is given back when it is answered; what many lines take is kept. */
+START_TEST(room_of_a_long_line)
+{
+	static char line[250001];
+	static const struct { size_t len, kept; } lines[] = {
+		{ 100, 1 << 17 }, { 130000, 1 << 18 }, { 100, 1 << 18 }, { 250000, 0 },
+	};
+	int fd = new_client();
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		const struct ctl_buffer *in = &ctl->client[0]->in;
+
+		memset(line, ' ', sizeof(line));
+		memcpy(line, "{\"execute\":\"query-faults\"}", 26);
+		line[lines[i].len] = '\0';
+		ask_is(fd, line, "{\"return\":{\"rules\":[]}}");
+		ck_assert_uint_eq(in->capacity, lines[i].kept);
+		ck_assert(in->len == 0 && (in->data != NULL) == (lines[i].kept > 0));
+	}
+	close(fd);
+}
+END_TEST
+
 START_TEST(slow_client_is_dropped)
 {
 	static char text[1000001];
@@ -540,6 +563,7 @@ int main(void)
 	tcase_add_test(tc, endless_line_is_refused);
 	tcase_add_test(tc, line_without_an_end_is_refused);
 	tcase_add_test(tc, longest_line_is_answered);
+	tcase_add_test(tc, room_of_a_long_line);
 	tcase_add_test(tc, slow_client_is_dropped);
 	tcase_add_test(tc, limit_of_what_waits);
 	tcase_add_test(tc, requests_wait_for_their_client);

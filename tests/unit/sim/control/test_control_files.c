@@ -304,6 +304,33 @@ START_TEST(captured_to_the_first_bad_element)
 }
 END_TEST
 
+/* A message about a control area that is not in the segment, or not a whole one, has no content. */
+START_TEST(captured_without_a_control_area)
+{
+	static const struct { uint32_t start, end; } areas[] = {
+		{ 0x1000, 0x100b }, { FX_SEGMENT_END - 10, FX_SEGMENT_END + 1 },
+		{ FX_SEGMENT_START + 11, FX_SEGMENT_START }, { FX_SEGMENT_START - 1, FX_SEGMENT_END },
+	};
+	struct peer *p = peer_user(0, WANT_BOTH, 50);
+	int fd = new_client();
+
+	ask_with(fd, "monitor-capture", "");
+	for (size_t i = 0; i < sizeof(areas) / sizeof(areas[0]); i++) {
+		const int64_t set = monitor_message_raw(fx.cp, MON_SAMPLE, areas[i].start,
+							areas[i].end, NULL, err, sizeof(err));
+
+		ck_assert_int_gt(set, 0);
+		ck_assert_uint_eq(get_be32(peer_last(p)->rmmsg), areas[i].start);
+		ctl_capture_set(ctl, (uint64_t)set);
+	}
+	ask_is(fd, "{\"execute\":\"monitor-capture\"}", "{\"return\":{\"sets\":0,\"bytes\":0}}");
+	ck_assert_int_eq(unlink(file), 0);
+	strcat(file, ".idx");
+	ck_assert_int_eq(unlink(file), 0);
+	close(fd);
+}
+END_TEST
+
 /* Messages and the room for their answers share one limit, and give back what they took. */
 START_TEST(held_up_to_the_limit)
 {
@@ -371,6 +398,7 @@ int main(void)
 	tcase_add_test(tc, captured_once);
 	tcase_add_loop_test(tc, captured_to_a_full_disk, 0, 2);
 	tcase_add_loop_test(tc, captured_to_the_first_bad_element, 0, 2);
+	tcase_add_test(tc, captured_without_a_control_area);
 	tcase_add_test(alone, nothing_stays_open);
 	tcase_add_test(alone, descriptors_are_not_inherited);
 	tcase_add_test(alone, held_up_to_the_limit);

@@ -92,6 +92,25 @@ START_TEST(peer_has_the_classes_given)
 }
 END_TEST
 
+static void *no_json(size_t size)
+{
+	(void)size;
+	return NULL;
+}
+
+/* A peer that has no room for its events is none. */
+START_TEST(peer_without_storage)
+{
+	struct ctl_peer *peer;
+
+	json_set_alloc_funcs(no_json, free);
+	peer = ctl_peer_new(ctl, "BOB");
+	json_set_alloc_funcs(malloc, free);
+	ck_assert_ptr_null(peer);
+	ck_assert_ptr_null(ctl->peers);
+}
+END_TEST
+
 START_TEST(peer_goes_with_its_connection)
 {
 	int fd = new_client(), other = new_client();
@@ -513,6 +532,7 @@ int main(void)
 	tcase_add_test(tc, bytes_that_a_peer_may_hold);
 	tcase_add_test(tc, peer_gives_commands);
 	tcase_add_test(tc, peer_has_the_classes_given);
+	tcase_add_test(tc, peer_without_storage);
 	tcase_add_test(tc, peer_goes_with_its_connection);
 	tcase_add_test(tc, persistent_peer_is_taken_over);
 	tcase_add_test(tc, oldest_events_without_owner_are_lost);
