@@ -151,6 +151,8 @@ extern const char *const ctl_when[];
 extern const char *const ctl_fault_types[];
 extern const char *const ctl_issuers[];
 extern const char *const ctl_user_kinds[];
+extern const char *const ctl_page_initial[];
+extern const char *const ctl_page_completion[];
 /** Index of @name, which the schema has checked. */
 unsigned int ctl_index(const char *const *list, const char *name);
 
@@ -265,5 +267,10 @@ json_t *ctl_segment_read(struct ctl_call *call);
 json_t *ctl_segment_write(struct ctl_call *call);
 json_t *ctl_segment_load(struct ctl_call *call);
 json_t *ctl_segment_save(struct ctl_call *call);
+json_t *ctl_page_out(struct ctl_call *call);
+json_t *ctl_page_in(struct ctl_call *call);
+json_t *ctl_page_release(struct ctl_call *call);
+json_t *ctl_page_thrash(struct ctl_call *call);
+json_t *ctl_query_pages(struct ctl_call *call);
 
 #endif

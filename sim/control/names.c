@@ -4,6 +4,7 @@
 #include "zvmlab/dcss.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/monitor.h"
+#include "zvmlab/page.h"
 
 const char *const ctl_fault_points[FAULT_POINTS + 1] = {
 #define FAULT_POINT(id, name, kinds, text) [FAULT_##id] = name,
@@ -44,6 +45,20 @@ const char *const ctl_mon_kinds[MON_KINDS + 1] = {
 	[MON_SAMPLE] = "sample",
 	[MON_EVENT_CONFIG] = "event-config",
 	[MON_EVENT] = "event",
+};
+
+const char *const ctl_page_initial[] = {
+	[PAGE_INITIAL_HELD] = "held",
+	[PAGE_INITIAL_PENDING] = "pending",
+	[PAGE_INITIAL_TAKEN] = "presented",
+	NULL,
+};
+
+const char *const ctl_page_completion[] = {
+	[PAGE_COMPLETION_WAITS] = "waits",
+	[PAGE_COMPLETION_PENDING] = "pending",
+	[PAGE_COMPLETION_TAKEN] = "presented",
+	NULL,
 };
 
 const char *const ctl_mon_fates[] = {

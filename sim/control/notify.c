@@ -28,6 +28,10 @@ MEMBERS(fault_data) = {
 	STRING("point", 0, U32, "Where."), STRING("name", 0, U32, "Partner, service or segment."),
 	INT("rule", 0, U63, "Number of the rule."), END,
 };
+MEMBERS(page_data) = {
+	STRING("what", 0, U32, "held, initial, completion, resolved or turns-end."),
+	INT("cpu", 0, 0, CP_MAX_CPUS - 1, "Whose."), INT("fault", 0, U63, "Its number, or 0."), END,
+};
 MEMBERS(iucv_data) = {
 	NAME("peer", 0, "Whose event."), INT("type", 0, 1, 9, "IPTYPE."),
 	INT("path", 0, U16, "IPPATHID."), INT("flags", 0, U8, "IPFLAGS1."),
@@ -55,6 +59,7 @@ const struct ctl_event_info ctl_events[] = {
 	{ "monitor-replied", "A set was replied to.", set_data },
 	{ "monitor-lost", "A set was not delivered.", lost_data },
 	{ "fault", "A fault was carried out.", fault_data },
+	{ "page", "The guest met a page that is out, or was told of one.", page_data },
 	{ "iucv-event", "An interruption for a peer; its owner only.", iucv_data },
 	{ "client-dropped", "Another client was dropped.", dropped_data },
 	{ "capture-ended", "The capture file cannot be written any more.", reason_data },
@@ -102,6 +107,7 @@ static const struct {
 	[CP_EVENT_MONITOR_MESSAGE] = { .name = "user", .path = "path", .value = "set" },
 	[CP_EVENT_MONITOR_REPLIED] = { .name = "user", .path = "path", .value = "set" },
 	[CP_EVENT_MONITOR_LOST] = { .name = "user", .path = "path", .value = "lost" },
+	[CP_EVENT_PAGE] = { .text = "what", .path = "cpu", .value = "fault" },
 	[CP_EVENT_FAULT] = { .name = "name", .text = "point", .value = "rule" },
 };
 

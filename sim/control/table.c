@@ -3,6 +3,7 @@
 #include "table.h"
 #include "zvmlab/command.h"
 #include "zvmlab/monitor.h"
+#include "zvmlab/page.h"
 
 /* Items of lists that are no objects with known members. */
 MEMBERS(any_string) = { STRING(NULL, 0, U32, NULL) };
@@ -318,6 +319,48 @@ MEMBERS(segment_file_args) = {
 	NAME("name", 0, "Segment."), FILE_NAME("file", 0, "All its bytes from start to end."), END,
 };
 
+MEMBERS(page_out_args) = {
+	OF_INPUT("address", 0, page_out, address, "Guest absolute, of a page."),
+	INT("pages", OPT, 1, PAGE_MAX_OUT, "How many from there on; default 1."),
+	BOOL("hold", OPT, "The CPU that meets one waits for page-release; default false."), END,
+};
+MEMBERS(page_in_args) = {
+	INT("address", 0, U63, "Guest absolute."),
+	INT("pages", OPT, 1, UINT32_MAX, "How many from there on; default 1."),
+	INT("cpu", OPT, 0, CP_MAX_CPUS - 1, "The CPU that is told; default: any."), END,
+};
+MEMBERS(page_in_returns) = { INT("completed", 0, U32, "Faults that wait no longer."), END };
+MEMBERS(page_release_args) = { OF_INPUT("fault", 0, page_release, fault, "Its number."), END };
+MEMBERS(page_thrash_args) = {
+	OF_INPUT("faults", 0, page_thrash, faults, "How many; 0: end it, and bring all pages in."),
+	OF_INPUT("depth", 0, page_thrash, depth,
+		 "Faults that are left waiting; fewer than the tasks that use the pages."), END,
+};
+MEMBERS(handshake) = {
+	INT("cpu", 0, 0, CP_MAX_CPUS - 1, "Whose."), INT("token", 0, U63, "Its real address."),
+	STRING("select", 0, 16, 16, "Bits of the PSW, hexadecimal."),
+	STRING("compare", 0, 16, 16, "What these must be."), END,
+};
+MEMBERS(out_page) = {
+	INT("address", 0, U63, "Guest absolute."), BOOL("out", 0, "Or it will go out again."),
+	BOOL("hold", 0, "As in page-out."), END,
+};
+MEMBERS(page_fault) = {
+	INT("fault", 0, U32, "Its number."), INT("address", 0, U63, "Of the page."),
+	STRING("token", 0, 16, 16, "Hexadecimal."), INT("cpu", 0, 0, CP_MAX_CPUS - 1, "Whose."),
+	ENUM("initial", 0, ctl_page_initial, "Interruption."),
+	ENUM("completion", 0, ctl_page_completion, "Interruption."), END,
+};
+MEMBERS(pages_returns) = {
+	LIST("handshakes", 0, handshake, 0, CP_MAX_CPUS, "CPUs that are to be told."),
+	LIST("pages", 0, out_page, 0, PAGE_MAX_OUT, "By address."),
+	LIST("faults", 0, page_fault, 0, PAGE_MAX_FAULTS, "Of which not all has been told."),
+	INT("initial", 0, U63, "Interruptions presented since the last reset."),
+	INT("completion", 0, U63, "Likewise."),
+	INT("resolved", 0, U63, "Faults of which the guest was not told."),
+	INT("turns", 0, U32, "Faults that page-thrash has still to see."), END,
+};
+
 const struct ctl_command ctl_commands[] = {
 	{ "query-version", "Version and capabilities, as in the greeting.", NULL, version_returns,
 	  ctl_query_version },
@@ -374,5 +417,13 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_segment_load },
 	{ "segment-save", "Copy a segment to a file.", segment_file_args, NULL,
 	  ctl_segment_save },
+	{ "page-out", "Page out pages of the guest.", page_out_args, NULL, ctl_page_out },
+	{ "page-in", "Bring them in.", page_in_args, page_in_returns, ctl_page_in },
+	{ "page-release", "Present an initial interruption that is held.", page_release_args, NULL,
+	  ctl_page_release },
+	{ "page-thrash", "Let the pages that are out take turns.", page_thrash_args, NULL,
+	  ctl_page_thrash },
+	{ "query-pages", "Pages that are out, and who waits for them.", NULL, pages_returns,
+	  ctl_query_pages },
 };
 const size_t ctl_command_count = sizeof(ctl_commands) / sizeof(ctl_commands[0]);

@@ -29,6 +29,7 @@ struct cp {
 	uint64_t record_tod;	/**< … since this time */
 	struct iucv *iucv;
 	struct dcss_table *dcss;
+	struct paging *paging;	/**< pages that are out, page/ */
 	struct monitor *monitor;
 	struct cmsg *msg;	/**< *MSG service and SET SMSG settings */
 	struct cpcmd *command;

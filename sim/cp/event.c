@@ -14,6 +14,7 @@ static const char *const event_names[CP_EVENT_KINDS] = {
 	[CP_EVENT_MONITOR_REPLIED] = "monitor-replied",
 	[CP_EVENT_MONITOR_LOST] = "monitor-lost",
 	[CP_EVENT_FAULT] = "fault",
+	[CP_EVENT_PAGE] = "page",
 };
 
 const char *cp_event_name(enum cp_event_kind kind)

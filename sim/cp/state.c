@@ -267,6 +267,13 @@ static void trial_storage_changed(void *opaque)
 	(void)opaque;
 }
 
+static void trial_page_changed(void *opaque, uint64_t addr, bool out)
+{
+	(void)opaque;
+	(void)addr;
+	(void)out;
+}
+
 /* Everybody who is logged on has to fit in with the image. */
 static bool add_users(struct cp *cp, struct cp *trial)
 {
@@ -286,6 +293,9 @@ static const char *try_image(struct cp *cp, const uint8_t *image, size_t len)
 		.opaque = cp, .map = trial_map, .dirty = trial_dirty, .tod = trial_tod,
 		.kick = trial_kick, .set_timer = trial_set_timer,
 		.storage_changed = trial_storage_changed,
+		/* The image may have pages that are out, if this host has. */
+		.page_changed = cp->host.page_changed ? trial_page_changed : NULL,
+		.external = cp->host.page_changed ? trial_kick : NULL,
 	};
 	struct cp_config config = cp->config;
 	const char *defect = "there is not enough memory";
@@ -321,9 +331,12 @@ static int load(struct cp *cp, const uint8_t *image, size_t len, char *err, size
 		return rc;
 	}
 	cp->host.storage_changed(cp->host.opaque);
-	for (unsigned int cpu = 0; cpu < cp->config.cpus; cpu++)
+	for (unsigned int cpu = 0; cpu < cp->config.cpus; cpu++) {
 		if (cp_interrupt_pending(cp, cpu))
 			cp_kick(cp, cpu);
+		if (cp_external_pending(cp, cpu))
+			cp->host.external(cp->host.opaque, cpu);
+	}
 	return 0;
 }
 

@@ -112,6 +112,13 @@ static void host_storage_changed(void *opaque)
 	(void)opaque;
 }
 
+static void host_page_changed(void *opaque, uint64_t addr, bool out)
+{
+	(void)opaque;
+	(void)addr;
+	(void)out;
+}
+
 static void show(struct replay *r, const char *title, const char *line, size_t len, size_t at)
 {
 	const size_t from = at > SHOWN ? at - SHOWN : 0;
@@ -156,7 +163,8 @@ bool replay_host(struct replay *r, struct cp_host *host)
 	*host = (struct cp_host){
 		.opaque = r, .map = host_map, .fetch = host_fetch, .dirty = host_dirty,
 		.tod = host_tod, .kick = host_kick, .set_timer = host_set_timer,
-		.storage_changed = host_storage_changed, .trace = host_trace,
+		.storage_changed = host_storage_changed, .page_changed = host_page_changed,
+		.external = host_kick, .trace = host_trace,
 	};
 	if (storage == MAP_FAILED)
 		return false;

@@ -8,6 +8,7 @@
 #include "zvmlab/dcss.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/monitor.h"
+#include "zvmlab/page.h"
 #include "zvmlab/state.h"
 
 static struct cp_insn insn_of(struct replay *r, unsigned int cpu, uint8_t amode, bool problem,
@@ -163,6 +164,54 @@ static void disarm(struct replay *r, const json_t *record, const union input_arg
 	fault_disarm(r->cp, (int)in->fault_disarm.rule);
 }
 
+static void out(struct replay *r, const json_t *record, const union input_args *in)
+{
+	const struct input_page_out *given = &in->page_out;
+	char err[256];
+
+	(void)record;
+	page_out(r->cp, given->address, given->pages, given->hold, err, sizeof(err));
+}
+
+static void come_in(struct replay *r, const json_t *record, const union input_args *in)
+{
+	const struct input_page_in *given = &in->page_in;
+
+	(void)record;
+	if (given->to != PAGE_ANY_CPU && given->to >= cp_config_of(r->cp)->cpus)
+		replay_unusable(r, "\"to\" is a CPU that the guest does not have");
+	else
+		page_in(r->cp, given->address, given->pages, given->to);
+}
+
+static void release(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	page_release(r->cp, in->page_release.fault);
+}
+
+static void thrash(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	page_thrash(r->cp, in->page_thrash.faults, in->page_thrash.depth);
+}
+
+static void fault(struct replay *r, const json_t *record, const union input_args *in)
+{
+	const struct input_page_fault *given = &in->page_fault;
+
+	(void)record;
+	cp_page_fault(r->cp, given->cpu, given->address, given->psw, given->enabled);
+}
+
+static void external(struct replay *r, const json_t *record, const union input_args *in)
+{
+	struct cp_external taken;
+
+	(void)record;
+	cp_external_take(r->cp, in->external.cpu, &taken);
+}
+
 typedef void give(struct replay *r, const json_t *record, const union input_args *in);
 
 /* What gives the core each input.  The members have been read and checked. */
@@ -176,6 +225,12 @@ static give *const gives[INPUTS] = {
 	[INPUT_diagnose] = diagnose,
 	[INPUT_stsi] = stsi,
 	[INPUT_sthyi] = sthyi,
+	[INPUT_page_out] = out,
+	[INPUT_page_in] = come_in,
+	[INPUT_page_release] = release,
+	[INPUT_page_thrash] = thrash,
+	[INPUT_page_fault] = fault,
+	[INPUT_external] = external,
 	[INPUT_logon] = replay_logon,
 	[INPUT_logoff] = replay_logoff,
 	[INPUT_attach] = replay_attach,

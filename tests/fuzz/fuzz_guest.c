@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "world.h"
+#include "zvmlab/page.h"
 #include "bytes.h"
 #include "zvmlab/command.h"
 #include "zvmlab/dcss.h"
@@ -292,6 +293,44 @@ static void sthyi(const struct operation *op)
 		world_fail("STHYI stores %u bytes", get_be16(response + 8));
 }
 
+/* Pages go out and come in, and CPUs meet them; what these are told must be there to be taken. */
+static void paging(const struct operation *op)
+{
+	const unsigned int cpu = op->actor % world.cpus;
+	struct cp_external external;
+	char err[256];
+
+	switch (op->function % 6) {
+	case 0:
+		(void)page_out(world.cp, area_address(op->area) & ~UINT64_C(0xfff), op->class % 8,
+			       op->path & 1, err, sizeof(err));
+		break;
+	case 1:
+		(void)page_in(world.cp, area_address(op->area), op->class,
+			      op->path & 1 ? (uint16_t)cpu : PAGE_ANY_CPU);
+		break;
+	case 2:
+		(void)page_release(world.cp, op->value);
+		break;
+	case 3:
+		page_thrash(world.cp, op->class, op->value);
+		break;
+	case 4:
+		if (!cp_page_held(world.cp, cpu) &&
+		    cp_page_fault(world.cp, cpu, area_address(op->area), UINT64_C(1) << 48,
+				  op->path & 1) == CP_PAGE_INITIAL &&
+		    (!cp_external_take(world.cp, cpu, &external) ||
+		     external.subcode != PAGE_EXT_INITIAL))
+			world_fail("there is no initial interruption for CPU %u", cpu);
+		break;
+	case 5:
+		if (cp_external_pending(world.cp, cpu) !=
+		    cp_external_take(world.cp, cpu, &external))
+			world_fail("an external interruption of CPU %u is not what it seemed", cpu);
+		break;
+	}
+}
+
 static void stsi(const struct operation *op)
 {
 	struct cp_insn insn = { .cpu = op->actor % world.cpus, .gr = world.gr, .amode = 64 };
@@ -299,6 +338,10 @@ static void stsi(const struct operation *op)
 
 	if (op->flags & 0x20) {
 		sthyi(op);
+		return;
+	}
+	if (op->flags & 0x10) {
+		paging(op);
 		return;
 	}
 	world.gr[0] = (uint64_t)(op->function & 3) << 28 | (op->path & 3) |

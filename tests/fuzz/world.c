@@ -12,6 +12,7 @@
 #include "hash.h"
 #include "ebcdic.h"
 #include "zvmlab/event.h"
+#include "zvmlab/page.h"
 #include "zvmlab/state.h"
 
 #define PAGE CP_PAGE_SIZE
@@ -125,6 +126,19 @@ static void host_storage_changed(void *opaque)
 	(void)opaque;
 }
 
+static void host_page_changed(void *opaque, uint64_t addr, bool out)
+{
+	(void)opaque;
+	if (addr % PAGE != 0 || cp_page_is_out(world.cp, addr) != out)
+		world_fail("page 0x%llx", (unsigned long long)addr);
+}
+
+static void host_external(void *opaque, unsigned int cpu)
+{
+	if (cpu >= ((struct world *)opaque)->cpus)
+		world_fail("external interruption for CPU %u", cpu);
+}
+
 /* Whatever the guest gives, a line of the trace is one line of printable text. */
 static void host_trace(void *opaque, const char *line, size_t len)
 {
@@ -193,6 +207,8 @@ void world_start(const uint8_t head[WORLD_HEAD])
 		.kick = host_kick,
 		.set_timer = host_set_timer,
 		.storage_changed = host_storage_changed,
+		.page_changed = host_page_changed,
+		.external = host_external,
 		.event = host_event,
 	};
 	char err[256], cpus[8];

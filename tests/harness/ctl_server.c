@@ -65,6 +65,11 @@ static void host_storage_changed(void *opaque)
 	(void)opaque;
 }
 
+static void host_page_changed(void *opaque, uint64_t addr, bool out)
+{
+	(void)opaque, (void)addr, (void)out;
+}
+
 static void host_trace(void *opaque, const char *line, size_t len)
 {
 	const struct server *server = opaque;
@@ -128,6 +133,8 @@ int main(int argc, char **argv)
 		.kick = host_kick,
 		.set_timer = host_set_timer,
 		.storage_changed = host_storage_changed,
+		.page_changed = host_page_changed,
+		.external = host_kick,
 		.event = host_event,
 	};
 	struct cp_config config;

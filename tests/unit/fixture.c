@@ -56,6 +56,19 @@ static void fx_storage_changed(void *opaque)
 	((struct fixture *)opaque)->storage_changes++;
 }
 
+static void fx_page_changed(void *opaque, uint64_t addr, bool out)
+{
+	struct fixture *f = opaque;
+
+	ck_assert_uint_eq(addr % CP_PAGE_SIZE, 0);
+	f->page_changes[out]++;
+}
+
+static void fx_external(void *opaque, unsigned int cpu)
+{
+	((struct fixture *)opaque)->externals[cpu]++;
+}
+
 static void fx_trace(void *opaque, const char *line, size_t len)
 {
 	struct fixture *f = opaque;
@@ -93,6 +106,7 @@ void fx_setup_with(const char *const *options)
 	const struct cp_host host = {
 		.opaque = &fx, .map = fx_map, .dirty = fx_dirty, .tod = fx_tod, .kick = fx_kick,
 		.set_timer = fx_set_timer, .storage_changed = fx_storage_changed,
+		.page_changed = fx_page_changed, .external = fx_external,
 		.trace = fx_trace, .event = fx_event,
 	};
 	const char *const *lists[] = { defaults, options };

@@ -40,7 +40,9 @@ struct fixture {
 	uint64_t timer;			/* last set_timer */
 	uint64_t gr[16];		/* registers used by fx_iucv, fx_diag */
 	unsigned int kicks[CP_MAX_CPUS];
+	unsigned int externals[CP_MAX_CPUS];	/* the same for cp_host.external */
 	unsigned int storage_changes;
+	unsigned int page_changes[2];	/* pages that came in, that went out */
 	unsigned int events[CP_EVENT_KINDS];
 	struct cp_event last_event;	/* name and text point into the two below */
 	char last_name[64], last_text[256];

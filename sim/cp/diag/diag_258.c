@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * DIAGNOSE X'258': page-reference service.  The guest asks to be told of page
- * faults that the host resolves; all its pages are there, so that it is never
- * told of any, and nothing has to be remembered.
+ * DIAGNOSE X'258': page-reference service.  A CPU asks to be told of pages that CP
+ * has to bring in, or no longer to be told; page/ remembers what it said.
  */
 #include "diag_private.h"
 #include "bytes.h"
+#include "zvmlab/fault.h"
+#include "zvmlab/page.h"
 #include "zvmlab/storage.h"
 
 enum {
@@ -24,24 +25,61 @@ enum {
 #define VERSION 2
 #define MODE_ZARCH UINT64_C(0x8000000000000000)
 
-static uint16_t check_token(struct cp *cp, const struct cp_insn *insn, const uint8_t *block)
+/* A fault takes the place of the function; FAULT_DROP: the function is not carried out. */
+static struct fault_action fault_for(struct cp *cp, enum fault_point point)
 {
-	uint64_t token = get_be64(block + PFAULT_TOKEN);
+	const struct fault_call call = {
+		.path = FAULT_ANY_PATH, .user = cp->config.userid, .name = "",
+	};
 
-	assert(get_be16(block + PFAULT_FUNCTION) == FUNCTION_TOKEN);
-	if (token % 8 != 0 || get_be64(block + PFAULT_MODE) != MODE_ZARCH ||
-	    (get_be64(block + PFAULT_COMPARE) & ~get_be64(block + PFAULT_SELECT)) != 0)
-		return PGM_SPECIFICATION;
-	return storage_check(cp, (int)insn->cpu, token, 8, false);
+	return fault_check(cp, point, &call);
 }
 
-static uint16_t check_cancel(const uint8_t *block)
+static struct cp_result end(const struct cp_insn *insn, unsigned int r3, uint64_t rc)
 {
-	assert(get_be16(block + PFAULT_FUNCTION) == FUNCTION_CANCEL);
+	diag_set(insn, r3, rc);
+	return cp_done();
+}
+
+static struct cp_result token(struct cp *cp, const struct cp_insn *insn, unsigned int r3,
+			      const uint8_t *block)
+{
+	const struct page_handshake handshake = {
+		.token = get_be64(block + PFAULT_TOKEN),
+		.select = get_be64(block + PFAULT_SELECT),
+		.compare = get_be64(block + PFAULT_COMPARE),
+	};
+	struct fault_action action;
+	uint16_t pgm;
+
+	if (handshake.token % 8 != 0 || get_be64(block + PFAULT_MODE) != MODE_ZARCH ||
+	    (handshake.compare & ~handshake.select) != 0)
+		return cp_program(PGM_SPECIFICATION);
+	pgm = storage_check(cp, (int)insn->cpu, handshake.token, 8, false);
+	if (pgm != 0)
+		return cp_program(pgm);
+	action = fault_for(cp, FAULT_PAGE_HANDSHAKE);
+	if (action.kind == FAULT_PGM)
+		return cp_program((uint16_t)action.value);
+	if (action.kind != FAULT_NONE)
+		return end(insn, r3, action.kind == FAULT_RC ? action.value : 0);
+	return end(insn, r3, page_establish(cp, insn->cpu, &handshake));
+}
+
+static struct cp_result cancel(struct cp *cp, const struct cp_insn *insn, unsigned int r3,
+			       const uint8_t *block)
+{
+	struct fault_action action;
+
 	for (unsigned int i = PFAULT_TOKEN; i < PFAULT_SIZE; i++)
 		if (block[i] != 0)
-			return PGM_SPECIFICATION;
-	return 0;
+			return cp_program(PGM_SPECIFICATION);
+	action = fault_for(cp, FAULT_PAGE_CANCEL);
+	if (action.kind == FAULT_PGM)
+		return cp_program((uint16_t)action.value);
+	if (action.kind != FAULT_NONE)
+		return end(insn, r3, action.kind == FAULT_RC ? action.value : 0);
+	return end(insn, r3, page_cancel(cp, insn->cpu));
 }
 
 struct cp_result diag_258_pfault(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
@@ -62,16 +100,10 @@ struct cp_result diag_258_pfault(struct cp *cp, const struct cp_insn *insn, unsi
 		return cp_program(PGM_SPECIFICATION);
 	switch (get_be16(block + PFAULT_FUNCTION)) {
 	case FUNCTION_TOKEN:
-		pgm = check_token(cp, insn, block);
-		break;
+		return token(cp, insn, r3, block);
 	case FUNCTION_CANCEL:
-		pgm = check_cancel(block);
-		break;
+		return cancel(cp, insn, r3, block);
 	default:
-		pgm = PGM_SPECIFICATION;
+		return cp_program(PGM_SPECIFICATION);
 	}
-	if (pgm != 0)
-		return cp_program(pgm);
-	diag_set(insn, r3, 0);
-	return cp_done();
 }

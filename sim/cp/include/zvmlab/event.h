@@ -18,6 +18,7 @@ enum cp_event_kind {
 	CP_EVENT_MONITOR_REPLIED,	/**< name: user; path; value: set number */
 	CP_EVENT_MONITOR_LOST,		/**< name: user; path; value: lost so far */
 	CP_EVENT_FAULT,			/**< text: point; value: rule id */
+	CP_EVENT_PAGE,			/**< text: what; path: CPU; value: number of the fault, or 0 */
 	CP_EVENT_KINDS
 };
 

@@ -67,6 +67,19 @@ struct cp_host {
 	 */
 	void (*storage_changed)(void *opaque);
 
+	/**
+	 * The page at absolute address @addr has gone out, or is in again: for accesses of the
+	 * guest's instructions to a page that is out, call cp_page_fault().  NULL: the emulator
+	 * cannot intercept them, and no page ever goes out.
+	 */
+	void (*page_changed)(void *opaque, uint64_t addr, bool out);
+
+	/**
+	 * CPU @cpu may have gained an external interruption (cp_external_take()), or need no
+	 * longer wait (cp_page_held()).  NULL if page_changed is.
+	 */
+	void (*external)(void *opaque, unsigned int cpu);
+
 	/** One line of trace, NUL-terminated, without a newline; may be NULL. */
 	void (*trace)(void *opaque, const char *line, size_t len);
 

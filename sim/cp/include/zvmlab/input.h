@@ -12,6 +12,7 @@
 
 #include "zvmlab/command.h"
 #include "zvmlab/config.h"
+#include "zvmlab/page.h"
 #include "zvmlab/trace.h"
 
 /** What a member is in C, and in a record. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Dispatch, and the DIAGNOSE codes about the machine: 00, 0C, 44, 9C, 210, 224, 258, 288, DC. */
 #include "fixture.h"
+#include "pfault_block.h"
 
 #define AREA 0x3000u
 
@@ -17,19 +18,6 @@ enum {
 	VRDCDVNO = 0,		/* X'210': 2: device number */
 	VRDCLEN = 2,		/* 2: length of the block */
 	VRDCVCLA = 4,		/* the first that CP stores: class */
-};
-
-/* X'258': page-reference service. */
-enum {
-	PFAULT_CODE = 0,	/* 2 */
-	PFAULT_FUNCTION = 2,	/* 2 */
-	PFAULT_LENGTH = 4,	/* 2: in doublewords */
-	PFAULT_VERSION = 6,	/* 2 */
-	PFAULT_TOKEN = 8,	/* 8: its address */
-	PFAULT_SELECT = 16,	/* 8 */
-	PFAULT_COMPARE = 24,	/* 8 */
-	PFAULT_MODE = 32,	/* 8 */
-	PFAULT_SIZE = 40,
 };
 
 /* X'DC': application data. */
@@ -236,29 +224,10 @@ START_TEST(device_in_amode_31)
 }
 END_TEST
 
-/* The block as Linux fills it in. */
-static uint8_t *put_pfault(uint16_t function)
-{
-	uint8_t *block = fx_at(AREA, PFAULT_SIZE);
-
-	memset(block, 0, PFAULT_SIZE);
-	put_be16(block + PFAULT_CODE, 0x258);
-	put_be16(block + PFAULT_FUNCTION, function);
-	put_be16(block + PFAULT_LENGTH, 5);
-	put_be16(block + PFAULT_VERSION, 2);
-	if (function == 1)
-		return block;
-	put_be64(block + PFAULT_TOKEN, 0x3b8);
-	put_be64(block + PFAULT_SELECT, UINT64_C(1) << 48);
-	put_be64(block + PFAULT_COMPARE, UINT64_C(1) << 48);
-	put_be64(block + PFAULT_MODE, UINT64_C(1) << 63);
-	return block;
-}
-
 START_TEST(pfault)
 {
 	for (uint16_t function = 0; function < 2; function++) {
-		put_pfault(function);
+		pfault_put(AREA, function);
 		ck_assert_int_eq(diag(0x258, AREA, 77).how, CP_DONE);
 		ck_assert_uint_eq(fx.gr[4], 0);
 	}
@@ -281,7 +250,7 @@ static const struct { uint16_t function; unsigned int offset; uint8_t value; uin
 
 START_TEST(pfault_wrong)
 {
-	put_pfault(wrong_pfault[_i].function)[wrong_pfault[_i].offset] = wrong_pfault[_i].value;
+	pfault_put(AREA, wrong_pfault[_i].function)[wrong_pfault[_i].offset] = wrong_pfault[_i].value;
 	ck_pgm(diag(0x258, AREA, 77), wrong_pfault[_i].pgm);
 	ck_assert_uint_eq(fx.gr[4], 77);
 }

@@ -15,7 +15,7 @@ enum { EXTENT_END = 8 };
 #define FAIL_CODE 45
 #define RESPOND UINT64_C(0x40000000)
 
-static const char *const prefixes[] = { "diag", "segment.load", NULL };
+static const char *const prefixes[] = { "diag08.", "diag64.", "diag260.", "segment.load", NULL };
 
 static void setup(void)
 {
