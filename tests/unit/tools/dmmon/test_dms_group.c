@@ -61,7 +61,7 @@ START_TEST(odd_members)
 {
 	static const struct { char aux[40]; bool two; } c[] = {
 		{ "DMS_GROUP=:#", false }, { "DMS_GROUP=:2#", true }, { "DMS_GROUP=:1,2#", true },
-		{ "DMS_GROUP=:1-#2", false }, { "DMS_GROUP=:1-x,2#", false },
+		{ "DMS_GROUP=:1-#2", false }, { "DMS_GROUP=:2-#", false }, { "DMS_GROUP=:2-x#", false }, { "DMS_GROUP=:1-x,2#", false },
 		{ "DMS_GROUP=:1 2#", false }, { "DMS_GROUP=:0-18446744073709551615#", true },
 		{ "DMS_GROUP=:0-18446744073709551616#", false }, { "DMS_GROUP=:3-1#", false },
 		{ "DMS_GROUP=a:b:2#", false }, { "DMS_GROUP=:1,#2", false },

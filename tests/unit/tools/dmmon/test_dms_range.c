@@ -200,6 +200,19 @@ START_TEST(options)
 }
 END_TEST
 
+/* In the help they stand together below their heading; none has a letter of its own. */
+START_TEST(options_in_the_help)
+{
+	const struct option_row *row = range_options.rows;
+
+	ck_assert(!row->name && row->help && row->group > 0);
+	while ((++row)->name) {
+		ck_assert_msg(row->group == range_options.rows[0].group, "%s", row->name);
+		ck_assert_msg(row->letter == 0, "%s", row->name);
+	}
+}
+END_TEST
+
 /* Each ends the program, with a sentence that names the option. */
 START_TEST(options_that_are_wrong)
 {
@@ -239,7 +252,7 @@ int main(void)
 	const TTest *const tests[] = {
 		sizes, bounds, more_bounds_than_anybody_needs, regions, regions_that_cannot_be,
 		bounds_decide_on_the_unit,
-		options, options_that_are_wrong,
+		options, options_in_the_help, options_that_are_wrong,
 	};
 
 	return check_run("dms_range", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
