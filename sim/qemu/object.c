@@ -82,8 +82,10 @@ static void state_changed(void *opaque, bool running, RunState state)
 {
 	ZvmlabCp *s = opaque;
 
-	if (!running)
+	if (!running) {
+		s->pass_ns = 0;
 		zvmlab_state_settle();
+	}
 	if (running && !s->ipled) {
 		s->ipled = true;
 		cp_ipl(s->port.cp);
@@ -196,6 +198,7 @@ static void zvmlab_finalize(Object *obj)
 	close_control(s);
 	cp_port_fini(&s->port);
 	timer_free(s->timer);
+	timer_free(s->pass_timer);
 	g_free(s->access);
 }
 
@@ -213,6 +216,7 @@ static void zvmlab_class_init(ObjectClass *oc, void *data)
 	object_class_property_add(oc, "trace-limit", "str", NULL, set_option, NULL, NULL);
 	zvmlab_add_lockstep(oc);
 	zvmlab_add_checkpoint(oc);
+	zvmlab_add_pass_time(oc);
 }
 
 static const TypeInfo zvmlab_info = {

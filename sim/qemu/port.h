@@ -29,6 +29,8 @@ struct ZvmlabCp {
 	bool lockstep;		/* the machine stops at each event that a client is told */
 	bool holding;		/* … and is about to */
 	QEMUBH *hold;
+	int64_t pass_ns;	/* what may still be jumped over of the time that CPUs wait */
+	QEMUTimer *pass_timer;	/* looks whether they do; NULL: nothing was ever to be */
 
 	uint8_t *access;	/* per page: 0 not known yet, or enum cp_access + 1 */
 
@@ -46,6 +48,9 @@ extern ZvmlabCp *zvmlab_cp;
 void zvmlab_add_lockstep(ObjectClass *oc);
 /* In the main loop, before a client is served: wait until CPUs that are to stop have stopped. */
 void zvmlab_machine_is_held(void *opaque);
+
+/* The property by which the guest's clocks jump over time that its CPUs wait. */
+void zvmlab_add_pass_time(ObjectClass *oc);
 
 /* What QEMU's stream has of this CP, and of what QEMU itself forgets. */
 void zvmlab_state_register(ZvmlabCp *s);

@@ -23,10 +23,11 @@ class _Qmp:
         self.reasons = list(reasons)
         self.told: list[object] = []
 
-    def execute(self, command: str, arguments: dict[str, Any] | None = None, _: float = 0) -> None:
+    def execute(self, command: str, arguments: dict[str, Any] | None = None, _: float = 0) -> Any:
         self.told.append(command if arguments is None else (command, arguments))
         if command == "qom-set" and self.reasons:
             raise QmpError(command, "GenericError", self.reasons.pop(0))
+        return 2_500_000_000 if command == "qom-get" else None
 
 
 def _machine(qmp: _Qmp) -> _QemuMachine:
@@ -80,3 +81,12 @@ def test_a_refused_checkpoint_is_told(tmp_path: Path) -> None:
         EmulatorError, match="^QEMU cannot restore the guest: the checkpoint x cannot be used: it"
     ):
         _machine(qmp).restore(tmp_path / "machine")
+
+
+def test_time_passes_in_nanoseconds() -> None:
+    qmp = _Qmp()
+    machine = _machine(qmp)
+    machine.pass_time(1.25)
+    assert machine.time_to_pass() == 2.5
+    where = {"path": "/objects/cp", "property": "pass"}
+    assert qmp.told == [("qom-set", where | {"value": 1_250_000_000}), ("qom-get", where)]

@@ -77,11 +77,12 @@ class Channel:
             raise AgentError(status, payload.decode("utf-8", "replace"), what)
         return Reader.of(payload)
 
-    def arrived(self, number: int) -> bool:
-        """Has the reply come?  Takes in what is there without waiting."""
+    def arrived(self, number: int, seconds: float = 0.0) -> bool:
+        """Has the reply come?  Takes in what is there, or comes within *seconds*."""
+        limit = time.monotonic() + seconds
         try:
             while number not in self._replies:
-                self._receive(0)
+                self._receive(max(0.0, limit - time.monotonic()))
         except Timeout:
             pass
         return number in self._replies

@@ -69,6 +69,10 @@ class Pending(Generic[T]):
         """Has the reply come?"""
         return self._channel.arrived(self._number)
 
+    def done_within(self, seconds: float) -> bool:
+        """Does the reply come in that time?"""
+        return self._channel.arrived(self._number, seconds)
+
     def forget(self) -> None:
         """The reply is not wanted any more."""
         self._channel.forget(self._number)

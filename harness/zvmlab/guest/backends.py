@@ -31,6 +31,8 @@ class Machine(Protocol):
 
     clocks_stop: bool
     """The guest's clocks stop with its CPUs, so that it does not notice a pause."""
+    clocks_jump: bool
+    """pass_time() does something; not if instructions are counted."""
     held: bool
     """The CPUs do not run: not yet, or not after pause()."""
 
@@ -39,6 +41,12 @@ class Machine(Protocol):
 
     def pause(self) -> None:
         """Stop the CPUs between two instructions."""
+
+    def pass_time(self, seconds: float) -> None:
+        """From now on the guest's clocks jump over time that its CPUs wait, by that much in all."""
+
+    def time_to_pass(self) -> float:
+        """What is left of it, in seconds."""
 
     def save(self, file: Path) -> None:
         """Write the machine, which is held afterwards, to a new file."""
@@ -83,12 +91,14 @@ class Backend(Protocol):
 
 
 _CP = "/objects/cp"
+_NS = 10**9
 # The longest that writing or mapping a guest's storage may take.
 _FILE_SECONDS = 60.0
 
 
 class _QemuMachine:
     clocks_stop = True
+    clocks_jump = True
 
     def __init__(self, qmp: Qmp) -> None:
         self.qmp = qmp
@@ -101,6 +111,14 @@ class _QemuMachine:
     def pause(self) -> None:
         self.qmp.execute("stop")
         self.held = True
+
+    def pass_time(self, seconds: float) -> None:
+        value = {"path": _CP, "property": "pass", "value": round(seconds * _NS)}
+        self.qmp.execute("qom-set", value)
+
+    def time_to_pass(self) -> float:
+        left = self.qmp.execute("qom-get", {"path": _CP, "property": "pass"})
+        return float(left) / _NS
 
     def save(self, file: Path) -> None:
         saving.save(self, "QEMU", lambda: self._set("save", file))

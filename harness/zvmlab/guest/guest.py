@@ -21,12 +21,12 @@ import os
 import shutil
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
-from zvmlab.agent.agent import NAME, USER, Agent, Power, Worker
+from zvmlab.agent.agent import NAME, USER, Agent, Pending, Power, Worker
 from zvmlab.agent.wire import AgentLost
 from zvmlab.base.errors import CannotRun, EmulatorError, Timeout, UsageError, ZvmlabError
 from zvmlab.build.kernel import slowness
@@ -58,6 +58,10 @@ _SETTLE_SECONDS = 0.02
 _RUNNING_SECONDS = 10.0
 # A guest that does not answer then for so long hangs.
 _ANSWER_SECONDS = 30.0
+# What most requests take, before the guest's clock is made to jump.
+_SOON_SECONDS = 0.05
+# How often what is left of the time to jump over is asked for.
+_LOOK_SECONDS = 0.01
 # Between the kernel's log and the console, which the kernel writes to a moment later.
 _CONSOLE_SECONDS = 3.0
 _EMULATOR_LOG = "emulator.log"
@@ -343,6 +347,35 @@ class Guest:
         if self._resting:
             self.machine.go_on()
             self._resting = False
+
+    @contextlib.contextmanager
+    def passing(self, seconds: float) -> Iterator[Callable[[], float]]:
+        """Within the block the guest's clocks jump whenever all its CPUs wait, by *seconds* in all.
+
+        For a wait in which nothing comes from outside: the guest sees what it would see later.
+        Gives a function that tells how many seconds are left.  Where the emulator cannot do that,
+        time passes by itself.
+        """
+        limit = time.monotonic() + seconds
+        if not self.machine.clocks_jump or self.config.counts:
+            yield lambda: max(0.0, limit - time.monotonic())
+            return
+        self.machine.pass_time(seconds)
+        yield lambda: self.machine.time_to_pass() if time.monotonic() < limit else 0.0
+        self.machine.pass_time(0)
+
+    def outlast(self, pending: Pending[_T], seconds: float) -> _T:
+        """A request's result, within so many seconds of the guest's time; nothing else may be going on.
+
+        Timeout if it does not come.
+        """
+        if not pending.done_within(min(seconds, _SOON_SECONDS)):
+            with self.passing(seconds) as left:
+                while not pending.done_within(_LOOK_SECONDS) and left() > 0:
+                    pass
+            # What was said before the time was over has come.
+            self.control.execute("query-monitor")
+        return pending.result(0)
 
     def await_agent(self) -> None:
         """Wait for an agent that is about to connect: after resume(), or after a reboot."""

@@ -153,6 +153,7 @@ class Panel:
     """Commands by standard input; the module says when one has been executed."""
 
     clocks_stop = False
+    clocks_jump = False
 
     def __init__(
         self, emulator: Emulator, into: Path, seconds: float, check: Callable[[], None]
@@ -208,6 +209,13 @@ class Panel:
         """Hold the CPUs between two instructions."""
         self._command("zvmcp hold")
         self.held = True
+
+    def pass_time(self, seconds: float) -> None:
+        """Time passes by itself only."""
+
+    def time_to_pass(self) -> float:
+        """Nothing is jumped over."""
+        return 0.0
 
     def _link(self, file: Path) -> str:
         """A checkpoint's file as the panel knows it, where a path has no blanks."""

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Passing time that nobody uses: while all CPUs wait, the guest's clocks jump to the next
+ * moment at which a timer is due, instead of the host's clock being waited for.
+ *
+ * The property "pass" is set by qom-set to how many nanoseconds may be jumped over in all
+ * from now on, and tells how many of them are left; none when the machine has stopped.  Whoever
+ * sets it knows that nothing is to come from outside meanwhile: what then happens to the guest is
+ * what would happen later.
+ */
+#include "qemu/osdep.h"
+#include "port.h"
+
+#include "qapi/error.h"
+#include "qapi/visitor.h"
+#include "qemu/main-loop.h"
+#include "qemu/seqlock.h"
+#include "softmmu/timers-state.h"
+#include "sysemu/cpu-timers.h"
+#include "sysemu/cpus.h"
+
+/* A CPU that has been woken needs some time to find out why. */
+#define LOOK_AGAIN_NS 30000
+
+static void advance(int64_t ns)
+{
+	seqlock_write_lock(&timers_state.vm_clock_seqlock, &timers_state.vm_clock_lock);
+	timers_state.cpu_clock_offset += ns;
+	seqlock_write_unlock(&timers_state.vm_clock_seqlock, &timers_state.vm_clock_lock);
+	qemu_clock_notify(QEMU_CLOCK_VIRTUAL);
+}
+
+static void look(void *opaque)
+{
+	ZvmlabCp *s = opaque;
+	int64_t due;
+
+	if (s->pass_ns > 0 && all_cpu_threads_idle()) {
+		due = qemu_clock_deadline_ns_all(QEMU_CLOCK_VIRTUAL, QEMU_TIMER_ATTR_ALL);
+		/* Without a timer nothing will happen at any time. */
+		if (due < 0 || due > s->pass_ns)
+			due = s->pass_ns;
+		s->pass_ns -= due;
+		if (due > 0)
+			advance(due);
+	}
+	if (s->pass_ns > 0)
+		timer_mod_ns(s->pass_timer,
+			     qemu_clock_get_ns(QEMU_CLOCK_REALTIME) + LOOK_AGAIN_NS);
+}
+
+static void get_pass(Object *obj, Visitor *v, const char *name, void *opaque, Error **errp)
+{
+	visit_type_int(v, name, &ZVMLAB_CP(obj)->pass_ns, errp);
+}
+
+static void set_pass(Object *obj, Visitor *v, const char *name, void *opaque, Error **errp)
+{
+	ZvmlabCp *s = ZVMLAB_CP(obj);
+	int64_t ns;
+
+	if (!visit_type_int(v, name, &ns, errp))
+		return;
+	if (ns < 0) {
+		error_setg(errp, "zvmlab-cp: invalid time to pass: %" PRId64 " ns (0 or more)", ns);
+		return;
+	}
+	if (zvmlab_cp != s || icount_enabled()) {
+		error_setg(errp, "zvmlab-cp: the clocks of this machine cannot jump: it %s",
+			   icount_enabled() ? "counts instructions (-icount)"
+					    : "is not complete");
+		return;
+	}
+	s->pass_ns = runstate_is_running() ? ns : 0;
+	if (!s->pass_timer)
+		s->pass_timer = timer_new_ns(QEMU_CLOCK_REALTIME, look, s);
+	look(s);
+}
+
+void zvmlab_add_pass_time(ObjectClass *oc)
+{
+	object_class_property_add(oc, "pass", "int", get_pass, set_pass, NULL, NULL);
+}

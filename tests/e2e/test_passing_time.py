@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""The guest's clocks jump over time that its CPUs wait: Guest.passing(), Guest.outlast()."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from pathlib import Path
+
+import pytest
+
+from zvmlab.agent.agent import Pending
+from zvmlab.agent.calls import BatchResult
+from zvmlab.base.errors import Timeout
+from zvmlab.guest.checkpoint import clock
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest
+from zvmlab.guest.qmp import QmpError
+
+pytestmark = pytest.mark.first_kernel
+MONOTONIC = 1
+SLEEP = 60.0
+MOST = 90.0
+# As long as the emulator would have to be held up for the test to see no jump.
+SEEN = 1.0
+
+
+def begin_to_sleep(guest: Guest) -> Pending[BatchResult]:
+    """A worker sleeps SLEEP seconds of the guest's time."""
+    batch = guest.agent.worker("sleeper").batch()
+    batch.sleep(SLEEP)
+    return batch.start(2 * MOST)
+
+
+@pytest.mark.parametrize("cpus", [1, 4])
+def test_a_sleep_takes_the_guests_time_but_not_the_hosts(
+    guest_config: GuestConfig, zvmlab_dir: Path, cpus: int
+) -> None:
+    with Guest(dataclasses.replace(guest_config, cpus=cpus), zvmlab_dir) as guest:
+        guest.boot()
+        host, before = time.monotonic(), clock(guest.agent, MONOTONIC)
+        wall = clock(guest.agent)
+        guest.outlast(begin_to_sleep(guest), MOST)
+        passed, walled = clock(guest.agent, MONOTONIC) - before, clock(guest.agent) - wall
+        took = time.monotonic() - host
+        # No jump is further than to the next timer, and all of them no further than was said.
+        assert SLEEP <= passed <= took + MOST
+        assert passed - took > SEEN or not guest.machine.clocks_jump
+        assert abs(walled - passed) < took
+        # It is over with the block.
+        assert guest.machine.time_to_pass() == 0
+
+
+def test_what_lasts_longer_is_a_time_out(warm_guest: Guest) -> None:
+    before = clock(warm_guest.agent, MONOTONIC)
+    pending = begin_to_sleep(warm_guest)
+    with pytest.raises(Timeout, match="did not answer"):
+        warm_guest.outlast(pending, SLEEP / 2)
+    assert clock(warm_guest.agent, MONOTONIC) - before >= SLEEP / 2
+    warm_guest.outlast(pending, MOST)
+
+
+def test_nothing_is_left_to_pass_when_the_machine_has_stopped(warm_guest: Guest) -> None:
+    machine = warm_guest.machine
+    machine.pass_time(3600.0)
+    machine.pause()
+    assert machine.time_to_pass() == 0
+    machine.pass_time(3600.0)
+    assert machine.time_to_pass() == 0
+    machine.go_on()
+
+
+def test_a_guest_whose_instructions_are_counted_waits(
+    guest_config: GuestConfig, zvmlab_dir: Path
+) -> None:
+    config = dataclasses.replace(guest_config, count_instructions=True)
+    with Guest(config, zvmlab_dir) as guest:
+        guest.start()
+        value = {"path": "/objects/cp", "property": "pass", "value": 1}
+        with pytest.raises(QmpError, match=r"cannot jump: it counts instructions \(-icount\)"):
+            guest.qmp.execute("qom-set", value)
+        with pytest.raises(QmpError, match=r"invalid time to pass: -1 ns \(0 or more\)"):
+            guest.qmp.execute("qom-set", value | {"value": -1})
+        with guest.passing(MOST) as left:
+            assert left() <= MOST
