@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from zvmlab.base.errors import GuestPanic, UsageError, ZvmlabError
+from zvmlab.guest import console as console_module
 from zvmlab.guest.console import Console, classify
 
 
@@ -223,6 +224,22 @@ def test_catch_up_has_seen_what_was_there(console: Console) -> None:
     _append(console, "[   21.0] WARNING: the last line\n")
     console.catch_up(SECONDS)
     assert console.crash is not None
+
+
+@pytest.mark.parametrize(
+    "end", ["---[ end trace 0000000000000000 ]---", "---[ end Kernel panic - not syncing: x ]---"]
+)
+def test_a_report_that_has_ended_is_known_at_once(
+    console: Console, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    monkeypatch.setattr(console_module, "SETTLE_SECONDS", 100 * SECONDS)
+    # The first one's end is not the second one's.
+    _append(console, f"[    1.0] BUG: one\n[    1.1] {end}\n")
+    console.expect(["bug"], SECONDS)
+    _append(console, "[    2.0] WARNING: two\n")
+    assert not console.wait_kind("warning", 0.2)
+    _append(console, f"[    2.1] {end}\n")
+    assert console.wait_kind("warning", SECONDS)
 
 
 def test_expected_crash_does_not_count_but_another_one_does(console: Console) -> None:

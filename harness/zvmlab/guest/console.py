@@ -23,8 +23,10 @@ from zvmlab.base.errors import GuestPanic, UsageError, ZvmlabError
 from zvmlab.base.plain import harmless
 
 POLL_SECONDS = 0.05
-# How long the kernel may go on printing before the crash is reported.
+# How long the kernel may go on printing before the crash is reported, unless it says that it
+# has finished, and how often that is looked for.
 SETTLE_SECONDS = 0.4
+_LOOK_SECONDS = 0.01
 TAIL_LINES = 60
 _LINE_MAX = 16 * 1024
 _FUNCTIONS = 8
@@ -34,6 +36,7 @@ _FUNCTION = re.compile(r"(?<!\()\[<[0-9a-f]+>\] (?:\()?([A-Za-z_][\w.]*)\+0x")
 PANIC = "panic"
 # The time stamp keeps programs that print such words from being taken for the kernel.
 _STAMP = r"^\[ *\d+\.\d+\](?:\[[^\]]*\])? +"
+_REPORT_END = re.compile(_STAMP + r"---\[ end (?:trace|Kernel panic)\b", re.MULTILINE)
 _PATTERNS: dict[str, re.Pattern[str]] = {
     PANIC: re.compile(r"Kernel panic - not syncing"),
     # arch/s390/kernel/dumpstack.c prints "CAUSE: CODE ilc:N [#COUNT]" for every die().
@@ -236,10 +239,18 @@ class Console:
         if crash is None or crash.kind not in self.kinds or crash.kind in self._seen:
             return
         self._seen[crash.kind] = crash
-        self._stop.wait(SETTLE_SECONDS)
+        self._settle(crash)
         self.report(crash)
         if self.on_crash is not None:
             self.on_crash()
+
+    def _settle(self, crash: Crash) -> None:
+        """Wait for the end of the kernel's report, for SETTLE_SECONDS at most."""
+        limit = time.monotonic() + SETTLE_SECONDS
+        while time.monotonic() < limit and not self._stop.wait(_LOOK_SECONDS):
+            after = self.text().rpartition(crash.line)[2]
+            if _REPORT_END.search(after):
+                return
 
     def report(self, crash: Crash) -> None:
         """A crash is known, by the console or in another way."""
