@@ -273,6 +273,9 @@ class FakeGuest:
     def wake(self) -> None:
         self.resting = False
 
+    def outlast(self, pending: _Pending, seconds: float) -> Any:
+        return pending.result(seconds)
+
     def _notice(self, seconds: float) -> None:
         """The console notices warnings, but no more of what the log has."""
         warnings = [line.text for line in self.cp.log if "WARNING:" in line.text]

@@ -168,7 +168,7 @@ def test_a_scenario_that_ends_early_costs_a_new_guest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def sleep(context: Context) -> None:
-        raise Stuck("open", cast(Any, None))
+        raise Stuck(cast(Any, None), "open", cast(Any, None))
 
     monkeypatch.setitem(SCENARIOS, "twice", Scenario("twice", "", sleep))
     assert diff_emulators(tmp_path, "twice", "plain", "--keep") == 0

@@ -59,15 +59,16 @@ _POLL_NAMES = {
 class Stuck(ZvmlabError):
     """A system call in the guest sleeps and cannot be interrupted; the scenario ends there."""
 
-    def __init__(self, what: str, pending: Pending[BatchResult]) -> None:
+    def __init__(self, guest: Guest, what: str, pending: Pending[BatchResult]) -> None:
         super().__init__(f"{what} sleeps uninterruptibly in the guest")
         self.what = what
+        self._guest = guest
         self._pending = pending
 
     def result(self, seconds: float) -> CallResult | None:
-        """What it returned if it does so within that time after all."""
+        """What it returned if it does so within that time of the guest's after all."""
         try:
-            reply = self._pending.result(seconds)
+            reply = self._guest.outlast(self._pending, seconds)
         except Timeout:
             return None
         return reply[0] if len(reply) else None
@@ -276,10 +277,10 @@ class Context:
 
     def _collect(self, what: str, pending: Pending[BatchResult]) -> BatchResult:
         try:
-            return pending.result(self.limit + _STUCK_SECONDS)
+            return self.guest.outlast(pending, self.limit + _STUCK_SECONDS)
         except Timeout:
             self.note(what, stuck=True)
-            raise Stuck(what, pending) from None
+            raise Stuck(self.guest, what, pending) from None
 
     def _note_call(self, what: str, result: CallResult | None, **more: Any) -> None:
         error = 0 if result is None else result.errno
