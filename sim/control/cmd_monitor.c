@@ -6,6 +6,7 @@
 #include "ctl_private.h"
 #include "bytes.h"
 #include "random.h"
+#include "zvmlab/appldata.h"
 #include "zvmlab/monitor.h"
 
 /* Elements of a request with their data, in one allocation. */
@@ -208,15 +209,19 @@ json_t *ctl_monitor_quiesce(struct ctl_call *call)
 static json_t *settings_json(struct cp *cp, bool event)
 {
 	const struct mon_settings *s = monitor_settings(cp, event);
+	json_t *users = json_array();
 
-	return json_pack("{s:b, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "active", s->active,
+	for (unsigned int i = 0; i < s->appldata.count; i++)
+		json_array_append_new(users, json_string(s->appldata.name[i]));
+	return json_pack("{s:b, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:b}", "active", s->active,
 			 "domains", s->domains, "interval-seconds",
 			 (json_int_t)s->interval_seconds, "pending-interval-seconds",
 			 (json_int_t)s->pending_interval_seconds, "rate-hundredths",
 			 (json_int_t)s->rate_hundredths, "config-pages",
 			 (json_int_t)s->config_pages, "config-limit-seconds",
 			 (json_int_t)s->config_limit_seconds, "block-pages", (json_int_t)s->block,
-			 "partition-pages", (json_int_t)s->partition_pages);
+			 "partition-pages", (json_int_t)s->partition_pages, "appldata-users",
+			 users, "appldata-except", s->appldata.except);
 }
 
 static json_t *users_json(const struct cp *cp)
@@ -257,6 +262,26 @@ json_t *ctl_query_monitor(struct ctl_call *call)
 	return json_pack("{s:s, s:o, s:o, s:o, s:o}", "segment", monitor_segment(cp), "sample",
 			 settings_json(cp, false), "event", settings_json(cp, true), "users",
 			 users_json(cp), "areas", areas_json(cp));
+}
+
+json_t *ctl_query_appldata(struct ctl_call *call)
+{
+	json_t *buffers = json_array();
+	struct appldata_info info;
+
+	for (unsigned int i = 0; appldata_at(call->cp, i, &info); i++) {
+		char name[APPLDATA_PRODUCT_NUMBER + 1];
+
+		appldata_name(info.buffer.product, name);
+		json_array_append_new(
+			buffers,
+			json_pack("{s:s, s:o, s:s, s:o, s:i, s:o}", "product", name, "product-id",
+				  ctl_json_data(info.buffer.product, APPLDATA_PRODUCT_SIZE), "kind",
+				  ctl_appldata_kinds[info.kind], "address",
+				  ctl_json_u64(info.buffer.address), "length", info.buffer.length,
+				  "records", ctl_json_u64(info.records)));
+	}
+	return json_pack("{s:o}", "buffers", buffers);
 }
 
 json_t *ctl_query_set(struct ctl_call *call)

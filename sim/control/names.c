@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Words of the protocol for the core's enumerations. */
 #include "ctl_private.h"
+#include "zvmlab/appldata.h"
 #include "zvmlab/dcss.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/monitor.h"
@@ -59,6 +60,11 @@ const char *const ctl_page_completion[] = {
 	[PAGE_COMPLETION_PENDING] = "pending",
 	[PAGE_COMPLETION_TAKEN] = "presented",
 	NULL,
+};
+
+const char *const ctl_appldata_kinds[APPLDATA_KINDS + 1] = {
+	[APPLDATA_INTERVAL] = "interval",
+	[APPLDATA_CONFIG] = "config",
 };
 
 const char *const ctl_mon_fates[] = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every command: what it takes, what it returns.  docs/control-schema.json is made from this. */
 #include "table.h"
+#include "zvmlab/appldata.h"
 #include "zvmlab/command.h"
 #include "zvmlab/monitor.h"
 #include "zvmlab/page.h"
@@ -255,7 +256,20 @@ MEMBERS(settings) = {
 	INT("config-pages", 0, U32, "Size of the configuration area."),
 	INT("config-limit-seconds", 0, U32, "Limit for its replies."),
 	INT("block-pages", 0, U32, "Event block."),
-	INT("partition-pages", 0, U32, "Event partition; 0: half of the segment."), END,
+	INT("partition-pages", 0, U32, "Event partition; 0: half of the segment."),
+	LIST("appldata-users", 0, any_name, 0, MON_MAX_SELECTED, "Users whose application data are collected."),
+	BOOL("appldata-except", 0, "All users but those."), END,
+};
+MEMBERS(appldata) = {
+	STRING("product", 0, 7, 7, "Number of the product, unprintable characters as dots."),
+	DATA("product-id", 0, APPLDATA_PRODUCT_SIZE, APPLDATA_PRODUCT_SIZE, "All of the product ID."),
+	ENUM("kind", 0, ctl_appldata_kinds, "When CP copies from it."),
+	INT("address", 0, U63, "Guest absolute."),
+	INT("length", 0, 1, APPLDATA_MAX_LENGTH, "Bytes."),
+	INT("records", 0, U63, "Records that CP has written from it."), END,
+};
+MEMBERS(appldata_returns) = {
+	LIST("buffers", 0, appldata, 0, APPLDATA_MAX_BUFFERS, "In the order of their declaration."), END,
 };
 MEMBERS(mon_user) = {
 	NAME("name", 0, "User ID."), INT("path", 0, U16, "Path id on the user's side."),
@@ -406,6 +420,8 @@ const struct ctl_command ctl_commands[] = {
 	  capture_returns, ctl_monitor_capture },
 	{ "query-monitor", "Settings, users and areas of *MONITOR.", NULL, monitor_returns,
 	  ctl_query_monitor },
+	{ "query-appldata", "Buffers declared with DIAGNOSE X'DC'.", NULL, appldata_returns,
+	  ctl_query_appldata },
 	{ "query-set", "A set that is still in the segment.", set_args, set_returns,
 	  ctl_query_set },
 	{ "query-segments", "Saved segments.", NULL, segments_returns, ctl_query_segments },

@@ -19,7 +19,8 @@ static const char *const defaults[][2] = {
 	{ "level", "7.3.0" },
 	{ "cpus", "1" },
 	{ "storage", "0.128M" },
-	{ "directory", "IUCV ALLOW;IUCV ANY;IUCV *MONITOR MSGLIMIT 255;IUCV *MSG;NAMESAVE MONDCSS" },
+	{ "directory", "IUCV ALLOW;IUCV ANY;IUCV *MONITOR MSGLIMIT 255;IUCV *MSG;NAMESAVE MONDCSS;"
+		       "OPTION APPLMON" },
 	{ "segment", "MONDCSS 9000-97FF SC RSTD" },
 	{ "console", "0009" },
 	{ "seed", "0" },

@@ -31,6 +31,7 @@ struct cp {
 	struct dcss_table *dcss;
 	struct paging *paging;	/**< pages that are out, page/ */
 	struct monitor *monitor;
+	struct appldata *appldata;
 	struct cmsg *msg;	/**< *MSG service and SET SMSG settings */
 	struct cpcmd *command;
 	struct fault *fault;
@@ -129,6 +130,9 @@ uint64_t cpcmd_connected(struct cp *cp);
 enum cp_access dcss_page_access(const struct cp *cp, uint64_t addr);
 /* dcss.c for storage.c: last byte of the segment that reaches highest, 0 without one. */
 uint64_t dcss_highest(const struct cp *cp);
+
+/* appldata.c for dcss.c: the guest is about to lose the storage from @first to @last. */
+void appldata_purged(struct cp *cp, uint64_t first, uint64_t last);
 
 /* fault.c for the trace: all fields of a rule, which may be one that is refused. */
 void fault_trace_rule(struct cp *cp, const struct fault_rule *rule);

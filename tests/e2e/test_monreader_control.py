@@ -17,14 +17,14 @@ from zvmlab.monitor.monitor import CAPTURE_SECONDS, Capture, CapturedSet, DataSe
 if TYPE_CHECKING:
     from conftest import Commands
 
-# Operand of ENABLE and DISABLE, name of the domain.
+# Operand of ENABLE and DISABLE, name of the domain.  Application data need an application:
+# test_monwriter.py.
 SAMPLE_DOMAINS = (
     ("PROCESSOR", "processor"),
     ("STORAGE", "storage"),
     ("USER ALL", "user"),
     ("I/O ALL", "io"),
     ("NETWORK", "network"),
-    ("APPLDATA ALL", "appldata"),
 )
 EVENT_DOMAINS = (
     ("PROCESSOR", 5),

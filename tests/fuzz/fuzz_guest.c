@@ -210,8 +210,15 @@ static void put_block(const struct operation *op, uint16_t code)
 		put_be32(block + 12, token ? area_address(op->answer) : 0);
 		block[32] = token ? 0x80 : 0;
 	} else if (code == 0xdc) {
-		block[2] = op->path;
-		block[3] = op->path & 0x80 ? 32 : 16;
+		const bool wide = op->path & 0x80;
+
+		/* Few products and buffers, so that STOP finds what START has declared. */
+		block[2] = op->path & (op->class & 0x20 ? 0xff : 0x83);
+		block[3] = wide ? 32 : 16;
+		put_be16(block + 10, op->class & 0x40 ? (uint16_t)lengths[op->length % COUNT(lengths)]
+						      : op->length % 4u + 1);
+		put_be32(block + (wide ? 20 : 4), op->class & 0x80 ? area_address(op->value) : DATA);
+		put_be32(block + (wide ? 28 : 12), area_address(op->answer));
 	} else if (code == 0x210) {
 		put_be16(block, op->path & 1 ? 9 : op->path);
 		put_be16(block + 2, op->length);

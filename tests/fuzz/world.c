@@ -39,10 +39,11 @@ static const struct directory {
 	const char *text;
 	const struct model_statement *statements;
 } directories[] = {
-	{ "IUCV ALLOW;IUCV ANY PRIORITY;IUCV *MSG;IUCV *MONITOR MSGLIMIT 255;NAMESAVE MONDCSS",
+	{ "IUCV ALLOW;IUCV ANY PRIORITY;IUCV *MSG;IUCV *MONITOR MSGLIMIT 255;NAMESAVE MONDCSS;"
+	  "OPTION APPLMON",
 	  open_directory },
 	{ "IUCV PEER1 PRIORITY MSGLIMIT 3;IUCV ALLOW MSGLIMIT 2;IUCV *MONITOR MSGLIMIT 2;"
-	  "NAMESAVE MONDCSS;OPTION APPLMON",
+	  "NAMESAVE MONDCSS",
 	  close_directory },
 };
 static const char *const segments[] = {

@@ -188,6 +188,24 @@ static void check_segments(const struct cp *cp)
 		REQUIRE(cp->dcss->low > cp->dcss->high);
 }
 
+/* No buffer of application data is declared twice; each is one that X'DC' accepts. */
+static void check_appldata(const struct cp *cp)
+{
+	struct appldata_info one, other;
+
+	for (unsigned int i = 0; appldata_at(cp, i, &one); i++) {
+		REQUIRE(i < APPLDATA_MAX_BUFFERS && one.kind < APPLDATA_KINDS);
+		REQUIRE(one.buffer.length > 0 && one.buffer.length <= APPLDATA_MAX_LENGTH);
+		for (unsigned int j = 0; j < i; j++) {
+			appldata_at(cp, j, &other);
+			REQUIRE(memcmp(one.buffer.product, other.buffer.product,
+				       sizeof(one.buffer.product)) != 0 ||
+				one.buffer.address != other.buffer.address ||
+				one.buffer.length != other.buffer.length);
+		}
+	}
+}
+
 /* What is outstanding is the same by users and by sets; pieces fill their rings as told. */
 static void check_sets(const struct monitor *m)
 {
@@ -225,6 +243,7 @@ void check_tables(struct cp *cp, bool deep)
 	check_iucv(cp->iucv);
 	check_faults(cp);
 	check_segments(cp);
+	check_appldata(cp);
 	REQUIRE(!cp->recording);
 	if (deep)
 		check_sets(cp->monitor);

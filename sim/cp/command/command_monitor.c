@@ -74,7 +74,10 @@ static bool in_list(const char *list, const char *word)
 	return false;
 }
 
-/* The operands behind a domain; the whole domain is meant whatever they select. */
+/*
+ * The operands behind a domain, up to the first that selects or to the end.  The whole domain
+ * is meant whatever they select; only enable_appldata() looks further.
+ */
 static int selection(struct cpcmd_args *args, const struct domain *domain)
 {
 	if (!domain->selections)
@@ -90,6 +93,72 @@ static int selection(struct cpcmd_args *args, const struct domain *domain)
 	return 0;
 }
 
+static const struct mon_selection everybody = { .except = true };
+
+/* One more user that data are collected of, or one less; false if the list is full. */
+static bool select_user(struct mon_selection *selection, const char *user, bool on)
+{
+	const bool listed = on != selection->except;
+	unsigned int i = 0;
+
+	assert(strlen(user) < sizeof(selection->name[0]));
+	while (i < selection->count && strcmp(selection->name[i], user) != 0)
+		i++;
+	if (listed == (i < selection->count))
+		return true;
+	if (!listed) {
+		selection->count--;
+		memmove(selection->name[i], selection->name[i + 1],
+			(selection->count - i) * sizeof(selection->name[0]));
+		return true;
+	}
+	if (selection->count == MON_MAX_SELECTED)
+		return false;
+	memcpy(selection->name[selection->count++], user, strlen(user) + 1);
+	return true;
+}
+
+/* "USERID name …" up to the end. */
+static int select_users(struct cpcmd_args *args, struct mon_selection *selection, bool on)
+{
+	do {
+		if (strlen(args->word) > CP_NAME_LEN)
+			return cpcmd_invalid(args, MODULE);
+		if (!select_user(selection, args->word, on))
+			return cpcmd_message(args->cp, MODULE, CPCMD_CONFLICT, 'E',
+					     "Conflicting option - at most %u user IDs are possible",
+					     MON_MAX_SELECTED);
+	} while (cpcmd_next(args));
+	return 0;
+}
+
+/* APPLDATA: the users count, as the guest is one of them. */
+static int enable_appldata(struct cpcmd_args *args, struct mon_settings *settings,
+			   const struct domain *domain, bool on)
+{
+	const uint16_t bit = MON_DOMAIN_BIT(domain->domain);
+	struct mon_selection wanted = settings->appldata;
+	bool enabled = settings->domains & bit;
+	int rc = selection(args, domain);
+
+	if (rc != 0)
+		return rc;
+	if (args->word[0] == '\0') {
+		wanted = everybody;
+		enabled = on;
+	} else {
+		if (!enabled && on)
+			wanted = (struct mon_selection){ .except = false };
+		rc = enabled || on ? select_users(args, &wanted, on) : 0;
+		enabled = (enabled || on) && (wanted.except || wanted.count > 0);
+	}
+	if (rc != 0)
+		return rc;
+	settings->appldata = enabled ? wanted : everybody;
+	settings->domains = (uint16_t)(enabled ? settings->domains | bit : settings->domains & ~bit);
+	return 0;
+}
+
 static int enable(struct cpcmd_args *args, bool event, bool on)
 {
 	struct mon_settings *settings = monitor_settings(args->cp, event);
@@ -102,10 +171,14 @@ static int enable(struct cpcmd_args *args, bool event, bool on)
 	if (strcmp(args->word, "ALL") == 0) {
 		bits = all_domains(event);
 		rc = cpcmd_end(args, MODULE);
+		if (rc == 0)
+			settings->appldata = everybody;
 	} else {
 		domain = find_domain(args->word, event);
 		if (!domain)
 			return cpcmd_invalid(args, MODULE);
+		if (domain->domain == MON_APPLDATA)
+			return enable_appldata(args, settings, domain, on);
 		bits = MON_DOMAIN_BIT(domain->domain);
 		rc = selection(args, domain);
 	}

@@ -63,6 +63,20 @@ static void show_users_and_areas(struct cp *cp, bool event, const char *users)
 	cpcmd_line(cp, "USERS CONNECTED TO *MONITOR - %s", *users ? users : "NO USERS CONNECTED");
 }
 
+/* Of which users application data are collected, if not of all. */
+static void show_selection(struct cp *cp, const struct mon_selection *selection)
+{
+	char list[MON_MAX_SELECTED * 9 + 1] = "";
+	size_t at = 0;
+
+	if (selection->count == 0)
+		return;
+	for (unsigned int i = 0; i < selection->count; i++)
+		at += (size_t)snprintf(list + at, sizeof(list) - at, " %s", selection->name[i]);
+	assert(at < sizeof(list));
+	cpcmd_line(cp, "          USERID%s -%s", selection->except ? " ALL EXCEPT" : "", list);
+}
+
 static void show_domains(struct cp *cp, bool event)
 {
 	static const struct {
@@ -83,13 +97,16 @@ static void show_domains(struct cp *cp, bool event)
 		{ "APPLDATA", MON_APPLDATA, true, true },
 		{ "SSI", MON_SSI, true, true },
 	};
-	const uint16_t enabled = monitor_settings(cp, event)->domains;
+	const struct mon_settings *settings = monitor_settings(cp, event);
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		if (event ? !lines[i].event : !lines[i].sample)
 			continue;
 		cpcmd_line(cp, "%-9s DOMAIN %s", lines[i].name,
-			   enabled & MON_DOMAIN_BIT(lines[i].domain) ? "ENABLED" : "DISABLED");
+			   settings->domains & MON_DOMAIN_BIT(lines[i].domain) ? "ENABLED" :
+										 "DISABLED");
+		if (lines[i].domain == MON_APPLDATA)
+			show_selection(cp, &settings->appldata);
 	}
 }
 

@@ -14,12 +14,14 @@ static const struct mon_settings default_settings[2] = {
 		.rate_hundredths = 0,
 		.config_pages = MON_SAMPLE_CONFIG_PAGES,
 		.config_limit_seconds = 60,
+		.appldata = { .except = true },
 	},
 	[true] = {
 		.domains = MON_DOMAIN_BIT(MON_MONITOR),
 		.config_pages = MON_EVENT_CONFIG_PAGES,
 		.config_limit_seconds = 60,
 		.block = 4,
+		.appldata = { .except = true },
 	},
 };
 
@@ -75,6 +77,15 @@ static int monitor_init(struct cp *cp, char *err, size_t errlen)
 struct mon_settings *monitor_settings(struct cp *cp, bool event)
 {
 	return &cp->monitor->settings[event];
+}
+
+bool monitor_selected(const struct mon_selection *selection, const char *user)
+{
+	assert(selection->count <= MON_MAX_SELECTED);
+	for (unsigned int i = 0; i < selection->count; i++)
+		if (strcmp(selection->name[i], user) == 0)
+			return !selection->except;
+	return selection->except;
 }
 
 bool monitor_user(const struct cp *cp, unsigned int index, struct mon_user_info *out)

@@ -255,3 +255,24 @@ void monitor_settings_changed(struct cp *cp, bool event, const char *command)
 	mon_write_sample_change(cp, &w, command);
 	deliver_or_lose(cp, MON_SAMPLE_CONFIG, &w, MON_ALL_USERS);
 }
+
+void mon_configure_more(struct cp *cp, struct appldata_info *info)
+{
+	struct monitor *m = cp->monitor;
+	struct record_writer w;
+	uint16_t mask = 0;
+
+	assert(info->kind == APPLDATA_CONFIG);
+	/* Whoever has no configuration yet gets this buffer with it. */
+	for (unsigned int i = 0; i < MON_MAX_USERS; i++)
+		if (m->user[i].used && m->user[i].wants[false] && !m->user[i].configure[false])
+			mask |= (uint16_t)(1u << i);
+	if (!m->settings[false].active || mask == 0)
+		return;
+	start_writer(cp, &w, MON_SAMPLE_CONFIG);
+	appldata_write_one(cp, &w, info);
+	if (w.records == 0)
+		return;
+	record_close(&w, MTREND);
+	deliver_or_lose(cp, MON_SAMPLE_CONFIG, &w, mask);
+}

@@ -37,7 +37,6 @@ void mon_model_update(struct cp *cp)
 	for (unsigned int i = 0; i < cp->config.cpus; i++)
 		update_cpu(cp, &model->cpu[i], elapsed);
 	model->updated = now;
-	model->intervals++;
 	model->page_reads += (uint32_t)(random & 0x3f);
 	model->page_writes += (uint32_t)(random >> 8 & 0x1f);
 }

@@ -11,6 +11,7 @@
 #include "area.h"
 #include "cp_private.h"
 #include "record.h"
+#include "zvmlab/appldata.h"
 #include "zvmlab/dcss.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/input.h"
@@ -27,7 +28,8 @@ static_assert(MON_MAX_SETS >= MON_MAX_USERS * MON_MAX_MSGLIM, "a slot for every 
 #define MON_ALL_USERS 0xffffu
 
 #define MON_MAX_BLOCK 64u	/* pages of an event block */
-#define MON_RECORDS_SIZE (512u * 1024u)	/* one interval at most */
+/* One interval at most: a frame for each buffer of application data, and half a MiB. */
+#define MON_RECORDS_SIZE (512u * 1024u + APPLDATA_MAX_BUFFERS * 4096u)
 #define MON_MIN_INTERVAL 6u
 #define MON_MAX_INTERVAL 3600u
 #define MON_EVENT_DELAY 1u	/* seconds that a block waits for more records */
@@ -121,7 +123,6 @@ struct mon_cpu {
 
 struct mon_model {
 	uint64_t updated;	/* TOD */
-	uint32_t intervals;
 	uint32_t page_reads, page_writes;
 	struct mon_cpu cpu[CP_MAX_CPUS];
 };
@@ -141,6 +142,14 @@ struct monitor {
 	struct mon_model model;
 	uint8_t *block_buffer;	/* MON_MAX_BLOCK frames */
 	uint8_t *records;	/* MON_RECORDS_SIZE bytes */
+};
+
+/* Application data: what is declared, in that order; room for a copy and for a record. */
+struct appldata {
+	struct appldata_info declared[APPLDATA_MAX_BUFFERS];
+	uint32_t count;
+	uint8_t copy[APPLDATA_MAX_LENGTH];
+	uint8_t frame[RECORD_FRAME_SIZE];
 };
 
 /* What rules can filter a decision about @user by. */
@@ -251,6 +260,8 @@ void mon_arm_timer(struct cp *cp);
 /* Configuration to every user that waits for it and can take it. */
 void mon_configure(struct cp *cp);
 void mon_settings_init(struct monitor *m);
+/* A configuration buffer that is declared later than the configuration was delivered. */
+void mon_configure_more(struct cp *cp, struct appldata_info *info);
 
 /* monitor_event.c: event recording */
 void mon_events_begin(struct cp *cp);
@@ -267,6 +278,10 @@ void mon_write_event_config(struct cp *cp, struct record_writer *w);
 void mon_write_sample(struct cp *cp, struct record_writer *w);
 void mon_write_sample_change(struct cp *cp, struct record_writer *w, const char *command);
 uint32_t mon_write_event_change(struct cp *cp, uint8_t *record, const char *command);
+
+/* appldata_records.c: D10R2 of all buffers of a kind, or of one, if they are enabled */
+void appldata_write(struct cp *cp, struct record_writer *w, enum appldata_kind kind);
+void appldata_write_one(struct cp *cp, struct record_writer *w, struct appldata_info *info);
 
 /* monitor_rings.c: lists from start and length of the pieces; false if they contradict */
 bool mon_rings_rebuild(struct monitor *m, enum mon_kind kind);

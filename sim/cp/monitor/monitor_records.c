@@ -4,8 +4,7 @@
  *
  * Layouts of z/VM 5.3, the last release whose offsets are public in full;
  * names of fields are those of CP's control blocks.  A field that is not
- * filled in is zero.  What the CP knows is genuine (configuration, users,
- * intervals); activity comes from a small model with the seeded generator.
+ * filled in is zero.  What the CP knows is genuine (configuration, users); activity comes from a small model with the seeded generator.
  */
 #include <string.h>
 
@@ -160,19 +159,12 @@ static void mtrddr_event(struct cp *cp, uint8_t *r, const struct subject *subjec
 	r[21] = (uint8_t)subject->domain;
 }
 
-/* D1R15 MTRUSR, D4R3 USEACT, D10R2 APLSDT: of a user */
+/* D1R15 MTRUSR, D4R3 USEACT: of a user */
 static void of_user(struct cp *cp, uint8_t *r, const struct subject *subject)
 {
 	(void)cp;
 	assert(subject->user && strlen(subject->user) <= CP_NAME_LEN);
 	ebcdic_name(r + 20, subject->user);		/* VMDUSER */
-}
-
-static void aplsdt(struct cp *cp, uint8_t *r, const struct subject *subject)
-{
-	(void)subject;
-	/* Behind the fixed part of 52 bytes: the application's own data. */
-	put_be32(r + 52, cp->monitor->model.intervals);
 }
 
 /* D3R1 STORSG */
@@ -217,7 +209,6 @@ static const struct shape sample_shapes[] = {
 	{ MON_PROCESSOR, 3, 384, PER_CPU, prcprp },
 	{ MON_IO, 3, 60, PER_SYSTEM, ioddev },
 	{ MON_NETWORK, 1, 316, PER_SYSTEM, vndses },
-	{ MON_APPLDATA, 2, 60, PER_SYSTEM, aplsdt },
 };
 
 static const struct shape sample_config_shapes[] = {
@@ -279,6 +270,7 @@ void mon_write_sample(struct cp *cp, struct record_writer *w)
 	for (size_t i = 0; i < COUNT(sample_shapes); i++)
 		if (domains & MON_DOMAIN_BIT(sample_shapes[i].domain))
 			write_shape(cp, w, &sample_shapes[i], domains);
+	appldata_write(cp, w, APPLDATA_INTERVAL);
 	record_close(w, MTREND);
 }
 
@@ -286,6 +278,7 @@ void mon_write_sample_config(struct cp *cp, struct record_writer *w)
 {
 	for (size_t i = 0; i < COUNT(sample_config_shapes); i++)
 		write_shape(cp, w, &sample_config_shapes[i], cp->monitor->settings[false].domains);
+	appldata_write(cp, w, APPLDATA_CONFIG);
 	record_close(w, MTREND);
 }
 

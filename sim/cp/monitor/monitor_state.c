@@ -3,6 +3,17 @@
 #include "monitor_private.h"
 #include "zvmlab/state.h"
 
+static void selection_state(struct state *s, struct mon_selection *selection)
+{
+	state_bool(s, &selection->except);
+	state_u8(s, &selection->count);
+	state_require(s, selection->count <= MON_MAX_SELECTED);
+	for (unsigned int i = 0; i < selection->count && !s->failed; i++)
+		state_name(s, selection->name[i]);
+	if (s->failed)
+		*selection = (struct mon_selection){ .except = true };
+}
+
 static void settings_state(struct state *s, struct mon_settings *settings)
 {
 	state_bool(s, &settings->active);
@@ -14,6 +25,7 @@ static void settings_state(struct state *s, struct mon_settings *settings)
 	state_u32(s, &settings->config_limit_seconds);
 	state_u32(s, &settings->block);
 	state_u32(s, &settings->partition_pages);
+	selection_state(s, &settings->appldata);
 }
 
 static void user_state(struct state *s, struct mon_user *user)
@@ -209,7 +221,6 @@ static void repeat_state(struct monitor *m, struct state *s)
 static void model_state(struct monitor *m, struct state *s)
 {
 	state_u64(s, &m->model.updated);
-	state_u32(s, &m->model.intervals);
 	state_u32(s, &m->model.page_reads);
 	state_u32(s, &m->model.page_writes);
 	for (unsigned int i = 0; i < CP_MAX_CPUS; i++) {

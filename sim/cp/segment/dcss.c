@@ -316,6 +316,8 @@ static void take_back(struct cp *cp, struct dcss *segment)
 
 void dcss_unload(struct cp *cp, struct dcss *segment)
 {
+	if (!dcss_in_storage(cp, segment))
+		appldata_purged(cp, dcss_start(segment), dcss_end(segment));
 	take_back(cp, segment);
 	dcss_loaded_changed(cp);
 	tell(cp, segment, "purged");

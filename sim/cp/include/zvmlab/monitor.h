@@ -116,6 +116,14 @@ unsigned int monitor_sever(struct cp *cp, const char *user, uint8_t code);
  */
 unsigned int monitor_quiesce(struct cp *cp, const char *user, bool quiesce);
 
+/** Users that a domain is enabled for: those in the list, or all except those. */
+#define MON_MAX_SELECTED 16u
+struct mon_selection {
+	bool except;
+	uint8_t count;
+	char name[MON_MAX_SELECTED][9];
+};
+
 /** MONITOR SAMPLE|EVENT settings, changed by CP commands. */
 struct mon_settings {
 	bool active;			/**< START given */
@@ -127,7 +135,9 @@ struct mon_settings {
 	uint32_t config_limit_seconds;
 	uint32_t block;			/**< event only: pages per block */
 	uint32_t partition_pages;	/**< event only: 0 = half of the segment */
+	struct mon_selection appldata;	/**< while that domain is enabled */
 };
+bool monitor_selected(const struct mon_selection *selection, const char *user);
 /** @event: false for SAMPLE. */
 struct mon_settings *monitor_settings(struct cp *cp, bool event);
 /** START: 0 recording, 1 pending because nobody is connected. */

@@ -40,7 +40,7 @@ START_TEST(defaults)
 	ck_assert_str_eq(config.account, "");
 	ck_assert_uint_eq(config.cpus, 1);
 	ck_assert_uint_eq(config.max_paths, 64);
-	ck_assert(!config.applmon);
+	ck_assert(config.applmon);
 	ck_assert_uint_eq(config.extents, 1);
 	ck_assert_uint_eq(config.extent[0].start, 0);
 	ck_assert_uint_eq(config.extent[0].size, 128u << 20);

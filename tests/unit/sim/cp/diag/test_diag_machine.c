@@ -30,7 +30,8 @@ enum {
 static void setup(void)
 {
 	fx_setup_with((const char *const[]){ "userid", "tux", "level", "6.4.10", "cpus", "4",
-					     "console", "01c0", NULL });
+					     "console", "01c0", "directory", "IUCV ALLOW",
+					     NULL });
 }
 
 /* Rx = 2, Ry = 4. */

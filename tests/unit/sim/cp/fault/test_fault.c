@@ -84,8 +84,8 @@ END_TEST
 START_TEST(every_point_has_its_program)
 {
 	static const char *const prefixes[] = {
-		"iucv.", "interrupt", "peer.", "diag", "monitor.", "msg.", "segment.content",
-		"segment.load", "page.",
+		"iucv.", "interrupt", "peer.", "diag", "monitor.", "appldata.", "msg.",
+		"segment.content", "segment.load", "page.",
 	};
 
 	for (unsigned int i = 0; i < FAULT_POINTS; i++) {
@@ -131,7 +131,7 @@ START_TEST(refuses_kind)
 	refused(&rule, "fault point iucv.send cannot carry out an unknown kind; it can do cc rc "
 		       "pgm drop sever");
 	rule.point = FAULT_POINTS;
-	refused(&rule, "there is no fault point with number 48");
+	refused(&rule, "there is no fault point with number 54");
 }
 END_TEST
 
