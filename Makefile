@@ -278,7 +278,7 @@ check: setup unit coverage ## all tests: core, harness, guests
 check-full: ## all tests, also on sid's kernel, and the tests marked full
 	$(Q)$(MAKE) --no-print-directory check KERNELS="$(KERNELS) sid" FULL=1
 
-TESTS := tests/harness tests/mutants
+TESTS := tests/harness tests/mutants tests/linux_coverage
 .PHONY: check-harness
 check-harness: setup $(SERVER) ## tests of the harness, without guests; TESTS=FILE… for some of them
 	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) -n $(JOBS) $(TESTS)
@@ -296,6 +296,17 @@ check-debug: setup ## test guests on the debug kernel: KASAN, lockdep, kmemleak,
 	$(Q)./zvmlab fetch debug
 	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 --kernel debug \
 		$(DRIVER:%=--driver %) $(if $(FULL),--full) tests/e2e tests/debug
+
+# The page that the run is about, so only what runs in guests; the table of requirements of an
+# earlier "make check" says on which kernels they were shown.
+.PHONY: linux-coverage
+linux-coverage: setup ## write docs/coverage-of-linux.md: which lines of Linux' z/VM code the tests run
+	$(Q)./zvmlab build
+	$(Q)./zvmlab fetch coverage
+	$(Q)rm -rf $(BUILD)/linux-lines
+	-$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --kernel coverage --driver upstream --linux-lines $(BUILD)/linux-lines tests/e2e
+	$(Q)$(HARNESS) tests/linux_coverage/linux_coverage.py --lines $(BUILD)/linux-lines \
+		--report $(BUILD)/report/report.json --output docs/coverage-of-linux.md
 
 .PHONY: fuzz-replay
 fuzz-replay: $(FUZZ_REPLAY)

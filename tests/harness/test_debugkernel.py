@@ -9,7 +9,7 @@ import tarfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -17,9 +17,10 @@ from zvmlab.base.errors import CannotRun, ZvmlabError
 from zvmlab.base.owned import MARK
 from zvmlab.base.progress import Progress
 from zvmlab.build import debugkernel, kernel_patches
-from zvmlab.build.debugkernel import CONFIG, debug_kernel, lost_lines
+from zvmlab.build.debugkernel import COMMON, CONFIGS, debug_kernel, gcov_folder, lost_lines
 from zvmlab.build.kernel import DEBUG, slowness
 from zvmlab.build.kernels import resolve
+from zvmlab.build.linux_files import LinuxFile
 from zvmlab.build.modules import builtin
 from zvmlab.build.packages import Package
 
@@ -41,6 +42,7 @@ for word; do
 		echo 1.2.3-debug >include/config/kernel.release ;;
 	bzImage)
 		[ ! -e broken ] || { echo "broken.c:1: no such thing"; exit 2; }
+		case "$*" in *GCOV_PROFILE_a.o=y*) echo notes >drivers/a.gcno ;; esac
 		echo image >arch/s390/boot/bzImage
 		touch System.map Module.symvers ;;
 	modules_install)
@@ -104,8 +106,11 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Archive:
         (tools / tool).chmod(0o755)
     (tools / "make").write_text(MAKE)
     (tools / "xz").unlink()
-    config = tmp_path / "debug.config"
-    config.write_text("# Why.\nCONFIG_A=y\n# CONFIG_B is not set\n")
+    configs = tmp_path / "configs"
+    configs.mkdir()
+    (configs / COMMON).write_text("# Why.\nCONFIG_A=y\n# CONFIG_B is not set\n")
+    (configs / "debug.config").write_text("CONFIG_DEBUG_KERNEL=y\n")
+    (configs / "coverage.config").write_text("CONFIG_GCOV_KERNEL=y\n")
     made = Archive(tmp_path / "deb")
 
     def unpack(deb: Path, folder: Path) -> None:
@@ -120,7 +125,9 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Archive:
     monkeypatch.setenv("MAKEFLAGS", "C=1")
     monkeypatch.setenv("KCFLAGS", "-Dx")
     monkeypatch.setattr(debugkernel, "Suite", made)
-    monkeypatch.setattr(debugkernel, "CONFIG", config)
+    monkeypatch.setattr(debugkernel, "CONFIGS", configs)
+    counted = [LinuxFile(PurePosixPath("drivers/a.c"), "nothing")]
+    monkeypatch.setattr(debugkernel, "linux_files", lambda: counted)
     monkeypatch.setattr(debugkernel, "compiler_version", lambda: b"12.2.0")
     monkeypatch.setattr(debugkernel, "unpack", unpack)
     return made
@@ -131,12 +138,23 @@ def settings(text: str) -> list[str]:
     return re.findall(r"^(?:# )?(CONFIG_\w+)[ =]", text, re.MULTILINE)
 
 
-def test_configuration_has_a_reason_for_every_group_and_names_nothing_twice() -> None:
-    text = CONFIG.read_text(encoding="utf-8")
+def configuration(name: str) -> str:
+    """All that a kernel is configured with."""
+    return "\n".join((CONFIGS / file).read_text("utf-8") for file in (COMMON, f"{name}.config"))
+
+
+@pytest.mark.parametrize("name", DEBUG)
+def test_configuration_has_a_reason_for_every_group_and_names_nothing_twice(name: str) -> None:
+    text = configuration(name)
     names = settings(text)
     assert len(names) == len(set(names)) > 50
     for block in text.split("\n\n"):
         assert block.startswith("# "), block
+    assert f'CONFIG_LOCALVERSION="-zvmlab-{name}"\n' in text
+
+
+def test_debug_kernel_checks_memory_locks_and_failing_calls() -> None:
+    text = configuration("debug")
     for wanted in ("KASAN", "PROVE_LOCKING", "DEBUG_ATOMIC_SLEEP", "DEBUG_KMEMLEAK", "UBSAN"):
         assert f"CONFIG_{wanted}=y\n" in text
     for wanted in ("FAILSLAB", "FAULT_INJECTION_USERCOPY", "FAULT_INJECTION_DEBUG_FS"):
@@ -172,7 +190,9 @@ def test_entry_is_a_kernel_with_modules_and_a_tree_to_build_against(
     assert not build.is_symlink()
     assert (build / "scripts/mod/modpost.c").is_file() and (build / "Module.symvers").is_file()
     assert not (build / "drivers").exists()
-    assert (kernel.image.parent / "config-1.2.3-debug").read_text().startswith("# Why.\nCONFIG_A=y")
+    config = (kernel.image.parent / "config-1.2.3-debug").read_text()
+    assert config.startswith("# Why.\nCONFIG_A=y\n") and "CONFIG_DEBUG_KERNEL=y\n" in config
+    assert gcov_folder(kernel) is None
     entry = next((tmp_path / "cache").glob("debugkernel-1.2.3-1-*"))
     assert kernel.image.is_relative_to(entry)
     made = sorted(file.name for file in entry.iterdir() if file.name != MARK)
@@ -180,6 +200,30 @@ def test_entry_is_a_kernel_with_modules_and_a_tree_to_build_against(
     said = (entry / "build.log").read_text()
     assert "bzImage modules\n" in said and "CROSS_COMPILE=s390x-linux-gnu- LOCALVERSION= " in said
     assert not list((tmp_path / "cache").glob("debugkernel-*.log"))
+
+
+def test_coverage_kernel_keeps_the_notes_of_what_it_counts(
+    archive: Archive, tmp_path: Path
+) -> None:
+    kernel = resolve("coverage", progress=Progress(quiet=True))
+    gcov = gcov_folder(kernel)
+    assert gcov is not None and (gcov / "drivers/a.gcno").read_text() == "notes\n"
+    built_in = Path((gcov / debugkernel.BUILT_IN).read_text().strip())
+    assert built_in.is_absolute() and built_in.name == "tree" and not built_in.exists()
+    config = (kernel.image.parent / "config-1.2.3-debug").read_text()
+    assert "CONFIG_GCOV_KERNEL=y\n" in config and "CONFIG_DEBUG_KERNEL" not in config
+    assert archive.asked == ["bookworm"]
+    assert debug_kernel("debug", Progress(quiet=True)).image != kernel.image
+
+
+def test_source_that_counts_and_is_not_compiled_is_an_error(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert archive.reachable
+    other = LinuxFile(PurePosixPath("drivers/b.c"), "nothing")
+    monkeypatch.setattr(debugkernel, "linux_files", lambda: [other])
+    with pytest.raises(ZvmlabError, match="coverage kernel has not compiled drivers/b.c"):
+        debug_kernel("coverage", Progress(quiet=True))
 
 
 def test_it_is_built_once_for_each_configuration_compiler_and_source(
@@ -192,7 +236,7 @@ def test_it_is_built_once_for_each_configuration_compiler_and_source(
 
     seen = [image()]
     assert image() == seen[0]
-    debugkernel.CONFIG.write_text("# Why.\nCONFIG_A=m\n")
+    (debugkernel.CONFIGS / COMMON).write_text("# Why.\nCONFIG_A=m\n")
     seen.append(image())
     monkeypatch.setattr(debugkernel, "compiler_version", lambda: b"12.2.1")
     seen.append(image())
@@ -221,7 +265,7 @@ def test_last_source_is_used_when_the_archive_is_out_of_reach(
 
 
 def test_configuration_that_cannot_be_had_is_an_error(archive: Archive, tmp_path: Path) -> None:
-    debugkernel.CONFIG.write_text("# Why.\nCONFIG_A=y\nCONFIG_LOST=y\n")
+    (debugkernel.CONFIGS / "debug.config").write_text("# Why.\nCONFIG_LOST=y\n")
     with pytest.raises(ZvmlabError, match="its configuration drops CONFIG_LOST=y"):
         debug_kernel("debug", Progress(quiet=True))
     assert not list((tmp_path / "cache").glob("debugkernel-1*"))

@@ -276,6 +276,20 @@ def test_who_is_asked_for_leaks(
     assert calls == ([guest] if asked else [])
 
 
+def test_counts_are_kept_where_they_were_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[Any] = []
+    monkeypatch.setattr(debugtests, "check_kernel", lambda guest: None)
+    monkeypatch.setattr(debugtests, "keep_counts", lambda *what: kept.append(what))
+    guest = _guest(tmp_path)
+    debugtests.last_check(guest)
+    debugtests.last_check(guest, tmp_path)
+    guest.config.kernel = "trixie"
+    debugtests.last_check(guest, tmp_path)
+    assert kept == [(guest, tmp_path)]
+
+
 def test_a_kernel_that_leaks_or_looks_no_more_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

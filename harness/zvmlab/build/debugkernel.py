@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""A kernel that looks for mistakes of drivers, built from Debian's kernel source.
+"""Kernels that look for mistakes of drivers, or count lines, built from Debian's kernel source.
 
     kernel = debug_kernel("debug")       # what resolve("debug") and --kernel debug give
+    kernel = debug_kernel("coverage")
 
-`guest/debug.config` says what is in it.  The cache entry is laid out as a kernel
-package is:
+`guest/kernel.config` says what is in both, `guest/debug.config` and
+`guest/coverage.config` what one has beside that.  The cache entry is laid out as a
+kernel package is:
 
     boot/vmlinuz-VERSION, config-VERSION, System.map-VERSION
     lib/modules/VERSION/                 its modules, modules.builtin
     lib/modules/VERSION/build            KDIR of external modules: make -C … M=$PWD ARCH=s390
+    gcov/                                of the coverage kernel: the compiler's notes (*.gcno) of
+                                         linux_files(), and where they were built (tree)
     build.log
 
 Building it takes minutes, once for every state of source, configuration and
@@ -32,10 +36,16 @@ from zvmlab.base.tree import TREE
 from zvmlab.build.buildstep import run_step
 from zvmlab.build.image import COMPILER, compiler_version
 from zvmlab.build.kernel_patches import RECIPE, patch
-from zvmlab.build.kernel import ARCH, DEBUG, Kernel, unpack, unpacked
+from zvmlab.build.kernel import ARCH, COVERAGE, DEBUG, Kernel, unpack, unpacked
+from zvmlab.build.linux_files import NOTES, counting, linux_files
 from zvmlab.build.packages import DAY, Suite
 
-CONFIG = TREE / "guest" / "debug.config"
+CONFIGS = TREE / "guest"
+"""Folder of the configurations."""
+COMMON = "kernel.config"
+GCOV = "gcov"
+BUILT_IN = "tree"
+"""File in GCOV that names the folder in which the sources were compiled."""
 TOOLS = {
     "bc": "bc",
     "bison": "bison",
@@ -83,12 +93,15 @@ def debug_kernel(name: str, progress: Progress | None = None) -> Kernel:
     """The debug kernel of that name (a key of kernels.DEBUG), built if it is not in the cache."""
     shown = progress or Progress()
     source = _newest(DEBUG[name], shown)
-    recipe = " ".join((*MAKE, *TARGETS, *KDIR_PARTS, RECIPE))
-    key = digest(source.sha256, CONFIG, compiler_version(), recipe)
-    folder = entry(
-        "debugkernel", f"{source.version}-{key}", lambda into: _build(source, into, key, shown)
-    )
+    build = _Build(name, source, shown)
+    folder = entry("debugkernel", f"{source.version}-{build.key}", build.into)
     return unpacked(name, folder)
+
+
+def gcov_folder(kernel: Kernel) -> Path | None:
+    """Where the notes of a coverage kernel are; None for other kernels."""
+    folder = kernel.image.parent.parent / GCOV
+    return folder if (folder / BUILT_IN).is_file() else None
 
 
 def kernel_source(suite: str, progress: Progress) -> Path:
@@ -151,44 +164,88 @@ def _unpacked_source(archive: Suite, source: _Source) -> None:
     entry(kind, key, fetch, source.tarball)
 
 
-def _build(source: _Source, into: Path, key: str, progress: Progress) -> None:
-    """Fill the cache entry."""
-    missing = [package for tool, package in TOOLS.items() if not shutil.which(tool)]
-    if missing:
-        raise CannotRun(f"building the debug kernel needs: apt-get install {' '.join(missing)}")
-    # The entry's folder is gone after a failure; the log must not be.
-    log = cache_root() / f"debugkernel-{key}.log"
-    log.unlink(missing_ok=True)
-    tree = into / "tree"
-    tree.mkdir()
-    with progress.step(f"unpacking the source of Linux {source.version}"):
-        tarball = cache_root() / _kept(source) / source.tarball
-        unpack_argv = ["tar", "-xf", str(tarball), "--strip-components=1"]
-        _run(unpack_argv, tree, log, _UNPACK_SECONDS)
-        patch(tree)
-    _configure(tree, log)
-    cpus = len(os.sched_getaffinity(0))
-    text = f"building the debug kernel {source.version}, with {cpus} CPUs"
-    with progress.step(text, _BUILD_LINES) as step:
-        _run([*MAKE, f"-j{cpus}", *TARGETS], tree, log, _BUILD_SECONDS, step)
-        # depmod is not needed: the harness reads the modules themselves.
-        install = f"INSTALL_MOD_PATH={into}"
-        _run([*MAKE, "modules_install", install, "DEPMOD=true"], tree, log, _CONFIG_SECONDS)
-    _arrange(tree, into)
-    unpacked("debug", into)  # nothing incomplete enters the cache
-    log.replace(into / "build.log")
+class _Build:
+    """How one of the kernels is built."""
 
+    def __init__(self, name: str, source: _Source, progress: Progress) -> None:
+        self._name = name
+        self._source = source
+        self._progress = progress
+        self._counted = linux_files() if name == COVERAGE else []
+        self._make = (*MAKE, *counting(self._counted))
+        self._configs = (CONFIGS / COMMON, CONFIGS / f"{name}.config")
+        recipe = " ".join((*self._make, *TARGETS, *KDIR_PARTS, RECIPE))
+        self.key = digest(source.sha256, *self._configs, compiler_version(), recipe)
 
-def _configure(tree: Path, log: Path) -> None:
-    """Our lines and nothing else; Linux drops what depends on something missing: not here."""
-    _run([*MAKE, f"KCONFIG_ALLCONFIG={CONFIG}", "allnoconfig"], tree, log, _CONFIG_SECONDS)
-    lost = lost_lines(
-        CONFIG.read_text(encoding="utf-8"), (tree / ".config").read_text(encoding="utf-8")
-    )
-    if lost:
-        raise ZvmlabError(
-            f"{CONFIG} does not fit this kernel: its configuration drops {', '.join(lost)}"
-        )
+    def into(self, into: Path) -> None:
+        """Fill the cache entry."""
+        missing = [package for tool, package in TOOLS.items() if not shutil.which(tool)]
+        if missing:
+            raise CannotRun(
+                f"building the {self._name} kernel needs: apt-get install {' '.join(missing)}"
+            )
+        # The entry's folder is gone after a failure; the log must not be.
+        log = cache_root() / f"debugkernel-{self.key}.log"
+        log.unlink(missing_ok=True)
+        tree = into / "tree"
+        tree.mkdir()
+        with self._progress.step(f"unpacking the source of Linux {self._source.version}"):
+            tarball = cache_root() / _kept(self._source) / self._source.tarball
+            unpack_argv = ["tar", "-xf", str(tarball), "--strip-components=1"]
+            self._run(unpack_argv, tree, log, _UNPACK_SECONDS)
+            patch(tree)
+        self._configure(tree, log)
+        cpus = len(os.sched_getaffinity(0))
+        text = f"building the {self._name} kernel {self._source.version}, with {cpus} CPUs"
+        with self._progress.step(text, _BUILD_LINES) as step:
+            self._run([*self._make, f"-j{cpus}", *TARGETS], tree, log, _BUILD_SECONDS, step)
+            # depmod is not needed: the harness reads the modules themselves.
+            install = f"INSTALL_MOD_PATH={into}"
+            argv = [*self._make, "modules_install", install, "DEPMOD=true"]
+            self._run(argv, tree, log, _CONFIG_SECONDS)
+        if self._counted:
+            self._keep_notes(tree, into / GCOV)
+        _arrange(tree, into)
+        unpacked(self._name, into)  # nothing incomplete enters the cache
+        log.replace(into / "build.log")
+
+    def _configure(self, tree: Path, log: Path) -> None:
+        """Our lines and nothing else; Linux drops what depends on something missing: not here."""
+        wanted = "".join(config.read_text(encoding="utf-8") for config in self._configs)
+        ours = tree / "zvmlab.config"
+        ours.write_text(wanted, encoding="utf-8")
+        argv = [*self._make, f"KCONFIG_ALLCONFIG={ours}", "allnoconfig"]
+        self._run(argv, tree, log, _CONFIG_SECONDS)
+        lost = lost_lines(wanted, (tree / ".config").read_text(encoding="utf-8"))
+        if lost:
+            names = " and ".join(str(config) for config in self._configs)
+            raise ZvmlabError(
+                f"{names} do not fit this kernel: its configuration drops {', '.join(lost)}"
+            )
+
+    def _keep_notes(self, tree: Path, gcov: Path) -> None:
+        """What gcov needs beside the counts, and where the kernel says that these belong."""
+        for file in self._counted:
+            notes = tree / file.path.with_suffix(NOTES)
+            if not notes.is_file():
+                raise ZvmlabError(f"the coverage kernel has not compiled {file.path}")
+            kept = gcov / file.path.with_suffix(NOTES)
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(notes, kept)
+        (gcov / BUILT_IN).write_text(f"{tree}\n", encoding="utf-8")
+
+    def _run(
+        self, argv: list[str], cwd: Path, log: Path, seconds: int, step: Step | None = None
+    ) -> None:
+        """A step in an environment in which no setting of the user's reaches make."""
+        env = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+        what = f"building the {self._name} kernel"
+        lines: Iterator[str] = run_step(what, argv, cwd, log, seconds, env)
+        if step is None:
+            collections.deque(lines, maxlen=0)
+            return
+        for done, _ in enumerate(lines, 1):
+            step.update(done)
 
 
 def lost_lines(wanted: str, made: str) -> list[str]:
@@ -223,14 +280,3 @@ def _arrange(tree: Path, into: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         (tree / part).rename(target)
     shutil.rmtree(tree)
-
-
-def _run(argv: list[str], cwd: Path, log: Path, seconds: int, step: Step | None = None) -> None:
-    """A step in an environment in which no setting of the user's reaches make."""
-    env = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
-    lines: Iterator[str] = run_step("building the debug kernel", argv, cwd, log, seconds, env)
-    if step is None:
-        collections.deque(lines, maxlen=0)
-        return
-    for done, _ in enumerate(lines, 1):
-        step.update(done)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from zvmlab.base.errors import CannotRun
 
-DEBUG = {"debug": "bookworm"}
+COVERAGE = "coverage"
+DEBUG = {"debug": "bookworm", COVERAGE: "bookworm"}
 """Debug kernels by name: the suite whose kernel source they are built from."""
 DEBUG_SLOWNESS = 4.0
 """For whole tests, which mostly wait; single calls take longer still (docs/debug-kernel.md)."""

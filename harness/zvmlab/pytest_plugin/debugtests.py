@@ -6,10 +6,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from zvmlab.build.kernel import DEBUG, slowness
 from zvmlab.guest.guest import Guest
+from zvmlab.guest.kernel_lines import keep_counts
 from zvmlab.guest.kernelcheck import check_kernel
 
 TEST_SECONDS = 120
@@ -42,9 +45,14 @@ def skip_unfit(item: pytest.Item, kernel: str) -> None:
         item.add_marker(pytest.mark.skip(reason=f"on a debug kernel: {reason}"))
 
 
-def last_check(guest: Guest) -> None:
-    """check_kernel() of a debug kernel, unless what ran left the guest unable to answer."""
+def last_check(guest: Guest, lines: Path | None = None) -> None:
+    """check_kernel() of a debug kernel, unless what ran left the guest unable to answer.
+
+    Into the folder *lines* goes what it has counted.
+    """
     answers = guest.can_answer and guest.emulator.alive and not guest.console.crash
     # A crash ends all connections, and an expected one is none for the console any more.
     if guest.config.kernel in DEBUG and answers and not guest.control.closed:
         check_kernel(guest)
+        if lines is not None:
+            keep_counts(guest, lines)

@@ -61,7 +61,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--kernel",
         action="append",
         metavar="SUITE|PATH",
-        help="guest kernel: bookworm (default), trixie, sid, debug or an image; may be repeated",
+        help="guest kernel: bookworm (default), trixie, sid, debug, coverage or an image;"
+        " may be repeated",
     )
     backend_choice.add_options(group)
     group.addoption(
@@ -77,6 +78,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--full", action="store_true", help="also run the tests marked full, which take minutes"
+    )
+    group.addoption(
+        "--linux-lines",
+        metavar="DIR",
+        help="keep in DIR which lines of Linux' sources ran in each guest of --kernel coverage",
     )
     group.addoption(
         "--zvmlab-keep",
@@ -334,7 +340,7 @@ def made_guest(
     try:
         yield watch(request, guest)
         if not _has_reported(request):
-            debugtests.last_check(guest)
+            _last_check(request.config)(guest)
             guest.end()
     finally:
         guest.stop()
@@ -364,6 +370,13 @@ def driver_guest(zvmlab_driver: str, guest: Guest) -> Guest:
     return guest
 
 
+def _last_check(config: pytest.Config) -> Use:
+    """What a guest is asked before it ends."""
+    folder = config.getoption("--linux-lines")
+    lines = None if folder is None else Path(folder).absolute()
+    return lambda guest: debugtests.last_check(guest, lines)
+
+
 @pytest.fixture(scope="session")
 def guest_pool(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -372,7 +385,7 @@ def guest_pool(
     pool = Pool(
         lambda config: tmp_path_factory.mktemp(f"warm-{Path(config.kernel).name}"),
         keep_logs=bool(request.config.getoption("--zvmlab-keep")),
-        last_check=debugtests.last_check,
+        last_check=_last_check(request.config),
     )
     yield pool
     pool.close()

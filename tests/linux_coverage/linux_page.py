@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""docs/coverage-of-linux.md: every source of Linux for z/VM, and what of it the tests run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from linux_lines import Lines
+
+WANTED = 90.0
+"""Per cent of a source's lines; what has less is explained."""
+_HEAD = (
+    "| source | what of CP | requirements | shown on | lines | ran |",
+    "|---|---|---|---|---|---|",
+)
+
+
+def page(found: Sequence[Lines], report: Mapping[str, Any] | None, kernel: str) -> str:
+    """The page; *report* is the report.json of a run on the other kernels, *kernel* what counted."""
+    total = sum(lines.total for lines in found)
+    done = sum(lines.done for lines in found)
+    below = [lines for lines in found if lines.percent < WANTED]
+    text = [
+        "<!-- SPDX-License-Identifier: MIT -->",
+        "# Coverage of Linux",
+        "",
+        "After this page you know which of Linux' sources are there for z/VM only, what of CP they"
+        " use, and how many of their lines the tests run.",
+        "",
+        "`make linux-coverage` writes this page.  It runs the end-to-end tests on the coverage kernel"
+        " ([debug-kernel.md](debug-kernel.md)), which counts lines, and reads the counts from each"
+        " guest at its end.  A guest that crashes, is killed or boots again takes its counts along.",
+        "",
+        f"Kernel: {kernel}, in QEMU.  Of {total} lines with code, {done} ran"
+        f" ({_percent(done, total)}); {len(found) - len(below)} of {len(found)} sources have at"
+        f" least {WANTED:.0f} %.",
+        "",
+        *_HEAD,
+        *(_row(lines, report) for lines in found),
+    ]
+    if below:
+        text += ["", "## What does not run", ""]
+        text += [line for lines in below for line in _below(lines)]
+    return "\n".join(text).rstrip() + "\n"
+
+
+def _percent(done: int, total: int) -> str:
+    return f"{100.0 * done / total:.1f} %" if total else "–"
+
+
+def _row(lines: Lines, report: Mapping[str, Any] | None) -> str:
+    file = lines.file
+    fields = (
+        f"`{file.path}`",
+        file.uses,
+        ", ".join(file.rows) or "–",
+        ", ".join(_shown_on(file.rows, report)) or "–",
+        f"{lines.done} of {lines.total}",
+        _percent(lines.done, lines.total),
+    )
+    return f"| {' | '.join(fields)} |"
+
+
+def _shown_on(groups: str, report: Mapping[str, Any] | None) -> list[str]:
+    """Kernels and emulators on which a requirement of these groups was shown."""
+    if report is None:
+        return []
+    places = [
+        f"{cell['kernel']}, {cell['backend']}"
+        for row in report["requirements"]
+        if row["row"][0] in groups
+        for cell in row["cells"]
+        if cell["shown"]
+    ]
+    return sorted(set(places))
+
+
+def _below(lines: Lines) -> Iterator[str]:
+    yield f"### `{lines.file.path}`"
+    yield ""
+    if lines.file.missing:
+        yield lines.file.missing
+        yield ""
+    if lines.never_called:
+        yield f"Functions that are never called: {', '.join(f'`{f}`' for f in lines.never_called)}."
+        yield ""
+    gaps = ", ".join(f"{a}" if a == b else f"{a}–{b}" for a, b in lines.gaps())
+    yield f"Lines that do not run: {gaps}."
+    yield ""
