@@ -54,7 +54,7 @@ CFLAGS_ALL = -std=gnu11 -g $(OPTIMISE) $(WARNINGS) -MMD -MP $(call module_cppfla
 
 REPLAY := $(BUILD)/zvmlab-replay
 TOOLS := $(addprefix $(BUILD)/,dmmon taskmon monread)
-MONREC_HEADERS := lib/monrec/monrec.h lib/monrec/monrec_catalogue.h
+MONREC_HEADERS := lib/monrec/monrec.h lib/monrec/monrec_application.h lib/monrec/monrec_catalogue.h
 MONREC_VERSION := 0.1
 MONREC_LIB := $(addprefix $(BUILD)/libmonrec,.a .so.0)
 # With what of lib/base it has in it.

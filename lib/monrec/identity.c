@@ -6,7 +6,7 @@
 
 static const char *const users[] = {
 	"VMDUSER", "OWNER", "LANOWNER", "NICOWNER", "ASCUSRID", "CALUSER", "MDIOUSER",
-	"MGSWIEUSER", "VMDSVMID", "CRYNOWNQ", "CRYRSERV", "CRYVSERV", NULL,
+	"MGSWIEUSER", "USERID", "VMDSVMID", "CRYNOWNQ", "CRYRSERV", "CRYVSERV", NULL,
 };
 static const char *const volumes[] = {
 	"CALVSER", "CPVOLSER", "RDEVSER", "SYSCKVOL", "SYSWMVOL", NULL,

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import termios
 import time
@@ -33,6 +34,53 @@ WANTED = bytes([1, 0xC0]) + b"\xff" * 6 + "MONDCSS".ljust(8).encode("cp037")
 @pytest.fixture(name="monread", scope="module")
 def _monread() -> Path:
     return build_monread()
+
+
+def application(payload: bytes, product: bytes) -> Record:
+    """D10R2 of these data."""
+    fixed = struct.pack(">HH8s16s4x", 52, len(payload), "LINUX001".encode("cp037"), product)
+    return Record(10, 2, TOD, fixed + payload)
+
+
+def test_application_data(monread: Path, tmp_path: Path) -> None:
+    """Values of what Linux writes; of other products the ID alone."""
+    product = "LINUXKRNL".encode("cp037") + b"\x03" + "260100".encode("cp037")
+    head = struct.pack(">QII", TOD, 5, 5)
+    net = head + struct.pack(">II9Q", 2, 0, 1, 2, 3, 4, 5, 6, 7, 8, 2**64 - 1)
+    other = b"LNXAPPL" + bytes(range(1, 10))
+    file = tmp_path / "data"
+    file.write_bytes(stream(part(application(net, product), application(b"abc", other), END)))
+    done = run(monread, "--values", file)
+    assert done.returncode == EXIT_PASS
+    lines = done.stdout.splitlines()
+    assert lines[1].endswith("monitor appldata")
+    at = lines.index("      application      LINUXKR D5D3 3 F2F6 F0F1 F0F0, 96 bytes: net_sum")
+    assert lines[at - 2 : at] == [
+        f"      MDGPROD          X'{product.hex()}'",
+        "      STATUS           0",
+    ]
+    assert lines[at + 1 : at + 6] == [
+        "        timestamp      2009-02-13T23:31:30.000250Z",
+        "        sync_count_1   5",
+        "        sync_count_2   5",
+        "        nr_interfaces  2",
+        "        rx_packets     1",
+    ]
+    assert f"        collisions     {2**64 - 1}" in lines
+    assert "      application      LNXAPPL 0102 3 0405 0607 0809, 3 bytes" in lines
+    schema = json.loads((ROOT / "docs/monread-schema.json").read_text())
+    found = []
+    for line in run(monread, "--json", "--values", file).stdout.splitlines():
+        jsonschema.validate(json.loads(line), schema)
+        found += [json.loads(line)["application"]] if "application" in line else []
+    assert found[0]["name"] == "net_sum" and found[0]["modification"] == 0xF0F0
+    assert found[0]["values"]["rx_packets"] == 1
+    assert found[0]["values"]["collisions"] == str(2**64 - 1)
+    assert found[1] == {
+        **{"product": "LNXAPPL", "function": 0x0102, "record": 3, "version": 0x0405},
+        **{"release": 0x0607, "modification": 0x0809, "length": 3, "values": {}},
+    }
+    assert "application" not in run(monread, "--json", file).stdout
 
 
 def test_text(monread: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 /* monread: items as JSON lines (docs/monread-schema.json). */
 #include "monread.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -49,6 +50,51 @@ static json_t *fields_json(const struct show *show, const struct monrec_record *
 	return fields;
 }
 
+static json_t *application_value_json(const struct monrec_value *value)
+{
+	static char text[2 * MONREC_FRAME_SIZE];
+	size_t at = 0;
+
+	switch (value->type) {
+	case MONREC_VALUE_SIGNED:
+		return json_integer((int64_t)value->number);
+	case MONREC_VALUE_TOD:
+		return json_string(tod_text(value->number, text));
+	case MONREC_VALUE_TEXT:
+		for (; at < value->text_len && at < sizeof(text); at++)
+			text[at] = value->text[at] >= 0x20 && value->text[at] < 0x7f ?
+					   value->text[at] : '.';
+		return json_stringn(text, at);
+	case MONREC_VALUE_UNSIGNED:
+	case MONREC_VALUE_EPOCH:
+		break;
+	}
+	/* Exact, where an integer has 64 bits; what has more than 63 is text. */
+	if (value->number <= INT64_MAX)
+		return json_integer((json_int_t)value->number);
+	snprintf(text, sizeof(text), "%" PRIu64, value->number);
+	return json_string(text);
+}
+
+/* NULL: no application data. */
+static json_t *application_json(const struct monrec_record *record)
+{
+	struct monrec_application application;
+	struct monrec_value value;
+	json_t *values;
+
+	if (monrec_application_begin(record, &application) != 0)
+		return NULL;
+	values = json_object();
+	while (monrec_application_next(&application, &value))
+		json_object_set_new(values, value.name, application_value_json(&value));
+	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:I, s:s*, s:o}", "product",
+			 application.product, "function", application.function, "record",
+			 application.number, "version", application.version, "release",
+			 application.release, "modification", application.modification, "length",
+			 (json_int_t)application.len, "name", application.name, "values", values);
+}
+
 static void add_record(const struct show *show, json_t *line, const struct monrec_record *record)
 {
 	const struct monrec_layout *layout = layout_of(record);
@@ -60,8 +106,11 @@ static void add_record(const struct show *show, json_t *line, const struct monre
 		json_object_set_new(line, "name", json_string(layout->name));
 	json_object_set_new(line, "length", json_integer(record->len));
 	json_object_set_new(line, "time", json_string(tod_text(record->tod, tod)));
-	if (show->values)
-		json_object_set_new(line, "fields", fields_json(show, record));
+	if (!show->values)
+		return;
+	json_object_set_new(line, "fields", fields_json(show, record));
+	if (record->domain == 10)
+		json_object_set_new(line, "application", application_json(record));
 }
 
 static void add_element(json_t *line, const struct monrec_element *element)

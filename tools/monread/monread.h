@@ -22,6 +22,7 @@
 #include <stdio.h>
 
 #include "monrec.h"
+#include "monrec_application.h"
 
 /* What of the data is printed. */
 struct show {

@@ -43,6 +43,54 @@ static void print_value(FILE *out, const struct monrec_record *record,
 		fputs(text, out);
 }
 
+/* Bytes that are no printable ASCII as dots. */
+static void print_ascii(FILE *out, const char *text, uint32_t len)
+{
+	fputc('\'', out);
+	for (uint32_t i = 0; i < len; i++)
+		fputc(text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '.', out);
+	fputc('\'', out);
+}
+
+static void print_application_value(FILE *out, const struct monrec_value *value)
+{
+	char tod[TOD_TEXT_SIZE];
+
+	fprintf(out, "        %-14s ", value->name);
+	switch (value->type) {
+	case MONREC_VALUE_UNSIGNED:
+	case MONREC_VALUE_EPOCH:
+		fprintf(out, "%" PRIu64, value->number);
+		break;
+	case MONREC_VALUE_SIGNED:
+		fprintf(out, "%" PRId64, (int64_t)value->number);
+		break;
+	case MONREC_VALUE_TEXT:
+		print_ascii(out, value->text, value->text_len);
+		break;
+	case MONREC_VALUE_TOD:
+		fputs(tod_text(value->number, tod), out);
+		break;
+	}
+	fputc('\n', out);
+}
+
+static void print_application(FILE *out, const struct monrec_record *record)
+{
+	struct monrec_application application;
+	struct monrec_value value;
+
+	if (monrec_application_begin(record, &application) != 0)
+		return;
+	fprintf(out, "      application      %s %04X %u %04X %04X %04X, %" PRIu32 " bytes%s%s\n",
+		application.product, application.function, application.number,
+		application.version, application.release, application.modification,
+		application.len, application.name ? ": " : "",
+		application.name ? application.name : "");
+	while (monrec_application_next(&application, &value))
+		print_application_value(out, &value);
+}
+
 static void print_record(const struct show *show, const struct monrec_item *item)
 {
 	const struct monrec_record *record = &item->record;
@@ -64,6 +112,7 @@ static void print_record(const struct show *show, const struct monrec_item *item
 			fprintf(show->out, " %s", monrec_unit_name(field->unit));
 		fputc('\n', show->out);
 	}
+	print_application(show->out, record);
 }
 
 int text_item(const struct show *show, const struct monrec_item *item)
