@@ -209,6 +209,59 @@ def test_another_time_alone_alters_nothing() -> None:
         assert builder.artifact() == artifact
 
 
+MIB = 1 << 20
+
+
+def _with_holes(path: Path, *parts: tuple[int, bytes]) -> None:
+    """A file of 10 MiB that has these parts at these places, and nothing else."""
+    with open(path, "wb") as file:
+        for at, data in parts:
+            file.seek(at)
+            file.write(data)
+        file.truncate(10 * MIB)
+        os.fsync(file.fileno())
+
+
+PARTS = ((0, b"begins"), (5 * MIB + 4000, b"middle" * 100))
+
+
+@pytest.mark.parametrize(
+    ("parts", "calls"),
+    [
+        (PARTS, 1),
+        ((*PARTS, (7 * MIB, bytes(MIB))), 1),
+        ((*PARTS, (7 * MIB, b"x")), 2),
+        (((0, b"begins"), (5 * MIB, b"middle" * 100)), 2),
+        (((0, b"begins"),), 2),
+        (((0, b"begin!"), PARTS[1]), 2),
+    ],
+    ids=["the same", "zeros for a hole", "more", "another place", "less", "other contents"],
+)
+def test_holes_of_an_artifact_are_not_read_but_compared(
+    monkeypatch: pytest.MonkeyPatch, parts: tuple[tuple[int, bytes], ...], calls: int
+) -> None:
+    made = []
+
+    def build(folder: Path) -> None:
+        made.append(folder)
+        _with_holes(folder / "machine", *PARTS)
+
+    read = 0
+
+    def pread(fd: int, size: int, at: int, pread: Callable[..., bytes] = os.pread) -> bytes:
+        nonlocal read
+        read += size
+        return pread(fd, size, at)
+
+    monkeypatch.setattr(os, "pread", pread)
+    artifact = entry("thing", "0", build, "machine")
+    assert 0 < read < MIB
+    _with_holes(artifact, *parts)
+    os.utime(artifact, (1, 1))
+    manifest._checked.clear()
+    assert entry("thing", "0", build, "machine") == artifact and len(made) == calls
+
+
 def test_a_build_that_made_nothing_leaves_nothing() -> None:
     for fill in (lambda folder: None, lambda folder: (folder / "bin").mkdir()):
         with pytest.raises(CannotRun, match=r"thing-0 is not there \(bin/program\)"):

@@ -22,6 +22,7 @@ from zvmlab.guest.backends import Machine
 from zvmlab.guest.config import BACKENDS, HERCULES, QEMU, Artifacts, Channels, GuestConfig
 
 CONFIG = GuestConfig(backend=HERCULES)
+KIB = 1 << 10
 
 
 @pytest.fixture(autouse=True)
@@ -205,10 +206,14 @@ def test_one_that_is_refused_is_removed(
 def test_the_cache_keeps_those_used_last(
     artifacts: Artifacts, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoint, "LIMIT_BYTES", 250)
+    monkeypatch.setattr(checkpoint, "LIMIT_BYTES", 250 * KIB)
 
     def make(into: Path) -> None:
-        (into / MACHINE).write_bytes(bytes(100))
+        # Whatever its length, it takes what is not a hole.
+        with open(into / MACHINE, "wb") as file:
+            file.write(bytes(100 * KIB))
+            file.truncate(1000 * KIB)
+            os.fsync(file.fileno())
 
     configs = [replace(CONFIG, cpus=cpus) for cpus in range(1, 5)]
     found = []

@@ -9,6 +9,7 @@ The manifest is the mark of zvmlab.base.owned, so only folders of ours have one.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -22,6 +23,10 @@ from zvmlab.base.owned import MARK, mark
 NOTHING = "{}\n"
 """The manifest of a folder that is ours, of whose contents nothing is known."""
 _VERSION = 1
+# How the hash of a file with holes begins, and the parts that it is made of.
+_PARTS = "parts:"
+_PART = 1 << 16
+_ZEROS = bytes(_PART)
 _checked: dict[Path, tuple[int, int]] = {}
 """Manifests that this process has found to be right: inode and time."""
 
@@ -31,12 +36,43 @@ def _hash(file: Path | str) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def _hash_of_parts(file: Path | str) -> str:
+    """Of those parts of a file that are not zero, and where they are: holes are not read."""
+    digest = hashlib.sha256()
+    with open(file, "rb", buffering=0) as stream:
+        at, end = 0, os.fstat(stream.fileno()).st_size
+        while at < end:
+            try:
+                at = os.lseek(stream.fileno(), at, os.SEEK_DATA) // _PART * _PART
+            except OSError as error:
+                if error.errno == errno.ENXIO:
+                    break  # the rest is a hole
+                raise
+            part = os.pread(stream.fileno(), _PART, at)
+            if part != _ZEROS[: len(part)]:
+                digest.update(at.to_bytes(8, "big") + part)
+            at += _PART
+    return digest.hexdigest()
+
+
+def _has_holes(found: os.stat_result) -> bool:
+    return found.st_blocks * 512 < found.st_size
+
+
+def _hash_as(file: Path | str, kind: str) -> str:
+    """Its hash, of the same kind as one that begins so."""
+    if kind.startswith(_PARTS):
+        return _PARTS + _hash_of_parts(file)
+    return _hash(file)
+
+
 def _note(path: Path, found: os.stat_result) -> list[Any] | str:
     """A link's target; a file's size, time, whether it can be executed, and hash."""
     if stat.S_ISLNK(found.st_mode):
         return os.readlink(path)
     executable = bool(found.st_mode & stat.S_IXUSR)
-    return [found.st_size, found.st_mtime_ns, executable, _hash(path)]
+    kind = _PARTS if _has_holes(found) else ""
+    return [found.st_size, found.st_mtime_ns, executable, _hash_as(path, kind)]
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -96,7 +132,7 @@ def _compare(path: str, note: list[Any] | str) -> bool | None:
         return None
     if found.st_mtime_ns == time:
         return False
-    return True if _hash(path) == sha256 else None
+    return True if _hash_as(path, sha256) == sha256 else None
 
 
 def _renew(folder: Path, place: str | None) -> None:

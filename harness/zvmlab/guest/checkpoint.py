@@ -53,6 +53,8 @@ _RANDOM_BYTES = 64
 # RNDRESEEDCRNG, _IO('R', 7) of linux/random.h.
 _RESEED = 0x5207
 _NS = 10**9
+# What st_blocks counts (stat(2)).
+_BLOCK = 512
 
 
 def why_cold(config: GuestConfig) -> str | None:
@@ -142,11 +144,15 @@ def _tidy(keep: Path) -> None:
 
 
 def _sizes() -> list[tuple[Path, int, float]]:
-    """Folder, bytes and time of the last use of all checkpoints."""
+    """Folder, bytes on disk and time of the last use of all checkpoints.
+
+    A machine's storage is mostly holes, which take no room.
+    """
     found = []
     for path in entries(KIND):
         with contextlib.suppress(FileNotFoundError):  # as above
-            size = sum(file.stat().st_size for file in path.iterdir() if file.name != MARK)
+            files = (file.stat() for file in path.iterdir() if file.name != MARK)
+            size = sum(file.st_blocks * _BLOCK for file in files)
             found.append((path, size, path.stat().st_mtime))
     return found
 
