@@ -214,6 +214,28 @@ START_TEST(refused_in_a_complete_trace)
 }
 END_TEST
 
+/* A complete trace has what CP stores of a set, records and elements; another has none of it. */
+START_TEST(stores_in_traces)
+{
+	static const char *const options[] = { "trace-data", "full", NULL };
+	char records[64], element[64];
+	struct peer *p;
+	uint32_t start;
+
+	fx_setup_with(_i ? options : NULL);
+	p = peer_user(0, WANT_BOTH, 10);
+	fx.trace_len = 0;
+	deliver(MON_SAMPLE, 3, 0, 0x5a, MON_DELIVERED);
+	start = peer_start(peer_last(p), 0);
+	snprintf(records, sizeof(records), "[\"%x\",\"5a5a5a\"]", start);
+	snprintf(element, sizeof(element), "[\"%x\",\"e2", get_be32(peer_last(p)->rmmsg));
+	fx.trace[fx.trace_len] = '\0';
+	ck_assert_int_eq(strstr(fx.trace, records) != NULL, _i);
+	ck_assert_int_eq(strstr(fx.trace, element) != NULL, _i);
+	fx_teardown();
+}
+END_TEST
+
 START_TEST(many_elements_too_large)
 {
 	static struct mon_element e[200];
@@ -440,6 +462,7 @@ int main(void)
 	tcase_add_test(tc, out_of_order);
 	tcase_add_loop_test(sizes, segment_sizes, 0, 3);
 	tcase_add_test(sizes, refused_in_a_complete_trace);
+	tcase_add_loop_test(sizes, stores_in_traces, 0, 2);
 	suite_add_tcase(suite, tc);
 	suite_add_tcase(suite, sizes);
 	return check_run_suite(suite);
