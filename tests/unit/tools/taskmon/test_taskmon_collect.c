@@ -244,6 +244,9 @@ START_TEST(delay_accounting_from_files)
 	ck_assert_int_eq(delayacct_read_from(setting, line), DELAYACCT_SWITCHED);
 	unlink(setting);
 	ck_assert_int_eq(delayacct_read_from(setting, line), DELAYACCT_UNKNOWN);
+	/* Where the kernel has them. */
+	ck_assert_int_eq(delayacct_read(),
+			 delayacct_read_from("/proc/sys/kernel/task_delayacct", "/proc/cmdline"));
 }
 END_TEST
 

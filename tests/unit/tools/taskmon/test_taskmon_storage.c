@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* taskmon's tables when storage runs out: said so, and nothing leaks. */
+#include <sys/wait.h>
+
 #include "check_run.h"
+#include "exit_code.h"
+#include "said.h"
 #include "storage_fails.h"
+#include "taskmon.h"
 #include "collector.h"
 #include "tree.h"
 
@@ -60,10 +65,50 @@ START_TEST(summary_without_storage)
 }
 END_TEST
 
+/* It ends with a sentence wherever storage runs out, and reads the recording when it does not. */
+START_TEST(replay_without_storage)
+{
+	char path[] = "/tmp/recording-XXXXXX", name[] = "taskmon replay";
+	char *argv[] = { name, path, NULL };
+	const struct recording_header header = { .time_ns = 1, .release = "6.1.0" };
+	const struct recording_frame end = { .type = RECORDING_END };
+	FILE *file = fdopen(mkstemp(path), "w");
+	int code = EXIT_FAILED;
+	long place = 0;
+
+	ck_assert_int_eq(recording_write_header(file, &header), 0);
+	ck_assert_int_eq(recording_write_frame(file, &end), 0);
+	fclose(file);
+	for (; code == EXIT_FAILED; place++) {
+		struct said said = said_begin(2);
+		pid_t child = fork();
+		int status;
+
+		if (child == 0) {
+			storage_left = place;
+			exit(cmd_replay(2, argv));
+		}
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		ck_assert(WIFEXITED(status));
+		code = WEXITSTATUS(status);
+		ck_assert_int_lt(place, 50);
+		if (code == EXIT_FAILED)
+			ck_assert_ptr_nonnull(strstr(said_end(&said), "memory"));
+		else
+			ck_assert_ptr_null(strstr(said_end(&said), "memory"));
+	}
+	ck_assert_int_eq(code, EXIT_PASS);
+	/* For the accounts, and for the rows at least. */
+	ck_assert_int_gt(place, 2);
+	unlink(path);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		tree_without_storage, collector_without_storage, summary_without_storage,
+		replay_without_storage,
 	};
 
 	return check_run("taskmon storage", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
