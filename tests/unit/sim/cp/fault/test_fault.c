@@ -351,6 +351,25 @@ START_TEST(reports)
 }
 END_TEST
 
+/* A new rule has none of its fields; what one of them is given stays in that one. */
+START_TEST(fields_of_a_new_rule)
+{
+	for (enum fault_field field = 0; field < FAULT_FIELDS; field++) {
+		struct fault_rule rule = fault_rule_new();
+
+		for (enum fault_field other = 0; other < FAULT_FIELDS; other++)
+			ck_assert_msg(fault_absent(&rule, other), "%s", fault_field_info[other].name);
+		if (fault_field_info[field].type == FAULT_TYPE_NAME)
+			strcpy(fault_name(&rule, field), "BOB");
+		else
+			fault_set_number(&rule, field, 1);
+		for (enum fault_field other = 0; other < FAULT_FIELDS; other++)
+			ck_assert_msg(fault_absent(&rule, other) == (other != field), "%s, %s",
+				      fault_field_info[field].name, fault_field_info[other].name);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("fault");
@@ -371,6 +390,7 @@ int main(void)
 	tcase_add_test(tc, agent_is_exempt_unless_named);
 	tcase_add_test(tc, first_rule_wins_and_all_count);
 	tcase_add_test(tc, reports);
+	tcase_add_test(tc, fields_of_a_new_rule);
 	suite_add_tcase(suite, tc);
 	return check_run_suite(suite);
 }
