@@ -3,6 +3,7 @@
 #include "table.h"
 #include "zvmlab/appldata.h"
 #include "zvmlab/command.h"
+#include "zvmlab/guests.h"
 #include "zvmlab/monitor.h"
 #include "zvmlab/page.h"
 
@@ -333,6 +334,43 @@ MEMBERS(segment_file_args) = {
 	NAME("name", 0, "Segment."), FILE_NAME("file", 0, "All its bytes from start to end."), END,
 };
 
+MEMBERS(guest_describe_args) = {
+	NAME("name", 0, "User ID."),
+	OF_INPUT("cpu-us", OPT, guest_describe, cpu_us, "CPU time, as it is now."),
+	OF_INPUT("online-us", OPT, guest_describe, online_us, "Since it logged on, as it is now."),
+	OF_INPUT("cpu-percent", OPT, guest_describe, cpu_percent,
+		 "How fast its CPU time goes on; 100: one CPU."),
+	OF_INPUT("storage-min", OPT, guest_describe, storage_min, "KiB."),
+	OF_INPUT("storage-max", OPT, guest_describe, storage_max, "KiB."),
+	OF_INPUT("storage-share", OPT, guest_describe, storage_share, "KiB."),
+	OF_INPUT("storage-used", OPT, guest_describe, storage_used, "KiB."),
+	OF_INPUT("cpus", OPT, guest_describe, cpus, "Virtual CPUs."),
+	OF_INPUT("operating", OPT, guest_describe, operating, "Of these not stopped."),
+	OF_INPUT("share-max", OPT, guest_describe, share_max, "Largest relative share."),
+	OF_INPUT("share", OPT, guest_describe, share, "Relative share."),
+	OF_INPUT("capped", OPT, guest_describe, capped, "0 no, 1 soft, 2 hard."),
+	BOOL("dedicated", OPT, "Its CPUs."),
+	OF_INPUT("cpu-use", OPT, guest_describe, cpu_use, "Samples: it used a CPU."),
+	OF_INPUT("cpu-delay", OPT, guest_describe, cpu_delay, "It waited for a CPU."),
+	OF_INPUT("page-wait", OPT, guest_describe, page_wait, "It waited for a page."),
+	OF_INPUT("idle", OPT, guest_describe, idle, "It was idle."),
+	OF_INPUT("other", OPT, guest_describe, other, "Any other state."), END,
+};
+MEMBERS(guest_name_args) = { NAME("name", 0, "User ID."), END };
+MEMBERS(any_number) = { INT(NULL, 0, U32, NULL) };
+MEMBERS(guest_member) = {
+	NAME("name", 0, "User ID."), INT("cpu-us", 0, U63, "CPU time."),
+	INT("online-us", 0, U63, "Since it logged on."), INT("storage-min", 0, U63, "KiB."),
+	INT("storage-max", 0, U63, "KiB."), INT("storage-share", 0, U63, "KiB."),
+	INT("storage-used", 0, U63, "KiB."), INT("cpus", 0, 0, CP_MAX_CPUS, "Virtual CPUs."),
+	INT("operating", 0, 0, CP_MAX_CPUS, "Of these not stopped."),
+	INT("share-max", 0, 0, GUESTS_SHARE_MAX, "Largest relative share."),
+	INT("share", 0, 0, GUESTS_SHARE_MAX, "Relative share."),
+	INT("capped", 0, 0, 2, "0 no, 1 soft, 2 hard."), BOOL("dedicated", 0, "Its CPUs."),
+	LIST("samples", 0, any_number, GUESTS_SAMPLES, GUESTS_SAMPLES,
+	     "cpu-use, cpu-delay, page-wait, idle, other, all."), END,
+};
+MEMBERS(guests_returns) = { LIST("guests", 0, guest_member, U16, "The guest itself first."), END };
 MEMBERS(page_out_args) = {
 	OF_INPUT("address", 0, page_out, address, "Guest absolute, of a page."),
 	INT("pages", OPT, 1, PAGE_MAX_OUT, "How many from there on; default 1."),
@@ -433,6 +471,10 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_segment_load },
 	{ "segment-save", "Copy a segment to a file.", segment_file_args, NULL,
 	  ctl_segment_save },
+	{ "guest-describe", "Describe a guest that does not run.", guest_describe_args, NULL,
+	  ctl_guest_describe },
+	{ "guest-forget", "It is logged on no more.", guest_name_args, NULL, ctl_guest_forget },
+	{ "query-guests", "What CP says of all users.", NULL, guests_returns, ctl_query_guests },
 	{ "page-out", "Page out pages of the guest.", page_out_args, NULL, ctl_page_out },
 	{ "page-in", "Bring them in.", page_in_args, page_in_returns, ctl_page_in },
 	{ "page-release", "Present an initial interruption that is held.", page_release_args, NULL,

@@ -32,6 +32,7 @@ struct cp {
 	struct paging *paging;	/**< pages that are out, page/ */
 	struct monitor *monitor;
 	struct appldata *appldata;
+	struct guests *guests;	/**< those that a test describes, guests/ */
 	struct cmsg *msg;	/**< *MSG service and SET SMSG settings */
 	struct cpcmd *command;
 	struct fault *fault;

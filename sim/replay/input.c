@@ -7,6 +7,7 @@
 #include "zvmlab/command.h"
 #include "zvmlab/dcss.h"
 #include "zvmlab/fault.h"
+#include "zvmlab/guests.h"
 #include "zvmlab/monitor.h"
 #include "zvmlab/page.h"
 #include "zvmlab/state.h"
@@ -164,6 +165,31 @@ static void disarm(struct replay *r, const json_t *record, const union input_arg
 	fault_disarm(r->cp, (int)in->fault_disarm.rule);
 }
 
+static void describe(struct replay *r, const json_t *record, const union input_args *in)
+{
+	const struct input_guest_describe *given = &in->guest_describe;
+	const struct guest_description description = {
+		.name = given->user, .cpu_us = given->cpu_us, .online_us = given->online_us,
+		.cpu_percent = given->cpu_percent, .storage_min = given->storage_min,
+		.storage_max = given->storage_max, .storage_share = given->storage_share,
+		.storage_used = given->storage_used, .cpus = given->cpus,
+		.operating = given->operating, .share_max = given->share_max,
+		.share = given->share, .capped = given->capped, .dedicated = given->dedicated,
+		.cpu_use = given->cpu_use, .cpu_delay = given->cpu_delay,
+		.page_wait = given->page_wait, .idle = given->idle, .other = given->other,
+	};
+	char err[256];
+
+	(void)record;
+	guests_describe(r->cp, &description, err, sizeof(err));
+}
+
+static void forget(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	guests_forget(r->cp, in->guest_forget.user);
+}
+
 static void out(struct replay *r, const json_t *record, const union input_args *in)
 {
 	const struct input_page_out *given = &in->page_out;
@@ -225,6 +251,8 @@ static give *const gives[INPUTS] = {
 	[INPUT_diagnose] = diagnose,
 	[INPUT_stsi] = stsi,
 	[INPUT_sthyi] = sthyi,
+	[INPUT_guest_describe] = describe,
+	[INPUT_guest_forget] = forget,
 	[INPUT_page_out] = out,
 	[INPUT_page_in] = come_in,
 	[INPUT_page_release] = release,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command_private.h"
+#include "zvmlab/guests.h"
 #include "zvmlab/iucv.h"
 
 #define NAMES_PER_LINE 4u
@@ -69,8 +70,9 @@ static void flush_names(struct names *names)
 }
 
 /* Nobody has a terminal here: all are disconnected. */
-static void add_name(struct names *names, const char *name)
+static void add_name(void *opaque, const char *name)
 {
+	struct names *names = opaque;
 	size_t at = 0;
 
 	assert(names->on_line < NAMES_PER_LINE && strlen(name) <= CP_NAME_LEN);
@@ -87,23 +89,11 @@ static void add_name(struct names *names, const char *name)
 int cpcmd_query_names(struct cpcmd_args *args)
 {
 	struct names names = { .cp = args->cp };
-	const struct iucv_user *user;
-	bool operator_seen = false;
 	const int rc = cpcmd_end(args, "CQU");
 
 	if (rc != 0)
 		return rc;
-	for (unsigned int i = 0; i < IUCV_MAX_USERS; i++) {
-		user = iucv_user_at(args->cp, i);
-		if (!user)
-			break;
-		if (iucv_user_is_service(user))
-			continue;
-		add_name(&names, iucv_user_name(user));
-		operator_seen |= strcmp(iucv_user_name(user), CPCMD_OPERATOR_ID) == 0;
-	}
-	if (!operator_seen)
-		add_name(&names, CPCMD_OPERATOR_ID);
+	guests_all(args->cp, add_name, &names);
 	flush_names(&names);
 	return 0;
 }

@@ -29,12 +29,18 @@ struct cp_result diag_0c_timer(struct cp *cp, const struct cp_insn *insn, unsign
 	time_t seconds = (time_t)(now / 1000000) - SECONDS_1900_TO_1970;
 	uint8_t block[TIMER_SIZE];
 	char text[80];
+	struct fault_action action;
 	struct tm tm;
 	uint16_t pgm;
 
 	(void)r3;
 	if (addr % 8 != 0)
 		return cp_program(PGM_SPECIFICATION);
+	action = diag_fault(cp, FAULT_DIAG0C);
+	if (action.kind == FAULT_PGM)
+		return cp_program((uint16_t)action.value);
+	if (action.kind == FAULT_DROP)
+		return cp_done();
 	/* The 64 bits of the TOD clock end in 2042, so that this cannot fail. */
 	gmtime_r(&seconds, &tm);
 	snprintf(text, sizeof(text), "%02d/%02d/%02d%02d:%02d:%02d", tm.tm_mon + 1, tm.tm_mday,

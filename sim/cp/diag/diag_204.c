@@ -61,6 +61,7 @@ struct cp_result diag_204_cpu_use(struct cp *cp, const struct cp_insn *insn, uns
 	uint64_t addr = diag_address(insn, r1);
 	unsigned int cpus = cp->config.cpus;
 	uint8_t page[CP_PAGE_SIZE] = { 0 }, *end;
+	struct fault_action action;
 	uint16_t pgm;
 
 	if (r3 % 2 != 0)
@@ -71,6 +72,13 @@ struct cp_result diag_204_cpu_use(struct cp *cp, const struct cp_insn *insn, uns
 	}
 	if (addr % CP_PAGE_SIZE != 0)
 		return cp_program(PGM_SPECIFICATION);
+	action = diag_fault(cp, FAULT_DIAG204);
+	if (action.kind == FAULT_PGM)
+		return cp_program((uint16_t)action.value);
+	if (action.kind != FAULT_NONE) {
+		diag_set(insn, r3, action.kind == FAULT_RC ? action.value : 0);
+		return cp_done();
+	}
 	page[INFO_PARTITIONS] = 1;
 	page[INFO_FLAGS] = FLAG_PHYSICAL;
 	put_be16(page + INFO_CPUS, (uint16_t)cpus);

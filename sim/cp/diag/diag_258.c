@@ -5,7 +5,6 @@
  */
 #include "diag_private.h"
 #include "bytes.h"
-#include "zvmlab/fault.h"
 #include "zvmlab/page.h"
 #include "zvmlab/storage.h"
 
@@ -24,16 +23,6 @@ enum {
 #define FUNCTION_CANCEL 1
 #define VERSION 2
 #define MODE_ZARCH UINT64_C(0x8000000000000000)
-
-/* A fault takes the place of the function; FAULT_DROP: the function is not carried out. */
-static struct fault_action fault_for(struct cp *cp, enum fault_point point)
-{
-	const struct fault_call call = {
-		.path = FAULT_ANY_PATH, .user = cp->config.userid, .name = "",
-	};
-
-	return fault_check(cp, point, &call);
-}
 
 static struct cp_result end(const struct cp_insn *insn, unsigned int r3, uint64_t rc)
 {
@@ -58,7 +47,7 @@ static struct cp_result token(struct cp *cp, const struct cp_insn *insn, unsigne
 	pgm = storage_check(cp, (int)insn->cpu, handshake.token, 8, false);
 	if (pgm != 0)
 		return cp_program(pgm);
-	action = fault_for(cp, FAULT_PAGE_HANDSHAKE);
+	action = diag_fault(cp, FAULT_PAGE_HANDSHAKE);
 	if (action.kind == FAULT_PGM)
 		return cp_program((uint16_t)action.value);
 	if (action.kind != FAULT_NONE)
@@ -74,7 +63,7 @@ static struct cp_result cancel(struct cp *cp, const struct cp_insn *insn, unsign
 	for (unsigned int i = PFAULT_TOKEN; i < PFAULT_SIZE; i++)
 		if (block[i] != 0)
 			return cp_program(PGM_SPECIFICATION);
-	action = fault_for(cp, FAULT_PAGE_CANCEL);
+	action = diag_fault(cp, FAULT_PAGE_CANCEL);
 	if (action.kind == FAULT_PGM)
 		return cp_program((uint16_t)action.value);
 	if (action.kind != FAULT_NONE)

@@ -6,6 +6,8 @@
 #include "diag_private.h"
 #include "bytes.h"
 #include "ebcdic.h"
+#include "zvmlab/fault.h"
+#include "zvmlab/guests.h"
 #include "zvmlab/iucv.h"
 #include "zvmlab/storage.h"
 #include "zvmlab/trace.h"
@@ -22,12 +24,14 @@ enum {
 
 #define FORMAT 2
 
-/* One guest; what is not listed is zero. */
+/* One guest. */
 enum {
 	GUEST_VERSION = 0,	/* 4 */
+	GUEST_FLAGS = 4,	/* 4 */
 	GUEST_CPU_TIME = 8,	/* 8: microseconds, all its CPUs */
 	GUEST_ELAPSED = 16,	/* 8: microseconds since it logged on */
-	GUEST_STORAGE_MAX = 32,	/* 8: KiB, as all storage here */
+	GUEST_STORAGE_MIN = 24,	/* 8: KiB, as all storage here */
+	GUEST_STORAGE_MAX = 32,	/* 8 */
 	GUEST_STORAGE_SHARE = 40, /* 8 */
 	GUEST_STORAGE_USED = 48, /* 8 */
 	GUEST_PHYSICAL = 56,	/* 4: CPUs of the machine */
@@ -36,13 +40,14 @@ enum {
 	GUEST_OPERATING = 68,	/* 4: of these not stopped */
 	GUEST_CPU_MAX = 72,	/* 4: largest share */
 	GUEST_CPU_SHARE = 76,	/* 4 */
+	GUEST_SAMPLES = 80,	/* 6 of 4, as guests.h has them */
 	GUEST_NAME = 104,	/* 8 */
 	GUEST_SIZE = 112,
 };
 
-/* Relative share of a user whose directory entry says nothing, and the largest there is. */
-#define SHARE 100
-#define SHARE_MAX 10000
+/* Bits of the flags. */
+#define FLAG_CAPPED_SHIFT 1	/* two bits: 1 soft, 2 hard */
+#define FLAG_DEDICATED 8
 
 /* In Ry: done; nothing to tell, or not to this user; buffer too short.  Linux reads all but
  * 0 and -2 as failure. */
@@ -50,62 +55,42 @@ enum {
 #define RC_NONE (-1)
 #define RC_SHORT (-2)
 
-struct guests {
-	uint8_t data[(IUCV_MAX_USERS + 2) * GUEST_SIZE];
+struct answer {
+	struct cp *cp;
+	uint8_t data[(IUCV_MAX_USERS + GUESTS_MAX + 2) * GUEST_SIZE];
 	size_t len;
 };
 
-static void add_user(struct cp *cp, struct guests *guests, const char *name)
+static void add(void *opaque, const char *name)
 {
-	uint8_t *at = guests->data + guests->len;
+	struct answer *answer = opaque;
+	uint8_t *at = answer->data + answer->len;
+	struct guest_data data;
 
-	assert(guests->len + GUEST_SIZE <= sizeof(guests->data));
+	assert(answer->len + GUEST_SIZE <= sizeof(answer->data));
+	guests_data(answer->cp, name, &data);
 	put_be32(at + GUEST_VERSION, FORMAT);
-	put_be32(at + GUEST_PHYSICAL, cp->config.cpus);
-	put_be32(at + GUEST_LOGICAL, cp->config.cpus);
+	put_be32(at + GUEST_FLAGS, (uint32_t)data.capped << FLAG_CAPPED_SHIFT |
+				   (data.dedicated ? FLAG_DEDICATED : 0));
+	put_be64(at + GUEST_CPU_TIME, data.cpu_us);
+	put_be64(at + GUEST_ELAPSED, data.online_us);
+	put_be64(at + GUEST_STORAGE_MIN, data.storage_min);
+	put_be64(at + GUEST_STORAGE_MAX, data.storage_max);
+	put_be64(at + GUEST_STORAGE_SHARE, data.storage_share);
+	put_be64(at + GUEST_STORAGE_USED, data.storage_used);
+	put_be32(at + GUEST_PHYSICAL, data.physical);
+	put_be32(at + GUEST_LOGICAL, data.logical);
+	put_be32(at + GUEST_CPUS, data.cpus);
+	put_be32(at + GUEST_OPERATING, data.operating);
+	put_be32(at + GUEST_CPU_MAX, data.share_max);
+	put_be32(at + GUEST_CPU_SHARE, data.share);
+	for (unsigned int i = 0; i < GUESTS_SAMPLES; i++)
+		put_be32(at + GUEST_SAMPLES + 4 * i, data.sample[i]);
 	ebcdic_name(at + GUEST_NAME, name);
-	guests->len += GUEST_SIZE;
+	answer->len += GUEST_SIZE;
 }
 
-static void add_guest(struct cp *cp, struct guests *guests)
-{
-	uint8_t *at = guests->data + guests->len;
-	uint64_t elapsed = cpcmd_connected(cp), kib = storage_size(cp) / 1024;
-
-	add_user(cp, guests, cp->config.userid);
-	/* The core has one clock; a guest that is always running uses all of it. */
-	put_be64(at + GUEST_CPU_TIME, elapsed * cp->config.cpus);
-	put_be64(at + GUEST_ELAPSED, elapsed);
-	put_be64(at + GUEST_STORAGE_MAX, kib);
-	put_be64(at + GUEST_STORAGE_SHARE, kib);
-	put_be64(at + GUEST_STORAGE_USED, kib);
-	put_be32(at + GUEST_CPUS, cp->config.cpus);
-	put_be32(at + GUEST_OPERATING, cp->config.cpus);
-	put_be32(at + GUEST_CPU_MAX, SHARE_MAX);
-	put_be32(at + GUEST_CPU_SHARE, SHARE);
-}
-
-/* Peers and the operator have no virtual machine: they use nothing. */
-static void add_others(struct cp *cp, struct guests *guests)
-{
-	bool operator_seen = strcmp(cp->config.userid, CPCMD_OPERATOR_ID) == 0;
-
-	for (unsigned int i = 0; i < IUCV_MAX_USERS; i++) {
-		const struct iucv_user *user = iucv_user_at(cp, i);
-
-		if (!user)
-			break;
-		if (iucv_user_is_service(user) ||
-		    strcmp(iucv_user_name(user), cp->config.userid) == 0)
-			continue;
-		add_user(cp, guests, iucv_user_name(user));
-		operator_seen |= strcmp(iucv_user_name(user), CPCMD_OPERATOR_ID) == 0;
-	}
-	if (!operator_seen)
-		add_user(cp, guests, CPCMD_OPERATOR_ID);
-}
-
-static void find(struct cp *cp, struct guests *guests, const uint8_t list[LIST_SIZE])
+static void find(struct cp *cp, struct answer *answer, const uint8_t list[LIST_SIZE])
 {
 	char userid[CP_NAME_LEN + 1], group[CP_NAME_LEN + 1];
 	bool all_allowed = strchr(cp->config.classes, 'B') != NULL;
@@ -116,12 +101,11 @@ static void find(struct cp *cp, struct guests *guests, const uint8_t list[LIST_S
 	if (group[0] != '\0' && strcmp(group, "*") != 0)
 		return;
 	if (userid[0] == '\0' || strcmp(userid, cp->config.userid) == 0) {
-		add_guest(cp, guests);
+		add(answer, cp->config.userid);
 	} else if (all_allowed && strcmp(userid, "*") == 0) {
-		add_guest(cp, guests);
-		add_others(cp, guests);
+		guests_all(cp, add, answer);
 	} else if (all_allowed && msg_logged_on(cp, userid)) {
-		add_user(cp, guests, userid);
+		add(answer, userid);
 	}
 }
 
@@ -135,7 +119,8 @@ struct cp_result diag_2fc_guests(struct cp *cp, const struct cp_insn *insn, unsi
 				 unsigned int r3)
 {
 	uint64_t addr = diag_address(insn, r1);
-	struct guests guests = { .len = 0 };
+	struct answer answer = { .cp = cp };
+	struct fault_action action;
 	uint8_t list[LIST_SIZE];
 	size_t room;
 	uint16_t pgm;
@@ -145,20 +130,25 @@ struct cp_result diag_2fc_guests(struct cp *cp, const struct cp_insn *insn, unsi
 	pgm = logical_read(cp, insn, addr, list, sizeof(list));
 	if (pgm != 0)
 		return cp_program(pgm);
+	action = diag_fault(cp, FAULT_DIAG2FC);
+	if (action.kind == FAULT_PGM)
+		return cp_program((uint16_t)action.value);
+	if (action.kind != FAULT_NONE)
+		return end(insn, r3, action.kind == FAULT_RC ? (int)action.value : RC_DONE);
 	if (get_be32(list + LIST_FORMAT) != FORMAT)
 		return end(insn, r3, RC_NONE);
-	find(cp, &guests, list);
-	assert(guests.len % GUEST_SIZE == 0 && guests.len <= sizeof(guests.data));
-	if (guests.len == 0)
+	find(cp, &answer, list);
+	assert(answer.len % GUEST_SIZE == 0 && answer.len <= sizeof(answer.data));
+	if (answer.len == 0)
 		return end(insn, r3, RC_NONE);
 	room = get_be32(list + LIST_LENGTH);
-	if (room >= guests.len) {
-		pgm = logical_write(cp, insn, get_be64(list + LIST_ADDRESS), guests.data,
-				    guests.len);
+	if (room >= answer.len) {
+		pgm = logical_write(cp, insn, get_be64(list + LIST_ADDRESS), answer.data,
+				    answer.len);
 		if (pgm != 0)
 			return cp_program(pgm);
 	}
 	/* What is left of the buffer, or missing from it. */
-	diag_set(insn, r1, (uint64_t)room - guests.len);
-	return end(insn, r3, room >= guests.len ? RC_DONE : RC_SHORT);
+	diag_set(insn, r1, (uint64_t)room - answer.len);
+	return end(insn, r3, room >= answer.len ? RC_DONE : RC_SHORT);
 }

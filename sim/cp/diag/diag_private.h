@@ -5,6 +5,7 @@
 
 #include "cp_private.h"
 #include "zvmlab/diag.h"
+#include "zvmlab/fault.h"
 
 static inline uint64_t diag_address(const struct cp_insn *insn, unsigned int r)
 {
@@ -28,6 +29,16 @@ static inline void diag_set(const struct cp_insn *insn, unsigned int r, uint64_t
 		insn->gr[r] = value;
 	else
 		insn->gr[r] = (insn->gr[r] & ~UINT64_C(0xffffffff)) | (uint32_t)value;
+}
+
+/* A fault that takes the place of a code that names nobody. */
+static inline struct fault_action diag_fault(struct cp *cp, enum fault_point point)
+{
+	const struct fault_call call = {
+		.path = FAULT_ANY_PATH, .user = cp->config.userid, .name = "",
+	};
+
+	return fault_check(cp, point, &call);
 }
 
 #endif

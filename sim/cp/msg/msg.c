@@ -14,6 +14,7 @@
 #include "ebcdic.h"
 #include "zvmlab/event.h"
 #include "zvmlab/fault.h"
+#include "zvmlab/guests.h"
 #include "zvmlab/iucv.h"
 #include "zvmlab/state.h"
 
@@ -254,7 +255,8 @@ bool msg_logged_on(struct cp *cp, const char *name)
 
 	if (strlen(name) > CP_NAME_LEN)
 		return false;
-	if (strcmp(name, CPCMD_OPERATOR_ID) == 0 || strcmp(name, cp->config.userid) == 0)
+	if (strcmp(name, CPCMD_OPERATOR_ID) == 0 || strcmp(name, cp->config.userid) == 0 ||
+	    guests_described(cp, name))
 		return true;
 	user = iucv_user_find(cp, name);
 	return user && !iucv_user_is_service(user);

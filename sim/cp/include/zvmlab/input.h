@@ -12,6 +12,7 @@
 
 #include "zvmlab/command.h"
 #include "zvmlab/config.h"
+#include "zvmlab/guests.h"
 #include "zvmlab/page.h"
 #include "zvmlab/trace.h"
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* DIAGNOSE X'204' and X'2FC': what the guests use; logical addresses. */
 #include "fixture.h"
+#include "state_check.h"
+#include "zvmlab/command.h"
+#include "zvmlab/fault.h"
+#include "zvmlab/guests.h"
 
 #define LIST 0x3000u
 #define BUFFER 0x5000u
@@ -326,6 +330,210 @@ START_TEST(operator_once)
 }
 END_TEST
 
+static const struct guest_description web = {
+	.name = "WEB", .cpu_us = 1000, .online_us = 50000, .cpu_percent = 150, .storage_min = 1,
+	.storage_max = 2, .storage_share = 3, .storage_used = 4, .cpus = 5, .operating = 4,
+	.share_max = 300, .share = 200, .capped = 2, .dedicated = true, .cpu_use = 10,
+	.cpu_delay = 20, .page_wait = 30, .idle = 40, .other = 50,
+};
+
+static char err[256];
+
+/* Its fields, as they are @later microseconds after it was described. */
+static void check_web(const uint8_t *at, uint64_t later)
+{
+	static const uint32_t cpus[6] = { 2, 2, 5, 4, 300, 200 };
+	static const uint32_t samples[6] = { 10, 20, 30, 40, 50, 150 };
+
+	/* Format 2; dedicated, capped hard. */
+	ck_assert_uint_eq(get_be64(at + GUEST_VERSION), UINT64_C(2) << 32 | 0xc);
+	ck_assert_uint_eq(get_be64(at + GUEST_CPU_TIME), 1000 + later * 3 / 2);
+	ck_assert_uint_eq(get_be64(at + GUEST_ELAPSED), 50000 + later);
+	for (unsigned int i = 0; i < 4; i++)
+		ck_assert_uint_eq(get_be64(at + GUEST_STORAGE_MIN + 8 * i), i + 1);
+	for (unsigned int i = 0; i < 6; i++) {
+		ck_assert_uint_eq(get_be32(at + GUEST_PHYSICAL_CPUS + 4 * i), cpus[i]);
+		ck_assert_uint_eq(get_be32(at + GUEST_SAMPLES + 4 * i), samples[i]);
+	}
+	ck_assert_mem_eq(at + GUEST_NAME, "\xe6\xc5\xc2\x40\x40\x40\x40\x40", 8);
+}
+
+START_TEST(described)
+{
+	struct guest_description other = { .name = "MAIL" };
+
+	ck_assert_int_eq(guests_describe(fx.cp, &web, err, sizeof(err)), 0);
+	ck_assert_int_eq(guests_describe(fx.cp, &other, err, sizeof(err)), 0);
+	fx.tod += 777 << 12;
+	ck_assert_int_eq(guests("WEB", BUFFER, GUEST_SIZE).how, CP_DONE);
+	check_web(fx_at(BUFFER, GUEST_SIZE), 777);
+	ck_assert_int_eq(guests("*", BUFFER, 4 * GUEST_SIZE).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[1], 0);
+	check_web(fx_at(BUFFER + 2 * GUEST_SIZE, GUEST_SIZE), 777);
+	/* Once more, by another description. */
+	other = web;
+	other.capped = 1;
+	other.dedicated = false;
+	ck_assert_int_eq(guests_describe(fx.cp, &other, err, sizeof(err)), 0);
+	ck_assert_int_eq(guests("WEB", BUFFER, GUEST_SIZE).how, CP_DONE);
+	ck_assert_uint_eq(get_be32(fx_at(BUFFER + GUEST_VERSION + 4, 4)), 2);
+	ck_assert_uint_eq(get_be64(fx_at(BUFFER + GUEST_CPU_TIME, 8)), 1000);
+	ck_assert(guests_forget(fx.cp, "WEB"));
+	ck_assert(!guests_forget(fx.cp, "WEB"));
+	ck_assert_str_eq(guests_name(fx.cp, 0), "MAIL");
+	ck_assert_int_eq(guests("WEB", BUFFER, GUEST_SIZE).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[3], UINT64_MAX);
+}
+END_TEST
+
+#define NAMES "TUX      - DSC , PEER     - DSC , OPERATOR - DSC , WEB      - DSC\n"
+
+/* A peer, and the operator, are described instead of being users that use nothing. */
+START_TEST(described_users_once)
+{
+	static const struct iucv_user_ops ops = { .event = unheard };
+	static const char *const names[] = { "TUX", "PEER", "OPERATOR" };
+	const struct cpcmd_response *r;
+
+	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "PEER", 8, &ops, NULL));
+	for (unsigned int i = 1; i < 3; i++) {
+		struct guest_description guest = web;
+
+		guest.name = names[i];
+		ck_assert_int_eq(guests_describe(fx.cp, &guest, err, sizeof(err)), 0);
+	}
+	ck_assert_int_eq(guests("*", BUFFER, 4 * GUEST_SIZE).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[1], GUEST_SIZE);
+	for (unsigned int i = 0; i < 3; i++) {
+		uint8_t name[8];
+
+		ebcdic_name(name, names[i]);
+		ck_assert_mem_eq(fx_at(BUFFER + GUEST_SIZE * i + GUEST_NAME, 8), name, 8);
+	}
+	ck_assert_int_eq(guests_describe(fx.cp, &web, err, sizeof(err)), 0);
+	r = cpcmd_run(fx.cp, CPCMD_OPERATOR, "QUERY NAMES", 11);
+	ck_assert_int_eq(r->rc, 0);
+	ck_assert_uint_eq(r->len, sizeof(NAMES) - 1);
+	ck_assert_mem_eq(r->text, NAMES, sizeof(NAMES) - 1);
+	r = cpcmd_run(fx.cp, CPCMD_OPERATOR, "MSGNOH WEB hello", 16);
+	ck_assert_int_eq(r->rc, 0);
+	ck_assert_str_eq(fx.last_name, "WEB");
+}
+END_TEST
+
+START_TEST(not_described)
+{
+	struct guest_description wrong[9];
+	char name[8];
+
+	for (size_t i = 0; i < 9; i++)
+		wrong[i] = web;
+	wrong[0].name = "TUX";
+	wrong[1].name = "web";
+	wrong[2].name = "";
+	wrong[3].name = "NINECHARS";
+	wrong[4].operating = 6;
+	wrong[5].cpus = 65;
+	wrong[6].share = 301;
+	wrong[7].share_max = 10001;
+	wrong[8].capped = 3;
+	for (size_t i = 0; i < 9; i++) {
+		ck_assert_int_eq(guests_describe(fx.cp, &wrong[i], err, sizeof(err)), -1);
+		ck_assert_ptr_null(guests_name(fx.cp, 0));
+	}
+	ck_assert_str_eq(err, "WEB: a share is above its maximum, CPUs are more than 64, or there are "
+			      "more operating ones than CPUs");
+	for (unsigned int i = 0; i < GUESTS_MAX; i++) {
+		snprintf(name, sizeof(name), "G%u", i);
+		wrong[0] = (struct guest_description){ .name = name };
+		ck_assert_int_eq(guests_describe(fx.cp, &wrong[0], err, sizeof(err)), 0);
+	}
+	ck_assert_int_eq(guests_describe(fx.cp, &web, err, sizeof(err)), -1);
+	ck_assert_str_eq(err, "64 guests are described, which is the limit; forget one first");
+	ck_assert_int_eq(guests_describe(fx.cp, &wrong[0], err, sizeof(err)), 0);
+}
+END_TEST
+
+/* After the tag: how many, then each: its name, 6 amounts, 6 numbers of CPUs and shares … */
+enum { IMAGE_COUNT = 4, IMAGE_NAME = 8, IMAGE_CPU_US = 17, IMAGE_CPUS = IMAGE_CPU_US + 48 + 8 };
+
+START_TEST(descriptions_are_saved)
+{
+	uint8_t *image;
+	size_t len, at;
+
+	ck_assert_int_eq(guests_describe(fx.cp, &web, err, sizeof(err)), 0);
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	ck_assert(guests_forget(fx.cp, "WEB"));
+	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	fx.tod += 5 << 12;
+	ck_assert_int_eq(guests("WEB", BUFFER, GUEST_SIZE).how, CP_DONE);
+	check_web(fx_at(BUFFER, GUEST_SIZE), 5);
+	at = state_find(image, len, "GUES");
+	ck_assert_uint_eq(get_be32(image + at + IMAGE_COUNT), 1);
+	ck_assert_uint_eq(get_be32(image + at + IMAGE_CPUS), 5);
+	switch (_i) {
+	case 0:
+		put_be32(image + at + IMAGE_COUNT, GUESTS_MAX + 1);
+		break;
+	case 1:
+		memset(image + at + IMAGE_NAME, 0, 9);
+		break;
+	case 2:
+		put_be32(image + at + IMAGE_CPUS, 65);
+		break;
+	default:
+		image[at + IMAGE_CPU_US] = 0xff;
+	}
+	state_sign(image, len);
+	ck_refused(image, len, err, sizeof(err));
+	free(image);
+}
+END_TEST
+
+static void arm(enum fault_point point, enum fault_kind kind, uint32_t value)
+{
+	const struct fault_rule rule = {
+		.point = point, .path = FAULT_ANY_PATH, .kind = kind, .value = value, .times = 1,
+	};
+
+	ck_assert_int_gt(fault_arm(fx.cp, &rule, err, sizeof(err)), 0);
+}
+
+START_TEST(faults)
+{
+	memset(fx_at(BUFFER, 256), 0xee, 256);
+	arm(FAULT_DIAG2FC, FAULT_RC, 5);
+	ck_assert_int_eq(guests("", BUFFER, GUEST_SIZE).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[3], 5);
+	arm(FAULT_DIAG2FC, FAULT_DROP, 0);
+	ck_assert_int_eq(guests("", BUFFER, GUEST_SIZE).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[3], 0);
+	ck_assert_uint_eq(fx.gr[1], LIST);
+	arm(FAULT_DIAG2FC, FAULT_PGM, PGM_OPERATION);
+	ck_pgm(guests("", BUFFER, GUEST_SIZE), PGM_OPERATION);
+	arm(FAULT_DIAG204, FAULT_RC, 5);
+	ck_assert_int_eq(use(BUFFER, 4).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[4], 5);
+	arm(FAULT_DIAG204, FAULT_DROP, 0);
+	ck_assert_int_eq(use(BUFFER, 4).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[4], 0);
+	arm(FAULT_DIAG204, FAULT_PGM, PGM_SPECIFICATION);
+	ck_pgm(use(BUFFER, 4), PGM_SPECIFICATION);
+	fx.gr[2] = BUFFER;
+	arm(FAULT_DIAG0C, FAULT_DROP, 0);
+	ck_assert_int_eq(fx_diag(2, 4, 0x0c).how, CP_DONE);
+	arm(FAULT_DIAG0C, FAULT_PGM, PGM_OPERATION);
+	ck_pgm(fx_diag(2, 4, 0x0c), PGM_OPERATION);
+	for (unsigned int i = 0; i < 256; i++)
+		ck_assert_uint_eq(*fx_at(BUFFER + i, 1), 0xee);
+	/* Each has fired once. */
+	ck_assert_int_eq(guests("", BUFFER, GUEST_SIZE).how, CP_DONE);
+	check_self(fx_at(BUFFER, GUEST_SIZE));
+}
+END_TEST
+
 /*
  * Translation tables as the PoP has them in chapter 3: region first at 10000,
  * second 14000, third 18000, segment 1c000, page 20000.  Virtual address
@@ -509,9 +717,14 @@ int main(void)
 	tcase_add_test(tc, table_in_the_buffer);
 	tcase_add_test(tc, table_length);
 	tcase_add_test(tc, amode_31);
+	tcase_add_test(tc, faults);
 	suite_add_tcase(suite, tc);
 	tcase_add_checked_fixture(all, setup_all, fx_teardown);
 	tcase_add_test(all, all_users);
+	tcase_add_test(all, described);
+	tcase_add_test(all, described_users_once);
+	tcase_add_test(all, not_described);
+	tcase_add_loop_test(all, descriptions_are_saved, 0, 4);
 	suite_add_tcase(suite, all);
 	tcase_add_test(operator, operator_once);
 	suite_add_tcase(suite, operator);

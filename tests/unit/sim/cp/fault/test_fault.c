@@ -131,7 +131,7 @@ START_TEST(refuses_kind)
 	refused(&rule, "fault point iucv.send cannot carry out an unknown kind; it can do cc rc "
 		       "pgm drop sever");
 	rule.point = FAULT_POINTS;
-	refused(&rule, "there is no fault point with number 54");
+	refused(&rule, "there is no fault point with number 57");
 }
 END_TEST
 

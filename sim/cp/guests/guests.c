@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* What CP says of all guests, and those that a test describes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/command_private.h"
+#include "config_parse.h"
+#include "zvmlab/guests.h"
+#include "zvmlab/iucv.h"
+#include "zvmlab/state.h"
+#include "zvmlab/storage.h"
+#include "zvmlab/trace.h"
+
+/* Bit 51 of the TOD clock is a microsecond. */
+#define TOD_MICROSECOND_SHIFT 12
+/* Relative share of a user whose directory entry says nothing. */
+#define SHARE 100
+/* So that no time overflows: all CPUs at once, for 100 years. */
+#define PERCENT_MAX (100 * CP_MAX_CPUS)
+#define MICROSECONDS_MAX (INT64_MAX / 2)
+
+struct described {
+	struct guest_data data;
+	uint32_t cpu_percent;
+	uint64_t since;		/* TOD of its description */
+};
+
+struct guests {
+	uint32_t count;
+	struct described guest[GUESTS_MAX];	/* as they came */
+};
+
+static struct described *find(const struct cp *cp, const char *name)
+{
+	for (uint32_t i = 0; i < cp->guests->count; i++)
+		if (strcmp(cp->guests->guest[i].data.name, name) == 0)
+			return &cp->guests->guest[i];
+	return NULL;
+}
+
+bool guests_described(const struct cp *cp, const char *name)
+{
+	return find(cp, name) != NULL;
+}
+
+const char *guests_name(const struct cp *cp, unsigned int index)
+{
+	return index < cp->guests->count ? cp->guests->guest[index].data.name : NULL;
+}
+
+static bool data_valid(const struct guest_data *data, uint32_t cpu_percent)
+{
+	return data->cpu_us <= MICROSECONDS_MAX && data->online_us <= MICROSECONDS_MAX &&
+	       cpu_percent <= PERCENT_MAX && data->capped <= 2 && data->cpus <= CP_MAX_CPUS &&
+	       data->operating <= data->cpus && data->share_max <= GUESTS_SHARE_MAX &&
+	       data->share <= data->share_max;
+}
+
+/* Return: false with one sentence in @err. */
+static bool may_be_described(const struct cp *cp, const struct guest_description *d,
+			     const struct guest_data *data, char *err, size_t errlen)
+{
+	const struct config_span span = { d->name, d->name + strlen(d->name) };
+	char name[CP_NAME_LEN + 1];
+
+	if (!config_name(span, false, name) || strcmp(name, d->name) != 0) {
+		snprintf(err, errlen, "\"%.32s\" cannot be a user ID", d->name);
+		return false;
+	}
+	if (strcmp(name, cp->config.userid) == 0) {
+		snprintf(err, errlen, "%s is the guest itself, of which CP says what is true", name);
+		return false;
+	}
+	if (!data_valid(data, d->cpu_percent)) {
+		snprintf(err, errlen, "%s: a share is above its maximum, CPUs are more than %d, or "
+			 "there are more operating ones than CPUs", name, CP_MAX_CPUS);
+		return false;
+	}
+	if (find(cp, name) || cp->guests->count < GUESTS_MAX)
+		return true;
+	snprintf(err, errlen, "%u guests are described, which is the limit; forget one first",
+		 GUESTS_MAX);
+	return false;
+}
+
+static struct guest_data data_of(const struct cp *cp, const struct guest_description *d)
+{
+	struct guest_data data = {
+		.cpu_us = d->cpu_us, .online_us = d->online_us, .storage_min = d->storage_min,
+		.storage_max = d->storage_max, .storage_share = d->storage_share,
+		.storage_used = d->storage_used, .physical = cp->config.cpus,
+		.logical = cp->config.cpus, .cpus = d->cpus, .operating = d->operating,
+		.share_max = d->share_max, .share = d->share, .capped = d->capped,
+		.dedicated = d->dedicated,
+		.sample = { d->cpu_use, d->cpu_delay, d->page_wait, d->idle, d->other },
+	};
+
+	snprintf(data.name, sizeof(data.name), "%s", d->name);
+	for (unsigned int i = 0; i < GUESTS_TOTAL; i++)
+		data.sample[GUESTS_TOTAL] += data.sample[i];
+	return data;
+}
+
+int guests_describe(struct cp *cp, const struct guest_description *d, char *err, size_t errlen)
+{
+	const struct guest_data data = data_of(cp, d);
+	struct described *guest;
+
+	if (!may_be_described(cp, d, &data, err, errlen))
+		return -1;
+	TRACE_INPUT(cp, guest_describe, .user = d->name, .cpu_us = d->cpu_us,
+		    .online_us = d->online_us, .cpu_percent = d->cpu_percent,
+		    .storage_min = d->storage_min, .storage_max = d->storage_max,
+		    .storage_share = d->storage_share, .storage_used = d->storage_used,
+		    .cpus = d->cpus, .operating = d->operating, .share_max = d->share_max,
+		    .share = d->share, .capped = d->capped, .dedicated = d->dedicated,
+		    .cpu_use = d->cpu_use, .cpu_delay = d->cpu_delay, .page_wait = d->page_wait,
+		    .idle = d->idle, .other = d->other);
+	guest = find(cp, d->name);
+	if (!guest)
+		guest = &cp->guests->guest[cp->guests->count++];
+	*guest = (struct described){
+		.data = data, .cpu_percent = d->cpu_percent, .since = cp_tod(cp),
+	};
+	trace_end(cp);
+	return 0;
+}
+
+bool guests_forget(struct cp *cp, const char *name)
+{
+	struct described *guest = find(cp, name), *end;
+
+	if (!guest)
+		return false;
+	TRACE_INPUT(cp, guest_forget, .user = name);
+	end = cp->guests->guest + cp->guests->count;
+	memmove(guest, guest + 1, (size_t)(end - guest - 1) * sizeof(*guest));
+	cp->guests->count--;
+	trace_end(cp);
+	return true;
+}
+
+/* The core has one clock; a guest that is always running uses all of it. */
+static void own_data(struct cp *cp, struct guest_data *data)
+{
+	const uint64_t kib = storage_size(cp) / 1024;
+
+	data->online_us = cpcmd_connected(cp);
+	data->cpu_us = data->online_us * cp->config.cpus;
+	data->storage_max = data->storage_share = data->storage_used = kib;
+	data->cpus = data->operating = cp->config.cpus;
+	data->share_max = GUESTS_SHARE_MAX;
+	data->share = SHARE;
+}
+
+static void described_data(struct cp *cp, const struct described *guest, struct guest_data *data)
+{
+	const uint64_t now = cp_tod(cp);
+	const uint64_t us = now > guest->since ? (now - guest->since) >> TOD_MICROSECOND_SHIFT : 0;
+
+	*data = guest->data;
+	data->online_us += us;
+	data->cpu_us += us / 100 * guest->cpu_percent + us % 100 * guest->cpu_percent / 100;
+}
+
+void guests_data(struct cp *cp, const char *name, struct guest_data *data)
+{
+	const struct described *guest = find(cp, name);
+
+	*data = (struct guest_data){
+		.physical = cp->config.cpus, .logical = cp->config.cpus,
+	};
+	snprintf(data->name, sizeof(data->name), "%s", name);
+	if (strcmp(name, cp->config.userid) == 0)
+		own_data(cp, data);
+	else if (guest)
+		described_data(cp, guest, data);
+}
+
+void guests_all(struct cp *cp, void (*each)(void *opaque, const char *name), void *opaque)
+{
+	bool operator_seen = guests_described(cp, CPCMD_OPERATOR_ID) ||
+			     strcmp(cp->config.userid, CPCMD_OPERATOR_ID) == 0;
+	const struct iucv_user *user;
+
+	each(opaque, cp->config.userid);
+	for (unsigned int i = 0; (user = iucv_user_at(cp, i)) != NULL; i++) {
+		const char *name = iucv_user_name(user);
+
+		if (iucv_user_is_service(user) || strcmp(name, cp->config.userid) == 0 ||
+		    guests_described(cp, name))
+			continue;
+		each(opaque, name);
+		operator_seen |= strcmp(name, CPCMD_OPERATOR_ID) == 0;
+	}
+	if (!operator_seen)
+		each(opaque, CPCMD_OPERATOR_ID);
+	for (uint32_t i = 0; i < cp->guests->count; i++)
+		each(opaque, cp->guests->guest[i].data.name);
+}
+
+static int guests_init(struct cp *cp, char *err, size_t errlen)
+{
+	cp->guests = calloc(1, sizeof(*cp->guests));
+	if (cp->guests)
+		return 0;
+	snprintf(err, errlen, "not enough memory for the guests that may be described");
+	return -1;
+}
+
+static void guests_fini(struct cp *cp)
+{
+	free(cp->guests);
+	cp->guests = NULL;
+}
+
+static void data_state(struct state *s, struct guest_data *data)
+{
+	uint32_t *const numbers[] = {
+		&data->physical, &data->logical, &data->cpus, &data->operating, &data->share_max,
+		&data->share,
+	};
+	uint64_t *const amounts[] = {
+		&data->cpu_us, &data->online_us, &data->storage_min, &data->storage_max,
+		&data->storage_share, &data->storage_used,
+	};
+
+	state_name(s, data->name);
+	for (size_t i = 0; i < sizeof(amounts) / sizeof(amounts[0]); i++)
+		state_u64(s, amounts[i]);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		state_u32(s, numbers[i]);
+	for (unsigned int i = 0; i < GUESTS_SAMPLES; i++)
+		state_u32(s, &data->sample[i]);
+	state_u8(s, &data->capped);
+	state_bool(s, &data->dedicated);
+}
+
+static void guests_state(struct cp *cp, struct state *s)
+{
+	struct guests fresh = *cp->guests;
+
+	state_tag(s, "GUES");
+	state_u32(s, &fresh.count);
+	state_require(s, fresh.count <= GUESTS_MAX);
+	for (uint32_t i = 0; i < fresh.count && !s->failed; i++) {
+		struct described *guest = &fresh.guest[i];
+
+		data_state(s, &guest->data);
+		state_u32(s, &guest->cpu_percent);
+		state_u64(s, &guest->since);
+		state_require(s, guest->data.name[0] != '\0' &&
+				 data_valid(&guest->data, guest->cpu_percent));
+		for (uint32_t j = 0; j < i; j++)
+			state_require(s, strcmp(guest->data.name, fresh.guest[j].data.name) != 0);
+	}
+	if (s->loading && !s->failed)
+		*cp->guests = fresh;
+}
+
+const struct cp_part guests_part = {
+	.init = guests_init,
+	.fini = guests_fini,
+	.state = guests_state,
+};
