@@ -145,9 +145,6 @@ $(addprefix $(BUILD)/unit/test_,tool_text dms_storage monread_storage monrec_str
 # Lines of a trace that are taken in parts.
 $(BUILD)/unit/test_trace_file: WRAPPED := writev
 
-# The one file of Hercules' module that does not know Hercules.
-$(BUILD)/unit/test_checkpoint_file: $(BUILD)/unit/sim/hercules/checkpoint_file.o
-
 # What mutates the inputs of a target; the others leave that to libFuzzer.
 FUZZ_MUTATES.trace_replay := tests/fuzz/mutate_lines.c
 FUZZ_MUTATES.control := tests/fuzz/mutate_control.c tests/fuzz/mutate_lines.c

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "checkpoint_file.h"
+#include "cp_machine_file.h"
 #include "hold.h"
 
 #define COMMAND "zvmcp"
-#define WORD sizeof(uint64_t)
 
 /* All of the machine but guest storage. */
 struct image {
@@ -58,15 +58,15 @@ static void image_free(struct image *image)
 }
 
 /* What two machines must have in common for one to go on where the other stood. */
-static void describe_machine(char text[CHECKPOINT_MACHINE_LEN])
+static void describe_machine(char text[CP_MACHINE_NAME_LEN])
 {
-	int len = snprintf(text, CHECKPOINT_MACHINE_LEN,
+	int len = snprintf(text, CP_MACHINE_NAME_LEN,
 			   "Hercules %s, REGS %zu, SYSBLK %zu, DEVBLK %zu, ORB %zu, PMCW %zu, "
 			   "SCSW %zu, ESW %zu, CPUs %u", VERSION, sizeof(REGS), sizeof(SYSBLK),
 			   sizeof(DEVBLK), sizeof(ORB), sizeof(PMCW), sizeof(SCSW), sizeof(ESW),
 			   port->own.config.cpus);
 
-	assert(len > 0 && (size_t)len < CHECKPOINT_MACHINE_LEN);
+	assert(len > 0 && (size_t)len < CP_MACHINE_NAME_LEN);
 }
 
 /* Return: NULL, or why not. */
@@ -95,15 +95,13 @@ static const char *image_take(struct image *image)
 
 static int write_image(const char *path, struct image *image, char *err, size_t errlen)
 {
-	char machine[CHECKPOINT_MACHINE_LEN];
-	struct checkpoint_file file = { .machine = machine };
+	char machine[CP_MACHINE_NAME_LEN];
+	struct cp_machine_file file = { .machine = machine };
 	struct state s = { .loading = false };
-	uint8_t zeros[WORD] = { 0 };
 	int result = -1;
 
 	describe_machine(machine);
 	image_state(&s, image);
-	state_bytes(&s, zeros, -s.len % WORD);
 	if (s.failed) {
 		snprintf(err, errlen, "there is not enough memory");
 	} else {
@@ -111,7 +109,7 @@ static int write_image(const char *path, struct image *image, char *err, size_t 
 		file.head_len = s.len;
 		file.ram = port->own.ram;
 		file.ram_size = port->own.ram_size;
-		result = checkpoint_file_write(path, &file, err, errlen);
+		result = cp_machine_write(path, &file, err, errlen);
 	}
 	free(s.data);
 	return result;
@@ -137,7 +135,7 @@ static int save(const char *path, char *err, size_t errlen)
 }
 
 /* Return: 0 if all of it is there and may become Hercules' own. */
-static int parse_image(struct image *image, const struct checkpoint_file *file)
+static int parse_image(struct image *image, const struct cp_machine_file *file)
 {
 	struct state s = { .loading = true, .data = file->head, .len = file->head_len };
 	bool valid;
@@ -146,7 +144,7 @@ static int parse_image(struct image *image, const struct checkpoint_file *file)
 	if (!image->keys)
 		return -1;
 	image_state(&s, image);
-	valid = !s.failed && s.len - s.pos < WORD && saved_machine_valid(&image->machine) &&
+	valid = !s.failed && s.pos == s.len && saved_machine_valid(&image->machine) &&
 		saved_console_valid(&image->console);
 	for (unsigned int i = 0; valid && i < port->own.config.cpus; i++)
 		valid = saved_cpu_valid(&image->cpu[i], regs_of(i));
@@ -181,29 +179,41 @@ static int image_apply(const struct image *image, char *err, size_t errlen)
 	return 0;
 }
 
-static int read_image(const char *path, char *err, size_t errlen)
+/* Storage is zero, and the file is open. */
+static int take_image(const char *path, const struct cp_machine_file *file, char *err,
+		      size_t errlen)
 {
-	char machine[CHECKPOINT_MACHINE_LEN];
-	struct checkpoint_file file = {
-		.machine = machine, .ram = port->own.ram, .ram_size = port->own.ram_size,
-	};
 	struct image image = { .keys = NULL };
-	int result = -1;
+	int result = cp_machine_read(path, file, port->own.ram, err, errlen);
 
-	describe_machine(machine);
-	if (storage_clear_all() != 0) {
-		snprintf(err, errlen, "guest storage cannot be cleared: %s", strerror(errno));
-	} else if (checkpoint_file_read(path, &file, err, errlen) == 0) {
-		if (parse_image(&image, &file) == 0)
+	if (result == 0) {
+		result = parse_image(&image, file);
+		if (result == 0)
 			result = image_apply(&image, err, errlen);
 		else
 			snprintf(err, errlen, "the checkpoint %s cannot be used: its contents "
 				 "contradict each other", path);
 	}
+	image_free(&image);
+	return result;
+}
+
+static int read_image(const char *path, char *err, size_t errlen)
+{
+	char machine[CP_MACHINE_NAME_LEN];
+	struct cp_machine_file file = { .machine = machine, .ram_size = port->own.ram_size };
+	int result = -1;
+
+	describe_machine(machine);
+	if (storage_clear_all() != 0) {
+		snprintf(err, errlen, "guest storage cannot be cleared: %s", strerror(errno));
+	} else if (cp_machine_open(path, &file, err, errlen) == 0) {
+		result = take_image(path, &file, err, errlen);
+		free(file.head);
+		close(file.fd);
+	}
 	if (result != 0)
 		storage_clear_all();
-	image_free(&image);
-	free(file.head);
 	return result;
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing and opening the file of a saved machine; what is read may be anything. */
+#define _GNU_SOURCE /* SEEK_DATA, SEEK_HOLE */
+
 #include "cp_machine_file.h"
 
 #include <assert.h>
@@ -16,15 +18,18 @@
 #include "zvmlab/host.h"
 
 #define MAGIC "ZVMLABMF"
-#define VERSION 1u
+#define VERSION 2u
+#define WORD sizeof(uint64_t)
+/* Any odd number with bits all over it. */
+#define STORAGE_PRIME UINT64_C(0x9e3779b97f4a7c15)
 
 struct header {
 	char magic[8];
 	uint64_t version;
 	char machine[CP_MACHINE_NAME_LEN];
-	uint64_t ram_size, head_len, sum;
+	uint64_t ram_size, head_len, ram_sum, sum;
 };
-_Static_assert(sizeof(struct header) == 168 && offsetof(struct header, sum) == 160,
+_Static_assert(sizeof(struct header) == 176 && offsetof(struct header, sum) == 168,
 	       "as described in cp_machine_file.h");
 
 static uint64_t sum_of(const struct header *header, const uint8_t *head)
@@ -82,6 +87,30 @@ static bool is_zero(const uint8_t *page)
 	return page[0] == 0 && memcmp(page, page + 1, CP_PAGE_SIZE - 1) == 0;
 }
 
+static uint64_t add_word(uint64_t sum, uint64_t word)
+{
+	sum = (sum ^ word) * STORAGE_PRIME;
+	return sum ^ sum >> 32;
+}
+
+/* Word by word, for it is done with all of storage at each start. */
+static uint64_t add_pages(uint64_t sum, const uint8_t *ram, uint64_t from, uint64_t end)
+{
+	uint64_t word;
+
+	assert(from % CP_PAGE_SIZE == 0 && end % CP_PAGE_SIZE == 0);
+	for (uint64_t page = from; page < end; page += CP_PAGE_SIZE) {
+		if (is_zero(ram + page))
+			continue;
+		sum = add_word(sum, page);
+		for (uint64_t at = page; at < page + CP_PAGE_SIZE; at += WORD) {
+			memcpy(&word, ram + at, WORD);
+			sum = add_word(sum, word);
+		}
+	}
+	return sum;
+}
+
 /* Run by run of pages that are not zero; the file's length has been set. */
 static bool put_storage(int fd, const struct cp_machine_file *file, uint64_t offset)
 {
@@ -103,6 +132,7 @@ static bool put_all(int fd, const struct cp_machine_file *file)
 	struct header header = {
 		.magic = MAGIC, .version = VERSION, .ram_size = file->ram_size,
 		.head_len = file->head_len,
+		.ram_sum = add_pages(HASH_START, file->ram, 0, file->ram_size),
 	};
 
 	snprintf(header.machine, sizeof(header.machine), "%s", file->machine);
@@ -176,7 +206,16 @@ static const char *read_head(struct cp_machine_file *file)
 		return "its checksum is wrong; it is damaged";
 	file->head_len = header.head_len;
 	file->ram_offset = storage_offset(header.head_len);
+	file->ram_sum = header.ram_sum;
 	return NULL;
+}
+
+/* Return: -1, with the sentence; "" if errno says what is wrong. */
+static int refuse(const char *path, const char *defect, char *err, size_t errlen)
+{
+	snprintf(err, errlen, "the checkpoint %s cannot be used: %s", path,
+		 *defect ? defect : strerror(errno));
+	return -1;
 }
 
 int cp_machine_open(const char *path, struct cp_machine_file *file, char *err, size_t errlen)
@@ -191,12 +230,49 @@ int cp_machine_open(const char *path, struct cp_machine_file *file, char *err, s
 		defect = read_head(file);
 	if (!defect)
 		return 0;
-	snprintf(err, errlen, "the checkpoint %s cannot be used: %s", path,
-		 *defect ? defect : strerror(errno));
+	refuse(path, defect, err, errlen);
 	free(file->head);
 	file->head = NULL;
 	if (file->fd >= 0)
 		close(file->fd);
 	file->fd = -1;
 	return -1;
+}
+
+/* Whole pages of storage from *@from on that are no hole, up to *@end.  Return: false if none. */
+static bool next_data(const struct cp_machine_file *file, uint64_t *from, uint64_t *end)
+{
+	const off_t start = (off_t)file->ram_offset;
+	off_t data = lseek(file->fd, start + (off_t)*from, SEEK_DATA), hole;
+
+	if (data < 0 && errno == ENXIO)
+		return false;
+	/* A file system need not know holes. */
+	if (data < 0)
+		data = start + (off_t)*from;
+	hole = lseek(file->fd, data, SEEK_HOLE);
+	if (hole <= data)
+		hole = start + (off_t)file->ram_size;
+	*from = (uint64_t)(data - start) / CP_PAGE_SIZE * CP_PAGE_SIZE;
+	*end = ((uint64_t)(hole - start) + CP_PAGE_SIZE - 1) / CP_PAGE_SIZE * CP_PAGE_SIZE;
+	if (*end > file->ram_size)
+		*end = file->ram_size;
+	return true;
+}
+
+int cp_machine_read(const char *path, const struct cp_machine_file *file, uint8_t *ram, char *err,
+		    size_t errlen)
+{
+	uint64_t sum = HASH_START, from = 0, end;
+
+	assert(file->fd >= 0 && file->ram_offset % CP_PAGE_SIZE == 0);
+	while (from < file->ram_size && next_data(file, &from, &end)) {
+		if (!get(file->fd, ram + from, end - from, file->ram_offset + from))
+			return refuse(path, "its storage cannot be read", err, errlen);
+		sum = add_pages(sum, ram, from, end);
+		from = end;
+	}
+	if (sum != file->ram_sum)
+		return refuse(path, "its checksum is wrong; it is damaged", err, errlen);
+	return 0;
 }

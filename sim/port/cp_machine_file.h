@@ -10,12 +10,14 @@
  *     16      128     what machine it is of, text padded with zeros
  *     144     8       bytes of guest storage
  *     152     8       bytes of the head
- *     160     8       FNV-1a of all before, and of the head
- *     168             head, padded to a page
+ *     160     8       sum of guest storage: of pages that are not zero, and their numbers
+ *     168     8       FNV-1a of all before, and of the head
+ *     176             head, padded to a page
  *                     guest storage; what is zero is a hole
  *
- * The sum tells whether the head is what was written.  Storage is mapped and not read; whoever
- * keeps the file has to know that it is as it was (zvmlab.base.manifest).
+ * The second sum tells whether the head is what was written, the first one whether storage is.  A
+ * port that maps storage does not read it; whoever keeps the file has to know that it is as it
+ * was (zvmlab.base.manifest).
  */
 #ifndef CP_MACHINE_FILE_H
 #define CP_MACHINE_FILE_H
@@ -35,6 +37,7 @@ struct cp_machine_file {
 	uint64_t ram_size;	/**< whole pages */
 	int fd;			/**< from cp_machine_open(): where storage is … */
 	uint64_t ram_offset;	/**< … from this byte on, a multiple of a page */
+	uint64_t ram_sum;	/**< … and what cp_machine_read() compares it with */
 };
 
 /**
@@ -47,10 +50,19 @@ int cp_machine_write(const char *path, const struct cp_machine_file *file, char 
 /**
  * Open @path, which must be of the same machine and size of storage as @file says.
  *
- * @file: head (to be freed by the caller), head_len, fd (to be closed by the caller) and
- * ram_offset are filled in.
+ * @file: head (to be freed by the caller), head_len, fd (to be closed by the caller), ram_offset
+ * and ram_sum are filled in.
  * Return: 0, or -1 with one sentence in @err; head is NULL and fd -1 then.
  */
 int cp_machine_open(const char *path, struct cp_machine_file *file, char *err, size_t errlen);
+
+/**
+ * Read the storage of @file, which is open, into @ram, which must be zero.
+ *
+ * Return: 0, or -1 with one sentence in @err if it cannot be read, or is not what was written; @ram
+ * has some of it then.
+ */
+int cp_machine_read(const char *path, const struct cp_machine_file *file, uint8_t *ram, char *err,
+		    size_t errlen);
 
 #endif

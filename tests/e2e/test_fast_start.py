@@ -43,22 +43,10 @@ pytestmark = pytest.mark.timeout(900)
 MONOTONIC = 1
 
 
-@dataclasses.dataclass(frozen=True)
-class Layout:
-    """Where things are in a checkpoint's file (sim/port/cp_machine_file.h, checkpoint_file.h)."""
-
-    sum: slice
-    head_length: slice
-    head: int
-    clock: slice
-
-
-LAYOUT = {
-    # In Hercules the head begins with the TOD clock.
-    HERCULES: Layout(slice(168, 176), slice(152, 160), 176, slice(180, 188)),
-    # In QEMU the machine's clocks stand still while it does.
-    QEMU: Layout(slice(160, 168), slice(152, 160), 168, slice(0, 0)),
-}
+# Where things are in a checkpoint's file (sim/port/cp_machine_file.h).
+HEAD_LENGTH, SUM, HEAD = slice(152, 160), slice(168, 176), 176
+# In Hercules the head begins with the TOD clock; QEMU's clocks stand still while the machine does.
+CLOCK = {HERCULES: slice(180, 188), QEMU: slice(0, 0)}
 UUID = "/proc/sys/kernel/random/uuid"
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 SECONDS = 60
@@ -171,6 +159,28 @@ def test_a_restored_guest_goes_on(
         first.shut_down()
 
 
+def _differing(backend: str, saved: bytearray, again: bytearray) -> list[int]:
+    """Where two files of a machine differ, by pages, in what does not belong to the harness."""
+    for file in (saved, again):
+        # In the CP's image the number of the last trace record counts those of the harness.
+        trace = file.index(b"TRAC") + 4
+        # The image ends with its own sum.
+        end = HEAD + int.from_bytes(file[HEAD_LENGTH], sys.byteorder)
+        image_sum = file.rindex(b"END.", 0, end) + 4
+        for change in (
+            SUM,
+            CLOCK[backend],
+            slice(trace, trace + 8),
+            slice(image_sum, image_sum + 8),
+        ):
+            file[change] = bytes(change.stop - change.start)
+    # Not with ==, whose message would show two files of 46 MB.
+    assert len(saved) == len(again)
+    return [
+        at for at in range(0, len(saved), 4096) if saved[at : at + 4096] != again[at : at + 4096]
+    ]
+
+
 def test_what_is_restored_is_what_was_saved(
     config: GuestConfig, logs: Callable[[str], Path], zvmlab_dir: Path
 ) -> None:
@@ -179,26 +189,7 @@ def test_what_is_restored_is_what_was_saved(
         assert guest.restore()
         again = bytearray(_save(guest, zvmlab_dir / "again"))
         saved = bytearray((_cached(guest) / MACHINE).read_bytes())
-    layout = LAYOUT[config.backend]
-    for file in (saved, again):
-        # In the CP's image the number of the last trace record counts those of the harness.
-        trace = file.index(b"TRAC") + 4
-        # The image ends with its own sum.
-        end = layout.head + int.from_bytes(file[layout.head_length], sys.byteorder)
-        image_sum = file.rindex(b"END.", 0, end) + 4
-        for change in (
-            layout.sum,
-            layout.clock,
-            slice(trace, trace + 8),
-            slice(image_sum, image_sum + 8),
-        ):
-            file[change] = bytes(change.stop - change.start)
-    # Not with ==, whose message would show two files of 46 MB.
-    assert len(saved) == len(again)
-    differing = [
-        at for at in range(0, len(saved), 4096) if saved[at : at + 4096] != again[at : at + 4096]
-    ]
-    assert differing == []
+    assert _differing(config.backend, saved, again) == []
 
 
 @pytest.fixture
@@ -296,6 +287,27 @@ def test_a_damaged_checkpoint_is_refused(
 
 
 @HAS_HERCULES
+def test_storage_that_is_damaged_is_refused_where_it_is_read(
+    bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path
+) -> None:
+    config = GuestConfig(kernel=str(bare("interrupt")), backend=HERCULES)
+    found = zvmlab_dir / "saved"
+    with Guest(config, logs("first")) as first:
+        first.resume()
+        first.control.wait_event("console", SECONDS, user="OPERATOR")
+        data = bytearray(_save(first, found))
+    # The program is there, far behind the head.
+    end = HEAD + int.from_bytes(data[HEAD_LENGTH], sys.byteorder)
+    storage = end + -end % 4096
+    assert any(data[storage + 0x20000 : storage + 0x20100])
+    data[storage + 0x20000] ^= 1
+    (found / MACHINE).write_bytes(data)
+    with Guest(config, logs("second")) as second:
+        with pytest.raises(EmulatorError, match="cannot be used: its checksum is wrong; it is dam"):
+            _started_from(second, found)
+
+
+@HAS_HERCULES
 def test_commands_that_are_refused(bare: Build, logs: Callable[[str], Path]) -> None:
     config = GuestConfig(kernel=str(bare("interrupt")), backend=HERCULES)
     with Guest(config, logs("guest")) as guest:
@@ -388,13 +400,12 @@ SECTION = b"\x09zvmlab-cp" + bytes(7) + b"\x01"
 
 def _forged(data: bytearray, at: int) -> bytes:
     """Change a byte of the head and make the sum right: FNV-1a of header and head."""
-    layout = LAYOUT[QEMU]
     data[at] ^= 0x20
-    length = int.from_bytes(data[layout.head_length], sys.byteorder)
+    length = int.from_bytes(data[HEAD_LENGTH], sys.byteorder)
     value = 0xCBF29CE484222325
-    for byte in data[: layout.sum.start] + data[layout.head : layout.head + length]:
+    for byte in data[: SUM.start] + data[HEAD : HEAD + length]:
         value = (value ^ byte) * 0x100000001B3 % 2**64
-    data[layout.sum] = value.to_bytes(8, sys.byteorder)
+    data[SUM] = value.to_bytes(8, sys.byteorder)
     return bytes(data)
 
 

@@ -14,16 +14,16 @@
 /* Storage has holes, and is longer than one of a file system's blocks. */
 #define PAGE 4096u
 #define RAM (300u * PAGE)
-#define HEADER 168u
+#define HEADER 176u
 /* Header and head fill one page and a part of another. */
 #define HEAD 5000u
 #define STORAGE_AT (2u * PAGE)
 /* The least of the bytes that the length of the head is made of, and the sum. */
 #define HEAD_LENGTH_AT 152
-#define SUM_AT 160
+#define SUM_AT 168
 
 static char folder[64], path[80], err[256];
-static uint8_t ram[RAM], head[HEAD];
+static uint8_t ram[RAM], back[RAM], head[HEAD];
 static struct cp_machine_file saved = {
 	.machine = "machine 1", .head = head, .head_len = HEAD, .ram = ram, .ram_size = RAM,
 };
@@ -49,6 +49,16 @@ static void stop(void)
 	rmdir(folder);
 }
 
+/* The sentence in err says why a file is refused.  Return: only that. */
+static const char *reason(void)
+{
+	const char *found = strstr(err, "cannot be used: ");
+
+	ck_assert_int_eq(strncmp(err, "the checkpoint ", 15), 0);
+	ck_assert_ptr_nonnull(found);
+	return found + strlen("cannot be used: ");
+}
+
 static void save(void)
 {
 	ck_assert_msg(cp_machine_write(path, &saved, err, sizeof(err)) == 0, "%s", err);
@@ -59,7 +69,6 @@ static const char *load(const char *machine, uint64_t size)
 {
 	struct cp_machine_file file = { .machine = machine, .ram_size = size };
 	const int result = cp_machine_open(path, &file, err, sizeof(err));
-	const char *reason;
 	uint8_t *at;
 
 	ck_assert_int_eq(result == 0, file.head != NULL);
@@ -76,10 +85,21 @@ static const char *load(const char *machine, uint64_t size)
 		close(file.fd);
 		return NULL;
 	}
-	ck_assert_int_eq(strncmp(err, "the checkpoint ", 15), 0);
-	reason = strstr(err, "cannot be used: ");
-	ck_assert_ptr_nonnull(reason);
-	return reason + strlen("cannot be used: ");
+	return reason();
+}
+
+/* Storage as a port reads it that cannot map it.  Return: as load(). */
+static const char *read_storage(void)
+{
+	struct cp_machine_file file = { .machine = "machine 1", .ram_size = RAM };
+	int result;
+
+	ck_assert_msg(cp_machine_open(path, &file, err, sizeof(err)) == 0, "%s", err);
+	memset(back, 0, sizeof(back));
+	result = cp_machine_read(path, &file, back, err, sizeof(err));
+	free(file.head);
+	close(file.fd);
+	return result == 0 ? NULL : reason();
 }
 
 static struct stat status(void)
@@ -134,11 +154,11 @@ END_TEST
 
 START_TEST(it_belongs_to_its_machine)
 {
-	static const char reason[] = "it was saved on another machine, or by another emulator";
+	static const char others[] = "it was saved on another machine, or by another emulator";
 
 	save();
-	ck_assert_str_eq(load("machine 2", RAM), reason);
-	ck_assert_str_eq(load("machine 1", RAM - PAGE), reason);
+	ck_assert_str_eq(load("machine 2", RAM), others);
+	ck_assert_str_eq(load("machine 1", RAM - PAGE), others);
 }
 END_TEST
 
@@ -154,7 +174,7 @@ START_TEST(other_files_are_told)
 	ck_assert_str_eq(load("machine 1", RAM), "it is not a checkpoint");
 	unlink(path);
 	save();
-	store(8, "\2", 1);
+	store(8, "\3", 1);
 	ck_assert_str_eq(load("machine 1", RAM), "it has the format of another version");
 }
 END_TEST
@@ -215,6 +235,71 @@ START_TEST(a_head_as_long_as_it_likes_is_refused)
 }
 END_TEST
 
+START_TEST(storage_can_be_read)
+{
+	save();
+	ck_assert_ptr_null(read_storage());
+	ck_assert_mem_eq(back, ram, RAM);
+}
+END_TEST
+
+START_TEST(storage_of_zeros_can_be_read)
+{
+	memset(ram, 0, sizeof(ram));
+	save();
+	ck_assert_ptr_null(read_storage());
+	ck_assert_mem_eq(back, ram, RAM);
+}
+END_TEST
+
+START_TEST(every_changed_byte_of_storage_is_noticed_by_who_reads_it)
+{
+	int fd;
+
+	save();
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	/* Pages that are holes, too. */
+	for (off_t at = 0; at < RAM; at += 1021) {
+		uint8_t byte;
+
+		ck_assert_int_eq(pread(fd, &byte, 1, STORAGE_AT + at), 1);
+		byte ^= 0x10;
+		ck_assert_int_eq(pwrite(fd, &byte, 1, STORAGE_AT + at), 1);
+		ck_assert_str_eq(read_storage(), "its checksum is wrong; it is damaged");
+		byte ^= 0x10;
+		ck_assert_int_eq(pwrite(fd, &byte, 1, STORAGE_AT + at), 1);
+	}
+	close(fd);
+	ck_assert_ptr_null(read_storage());
+	ck_assert_mem_eq(back, ram, RAM);
+}
+END_TEST
+
+START_TEST(a_page_at_anothers_place_is_noticed)
+{
+	static const uint8_t zeros[PAGE];
+
+	save();
+	store(STORAGE_AT, zeros, PAGE);
+	store(STORAGE_AT + PAGE, ram, PAGE);
+	ck_assert_str_eq(read_storage(), "its checksum is wrong; it is damaged");
+}
+END_TEST
+
+START_TEST(storage_that_has_gone_is_told)
+{
+	struct cp_machine_file file = { .machine = "machine 1", .ram_size = RAM };
+
+	save();
+	ck_assert_int_eq(cp_machine_open(path, &file, err, sizeof(err)), 0);
+	ck_assert_int_eq(truncate(path, STORAGE_AT + 100), 0);
+	ck_assert_int_eq(cp_machine_read(path, &file, back, err, sizeof(err)), -1);
+	ck_assert_int_eq(strncmp(reason(), "its storage cannot be read", 26), 0);
+	free(file.head);
+	close(file.fd);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("cp_machine_file");
@@ -231,6 +316,11 @@ int main(void)
 	tcase_add_test(tc, every_changed_byte_of_the_head_is_noticed);
 	tcase_add_test(tc, a_sum_that_is_wrong_is_told);
 	tcase_add_test(tc, a_head_as_long_as_it_likes_is_refused);
+	tcase_add_test(tc, storage_can_be_read);
+	tcase_add_test(tc, storage_of_zeros_can_be_read);
+	tcase_add_test(tc, every_changed_byte_of_storage_is_noticed_by_who_reads_it);
+	tcase_add_test(tc, a_page_at_anothers_place_is_noticed);
+	tcase_add_test(tc, storage_that_has_gone_is_told);
 	suite_add_tcase(suite, tc);
 	return check_run_suite(suite);
 }
