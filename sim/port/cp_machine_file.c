@@ -94,31 +94,42 @@ static uint64_t add_word(uint64_t sum, uint64_t word)
 }
 
 /* Word by word, for it is done with all of storage at each start. */
-static uint64_t add_pages(uint64_t sum, const uint8_t *ram, uint64_t from, uint64_t end)
+static uint64_t add_page(uint64_t sum, uint64_t place, const uint8_t *page)
 {
 	uint64_t word;
 
-	assert(from % CP_PAGE_SIZE == 0 && end % CP_PAGE_SIZE == 0);
-	for (uint64_t page = from; page < end; page += CP_PAGE_SIZE) {
-		if (is_zero(ram + page))
-			continue;
-		sum = add_word(sum, page);
-		for (uint64_t at = page; at < page + CP_PAGE_SIZE; at += WORD) {
-			memcpy(&word, ram + at, WORD);
-			sum = add_word(sum, word);
-		}
+	sum = add_word(sum, place);
+	for (size_t at = 0; at < CP_PAGE_SIZE; at += WORD) {
+		memcpy(&word, page + at, WORD);
+		sum = add_word(sum, word);
 	}
 	return sum;
 }
 
+static uint64_t add_pages(uint64_t sum, const uint8_t *ram, uint64_t from, uint64_t end)
+{
+	assert(from % CP_PAGE_SIZE == 0 && end % CP_PAGE_SIZE == 0);
+	for (uint64_t at = from; at < end; at += CP_PAGE_SIZE)
+		if (!is_zero(ram + at))
+			sum = add_page(sum, at, ram + at);
+	return sum;
+}
+
+/* A page that nobody has stored to is not looked at: that would give it memory. */
+static bool is_hole(const struct cp_machine_file *file, uint64_t at)
+{
+	return (file->used && !file->used[at / CP_PAGE_SIZE]) || is_zero(file->ram + at);
+}
+
 /* Run by run of pages that are not zero; the file's length has been set. */
-static bool put_storage(int fd, const struct cp_machine_file *file, uint64_t offset)
+static bool put_storage(int fd, const struct cp_machine_file *file, uint64_t offset, uint64_t *sum)
 {
 	uint64_t at = 0, end;
 
+	*sum = HASH_START;
 	while (at < file->ram_size) {
-		for (end = at; end < file->ram_size && !is_zero(file->ram + end);)
-			end += CP_PAGE_SIZE;
+		for (end = at; end < file->ram_size && !is_hole(file, end); end += CP_PAGE_SIZE)
+			*sum = add_page(*sum, end, file->ram + end);
 		if (end > at && !put(fd, file->ram + at, end - at, offset + at))
 			return false;
 		at = end + CP_PAGE_SIZE;
@@ -126,21 +137,22 @@ static bool put_storage(int fd, const struct cp_machine_file *file, uint64_t off
 	return true;
 }
 
+/* The header comes last, and no file is good without. */
 static bool put_all(int fd, const struct cp_machine_file *file)
 {
 	const uint64_t offset = storage_offset(file->head_len);
 	struct header header = {
 		.magic = MAGIC, .version = VERSION, .ram_size = file->ram_size,
 		.head_len = file->head_len,
-		.ram_sum = add_pages(HASH_START, file->ram, 0, file->ram_size),
 	};
 
 	snprintf(header.machine, sizeof(header.machine), "%s", file->machine);
+	if (!put(fd, file->head, file->head_len, sizeof(header)) ||
+	    ftruncate(fd, (off_t)(offset + file->ram_size)) != 0 ||
+	    !put_storage(fd, file, offset, &header.ram_sum))
+		return false;
 	header.sum = sum_of(&header, file->head);
-	return put(fd, &header, sizeof(header), 0) &&
-	       put(fd, file->head, file->head_len, sizeof(header)) &&
-	       ftruncate(fd, (off_t)(offset + file->ram_size)) == 0 &&
-	       put_storage(fd, file, offset);
+	return put(fd, &header, sizeof(header), 0);
 }
 
 int cp_machine_write(const char *path, const struct cp_machine_file *file, char *err,

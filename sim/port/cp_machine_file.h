@@ -33,7 +33,8 @@ struct cp_machine_file {
 	const char *machine;	/**< shorter than CP_MACHINE_NAME_LEN */
 	uint8_t *head;
 	uint64_t head_len;	/**< at most CP_MACHINE_HEAD_MAX */
-	const uint8_t *ram;	/**< for cp_machine_write() */
+	const uint8_t *ram;	/**< for cp_machine_write(), with … */
+	const uint8_t *used;	/**< … per page 0 if it was never stored to; NULL: not known */
 	uint64_t ram_size;	/**< whole pages */
 	int fd;			/**< from cp_machine_open(): where storage is … */
 	uint64_t ram_offset;	/**< … from this byte on, a multiple of a page */

@@ -5,12 +5,21 @@
  *
  * The file's head is QEMU's own stream of all devices (state.c adds the CP's).  Guest storage is not
  * read but mapped, privately: machines restored from one file share what none of them has changed.
+ *
+ * A machine that has been restored from a file can be put back to it: the pages that it has changed
+ * are discarded, and the code that was translated from the others stays.
  */
 #include "qemu/osdep.h"
 #include "port.h"
 
 #include "cp_machine_file.h"
+#include "accel/tcg/tb-context.h"
+#include "exec/exec-all.h"
+#include "exec/memory.h"
+#include "hw/boards.h"
 #include "hw/core/cpu.h"
+#include "hw/resettable.h"
+#include "hw/sysbus.h"
 #include "io/channel-buffer.h"
 #include "migration/global_state.h"
 #include "migration/migration.h"
@@ -20,6 +29,11 @@
 #include "sysemu/reset.h"
 
 #define FIRST_CAPACITY (1u << 20)
+/* Of /proc/PID/pagemap (proc(5)), a word for each page. */
+#define PAGE_PRESENT (UINT64_C(1) << 63)
+#define PAGE_SWAPPED (UINT64_C(1) << 62)
+#define PAGE_OF_FILE (UINT64_C(1) << 61)
+#define PAGES_AT_ONCE 4096u
 
 /* What two machines must have in common for one to go on where the other stood. */
 static char *describe_machine(const ZvmlabCp *s)
@@ -47,11 +61,67 @@ static bool save_devices(QEMUFile *f)
 	return result == 0 && qemu_file_get_error(f) == 0;
 }
 
+/*
+ * A byte for each page of storage: whether it has been stored to, as far as the host knows.  What is
+ * mapped from a file and was not stored to is the file's.  Return: NULL if the host does not tell.
+ */
+static uint8_t *stored_pages(const ZvmlabCp *s)
+{
+	const uint64_t pages = s->port.ram_size / CP_PAGE_SIZE;
+	const off_t start = (uintptr_t)s->port.ram / CP_PAGE_SIZE * sizeof(uint64_t);
+	g_autofree uint64_t *words = g_new(uint64_t, PAGES_AT_ONCE);
+	uint8_t *stored = g_new(uint8_t, pages);
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	bool read = fd >= 0;
+
+	for (uint64_t from = 0; read && from < pages; from += PAGES_AT_ONCE) {
+		const uint64_t count = MIN(pages - from, PAGES_AT_ONCE);
+		const size_t len = count * sizeof(uint64_t);
+
+		read = pread(fd, words, len, start + from * sizeof(uint64_t)) == (ssize_t)len;
+		for (uint64_t i = 0; i < count; i++)
+			stored[from + i] = words[i] & PAGE_SWAPPED ||
+					   (words[i] & PAGE_PRESENT && !(words[i] & PAGE_OF_FILE));
+	}
+	if (fd >= 0)
+		close(fd);
+	if (!read)
+		g_clear_pointer(&stored, g_free);
+	return stored;
+}
+
+/* These pages are again what is in the file; what was translated from them is not. */
+static bool discard_pages(ZvmlabCp *s, uint64_t first, uint64_t end)
+{
+	const ram_addr_t ram = memory_region_get_ram_addr(MACHINE(qdev_get_machine())->ram);
+	const uint64_t at = first * CP_PAGE_SIZE, len = (end - first) * CP_PAGE_SIZE;
+
+	if (madvise(s->port.ram + at, len, MADV_DONTNEED) != 0)
+		return false;
+	tb_invalidate_phys_range(ram + at, ram + at + len);
+	return true;
+}
+
+static bool discard_changes(ZvmlabCp *s, const uint8_t *stored)
+{
+	const uint64_t pages = s->port.ram_size / CP_PAGE_SIZE;
+
+	for (uint64_t from = 0, end; from < pages; from = end + 1) {
+		for (end = from; end < pages && stored[end];)
+			end++;
+		if (end > from && !discard_pages(s, from, end))
+			return false;
+	}
+	return true;
+}
+
 static void write_file(const ZvmlabCp *s, const char *path, Error **errp)
 {
 	g_autofree char *machine = describe_machine(s);
+	g_autofree uint8_t *stored = s->mapped ? NULL : stored_pages(s);
 	struct cp_machine_file file = {
 		.machine = machine, .ram = s->port.ram, .ram_size = s->port.ram_size,
+		.used = stored,
 	};
 	QIOChannelBuffer *buffer = qio_channel_buffer_new(FIRST_CAPACITY);
 	QEMUFile *f = qemu_file_new_output(QIO_CHANNEL(buffer));
@@ -91,6 +161,71 @@ static bool map_storage(ZvmlabCp *s, int flags, int fd, uint64_t offset)
 		    MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE | flags, fd, offset) != MAP_FAILED;
 }
 
+static bool is_mapped_from(const ZvmlabCp *s, int fd)
+{
+	struct stat st;
+
+	return s->mapped && fstat(fd, &st) == 0 && st.st_dev == s->mapped_dev &&
+	       st.st_ino == s->mapped_ino;
+}
+
+static bool map_file(ZvmlabCp *s, const struct cp_machine_file *file)
+{
+	struct stat st;
+
+	s->mapped = false;
+	if (!map_storage(s, 0, file->fd, file->ram_offset) || fstat(file->fd, &st) != 0)
+		return false;
+	s->mapped = true;
+	s->mapped_dev = st.st_dev;
+	s->mapped_ino = st.st_ino;
+	return true;
+}
+
+static void reset_cpu(CPUState *cs, run_on_cpu_data unused)
+{
+	cpu_reset(cs);
+}
+
+/* A reset without what a load needs: kernel and image stay where they are, out of storage. */
+static void reset_devices(ZvmlabCp *s)
+{
+	CPUState *cs;
+
+	cpu_synchronize_all_states();
+	CPU_FOREACH(cs) {
+		run_on_cpu(cs, reset_cpu, RUN_ON_CPU_NULL);
+	}
+	resettable_reset(OBJECT(sysbus_get_default()), RESET_TYPE_COLD);
+	cp_reset(s->port.cp);
+	cpu_synchronize_all_post_reset();
+}
+
+/*
+ * Loading a CPU asks for all translated code to be dropped, since storage might be another; this
+ * happens when the CPUs run again, unless it has happened meanwhile.
+ */
+static void keep_translations(void)
+{
+	qatomic_set(&tb_ctx.tb_flush_count, tb_ctx.tb_flush_count + 1);
+}
+
+/* The devices are as new, and storage is the file's.  *@back: it was so already, but for changes. */
+static bool begin_at(ZvmlabCp *s, const struct cp_machine_file *file, bool *back)
+{
+	g_autofree uint8_t *stored = is_mapped_from(s, file->fd) ? stored_pages(s) : NULL;
+
+	*back = false;
+	if (stored) {
+		reset_devices(s);
+		*back = discard_changes(s, stored);
+	} else if (s->ipled) {
+		/* What the stream leaves out is as after a reset. */
+		qemu_system_reset(SHUTDOWN_CAUSE_SNAPSHOT_LOAD);
+	}
+	return *back || map_file(s, file);
+}
+
 static bool load_devices(const struct cp_machine_file *file)
 {
 	QIOChannelBuffer *buffer = qio_channel_buffer_new(file->head_len + 1);
@@ -110,6 +245,7 @@ static bool load_devices(const struct cp_machine_file *file)
 /* As new: the machine begins with a load, as if nothing had been tried. */
 static void begin_anew(ZvmlabCp *s)
 {
+	s->mapped = false;
 	if (!map_storage(s, MAP_ANONYMOUS, -1, 0))
 		abort();
 	/* Otherwise nothing is loaded (-incoming). */
@@ -125,6 +261,7 @@ static void restore(Object *obj, const char *path, Error **errp)
 	struct cp_machine_file file = { .ram_size = s->port.ram_size };
 	g_autofree char *machine = NULL;
 	char err[1024];
+	bool back;
 
 	if (!check_stopped(s, "restored", errp))
 		return;
@@ -137,16 +274,15 @@ static void restore(Object *obj, const char *path, Error **errp)
 		error_setg(errp, "zvmlab-cp: %s", err);
 		return;
 	}
-	/* What the stream leaves out is as after a reset. */
-	if (s->ipled)
-		qemu_system_reset(SHUTDOWN_CAUSE_SNAPSHOT_LOAD);
-	if (!map_storage(s, 0, file.fd, file.ram_offset)) {
+	if (!begin_at(s, &file, &back)) {
 		error_setg_errno(errp, errno, "zvmlab-cp: the checkpoint %s cannot be mapped", path);
 	} else if (!load_devices(&file)) {
 		begin_anew(s);
 		error_setg(errp, "zvmlab-cp: the checkpoint %s cannot be used: its contents do not"
 			   " fit in with this machine, which has been reset; QEMU's log says why",
 			   path);
+	} else if (back) {
+		keep_translations();
 	} else if (runstate_check(RUN_STATE_INMIGRATE)) {
 		/* As after any stop: "cont" goes on. */
 		runstate_set(RUN_STATE_PAUSED);

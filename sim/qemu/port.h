@@ -32,6 +32,10 @@ struct ZvmlabCp {
 	int64_t pass_ns;	/* what may still be jumped over of the time that CPUs wait */
 	QEMUTimer *pass_timer;	/* looks whether they do; NULL: nothing was ever to be */
 
+	bool mapped;		/* storage is mapped from a checkpoint's file, … */
+	dev_t mapped_dev;	/* … which is this one */
+	ino_t mapped_ino;
+
 	uint8_t *access;	/* per page: 0 not known yet, or enum cp_access + 1 */
 
 	Notifier machine_done, exit;

@@ -96,7 +96,8 @@ static void put_cpu(QEMUFile *f, CPUS390XState *env)
 
 	qemu_put_byte(f, extract64(s390_cpu_get_psw_mask(env), 44, 2));
 	qemu_put_byte(f, timer_pending(env->cpu_timer));
-	qemu_put_be32(f, env->pending_int & PENDING_BITS);
+	/* Whether the clock comparator's is pending follows from the clock when the CPU goes on. */
+	qemu_put_be32(f, env->pending_int & PENDING_BITS & ~INTERRUPT_EXT_CLOCK_COMPARATOR);
 	qemu_put_be16(f, env->external_call_addr);
 	for (unsigned int i = 0; i < S390_MAX_CPUS; i++)
 		if (test_bit(i, env->emergency_signals))

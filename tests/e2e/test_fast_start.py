@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from zvmlab.base.errors import EmulatorError
+from zvmlab.base.errors import EmulatorError, UsageError
 from zvmlab.base.owned import claim
 from zvmlab.cp.faults import Fault, arm
 from zvmlab.cp.tracefmt import read as read_trace
@@ -27,6 +27,7 @@ from zvmlab.guest import checkpoint
 from zvmlab.guest.backends import panel_of
 from zvmlab.guest.checkpoint import AGENT, CONSOLE, MACHINE, clock
 from zvmlab.guest.config import HERCULES, MAX_CPUS, QEMU, GuestConfig
+from zvmlab.guest.console import Crash
 from zvmlab.guest.guest import Guest, Stage
 from zvmlab.guest.hercules import Panel
 from zvmlab.guest.qmp import QmpError
@@ -512,6 +513,99 @@ def test_work_that_has_begun_goes_on(
         _finish_work(second, fd)
         assert _calls(second).count("state.load") == 1
         second.shut_down()
+
+
+@pytest.mark.parametrize("cpus", [1, 4])
+def test_a_guest_is_put_back_in_place(
+    logs: Callable[[str], Path], zvmlab_dir: Path, cpus: int
+) -> None:
+    """Every register, key and page, and all of the CP, whatever has happened meanwhile."""
+    config = GuestConfig(cpus=cpus, modules=("dcssblk",), segments=SEGMENTS)
+
+    def state() -> dict[str, object]:
+        found = _state(guest)
+        # The CPUs run: the guest learns in a moment that its answer has been read.
+        for name in ("query-users", "paths"):
+            del found[name]
+        for user in guest.control.execute("query-users")["users"]:
+            found[user["name"]] = user["paths"]
+        return found
+
+    with Guest(config, logs("guest")) as guest:
+        guest.boot()
+        process, before = guest.emulator.pid, state()
+        for _ in range(2):
+            _start_work(guest)
+            guest.agent.write_file("/tmp/much", bytes(20 << 20), 0o600)
+            assert state() != before
+            guest.put_back()
+            assert guest.stage is Stage.READY
+            assert guest.emulator.pid == process and state() == before
+            assert b"monreader" not in guest.agent.read_file("/proc/modules")
+            with pytest.raises(OSError, match="No such file"):
+                guest.agent.read_file("/tmp/much")
+            assert _clock_is_set(guest, time.monotonic())
+        saved = bytearray((_cached(guest) / MACHINE).read_bytes())
+        guest.machine.pause()
+        guest.machine.restore(_cached(guest) / MACHINE)
+        again = bytearray(_save(guest, zvmlab_dir / "again"))
+        assert _differing(QEMU, saved, again) == []
+
+
+# LGHI R2,X'1234', and another one.
+ANSWER, OTHER = b"\xa7\x29\x12\x34", b"\xa7\x29\x12\x56"
+
+
+def test_code_of_before_does_not_run_after_a_guest_is_put_back(
+    logs: Callable[[str], Path], program: Build
+) -> None:
+    """One instruction of a program that is there from the boot is written over, and comes back."""
+    path = program("answer")
+    place = path.read_bytes().index(ANSWER)
+
+    def answers() -> set[int | None]:
+        # Code is translated for each of the emulator's address spaces, which programs get in turn.
+        return {guest.agent.run(["/bin/answer"]).status for _ in range(8)}
+
+    with Guest(GuestConfig(files={"/bin/answer": path}), logs("guest")) as guest:
+        guest.boot()
+        for _ in range(3):
+            assert answers() == {ANSWER[-1]}
+            batch = guest.agent.batch()
+            # In the page that it has.
+            file = batch.open("/bin/answer", os.O_WRONLY)
+            batch.pwrite(file, OTHER, place)
+            batch.close(file)
+            for result in batch.run():
+                result.check()
+            assert answers() == {OTHER[-1]}
+            guest.put_back()
+
+
+def test_guests_that_cannot_be_put_back(
+    config: GuestConfig, logs: Callable[[str], Path], zvmlab_dir: Path
+) -> None:
+    with Guest(config, logs("guest")) as guest:
+        guest.boot()
+        if config.backend == HERCULES:
+            assert not guest.can_go_back
+            return
+        # Its checkpoint has left the cache.
+        found = zvmlab_dir / "elsewhere"
+        guest._checkpoint, kept = found, guest._checkpoint
+        with pytest.raises(UsageError, match="cannot be put back to a checkpoint"):
+            guest.put_back()
+        # Another file than the one that it is mapped from is as good.
+        shutil.copytree(kept, found)
+        guest.put_back()
+        assert guest.agent.read_file(UUID)
+        guest.console.report(Crash("warning", "WARNING: a test"))
+        assert guest.expect_crash("warning").line == "WARNING: a test"
+        assert not guest.can_go_back
+    cold = dataclasses.replace(GuestConfig(kernel=config.kernel), cold=True)
+    with Guest(cold, logs("cold")) as guest:
+        guest.boot()
+        assert not guest.can_go_back
 
 
 def test_the_cp_travels_with_qemus_own_migration(

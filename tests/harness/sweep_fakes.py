@@ -242,6 +242,7 @@ class FakeGuest:
 
     made: list[FakeGuest] = []
     leaves = ""
+    can_go_back = False
 
     def __init__(self, config: Any, logs: Path, artifacts: Any) -> None:
         self.config = config

@@ -49,6 +49,7 @@ class Guest:
         self.control = self
         self.closed = False
         self.held = False
+        self.can_go_back = False
         self.files: dict[str, str] = {}
         Guest.made.append(self)
 
@@ -76,6 +77,10 @@ class Guest:
 
     def stop(self) -> None:
         self.stage = Stage.OFF
+
+    def put_back(self) -> None:
+        self.done.append("put back")
+        self.modules, self.busy = b"af_iucv 1 0 - Live 0x0\n", 0
 
     def rest(self) -> None:
         self.done.append("rest")
@@ -177,6 +182,43 @@ def test_a_guest_that_something_was_left_in_is_used_no_more(pool: Pool, leave: A
     # It ends in order: asked for leaks, and for what else may have happened to it.
     assert first.done[-1] == "end"
     assert not (first.logs / LOG).exists()
+
+
+def _leave_and_go_back(name: str, value: Any) -> Any:
+    """What was left, in a guest that can be put back to a checkpoint."""
+
+    def leave(guest: Any) -> None:
+        guest.can_go_back = True
+        setattr(guest, name, value)
+
+    return leave
+
+
+def test_a_guest_that_something_was_left_in_is_put_back_where_that_is_possible(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(debugtests, "check_kernel", asked.append)
+    found = _after(pool, _leave_and_go_back("busy", 1 << 3))
+    (first,) = Guest.made
+    # What it has to answer for is asked before it is gone.
+    assert found is first and asked == [first]
+    assert first.done[-5:] == ["settle", "put back", "settle", "rest", "wake"]
+
+
+def test_a_guest_that_is_not_clean_when_it_was_put_back_is_used_no_more(pool: Pool) -> None:
+    found = _after(
+        pool, _leave_and_go_back("left", {"users": [{"name": "X"}], "rules": [], "sample": {}})
+    )
+    first, second = Guest.made
+    assert found is second and first.stage is Stage.OFF and "put back" in first.done
+
+
+def test_a_guest_that_was_prepared_is_not_put_back(pool: Pool) -> None:
+    guest = _get(pool, CONFIG, lambda guest: None)
+    _leave_and_go_back("modules", b"")(guest)
+    assert pool.put_back(guest) == ["modules"]
+    assert guest.stage is Stage.OFF and "put back" not in guest.done
 
 
 def test_a_guest_of_a_failed_test_is_used_no_more_and_its_logs_stay(pool: Pool) -> None:

@@ -31,6 +31,8 @@ class Machine(Protocol):
 
     clocks_stop: bool
     """The guest's clocks stop with its CPUs, so that it does not notice a pause."""
+    can_go_back: bool
+    """restore() also takes a machine that has run, back to the checkpoint that it began at."""
     clocks_jump: bool
     """pass_time() does something; not if instructions are counted."""
     held: bool
@@ -52,7 +54,7 @@ class Machine(Protocol):
         """Write the machine, which is held afterwards, to a new file."""
 
     def restore(self, file: Path) -> None:
-        """Take a saved machine's place, before the first go_on(); the CPUs are held."""
+        """Take a saved machine's place, before the first go_on() or later; the CPUs are held."""
 
     def crash(self) -> Crash | None:
         """What it has said of a guest that can go on no more, beside the logs."""
@@ -99,6 +101,7 @@ _FILE_SECONDS = 60.0
 class _QemuMachine:
     clocks_stop = True
     clocks_jump = True
+    can_go_back = True
 
     def __init__(self, qmp: Qmp) -> None:
         self.qmp = qmp

@@ -157,7 +157,7 @@ class Guest:
         self._connected: checkpoint.Connected | None = None  # a restored guest's, not used yet
         self._agent: Agent | None = None
         self._lockstep: Lockstep | None = None
-        self._restored = False
+        self._checkpoint: Path | None = None
         self._resting = False
         self._log_read = 0
         self._waits_ended = False
@@ -182,7 +182,7 @@ class Guest:
     @property
     def restored(self) -> bool:
         """Does it go on from a checkpoint instead of from its first instruction?"""
-        return self._restored
+        return self._checkpoint is not None
 
     @property
     def artifacts(self) -> Artifacts:
@@ -296,7 +296,7 @@ class Guest:
         self._undo.callback(self._machine.close)
         if found is not None:
             checkpoint.restore(self._machine, self.channels, found)
-            self._restored = True
+            self._checkpoint = found
         self._control = Control.connect(self.channels.control, START_SECONDS, self._control_check)
         self._control.timeout = REQUEST_SECONDS
         self._undo.callback(self._control.close)
@@ -330,8 +330,39 @@ class Guest:
         self.resume()
         if self.stage is Stage.RUNNING:
             self.await_agent()
-            if self._restored:
+            if self.restored:
                 checkpoint.set_apart(self.agent)
+
+    @property
+    def can_go_back(self) -> bool:
+        """put_back() is possible: in QEMU, from a checkpoint that is there, and no crash so far.
+
+        Not even one that was expected: what that leaves behind is not known.
+        """
+        if self.stage is not Stage.READY or self._checkpoint is None or not self.alive:
+            return False
+        quiet = self.console.news == self.console.kinds and not self.control.closed
+        there = (self._checkpoint / checkpoint.MACHINE).exists()
+        return self.machine.can_go_back and quiet and there
+
+    def put_back(self) -> None:
+        """READY again as after boot(), in place: storage, CPUs and CP are the checkpoint's again.
+
+        The agent is another, without what was asked of it; peers stay logged on.
+        """
+        if not self.can_go_back:
+            raise UsageError(f"the guest {self.name} cannot be put back to a checkpoint")
+        assert self._checkpoint is not None and self._peer is not None
+        if not self._resting:
+            self.machine.pause()
+        self._resting = False
+        self.machine.restore(self._checkpoint / checkpoint.MACHINE)
+        # What CP has said until then has come, and nobody wants it any more.
+        self.control.execute("query-monitor")
+        self.control.forget_events("iucv-event", peer=self._peer.name)
+        self._connected = checkpoint.agent_of(self._peer, self._checkpoint)
+        self.stage = Stage.PAUSED
+        self.boot()
 
     def rest(self) -> None:
         """Stop the CPUs until wake(), if the guest's clocks stop with them; READY only.

@@ -154,6 +154,7 @@ class Panel:
 
     clocks_stop = False
     clocks_jump = False
+    can_go_back = False
 
     def __init__(
         self, emulator: Emulator, into: Path, seconds: float, check: Callable[[], None]

@@ -7,7 +7,8 @@
     pool.close()
 
 A guest is used again only while it is as it was after its boot (zvmlab.guest.cleanliness).  One that
-has crashed, or that something was left behind in, is ended.  A pool belongs to one thread.
+something was left behind in is put back to its checkpoint, if that can be done, or ended, as one that
+has crashed.  A pool belongs to one thread.
 """
 
 from __future__ import annotations
@@ -110,7 +111,9 @@ class Pool:
         return member.guest
 
     def put_back(self, guest: Guest, reported: bool = False) -> list[str]:
-        """Keep it, resting, for the next user; return what was left behind in it: then it is ended.
+        """Keep it, resting, for the next user; return what was left behind in it.
+
+        Then it is as after its boot again, or ended.
 
         A crash that it has had ends it and is raised, unless *reported* says that it was
         reported; so is what shows only when it ends.
@@ -121,19 +124,28 @@ class Pool:
             with self._removing(member, keep_logs=not reported):
                 now = cleanliness(guest)
                 left = [name for name, value in now.items() if value != member.clean[name]]
-                if not left:
+                clean = not left or self._is_put_back(member)
+                if clean:
                     guest.rest()
         except ZvmlabError:
             if not reported:
                 raise
             return left
-        if left:
+        if not clean:
             self._end(member)
             return left
         self._members.remove(member)
         self._members.append(member)
         member.idle = True
         return left
+
+    def _is_put_back(self, member: _Member) -> bool:
+        """Is it as after its boot again, whatever it was?  One that was prepared would need that, too."""
+        if member.prepare is not nothing or not member.guest.can_go_back:
+            return False
+        self._last_check(member.guest)
+        member.guest.put_back()
+        return cleanliness(member.guest) == member.clean
 
     def keep_logs(self, guest: Guest) -> None:
         """Its logs stay when it goes."""

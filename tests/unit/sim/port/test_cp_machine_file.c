@@ -135,6 +135,26 @@ START_TEST(zeros_take_no_room)
 }
 END_TEST
 
+START_TEST(pages_that_nobody_stored_to_are_not_looked_at)
+{
+	const struct cp_machine_file all = saved;
+	uint8_t used[RAM / PAGE];
+	uint8_t *far;
+
+	memset(used, 1, sizeof(used));
+	used[3] = 0;
+	saved.used = used;
+	save();
+	saved = all;
+	ck_assert_ptr_null(read_storage());
+	ck_assert_mem_eq(back, ram, 3 * PAGE);
+	far = back + 3 * PAGE;
+	for (size_t i = 0; i < PAGE; i++)
+		ck_assert_uint_eq(far[i], 0);
+	ck_assert_mem_eq(back + 4 * PAGE, ram + 4 * PAGE, RAM - 4 * PAGE);
+}
+END_TEST
+
 START_TEST(nothing_is_overwritten)
 {
 	save();
@@ -308,6 +328,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, start, stop);
 	tcase_add_test(tc, what_was_saved_comes_back);
 	tcase_add_test(tc, zeros_take_no_room);
+	tcase_add_test(tc, pages_that_nobody_stored_to_are_not_looked_at);
 	tcase_add_test(tc, nothing_is_overwritten);
 	tcase_add_test(tc, what_cannot_be_written_is_not_there);
 	tcase_add_test(tc, it_belongs_to_its_machine);
