@@ -21,9 +21,8 @@ from zvmlab.cli.options import (
     seed_option,
 )
 from zvmlab.scenarios import BUILT_IN, EDGES, MACHINE, find
-from zvmlab.sweep.sweep import MAX_SEED, Plan, State, sweep
+from zvmlab.sweep.sweep import MAX_SEED, Plan, State, default_jobs, sweep
 
-DEFAULT_JOBS = 2
 _NAME = 28
 
 
@@ -64,9 +63,9 @@ def add_commands(commands: Any) -> None:
     add(
         "--jobs",
         type=int,
-        default=DEFAULT_JOBS,
+        default=default_jobs(),
         metavar="N",
-        help="number of guests at the same time (default: 2)",
+        help="number of guests at the same time (default: 2 for each CPU of this machine)",
     )
     add(
         "--output",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,7 +34,14 @@ _GUESTS = "guests-"
 PARAMETERS: Mapping[str, str] = {OUR_DRIVER: "open_timeout=1"}
 """What drivers are loaded with, by name, for their waits to be shorter than that."""
 MAX_JOBS = 16
+# Guests also wait, for ticks of their clocks and for the harness.
+_JOBS_PER_CPU = 2
 MAX_SEED = (1 << 32) - 1
+
+
+def default_jobs() -> int:
+    """How many guests at once keep this machine's CPUs busy."""
+    return min(MAX_JOBS, _JOBS_PER_CPU * len(os.sched_getaffinity(0)))
 
 
 @dataclass(frozen=True)
@@ -46,7 +54,7 @@ class Plan:
     driver: str = UPSTREAM_DRIVER
     seed: int = 0
     patterns: tuple[str, ...] = ()
-    jobs: int = 2
+    jobs: int = field(default_factory=default_jobs)
     params: str | None = None
     """What the driver is loaded with; None: what makes its waits short enough for a sweep."""
     backend: str = QEMU
