@@ -6,6 +6,7 @@
 #include "zvmlab/fault.h"
 #include "zvmlab/monitor.h"
 #include "zvmlab/page.h"
+#include "zvmlab/recording.h"
 
 const char *const ctl_fault_points[FAULT_POINTS + 1] = {
 #define FAULT_POINT(id, name, kinds, text) [FAULT_##id] = name,
@@ -39,6 +40,16 @@ const char *const ctl_functions[IUCV_FUNCTIONS + 1] = {
 	[IUCV_SEVER] = "sever",
 	[IUCV_SET_MASK] = "set-mask",
 	[IUCV_SET_CONTROL_MASK] = "set-control-mask",
+};
+
+const char *const ctl_recordings[REC_SERVICES + 1] = {
+#define REC_SERVICE(id, service, recording, retriever, limit) [REC_##id] = service,
+#include "zvmlab/recording_services.def"
+#undef REC_SERVICE
+};
+
+const char *const ctl_rec_states[] = {
+	[REC_INACTIVE] = "inactive", [REC_ACTIVE] = "active", [REC_PENDING] = "pending", NULL,
 };
 
 const char *const ctl_mon_kinds[MON_KINDS + 1] = {

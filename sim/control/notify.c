@@ -24,6 +24,11 @@ MEMBERS(limit_data) = USER_PATH("limit", "Message limit granted.");
 MEMBERS(code_data) = USER_PATH("code", "IPUSER byte 0.");
 MEMBERS(set_data) = USER_PATH("set", "Number of the set.");
 MEMBERS(lost_data) = USER_PATH("lost", "Sets this user has lost so far.");
+#define USER_SERVICE(value, d) \
+	{ STRING("user", 0, U32, "User ID."), STRING("service", 0, U32, "Service."), \
+	  INT("path", 0, U32, "Path id on the user's side."), INT(value, 0, U63, d), END }
+MEMBERS(recording_code_data) = USER_SERVICE("code", "IPUSER byte 0.");
+MEMBERS(recording_count_data) = USER_SERVICE("count", "Records in its queue.");
 MEMBERS(fault_data) = {
 	STRING("point", 0, U32, "Where."), STRING("name", 0, U32, "Partner, service or segment."),
 	INT("rule", 0, U63, "Number of the rule."), END,
@@ -58,6 +63,9 @@ const struct ctl_event_info ctl_events[] = {
 	{ "monitor-message", "A set was announced.", set_data },
 	{ "monitor-replied", "A set was replied to.", set_data },
 	{ "monitor-lost", "A set was not delivered.", lost_data },
+	{ "recording-connected", "A recording service has accepted a path.", recording_count_data },
+	{ "recording-severed", "A path of a recording service was severed.", recording_code_data },
+	{ "recording-received", "A user has received a record.", recording_count_data },
 	{ "fault", "A fault was carried out.", fault_data },
 	{ "page", "The guest met a page that is out, or was told of one.", page_data },
 	{ "iucv-event", "An interruption for a peer; its owner only.", iucv_data },
@@ -108,6 +116,9 @@ static const struct {
 	[CP_EVENT_MONITOR_REPLIED] = { .name = "user", .path = "path", .value = "set" },
 	[CP_EVENT_MONITOR_LOST] = { .name = "user", .path = "path", .value = "lost" },
 	[CP_EVENT_PAGE] = { .text = "what", .path = "cpu", .value = "fault" },
+	[CP_EVENT_RECORDING_CONNECTED] = { "user", "service", "path", "count" },
+	[CP_EVENT_RECORDING_SEVERED] = { "user", "service", "path", "code" },
+	[CP_EVENT_RECORDING_RECEIVED] = { "user", "service", "path", "count" },
 	[CP_EVENT_FAULT] = { .name = "name", .text = "point", .value = "rule" },
 };
 

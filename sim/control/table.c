@@ -6,6 +6,7 @@
 #include "zvmlab/guests.h"
 #include "zvmlab/monitor.h"
 #include "zvmlab/page.h"
+#include "zvmlab/recording.h"
 
 /* Items of lists that are no objects with known members. */
 MEMBERS(any_string) = { STRING(NULL, 0, U32, NULL) };
@@ -412,6 +413,34 @@ MEMBERS(pages_returns) = {
 	INT("resolved", 0, U63, "Faults of which the guest was not told."),
 	INT("turns", 0, U32, "Faults that page-thrash has still to see."), END,
 };
+MEMBERS(record_args) = {
+	ENUM("service", 0, ctl_recordings, "Service."),
+	DATA("record", 0, 1, REC_MAX_RECORD, "The bytes."), END,
+};
+MEMBERS(record_returns) = {
+	INT("queues", 0, 0, REC_MAX_QUEUES, "Queues that are switched on."), END,
+};
+MEMBERS(recording_sever_args) = {
+	ENUM("service", 0, ctl_recordings, "Service."),
+	OF_INPUT("user", OPT, recording_sever, user, "Absent: all users."),
+	OF_INPUT("code", 0, recording_sever, code, "IPUSER bytes 0 and 8."), END,
+};
+MEMBERS(recording_quiesce_args) = {
+	ENUM("service", 0, ctl_recordings, "Service."),
+	OF_INPUT("user", OPT, recording_quiesce, user, "Absent: all users."),
+	OF_INPUT("quiesced", 0, recording_quiesce, quiesce, "false: RESUME."), END,
+};
+MEMBERS(record_queue) = {
+	ENUM("service", 0, ctl_recordings, "Service."), NAME("user", 0, "Whose queue."),
+	BOOL("on", 0, "Records are put on it."), INT("count", 0, U32, "Records on it."),
+	INT("limit", 0, 0, REC_MAX_LIMIT, "RECORDING LIMIT."),
+	INT("lost", 0, U63, "Records for which there was no room."),
+	ENUM("state", 0, ctl_rec_states, "Of the communication."),
+	INT("path", 0, U16, "Path id on the user's side; 0: inactive."), END,
+};
+MEMBERS(recording_returns) = {
+	LIST("queues", 0, record_queue, REC_SERVICES, REC_MAX_QUEUES, "As QUERY RECORDING."), END,
+};
 
 const struct ctl_command ctl_commands[] = {
 	{ "query-version", "Version and capabilities, as in the greeting.", NULL, version_returns,
@@ -462,6 +491,13 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_query_appldata },
 	{ "query-set", "A set that is still in the segment.", set_args, set_returns,
 	  ctl_query_set },
+	{ "recording-record", "CP makes a record.", record_args, record_returns,
+	  ctl_recording_record },
+	{ "recording-sever", "Sever the paths of a recording service.", recording_sever_args,
+	  sever_returns, ctl_recording_sever },
+	{ "recording-quiesce", "Quiesce the paths of a recording service, or resume them.",
+	  recording_quiesce_args, quiesce_returns, ctl_recording_quiesce },
+	{ "query-recording", "Queues of records.", NULL, recording_returns, ctl_query_recording },
 	{ "query-segments", "Saved segments.", NULL, segments_returns, ctl_query_segments },
 	{ "segment-read", "Read a segment's bytes.", segment_read_args, segment_read_returns,
 	  ctl_segment_read },

@@ -14,6 +14,7 @@
 
 #include "zvmlab/cp.h"
 #include "zvmlab/input.h"
+#include "zvmlab/recording.h"
 
 struct state;
 
@@ -34,6 +35,7 @@ struct cp {
 	struct appldata *appldata;
 	struct guests *guests;	/**< those that a test describes, guests/ */
 	struct cmsg *msg;	/**< *MSG service and SET SMSG settings */
+	struct recording *recordings;	/**< *LOGREC, *ACCOUNT, *SYMPTOM and their queues */
 	struct cpcmd *command;
 	struct fault *fault;
 	struct trace *trace;
@@ -147,5 +149,24 @@ bool msg_logged_on(struct cp *cp, const char *name);
 /** SET SMSG OFF|ON|IUCV of the guest: 0, 1, 2. */
 void msg_set_smsg(struct cp *cp, unsigned int mode);
 unsigned int msg_smsg(const struct cp *cp);
+
+/** What RECORDING changes at the queues of a service. */
+struct rec_change {
+	enum rec_service service;
+	const char *userid;	/**< whose queue; NULL: all */
+	bool on, off, purge;
+	bool has_limit;
+	uint16_t limit;		/**< 0 to REC_MAX_LIMIT */
+};
+/* recording.c for commands. */
+/** Return: number of queues that stay as they are, since records keep them from being on. */
+unsigned int recording_switch(struct cp *cp, const struct rec_change *change);
+/** Has the user a queue?  Make one; false if there is no room. */
+bool recording_known(struct cp *cp, enum rec_service service, const char *userid);
+bool recording_make(struct cp *cp, enum rec_service service, const char *userid);
+/** Make an accounting record of what a user has used so far. */
+void recording_account(struct cp *cp, const char *userid, const char *account);
+/** A user logs off, which makes an accounting record; in a record of the trace. */
+void recording_logoff(struct cp *cp, const char *userid);
 
 #endif

@@ -13,6 +13,9 @@ static const char *const event_names[CP_EVENT_KINDS] = {
 	[CP_EVENT_MONITOR_MESSAGE] = "monitor-message",
 	[CP_EVENT_MONITOR_REPLIED] = "monitor-replied",
 	[CP_EVENT_MONITOR_LOST] = "monitor-lost",
+	[CP_EVENT_RECORDING_CONNECTED] = "recording-connected",
+	[CP_EVENT_RECORDING_SEVERED] = "recording-severed",
+	[CP_EVENT_RECORDING_RECEIVED] = "recording-received",
 	[CP_EVENT_FAULT] = "fault",
 	[CP_EVENT_PAGE] = "page",
 };

@@ -10,6 +10,7 @@
 #include "zvmlab/guests.h"
 #include "zvmlab/monitor.h"
 #include "zvmlab/page.h"
+#include "zvmlab/recording.h"
 #include "zvmlab/state.h"
 
 static struct cp_insn insn_of(struct replay *r, unsigned int cpu, uint8_t amode, bool problem,
@@ -151,6 +152,35 @@ static void state_load(struct replay *r, const json_t *record, const union input
 		replay_peers_loaded(r);
 }
 
+static void recording_record(struct replay *r, const json_t *record, const union input_args *in)
+{
+	const struct input_recording_record *given = &in->recording_record;
+
+	(void)record;
+	if (given->record.len == 0 || given->record.len > REC_MAX_RECORD)
+		replay_unusable(r, "its record has not 1 to %u bytes", REC_MAX_RECORD);
+	else
+		recording_add(r->cp, (enum rec_service)given->service, given->record.at,
+			      given->record.len);
+}
+
+static void recording_severed(struct replay *r, const json_t *record, const union input_args *in)
+{
+	const struct input_recording_sever *given = &in->recording_sever;
+
+	(void)record;
+	recording_sever(r->cp, (enum rec_service)given->service, given->user, given->code);
+}
+
+static void recording_quiesced(struct replay *r, const json_t *record,
+			       const union input_args *in)
+{
+	const struct input_recording_quiesce *given = &in->recording_quiesce;
+
+	(void)record;
+	recording_quiesce(r->cp, (enum rec_service)given->service, given->user, given->quiesce);
+}
+
 static void arm(struct replay *r, const json_t *record, const union input_args *in)
 {
 	char err[256];
@@ -273,6 +303,9 @@ static give *const gives[INPUTS] = {
 	[INPUT_monitor_event] = replay_event,
 	[INPUT_monitor_sever] = replay_sever,
 	[INPUT_monitor_quiesce] = replay_quiesce,
+	[INPUT_recording_record] = recording_record,
+	[INPUT_recording_sever] = recording_severed,
+	[INPUT_recording_quiesce] = recording_quiesced,
 	[INPUT_fault_arm] = arm,
 	[INPUT_fault_disarm] = disarm,
 	[INPUT_segment_write] = segment_write,

@@ -101,12 +101,12 @@ def test_ten_thousand_messages_in_order(warm_guest: Guest, iucvcat: str) -> None
     assert numbers == list(range(count))
 
 
-@pytest.mark.zvmlab(cp={"directory": "IUCV ALLOW;IUCV ANY;IUCV *RPI MSGLIMIT 50;IUCV *LOGREC"})
+@pytest.mark.zvmlab(cp={"directory": "IUCV ALLOW;IUCV ANY;IUCV *RPI MSGLIMIT 50;IUCV *SPL"})
 def test_guest_connects_to_a_service_that_the_test_plays(guest: Guest, program: Build) -> None:
     """Only one that its directory names: another is refused, and so is one that nobody plays."""
     guest.agent.write_file("/tmp/iucvcat", program("iucvcat").read_bytes(), 0o755)
     data = pattern(5000, 3)
-    with Peer(guest.control, "*RPI") as service, Peer(guest.control, "*ACCOUNT"):
+    with Peer(guest.control, "*RPI") as service, Peer(guest.control, "*SIGNAL"):
         listener = AfIucvListener(service, "RACF")
         process = guest.agent.worker("iucv").spawn(
             ["/tmp/iucvcat", "connect", "*RPI", "RACF"], stdin=data
@@ -123,8 +123,8 @@ def test_guest_connects_to_a_service_that_the_test_plays(guest: Guest, program: 
             assert process.wait(SECONDS).check().stdout == data
         assert received == data
         for name, reason in (
-            ("*ACCOUNT", "Permission denied"),
-            ("*LOGREC", "Connection refused"),
+            ("*SIGNAL", "Permission denied"),
+            ("*SPL", "Connection refused"),
         ):
             refused = guest.agent.run(["/tmp/iucvcat", "connect", name, "ANY"], stdin=b"")
             assert refused.status != 0

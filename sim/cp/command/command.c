@@ -10,6 +10,10 @@
 #include "zvmlab/state.h"
 #include "zvmlab/input.h"
 
+/* Columns of QUERY COMMANDS. */
+#define COMMANDS_PER_LINE 6
+#define COMMAND_WIDTH 12
+
 /* Names, abbreviations and classes as CP has them; docs/choices.md has the rest. */
 static const struct cpcmd_word commands[] = {
 	{ "QUERY", 1, CPCMD_ANY, cpcmd_query },
@@ -24,6 +28,9 @@ static const struct cpcmd_word commands[] = {
 	{ "MSG", 3, CPCMD_ANY, cpcmd_msg },
 	{ "MSGNOH", 6, "B", cpcmd_msgnoh },
 	{ "SMSG", 2, "G", cpcmd_smsg },
+	{ "RECORDING", 6, "ABCEF", cpcmd_recording },
+	{ "ACNT", 4, "A", cpcmd_acnt },
+	{ "COMMANDS", 4, CPCMD_ANY, cpcmd_query_commands },
 	{ NULL, 0, NULL, NULL },
 };
 
@@ -132,6 +139,59 @@ int cpcmd_option(struct cpcmd_args *args, const struct cpcmd_word *table, const 
 	if (option)
 		return option->run(args);
 	return cpcmd_invalid(args, module);
+}
+
+/* "IBMCLASS=" and those of @word's classes that the issuer has. */
+static void show_classes(struct cpcmd_args *args, const struct cpcmd_word *word)
+{
+	const char *from = word->classes;
+	char list[2 * CP_CLASSES + 1] = "";
+	size_t at = 0;
+
+	for (; from && *from && !(args->issuer == CPCMD_PEER && word->classes[0] == '='); from++)
+		if (*from != CPCMD_MACHINE[0] && strchr(args->classes, *from))
+			at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%c", at ? "," : "",
+					       *from);
+	cpcmd_line(args->cp, "%s IBMCLASS=%s", word->name,
+		   !word->classes ? "ANY" : at > 0 ? list : "NONE");
+}
+
+/* COMMANDS word …: as which of its versions may the issuer give it? */
+static int show_commands(struct cpcmd_args *args)
+{
+	do {
+		const struct cpcmd_word *command = commands;
+
+		while (command->name &&
+		       !cpcmd_abbreviates(args->word, command->name, command->min))
+			command++;
+		if (!command->name)
+			return cpcmd_invalid(args, "CQC");
+		show_classes(args, command);
+	} while (cpcmd_next(args));
+	return 0;
+}
+
+int cpcmd_query_commands(struct cpcmd_args *args)
+{
+	char line[COMMANDS_PER_LINE * (COMMAND_WIDTH + 1) + 1];
+	unsigned int on_line = 0;
+
+	if (cpcmd_next(args))
+		return show_commands(args);
+	for (const struct cpcmd_word *command = commands; command->name; command++) {
+		if (!cpcmd_find(args, command, command->name))
+			continue;
+		snprintf(line + on_line * (COMMAND_WIDTH + 1), COMMAND_WIDTH + 2, "%-*s ",
+			 COMMAND_WIDTH, command->name);
+		if (++on_line == COMMANDS_PER_LINE) {
+			cpcmd_line(args->cp, "%s", line);
+			on_line = 0;
+		}
+	}
+	if (on_line > 0)
+		cpcmd_line(args->cp, "%s", line);
+	return 0;
 }
 
 /* One command without its newline; blank lines do nothing. */

@@ -41,6 +41,7 @@ enum cpcmd_number {
 	CPCMD_SEGMENT_ERROR = 435,
 	CPCMD_SEGMENT_DONE = 440,
 	CPCMD_MONITOR_PENDING = 6224,
+	CPCMD_NO_RECORDING = 8072,
 };
 
 enum cpcmd_term {
@@ -87,6 +88,7 @@ struct cpcmd_word {
 };
 
 /* command.c */
+cpcmd_function cpcmd_query_commands;
 /** Is @word @name or an abbreviation of at least @min characters? */
 bool cpcmd_abbreviates(const char *word, const char *name, unsigned int min);
 /** Entry for @word that the issuer's classes allow, or NULL. */
@@ -144,6 +146,8 @@ cpcmd_function cpcmd_query_nss;
 cpcmd_function cpcmd_monitor;
 /* command_query_monitor.c */
 cpcmd_function cpcmd_query_monitor;
+/* command_recording.c */
+cpcmd_function cpcmd_recording, cpcmd_query_recording, cpcmd_acnt;
 
 /** Default terminal settings. */
 void cpcmd_terminal_init(struct cpcmd *command);

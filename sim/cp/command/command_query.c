@@ -117,6 +117,8 @@ int cpcmd_query(struct cpcmd_args *args)
 		{ "VIRTUAL", 1, CPCMD_MACHINE "G", query_virtual },
 		{ "NSS", 3, "E", cpcmd_query_nss },
 		{ "MONITOR", 3, "AE", cpcmd_query_monitor },
+		{ "RECORDING", 3, "ABCEF", cpcmd_query_recording },
+		{ "COMMANDS", 4, CPCMD_ANY, cpcmd_query_commands },
 		{ "NAMES", 1, CPCMD_ANY, cpcmd_query_names },
 		{ "USERS", 1, CPCMD_ANY, cpcmd_query_user },
 		{ "TIME", 1, CPCMD_ANY, query_time },

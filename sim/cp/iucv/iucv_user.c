@@ -96,6 +96,7 @@ void iucv_user_destroy(struct cp *cp, struct iucv_user *user)
 	assert(!iucv_is_guest(user));
 	if (!user->own) {
 		TRACE_INPUT(cp, logoff, .user = user->name, .paths = user->max_paths);
+		recording_logoff(cp, user->name);
 		trace_end(cp);
 	}
 	iucv_sever_all(user, ipuser);

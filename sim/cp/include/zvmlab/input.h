@@ -14,6 +14,7 @@
 #include "zvmlab/config.h"
 #include "zvmlab/guests.h"
 #include "zvmlab/page.h"
+#include "zvmlab/recording.h"
 #include "zvmlab/trace.h"
 
 /** What a member is in C, and in a record. */

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* Saving and loading the queues. */
+#include <string.h>
+
+#include "bytes.h"
+#include "recording_private.h"
+#include "zvmlab/state.h"
+
+/* The records from the first on; the ring begins anew with it. */
+static void records_state(struct rec_queue *queue, struct state *state)
+{
+	const uint32_t first = state->loading ? 0 : queue->first;
+	uint32_t whole;
+
+	state_u32(state, &queue->count);
+	state_u32(state, &queue->bytes);
+	state_require(state, queue->bytes <= REC_QUEUE_BYTES);
+	if (state->failed)
+		return;
+	whole = queue->bytes < REC_QUEUE_BYTES - first ? queue->bytes : REC_QUEUE_BYTES - first;
+	state_bytes(state, queue->ring + first, whole);
+	state_bytes(state, queue->ring, queue->bytes - whole);
+	queue->first = first;
+}
+
+/* Are there as many records in the ring, which was loaded, as it says? */
+static bool records_valid(const struct rec_queue *queue)
+{
+	uint32_t at = 0, count = 0;
+
+	assert(queue->first == 0 && queue->bytes <= REC_QUEUE_BYTES);
+	while (queue->bytes - at > 4) {
+		const uint32_t len = get_be32(queue->ring + at);
+
+		if (len == 0 || len > REC_MAX_RECORD || len > queue->bytes - at - 4)
+			return false;
+		at += 4 + len;
+		count++;
+	}
+	return at == queue->bytes && count == queue->count;
+}
+
+static bool connection_valid(const struct rec_queue *queue)
+{
+	if (queue->connected)
+		return queue->sent <= REC_MAX_SENT && (queue->sent == 0 || queue->count > 0);
+	return queue->sent == 0 && !queue->quiesced && queue->path == 0 && queue->user_path == 0;
+}
+
+static void queue_state(struct rec_queue *queue, struct state *state)
+{
+	state_bool(state, &queue->used);
+	if (!queue->used)
+		return;
+	state_u8(state, &queue->service);
+	state_require(state, queue->service < REC_SERVICES);
+	state_name(state, queue->userid);
+	state_require(state, queue->userid[0] != '\0');
+	state_bool(state, &queue->on);
+	state_u32(state, &queue->limit);
+	state_require(state, queue->limit <= REC_MAX_LIMIT);
+	state_u64(state, &queue->lost);
+	state_bool(state, &queue->connected);
+	state_bool(state, &queue->quiesced);
+	state_u16(state, &queue->path);
+	state_u16(state, &queue->user_path);
+	state_u8(state, &queue->sent);
+	for (unsigned int i = 0; i < REC_MAX_SENT; i++)
+		state_u32(state, &queue->msgid[i]);
+	records_state(queue, state);
+	if (state->loading && !state->failed)
+		state_require(state, records_valid(queue));
+	if (!state->failed)
+		state_require(state, connection_valid(queue));
+}
+
+static void attach(struct cp *cp, struct state *state)
+{
+	for (unsigned int i = 0; i < REC_SERVICES; i++) {
+		struct iucv_user *user = iucv_user_find(cp, rec_service_info[i].service);
+
+		state_require(state, user != NULL);
+		cp->recordings->service[i] = user;
+		if (user)
+			iucv_user_attach(user, &rec_service_ops, cp->recordings);
+	}
+}
+
+/* No service has two queues of one user, and the system's own are there. */
+static bool table_valid(struct cp *cp)
+{
+	for (unsigned int i = 0; i < REC_MAX_QUEUES; i++) {
+		const struct rec_queue *queue = &cp->recordings->queue[i];
+
+		if (queue->used &&
+		    rec_find(cp, (enum rec_service)queue->service, queue->userid) != queue)
+			return false;
+	}
+	for (unsigned int i = 0; i < REC_SERVICES; i++)
+		if (!rec_find(cp, (enum rec_service)i, rec_service_info[i].retriever))
+			return false;
+	return true;
+}
+
+void rec_state(struct cp *cp, struct state *state)
+{
+	struct recording *recording = cp->recordings;
+
+	state_tag(state, "CREC");
+	if (state->loading)
+		for (unsigned int i = 0; i < REC_MAX_QUEUES; i++)
+			recording->queue[i] = (struct rec_queue){ .used = false };
+	for (unsigned int i = 0; i < REC_MAX_QUEUES; i++)
+		queue_state(&recording->queue[i], state);
+	if (!state->loading)
+		return;
+	attach(cp, state);
+	if (!state->failed)
+		state_require(state, table_valid(cp));
+	if (!state->failed)
+		return;
+	for (unsigned int i = 0; i < REC_MAX_QUEUES; i++)
+		recording->queue[i] = (struct rec_queue){ .used = false };
+	for (unsigned int i = 0; i < REC_SERVICES; i++)
+		rec_make(cp, (enum rec_service)i, rec_service_info[i].retriever)->on = true;
+}
