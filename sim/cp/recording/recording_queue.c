@@ -21,21 +21,28 @@ struct rec_queue *rec_find(struct cp *cp, enum rec_service service, const char *
 	return NULL;
 }
 
+static struct rec_queue *unused(struct recording *recording)
+{
+	for (unsigned int i = 0; i < REC_MAX_QUEUES; i++)
+		if (!recording->queue[i].used)
+			return &recording->queue[i];
+	return NULL;
+}
+
 struct rec_queue *rec_make(struct cp *cp, enum rec_service service, const char *userid)
 {
-	struct recording *recording = cp->recordings;
 	struct rec_queue *queue = rec_find(cp, service, userid);
 
 	assert(service < REC_SERVICES && userid[0] != '\0' && strlen(userid) <= CP_NAME_LEN);
-	for (unsigned int i = 0; !queue && i < REC_MAX_QUEUES; i++) {
-		if (recording->queue[i].used)
-			continue;
-		queue = &recording->queue[i];
-		queue->used = true;
-		queue->service = (uint8_t)service;
-		snprintf(queue->userid, sizeof(queue->userid), "%s", userid);
-		queue->limit = rec_service_info[service].limit;
-	}
+	if (queue)
+		return queue;
+	queue = unused(cp->recordings);
+	if (!queue)
+		return NULL;
+	queue->used = true;
+	queue->service = (uint8_t)service;
+	snprintf(queue->userid, sizeof(queue->userid), "%s", userid);
+	queue->limit = rec_service_info[service].limit;
 	return queue;
 }
 
