@@ -233,6 +233,48 @@ START_TEST(every_step)
 }
 END_TEST
 
+/* All that commands can set, of either kind of data. */
+START_TEST(settings_come_back)
+{
+	struct mon_settings wanted[2];
+	uint8_t *image;
+	size_t len;
+
+	for (unsigned int kind = 0; kind < 2; kind++) {
+		struct mon_settings *s = monitor_settings(fx.cp, kind);
+
+		s->domains = (uint16_t)(0x4321 + kind);
+		s->interval_seconds = 61 + kind;
+		s->pending_interval_seconds = 71 + kind;
+		s->rate_hundredths = 81 + kind;
+		s->config_pages = 91 + kind;
+		s->config_limit_seconds = 101 + kind;
+		s->block = 3 + kind;
+		s->partition_pages = 121 + kind;
+		wanted[kind] = *s;
+	}
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	fx_teardown();
+	fx_setup();
+	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	free(image);
+	for (unsigned int kind = 0; kind < 2; kind++) {
+		const struct mon_settings *s = monitor_settings(fx.cp, kind), *w = &wanted[kind];
+
+		ck_assert(!s->active);
+		ck_assert_uint_eq(s->domains, w->domains);
+		ck_assert_uint_eq(s->interval_seconds, w->interval_seconds);
+		ck_assert_uint_eq(s->pending_interval_seconds, w->pending_interval_seconds);
+		ck_assert_uint_eq(s->rate_hundredths, w->rate_hundredths);
+		ck_assert_uint_eq(s->config_pages, w->config_pages);
+		ck_assert_uint_eq(s->config_limit_seconds, w->config_limit_seconds);
+		ck_assert_uint_eq(s->block, w->block);
+		ck_assert_uint_eq(s->partition_pages, w->partition_pages);
+	}
+}
+END_TEST
+
 /* The area is used in turn: what came last lies before what came first. */
 START_TEST(sets_in_another_order_than_their_data)
 {
@@ -477,6 +519,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
 	tcase_add_loop_test(tc, every_step, 1, (int)STEPS);
+	tcase_add_test(tc, settings_come_back);
 	tcase_add_test(tc, sets_in_another_order_than_their_data);
 	tcase_add_checked_fixture(hostile, fx_setup, fx_teardown);
 	tcase_set_timeout(hostile, 120);
