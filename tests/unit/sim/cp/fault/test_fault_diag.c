@@ -185,6 +185,20 @@ START_TEST(nothing_to_spoil)
 }
 END_TEST
 
+/* The segment's last byte is one of its bytes. */
+START_TEST(last_byte_to_spoil)
+{
+	const struct fault_rule rule = { .point = FAULT_SEGMENT_LOAD, .path = FAULT_ANY_PATH,
+					 .kind = FAULT_CORRUPT, .value = 0x0f, .offset = 0xffff };
+	char err[256];
+
+	ck_assert_int_gt(fault_arm(fx.cp, &rule, err, sizeof(err)), 0);
+	ck_cc(call_loadshr(), 0);
+	ck_assert_uint_eq(*fx_at(SEGMENT_START + 0xfffe, 1), 0);
+	ck_assert_uint_eq(*fx_at(SEGMENT_START + 0xffff, 1), 0x0f);
+}
+END_TEST
+
 /* A rule may name the command's first word, in any case. */
 START_TEST(command_by_name)
 {
@@ -213,6 +227,7 @@ int main(void)
 	tcase_add_loop_test(tc, pairs, 0, pairs_of(prefixes));
 	tcase_add_test(tc, others);
 	tcase_add_test(tc, nothing_to_spoil);
+	tcase_add_test(tc, last_byte_to_spoil);
 	tcase_add_test(tc, command_by_name);
 	suite_add_tcase(suite, tc);
 	return check_run_suite(suite);
