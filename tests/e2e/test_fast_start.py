@@ -10,12 +10,13 @@ import dataclasses
 import errno
 import json
 import os
+import re
 import shutil
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,7 +24,7 @@ from zvmlab.base.errors import EmulatorError, UsageError
 from zvmlab.base.owned import claim
 from zvmlab.cp.faults import Fault, arm
 from zvmlab.cp.tracefmt import read as read_trace
-from zvmlab.guest import checkpoint
+from zvmlab.guest import backends, checkpoint, saving
 from zvmlab.guest.backends import panel_of
 from zvmlab.guest.checkpoint import AGENT, CONSOLE, MACHINE, clock
 from zvmlab.guest.config import HERCULES, MAX_CPUS, QEMU, GuestConfig
@@ -226,6 +227,77 @@ def test_all_cpus_go_on(two_cpus: GuestConfig, logs: Callable[[str], Path]) -> N
         guest.shut_down()
 
 
+@pytest.mark.full
+@pytest.mark.timeout(1800)
+def test_a_guest_of_64_cpus_goes_on(logs: Callable[[str], Path]) -> None:
+    most = MAX_CPUS[QEMU]
+    config = GuestConfig(cpus=most, busybox=True, storage="0.512M", boot_seconds=900.0)
+    config = dataclasses.replace(config, segments=("MONDCSS 21000-217FF SC RSTD",))
+    with Guest(config, logs("guest")) as guest:
+        for _ in range(2):
+            guest.boot()
+            assert guest.restored
+            online = guest.agent.read_file("/sys/devices/system/cpu/online")
+            assert online.decode() == f"0-{most - 1}\n"
+            assert [_runs_on(guest, cpu) for cpu in (most - 1, 0, 31)] == [most - 1, 0, 31]
+            guest.put_back()
+        guest.shut_down()
+
+
+DAY = 86400
+
+
+def test_a_guest_that_slept_for_a_day_is_not_stalled(
+    logs: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For all that emulator and harness know, the checkpoint is of yesterday."""
+    config = GuestConfig()
+    with Guest(config, logs("today")) as guest:
+        guest.boot()
+        today = clock(guest.agent, MONOTONIC)
+    tomorrow = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(time.time() + DAY))
+    arguments, now = backends.emulator_arguments, time.time_ns
+
+    def late(*words: Any) -> list[str]:
+        return [*arguments(*words), "-rtc", f"base={tomorrow}"]
+
+    monkeypatch.setattr(backends, "emulator_arguments", late)
+    monkeypatch.setattr(time, "time_ns", lambda: now() + DAY * 10**9)
+    with Guest(config, logs("tomorrow")) as guest:
+        begun = time.monotonic()
+        guest.boot()
+        assert guest.restored
+        # It has been up no longer, but knows what day it is.
+        passed = clock(guest.agent, MONOTONIC) - today
+        assert passed < time.monotonic() - begun + SECONDS
+        assert abs(clock(guest.agent) - (time.time() + DAY)) < SECONDS
+        _is_not_stalled(guest)
+
+
+def test_a_guest_whose_clocks_jump_is_not_stalled(logs: Callable[[str], Path]) -> None:
+    """More than two minutes, after which kernels complain of tasks; RCU's limit is one at most."""
+    with Guest(GuestConfig(), logs("guest")) as guest:
+        guest.boot()
+        before = clock(guest.agent, MONOTONIC)
+        with guest.passing(150) as left:
+            while left() > 0:
+                time.sleep(0.05)
+        assert clock(guest.agent, MONOTONIC) - before >= 150
+        _is_not_stalled(guest)
+
+
+def _is_not_stalled(guest: Guest) -> None:
+    """Timers expire, modules come and go (which waits for RCU), and the kernel says nothing."""
+    guest.agent.sleep(0.1)
+    for action in (guest.agent.modprobe, guest.agent.rmmod):
+        action("monreader").check()
+    guest.settle()
+    stalls = re.compile("stall|blocked for|lockup|rcu", re.IGNORECASE)
+    # What the boot has said is in the checkpoint.
+    later = [line for line in guest.agent.dmesg() if "monreader" not in line.text]
+    assert [line.text for line in later[-20:] if stalls.search(line.text)] == []
+
+
 @pytest.mark.parametrize("cpus", ["one", "most"])
 def test_a_pending_message_is_delivered(
     config: GuestConfig, bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path, cpus: str
@@ -393,6 +465,63 @@ def test_what_qemu_is_told_at_a_wrong_time_is_refused(
         with pytest.raises(QmpError, match="cannot be written: No such file"):
             _set(guest, "save", zvmlab_dir / "none" / "machine")
         assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "refused"),
+    [
+        ({"deterministic": True}, r"saved now: a client and the machine take turns \(lockstep\)"),
+        ({"devices": ("virtio-net-pci,romfile=",)}, "non-migratable device '.*zpci"),
+    ],
+    ids=["lockstep", "device"],
+)
+def test_machines_that_qemu_cannot_save(
+    bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path, more: dict[str, Any], refused: str
+) -> None:
+    config = GuestConfig(kernel=str(bare("interrupt")), **more)
+    with Guest(config, logs("guest")) as guest:
+        guest.start()
+        with pytest.raises(QmpError, match=refused):
+            _set(guest, "save", zvmlab_dir / "machine")
+        assert not (zvmlab_dir / "machine").exists()
+        if guest.config.deterministic:
+            with pytest.raises(QmpError, match="a machine in lockstep cannot be restored"):
+                _set(guest, "restore", zvmlab_dir / "machine")
+
+
+def test_a_machine_with_a_pending_interruption_is_not_saved(
+    bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path
+) -> None:
+    """A device comes, of which the machine is told by a machine check that it does not take."""
+    with Guest(GuestConfig(kernel=str(bare("interrupt"))), logs("guest")) as guest:
+        guest.resume()
+        for _ in range(8):
+            guest.control.wait_event("console", SECONDS, user="OPERATOR")
+        guest.machine.pause()
+        _set(guest, "save", zvmlab_dir / "before")
+        guest.qmp.execute("device_add", {"driver": "virtio-serial-ccw", "id": "new"})
+        with pytest.raises(QmpError, match="saved now: an interruption of a device is pending"):
+            _set(guest, "save", zvmlab_dir / "after")
+        assert not (zvmlab_dir / "after").exists()
+
+
+@HAS_HERCULES
+def test_a_device_that_hercules_cannot_save(
+    bare: Build,
+    logs: Callable[[str], Path],
+    zvmlab_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # It would go in no minute.
+    monkeypatch.setattr(saving, "SECONDS", 0.0)
+    devices = ("0120 3505",)
+    config = GuestConfig(kernel=str(bare("interrupt")), backend=HERCULES, devices=devices)
+    with Guest(config, logs("guest")) as guest:
+        guest.resume()
+        guest.control.wait_event("console", SECONDS, user="OPERATOR")
+        with pytest.raises(EmulatorError, match="saved now: the machine has a device beside the"):
+            guest.machine.save(zvmlab_dir / "machine")
+        assert not (zvmlab_dir / "machine").exists()
 
 
 # The last section's name, its instance and version; the section begins with the CPUs.
