@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from applications import MODULES, Collection, declared
 from dmstats_lab import Lab, lab_config, prepare_lab
 
 from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import CannotRun
+from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.pool import Pool, Use
 from zvmlab.mondata.records import Element, Record
@@ -179,6 +181,34 @@ def define(warm_guest: Guest) -> Iterator[Define]:
     yield run
     for name in names:
         assert warm_guest.cp(f"PURGE NSS NAME {name}").response == "0001 FILE PURGED\n"
+
+
+@pytest.fixture
+def writers(
+    request: pytest.FixtureRequest,
+    zvmlab_kernel: str,
+    zvmlab_driver: str,
+    zvmlab_backend: str,
+    guest_pool: Pool,
+) -> Iterator[Guest]:
+    """A guest with monreader and monwriter loaded; appldata_mem, _os and _net_sum are at hand."""
+    config = GuestConfig(
+        kernel=zvmlab_kernel, driver=zvmlab_driver, backend=zvmlab_backend, modules=MODULES
+    )
+    with lent(request, guest_pool, config) as guest:
+        for module in ("monreader", "monwriter"):
+            guest.agent.modprobe(module).check()
+        yield guest
+        for module in ("monwriter", "monreader"):
+            guest.agent.rmmod(module).check()
+        assert not declared(guest), "CP still copies from storage of a program that has ended"
+
+
+@pytest.fixture
+def collection(writers: Guest, zvmlab_dir: Path) -> Iterator[Collection]:
+    """Samples and events of all users' application data, read in the guest of the writers."""
+    with Collection(writers, zvmlab_dir / "sets") as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

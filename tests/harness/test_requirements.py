@@ -29,8 +29,9 @@ def test_our_own_list() -> None:
         "D": "device-mapper statistics",
         "T": "taskstats",
         "L": "vmlogrdr",
+        "W": "monwriter",
     }
-    numbers = {"M": 36, "D": 31, "T": 24, "L": 21}
+    numbers = {"M": 36, "D": 31, "T": 24, "L": 21, "W": 17}
     assert list(requirements.rows) == [
         f"{letter}{number}" for letter, last in numbers.items() for number in range(1, last + 1)
     ]
