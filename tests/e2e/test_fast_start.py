@@ -24,10 +24,10 @@ from zvmlab.base.errors import EmulatorError, UsageError
 from zvmlab.base.owned import claim
 from zvmlab.cp.faults import Fault, arm
 from zvmlab.cp.tracefmt import read as read_trace
-from zvmlab.guest import backends, checkpoint, saving
+from zvmlab.guest import checkpoint, saving
 from zvmlab.guest.backends import panel_of
 from zvmlab.guest.checkpoint import AGENT, CONSOLE, MACHINE, clock
-from zvmlab.guest.config import HERCULES, MAX_CPUS, QEMU, GuestConfig
+from zvmlab.guest.config import HERCULES, MAX_CPUS, QEMU, GuestConfig, emulator_arguments
 from zvmlab.guest.console import Crash
 from zvmlab.guest.guest import Guest, Stage
 from zvmlab.guest.hercules import Panel
@@ -256,12 +256,12 @@ def test_a_guest_that_slept_for_a_day_is_not_stalled(
         guest.boot()
         today = clock(guest.agent, MONOTONIC)
     tomorrow = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(time.time() + DAY))
-    arguments, now = backends.emulator_arguments, time.time_ns
+    now = time.time_ns
 
     def late(*words: Any) -> list[str]:
-        return [*arguments(*words), "-rtc", f"base={tomorrow}"]
+        return [*emulator_arguments(*words), "-rtc", f"base={tomorrow}"]
 
-    monkeypatch.setattr(backends, "emulator_arguments", late)
+    monkeypatch.setattr("zvmlab.guest.backends.emulator_arguments", late)
     monkeypatch.setattr(time, "time_ns", lambda: now() + DAY * 10**9)
     with Guest(config, logs("tomorrow")) as guest:
         begun = time.monotonic()
@@ -289,8 +289,8 @@ def test_a_guest_whose_clocks_jump_is_not_stalled(logs: Callable[[str], Path]) -
 def _is_not_stalled(guest: Guest) -> None:
     """Timers expire, modules come and go (which waits for RCU), and the kernel says nothing."""
     guest.agent.sleep(0.1)
-    for action in (guest.agent.modprobe, guest.agent.rmmod):
-        action("monreader").check()
+    guest.agent.modprobe("monreader").check()
+    guest.agent.rmmod("monreader").check()
     guest.settle()
     stalls = re.compile("stall|blocked for|lockup|rcu", re.IGNORECASE)
     # What the boot has said is in the checkpoint.
