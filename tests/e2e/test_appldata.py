@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: MIT
+"""appldata_mem, _os and _net_sum, unmodified: the kernel's own data, held against /proc."""
+
+from __future__ import annotations
+
+import errno
+import re
+import struct
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from applications import USERID, Application, Collection, declared
+
+from zvmlab.cp.faults import Fault, armed
+from zvmlab.guest.guest import Guest
+
+pytestmark = pytest.mark.not_debug("it has no appldata")
+
+SYSCTL = "/proc/sys/appldata"
+SECONDS = 60.0
+NUMBERS = {"mem": 1, "os": 2, "net_sum": 3}
+LEVELS = {"mem": "00", "os": "01", "net_sum": "00"}
+HEAD = struct.Struct(">QII")
+MEM = (
+    *("pgpgin", "pgpgout", "pswpin", "pswpout", "sharedram", "totalram", "freeram"),
+    *("totalhigh", "freehigh", "bufferram", "cached", "totalswap", "freeswap"),
+    *("pgalloc", "pgfault", "pgmajfault"),
+)
+OS = (
+    *("nr_cpus", "per_cpu_size", "cpu_offset", "nr_running", "nr_threads"),
+    *("avenrun1", "avenrun5", "avenrun15", "nr_iowait"),
+)
+CPU = ("user", "nice", "system", "idle", "irq", "softirq", "iowait", "steal", "id")
+NET = (
+    *("rx_packets", "tx_packets", "rx_bytes", "tx_bytes", "rx_errors"),
+    *("tx_errors", "rx_dropped", "tx_dropped", "collisions"),
+)
+KIB_PER_PAGE = 4
+PER_CPU = 36
+FIXED = 52
+
+
+def product(name: str) -> bytes:
+    """LINUXKR NL, record, version 26, release 01, modification level: EBCDIC but for the record."""
+    text = "LINUXKRNL".encode("cp037"), "2601".encode("cp037"), LEVELS[name].encode("cp037")
+    return text[0] + bytes([NUMBERS[name]]) + text[1] + text[2]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A record of the kernel's: moment, counts of beginnings and ends of changes, numbers."""
+
+    tod: int
+    begun: int
+    ended: int
+    numbers: bytes
+
+    def words(self, names: tuple[str, ...], letter: str, at: int = 0) -> dict[str, int]:
+        """Numbers one after the other, by names."""
+        found = struct.unpack_from(f">{len(names)}{letter}", self.numbers, at)
+        return dict(zip(names, found, strict=True))
+
+
+class Sysctls:
+    """/proc/sys/appldata, and the modules behind it."""
+
+    def __init__(self, guest: Guest) -> None:
+        self.guest = guest
+
+    def get(self, name: str) -> str:
+        return self.guest.agent.read_file(f"{SYSCTL}/{name}").decode().strip()
+
+    def set(self, name: str, value: str | int) -> None:
+        self.guest.agent.write_file(f"{SYSCTL}/{name}", f"{value}\n".encode())
+
+    def kernel(self, found: list[Application], name: str) -> Kernel:
+        """Of a sample the one record of that kind."""
+        (one,) = [one for one in found if one.product == product(name)]
+        assert (one.number, one.userid, one.status) == (2, USERID, 0)
+        tod, begun, ended = HEAD.unpack_from(one.data)
+        return Kernel(tod, begun, ended, one.data[HEAD.size :])
+
+
+@pytest.fixture(name="sysctls")
+def _sysctls(writers: Guest) -> Iterator[Sysctls]:
+    """The three modules loaded; afterwards nothing is collected, and they are gone."""
+    for name in NUMBERS:
+        writers.agent.modprobe(f"appldata_{name}").check()
+    found = Sysctls(writers)
+    yield found
+    for name in NUMBERS:
+        found.set(name, 0)
+        writers.agent.rmmod(f"appldata_{name}").check()
+    found.set("timer", 0)
+    found.set("interval", 10000)
+
+
+def proc(guest: Guest, path: str) -> dict[str, int]:
+    """Lines of a name and a number."""
+    text = guest.agent.read_file(path).decode()
+    pairs = re.findall(r"^(\w[\w()]*):?\s+(\d+)", text, re.MULTILINE)
+    return {name: int(number) for name, number in pairs}
+
+
+@pytest.mark.requirement("A1")
+@pytest.mark.representative
+def test_sysctls_take_what_they_can_mean(sysctls: Sysctls) -> None:
+    """timer and the kinds are 0 or 1, interval is positive; anything else is EINVAL."""
+    assert sysctls.get("timer") == "0"
+    assert sysctls.get("interval") == "10000"
+    for name in NUMBERS:
+        assert sysctls.get(name) == "0"
+    for name in ("timer", *NUMBERS):
+        for value in ("2", "-1", "x"):
+            with pytest.raises(OSError) as caught:
+                sysctls.set(name, value)
+            assert caught.value.errno == errno.EINVAL
+            assert sysctls.get(name) == "0"
+    for value in ("0", "-5"):
+        with pytest.raises(OSError) as caught:
+            sysctls.set("interval", value)
+        assert caught.value.errno == errno.EINVAL
+    sysctls.set("interval", 5000)
+    assert sysctls.get("interval") == "5000"
+    sysctls.set("timer", 1)
+    assert sysctls.get("timer") == "1"
+
+
+@pytest.mark.requirement("A2")
+@pytest.mark.representative
+@pytest.mark.parametrize("name", NUMBERS)
+def test_kind_is_collected_while_its_sysctl_is_1(
+    sysctls: Sysctls, collection: Collection, name: str
+) -> None:
+    """1 declares the record to CP, 0 withdraws it; a second 1 or 0 changes nothing."""
+    guest = sysctls.guest
+    for _ in range(2):
+        for _ in range(2):
+            sysctls.set(name, 1)
+            assert sysctls.get(name) == "1"
+            (buffer,) = declared(guest)
+            assert buffer["product-id"] == product(name) and buffer["kind"] == "interval"
+        found = sysctls.kernel(collection.sample(), name)
+        assert found.begun == found.ended
+        for _ in range(2):
+            sysctls.set(name, 0)
+            assert declared(guest) == []
+        assert collection.sample() == []
+        last = collection.next()
+        assert last.kind == "event"
+
+
+@pytest.mark.requirement("A3")
+@pytest.mark.representative
+def test_memory_is_what_proc_says(sysctls: Sysctls, collection: Collection) -> None:
+    """Sizes as in /proc/meminfo; what is counted lies between two looks at /proc/vmstat."""
+    guest = sysctls.guest
+    before = proc(guest, "/proc/vmstat")
+    sysctls.set("mem", 1)
+    after = proc(guest, "/proc/vmstat")
+    info = proc(guest, "/proc/meminfo")
+    record = sysctls.kernel(collection.sample(), "mem")
+    assert len(record.numbers) == 8 * len(MEM)
+    mem = record.words(MEM, "Q")
+    assert mem["totalram"] == info["MemTotal"]
+    assert mem["bufferram"] == info["Buffers"]
+    assert mem["totalswap"] == info["SwapTotal"] == mem["freeswap"] == 0
+    assert mem["totalhigh"] == mem["freehigh"] == 0
+    # One page of 4 KiB counts as 4 in both: what changes meanwhile is little.
+    assert abs(mem["freeram"] - info["MemFree"]) < 4096
+    for name in ("pgpgin", "pgpgout", "pswpin", "pswpout", "pgfault", "pgmajfault"):
+        assert before[name] <= mem[name] <= after[name], name
+    allocated = ("pgalloc_dma", "pgalloc_normal")
+    assert sum(before[one] for one in allocated) <= mem["pgalloc"]
+    assert mem["pgalloc"] <= sum(after[one] for one in allocated)
+
+
+@pytest.mark.requirement("A4")
+@pytest.mark.representative
+def test_processes_and_cpus_are_what_proc_says(sysctls: Sysctls, collection: Collection) -> None:
+    """Times of each CPU lie between two looks at /proc/stat, in ticks of 1/250 s and of 1/100 s."""
+    guest = sysctls.guest
+    looks = []
+    for turn in range(2):
+        text = guest.agent.read_file("/proc/stat").decode()
+        (line,) = [line for line in text.splitlines() if line.startswith("cpu0 ")]
+        looks.append([int(word) for word in line.split()[1:9]])
+        if turn == 0:
+            sysctls.set("os", 1)
+    record = sysctls.kernel(collection.sample(), "os")
+    os = record.words(OS, "I")
+    assert (os["nr_cpus"], os["per_cpu_size"], os["cpu_offset"]) == (1, PER_CPU, FIXED)
+    assert len(record.numbers) == FIXED - HEAD.size + PER_CPU
+    cpu = record.words(CPU, "I", FIXED - HEAD.size)
+    assert cpu["id"] == 0
+    order = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+    for name, low, high in zip(order, *looks, strict=True):
+        if name == "idle" or name == "iowait":
+            # Without what has passed since the CPU began to be idle.
+            assert cpu[name] * 100 <= (high + 1) * 250
+        else:
+            assert low * 250 <= (cpu[name] + 1) * 100 and cpu[name] * 100 <= (high + 1) * 250, name
+    load = guest.agent.read_file("/proc/loadavg").decode().split()
+    assert os["nr_running"] >= 1
+    assert abs(os["nr_threads"] - int(load[3].split("/")[1])) <= 5
+    for name, text in zip(("avenrun1", "avenrun5", "avenrun15"), load, strict=False):
+        # 11 bits of fraction, rounded to a hundredth.
+        assert abs(os[name] / 2048 - float(text)) < 0.2
+
+
+@pytest.mark.requirement("A5")
+@pytest.mark.representative
+def test_network_is_the_sum_of_proc(sysctls: Sysctls, collection: Collection) -> None:
+    """All interfaces of the first network namespace, added up."""
+    guest = sysctls.guest
+    sysctls.set("net_sum", 1)
+    lines = guest.agent.read_file("/proc/net/dev").decode().splitlines()[2:]
+    rows = [[int(word) for word in line.split(":")[1].split()] for line in lines]
+    record = sysctls.kernel(collection.sample(), "net_sum")
+    interfaces, _ = struct.unpack_from(">II", record.numbers)
+    assert interfaces == len(rows) >= 1
+    net = record.words(NET, "Q", 8)
+    columns = (1, 9, 0, 8, 2, 10, 3, 11, 13)
+    for name, column in zip(NET, columns, strict=True):
+        assert net[name] == sum(row[column] for row in rows), name
+
+
+@pytest.mark.requirement("A6")
+@pytest.mark.representative
+def test_timer_renews_the_data(sysctls: Sysctls, collection: Collection) -> None:
+    """With the timer, data are renewed after an interval of CPU time; without it they stay."""
+    guest = sysctls.guest
+    sysctls.set("mem", 1)
+    first = sysctls.kernel(collection.sample(), "mem")
+    assert first.begun == first.ended
+    guest.agent.read_file("/proc/kallsyms")  # CPU time
+    again = sysctls.kernel(collection.sample(), "mem")
+    assert again == first
+    sysctls.set("interval", 10)
+    sysctls.set("timer", 1)
+    deadline = time.monotonic() + SECONDS
+    while (found := sysctls.kernel(collection.sample(), "mem")).ended < first.ended + 3:
+        assert time.monotonic() < deadline, "the timer does not renew the data"
+        guest.agent.read_file("/proc/kallsyms")  # CPU time
+    assert found.tod > first.tod and found.begun == found.ended
+    sysctls.set("timer", 0)
+    last = sysctls.kernel(collection.sample(), "mem")
+    guest.agent.read_file("/proc/kallsyms")
+    assert sysctls.kernel(collection.sample(), "mem") == last
+
+
+@pytest.mark.requirement("A7")
+@pytest.mark.representative
+@pytest.mark.parametrize("rc", (5, 8))
+def test_start_that_cp_refuses_is_in_the_log(sysctls: Sysctls, rc: int) -> None:
+    """The sysctl stays 0, and the module can be unloaded; the write itself succeeds."""
+    guest = sysctls.guest
+    since = guest.agent.log_position()
+    with armed(guest.control, Fault("diagdc.start", "rc", rc, name="LINUXKR", times=1)):
+        sysctls.set("mem", 1)
+    assert sysctls.get("mem") == "0"
+    (line,) = [line.text for line in guest.agent.dmesg(since) if "appldata" in line.text]
+    assert line == f"appldata: Starting the data collection for mem failed with rc={rc}"
+    assert declared(guest) == []
+
+
+@pytest.mark.requirement("A7")
+@pytest.mark.zvmlab(modules=("appldata_mem",))
+def test_stop_that_cp_refuses_is_in_the_log(guest: Guest) -> None:
+    """The sysctl is 0, though CP still copies."""
+    guest.agent.modprobe("appldata_mem").check()
+    sysctls = Sysctls(guest)
+    sysctls.set("mem", 1)
+    since = guest.agent.log_position()
+    with armed(guest.control, Fault("diagdc.stop", "rc", 7, times=1)):
+        sysctls.set("mem", 0)
+    assert sysctls.get("mem") == "0"
+    (line,) = [line.text for line in guest.agent.dmesg(since) if "appldata" in line.text]
+    assert line == "appldata: Stopping the data collection for mem failed with rc=7"
+    assert len(declared(guest)) == 1
+
+
+@pytest.mark.requirement("A8")
+@pytest.mark.representative
+def test_module_stays_while_its_data_are_collected(sysctls: Sysctls) -> None:
+    """1 holds the module; after 0 it can go, and its sysctl with it."""
+    agent = sysctls.guest.agent
+    sysctls.set("net_sum", 1)
+    assert agent.rmmod("appldata_net_sum").errno == errno.EWOULDBLOCK
+    assert len(declared(sysctls.guest)) == 1
+    sysctls.set("net_sum", 0)
+    agent.rmmod("appldata_net_sum").check()
+    with pytest.raises(FileNotFoundError):
+        sysctls.get("net_sum")
+    agent.modprobe("appldata_net_sum").check()
+
+
+@pytest.mark.requirement("A9")
+@pytest.mark.zvmlab(cpus=2, modules=("appldata_os",))
+def test_record_of_the_cpus_changes_with_their_number(guest: Guest) -> None:
+    """A CPU that goes or comes: the kernel declares the new length, then withdraws the old one."""
+    guest.agent.modprobe("appldata_os").check()
+    sysctls = Sysctls(guest)
+    sysctls.set("os", 1)
+    (buffer,) = declared(guest)
+    address = buffer["address"]
+    assert buffer["length"] == FIXED + 2 * PER_CPU
+    sysctls.set("interval", 10)
+    sysctls.set("timer", 1)
+    for online, cpus in (("0", 1), ("1", 2)):
+        guest.agent.write_file("/sys/devices/system/cpu/cpu1/online", online.encode())
+        deadline = time.monotonic() + SECONDS
+        while [one["length"] for one in declared(guest)] != [FIXED + cpus * PER_CPU]:
+            assert time.monotonic() < deadline, "the record has not changed its length"
+            guest.agent.read_file("/proc/kallsyms")  # CPU time
+        (buffer,) = declared(guest)
+        assert (buffer["address"], buffer["product-id"]) == (address, product("os"))
+    sysctls.set("timer", 0)
+    sysctls.set("os", 0)
+    assert declared(guest) == []
+
+
+@pytest.mark.requirement("A10")
+@pytest.mark.representative
+def test_all_kinds_at_once(sysctls: Sysctls, collection: Collection) -> None:
+    """Each is a record of its own, in the order in which they were switched on."""
+    for name in ("net_sum", "mem", "os"):
+        sysctls.set(name, 1)
+    found = collection.sample()
+    assert [one.product for one in found] == [product(n) for n in ("net_sum", "mem", "os")]
