@@ -103,6 +103,20 @@ static void host_storage_changed(void *opaque)
 	}
 }
 
+/* A page that is in again is nowhere in a TLB. */
+static void host_page_changed(void *opaque, uint64_t addr, bool out)
+{
+	ZvmlabCp *s = container_of(opaque, ZvmlabCp, port);
+	CPUState *cs;
+
+	qatomic_set(&s->access[addr / CP_PAGE_SIZE], 0);
+	if (!out)
+		return;
+	CPU_FOREACH(cs) {
+		tlb_flush(cs);
+	}
+}
+
 void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s)
 {
 	cp_port_host(&s->port, host);
@@ -111,4 +125,6 @@ void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s)
 	host->kick = host_kick;
 	host->set_timer = host_set_timer;
 	host->storage_changed = host_storage_changed;
+	host->page_changed = host_page_changed;
+	host->external = zvmlab_external;
 }

@@ -74,10 +74,11 @@ def hooks(properties: str) -> list[Hook]:
              "    zvmlab_sigp(env, order_code & SIGP_ORDER_MASK, r1, r3, GETPC());\n"),
         # The external interruption.
         Hook("target/s390x/cpu.h", "#define INTERRUPT_STOP ",
-             "#define INTERRUPT_EXT_IUCV               (1 << 9)\n", after=True),
+             "#define INTERRUPT_EXT_IUCV               (1 << 9)\n"
+             "#define INTERRUPT_EXT_CP                 (1 << 10)\n", after=True),
         Hook("target/s390x/interrupt.c", '#include "hw/s390x/s390_flic.h"', INCLUDE, after=True),
         Hook("target/s390x/interrupt.c", "if (qemu_s390_flic_has_service(flic) &&",
-             "    if (zvmlab_ext_int(env)) {\n"
+             "    if (zvmlab_ext_int(env) || zvmlab_own_int(env)) {\n"
              "        return true;\n"
              "    }\n\n"),
         Hook(f"{TCG}/excp_helper.c", '#include "hw/s390x/s390_flic.h"', INCLUDE, after=True),
@@ -89,6 +90,21 @@ def hooks(properties: str) -> list[Hook]:
              "        }\n"
              "        lowcore->ext_int_code = cpu_to_be16(EXT_IUCV);\n"
              "        lowcore->cpu_addr = 0;\n"),
+        # Those of CP's own: the first is of the instruction that has just been nullified.
+        Hook(f"{TCG}/excp_helper.c", "if ((env->pending_int & INTERRUPT_EMERGENCY_SIGNAL) &&",
+             "    if (zvmlab_own_int(env)) {\n"
+             "        if (!zvmlab_take_external(env, lowcore)) {\n"
+             "            cpu_unmap_lowcore(lowcore);\n"
+             "            return;\n"
+             "        }\n"
+             "    } else\n"),
+        # Pages that CP has paged out.
+        Hook(f"{TCG}/excp_helper.c", "tlb_set_page(cs, address & TARGET_PAGE_MASK, raddr, prot,",
+             "        zvmlab_page(env, raddr, probe, retaddr);\n"),
+        Hook("target/s390x/cpu.c", "return s390_cpu_has_int(cpu);",
+             "    if (zvmlab_held(&cpu->env)) {\n"
+             "        return false;\n"
+             "    }\n"),
         # Access rights of pages.
         Hook("target/s390x/mmu_helper.c", '#include "hw/s390x/storage-keys.h"', INCLUDE,
              after=True),

@@ -7,6 +7,7 @@
 #include "hw/s390x/zvmlab.h"
 #include "qemu/error-report.h"
 #include "qemu/main-loop.h"
+#include "zvmlab/page.h"
 
 /* The address at which a guest waits that was told to end. */
 #define QUIESCED 0xfff
@@ -26,24 +27,36 @@ bool zvmlab_take_ext_int(CPUS390XState *env)
  * Called on every TLB miss, usually without the BQL, by all CPUs: the core is
  * asked once per page and change of storage.
  */
-static enum cp_access page_access(uint64_t addr)
+static uint8_t page_known(uint64_t addr)
 {
 	ZvmlabCp *s = zvmlab_cp;
 	bool locked = qemu_mutex_iothread_locked();
 	uint8_t known;
 
 	if (!s || addr >= s->port.ram_size)
-		return CP_ACCESS_WRITE;
+		return CP_ACCESS_WRITE + 1;
 	known = qatomic_read(&s->access[addr / CP_PAGE_SIZE]);
 	if (known)
-		return known - 1;
+		return known;
 	if (!locked)
 		qemu_mutex_lock_iothread();
 	known = cp_page_access(s->port.cp, addr) + 1;
+	if (cp_page_is_out(s->port.cp, addr))
+		known |= ZVMLAB_OUT;
 	qatomic_set(&s->access[addr / CP_PAGE_SIZE], known);
 	if (!locked)
 		qemu_mutex_unlock_iothread();
-	return known - 1;
+	return known;
+}
+
+static enum cp_access page_access(uint64_t addr)
+{
+	return (page_known(addr) & ~ZVMLAB_OUT) - 1;
+}
+
+bool zvmlab_page_out(uint64_t addr)
+{
+	return page_known(addr) & ZVMLAB_OUT;
 }
 
 bool zvmlab_addressable(uint64_t addr)

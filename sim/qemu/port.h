@@ -36,11 +36,15 @@ struct ZvmlabCp {
 	dev_t mapped_dev;	/* … which is this one */
 	ino_t mapped_ino;
 
-	uint8_t *access;	/* per page: 0 not known yet, or enum cp_access + 1 */
+	uint8_t *access;	/* per page: 0 not known yet, or enum cp_access + 1, or ZVMLAB_OUT */
+	bool held[CP_MAX_CPUS];	/* cp_page_held(); for has_work, without the BQL */
 
 	Notifier machine_done, exit;
 	VMChangeStateEntry *state_change;
 };
+
+/* Of ZvmlabCp.access: the page is out (cp_page_is_out()). */
+#define ZVMLAB_OUT 0x80
 
 /*
  * The machine's CP from the moment the machine is complete, or NULL.  QEMU's
@@ -68,6 +72,10 @@ void zvmlab_add_checkpoint(ObjectClass *oc);
 
 /* The callbacks of the core. */
 void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s);
+/* Its external: CPU @cpu may have an interruption, or need no longer wait. */
+void zvmlab_external(void *opaque, unsigned int cpu);
+/* A state has been loaded: which CPUs wait? */
+void zvmlab_paging_loaded(ZvmlabCp *s);
 /* Guest absolute address; @cpu: whose prefix counts, or CP_ABSOLUTE. */
 uint64_t zvmlab_absolute(int cpu, uint64_t addr);
 

@@ -40,7 +40,8 @@
 /* What a CPU of this port may have pending; the rest is QEMU's for other accelerators. */
 #define PENDING_BITS (INTERRUPT_EXT_CLOCK_COMPARATOR | INTERRUPT_EXT_CPU_TIMER | \
 		      INTERRUPT_EXTERNAL_CALL | INTERRUPT_EMERGENCY_SIGNAL | \
-		      INTERRUPT_RESTART | INTERRUPT_STOP | INTERRUPT_EXT_IUCV)
+		      INTERRUPT_RESTART | INTERRUPT_STOP | INTERRUPT_EXT_IUCV | \
+		      INTERRUPT_EXT_CP)
 
 struct saved_cpu {
 	uint8_t cc, timer;
@@ -243,6 +244,7 @@ static int apply(ZvmlabCp *s, const struct saved *saved)
 		error_report("zvmlab-cp: %s", err);
 		return -EINVAL;
 	}
+	zvmlab_paging_loaded(s);
 	for (unsigned int i = 0; i < saved->cpus; i++)
 		apply_cpu(&saved->cpu[i], &s390_cpu_addr2state(i)->env);
 	flic()->pending &= ~FLIC_PENDING_SERVICE;

@@ -9,6 +9,8 @@
 
 #include "cpu.h"
 
+struct LowCore;	/* s390x-internal.h */
+
 /* External-interruption code and CR0 subclass mask of IUCV. */
 #define EXT_IUCV 0x4000
 #define CR0_IUCV_SC 0x0000000000000002ULL
@@ -24,6 +26,30 @@ static inline bool zvmlab_ext_int(const CPUS390XState *env)
  * faster; then there is nothing to present.  Called with the BQL held.
  */
 bool zvmlab_take_ext_int(CPUS390XState *env);
+
+/* Could this CPU be presented with an interruption of CP's own, its PSW permitting? */
+static inline bool zvmlab_own_int(const CPUS390XState *env)
+{
+	return (env->pending_int & INTERRUPT_EXT_CP) && (env->cregs[0] & CR0_SERVICE_SC);
+}
+
+/*
+ * Have the CP say what is stored at the interruption.  Return: false if another CPU was
+ * faster; then there is nothing to present.  Called with the BQL held.
+ */
+bool zvmlab_take_external(CPUS390XState *env, struct LowCore *lowcore);
+
+/*
+ * A CPU is about to get a translation to the page at absolute @addr.  Does not return if the page
+ * is out and the instruction has to be executed again; @probe: that is not possible.
+ */
+void zvmlab_page(CPUS390XState *env, uint64_t addr, bool probe, uintptr_t ra);
+
+/* Does this CPU wait, whatever is pending? */
+bool zvmlab_held(const CPUS390XState *env);
+
+/* Has CP paged out the page at this absolute address? */
+bool zvmlab_page_out(uint64_t addr);
 
 /*
  * The code of a DIAGNOSE: bits 48 to 63 of its second-operand address.  Of @operand, which

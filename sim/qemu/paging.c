@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Pages that CP has paged out: accesses to them, CPUs that wait for them, and the external
+ * interruptions by which CP tells of them.
+ *
+ * An access that is not in a TLB comes here, and no TLB has a page that is out.  The instruction
+ * is nullified, as for an exception; then the CPU takes its interruption, or waits like one that
+ * is halted, so that QEMU can stop, save and reset the machine as usual.
+ */
+#include "qemu/osdep.h"
+#include "port.h"
+
+#include "exec/exec-all.h"
+#include "hw/s390x/zvmlab.h"
+#include "qapi/qapi-types-machine.h"
+#include "qemu/main-loop.h"
+#include "s390x-internal.h"
+#include "zvmlab/page.h"
+
+/* Could an interruption of CP's own be presented to this CPU now? */
+static bool enabled(const CPUS390XState *env)
+{
+	return (env->psw.mask & PSW_MASK_EXT) && (env->cregs[0] & CR0_SERVICE_SC);
+}
+
+static enum cp_paging ask(CPUS390XState *env, uint64_t addr, bool probe)
+{
+	const bool locked = qemu_mutex_iothread_locked();
+	ZvmlabCp *s = zvmlab_cp;
+	enum cp_paging result;
+
+	if (!locked)
+		qemu_mutex_lock_iothread();
+	/* Whoever only probes cannot be interrupted: it has to wait. */
+	result = cp_page_fault(s->port.cp, env->core_id, addr, env->psw.mask,
+			       !probe && enabled(env));
+	if (result == CP_PAGE_HELD)
+		qatomic_set(&s->held[env->core_id], true);
+	if (!locked)
+		qemu_mutex_unlock_iothread();
+	return result;
+}
+
+void zvmlab_page(CPUS390XState *env, uint64_t addr, bool probe, uintptr_t ra)
+{
+	CPUState *cs = env_cpu(env);
+	enum cp_paging result;
+
+	if (!zvmlab_page_out(addr))
+		return;
+	result = ask(env, addr, probe);
+	if (result == CP_PAGE_IN)
+		return;
+	cs->halted = result == CP_PAGE_HELD;
+	cs->exception_index = result == CP_PAGE_HELD ? EXCP_HALTED : -1;
+	cpu_loop_exit_restore(cs, ra);
+}
+
+bool zvmlab_held(const CPUS390XState *env)
+{
+	return zvmlab_cp && qatomic_read(&zvmlab_cp->held[env->core_id]);
+}
+
+bool zvmlab_take_external(CPUS390XState *env, LowCore *lowcore)
+{
+	struct cp *cp = zvmlab_cp->port.cp;
+	struct cp_external external;
+	const bool taken = cp_external_take(cp, env->core_id, &external);
+
+	if (!taken || !cp_external_pending(cp, env->core_id))
+		env->pending_int &= ~INTERRUPT_EXT_CP;
+	if (!taken)
+		return false;
+	lowcore->ext_int_code = cpu_to_be16(external.code);
+	lowcore->cpu_addr = cpu_to_be16(external.subcode);
+	lowcore->ext_params2 = cpu_to_be64(external.parameter);
+	return true;
+}
+
+void zvmlab_external(void *opaque, unsigned int cpu)
+{
+	ZvmlabCp *s = container_of(opaque, ZvmlabCp, port);
+	S390CPU *target = s390_cpu_addr2state(cpu);
+	CPUState *cs = CPU(target);
+
+	if (qatomic_read(&s->held[cpu]) && !cp_page_held(s->port.cp, cpu)) {
+		qatomic_set(&s->held[cpu], false);
+		if (s390_cpu_get_state(target) == S390_CPU_STATE_OPERATING)
+			cs->halted = 0;
+	}
+	target->env.pending_int |= INTERRUPT_EXT_CP;
+	cpu_interrupt(cs, CPU_INTERRUPT_HARD);
+}
+
+/* After a state has been loaded. */
+void zvmlab_paging_loaded(ZvmlabCp *s)
+{
+	for (unsigned int cpu = 0; cpu < cp_config_of(s->port.cp)->cpus; cpu++)
+		qatomic_set(&s->held[cpu], cp_page_held(s->port.cp, cpu));
+}
