@@ -179,6 +179,20 @@ START_TEST(completion_first)
 }
 END_TEST
 
+START_TEST(held_once)
+{
+	shake(0, 7);
+	shake(1, 8);
+	out(PAGE, true);
+	ck_assert_int_eq(touch(0, PAGE), CP_PAGE_HELD);
+	ck_assert_int_eq(touch(1, PAGE), CP_PAGE_INITIAL);
+	ck_external(1, INITIAL, 8);
+	ck_assert(page_release(fx.cp, 1));
+	ck_external(0, INITIAL, 7);
+	ck_assert_int_eq(touch(0, PAGE), CP_PAGE_INITIAL);
+}
+END_TEST
+
 /* A CPU's own initial interruption comes before completions that are older. */
 START_TEST(initial_before_completions)
 {
@@ -472,6 +486,8 @@ START_TEST(saved_and_loaded)
 	ck_assert_uint_eq(diag_258(0, 0), 8);
 	ck_external(1, INITIAL, 2);
 	ck_assert(cp_page_held(fx.cp, 0));
+	/* Whoever is held takes nothing, not even what anybody may take. */
+	ck_none(0);
 	ck_external(1, COMPLETION, 1);
 	ck_assert(page_release(fx.cp, 1));
 	ck_external(0, INITIAL, 1);
@@ -530,6 +546,7 @@ int main(void)
 	tcase_add_test(tc, told_and_told_again);
 	tcase_add_loop_test(tc, not_told, 0, 6);
 	tcase_add_test(tc, completion_first);
+	tcase_add_test(tc, held_once);
 	tcase_add_test(tc, initial_before_completions);
 	tcase_add_test(tc, several_wait_for_a_page);
 	tcase_add_test(tc, cancelled);
