@@ -114,7 +114,8 @@ enum cp_access dcss_page_access(const struct cp *cp, uint64_t addr)
 		for (unsigned int j = 0; segment->loaded && j < segment->config.ranges; j++)
 			if (page >= segment->config.range[j].first &&
 			    page <= segment->config.range[j].last)
-				return dcss_type_access(segment->config.range[j].type);
+				return segment->exclusive ? CP_ACCESS_WRITE :
+				       dcss_type_access(segment->config.range[j].type);
 	}
 	return CP_ACCESS_NONE;
 }
@@ -295,9 +296,9 @@ void dcss_use(struct cp *cp, struct dcss *segment, int delta)
 void dcss_load(struct cp *cp, struct dcss *segment, bool exclusive)
 {
 	assert(dcss_load_refused(cp, segment, exclusive) == 0);
+	segment->exclusive = exclusive;
 	dcss_saved_loaded(cp, segment);
 	segment->loaded = true;
-	segment->exclusive = exclusive;
 	dcss_use(cp, segment, 1);
 	dcss_loaded_changed(cp);
 	assert(cp->dcss->low <= dcss_start(segment) && cp->dcss->high >= dcss_end(segment));

@@ -32,7 +32,7 @@ static inline uint64_t dcss_content_size(const struct dcss *segment)
 	return size;
 }
 
-/** What a page of that type allows the guest. */
+/** What a page of that type allows the guest that has loaded it shared. */
 enum cp_access dcss_type_access(enum dcss_type type);
 /** Do two segments claim addresses of each other? */
 bool dcss_overlap(const struct dcss *a, const struct dcss *b);

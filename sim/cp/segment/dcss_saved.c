@@ -14,8 +14,11 @@ static bool data_saved(const struct cp_segment_range *range)
 	return range->type != DCSS_SN && range->type != DCSS_EN;
 }
 
+/* A private copy is the guest's own, whatever its type. */
 static bool may_be_stored_into(const struct dcss *segment)
 {
+	if (segment->exclusive)
+		return true;
 	for (unsigned int i = 0; i < segment->config.ranges; i++)
 		if (dcss_type_access(segment->config.range[i].type) == CP_ACCESS_WRITE)
 			return true;

@@ -210,7 +210,8 @@ START_TEST(stores_last_until_purge)
 {
 	struct cp_segment_config c = config("NEW", 0x600, 0x601, types[_i / 4].type);
 	const bool exclusive = _i & 1 && c.range[0].type != DCSS_SC, reset = _i & 2;
-	const bool written = types[_i / 4].written, saved = types[_i / 4].saved;
+	/* Whoever has it alone may store into any type. */
+	const bool written = types[_i / 4].written || exclusive, saved = types[_i / 4].saved;
 	uint8_t *at = fx_at(0x600000, 0x2000);
 	struct dcss *segment;
 
