@@ -64,6 +64,8 @@ class Toucher:
         argv = ["/tmp/pages", FILE, str(threads), str(CPUS)]
         self.process = guest.agent.worker("pages").spawn(argv)
         until("threads", lambda: guest.agent.read_file(FILE)[:8] == struct.pack(">Q", 1))
+        # While a CPU is held the guest can be asked for nothing.
+        self.addresses = [task.address for task in self.tasks()]
 
     def tasks(self) -> list[Task]:
         data = self.guest.agent.read_file(FILE)
@@ -100,13 +102,11 @@ class Toucher:
         until(f"thread {number} asleep", lambda: self.sleeps(number))
 
     def out(self, number: int, **arguments: Any) -> None:
-        address = self.tasks()[number].address
-        self.control.execute("page-out", address=address, **arguments)
+        self.control.execute("page-out", address=self.addresses[number], **arguments)
 
     def come_in(self, number: int, **arguments: Any) -> int:
-        address = self.tasks()[number].address
-        found: int = self.control.execute("page-in", address=address, **arguments)["completed"]
-        return found
+        found = self.control.execute("page-in", address=self.addresses[number], **arguments)
+        return int(found["completed"])
 
     def told(self, what: str, **match: Any) -> dict[str, Any]:
         return dict(self.control.wait_event("page", LIMIT, what=what, **match).data)
@@ -114,8 +114,8 @@ class Toucher:
     def end(self) -> None:
         """All threads end; those that sleep are woken first."""
         self.control.execute("page-thrash", faults=0, depth=0)
-        for task in self.tasks():
-            self.control.execute("page-in", address=task.address)
+        for address in self.addresses:
+            self.control.execute("page-in", address=address)
         self._put(8, 1)
         self.process.wait(LIMIT).check()
 
@@ -161,7 +161,7 @@ def test_a_task_sleeps_until_its_page_is_there(guest: Guest, program: Build) -> 
     (told,) = pages(guest)["faults"]
     assert (told["fault"], told["initial"], told["completion"]) == (fault, "presented", "waits")
     assert int(told["token"], 16) & 0xFFFFFFFF == toucher.tasks()[1].tid
-    assert told["address"] == toucher.tasks()[1].address
+    assert told["address"] == toucher.addresses[1]
     # Another one on the same page's process goes on meanwhile.
     toucher.touch(0, 5)
     toucher.touched(0)
@@ -334,8 +334,8 @@ def _many(guest: Guest, program: Build, faults: int) -> None:
     threads = 64
     toucher = Toucher(guest, program, threads)
     before = interruptions(guest)
-    for task in toucher.tasks():
-        guest.control.execute("page-out", address=task.address)
+    for number in range(threads):
+        toucher.out(number)
     guest.control.execute("page-thrash", faults=faults, depth=24)
     for number in range(threads):
         toucher.touch(number, ALWAYS)
