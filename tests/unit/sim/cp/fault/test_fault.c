@@ -121,6 +121,7 @@ END_TEST
 START_TEST(refuses_kind)
 {
 	struct fault_rule rule = send_rule(FAULT_ALWAYS, 0);
+	char text[64];
 
 	rule.kind = FAULT_DELAY;
 	refused(&rule, "fault point iucv.send cannot carry out delay; it can do cc rc pgm drop sever");
@@ -131,7 +132,8 @@ START_TEST(refuses_kind)
 	refused(&rule, "fault point iucv.send cannot carry out an unknown kind; it can do cc rc "
 		       "pgm drop sever");
 	rule.point = FAULT_POINTS;
-	refused(&rule, "there is no fault point with number 57");
+	snprintf(text, sizeof(text), "there is no fault point with number %d", FAULT_POINTS);
+	refused(&rule, text);
 }
 END_TEST
 
