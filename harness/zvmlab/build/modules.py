@@ -12,6 +12,7 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+import os
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ _SECTION = struct.Struct(">IIQQQQIIQQ")
 
 def module_name(file: Path | str) -> str:
     """Name of the module in a file, as the kernel spells it."""
-    return Path(file).name.partition(".ko")[0].replace("-", "_")
+    return os.path.basename(file).partition(".ko")[0].replace("-", "_")
 
 
 def read_module(file: Path) -> bytes:
@@ -124,10 +125,13 @@ def builtin(kernel: Kernel) -> frozenset[str]:
     return frozenset(module_name(line) for line in text.split())
 
 
-def _files(kernel: Kernel) -> dict[str, Path]:
+def _files(kernel: Kernel) -> dict[str, str]:
+    """All modules of a kernel by name: thousands, so they are paths as the system has them."""
     if kernel.modules is None:
         return {}
-    return {module_name(file): file for file in sorted(kernel.modules.rglob("*.ko*"))}
+    walk = os.walk(kernel.modules)
+    found = (os.path.join(top, name) for top, _, names in walk for name in names if ".ko" in name)
+    return {module_name(file): file for file in sorted(found, key=lambda path: path.split("/"))}
 
 
 def aliases(kernel: Kernel) -> dict[str, list[str]]:
@@ -141,14 +145,15 @@ def aliases(kernel: Kernel) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for name, file in files.items():
             try:
-                words = module_words(read_module(file), file)
+                words = module_words(read_module(Path(file)), file)
             except (CannotRun, UsageError):
                 continue  # Nobody has asked for this one.
             for alias in (value for key, value in words if key == "alias" and ":" not in value):
                 found.setdefault(_plain(alias), []).append(name)
         (folder / "aliases.json").write_text(json.dumps(found), encoding="utf-8")
 
-    state = [f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files.values()]
+    stats = ((file, os.stat(file)) for file in files.values())
+    state = [f"{file} {found.st_size} {found.st_mtime_ns}" for file, found in stats]
     kept = entry("aliases", digest(*state), build) / "aliases.json"
     result: dict[str, list[str]] = json.loads(kept.read_text(encoding="utf-8"))
     return result
@@ -182,7 +187,8 @@ class _Finder:
         """A module and whatever it needs or wants; *file* is given for one of the user's own."""
         if name in self.found or (file is None and name in self._inside):
             return
-        file = file or self._files.get(name)
+        if file is None and name in self._files:
+            file = Path(self._files[name])
         if file is None:
             version = self._kernel.version
             raise UsageError(

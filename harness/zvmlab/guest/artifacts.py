@@ -65,8 +65,46 @@ def _check_storage(config: GuestConfig, kernel: Kernel) -> None:
         )
 
 
+_Key = tuple[object, ...]
+_prepared: dict[_Key, Artifacts] = {}
+
+
+def _file_state(path: Path | str) -> tuple[object, ...]:
+    """Changes whenever a file of the user's may have other contents."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return (str(path), os.getcwd())
+    return (str(path), os.getcwd(), found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def _key(config: GuestConfig) -> _Key:
+    """All that a guest's artifacts depend on, but what this clone and its cache have."""
+    environment = sorted((k, v) for k, v in os.environ.items() if k.startswith("ZVMLAB_"))
+    files = [(remote, _file_state(local)) for remote, local in config.files.items()]
+    return (
+        *(_file_state(word) for word in (config.kernel, config.driver, *config.modules)),
+        *(tuple(files), tuple(environment), os.environ.get("HOME"), config.backend),
+        *(config.busybox or config.interactive, config.storage, len(config.modules)),
+    )
+
+
 def prepare(config: GuestConfig, progress: Progress | None = None) -> Artifacts:
-    """Everything a guest of this configuration runs."""
+    """Everything a guest of this configuration runs.
+
+    What was found is kept: this process sees no change of our own sources from then on.
+    """
+    key = _key(config)
+    found = _prepared.get(key)
+    if found is None or not all(
+        path.exists() for path in (found.emulator, found.kernel, found.image)
+    ):
+        found = _prepared[key] = _prepare(config, progress)
+    return found
+
+
+def _prepare(config: GuestConfig, progress: Progress | None) -> Artifacts:
+    """Build or fetch what is missing."""
     shown = progress or Progress(quiet=True)
     # What is wrong with the kernel is told before anything is built.
     kernel = resolve(config.kernel, progress=shown)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""What a guest runs is looked for once in a process, until something of it is another."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from zvmlab.guest import artifacts
+from zvmlab.guest.artifacts import prepare
+from zvmlab.guest.config import HERCULES, Artifacts, GuestConfig
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[GuestConfig]:
+    """The configurations whose artifacts were looked for; each gets files of its own."""
+    found: list[GuestConfig] = []
+
+    def make(config: GuestConfig, _progress: Any) -> Artifacts:
+        found.append(config)
+        files = [tmp_path / f"{name}-{len(found)}" for name in ("emulator", "kernel", "image")]
+        for file in files:
+            file.touch()
+        return Artifacts(files[0], files[1], "6.1", files[2])
+
+    monkeypatch.setattr(artifacts, "_prepare", make)
+    monkeypatch.setattr(artifacts, "_prepared", {})
+    return found
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> GuestConfig:
+    (tmp_path / "driver.ko").write_bytes(b"a driver")
+    (tmp_path / "file").write_bytes(b"a file")
+    return GuestConfig(
+        driver=str(tmp_path / "driver.ko"),
+        modules=(str(tmp_path / "driver.ko"),),
+        files={"/file": tmp_path / "file"},
+    )
+
+
+def test_guests_that_run_the_same_share_it(made: list[GuestConfig], config: GuestConfig) -> None:
+    first = prepare(config)
+    others = {"cpus": 4, "cold": True, "name": "x", "segments": (), "trace": False}
+    for name, value in others.items():
+        assert prepare(dataclasses.replace(config, **{name: value})) is first
+    assert made == [config]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kernel": "trixie"},
+        {"backend": HERCULES},
+        {"driver": "upstream"},
+        {"modules": ("dcssblk",)},
+        {"files": {}},
+        {"busybox": True},
+        {"interactive": True},
+        {"storage": "0.64M"},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_guests_that_run_something_else_do_not(
+    made: list[GuestConfig], config: GuestConfig, change: dict[str, Any]
+) -> None:
+    prepare(config)
+    prepare(dataclasses.replace(config, **change))
+    assert len(made) == 2
+
+
+def _rewrite(name: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).write_bytes(b"other contents, of another length")
+
+
+def _remove(name: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).unlink()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _rewrite("driver.ko"),
+        _rewrite("file"),
+        _remove("image-1"),
+        _remove("emulator-1"),
+        lambda _folder: os.environ.update(ZVMLAB_QEMU_WITHOUT="slots"),
+    ],
+    ids=["driver", "file", "image-gone", "emulator-gone", "environment"],
+)
+def test_what_is_another_now_is_looked_for_again(
+    made: list[GuestConfig],
+    config: GuestConfig,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[Path], None],
+) -> None:
+    monkeypatch.setenv("ZVMLAB_QEMU_WITHOUT", "")
+    first = prepare(config)
+    change(tmp_path)
+    assert prepare(config) is not first and len(made) == 2
