@@ -64,7 +64,7 @@ def test_guests_that_run_the_same_share_it(made: list[GuestConfig], config: Gues
         {"interactive": True},
         {"storage": "0.64M"},
     ],
-    ids=lambda change: next(iter(change)),
+    ids=lambda change: str(next(iter(change))),
 )
 def test_guests_that_run_something_else_do_not(
     made: list[GuestConfig], config: GuestConfig, change: dict[str, Any]
@@ -74,11 +74,11 @@ def test_guests_that_run_something_else_do_not(
     assert len(made) == 2
 
 
-def _rewrite(name: str) -> Callable[[Path], None]:
+def _rewrite(name: str) -> Callable[[Path], object]:
     return lambda folder: (folder / name).write_bytes(b"other contents, of another length")
 
 
-def _remove(name: str) -> Callable[[Path], None]:
+def _remove(name: str) -> Callable[[Path], object]:
     return lambda folder: (folder / name).unlink()
 
 
@@ -98,7 +98,7 @@ def test_what_is_another_now_is_looked_for_again(
     config: GuestConfig,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    change: Callable[[Path], None],
+    change: Callable[[Path], object],
 ) -> None:
     monkeypatch.setenv("ZVMLAB_QEMU_WITHOUT", "")
     first = prepare(config)
