@@ -415,7 +415,7 @@ MEMBERS(pages_returns) = {
 };
 MEMBERS(record_args) = {
 	ENUM("service", 0, ctl_recordings, "Service."),
-	DATA("record", 0, 1, REC_MAX_RECORD, "The bytes."), END,
+	DATA("record", 0, 1, REC_MAX_RECORD, "Of the record."), END,
 };
 MEMBERS(record_returns) = {
 	INT("queues", 0, 0, REC_MAX_QUEUES, "Queues that are switched on."), END,
