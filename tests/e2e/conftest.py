@@ -16,6 +16,8 @@ from dmstats_lab import Lab, lab_config, prepare_lab
 
 from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import CannotRun
+from zvmlab.build import module_mk
+from zvmlab.build.guesttools import debian_root, tools_source
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.pool import Pool, Use
@@ -77,6 +79,28 @@ OneSet = Callable[..., ReadSet]
 def program() -> Build:
     """Builds programs/NAME.c for the guest (static); returns the executable."""
     return lambda name: _compile(name, STATIC, [HERE / "programs" / f"{name}.c"])
+
+
+@pytest.fixture(scope="session")
+def monread_program() -> bytes:
+    """monread for the guest, with nothing that it needs there."""
+    source, root = tools_source(), debian_root()
+    parts = [source / made_by for made_by in ("Makefile", "ci/modules.mk")]
+    parts += module_mk.files(source, module_mk.closure(source, "tools/monread"))
+    library = root / "usr/lib/s390x-linux-gnu/libjansson.a"
+
+    def build(into: Path) -> None:
+        argv = ["make", "-s", "-C", str(source), f"BUILD={into}", "CC=s390x-linux-gnu-gcc"]
+        argv += [f"CFLAGS=-idirafter {root / 'usr/include'}", "PACKAGE_CFLAGS="]
+        argv += [f"PACKAGE_LIBS=-static {library}"]
+        done = subprocess.run(
+            [*argv, str(into / "monread")], capture_output=True, text=True, timeout=300, check=False
+        )
+        if done.returncode:
+            raise CannotRun(f"monread cannot be compiled for the guest: {done.stderr[-500:]}")
+
+    key = digest(root.name, *parts)
+    return entry("monread", key, build, "monread").read_bytes()
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +14,7 @@ import pytest
 
 from zvmlab.agent.agent import Process
 from zvmlab.agent.results import RunResult
-from zvmlab.base.cache import digest, entry
-from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, CannotRun
-from zvmlab.build import module_mk
-from zvmlab.build.guesttools import debian_root, tools_source
+from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS
 from zvmlab.cp.control import Control
 from zvmlab.cp.faults import Fault, armed
 from zvmlab.guest.guest import Guest
@@ -33,28 +29,6 @@ GUEST = "LINUX001"
 PROGRAM = "/tmp/monread"
 SECONDS = 90.0
 END = Record(1, 11)
-
-
-@pytest.fixture(scope="session", name="program_bytes")
-def _program_bytes() -> bytes:
-    """monread for the guest, with nothing that it needs there."""
-    source, root = tools_source(), debian_root()
-    parts = [source / made_by for made_by in ("Makefile", "ci/modules.mk")]
-    parts += module_mk.files(source, module_mk.closure(source, "tools/monread"))
-    library = root / "usr/lib/s390x-linux-gnu/libjansson.a"
-
-    def build(into: Path) -> None:
-        argv = ["make", "-s", "-C", str(source), f"BUILD={into}", "CC=s390x-linux-gnu-gcc"]
-        argv += [f"CFLAGS=-idirafter {root / 'usr/include'}", "PACKAGE_CFLAGS="]
-        argv += [f"PACKAGE_LIBS=-static {library}"]
-        done = subprocess.run(
-            [*argv, str(into / "monread")], capture_output=True, text=True, timeout=300, check=False
-        )
-        if done.returncode:
-            raise CannotRun(f"monread cannot be compiled for the guest: {done.stderr[-500:]}")
-
-    key = digest(root.name, *parts)
-    return entry("monread", key, build, "monread").read_bytes()
 
 
 @dataclass
@@ -72,12 +46,12 @@ class Running:
 
 
 @pytest.fixture(name="start")
-def _start(monreader: Guest, program_bytes: bytes, zvmlab_dir: Path) -> Iterator[Any]:
+def _start(monreader: Guest, monread_program: bytes, zvmlab_dir: Path) -> Iterator[Any]:
     """Start monread with these words; at the return CP knows its user."""
     with Capture(monreader.control, zvmlab_dir / "sets") as capture:
 
         def start(*words: str) -> Running:
-            monreader.agent.write_file(PROGRAM, program_bytes, 0o755)
+            monreader.agent.write_file(PROGRAM, monread_program, 0o755)
             monreader.control.execute("monitor-manual", manual=True)
             # Those of tests before.
             monreader.control.forget_events("monitor-connected")
@@ -261,8 +235,8 @@ def test_another_user_sees_the_same(start: Any) -> None:
     assert running.guest.agent.read_file("/tmp/out") == b"".join(streams)
 
 
-def test_without_the_module(warm_guest: Guest, program_bytes: bytes) -> None:
-    warm_guest.agent.write_file(PROGRAM, program_bytes, 0o755)
+def test_without_the_module(warm_guest: Guest, monread_program: bytes) -> None:
+    warm_guest.agent.write_file(PROGRAM, monread_program, 0o755)
     result = warm_guest.agent.run([PROGRAM])
     assert result.status == EXIT_CANNOT_RUN
     assert result.stderr == b"monread: /dev/monreader: No such file or directory\n"

@@ -33,7 +33,7 @@ def test_our_own_list() -> None:
         "W": "monwriter",
         "A": "appldata",
     }
-    numbers = {"M": 36, "P": 12, "D": 31, "T": 24, "L": 21, "W": 17, "A": 10}
+    numbers = {"M": 36, "P": 12, "D": 31, "T": 24, "L": 21, "W": 18, "A": 10}
     assert list(requirements.rows) == [
         f"{letter}{number}" for letter, last in numbers.items() for number in range(1, last + 1)
     ]
