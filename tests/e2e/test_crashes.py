@@ -107,7 +107,7 @@ def test_log_is_read_though_the_console_shows_nothing(guest):
     assert "WARNING" in guest.expect_crash("warning").line
 def test_a_boot_that_comes_in_between(guest):
     guest.reboot()
-    loaded(guest, "kind=warning")
+    load(guest, "kind=warning")
     assert "WARNING" in guest.expect_crash("warning").line
 """
 
