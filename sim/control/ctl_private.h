@@ -265,6 +265,8 @@ json_t *ctl_monitor_quiesce(struct ctl_call *call);
 json_t *ctl_query_monitor(struct ctl_call *call);
 json_t *ctl_query_set(struct ctl_call *call);
 json_t *ctl_query_appldata(struct ctl_call *call);
+json_t *ctl_watchdog_expire(struct ctl_call *call);
+json_t *ctl_query_watchdog(struct ctl_call *call);
 json_t *ctl_recording_record(struct ctl_call *call);
 json_t *ctl_recording_sever(struct ctl_call *call);
 json_t *ctl_recording_quiesce(struct ctl_call *call);

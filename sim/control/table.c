@@ -442,6 +442,13 @@ MEMBERS(recording_returns) = {
 	LIST("queues", 0, record_queue, REC_SERVICES, REC_MAX_QUEUES, "As QUERY RECORDING."), END,
 };
 
+MEMBERS(expire_returns) = { BOOL("expired", 0, "One was set."), END };
+MEMBERS(watchdog_returns) = {
+	BOOL("active", 0, "It is set."), BOOL("conceal", 0, "CONCEAL was asked for."),
+	INT("seconds", 0, U32, "Interval; 0: it is not set."),
+	STRING("command", 0, 0, CPCMD_MAX_COMMAND, "What CP will run."), END,
+};
+
 const struct ctl_command ctl_commands[] = {
 	{ "query-version", "Version and capabilities, as in the greeting.", NULL, version_returns,
 	  ctl_query_version },
@@ -491,6 +498,10 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_query_appldata },
 	{ "query-set", "A set that is still in the segment.", set_args, set_returns,
 	  ctl_query_set },
+	{ "watchdog-expire", "The time bomb of DIAGNOSE X'288' goes off now.", NULL,
+	  expire_returns, ctl_watchdog_expire },
+	{ "query-watchdog", "The time bomb of DIAGNOSE X'288'.", NULL, watchdog_returns,
+	  ctl_query_watchdog },
 	{ "recording-record", "CP makes a record.", record_args, record_returns,
 	  ctl_recording_record },
 	{ "recording-sever", "Sever the paths of a recording service.", recording_sever_args,

@@ -132,10 +132,19 @@ void cp_kick(struct cp *cp, unsigned int cpu)
 	cp->host.kick(cp->host.opaque, cpu);
 }
 
-void cp_set_timer(struct cp *cp, uint64_t tod)
+void cp_set_timer(struct cp *cp, enum cp_timer_user user, uint64_t tod)
 {
-	trace_timer(cp, tod);
-	cp->host.set_timer(cp->host.opaque, tod);
+	uint64_t first = 0;
+
+	assert(user < CP_TIMERS);
+	cp->timer_due[user] = tod;
+	/* Right across the clock's wrap. */
+	for (unsigned int i = 0; i < CP_TIMERS; i++)
+		if (cp->timer_due[i] != 0 &&
+		    (first == 0 || (int64_t)(cp->timer_due[i] - first) < 0))
+			first = cp->timer_due[i];
+	trace_timer(cp, first);
+	cp->host.set_timer(cp->host.opaque, first);
 }
 
 const struct cp_config *cp_config_of(const struct cp *cp)

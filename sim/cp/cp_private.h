@@ -15,11 +15,15 @@
 #include "zvmlab/cp.h"
 #include "zvmlab/input.h"
 #include "zvmlab/recording.h"
+#include "zvmlab/watchdog.h"
 
 struct state;
 
 /** What the system configuration file would call this system; its node as well. */
 #define CP_SYSTEM_ID "ZVMLAB"
+
+/** Who asks to be woken: the host has one timer for all. */
+enum cp_timer_user { CP_TIMER_MONITOR, CP_TIMER_WATCHDOG, CP_TIMERS };
 
 struct cp {
 	struct cp_config config;
@@ -37,6 +41,8 @@ struct cp {
 	struct cmsg *msg;	/**< *MSG service and SET SMSG settings */
 	struct recording *recordings;	/**< *LOGREC, *ACCOUNT, *SYMPTOM and their queues */
 	struct cpcmd *command;
+	struct watchdog watchdog;	/**< DIAGNOSE X'288' */
+	uint64_t timer_due[CP_TIMERS];	/**< TOD, 0: none */
 	struct fault *fault;
 	struct trace *trace;
 };
@@ -99,7 +105,8 @@ static inline uint64_t cp_tod(struct cp *cp)
 
 /** The host's functions of these names, traced. */
 void cp_kick(struct cp *cp, unsigned int cpu);
-void cp_set_timer(struct cp *cp, uint64_t tod);
+/** Of all times asked for the host is told the first. */
+void cp_set_timer(struct cp *cp, enum cp_timer_user user, uint64_t tod);
 
 /**
  * What a part of the CP does when the whole is made, reset, saved …; what it

@@ -16,6 +16,7 @@ static const char *const event_names[CP_EVENT_KINDS] = {
 	[CP_EVENT_RECORDING_CONNECTED] = "recording-connected",
 	[CP_EVENT_RECORDING_SEVERED] = "recording-severed",
 	[CP_EVENT_RECORDING_RECEIVED] = "recording-received",
+	[CP_EVENT_WATCHDOG] = "watchdog",
 	[CP_EVENT_FAULT] = "fault",
 	[CP_EVENT_PAGE] = "page",
 };

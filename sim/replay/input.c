@@ -12,6 +12,7 @@
 #include "zvmlab/page.h"
 #include "zvmlab/recording.h"
 #include "zvmlab/state.h"
+#include "zvmlab/watchdog.h"
 
 static struct cp_insn insn_of(struct replay *r, unsigned int cpu, uint8_t amode, bool problem,
 			      uint64_t *gr)
@@ -181,6 +182,20 @@ static void recording_quiesced(struct replay *r, const json_t *record,
 	recording_quiesce(r->cp, (enum rec_service)given->service, given->user, given->quiesce);
 }
 
+static void timer(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	(void)in;
+	cp_timer(r->cp);
+}
+
+static void expire(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	(void)in;
+	watchdog_expire(r->cp);
+}
+
 static void arm(struct replay *r, const json_t *record, const union input_args *in)
 {
 	char err[256];
@@ -306,6 +321,8 @@ static give *const gives[INPUTS] = {
 	[INPUT_recording_record] = recording_record,
 	[INPUT_recording_sever] = recording_severed,
 	[INPUT_recording_quiesce] = recording_quiesced,
+	[INPUT_watchdog_timer] = timer,
+	[INPUT_watchdog_expire] = expire,
 	[INPUT_fault_arm] = arm,
 	[INPUT_fault_disarm] = disarm,
 	[INPUT_segment_write] = segment_write,

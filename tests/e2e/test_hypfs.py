@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What guests use, as the kernel's hypfs has it of CP (DIAGNOSE X'204', X'2FC', X'0C'), and X'288'.
+"""What guests use, as the kernel's hypfs has it of CP (DIAGNOSE X'204', X'2FC', X'0C').
 
 The values are held against CP's commands and the guest's own view of itself.
 """
@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 
 from zvmlab.cp.peer import Peer
-from zvmlab.cp.tracefmt import read
 from zvmlab.guest.guest import Guest
 
 HYPFS, FILES = "/sys/hypervisor/s390", "/sys/kernel/debug/s390_hypfs"
 MIB = 1 << 20
 MICROSECONDS = 1_000_000
-pytestmark = pytest.mark.not_debug("it has neither hypfs nor diag288_wdt")
+pytestmark = pytest.mark.not_debug("it has no hypfs")
 TWO_CPUS = pytest.mark.zvmlab(cpus=2)
 ALL_USERS = pytest.mark.zvmlab(cp={"class": "BEG"}, busybox=True)
 
@@ -139,22 +137,3 @@ def test_debugfs_has_each_cpus_time(guest: Guest) -> None:
         since = timedelta(microseconds=total) - (time - datetime(1900, 1, 1))
         assert timedelta(0) <= since < timedelta(seconds=1)
         assert (own, address) == (total, cpu)
-
-
-def records_of(guest: Guest, call: str) -> list[Mapping[str, Any]]:
-    trace = guest.channels.trace
-    assert trace is not None
-    return [record.fields for record in read(trace) if record.call == call]
-
-
-@pytest.mark.zvmlab(modules=("diag288_wdt",))
-@pytest.mark.first_kernel
-def test_a_watchdog_that_is_not_there_leaves_a_record(guest: Guest) -> None:
-    """The module asks CP by X'288', 7.2 when it boots; the trace says with what, and who answers."""
-    assert guest.agent.modprobe("diag288_wdt").errno != 0
-    first = records_of(guest, "diag.288")[0]
-    registers = [int(value, 16) for value in first["gr"]]
-    # Its first question is function 0, for the shortest time there is.
-    assert registers[first["r1"]] & 0xFF == 0
-    assert registers[first["r1"] + 1] == 15
-    assert first["how"] == "pass"

@@ -32,8 +32,9 @@ def test_our_own_list() -> None:
         "L": "vmlogrdr",
         "W": "monwriter",
         "A": "appldata",
+        "Z": "diag288_wdt",
     }
-    numbers = {"M": 36, "P": 12, "D": 31, "T": 24, "L": 21, "W": 18, "A": 10}
+    numbers = {"M": 36, "P": 12, "D": 31, "T": 24, "L": 21, "W": 18, "A": 10, "Z": 11}
     assert list(requirements.rows) == [
         f"{letter}{number}" for letter, last in numbers.items() for number in range(1, last + 1)
     ]

@@ -98,6 +98,8 @@ const struct cpcmd_word *cpcmd_find(const struct cpcmd_args *args, const struct 
 int cpcmd_option(struct cpcmd_args *args, const struct cpcmd_word *table, const char *module);
 
 /* command_text.c */
+/** A response on the guest's console, long lines in pieces. */
+void cpcmd_to_console(struct cp *cp, const struct cpcmd_response *response);
 /** One line of the response; what is not printable becomes '.'. */
 __attribute__((format(printf, 2, 3))) void cpcmd_line(struct cp *cp, const char *format, ...);
 /** Replace what is not printable ASCII by '.'. */

@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "command_private.h"
+#include "zvmlab/event.h"
+
+/* A line on the user's console; longer ones are cut in pieces. */
+#define CONSOLE_LINE 240u
 
 void cpcmd_printable(char *text, size_t len)
 {
@@ -28,6 +32,26 @@ static void put_line(struct cp *cp, const char *text, size_t len)
 	cpcmd_printable(response->text + response->len, len);
 	response->len += len;
 	response->text[response->len++] = '\n';
+}
+
+void cpcmd_to_console(struct cp *cp, const struct cpcmd_response *response)
+{
+	char line[CONSOLE_LINE + 1];
+	size_t len = 0;
+
+	for (size_t i = 0; i < response->len; i++) {
+		bool end = response->text[i] == '\n';
+
+		assert(len < CONSOLE_LINE);
+		if (!end)
+			line[len++] = response->text[i];
+		if (!end && len < CONSOLE_LINE)
+			continue;
+		line[len] = '\0';
+		cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_CONSOLE,
+						  .name = cp->config.userid, .text = line });
+		len = 0;
+	}
 }
 
 /* Format behind the first @at characters; return: length of the line. */

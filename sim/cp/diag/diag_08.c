@@ -9,10 +9,10 @@
  */
 #include <string.h>
 
+#include "command/command_private.h"
 #include "diag_private.h"
 #include "zvmlab/command.h"
 #include "ebcdic.h"
-#include "zvmlab/event.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/storage.h"
 #include "zvmlab/trace.h"
@@ -20,8 +20,6 @@
 #define FLAGS(operand) ((operand) & 0xff000000u)
 #define LENGTH(operand) ((operand) & 0x00ffffffu)
 #define RESPONSE_BUFFER 0x40000000u
-/* A response line on the user's console; longer ones are cut in pieces. */
-#define CONSOLE_LINE 240u
 
 struct call {
 	const struct cp_insn *insn;
@@ -64,26 +62,6 @@ static uint16_t fetch(struct cp *cp, struct call *call)
 	assert(call->len <= CPCMD_MAX_COMMAND && call->room <= CPCMD_MAX_RESPONSE);
 	/* Before the command has had any effect. */
 	return storage_check(cp, (int)insn->cpu, call->addr, call->room, true);
-}
-
-static void to_console(struct cp *cp, const struct cpcmd_response *response)
-{
-	char line[CONSOLE_LINE + 1];
-	size_t len = 0;
-
-	for (size_t i = 0; i < response->len; i++) {
-		bool end = response->text[i] == '\n';
-
-		assert(len < CONSOLE_LINE);
-		if (!end)
-			line[len++] = response->text[i];
-		if (!end && len < CONSOLE_LINE)
-			continue;
-		line[len] = '\0';
-		cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_CONSOLE,
-						  .name = cp->config.userid, .text = line });
-		len = 0;
-	}
 }
 
 /* Bytes of the whole lines that fit into @room. */
@@ -176,7 +154,7 @@ struct cp_result diag_08_command(struct cp *cp, const struct cp_insn *insn, unsi
 	response = cpcmd_run(cp, CPCMD_GUEST, call.text, call.len);
 	if (call.buffer)
 		return to_buffer(cp, &call, response);
-	to_console(cp, response);
+	cpcmd_to_console(cp, response);
 	diag_set(insn, r3, (uint64_t)response->rc);
 	return cp_done();
 }

@@ -26,7 +26,7 @@ void mon_arm_timer(struct cp *cp)
 	assert(m->interval_due == 0 || m->settings[false].active);
 	if (m->events.due != 0 && (due == 0 || reached(due, m->events.due)))
 		due = m->events.due;
-	cp_set_timer(cp, m->manual ? 0 : due);
+	cp_set_timer(cp, CP_TIMER_MONITOR, m->manual ? 0 : due);
 }
 
 static void start_writer(struct cp *cp, struct record_writer *w, enum mon_kind kind)

@@ -165,18 +165,6 @@ START_TEST(not_installed)
 }
 END_TEST
 
-/* Left to the emulator, which may have a watchdog; told of all the same. */
-START_TEST(time_bomb)
-{
-	fx.gr[5] = 6;
-	ck_assert_int_eq(diag(0x288, 0, AREA).how, CP_PASS);
-	ck_assert_ptr_nonnull(strstr(fx.trace, "\"call\":\"diag.288\",\"r1\":2,\"r3\":4,"
-					       "\"amode\":64,\"gr\":[\"0\",\"0\",\"0\",\"0\","
-					       "\"3000\",\"6\","));
-	ck_assert_ptr_nonnull(strstr(fx.trace, "\"how\":\"pass\"}"));
-}
-END_TEST
-
 static void put_device(uint64_t addr, uint16_t device, uint16_t len)
 {
 	memset(fx_at(addr, 16), 0xee, 16);
@@ -313,7 +301,6 @@ int main(void)
 	tcase_add_test(tc, pseudo_timer);
 	tcase_add_test(tc, yield);
 	tcase_add_test(tc, not_installed);
-	tcase_add_test(tc, time_bomb);
 	tcase_add_test(tc, device);
 	tcase_add_test(tc, device_in_amode_31);
 	tcase_add_test(tc, pfault);

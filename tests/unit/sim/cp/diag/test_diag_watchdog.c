@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* DIAGNOSE X'288': the time bomb. */
+#include <stdlib.h>
+
+#include "command_check.h"
+#include "state_check.h"
+#include "zvmlab/fault.h"
+#include "zvmlab/monitor.h"
+#include "zvmlab/watchdog.h"
+
+#define TEXT 0x3000
+/* PoP, "Time-of-Day Clock": bit 51 is a microsecond. */
+#define SECOND (UINT64_C(1000000) << 12)
+
+enum { INIT = 0, CHANGE = 1, CANCEL = 2 };
+
+static struct cp_result call(uint64_t function, uint64_t seconds, uint64_t addr, uint64_t len)
+{
+	fx.gr[2] = function;
+	fx.gr[3] = seconds;
+	fx.gr[4] = addr;
+	fx.gr[5] = len;
+	return fx_diag(2, 4, 0x288);
+}
+
+static void put(const char *command)
+{
+	ebcdic_encode(fx_at(TEXT, strlen(command)), command, strlen(command));
+}
+
+/* As Linux sets it, and puts it off. */
+static void set(const char *command, uint64_t seconds)
+{
+	put(command);
+	ck_assert_int_eq(call(INIT, seconds, TEXT, strlen(command)).how, CP_DONE);
+	ck_assert(watchdog_of(fx.cp)->active);
+	ck_assert_uint_eq(fx.timer, fx.tod + seconds * SECOND);
+}
+
+/* Time passes, and the host's timer with it. */
+static void wait_for(uint64_t tod)
+{
+	fx.tod = tod;
+	cp_timer(fx.cp);
+}
+
+START_TEST(goes_off)
+{
+	set("MSG * BANG", 15);
+	wait_for(fx.tod + 15 * SECOND - 1);
+	ck_assert_uint_eq(fx.events[CP_EVENT_WATCHDOG], 0);
+	ck_assert_uint_eq(fx.timer, fx.tod + 1);
+	wait_for(fx.tod + 1);
+	ck_assert_uint_eq(fx.events[CP_EVENT_WATCHDOG], 1);
+	ck_assert_uint_eq(fx.events[CP_EVENT_COMMAND], 1);
+	ck_assert_str_eq(fx.last_name, "LINUX001");
+	ck_assert_str_eq(fx.last_text, "MSG * BANG");
+	ck_assert_uint_eq(fx.last_event.value, 0);
+	/* Once. */
+	ck_assert(!watchdog_of(fx.cp)->active);
+	ck_assert_uint_eq(fx.timer, 0);
+	wait_for(fx.tod + 1000 * SECOND);
+	ck_assert_uint_eq(fx.events[CP_EVENT_WATCHDOG], 1);
+}
+END_TEST
+
+START_TEST(put_off)
+{
+	set("QUERY USERID", 30);
+	fx.tod += 29 * SECOND;
+	set("QUERY TIME", 20);
+	wait_for(fx.tod + 19 * SECOND);
+	ck_assert_uint_eq(fx.events[CP_EVENT_WATCHDOG], 0);
+	/* The command stays, the time begins anew. */
+	ck_assert_int_eq(call(CHANGE, 100, 0, 0).how, CP_DONE);
+	ck_assert_uint_eq(fx.timer, fx.tod + 100 * SECOND);
+	wait_for(fx.tod + 100 * SECOND);
+	ck_assert_uint_eq(fx.events[CP_EVENT_WATCHDOG], 1);
+	ck_assert_str_eq(fx.last_text, "QUERY TIME");
+}
+END_TEST
+
+START_TEST(cancelled)
+{
+	ck_assert_int_eq(call(CANCEL, 0, 0, 0).how, CP_DONE);
+	set("QUERY USERID", 15);
+	ck_assert_int_eq(call(CANCEL, 0, 0, 0).how, CP_DONE);
+	ck_assert_uint_eq(fx.timer, 0);
+	wait_for(fx.tod + 15 * SECOND);
+	ck_assert_uint_eq(fx.events[CP_EVENT_WATCHDOG], 0);
+	set("QUERY USERID", 15);
+	cp_reset(fx.cp);
+	ck_assert_uint_eq(fx.timer, 0);
+	ck_assert(!watchdog_of(fx.cp)->active);
+}
+END_TEST
+
+/* Linux 7.2 counts the zero at the end; a response goes to the console. */
+START_TEST(command)
+{
+	put("QUERY USERID");
+	*fx_at(TEXT + 12, 1) = 0;
+	ck_assert_int_eq(call(INIT | 0x80000000u, 15, TEXT, 13).how, CP_DONE);
+	ck_assert(watchdog_of(fx.cp)->conceal);
+	ck_assert(watchdog_expire(fx.cp));
+	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 1);
+	ck_assert_str_eq(fx.last_text, "QUERY USERID ");
+	ck_assert(!watchdog_expire(fx.cp));
+	/* With the guest's classes, and its return code. */
+	set("ACNT ALL", 15);
+	ck_assert(!watchdog_of(fx.cp)->conceal);
+	ck_assert(watchdog_expire(fx.cp));
+	ck_assert_uint_eq(fx.last_event.value, 1);
+}
+END_TEST
+
+START_TEST(wrong)
+{
+	char longest[CPCMD_MAX_COMMAND + 1];
+
+	put("BEGIN");
+	ck_pgm(call(3, 15, TEXT, 5), PGM_SPECIFICATION);
+	ck_pgm(call(0x40000000, 15, TEXT, 5), PGM_SPECIFICATION);
+	ck_pgm(call(INIT, 14, TEXT, 5), PGM_SPECIFICATION);
+	ck_pgm(call(INIT, 0, TEXT, 5), PGM_SPECIFICATION);
+	ck_pgm(call(INIT, 15, TEXT, 0), PGM_SPECIFICATION);
+	ck_pgm(call(INIT, 15, TEXT, 241), PGM_SPECIFICATION);
+	ck_pgm(call(INIT, 15, TEXT, UINT64_C(1) << 32 | 5), PGM_SPECIFICATION);
+	ck_pgm(call(INIT, 15, UINT64_C(1) << 40, 5), PGM_ADDRESSING);
+	ck_pgm(call(CHANGE, 15, 0, 0), PGM_SPECIFICATION);
+	ck_pgm(fx_diag(3, 4, 0x288), PGM_SPECIFICATION);
+	ck_pgm(fx_diag(2, 5, 0x288), PGM_SPECIFICATION);
+	ck_assert(!watchdog_of(fx.cp)->active);
+	memset(longest, 'A', CPCMD_MAX_COMMAND);
+	longest[CPCMD_MAX_COMMAND] = '\0';
+	set(longest, UINT32_MAX);
+	ck_pgm(call(CHANGE, 14, 0, 0), PGM_SPECIFICATION);
+	ck_assert(watchdog_expire(fx.cp));
+	ck_assert_uint_eq(fx.last_event.value, 1);
+}
+END_TEST
+
+/* One timer of the host serves the monitor, too: the first of both times. */
+START_TEST(beside_the_monitor)
+{
+	ck_operator("MONITOR SAMPLE INTERVAL 60 SECONDS", 0, "");
+	cpcmd_run(fx.cp, CPCMD_OPERATOR, "MONITOR SAMPLE START", 20);
+	ck_assert_uint_eq(fx.timer, fx.tod + 60 * SECOND);
+	set("QUERY USERID", 15);
+	wait_for(fx.tod + 15 * SECOND);
+	ck_assert_uint_eq(fx.events[CP_EVENT_WATCHDOG], 1);
+	ck_assert_uint_eq(fx.timer, fx.tod + 45 * SECOND);
+	put("QUERY USERID");
+	ck_assert_int_eq(call(INIT, 100, TEXT, 12).how, CP_DONE);
+	ck_assert_uint_eq(fx.timer, fx.tod + 45 * SECOND);
+	/* Both at once, since the machine was stopped. */
+	wait_for(fx.tod + 200 * SECOND);
+	ck_assert_uint_eq(fx.events[CP_EVENT_WATCHDOG], 2);
+}
+END_TEST
+
+static void arm(enum fault_point point, enum fault_kind kind, uint32_t value)
+{
+	const struct fault_rule rule = { .point = point, .path = FAULT_ANY_PATH,
+					 .when = FAULT_ALWAYS, .times = 1, .kind = kind,
+					 .value = value };
+	char err[256];
+
+	ck_assert_int_ge(fault_arm(fx.cp, &rule, err, sizeof(err)), 1);
+}
+
+START_TEST(faults)
+{
+	put("QUERY USERID");
+	arm(FAULT_DIAG288_INIT, FAULT_PGM, 6);
+	ck_pgm(call(INIT, 15, TEXT, 12), 6);
+	arm(FAULT_DIAG288_INIT, FAULT_DROP, 0);
+	ck_assert_int_eq(call(INIT, 15, TEXT, 12).how, CP_DONE);
+	ck_assert(!watchdog_of(fx.cp)->active);
+	set("QUERY USERID", 15);
+	arm(FAULT_DIAG288_CHANGE, FAULT_DROP, 0);
+	ck_assert_int_eq(call(CHANGE, 99, 0, 0).how, CP_DONE);
+	ck_assert_uint_eq(watchdog_of(fx.cp)->seconds, 15);
+	arm(FAULT_DIAG288_CANCEL, FAULT_PGM, 1);
+	ck_pgm(call(CANCEL, 0, 0, 0), 1);
+	ck_assert(watchdog_of(fx.cp)->active);
+	arm(FAULT_WATCHDOG_EXPIRE, FAULT_DROP, 0);
+	ck_assert(watchdog_expire(fx.cp));
+	ck_assert_uint_eq(fx.events[CP_EVENT_WATCHDOG], 0);
+	set("QUERY USERID", 15);
+	arm(FAULT_WATCHDOG_EXPIRE, FAULT_DUPLICATE, 0);
+	ck_assert(watchdog_expire(fx.cp));
+	ck_assert_uint_eq(fx.events[CP_EVENT_WATCHDOG], 2);
+}
+END_TEST
+
+START_TEST(save_load)
+{
+	uint8_t *image;
+	size_t len;
+	char err[256];
+
+	set("QUERY TIME", 15);
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	ck_assert_int_eq(call(CANCEL, 0, 0, 0).how, CP_DONE);
+	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	ck_assert_uint_eq(fx.timer, fx.tod + 15 * SECOND);
+	wait_for(fx.tod + 15 * SECOND);
+	ck_assert_str_eq(fx.last_text, "QUERY TIME");
+	/* Active, conceal, seconds (4), due (8), length, command. */
+	for (size_t at = 0; at <= 14; at += 14) {
+		image[state_find(image, len, "CBOM") + 4 + at] ^= 0xff;
+		state_sign(image, len);
+		ck_refused(image, len, err, sizeof(err));
+		image[state_find(image, len, "CBOM") + 4 + at] ^= 0xff;
+	}
+	free(image);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		goes_off, put_off, cancelled, command, wrong, beside_the_monitor, faults,
+		save_load,
+	};
+	Suite *suite = suite_create("watchdog");
+	TCase *t = tcase_create("watchdog");
+
+	tcase_add_checked_fixture(t, fx_setup, fx_teardown);
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+		tcase_add_test(t, tests[i]);
+	suite_add_tcase(suite, t);
+	return fx_run_and_replay(suite);
+}
