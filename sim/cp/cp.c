@@ -33,8 +33,13 @@ static void fini_parts(struct cp *cp, size_t count)
 static int init_parts(struct cp *cp, char *err, size_t errlen)
 {
 	for (size_t i = 0; i < PARTS; i++) {
+		int rc = 0;
+
 		assert(parts[i]);
-		if (parts[i]->init && parts[i]->init(cp, err, errlen) != 0) {
+		if (parts[i]->init)
+			rc = parts[i]->init(cp, err, errlen);
+		assert(rc == 0 || rc == -1);
+		if (rc != 0) {
 			fini_parts(cp, i);
 			return -1;
 		}
