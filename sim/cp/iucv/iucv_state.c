@@ -108,7 +108,7 @@ void iucv_path_ref(struct iucv *iucv, struct state *s, struct iucv_path **path)
 	state_u16(s, &id);
 	if (!s->loading)
 		return;
-	*path = NULL;
+	assert(!*path);
 	if (user == NO_USER)
 		return;
 	state_require(s, user < iucv->in_image && id < iucv->user[user]->max_paths);

@@ -156,6 +156,103 @@ START_TEST(decoded_type)
 }
 END_TEST
 
+#define PATH 0x0203
+#define MASK 0x02
+#define AT(offset) ((offset) + 2u) /* a byte of the list below */
+#define WORD(offset) (AT(offset) << 24 | AT((offset) + 1) << 16 | AT((offset) + 2) << 8 | \
+		      AT((offset) + 3))
+
+/* What a function takes from its list, by the forms that Linux fills in. */
+enum taken {
+	USERS = 1,		/* IPVMID, IPTARGET */
+	LIMIT = 2,
+	DATA_OF_PATH = 4,	/* IPUSER */
+	MESSAGE = 8,
+	BUFFER = 16,
+	IMMEDIATE = 32,		/* IPRMMSG, with IPRMDATA */
+	ANSWER = 64,		/* without IPNORPY */
+	ADDRESS = 128,		/* of DECLARE BUFFER, without a length */
+	ONLY_MASK = 256,
+};
+
+static const struct { enum iucv_function function; unsigned int taken; } functions[] = {
+	{ IUCV_CONNECT, USERS | LIMIT | DATA_OF_PATH },
+	{ IUCV_ACCEPT, LIMIT | DATA_OF_PATH },
+	{ IUCV_SEVER, DATA_OF_PATH },
+	{ IUCV_QUIESCE, DATA_OF_PATH },
+	{ IUCV_RESUME, DATA_OF_PATH },
+	{ IUCV_SEND, MESSAGE | BUFFER | IMMEDIATE | ANSWER },
+	{ IUCV_REPLY, MESSAGE | BUFFER | IMMEDIATE },
+	{ IUCV_RECEIVE, MESSAGE | BUFFER },
+	{ IUCV_REJECT, MESSAGE | BUFFER },
+	{ IUCV_DECLARE_BUFFER, ADDRESS },
+	{ IUCV_SET_MASK, ONLY_MASK },
+	{ IUCV_SET_CONTROL_MASK, ONLY_MASK },
+};
+
+static void ck_area(const struct iucv_area *area, bool list, uint32_t addr, uint32_t len)
+{
+	ck_assert(!area->host && area->list == list && !area->ptr);
+	ck_assert_uint_eq(area->addr, addr);
+	ck_assert_uint_eq(area->len, len);
+}
+
+static void ck_areas(const struct iucv_parm *parm, unsigned int taken, uint8_t flags)
+{
+	static const uint8_t none[8] = { 0 };
+	const uint8_t immediate[8] = {
+		AT(IPRMMSG), AT(IPRMMSG + 1), AT(IPRMMSG + 2), AT(IPRMMSG + 3),
+		AT(IPRMMSG + 4), AT(IPRMMSG + 5), AT(IPRMMSG + 6), AT(IPRMMSG + 7),
+	};
+	const bool in_list = (taken & IMMEDIATE) && (flags & IPRMDATA);
+
+	ck_assert_mem_eq(parm->rmmsg, in_list ? immediate : none, 8);
+	if ((taken & BUFFER) && !in_list)
+		ck_area(&parm->buffer, flags & IPBUFLST, WORD(IPBFADR1), WORD(IPBFLN1F));
+	else
+		ck_area(&parm->buffer, false, taken & ADDRESS ? WORD(IPBFADR1) : 0, 0);
+	if ((taken & ANSWER) && !(flags & IPNORPY))
+		ck_area(&parm->answer, flags & IPANSLST, WORD(IPBFADR2), WORD(IPBFLN2F));
+	else
+		ck_area(&parm->answer, false, 0, 0);
+}
+
+/* A list full of data: each function takes its own members, all others are 0. */
+START_TEST(list_decoded)
+{
+	static const uint8_t flags[] = { 0, IPRMDATA, IPBUFLST, IPANSLST, IPNORPY };
+	const unsigned int taken = functions[_i].taken;
+	uint8_t image[IUCV_PARM_SIZE], user[16] = { 0 };
+	struct iucv_parm parm;
+
+	for (unsigned int i = 0; i < sizeof(image); i++)
+		image[i] = (uint8_t)AT(i);
+	if (taken & DATA_OF_PATH) {
+		put_be64(image + IPVMID, NAME);
+		put_be64(image + IPTARGET, NAME);
+		memcpy(user, image + IPUSER, sizeof(user));
+	}
+	for (unsigned int i = 0; i < sizeof(flags); i++) {
+		image[IPFLAGS1] = taken & ONLY_MASK ? AT(IPFLAGS1) : flags[i];
+		memset(&parm, 0xff, sizeof(parm));
+		iucv_decode(functions[_i].function, image, &parm);
+		ck_assert_uint_eq(parm.mask, taken & ONLY_MASK ? MASK : 0);
+		ck_assert_uint_eq(parm.path, taken & ONLY_MASK ? 0 : PATH);
+		ck_assert_uint_eq(parm.flags, taken & ONLY_MASK ? 0 : flags[i]);
+		ck_assert_uint_eq(parm.msglim, taken & LIMIT ? WORD(IPMSGLIM) >> 16 : 0);
+		ck_assert_str_eq(parm.vmid, taken & USERS ? "ALPHA" : "");
+		ck_assert_str_eq(parm.target, taken & USERS ? "ALPHA" : "");
+		ck_assert_mem_eq(parm.ipuser, user, sizeof(user));
+		ck_assert_uint_eq(parm.msgid, taken & MESSAGE ? WORD(IPMSGID) : 0);
+		ck_assert_uint_eq(parm.trgcls, taken & MESSAGE ? WORD(IPTRGCLS) : 0);
+		ck_assert_uint_eq(parm.srccls, taken & MESSAGE ? WORD(IPSRCCLS) : 0);
+		ck_assert_uint_eq(parm.msgtag, taken & MESSAGE ? WORD(IPMSGTAG) : 0);
+		ck_assert_uint_eq(parm.audit | parm.residual | parm.received, 0);
+		ck_areas(&parm, taken, flags[i]);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("iucv parm");
@@ -164,6 +261,7 @@ int main(void)
 	tcase_add_loop_test(tc, encoded, 0, IMAGES);
 	tcase_add_loop_test(tc, decoded, 0, IMAGES);
 	tcase_add_test(tc, decoded_type);
+	tcase_add_loop_test(tc, list_decoded, 0, sizeof(functions) / sizeof(functions[0]));
 	suite_add_tcase(suite, tc);
 	return check_run_suite(suite);
 }
