@@ -209,6 +209,40 @@ START_TEST(initial_before_completions)
 }
 END_TEST
 
+/* The first of two faults is over: of the second, which takes its place, each is told once. */
+START_TEST(once_in_another_place)
+{
+	const bool hold = _i == 1;
+
+	shake(0, 1);
+	shake(1, 2);
+	out(PAGE, false);
+	out(OTHER, hold);
+	ck_assert_int_eq(touch(0, PAGE), CP_PAGE_INITIAL);
+	ck_external(0, INITIAL, 1);
+	ck_assert_int_eq(touch(1, OTHER), hold ? CP_PAGE_HELD : CP_PAGE_INITIAL);
+	ck_assert_uint_eq(page_in(fx.cp, PAGE, 1, 0), 1);
+	if (hold)
+		ck_assert_uint_eq(page_in(fx.cp, OTHER, 1, 0), 1);
+	ck_external(0, COMPLETION, 1);
+	ck_assert_uint_eq(page_fault_at(fx.cp, 0)->id, 2);
+	ck_assert_ptr_null(page_fault_at(fx.cp, 1));
+	if (hold) {
+		ck_external(0, COMPLETION, 2);
+		ck_none(0);
+		ck_assert(page_release(fx.cp, 2));
+		ck_assert(!cp_page_held(fx.cp, 1));
+	}
+	ck_external(1, INITIAL, 2);
+	ck_none(1);
+	ck_assert_uint_eq(page_in(fx.cp, OTHER, 1, 1), hold ? 0 : 1);
+	if (!hold)
+		ck_external(1, COMPLETION, 2);
+	ck_none(1);
+	ck_counts(2, 2, 0);
+}
+END_TEST
+
 START_TEST(several_wait_for_a_page)
 {
 	shake(0, 1);
@@ -548,6 +582,7 @@ int main(void)
 	tcase_add_test(tc, completion_first);
 	tcase_add_test(tc, held_once);
 	tcase_add_test(tc, initial_before_completions);
+	tcase_add_loop_test(tc, once_in_another_place, 0, 2);
 	tcase_add_test(tc, several_wait_for_a_page);
 	tcase_add_test(tc, cancelled);
 	tcase_add_loop_test(tc, a_reset_lets_go, 0, 2);
