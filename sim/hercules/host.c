@@ -2,6 +2,8 @@
 /* What the core asks of the emulator, struct cp_host; all with the lock held. */
 #include "port.h"
 
+#include <sys/mman.h>
+
 #include "zvmlab/host.h"
 
 uint64_t host_absolute(int cpu, uint64_t addr)
@@ -19,6 +21,13 @@ static void host_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
 	for (uint64_t at = first & ~(uint64_t)(CP_PAGE_SIZE - 1); at < first + len;
 	     at += STORAGE_KEY_UNITSIZE)
 		STORAGE_KEY(at, &sysblk) |= STORKEY_REF | STORKEY_CHANGE;
+}
+
+/* The page of the file that is the guest's storage, at all places where it is mapped. */
+static bool host_release(void *opaque, int cpu, uint64_t addr)
+{
+	(void)opaque;
+	return madvise(port->own.ram + host_absolute(cpu, addr), CP_PAGE_SIZE, MADV_REMOVE) == 0;
 }
 
 static uint64_t now(void)
@@ -54,6 +63,7 @@ void host_init(struct cp_host *host)
 {
 	cp_port_host(&port->own, host);
 	host->dirty = host_dirty;
+	host->release = host_release;
 	host->tod = guest_tod;
 	host->kick = host_kick;
 	host->set_timer = host_set_timer;

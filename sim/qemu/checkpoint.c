@@ -157,6 +157,7 @@ static void save(Object *obj, const char *path, Error **errp)
 /* All pages are at the addresses at which QEMU knows them. */
 static bool map_storage(ZvmlabCp *s, int flags, int fd, uint64_t offset)
 {
+	s->replaced = 0;
 	return mmap(s->port.ram, s->port.ram_size, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE | flags, fd, offset) != MAP_FAILED;
 }

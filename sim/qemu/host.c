@@ -12,6 +12,9 @@
 #include "s390x-internal.h"
 #include "zvmlab/host.h"
 
+/* Each may be two mappings more; Linux allows 65,530 unless told otherwise. */
+#define REPLACED_MAX 16384u
+
 uint64_t zvmlab_absolute(int cpu, uint64_t addr)
 {
 	if (cpu == CP_ABSOLUTE)
@@ -60,6 +63,26 @@ static uint64_t host_tod(void *opaque)
 	S390_TOD_GET_CLASS(state)->get(state, &tod, &error_abort);
 	allow_time(before);
 	return tod.low;
+}
+
+/*
+ * Without memory a page of anonymous storage is zero, but a page of a checkpoint has the
+ * checkpoint's contents again: another mapping takes its place.  The system allows a process
+ * so many mappings, and QEMU ends when it gets no more.
+ */
+static bool host_release(void *opaque, int cpu, uint64_t addr)
+{
+	ZvmlabCp *s = container_of(opaque, ZvmlabCp, port);
+	void *page = s->port.ram + zvmlab_absolute(cpu, addr);
+
+	if (!s->mapped)
+		return madvise(page, CP_PAGE_SIZE, MADV_DONTNEED) == 0;
+	if (s->replaced >= REPLACED_MAX)
+		return false;
+	s->replaced++;
+	return mmap(page, CP_PAGE_SIZE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+		    0) != MAP_FAILED;
 }
 
 static int64_t virtual_ns(void)
@@ -121,6 +144,7 @@ void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s)
 {
 	cp_port_host(&s->port, host);
 	host->dirty = host_dirty;
+	host->release = host_release;
 	host->tod = host_tod;
 	host->kick = host_kick;
 	host->set_timer = host_set_timer;

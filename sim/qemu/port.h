@@ -35,6 +35,7 @@ struct ZvmlabCp {
 	bool mapped;		/* storage is mapped from a checkpoint's file, … */
 	dev_t mapped_dev;	/* … which is this one */
 	ino_t mapped_ino;
+	unsigned int replaced;	/* pages of it that are not, at the guest's wish */
 
 	uint8_t *access;	/* per page: 0 not known yet, or enum cp_access + 1, or ZVMLAB_OUT */
 	bool held[CP_MAX_CPUS];	/* cp_page_held(); for has_work, without the BQL */

@@ -36,6 +36,17 @@ static void fx_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
 	ck_assert_ptr_nonnull(fx_map(opaque, cpu, addr, len));
 }
 
+static bool fx_release(void *opaque, int cpu, uint64_t addr)
+{
+	struct fixture *f = opaque;
+
+	if (f->keeps_pages)
+		return false;
+	memset(fx_map(f, cpu, addr, CP_PAGE_SIZE), 0, CP_PAGE_SIZE);
+	f->released++;
+	return true;
+}
+
 static uint64_t fx_tod(void *opaque)
 {
 	return ((struct fixture *)opaque)->tod;
@@ -104,7 +115,8 @@ void fx_setup_with(const char *const *options)
 		"storage", "0.4M 12M.2M", "segment", "MONDCSS 800-9FF SC RSTD", NULL,
 	};
 	const struct cp_host host = {
-		.opaque = &fx, .map = fx_map, .dirty = fx_dirty, .tod = fx_tod, .kick = fx_kick,
+		.opaque = &fx, .map = fx_map, .dirty = fx_dirty, .release = fx_release,
+		.tod = fx_tod, .kick = fx_kick,
 		.set_timer = fx_set_timer, .storage_changed = fx_storage_changed,
 		.page_changed = fx_page_changed, .external = fx_external,
 		.trace = fx_trace, .event = fx_event,

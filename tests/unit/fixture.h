@@ -43,6 +43,8 @@ struct fixture {
 	unsigned int externals[CP_MAX_CPUS];	/* the same for cp_host.external */
 	unsigned int storage_changes;
 	unsigned int page_changes[2];	/* pages that came in, that went out */
+	unsigned int released;		/* pages that the emulator took back */
+	bool keeps_pages;		/* it cannot */
 	unsigned int events[CP_EVENT_KINDS];
 	struct cp_event last_event;	/* name and text point into the two below */
 	char last_name[64], last_text[256];

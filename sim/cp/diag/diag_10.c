@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "diag_private.h"
+#include "zvmlab/fault.h"
 #include "zvmlab/storage.h"
 
 /* Pages of the guest's own storage and nothing else, from first to last? */
@@ -16,24 +17,45 @@ static bool own_storage(struct cp *cp, uint64_t first, uint64_t last)
 	return true;
 }
 
+/* Zero from now on, and no memory of the emulator's if that is possible. */
+static void give_back(struct cp *cp, int cpu, uint64_t page, void *host)
+{
+	const struct cp_host *to = &cp->host;
+
+	if (!to->release || !to->release(to->opaque, cpu, page))
+		memset(host, 0, CP_PAGE_SIZE);
+	to->dirty(to->opaque, cpu, page, CP_PAGE_SIZE);
+}
+
+static struct cp_result release(struct cp *cp, int cpu, uint64_t first, uint64_t last)
+{
+	for (uint64_t page = first; page <= last; page += CP_PAGE_SIZE) {
+		void *host = storage_map(cp, cpu, page, CP_PAGE_SIZE);
+
+		if (!host)
+			return cp_program(PGM_ADDRESSING);
+		give_back(cp, cpu, page, host);
+	}
+	return cp_done();
+}
+
 struct cp_result diag_10_release_pages(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
 				       unsigned int r3)
 {
+	const struct fault_call call = {
+		.path = FAULT_ANY_PATH, .user = cp->config.userid, .name = "",
+	};
 	uint64_t first = diag_address(insn, r1), last = diag_address(insn, r3);
-	int cpu = (int)insn->cpu;
+	struct fault_action fault;
 
 	if (first % CP_PAGE_SIZE != 0 || last % CP_PAGE_SIZE != 0 || first > last || first == 0)
 		return cp_program(PGM_SPECIFICATION);
 	/* last is a page of storage, so that the walks end before the address wraps. */
 	if (!storage_overlaps(cp, last, last) || !own_storage(cp, first, last))
 		return cp_program(PGM_SPECIFICATION);
-	for (uint64_t page = first; page <= last; page += CP_PAGE_SIZE) {
-		void *host = storage_map(cp, cpu, page, CP_PAGE_SIZE);
-
-		if (!host)
-			return cp_program(PGM_ADDRESSING);
-		memset(host, 0, CP_PAGE_SIZE);
-		cp->host.dirty(cp->host.opaque, cpu, page, CP_PAGE_SIZE);
-	}
-	return cp_done();
+	fault = fault_check(cp, FAULT_DIAG10_RELEASE, &call);
+	if (fault.kind == FAULT_PGM)
+		return cp_program((uint16_t)fault.value);
+	assert(fault.kind == FAULT_NONE || fault.kind == FAULT_DROP);
+	return fault.kind == FAULT_DROP ? cp_done() : release(cp, (int)insn->cpu, first, last);
 }

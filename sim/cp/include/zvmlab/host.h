@@ -49,6 +49,13 @@ struct cp_host {
 	/** The core has stored into [addr, addr + len); same address rules. */
 	void (*dirty)(void *opaque, int cpu, uint64_t addr, uint64_t len);
 
+	/**
+	 * The guest does not need the page at real address @addr any more: make it zero, and
+	 * give its memory back to the system the emulator runs on; dirty() follows.
+	 * Return: false if that cannot be done: then the core stores zeros.  NULL: as false.
+	 */
+	bool (*release)(void *opaque, int cpu, uint64_t addr);
+
 	/** TOD clock as the guest's STCK shows it. */
 	uint64_t (*tod)(void *opaque);
 

@@ -30,6 +30,30 @@ START_TEST(released_pages_are_zero)
 }
 END_TEST
 
+/* The emulator's memory for them goes; where it cannot, the core stores zeros. */
+START_TEST(released_pages_are_no_memory)
+{
+	ck_assert_int_eq(release(0x20000, 0x22000).how, CP_DONE);
+	ck_assert_uint_eq(fx.released, 3);
+	memset(fx_at(0x1f000, 0x3000), 0x77, 0x3000);
+	fx.keeps_pages = true;
+	ck_assert_int_eq(release(0x20000, 0x20000).how, CP_DONE);
+	ck_assert_uint_eq(fx.released, 3);
+	ck_assert_uint_eq(*fx_at(0x1ffff, 1), 0x77);
+	for (unsigned int i = 0; i < 0x1000; i++)
+		ck_assert_uint_eq(*fx_at(0x20000 + i, 1), 0);
+	ck_assert_uint_eq(*fx_at(0x21000, 1), 0x77);
+}
+END_TEST
+
+/* Nothing of a range goes if one page of it is refused. */
+START_TEST(refused_release_keeps_all)
+{
+	ck_pgm(release(0x3ff000, 0x400000), PGM_SPECIFICATION);
+	ck_assert_uint_eq(fx.released, 0);
+}
+END_TEST
+
 static const struct { uint64_t first, last; } bad_releases[] = {
 	{ 0, 0x1000 }, { 0x1001, 0x2000 }, { 0x1000, 0x2001 }, { 0x3000, 0x2000 },
 	{ 0x400000, 0x400000 }, { 0x3ff000, 0x400000 }, { 0x3ff000, 0xc00000 },
@@ -196,6 +220,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
 	tcase_add_test(tc, released_pages_are_zero);
+	tcase_add_test(tc, released_pages_are_no_memory);
+	tcase_add_test(tc, refused_release_keeps_all);
 	tcase_add_loop_test(tc, what_cannot_be_released, 0,
 			    sizeof(bad_releases) / sizeof(bad_releases[0]));
 	tcase_add_test(tc, segments_cannot_be_released);

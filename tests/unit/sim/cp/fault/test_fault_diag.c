@@ -12,7 +12,10 @@
 /* In the list of X'260': the last byte of an extent. */
 enum { EXTENT_END = 8 };
 #define SEGMENT_START 0xa00000u
+#define RELEASED 0x20000u
 #define FAIL_CODE 45
+/* The function leaves the condition code as it is. */
+#define NO_CC 0xff
 #define RESPOND UINT64_C(0x40000000)
 
 static const char *const prefixes[] = { "diag08.", "diag64.", "diag260.", "segment.load", NULL };
@@ -55,6 +58,12 @@ static struct cp_result call_command(void)
 	return fx_diag(2, 4, 0x08);
 }
 
+static struct cp_result call_release(void)
+{
+	fx.gr[2] = fx.gr[4] = RELEASED;
+	return fx_diag(2, 4, 0x10);
+}
+
 static struct cp_result call_highest(void)
 {
 	fx.gr[2] = 0;
@@ -75,6 +84,11 @@ static void prepare_nothing(void)
 {
 }
 
+static void prepare_page(void)
+{
+	*fx_at(RELEASED, 1) = 0x77;
+}
+
 static void prepare_loaded(void)
 {
 	ck_cc(call_loadshr(), 0);
@@ -89,6 +103,7 @@ static bool is_purged(void) { return !is_loaded(); }
 static bool is_answered(void) { return fx.gr[2] == SEGMENT_START; }
 static bool is_listed(void) { return get_be64(fx_at(BUFFER + QOUT_START, 8)) == SEGMENT_START; }
 static bool is_run(void) { return fx.events[CP_EVENT_COMMAND] == 1; }
+static bool is_released(void) { return *fx_at(RELEASED, 1) == 0; }
 static bool is_highest(void) { return fx.gr[2] == 0xdfffff; }
 static bool is_extents(void) { return get_be64(fx_at(BUFFER + EXTENT_END, 8)) == 0x3fffff; }
 
@@ -100,6 +115,7 @@ static const struct scenario {
 	uint8_t rc_cc;		/* the condition code that says that Ry is a return code */
 } scenario[FAULT_POINTS] = {
 	[FAULT_DIAG_COMMAND] = { prepare_nothing, call_command, is_run, 0, 0 },
+	[FAULT_DIAG10_RELEASE] = { prepare_page, call_release, is_released, NO_CC, 0 },
 	[FAULT_DIAG64_LOADSHR] = { prepare_nothing, call_loadshr, is_loaded, 0, 2 },
 	[FAULT_DIAG64_LOADNSR] = { prepare_nothing, call_loadnsr, is_loaded, 0, 2 },
 	[FAULT_DIAG64_PURGESEG] = { prepare_loaded, call_purge, is_purged, 0, 2 },
@@ -115,6 +131,14 @@ static const uint32_t values[FAULT_KINDS] = {
 	[FAULT_CORRUPT] = 0x0f,
 };
 
+static void ck_ended(struct cp_result result, uint8_t cc)
+{
+	if (cc == NO_CC)
+		ck_assert_int_eq(result.how, CP_DONE);
+	else
+		ck_cc(result, cc);
+}
+
 static void ck_effect(int i, const struct scenario *s, struct cp_result result)
 {
 	switch (pair[i].kind) {
@@ -129,10 +153,10 @@ static void ck_effect(int i, const struct scenario *s, struct cp_result result)
 		ck_pgm(result, PGM_PROTECTION);
 		break;
 	case FAULT_DROP:
-		ck_cc(result, s->cc);
+		ck_ended(result, s->cc);
 		break;
 	case FAULT_CORRUPT:
-		ck_cc(result, s->cc);
+		ck_ended(result, s->cc);
 		ck_assert(s->done());
 		ck_assert_uint_eq(*fx_at(SEGMENT_START + 6, 1), 0x55);
 		ck_assert_uint_eq(*fx_at(SEGMENT_START + 7, 1), 0x5a);
@@ -142,7 +166,7 @@ static void ck_effect(int i, const struct scenario *s, struct cp_result result)
 	}
 	ck_assert(!s->done());
 	/* It has fired once: the same call does its work now. */
-	ck_cc(s->call(), s->cc);
+	ck_ended(s->call(), s->cc);
 	ck_assert(s->done());
 }
 
