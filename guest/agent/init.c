@@ -29,6 +29,8 @@
 #define ATTACH_S 120u
 #define RETRY_MIN_MS 10
 #define RETRY_MAX_MS 200
+/* As many as hvc_iucv has. */
+#define TERMINALS 8u
 
 enum agent_end { END_NO_IUCV = 3, END_NOBODY = 4 };
 
@@ -197,7 +199,8 @@ static int open_terminal(void)
 	return tty < 0 ? open("/dev/console", O_RDWR) : tty;
 }
 
-static pid_t start_shell(void)
+/* @terminal: its path, or NULL for the console.  The shell is its process group's leader. */
+static pid_t start_shell(const char *terminal, unsigned int pause_s)
 {
 	static char name[] = "sh", command[] = "-c",
 		    script[] = SHELL " --install -s /bin; exec " SHELL " sh -i",
@@ -211,7 +214,10 @@ static pid_t start_shell(void)
 	if (pid)
 		return pid;
 	setsid();
-	tty = open_terminal();
+	sleep(pause_s);
+	tty = terminal ? open(terminal, O_RDWR) : open_terminal();
+	if (terminal && tty < 0)
+		_exit(127);
 	ioctl(tty, TIOCSCTTY, 1);
 	for (int i = 0; i <= 2; i++)
 		dup2(tty, i);
@@ -220,6 +226,25 @@ static pid_t start_shell(void)
 	execve(SHELL, argv, envp);
 	say("%s: %s", SHELL, strerror(errno));
 	_exit(127);
+}
+
+/*
+ * A shell on each terminal that another z/VM user can connect to (hvc_iucv), as getty would
+ * start it: again when it ends, and so when the other one goes.
+ */
+static void start_on_terminal(pid_t shells[TERMINALS], unsigned int n, unsigned int pause_s)
+{
+	char path[16];
+
+	snprintf(path, sizeof(path), "/dev/hvc%u", n);
+	shells[n] = access(path, F_OK) ? -1 : start_shell(path, pause_s);
+}
+
+static void restart_on_terminal(pid_t shells[TERMINALS], pid_t ended)
+{
+	for (unsigned int n = 0; n < TERMINALS; n++)
+		if (shells[n] == ended)
+			start_on_terminal(shells, n, 1);
 }
 
 static void report(const char *who, int status)
@@ -233,7 +258,7 @@ static void report(const char *who, int status)
 void init_main(struct agent *agent)
 {
 	struct settings set;
-	pid_t first, shell = -1;
+	pid_t first, shell = -1, on_terminal[TERMINALS] = { 0 };
 
 	mounts();
 	set = settings_read();
@@ -241,7 +266,9 @@ void init_main(struct agent *agent)
 	say("the agent starts");
 	first = start_agent(agent, &set);
 	if (set.shell)
-		shell = start_shell();
+		shell = start_shell(NULL, 0);
+	for (unsigned int n = 0; set.shell && n < TERMINALS; n++)
+		start_on_terminal(on_terminal, n, 0);
 	for (;;) {
 		int status;
 		pid_t pid = waitpid(-1, &status, 0);
@@ -249,10 +276,11 @@ void init_main(struct agent *agent)
 		if (pid < 0 && errno == EINTR)
 			continue;
 		/* With a shell the guest lives as long as the shell does. */
-		if (pid == shell || (pid == first && shell < 0))
+		if (pid > 0 && pid == (shell < 0 ? first : shell))
 			report(pid == shell ? "shell" : "agent", status);
 		else if (pid > 0)
-			continue;
-		machine_power(POWER_OFF);
+			restart_on_terminal(on_terminal, pid);
+		if (pid < 0 || pid == (shell < 0 ? first : shell))
+			machine_power(POWER_OFF);
 	}
 }

@@ -63,6 +63,8 @@ static long number_of(unsigned int code)
 		[CALL_GETPID] = SYS_getpid, [CALL_SYNC] = SYS_sync,
 		[CALL_CLOCK_GETTIME] = SYS_clock_gettime,
 		[CALL_CLOCK_SETTIME] = SYS_clock_settime,
+		[CALL_SENDMSG] = SYS_sendmsg, [CALL_RECVMSG] = SYS_recvmsg,
+		[CALL_GETSOCKNAME] = SYS_getsockname, [CALL_GETPEERNAME] = SYS_getpeername,
 	};
 
 	/* Number 0 is read on some machines: what counts is whether the code is in range. */

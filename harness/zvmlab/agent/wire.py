@@ -103,6 +103,10 @@ class Call(enum.IntEnum):
     SYNC = 36
     CLOCK_GETTIME = 37
     CLOCK_SETTIME = 38
+    SENDMSG = 39
+    RECVMSG = 40
+    GETSOCKNAME = 41
+    GETPEERNAME = 42
 
 
 class Arg(enum.IntEnum):
