@@ -142,11 +142,19 @@ def test_every_driver_and_its_defects(inner: Fake, pytester: pytest.Pytester) ->
         @pytest.mark.upstream_defect(8, "lies", seen="x", kernels=("nosuch",))
         def test_other_kernel(zvmlab_kernel, zvmlab_driver):
             pass
+
+        @pytest.mark.kernel_defect(9, "leaks", seen="assert 1 == 2")
+        def test_of_the_kernel(zvmlab_kernel):
+            assert 1 == 2
+
+        @pytest.mark.kernel_defect(10, "sleeps", seen="assert 1 == 3")
+        def test_of_the_kernel_otherwise(zvmlab_kernel):
+            assert 1 == 2
         """
     )
     result = _run(inner, pytester, "--driver", "upstream", "--driver", str(module), "-v")
     # test_gone passes with upstream's driver and is an error; test_other_failure fails with both.
-    result.assert_outcomes(passed=7, xfailed=1, failed=3)
+    result.assert_outcomes(passed=7, xfailed=2, failed=4)
     result.stdout.fnmatch_lines_random(
         [
             "*test_modules?kernel-upstream?*",

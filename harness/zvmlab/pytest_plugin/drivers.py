@@ -9,7 +9,8 @@ own driver gets wrong against its documentation is marked:
 
 With that driver the test must then fail, and fail that way: *seen* is a regular expression for
 the whole first line of what the exception says, so that another value is no known defect.  A pass
-is an error, too.
+is an error, too.  ``kernel_defect`` is the same for other parts of the kernel, which no --driver
+takes the place of (docs/upstream-kernel.md has their numbers).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from zvmlab.guest.config import UPSTREAM_DRIVER
 DEFAULT = (UPSTREAM_DRIVER,)
 FIXTURE = "zvmlab_driver"
 DEFECT = "upstream_defect"
+KERNEL_DEFECT = "kernel_defect"
 _seen = pytest.StashKey[str]()
 
 
@@ -49,7 +51,7 @@ def _checked(item: pytest.Item, mark: pytest.Mark) -> str:
         problem = str(error)
     if problem:
         raise pytest.UsageError(
-            f"{item.nodeid}: mark.{DEFECT}: seen= is a regular expression for the first line of the"
+            f"{item.nodeid}: mark.{mark.name}: seen= is a regular expression for the first line of the"
             f" failure: {problem}"
         )
     return str(seen)
@@ -61,19 +63,20 @@ def expect_defects(item: pytest.Item, kernel: str) -> None:
     ``raises`` says how the defect shows (AssertionError), ``seen`` with which value,
     ``kernels`` where it exists (everywhere).  The innermost mark that applies counts.
     """
-    marks = [(mark, _checked(item, mark)) for mark in item.iter_markers(DEFECT)]
-    if driver_of(item) != UPSTREAM_DRIVER:
-        return
-    for mark, seen in marks:
-        number, reason = mark.args
-        kernels = mark.kwargs.get("kernels")
-        if kernels is not None and kernel not in kernels:
+    for name, whose in ((DEFECT, "upstream's driver"), (KERNEL_DEFECT, "kernel")):
+        marks = [(mark, _checked(item, mark)) for mark in item.iter_markers(name)]
+        if name == DEFECT and driver_of(item) != UPSTREAM_DRIVER:
             continue
-        raises = mark.kwargs.get("raises", AssertionError)
-        text = f"upstream's driver, defect {number}: {reason}"
-        item.add_marker(pytest.mark.xfail(reason=text, raises=raises, strict=True))
-        item.stash[_seen] = seen
-        return
+        for mark, seen in marks:
+            number, reason = mark.args
+            kernels = mark.kwargs.get("kernels")
+            if kernels is not None and kernel not in kernels:
+                continue
+            raises = mark.kwargs.get("raises", AssertionError)
+            text = f"{whose}, defect {number}: {reason}"
+            item.add_marker(pytest.mark.xfail(reason=text, raises=raises, strict=True))
+            item.stash[_seen] = seen
+            return
 
 
 def hold_to_value(

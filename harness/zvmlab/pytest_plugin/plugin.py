@@ -113,6 +113,11 @@ def pytest_configure(config: pytest.Config) -> None:
         f"{drivers.DEFECT}(number, reason, seen, raises=AssertionError, kernels=None):"
         " the kernel's own driver is known to fail this test, with what is seen",
     )
+    config.addinivalue_line(
+        "markers",
+        f"{drivers.KERNEL_DEFECT}(number, reason, seen, raises=AssertionError, kernels=None):"
+        " another part of the kernel is known to fail this test, whatever the driver",
+    )
     for driver in _drivers(config):
         try:
             GuestConfig(driver=driver)

@@ -162,7 +162,9 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     driver = params.pop(drivers.FIXTURE, None)
     function = getattr(item, "originalname", None) or item.name
     rows = _rows_of(item, function)
-    defect = item.get_closest_marker(drivers.DEFECT)
+    defect = item.get_closest_marker(drivers.DEFECT) or item.get_closest_marker(
+        drivers.KERNEL_DEFECT
+    )
     doc = getattr(getattr(item, "obj", None), "__doc__", None)
     case = Case(
         test=item.nodeid,
