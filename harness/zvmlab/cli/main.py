@@ -21,6 +21,7 @@ from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, GuestPan
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.plain import harmless
 from zvmlab.cli import (
+    console as cli_console,
     differ as cli_differ,
     fabricate as cli_fabricate,
     fault as cli_fault,
@@ -41,6 +42,7 @@ examples:
   zvmlab run --kernel trixie ./my-test     run your own static program
   zvmlab shell                             use a guest interactively; try #cp QUERY MONITOR
   zvmlab cp 'QUERY NAMES'                  give a CP command from another terminal
+  zvmlab console --iucv                    use its terminal lnxhvc0 as another z/VM user
   zvmlab demo                              read monitor data sets and compare them
 
 exit codes: 0 pass, 1 failed, 2 usage, 77 cannot run here, 124 time-out,
@@ -86,6 +88,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"zvmlab {__version__}")
     commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
     cli_guest.add_commands(commands)
+    cli_console.add_commands(commands)
     cli_fault.add_commands(commands)
     cli_sweep.add_commands(commands)
     cli_differ.add_commands(commands)

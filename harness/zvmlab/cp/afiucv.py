@@ -60,7 +60,7 @@ def iprm_data(message: bytes) -> bytes:
     return message[: min(0xFF - message[7], 8)]
 
 
-def _release(peer: Peer, path: int, ipuser: bytes = b"") -> None:
+def release(peer: Peer, path: int, ipuser: bytes = b"") -> None:
     """Sever a path and forget its events: the next connection may get the same id.
 
     Nothing comes for the path once SEVER is answered, except a new connection.
@@ -138,7 +138,7 @@ class AfIucvStream:
         """Sever the path."""
         if not self._closed:
             self._closed = self._ended = True
-            _release(self._peer, self.path)
+            release(self._peer, self.path)
 
     def __enter__(self) -> AfIucvStream:
         return self
@@ -213,13 +213,13 @@ class AfIucvListener:
     def _answer(self, event: IucvEvent) -> AfIucvStream | None:
         wanted, partner = event.ipuser[:8], event.ipuser[8:]
         if wanted != name_bytes(self.name):
-            _release(self._peer, event.path, event.ipuser)
+            release(self._peer, event.path, event.ipuser)
             return None
         flags = Flag.RMDATA & Flag(event.flags)
         try:
             self._peer.accept(event.path, partner + wanted, MSGLIM, flags)
         except IucvError:
-            _release(self._peer, event.path)  # The partner has gone again.
+            release(self._peer, event.path)  # The partner has gone again.
             return None
         return AfIucvStream(self._peer, event.path, flags, event.vmid, name_text(partner))
 
@@ -236,10 +236,10 @@ def connect(
     try:
         event = peer.wait((EventType.COMPLETE, EventType.SEVERED), timeout, asked.path)
     except Timeout as error:
-        _release(peer, asked.path)
+        release(peer, asked.path)
         raise Timeout(f"{where} did not accept a connection within {timeout:g} s") from error
     if event.type is EventType.SEVERED:
-        _release(peer, asked.path)
+        release(peer, asked.path)
         raise AfIucvRefused(f"{where} refused the connection")
     return AfIucvStream(peer, asked.path, event.flags, user, name)
 
