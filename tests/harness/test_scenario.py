@@ -12,7 +12,7 @@ from sweep_fakes import FakeGuest
 
 from zvmlab.base.errors import UsageError
 from zvmlab.mondata.records import EVENT, Element, Mce, Record
-from zvmlab.scenarios import BUILT_IN, find
+from zvmlab.scenarios import BUILT_IN, USERS, find
 from zvmlab.scenarios.context import Context, Stuck
 from zvmlab.scenarios.outcome import Outcome, Step, describe_stream, normal_line, normal_log
 
@@ -152,11 +152,17 @@ def test_scenarios_are_found_by_name_and_in_files(tmp_path: Path) -> None:
         *("read-one-set", "open-close", "load-unload", "read-many-sets", "overflow"),
         *("sever-and-reopen", "poll-and-read", "collect"),
     } == set(BUILT_IN)
-    assert all(name == s.name and s.text.endswith(".") for name, s in BUILT_IN.items())
+    assert set(USERS) == {"special-messages", "cmm", "terminal", "sockets"}
+    known = BUILT_IN | USERS
+    assert all(name == s.name and s.text.endswith(".") for name, s in known.items())
+    # Who is not about the driver says whom it is about, and how to see that it works.
+    assert all((s.usable is None) == (name in BUILT_IN) for name, s in known.items())
+    assert all((s.partner == "*MONITOR") == (name in BUILT_IN) for name, s in known.items())
     file = tmp_path / "own.py"
     file.write_text(SCENARIOS)
     assert find(f"{file}:twice").text == "Reads two sets."
     assert find("overflow") is BUILT_IN["overflow"]
+    assert find("cmm") is USERS["cmm"]
 
 
 @pytest.mark.parametrize(

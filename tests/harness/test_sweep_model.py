@@ -168,6 +168,10 @@ def test_faults_name_whom_the_path_belongs_to() -> None:
         *("*MONITOR", "*MONITOR", None, "*MONITOR", "MONDCSS"),
         *("MONDCSS", "*MONITOR", "*MONITOR", None),
     ]
+    other = Subject("MONDCSS", "TESTER")
+    assert [other.name(point) for point in names] == [
+        "TESTER" if name == "*MONITOR" else name for name in names.values()
+    ]
     fault = Case("interrupt", 2, "corrupt", 0x80, 12).fault(subject)
     assert fault.arguments() == {
         **{"point": "interrupt", "kind": "corrupt", "value": 0x80, "offset": 12},
@@ -353,6 +357,16 @@ SHOWN = (
         ),
     ),
     (
+        "interrupt#1:duplicate",
+        "panic",
+        OOPS.format("a bug", "kernel BUG at net/iucv/iucv.c:1388!", "iucv_path_pending"),
+    ),
+    (
+        "msg.message#1:sever=0x00",
+        "unusable",
+        "afterwards special messages become []",
+    ),
+    (
         "iucv.connect#1:drop",
         "hangs",
         "open sleeps uninterruptibly in the guest until CP severs the path",
@@ -396,6 +410,7 @@ def test_known_result_is_that_of_one_entry_and_of_nothing_beside_it(number: int)
     others += [
         (dataclasses.replace(case, kind=kind), symptom)
         for kind in ("rc", "sever", "limit", "duplicate")
+        if kind != case.kind
     ]
     texts = (
         "",

@@ -44,6 +44,8 @@ STEP_SECONDS = 3.0
 # A thread that a signal does not wake is given this long beyond its limit.
 _STUCK_SECONDS = 3.0
 _WORKER = "scenario"
+SERVICE = "*MONITOR"
+"""Whom a scenario is about unless it says otherwise."""
 _USER_DOMAIN = 4
 _POLL_NAMES = {
     select.POLLIN: "IN",
@@ -301,10 +303,22 @@ class Scenario:
     run: Callable[[Context], None]
     boots: bool = False
     """It begins with the guest's first instruction: what led to the agent belongs to it."""
+    partner: str = SERVICE
+    """Whom the guest's IUCV path is with that the scenario is about."""
+    modules: tuple[str, ...] = ()
+    """Of the kernel's, which the guest needs besides the driver."""
+    usable: Callable[[Context], str | None] | None = None
+    """Asked after a fault: what does not work any more; None: all works.  Without it, the driver
+    has to read a data set."""
 
 
 def scenario(
-    name: str, text: str, boots: bool = False
+    name: str,
+    text: str,
+    boots: bool = False,
+    partner: str = SERVICE,
+    modules: tuple[str, ...] = (),
+    usable: Callable[[Context], str | None] | None = None,
 ) -> Callable[[Callable[[Context], None]], Scenario]:
     """Make a function of a Context a scenario."""
-    return lambda run: Scenario(name, text, run, boots)
+    return lambda run: Scenario(name, text, run, boots, partner, modules, usable)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from zvmlab.cp.faults import Fault
+from zvmlab.scenarios.context import SERVICE
 
 # A rule that counts the calls it matches and never fires.
 NEVER = 0xFFFFFFFF
@@ -72,12 +73,12 @@ _CORRUPT: Mapping[str, tuple[tuple[int, int], ...]] = {
 # SEVER of a path that CP has forgotten already names nobody either, so it is not filtered.
 _NAMES: tuple[tuple[str, str | None], ...] = (
     ("iucv.sever", None),
-    ("iucv.connect", "*MONITOR"),
-    ("iucv.[ars]*", "*MONITOR"),
-    ("interrupt", "*MONITOR"),
+    ("iucv.connect", "partner"),
+    ("iucv.[ars]*", "partner"),
+    ("interrupt", "partner"),
     ("diag64.*", "segment"),
     ("segment.*", "segment"),
-    ("monitor.*", "*MONITOR"),
+    ("monitor.*", "partner"),
     ("*", None),
 )
 
@@ -92,14 +93,15 @@ class Point:
 
 @dataclass(frozen=True)
 class Subject:
-    """What the path under test is about: its segment."""
+    """What the path under test is about: its segment, and whom it is with."""
 
     segment: str
+    partner: str = SERVICE
 
     def name(self, point: str) -> str | None:
         """The name that calls of the path have at this point; None if they have none."""
         found = next(name for pattern, name in _NAMES if fnmatch.fnmatchcase(point, pattern))
-        return self.segment if found == "segment" else found
+        return None if found is None else self.segment if found == "segment" else self.partner
 
     def counter(self, point: Point) -> Fault:
         """A rule that counts the calls of the path at a point and never fires."""

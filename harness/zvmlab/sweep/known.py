@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from zvmlab.guest.config import UPSTREAM_DRIVER
 from zvmlab.sweep.cases import Case
-from zvmlab.sweep.run import HANGS, PANIC, PASSED_OFF, Symptom
+from zvmlab.sweep.run import HANGS, PANIC, PASSED_OFF, UNUSABLE, Symptom
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,20 @@ KNOWN = (
         PANIC,
         r".*WARNING: .*net/iucv/iucv\.c.*",
         "kernel: an interruption for a path id above the highest is a WARNING (net/iucv/iucv.c)",
+    ),
+    Known(
+        ("interrupt",),
+        ("duplicate",),
+        PANIC,
+        r".*kernel BUG at net/iucv/iucv\.c.*",
+        "kernel: a second interruption for the same pending path is a BUG (net/iucv/iucv.c)",
+    ),
+    Known(
+        ("msg.message", "msg.reply", "interrupt", "iucv.receive"),
+        ("sever",),
+        UNUSABLE,
+        r"afterwards (special messages become \[\]|cmm_pages is \d+ instead of \d+)",
+        "kernel: smsgiucv does not connect to *MSG again after a sever",
     ),
     Known(
         ("iucv.connect", "monitor.connect", "interrupt"),

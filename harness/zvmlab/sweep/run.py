@@ -258,7 +258,7 @@ class Runner:
                 def check_if_fired() -> None:
                     count(guest.control, rules)
                     if rules[0].fired:
-                        check_usable(context)
+                        self._check_usable(context)
 
                 context.before_unload = check_if_fired
                 self._play(context, result)
@@ -287,7 +287,7 @@ class Runner:
         if guest.agent.hello().busy:
             return  # A thread hangs for good; nothing can be asked of the driver.
         result.symptoms += passed_off(context, corrupted)
-        check_usable(context)
+        self._check_usable(context)
         unload(context)
         bad = [line.text for line in context.log() if _BAD_LINE.search(line.text)]
         if bad:
@@ -296,8 +296,17 @@ class Runner:
             guest.check()
         result.symptoms += [Symptom(LOG, text) for text in bad]
 
+    def _check_usable(self, context: Context) -> None:
+        if self._scenario.usable is None:
+            check_usable(context)
+            return
+        with context.aside():
+            wrong = self._scenario.usable(context)
+        if wrong is not None:
+            raise Unusable(f"afterwards {wrong}")
+
     def _subject(self) -> Subject:
-        return Subject(self._config.segments[0].split()[0])
+        return Subject(self._config.segments[0].split()[0], self._scenario.partner)
 
     def _context(self, guest: Guest) -> Context:
         seed = f"{self._seed} {self._scenario.name}"

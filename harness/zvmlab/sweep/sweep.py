@@ -180,7 +180,9 @@ def sweep(plan: Plan, progress: Progress, resume: bool | None = None) -> Sweep:
     """Run all cases that have no result yet."""
     scenario = find(plan.scenario)
     # CP's seed is its default, for the guests of all sweeps to start from one checkpoint.
-    config = GuestConfig(kernel=plan.kernel, driver=plan.driver, backend=plan.backend)
+    config = GuestConfig(
+        kernel=plan.kernel, driver=plan.driver, backend=plan.backend, modules=scenario.modules
+    )
     artifacts = prepare(config, progress)
     identity = plan.identity(artifacts)
     plan.output.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""Scenarios of what else in Linux talks to CP: special messages, cmm, terminals, AF_IUCV.
+
+They have nothing to do with the driver monreader.  Each says how to find out whether its own
+piece of the kernel still works.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import select
+import struct
+import time
+from collections.abc import Iterator
+
+from zvmlab.agent.calls import Both, CallResult, Out
+from zvmlab.agent.wire import Call
+from zvmlab.base.errors import Timeout, ZvmlabError
+from zvmlab.cp.afiucv import AfIucvListener, AfIucvStream
+from zvmlab.cp.hvciucv import IucvTerminal
+from zvmlab.cp.peer import Peer
+from zvmlab.scenarios.context import Context, scenario
+
+_SECONDS = 1.0
+"""How long something is waited for that a fault may have prevented."""
+_GUEST = "LINUX001"
+_TESTER, _MANAGER = "TESTER", "VMRMSVM"
+_AF_NETLINK, _AF_IUCV = 16, 32
+_SOCK_STREAM, _SOCK_RAW = 1, 3
+_KOBJECT_UEVENT = 15
+_MSG_DONTWAIT, _MSG_NOSIGNAL = 0x40, 0x4000
+_SOL_SOCKET, _SO_SNDTIMEO = 1, 21
+_PAGES = "/proc/sys/vm/cmm_pages"
+_TCSETS = 0x5402
+# All bytes as they are, one at a time: VMIN is 1, CS8, CREAD and a speed (termbits.h).
+_RAW = struct.pack(">4IB19s", 0, 0, 0o277, 0, 0, bytes(6) + b"\1" + bytes(12)) + bytes(2)
+
+
+def _note(context: Context, what: str, *results: CallResult) -> None:
+    context.note(
+        what,
+        returned=[result.ret for result in results],
+        errors=[errno.errorcode.get(result.errno, str(result.errno)) for result in results],
+        data=[result.data[: max(result.ret, 0)].decode("latin-1") for result in results],
+    )
+
+
+def _address(user: str, name: str) -> bytes:
+    """A sockaddr_iucv (include/net/iucv/af_iucv.h)."""
+    texts = [text.ljust(8).encode() for text in ("", user, name)]
+    return struct.pack(">HHI8s8s8s", _AF_IUCV, 0, 0, *texts)
+
+
+def _readable(context: Context, fd: int, seconds: float = _SECONDS) -> bool:
+    ready = context.worker.poll([(fd, select.POLLIN)], int(seconds * 1000))
+    return bool(ready.revents and ready.revents[0])
+
+
+@contextlib.contextmanager
+def _uevents(context: Context) -> Iterator[int]:
+    """A socket that the kernel's uevents come to."""
+    worker = context.worker
+    fd = worker.call(Call.SOCKET, _AF_NETLINK, _SOCK_RAW, _KOBJECT_UEVENT).check()
+    try:
+        own = struct.pack(">HHII", _AF_NETLINK, 0, 0, 1)
+        worker.call(Call.BIND, fd, own, len(own)).check()
+        yield fd
+    finally:
+        worker.close(fd)
+
+
+def _texts(context: Context, fd: int, count: int) -> list[str]:
+    """Senders and texts of so many special messages, or of those that come."""
+    found: list[str] = []
+    deadline = time.monotonic() + _SECONDS
+    while len(found) < count and _readable(context, fd, max(0.0, deadline - time.monotonic())):
+        fields = dict(
+            part.decode("latin-1").split("=", 1)
+            for part in context.worker.read(fd, 65536).data.split(b"\0")
+            if b"=" in part
+        )
+        if "SMSG_TEXT" in fields:
+            found.append(f"{fields['SMSG_SENDER']} {fields['SMSG_TEXT']}")
+    return found
+
+
+def _messages(context: Context, texts: list[str]) -> list[str]:
+    """Send these as special messages; what becomes of them in the guest."""
+    with _uevents(context) as fd, Peer(context.control, _TESTER) as tester:
+        for text in texts:
+            context.note("SMSG", rc=tester.cp(f"SMSG {_GUEST} APP {text}").rc)
+        return _texts(context, fd, len(texts))
+
+
+def _messages_arrive(context: Context) -> str | None:
+    context.worker.modprobe("smsgiucv_app")
+    found = _messages(context, ["again", "and again"])
+    context.worker.rmmod("smsgiucv_app")
+    wanted = [f"{_TESTER} again", f"{_TESTER} and again"]
+    return None if found == wanted else f"special messages become {found}"
+
+
+@scenario(
+    "special-messages",
+    "Three messages to smsgiucv_app, which is loaded and unloaded.",
+    partner="*MSG",
+    modules=("smsgiucv_app",),
+    usable=_messages_arrive,
+)
+def special_messages(context: Context) -> None:
+    """Each becomes a uevent."""
+    context.note("load", errno=context.worker.modprobe("smsgiucv_app").errno)
+    context.note("events", texts=_messages(context, ["one", "two", "three"]))
+    context.note("unload", errno=context.worker.rmmod("smsgiucv_app").errno)
+
+
+def _shrink(context: Context, pages: int) -> str:
+    """Have the guest give so many pages to CP; how many it has given after a while."""
+    with Peer(context.control, _MANAGER) as manager:
+        manager.cp(f"SMSG {_GUEST} CMM SHRINK {pages}")
+    deadline = time.monotonic() + _SECONDS
+    while True:
+        found = context.worker.read_file(_PAGES).decode().strip()
+        if found == str(pages) or time.monotonic() >= deadline:
+            return found
+        time.sleep(0.01)
+
+
+def _shrinks(context: Context) -> str | None:
+    for pages in (3, 0):
+        found = _shrink(context, pages)
+        if found != str(pages):
+            return f"cmm_pages is {found} instead of {pages}"
+    return None
+
+
+@scenario(
+    "cmm",
+    "The guest gives four pages to CP, told to by SMSG, and takes them back.",
+    partner="*MSG",
+    usable=_shrinks,
+)
+def cmm(context: Context) -> None:
+    """DIAGNOSE X'10' for each page."""
+    for pages in (4, 0):
+        context.note("shrink", pages=_shrink(context, pages))
+
+
+def _terminal(context: Context) -> list[str]:
+    """Connect, one line in each direction, and the end; what was read."""
+    worker, found = context.worker, []
+    opened = worker.open("/dev/hvc0", os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
+    fd = opened.check()
+    try:
+        worker.ioctl(fd, _TCSETS, Both(_RAW))
+        with (
+            Peer(context.control, _TESTER) as tester,
+            IucvTerminal(tester, _GUEST, timeout=_SECONDS) as terminal,
+        ):
+            terminal.resize(24, 80)
+            terminal.send(b"typed")
+            _readable(context, fd)
+            found.append(worker.read(fd, 100).data.decode("latin-1"))
+            worker.write(fd, b"shown")
+            found.append(terminal.read(_SECONDS).decode("latin-1"))
+    except ZvmlabError as error:
+        found.append(type(error).__name__)
+    finally:
+        worker.close(fd)
+    return found
+
+
+def _terminal_works(context: Context) -> str | None:
+    found: list[str] = []
+    deadline = time.monotonic() + 10 * _SECONDS
+    # A terminal whose path has just been severed is hung up by a thread.
+    while found != ["typed", "shown"] and time.monotonic() < deadline:
+        found = _terminal(context)
+    return None if found == ["typed", "shown"] else f"the terminal gives {found}"
+
+
+@scenario(
+    "terminal",
+    "A user connects to the terminal lnxhvc0; a line in each direction.",
+    partner=_TESTER,
+    usable=_terminal_works,
+)
+def terminal(context: Context) -> None:
+    """Window size, data, and the end of the connection."""
+    context.note("terminal", lines=_terminal(context))
+
+
+def _socket(context: Context) -> int:
+    worker = context.worker
+    fd = worker.call(Call.SOCKET, _AF_IUCV, _SOCK_STREAM, 0).check()
+    patience = struct.pack(">qq", 1, 0)
+    worker.call(Call.SETSOCKOPT, fd, _SOL_SOCKET, _SO_SNDTIMEO, patience, len(patience)).check()
+    return fd
+
+
+def _exchange(context: Context, fd: int, stream: AfIucvStream) -> list[CallResult]:
+    """A message each way, in a buffer."""
+    worker = context.worker
+    sent = worker.call(Call.SENDTO, fd, b"question", 8, _MSG_DONTWAIT | _MSG_NOSIGNAL, 0, 0)
+    with contextlib.suppress(Timeout):
+        context.note("the partner", read=stream.recv(_SECONDS).decode("latin-1"))
+    with contextlib.suppress(ZvmlabError):
+        stream.send(b"an answer", _SECONDS)
+    _readable(context, fd)
+    return [sent, worker.call(Call.RECVFROM, fd, Out(100), 100, _MSG_DONTWAIT, 0, 0)]
+
+
+def _converse(context: Context) -> None:
+    """The guest connects to a user that is played."""
+    worker, fd = context.worker, _socket(context)
+    to = _address(_TESTER, "SERVER")
+    with Peer(context.control, _TESTER) as tester:
+        batch = worker.batch()
+        batch.call(Call.CONNECT, fd, to, len(to))
+        pending = batch.start(3 * _SECONDS)
+        try:
+            with AfIucvListener(tester, "SERVER").accept(_SECONDS) as stream:
+                connected = pending.result()[0]
+                _note(context, "connect", connected)
+                _note(context, "exchange", *_exchange(context, fd, stream))
+                _note(context, "shutdown", worker.call(Call.SHUTDOWN, fd, 1))
+                context.note("the end", data=stream.recv(_SECONDS).decode("latin-1"))
+        except ZvmlabError as error:
+            context.note("the partner", error=type(error).__name__)
+            pending.result()
+        finally:
+            _note(context, "close", worker.close(fd))
+
+
+def _sockets_work(context: Context) -> str | None:
+    before = len(context.steps)
+    _converse(context)
+    found = [step.result for step in context.steps[before:]]
+    wanted = {"read": "question"}
+    return None if wanted in found and {"data": ""} in found else f"sockets give {found}"
+
+
+@scenario(
+    "sockets",
+    "A program connects an AF_IUCV socket; a message each way; the end.",
+    partner=_TESTER,
+    usable=_sockets_work,
+)
+def sockets(context: Context) -> None:
+    """CONNECT, SEND, RECEIVE and SEVER of the kernel's af_iucv."""
+    _converse(context)
