@@ -37,6 +37,7 @@ def iucvcat(warm_guest: Guest, program: Build) -> str:
     return "/tmp/iucvcat"
 
 
+@pytest.mark.requirement("I1")
 @pytest.mark.parametrize("size", SIZES)
 def test_guest_connects_and_gets_back_what_it_sent(
     warm_guest: Guest, iucvcat: str, size: int
@@ -58,6 +59,7 @@ def test_guest_connects_and_gets_back_what_it_sent(
     assert done.stdout == data
 
 
+@pytest.mark.requirement("I1")
 @pytest.mark.parametrize("size", SIZES)
 def test_peer_connects_to_the_guest(warm_guest: Guest, iucvcat: str, size: int) -> None:
     data = pattern(size, 2)

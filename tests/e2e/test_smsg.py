@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""CP commands of other user IDs, as the guest sees what they do."""
+"""CP commands of other user IDs, as the guest sees what they do: SMSG above all."""
 
 from __future__ import annotations
 
-import time
+import contextlib
+import errno
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 
+from waiting import LIMIT, wait_until
+from zvmlab.agent.worker import Process
 from zvmlab.cp.control import CpResponse
+from zvmlab.cp.faults import Fault, armed
 from zvmlab.cp.peer import Peer
 from zvmlab.guest.guest import Guest
 
@@ -17,35 +22,221 @@ if TYPE_CHECKING:
     from conftest import Build, Commands
 
 READY = "/tmp/listening"
-LIMIT = 60
 DONE = CpResponse("", 0)
 
 
 def wait_for(guest: Guest, path: str) -> None:
-    deadline = time.monotonic() + LIMIT
-    while True:
+    """Until there is a file of that name in the guest."""
+
+    def there() -> bool:
         try:
             guest.agent.read_file(path)
-            return
         except FileNotFoundError:
-            assert time.monotonic() < deadline, f"{path} did not appear within {LIMIT} s"
-            time.sleep(0.1)
+            return False
+        return True
+
+    wait_until(there, path)
 
 
-@pytest.mark.not_debug("it has no smsgiucv_app")
-@pytest.mark.zvmlab(modules=("smsgiucv_app",))
-def test_smsg_of_a_peer_becomes_an_event_with_its_name(guest: Guest, program: Build) -> None:
-    """The kernel's smsgiucv_app tells user space who sent a message, and what."""
-    guest.agent.write_file("/tmp/smsg_events", program("smsg_events").read_bytes(), 0o755)
+class Events:
+    """The uevents of smsgiucv_app in a guest."""
+
+    def __init__(self, guest: Guest, program: Build) -> None:
+        self.guest = guest
+        guest.agent.write_file("/tmp/smsg_events", program("smsg_events").read_bytes(), 0o755)
+
+    def listen(self, count: int, last: str = "") -> Process:
+        """Begin to collect so many, or all up to the one with this text."""
+        with contextlib.suppress(FileNotFoundError):
+            self.guest.agent.unlink(READY)
+        arguments = ["/tmp/smsg_events", str(count), READY, *([last] if last else [])]
+        listener = self.guest.agent.worker("events").spawn(arguments)
+        wait_for(self.guest, READY)
+        return listener
+
+
+def seen_by(listener: Process) -> list[str]:
+    """What it has collected: "SENDER ID TEXT"."""
+    return listener.wait(LIMIT).check().stdout.decode().splitlines()
+
+
+@pytest.fixture
+def events(guest: Guest, program: Build) -> Events:
+    """Nothing is loaded yet."""
+    return Events(guest, program)
+
+
+app = pytest.mark.zvmlab(modules=("smsgiucv_app",))
+no_app = pytest.mark.not_debug("it has no smsgiucv_app")
+
+
+@no_app
+@app
+@pytest.mark.representative
+@pytest.mark.requirement("U1", "U2")
+def test_smsg_becomes_an_event_with_sender_and_text(
+    guest: Guest, events: Events, vmcp_in: Callable[[Guest], Commands]
+) -> None:
+    """Of peers, of the operator and of the guest itself; in the order in which they were sent."""
     guest.agent.modprobe("smsgiucv_app").check()
-    listener = guest.agent.worker("events").spawn(["/tmp/smsg_events", "3", READY])
-    wait_for(guest, READY)
-    with Peer(guest.control, "TESTER") as tester, Peer(guest.control, "ADMIN") as admin:
+    vmcp = vmcp_in(guest)
+    longest = "x" * (240 - len("SMSG LINUX001 APP"))
+    listener = events.listen(7)
+    with Peer(guest.control, "TESTER") as tester, Peer(guest.control, "A") as short:
         assert tester.cp("SMSG LINUX001 APP first") == DONE
-        assert admin.cp("SMSG LINUX001 APP second") == DONE
+        assert short.cp("SMSG LINUX001 APP   second one  of two") == DONE
         assert tester.cp("SMSG LINUX001 APPthird") == DONE
-        seen = listener.wait(LIMIT).check().stdout.decode().splitlines()
-    assert seen == ["TESTER first", "ADMIN second", "TESTER third"]
+        assert guest.cp("SMSG LINUX001 APP fourth") == DONE
+        assert vmcp("SMSG * APP fifth: ~!@#$%^&*()_+{}|<>?=[]").rc == 0
+        assert tester.cp(f"SMSG LINUX001 APP{longest}") == DONE
+        assert tester.cp("SMSG LINUX001 APP last") == DONE
+        seen = seen_by(listener)
+    assert seen == [
+        "TESTER APP first",
+        "A APP second one  of two",
+        "TESTER APP third",
+        "OPERATOR APP fourth",
+        "LINUX001 APP fifth: ~!@#$%^&*()_+{}|<>?=[]",
+        f"TESTER APP {longest}",
+        "TESTER APP last",
+    ]
+
+
+@no_app
+@app
+@pytest.mark.requirement("U3")
+def test_flood_is_refused_from_the_256th_message_on(guest: Guest, events: Events) -> None:
+    """The sender is told of what CP does not keep; what it keeps arrives whole, in order."""
+    guest.agent.modprobe("smsgiucv_app").check()
+    listener = events.listen(256)
+    with Peer(guest.control, "TESTER") as tester:
+        guest.machine.pause()
+        answers = [tester.cp(f"SMSG LINUX001 APP {number}") for number in range(300)]
+        guest.machine.go_on()
+        assert answers[:255] == [DONE] * 255
+        refused = CpResponse("HCPSMS057E LINUX001 not receiving; SMSG\n", 57)
+        assert answers[255:] == [refused] * 45
+        # There is room again as soon as one was received.
+        wait_until(lambda: tester.cp("SMSG LINUX001 APP after") == DONE, "room for a message")
+        seen = seen_by(listener)
+    assert seen == [f"TESTER APP {number}" for number in range(255)] + ["TESTER APP after"]
+
+
+@no_app
+@app
+@pytest.mark.requirement("U4")
+def test_only_the_sender_that_is_named(guest: Guest, events: Events) -> None:
+    """The module's parameter sender: all others are ignored, and are told nothing."""
+    guest.agent.modprobe("smsgiucv_app", "sender=ADMIN").check()
+    listener = events.listen(2)
+    users = ("TESTER", "ADMIN", "ADMIN1", "AD")
+    with contextlib.ExitStack() as stack:
+        peers = [stack.enter_context(Peer(guest.control, name)) for name in users]
+        for peer in (*peers, *peers):
+            assert peer.cp(f"SMSG LINUX001 APP from {peer.name}") == DONE
+        assert seen_by(listener) == ["ADMIN APP from ADMIN"] * 2
+
+
+@no_app
+@app
+@pytest.mark.requirement("U5")
+def test_only_messages_with_the_prefix_and_text(guest: Guest, events: Events) -> None:
+    """APP as it is written; nothing where no text follows."""
+    guest.agent.modprobe("smsgiucv_app").check()
+    listener = events.listen(9, "last")
+    with Peer(guest.control, "TESTER") as tester:
+        for text in ("app a", "AP b", "XAPP c", "APP", "APP  ", "CMMAPP d", "APP yes", "APP last"):
+            assert tester.cp(f"SMSG LINUX001 {text}") == DONE
+        assert seen_by(listener) == ["TESTER APP yes", "TESTER APP last"]
+
+
+@no_app
+@app
+@pytest.mark.requirement("U6")
+def test_messages_while_the_module_comes_and_goes(guest: Guest, events: Events) -> None:
+    """Each is an event or none; their order stays, and the last module gets the last message."""
+    listener = events.listen(1 << 20, "last")
+    agent = guest.agent.worker("loading")
+
+    def load() -> None:
+        for _ in range(20):
+            agent.modprobe("smsgiucv_app").check()
+            agent.rmmod("smsgiucv_app").check()
+        agent.modprobe("smsgiucv_app").check()
+
+    sent = 0
+    with Peer(guest.control, "TESTER") as tester, ThreadPoolExecutor(1) as pool:
+        loading = pool.submit(load)
+        while not loading.done():
+            sent += tester.cp(f"SMSG LINUX001 APP {sent}") == DONE
+        loading.result()
+        wait_until(lambda: tester.cp("SMSG LINUX001 APP last") == DONE, "room for a message")
+        seen = seen_by(listener)
+    assert sent > 0 and seen.pop() == "TESTER APP last"
+    numbers = [int(line.removeprefix("TESTER APP ")) for line in seen]
+    assert all(number < sent for number in numbers)
+    assert numbers == sorted(set(numbers))
+
+
+@no_app
+@pytest.mark.zvmlab(modules=("smsgiucv_app",), faults=[Fault("msg.connect", "sever", 4)], cold=True)
+@pytest.mark.requirement("U7")
+def test_message_service_that_severs_is_harmless(guest: Guest) -> None:
+    """*MSG severs instead of a connection: the guest runs, and a sender is told at once."""
+    guest.agent.modprobe("smsgiucv_app").check()
+    before = guest.agent.log_position()
+    with Peer(guest.control, "TESTER") as tester:
+        assert tester.cp("SMSG LINUX001 APP lost") == DONE  # to the console, as without IUCV
+        heard = guest.control.wait_event("console", LIMIT, user="LINUX001")
+        assert heard.data["text"].endswith("* SMSG FROM TESTER  : APP lost")
+    assert guest.agent.dmesg(before) == []
+
+
+@no_app
+@pytest.mark.zvmlab(
+    modules=("smsgiucv_app",), faults=[Fault("iucv.connect", "rc", 0x0B, name="*MSG")], cold=True
+)
+@pytest.mark.requirement("U7")
+def test_without_the_message_service_nothing_is_loaded_enodev(guest: Guest) -> None:
+    """CONNECT fails at boot: smsgiucv is not there, so smsgiucv_app is refused."""
+    assert guest.agent.modprobe("smsgiucv_app").errno == errno.ENODEV
+    with Peer(guest.control, "TESTER") as tester:
+        refused = CpResponse("HCPSMS057E LINUX001 not receiving; SMSG\n", 57)
+        assert tester.cp("SMSG LINUX001 APP lost") == refused
+
+
+@no_app
+@app
+@pytest.mark.requirement("U8")
+@pytest.mark.parametrize("kind", ["drop", "delay", "duplicate", "reorder", "corrupt", "sever"])
+def test_what_cp_does_to_a_message_reaches_nobody_else(
+    guest: Guest, events: Events, kind: str
+) -> None:
+    """Every fault of the message, then two that are as they should be."""
+    value = {"delay": 1, "corrupt": 0x40}.get(kind, 0)
+    expected: list[str] = {
+        "drop": ["one", "two"],
+        "delay": ["one", "bad", "two"],
+        "duplicate": ["bad", "bad", "one", "two"],
+        "reorder": ["one", "bad", "two"],
+        "corrupt": ["one", "two"],  # the prefix is another one
+        "sever": list[str](),
+    }[kind]
+    guest.agent.modprobe("smsgiucv_app").check()
+    listener = events.listen(len(expected)) if expected else None
+    with Peer(guest.control, "TESTER") as tester:
+        offset = 8 if kind == "corrupt" else 0
+        with armed(guest.control, Fault("msg.message", kind, value, offset, nth=1)):
+            first = tester.cp("SMSG LINUX001 APP bad")
+            assert (first == DONE) == (kind != "sever")
+            for text in ("one", "two"):
+                answer = tester.cp(f"SMSG LINUX001 APP {text}")
+                assert answer == DONE  # without a path, it goes to the console
+        if listener is not None:
+            assert seen_by(listener) == [f"TESTER APP {text}" for text in expected]
+    with contextlib.ExitStack() as stack:
+        stack.callback(guest.agent.modprobe, "smsgiucv_app")
+        guest.agent.rmmod("smsgiucv_app").check()
 
 
 def test_peers_are_users_with_classes_of_their_own(

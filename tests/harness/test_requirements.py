@@ -33,8 +33,15 @@ def test_our_own_list() -> None:
         "W": "monwriter",
         "A": "appldata",
         "Z": "diag288_wdt",
+        "U": "smsgiucv, smsgiucv_app",
+        "C": "cmm",
+        "H": "hvc_iucv",
+        "I": "AF_IUCV",
     }
-    numbers = {"M": 36, "P": 12, "D": 31, "T": 24, "L": 21, "W": 18, "A": 10, "Z": 11}
+    numbers = {
+        **{"M": 36, "P": 12, "D": 31, "T": 24, "L": 21, "W": 18, "A": 10, "Z": 11},
+        **{"U": 8, "C": 8, "H": 13, "I": 16},
+    }
     assert list(requirements.rows) == [
         f"{letter}{number}" for letter, last in numbers.items() for number in range(1, last + 1)
     ]

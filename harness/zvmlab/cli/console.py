@@ -10,6 +10,7 @@ import select
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
@@ -25,6 +26,7 @@ from zvmlab.guest.terminal import ESCAPE, raw_terminal
 
 USER = "CONSOLE"
 _LOOK_SECONDS = 0.2
+_SILENCE_SECONDS = 10.0
 _CHUNK = 4096
 _END_OF_FILE = b"\x04"
 
@@ -49,11 +51,11 @@ def add_commands(commands: Any) -> None:
     )
     made.add_argument(
         "--terminal",
-        choices=[f"lnxhvc{number}" for number in range(TERMINALS)],
+        choices=["lnxhvc", *(f"lnxhvc{number}" for number in range(TERMINALS))],
         default=DEFAULT,
         metavar="NAME",
-        help=f"lnxhvc0 to lnxhvc{TERMINALS - 1}, /dev/hvc0 to /dev/hvc{TERMINALS - 1} in the guest"
-        " (default: %(default)s)",
+        help=f"lnxhvc0 to lnxhvc{TERMINALS - 1}, /dev/hvc0 to /dev/hvc{TERMINALS - 1} in the guest;"
+        " lnxhvc is the first that is free (default: %(default)s)",
     )
     made.add_argument(
         "--user",
@@ -120,11 +122,13 @@ class Joined:
         self._stdin = stdin
         self._stdout = stdout
         self._over = threading.Event()
+        self._shown = 0.0
 
     def run(self) -> None:
         """Until the guest severs, ESCAPE is typed, or the guest is gone.
 
-        The end of what is piped in is typed as Ctrl-D, which ends a shell.
+        The end of what is piped in is typed as Ctrl-D, which ends a shell; then it is also over
+        when the guest has shown nothing for a while.
         """
         shower = threading.Thread(target=self._show, name="console")
         shower.start()
@@ -142,6 +146,7 @@ class Joined:
                     data = self._terminal.read(_LOOK_SECONDS)
                     if not data:
                         break
+                    self._shown = time.monotonic()
                     while data:
                         data = data[os.write(self._stdout, data) :]
         self._over.set()
@@ -156,4 +161,12 @@ class Joined:
                 return
             self._terminal.send(typed or _END_OF_FILE)
             if not typed:
-                self._over.wait()
+                self._await_silence()
+                return
+
+    def _await_silence(self) -> None:
+        """The guest may not notice that nobody types any more."""
+        self._shown = time.monotonic()
+        while not self._over.wait(_LOOK_SECONDS):
+            if time.monotonic() - self._shown > _SILENCE_SECONDS:
+                return

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * smsg_events COUNT FILE: wait for so many uevents of smsgiucv_app and print "SENDER TEXT" of each.
- * FILE appears when none can be missed any more.
+ * smsg_events COUNT FILE [LAST]: wait for so many uevents of smsgiucv_app, or for the one whose
+ * text is LAST, and print "SENDER ID TEXT" of each.  FILE appears when none can be missed any more.
  */
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 #include <unistd.h>
 
 #define LIMIT_MS 60000
+/* Hundreds of events come before this program runs again. */
+#define RECEIVE_BUFFER (8 << 20)
 
 /* The value of one of the strings of an event, NULL if it has none of that name. */
 static const char *value(const char *event, size_t len, const char *name)
@@ -23,32 +26,45 @@ static const char *value(const char *event, size_t len, const char *name)
 	return NULL;
 }
 
+/* One more event; return: 1 if it is one of smsgiucv_app, 2 if it is the last, 0 if not, or -1. */
+static int next(int fd, const char *last)
+{
+	static char event[65536];
+	struct pollfd ready = { .fd = fd, .events = POLLIN };
+	const char *sender, *id, *text;
+	ssize_t len;
+
+	if (poll(&ready, 1, LIMIT_MS) != 1)
+		return -1;
+	len = recv(fd, event, sizeof(event) - 1, 0);
+	if (len <= 0)
+		return -1;
+	event[len] = '\0';
+	sender = value(event, (size_t)len, "SMSG_SENDER=");
+	id = value(event, (size_t)len, "SMSG_ID=");
+	text = value(event, (size_t)len, "SMSG_TEXT=");
+	if (!sender || !id || !text)
+		return 0;
+	printf("%s %s %s\n", sender, id, text);
+	return last && strcmp(text, last) == 0 ? 2 : 1;
+}
+
 int main(int argc, char **argv)
 {
 	struct sockaddr_nl own = { .nl_family = AF_NETLINK, .nl_groups = 1 };
-	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_KOBJECT_UEVENT);
-	static char event[65536];
+	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_KOBJECT_UEVENT), room = RECEIVE_BUFFER;
+	const char *last = argc == 4 ? argv[3] : NULL;
 
-	if (argc != 3 || bind(fd, (struct sockaddr *)&own, sizeof(own)) ||
+	if (argc < 3 || argc > 4 || bind(fd, (struct sockaddr *)&own, sizeof(own)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) ||
 	    close(open(argv[2], O_CREAT | O_WRONLY, 0600)))
 		return 2;
 	for (int left = atoi(argv[1]); left > 0;) {
-		struct pollfd ready = { .fd = fd, .events = POLLIN };
-		const char *sender, *text;
-		ssize_t len;
+		int found = next(fd, last);
 
-		if (poll(&ready, 1, LIMIT_MS) != 1)
+		if (found < 0)
 			return 1;
-		len = recv(fd, event, sizeof(event) - 1, 0);
-		if (len <= 0)
-			return 2;
-		event[len] = '\0';
-		sender = value(event, (size_t)len, "SMSG_SENDER=");
-		text = value(event, (size_t)len, "SMSG_TEXT=");
-		if (!sender || !text)
-			continue;
-		printf("%s %s\n", sender, text);
-		left--;
+		left = found == 2 ? 0 : left - found;
 	}
 	return 0;
 }

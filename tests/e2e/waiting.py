@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+"""Waiting for what the guest's kernel does in its own time; nothing is judged by how long it takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+LIMIT = 60
+_PAUSE = 0.02
+
+
+def wait_until(
+    true: Callable[[], bool], what: str, found: Callable[[], object] | None = None
+) -> None:
+    """Until *true* says so; AssertionError after LIMIT seconds, with what there is instead."""
+    deadline = time.monotonic() + LIMIT
+    while not true():
+        instead = "" if found is None else f", but {found()}"
+        assert time.monotonic() < deadline, f"{what}: not within {LIMIT} s{instead}"
+        time.sleep(_PAUSE)
