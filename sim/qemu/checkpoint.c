@@ -166,7 +166,8 @@ static bool is_mapped_from(const ZvmlabCp *s, int fd)
 {
 	struct stat st;
 
-	return s->mapped && fstat(fd, &st) == 0 && st.st_dev == s->mapped_dev &&
+	/* A page that has been replaced would not be the file's again. */
+	return s->mapped && s->replaced == 0 && fstat(fd, &st) == 0 && st.st_dev == s->mapped_dev &&
 	       st.st_ino == s->mapped_ino;
 }
 
