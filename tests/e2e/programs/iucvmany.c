@@ -32,7 +32,8 @@ static struct sockaddr_iucv address(const char *user)
 {
 	struct sockaddr_iucv a = { .family = AF_IUCV };
 
-	memset(a.nodeid, ' ', sizeof(a.nodeid) + sizeof(a.user_id));
+	memset(a.nodeid, ' ', sizeof(a.nodeid));
+	memset(a.user_id, ' ', sizeof(a.user_id));
 	memcpy(a.user_id, user, strlen(user) < 8 ? strlen(user) : 8);
 	memcpy(a.name, NAME, 8);
 	return a;
