@@ -30,8 +30,6 @@ SECTOR = 512
 LIN_SECTORS = 20000
 LOW_SECTORS = 32768
 ALLOCATED = "/sys/module/dm_mod/parameters/stats_current_allocated_bytes"
-# Between the end of a sleep and the agent's answer.
-SOON = 1.0
 WAIT_SECONDS = 120.0
 TICK_MS = 4
 """Debian's kernels have 250 a second."""
@@ -264,7 +262,7 @@ class Lab:
         batch = self.agent.batch()
         batch.sleep(seconds)
         # The guest's clocks need not wait for the host's: nothing comes from there.
-        self.guest.outlast(batch.start(seconds + WAIT_SECONDS), seconds + SOON)
+        self.guest.outlast(batch.start(seconds + WAIT_SECONDS), WAIT_SECONDS, seconds)
         self.until(lambda: self.ticks() >= end)
 
     def wait_watched(self, count: int = 1) -> None:

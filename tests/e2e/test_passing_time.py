@@ -60,6 +60,15 @@ def test_what_lasts_longer_is_a_time_out(warm_guest: Guest) -> None:
     warm_guest.outlast(pending, MOST)
 
 
+def test_no_more_is_jumped_over_than_was_said(warm_guest: Guest) -> None:
+    host, before = time.monotonic(), clock(warm_guest.agent, MONOTONIC)
+    batch = warm_guest.agent.worker("sleeper").batch()
+    batch.sleep(2 * SEEN)
+    warm_guest.outlast(batch.start(MOST), MOST, jump=SEEN)
+    passed = clock(warm_guest.agent, MONOTONIC) - before
+    assert 2 * SEEN <= passed <= time.monotonic() - host + SEEN
+
+
 def test_nothing_is_left_to_pass_when_the_machine_has_stopped(warm_guest: Guest) -> None:
     machine = warm_guest.machine
     machine.pass_time(3600.0)
