@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* The control socket: commands for pages, guests that are described, records, application data. */
+#include "control_client.h"
+#include "pfault_block.h"
+#include "zvmlab/appldata.h"
+#include "zvmlab/page.h"
+
+#define AREA 0x3000u
+#define PAGE 0x200000u
+/* {"execute":C,"arguments":{A}} */
+#define RUN(command, arguments) \
+	"{\"execute\":\"" command "\",\"arguments\":{" arguments "}}"
+#define returned(value) "{\"return\":{" value "}}"
+
+/* The answer, without the events before it. */
+static const char *answer(int fd, const char *request)
+{
+	const char *line = ask(fd, request);
+
+	while (strncmp(line, "{\"event\"", 8) == 0)
+		line = read_line(fd);
+	return line;
+}
+
+#define answer_is(fd, request, wanted) ck_assert_str_eq(answer(fd, request), wanted)
+
+static void ck_part(int fd, const char *request, const char *part)
+{
+	const char *line = answer(fd, request);
+
+	ck_assert_msg(strstr(line, part) != NULL, "%s\nlacks %s", line, part);
+}
+
+#define PAGES(faults, turns) \
+	"\"faults\":[" faults "],\"initial\":0,\"completion\":0,\"resolved\":0,\"turns\":" turns "}}"
+#define QUERY_PAGES RUN("query-pages", "")
+
+START_TEST(pages_refused)
+{
+	int fd = new_client();
+
+	answer_is(fd, QUERY_PAGES, "{\"return\":{\"handshakes\":[],\"pages\":[]," PAGES("", "0"));
+	answer_is(fd, RUN("page-out", "\"address\":2097153"),
+		  failed("X'200001' and 1 pages: the address must be that of a page, and at most "
+			 "1024 pages can be out"));
+	answer_is(fd, RUN("page-in", "\"address\":2097152,\"cpu\":1"),
+		  failed("there is no CPU 1; the guest has 1"));
+	answer_is(fd, RUN("page-release", "\"fault\":7"),
+		  failed("no initial interruption of a fault 7 is held; query-pages lists the "
+			 "faults"));
+	close(fd);
+}
+END_TEST
+
+static void handshake(void)
+{
+	struct cp_insn insn = { .cpu = 0, .gr = fx.gr, .amode = 64 };
+
+	pfault_put(AREA, 0);
+	fx.gr[2] = AREA;
+	ck_assert_int_eq(cp_diagnose(fx.cp, &insn, 2, 4, 0x258).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[4], 0);
+	put_be64(fx_at(PFAULT_AT, 8), UINT64_C(0x1122334455667788));
+}
+
+#define FAULT(initial, completion) \
+	"\"faults\":[{\"fault\":1,\"address\":2097152,\"token\":\"1122334455667788\",\"cpu\":0," \
+	"\"initial\":\"" initial "\",\"completion\":\"" completion "\"}]"
+
+/* One page of two, from its fault to the end of it. */
+START_TEST(page_out_and_in)
+{
+	struct cp_external external;
+	int fd = new_client();
+
+	handshake();
+	answer_is(fd, RUN("page-out", "\"address\":2097152,\"pages\":2,\"hold\":true"), returned(""));
+	answer_is(fd, QUERY_PAGES,
+		  "{\"return\":{\"handshakes\":[{\"cpu\":0,\"token\":952,\"select\":"
+		  "\"0001000000000000\",\"compare\":\"0001000000000000\"}],\"pages\":[{\"address\":"
+		  "2097152,\"out\":true,\"hold\":true},{\"address\":2101248,\"out\":true,\"hold\":"
+		  "true}]," PAGES("", "0"));
+	ck_assert_int_eq(cp_page_fault(fx.cp, 0, PAGE, PFAULT_PROBLEM, true), CP_PAGE_HELD);
+	ck_part(fd, QUERY_PAGES, FAULT("held", "waits"));
+	ck_part(fd, QUERY_PAGES, "{\"address\":2097152,\"out\":true,\"hold\":false}");
+	answer_is(fd, RUN("page-in", "\"address\":2097152,\"cpu\":0"), returned("\"completed\":1"));
+	ck_part(fd, QUERY_PAGES, "\"pages\":[{\"address\":2101248,\"out\":true,\"hold\":true}],"
+				 FAULT("held", "pending"));
+	answer_is(fd, RUN("page-release", "\"fault\":1"), returned(""));
+	ck_part(fd, QUERY_PAGES, FAULT("pending", "pending"));
+	ck_assert(cp_external_take(fx.cp, 0, &external));
+	ck_part(fd, QUERY_PAGES, FAULT("presented", "pending") ",\"initial\":1,\"completion\":0,");
+	ck_assert(cp_external_take(fx.cp, 0, &external));
+	ck_part(fd, QUERY_PAGES, "\"faults\":[],\"initial\":1,\"completion\":1,\"resolved\":0,");
+	ck_assert_int_eq(cp_page_fault(fx.cp, 0, PAGE + 0x1000, 0, true), CP_PAGE_IN);
+	ck_part(fd, QUERY_PAGES, "\"completion\":1,\"resolved\":1,\"turns\":0}}");
+	close(fd);
+}
+END_TEST
+
+/* By default one page, not held, and any CPU. */
+START_TEST(page_defaults)
+{
+	int fd = new_client();
+
+	handshake();
+	answer_is(fd, RUN("page-out", "\"address\":2097152"), returned(""));
+	answer_is(fd, RUN("page-out", "\"address\":2101248"), returned(""));
+	ck_part(fd, QUERY_PAGES, "\"pages\":[{\"address\":2097152,\"out\":true,\"hold\":false},"
+				 "{\"address\":2101248,\"out\":true,\"hold\":false}],");
+	ck_assert_int_eq(cp_page_fault(fx.cp, 0, PAGE, PFAULT_PROBLEM, true), CP_PAGE_INITIAL);
+	answer_is(fd, RUN("page-in", "\"address\":2097152"), returned("\"completed\":1"));
+	ck_assert_uint_eq(page_fault_at(fx.cp, 0)->to, PAGE_ANY_CPU);
+	ck_part(fd, QUERY_PAGES, "\"pages\":[{\"address\":2101248,");
+	answer_is(fd, RUN("page-thrash", "\"faults\":5,\"depth\":3"), returned(""));
+	ck_part(fd, QUERY_PAGES, "\"turns\":5}}");
+	answer_is(fd, RUN("page-thrash", "\"faults\":0,\"depth\":3"), returned(""));
+	ck_part(fd, QUERY_PAGES, "\"pages\":[],");
+	close(fd);
+}
+END_TEST
+
+#define GUEST(cpu, online) \
+	"{\"name\":\"OTHER\",\"cpu-us\":" cpu ",\"online-us\":" online ",\"storage-min\":3," \
+	"\"storage-max\":4,\"storage-share\":5,\"storage-used\":6,\"cpus\":8,\"operating\":7," \
+	"\"share-max\":10,\"share\":9,\"capped\":2,\"dedicated\":true,\"samples\":[11,12,13,14," \
+	"15,65]}"
+
+START_TEST(guests_described_and_forgotten)
+{
+	int fd = new_client();
+
+	answer_is(fd, RUN("guest-describe",
+			  "\"name\":\"other\",\"cpu-us\":1,\"online-us\":2,\"cpu-percent\":150,"
+			  "\"storage-min\":3,\"storage-max\":4,\"storage-share\":5,"
+			  "\"storage-used\":6,\"operating\":7,\"cpus\":8,\"share\":9,"
+			  "\"share-max\":10,\"cpu-use\":11,\"cpu-delay\":12,\"page-wait\":13,"
+			  "\"idle\":14,\"other\":15,\"capped\":2,\"dedicated\":true"), returned(""));
+	ck_part(fd, RUN("query-guests", ""), GUEST("1", "2"));
+	fx.tod += UINT64_C(1000) << 12;
+	ck_part(fd, RUN("query-guests", ""), GUEST("1501", "1002"));
+	answer_is(fd, RUN("guest-forget", "\"name\":\"OTHER\""), returned(""));
+	answer_is(fd, RUN("guest-forget", "\"name\":\"OTHER\""),
+		  failed("no guest OTHER is described; query-guests lists all guests"));
+	answer_is(fd, RUN("guest-describe", "\"name\":\"LINUX001\""),
+		  failed("LINUX001 is the guest itself, of which CP says what is true"));
+	/* Nothing but a name: the rest is 0. */
+	answer_is(fd, RUN("guest-describe", "\"name\":\"IDLE\""), returned(""));
+	ck_part(fd, RUN("query-guests", ""),
+		"{\"name\":\"IDLE\",\"cpu-us\":0,\"online-us\":0,\"storage-min\":0,"
+		"\"storage-max\":0,\"storage-share\":0,\"storage-used\":0,\"cpus\":0,"
+		"\"operating\":0,\"share-max\":0,\"share\":0,\"capped\":0,\"dedicated\":false,"
+		"\"samples\":[0,0,0,0,0,0]}");
+	close(fd);
+}
+END_TEST
+
+#define QUERY_RECORDING RUN("query-recording", "")
+#define QUEUE(count, state, path) \
+	"{\"service\":\"*ACCOUNT\",\"user\":\"DISKACNT\",\"on\":true,\"count\":" count \
+	",\"limit\":20,\"lost\":0,\"state\":\"" state "\",\"path\":" path "}"
+
+/* A record for a user that a peer plays, which is quiesced, resumed, and then severed. */
+START_TEST(records)
+{
+	static const char record[] = RUN("recording-record",
+					 "\"service\":\"*ACCOUNT\",\"record\":\"QUJD\"");
+	int fd = new_client();
+	bool told = false;
+	const char *line;
+
+	ck_part(fd, QUERY_RECORDING, QUEUE("0", "inactive", "0"));
+	ask(fd, RUN("cp-command", "\"command\":\"RECORDING SYMPTOM OFF\""));
+	ck_part(fd, QUERY_RECORDING, "\"user\":\"OPERSYMP\",\"on\":false,");
+	answer_is(fd, record, returned("\"queues\":1"));
+	ck_part(fd, QUERY_RECORDING, QUEUE("1", "inactive", "0"));
+	ask(fd, RUN("peer-create", "\"name\":\"DISKACNT\""));
+	/* Paths 0 and 1 are between itself. */
+	answer(fd, RUN("peer-call", "\"peer\":\"DISKACNT\",\"function\":\"connect\","
+				    "\"vmid\":\"DISKACNT\""));
+	answer(fd, RUN("peer-call", "\"peer\":\"DISKACNT\",\"function\":\"connect\","
+				    "\"vmid\":\"*ACCOUNT\""));
+	ck_part(fd, QUERY_RECORDING, QUEUE("1", "pending", "2"));
+	answer_is(fd, RUN("recording-quiesce", "\"service\":\"*ACCOUNT\",\"quiesced\":true,"
+					       "\"user\":\"EREP\""), returned("\"paths\":0"));
+	answer_is(fd, RUN("recording-quiesce", "\"service\":\"*LOGREC\",\"quiesced\":true"),
+		  returned("\"paths\":0"));
+	answer_is(fd, RUN("recording-quiesce", "\"service\":\"*ACCOUNT\",\"quiesced\":true"),
+		  returned("\"paths\":1"));
+	ck_part(fd, RUN("query-paths", "\"user\":\"DISKACNT\""), "\"quiesced-there\":true");
+	answer_is(fd, RUN("recording-quiesce", "\"service\":\"*ACCOUNT\",\"quiesced\":false,"
+					       "\"user\":\"DISKACNT\""), returned("\"paths\":1"));
+	ck_assert(!strstr(answer(fd, RUN("query-paths", "\"user\":\"DISKACNT\"")),
+			  "\"quiesced-there\":true"));
+	answer_is(fd, RUN("recording-sever", "\"service\":\"*ACCOUNT\",\"code\":77,"
+					     "\"user\":\"EREP\""), returned("\"severed\":0"));
+	ck_part(fd, QUERY_RECORDING, QUEUE("1", "pending", "2"));
+	/* 77 in bytes 0 and 8. */
+	line = ask(fd, RUN("recording-sever", "\"service\":\"*ACCOUNT\",\"code\":77"));
+	for (; strncmp(line, "{\"event\"", 8) == 0; line = read_line(fd))
+		told |= strstr(line, "TQAAAAAAAABNAAAAAAAAAA==") != NULL;
+	ck_assert_str_eq(line, returned("\"severed\":1"));
+	ck_assert(told);
+	ck_part(fd, QUERY_RECORDING, QUEUE("1", "inactive", "0"));
+	close(fd);
+}
+END_TEST
+
+START_TEST(buffers_of_application_data)
+{
+	struct appldata_buffer buffer = {
+		.product = "LNXAPPL\1\2\3\4\5\6\7\10\11", .address = PAGE, .length = 300,
+	};
+	int fd = new_client();
+
+	answer_is(fd, RUN("query-appldata", ""), returned("\"buffers\":[]"));
+	ck_assert_int_eq(appldata_start(fx.cp, &buffer, APPLDATA_CONFIG), APPLDATA_OK);
+	buffer.length = 7;
+	ck_assert_int_eq(appldata_start(fx.cp, &buffer, APPLDATA_INTERVAL), APPLDATA_OK);
+	answer_is(fd, RUN("query-appldata", ""),
+		  returned("\"buffers\":[{\"product\":\"LNXAPPL\",\"product-id\":"
+			   "\"TE5YQVBQTAECAwQFBgcICQ==\",\"kind\":\"config\",\"address\":2097152,"
+			   "\"length\":300,\"records\":0},{\"product\":\"LNXAPPL\",\"product-id\":"
+			   "\"TE5YQVBQTAECAwQFBgcICQ==\",\"kind\":\"interval\",\"address\":2097152,"
+			   "\"length\":7,\"records\":0}]"));
+	close(fd);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("control: services");
+	TCase *tc = tcase_create("services");
+
+	tcase_add_checked_fixture(tc, start, stop);
+	tcase_add_test(tc, pages_refused);
+	tcase_add_test(tc, page_out_and_in);
+	tcase_add_test(tc, page_defaults);
+	tcase_add_test(tc, guests_described_and_forgotten);
+	tcase_add_test(tc, records);
+	tcase_add_test(tc, buffers_of_application_data);
+	suite_add_tcase(suite, tc);
+	return check_run_suite(suite);
+}
