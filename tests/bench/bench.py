@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import boot
+import changes
 import core
 import dm_watch
 import driver
@@ -30,6 +31,7 @@ import instructions
 import pairs
 import qemu_speed
 import records
+import scenario_rate
 import start
 import task_listener
 from benchmark import Benchmark, show
@@ -44,7 +46,9 @@ PARTS = (
     "records",
     "boot",
     "start",
+    "scenarios",
     "qemu",
+    "changes",
     "hercules",
     "driver",
     "pairs",
@@ -96,6 +100,8 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Benc
         "boot": lambda: boot.measure(small, artifacts(), count),
         "start": lambda: start.measure(small, count, progress),
         "qemu": lambda: qemu_speed.measure(small, count, progress),
+        "scenarios": lambda: scenario_rate.measure(small, count, progress),
+        "changes": lambda: changes.measure(small, count, progress),
         "hercules": lambda: hercules_boot.measure(small, count, progress),
         "driver": lambda: driver.measure(large, artifacts(), count),
         "pairs": lambda: pairs.measure(small, count, progress),
