@@ -96,7 +96,7 @@ def test_mistakes_of_a_rule(tmp_path: Path, rule: str, sentence: str) -> None:
         ('[{"point": "a", "point": "b"}]', 'is not JSON: "point" appears twice in one object'),
         ('{"point": "a"}', "is not a list of rules"),
         ("[" * 200_000, "is nested too deeply"),
-        (json.dumps([{}] * 65), "has too many rules: 65 (at most 64)"),
+        (json.dumps([{}] * 129), "has too many rules: 129 (at most 128)"),
         (" " * (MAX_BYTES + 1), "has more than 1 MiB"),
     ],
 )

@@ -15,7 +15,7 @@ from zvmlab.cp import fault_points
 from zvmlab.cp.faults import Fault
 
 # As many as CP can have armed at a time (FAULT_MAX_RULES).
-MAX_RULES = 64
+MAX_RULES = 128
 MAX_BYTES = 1 << 20
 _MEMBERS = tuple(field.name for field in dataclasses.fields(Fault))
 _NEEDED = ("point", "kind")

@@ -60,6 +60,8 @@ _RUNNING_SECONDS = 10.0
 _ANSWER_SECONDS = 30.0
 # What most requests take, before the guest's clock is made to jump.
 _SOON_SECONDS = 0.05
+# What a reply may take that has been sent.
+_REPLY_SECONDS = 0.5
 # How often what is left of the time to jump over is asked for.
 _LOOK_SECONDS = 0.01
 # Between the kernel's log and the console, which the kernel writes to a moment later.
@@ -402,14 +404,16 @@ class Guest:
         """
         limit = time.monotonic() + seconds
         if not pending.done_within(min(seconds, _SOON_SECONDS)):
+            # Time that passes before the request has begun to wait would be lost for it, and so
+            # would be what it says when it has waited.
+            self._let_all_sleep(seconds)
             with self.passing(seconds if jump is None else jump) as left:
                 while not pending.done_within(_LOOK_SECONDS) and left() > 0:
                     pass
-            # What was said before the time was over has come.
-            self.control.execute("query-monitor")
+            self._let_all_sleep(seconds)
             if jump is not None:
                 pending.done_within(max(0.0, limit - time.monotonic()))
-        return pending.result(0)
+        return pending.result(_REPLY_SECONDS)
 
     def await_agent(self) -> None:
         """Wait for an agent that is about to connect: after resume(), or after a reboot."""
@@ -520,12 +524,22 @@ class Guest:
     def _let_requests_run(self, worker: Worker) -> None:
         """Wait until no request is executed, its task sleeps, or the guest has crashed."""
         limit = time.monotonic() + _RUNNING_SECONDS
-        while self.agent.hello().busy and time.monotonic() < limit and not self.console.crash:
-            # proc(5): of all tasks the runnable ones, of which the worker that reads is one.
-            runnable = worker.read_file("/proc/loadavg").split()[3].split(b"/")[0]
-            if int(runnable) <= 1:
-                return
+        while self.agent.hello().busy and not self._sleeps(worker) and time.monotonic() < limit:
             worker.sleep(_SETTLE_SECONDS)
+
+    def _let_all_sleep(self, seconds: float) -> None:
+        """Wait until no task runs, who replies neither; *seconds* at most, also if nobody answers."""
+        limit = time.monotonic() + seconds
+        with contextlib.suppress(AgentLost, Timeout):
+            worker = self.agent.idle_worker(seconds)
+            while worker is not None and not self._sleeps(worker) and time.monotonic() < limit:
+                worker.sleep(_SETTLE_SECONDS)
+
+    def _sleeps(self, worker: Worker) -> bool:
+        """Does nothing run in the guest but the *worker* that looks, or has it crashed?"""
+        # proc(5): of all tasks the runnable ones.
+        runnable = worker.read_file("/proc/loadavg").split()[3].split(b"/")[0]
+        return int(runnable) <= 1 or self.console.crash is not None
 
     def expect_crash(self, *kinds: str, seconds: float = REQUEST_SECONDS) -> Crash:
         """Wait for a crash of one of *kinds*, which then counts as no crash of this guest.

@@ -46,6 +46,8 @@ static const size_t field_offset[FAULT_FIELDS] = {
 #include "zvmlab/fault_fields.def"
 };
 
+_Static_assert(FAULT_POINTS < FAULT_MAX_RULES, "a sweep has a rule for each point");
+
 struct fault {
 	struct fault_status armed[FAULT_MAX_RULES];	/* in the order of arming */
 	uint32_t count;

@@ -115,7 +115,8 @@ struct fault_action {
 	uint32_t offset;
 };
 
-#define FAULT_MAX_RULES 64
+/** A sweep has one for each point, and a user some beside. */
+#define FAULT_MAX_RULES 128
 
 /** Arm a rule.  Return: its id (1…), or -1 with one sentence in @err. */
 int fault_arm(struct cp *cp, const struct fault_rule *rule, char *err, size_t errlen);

@@ -212,12 +212,12 @@ START_TEST(limit_of_rules)
 		ck_assert_int_eq(arm(&rule), i);
 	ck_assert_int_eq(fault_arm(fx.cp, &rule, err, sizeof(err)), -1);
 	ck_assert_str_eq(err,
-			 "64 fault rules are armed, which is the limit; disarm one first");
+			 "128 fault rules are armed, which is the limit; disarm one first");
 	ck_assert_int_eq(fault_disarm(fx.cp, 2), 1);
 	ck_assert_int_eq(fault_disarm(fx.cp, 2), 0);
 	ck_assert(fault_status(fx.cp, 1, &status));
 	ck_assert_int_eq(status.id, 3);
-	ck_assert_int_eq(arm(&rule), 65);
+	ck_assert_int_eq(arm(&rule), FAULT_MAX_RULES + 1);
 	ck_assert(!fault_status(fx.cp, FAULT_MAX_RULES, &status));
 	ck_assert_int_eq(fault_disarm(fx.cp, 0), FAULT_MAX_RULES);
 	ck_assert(!fault_status(fx.cp, 0, &status));
