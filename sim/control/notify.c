@@ -33,6 +33,10 @@ MEMBERS(watchdog_data) = {
 	STRING("user", 0, U32, "User ID."), STRING("command", 0, U32, "What CP has run."),
 	INT("rc", 0, U63, "Return code."), END,
 };
+MEMBERS(machine_data) = {
+	STRING("user", 0, U32, "User ID."),
+	STRING("request", 0, U32, "restart, signal-shutdown or logoff."), END,
+};
 MEMBERS(fault_data) = {
 	STRING("point", 0, U32, "Where."), STRING("name", 0, U32, "Partner, service or segment."),
 	INT("rule", 0, U63, "Number of the rule."), END,
@@ -71,6 +75,7 @@ const struct ctl_event_info ctl_events[] = {
 	{ "recording-severed", "A path of a recording service was severed.", recording_code_data },
 	{ "recording-received", "A user has received a record.", recording_count_data },
 	{ "watchdog", "The time bomb of DIAGNOSE X'288' has gone off.", watchdog_data },
+	{ "machine", "A CP command asks something of the machine.", machine_data },
 	{ "fault", "A fault was carried out.", fault_data },
 	{ "page", "The guest met a page that is out, or was told of one.", page_data },
 	{ "iucv-event", "An interruption for a peer; its owner only.", iucv_data },
@@ -125,6 +130,7 @@ static const struct {
 	[CP_EVENT_RECORDING_SEVERED] = { "user", "service", "path", "code" },
 	[CP_EVENT_RECORDING_RECEIVED] = { "user", "service", "path", "count" },
 	[CP_EVENT_WATCHDOG] = { .name = "user", .text = "command", .value = "rc" },
+	[CP_EVENT_MACHINE] = { .name = "user", .text = "request" },
 	[CP_EVENT_FAULT] = { .name = "name", .text = "point", .value = "rule" },
 };
 

@@ -17,6 +17,7 @@ static const char *const event_names[CP_EVENT_KINDS] = {
 	[CP_EVENT_RECORDING_SEVERED] = "recording-severed",
 	[CP_EVENT_RECORDING_RECEIVED] = "recording-received",
 	[CP_EVENT_WATCHDOG] = "watchdog",
+	[CP_EVENT_MACHINE] = "machine",
 	[CP_EVENT_FAULT] = "fault",
 	[CP_EVENT_PAGE] = "page",
 };

@@ -9,6 +9,7 @@
 #include "hw/s390x/zvmlab.h"
 #include "qapi/error.h"
 #include "qemu/main-loop.h"
+#include "sysemu/runstate.h"
 #include "s390x-internal.h"
 #include "zvmlab/host.h"
 
@@ -140,6 +141,30 @@ static void host_page_changed(void *opaque, uint64_t addr, bool out)
 	}
 }
 
+/* Outside of the CPU's instruction, by which the request may have come. */
+static void restart(void *opaque)
+{
+	s390_cpu_restart(s390_cpu_addr2state(0));
+}
+
+static void host_machine(void *opaque, enum cp_machine_request what)
+{
+	switch (what) {
+	case CP_MACHINE_RESTART:
+		aio_bh_schedule_oneshot(qemu_get_aio_context(), restart, NULL);
+		break;
+	case CP_MACHINE_SHUTDOWN:
+		/* The event facility tells the guest by its event "signal quiesce". */
+		qemu_system_powerdown_request();
+		break;
+	case CP_MACHINE_LOGOFF:
+		qemu_system_shutdown_request(SHUTDOWN_CAUSE_GUEST_SHUTDOWN);
+		break;
+	case CP_MACHINE_REQUESTS:
+		g_assert_not_reached();
+	}
+}
+
 void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s)
 {
 	cp_port_host(&s->port, host);
@@ -151,4 +176,5 @@ void zvmlab_host_init(struct cp_host *host, ZvmlabCp *s)
 	host->storage_changed = host_storage_changed;
 	host->page_changed = host_page_changed;
 	host->external = zvmlab_external;
+	host->machine = host_machine;
 }

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from conftest import Commands
 
 
+@pytest.mark.requirement("V4")
 @pytest.mark.representative
 def test_userid(vmcp: Commands) -> None:
     answer = vmcp("query userid")
@@ -20,12 +21,14 @@ def test_userid(vmcp: Commands) -> None:
     assert answer.size == len(answer.text)
 
 
+@pytest.mark.requirement("V5")
 def test_unknown_command_has_cps_form_and_code(vmcp: Commands) -> None:
     answer = vmcp("FROBNICATE NOW")
     assert answer.rc == 1
     assert answer.text == "HCPCMD001E Unknown CP command: FROBNICATE\n"
 
 
+@pytest.mark.requirement("V4")
 def test_response_longer_than_the_buffer_is_cut_and_its_size_told(
     vmcp: Commands,
 ) -> None:

@@ -148,6 +148,8 @@ cpcmd_function cpcmd_query_nss;
 cpcmd_function cpcmd_monitor;
 /* command_query_monitor.c */
 cpcmd_function cpcmd_query_monitor;
+/* command_machine.c */
+cpcmd_function cpcmd_system, cpcmd_logoff, cpcmd_signal;
 /* command_recording.c */
 cpcmd_function cpcmd_recording, cpcmd_query_recording, cpcmd_acnt;
 

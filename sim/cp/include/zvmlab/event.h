@@ -21,6 +21,7 @@ enum cp_event_kind {
 	CP_EVENT_RECORDING_SEVERED,	/**< name: user; text: service; path; value: IPUSER byte 0 */
 	CP_EVENT_RECORDING_RECEIVED,	/**< name: user; text: service; path; value: records left */
 	CP_EVENT_WATCHDOG,		/**< name: user; text: the command that came; value: return code */
+	CP_EVENT_MACHINE,		/**< name: user; text: "restart", "signal-shutdown" or "logoff" */
 	CP_EVENT_FAULT,			/**< text: point; value: rule id */
 	CP_EVENT_PAGE,			/**< text: what; path: CPU; value: number of the fault, or 0 */
 	CP_EVENT_KINDS

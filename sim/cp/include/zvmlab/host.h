@@ -21,6 +21,14 @@ struct cp_event;
 /** Size of a page (frame) of guest storage in bytes. */
 #define CP_PAGE_SIZE 4096u
 
+/** What a CP command asks of the machine. */
+enum cp_machine_request {
+	CP_MACHINE_RESTART,	/**< restart interruption of CPU 0 (PoP, "Restart") */
+	CP_MACHINE_SHUTDOWN,	/**< the signal to shut down, which SCLP passes on */
+	CP_MACHINE_LOGOFF,	/**< the machine ends */
+	CP_MACHINE_REQUESTS
+};
+
 struct cp_host {
 	/** Handed to every callback; owned by the port. */
 	void *opaque;
@@ -86,6 +94,12 @@ struct cp_host {
 	 * longer wait (cp_page_held()).  NULL if page_changed is.
 	 */
 	void (*external)(void *opaque, unsigned int cpu);
+
+	/**
+	 * Do this with the machine, after the entry point of the core has returned; NULL: the
+	 * emulator cannot, and observers alone learn of the request.
+	 */
+	void (*machine)(void *opaque, enum cp_machine_request what);
 
 	/** One line of trace, NUL-terminated, without a newline; may be NULL. */
 	void (*trace)(void *opaque, const char *line, size_t len);

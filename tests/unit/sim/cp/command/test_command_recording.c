@@ -109,7 +109,7 @@ START_TEST(commands)
 	with_classes("G");
 	ck_guest("Q COMM RECORDING", 0, "RECORDING IBMCLASS=NONE\n");
 	ck_guest("COMMANDS", 0, "QUERY        TERMINAL     SET          DEFINE       MESSAGE      "
-				"MSG          \nSMSG         COMMANDS     \n");
+				"MSG          \nSMSG         SYSTEM       LOGOFF       COMMANDS     \n");
 }
 END_TEST
 

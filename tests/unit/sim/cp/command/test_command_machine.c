@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* SYSTEM, LOGOFF and SIGNAL SHUTDOWN. */
+#include "command_check.h"
+#include "zvmlab/fault.h"
+
+static void with_classes(const char *classes)
+{
+	fx_teardown();
+	fx_setup_with((const char *const[]){ "class", classes, NULL });
+}
+
+static void ck_asked(unsigned int count, const char *what)
+{
+	ck_assert_uint_eq(fx.events[CP_EVENT_MACHINE], count);
+	if (count > 0) {
+		ck_assert_str_eq(fx.last_name, "LINUX001");
+		ck_assert_str_eq(fx.last_text, what);
+	}
+}
+
+START_TEST(restart)
+{
+	ck_operator("SYSTEM RESTART", 0, "");
+	ck_asked(1, "restart");
+	ck_operator("SYS RES", 0, "");
+	ck_operator("SYSTEM", 26, MISSING("SYS"));
+	ck_operator("SYSTEM BREAK", 3, INVALID("SYS", "BREAK"));
+	ck_operator("SYSTEM RESTART NOW", 3, EXTRA("SYS", "NOW"));
+	ck_assert_uint_eq(fx.events[CP_EVENT_MACHINE], 2);
+	with_classes("E");
+	ck_guest("SYSTEM RESTART", 1, UNKNOWN("SYSTEM"));
+	ck_asked(0, "");
+}
+END_TEST
+
+START_TEST(logoff)
+{
+	ck_operator("LOGOFF", 0, "");
+	ck_asked(1, "logoff");
+	ck_operator("LOGOFF HOLD", 3, EXTRA("LOG", "HOLD"));
+	ck_assert_uint_eq(fx.events[CP_EVENT_MACHINE], 1);
+}
+END_TEST
+
+START_TEST(signal_shutdown)
+{
+	ck_guest("SIGNAL SHUTDOWN *", 1, UNKNOWN("SIGNAL"));
+	ck_operator("SIGNAL SHUTDOWN LINUX001", 0, "");
+	ck_asked(1, "signal-shutdown");
+	ck_operator("SIG SHUT LINUX001 WITHIN 300", 0, "");
+	ck_asked(2, "signal-shutdown");
+	ck_operator("SIGNAL", 26, MISSING("SIG"));
+	ck_operator("SIGNAL STOP", 3, INVALID("SIG", "STOP"));
+	ck_operator("SIGNAL SHUTDOWN", 20, "HCPSIG020E Userid missing or invalid\n");
+	ck_operator("SIGNAL SHUTDOWN NOBODY", 45, "HCPSIG045E NOBODY not logged on\n");
+	ck_operator("SIGNAL SHUTDOWN OPERATOR", 57, "HCPSIG057E OPERATOR not receiving; SIGNAL\n");
+	ck_operator("SIGNAL SHUTDOWN LINUX001 SOON", 3, INVALID("SIG", "SOON"));
+	ck_operator("SIGNAL SHUTDOWN LINUX001 WITHIN", 26, MISSING("SIG"));
+	ck_operator("SIGNAL SHUTDOWN LINUX001 WITHIN 0", 3, INVALID("SIG", "0"));
+	ck_operator("SIGNAL SHUTDOWN LINUX001 WITHIN 5 X", 3, EXTRA("SIG", "X"));
+	ck_assert_uint_eq(fx.events[CP_EVENT_MACHINE], 2);
+	with_classes("C");
+	ck_guest("SIGNAL SHUTDOWN *", 0, "");
+	ck_assert_uint_eq(fx.events[CP_EVENT_MACHINE], 1);
+}
+END_TEST
+
+START_TEST(fault)
+{
+	const struct fault_rule rule = { .point = FAULT_MACHINE_REQUEST, .path = FAULT_ANY_PATH,
+					 .when = FAULT_ALWAYS, .times = 1, .kind = FAULT_DROP };
+	char err[256];
+
+	ck_assert_int_ge(fault_arm(fx.cp, &rule, err, sizeof(err)), 1);
+	ck_operator("LOGOFF", 0, "");
+	ck_asked(0, "");
+	ck_operator("LOGOFF", 0, "");
+	ck_asked(1, "logoff");
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = { restart, logoff, signal_shutdown, fault };
+
+	return check_run("command_machine", fx_setup, fx_teardown, tests,
+			 sizeof(tests) / sizeof(tests[0]));
+}
