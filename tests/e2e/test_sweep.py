@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import json
 import re
@@ -100,6 +101,17 @@ def test_short_sweep(planned: Callable[..., Plan]) -> None:
     assert "iucv.send" in report["not reached"]
 
 
+def test_faults_of_application_data(planned: Callable[..., Plan]) -> None:
+    """A buffer that CP does not declare, or declares and does not copy: writers and readers go on."""
+    patterns = ("diagdc.start#1:[rd]*", "appldata.sample#1:*")
+    done = sweep(planned("write-and-read-back", patterns), QUIET)
+    found = sweep_report.verdicts(done)
+    assert len(found) == len(done.cases) == 2 + 5
+    assert [(str(v.case), v.word) for v in found if v.word != sweep_report.OK] == []
+    said = {str(v.case): sweep_report.effect(v.result, done.counted.outcome) for v in found}
+    assert all(text != "nothing" for case, text in said.items() if "#1:rc" in case), said
+
+
 @pytest.mark.full
 def test_kernel_that_cannot_survive_is_known_and_replaced(planned: Callable[..., Plan]) -> None:
     """The program interruption kills the guest; the next case has a new one."""
@@ -115,7 +127,8 @@ def test_kernel_that_cannot_survive_is_known_and_replaced(planned: Callable[...,
 
 # One case for each entry of the table, in their order.
 NEEDED = (
-    *("iucv.connect#1:pgm=1", "diag64.loadshr#1:pgm=6", "diag64.loadshr#1:drop"),
+    *("iucv.connect#1:pgm=1", "diag64.loadshr#1:pgm=6"),
+    *("diagdc.start#1:pgm=1", "diag64.loadshr#1:drop"),
     *("interrupt#1:corrupt=3^0x10", "interrupt#1:corrupt=0^0x80", "iucv.connect#1:drop"),
     *("interrupt#2:corrupt=12^0x80", "monitor.message#1:corrupt=0^0xe2"),
 )
@@ -127,8 +140,14 @@ def test_everything_known_is_seen(planned: Callable[..., Plan], zvmlab_driver: s
     """Each entry of the table of known results is needed, and covers no other's case."""
     if zvmlab_driver != UPSTREAM_DRIVER:
         pytest.skip("the table has what the kernel's own driver shows")
-    done = sweep(planned("read-one-set", NEEDED), QUIET)
-    found = {str(verdict.case): verdict for verdict in sweep_report.verdicts(done)}
+    found: dict[str, sweep_report.Verdict] = {}
+    for name in ("read-one-set", "write-and-read-back"):
+        writes = [case for case in NEEDED if case.startswith("diagdc.")]
+        reads = [case for case in NEEDED if case not in writes]
+        plan = planned(name, tuple(reads if name == "read-one-set" else writes))
+        plan = dataclasses.replace(plan, output=plan.output / name)
+        done = sweep(plan, QUIET)
+        found |= {str(verdict.case): verdict for verdict in sweep_report.verdicts(done)}
     assert {name: verdict.blame for name, verdict in found.items() if verdict.blame} == {}
     assert len(NEEDED) == len(KNOWN)
     for name, entry in zip(NEEDED, KNOWN):
@@ -157,8 +176,12 @@ def test_examples_of_the_document(monreader: Guest, zvmlab_dir: Path) -> None:
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize(
     ("name", "patterns", "least"),
-    [("read-one-set", (), 150), ("collect", ("monitor.interval",), 8)],
-    ids=("read-one-set", "intervals"),
+    [
+        ("read-one-set", (), 150),
+        ("collect", ("monitor.interval",), 8),
+        ("write-and-read-back", ("diagdc.*", "appldata.*"), 60),
+    ],
+    ids=("read-one-set", "intervals", "application-data"),
 )
 def test_whole_sweep(
     planned: Callable[..., Plan], name: str, patterns: tuple[str, ...], least: int

@@ -103,6 +103,9 @@ class FakeControl:
     def query_cp(self) -> Any:
         return {"userid": "LINUX001"}
 
+    def query_appldata(self) -> Any:
+        return {"buffers": []}
+
     def query_users(self) -> Any:
         return {"users": []}
 

@@ -40,7 +40,10 @@ class Guest:
         self.done: list[str] = []
         self.modules = b"af_iucv 1 0 - Live 0x0\n"
         self.busy = 0
-        self.left: dict[str, Any] = {"users": [], "rules": [], "sample": {"users": 0}}
+        self.left: dict[str, Any] = {
+            **{"users": [], "rules": [], "buffers": []},
+            "sample": {"users": 0},
+        }
         self.crash: ZvmlabError | None = None
         self.late: ZvmlabError | None = None
         self.console = SimpleNamespace(crash=None)
@@ -171,9 +174,10 @@ def test_a_clean_guest_is_used_again(pool: Pool) -> None:
         _leave("busy", 1 << 3),
         _leave_in_cp("users", [{"name": "SERVER"}]),
         _leave_in_cp("rules", [{"point": "iucv.query", "kind": "cc"}]),
+        _leave_in_cp("buffers", [{"product": "LNXAPPL"}]),
         _leave_in_cp("sample", {"users": 1}),
     ],
-    ids=["module", "module-gone", "busy-worker", "user", "fault", "monitor"],
+    ids=["module", "module-gone", "busy-worker", "user", "fault", "application", "monitor"],
 )
 def test_a_guest_that_something_was_left_in_is_used_no_more(pool: Pool, leave: Any) -> None:
     found = _after(pool, leave)
@@ -208,7 +212,10 @@ def test_a_guest_that_something_was_left_in_is_put_back_where_that_is_possible(
 
 def test_a_guest_that_is_not_clean_when_it_was_put_back_is_used_no_more(pool: Pool) -> None:
     found = _after(
-        pool, _leave_and_go_back("left", {"users": [{"name": "X"}], "rules": [], "sample": {}})
+        pool,
+        _leave_and_go_back(
+            "left", {"users": [{"name": "X"}], "rules": [], "buffers": [], "sample": {}}
+        ),
     )
     first, second = Guest.made
     assert found is second and first.stage is Stage.OFF and "put back" in first.done
@@ -494,6 +501,7 @@ def test_what_is_left_is_said_by_name(tmp_path: Path) -> None:
         "busy workers": 0,
         "user IDs": ["A", "B"],
         "faults": [{"point": "interrupt"}],
+        "application data": [],
         "monitor sample": {"users": 0},
         "monitor event": {},
         "monitor users": [],

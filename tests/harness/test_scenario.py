@@ -163,6 +163,7 @@ def test_scenarios_are_found_by_name_and_in_files(tmp_path: Path) -> None:
     assert find(f"{file}:twice").text == "Reads two sets."
     assert find("overflow") is BUILT_IN["overflow"]
     assert find("cmm") is USERS["cmm"]
+    assert find("write-and-read-back").modules == ("monwriter",)
 
 
 @pytest.mark.parametrize(

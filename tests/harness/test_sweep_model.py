@@ -338,6 +338,13 @@ SHOWN = (
         ),
     ),
     (
+        "diagdc.start#1:pgm=1",
+        "panic",
+        OOPS.format(
+            "an oops", "illegal operation: 0001 ilc:2 [#1] SMP", "monwrite_diag < monwrite_write"
+        ),
+    ),
+    (
         "diag64.loadshr#1:drop",
         "panic",
         OOPS.format("an oops", "addressing exception: 0005 ilc:2 [#1] SMP", "mon_read < vfs_read"),

@@ -20,7 +20,7 @@ from zvmlab.cli.options import (
     kernel_option,
     seed_option,
 )
-from zvmlab.scenarios import BUILT_IN, EDGES, MACHINE, USERS, find
+from zvmlab.scenarios import BUILT_IN, EDGES, MACHINE, USERS, WRITERS, find
 from zvmlab.sweep.sweep import MAX_SEED, Plan, State, default_jobs, sweep
 
 _NAME = 28
@@ -83,7 +83,7 @@ def run_scenarios(_arguments: argparse.Namespace) -> int:
     """One line for each scenario."""
     for heading, found in (
         ("", BUILT_IN),
-        ("of other parts of the kernel:\n", USERS),
+        ("of other parts of the kernel:\n", USERS | WRITERS),
         ("of diff drivers and diff emulators only:\n", EDGES),
         ("of diff emulators only:\n", MACHINE),
     ):

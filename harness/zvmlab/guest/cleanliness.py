@@ -20,5 +20,6 @@ def cleanliness(guest: Guest) -> dict[str, object]:
         "busy workers": guest.agent.hello().busy,
         "user IDs": sorted(user["name"] for user in ask("query-users")["users"]),
         "faults": ask("query-faults")["rules"],
+        "application data": ask("query-appldata")["buffers"],
         **{f"monitor {part}": monitor[part] for part in ("sample", "event", "users")},
     }

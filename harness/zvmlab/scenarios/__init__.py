@@ -11,7 +11,7 @@ from types import ModuleType
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.hints import did_you_mean
-from zvmlab.scenarios import edges, lifecycle, machine, reading, trouble, users
+from zvmlab.scenarios import edges, lifecycle, machine, reading, trouble, users, writers
 from zvmlab.scenarios.context import Scenario
 
 
@@ -27,13 +27,15 @@ BUILT_IN: dict[str, Scenario] = (
 """Those that can be swept."""
 USERS: dict[str, Scenario] = scenarios_of(users)
 """Those of other parts of the kernel, which can be swept."""
+WRITERS: dict[str, Scenario] = scenarios_of(writers)
+"""Those of the driver and monwriter together, which can be swept."""
 EDGES: dict[str, Scenario] = scenarios_of(edges)
 """Those that cannot be swept: for two drivers, or emulators."""
 MACHINE: dict[str, Scenario] = scenarios_of(machine)
 """Those for two emulators only."""
 
 
-def find(name: str, known: Mapping[str, Scenario] = BUILT_IN | USERS) -> Scenario:
+def find(name: str, known: Mapping[str, Scenario] = BUILT_IN | USERS | WRITERS) -> Scenario:
     """A scenario by its name among *known*, or FILE.py:NAME; UsageError if there is none."""
     file, colon, inner = name.rpartition(":")
     if colon and file.endswith(".py"):

@@ -61,6 +61,14 @@ KNOWN = (
         " program interruption there is an oops",
     ),
     Known(
+        ("diagdc.*",),
+        ("pgm",),
+        PANIC,
+        r".*(illegal operation: 0001|specification exception: 0006).*; in .*\bmonwrite_\w+.*",
+        "kernel: DIAGNOSE X'DC' has no exception-table entry (asm/appldata.h), so a program"
+        " interruption there is an oops",
+    ),
+    Known(
         ("diag64.loadshr",),
         ("drop", "cc"),
         PANIC,
