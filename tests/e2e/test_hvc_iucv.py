@@ -136,6 +136,14 @@ def take(terminal: IucvTerminal, size: int) -> bytes:
     return data
 
 
+def await_hangup(tty: Tty, number: int) -> None:
+    """Until the kernel's thread has hung up a terminal that was severed.
+
+    Closed before that, it refuses connections until it is opened again.  The first is not hung up.
+    """
+    assert number == 0 or tty.read(1) == b""
+
+
 def refused(peer: Peer, name: str) -> bool:
     try:
         IucvTerminal(peer, USER, name).close()
@@ -162,6 +170,9 @@ def test_eight_terminals_are_eight_devices(guest8: Guest, peer: Peer) -> None:
         for number, (end, tty) in enumerate(zip(ends, ttys)):
             assert tty.read(4) == f"to {number}".encode()
             assert take(end, 6) == f"from {number}".encode()
+        for number, (end, tty) in enumerate(zip(ends, ttys)):
+            end.close()
+            await_hangup(tty, number)
 
 
 @pytest.mark.requirement("H1")
@@ -169,12 +180,17 @@ def test_name_without_a_number_is_the_first_free_terminal(guest8: Guest, peer: P
     """Eight times, with one that is in use already; then there is none."""
     with contextlib.ExitStack() as stack:
         stack.enter_context(IucvTerminal(peer, USER, "lnxhvc2"))
+        used = []
         for number in (0, 1, 3, 4, 5, 6, 7):
             tty = stack.enter_context(Tty(guest8.agent.worker("tty"), number))
             end = stack.enter_context(IucvTerminal(peer, USER, "lnxhvc"))
             end.send(b"here")
             assert tty.read(4) == b"here"
+            used.append((number, tty, end))
         assert refused(peer, "lnxhvc")
+        for number, tty, end in used:
+            end.close()
+            await_hangup(tty, number)
 
 
 @pytest.mark.representative

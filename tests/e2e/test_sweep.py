@@ -16,7 +16,7 @@ import pytest
 from zvmlab.base.progress import Progress
 from zvmlab.guest.config import UPSTREAM_DRIVER
 from zvmlab.guest.guest import Guest
-from zvmlab.scenarios import BUILT_IN
+from zvmlab.scenarios import BUILT_IN, USERS
 from zvmlab.scenarios.context import Context
 from zvmlab.sweep import report as sweep_report
 from zvmlab.sweep.known import KNOWN
@@ -27,6 +27,13 @@ pytestmark = pytest.mark.first_kernel
 SEED = 20260101
 DOCUMENT = Path(__file__).parents[2] / "docs" / "scenarios.md"
 QUIET = Progress(quiet=True)
+DONE = {
+    "special-messages": "TESTER three",
+    "cmm": 'pages="4"',
+    "terminal": "shown",
+    "sockets": "an answer",
+}
+"""What a step of each scenario says if all went well."""
 
 
 @pytest.fixture
@@ -64,6 +71,37 @@ def test_scenario_is_the_same_each_time_and_leaves_nothing(
             assert all(stream in stored for stream in complete)
             assert not context.loaded and context.fd == -1
     assert outcomes[0].differences(outcomes[1]) == []
+
+
+@pytest.mark.not_debug("it has no smsgiucv_app and no cmm")
+@pytest.mark.zvmlab(modules=("smsgiucv_app",))
+@pytest.mark.parametrize("name", USERS)
+def test_scenario_of_another_part_of_the_kernel_is_the_same_each_time(
+    guest: Guest, zvmlab_dir: Path, name: str
+) -> None:
+    """It does what it is about, and what it uses afterwards works."""
+    outcomes = []
+    for _ in range(2):
+        with Context(guest, zvmlab_dir, "seed") as context:
+            USERS[name].run(context)
+            outcomes.append(context.outcome(name))
+            usable = USERS[name].usable
+            assert usable is not None and usable(context) is None
+    assert outcomes[0].differences(outcomes[1]) == []
+    assert DONE[name] in " ".join(str(step) for step in outcomes[0].steps)
+
+
+@pytest.mark.not_debug("it has no cmm")
+def test_sweep_of_another_part_of_the_kernel(planned: Callable[..., Plan]) -> None:
+    """Every refusal and loss of a released page: the guest goes on giving pages, and taking them."""
+    done = sweep(planned("cmm", ("diag10.release",)), QUIET)
+    assert done.counted.calls["diag10.release"] == 4
+    found = sweep_report.verdicts(done)
+    assert [(str(v.case), v.word) for v in found] == [
+        (f"diag10.release#{call}:{fault}", sweep_report.OK)
+        for call in range(1, 5)
+        for fault in ("pgm=1", "pgm=6", "drop")
+    ]
 
 
 def test_overflow_is_told_once_between_two_sets(

@@ -369,6 +369,15 @@ SHOWN = (
         OOPS.format("a bug", "kernel BUG at net/iucv/iucv.c:1388!", "iucv_path_pending"),
     ),
     (
+        "interrupt#1:corrupt=16^0x80",
+        "panic",
+        OOPS.format(
+            "a warning",
+            "WARNING: CPU: 0 PID: 0 at mm/page_alloc.c:5634 __alloc_pages+0x258/0x2f0",
+            "__alloc_pages < __kmalloc_large_node < __kmalloc < smsg_message_pending",
+        ),
+    ),
+    (
         "msg.message#1:sever=0x00",
         "unusable",
         "afterwards special messages become []",

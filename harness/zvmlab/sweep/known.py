@@ -48,7 +48,7 @@ KNOWN = (
         ("iucv.*",),
         ("pgm",),
         PANIC,
-        r".*(illegal operation: 0001|specification exception: 0006).*; in .*\biucv_.*",
+        r".*(illegal operation: 0001|specification exception: 0006).*; in .*\b_*iucv_.*",
         "kernel: B2F0 has no exception-table entry (net/iucv/iucv.c), so a program"
         " interruption there is an oops",
     ),
@@ -97,6 +97,13 @@ KNOWN = (
         PANIC,
         r".*kernel BUG at net/iucv/iucv\.c.*",
         "kernel: a second interruption for the same pending path is a BUG (net/iucv/iucv.c)",
+    ),
+    Known(
+        ("interrupt",),
+        ("corrupt",),
+        PANIC,
+        r".*WARNING: .*mm/page_alloc\.c.*; in .*\bsmsg_message_pending\b.*",
+        "kernel: smsgiucv takes as much memory as the interruption says that a message has",
     ),
     Known(
         ("msg.message", "msg.reply", "interrupt", "iucv.receive"),
