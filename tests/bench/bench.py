@@ -20,6 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import application
 import boot
 import changes
 import core
@@ -51,6 +52,7 @@ PARTS = (
     "changes",
     "hercules",
     "driver",
+    "application",
     "pairs",
     "instructions",
     "emulators",
@@ -104,6 +106,7 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Benc
         "changes": lambda: changes.measure(small, count, progress),
         "hercules": lambda: hercules_boot.measure(small, count, progress),
         "driver": lambda: driver.measure(large, artifacts(), count),
+        "application": lambda: application.measure(small, count, progress),
         "pairs": lambda: pairs.measure(small, count, progress),
         "instructions": lambda: instructions.measure(small, count, progress),
         "emulators": lambda: emulators.measure(small, count, progress),
