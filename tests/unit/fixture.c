@@ -10,10 +10,9 @@ struct fixture fx;
 bool fx_replay;
 uint32_t fx_messages;
 
-static void *fx_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
+/* Emulator storage at @addr as CP sees it, or NULL. */
+static uint8_t *storage_at(struct fixture *f, int cpu, uint64_t addr, uint64_t len)
 {
-	struct fixture *f = opaque;
-
 	if (cpu != CP_ABSOLUTE) {
 		uint64_t page = addr & ~UINT64_C(0x1fff);
 
@@ -31,18 +30,55 @@ static void *fx_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
 	return f->storage + addr;
 }
 
+static void check_page(const struct fixture *f, size_t page)
+{
+	const size_t at = page * CP_PAGE_SIZE;
+
+	if (f->page[page] == FX_CP)
+		ck_assert_msg(memcmp(f->told + at, f->storage + at, CP_PAGE_SIZE) == 0,
+			      "CP has not told the port what it has stored into page %zu", page);
+}
+
+static void *fx_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
+{
+	struct fixture *f = opaque;
+	uint8_t *at = storage_at(f, cpu, addr, len);
+	size_t from;
+
+	if (!at)
+		return NULL;
+	from = (size_t)(at - f->storage);
+	for (size_t page = from / CP_PAGE_SIZE; page * CP_PAGE_SIZE < from + len; page++) {
+		const size_t begin = page * CP_PAGE_SIZE;
+
+		if (f->page[page] != FX_UNUSED)
+			continue;
+		f->page[page] = FX_CP;
+		memcpy(f->told + begin, f->storage + begin, CP_PAGE_SIZE);
+	}
+	return at;
+}
+
 static void fx_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
 {
-	ck_assert_ptr_nonnull(fx_map(opaque, cpu, addr, len));
+	struct fixture *f = opaque;
+	uint8_t *at = storage_at(f, cpu, addr, len);
+
+	ck_assert_ptr_nonnull(at);
+	memcpy(f->told + (at - f->storage), at, len);
 }
 
 static bool fx_release(void *opaque, int cpu, uint64_t addr)
 {
 	struct fixture *f = opaque;
+	uint8_t *at;
 
 	if (f->keeps_pages)
 		return false;
-	memset(fx_map(f, cpu, addr, CP_PAGE_SIZE), 0, CP_PAGE_SIZE);
+	at = storage_at(f, cpu, addr, CP_PAGE_SIZE);
+	memset(at, 0, CP_PAGE_SIZE);
+	/* It is the port that has done so. */
+	memset(f->told + (at - f->storage), 0, CP_PAGE_SIZE);
 	f->released++;
 	return true;
 }
@@ -126,7 +162,8 @@ void fx_setup_with(const char *const *options)
 
 	memset(&fx, 0, sizeof(fx));
 	fx.storage = calloc(1, FX_STORAGE);
-	ck_assert_ptr_nonnull(fx.storage);
+	fx.told = calloc(1, FX_STORAGE);
+	ck_assert(fx.storage && fx.told);
 	fx.tod = UINT64_C(0xd000000000000000);
 	cp_config_init(&fx.config);
 	if (fx_replay) {
@@ -176,7 +213,10 @@ void fx_teardown(void)
 
 	cp_destroy(fx.cp);
 	cp_config_fini(&fx.config);
+	for (size_t page = 0; page < FX_STORAGE / CP_PAGE_SIZE; page++)
+		check_page(&fx, page);
 	free(fx.storage);
+	free(fx.told);
 	free(fx.trace);
 	free(fx.head);
 	memset(&fx, 0, sizeof(fx));
@@ -204,6 +244,10 @@ uint8_t *fx_at(uint64_t addr, size_t len)
 {
 	ck_assert_uint_le(addr, FX_STORAGE);
 	ck_assert_uint_le(len, FX_STORAGE - addr);
+	for (size_t page = addr / CP_PAGE_SIZE; page * CP_PAGE_SIZE < addr + len; page++) {
+		check_page(&fx, page);
+		fx.page[page] = FX_TEST;
+	}
 	return fx.storage + addr;
 }
 

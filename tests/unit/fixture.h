@@ -31,10 +31,15 @@
 #define FX_SEGMENT_END 0x9fffffu
 #define FX_MAX_TRACE 65536
 
+/* A page is held against what the port was told while only CP can have stored into it. */
+enum fx_page { FX_UNUSED, FX_CP, FX_TEST };
+
 struct fixture {
 	struct cp *cp;
 	struct cp_config config;	/* as given to cp_create */
 	uint8_t *storage;
+	uint8_t *told;			/* what the port has been told of it */
+	uint8_t page[FX_STORAGE / CP_PAGE_SIZE];	/* enum fx_page */
 	uint64_t prefix[CP_MAX_CPUS];
 	uint64_t tod;
 	uint64_t timer;			/* last set_timer */
@@ -70,7 +75,10 @@ struct cp_result fx_iucv(unsigned int cpu, uint32_t function, uint64_t parm);
 /* DIAGNOSE r1,r3,code in AMODE 64, supervisor state; uses fx.gr. */
 struct cp_result fx_diag(unsigned int r1, unsigned int r3, uint16_t code);
 
-/* Guest storage, real = absolute; fail the test outside the array. */
+/*
+ * Guest storage, real = absolute; fail the test outside the array, and if CP has stored something
+ * there that it has not told the port of (cp_host.dirty).
+ */
 uint8_t *fx_at(uint64_t addr, size_t len);
 void fx_put_name(uint64_t addr, const char *name);
 
