@@ -629,8 +629,9 @@ def test_work_that_has_begun_goes_on(
     with Guest(config, logs("first")) as first:
         first.boot()
         fd = _start_work(first)
-        before = _state(first)
         _save(first, found)
+        # Its CPUs are held: while they run, the guest learns that its answer has been read.
+        before = _state(first)
         first.machine.go_on()
         _finish_work(first, fd)
     with Guest(config, logs("second")) as second:

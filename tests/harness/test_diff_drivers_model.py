@@ -220,6 +220,8 @@ def test_sets_belong_to_reads_that_both_noted() -> None:
 
     for first, second in ((noted(1, sizes), noted(0, failed)), (noted(0, failed), noted(1, sizes))):
         assert {one[0] for one in found(first, second)} == {"read errno", "read sizes"}
+    # What a scenario that ended early has read belongs to no set.
+    assert found(noted(1, sizes), noted(0, sizes)) == [("read sets", "1", "0")]
     other = {"sizes": [80, 12, 0]}
     assert found(noted(0, sizes, what="readv"), noted(0, sizes | other, what="readv")) == [
         ("readv sizes", "[92,0]", "[80,12,0]")

@@ -114,7 +114,12 @@ def _steps(first: Observed, second: Observed) -> Iterator[tuple[str, str, str, s
             return
         found = None
         if mine.what == "read" and "sizes" in mine.result and "sizes" in other.result:
-            found = (next(reads[0]), next(reads[1]))
+            pair = [next(read, None) for read in reads]
+            if pair[0] is None or pair[1] is None:
+                # A scenario that ended early has read none here, whatever the step says.
+                yield where, "read sets", str(len(first.sets)), str(len(second.sets))
+                return
+            found = (pair[0], pair[1])
             sets = (first.which(found[0]), second.which(found[1]))
             if sets[0] != sets[1]:
                 yield where, "read set", *sets
