@@ -47,9 +47,9 @@ struct cp_result diag_0c_timer(struct cp *cp, const struct cp_insn *insn, unsign
 		 tm.tm_year % 100, tm.tm_hour, tm.tm_min, tm.tm_sec);
 	assert(strlen(text) == TIMER_VIRTUAL - TIMER_DATE);
 	ebcdic_encode(block + TIMER_DATE, text, 16);
-	/* The core has one clock; a guest that is always running uses all of it. */
-	put_be64(block + TIMER_VIRTUAL, now);
-	put_be64(block + TIMER_TOTAL, now);
+	/* The core has one clock; a CPU that is always running has used all of it since log-on. */
+	put_be64(block + TIMER_VIRTUAL, cpcmd_connected(cp));
+	put_be64(block + TIMER_TOTAL, cpcmd_connected(cp));
 	pgm = storage_write(cp, (int)insn->cpu, addr, block, sizeof(block));
 	return pgm != 0 ? cp_program(pgm) : cp_done();
 }
