@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from zvmlab.agent.calls import BatchResult
+from zvmlab.agent.worker import Pending
 from zvmlab.cp.control import ControlError
 from zvmlab.cp.faults import Fault, armed
 from zvmlab.guest.config import QEMU
@@ -66,6 +68,7 @@ class Toucher:
         until("threads", lambda: guest.agent.read_file(FILE)[:8] == struct.pack(">Q", 1))
         # While a CPU is held the guest can be asked for nothing.
         self.addresses = [task.address for task in self.tasks()]
+        self.fd = guest.agent.open(FILE, os.O_WRONLY).check()
 
     def tasks(self) -> list[Task]:
         data = self.guest.agent.read_file(FILE)
@@ -73,16 +76,21 @@ class Toucher:
             Task(*TASK.unpack_from(data, HEAD.size + i * TASK.size)) for i in range(self.threads)
         ]
 
-    def _put(self, offset: int, value: int) -> None:
-        agent = self.guest.agent
-        fd = agent.open(FILE, os.O_WRONLY).check()
-        agent.pwrite(fd, struct.pack(">Q", value), offset).check()
-        agent.close(fd).check()
+    def _put(self, offset: int, value: int) -> Pending[BatchResult]:
+        batch = self.guest.agent.batch()
+        batch.pwrite(self.fd, struct.pack(">Q", value), offset)
+        return batch.start()
 
-    def touch(self, number: int, times: int = 1) -> None:
-        """Have a thread touch its page so many times more; does not wait for it."""
+    def touch(self, number: int, times: int = 1, wait: bool = True) -> Pending[BatchResult]:
+        """Have a thread touch its page so many times more; does not wait for that.
+
+        Without *wait* not for the guest's answer either: the thread may hold a CPU by then.
+        """
         wanted = HEAD.size + number * TASK.size + 3 * 8
-        self._put(wanted, self.tasks()[number].wanted + times)
+        pending = self._put(wanted, self.tasks()[number].wanted + times)
+        if wait:
+            pending.result()
+        return pending
 
     def touched(self, number: int) -> None:
         """Wait until a thread has done that."""
@@ -116,7 +124,7 @@ class Toucher:
         self.control.execute("page-thrash", faults=0, depth=0)
         for address in self.addresses:
             self.control.execute("page-in", address=address)
-        self._put(8, 1)
+        self._put(8, 1).result()
         self.process.wait(LIMIT).check()
 
 
@@ -180,13 +188,14 @@ def test_completion_before_the_initial_interruption(guest: Guest, program: Build
     """The task does not sleep then; the next fault is one like any other."""
     toucher = Toucher(guest, program, 2)
     toucher.out(1, hold=True)
-    toucher.touch(1)
+    pending = toucher.touch(1, wait=False)
     fault = toucher.told("held", cpu=1)["fault"]
     assert toucher.come_in(1, cpu=3) == 1
     toucher.told("completion", fault=fault, cpu=3)
     assert pages(guest)["initial"] == 0
     guest.control.execute("page-release", fault=fault)
     toucher.told("initial", fault=fault, cpu=1)
+    pending.result()
     toucher.touched(1)
     toucher.out(1)
     toucher.touch(1)
