@@ -1,17 +1,36 @@
 # SPDX-License-Identifier: MIT
-"""Saved segments that a guest may store into: dcssblk, a block device on one of them."""
+"""Saved segments that a guest may store into: dcssblk, a block device on one or more of them."""
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pytest
 
+from zvmlab.cp.faults import Fault, armed
 from zvmlab.guest.guest import Guest
+from zvmlab.monitor.steps import Log
 
 SYSFS = "/sys/devices/dcssblk"
 PAGE = 4096
-SEGMENTS = ("MINE 8000-80FF EW", "MIXED 8100-817F EW 8180-81FF EN", "OURS 8200-82FF SW")
+TYPES = ("EW", "EN", "ER", "SW", "SN", "SR", "SC")
+READ_ONLY = ("ER", "SR", "SC")
+# Each in a megabyte of its own: Linux loads no two in one.
+SEGMENTS = (
+    *("MINE 8000-80FF EW", "MIXED 8100-817F EW 8180-81FF EN", "OURS 8200-82FF SW"),
+    *(
+        f"{type}1 {0x8300 + 0x100 * i:X}-{0x83FF + 0x100 * i:X} {type}"
+        for i, type in enumerate(TYPES)
+    ),
+    *("GAP 8A80-8AFF EW", "HOLE 8B00-8B3F EW 8B80-8BFF EW", "OTHER 8C00-8C7F SR 8C80-8CFF SR"),
+    "LOCKED 8D00-8DFF EW RSTD",
+    # CP can define more up to here.
+    "TOP 9000-90FF EW",
+)
+MIB = 1 << 20
 BEFORE, AFTER = b"before " * 512, b"after  " * 512
 
 pytestmark = [
@@ -28,9 +47,7 @@ class Block:
         self.name = name
 
     def set(self, attribute: str, value: str) -> None:
-        fd = self.guest.agent.open(f"{SYSFS}/{attribute}", os.O_WRONLY).check()
-        self.guest.agent.write(fd, value.encode()).check()
-        self.guest.agent.close(fd).check()
+        assert attempt(self.guest, attribute, value) == 0
 
     def load(self, exclusive: bool) -> None:
         self.set("add", self.name)
@@ -56,12 +73,59 @@ class Block:
         return found.data
 
 
+def attempt(guest: Guest, attribute: str, value: str) -> int:
+    """Write to an attribute of dcssblk; return: errno."""
+    fd = guest.agent.open(f"{SYSFS}/{attribute}", os.O_WRONLY).check()
+    result = guest.agent.write(fd, value.encode())
+    # Of a disk that the write has removed nothing is left to close.
+    guest.agent.close(fd)
+    return result.errno
+
+
+def loaded(guest: Guest) -> dict[str, bool]:
+    """Segments that the guest has, as CP says, and whether exclusively."""
+    found = guest.control.execute("query-segments")["segments"]
+    return {segment["name"]: segment["exclusive"] for segment in found if segment["loaded"]}
+
+
+def text_of(guest: Guest, path: str) -> str:
+    return guest.agent.read_file(path).decode().strip()
+
+
+@contextmanager
+def opened(guest: Guest) -> Iterator[int]:
+    fd = guest.agent.open("/dev/dcssblk0", os.O_RDWR | os.O_SYNC).check()
+    try:
+        yield fd
+    finally:
+        guest.agent.close(fd).check()
+
+
+def write_errno(guest: Guest) -> int:
+    """What becomes of a write to the disk."""
+    agent = guest.agent
+    result = agent.open("/dev/dcssblk0", os.O_RDWR | os.O_SYNC)
+    if result.errno:
+        return result.errno
+    fd = result.check()
+    error = agent.pwrite(fd, BEFORE, 0).errno
+    agent.close(fd).check()
+    return error
+
+
+@pytest.fixture
+def lab(guest: Guest) -> Guest:
+    assert guest.agent.insmod("dcssblk").errno == 0
+    return guest
+
+
 @pytest.fixture
 def block(request: pytest.FixtureRequest, guest: Guest) -> Block:
     assert guest.agent.insmod("dcssblk").errno == 0
     return Block(guest, request.param)
 
 
+@pytest.mark.requirement("B2", "B5")
 @pytest.mark.parametrize(
     "block, exclusive",
     [("MINE", False), ("MINE", True), ("OURS", True)],
@@ -86,6 +150,7 @@ def test_stores_are_gone_after_purge_unless_saved(block: Block, exclusive: bool)
     block.purge()
 
 
+@pytest.mark.requirement("B4", "B5")
 @pytest.mark.parametrize("block", ["MIXED"], indirect=True)
 def test_pages_without_saved_data_are_empty_whenever_loaded(block: Block) -> None:
     """EN: SAVESEG keeps nothing of such a page, and who loads it finds zeros."""
@@ -99,3 +164,321 @@ def test_pages_without_saved_data_are_empty_whenever_loaded(block: Block) -> Non
     assert block.read(saved, len(BEFORE)) == BEFORE
     assert block.read(lost, len(BEFORE)) == bytes(len(BEFORE))
     block.purge()
+
+
+@pytest.mark.requirement("B1", "B2")
+@pytest.mark.representative
+def test_types_and_modes(lab: Guest) -> None:
+    """Which disks can be written to, shared and exclusively; what was stored is gone."""
+    for type in TYPES:
+        name, log = f"{type}1", Log(lab.agent, "dcssblk")
+        block = Block(lab, name)
+        block.set("add", name.lower())
+        assert loaded(lab) == {name: False}
+        read_only = type in READ_ONLY
+        assert text_of(lab, "/sys/block/dcssblk0/ro") == str(int(read_only))
+        assert write_errno(lab) == (errno.EPERM if read_only else 0), type
+        if type == "SC":
+            assert attempt(lab, f"{name}/shared", "0") == errno.EINVAL
+            told = f"DCSS {name} is of type SC and cannot be loaded as exclusive-writable"
+            assert told in log.texts()
+        else:
+            block.set(f"{name}/shared", "0")
+            assert loaded(lab) == {name: True}
+            assert text_of(lab, f"{SYSFS}/{name}/shared") == "0"
+            assert text_of(lab, "/sys/block/dcssblk0/ro") == "0"
+            # That was another load: what was stored before is gone.
+            assert block.read(0, PAGE) == bytes(PAGE)
+            block.write(0, BEFORE)
+            block.set(f"{name}/shared", "1")
+            assert loaded(lab) == {name: False}
+            assert text_of(lab, "/sys/block/dcssblk0/ro") == str(int(read_only))
+            assert block.read(0, PAGE) == bytes(PAGE)
+        block.purge()
+        assert loaded(lab) == {}
+
+
+@pytest.mark.requirement("B3", "B10")
+def test_several_segments_are_one_disk(lab: Guest) -> None:
+    """In any order of the names; the disk has the first one's, and saves all."""
+    for names in (["MINE", "MIXED"], ["MIXED", "MINE"]):
+        block = Block(lab, names[0])
+        block.set("add", ":".join(names))
+        assert loaded(lab) == {"MINE": False, "MIXED": False}
+        assert text_of(lab, f"{SYSFS}/{names[0]}/seglist").split() == names
+        assert int(text_of(lab, "/sys/block/dcssblk0/size")) * 512 == 2 * MIB
+        # The last page of one, the first of the other.
+        data = b"\1" * PAGE + b"\2" * PAGE
+        block.write(MIB - PAGE, data)
+        assert block.read(MIB - PAGE, 2 * PAGE) == data
+        block.set(f"{names[0]}/save", "1")
+        block.purge()
+        assert loaded(lab) == {}
+        block.set("add", ":".join(names))
+        # MIXED's second half is EN, MINE is EW throughout.
+        assert block.read(MIB - PAGE, 2 * PAGE) == data
+        block.purge()
+
+
+@pytest.mark.requirement("B3")
+@pytest.mark.parametrize(
+    "names, told",
+    [
+        ("MINE:OURS", "Adjacent DCSSs MINE and OURS are not contiguous"),
+        ("GAP:HIGH", "Adjacent DCSSs GAP and HIGH are not contiguous"),
+        ("SR1:SC1", "DCSS SR1 and DCSS SC1 have incompatible types"),
+        ("EN1:ER1", "DCSS EN1 and DCSS ER1 have incompatible types"),
+        ("MINE:MINE", "Adjacent DCSSs MINE and MINE are not contiguous"),
+    ],
+)
+@pytest.mark.zvmlab(segments=(*SEGMENTS, "HIGH 8E80-8EFF EW"))
+def test_segments_that_do_not_fit_together(lab: Guest, names: str, told: str) -> None:
+    log = Log(lab.agent, "dcssblk")
+    assert attempt(lab, "add", names) == errno.EINVAL
+    assert log.texts()[-1] == told
+    assert loaded(lab) == {}
+    Block(lab, "MINE").set("add", "MINE")
+
+
+@pytest.mark.requirement("B4")
+@pytest.mark.parametrize("name", ["HOLE", "OTHER"])
+def test_ranges_that_linux_cannot_use(lab: Guest, name: str) -> None:
+    log = Log(lab.agent, "extmem")
+    assert attempt(lab, "add", name) == errno.EOPNOTSUPP
+    told = f"DCSS {name} has multiple page ranges and cannot be loaded or queried"
+    assert log.texts() == [told]
+    assert loaded(lab) == {}
+
+
+@pytest.mark.requirement("B5")
+def test_save_waits_until_the_disk_is_closed(lab: Guest) -> None:
+    block, log = Block(lab, "MINE"), Log(lab.agent, "dcssblk")
+    block.set("add", "MINE")
+    block.set("MINE/save", "1")
+    with opened(lab) as fd:
+        lab.agent.pwrite(fd, BEFORE, 0).check()
+        block.set("MINE/save", "1")
+        assert text_of(lab, f"{SYSFS}/MINE/save") == "1"
+        block.set("MINE/save", "0")
+        assert text_of(lab, f"{SYSFS}/MINE/save") == "0"
+    block.purge()
+    block.set("add", "MINE")
+    assert block.read(0, PAGE) == bytes(PAGE)
+    with opened(lab) as fd:
+        lab.agent.pwrite(fd, BEFORE, 0).check()
+        block.set("MINE/save", "1")
+    assert text_of(lab, f"{SYSFS}/MINE/save") == "0"
+    block.purge()
+    block.set("add", "MINE")
+    assert block.read(0, len(BEFORE)) == BEFORE
+    assert attempt(lab, "MINE/save", "2") == errno.EINVAL
+    assert attempt(lab, "MINE/save", "11") == errno.EINVAL
+    busy = "Device MINE is in use, its DCSSs will be saved when it becomes idle"
+    # 7.2 says of DAX that the segment is not aligned to what it needs.
+    found = [text for text in log.texts() if "Loaded" not in text and "DAX" not in text]
+    assert found == [
+        "All DCSSs that map to device MINE are saved",
+        busy,
+        "A pending save request for device MINE has been canceled",
+        busy,
+        "Device MINE has become idle and is being saved now",
+    ]
+
+
+@pytest.mark.requirement("B5")
+@pytest.mark.parametrize("name", ["EN1", "SN1"])
+def test_types_without_contents_are_not_saved(lab: Guest, name: str) -> None:
+    block, log = Block(lab, name), Log(lab.agent, "dcssblk")
+    block.set("add", name)
+    block.write(0, BEFORE)
+    block.set(f"{name}/save", "1")
+    assert log.texts()[-1] == f"DCSS {name} is of type SN or EN and cannot be saved"
+    block.purge()
+    block.set("add", name)
+    assert block.read(0, PAGE) == bytes(PAGE)
+
+
+@pytest.mark.requirement("B5")
+@pytest.mark.parametrize("command, nth", [("DEFSEG", 1), ("SAVESEG", 1)])
+def test_what_cp_does_not_save_is_in_the_log(lab: Guest, command: str, nth: int) -> None:
+    """The command fails: the kernel says so there, and nowhere else (docs/upstream-dcssblk.md)."""
+    block, log = Block(lab, "MINE"), Log(lab.agent, "extmem")
+    block.set("add", "MINE")
+    block.write(0, BEFORE)
+    with armed(lab.control, Fault("diag08.command", "rc", 435, name=command, nth=nth)):
+        assert attempt(lab, "MINE/save", "1") == 0
+    assert f"Saving a DCSS failed with {command} response code 435" in log.texts()
+    block.purge()
+    block.set("add", "MINE")
+    assert block.read(0, PAGE) == bytes(PAGE)
+
+
+@pytest.mark.requirement("B6")
+@pytest.mark.representative
+@pytest.mark.zvmlab(modules=("dcssblk", "ext4"), busybox=True)
+def test_a_file_system_survives_the_next_boot(lab: Guest) -> None:
+    content = {f"/mnt/{number}": bytes([number]) * (number * 1000) for number in range(1, 20)}
+    block = Block(lab, "MINE")
+    block.load(exclusive=True)
+    lab.agent.modprobe("ext4").check()
+    busybox(lab, "mke2fs", "-b", "4096", "/dev/dcssblk0")
+    busybox(lab, "mkdir", "-p", "/mnt")
+    lab.agent.mount("/dev/dcssblk0", "/mnt", "ext4").check()
+    for path, data in content.items():
+        lab.agent.write_file(path, data, 0o600)
+    lab.agent.umount("/mnt").check()
+    block.set("MINE/save", "1")
+    lab.reboot()
+    assert loaded(lab) == {}
+    assert lab.agent.insmod("dcssblk").errno == 0
+    block.load(exclusive=False)
+    lab.agent.modprobe("ext4").check()
+    busybox(lab, "mkdir", "-p", "/mnt")
+    lab.agent.mount("/dev/dcssblk0", "/mnt", "ext4").check()
+    assert {path: lab.agent.read_file(path) for path in content} == content
+    # Busy with the file system, and free after it.
+    assert attempt(lab, "remove", "MINE") == errno.EBUSY
+    lab.agent.umount("/mnt").check()
+    block.purge()
+
+
+def busybox(guest: Guest, *words: str) -> None:
+    guest.agent.run(["/bin/busybox", *words]).check()
+
+
+# Return codes of DIAGNOSE X'64' as CP has them, and one that it has not.
+CODES = (4, 40, 44, 45, 177, 263, 9999)
+
+
+def refused(code: int) -> tuple[int, str]:
+    """Error number and text of the kernel's for one of CP's return codes."""
+    if code == 44:
+        return errno.ENOENT, "DCSS MINE cannot be loaded or queried"
+    return errno.EIO, "Loading or querying DCSS MINE resulted in a hardware error"
+
+
+@pytest.mark.requirement("B7")
+@pytest.mark.representative
+def test_each_refusal_of_cp(lab: Guest) -> None:
+    """Of the query and of the load: the code is in the log, and nothing is left loaded."""
+    for point, text in (
+        ("diag64.segext", "Querying a DCSS type failed with rc={}"),
+        ("diag64.loadshr", "Loading DCSS MINE failed with rc={}"),
+    ):
+        for code in CODES:
+            log = Log(lab.agent, "extmem")
+            error, told = refused(code)
+            with armed(lab.control, Fault(point, "rc", code, name="MINE")):
+                assert attempt(lab, "add", "MINE") == error
+            assert log.texts() == [text.format(code), told]
+            assert loaded(lab) == {}
+    Block(lab, "MINE").set("add", "MINE")
+
+
+@pytest.mark.requirement("B7")
+@pytest.mark.parametrize("code", CODES)
+def test_a_mode_that_cp_refuses_removes_the_disk(lab: Guest, code: int) -> None:
+    """The segment is given back before it is loaded anew, so there is none any more."""
+    block, log = Block(lab, "MINE"), Log(lab.agent, "dcssblk")
+    block.set("add", "MINE:MIXED")
+    with armed(lab.control, Fault("diag64.loadnsr", "rc", code, name="MIXED")):
+        assert attempt(lab, "MINE/shared", "0") == refused(code)[0]
+    assert log.texts()[-1] == "DCSS device MINE is removed after a failed access mode change"
+    assert loaded(lab) == {}
+    block.load(exclusive=True)
+    block.purge()
+
+
+@pytest.mark.requirement("B7")
+def test_refusals_by_their_causes(lab: Guest) -> None:
+    """No authority, no segment, a skeleton, storage in the way of another one."""
+    control = lab.control
+    log = Log(lab.agent, "extmem")
+    assert attempt(lab, "add", "LOCKED") == errno.EIO
+    assert attempt(lab, "add", "NOSUCH") == errno.ENOENT
+    assert control.cp("DEFSEG BONES 8F00-8FFF EW").rc == 0
+    assert attempt(lab, "add", "BONES") == errno.ENOENT
+    assert control.cp("SAVESEG BONES").rc == 0
+    # Parts of BONES' megabyte, and of the guest's own storage.
+    assert control.cp("DEFSEG PART 8F80-8FFF EW").rc == 0
+    assert control.cp("SAVESEG PART").rc == 0
+    assert control.cp("DEFSEG INSIDE 100-1FF EW").rc == 0
+    assert control.cp("SAVESEG INSIDE").rc == 0
+    assert attempt(lab, "add", "BONES") == 0
+    assert attempt(lab, "add", "PART") == errno.EBUSY
+    inside = attempt(lab, "add", "INSIDE")
+    assert inside in (errno.EBUSY, errno.EINVAL, errno.ENOSPC)
+    assert loaded(lab) == {"BONES": False}
+    texts = log.texts()
+    assert texts[:5] == [
+        "Loading DCSS LOCKED failed with rc=4",
+        "Loading or querying DCSS LOCKED resulted in a hardware error",
+        "Querying a DCSS type failed with rc=44",
+        "DCSS NOSUCH cannot be loaded or queried",
+        "Querying a DCSS type failed with rc=44",
+    ]
+    assert "PART needs used memory resources and cannot be loaded or queried" in texts
+
+
+@pytest.mark.requirement("B8")
+@pytest.mark.representative
+def test_what_is_open_stays(lab: Guest) -> None:
+    block, log = Block(lab, "MINE"), Log(lab.agent, "dcssblk")
+    block.set("add", "MINE")
+    with opened(lab) as fd:
+        assert attempt(lab, "remove", "MINE") == errno.EBUSY
+        assert log.texts()[-1] == "Device MINE cannot be removed while it is in use"
+        assert attempt(lab, "MINE/shared", "0") == errno.EBUSY
+        assert lab.agent.rmmod("dcssblk").errno != 0
+        lab.agent.pwrite(fd, BEFORE, 0).check()
+        assert loaded(lab) == {"MINE": False}
+    # A disk that nobody has open keeps its module as well.
+    assert lab.agent.rmmod("dcssblk").errno != 0
+    block.set("MINE/shared", "0")
+    assert attempt(lab, "MINE/shared", "2") == errno.EINVAL
+    block.purge()
+    assert lab.agent.rmmod("dcssblk").errno == 0
+    assert loaded(lab) == {}
+
+
+NAMES: Sequence[tuple[str, str, int]] = (
+    ("add", "NINECHARS", errno.ENAMETOOLONG),
+    ("add", "\n", errno.ENAMETOOLONG),
+    ("add", ":MINE", errno.ENAMETOOLONG),
+    ("add", "OURS:", errno.ENAMETOOLONG),
+    ("add", "OURS::MIXED", errno.ENAMETOOLONG),
+    ("add", "OURS:NINECHARS", errno.ENAMETOOLONG),
+    ("add", "OURS:NOSUCH", errno.ENOENT),
+    ("add", "MINE", errno.EEXIST),
+    ("add", "OURS:mine", errno.EEXIST),
+    ("remove", "OURS", errno.ENODEV),
+    ("remove", "\n", errno.ENAMETOOLONG),
+    ("remove", "NINECHARS", errno.ENAMETOOLONG),
+)
+
+
+@pytest.mark.requirement("B9")
+def test_names(lab: Guest) -> None:
+    """What is wrong leaves all as it was: MINE is loaded, and nothing else."""
+    Block(lab, "MINE").set("add", "mine\n")
+    for attribute, names, error in NAMES:
+        assert attempt(lab, attribute, names) == error, names
+        assert loaded(lab) == {"MINE": False}, names
+    assert attempt(lab, "remove", "mine") == 0
+    assert loaded(lab) == {}
+
+
+@pytest.mark.requirement("B10")
+def test_segments_of_the_parameter(guest: Guest) -> None:
+    log = Log(guest.agent, "dcssblk")
+    names = "mine(local),NOSUCH,ours,EW1:EN1(local)"
+    guest.agent.modprobe("dcssblk", {"segments": names}).check()
+    assert loaded(guest) == {"MINE": True, "OURS": False, "EW1": True, "EN1": True}
+    assert text_of(guest, f"{SYSFS}/MINE/shared") == "0"
+    assert text_of(guest, f"{SYSFS}/OURS/shared") == "1"
+    assert text_of(guest, f"{SYSFS}/EW1/seglist").split() == ["EW1", "EN1"]
+    assert (
+        f"Loaded EW1:EN1 with total size {2 * MIB} bytes and capacity 4096 sectors" in log.texts()
+    )
+    for name in ("MINE", "OURS", "EW1"):
+        assert attempt(guest, "remove", name) == 0

@@ -6,14 +6,18 @@ The values are held against CP's commands and the guest's own view of itself.
 
 from __future__ import annotations
 
+import errno
 import re
 import struct
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
+from typing import Any
 
 import pytest
 
+from zvmlab.cp.faults import Fault, armed
 from zvmlab.cp.peer import Peer
 from zvmlab.guest.guest import Guest
 
@@ -71,6 +75,43 @@ def storage_of(guest: Guest) -> int:
     return int(found[1]) * MIB
 
 
+# What a test describes, and where hypfs has it.
+WEB = {
+    "online-us": ("onlinetime_us", 50_000_000),
+    "cpu-us": ("cpus/cputime_us", 7_000_000),
+    "cpus": ("cpus/count", 5),
+    "operating": ("cpus/weight_min", 4),
+    "share-max": ("cpus/weight_max", 300),
+    "share": ("cpus/weight_cur", 200),
+    "capped": ("cpus/capped", 2),
+    "storage-min": ("mem/min_KiB", 1024),
+    "storage-max": ("mem/max_KiB", 4096),
+    "storage-share": ("mem/share_KiB", 3072),
+    "storage-used": ("mem/used_KiB", 2048),
+    "cpu-use": ("samples/cpu_using", 10),
+    "cpu-delay": ("samples/cpu_delay", 20),
+    "page-wait": ("samples/mem_delay", 30),
+    "idle": ("samples/idle", 40),
+    "other": ("samples/other", 50),
+}
+# These go on.
+TIMES = ("online-us", "cpu-us")
+
+
+def describe(guest: Guest, name: str, **changed: Any) -> None:
+    arguments: dict[str, Any] = {key: value for key, (_, value) in WEB.items()}
+    arguments |= {"name": name, "dedicated": True} | changed
+    guest.control.execute("guest-describe", **arguments)
+
+
+def said_of(guest: Guest, name: str) -> Mapping[str, Any]:
+    """What CP says of a guest at present."""
+    found = guest.control.execute("query-guests")["guests"]
+    (data,) = (data for data in found if data["name"] == name)
+    return dict(data)
+
+
+@pytest.mark.requirement("Y1")
 @pytest.mark.representative
 @TWO_CPUS
 def test_hypfs_tells_what_the_guest_uses(guest: Guest) -> None:
@@ -92,6 +133,7 @@ def test_hypfs_tells_what_the_guest_uses(guest: Guest) -> None:
         assert guest.agent.read_file(f"{HYPFS}/hyp/type") == b"z/VM Hypervisor\n"
 
 
+@pytest.mark.requirement("Y2")
 @ALL_USERS
 @pytest.mark.first_kernel
 def test_class_b_sees_all_users(guest: Guest) -> None:
@@ -105,6 +147,80 @@ def test_class_b_sees_all_users(guest: Guest) -> None:
             assert number(guest, "systems/LINUX001/onlinetime_us") > 0
 
 
+@pytest.mark.requirement("Y3")
+@ALL_USERS
+def test_hypfs_has_what_cp_says_of_each_guest(guest: Guest) -> None:
+    """Every attribute, of a guest that a test describes, and of one whose flags are off."""
+    describe(guest, "WEB", **{"cpu-percent": 100})
+    describe(guest, "MAIL", dedicated=False, capped=1)
+    before = said_of(guest, "WEB")
+    with hypfs(guest):
+        after = said_of(guest, "WEB")
+        for key, (name, value) in WEB.items():
+            found = number(guest, f"systems/WEB/{name}")
+            if key in TIMES:
+                assert before[key] <= found <= after[key], name
+            else:
+                assert found == value, name
+        assert number(guest, "systems/WEB/samples/total") == 150
+        assert number(guest, "systems/WEB/cpus/dedicated") == 1
+        assert number(guest, "systems/MAIL/cpus/dedicated") == 0
+        assert number(guest, "systems/MAIL/cpus/capped") == 1
+        # Its CPU time stands still, its time does not.
+        assert number(guest, "systems/MAIL/cpus/cputime_us") == 7_000_000
+        assert number(guest, "systems/MAIL/onlinetime_us") > 50_000_000
+
+
+def update(guest: Guest) -> None:
+    """Once in a second hypfs takes new values from CP; until then it is busy."""
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            guest.agent.write_file(f"{HYPFS}/update", b"1")
+            return
+        except OSError as error:
+            assert error.errno == errno.EBUSY and time.monotonic() < deadline
+            time.sleep(0.1)
+
+
+@pytest.mark.requirement("Y4")
+@ALL_USERS
+def test_hypfs_changes_when_it_is_told_to(guest: Guest) -> None:
+    describe(guest, "WEB")
+    with hypfs(guest):
+        guest.control.execute("guest-forget", name="WEB")
+        describe(guest, "MAIL", cpus=2, operating=1)
+        # What has been read stays until then.
+        assert number(guest, "systems/WEB/cpus/count") == 5
+        update(guest)
+        with pytest.raises(FileNotFoundError):
+            number(guest, "systems/WEB/cpus/count")
+        assert number(guest, "systems/MAIL/cpus/count") == 2
+        assert number(guest, "systems/MAIL/cpus/weight_min") == 1
+
+
+@pytest.mark.requirement("Y8")
+@pytest.mark.zvmlab(cold=True)
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("diag204.cpu-use", "pgm", 6),
+        Fault("diag2fc.guests", "rc", 1),
+        Fault("diag2fc.guests", "pgm", 6),
+    ],
+    ids=str,
+)
+def test_without_the_codes_there_is_no_hypfs(paused_guest: Guest, fault: Fault) -> None:
+    """The guest boots all the same; only of the first code it says that it is missing."""
+    with armed(paused_guest.control, fault):
+        paused_guest.boot()
+    assert paused_guest.agent.mount("none", HYPFS, "s390_hypfs").errno != 0
+    texts = [line.text for line in paused_guest.agent.dmesg()]
+    told = "hypfs: The hardware system does not support hypfs"
+    assert (told in texts) == (fault.point == "diag204.cpu-use")
+
+
+@pytest.mark.requirement("Y5")
 def test_debugfs_has_cps_own_bytes(warm_guest: Guest) -> None:
     """diag_2fc: 64 bytes of the kernel's, then CP's; both its counts are one guest of 112 bytes."""
     data = warm_guest.agent.read_file(f"{FILES}/diag_2fc")
@@ -119,21 +235,21 @@ def test_debugfs_has_cps_own_bytes(warm_guest: Guest) -> None:
     assert fields[-1].decode("cp037") == "LINUX001"
 
 
+@pytest.mark.requirement("Y6")
 @TWO_CPUS
 @pytest.mark.first_kernel
 def test_debugfs_has_each_cpus_time(guest: Guest) -> None:
     """diag_0c: a head with the number of CPUs at 32, then 40 bytes of each."""
-    first = now(guest)
+    first, before = now(guest), connected(guest)
     data = guest.agent.read_file(f"{FILES}/diag_0c")
-    last = now(guest)
+    last, after = now(guest), connected(guest)
     length, version, count = struct.unpack_from(">QH6x16xQ", data)
     assert (length, version, count, len(data)) == (80, 0, 2, 64 + 80)
     for cpu in range(2):
         date, clock, own, total, address = struct.unpack_from(">8s8sQQI", data, 64 + 40 * cpu)
         told = f"{date.decode('cp037')} {clock.decode('cp037')}"
-        time = datetime.strptime(told, "%m/%d/%y %H:%M:%S")
-        assert first <= time <= last
-        # Both are the clock's microseconds, which begin with 1900.
-        since = timedelta(microseconds=total) - (time - datetime(1900, 1, 1))
-        assert timedelta(0) <= since < timedelta(seconds=1)
+        clocks = datetime.strptime(told, "%m/%d/%y %H:%M:%S")
+        assert first <= clocks <= last
+        # Both are the time that the guest has been there, all of which a CPU has used.
+        assert before * MICROSECONDS <= total < (after + 1) * MICROSECONDS
         assert (own, address) == (total, cpu)

@@ -27,6 +27,8 @@ def test_our_own_list() -> None:
     assert requirements.groups == {
         "M": "monreader",
         "P": "pfault",
+        "B": "dcssblk and extmem",
+        "Y": "hypfs and hyptop",
         "D": "device-mapper statistics",
         "T": "taskstats",
         "L": "vmlogrdr",
@@ -40,7 +42,7 @@ def test_our_own_list() -> None:
         "V": "commands of CP",
     }
     numbers = {
-        **{"M": 36, "P": 12, "D": 31, "T": 24, "L": 21, "W": 18, "A": 10, "Z": 11},
+        **{"M": 36, "P": 12, "B": 10, "Y": 8, "D": 31, "T": 24, "L": 21, "W": 18, "A": 10, "Z": 11},
         **{"U": 8, "C": 8, "H": 13, "I": 16, "V": 5},
     }
     assert list(requirements.rows) == [
@@ -48,7 +50,7 @@ def test_our_own_list() -> None:
     ]
     assert requirements.rows["M28"].errnos == ("EOVERFLOW",)
     assert {row.row for row in requirements.rows.values() if "EIO" in row.errnos} == {
-        *("M5", "M25", "M30", "M34", "L8", "L13", "L15", "H4")
+        *("M5", "M25", "M30", "M34", "B7", "L8", "L13", "L15", "H4")
     }
     assert max(len(row.title) for row in requirements.rows.values()) <= 40
 
