@@ -18,6 +18,8 @@
 #include "ebcdic.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/monitor.h"
+#include "zvmlab/recording.h"
+#include "zvmlab/watchdog.h"
 
 #define OPERATION 12
 #define MOST_OPERATIONS 96
@@ -229,6 +231,8 @@ static void put_block(const struct operation *op, uint16_t code)
 		put_be32(block + 24, op->path & 4 ? 112 * (op->path >> 3) : area_length(op->length));
 		put_be32(block + 28, 2);
 	}
+	if (code == 0x288)
+		ebcdic_encode(block, "QUERY USERID", 12);
 	if (op->limit < sizeof(block))
 		block[op->limit] ^= op->value;
 	world_poke(TEXT, block, sizeof(block));
@@ -254,6 +258,13 @@ static void diagnose_any(const struct operation *op)
 		world.gr[r3] = 4;
 	world.gr[(r1 + 1) & 15] = op->flags & 4 ? area_length(op->answer) : 128;
 	world.gr[(r3 + 1) & 15] = area_length(op->answer);
+	/* An interval that is long enough, an address and a length. */
+	if (code == 0x288 && op->path & 1) {
+		world.gr[r1] = op->path >> 1 & 3;
+		world.gr[(r1 + 1) & 15] = 10 + op->length;
+		world.gr[r3] = TEXT;
+		world.gr[(r3 + 1) & 15] = op->answer;
+	}
 	diagnose(op, code, r1, r3);
 }
 
@@ -378,6 +389,10 @@ static const char *const commands[] = {
 	"MONITOR EVENT BLOCK 1 PARTITION 4", "MONITOR SAMPLE CONFIG LIMIT 1 MINUTE",
 	"MONITOR EVENT PARTITION 16", "MONITOR SAMPLE RATE STOP", "DEFINE STORAGE 1M",
 	"DEFINE STORAGE CONFIG 0.1M", "DEFINE STORAGE CONFIG 0.64K", "DEFINE STORAGE 2G",
+	"RECORDING ACCOUNT ON", "RECORDING ACCOUNT OFF PURGE", "RECORDING EREP ON LIMIT 3",
+	"RECORDING SYMPTOM PURGE ON", "RECORDING ACCOUNT ON QID PEER1", "QUERY RECORDING",
+	"QUERY COMMANDS RECORDING", "COMMANDS", "ACNT ALL", "SYSTEM RESTART", "LOGOFF",
+	"SIGNAL SHUTDOWN * WITHIN 5",
 };
 
 /* A command, or two, with a byte that may be another. */
@@ -493,6 +508,26 @@ static void store_segment(const struct operation *op)
 		dcss_write(world.cp, at, area_length(op->answer), bytes, op->length);
 }
 
+/* What CP records for others, and what happens to their paths. */
+static void recording(const struct operation *op, const char *user)
+{
+	static const uint8_t record[REC_MAX_RECORD] = { 0xd9, 0xc5 };
+	const enum rec_service service = (enum rec_service)(op->path % REC_SERVICES);
+	const uint32_t len = 1 + area_length(op->length) % REC_MAX_RECORD;
+
+	switch (op->class & 3) {
+	case 0:
+		recording_sever(world.cp, service, user, op->value);
+		break;
+	case 1:
+		recording_quiesce(world.cp, service, user, op->value & 1);
+		break;
+	default:
+		recording_add(world.cp, service, record, len);
+		break;
+	}
+}
+
 static void monitor(const struct operation *op)
 {
 	const char *user = op->answer & 0x80 ? names[op->answer % 4] : NULL;
@@ -500,7 +535,7 @@ static void monitor(const struct operation *op)
 	enum mon_fate fate;
 	char err[256];
 
-	switch (op->function % 8) {
+	switch (op->function % 10) {
 	case 0:
 		deliver(op);
 		break;
@@ -523,13 +558,19 @@ static void monitor(const struct operation *op)
 	case 6:
 		monitor_set_manual(world.cp, op->value & 1);
 		break;
+	case 7:
+		watchdog_expire(world.cp);
+		break;
+	case 8:
+		recording(op, user);
+		break;
 	default:
 		store_segment(op);
 		break;
 	}
 }
 
-/* A connection to *MONITOR or *MSG, with all that they want of it or nearly so. */
+/* A connection to a service of CP, with all that they want of it or nearly so. */
 static void service(const struct operation *op)
 {
 	struct iucv_parm parm = {
@@ -537,7 +578,8 @@ static void service(const struct operation *op)
 		.ipuser = { 1, 0xc0 },
 	};
 
-	strcpy(parm.vmid, op->class & 1 ? "*MSG" : "*MONITOR");
+	strcpy(parm.vmid, op->class & 2 ? rec_service_info[op->path % REC_SERVICES].service :
+			  op->class & 1 ? "*MSG" : "*MONITOR");
 	ebcdic_name(parm.ipuser + 8, segment_names[op->path & 0x80 ? op->path % COUNT(segment_names)
 								   : 0]);
 	if (op->value >= 0x80)

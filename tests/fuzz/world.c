@@ -12,6 +12,7 @@
 #include "hash.h"
 #include "ebcdic.h"
 #include "zvmlab/event.h"
+#include "zvmlab/recording.h"
 #include "zvmlab/page.h"
 #include "zvmlab/state.h"
 
@@ -27,7 +28,9 @@ const char *const world_peer_names[WORLD_PEERS] = { "PEER1", "PEER2", "PEER3" };
 
 static const struct model_statement open_directory[] = {
 	{ "ALLOW", 0, false },	    { "ANY", 0, true }, { "*MSG", 0, false },
-	{ "*MONITOR", 255, false }, { "", 0, false },
+	{ "*MONITOR", 255, false }, { "*LOGREC", 0, false },
+	{ "*ACCOUNT", 0, false },   { "*SYMPTOM", 0, false },
+	{ "", 0, false },
 };
 static const struct model_statement close_directory[] = {
 	{ "PEER1", 3, true },
@@ -39,7 +42,8 @@ static const struct directory {
 	const char *text;
 	const struct model_statement *statements;
 } directories[] = {
-	{ "IUCV ALLOW;IUCV ANY PRIORITY;IUCV *MSG;IUCV *MONITOR MSGLIMIT 255;NAMESAVE MONDCSS;"
+	{ "IUCV ALLOW;IUCV ANY PRIORITY;IUCV *MSG;IUCV *MONITOR MSGLIMIT 255;IUCV *LOGREC;"
+	  "IUCV *ACCOUNT;IUCV *SYMPTOM;NAMESAVE MONDCSS;"
 	  "OPTION APPLMON",
 	  open_directory },
 	{ "IUCV PEER1 PRIORITY MSGLIMIT 3;IUCV ALLOW MSGLIMIT 2;IUCV *MONITOR MSGLIMIT 2;"
@@ -457,6 +461,15 @@ static void same_rest(enum iucv_function function, uint8_t cc, uint8_t code, con
 		world_fail("function %u has changed the list's end", (unsigned int)function);
 }
 
+/* Services of CP, of which the model knows nothing. */
+static bool is_service(const char *name)
+{
+	for (unsigned int i = 0; i < REC_SERVICES; i++)
+		if (strcmp(name, rec_service_info[i].service) == 0)
+			return true;
+	return strcmp(name, "*MSG") == 0 || strcmp(name, "*MONITOR") == 0;
+}
+
 /* Does a call name only what the model knows of? */
 static bool usable(const struct iucv_parm *parm, enum iucv_function function)
 {
@@ -466,7 +479,7 @@ static bool usable(const struct iucv_parm *parm, enum iucv_function function)
 	if (function == IUCV_DECLARE_BUFFER)
 		return parm->buffer.addr % 8 == 0 && parm->buffer.addr <= 0xff000;
 	if (function == IUCV_CONNECT)
-		return strcmp(parm->vmid, "*MSG") != 0 && strcmp(parm->vmid, "*MONITOR") != 0;
+		return !is_service(parm->vmid);
 	return last <= 0xf0000 && answer <= 0xf0000;
 }
 

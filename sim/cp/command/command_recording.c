@@ -40,12 +40,23 @@ static int read_limit(struct cpcmd_args *args, struct rec_change *change)
 	return 0;
 }
 
+/* It becomes the name of a queue, which nothing else checks. */
+static bool can_be_user(const char *word)
+{
+	const size_t len = strlen(word);
+
+	for (size_t i = 0; i < len; i++)
+		if (word[i] <= ' ' || word[i] >= 0x7f)
+			return false;
+	return len > 0 && len <= CP_NAME_LEN;
+}
+
 static int read_userid(struct cpcmd_args *args, struct rec_change *change,
 		       char userid[CP_NAME_LEN + 1])
 {
 	if (!may_name(args))
 		return cpcmd_invalid(args, MODULE);
-	if (!cpcmd_next(args) || strlen(args->word) > CP_NAME_LEN)
+	if (!cpcmd_next(args) || !can_be_user(args->word))
 		return cpcmd_message(args->cp, MODULE, CPCMD_BAD_USERID, 'E',
 				     "Userid missing or invalid");
 	strcpy(userid, strcmp(args->word, "*") == 0 ? args->userid : args->word);

@@ -70,6 +70,10 @@ START_TEST(operands)
 	ck_operator("RECORDING EREP ON QID", 20, "HCPCRC020E Userid missing or invalid\n");
 	ck_operator("RECORDING EREP ON QID NINECHARS", 20,
 		    "HCPCRC020E Userid missing or invalid\n");
+	/* What is no character of a name. */
+	ck_operator("RECORDING EREP ON QID \003EER1", 20, "HCPCRC020E Userid missing or invalid\n");
+	ck_operator("RECORDING EREP ON QID PEER\377", 20,
+		    "HCPCRC020E Userid missing or invalid\n");
 	ck_guest("QUERY RECORDING", 0, HEAD SYSTEM);
 	/* Without an entry there is nothing to change. */
 	ck_guest("RECORDING EREP OFF", 0, NEW DONE);
