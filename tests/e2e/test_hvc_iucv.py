@@ -57,7 +57,10 @@ class Tty:
     def __init__(self, worker: Worker, number: int, more: int = 0) -> None:
         self.worker = worker
         self.fd = worker.open(f"/dev/hvc{number}", os.O_RDWR | os.O_NOCTTY).check()
-        worker.ioctl(self.fd, TCSETS, Both(raw(more))).check()
+        set_raw = worker.ioctl(self.fd, TCSETS, Both(raw(more)))
+        if set_raw.errno:
+            self.close()  # it is being hung up
+        set_raw.check()
 
     def read(self, size: int) -> bytes:
         """So many bytes, or fewer if the terminal is hung up."""
@@ -134,6 +137,19 @@ def take(terminal: IucvTerminal, size: int) -> bytes:
         assert part, f"severed after {len(data)} bytes"
         data += part
     return data
+
+
+def reopened(guest: Guest, number: int) -> Tty:
+    """A terminal that may just be hung up: as soon as it can be used."""
+    found: list[Tty] = []
+
+    def usable() -> bool:
+        with contextlib.suppress(OSError):
+            found.append(Tty(guest.agent.worker("tty"), number))
+        return bool(found)
+
+    wait_until(usable, f"/dev/hvc{number} can be used")
+    return found[0]
 
 
 def await_hangup(tty: Tty, number: int) -> None:
@@ -482,21 +498,27 @@ def _has_fired(guest: Guest, rules: list[ArmedFault]) -> bool:
 )
 def test_fault_of_cp_leaves_the_terminal_usable(guest8: Guest, peer: Peer, fault: Fault) -> None:
     """Whatever becomes of the message: the terminal can be opened and connected again."""
+    connected = False
     with Tty(guest8.agent.worker("tty"), 5) as tty, armed(guest8.control, fault) as rules:
         with contextlib.suppress(TerminalRefused), IucvTerminal(peer, USER, "lnxhvc5") as end:
+            connected = True
             for data in (b"first", b"second"):
                 with contextlib.suppress(TerminalGone):
                     end.send(data)
             tty.worker.write(tty.fd, b"answer")
             wait_until(functools.partial(_has_fired, guest8, rules), "the fault")
+        while connected and tty.worker.read(tty.fd, 100).data:
+            pass  # what was typed, until the terminal is hung up
     assert rules[0].fired == 1
-    with Tty(guest8.agent.worker("tty"), 5) as tty:
+    with reopened(guest8, 5):
         wait_until(lambda: not refused(peer, "lnxhvc5"), "the terminal is free")
-    with Tty(guest8.agent.worker("tty"), 5) as tty, IucvTerminal(peer, USER, "lnxhvc5") as end:
+    with reopened(guest8, 5) as tty, IucvTerminal(peer, USER, "lnxhvc5") as end:
         end.send(b"again")
         assert tty.read(5) == b"again"
         tty.write(b"here")
         assert take(end, 4) == b"here"
+        end.close()
+        await_hangup(tty, 5)
 
 
 @pytest.mark.requirement("H12")
