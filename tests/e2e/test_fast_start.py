@@ -227,23 +227,6 @@ def test_all_cpus_go_on(two_cpus: GuestConfig, logs: Callable[[str], Path]) -> N
         guest.shut_down()
 
 
-@pytest.mark.full
-@pytest.mark.timeout(1800)
-def test_a_guest_of_64_cpus_goes_on(logs: Callable[[str], Path]) -> None:
-    most = MAX_CPUS[QEMU]
-    config = GuestConfig(cpus=most, busybox=True, storage="0.512M", boot_seconds=900.0)
-    config = dataclasses.replace(config, segments=("MONDCSS 21000-217FF SC RSTD",))
-    with Guest(config, logs("guest")) as guest:
-        for _ in range(2):
-            guest.boot()
-            assert guest.restored
-            online = guest.agent.read_file("/sys/devices/system/cpu/online")
-            assert online.decode() == f"0-{most - 1}\n"
-            assert [_runs_on(guest, cpu) for cpu in (most - 1, 0, 31)] == [most - 1, 0, 31]
-            guest.put_back()
-        guest.shut_down()
-
-
 DAY = 86400
 
 
