@@ -60,6 +60,7 @@ static void only_appldata(void)
 START_TEST(sampled)
 {
 	struct peer *p = record_both();
+	struct appldata_info info;
 
 	put_data(DC_DATA, 200, 1);
 	ck_assert_uint_eq(dc(DC_START, 7, DC_DATA, 200), 0);
@@ -73,6 +74,8 @@ START_TEST(sampled)
 	/* As the buffer is at the next interval. */
 	put_data(DC_DATA, 200, 99);
 	sample(p);
+	ck_assert(appldata_at(fx.cp, 0, &info));
+	ck_assert_uint_eq(info.records, 2);
 	ck_appldata(records - 2, 2, 7, DC_DATA, 200);
 	ck_assert_uint_eq(dc(DC_STOP, 7, DC_DATA, 200), 0);
 	sample(p);
@@ -243,6 +246,7 @@ END_TEST
 START_TEST(event_records)
 {
 	struct peer *p = record_both();
+	uint64_t reached;
 
 	put_data(DC_DATA, 300, 3);
 	ck_assert_uint_eq(dc(DC_EVENT, 4, DC_DATA, 300), 0);
@@ -254,7 +258,10 @@ START_TEST(event_records)
 	ck_appldata(0, 1, 4, DC_DATA, 300);
 	ck_appldata(1, 1, 5, DC_DATA + 8, 20);
 	/* Not recorded, and no error: the application cannot know. */
+	reached = fault_reached(fx.cp, FAULT_APPLDATA_EVENT);
+	ck_assert_uint_eq(reached, 2);
 	ck_assert_uint_eq(dc(DC_EVENT, 4, DC_DATA, 300), 0);
+	ck_assert_uint_eq(fault_reached(fx.cp, FAULT_APPLDATA_EVENT), reached);
 }
 END_TEST
 
@@ -288,6 +295,26 @@ START_TEST(configuration)
 	ck_appldata(records - 2, 2, 2, DC_DATA + 64, 64);
 	sample(p);
 	ck_assert_uint_eq(count_records(10, 2), 0);
+}
+END_TEST
+
+/* Who waits for configuration gets a new buffer with it, and loses nothing. */
+START_TEST(configuration_that_waits)
+{
+	struct peer *p = peer_user(0, WANT_BOTH, 1);
+
+	ck_guest("MON SAMPLE ENABLE APPLDATA ALL\nMON EVENT START\nMON SAMPLE START", 0,
+		 "Monitor event started\nMonitor sample started\n");
+	cp_timer(fx.cp);
+	ck_assert_uint_eq(p->messages, 1);
+	ck_assert_uint_eq(peer_info(p).lost, 1);
+	ck_assert_uint_eq(dc(DC_CONFIG, 1, DC_DATA, 64), 0);
+	ck_assert_uint_eq(peer_info(p).lost, 1);
+	peer_reply(p);
+	ck_assert_uint_eq(p->messages, 2);
+	ck_assert_uint_eq(peer_last(p)->trgcls, 0xe2c30000);
+	read_records(peer_last(p));
+	ck_appldata(records - 2, 2, 1, DC_DATA, 64);
 }
 END_TEST
 
@@ -564,6 +591,7 @@ int main(void)
 	tcase_add_test(tc, more_than_the_area);
 	tcase_add_test(tc, event_records);
 	tcase_add_test(tc, configuration);
+	tcase_add_test(tc, configuration_that_waits);
 	tcase_add_test(tc, reset);
 	tcase_add_test(tc, purged_segment);
 	tcase_add_test(tc, unreadable);
