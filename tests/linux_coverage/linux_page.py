@@ -10,6 +10,10 @@ from linux_lines import Lines
 
 WANTED = 90.0
 """Per cent of a source's lines; what has less is explained."""
+_TITLE = """\
+<!-- SPDX-License-Identifier: MIT -->
+# Coverage of Linux
+"""
 _HEAD = (
     "| source | what of CP | requirements | shown on | lines | ran |",
     "|---|---|---|---|---|---|",
@@ -22,8 +26,7 @@ def page(found: Sequence[Lines], report: Mapping[str, Any] | None, kernel: str) 
     done = sum(lines.done for lines in found)
     below = [lines for lines in found if lines.percent < WANTED]
     text = [
-        "<!-- SPDX-License-Identifier: MIT -->",
-        "# Coverage of Linux",
+        *_TITLE.splitlines(),
         "",
         "After this page you know which of Linux' sources are there for z/VM only, what of CP they"
         " use, and how many of their lines the tests run.",
