@@ -374,8 +374,8 @@ def test_terminal_that_is_not_there_is_refused(guest8: Guest, peer: Peer, name: 
 
 
 @pytest.mark.requirement("H7")
-def test_one_terminal_by_default(warm_guest: Guest) -> None:
-    with Peer(warm_guest.control, "TESTER") as peer:
+def test_one_terminal_by_default(guest: Guest) -> None:
+    with Peer(guest.control, "TESTER") as peer:
         assert refused(peer, "lnxhvc1")
         assert not refused(peer, "lnxhvc0")
 
@@ -514,7 +514,13 @@ def test_fault_of_cp_leaves_the_terminal_usable(guest8: Guest, peer: Peer, fault
         wait_until(lambda: not refused(peer, "lnxhvc5"), "the terminal is free")
     with reopened(guest8, 5) as tty, IucvTerminal(peer, USER, "lnxhvc5") as end:
         end.send(b"again")
-        assert tty.read(5) == b"again"
+        # The kernel may still have had what was typed before.
+        typed = tty.read(5)
+        while not typed.endswith(b"again"):
+            more = tty.read(1)
+            assert more, f"hung up after {typed!r}"
+            typed += more
+        assert typed.removesuffix(b"again") in (b"", b"first", b"second", b"firstsecond")
         tty.write(b"here")
         assert take(end, 4) == b"here"
         end.close()
