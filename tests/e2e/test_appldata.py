@@ -16,7 +16,6 @@ from applications import USERID, Application, Collection, declared
 from zvmlab.cp.faults import Fault, armed
 from zvmlab.guest.guest import Guest
 
-pytestmark = pytest.mark.not_debug("it has no appldata")
 
 SYSCTL = "/proc/sys/appldata"
 SECONDS = 60.0

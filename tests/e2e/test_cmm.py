@@ -27,7 +27,6 @@ DONE = CpResponse("", 0)
 MANAGER = "VMRMSVM"
 """From whom the kernel takes orders unless cmm.sender says otherwise."""
 NAMES = ("cmm_pages", "cmm_timed_pages", "cmm_timeout")
-pytestmark = pytest.mark.not_debug("it has no cmm")
 
 
 class Cmm:

@@ -35,7 +35,7 @@ MIB = 1 << 20
 BEFORE, AFTER = b"before " * 512, b"after  " * 512
 
 pytestmark = [
-    pytest.mark.not_debug("it has no dcssblk"),
+    pytest.mark.not_debug("its dcssblk needs the module dax, which these tests do not put in"),
     pytest.mark.zvmlab(segments=SEGMENTS, modules=("dcssblk",)),
 ]
 

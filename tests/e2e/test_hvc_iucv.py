@@ -41,8 +41,6 @@ READ = 3
 IPADRJCT = 0x040000
 """In a completion: the guest has rejected the message."""
 
-pytestmark = pytest.mark.not_debug("it has no hvc_iucv")
-
 
 def raw(more: int) -> bytes:
     """A terminal that passes every byte on as it is, one at a time if need be."""

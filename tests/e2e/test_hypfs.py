@@ -24,7 +24,6 @@ from zvmlab.guest.guest import Guest
 HYPFS, FILES = "/sys/hypervisor/s390", "/sys/kernel/debug/s390_hypfs"
 MIB = 1 << 20
 MICROSECONDS = 1_000_000
-pytestmark = pytest.mark.not_debug("it has no hypfs")
 TWO_CPUS = pytest.mark.zvmlab(cpus=2)
 ALL_USERS = pytest.mark.zvmlab(cp={"class": "BEG"}, busybox=True)
 

@@ -28,7 +28,6 @@ WEB: dict[str, Any] = {
     "share-max": 300,
 }
 pytestmark = [
-    pytest.mark.not_debug("it has no hypfs"),
     pytest.mark.zvmlab(cp={"class": "BEG"}),
 ]
 

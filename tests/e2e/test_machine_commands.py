@@ -48,7 +48,6 @@ def test_system_restart_is_a_restart_interruption(machine: Guest) -> None:
 
 @pytest.mark.requirement("V1", "Z4")
 @pytest.mark.zvmlab(modules=("diag288_wdt",))
-@pytest.mark.not_debug("it has no diag288_wdt")
 def test_watchdog_restarts_the_guest(machine: Guest) -> None:
     """The command that diag288_wdt has if it is told nothing."""
     first = machine.agent.read_file(BOOT_ID)

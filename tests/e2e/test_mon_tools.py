@@ -18,7 +18,6 @@ from applications import Header, Writer
 from zvmlab.base.errors import EXIT_PASS
 from zvmlab.guest.guest import Guest
 
-pytestmark = pytest.mark.not_debug("it has no monwriter")
 
 PROGRAM = "/tmp/monread"
 SECONDS = 90.0

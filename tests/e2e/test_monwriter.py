@@ -38,7 +38,6 @@ from zvmlab.guest.guest import Guest
 if TYPE_CHECKING:
     from conftest import Build
 
-pytestmark = pytest.mark.not_debug("it has no monwriter")
 
 MAX_BUFS = "/sys/module/monwriter/parameters/max_bufs"
 SECONDS = 60.0

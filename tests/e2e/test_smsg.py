@@ -67,10 +67,8 @@ def events(guest: Guest, program: Build) -> Events:
 
 
 app = pytest.mark.zvmlab(modules=("smsgiucv_app",))
-no_app = pytest.mark.not_debug("it has no smsgiucv_app")
 
 
-@no_app
 @app
 @pytest.mark.representative
 @pytest.mark.requirement("U1", "U2")
@@ -102,7 +100,6 @@ def test_smsg_becomes_an_event_with_sender_and_text(
     ]
 
 
-@no_app
 @app
 @pytest.mark.requirement("U3")
 def test_flood_is_refused_from_the_256th_message_on(guest: Guest, events: Events) -> None:
@@ -122,7 +119,6 @@ def test_flood_is_refused_from_the_256th_message_on(guest: Guest, events: Events
     assert seen == [f"TESTER APP {number}" for number in range(255)] + ["TESTER APP after"]
 
 
-@no_app
 @app
 @pytest.mark.requirement("U4")
 def test_only_the_sender_that_is_named(guest: Guest, events: Events) -> None:
@@ -137,7 +133,6 @@ def test_only_the_sender_that_is_named(guest: Guest, events: Events) -> None:
         assert seen_by(listener) == ["ADMIN APP from ADMIN"] * 2
 
 
-@no_app
 @app
 @pytest.mark.requirement("U5")
 def test_only_messages_with_the_prefix_and_text(guest: Guest, events: Events) -> None:
@@ -150,7 +145,6 @@ def test_only_messages_with_the_prefix_and_text(guest: Guest, events: Events) ->
         assert seen_by(listener) == ["TESTER APP yes", "TESTER APP last"]
 
 
-@no_app
 @app
 @pytest.mark.requirement("U6")
 def test_messages_while_the_module_comes_and_goes(guest: Guest, events: Events) -> None:
@@ -178,7 +172,6 @@ def test_messages_while_the_module_comes_and_goes(guest: Guest, events: Events) 
     assert numbers == sorted(set(numbers))
 
 
-@no_app
 @pytest.mark.zvmlab(modules=("smsgiucv_app",), faults=[Fault("msg.connect", "sever", 4)], cold=True)
 @pytest.mark.requirement("U7")
 def test_message_service_that_severs_is_harmless(guest: Guest) -> None:
@@ -192,7 +185,6 @@ def test_message_service_that_severs_is_harmless(guest: Guest) -> None:
     assert guest.agent.dmesg(before) == []
 
 
-@no_app
 @pytest.mark.zvmlab(
     modules=("smsgiucv_app",), faults=[Fault("iucv.connect", "rc", 0x0B, name="*MSG")], cold=True
 )
@@ -205,7 +197,6 @@ def test_without_the_message_service_nothing_is_loaded_enodev(guest: Guest) -> N
         assert tester.cp("SMSG LINUX001 APP lost") == refused
 
 
-@no_app
 @app
 @pytest.mark.requirement("U8")
 @pytest.mark.parametrize("kind", ["drop", "delay", "duplicate", "reorder", "corrupt", "sever"])

@@ -73,7 +73,6 @@ def test_scenario_is_the_same_each_time_and_leaves_nothing(
     assert outcomes[0].differences(outcomes[1]) == []
 
 
-@pytest.mark.not_debug("it has no smsgiucv_app and no cmm")
 @pytest.mark.zvmlab(modules=("smsgiucv_app",))
 @pytest.mark.parametrize("name", USERS)
 def test_scenario_of_another_part_of_the_kernel_is_the_same_each_time(
@@ -91,7 +90,6 @@ def test_scenario_of_another_part_of_the_kernel_is_the_same_each_time(
     assert DONE[name] in " ".join(str(step) for step in outcomes[0].steps)
 
 
-@pytest.mark.not_debug("it has no cmm")
 def test_sweep_of_another_part_of_the_kernel(planned: Callable[..., Plan]) -> None:
     """Every refusal and loss of a released page: the guest goes on giving pages, and taking them."""
     done = sweep(planned("cmm", ("diag10.release",)), QUIET)

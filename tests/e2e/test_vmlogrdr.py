@@ -45,7 +45,6 @@ from zvmlab.pytest_plugin.plugin import lent
 if TYPE_CHECKING:
     from conftest import Commands
 
-pytestmark = pytest.mark.not_debug("it has no vmlogrdr")
 ALL = pytest.mark.parametrize("device", DEVICES, ids=[d.name for d in DEVICES])
 DONE = "Command complete\n"
 # IPRCODEs of CONNECT that Linux names (net/iucv, netiucv).

@@ -20,7 +20,6 @@ from zvmlab.guest.guest import Guest
 from zvmlab.monitor.steps import READ, await_sleep, settle, thread_of
 
 pytestmark = [
-    pytest.mark.not_debug("it has no vmlogrdr"),
     pytest.mark.zvmlab(modules=(MODULE,), cp={"directory": DIRECTORY}),
 ]
 # As many RECEIVEs no read of one record needs.

@@ -25,7 +25,6 @@ SPECIFICATION = 6
 NOTHING = {"active": False, "conceal": False, "seconds": 0, "command": ""}
 
 pytestmark = [
-    pytest.mark.not_debug("it has no diag288_wdt"),
     pytest.mark.zvmlab(modules=(MODULE,)),
 ]
 

@@ -58,7 +58,7 @@ def _row(lines: Lines, report: Mapping[str, Any] | None) -> str:
         f"`{file.path}`",
         file.uses,
         ", ".join(file.rows) or "–",
-        ", ".join(_shown_on(file.rows, report)) or "–",
+        "; ".join(_shown_on(file.rows, report)) or "–",
         f"{lines.done} of {lines.total}",
         _percent(lines.done, lines.total),
     )
