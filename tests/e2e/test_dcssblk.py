@@ -315,7 +315,6 @@ def test_what_cp_does_not_save_is_in_the_log(lab: Guest, command: str, nth: int)
 
 
 @pytest.mark.requirement("B6")
-@pytest.mark.representative
 @pytest.mark.zvmlab(modules=("dcssblk", "ext4"), busybox=True)
 def test_a_file_system_survives_the_next_boot(lab: Guest) -> None:
     if lab.config.backend == HERCULES:
