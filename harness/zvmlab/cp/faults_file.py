@@ -7,7 +7,6 @@ import dataclasses
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.json_file import parse, short

@@ -14,14 +14,14 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError, ZvmlabError
 from zvmlab.build.herculesbuild import program
 from zvmlab.guest import saving
-from zvmlab.guest.config import HERCULES, MIB, Channels, GuestConfig, Artifacts
+from zvmlab.guest.config import MIB, Channels, GuestConfig, Artifacts
 from zvmlab.guest.emulator import Emulator
 from zvmlab.guest.herculesload import LOAD, write_load
 from zvmlab.guest.run_dir import cannot_write
