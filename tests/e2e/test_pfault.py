@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from waiting import LIMIT, wait_until
 
 from zvmlab.agent.calls import BatchResult
 from zvmlab.agent.worker import Pending
@@ -27,7 +28,6 @@ from zvmlab.guest.guest import Guest
 if TYPE_CHECKING:
     from conftest import Build
 
-LIMIT = 120.0
 FILE = "/tmp/touched"
 HEAD, TASK = struct.Struct(">2Q"), struct.Struct(">5Q")
 ALWAYS = 1 << 62
@@ -35,13 +35,6 @@ CPUS = 4
 # Problem state in the PSW's first half.
 PROBLEM = f"{1 << 48:016x}"
 pytestmark = pytest.mark.zvmlab(cpus=CPUS)
-
-
-def until(what: str, ready: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + LIMIT
-    while not ready():
-        assert time.monotonic() < deadline, f"{what}: not within {LIMIT:g} s"
-        time.sleep(0.02)
 
 
 @dataclass(frozen=True)
@@ -65,7 +58,7 @@ class Toucher:
         guest.agent.write_file(FILE, bytes(HEAD.size), 0o600)
         argv = ["/tmp/pages", FILE, str(threads), str(CPUS)]
         self.process = guest.agent.worker("pages").spawn(argv)
-        until("threads", lambda: guest.agent.read_file(FILE)[:8] == struct.pack(">Q", 1))
+        wait_until(lambda: guest.agent.read_file(FILE)[:8] == struct.pack(">Q", 1), "threads")
         # While a CPU is held the guest can be asked for nothing.
         self.addresses = [task.address for task in self.tasks()]
         self.fd = guest.agent.open(FILE, os.O_WRONLY).check()
@@ -99,7 +92,7 @@ class Toucher:
             task = self.tasks()[number]
             return task.done == task.wanted
 
-        until(f"thread {number}", done)
+        wait_until(done, f"thread {number}")
 
     def sleeps(self, number: int) -> bool:
         """Uninterruptibly, that is."""
@@ -107,7 +100,7 @@ class Toucher:
         return stat.rpartition(")")[2].split()[0] == "D"
 
     def asleep(self, number: int) -> None:
-        until(f"thread {number} asleep", lambda: self.sleeps(number))
+        wait_until(lambda: self.sleeps(number), f"thread {number} asleep")
 
     def out(self, number: int, **arguments: Any) -> None:
         self.control.execute("page-out", address=self.addresses[number], **arguments)
@@ -217,7 +210,7 @@ def test_a_page_that_never_comes_stops_nobody_else(guest: Guest, program: Build)
         toucher.touched(number)
     # A signal does not wake it.
     toucher.process.kill()
-    until("the others' end", lambda: not _exists(guest, toucher.tasks()[0].tid))
+    wait_until(lambda: not _exists(guest, toucher.tasks()[0].tid), "the others' end")
     assert toucher.sleeps(1)
     assert toucher.come_in(1) == 1
     assert toucher.process.wait(LIMIT).signal == 9
@@ -304,7 +297,7 @@ def _twice(guest: Guest, program: Build, toucher: Toucher) -> None:
     with armed(guest.control, Fault("page.completion", "duplicate")):
         assert toucher.come_in(1) == 1
     toucher.touched(1)
-    until("both", lambda: bool(pages(guest)["completion"] == 2))
+    wait_until(lambda: bool(pages(guest)["completion"] == 2), "both")
 
 
 def _of_nobody(guest: Guest, program: Build, toucher: Toucher) -> None:
@@ -312,7 +305,7 @@ def _of_nobody(guest: Guest, program: Build, toucher: Toucher) -> None:
     # The token's low half is a process id; none is so high.
     with armed(guest.control, Fault("page.completion", "corrupt", value=0x40, offset=4)):
         assert toucher.come_in(1) == 1
-    until("it", lambda: bool(pages(guest)["completion"] == 1))
+    wait_until(lambda: bool(pages(guest)["completion"] == 1), "it")
     assert toucher.sleeps(1)
     _online(guest, 3, False)
     toucher.touched(1)
@@ -333,7 +326,7 @@ def test_a_completion_that_is_wrong(
     # After that, a fault is one like any other.
     toucher.out(1)
     toucher.touch(1)
-    until("the fault", lambda: bool(pages(guest)["faults"]) or not pages(guest)["pages"])
+    wait_until(lambda: bool(pages(guest)["faults"]) or not pages(guest)["pages"], "the fault")
     toucher.come_in(1)
     toucher.touched(1)
     toucher.end()
@@ -352,15 +345,15 @@ def _many(guest: Guest, program: Build, faults: int) -> None:
     while pages(guest)["turns"] > 0:
         assert time.monotonic() < deadline, pages(guest)["turns"]
         time.sleep(0.2)
-    until("all told", lambda: not pages(guest)["faults"])
+    wait_until(lambda: not pages(guest)["faults"], "all told")
     found = pages(guest)
     assert (found["initial"] >= faults, found["completion"] > 0) == (True, True)
     assert found["pages"] == []
     done = [task.done for task in toucher.tasks()]
     # All go on; none is left asleep.
-    until(
-        "all tasks",
+    wait_until(
         lambda: all(task.done > old for task, old in zip(toucher.tasks(), done, strict=True)),
+        "all tasks",
     )
     assert [number for number in range(threads) if toucher.sleeps(number)] == []
     taken = [a - b for a, b in zip(interruptions(guest), before)]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-LIMIT = 60
+LIMIT = 120
 _PAUSE = 0.02
 
 
