@@ -11,7 +11,6 @@ from contextlib import contextmanager
 import pytest
 
 from zvmlab.cp.faults import Fault, armed
-from zvmlab.guest.config import HERCULES
 from zvmlab.guest.guest import Guest
 from zvmlab.monitor.steps import Log
 
@@ -315,10 +314,9 @@ def test_what_cp_does_not_save_is_in_the_log(lab: Guest, command: str, nth: int)
 
 
 @pytest.mark.requirement("B6")
+@pytest.mark.representative
 @pytest.mark.zvmlab(modules=("dcssblk", "ext4"), busybox=True)
 def test_a_file_system_survives_the_next_boot(lab: Guest) -> None:
-    if lab.config.backend == HERCULES:
-        pytest.skip("in Hercules what a segment has is gone after a reboot (docs/emulators.md)")
     content = {f"/mnt/{number}": bytes([number]) * (number * 1000) for number in range(1, 20)}
     block = Block(lab, "MINE")
     block.load(exclusive=True)
