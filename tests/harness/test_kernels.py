@@ -248,7 +248,7 @@ class FakeSuite:
         self.name = name
 
     def update(self) -> bool:
-        if self.broken == "index":
+        if self.broken in ("index", self.name):
             raise CannotRun("no network")
         return True
 
@@ -389,6 +389,25 @@ def test_cached_kernel_goes_on_working(
     assert "using the kernel 6.12.9+deb13-s390x of trixie from the cache:" in said.getvalue()
     with pytest.raises(CannotRun):
         resolve("bookworm")
+
+
+def test_another_suite_stands_in_for_an_hour(
+    archive: type[FakeSuite], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive.packages["bookworm-backports"] = ["linux-image-6.12.8+deb12-s390x"]
+    monkeypatch.setattr(FakeSuite, "broken", "trixie")
+    said = io.StringIO()
+    kernel = resolve("6.12", progress=Progress(said))
+    assert (kernel.version, kernel.suite) == ("6.12.8+deb12-s390x", "bookworm-backports")
+    assert said.getvalue().startswith("no network; using the kernel of bookworm-backports instead\n")
+    assert resolve("trixie") == resolve("bookworm-backports") == kernel
+    assert len(archive.downloads) == 1
+    # Within the hour the suite is not asked, and after it it is.
+    monkeypatch.setattr(FakeSuite, "broken", None)
+    assert resolve("trixie") == kernel
+    note = cache_root() / "kernel-of-trixie"
+    os.utime(note, (note.stat().st_atime, note.stat().st_mtime - 3601))
+    assert resolve("trixie").suite == "trixie"
 
 
 def test_package_without_a_kernel_does_not_enter_the_cache(

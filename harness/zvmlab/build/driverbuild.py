@@ -28,7 +28,7 @@ from zvmlab.base.tree import TREE
 from zvmlab.build.buildstep import LOG_TAIL, run_tool
 from zvmlab.build.host_programs import host_arch, unpack_programs
 from zvmlab.build.kernel import ARCH, Kernel, unpack
-from zvmlab.build.kernels import SUITES, resolve
+from zvmlab.build.kernels import DEBIAN, resolve
 from zvmlab.build.packages import Suite
 
 MODULE = "monreader.ko"
@@ -135,7 +135,7 @@ def _stamp(build: Build) -> str:
 
 def build_folder(kernel: Kernel, progress: Progress | None = None) -> Build:
     """What modules for this kernel are built with; fetched if need be."""
-    if kernel.suite in SUITES:
+    if kernel.suite in DEBIAN:
         return _of_debian(kernel, progress or Progress())
     folder = kernel.modules / "build" if kernel.modules else None
     if folder is None or not (folder / "Makefile").is_file():

@@ -6,7 +6,8 @@
 
 A suite's newest kernel is taken from its signed index, unpacked into the cache
 once, and looked for again after a day.  When the index or the package cannot be
-fetched, the newest kernel that the cache has of the suite is used.
+fetched, the newest kernel that the cache has of the suite is used; if it has none,
+a suite stands in that has the same series, and that is said.
 """
 
 from __future__ import annotations
@@ -24,9 +25,12 @@ from zvmlab.base.progress import Progress
 from zvmlab.build.debugkernel import debug_kernel
 from zvmlab.build.elf import is_linux
 from zvmlab.build.kernel import ARCH, DEBUG, Kernel, module_trees, unpack, unpacked
-from zvmlab.build.packages import DAY, Suite
+from zvmlab.build.packages import DAY, HOUR, Suite
 
 SUITES = ("bookworm", "trixie", "sid")
+STANDS_IN = {"trixie": "bookworm-backports"}
+"""Where Debian builds a suite's kernel as well: a mirror can be without the suite for hours."""
+DEBIAN = (*SUITES, *STANDS_IN.values())
 _SERIES = {"6.1": "bookworm", "6.12": "trixie"}
 _IMAGE = r"linux-image-\d[^-]*(-\d+)?-s390x"
 _PARTS = ("linux-binary-", "linux-modules-", "linux-base-")
@@ -47,7 +51,7 @@ def resolve(name: str, modules: Path | None = None, progress: Progress | None = 
     *modules*: the directory lib/modules/VERSION that belongs to an image file.
     """
     shown = progress or Progress()
-    if name in SUITES:
+    if name in DEBIAN:
         return _of_suite(name, shown)
     if name in DEBUG:
         return debug_kernel(name, shown)
@@ -99,10 +103,9 @@ def _of_folder(folder: Path, modules: Path | None) -> Kernel:
 
 
 def _of_suite(name: str, progress: Progress) -> Kernel:
-    noted = cache_root() / f"kernel-of-{name}"
-    with_date = _noted(noted, name)
-    if with_date is not None and time.time() - with_date[1] < DAY:
-        return unpacked(name, with_date[0])
+    noted = _noted(name)
+    if noted is not None:
+        return noted
     try:
         suite = Suite(name, ARCH, progress=progress)
         current = suite.update()
@@ -110,27 +113,54 @@ def _of_suite(name: str, progress: Progress) -> Kernel:
     except CannotRun as error:
         kept = sorted(filter(usable, entries(f"kernel-{name}")), key=lambda f: f.stat().st_mtime)
         if not kept:
-            raise
+            return _stand_in(name, error, progress)
         kernel = unpacked(name, kept[-1])
         progress.say(f"using the kernel {kernel.version} of {name} from the cache: {error}")
         return kernel
     if current:
-        scratch = noted.with_name(f".{noted.name}.{os.getpid()}")
-        scratch.write_text(folder.name, encoding="ascii")
-        scratch.replace(noted)
+        _note(name, folder.name)
     return unpacked(name, folder)
 
 
-def _noted(file: Path, suite: str) -> tuple[Path, float] | None:
-    """The cache's entry that was found last time, and when that was; None if it is not whole."""
+def _stand_in(name: str, error: CannotRun, progress: Progress) -> Kernel:
+    """The kernel of another suite with the same series, for an hour; else *error*."""
+    if name not in STANDS_IN:
+        raise error
+    progress.say(f"{error}; using the kernel of {STANDS_IN[name]} instead")
+    kernel = _of_suite(STANDS_IN[name], progress)
+    found = _note_file(kernel.suite)
+    if found.exists():
+        _note(name, found.read_text(encoding="ascii"), age=DAY - HOUR)
+    return kernel
+
+
+def _note_file(suite: str) -> Path:
+    return cache_root() / f"kernel-of-{suite}"
+
+
+def _note(suite: str, folder: str, age: float = 0) -> None:
+    """What has been found for the suite, as if that was *age* seconds ago."""
+    noted = _note_file(suite)
+    scratch = noted.with_name(f".{noted.name}.{os.getpid()}")
+    scratch.write_text(folder, encoding="ascii")
+    then = time.time() - age
+    os.utime(scratch, (then, then))
+    scratch.replace(noted)
+
+
+def _noted(suite: str) -> Kernel | None:
+    """What was found last time, if that is not too long ago and whole."""
+    file = _note_file(suite)
     try:
         name = file.read_text(encoding="ascii").strip()
-        if not name.startswith(f"kernel-{suite}-") or "/" in name:
-            return None
-        folder = cache_root() / name
-        return (folder, file.stat().st_mtime) if usable(folder) else None
+        old = time.time() - file.stat().st_mtime >= DAY
     except (OSError, ValueError):
         return None
+    for source in (suite, STANDS_IN.get(suite, suite)):
+        folder = cache_root() / name
+        if name.startswith(f"kernel-{source}-") and "/" not in name and usable(folder) and not old:
+            return unpacked(source, folder)
+    return None
 
 
 def _fetch(suite: Suite, progress: Progress) -> Path:

@@ -38,7 +38,8 @@ from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.owned import is_ours, mark
 from zvmlab.base.progress import Progress
 
-DAY = 86400.0
+HOUR = 3600.0
+DAY = 24 * HOUR
 UPDATE_SECONDS = 300
 QUERY_SECONDS = 60
 DOWNLOAD_SECONDS = 900
@@ -371,8 +372,11 @@ class Suite:
         """Where the lists come from."""
         signed = f"[signed-by={KEYRING}] " if KEYRING.exists() else ""
         kind = "deb-src" if self.source else "deb"
-        line = f"{kind} {signed}{archive_uri()} {self.name} main\n"
-        _replace(self._folders() / "sources.list", line)
+        # What is in backports depends on the release that it is for.
+        release = self.name.removesuffix("-backports")
+        suites = dict.fromkeys([self.name, release])
+        lines = [f"{kind} {signed}{archive_uri()} {suite} main\n" for suite in suites]
+        _replace(self._folders() / "sources.list", "".join(lines))
 
     def _folders(self) -> Path:
         """What apt needs there; the folder of all."""
