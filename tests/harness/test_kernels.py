@@ -399,7 +399,9 @@ def test_another_suite_stands_in_for_an_hour(
     said = io.StringIO()
     kernel = resolve("6.12", progress=Progress(said))
     assert (kernel.version, kernel.suite) == ("6.12.8+deb12-s390x", "bookworm-backports")
-    assert said.getvalue().startswith("no network; using the kernel of bookworm-backports instead\n")
+    assert said.getvalue().startswith(
+        "no network; using the kernel of bookworm-backports instead\n"
+    )
     assert resolve("trixie") == resolve("bookworm-backports") == kernel
     assert len(archive.downloads) == 1
     # Within the hour the suite is not asked, and after it it is.
