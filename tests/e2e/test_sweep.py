@@ -161,12 +161,20 @@ def test_kernel_that_cannot_survive_is_known_and_replaced(planned: Callable[...,
     assert sweep(plan, QUIET, resume=True).results == done.results
 
 
-# One case for each entry of the table, in their order.
+# A scenario and a case of it for each entry of the table, in their order.
 NEEDED = (
-    *("iucv.connect#1:pgm=1", "diag64.loadshr#1:pgm=6"),
-    *("diagdc.start#1:pgm=1", "diag64.loadshr#1:drop"),
-    *("interrupt#1:corrupt=3^0x10", "interrupt#1:corrupt=0^0x80", "iucv.connect#1:drop"),
-    *("interrupt#2:corrupt=12^0x80", "monitor.message#1:corrupt=0^0xe2"),
+    ("read-one-set", "iucv.connect#1:pgm=1"),
+    ("read-one-set", "diag64.loadshr#1:pgm=6"),
+    ("write-and-read-back", "diagdc.start#1:pgm=1"),
+    ("read-one-set", "diag64.loadshr#1:drop"),
+    ("read-one-set", "interrupt#1:corrupt=3^0x10"),
+    ("read-one-set", "interrupt#1:corrupt=0^0x80"),
+    ("terminal", "interrupt#1:duplicate"),
+    ("special-messages", "interrupt#1:corrupt=16^0x80"),
+    ("special-messages", "msg.message#1:sever=0x00"),
+    ("read-one-set", "iucv.connect#1:drop"),
+    ("read-one-set", "interrupt#2:corrupt=12^0x80"),
+    ("read-one-set", "monitor.message#1:corrupt=0^0xe2"),
 )
 
 
@@ -176,18 +184,15 @@ def test_everything_known_is_seen(planned: Callable[..., Plan], zvmlab_driver: s
     """Each entry of the table of known results is needed, and covers no other's case."""
     if zvmlab_driver != UPSTREAM_DRIVER:
         pytest.skip("the table has what the kernel's own driver shows")
-    found: dict[str, sweep_report.Verdict] = {}
-    for name in ("read-one-set", "write-and-read-back"):
-        writes = [case for case in NEEDED if case.startswith("diagdc.")]
-        reads = [case for case in NEEDED if case not in writes]
-        plan = planned(name, tuple(reads if name == "read-one-set" else writes))
-        plan = dataclasses.replace(plan, output=plan.output / name)
-        done = sweep(plan, QUIET)
-        found |= {str(verdict.case): verdict for verdict in sweep_report.verdicts(done)}
+    found: dict[tuple[str, str], sweep_report.Verdict] = {}
+    for name in dict(NEEDED):
+        plan = planned(name, tuple(case for scenario, case in NEEDED if scenario == name))
+        done = sweep(dataclasses.replace(plan, output=plan.output / name), QUIET)
+        found |= {(name, str(verdict.case)): verdict for verdict in sweep_report.verdicts(done)}
     assert {name: verdict.blame for name, verdict in found.items() if verdict.blame} == {}
     assert len(NEEDED) == len(KNOWN)
-    for name, entry in zip(NEEDED, KNOWN):
-        case, (symptom,) = found[name].case, found[name].result.symptoms
+    for needed, entry in zip(NEEDED, KNOWN):
+        case, (symptom,) = found[needed].case, found[needed].result.symptoms
         assert [one for one in KNOWN if one.covers(case, symptom, zvmlab_driver)] == [entry]
 
 
