@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from taskstats import (
     CLONE_NEWNET,
@@ -124,7 +126,7 @@ def test_messages_of_a_thread_group(taskstats: Run, zvmlab_kernel: str) -> None:
 
 @pytest.mark.requirement("T12")
 @pytest.mark.parametrize("first", [0, 1], ids=["joins", "leader-first"])
-def test_the_process_has_all_of_its_threads(taskstats: Run, zvmlab_kernel: str, first: int) -> None:
+def test_the_process_has_all_of_its_threads(taskstats: Run, warm_guest: Guest, first: int) -> None:
     lines = taskstats(*START, listen("0"), f"threads 3 {first}", "read 0")
     found = messages(lines)
     (process,) = [stats for message in found for stats in message.stats if stats.kind == "process"]
@@ -132,8 +134,9 @@ def test_the_process_has_all_of_its_threads(taskstats: Run, zvmlab_kernel: str, 
     # Of the last one the kernel takes the process's share first, and its own a moment later.
     assert (3 - first) * 20_000_000 <= process.cpu_run_virtual
     assert process.cpu_run_virtual <= sum(task.cpu_run_virtual for task in tasks)
-    if zvmlab_kernel == "bookworm":
-        # 6.1.176 does not sum these up.
+    release = warm_guest.agent.read_file("/proc/sys/kernel/osrelease").decode()
+    if [int(number) for number in re.findall(r"\d+", release)[:3]] < [6, 12, 107]:
+        # 6.1.176 and 6.12.95 do not sum these up, 6.12.107 does.
         assert (process.etime, process.utime, process.nvcsw) == (0, 0, 0)
     else:
         assert 0 < process.utime <= sum(task.utime for task in tasks)
