@@ -58,10 +58,16 @@ class Toucher:
         guest.agent.write_file(FILE, bytes(HEAD.size), 0o600)
         argv = ["/tmp/pages", FILE, str(threads), str(CPUS)]
         self.process = guest.agent.worker("pages").spawn(argv)
-        wait_until(lambda: guest.agent.read_file(FILE)[:8] == struct.pack(">Q", 1), "threads")
+        wait_until(lambda: self._ready() != 0, "threads")
+        if self._ready() != 1:
+            self.process.wait(LIMIT).check()
         # While a CPU is held the guest can be asked for nothing.
         self.addresses = [task.address for task in self.tasks()]
         self.fd = guest.agent.open(FILE, os.O_WRONLY).check()
+
+    def _ready(self) -> int:
+        """0: not yet, 1: all threads run, 2: the program says what it could not have."""
+        return int.from_bytes(self.guest.agent.read_file(FILE)[:8], "big")
 
     def tasks(self) -> list[Task]:
         data = self.guest.agent.read_file(FILE)

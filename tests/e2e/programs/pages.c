@@ -4,17 +4,20 @@
  *
  *   pages FILE THREADS CPUS
  *
- * FILE is made, and holds doublewords: 1 as soon as all threads run, then 1 if they are to end; then
+ * FILE is made, and holds doublewords: 1 as soon as all threads run, 2 if something could not be had; then
+ * 1 if they are to end; then
  * for each thread its number (tid), the virtual and the absolute address of its page, how often it
  * is to touch the page in all (0 at first), and how often it has.  Thread i runs on CPU i modulo CPUS
- * only.  Exit status 0, or 1 if something could not be had.
+ * only.  Exit status 0, or 1 and a message if something could not be had.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -37,6 +40,14 @@ static uint8_t *pages;
 static unsigned long cpus;
 static atomic_ulong running;
 
+static void fail(const char *what)
+{
+	perror(what);
+	if (shared && shared != MAP_FAILED)
+		shared->ready = 2;
+	exit(EXIT_FAILURE);
+}
+
 /* /proc/self/pagemap: bit 63 is "present", bits 0 to 54 are the page's number. */
 static uint64_t absolute(const uint8_t *page)
 {
@@ -46,7 +57,7 @@ static uint64_t absolute(const uint8_t *page)
 	if (fd < 0 || pread(fd, &entry, sizeof(entry),
 			    (off_t)((uintptr_t)page / PAGE * sizeof(entry))) != sizeof(entry) ||
 	    !(entry >> 63))
-		exit(EXIT_FAILURE);
+		fail("the page's address");
 	close(fd);
 	return (entry & ((UINT64_C(1) << 55) - 1)) * PAGE;
 }
@@ -61,7 +72,7 @@ static void *touch(void *argument)
 	CPU_ZERO(&set);
 	CPU_SET(number % cpus, &set);
 	if (sched_setaffinity(0, sizeof(set), &set) != 0)
-		exit(EXIT_FAILURE);
+		fail("the thread's CPU");
 	task->tid = (uint64_t)syscall(SYS_gettid);
 	task->virtual = (uint64_t)(uintptr_t)page;
 	task->address = absolute((const uint8_t *)page);
@@ -86,17 +97,20 @@ int main(int argc, char **argv)
 	cpus = argc == 4 ? strtoul(argv[3], NULL, 10) : 0;
 	if (threads < 1 || threads > MOST || cpus < 1 || fd < 0 ||
 	    ftruncate(fd, sizeof(*shared)) != 0)
-		return EXIT_FAILURE;
+		fail("the file, or the words");
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	pages = mmap(NULL, threads * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED || pages == MAP_FAILED ||
-	    madvise(pages, threads * PAGE, MADV_NOHUGEPAGE) != 0 ||
-	    mlock(pages, threads * PAGE) != 0)
-		return EXIT_FAILURE;
+	if (shared == MAP_FAILED || pages == MAP_FAILED)
+		fail("mapped memory");
+	/* EINVAL: this kernel has no huge pages at all. */
+	if (madvise(pages, threads * PAGE, MADV_NOHUGEPAGE) != 0 && errno != EINVAL)
+		fail("small pages");
+	if (mlock(pages, threads * PAGE) != 0)
+		fail("locked pages");
 	for (unsigned long i = 0; i < threads; i++) {
 		pages[i * PAGE] = 1;
 		if (pthread_create(&thread[i], NULL, touch, (void *)(uintptr_t)i) != 0)
-			return EXIT_FAILURE;
+			fail("a thread");
 	}
 	while (running < threads)
 		usleep(1000);
