@@ -7,9 +7,12 @@ and takes apart, independently of tools/taskmon, what it prints.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+
+from zvmlab.guest.guest import Guest
 
 PID, TGID, REGISTER, DEREGISTER = 1, 2, 3, 4
 """Attributes of a request."""
@@ -21,6 +24,9 @@ CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
 NLM_F_DUMP = 0x300
 KTHREADD = 2
 """The task whose children are the kernel's threads."""
+
+_SUMS = (6, 12, 107)
+"""First release known to add up the threads of a process that ends; 6.12.95 does not."""
 
 _T_PID, _T_TGID, _T_STATS, _T_AGGR_PID, _T_AGGR_TGID = 1, 2, 3, 4, 5
 _MEMBERS = """
@@ -192,3 +198,9 @@ def numbers(lines: list[str], word: str) -> list[list[int]]:
         for line in lines
         if line.split()[0] == word
     ]
+
+
+def sums_up_exits(guest: Guest) -> bool:
+    """Does this kernel add up the threads of a process that ends?"""
+    release = guest.agent.read_file("/proc/sys/kernel/osrelease").decode()
+    return tuple(int(number) for number in re.findall(r"\d+", release)[:3]) >= _SUMS

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from taskstats import (
     CLONE_NEWNET,
@@ -23,6 +21,7 @@ from taskstats import (
     get,
     listen,
     messages,
+    sums_up_exits,
     numbers,
     replies,
 )
@@ -134,9 +133,7 @@ def test_the_process_has_all_of_its_threads(taskstats: Run, warm_guest: Guest, f
     # Of the last one the kernel takes the process's share first, and its own a moment later.
     assert (3 - first) * 20_000_000 <= process.cpu_run_virtual
     assert process.cpu_run_virtual <= sum(task.cpu_run_virtual for task in tasks)
-    release = warm_guest.agent.read_file("/proc/sys/kernel/osrelease").decode()
-    if [int(number) for number in re.findall(r"\d+", release)[:3]] < [6, 12, 107]:
-        # 6.1.176 and 6.12.95 do not sum these up, 6.12.107 does.
+    if not sums_up_exits(warm_guest):
         assert (process.etime, process.utime, process.nvcsw) == (0, 0, 0)
     else:
         assert 0 < process.utime <= sum(task.utime for task in tasks)
