@@ -29,6 +29,8 @@ static const struct cpcmd_word commands[] = {
 	{ "MSGNOH", 6, "B", cpcmd_msgnoh },
 	{ "SMSG", 2, "G", cpcmd_smsg },
 	{ "SYSTEM", 3, CPCMD_MACHINE "G", cpcmd_system },
+	{ "CPU", 3, CPCMD_MACHINE "G", cpcmd_cpu },
+	{ "XAUTOLOG", 6, "ABG", cpcmd_xautolog },
 	{ "LOGOFF", 3, CPCMD_MACHINE "ABCDEFG", cpcmd_logoff },
 	{ "SIGNAL", 3, "C", cpcmd_signal },
 	{ "RECORDING", 6, "ABCEF", cpcmd_recording },
@@ -197,8 +199,7 @@ int cpcmd_query_commands(struct cpcmd_args *args)
 	return 0;
 }
 
-/* One command without its newline; blank lines do nothing. */
-static int run_line(const struct cpcmd_args *issuer, const char *line)
+int cpcmd_run_line(const struct cpcmd_args *issuer, const char *line)
 {
 	struct cpcmd_args args = *issuer;
 	const struct cpcmd_word *command;
@@ -225,7 +226,7 @@ static void run_lines(const struct cpcmd_args *issuer, char *text)
 
 		if (end)
 			*end++ = '\0';
-		rc = run_line(issuer, line);
+		rc = cpcmd_run_line(issuer, line);
 		assert(rc >= 0);
 		if (rc != 0)
 			response->rc = rc;

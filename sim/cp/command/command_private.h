@@ -34,8 +34,11 @@ enum cpcmd_number {
 	CPCMD_BAD_USERID = 20,
 	CPCMD_BAD_STORAGE = 25,
 	CPCMD_BAD_OPERAND = 26,
+	CPCMD_NO_DEVICE = 40,
 	CPCMD_NO_SEGMENT = 44,
 	CPCMD_NOT_LOGGED_ON = 45,
+	CPCMD_NOT_IN_DIRECTORY = 53,
+	CPCMD_LOGGED_ON = 54,
 	CPCMD_NOT_RECEIVING = 57,
 	CPCMD_STORAGE_TOO_LARGE = 94,
 	CPCMD_SEGMENT_ERROR = 435,
@@ -72,6 +75,7 @@ struct cpcmd_args {
 	struct cp *cp;
 	enum cpcmd_issuer issuer;
 	const char *userid, *classes;	/**< of the issuer */
+	bool directed;			/**< by CPU to some virtual CPUs */
 	const char *next;		/**< what has not been read of the line */
 	/** Last operand, in upper case; "" at the end of the line. */
 	char word[CPCMD_MAX_COMMAND + 1];
@@ -89,6 +93,8 @@ struct cpcmd_word {
 
 /* command.c */
 cpcmd_function cpcmd_query_commands;
+/** One command without its newline; blank lines do nothing.  Return: 0 or CP's number. */
+int cpcmd_run_line(const struct cpcmd_args *issuer, const char *line);
 /** Is @word @name or an abbreviation of at least @min characters? */
 bool cpcmd_abbreviates(const char *word, const char *name, unsigned int min);
 /** Entry for @word that the issuer's classes allow, or NULL. */
@@ -140,6 +146,10 @@ cpcmd_function cpcmd_set, cpcmd_query_set;
 cpcmd_function cpcmd_define, cpcmd_query_storage;
 /* command_msg.c */
 cpcmd_function cpcmd_msg, cpcmd_msgnoh, cpcmd_smsg, cpcmd_query_names, cpcmd_query_user;
+/* command_users.c */
+cpcmd_function cpcmd_query_share, cpcmd_xautolog;
+/* command_cpus.c */
+cpcmd_function cpcmd_cpu, cpcmd_query_cpuid, cpcmd_query_cpus;
 /* command_segment.c */
 cpcmd_function cpcmd_defseg, cpcmd_saveseg, cpcmd_purge;
 /* command_nss.c */

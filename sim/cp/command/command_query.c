@@ -96,15 +96,42 @@ static int query_privclass(struct cpcmd_args *args)
 	return 0;
 }
 
+/* The console is the only device of the virtual machine that CP knows. */
+static int query_no_device(struct cpcmd_args *args)
+{
+	char name[sizeof(args->word)];
+	int rc;
+
+	memcpy(name, args->word, sizeof(name));
+	rc = cpcmd_end(args, MODULE);
+	if (rc != 0)
+		return rc;
+	return cpcmd_message(args->cp, "QVD", CPCMD_NO_DEVICE, 'E', "Device %s does not exist",
+			     name);
+}
+
 static int query_virtual(struct cpcmd_args *args)
 {
 	static const struct cpcmd_word options[] = {
 		{ "STORAGE", 4, CPCMD_MACHINE "G", cpcmd_query_storage },
 		{ "CONSOLE", 3, CPCMD_MACHINE "G", query_console },
+		{ "CPUS", 4, CPCMD_MACHINE "G", cpcmd_query_cpus },
+		{ "DASD", 4, CPCMD_MACHINE "G", query_no_device },
+		{ "NIC", 3, CPCMD_MACHINE "G", query_no_device },
+		{ "OSA", 3, CPCMD_MACHINE "G", query_no_device },
 		{ NULL, 0, NULL, NULL },
 	};
+	struct cpcmd_args device = *args;
+	uint64_t number;
 
-	return cpcmd_option(args, options, MODULE);
+	/* What is no option may be the number of a device. */
+	if (!cpcmd_next(&device) || cpcmd_find(args, options, device.word) ||
+	    !cpcmd_number(device.word, 16, 0, UINT16_MAX, &number))
+		return cpcmd_option(args, options, MODULE);
+	if (number == args->cp->config.console)
+		return query_console(&device);
+	snprintf(device.word, sizeof(device.word), "%04X", (unsigned int)number);
+	return query_no_device(&device);
 }
 
 int cpcmd_query(struct cpcmd_args *args)
@@ -114,6 +141,9 @@ int cpcmd_query(struct cpcmd_args *args)
 		{ "TERMINAL", 4, CPCMD_MACHINE "G", cpcmd_query_terminal },
 		{ "USERID", 6, CPCMD_ANY, query_userid },
 		{ "CPLEVEL", 7, CPCMD_ANY, query_cplevel },
+		{ "CPUID", 3, CPCMD_MACHINE "G", cpcmd_query_cpuid },
+		{ "CPUS", 4, CPCMD_MACHINE "G", cpcmd_query_cpus },
+		{ "SHARE", 3, "AE", cpcmd_query_share },
 		{ "VIRTUAL", 1, CPCMD_MACHINE "G", query_virtual },
 		{ "NSS", 3, "E", cpcmd_query_nss },
 		{ "MONITOR", 3, "AE", cpcmd_query_monitor },
