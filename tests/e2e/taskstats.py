@@ -7,10 +7,11 @@ and takes apart, independently of tools/taskmon, what it prints.
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+
+from release import release
 
 from zvmlab.guest.guest import Guest
 
@@ -202,5 +203,4 @@ def numbers(lines: list[str], word: str) -> list[list[int]]:
 
 def sums_up_exits(guest: Guest) -> bool:
     """Does this kernel add up the threads of a process that ends?"""
-    release = guest.agent.read_file("/proc/sys/kernel/osrelease").decode()
-    return tuple(int(number) for number in re.findall(r"\d+", release)[:3]) >= _SUMS
+    return release(guest) >= _SUMS

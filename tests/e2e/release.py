@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+"""Which release of the kernel a guest runs, for what differs between releases."""
+
+from __future__ import annotations
+
+import re
+
+from zvmlab.guest.guest import Guest
+
+
+def release(guest: Guest) -> tuple[int, ...]:
+    """Of 6.12.107+deb13-s390x (6, 12, 107); bookworm's kernels have 0 as their third number."""
+    text = guest.agent.hello().release
+    return tuple(int(number) for number in re.findall(r"\d+", text)[:3])
