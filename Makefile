@@ -370,6 +370,16 @@ bench-emulators: setup ## benchmark only the two emulators against each other
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part emulators
 
 .PHONY: install
+# $(1): name of a command; $(2): options of "zvmlab completion" for it.
+define install-completion
+$(Q)for to in bash:bash-completion/completions/$(1) zsh:zsh/site-functions/_$(1) \
+		fish:fish/vendor_completions.d/$(1).fish; do \
+	file=$(DESTDIR)$(PREFIX)/share/$${to#*:}; mkdir -p $${file%/*} && \
+		./zvmlab completion $${to%%:*} $(2) > $$file || exit 1; \
+done
+
+endef
+
 install: ## install zvmlab to PREFIX (below DESTDIR, if set)
 	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/lib/zvmlab $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
 	$(Q)git ls-files Makefile lib sim guest driver tools harness examples zvmlab pyproject.toml LICENSES \
@@ -377,12 +387,14 @@ install: ## install zvmlab to PREFIX (below DESTDIR, if set)
 		xargs cp -r --parents -t $(DESTDIR)$(PREFIX)/lib/zvmlab
 	$(Q)ln -sf ../lib/zvmlab/zvmlab $(DESTDIR)$(PREFIX)/bin/zvmlab
 	$(Q)install -m 644 docs/zvmlab.1 $(DESTDIR)$(PREFIX)/share/man/man1/zvmlab.1
+	$(call install-completion,zvmlab)
 
 .PHONY: install-tools
 install-tools: $(TOOLS) ## install dmmon, monread and taskmon with their man pages
 	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
 	$(Q)install $(TOOLS) $(DESTDIR)$(PREFIX)/bin
 	$(Q)install -m 644 $(TOOLS:$(BUILD)/%=docs/%.1) $(DESTDIR)$(PREFIX)/share/man/man1
+	$(foreach tool,$(TOOLS),$(call install-completion,$(notdir $(tool)),--program $(tool)))
 
 .PHONY: install-monrec
 install-monrec: $(MONREC_LIB) ## install libmonrec, its headers and its pkg-config file

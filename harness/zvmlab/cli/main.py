@@ -21,6 +21,7 @@ from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, GuestPan
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.plain import harmless
 from zvmlab.cli import (
+    complete as cli_complete,
     console as cli_console,
     differ as cli_differ,
     fabricate as cli_fabricate,
@@ -98,6 +99,7 @@ def parser() -> argparse.ArgumentParser:
     cli_replay.add_commands(commands)
     cli_tools.add_commands(commands)
     cli_top.add_commands(commands)
+    cli_complete.add_commands(commands, top)
     return top
 
 
