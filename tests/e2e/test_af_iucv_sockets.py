@@ -841,7 +841,7 @@ def test_name_is_free_again_after_a_connection_that_failed(guest: Guest) -> None
     8,
     "messages that waited for room are not freed by close()",
     seen=r"assert [12]\d\d < 100",
-    kernels=("bookworm",),
+    kernels=("bookworm", "bookworm-backports"),
 )
 def test_close_frees_messages_that_were_not_read(guest: Guest) -> None:
     """Two hundred of them, most of which the receive buffer had no room for."""

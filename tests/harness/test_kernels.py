@@ -21,7 +21,7 @@ from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.build import kernels, modules
 from zvmlab.build.kernel import Kernel
-from zvmlab.build.kernels import resolve
+from zvmlab.build.kernels import resolve, suite_in_use
 from zvmlab.build.modules import all_needed, load_steps, module_graph, module_info, read_module
 from zvmlab.build.packages import Package
 
@@ -403,13 +403,14 @@ def test_another_suite_stands_in_for_an_hour(
         "no network; using the kernel of bookworm-backports instead\n"
     )
     assert resolve("trixie") == resolve("bookworm-backports") == kernel
+    assert [suite_in_use(name) for name in ("trixie", "sid")] == ["bookworm-backports", "sid"]
     assert len(archive.downloads) == 1
     # Within the hour the suite is not asked, and after it it is.
     monkeypatch.setattr(FakeSuite, "broken", None)
     assert resolve("trixie") == kernel
     note = cache_root() / "kernel-of-trixie"
     os.utime(note, (note.stat().st_atime, note.stat().st_mtime - 3601))
-    assert resolve("trixie").suite == "trixie"
+    assert resolve("trixie").suite == suite_in_use("trixie") == "trixie"
 
 
 def test_package_without_a_kernel_does_not_enter_the_cache(

@@ -73,6 +73,12 @@ def resolve(name: str, modules: Path | None = None, progress: Progress | None = 
     )
 
 
+def suite_in_use(name: str) -> str:
+    """The suite that stands in for this one at the moment; otherwise *name*."""
+    noted = _noted(name) if name in STANDS_IN else None
+    return name if noted is None else noted.suite
+
+
 def _of_series(series: str, progress: Progress) -> Kernel:
     suite = _SERIES.get(series, "sid")
     kernel = _of_suite(suite, progress)
