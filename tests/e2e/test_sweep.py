@@ -32,6 +32,8 @@ DONE = {
     "cmm": 'pages="4"',
     "terminal": "shown",
     "sockets": "an answer",
+    "watchdog": "expired=true",
+    "hypfs": "z/VM Hypervisor",
 }
 """What a step of each scenario says if all went well."""
 
@@ -73,7 +75,7 @@ def test_scenario_is_the_same_each_time_and_leaves_nothing(
     assert outcomes[0].differences(outcomes[1]) == []
 
 
-@pytest.mark.zvmlab(modules=("smsgiucv_app",))
+@pytest.mark.zvmlab(modules=tuple(module for known in USERS.values() for module in known.modules))
 @pytest.mark.parametrize("name", USERS)
 def test_scenario_of_another_part_of_the_kernel_is_the_same_each_time(
     guest: Guest, zvmlab_dir: Path, name: str
@@ -175,6 +177,7 @@ NEEDED = (
     ("read-one-set", "iucv.connect#1:drop"),
     ("read-one-set", "interrupt#2:corrupt=12^0x80"),
     ("read-one-set", "monitor.message#1:corrupt=0^0xe2"),
+    ("watchdog", "diag288.init#2:pgm=6"),
 )
 
 

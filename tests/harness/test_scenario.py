@@ -152,7 +152,7 @@ def test_scenarios_are_found_by_name_and_in_files(tmp_path: Path) -> None:
         *("read-one-set", "open-close", "load-unload", "read-many-sets", "overflow"),
         *("sever-and-reopen", "poll-and-read", "collect"),
     } == set(BUILT_IN)
-    assert set(USERS) == {"special-messages", "cmm", "terminal", "sockets"}
+    assert set(USERS) == {"special-messages", "cmm", "terminal", "sockets", "watchdog", "hypfs"}
     known = BUILT_IN | USERS
     assert all(name == s.name and s.text.endswith(".") for name, s in known.items())
     # Who is not about the driver says whom it is about, and how to see that it works.

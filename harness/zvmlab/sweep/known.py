@@ -136,6 +136,13 @@ KNOWN = (
         "upstream's driver, defect 8: an invalid control area ends the set as if it were complete",
         upstream=True,
     ),
+    Known(
+        ("diag288.init",),
+        ("pgm",),
+        PANIC,
+        r".*WARNING: .*drivers/watchdog/diag288_wdt\.c.*",
+        "kernel: diag288_wdt of 6.1 and 6.12 warns when CP refuses to set the time bomb",
+    ),
 )
 
 
