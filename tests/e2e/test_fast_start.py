@@ -563,6 +563,18 @@ DCSSBLK = "/sys/devices/dcssblk"
 QUERIES = ("query-users", "query-faults", "query-segments", "query-monitor")
 
 
+def _working(cpus: int) -> GuestConfig:
+    """Guests for _start_work(); one configuration, so that they share a checkpoint."""
+    return GuestConfig(
+        cpus=cpus,
+        modules=("dcssblk",),
+        segments=SEGMENTS,
+        busybox=True,
+        # The CPUs take turns on the host's: a boot with 64 takes six times as long as with one.
+        boot_seconds=600.0,
+    )
+
+
 def _state(guest: Guest) -> dict[str, object]:
     """The CP as the control socket shows it."""
     state = {name: guest.control.execute(name) for name in QUERIES}
@@ -603,15 +615,16 @@ SET = Element.of(list(SET_RECORDS))
 SEGMENTS = ("MONDCSS 9000-97FF SC RSTD", "SHARED A000-A0FF SW", "OWN A200-A2FF EW")
 
 
-@pytest.mark.parametrize("cpus", [1, 4])
+@pytest.mark.parametrize("cpus", [1, 4, pytest.param(MAX_CPUS[QEMU], marks=pytest.mark.full)])
 def test_work_that_has_begun_goes_on(
     logs: Callable[[str], Path], zvmlab_dir: Path, cpus: int
 ) -> None:
-    config = GuestConfig(cpus=cpus, modules=("dcssblk",), segments=SEGMENTS)
+    config = _working(cpus)
     found = zvmlab_dir / "saved"
     with Guest(config, logs("first")) as first:
         first.boot()
         fd = _start_work(first)
+        boot = first.agent.read_file(BOOT_ID)
         _save(first, found)
         # Its CPUs are held: while they run, the guest learns that its answer has been read.
         before = _state(first)
@@ -623,6 +636,9 @@ def test_work_that_has_begun_goes_on(
         second.boot()
         online = f"0-{cpus - 1}" if cpus > 1 else "0"
         assert second.agent.read_file("/sys/devices/system/cpu/online").decode() == f"{online}\n"
+        assert second.agent.read_file(BOOT_ID) == boot
+        for cpu in {cpus - 1, cpus // 2, 0}:
+            assert _runs_on(second, cpu) == cpu
         _finish_work(second, fd)
         assert _calls(second).count("state.load") == 1
         second.shut_down()
@@ -633,7 +649,7 @@ def test_a_guest_is_put_back_in_place(
     logs: Callable[[str], Path], zvmlab_dir: Path, cpus: int
 ) -> None:
     """Every register, key and page, and all of the CP, whatever has happened meanwhile."""
-    config = GuestConfig(cpus=cpus, modules=("dcssblk",), segments=SEGMENTS)
+    config = _working(cpus)
 
     def state() -> dict[str, object]:
         found = _state(guest)
@@ -724,7 +740,7 @@ def test_guests_that_cannot_be_put_back(
 def test_the_cp_travels_with_qemus_own_migration(
     logs: Callable[[str], Path], zvmlab_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = GuestConfig(modules=("dcssblk",), segments=SEGMENTS)
+    config = _working(1)
     found = zvmlab_dir / "saved"
 
     def migrate(guest: Guest, command: str, uri: str) -> None:
