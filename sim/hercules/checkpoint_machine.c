@@ -23,6 +23,16 @@ void saved_machine_state(struct state *s, struct saved_machine *m)
 	state_bytes(s, m->load_path, sizeof(m->load_path));
 }
 
+/* Hercules keeps what SET CHANNEL MONITOR says for each zone; guests are in one of them. */
+static bool channels_measured(void)
+{
+	bool measured = sysblk.mbm != 0 || sysblk.mbd != 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(sysblk.zpb); i++)
+		measured |= sysblk.zpb[i].mbm != 0 || sysblk.zpb[i].mbd != 0;
+	return measured;
+}
+
 const char *saved_machine_take(struct saved_machine *m)
 {
 	const char *path;
@@ -40,7 +50,7 @@ const char *saved_machine_take(struct saved_machine *m)
 	};
 	if (get_tod_steering() != 0.0)
 		return "the guest steers its TOD clock";
-	if (sysblk.mbm != 0 || sysblk.mbd != 0)
+	if (channels_measured())
 		return "the guest measures its channels";
 	if (IS_IC_CHANRPT)
 		return "a channel report is pending";

@@ -6,15 +6,17 @@ The first one to need a checkpoint makes it, which takes as long as a boot.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import errno
 import json
 import os
 import re
+import resource
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +33,7 @@ from zvmlab.guest.config import HERCULES, MAX_CPUS, QEMU, GuestConfig, emulator_
 from zvmlab.guest.console import Crash
 from zvmlab.guest.guest import Guest, Stage
 from zvmlab.guest.hercules import Panel
+from zvmlab.guest.herculesload import LOAD
 from zvmlab.guest.qmp import QmpError
 from zvmlab.mondata.records import Element, Record
 from zvmlab.monitor.monitor import DEVICE, READ_SIZE, deliver, read_set
@@ -505,6 +508,170 @@ def test_a_device_that_hercules_cannot_save(
         with pytest.raises(EmulatorError, match="saved now: the machine has a device beside the"):
             guest.machine.save(zvmlab_dir / "machine")
         assert not (zvmlab_dir / "machine").exists()
+
+
+def _tell(guest: Guest, line: str) -> None:
+    """Wake the program, which says this line next."""
+    guest.control.cp("SMSG LINUX001 WAKE UP")
+    _heard(guest, line)
+
+
+def _heard(guest: Guest, line: str) -> None:
+    event = guest.control.wait_event("console", SECONDS, user="OPERATOR")
+    assert event.data["text"].endswith(f": {line}"), event.data["text"]
+
+
+@contextlib.contextmanager
+def _no_more_files(guest: Guest) -> Iterator[None]:
+    """The emulator can open nothing."""
+    limits = resource.prlimit(guest.emulator.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(guest.emulator.pid, resource.RLIMIT_NOFILE, (3, limits[1]))
+    yield
+    resource.prlimit(guest.emulator.pid, resource.RLIMIT_NOFILE, limits)
+
+
+@HAS_HERCULES
+def test_machines_that_hercules_cannot_save_at_the_moment(
+    bare: Build,
+    logs: Callable[[str], Path],
+    zvmlab_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each state is refused with its reason; the guest goes on, ends it, and is saved."""
+    # None of them would go in a minute.
+    monkeypatch.setattr(saving, "SECONDS", 0.0)
+    config = GuestConfig(kernel=str(bare("refusals")), backend=HERCULES)
+    number = iter(range(100))
+
+    def saved() -> Path:
+        file = zvmlab_dir / f"machine-{next(number)}"
+        guest.machine.save(file)
+        guest.machine.go_on()
+        return file
+
+    def refused(reason: str) -> None:
+        file = zvmlab_dir / "none"
+        with pytest.raises(EmulatorError, match=f"cannot be saved now: {re.escape(reason)}$"):
+            guest.machine.save(file)
+        assert not file.exists()
+        guest.machine.go_on()
+
+    with Guest(config, logs("guest")) as guest:
+        guest.resume()
+        panel = _panel(guest)
+        _heard(guest, "BEGINS")
+        saved()
+        with _no_more_files(guest):
+            refused("the service processor's masks cannot be read")
+        saved()
+        _tell(guest, "STEERS")
+        refused("the guest steers its TOD clock")
+        _tell(guest, "STEERS NO MORE")
+        saved()
+        _tell(guest, "MEASURES")
+        refused("the guest measures its channels")
+        _tell(guest, "MEASURES NO MORE")
+        saved()
+        _tell(guest, "IO")
+        refused("I/O is under way")
+        _tell(guest, "IO ENDED")
+        saved()
+        _tell(guest, "READS")
+        refused("the console is in use")
+        panel._command("/a line")
+        _tell(guest, "READ")
+        saved()
+        _tell(guest, "LISTENS")
+        saved()
+        panel._command(".a command")
+        refused("the service processor has an event for the guest")
+        _tell(guest, "EVENT TAKEN")
+        last = saved()
+        # It stays pending: the program takes no machine checks.
+        panel._command("attach 0120 3505")
+        panel._command("detach 0120")
+        refused("a channel report is pending")
+        guest.control.cp("SMSG LINUX001 WAKE UP")
+        guest.emulator.expect_exit()
+        assert guest.emulator.wait(SECONDS) == 0
+    # What was saved then goes on from there.
+    found = zvmlab_dir / "saved"
+    claim(found)
+    last.rename(found / MACHINE)
+    (found / CONSOLE).touch()
+    with Guest(config, logs("second")) as second:
+        _started_from(second, found)
+        second.resume()
+        second.control.cp("SMSG LINUX001 WAKE UP")
+        second.emulator.expect_exit()
+        assert second.emulator.wait(SECONDS) == 0
+
+
+@HAS_HERCULES
+def test_a_path_that_is_too_long_to_be_saved(
+    bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of what the guest was loaded from, which a restored one loads when it starts again."""
+    monkeypatch.setattr(saving, "SECONDS", 0.0)
+    config = GuestConfig(kernel=str(bare("interrupt")), backend=HERCULES)
+    with Guest(config, logs("guest")) as guest:
+        guest.start()
+        panel = _panel(guest)
+        panel._command(f"ipl {'./' * 128}{LOAD}")
+        for _ in range(8):
+            event = guest.control.wait_event("console", SECONDS, user="OPERATOR")
+        assert event.data["text"].endswith("WAITING")
+        file = zvmlab_dir / "machine"
+        with pytest.raises(EmulatorError, match="saved now: the path that the guest was loaded fr"):
+            panel.save(file)
+        assert not file.exists()
+        panel._command("zvmcp go")
+        guest.control.cp("SMSG LINUX001 WAKE UP")
+        guest.emulator.expect_exit()
+        assert guest.emulator.wait(SECONDS) == 0
+
+
+@HAS_HERCULES
+def test_a_cpu_that_cannot_be_held(
+    bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path
+) -> None:
+    """In ESA/390 mode; it goes on, and is held and saved when it has left that mode."""
+    config = GuestConfig(kernel=str(bare("esa390")), backend=HERCULES)
+    with Guest(config, logs("guest")) as guest:
+        guest.resume()
+        panel = _panel(guest)
+        _heard(guest, "CHANGES")
+        with pytest.raises(EmulatorError, match="not all CPUs can be held: one is in ESA/390 mod"):
+            panel.save(zvmlab_dir / "machine")
+        assert not (zvmlab_dir / "machine").exists()
+        panel._command("r 700=01")
+        _heard(guest, "IS BACK")
+        panel.save(zvmlab_dir / "machine")
+        assert (zvmlab_dir / "machine").exists()
+        panel.go_on()
+        panel._command("r 701=01")
+        guest.emulator.expect_exit()
+        assert guest.emulator.wait(SECONDS) == 0
+
+
+@HAS_HERCULES
+def test_a_file_that_hercules_cannot_write(
+    bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path
+) -> None:
+    config = GuestConfig(kernel=str(bare("interrupt")), backend=HERCULES)
+    file = zvmlab_dir / "machine"
+    with Guest(config, logs("guest")) as guest:
+        guest.resume()
+        guest.control.wait_event("console", SECONDS, user="OPERATOR")
+        with pytest.raises(EmulatorError, match="cannot be written: No such file or directory"):
+            guest.machine.save(zvmlab_dir / "none" / "machine")
+        file.write_bytes(b"somebody's")
+        with pytest.raises(EmulatorError, match="cannot be written: File exists"):
+            guest.machine.save(file)
+        assert file.read_bytes() == b"somebody's"
+        file.unlink()
+        guest.machine.save(file)
+        assert file.exists()
 
 
 # The last section's name, its instance and version; the section begins with the CPUs.
