@@ -154,6 +154,7 @@ static int parse_image(struct image *image, const struct cp_machine_file *file)
 /* The CP's storage rights come with its state, its keys before the guest's. */
 static int image_apply(const struct image *image, char *err, size_t errlen)
 {
+	const S64 epoch = get_tod_epoch();
 	int result;
 
 	saved_machine_apply_clock(&image->machine);
@@ -161,8 +162,10 @@ static int image_apply(const struct image *image, char *err, size_t errlen)
 	/* An image that was refused has changed nothing. */
 	if (result != -1)
 		ctl_reattach(port->own.ctl);
-	if (result != 0)
+	if (result != 0) {
+		set_tod_epoch(epoch);
 		return -1;
+	}
 	if (sclp_masks_apply(image->machine.sclp_receive, image->machine.sclp_send) != 0) {
 		snprintf(err, errlen, "the service processor's masks cannot be restored");
 		return -1;

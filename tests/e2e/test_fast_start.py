@@ -730,6 +730,66 @@ DCSSBLK = "/sys/devices/dcssblk"
 QUERIES = ("query-users", "query-faults", "query-segments", "query-monitor")
 
 
+def _today() -> str:
+    """As QUERY TIME shows it."""
+    return time.strftime("%m/%d/%y", time.gmtime())
+
+
+# Sections of a head of Hercules', and bytes in them that are changed.
+CONTRADICTS = "its contents contradict each other"
+CP_SUM = "the CP's state cannot be loaded from the image: its checksum is wrong"
+
+
+@HAS_HERCULES
+@pytest.mark.parametrize(
+    ("section", "offset", "said"),
+    [
+        ("MACH", 0, CONTRADICTS),  # the tag itself
+        ("MACH", 32, CONTRADICTS),  # interruptions that no machine has pending
+        ("MACH", 36, CONTRADICTS),  # the CPU that was loaded
+        ("MACH", 40, CONTRADICTS),  # topology
+        ("MACH", 56, CONTRADICTS),  # the CPU that is loaded again
+        ("CONS", 4, CONTRADICTS),  # device number
+        ("CPU.", 14, CONTRADICTS),  # prefix, not aligned
+        ("CPU.", 540, CONTRADICTS),  # PSW
+        ("CP..", 4, CONTRADICTS),  # length of the CP's image
+        ("CP..", 312, CP_SUM),
+    ],
+)
+def test_a_state_that_was_tampered_with_is_refused_in_hercules(
+    bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path, section: str, offset: int, said: str
+) -> None:
+    config = GuestConfig(kernel=str(bare("interrupt")), backend=HERCULES)
+    file = zvmlab_dir / "machine"
+    with Guest(config, logs("first")) as first:
+        first.resume()
+        for _ in range(8):
+            first.control.wait_event("console", SECONDS, user="OPERATOR")
+        first.machine.save(file)
+    data = bytearray(file.read_bytes())
+    # Its clock is decades away from now.
+    clock_at = CLOCK[HERCULES].start + 1
+    data[clock_at] ^= 0x80
+    file.write_bytes(_forged(data, data.index(section.encode(), HEAD) + offset))
+    with Guest(config, logs("second")) as second:
+        second.start()
+        before = [second.control.execute(name) for name in QUERIES]
+        days = [_today()]
+        with pytest.raises(EmulatorError, match=re.escape(said)):
+            second.machine.restore(file)
+        # It is as new, its clock, too: the program is loaded, and does all that it does.
+        assert [second.control.execute(name) for name in QUERIES] == before
+        day = second.control.cp("QUERY TIME").response.splitlines()[0].split()[-1]
+        assert day in [*days, _today()]
+        second.resume()
+        for _ in range(8):
+            event = second.control.wait_event("console", SECONDS, user="OPERATOR")
+        assert event.data["text"].endswith("WAITING")
+        second.control.cp("SMSG LINUX001 WAKE UP")
+        second.emulator.expect_exit()
+        assert second.emulator.wait(SECONDS) == 0
+
+
 def _working(cpus: int) -> GuestConfig:
     """Guests for _start_work(); one configuration, so that they share a checkpoint."""
     return GuestConfig(

@@ -86,7 +86,7 @@ static void set_cr0(uint64_t value)
 }
 
 /* Until an interruption of this subclass has been taken; the handler ends the wait. */
-static void wait_for(uint64_t subclass, volatile unsigned int *count)
+static void wait_for(uint64_t subclass, const volatile unsigned int *count)
 {
 	static const uint64_t mask = 0x0102000180000000;
 	static uint64_t psw[2] __attribute__((aligned(8)));
@@ -156,19 +156,24 @@ static void start_io(uint8_t code)
 	asm volatile(".insn s,0xb2330000,%0" : : "Q" (orb), "d" (r1) : "cc", "memory");
 }
 
-/* Take the status; the I/O is over by then, since somebody has waited for it. */
-static void end_io(void)
+/* Condition code 0: there was a status, and it has been taken. */
+static unsigned int test_console(void)
 {
-	register uint64_t r1 asm("1") = CONSOLE;
 	static uint8_t status[96] __attribute__((aligned(8)));
+	register uint64_t r1 asm("1") = CONSOLE;
 	unsigned int cc;
 
-	do {
-		asm volatile(".insn s,0xb2350000,%1\n\tipm %0\n\tsrl %0,28"
-			     : "=d" (cc), "=Q" (status) : "d" (r1) : "cc", "memory");
-	} while (cc != 0);
+	asm volatile(".insn s,0xb2350000,%1\n\tipm %0\n\tsrl %0,28"
+		     : "=d" (cc), "=Q" (status) : "d" (r1) : "cc", "memory");
+	return cc;
+}
+
+static void end_io(void)
+{
+	while (test_console() != 0)
+		;
 	/* Another one may have come for the attention; this one is not waited for. */
-	asm volatile(".insn s,0xb2350000,%0" : "=Q" (status) : "d" (r1) : "cc", "memory");
+	test_console();
 }
 
 static void call_service(uint32_t code)
