@@ -275,7 +275,7 @@ check: setup unit coverage ## all tests: core, harness, guests
 check-full: ## all tests, also on sid's kernel, and the tests marked full
 	$(Q)$(MAKE) --no-print-directory check KERNELS="$(KERNELS) sid" FULL=1
 
-TESTS := tests/harness tests/mutants tests/linux_coverage
+TESTS := tests/harness tests/mutants tests/linux_coverage tests/kvm_unit_tests
 .PHONY: check-harness
 check-harness: setup $(SERVER) ## tests of the harness, without guests; TESTS=FILE… for some of them
 	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) -n $(JOBS) $(TESTS)
@@ -344,6 +344,10 @@ lint-driver: setup ## check driver/ with the kernel's tools: W=1, sparse, kernel
 .PHONY: qemu-patches
 qemu-patches: ## write our changes of QEMU as patch files: build/qemu-patches; QEMU=DIR: for this source
 	$(Q)$(HARNESS) -B sim/qemu/patches.py "$(or $(QEMU),$$($(HARNESS) -m zvmlab.build.qemubuild --source))" $(BUILD)/qemu-patches
+
+.PHONY: kvm-unit-tests
+kvm-unit-tests: ## run kvm-unit-tests in Debian's QEMU and in ours, and compare: SOURCE=DIR, TEST="NAME…"
+	$(Q)$(HARNESS) -B tests/kvm_unit_tests/kvm_unit_tests.py --source "$(SOURCE)" --build $(BUILD)/kvm-unit-tests $(TEST)
 
 .PHONY: bench
 bench: setup $(BENCH_BIN) ## run the benchmarks, as ratios within one run
