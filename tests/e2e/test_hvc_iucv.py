@@ -518,7 +518,10 @@ def test_fault_of_cp_leaves_the_terminal_usable(guest8: Guest, peer: Peer, fault
             more = tty.read(1)
             assert more, f"hung up after {typed!r}"
             typed += more
-        assert typed.removesuffix(b"again") in (b"", b"first", b"second", b"firstsecond")
+        may = [b"", b"first", b"second", b"firstsecond"]
+        # If the second message was there before the guest had been told of the first one.
+        may += [b"secondfirst"] if fault.kind in ("delay", "reorder") else []
+        assert typed.removesuffix(b"again") in may
         tty.write(b"here")
         assert take(end, 4) == b"here"
         end.close()
