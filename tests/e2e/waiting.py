@@ -11,11 +11,14 @@ _PAUSE = 0.02
 
 
 def wait_until(
-    true: Callable[[], bool], what: str, found: Callable[[], object] | None = None
+    true: Callable[[], bool],
+    what: str,
+    found: Callable[[], object] | None = None,
+    limit: float = LIMIT,
 ) -> None:
-    """Until *true* says so; AssertionError after LIMIT seconds, with what there is instead."""
-    deadline = time.monotonic() + LIMIT
+    """Until *true* says so; AssertionError after *limit* seconds, with what there is instead."""
+    deadline = time.monotonic() + limit
     while not true():
         instead = "" if found is None else f", but {found()}"
-        assert time.monotonic() < deadline, f"{what}: not within {LIMIT} s{instead}"
+        assert time.monotonic() < deadline, f"{what}: not within {limit:g} s{instead}"
         time.sleep(_PAUSE)
