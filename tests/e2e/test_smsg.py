@@ -147,6 +147,7 @@ def test_only_messages_with_the_prefix_and_text(guest: Guest, events: Events) ->
 
 @app
 @pytest.mark.requirement("U6")
+@pytest.mark.not_debug("messages come faster than it takes them, so that it unloads no module")
 def test_messages_while_the_module_comes_and_goes(guest: Guest, events: Events) -> None:
     """Each is an event or none; their order stays, and the last module gets the last message."""
     listener = events.listen(1 << 20, "last")

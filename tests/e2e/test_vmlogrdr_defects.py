@@ -7,6 +7,7 @@ Each test shows the defect, and fails on a kernel where it is mended.
 from __future__ import annotations
 
 import errno
+import re
 import time
 
 import pytest
@@ -90,7 +91,8 @@ def test_3_close_after_a_sever_is_a_kernel_bug(guest: Guest) -> None:
     begin_close.start(timeout=SECONDS).forget()
     guest.expect_crash("panic")
     report = guest.console.text()
-    assert "kernel BUG at lib/list_debug.c" in report
+    # The debug kernel warns where Debian's have a BUG; both end there.
+    assert re.search(r"(kernel BUG|WARNING: .*) at lib/list_debug\.c", report)
     assert "iucv_path_sever" in report and "vmlogrdr_release" in report
 
 

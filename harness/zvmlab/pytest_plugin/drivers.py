@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from zvmlab.build.kernel import DEBUG
 from zvmlab.build.kernels import suite_in_use
 from zvmlab.guest.config import UPSTREAM_DRIVER
 
@@ -62,8 +63,11 @@ def expect_defects(item: pytest.Item, kernel: str) -> None:
     """Turn the defects that apply to this test into expected failures, strict ones.
 
     ``raises`` says how the defect shows (AssertionError), ``seen`` with which value,
-    ``kernels`` where it exists (everywhere), bookworm-backports where it stands in for trixie.  The innermost mark that applies counts.
+    ``kernels`` where it exists (everywhere): a suite is also the one that stands in for it (then
+    bookworm-backports is named, too), and a debug kernel the suite that it is built from.  The
+    innermost mark that applies counts.
     """
+    names = {kernel, suite_in_use(kernel), DEBUG.get(kernel, kernel)}
     for name, whose in ((DEFECT, "upstream's driver"), (KERNEL_DEFECT, "kernel")):
         marks = [(mark, _checked(item, mark)) for mark in item.iter_markers(name)]
         if name == DEFECT and driver_of(item) != UPSTREAM_DRIVER:
@@ -71,7 +75,7 @@ def expect_defects(item: pytest.Item, kernel: str) -> None:
         for mark, seen in marks:
             number, reason = mark.args
             kernels = mark.kwargs.get("kernels")
-            if kernels is not None and not {kernel, suite_in_use(kernel)} & set(kernels):
+            if kernels is not None and not names & set(kernels):
                 continue
             raises = mark.kwargs.get("raises", AssertionError)
             text = f"{whose}, defect {number}: {reason}"
