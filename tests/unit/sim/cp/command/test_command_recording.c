@@ -113,7 +113,8 @@ START_TEST(commands)
 	with_classes("G");
 	ck_guest("Q COMM RECORDING", 0, "RECORDING IBMCLASS=NONE\n");
 	ck_guest("COMMANDS", 0, "QUERY        TERMINAL     SET          DEFINE       MESSAGE      "
-				"MSG          \nSMSG         SYSTEM       LOGOFF       COMMANDS     \n");
+				"MSG          \nSMSG         SYSTEM       CPU          XAUTOLOG     LOGOFF       "
+				"COMMANDS     \n");
 }
 END_TEST
 
