@@ -397,6 +397,16 @@ SHOWN = (
         ),
     ),
     ("monitor.message#1:corrupt=0^0xe2", "passed off", CUT.format(1, 0)),
+    (
+        "diag288.init#2:pgm=6",
+        "panic",
+        OOPS.format(
+            "a warning",
+            "WARNING: CPU: 0 PID: 77 at drivers/watchdog/diag288_wdt.c:134 wdt_start+0x19c/0x230"
+            " [diag288_wdt]",
+            "wdt_start < watchdog_start < watchdog_open",
+        ),
+    ),
 )
 
 
