@@ -373,7 +373,6 @@ bench-qemu: setup ## benchmark only our QEMU against Debian's: boot, system call
 bench-emulators: setup ## benchmark only the two emulators against each other
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part emulators
 
-.PHONY: install
 # $(1): name of a command; $(2): options of "zvmlab completion" for it.
 define install-completion
 $(Q)for to in bash:bash-completion/completions/$(1) zsh:zsh/site-functions/_$(1) \
@@ -384,6 +383,7 @@ done
 
 endef
 
+.PHONY: install
 install: ## install zvmlab to PREFIX (below DESTDIR, if set)
 	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/lib/zvmlab $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
 	$(Q)git ls-files Makefile lib sim guest driver tools harness examples zvmlab pyproject.toml LICENSES \

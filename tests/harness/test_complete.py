@@ -147,3 +147,13 @@ def test_program_of_tools_by_its_help(tmp_path: Path) -> None:
 def test_program_without_help_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CannotRun, match=r"^'.*nothing --help' does not list its options: "):
         of_help("nothing", ask(tmp_path / "nothing"))
+
+
+def test_program_that_answers_everything_alike_comes_to_an_end() -> None:
+    tree = of_help("tool", lambda words: TOOL[()])
+    assert [(one.name, one.commands) for one in tree.commands] == [("get", ()), ("set-all", ())]
+
+
+def test_program_without_options_is_refused() -> None:
+    with pytest.raises(CannotRun, match="^the help of tool lists no options$"):
+        of_help("tool", lambda words: "hello\n")

@@ -94,14 +94,18 @@ _MORE = re.compile(r"^ {20,}(\S.*)$")
 
 def of_help(name: str, ask: Ask) -> Command:
     """What a program takes whose help looks as those of tools/ do."""
-    return _of_help(name, ask, (), "")
+    found = _of_help(name, ask, (), "")
+    if not found.options:
+        raise CannotRun(f"the help of {name} lists no options")
+    return found
 
 
 def _of_help(name: str, ask: Ask, before: tuple[str, ...], text: str) -> Command:
     options: list[Option] = []
     commands: list[Command] = []
     for line in ask([*before, "--help"]).splitlines():
-        if found := _COMMAND.match(line):
+        # A command has no commands: a program that answers everything alike comes to an end.
+        if not before and (found := _COMMAND.match(line)):
             commands.append(_of_help(found[1], ask, (*before, found[1]), found[2]))
         elif found := _OPTION.match(line):
             names = tuple(word for word in (found[1], found[2]) if word)
