@@ -9,6 +9,7 @@ import shutil
 import signal
 import struct
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from fake_guest import Fake, fake
 from zvmlab.base.errors import UsageError
 from zvmlab.base.owned import is_ours
 from zvmlab.cli.guest import check_program
-from zvmlab.cli.main import parser
+from zvmlab.cli.main import main, parser
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.console import Console
 from zvmlab.guest.guest import Guest
@@ -348,3 +349,12 @@ def test_logs_that_cannot_be_kept(fake: Fake) -> None:
         "zvmlab: cannot write /dev/null/logs (Not a directory); free some space or choose another"
         " place with ZVMLAB_RUN or --keep\n"
     )
+
+
+def test_outside_the_main_thread(capsys: pytest.CaptureFixture[str]) -> None:
+    """Signals cannot be caught there; everything else is as usual."""
+    codes: list[int] = []
+    thread = threading.Thread(target=lambda: codes.append(main(["scenarios"])))
+    thread.start()
+    thread.join(60)
+    assert codes == [0] and "read-one-set" in capsys.readouterr().out

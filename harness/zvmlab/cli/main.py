@@ -11,6 +11,7 @@ import argparse
 import os
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Sequence
 from types import FrameType
@@ -118,8 +119,10 @@ def _explain(error: ZvmlabError) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _terminated)
+    if threading.current_thread() is threading.main_thread():
+        # Others cannot set handlers; who calls from there ends the process in its own way.
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, _terminated)
     try:
         arguments = parser().parse_args(argv)
         if hasattr(arguments, "old_name"):
