@@ -216,7 +216,7 @@ help: ## list the targets
 	@echo "Targets:"
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r t d; do \
 		printf '%-18s %s\n' "$$t" "$$d"; done
-	@echo "Variables: KERNEL=bookworm|trixie|sid|debug|PATH  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  REPRESENTATIVE=hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  SECONDS=n  N=n  SEED=n  BASE=BRANCH  FOLDER=DIR  ZVMLAB_CACHE=DIR"
+	@echo "Variables: KERNEL=bookworm|trixie|sid|debug|PATH  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  REPRESENTATIVE=hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  TESTS='…'  SHARD=I/N  SECONDS=n  N=n  SEED=n  BASE=BRANCH  FOLDER=DIR  ZVMLAB_CACHE=DIR"
 	@echo "Switches:  V=1 show commands  W=1 more warnings  D=1 debug  C=1 sparse  G=1 coverage  ASAN=1 sanitizers"
 
 .PHONY: setup
@@ -267,24 +267,39 @@ prepare: setup ## build QEMU and fetch the guest kernels into the cache
 	$(Q)./zvmlab fetch $(KERNELS)
 
 .PHONY: check
-check: setup unit coverage ## all tests: core, harness, guests
+check: $(if $(TESTS),check-some,check-all) ## all tests: core, harness, guests; TESTS='-k overflow', or --lf: only these
+
+.PHONY: check-all
+check-all: setup unit coverage
 	$(Q)$(MAKE) --no-print-directory check-harness
 	$(Q)$(MAKE) --no-print-directory check-e2e
+
+# What pytest is told of guests; requirements can be shown by the whole only.
+GUESTS := -n $(JOBS) --dist loadgroup $(KERNELS:%=--kernel %) $(DRIVERS:%=--driver %) \
+	$(BACKEND:%=--backend %) $(REPRESENTATIVE:%=--representative %) $(if $(FULL),--full) \
+	$(SHARD:%=--shard %)
+REPORT := --zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml
+
+.PHONY: check-some
+check-some: setup prepare $(SERVER)
+	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) $(GUESTS) $(REPORT) $(TESTS)
 
 .PHONY: check-full
 check-full: ## all tests, also on sid's kernel, and the tests marked full
 	$(Q)$(MAKE) --no-print-directory check KERNELS="$(KERNELS) sid" FULL=1
 
-TESTS := tests/harness tests/mutants tests/linux_coverage tests/kvm_unit_tests
+# $(1): folders of tests.  Those folders, unless TESTS names files; and what else TESTS says.
+tests-of = $(if $(filter tests/%,$(TESTS)),,$(1)) $(TESTS)
+
 .PHONY: check-harness
 check-harness: setup $(SERVER) ## tests of the harness, without guests; TESTS=FILE… for some of them
-	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) -n $(JOBS) $(TESTS)
+	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) -n $(JOBS) \
+		$(call tests-of,tests/harness tests/mutants tests/linux_coverage tests/kvm_unit_tests)
 
 .PHONY: check-e2e
-check-e2e: setup prepare ## tests in guests
-	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 $(KERNELS:%=--kernel %) $(DRIVERS:%=--driver %) \
-		$(BACKEND:%=--backend %) $(REPRESENTATIVE:%=--representative %) $(if $(FULL),--full) --requirements --zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml \
-		tests/e2e
+check-e2e: setup prepare ## tests in guests; TESTS='-k overflow' for some of them, SHARD=2/8 for a share
+	$(Q)$(PYTEST) $(GUESTS) --durations 10 $(if $(TESTS),,--requirements) $(REPORT) \
+		$(call tests-of,tests/e2e)
 
 # A test that this kernel leaves leaking, or with lockdep turned off, fails.
 .PHONY: check-debug
@@ -292,7 +307,8 @@ check-debug: setup ## test guests on the debug kernel: KASAN, lockdep, kmemleak,
 	$(Q)./zvmlab build
 	$(Q)./zvmlab fetch debug
 	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 --kernel debug \
-		$(DRIVER:%=--driver %) $(if $(FULL),--full) tests/e2e tests/debug
+		$(DRIVER:%=--driver %) $(if $(FULL),--full) $(SHARD:%=--shard %) \
+		$(call tests-of,tests/e2e tests/debug)
 
 # The page that the run is about, so only what runs in guests; the table of requirements of an
 # earlier "make check" says on which kernels they were shown.
@@ -313,7 +329,7 @@ fuzz: ## run the fuzz targets for SECONDS with JOBS processes
 	$(Q)ci/setup.sh build check fuzz
 	$(Q)$(MAKE) -s --no-print-directory $(FUZZ_BIN)
 	$(Q)$(MAKE) -s --no-print-directory fuzz-replay G=1 BUILD=$(BUILD)/fuzz/gcov
-	$(Q)$(HARNESS) tests/fuzz/fuzz.py --build $(BUILD)/fuzz --seconds $(SECONDS) --jobs $(JOBS) $(FUZZ)
+	$(Q)$(HARNESS) tests/fuzz/fuzz.py --build $(BUILD)/fuzz --seconds $(SECONDS) --jobs $(JOBS) $(SHARD:%=--shard %) $(FUZZ)
 
 .PHONY: fuzz-mutants
 fuzz-mutants: ## check that the fuzzer finds deliberate mistakes
