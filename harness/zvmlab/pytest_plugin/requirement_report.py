@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The files that describe a run: report.json, report.html, requirements.md (docs/report.md)."""
+"""The files that describe a run: report.json, .html, .tap, .ktap, requirements.md (docs/report.md)."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from markupsafe import Markup
 from zvmlab.base.version import __version__
 from zvmlab.pytest_plugin.requirement_results import Outcome, Result, Run
 from zvmlab.pytest_plugin.requirement_table import deviations, markdown, totals
+from zvmlab.pytest_plugin.requirement_tap import ktap, tap
 from zvmlab.pytest_plugin.requirement_timeline import RECORDS_MAX, TRACK, Timeline, timeline
 
 FORMAT = 3
@@ -33,6 +34,8 @@ def write(run: Run, folder: Path) -> list[Path]:
         "report.json": json.dumps(as_json(run), indent=1) + "\n",
         "report.html": page(run),
         "requirements.md": markdown(run),
+        "report.tap": "".join(f"{line}\n" for line in tap(run)),
+        "report.ktap": "".join(f"{line}\n" for line in ktap(run)),
     }
     if not run.requirements.rows:
         del texts["requirements.md"]
@@ -61,21 +64,7 @@ def as_json(run: Run) -> dict[str, Any]:
         "groups": dict(run.requirements.groups),
         "requirements": rows,
         "complaints": run.complaints(),
-        "tests": [_test(result) for result in run.results],
-    }
-
-
-def _test(result: Result) -> dict[str, Any]:
-    fields = dataclasses.asdict(result.case)
-    return {
-        **fields,
-        "result": result.outcome,
-        "reason": result.reason,
-        "seconds": round(result.seconds, 3),
-        "failure": result.failure,
-        "console": result.console,
-        "logs": result.logs,
-        "traces": [dataclasses.asdict(cut) for cut in result.cuts],
+        "tests": [result.to_json() for result in run.results],
     }
 
 
