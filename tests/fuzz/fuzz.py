@@ -5,7 +5,10 @@ Every target begins with its corpus of ``tests/fuzz/corpus`` and what earlier ru
 working tree have added to it in the build folder.  Executions are added up over runs, as long as
 neither target nor what it tests has changed.
 
-``fuzz.py --build DIR [--seconds N] [--jobs N] [--minimise] TARGET…``
+Shards of a run (``--shard I/N``) get an N-th of its time each, and random numbers of their own;
+``zvmlab merge`` adds up what they write to ``DIR/results.jsonl``.
+
+``fuzz.py --build DIR [--seconds N] [--jobs N] [--shard I/N] [--minimise] TARGET…``
 """
 
 from __future__ import annotations
@@ -21,9 +24,10 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from zvmlab.base.errors import (
@@ -34,6 +38,8 @@ from zvmlab.base.errors import (
     ZvmlabError,
     exit_code,
 )
+from zvmlab.base.results import NAME, Head, ResultsFile
+from zvmlab.base.shard import Shard, shard_of
 from zvmlab.build import module_mk
 
 HERE = Path(__file__).resolve().parent
@@ -205,8 +211,9 @@ def _digest(name: str) -> str:
 class Fuzzer:
     """One target, in the build folder."""
 
-    def __init__(self, name: str, build: Path) -> None:
+    def __init__(self, name: str, build: Path, shard: Shard) -> None:
         self.name = name
+        self._shard = shard
         self.target = TARGETS[name]
         self.program = build / name
         self.corpus = HERE / "corpus" / name
@@ -226,6 +233,7 @@ class Fuzzer:
             "-len_control=0",
             "-reload=10",
             "-print_final_stats=1",
+            *self._seed(job),
             f"-artifact_prefix={self.findings}/",
             str(self.grown),
             str(self.corpus),
@@ -238,6 +246,12 @@ class Fuzzer:
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **_SANITIZERS},
             )
+
+    def _seed(self, job: int) -> list[str]:
+        """Machines that begin at the same moment must not do the same."""
+        if self._shard.whole:
+            return []
+        return [f"-seed={zlib.crc32(f'{self._shard} {job} {time.time_ns()}'.encode()) | 1}"]
 
     def log(self, job: int) -> Path:
         """What a process says."""
@@ -340,9 +354,10 @@ def _checked(argv: list[str]) -> str:
     return done.stdout.decode(errors="replace")
 
 
-def fuzz(fuzzer: Fuzzer, totals: Totals, seconds: int, jobs: int) -> bool:
+def fuzz(fuzzer: Fuzzer, totals: Totals, results: ResultsFile, seconds: int, jobs: int) -> bool:
     """Runs a target and prints its line; true if all is well."""
     count, findings = fuzzer.run(seconds, jobs)
+    results.add({"target": fuzzer.name, **asdict(count), "findings": findings})
     total = totals.add(fuzzer.name, count)
     for finding in findings:
         print(f"finding: {finding}")
@@ -364,20 +379,26 @@ def fuzz(fuzzer: Fuzzer, totals: Totals, seconds: int, jobs: int) -> bool:
 
 
 def _run(args: argparse.Namespace) -> int:
-    fuzzers = [Fuzzer(name, args.build) for name in args.targets]
+    shard = shard_of(args.shard)
+    fuzzers = [Fuzzer(name, args.build, shard) for name in args.targets]
     if args.minimise:
         for fuzzer in fuzzers:
             print(f"{fuzzer.name}: {fuzzer.minimise()} inputs")
         return EXIT_PASS
     totals = Totals(args.build / "totals.json")
     shares = sum(fuzzer.target.share for fuzzer in fuzzers)
-    if args.seconds < shares or args.jobs < 1:
-        raise UsageError(f"SECONDS must be at least {shares}, JOBS at least 1")
-    results = [
-        fuzz(fuzzer, totals, args.seconds * fuzzer.target.share // shares, args.jobs)
+    seconds = args.seconds // shard.count
+    if seconds < shares or args.jobs < 1:
+        raise UsageError(f"SECONDS must be at least {shares * shard.count}, JOBS at least 1")
+    results = ResultsFile(args.build / NAME)
+    run = {"targets": {name: _digest(name) for name in args.targets}, "seconds": args.seconds}
+    results.begin(Head("fuzz", shard, run))
+    passed = [
+        fuzz(fuzzer, totals, results, seconds * fuzzer.target.share // shares, args.jobs)
         for fuzzer in fuzzers
     ]
-    return EXIT_PASS if all(results) else EXIT_FAILED
+    results.finish(len(passed))
+    return EXIT_PASS if all(passed) else EXIT_FAILED
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -386,6 +407,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--build", type=Path, required=True, help="folder with the programs")
     parser.add_argument("--seconds", type=int, default=600, help="for all targets together")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
+    parser.add_argument("--shard", default="1/1", help="I/N: an N-th of the time")
     parser.add_argument("--minimise", action="store_true", help="renew the committed corpus")
     parser.add_argument("targets", nargs="+", metavar="TARGET", choices=TARGETS)
     args = parser.parse_args(argv)

@@ -19,7 +19,6 @@ from zvmlab.cp.faults_file import load
 from zvmlab.fabricate.file import read_workload
 from zvmlab.mondata.recorded import recorded
 from zvmlab.mondata.records import Mce
-from zvmlab.sweep.sweep import State
 
 # As they stand in a file: some are no JSON, and Python's reader takes more than JSON has.
 HOSTILE = (
@@ -165,20 +164,6 @@ def test_scenario_of_a_system(tmp_path: Path) -> None:
         file.write_bytes(text)
         refused += _refused(lambda: read_workload(file))
     assert refused > 1000
-
-
-def test_state_of_a_sweep(tmp_path: Path) -> None:
-    state = State(tmp_path)
-    result = {"case": "iucv.reply#1:drop", "fired": 1, "seconds": 1.0, "symptoms": []}
-    lines = [{"sweep": {"seed": 7}}, result | {"left": [], "logs": "x"}, {"finished": 1}]
-    for at, line in enumerate(lines):
-        others = [json.dumps(one).encode() for one in lines]
-        for text in variants(line):
-            others[at] = text
-            state.path.write_bytes(b"\n".join(others) + b"\n")
-            _refused(state.seed)
-            _refused(state.finished)
-            _refused(lambda: state.load({"seed": 7}))
 
 
 def test_index_of_a_recording(tmp_path: Path) -> None:

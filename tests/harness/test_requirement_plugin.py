@@ -14,6 +14,8 @@ import pytest
 from fake_guest import Fake, fake
 from inner_pytest import inner, run
 
+from zvmlab.cli.main import main
+
 __all__ = ["fake", "inner"]  # fixtures: importing them is using them
 COMPILER = "s390x-linux-gnu-gcc"
 pytestmark = pytest.mark.skipif(not shutil.which(COMPILER), reason=f"{COMPILER} is missing")
@@ -217,7 +219,8 @@ def test_files_of_a_run(project: Fake, pytester: pytest.Pytester, workers: tuple
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     folder = pytester.path / "out"
     assert {path.name for path in folder.iterdir()} == {
-        *("report.json", "report.html", "requirements.md", "junit.xml")
+        *("report.json", "report.html", "requirements.md", "results.jsonl", "junit.xml"),
+        *("report.tap", "report.ktap"),
     }
     assert "| `test_reads` | FAILED 1/2 |" in (folder / "requirements.md").read_text()
     first, second = _report(pytester)["tests"]
@@ -449,3 +452,90 @@ def test_names_of_version_0_1_are_taken_and_the_new_ones_said(
         'requirements: the marker @pytest.mark.requirement("M15") now names the rows that a test'
         " shows; these tests have the rows in their names: test_p1_opens, test_p1_p2_closes"
     ) in " ".join(result.stdout.str().split())
+
+
+SIX = f"""{BOTH}
+@pytest.mark.parametrize("number", range(4))
+def test_more(number): assert number != 2
+"""
+
+
+@pytest.mark.parametrize("workers", ((), ("-n", "2", "--dist", "loadgroup")))
+def test_shards_run_each_test_once_and_merge(
+    project: Fake,
+    pytester: pytest.Pytester,
+    workers: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytester.makepyfile(SIX)
+    whole = _run(project, pytester, "--requirements", "--zvmlab-report", "out", *workers)
+    whole.assert_outcomes(passed=5, failed=1)
+    names = set()
+    for number, outcomes in ((1, (1, 1)), (2, (2, 0)), (3, (2, 0))):
+        out = f"out-{number}"
+        options = ("--requirements", "--zvmlab-report", out, "--shard", f"{number}/3", *workers)
+        result = _run(project, pytester, *options)
+        # What the others show is not missed here.
+        assert result.ret == (1 if outcomes[1] else 0)
+        result.assert_outcomes(passed=outcomes[0], failed=outcomes[1])
+        result.stdout.fnmatch_lines([f"shard {number}/3: zvmlab merge judges the requirements*"])
+        names |= {
+            line["test"]
+            for line in map(json.loads, (pytester.path / out / "results.jsonl").open())
+            if "test" in line
+        }
+    assert len(names) == 6
+    parts = [str(pytester.path / f"out-{number}") for number in (3, 1, 2)]
+    capsys.readouterr()
+    assert main(["merge", *parts, "--output", str(pytester.path / "merged")]) == 1
+    said = capsys.readouterr().out
+    assert "P1   opens                     1  passed 1" in said
+    assert "failed " in said and "6 tests: 5 passed, 1 failed" in said
+    page, merged = (
+        (pytester.path / folder / "requirements.md").read_text().partition("## P")[2]
+        for folder in ("out", "merged")
+    )
+    assert merged == page and "`test_is_exclusive`" in page
+
+
+def test_requirement_that_no_shard_shows(
+    project: Fake, pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytester.makepyfile(OPENS + "def test_other(): pass")
+    for number in (1, 2):
+        options = ("--requirements", "--zvmlab-report", f"out-{number}")
+        assert _run(project, pytester, *options, "--shard", f"{number}/2").ret == 0
+    parts = [str(pytester.path / f"out-{number}") for number in (1, 2)]
+    assert main(["merge", *parts, "--output", str(pytester.path / "merged")]) == 1
+    assert "requirements: no test shows P2" in capsys.readouterr().out
+
+
+def test_what_is_no_shard(project: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(OPENS)
+    result = _run(project, pytester, "--shard", "3/2")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*invalid shard: '3/2' (I/N with I from 1 to N*"])
+
+
+def test_results_are_there_as_soon_as_a_test_ends(project: Fake, pytester: pytest.Pytester) -> None:
+    """Whatever kills the run, what was known is in the file, which says that it is not whole."""
+    pytester.makepyfile(
+        """
+        import os
+        def test_1(): pass
+        def test_2(): os._exit(9)
+        """
+    )
+    assert _run(project, pytester, "--zvmlab-report", "out").ret == 9
+    lines = (pytester.path / "out/results.jsonl").read_text().splitlines()
+    assert [json.loads(line).get("function") for line in lines] == [None, "test_1"]
+
+
+def test_results_that_cannot_be_written(project: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(BOTH)
+    (pytester.path / "out/results.jsonl").mkdir(parents=True)
+    result = _run(project, pytester, "--zvmlab-report", "out")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(passed=2)
+    said = [line for line in result.stdout.lines if "the results cannot be written" in line]
+    assert len(said) == 1

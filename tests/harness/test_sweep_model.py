@@ -32,7 +32,7 @@ from zvmlab.sweep import report as sweep_report, run as sweep_run
 from zvmlab.sweep.cases import Case, Point, Subject, cases
 from zvmlab.sweep.known import KNOWN, reason
 from zvmlab.sweep.run import Result, Runner, Symptom
-from zvmlab.sweep.sweep import Plan, State, Sweep, run_all, sweep
+from zvmlab.sweep.sweep import Plan, Sweep, run_all, seed_of, state_of, sweep
 
 QUIET = Progress(quiet=True)
 
@@ -559,12 +559,13 @@ def test_interrupted_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         sweep(mine, QUIET)
     with pytest.raises(UsageError, match="another sweep"):
         sweep(plan(tmp_path, "iucv.connect"), QUIET, resume=True)
-    with open(mine.output / "state.jsonl", "a", encoding="utf-8") as file:
+    with open(mine.output / "results.jsonl", "a", encoding="utf-8") as file:
         file.write('{"case": "cut by a ki')
     done = sweep(mine, QUIET, resume=True)
     assert len(ran) == 14 and len(set(ran)) == 13  # the interrupted one again
     assert len(done.results) == 13
-    assert State(mine.output).finished() and State(mine.output).seed() == 5
+    found = state_of(mine.output).read()
+    assert found is not None and found.finished and seed_of(mine.output) == 5
     assert sweep(mine, QUIET, resume=True).results == done.results
     assert len(ran) == 14
     sweep(mine, QUIET)
@@ -590,8 +591,8 @@ def test_resume_without_a_sweep_and_damaged_state(tmp_path: Path) -> None:
     mine = plan(tmp_path)
     with pytest.raises(UsageError, match="no sweep to continue"):
         sweep(mine, QUIET, resume=True)
-    (mine.output / "state.jsonl").write_text("no JSON\n")
-    with pytest.raises(UsageError, match="not the state of a sweep; --fresh"):
+    (mine.output / "results.jsonl").write_text("no JSON\n")
+    with pytest.raises(UsageError, match="does not have results as zvmlab writes them"):
         sweep(mine, QUIET)
 
 

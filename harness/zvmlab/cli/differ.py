@@ -13,12 +13,14 @@ from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.cli.options import (
     backend_option,
+    check_seed,
     command,
     driver_option,
     json_option,
     kernel_option,
     old_command,
     seed_option,
+    shard_option,
 )
 from zvmlab.sweep.sweep import MAX_SEED
 
@@ -87,13 +89,14 @@ def _options(parser: argparse.ArgumentParser, output: str) -> None:
     add("--sets", type=int, metavar="N", help="also use N data sets that are made from the seed")
     kernel_option(parser)
     seed_option(parser, "run")
+    shard_option(parser, "scenarios")
     add(
         "--output",
         type=Path,
-        default=Path(output),
         metavar="DIR",
-        help=f"folder for results (default: {output})",
+        help=f"folder for results (default: {output}, of a shard …-I-of-N)",
     )
+    parser.set_defaults(folder=output)
     add(
         "--keep",
         action="store_true",
@@ -124,9 +127,13 @@ def _run(arguments: argparse.Namespace, pair: Pair) -> int:
     if arguments.all and arguments.scenario:
         raise UsageError("--all already includes all scenarios; leave out their names")
     sets = arguments.sets if arguments.sets is not None else ALL_SETS if arguments.all else 0
-    seed = random.randint(0, MAX_SEED) if arguments.seed is None else arguments.seed
+    seed, shard = arguments.seed, arguments.shard
+    if seed is None:
+        check_seed(shard)
+        seed = random.randint(0, MAX_SEED)
     names = list(pair.catalogue) if arguments.all else arguments.scenario
-    plan = differ.Plan(pair, names, arguments.output, sets, seed, arguments.keep)
+    output = arguments.output or Path(f"{arguments.folder}{shard.folder}")
+    plan = differ.Plan(pair, names, output, sets, seed, arguments.keep, shard)
     if not arguments.json:
         print(f"seed {seed}", flush=True)
     done = differ.differ(plan, Progress())

@@ -28,6 +28,7 @@ from zvmlab.cli import (
     fabricate as cli_fabricate,
     fault as cli_fault,
     guest as cli_guest,
+    merge as cli_merge,
     records as cli_records,
     redeliver as cli_redeliver,
     replay as cli_replay,
@@ -94,6 +95,7 @@ def parser() -> argparse.ArgumentParser:
     cli_fault.add_commands(commands)
     cli_sweep.add_commands(commands)
     cli_differ.add_commands(commands)
+    cli_merge.add_commands(commands)
     cli_records.add_commands(commands)
     cli_fabricate.add_commands(commands)
     cli_redeliver.add_commands(commands)

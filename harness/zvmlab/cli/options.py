@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from zvmlab.base.errors import UsageError
+from zvmlab.base.shard import Shard, shard_of
 from zvmlab.fabricate.file import MAX_HOURS
 from zvmlab.guest.config import BACKENDS, QEMU, UPSTREAM_DRIVER
 
@@ -69,6 +71,31 @@ def backend_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--backend", choices=BACKENDS, default=QEMU, help="emulator of the guest (default: qemu)"
     )
+
+
+def _shard(text: str) -> Shard:
+    try:
+        return shard_of(text)
+    except UsageError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def shard_option(parser: argparse.ArgumentParser, what: str) -> None:
+    """--shard, which part of a run that several machines share."""
+    parser.add_argument(
+        "--shard",
+        type=_shard,
+        default=Shard(),
+        metavar="I/N",
+        help=f"run only every N-th of the {what}, from the I-th on; zvmlab merge puts the results"
+        " of all N together",
+    )
+
+
+def check_seed(shard: Shard) -> None:
+    """UsageError if shards would not be of one run: each would draw a seed of its own."""
+    if not shard.whole:
+        raise UsageError("--shard needs --seed; give the same to all shards")
 
 
 def seconds(text: str) -> float:

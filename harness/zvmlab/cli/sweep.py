@@ -11,17 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS
-from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
 from zvmlab.cli.options import (
     backend_option,
+    check_seed,
     command,
     driver_option,
     kernel_option,
     seed_option,
+    shard_option,
 )
 from zvmlab.scenarios import BUILT_IN, EDGES, MACHINE, USERS, WRITERS, find
-from zvmlab.sweep.sweep import MAX_SEED, Plan, State, default_jobs, sweep
+from zvmlab.sweep.sweep import MAX_SEED, Plan, default_jobs, seed_of, sweep
 
 _NAME = 28
 
@@ -40,7 +41,8 @@ def add_commands(commands: Any) -> None:
         "  zvmlab sweep read-one-set\n"
         "  zvmlab sweep read-one-set --point 'iucv.*' --point interrupt\n"
         "  zvmlab sweep sever-and-reopen --kernel trixie --seed 7 --output sweep\n"
-        "  zvmlab sweep my_scenarios.py:my-scenario --driver zvmlab",
+        "  zvmlab sweep my_scenarios.py:my-scenario --driver zvmlab\n"
+        "  zvmlab sweep read-one-set --seed 7 --shard 2/8",
     )
     add = made.add_argument
     add("scenario", metavar="SCENARIO", help="a name from 'zvmlab scenarios', or FILE.py:NAME")
@@ -71,8 +73,9 @@ def add_commands(commands: Any) -> None:
         "--output",
         type=Path,
         metavar="DIR",
-        help="folder for results (default: zvmlab-sweep/SCENARIO)",
+        help="folder for results (default: zvmlab-sweep/SCENARIO, of a shard …-I-of-N)",
     )
+    shard_option(made, "faults")
     how = made.add_mutually_exclusive_group()
     how.add_argument("--resume", action="store_true", help="continue an interrupted sweep")
     how.add_argument("--fresh", action="store_true", help="start an interrupted sweep again")
@@ -100,11 +103,13 @@ def run_sweep(arguments: argparse.Namespace) -> int:
     from zvmlab.sweep import report as sweep_report
 
     scenario = find(arguments.scenario)
-    output = arguments.output or Path("zvmlab-sweep", scenario.name)
+    shard = arguments.shard
+    output = arguments.output or Path("zvmlab-sweep", f"{scenario.name}{shard.folder}")
     seed = arguments.seed
     if seed is None and arguments.resume:
-        seed = State(output).seed()
+        seed = seed_of(output)
     if seed is None:
+        check_seed(shard)
         seed = random.randint(0, MAX_SEED)
     print(f"seed {seed}", flush=True)
     plan = Plan(
@@ -117,6 +122,7 @@ def run_sweep(arguments: argparse.Namespace) -> int:
         arguments.jobs,
         arguments.params,
         arguments.backend,
+        shard,
     )
     resume = True if arguments.resume else False if arguments.fresh else None
     started = time.monotonic()
@@ -128,10 +134,7 @@ def run_sweep(arguments: argparse.Namespace) -> int:
     seconds = time.monotonic() - started
     found = sweep_report.verdicts(done)
     Console().print(sweep_report.table(done, found))
-    for verdict in found:
-        for symptom in verdict.blame:
-            print(harmless(f"failed {verdict.case}: {symptom.kind}: {symptom.text}"))
-    print(sweep_report.summary(done, found, seconds))
+    print(*sweep_report.lines(done, found, seconds), sep="\n")
     print(*sweep_report.write(done, found, seconds), sep="\n")
     failed = any(verdict.word == sweep_report.FAILED for verdict in found)
     return EXIT_FAILED if failed else EXIT_PASS

@@ -13,9 +13,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
+from zvmlab.base.results import NAME, Head, ResultsFile
+from zvmlab.base.shard import Shard
 from zvmlab.differ.compare import Difference, differences
 from zvmlab.differ.explain import Explained
 from zvmlab.differ.run import Side
@@ -26,6 +29,7 @@ from zvmlab.scenarios.context import Scenario
 from zvmlab.scenarios.streams import random_streams
 from zvmlab.sweep.sweep import MAX_SEED
 
+KIND = "diff"
 MAX_SETS = 1_000_000
 
 
@@ -67,6 +71,8 @@ class Plan:
     sets: int = 0
     seed: int = 0
     keep: bool = False
+    shard: Shard = Shard()
+    """Which of the scenarios are run."""
 
     def __post_init__(self) -> None:
         if not self.scenarios and not self.sets:
@@ -79,12 +85,26 @@ class Plan:
     def runs(self) -> list[Scenario]:
         """The scenarios in their order."""
         found = [find(name, self.pair.catalogue) for name in self.scenarios]
-        return found + ([random_streams(self.sets)] if self.sets else [])
+        return self.shard.share(found + ([random_streams(self.sets)] if self.sets else []))
 
     @property
     def whole(self) -> bool:
         """Does it have everything that the table of explanations is made for?"""
-        return bool(self.pair.explained) and set(self.pair.catalogue) <= set(self.scenarios)
+        named = set(self.pair.catalogue) <= set(self.scenarios)
+        return bool(self.pair.explained) and named and self.shard.whole
+
+    def identity(self, kernel_version: str) -> dict[str, Any]:
+        """What must be the same for results to belong together."""
+        pair = self.pair
+        return {
+            "kernel": kernel_version,
+            pair.common[0]: pair.common[1],
+            pair.kind: list(pair.names),
+            "params": list(pair.params),
+            "seed": self.seed,
+            "sets": self.sets,
+            "scenarios": list(self.scenarios),
+        }
 
 
 @dataclass(frozen=True)
@@ -96,6 +116,24 @@ class Compared:
     size: int
     """Bytes that were read on the first side."""
     found: list[tuple[Difference, Explained | None]]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, without the reasons: those are found anew."""
+        return {
+            "scenario": self.scenario,
+            "steps": self.steps,
+            "bytes": self.size,
+            "differences": [[d.where, d.aspect, d.first, d.second] for d, _ in self.found],
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], pair: Pair) -> Compared:
+        """From what to_json() gave."""
+        name = str(data["scenario"])
+        texts = [map(str, one) for one in data["differences"]]
+        found = [Difference(name, *one) for one in texts]
+        explained = [(one, pair.explain(one)) for one in found]
+        return cls(name, int(data["steps"]), int(data["bytes"]), explained)
 
     @property
     def unexplained(self) -> list[Difference]:
@@ -110,7 +148,8 @@ class Differential:
     plan: Plan
     kernel_version: str
     scenarios: list[Compared] = field(default_factory=list)
-    seconds: float = 0.0
+    seconds: float | None = None
+    """None: not of one machine, and not of one run."""
 
     @property
     def unused(self) -> list[Explained]:
@@ -131,12 +170,16 @@ def differ(plan: Plan, progress: Progress) -> Differential:
     runs = plan.runs()
     sides = [_side(plan, number, progress) for number in (0, 1)]
     done = Differential(plan, sides[0].kernel_version)
+    state = ResultsFile(plan.output / NAME)
+    state.begin(Head(KIND, plan.shard, plan.identity(done.kernel_version)))
     started = time.monotonic()
     try:
         with progress.step(f"scenarios with both {plan.pair.kind}", len(runs)) as step:
             for number, scenario in enumerate(runs, 1):
                 done.scenarios.append(_compare(plan.pair, scenario, sides))
+                state.add(done.scenarios[-1].to_json())
                 step.update(number)
+        state.finish(len(runs))
     finally:
         for side in sides:
             side.close()

@@ -50,14 +50,15 @@ def summary(done: Differential) -> str:
     counts = [len(compared.found) for compared in done.scenarios]
     open_ones = sum(len(compared.unexplained) for compared in done.scenarios)
     pair = done.plan.pair
-    text = (
+    part = "" if done.plan.shard.whole else f"shard {done.plan.shard}: "
+    text = part + (
         f"{_number(sum(counts), 'difference')} in {_number(len(counts), 'scenario')} between"
         f" {' and '.join(pair.names)} on {done.kernel_version}, {' '.join(pair.common)},"
         f" seed {done.plan.seed}: {open_ones} unexplained"
     )
     if done.plan.whole:
         text += f", {_number(len(done.unused), 'explanation')} without a difference"
-    return f"{text}; {done.seconds:.0f} s"
+    return text if done.seconds is None else f"{text}; {done.seconds:.0f} s"
 
 
 def lines(done: Differential) -> Iterator[str]:
@@ -71,12 +72,14 @@ def lines(done: Differential) -> Iterator[str]:
 def to_json(done: Differential) -> dict[str, Any]:
     """Everything, as plain data."""
     pair = done.plan.pair
+    measured = {} if done.seconds is None else {"seconds": round(done.seconds, 1)}
     return {
         "kernel": done.kernel_version,
         pair.common[0]: pair.common[1],
         pair.kind: list(pair.names),
         "seed": done.plan.seed,
-        "seconds": round(done.seconds, 1),
+        "shard": str(done.plan.shard),
+        **measured,
         "passed": done.passed,
         "scenarios": [
             {

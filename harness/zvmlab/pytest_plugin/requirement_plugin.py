@@ -13,20 +13,31 @@ import contextlib
 import dataclasses
 import importlib.util
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from zvmlab.base.errors import UsageError
+from zvmlab.base.results import NAME, ResultsFile
+from zvmlab.base.shard import Shard, shard_of
 from zvmlab.pytest_plugin import backend_choice, drivers, plugin
-from zvmlab.pytest_plugin.requirement_results import Case, Collector, Column, Run, TraceCut
+from zvmlab.pytest_plugin.requirement_results import (
+    Case,
+    Collector,
+    Column,
+    Result,
+    Run,
+    TraceCut,
+    head_of,
+)
 from zvmlab.pytest_plugin.requirement_table import deviations, table, totals, wrapped
 from zvmlab.pytest_plugin.requirements import Requirements, load, rows_of_marker, sentence_of
 
 _requirements = pytest.StashKey[Requirements]()
 _case = pytest.StashKey[Case]()
+_shard = pytest.StashKey[Shard]()
 _begins = pytest.StashKey[dict[Path, int]]()
 _old_words = pytest.StashKey[list[str]]()
 _NONE = Requirements({}, {})
@@ -60,8 +71,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--zvmlab-report",
         metavar="DIR",
-        help="print the table of requirements; write report.html, report.json and requirements.md"
-        " to DIR",
+        help="print the table of requirements; write report.html, report.json, report.tap,"
+        " report.ktap, requirements.md and the results of all tests, results.jsonl, to DIR",
+    )
+    group.addoption(
+        "--shard",
+        metavar="I/N",
+        help="run only every N-th test, from the I-th on; zvmlab merge puts the results.jsonl of"
+        " all N together and judges the requirements",
     )
     parser.addini(
         "requirements", "TOML file with the requirements that tests show (docs/report.md)"
@@ -75,6 +92,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_old_words] = _old_words_of(config)
     try:
         config.stash[_requirements] = _list_of(config)
+        config.stash[_shard] = shard_of(config.getoption("--shard") or "1/1")
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
     folder = config.getoption("--zvmlab-report")
@@ -130,8 +148,9 @@ def _list_of(config: pytest.Config) -> Requirements:
     return _NONE
 
 
+@pytest.hookimpl(trylast=True)  # type: ignore[misc]  # pluggy 1.0 has no types
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the tests of the rows that were asked for."""
+    """Leave the tests of the rows that were asked for, and of those this machine's share."""
     wanted = set(config.getoption("--requirement") or ())
     unknown = sorted(wanted - config.stash[_requirements].rows.keys())
     if unknown:
@@ -140,6 +159,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = [item for item in items if item not in others]
+    _leave_shard(config, items)
+
+
+def _leave_shard(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the tests of this machine's share.
+
+    Each worker of pytest-xdist comes to the same ones, because the order is by name.
+    """
+    names = sorted(item.stash[_case].test for item in items)
+    mine = set(config.stash[_shard].share(names))
+    others = [item for item in items if item.stash[_case].test not in mine]
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if item.stash[_case].test in mine]
 
 
 def _rows_of(item: pytest.Item, function: str) -> tuple[str, ...]:
@@ -240,39 +273,60 @@ class _Reporter:
         self._run: Run | None = None
         self._written: list[Path] = []
         self._errors: list[str] = []
+        self._told = 0
+        folder = config.getoption("--zvmlab-report")
+        self._file = None if folder is None else ResultsFile(Path(folder) / NAME)
+        if self._file is not None:
+            strict = bool(config.getoption("--requirements"))
+            self._keep(self._file.begin, head_of(config.stash[_shard], self._whole(()), strict))
+
+    def _keep(self, how: Callable[[Any], None], what: Any) -> None:
+        """Into the file of results, or what is said about it at the end."""
+        try:
+            how(what)
+        except OSError as error:
+            said = f"the results cannot be written: {error}"
+            self._errors += [said] if said not in self._errors else []
+
+    def _whole(self, results: tuple[Result, ...]) -> Run:
+        config = self._config
+        return Run(
+            requirements=config.stash[_requirements],
+            columns=_columns(config),
+            results=results,
+            kernels=self._collector.kernels,
+            started=self._started,
+            seconds=time.time() - self._started,
+        )
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """One phase of one test."""
         fields = getattr(report, "zvmlab_case", None)
         if fields is None:
             return
-        for name in ("rows", "errnos"):
-            fields[name] = tuple(fields[name])
-        case = Case(**fields)
+        case = Case.from_json(fields)
         self._collector.add(report, case, [TraceCut(**cut) for cut in report.zvmlab_cuts])
         if case.kernel is not None and report.zvmlab_kernel is not None:
             self._collector.kernels[case.kernel] = report.zvmlab_kernel
+        if report.when == "teardown" and self._file is not None:
+            self._keep(self._file.add, self._collector.result(case).to_json())
+            self._told += 1
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Add it up; write the files; fail the run for a requirement that was not shown."""
         config = self._config
-        self._run = Run(
-            requirements=config.stash[_requirements],
-            columns=_columns(config),
-            results=self._collector.results(),
-            kernels=self._collector.kernels,
-            started=self._started,
-            seconds=time.time() - self._started,
-        )
-        if config.getoption("--requirements"):
+        self._run = self._whole(self._collector.results())
+        if config.getoption("--requirements") and config.stash[_shard].whole:
             self._errors += self._run.complaints()
-        folder = config.getoption("--zvmlab-report")
-        if folder is not None:
+        if self._file is not None:
             # Jinja2 is needed for the page only.
             from zvmlab.pytest_plugin.requirement_report import write
 
+            kernels = dict(self._collector.kernels)
+            self._keep(self._file.add, {"kernels": kernels, "started": self._started})
+            self._keep(self._file.finish, self._told)
             try:
-                self._written = write(self._run, Path(folder))
+                self._written = write(self._run, self._file.path.parent)
             except OSError as error:
                 self._errors.append(f"the report cannot be written: {error}")
         ended_well = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
@@ -297,6 +351,9 @@ class _Reporter:
             for sentence in deviations(self._run):
                 out.line(wrapped(f"known: {sentence}"), **_COLOURS["deviates"])
             out.line(wrapped(totals(self._run)))
+            shard = self._config.stash[_shard]
+            if not shard.whole:
+                out.line(f"shard {shard}: zvmlab merge judges the requirements of all shards")
         if self._written:
             out.line("report: " + ", ".join(map(str, self._written)))
         for sentence in self._errors:

@@ -6,11 +6,15 @@ from __future__ import annotations
 import enum
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
+from zvmlab.base.results import Head
+from zvmlab.base.shard import Shard
 from zvmlab.guest.config import QEMU
 from zvmlab.pytest_plugin.requirements import Requirement, Requirements
+
+KIND = "tests"
 
 
 class Outcome(enum.StrEnum):
@@ -48,6 +52,27 @@ class Case:
     first_kernel: bool = False
     """In this run it need not be there on other kernels than the first."""
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Case:
+        """From a dictionary of its fields, and more."""
+        return cls(
+            test=str(data["test"]),
+            function=str(data["function"]),
+            sentence=str(data["sentence"]),
+            rows=tuple(map(str, data["rows"])),
+            errnos=tuple(map(str, data["errnos"])),
+            kernel=_text(data["kernel"]),
+            driver=_text(data["driver"]),
+            backend=_text(data["backend"]),
+            parameters={str(name): str(value) for name, value in data["parameters"].items()},
+            defect=None if data["defect"] is None else int(data["defect"]),
+            first_kernel=bool(data["first_kernel"]),
+        )
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
 
 @dataclass(frozen=True)
 class TraceCut:
@@ -57,6 +82,12 @@ class TraceCut:
     path: str
     begin: int
     end: int
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> TraceCut:
+        """From a dictionary of its fields."""
+        begin, end = int(data["begin"]), int(data["end"])
+        return cls(str(data["guest"]), str(data["path"]), begin, end)
 
 
 @dataclass
@@ -75,6 +106,33 @@ class Result:
     logs: list[str] = field(default_factory=list)
     """Folders with console.log, trace.jsonl and emulator.log, kept after a failure."""
     cuts: list[TraceCut] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, as docs/report.md describes it; from_json() gives an equal result."""
+        return {
+            **asdict(self.case),
+            "result": self.outcome,
+            "reason": self.reason,
+            "seconds": round(self.seconds, 3),
+            "failure": self.failure,
+            "console": self.console,
+            "logs": self.logs,
+            "traces": [asdict(cut) for cut in self.cuts],
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Result:
+        """From what to_json() gave."""
+        return cls(
+            Case.from_json(data),
+            Outcome(data["result"]),
+            str(data["reason"]),
+            float(data["seconds"]),
+            str(data["failure"]),
+            str(data["console"]),
+            list(map(str, data["logs"])),
+            [TraceCut.from_json(cut) for cut in data["traces"]],
+        )
 
 
 class Column(NamedTuple):
@@ -252,6 +310,24 @@ class Run:
         return said
 
 
+def head_of(shard: Shard, run: Run, strict: bool) -> Head:
+    """Which run the results in a file are of.
+
+    *strict*: does a requirement that is not shown fail it?
+    """
+    rows = run.requirements.rows.values()
+    return Head(
+        KIND,
+        shard,
+        {
+            "columns": [list(column) for column in run.columns],
+            "groups": dict(run.requirements.groups),
+            "requirements": [{**asdict(row), "errnos": list(row.errnos)} for row in rows],
+            "strict": strict,
+        },
+    )
+
+
 def _count(results: Iterable[Result], column: Column) -> Counter[Outcome]:
     def fits(result: Result) -> bool:
         case = result.case
@@ -286,6 +362,11 @@ class Collector:
                 result.failure = report.longreprtext
         elif report.when == "call":
             result.outcome = Outcome.PASSED
+
+    def result(self, case: Case) -> Result:
+        """What is known of a case so far; what has not ended has failed."""
+        result = self._results[case.test]
+        return result if result.outcome is not None else replace(result, outcome=Outcome.FAILED)
 
     def results(self) -> tuple[Result, ...]:
         """All of them, in the order of their names; what did not end has failed."""

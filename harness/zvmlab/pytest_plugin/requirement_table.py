@@ -162,7 +162,7 @@ def markdown(run: Run) -> str:
         "A run of the tests writes this page ([report.md](report.md)).  The counts are those of that"
         " run.  The names are those of the present tests, so there may be names that it did not have.",
     ]
-    lines += ["", f"Run: {time.strftime('%Y-%m-%d')}."]
+    lines += ["", f"Run: {time.strftime('%Y-%m-%d', time.gmtime(run.started))}."]
     if run.kernels:
         versions = ", ".join(f"{name} {version}" for name, version in sorted(run.kernels.items()))
         lines += ["", f"Kernels: {_escaped(versions)}."]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -105,43 +106,48 @@ def table(sweep: Sweep, found: list[Verdict]) -> Table:
     return made
 
 
-def summary(sweep: Sweep, found: list[Verdict], seconds: float) -> str:
-    """One sentence."""
+def summary(sweep: Sweep, found: list[Verdict], seconds: float | None) -> str:
+    """One sentence; without *seconds* the same whatever machines have shared the sweep."""
     words = Counter(verdict.word for verdict in found)
-    return (
+    effort = "" if seconds is None else f"; {sweep.guests} guests, {seconds:.0f} s"
+    part = "" if sweep.plan.shard.whole else f"shard {sweep.plan.shard}: "
+    return part + (
         f"{len(found)} faults at {sum(sweep.counted.calls[p] for p in {v.case.point for v in found})}"
         f" calls of {sweep.plan.scenario} on {sweep.kernel_version} in {sweep.plan.backend},"
         f" driver {sweep.plan.driver}, seed {sweep.plan.seed}: {words[OK]} ok,"
-        f" {words[KNOWN]} known, {words[FAILED]} failed;"
-        f" {sweep.guests} guests, {seconds:.0f} s"
+        f" {words[KNOWN]} known, {words[FAILED]} failed{effort}"
     )
 
 
-def to_json(sweep: Sweep, found: list[Verdict], seconds: float) -> dict[str, Any]:
-    """Everything, as plain data."""
+def _case_to_json(sweep: Sweep, verdict: Verdict, measured: bool) -> dict[str, Any]:
+    data = {
+        "verdict": verdict.word,
+        "effect": effect(verdict.result, sweep.counted.outcome),
+        "reasons": verdict.reasons,
+        **verdict.result.to_json(),
+    }
+    # Of one machine, and of one run.
+    return data if measured else {k: v for k, v in data.items() if k not in ("seconds", "logs")}
+
+
+def to_json(sweep: Sweep, found: list[Verdict], seconds: float | None) -> dict[str, Any]:
+    """Everything, as plain data; without *seconds* no times and folders of single machines."""
     names = ("point", "calls", "faults", OK, KNOWN, FAILED)
     rows = point_rows(sweep, found)
+    measured = {} if seconds is None else {"seconds": round(seconds, 1), "guests": sweep.guests}
     return {
         "scenario": sweep.plan.scenario,
         "kernel": sweep.kernel_version,
         "backend": sweep.plan.backend,
         "driver": sweep.plan.driver,
         "seed": sweep.plan.seed,
-        "seconds": round(seconds, 1),
-        "guests": sweep.guests,
+        "shard": str(sweep.plan.shard),
+        **measured,
         "reference": sweep.counted.outcome.to_json(),
         "points": [dict(zip(names, row)) for row in rows],
         "other calls": sweep.counted.others,
         "not reached": [p.name for p in sweep.counted.points if p.name not in sweep.counted.calls],
-        "cases": [
-            {
-                "verdict": verdict.word,
-                "effect": effect(verdict.result, sweep.counted.outcome),
-                "reasons": verdict.reasons,
-                **verdict.result.to_json(),
-            }
-            for verdict in found
-        ],
+        "cases": [_case_to_json(sweep, verdict, seconds is not None) for verdict in found],
     }
 
 
@@ -149,7 +155,7 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def markdown(sweep: Sweep, found: list[Verdict], seconds: float) -> str:
+def markdown(sweep: Sweep, found: list[Verdict], seconds: float | None) -> str:
     """A summary for people."""
     lines = [f"# Sweep of {sweep.plan.scenario}", "", summary(sweep, found, seconds), ""]
     lines += ["| point | calls | faults | ok | known | failed |", "|---|--:|--:|--:|--:|--:|"]
@@ -163,7 +169,8 @@ def markdown(sweep: Sweep, found: list[Verdict], seconds: float) -> str:
         lines += ["## Failed", ""]
         for verdict in failed:
             lines += [f"* `{verdict.case}`: {s.kind}: {s.text}" for s in verdict.blame]
-            lines += [f"  (logs: `{verdict.result.logs}`)"]
+            if seconds is not None:
+                lines += [f"  (logs: `{verdict.result.logs}`)"]
         lines.append("")
     reasons = dict.fromkeys(why for verdict in found for why in verdict.reasons)
     if reasons:
@@ -180,8 +187,17 @@ def markdown(sweep: Sweep, found: list[Verdict], seconds: float) -> str:
     return harmless("\n".join(lines)) + "\n"
 
 
-def write(sweep: Sweep, found: list[Verdict], seconds: float) -> list[Path]:
-    """Both reports into the sweep's folder."""
+def lines(sweep: Sweep, found: list[Verdict], seconds: float | None) -> Iterator[str]:
+    """What comes after the table: each symptom to blame, and the summary."""
+    for verdict in found:
+        for symptom in verdict.blame:
+            yield harmless(f"failed {verdict.case}: {symptom.kind}: {symptom.text}")
+    yield summary(sweep, found, seconds)
+
+
+def write(sweep: Sweep, found: list[Verdict], seconds: float | None) -> list[Path]:
+    """Both reports into the sweep's folder, which is made if need be."""
+    sweep.plan.output.mkdir(parents=True, exist_ok=True)
     data = json.dumps(to_json(sweep, found, seconds), indent=1, ensure_ascii=False)
     made = [sweep.plan.output / JSON_NAME, sweep.plan.output / MARKDOWN_NAME]
     made[0].write_text(data + "\n", encoding="utf-8")

@@ -81,12 +81,12 @@ class Result:
         """From what to_json() gave."""
         outcome = data["outcome"]
         return cls(
-            data["case"],
-            [Symptom(s["kind"], s["text"]) for s in data["symptoms"]],
+            str(data["case"]),
+            [Symptom(str(s["kind"]), str(s["text"])) for s in data["symptoms"]],
             None if outcome is None else Outcome.from_json(outcome),
-            list(data["left"]),
-            data["seconds"],
-            data["logs"],
+            list(map(str, data["left"])),
+            float(data["seconds"]),
+            str(data["logs"]),
         )
 
 
@@ -171,6 +171,25 @@ class Counted:
     others: dict[str, int]
     """Further calls at a point, which are not failed: of other paths, or of nobody."""
     outcome: Outcome
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; from_json() gives an equal value."""
+        return {
+            "points": [[point.name, list(point.kinds)] for point in self.points],
+            "calls": self.calls,
+            "others": self.others,
+            "outcome": self.outcome.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Counted:
+        """From what to_json() gave."""
+        return cls(
+            [Point(str(name), tuple(map(str, kinds))) for name, kinds in data["points"]],
+            {str(name): int(number) for name, number in data["calls"].items()},
+            {str(name): int(number) for name, number in data["others"].items()},
+            Outcome.from_json(data["outcome"]),
+        )
 
 
 class Runner:

@@ -8,12 +8,10 @@ as soon as it is known, so that an interrupted sweep goes on where it was.
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,13 +20,15 @@ from typing import Any
 from zvmlab.base.errors import UsageError, ZvmlabError
 from zvmlab.base.owned import claim, renew
 from zvmlab.base.progress import Progress
+from zvmlab.base.results import NAME, Head, ResultsFile, sense
+from zvmlab.base.shard import Shard
 from zvmlab.guest.artifacts import prepare
 from zvmlab.guest.config import OUR_DRIVER, QEMU, UPSTREAM_DRIVER, GuestConfig, Artifacts
 from zvmlab.scenarios import find
 from zvmlab.sweep.cases import Case, cases
 from zvmlab.sweep.run import Counted, Result, Runner
 
-STATE = "state.jsonl"
+KIND = "sweep"
 _GUESTS = "guests-"
 # A step that takes longer than scenarios.context.STEP_SECONDS sleeps for good.
 PARAMETERS: Mapping[str, str] = {OUR_DRIVER: "open_timeout=1"}
@@ -58,6 +58,8 @@ class Plan:
     params: str | None = None
     """What the driver is loaded with; None: what makes its waits short enough for a sweep."""
     backend: str = QEMU
+    shard: Shard = Shard()
+    """Which of the cases are run."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.jobs <= MAX_JOBS:
@@ -75,7 +77,7 @@ class Plan:
         return {
             "scenario": self.scenario,
             "kernel": artifacts.kernel_version,
-            "image": str(artifacts.image),  # in the cache, named after all that is in it
+            "image": artifacts.image.parent.name,  # in the cache, named after all that is in it
             "driver": self.driver,
             "params": self.parameters,
             "seed": self.seed,
@@ -96,83 +98,43 @@ class Sweep:
     guests: int = 0
 
 
-class State:
-    """The results so far, in a file: a line for the sweep, one for each case."""
-
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / STATE
-        self._lock = threading.Lock()
-
-    def load(self, identity: dict[str, Any]) -> dict[str, Result] | None:
-        """What an earlier sweep found; None if there is none, UsageError if it was another."""
-        lines = self._lines()
-        if not lines:
-            return None
-        if lines[0].get("sweep") != identity:
-            raise UsageError(
-                f"{self.path.parent} has another sweep (scenario, kernel, driver, emulator, seed or"
-                " points differ); --fresh starts again"
-            )
-        whole = "".join(f"{json.dumps(line)}\n" for line in lines)
-        self.path.write_text(whole, encoding="utf-8")  # what a kill has cut is gone
-        with self._sense():
-            results = [Result.from_json(line) for line in lines[1:] if "case" in line]
-            return {result.case: result for result in results}
-
-    def finished(self) -> bool:
-        """Did the sweep whose file it is come to its end?"""
-        lines = self._lines()
-        return bool(lines) and "finished" in lines[-1]
-
-    def seed(self) -> int | None:
-        """The seed of the sweep whose file it is."""
-        lines = self._lines()
-        with self._sense():
-            return int(lines[0]["sweep"]["seed"]) if lines and "sweep" in lines[0] else None
-
-    def begin(self, identity: dict[str, Any]) -> None:
-        """Forget what was there."""
-        self.path.write_text(json.dumps({"sweep": identity}) + "\n", encoding="utf-8")
-
-    def add(self, line: dict[str, Any]) -> None:
-        """One more line."""
-        with self._lock, open(self.path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
-
-    def _lines(self) -> list[dict[str, Any]]:
-        if not self.path.exists():
-            return []
-        with self._sense():
-            text = self.path.read_text(encoding="utf-8")
-            whole = text[: text.rfind("\n") + 1].split("\n")[:-1]
-            return [dict(json.loads(line)) for line in whole]
-
-    @contextlib.contextmanager
-    def _sense(self) -> Iterator[None]:
-        """UsageError if the file is not what this class writes."""
-        try:
-            yield
-        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
-            raise UsageError(
-                f"{self.path} is not the state of a sweep; --fresh starts again"
-            ) from None
+def state_of(output: Path) -> ResultsFile:
+    """The results of the sweep in that folder."""
+    return ResultsFile(output / NAME)
 
 
-def remembered(plan: Plan, identity: dict[str, Any], resume: bool | None) -> dict[str, Result]:
+def seed_of(output: Path) -> int | None:
+    """The seed of the sweep in that folder, if there is one."""
+    found = state_of(output).read()
+    with sense(state_of(output).path):
+        return None if found is None else int(found.head.run["seed"])
+
+
+def remembered(plan: Plan, head: Head, resume: bool | None) -> dict[str, Result]:
     """Results to go on from.  *resume*: True, False (begin anew) or None (ask if it matters)."""
-    state = State(plan.output)
-    if resume is None and state.path.exists() and not state.finished():
-        raise UsageError(
-            f"{plan.output} has an interrupted sweep; --resume continues it, --fresh starts again"
-        )
-    if resume:
-        found = state.load(identity)
-        if found is None:
-            raise UsageError(f"{plan.output} has no sweep to continue; leave out --resume")
-        return found
+    state = state_of(plan.output)
+    if resume is not False:
+        found = state.read()
+        if resume is None and found is not None and not found.finished:
+            raise UsageError(
+                f"{plan.output} has an interrupted sweep; --resume continues it,"
+                " --fresh starts again"
+            )
+        if resume:
+            if found is None:
+                raise UsageError(f"{plan.output} has no sweep to continue; leave out --resume")
+            if found.head != head:
+                raise UsageError(
+                    f"{plan.output} has another sweep (scenario, kernel, driver, emulator, seed,"
+                    " shard or points differ); --fresh starts again"
+                )
+            with sense(state.path):
+                results = [Result.from_json(line) for line in found.lines if "case" in line]
+            state.mend(found)
+            return {result.case: result for result in results}
     for folder in plan.output.glob(f"{_GUESTS}*"):
         renew(folder)
-    state.begin(identity)
+    state.begin(head)
     return {}
 
 
@@ -184,9 +146,10 @@ def sweep(plan: Plan, progress: Progress, resume: bool | None = None) -> Sweep:
         kernel=plan.kernel, driver=plan.driver, backend=plan.backend, modules=scenario.modules
     )
     artifacts = prepare(config, progress)
-    identity = plan.identity(artifacts)
+    head = Head(KIND, plan.shard, plan.identity(artifacts))
     plan.output.mkdir(parents=True, exist_ok=True)
-    results = remembered(plan, identity, resume)
+    results = remembered(plan, head, resume)
+    state = state_of(plan.output)
     folders = [plan.output / f"{_GUESTS}{job}" for job in range(1, plan.jobs + 1)]
     for folder in folders:
         claim(folder, lambda path: path.name.isdigit())
@@ -203,24 +166,25 @@ def sweep(plan: Plan, progress: Progress, resume: bool | None = None) -> Sweep:
                 f"no call of {scenario.name} fits --point {' '.join(plan.patterns) or '(none)'};"
                 f" it calls {', '.join(counted.calls)}"
             )
-        whole = Sweep(plan, artifacts.kernel_version, counted, made)
-        names = {str(case) for case in made}
-        whole.results = {name: found for name, found in results.items() if name in names}
-        with progress.step(f"faults in {scenario.name}", len(made)) as step:
-            step.update(len(whole.results))
+        state.add({"counted": counted.to_json()})
+        done = Sweep(plan, artifacts.kernel_version, counted, plan.shard.share(made))
+        names = {str(case) for case in done.cases}
+        done.results = {name: found for name, found in results.items() if name in names}
+        with progress.step(f"faults in {scenario.name}", len(done.cases)) as step:
+            step.update(len(done.results))
 
             def take(result: Result) -> None:
-                State(plan.output).add(result.to_json())
-                whole.results[result.case] = result
-                step.update(len(whole.results))
+                state.add(result.to_json())
+                done.results[result.case] = result
+                step.update(len(done.results))
 
-            run_all(runners, [case for case in made if str(case) not in whole.results], take)
-        State(plan.output).add({"finished": len(made)})
+            run_all(runners, [one for one in done.cases if str(one) not in done.results], take)
+        state.finish(len(done.cases))
     finally:
         for runner in runners:
             runner.close()
-    whole.guests = sum(runner.booted for runner in runners)
-    return whole
+    done.guests = sum(runner.booted for runner in runners)
+    return done
 
 
 def _counted(runner: Runner) -> Counted:
