@@ -13,6 +13,7 @@ import pytest
 
 from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError
 from zvmlab.build import buildstep, packages, qemubuild
+from zvmlab.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
 SIM = ROOT / "sim"
@@ -320,3 +321,26 @@ def test_old_lists_and_files_are_used_when_the_archive_is_gone(
     old = tmp_path / "p_1-1_s390x.deb"
     old.touch()
     assert suite.download("p", tmp_path) == old
+
+
+def test_entry_is_what_would_be_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its name changes with the sources, and nothing is built for it."""
+    asked: list[str] = []
+
+    def entry(kind: str, key: str, build: object, artifact: str) -> Path:
+        asked.append(f"{kind}-{key}")
+        return tmp_path
+
+    monkeypatch.setattr(qemubuild, "entry", entry)
+    monkeypatch.delenv("ZVMLAB_QEMU", raising=False)
+    assert main(["build", "--entry"]) == 0
+    said = capsys.readouterr().out
+    assert asked == []
+    assert main(["build"]) == 0
+    assert said == f"{asked[0]}\n" and re.fullmatch(r"qemu-[0-9a-f]{16}\n", said)
+    monkeypatch.setenv(qemubuild.WITHOUT, "lctl-flush")
+    capsys.readouterr()
+    assert main(["build", "--entry"]) == 0
+    assert capsys.readouterr().out != said

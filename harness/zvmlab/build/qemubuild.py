@@ -68,6 +68,8 @@ WITHOUT = "ZVMLAB_QEMU_WITHOUT"
 NOT_FOR_BUILDS = ("patches.py", "newer.py")
 _BASE = ("source", "build.log", "ready")
 
+_KIND = "qemu"
+
 
 def source_root() -> Path:
     """The clone that this package belongs to."""
@@ -262,7 +264,12 @@ def build_qemu(progress: Progress | None = None) -> Path:
             shutil.copy2(program, folder / "bin" / TARGET)
             shutil.copy2(firmware, folder / "share" / "qemu" / FIRMWARE)
 
-    return entry("qemu", build_key(root), build, f"bin/{TARGET}")
+    return entry(_KIND, build_key(root), build, f"bin/{TARGET}")
+
+
+def qemu_entry() -> str:
+    """The executable's folder in the cache."""
+    return f"{_KIND}-{build_key(source_root())}"
 
 
 def pristine_source(progress: Progress | None = None) -> Path:

@@ -61,9 +61,16 @@ def add_commands(commands: Any) -> None:
         commands,
         "build",
         "build the emulator, or the module that it loads, into the cache",
-        "  zvmlab build\n  zvmlab build --backend hercules",
+        "  zvmlab build\n"
+        "  zvmlab build --backend hercules\n"
+        "  zvmlab build --entry          the key under which CI can keep the cache",
     )
     backend_option(build)
+    build.add_argument(
+        "--entry",
+        action="store_true",
+        help="print the name of what would be built, which changes with its sources; build nothing",
+    )
     build.set_defaults(command=run_build)
 
     check = command(
@@ -125,7 +132,8 @@ def run_build(arguments: argparse.Namespace) -> int:
     """Build it unless it is there."""
     from zvmlab.guest.backends import backend_of
 
-    print(backend_of(arguments.backend).build(Progress()))
+    backend = backend_of(arguments.backend)
+    print(backend.entry() if arguments.entry else backend.build(Progress()))
     return EXIT_PASS
 
 

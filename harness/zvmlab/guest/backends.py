@@ -15,8 +15,8 @@ from typing import Protocol
 
 from zvmlab.base.errors import EmulatorError, UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.build.herculesbuild import build_module
-from zvmlab.build.qemubuild import build_qemu
+from zvmlab.build.herculesbuild import build_module, module_entry, sources
+from zvmlab.build.qemubuild import build_qemu, qemu_entry
 from zvmlab.guest import hercules, saving
 from zvmlab.guest.config import HERCULES, QEMU, Channels, GuestConfig, Artifacts, emulator_arguments
 from zvmlab.guest.console import Crash, disabled_wait
@@ -74,6 +74,9 @@ class Backend(Protocol):
 
     def build(self, progress: Progress | None) -> Path:
         """What of the emulator is built, or built for it; in the cache."""
+
+    def entry(self) -> str:
+        """Name in the cache of what build() makes; it changes with all that goes into it."""
 
     def command_line(
         self, config: GuestConfig, artifacts: Artifacts, channels: Channels, restored: bool
@@ -169,6 +172,9 @@ class _Qemu:
             raise UsageError(f"ZVMLAB_QEMU is not a program: {named}")
         return Path(named)
 
+    def entry(self) -> str:
+        return qemu_entry()
+
     def command_line(
         self, config: GuestConfig, artifacts: Artifacts, channels: Channels, restored: bool
     ) -> list[str]:
@@ -191,6 +197,9 @@ class _Hercules:
     def build(self, progress: Progress | None) -> Path:
         hercules.check_program()
         return build_module(progress)
+
+    def entry(self) -> str:
+        return module_entry(sources())
 
     def command_line(
         self, config: GuestConfig, artifacts: Artifacts, channels: Channels, restored: bool
