@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from zvmlab.base.errors import GuestPanic, ZvmlabError
-from zvmlab.build.driverbuild import built_module
+from zvmlab.build.modulebuild import built_module
 from zvmlab.build.kernels import resolve
 from zvmlab.guest.console import Crash, classify
 from zvmlab.guest.guest import Guest

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from zvmlab.base.cache import cache_root
-from zvmlab.build.driverbuild import built_module
+from zvmlab.build.modulebuild import built_module
 from zvmlab.build.kernel import slowness
 from zvmlab.build.kernels import resolve
 from zvmlab.guest.backends import backend_of

@@ -24,7 +24,7 @@ from zvmlab.base.errors import CannotRun, ZvmlabError, exit_code
 from zvmlab.base.progress import Progress
 from zvmlab.build.buildstep import run_tool
 from zvmlab.build.debugkernel import kernel_source
-from zvmlab.build.driverbuild import Build, build_folder, driver_source, run_make
+from zvmlab.build.modulebuild import Build, build_folder, driver_source, run_make
 from zvmlab.build.kernels import resolve
 
 KERNELS = ("bookworm", "trixie", "sid")

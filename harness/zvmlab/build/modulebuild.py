@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Building driver/ for a guest kernel.
+"""Building modules that are not in the kernel's own tree, for a guest kernel.
 
-    module = driver_module(resolve("trixie"))       # …/monreader.ko
+    module = driver_module(resolve("trixie"))                     # …/monreader.ko
+    modules = built_modules(Path("src"), resolve("trixie"))       # {"mydriver": …/mydriver.ko}
 
 A kernel of Debian is built for with Debian's headers of exactly that kernel, its
 kbuild programs and the compiler it was made with, all unpacked into the cache.
@@ -9,7 +10,8 @@ Any other kernel needs its build folder where the kernel's own ``make
 modules_install`` puts it, lib/modules/VERSION/build, and is built for with this
 machine's cross compiler.
 
-``python3 -m zvmlab.build.driverbuild KERNEL…`` builds if need be and prints the paths.
+The folder is built as every external module is, by ``make -C BUILD M=FOLDER modules``; a copy of
+it, so that the user's own folder stays as it is.
 """
 
 from __future__ import annotations
@@ -17,21 +19,34 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from zvmlab.base.cache import cache_root, digest, entry
-from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError, exit_code
+from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
 from zvmlab.build.buildstep import LOG_TAIL, run_tool
 from zvmlab.build.host_programs import host_arch, unpack_programs
 from zvmlab.build.kernel import ARCH, Kernel, unpack
-from zvmlab.build.kernels import DEBIAN, resolve
+from zvmlab.build.kernels import DEBIAN
+from zvmlab.build.modules import module_name
 from zvmlab.build.packages import Suite
 
 MODULE = "monreader.ko"
+_MAKEFILES = ("Kbuild", "Makefile")
+# What kbuild leaves in a folder.
+_MADE = re.compile(
+    r"\.(?:o|a|ko|mod|mod\.c|cmd|symvers|order|dwo|o\.d)$|^\..*\.(?:cmd|d|tmp)$|^modules\.order$"
+)
+_MOST_FILES = 2000
+_MOST_BYTES = 64 << 20
+# The compiler's, modpost's, make's.
+_ERRORS = (
+    re.compile(r"^\S+:\d+:(?:\d+:)? (?:fatal )?error: "),
+    re.compile(r"^ERROR: modpost: "),
+    re.compile(r"^make.*: \*\*\* "),
+)
 CROSS = "s390x-linux-gnu-"
 MAKE_SECONDS = 600
 # Parts of the packages that modules are not built with.
@@ -83,26 +98,96 @@ def driver_module(kernel: Kernel, progress: Progress | None = None) -> Path:
 def built_module(
     source: Path, module: str, kernel: Kernel, progress: Progress | None = None
 ) -> Path:
-    """The .ko that the folder *source* (Kbuild, Makefile, .c, .h) gives for that kernel."""
+    """The one of built_modules() whose file has that name."""
+    found = built_modules(source, kernel, progress)
+    if module_name(module) not in found:
+        raise UsageError(f"{source} builds {', '.join(found)}, and no {module}")
+    return found[module_name(module)]
+
+
+def built_modules(
+    source: Path, kernel: Kernel, progress: Progress | None = None
+) -> dict[str, Path]:
+    """The .ko files that a folder with a Kbuild or a Makefile gives for that kernel, by name.
+
+    They are kept in the cache until the folder or the kernel changes.  UsageError with the
+    compiler's first error if it cannot be built.
+    """
     shown = progress or Progress()
+    sources = sources_of(source)
     build = build_folder(kernel, shown)
-    sources = sorted(p for p in source.iterdir() if p.suffix in (".c", ".h"))
-    sources += [source / name for name in ("Kbuild", "Makefile")]
+    names = [str(file.relative_to(source)) for file in sources]
+    key = digest(kernel.version, str(build), _stamp(build), *names, *sources)
 
     def make(folder: Path) -> None:
         work = folder / "work"
-        work.mkdir()
-        for file in sources:
-            shutil.copy(file, work)
+        for name, file in zip(names, sources):
+            (work / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, work / name)
         with shown.step(f"building {source.name}/ for {kernel.version}"):
-            run_make(build, work, "modules")
-            _strip(work / module, build)
-        shutil.copy(work / module, folder / module)
+            _make_modules(source, build, work, cache_root() / f"module-{key}.log")
+            for module in sorted(work.rglob("*.ko")):
+                if (folder / module.name).exists():
+                    raise UsageError(f"{source} has two modules called {module.name}")
+                _strip(module, build)
+                shutil.copy(module, folder / module.name)
         shutil.rmtree(work)
 
-    names = [f"{source.name}:" for source in sources]
-    key = digest(kernel.version, str(build), _stamp(build), *names, *sources)
-    return entry("driver", key, make, module)
+    folder = entry("module", key, make)
+    return {module_name(file): file for file in sorted(folder.glob("*.ko"))}
+
+
+def sources_of(folder: Path) -> list[Path]:
+    """What a folder is built from; without what an earlier build has left, and hidden folders."""
+    if not any((folder / name).is_file() for name in _MAKEFILES):
+        raise UsageError(
+            f"{folder} has no Kbuild and no Makefile; write 'obj-m := NAME.o' into a Kbuild there"
+        )
+    found: list[Path] = []
+    size = 0
+    for top, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            file = Path(top, name)
+            if _MADE.search(name) or not file.is_file():
+                continue
+            found.append(file)
+            size += file.stat().st_size
+            if len(found) > _MOST_FILES or size > _MOST_BYTES:
+                raise UsageError(
+                    f"{folder} has more than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB;"
+                    " name the folder of the module alone"
+                )
+    return found
+
+
+def _make_modules(source: Path, build: Build, work: Path, log: Path) -> None:
+    """Runs kbuild in *work*, the copy of *source*; the log stays if it fails."""
+    what = f"building {source}"
+    words = [word for word in build.variables() if not word.startswith("KDIR=")]
+    jobs = f"-j{len(os.sched_getaffinity(0))}"
+    argv = ["make", jobs, "-C", str(build.folder), f"M={work}", *words, "modules"]
+    done = run_tool(what, argv, MAKE_SECONDS, build.environment())
+    said = done.stdout.replace(f"{work}/", "")
+    if done.returncode != 0:
+        log.write_text(said, encoding="utf-8")
+        raise UsageError(f"{what} failed: {_first_error(said)}; the log is {log}")
+    if not any(work.rglob("*.ko")):
+        log.write_text(said, encoding="utf-8")
+        raise UsageError(
+            f"{what} gave no module; its Kbuild needs a line 'obj-m := NAME.o'; the log is {log}"
+        )
+    log.unlink(missing_ok=True)
+
+
+def _first_error(said: str) -> str:
+    """The compiler's first error with file and line, else make's, else the last line."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    for pattern in _ERRORS:
+        for line in lines:
+            if pattern.search(line):
+                return line
+    return lines[-1] if lines else "make said nothing"
 
 
 def run_make(build: Build, folder: Path, target: str, *variables: str) -> str:
@@ -141,7 +226,7 @@ def build_folder(kernel: Kernel, progress: Progress | None = None) -> Build:
     if folder is None or not (folder / "Makefile").is_file():
         raise UsageError(
             f"kernel {kernel.version} has no build folder (lib/modules/{kernel.version}/build),"
-            " which is needed to build driver/"
+            " which is needed to build modules"
         )
     compiler = f"{CROSS}gcc"
     if not shutil.which(compiler):
@@ -197,12 +282,3 @@ def _adapt(folder: Path, final: Path, headers: str) -> None:
     # With it there kbuild wants to write BTF, which the guests have no use for.
     (makefile.parent / "vmlinux").unlink(missing_ok=True)
 
-
-def main(kernels: list[str]) -> None:
-    """Build for each, and print the paths."""
-    for name in kernels:
-        print(driver_module(resolve(name)))
-
-
-if __name__ == "__main__":
-    sys.exit(exit_code(lambda: main(sys.argv[1:])))

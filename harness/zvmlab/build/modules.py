@@ -61,6 +61,12 @@ def module_words(module: bytes, origin: object = "module") -> list[tuple[str, st
         raise UsageError(f"{origin} is not a kernel module for s390x") from error
 
 
+def made_for(file: Path) -> str:
+    """Version of the kernel that a module was made for; "" if it does not say so."""
+    words = module_info(read_module(file), file).get("vermagic", "").split()
+    return words[0] if words else ""
+
+
 def _module_words(module: bytes) -> list[tuple[str, str]]:
     if not module.startswith(_ELF64_BIG):
         raise ValueError("not ELF, 64 bit, big-endian")

@@ -22,7 +22,7 @@ from zvmlab.build.elf import check_file, is_elf, is_s390x
 from zvmlab.build.guesttools import any_tool, is_tool
 from zvmlab.cli import workload as cli_workload
 from zvmlab.cli.options import command, guest_options, seconds
-from zvmlab.guest.artifacts import DRIVER, prepare
+from zvmlab.guest.artifacts import DRIVER, prepare, with_built_modules
 from zvmlab.guest.config import (
     DEFAULT_STORAGE,
     TRACE_DATA,
@@ -113,8 +113,8 @@ def _more_options(parser: argparse.ArgumentParser) -> None:
         "--module",
         action="append",
         default=[],
-        metavar="NAME|PATH",
-        help="put this module into the guest and load it",
+        metavar="NAME|PATH|DIR",
+        help="put this module into the guest and load it; a folder (DIR/) is built for its kernel first",
     )
     add(
         "--device",
@@ -197,7 +197,7 @@ def _config(arguments: argparse.Namespace, files: dict[str, Path], **more: Any) 
     if arguments.segment is not None:
         more["segments"] = tuple(arguments.segment)
     check_name(arguments.name)
-    return GuestConfig(
+    config = GuestConfig(
         kernel=arguments.kernel,
         cpus=arguments.cpus,
         storage=normal_storage(arguments.storage),
@@ -217,6 +217,7 @@ def _config(arguments: argparse.Namespace, files: dict[str, Path], **more: Any) 
         name=arguments.name,
         **more,
     )
+    return with_built_modules(config, Progress(quiet=not sys.stderr.isatty()))
 
 
 def check_program(path: Path) -> None:

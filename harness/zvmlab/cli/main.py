@@ -29,6 +29,7 @@ from zvmlab.cli import (
     fault as cli_fault,
     guest as cli_guest,
     merge as cli_merge,
+    module as cli_module,
     records as cli_records,
     redeliver as cli_redeliver,
     replay as cli_replay,
@@ -96,6 +97,7 @@ def parser() -> argparse.ArgumentParser:
     cli_sweep.add_commands(commands)
     cli_differ.add_commands(commands)
     cli_merge.add_commands(commands)
+    cli_module.add_commands(commands)
     cli_records.add_commands(commands)
     cli_fabricate.add_commands(commands)
     cli_redeliver.add_commands(commands)

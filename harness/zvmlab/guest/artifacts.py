@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from pathlib import Path
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.build.driverbuild import driver_module
+from zvmlab.build.modulebuild import built_modules, driver_module
 from zvmlab.build.elf import check_file, is_linux
 from zvmlab.build.image import build_image
 from zvmlab.build.kernel import Kernel
 from zvmlab.build.kernels import resolve
-from zvmlab.build.modules import builtin
+from zvmlab.build.modules import builtin, made_for
 from zvmlab.guest.backends import backend_of
 from zvmlab.guest.config import (
     MIB,
@@ -38,9 +39,41 @@ def _driver(config: GuestConfig, kernel: Kernel, progress: Progress | None) -> l
     return [DRIVER] if kernel.modules is not None and DRIVER not in builtin(kernel) else []
 
 
+def _is_folder(name: str) -> bool:
+    """One without a "/" is a module's name, whatever is called like it here."""
+    return "/" in name and Path(name).is_dir()
+
+
+def with_built_modules(config: GuestConfig, progress: Progress | None = None) -> GuestConfig:
+    """The same with modules in place of each folder among them: built for its kernel if need be."""
+    if not any(_is_folder(name) for name in config.modules):
+        return config
+    shown = progress or Progress(quiet=True)
+    kernel = resolve(config.kernel, progress=shown)
+    modules: list[str] = []
+    for name in config.modules:
+        if _is_folder(name):
+            modules += map(str, built_modules(Path(name), kernel, shown).values())
+        else:
+            modules.append(name)
+    return dataclasses.replace(config, modules=tuple(modules))
+
+
+def _say_other_kernel(name: str, kernel: Kernel, progress: Progress) -> None:
+    """A module of another version may load all the same, if what it uses has not changed."""
+    version = made_for(Path(name)) if "/" in name and Path(name).is_file() else ""
+    if version and version != kernel.version:
+        progress.say(
+            f"{name} was made for kernel {version}, and the guest has {kernel.version};"
+            " 'zvmlab module build' makes it for the guest's"
+        )
+
+
 def image(config: GuestConfig, kernel: Kernel, progress: Progress | None = None) -> Path:
     """The guest's image: the agent, a monreader, what was asked for."""
     modules = [*config.modules, *_driver(config, kernel, progress)]
+    for name in modules:
+        _say_other_kernel(name, kernel, progress or Progress(quiet=True))
     extra = []
     for remote, local in config.files.items():
         path = Path(local)

@@ -101,7 +101,7 @@ class GuestConfig:
     *cp* holds further options of the CP by the names of ``zvmlab run --cp``
     (userid, class, level, directory, console, seed).  *files* maps paths in the
     guest to local files, *modules* are names or .ko files put into the guest's
-    image.  *driver* says which monreader the image has: the kernel's own
+    image (the command and ``mark.zvmlab`` also take folders, with a "/", and build them).  *driver* says which monreader the image has: the kernel's own
     (``upstream``), that of driver/ (``zvmlab``), or a .ko file.  *trace_data* is
     ``full`` for a trace that can be replayed (docs/trace.md), *trace_limit* the
     MiB that it may have.  *interactive* adds

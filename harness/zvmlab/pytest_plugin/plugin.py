@@ -19,7 +19,7 @@ import contextlib
 import dataclasses
 import functools
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,9 @@ import pytest
 from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
 from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
-from zvmlab.guest.artifacts import DRIVER, prepare
+from zvmlab.build.kernels import resolve
+from zvmlab.build.modulebuild import built_modules
+from zvmlab.guest.artifacts import DRIVER, prepare, with_built_modules
 from zvmlab.guest.backends import backend_of
 from zvmlab.guest.config import GuestConfig, Artifacts
 from zvmlab.guest.guest import Guest, Stage
@@ -310,7 +312,27 @@ def guest_config(request: pytest.FixtureRequest, zvmlab_kernel: str) -> GuestCon
 
     Nothing has been done yet; a test module may override the fixture.
     """
-    return _with_marks(request, plain_config(_which_of(request.node, zvmlab_kernel)))
+    config = _with_marks(request, plain_config(_which_of(request.node, zvmlab_kernel)))
+    return with_built_modules(config)
+
+
+@pytest.fixture
+def built_module(zvmlab_kernel: str) -> Callable[..., Path]:
+    """Builds a folder's module for the test's kernel: ``built_module("src")`` is the .ko file.
+
+    With a second argument, its name, the folder may have several.  What was built is kept in the
+    cache until the folder changes.
+    """
+
+    def build(folder: Path | str, name: str | None = None) -> Path:
+        found = built_modules(Path(folder), resolve(zvmlab_kernel), Progress(quiet=True))
+        if name is None and len(found) != 1:
+            raise UsageError(f"{folder} builds {', '.join(found)}; say which of them is meant")
+        if name is not None and name not in found:
+            raise UsageError(f"{folder} builds {', '.join(found)}, and no {name}")
+        return found[name] if name is not None else next(iter(found.values()))
+
+    return build
 
 
 def _driver_of(item: pytest.Item) -> str:

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Folders with modules: what of them counts as source, and what is refused before anything runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_kernels import module
+
+from zvmlab.base.errors import UsageError
+from zvmlab.build import modulebuild
+from zvmlab.build.modulebuild import sources_of
+from zvmlab.build.modules import made_for
+from zvmlab.cli.main import main
+
+
+def _write(folder: Path, *names: str) -> Path:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+    return folder
+
+
+def test_what_kbuild_makes_is_no_source(tmp_path: Path) -> None:
+    sources = ("Kbuild", "a.c", "include/a.h", "sub/Makefile", "sub/b.c", "firmware.bin")
+    made = (
+        *("a.o", "a.ko", "a.mod", "a.mod.c", "a.mod.o", ".a.o.cmd", "Module.symvers"),
+        *("modules.order", "sub/b.o", ".tmp_versions/a.mod", ".git/HEAD", "built-in.a"),
+    )
+    _write(tmp_path, *sources, *made)
+    found = [str(path.relative_to(tmp_path)) for path in sources_of(tmp_path)]
+    assert sorted(found) == sorted(sources)
+
+
+def test_folder_without_a_makefile(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="has no Kbuild and no Makefile; write 'obj-m"):
+        sources_of(_write(tmp_path, "a.c"))
+
+
+@pytest.mark.parametrize("what", ("_MOST_FILES", "_MOST_BYTES"))
+def test_folder_of_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    """A name that is not the module's folder, such as the home folder, is not copied."""
+    _write(tmp_path, "Makefile", "a.c", "b.c")
+    monkeypatch.setattr(modulebuild, what, 2)
+    with pytest.raises(UsageError, match="name the folder of the module alone"):
+        sources_of(tmp_path)
+
+
+def test_usage_errors_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["module", "build", str(tmp_path / "no")]) == 2
+    assert capsys.readouterr().err == f"zvmlab: no such folder: {tmp_path}/no\n"
+    assert main(["module", "build", str(tmp_path), "--kernel", "nosuch"]) == 2
+    assert "nosuch" in capsys.readouterr().err
+
+
+def test_kernel_that_a_module_was_made_for(tmp_path: Path) -> None:
+    file = tmp_path / "a.ko"
+    file.write_bytes(module(vermagic="6.1.0-50-s390x SMP mod_unload modversions "))
+    assert made_for(file) == "6.1.0-50-s390x"
+    file.write_bytes(module())
+    assert made_for(file) == ""
