@@ -202,9 +202,10 @@ $(BUILD)/shared/%.o: %.c
 	$(say) CC $<
 	$(Q)$(CC) $(CFLAGS_ALL) $(PLAIN_CFLAGS) -fPIC -fvisibility=hidden -c -o $@ $<
 
-$(BUILD)/libmonrec.so.0: $(MONREC_OBJ)
+$(BUILD)/libmonrec.so.0: $(MONREC_OBJ) lib/monrec/monrec.map
 	$(say) LD $@
-	$(Q)$(CC) $(PLAIN_CFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,defs -o $@ $^
+	$(Q)$(CC) $(PLAIN_CFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,defs \
+		-Wl,--version-script=lib/monrec/monrec.map -o $@ $(MONREC_OBJ)
 
 $(BUILD)/libmonrec.a: $(MONREC_OBJ)
 	$(say) AR $@
@@ -417,8 +418,10 @@ install-tools: $(TOOLS) ## install dmmon, monread and taskmon with their man pag
 	$(foreach tool,$(TOOLS),$(call install-completion,$(notdir $(tool)),--program $(tool)))
 
 .PHONY: install-monrec
-install-monrec: $(MONREC_LIB) ## install libmonrec, its headers and its pkg-config file
-	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig
+install-monrec: $(MONREC_LIB) ## install libmonrec, its headers, its man page and its pkg-config file
+	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig \
+		$(DESTDIR)$(PREFIX)/share/man/man3
+	$(Q)install -m 644 docs/libmonrec.3 $(DESTDIR)$(PREFIX)/share/man/man3
 	$(Q)install -m 644 $(MONREC_HEADERS) $(DESTDIR)$(PREFIX)/include
 	$(Q)install -m 644 $(BUILD)/libmonrec.a $(DESTDIR)$(PREFIX)/lib
 	$(Q)install -m 755 $(BUILD)/libmonrec.so.0 $(DESTDIR)$(PREFIX)/lib

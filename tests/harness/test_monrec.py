@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -190,7 +191,36 @@ def test_library_shows_only_what_is_declared(installed: dict[str, str]) -> None:
     for name, option in (("libmonrec.so", "-D"), ("libmonrec.a", "-g")):
         argv = ["nm", option, "--defined-only", f"{installed['PREFIX']}/lib/{name}"]
         found = subprocess.run(argv, check=True, timeout=60, capture_output=True, text=True).stdout
-        names = {line.split()[2] for line in found.splitlines() if len(line.split()) == 3}
+        words = [line.split() for line in found.splitlines()]
+        names = {word[2].partition("@@")[0] for word in words if len(word) == 3 and word[1] != "A"}
         assert names and all(one.startswith("monrec_") for one in names)
         text = "".join(header.read_text() for header in (ROOT / "lib/monrec").glob("monrec*.h"))
         assert all(f"{one}(" in text for one in names)
+
+
+def _functions(text: str) -> set[str]:
+    """Names of functions that a text of C declares."""
+    without = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    return set(re.findall(r"^[a-z][^#;{}=]*?\b(monrec_[a-z_]+)\(", without, re.M)) - {
+        "monrec_read_fn"
+    }
+
+
+def test_symbols_have_the_version_that_they_came_with(installed: dict[str, str]) -> None:
+    """What a program was linked with is there, or the loader says which version is not."""
+    argv = ["nm", "-D", "--defined-only", "--with-symbol-versions"]
+    argv.append(f"{installed['PREFIX']}/lib/libmonrec.so")
+    found = subprocess.run(argv, check=True, timeout=60, capture_output=True, text=True).stdout
+    names = {line.split()[2] for line in found.splitlines() if line.split()[1] != "A"}
+    assert {name.partition("@@")[2] for name in names} == {"MONREC_0.1"}
+    headers = (ROOT / "lib/monrec").glob("monrec*.h")
+    declared = _functions("".join(h.read_text() for h in headers if "private" not in h.name))
+    assert {name.partition("@@")[0] for name in names} == declared
+
+
+def test_man_page_has_each_function_that_a_header_declares(installed: dict[str, str]) -> None:
+    page = (Path(installed["PREFIX"]) / "share/man/man3/libmonrec.3").read_text()
+    headers = (ROOT / "lib/monrec").glob("monrec*.h")
+    declared = _functions("".join(h.read_text() for h in headers if "private" not in h.name))
+    synopsis = page[page.index(".Sh SYNOPSIS") : page.index(".Sh DESCRIPTION")]
+    assert set(re.findall(r"^\.Fn (monrec_\w+)", synopsis, re.M)) == declared
