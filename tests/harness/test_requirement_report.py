@@ -244,7 +244,9 @@ def test_json(tmp_path: Path) -> None:
         result("test_m2_b", SKIPPED, reason="why", seconds=1.5),
     )
     paths = write(made, tmp_path)
-    assert [path.name for path in paths] == ["report.json", "report.html", "requirements.md"]
+    assert [path.name for path in paths] == [
+        *("report.json", "report.html", "requirements.md", "report.tap", "report.ktap")
+    ]
     read = json.loads(paths[0].read_text(encoding="utf-8"))
     assert read == json.loads(json.dumps(as_json(made)))
     assert read["format"] == 3 and read["started"] == "2027-01-15T08:00:00Z"

@@ -38,9 +38,34 @@ def add_commands(commands: Any) -> None:
         commands,
         "trace",
         "print a CP trace in a readable form, or write it as a timeline",
-        "  zvmlab trace run/trace.jsonl\n  zvmlab trace run/trace.jsonl --perfetto out.json",
+        "  zvmlab trace run/trace.jsonl\n"
+        "  zvmlab trace run/trace.jsonl --call 'iucv.*' --call interrupt --user 'CPU 0'\n"
+        "  zvmlab trace run/trace.jsonl --since 1200 --raw\n"
+        "  zvmlab trace run/trace.jsonl --perfetto out.json",
     )
     trace_argument(trace)
+    add = trace.add_argument
+    add(
+        "--call",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="only calls that match, such as 'iucv.*'; may be repeated",
+    )
+    add(
+        "--user",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="only this user's; the guest's own are of 'CPU 0' and so on; may be repeated",
+    )
+    add("--since", type=int, default=0, metavar="SEQ", help="begin with this number")
+    add(
+        "--raw",
+        action="store_true",
+        help="print bytes of parameter lists and interrupt buffers instead of words, and each"
+        " DIAGNOSE X'44' and X'9C' of a CPU that waits",
+    )
     instead = trace.add_mutually_exclusive_group()
     instead.add_argument(
         "--perfetto", type=Path, metavar="OUT", help="write a timeline for ui.perfetto.dev"
@@ -110,10 +135,13 @@ def run_trace(arguments: argparse.Namespace) -> int:
     if arguments.replay:
         say("zvmlab trace --replay is now zvmlab replay")
         return replay.replay(arguments.file, Progress())
+    choice = tracefmt.Choice(
+        tuple(arguments.call), tuple(arguments.user), arguments.since, arguments.raw
+    )
     if arguments.perfetto is not None:
-        tracefmt.write_perfetto(arguments.file, arguments.perfetto)
+        tracefmt.write_perfetto(arguments.file, arguments.perfetto, choice)
     else:
-        tracefmt.print_trace(arguments.file, sys.stdout)
+        tracefmt.print_trace(arguments.file, sys.stdout, choice)
     return EXIT_PASS
 
 

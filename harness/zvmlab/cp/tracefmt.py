@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import itertools
 import json
 import os
@@ -13,7 +14,23 @@ from typing import Any, TextIO
 
 from zvmlab.base.errors import ZvmlabError
 from zvmlab.base.plain import harmless
-from zvmlab.cp.peer import EventType
+from zvmlab.cp.afiucv import name_text
+from zvmlab.cp.iucv_fields import (
+    ANSWER,
+    CALLS,
+    CLASSES,
+    CODES,
+    CONNECTION,
+    CONTROL,
+    DATA,
+    LENGTH,
+    NO_PATH,
+    Fields,
+    lists_and_rest,
+    message_fields,
+    words_of,
+)
+from zvmlab.cp.peer import EventType, Flag
 
 # The TOD clock counts 1/4096 microseconds (z/Architecture PoP, "Time-of-day clock").
 _TOD_PER_MICROSECOND = 4096
@@ -25,6 +42,13 @@ _TOD = re.compile("[0-9a-fA-F]{1,16}")
 _KNOWN = {"seq", "tod", "cpu", "call", "in", "out", "cc", "pgm", "how", "lost"}
 _PENDING = {EventType.MSG_PENDING, EventType.PRIO_PENDING}
 _COMPLETE = {EventType.MSG_COMPLETE, EventType.PRIO_COMPLETE}
+_YIELDS = ("diag.44", "diag.9c")
+# The function and the list's address, both told by the words.
+_PEER_FIELDS = {
+    *("vmid", "msglim", "msgid", "trgcls", "srccls", "msgtag", "ipuser", "rmmsg", "answer"),
+    "path#2",
+}
+_IUCV_OPERANDS = ("gr0", "gr1", "amode")
 
 
 @dataclass(frozen=True)
@@ -145,15 +169,61 @@ def _access(access: list[Any]) -> str:
     return f"{access[0]}:{access[1]}"
 
 
+def _iucv_text(record: Record) -> tuple[str, dict[str, Any]] | None:
+    """A guest's IUCV instruction in words, and what of the record they do not tell; None if CP did
+    not read its parameter list."""
+    fields = record.fields
+    try:
+        before, after, reads, stores = lists_and_rest(fields)
+    except (ValueError, TypeError, IndexError):
+        return None  # a trace that CP did not write
+    if record.cpu is None or before is None:
+        return None
+    what = record.call.removeprefix("iucv.")
+    words = ""
+    if what == "connect":
+        words += f" to {name_text(before[8:16])} {words_of(before, CALLS[what])}".rstrip()
+        if fields.get("cc") == 0:
+            words += f", path {int.from_bytes(after[:2], 'big')}"
+    elif what in NO_PATH:
+        words += f" {words_of(before, CALLS.get(what, ()))}".rstrip()
+    else:
+        words += f" path {int.from_bytes(before[:2], 'big')}"
+        if what not in CALLS:
+            message = after if what == "send" else before
+            words += f" msgid {int.from_bytes(message[4:8], 'big')}"
+        words += f" {words_of(before, CALLS.get(what, message_fields(what, before)))}".rstrip()
+    if before[2] and what not in NO_PATH:
+        words += f" flags {before[2]:02x}"
+    code = f": {_code_text(after[3])}" if fields.get("cc") == 1 else ""
+    told = {"in": reads, "out": stores}
+    rest = {k: told.get(k, v) for k, v in fields.items() if k not in _IUCV_OPERANDS}
+    return words + code, {k: v for k, v in rest.items() if v != []}
+
+
+def _code_text(code: int) -> str:
+    """An IPRCODE."""
+    return f"IPRCODE {code:02x}, {CODES.get(code, 'which has no meaning here')}"
+
+
 def _event_text(image: bytes) -> str:
     path = int.from_bytes(image[:2], "big")
     try:
-        kind = EventType(image[3]).name.lower().replace("_", "-")
+        kind = EventType(image[3])
     except ValueError:
         return f"type {image[3]:02x} path {path}"
-    if EventType(image[3]) in _PENDING | _COMPLETE:
-        return f"{kind} path {path} msgid {int.from_bytes(image[4:8], 'big')}"
-    return f"{kind} path {path}"
+    text = f"{kind.name.lower().replace('_', '-')} path {path}"
+    fields: Fields = CONTROL
+    if kind is EventType.PENDING:
+        text, fields = f"{text} of {name_text(image[8:16])}", CONNECTION
+    elif kind is EventType.COMPLETE:
+        fields = CONNECTION
+    elif kind in _PENDING | _COMPLETE:
+        text += f" msgid {int.from_bytes(image[4:8], 'big')}"
+        data = DATA if image[2] & Flag.RMDATA else () if kind in _COMPLETE else LENGTH
+        fields = (*(CLASSES[1:] if kind in _COMPLETE else CLASSES[:1]), *data, *ANSWER)
+    flags = f" flags {image[2]:02x}" if image[2] else ""
+    return f"{text} {words_of(image, fields)}".rstrip() + flags
 
 
 def _result(fields: Mapping[str, Any]) -> str:
@@ -168,14 +238,29 @@ def seconds_since(record: Record, start: int) -> float:
     return (record.tod - start) / _TOD_PER_MICROSECOND / 1e6
 
 
-def describe(record: Record, start: int) -> str:
-    """One record as a line, its time counted from `start` (a TOD value)."""
+def _is_unused(key: str, value: Any) -> bool:
+    """Is it a field of a peer's parameter list that is zero, or blank?"""
+    return key in _PEER_FIELDS and not str(value).strip("0 ")
+
+
+def describe(record: Record, start: int, raw: bool = False) -> str:
+    """One record as a line, its time counted from `start` (a TOD value).
+
+    A parameter list or an interrupt buffer is told in words, unless *raw* bytes are wanted.
+    """
     fields = record.fields
     seconds = seconds_since(record, start)
     where = "-" if record.cpu is None else f"cpu{record.cpu}"
     parts = [f"{record.seq:>7} {seconds:13.6f} {where:>5}  {record.call}"]
+    told = None if raw or not record.call.startswith("iucv.") else _iucv_text(record)
+    if told is not None:
+        parts[0] += told[0]
+        fields = told[1]
+    elif not raw and record.cpu is None and record.call.startswith("iucv."):
+        fields = {key: value for key, value in fields.items() if not _is_unused(key, value)}
     if record.event is not None:
         parts.append(_event_text(record.event))
+        fields = fields if raw else _without_event(fields)
     parts += [f"{key}={_value(value)}" for key, value in fields.items() if key not in _KNOWN]
     for key in ("in", "out"):
         if key in fields:
@@ -185,31 +270,109 @@ def describe(record: Record, start: int) -> str:
     return harmless(" ".join(parts) + _result(fields), lines=False)
 
 
-def print_trace(path: str | os.PathLike[str], out: TextIO) -> None:
-    """The whole trace as text, one line for each record."""
+def _without_event(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the interrupt buffer, which is told in words."""
+    stores = [
+        access
+        for access in fields.get("out", [])
+        if len(access) != 2 or access[1] is None or len(access[1]) != 2 * _EVENT_BYTES
+    ]
+    rest = {key: value for key, value in fields.items() if key not in ("event", "out")}
+    return rest | ({"out": stores} if stores else {})
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which records are shown, and how; patterns as of a shell, none: all."""
+
+    calls: tuple[str, ...] = ()
+    """Names of calls: "iucv.*"."""
+    users: tuple[str, ...] = ()
+    """User IDs; "CPU 0" and so on are the guest's own."""
+    since: int = 0
+    """The first number."""
+    raw: bool = False
+    """Bytes instead of words, and each of the guest's waits."""
+
+    def wants(self, record: Record) -> bool:
+        """Is it one of them?"""
+        return (
+            record.seq >= self.since
+            and _matches(record.call, self.calls)
+            and _matches(record.track, self.users)
+        )
+
+
+def _matches(text: str, patterns: tuple[str, ...]) -> bool:
+    return not patterns or any(fnmatch.fnmatchcase(text, pattern) for pattern in patterns)
+
+
+@dataclass
+class Fold:
+    """A record, or several of CPUs that wait."""
+
+    first: Record
+    last: Record
+    count: int = 1
+
+
+def folded(records: Iterator[Record], by_track: bool = False) -> Iterator[Fold]:
+    """The records; what CPUs do while they wait, DIAGNOSE X'44' and X'9C', is one while it goes on.
+
+    With *by_track* it goes on until that CPU does something else, not until any does.
+    """
+    waiting: dict[str, Fold] = {}
+    for record in records:
+        track = record.track if by_track else ""
+        fold = waiting.get(track)
+        if fold is not None and record.call == "repeat":
+            fold.last, fold.count = record, fold.count + int(record.fields.get("times", 0))
+        elif fold is not None and record.call in _YIELDS:
+            fold.last, fold.count = record, fold.count + 1
+        else:
+            if fold is not None:
+                yield waiting.pop(track)
+            if record.call in _YIELDS:
+                waiting[track] = Fold(record, record)
+            else:
+                yield Fold(record, record)
+    yield from waiting.values()
+
+
+def print_trace(path: str | os.PathLike[str], out: TextIO, choice: Choice = Choice()) -> None:
+    """The trace as text, one line for each record that is wanted, or several of one kind."""
     start: int | None = None
-    for record in read(path):
-        start = record.tod if start is None else start
-        print(describe(record, start), file=out)
+    shown = (record for record in read(path) if choice.wants(record))
+    for fold in (Fold(record, record) for record in shown) if choice.raw else folded(shown):
+        # A guest that is restored goes on at the time when it was saved.
+        again = fold.first.call == "state.load"
+        start = fold.first.tod if start is None or again else start
+        line = describe(fold.first, start, choice.raw)
+        if fold.count > 1:
+            line += f", and {fold.count - 1} more until {seconds_since(fold.last, start):.6f}"
+        print(line, file=out)
 
 
 class _Timeline:
-    """Chrome's trace-event format, which Perfetto reads."""
+    """Chrome's trace-event format, which Perfetto reads; *start* is a TOD value."""
 
-    def __init__(self) -> None:
+    def __init__(self, start: int) -> None:
         self.events: list[dict[str, Any]] = [_metadata("process_name", 0, "CP")]
         self._tracks: dict[str, int] = {}
         self._open: set[int] = set()
-        self._start: int | None = None
+        self._start = start
 
-    def add(self, record: Record) -> None:
-        """A record as a slice; messages as spans from pending to complete."""
-        self._start = record.tod if self._start is None else self._start
+    def add(self, fold: Fold) -> None:
+        """A record, or several, as a slice; messages as spans from pending to complete."""
+        record = fold.first
         when = (record.tod - self._start) / _TOD_PER_MICROSECOND
         base = {"pid": 1, "tid": self._track(record.track), "ts": when}
         arguments = {k: v for k, v in record.fields.items() if k not in ("tod", "call", "cpu")}
+        arguments["text"] = describe(record, self._start).split(maxsplit=3)[-1]
+        name = record.call if fold.count == 1 else f"{record.call} x {fold.count}"
+        length = max(1, (fold.last.tod - record.tod) / _TOD_PER_MICROSECOND)
         self.events.append(
-            {**base, "name": record.call, "cat": "call", "ph": "X", "dur": 1, "args": arguments}
+            {**base, "name": name, "cat": "call", "ph": "X", "dur": length, "args": arguments}
         )
         image = record.event
         if image is not None:
@@ -239,11 +402,16 @@ def _metadata(kind: str, track: int, name: str) -> dict[str, Any]:
     return {"ph": "M", "name": kind, "pid": 1, "tid": track, "args": {"name": name}}
 
 
-def write_perfetto(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> None:
+def write_perfetto(
+    path: str | os.PathLike[str], out: str | os.PathLike[str], choice: Choice = Choice()
+) -> None:
     """A timeline that ui.perfetto.dev and chrome://tracing open."""
-    timeline = _Timeline()
-    for record in read(path):
-        timeline.add(record)
+    shown = (record for record in read(path) if choice.wants(record))
+    first = next(shown, None)
+    timeline = _Timeline(0 if first is None else first.tod)
+    if first is not None:
+        for fold in folded(itertools.chain([first], shown), by_track=True):
+            timeline.add(fold)
     try:
         with open(out, "w", encoding="ascii") as file:
             json.dump({"traceEvents": timeline.events, "displayTimeUnit": "ns"}, file)

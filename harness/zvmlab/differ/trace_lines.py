@@ -22,7 +22,8 @@ from typing import Any
 
 from zvmlab.agent.agent import USER as AGENT
 from zvmlab.cp.tracefmt import Record
-from zvmlab.differ.iucv_text import Names, call_text, event_text, lists_and_rest
+from zvmlab.cp.iucv_fields import lists_and_rest
+from zvmlab.differ.iucv_text import Names, call_text, event_text
 
 CALLS, CP, ORDERED, INTERRUPTIONS = "calls", "CP", "calls and CP", "interruptions"
 _TRACKS = {CALLS: (CALLS,), CP: (CP,), ORDERED: (CALLS, CP), INTERRUPTIONS: (INTERRUPTIONS,)}
@@ -128,7 +129,7 @@ def _more(record: Record, but: Iterable[str] = ()) -> str:
 def _iucv(record: Record, names: Names) -> str | None:
     """An IUCV instruction; None if it is the agent's, or on a path from before."""
     what = record.call.removeprefix("iucv.")
-    before, after, read, stored = lists_and_rest(record)
+    before, after, read, stored = lists_and_rest(record.fields)
     if before is None:
         return f"{what} {_more(record, _LIST)}{_result(record)}"
     text = call_text(what, before, after, _result(record), names)
