@@ -17,7 +17,7 @@ from typing import Any, cast
 import pytest
 from sweep_fakes import FakeGuest
 
-from zvmlab.base.errors import UsageError, ZvmlabError
+from zvmlab.base.errors import GuestPanic, UsageError, ZvmlabError
 from zvmlab.base.owned import MARK
 from zvmlab.base.progress import Progress
 from zvmlab.cli.main import main
@@ -679,3 +679,14 @@ def test_foreign_folders_of_the_output_stay(tmp_path: Path) -> None:
             sweep(mine, QUIET)
         assert (mine.output / name / "photo").exists()
         (mine.output / name / "photo").unlink()
+
+
+def test_panic_is_told_without_its_time() -> None:
+    """Two runs of one sweep say the same of it, and so do its shards."""
+    guest = cast(Any, FakeGuest(None, Path("l"), None))
+    guest.stopped = True
+    guest.text = " [<000000001234abcd>] mon_read+0x12/0x34\n"
+    said = "the guest's kernel reported an oops ([   11.273750] illegal operation: 0001 ilc:2)"
+    assert sweep_run.crash(guest, GuestPanic(said)) == (
+        "the guest's kernel reported an oops (illegal operation: 0001 ilc:2); in mon_read"
+    )

@@ -24,7 +24,6 @@ from zvmlab.sweep.run import crash
 
 _CONSOLE_SECONDS = 3.0
 _NOT_IN_A_NAME = re.compile(r"[^\w.-]")
-_TIME = re.compile(r"\[ *\d+\.\d+\] ")
 
 
 @dataclass
@@ -95,7 +94,7 @@ class Side:
         except GuestPanic as error:
             # A call that never returned may have been noted before the console was read.
             steps = [step for step in context.steps if not step.result.get("stuck")]
-            ended = _TIME.sub("", crash(guest, error))
+            ended = crash(guest, error)
             found = Observed(Outcome(scenario.name, tuple(steps), ()), ended=ended)
             self.close()
         text = "".join(f"{line}\n" for line in found.lines())

@@ -31,6 +31,8 @@ _BAD_LINE = re.compile(
     r"|possible (?:circular|recursive|irq)|inconsistent lock|suspicious RCU|UBSAN|KASAN"
     r"|scheduling while atomic|sleeping function|Unable to handle|illegal operation",
 )
+# Of a line of the kernel's log: no two runs have the same.
+_TIME = re.compile(r"\[ *\d+\.\d+\] ")
 
 PANIC, HANGS, UNUSABLE, PASSED_OFF, LOG, UNFIRED, RAISED, BROKEN = (
     "panic",
@@ -91,8 +93,9 @@ class Result:
 
 
 def crash(guest: Guest, error: GuestPanic) -> str:
-    """What the console said: the cause, and the innermost functions."""
-    return f"{error}; in {innermost(guest.console.text()) or 'an unknown place'}"
+    """What the console said, without its time: the cause, and the innermost functions."""
+    cause = _TIME.sub("", str(error))
+    return f"{cause}; in {innermost(guest.console.text()) or 'an unknown place'}"
 
 
 class Unusable(ZvmlabError):
