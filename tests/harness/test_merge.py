@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -360,12 +360,12 @@ def test_hostile_results(tmp_path: Path, kind: str) -> None:
         lines[1]["counted"]["points"] = [["iucv.reply", ["drop"]]]
         lines[1]["counted"]["outcome"]["steps"] = lines[1]["counted"]["outcome"]["steps"][:2]
         lines[2]["outcome"]["steps"] = lines[2]["outcome"]["steps"][:2]
-    judge = {
+    judges: dict[str, Callable[[list[Results]], object]] = {
         "sweep": _judge_sweep,
         "diff": _judge_diff,
         "tests": _judge_tests,
         "fuzz": lambda shards: merge.run_fuzz(shards, tmp_path),
-    }[kind]
+    }
     refused = 0
     for at, line in enumerate(lines):
         others = [json.dumps(one).encode() for one in lines]
@@ -374,7 +374,7 @@ def test_hostile_results(tmp_path: Path, kind: str) -> None:
             file.path.write_bytes(b"\n".join(others) + b"\n")
             try:
                 found = file.read()
-                judge(together([found])) if found is not None else None
+                judges[kind](together([found])) if found is not None else None
             except ZvmlabError as error:
                 assert len(str(error)) < 1000 and str(error).isprintable()
                 refused += 1

@@ -369,7 +369,10 @@ def test_report_without_a_list(inner: Fake, pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_p1_it(): pass")
     result = _run(inner, pytester, "--zvmlab-report", "out")
     assert result.ret == pytest.ExitCode.OK
-    assert "report: out/report.json, out/report.html" in result.outlines
+    assert (
+        "report: out/report.json, out/report.html, out/report.tap, out/report.ktap"
+        in result.outlines
+    )
     assert "of 0 requirements" not in result.stdout.str()
     assert _report(pytester)["requirements"] == [] and _report(pytester)["tests"][0]["rows"] == []
     assert "<h2>Requirements</h2>" not in (pytester.path / "out/report.html").read_text()
