@@ -221,7 +221,13 @@ def test_merged_diff_is_the_same_whatever_the_split(tmp_path: Path, capsys: Capt
     assert "unexplained: log: upstream upstream says it, zvmlab nothing" in capsys.readouterr().out
 
 
-def _tests(folder: Path, outcomes: dict[str, Outcome], count: int, strict: bool = True) -> Path:
+def _tests(
+    folder: Path,
+    outcomes: dict[str, Outcome],
+    count: int,
+    strict: bool = True,
+    collected: str | None = "0123",
+) -> Path:
     """Results of tests, as the plugin writes them."""
     rows = {"P1": Requirement("P1", "opens", "it opens", "open", ("EBUSY",))}
     requirements = Requirements({"P": "my driver"}, rows)
@@ -239,8 +245,8 @@ def _tests(folder: Path, outcomes: dict[str, Outcome], count: int, strict: bool 
             result = Result(case, outcomes[name], "why", 0.5, "assert 0", "panic", ["logs"], [cut])
             assert Result.from_json(json.loads(json.dumps(result.to_json()))) == result
             file.add(result.to_json())
-        file.add({"kernels": {"trixie": "6.12"}, "started": 100.0 + number})
-        file.finish(len(outcomes))
+        file.add({"kernels": {"trixie": "6.12"}, "started": 100.0 + number, "all": collected})
+        file.finish(len(shard.share(sorted(outcomes))))
     return folder
 
 
@@ -271,6 +277,28 @@ def test_merged_tests_are_judged(
     _tests(tmp_path, {"test_1": outcome}, 2, strict)
     assert _merge(tmp_path / "whole", *tmp_path.glob("*-of-2")) == code
     assert said in capsys.readouterr().out
+
+
+def test_result_that_was_lost_is_not_passed_over(tmp_path: Path, capsys: Capture) -> None:
+    """A disk that was full for a moment, or a line that somebody has removed."""
+    _tests(tmp_path, {f"test_{number}": Outcome.FAILED for number in range(3)}, 1)
+    file = tmp_path / "1-of-1/results.jsonl"
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[:2] + lines[3:]))
+    assert _merge(tmp_path / "whole", file) == 2
+    assert f"{file} has 2 of 3 results; run its shard again" in capsys.readouterr().err
+
+
+def test_shards_of_different_tests(tmp_path: Path, capsys: Capture) -> None:
+    """Of another commit, say: what one of them leaves to the other the other need not have."""
+    names = {f"test_{number}": Outcome.PASSED for number in range(4)}
+    first = _tests(tmp_path / "a", names, 2) / "1-of-2"
+    second = _tests(tmp_path / "b", names, 2, collected="4567") / "2-of-2"
+    assert _merge(tmp_path / "whole", first, second) == 2
+    assert "are not of one run: they chose from different tests" in capsys.readouterr().err
+    # A shard that has none cannot know.
+    second = _tests(tmp_path / "c", names, 2, collected=None) / "2-of-2"
+    assert _merge(tmp_path / "whole", first, second) == 0
 
 
 def _fuzz(folder: Path, *findings: str, count: int = 2) -> Path:

@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
 from test_kernels import module
 
 from zvmlab.base.errors import UsageError
+from zvmlab.base.progress import Progress
 from zvmlab.build import modulebuild
+from zvmlab.build.kernel import Kernel
 from zvmlab.build.modulebuild import sources_of
 from zvmlab.build.modules import made_for
 from zvmlab.cli.main import main
+from zvmlab.guest import artifacts
+from zvmlab.guest.config import GuestConfig
 
 
 def _write(folder: Path, *names: str) -> Path:
@@ -54,9 +59,23 @@ def test_usage_errors_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "nosuch" in capsys.readouterr().err
 
 
-def test_kernel_that_a_module_was_made_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("version", "said"),
+    (
+        ("6.1.0-50-s390x", ""),
+        ("6.1.0-49-s390x", "was made for kernel 6.1.0-49-s390x, and the guest has 6.1.0-50-s390x;"),
+    ),
+)
+def test_module_made_for_another_kernel_is_said(
+    tmp_path: Path, version: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "a.ko"
-    file.write_bytes(module(vermagic="6.1.0-50-s390x SMP mod_unload modversions "))
-    assert made_for(file) == "6.1.0-50-s390x"
+    file.write_bytes(module(vermagic=f"{version} SMP mod_unload modversions "))
+    assert made_for(file) == version
+    monkeypatch.setattr(artifacts, "build_image", lambda *_: tmp_path)
+    kernel = Kernel("6.1.0-50-s390x", "bookworm", tmp_path, None)
+    out = io.StringIO()
+    artifacts.image(GuestConfig(modules=(str(file),)), kernel, Progress(out))
+    assert (f"{file} {said}" in out.getvalue()) if said else not out.getvalue()
     file.write_bytes(module())
     assert made_for(file) == ""

@@ -534,6 +534,33 @@ def test_results_are_there_as_soon_as_a_test_ends(project: Fake, pytester: pytes
     assert [json.loads(line).get("function") for line in lines] == [None, "test_1"]
 
 
+@pytest.mark.parametrize(
+    ("text", "options", "code"),
+    (
+        ("def test_1(): assert 0\ndef test_2(): pass", ("-x",), 1),
+        ("def test_1(): raise KeyboardInterrupt\ndef test_2(): pass", (), 2),
+        ("def test_1(): pass\nimport no_such_module", (), 2),
+        ("def test_1(): pass\nimport no_such_module", ("--continue-on-collection-errors",), 1),
+        ("import os\ndef test_1(): os._exit(9)\ndef test_2(): pass", ("-n", "2"), 1),
+    ),
+)
+def test_shard_that_did_not_run_all_its_tests_is_lost(
+    project: Fake,
+    pytester: pytest.Pytester,
+    text: str,
+    options: tuple[str, ...],
+    code: int,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nobody would miss what it leaves out."""
+    pytester.makepyfile(text)
+    assert _run(project, pytester, "--zvmlab-report", "out", *options).ret == code
+    capsys.readouterr()
+    assert main(["merge", str(pytester.path / "out"), "--output", str(pytester.path / "m")]) == 1
+    assert "shard 1/1 did not come to its end" in capsys.readouterr().err
+    assert not (pytester.path / "m").exists()
+
+
 def test_results_that_cannot_be_written(project: Fake, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(BOTH)
     (pytester.path / "out/results.jsonl").mkdir(parents=True)

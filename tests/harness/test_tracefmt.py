@@ -206,7 +206,8 @@ def test_cut_line_is_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["{}\n", "[]\n", "x\n", '{"seq":1,"tod":"g","cpu":0,"call":"x"}\n', record(1, 0, "x", out=[5])],
+    ["{}\n", "[]\n", "x\n", '{"seq":1,"tod":"g","cpu":0,"call":"x"}\n', record(1, 0, "x", out=[5])]
+    + [record(1, 0, "repeat"), record(1, 0, "repeat", times="many")],
 )
 def test_no_trace(tmp_path: Path, line: str) -> None:
     path = trace(tmp_path / "t", record(1, 0, "a"), line)

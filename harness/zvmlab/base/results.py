@@ -57,7 +57,20 @@ class Results:
     head: Head
     lines: list[dict[str, Any]]
     """Without the first one and the end."""
-    finished: bool
+    number: int | None
+    """How many results its end says that there are; None: it has no end."""
+
+    @property
+    def finished(self) -> bool:
+        """Did the run come to its end?"""
+        return self.number is not None
+
+    def check_number(self, found: int) -> None:
+        """UsageError unless so many results are all that there are."""
+        if found != self.number:
+            raise UsageError(
+                f"{self.path} has {found} of {self.number} results; run its shard again"
+            )
 
 
 class LostShards(ZvmlabError):
@@ -129,7 +142,8 @@ class ResultsFile:
             raise UsageError(f"{self.path} has results of another version of zvmlab")
         head = Head(str(first["of"]), shard_of(first["shard"]), dict(first["run"]))
         body = [line for line in lines[1:] if "finished" not in line]
-        return Results(self.path, head, body, "finished" in lines[-1])
+        end = lines[-1].get("finished")
+        return Results(self.path, head, body, None if end is None else int(end))
 
 
 def together(found: Sequence[Results]) -> list[Results]:

@@ -114,6 +114,7 @@ def built_modules(
     compiler's first error if it cannot be built.
     """
     shown = progress or Progress()
+    source = source.resolve()  # "." has no name
     sources = sources_of(source)
     build = build_folder(kernel, shown)
     names = [str(file.relative_to(source)) for file in sources]

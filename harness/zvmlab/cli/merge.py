@@ -100,6 +100,7 @@ def run_fuzz(shards: Sequence[Results], output: Path) -> bool:
     executions: dict[str, int] = {}
     findings: list[str] = []
     for shard in shards:
+        shard.check_number(len(shard.lines))
         with sense(shard.path):
             for line in shard.lines:
                 name = str(line["target"])

@@ -43,11 +43,12 @@ _KNOWN = {"seq", "tod", "cpu", "call", "in", "out", "cc", "pgm", "how", "lost"}
 _PENDING = {EventType.MSG_PENDING, EventType.PRIO_PENDING}
 _COMPLETE = {EventType.MSG_COMPLETE, EventType.PRIO_COMPLETE}
 _YIELDS = ("diag.44", "diag.9c")
-# The function and the list's address, both told by the words.
+# Of a peer's parameter list; those that it does not use are zero.
 _PEER_FIELDS = {
     *("vmid", "msglim", "msgid", "trgcls", "srccls", "msgtag", "ipuser", "rmmsg", "answer"),
     "path#2",
 }
+# The function and the list's address, both told by the words.
 _IUCV_OPERANDS = ("gr0", "gr1", "amode")
 
 
@@ -117,6 +118,8 @@ def _record(path: str | os.PathLike[str], number: int, line: str) -> Record:
         tod, call = fields["tod"], fields["call"]
         for access in fields.get("in", []) + fields.get("out", []):
             _check_access(access)
+        if call == "repeat":
+            _number(fields["times"])
         if not isinstance(call, str) or not isinstance(tod, str) or not _TOD.fullmatch(tod):
             raise ValueError(tod)
         found = Record(
@@ -326,7 +329,7 @@ def folded(records: Iterator[Record], by_track: bool = False) -> Iterator[Fold]:
         track = record.track if by_track else ""
         fold = waiting.get(track)
         if fold is not None and record.call == "repeat":
-            fold.last, fold.count = record, fold.count + int(record.fields.get("times", 0))
+            fold.last, fold.count = record, fold.count + int(record.fields["times"])
         elif fold is not None and record.call in _YIELDS:
             fold.last, fold.count = record, fold.count + 1
         else:

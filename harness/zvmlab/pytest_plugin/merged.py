@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from zvmlab.base.errors import UsageError
 from zvmlab.base.results import Results, sense
 from zvmlab.pytest_plugin.requirement_report import write
 from zvmlab.pytest_plugin.requirement_results import Column, Outcome, Result, Run
@@ -56,16 +57,23 @@ def merged(shards: Sequence[Results]) -> Merged:
     results: dict[str, Result] = {}
     kernels: dict[str, str] = {}
     started = []
+    everything: dict[str, Path] = {}
     for shard in shards:
+        shard.check_number(sum("kernels" not in line for line in shard.lines))
         with sense(shard.path):
             for line in shard.lines:
                 if "kernels" in line:
+                    if line["all"] is not None:
+                        everything.setdefault(str(line["all"]), shard.path)
                     kernels |= {str(name): str(text) for name, text in line["kernels"].items()}
                     started.append(float(line["started"]))
                     time.gmtime(started[-1])  # or it is no time
                 else:
                     result = Result.from_json(line)
                     results[result.case.test] = result
+    if len(everything) > 1:
+        first, other = list(everything.values())[:2]
+        raise UsageError(f"{first} and {other} are not of one run: they chose from different tests")
     with sense(shards[0].path):
         run = shards[0].head.run
         found = Run(

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from zvmlab.base.cache import digest
 from zvmlab.base.errors import UsageError
 from zvmlab.base.results import NAME, ResultsFile
 from zvmlab.base.shard import Shard, shard_of
@@ -38,6 +39,7 @@ from zvmlab.pytest_plugin.requirements import Requirements, load, rows_of_marker
 _requirements = pytest.StashKey[Requirements]()
 _case = pytest.StashKey[Case]()
 _shard = pytest.StashKey[Shard]()
+_all = pytest.StashKey[str]()
 _begins = pytest.StashKey[dict[Path, int]]()
 _old_words = pytest.StashKey[list[str]]()
 _NONE = Requirements({}, {})
@@ -168,6 +170,7 @@ def _leave_shard(config: pytest.Config, items: list[pytest.Item]) -> None:
     Each worker of pytest-xdist comes to the same ones, because the order is by name.
     """
     names = sorted(item.stash[_case].test for item in items)
+    config.stash[_all] = digest(*names)
     mine = set(config.stash[_shard].share(names))
     others = [item for item in items if item.stash[_case].test not in mine]
     if others:
@@ -246,6 +249,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     for guest in guests:
         with contextlib.suppress(UsageError):
             version = guest.artifacts.kernel_version.removesuffix(f" ({case.kernel})")
+    report.zvmlab_all = item.config.stash[_all]
+    report.zvmlab_selected = len(item.session.items)
     report.zvmlab_case = dataclasses.asdict(case)
     report.zvmlab_cuts = [dataclasses.asdict(cut) for cut in cuts]
     report.zvmlab_kernel = version
@@ -273,7 +278,9 @@ class _Reporter:
         self._run: Run | None = None
         self._written: list[Path] = []
         self._errors: list[str] = []
-        self._told = 0
+        self._told = self._selected = 0
+        self._all: str | None = None
+        self._whole_run = True
         folder = config.getoption("--zvmlab-report")
         self._file = None if folder is None else ResultsFile(Path(folder) / NAME)
         if self._file is not None:
@@ -287,6 +294,11 @@ class _Reporter:
         except OSError as error:
             said = f"the results cannot be written: {error}"
             self._errors += [said] if said not in self._errors else []
+            self._whole_run = False
+
+    def pytest_collectreport(self, report: Any) -> None:
+        """Tests of a file that cannot be read are not known to be missing otherwise."""
+        self._whole_run = self._whole_run and not report.failed
 
     def _whole(self, results: tuple[Result, ...]) -> Run:
         config = self._config
@@ -305,6 +317,7 @@ class _Reporter:
         if fields is None:
             return
         case = Case.from_json(fields)
+        self._all, self._selected = report.zvmlab_all, report.zvmlab_selected
         self._collector.add(report, case, [TraceCut(**cut) for cut in report.zvmlab_cuts])
         if case.kernel is not None and report.zvmlab_kernel is not None:
             self._collector.kernels[case.kernel] = report.zvmlab_kernel
@@ -316,6 +329,7 @@ class _Reporter:
         """Add it up; write the files; fail the run for a requirement that was not shown."""
         config = self._config
         self._run = self._whole(self._collector.results())
+        ended_well = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
         if config.getoption("--requirements") and config.stash[_shard].whole:
             self._errors += self._run.complaints()
         if self._file is not None:
@@ -323,13 +337,16 @@ class _Reporter:
             from zvmlab.pytest_plugin.requirement_report import write
 
             kernels = dict(self._collector.kernels)
-            self._keep(self._file.add, {"kernels": kernels, "started": self._started})
-            self._keep(self._file.finish, self._told)
+            end = {"kernels": kernels, "started": self._started, "all": self._all}
+            self._keep(self._file.add, end)
+            # Without an end, the shard counts as lost: interrupted, or a worker has died.
+            ended = session.exitstatus in (*ended_well, pytest.ExitCode.TESTS_FAILED)
+            if ended and self._whole_run and self._told == self._selected:
+                self._keep(self._file.finish, self._told)
             try:
                 self._written = write(self._run, self._file.path.parent)
             except OSError as error:
                 self._errors.append(f"the report cannot be written: {error}")
-        ended_well = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
         if self._errors and session.exitstatus in ended_well:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
