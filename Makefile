@@ -295,7 +295,7 @@ tests-of = $(if $(filter tests/%,$(TESTS)),,$(1)) $(TESTS)
 .PHONY: check-harness
 check-harness: setup $(SERVER) ## tests of the harness, without guests; TESTS=FILE… for some of them
 	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) -n $(JOBS) \
-		$(call tests-of,tests/harness tests/mutants tests/linux_coverage tests/kvm_unit_tests)
+		$(call tests-of,tests/harness tests/mutants tests/docs tests/linux_coverage tests/kvm_unit_tests)
 
 .PHONY: check-e2e
 check-e2e: setup prepare ## tests in guests; TESTS='-k overflow' for some of them, SHARD=2/8 for a share
@@ -343,6 +343,10 @@ mutants: ## find small changes of the sources that no test notices: N=100 SEED=1
 	$(Q)ci/setup.sh build check
 	$(Q)$(HARNESS) tests/mutants/mutate.py --build $(BUILD) --jobs $(shell nproc) \
 		$(if $(N),--number $(N)) $(if $(SEED),--seed $(SEED)) $(if $(BASE),--base $(BASE)) $(FOLDER:%=--folder %)
+
+.PHONY: check-docs
+check-docs: setup ## run every command that the documents show; PAGES="README.md docs/trace.md": only theirs
+	$(Q)$(HARNESS) tests/docs/check_docs.py --build $(BUILD) $(PAGES)
 
 .PHONY: compile-commands
 compile-commands: ## write compile_commands.json, for clangd and others
