@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from scenes import Command, Page
 from shown import Shown
@@ -176,15 +177,7 @@ class Stage:
     ) -> int:
         script = "\n".join([*self._state, text])
         with open(log, "wb") as out:
-            process = subprocess.Popen(
-                ["bash", "-c", script],
-                cwd=folder,
-                env=environment,
-                stdin=subprocess.PIPE,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+            process = _start(script, folder, environment, out)
             try:
                 process.communicate(typed.encode(), timeout=seconds)
             except subprocess.TimeoutExpired:
@@ -194,21 +187,27 @@ class Stage:
         return process.returncode
 
 
+def _start(
+    script: str, folder: Path, environment: Mapping[str, str], out: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        ["bash", "-c", script],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=out,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+
+
 @contextlib.contextmanager
 def _beside(
     scene: Command, environment: Mapping[str, str], folder: Path, log: Path
 ) -> Iterator[None]:
     """The scene's other command, from when it is ready until the end of its input."""
     with open(log, "wb") as out:
-        process = subprocess.Popen(
-            ["bash", "-c", scene.beside],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        process = _start(scene.beside, folder, environment, out)
         assert process.stdin is not None
         try:
             process.stdin.write(scene.typed.encode())
