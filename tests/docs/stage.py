@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -58,6 +59,8 @@ class Stage:
         self.tree = folder / "tree"
         self._home = folder / "home"
         self._state: list[str] = []
+        # Other guests of the user's would be meant as well; sockets need a short name.
+        self._guests = tempfile.TemporaryDirectory(prefix="zvmlab-docs-")
 
     def make(self) -> None:
         """A fresh clone; what an earlier one has built is kept."""
@@ -127,6 +130,7 @@ class Stage:
             "HOME": str(self._home),
             "PATH": f"{self._home / 'bin'}:{self.tree}:{os.environ['PATH']}",
             "ZVMLAB_CACHE": str(cache_root()),
+            "ZVMLAB_RUN": self._guests.name,
             "PWD": str(folder),
         }
         return {**kept, **own, **scene.environment}
