@@ -218,9 +218,9 @@ def _beside(
             process.stdin.flush()
             _until_ready(process, scene, log)
             yield
-            process.communicate(timeout=_END_SECONDS)
+            process.communicate(timeout=_READY_SECONDS)
         except subprocess.TimeoutExpired:
-            raise Timeout(f"{scene.beside} did not end within {_END_SECONDS} s") from None
+            raise Timeout(f"{scene.beside} did not end within {_READY_SECONDS} s") from None
         finally:
             _end(process)
 

@@ -41,6 +41,7 @@ def add_commands(commands: Any) -> None:
         "  zvmlab trace run/trace.jsonl\n"
         "  zvmlab trace run/trace.jsonl --call 'iucv.*' --call interrupt --user 'CPU 0'\n"
         "  zvmlab trace run/trace.jsonl --since 1200 --raw\n"
+        "  zvmlab trace run/trace.jsonl --since-test overflow\n"
         "  zvmlab trace run/trace.jsonl --perfetto out.json",
     )
     trace_argument(trace)
@@ -59,7 +60,13 @@ def add_commands(commands: Any) -> None:
         metavar="PATTERN",
         help="only this user's; the guest's own are of 'CPU 0' and so on; may be repeated",
     )
-    add("--since", type=int, default=0, metavar="SEQ", help="begin with this number")
+    begin = trace.add_mutually_exclusive_group()
+    begin.add_argument("--since", type=int, default=0, metavar="SEQ", help="begin with this number")
+    begin.add_argument(
+        "--since-test",
+        metavar="NAME",
+        help="begin with the last test that has this in its name; for a trace that tests have kept",
+    )
     add(
         "--raw",
         action="store_true",
@@ -130,14 +137,15 @@ def run_list(_arguments: argparse.Namespace) -> int:
 
 def run_trace(arguments: argparse.Namespace) -> int:
     """Hand over to the trace's own modules."""
-    from zvmlab.cp import replay, tracefmt  # only this command needs them
+    from zvmlab.cp import replay, trace_tests, tracefmt  # only this command needs them
 
     if arguments.replay:
         say("zvmlab trace --replay is now zvmlab replay")
         return replay.replay(arguments.file, Progress())
-    choice = tracefmt.Choice(
-        tuple(arguments.call), tuple(arguments.user), arguments.since, arguments.raw
-    )
+    since = arguments.since
+    if arguments.since_test is not None:
+        since = trace_tests.first_of(arguments.file, arguments.since_test)
+    choice = tracefmt.Choice(tuple(arguments.call), tuple(arguments.user), since, arguments.raw)
     if arguments.perfetto is not None:
         tracefmt.write_perfetto(arguments.file, arguments.perfetto, choice)
     else:

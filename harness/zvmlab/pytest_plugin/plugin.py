@@ -30,6 +30,7 @@ from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
 from zvmlab.build.kernels import resolve
 from zvmlab.build.modulebuild import built_modules
+from zvmlab.cp.trace_tests import begin_test
 from zvmlab.guest.artifacts import DRIVER, prepare, with_built_modules
 from zvmlab.guest.backends import backend_of
 from zvmlab.guest.config import GuestConfig, Artifacts
@@ -197,6 +198,11 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
     """A test has passed only if its guests have come through it without a crash."""
     test = pyfuncitem.obj
+    for guest in guests_of(pyfuncitem):
+        if guest.channels.trace is not None:
+            # What a full disk does to a test, its trace says.
+            with contextlib.suppress(OSError):
+                begin_test(guest.channels.trace, pyfuncitem.nodeid)
 
     @functools.wraps(test)
     def judged(*args: Any, **kwargs: Any) -> Any:
