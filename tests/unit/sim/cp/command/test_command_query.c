@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* QUERY of the virtual machine and CP, TERMINAL, SET: exact replies. */
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "command_check.h"
@@ -206,6 +207,34 @@ START_TEST(terminal_one_by_one)
 }
 END_TEST
 
+/* The capitals are the shortest form; one letter less is another word. */
+START_TEST(terminal_abbreviated)
+{
+	static const struct { const char *name, *value; } words[] = {
+		{ "LINENd", "#" }, { "LINEDel", "[" }, { "CHARDel", "@" }, { "ESCape", "X" },
+		{ "TABChar", "X" }, { "LINESize", "80" }, { "BREAKin", "IMMED" },
+		{ "BRKKey", "PA1" }, { "SCRNSave", "OFF" }, { "MORE", "50 10" },
+		{ "CONMode", "3215" }, { "HILIght", "OFF" }, { "TIMEStamp", "OFF" },
+		{ "SYS3270", "OFF" }, { "PROMPT", "VM" }, { "AUTOCR", "ON" }, { "ATTN", "ON" },
+		{ "APL", "ON" }, { "TEXT", "ON" }, { "MODE", "CP" }, { "HOLD", "ON" },
+	};
+	char word[16], text[64], reply[64];
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const size_t shortest = strspn(words[i].name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+
+		for (size_t len = 1; len <= strlen(words[i].name); len++) {
+			memset(word, 0, sizeof(word));
+			for (size_t at = 0; at < len; at++)
+				word[at] = (char)toupper((unsigned char)words[i].name[at]);
+			snprintf(text, sizeof(text), "TERM %s %s", word, words[i].value);
+			snprintf(reply, sizeof(reply), INVALID("TRM", "%s"), word);
+			ck_guest(text, len < shortest ? 3 : 0, len < shortest ? reply : "");
+		}
+	}
+}
+END_TEST
+
 START_TEST(terminal_bad)
 {
 	ck_guest("TERM", 26, MISSING("TRM"));
@@ -266,6 +295,7 @@ int main(void)
 	tcase_add_test(t, terminal);
 	tcase_add_test(t, terminal_set);
 	tcase_add_test(t, terminal_one_by_one);
+	tcase_add_test(t, terminal_abbreviated);
 	tcase_add_test(t, terminal_bad);
 	tcase_add_test(t, set);
 	suite_add_tcase(suite, t);

@@ -325,6 +325,33 @@ START_TEST(message_that_the_guest_cannot_have)
 }
 END_TEST
 
+/* No more messages are on a path than its limit allows. */
+START_TEST(more_messages_than_the_limit)
+{
+	enum { LIMIT = 999 };
+	const uint16_t path = open_path(&a, 0, 0, LIMIT);
+	struct state saved = { 0 };
+	size_t limit[4];
+	unsigned int found = 0;
+
+	ck_cc(send(path, 0, DATA, 0, 0), 0);
+	ck_cc(send(path, 0, DATA, 0, 0), 0);
+	iucv_part.state(fx.cp, &saved);
+	for (size_t at = 0; at + 2 <= saved.len && found < 4; at++) {
+		if (get_be16(saved.data + at) == LIMIT)
+			limit[found++] = at;
+	}
+	/* One at each end. */
+	ck_assert_uint_eq(found, 2);
+	for (uint16_t lie = 3; lie > 0; lie--) {
+		put_be16(saved.data + limit[0], lie);
+		put_be16(saved.data + limit[1], lie);
+		ck_assert_msg(load_part(saved.data, saved.len) == (lie >= 2), "limit %u", lie);
+	}
+	free(saved.data);
+}
+END_TEST
+
 /* The name by which a path knows its partner is that of the partner's user. */
 START_TEST(partner_by_another_name)
 {
@@ -443,6 +470,7 @@ int main(void)
 	tcase_add_test(tc, answer_in_the_image);
 	tcase_add_loop_test(tc, damaged, 0, 4);
 	tcase_add_test(tc, message_that_the_guest_cannot_have);
+	tcase_add_test(tc, more_messages_than_the_limit);
 	tcase_add_test(tc, truncated);
 	tcase_add_test(tc, partner_by_another_name);
 	tcase_add_test(tc, peers_of_a_damaged_image);

@@ -489,10 +489,15 @@ START_TEST(turns_end_early)
 	ck_assert_int_eq(touch(0, PAGE), CP_PAGE_INITIAL);
 	ck_external(0, INITIAL, 5);
 	ck_none(0);
+	/* Out since then: it takes no turns, and stays. */
+	out(PAGE + 0x1000, false);
 	page_thrash(fx.cp, 0, 0);
 	ck_external(0, COMPLETION, 5);
 	ck_assert_uint_eq(page_thrashing(fx.cp), 0);
-	ck_assert_ptr_null(page_at(fx.cp, 0));
+	ck_assert(!cp_page_is_out(fx.cp, PAGE));
+	ck_assert(cp_page_is_out(fx.cp, PAGE + 0x1000));
+	ck_assert_uint_eq(page_at(fx.cp, 0)->addr, PAGE + 0x1000);
+	ck_assert_ptr_null(page_at(fx.cp, 1));
 }
 END_TEST
 
