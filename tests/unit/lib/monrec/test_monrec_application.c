@@ -232,6 +232,10 @@ START_TEST(processors_that_are_not_there)
 	put_os(UINT32_MAX, 2, 36);
 	ck_os_head(UINT32_MAX, 36);
 	ck_cpus(2, 9);
+	/* Behind the last is something else. */
+	put_os(1, 3, 36);
+	ck_os_head(1, 36);
+	ck_cpus(1, 9);
 	put_os(2, 2, 36);
 	put_be32(data + FIXED + 20, 0);
 	ck_assert_int_eq(begin(), 0);

@@ -322,6 +322,10 @@ START_TEST(client_limit)
 			 "clients as it can serve; disconnect one\"},\"id\":null}");
 	ck_assert_str_eq(read_line(more), "");
 	close(more);
+	/* One that does not wait for the answer. */
+	close(connect_client());
+	while (step())
+		;
 	close(fd[7]);
 	while (step())
 		;

@@ -77,6 +77,19 @@ START_TEST(logging_on_without_a_network)
 }
 END_TEST
 
+/* That everybody would fit was tried; who is not there yet has left nothing. */
+START_TEST(nobody_before_he_logs_on)
+{
+	struct model *m;
+
+	s.user[0].logged_on = 0;
+	m = worked();
+	ck_assert_uint_eq(m->user[0].s.flags, 0);
+	ck_assert_uint_ne(m->user[1].s.flags, 0);
+	model_close(m);
+}
+END_TEST
+
 START_TEST(logging_off)
 {
 	uint64_t resident, slots;
@@ -359,6 +372,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, logging_on);
 	tcase_add_test(tc, logging_on_without_a_network);
+	tcase_add_test(tc, nobody_before_he_logs_on);
 	tcase_add_test(tc, logging_off);
 	tcase_add_test(tc, load_and_runaways);
 	tcase_add_test(tc, varying);

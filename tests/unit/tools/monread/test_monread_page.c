@@ -144,6 +144,10 @@ START_TEST(lines)
 	/* A line does not go on where there was no value. */
 	has("<path class=\"s0\" d=\"M295.5 111.0M990.0 12.0\"/>\n</svg>\n");
 	has_not("class=\"s1\"");
+	values[1][0] = 0;
+	draw();
+	has("<i class=\"f0\"></i>first<i class=\"f1\"></i>second</p>");
+	values[1][0] = -1;
 	values[0][1] = 25;
 	values[1][2] = 0;
 	draw();
