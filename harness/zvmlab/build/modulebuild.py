@@ -171,7 +171,7 @@ def _make_modules(source: Path, build: Build, work: Path, log: Path) -> None:
     done = run_tool(what, argv, MAKE_SECONDS, build.environment())
     # A kernel that was built outside of its source names the folder from there.
     copy = re.escape(f"{work.parent.name}/{work.name}/")
-    said = re.sub(rf"[^\s:'\"]*{copy}", "", done.stdout)
+    said = re.sub(rf"[^\s:'\"\[(]*{copy}", "", done.stdout)
     if done.returncode != 0:
         log.write_text(said, encoding="utf-8")
         raise UsageError(f"{what} failed: {_first_error(said)}; the log is {log}")
