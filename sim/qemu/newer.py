@@ -1,25 +1,43 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The changes of speed.py for QEMU 10.0, where some of the places look different.
+"""The changes of corrections.py and speed.py for versions of QEMU after 7.2.
 
-Nothing that we run is built from it; patches.py writes patch files.  "sizes" is not among
-them: there, probe_access_flags() knows the size.
+STEPS is the one list of what is different: each step makes the hooks for one version out of
+those for the version before it, so what did not change again stands here once.  Nothing that
+we run is built from it; patches.py writes patch files.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 import speed
-from hook import TCG, Change, Hook
+from hook import TCG, Change, Hook, HookError
 from speed import CPUTLB, S390X
 
+FIRST = "7.2"
 
-def _fit(change: Change, other: dict[str, list[Hook]]) -> Change:
-    """The change with *other* hooks in the place of those with these anchors."""
-    missing = other.keys() - {hook.anchor for hook in change.hooks}
-    assert not missing, missing
-    found = [new for hook in change.hooks for new in other.get(hook.anchor, [hook])]
-    return Change(change.name, found)
+
+@dataclass(frozen=True)
+class Step:
+    """What is different in *version*, as seen from the version before it in STEPS.
+
+    *has*: names of changes that QEMU makes itself.  *words*: what is called otherwise,
+    wherever a hook has it.  *hooks*: by change, then by anchor, what takes the place of all
+    hooks with this anchor; the words of this step are changed in them, too.
+    """
+
+    version: str
+    has: frozenset[str] = frozenset()
+    words: dict[str, str] = field(default_factory=dict)
+    hooks: dict[str, dict[str, list[Hook]]] = field(default_factory=dict)
+
+
+def _old(change: Change, anchor: str, **other: str) -> Hook:
+    """The hook of 7.2 with this anchor, but for what *other* says."""
+    (hook,) = [hook for hook in change.hooks if hook.anchor == anchor]
+    return dataclasses.replace(hook, **other)  # type: ignore[arg-type]
 
 
 def _moves(helper: str, from_: str, to: str) -> list[Hook]:
@@ -34,81 +52,186 @@ def _moves(helper: str, from_: str, to: str) -> list[Hook]:
     ]  # fmt: skip
 
 
-def _slots() -> Change:
-    old = {hook.anchor: hook for hook in speed.SLOTS.hooks}
-    index, flags = old["    if (ifetch) {"], old["if (env->cregs[0] & CR0_AFP) {"]
-    masks = old["#define FLAG_MASK_VECTOR "]
-    # More bits of the flags are in use.
-    masks_text = masks.text.replace("PRIMARY      2", "PRIMARY      4")
-    masks_text = masks_text.replace("SECONDARY    5", "SECONDARY    7")
-    found = _fit(speed.SLOTS, {
-        "#define NB_MMU_MODES": [],
-        index.anchor: [
-            dataclasses.replace(index, inside="static inline int s390x_env_mmu_index("),
-        ],
-        masks.anchor: [dataclasses.replace(masks, text=masks_text)],
-        "#define MMU_PRIMARY_IDX ": [dataclasses.replace(
-            old["#define MMU_PRIMARY_IDX "],
-            text=old["#define MMU_PRIMARY_IDX "].text.replace(
-                "MMU_REAL_IDX + 1 != NB_MMU_MODES", "MMU_REAL_IDX >= NB_MMU_MODES"))],
-        flags.anchor: [dataclasses.replace(
-            flags, file=f"{S390X}/cpu.c", text=flags.text.replace("*flags", "flags"),
-            inside="void cpu_get_tb_cpu_state(")],
-        "mmu_idx_from_as(src_as), ra);": [Hook(
-            f"{TCG}/mem_helper.c", "mmu_idx_from_as(src_as), ra);",
-            "                       mmu_idx_from_as(env, src_as), ra);\n", instead=1)],
-        "mmu_idx_from_as(dest_as), ra);": [Hook(
-            f"{TCG}/mem_helper.c", "mmu_idx_from_as(dest_as), ra);",
-            "                       mmu_idx_from_as(env, dest_as), ra);\n", instead=1)],
-        "srca = access_prepare(env, a2, l,": [],
-        "desta = access_prepare(env, a1, l,": [],
-        "env->cregs[i] = deposit64(env->cregs[i], 0, 32, val);": [
-            Hook(f"{TCG}/mem_helper.c", "env->cregs[i] = val64;", "        cregs[i] = val64;\n",
-                 instead=1)],
-    })  # fmt: skip
-    moves = _moves("mvcs", "AS_PRIMARY", "AS_SECONDARY")
-    moves += _moves("mvcp", "AS_SECONDARY", "AS_PRIMARY")
-    include = Hook(f"{S390X}/mmu_helper.c", '#include "exec/exec-all.h"',
-                   '#include "exec/cputlb.h"\n')  # fmt: skip
-    return Change(found.name, [include, *found.hooks, *moves])
-
-
-def _lowprot() -> Change:
-    old = {hook.anchor: hook for hook in speed.LOWPROT.hooks}
-    place = "static int probe_access_internal("
-    function = old["static void notdirty_write(CPUState *cpu, vaddr mem_vaddr,"]
-    text = function.text.replace("target_ulong tlb_addr_for_store(", "uint64_t tlb_addr_for_store(")
-    text = text.replace("(target_ulong tlb_addr,", "(uint64_t tlb_addr,")
-    text = text.replace("    target_ulong addr)", "vaddr addr)")
-    text = text.replace("(target_ulong)-1", "-1")
-    read = Hook(CPUTLB, "uint64_t tlb_addr = tlb_read_idx(entry, access_type);",
+def _look_up(function: str) -> Hook:
+    """*function* looks up the entry for a load as well as for a store."""
+    return Hook(CPUTLB, "uint64_t tlb_addr = tlb_read_idx(entry, access_type);",
                 "    uint64_t tlb_addr = access_type == MMU_DATA_STORE ?\n"
-                "        tlb_addr_for_store(tlb_addr_write(entry), addr) :\n"
-                "        tlb_read_idx(entry, access_type);\n", instead=1)  # fmt: skip
-    write = "if (tlb_entry->addr_write == (vaddr | TLB_NOTDIRTY)) {"
-    return _fit(speed.LOWPROT, {
-        "#define NB_MMU_MODES": [dataclasses.replace(
-            old["#define NB_MMU_MODES"], anchor="#define TARGET_PAGE_BITS 12")],
-        function.anchor: [dataclasses.replace(function, text=text)],
-        "    flags = TLB_FLAGS_MASK;": [dataclasses.replace(read, inside=place)],
-        "tlb_addr = tlb_addr_write(entry);": [
-            dataclasses.replace(read, inside="static bool mmu_lookup1(")],
-        "tlb_addr = tlb_addr_write(tlbe);": [Hook(
-            CPUTLB, "tlb_addr = tlb_addr_write(tlbe);",
-            "    tlb_addr = tlb_addr_for_store(tlb_addr_write(tlbe), addr);\n", instead=1)],
-        write: [dataclasses.replace(old[write], anchor=write.replace("vaddr", "addr"),
-                                    text=old[write].text.replace("vaddr", "addr"))],
-    })  # fmt: skip
+                "        tlb_addr_for_store(cpu, tlb_addr_write(entry), addr) :\n"
+                "        tlb_read_idx(entry, access_type);\n", instead=1,
+                inside=function)  # fmt: skip
 
 
-def _bear() -> Change:
-    """Other names for the same functions."""
-    return Change(speed.BEAR.name, [
-        dataclasses.replace(hook, text=hook.text.replace("(cpu_env,", "(tcg_env,").replace(
-            "tcg_gen_qemu_ld64(addr, o->addr1, get_mem_index(s))",
-            "tcg_gen_qemu_ld_i64(addr, o->addr1, get_mem_index(s), MO_TEUQ)"))
-        for hook in speed.BEAR.hooks
-    ])  # fmt: skip
+_SLOTS = {
+    # There are enough of them for all targets, and a flag is not where it was.
+    "#define NB_MMU_MODES": [
+        Hook(f"{S390X}/mmu_helper.c", '#include "exec/page-protection.h"',
+             '#include "exec/cputlb.h"\n'),
+    ],
+    "if (env->cregs[0] & CR0_AFP) {": [
+        _old(speed.SLOTS, "if (env->cregs[0] & CR0_AFP) {", file=f"{S390X}/cpu.c"),
+    ],
+    "mmu_idx_from_as(src_as), ra);": [
+        Hook(f"{TCG}/mem_helper.c", "mmu_idx_from_as(src_as), ra);",
+             "                       mmu_idx_from_as(env, src_as), ra);\n", instead=1),
+    ],
+    "mmu_idx_from_as(dest_as), ra);": [
+        Hook(f"{TCG}/mem_helper.c", "mmu_idx_from_as(dest_as), ra);",
+             "                       mmu_idx_from_as(env, dest_as), ra);\n", instead=1),
+    ],
+    "srca = access_prepare(env, a2, l,": _moves("mvcs", "AS_PRIMARY", "AS_SECONDARY"),
+    "desta = access_prepare(env, a1, l,": _moves("mvcp", "AS_SECONDARY", "AS_PRIMARY"),
+    "env->cregs[i] = deposit64(env->cregs[i], 0, 32, val);": [
+        Hook(f"{TCG}/mem_helper.c", "env->cregs[i] = val64;", "        cregs[i] = val64;\n",
+             instead=1),
+    ],
+}  # fmt: skip
+
+# 11.1 compiles cputlb.c once for all targets: a target says it at run time.
+_LOWPROT = {
+    "#define NB_MMU_MODES": [
+        Hook("include/accel/tcg/cpu-ops.h", "    void (*initialize)(void);",
+             "    /**\n"
+             "     * @write_inv_bytes: so many bytes of a page with PAGE_WRITE_INV are to be\n"
+             "     *                   checked with each store; 0: all of them\n"
+             "     */\n"
+             "    vaddr write_inv_bytes;\n", after=True),
+        Hook(f"{S390X}/cpu.c", ".tlb_fill = s390_cpu_tlb_fill,",
+             "    /* low-address protection */\n"
+             "    .write_inv_bytes = 512,\n", after=True),
+    ],
+    "static void notdirty_write(CPUState *cpu, vaddr mem_vaddr,": [
+        Hook(CPUTLB, "static void notdirty_write(CPUState *cpu, vaddr mem_vaddr,", """\
+/*
+ * The address for comparison in an entry for stores.  An entry of a
+ * PAGE_WRITE_INV page is marked invalid, but holds for a store that begins
+ * after the bytes to be checked.  (An entry that was flushed has all bits one.)
+ */
+static inline uint64_t tlb_addr_for_store(CPUState *cpu, uint64_t tlb_addr,
+                                          vaddr addr)
+{
+    if (unlikely(tlb_addr & TLB_INVALID_MASK) && tlb_addr != -1) {
+        vaddr bytes = cpu->cc->tcg_ops->write_inv_bytes;
+
+        if (bytes && (addr & ~TARGET_PAGE_MASK) >= bytes) {
+            return tlb_addr & ~TLB_INVALID_MASK;
+        }
+    }
+    return tlb_addr;
+}
+
+"""),
+    ],
+    "    flags = TLB_FLAGS_MASK;": [_look_up("static int probe_access_internal(")],
+    "tlb_addr = tlb_addr_write(entry);": [_look_up("static bool mmu_lookup1(")],
+    "tlb_addr = tlb_addr_write(tlbe);": [
+        Hook(CPUTLB, "tlb_addr = tlb_addr_write(tlbe);",
+             "    tlb_addr = tlb_addr_for_store(cpu, tlb_addr_write(tlbe), addr);\n", instead=1),
+    ],
+}  # fmt: skip
+
+STEPS = (
+    Step(
+        "10.0",
+        has=frozenset(
+            # Whatever the guest.
+            "early-output wide-constant constants sign woken victim self-jump mvc "
+            # Instructions, condition codes, floating point, vectors, time.
+            "halfword lcbb locfhr lder ppno cksm lae rosbg lpsw epsw stck clc laalg "
+            "mdeb inexact vfmax vstl vstrs mvcrl ckc stidp "
+            # probe_access_flags() knows the size.
+            "sizes".split()
+        ),
+        words={
+            "(cpu_env,": "(tcg_env,",
+            "cpu_mmu_index(": "s390x_env_mmu_index(",
+            "tcg_gen_qemu_ld64(addr, o->addr1, get_mem_index(s))": (
+                "tcg_gen_qemu_ld_i64(addr, o->addr1, get_mem_index(s), MO_TEUQ)"
+            ),
+            # More bits of the flags are in use.
+            "FLAG_SHIFT_PRIMARY      2": "FLAG_SHIFT_PRIMARY      4",
+            "FLAG_SHIFT_SECONDARY    5": "FLAG_SHIFT_SECONDARY    7",
+            "*flags |=": "flags |=",
+            "MMU_REAL_IDX + 1 != NB_MMU_MODES": "MMU_REAL_IDX >= NB_MMU_MODES",
+            "(vaddr | TLB_NOTDIRTY": "(addr | TLB_NOTDIRTY",
+            "addr_write = vaddr |": "addr_write = addr |",
+        },
+        hooks={"slots": _SLOTS, "lowprot": _LOWPROT},
+    ),
+    Step(
+        "11.1",
+        words={
+            "void cpu_unmap_lowcore(LowCore": "void cpu_unmap_lowcore(CPUS390XState *env, LowCore",
+            "cpu_unmap_lowcore(lowcore)": "cpu_unmap_lowcore(env, lowcore)",
+            "cpu_unmap_lowcore_stored(LowCore *lowcore, hwaddr first, hwaddr end)": (
+                "cpu_unmap_lowcore_stored(CPUS390XState *env, LowCore *lowcore,\n"
+                "                              hwaddr first, hwaddr end)"
+            ),
+            "cpu_unmap_lowcore_stored(lowcore,": "cpu_unmap_lowcore_stored(env, lowcore,",
+            "cpu_physical_memory_unmap((uint8_t *)lowcore + first, end - first, 1,\n"
+            "                              end - first);": (
+                "address_space_unmap(env_cpu(env)->as, (uint8_t *)lowcore + first,\n"
+                "                        end - first, true, end - first);"
+            ),
+            "uint16_t select_slot(": "MMUIdxMap select_slot(",
+            "uint16_t flush ": "MMUIdxMap flush ",
+            "MO_TEUQ": "MO_BEUQ",
+        },
+        hooks={
+            "lowprot": {
+                "if ((addr & (TLB_INVALID_MASK | TLB_MMIO |": [
+                    Hook(CPUTLB, "flags &= TLB_INVALID_MASK | TLB_MMIO | TLB_DISCARD_WRITE |",
+                         "    /* An entry that was flushed has all bits one. */\n"
+                         "    flags &= TLB_MMIO | TLB_DISCARD_WRITE | TLB_NOTDIRTY;\n", instead=1),
+                ],
+            },
+        },
+    ),
+)  # fmt: skip
 
 
-CHANGES = (speed.LOWCORE, _slots(), _lowprot(), _bear())
+def _reworded(hook: Hook, words: dict[str, str], used: set[str]) -> Hook:
+    parts = {"anchor": hook.anchor, "text": hook.text, "inside": hook.inside}
+    for old, new in words.items():
+        if any(old in part for part in parts.values()):
+            used.add(old)
+        parts = {name: part.replace(old, new) for name, part in parts.items()}
+    return dataclasses.replace(hook, **parts)  # type: ignore[arg-type]
+
+
+def _stepped(changes: list[Change], step: Step) -> list[Change]:
+    """The changes for the step's version; all that the step says must be of use."""
+    used: set[str] = set()
+    found = []
+    for change in changes:
+        if change.name in step.has:
+            used.add(change.name)
+            continue
+        other = dict(step.hooks.get(change.name, {}))
+        hooks: list[Hook] = []
+        placed: set[str] = set()
+        for hook in change.hooks:
+            if hook.anchor not in other:
+                hooks.append(_reworded(hook, step.words, used))
+            elif hook.anchor not in placed:
+                placed.add(hook.anchor)
+                hooks += [_reworded(new, step.words, used) for new in other[hook.anchor]]
+        used |= {f"{change.name}: {anchor}" for anchor in placed}
+        found.append(Change(change.name, hooks))
+    said = {*step.has, *step.words}
+    said |= {f"{name}: {anchor}" for name, places in step.hooks.items() for anchor in places}
+    if said - used:
+        raise HookError(f"the step to QEMU {step.version} has no use for {sorted(said - used)}")
+    return found
+
+
+def versions() -> list[str]:
+    """Those that there are changes for."""
+    return [FIRST, *(step.version for step in STEPS)]
+
+
+def changes_for(version: str, changes: Iterable[Change]) -> list[Change]:
+    """What remains for one of versions() of the *changes* for 7.2, in the same order."""
+    found = list(changes)
+    for step in STEPS[: versions().index(version)]:
+        found = _stepped(found, step)
+    return found

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Write our changes of QEMU as patch files: patches.py PRISTINE FOLDER
 
-For QEMU 7.2, one file for each change of corrections.py and speed.py, in that order, which is
-the order in which they apply; the port's own lines are not among them.  For QEMU 10.0, those
-of newer.py.  What is written is applied again
+One file for each change of corrections.py and speed.py, in that order, which is the order in
+which they apply; the port's own lines are not among them.  For a version after 7.2, newer.py
+says what is different, and which changes QEMU has by then.  What is written is applied again
 with patch(1), and compared with what the hooks make of the source.
 
 No build depends on this file: a message can be improved without one.
@@ -290,10 +290,10 @@ def changes_for(pristine: Path) -> list[Change]:
     """What fits the version of this source."""
     version = (pristine / "VERSION").read_text(encoding="utf-8").strip()
     series = ".".join(version.split(".")[:2])
-    known = {"7.2": [*corrections.CHANGES, *speed.CHANGES], "10.0": [*newer.CHANGES]}
+    known = newer.versions()
     if series not in known:
         raise HookError(f"{pristine} is QEMU {version}; there are patches for {', '.join(known)}")
-    return known[series]
+    return newer.changes_for(series, [*corrections.CHANGES, *speed.CHANGES])
 
 
 def main(argv: list[str]) -> int:
