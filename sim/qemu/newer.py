@@ -37,7 +37,7 @@ class Step:
 def _old(change: Change, anchor: str, **other: str) -> Hook:
     """The hook of 7.2 with this anchor, but for what *other* says."""
     (hook,) = [hook for hook in change.hooks if hook.anchor == anchor]
-    return dataclasses.replace(hook, **other)  # type: ignore[arg-type]
+    return dataclasses.replace(hook, **other)
 
 
 def _moves(helper: str, from_: str, to: str) -> list[Hook]:
@@ -195,7 +195,7 @@ def _reworded(hook: Hook, words: dict[str, str], used: set[str]) -> Hook:
         if any(old in part for part in parts.values()):
             used.add(old)
         parts = {name: part.replace(old, new) for name, part in parts.items()}
-    return dataclasses.replace(hook, **parts)  # type: ignore[arg-type]
+    return dataclasses.replace(hook, **parts)
 
 
 def _stepped(changes: list[Change], step: Step) -> list[Change]:

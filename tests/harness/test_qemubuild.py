@@ -130,9 +130,12 @@ def test_what_is_left_out_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) ->
     assert len(set(keys)) == 3 and keys[2] == keys[3]
 
 
+MODULES = "import sys, corrections, newer, speed, patches\nfrom hook import Change, Hook"
+
+
 def in_qemu_folder(program: str, *argv: str) -> subprocess.CompletedProcess[str]:
     """What a program says that has the modules of sim/qemu."""
-    command = [sys.executable, "-B", "-c", f"import sys, corrections, speed, patches\n{program}"]
+    command = [sys.executable, "-B", "-c", f"{MODULES}\n{program}"]
     folder = str(SIM / "qemu")
     return subprocess.run(
         [*command, *argv], capture_output=True, text=True, check=False, timeout=60, cwd=folder
@@ -153,7 +156,6 @@ def test_patches_apply_one_after_the_other(tmp_path: Path) -> None:
     tree = tree_with(tmp_path, "one\nhere\ntwo\n")
     (tree / "VERSION").write_text("7.2.0\n")
     done = in_qemu_folder(
-        "from hook import Change, Hook\n"
         'corrections.CHANGES = (Change("sign", [Hook("a/file.c", "here", "new\\n")]),)\n'
         'speed.CHANGES = (Change("bear", [Hook("a/file.c", "new", "newer\\n", instead=1)]),)\n'
         "sys.exit(patches.main(['patches.py', *sys.argv[1:]]))",
@@ -168,13 +170,92 @@ def test_patches_apply_one_after_the_other(tmp_path: Path) -> None:
     assert "\nSubject: [PATCH 2/2] target/s390x: add the BEAR" in second.read_text()
 
 
+# What bare/corrected.c finds wrong in 10.0.13 and 11.1.3, and the changes but for "sizes".
+AFTER_7_2 = "stoc tr csp accreg csst lowcore slots lowprot bear"
+
+
+@pytest.mark.parametrize("version", ["10.0", "11.1"])
+def test_newer_versions_have_the_changes_that_qemu_lacks(version: str) -> None:
+    done = in_qemu_folder(
+        "every = [*corrections.CHANGES, *speed.CHANGES]\n"
+        "print(*(change.name for change in newer.changes_for(sys.argv[1], every)))\n"
+        "print(newer.changes_for('7.2', every) == every)",
+        version,
+    )
+    assert done.stdout == f"{AFTER_7_2}\nTrue\n", done.stderr
+
+
+# Of 7.2: two changes, each with a hook.  10.0 has the first, and another line for the second.
+STEPPED = """
+corrections.CHANGES = (Change("sign", [Hook("a/file.c", "here", "sign\\n")]),)
+speed.CHANGES = (Change("bear", [Hook("a/file.c", "here", "old(1)\\n")]),)
+newer.STEPS = (
+    newer.Step("10.0", frozenset({"sign"}), {"old(": "new("},
+               {"bear": {"here": [Hook("a/file.c", "that", "old(2)\\n")]}}),
+    newer.Step("11.1", words={"new(": "newest(", "that": "two"}),
+)
+"""
+PATCHES = "sys.exit(patches.main(['patches.py', *sys.argv[1:]]))"
+
+
+@pytest.mark.parametrize(
+    ("version", "added"),
+    [
+        ("7.2.0", ["+sign\n here\n", "+old(1)\n here\n"]),
+        ("10.0.13", ["+new(2)\n that\n"]),
+        ("11.1.3", ["+newest(2)\n two\n"]),
+    ],
+)
+def test_a_version_differs_from_the_one_before(
+    tmp_path: Path, version: str, added: list[str]
+) -> None:
+    tree = tree_with(tmp_path, "one\nhere\nthat\ntwo\n")
+    (tree / "VERSION").write_text(f"{version}\n")
+    done = in_qemu_folder(f"{STEPPED}\n{PATCHES}", str(tree), str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    written = [file.read_text() for file in sorted((tmp_path / "out").iterdir())]
+    assert len(written) == len(added)
+    assert all(lines in text for lines, text in zip(added, written))
+
+
+@pytest.mark.parametrize(
+    ("said", "useless"),
+    [
+        ('frozenset({"bear"})', "bear"),
+        ('words={"gone(": "new("}', "gone("),
+        ('hooks={"sign": {"that": []}}', "sign: that"),
+    ],
+)
+def test_a_difference_without_use_is_refused(tmp_path: Path, said: str, useless: str) -> None:
+    tree = tree_with(tmp_path, "here\n")
+    (tree / "VERSION").write_text("10.0.13\n")
+    program = (
+        'corrections.CHANGES = (Change("sign", [Hook("a/file.c", "here", "old(1)\\n")]),)\n'
+        f'speed.CHANGES = ()\nnewer.STEPS = (newer.Step("10.0", {said}),)\n{PATCHES}'
+    )
+    done = in_qemu_folder(program, str(tree), str(tmp_path / "out"))
+    assert done.returncode == 1
+    assert done.stderr == f"the step to QEMU 10.0 has no use for ['{useless}']\n"
+
+
+def test_lines_for_all_targets_name_no_targets_type() -> None:
+    """11.1 compiles accel/tcg once for all targets: a macro of one would not be seen there."""
+    done = in_qemu_folder(
+        "hooks = newer.changes_for('11.1', [*corrections.CHANGES, *speed.CHANGES])\n"
+        "texts = [hook.text for change in hooks for hook in change.hooks"
+        " if not hook.file.startswith('target/')]\n"
+        "print(len(texts) > 5, any('target_ulong' in text or 'TARGET_PAGE_WRITE' in text"
+        " for text in texts))"
+    )
+    assert done.stdout == "True False\n", done.stderr
+
+
 def test_patches_are_for_known_versions_only(tmp_path: Path) -> None:
     tree = tree_with(tmp_path, "here\n")
     (tree / "VERSION").write_text("9.1.2\n")
-    program = "sys.exit(patches.main(['patches.py', *sys.argv[1:]]))"
-    done = in_qemu_folder(program, str(tree), str(tmp_path / "out"))
+    done = in_qemu_folder(PATCHES, str(tree), str(tmp_path / "out"))
     assert done.returncode == 1
-    assert done.stderr == f"{tree} is QEMU 9.1.2; there are patches for 7.2, 10.0\n"
+    assert done.stderr == f"{tree} is QEMU 9.1.2; there are patches for 7.2, 10.0, 11.1\n"
 
 
 def test_missing_file_is_named(script: Path, tmp_path: Path) -> None:
