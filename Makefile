@@ -363,7 +363,7 @@ lint-driver: setup ## check driver/ with the kernel's tools: W=1, sparse, kernel
 	$(Q)$(HARNESS) -m zvmlab.build.driverlint
 
 .PHONY: qemu-patches
-qemu-patches: ## write our changes of QEMU as patch files: build/qemu-patches; QEMU=DIR: for this source
+qemu-patches: ## write our changes of QEMU as patch files: build/qemu-patches; QEMU=DIR: for this source (7.2, 10.0, 11.1)
 	$(Q)$(HARNESS) -B sim/qemu/patches.py "$(or $(QEMU),$$($(HARNESS) -m zvmlab.build.qemubuild --source))" $(BUILD)/qemu-patches
 
 .PHONY: kvm-unit-tests
