@@ -24,24 +24,44 @@ if ! command -v dpkg-query >/dev/null; then
 	exit 77
 fi
 
-missing=
-# shellcheck disable=SC2086
-installed=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' $wanted 2>/dev/null |
-	awk '$1 == "ii" { print $2 }') || true
-for package in $wanted; do
-	if ! echo "$installed" | grep -Fqx "$package"; then
-		missing="$missing $package"
-	fi
-done
-if [ -z "$missing" ]; then
+# What of $wanted is not installed.
+missing() {
+	names=$(echo "$wanted" | tr '|' ' ')
+	# shellcheck disable=SC2086
+	installed=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' $names 2>/dev/null |
+		awk '$1 == "ii" { print $2 }') || true
+	for entry in $wanted; do
+		names=$(echo "$entry" | tr '|' '\n')
+		if ! echo "$installed" | grep -Fqx "$names"; then
+			echo "$entry"
+		fi
+	done
+}
+
+# Of each name that differs between releases, the one that apt's lists have here; else the first.
+known() {
+	for entry in "$@"; do
+		chosen=${entry%%|*}
+		for name in $(echo "$entry" | tr '|' ' '); do
+			if [ "$name" != "$entry" ] && apt-cache policy "$name" 2>/dev/null | grep -q 'Candidate: [0-9]'; then
+				chosen=$name
+				break
+			fi
+		done
+		echo "$chosen"
+	done
+}
+
+lacking=$(missing)
+if [ -z "$lacking" ]; then
 	exit 0
 fi
 
-say "installing$missing"
 as_root=
 if [ "$(id -u)" -ne 0 ]; then
 	if ! command -v sudo >/dev/null; then
-		say "neither root nor sudo; as root, run: apt-get install$missing"
+		# shellcheck disable=SC2086
+		say "neither root nor sudo; as root, run: apt-get install $(known $lacking | xargs)"
 		exit 77
 	fi
 	as_root=sudo
@@ -49,10 +69,15 @@ fi
 apt() {
 	$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 "$@" >&2
 }
-# shellcheck disable=SC2086
-if ! apt install -y --no-install-recommends $missing; then
+install() {
+	# shellcheck disable=SC2086
+	names=$(known $lacking | xargs)
+	say "installing $names"
+	# shellcheck disable=SC2086
+	apt install -y --no-install-recommends $names
+}
+if ! install; then
 	say "renewing the package lists"
 	apt update
-	# shellcheck disable=SC2086
-	apt install -y --no-install-recommends $missing
+	install
 fi

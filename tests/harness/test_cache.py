@@ -14,8 +14,9 @@ import pytest
 
 from zvmlab.base import cache, manifest
 from zvmlab.base.cache import cache_root, digest, entry
-from zvmlab.base.errors import EXIT_USAGE, CannotRun, UsageError
+from zvmlab.base.errors import EXIT_USAGE, CannotRun, StepFailed, UsageError
 from zvmlab.base.owned import MARK, is_ours, mark
+from zvmlab.build.buildstep import run_step
 
 
 _TREE = Path(__file__).resolve().parents[2]
@@ -74,6 +75,26 @@ def test_a_build_that_fails_leaves_nothing() -> None:
         entry("thing", "0", build)
     assert sorted(path.name for path in cache_root().iterdir()) == [".thing-0.lock", MARK]
     assert (entry("thing", "0", _fill) / "artifact").is_file()
+
+
+def test_the_log_of_a_step_that_failed_is_kept_until_the_entry_is_there() -> None:
+    key = "0123456789abcdef"
+    argv = ["sh", "-c", "echo configure: error: no C++ compiler; exit 77"]
+
+    def fail(folder: Path) -> None:
+        for _ in run_step("building tests", argv, folder, folder / "build.log", 60):
+            pass
+
+    with pytest.raises(StepFailed) as failed:
+        entry("kind", key, fail)
+    log = cache_root() / f"kind-{key}.log"
+    assert log.read_text() == "configure: error: no C++ compiler\n"
+    assert str(failed.value) == (
+        f"building tests failed: 'sh' ended with exit code 77; the log is {log} and ends with:\n"
+        "configure: error: no C++ compiler"
+    )
+    entry("kind", key, _fill)
+    assert not log.exists()
 
 
 def test_what_a_killed_build_left_is_removed() -> None:

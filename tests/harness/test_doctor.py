@@ -61,6 +61,17 @@ def test_a_missing_package_is_named_with_its_reason_and_remedy(
     assert capsys.readouterr().out.endswith("guests cannot run here yet\n")
 
 
+def test_one_of_the_names_of_a_package_is_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Debian 13 has libglib2.0-0t64 in the place of libglib2.0-0."""
+    _list(tmp_path, monkeypatch, "run no-such-package-zvmlab|dpkg base\n")
+    assert _finding("packages to run").state == "all 1 installed"
+    _list(tmp_path, monkeypatch, "run no-such-package-zvmlab|nor-this-one base\n")
+    found = _finding("packages to run")
+    assert found.bad and found.state == "missing: no-such-package-zvmlab (base)"
+
+
 def test_tools_for_tests_are_not_needed_by_guests(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +148,7 @@ def _fake_tools(folder: Path, installed_names: list[str]) -> dict[str, str]:
     scripts = {
         "dpkg-query": f"cat <<'END'\n{lines}\nEND\n",
         "apt-get": 'echo "apt-get $*"\n',
+        "apt-cache": 'case $2 in *t64) echo "  Candidate: 2.84";; *) echo "  Candidate: (none)";; esac\n',
         "sudo": 'echo "sudo"; exec "$@"\n',
         "id": "echo 1000\n",
     }
@@ -167,6 +179,16 @@ def test_setup_installs_only_what_is_missing_and_says_so(tmp_path: Path) -> None
     assert said[1] == "sudo"
     assert said[2].endswith("install -y --no-install-recommends flex reuse")
     assert "reuse" not in _setup(env, "build").stderr
+
+
+def test_setup_takes_the_name_that_this_release_has(tmp_path: Path) -> None:
+    names = [p.name for p in read_packages()]
+    others = [name for name in names if name != "libglib2.0-0"]
+    done = _setup(_fake_tools(tmp_path / "bin", [*others, "libglib2.0-0t64"]))
+    assert (done.returncode, done.stderr) == (0, "")
+    done = _setup(_fake_tools(tmp_path / "lacking", others))
+    assert done.returncode == 0
+    assert done.stderr.splitlines()[0] == "ci/setup.sh: installing libglib2.0-0t64"
 
 
 def test_setup_refuses_an_unknown_group(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from zvmlab.base import manifest
-from zvmlab.base.errors import CannotRun, UsageError, exit_code
+from zvmlab.base.errors import CannotRun, StepFailed, UsageError, exit_code
 from zvmlab.base.owned import MARK, discard, is_ours, mark, others, some
 
 # Neither make, nor QEMU's configure, nor a kernel's build takes these in a folder's path.
@@ -34,7 +34,7 @@ _ENTRY = re.compile(
 )
 _BEGUN = re.compile(r"\.[a-z].*\.\d+|\.debs-\w+")
 _FILE = re.compile(
-    r"\.[a-z].*\.(?:lock|\d+)|(?:kernel|debug-source)-of-[a-z]+|debugkernel-[0-9a-f]{16}\.log"
+    r"\.[a-z].*\.(?:lock|\d+)|(?:kernel|debug-source)-of-[a-z]+|[a-z].*-[0-9a-f]{16}\.log"
 )
 
 
@@ -174,10 +174,21 @@ def _make(final: Path, build: Callable[[Path], None], artifact: str, fixed: bool
             raise CannotRun(f"what was built for {final} is not there ({artifact or 'nothing'})")
         manifest.write(scratch, final if fixed else None)
         scratch.rename(final)
+        _log_of(final).unlink(missing_ok=True)
+    except StepFailed as error:
+        if error.log.is_relative_to(scratch):
+            with contextlib.suppress(OSError):  # what went wrong matters more
+                error.log = error.log.replace(_log_of(final))
+        raise
     except OSError as error:
         raise CannotRun(f"cannot write to the cache {root} ({error.strerror or error})") from error
     finally:
         discard(scratch)
+
+
+def _log_of(final: Path) -> Path:
+    """Where the log of an entry's failed build is kept, until the entry is there."""
+    return final.with_name(f"{final.name}.log")
 
 
 def _tidy(root: Path, name: str) -> None:

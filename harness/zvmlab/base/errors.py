@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from zvmlab.base.plain import harmless
 
@@ -26,6 +27,22 @@ class ZvmlabError(Exception):
 
     def __str__(self) -> str:
         return harmless(super().__str__())
+
+
+class StepFailed(ZvmlabError):
+    """A step of a build failed.  *log* has what it said; *tail* is its end.
+
+    Who removes the folder that the log is in keeps the log, and says here where.
+    """
+
+    def __init__(self, why: str, log: Path, tail: str = "") -> None:
+        super().__init__(why)
+        self.log = log
+        self.tail = tail
+
+    def __str__(self) -> str:
+        end = f" and ends with:\n{harmless(self.tail)}" if self.tail else ""
+        return f"{super().__str__()}; the log is {self.log}{end}"
 
 
 class UsageError(ZvmlabError):

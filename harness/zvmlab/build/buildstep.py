@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from zvmlab.base.errors import ZvmlabError
+from zvmlab.base.errors import StepFailed, ZvmlabError
 
 LOG_TAIL = 15
 
@@ -73,12 +73,10 @@ def run_step(
                 process.wait()
             process.stdout.close()
     if expired.is_set():
-        raise ZvmlabError(f"'{argv[0]}' did not end within {seconds} s; its log is {log}")
+        raise StepFailed(f"'{argv[0]}' did not end within {seconds} s", log)
     if process.returncode != 0:
-        raise ZvmlabError(
-            f"{what} failed: '{argv[0]}' ended with exit code {process.returncode};"
-            f" the log is {log} and ends with:\n{log_tail(log)}"
-        )
+        why = f"{what} failed: '{argv[0]}' ended with exit code {process.returncode}"
+        raise StepFailed(why, log, log_tail(log))
 
 
 def run_tool(

@@ -184,9 +184,7 @@ class _Build:
             raise CannotRun(
                 f"building the {self._name} kernel needs: apt-get install {' '.join(missing)}"
             )
-        # The entry's folder is gone after a failure; the log must not be.
-        log = cache_root() / f"debugkernel-{self.key}.log"
-        log.unlink(missing_ok=True)
+        log = into / "build.log"
         tree = into / "tree"
         tree.mkdir()
         with self._progress.step(f"unpacking the source of Linux {self._source.version}"):
@@ -207,7 +205,6 @@ class _Build:
             self._keep_notes(tree, into / GCOV)
         _arrange(tree, into)
         unpacked(self._name, into)  # nothing incomplete enters the cache
-        log.replace(into / "build.log")
 
     def _configure(self, tree: Path, log: Path) -> None:
         """Our lines and nothing else; Linux drops what depends on something missing: not here."""

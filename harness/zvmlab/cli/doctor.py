@@ -29,11 +29,16 @@ _HERCULES_VERSION = re.compile(r"^Hercules Version (\S+)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Package:
-    """A line of the package list."""
+    """A line of the package list; *names*: one of these is needed, Debian 12's is the first."""
 
     group: str
-    name: str
+    names: tuple[str, ...]
     reason: str
+
+    @property
+    def name(self) -> str:
+        """What it is called in a message."""
+        return self.names[0]
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ def read_packages(path: Path = PACKAGES) -> list[Package]:
             " run zvmlab from a complete clone or installation"
         ) from error
     fields = [line.split(None, 2) for line in lines if line.strip() and not line.startswith("#")]
-    return [Package(*field) for field in fields]
+    return [Package(group, tuple(names.split("|")), reason) for group, names, reason in fields]
 
 
 def installed(names: Iterable[str]) -> set[str]:
@@ -81,13 +86,13 @@ def installed(names: Iterable[str]) -> set[str]:
 def _packages() -> list[Finding]:
     wanted = read_packages()
     try:
-        there = installed(package.name for package in wanted)
+        there = installed(name for package in wanted for name in package.names)
     except CannotRun as error:
         return [Finding("Debian packages", "unknown", str(error))]
     findings = []
     for group in dict.fromkeys(package.group for package in wanted):
         members = [package for package in wanted if package.group == group]
-        missing = [package for package in members if package.name not in there]
+        missing = [package for package in members if there.isdisjoint(package.names)]
         if missing:
             state = "missing: " + ", ".join(f"{p.name} ({p.reason})" for p in missing)
             remedy = f"ci/setup.sh {group}   or   apt-get install " + " ".join(
