@@ -136,6 +136,33 @@ def test_same_contents_same_file(kernel: Kernel, tmp_path: Path) -> None:
     assert first.read_bytes() == data
 
 
+def test_clients_of_cp_are_in_each_image(kernel: Kernel) -> None:
+    """Those that the kernel has; what is asked for of them changes nothing, and none is loaded."""
+    assert kernel.modules is not None
+    before = contents(build_image(kernel, ["user"]))
+    for name, needs in (("vmlogrdr", ""), ("dcssblk", "dax"), ("dax", "")):
+        (kernel.modules / f"kernel/{name}.ko").write_bytes(module(needs))
+    without = build_image(kernel, ["user"])
+    found = contents(without)
+    more = {f"lib/modules/{name}.ko" for name in ("vmlogrdr", "dcssblk", "dax")}
+    assert set(found) - set(before) == more
+    assert found["etc/zvmlab/modules"] == before["etc/zvmlab/modules"]
+    assert b"dcssblk: dax dcssblk\n" in found["etc/zvmlab/modprobe"].data
+    assert build_image(kernel, ["vmlogrdr", "user", "dcssblk"]) == without
+
+
+def test_client_of_the_users_own_takes_the_place_of_the_kernels(
+    kernel: Kernel, tmp_path: Path
+) -> None:
+    assert kernel.modules is not None
+    (kernel.modules / "kernel/vmlogrdr.ko").write_bytes(module())
+    own = tmp_path / "vmlogrdr.ko"
+    own.write_bytes(module("helper"))
+    found = contents(build_image(kernel, [str(own)]))
+    assert found["lib/modules/vmlogrdr.ko"].data == module("helper")
+    assert b"vmlogrdr: helper vmlogrdr\n" in found["etc/zvmlab/modprobe"].data
+
+
 def test_kernel_with_everything_built_in(kernel: Kernel) -> None:
     bare = Kernel("x", "local", kernel.image, None)
     found = contents(build_image(bare))

@@ -22,12 +22,18 @@ from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
 from zvmlab.build.kernel import ARCH, Kernel, unpack
-from zvmlab.build.modules import all_needed, load_steps, module_graph, read_module
+from zvmlab.build.modules import all_needed, available, load_steps, module_graph, read_module
 from zvmlab.build.packages import Suite
 
 COMPILER = "s390x-linux-gnu-gcc"
 CHANNEL = "af_iucv"
 """The module that the agent's connection needs."""
+CLIENTS = (
+    *("appldata_mem", "appldata_net_sum", "appldata_os", "dcssblk", "diag288_wdt"),
+    *("monwriter", "smsgiucv_app", "vmlogrdr"),
+)
+"""Linux' small clients of CP.  Each image has those that its kernel has, so that guests that use
+different ones of them have one image, and one checkpoint."""
 _FOLDERS = ("bin", "dev", "etc/zvmlab", "lib/modules", "proc", "run", "sys", "tmp")
 _BUILD_SECONDS = 300
 _SHELL_SUITE = "bookworm"
@@ -166,9 +172,9 @@ def _add_modules(archive: Archive, kernel: Kernel, names: Sequence[str]) -> None
     """
     # A kernel without modules may well have the channel built in: the guest will tell.
     channel = module_graph(kernel, [CHANNEL]) if kernel.modules else {}
-    graph = module_graph(kernel, names)
+    clients = module_graph(kernel, sorted(available(kernel).intersection(CLIENTS)))
     # A module of the user's own takes the place of the kernel's, also for the channel.
-    graph = {**channel, **graph}
+    graph = {**channel, **clients, **module_graph(kernel, names)}
     needed, steps = [], []
     for name, module in graph.items():
         archive.file(f"/lib/modules/{name}.ko", read_module(module.file), 0o644)

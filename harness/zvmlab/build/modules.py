@@ -140,6 +140,11 @@ def _files(kernel: Kernel) -> dict[str, str]:
     return {module_name(file): file for file in sorted(found, key=lambda path: path.split("/"))}
 
 
+def available(kernel: Kernel) -> frozenset[str]:
+    """Modules of a kernel that can be loaded."""
+    return frozenset(_files(kernel))
+
+
 def aliases(kernel: Kernel) -> dict[str, list[str]]:
     """Modules by the names that they go by; those that stand for hardware are left out.
 
