@@ -313,6 +313,46 @@ def test_what_cp_does_not_save_is_in_the_log(lab: Guest, command: str, nth: int)
     assert block.read(0, PAGE) == bytes(PAGE)
 
 
+@pytest.mark.requirement("B5")
+@pytest.mark.kernel_defect(
+    "2 of dcssblk",
+    "a SAVESEG that failed prevents every later save",
+    seen=r"assert '(\\x00){6}' == 'after '",
+)
+def test_disk_can_be_saved_after_a_save_that_failed(lab: Guest) -> None:
+    """CP has the segment defined, and not saved, until somebody purges that."""
+    block, log = Block(lab, "MINE"), Log(lab.agent, "extmem")
+    block.set("add", "MINE")
+    with armed(lab.control, Fault("diag08.command", "rc", 435, name="SAVESEG", nth=1)) as rules:
+        block.set("MINE/save", "1")
+    block.write(0, AFTER)
+    block.set("MINE/save", "1")
+    block.purge()
+    block.set("add", "MINE")
+    failed = [text for text in log.texts() if text.startswith("Saving")]
+    if not rules[0].fired or "Saving a DCSS failed with SAVESEG response code 435" != failed[0]:
+        raise RuntimeError("SAVESEG was to fail")
+    assert block.read(0, len(AFTER))[:6].decode() == AFTER[:6].decode()
+
+
+@pytest.mark.requirement("B7")
+@pytest.mark.kernel_defect(
+    "3 of dcssblk", "a PURGESEG that CP refuses is not noticed", seen=r"assert 5 == 0"
+)
+def test_removed_disk_can_be_added_again(lab: Guest) -> None:
+    """CP leaves the segment in exclusive mode; a shared load is refused then, once."""
+    block, log = Block(lab, "MINE"), Log(lab.agent, "extmem")
+    block.load(exclusive=True)
+    with armed(lab.control, Fault("diag64.purgeseg", "rc", 4, name="MINE", nth=1)) as rules:
+        block.purge()
+    if not rules[0].fired or loaded(lab) != {"MINE": True}:
+        raise RuntimeError("CP was to keep the segment")
+    error = attempt(lab, "add", "MINE")
+    if error and (log.texts()[-2], loaded(lab)) != ("Loading DCSS MINE failed with rc=45", {}):
+        raise RuntimeError("it has failed for another reason")
+    assert error == 0
+
+
 @pytest.mark.requirement("B6")
 @pytest.mark.representative
 @pytest.mark.zvmlab(modules=("dcssblk", "ext4"), busybox=True)

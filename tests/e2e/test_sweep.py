@@ -7,15 +7,17 @@ import dataclasses
 import errno
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from zvmlab.base.progress import Progress
-from zvmlab.guest.config import UPSTREAM_DRIVER
+from zvmlab.guest.config import UPSTREAM_DRIVER, GuestConfig
 from zvmlab.guest.guest import Guest
+from zvmlab.guest.pool import Pool
+from zvmlab.pytest_plugin.plugin import lent
 from zvmlab.scenarios import BUILT_IN, USERS
 from zvmlab.scenarios.context import Context
 from zvmlab.sweep import report as sweep_report
@@ -34,6 +36,7 @@ DONE = {
     "sockets": "an answer",
     "watchdog": "expired=true",
     "hypfs": "z/VM Hypervisor",
+    "dcssblk": 'texts=["saved","saved"]',
 }
 """What a step of each scenario says if all went well."""
 
@@ -75,13 +78,26 @@ def test_scenario_is_the_same_each_time_and_leaves_nothing(
     assert outcomes[0].differences(outcomes[1]) == []
 
 
-@pytest.mark.zvmlab(modules=tuple(module for known in USERS.values() for module in known.modules))
+@pytest.fixture
+def its_guest(
+    request: pytest.FixtureRequest,
+    guest_pool: Pool,
+    zvmlab_kernel: str,
+    zvmlab_backend: str,
+    name: str,
+) -> Iterator[Guest]:
+    """A guest that has what a scenario of another part of the kernel needs."""
+    usual = GuestConfig(kernel=zvmlab_kernel, backend=zvmlab_backend)
+    with lent(request, guest_pool, USERS[name].config(usual)) as guest:
+        yield guest
+
+
 @pytest.mark.parametrize("name", USERS)
 def test_scenario_of_another_part_of_the_kernel_is_the_same_each_time(
-    guest: Guest, zvmlab_dir: Path, name: str
+    its_guest: Guest, zvmlab_dir: Path, name: str
 ) -> None:
     """It does what it is about, and what it uses afterwards works."""
-    outcomes = []
+    guest, outcomes = its_guest, []
     for _ in range(2):
         with Context(guest, zvmlab_dir, "seed") as context:
             USERS[name].run(context)
@@ -168,6 +184,7 @@ NEEDED = (
     ("read-one-set", "iucv.connect#1:pgm=1"),
     ("read-one-set", "diag64.loadshr#1:pgm=6"),
     ("write-and-read-back", "diagdc.start#1:pgm=1"),
+    ("dcssblk", "diag08.command#1:pgm=6"),
     ("read-one-set", "diag64.loadshr#1:drop"),
     ("read-one-set", "interrupt#1:corrupt=3^0x10"),
     ("read-one-set", "interrupt#1:corrupt=0^0x80"),
@@ -178,6 +195,8 @@ NEEDED = (
     ("read-one-set", "interrupt#2:corrupt=12^0x80"),
     ("read-one-set", "monitor.message#1:corrupt=0^0xe2"),
     ("watchdog", "diag288.init#2:pgm=6"),
+    ("dcssblk", "diag08.command#2:rc=1"),
+    ("dcssblk", "diag64.purgeseg#3:rc=4"),
 )
 
 
@@ -224,8 +243,9 @@ def test_examples_of_the_document(monreader: Guest, zvmlab_dir: Path) -> None:
         ("read-one-set", (), 150),
         ("collect", ("monitor.interval",), 8),
         ("write-and-read-back", ("diagdc.*", "appldata.*"), 60),
+        ("dcssblk", (), 120),
     ],
-    ids=("read-one-set", "intervals", "application-data"),
+    ids=("read-one-set", "intervals", "application-data", "dcssblk"),
 )
 def test_whole_sweep(
     planned: Callable[..., Plan], name: str, patterns: tuple[str, ...], least: int

@@ -106,6 +106,9 @@ class FakeControl:
     def query_appldata(self) -> Any:
         return {"buffers": []}
 
+    def query_segments(self) -> Any:
+        return {"segments": []}
+
     def query_users(self) -> Any:
         return {"users": []}
 

@@ -25,6 +25,10 @@ OTHER = GuestConfig(kernel="debug", driver="zvmlab")
 THIRD = GuestConfig(kernel="debug", cpus=2)
 LOG = "console.log"
 INFO = AgentInfo(1, "big", True, 75, 4096, 1, 1, 0, "6.1", "s390x")
+SEGMENT: dict[str, Any] = {
+    **{"name": "MONDCSS", "class": "R", "users": 0, "loaded": False, "exclusive": False},
+    "fileid": 1,
+}
 
 
 class Guest:
@@ -41,7 +45,7 @@ class Guest:
         self.modules = b"af_iucv 1 0 - Live 0x0\n"
         self.busy = 0
         self.left: dict[str, Any] = {
-            **{"users": [], "rules": [], "buffers": []},
+            **{"users": [], "rules": [], "buffers": [], "segments": [dict(SEGMENT)]},
             "sample": {"users": 0},
         }
         self.crash: ZvmlabError | None = None
@@ -175,9 +179,14 @@ def test_a_clean_guest_is_used_again(pool: Pool) -> None:
         _leave_in_cp("users", [{"name": "SERVER"}]),
         _leave_in_cp("rules", [{"point": "iucv.query", "kind": "cc"}]),
         _leave_in_cp("buffers", [{"product": "LNXAPPL"}]),
+        _leave_in_cp("segments", [SEGMENT | {"loaded": True}]),
+        _leave_in_cp("segments", [SEGMENT, SEGMENT | {"class": "S"}]),
         _leave_in_cp("sample", {"users": 1}),
     ],
-    ids=["module", "module-gone", "busy-worker", "user", "fault", "application", "monitor"],
+    ids=[
+        *("module", "module-gone", "busy-worker", "user", "fault", "application"),
+        *("segment", "skeleton", "monitor"),
+    ],
 )
 def test_a_guest_that_something_was_left_in_is_used_no_more(pool: Pool, leave: Any) -> None:
     found = _after(pool, leave)
@@ -214,7 +223,11 @@ def test_a_guest_that_is_not_clean_when_it_was_put_back_is_used_no_more(pool: Po
     found = _after(
         pool,
         _leave_and_go_back(
-            "left", {"users": [{"name": "X"}], "rules": [], "buffers": [], "sample": {}}
+            "left",
+            {
+                **{"users": [{"name": "X"}], "rules": [], "buffers": [], "segments": []},
+                "sample": {},
+            },
         ),
     )
     first, second = Guest.made
@@ -501,6 +514,7 @@ def test_what_is_left_is_said_by_name(tmp_path: Path) -> None:
         "busy workers": 0,
         "user IDs": ["A", "B"],
         "faults": [{"point": "interrupt"}],
+        "segments": [["MONDCSS", "R", 0, False, False]],
         "application data": [],
         "monitor sample": {"users": 0},
         "monitor event": {},

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,9 +12,10 @@ import pytest
 from sweep_fakes import FakeGuest
 
 from zvmlab.base.errors import UsageError
+from zvmlab.guest.config import GuestConfig
 from zvmlab.mondata.records import EVENT, Element, Mce, Record
 from zvmlab.scenarios import BUILT_IN, USERS, find
-from zvmlab.scenarios.context import Context, Stuck
+from zvmlab.scenarios.context import Context, Stuck, scenario
 from zvmlab.scenarios.outcome import Outcome, Step, describe_stream, normal_line, normal_log
 
 SCENARIOS = """
@@ -152,7 +154,10 @@ def test_scenarios_are_found_by_name_and_in_files(tmp_path: Path) -> None:
         *("read-one-set", "open-close", "load-unload", "read-many-sets", "overflow"),
         *("sever-and-reopen", "poll-and-read", "collect"),
     } == set(BUILT_IN)
-    assert set(USERS) == {"special-messages", "cmm", "terminal", "sockets", "watchdog", "hypfs"}
+    assert set(USERS) == {
+        *("special-messages", "cmm", "terminal", "sockets", "watchdog", "hypfs"),
+        "dcssblk",
+    }
     known = BUILT_IN | USERS
     assert all(name == s.name and s.text.endswith(".") for name, s in known.items())
     # Who is not about the driver says whom it is about, and how to see that it works.
@@ -164,6 +169,18 @@ def test_scenarios_are_found_by_name_and_in_files(tmp_path: Path) -> None:
     assert find("overflow") is BUILT_IN["overflow"]
     assert find("cmm") is USERS["cmm"]
     assert find("write-and-read-back").modules == ("monwriter",)
+
+
+def test_guest_has_what_its_scenario_needs_and_what_all_have() -> None:
+    made = scenario(
+        *("name", "Text."), modules=("two",), segment="DISK 9800-98FF EW", cp={"class": "B"}, cpus=2
+    )(lambda context: None)
+    usual = GuestConfig(kernel="sid", modules=("one",), cp={"class": "G", "level": "x"})
+    found = made.config(usual)
+    assert (found.kernel, found.modules, found.cpus) == ("sid", ("one", "two"), 2)
+    assert found.segments == (*usual.segments, "DISK 9800-98FF EW")
+    assert found.cp == {"class": "B", "level": "x"}
+    assert replace(made, modules=(), segment="", cp={}, cpus=1).config(usual) == usual
 
 
 @pytest.mark.parametrize(

@@ -345,6 +345,15 @@ SHOWN = (
         ),
     ),
     (
+        "diag08.command#1:pgm=6",
+        "panic",
+        OOPS.format(
+            "an oops",
+            "specification exception: 0006 ilc:2 [#1]SMP",
+            "__cpcmd < cpcmd < segment_save",
+        ),
+    ),
+    (
         "diag64.loadshr#1:drop",
         "panic",
         OOPS.format("an oops", "addressing exception: 0005 ilc:2 [#1] SMP", "mon_read < vfs_read"),
@@ -407,6 +416,16 @@ SHOWN = (
             "wdt_start < watchdog_start < watchdog_open",
         ),
     ),
+    (
+        "diag08.command#2:rc=1",
+        "unusable",
+        "afterwards the disk keeps ['', '', '', '']",
+    ),
+    (
+        "diag64.purgeseg#3:rc=4",
+        "unusable",
+        "afterwards the disk keeps ['add', 'EIO', 'further', 'further']",
+    ),
 )
 
 
@@ -431,12 +450,12 @@ def test_known_result_is_that_of_one_entry_and_of_nothing_beside_it(number: int)
     ]
     others += [
         (dataclasses.replace(case, point=point), symptom)
-        for point in ("segment.content", "diag08.command", "peer.message", "xinterrupt", "iucvx")
+        for point in ("segment.content", "diag0c.timer", "peer.message", "xinterrupt", "iucvx")
     ]
     others += [
         (dataclasses.replace(case, kind=kind), symptom)
         for kind in ("rc", "sever", "limit", "duplicate")
-        if kind != case.kind
+        if kind not in entry.kinds
     ]
     texts = (
         "",

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What may be left behind in a guest that is used again."""
+"""What may be left behind in a guest that is used again.
+
+The contents of a segment are not asked for: whoever relies on them stores them first.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from zvmlab.guest.guest import Guest
 
 
 def cleanliness(guest: Guest) -> dict[str, object]:
-    """Modules, busy workers, user IDs, faults, the monitor: equal means nothing is left.
+    """Modules, busy workers, user IDs, faults, segments, the monitor: equal means nothing is left.
 
     A crash is raised, also one that is on its way.
     """
@@ -15,11 +18,14 @@ def cleanliness(guest: Guest) -> dict[str, object]:
     lines = guest.agent.read_file("/proc/modules").splitlines()
     ask = guest.control.execute
     monitor = ask("query-monitor")
+    kept = ("name", "class", "users", "loaded", "exclusive")
+    segments = ask("query-segments")["segments"]
     return {
         "modules": sorted(line.split()[0] for line in lines),
         "busy workers": guest.agent.hello().busy,
         "user IDs": sorted(user["name"] for user in ask("query-users")["users"]),
         "faults": ask("query-faults")["rules"],
+        "segments": sorted([segment[name] for name in kept] for segment in segments),
         "application data": ask("query-appldata")["buffers"],
         **{f"monitor {part}": monitor[part] for part in ("sample", "event", "users")},
     }

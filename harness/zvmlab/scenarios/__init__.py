@@ -11,7 +11,17 @@ from types import ModuleType
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.hints import did_you_mean
-from zvmlab.scenarios import edges, lifecycle, machine, reading, services, trouble, users, writers
+from zvmlab.scenarios import (
+    disks,
+    edges,
+    lifecycle,
+    machine,
+    reading,
+    services,
+    trouble,
+    users,
+    writers,
+)
 from zvmlab.scenarios.context import Scenario
 
 
@@ -25,7 +35,7 @@ BUILT_IN: dict[str, Scenario] = (
     scenarios_of(lifecycle) | scenarios_of(reading) | scenarios_of(trouble)
 )
 """Those that can be swept."""
-USERS: dict[str, Scenario] = scenarios_of(users) | scenarios_of(services)
+USERS: dict[str, Scenario] = scenarios_of(users) | scenarios_of(services) | scenarios_of(disks)
 """Those of other parts of the kernel, which can be swept."""
 WRITERS: dict[str, Scenario] = scenarios_of(writers)
 """Those of the driver and monwriter together, which can be swept."""

@@ -22,8 +22,8 @@ import errno
 import os
 import random
 import select
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -34,6 +34,7 @@ from zvmlab.agent.results import LogLine, ModuleResult
 from zvmlab.base.errors import Timeout, ZvmlabError
 from zvmlab.cp.control import ControlError
 from zvmlab.guest.artifacts import DRIVER
+from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import SAMPLE, Element, Record
 from zvmlab.monitor.monitor import DEVICE, READ_SIZE, Capture, CapturedSet, deliver
@@ -177,7 +178,7 @@ class Context:
         error = 0 if reply.timed_out or not reads else reads[-1].errno
         self.note(
             "read",
-            errno=_error_name(error),
+            errno=error_name(error),
             blocked=reply.timed_out,
             sizes=[read.ret for read in reads if read.ret >= 0],
             **describe_stream(found.stream, hashes),
@@ -267,7 +268,7 @@ class Context:
 
     def _module(self, what: str, action: Callable[[], ModuleResult]) -> ModuleResult:
         result = action()
-        self.note(what, errno=_error_name(result.errno))
+        self.note(what, errno=error_name(result.errno))
         return result
 
     def _call(self, what: str, operation: Callable[[Batch], Ref]) -> CallResult | None:
@@ -286,10 +287,10 @@ class Context:
 
     def _note_call(self, what: str, result: CallResult | None, **more: Any) -> None:
         error = 0 if result is None else result.errno
-        self.note(what, errno=_error_name(error), blocked=result is None, **more)
+        self.note(what, errno=error_name(error), blocked=result is None, **more)
 
 
-def _error_name(number: int) -> str | None:
+def error_name(number: int) -> str | None:
     """EIO and the like; None for success."""
     return errno.errorcode.get(number, str(number)) if number else None
 
@@ -310,15 +311,37 @@ class Scenario:
     usable: Callable[[Context], str | None] | None = None
     """Asked after a fault: what does not work any more; None: all works.  Without it, the driver
     has to read a data set."""
+    segment: str = ""
+    """The saved segment that it is about, as a guest's configuration has it, besides the usual ones."""
+    cp: Mapping[str, str] = field(default_factory=dict)
+    """Options of CP that it needs."""
+    cpus: int = 1
+    """As many as it needs."""
+
+    def config(self, usual: GuestConfig) -> GuestConfig:
+        """A guest like *usual* that has what the scenario needs."""
+        return replace(
+            usual,
+            modules=(*usual.modules, *self.modules),
+            segments=(*usual.segments, *([self.segment] if self.segment else [])),
+            cp={**usual.cp, **self.cp},
+            cpus=max(usual.cpus, self.cpus),
+        )
 
 
 def scenario(
     name: str,
     text: str,
+    *,
     boots: bool = False,
     partner: str = SERVICE,
     modules: tuple[str, ...] = (),
     usable: Callable[[Context], str | None] | None = None,
+    segment: str = "",
+    cp: Mapping[str, str] | None = None,
+    cpus: int = 1,
 ) -> Callable[[Callable[[Context], None]], Scenario]:
-    """Make a function of a Context a scenario."""
-    return lambda run: Scenario(name, text, run, boots, partner, modules, usable)
+    """Make a function of a Context a scenario; the arguments are the fields of Scenario."""
+    return lambda run: Scenario(
+        name, text, run, boots, partner, modules, usable, segment, cp or {}, cpus
+    )

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import struct
 
 from zvmlab.agent.calls import Both
-from zvmlab.scenarios.context import Context, scenario
+from zvmlab.scenarios.context import Context, error_name, scenario
 
 _WATCHDOG, _CORE, _DEVICE = "diag288_wdt", "watchdog", "/dev/watchdog"
 _SETTIMEOUT = 0xC0045706
@@ -20,10 +19,6 @@ _GUEST = "LINUX001"
 _NOBODY = "NOBODY"
 
 
-def _name(number: int) -> str | None:
-    return errno.errorcode.get(number, str(number)) if number else None
-
-
 def _active(context: Context) -> bool:
     return bool(context.control.execute("query-watchdog")["active"])
 
@@ -32,18 +27,20 @@ def _watch(context: Context) -> None:
     """Open, put off, change, put off, stop; what became of each, and what CP has then."""
     worker = context.worker
     opened = worker.open(_DEVICE, os.O_WRONLY)
-    context.note("open", errno=_name(opened.errno), active=_active(context))
+    context.note("open", errno=error_name(opened.errno), active=_active(context))
     if opened.errno:
         return
     fd = opened.ret
-    context.note("put off", errno=_name(worker.write(fd, b"x").errno), active=_active(context))
+    context.note("put off", errno=error_name(worker.write(fd, b"x").errno), active=_active(context))
     changed = worker.ioctl(fd, _SETTIMEOUT, Both(struct.pack(">i", 600)))
-    context.note("change", errno=_name(changed.errno), active=_active(context))
+    context.note("change", errno=error_name(changed.errno), active=_active(context))
     expired = context.control.execute("watchdog-expire")
     context.note("expire", expired=expired["expired"], active=_active(context))
-    context.note("set again", errno=_name(worker.write(fd, b"x").errno), active=_active(context))
+    context.note(
+        "set again", errno=error_name(worker.write(fd, b"x").errno), active=_active(context)
+    )
     worker.write(fd, b"V")
-    context.note("close", errno=_name(worker.close(fd).errno), active=_active(context))
+    context.note("close", errno=error_name(worker.close(fd).errno), active=_active(context))
 
 
 def _unload(context: Context) -> int:
@@ -59,7 +56,7 @@ def _watchdog_works(context: Context) -> str | None:
     worker.modprobe(_WATCHDOG, _PARAMETERS)
     opened = worker.open(_DEVICE, os.O_WRONLY)
     if opened.errno:
-        return f"opening the watchdog ends with {_name(opened.errno)}"
+        return f"opening the watchdog ends with {error_name(opened.errno)}"
     found = [_active(context)]
     worker.write(opened.ret, b"V")
     worker.close(opened.ret)
@@ -67,7 +64,7 @@ def _watchdog_works(context: Context) -> str | None:
     unloaded = _unload(context)
     if found != [True, False]:
         return f"open and close leave the time bomb {found}"
-    return f"the watchdog's module stays: {_name(unloaded)}" if unloaded else None
+    return f"the watchdog's module stays: {error_name(unloaded)}" if unloaded else None
 
 
 @scenario(
@@ -80,10 +77,10 @@ def _watchdog_works(context: Context) -> str | None:
 def watchdog(context: Context) -> None:
     """DIAGNOSE X'288' with every function."""
     loaded = context.worker.modprobe(_WATCHDOG, _PARAMETERS).errno
-    context.note("load", errno=_name(loaded))
+    context.note("load", errno=error_name(loaded))
     if not loaded:
         _watch(context)
-        context.note("unload", errno=_name(_unload(context)))
+        context.note("unload", errno=error_name(_unload(context)))
 
 
 def _hypfs(context: Context) -> list[str]:
@@ -91,12 +88,12 @@ def _hypfs(context: Context) -> list[str]:
     worker = context.worker
     mounted = worker.mount("none", _HYPFS, "s390_hypfs").errno
     if mounted:
-        return [str(_name(mounted))]
+        return [str(error_name(mounted))]
     found = []
     for name in ("hyp/type", f"systems/{_GUEST}/cpus/count", f"systems/{_GUEST}/cpus/weight_cur"):
         opened = worker.open(f"{_HYPFS}/{name}")
         if opened.errno:
-            found.append(str(_name(opened.errno)))
+            found.append(str(error_name(opened.errno)))
             continue
         found.append(worker.read(opened.ret, 100).data.decode("latin-1").strip())
         worker.close(opened.ret)

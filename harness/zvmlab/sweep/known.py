@@ -69,7 +69,15 @@ KNOWN = (
         " interruption there is an oops",
     ),
     Known(
-        ("diag64.loadshr",),
+        ("diag08.*",),
+        ("pgm",),
+        PANIC,
+        r".*(illegal operation: 0001|specification exception: 0006).*; in .*\b_*cpcmd\b.*",
+        "kernel: DIAGNOSE X'08' has no exception-table entry (arch/s390/kernel/cpcmd.c), so a"
+        " program interruption there is an oops",
+    ),
+    Known(
+        ("diag64.loadshr", "diag64.loadnsr"),
         ("drop", "cc"),
         PANIC,
         r".*(addressing exception: 0005|Unable to handle kernel pointer dereference"
@@ -142,6 +150,22 @@ KNOWN = (
         PANIC,
         r".*WARNING: .*drivers/watchdog/diag288_wdt\.c.*",
         "kernel: diag288_wdt of 6.1 and 6.12 warns when CP refuses to set the time bomb",
+    ),
+    Known(
+        ("diag08.command",),
+        ("cc", "rc", "drop"),
+        UNUSABLE,
+        r"afterwards the disk keeps \['(|further)', '\1', '\1', '\1'\]",
+        "kernel: dcssblk, defect 2: what a SAVESEG that fails leaves defined prevents every later"
+        " save",
+    ),
+    Known(
+        ("diag64.purgeseg",),
+        ("cc", "rc", "drop"),
+        UNUSABLE,
+        r"afterwards the disk keeps \['add', 'EIO', 'further', 'further'\]",
+        "kernel: dcssblk, defect 3: nobody looks at what became of PURGESEG, so that a segment can"
+        " be left in the other mode than the next load wants",
     ),
 )
 

@@ -328,7 +328,8 @@ class Runner:
             raise Unusable(f"afterwards {wrong}")
 
     def _subject(self) -> Subject:
-        return Subject(self._config.segments[0].split()[0], self._scenario.partner)
+        segment = self._scenario.segment or self._config.segments[0]
+        return Subject(segment.split()[0], self._scenario.partner)
 
     def _context(self, guest: Guest) -> Context:
         seed = f"{self._seed} {self._scenario.name}"

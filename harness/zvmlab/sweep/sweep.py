@@ -142,8 +142,8 @@ def sweep(plan: Plan, progress: Progress, resume: bool | None = None) -> Sweep:
     """Run all cases that have no result yet."""
     scenario = find(plan.scenario)
     # CP's seed is its default, for the guests of all sweeps to start from one checkpoint.
-    config = GuestConfig(
-        kernel=plan.kernel, driver=plan.driver, backend=plan.backend, modules=scenario.modules
+    config = scenario.config(
+        GuestConfig(kernel=plan.kernel, driver=plan.driver, backend=plan.backend)
     )
     artifacts = prepare(config, progress)
     head = Head(KIND, plan.shard, plan.identity(artifacts))
