@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: MIT
+"""What the kernel's netiucv does wrong, as docs/upstream-kernel.md numbers it."""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+from collections.abc import Iterator
+
+import pytest
+from memory import UNCACHED, KernelMemory
+from netiucv_lab import (
+    MODULE,
+    PARTNER,
+    SECONDS,
+    USER,
+    Datagrams,
+    Interface,
+    from_guest,
+    make,
+    need_module,
+    remove,
+    to_guest,
+)
+from waiting import wait_until
+
+from zvmlab.base.errors import GuestPanic
+from zvmlab.cp.faults import Fault, armed
+from zvmlab.cp.netiucv import Link, LinkRefused, accept, connect, user_data
+from zvmlab.cp.peer import EventType, Peer
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest
+
+pytestmark = [
+    pytest.mark.not_debug("it has no IP"),
+    pytest.mark.requirement("N12"),
+]
+UP = "Running", "Idle"
+WAITS = "StartWait", "StartWait"
+
+
+@pytest.fixture
+def guest_config(guest_config: GuestConfig, zvmlab_kernel: str) -> GuestConfig:
+    need_module(zvmlab_kernel)
+    return dataclasses.replace(guest_config, modules=(MODULE,), busybox=True)
+
+
+@pytest.fixture
+def loaded(guest: Guest) -> Guest:
+    guest.agent.modprobe(MODULE).check()
+    return guest
+
+
+@pytest.fixture
+def peer(loaded: Guest) -> Iterator[Peer]:
+    with Peer(loaded.control, PARTNER) as found:
+        yield found
+
+
+@pytest.fixture
+def interface(loaded: Guest) -> Interface:
+    make(loaded.agent, PARTNER).check()
+    return Interface(loaded)
+
+
+@pytest.fixture
+def link(interface: Interface, peer: Peer) -> Link:
+    interface.up()
+    found = accept(peer)
+    reached(interface, UP)
+    return found
+
+
+@pytest.fixture
+def datagrams(loaded: Guest) -> Iterator[Datagrams]:
+    with Datagrams(loaded.agent.worker("datagrams")) as found:
+        yield found
+
+
+def reached(interface: Interface, states: tuple[str, str]) -> None:
+    wait_until(lambda: interface.states == states, f"states {states}", lambda: interface.states)
+
+
+def partners_of(guest: Guest) -> list[str]:
+    """Whom the guest has paths to."""
+    paths = guest.control.execute("query-paths", user=USER)["paths"]
+    return sorted(path["partner"] for path in paths)
+
+
+@pytest.mark.kernel_defect(
+    16, "a connection that it refuses takes the place of the one it has", seen=r"assert 1 == 0"
+)
+def test_second_connection_that_is_refused_changes_nothing(
+    interface: Interface, link: Link, peer: Peer, datagrams: Datagrams
+) -> None:
+    """A packet of the guest's goes to the first one."""
+    with pytest.raises(LinkRefused):
+        connect(peer, USER)
+    datagrams.send(b"data")
+    (lost,) = interface.counts("tx_errors")
+    assert min(lost, 1) == 0
+    assert from_guest(link.packets()[0]) == b"data"
+
+
+@pytest.mark.kernel_defect(
+    17, "a packet may be longer than the message that it is in", seen=r"assert 1000 == 0"
+)
+def test_packet_ends_with_its_message(link: Link, datagrams: Datagrams) -> None:
+    """Of a thousand bytes that are promised ten are there; the rest is memory of the kernel's."""
+    packet = to_guest(b"0123456789", 1000)
+    link.send_raw(struct.pack(">H", 2 + len(packet) + 990) + packet + bytes(2))
+    link.send(to_guest(b""))
+    assert len(datagrams.recv()) == 0
+
+
+@pytest.mark.kernel_defect(
+    18,
+    "a partner's message makes it write beyond its buffer",
+    seen=r"the guest's kernel reported a bug .*kernel BUG at net/core/skbuff\.c.*",
+    raises=GuestPanic,
+)
+def test_no_message_ends_the_kernel(interface: Interface) -> None:
+    """The second field promises exactly as many bytes as there is memory behind the message."""
+    first = 0xFFFF
+    with Peer(interface.guest.control, PARTNER) as peer:
+        interface.up()
+        link = accept(peer)
+        reached(interface, UP)
+        # A buffer of 65,537 bytes is one of 131,072, at whose end the kernel keeps something.
+        # Before the second packet are 65,537 bytes: the first packet and two fields.
+        for kept in range(256, 2048, 256):
+            length = 0x20000 - kept - (first + 2)
+            second = (first + 2 + length) % 0x10000
+            link.send_raw(struct.pack(">H", first) + bytes(first - 2) + struct.pack(">H", second))
+        datagrams = Datagrams(interface.guest.agent.worker("datagrams"))
+        link.send(to_guest(b"good"))
+        assert datagrams.recv() == b"good"
+
+
+@pytest.mark.kernel_defect(
+    19,
+    "an interface severs a path that is not its own any more",
+    seen=r"assert \[\] == \['OTHER'\]",
+)
+def test_interface_that_goes_down_severs_its_own_path(
+    interface: Interface, link: Link, loaded: Guest
+) -> None:
+    """The partner has gone.  Somebody else has the number of the path when it goes down."""
+    before = partners_of(loaded)
+    link.close()
+    reached(interface, WAITS)
+    make(loaded.agent, "OTHER").check()
+    other = Interface(loaded, 1)
+    with Peer(loaded.control, "OTHER") as peer:
+        other.up("10.2.1.1", "10.2.1.2")
+        accept(peer)
+        reached(other, UP)
+        interface.down()
+        assert [name for name in partners_of(loaded) if name not in before] == ["OTHER"]
+
+
+@pytest.mark.kernel_defect(
+    20, "a path that nobody uses any more stays", seen=r"assert \['PARTNER'\] == \[\]"
+)
+def test_interfaces_that_connect_to_each_other_at_once_keep_one_path(
+    interface: Interface, peer: Peer
+) -> None:
+    """Both ask; the guest takes the partner's connection.  Nothing is left when it goes down."""
+    interface.up()
+    asked = peer.wait(EventType.PENDING, SECONDS)
+    with connect(peer, USER) as link:
+        reached(interface, UP)
+        peer.accept(asked.path, user_data(), 50)
+        interface.down()
+        link.await_sever()
+    assert [name for name in partners_of(interface.guest) if name == PARTNER] == []
+
+
+@pytest.mark.kernel_defect(
+    21, "the beginning of a name is enough to remove an interface", seen=r"assert 2 != 2"
+)
+def test_only_the_interface_that_is_named_is_removed(interface: Interface) -> None:
+    """Without a newline behind it."""
+    agent = interface.guest.agent
+    assert remove(agent, "iu").ret != len("iu")
+    assert interface.attribute("user") == PARTNER
+
+
+@pytest.mark.zvmlab(command_line=UNCACHED)
+@pytest.mark.kernel_defect(
+    22, "what it keeps of a connection is never freed", seen=r"assert [2-9]\d\d < 50"
+)
+def test_interface_that_is_removed_leaves_nothing(loaded: Guest) -> None:
+    """Two hundred of them."""
+    agent = loaded.agent
+
+    def objects() -> int:
+        found = KernelMemory.of(agent).objects
+        return sum(count for name, count in found.items() if name.startswith("kmalloc-"))
+
+    before = 0
+    for count in (5, 200):
+        before = objects()
+        for _ in range(count):
+            make(agent, PARTNER).check()
+            (name,) = [
+                name for name in listing(loaded, "/sys/class/net") if name.startswith("iucv")
+            ]
+            remove(agent, f"{name}\n").check()
+    left = objects() - before
+    assert left < 50
+
+
+def listing(guest: Guest, folder: str) -> list[str]:
+    return guest.agent.run(["/bin/busybox", "ls", folder]).check().stdout.decode().split()
+
+
+@pytest.mark.parametrize("mtu", [65534, 65535])
+@pytest.mark.kernel_defect(
+    23,
+    "packets of the largest MTUs do not fit into its framing",
+    seen=r"assert [01] == \(65\d+ \+ 2\)",
+)
+def test_largest_packet_of_the_largest_mtu(
+    interface: Interface, peer: Peer, datagrams: Datagrams, mtu: int
+) -> None:
+    """Their length is that of the field before them, modulo 65,536."""
+    assert interface.configure("mtu", str(mtu)) == 0
+    interface.up()
+    with accept(peer) as link:
+        reached(interface, UP)
+        datagrams.send(bytes(mtu - 28))
+        message = link.message()
+        assert len(message) == mtu + 4
+        following = int.from_bytes(message[:2], "big")
+        assert following == mtu + 2
+
+
+@pytest.mark.kernel_defect(
+    24, "it tries a message again and again while its path is quiesced", seen=r"assert \d+ < 100"
+)
+def test_packet_for_a_quiesced_path_waits(
+    interface: Interface, link: Link, datagrams: Datagrams, peer: Peer
+) -> None:
+    """It is sent when the path is resumed; nobody works meanwhile."""
+    peer.quiesce(link.path)
+    datagrams.send(b"data")
+    try:
+        wait_until(lambda: interface.counts("tx_errors")[0] >= 100, "a busy CPU", limit=5)
+    except AssertionError:
+        pass
+    (tries,) = interface.counts("tx_errors")
+    peer.resume(link.path)
+    assert from_guest(link.packets()[0]) == b"data"
+    assert tries < 100
+
+
+@pytest.mark.parametrize("user", ["NINECHARS", "A.SEVENTEENLETTERS1"])
+@pytest.mark.kernel_defect(
+    25, "names that are one character too long are cut", seen=r"assert \d+ != \d+"
+)
+def test_long_names_are_refused_without_a_newline_too(loaded: Guest, user: str) -> None:
+    assert make(loaded.agent, user).ret != len(user)
+
+
+@pytest.mark.kernel_defect(
+    26, "its stack goes to the partner as user data", seen=r"assert \d+ == 64"
+)
+def test_empty_user_data_are_blanks(loaded: Guest, peer: Peer) -> None:
+    """A dot, and nothing behind it."""
+    make(loaded.agent, f"{PARTNER}.\n").check()
+    Interface(loaded).up()
+    asked = peer.wait(EventType.PENDING, SECONDS)
+    peer.sever(asked.path)
+    (first, *_) = asked.ipuser
+    assert first == 0x40
+
+
+@pytest.mark.kernel_defect(
+    27, "a connection that CP refused has another state's name", seen=r"assert 'Reg.*' == 'Con.*'"
+)
+def test_refused_connection_is_called_so(interface: Interface) -> None:
+    with armed(interface.guest.control, Fault("iucv.connect", "rc", 0x0F, name=PARTNER)):
+        interface.up()
+    assert interface.states[1] == "Connect error"
+
+
+@pytest.mark.kernel_defect(
+    28, "the buffer of an interface that is up becomes smaller than its MTU", seen=r"assert 4 == -1"
+)
+def test_buffer_of_an_interface_that_is_up_holds_its_packets(
+    interface: Interface, link: Link
+) -> None:
+    """Otherwise the MTU that the partner relies on is another one."""
+    assert link.path >= 0
+    assert interface.set("buffer", "1024").ret == -1
+    assert interface.mtu == 9216
