@@ -142,6 +142,12 @@ $(BUILD)/unit/test_failing: WRAPPED := malloc calloc realloc strdup mmap open cl
 $(addprefix $(BUILD)/unit/test_,tool_text dms_storage monread_storage monrec_stream taskmon_storage): WRAPPED := malloc calloc realloc reallocarray \
 	strdup strndup
 
+# Parts of a file that are written and read one by one, and where it has holes.
+$(BUILD)/unit/test_cp_machine_file: WRAPPED := pwrite pread lseek ftruncate fstat close malloc
+
+# Paths of options.
+$(BUILD)/unit/test_cp_port: WRAPPED := strdup
+
 # Lines of a trace that are taken in parts.
 $(BUILD)/unit/test_trace_file: WRAPPED := writev
 

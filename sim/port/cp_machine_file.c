@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing and opening the file of a saved machine; what is read may be anything. */
-#define _GNU_SOURCE /* SEEK_DATA, SEEK_HOLE */
+#define _GNU_SOURCE /* SEEK_DATA, SEEK_HOLE, TEMP_FAILURE_RETRY */
 
 #include "cp_machine_file.h"
 
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "hash.h"
+#include "smaller.h"
 #include "zvmlab/host.h"
 
 #define MAGIC "ZVMLABMF"
@@ -51,10 +52,8 @@ static bool put(int fd, const void *bytes, uint64_t len, uint64_t at)
 	const uint8_t *from = bytes;
 
 	while (len > 0) {
-		ssize_t done = pwrite(fd, from, len, (off_t)at);
+		const ssize_t done = TEMP_FAILURE_RETRY(pwrite(fd, from, len, (off_t)at));
 
-		if (done < 0 && errno == EINTR)
-			continue;
 		if (done < 0)
 			return false;
 		from += done;
@@ -69,10 +68,8 @@ static bool get(int fd, void *bytes, uint64_t len, uint64_t at)
 	uint8_t *to = bytes;
 
 	while (len > 0) {
-		ssize_t done = pread(fd, to, len, (off_t)at);
+		const ssize_t done = TEMP_FAILURE_RETRY(pread(fd, to, len, (off_t)at));
 
-		if (done < 0 && errno == EINTR)
-			continue;
 		if (done <= 0)
 			return false;
 		to += done;
@@ -155,25 +152,31 @@ static bool put_all(int fd, const struct cp_machine_file *file)
 	return put(fd, &header, sizeof(header), 0);
 }
 
+/* Return: -1, with the sentence; errno says what is wrong. */
+static int cannot_write(const char *path, char *err, size_t errlen)
+{
+	snprintf(err, errlen, "the checkpoint %s cannot be written: %s", path, strerror(errno));
+	return -1;
+}
+
 int cp_machine_write(const char *path, const struct cp_machine_file *file, char *err,
 		     size_t errlen)
 {
-	bool done = false;
+	bool done;
 	int fd;
 
 	assert(strlen(file->machine) < CP_MACHINE_NAME_LEN);
 	assert(file->head_len <= CP_MACHINE_HEAD_MAX);
 	assert(file->ram_size > 0 && file->ram_size % CP_PAGE_SIZE == 0);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd >= 0) {
-		done = put_all(fd, file);
-		done = close(fd) == 0 && done;
-	}
+	if (fd < 0)
+		return cannot_write(path, err, errlen);
+	done = put_all(fd, file);
+	done = close(fd) == 0 && done;
 	if (done)
 		return 0;
-	snprintf(err, errlen, "the checkpoint %s cannot be written: %s", path, strerror(errno));
-	if (fd >= 0)
-		unlink(path);
+	cannot_write(path, err, errlen);
+	unlink(path);
 	return -1;
 }
 
@@ -232,57 +235,56 @@ static int refuse(const char *path, const char *defect, char *err, size_t errlen
 
 int cp_machine_open(const char *path, struct cp_machine_file *file, char *err, size_t errlen)
 {
-	const char *defect = "";
+	const char *defect;
 
 	assert(file->ram_size > 0 && file->ram_size % CP_PAGE_SIZE == 0);
 	file->head = NULL;
-	file->head_len = 0;
 	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (file->fd >= 0)
-		defect = read_head(file);
+	if (file->fd < 0)
+		return refuse(path, "", err, errlen);
+	defect = read_head(file);
 	if (!defect)
 		return 0;
 	refuse(path, defect, err, errlen);
 	free(file->head);
 	file->head = NULL;
-	if (file->fd >= 0)
-		close(file->fd);
+	close(file->fd);
 	file->fd = -1;
 	return -1;
 }
 
-/* Whole pages of storage from *@from on that are no hole, up to *@end.  Return: false if none. */
+/*
+ * The pages of storage from *@from on that have data, up to *@end.  Return: false if none have.
+ * A file system need not know holes, and somebody may change the file meanwhile.
+ */
 static bool next_data(const struct cp_machine_file *file, uint64_t *from, uint64_t *end)
 {
-	const off_t start = (off_t)file->ram_offset;
+	const off_t start = (off_t)file->ram_offset, last = start + (off_t)file->ram_size;
 	off_t data = lseek(file->fd, start + (off_t)*from, SEEK_DATA), hole;
 
-	if (data < 0 && errno == ENXIO)
-		return false;
-	/* A file system need not know holes. */
-	if (data < 0)
+	if (data == -1 && errno != ENXIO)
 		data = start + (off_t)*from;
+	if (data == -1 || data >= last)
+		return false;
 	hole = lseek(file->fd, data, SEEK_HOLE);
 	if (hole <= data)
-		hole = start + (off_t)file->ram_size;
+		hole = last;
 	*from = (uint64_t)(data - start) / CP_PAGE_SIZE * CP_PAGE_SIZE;
 	*end = ((uint64_t)(hole - start) + CP_PAGE_SIZE - 1) / CP_PAGE_SIZE * CP_PAGE_SIZE;
-	if (*end > file->ram_size)
-		*end = file->ram_size;
+	*end = smaller(*end, file->ram_size);
 	return true;
 }
 
 int cp_machine_read(const char *path, const struct cp_machine_file *file, uint8_t *ram, char *err,
 		    size_t errlen)
 {
-	uint64_t sum = HASH_START, from = 0, end;
+	uint64_t sum = HASH_START;
 
 	assert(file->fd >= 0 && file->ram_offset % CP_PAGE_SIZE == 0);
-	while (from < file->ram_size && next_data(file, &from, &end)) {
+	for (uint64_t from = 0, end; next_data(file, &from, &end); from = end) {
 		if (!get(file->fd, ram + from, end - from, file->ram_offset + from))
 			return refuse(path, "its storage cannot be read", err, errlen);
 		sum = add_pages(sum, ram, from, end);
-		from = end;
 	}
 	if (sum != file->ram_sum)
 		return refuse(path, "its checksum is wrong; it is damaged", err, errlen);

@@ -129,7 +129,7 @@ int cp_port_create(struct cp_port *port, const struct cp_host *host, char *err, 
 	if (!port->cp)
 		return -1;
 	highest = cp_highest_address(port->cp);
-	if (highest < port->ram_size)
+	if (highest + 1 <= port->ram_size)
 		return 0;
 	snprintf(err, errlen, "storage and segments end at 0x%" PRIx64 ", but the machine has %"
 		 PRIu64 "M; give at least %s%" PRIu64 "%s", highest, port->ram_size >> 20,
@@ -139,11 +139,9 @@ int cp_port_create(struct cp_port *port, const struct cp_host *host, char *err, 
 
 void cp_port_fini(struct cp_port *port)
 {
-	if (port->ctl)
-		ctl_close(port->ctl);
+	ctl_close(port->ctl);
 	cp_destroy(port->cp);
-	if (port->trace)
-		trace_file_close(port->trace);
+	trace_file_close(port->trace);
 	cp_config_fini(&port->config);
 	free(port->control_path);
 	free(port->trace_path);

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of a saved machine: what was saved comes back, and nothing else is taken for it. */
+/*
+ * The file of a saved machine: what was saved comes back, and nothing else is taken for it.
+ *
+ * Linked with --wrap for every function below (Makefile).
+ */
+#define _GNU_SOURCE /* SEEK_DATA, SEEK_HOLE */
 #include "fixture.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +33,73 @@ static uint8_t ram[RAM], back[RAM], head[HEAD];
 static struct cp_machine_file saved = {
 	.machine = "machine 1", .head = head, .head_len = HEAD, .ram = ram, .ram_size = RAM,
 };
+
+/* What system calls do besides: the first one is interrupted, each does a part at most … */
+static size_t at_most;	/* 0: nothing of that */
+static unsigned int interrupted, calls;
+/* … or the one that fails is so many calls away, 0: none.  An error of 0: it does nothing. */
+static unsigned int left;
+static int error;
+
+static bool fails(void)
+{
+	/* Nobody calls so often, unless for ever. */
+	ck_assert_uint_lt(++calls, 100000);
+	if (left == 0 || --left > 0)
+		return false;
+	errno = error;
+	return true;
+}
+
+#define WRAP_IO(name, pointer) \
+	ssize_t __real_##name(int fd, pointer bytes, size_t len, off_t at); \
+	ssize_t __wrap_##name(int fd, pointer bytes, size_t len, off_t at); \
+	ssize_t __wrap_##name(int fd, pointer bytes, size_t len, off_t at) \
+	{ \
+		if (fails()) \
+			return error ? -1 : 0; \
+		if (at_most > 0 && calls % 2 == 1) { \
+			interrupted++; \
+			errno = EINTR; \
+			return -1; \
+		} \
+		return __real_##name(fd, bytes, at_most > 0 && len > at_most ? at_most : len, at); \
+	}
+#define WRAP(type, name, parameters, arguments, failed) \
+	type __real_##name parameters; \
+	type __wrap_##name parameters; \
+	type __wrap_##name parameters \
+	{ \
+		return fails() ? failed : __real_##name arguments; \
+	}
+
+WRAP_IO(pwrite, const void *)
+WRAP_IO(pread, void *)
+WRAP(int, ftruncate, (int fd, off_t len), (fd, len), -1)
+WRAP(int, fstat, (int fd, struct stat *st), (fd, st), -1)
+WRAP(void *, malloc, (size_t size), (size), NULL)
+
+/* When it fails it has closed. */
+int __real_close(int fd);
+int __wrap_close(int fd);
+int __wrap_close(int fd)
+{
+	const int result = __real_close(fd);
+
+	ck_assert_int_eq(result, 0);
+	return fails() ? -1 : result;
+}
+
+/* A file system that has its own idea of where there are holes. */
+static off_t (*seek)(off_t at, int whence);
+
+off_t __real_lseek(int fd, off_t at, int whence);
+off_t __wrap_lseek(int fd, off_t at, int whence);
+off_t __wrap_lseek(int fd, off_t at, int whence)
+{
+	ck_assert_uint_lt(++calls, 100000);
+	return seek ? seek(at, whence) : __real_lseek(fd, at, whence);
+}
 
 static void start(void)
 {
@@ -306,6 +379,199 @@ START_TEST(a_page_at_anothers_place_is_noticed)
 }
 END_TEST
 
+/* As often as it takes; a call that has done nothing is none that failed. */
+START_TEST(parts_and_interruptions)
+{
+	at_most = 1000;
+	save();
+	ck_assert_uint_ge(interrupted, 2 + (HEAD + 7 * PAGE) / 1000);
+	ck_assert_ptr_null(load("machine 1", RAM));
+	interrupted = 0;
+	ck_assert_ptr_null(read_storage());
+	ck_assert_mem_eq(back, ram, RAM);
+	ck_assert_uint_ge(interrupted, 2 + (HEAD + 7 * PAGE) / 1000);
+	unlink(path);
+	at_most = 0;
+	calls = 0;
+	left = 1;
+	save();
+	ck_assert_ptr_null(load("machine 1", RAM));
+	ck_assert_ptr_null(read_storage());
+	ck_assert_mem_eq(back, ram, RAM);
+}
+END_TEST
+
+static unsigned int descriptors(void)
+{
+	unsigned int count = 0;
+
+	for (int fd = 0; fd < 100; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+/* Every call in turn: the header, the head, the length, five runs of storage, the end. */
+START_TEST(every_call_that_writes_can_fail)
+{
+	const unsigned int open_before = descriptors();
+	unsigned int failed = 0;
+
+	error = ENOSPC;
+	while (left = failed + 1, cp_machine_write(path, &saved, err, sizeof(err)) != 0) {
+		char said[200];
+
+		failed++;
+		snprintf(said, sizeof(said), "the checkpoint %s cannot be written: %s", path,
+			 strerror(ENOSPC));
+		ck_assert_str_eq(err, said);
+		ck_assert_int_ne(access(path, F_OK), 0);
+		ck_assert_uint_eq(descriptors(), open_before);
+	}
+	left = 0;
+	ck_assert_uint_eq(failed, 9);
+	ck_assert_uint_eq(descriptors(), open_before);
+	ck_assert_ptr_null(load("machine 1", RAM));
+}
+END_TEST
+
+/* The status, the header, storage for the head, the head. */
+START_TEST(every_call_that_opens_can_fail)
+{
+	static const struct {
+		int error;
+		const char *reason;
+	} calls_to[] = {
+		{ EIO, "Input/output error" }, { EIO, "it is not a checkpoint" },
+		{ ENOMEM, "Cannot allocate memory" }, { EIO, "it cannot be read" },
+	};
+	const unsigned int open_before = descriptors();
+
+	save();
+	for (unsigned int i = 0; i < 4; i++) {
+		left = i + 1;
+		error = calls_to[i].error;
+		ck_assert_str_eq(load("machine 1", RAM), calls_to[i].reason);
+		ck_assert_uint_eq(left, 0);
+		ck_assert_uint_eq(descriptors(), open_before);
+	}
+	ck_assert_ptr_null(load("machine 1", RAM));
+}
+END_TEST
+
+/* Descriptor 0 is as good as any, and closed like any. */
+START_TEST(the_first_descriptor)
+{
+	unsigned int open_before;
+
+	close(0);
+	open_before = descriptors();
+	save();
+	ck_assert_uint_eq(descriptors(), open_before);
+	ck_assert_int_eq(cp_machine_write(path, &saved, err, sizeof(err)), -1);
+	ck_assert_uint_eq(descriptors(), open_before);
+	ck_assert_ptr_null(load("machine 1", RAM));
+	ck_assert_ptr_null(read_storage());
+	ck_assert_ptr_nonnull(load("machine 2", RAM));
+	ck_assert_uint_eq(descriptors(), open_before);
+}
+END_TEST
+
+/* Holes as small as a disk's block: they begin and end within pages. */
+static off_t seek_blocks(off_t at, int whence)
+{
+	static const uint8_t zeros[512];
+
+	ck_assert_int_ge(at, STORAGE_AT);
+	for (; at < STORAGE_AT + RAM; at = at / 512 * 512 + 512) {
+		const bool hole = memcmp(ram + (at - STORAGE_AT) / 512 * 512, zeros, 512) == 0;
+
+		if (hole == (whence == SEEK_HOLE))
+			return at;
+	}
+	errno = ENXIO;
+	return whence == SEEK_HOLE ? (off_t)(STORAGE_AT + RAM) : -1;
+}
+
+static off_t seek_unknown(off_t at, int whence)
+{
+	(void)at;
+	(void)whence;
+	errno = EINVAL;
+	return -1;
+}
+
+static off_t seek_data_alone(off_t at, int whence)
+{
+	return whence == SEEK_DATA ? seek_blocks(at, whence) : seek_unknown(at, whence);
+}
+
+/* Somebody has made a hole meanwhile. */
+static off_t seek_hole_at_once(off_t at, int whence)
+{
+	return whence == SEEK_DATA ? seek_blocks(at, whence) : at;
+}
+
+START_TEST(holes_as_the_file_system_knows_them)
+{
+	static off_t (*const all[])(off_t at, int whence) = {
+		seek_blocks, seek_unknown, seek_data_alone, seek_hole_at_once,
+	};
+
+	save();
+	for (unsigned int i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		seek = all[i];
+		ck_assert_ptr_null(read_storage());
+		ck_assert_mem_eq(back, ram, RAM);
+	}
+}
+END_TEST
+
+/* What is only looked at where there are data reads only those. */
+START_TEST(holes_are_not_read)
+{
+	struct cp_machine_file file = { .machine = "machine 1", .ram_size = RAM };
+
+	save();
+	ck_assert_int_eq(cp_machine_open(path, &file, err, sizeof(err)), 0);
+	seek = seek_blocks;
+	memset(back, 0xee, sizeof(back));
+	for (unsigned int page = 0; page < RAM / PAGE; page++)
+		if (ram[page * PAGE] || ram[page * PAGE + PAGE - 1])
+			memset(back + page * PAGE, 0, PAGE);
+	ck_assert_int_eq(cp_machine_read(path, &file, back, err, sizeof(err)), 0);
+	for (unsigned int page = 0; page < RAM / PAGE; page++)
+		if (ram[page * PAGE] || ram[page * PAGE + PAGE - 1])
+			ck_assert_mem_eq(back + page * PAGE, ram + page * PAGE, PAGE);
+		else
+			ck_assert_uint_eq(back[page * PAGE], 0xee);
+	free(file.head);
+	close(file.fd);
+}
+END_TEST
+
+/* Behind its end there may be anything by now, at once or after a hole. */
+START_TEST(a_file_that_has_grown)
+{
+	static const off_t at[] = { 0, 3 * PAGE + 1 };
+
+	for (unsigned int last = 0; last < 2; last++)
+		for (unsigned int i = 0; i < 2; i++) {
+			struct cp_machine_file file = { .machine = "machine 1", .ram_size = RAM };
+
+			ram[RAM - 1] = (uint8_t)last;
+			save();
+			ck_assert_int_eq(cp_machine_open(path, &file, err, sizeof(err)), 0);
+			store(STORAGE_AT + RAM + at[i], ram, PAGE);
+			memset(back, 0, sizeof(back));
+			ck_assert_int_eq(cp_machine_read(path, &file, back, err, sizeof(err)), 0);
+			ck_assert_mem_eq(back, ram, RAM);
+			free(file.head);
+			close(file.fd);
+			unlink(path);
+		}
+}
+END_TEST
+
 START_TEST(storage_that_has_gone_is_told)
 {
 	struct cp_machine_file file = { .machine = "machine 1", .ram_size = RAM };
@@ -341,6 +607,13 @@ int main(void)
 	tcase_add_test(tc, storage_of_zeros_can_be_read);
 	tcase_add_test(tc, every_changed_byte_of_storage_is_noticed_by_who_reads_it);
 	tcase_add_test(tc, a_page_at_anothers_place_is_noticed);
+	tcase_add_test(tc, parts_and_interruptions);
+	tcase_add_test(tc, every_call_that_writes_can_fail);
+	tcase_add_test(tc, every_call_that_opens_can_fail);
+	tcase_add_test(tc, the_first_descriptor);
+	tcase_add_test(tc, holes_as_the_file_system_knows_them);
+	tcase_add_test(tc, holes_are_not_read);
+	tcase_add_test(tc, a_file_that_has_grown);
 	tcase_add_test(tc, storage_that_has_gone_is_told);
 	suite_add_tcase(suite, tc);
 	return check_run_suite(suite);

@@ -13,6 +13,16 @@
 /* The parameter list of DECLARE BUFFER. */
 #define LIST 0x2100u
 
+/* Linked with --wrap (Makefile). */
+static bool no_storage;
+
+char *__real_strdup(const char *text);
+char *__wrap_strdup(const char *text);
+char *__wrap_strdup(const char *text)
+{
+	return no_storage ? NULL : __real_strdup(text);
+}
+
 static const struct cp_port_words words = {
 	.cpus = "--cpus", .most_cpus = "--most", .no_more = "and no more", .storage = "--ram=",
 	.megabytes = "MB",
@@ -159,6 +169,38 @@ START_TEST(bad_options)
 	ck_assert_int_eq(cp_port_set(&port, "trace-limit", "3", err, sizeof(err)), 0);
 	ck_assert_uint_eq(port.trace_limit, 3u << 20);
 	ck_assert(!port.cpus_given);
+}
+END_TEST
+
+/* Storage for a path is the only thing of an option that can be missing. */
+START_TEST(no_storage_for_options)
+{
+	static const char *const keys[] = { "control", "trace" };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		set(keys[i], "/some/path");
+		no_storage = true;
+		ck_assert_int_eq(cp_port_set(&port, keys[i], "/a/path", err, sizeof(err)), -1);
+		no_storage = false;
+		ck_assert_str_eq(err, "not enough memory for the options");
+	}
+	ck_assert_ptr_null(port.control_path);
+	ck_assert_ptr_null(port.trace_path);
+}
+END_TEST
+
+/* What is not said otherwise. */
+START_TEST(defaults)
+{
+	ck_assert_uint_eq(port.trace_limit, UINT64_C(1) << 30);
+	ck_assert_uint_eq(port.config.cpus, 1);
+	ck_assert(!port.cpus_given);
+	set("userid", "LINUX001");
+	ck_assert(!port.cpus_given);
+	set("cpus", "3");
+	ck_assert(port.cpus_given);
+	set("userid", "LINUX002");
+	ck_assert(port.cpus_given);
 }
 END_TEST
 
@@ -314,6 +356,8 @@ int main(void)
 	tcase_add_test(tc, too_little_storage);
 	tcase_add_test(tc, no_cp);
 	tcase_add_test(tc, bad_options);
+	tcase_add_test(tc, no_storage_for_options);
+	tcase_add_test(tc, defaults);
 	tcase_add_test(tc, files);
 	tcase_add_test(tc, no_files);
 	tcase_add_test(tc, no_socket);
