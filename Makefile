@@ -9,6 +9,9 @@ OBJCOPY ?= objcopy
 PKG_CONFIG ?= pkg-config
 PREFIX ?= /usr/local
 
+# In one place; ci/version.py finds what differs.
+VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' harness/zvmlab/base/version.py)
+
 # The guest of "make demo" and the data sets it reads.
 KERNEL ?= bookworm
 # The monreader of demo and tests: upstream, zvmlab (ours), or a .ko; tests take several.
@@ -55,7 +58,6 @@ CFLAGS_ALL = -std=gnu11 -g $(OPTIMISE) $(WARNINGS) -MMD -MP $(call module_cppfla
 REPLAY := $(BUILD)/zvmlab-replay
 TOOLS := $(addprefix $(BUILD)/,dmmon taskmon monread)
 MONREC_HEADERS := lib/monrec/monrec.h lib/monrec/monrec_application.h lib/monrec/monrec_catalogue.h
-MONREC_VERSION := 0.1
 MONREC_LIB := $(addprefix $(BUILD)/libmonrec,.a .so.0)
 # With what of lib/base it has in it.
 MONREC_OBJ := $(patsubst %.c,$(BUILD)/shared/%.o,$(foreach module,$(lib/monrec.ALL),$($(module).PARTS)))
@@ -436,7 +438,7 @@ install-monrec: $(MONREC_LIB) ## install libmonrec, its headers, its man page an
 	$(Q)install -m 644 $(BUILD)/libmonrec.a $(DESTDIR)$(PREFIX)/lib
 	$(Q)install -m 755 $(BUILD)/libmonrec.so.0 $(DESTDIR)$(PREFIX)/lib
 	$(Q)ln -sf libmonrec.so.0 $(DESTDIR)$(PREFIX)/lib/libmonrec.so
-	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(MONREC_VERSION)|' lib/monrec/monrec.pc.in \
+	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' lib/monrec/monrec.pc.in \
 		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/monrec.pc
 
 .PHONY: clean

@@ -78,6 +78,7 @@ run black "$python" -m black --quiet --check harness tests ci sim guest zvmlab
 run mypy "$python" -m mypy --no-error-summary harness/zvmlab tests ci sim/qemu/*.py
 run reuse reuse lint --quiet
 run layers env PYTHONPATH=harness "$python" ci/layers.py
+run version "$python" ci/version.py
 run mutants env PYTHONPATH=harness "$python" tests/mutants/mutate.py --check
 run driver env PYTHONPATH=harness "$python" -m zvmlab.build.driverlint
 exit $status

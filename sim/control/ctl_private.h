@@ -16,8 +16,6 @@
 #include "zvmlab/input.h"
 #include "zvmlab/iucv.h"
 
-#define CTL_VERSION "0.1.0"
-
 #define CTL_MAX_CLIENTS 32u
 /** Longest request, its newline included. */
 #define CTL_MAX_LINE (8u << 20)

@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "ctl_private.h"
+#include "zvmlab_version.h"
 
 json_t *ctl_greeting(void)
 {
-	return json_pack("{s:{s:s, s:[s, s]}}", "zvmlab", "version", CTL_VERSION, "capabilities",
+	return json_pack("{s:{s:s, s:[s, s]}}", "zvmlab", "version", ZVMLAB_VERSION, "capabilities",
 			 "peers", "monitor-capture");
 }
 

@@ -15,11 +15,14 @@ import jsonschema
 import pytest
 
 from zvmlab.base.progress import Progress
+from zvmlab.base.version import __version__
 from zvmlab.cp.control import Control
 from zvmlab.cp.replay import program
 
 TIMEOUT = 60.0
-GREETING = b'{"zvmlab":{"version":"0.1.0","capabilities":["peers","monitor-capture"]}}\n'
+GREETING = (
+    f'{{"zvmlab":{{"version":"{__version__}","capabilities":["peers","monitor-capture"]}}}}\n'
+).encode()
 _TOP = Path(__file__).parents[2]
 UPDATE = bool(os.environ.get("ZVMLAB_UPDATE_SCHEMA"))
 """The documented schema is being made: it says nothing yet of what is new."""

@@ -18,6 +18,7 @@ from fake_guest import Fake, fake
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.owned import is_ours
+from zvmlab.base.version import __version__
 from zvmlab.cli.guest import check_program
 from zvmlab.cli.main import main, parser
 from zvmlab.guest.config import GuestConfig
@@ -193,7 +194,7 @@ def test_old_names_are_not_in_the_help(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_version() -> None:
     done = _zvmlab("--version")
-    assert (done.returncode, done.stdout) == (0, "zvmlab 0.1.0\n")
+    assert (done.returncode, done.stdout) == (0, f"zvmlab {__version__}\n")
 
 
 def test_program_and_its_options_are_told_apart() -> None:

@@ -21,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError
+from zvmlab.base.version import __version__
 from zvmlab.cp.control import Control, ControlError, decode, encode
 from zvmlab.cp.peer import EventType, Flag, IucvError, Peer
 
@@ -43,10 +44,10 @@ def test_schemas_are_json_schema() -> None:
 
 
 def test_greeting(control: Control) -> None:
-    assert control.version == "0.1.0"
+    assert control.version == __version__
     assert control.capabilities == ["peers", "monitor-capture"]
     assert control.execute("query-version") == {
-        "version": "0.1.0",
+        "version": __version__,
         "capabilities": ["peers", "monitor-capture"],
     }
 

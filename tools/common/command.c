@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 
-#include "version.h"
+#include "zvmlab_version.h"
 
 #include <assert.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 #include "exit_code.h"
 #include "monrec_catalogue.h"
 #include "number.h"
-#include "version.h"
+#include "zvmlab_version.h"
 
 #define MOST_MINUTES 1440u
 #define MOST_TRIES 1000000u

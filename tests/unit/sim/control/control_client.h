@@ -22,9 +22,11 @@
 #include "zvmlab/event.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/monitor.h"
+#include "zvmlab_version.h"
 
 #define GREETING \
-	"{\"zvmlab\":{\"version\":\"0.1.0\",\"capabilities\":[\"peers\",\"monitor-capture\"]}}"
+	"{\"zvmlab\":{\"version\":\"" ZVMLAB_VERSION \
+	"\",\"capabilities\":[\"peers\",\"monitor-capture\"]}}"
 #define CONTROL_MAX_ANSWER (9u << 20)
 
 static char folder[64], path[96], err[512];

@@ -11,7 +11,7 @@
 #include "command.h"
 #include "output.h"
 #include "said.h"
-#include "version.h"
+#include "zvmlab_version.h"
 
 static const struct column columns[] = {
 	{ "pid", COLUMN_UNSIGNED, UNIT_NONE, 5, true, "a task" },
