@@ -21,7 +21,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from zvmlab.base import manifest
+from zvmlab.base import manifest, shipped
 from zvmlab.base.errors import CannotRun, StepFailed, UsageError, exit_code
 from zvmlab.base.owned import MARK, discard, is_ours, mark, others, some
 
@@ -121,14 +121,25 @@ def locked(name: str) -> Iterator[None]:
 
 
 def entry(
-    kind: str, key: str, build: Callable[[Path], None], artifact: str = "", fixed: bool = False
+    kind: str,
+    key: str,
+    build: Callable[[Path], None],
+    artifact: str = "",
+    fixed: bool = False,
+    made_with: Callable[[], bytes | str] | None = None,
 ) -> Path:
     """The entry's directory, or the file *artifact* in it; *build* fills a new one.
 
     An entry is made again if it is incomplete or altered, or if it is *fixed* (it
-    has its own path in it) and not where it was made.
+    has its own path in it) and not where it was made.  One that came with a package is taken
+    as it is; *made_with* tells what goes into the key unless it did: which compiler there is.
     """
-    final = cache_root() / f"{kind}-{key}"
+    name = f"{kind}-{key}"
+    came = shipped.find(name, artifact)
+    if came is not None:
+        return came
+    final = cache_root() / (name if made_with is None else f"{kind}-{digest(key, made_with())}")
+    shipped.note(shipped.Used(kind, name, final, artifact))
     if not usable(final, artifact, fixed):
         with locked(final.name):
             if not usable(final, artifact, fixed):

@@ -23,13 +23,13 @@ from zvmlab.base.hints import did_you_mean
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
 from zvmlab.build import module_mk
+from zvmlab.build.dynamic import dynamic
 from zvmlab.build.image import COMPILER, compiler_version
 from zvmlab.build.kernel import ARCH, unpack
 from zvmlab.build.packages import Suite
 
 SUITE = "bookworm"
 TRIPLET = "s390x-linux-gnu"
-READELF = f"{TRIPLET}-readelf"
 PACKAGES = (
     *("libc6", "libdevmapper1.02.1", "libdevmapper-dev", "dmsetup"),
     *("libselinux1", "libpcre2-8-0", "libudev1", "libjansson4", "libjansson-dev"),
@@ -46,7 +46,6 @@ LINKED = {
 _FOLDERS = (f"lib/{TRIPLET}", f"usr/lib/{TRIPLET}")
 _DEBIAN = {"dmsetup": "/sbin/dmsetup"}
 _BUILD_SECONDS = 300
-_READ_SECONDS = 30
 
 
 @functools.cache
@@ -77,22 +76,6 @@ def _inside(root: Path, path: Path) -> Path:
     raise CannotRun(f"{path} is a link in a loop; remove {root} and try again")
 
 
-def _dynamic(program: Path) -> tuple[str | None, list[str]]:
-    """The loader that a program names, and the libraries that it or a library needs."""
-    try:
-        text = subprocess.run(
-            [READELF, "--wide", "--program-headers", "--dynamic", str(program)],
-            check=True,
-            capture_output=True,
-            text=True,
-            timeout=_READ_SECONDS,
-        ).stdout
-    except (OSError, subprocess.SubprocessError) as error:
-        raise CannotRun(f"{READELF} cannot read {program}; install gcc-s390x-linux-gnu") from error
-    loader = re.search(r"\[Requesting program interpreter: (.*)\]", text)
-    return loader[1] if loader else None, re.findall(r"\(NEEDED\).*\[(.*)\]", text)
-
-
 def _library(root: Path, name: str) -> Path:
     """The file of a library."""
     ways = (_inside(root, root / folder / name) for folder in _FOLDERS)
@@ -105,7 +88,7 @@ def _library(root: Path, name: str) -> Path:
 def with_libraries(program: Path, path: str, progress: Progress | None = None) -> dict[str, Path]:
     """*program* at *path* in the guest, and all that it needs there, for ``GuestConfig.files``."""
     root = debian_root(progress)
-    loader, names = _dynamic(program)
+    loader, names = dynamic(program)
     files = {path: program}
     if loader:
         files[loader] = _inside(root, root / loader.lstrip("/"))
@@ -116,7 +99,7 @@ def with_libraries(program: Path, path: str, progress: Progress | None = None) -
             continue
         found = _library(root, name)
         files[place] = found
-        names += _dynamic(found)[1]
+        names += dynamic(found)[1]
     return files
 
 
@@ -151,15 +134,18 @@ def _make(source: Path, name: str, into: Path, root: Path) -> None:
 
 def build_tool(name: str, progress: Progress | None = None) -> Path:
     """The program ``tools/NAME`` for the guest, compiled into the cache."""
-    source, root = tools_source(), debian_root(progress)
+    source = tools_source()
     parts = [source / made_by for made_by in ("Makefile", "ci/modules.mk")]
     parts += module_mk.files(source, module_mk.closure(source, f"tools/{name}"))
 
     def build(folder: Path) -> None:
         with (progress or Progress()).step(f"compiling {name} for the guest"):
-            _make(source, name, folder, root)
+            _make(source, name, folder, debian_root(progress))
 
-    return entry(f"tool-{name}", digest(compiler_version(), root.name, *parts), build, name)
+    def made_with() -> str:
+        return digest(compiler_version(), debian_root(progress).name)
+
+    return entry(f"tool-{name}", digest(*parts), build, name, made_with=made_with)
 
 
 def tool(name: str, progress: Progress | None = None) -> dict[str, Path]:

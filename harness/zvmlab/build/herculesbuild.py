@@ -26,6 +26,7 @@ from pathlib import Path
 from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import CannotRun, exit_code
 from zvmlab.base.progress import Progress
+from zvmlab.base.shipped import or_install
 from zvmlab.base.tree import TREE
 from zvmlab.build.buildstep import run_step
 from zvmlab.build.module_mk import Module, closure, files, link_options, read
@@ -136,7 +137,10 @@ def build_module(progress: Progress | None = None) -> Path:
 
     def build(folder: Path) -> None:
         if not shutil.which("gcc"):
-            raise CannotRun("building the module for Hercules needs: apt-get install gcc")
+            raise CannotRun(
+                "building the module for Hercules needs: apt-get install gcc"
+                f"{or_install('zvmlab-hercules')}"
+            )
         archive = _core(root, shown)
         modules = closure(root, PORT)
         flags = [*FLAGS, "-isystem", str(headers(shown))]

@@ -26,6 +26,7 @@ from zvmlab.build.modules import all_needed, available, load_steps, module_graph
 from zvmlab.build.packages import Suite
 
 COMPILER = "s390x-linux-gnu-gcc"
+AGENT = "zvmlab-agent"
 CHANNEL = "af_iucv"
 """The module that the agent's connection needs."""
 CLIENTS = (
@@ -128,7 +129,6 @@ def compiler_version() -> bytes:
 def build_agent(progress: Progress | None = None) -> Path:
     """The agent for the guest, compiled into the cache."""
     source = agent_source()
-    version = compiler_version()
 
     def build(folder: Path) -> None:
         with (progress or Progress()).step("compiling the guest's agent"):
@@ -143,9 +143,8 @@ def build_agent(progress: Progress | None = None) -> Path:
             line = (done.stderr.strip().splitlines() or ["make failed"])[0]
             raise CannotRun(f"the guest's agent cannot be compiled: {line}")
 
-    parts: list[bytes | Path] = [version]
-    parts += [f for f in sorted(source.iterdir()) if f.suffix in (".c", ".h", ".mk", "")]
-    return entry("agent", digest(*parts), build, "zvmlab-agent")
+    parts = [f for f in sorted(source.iterdir()) if f.suffix in (".c", ".h", ".mk", "")]
+    return entry("agent", digest(*parts), build, AGENT, made_with=compiler_version)
 
 
 def _busybox(progress: Progress | None) -> bytes:

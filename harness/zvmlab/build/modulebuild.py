@@ -116,6 +116,7 @@ def built_modules(
     shown = progress or Progress()
     source = source.resolve()  # "." has no name
     sources = sources_of(source)
+    _need_programs(kernel)
     build = build_folder(kernel, shown)
     names = [str(file.relative_to(source)) for file in sources]
     key = digest(kernel.version, str(build), _stamp(build), *names, *sources)
@@ -136,6 +137,16 @@ def built_modules(
 
     folder = entry("module", key, make)
     return {module_name(file): file for file in sorted(folder.glob("*.ko"))}
+
+
+def _need_programs(kernel: Kernel) -> None:
+    """What of this machine modules are built with; the compiler for Debian's kernels is fetched."""
+    needed = ("make", "patchelf") if kernel.suite in DEBIAN else ("make",)
+    missing = [name for name in needed if not shutil.which(name)]
+    if missing:
+        raise CannotRun(
+            f"building modules for a guest's kernel needs: apt-get install {' '.join(missing)}"
+        )
 
 
 def sources_of(folder: Path) -> list[Path]:

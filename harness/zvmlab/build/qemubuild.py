@@ -27,6 +27,7 @@ from zvmlab.base.cache import cache_root, digest, entry, locked
 from zvmlab.base.errors import CannotRun, ZvmlabError, exit_code
 from zvmlab.base.owned import claim, discard
 from zvmlab.base.progress import Progress
+from zvmlab.base.shipped import or_install
 from zvmlab.base.tree import TREE
 from zvmlab.build import module_mk
 from zvmlab.build.buildstep import run_step
@@ -53,6 +54,7 @@ CONFIGURE = (
     "--disable-werror",
 )
 TARGET = "qemu-system-s390x"
+ARTIFACT = f"bin/{TARGET}"
 FIRMWARE = "s390-ccw.img"
 CONFIGURE_SECONDS = 600
 BUILD_SECONDS = 3600
@@ -109,7 +111,9 @@ def _need_tools() -> None:
             if subprocess.run(["pkg-config", "--exists", library], check=False).returncode:
                 missing.append(package)
     if missing:
-        raise CannotRun(f"building QEMU needs: apt-get install {' '.join(missing)}")
+        raise CannotRun(
+            f"building QEMU needs: apt-get install {' '.join(missing)}{or_install('zvmlab-qemu')}"
+        )
 
 
 def ninja_progress(line: str) -> tuple[int, int] | None:
@@ -264,7 +268,7 @@ def build_qemu(progress: Progress | None = None) -> Path:
             shutil.copy2(program, folder / "bin" / TARGET)
             shutil.copy2(firmware, folder / "share" / "qemu" / FIRMWARE)
 
-    return entry(_KIND, build_key(root), build, f"bin/{TARGET}")
+    return entry(_KIND, build_key(root), build, ARTIFACT)
 
 
 def qemu_entry() -> str:

@@ -12,14 +12,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from zvmlab.base import shipped
 from zvmlab.base.cache import cache_root
 from zvmlab.base.errors import CannotRun, ZvmlabError
 from zvmlab.base.tree import TREE
-from zvmlab.build import herculesbuild
+from zvmlab.build import herculesbuild, qemubuild
 from zvmlab.guest.run_dir import SOCKET_PATH_MAX, run_root
 
 PACKAGES = TREE / "ci" / "packages.txt"
 NEEDED_GROUPS = ("run", "build")
+# Of zvmlab out of a package, which comes with what is built.
+SHIPPED_NEEDED = ("run",)
+SHIPPED_GROUPS = ("run", "build", "hercules")
 # Building QEMU takes about 1.2 GB, Debian's indexes and kernels about 0.5 GB.
 CACHE_BYTES = 2 * 1024**3
 # What a guest without a name of its own adds: "/g1a2b3c/console".
@@ -90,19 +94,21 @@ def _packages() -> list[Finding]:
     except CannotRun as error:
         return [Finding("Debian packages", "unknown", str(error))]
     findings = []
-    for group in dict.fromkeys(package.group for package in wanted):
+    groups = list(dict.fromkeys(package.group for package in wanted))
+    needed: tuple[str, ...] = NEEDED_GROUPS
+    if shipped.installed():
+        groups, needed = [group for group in groups if group in SHIPPED_GROUPS], SHIPPED_NEEDED
+    for group in groups:
         members = [package for package in wanted if package.group == group]
         missing = [package for package in members if there.isdisjoint(package.names)]
         if missing:
             state = "missing: " + ", ".join(f"{p.name} ({p.reason})" for p in missing)
-            remedy = f"ci/setup.sh {group}   or   apt-get install " + " ".join(
-                package.name for package in missing
-            )
+            remedy = f"apt-get install {' '.join(package.name for package in missing)}"
+            if not shipped.installed():
+                remedy = f"ci/setup.sh {group}   or   {remedy}"
         else:
             state, remedy = f"all {len(members)} installed", ""
-        findings.append(
-            Finding(f"packages to {group}", state, remedy, needed=group in NEEDED_GROUPS)
-        )
+        findings.append(Finding(f"packages to {group}", state, remedy, needed=group in needed))
     return findings
 
 
@@ -125,7 +131,8 @@ def _cache() -> list[Finding]:
         free = shutil.disk_usage(root).free
     except (ZvmlabError, OSError) as error:
         return [Finding("cache", str(error), "set ZVMLAB_CACHE")]
-    built = sorted(path.name for path in root.glob("qemu-*") if path.is_dir())
+    came = shipped.find(qemubuild.qemu_entry(), qemubuild.ARTIFACT)
+    built = bool(came) or any(path.is_dir() for path in root.glob("qemu-*"))
     findings = []
     state = f"{root}, {free / 1024**3:.1f} GiB free"
     remedy = ""
@@ -133,6 +140,8 @@ def _cache() -> list[Finding]:
         remedy = "free 2 GiB, or set ZVMLAB_CACHE to another disk"
     findings.append(Finding("cache", state, remedy))
     state = "built" if built else "not built yet; zvmlab build does it in a few minutes"
+    if came is not None:
+        state = "came with the package zvmlab-qemu"
     findings.append(Finding("QEMU", state))
     return findings
 
@@ -150,7 +159,8 @@ def _hercules() -> Finding:
             timeout=30,
             check=False,
         ).stdout
-        module = cache_root() / herculesbuild.module_entry(herculesbuild.sources())
+        name = herculesbuild.module_entry(herculesbuild.sources())
+        module = cache_root() / name
     except CannotRun as error:
         return Finding("Hercules", str(error), "ci/setup.sh hercules", needed=False)
     match = _HERCULES_VERSION.search(said)
@@ -159,6 +169,8 @@ def _hercules() -> Finding:
         state = f"{program} has version {version}, the module is for {herculesbuild.VERSION}"
         return Finding("Hercules", state, "install Debian 12's package hercules", needed=False)
     built = "module built" if module.is_dir() else "module not built yet; --backend hercules does"
+    if shipped.find(name, herculesbuild.MODULE) is not None:
+        built = "module came with the package zvmlab-hercules"
     return Finding("Hercules", f"{version}, {built}")
 
 
