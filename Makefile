@@ -20,8 +20,9 @@ DRIVER ?= upstream
 DRIVERS := $(if $(filter file,$(origin DRIVER)),upstream zvmlab,$(DRIVER))
 # The emulator of demo and tests: qemu, hercules; tests take both.
 BACKEND ?= qemu
-# The tests marked representative run in this emulator as well (none: empty).
-REPRESENTATIVE ?= hercules
+# The tests marked representative run in this emulator as well (none: empty); our module for
+# Hercules is for x86-64.
+REPRESENTATIVE ?= $(if $(filter x86_64,$(shell uname -m)),hercules)
 CPUS ?= 1
 SETS ?= 20
 # Guest kernels of "make check"; "make check-full" adds sid, which moves.  In Hercules

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from zvmlab.base.errors import CannotRun
+from zvmlab.build import herculesbuild
 from zvmlab.build.herculesbuild import module_entry, sources
 from zvmlab.base.tree import TREE
 from zvmlab.cli import doctor
@@ -97,6 +99,32 @@ def test_a_cache_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ZVMLAB_CACHE", "/dev/null/cache")
     found = _finding("cache")
     assert found.bad and "/dev/null/cache" in found.state
+
+
+def _machine(machine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This is Linux on that machine."""
+    found = os.uname_result(("Linux", "host", "6.1", "#1", machine))
+    monkeypatch.setattr(os, "uname", lambda: found)
+
+
+def test_arm64_has_qemu_and_not_hercules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _machine("aarch64", monkeypatch)
+    assert _finding("system").state == "Linux, aarch64: guests run in QEMU, not in Hercules"
+    found = _hercules(tmp_path, monkeypatch, "Hercules Version 3.13")
+    said = (
+        "the CP runs in Hercules on x86-64 only, and this machine is aarch64;"
+        " use QEMU (--backend qemu)"
+    )
+    assert (found.state, found.remedy) == (said, "")
+    with pytest.raises(CannotRun) as caught:
+        herculesbuild.build_module()
+    assert str(caught.value) == said
+
+
+def test_machine_on_which_nobody_has_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    _machine("riscv64", monkeypatch)
+    found = _finding("system")
+    assert (found.state, found.bad) == ("Linux, riscv64: zvmlab was not tried on it", False)
 
 
 def _hercules(folder: Path, monkeypatch: pytest.MonkeyPatch, said: str) -> Finding:

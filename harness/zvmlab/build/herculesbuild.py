@@ -40,6 +40,8 @@ TARBALL = Tarball(
     f"hercules_{VERSION}.orig.tar.gz",
     "890c57c558d58708e55828ae299245bd2763318acf53e456a48aac883ecfe67d",
 )
+MACHINE = "x86_64"
+"""As uname(2) has it.  The module redirects functions of Hercules, and reads fault codes, as x86-64 has them."""
 PROGRAM = "hercules"
 MODULE = "zvmcp.so"
 _MODULE_KIND = "hercules-module"
@@ -56,8 +58,19 @@ WARNINGS = (
 )
 
 
+def check_machine() -> None:
+    """CannotRun if our module is not for this machine."""
+    machine = os.uname().machine
+    if machine != MACHINE:
+        raise CannotRun(
+            f"the CP runs in Hercules on x86-64 only, and this machine is {machine};"
+            " use QEMU (--backend qemu)"
+        )
+
+
 def program() -> Path:
     """Debian's Hercules."""
+    check_machine()
     found = shutil.which(PROGRAM)
     if found is None:
         raise CannotRun("Hercules is missing; install it with: apt-get install hercules")
@@ -132,6 +145,7 @@ def _core(root: Path, progress: Progress) -> Path:
 
 def build_module(progress: Progress | None = None) -> Path:
     """The module made of the sources as they are; built if it is not in the cache."""
+    check_machine()
     shown = progress or Progress()
     root = sources()
 

@@ -118,9 +118,13 @@ def _python() -> Finding:
     return Finding("Python", state, remedy)
 
 
-def _architecture() -> Finding:
-    name = os.uname().sysname
-    return Finding("system", name, "" if name == "Linux" else "run it on Linux")
+def _system() -> Finding:
+    found = os.uname()
+    state = f"{found.sysname}, {found.machine}"
+    if found.sysname != "Linux":
+        return Finding("system", state, "run it on Linux")
+    tried = {herculesbuild.MACHINE: "", "aarch64": ": guests run in QEMU, not in Hercules"}
+    return Finding("system", state + tried.get(found.machine, ": zvmlab was not tried on it"))
 
 
 def _cache() -> list[Finding]:
@@ -132,7 +136,7 @@ def _cache() -> list[Finding]:
     except (ZvmlabError, OSError) as error:
         return [Finding("cache", str(error), "set ZVMLAB_CACHE")]
     came = shipped.find(qemubuild.qemu_entry(), qemubuild.ARTIFACT)
-    built = bool(came) or any(path.is_dir() for path in root.glob("qemu-*"))
+    built = bool(came) or (root / qemubuild.qemu_entry()).is_dir()
     findings = []
     state = f"{root}, {free / 1024**3:.1f} GiB free"
     remedy = ""
@@ -148,6 +152,10 @@ def _cache() -> list[Finding]:
 
 def _hercules() -> Finding:
     """The second emulator, which guests can do without."""
+    try:
+        herculesbuild.check_machine()
+    except CannotRun as error:
+        return Finding("Hercules", str(error))
     try:
         program = herculesbuild.program()
         # Whatever it is asked, it says its version first.
@@ -188,7 +196,7 @@ def _sockets() -> Finding:
 
 def examine() -> list[Finding]:
     """Look at everything a guest needs, and at what the tests need."""
-    return [_architecture(), _python(), *_packages(), *_cache(), _hercules(), _sockets()]
+    return [_system(), _python(), *_packages(), *_cache(), _hercules(), _sockets()]
 
 
 def report() -> bool:
