@@ -6,6 +6,7 @@
  * cut from the whole, and nothing is rounded away.
  */
 #include "model_private.h"
+#include "smaller.h"
 
 /* TOD units of CPU time for each. */
 #define DIAGNOSE_TIME (2000u << 12)
@@ -58,12 +59,8 @@ static void spread_time(struct model *m, unsigned int type, uint64_t time, uint6
 		others = room_from(m, i + 1, type, units);
 		part = portion(left, 0, room, room + others);
 		part = part / 8 * (7 + model_random(m) % 3) + part % 8;
-		if (part > room)
-			part = room;
-		if (part > left)
-			part = left;
-		if (left - part > others)
-			part = left - others;
+		part = smaller(smaller(part, room), left);
+		part = larger(part, left - smaller(left, others));
 		own = time > 0 ? portion(emulation, done, done + part, time) : 0;
 		cpu->step_user = part;
 		cpu->user_time += part;

@@ -9,6 +9,7 @@
 #include "model_rows.h"
 #include "bytes.h"
 #include "ebcdic.h"
+#include "smaller.h"
 
 /* Records of a step's end have their time stamps within it. */
 #define MOMENT (2 * TOD_MILLISECOND)
@@ -86,7 +87,7 @@ static uint32_t block_frames(const struct model *m)
 {
 	const uint32_t half = m->segment.ring[AREA_EVENT].size / 2;
 
-	return m->config.block < half ? m->config.block : half > 0 ? half : 1;
+	return (uint32_t)larger(smaller(m->config.block, half), 1);
 }
 
 static void begin_block(struct model *m, uint64_t tod)
@@ -168,7 +169,6 @@ static bool deliver_block(struct model *m, uint64_t tod, struct model_set *set)
 	if (!room_behind(m, start, frames)) {
 		record_close(&e->block, MTRSOS);
 		e->suspended = true;
-		e->lost = 0;
 		m->total.suspensions++;
 	}
 	w = e->block;
@@ -279,8 +279,7 @@ static bool record_group(struct model *m, enum cursor_group group, struct model_
 	}
 	/* 65,536 users of 1/64 µs each: about a millisecond. */
 	for (; *i < m->config.users; ++*i)
-		if (m->user[*i].s.events &&
-		    record_subject(m, &m->user[*i].s, EACH_USER,
+		if (record_subject(m, &m->user[*i].s, EACH_USER,
 				   end - ((uint64_t)(m->config.users - *i) << 6), set))
 			return true;
 	return false;

@@ -53,13 +53,9 @@ void model_io(struct model *m, uint64_t ms)
 	for (uint32_t i = 0; i < m->config.users; i++) {
 		struct user *user = &m->user[i];
 
-		user->wanted_io = 0;
-		if (user->load == 0)
-			continue;
 		user->wanted_io = amount(m->config.user[i].io, user->load, ms, &user->rest_io);
 		disk_of(m, user)->wanted += user->wanted_io;
 	}
 	for (uint32_t i = 0; i < m->config.users; i++)
-		if (m->user[i].wanted_io > 0)
-			do_io(m, &m->user[i], ms);
+		do_io(m, &m->user[i], ms);
 }

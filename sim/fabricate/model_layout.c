@@ -8,12 +8,13 @@
  */
 #include "model_private.h"
 #include "bytes.h"
+#include "smaller.h"
 
 static unsigned int distance(unsigned int release, unsigned int first, unsigned int last)
 {
 	if (release < first)
 		return 2 * (first - release) + 1;
-	return release > last ? 2 * (release - last) : 0;
+	return 2 * ((unsigned int)larger(release, last) - last);
 }
 
 static uint16_t nearest_length(const struct monrec_layout *layout, unsigned int release)
@@ -58,7 +59,7 @@ static bool is_free(const struct plan *plan, uint32_t offset, uint32_t width)
 static void place(struct plan *plan, uint32_t offset, uint32_t width, uint16_t from)
 {
 	/* Of longer fields, all of them text, the first 8 bytes; X'00' is no character. */
-	const uint32_t put = width > 8 ? 8 : width;
+	const uint32_t put = (uint32_t)smaller(width, 8);
 
 	if (!is_free(plan, offset, put))
 		return;
@@ -118,26 +119,11 @@ void plan_fill(uint8_t *record, const struct plan *plan, const void *subject)
 {
 	for (uint32_t i = 0; i < plan->puts; i++) {
 		const struct put *put = &plan->put[i];
-		uint8_t *at = record + put->offset;
+		uint8_t bytes[8];
 		uint64_t value;
 
 		memcpy(&value, (const uint8_t *)subject + put->from, sizeof(value));
-		switch (put->width) {
-		case 8:
-			put_be64(at, value);
-			break;
-		case 4:
-			put_be32(at, (uint32_t)value);
-			break;
-		case 2:
-			put_be16(at, (uint16_t)value);
-			break;
-		case 1:
-			*at = (uint8_t)value;
-			break;
-		default:
-			for (unsigned int k = put->width; k > 0; k--, value >>= 8)
-				at[k - 1] = (uint8_t)value;
-		}
+		put_be64(bytes, value);
+		memcpy(record + put->offset, bytes + sizeof(bytes) - put->width, put->width);
 	}
 }

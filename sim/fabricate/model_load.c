@@ -7,6 +7,7 @@
  * to the others.
  */
 #include "model_private.h"
+#include "smaller.h"
 
 /* Water finds its level within so many rounds, or nearly so. */
 #define ROUNDS 8u
@@ -27,7 +28,7 @@ static uint32_t load_of(struct model *m, const struct user *user)
 	load = load * (512 + (random & 1023)) / 1024;
 	if (load < (random >> 32) % (LOAD_ONE / 8))
 		return 0;
-	return load < MAX_LOAD ? (uint32_t)load : MAX_LOAD;
+	return (uint32_t)smaller(load, MAX_LOAD);
 }
 
 static void want(struct model *m, struct user *user, uint64_t ms)
@@ -38,9 +39,10 @@ static void want(struct model *m, struct user *user, uint64_t ms)
 	static_assert(TOD_MILLISECOND / 1000 / LOAD_ONE == 4, "load in TOD units");
 
 	user->load = load_of(m, user);
-	user->wanted = (uint64_t)config->cpu * user->load * ms * 4;
-	if (user->wanted > most || user->s.flags & IS_RUNAWAY)
+	user->wanted = smaller((uint64_t)config->cpu * user->load * ms * 4, most);
+	if (user->s.flags & IS_RUNAWAY)
 		user->wanted = most;
+	user->granted = user->wanted;
 }
 
 static void measure(struct model *m, struct pool *pool, uint64_t ms)
@@ -56,9 +58,7 @@ static void measure(struct model *m, struct pool *pool, uint64_t ms)
 	for (uint32_t i = 0; i < m->config.users; i++) {
 		struct user *user = &m->user[i];
 
-		user->wanted = 0;
-		user->granted = 0;
-		user->load = 0;
+		/* Who is not logged on wants nothing (model_action.c). */
 		if (user->s.flags & IS_ON) {
 			want(m, user, ms);
 			pool[user->type].wanted += user->wanted;
@@ -66,7 +66,7 @@ static void measure(struct model *m, struct pool *pool, uint64_t ms)
 	}
 }
 
-/* True if somebody wanted no more than the fair share, and is served now. */
+/* True if somebody who has nothing yet wanted no more than the fair share, and is served now. */
 static bool serve_modest(struct model *m, struct pool *pool, unsigned int type)
 {
 	const struct pool before = pool[type];
@@ -89,23 +89,25 @@ static bool serve_modest(struct model *m, struct pool *pool, unsigned int type)
 static void divide(struct model *m, struct pool *pool, unsigned int type)
 {
 	uint64_t each;
+	unsigned int rounds = ROUNDS;
 
 	pool[type].left = pool[type].capacity;
 	for (uint32_t i = 0; i < m->config.users; i++)
-		if (m->user[i].type == type && m->user[i].wanted > 0)
+		if (m->user[i].type == type && m->user[i].wanted > 0) {
 			pool[type].shares += m->user[i].share;
-	for (unsigned int round = 0; round < ROUNDS && pool[type].shares > 0; round++)
-		if (!serve_modest(m, pool, type))
-			break;
+			m->user[i].granted = 0;
+		}
+	while (rounds > 0 && pool[type].shares > 0 && serve_modest(m, pool, type))
+		rounds--;
 	if (pool[type].shares == 0)
 		return;
+	/* It has not become less by those who were served. */
 	each = pool[type].left / pool[type].shares;
 	for (uint32_t i = 0; i < m->config.users; i++) {
 		struct user *user = &m->user[i];
 
-		if (user->type == type && user->granted < user->wanted)
-			user->granted = each * user->share < user->wanted ? each * user->share :
-									    user->wanted;
+		if (user->type == type)
+			user->granted = smaller(each * user->share, user->wanted);
 	}
 }
 
@@ -143,11 +145,6 @@ void model_load(struct model *m, uint64_t ms)
 	for (unsigned int type = 0; type < MODEL_CPU_TYPES; type++)
 		if (pool[type].wanted > pool[type].capacity)
 			divide(m, pool, type);
-	for (uint32_t i = 0; i < m->config.users; i++) {
-		struct user *user = &m->user[i];
-
-		if (pool[user->type].wanted <= pool[user->type].capacity)
-			user->granted = user->wanted;
-		charge(m, user, ms);
-	}
+	for (uint32_t i = 0; i < m->config.users; i++)
+		charge(m, &m->user[i], ms);
 }

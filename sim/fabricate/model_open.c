@@ -186,11 +186,10 @@ static bool allocate(struct model *m, const struct model_config *c)
 static uint64_t text_value(const char *text, unsigned int len)
 {
 	uint8_t bytes[8];
-	uint64_t value;
 
+	assert(len > 0 && len <= sizeof(bytes));
 	ebcdic_name(bytes, text);
-	value = get_be64(bytes);
-	return len == 8 ? value : value >> 8 * (8 - len);
+	return get_be64(bytes) >> 8 * (sizeof(bytes) - len);
 }
 
 static void make_device(struct model *m, uint32_t i)
@@ -290,7 +289,6 @@ static void make(struct model *m)
 	plans_make(&m->sample_config, &rows_sample_config, m->config.release);
 	plans_make(&m->event_config, &rows_event_config, m->config.release);
 	plans_make(&m->event, &rows_event, m->config.release);
-	m->events.suspended = false;
 	model_events_begin(m);
 }
 

@@ -2,6 +2,7 @@
 /* A step in time, of at most 15 seconds, during which nothing changes but loads. */
 #include "model_private.h"
 #include "random.h"
+#include "smaller.h"
 
 uint64_t model_random(struct model *m)
 {
@@ -14,12 +15,9 @@ static uint64_t next_moment(const struct model *m)
 	const uint64_t end = (uint64_t)m->config.seconds * 1000;
 	uint64_t next = (m->now / STEP_MAX + 1) * STEP_MAX;
 
-	if (next > m->due)
-		next = m->due;
-	if (m->action < m->config.actions &&
-	    next > (uint64_t)m->config.action[m->action].second * 1000)
-		next = (uint64_t)m->config.action[m->action].second * 1000;
-	return next < end ? next : end;
+	if (m->action < m->config.actions)
+		next = smaller(next, (uint64_t)m->config.action[m->action].second * 1000);
+	return smaller(smaller(next, m->due), end);
 }
 
 /* Every pattern's load in the middle of the step, on a straight line between full hours. */

@@ -7,22 +7,18 @@
  * pages go to the slots of the paging volumes until they are wanted again.
  */
 #include "model_private.h"
+#include "smaller.h"
 
 /* Frames that are to be available: the 50th part. */
 #define RESERVE 50u
 /* Pages that one START SUBCHANNEL of a paging volume moves. */
 #define PAGES_A_START 8u
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* A fifth of its storage at rest, all of it at 100 % and beyond. */
 static uint64_t working_set(const struct model *m, const struct user *user)
 {
 	const uint64_t load = user->s.flags & IS_RUNAWAY ? LOAD_ONE :
-							  least(user->load, LOAD_ONE);
+							  smaller(user->load, LOAD_ONE);
 	const uint64_t pages = m->config.user[user->index].pages;
 
 	return pages / 5 + (pages - pages / 5) * load / LOAD_ONE;
@@ -30,7 +26,7 @@ static uint64_t working_set(const struct model *m, const struct user *user)
 
 static void page_in(struct model *m, struct user *user, uint64_t pages)
 {
-	const uint64_t from_slots = least(pages, user->slots);
+	const uint64_t from_slots = smaller(pages, user->slots);
 
 	user->resident += pages;
 	user->slots -= from_slots;
@@ -47,7 +43,7 @@ static void resize(struct model *m, struct user *user)
 	const uint64_t wanted = working_set(m, user);
 
 	if (wanted > user->resident) {
-		page_in(m, user, least((wanted - user->resident + 15) / 16, m->system.available));
+		page_in(m, user, smaller((wanted - user->resident + 15) / 16, m->system.available));
 	} else {
 		const uint64_t released = (user->resident - wanted) / 16;
 
@@ -130,7 +126,8 @@ static uint32_t paging_volumes(const struct model *m)
 void model_storage(struct model *m, uint64_t ms)
 {
 	const uint32_t volumes = paging_volumes(m);
-	uint64_t resident = 0, reserve = m->system.pageable / RESERVE, slots = 0;
+	const uint64_t reserve = m->system.pageable / RESERVE;
+	uint64_t resident = 0, slots = 0, missing;
 
 	m->step_reads = 0;
 	m->step_writes = 0;
@@ -148,11 +145,11 @@ void model_storage(struct model *m, uint64_t ms)
 			churn(m, user, ms);
 		resident += user->resident;
 	}
-	if (m->system.available < reserve && volumes > 0 && resident > 0)
-		steal(m, least(least(reserve - m->system.available, m->system.slots_free), resident),
-		      resident);
+	/* What is not available is resident: more than is ever missing. */
+	missing = reserve - smaller(m->system.available, reserve);
+	if (missing > 0)
+		steal(m, smaller(missing, m->system.slots_free), resident);
 	m->system.slots_free = slots - m->system.slots_used;
 	m->system.used_frames = m->system.pageable - m->system.available;
-	if (volumes > 0)
-		spread(m, volumes);
+	spread(m, volumes);
 }

@@ -6,6 +6,7 @@
  * time, and so on; what is left found it idle, or dormant if it wanted nothing.
  */
 #include "model_private.h"
+#include "smaller.h"
 
 #define IO_MS 2u	/* that a START SUBCHANNEL takes */
 #define PAGE_MS 5u	/* that a page takes to be read */
@@ -18,14 +19,14 @@ static uint64_t samples_until(const struct model *m, uint64_t ms)
 /* How many of @samples; a broken one counts or not, by chance. */
 static uint64_t found(uint64_t samples, uint64_t part, uint64_t whole, uint64_t random)
 {
-	if (part > whole)
-		part = whole;
-	return (uint64_t)(((unsigned __int128)samples * part + random % whole) / whole);
+	const unsigned __int128 sum = (unsigned __int128)samples * smaller(part, whole);
+
+	return (uint64_t)((sum + random % whole) / whole);
 }
 
 static uint64_t take(uint64_t *left, uint64_t wanted)
 {
-	const uint64_t taken = wanted < *left ? wanted : *left;
+	const uint64_t taken = smaller(wanted, *left);
 
 	*left -= taken;
 	return taken;

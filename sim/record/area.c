@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <stdbool.h>
 
+#include "smaller.h"
+
 #define MIN_AREA 2u	/* a control and a data frame */
 #define MIN_PARTITION (2 * MIN_AREA)
 /* One control frame per 32 data frames; 64 have room for four elements of every set. */
@@ -14,7 +16,7 @@
 static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
 {
 	assert(low <= high);
-	return value < low ? low : value > high ? high : value;
+	return (uint32_t)smaller(larger(value, low), high);
 }
 
 static struct area_place place_area(uint32_t first, uint32_t pages)
@@ -31,7 +33,7 @@ static struct area_place place_area(uint32_t first, uint32_t pages)
  */
 static bool config_fits(uint32_t wanted, uint32_t usual, uint32_t partition, uint32_t *pages)
 {
-	*pages = wanted < MIN_AREA ? MIN_AREA : wanted;
+	*pages = (uint32_t)larger(wanted, MIN_AREA);
 	if (wanted == usual && *pages > partition / 2)
 		*pages = partition / 2;
 	return *pages <= partition - MIN_AREA;
