@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "smaller.h"
 #include "zvmlab/cp.h"
 #include "zvmlab/input.h"
 #include "zvmlab/recording.h"
@@ -89,9 +90,7 @@ static inline struct cp_result cp_program(uint16_t pgm)
 /** How many of @len bytes at @addr lie in its page. */
 static inline size_t cp_in_page(uint64_t addr, size_t len)
 {
-	size_t room = CP_PAGE_SIZE - (addr & (CP_PAGE_SIZE - 1));
-
-	return len < room ? len : room;
+	return smaller(len, CP_PAGE_SIZE - (addr & (CP_PAGE_SIZE - 1)));
 }
 
 /*

@@ -11,6 +11,7 @@
 
 #include "config_parse.h"
 #include "cp_private.h"
+#include "smaller.h"
 #include "zvmlab/state.h"
 #include "zvmlab/storage.h"
 #include "zvmlab/trace.h"
@@ -175,10 +176,7 @@ bool storage_overlaps(const struct cp *cp, uint64_t first, uint64_t last)
 
 uint64_t cp_highest_address(const struct cp *cp)
 {
-	uint64_t highest = storage_last(cp);
-	uint64_t segments = dcss_highest(cp);
-
-	return segments > highest ? segments : highest;
+	return larger(storage_last(cp), dcss_highest(cp));
 }
 
 static void storage_state(struct cp *cp, struct state *state)

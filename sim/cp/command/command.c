@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command_private.h"
+#include "smaller.h"
 #include "zvmlab/event.h"
 #include "zvmlab/iucv.h"
 #include "zvmlab/state.h"
@@ -254,15 +255,16 @@ static const struct cpcmd_response *run(const struct cpcmd_args *issuer, const c
 {
 	struct cp *cp = issuer->cp;
 	struct cpcmd_response *response = &cp->command->response;
+	const size_t kept = smaller(len, CPCMD_MAX_COMMAND);
 	char copy[CPCMD_MAX_COMMAND + 1];
 
 	assert(issuer->userid && issuer->classes && (text || len == 0));
 	response->len = 0;
 	response->rc = 0;
 	cp->command->truncated = false;
-	for (size_t i = 0; i < len && i < CPCMD_MAX_COMMAND; i++)
+	for (size_t i = 0; i < kept; i++)
 		copy[i] = text[i] != '\0' ? text[i] : ' ';
-	copy[len < CPCMD_MAX_COMMAND ? len : CPCMD_MAX_COMMAND] = '\0';
+	copy[kept] = '\0';
 	/* Inside DIAGNOSE X'08' these are fields of its record. */
 	trace_command(issuer, copy, len);
 	note_ipl(cp);

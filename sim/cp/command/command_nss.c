@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "command_private.h"
+#include "smaller.h"
 
 #define MODULE "QNS"
 /* RECS has four digits. */
@@ -37,7 +38,7 @@ static unsigned int records(const struct dcss *segment)
 		if (range->type <= DCSS_ER)
 			count += (uint64_t)range->last - range->first + 1;
 	}
-	return count < MAX_RECORDS ? (unsigned int)count : MAX_RECORDS;
+	return (unsigned int)smaller(count, MAX_RECORDS);
 }
 
 static void show_file(struct cp *cp, const struct dcss *segment)
@@ -99,7 +100,7 @@ int cpcmd_query_nss(struct cpcmd_args *args)
 
 	if (rc != 0)
 		return rc;
-	for (unsigned int i = 0; i < CP_MAX_SEGMENTS && (segment = dcss_at(cp, i)); i++) {
+	for (unsigned int i = 0; (segment = dcss_at(cp, i)) != NULL; i++) {
 		if (!selected(&selection, segment))
 			continue;
 		if (rows++ == 0)

@@ -17,7 +17,7 @@ static bool file_exists(struct cp *cp, uint16_t fileid)
 {
 	const struct dcss *segment;
 
-	for (unsigned int i = 0; i < CP_MAX_SEGMENTS && (segment = dcss_at(cp, i)); i++) {
+	for (unsigned int i = 0; (segment = dcss_at(cp, i)) != NULL; i++) {
 		if (segment->fileid == fileid)
 			return true;
 	}
@@ -39,14 +39,9 @@ void cpcmd_file_stamp(struct cpcmd_args *args, uint16_t fileid)
 	struct cpcmd_file *file = args->cp->command->file, *entry = NULL;
 
 	assert(fileid != 0);
-	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
-		if (file[i].id == fileid) {
+	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++)
+		if (file[i].id == fileid || (!entry && !file_exists(args->cp, file[i].id)))
 			entry = &file[i];
-			break;
-		}
-		if (!entry && !file_exists(args->cp, file[i].id))
-			entry = &file[i];
-	}
 	/* There are no more segments than entries, and this one has none yet. */
 	assert(entry);
 	entry->id = fileid;
@@ -145,7 +140,7 @@ int cpcmd_defseg(struct cpcmd_args *args)
 	if (dcss_define(cp, &config, err, sizeof(err)) != 0)
 		return cpcmd_message(cp, "NSD", CPCMD_SEGMENT_ERROR, 'E', "%s", err);
 	/* Of several files of the name, the skeleton is the new one. */
-	for (unsigned int i = 0; i < CP_MAX_SEGMENTS && (segment = dcss_at(cp, i)); i++) {
+	for (unsigned int i = 0; (segment = dcss_at(cp, i)) != NULL; i++) {
 		if (segment->cls == DCSS_SKELETON && strcmp(segment->config.name, config.name) == 0)
 			fileid = segment->fileid;
 	}

@@ -11,6 +11,7 @@
 
 #include "command/command_private.h"
 #include "diag_private.h"
+#include "smaller.h"
 #include "zvmlab/command.h"
 #include "ebcdic.h"
 #include "zvmlab/fault.h"
@@ -84,7 +85,7 @@ static struct cp_result to_buffer(struct cp *cp, const struct call *call,
 	uint8_t part[CP_PAGE_SIZE];
 
 	for (size_t done = 0; done < len;) {
-		size_t n = len - done < sizeof(part) ? len - done : sizeof(part);
+		size_t n = smaller(len - done, sizeof(part));
 		uint16_t pgm;
 
 		ebcdic_encode(part, response->text + done, n);

@@ -3,6 +3,7 @@
 #include "segment/dcss_private.h"
 #include "diag_private.h"
 #include "bytes.h"
+#include "smaller.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/storage.h"
 
@@ -14,11 +15,9 @@
 static struct cp_result highest(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
 				unsigned int r3)
 {
-	/* Without a loaded segment this is 0. */
-	uint64_t segments = cp->dcss->high;
-
 	diag_set(insn, r1, storage_last(cp));
-	diag_set(insn, r3, segments > storage_last(cp) ? segments : storage_last(cp));
+	/* Without a loaded segment the second is 0. */
+	diag_set(insn, r3, larger(storage_last(cp), cp->dcss->high));
 	return cp_cc(0);
 }
 
@@ -43,7 +42,7 @@ static struct cp_result extents(struct cp *cp, const struct cp_insn *insn, unsig
 		put_be64(list + i * ENTRY_SIZE, extent->start);
 		put_be64(list + i * ENTRY_SIZE + 8, extent->start + extent->size - 1);
 	}
-	pgm = storage_write(cp, (int)insn->cpu, addr, list, len < used ? len : used);
+	pgm = storage_write(cp, (int)insn->cpu, addr, list, smaller(len, used));
 	if (pgm != 0)
 		return cp_program(pgm);
 	diag_set(insn, r3, cp->config.extents);

@@ -511,7 +511,7 @@ static void fault_state(struct cp *cp, struct state *s)
 		state_u32(s, &status->matched);
 		state_u32(s, &status->fired);
 	}
-	if (s->loading && !s->failed)
+	if (!s->failed)
 		*cp->fault = fresh;
 }
 

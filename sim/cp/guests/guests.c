@@ -255,7 +255,7 @@ static void guests_state(struct cp *cp, struct state *s)
 		for (uint32_t j = 0; j < i; j++)
 			state_require(s, strcmp(guest->data.name, fresh.guest[j].data.name) != 0);
 	}
-	if (s->loading && !s->failed)
+	if (!s->failed)
 		*cp->guests = fresh;
 }
 

@@ -4,6 +4,7 @@
 
 #include "iucv_private.h"
 #include "bytes.h"
+#include "smaller.h"
 #include "zvmlab/storage.h"
 
 #define LIST_ENTRY 8u		/* address and length, 32 bits each */
@@ -91,7 +92,7 @@ static uint16_t cursor_start(struct cursor *c, struct cp *cp, const struct iucv_
 		status = cursor_fill(c);
 		if (status != 0)
 			return status;
-		step = c->piece_len < skip ? c->piece_len : skip;
+		step = (uint32_t)smaller(c->piece_len, skip);
 		cursor_step(c, step);
 		skip -= step;
 	}
@@ -110,7 +111,7 @@ static uint16_t area_check(struct cp *cp, const struct iucv_end *end, uint32_t l
 		status = cursor_fill(&c);
 		if (status != 0)
 			break;
-		step = c.piece_len < len ? c.piece_len : len;
+		step = (uint32_t)smaller(c.piece_len, len);
 		if (!c.area->host)
 			status = storage_check(cp, c.cpu, c.piece_addr, step, store);
 		cursor_step(&c, step);
@@ -136,21 +137,20 @@ static uint32_t move_piece(struct cursor *from, struct cursor *to, uint32_t len,
 			   struct iucv_moved *moved)
 {
 	uint8_t chunk[CHUNK];
-	uint32_t step = len;
+	uint32_t step;
 
 	assert(len > 0);
 	moved->from = cursor_fill(from);
 	moved->to = cursor_fill(to);
 	if (moved->from != 0 || moved->to != 0)
 		return 0;
-	step = from->piece_len < step ? from->piece_len : step;
-	step = to->piece_len < step ? to->piece_len : step;
+	step = (uint32_t)smaller(len, smaller(from->piece_len, to->piece_len));
 	if (from->area->host) {
 		moved->to = store(to, from->ptr, step);
 	} else if (to->area->host) {
 		moved->from = storage_read(from->cp, from->cpu, from->piece_addr, to->ptr, step);
 	} else {
-		step = step < CHUNK ? step : CHUNK;
+		step = (uint32_t)smaller(step, CHUNK);
 		moved->from = storage_read(from->cp, from->cpu, from->piece_addr, chunk, step);
 		if (moved->from == 0)
 			moved->to = store(to, chunk, step);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "iucv_private.h"
+#include "smaller.h"
 
 #define PATH_FLAGS (IPRMDATA | IPPRTY | IPQUSCE)
 
@@ -83,9 +84,9 @@ static uint16_t granted(const struct iucv_caller *by, uint16_t wanted,
 	uint16_t limit = wanted;
 
 	assert(wanted > 0);
-	if (found && found->msglimit && found->msglimit < limit)
-		limit = found->msglimit;
-	return by->limit < limit ? by->limit : limit;
+	if (found && found->msglimit)
+		limit = (uint16_t)smaller(limit, found->msglimit);
+	return (uint16_t)smaller(limit, by->limit);
 }
 
 /* CONNECT: who is meant, and may it be? */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "iucv_private.h"
+#include "smaller.h"
 
 static bool class_fits(const struct iucv_message *m, const struct iucv_parm *parm)
 {
@@ -94,7 +95,7 @@ static struct iucv_result receive_buffer(const struct iucv_caller *by, struct iu
 	const struct iucv_end from = { m->cpu, &m->buffer, m->received };
 	const struct iucv_end to = { by->cpu, &parm->buffer, 0 };
 	uint32_t left = m->buffer.len - m->received;
-	uint32_t len = left < parm->buffer.len ? left : parm->buffer.len;
+	uint32_t len = (uint32_t)smaller(left, parm->buffer.len);
 	struct iucv_moved moved;
 
 	assert(m->state == IUCV_MSG_SENT || m->state == IUCV_MSG_PARTIAL);
@@ -151,7 +152,7 @@ static struct iucv_result reply_buffer(const struct iucv_caller *by, struct iucv
 	const struct iucv_end from = { by->cpu, &parm->buffer, 0 };
 	const struct iucv_end to = { m->cpu, &m->answer, 0 };
 	uint32_t room = m->answer.len;
-	uint32_t len = room < parm->buffer.len ? room : parm->buffer.len;
+	uint32_t len = (uint32_t)smaller(room, parm->buffer.len);
 	struct iucv_moved moved;
 
 	assert(m->state == IUCV_MSG_PARTIAL || m->state == IUCV_MSG_RECEIVED);

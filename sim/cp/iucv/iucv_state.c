@@ -51,8 +51,6 @@ static void load_users(struct iucv *iucv, struct state *s, unsigned int count)
 		user = s->failed ? NULL : user_for(iucv, name, max_paths);
 		state_require(s, user && index_in(table, users, user) == users &&
 					 (i == 0) == iucv_is_guest(user));
-		if (s->failed)
-			break;
 		table[users++] = user;
 	}
 	if (s->failed)
@@ -231,14 +229,12 @@ static void load_done(struct iucv *iucv)
 void iucv_state(struct cp *cp, struct state *s)
 {
 	struct iucv *iucv = cp->iucv;
-	uint64_t seq = iucv->seq;
 
 	assert(!iucv->dispatching);
 	if (s->loading)
 		iucv_forget(iucv);
 	state_tag(s, "IUCV");
-	state_u64(s, &seq);
-	iucv->seq = seq;
+	state_u64(s, &iucv->seq);
 	users_state(iucv, s);
 	if (!s->failed)
 		cpus_state(iucv, s);

@@ -163,10 +163,10 @@ static void appldata_state(struct cp *cp, struct state *s)
 	a->count = s->loading ? 0 : count;
 	for (uint32_t i = 0; i < count && !s->failed; i++) {
 		info_state(s, &a->declared[i]);
-		if (!s->loading || s->failed)
-			continue;
-		state_require(s, find(a, &a->declared[i].buffer) == a->count);
-		a->count++;
+		if (s->loading) {
+			state_require(s, find(a, &a->declared[i].buffer) == a->count);
+			a->count++;
+		}
 	}
 	if (s->loading && s->failed)
 		a->count = 0;

@@ -100,18 +100,20 @@ static uint16_t search(const struct monitor *m, const struct mon_ring *ring, uns
 	uint16_t at = ring->after;
 	uint32_t from = ring->next;
 
-	assert(at != MON_NO_SET);
-	for (unsigned int i = 0; i <= MON_MAX_SETS; i++) {
-		const struct mon_piece *piece = &m->set[at].piece[which];
+	const struct mon_piece *piece;
 
+	assert(at != MON_NO_SET);
+	/* Once around the ring of pieces; the gap it began in has another part before ring->next. */
+	do {
+		piece = &m->set[at].piece[which];
 		if (fit_gap(ring, piece, &m->set[piece->next].piece[which], from, units, start))
 			return at;
-		if (i > 0 && at == ring->after)
-			break;
 		at = piece->next;
-		from = m->set[at].piece[which].start + m->set[at].piece[which].len;
-	}
-	return MON_NO_SET;
+		piece = &m->set[at].piece[which];
+		from = piece->start + piece->len;
+	} while (at != ring->after);
+	return fit_gap(ring, piece, &m->set[piece->next].piece[which], from, units, start) ?
+	       at : MON_NO_SET;
 }
 
 static void link_after(struct monitor *m, struct mon_set *set, unsigned int which, uint16_t before)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* START and STOP, configuration, sample intervals, the timer. */
 #include "monitor_private.h"
+#include "smaller.h"
 #include "zvmlab/input.h"
 
 /* Has the TOD clock reached @due?  Right across its wrap. */
@@ -13,9 +14,7 @@ static uint32_t interval_wanted(const struct mon_settings *settings)
 {
 	const uint32_t seconds = settings->pending_interval_seconds;
 
-	if (seconds < MON_MIN_INTERVAL)
-		return MON_MIN_INTERVAL;
-	return seconds > MON_MAX_INTERVAL ? MON_MAX_INTERVAL : seconds;
+	return (uint32_t)smaller(larger(seconds, MON_MIN_INTERVAL), MON_MAX_INTERVAL);
 }
 
 void mon_arm_timer(struct cp *cp)
@@ -35,8 +34,7 @@ static void start_writer(struct cp *cp, struct record_writer *w, enum mon_kind k
 	const uint32_t room = mon_data_capacity(m, kind);
 
 	assert(m->segment && room >= CP_PAGE_SIZE);
-	record_writer_init(w, m->records, room < MON_RECORDS_SIZE ? room : MON_RECORDS_SIZE,
-			   cp_tod(cp));
+	record_writer_init(w, m->records, (uint32_t)smaller(room, MON_RECORDS_SIZE), cp_tod(cp));
 }
 
 static void configure_kind(struct cp *cp, bool event)

@@ -11,6 +11,7 @@
 #include "monitor_private.h"
 #include "bytes.h"
 #include "ebcdic.h"
+#include "smaller.h"
 #include "zvmlab/storage.h"
 
 /* What one record is about. */
@@ -118,8 +119,7 @@ static void mtrprp(struct cp *cp, uint8_t *r, const struct subject *subject)
 
 static void put_config_size(uint8_t *at, const struct mon_settings *settings)
 {
-	put_be16(at, settings->config_pages > UINT16_MAX ? UINT16_MAX :
-							   (uint16_t)settings->config_pages);
+	put_be16(at, (uint16_t)smaller(settings->config_pages, UINT16_MAX));
 }
 
 /* D1R9 MTRSPR */

@@ -193,7 +193,7 @@ void mon_forget_messages(struct cp *cp, struct mon_user *user)
 	struct monitor *m = cp->monitor;
 	const unsigned int index = (unsigned int)(user - m->user);
 
-	for (unsigned int i = 0; i < MON_MAX_SETS && user->outstanding > 0; i++) {
+	for (unsigned int i = 0; i < MON_MAX_SETS; i++) {
 		struct mon_set *set = &m->set[i];
 
 		if (set->number == 0 || set->unanswered[index] == 0)

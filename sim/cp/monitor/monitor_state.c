@@ -56,7 +56,7 @@ static void set_state(struct state *s, struct mon_set *set)
 	state_u64(s, &set->number);
 	state_u8(s, &kind);
 	state_require(s, set->number != 0 && kind < MON_KINDS);
-	set->kind = kind % MON_KINDS;
+	set->kind = (enum mon_kind)kind;
 	state_u32(s, &set->mca_start);
 	state_u32(s, &set->mca_end);
 	state_bool(s, &set->held);
@@ -126,16 +126,15 @@ static bool counts_agree(const struct monitor *m)
 static void segment_state(struct cp *cp, struct state *s)
 {
 	struct monitor *m = cp->monitor;
+	const struct dcss *segment;
 	uint32_t index = UINT32_MAX;
 
-	for (unsigned int i = 0; m->segment && i < CP_MAX_SEGMENTS; i++)
-		if (dcss_at(cp, i) == m->segment)
+	for (unsigned int i = 0; (segment = dcss_at(cp, i)) != NULL; i++)
+		if (segment == m->segment)
 			index = i;
 	state_u32(s, &index);
-	if (s->loading && !s->failed && index != UINT32_MAX) {
-		m->segment = index < CP_MAX_SEGMENTS ? dcss_at(cp, index) : NULL;
-		state_require(s, m->segment && m->segment->users > 0);
-	}
+	m->segment = dcss_at(cp, index);
+	state_require(s, index == UINT32_MAX || (m->segment && m->segment->users > 0));
 	state_require(s, (m->segment != NULL) == (mon_has_user(m, false) || mon_has_user(m, true)));
 }
 

@@ -4,6 +4,7 @@
 
 #include "monitor_private.h"
 #include "ebcdic.h"
+#include "smaller.h"
 #include "zvmlab/event.h"
 
 /* IPUSER of CONNECT, as Linux's monreader sends it. */
@@ -133,17 +134,16 @@ static uint32_t accept(struct cp *cp, const struct iucv_event *event, uint32_t l
 	if (iucv_call(cp, m->service, IUCV_ACCEPT, &parm).cc != 0 ||
 	    !iucv_path_info(m->service, event->path, &info))
 		return 0;
-	return info.msglim_send < limit ? info.msglim_send : limit;
+	return (uint32_t)smaller(info.msglim_send, limit);
 }
 
 static uint32_t limit_wanted(const struct iucv_event *event, const struct fault_action *fault)
 {
-	uint32_t limit = event->msglim ? event->msglim : IUCV_DEFAULT_MSGLIM;
+	const uint32_t wanted = event->msglim ? event->msglim : IUCV_DEFAULT_MSGLIM;
+	uint32_t limit = (uint32_t)smaller(wanted, MON_MAX_MSGLIM);
 
-	if (limit > MON_MAX_MSGLIM)
-		limit = MON_MAX_MSGLIM;
-	if (fault->kind == FAULT_LIMIT && fault->value < limit)
-		limit = fault->value > 0 ? fault->value : 1;
+	if (fault->kind == FAULT_LIMIT)
+		limit = (uint32_t)smaller(larger(fault->value, 1), limit);
 	assert(limit > 0 && limit <= MON_MAX_MSGLIM);
 	return limit;
 }

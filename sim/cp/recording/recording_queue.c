@@ -5,6 +5,7 @@
 
 #include "bytes.h"
 #include "recording_private.h"
+#include "smaller.h"
 
 #define LENGTH_SIZE 4u
 
@@ -51,7 +52,7 @@ static void ring_copy(struct rec_queue *queue, uint32_t at, uint8_t *out, const 
 		      uint32_t len)
 {
 	const uint32_t begin = (queue->first + at) % REC_QUEUE_BYTES;
-	const uint32_t whole = len < REC_QUEUE_BYTES - begin ? len : REC_QUEUE_BYTES - begin;
+	const uint32_t whole = (uint32_t)smaller(len, REC_QUEUE_BYTES - begin);
 
 	assert(len <= REC_QUEUE_BYTES && at <= REC_QUEUE_BYTES - len);
 	if (in) {

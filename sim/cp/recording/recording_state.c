@@ -4,6 +4,7 @@
 
 #include "bytes.h"
 #include "recording_private.h"
+#include "smaller.h"
 #include "zvmlab/state.h"
 
 /* The records from the first on; the ring begins anew with it. */
@@ -17,7 +18,7 @@ static void records_state(struct rec_queue *queue, struct state *state)
 	state_require(state, queue->bytes <= REC_QUEUE_BYTES);
 	if (state->failed)
 		return;
-	whole = queue->bytes < REC_QUEUE_BYTES - first ? queue->bytes : REC_QUEUE_BYTES - first;
+	whole = (uint32_t)smaller(queue->bytes, REC_QUEUE_BYTES - first);
 	state_bytes(state, queue->ring + first, whole);
 	state_bytes(state, queue->ring, queue->bytes - whole);
 	queue->first = first;

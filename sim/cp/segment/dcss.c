@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dcss_private.h"
+#include "smaller.h"
 #include "zvmlab/event.h"
 #include "zvmlab/storage.h"
 
@@ -219,10 +220,8 @@ void dcss_loaded_changed(struct cp *cp)
 		if (!segment->loaded)
 			continue;
 		assert(segment->defined);
-		if (dcss_start(segment) < table->low)
-			table->low = dcss_start(segment);
-		if (dcss_end(segment) > table->high)
-			table->high = dcss_end(segment);
+		table->low = smaller(table->low, dcss_start(segment));
+		table->high = larger(table->high, dcss_end(segment));
 	}
 	assert(table->high == 0 || table->low < table->high);
 	cp->host.storage_changed(cp->host.opaque);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "dcss_private.h"
+#include "smaller.h"
 #include "zvmlab/file.h"
 #include "zvmlab/input.h"
 
@@ -94,7 +95,7 @@ static int read_ranges(struct cp *cp, const struct dcss *segment, FILE *file, co
 
 		assert(at);
 		for (uint64_t done = 0; done < size;) {
-			const uint64_t part = size - done < CHUNK ? size - done : CHUNK;
+			const uint64_t part = smaller(size - done, CHUNK);
 
 			assert(part > 0 && done + part <= size);
 			errno = 0;

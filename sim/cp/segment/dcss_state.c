@@ -14,8 +14,7 @@ static void range_state(struct state *s, struct cp_segment_range *range)
 	state_u32(s, &range->last);
 	state_u8(s, &type);
 	state_require(s, config_type_name(type) != NULL);
-	if (!s->failed)
-		range->type = (enum dcss_type)type;
+	range->type = (enum dcss_type)type;
 }
 
 static bool class_valid(const struct dcss *segment, uint8_t cls)
@@ -50,7 +49,7 @@ static void segment_state(struct state *s, struct dcss *segment)
 	state_require(s, ranges >= 1 && ranges <= CP_MAX_RANGES);
 	for (unsigned int i = 0; i < ranges && !s->failed; i++)
 		range_state(s, &config->range[i]);
-	config->ranges = s->failed ? 0 : ranges;
+	config->ranges = ranges;
 	state_require(s, s->failed || config_segment_valid(config));
 	state_bool(s, &config->restricted);
 	state_u16(s, &segment->fileid);

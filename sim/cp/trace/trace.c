@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "hash.h"
+#include "smaller.h"
 #include "trace_private.h"
 #include "zvmlab/state.h"
 #include "zvmlab/trace.h"
@@ -205,7 +206,7 @@ static void put_text(struct cp *cp, const char *key, const char *text, size_t mo
 	if (t->depth == 0)
 		return;
 	len = strlen(text);
-	shown = len > most ? most : len;
+	shown = smaller(len, most);
 	if (!field_start(t, key, 6 * shown + 48))
 		return;
 	trace_put(&t->fields, "\"");
@@ -362,12 +363,8 @@ void trace_end_result(struct cp *cp, const struct cp_result *result)
 
 static void trace_state(struct cp *cp, struct state *s)
 {
-	uint64_t seq = cp->trace->seq;
-
 	state_tag(s, "TRAC");
-	state_u64(s, &seq);
-	if (s->loading && !s->failed)
-		cp->trace->seq = seq;
+	state_u64(s, &cp->trace->seq);
 }
 
 const struct cp_part trace_part = {

@@ -5,13 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "smaller.h"
 #include "trace_private.h"
 #include "zvmlab/trace.h"
 
 bool trace_buffer_init(struct trace_buffer *buffer, size_t size, size_t limit)
 {
 	*buffer = (struct trace_buffer){
-		.text = malloc(size), .size = size, .limit = limit > size ? limit : size,
+		.text = malloc(size), .size = size, .limit = larger(limit, size),
 	};
 	return buffer->text != NULL;
 }
@@ -27,7 +28,7 @@ bool trace_buffer_room(struct trace_buffer *buffer, size_t len)
 	if (len > buffer->limit - buffer->len)
 		return false;
 	while (len > size - buffer->len)
-		size = size > buffer->limit / 2 ? buffer->limit : 2 * size;
+		size = smaller(2 * size, buffer->limit);
 	text = realloc(buffer->text, size);
 	if (!text)
 		return false;

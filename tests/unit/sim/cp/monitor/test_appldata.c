@@ -212,6 +212,17 @@ START_TEST(limit)
 	ck_assert_uint_eq(records, APPLDATA_MAX_BUFFERS);
 	for (unsigned int i = 0; i < records; i++)
 		ck_appldata(i, 2, (uint8_t)i, DC_DATA + i, 8);
+	/* One goes from between the others, which keep their order; it comes back as the last. */
+	ck_assert_uint_eq(dc(DC_STOP, 100, DC_DATA + 100, 8), 0);
+	sample(p);
+	only_appldata();
+	ck_assert_uint_eq(records, APPLDATA_MAX_BUFFERS - 1);
+	for (unsigned int i = 0; i < records; i++) {
+		const unsigned int n = i < 100 ? i : i + 1;
+
+		ck_appldata(i, 2, (uint8_t)n, DC_DATA + n, 8);
+	}
+	ck_assert_uint_eq(dc(DC_START, 100, DC_DATA + 100, 8), 0);
 	/* One goes, one comes, as the last. */
 	ck_assert_uint_eq(dc(DC_STOP, 0, DC_DATA, 8), 0);
 	ck_assert_uint_eq(dc(DC_START, 1, DC_DATA + 0x1000, 8), 0);

@@ -396,6 +396,28 @@ START_TEST(command_is_recorded)
 }
 END_TEST
 
+/* 240 characters as typed, 244 as quoted: the record has the first 240. */
+START_TEST(longest_command_is_recorded)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
+	static char typed[241] = "mon sample enable appldata userid", text[256];
+	uint8_t ebcdic[240];
+
+	for (unsigned int i = 0; i < 23; i++)
+		snprintf(typed + strlen(typed), sizeof(typed) - strlen(typed), " USER%04u", i % 16);
+	ck_assert_uint_eq(strlen(typed), 240);
+	snprintf(text, sizeof(text), "MONITOR SAMPLE ENABLE APPLDATA USERID%s", typed + 33);
+	monitor_start(fx.cp, false);
+	ck_assert_int_eq(cpcmd_run(fx.cp, CPCMD_OPERATOR, typed, strlen(typed))->rc, 0);
+	iucv_dispatch(fx.cp);
+	read_records(peer_last(p));
+	ck_record(0, 1, 10, D1R10_COMMAND + sizeof(ebcdic));
+	ck_assert_uint_eq(get_be32(record[0].at + D1R10_CALBYCT), sizeof(ebcdic));
+	ebcdic_encode(ebcdic, text, sizeof(ebcdic));
+	ck_assert_mem_eq(record[0].at + D1R10_COMMAND, ebcdic, sizeof(ebcdic));
+}
+END_TEST
+
 START_TEST(deterministic)
 {
 	struct peer *p = peer_user(0, WANT_SAMPLE, 255);
@@ -435,6 +457,7 @@ int main(void)
 	tcase_add_test(tc, several_frames);
 	tcase_add_test(tc, settings_changed);
 	tcase_add_test(tc, command_is_recorded);
+	tcase_add_test(tc, longest_command_is_recorded);
 	tcase_add_test(tc, deterministic);
 	suite_add_tcase(suite, tc);
 	return check_run_suite(suite);
