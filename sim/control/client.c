@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One client: bytes in, lines, bytes out; never blocks. */
+#define _GNU_SOURCE /* TEMP_FAILURE_RETRY */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,15 +108,15 @@ static void watch(struct ctl *ctl, struct ctl_client *client)
 static void flush(struct ctl *ctl, struct ctl_client *client)
 {
 	while (client->out.len > 0 && !client->dropped) {
-		ssize_t done = send(client->fd, client->out.data + client->out.start,
-				    client->out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		const ssize_t done =
+			TEMP_FAILURE_RETRY(send(client->fd, client->out.data + client->out.start,
+						client->out.len, MSG_NOSIGNAL | MSG_DONTWAIT));
 
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0 && errno != EAGAIN)
-			drop(ctl, client, NULL);
-		if (done < 0)
+		if (done < 0) {
+			if (errno != EAGAIN)
+				drop(ctl, client, NULL);
 			break;
+		}
 		consume(&client->out, (size_t)done);
 	}
 	if (!client->serving)
@@ -214,10 +215,8 @@ static void receive(struct ctl *ctl, struct ctl_client *client)
 			drop(ctl, client, "no memory for its requests");
 			return;
 		}
-		done = recv(client->fd, client->in.data + client->in.start + client->in.len,
-			    READ_SIZE, MSG_DONTWAIT);
-		if (done < 0 && errno == EINTR)
-			continue;
+		done = TEMP_FAILURE_RETRY(recv(client->fd, client->in.data + client->in.start +
+							   client->in.len, READ_SIZE, MSG_DONTWAIT));
 		if (done < 0 && errno == EAGAIN)
 			return;
 		/* A connection that is reset ends like one that is closed. */

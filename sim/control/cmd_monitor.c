@@ -6,6 +6,7 @@
 #include "ctl_private.h"
 #include "bytes.h"
 #include "random.h"
+#include "smaller.h"
 #include "zvmlab/appldata.h"
 #include "zvmlab/monitor.h"
 
@@ -30,7 +31,7 @@ static void fill_random(uint8_t *to, size_t len, uint64_t seed)
 		uint8_t word[8];
 
 		put_be64(word, random_next(&seed));
-		memcpy(to + at, word, len - at < 8 ? len - at : 8);
+		memcpy(to + at, word, smaller(len - at, sizeof(word)));
 	}
 }
 

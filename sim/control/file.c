@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whole files, for requests that name one. */
+#define _GNU_SOURCE /* TEMP_FAILURE_RETRY */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +25,8 @@ int ctl_write_all(int fd, const void *data, size_t len)
 	const char *at = data;
 
 	while (len > 0) {
-		ssize_t done = write(fd, at, len);
+		const ssize_t done = TEMP_FAILURE_RETRY(write(fd, at, len));
 
-		if (done < 0 && errno == EINTR)
-			continue;
 		if (done < 0)
 			return -1;
 		at += done;
@@ -53,10 +52,8 @@ int ctl_file_write(const char *path, const void *data, size_t len, char *err, si
 static int read_all(int fd, uint8_t *data, size_t len)
 {
 	while (len > 0) {
-		ssize_t done = read(fd, data, len);
+		const ssize_t done = TEMP_FAILURE_RETRY(read(fd, data, len));
 
-		if (done < 0 && errno == EINTR)
-			continue;
 		if (done <= 0) {
 			errno = done == 0 ? ENODATA : errno;
 			return -1;

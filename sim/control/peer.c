@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* No client has the number 0, which is nobody's. */
 static struct ctl_client *owner_of(struct ctl *ctl, const struct ctl_peer *peer)
 {
-	for (unsigned int slot = 0; peer->owner != 0 && slot < CTL_MAX_CLIENTS; slot++)
+	for (unsigned int slot = 0; slot < CTL_MAX_CLIENTS; slot++)
 		if (ctl->client[slot] && ctl->client[slot]->id == peer->owner)
 			return ctl->client[slot];
 	return NULL;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ctl_private.h"
+#include "smaller.h"
 
 #define NAME_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@#$_*-+:"
 #define MAX_FILE_NAME 4095
@@ -150,7 +151,7 @@ struct ctl_member ctl_plain(const struct ctl_member *member)
 		return plain;
 	of = input_member(member->input, member->offset);
 	plain.min = (int64_t)of->least;
-	plain.max = of->largest > INT64_MAX ? INT64_MAX : (int64_t)of->largest;
+	plain.max = (int64_t)smaller(of->largest, INT64_MAX);
 	if (of->type == INPUT_NUMBER || of->type == INPUT_HEX)
 		plain.type = of->largest == 1 ? CTL_BOOL : CTL_INT;
 	else if (of->type == INPUT_NAME || of->type == INPUT_NAME_OR_ALL)

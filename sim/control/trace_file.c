@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The trace in a file: one writev() a line, so that a kill loses nothing that was complete. */
-#define _GNU_SOURCE /* memmem */
+#define _GNU_SOURCE /* memmem, TEMP_FAILURE_RETRY */
 #include "number.h"
+#include "smaller.h"
 #include "trace_file.h"
 
 #include <assert.h>
@@ -74,23 +75,24 @@ static void end(struct trace_file *file, const char *why)
 	fprintf(stderr, "zvmlab: trace file %s ends here: %s\n", file->path, why);
 }
 
+static void skip(struct iovec *part, size_t len)
+{
+	part->iov_base = (char *)part->iov_base + len;
+	part->iov_len -= len;
+}
+
 static bool write_parts(int fd, struct iovec part[2], size_t left)
 {
 	while (left > 0) {
-		ssize_t done = writev(fd, part, 2);
+		const ssize_t done = TEMP_FAILURE_RETRY(writev(fd, part, 2));
+		size_t first;
 
-		if (done < 0 && errno == EINTR)
-			continue;
 		if (done <= 0)
 			return false;
 		left -= (size_t)done;
-		for (int i = 0; i < 2 && done > 0; i++) {
-			size_t gone = (size_t)done < part[i].iov_len ? (size_t)done : part[i].iov_len;
-
-			part[i].iov_base = (char *)part[i].iov_base + gone;
-			part[i].iov_len -= gone;
-			done -= (ssize_t)gone;
-		}
+		first = smaller((size_t)done, part[0].iov_len);
+		skip(&part[0], first);
+		skip(&part[1], (size_t)done - first);
 	}
 	return true;
 }
@@ -111,14 +113,14 @@ static void write_line(struct trace_file *file, const char *line, size_t len)
 static const char *body_of(const char *line, size_t len)
 {
 	static const char member[] = ",\"cpu\":";
-	const char *at = memmem(line, len < HEAD_MAX ? len : HEAD_MAX, member, sizeof(member) - 1);
+	const char *at = memmem(line, smaller(len, HEAD_MAX), member, sizeof(member) - 1);
 
 	return at && (size_t)(line + len - at) <= TRACE_SAME_MAX ? at : NULL;
 }
 
 static void reach_limit(struct trace_file *file, const char *line, size_t len)
 {
-	const char *body = body_of(line, len < TRACE_SAME_MAX ? len : TRACE_SAME_MAX);
+	const char *body = body_of(line, smaller(len, TRACE_SAME_MAX));
 	char record[RESERVED / 2], why[sizeof(file->ended)];
 
 	snprintf(record, sizeof(record), "%.*s%s\"cpu\":null,\"call\":\"trace.limit\",\"limit\":%" PRIu64

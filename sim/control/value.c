@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ctl_private.h"
+#include "smaller.h"
 
 json_t *ctl_fail(struct ctl_call *call, const char *error_class, const char *format, ...)
 {
@@ -118,7 +119,7 @@ json_t *ctl_json_text(const char *text, size_t len)
 
 json_t *ctl_json_u64(uint64_t value)
 {
-	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+	return json_integer((json_int_t)smaller(value, INT64_MAX));
 }
 
 unsigned int ctl_index(const char *const *list, const char *name)

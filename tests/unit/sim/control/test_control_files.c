@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 
 #include "held.h"
@@ -352,6 +353,64 @@ START_TEST(held_up_to_the_limit)
 }
 END_TEST
 
+/* Descriptor 0 is one like all others: it is used, and closed, whatever becomes of the request. */
+START_TEST(the_first_descriptor)
+{
+	static const char *const commands[] = {
+		"segment-save", "segment-load", "state-save", "state-load", "segment-save",
+		"segment-load",
+	};
+	int fd = new_client();
+	unsigned int before;
+
+	close(0);
+	before = descriptors();
+	for (unsigned int i = 0; i < 6; i++) {
+		const bool segment = strncmp(commands[i], "segment", 7) == 0;
+
+		ck_assert_ptr_nonnull(strstr(ask_with(fd, commands[i],
+						      segment ? "\"name\":\"MONDCSS\"," : ""),
+					     "\"return\""));
+		ck_assert_uint_eq(descriptors(), before);
+	}
+	ck_assert_int_eq(unlink(file), 0);
+	ask_with(fd, "monitor-capture", "");
+	ck_assert_uint_eq(descriptors(), before + 2);
+	ask_is(fd, "{\"execute\":\"monitor-capture\"}", "{\"return\":{\"sets\":0,\"bytes\":0}}");
+	ck_assert_uint_eq(descriptors(), before);
+	ck_assert_int_eq(unlink(file), 0);
+	ck_assert_int_eq(mkfifo(file, 0600), 0);
+	for (unsigned int i = 0; i < 4; i++) {
+		const bool segment = strncmp(commands[i], "segment", 7) == 0;
+
+		ck_assert_ptr_nonnull(strstr(ask_with(fd, commands[i],
+						      segment ? "\"name\":\"MONDCSS\"," : ""),
+					     "it is not a regular file"));
+		ck_assert_uint_eq(descriptors(), before);
+	}
+	ck_assert_int_eq(unlink(file), 0);
+	strcat(file, ".idx");
+	ck_assert_int_eq(unlink(file), 0);
+	close(fd);
+}
+END_TEST
+
+/* It may be the socket's own, too. */
+START_TEST(the_first_descriptor_watches)
+{
+	unsigned int before;
+
+	fx_setup();
+	fx_teardown();
+	close(0);
+	before = descriptors();
+	begin();
+	close(new_client());
+	stop();
+	ck_assert_uint_eq(descriptors(), before);
+}
+END_TEST
+
 static int drained;
 
 static void drain(int number)
@@ -399,7 +458,9 @@ int main(void)
 	tcase_add_loop_test(tc, captured_to_a_full_disk, 0, 2);
 	tcase_add_loop_test(tc, captured_to_the_first_bad_element, 0, 2);
 	tcase_add_test(tc, captured_without_a_control_area);
+	tcase_add_test(tc, the_first_descriptor);
 	tcase_add_test(alone, nothing_stays_open);
+	tcase_add_test(alone, the_first_descriptor_watches);
 	tcase_add_test(alone, descriptors_are_not_inherited);
 	tcase_add_test(alone, held_up_to_the_limit);
 	tcase_add_test(alone, writing_goes_on_after_a_signal);

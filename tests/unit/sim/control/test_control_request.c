@@ -45,6 +45,28 @@ START_TEST(bad_requests)
 }
 END_TEST
 
+/* A name is cut after 60 bytes, here within U+0410: then only ASCII is left, U+0400 neither. */
+START_TEST(names_cut_within_a_character)
+{
+	static const char format[] = "{\"error\":{\"class\":\"CommandNotFound\",\"desc\":"
+				     "\"there is no command \\\"%s%s%s\\\"; query-schema "
+				     "lists them\"},\"id\":null}";
+	int fd = new_client();
+	char request[128], answer[256], xs[58];
+
+	memset(xs, 'x', sizeof(xs) - 1);
+	xs[sizeof(xs) - 1] = '\0';
+	snprintf(request, sizeof(request), "{\"execute\":\"\xd0\x80%s\xd0\x90\"}", xs);
+	snprintf(answer, sizeof(answer), format, "??", xs, "?");
+	ask_is(fd, request, answer);
+	/* Not within one: it is as it was. */
+	snprintf(request, sizeof(request), "{\"execute\":\"\xd0\x80%s\xc2\x80\"}", xs + 1);
+	snprintf(answer, sizeof(answer), format, "\xd0\x80", xs + 1, "\xc2\x80");
+	ask_is(fd, request, answer);
+	close(fd);
+}
+END_TEST
+
 START_TEST(arguments_are_checked)
 {
 	static const struct {
@@ -316,6 +338,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, start, stop);
 	tcase_add_test(tc, requests_and_ids);
 	tcase_add_test(tc, bad_requests);
+	tcase_add_test(tc, names_cut_within_a_character);
 	tcase_add_test(tc, arguments_are_checked);
 	tcase_add_test(tc, long_names_in_sentences);
 	tcase_add_test(tc, noise);
