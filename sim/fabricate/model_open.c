@@ -7,6 +7,7 @@
 #include "model_private.h"
 #include "bytes.h"
 #include "ebcdic.h"
+#include "smaller.h"
 
 #define ALL_DOMAINS 0xffffu
 #define MAC_PREFIX (UINT64_C(0x020000) << 24)	/* a locally administered one */
@@ -232,7 +233,7 @@ static void make_user(struct model *m, uint32_t i)
 		.lan_owner = text_value("SYSTEM", 8),
 		.share = c->share,
 		.percent = 100,
-		.device = m->disks > 0 ? i % m->disks : 0,
+		.device = i % (uint32_t)larger(m->disks, 1),
 		.index = i,
 	};
 	if (!c->logged_on)

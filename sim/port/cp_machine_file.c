@@ -206,8 +206,7 @@ static const char *read_head(struct cp_machine_file *file)
 
 	if (fstat(file->fd, &st) != 0)
 		return "";
-	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < sizeof(header) ||
-	    !get(file->fd, &header, sizeof(header), 0))
+	if (!S_ISREG(st.st_mode) || !get(file->fd, &header, sizeof(header), 0))
 		return "it is not a checkpoint";
 	defect = header_defect(&header, file, (uint64_t)st.st_size);
 	if (defect)

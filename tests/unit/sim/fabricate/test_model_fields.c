@@ -7,6 +7,8 @@
  * says.  Bytes that no line names are zero.
  */
 #include "model_check.h"
+#include "model_rows.h"
+#include "random.h"
 
 #define MAX_FIELDS 13u
 
@@ -379,6 +381,19 @@ START_TEST(events_field_by_field)
 }
 END_TEST
 
+/* The last seek of a block is the last for which a number was drawn: it decides all of it. */
+static void ck_drawn(const uint8_t *seek, const struct model *m)
+{
+	/* SplitMix64 adds this each time. */
+	uint64_t before = m->random - UINT64_C(0x9e3779b97f4a7c15);
+	const uint64_t drawn = random_next(&before);
+
+	ck_assert_uint_eq(before, m->random);
+	ck_assert_uint_eq(get_be64(seek + 32), m->user[(drawn & 0xffffffff) % MC_USERS].name);
+	ck_assert_uint_eq(get_be32(seek + 20), 0x10001 + (drawn >> 32) % 2);
+	ck_assert_uint_eq(get_be16(seek + 26), (drawn >> 16) % 3339);
+}
+
 /* Seeks of a storm: one after the other, of users on disks, each from where the last one went. */
 START_TEST(seeks_field_by_field)
 {
@@ -411,6 +426,8 @@ START_TEST(seeks_field_by_field)
 			last = r;
 			count++;
 		}
+		if (last)
+			ck_drawn(last, m);
 		if (last && count == 60 * 700)
 			ck_record(last, c, &m->system, get_be64(last + 8), 0);
 	}
@@ -541,6 +558,40 @@ START_TEST(names_of_8_characters)
 }
 END_TEST
 
+/* D0R3 has 492 bytes in z/VM 5.3.  What is first stays; neighbours touch it; the header is no field's. */
+START_TEST(fields_that_overlap)
+{
+	static const struct binding bindings[] = {
+		AT(40, 8, system, now), AT(47, 1, system, users), AT(47, 8, system, users),
+		AT(33, 8, system, users), AT(41, 2, system, users), AT(36, 16, system, users),
+		AT(40, 8, system, users), AT(32, 8, system, idle), AT(48, 4, system, bytes),
+		AT(19, 1, system, users), AT(16, 8, system, users), AT(20, 4, system, name),
+		AT(489, 4, system, users), AT(492, 1, system, users), AT(488, 4, system, lost),
+		/* Of 20 bytes the first 8. */
+		AT(472, 20, system, rate), AT(100, 20, system, rate), AT(108, 1, system, ipl),
+	};
+	static const struct { uint16_t offset, from; uint8_t width; } placed[] = {
+		{ 40, FROM(system, now), 8 }, { 32, FROM(system, idle), 8 },
+		{ 48, FROM(system, bytes), 4 }, { 20, FROM(system, name), 4 },
+		{ 488, FROM(system, lost), 4 }, { 472, FROM(system, rate), 8 },
+		{ 100, FROM(system, rate), 8 }, { 108, FROM(system, ipl), 1 },
+	};
+	static const struct row row = ROW(0, 3, EACH_SYSTEM, 0, 0, 0, bindings);
+	const struct rows rows = { &row, 1 };
+	struct plans plans;
+
+	plans_make(&plans, &rows, 530);
+	ck_assert_uint_eq(plans.count, 1);
+	ck_assert_uint_eq(plans.plan[0].len, 492);
+	ck_assert_uint_eq(plans.plan[0].puts, COUNT(placed));
+	for (unsigned int i = 0; i < COUNT(placed); i++) {
+		ck_assert_uint_eq(plans.plan[0].put[i].offset, placed[i].offset);
+		ck_assert_uint_eq(plans.plan[0].put[i].from, placed[i].from);
+		ck_assert_uint_eq(plans.plan[0].put[i].width, placed[i].width);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("fields of the model's records");
@@ -551,6 +602,7 @@ int main(void)
 	tcase_add_test(tc, configurations_field_by_field);
 	tcase_add_test(tc, events_field_by_field);
 	tcase_add_test(tc, seeks_field_by_field);
+	tcase_add_test(tc, fields_that_overlap);
 	tcase_add_test(tc, devices_as_configured);
 	tcase_add_test(tc, users_as_configured);
 	tcase_add_test(tc, system_as_configured);

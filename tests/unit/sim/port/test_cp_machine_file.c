@@ -200,6 +200,35 @@ START_TEST(what_was_saved_comes_back)
 }
 END_TEST
 
+/* Storage begins at the next page: behind a head that fills its page, and one of a byte more. */
+START_TEST(where_storage_begins)
+{
+	static const struct { uint64_t head_len, offset; } cases[] = {
+		{ 0, PAGE }, { PAGE - HEADER - 1, PAGE }, { PAGE - HEADER, PAGE },
+		{ PAGE - HEADER + 1, 2 * PAGE }, { PAGE - HEADER + 2, 2 * PAGE },
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct cp_machine_file file = { .machine = "machine 1", .ram_size = RAM };
+
+		saved.head_len = cases[i].head_len;
+		save();
+		saved.head_len = HEAD;
+		ck_assert_int_eq(status().st_size, cases[i].offset + RAM);
+		ck_assert_int_eq(cp_machine_open(path, &file, err, sizeof(err)), 0);
+		ck_assert_uint_eq(file.head_len, cases[i].head_len);
+		ck_assert_uint_eq(file.ram_offset, cases[i].offset);
+		ck_assert_mem_eq(file.head, head, file.head_len);
+		memset(back, 0, sizeof(back));
+		ck_assert_int_eq(cp_machine_read(path, &file, back, err, sizeof(err)), 0);
+		ck_assert_mem_eq(back, ram, RAM);
+		free(file.head);
+		close(file.fd);
+		unlink(path);
+	}
+}
+END_TEST
+
 START_TEST(zeros_take_no_room)
 {
 	save();
@@ -593,6 +622,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, start, stop);
 	tcase_add_test(tc, what_was_saved_comes_back);
+	tcase_add_test(tc, where_storage_begins);
 	tcase_add_test(tc, zeros_take_no_room);
 	tcase_add_test(tc, pages_that_nobody_stored_to_are_not_looked_at);
 	tcase_add_test(tc, nothing_is_overwritten);
