@@ -63,22 +63,22 @@ static const struct binding useite[] = {
 
 /* Of one subject in this order: who logs on comes first, who logs off last. */
 static const struct row rows[] = {
-	ROW(1, 3, EACH_SYSTEM, 0, 0, 0, mtrsus),
-	ROW(7, 1, EACH_SYSTEM, 0, 0, 0, seksek),
-	ROW(5, 1, EACH_CPU, 0, CAME, 0, of_cpu),
-	ROW(5, 2, EACH_CPU, 0, WENT, 0, prcvof),
-	ROW(6, 1, EACH_DEVICE, 0, CAME, 0, iodvon),
-	ROW(6, 16, EACH_DEVICE, 0, CHANGED, 0, iodmdv),
-	ROW(6, 2, EACH_DEVICE, 0, WENT, 0, iodvof),
-	ROW(4, 1, EACH_USER, 0, CAME, 0, of_user),
-	ROW(8, 2, EACH_USER, 0, LINK_UP, 0, vndls),
-	ROW(2, 4, EACH_USER, 0, DISPATCHED, 0, dispatch),
-	ROW(2, 6, EACH_USER, 0, ELIGIBLE, 0, lists),
-	ROW(4, 9, EACH_USER, 0, TRANSACTION, 0, useate),
-	ROW(4, 10, EACH_USER, 0, INTERACTION, 0, useite),
-	ROW(2, 5, EACH_USER, 0, DORMANT, 0, dispatch),
-	ROW(8, 3, EACH_USER, 0, LINK_DOWN, 0, vndls),
-	ROW(4, 2, EACH_USER, 0, WENT, 0, of_user),
+	ROW_SYSTEM(1, 3, mtrsus),
+	ROW_SYSTEM(7, 1, seksek),
+	ROW_EVENT(5, 1, EACH_CPU, CAME, of_cpu),
+	ROW_EVENT(5, 2, EACH_CPU, WENT, prcvof),
+	ROW_EVENT(6, 1, EACH_DEVICE, CAME, iodvon),
+	ROW_EVENT(6, 16, EACH_DEVICE, CHANGED, iodmdv),
+	ROW_EVENT(6, 2, EACH_DEVICE, WENT, iodvof),
+	ROW_EVENT(4, 1, EACH_USER, CAME, of_user),
+	ROW_EVENT(8, 2, EACH_USER, LINK_UP, vndls),
+	ROW_EVENT(2, 4, EACH_USER, DISPATCHED, dispatch),
+	ROW_EVENT(2, 6, EACH_USER, ELIGIBLE, lists),
+	ROW_EVENT(4, 9, EACH_USER, TRANSACTION, useate),
+	ROW_EVENT(4, 10, EACH_USER, INTERACTION, useite),
+	ROW_EVENT(2, 5, EACH_USER, DORMANT, dispatch),
+	ROW_EVENT(8, 3, EACH_USER, LINK_DOWN, vndls),
+	ROW_EVENT(4, 2, EACH_USER, WENT, of_user),
 };
 enum { ROW_SUSPENSION, ROW_SEEK, FIRST_ROW };
 const struct rows rows_event = { rows, COUNT(rows) };

@@ -88,28 +88,28 @@ static const struct binding aplsdt[] = {
 #define IODDEV_LENGTH 60
 
 static const struct row sample[] = {
-	ROW(0, 1, EACH_CPU, IS_ON, 0, 0, sytsyp),
-	ROW(0, 2, EACH_CPU, IS_ON, 0, 0, sytprp),
-	ROW(0, 3, EACH_SYSTEM, 0, 0, 0, sytrsg),
-	ROW(0, 4, EACH_CPU, IS_ON, 0, 0, of_cpu),
-	ROW(0, 6, EACH_SYSTEM, 0, 0, 0, sytasg),
-	ROW(0, 8, EACH_SYSTEM, 0, 0, 0, sytusr),
-	ROW(0, 11, EACH_CPU, IS_ON, 0, 0, of_cpu),
-	ROW(0, 12, EACH_SYSTEM, 0, 0, 0, sytuwt),
-	ROW(0, 13, EACH_CPU, IS_ON, 0, 0, sytscp),
-	ROW(0, 15, EACH_SYSTEM, 0, 0, 0, sytcug),
-	ROW(0, 19, EACH_SYSTEM, 0, 0, 0, sytsyg),
-	ROW(3, 1, EACH_SYSTEM, 0, 0, 0, storsg),
-	ROW(3, 2, EACH_CPU, IS_ON, 0, 0, storsp),
-	ROW(3, 4, EACH_DEVICE, IS_ON | IS_PAGING, 0, 0, stoasp),
-	ROW(4, 3, EACH_PROCESSOR, IS_ON, 0, 0, useact),
-	ROW(5, 3, EACH_CPU, IS_ON, 0, 0, prcprp),
-	ROW(5, 12, EACH_CPU, IS_ON, 0, 0, prcdia),
-	ROW(6, 3, EACH_DEVICE, IS_ON, 0, IODDEV_LENGTH, ioddev),
-	ROW(6, 24, EACH_DEVICE, IS_ON | IS_SCSI, 0, 0, iodszi),
-	ROW(6, 26, EACH_DEVICE, IS_ON | IS_OSA, 0, 0, iodqds),
-	ROW(8, 1, EACH_USER, IS_ON | HAS_NETWORK, 0, 0, vndses),
-	ROW(10, 2, EACH_USER, IS_ON | HAS_APPLICATION, 0, APPLICATION_DATA, aplsdt),
+	ROW(0, 1, EACH_CPU, IS_ON, sytsyp),
+	ROW(0, 2, EACH_CPU, IS_ON, sytprp),
+	ROW_SYSTEM(0, 3, sytrsg),
+	ROW(0, 4, EACH_CPU, IS_ON, of_cpu),
+	ROW_SYSTEM(0, 6, sytasg),
+	ROW_SYSTEM(0, 8, sytusr),
+	ROW(0, 11, EACH_CPU, IS_ON, of_cpu),
+	ROW_SYSTEM(0, 12, sytuwt),
+	ROW(0, 13, EACH_CPU, IS_ON, sytscp),
+	ROW_SYSTEM(0, 15, sytcug),
+	ROW_SYSTEM(0, 19, sytsyg),
+	ROW_SYSTEM(3, 1, storsg),
+	ROW(3, 2, EACH_CPU, IS_ON, storsp),
+	ROW(3, 4, EACH_DEVICE, IS_ON | IS_PAGING, stoasp),
+	ROW(4, 3, EACH_PROCESSOR, IS_ON, useact),
+	ROW(5, 3, EACH_CPU, IS_ON, prcprp),
+	ROW(5, 12, EACH_CPU, IS_ON, prcdia),
+	ROW_MORE(6, 3, EACH_DEVICE, IS_ON, IODDEV_LENGTH, ioddev),
+	ROW(6, 24, EACH_DEVICE, IS_ON | IS_SCSI, iodszi),
+	ROW(6, 26, EACH_DEVICE, IS_ON | IS_OSA, iodqds),
+	ROW(8, 1, EACH_USER, IS_ON | HAS_NETWORK, vndses),
+	ROW_MORE(10, 2, EACH_USER, IS_ON | HAS_APPLICATION, APPLICATION_DATA, aplsdt),
 };
 const struct rows rows_sample = { sample, COUNT(sample) };
 
@@ -131,18 +131,18 @@ static const struct binding mtrepr[] = {
 static const struct binding mtrddr[] = { SYSTEM(PROFILE, profile), SYSTEM(DMNUMBER, domain) };
 
 static const struct row sample_config[] = {
-	ROW(1, 4, EACH_SYSTEM, 0, 0, 0, mtrsys),
-	ROW(1, 5, EACH_CPU, IS_ON, 0, 0, of_cpu),
-	ROW(1, 7, EACH_SYSTEM, 0, 0, 0, mtrmem),
-	ROW(1, 9, EACH_SYSTEM, 0, 0, 0, mtrspr),
-	ROW(1, 14, EACH_DOMAIN, 0, 0, 0, mtrddr),
-	ROW(1, 15, EACH_PROCESSOR, IS_ON, 0, 0, useact),
+	ROW_SYSTEM(1, 4, mtrsys),
+	ROW(1, 5, EACH_CPU, IS_ON, of_cpu),
+	ROW_SYSTEM(1, 7, mtrmem),
+	ROW_SYSTEM(1, 9, mtrspr),
+	ROW(1, 14, EACH_DOMAIN, 0, mtrddr),
+	ROW(1, 15, EACH_PROCESSOR, IS_ON, useact),
 };
 const struct rows rows_sample_config = { sample_config, COUNT(sample_config) };
 
 static const struct row event_config[] = {
-	ROW(1, 1, EACH_SYSTEM, 0, 0, 0, mtrepr),
+	ROW_SYSTEM(1, 1, mtrepr),
 	/* Anything but 0 here: of events. */
-	ROW(1, 14, EACH_DOMAIN, IS_ON, 0, 0, mtrddr),
+	ROW(1, 14, EACH_DOMAIN, IS_ON, mtrddr),
 };
 const struct rows rows_event_config = { event_config, COUNT(event_config) };

@@ -12,8 +12,13 @@
 #define USER(field, member) { #field, FROM(user, member), 0, 0 }
 /* Where no source tells of a field. */
 #define AT(offset, width, subject, member) { NULL, FROM(subject, member), offset, width }
-/* @need: flags of the subject; @event: bit of its events; @more: bytes behind the known length. */
-#define ROW(domain, number, each, need, event, more, table) \
-	{ domain, number, each, need, event, more, table, COUNT(table) }
+/* Of the system there is one; of others a record for each that has all flags of @need … */
+#define ROW_SYSTEM(domain, number, table) ROW(domain, number, EACH_SYSTEM, 0, table)
+#define ROW(domain, number, each, need, table) ROW_MORE(domain, number, each, need, 0, table)
+/* … with @more bytes behind the known length; or for each that a bit of its events tells of. */
+#define ROW_MORE(domain, number, each, need, more, table) \
+	{ domain, number, each, need, 0, more, table, COUNT(table) }
+#define ROW_EVENT(domain, number, each, event, table) \
+	{ domain, number, each, 0, event, 0, table, COUNT(table) }
 
 #endif

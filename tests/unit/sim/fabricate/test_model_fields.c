@@ -576,7 +576,7 @@ START_TEST(fields_that_overlap)
 		{ 488, FROM(system, lost), 4 }, { 472, FROM(system, rate), 8 },
 		{ 100, FROM(system, rate), 8 }, { 108, FROM(system, ipl), 1 },
 	};
-	static const struct row row = ROW(0, 3, EACH_SYSTEM, 0, 0, 0, bindings);
+	static const struct row row = ROW_SYSTEM(0, 3, bindings);
 	const struct rows rows = { &row, 1 };
 	struct plans plans;
 
