@@ -13,7 +13,7 @@
  *
  * Behind the last line everything fails with ENODEV.
  *
- * With FAKE_WAITS nothing waits for time alone: how many milliseconds it would have been goes to
+ * With FAKE_WAITS nothing waits for time alone: how many nanoseconds it would have been goes to
  * that file, a line for each.
  */
 #define _GNU_SOURCE
@@ -167,7 +167,7 @@ static int note_wait(const struct timespec *limit)
 
 	if (!waits)
 		return fail(EIO);
-	fprintf(waits, "%ld\n", (long)(limit->tv_sec * 1000 + limit->tv_nsec / 1000000));
+	fprintf(waits, "%ld\n", limit->tv_sec * 1000000000L + limit->tv_nsec);
 	return fclose(waits) ? fail(EIO) : 0;
 }
 

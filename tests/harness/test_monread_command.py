@@ -240,6 +240,28 @@ def test_help(monread: Path) -> None:
     assert options == set(re.findall(r"^\.It Fl -([a-z-]+)", page, re.MULTILINE))
 
 
+def test_help_has_groups(monread: Path) -> None:
+    """Each option under its heading, by name as argp sorts them."""
+    groups: dict[str, list[str]] = {}
+    for line in run(monread, "--help").stdout.splitlines():
+        heading = re.fullmatch(r" ([A-Z].*):", line)
+        option = re.match(r" +(?:-[^-], )?--([a-z-]+)", line)
+        if heading:
+            groups[heading[1]] = []
+        elif option and groups:
+            list(groups.values())[-1].append(option[1])
+    of_argp = ["help", "usage", "version"]
+    assert groups == {
+        "Input": [
+            *("blocking", "monwrite", "release", "reopen", "reopen-wait", "sets", "timeout"),
+        ],
+        "Printing (default: text)": ["activity", "check", "json", "summary", "values"],
+        "Output files, with complete sets only": [
+            *("anonymise", "csv", "html", "write-monwrite", "write-stream", *of_argp),
+        ],
+    }
+
+
 def test_version_is_the_projects(monread: Path) -> None:
     """The tools' header and the harness have it, each for itself."""
     assert run(monread, "--version").stdout == f"monread {__version__}\n"

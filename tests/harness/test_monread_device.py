@@ -49,7 +49,9 @@ def _start(monread: Path, library: Path, tmp_path: Path) -> Iterator[Start]:
     """Start monread with this script of the device; it writes OUT, OUT.idx and FILE."""
     started: list[subprocess.Popen[str]] = []
 
-    def start(script: list[str], *words: str, outputs: bool = True) -> subprocess.Popen[str]:
+    def start(
+        script: list[str], *words: str, outputs: bool = True, stderr: int = subprocess.PIPE
+    ) -> subprocess.Popen[str]:
         file = tmp_path / "script"
         file.write_text("".join(f"{line}\n" for line in script))
         argv = [str(monread), *words]
@@ -60,9 +62,7 @@ def _start(monread: Path, library: Path, tmp_path: Path) -> Iterator[Start]:
             **{"FAKE_DEVICE": str(file), "LD_PRELOAD": str(library)},
             "ASAN_OPTIONS": SANITIZER,
         }
-        process = subprocess.Popen(
-            argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+        process = subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=stderr, text=True)
         started.append(process)
         return process
 
@@ -145,7 +145,12 @@ def test_reopens_after_a_sever(start: Start, tmp_path: Path, severed: str) -> No
 
 @pytest.mark.parametrize(
     ("first", "waits"),
-    [("20ms", [20, 40, 80]), ("25s", [25000, 50000, 60000]), ("60s", [60000] * 3)],
+    [
+        ("20ms", [20, 40, 80]),
+        ("14999ms", [14999, 29998, 59996]),
+        ("25s", [25000, 50000, 60000]),
+        ("60s", [60000] * 3),
+    ],
 )
 def test_reopening_has_a_limit_and_waits_longer_each_time(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str, waits: list[int]
@@ -155,7 +160,7 @@ def test_reopening_has_a_limit_and_waits_longer_each_time(
     monkeypatch.setenv("FAKE_WAITS", str(noted))
     script = ["open 0", *data(ONE), SEVERED, "open 0", SEVERED, f"open {EIO}", f"open {EBUSY}"]
     code, said = end(start(script, "--reopen-wait", first, "--reopen", "3"))
-    assert [int(line) for line in noted.read_text().split()] == waits
+    assert [int(line) for line in noted.read_text().split()] == [wait * 10**6 for wait in waits]
     assert (code, kept(tmp_path)) == (EXIT_FAILED, [ONE])
     assert "monread: /dev/monreader: Device or resource busy" in said
 
@@ -229,6 +234,16 @@ def test_a_second_signal_ends_at_once(start: Start, tmp_path: Path) -> None:
     code, _ = end(start([*script, "end"]))
     assert code in (128 + signal.SIGINT, 128 + signal.SIGTERM)
     assert kept(tmp_path) == [ONE]
+
+
+def test_what_was_printed_stands_before_an_error(start: Start) -> None:
+    script = ["open 0", *data(ONE), SEVERED, f"open {EBUSY}", "open 0", *data(TWO)]
+    words = ["--summary", "--sets", "2", "--reopen-wait", "1ms"]
+    process = start(script, *words, outputs=False, stderr=subprocess.STDOUT)
+    printed, _ = process.communicate(timeout=SECONDS)
+    assert [line.split(":")[0].split(",")[0] for line in printed.splitlines()[:3]] == [
+        *("set 1", "monread", "set 2"),
+    ]
 
 
 def test_a_live_summary(start: Start) -> None:

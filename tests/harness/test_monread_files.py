@@ -292,6 +292,37 @@ def test_index_that_may_not_grow(monread: Path, tmp_path: Path, bytes_: int) -> 
     assert out.read_bytes() == stream(*sets[0]) * len(ends)
 
 
+@pytest.mark.parametrize("first", range(4))
+def test_outputs_that_cannot_be_opened(monread: Path, tmp_path: Path, first: int) -> None:
+    """Those that come behind it are not made, and nothing is read."""
+    names = ["write-stream", "write-monwrite", "csv", "html"]
+    words: list[str | Path] = []
+    for at, name in enumerate(names):
+        words += [f"--{name}", tmp_path / ("none/such" if at == first else name)]
+    done = run(monread, "-", "--json", *words, data=stream(*SETS[0]))
+    assert (done.returncode, done.stdout) == (EXIT_USAGE, "")
+    assert done.stderr == f"monread: {tmp_path / 'none/such'}: No such file or directory\n"
+    made = {file.name for file in tmp_path.iterdir()} - {"write-stream.idx"}
+    assert made == set(names[:first])
+
+
+def test_page_that_may_not_grow(monread: Path, tmp_path: Path) -> None:
+    """It is written when all has been read: then there is no room for it."""
+    page = tmp_path / "page"
+    done = subprocess.run(
+        [monread, "-", "--html", page],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
+        input=stream(*SETS[0]),
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == EXIT_FAILED
+    first, *_ = done.stderr.decode().splitlines()
+    assert first == f"monread: {page}: File too large"
+    assert page.read_bytes() == b""
+
+
 def test_file_that_cannot_be_emptied(monread: Path, tmp_path: Path) -> None:
     """It is opened, and refused as soon as it is to be written anew."""
     (tmp_path / "in").write_bytes(monwrite(SETS[:1], NOTIFICATIONS[:1]))

@@ -18,20 +18,17 @@ int anonymise_open(struct anonymiser *a, const char *name, unsigned int release)
 	FILE *file = fopen(name, "re");
 	uint8_t key[ANONYMISE_KEY_SIZE];
 	size_t got;
+	int error;
 
 	memset(a, 0, sizeof(*a));
 	a->release = release;
 	if (!file)
 		return -errno;
-	errno = EINVAL;
 	got = fread(key, 1, sizeof(key), file);
-	if (got < sizeof(key)) {
-		const int error = ferror(file) ? errno : EINVAL;
-
-		fclose(file);
-		return -error;
-	}
+	error = ferror(file) ? errno : EINVAL;
 	fclose(file);
+	if (got < sizeof(key))
+		return -error;
 	a->key[0] = get_be64(key);
 	a->key[1] = get_be64(key + 8);
 	return 0;
@@ -52,13 +49,13 @@ static uint64_t draw(const struct anonymiser *a, enum monrec_identity kind, unsi
 
 static bool is_nothing(const uint8_t *bytes, unsigned int len)
 {
-	for (unsigned int i = 0; i < len; i++)
-		if (bytes[i] != 0 && bytes[i] != BLANK)
+	while (len-- > 0)
+		if (bytes[len] != 0 && bytes[len] != BLANK)
 			return false;
 	return true;
 }
 
-/* U, V or N and as many letters and digits as there is room for, up to 8 in all. */
+/* U, V or N and as many letters and digits as there is room for, up to 8 in all.  @text is one. */
 static void replace_text(const struct anonymiser *a, enum monrec_identity kind, uint8_t *text,
 			 unsigned int len)
 {
@@ -72,7 +69,8 @@ static void replace_text(const struct anonymiser *a, enum monrec_identity kind, 
 	uint64_t number;
 
 	/* The same name is the same however wide its field is. */
-	while (used > 0 && (text[used - 1] == BLANK || text[used - 1] == 0))
+	assert(!is_nothing(text, len));
+	while (text[used - 1] == BLANK || text[used - 1] == 0)
 		used--;
 	number = draw(a, kind, 0, text, used);
 	memset(text, BLANK, len);
@@ -112,6 +110,7 @@ static void replace_bytes(const struct anonymiser *a, uint8_t *bytes, unsigned i
 {
 	uint8_t old[LONGEST_FIELD];
 
+	assert(len <= LONGEST_FIELD);
 	memcpy(old, bytes, len);
 	for (unsigned int i = 0; i < len; i++)
 		bytes[i] = (uint8_t)(draw(a, MONREC_ID_SERIAL, i / 8, old, len) >> i % 8 * 8);
@@ -122,13 +121,12 @@ static void replace_field(const struct anonymiser *a, const struct monrec_field 
 {
 	const enum monrec_identity kind = monrec_identity(field);
 
-	if (kind == MONREC_ID_NONE || is_nothing(bytes, field->len))
-		return;
-	assert(field->len <= LONGEST_FIELD);
 	if (kind == MONREC_ID_DEVICE)
 		replace_number(a, bytes);
 	else if (kind == MONREC_ID_SUBCHANNEL)
 		replace_number(a, bytes + 2);
+	else if (kind == MONREC_ID_NONE || is_nothing(bytes, field->len))
+		return;
 	else if (kind == MONREC_ID_SERIAL)
 		replace_bytes(a, bytes, field->len);
 	else

@@ -4,12 +4,13 @@
  *
  * D0R1-SYTSYP.csv and the like have a column for each field that the catalogue knows
  * in the release; what the record is too short for is empty.  Records that the
- * catalogue does not know are in unknown.csv, byte by byte: there is a limit to how
- * many files there can be, whatever the data say.
+ * catalogue does not know are in unknown.csv, byte by byte: there are no more files
+ * than layouts and this one, whatever the data say.
  */
 #define _GNU_SOURCE /* asprintf() */
 #include "sink.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 #include "tool_text.h"
 
 #define NUMBERS 256u	/* records of a domain; the catalogue has fewer */
-#define MOST_FILES 512u
+#define MOST_FILES 512u	/* likewise, and unknown.csv */
 
 struct csv_file {
 	struct keep keep;
@@ -64,6 +65,7 @@ static struct csv_file *make_file(struct csv *c, const struct monrec_layout *lay
 	struct csv_file *file = &c->file[c->count];
 	int len;
 
+	assert(c->count < MOST_FILES);
 	if (layout)
 		len = asprintf(&file->name, "%s/D%uR%u-%s.csv", c->folder, layout->domain,
 			       layout->number, layout->name);
@@ -79,9 +81,11 @@ static struct csv_file *make_file(struct csv *c, const struct monrec_layout *lay
 	for (unsigned int i = 0; layout && i < layout->field_count; i++)
 		if (layout->fields[i].first <= c->release && c->release <= layout->fields[i].last)
 			add_text(c, layout->fields[i].name);
-	if (!layout)
-		for (unsigned int i = 0; i < 3; i++)
-			add_text(c, (const char *const[]){ "domain", "record", "data" }[i]);
+	if (!layout) {
+		add_text(c, "domain");
+		add_text(c, "record");
+		add_text(c, "data");
+	}
 	/* The heading is not of any set. */
 	*error = put_row(c, file);
 	if (!*error)
@@ -89,18 +93,18 @@ static struct csv_file *make_file(struct csv *c, const struct monrec_layout *lay
 	return file;
 }
 
-/* The file for this type of record; NULL with *@error. */
-static struct csv_file *find_file(struct csv *c, const struct monrec_record *record,
-				  const struct monrec_layout *layout, int *error)
+/* The file for this type of record; with *@error it may be NULL. */
+static struct csv_file *find_file(struct csv *c, const struct monrec_layout *layout, int *error)
 {
 	struct csv_file **place = &c->unknown;
 
-	if (layout && layout->domain < MONREC_DOMAINS && layout->number < NUMBERS &&
-	    c->count < MOST_FILES - 1)
-		place = &c->known[record->domain][record->number];
+	if (layout) {
+		assert(layout->domain < MONREC_DOMAINS && layout->number < NUMBERS);
+		place = &c->known[layout->domain][layout->number];
+	}
 	*error = 0;
 	if (!*place)
-		*place = make_file(c, place == &c->unknown ? NULL : layout, error);
+		*place = make_file(c, layout, error);
 	return *place;
 }
 
@@ -143,17 +147,17 @@ static int csv_item(struct sink *sink, const struct monrec_item *item)
 	if (item->kind != MONREC_RECORD)
 		return 0;
 	layout = layout_of(&item->record);
-	file = find_file(c, &item->record, layout, &error);
-	if (!file || error)
+	file = find_file(c, layout, &error);
+	if (error)
 		return error;
 	text_clear(&c->row);
 	snprintf(text, sizeof(text), "%" PRIu64, item->at.set);
 	add_text(c, text);
 	add_text(c, tod_text(item->record.tod, text));
-	if (file == c->unknown)
-		add_bytes(c, &item->record);
-	else
+	if (layout)
 		add_fields(c, &item->record, layout);
+	else
+		add_bytes(c, &item->record);
 	return put_row(c, file);
 }
 

@@ -65,23 +65,30 @@ void input_close(struct input *input)
 	close(input->fd);
 }
 
+/* Before the next try: twice as long as before the last one, but no longer than a minute. */
+static struct timespec reopen_wait(const struct input *input)
+{
+	unsigned int ms = input->reopen_wait_ms;
+
+	for (unsigned int i = 0; ms < LONGEST_WAIT_MS; i++) {
+		if (i == input->tried)
+			return timespec_of(ms);
+		ms *= 2;
+	}
+	return timespec_of(LONGEST_WAIT_MS);
+}
+
 int input_reopen(struct input *input)
 {
-	unsigned int wait_ms = input->reopen_wait_ms;
 	sigset_t none;
 	int ret = -EIO;
 
 	sigemptyset(&none);
-	for (unsigned int i = 0; i < input->tried && wait_ms < LONGEST_WAIT_MS; i++)
-		wait_ms *= 2;
 	close(input->fd);
 	input->fd = -1;
-	for (; input->tried < input->reopen; wait_ms *= 2) {
-		const struct timespec wait =
-			timespec_of(wait_ms < LONGEST_WAIT_MS ? wait_ms : LONGEST_WAIT_MS);
+	while (input->tried < input->reopen) {
+		const struct timespec wait = reopen_wait(input);
 
-		if (wait_ms > LONGEST_WAIT_MS)
-			wait_ms = LONGEST_WAIT_MS;
 		if (signals_count() > 0 || ppoll(NULL, 0, &wait, &none) < 0)
 			return -EINTR;
 		input->tried++;
@@ -128,13 +135,15 @@ static ssize_t blocking_read(struct input *input, void *buffer, size_t len)
 static ssize_t polled_read(struct input *input, void *buffer, size_t len, bool stopping)
 {
 	struct pollfd poll_fd = { .fd = input->fd, .events = POLLIN };
-	const struct timespec limit = timespec_of(stopping ? 0 : (unsigned int)input->timeout_ms);
+	static const struct timespec at_once;
+	const struct timespec limit = timespec_of((unsigned int)input->timeout_ms);
+	const struct timespec *const longest = input->timeout_ms >= 0 ? &limit : NULL;
 	sigset_t none;
 	ssize_t got;
 	int ready;
 
 	sigemptyset(&none);
-	ready = ppoll(&poll_fd, 1, stopping || input->timeout_ms >= 0 ? &limit : NULL, &none);
+	ready = ppoll(&poll_fd, 1, stopping ? &at_once : longest, &none);
 	if (ready < 0)
 		return -errno;
 	if (ready == 0)
@@ -143,11 +152,8 @@ static ssize_t polled_read(struct input *input, void *buffer, size_t len, bool s
 	return got == -EAGAIN && poll_fd.revents & POLLERR ? -EIO : got;
 }
 
-/*
- * Where the next set of a file with an index ends.  False: there is none, *@got says
- * why.
- */
-static bool next_set(struct input *input, ssize_t *got)
+/* Where the next set of a file with an index ends.  False: there is none. */
+static bool next_set(struct input *input)
 {
 	const int ret = index_next(input->index, &input->entry);
 	char more;
@@ -159,7 +165,6 @@ static bool next_set(struct input *input, ssize_t *got)
 	}
 	input->ended = true;
 	input->bad_index = ret < 0 || monrec_read_fd(&input->fd, &more, 1) != 0;
-	*got = -ENODATA;
 	return false;
 }
 
@@ -172,7 +177,7 @@ static bool limit_to_set(struct input *input, size_t *len, ssize_t *got)
 		return false;
 	}
 	*got = -ENODATA;
-	if (input->ended || (!input->within && !next_set(input, got)))
+	if (input->ended || (!input->within && !next_set(input)))
 		return false;
 	if (*len > input->left)
 		*len = (size_t)input->left;
@@ -206,19 +211,21 @@ static ssize_t read_on(struct input *input, void *buffer, size_t len)
 
 void input_recognise(struct input *input)
 {
-	ssize_t got = 1;
+	ssize_t got;
 
 	if (input->format != MONREC_SAVED)
 		return;
-	while (got > 0 && input->has_ahead < sizeof(input->ahead)) {
+	while (input->has_ahead < sizeof(input->ahead)) {
 		got = read_on(input, input->ahead + input->has_ahead,
 			      sizeof(input->ahead) - input->has_ahead);
-		if (got > 0)
-			input->has_ahead += (unsigned int)got;
+		if (got <= 0) {
+			/* The end of a file comes again, an error or a signal does not. */
+			input->ahead_ended = got;
+			return;
+		}
+		input->has_ahead += (unsigned int)got;
 	}
-	/* The end of a file comes again, an error or a signal does not. */
-	input->ahead_ended = got < 0 ? got : 0;
-	if (input->has_ahead == sizeof(input->ahead) && monrec_is_monwrite(input->ahead))
+	if (monrec_is_monwrite(input->ahead))
 		input->format = MONREC_MONWRITE;
 }
 

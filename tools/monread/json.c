@@ -10,8 +10,8 @@
 static json_t *value_json(const struct monrec_record *record, const struct monrec_field *field)
 {
 	static char hex[HEX_TEXT_SIZE], text[HEX_TEXT_SIZE];
-	uint64_t number = 0;
-	int64_t integer = 0;
+	uint64_t number;
+	int64_t integer;
 
 	switch ((enum monrec_type)field->type) {
 	case MONREC_TEXT:
@@ -117,9 +117,10 @@ static void add_element(json_t *line, const struct monrec_element *element)
 {
 	json_t *domains = json_array();
 	char type[TYPE_TEXT_SIZE];
+	unsigned int domain = 0;
 
-	for (unsigned int domain = 0; domain < 16; domain++)
-		if (element->domains & 0x8000u >> domain)
+	for (unsigned int bit = 0x8000; bit; bit >>= 1, domain++)
+		if (element->domains & bit)
 			json_array_append_new(domains, json_integer(domain));
 	json_object_set_new(line, "type", json_string(type_text(element->type, type)));
 	json_object_set_new(line, "domains", domains);

@@ -20,9 +20,9 @@ static bool parse_release(const char *word, unsigned int *release)
 	const char *const end = word + strlen(word);
 	uint64_t version, minor;
 
-	if (!number_take(&word, end, 10, 99, &version) || *word++ != '.')
+	if (!number_take(&word, end, 10, UINT16_MAX, &version) || *word++ != '.')
 		return false;
-	if (end != word + 1 || !number_take(&word, end, 10, 9, &minor))
+	if (end != word + 1 || !number_take(&word, end, 10, UINT16_MAX, &minor))
 		return false;
 	*release = (unsigned int)(version * 100 + minor * 10);
 	return monrec_release_known(*release);
@@ -39,7 +39,7 @@ static void set_release(void *target, char *word, struct argp_state *state)
 /* Milliseconds, less than a day of them. */
 static unsigned int parse_time(const char *word, const struct argp_state *state)
 {
-	uint64_t ns = 0;
+	uint64_t ns;
 
 	if (!number_parse_time(word, &ns) || ns / 60000000000u >= MOST_MINUTES)
 		argp_error(state, "invalid time: '%s' (less than a day, for example 10s or 500ms)", word);

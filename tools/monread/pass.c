@@ -52,7 +52,7 @@ static void follow(struct pass *pass, struct monrec_item *item)
 	case MONREC_SET:
 		/* Saved bytes have no end of a set to be waited for. */
 		input->in_set = input->format != MONREC_SAVED;
-		if (input->index && input->entry.has_interrupt)
+		if (input->entry.has_interrupt)
 			item->interrupt = input->entry.interrupt;
 		break;
 	case MONREC_SET_END:
@@ -73,10 +73,8 @@ static bool go_on(struct pass *pass, int *error)
 	struct input *input = pass->input;
 	int ret;
 
-	if (input->ended && !input->bad_index) {
+	if (input->ended && !input->bad_index)
 		*error = 0;
-		return false;
-	}
 	if (input->format != MONREC_DEVICE || input->index || *error != EIO || !input->reopen)
 		return false;
 	complain(input->name, *error);

@@ -24,9 +24,9 @@ static void catch(int number)
 static void ring(int number)
 {
 	(void)number;
-	alarmed = 1;
-	if (first)
-		alarm(1);
+	alarmed = true;
+	/* The same if it was a time limit that is over. */
+	alarm(1);
 }
 
 void signals_catch(void)
@@ -56,7 +56,7 @@ unsigned int signals_count(void)
 	int number;
 
 	/* Where there are always data no wait ever begins. */
-	while ((number = sigtimedwait(&ours, NULL, &now)) > 0) {
+	while ((number = sigtimedwait(&ours, NULL, &now)) != -1) {
 		if (number == SIGALRM)
 			continue;
 		if (!first)
@@ -68,17 +68,15 @@ unsigned int signals_count(void)
 
 void signals_begin(int timeout_ms)
 {
-	const struct itimerval limit = {
-		/* A timer of 0 would never end. */
-		.it_value = { .tv_sec = timeout_ms / 1000,
-			      .tv_usec = timeout_ms == 0 ? 1 : timeout_ms % 1000 * 1000L },
-		/* Should the first one come before the wait has begun. */
-		.it_interval = { .tv_sec = 1 },
+	const struct timeval never = { 0 }, time = {
+		.tv_sec = timeout_ms / 1000,
+		/* A timer of 0 would be none. */
+		.tv_usec = timeout_ms % 1000 * 1000L + 1,
 	};
+	const struct itimerval limit = { .it_value = timeout_ms < 0 ? never : time };
 
-	alarmed = 0;
-	if (timeout_ms >= 0)
-		setitimer(ITIMER_REAL, &limit, NULL);
+	alarmed = false;
+	setitimer(ITIMER_REAL, &limit, NULL);
 	sigprocmask(SIG_UNBLOCK, &ours, NULL);
 }
 

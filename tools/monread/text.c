@@ -7,10 +7,12 @@
 
 static void print_domains(FILE *out, uint16_t domains)
 {
-	for (unsigned int domain = 0; domain < 16; domain++) {
+	unsigned int domain = 0;
+
+	for (unsigned int bit = 0x8000; bit; bit >>= 1, domain++) {
 		const char *name = monrec_domain_name(domain);
 
-		if (!(domains & 0x8000u >> domain))
+		if (!(domains & bit))
 			continue;
 		if (name)
 			fprintf(out, " %s", name);

@@ -64,8 +64,8 @@ const char *type_text(uint8_t type, char text[TYPE_TEXT_SIZE])
 const char *value_text(const struct monrec_record *record, const struct monrec_field *field)
 {
 	static char text[HEX_TEXT_SIZE];
-	uint64_t number = 0;
-	int64_t integer = 0;
+	uint64_t number;
+	int64_t integer;
 
 	text[0] = '\0';
 	switch ((enum monrec_type)field->type) {

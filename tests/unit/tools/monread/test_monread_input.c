@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* monread: signals, counted in order; lines of an index. */
+/* monread: signals, counted in order; lines of an index; bytes of files and pipes. */
 #include "check_run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "index.h"
+#include "input.h"
 #include "signals.h"
 
 static void start(void)
@@ -42,6 +47,95 @@ START_TEST(signals_within_a_wait)
 		ck_assert_uint_eq(signals_count(), i);
 		ck_assert_int_eq(signals_first(), SIGTERM);
 	}
+}
+END_TEST
+
+/* They come within a wait and at no other time. */
+static void ck_blocked(bool wanted)
+{
+	static const int ours[] = { SIGINT, SIGTERM, SIGALRM };
+	sigset_t blocked;
+
+	ck_assert_int_eq(sigprocmask(SIG_BLOCK, NULL, &blocked), 0);
+	for (unsigned int i = 0; i < 3; i++)
+		ck_assert_int_eq(sigismember(&blocked, ours[i]), wanted);
+	ck_assert_int_eq(sigismember(&blocked, SIGHUP), 0);
+}
+
+START_TEST(signals_are_blocked_outside_a_wait)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		ck_blocked(true);
+		signals_begin(-1);
+		ck_blocked(false);
+		ck_assert(!signals_end());
+	}
+	ck_blocked(true);
+	ck_assert_uint_eq(signals_count(), 0);
+	/* One that is too large a file is an error of who writes it, and no end. */
+	ck_assert_int_eq(raise(SIGXFSZ), 0);
+}
+END_TEST
+
+static int64_t microseconds(const struct timeval *time)
+{
+	return time->tv_sec * INT64_C(1000000) + time->tv_usec;
+}
+
+static int64_t clock_us(void)
+{
+	struct timespec now;
+
+	ck_assert_int_eq(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+	return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
+}
+
+/* What is left of the limit is all of it but for the time that has passed; then there is none. */
+START_TEST(limits_of_a_wait)
+{
+	static const int limits[] = { -1000000, -1, 999999, 5000, 60001, 86399999 };
+	struct itimerval left;
+
+	for (unsigned int i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		const int64_t all = limits[i] * INT64_C(1000), begin = clock_us();
+
+		signals_begin(limits[i]);
+		ck_assert_int_eq(getitimer(ITIMER_REAL, &left), 0);
+		if (all < 0) {
+			ck_assert_int_eq(microseconds(&left.it_value), 0);
+		} else {
+			ck_assert_int_le(microseconds(&left.it_value), all + 1);
+			/* The timer's time is rounded. */
+			ck_assert_int_ge(microseconds(&left.it_value) + clock_us() - begin, all - 1000);
+		}
+		signals_end();
+		ck_assert_int_eq(getitimer(ITIMER_REAL, &left), 0);
+		ck_assert_int_eq(microseconds(&left.it_value), 0);
+	}
+}
+END_TEST
+
+/* The handler may run before the wait has begun, whose end it is to be: an alarm follows it. */
+START_TEST(signals_before_the_wait)
+{
+	struct itimerval left;
+
+	signals_begin(-1);
+	raise(SIGTERM);
+	for (unsigned int i = 0; i < 2; i++) {
+		ck_assert_int_eq(getitimer(ITIMER_REAL, &left), 0);
+		ck_assert_int_le(microseconds(&left.it_value), 1000000);
+		ck_assert_int_eq(poll(NULL, 0, 60000), -1);
+		ck_assert_int_eq(errno, EINTR);
+	}
+	ck_assert(signals_end());
+	ck_assert_uint_eq(signals_count(), 1);
+	/* So it is with the limit. */
+	signals_begin(50000);
+	raise(SIGALRM);
+	ck_assert_int_eq(poll(NULL, 0, 30000), -1);
+	ck_assert_int_eq(errno, EINTR);
+	ck_assert(signals_end());
 }
 END_TEST
 
@@ -170,12 +264,345 @@ START_TEST(names_and_elements)
 }
 END_TEST
 
+static char folder[64], path[96], index_path[112];
+static int ends[2];
+static struct input input;
+
+/* A file with these bytes and, if it is not NULL, that index. */
+static void make_file(const char *bytes, const char *index)
+{
+	FILE *file;
+
+	strcpy(folder, "/tmp/zvmlab-test-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/data", folder);
+	snprintf(index_path, sizeof(index_path), "%s.idx", path);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs(bytes, file);
+	ck_assert_int_eq(fclose(file), 0);
+	if (!index)
+		return;
+	file = fopen(index_path, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs(index, file);
+	ck_assert_int_eq(fclose(file), 0);
+}
+
+static void remove_file(void)
+{
+	unlink(path);
+	unlink(index_path);
+	ck_assert_int_eq(rmdir(folder), 0);
+}
+
+static int open_named(const char *name, bool monwrite)
+{
+	input = (struct input){ .name = name, .timeout_ms = -1, .format = (enum monrec_format)99 };
+	return input_open(&input, monwrite);
+}
+
+static void ck_closed(int fd)
+{
+	ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
+	ck_assert_int_eq(errno, EBADF);
+}
+
+START_TEST(formats_of_files)
+{
+	make_file("bytes", NULL);
+	ck_assert_int_eq(open_named(path, false), 0);
+	ck_assert_int_eq(input.format, MONREC_SAVED);
+	ck_assert_ptr_null(input.index);
+	ck_assert_int_eq(fcntl(input.fd, F_GETFD), FD_CLOEXEC);
+	input_close(&input);
+	ck_closed(input.fd);
+	ck_assert_int_eq(open_named(path, true), 0);
+	ck_assert_int_eq(input.format, MONREC_MONWRITE);
+	input_close(&input);
+	remove_file();
+	make_file("bytes", "{\"length\":5}\n");
+	ck_assert_int_eq(open_named(path, false), 0);
+	ck_assert_int_eq(input.format, MONREC_DEVICE);
+	ck_assert_ptr_nonnull(input.index);
+	{
+		const int fd = fileno(input.index);
+
+		input_close(&input);
+		ck_closed(input.fd);
+		ck_closed(fd);
+	}
+	/* Who says that it is one of MONWRITE needs no index. */
+	ck_assert_int_eq(open_named(path, true), 0);
+	ck_assert_int_eq(input.format, MONREC_MONWRITE);
+	ck_assert_ptr_null(input.index);
+	input_close(&input);
+	/* An index that is there and cannot be opened: a link to itself. */
+	ck_assert_int_eq(unlink(index_path), 0);
+	ck_assert_int_eq(symlink(index_path, index_path), 0);
+	ck_assert_int_eq(open_named(path, false), -ELOOP);
+	close(input.fd);
+	remove_file();
+}
+END_TEST
+
+START_TEST(formats_of_others)
+{
+	char name[32];
+
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(dup2(ends[0], 0), 0);
+	for (unsigned int monwrite = 0; monwrite < 2; monwrite++) {
+		ck_assert_int_eq(open_named("-", monwrite), 0);
+		ck_assert_int_eq(input.fd, 0);
+		ck_assert_int_eq(input.format, monwrite ? MONREC_MONWRITE : MONREC_SAVED);
+	}
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", ends[0]);
+	ck_assert_int_eq(open_named(name, false), 0);
+	ck_assert_int_eq(input.format, MONREC_SAVED);
+	close(input.fd);
+	ck_assert_int_eq(open_named("/dev/null", false), -ENODEV);
+	ck_assert_int_eq(open_named("/dev/zero", false), -ENODEV);
+	ck_assert_int_eq(open_named("/nowhere/at/all", false), -ENOENT);
+}
+END_TEST
+
+/* What the next reads give: bytes as text, 0 as "|", an error in brackets. */
+static const char *reads(size_t len)
+{
+	static char said[200], bytes[100];
+	size_t at = 0;
+	ssize_t got;
+
+	do {
+		got = input_read(&input, bytes, len);
+		ck_assert_int_le(got, (ssize_t)len);
+		if (got > 0)
+			at += (size_t)snprintf(said + at, sizeof(said) - at, "%.*s ", (int)got, bytes);
+		else if (got == 0)
+			at += (size_t)snprintf(said + at, sizeof(said) - at, "| ");
+	} while (got >= 0 && at < 60 && !(got == 0 && !input.index));
+	snprintf(said + at, sizeof(said) - at, "%s%s", got < 0 ? strerror((int)-got) : "", "");
+	return said;
+}
+
+/* The end of a set is a read of nothing; then there are no data any more. */
+START_TEST(files_with_an_index)
+{
+	static const struct { const char *bytes, *index; size_t len; const char *reads; bool bad; } cases[] = {
+		{ "abcdefgh", "{\"length\":5}\n{\"length\":3}\n", 3,
+		  "abc de | fgh | No data available", false },
+		{ "abcdefgh", "{\"length\":5}\n{\"length\":3}\n", 5,
+		  "abcde | fgh | No data available", false },
+		{ "abcdefgh", "{\"length\":5}\n{\"length\":3}\n", 99,
+		  "abcde | fgh | No data available", false },
+		/* The file goes on, ends before, or there is no such index. */
+		{ "abcdefgh", "{\"length\":5}\n", 99, "abcde | No data available", true },
+		{ "abcdefgh", "{\"length\":5}\n{\"length\":4}\n", 99,
+		  "abcde | fgh | No data available", true },
+		{ "abcdefgh", "{\"length\":5}\n{\"length\":0}\n", 99, "abcde | No data available", true },
+		{ "abcde", "{\"length\":5}\n{\"length\":0}\n", 99, "abcde | No data available", true },
+		{ "", "", 99, "No data available", false },
+		{ "x", "", 99, "No data available", true },
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		make_file(cases[i].bytes, cases[i].index);
+		ck_assert_int_eq(open_named(path, false), 0);
+		ck_assert_str_eq(reads(cases[i].len), cases[i].reads);
+		ck_assert(input.ended);
+		ck_assert_int_eq(input.bad_index, cases[i].bad);
+		/* It stays so. */
+		ck_assert_str_eq(reads(9), "No data available");
+		ck_assert_int_eq(input.bad_index, cases[i].bad);
+		input_close(&input);
+		remove_file();
+	}
+}
+END_TEST
+
+/* A pipe with these bytes at hand, which is read with that limit. */
+static void open_pipe(const char *bytes, int timeout_ms)
+{
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(write(ends[1], bytes, strlen(bytes)), (ssize_t)strlen(bytes));
+	input = (struct input){ .name = "pipe", .fd = ends[0], .timeout_ms = timeout_ms,
+				.format = MONREC_SAVED };
+}
+
+/* No bytes within the limit, in both ways to wait. */
+START_TEST(limits_of_reading)
+{
+	char bytes[8];
+
+	for (unsigned int blocking = 0; blocking < 2; blocking++)
+		for (int limit = 0; limit <= 20; limit += 20) {
+			open_pipe("abc", limit);
+			input.blocking = blocking;
+			ck_assert_int_eq(input_read(&input, bytes, 2), 2);
+			ck_assert_int_eq(input_read(&input, bytes, 2), 1);
+			ck_assert(!input.timed_out);
+			ck_assert_int_eq(input_read(&input, bytes, 2), -ETIMEDOUT);
+			ck_assert(input.timed_out);
+			close(ends[1]);
+			ck_assert_int_eq(input_read(&input, bytes, 2), 0);
+			close(ends[0]);
+			ck_assert_int_eq(input_read(&input, bytes, 2), -EBADF);
+		}
+}
+END_TEST
+
+/* Without a limit only a signal ends the wait; here it is an alarm, which is not counted. */
+START_TEST(reading_without_a_limit)
+{
+	char bytes[8];
+
+	open_pipe("", -1);
+	alarm(1);
+	ck_assert_int_eq(input_read(&input, bytes, 2), -EINTR);
+	ck_assert(!input.timed_out);
+	alarm(0);
+	ck_assert_uint_eq(signals_count(), 0);
+}
+END_TEST
+
+/* A first signal lets a set come to its end as long as its bytes are there; a second does not. */
+START_TEST(signals_and_sets)
+{
+	char bytes[8];
+
+	for (unsigned int blocking = 0; blocking < 2; blocking++) {
+		open_pipe("abcdef", -1);
+		input.blocking = blocking;
+		input.in_set = true;
+		if (!blocking)
+			raise(SIGINT);
+		ck_assert_int_eq(input_read(&input, bytes, 3), 3);
+		input.in_set = false;
+		ck_assert_int_eq(input_read(&input, bytes, 3), -EINTR);
+		input.in_set = true;
+		ck_assert_int_eq(input_read(&input, bytes, 3), 3);
+		/* It does not wait for bytes. */
+		ck_assert_int_eq(input_read(&input, bytes, 3), -EINTR);
+		ck_assert(!input.timed_out);
+	}
+	ck_assert_int_eq(input_signal(), SIGINT);
+	open_pipe("abc", -1);
+	input.in_set = true;
+	raise(SIGTERM);
+	ck_assert_int_eq(input_read(&input, bytes, 3), -EINTR);
+	ck_assert_int_eq(input_signal(), SIGINT);
+}
+END_TEST
+
+/* Of saved bytes 20 are looked at; they are given out all the same, and what came behind them. */
+START_TEST(looking_ahead)
+{
+	static const char *const texts[] = {
+		"", "a", "abcdefghijklmnopqrs", "abcdefghijklmnopqrst", "abcdefghijklmnopqrstuvwxyz",
+	};
+	static const char *const given[] = {
+		"| ", "a | ", "abcdefg hijklmn opqrs | ", "abcdefg hijklmn opqrst | ",
+		"abcdefg hijklmn opqrst uvwxyz | ",
+	};
+
+	for (unsigned int i = 0; i < 5; i++) {
+		open_pipe(texts[i], 0);
+		/* Those of a set of MONWRITE are not waited for. */
+		input.format = MONREC_MONWRITE;
+		input_recognise(&input);
+		ck_assert_uint_eq(input.has_ahead, 0);
+		input.format = MONREC_SAVED;
+		close(ends[1]);
+		input_recognise(&input);
+		ck_assert_int_eq(input.format, MONREC_SAVED);
+		ck_assert_uint_eq(input.has_ahead, strlen(texts[i]) < 20 ? strlen(texts[i]) : 20);
+		ck_assert_str_eq(reads(7), given[i]);
+		close(ends[0]);
+	}
+}
+END_TEST
+
+/* An error comes once, where it was; with enough bytes nothing is waited for. */
+START_TEST(looking_ahead_in_vain)
+{
+	char bytes[32];
+
+	open_pipe("abc", 0);
+	input_recognise(&input);
+	ck_assert(input.timed_out);
+	ck_assert_int_eq(write(ends[1], "def", 3), 3);
+	ck_assert_int_eq(input_read(&input, bytes, sizeof(bytes)), 3);
+	ck_assert_int_eq(input_read(&input, bytes, sizeof(bytes)), -ETIMEDOUT);
+	ck_assert_int_eq(input_read(&input, bytes, sizeof(bytes)), 3);
+	ck_assert_mem_eq(bytes, "def", 3);
+	open_pipe("abcdefghijklmnopqrst", 0);
+	input_recognise(&input);
+	ck_assert(!input.timed_out);
+	ck_assert_uint_eq(input.has_ahead, 20);
+	ck_assert_int_eq(input.ahead_ended, 0);
+}
+END_TEST
+
+/* A control record's interruption: parameter-list data, pending message, 12 bytes of control area. */
+START_TEST(recognising_monwrite)
+{
+	static const uint8_t beginning[24] = { [2] = 0x80, [3] = 9, [19] = 11 };
+
+	for (size_t len = 19; len <= 20; len++) {
+		open_pipe("", 0);
+		ck_assert_int_eq(write(ends[1], beginning, len), (ssize_t)len);
+		close(ends[1]);
+		input_recognise(&input);
+		ck_assert_int_eq(input.format, len == 20 ? MONREC_MONWRITE : MONREC_SAVED);
+		close(ends[0]);
+	}
+}
+END_TEST
+
+START_TEST(opening_anew)
+{
+	int old;
+
+	make_file("bytes", NULL);
+	ck_assert_int_eq(open_named(path, false), 0);
+	input.reopen = 2;
+	input.reopen_wait_ms = 1;
+	old = input.fd;
+	ck_assert_int_eq(input_reopen(&input), 0);
+	ck_assert_uint_eq(input.tried, 1);
+	ck_assert_int_eq(input.fd, old);
+	ck_assert_int_eq(fcntl(input.fd, F_GETFD), FD_CLOEXEC);
+	unlink(path);
+	ck_assert_int_eq(input_reopen(&input), -ENOENT);
+	ck_assert_uint_eq(input.tried, 2);
+	ck_assert_int_eq(input.fd, -1);
+	ck_closed(old);
+	/* No try is left. */
+	ck_assert_int_eq(input_reopen(&input), -EIO);
+	ck_assert_uint_eq(input.tried, 2);
+	/* A signal ends the wait; here it is an alarm. */
+	input.tried = 0;
+	input.reopen_wait_ms = 60000;
+	alarm(1);
+	ck_assert_int_eq(input_reopen(&input), -EINTR);
+	ck_assert_uint_eq(input.tried, 0);
+	/* Behind one nothing is waited for. */
+	raise(SIGTERM);
+	ck_assert_int_eq(input_reopen(&input), -EINTR);
+	remove_file();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
-		signals_without_a_wait, signals_within_a_wait, waits_with_a_limit,
+		signals_without_a_wait, signals_within_a_wait, signals_are_blocked_outside_a_wait,
+		limits_of_a_wait, signals_before_the_wait, waits_with_a_limit,
 		lines_of_an_index, interruptions, long_lines, ends_of_an_index,
-		names_and_elements,
+		names_and_elements, formats_of_files, formats_of_others, files_with_an_index,
+		limits_of_reading, reading_without_a_limit, signals_and_sets, looking_ahead,
+		looking_ahead_in_vain, recognising_monwrite, opening_anew,
 	};
 
 	return check_run("monread input", start, NULL, tests, sizeof(tests) / sizeof(tests[0]));

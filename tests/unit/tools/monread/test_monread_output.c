@@ -132,6 +132,8 @@ START_TEST(text_of_elements)
 	shown("  element 2: event, 09000000-09000FFF, 12\n");
 	element(0x01, 0x0000);
 	shown("  element 2: X'01', 09000000-09000FFF,\n");
+	element(0xc5, 0x0001);
+	shown("  element 2: event, 09000000-09000FFF, 15\n");
 }
 END_TEST
 
@@ -173,6 +175,52 @@ START_TEST(text_of_values)
 	ck_assert_int_eq(text_item(&show, &item), 0);
 	fflush(out);
 	ck_assert_ptr_nonnull(strstr(text, "\n      VMDUSER          'LINUX'\n"));
+}
+END_TEST
+
+/* D10R2 of mon_fsstatd: what is printable is from blank to tilde; 64 bits are exact. */
+static void application(void)
+{
+	static const uint8_t product[16] = "LNXAPPL\0\1\0\2\3\4\5\6";
+	uint8_t *at = bytes + 52;
+
+	record(10, 2, 155);
+	put_be16(bytes + 20, 52);
+	put_be16(bytes + 22, 103);
+	memcpy(bytes + 32, product, sizeof(product));
+	put_be64(at, 1700000000);
+	put_be16(at + 8, 91);
+	put_be16(at + 10, 12);
+	put_be16(at + 12, 4);
+	memcpy(at + 14, "\x1f ~\x7f", 4);
+	put_be16(at + 18, 1);
+	at[20] = '/';
+	at += 23;
+	for (unsigned int i = 0; i < 9; i++, at += 8)
+		put_be64(at, i == 8 ? UINT64_MAX : i == 7 ? INT64_MAX : i == 6 ? INT64_MAX + UINT64_C(1) : i);
+	item.record.len = 147;
+	put_be16(bytes + 22, 95);
+	show.values = true;
+}
+
+START_TEST(text_of_applications)
+{
+	static const char *const wanted =
+		"\n      application      LNXAPPL 0001 0 0203 0405 0600, 95 bytes: fsstat\n"
+		"        timestamp      1700000000\n        data_len       91\n"
+		"        data_offset    12\n        name           '. ~.'\n        dir            '/'\n"
+		"        type           ''\n        bsize          0\n        frsize         1\n"
+		"        blocks         2\n        bfree          3\n        bavail         4\n"
+		"        files          5\n        ffree          9223372036854775808\n"
+		"        favail         9223372036854775807\n        flag           18446744073709551615\n";
+	const char *at;
+
+	application();
+	ck_assert_int_eq(text_item(&show, &item), 0);
+	fflush(out);
+	at = strstr(text, "\n      application ");
+	ck_assert_ptr_nonnull(at);
+	ck_assert_str_eq(at, wanted);
 }
 END_TEST
 
@@ -325,6 +373,41 @@ START_TEST(json_of_fields)
 	ck_assert_uint_eq(json_object_size(fields), 1);
 	ck_assert_str_eq(json_string_value(json_object_get(fields, "VMDUSER")), "LINUX");
 	json_decref(line);
+}
+END_TEST
+
+START_TEST(json_of_applications)
+{
+	json_t *line, *wanted = json_loads(
+		"{\"product\":\"LNXAPPL\",\"function\":1,\"record\":0,\"version\":515,\"release\":1029,"
+		"\"modification\":1536,\"length\":95,\"name\":\"fsstat\",\"values\":{"
+		"\"timestamp\":1700000000,\"data_len\":91,\"data_offset\":12,\"name\":\". ~.\","
+		"\"dir\":\"/\",\"type\":\"\",\"bsize\":0,\"frsize\":1,\"blocks\":2,\"bfree\":3,"
+		"\"bavail\":4,\"files\":5,\"ffree\":\"9223372036854775808\","
+		"\"favail\":9223372036854775807,\"flag\":\"18446744073709551615\"}}", 0, NULL);
+
+	ck_assert_ptr_nonnull(wanted);
+	application();
+	ck_assert_int_eq(json_item(&show, &item), 0);
+	fflush(out);
+	line = json_loads(text, 0, NULL);
+	ck_assert_msg(json_equal(json_object_get(line, "application"), wanted), "%s", text);
+	json_decref(line);
+	json_decref(wanted);
+}
+END_TEST
+
+/* What cannot be written is told by -1, whatever the item. */
+START_TEST(outputs_that_cannot_be_written)
+{
+	show.out = fopen("/dev/full", "w");
+	ck_assert_ptr_nonnull(show.out);
+	setvbuf(show.out, NULL, _IONBF, 0);
+	of_kind(MONREC_SET);
+	ck_assert_int_eq(text_item(&show, &item), -1);
+	clearerr(show.out);
+	ck_assert_int_eq(json_item(&show, &item), -1);
+	fclose(show.out);
 }
 END_TEST
 
@@ -561,16 +644,25 @@ START_TEST(nobody_stays_nobody)
 }
 END_TEST
 
-/* J.-P. Aumasson, D. J. Bernstein, appendix A: key 00…0f, 15 bytes 00…0e. */
+/*
+ * J.-P. Aumasson, D. J. Bernstein: key 00…0f, bytes 00, 01, …; 15 of them in appendix A, the others
+ * in the vectors of their program.
+ */
 START_TEST(siphash_of_the_paper)
 {
 	static const uint64_t key[2] = { UINT64_C(0x0706050403020100),
 					 UINT64_C(0x0f0e0d0c0b0a0908) };
-	uint8_t input[15];
+	static const struct { uint8_t len; uint64_t value; } cases[] = {
+		{ 0, UINT64_C(0x726fdb47dd0e0e31) }, { 7, UINT64_C(0xab0200f58b01d137) },
+		{ 8, UINT64_C(0x93f5f5799a932462) }, { 15, UINT64_C(0xa129ca6149be45e5) },
+		{ 16, UINT64_C(0x3f2acc7f57c29bdb) },
+	};
+	uint8_t input[16];
 
 	for (unsigned int i = 0; i < sizeof(input); i++)
 		input[i] = (uint8_t)i;
-	ck_assert_uint_eq(siphash(key, input, 15), UINT64_C(0xa129ca6149be45e5));
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ck_assert_uint_eq(siphash(key, input, cases[i].len), cases[i].value);
 }
 END_TEST
 
@@ -579,6 +671,7 @@ int main(void)
 	const TTest *const tests[] = {
 		text_of_sets, text_of_elements, text_of_records, text_of_values, values,
 		fields_that_are_there, times_of_day, json_of_items, json_of_errors, json_of_fields, summary,
+		text_of_applications, json_of_applications, outputs_that_cannot_be_written,
 		tallies, sinks_take_whole_sets, sinks_that_fail, csv_on_a_full_disk,
 		nobody_stays_nobody, siphash_of_the_paper,
 	};

@@ -148,6 +148,10 @@ START_TEST(lines)
 	draw();
 	has("<i class=\"f0\"></i>first<i class=\"f1\"></i>second</p>");
 	values[1][0] = -1;
+	/* Nothing is a value like any other. */
+	values[0][1] = 0;
+	draw();
+	has("<path class=\"s0\" d=\"M295.5 111.0L527.0 210.0L990.0 12.0\"/>\n</svg>\n");
 	values[0][1] = 25;
 	values[1][2] = 0;
 	draw();
