@@ -17,11 +17,11 @@ struct step {
 /* Each ends with a name of NULL. */
 static const struct step times[] = {
 	{ 1, "ns" }, { 1000, "us" }, { 1000, "ms" }, { 1000, "s" }, { 60, "min" }, { 60, "h" },
-	{ 24, "d" }, { 0, NULL },
+	{ 24, "d" }, { .name = NULL },
 };
 static const struct step sizes[] = {
 	{ 1, "B" }, { 1024, "KiB" }, { 1024, "MiB" }, { 1024, "GiB" }, { 1024, "TiB" },
-	{ 1024, "PiB" }, { 1024, "EiB" }, { 0, NULL },
+	{ 1024, "PiB" }, { 1024, "EiB" }, { .name = NULL },
 };
 
 /*

@@ -10,9 +10,11 @@
 
 int dms_counts_init(struct dms_counts *counts, const struct dms_region *r, size_t room)
 {
+	size_t bytes;
+
 	memset(counts, 0, sizeof(*counts));
 	counts->stride = DMS_COUNTERS + dms_buckets(r);
-	if (room > SIZE_MAX / sizeof(uint64_t) / counts->stride)
+	if (__builtin_mul_overflow(room, counts->stride * sizeof(uint64_t), &bytes))
 		return DMS_NO_MEMORY;
 	counts->value = calloc(room ? room : 1, counts->stride * sizeof(uint64_t));
 	if (!counts->value)

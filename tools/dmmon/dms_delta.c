@@ -42,16 +42,16 @@ static bool exceeds(uint64_t time, uint64_t count, uint64_t each)
 	return !__builtin_mul_overflow(count, each, &most) && time > most;
 }
 
+/* A counter that the kernel may show below 0. */
+static uint64_t under_way(const uint64_t *counters)
+{
+	return dms_in_flight(counters) > 0 ? counters[DMS_IN_FLIGHT] : 0;
+}
+
 /* I/Os that can have been under way between the looks. */
 static uint64_t seen(const uint64_t *delta, const uint64_t *before)
 {
-	uint64_t sum = delta[DMS_READS] + delta[DMS_WRITES];
-
-	if (dms_in_flight(before) > 0)
-		sum += before[DMS_IN_FLIGHT];
-	if (dms_in_flight(delta) > 0)
-		sum += delta[DMS_IN_FLIGHT];
-	return sum;
+	return delta[DMS_READS] + delta[DMS_WRITES] + under_way(before) + under_way(delta);
 }
 
 static bool impossible(const uint64_t *delta, const uint64_t *before, const struct dms_region *r,

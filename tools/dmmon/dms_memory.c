@@ -20,7 +20,9 @@ static uint64_t times(uint64_t a, uint64_t b)
 
 static uint64_t plus(uint64_t a, uint64_t b)
 {
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
 uint64_t dms_memory(const struct dms_machine *machine, uint64_t areas, uint64_t bounds)
@@ -63,7 +65,7 @@ uint64_t dms_count_cpus(const char *list)
 		if (last < first || last > UINT32_MAX || (list < end && *list != ','))
 			return 0;
 		sum += last - first + 1;
-		list += list < end;
+		list += *list == ',';
 	}
 	return sum;
 }

@@ -201,17 +201,13 @@ static int read_record(struct dms_region *r, const char *end, const struct head 
 	return DMS_NO_MEMORY;
 }
 
-static int append(struct dms_regions *list, size_t *room, const struct dms_region *r)
+static int append(struct dms_regions *list, const struct dms_region *r)
 {
-	if (list->count == *room) {
-		size_t more = *room ? 2 * *room : 16;
-		struct dms_region *grown = reallocarray(list->region, more, sizeof(*grown));
+	struct dms_region *grown = reallocarray(list->region, list->count + 1, sizeof(*grown));
 
-		if (!grown)
-			return DMS_NO_MEMORY;
-		list->region = grown;
-		*room = more;
-	}
+	if (!grown)
+		return DMS_NO_MEMORY;
+	list->region = grown;
 	list->region[list->count++] = *r;
 	return 0;
 }
@@ -219,7 +215,6 @@ static int append(struct dms_regions *list, size_t *room, const struct dms_regio
 int dms_regions_read(struct dms_regions *list, const char *program, const char *text, size_t len)
 {
 	const char *end = text + len, *next;
-	size_t room = 0;
 	int error = 0;
 
 	memset(list, 0, sizeof(*list));
@@ -235,7 +230,7 @@ int dms_regions_read(struct dms_regions *list, const char *program, const char *
 		error = read_record(&region, next[-1] == '\n' ? next - 1 : next, &h, program);
 		if (error)
 			break;
-		error = append(list, &room, &region);
+		error = append(list, &region);
 		if (error)
 			dms_region_free(&region);
 	}

@@ -8,12 +8,18 @@ bool account_is_next(const struct account *account, uint32_t number)
 	return !account->started || number == account->next;
 }
 
+/* By how much @a is above @b. */
+static uint64_t above(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
 /* Numbers that the kernel is known to have dropped and that are not yet seen to be missing. */
 static uint64_t unseen_drops(const struct account *account)
 {
 	if (!account->has_dropped)
 		return UINT32_MAX / 2;
-	return account->dropped > account->missing ? account->dropped - account->missing : 0;
+	return above(account->dropped, account->missing);
 }
 
 /* What is missing follows from the other counters; if it would be negative, more are strangers. */
@@ -21,9 +27,8 @@ static void settle(struct account *account)
 {
 	uint64_t numbers = account->span + account->strangers + account->holds;
 
-	account->missing = numbers > account->seen ? numbers - account->seen : 0;
-	if (numbers < account->seen)
-		account->strangers += account->seen - numbers;
+	account->missing = above(numbers, account->seen);
+	account->strangers += above(account->seen, numbers);
 }
 
 /* The sequence ends with @number now, @ahead of the one that was to come. */
@@ -42,10 +47,8 @@ static void follow_held(struct account *account, uint32_t number)
 	account->holds = false;
 	if (ahead <= UINT32_MAX / 2)
 		account->span += (uint64_t)ahead + 2;
-	else if (behind <= account->span)
-		account->span = account->span - behind + 2;
-	else
-		account->span = 2; /* all that came before was not of it */
+	else /* it may be that nothing that came before was of it */
+		account->span = above(account->span, behind) + 2;
 	account->next = number + 1;
 }
 
@@ -54,11 +57,6 @@ void account_number(struct account *account, uint32_t number)
 	uint32_t ahead = number - account->next;
 
 	account->seen++;
-	if (ahead == 0 && account->started && !account->holds) {
-		/* Nearly always: what is missing stays as it is. */
-		go_on_behind(account, number, 0);
-		return;
-	}
 	if (!account->started) {
 		account->started = true;
 		go_on_behind(account, number, 0);
@@ -83,10 +81,7 @@ void account_end(struct account *account)
 
 uint64_t account_lost(const struct account *account)
 {
-	uint64_t all = account->missing > account->strangers ?
-		       account->missing - account->strangers : 0;
-
-	return account->has_dropped ? account->dropped : all;
+	return account->has_dropped ? account->dropped : above(account->missing, account->strangers);
 }
 
 void account_add(struct account *sum, const struct account *account)

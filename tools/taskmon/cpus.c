@@ -66,10 +66,16 @@ unsigned int cpus_outside(const struct cpus *cpus, const struct cpus *all)
 	return cpu;
 }
 
+/* Behind the text of the list, as far as there is room. */
+static void append(char *list, size_t size, const char *before, unsigned int cpu)
+{
+	const size_t len = strlen(list);
+
+	snprintf(list + len, size - len, "%s%u", before, cpu);
+}
+
 void cpus_format(const struct cpus *cpus, char *list, size_t size)
 {
-	size_t len = 0;
-
 	list[0] = '\0';
 	for (unsigned int first = 0, last; first < CPUS_MAX; first = last + 1) {
 		last = first;
@@ -77,10 +83,8 @@ void cpus_format(const struct cpus *cpus, char *list, size_t size)
 			continue;
 		while (last + 1 < CPUS_MAX && cpus->is[last + 1])
 			last++;
-		if (len < size)
-			len += (size_t)snprintf(list + len, size - len, "%s%u", len ? "," : "",
-						first);
-		if (last > first && len < size)
-			len += (size_t)snprintf(list + len, size - len, "-%u", last);
+		append(list, size, *list ? "," : "", first);
+		if (last > first)
+			append(list, size, "-", last);
 	}
 }

@@ -18,7 +18,6 @@
  * are in version 15, in offsets of the normal layout: behind the total.
  */
 static const size_t inserted[] = { 32, 48, 64, 328, 344, 368, 416, 432 };
-#define WAITS (sizeof(inserted) / sizeof(inserted[0]))
 #define PAIR 16u			/* the longest and the shortest */
 #define FIRST_PAIR 432u			/* in the normal layout */
 #define FIRST_TIME 560u
@@ -55,7 +54,8 @@ static size_t waits_inside(size_t offset)
 
 		return inserted[wait] + wait * PAIR + (offset - FIRST_PAIR) % PAIR;
 	}
-	while (before < WAITS && inserted[before] <= offset)
+	/* The last one is inserted at the first pair: it ends this. */
+	while (inserted[before] <= offset)
 		before++;
 	return offset + before * PAIR;
 }
@@ -66,8 +66,6 @@ size_t stats_offset(enum stats_layout layout, enum stats_field field)
 
 	assert(field < STATS_FIELDS);
 	offset = normal[field].offset;
-	if (layout == STATS_NORMAL) /* of all kernels but a few: at once */
-		return offset;
 	switch (layout) {
 	case STATS_FIRST:
 		if (field == STATS_VERSION)

@@ -133,13 +133,11 @@ static uint64_t of_both(const struct stats *sum, const struct stats *one, enum s
 		return value > before ? value : before;
 	case OF_SEVERAL_LEAST:
 		return value && (!before || value < before) ? value : before;
+	case OF_SEVERAL_NONE: /* nobody asks for these */
 	case OF_SEVERAL_WHEN:
-		return one->value[longest_of(field)] > sum->value[longest_of(field)] ? value :
-										       before;
-	case OF_SEVERAL_NONE:
 		break;
 	}
-	return 0;
+	return one->value[longest_of(field)] > sum->value[longest_of(field)] ? value : before;
 }
 
 void stats_add(struct stats *sum, const struct stats *one)

@@ -133,11 +133,14 @@ uint64_t tree_sum(const struct tree *tree, uint32_t root, tree_parent *parent,
 
 	for (uint32_t pid = 0; pid < tree->end; pid++) {
 		const struct used *used = tree->processes[pid].used;
-		uint32_t above = used ? above_all(tree, pid, root, parent) : 0;
+		uint32_t above;
 
-		if (used && above == root)
+		if (!used)
+			continue;
+		above = above_all(tree, pid, root, parent);
+		if (above == root)
 			add(&all, used);
-		else if (used && above > LAST_WITHOUT_PARENT)
+		else if (above > LAST_WITHOUT_PARENT)
 			unknown += used->tasks;
 	}
 	sum->stats = all.stats;
