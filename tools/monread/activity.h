@@ -58,15 +58,17 @@ struct cpu_activity {
 };
 
 struct device_activity {
-	uint16_t number, source;	/* 0: the entry is free */
+	uint16_t number;
+	uint32_t source;		/* the kind of record; 0: the entry is free */
 	uint32_t last;
 	uint64_t starts;
 };
 
 struct user_activity {
 	uint8_t name[8];		/* EBCDIC; all zeros: the entry is free */
-	uint16_t address, source;
-	bool counted;			/* @last is there */
+	uint16_t address;
+	bool counted;			/* these are there: */
+	uint32_t source;		/* the kind of record */
 	uint64_t last, time;		/* TOD units */
 };
 

@@ -33,7 +33,7 @@ static void describe(const struct activity *f, const struct monrec_record *recor
 	char name[64];
 	uint64_t number;
 
-	if (field && field->len < 16 && monrec_text(record, field, name, sizeof(name)) == 0)
+	if (field && monrec_text(record, field, name, sizeof(name)) == 0)
 		snprintf(text, size, "%s %s", event->what, name);
 	else if (field && monrec_unsigned(record, field, &number) == 0 &&
 		 event->kind == EVENT_DEVICE)

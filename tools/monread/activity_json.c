@@ -148,6 +148,5 @@ struct sink *activity_sink(FILE *out, unsigned int release)
 	j->sink.ops = &ops;
 	j->out = out;
 	track_init(&j->track, release);
-	j->told = j->track.kept;
 	return &j->sink;
 }

@@ -5,16 +5,18 @@
 #include "activity.h"
 #include "bytes.h"
 #include "ebcdic.h"
+#include "hash.h"
 
 /* Of D6R3, and of application data in D10R2, as this project has them. */
 enum { IODDEV_LENGTH = 60, IODDEV_NUMBER = 24, IODDEV_STARTS = 28 };
 enum { APLSDT_LENGTH = 92, APLSDT_USER = 52, APLSDT_TIME = 60 };
 
-static unsigned int kind_of(const struct monrec_record *record)
+#define KIND(domain, number) ((uint32_t)(domain) << 16 | (number))
+
+static uint32_t kind_of(const struct monrec_record *record)
 {
-	return record->domain << 8 | (record->number < 256 ? record->number : 255);
+	return KIND(record->domain, record->number);
 }
-#define KIND(domain, number) ((domain) << 8 | (number))
 
 static const struct monrec_field *known(const struct activity *f, const struct monrec_record *record,
 					const char *name)
@@ -94,14 +96,15 @@ static void take_paging(struct activity *f, const struct monrec_record *record)
 }
 
 /* Entries are found by number, from where it would be on. */
-static void take_device(struct activity *f, unsigned int source, uint64_t number, uint64_t starts)
+static void take_device(struct activity *f, uint32_t source, uint64_t number, uint64_t starts)
 {
 	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++) {
 		struct device_activity *device = &f->device[(number + i) % ACTIVITY_DEVICES];
 
 		if (!device->source)
-			*device = (struct device_activity){ (uint16_t)number, (uint16_t)source,
-							   (uint32_t)starts, 0 };
+			*device = (struct device_activity){
+				.number = (uint16_t)number, .source = source, .last = (uint32_t)starts,
+			};
 		if (device->number != number)
 			continue;
 		if (device->source == source) {
@@ -130,12 +133,12 @@ static void take_device_field(struct activity *f, const struct monrec_record *re
 static struct user_activity *user_at(struct activity *f, const uint8_t name[8], uint64_t address)
 {
 	static const uint8_t none[8];
-	uint64_t hash = get_be64(name) * UINT64_C(0x9e3779b97f4a7c15) + address;
+	const uint64_t hash = hash_more(hash_more(HASH_START, name, 8), &address, sizeof(address));
 
 	if (memcmp(name, none, sizeof(none)) == 0)
 		return NULL;
 	for (unsigned int i = 0; i < ACTIVITY_USERS; i++) {
-		struct user_activity *user = &f->user[((hash >> 32) + i) % ACTIVITY_USERS];
+		struct user_activity *user = &f->user[(hash + i) % ACTIVITY_USERS];
 
 		if (memcmp(user->name, name, sizeof(user->name)) == 0 && user->address == address)
 			return user;
@@ -150,7 +153,7 @@ static struct user_activity *user_at(struct activity *f, const uint8_t name[8], 
 	return NULL;
 }
 
-static void take_time(struct user_activity *user, unsigned int source, uint64_t time)
+static void take_time(struct user_activity *user, uint32_t source, uint64_t time)
 {
 	if (user->counted && user->source != source)
 		return;
@@ -158,7 +161,7 @@ static void take_time(struct user_activity *user, unsigned int source, uint64_t 
 	if (user->counted)
 		user->time += time >= user->last ? time - user->last : time;
 	user->counted = true;
-	user->source = (uint16_t)source;
+	user->source = source;
 	user->last = time;
 }
 

@@ -23,15 +23,16 @@ static double x_of(const struct activity *f, uint64_t tod)
 static double round_up(double value)
 {
 	double step = 1;
+	unsigned int times = 1;
 
 	while (step * 10 <= value)
 		step *= 10;
 	while (step > value && step > 1e-3)
 		step /= 10;
-	for (unsigned int i = 1; i <= 10; i++)
-		if (step * i >= value)
-			return step * i;
-	return step * 10;
+	/* Ten steps are enough. */
+	while (step * times < value)
+		times++;
+	return step * times;
 }
 
 static double largest(const struct activity *f, const struct chart *chart)

@@ -626,6 +626,13 @@ START_TEST(end)
 {
 	activity_end(&f);
 	ck_assert_uint_eq(f.buckets, 0);
+	/* Without any time it is at the clock's begin. */
+	given(MONREC_SET_LOST);
+	activity_end(&f);
+	ck_assert_uint_eq(f.buckets, 1);
+	ck_assert_uint_eq(f.bucket[0].lost, 1);
+	ck_assert_uint_eq(f.bucket[0].first + f.bucket[0].last + f.bucket[0].time, 0);
+	start();
 	interval_ends(60);
 	activity_end(&f);
 	ck_assert_uint_eq(f.buckets, 1);
@@ -660,6 +667,8 @@ START_TEST(events)
 	ck_assert_uint_eq(f.event[199].tod, BEGIN + 199 * TOD_SECOND);
 	ck_assert_int_eq(f.event[199].kind, EVENT_LOGOFF);
 	ck_assert_str_eq(f.event[199].text, "logoff LINUX");
+	activity_end(&f);
+	ck_assert_uint_eq(f.last.last, BEGIN + 199 * TOD_SECOND);
 }
 END_TEST
 
