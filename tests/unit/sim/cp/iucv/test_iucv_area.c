@@ -244,6 +244,45 @@ START_TEST(list_overwrites_itself)
 }
 END_TEST
 
+/*
+ * The second entry becomes one of a length that none may have: nothing goes where it leads, which
+ * would be good storage.
+ */
+START_TEST(list_gets_a_bad_length)
+{
+	uint8_t *behind = fx_at(DATA + 0x100, 24);
+	uint16_t mine;
+	char text[32];
+
+	memcpy(text, "0123456701234567012345670123456", 32);
+	put_be32((uint8_t *)text, DATA + 0x100);
+	put_be32((uint8_t *)text + 4, 0xffffffff);
+	memset(behind, 0xee, 24);
+	/* The receiver's own. */
+	peer_send(&a, 0, 0, text, 32, NULL, 0);
+	entry(LIST, 0, LIST + 8, 8);
+	entry(LIST, 1, DATA, 24);
+	ck_rc(guest_receive(IPBUFLST, LIST, 32), IUCV_BAD_LENGTH);
+	for (unsigned int i = 0; i < 24; i++)
+		ck_assert_uint_eq(behind[i], 0xee);
+	take(IUCV_MSG_PENDING, path);
+	/* The sender's: who is the receiver, too, and stores into it. */
+	ck_cc(connect_to("LINUX001", 0, 10), 0);
+	mine = get_be16(parm() + IPPATHID);
+	ck_cc(on_path(IUCV_ACCEPT, (uint16_t)(mine + 1), 0), 0);
+	memcpy(fx_at(DATA, 16), text, 16);
+	entry(LIST, 0, DATA, 8);
+	entry(LIST, 1, DATA + 8, 8);
+	memset(fx_at(LIST + 16, 8), 0xee, 8);
+	ck_cc(send(mine, IPBUFLST, LIST, 16, 0), 0);
+	/* Addressing exception of the partner. */
+	ck_rc(message(IUCV_RECEIVE, (uint16_t)(mine + 1), IPFGPID, 0, 0, LIST + 8, 16), 0x07);
+	ck_assert_mem_eq(fx_at(LIST + 8, 8), text, 8);
+	for (unsigned int i = 0; i < 8; i++)
+		ck_assert_uint_eq(fx_at(LIST + 16, 8)[i], 0xee);
+}
+END_TEST
+
 /* A list in the sender's storage can turn bad between SEND and RECEIVE. */
 START_TEST(list_turns_bad)
 {
@@ -318,6 +357,7 @@ int main(void)
 	tcase_add_test(tc, answer_area_is_bad);
 	tcase_add_test(tc, hostile_lists);
 	tcase_add_test(tc, list_overwrites_itself);
+	tcase_add_test(tc, list_gets_a_bad_length);
 	tcase_add_test(tc, list_turns_bad);
 	tcase_add_test(tc, prefix_of_the_sender);
 	tcase_add_test(tc, one_mebibyte);
