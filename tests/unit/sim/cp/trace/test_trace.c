@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cp_private.h"
+#include "trace/trace_private.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/monitor.h"
 #include "zvmlab/state.h"
@@ -538,6 +539,44 @@ START_TEST(without_a_sink)
 }
 END_TEST
 
+/* Twice as large each time, and never larger than its limit; what is in it stays. */
+START_TEST(buffers_grow)
+{
+	struct trace_buffer buffer;
+
+	ck_assert(trace_buffer_init(&buffer, 16, 100));
+	trace_put_text(&buffer, "0123456789", 10);
+	ck_assert(trace_buffer_room(&buffer, 6));
+	ck_assert_uint_eq(buffer.size, 16);
+	ck_assert(trace_buffer_room(&buffer, 7));
+	ck_assert_uint_eq(buffer.size, 32);
+	ck_assert(trace_buffer_room(&buffer, 22));
+	ck_assert_uint_eq(buffer.size, 32);
+	ck_assert(!trace_buffer_room(&buffer, 91));
+	ck_assert_uint_eq(buffer.size, 32);
+	ck_assert(trace_buffer_room(&buffer, 55));
+	ck_assert_uint_eq(buffer.size, 100);
+	ck_assert(trace_buffer_room(&buffer, 90));
+	ck_assert(!trace_buffer_room(&buffer, 91));
+	ck_assert(!trace_buffer_room(&buffer, SIZE_MAX));
+	memset(buffer.text + buffer.len, 'x', 90);
+	ck_assert_mem_eq(buffer.text, "0123456789x", 11);
+	free(buffer.text);
+	/* From the limit on. */
+	ck_assert(trace_buffer_init(&buffer, 16, 15));
+	ck_assert(trace_buffer_room(&buffer, 16));
+	ck_assert(!trace_buffer_room(&buffer, 17));
+	ck_assert_uint_eq(buffer.size, 16);
+	free(buffer.text);
+	ck_assert(trace_buffer_init(&buffer, 8, 17));
+	ck_assert(trace_buffer_room(&buffer, 9));
+	ck_assert_uint_eq(buffer.size, 16);
+	ck_assert(trace_buffer_room(&buffer, 17));
+	ck_assert_uint_eq(buffer.size, 17);
+	free(buffer.text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("trace");
@@ -563,6 +602,7 @@ int main(void)
 	tcase_add_test(tc, most_members);
 	tcase_add_test(tc, sequence_is_saved);
 	tcase_add_test(tc, without_a_sink);
+	tcase_add_test(tc, buffers_grow);
 	suite_add_tcase(suite, tc);
 	return check_run_suite(suite);
 }
