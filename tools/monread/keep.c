@@ -48,11 +48,9 @@ bool keep_stream(struct keep *keep, FILE *file)
 	/* Of a file that is appended to, the place is known only here. */
 	at = fcntl(fileno(file), F_GETFL) & O_APPEND ? lseek(fileno(file), 0, SEEK_END) :
 						      ftello(file);
-	if (at < 0)
-		return false;
 	keep->file = file;
 	keep->kept = (uint64_t)at;
-	return true;
+	return at >= 0;
 }
 
 int keep_write(struct keep *keep, const void *bytes, size_t len)
@@ -60,15 +58,14 @@ int keep_write(struct keep *keep, const void *bytes, size_t len)
 	return fwrite(bytes, 1, len, keep->file) == len ? 0 : -errno;
 }
 
+/* No signal interrupts this: they come only while input is waited for. */
 static int write_at(int fd, uint64_t at, const uint8_t *bytes, size_t len)
 {
 	while (len > 0) {
 		const ssize_t done = pwrite(fd, bytes, len, (off_t)at);
 
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return done < 0 ? -errno : -EIO;
+		if (done < 1)
+			return done ? -errno : -EIO;
 		bytes += done;
 		at += (uint64_t)done;
 		len -= (size_t)done;
@@ -88,7 +85,9 @@ uint64_t keep_at(const struct keep *keep)
 {
 	const off_t at = ftello(keep->file);
 
-	return at < 0 ? keep->kept : (uint64_t)at;
+	/* Of a regular file it is always known. */
+	assert(at >= 0);
+	return (uint64_t)at;
 }
 
 int keep_flush(struct keep *keep)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A file that always ends where a set does: what stands in it after each step, and failures. */
+#define _GNU_SOURCE /* memfd_create() */
 #include "check_run.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -253,6 +255,32 @@ START_TEST(no_room)
 }
 END_TEST
 
+/* A file that may not become shorter any more: what is behind the mark cannot be taken back. */
+START_TEST(no_way_back)
+{
+	const int fd = memfd_create("kept", MFD_ALLOW_SEALING);
+	char name[32];
+
+	ck_assert_int_ge(fd, 0);
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	ck_assert_int_eq(keep_open(&keep, name, NULL, 0), 0);
+	put("one");
+	ck_assert_int_eq(keep_mark(&keep), 0);
+	put("two");
+	ck_assert_int_eq(keep_flush(&keep), 0);
+	ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+	ck_assert_int_eq(keep_back(&keep), -EPERM);
+	ck_assert_int_eq(keep_close(&keep), -EPERM);
+	ck_assert_ptr_null(keep.file);
+	/* Without a descriptor the first error is told, too. */
+	ck_assert_int_eq(keep_open(&keep, path, "END", 3), 0);
+	close(fileno(keep.file));
+	ck_assert_int_eq(keep_back(&keep), -EBADF);
+	ck_assert_int_eq(keep_close(&keep), -EBADF);
+	close(fd);
+}
+END_TEST
+
 /* The file can be made, and its tail not be written. */
 START_TEST(no_room_for_a_tail)
 {
@@ -267,7 +295,7 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		marks_and_ways_back, tail, patches, file_that_is_there, not_a_regular_file,
-		streams_that_are_not_kept, streams, no_room, no_room_for_a_tail,
+		streams_that_are_not_kept, streams, no_room, no_way_back, no_room_for_a_tail,
 	};
 
 	return check_run("monread keep", start, stop, tests, sizeof(tests) / sizeof(tests[0]));

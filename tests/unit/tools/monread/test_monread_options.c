@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* monread's command line: what each option sets, and that it sets nothing else (docs/monread.1). */
+#include "check_run.h"
+
+#include <string.h>
+
+#include "options.h"
+
+static struct options found, wanted;
+
+static void start(void)
+{
+	wanted = (struct options){
+		.file = "/dev/monreader", .timeout_ms = -1, .reopen = 5, .reopen_wait_ms = 1000,
+	};
+}
+
+static void ck_word(const char *is, const char *was)
+{
+	ck_assert((is == NULL) == (was == NULL));
+	if (is)
+		ck_assert_str_eq(is, was);
+}
+
+/* These two words, of which the second may be NULL, give what is wanted. */
+static void gives(const char *first, const char *second)
+{
+	char name[] = "monread", one[40] = "", two[40] = "";
+	char *argv[] = { name, one, two, NULL };
+
+	strcpy(one, first);
+	strcpy(two, second ? second : "");
+	if (!second)
+		argv[2] = NULL;
+	memset(&found, 0xff, sizeof(found));
+	options_parse(&found, *first ? second ? 3 : 2 : 1, argv);
+	ck_word(found.file, wanted.file);
+	ck_word(found.write_stream, wanted.write_stream);
+	ck_word(found.write_monwrite, wanted.write_monwrite);
+	ck_word(found.csv, wanted.csv);
+	ck_word(found.html, wanted.html);
+	ck_word(found.anonymise, wanted.anonymise);
+	ck_assert_int_eq(found.monwrite, wanted.monwrite);
+	ck_assert_int_eq(found.check, wanted.check);
+	ck_assert_int_eq(found.json, wanted.json);
+	ck_assert_int_eq(found.values, wanted.values);
+	ck_assert_int_eq(found.summary, wanted.summary);
+	ck_assert_int_eq(found.activity, wanted.activity);
+	ck_assert_int_eq(found.blocking, wanted.blocking);
+	ck_assert_uint_eq(found.sets, wanted.sets);
+	ck_assert_uint_eq(found.release, wanted.release);
+	ck_assert_int_eq(found.timeout_ms, wanted.timeout_ms);
+	ck_assert_uint_eq(found.reopen, wanted.reopen);
+	ck_assert_uint_eq(found.reopen_wait_ms, wanted.reopen_wait_ms);
+	start();
+}
+
+START_TEST(defaults)
+{
+	gives("", NULL);
+	wanted.file = "a file";
+	gives("a file", NULL);
+	wanted.file = "-";
+	gives("-", NULL);
+}
+END_TEST
+
+START_TEST(flags)
+{
+	wanted.monwrite = true;
+	gives("--monwrite", NULL);
+	wanted.blocking = true;
+	gives("--blocking", NULL);
+	wanted.check = true;
+	gives("--check", NULL);
+	wanted.json = true;
+	gives("--json", NULL);
+	wanted.values = true;
+	gives("--values", NULL);
+	wanted.summary = true;
+	gives("--summary", NULL);
+	wanted.activity = true;
+	gives("--activity", NULL);
+	wanted.activity = true;
+	gives("--figures", NULL);
+}
+END_TEST
+
+START_TEST(words)
+{
+	wanted.write_stream = "OUT";
+	gives("--write-stream", "OUT");
+	wanted.write_monwrite = "OUT";
+	gives("--write-monwrite", "OUT");
+	wanted.csv = "FOLDER";
+	gives("--csv", "FOLDER");
+	wanted.html = "OUT";
+	gives("--html", "OUT");
+	wanted.anonymise = "KEY";
+	gives("--anonymise", "KEY");
+}
+END_TEST
+
+/* The least and the most of each. */
+START_TEST(numbers)
+{
+	wanted.sets = 1;
+	gives("--sets", "1");
+	wanted.sets = UINT64_MAX;
+	gives("--sets", "18446744073709551615");
+	wanted.reopen = 0;
+	gives("--reopen", "0");
+	wanted.reopen = 1000000;
+	gives("--reopen", "1000000");
+	wanted.release = 410;
+	gives("--release", "4.1");
+	wanted.release = 530;
+	gives("--release", "5.3");
+	wanted.release = 750;
+	gives("--release", "7.5");
+}
+END_TEST
+
+START_TEST(times)
+{
+	static const struct { const char *word; unsigned int ms; } cases[] = {
+		{ "0", 0 }, { "1", 1000 }, { "999999us", 999 }, { "1ms", 1 }, { "1.5s", 1500 },
+		{ "2m", 120000 }, { "3h", 10800000 }, { "86399999ms", 86399999 },
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		wanted.timeout_ms = (int)cases[i].ms;
+		gives("--timeout", cases[i].word);
+		wanted.reopen_wait_ms = cases[i].ms;
+		gives("--reopen-wait", cases[i].word);
+	}
+}
+END_TEST
+
+/* Items are printed if that is asked for, or if nothing else is. */
+START_TEST(printing)
+{
+	ck_assert(options_print(&wanted));
+	wanted.summary = true;
+	ck_assert(!options_print(&wanted));
+	start();
+	wanted.activity = true;
+	ck_assert(!options_print(&wanted));
+	start();
+	wanted.write_stream = "OUT";
+	ck_assert(!options_print(&wanted));
+	start();
+	wanted.write_monwrite = "OUT";
+	ck_assert(!options_print(&wanted));
+	start();
+	wanted.html = "OUT";
+	ck_assert(!options_print(&wanted));
+	start();
+	wanted.csv = "FOLDER";
+	ck_assert(!options_print(&wanted));
+	wanted.check = true;
+	ck_assert(options_print(&wanted));
+	wanted.check = false;
+	wanted.json = true;
+	ck_assert(options_print(&wanted));
+	wanted.json = false;
+	wanted.values = true;
+	ck_assert(options_print(&wanted));
+}
+END_TEST
+
+START_TEST(releases)
+{
+	ck_assert_uint_eq(options_release(&wanted), 530);
+	wanted.release = 440;
+	ck_assert_uint_eq(options_release(&wanted), 440);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = { defaults, flags, words, numbers, times, printing, releases };
+
+	return check_run("monread options", start, NULL, tests, sizeof(tests) / sizeof(tests[0]));
+}
