@@ -417,35 +417,125 @@ START_TEST(summary)
 	struct sink *sink = summary_sink(out);
 
 	for (unsigned int set = 0; set < 2; set++) {
-		sink->ops->item(sink, of_kind(MONREC_SET));
+		ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET)), 0);
 		element(0xe2, 1);
-		sink->ops->item(sink, &item);
+		ck_assert_int_eq(sink->ops->item(sink, &item), 0);
 		if (set == 0) {
 			element(0xc5, 1);
-			sink->ops->item(sink, &item);
+			ck_assert_int_eq(sink->ops->item(sink, &item), 0);
 		}
 		record(1, 3, 24);
 		item.record.tod = MIDNIGHT;
-		sink->ops->item(sink, &item);
+		ck_assert_int_eq(sink->ops->item(sink, &item), 0);
 		record(1, 3, 26);
-		sink->ops->item(sink, &item);
-		sink->ops->item(sink, of_kind(MONREC_SET_END));
+		ck_assert_int_eq(sink->ops->item(sink, &item), 0);
+		ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET_END)), 0);
 		is(set ? "set 7, " TIME ": samples, 2 records, 50 bytes; before it 1 lost, 2 overflows\n" :
 			 "set 7, " TIME ": samples and events, 2 records, 50 bytes\n");
-		sink->ops->item(sink, of_kind(MONREC_SET_LOST));
-		sink->ops->item(sink, of_kind(MONREC_OVERFLOW));
-		sink->ops->item(sink, of_kind(MONREC_OVERFLOW));
+		ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET_LOST)), 0);
+		ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_OVERFLOW)), 0);
+		ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_OVERFLOW)), 0);
 	}
-	sink->ops->item(sink, of_kind(MONREC_SET));
+	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET)), 0);
 	element(0xc5, 1);
-	sink->ops->item(sink, &item);
-	sink->ops->item(sink, of_kind(MONREC_SET_END));
+	ck_assert_int_eq(sink->ops->item(sink, &item), 0);
+	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET_END)), 0);
 	is("set 7, 1900-01-01T00:00:00.000000Z: events, 0 records, 0 bytes; before it 1 lost, "
 	   "2 overflows\n");
-	sink->ops->item(sink, of_kind(MONREC_SET));
-	sink->ops->item(sink, of_kind(MONREC_SET_END));
+	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET)), 0);
+	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET_END)), 0);
 	is("set 7, 1900-01-01T00:00:00.000000Z: , 0 records, 0 bytes\n");
-	sink->ops->close(sink);
+	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_VIOLATION)), 0);
+	ck_assert_int_eq(sink->ops->keep(sink), 0);
+	ck_assert_int_eq(sink->ops->drop(sink), 0);
+	ck_assert_int_eq(sink->ops->close(sink), 0);
+	is("");
+}
+END_TEST
+
+/* A line for each interval that ends: what has changed since the line before. */
+static void interval(struct sink *sink, unsigned int minute)
+{
+	const uint64_t tod = MIDNIGHT + minute * UINT64_C(60000000) * 4096;
+	static const struct { unsigned int domain, number; uint32_t len; } records[] = {
+		{ 0, 2, 108 }, { 3, 2, 364 }, { 6, 3, 60 }, { 4, 9, 360 }, { 4, 1, 96 }, { 1, 11, 20 },
+	};
+
+	for (unsigned int i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
+		memset(bytes, 0, sizeof(bytes));
+		record(records[i].domain, records[i].number, records[i].len);
+		item.record.tod = tod;
+		switch (i) {
+		case 0: /* PFXUTIME, PFXCPUTY: an IFL, busy 15 s of a minute */
+			put_be64(bytes + 32, minute * UINT64_C(15000000) * 4096);
+			bytes[104] = 3;
+			break;
+		case 1: /* PLSPGDRD, PLSPGDWT */
+			put_be32(bytes + 236, minute * 30);
+			put_be32(bytes + 240, minute * 90);
+			break;
+		case 2:
+			put_be16(bytes + 24, 0x1f);
+			put_be32(bytes + 28, minute * 150);
+			break;
+		case 3: /* VMDUSER, VMDTTIME */
+			ebcdic_name(bytes + 20, "LINUX");
+			put_be64(bytes + 32, minute * UINT64_C(7500000) * 4096);
+			break;
+		case 4:
+			ebcdic_name(bytes + 20, "GUEST");
+			break;
+		}
+		ck_assert_int_eq(sink->ops->item(sink, &item), 0);
+	}
+}
+
+START_TEST(activity_lines)
+{
+	struct sink *sink = activity_sink(out, 530);
+
+	ck_assert_ptr_nonnull(sink);
+	interval(sink, 1);
+	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET_END)), 0);
+	ck_assert_int_eq(sink->ops->keep(sink), 0);
+	is("{\"until\":\"2026-03-02T00:01:00.000000Z\",\"sets\":1,\"records\":6,\"busy\":{},"
+	   "\"users\":[],\"devices\":[],\"events\":[\"logon GUEST\"],\"lost\":0,\"overflows\":0}\n");
+	/* A set in which no interval ends says nothing; one that is lost has not been. */
+	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET_END)), 0);
+	ck_assert_int_eq(sink->ops->keep(sink), 0);
+	interval(sink, 9);
+	ck_assert_int_eq(sink->ops->drop(sink), 0);
+	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET_LOST)), 0);
+	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_OVERFLOW)), 0);
+	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_OVERFLOW)), 0);
+	ck_assert_int_eq(sink->ops->keep(sink), 0);
+	is("");
+	interval(sink, 2);
+	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET_END)), 0);
+	ck_assert_int_eq(sink->ops->keep(sink), 0);
+	is("{\"until\":\"2026-03-02T00:02:00.000000Z\",\"sets\":3,\"records\":12,"
+	   "\"busy\":{\"IFL\":25.0},\"page-reads\":0.5,\"page-writes\":1.5,\"starts\":2.5,"
+	   "\"users\":[{\"user\":\"LINUX\",\"seconds\":7.5}],"
+	   "\"devices\":[{\"device\":\"001F\",\"starts\":2.5}],\"events\":[\"logon GUEST\"],"
+	   "\"lost\":1,\"overflows\":2}\n");
+	ck_assert_int_eq(sink->ops->close(sink), 0);
+}
+END_TEST
+
+/* A full disk is told when the line is written. */
+START_TEST(lines_that_cannot_be_written)
+{
+	FILE *full = fopen("/dev/full", "w");
+	struct sink *sink = summary_sink(full);
+
+	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET_END)), -ENOSPC);
+	ck_assert_int_eq(sink->ops->close(sink), 0);
+	sink = activity_sink(full, 530);
+	interval(sink, 1);
+	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET_END)), 0);
+	ck_assert_int_eq(sink->ops->keep(sink), -ENOSPC);
+	ck_assert_int_eq(sink->ops->close(sink), 0);
+	fclose(full);
 }
 END_TEST
 
@@ -671,6 +761,7 @@ int main(void)
 	const TTest *const tests[] = {
 		text_of_sets, text_of_elements, text_of_records, text_of_values, values,
 		fields_that_are_there, times_of_day, json_of_items, json_of_errors, json_of_fields, summary,
+		activity_lines, lines_that_cannot_be_written,
 		text_of_applications, json_of_applications, outputs_that_cannot_be_written,
 		tallies, sinks_take_whole_sets, sinks_that_fail, csv_on_a_full_disk,
 		nobody_stays_nobody, siphash_of_the_paper,

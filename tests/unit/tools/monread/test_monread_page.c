@@ -10,13 +10,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "html.h"
+#include "sink.h"
 #include "ebcdic.h"
 
 /* 2026-03-02, midnight: 1772409600 seconds after 1970, which is 2208988800 after 1900. */
 #define MIDNIGHT ((UINT64_C(2208988800) + 1772409600) * TOD_SECOND)
 #define AT(seconds) (MIDNIGHT + (seconds) * TOD_SECOND)
+
+/* Of main.c. */
+void complain(const char *what, int error)
+{
+	(void)what;
+	(void)error;
+}
 
 static struct activity f;
 static char *text;
@@ -490,11 +499,67 @@ START_TEST(whole_page)
 }
 END_TEST
 
+static struct sink *sink;
+
+static void give(enum monrec_item_kind kind, uint64_t seconds)
+{
+	static uint8_t bytes[20];
+	struct monrec_item item = { .kind = kind };
+
+	/* D1R11 ends an interval. */
+	item.record = (struct monrec_record){ .data = bytes, .len = 20, .tod = AT(seconds),
+					      .domain = 1, .number = 11 };
+	ck_assert_int_eq(sink->ops->item(sink, &item), 0);
+}
+
+/* The output is the page of what was kept, with what came behind the last interval. */
+START_TEST(output)
+{
+	char path[] = "/tmp/zvmlab-test-XXXXXX";
+	static char found[65536];
+	size_t at = 0;
+	FILE *file;
+
+	close(mkstemp(path));
+	sink = html_sink(path, "a <title>", 530);
+	ck_assert_ptr_nonnull(sink);
+	give(MONREC_RECORD, 60);
+	give(MONREC_SET_END, 0);
+	ck_assert_int_eq(sink->ops->keep(sink), 0);
+	give(MONREC_RECORD, 90);
+	ck_assert_int_eq(sink->ops->drop(sink), 0);
+	give(MONREC_SET_LOST, 0);
+	give(MONREC_RECORD, 120);
+	give(MONREC_SET_END, 0);
+	give(MONREC_OVERFLOW, 0);
+	ck_assert_int_eq(sink->ops->keep(sink), 0);
+	give(MONREC_RECORD, 180);
+	ck_assert_int_eq(sink->ops->close(sink), 0);
+	f.sets = 2;
+	f.records = 2;
+	f.intervals = 3;
+	bucket(60);
+	f.bucket[0].first = AT(60);
+	f.bucket[0].time = 0;
+	bucket(120)->lost = 1;
+	bucket(120)->overflows = 1;
+	page();
+	file = fopen(path, "r");
+	ck_assert_ptr_nonnull(file);
+	found[fread(found, 1, sizeof(found) - 1, file)] = '\0';
+	fclose(file);
+	unlink(path);
+	while (found[at] && found[at] == text[at])
+		at++;
+	ck_assert_msg(found[at] == text[at], "%.80s, not %.80s", found + at, text + at);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		lines, axis, gaps, clock_set_back, grid, scale, chart_as_a_table, timeline, users,
-		devices, listed_events, listed_gaps, whole_page,
+		devices, listed_events, listed_gaps, whole_page, output,
 	};
 
 	return check_run("monread page", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
