@@ -122,6 +122,55 @@ CHANGES = (
              "    tcg_gen_andi_i64(t2, t2, PSW_MASK_SHORT_ADDR);\n", after=True,
              inside="static DisasJumpType op_lpsw("),
     ]),
+    Change("execute", [
+        # What is relative under EXECUTE counts from the target, but links and falls through
+        # after the EXECUTE.  The target is no part of what translated code is found by, so
+        # the code reads it.
+        Hook("target/s390x/cpu.h", "    uint64_t ex_value;",
+             "    uint64_t ex_target;  /* address of the instruction in ex_value */\n",
+             after=True),
+        Hook("target/s390x/machine.c", "    .version_id = 1,", "    .version_id = 2,\n", instead=1,
+             inside="const VMStateDescription vmstate_exval = {"),
+        Hook("target/s390x/machine.c", "VMSTATE_UINT64(env.ex_value, S390CPU),",
+             "        VMSTATE_UINT64_V(env.ex_target, S390CPU, 2),\n", after=True),
+        Hook(f"{TCG}/mem_helper.c", "    env->ex_value = insn | ilen;",
+             "    env->ex_target = addr;\n"),
+        Hook(f"{TCG}/translate.c", "static TCGv_i64 get_address(DisasContext *s, int x2,",
+             "/* The address @halfwords away from an instruction that EXECUTE executes. */\n"
+             "static TCGv_i64 relative_to_target(DisasContext *s, int64_t halfwords)\n"
+             "{\n"
+             "    TCGv_i64 address = tcg_temp_new_i64();\n"
+             "\n"
+             "    tcg_gen_ld_i64(address, cpu_env, offsetof(CPUS390XState, ex_target));\n"
+             "    gen_addi_and_wrap_i64(s, address, address, halfwords * 2);\n"
+             "    return address;\n"
+             "}\n\n"),
+        Hook(f"{TCG}/translate.c", "    TCGLabel *lab;",
+             "    TCGv_i64 relative = NULL;\n", inside="static DisasJumpType help_branch("),
+        Hook(f"{TCG}/translate.c", "/* Take care of the special cases first.  */",
+             "    if (is_imm && unlikely(s->ex_value)) {\n"
+             "        is_imm = false;\n"
+             "        cdest = relative = relative_to_target(s, imm);\n"
+             "    }\n\n"),
+        Hook(f"{TCG}/translate.c", "    free_compare(c);",
+             "    if (relative) {\n"
+             "        tcg_temp_free_i64(relative);\n"
+             "    }\n", inside="static DisasJumpType help_branch("),
+        Hook(f"{TCG}/translate.c", "return help_goto_direct(s, s->base.pc_next +",
+             "    if (unlikely(s->ex_value)) {\n"
+             "        TCGv_i64 relative = relative_to_target(s, get_field(s, i2));\n"
+             "\n"
+             "        tcg_gen_mov_i64(psw_addr, relative);\n"
+             "        tcg_temp_free_i64(relative);\n"
+             "        per_branch(s, false);\n"
+             "        return DISAS_PC_UPDATED;\n"
+             "    }\n"),
+        Hook(f"{TCG}/translate.c", "o->in2 = tcg_const_i64(s->base.pc_next +",
+             "    if (unlikely(s->ex_value)) {\n"
+             "        o->in2 = relative_to_target(s, get_field(s, i2));\n"
+             "        return;\n"
+             "    }\n", inside="static void in2_ri2("),
+    ]),
     Change("epsw", [
         # Condition codes.
         Hook(f"{TCG}/translate.c", "tcg_gen_shri_i64(t, psw_mask, 32);",

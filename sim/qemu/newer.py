@@ -136,7 +136,7 @@ STEPS = (
             # Whatever the guest.
             "early-output wide-constant constants sign woken victim self-jump mvc "
             # Instructions, condition codes, floating point, vectors, time.
-            "halfword lcbb locfhr lder ppno cksm lae rosbg lpsw epsw stck clc laalg "
+            "halfword lcbb locfhr lder ppno cksm lae rosbg lpsw execute epsw stck clc laalg "
             "mdeb inexact vfmax vstl vstrs mvcrl ckc stidp "
             # probe_access_flags() knows the size.
             "sizes".split()

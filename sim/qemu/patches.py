@@ -113,6 +113,18 @@ MESSAGES = {
         "Bit 12 is inverted, and bit 32 of the short PSW is part of the mask, not of the "
         "address.",
     ),
+    "execute": (
+        "target/s390x: count relative operands from the target of EXECUTE",
+        "Relative operands and branch targets of an instruction that EX or EXRL executes "
+        "count from that instruction.  They were taken from the EXECUTE, so BRAS, LARL, "
+        "LGRL, CRL and the like went to or used another place.  Link addresses, the "
+        "fall-through of a branch and the breaking-event address remain those of the "
+        "EXECUTE.\n\n"
+        "One translation is found by the address of the EXECUTE and by the instruction, which "
+        "can be in several places, so the place is kept in the CPU's state and read when the "
+        "code runs.  It is migrated with the instruction, because a CPU can be stopped "
+        "between the two.",
+    ),
     "epsw": (
         "target/s390x: store the current condition code in EPSW",
         "The PSW mask has the code of the last time that it was needed.",
