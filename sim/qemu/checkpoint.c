@@ -26,6 +26,7 @@
 #include "migration/qemu-file.h"
 #include "migration/savevm.h"
 #include "qapi/error.h"
+#include "sysemu/cpus.h"
 #include "sysemu/reset.h"
 
 #define FIRST_CAPACITY (1u << 20)
