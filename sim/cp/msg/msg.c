@@ -38,11 +38,11 @@ struct buffer {
 
 struct cmsg {
 	struct iucv_user *user;
+	struct buffer buffer[MSG_BUFFERS];
 	uint8_t smsg;		/* SET SMSG */
 	bool connected;
 	uint16_t path;		/* the service's end, if connected */
 	uint16_t guest_path;	/* the guest's end */
-	struct buffer buffer[MSG_BUFFERS];
 };
 
 static void forget_path(struct cmsg *msg)

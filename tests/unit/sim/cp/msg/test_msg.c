@@ -6,6 +6,7 @@
 #include "command_check.h"
 #include "cp_private.h"
 #include "iucv_fields.h"
+#include "state_check.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/state.h"
 
@@ -350,6 +351,50 @@ START_TEST(save_load)
 }
 END_TEST
 
+/*
+ * The tag of *MSG's message in an image, by its neighbours: two classes before it, behind it what
+ * has been received and is left, the audit word, flags.  There is one.
+ */
+static uint8_t *tag_in(uint8_t *image, size_t len, uint32_t tag)
+{
+	uint8_t words[25] = { 0, 0, 0, 4, [24] = IPNORPY }, *found = NULL;
+
+	put_be32(words + 8, tag);
+	for (size_t at = state_find(image, len, "IUCV"); at + sizeof(words) <= len; at++)
+		if (memcmp(image + at, words, sizeof(words)) == 0) {
+			ck_assert_ptr_null(found);
+			found = image + at + 8;
+		}
+	ck_assert_ptr_nonnull(found);
+	return found;
+}
+
+/* Tags are numbers of buffers: those of an image may be anything. */
+START_TEST(state_with_other_tags)
+{
+	static const uint32_t tags[] = { 255, UINT32_MAX };
+	const uint16_t path = connected(10);
+	uint8_t *image;
+	size_t len;
+	char err[256];
+
+	for (unsigned int i = 0; i < 4; i++)
+		ck_operator("SMSG LINUX001 A", 0, "");
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	for (unsigned int i = 0; i < 2; i++)
+		put_be32(tag_in(image, len, i + 1), tags[i]);
+	state_sign(image, len);
+	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	free(image);
+	for (unsigned int i = 0; i < 4; i++)
+		ck_assert_uint_eq(receive(path), 9);
+	ck_operator("SMSG LINUX001 BC", 0, "");
+	ck_assert_uint_eq(receive(path), 10);
+	ck_assert_ptr_null(fx_take(0));
+}
+END_TEST
+
 START_TEST(state_damaged)
 {
 	struct state s = { .loading = false };
@@ -386,6 +431,7 @@ int main(void)
 	tcase_add_test(t, fault_drop);
 	tcase_add_test(t, reset);
 	tcase_add_test(t, save_load);
+	tcase_add_test(t, state_with_other_tags);
 	tcase_add_test(t, state_damaged);
 	suite_add_tcase(suite, t);
 	return check_run_suite(suite);
