@@ -118,6 +118,7 @@ int __wrap_close(int fd)
 {
 	const int result = __real_close(fd);
 
+	ck_assert_int_ge(fd, 0);
 	return fails(CALL, EIO) ? -1 : result;
 }
 
