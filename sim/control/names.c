@@ -7,6 +7,7 @@
 #include "zvmlab/monitor.h"
 #include "zvmlab/page.h"
 #include "zvmlab/recording.h"
+#include "zvmlab/spool.h"
 
 const char *const ctl_fault_points[FAULT_POINTS + 1] = {
 #define FAULT_POINT(id, name, kinds, text) [FAULT_##id] = name,
@@ -40,6 +41,10 @@ const char *const ctl_functions[IUCV_FUNCTIONS + 1] = {
 	[IUCV_SEVER] = "sever",
 	[IUCV_SET_MASK] = "set-mask",
 	[IUCV_SET_CONTROL_MASK] = "set-control-mask",
+};
+
+const char *const ctl_spool_queues[] = {
+	[SPOOL_RDR] = "RDR", [SPOOL_PUN] = "PUN", [SPOOL_PRT] = "PRT", NULL,
 };
 
 const char *const ctl_recordings[REC_SERVICES + 1] = {

@@ -7,6 +7,7 @@
 #include "table.h"
 #include "trace_file.h"
 #include "zvmlab/event.h"
+#include "zvmlab/spool.h"
 
 MEMBERS(user_text_data) = {
 	STRING("user", 0, U32, "User ID."), STRING("text", 0, U32, "The line."), END,
@@ -45,6 +46,10 @@ MEMBERS(page_data) = {
 	STRING("what", 0, U32, "held, initial, completion, resolved or turns-end."),
 	INT("cpu", 0, 0, CP_MAX_CPUS - 1, "Whose."), INT("fault", 0, U63, "Its number, or 0."), END,
 };
+MEMBERS(spool_data) = {
+	STRING("user", 0, U32, "User ID."), STRING("queue", 0, U32, "RDR, PUN, PRT; full: no room."),
+	INT("id", 0, 0, SPOOL_MAX_ID, "Number of the file; 0: full."), END,
+};
 MEMBERS(iucv_data) = {
 	NAME("peer", 0, "Whose event."), INT("type", 0, 1, 9, "IPTYPE."),
 	INT("path", 0, U16, "IPPATHID."), INT("flags", 0, U8, "IPFLAGS1."),
@@ -78,6 +83,7 @@ const struct ctl_event_info ctl_events[] = {
 	{ "machine", "A CP command asks something of the machine.", machine_data },
 	{ "fault", "A fault was carried out.", fault_data },
 	{ "page", "The guest met a page that is out, or was told of one.", page_data },
+	{ "spool", "A file was put on a queue, or there was no room for one.", spool_data },
 	{ "iucv-event", "An interruption for a peer; its owner only.", iucv_data },
 	{ "client-dropped", "Another client was dropped.", dropped_data },
 	{ "capture-ended", "The capture file cannot be written any more.", reason_data },
@@ -126,6 +132,7 @@ static const struct {
 	[CP_EVENT_MONITOR_REPLIED] = { .name = "user", .path = "path", .value = "set" },
 	[CP_EVENT_MONITOR_LOST] = { .name = "user", .path = "path", .value = "lost" },
 	[CP_EVENT_PAGE] = { .text = "what", .path = "cpu", .value = "fault" },
+	[CP_EVENT_SPOOL] = { .name = "user", .text = "queue", .value = "id" },
 	[CP_EVENT_RECORDING_CONNECTED] = { "user", "service", "path", "count" },
 	[CP_EVENT_RECORDING_SEVERED] = { "user", "service", "path", "code" },
 	[CP_EVENT_RECORDING_RECEIVED] = { "user", "service", "path", "count" },

@@ -7,6 +7,7 @@
 #include "zvmlab/monitor.h"
 #include "zvmlab/page.h"
 #include "zvmlab/recording.h"
+#include "zvmlab/spool.h"
 
 /* Items of lists that are no objects with known members. */
 MEMBERS(any_string) = { STRING(NULL, 0, U32, NULL) };
@@ -442,6 +443,53 @@ MEMBERS(recording_returns) = {
 	LIST("queues", 0, record_queue, REC_SERVICES, REC_MAX_QUEUES, "As QUERY RECORDING."), END,
 };
 
+MEMBERS(spool_put_args) = {
+	OF_INPUT("user", 0, spool_put, user, "Whose queue."),
+	ENUM("queue", 0, ctl_spool_queues, "Which of them."),
+	NAME("origin", OPT, "Who sends it; default: the user."),
+	OF_INPUT("name", OPT, spool_put, name, "Of the file, up to 8 characters."),
+	OF_INPUT("type", OPT, spool_put, type, "Likewise."),
+	OF_INPUT("class", OPT, spool_put, spool_class, "A to Z, 0 to 9; default A."),
+	BOOL("hold", OPT, "User hold; default false."),
+	BOOL("system-hold", OPT, "System hold; default false."),
+	OF_INPUT("record-length", OPT, spool_put, record_length, "Default 80."),
+	DATA("data", 0, 0, SPOOL_MAX_PUT, "Records one after the other, in EBCDIC if it is text."),
+	END,
+};
+MEMBERS(spool_put_returns) = { INT("id", 0, 1, SPOOL_MAX_ID, "Number of the file."), END };
+MEMBERS(spool_limits_args) = {
+	OF_INPUT("pages", OPT, spool_limits, pages, "Pages of 4 KiB of all files; default: all there are."),
+	OF_INPUT("files", OPT, spool_limits, files, "Files of each user; default 9999."), END,
+};
+MEMBERS(spool_read_args) = {
+	NAME("user", 0, "Whose queue."), ENUM("queue", 0, ctl_spool_queues, "Which of them."),
+	INT("id", 0, 1, SPOOL_MAX_ID, "Number of the file."),
+	INT("first", OPT, U32, "Record to begin with, from 0 on; default 0."), END,
+};
+MEMBERS(spool_read_returns) = {
+	INT("records", 0, U32, "How many there are in the data; 0 behind the last."),
+	DATA("data", 0, 0, CTL_MAX_DATA, "Of each as many bytes as the record length says."), END,
+};
+MEMBERS(spool_member) = {
+	NAME("user", 0, "Whose file."), ENUM("queue", 0, ctl_spool_queues, "On which queue."),
+	ENUM("device", 0, ctl_spool_queues, "The kind of device that made it."),
+	NAME("origin", 0, "Who sent it."), INT("id", 0, 1, SPOOL_MAX_ID, "Its number."),
+	STRING("class", 0, 1, 1, "Its class."), STRING("name", 0, 0, 8, "Its name."),
+	STRING("type", 0, 0, 8, "Its type."), STRING("form", 0, 0, 8, "Its form."),
+	STRING("dist", 0, 0, 8, "Its distribution code."),
+	STRING("tag", 0, 0, SPOOL_TAG_LEN, "What TAG said of it."),
+	BOOL("open", 0, "A device reads or writes it."), BOOL("hold", 0, "User hold."),
+	BOOL("system-hold", 0, "System hold."), INT("records", 0, U32, "How many."),
+	INT("record-length", 0, 1, SPOOL_MAX_RECORD, "Of each."),
+	INT("pages", 0, 0, SPOOL_PAGES, "Pages of 4 KiB."), INT("copies", 0, 1, 255, "COPY."), END,
+};
+MEMBERS(spool_returns) = {
+	LIST("files", 0, spool_member, 0, SPOOL_MAX_FILES, "In the order of the queues, then those being written."),
+	INT("pages", 0, 0, SPOOL_PAGES, "Pages of all files."),
+	INT("page-limit", 0, 0, SPOOL_PAGES, "As many may be used; 0: there is no spool."),
+	INT("file-limit", 0, 0, SPOOL_MAX_ID, "Files that a user may have."), END,
+};
+
 MEMBERS(expire_returns) = { BOOL("expired", 0, "One was set."), END };
 MEMBERS(watchdog_returns) = {
 	BOOL("active", 0, "It is set."), BOOL("conceal", 0, "CONCEAL was asked for."),
@@ -509,6 +557,13 @@ const struct ctl_command ctl_commands[] = {
 	{ "recording-quiesce", "Quiesce the paths of a recording service, or resume them.",
 	  recording_quiesce_args, quiesce_returns, ctl_recording_quiesce },
 	{ "query-recording", "Queues of records.", NULL, recording_returns, ctl_query_recording },
+	{ "spool-put", "Put a file on a queue, as another user would.", spool_put_args,
+	  spool_put_returns, ctl_spool_put },
+	{ "spool-limits", "Say how much the spool may hold.", spool_limits_args, NULL,
+	  ctl_spool_limits },
+	{ "spool-read", "Read records of a file on a queue.", spool_read_args,
+	  spool_read_returns, ctl_spool_read },
+	{ "query-spool", "Files of all users.", NULL, spool_returns, ctl_query_spool },
 	{ "query-segments", "Saved segments.", NULL, segments_returns, ctl_query_segments },
 	{ "segment-read", "Read a segment's bytes.", segment_read_args, segment_read_returns,
 	  ctl_segment_read },

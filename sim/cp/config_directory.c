@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Statements of the user directory: IUCV, NAMESAVE, OPTION, ACCOUNT. */
+/* Statements of the user directory: IUCV, NAMESAVE, OPTION, ACCOUNT, SPOOL. */
 #include <assert.h>
 #include <string.h>
 
@@ -95,6 +95,66 @@ static bool parse_account(struct cp_config *config, struct config_span rest,
 	return config_wrong(problem, word, "an account number of 1 to 8 characters");
 }
 
+/* The device's type: 2540 READER, 2540 PUNCH, 1403. */
+static bool unit_kind(struct cp_unit_config *unit, struct config_span *rest,
+		      struct config_problem *problem)
+{
+	struct config_span word = *rest;
+
+	if (!config_word(rest, &word))
+		return config_wrong(problem, word, "2540 READER, 2540 PUNCH or 1403");
+	if (config_is(word, "1403")) {
+		unit->kind = CP_UNIT_PRINTER;
+		return true;
+	}
+	if (!config_is(word, "2540") || !config_word(rest, &word))
+		return config_wrong(problem, word, "2540 READER, 2540 PUNCH or 1403");
+	if (config_is(word, "READER") || config_is(word, "RDR"))
+		unit->kind = CP_UNIT_READER;
+	else if (config_is(word, "PUNCH") || config_is(word, "PUN"))
+		unit->kind = CP_UNIT_PUNCH;
+	else
+		return config_wrong(problem, word, "READER or PUNCH");
+	return true;
+}
+
+static bool unit_class(struct cp_unit_config *unit, struct config_span word)
+{
+	const char c = *word.at >= 'a' && *word.at <= 'z' ? (char)(*word.at - 'a' + 'A') : *word.at;
+
+	if (word.end != word.at + 1)
+		return false;
+	unit->spool_class = c;
+	return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       (c == '*' && unit->kind == CP_UNIT_READER);
+}
+
+static bool parse_spool(struct cp_config *config, struct config_span rest,
+			struct config_problem *problem)
+{
+	struct cp_unit_config unit = { 0 };
+	struct config_span word = rest;
+	uint64_t n;
+
+	if (!config_word(&rest, &word) || !config_number(word, 16, UINT16_MAX, &n))
+		return config_wrong(problem, word, "a hexadecimal device number up to FFFF");
+	unit.device = (uint16_t)n;
+	for (unsigned int i = 0; i < config->units; i++)
+		if (config->unit[i].device == unit.device)
+			return config_wrong(problem, word, "another device number than before");
+	if (config->units == CP_MAX_UNITS)
+		return config_wrong(problem, word, "no more than 8 SPOOL statements");
+	if (!unit_kind(&unit, &rest, problem))
+		return false;
+	unit.spool_class = unit.kind == CP_UNIT_READER ? '*' : 'A';
+	if (config_word(&rest, &word) && !unit_class(&unit, word))
+		return config_wrong(problem, word, "a class A to Z or 0 to 9, of a reader also *");
+	if (!config_empty(rest))
+		return config_wrong(problem, rest, "the class to be the last word");
+	config->unit[config->units++] = unit;
+	return true;
+}
+
 static const struct {
 	const char *name;
 	bool (*parse)(struct cp_config *config, struct config_span rest,
@@ -104,6 +164,7 @@ static const struct {
 	{ "NAMESAVE", parse_namesave },
 	{ "OPTION", parse_option },
 	{ "ACCOUNT", parse_account },
+	{ "SPOOL", parse_spool },
 };
 
 static bool parse_statement(struct cp_config *config, struct config_span item,
@@ -116,7 +177,7 @@ static bool parse_statement(struct cp_config *config, struct config_span item,
 	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++)
 		if (config_is(word, statements[i].name))
 			return statements[i].parse(config, rest, problem);
-	return config_wrong(problem, item, "an IUCV, NAMESAVE, OPTION or ACCOUNT statement");
+	return config_wrong(problem, item, "an IUCV, NAMESAVE, OPTION, ACCOUNT or SPOOL statement");
 }
 
 bool config_directory(struct cp_config *config, struct config_span text,
@@ -129,6 +190,8 @@ bool config_directory(struct cp_config *config, struct config_span text,
 	memset(config->account, 0, sizeof(config->account));
 	config->iucv_statements = 0;
 	config->namesaves = 0;
+	memset(config->unit, 0, sizeof(config->unit));
+	config->units = 0;
 	config->applmon = false;
 	config->max_paths = DEFAULT_MAXCONN;
 	while (config_item(&text, &item))

@@ -52,6 +52,11 @@ static void put_storage(struct text *text, const struct cp_config *config)
 
 static void put_directory(struct text *text, const struct cp_config *config)
 {
+	static const char *const types[] = {
+		[CP_UNIT_READER] = "2540 READER", [CP_UNIT_PUNCH] = "2540 PUNCH",
+		[CP_UNIT_PRINTER] = "1403",
+	};
+
 	assert(config->iucv_statements <= CP_MAX_DIRECTORY);
 	assert(config->namesaves <= CP_MAX_DIRECTORY);
 	for (unsigned int i = 0; i < config->iucv_statements; i++) {
@@ -66,6 +71,9 @@ static void put_directory(struct text *text, const struct cp_config *config)
 		put(text, "NAMESAVE %s;", config->namesave[i]);
 	if (config->account[0] != '\0')
 		put(text, "ACCOUNT %s;", config->account);
+	for (unsigned int i = 0; i < config->units; i++)
+		put(text, "SPOOL %04X %s %c;", config->unit[i].device,
+		    types[config->unit[i].kind], config->unit[i].spool_class);
 	put(text, "OPTION MAXCONN %" PRIu32 "%s", config->max_paths,
 	    config->applmon ? " APPLMON" : "");
 }

@@ -16,6 +16,7 @@
 #include "zvmlab/cp.h"
 #include "zvmlab/input.h"
 #include "zvmlab/recording.h"
+#include "zvmlab/spool.h"
 #include "zvmlab/watchdog.h"
 
 struct state;
@@ -41,6 +42,7 @@ struct cp {
 	struct guests *guests;	/**< those that a test describes, guests/ */
 	struct cmsg *msg;	/**< *MSG service and SET SMSG settings */
 	struct recording *recordings;	/**< *LOGREC, *ACCOUNT, *SYMPTOM and their queues */
+	struct spool *spool;	/**< files of users, and unit record devices */
 	struct cpcmd *command;
 	struct watchdog watchdog;	/**< DIAGNOSE X'288' */
 	uint64_t timer_due[CP_TIMERS];	/**< TOD, 0: none */

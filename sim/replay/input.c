@@ -11,6 +11,7 @@
 #include "zvmlab/monitor.h"
 #include "zvmlab/page.h"
 #include "zvmlab/recording.h"
+#include "zvmlab/spool.h"
 #include "zvmlab/state.h"
 #include "zvmlab/watchdog.h"
 
@@ -182,6 +183,49 @@ static void recording_quiesced(struct replay *r, const json_t *record,
 	recording_quiesce(r->cp, (enum rec_service)given->service, given->user, given->quiesce);
 }
 
+static void unit(struct replay *r, const json_t *record, const union input_args *in)
+{
+	const struct input_unit *given = &in->unit;
+	struct cp_unit_io io = { .device = given->device, .command = given->command };
+	const enum cp_unit_way way = cp_unit_way(r->cp, given->device, given->command);
+
+	(void)record;
+	if (way == CP_UNIT_REJECT || given->data.len > sizeof(io.data) ||
+	    (way == CP_UNIT_TAKES) != (given->data.len > 0)) {
+		replay_unusable(r, "the device has no such command, or not with this data");
+		return;
+	}
+	io.length = (uint32_t)given->data.len;
+	if (io.length > 0)
+		memcpy(io.data, given->data.at, io.length);
+	cp_unit(r->cp, &io);
+}
+
+static void put(struct replay *r, const json_t *record, const union input_args *in)
+{
+	const struct input_spool_put *given = &in->spool_put;
+	const struct spool_put file = {
+		.user = given->user, .queue = (enum spool_queue)given->queue,
+		.origin = given->origin, .name = given->name, .type = given->type,
+		.spool_class = given->spool_class[0], .hold = given->hold,
+		.system_hold = given->system_hold, .record_length = given->record_length,
+		.data = given->data.at, .len = given->data.len,
+	};
+	char err[256];
+
+	(void)record;
+	if (file.len > SPOOL_MAX_PUT)
+		replay_unusable(r, "its data has more than %u bytes", SPOOL_MAX_PUT);
+	else
+		spool_put(r->cp, &file, err, sizeof(err));
+}
+
+static void limits(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	spool_limits(r->cp, in->spool_limits.pages, in->spool_limits.files);
+}
+
 static void timer(struct replay *r, const json_t *record, const union input_args *in)
 {
 	(void)record;
@@ -321,6 +365,9 @@ static give *const gives[INPUTS] = {
 	[INPUT_recording_record] = recording_record,
 	[INPUT_recording_sever] = recording_severed,
 	[INPUT_recording_quiesce] = recording_quiesced,
+	[INPUT_unit] = unit,
+	[INPUT_spool_put] = put,
+	[INPUT_spool_limits] = limits,
 	[INPUT_watchdog_timer] = timer,
 	[INPUT_watchdog_expire] = expire,
 	[INPUT_fault_arm] = arm,

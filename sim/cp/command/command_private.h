@@ -32,16 +32,21 @@ enum cpcmd_number {
 	CPCMD_INVALID_OPTION = 3,
 	CPCMD_CONFLICT = 13,
 	CPCMD_BAD_USERID = 20,
+	CPCMD_NO_NUMBER = 22,
 	CPCMD_BAD_STORAGE = 25,
 	CPCMD_BAD_OPERAND = 26,
+	CPCMD_BAD_CLASS = 28,
 	CPCMD_NO_DEVICE = 40,
+	CPCMD_NO_FILE = 42,
 	CPCMD_NO_SEGMENT = 44,
 	CPCMD_NOT_LOGGED_ON = 45,
 	CPCMD_NOT_IN_DIRECTORY = 53,
 	CPCMD_LOGGED_ON = 54,
 	CPCMD_NOT_RECEIVING = 57,
 	CPCMD_STORAGE_TOO_LARGE = 94,
+	CPCMD_NOT_LINKED = 107,
 	CPCMD_SEGMENT_ERROR = 435,
+	CPCMD_TOO_MANY_FILES = 439,
 	CPCMD_SEGMENT_DONE = 440,
 	CPCMD_MONITOR_PENDING = 6224,
 	CPCMD_NO_RECORDING = 8072,
@@ -162,6 +167,16 @@ cpcmd_function cpcmd_query_monitor;
 cpcmd_function cpcmd_system, cpcmd_logoff, cpcmd_signal;
 /* command_recording.c */
 cpcmd_function cpcmd_recording, cpcmd_query_recording, cpcmd_acnt;
+
+/* command_spool.c */
+cpcmd_function cpcmd_link;
+/* command_spool_device.c */
+cpcmd_function cpcmd_spool, cpcmd_close, cpcmd_tag;
+/** Unit record devices that args->word names, for QUERY VIRTUAL; false if it names none. */
+bool cpcmd_query_units(struct cpcmd_args *args, int *rc);
+/* command_spool_file.c */
+cpcmd_function cpcmd_purge_files, cpcmd_order, cpcmd_change, cpcmd_transfer;
+cpcmd_function cpcmd_query_reader, cpcmd_query_punch, cpcmd_query_printer;
 
 /** Default terminal settings. */
 void cpcmd_terminal_init(struct cpcmd *command);

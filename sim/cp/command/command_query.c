@@ -96,7 +96,7 @@ static int query_privclass(struct cpcmd_args *args)
 	return 0;
 }
 
-/* The console is the only device of the virtual machine that CP knows. */
+/* The console and unit record devices are all that CP knows of the virtual machine's. */
 static int query_no_device(struct cpcmd_args *args)
 {
 	char name[sizeof(args->word)];
@@ -121,9 +121,12 @@ static int query_virtual(struct cpcmd_args *args)
 		{ "OSA", 3, CPCMD_MACHINE "G", query_no_device },
 		{ NULL, 0, NULL, NULL },
 	};
-	struct cpcmd_args device = *args;
+	struct cpcmd_args device = *args, units = *args;
 	uint64_t number;
+	int rc;
 
+	if (cpcmd_next(&units) && cpcmd_query_units(&units, &rc))
+		return rc;
 	/* What is no option may be the number of a device. */
 	if (!cpcmd_next(&device) || cpcmd_find(args, options, device.word) ||
 	    !cpcmd_number(device.word, 16, 0, UINT16_MAX, &number))
@@ -149,6 +152,12 @@ int cpcmd_query(struct cpcmd_args *args)
 		{ "MONITOR", 3, "AE", cpcmd_query_monitor },
 		{ "RECORDING", 3, "ABCEF", cpcmd_query_recording },
 		{ "COMMANDS", 4, CPCMD_ANY, cpcmd_query_commands },
+		{ "READER", 1, "DG", cpcmd_query_reader },
+		{ "RDR", 3, "DG", cpcmd_query_reader },
+		{ "PUNCH", 2, "DG", cpcmd_query_punch },
+		{ "PCH", 3, "DG", cpcmd_query_punch },
+		{ "PRINTER", 1, "DG", cpcmd_query_printer },
+		{ "PRT", 3, "DG", cpcmd_query_printer },
 		{ "NAMES", 1, CPCMD_ANY, cpcmd_query_names },
 		{ "USERS", 1, CPCMD_ANY, cpcmd_query_user },
 		{ "TIME", 1, CPCMD_ANY, query_time },

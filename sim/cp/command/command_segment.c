@@ -213,6 +213,10 @@ int cpcmd_purge(struct cpcmd_args *args)
 		{ "NSS", 3, "E", purge_nss },
 		{ NULL, 0, NULL, NULL },
 	};
+	struct cpcmd_args option = *args;
 
+	if (cpcmd_next(&option) && !cpcmd_abbreviates(option.word, "NSS", 3) &&
+	    strpbrk(args->classes, "DG"))
+		return cpcmd_purge_files(args);
 	return cpcmd_option(args, options, "PUR");
 }

@@ -14,18 +14,48 @@ enum {
 	VRDC_SIZE = 12,		/* without the characteristics of a real device */
 };
 
-/* Class and type of a 3215. */
+/* Classes and types: a 3215; a 2540, one number for its reader and its punch; a 1403. */
 #define CLASS_TERMINAL 0x80
+#define CLASS_UNIT_INPUT 0x20
+#define CLASS_UNIT_OUTPUT 0x10
 #define TYPE_3215 0x00
+#define TYPE_2540 0x82
+#define TYPE_1403 0x41
+
+/* Fills in class and type; false if the guest has no such device. */
+static bool describe(const struct cp *cp, uint16_t device, uint8_t block[VRDC_SIZE])
+{
+	static const uint8_t units[][2] = {
+		[CP_UNIT_READER] = { CLASS_UNIT_INPUT, TYPE_2540 },
+		[CP_UNIT_PUNCH] = { CLASS_UNIT_OUTPUT, TYPE_2540 },
+		[CP_UNIT_PRINTER] = { CLASS_UNIT_OUTPUT, TYPE_1403 },
+	};
+	const uint8_t *kind = NULL;
+
+	for (unsigned int i = 0; i < cp->config.units; i++)
+		if (cp->config.unit[i].device == device)
+			kind = units[cp->config.unit[i].kind];
+	if (!kind && device != cp->config.console)
+		return false;
+	memset(block + VRDC_VIRTUAL_CLASS, 0, VRDC_SIZE - VRDC_VIRTUAL_CLASS);
+	block[VRDC_VIRTUAL_CLASS] = kind ? kind[0] : CLASS_TERMINAL;
+	block[VRDC_VIRTUAL_TYPE] = kind ? kind[1] : TYPE_3215;
+	return true;
+}
 
 struct cp_result diag_210_device(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
 				 unsigned int r3)
 {
 	uint64_t addr = diag_address(insn, r1);
 	uint8_t block[VRDC_SIZE];
+	const struct fault_action fault = diag_fault(cp, FAULT_DIAG210);
 	uint16_t pgm;
 
 	(void)r3;
+	if (fault.kind == FAULT_PGM)
+		return cp_program((uint16_t)fault.value);
+	if (fault.kind == FAULT_CC || fault.kind == FAULT_DROP)
+		return cp_cc(fault.kind == FAULT_CC ? (uint8_t)fault.value : 2);
 	/* The block's address has 31 bits in every addressing mode. */
 	if (addr % 4 != 0 || addr > 0x7fffffff)
 		return cp_program(PGM_SPECIFICATION);
@@ -34,12 +64,8 @@ struct cp_result diag_210_device(struct cp *cp, const struct cp_insn *insn, unsi
 		return cp_program(pgm);
 	if (get_be16(block + VRDC_LENGTH) < VRDC_SIZE)
 		return cp_program(PGM_SPECIFICATION);
-	if (get_be16(block + VRDC_DEVICE) != cp->config.console)
+	if (!describe(cp, get_be16(block + VRDC_DEVICE), block))
 		return cp_cc(3);
-	assert(get_be16(block + VRDC_LENGTH) >= sizeof(block));
-	memset(block + VRDC_VIRTUAL_CLASS, 0, VRDC_SIZE - VRDC_VIRTUAL_CLASS);
-	block[VRDC_VIRTUAL_CLASS] = CLASS_TERMINAL;
-	block[VRDC_VIRTUAL_TYPE] = TYPE_3215;
 	pgm = storage_write(cp, (int)insn->cpu, addr, block, sizeof(block));
 	if (pgm != 0)
 		return cp_program(pgm);

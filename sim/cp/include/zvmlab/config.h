@@ -18,6 +18,7 @@
 #define CP_MAX_SEGMENTS 32
 #define CP_MAX_RANGES 6		/* ranges per segment that DIAG 64 SEGEXTX lists */
 #define CP_MAX_DIRECTORY 64	/* IUCV and NAMESAVE statements, each */
+#define CP_MAX_UNITS 8		/* SPOOL statements */
 #define CP_MAX_PATHS 65535
 #define CP_NAME_LEN 8
 
@@ -51,6 +52,15 @@ struct cp_iucv_statement {
 	bool priority;
 };
 
+enum cp_unit_kind { CP_UNIT_READER, CP_UNIT_PUNCH, CP_UNIT_PRINTER };
+
+/** SPOOL statement of the user directory: a virtual unit record device. */
+struct cp_unit_config {
+	uint16_t device;
+	uint8_t kind;		/**< enum cp_unit_kind */
+	char spool_class;	/**< A to Z, 0 to 9; of a reader also '*' */
+};
+
 /** Privilege classes there are: A to Z, 1 to 6. */
 #define CP_CLASSES 32
 
@@ -66,6 +76,8 @@ struct cp_config {
 	unsigned int iucv_statements;
 	char namesave[CP_MAX_DIRECTORY][CP_NAME_LEN + 1];
 	unsigned int namesaves;
+	struct cp_unit_config unit[CP_MAX_UNITS];	/**< each with another number */
+	unsigned int units;
 	struct cp_extent extent[CP_MAX_EXTENTS];
 	unsigned int extents;
 	struct cp_segment_config segment[CP_MAX_SEGMENTS];
@@ -99,7 +111,8 @@ void cp_config_fini(struct cp_config *config);
  *   level      version.release.modification, e.g. 7.3.0
  *   cpus       1 to 64
  *   storage    "0.140M 200M.200M" (start.size, K M or G)
- *   directory  "IUCV *MONITOR MSGLIMIT 255;NAMESAVE MONDCSS;OPTION MAXCONN 64"
+ *   directory  "IUCV *MONITOR MSGLIMIT 255;NAMESAVE MONDCSS;OPTION MAXCONN 64;
+ *              SPOOL 00C 2540 READER *;SPOOL 00D 2540 PUNCH A;SPOOL 00E 1403 A"
  *   segment    "MONDCSS 9000-97FF SC RSTD;DATA 10000-100FF EN 10100-101FF SW
  *              FILE=path" (pages in hexadecimal); empty: none
  *   console    virtual device number in hexadecimal

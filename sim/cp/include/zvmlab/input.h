@@ -15,6 +15,7 @@
 #include "zvmlab/guests.h"
 #include "zvmlab/page.h"
 #include "zvmlab/recording.h"
+#include "zvmlab/spool.h"
 #include "zvmlab/trace.h"
 
 /** What a member is in C, and in a record. */

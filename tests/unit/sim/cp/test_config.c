@@ -123,6 +123,14 @@ static const struct { const char *key, *value; } wrong_values[] = {
 	{ "directory", "OPTION MAXCONN 65536" }, { "directory", "OPTION QUICKDSP" },
 	{ "directory", "ACCOUNT" }, { "directory", "ACCOUNT A B" }, { "directory", "ACCOUNT A,B" },
 	{ "directory", "USER LINUX" },
+	{ "directory", "SPOOL" }, { "directory", "SPOOL 10000 2540 READER" },
+	{ "directory", "SPOOL 00C" }, { "directory", "SPOOL 00C 3505" },
+	{ "directory", "SPOOL 00C 2540" }, { "directory", "SPOOL 00C 2540 PRINTER" },
+	{ "directory", "SPOOL 00C 2540 PUNCH *" }, { "directory", "SPOOL 00E 1403 AB" },
+	{ "directory", "SPOOL 00E 1403 A B" }, { "directory", "SPOOL 00E 1403 +" },
+	{ "directory", "SPOOL C 1403;SPOOL 00C 1403" },
+	{ "directory", "SPOOL 1 1403;SPOOL 2 1403;SPOOL 3 1403;SPOOL 4 1403;SPOOL 5 1403;"
+		       "SPOOL 6 1403;SPOOL 7 1403;SPOOL 8 1403;SPOOL 9 1403" },
 	{ "segment", "9000-97FF SC" }, { "segment", "NAME" }, { "segment", "NAME 9000 SC" },
 	{ "segment", "NAME 9000-97FF" }, { "segment", "NAME 9000-97FF XX" },
 	{ "segment", "NAME 97FF-9000 SC" }, { "segment", "NAME 0-8000000 SC" },
@@ -199,7 +207,18 @@ START_TEST(directory_statements)
 	ck_assert_uint_eq(config.max_paths, 65535);
 	ck_assert(config.applmon);
 	ck_assert_str_eq(config.account, "0815");
+	good("directory", "spool 00c 2540 rdr;spool ffff 1403 9;SPOOL 0 2540 PUN k");
+	ck_assert_uint_eq(config.units, 3);
+	ck_assert_uint_eq(config.unit[0].device, 0x00c);
+	ck_assert_int_eq(config.unit[0].kind, CP_UNIT_READER);
+	ck_assert_int_eq(config.unit[0].spool_class, '*');
+	ck_assert_uint_eq(config.unit[1].device, 0xffff);
+	ck_assert_int_eq(config.unit[1].kind, CP_UNIT_PRINTER);
+	ck_assert_int_eq(config.unit[1].spool_class, '9');
+	ck_assert_int_eq(config.unit[2].kind, CP_UNIT_PUNCH);
+	ck_assert_int_eq(config.unit[2].spool_class, 'K');
 	good("directory", "");
+	ck_assert_uint_eq(config.units, 0);
 	ck_assert_uint_eq(config.iucv_statements, 0);
 	ck_assert_uint_eq(config.namesaves, 0);
 	ck_assert_uint_eq(config.max_paths, 64);
@@ -285,6 +304,9 @@ START_TEST(values_as_they_are_told)
 		{ "directory", "", NULL },
 		{ "directory", "iucv any;iucv *msg msglimit 7;iucv other priority;namesave a b;option "
 			       "maxconn 9 applmon;account 0815", NULL },
+		{ "directory", "spool c 2540 reader b;spool d 2540 punch;spool e 1403 7",
+		  "SPOOL 000C 2540 READER B;SPOOL 000D 2540 PUNCH A;SPOOL 000E 1403 7;OPTION "
+		  "MAXCONN 64" },
 		{ "segment", "data 10000-100ff en 10100-7ffffff sw;mon 0-0 sc rstd;last 1-2 er",
 		  "DATA 10000-100FF EN 10100-7FFFFFF SW;MON 0-0 SC RSTD;LAST 1-2 ER" },
 		{ "segment", "", "" }, { "seed", "18446744073709551615", "18446744073709551615" },

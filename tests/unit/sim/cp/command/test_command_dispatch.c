@@ -68,7 +68,7 @@ static const struct {
 	{ "Q N", NULL },
 	{ "Q NAMES", "Q NAMEZ" },
 	{ "Q T", NULL },
-	{ "Q PRIV", "Q PRI" },
+	{ "Q PRIV", "Q PRIVX" },
 	{ "Q SET", "Q SE" },
 	{ "Q U OPERATOR", "Q UX OPERATOR" },
 };
@@ -88,7 +88,7 @@ START_TEST(classes)
 	fx_setup_with(class_g);
 	ck_guest("DEFSEG A 700-7FF SR", 1, UNKNOWN("DEFSEG"));
 	ck_guest("SAVESEG A", 1, UNKNOWN("SAVESEG"));
-	ck_guest("PURGE NSS A", 1, UNKNOWN("PURGE"));
+	ck_guest("PURGE NSS A", 3, INVALID("PUR", "NSS"));
 	ck_guest("MONITOR SAMPLE START", 1, UNKNOWN("MONITOR"));
 	ck_guest("MSGNOH OPERATOR A", 1, UNKNOWN("MSGNOH"));
 	ck_guest("QUERY NSS", 3, INVALID("CQV", "NSS"));

@@ -147,7 +147,7 @@ START_TEST(purge)
 	ck_guest("Q NSS", 0, "NO NSS FILES\n");
 	ck_guest("Q NSS MAP", 0, "NO NSS FILES\n");
 	ck_guest("PURGE", 26, MISSING("PUR"));
-	ck_guest("PURGE RDR", 3, INVALID("PUR", "RDR"));
+	ck_guest("PURGE SYS", 3, INVALID("CSU", "SYS"));
 	ck_guest("PURGE NSS", 26, MISSING("PUR"));
 	ck_guest("PURGE NSS NAME", 26, MISSING("PUR"));
 	ck_guest("PURGE NSS NAME A B", 3, EXTRA("PUR", "B"));

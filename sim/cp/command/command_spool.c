@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Operands that all commands about the spool have; LINK, as far as Linux asks who there is. */
+#include <stdio.h>
+#include <string.h>
+
+#include "command_spool.h"
+
+bool cpcmd_is_queue(const struct cpcmd_args *args, enum spool_queue *queue)
+{
+	static const struct {
+		const char *name;
+		uint8_t min;
+		enum spool_queue queue;
+	} words[] = {
+		{ "READER", 1, SPOOL_RDR }, { "RDR", 3, SPOOL_RDR }, { "PUNCH", 2, SPOOL_PUN },
+		{ "PCH", 3, SPOOL_PUN }, { "PRINTER", 1, SPOOL_PRT }, { "PRT", 3, SPOOL_PRT },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (cpcmd_abbreviates(args->word, words[i].name, words[i].min)) {
+			*queue = words[i].queue;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool cpcmd_is_field(const char *word)
+{
+	const size_t len = strlen(word);
+
+	for (size_t i = 0; i < len; i++)
+		if (word[i] <= ' ' || word[i] >= 0x7f)
+			return false;
+	return len > 0 && len <= CP_NAME_LEN;
+}
+
+int cpcmd_next_field(struct cpcmd_args *args, const char *module, char out[CP_NAME_LEN + 1])
+{
+	if (!cpcmd_next(args))
+		return cpcmd_missing(args, module);
+	if (!cpcmd_is_field(args->word))
+		return cpcmd_invalid(args, module);
+	snprintf(out, CP_NAME_LEN + 1, "%.*s", (int)CP_NAME_LEN, args->word);
+	return 0;
+}
+
+bool cpcmd_next_as_given(struct cpcmd_args *args, char out[CP_NAME_LEN + 1])
+{
+	const char *from = cpcmd_rest(args);
+	const size_t len = strcspn(from, " ");
+
+	if (!cpcmd_next(args) || len > CP_NAME_LEN)
+		return false;
+	memcpy(out, from, len);
+	out[len] = '\0';
+	return cpcmd_is_field(out);
+}
+
+int cpcmd_next_user(struct cpcmd_args *args, const char *module, char out[CP_NAME_LEN + 1])
+{
+	if (!cpcmd_next(args) || !cpcmd_is_field(args->word))
+		return cpcmd_message(args->cp, module, CPCMD_BAD_USERID, 'E',
+				     "Userid missing or invalid");
+	snprintf(out, CP_NAME_LEN + 1, "%s",
+		 strcmp(args->word, "*") == 0 ? args->userid : args->word);
+	if (!msg_logged_on(args->cp, out))
+		return cpcmd_message(args->cp, module, CPCMD_NOT_IN_DIRECTORY, 'E',
+				     "%s not in CP directory", out);
+	return 0;
+}
+
+int cpcmd_next_to(struct cpcmd_args *args, const char *module, char out[CP_NAME_LEN + 1],
+		  uint8_t *queue)
+{
+	struct cpcmd_args ahead;
+	enum spool_queue found;
+	const int rc = cpcmd_next_user(args, module, out);
+
+	if (rc != 0)
+		return rc;
+	*queue = SPOOL_RDR;
+	ahead = *args;
+	if (cpcmd_next(&ahead) && cpcmd_is_queue(&ahead, &found)) {
+		*queue = (uint8_t)found;
+		args->next = ahead.next;
+	}
+	return 0;
+}
+
+int cpcmd_next_name(struct cpcmd_args *args, const char *module, char name[CP_NAME_LEN + 1],
+		    char type[CP_NAME_LEN + 1])
+{
+	type[0] = '\0';
+	if (!cpcmd_next_as_given(args, name))
+		return args->word[0] ? cpcmd_invalid(args, module) : cpcmd_missing(args, module);
+	if (*cpcmd_rest(args) && !cpcmd_next_as_given(args, type))
+		return cpcmd_invalid(args, module);
+	return cpcmd_end(args, module);
+}
+
+int cpcmd_next_class(struct cpcmd_args *args, const char *module, bool any, char *out)
+{
+	if (!cpcmd_next(args))
+		return cpcmd_missing(args, module);
+	*out = args->word[0];
+	if (args->word[1] == '\0' && spool_class_valid(*out, any))
+		return 0;
+	return cpcmd_message(args->cp, module, CPCMD_BAD_CLASS, 'E', "Class missing or invalid");
+}
+
+/* No user has a disk here: who the user is comes first, and no device number is right. */
+int cpcmd_link(struct cpcmd_args *args)
+{
+	char user[CP_NAME_LEN + 1];
+	const int rc = cpcmd_next_user(args, "LNM", user);
+
+	if (rc != 0)
+		return rc;
+	if (!cpcmd_next(args))
+		return cpcmd_message(args->cp, "LNM", CPCMD_NO_NUMBER, 'E',
+				     "A virtual device number was not supplied or it was invalid.");
+	return cpcmd_message(args->cp, "LNM", CPCMD_NOT_LINKED, 'E', "%s %s not linked; no device",
+			     user, args->word);
+}

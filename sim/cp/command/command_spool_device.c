@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* SPOOL, CLOSE, TAG, and what QUERY VIRTUAL says of unit record devices. */
+#include <stdio.h>
+#include <string.h>
+
+#include "command_spool.h"
+
+/* The units that args->word names; a bit each, 0: none. */
+static unsigned int units_of(const struct cpcmd_args *args)
+{
+	enum spool_queue queue;
+	unsigned int units = 0;
+	uint64_t number;
+	int unit;
+
+	if (cpcmd_is_queue(args, &queue)) {
+		for (unsigned int i = 0; i < args->cp->config.units; i++)
+			if (spool_unit_queue(args->cp, i) == queue)
+				units |= 1u << i;
+		return units;
+	}
+	if (!cpcmd_number(args->word, 16, 0, UINT16_MAX, &number))
+		return 0;
+	unit = spool_unit(args->cp, (uint16_t)number);
+	return unit < 0 ? 0 : 1u << unit;
+}
+
+/* The device operand; 0, or the message's number. */
+static int next_units(struct cpcmd_args *args, const char *module, unsigned int *units)
+{
+	if (!cpcmd_next(args))
+		return cpcmd_missing(args, module);
+	*units = units_of(args);
+	if (*units)
+		return 0;
+	return cpcmd_message(args->cp, module, CPCMD_NO_DEVICE, 'E', "Device %s does not exist",
+			     args->word);
+}
+
+/* Switches of SPOOL: where they are kept, and what they set. */
+static bool set_switch(const char *word, struct spool_device *device)
+{
+	const struct {
+		const char *name;
+		uint8_t min;
+		bool *to, value;
+	} switches[] = {
+		{ "CONT", 3, &device->cont, true }, { "NOCONT", 5, &device->cont, false },
+		{ "HOLD", 2, &device->hold, true }, { "NOHOLD", 4, &device->hold, false },
+		{ "KEEP", 2, &device->keep, true }, { "NOKEEP", 4, &device->keep, false },
+		/* A reader that is not CONT ends with each file, and nothing else is kept of it. */
+		{ "EOF", 3, NULL, true }, { "NOEOF", 4, NULL, false },
+		{ "MSG", 3, NULL, true }, { "NOMSG", 4, NULL, false },
+	};
+
+	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++) {
+		if (!cpcmd_abbreviates(word, switches[i].name, switches[i].min))
+			continue;
+		if (switches[i].to)
+			*switches[i].to = switches[i].value;
+		return true;
+	}
+	return false;
+}
+
+static int next_copies(struct cpcmd_args *args, struct spool_device *device)
+{
+	uint64_t copies;
+
+	if (!cpcmd_next(args))
+		return cpcmd_missing(args, "CSP");
+	if (!cpcmd_number(args->word, 10, 1, UINT8_MAX, &copies))
+		return cpcmd_invalid(args, "CSP");
+	device->copies = (uint8_t)copies;
+	return 0;
+}
+
+/* An option of SPOOL that only an output device has. */
+static int output_option(struct cpcmd_args *args, struct spool_device *device)
+{
+	struct spool_label *label = &device->label;
+
+	if (cpcmd_abbreviates(args->word, "COPY", 2))
+		return next_copies(args, device);
+	if (strcmp(args->word, "FORM") == 0)
+		return cpcmd_next_field(args, "CSP", label->form);
+	if (strcmp(args->word, "DEST") == 0)
+		return cpcmd_next_field(args, "CSP", label->dest);
+	if (cpcmd_abbreviates(args->word, "DIST", 1)) {
+		const int rc = cpcmd_next_field(args, "CSP", label->dist);
+
+		if (rc == 0 && (strcmp(label->dist, "OFF") == 0 || strcmp(label->dist, "*") == 0))
+			strcpy(label->dist, args->userid);
+		return rc;
+	}
+	if (cpcmd_abbreviates(args->word, "TO", 1))
+		return cpcmd_next_to(args, "CSP", device->to, &device->to_queue);
+	if (strcmp(args->word, "OFF") == 0) {
+		device->to[0] = '\0';
+		return 0;
+	}
+	if (cpcmd_abbreviates(args->word, "NONAME", 4)) {
+		label->name[0] = label->type[0] = '\0';
+		return 0;
+	}
+	if (cpcmd_abbreviates(args->word, "NAME", 2))
+		return cpcmd_next_name(args, "CSP", label->name, label->type);
+	return cpcmd_invalid(args, "CSP");
+}
+
+static int set_options(struct cpcmd_args *args, struct spool_device *device, bool reader)
+{
+	bool any = false;
+	int rc = 0;
+
+	for (; rc == 0 && cpcmd_next(args); any = true) {
+		if (set_switch(args->word, device))
+			continue;
+		if (cpcmd_abbreviates(args->word, "CLASS", 2))
+			rc = cpcmd_next_class(args, "CSP", reader, &device->spool_class);
+		else
+			rc = reader ? cpcmd_invalid(args, "CSP") : output_option(args, device);
+	}
+	return rc != 0 || any ? rc : cpcmd_missing(args, "CSP");
+}
+
+int cpcmd_spool(struct cpcmd_args *args)
+{
+	struct cp *cp = args->cp;
+	struct spool_device changed[CP_MAX_UNITS];
+	unsigned int units;
+	int rc = next_units(args, "CSP", &units);
+
+	/* All of it, or nothing. */
+	for (unsigned int i = 0; rc == 0 && i < cp->config.units; i++) {
+		struct cpcmd_args options = *args;
+
+		changed[i] = cp->spool->device[i];
+		if (!(units & 1u << i))
+			continue;
+		rc = set_options(&options, &changed[i], spool_unit_queue(cp, i) == SPOOL_RDR);
+		if (changed[i].to[0] == '\0')
+			changed[i].to_queue = (uint8_t)spool_unit_queue(cp, i);
+	}
+	for (unsigned int i = 0; rc == 0 && i < cp->config.units; i++)
+		if (units & 1u << i)
+			cp->spool->device[i] = changed[i];
+	return rc;
+}
+
+struct close_words {
+	char to[CP_NAME_LEN + 1], name[CP_NAME_LEN + 1], type[CP_NAME_LEN + 1];
+};
+
+static int close_option(struct cpcmd_args *args, struct spool_close *how,
+			struct close_words *words, bool reader)
+{
+	int rc;
+
+	if (cpcmd_abbreviates(args->word, "PURGE", 2))
+		how->purge = true;
+	else if (cpcmd_abbreviates(args->word, "HOLD", 2))
+		how->hold = true;
+	else if (cpcmd_abbreviates(args->word, "NOHOLD", 4))
+		how->nohold = true;
+	else if (cpcmd_abbreviates(args->word, "KEEP", 2))
+		how->keep = true;
+	else if (cpcmd_abbreviates(args->word, "NOKEEP", 4))
+		how->nokeep = true;
+	else if (strcmp(args->word, "EOF") == 0)
+		how->even_cont = true;
+	else if (!reader && cpcmd_abbreviates(args->word, "TO", 1)) {
+		how->to = words->to;
+		return cpcmd_next_to(args, "CLS", words->to, &how->to_queue);
+	} else if (!reader && cpcmd_abbreviates(args->word, "NAME", 2)) {
+		rc = cpcmd_next_name(args, "CLS", words->name, words->type);
+		how->named = rc == 0;
+		how->name = words->name;
+		how->type = words->type;
+		return rc;
+	} else
+		return cpcmd_invalid(args, "CLS");
+	return 0;
+}
+
+/* Linux takes the number from offset 9. */
+static void show_sent(struct cp *cp, const struct spool_file *file, uint16_t was)
+{
+	cpcmd_line(cp, "%s FILE %04u SENT TO   %-8s %s AS  %04u RECS %04u CPY  %03u %c %s %s",
+		   spool_queue_name[file->device], was, file->owner,
+		   spool_queue_name[file->queue], file->id, file->records, file->copies,
+		   file->spool_class, file->user_hold ? "HOLD" : "NOHOLD",
+		   file->keep ? "KEEP" : "NOKEEP");
+}
+
+static int close_unit(struct cpcmd_args *args, unsigned int unit)
+{
+	struct cp *cp = args->cp;
+	const bool reader = spool_unit_queue(cp, unit) == SPOOL_RDR;
+	const uint16_t slot = cp->spool->device[unit].file;
+	const uint16_t was = slot ? cp->spool->file[slot - 1].id : 0;
+	struct spool_close how = { .purge = false };
+	struct close_words words = { 0 };
+	struct spool_file *file;
+	enum spool_closed closed;
+	int rc = 0;
+
+	while (rc == 0 && cpcmd_next(args))
+		rc = close_option(args, &how, &words, reader);
+	if (rc != 0)
+		return rc;
+	closed = spool_close(cp, unit, &how, &file);
+	if (!reader && (closed == SPOOL_CLOSED || closed == SPOOL_REFUSED))
+		show_sent(cp, file, was);
+	if (closed == SPOOL_REFUSED)
+		return cpcmd_message(cp, "CLS", CPCMD_TOO_MANY_FILES, 'E',
+				     "User %s spool fileid limit exceeded",
+				     how.to ? how.to : cp->spool->device[unit].to);
+	return 0;
+}
+
+int cpcmd_close(struct cpcmd_args *args)
+{
+	unsigned int units;
+	int rc = next_units(args, "CLS", &units);
+
+	for (unsigned int i = 0; rc == 0 && i < args->cp->config.units; i++) {
+		struct cpcmd_args options = *args;
+
+		if (units & 1u << i)
+			rc = close_unit(&options, i);
+	}
+	return rc;
+}
+
+static int tag_query(struct cpcmd_args *args)
+{
+	unsigned int units;
+	int rc;
+
+	if (!cpcmd_next(args) || !cpcmd_abbreviates(args->word, "DEV", 1))
+		return args->word[0] ? cpcmd_invalid(args, "TAG") : cpcmd_missing(args, "TAG");
+	rc = next_units(args, "TAG", &units);
+	for (unsigned int i = 0; rc == 0 && i < args->cp->config.units; i++) {
+		const char *tag = args->cp->spool->device[i].label.tag;
+
+		if (units & 1u << i)
+			cpcmd_line(args->cp, "%s", tag[0] ? tag : "TAG NOT SET");
+	}
+	return rc;
+}
+
+/* TAG DEV device text, TAG QUERY DEV device. */
+int cpcmd_tag(struct cpcmd_args *args)
+{
+	struct cp *cp = args->cp;
+	unsigned int units;
+	const char *text;
+	int rc;
+
+	if (!cpcmd_next(args))
+		return cpcmd_missing(args, "TAG");
+	if (cpcmd_abbreviates(args->word, "QUERY", 1))
+		return tag_query(args);
+	if (!cpcmd_abbreviates(args->word, "DEV", 1))
+		return cpcmd_invalid(args, "TAG");
+	rc = next_units(args, "TAG", &units);
+	if (rc != 0)
+		return rc;
+	text = cpcmd_rest(args);
+	if (strlen(text) > SPOOL_TAG_LEN)
+		return cpcmd_message(cp, "TAG", CPCMD_BAD_OPERAND, 'E',
+				     "Operand missing or invalid - the tag has more than %u "
+				     "characters", SPOOL_TAG_LEN);
+	for (unsigned int i = 0; i < cp->config.units; i++) {
+		if (!(units & 1u << i))
+			continue;
+		strcpy(cp->spool->device[i].label.tag, text);
+		cpcmd_printable(cp->spool->device[i].label.tag, strlen(text));
+	}
+	return 0;
+}
+
+static void query_unit(struct cp *cp, unsigned int unit)
+{
+	static const char *const types[] = {
+		[SPOOL_RDR] = "2540", [SPOOL_PUN] = "2540", [SPOOL_PRT] = "1403",
+	};
+	const struct spool_device *d = &cp->spool->device[unit];
+	const unsigned int number = cp->config.unit[unit].device;
+	const enum spool_queue queue = spool_unit_queue(cp, unit);
+	const char *cont = d->cont ? "  CONT" : "NOCONT", *hold = d->hold ? "  HOLD" : "NOHOLD";
+	const char *open = d->file ? "OPEN  " : "CLOSED";
+
+	/* vmur of s390-tools takes the class from offset 13, CONT from 15. */
+	if (queue == SPOOL_RDR) {
+		cpcmd_line(cp, "RDR  %04X CL %c %s %s   EOF       READY", number, d->spool_class,
+			   cont, hold);
+		cpcmd_line(cp, "     %04X 2540     %s   %s NORESCAN   SUBCHANNEL = %04X", number,
+			   open, d->keep ? "  KEEP" : "NOKEEP", unit);
+		return;
+	}
+	cpcmd_line(cp, "%s  %04X CL %c %s %s COPY %03u    READY FORM %s", spool_queue_name[queue],
+		   number, d->spool_class, cont, hold, d->copies, d->label.form);
+	cpcmd_line(cp, "     %04X TO %-8s %s DIST %-8s FLASHC 000 DEST %s", number,
+		   d->to[0] ? d->to : cp->config.userid, spool_queue_name[d->to_queue],
+		   d->label.dist, d->label.dest);
+	cpcmd_line(cp, "     %04X FLASH      CHAR      MDFY      0 FCB      LPP OFF", number);
+	cpcmd_line(cp, "     %04X %s NOEOF %s %s NOMSG %s%s%s", number, types[queue], open,
+		   d->keep ? "  KEEP" : "NOKEEP", d->label.name[0] ? d->label.name : "NONAME",
+		   d->label.type[0] ? " " : "", d->label.type);
+	cpcmd_line(cp, "     %04X SUBCHANNEL = %04X", number, unit);
+}
+
+/* QUERY VIRTUAL: those that args->word names; UR: all.  False if it names none. */
+bool cpcmd_query_units(struct cpcmd_args *args, int *rc)
+{
+	const bool all = strcmp(args->word, "UR") == 0;
+	const unsigned int units = all ? UINT32_MAX : units_of(args);
+
+	if (units == 0 || args->cp->config.units == 0)
+		return false;
+	*rc = cpcmd_end(args, "QVD");
+	for (unsigned int i = 0; *rc == 0 && i < args->cp->config.units; i++)
+		if (units & 1u << i)
+			query_unit(args->cp, i);
+	return true;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Saving and loading the spool: its files with their pages, and the devices' settings. */
+#include <string.h>
+
+#include "spool_private.h"
+#include "zvmlab/state.h"
+
+bool spool_class_valid(char c, bool reader)
+{
+	return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (reader && c == '*');
+}
+
+static void class_state(struct state *state, char *c, bool reader)
+{
+	uint8_t byte = (uint8_t)*c;
+
+	state_u8(state, &byte);
+	*c = (char)byte;
+	state_require(state, spool_class_valid(*c, reader));
+}
+
+static void label_state(struct state *state, struct spool_label *label)
+{
+	char *tag = label->tag;
+	uint8_t len = (uint8_t)strnlen(tag, SPOOL_TAG_LEN);
+
+	state_name(state, label->name);
+	state_name(state, label->type);
+	state_name(state, label->form);
+	state_name(state, label->dest);
+	state_name(state, label->dist);
+	state_u8(state, &len);
+	state_require(state, len <= SPOOL_TAG_LEN);
+	if (state->failed)
+		return;
+	state_bytes(state, tag, len);
+	tag[len] = '\0';
+	for (unsigned int i = 0; i < len; i++)
+		state_require(state, tag[i] >= 0x20 && tag[i] < 0x7f);
+}
+
+/* On loading the pages of one file after the other are taken from the free ones. */
+static void pages_state(struct spool *spool, struct spool_file *file, struct state *state)
+{
+	uint16_t count = file->pages, page = file->first;
+
+	state_u16(state, &count);
+	state_u16(state, &file->fill);
+	state_require(state, file->fill <= SPLINK_DATA_END - SPLINK_DATA);
+	if (state->loading)
+		file->first = file->last = file->pages = 0;
+	for (unsigned int i = 0; i < count && !state->failed; i++) {
+		if (state->loading) {
+			state_require(state, spool->free != 0);
+			if (state->failed)
+				return;
+			spool_add_page(spool, file);
+			page = file->last;
+		}
+		state_bytes(state, spool->page[page - 1], CP_PAGE_SIZE);
+		page = spool->next[page - 1];
+	}
+	if (state->loading && !state->failed)
+		state_require(state, spool_pages_valid(spool, file));
+}
+
+static void file_state(struct spool *spool, struct spool_file *file, struct state *state)
+{
+	state_bool(state, &file->used);
+	if (!file->used)
+		return;
+	state_bool(state, &file->open);
+	state_bool(state, &file->queued);
+	state_u8(state, &file->queue);
+	state_u8(state, &file->device);
+	state_require(state, file->queue < SPOOL_QUEUES && file->device < SPOOL_QUEUES &&
+			     file->device != SPOOL_RDR);
+	state_u16(state, &file->id);
+	state_require(state, file->id > 0 && file->id <= SPOOL_MAX_ID);
+	state_name(state, file->owner);
+	state_require(state, file->owner[0] != '\0');
+	state_name(state, file->origin);
+	label_state(state, &file->label);
+	class_state(state, &file->spool_class, false);
+	state_bool(state, &file->user_hold);
+	state_bool(state, &file->system_hold);
+	state_bool(state, &file->keep);
+	state_u8(state, &file->copies);
+	state_require(state, file->copies > 0);
+	state_u16(state, &file->record_length);
+	state_require(state, file->record_length > 0 && file->record_length <= SPOOL_MAX_RECORD);
+	state_u32(state, &file->records);
+	state_u64(state, &file->tod);
+	if (!state->failed)
+		pages_state(spool, file, state);
+}
+
+static void device_state(struct cp *cp, unsigned int unit, struct state *state)
+{
+	struct spool_device *device = &cp->spool->device[unit];
+	const bool reader = spool_unit_queue(cp, unit) == SPOOL_RDR;
+
+	class_state(state, &device->spool_class, reader);
+	state_bool(state, &device->cont);
+	state_bool(state, &device->hold);
+	state_bool(state, &device->keep);
+	state_u8(state, &device->copies);
+	state_require(state, device->copies > 0);
+	state_name(state, device->to);
+	state_u8(state, &device->to_queue);
+	state_require(state, device->to_queue < SPOOL_QUEUES);
+	label_state(state, &device->label);
+	state_u16(state, &device->file);
+	state_u16(state, &device->at);
+	state_u32(state, &device->seen);
+}
+
+/* The page that is read next, as its place in the file: pages are other ones after loading. */
+static void place_state(struct cp *cp, unsigned int unit, struct state *state)
+{
+	struct spool_device *device = &cp->spool->device[unit];
+	struct spool_place place = { 0 };
+	struct spool_file *file;
+	uint16_t index = 0;
+	uint32_t len;
+
+	state_require(state, device->file <= SPOOL_MAX_FILES);
+	if (state->failed || device->file == 0) {
+		state_require(state, device->at == 0 && device->seen == 0);
+		return;
+	}
+	file = &cp->spool->file[device->file - 1];
+	state_require(state, file->used && file->open &&
+			     strcmp(file->owner, cp->config.userid) == 0 &&
+			     file->queued == (spool_unit_queue(cp, unit) == SPOOL_RDR));
+	while (!state->loading && index < file->pages &&
+	       spool_page_at(cp->spool, file, index) != device->page)
+		index++;
+	state_u16(state, &index);
+	state_require(state, index <= file->pages);
+	if (!state->loading || state->failed)
+		return;
+	device->page = index < file->pages ? spool_page_at(cp->spool, file, index) : 0;
+	/* A place within the page must be one that reading leads to. */
+	place.page = device->page;
+	while (device->page && (place.at != device->at || place.seen != device->seen) &&
+	       spool_next_record(cp->spool, &place, &len) && place.page == device->page)
+		;
+	state_require(state, place.page == device->page && place.at == device->at &&
+			     place.seen == device->seen);
+}
+
+static void line_state(struct spool *spool, struct state *state)
+{
+	unsigned int queued = 0;
+
+	state_u16(state, &spool->lines);
+	state_require(state, spool->lines <= SPOOL_MAX_FILES);
+	for (unsigned int i = 0; i < spool->lines && !state->failed; i++) {
+		state_u16(state, &spool->line[i]);
+		state_require(state, spool->line[i] < SPOOL_MAX_FILES &&
+				     spool->file[spool->line[i]].queued);
+		for (unsigned int j = 0; state->loading && j < i; j++)
+			state_require(state, spool->line[j] != spool->line[i]);
+	}
+	for (unsigned int i = 0; i < SPOOL_MAX_FILES; i++)
+		queued += spool->file[i].used && spool->file[i].queued ? 1 : 0;
+	state_require(state, state->failed || queued == spool->lines);
+}
+
+/* A user's files have different numbers, and an open one has a device. */
+static bool files_valid(const struct cp *cp)
+{
+	const struct spool *spool = cp->spool;
+
+	for (unsigned int i = 0; i < SPOOL_MAX_FILES; i++) {
+		const struct spool_file *file = &spool->file[i];
+		unsigned int devices = 0;
+
+		if (!file->used)
+			continue;
+		for (unsigned int j = 0; j < i; j++)
+			if (spool->file[j].used && spool->file[j].id == file->id &&
+			    strcmp(spool->file[j].owner, file->owner) == 0)
+				return false;
+		for (unsigned int j = 0; j < cp->config.units; j++)
+			devices += spool->device[j].file == i + 1 ? 1 : 0;
+		if (devices != (file->open ? 1 : 0) || (!file->open && !file->queued))
+			return false;
+	}
+	return true;
+}
+
+static void clear(struct cp *cp)
+{
+	memset(cp->spool->file, 0, SPOOL_MAX_FILES * sizeof(*cp->spool->file));
+	cp->spool->lines = 0;
+	spool_pages_init(cp->spool);
+	for (unsigned int i = 0; i < cp->config.units; i++)
+		spool_device_init(cp, i);
+}
+
+void spool_state(struct cp *cp, struct state *state)
+{
+	struct spool *spool = cp->spool;
+
+	state_tag(state, "CSPL");
+	if (!spool->page)
+		return;
+	if (state->loading)
+		clear(cp);
+	state_u32(state, &spool->page_limit);
+	state_u32(state, &spool->file_limit);
+	state_require(state, spool->page_limit <= SPOOL_PAGES &&
+			     spool->file_limit <= SPOOL_MAX_ID);
+	for (unsigned int i = 0; i < SPOOL_MAX_FILES && !state->failed; i++)
+		file_state(spool, &spool->file[i], state);
+	for (unsigned int i = 0; i < cp->config.units && !state->failed; i++) {
+		device_state(cp, i, state);
+		place_state(cp, i, state);
+	}
+	if (!state->failed)
+		line_state(spool, state);
+	if (!state->failed && state->loading)
+		state_require(state, files_valid(cp));
+	if (state->failed && state->loading)
+		clear(cp);
+}
