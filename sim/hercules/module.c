@@ -14,6 +14,7 @@
 
 #include "checkpoint.h"
 #include "got.h"
+#include "zvmlab/spool.h"
 
 #define LIBRARY "libherc.so"
 
@@ -80,6 +81,11 @@ static int check_machine(char *err, size_t errlen)
 {
 	if (sysblk.arch_mode != ARCH_900) {
 		snprintf(err, errlen, "needs ARCHMODE z/Arch in the configuration");
+		return -1;
+	}
+	if (cp_unit_at(&port->own.config, 0)) {
+		snprintf(err, errlen, "SPOOL statements in the directory are for QEMU only: the card"
+			 " devices and printers of Hercules are its own, and know nothing of a spool");
 		return -1;
 	}
 	if (!insn_add_facilities()) {

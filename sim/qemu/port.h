@@ -53,6 +53,9 @@ struct ZvmlabCp {
  */
 extern ZvmlabCp *zvmlab_cp;
 
+/* Devices of the SPOOL statements, before the machine has any. */
+bool zvmlab_add_units(const ZvmlabCp *s, Error **errp);
+
 /* The property by which the machine stops at each event. */
 void zvmlab_add_lockstep(ObjectClass *oc);
 /* In the main loop, before a client is served: wait until CPUs that are to stop have stopped. */
