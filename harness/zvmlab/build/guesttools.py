@@ -34,7 +34,7 @@ PACKAGES = (
     *("libc6", "libdevmapper1.02.1", "libdevmapper-dev", "dmsetup"),
     *("libselinux1", "libpcre2-8-0", "libudev1", "libjansson4", "libjansson-dev"),
     *("libnl-3-200", "libnl-genl-3-200", "libnl-3-dev", "libnl-genl-3-dev"),
-    *("s390-tools", "libncurses6", "libtinfo6"),
+    *("s390-tools", "libncurses6", "libtinfo6", "libgcc-s1", "libstdc++6", "zlib1g"),
 )
 """Of these the guest's programs are made: nothing else is unpacked."""
 LINKED = {

@@ -1,0 +1,392 @@
+# SPDX-License-Identifier: MIT
+"""Virtual reader, punch and printer: Linux' vmur, and the tool vmur of Debian's s390-tools."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import os
+import random
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from zvmlab.agent.results import RunResult
+from zvmlab.base.errors import EmulatorError
+from zvmlab.build.guesttools import debian_program, debian_root
+from zvmlab.cp.faults import Fault, armed
+from zvmlab.cp.spool import LINE, PRINTER, PUNCH, cards, files, limits, lines, put, read
+from zvmlab.guest.config import HERCULES, GuestConfig
+from zvmlab.guest.guest import Guest
+
+TOOL = "/usr/sbin/vmur"
+GCONV = "/usr/lib/s390x-linux-gnu/gconv"
+DIRECTORY = (
+    "IUCV ALLOW;IUCV ANY;IUCV *MSG;"
+    "SPOOL 00C 2540 READER *;SPOOL 00D 2540 PUNCH A;SPOOL 00E 1403 A"
+)
+DEVICES = ("0.0.000c", "0.0.000d", "0.0.000e")
+NODES = RDR, PUN, PRT = tuple(
+    f"/dev/vm{kind}-{device}" for kind, device in zip(("rdr", "pun", "prt"), DEVICES, strict=True)
+)
+GUEST, OTHER = "LINUX001", "OPERATOR"
+SECONDS = 120.0
+PAGE = 4096
+CARDS_OF_A_PAGE = 42
+pytestmark = [pytest.mark.zvmlab(cp={"directory": DIRECTORY}, modules=("vmur",))]
+
+
+@pytest.fixture
+def guest_config(guest_config: GuestConfig) -> GuestConfig:
+    """A guest with the tool, which converts text from and to EBCDIC."""
+    inside = [f"{GCONV}/{name}" for name in ("gconv-modules.cache", "IBM037.so", "ISO8859-1.so")]
+    conversion = {name: debian_root() / name.lstrip("/") for name in inside}
+    return dataclasses.replace(guest_config, files=debian_program(TOOL) | conversion)
+
+
+@pytest.fixture(autouse=True)
+def _qemu_only(request: pytest.FixtureRequest, zvmlab_backend: str) -> None:
+    if zvmlab_backend == HERCULES and request.function is not test_hercules_says_why_not:
+        pytest.skip("the card devices of Hercules are its own, and CP has no part in them")
+
+
+def _await_node(guest: Guest, node: str) -> None:
+    """The kernel makes the node after the write that sets a device online has returned."""
+    limit = time.monotonic() + SECONDS
+    while True:
+        try:
+            guest.agent.read_file(f"/sys/class/vmur/{Path(node).name}/dev")
+            return
+        except OSError as error:
+            assert error.errno == errno.ENOENT
+        assert time.monotonic() < limit, f"there is no {node} after {SECONDS} s"
+
+
+def online(guest: Guest, device: str, value: bytes = b"1") -> None:
+    """Set a device online, or offline."""
+    guest.agent.write_file(f"/sys/bus/ccw/devices/{device}/online", value + b"\n")
+
+
+@pytest.fixture
+def vmur(guest: Guest) -> Guest:
+    """The driver is loaded, and its devices are online."""
+    guest.agent.modprobe("vmur").check()
+    for device, node in zip(DEVICES, NODES, strict=True):
+        online(guest, device)
+        _await_node(guest, node)
+    return guest
+
+
+def tool(guest: Guest, *words: str, stdin: bytes = b"") -> RunResult:
+    """Run vmur."""
+    return guest.agent.run([TOOL, *words], stdin=stdin, timeout=SECONDS)
+
+
+def opens(guest: Guest, node: str, flags: int = os.O_RDONLY) -> int:
+    """errno of an open, which does not wait; 0: it works, and the file is closed."""
+    found = guest.agent.open(node, flags | os.O_NONBLOCK)
+    if found.errno == 0:
+        guest.agent.close(found.ret)
+    return found.errno
+
+
+def read_errno(guest: Guest, fault: Fault) -> int:
+    """errno of a read of the open reader with this fault."""
+    found = guest.agent.open(RDR, os.O_RDONLY | os.O_NONBLOCK)
+    assert found.errno == 0
+    with armed(guest.control, fault):
+        batch = guest.agent.batch()
+        result = batch.read(found.ret, PAGE)
+        outcome = batch.run()[result]
+    guest.agent.close(found.ret)
+    return outcome.errno
+
+
+@pytest.mark.requirement("R1")
+def test_linux_knows_the_devices(vmur: Guest) -> None:
+    """Types and record lengths of a 2540 and a 1403, and a node for each."""
+    agent = vmur.agent
+    kinds = [agent.read_file(f"/sys/bus/ccw/devices/{device}/cutype") for device in DEVICES]
+    assert kinds == [b"2540/00\n", b"2540/00\n", b"1403/00\n"]
+    lengths = [agent.read_file(f"/sys/bus/ccw/devices/{device}/reclen") for device in DEVICES]
+    assert lengths == [b"80\n", b"80\n", b"132\n"]
+    assert opens(vmur, RDR, os.O_RDWR) == errno.EACCES
+    assert opens(vmur, RDR, os.O_WRONLY) == errno.EACCES
+    assert opens(vmur, PUN, os.O_RDONLY) == errno.EACCES
+    assert opens(vmur, PUN, os.O_WRONLY) == 0
+
+
+@pytest.mark.requirement("R2")
+def test_a_text_is_received(vmur: Guest) -> None:
+    """It comes as it was sent, and is gone from the reader then."""
+    number = put(vmur.control, GUEST, cards("Hello", "", "World!"), name="HELLO", type="TEXT")
+    done = tool(vmur, "receive", "--text", str(number), "--stdout")
+    assert (done.status, done.stderr) == (0, b"")
+    assert done.stdout == b"Hello\n\nWorld!\n"
+    assert files(vmur.control, GUEST) == []
+    number = put(vmur.control, GUEST, cards("By its name"), name="NAME", type="TYPE")
+    tool(vmur, "receive", "-t", str(number)).check()
+    assert vmur.agent.read_file("/NAME.TYPE") == b"By its name\n"
+
+
+@pytest.mark.requirement("R2")
+def test_a_file_that_stays(vmur: Guest) -> None:
+    """With --hold it stays, held; a held one is received all the same."""
+    number = put(vmur.control, GUEST, cards("again"), name="A", hold=True)
+    for _ in range(2):
+        assert tool(vmur, "re", "-t", "-H", str(number), "-O").check().stdout == b"again\n"
+        (file,) = files(vmur.control, GUEST)
+        assert (file.hold, file.open) == (True, False)
+
+
+@pytest.mark.requirement("R3")
+def test_many_pages_of_bytes(vmur: Guest) -> None:
+    """Any bytes, more than the tool reads at once (80 pages)."""
+    data = random.Random(1).randbytes(80 * 5000)
+    number = put(vmur.control, GUEST, data, name="BYTES")
+    (file,) = files(vmur.control, GUEST)
+    assert file.pages > 80
+    tool(vmur, "receive", str(number), "/bytes").check()
+    assert vmur.agent.read_file("/bytes") == data
+
+
+@pytest.mark.requirement("R4")
+def test_a_text_is_punched_to_another_user(vmur: Guest) -> None:
+    done = tool(
+        vmur, "punch", "-t", "-r", "-u", OTHER, "-N", "some.name", stdin=b"first\n\nthird\n"
+    )
+    assert (done.status, done.stderr) == (0, b"")
+    assert done.stdout == b"Reader file with spoolid 0001 created and transferred to OPERATOR.\n"
+    (file,) = files(vmur.control, OTHER)
+    assert (file.name, file.type, file.origin, file.device) == ("some", "name", GUEST, PUNCH)
+    assert lines(read(vmur.control, file)) == ["first", "", "third"]
+    failed = tool(vmur, "punch", "-t", "-r", "-u", "NOBODY", "-N", "x", stdin=b"first\n")
+    assert (failed.status, failed.stderr) == (1, b"vmur: Invalid userid: NOBODY\n")
+
+
+@pytest.mark.requirement("R3", "R4")
+def test_bytes_through_punch_and_own_reader(vmur: Guest) -> None:
+    """What is punched to the own reader comes back; the last card is filled up with zeros."""
+    data = random.Random(2).randbytes(300_001)
+    vmur.agent.write_file("/data", data, 0o600)
+    assert tool(vmur, "pun", "-r", "/data").check().stdout.startswith(b"Reader file with spoolid")
+    (file,) = files(vmur.control, GUEST)
+    assert (file.name, file.records) == ("data", -(-len(data) // 80))
+    tool(vmur, "re", "-f", str(file.id), "/back").check()
+    assert vmur.agent.read_file("/back") == data + bytes(-len(data) % 80)
+
+
+@pytest.mark.requirement("R5")
+def test_a_text_is_printed(vmur: Guest) -> None:
+    long = "x" * LINE
+    done = tool(vmur, "print", "-t", "-N", "list", "-C", "Q", stdin=f"{long}\nend\n".encode())
+    assert (done.status, done.stdout) == (0, b"Printer file with spoolid 0001 created.\n")
+    (file,) = files(vmur.control, GUEST, PRINTER)
+    assert (file.spool_class, file.record_length) == ("Q", LINE)
+    assert lines(read(vmur.control, file), LINE) == [long, "end"]
+    # The class was for this file only.
+    tool(vmur, "print", "-t", "-N", "next", stdin=b"next\n").check()
+    assert files(vmur.control, GUEST, PRINTER)[1].spool_class == "A"
+    failed = tool(vmur, "print", "-t", "-N", "x", stdin=f"{long}y\n".encode())
+    assert failed.status == 1 and b"Input line 1 too long" in failed.stderr
+    assert len(files(vmur.control, GUEST, PRINTER)) == 2
+
+
+@pytest.mark.requirement("R6")
+def test_files_are_listed_ordered_and_purged(vmur: Guest) -> None:
+    for name, spool_class in (("ONE", "A"), ("TWO", "B"), ("THREE", "A")):
+        put(vmur.control, GUEST, cards("x"), name=name, type="T", spool_class=spool_class)
+    line = tool(vmur, "list", "2").check().stdout.decode().splitlines()[1]
+    assert re.fullmatch(
+        r"OPERATOR 0002 B PUN 00000001 001 NONE \d\d/\d\d \d\d:\d\d:\d\d TWO       T        LINUX001",
+        line,
+    )
+    tool(vmur, "order", "3").check()
+    assert [file.id for file in files(vmur.control, GUEST)] == [3, 1, 2]
+    listed = tool(vmur, "list").check().stdout.decode().splitlines()
+    assert [one.split()[1] for one in listed] == ["FILE", "0003", "0001", "0002"]
+    tool(vmur, "purge", "-f", "-C", "B").check()
+    assert [file.id for file in files(vmur.control, GUEST)] == [3, 1]
+    tool(vmur, "purge", "-f", "1").check()
+    tool(vmur, "purge", "-f").check()
+    assert tool(vmur, "list").check().stdout == b"NO RDR FILES\n"
+    failed = tool(vmur, "receive", "-t", "9", "-O")
+    assert failed.status == 1 and b"Spool file 0009 does not exist" in failed.stderr
+
+
+@pytest.mark.requirement("R7")
+def test_a_class_that_the_reader_does_not_take(vmur: Guest) -> None:
+    number = put(vmur.control, GUEST, cards("b"), spool_class="B", name="B")
+    failed = tool(vmur, "receive", "-C", "A", "-t", str(number), "-O")
+    assert failed.status == 1
+    assert b"Reader device class does not match the specified spool file class" in failed.stderr
+    assert tool(vmur, "receive", "-C", "B", "-t", str(number), "-O").check().stdout == b"b\n"
+
+
+@pytest.mark.requirement("R8")
+def test_what_the_driver_answers_at_open(vmur: Guest) -> None:
+    """No file, a held one at the top, one at the top that the reader does not take."""
+    assert opens(vmur, RDR) == errno.ENODATA
+    number = put(vmur.control, GUEST, cards("x"), hold=True)
+    assert opens(vmur, RDR) == errno.EPERM
+    vmur.control.execute("cp-command", command=f"PURGE {GUEST} RDR {number}")
+    put(vmur.control, GUEST, cards("x"), system_hold=True)
+    assert opens(vmur, RDR) == errno.EPERM
+    vmur.control.execute("cp-command", command=f"PURGE {GUEST} RDR ALL")
+    put(vmur.control, GUEST, cards("b"), spool_class="B")
+    put(vmur.control, GUEST, cards("a"), spool_class="A")
+    vmur.control.execute("cp-command", command="SPOOL 00C CLASS A")
+    assert opens(vmur, RDR) == errno.EMFILE
+
+
+@pytest.mark.requirement("R8")
+def test_a_second_open(vmur: Guest) -> None:
+    """One at a time has a device open; it cannot be taken offline, nor the module unloaded."""
+    first = vmur.agent.open(PUN, os.O_WRONLY | os.O_NONBLOCK)
+    assert first.errno == 0
+    assert opens(vmur, PUN, os.O_WRONLY) == errno.EBUSY
+    assert opens(vmur, PRT, os.O_WRONLY) == 0
+    with pytest.raises(OSError) as busy:
+        online(vmur, DEVICES[1], b"0")
+    assert busy.value.errno == errno.EBUSY
+    assert vmur.agent.rmmod("vmur").errno == errno.EAGAIN
+    vmur.agent.close(first.ret)
+    vmur.agent.rmmod("vmur").check()
+    vmur.agent.modprobe("vmur").check()
+
+
+@pytest.mark.requirement("R9")
+def test_records_of_a_write(vmur: Guest) -> None:
+    """A write is of whole records, at most 511 at once."""
+    agent = vmur.agent
+    fd = agent.open(PUN, os.O_WRONLY | os.O_NONBLOCK).ret
+    batch = agent.batch()
+    wrong = batch.write(fd, b"x" * 81)
+    none = batch.write(fd, b"")
+    most = batch.write(fd, b"\x81" * 80 * 600)
+    result = batch.run()
+    assert result[wrong].errno == errno.EINVAL
+    assert result[none].ret == 0
+    assert result[most].ret == 80 * 511
+    (file,) = files(vmur.control, GUEST, PUNCH)
+    assert (file.records, file.open) == (511, True)
+    agent.close(fd)
+
+
+@pytest.mark.requirement("R10")
+def test_a_full_spool(vmur: Guest) -> None:
+    """The write fails with EIO, the tool says what that may be, and leaves nothing behind."""
+    limits(vmur.control, pages=1)
+    text = b"".join(b"x" * 80 + b"\n" for _ in range(CARDS_OF_A_PAGE + 1))
+    failed = tool(vmur, "punch", "-t", "-N", "full", stdin=text)
+    assert failed.status == 1
+    assert b"Spool file limit exceeded or spool space full?" in failed.stderr
+    assert files(vmur.control, GUEST, PUNCH) == []
+    whole = text[: 81 * CARDS_OF_A_PAGE]
+    tool(vmur, "punch", "-t", "-N", "fits", stdin=whole).check()
+    assert files(vmur.control, GUEST, PUNCH)[0].records == CARDS_OF_A_PAGE
+
+
+@pytest.mark.requirement("R10")
+def test_a_receiver_with_too_many_files(vmur: Guest) -> None:
+    """The file is purged, and the tool says whose limit it was."""
+    put(vmur.control, OTHER, cards("x"), origin=GUEST)
+    limits(vmur.control, files=1)
+    failed = tool(vmur, "punch", "-t", "-r", "-u", OTHER, "-N", "x", stdin=b"x\n")
+    assert failed.status == 1
+    assert b"User OPERATOR spool fileid limit exceeded." in failed.stderr
+    assert files(vmur.control, GUEST, PUNCH) == []
+    assert len(files(vmur.control, OTHER)) == 1
+
+
+READ_FAULTS = [
+    (Fault("diag14.position", "cc", 2), errno.ENOMEDIUM),
+    (Fault("diag14.position", "cc", 1), errno.EIO),
+    (Fault("diag14.position", "pgm", 6), errno.EIO),
+    (Fault("diag14.read", "cc", 2), errno.ENOMEDIUM),
+    (Fault("diag14.read", "cc", 3), errno.EIO),
+    (Fault("diag14.read", "pgm", 5), errno.EIO),
+]
+
+
+@pytest.mark.requirement("R11")
+def test_refusals_of_diagnose_14(vmur: Guest) -> None:
+    """Each condition code is the error number that the driver has for it."""
+    put(vmur.control, GUEST, cards("x"))
+    for fault, number in READ_FAULTS:
+        assert read_errno(vmur, fault) == number, fault
+    with armed(vmur.control, Fault("diag14.next", "cc", 1)):
+        assert opens(vmur, RDR) == errno.ENODATA
+    with armed(vmur.control, Fault("diag14.next", "pgm", 6)):
+        assert opens(vmur, RDR) == errno.ENODATA
+
+
+@pytest.mark.requirement("R11")
+def test_a_device_that_fails(vmur: Guest) -> None:
+    """Unit check of the punch: EIO; the next write works."""
+    agent = vmur.agent
+    fd = agent.open(PUN, os.O_WRONLY | os.O_NONBLOCK).ret
+    for sense, number in ((0x40, errno.EIO), (None, 0)):
+        batch = agent.batch()
+        result = batch.write(fd, b"\x81" * 80)
+        if sense is None:
+            assert batch.run()[result].errno == number
+            continue
+        with armed(vmur.control, Fault("spool.write", "rc", sense)):
+            assert batch.run()[result].errno == number
+    agent.close(fd)
+
+
+@pytest.mark.requirement("R12")
+@pytest.mark.parametrize(
+    ("fault", "number"),
+    [
+        (Fault("diag210.device", "cc", 3), errno.ENODEV),
+        (Fault("diag210.device", "cc", 1), errno.EIO),
+    ],
+    ids=["none", "paging-error"],
+)
+def test_a_device_that_cp_does_not_know(guest: Guest, fault: Fault, number: int) -> None:
+    """The driver does not take it, and it cannot be set online."""
+    with armed(guest.control, fault):
+        guest.agent.modprobe("vmur").check()
+    with pytest.raises(OSError) as refused:
+        online(guest, DEVICES[0])
+    assert refused.value.errno in (errno.EINVAL, errno.ENODEV, number)
+    guest.agent.rmmod("vmur").check()
+    guest.agent.modprobe("vmur").check()
+    online(guest, DEVICES[0])
+
+
+@pytest.mark.requirement("R13")
+def test_a_reboot_with_open_files(vmur: Guest) -> None:
+    """A file that was being read is there again, one that was being written is still open."""
+    put(vmur.control, GUEST, cards("again"))
+    agent = vmur.agent
+    agent.open(RDR, os.O_RDONLY | os.O_NONBLOCK).check()
+    fd = agent.open(PUN, os.O_WRONLY | os.O_NONBLOCK).ret
+    batch = agent.batch()
+    batch.write(fd, b"\x81" * 80)
+    batch.run()
+    assert files(vmur.control, GUEST)[0].open
+    vmur.reboot()
+    assert not files(vmur.control, GUEST)[0].open
+    assert files(vmur.control, GUEST, PUNCH)[0].open
+    vmur.agent.modprobe("vmur").check()
+    online(vmur, DEVICES[0])
+    _await_node(vmur, RDR)
+    assert tool(vmur, "re", "-t", "1", "-O").check().stdout == b"again\n"
+
+
+@pytest.mark.requirement("R14")
+@pytest.mark.first_kernel
+def test_hercules_says_why_not(
+    guest_config: GuestConfig, zvmlab_dir: Path, zvmlab_backend: str
+) -> None:
+    if zvmlab_backend != HERCULES:
+        pytest.skip("QEMU has the devices")
+    with pytest.raises(EmulatorError, match="SPOOL statements in the directory are for QEMU only"):
+        with Guest(guest_config, zvmlab_dir / "none") as guest:
+            guest.boot()
