@@ -23,6 +23,8 @@ from zvmlab.monitor.steps import READ, await_sleep, settle, thread_of
 pytestmark = [
     pytest.mark.zvmlab(modules=(MODULE,), cp={"directory": DIRECTORY}),
 ]
+# The system call's number (asm/unistd.h).
+OPENAT = 288
 # As many RECEIVEs no read of one record needs.
 MANY = 1000
 
@@ -151,3 +153,31 @@ def test_7_rest_of_a_record_is_expected_after_the_next_open(guest: Guest) -> Non
     # The first record had 912 bytes left; those behind the new record are of the first read.
     assert len(found) == 5000 - PART + 4
     assert found[:6] == b"record" and found[6:-4] == b"x" * (5000 - PART - 6)
+
+
+@pytest.mark.requirement("L3")
+def test_9_receive_that_cp_refuses_is_given_again_for_ever(guest: Guest) -> None:
+    """The driver knows two of CP's codes; with another one it does not wait for a message."""
+    fd = open_account(guest)
+    make(guest.control, "*ACCOUNT", b"record")
+    settle(guest)
+    with armed(guest.control, Fault("iucv.receive", "rc", 8, name="*ACCOUNT")) as rules:
+        begin_read(guest.agent.worker("reader"), fd)
+        await_spinning(guest.control)
+    assert rules[0].fired >= MANY
+
+
+@pytest.mark.requirement("L13")
+def test_10_open_waits_for_ever_when_cp_does_not_answer(guest: Guest) -> None:
+    """No signal ends it, unlike a read that waits."""
+    guest.agent.modprobe(MODULE).check()
+    opener = guest.agent.worker("opener")
+    thread = thread_of(opener)
+    with armed(guest.control, Fault("recording.connect", "drop", name="*ACCOUNT")) as rules:
+        batch = opener.batch()
+        batch.open(ACCOUNT.path)
+        batch.start(timeout=SECONDS).forget()
+        assert await_sleep(guest.agent, thread, OPENAT) == "D"
+    assert rules[0].fired == 1
+    opener.interrupt()
+    assert await_sleep(guest.agent, thread, OPENAT) == "D"

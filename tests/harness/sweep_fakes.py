@@ -109,6 +109,9 @@ class FakeControl:
     def query_segments(self) -> Any:
         return {"segments": []}
 
+    def query_pages(self) -> Any:
+        return {"pages": [], "faults": [], "handshakes": []}
+
     def query_users(self) -> Any:
         return {"users": []}
 

@@ -46,6 +46,7 @@ class Guest:
         self.busy = 0
         self.left: dict[str, Any] = {
             **{"users": [], "rules": [], "buffers": [], "segments": [dict(SEGMENT)]},
+            **{"pages": [], "faults": [], "handshakes": [{"cpu": 0}]},
             "sample": {"users": 0},
         }
         self.crash: ZvmlabError | None = None
@@ -181,11 +182,13 @@ def test_a_clean_guest_is_used_again(pool: Pool) -> None:
         _leave_in_cp("buffers", [{"product": "LNXAPPL"}]),
         _leave_in_cp("segments", [SEGMENT | {"loaded": True}]),
         _leave_in_cp("segments", [SEGMENT, SEGMENT | {"class": "S"}]),
+        _leave_in_cp("pages", [{"address": 4096}]),
+        _leave_in_cp("handshakes", []),
         _leave_in_cp("sample", {"users": 1}),
     ],
     ids=[
         *("module", "module-gone", "busy-worker", "user", "fault", "application"),
-        *("segment", "skeleton", "monitor"),
+        *("segment", "skeleton", "page", "handshake", "monitor"),
     ],
 )
 def test_a_guest_that_something_was_left_in_is_used_no_more(pool: Pool, leave: Any) -> None:
@@ -226,6 +229,7 @@ def test_a_guest_that_is_not_clean_when_it_was_put_back_is_used_no_more(pool: Po
             "left",
             {
                 **{"users": [{"name": "X"}], "rules": [], "buffers": [], "segments": []},
+                **{"pages": [], "faults": [], "handshakes": []},
                 "sample": {},
             },
         ),
@@ -515,6 +519,7 @@ def test_what_is_left_is_said_by_name(tmp_path: Path) -> None:
         "user IDs": ["A", "B"],
         "faults": [{"point": "interrupt"}],
         "segments": [["MONDCSS", "R", 0, False, False]],
+        "pages": [[], [], 1],
         "application data": [],
         "monitor sample": {"users": 0},
         "monitor event": {},

@@ -156,7 +156,7 @@ def test_scenarios_are_found_by_name_and_in_files(tmp_path: Path) -> None:
     } == set(BUILT_IN)
     assert set(USERS) == {
         *("special-messages", "cmm", "terminal", "sockets", "watchdog", "hypfs"),
-        "dcssblk",
+        *("dcssblk", "vmlogrdr", "pfault"),
     }
     known = BUILT_IN | USERS
     assert all(name == s.name and s.text.endswith(".") for name, s in known.items())
@@ -181,6 +181,11 @@ def test_guest_has_what_its_scenario_needs_and_what_all_have() -> None:
     assert found.segments == (*usual.segments, "DISK 9800-98FF EW")
     assert found.cp == {"class": "B", "level": "x"}
     assert replace(made, modules=(), segment="", cp={}, cpus=1).config(usual) == usual
+
+
+def test_emulator_that_cannot_run_a_scenario_is_refused() -> None:
+    with pytest.raises(UsageError, match="hercules cannot run scenario pfault; qemu can"):
+        USERS["pfault"].config(GuestConfig(backend="hercules"))
 
 
 @pytest.mark.parametrize(

@@ -322,6 +322,7 @@ def test_fault_that_is_not_carried_out_is_a_failure_that_names_it(
 
 # What a guest of bookworm showed with upstream's driver, one for each entry, in their order.
 OOPS = "the guest's kernel reported {} ([    5.571027] {}); in {}"
+SLEEPS = "{} sleeps uninterruptibly in the guest whatever CP does"
 SHOWN = (
     (
         "iucv.connect#1:pgm=1",
@@ -425,6 +426,24 @@ SHOWN = (
         "diag64.purgeseg#3:rc=4",
         "unusable",
         "afterwards the disk keeps ['add', 'EIO', 'further', 'further']",
+    ),
+    (
+        "interrupt#4:sever=0x00",
+        "panic",
+        OOPS.format(
+            "a bug",
+            "kernel BUG at lib/list_debug.c:49!",
+            "__list_del_entry_valid < iucv_path_sever < vmlogrdr_release < __fput",
+        ),
+    ),
+    ("iucv.receive#1:sever=0x00", "hangs", SLEEPS.format("reading a record")),
+    ("recording.message#1:duplicate", "hangs", SLEEPS.format("reading a record")),
+    ("interrupt#2:corrupt=4^0x80", "hangs", SLEEPS.format("reading a record")),
+    ("iucv.connect#1:drop", "hangs", SLEEPS.format("opening /dev/account")),
+    (
+        "iucv.sever#1:rc=0x01",
+        "unusable",
+        "afterwards opening /dev/account ends with EIO",
     ),
 )
 

@@ -16,7 +16,9 @@ from zvmlab.scenarios import (
     edges,
     lifecycle,
     machine,
+    paging,
     reading,
+    records,
     services,
     trouble,
     users,
@@ -35,7 +37,11 @@ BUILT_IN: dict[str, Scenario] = (
     scenarios_of(lifecycle) | scenarios_of(reading) | scenarios_of(trouble)
 )
 """Those that can be swept."""
-USERS: dict[str, Scenario] = scenarios_of(users) | scenarios_of(services) | scenarios_of(disks)
+USERS: dict[str, Scenario] = {
+    name: scenario
+    for module in (users, services, disks, records, paging)
+    for name, scenario in scenarios_of(module).items()
+}
 """Those of other parts of the kernel, which can be swept."""
 WRITERS: dict[str, Scenario] = scenarios_of(writers)
 """Those of the driver and monwriter together, which can be swept."""

@@ -31,10 +31,10 @@ from typing import Any
 from zvmlab.agent.agent import Batch, Pending
 from zvmlab.agent.calls import BatchResult, CallResult, Ref
 from zvmlab.agent.results import LogLine, ModuleResult
-from zvmlab.base.errors import Timeout, ZvmlabError
+from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
 from zvmlab.cp.control import ControlError
 from zvmlab.guest.artifacts import DRIVER
-from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.config import BACKENDS, GuestConfig
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import SAMPLE, Element, Record
 from zvmlab.monitor.monitor import DEVICE, READ_SIZE, Capture, CapturedSet, deliver
@@ -139,13 +139,13 @@ class Context:
 
     def open(self, flags: int = os.O_RDONLY) -> None:
         """Open the device; later steps use this descriptor."""
-        result = self._call("open", lambda batch: batch.open(DEVICE, flags))
+        result = self.call("open", lambda batch: batch.open(DEVICE, flags))
         self.fd = -1 if result is None or result.errno else result.ret
         self._note_call("open", result)
 
     def close(self) -> None:
         """Close the device."""
-        result = self._call("close", lambda batch: batch.close(self.fd))
+        result = self.call("close", lambda batch: batch.close(self.fd))
         self.fd = -1
         self._note_call("close", result)
 
@@ -188,7 +188,7 @@ class Context:
         """Ask what the device is ready for."""
         events = select.POLLIN | select.POLLPRI | select.POLLRDNORM
         milliseconds = int(seconds * 1000)
-        result = self._call("poll", lambda batch: batch.poll([(self.fd, events)], milliseconds))
+        result = self.call("poll", lambda batch: batch.poll([(self.fd, events)], milliseconds))
         ready = result.revents[0] if result is not None and result.buffers else 0
         names = [name for bit, name in _POLL_NAMES.items() if ready & bit]
         self._note_call("poll", result, ready="|".join(names))
@@ -271,8 +271,11 @@ class Context:
         self.note(what, errno=error_name(result.errno))
         return result
 
-    def _call(self, what: str, operation: Callable[[Batch], Ref]) -> CallResult | None:
-        """One system call; None if it slept until the limit."""
+    def call(self, what: str, operation: Callable[[Batch], Ref]) -> CallResult | None:
+        """One system call, which is no step by itself; None if it slept until the limit.
+
+        Stuck if it cannot be interrupted.
+        """
         batch = self.worker.batch()
         operation(batch)
         reply = self._collect(what, batch.start(self.limit))
@@ -317,9 +320,14 @@ class Scenario:
     """Options of CP that it needs."""
     cpus: int = 1
     """As many as it needs."""
+    backends: tuple[str, ...] = BACKENDS
+    """Emulators that can do it."""
 
     def config(self, usual: GuestConfig) -> GuestConfig:
-        """A guest like *usual* that has what the scenario needs."""
+        """A guest like *usual* that has what the scenario needs; UsageError if there cannot be one."""
+        if usual.backend not in self.backends:
+            able = " and ".join(self.backends)
+            raise UsageError(f"{usual.backend} cannot run scenario {self.name}; {able} can")
         return replace(
             usual,
             modules=(*usual.modules, *self.modules),
@@ -340,8 +348,9 @@ def scenario(
     segment: str = "",
     cp: Mapping[str, str] | None = None,
     cpus: int = 1,
+    backends: tuple[str, ...] = BACKENDS,
 ) -> Callable[[Callable[[Context], None]], Scenario]:
     """Make a function of a Context a scenario; the arguments are the fields of Scenario."""
     return lambda run: Scenario(
-        name, text, run, boots, partner, modules, usable, segment, cp or {}, cpus
+        name, text, run, boots, partner, modules, usable, segment, cp or {}, cpus, backends
     )

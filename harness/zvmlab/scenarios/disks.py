@@ -22,12 +22,12 @@ _NOBODY = "NOBODY"
 
 def _set(context: Context, attribute: str, value: str) -> str | None:
     """Write an attribute of dcssblk; what is wrong with that."""
-    worker = context.worker
-    opened = worker.open(f"{_SYSFS}/{attribute}", os.O_WRONLY)
+    agent = context.guest.agent
+    opened = agent.open(f"{_SYSFS}/{attribute}", os.O_WRONLY)
     if opened.errno:
         return error_name(opened.errno)
-    written = worker.write(opened.ret, value.encode())
-    worker.close(opened.ret)
+    written = agent.write(opened.ret, value.encode())
+    agent.close(opened.ret)
     return error_name(written.errno)
 
 
@@ -48,13 +48,13 @@ def _change(context: Context, what: str, attribute: str, value: str) -> str | No
 
 def _write(context: Context, text: str) -> list[str | None]:
     """Fill a page at each place with a text; what is wrong with that."""
-    worker = context.worker
-    opened = worker.open(_DEVICE, os.O_RDWR | os.O_SYNC)
+    agent = context.guest.agent
+    opened = agent.open(_DEVICE, os.O_RDWR | os.O_SYNC)
     if opened.errno:
         return [error_name(opened.errno)]
     data = text.encode() * (_PAGE // len(text))
-    found = [error_name(worker.pwrite(opened.ret, data, place).errno) for place in _PLACES]
-    worker.close(opened.ret)
+    found = [error_name(agent.pwrite(opened.ret, data, place).errno) for place in _PLACES]
+    agent.close(opened.ret)
     return found
 
 
@@ -70,12 +70,12 @@ def _text(result: CallResult) -> str | None:
 
 def _read(context: Context) -> list[str | None]:
     """What the page at each place is full of."""
-    worker = context.worker
-    opened = worker.open(_DEVICE)
+    agent = context.guest.agent
+    opened = agent.open(_DEVICE)
     if opened.errno:
         return [error_name(opened.errno)]
-    found = [_text(worker.pread(opened.ret, _PAGE, place)) for place in _PLACES]
-    worker.close(opened.ret)
+    found = [_text(agent.pread(opened.ret, _PAGE, place)) for place in _PLACES]
+    agent.close(opened.ret)
     return found
 
 
@@ -85,9 +85,9 @@ def _add(context: Context, what: str) -> str | None:
     if wrong:
         return wrong
     # What the kernel takes for a disk elsewhere is its own storage.
-    opened = context.worker.open(_SIZE)
-    size = context.worker.read(opened.ret, 100).data.decode().strip()
-    context.worker.close(opened.ret)
+    opened = context.guest.agent.open(_SIZE)
+    size = context.guest.agent.read(opened.ret, 100).data.decode().strip()
+    context.guest.agent.close(opened.ret)
     return None if size == _SECTORS else f"{size} sectors"
 
 
@@ -107,8 +107,8 @@ def _use(context: Context, saved: str, lost: str) -> list[str | None]:
 
 
 def _disk_works(context: Context) -> str | None:
-    worker = context.worker
-    worker.modprobe(_MODULE)
+    agent = context.guest.agent
+    agent.modprobe(_MODULE)
     # A disk that the scenario could not remove.
     _set(context, "remove", _SEGMENT)
     # Two, because the first may have been saved long ago.
@@ -116,7 +116,7 @@ def _disk_works(context: Context) -> str | None:
     for text in ("another", "further"):
         found += _use(context, f"{text:8}", "nothing ")
         _set(context, "remove", _SEGMENT)
-    unloaded = worker.rmmod(_MODULE).errno
+    unloaded = agent.rmmod(_MODULE).errno
     if found != ["another", "another", "further", "further"]:
         return f"the disk keeps {found}"
     if _loaded(context):
@@ -134,7 +134,7 @@ def _disk_works(context: Context) -> str | None:
 )
 def dcssblk(context: Context) -> None:
     """DIAGNOSE X'64' for each load, query and purge; DEFSEG and SAVESEG; both modes."""
-    loaded = context.worker.modprobe(_MODULE).errno
+    loaded = context.guest.agent.modprobe(_MODULE).errno
     context.note("load", errno=error_name(loaded))
     if loaded:
         return
@@ -144,4 +144,4 @@ def dcssblk(context: Context) -> None:
         _change(context, "exclusive", f"{_SEGMENT}/shared", "0")
         context.note("read again", texts=_read(context))
     _change(context, "remove at last", "remove", _SEGMENT)
-    context.note("unload", errno=error_name(context.worker.rmmod(_MODULE).errno))
+    context.note("unload", errno=error_name(context.guest.agent.rmmod(_MODULE).errno))

@@ -167,6 +167,49 @@ KNOWN = (
         "kernel: dcssblk, defect 3: nobody looks at what became of PURGESEG, so that a segment can"
         " be left in the other mode than the next load wants",
     ),
+    Known(
+        ("iucv.receive", "interrupt", "recording.*"),
+        ("sever",),
+        PANIC,
+        r".*kernel BUG at lib/list_debug\.c.*; in .*\bvmlogrdr_release\b.*",
+        "kernel: vmlogrdr, defect 3: close severs a path that a sever has freed",
+    ),
+    Known(
+        ("iucv.receive", "interrupt", "recording.*"),
+        ("sever",),
+        HANGS,
+        r"reading a record sleeps uninterruptibly in the guest whatever CP does",
+        "kernel: vmlogrdr, defect 5: a read after a sever never ends, if a record was pending",
+    ),
+    Known(
+        ("interrupt", "recording.message"),
+        ("duplicate",),
+        HANGS,
+        r"reading a record sleeps uninterruptibly in the guest whatever CP does",
+        "kernel: vmlogrdr, defect 6: a second message takes the place of the first",
+    ),
+    Known(
+        ("interrupt",),
+        ("corrupt",),
+        HANGS,
+        r"reading a record sleeps uninterruptibly in the guest whatever CP does",
+        "kernel: vmlogrdr, defect 9: a RECEIVE that CP refuses is given again for ever",
+    ),
+    Known(
+        ("iucv.connect", "interrupt", "recording.connect"),
+        ("drop", "delay", "reorder", "corrupt"),
+        HANGS,
+        r"opening /dev/account sleeps uninterruptibly in the guest whatever CP does",
+        "kernel: vmlogrdr, defect 10: open waits for ever when CP does not answer",
+    ),
+    Known(
+        ("iucv.sever", "recording.sever"),
+        ("cc", "rc", "drop"),
+        UNUSABLE,
+        r"afterwards opening /dev/account ends with EIO",
+        "kernel: it forgets a path whose SEVER CP does not carry out (net/iucv/iucv.c), and a"
+        " recording service takes no second one of a user",
+    ),
 )
 
 
