@@ -8,6 +8,7 @@ AR ?= ar
 OBJCOPY ?= objcopy
 PKG_CONFIG ?= pkg-config
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 
 # In one place; ci/version.py finds what differs.
 VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"$$/\1/p' harness/zvmlab/base/version.py)
@@ -54,7 +55,7 @@ OPTIMISE := -O0 -g3
 endif
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 include ci/modules.mk
-CFLAGS_ALL = -std=gnu11 -g $(OPTIMISE) $(WARNINGS) -MMD -MP $(call module_cppflags,$<) $(CFLAGS)
+CFLAGS_ALL = -std=gnu11 -g $(OPTIMISE) $(WARNINGS) -MMD -MP $(call module_cppflags,$<) $(CPPFLAGS) $(CFLAGS)
 
 REPLAY := $(BUILD)/zvmlab-replay
 TOOLS := $(addprefix $(BUILD)/,dmmon taskmon monread)
@@ -200,7 +201,7 @@ $(foreach tool,$(TOOLS),$(eval $(call program,$(tool),tools/$(notdir $(tool))/ma
 $(foreach bench,$(BENCH_BIN),$(eval $(call program,$(bench),tests/bench/$(notdir $(bench)).c,tests/bench,plain)))
 $(REPLAY) $(TOOLS) $(BENCH_BIN):
 	$(say) LD $@
-	$(Q)$(CC) $(PLAIN_CFLAGS) -o $@ $(LINKED)
+	$(Q)$(CC) $(PLAIN_CFLAGS) $(LDFLAGS) -o $@ $(LINKED)
 
 .PHONY: monrec
 monrec: $(MONREC_LIB) ## build libmonrec, static and shared, for programs that read monitor data
@@ -213,7 +214,7 @@ $(BUILD)/shared/%.o: %.c
 
 $(BUILD)/libmonrec.so.0: $(MONREC_OBJ) lib/monrec/monrec.map
 	$(say) LD $@
-	$(Q)$(CC) $(PLAIN_CFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,defs \
+	$(Q)$(CC) $(PLAIN_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,defs \
 		-Wl,--version-script=lib/monrec/monrec.map -o $@ $(MONREC_OBJ)
 
 $(BUILD)/libmonrec.a: $(MONREC_OBJ)
@@ -413,12 +414,15 @@ done
 
 endef
 
+# Its files; those of an unpacked source package are all that is there.
+INSTALLED = { git ls-files --error-unmatch Makefile >/dev/null 2>&1 && git ls-files $(INSTALLED_FROM) || \
+	find $(INSTALLED_FROM) -name __pycache__ -prune -o -type f -print; }
+INSTALLED_FROM := Makefile lib sim guest driver tools harness examples zvmlab pyproject.toml LICENSES \
+	docs/control-schema.json ci/modules.mk ci/packages.txt
 .PHONY: install
 install: ## install zvmlab to PREFIX (below DESTDIR, if set)
 	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/lib/zvmlab $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
-	$(Q)git ls-files Makefile lib sim guest driver tools harness examples zvmlab pyproject.toml LICENSES \
-		docs/control-schema.json ci/modules.mk ci/packages.txt | \
-		xargs cp -r --parents -t $(DESTDIR)$(PREFIX)/lib/zvmlab
+	$(Q)$(INSTALLED) | xargs cp -r --parents -t $(DESTDIR)$(PREFIX)/lib/zvmlab
 	$(Q)ln -sf ../lib/zvmlab/zvmlab $(DESTDIR)$(PREFIX)/bin/zvmlab
 	$(Q)install -m 644 docs/zvmlab.1 $(DESTDIR)$(PREFIX)/share/man/man1/zvmlab.1
 	$(call install-completion,zvmlab)
@@ -432,15 +436,20 @@ install-tools: $(TOOLS) ## install dmmon, monread and taskmon with their man pag
 
 .PHONY: install-monrec
 install-monrec: $(MONREC_LIB) ## install libmonrec, its headers, its man page and its pkg-config file
-	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig \
+	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig \
 		$(DESTDIR)$(PREFIX)/share/man/man3
 	$(Q)install -m 644 docs/libmonrec.3 $(DESTDIR)$(PREFIX)/share/man/man3
 	$(Q)install -m 644 $(MONREC_HEADERS) $(DESTDIR)$(PREFIX)/include
-	$(Q)install -m 644 $(BUILD)/libmonrec.a $(DESTDIR)$(PREFIX)/lib
-	$(Q)install -m 755 $(BUILD)/libmonrec.so.0 $(DESTDIR)$(PREFIX)/lib
-	$(Q)ln -sf libmonrec.so.0 $(DESTDIR)$(PREFIX)/lib/libmonrec.so
-	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' lib/monrec/monrec.pc.in \
-		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/monrec.pc
+	$(Q)install -m 644 $(BUILD)/libmonrec.a $(DESTDIR)$(LIBDIR)
+	$(Q)install -m 755 $(BUILD)/libmonrec.so.0 $(DESTDIR)$(LIBDIR)
+	$(Q)ln -sf libmonrec.so.0 $(DESTDIR)$(LIBDIR)/libmonrec.so
+	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' lib/monrec/monrec.pc.in \
+		> $(DESTDIR)$(LIBDIR)/pkgconfig/monrec.pc
+
+.PHONY: deb
+deb: ## build Debian packages into build/deb, and check them with lintian
+	$(Q)ci/setup.sh run build deb
+	$(Q)$(HARNESS) ci/deb.py --build $(BUILD)
 
 .PHONY: clean
 clean: ## remove what was built in the tree

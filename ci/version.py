@@ -45,6 +45,7 @@ PLACES = (
     Place("driver/monreader.4", r"^\.Os zvmlab (.*)$"),
     *(Place(f"docs/{page}", r"^\.Os zvmlab (.*)$") for page in _PAGES),
     Place("docs/control.md", r'^\{"zvmlab": \{"version": "(.*?)"'),
+    Place("debian/changelog", r"^zvmlab \((.*)\)", written=False),
     # "After 0.1.0" is what 0.1.0 does not have yet.
     Place("CHANGELOG.md", r"^## (?:After )?(\d.*)$", written=False),
 )

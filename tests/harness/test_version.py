@@ -13,8 +13,10 @@ import pytest
 from zvmlab.base.version import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
+CHANGES = ("CHANGELOG.md", "debian/changelog")
 FILES = (
-    *("harness/zvmlab/base/version.py", "lib/base/zvmlab_version.h", "CHANGELOG.md"),
+    *("harness/zvmlab/base/version.py", "lib/base/zvmlab_version.h"),
+    *CHANGES,
     *("driver/mon_main.c", "driver/dkms.conf", "driver/monreader.4", "docs/control.md"),
     *("docs/dmmon.1", "docs/libmonrec.3", "docs/monread.1", "docs/taskmon.1", "docs/zvmlab.1"),
 )
@@ -60,11 +62,13 @@ def test_a_place_that_says_nothing_is_named(copy: Path, name: str) -> None:
 
 
 def test_a_new_version_is_written_everywhere_but_into_the_lists_of_changes(copy: Path) -> None:
-    said = f"CHANGELOG.md:6: version {__version__}, where {FILES[0]} has 12.0.3"
-    assert _version(copy, "--set", "12.0.3") == (1, [said])
+    end = f": version {__version__}, where {FILES[0]} has 12.0.3"
+    code, said = _version(copy, "--set", "12.0.3")
+    assert (code, sorted(said)) == (1, [f"CHANGELOG.md:6{end}", f"debian/changelog:1{end}"])
     for name in FILES:
-        if name != "CHANGELOG.md":
-            assert "12.0.3" in (copy / name).read_text(), name
+        assert ("12.0.3" in (copy / name).read_text()) == (name not in CHANGES), name
+    packages = copy / "debian/changelog"
+    packages.write_text("zvmlab (12.0.3) unstable; urgency=medium\n\n" + packages.read_text())
     changes = copy / "CHANGELOG.md"
     changes.write_text(changes.read_text().replace(f"## After {__version__}", "## 12.0.3"))
     assert _version(copy) == (0, [])

@@ -45,7 +45,7 @@ LINKED = {
 """The tools, and the libraries that each is linked with."""
 _FOLDERS = (f"lib/{TRIPLET}", f"usr/lib/{TRIPLET}")
 _DEBIAN = {"dmsetup": "/sbin/dmsetup"}
-_BUILD_SECONDS = 300
+_BUILD_SECONDS = 1800
 
 
 @functools.cache
@@ -120,9 +120,10 @@ def _make(source: Path, name: str, into: Path, root: Path) -> None:
     libraries = [str(_library(root, one)) for one in LINKED[name]]
     ways = ":".join(str(root / folder) for folder in _FOLDERS)
     argv: Sequence[str] = [
-        *("make", "-s", "-C", str(source), f"BUILD={into}", f"CC={COMPILER}"),
+        *("make", "-s", f"-j{len(os.sched_getaffinity(0))}", "-C", str(source)),
+        *(f"BUILD={into}", f"CC={COMPILER}"),
         f"CFLAGS=-idirafter {root / 'usr/include'} -idirafter {root / 'usr/include/libnl3'}",
-        "PACKAGE_CFLAGS=",
+        *("CPPFLAGS=", "LDFLAGS=", "PACKAGE_CFLAGS="),
         f"PACKAGE_LIBS={' '.join(libraries)} -Wl,-rpath-link={ways}",
         str(into / name),
     ]

@@ -36,7 +36,7 @@ CLIENTS = (
 """Linux' small clients of CP.  Each image has those that its kernel has, so that guests that use
 different ones of them have one image, and one checkpoint."""
 _FOLDERS = ("bin", "dev", "etc/zvmlab", "lib/modules", "proc", "run", "sys", "tmp")
-_BUILD_SECONDS = 300
+_BUILD_SECONDS = 1800
 _SHELL_SUITE = "bookworm"
 
 
