@@ -189,6 +189,19 @@ START_TEST(elements_of_each_kind)
 }
 END_TEST
 
+START_TEST(repeated)
+{
+	struct peer *p = peer_user(0, WANT_BOTH, 5);
+	int fd = new_client();
+
+	ask_is(fd, "{\"execute\":\"monitor-repeat\",\"arguments\":{\"kind\":\"sample\",\"times\":3,"
+		   "\"outstanding\":2,\"elements\":[{\"domains\":32768,\"data\":\"AAEC\"}]}}",
+	       "{\"return\":{}}");
+	ck_assert_uint_eq(p->messages, 2);
+	close(fd);
+}
+END_TEST
+
 /* One way to say what is in an element, and not too much of it. */
 START_TEST(elements_that_are_refused)
 {
@@ -453,6 +466,7 @@ int main(void)
 	tcase_add_test(tc, segment_to_a_file);
 	tcase_add_test(tc, made_up_by_seed);
 	tcase_add_test(tc, elements_of_each_kind);
+	tcase_add_test(tc, repeated);
 	tcase_add_test(tc, elements_that_are_refused);
 	tcase_add_test(tc, captured_once);
 	tcase_add_loop_test(tc, captured_to_a_full_disk, 0, 2);
