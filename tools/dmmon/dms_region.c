@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Regions: the kernel's list, read and written. */
+#define _GNU_SOURCE /* memmem() */
 #include "dms_region.h"
 #include "number.h"
 
@@ -144,22 +145,19 @@ static bool read_bounds(const char *at, const char *end, uint64_t *bounds, size_
 /* Where the last " histogram:" of [@at, @end) begins, or NULL. */
 static const char *find_histogram(const char *at, const char *end)
 {
-	size_t len = strlen(HISTOGRAM);
+	const char *last = NULL;
 
-	for (const char *p = end - len; p >= at; p--)
-		if (memcmp(p, HISTOGRAM, len) == 0)
-			return p;
-	return NULL;
+	while ((at = memmem(at, (size_t)(end - at), HISTOGRAM, strlen(HISTOGRAM))))
+		last = at++;
+	return last;
 }
 
 /* Takes the options off the end of [@aux, @end); the auxiliary data keep one byte at least. */
 static int read_options(struct dms_region *r, const char *aux, const char **end)
 {
-	const char *found = NULL;
+	const char *found = find_histogram(aux + 1, *end);
 	size_t len = strlen(PRECISE);
 
-	if ((size_t)(*end - aux) > strlen(HISTOGRAM))
-		found = find_histogram(aux + 1, *end);
 	if (found && read_bounds(found + strlen(HISTOGRAM), *end, NULL, &r->bound_count)) {
 		r->bounds = calloc(r->bound_count, sizeof(*r->bounds));
 		if (!r->bounds)
