@@ -7,7 +7,7 @@
  *	static const struct option_row rows[] = {
  *		{ "count", 'c', "N", "stop after N", TO_NUMBER(struct arguments, count, 1, 9),
  *		  .wrong = "invalid --count: '%s' (1 to 9)" },
- *		{ "idle", 0, NULL, "also show those at rest", TO_FLAG(struct arguments, idle) },
+ *		{ "idle", '\0', NULL, "also show those at rest", TO_FLAG(struct arguments, idle) },
  *		{ 0 }
  *	};
  *	static const struct option_table table = { rows };
@@ -55,7 +55,7 @@ typedef void option_set(void *target, char *word, struct argp_state *state);
 
 struct option_row {
 	const char *name;	/* without "--"; NULL: a heading, or with @help NULL the end */
-	char letter;		/* 0: none */
+	char letter;		/* '\0': none */
 	const char *value;	/* name of its value, for the help; NULL: it takes none */
 	const char *help;	/* lower case, no full stop; NULL: an old name, which --help leaves out */
 	enum option_kind kind;

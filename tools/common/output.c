@@ -71,7 +71,7 @@ static const struct option_row option_rows[] = {
 	  "'all' shows all, 'help' lists them", TO_CALL(set_fields), .group = 10 },
 	{ "human", 'H', NULL, "show times and sizes in a table with suitable units",
 	  TO_FLAG(struct output, scaled), .group = 10 },
-	{ "schema", 0, NULL, "print the JSON schema of a line", TO_CALL(print_schema),
+	{ "schema", '\0', NULL, "print the JSON schema of a line", TO_CALL(print_schema),
 	  .group = 10 },
 	{ 0 }
 };

@@ -14,7 +14,7 @@ struct arguments {
 };
 
 static const struct option_row group_rows[] = {
-	{ "force", 0, NULL, "also do it if that breaks a group of dmstats",
+	{ "force", '\0', NULL, "also do it if that breaks a group of dmstats",
 	  TO_FLAG(struct arguments, force), .group = 1 },
 	{ 0 }
 };

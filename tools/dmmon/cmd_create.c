@@ -21,7 +21,7 @@ static const struct option_row option_rows[] = {
 	  TO_WORD(struct arguments, program), .group = 1 },
 	{ "aux", 'x', "TEXT", "auxiliary data, any characters (default: -)",
 	  TO_WORD(struct arguments, aux), .group = 1 },
-	{ "dry-run", 0, NULL, "only show the memory that it would need",
+	{ "dry-run", '\0', NULL, "only show the memory that it would need",
 	  TO_FLAG(struct arguments, dry_run), .group = 1 },
 	{ 0 }
 };

@@ -44,7 +44,7 @@ static const struct option_row option_rows[] = {
 	  "existing region: all that it has counted)",
 	  TO_TIME(struct arguments, duration_ns, 1, UINT64_MAX), .group = 1,
 	  .wrong = "invalid --duration: '%s' (for example 500ms or 10s)" },
-	{ "per-area", 0, NULL, "show each area separately, not their sum",
+	{ "per-area", '\0', NULL, "show each area separately, not their sum",
 	  TO_FLAG(struct arguments, per_area), .group = 1 },
 	WATCHING_KEEP(struct arguments, watching),
 	{ 0 }

@@ -23,12 +23,12 @@ struct arguments {
 };
 
 static const struct option_row option_rows[] = {
-	{ "clear", 0, NULL, "also set the counters to 0; no I/O is lost",
+	{ "clear", '\0', NULL, "also set the counters to 0; no I/O is lost",
 	  TO_FLAG(struct arguments, clear), .group = 1 },
-	{ "first", 0, "AREA", "first area (default: 0)",
+	{ "first", '\0', "AREA", "first area (default: 0)",
 	  TO_NUMBER(struct arguments, first, 0, UINT64_MAX), .group = 1,
 	  .wrong = "invalid --first: '%s' (the index of an area)" },
-	{ "count", 0, "AREAS", "number of areas (default: all)",
+	{ "count", '\0', "AREAS", "number of areas (default: all)",
 	  TO_NUMBER(struct arguments, count, 1, UINT64_MAX), .group = 1,
 	  .wrong = "invalid --count: '%s' (a number of areas)" },
 	{ 0 }

@@ -47,7 +47,7 @@ static const struct option_row option_rows[] = {
 	{ "count", 'c', "N", "stop after N intervals (default: run until interrupted)",
 	  TO_NUMBER(struct arguments, count, 1, UINT64_MAX), .group = 1,
 	  .wrong = "invalid --count: '%s' (1 or more)" },
-	{ "idle", 0, NULL, "also show areas without I/O",
+	{ "idle", '\0', NULL, "also show areas without I/O",
 	  TO_FLAG(struct arguments, idle), .group = 1 },
 	WATCHING_KEEP(struct arguments, watching),
 	{ 0 }

@@ -100,18 +100,18 @@ static void set_bounds(void *target, char *word, struct argp_state *state)
 static const struct option_row option_rows[] = {
 	{ .help = "The region to make (a size is in sectors of 512 bytes, or in bytes "
 	  "with K, M or G):", .group = 5 },
-	{ "start", 0, "SIZE", "where it begins (default: begin of the device)",
+	{ "start", '\0', "SIZE", "where it begins (default: begin of the device)",
 	  TO_CALL(set_start), .group = 5 },
-	{ "length", 0, "SIZE", "its length (default: up to the end of the device)",
+	{ "length", '\0', "SIZE", "its length (default: up to the end of the device)",
 	  TO_CALL(set_length), .group = 5 },
-	{ "area-size", 0, "SIZE", "size of its areas (default: one area)", TO_CALL(set_area_size),
-	  .group = 5 },
-	{ "areas", 0, "NUMBER", "maximum number of its areas",
+	{ "area-size", '\0', "SIZE", "size of its areas (default: one area)",
+	  TO_CALL(set_area_size), .group = 5 },
+	{ "areas", '\0', "NUMBER", "maximum number of its areas",
 	  TO_NUMBER(struct range, areas, 1, UINT32_MAX), .group = 5,
 	  .wrong = "invalid --areas: '%s' (1 to 4294967295)" },
-	{ "precise", 0, NULL, "count times in nanoseconds instead of ticks",
+	{ "precise", '\0', NULL, "count times in nanoseconds instead of ticks",
 	  TO_FLAG(struct range, precise), .group = 5 },
-	{ "bounds", 0, "TIMES", "count a histogram of latencies with these bounds, such as "
+	{ "bounds", '\0', "TIMES", "count a histogram of latencies with these bounds, such as "
 	  "100us,1ms,10ms", TO_CALL(set_bounds), .group = 5 },
 	{ 0 }
 };

@@ -21,7 +21,7 @@ extern const struct word_row watching_words[];
 
 /* The row of --keep; @watching: the member of @type. */
 #define WATCHING_KEEP(type, watching) \
-	{ "keep", 0, NULL, "keep the region that the command makes", \
+	{ "keep", '\0', NULL, "keep the region that the command makes", \
 	  TO_FLAG(type, watching.options.keep), .group = 1 }
 
 /* Why a region is made, for the help. */

@@ -69,41 +69,42 @@ static void set_old_activity(void *target, char *word, struct argp_state *state)
 
 static const struct option_row option_rows[] = {
 	{ .help = "Input:", .group = 1 },
-	{ "monwrite", 0, NULL, "the file is a MONWRITE file, even if its beginning is damaged",
+	{ "monwrite", '\0', NULL, "the file is a MONWRITE file, even if its beginning is damaged",
 	  FLAG(monwrite), .group = 1 },
-	{ "sets", 0, "N", "stop after N sets", TO_NUMBER(struct options, sets, 1, UINT64_MAX),
+	{ "sets", '\0', "N", "stop after N sets", TO_NUMBER(struct options, sets, 1, UINT64_MAX),
 	  .group = 1, .wrong = "invalid number of sets: '%s'" },
-	{ "release", 0, "V.R", "release of z/VM, for layouts (default: 5.3) and to check "
+	{ "release", '\0', "V.R", "release of z/VM, for layouts (default: 5.3) and to check "
 	  "lengths", TO_CALL(set_release), .group = 1 },
-	{ "timeout", 0, "TIME", "stop with exit code 124 if no data come for this time",
+	{ "timeout", '\0', "TIME", "stop with exit code 124 if no data come for this time",
 	  TO_CALL(set_timeout), .group = 1 },
-	{ "blocking", 0, NULL, "wait in read() instead of poll()", FLAG(blocking), .group = 1 },
-	{ "reopen", 0, "N", "when CP has severed, open the device again, with at most N "
+	{ "blocking", '\0', NULL, "wait in read() instead of poll()", FLAG(blocking), .group = 1 },
+	{ "reopen", '\0', "N", "when CP has severed, open the device again, with at most N "
 	  "tries in a row (default: 5)",
 	  TO_NUMBER(struct options, reopen, 0, MOST_TRIES), .group = 1,
 	  .wrong = "invalid number of tries: '%s' (0 to 1000000)" },
-	{ "reopen-wait", 0, "TIME", "wait before the first try (default: 1s); it doubles for each "
-	  "further try, up to 1m", TO_CALL(set_reopen_wait), .group = 1 },
+	{ "reopen-wait", '\0', "TIME", "wait before the first try (default: 1s); it doubles for "
+	  "each further try, up to 1m", TO_CALL(set_reopen_wait), .group = 1 },
 	{ .help = "Printing (default: text):", .group = 2 },
-	{ "check", 0, NULL, "print only broken rules and lost sets", FLAG(check), .group = 2 },
-	{ "json", 0, NULL, "print JSON lines", FLAG(json), .group = 2 },
-	{ "values", 0, NULL, "also print the fields of records", FLAG(values), .group = 2 },
-	{ "summary", 0, NULL, "print a line for each set as soon as it is complete", FLAG(summary),
-	  .group = 2 },
-	{ "activity", 0, NULL, "print a JSON line for each interval: what the system did",
+	{ "check", '\0', NULL, "print only broken rules and lost sets", FLAG(check), .group = 2 },
+	{ "json", '\0', NULL, "print JSON lines", FLAG(json), .group = 2 },
+	{ "values", '\0', NULL, "also print the fields of records", FLAG(values), .group = 2 },
+	{ "summary", '\0', NULL, "print a line for each set as soon as it is complete",
+	  FLAG(summary), .group = 2 },
+	{ "activity", '\0', NULL, "print a JSON line for each interval: what the system did",
 	  FLAG(activity), .group = 2 },
-	{ "figures", 0, NULL, NULL, TO_CALL(set_old_activity), .group = 2 },
+	{ "figures", '\0', NULL, NULL, TO_CALL(set_old_activity), .group = 2 },
 	{ .help = "Output files, with complete sets only:", .group = 3 },
-	{ "write-stream", 0, "OUT", "write the bytes in the form of the device, and OUT.idx, "
+	{ "write-stream", '\0', "OUT", "write the bytes in the form of the device, and OUT.idx, "
 	  "which says where sets end",
 	  WORD(write_stream), .group = 3 },
-	{ "write-monwrite", 0, "OUT", "write a MONWRITE file", WORD(write_monwrite),
+	{ "write-monwrite", '\0', "OUT", "write a MONWRITE file", WORD(write_monwrite),
 	  .group = 3 },
-	{ "csv", 0, "FOLDER", "write a CSV file for each type of record", WORD(csv), .group = 3 },
-	{ "anonymise", 0, "KEY", "in all outputs, replace names and numbers that identify users and "
-	  "systems; the first 16 bytes of the file KEY are the key", WORD(anonymise),
+	{ "csv", '\0', "FOLDER", "write a CSV file for each type of record", WORD(csv),
 	  .group = 3 },
-	{ "html", 0, "OUT", "write a page with charts of what the system did", WORD(html),
+	{ "anonymise", '\0', "KEY", "in all outputs, replace names and numbers that identify users "
+	  "and systems; the first 16 bytes of the file KEY are the key", WORD(anonymise),
+	  .group = 3 },
+	{ "html", '\0', "OUT", "write a page with charts of what the system did", WORD(html),
 	  .group = 3 },
 	{ 0 },
 };

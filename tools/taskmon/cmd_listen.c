@@ -45,20 +45,20 @@ static void set_cpus(void *target, char *word, struct argp_state *state)
 }
 
 static const struct option_row option_rows[] = {
-	{ "cpus", 0, "LIST", "CPUs whose exits are shown, such as 0-3,5 (default: all "
+	{ "cpus", '\0', "LIST", "CPUs whose exits are shown, such as 0-3,5 (default: all "
 	  "possible CPUs)", TO_CALL(set_cpus) },
-	{ "per-cpu", 0, NULL, "use a reader for each CPU, which runs there",
+	{ "per-cpu", '\0', NULL, "use a reader for each CPU, which runs there",
 	  TO_FLAG(struct arguments, per_cpu) },
-	{ "duration", 0, "TIME", "stop after this time, such as 10, 500ms or 2m",
+	{ "duration", '\0', "TIME", "stop after this time, such as 10, 500ms or 2m",
 	  TO_TIME(struct arguments, duration_ns, 1, UINT64_MAX),
 	  .wrong = "invalid time: '%s' (for example 10, 500ms or 2m)" },
-	{ "count", 0, "N", "stop after N records",
+	{ "count", '\0', "N", "stop after N records",
 	  TO_NUMBER(struct arguments, count, 1, UINT64_MAX),
 	  .wrong = "invalid number of records: '%s'" },
-	{ "buffer", 0, "SIZE", "size of the receive buffer of each CPU (default: 8M)",
+	{ "buffer", '\0', "SIZE", "size of the receive buffer of each CPU (default: 8M)",
 	  TO_SIZE(struct arguments, buffer, BUFFER_LEAST, BUFFER_MOST),
 	  .wrong = "invalid size: '%s' (2304 to 1G, for example 64K or 8M)" },
-	{ "record", 0, "FILE", "also write the messages to this file, for 'taskmon replay'",
+	{ "record", '\0', "FILE", "also write the messages to this file, for 'taskmon replay'",
 	  TO_WORD(struct arguments, record) },
 	{ 0 }
 };
