@@ -672,6 +672,42 @@ START_TEST(events)
 }
 END_TEST
 
+/* By docs/records.md; the fields that are named have their number, and the user a name. */
+START_TEST(events_of_each_kind)
+{
+	static const struct {
+		unsigned int domain, number;
+		enum event_kind kind;
+		const char *field, *text;
+	} cases[] = {
+		{ 4, 1, EVENT_LOGON, "VMDUSER", "logon LINUX" },
+		{ 4, 2, EVENT_LOGOFF, "VMDUSER", "logoff LINUX" },
+		{ 5, 1, EVENT_PROCESSOR, "PFXCPUAD", "processor varied on 26" },
+		{ 5, 2, EVENT_PROCESSOR, "PFXCPUAD", "processor varied off 26" },
+		{ 6, 1, EVENT_DEVICE, "RDEVDEV", "device varied on 001A" },
+		{ 6, 2, EVENT_DEVICE, "RDEVDEV", "device varied off 001A" },
+		{ 1, 2, EVENT_COMMAND, NULL, "event monitoring changed" },
+		{ 1, 10, EVENT_COMMAND, NULL, "sample monitoring changed" },
+		{ 1, 12, EVENT_SUSPENDED, NULL, "event recording suspended" },
+		{ 1, 3, EVENT_SUSPENDED, "LOSTRCCT", "event recording resumed, records lost 26" },
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		start();
+		record(cases[i].domain, cases[i].number, 96, i);
+		if (i < 2)
+			ebcdic_name(bytes + field("VMDUSER")->offset, "LINUX");
+		else if (cases[i].field)
+			put(cases[i].field, 26);
+		give();
+		ck_assert_uint_eq(f.events, 1);
+		ck_assert_uint_eq(f.now.events[cases[i].kind], 1);
+		ck_assert_int_eq(f.event[0].kind, cases[i].kind);
+		ck_assert_str_eq(f.event[0].text, cases[i].text);
+	}
+}
+END_TEST
+
 /* Records lost of event data are added up; other records have no such number. */
 START_TEST(events_lost)
 {
@@ -725,7 +761,7 @@ int main(void)
 		processors_cut, processors_without_room, pages, pages_without_room, devices,
 		devices_cut, many_devices, users, users_without_time, applications,
 		applications_that_are_no_users, many_users, names, intervals, buckets, adding, end,
-		events, events_lost, tracks,
+		events, events_of_each_kind, events_lost, tracks,
 	};
 
 	return check_run("monread activity", start, NULL, tests, sizeof(tests) / sizeof(tests[0]));

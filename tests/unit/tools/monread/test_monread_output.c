@@ -634,6 +634,18 @@ START_TEST(sinks_take_whole_sets)
 }
 END_TEST
 
+/* One that could not be opened is told of, and is none. */
+START_TEST(sinks_that_are_none)
+{
+	struct sinks sinks = { 0 };
+
+	errno = ENOENT;
+	ck_assert(!sinks_add(&sinks, NULL, "output"));
+	ck_assert_str_eq(complaints, "output: No such file or directory\n");
+	ck_assert_uint_eq(sinks.count, 0);
+}
+END_TEST
+
 /* One that fails takes no further items, and the others go on. */
 START_TEST(sinks_that_fail)
 {
@@ -763,7 +775,7 @@ int main(void)
 		fields_that_are_there, times_of_day, json_of_items, json_of_errors, json_of_fields, summary,
 		activity_lines, lines_that_cannot_be_written,
 		text_of_applications, json_of_applications, outputs_that_cannot_be_written,
-		tallies, sinks_take_whole_sets, sinks_that_fail, csv_on_a_full_disk,
+		tallies, sinks_take_whole_sets, sinks_that_are_none, sinks_that_fail, csv_on_a_full_disk,
 		nobody_stays_nobody, siphash_of_the_paper,
 	};
 
