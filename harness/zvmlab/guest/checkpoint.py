@@ -46,7 +46,7 @@ CONSOLE = "console.log"
 AGENT = "agent.json"
 LIMIT_BYTES = 6 << 30
 """The cache keeps no more of them than this, and at least the one used last."""
-_VERSION = "3"
+_VERSION = "4"
 _CLOCK_REALTIME = 0
 _RANDOM = "/dev/urandom"
 _RANDOM_BYTES = 64
@@ -163,6 +163,8 @@ class Connected:
 
     stream: AfIucvStream
     info: AgentInfo
+    pool: int | None = None
+    """Its file descriptor of the kernel's random numbers, if it has one for set_apart()."""
 
 
 def save(machine: Machine, channels: Channels, into: Path, agent: Connected | None) -> None:
@@ -170,7 +172,11 @@ def save(machine: Machine, channels: Channels, into: Path, agent: Connected | No
     try:
         machine.save(into / MACHINE)
         if agent is not None:
-            found = {"stream": agent.stream.end(), "info": dataclasses.asdict(agent.info)}
+            found = {
+                "stream": agent.stream.end(),
+                "info": dataclasses.asdict(agent.info),
+                "pool": agent.pool,
+            }
             (into / AGENT).write_text(json.dumps(found), encoding="ascii")
         shutil.copyfile(channels.console_log, into / CONSOLE)
     except OSError as error:
@@ -203,25 +209,38 @@ def agent_of(peer: Peer, found: Path) -> Connected | None:
     if not (found / AGENT).exists():
         return None
     noted = json.loads((found / AGENT).read_text(encoding="ascii"))
-    return Connected(AfIucvStream(peer, **noted["stream"]), AgentInfo(**noted["info"]))
+    stream = AfIucvStream(peer, **noted["stream"])
+    return Connected(stream, AgentInfo(**noted["info"]), noted.get("pool"))
 
 
-def set_apart(agent: Agent) -> None:
+def open_pool(agent: Agent) -> int:
+    """Its file descriptor for set_apart(), in a guest that is about to be saved.
+
+    What is opened here, and what the agent needs for its first batch, no restored guest has to.
+    """
+    batch = agent.batch()
+    pool = batch.open(_RANDOM, os.O_WRONLY)
+    return batch.run()[pool].check()
+
+
+def set_apart(agent: Agent, pool: int | None = None) -> None:
     """Set the guest's wall clock to the time of day, and its random numbers apart from others'.
 
     What its kernel draws from now on depends on bytes that no other guest is given.  A kernel
-    that has no random numbers yet gets the bytes, too, but goes on waiting for more.
+    that has no random numbers yet gets the bytes, too, but goes on waiting for more.  *pool*: what
+    open_pool() has given, closed afterwards.
     """
+    if pool is None:
+        pool = open_pool(agent)
     now = time.time_ns()
     value = agent.pack("qq", now // _NS, now % _NS)
     batch = agent.batch()
     clock_set = batch.call(Call.CLOCK_SETTIME, _CLOCK_REALTIME, value)
-    pool = batch.open(_RANDOM, os.O_WRONLY)
     written = batch.write(pool, os.urandom(_RANDOM_BYTES))
     renewed = batch.ioctl(pool, _RESEED)
     batch.close(pool)
     found = batch.run()
-    for which in (clock_set, pool, written):
+    for which in (clock_set, written):
         found[which].check()
     # It has none yet to be renewed.
     if found[renewed].errno != errno.ENODATA:

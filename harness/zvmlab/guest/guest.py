@@ -157,6 +157,7 @@ class Guest:
         self._listener: AfIucvListener | None = None
         self._stream: AfIucvStream | None = None
         self._connected: checkpoint.Connected | None = None  # a restored guest's, not used yet
+        self._pool: int | None = None  # its agent's, from a checkpoint (checkpoint.open_pool)
         self._agent: Agent | None = None
         self._lockstep: Lockstep | None = None
         self._checkpoint: Path | None = None
@@ -254,8 +255,9 @@ class Guest:
         with Guest(config, self.logs if self._kept else None, self.artifacts) as first:
             try:
                 first.boot()
+                pool = checkpoint.open_pool(first.agent)
                 first.settle()
-                first._save(into)
+                first._save(into, pool)
             except ZvmlabError:
                 crash = first.console.crash
                 if crash is not None:
@@ -267,11 +269,11 @@ class Guest:
             if log is not None:
                 log.unlink(missing_ok=True)
 
-    def _save(self, into: Path) -> None:
-        """Save this guest to a checkpoint; whoever restores it goes on with its agent."""
+    def _save(self, into: Path, pool: int | None = None) -> None:
+        """Save this guest to a checkpoint; whoever restores it goes on with its agent, and *pool*."""
         agent = None
         if self._agent is not None and self._stream is not None:
-            agent = checkpoint.Connected(self._stream, self._agent.info)
+            agent = checkpoint.Connected(self._stream, self._agent.info, pool)
         checkpoint.save(self.machine, self.channels, into, agent)
 
     def _start(self, found: Path | None) -> None:
@@ -333,7 +335,7 @@ class Guest:
         if self.stage is Stage.RUNNING:
             self.await_agent()
             if self.restored:
-                checkpoint.set_apart(self.agent)
+                checkpoint.set_apart(self.agent, self._pool)
 
     @property
     def can_go_back(self) -> bool:
@@ -421,6 +423,7 @@ class Guest:
         listener = self._there(self._listener, "agent channel", "start()")
         try:
             known, self._connected = self._connected, None
+            self._pool = None if known is None else known.pool
             self._stream = listener.accept(seconds) if known is None else known.stream
             stream = _WatchedStream(self._stream, self._news)
             self._agent = Agent(stream, info=None if known is None else known.info)
