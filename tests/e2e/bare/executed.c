@@ -26,7 +26,7 @@ void test_main(void);
 enum { FELL_THROUGH = 1, BRANCHED, WENT_ON_AT_TARGET, RELATIVE_TO_EXECUTE };
 
 /* Storage that nothing else is in.  Some instructions lie in two pages. */
-static const uint64_t froms[] = { 0x2000100, 0x2000ffc, 0x6000400 };
+static const uint64_t executes[] = { 0x2000100, 0x2000ffc, 0x6000400 };
 static const uint64_t targets[] = { 0x2000140, 0x2001ffc, 0x2003208, 0x6000448 };
 static const int64_t near_by[] = { 0x80, -0x60, 0x7f00 };
 static const int64_t far_away[] = { 0x80, -0x60, 0x1800020, -0x1800020 };
@@ -188,11 +188,11 @@ static unsigned int all_distances(const struct kind *kind, unsigned int n, struc
 	const unsigned int count = is_long ? COUNT(far_away) : COUNT(near_by);
 	unsigned int wrong = 0;
 
-	for (unsigned int from = 0; from < COUNT(froms); from++)
+	for (unsigned int from = 0; from < COUNT(executes); from++)
 		for (unsigned int i = 0; i < count; i++) {
 			const int64_t distance = is_long ? far_away[i] : near_by[i];
 
-			wrong += all_targets(kind, n, froms[from], distance, way);
+			wrong += all_targets(kind, n, executes[from], distance, way);
 			*cases += COUNT(targets);
 		}
 	return wrong;
@@ -479,10 +479,10 @@ static void nowhere(void)
 		const struct way way = { .relative = i % 2 != 0 };
 		const uint64_t target = targets[i / 2];
 
-		load_prepare(1, froms[0], target, 0x80);
+		load_prepare(1, executes[0], target, 0x80);
 		put_target(target, lgrl, (int64_t)(HOLE - target), way);
-		put_execute(froms[0], target, way);
-		run(froms[0], target, lgrl, way);
+		put_execute(executes[0], target, way);
+		run(executes[0], target, lgrl, way);
 		wrong += found.r[0] != FELL_THROUGH || !only_these_changed(0) ||
 			 program_code != ADDRESSING || interrupted_length() != execute_length(way);
 	}

@@ -114,7 +114,7 @@ START_TEST(pages_by_number)
 	static char cards[50 * 80 + 1];
 
 	for (unsigned int i = 0; i < 50; i++)
-		snprintf(cards + i * 80, 81, "%02u%078u", i, 0);
+		snprintf(cards + i * 80, 81, "%02u%078u", i, 0u);
 	spool_send("A", cards, 'A', false);
 	ck_cc(position(1), 2);
 	ck_cc(read_page(READER), 0);

@@ -239,7 +239,7 @@ START_TEST(a_place_that_is_saved)
 
 	spool_send("BEFORE", "x", 'A', true);
 	for (unsigned int i = 0; i < 50; i++)
-		snprintf(cards + i * 80, 81, "%02u%078u", i, 0);
+		snprintf(cards + i * 80, 81, "%02u%078u", i, 0u);
 	spool_send("A", cards, 'A', false);
 	for (unsigned int i = 0; i < 45; i++)
 		unit_read(text);
