@@ -219,6 +219,27 @@ def test_without_the_codes_there_is_no_hypfs(paused_guest: Guest, fault: Fault) 
     assert (told in texts) == (fault.point == "diag204.cpu-use")
 
 
+@pytest.mark.requirement("Y8")
+@pytest.mark.kernel_defect(
+    29,
+    "an address is taken for the size of the answer",
+    seen=r"assert 1 == 0",
+    kernels=("trixie", "bookworm-backports", "sid"),
+)
+def test_hypfs_does_without_an_answer(guest: Guest) -> None:
+    """CP reports success, and has stored nothing; the next mount has all."""
+    since = guest.agent.log_position()
+    with armed(guest.control, Fault("diag2fc.guests", "drop", nth=1)) as rules:
+        error = guest.agent.mount("none", HYPFS, "s390_hypfs").errno
+    traces = [line for line in guest.agent.dmesg(since) if line.text == "Call Trace:"]
+    if not error:
+        guest.agent.umount(HYPFS).check()
+    with hypfs(guest):
+        if rules[0].fired != 1 or number(guest, "systems/LINUX001/cpus/count") != 1:
+            raise RuntimeError("the fault was to hit the first mount only")
+    assert len(traces) == 0
+
+
 @pytest.mark.requirement("Y5")
 def test_debugfs_has_cps_own_bytes(warm_guest: Guest) -> None:
     """diag_2fc: 64 bytes of the kernel's, then CP's; both its counts are one guest of 112 bytes."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from zvmlab.guest.config import UPSTREAM_DRIVER
 from zvmlab.sweep.cases import Case
-from zvmlab.sweep.run import HANGS, PANIC, PASSED_OFF, UNUSABLE, Symptom
+from zvmlab.sweep.run import HANGS, LOG, PANIC, PASSED_OFF, UNUSABLE, Symptom
 
 
 @dataclass(frozen=True)
@@ -209,6 +209,13 @@ KNOWN = (
         r"afterwards opening /dev/account ends with EIO",
         "kernel: it forgets a path whose SEVER CP does not carry out (net/iucv/iucv.c), and a"
         " recording service takes no second one of a user",
+    ),
+    Known(
+        ("diag2fc.guests",),
+        ("drop",),
+        LOG,
+        r"Call Trace:",
+        "kernel: defect 29: without an answer, hypfs takes an address for the size of one",
     ),
 )
 
