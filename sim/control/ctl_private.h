@@ -288,5 +288,12 @@ json_t *ctl_page_in(struct ctl_call *call);
 json_t *ctl_page_release(struct ctl_call *call);
 json_t *ctl_page_thrash(struct ctl_call *call);
 json_t *ctl_query_pages(struct ctl_call *call);
+json_t *ctl_hmc_drive(struct ctl_call *call);
+json_t *ctl_hmc_write(struct ctl_call *call);
+json_t *ctl_hmc_read(struct ctl_call *call);
+json_t *ctl_hmc_remove(struct ctl_call *call);
+json_t *ctl_hmc_hold(struct ctl_call *call);
+json_t *ctl_hmc_complete(struct ctl_call *call);
+json_t *ctl_query_hmc(struct ctl_call *call);
 
 #endif

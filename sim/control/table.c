@@ -4,6 +4,7 @@
 #include "zvmlab/appldata.h"
 #include "zvmlab/command.h"
 #include "zvmlab/guests.h"
+#include "zvmlab/hmc.h"
 #include "zvmlab/monitor.h"
 #include "zvmlab/page.h"
 #include "zvmlab/recording.h"
@@ -414,6 +415,34 @@ MEMBERS(pages_returns) = {
 	INT("resolved", 0, U63, "Faults of which the guest was not told."),
 	INT("turns", 0, U32, "Faults that page-thrash has still to see."), END,
 };
+MEMBERS(hmc_drive_args) = {
+	OF_INPUT("bytes", 0, hmc_drive, bytes, "Its size; 0: none is assigned."),
+	BOOL("read-only", OPT, "For the guest; default false."), END,
+};
+MEMBERS(hmc_write_args) = {
+	OF_INPUT("name", 0, hmc_write, name, "With slashes between directories."),
+	DATA("data", 0, 0, CTL_MAX_DATA, "Its contents."), END,
+};
+MEMBERS(hmc_name_args) = { OF_INPUT("name", 0, hmc_remove, name, "Of a file."), END };
+MEMBERS(hmc_read_args) = {
+	OF_INPUT("name", 0, hmc_remove, name, "Of a file."),
+	INT("offset", OPT, U63, "Default 0."),
+	INT("length", OPT, 0, CTL_MAX_DATA, "Bytes at most; default 6 MiB."), END,
+};
+MEMBERS(hmc_hold_args) = { BOOL("hold", 0, "They wait for hmc-complete."), END };
+MEMBERS(hmc_file_member) = {
+	STRING("name", 0, 1, HMC_MAX_NAME, "Without slashes at its ends."),
+	INT("bytes", 0, U63, "Its length."), END,
+};
+MEMBERS(hmc_returns) = {
+	INT("bytes", 0, U63, "Size of the drive; 0: none is assigned."),
+	INT("used", 0, U63, "By its files."), BOOL("read-only", 0, "For the guest."),
+	BOOL("hold", 0, "Requests wait."), BOOL("waits", 0, "A request waits for hmc-complete."),
+	BOOL("pending", 0, "The guest has not taken the interruption yet."),
+	INT("status", 0, U8, "Of the last transfer that has ended."),
+	INT("requests", 0, U63, "Of the guest's, so far."),
+	LIST("files", 0, hmc_file_member, 0, HMC_MAX_FILES, "By name."), END,
+};
 MEMBERS(record_args) = {
 	ENUM("service", 0, ctl_recordings, "Service."),
 	DATA("record", 0, 1, REC_MAX_RECORD, "Of the record."), END,
@@ -583,6 +612,15 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_page_release },
 	{ "page-thrash", "Let the pages that are out take turns.", page_thrash_args, NULL,
 	  ctl_page_thrash },
+	{ "hmc-drive", "Assign a drive of the HMC.", hmc_drive_args, NULL, ctl_hmc_drive },
+	{ "hmc-write", "Put a file there.", hmc_write_args, NULL, ctl_hmc_write },
+	{ "hmc-read", "Read a file.", hmc_read_args, data_returns, ctl_hmc_read },
+	{ "hmc-remove", "Remove a file.", hmc_name_args, NULL, ctl_hmc_remove },
+	{ "hmc-hold", "Let requests of the guest's wait, or not.", hmc_hold_args, NULL,
+	  ctl_hmc_hold },
+	{ "hmc-complete", "Carry out the request that waits.", NULL, NULL, ctl_hmc_complete },
+	{ "query-hmc", "The drive, its files, and the guest's requests.", NULL, hmc_returns,
+	  ctl_query_hmc },
 	{ "query-pages", "Pages that are out, and who waits for them.", NULL, pages_returns,
 	  ctl_query_pages },
 };

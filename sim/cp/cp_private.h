@@ -14,6 +14,7 @@
 
 #include "smaller.h"
 #include "zvmlab/cp.h"
+#include "zvmlab/external.h"
 #include "zvmlab/input.h"
 #include "zvmlab/recording.h"
 #include "zvmlab/spool.h"
@@ -39,6 +40,7 @@ struct cp {
 	struct paging *paging;	/**< pages that are out, page/ */
 	struct monitor *monitor;
 	struct appldata *appldata;
+	struct hmc *hmc;	/**< the HMC's drive, hmc/ */
 	struct guests *guests;	/**< those that a test describes, guests/ */
 	struct cmsg *msg;	/**< *MSG service and SET SMSG settings */
 	struct recording *recordings;	/**< *LOGREC, *ACCOUNT, *SYMPTOM and their queues */
@@ -109,6 +111,9 @@ void cp_kick(struct cp *cp, unsigned int cpu);
 /** Of all times asked for the host is told the first. */
 void cp_set_timer(struct cp *cp, enum cp_timer_user user, uint64_t tod);
 
+/** Whichever CPU may take an interruption of zvmlab/external.h looks for one. */
+void cp_external_kick(struct cp *cp);
+
 /**
  * What a part of the CP does when the whole is made, reset, saved …; what it
  * does not need is NULL.  parts.def lists all parts and says in which order.
@@ -123,6 +128,10 @@ struct cp_part {
 	void (*reset_cpu)(struct cp *cp, unsigned int cpu);
 	/** Saves or loads: zvmlab/state.h.  On loading, the parts above have been loaded. */
 	void (*state)(struct cp *cp, struct state *state);
+	/** Has it an external interruption of zvmlab/external.h for CPU @cpu?  NULL: never. */
+	bool (*external_pending)(const struct cp *cp, unsigned int cpu);
+	/** Take it: subcode and parameters; in a record of the trace. */
+	void (*external_take)(struct cp *cp, unsigned int cpu, struct cp_external *external);
 	/** The time asked for by cp_set_timer() has come.  Return: false if the TOD says not yet. */
 	bool (*timer)(struct cp *cp);
 };

@@ -21,6 +21,7 @@ static const char *const event_names[CP_EVENT_KINDS] = {
 	[CP_EVENT_FAULT] = "fault",
 	[CP_EVENT_PAGE] = "page",
 	[CP_EVENT_SPOOL] = "spool",
+	[CP_EVENT_HMC] = "hmc",
 };
 
 const char *cp_event_name(enum cp_event_kind kind)

@@ -73,6 +73,7 @@ bool zvmlab_take_external(CPUS390XState *env, LowCore *lowcore)
 		return false;
 	lowcore->ext_int_code = cpu_to_be16(external.code);
 	lowcore->cpu_addr = cpu_to_be16(external.subcode);
+	lowcore->ext_params = cpu_to_be32(external.parameter32);
 	lowcore->ext_params2 = cpu_to_be64(external.parameter);
 	return true;
 }

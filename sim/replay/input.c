@@ -8,6 +8,7 @@
 #include "zvmlab/dcss.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/guests.h"
+#include "zvmlab/hmc.h"
 #include "zvmlab/monitor.h"
 #include "zvmlab/page.h"
 #include "zvmlab/recording.h"
@@ -327,6 +328,42 @@ static void external(struct replay *r, const json_t *record, const union input_a
 	cp_external_take(r->cp, in->external.cpu, &taken);
 }
 
+static void drive(struct replay *r, const json_t *record, const union input_args *in)
+{
+	char err[256];
+
+	(void)record;
+	hmc_drive(r->cp, in->hmc_drive.bytes, in->hmc_drive.read_only, err, sizeof(err));
+}
+
+static void drive_write(struct replay *r, const json_t *record, const union input_args *in)
+{
+	const struct input_hmc_write *given = &in->hmc_write;
+	char err[512];
+
+	(void)record;
+	hmc_write(r->cp, given->name, given->data.at, given->data.len, err, sizeof(err));
+}
+
+static void drive_remove(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	hmc_remove(r->cp, in->hmc_remove.name);
+}
+
+static void drive_hold(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	hmc_hold(r->cp, in->hmc_hold.hold);
+}
+
+static void drive_complete(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	(void)in;
+	hmc_complete(r->cp);
+}
+
 typedef void give(struct replay *r, const json_t *record, const union input_args *in);
 
 /* What gives the core each input.  The members have been read and checked. */
@@ -348,6 +385,11 @@ static give *const gives[INPUTS] = {
 	[INPUT_page_thrash] = thrash,
 	[INPUT_page_fault] = fault,
 	[INPUT_external] = external,
+	[INPUT_hmc_drive] = drive,
+	[INPUT_hmc_write] = drive_write,
+	[INPUT_hmc_remove] = drive_remove,
+	[INPUT_hmc_hold] = drive_hold,
+	[INPUT_hmc_complete] = drive_complete,
 	[INPUT_logon] = replay_logon,
 	[INPUT_logoff] = replay_logoff,
 	[INPUT_attach] = replay_attach,

@@ -17,6 +17,7 @@
 #include "zvmlab/dcss.h"
 #include "ebcdic.h"
 #include "zvmlab/fault.h"
+#include "zvmlab/hmc.h"
 #include "zvmlab/monitor.h"
 #include "zvmlab/recording.h"
 #include "zvmlab/watchdog.h"
@@ -238,6 +239,25 @@ static void put_block(const struct operation *op, uint16_t code)
 	world_poke(TEXT, block, sizeof(block));
 }
 
+static const char *const file_names[] = {
+	"file", "/dir/file", "dir", "", "/", "dir/", "a//b", "dir/file/x",
+};
+
+/* The list of X'2C4': few files, so that they meet. */
+static void put_drive_list(const struct operation *op)
+{
+	uint8_t list[256] = { 0 };
+	const char *name = file_names[op->class % COUNT(file_names)];
+
+	put_be64(list, op->area & 1 ? DATA : area_address(op->area));
+	put_be64(list + 8, area_length(op->length));
+	put_be64(list + 16, op->answer < 0xf0 ? op->answer % 12 : class_of(op->answer));
+	memcpy(list + 64, name, strlen(name));
+	if (op->limit >= 0xe0)
+		memset(list + 64, op->value, 192);
+	world_poke(TEXT, list, sizeof(list));
+}
+
 static void diagnose_any(const struct operation *op)
 {
 	static const uint16_t codes[] = {
@@ -254,6 +274,10 @@ static void diagnose_any(const struct operation *op)
 				    : area_address(op->area);
 	world.gr[r3] = op->path & 0x40 ? area_length(op->length)
 				       : subcodes[op->path % COUNT(subcodes)];
+	if (code == 0x2c4) {
+		put_drive_list(op);
+		world.gr[r3] = op->path % 9;
+	}
 	if (code == 0x204 && op->path & 1)
 		world.gr[r3] = 4;
 	world.gr[(r1 + 1) & 15] = op->flags & 4 ? area_length(op->answer) : 128;
@@ -318,7 +342,7 @@ static void paging(const struct operation *op)
 	struct cp_external external;
 	char err[256];
 
-	switch (op->function % 6) {
+	switch (op->function % 10) {
 	case 0:
 		(void)page_out(world.cp, area_address(op->area) & ~UINT64_C(0xfff), op->class % 8,
 			       op->path & 1, err, sizeof(err));
@@ -345,6 +369,20 @@ static void paging(const struct operation *op)
 		if (cp_external_pending(world.cp, cpu) !=
 		    cp_external_take(world.cp, cpu, &external))
 			world_fail("an external interruption of CPU %u is not what it seemed", cpu);
+		break;
+	case 6:
+		(void)hmc_drive(world.cp, op->class * 16u, op->path & 1, err, sizeof(err));
+		break;
+	case 7:
+		(void)hmc_write(world.cp, file_names[op->class % COUNT(file_names)], op,
+				op->length % (sizeof(*op) + 1), err, sizeof(err));
+		break;
+	case 8:
+		(void)hmc_remove(world.cp, file_names[op->class % COUNT(file_names)]);
+		break;
+	case 9:
+		hmc_hold(world.cp, op->path & 1);
+		(void)hmc_complete(world.cp);
 		break;
 	}
 }

@@ -342,4 +342,6 @@ const struct cp_part paging_part = {
 	.reset = paging_reset,
 	.reset_cpu = paging_reset_cpu,
 	.state = paging_state,
+	.external_pending = page_external_pending,
+	.external_take = page_external_take,
 };

@@ -29,12 +29,10 @@ static uint64_t corrupted(uint64_t token, const struct fault_action *action)
 /* Whoever could take an interruption looks for one. */
 static void kick(struct cp *cp, uint16_t to)
 {
-	if (to != PAGE_ANY_CPU) {
+	if (to == PAGE_ANY_CPU)
+		cp_external_kick(cp);
+	else
 		cp->host.external(cp->host.opaque, to);
-		return;
-	}
-	for (unsigned int cpu = 0; cpu < cp->config.cpus; cpu++)
-		cp->host.external(cp->host.opaque, cpu);
 }
 
 static struct page_fault *waiting_fault(struct paging *paging, uint64_t addr, uint64_t token)
@@ -345,12 +343,10 @@ static struct page_fault *completion_for(struct paging *paging, unsigned int cpu
 	return first;
 }
 
-bool cp_external_pending(const struct cp *cp, unsigned int cpu)
+bool page_external_pending(const struct cp *cp, unsigned int cpu)
 {
-	assert(cpu < cp->config.cpus);
-	if (cp->paging->faults == 0 || cp_page_held(cp, cpu))
-		return false;
-	return initial_for(cp->paging, cpu) || completion_for(cp->paging, cpu);
+	return cp->paging->faults > 0 &&
+	       (initial_for(cp->paging, cpu) || completion_for(cp->paging, cpu));
 }
 
 /* One completion more has been presented: those that are delayed come nearer. */
@@ -393,22 +389,12 @@ static void take_completion(struct cp *cp, unsigned int cpu, struct page_fault *
 	hasten(cp);
 }
 
-bool cp_external_take(struct cp *cp, unsigned int cpu, struct cp_external *external)
+void page_external_take(struct cp *cp, unsigned int cpu, struct cp_external *external)
 {
-	struct page_fault *fault;
+	struct page_fault *fault = initial_for(cp->paging, cpu);
 
-	assert(cpu < cp->config.cpus && !cp->recording);
-	if (!cp_external_pending(cp, cpu))
-		return false;
-	TRACE_INPUT(cp, external, .cpu = cpu);
-	external->code = PAGE_EXT_CODE;
-	fault = initial_for(cp->paging, cpu);
 	if (fault)
 		take_initial(cp, fault, external);
 	else
 		take_completion(cp, cpu, completion_for(cp->paging, cpu), external);
-	trace_hex(cp, "subcode", external->subcode);
-	trace_hex(cp, "parameter", external->parameter);
-	trace_end(cp);
-	return true;
 }

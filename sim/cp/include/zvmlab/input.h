@@ -13,6 +13,7 @@
 #include "zvmlab/command.h"
 #include "zvmlab/config.h"
 #include "zvmlab/guests.h"
+#include "zvmlab/hmc.h"
 #include "zvmlab/page.h"
 #include "zvmlab/recording.h"
 #include "zvmlab/spool.h"

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "zvmlab/config.h"
+#include "zvmlab/external.h"
 
 struct cp;
 
@@ -28,8 +29,8 @@ struct cp;
 /** Instead of a CPU number: any CPU may be told. */
 #define PAGE_ANY_CPU UINT16_MAX
 
-/** External-interruption code, and the subcodes that stand where a CPU address may stand. */
-enum { PAGE_EXT_CODE = 0x2603, PAGE_EXT_INITIAL = 0x0600, PAGE_EXT_COMPLETION = 0x0680 };
+/** External-interruption subcodes, which stand where a CPU address may stand. */
+enum { PAGE_EXT_INITIAL = 0x0600, PAGE_EXT_COMPLETION = 0x0680 };
 
 /** What a CPU has told CP by DIAGNOSE X'258'. */
 struct page_handshake {
@@ -90,16 +91,6 @@ enum cp_paging cp_page_fault(struct cp *cp, unsigned int cpu, uint64_t addr, uin
 			     bool enabled);
 /** Must this CPU wait, until cp_host.external is called for it? */
 bool cp_page_held(const struct cp *cp, unsigned int cpu);
-
-/** An external interruption that CP presents itself. */
-struct cp_external {
-	uint16_t code, subcode;
-	uint64_t parameter;		/**< 64 bits, to lowcore address 4536 */
-};
-/** Could CPU @cpu take one, its PSW and CR0 permitting? */
-bool cp_external_pending(const struct cp *cp, unsigned int cpu);
-/** Take one on @cpu.  Return: false if there is none any more. */
-bool cp_external_take(struct cp *cp, unsigned int cpu, struct cp_external *external);
 
 /* For DIAGNOSE X'258'. */
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* External interruptions X'2603': which part has one, and who takes it. */
+#include "cp_private.h"
+#include "zvmlab/page.h"
+#include "zvmlab/trace.h"
+
+static const struct cp_part *const parts[] = {
+#define CP_PART(name) &name##_part,
+#include "parts.def"
+#undef CP_PART
+};
+
+/* The first part that has one for this CPU; NULL without. */
+static const struct cp_part *part_for(const struct cp *cp, unsigned int cpu)
+{
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i]->external_pending && parts[i]->external_pending(cp, cpu))
+			return parts[i];
+	return NULL;
+}
+
+bool cp_external_pending(const struct cp *cp, unsigned int cpu)
+{
+	assert(cpu < cp->config.cpus);
+	return !cp_page_held(cp, cpu) && part_for(cp, cpu) != NULL;
+}
+
+bool cp_external_take(struct cp *cp, unsigned int cpu, struct cp_external *external)
+{
+	assert(cpu < cp->config.cpus && !cp->recording);
+	if (!cp_external_pending(cp, cpu))
+		return false;
+	TRACE_INPUT(cp, external, .cpu = cpu);
+	*external = (struct cp_external){ .code = CP_EXT_CODE };
+	part_for(cp, cpu)->external_take(cp, cpu, external);
+	trace_hex(cp, "subcode", external->subcode);
+	trace_hex(cp, "parameter", external->parameter);
+	trace_end(cp);
+	return true;
+}
+
+void cp_external_kick(struct cp *cp)
+{
+	assert(cp->host.external);
+	for (unsigned int cpu = 0; cpu < cp->config.cpus; cpu++)
+		cp->host.external(cp->host.opaque, cpu);
+}

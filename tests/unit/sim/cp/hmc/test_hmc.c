@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: MIT */
+/* The HMC's drive: its files, DIAGNOSE X'2C4', and the interruption that tells of transfers. */
+#include <stdlib.h>
+
+#include "fixture.h"
+#include "state_check.h"
+#include "zvmlab/fault.h"
+#include "zvmlab/hmc.h"
+
+/* The parameter list, as Linux' drivers/s390/char/diag_ftp.c has it (struct diag_ftp_ldfpl). */
+enum {
+	FTP_BUFFER = 0,		/* 8 */
+	FTP_LENGTH = 8,		/* 8 */
+	FTP_OFFSET = 16,	/* 8 */
+	FTP_INTPARM = 24,	/* 8 */
+	FTP_TRANSFERRED = 32,	/* 8 */
+	FTP_SIZE = 40,		/* 8 */
+	FTP_FAILING = 48,	/* 8 */
+	FTP_NAME = 64,		/* 192 */
+	FTP_LIST = 256,
+};
+enum { NOOP, GET, PUT, APPEND, DIR, NLIST, DELETE, CANCEL };
+enum { OK = 0, PROGRAM = 4, FAILED = 17, NOT_ALLOWED = 18 };
+#define LIST 0x3000u
+#define BUFFER 0x8000u
+#define ROOM 1000u
+
+static char err[512];
+
+static void setup(void)
+{
+	fx_setup_with((const char *const[]){ "cpus", "2", NULL });
+	ck_assert_int_eq(hmc_drive(fx.cp, ROOM, false, err, sizeof(err)), 0);
+}
+
+static void put_file(const char *name, const char *text)
+{
+	ck_assert_int_eq(hmc_write(fx.cp, name, text, strlen(text), err, sizeof(err)), 0);
+}
+
+static void ck_file(const char *name, const char *text)
+{
+	const struct hmc_file *file = hmc_find(fx.cp, name);
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_uint_eq(file->len, strlen(text));
+	ck_assert_mem_eq(hmc_bytes(fx.cp, file), text, strlen(text));
+}
+
+static void put_list(const char *name, uint64_t length, uint64_t offset)
+{
+	uint8_t *list = fx_at(LIST, FTP_LIST);
+
+	memset(list, 0, FTP_LIST);
+	put_be64(list + FTP_BUFFER, BUFFER);
+	put_be64(list + FTP_LENGTH, length);
+	put_be64(list + FTP_OFFSET, offset);
+	put_be64(list + FTP_INTPARM, 0x1122334455667788);
+	memcpy(list + FTP_NAME, name, strlen(name));
+}
+
+/* Rx = 2, Ry = 4.  Return: what is in Ry. */
+static uint64_t diag(unsigned int function)
+{
+	fx.gr[2] = LIST;
+	fx.gr[4] = function;
+	ck_assert_int_eq(fx_diag(2, 4, 0x2c4).how, CP_DONE);
+	return fx.gr[4];
+}
+
+/* The interruption that CPU 1 takes. */
+static void ck_told(unsigned int status)
+{
+	struct cp_external external;
+
+	ck_assert(cp_external_pending(fx.cp, 0) && cp_external_pending(fx.cp, 1));
+	ck_assert(cp_external_take(fx.cp, 1, &external));
+	ck_assert_uint_eq(external.code, 0x2603);
+	ck_assert_uint_eq(external.subcode, 0x0800 + status);
+	ck_assert_uint_eq(external.parameter32, 0x55667788);
+	ck_assert_uint_eq(external.parameter, 0x1122334455667788);
+}
+
+static void ck_untold(void)
+{
+	ck_assert(!cp_external_pending(fx.cp, 0) && !cp_external_pending(fx.cp, 1));
+}
+
+static void run(unsigned int function, const char *name, uint64_t length, uint64_t offset,
+		unsigned int status)
+{
+	put_list(name, length, offset);
+	ck_assert_uint_eq(diag(function), 0);
+	ck_told(status);
+	ck_untold();
+}
+
+static void ck_list(uint64_t transferred, uint64_t size)
+{
+	const uint8_t *list = fx_at(LIST, FTP_LIST);
+
+	ck_assert_uint_eq(get_be64(list + FTP_TRANSFERRED), transferred);
+	ck_assert_uint_eq(get_be64(list + FTP_SIZE), size);
+}
+
+static void get(const char *name, uint64_t length, uint64_t offset, const char *text, uint64_t size)
+{
+	uint8_t *buffer = fx_at(BUFFER, 4096);
+
+	memset(buffer, 0xee, 4096);
+	run(GET, name, length, offset, OK);
+	ck_list(strlen(text), size);
+	ck_assert_mem_eq(buffer, text, strlen(text));
+	ck_assert_uint_eq(buffer[strlen(text)], 0xee);
+}
+
+START_TEST(parts_of_a_file)
+{
+	put_file("/dir/file", "0123456789");
+	get("dir/file", 100, 0, "0123456789", 10);
+	get("/dir/file/", 4, 3, "3456", 10);
+	get("dir/file", 4, 8, "89", 10);
+	get("dir/file", 0, 0, "", 10);
+	get("dir/file", 4, 10, "", 10);
+	get("dir/file", 4, UINT64_MAX, "", 10);
+	get("dir/file", UINT64_MAX, 1, "123456789", 10);
+	ck_assert_uint_eq(fx.externals[0], 7);
+	ck_assert_uint_eq(fx.externals[1], 7);
+	ck_assert_int_eq(fx.last_event.kind, CP_EVENT_HMC);
+	ck_assert_str_eq(fx.last_text, "get");
+}
+END_TEST
+
+START_TEST(written_replaced_and_appended)
+{
+	put_file("a", "first");
+	put_file("c", "third");
+	memcpy(fx_at(BUFFER, 10), "abcdefghij", 10);
+	run(PUT, "b", 10, 0, OK);
+	ck_list(10, 10);
+	run(PUT, "b", 5, 10, OK);
+	ck_list(5, 15);
+	ck_file("b", "abcdefghijabcde");
+	run(APPEND, "b", 2, 77, OK);
+	ck_list(2, 17);
+	run(PUT, "a", 10, 2, OK);
+	ck_file("a", "fiabcdefghij");
+	run(PUT, "b", 3, 0, OK);
+	ck_file("b", "abc");
+	ck_file("c", "third");
+	run(DELETE, "a", 0, 0, OK);
+	ck_assert_ptr_null(hmc_find(fx.cp, "a"));
+	ck_file("b", "abc");
+	ck_file("c", "third");
+	ck_assert_uint_eq(hmc_info(fx.cp).used, 8);
+}
+END_TEST
+
+static const struct {
+	unsigned int function;
+	const char *name;
+	uint64_t length, offset;
+	unsigned int status;
+} refusals[] = {
+	{ GET, "nothing", 1, 0, FAILED }, { GET, "dir", 1, 0, FAILED }, { GET, "", 1, 0, FAILED },
+	{ DIR, "nothing", 1, 0, FAILED }, { NLIST, "dir/no", 1, 0, FAILED },
+	{ DELETE, "dir", 1, 0, FAILED }, { PUT, "dir", 1, 0, FAILED }, { PUT, "/", 1, 0, FAILED },
+	{ PUT, "dir/file/x", 1, 0, FAILED }, { PUT, "a//b", 1, 0, FAILED },
+	{ PUT, "new", 1, 1, FAILED }, { PUT, "dir/file", 1, 5, FAILED },
+	{ PUT, "new", ROOM, 0, FAILED }, { APPEND, "dir/file", ROOM - 3, 0, FAILED },
+	{ PUT, "new", UINT64_MAX, 0, FAILED }, { GET, "tab\t", 1, 0, FAILED },
+};
+
+START_TEST(cannot_be)
+{
+	put_file("dir/file", "text");
+	run(refusals[_i].function, refusals[_i].name, refusals[_i].length, refusals[_i].offset,
+	    refusals[_i].status);
+	ck_list(0, 0);
+	ck_file("dir/file", "text");
+	ck_assert_ptr_null(hmc_file(fx.cp, 1));
+	ck_assert_uint_eq(hmc_info(fx.cp).used, 4);
+}
+END_TEST
+
+START_TEST(full_to_the_last_byte)
+{
+	put_file("dir/file", "text");
+	run(PUT, "new", ROOM - 4, 0, OK);
+	ck_assert_uint_eq(hmc_info(fx.cp).used, ROOM);
+	run(APPEND, "dir/file", 1, 0, FAILED);
+	run(APPEND, "dir/file", 0, 0, OK);
+	ck_assert_int_eq(hmc_write(fx.cp, "x", "y", 1, err, sizeof(err)), -1);
+	ck_assert_ptr_nonnull(strstr(err, "x does not fit: the drive has 1000 bytes"));
+}
+END_TEST
+
+START_TEST(as_many_files_as_there_is_room_for)
+{
+	char name[16];
+
+	for (unsigned int i = 0; i < HMC_MAX_FILES; i++) {
+		snprintf(name, sizeof(name), "file%u", i);
+		put_file(name, "x");
+	}
+	run(PUT, "one more", 1, 0, FAILED);
+	run(PUT, "file7", 1, 0, OK);
+	ck_assert_uint_eq(hmc_info(fx.cp).used, HMC_MAX_FILES);
+}
+END_TEST
+
+START_TEST(read_only_and_none)
+{
+	ck_assert_int_eq(hmc_drive(fx.cp, ROOM, true, err, sizeof(err)), 0);
+	put_file("file", "text");
+	run(PUT, "new", 1, 0, NOT_ALLOWED);
+	run(APPEND, "file", 1, 0, NOT_ALLOWED);
+	run(DELETE, "file", 1, 0, NOT_ALLOWED);
+	get("file", 10, 0, "text", 4);
+	run(NOOP, "", 1, 0, OK);
+	ck_assert_int_eq(hmc_drive(fx.cp, 0, false, err, sizeof(err)), 0);
+	run(NOOP, "", 1, 0, FAILED);
+	run(GET, "file", 1, 0, FAILED);
+	ck_assert_int_eq(hmc_write(fx.cp, "file", "x", 1, err, sizeof(err)), -1);
+	ck_assert_str_eq(err, "no drive is assigned; hmc-drive assigns one");
+}
+END_TEST
+
+START_TEST(listings)
+{
+	uint8_t *buffer = fx_at(BUFFER, 4096);
+
+	put_file("b", "text");
+	put_file("a/x", "");
+	put_file("a/y/z", "123");
+	put_file("a-file", "1");
+	run(NLIST, "/", 4096, 0, OK);
+	ck_assert_mem_eq(buffer, "a-file\nb\n", 9);
+	ck_list(9, 9);
+	run(NLIST, "a", 4096, 1, OK);
+	ck_list(1, 2);
+	run(DIR, "", 4096, 0, OK);
+	/* 1900-01-01 is day 0 of the TOD clock; a directory has no date of its own. */
+	buffer[get_be64(fx_at(LIST + FTP_TRANSFERRED, 8))] = '\0';
+	ck_assert_mem_eq(buffer, "-rw-r--r-- 1 0 0          1 ", 28);
+	ck_assert_ptr_nonnull(strstr((char *)buffer,
+				     "\ndrw-r--r-- 1 0 0          0 Jan  1  1900 a\n"));
+	ck_assert_ptr_nonnull(strstr((char *)buffer, " b\n"));
+	ck_assert_ptr_null(strstr((char *)buffer, "a/"));
+}
+END_TEST
+
+static const struct {
+	unsigned int function, offset;
+	uint8_t value;
+	uint16_t pgm;
+} bad[] = {
+	{ CANCEL, 300, 0, PGM_SPECIFICATION }, { 255, 300, 0, PGM_SPECIFICATION },
+	{ GET, FTP_BUFFER + 7, 1, PGM_SPECIFICATION }, { GET, FTP_BUFFER + 6, 0x8f, PGM_SPECIFICATION },
+};
+
+START_TEST(wrong_lists)
+{
+	put_list("file", 1, 0);
+	if (bad[_i].offset < FTP_LIST)
+		*fx_at(LIST + bad[_i].offset, 1) = bad[_i].value;
+	fx.gr[2] = LIST;
+	fx.gr[4] = bad[_i].function;
+	ck_pgm(fx_diag(2, 4, 0x2c4), bad[_i].pgm);
+	ck_untold();
+	ck_assert_uint_eq(hmc_info(fx.cp).requests, 0);
+}
+END_TEST
+
+START_TEST(wrong_places)
+{
+	put_list("file", 1, 0);
+	memset(fx_at(LIST + FTP_NAME, 192), 'x', 192);
+	fx.gr[2] = LIST;
+	fx.gr[4] = GET;
+	ck_pgm(fx_diag(2, 4, 0x2c4), PGM_SPECIFICATION);
+	fx.gr[2] = LIST + 4;
+	ck_pgm(fx_diag(2, 4, 0x2c4), PGM_SPECIFICATION);
+	fx.gr[2] = UINT64_C(1) << 40;
+	ck_pgm(fx_diag(2, 4, 0x2c4), PGM_ADDRESSING);
+	put_file("file", "text");
+	put_list("file", 10, 0);
+	put_be64(fx_at(LIST, 8), UINT64_C(1) << 40);
+	ck_assert_uint_eq(diag(GET), 0);
+	ck_told(PROGRAM);
+	ck_list(0, 4);
+	ck_assert_uint_eq(get_be64(fx_at(LIST + FTP_FAILING, 8)), UINT64_C(1) << 40);
+	ck_assert_uint_eq(diag(PUT), 0);
+	ck_told(PROGRAM);
+	ck_file("file", "text");
+}
+END_TEST
+
+START_TEST(one_at_a_time)
+{
+	put_file("file", "text");
+	hmc_hold(fx.cp, true);
+	ck_assert(!hmc_complete(fx.cp));
+	put_list("file", 10, 0);
+	ck_assert_uint_eq(diag(GET), 0);
+	ck_assert_str_eq(fx.last_text, "held");
+	ck_untold();
+	ck_assert_uint_eq(diag(GET), 4);
+	put_file("file", "changed");
+	ck_assert(hmc_complete(fx.cp));
+	ck_list(7, 7);
+	/* Until the guest knows of it. */
+	ck_assert_uint_eq(diag(GET), 4);
+	ck_told(OK);
+	ck_assert_uint_eq(diag(GET), 0);
+	cp_reset(fx.cp);
+	ck_assert(!hmc_complete(fx.cp));
+	ck_untold();
+	ck_file("file", "changed");
+}
+END_TEST
+
+static void arm(enum fault_point point, enum fault_kind kind, uint32_t value)
+{
+	struct fault_rule rule = fault_rule_new();
+
+	rule.point = point;
+	rule.kind = kind;
+	rule.value = value;
+	ck_assert_int_gt(fault_arm(fx.cp, &rule, err, sizeof(err)), 0);
+}
+
+START_TEST(faults_of_the_start)
+{
+	put_list("file", 1, 0);
+	arm(FAULT_HMC_START, FAULT_RC, 8);
+	ck_assert_uint_eq(diag(GET), 8);
+	fault_disarm(fx.cp, 0);
+	arm(FAULT_HMC_START, FAULT_DROP, 0);
+	ck_assert_uint_eq(diag(GET), 0);
+	fault_disarm(fx.cp, 0);
+	arm(FAULT_HMC_START, FAULT_PGM, PGM_PRIVILEGED);
+	fx.gr[4] = GET;
+	ck_pgm(fx_diag(2, 4, 0x2c4), PGM_PRIVILEGED);
+	ck_untold();
+	ck_assert_uint_eq(hmc_info(fx.cp).requests, 0);
+}
+END_TEST
+
+START_TEST(faults_of_the_transfer)
+{
+	put_file("file", "0123456789");
+	arm(FAULT_HMC_TRANSFER, FAULT_RC, 0x114);
+	run(GET, "file", 10, 0, 0x14);
+	ck_list(0, 0);
+	fault_disarm(fx.cp, 0);
+	arm(FAULT_HMC_TRANSFER, FAULT_LIMIT, 4);
+	get("file", 10, 2, "2345", 10);
+	memcpy(fx_at(BUFFER, 10), "abcdefghij", 10);
+	run(PUT, "file", 10, 0, OK);
+	ck_file("file", "abcd");
+	fault_disarm(fx.cp, 0);
+	arm(FAULT_HMC_TRANSFER, FAULT_CORRUPT, 1);
+	get("file", 10, 0, "`bcd", 4);
+	ck_file("file", "abcd");
+}
+END_TEST
+
+START_TEST(faults_of_the_completion)
+{
+	put_file("file", "text");
+	put_list("file", 10, 0);
+	arm(FAULT_HMC_COMPLETION, FAULT_DUPLICATE, 0);
+	ck_assert_uint_eq(diag(GET), 0);
+	ck_told(OK);
+	ck_told(OK);
+	ck_untold();
+	fault_disarm(fx.cp, 0);
+	arm(FAULT_HMC_COMPLETION, FAULT_DROP, 0);
+	ck_assert_uint_eq(diag(GET), 0);
+	ck_list(4, 4);
+	ck_untold();
+}
+END_TEST
+
+START_TEST(saved_and_loaded)
+{
+	uint8_t *image;
+	size_t len;
+
+	put_file("b", "text");
+	put_file("a", "more text");
+	put_list("a", 10, 0);
+	hmc_hold(fx.cp, true);
+	ck_assert_uint_eq(diag(GET), 0);
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	ck_assert(hmc_complete(fx.cp));
+	ck_told(OK);
+	ck_assert_int_eq(hmc_drive(fx.cp, 0, false, err, sizeof(err)), 0);
+	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	free(image);
+	ck_file("a", "more text");
+	ck_file("b", "text");
+	ck_assert(hmc_info(fx.cp).waits && hmc_info(fx.cp).hold);
+	ck_assert(hmc_complete(fx.cp));
+	ck_told(OK);
+	ck_list(9, 9);
+}
+END_TEST
+
+/* Behind the tag: room, used, two flags, number of files, then each file. */
+enum { IMAGE_ROOM = 4, IMAGE_USED = 12, IMAGE_FILES = 22, IMAGE_NAME = 26, IMAGE_AT = 226 };
+
+static const struct {
+	unsigned int offset;
+	uint8_t value;
+} damage[] = {
+	{ IMAGE_ROOM, 1 }, { IMAGE_USED + 7, 9 }, { IMAGE_FILES + 3, 65 },
+	{ IMAGE_NAME, '/' }, { IMAGE_NAME, 'z' }, { IMAGE_NAME, 0 }, { IMAGE_NAME + 1, 0x80 },
+	{ IMAGE_AT + 7, 1 }, { IMAGE_AT, 0x80 },
+};
+
+START_TEST(damaged_image)
+{
+	uint8_t *image;
+	size_t len, at;
+
+	put_file("a", "text");
+	put_file("b", "more");
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	at = state_find(image, len, "HMC ");
+	ck_assert_uint_eq(get_be64(image + at + IMAGE_ROOM), ROOM);
+	ck_assert_str_eq((char *)image + at + IMAGE_NAME, "a");
+	ck_assert_uint_eq(get_be64(image + at + IMAGE_AT), 0);
+	image[at + damage[_i].offset] = damage[_i].value;
+	state_sign(image, len);
+	ck_refused(image, len, err, sizeof(err));
+	free(image);
+}
+END_TEST
+
+static const char *const no_names[] = { "", "/", ".", "a//b", "a\tb", "caf\xe9" };
+
+START_TEST(names_that_are_none)
+{
+	char longest[HMC_MAX_NAME + 2];
+
+	ck_assert_int_eq(hmc_write(fx.cp, no_names[_i], "x", 1, err, sizeof(err)), -1);
+	ck_assert_ptr_nonnull(strstr(err, "cannot be the name of a file"));
+	memset(longest, 'x', sizeof(longest));
+	longest[HMC_MAX_NAME + 1] = '\0';
+	ck_assert_int_eq(hmc_write(fx.cp, longest, "x", 1, err, sizeof(err)), -1);
+	longest[HMC_MAX_NAME] = '\0';
+	put_file(longest, "x");
+	ck_assert(!hmc_remove(fx.cp, no_names[_i]) && !hmc_remove(fx.cp, "x"));
+	ck_assert(hmc_remove(fx.cp, longest));
+	ck_assert_ptr_null(hmc_file(fx.cp, 0));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("hmc");
+	TCase *tc = tcase_create("hmc");
+
+	tcase_add_checked_fixture(tc, setup, fx_teardown);
+	tcase_add_test(tc, parts_of_a_file);
+	tcase_add_test(tc, written_replaced_and_appended);
+	tcase_add_loop_test(tc, cannot_be, 0, sizeof(refusals) / sizeof(refusals[0]));
+	tcase_add_test(tc, full_to_the_last_byte);
+	tcase_add_test(tc, as_many_files_as_there_is_room_for);
+	tcase_add_test(tc, read_only_and_none);
+	tcase_add_test(tc, listings);
+	tcase_add_loop_test(tc, wrong_lists, 0, sizeof(bad) / sizeof(bad[0]));
+	tcase_add_test(tc, wrong_places);
+	tcase_add_test(tc, one_at_a_time);
+	tcase_add_test(tc, faults_of_the_start);
+	tcase_add_test(tc, faults_of_the_transfer);
+	tcase_add_test(tc, faults_of_the_completion);
+	tcase_add_test(tc, saved_and_loaded);
+	tcase_add_loop_test(tc, damaged_image, 0, sizeof(damage) / sizeof(damage[0]));
+	tcase_add_loop_test(tc, names_that_are_none, 0, sizeof(no_names) / sizeof(no_names[0]));
+	suite_add_tcase(suite, tc);
+	return fx_run_and_replay(suite);
+}
