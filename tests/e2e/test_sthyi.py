@@ -129,6 +129,7 @@ def check_guest(guest: Guest, section: bytes) -> None:
     assert text(section, 40, 8) == ""
 
 
+@pytest.mark.requirement("J1")
 @pytest.mark.representative
 @pytest.mark.zvmlab(cpus=2)
 def test_system_call_tells_of_each_level(guest: Guest, program: Build) -> None:
@@ -151,6 +152,7 @@ def test_system_call_tells_of_each_level(guest: Guest, program: Build) -> None:
     assert records[0]["response"][0] == 48 + sum(SECTIONS.values())
 
 
+@pytest.mark.requirement("J1")
 def test_system_call_has_one_function(sthyi: Sthyi, warm_guest: Guest) -> None:
     before = len(traced(warm_guest))
     assert sthyi("call", 1, 0) == ([-1, EOPNOTSUPP, MARK], UNTOUCHED)
@@ -158,6 +160,7 @@ def test_system_call_has_one_function(sthyi: Sthyi, warm_guest: Guest) -> None:
     assert len(traced(warm_guest)) == before
 
 
+@pytest.mark.requirement("J1")
 @pytest.mark.representative
 def test_programs_execute_the_instruction(sthyi: Sthyi) -> None:
     """In problem state, as qclib does under z/VM."""
@@ -173,6 +176,7 @@ def test_programs_execute_the_instruction(sthyi: Sthyi) -> None:
     assert sthyi("insn", 0x10000, "page") == ([0, 0], page)
 
 
+@pytest.mark.requirement("J1")
 @pytest.mark.representative
 @pytest.mark.parametrize(
     ("arguments", "signal"),
