@@ -72,20 +72,27 @@ def _relocate(root: Path, final: Path) -> None:
     if len(triplets) != 1:
         raise CannotRun(f"the unpacked programs come with {len(triplets)} C libraries, not one")
     triplet = triplets.pop()
-    path = ":".join(f"{final}/{folder}/{triplet}" for folder in ("lib", "usr/lib"))
+    folders = [f"{folder}/{triplet}" for folder in ("lib", "usr/lib")]
+    path = ":".join(f"{final}/{folder}" for folder in folders)
     for program in _executables(root):
         loader = _patchelf("--print-interpreter", str(program))
         if loader is None:
             continue  # a library that may be executed, or static
-        name = Path(loader.strip().lstrip("/"))
-        inside = next((way for way in (name, "usr" / name) if (root / way).exists()), None)
-        options = ("--set-interpreter", str(final / (inside or "")), "--force-rpath")
+        # Not the path it has: that may be a link to this machine's, which takes its own C library only.
+        name = Path(loader.strip()).name
+        inside = next(
+            (way for folder in folders if (root / (way := f"{folder}/{name}")).exists()), ""
+        )
+        options = ("--set-interpreter", str(final / inside), "--force-rpath")
         if not inside or _patchelf(*options, "--set-rpath", path, str(program)) is None:
             raise CannotRun(f"{program.name} cannot be made to use its own {name}")
 
 
 def _executables(root: Path) -> Iterator[Path]:
+    """Programs; the C library can be executed, too, and is none."""
     for file in sorted(root.rglob("*")):
+        if ".so" in file.suffixes:
+            continue
         if file.is_file() and not file.is_symlink() and os.access(file, os.X_OK):
             with open(file, "rb") as stream:
                 if stream.read(4) == b"\x7fELF":
