@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from zvmlab.agent.results import RunResult
-from zvmlab.base.errors import EmulatorError
+from zvmlab.base.errors import UsageError
 from zvmlab.build.guesttools import debian_program, debian_root
 from zvmlab.cp.faults import Fault, armed
 from zvmlab.cp.spool import LINE, PRINTER, PUNCH, cards, files, limits, lines, put, read
@@ -387,6 +387,6 @@ def test_hercules_says_why_not(
 ) -> None:
     if zvmlab_backend != HERCULES:
         pytest.skip("QEMU has the devices")
-    with pytest.raises(EmulatorError, match="SPOOL statements in the directory are for QEMU only"):
+    with pytest.raises(UsageError, match="SPOOL statements in the directory are for QEMU only"):
         with Guest(guest_config, zvmlab_dir / "none") as guest:
             guest.boot()
