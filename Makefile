@@ -451,6 +451,13 @@ deb: ## build Debian packages into build/deb, and check them with lintian
 	$(Q)ci/setup.sh run build deb
 	$(Q)$(HARNESS) ci/deb.py --build $(BUILD)
 
+# As root: it makes a minimal Debian below the cache, and changes its root to it.  What "make deb"
+# has built is not built again, because root has another cache.
+.PHONY: check-deb
+check-deb: ## install what "make deb" has built in a minimal Debian without compilers, and test it there
+	$(Q)ci/setup.sh run deb
+	$(Q)$(HARNESS) tests/deb/check_deb.py --packages $(BUILD)/deb
+
 .PHONY: clean
 clean: ## remove what was built in the tree
 	$(Q)rm -rf $(BUILD)
