@@ -112,9 +112,10 @@ START_TEST(commands)
 	ck_guest("COMMANDS FROB", 3, INVALID("CQC", "FROB"));
 	with_classes("G");
 	ck_guest("Q COMM RECORDING", 0, "RECORDING IBMCLASS=NONE\n");
-	ck_guest("COMMANDS", 0, "QUERY        TERMINAL     SET          DEFINE       MESSAGE      "
-				"MSG          \nSMSG         SYSTEM       CPU          XAUTOLOG     LOGOFF       "
-				"COMMANDS     \n");
+	ck_guest("COMMANDS", 0, "QUERY        TERMINAL     SET          DEFINE       PURGE        "
+				"ORDER        \nCHANGE       TRANSFER     SPOOL        CLOSE        TAG          "
+				"LINK         \nMESSAGE      MSG          SMSG         SYSTEM       CPU          "
+				"XAUTOLOG     \nLOGOFF       COMMANDS     \n");
 }
 END_TEST
 
