@@ -51,8 +51,8 @@ def test_program_uses_the_loader_beside_its_c_library(root: Path, told: Path) ->
     host_programs._relocate(root, Path("/final"))
     path = f"/final/lib/{TRIPLET}:/final/usr/lib/{TRIPLET}"
     assert told.read_text().splitlines() == [
-        f"--set-interpreter /final/lib/{TRIPLET}/{LOADER} --force-rpath --set-rpath {path}"
-        f" {root}/usr/bin/program"
+        f"--force-rpath --set-rpath {path} {root}/usr/bin/program",
+        f"--set-interpreter /final/lib/{TRIPLET}/{LOADER} {root}/usr/bin/program",
     ]
 
 

@@ -83,8 +83,12 @@ def _relocate(root: Path, final: Path) -> None:
         inside = next(
             (way for folder in folders if (root / (way := f"{folder}/{name}")).exists()), ""
         )
-        options = ("--set-interpreter", str(final / inside), "--force-rpath")
-        if not inside or _patchelf(*options, "--set-rpath", path, str(program)) is None:
+        # One after the other: with both at once, patchelf 0.18 spoils programs as large as a compiler.
+        steps = (
+            ("--force-rpath", "--set-rpath", path),
+            ("--set-interpreter", str(final / inside)),
+        )
+        if not inside or any(_patchelf(*step, str(program)) is None for step in steps):
             raise CannotRun(f"{program.name} cannot be made to use its own {name}")
 
 
