@@ -456,7 +456,7 @@ deb: ## build Debian packages into build/deb, and check them with lintian
 .PHONY: check-deb
 check-deb: ## install what "make deb" has built in a minimal Debian without compilers, and test it there
 	$(Q)ci/setup.sh run deb
-	$(Q)$(HARNESS) tests/deb/check_deb.py --packages $(BUILD)/deb
+	$(Q)$(HARNESS) tests/hosts/check_deb.py --packages $(BUILD)/deb
 
 .PHONY: clean
 clean: ## remove what was built in the tree
