@@ -62,7 +62,7 @@ int cpcmd_next_user(struct cpcmd_args *args, const char *module, char out[CP_NAM
 	if (!cpcmd_next(args) || !cpcmd_is_field(args->word))
 		return cpcmd_message(args->cp, module, CPCMD_BAD_USERID, 'E',
 				     "Userid missing or invalid");
-	snprintf(out, CP_NAME_LEN + 1, "%s",
+	snprintf(out, CP_NAME_LEN + 1, "%.*s", CP_NAME_LEN,
 		 strcmp(args->word, "*") == 0 ? args->userid : args->word);
 	if (!msg_logged_on(args->cp, out))
 		return cpcmd_message(args->cp, module, CPCMD_NOT_IN_DIRECTORY, 'E',

@@ -78,7 +78,7 @@ static int take_owner(struct cpcmd_args *args, const char *module, struct select
 	if (strlen(args->word) > CP_NAME_LEN)
 		return cpcmd_message(args->cp, module, CPCMD_BAD_USERID, 'E',
 				     "Userid missing or invalid");
-	snprintf(s->owner, sizeof(s->owner), "%s",
+	snprintf(s->owner, sizeof(s->owner), "%.*s", CP_NAME_LEN,
 		 strcmp(args->word, "*") == 0 ? args->userid : args->word);
 	return 0;
 }
