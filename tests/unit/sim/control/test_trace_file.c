@@ -6,16 +6,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "longest_file.h"
 #include "trace_file.h"
 
 static char path[64], err[256];
@@ -107,16 +106,13 @@ END_TEST
 START_TEST(line_that_fits_in_part)
 {
 	struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
-	struct rlimit limit = { .rlim_cur = 14, .rlim_max = RLIM_INFINITY };
 
-	signal(SIGXFSZ, SIG_IGN);
 	trace_file_line(file, "first", 5);
-	getrlimit(RLIMIT_FSIZE, &limit);
-	limit.rlim_cur = 14;
-	setrlimit(RLIMIT_FSIZE, &limit);
+	longest_file(14);
 	trace_file_line(file, "0123456789", 10);
 	trace_file_line(file, "never", 5);
 	trace_file_close(file);
+	longest_file(RLIM_INFINITY);
 	ck_assert_str_eq(contents(), "first\n01234567");
 }
 END_TEST

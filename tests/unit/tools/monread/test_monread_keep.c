@@ -5,15 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "longest_file.h"
 #include "keep.h"
 
 static char folder[64], path[96];
@@ -212,17 +211,6 @@ START_TEST(streams)
 }
 END_TEST
 
-/* No file of this process may be longer than that. */
-static void longest_file(rlim_t most)
-{
-	struct rlimit limit;
-
-	signal(SIGXFSZ, SIG_IGN);
-	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = most;
-	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
 /* A disk that is full: what was kept stays, all else goes. */
 START_TEST(no_room)
 {
@@ -250,6 +238,7 @@ START_TEST(no_room)
 	put("23");
 	ck_assert_int_eq(keep_mark(&keep), 0);
 	ck_file("one23END");
+	longest_file(RLIM_INFINITY);
 	ck_assert_int_eq(keep_close(&keep), 0);
 	ck_file("one23END");
 }
@@ -287,6 +276,7 @@ START_TEST(no_room_for_a_tail)
 	longest_file(2);
 	ck_assert_int_eq(keep_open(&keep, path, "END", 3), -EFBIG);
 	ck_assert_int_eq(keep_close(&keep), -EFBIG);
+	longest_file(RLIM_INFINITY);
 	ck_assert_ptr_null(keep.file);
 }
 END_TEST

@@ -4,14 +4,13 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "longest_file.h"
 #include "anonymise.h"
 #include "monread.h"
 #include "sink.h"
@@ -689,7 +688,6 @@ START_TEST(csv_on_a_full_disk)
 {
 	char folder[] = "/tmp/zvmlab-test-XXXXXX", small[96], large[96];
 	off_t small_size = 0, large_size = 0;
-	struct rlimit limit;
 	struct sink *sink;
 
 	ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -709,16 +707,14 @@ START_TEST(csv_on_a_full_disk)
 		}
 	}
 	ck_assert_int_lt(small_size * 2, large_size);
-	signal(SIGXFSZ, SIG_IGN);
-	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = (rlim_t)large_size;
-	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	longest_file((rlim_t)large_size);
 	ck_assert_int_eq(sink->ops->keep(sink), -EFBIG);
 	ck_assert_int_eq(sink->ops->drop(sink), 0);
 	ck_assert_int_eq(size_of(small), small_size);
 	ck_assert_int_eq(size_of(large), large_size);
 	ck_assert_int_eq(sink->ops->close(sink), 0);
 	ck_assert_int_eq(size_of(small), small_size);
+	longest_file(RLIM_INFINITY);
 	ck_assert_int_eq(unlink(small), 0);
 	ck_assert_int_eq(unlink(large), 0);
 	ck_assert_int_eq(rmdir(folder), 0);

@@ -4,13 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
+#include "longest_file.h"
 #include "bytes.h"
 #include "exit_code.h"
 #include "pass.h"
@@ -520,20 +519,17 @@ START_TEST(full_disk)
 {
 	static const char set[] = "set 1\n" ELEMENT_TEXT RECORD_TEXT "  complete\n";
 	static const struct step two[] = { ALL(good), END, ALL(good), END };
-	struct rlimit limit;
 
-	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = sizeof(set) + 20;
-	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	longest_file(sizeof(set) + 20);
 	ck_assert_int_eq(RUN(two), EXIT_FAILED);
 	ck_assert_str_eq(complaints, "standard output: File too large\n");
 	PRINTED(set);
 	/* A set that has not come to its end is told, and taken back. */
-	limit.rlim_cur = 20;
-	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	longest_file(20);
 	ck_assert_int_eq(RUN(two), EXIT_FAILED);
 	ck_assert_str_eq(complaints, "standard output: File too large\n");
 	PRINTED("");
+	longest_file(RLIM_INFINITY);
 }
 END_TEST
 
