@@ -227,12 +227,21 @@ help: ## list the targets
 	@echo "Targets:"
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r t d; do \
 		printf '%-18s %s\n' "$$t" "$$d"; done
-	@echo "Variables: KERNEL=bookworm|trixie|sid|debug|PATH  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  REPRESENTATIVE=hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  TESTS='…'  SHARD=I/N  SECONDS=n  N=n  SEED=n  BASE=BRANCH  FOLDER=DIR  ZVMLAB_CACHE=DIR"
+	@echo "Variables: KERNEL=bookworm|trixie|sid|debug|PATH  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  REPRESENTATIVE=hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  TESTS='…'  SHARD=I/N  SUITES='…'  SECONDS=n  N=n  SEED=n  BASE=BRANCH  FOLDER=DIR  ZVMLAB_CACHE=DIR"
 	@echo "Switches:  V=1 show commands  W=1 more warnings  D=1 debug  C=1 sparse  G=1 coverage  ASAN=1 sanitizers"
 
 .PHONY: setup
-setup: ## list and install the missing Debian packages
+setup: ## list and install the missing Debian packages, for all targets
 	$(Q)ci/setup.sh
+
+# What each kind of target needs, and no more.
+HERCULES := $(sort $(filter hercules,$(BACKEND) $(REPRESENTATIVE)))
+GROUPS.check := run build check $(HERCULES)
+GROUPS.lint := run build check hercules lint
+GROUPS.bench := run build check hercules bench
+.PHONY: setup-check setup-lint setup-bench
+setup-check setup-lint setup-bench: setup-%:
+	$(Q)ci/setup.sh $(GROUPS.$*)
 
 .PHONY: demo
 demo: ## boot a guest, read monitor data sets in it, and compare every byte
@@ -273,7 +282,7 @@ coverage: ## coverage of unit tests and corpora: at least 95 % of core and contr
 	$(Q)$(GCOVR) --fail-under-line 95
 
 .PHONY: prepare
-prepare: setup ## build QEMU and fetch the guest kernels into the cache
+prepare: setup-check ## build QEMU and fetch the guest kernels into the cache
 	$(Q)for b in $(BACKEND) $(REPRESENTATIVE); do ./zvmlab build --backend $$b || exit; done
 	$(Q)./zvmlab fetch $(KERNELS)
 
@@ -281,7 +290,7 @@ prepare: setup ## build QEMU and fetch the guest kernels into the cache
 check: $(if $(TESTS),check-some,check-all) ## all tests: core, harness, guests; TESTS='-k overflow', or --lf: only these
 
 .PHONY: check-all
-check-all: setup unit coverage
+check-all: setup-check unit coverage
 	$(Q)$(MAKE) --no-print-directory check-harness
 	$(Q)$(MAKE) --no-print-directory check-e2e
 
@@ -292,7 +301,7 @@ GUESTS := -n $(JOBS) --dist loadgroup $(KERNELS:%=--kernel %) $(DRIVERS:%=--driv
 REPORT := --zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml
 
 .PHONY: check-some
-check-some: setup prepare $(SERVER)
+check-some: setup-check prepare $(SERVER)
 	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) $(GUESTS) $(REPORT) $(TESTS)
 
 .PHONY: check-full
@@ -303,18 +312,18 @@ check-full: ## all tests, also on sid's kernel, and the tests marked full
 tests-of = $(if $(filter tests/%,$(TESTS)),,$(1)) $(TESTS)
 
 .PHONY: check-harness
-check-harness: setup $(SERVER) ## tests of the harness, without guests; TESTS=FILE… for some of them
+check-harness: setup-check $(SERVER) ## tests of the harness, without guests; TESTS=FILE… for some of them
 	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) -n $(JOBS) \
 		$(call tests-of,tests/harness tests/mutants tests/docs tests/linux_coverage tests/kvm_unit_tests)
 
 .PHONY: check-e2e
-check-e2e: setup prepare ## tests in guests; TESTS='-k overflow' for some of them, SHARD=2/8 for a share
+check-e2e: setup-check prepare ## tests in guests; TESTS='-k overflow' for some of them, SHARD=2/8 for a share
 	$(Q)$(PYTEST) $(GUESTS) --durations 10 $(if $(TESTS),,--requirements) $(REPORT) \
 		$(call tests-of,tests/e2e)
 
 # A test that this kernel leaves leaking, or with lockdep turned off, fails.
 .PHONY: check-debug
-check-debug: setup ## test guests on the debug kernel: KASAN, lockdep, kmemleak, UBSAN, failing allocations
+check-debug: setup-check ## test guests on the debug kernel: KASAN, lockdep, kmemleak, UBSAN, failing allocations
 	$(Q)./zvmlab build
 	$(Q)./zvmlab fetch debug
 	$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --durations 10 --kernel debug \
@@ -324,7 +333,7 @@ check-debug: setup ## test guests on the debug kernel: KASAN, lockdep, kmemleak,
 # The page that the run is about, so only what runs in guests; the table of requirements of an
 # earlier "make check" says on which kernels they were shown.
 .PHONY: linux-coverage
-linux-coverage: setup ## write docs/coverage-of-linux.md: which lines of Linux' z/VM code the tests run
+linux-coverage: setup-check ## write docs/coverage-of-linux.md: which lines of Linux' z/VM code the tests run
 	$(Q)./zvmlab build
 	$(Q)./zvmlab fetch coverage
 	$(Q)rm -rf $(BUILD)/linux-lines
@@ -365,11 +374,11 @@ compile-commands: ## write compile_commands.json, for clangd and others
 	$(Q)mv $(BUILD)/compile_commands.json.part compile_commands.json
 
 .PHONY: lint
-lint: setup ## sparse, cppcheck, shellcheck, codespell, black, mypy, REUSE
+lint: setup-lint ## sparse, cppcheck, shellcheck, codespell, black, mypy, REUSE
 	$(Q)PYTHON=$(PYTHON) ci/lint.sh
 
 .PHONY: lint-driver
-lint-driver: setup ## check driver/ with the kernel's tools: W=1, sparse, kernel-doc, checkpatch, coccinelle
+lint-driver: setup-lint ## check driver/ with the kernel's tools: W=1, sparse, kernel-doc, checkpatch, coccinelle
 	$(Q)$(HARNESS) -m zvmlab.build.driverlint
 
 .PHONY: qemu-patches
@@ -381,27 +390,27 @@ kvm-unit-tests: ## run kvm-unit-tests in Debian's QEMU and in ours, and compare:
 	$(Q)$(HARNESS) -B tests/kvm_unit_tests/kvm_unit_tests.py --source "$(SOURCE)" --build $(BUILD)/kvm-unit-tests $(TEST)
 
 .PHONY: bench
-bench: setup $(BENCH_BIN) ## run the benchmarks, as ratios within one run
+bench: setup-bench $(BENCH_BIN) ## run the benchmarks, as ratios within one run
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD)
 
 .PHONY: bench-driver
-bench-driver: setup $(BENCH_BIN) ## benchmark only our driver against upstream's
+bench-driver: setup-bench $(BENCH_BIN) ## benchmark only our driver against upstream's
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part pairs --part instructions
 
 .PHONY: bench-records
-bench-records: setup $(BUILD)/bench_records ## benchmark only the model: monitor records a second
+bench-records: setup-bench $(BUILD)/bench_records ## benchmark only the model: monitor records a second
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --part records
 
 .PHONY: bench-tools
-bench-tools: setup ## benchmark only taskmon and dmmon against the bare interfaces
+bench-tools: setup-bench ## benchmark only taskmon and dmmon against the bare interfaces
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part dmstats --part taskstats
 
 .PHONY: bench-qemu
-bench-qemu: setup ## benchmark only our QEMU against Debian's: boot, system calls, processes
+bench-qemu: setup-bench ## benchmark only our QEMU against Debian's: boot, system calls, processes
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part qemu
 
 .PHONY: bench-emulators
-bench-emulators: setup ## benchmark only the two emulators against each other
+bench-emulators: setup-bench ## benchmark only the two emulators against each other
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part emulators
 
 # $(1): name of a command; $(2): options of "zvmlab completion" for it.
@@ -455,8 +464,14 @@ deb: ## build Debian packages into build/deb, and check them with lintian
 # has built is not built again, because root has another cache.
 .PHONY: check-deb
 check-deb: ## install what "make deb" has built in a minimal Debian without compilers, and test it there
-	$(Q)ci/setup.sh run deb
+	$(Q)ci/setup.sh run deb hosts
 	$(Q)$(HARNESS) tests/hosts/check_deb.py --packages $(BUILD)/deb
+
+# As root, for the same reason.
+.PHONY: check-hosts
+check-hosts: ## run "make demo" and "make check" in a minimal Debian 12, 13 and sid; SUITES="trixie": only there
+	$(Q)ci/setup.sh run hosts
+	$(Q)$(HARNESS) tests/hosts/check_hosts.py --build $(BUILD) $(SUITES:%=--suite %)
 
 .PHONY: clean
 clean: ## remove what was built in the tree
