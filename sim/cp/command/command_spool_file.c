@@ -18,7 +18,6 @@ struct selection {
 	unsigned int ids;
 	char spool_class;	/* 0: any */
 	char form[CP_NAME_LEN + 1], dest[CP_NAME_LEN + 1];
-	char name[CP_NAME_LEN + 1], type[CP_NAME_LEN + 1];
 };
 
 typedef void file_function(struct cpcmd_args *args, struct spool_file *file, void *opaque);
@@ -33,9 +32,7 @@ static bool selects(const struct selection *s, const struct spool_file *file)
 	       (s->all_queues || file->queue == s->queue) &&
 	       (s->spool_class == 0 || s->spool_class == file->spool_class) &&
 	       (s->form[0] == '\0' || strcmp(s->form, file->label.form) == 0) &&
-	       (s->dest[0] == '\0' || strcmp(s->dest, file->label.dest) == 0) &&
-	       (s->name[0] == '\0' ||
-		(strcmp(s->name, file->label.name) == 0 && strcmp(s->type, file->label.type) == 0));
+	       (s->dest[0] == '\0' || strcmp(s->dest, file->label.dest) == 0);
 }
 
 /* A file that a device has open is nobody else's; queries see it. */

@@ -104,6 +104,7 @@ START_TEST(change)
 	ck_assert_str_eq(spool_info("LINUX001", SPOOL_RDR, 1).form, "F");
 	ck_guest("CHANGE RDR 1 HOLD NOHOLD", 13, "HCPCSG013E Conflicting option - NOHOLD\n");
 	ck_guest("CHANGE RDR 1", 26, MISSING("CSG"));
+	ck_guest("CHANGE RDR 1 NOSUCH", 3, INVALID("CSG", "NOSUCH"));
 	ck_guest("CHANGE RDR 1 CLASS AB", 28, "HCPCSG028E Class missing or invalid\n");
 	ck_guest("CHANGE RDR 1 NAME", 26, MISSING("CSG"));
 	ck_guest("CHANGE RDR 1 NAME A B C", 3, EXTRA("CSG", "C"));
