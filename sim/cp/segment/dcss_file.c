@@ -98,9 +98,9 @@ static int read_ranges(struct cp *cp, const struct dcss *segment, FILE *file, co
 			const uint64_t part = smaller(size - done, CHUNK);
 
 			assert(part > 0 && done + part <= size);
-			errno = 0;
 			if (fread(at + done, 1, part, file) != part)
-				return failed(segment, "read from", path, strerror(errno ? errno : EIO), err,
+				return failed(segment, "read from", path,
+					      feof(file) ? "it has become shorter" : strerror(errno), err,
 					      errlen);
 			dcss_dirty(cp, segment, offset + done, part);
 			trace_write(cp, segment, offset + done, at + done, part);

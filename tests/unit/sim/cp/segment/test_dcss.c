@@ -407,6 +407,43 @@ START_TEST(files_that_do_not_fit)
 }
 END_TEST
 
+/* Somebody else cuts the file off while so many pieces of storage are looked up. */
+static void *(*map)(void *opaque, int cpu, uint64_t addr, uint64_t len);
+static unsigned int lookups, cut_at;
+
+static void *map_and_cut(void *opaque, int cpu, uint64_t addr, uint64_t len)
+{
+	if (++lookups == cut_at)
+		resize(0x10000);
+	return map(opaque, cpu, addr, len);
+}
+
+START_TEST(file_that_becomes_shorter)
+{
+	char before[256], meanwhile[256];
+	unsigned int counts[2] = { 0, 0 };
+
+	snprintf(before, sizeof(before), "segment MULTI cannot be read from %s: expected a file of "
+		 "135168 bytes, it has 65536", path);
+	snprintf(meanwhile, sizeof(meanwhile), "segment MULTI cannot be read from %s: it has become "
+		 "shorter", path);
+	map = fx.cp->host.map;
+	fx.cp->host.map = map_and_cut;
+	for (cut_at = 1;; cut_at++) {
+		resize(0x21000);
+		lookups = 0;
+		if (dcss_from_file(fx.cp, "MULTI", path, err, sizeof(err)) == 0)
+			break;
+		ck_assert_uint_lt(cut_at, 100);
+		counts[strcmp(err, before) == 0]++;
+		ck_assert(strcmp(err, before) == 0 || strcmp(err, meanwhile) == 0);
+	}
+	fx.cp->host.map = map;
+	ck_assert_uint_gt(counts[0], 0);
+	ck_assert_uint_gt(counts[1], 0);
+}
+END_TEST
+
 START_TEST(files_that_fail)
 {
 	fails(dcss_from_file(fx.cp, "MULTI", "/nonexistent/file", err, sizeof(err)),
@@ -508,6 +545,7 @@ int main(void)
 	tcase_add_test(tc, file_stays_as_it_is_without_contents);
 	tcase_add_test(tc, to_a_file_and_back);
 	tcase_add_test(tc, files_that_do_not_fit);
+	tcase_add_test(tc, file_that_becomes_shorter);
 	tcase_add_test(tc, files_that_fail);
 	tcase_add_test(tc, fifo);
 	tcase_add_test(tc, small_file_on_a_full_disk);
