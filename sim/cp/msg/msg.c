@@ -12,6 +12,7 @@
 
 #include "command/command_private.h"
 #include "ebcdic.h"
+#include "smaller.h"
 #include "zvmlab/event.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/guests.h"
@@ -72,10 +73,10 @@ static struct fault_action fault_for(struct cp *cp, enum fault_point point, cons
 
 static uint16_t limit_wanted(const struct iucv_event *event, const struct fault_action *fault)
 {
-	if (fault->kind != FAULT_LIMIT || fault->value >= event->msglim)
+	if (fault->kind != FAULT_LIMIT)
 		return event->msglim;
 	/* 0 would be the default. */
-	return fault->value > 0 ? (uint16_t)fault->value : 1;
+	return (uint16_t)smaller(larger(fault->value, 1), event->msglim);
 }
 
 /* Somebody connects: one path, and only for the guest. */

@@ -109,6 +109,29 @@ static void connect_pair(int i)
 	}
 }
 
+/* At least one message, and no more than the guest has asked for. */
+START_TEST(limits)
+{
+	static const struct { uint32_t value, granted; } cases[] = {
+		{ 0, 1 }, { 1, 1 }, { 2, 2 }, { 254, 254 }, { 255, 255 }, { 256, 255 }, { 0xffff, 255 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct fault_rule rule = {
+			.point = FAULT_MSG_CONNECT, .path = FAULT_ANY_PATH, .when = FAULT_ALWAYS,
+			.times = 1, .kind = FAULT_LIMIT, .value = cases[i].value,
+		};
+		uint16_t path;
+		char err[256];
+
+		ck_assert_msg(fault_arm(fx.cp, &rule, err, sizeof(err)) > 0, "%s", err);
+		path = connect_msg();
+		ck_assert_uint_eq(get_be16(take(IUCV_COMPLETE) + IPMSGLIM), cases[i].granted);
+		ck_cc(on_path(IUCV_SEVER, path, 0), 0);
+	}
+}
+END_TEST
+
 static const char *const expected[FAULT_KINDS] = {
 	[FAULT_DROP] = "BC", [FAULT_DELAY] = "BCA", [FAULT_DUPLICATE] = "AABC",
 	/* X'C1' with X'08' is 'I'. */
@@ -213,6 +236,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, fx_teardown);
 	tcase_add_loop_test(tc, pairs, 0, pairs_of(prefixes));
 	tcase_add_test(tc, others);
+	tcase_add_test(tc, limits);
 	suite_add_tcase(suite, tc);
 	return check_run_suite(suite);
 }
