@@ -120,6 +120,7 @@ END_TEST
 /* What a writev() takes at most, 0: all; and how many of them a signal comes before. */
 static size_t taken_at_once;
 static unsigned int signals;
+static bool full;	/* the next one finds no room */
 
 ssize_t __real_writev(int fd, const struct iovec *part, int count);
 ssize_t __wrap_writev(int fd, const struct iovec *part, int count);
@@ -132,6 +133,11 @@ ssize_t __wrap_writev(int fd, const struct iovec *part, int count)
 	if (signals > 0) {
 		signals--;
 		errno = EINTR;
+		return -1;
+	}
+	if (full) {
+		full = false;
+		errno = ENOSPC;
 		return -1;
 	}
 	if (taken_at_once == 0)
@@ -192,6 +198,22 @@ START_TEST(repeats_are_counted)
 			 "{\"seq\":10,\"tod\":\"000000000000000a\",\"cpu\":1,\"call\":\"diag.44\"}\n"
 			 "{\"seq\":11,\"tod\":\"000000000000000b\",\"cpu\":1,\"call\":\"diag.44\"}\n"
 			 "{\"seq\":14,\"tod\":\"000000000000000e\",\"cpu\":1,\"call\":\"repeat\",\"times\":3}\n");
+}
+END_TEST
+
+/* The count before a line does not fit, the line would: nothing comes behind what is missing. */
+START_TEST(count_that_does_not_fit)
+{
+	struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
+
+	for (unsigned int i = 1; i < 7; i++)
+		same(file, i, i, 0);
+	full = true;
+	same(file, 7, 7, 1);
+	ck_assert(!full);
+	ck_assert_str_eq(trace_file_ended(file), "No space left on device");
+	trace_file_close(file);
+	ck_assert_str_eq(contents(), SAME(1, 0) SAME(2, 0) SAME(3, 0) SAME(4, 0));
 }
 END_TEST
 
@@ -399,6 +421,7 @@ int main(void)
 	tcase_add_test(tc, line_that_fits_in_part);
 	tcase_add_test(tc, lines_written_in_parts);
 	tcase_add_test(tc, repeats_are_counted);
+	tcase_add_test(tc, count_that_does_not_fit);
 	tcase_add_test(tc, registers_that_count);
 	tcase_add_test(tc, counts_are_written_now_and_then);
 	tcase_add_test(tc, what_is_not_counted);

@@ -158,6 +158,7 @@ static const char *load(const char *machine, uint64_t size)
 		close(file.fd);
 		return NULL;
 	}
+	ck_assert_int_eq(file.fd, -1);
 	return reason();
 }
 

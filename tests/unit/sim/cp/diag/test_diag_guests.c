@@ -298,6 +298,33 @@ START_TEST(all_users)
 }
 END_TEST
 
+/* As many as there can be: peers up to the limit of users, and of guests that are described. */
+START_TEST(everybody)
+{
+	static const struct iucv_user_ops ops = { .event = unheard };
+	unsigned int peers = 0, users = 2;
+	char name[8], err[256];
+	uint8_t last[8];
+
+	do
+		snprintf(name, sizeof(name), "P%u", peers++);
+	while (iucv_user_create(fx.cp, name, 8, &ops, NULL));
+	/* The limit is 256; a few of them are CP's services. */
+	ck_assert_uint_gt(peers, 240);
+	users += peers - 1;
+	for (unsigned int i = 0; i < GUESTS_MAX; i++, users++) {
+		struct guest_description guest = { .name = name };
+
+		snprintf(name, sizeof(name), "G%u", i);
+		ck_assert_int_eq(guests_describe(fx.cp, &guest, err, sizeof(err)), 0);
+	}
+	ck_assert_int_eq(guests("*", BUFFER, 400 * GUEST_SIZE).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[1], (400 - users) * GUEST_SIZE);
+	ebcdic_name(last, "G63");
+	ck_assert_mem_eq(fx_at(BUFFER + (users - 1) * GUEST_SIZE + GUEST_NAME, 8), last, 8);
+}
+END_TEST
+
 /* The operator is listed once: as the guest, as a peer, or though nobody plays it. */
 START_TEST(operator_once)
 {
@@ -721,6 +748,7 @@ int main(void)
 	suite_add_tcase(suite, tc);
 	tcase_add_checked_fixture(all, setup_all, fx_teardown);
 	tcase_add_test(all, all_users);
+	tcase_add_test(all, everybody);
 	tcase_add_test(all, described);
 	tcase_add_test(all, described_users_once);
 	tcase_add_test(all, not_described);

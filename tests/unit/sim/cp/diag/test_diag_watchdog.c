@@ -106,6 +106,11 @@ START_TEST(command)
 	ck_assert_uint_eq(fx.events[CP_EVENT_CONSOLE], 1);
 	ck_assert_str_eq(fx.last_text, "QUERY USERID ");
 	ck_assert(!watchdog_expire(fx.cp));
+	/* Another one is a blank, wherever it is. */
+	put(" UERY USERID");
+	*fx_at(TEXT, 1) = 0;
+	ck_assert_int_eq(call(INIT, 15, TEXT, 12).how, CP_DONE);
+	ck_assert_str_eq(watchdog_of(fx.cp)->command, " UERY USERID");
 	/* With the guest's classes, and its return code. */
 	set("ACNT ALL", 15);
 	ck_assert(!watchdog_of(fx.cp)->conceal);
@@ -203,11 +208,16 @@ START_TEST(save_load)
 	set("QUERY TIME", 15);
 	image = cp_save(fx.cp, &len);
 	ck_assert_ptr_nonnull(image);
-	ck_assert_int_eq(call(CANCEL, 0, 0, 0).how, CP_DONE);
+	/* Nothing of another command is left. */
+	set("QUERY USERID AND MORE", 99);
 	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
 	ck_assert_uint_eq(fx.timer, fx.tod + 15 * SECOND);
+	ck_assert_str_eq(watchdog_of(fx.cp)->command, "QUERY TIME");
 	wait_for(fx.tod + 15 * SECOND);
 	ck_assert_str_eq(fx.last_text, "QUERY TIME");
+	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	ck_assert_int_eq(call(CANCEL, 0, 0, 0).how, CP_DONE);
+	ck_assert_uint_eq(fx.timer, 0);
 	/* Active, conceal, seconds (4), due (8), length, command. */
 	for (size_t at = 0; at <= 14; at += 14) {
 		image[state_find(image, len, "CBOM") + 4 + at] ^= 0xff;

@@ -363,6 +363,31 @@ START_TEST(nothing_to_sever)
 }
 END_TEST
 
+/* What may name a path does so by a flag; without it the field may have anything. */
+START_TEST(path_that_is_not_named)
+{
+	static const struct { enum fault_point point; uint32_t function; uint8_t cc; } calls[] = {
+		{ FAULT_IUCV_RECEIVE, IUCV_RECEIVE, 2 }, { FAULT_IUCV_REJECT, IUCV_REJECT, 2 },
+		/* It needs a path, or a message. */
+		{ FAULT_IUCV_PURGE, IUCV_PURGE, 1 },
+		{ FAULT_IUCV_TEST_COMPLETION, IUCV_TEST_COMPLETION, 2 },
+	};
+	const struct fault_rule rule = {
+		.point = calls[_i].point, .path = path, .when = FAULT_ALWAYS, .kind = FAULT_CC,
+		.value = 3,
+	};
+	struct fault_status status;
+	char err[256];
+
+	ck_assert_msg(fault_arm(fx.cp, &rule, err, sizeof(err)) > 0, "%s", err);
+	/* There is no message. */
+	ck_assert_uint_eq(message(calls[_i].function, path, 0, 0, 0, DATA, 4).cc, calls[_i].cc);
+	ck_assert(fault_status(fx.cp, 0, &status));
+	ck_assert_uint_eq(status.matched, 0);
+	ck_cc(message(calls[_i].function, path, IPFGPID, 0, 0, DATA, 4), 3);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("fault calls");
@@ -370,6 +395,7 @@ int main(void)
 
 	tcase_add_loop_test(tc, pairs, 0, pairs_of(prefixes));
 	tcase_add_test(tc, others);
+	tcase_add_loop_test(tc, path_that_is_not_named, 0, 4);
 	tcase_add_test(tc, corrupts_lists_and_parameters);
 	tcase_add_test(tc, corrupt_cannot_be_misled);
 	tcase_add_test(tc, nothing_to_sever);
