@@ -32,15 +32,21 @@
 static char folder[64], path[96], err[512];
 static struct ctl *ctl;
 
-static inline void start(void)
+/* The options are fx_setup_with()'s. */
+static inline void start_with(const char *const *options)
 {
-	fx_setup();
+	fx_setup_with(options);
 	strcpy(folder, "/tmp/zvmlab-test-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/control", folder);
 	ctl = ctl_open(path, err, sizeof(err));
 	ck_assert_msg(ctl != NULL, "%s", err);
 	ctl_attach(ctl, fx.cp);
+}
+
+static inline void start(void)
+{
+	start_with(NULL);
 }
 
 static inline void stop(void)
