@@ -197,8 +197,7 @@ static struct cp_result read(struct cp *cp, const struct cp_insn *insn, unsigned
 	if (fault.kind == FAULT_CORRUPT)
 		copy[fault.offset % sizeof(copy)] ^= (uint8_t)fault.value;
 	pgm = storage_write(cp, (int)insn->cpu, addr, copy, sizeof(copy));
-	if (pgm != 0)
-		return cp_program(pgm);
+	assert(pgm == 0);
 	device = &cp->spool->device[unit];
 	device->page = cp->spool->next[device->page - 1];
 	device->at = 0;

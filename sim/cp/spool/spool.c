@@ -221,8 +221,8 @@ static uint16_t slot_of(const struct spool *spool, const struct spool_file *file
 	return (uint16_t)(file - spool->file);
 }
 
-/* Take the file off the line; false if it is on none. */
-static bool off_line(struct spool *spool, const struct spool_file *file)
+/* Take the file off the line, if it is on it. */
+static void off_line(struct spool *spool, const struct spool_file *file)
 {
 	const uint16_t slot = slot_of(spool, file);
 
@@ -232,9 +232,8 @@ static bool off_line(struct spool *spool, const struct spool_file *file)
 		spool->lines--;
 		memmove(&spool->line[i], &spool->line[i + 1],
 			(spool->lines - i) * sizeof(spool->line[0]));
-		return true;
+		return;
 	}
-	return false;
 }
 
 void spool_enqueue(struct cp *cp, struct spool_file *file, const char *owner,
@@ -258,8 +257,8 @@ void spool_to_front(struct cp *cp, const struct spool_file *file)
 {
 	struct spool *spool = cp->spool;
 
-	if (!off_line(spool, file))
-		return;
+	assert(file->queued);
+	off_line(spool, file);
 	memmove(&spool->line[1], &spool->line[0], spool->lines * sizeof(spool->line[0]));
 	spool->line[0] = slot_of(spool, file);
 	spool->lines++;

@@ -33,7 +33,8 @@ void spool_add_page(struct spool *spool, struct spool_file *file)
 
 static bool empty_page(struct spool *spool, struct spool_file *file)
 {
-	if (spool->free == 0 || spool->used >= spool->page_limit)
+	/* No limit leaves more pages than there are: below it one is free. */
+	if (spool->used >= spool->page_limit)
 		return false;
 	spool_add_page(spool, file);
 	memset(spool->page[file->last - 1], 0, CP_PAGE_SIZE);
@@ -144,8 +145,11 @@ const uint8_t *spool_next_record(const struct spool *spool, struct spool_place *
 	return NULL;
 }
 
-/* The commands of one page; their number of data records is added to @records. */
-static bool page_valid(const uint8_t *page, uint32_t *fill, uint32_t *records)
+/*
+ * The commands of one page, with no record longer than @most; their number of data records is
+ * added to @records.
+ */
+static bool page_valid(const uint8_t *page, uint32_t most, uint32_t *fill, uint32_t *records)
 {
 	const uint32_t count = get_be32(page + SPLINK_COUNT);
 	uint32_t at = 0;
@@ -163,7 +167,7 @@ static bool page_valid(const uint8_t *page, uint32_t *fill, uint32_t *records)
 		if (at + RECORD_DATA > DATA_SIZE)
 			return false;
 		len = get_be16(record + RECORD_COUNT);
-		if (len == 0 || len > SPOOL_MAX_RECORD ||
+		if (len == 0 || len > most ||
 		    get_be16(record + RECORD_LENGTH) != record_size(len) ||
 		    record_size(len) > DATA_SIZE - at)
 			return false;
@@ -180,9 +184,11 @@ bool spool_pages_valid(const struct spool *spool, const struct spool_file *file)
 	uint16_t page = file->first;
 
 	for (unsigned int i = 0; i < file->pages; i++) {
-		if (page == 0 || !page_valid(spool->page[page - 1], &fill, &records))
+		assert(page > 0 && page <= SPOOL_PAGES);
+		if (!page_valid(spool->page[page - 1], file->record_length, &fill, &records))
 			return false;
 		page = spool->next[page - 1];
 	}
-	return page == 0 && fill == file->fill && records == file->records;
+	assert(page == 0);
+	return fill == file->fill && records == file->records;
 }

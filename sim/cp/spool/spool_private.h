@@ -105,7 +105,7 @@ struct spool_file *spool_new(struct cp *cp, const char *owner, enum spool_queue 
 /** Put a file at the end of a queue; it gets another number if its own is taken there. */
 void spool_enqueue(struct cp *cp, struct spool_file *file, const char *owner,
 		   enum spool_queue queue);
-/** To the front of all queues. */
+/** A file on a queue: to the front of all queues. */
 void spool_to_front(struct cp *cp, const struct spool_file *file);
 /** The file is no more. */
 void spool_purge(struct cp *cp, struct spool_file *file);
@@ -141,7 +141,7 @@ struct spool_place {
  */
 const uint8_t *spool_next_record(const struct spool *spool, struct spool_place *place,
 				 uint32_t *len);
-/** Are the file's pages what spool_append() could have made?  @first follows @next. */
+/** Are the file's pages, as spool_add_page() has put them together, what spool_append() makes? */
 bool spool_pages_valid(const struct spool *spool, const struct spool_file *file);
 
 /* spool_device.c */

@@ -115,6 +115,19 @@ static void device_state(struct cp *cp, unsigned int unit, struct state *state)
 	state_u32(state, &device->seen);
 }
 
+/* May the device have this file open: a reader one of a queue, others one that they have made? */
+static bool may_have_open(const struct cp *cp, unsigned int unit, const struct spool_file *file)
+{
+	const enum spool_queue queue = spool_unit_queue(cp, unit);
+
+	if (!file->used || !file->open || strcmp(file->owner, cp->config.userid) != 0)
+		return false;
+	if (queue == SPOOL_RDR)
+		return file->queued;
+	return !file->queued && file->device == queue &&
+	       file->record_length == cp_unit_length(cp, cp->config.unit[unit].device);
+}
+
 /* The page that is read next, as its place in the file: pages are other ones after loading. */
 static void place_state(struct cp *cp, unsigned int unit, struct state *state)
 {
@@ -130,9 +143,7 @@ static void place_state(struct cp *cp, unsigned int unit, struct state *state)
 		return;
 	}
 	file = &cp->spool->file[device->file - 1];
-	state_require(state, file->used && file->open &&
-			     strcmp(file->owner, cp->config.userid) == 0 &&
-			     file->queued == (spool_unit_queue(cp, unit) == SPOOL_RDR));
+	state_require(state, may_have_open(cp, unit, file));
 	while (!state->loading && index < file->pages &&
 	       spool_page_at(cp->spool, file, index) != device->page)
 		index++;

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+/* Saved states of the spool: images that contradict themselves are refused, and change nothing. */
+#include <stdlib.h>
+
+#include "spool/spool_private.h"
+#include "spool_check.h"
+#include "state_check.h"
+
+static uint8_t *image;
+static size_t len, part;
+static char err[256];
+
+/*
+ * Three files of one page each, with a tag of three characters: the first is on the reader queue and
+ * its first card has been read, the second is being punched, the third is printed.
+ */
+static void setup(void)
+{
+	spool_setup();
+	ck_guest("TAG DEV 00D tag", 0, "");
+	ck_guest("TAG DEV 00E tag", 0, "");
+	punch("one");
+	punch("two");
+	run_as(CPCMD_GUEST, "CLOSE PUN TO * RDR", 0);
+	ck_card("one");
+	punch("three");
+	unit_write(PRINTER, 0x8b, "");
+	unit_write(PRINTER, 0x09, "a line");
+	run_as(CPCMD_GUEST, "CLOSE PRT", 0);
+	image = cp_save(fx.cp, &len);
+	part = state_find(image, len, "CSPL");
+}
+
+static void teardown(void)
+{
+	free(image);
+	image = NULL;
+	fx_teardown();
+}
+
+/* Where the part has what; of a file and of a device: from its beginning. */
+enum {
+	PAGE_LIMIT = 4,		/* 4 */
+	FILE_LIMIT = 8,		/* 4 */
+	FIRST = 12,		/* the first file */
+	USED = 0,
+	OPEN = 1,
+	QUEUED = 2,
+	QUEUE = 3,
+	MADE_BY = 4,		/* the device */
+	ID = 5,			/* 2 */
+	OWNER = 7,		/* 9 */
+	ORIGIN = 16,		/* 9 */
+	NAME = 25,		/* 9 */
+	TAG_LENGTH = 70,
+	TAG = 71,		/* 3 */
+	CLASS = 74,
+	USER_HOLD = 75,
+	COPIES = 78,
+	LENGTH = 79,	/* 2 */
+	RECORDS = 81,		/* 4 */
+	PAGES = 93,		/* 2 */
+	FILL = 95,		/* 2 */
+	PAGE = 97,		/* 4096 */
+	FILE_SIZE = PAGE + 4096,
+	PUNCHED = FIRST + FILE_SIZE,
+	/* A file has its tag when it is closed. */
+	PRINTED = PUNCHED + FILE_SIZE - 3,
+	/* The slots that are not used have one byte. */
+	UNUSED = PRINTED + FILE_SIZE,
+	READER_DEVICE = UNUSED + SPOOL_MAX_FILES - 3,
+	DEVICE_CONT = 1,
+	DEVICE_COPIES = 4,
+	DEVICE_TO = 5,		/* 9 */
+	DEVICE_TO_QUEUE = 14,
+	DEVICE_TAG_LENGTH = 60,
+	READER_FILE = READER_DEVICE + 61,	/* 2 */
+	READER_AT = READER_FILE + 2,		/* 2 */
+	READER_SEEN = READER_FILE + 4,		/* 4 */
+	READER_PAGE = READER_FILE + 8,		/* 2 */
+	PUNCH_DEVICE = READER_PAGE + 2,
+	PUNCH_FILE = PUNCH_DEVICE + 64,		/* 2: the tag is before it */
+	PUNCH_PAGE = PUNCH_FILE + 8,		/* 2 */
+	PRINTER_DEVICE = PUNCH_PAGE + 2,
+	PRINTER_FILE = PRINTER_DEVICE + 64,	/* 2 */
+	PRINTER_AT = PRINTER_FILE + 2,		/* 2 */
+	PRINTER_SEEN = PRINTER_FILE + 4,	/* 4 */
+	LINES = PRINTER_FILE + 8,		/* 2 */
+	LINE = LINES + 2,			/* 2 each */
+	/* Of a page: the number of commands, and the first one, whose data follow. */
+	COUNT = PAGE + 12,			/* 4 */
+	RECORD = PAGE + 16,
+	DATA_LENGTH = RECORD + 6,		/* 2 */
+	NEXT = RECORD + 10,			/* 2 */
+};
+
+static uint32_t number(unsigned int offset, unsigned int size)
+{
+	uint32_t value = 0;
+
+	for (unsigned int i = 0; i < size; i++)
+		value = value << 8 | image[part + offset + i];
+	return value;
+}
+
+static void set(unsigned int offset, unsigned int size, uint32_t value)
+{
+	for (unsigned int i = size; i > 0; i--, value >>= 8)
+		image[part + offset + i - 1] = (uint8_t)value;
+}
+
+static void sign(void)
+{
+	put_be64(image + IMAGE_LENGTH, len);
+	state_sign(image, len);
+}
+
+static void ck_contradicts(void)
+{
+	sign();
+	ck_refused(image, len, err, sizeof(err));
+	ck_assert_ptr_nonnull(strstr(err, "its contents contradict each other"));
+}
+
+static void ck_loads(void)
+{
+	sign();
+	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+}
+
+/* What is at @offset is to become @size bytes longer, zeros; below 0: shorter. */
+static void stretch(unsigned int offset, int size)
+{
+	const size_t at = part + offset, behind = len - at - (size_t)(size < 0 ? -size : 0);
+
+	if (size > 0) {
+		image = realloc(image, len + (size_t)size);
+		memmove(image + at + size, image + at, behind);
+		memset(image + at, 0, (size_t)size);
+		len += (size_t)size;
+	} else {
+		memmove(image + at, image + at - size, behind);
+		len -= (size_t)-size;
+	}
+}
+
+/* A field as it is, and a value that it cannot have. */
+static const struct {
+	unsigned int offset, size;
+	uint32_t is, value;
+} damage[] = {
+	{ PAGE_LIMIT, 4, SPOOL_PAGES, SPOOL_PAGES + 1 },
+	{ FILE_LIMIT, 4, SPOOL_MAX_ID, SPOOL_MAX_ID + 1 },
+	{ FIRST + USED, 1, 1, 2 },
+	{ FIRST + OPEN, 1, 1, 2 },
+	{ FIRST + OPEN, 1, 1, 0 },
+	{ FIRST + QUEUED, 1, 1, 2 },
+	{ FIRST + QUEUED, 1, 1, 0 },
+	{ FIRST + QUEUE, 1, SPOOL_RDR, SPOOL_QUEUES },
+	{ FIRST + MADE_BY, 1, SPOOL_PUN, SPOOL_QUEUES },
+	{ FIRST + MADE_BY, 1, SPOOL_PUN, SPOOL_RDR },
+	{ FIRST + ID, 2, 1, 0 },
+	{ FIRST + ID, 2, 1, SPOOL_MAX_ID + 1 },
+	{ FIRST + OWNER, 1, 'L', 0 },
+	{ FIRST + OWNER, 1, 'L', ' ' },
+	{ FIRST + OWNER, 1, 'L', 'X' },
+	{ FIRST + ORIGIN + 8, 1, 0, 'X' },
+	{ FIRST + NAME, 1, 0, 0x7f },
+	{ FIRST + TAG_LENGTH, 1, 3, SPOOL_TAG_LEN + 1 },
+	{ FIRST + TAG, 1, 't', 0x1f },
+	{ FIRST + TAG + 2, 1, 'g', 0x7f },
+	{ FIRST + CLASS, 1, 'A', 0 },
+	{ FIRST + CLASS, 1, 'A', '0' - 1 },
+	{ FIRST + CLASS, 1, 'A', '9' + 1 },
+	{ FIRST + CLASS, 1, 'A', 'A' - 1 },
+	{ FIRST + CLASS, 1, 'A', 'Z' + 1 },
+	{ FIRST + CLASS, 1, 'A', '*' },
+	{ FIRST + USER_HOLD, 1, 0, 2 },
+	{ FIRST + COPIES, 1, 1, 0 },
+	{ FIRST + LENGTH, 2, SPOOL_CARD, 0 },
+	{ FIRST + LENGTH, 2, SPOOL_CARD, SPOOL_MAX_RECORD + 1 },
+	/* Shorter than a record of the file. */
+	{ FIRST + LENGTH, 2, SPOOL_CARD, 2 },
+	{ FIRST + RECORDS, 4, 2, 3 },
+	{ FIRST + PAGES, 2, 1, 0 },
+	{ FIRST + PAGES, 2, 1, 2 },
+	{ FIRST + FILL, 2, 32, 31 },
+	{ FIRST + FILL, 2, 32, 4049 },
+	{ FIRST + COUNT, 4, 2, 0 },
+	{ FIRST + COUNT, 4, 2, 3 },
+	{ FIRST + DATA_LENGTH, 2, 3, 0 },
+	{ FIRST + DATA_LENGTH, 2, 3, SPOOL_CARD + 1 },
+	{ FIRST + NEXT, 2, 16, 24 },
+	/* What is punched is as long as a card, and made by a punch. */
+	{ PUNCHED + OPEN, 1, 1, 0 },
+	{ PUNCHED + QUEUED, 1, 0, 1 },
+	{ PUNCHED + MADE_BY, 1, SPOOL_PUN, SPOOL_PRT },
+	{ PUNCHED + OWNER, 1, 'L', 'X' },
+	{ PUNCHED + LENGTH - 3, 2, SPOOL_CARD, SPOOL_CARD - 1 },
+	/* Numbers of a user's files are different ones. */
+	{ PRINTED + ID, 2, 3, 1 },
+	{ PRINTED + ID, 2, 3, 2 },
+	/* No device has it open. */
+	{ PRINTED + OPEN, 1, 0, 1 },
+	{ PRINTED + QUEUED, 1, 1, 0 },
+	{ UNUSED, 1, 0, 1 },
+	{ READER_DEVICE, 1, '*', '*' + 1 },
+	{ READER_DEVICE + DEVICE_CONT, 1, 0, 2 },
+	{ READER_DEVICE + DEVICE_COPIES, 1, 1, 0 },
+	{ READER_DEVICE + DEVICE_TO, 1, 0, 0x7f },
+	{ READER_DEVICE + DEVICE_TO_QUEUE, 1, SPOOL_RDR, SPOOL_QUEUES },
+	{ READER_DEVICE + DEVICE_TAG_LENGTH, 1, 0, SPOOL_TAG_LEN + 1 },
+	{ PUNCH_DEVICE, 1, 'A', '*' },
+	/* The punch's file, the printed one, a slot without a file, none at all. */
+	{ READER_FILE, 2, 1, 2 },
+	{ READER_FILE, 2, 1, 3 },
+	{ READER_FILE, 2, 1, 4 },
+	{ READER_FILE, 2, 1, 0 },
+	{ READER_FILE, 2, 1, SPOOL_MAX_FILES + 1 },
+	/* Places that no reading leads to. */
+	{ READER_AT, 2, 16, 0 },
+	{ READER_AT, 2, 16, 15 },
+	{ READER_AT, 2, 16, 32 },
+	{ READER_AT, 2, 16, 0xffff },
+	{ READER_SEEN, 4, 1, 0 },
+	{ READER_SEEN, 4, 1, 2 },
+	{ READER_SEEN, 4, 1, 0xffffffff },
+	{ READER_PAGE, 2, 0, 1 },
+	{ READER_PAGE, 2, 0, 2 },
+	{ PUNCH_FILE, 2, 2, 1 },
+	{ PUNCH_PAGE, 2, 1, 2 },
+	{ PRINTER_AT, 2, 0, 8 },
+	{ PRINTER_SEEN, 4, 0, 1 },
+	{ LINES, 2, 2, 0 },
+	{ LINES, 2, 2, 1 },
+	{ LINES, 2, 2, 3 },
+	{ LINES, 2, 2, SPOOL_MAX_FILES + 1 },
+	{ LINE, 2, 0, 1 },
+	{ LINE, 2, 0, 2 },
+	{ LINE, 2, 0, SPOOL_MAX_FILES },
+	{ LINE + 2, 2, 2, 0 },
+	{ LINE + 2, 2, 2, 3 },
+};
+#define DAMAGES ((int)(sizeof(damage) / sizeof(damage[0])))
+
+/* The part alone, which is what all of an image is tried with first; refused: the spool is empty. */
+static bool part_loads(void)
+{
+	struct state state = { .loading = true, .data = image, .pos = part, .len = len };
+
+	spool_state(fx.cp, &state);
+	if (state.failed) {
+		ck_assert_uint_eq(spool_files(), 0);
+		ck_assert_uint_eq(spool_use(fx.cp).pages, 0);
+	}
+	return !state.failed;
+}
+
+START_TEST(a_field_that_is_wrong)
+{
+	for (int i = 0; i < DAMAGES; i++) {
+		ck_assert_uint_eq(number(damage[i].offset, damage[i].size), damage[i].is);
+		set(damage[i].offset, damage[i].size, damage[i].value);
+		ck_assert_msg(!part_loads(), "%d: 0x%x at %u", i, damage[i].value,
+			      damage[i].offset);
+		set(damage[i].offset, damage[i].size, damage[i].is);
+		ck_assert(part_loads());
+		ck_assert_uint_eq(spool_files(), 3);
+	}
+	ck_card("two");
+}
+END_TEST
+
+/* Settings that are others, but possible. */
+START_TEST(fields_that_are_others)
+{
+	struct spool_file_info info;
+
+	set(PAGE_LIMIT, 4, 0);
+	set(FILE_LIMIT, 4, 7);
+	/* Another user's may have the same number. */
+	set(PRINTED + ID, 2, 1);
+	set(PRINTED + OWNER, 1, 'X');
+	set(PRINTED + CLASS, 1, '9');
+	set(PRINTED + COPIES, 1, 255);
+	set(PRINTED + TAG, 1, '~');
+	set(READER_DEVICE, 1, 'Z');
+	ck_loads();
+	ck_assert_uint_eq(spool_use(fx.cp).page_limit, 0);
+	ck_assert_uint_eq(spool_use(fx.cp).file_limit, 7);
+	info = spool_info("XINUX001", SPOOL_PRT, 1);
+	ck_assert_int_eq(info.spool_class, '9');
+	ck_assert_uint_eq(info.copies, 255);
+	ck_assert_str_eq(info.tag, "~ag");
+	ck_assert_int_eq(fx.cp->spool->device[0].spool_class, 'Z');
+}
+END_TEST
+
+/* A file that nobody has open is on a queue. */
+START_TEST(a_file_nowhere)
+{
+	set(PRINTED + QUEUED, 1, 0);
+	set(LINES, 2, 1);
+	stretch(LINE + 2, -2);
+	ck_contradicts();
+	/* It could be one that the printer has open. */
+	set(PRINTED + OPEN, 1, 1);
+	set(PRINTER_FILE, 2, 3);
+	stretch(PRINTER_FILE + 8, 2);
+	ck_loads();
+	ck_assert(spool_info("LINUX001", SPOOL_PRT, 3).open);
+}
+END_TEST
+
+/* A file is open at one device. */
+START_TEST(two_devices)
+{
+	set(PUNCH_FILE, 2, 0);
+	stretch(PUNCH_PAGE, -2);
+	ck_contradicts();
+	stretch(PUNCH_PAGE, 2);
+	set(PUNCH_FILE, 2, 2);
+	set(PUNCH_PAGE, 2, 1);
+	ck_loads();
+}
+END_TEST
+
+/* Behind the last page there is nothing that has been read. */
+START_TEST(behind_the_last_page)
+{
+	set(READER_PAGE, 2, 1);
+	ck_contradicts();
+	set(READER_AT, 2, 0);
+	ck_contradicts();
+	set(READER_SEEN, 4, 0);
+	ck_loads();
+	ck_guest("CLOSE RDR KEEP", 0, "");
+	ck_card("one");
+}
+END_TEST
+
+/* Commands without data fill a page exactly, or there is one too many, or half a record. */
+START_TEST(more_than_a_page)
+{
+	const unsigned int commands = 4048 / 8;
+
+	for (unsigned int i = 0; i < commands; i++) {
+		set(PRINTED + RECORD + i * 8, 4, 0x8b000000);
+		set(PRINTED + RECORD + i * 8 + 4, 4, 0x70000001);
+	}
+	set(PRINTED + COUNT, 4, commands);
+	set(PRINTED + RECORDS, 4, 0);
+	set(PRINTED + FILL, 2, 4048);
+	ck_loads();
+	ck_assert_uint_eq(spool_info("LINUX001", SPOOL_PRT, 3).records, 0);
+	set(PRINTED + COUNT, 4, commands + 1);
+	ck_contradicts();
+	set(PRINTED + COUNT, 4, commands);
+	/* The last 8 bytes: not even the lengths of a record fit. */
+	set(PRINTED + RECORD + 4040 + 4, 4, 0x60000001);
+	ck_contradicts();
+	/* The last 16: one of 4 bytes fits, one of 5 does not. */
+	set(PRINTED + RECORD + 4032 + 4, 4, 0x60000004);
+	set(PRINTED + RECORD + 4032 + 8, 4, 0x00000010);
+	set(PRINTED + COUNT, 4, commands - 1);
+	set(PRINTED + RECORDS, 4, 1);
+	ck_loads();
+	set(PRINTED + RECORD + 4032 + 4, 4, 0x60000005);
+	set(PRINTED + RECORD + 4032 + 8, 4, 0x00000018);
+	ck_contradicts();
+}
+END_TEST
+
+/* The place is within its page, not on the one behind it. */
+START_TEST(a_place_on_another_page)
+{
+	char text[133];
+
+	ck_guest("CLOSE RDR", 0, "");
+	run_as(CPCMD_GUEST, "CLOSE PUN PURGE", 0);
+	for (unsigned int i = 0; i < 254; i++)
+		punch("card");
+	run_as(CPCMD_GUEST, "CLOSE PUN TO * RDR", 0);
+	for (unsigned int i = 0; i < 253; i++)
+		unit_read(text);
+	free(image);
+	image = cp_save(fx.cp, &len);
+	part = state_find(image, len, "CSPL");
+	/* Slot 0 has two pages, slot 1 none: the places behind them move. */
+	ck_assert_uint_eq(number(READER_FILE - FILE_SIZE + 3 + 1 + 4096, 2), 1);
+	ck_assert_uint_eq(number(READER_AT - FILE_SIZE + 3 + 1 + 4096, 2), 253 * 16);
+	ck_loads();
+	set(READER_AT - FILE_SIZE + 3 + 1 + 4096, 2, 8);
+	ck_contradicts();
+	set(READER_AT - FILE_SIZE + 3 + 1 + 4096, 2, 16);
+	ck_contradicts();
+	set(READER_SEEN - FILE_SIZE + 3 + 1 + 4096, 4, 1);
+	ck_loads();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("spool state");
+	TCase *tc = tcase_create("state");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_set_timeout(tc, 300);
+	tcase_add_test(tc, a_field_that_is_wrong);
+	tcase_add_test(tc, fields_that_are_others);
+	tcase_add_test(tc, a_file_nowhere);
+	tcase_add_test(tc, two_devices);
+	tcase_add_test(tc, behind_the_last_page);
+	tcase_add_test(tc, more_than_a_page);
+	tcase_add_test(tc, a_place_on_another_page);
+	suite_add_tcase(suite, tc);
+	return check_run_suite(suite);
+}
