@@ -81,6 +81,13 @@ static inline int spool_send(const char *name, const char *text, char spool_clas
 	return spool_put(fx.cp, &put, err, sizeof(err));
 }
 
+/* Two such files: A of class A, and B of class B, which is held. */
+static inline void spool_send_two(void)
+{
+	ck_assert_int_eq(spool_send("A", "a", 'A', false), 1);
+	ck_assert_int_eq(spool_send("B", "b", 'B', true), 2);
+}
+
 /* The file is there, of this user and on this queue. */
 static inline struct spool_file_info spool_info(const char *owner, enum spool_queue queue, int id)
 {

@@ -29,10 +29,11 @@ bool cpcmd_is_field(const char *word)
 {
 	const size_t len = strlen(word);
 
+	assert(len > 0);
 	for (size_t i = 0; i < len; i++)
 		if (word[i] <= ' ' || word[i] >= 0x7f)
 			return false;
-	return len > 0 && len <= CP_NAME_LEN;
+	return len <= CP_NAME_LEN;
 }
 
 int cpcmd_next_field(struct cpcmd_args *args, const char *module, char out[CP_NAME_LEN + 1])
@@ -101,10 +102,9 @@ int cpcmd_next_name(struct cpcmd_args *args, const char *module, char name[CP_NA
 
 int cpcmd_next_class(struct cpcmd_args *args, const char *module, bool any, char *out)
 {
-	if (!cpcmd_next(args))
-		return cpcmd_missing(args, module);
+	cpcmd_next(args);
 	*out = args->word[0];
-	if (args->word[1] == '\0' && spool_class_valid(*out, any))
+	if (strlen(args->word) == 1 && spool_class_valid(*out, any))
 		return 0;
 	return cpcmd_message(args->cp, module, CPCMD_BAD_CLASS, 'E', "Class missing or invalid");
 }

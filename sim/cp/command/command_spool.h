@@ -9,7 +9,7 @@
 /* command_spool.c: operands. */
 /** Is args->word RDR, PUN, PRT, or what else CP calls them? */
 bool cpcmd_is_queue(const struct cpcmd_args *args, enum spool_queue *queue);
-/** Is it 1 to 8 printable characters? */
+/** Is @word, which is not "", up to 8 printable characters? */
 bool cpcmd_is_field(const char *word);
 /** Next operand as it was given, 1 to 8 characters, not in upper case; false if it is none. */
 bool cpcmd_next_as_given(struct cpcmd_args *args, char out[CP_NAME_LEN + 1]);

@@ -203,6 +203,7 @@ static int close_unit(struct cpcmd_args *args, unsigned int unit)
 	struct close_words words = { 0 };
 	struct spool_file *file;
 	enum spool_closed closed;
+	const char *to;
 	int rc = 0;
 
 	while (rc == 0 && cpcmd_next(args))
@@ -212,11 +213,11 @@ static int close_unit(struct cpcmd_args *args, unsigned int unit)
 	closed = spool_close(cp, unit, &how, &file);
 	if (!reader && (closed == SPOOL_CLOSED || closed == SPOOL_REFUSED))
 		show_sent(cp, file, was);
-	if (closed == SPOOL_REFUSED)
-		return cpcmd_message(cp, "CLS", CPCMD_TOO_MANY_FILES, 'E',
-				     "User %s spool fileid limit exceeded",
-				     how.to ? how.to : cp->spool->device[unit].to);
-	return 0;
+	if (closed != SPOOL_REFUSED)
+		return 0;
+	to = how.to ? how.to : cp->spool->device[unit].to;
+	return cpcmd_message(cp, "CLS", CPCMD_TOO_MANY_FILES, 'E',
+			     "User %s spool fileid limit exceeded", to[0] ? to : args->userid);
 }
 
 int cpcmd_close(struct cpcmd_args *args)

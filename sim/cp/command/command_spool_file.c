@@ -13,7 +13,7 @@ struct selection {
 	char owner[CP_NAME_LEN + 1];
 	enum spool_queue queue;
 	bool all_queues;
-	bool all, chosen;	/* ALL; anything that chooses files */
+	bool chosen;		/* anything that chooses files, or ALL */
 	uint16_t id[16];
 	unsigned int ids;
 	char spool_class;	/* 0: any */
@@ -97,7 +97,7 @@ static int next_queue(struct cpcmd_args *args, const char *module, struct select
 			return cpcmd_missing(args, module);
 	}
 	if (strcmp(args->word, "ALL") == 0)
-		s->all_queues = s->all = s->chosen = true;
+		s->all_queues = s->chosen = true;
 	else if (!cpcmd_is_queue(args, &s->queue))
 		return cpcmd_invalid(args, module);
 	return 0;
@@ -112,10 +112,8 @@ static int choose(struct cpcmd_args *args, const char *module, struct selection 
 	uint64_t id;
 
 	s->chosen = true;
-	if (strcmp(args->word, "ALL") == 0) {
-		s->all = true;
+	if (strcmp(args->word, "ALL") == 0)
 		return 0;
-	}
 	if (cpcmd_number(args->word, 10, 0, SPOOL_MAX_ID, &id)) {
 		if (s->ids == sizeof(s->id) / sizeof(s->id[0]))
 			return cpcmd_invalid(args, module);
@@ -306,7 +304,8 @@ int cpcmd_transfer(struct cpcmd_args *args)
 }
 
 struct listing {
-	bool full_date, iso_date, names;
+	enum { SHORT_DATE, FULL_DATE, ISO_DATE } date;
+	bool names;
 	unsigned int lines;
 };
 
@@ -323,14 +322,14 @@ static void list_file(struct cpcmd_args *args, struct spool_file *file, void *op
 	if (listing->lines++ == 0)
 		cpcmd_line(args->cp, "%s FILE CLASS RECORDS  CPY HOLD %s",
 			   file->queue == SPOOL_RDR ? "ORIGINID" : "OWNERID ",
-			   !listing->names	 ? "FORM     DEST     KEEP MSG" :
-			   listing->iso_date	 ? "DATE       TIME     NAME      TYPE     DIST" :
-			   listing->full_date	 ? "DATE       TIME     NAME      TYPE     DIST" :
-						   "DATE  TIME     NAME      TYPE     DIST");
-	if (listing->iso_date)
+			   !listing->names ? "FORM     DEST     KEEP MSG" :
+			   listing->date == SHORT_DATE ?
+			   "DATE  TIME     NAME      TYPE     DIST" :
+			   "DATE       TIME     NAME      TYPE     DIST");
+	if (listing->date == ISO_DATE)
 		snprintf(date, sizeof(date), "%04u-%02u-%02u", t.year % 10000, t.month % 100,
 			 t.day % 100);
-	else if (listing->full_date)
+	else if (listing->date == FULL_DATE)
 		snprintf(date, sizeof(date), "%02u/%02u/%04u", t.month % 100, t.day % 100,
 			 t.year % 10000);
 	else
@@ -355,11 +354,11 @@ static int query_option(struct cpcmd_args *args, struct selection *s, struct lis
 	if (strcmp(args->word, "ALL") == 0)
 		listing->names = true;
 	else if (cpcmd_abbreviates(args->word, "SHORTDATE", 3))
-		listing->full_date = listing->iso_date = false;
+		listing->date = SHORT_DATE;
 	else if (cpcmd_abbreviates(args->word, "FULLDATE", 3))
-		listing->full_date = true;
+		listing->date = FULL_DATE;
 	else if (cpcmd_abbreviates(args->word, "ISODATE", 3))
-		listing->iso_date = true;
+		listing->date = ISO_DATE;
 	else {
 		rc = choose(args, "CSQ", s);
 		return rc < 0 ? cpcmd_invalid(args, "CSQ") : rc;

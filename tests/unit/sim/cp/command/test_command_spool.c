@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* SPOOL, CLOSE, TAG, PURGE, ORDER, CHANGE, TRANSFER, LINK, and QUERY of spool files. */
+/* SPOOL, CLOSE, TAG, PURGE, ORDER, CHANGE, TRANSFER, LINK, QUERY of files: what each does. */
 #include "spool_check.h"
 
 /* Of 12/15 13:24:57, when the fixture's clock stands. */
@@ -7,18 +7,12 @@
 #define FILE_A "OPERATOR 0001 A PUN 00000001 001 NONE 12/15 13:24:57 A         TEXT     LINUX001\n"
 #define FILE_B "OPERATOR 0002 B PUN 00000001 001 USER 12/15 13:24:57 B         TEXT     LINUX001\n"
 
-static void two_files(void)
-{
-	spool_send("A", "a", 'A', false);
-	spool_send("B", "b", 'B', true);
-}
-
 START_TEST(query)
 {
 	ck_guest("QUERY RDR ALL", 0, "NO RDR FILES\n");
 	ck_guest("QUERY PUN * ALL", 0, "NO PUN FILES\n");
 	ck_guest("QUERY PRT", 0, "NO PRT FILES\n");
-	two_files();
+	spool_send_two();
 	ck_guest("QUERY RDR * ALL", 0, ALL_HEAD FILE_A FILE_B);
 	ck_guest("Q READER * 2 ALL SHORTDATE", 0, ALL_HEAD FILE_B);
 	ck_guest("Q R CL A ALL", 0, ALL_HEAD FILE_A);
@@ -35,7 +29,7 @@ START_TEST(columns)
 {
 	const char *reply;
 
-	two_files();
+	spool_send_two();
 	reply = run_as(CPCMD_GUEST, "QUERY RDR * 2 ALL SHORTDATE", 0);
 	ck_assert_int_eq(reply[91], 'B');
 	ck_assert_int_eq(strncmp(reply + 110, "USER", 4), 0);
@@ -58,7 +52,7 @@ END_TEST
 
 START_TEST(purge)
 {
-	two_files();
+	spool_send_two();
 	ck_guest("PURGE * RDR 7", 0, "NO FILES PURGED\n");
 	ck_guest("PURGE * RDR CLASS B", 0, "0001 FILE PURGED\n");
 	ck_guest("PURGE * RDR", 26, MISSING("CSU"));
@@ -69,14 +63,14 @@ START_TEST(purge)
 	/* A file that is being read stays. */
 	ck_guest("PUR RDR ALL", 0, "0001 FILE PURGED\n");
 	ck_guest("CLOSE RDR", 0, "");
-	two_files();
+	spool_send_two();
 	ck_guest("PURGE ALL", 0, "0002 FILES PURGED\n");
 }
 END_TEST
 
 START_TEST(order)
 {
-	two_files();
+	spool_send_two();
 	spool_send("C", "c", 'C', false);
 	ck_guest("ORDER * READER 3 2", 0, "0002 FILES ORDERED\n");
 	ck_guest("Q R", 0,
@@ -93,7 +87,7 @@ END_TEST
 
 START_TEST(change)
 {
-	two_files();
+	spool_send_two();
 	ck_guest("CHANGE * READER 2 NOHOLD", 0, "0001 FILE CHANGED\n");
 	ck_assert(!spool_info("LINUX001", SPOOL_RDR, 2).user_hold);
 	ck_guest("CHANGE RDR ALL HOLD CLASS Z FORM F NAME New Name", 0, "0002 FILES CHANGED\n");
@@ -114,7 +108,7 @@ END_TEST
 
 START_TEST(transfer)
 {
-	two_files();
+	spool_send_two();
 	ck_guest("TRANSFER RDR 1 TO NOBODY", 53, "HCPCST053E NOBODY not in CP directory\n");
 	ck_guest("TRANSFER RDR 1", 26, MISSING("CST"));
 	ck_guest("TRANSFER RDR TO OPERATOR", 26, MISSING("CST"));
@@ -201,6 +195,10 @@ START_TEST(link)
 		 "HCPLNM022E A virtual device number was not supplied or it was invalid.\n");
 	ck_guest("LINK NOBODY", 53, "HCPLNM053E NOBODY not in CP directory\n");
 	ck_guest("LINK", 20, "HCPLNM020E Userid missing or invalid\n");
+	ck_guest("LINK TOOLONGID", 20, "HCPLNM020E Userid missing or invalid\n");
+	ck_guest("LINK OPERATOR 191 191 RR", 107,
+		 "HCPLNM107E OPERATOR 191 not linked; no device\n");
+	ck_guest("LINK * 0191", 107, "HCPLNM107E LINUX001 0191 not linked; no device\n");
 }
 END_TEST
 
