@@ -315,8 +315,8 @@ def test_what_cp_does_not_save_is_in_the_log(lab: Guest, command: str, nth: int)
 
 @pytest.mark.requirement("B5")
 @pytest.mark.kernel_defect(
-    "2 of dcssblk",
-    "a SAVESEG that failed prevents every later save",
+    2,
+    "dcssblk: a SAVESEG that failed prevents every later save",
     seen=r"assert '(\\x00){6}' == 'after '",
 )
 def test_disk_can_be_saved_after_a_save_that_failed(lab: Guest) -> None:
@@ -337,7 +337,7 @@ def test_disk_can_be_saved_after_a_save_that_failed(lab: Guest) -> None:
 
 @pytest.mark.requirement("B7")
 @pytest.mark.kernel_defect(
-    "3 of dcssblk", "a PURGESEG that CP refuses is not noticed", seen=r"assert 5 == 0"
+    3, "dcssblk: a PURGESEG that CP refuses is not noticed", seen=r"assert 5 == 0"
 )
 def test_removed_disk_can_be_added_again(lab: Guest) -> None:
     """CP leaves the segment in exclusive mode; a shared load is refused then, once."""

@@ -235,6 +235,22 @@ def test_defect_that_shows_another_value_is_a_failure(
     )
 
 
+def test_defect_without_a_number_is_refused(inner: Fake, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.kernel_defect("2 of dcssblk", "waits", seen="x")
+        def test_defect(zvmlab_kernel):
+            assert False
+        """
+    )
+    result = _run(inner, pytester)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    text = "mark.kernel_defect takes the defect's number and the reason, not '2 of dcssblk', 'waits'"
+    result.stderr.fnmatch_lines([f"*test_defect*: {text}"])
+
+
 @pytest.mark.parametrize(
     ("seen", "text"),
     [

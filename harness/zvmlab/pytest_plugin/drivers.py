@@ -44,6 +44,11 @@ def driver_of(item: pytest.Item) -> str | None:
 
 def _checked(item: pytest.Item, mark: pytest.Mark) -> str:
     """What the mark says is seen; pytest.UsageError if it says nothing that can be held to."""
+    if len(mark.args) != 2 or not isinstance(mark.args[0], int):
+        raise pytest.UsageError(
+            f"{item.nodeid}: mark.{mark.name} takes the defect's number and the reason, not"
+            f" {', '.join(map(repr, mark.args)) or 'nothing'}"
+        )
     seen = mark.kwargs.get("seen", "")
     problem = "" if isinstance(seen, str) and seen else "it is needed"
     try:
