@@ -12,12 +12,11 @@ void monrec_piece(struct monrec_reader *r)
 	const bool whole = r->format == MONREC_MONWRITE;
 	const uint64_t offset = r->offset;
 	enum monrec_gathered result;
-	int error = 0;
 
 	assert(r->address >= r->element.start && r->address <= r->element.end);
-	result = monrec_gather(r, r->buffer, whole ? MONREC_FRAME_SIZE : len, &error);
+	result = monrec_gather(r, r->buffer, whole ? MONREC_FRAME_SIZE : len);
 	if (result != MONREC_ALL) {
-		monrec_interrupted(r, result, error,
+		monrec_interrupted(r, result,
 				   whole ? MONREC_RULE_FILE_CUT : MONREC_RULE_RECORDS_CUT);
 		return;
 	}

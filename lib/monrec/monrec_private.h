@@ -57,6 +57,7 @@ struct monrec_reader {
 	uint64_t set;			/* sets begun */
 	uint64_t offset;		/* of the next byte to be read */
 	size_t have;			/* bytes of what is being gathered */
+	int error;			/* why it cannot be gathered */
 
 	uint64_t control_offset;		/* of the control record */
 	unsigned int elements, next_element;	/* of those in it */
@@ -94,13 +95,13 @@ void monrec_lose(struct monrec_reader *r, int error, enum monrec_state next);
 enum monrec_gathered { MONREC_ALL, MONREC_WAIT, MONREC_ENDED, MONREC_FAILED };
 /*
  * Goes on gathering @want bytes into @to.  ENDED: by a read of 0 bytes, with
- * reader->have bytes there; FAILED: *error is the reason, positive.
+ * reader->have bytes there; FAILED: reader->error is the reason, positive.
  */
-enum monrec_gathered monrec_gather(struct monrec_reader *r, uint8_t *to, size_t want, int *error);
+enum monrec_gathered monrec_gather(struct monrec_reader *r, uint8_t *to, size_t want);
 /* Reads once, away from the set that is lost. */
 void monrec_skip(struct monrec_reader *r);
 /* What a read that gave no bytes means within a set; ALL is none of it. */
-void monrec_interrupted(struct monrec_reader *r, enum monrec_gathered result, int error,
+void monrec_interrupted(struct monrec_reader *r, enum monrec_gathered result,
 			enum monrec_rule cut);
 
 /* monwrite.c: the control record that begins a set, or end of data */

@@ -52,9 +52,8 @@ bool monrec_is_monwrite(const uint8_t beginning[MONREC_LOOK_AHEAD])
 static void tail(struct monrec_reader *r)
 {
 	uint8_t byte;
-	int error = 0;
 	const uint64_t offset = r->offset;
-	const enum monrec_gathered result = monrec_gather(r, &byte, 1, &error);
+	const enum monrec_gathered result = monrec_gather(r, &byte, 1);
 
 	if (result == MONREC_WAIT) {
 		monrec_push(r, MONREC_AGAIN, offset);
@@ -63,7 +62,7 @@ static void tail(struct monrec_reader *r)
 	if (result == MONREC_ALL)
 		monrec_violation(r, MONREC_RULE_BEHIND_DATA, offset, 0, 0);
 	else if (result == MONREC_FAILED)
-		monrec_push(r, MONREC_ERROR, offset)->error = error;
+		monrec_push(r, MONREC_ERROR, offset)->error = r->error;
 	r->state = MONREC_DONE;
 }
 
@@ -90,13 +89,12 @@ static void begin(struct monrec_reader *r)
 void monrec_control(struct monrec_reader *r)
 {
 	enum monrec_gathered result;
-	int error = 0;
 
 	if (r->at_tail) {
 		tail(r);
 		return;
 	}
-	result = monrec_gather(r, r->control, MONREC_FRAME_SIZE, &error);
+	result = monrec_gather(r, r->control, MONREC_FRAME_SIZE);
 	switch (result) {
 	case MONREC_ALL:
 		r->control_offset = r->offset - MONREC_FRAME_SIZE;
@@ -112,7 +110,7 @@ void monrec_control(struct monrec_reader *r)
 		r->state = MONREC_DONE;
 		break;
 	case MONREC_FAILED:
-		monrec_push(r, MONREC_ERROR, r->offset)->error = error;
+		monrec_push(r, MONREC_ERROR, r->offset)->error = r->error;
 		r->state = MONREC_DONE;
 		break;
 	}

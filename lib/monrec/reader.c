@@ -135,24 +135,23 @@ static void begin_element(struct monrec_reader *r, const uint8_t *bytes, uint64_
 static void stream_set(struct monrec_reader *r)
 {
 	enum monrec_gathered result;
-	int error = 0;
 
 	if (r->format == MONREC_DEVICE)
 		r->offset = 0;
-	result = monrec_gather(r, r->buffer, MONREC_ELEMENT_SIZE, &error);
+	result = monrec_gather(r, r->buffer, MONREC_ELEMENT_SIZE);
 	if (result == MONREC_ALL) {
 		monrec_begin_set(r, r->offset - MONREC_ELEMENT_SIZE);
 		begin_element(r, r->buffer, r->offset - MONREC_ELEMENT_SIZE);
 	} else if (r->have > 0 && result != MONREC_WAIT) {
 		monrec_begin_set(r, r->offset);
-		monrec_interrupted(r, result, error, MONREC_RULE_ELEMENT_CUT);
+		monrec_interrupted(r, result, MONREC_RULE_ELEMENT_CUT);
 	} else if (result == MONREC_WAIT) {
 		monrec_push(r, MONREC_AGAIN, r->offset + r->have);
-	} else if (result == MONREC_FAILED && error == EOVERFLOW && r->format == MONREC_DEVICE) {
+	} else if (result == MONREC_FAILED && r->error == EOVERFLOW && r->format == MONREC_DEVICE) {
 		monrec_push(r, MONREC_OVERFLOW, 0);
 		r->seen.suspended = false;
 	} else if (result == MONREC_FAILED) {
-		monrec_push(r, MONREC_ERROR, r->offset)->error = error;
+		monrec_push(r, MONREC_ERROR, r->offset)->error = r->error;
 		r->state = MONREC_DONE;
 	} else if (r->format == MONREC_DEVICE) {
 		monrec_begin_set(r, 0);
@@ -165,16 +164,14 @@ static void stream_set(struct monrec_reader *r)
 
 static void stream_element(struct monrec_reader *r)
 {
-	int error = 0;
-	enum monrec_gathered result =
-		monrec_gather(r, r->buffer, MONREC_ELEMENT_SIZE, &error);
+	const enum monrec_gathered result = monrec_gather(r, r->buffer, MONREC_ELEMENT_SIZE);
 
 	if (result == MONREC_ALL)
 		begin_element(r, r->buffer, r->offset - MONREC_ELEMENT_SIZE);
 	else if (result == MONREC_ENDED && r->have == 0)
 		end_set(r);
 	else
-		monrec_interrupted(r, result, error, MONREC_RULE_ELEMENT_CUT);
+		monrec_interrupted(r, result, MONREC_RULE_ELEMENT_CUT);
 }
 
 static void file_element(struct monrec_reader *r)

@@ -13,7 +13,7 @@ ssize_t monrec_read_fd(void *context, void *buffer, size_t len)
 	return got < 0 ? -errno : got;
 }
 
-enum monrec_gathered monrec_gather(struct monrec_reader *r, uint8_t *to, size_t want, int *error)
+enum monrec_gathered monrec_gather(struct monrec_reader *r, uint8_t *to, size_t want)
 {
 	while (r->have < want) {
 		ssize_t got = r->read(r->context, to + r->have, want - r->have);
@@ -23,7 +23,7 @@ enum monrec_gathered monrec_gather(struct monrec_reader *r, uint8_t *to, size_t 
 		if (got == -EAGAIN || got == -EINTR)
 			return MONREC_WAIT;
 		if (got < 0) {
-			*error = (int)-got;
+			r->error = (int)-got;
 			return MONREC_FAILED;
 		}
 		assert((size_t)got <= want - r->have);
@@ -54,7 +54,7 @@ void monrec_skip(struct monrec_reader *r)
  * The device ends a set by 0 bytes, or by EIO if CP does not take the reply; any
  * other error, EFAULT for one, leaves it where it was.
  */
-void monrec_interrupted(struct monrec_reader *r, enum monrec_gathered result, int error,
+void monrec_interrupted(struct monrec_reader *r, enum monrec_gathered result,
 			enum monrec_rule cut)
 {
 	const bool device = r->format == MONREC_DEVICE;
@@ -69,8 +69,8 @@ void monrec_interrupted(struct monrec_reader *r, enum monrec_gathered result, in
 		break;
 	default:
 		if (device)
-			monrec_lose(r, error, error == EIO ? MONREC_AT_SET : MONREC_SKIPPING);
+			monrec_lose(r, r->error, r->error == EIO ? MONREC_AT_SET : MONREC_SKIPPING);
 		else
-			monrec_lose(r, error, MONREC_DONE);
+			monrec_lose(r, r->error, MONREC_DONE);
 	}
 }

@@ -131,6 +131,27 @@ START_TEST(most_elements)
 }
 END_TEST
 
+/* As many as the control area tells, and not one more. */
+START_TEST(all_elements)
+{
+	uint8_t *at = control(50);
+
+	for (unsigned int i = 0; i < 50; i++) {
+		element(at, i, E, MI_START, 20);
+		frame(0, false);
+	}
+	mi_room(4096);
+	mi_open(MONREC_MONWRITE);
+	mi_next(MONREC_SET);
+	for (unsigned int i = 0; i < 50; i++) {
+		mi_next(MONREC_ELEMENT);
+		mi_next(MONREC_RECORD);
+	}
+	mi_next(MONREC_SET_END);
+	mi_next(MONREC_END);
+}
+END_TEST
+
 START_TEST(cut)
 {
 	static const struct { size_t len; const char *text; } cases[] = {
@@ -348,6 +369,7 @@ int main(void)
 	tcase_add_test(tc, empty);
 	tcase_add_test(tc, elements);
 	tcase_add_test(tc, most_elements);
+	tcase_add_test(tc, all_elements);
 	tcase_add_loop_test(tc, cut, 0, 4);
 	tcase_add_test(tc, cut_in_a_frame);
 	tcase_add_loop_test(tc, control_area, 0, 4);
