@@ -11,6 +11,7 @@
 #include "fuzz_target.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,16 +28,12 @@
 static void regions_come_back(const char *text, size_t len)
 {
 	struct dms_regions list, again;
-	char *written = NULL;
-	size_t size;
-	FILE *out;
+	struct text written = { 0 };
 
 	if (dms_regions_read(&list, NULL, text, len)) {
 		REQUIRE(list.count == 0 && !list.region);
 		return;
 	}
-	out = open_memstream(&written, &size);
-	REQUIRE(out);
 	for (size_t i = 0; i < list.count; i++) {
 		const struct dms_region *r = &list.region[i];
 		uint64_t areas = dms_area_count(r->length, r->step);
@@ -45,15 +42,16 @@ static void regions_come_back(const char *text, size_t len)
 			r->start + r->length);
 		REQUIRE(dms_regions_find(&list, r->id) == r);
 		REQUIRE(dms_region_readable(r) == !strchr(r->program, ' '));
-		dms_region_write(out, r);
+		dms_region_write(&written, r);
 	}
-	REQUIRE(fclose(out) == 0);
-	REQUIRE(dms_regions_read(&again, NULL, written, size) == 0 && again.count == list.count);
+	REQUIRE(!written.failed);
+	REQUIRE(dms_regions_read(&again, NULL, written.bytes, written.len) == 0);
+	REQUIRE(again.count == list.count);
 	for (size_t i = 0; i < list.count; i++)
 		REQUIRE(dms_region_same(&list.region[i], &again.region[i]));
 	dms_regions_free(&again);
 	dms_regions_free(&list);
-	free(written);
+	text_free(&written);
 }
 
 static void write_row(FILE *out, const struct dms_region *r, uint64_t area, const uint64_t *row,

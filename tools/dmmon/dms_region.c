@@ -4,7 +4,6 @@
 #include "dms_region.h"
 #include "number.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,15 +260,33 @@ const struct dms_region *dms_regions_find(const struct dms_regions *list, int id
 	return NULL;
 }
 
-void dms_region_write(FILE *out, const struct dms_region *r)
+static void write_words(struct text *text, const char *words)
 {
-	fprintf(out, "%d: %" PRIu64 "+%" PRIu64 " %" PRIu64 " %s %s", r->id, r->start, r->length,
-		r->step, r->program, r->aux);
+	text_append(text, words, strlen(words));
+}
+
+/* What stands in front of a number, and the number. */
+static void write_number(struct text *text, const char *before, uint64_t number)
+{
+	write_words(text, before);
+	text_append_number(text, number);
+}
+
+void dms_region_write(struct text *text, const struct dms_region *r)
+{
+	write_number(text, "", (uint64_t)r->id);
+	write_number(text, ": ", r->start);
+	write_number(text, "+", r->length);
+	write_number(text, " ", r->step);
+	write_words(text, " ");
+	write_words(text, r->program);
+	write_words(text, " ");
+	write_words(text, r->aux);
 	if (r->precise)
-		fputs(PRECISE, out);
+		write_words(text, PRECISE);
 	for (size_t i = 0; i < r->bound_count; i++)
-		fprintf(out, "%s%" PRIu64, i ? "," : HISTOGRAM, r->bounds[i]);
-	fputc('\n', out);
+		write_number(text, i ? "," : HISTOGRAM, r->bounds[i]);
+	write_words(text, "\n");
 }
 
 bool dms_region_same(const struct dms_region *a, const struct dms_region *b)
@@ -285,20 +302,13 @@ bool dms_region_same(const struct dms_region *a, const struct dms_region *b)
 int dms_region_readable(const struct dms_region *r)
 {
 	struct dms_regions list;
-	char *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
+	struct text text = { 0 };
 	int result;
 
-	if (!out)
-		return DMS_NO_MEMORY;
-	dms_region_write(out, r);
-	if (fclose(out)) {
-		free(text);
-		return DMS_NO_MEMORY;
-	}
-	result = dms_regions_read(&list, NULL, text, len);
-	free(text);
+	dms_region_write(&text, r);
+	result = text.failed ? DMS_NO_MEMORY :
+			       dms_regions_read(&list, NULL, text.bytes, text.len);
+	text_free(&text);
 	if (result == DMS_NO_MEMORY)
 		return result;
 	result = result == 0 && list.count == 1 && dms_region_same(&list.region[0], r) &&

@@ -21,7 +21,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
+
+#include "tool_text.h"
 
 #define DMS_SECTOR_SIZE 512u
 
@@ -110,8 +111,8 @@ void dms_region_free(struct dms_region *r);
 /** Is all the same that the kernel lists: id, range, step, options, names? */
 bool dms_region_same(const struct dms_region *a, const struct dms_region *b);
 
-/** Write a region as the kernel's list has it, with the line break. */
-void dms_region_write(FILE *out, const struct dms_region *r);
+/** Append a region as the kernel's list has it, with the line break.  @text->failed: see there. */
+void dms_region_write(struct text *text, const struct dms_region *r);
 
 /**
  * Would the kernel's list give this region back as it is?  Not if its names look like what

@@ -319,15 +319,13 @@ START_TEST(written_as_listed)
 {
 	static const char line[] = "4: 8+100 3 prog a b precise_timestamps histogram:5,1000000\n";
 	struct dms_region taken;
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
+	struct text text = { 0 };
 
 	ck_assert_int_eq(read_list(line), 0);
-	dms_region_write(out, &list.region[0]);
-	fclose(out);
-	ck_assert_str_eq(text, line);
-	free(text);
+	dms_region_write(&text, &list.region[0]);
+	ck_assert_uint_eq(text.len, strlen(line));
+	ck_assert_mem_eq(text.bytes, line, text.len);
+	text_free(&text);
 	taken = list.region[0];
 	memset(&list.region[0], 0, sizeof(taken));
 	dms_region_free(&taken);
