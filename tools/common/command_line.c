@@ -6,8 +6,8 @@
 
 #include "number.h"
 
-/* Options without a letter: their row, from here on.  Letters are below. */
-#define KEY_FIRST 0x100
+/* Options without a letter: this and their row.  Letters are below. */
+#define KEY_OF_ROW 0x100
 
 /* A table as argp knows it, and what it is about. */
 struct parser {
@@ -22,7 +22,7 @@ struct parser {
 
 static int key_of(const struct option_row *row, size_t index)
 {
-	return row->letter ? row->letter : KEY_FIRST + (int)index;
+	return row->letter ? row->letter : KEY_OF_ROW | (int)index;
 }
 
 static bool is_end(const struct option_row *row)
@@ -38,7 +38,7 @@ static void convert(struct parser *parser)
 		assert(i < OPTION_ROWS_MAX);
 		parser->options[i] = (struct argp_option){
 			.name = row[i].name,
-			.key = row[i].name ? key_of(&row[i], i) : 0,
+			.key = key_of(&row[i], i),
 			.arg = row[i].value,
 			.doc = row[i].help,
 			.flags = row[i].name && !row[i].help ? OPTION_HIDDEN : 0,
@@ -79,11 +79,12 @@ static void set_number(const struct option_row *row, void *target, const char *w
 
 	if (!number_of(row, word, &number) || number < row->least || number > row->most) {
 		refuse(state, row->wrong, word);
-		return;
+	} else if (row->size == sizeof(narrow)) {
+		narrow = (unsigned int)number;
+		memcpy((char *)target + row->member, &narrow, sizeof(narrow));
+	} else {
+		memcpy((char *)target + row->member, &number, sizeof(number));
 	}
-	narrow = (unsigned int)number;
-	memcpy((char *)target + row->member,
-	       row->size == sizeof(narrow) ? (const void *)&narrow : &number, row->size);
 }
 
 static void set(const struct option_row *row, void *target, char *word, struct argp_state *state)
@@ -124,16 +125,14 @@ static error_t take_option(const struct parser *parser, int key, char *word,
 /* A word that is no option. */
 static error_t take_word(struct parser *parser, char *word, struct argp_state *state)
 {
-	const struct word_row *row = parser->line->words;
+	const struct word_row *words = parser->line->words;
+	const struct word_row *row = words ? &words[parser->words] : NULL;
 	char **rest;
 
-	if (row)
-		row += parser->words;
 	if (!row || row->kind == OPTION_HEADING) {
-		if (!parser->line->more_words)
-			return ARGP_ERR_UNKNOWN;
-		refuse(state, parser->line->more_words, word);
-		return 0;
+		if (parser->line->more_words)
+			refuse(state, parser->line->more_words, word);
+		return ARGP_ERR_UNKNOWN;
 	}
 	if (row->kind == OPTION_REST) {
 		rest = &state->argv[state->next - 1];

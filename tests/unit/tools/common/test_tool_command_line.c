@@ -45,6 +45,8 @@ static void call(void *target, char *word, struct argp_state *state)
 static const struct option_row rows[] = {
 	{ .help = "All kinds:", .group = 1 },
 	{ "flag", 'f', NULL, "set it", TO_FLAG(struct arguments, flag), .group = 1 },
+	/* An old name, which the help leaves out. */
+	{ "mark", '\0', NULL, NULL, TO_FLAG(struct arguments, flag), .group = 1 },
 	{ "text", 't', "TEXT", "keep it", TO_WORD(struct arguments, text), .group = 1 },
 	{ "wide", 0, "N", "64 bits", TO_NUMBER(struct arguments, wide, 1, UINT64_MAX), .group = 1,
 	  .wrong = "'%s' is nothing wide" },
@@ -143,6 +145,8 @@ START_TEST(each_kind)
 	ck_assert(a.shared.depth == 1 && !a.shared.given);
 	a = parsed(&two, "-f one two");
 	ck_assert(a.flag && strcmp(a.second, "two") == 0);
+	a = parsed(&two, "--mark one");
+	ck_assert(a.flag && !a.text && !a.calls);
 	a = parsed(&two, "--text x -t yy one");
 	ck_assert_str_eq(a.text, "yy");
 	a = parsed(&two, "--wide 18446744073709551615 --narrow 4294967295 --whole=2147483647 one");
@@ -167,6 +171,35 @@ START_TEST(widths)
 	ck_assert(a.narrow == 3 && a.whole == 0 && a.calls == 0 && a.size == 0);
 	a = parsed(&two, "--whole 4 one");
 	ck_assert(a.narrow == 0 && a.whole == 4 && a.calls == 0);
+}
+END_TEST
+
+/* As many rows as there may be; each sets its own. */
+START_TEST(most_rows)
+{
+	static const char names[OPTION_ROWS_MAX][2] = {
+		"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p",
+		"q", "r", "s", "t", "u", "v", "w", "x",
+	};
+	static struct option_row full[OPTION_ROWS_MAX + 1];
+	static const struct option_table full_table = { .rows = full };
+	static const struct command_line line = { .options = &full_table };
+
+	for (size_t i = 0; i < OPTION_ROWS_MAX; i++)
+		full[i] = (struct option_row){
+			names[i], '\0', "N", "a number", .kind = OPTION_NUMBER, .most = 99,
+			.wrong = "no", .member = i * sizeof(uint64_t), .size = sizeof(uint64_t),
+		};
+	for (size_t i = 0; i < OPTION_ROWS_MAX; i++) {
+		uint64_t numbers[OPTION_ROWS_MAX] = { 0 };
+		char name[] = "test", word[16];
+		char *argv[] = { name, word, NULL };
+
+		snprintf(word, sizeof(word), "--%c=77", names[i][0]);
+		ck_assert_int_eq(command_line_parse(&line, 0, 2, argv, numbers), 0);
+		for (size_t other = 0; other < OPTION_ROWS_MAX; other++)
+			ck_assert_uint_eq(numbers[other], other == i ? 77 : 0);
+	}
 }
 END_TEST
 
@@ -226,6 +259,13 @@ static const char *ended(const struct command_line *line, const char *words, int
 	return said_end(&said);
 }
 
+static const struct word_row pair_words[] = {
+	{ TO_WORD(struct arguments, first), .missing = "the first is missing" },
+	{ TO_WORD(struct arguments, second), .missing = "the second is missing" },
+	{ 0 }
+};
+static const struct command_line pair = { .options = &table, .parts = parts, .words = pair_words };
+
 START_TEST(what_is_wrong_is_said)
 {
 	static const struct command_line none = { .options = &table };
@@ -255,6 +295,9 @@ START_TEST(what_is_wrong_is_said)
 		{ &two, "--text", "option '--text' requires an argument" },
 		{ &two, "--w one", "option '--w' is ambiguous" },
 		{ &program, "-f", "name a program" },
+		{ &pair, "", "the first is missing" },
+		{ &pair, "one -f", "the second is missing" },
+		{ &pair, "one two three", "Too many arguments" },
 		{ &none, "one", "Too many arguments" },
 	};
 	int code;
@@ -300,7 +343,7 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		each_kind, widths, options_of_a_part, a_program_has_all_words_after_it,
+		each_kind, widths, most_rows, options_of_a_part, a_program_has_all_words_after_it,
 		options_after_words, what_is_wrong_is_said, help,
 	};
 
