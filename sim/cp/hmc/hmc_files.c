@@ -115,6 +115,7 @@ enum hmc_status hmc_store(struct cp *cp, const char *name, uint64_t offset, cons
 	struct hmc *hmc = cp->hmc;
 	struct hmc_file *file = hmc_lookup(hmc, name);
 	const uint64_t now = file ? file->len : 0;
+	const bool is_new = !file;
 
 	if (name[0] == '\0' || is_directory(hmc, name) || within_file(hmc, name) ||
 	    offset > now || len > hmc->room - offset)
@@ -126,7 +127,7 @@ enum hmc_status hmc_store(struct cp *cp, const char *name, uint64_t offset, cons
 	if (!file)
 		return HMC_FAILED;
 	if (!resize(hmc, file, offset + len)) {
-		if (now == 0 && file->tod == 0)
+		if (is_new)
 			hmc_forget(hmc, file);
 		return HMC_FAILED;
 	}

@@ -250,6 +250,52 @@ START_TEST(listings)
 }
 END_TEST
 
+/* A file's own line, and a line for each directory, also for two whose names are as long. */
+START_TEST(listings_of_a_file_and_of_directories)
+{
+	static const char *const names[] = { "a", "b", "cd" };
+	char *buffer = (char *)fx_at(BUFFER, 4096), line[80];
+	size_t at = 0;
+
+	put_file("a/x", "1");
+	put_file("a/y", "2");
+	put_file("b/x", "3");
+	put_file("cd/x", "4");
+	run(NLIST, "/b/x", 4096, 0, OK);
+	ck_list(4, 4);
+	ck_assert_mem_eq(buffer, "b/x\n", 4);
+	run(DIR, "/", 4096, 0, OK);
+	for (unsigned int i = 0; i < 3; i++) {
+		const int len = snprintf(line, sizeof(line), "drw-r--r-- 1 0 0          0 Jan  1  "
+					 "1900 %s\n", names[i]);
+
+		ck_assert_mem_eq(buffer + at, line, (size_t)len);
+		at += (size_t)len;
+	}
+	ck_list(at, at);
+}
+END_TEST
+
+/* A file without bytes stays where there is no room for more, at whatever time it was written. */
+START_TEST(an_empty_file_that_cannot_grow)
+{
+	fx.tod = _i ? 0 : fx.tod;
+	put_file("a", "text");
+	put_file("empty", "");
+	run(PUT, "full", ROOM - 6, 0, OK);
+	run(APPEND, "empty", 3, 0, FAILED);
+	ck_file("empty", "");
+	run(PUT, "new", 3, 0, FAILED);
+	ck_assert_ptr_null(hmc_find(fx.cp, "new"));
+	ck_assert_uint_eq(hmc_info(fx.cp).used, ROOM - 2);
+	/* The first of a name that there is not yet. */
+	memcpy(fx_at(BUFFER, 2), "ab", 2);
+	run(APPEND, "new", 2, 0, OK);
+	ck_list(2, 2);
+	ck_file("new", "ab");
+}
+END_TEST
+
 static const struct {
 	unsigned int function, offset;
 	uint8_t value;
@@ -359,9 +405,16 @@ START_TEST(faults_of_the_transfer)
 	memcpy(fx_at(BUFFER, 10), "abcdefghij", 10);
 	run(PUT, "file", 10, 0, OK);
 	ck_file("file", "abcd");
+	/* No more than the limit anyway. */
+	get("file", 10, 0, "abcd", 4);
+	run(APPEND, "file", 3, 0, OK);
+	ck_file("file", "abcdabc");
+	run(PUT, "file", 4, 0, OK);
 	fault_disarm(fx.cp, 0);
 	arm(FAULT_HMC_TRANSFER, FAULT_CORRUPT, 1);
 	get("file", 10, 0, "`bcd", 4);
+	/* There is no byte to be changed. */
+	get("file", 0, 0, "", 4);
 	ck_file("file", "abcd");
 }
 END_TEST
@@ -419,6 +472,7 @@ static const struct {
 	{ IMAGE_ROOM, 1 }, { IMAGE_USED + 7, 9 }, { IMAGE_FILES + 3, 65 },
 	{ IMAGE_NAME, '/' }, { IMAGE_NAME, 'z' }, { IMAGE_NAME, 0 }, { IMAGE_NAME + 1, 0x80 },
 	{ IMAGE_AT + 7, 1 }, { IMAGE_AT, 0x80 },
+	{ IMAGE_ROOM + 4, 0x80 }, { IMAGE_AT + 15, 9 },
 };
 
 START_TEST(damaged_image)
@@ -441,7 +495,123 @@ START_TEST(damaged_image)
 }
 END_TEST
 
-static const char *const no_names[] = { "", "/", ".", "a//b", "a\tb", "caf\xe9" };
+/* A name that does not end. */
+START_TEST(name_without_an_end)
+{
+	uint8_t *image;
+	size_t len, at;
+
+	put_file("a", "text");
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	at = state_find(image, len, "HMC ");
+	memset(image + at + IMAGE_NAME, 'x', HMC_MAX_NAME + 1);
+	state_sign(image, len);
+	ck_refused(image, len, err, sizeof(err));
+	free(image);
+}
+END_TEST
+
+static void *plain_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
+{
+	(void)cpu;
+	return len <= FX_STORAGE && addr <= FX_STORAGE - len ? (uint8_t *)opaque + addr : NULL;
+}
+
+static void plain_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
+{
+	ck_assert_ptr_nonnull(plain_map(opaque, cpu, addr, len));
+}
+
+static uint64_t plain_tod(void *opaque)
+{
+	(void)opaque;
+	return 1;
+}
+
+static void plain_cpu(void *opaque, unsigned int cpu)
+{
+	(void)opaque;
+	(void)cpu;
+}
+
+static void plain_timer(void *opaque, uint64_t tod)
+{
+	(void)opaque;
+	(void)tod;
+}
+
+static void plain_changed(void *opaque)
+{
+	(void)opaque;
+}
+
+static void plain_page(void *opaque, uint64_t addr, bool out)
+{
+	(void)opaque;
+	(void)addr;
+	(void)out;
+}
+
+/* Of an emulator that writes no trace, and can or cannot present the interruption. */
+static struct cp *plain_cp(bool external)
+{
+	const struct cp_host host = {
+		.opaque = fx.storage, .map = plain_map, .dirty = plain_dirty, .tod = plain_tod,
+		.kick = plain_cpu, .set_timer = plain_timer, .storage_changed = plain_changed,
+		.external = external ? plain_cpu : NULL,
+		.page_changed = external ? plain_page : NULL,
+	};
+	struct cp *cp = cp_create(&fx.config, &host, err, sizeof(err));
+
+	ck_assert_msg(cp != NULL, "%s", err);
+	return cp;
+}
+
+static struct cp_result plain_diag(struct cp *cp, uint64_t gr[16])
+{
+	struct cp_insn insn = { .cpu = 0, .gr = gr, .amode = 64 };
+
+	return cp_diagnose(cp, &insn, 2, 4, 0x2c4);
+}
+
+/* What a request leaves does not depend on a trace; without the interruption there is no drive. */
+START_TEST(emulators_without_trace_and_without_interruption)
+{
+	uint64_t gr[16] = { [2] = LIST, [4] = GET };
+	struct cp *able = plain_cp(true), *unable = plain_cp(false);
+	struct cp_external external;
+	uint8_t *image;
+	size_t len;
+
+	ck_assert_int_eq(hmc_drive(able, ROOM, false, err, sizeof(err)), 0);
+	ck_assert_int_eq(hmc_write(able, "a", "text", 4, err, sizeof(err)), 0);
+	ck_assert_int_eq(hmc_write(able, "b", "", 0, err, sizeof(err)), 0);
+	ck_assert(hmc_remove(able, "b"));
+	hmc_hold(able, true);
+	put_list("a", 10, 0);
+	ck_assert_int_eq(plain_diag(able, gr).how, CP_DONE);
+	image = cp_save(able, &len);
+	ck_assert_ptr_nonnull(image);
+	/* A request waits of whose end this emulator could not tell. */
+	ck_assert_int_eq(cp_load(unable, image, len, err, sizeof(err)), -1);
+	free(image);
+	ck_assert(hmc_complete(able));
+	ck_list(4, 4);
+	ck_assert(cp_external_take(able, 0, &external));
+	ck_assert_uint_eq(external.subcode, 0x0800);
+	ck_assert_int_eq(hmc_drive(unable, ROOM, false, err, sizeof(err)), -1);
+	ck_assert_str_eq(err, "this emulator cannot present external interruption X'2603', by which "
+			      "CP tells of transfers");
+	ck_assert_uint_eq(hmc_info(unable).bytes, 0);
+	gr[4] = NOOP;
+	ck_pgm(plain_diag(unable, gr), PGM_SPECIFICATION);
+	cp_destroy(able);
+	cp_destroy(unable);
+}
+END_TEST
+
+static const char *const no_names[] = { "", "/", ".", "a//b", "a\tb", "caf\xe9", "a\x7f" };
 
 START_TEST(names_that_are_none)
 {
@@ -473,6 +643,8 @@ int main(void)
 	tcase_add_test(tc, as_many_files_as_there_is_room_for);
 	tcase_add_test(tc, read_only_and_none);
 	tcase_add_test(tc, listings);
+	tcase_add_test(tc, listings_of_a_file_and_of_directories);
+	tcase_add_loop_test(tc, an_empty_file_that_cannot_grow, 0, 2);
 	tcase_add_loop_test(tc, wrong_lists, 0, sizeof(bad) / sizeof(bad[0]));
 	tcase_add_test(tc, wrong_places);
 	tcase_add_test(tc, one_at_a_time);
@@ -482,6 +654,8 @@ int main(void)
 	tcase_add_test(tc, saved_and_loaded);
 	tcase_add_loop_test(tc, damaged_image, 0, sizeof(damage) / sizeof(damage[0]));
 	tcase_add_loop_test(tc, names_that_are_none, 0, sizeof(no_names) / sizeof(no_names[0]));
+	tcase_add_test(tc, name_without_an_end);
+	tcase_add_test(tc, emulators_without_trace_and_without_interruption);
 	suite_add_tcase(suite, tc);
 	return fx_run_and_replay(suite);
 }
