@@ -247,7 +247,9 @@ def test_defect_without_a_number_is_refused(inner: Fake, pytester: pytest.Pytest
     )
     result = _run(inner, pytester)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    text = "mark.kernel_defect takes the defect's number and the reason, not '2 of dcssblk', 'waits'"
+    text = (
+        "mark.kernel_defect takes the defect's number and the reason, not '2 of dcssblk', 'waits'"
+    )
     result.stderr.fnmatch_lines([f"*test_defect*: {text}"])
 
 

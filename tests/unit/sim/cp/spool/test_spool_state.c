@@ -134,7 +134,10 @@ static void stretch(unsigned int offset, int size)
 	const size_t at = part + offset, behind = len - at - (size_t)(size < 0 ? -size : 0);
 
 	if (size > 0) {
-		image = realloc(image, len + (size_t)size);
+		uint8_t *longer = realloc(image, len + (size_t)size);
+
+		ck_assert_ptr_nonnull(longer);
+		image = longer;
 		memmove(image + at + size, image + at, behind);
 		memset(image + at, 0, (size_t)size);
 		len += (size_t)size;
