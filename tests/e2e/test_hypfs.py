@@ -221,7 +221,7 @@ def test_without_the_codes_there_is_no_hypfs(paused_guest: Guest, fault: Fault) 
 
 @pytest.mark.requirement("Y8")
 @pytest.mark.kernel_defect(
-    29,
+    31,
     "an address is taken for the size of the answer",
     seen=r"assert 1 == 0",
     kernels=("trixie", "bookworm-backports", "sid"),

@@ -215,7 +215,7 @@ KNOWN = (
         ("drop",),
         LOG,
         r"Call Trace:",
-        "kernel: defect 29: without an answer, hypfs takes an address for the size of one",
+        "kernel: defect 31: without an answer, hypfs takes an address for the size of one",
     ),
 )
 
