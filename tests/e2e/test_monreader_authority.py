@@ -51,7 +51,6 @@ def test_commands_about_the_monitor_need_class_e(
         "MONITOR SAMPLE INTERVAL 30 SECONDS",
         "DEFSEG MYDCSS 8000-87FF SC",
         "SAVESEG MYDCSS",
-        "PURGE NSS NAME MONDCSS",
     }
     for command in sorted(unknown):
         answer = vmcp(command)
@@ -60,6 +59,9 @@ def test_commands_about_the_monitor_need_class_e(
     for option in ("NSS", "MONITOR"):
         answer = vmcp(f"QUERY {option} MAP")
         assert (answer.rc, answer.text) == (3, f"HCPCQV003E Invalid option - {option}\n")
+    # A class G user's PURGE is for files of the spool.
+    answer = vmcp("PURGE NSS NAME MONDCSS")
+    assert (answer.rc, answer.text) == (3, "HCPPUR003E Invalid option - NSS\n")
     assert guest.control.execute("query-monitor") == before
     (segment,) = guest.control.execute("query-segments")["segments"]
     assert segment["name"] == "MONDCSS"
