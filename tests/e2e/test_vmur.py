@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from zvmlab.agent.results import RunResult
-from zvmlab.base.errors import UsageError
 from zvmlab.build.guesttools import debian_program, debian_root
 from zvmlab.cp.faults import Fault, armed
 from zvmlab.cp.spool import LINE, PRINTER, PUNCH, cards, files, limits, lines, put, read
@@ -47,8 +46,8 @@ def guest_config(guest_config: GuestConfig) -> GuestConfig:
 
 
 @pytest.fixture(autouse=True)
-def _qemu_only(request: pytest.FixtureRequest, zvmlab_backend: str) -> None:
-    if zvmlab_backend == HERCULES and request.function is not test_hercules_says_why_not:
+def _qemu_only(zvmlab_backend: str) -> None:
+    if zvmlab_backend == HERCULES:
         pytest.skip("the card devices of Hercules are its own, and CP has no part in them")
 
 
@@ -378,15 +377,3 @@ def test_a_reboot_with_open_files(vmur: Guest) -> None:
     online(vmur, DEVICES[0])
     _await_node(vmur, RDR)
     assert tool(vmur, "re", "-t", "1", "-O").check().stdout == b"again\n"
-
-
-@pytest.mark.requirement("R14")
-@pytest.mark.first_kernel
-def test_hercules_says_why_not(
-    guest_config: GuestConfig, zvmlab_dir: Path, zvmlab_backend: str
-) -> None:
-    if zvmlab_backend != HERCULES:
-        pytest.skip("QEMU has the devices")
-    with pytest.raises(UsageError, match="SPOOL statements in the directory are for QEMU only"):
-        with Guest(guest_config, zvmlab_dir / "none") as guest:
-            guest.boot()
