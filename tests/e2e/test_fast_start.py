@@ -303,10 +303,10 @@ def test_a_pending_message_is_delivered(
         assert (found / CONSOLE).exists()
     with Guest(config, logs("second")) as second:
         _started_from(second, found)
+        second.emulator.expect_exit()
         second.resume()
         event = second.control.wait_event("console", SECONDS, user="OPERATOR")
         assert event.data["text"].endswith("WOKEN 4000/09")
-        second.emulator.expect_exit()
         assert second.emulator.wait(SECONDS) == 0
 
 
