@@ -18,9 +18,15 @@
 /* The timer is set anew before a wait of this length has passed. */
 #define MAX_WAIT_S 86400u
 
-/* A CPU that was told to stop does so within microseconds: looked at every ms, for 2 s. */
+/*
+ * A CPU that was told to stop does so within microseconds, unless the host gives its thread no
+ * time: looked at every ms for 2 s, and then less often, until the machine has stopped.
+ */
 #define STOP_CHECK_MS 1
 #define STOP_CHECKS 2000u
+#define LATE_CHECK_MS 100
+/* Commands wait for it so long. */
+#define SETTLE_CHECKS 60000u
 
 #define LINE_MAX_STDIN 1024
 
@@ -28,7 +34,8 @@ static struct {
 	pthread_t thread;
 	bool running;
 	int epoll, timer, stops, quit, daemon;
-	unsigned int checks;	/* more of them to come for a stopped machine */
+	bool stopping;		/* a CPU was told to; the machine has not been seen to stop */
+	unsigned int checks;	/* of this, quick ones that are to come */
 } service = { .epoll = -1, .timer = -1, .stops = -1, .quit = -1, .daemon = -1 };
 
 static void notify(int fd)
@@ -96,7 +103,16 @@ static void timer_ready(void)
 static void stops_ready(void)
 {
 	drain(service.stops);
+	service.stopping = true;
 	service.checks = STOP_CHECKS;
+}
+
+/* ms until the next look at the CPUs; -1: there is nothing to look for. */
+static int next_check(void)
+{
+	if (!service.stopping)
+		return -1;
+	return service.checks > 0 ? STOP_CHECK_MS : LATE_CHECK_MS;
 }
 
 /* Return: true if all CPUs are stopped; what follows from that has been done. */
@@ -124,8 +140,7 @@ static void *serve(void *arg)
 
 	(void)arg;
 	while (!quit) {
-		int timeout = service.checks > 0 ? STOP_CHECK_MS : -1;
-		int count = epoll_wait(service.epoll, events, MAX_EVENTS, timeout);
+		int count = epoll_wait(service.epoll, events, MAX_EVENTS, next_check());
 
 		for (int i = 0; i < count; i++) {
 			void (*ready)(void) = (void (*)(void))events[i].data.ptr;
@@ -135,8 +150,10 @@ static void *serve(void *arg)
 			else
 				quit = true;
 		}
+		if (service.stopping)
+			service.stopping = !machine_stopped();
 		if (service.checks > 0)
-			service.checks = machine_stopped() ? 0 : service.checks - 1;
+			service.checks--;
 	}
 	return NULL;
 }
@@ -204,7 +221,7 @@ static bool cpus_settled(void)
  */
 static void ready_for_commands(void)
 {
-	for (unsigned int i = 0; i < STOP_CHECKS && !cpus_settled(); i++)
+	for (unsigned int i = 0; i < SETTLE_CHECKS && !cpus_settled(); i++)
 		usleep(STOP_CHECK_MS * 1000);
 	fputs("zvmlab: ready\n", stderr);
 }
