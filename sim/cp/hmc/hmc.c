@@ -16,7 +16,6 @@ static void clear(struct hmc *hmc, uint64_t room, uint8_t *data)
 	hmc->room = room;
 	hmc->used = 0;
 	hmc->files = 0;
-	hmc->read_only = false;
 }
 
 int hmc_drive(struct cp *cp, uint64_t bytes, bool read_only, char *err, size_t errlen)
@@ -221,16 +220,17 @@ static bool without_gaps(const struct hmc *hmc)
 
 	for (uint32_t i = 0; i < hmc->files; i++) {
 		const struct hmc_file *file = &hmc->file[i];
+		unsigned int here = 0;
 		uint64_t before = 0;
 
 		sum += file->len;
 		for (uint32_t j = 0; j < hmc->files; j++) {
 			const struct hmc_file *other = &hmc->file[j];
 
-			if (j != i && other->at <= file->at)
-				before += other->len;
+			before += other->at < file->at ? other->len : 0;
+			here += other->at == file->at && other->len > 0 ? 1 : 0;
 		}
-		if (file->len > 0 && before != file->at)
+		if (file->len > 0 && (before != file->at || here != 1))
 			return false;
 	}
 	return sum == hmc->used;
@@ -262,10 +262,8 @@ static void hmc_state(struct cp *cp, struct state *s)
 	struct hmc *hmc = cp->hmc;
 
 	state_tag(s, "HMC ");
-	if (s->loading) {
+	if (s->loading)
 		clear(hmc, 0, NULL);
-		memset(hmc, 0, sizeof(*hmc));
-	}
 	drive_state(s, hmc);
 	if (!s->failed)
 		request_state(cp, s, hmc);

@@ -276,6 +276,108 @@ START_TEST(listings_of_a_file_and_of_directories)
 }
 END_TEST
 
+/* Every column of a file's line: kind, size, the date on which it was written, name. */
+START_TEST(a_line_of_a_listing)
+{
+	const char *line = "-rw-r--r-- 1 0 0         12 Dec 15  2015 a/file\n";
+	const char *other = "-rw-r--r-- 1 0 0          0 Jan  2  2000 b\n";
+	char *buffer = (char *)fx_at(BUFFER, 4096);
+
+	put_file("a/file", "twelve bytes");
+	/* 36525 days after 1900-01-01, in units of which 4096 are 1 us. */
+	fx.tod = UINT64_C(36525) * 24 * 3600 * 1000000 << 12;
+	put_file("b", "");
+	run(DIR, "a/file", 4096, 0, OK);
+	ck_list(strlen(line), strlen(line));
+	ck_assert_mem_eq(buffer, line, strlen(line));
+	run(DIR, "b/", 4096, 0, OK);
+	ck_list(strlen(other), strlen(other));
+	ck_assert_mem_eq(buffer, other, strlen(other));
+	run(NLIST, "a", 4096, 0, OK);
+	ck_list(5, 5);
+	ck_assert_mem_eq(buffer, "file\n", 5);
+}
+END_TEST
+
+/* A name that begins like another is in no directory of it. */
+START_TEST(names_that_begin_alike)
+{
+	char *buffer = (char *)fx_at(BUFFER, 4096);
+
+	put_file("ab", "1");
+	put_file("a/x", "2");
+	put_file("abc/y", "3");
+	put_file("b/c/d", "4");
+	put_file("b/ce", "5");
+	run(NLIST, "a", 4096, 0, OK);
+	ck_list(2, 2);
+	ck_assert_mem_eq(buffer, "x\n", 2);
+	run(NLIST, "b", 4096, 0, OK);
+	ck_list(3, 3);
+	ck_assert_mem_eq(buffer, "ce\n", 3);
+	run(PUT, "a/x/y", 1, 0, FAILED);
+	run(PUT, "b/c", 1, 0, FAILED);
+	run(PUT, "b/c/d/e/f", 1, 0, FAILED);
+	run(PUT, "b/cd", 1, 0, OK);
+	ck_assert_uint_eq(hmc_info(fx.cp).used, 6);
+	/* In the order of their names. */
+	ck_assert_str_eq(hmc_file(fx.cp, 0)->name, "a/x");
+	ck_assert_str_eq(hmc_file(fx.cp, 1)->name, "ab");
+	ck_assert_str_eq(hmc_file(fx.cp, 2)->name, "abc/y");
+	ck_assert_str_eq(hmc_file(fx.cp, 3)->name, "b/c/d");
+	ck_assert_str_eq(hmc_file(fx.cp, 4)->name, "b/cd");
+	ck_assert_str_eq(hmc_file(fx.cp, 5)->name, "b/ce");
+	ck_assert_ptr_null(hmc_file(fx.cp, 6));
+	ck_assert(hmc_remove(fx.cp, "b/c/d"));
+	ck_file("ab", "1");
+	ck_file("abc/y", "3");
+	ck_file("b/ce", "5");
+	ck_assert_str_eq(hmc_file(fx.cp, 3)->name, "b/cd");
+	ck_assert_str_eq(hmc_file(fx.cp, 4)->name, "b/ce");
+	ck_assert_ptr_null(hmc_file(fx.cp, 5));
+}
+END_TEST
+
+/* What query-hmc says, from the beginning on. */
+START_TEST(what_is_known_of_the_drive)
+{
+	struct hmc_info info = hmc_info(fx.cp);
+
+	ck_assert_uint_eq(info.bytes, ROOM);
+	ck_assert_uint_eq(info.used, 0);
+	ck_assert(!info.read_only && !info.hold && !info.waits && !info.pending);
+	ck_assert_uint_eq(info.requests, 0);
+	put_file("file", "text");
+	hmc_hold(fx.cp, true);
+	put_list("nothing", 1, 0);
+	ck_assert_uint_eq(diag(DELETE), 0);
+	info = hmc_info(fx.cp);
+	ck_assert_uint_eq(info.used, 4);
+	ck_assert(info.hold && info.waits && !info.pending);
+	ck_assert_int_eq(info.function, HMC_DELETE);
+	ck_assert_uint_eq(info.requests, 1);
+	ck_assert(hmc_complete(fx.cp));
+	info = hmc_info(fx.cp);
+	ck_assert(info.pending && !info.waits);
+	ck_assert_uint_eq(info.status, FAILED);
+	ck_assert_str_eq(fx.last_name, "nothing");
+	ck_assert_str_eq(fx.last_text, "delete");
+	ck_assert_uint_eq(fx.last_event.value, FAILED);
+	ck_told(FAILED);
+	ck_assert(!hmc_info(fx.cp).pending);
+	/* Another drive has no files; what tests have chosen stays. */
+	ck_assert_int_eq(hmc_drive(fx.cp, 10, true, err, sizeof(err)), 0);
+	info = hmc_info(fx.cp);
+	ck_assert_uint_eq(info.bytes, 10);
+	ck_assert_uint_eq(info.used, 0);
+	ck_assert_ptr_null(hmc_file(fx.cp, 0));
+	ck_assert(info.read_only && info.hold);
+	ck_assert_uint_eq(info.requests, 1);
+	ck_assert_int_eq(hmc_drive(fx.cp, 10, false, err, sizeof(err)), 0);
+	ck_assert(!hmc_info(fx.cp).read_only);
+}
+END_TEST
+
 /* A file without bytes stays where there is no room for more, at whatever time it was written. */
 START_TEST(an_empty_file_that_cannot_grow)
 {
@@ -456,9 +558,160 @@ START_TEST(saved_and_loaded)
 	ck_file("a", "more text");
 	ck_file("b", "text");
 	ck_assert(hmc_info(fx.cp).waits && hmc_info(fx.cp).hold);
+	ck_assert(!hmc_info(fx.cp).read_only && !hmc_info(fx.cp).pending);
+	ck_assert_uint_eq(hmc_info(fx.cp).requests, 1);
+	ck_assert_uint_eq(hmc_info(fx.cp).bytes, ROOM);
+	ck_assert_uint_eq(hmc_info(fx.cp).used, 13);
+	ck_assert_int_eq(hmc_info(fx.cp).function, HMC_GET);
 	ck_assert(hmc_complete(fx.cp));
 	ck_told(OK);
 	ck_list(9, 9);
+}
+END_TEST
+
+static uint8_t *request_image(size_t *len, size_t *at)
+{
+	uint8_t *image;
+
+	put_file("a", "text");
+	put_file("b", "more");
+	put_list("a", 10, 3);
+	hmc_hold(fx.cp, true);
+	ck_assert_uint_eq(diag(APPEND), 0);
+	image = cp_save(fx.cp, len);
+	ck_assert_ptr_nonnull(image);
+	/* Behind two files of 216 bytes each, and their 8 bytes. */
+	*at = state_find(image, *len, "HMC ") + 26 + 2 * 216 + 8;
+	return image;
+}
+
+/* Of the request: offset in the image, bytes, what is there, and what cannot be there. */
+enum {
+	REQUEST_FUNCTION = 0,	/* 1 */
+	REQUEST_CPU = 1,	/* 2 */
+	REQUEST_LIST = 3,	/* 8 */
+	REQUEST_NAME = 43,	/* 192 */
+	REQUEST_WAITS = 235,	/* 1 */
+	REQUEST_PENDING = 236,	/* 4 */
+	REQUEST_STATUS = 240,	/* 1 */
+	REQUEST_REQUESTS = 241,	/* 8 */
+};
+
+static const struct {
+	unsigned int offset;
+	uint8_t is, value;
+	bool loads;
+} requests[] = {
+	{ REQUEST_FUNCTION, APPEND, DELETE, true }, { REQUEST_FUNCTION, APPEND, CANCEL, false },
+	{ REQUEST_CPU + 1, 0, 1, true }, { REQUEST_CPU + 1, 0, 2, false },
+	{ REQUEST_NAME, 'a', '/', true }, { REQUEST_WAITS, 1, 2, false },
+	{ REQUEST_WAITS, 1, 0, true }, { REQUEST_PENDING + 3, 0, 1, false },
+	{ REQUEST_PENDING + 3, 0, 3, false }, { REQUEST_STATUS, 0, 255, true },
+	{ REQUEST_REQUESTS + 7, 1, 255, true },
+};
+
+START_TEST(requests_in_an_image)
+{
+	size_t len, at;
+	uint8_t *image = request_image(&len, &at);
+
+	ck_assert_uint_eq(get_be64(image + at + REQUEST_LIST), LIST);
+	ck_assert_uint_eq(image[at + requests[_i].offset], requests[_i].is);
+	image[at + requests[_i].offset] = requests[_i].value;
+	state_sign(image, len);
+	if (requests[_i].loads)
+		ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	else
+		ck_refused(image, len, err, sizeof(err));
+	free(image);
+}
+END_TEST
+
+/* Interruptions that the guest has not taken: none, one or two, if no request waits. */
+START_TEST(interruptions_in_an_image)
+{
+	size_t len, at;
+	uint8_t *image = request_image(&len, &at);
+
+	image[at + REQUEST_WAITS] = 0;
+	image[at + REQUEST_PENDING + 3] = (uint8_t)_i;
+	state_sign(image, len);
+	if (_i > 2) {
+		ck_refused(image, len, err, sizeof(err));
+	} else {
+		ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+		for (int i = 0; i < _i; i++)
+			ck_told(OK);
+		ck_untold();
+	}
+	free(image);
+}
+END_TEST
+
+/* Two files of 4 bytes each: which places of them are possible? */
+static const struct {
+	uint8_t first, second;
+	bool loads;
+} places[] = {
+	{ 0, 4, true }, { 4, 0, true }, { 0, 0, false }, { 4, 4, false }, { 0, 3, false },
+	{ 0, 5, false }, { 1, 4, false }, { 2, 2, false },
+};
+
+START_TEST(places_of_files_in_an_image)
+{
+	size_t len, at;
+	uint8_t *image = request_image(&len, &at);
+	const size_t first = state_find(image, len, "HMC ") + 226;
+
+	ck_assert_uint_eq(image[first + 7], 0);
+	ck_assert_uint_eq(image[first + 216 + 7], 4);
+	image[first + 7] = places[_i].first;
+	image[first + 216 + 7] = places[_i].second;
+	state_sign(image, len);
+	if (!places[_i].loads) {
+		ck_refused(image, len, err, sizeof(err));
+	} else {
+		ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+		ck_file("a", places[_i].first ? "more" : "text");
+		ck_file("b", places[_i].first ? "text" : "more");
+	}
+	free(image);
+}
+END_TEST
+
+/* Files without bytes are anywhere; a drive may be full, or there may be none. */
+START_TEST(drives_in_an_image)
+{
+	const uint64_t size = _i == 0 ? 0 : _i == 1 ? 8 : HMC_MAX_BYTES;
+	uint8_t *image;
+	size_t len, at;
+
+	ck_assert_int_eq(hmc_drive(fx.cp, size, true, err, sizeof(err)), 0);
+	if (size > 0) {
+		put_file("a", "text");
+		put_file("b", "more");
+		put_file("c", "");
+	}
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	ck_assert_int_eq(hmc_drive(fx.cp, 5, false, err, sizeof(err)), 0);
+	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	ck_assert_uint_eq(hmc_info(fx.cp).bytes, size);
+	ck_assert_uint_eq(hmc_info(fx.cp).used, size > 0 ? 8 : 0);
+	ck_assert(hmc_info(fx.cp).read_only);
+	if (size > 0) {
+		ck_file("a", "text");
+		ck_file("b", "more");
+		ck_file("c", "");
+	}
+	at = state_find(image, len, "HMC ");
+	/* One byte more than a drive can have, or than is used of it. */
+	put_be64(image + at + 4, size == HMC_MAX_BYTES ? size + 1 : size - 1);
+	if (size > 0) {
+		state_sign(image, len);
+		ck_refused(image, len, err, sizeof(err));
+	}
+	free(image);
 }
 END_TEST
 
@@ -644,6 +897,13 @@ int main(void)
 	tcase_add_test(tc, read_only_and_none);
 	tcase_add_test(tc, listings);
 	tcase_add_test(tc, listings_of_a_file_and_of_directories);
+	tcase_add_test(tc, a_line_of_a_listing);
+	tcase_add_test(tc, names_that_begin_alike);
+	tcase_add_test(tc, what_is_known_of_the_drive);
+	tcase_add_loop_test(tc, requests_in_an_image, 0, sizeof(requests) / sizeof(requests[0]));
+	tcase_add_loop_test(tc, interruptions_in_an_image, 0, 4);
+	tcase_add_loop_test(tc, places_of_files_in_an_image, 0, sizeof(places) / sizeof(places[0]));
+	tcase_add_loop_test(tc, drives_in_an_image, 0, 3);
 	tcase_add_loop_test(tc, an_empty_file_that_cannot_grow, 0, 2);
 	tcase_add_loop_test(tc, wrong_lists, 0, sizeof(bad) / sizeof(bad[0]));
 	tcase_add_test(tc, wrong_places);
