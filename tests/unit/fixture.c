@@ -143,6 +143,9 @@ static void fx_event(void *opaque, const struct cp_event *event)
 	snprintf(f->last_text, sizeof(f->last_text), "%s", event->text);
 	f->last_event.name = f->last_name;
 	f->last_event.text = f->last_text;
+	strcpy(f->last[event->kind].name, f->last_name);
+	strcpy(f->last[event->kind].text, f->last_text);
+	f->last[event->kind].value = event->value;
 }
 
 void fx_setup_with(const char *const *options)

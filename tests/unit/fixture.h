@@ -53,6 +53,10 @@ struct fixture {
 	unsigned int events[CP_EVENT_KINDS];
 	struct cp_event last_event;	/* name and text point into the two below */
 	char last_name[64], last_text[256];
+	struct {
+		char name[64], text[256];
+		uint64_t value;
+	} last[CP_EVENT_KINDS];		/* the last event of each kind */
 	char *head;			/* what cp_create() wrote into the trace */
 	char *trace;			/* lines since then, each ended by '\n' */
 	size_t trace_len;

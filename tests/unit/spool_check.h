@@ -62,6 +62,8 @@ static inline void ck_card(const char *expected)
 	ck_assert_uint_eq(io.status, 0x0c);
 	ck_assert_uint_eq(io.length, 80);
 	ck_assert_str_eq(text, expected);
+	for (size_t i = strlen(expected); i < io.length; i++)
+		ck_assert_uint_eq(io.data[i], 0x40);
 }
 
 /* A file of ASCII @text, cards of 80 bytes, on the guest's reader queue; return: its number. */

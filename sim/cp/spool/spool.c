@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command/command_private.h"
+#include "smaller.h"
 #include "spool_private.h"
 #include "zvmlab/event.h"
 #include "zvmlab/input.h"
@@ -162,14 +163,12 @@ struct spool_file *spool_find(struct cp *cp, const char *owner, enum spool_queue
 }
 
 /* A user's files have different numbers, whatever queue they are on, or on none yet. */
-static bool id_taken(const struct spool *spool, const char *owner, uint16_t id,
-		     const struct spool_file *but)
+static bool id_taken(const struct spool *spool, const char *owner, uint16_t id)
 {
 	for (unsigned int i = 0; i < SPOOL_MAX_FILES; i++) {
 		const struct spool_file *file = &spool->file[i];
 
-		if (file->used && file != but && file->id == id &&
-		    strcmp(file->owner, owner) == 0)
+		if (file->used && file->id == id && strcmp(file->owner, owner) == 0)
 			return true;
 	}
 	return false;
@@ -180,7 +179,7 @@ static uint16_t free_id(const struct spool *spool, const char *owner)
 {
 	uint16_t id = 1;
 
-	while (id_taken(spool, owner, id, NULL))
+	while (id_taken(spool, owner, id))
 		id++;
 	assert(id <= SPOOL_MAX_ID);
 	return id;
@@ -243,10 +242,10 @@ void spool_enqueue(struct cp *cp, struct spool_file *file, const char *owner,
 
 	assert(file->used && !file->open && strlen(owner) <= CP_NAME_LEN);
 	off_line(spool, file);
-	if (strcmp(file->owner, owner) != 0 && id_taken(spool, owner, file->id, file))
+	if (strcmp(file->owner, owner) != 0 && id_taken(spool, owner, file->id))
 		file->id = free_id(spool, owner);
-	if (file->owner != owner)
-		snprintf(file->owner, sizeof(file->owner), "%s", owner);
+	/* It may be the file's own field. */
+	memmove(file->owner, owner, strlen(owner) + 1);
 	file->queue = (uint8_t)queue;
 	file->queued = true;
 	assert(spool->lines < SPOOL_MAX_FILES);
@@ -276,9 +275,7 @@ void spool_purge(struct cp *cp, struct spool_file *file)
 static bool fill(struct spool *spool, struct spool_file *file, const struct spool_put *put)
 {
 	for (size_t at = 0; at < put->len; at += put->record_length) {
-		const size_t left = put->len - at;
-		const uint32_t len = left < put->record_length ? (uint32_t)left
-							       : put->record_length;
+		const uint32_t len = (uint32_t)smaller(put->len - at, put->record_length);
 
 		if (!spool_append(spool, file, 0x01, put->data + at, len))
 			return false;
@@ -360,8 +357,8 @@ int spool_put(struct cp *cp, const struct spool_put *put, char *err, size_t errl
 void spool_limits(struct cp *cp, uint32_t pages, uint32_t files)
 {
 	TRACE_INPUT(cp, spool_limits, .pages = pages, .files = files);
-	cp->spool->page_limit = pages < SPOOL_PAGES ? pages : SPOOL_PAGES;
-	cp->spool->file_limit = files < SPOOL_MAX_ID ? files : SPOOL_MAX_ID;
+	cp->spool->page_limit = (uint32_t)smaller(pages, SPOOL_PAGES);
+	cp->spool->file_limit = (uint32_t)smaller(files, SPOOL_MAX_ID);
 	trace_end(cp);
 }
 

@@ -91,9 +91,8 @@ static void activate(struct cp *cp, unsigned int unit, struct spool_file *file)
 
 	file->open = true;
 	device->file = (uint16_t)(file - cp->spool->file + 1);
+	/* From its beginning: without a file the place is 0. */
 	device->page = file->first;
-	device->at = 0;
-	device->seen = 0;
 }
 
 static bool may_read(const struct spool_device *device, const struct spool_file *file)
@@ -237,7 +236,7 @@ static enum spool_closed close_input(struct cp *cp, unsigned int unit,
 		spool_purge(cp, file);
 		return SPOOL_PURGED;
 	}
-	file->user_hold = file->user_hold || hold;
+	file->user_hold = hold;
 	return SPOOL_CLOSED;
 }
 
@@ -279,7 +278,6 @@ static void copy(struct cp *cp, const struct spool_file *of)
 	file->last = made.last;
 	file->pages = made.pages;
 	file->fill = made.fill;
-	file->queued = false;
 	spool_enqueue(cp, file, of->owner, (enum spool_queue)of->queue);
 }
 

@@ -23,9 +23,11 @@
 
 #include "ctl_private.h"
 #include "model_check.h"
+#include "spool_check.h"
 #include "state_check.h"
 #include "trace_file.h"
 #include "zvmlab/dcss.h"
+#include "zvmlab/hmc.h"
 
 /* More places than any run has. */
 #define MOST_PLACES 5000
@@ -156,6 +158,13 @@ static void test_cpu(void *opaque, unsigned int cpu)
 	(void)cpu;
 }
 
+static void test_page(void *opaque, uint64_t addr, bool out)
+{
+	(void)opaque;
+	(void)addr;
+	(void)out;
+}
+
 static void test_timer(void *opaque, uint64_t tod)
 {
 	(void)opaque;
@@ -178,19 +187,29 @@ static struct cp *create(void)
 	const struct cp_host host = {
 		.opaque = fx.storage, .map = test_map, .dirty = test_dirty, .tod = test_tod,
 		.kick = test_cpu, .set_timer = test_timer, .storage_changed = test_changed,
-		.trace = test_trace,
+		.page_changed = test_page, .external = test_cpu, .trace = test_trace,
 	};
 
 	return cp_create(&fx.config, &host, err, sizeof(err));
 }
 
-static void start(void)
+static void start_with(const char *const *options)
 {
 	fx_messages = 16;
-	fx_setup();
+	fx_setup_with(options);
 	strcpy(folder, "/tmp/zvmlab-test-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/control", folder);
+}
+
+static void start(void)
+{
+	start_with(NULL);
+}
+
+static void start_with_spool(void)
+{
+	start_with((const char *const[]){ "directory", SPOOL_DIRECTORY, NULL });
 }
 
 static void stop(void)
@@ -246,6 +265,98 @@ static void create_once(void)
 	cp_destroy(cp);
 }
 
+/* A file of the spool, and one on a drive of the HMC. */
+static void put_files(struct cp *cp)
+{
+	static const uint8_t bytes[] = { 0x81, 0x82, 0x83 };
+	const struct spool_put put = {
+		.user = "BOB", .queue = SPOOL_PUN, .spool_class = 'A', .record_length = 80,
+		.data = bytes, .len = sizeof(bytes),
+	};
+
+	ck_assert_int_eq(spool_put(cp, &put, err, sizeof(err)), 1);
+	ck_assert_uint_eq(spool_use(cp).pages, 1);
+	ck_assert_int_eq(hmc_drive(cp, 100, false, err, sizeof(err)), 0);
+	ck_assert_int_eq(hmc_write(cp, "file", bytes, sizeof(bytes), err, sizeof(err)), 0);
+}
+
+static void create_with_spool_once(void)
+{
+	struct cp *cp;
+
+	armed = true;
+	cp = create();
+	armed = false;
+	ck_assert_msg(cp || (left == 0 && err[0]), "refused without a sentence");
+	if (cp)
+		put_files(cp);
+	cp_destroy(cp);
+}
+
+/* Another drive is assigned, or the one there is stays as it is. */
+static void drive_once(void)
+{
+	struct cp *cp = create();
+	int rc;
+
+	put_files(cp);
+	armed = true;
+	rc = hmc_drive(cp, 50, true, err, sizeof(err));
+	armed = false;
+	ck_assert(rc == 0 || left == 0);
+	if (rc != 0)
+		ck_assert_str_eq(err, "there is not enough memory for a drive of 50 bytes");
+	ck_assert_uint_eq(hmc_info(cp).bytes, rc == 0 ? 50 : 100);
+	ck_assert_uint_eq(hmc_info(cp).used, rc == 0 ? 0 : 3);
+	ck_assert_int_eq(hmc_info(cp).read_only, rc == 0);
+	cp_destroy(cp);
+}
+
+START_TEST(creating_a_cp_with_a_spool)
+{
+	at_every_place(STORAGE, create_with_spool_once);
+	at_every_place(STORAGE, drive_once);
+}
+END_TEST
+
+/* Save the CP, and load that while something may fail. */
+static uint8_t *load_failing(struct cp *cp, size_t *len)
+{
+	uint8_t *image = cp_save(cp, len);
+	int rc;
+
+	ck_assert_ptr_nonnull(image);
+	armed = true;
+	rc = cp_load(cp, image, *len, err, sizeof(err));
+	armed = false;
+	ck_assert_msg(rc == 0 || (left == 0 && err[0]), "refused without a sentence");
+	return image;
+}
+
+static void load_files_once(void)
+{
+	struct cp *cp = create();
+	uint8_t *image;
+	size_t len;
+
+	put_files(cp);
+	image = load_failing(cp, &len);
+	/* A file of the drive is there, or no drive. */
+	ck_assert_uint_eq(hmc_info(cp).used, hmc_find(cp, "file") ? 3 : 0);
+	ck_assert_uint_eq(hmc_info(cp).bytes, hmc_find(cp, "file") ? 100 : 0);
+	ck_assert_int_eq(cp_load(cp, image, len, err, sizeof(err)), 0);
+	ck_assert_ptr_nonnull(hmc_find(cp, "file"));
+	ck_assert_uint_eq(spool_use(cp).files, 1);
+	free(image);
+	cp_destroy(cp);
+}
+
+START_TEST(loading_a_spool_and_a_drive)
+{
+	at_every_place(STORAGE, load_files_once);
+}
+END_TEST
+
 START_TEST(creating_a_cp)
 {
 	at_every_place(STORAGE, create_once);
@@ -286,15 +397,9 @@ static void load_once(void)
 	struct cp *cp = create();
 	uint8_t *image;
 	size_t len;
-	int rc;
 
 	send_something(cp);
-	image = cp_save(cp, &len);
-	ck_assert_ptr_nonnull(image);
-	armed = true;
-	rc = cp_load(cp, image, len, err, sizeof(err));
-	armed = false;
-	ck_assert_msg(rc == 0 || (left == 0 && err[0]), "refused without a sentence");
+	image = load_failing(cp, &len);
 	/* Whatever has happened: it can be loaded now. */
 	ck_assert_int_eq(cp_load(cp, image, len, err, sizeof(err)), 0);
 	free(image);
@@ -470,6 +575,20 @@ static const char *const requests[] = {
 	"\"file\":\"@/segment\"}}",
 };
 
+/* Those for files of the spool and of the HMC. */
+static const char *const file_requests[] = {
+	"{\"execute\":\"hmc-drive\",\"arguments\":{\"bytes\":64}}",
+	"{\"execute\":\"hmc-write\",\"arguments\":{\"name\":\"a\",\"data\":\"AAAA\"}}",
+	"{\"execute\":\"hmc-read\",\"arguments\":{\"name\":\"a\"}}",
+	"{\"execute\":\"query-hmc\"}",
+	"{\"execute\":\"spool-put\",\"arguments\":{\"user\":\"BOB\",\"queue\":\"RDR\",\"data\":\"+A==\"}}",
+	"{\"execute\":\"spool-read\",\"arguments\":{\"user\":\"BOB\",\"queue\":\"RDR\",\"id\":1}}",
+	"{\"execute\":\"query-spool\"}",
+};
+
+static const char *const *session = requests;
+static size_t session_len = sizeof(requests) / sizeof(requests[0]);
+
 /* @: the folder. */
 static void request(int fd, const char *line)
 {
@@ -500,10 +619,10 @@ static void session_once(void)
 	spared = ctl->wake_fd;
 	ctl_attach(ctl, cp);
 	fd = call_up();
-	for (unsigned int i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+	for (size_t i = 0; i < session_len; i++) {
 		unsigned int answers;
 
-		request(fd, requests[i]);
+		request(fd, session[i]);
 		armed = true;
 		answers = serve(fd);
 		armed = false;
@@ -531,6 +650,14 @@ START_TEST(the_control_socket)
 	at_every_place(STORAGE, session_once);
 	at_every_place(CALL, session_once);
 	at_every_place(INTERRUPTED, session_once);
+}
+END_TEST
+
+START_TEST(requests_for_files)
+{
+	session = file_requests;
+	session_len = sizeof(file_requests) / sizeof(file_requests[0]);
+	at_every_place(STORAGE, session_once);
 }
 END_TEST
 
@@ -596,6 +723,13 @@ int main(void)
 	tcase_add_test(tc, the_control_socket);
 	tcase_add_test(tc, a_client_that_cannot_be_sent_to);
 	tcase_add_test(tc, opening_a_model);
+	suite_add_tcase(s, tc);
+	tc = tcase_create("files");
+	tcase_add_checked_fixture(tc, start_with_spool, stop);
+	tcase_set_timeout(tc, 300);
+	tcase_add_test(tc, creating_a_cp_with_a_spool);
+	tcase_add_test(tc, loading_a_spool_and_a_drive);
+	tcase_add_test(tc, requests_for_files);
 	suite_add_tcase(s, tc);
 	return check_run_suite(s);
 }

@@ -42,6 +42,82 @@ START_TEST(an_empty_queue)
 }
 END_TEST
 
+/* Text of @len bytes with blanks behind it. */
+static void put_text(uint8_t *to, const char *text, size_t size)
+{
+	memset(to, 0x40, size);
+	ebcdic_encode(to, text, strlen(text));
+}
+
+/* The whole block of file 1 with these in it. */
+static void ck_block(uint8_t status, uint8_t device, uint32_t records, uint16_t length,
+		     uint16_t copies, const char *dist)
+{
+	uint8_t expected[304] = { 0 };
+
+	put_text(expected + 8, "LINUX001", 8);
+	put_text(expected + 16, device == 0x41 ? "LINUX001" : OTHER, 8);
+	put_be32(expected + 24, records);
+	put_be16(expected + 28, length);
+	put_be16(expected + 30, 1);
+	expected[32] = status;
+	expected[33] = device;
+	put_text(expected + 40, "NAME", 12);
+	put_text(expected + 52, "TEXT", 12);
+	/* When the fixture's clock stands, and the test's files are made. */
+	put_text(expected + 64, "12/15/15", 8);
+	put_text(expected + 72, "13:24:57", 8);
+	put_be16(expected + 84, copies);
+	put_text(expected + 86, "Q", 1);
+	put_text(expected + 88, dist, 8);
+	memset(fx_at(BLOCK, 304 + 8), 0xee, 304 + 8);
+	ck_cc(next_file(0), 0);
+	ck_assert_mem_eq(fx_at(BLOCK, 304), expected, 304);
+	ck_assert_uint_eq(*fx_at(BLOCK + 304, 1), 0xee);
+}
+
+/* Bits of the status: in use, records complete, held by the user, opened, held by the system. */
+START_TEST(every_field_of_a_block)
+{
+	const uint8_t letter = 0x81;
+	struct spool_put put = {
+		.user = "LINUX001", .queue = SPOOL_RDR, .origin = OTHER, .name = "NAME",
+		.type = "TEXT", .spool_class = 'Q', .record_length = 77, .data = &letter, .len = 1,
+	};
+	char err[256];
+
+	ck_assert_int_eq(spool_put(fx.cp, &put, err, sizeof(err)), 1);
+	ck_block(0x40, 0x82, 1, 77, 1, "LINUX001");
+	ck_cc(read_page(READER), 0);
+	ck_block(0xc8, 0x82, 1, 77, 1, "LINUX001");
+	ck_guest("CLOSE RDR HOLD", 0, "");
+	ck_block(0x60, 0x82, 1, 77, 1, "LINUX001");
+	ck_guest("PURGE RDR ALL", 0, "0001 FILE PURGED\n");
+	put.system_hold = true;
+	ck_assert_int_eq(spool_put(fx.cp, &put, err, sizeof(err)), 1);
+	ck_block(0x44, 0x82, 1, 77, 1, "LINUX001");
+	ck_guest("PURGE RDR ALL", 0, "0001 FILE PURGED\n");
+	ck_guest("SPOOL E COPY 9 CLASS Q DIST BIN7 NAME NAME TEXT", 0, "");
+	unit_write(PRINTER, 0x09, "one");
+	unit_write(PRINTER, 0x09, "two");
+	run_as(CPCMD_GUEST, "CLOSE E TO * RDR", 0);
+	ck_block(0x40, 0x41, 2, 132, 9, "BIN7");
+}
+END_TEST
+
+/* Of another century, and with numbers of one digit. */
+START_TEST(dates_in_a_block)
+{
+	/* 2000-01-02 03:04:05: 36525 days after 1900-01-01, in units of which 4096 are 1 us. */
+	const uint64_t seconds = ((UINT64_C(36525) * 24 + 3) * 60 + 4) * 60 + 5;
+
+	fx.tod = seconds * 1000000 << 12;
+	spool_send("A", "a", 'A', false);
+	ck_cc(next_file(0), 0);
+	ck_text(BLOCK + 64, "01/02/0003:04:05", 16);
+}
+END_TEST
+
 START_TEST(a_files_block)
 {
 	const uint8_t *block;
@@ -197,8 +273,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		an_empty_queue, a_files_block, files_in_their_order, a_page_of_records,
-		pages_by_number, a_reader_that_goes_on, wrong_operands, devices,
+		an_empty_queue, a_files_block, every_field_of_a_block, dates_in_a_block,
+		files_in_their_order, a_page_of_records, pages_by_number, a_reader_that_goes_on, wrong_operands, devices,
 	};
 	Suite *suite = suite_create("diag spool");
 	TCase *t = tcase_create("diag spool");

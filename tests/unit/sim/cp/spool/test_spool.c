@@ -211,6 +211,10 @@ START_TEST(a_saved_state)
 	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
 	again = cp_save(fx.cp, &again_len);
 	ck_assert_uint_eq(again_len, len);
+	/* The last byte but the trace's own count, which has gone on. */
+	memcpy(again + state_find(again, len, "TRAC") + 4,
+	       image + state_find(image, len, "TRAC") + 4, 8);
+	ck_assert_mem_eq(again, image, len - STATE_CHECKSUM);
 	free(again);
 	free(image);
 	ck_assert_uint_eq(spool_use(fx.cp).pages, 5);

@@ -402,6 +402,139 @@ START_TEST(a_place_on_another_page)
 }
 END_TEST
 
+static void ck_label(const struct spool_label *is, const struct spool_label *was)
+{
+	ck_assert_str_eq(is->name, was->name);
+	ck_assert_str_eq(is->type, was->type);
+	ck_assert_str_eq(is->form, was->form);
+	ck_assert_str_eq(is->dest, was->dest);
+	ck_assert_str_eq(is->dist, was->dist);
+	ck_assert_str_eq(is->tag, was->tag);
+}
+
+static void ck_file(const struct spool_file *is, const struct spool_file *was)
+{
+	ck_assert(is->used == was->used && is->open == was->open && is->queued == was->queued);
+	ck_assert_uint_eq(is->queue, was->queue);
+	ck_assert_uint_eq(is->device, was->device);
+	ck_assert_uint_eq(is->id, was->id);
+	ck_assert_str_eq(is->owner, was->owner);
+	ck_assert_str_eq(is->origin, was->origin);
+	ck_label(&is->label, &was->label);
+	ck_assert_int_eq(is->spool_class, was->spool_class);
+	ck_assert(is->user_hold == was->user_hold && is->system_hold == was->system_hold);
+	ck_assert(is->keep == was->keep);
+	ck_assert_uint_eq(is->copies, was->copies);
+	ck_assert_uint_eq(is->record_length, was->record_length);
+	ck_assert_uint_eq(is->records, was->records);
+	ck_assert_uint_eq(is->tod, was->tod);
+	ck_assert_uint_eq(is->pages, was->pages);
+	ck_assert_uint_eq(is->fill, was->fill);
+}
+
+static void ck_device(const struct spool_device *is, const struct spool_device *was)
+{
+	ck_assert_int_eq(is->spool_class, was->spool_class);
+	ck_assert(is->cont == was->cont && is->hold == was->hold && is->keep == was->keep);
+	ck_assert_uint_eq(is->copies, was->copies);
+	ck_assert_str_eq(is->to, was->to);
+	ck_assert_uint_eq(is->to_queue, was->to_queue);
+	ck_label(&is->label, &was->label);
+	ck_assert_uint_eq(is->file, was->file);
+	ck_assert_uint_eq(is->at, was->at);
+	ck_assert_uint_eq(is->seen, was->seen);
+}
+
+/* One in which no field is what it is at first. */
+static void set_all(void)
+{
+	const uint8_t letter = 0x81;
+	const struct spool_put put = {
+		.user = "BOB", .queue = SPOOL_PRT, .origin = "EVE", .name = "n", .type = "t",
+		.spool_class = '7', .hold = true, .system_hold = true, .record_length = 3,
+		.data = &letter, .len = 1,
+	};
+
+	run_as(CPCMD_GUEST,
+	       "SPOOL C CLASS Q HOLD KEEP CONT\nTAG DEV C a reader's\n"
+	       "SPOOL E CLASS C HOLD KEEP CONT COPY 3 FORM F1 DEST D1 DIST B1 TO OPERATOR PUN\n"
+	       "SPOOL E NAME Some Name\nTAG DEV E to whom it may concern", 0);
+	unit_write(PRINTER, 0x09, "a line");
+	run_as(CPCMD_GUEST, "CLOSE E EOF", 0);
+	unit_write(PRINTER, 0x09, "another");
+	fx.tod += 1000;
+	ck_assert_int_ge(spool_put(fx.cp, &put, err, sizeof(err)), 1);
+	spool_limits(fx.cp, 100, 50);
+}
+
+/* Each is after loading what it was, and none is what it became meanwhile. */
+START_TEST(every_field)
+{
+	static struct spool_file files[6];
+	static uint8_t records[3][160];
+	struct spool_device devices[3];
+	uint16_t line[4];
+	struct spool_use use;
+
+	set_all();
+	memcpy(files, fx.cp->spool->file, sizeof(files));
+	memcpy(devices, fx.cp->spool->device, sizeof(devices));
+	ck_assert_uint_eq(fx.cp->spool->lines, 4);
+	memcpy(line, fx.cp->spool->line, sizeof(line));
+	use = spool_use(fx.cp);
+	free(image);
+	image = cp_save(fx.cp, &len);
+	run_as(CPCMD_GUEST,
+	       "CLOSE E PURGE\nCLOSE D PURGE\nCLOSE C PURGE\nPURGE ALL\n"
+	       "SPOOL E CLASS A NOHOLD NOKEEP NOCONT COPY 1 FORM X DEST X DIST X OFF NONAME\n"
+	       "SPOOL C CLASS A NOHOLD NOKEEP NOCONT\nTAG DEV E\nTAG DEV C", 0);
+	spool_limits(fx.cp, 1, 1);
+	ck_loads();
+	for (unsigned int i = 0; i < 6; i++)
+		ck_file(&fx.cp->spool->file[i], &files[i]);
+	for (unsigned int i = 0; i < 3; i++)
+		ck_device(&fx.cp->spool->device[i], &devices[i]);
+	ck_assert_uint_eq(fx.cp->spool->lines, 4);
+	ck_assert_mem_eq(fx.cp->spool->line, line, sizeof(line));
+	ck_assert_uint_eq(spool_use(fx.cp).pages, use.pages);
+	ck_assert_uint_eq(spool_use(fx.cp).files, use.files);
+	ck_assert_uint_eq(spool_use(fx.cp).page_limit, 100);
+	ck_assert_uint_eq(spool_use(fx.cp).file_limit, 50);
+	/* The values by themselves, as far as the test has given them. */
+	ck_assert_int_eq(devices[2].spool_class, 'C');
+	ck_assert(devices[2].cont && devices[2].hold && devices[2].keep);
+	ck_assert_uint_eq(devices[2].copies, 3);
+	ck_assert_str_eq(devices[2].label.tag, "to whom it may concern");
+	ck_assert_uint_eq(devices[0].seen, 1);
+	ck_assert_int_eq(spool_records(fx.cp, "BOB", SPOOL_PRT, 1, 0, records[0], 160), 1);
+	ck_assert_uint_eq(records[0][0], 0x81);
+	ck_assert_int_eq(spool_records(fx.cp, OTHER, SPOOL_PUN, 4, 0, records[1], 160), 1);
+	ck_assert_uint_eq(records[1][0], 0x81);
+	ck_assert_int_eq(spool_records(fx.cp, "LINUX001", SPOOL_RDR, 1, 0, records[2], 160), 2);
+	ck_assert_uint_eq(records[2][0], 0x96);
+}
+END_TEST
+
+/* What is loaded is saved as the same bytes again. */
+START_TEST(saved_again)
+{
+	size_t before_len, after_len;
+	uint8_t *before, *after;
+
+	set_all();
+	before = state_now(&before_len);
+	free(image);
+	image = cp_save(fx.cp, &len);
+	run_as(CPCMD_GUEST, "CLOSE D PURGE\nCLOSE C PURGE\nPURGE ALL", 0);
+	ck_loads();
+	after = state_now(&after_len);
+	ck_assert_uint_eq(after_len, before_len);
+	ck_assert_mem_eq(after, before, before_len);
+	free(before);
+	free(after);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("spool state");
@@ -416,6 +549,8 @@ int main(void)
 	tcase_add_test(tc, behind_the_last_page);
 	tcase_add_test(tc, more_than_a_page);
 	tcase_add_test(tc, a_place_on_another_page);
+	tcase_add_test(tc, every_field);
+	tcase_add_test(tc, saved_again);
 	suite_add_tcase(suite, tc);
 	return check_run_suite(suite);
 }
