@@ -9,12 +9,16 @@
 /* Options without a letter: this and their row.  Letters are below. */
 #define KEY_OF_ROW 0x100
 
+/* With the end of each. */
+#define OPTIONS_ROOM (OPTION_ROWS_MAX + 1)
+#define CHILDREN_ROOM (OPTION_PARTS_MAX + 1)
+
 /* A table as argp knows it, and what it is about. */
 struct parser {
 	const struct command_line *line;	/* NULL: of the options of a part */
 	const struct option_table *table;	/* NULL: no options */
 	void *target;
-	struct argp_option options[OPTION_ROWS_MAX + 1];
+	struct argp_option options[OPTIONS_ROOM];
 	struct argp argp;
 	struct parser *parts;			/* of a command */
 	size_t words;				/* taken so far */
@@ -185,7 +189,7 @@ error_t command_line_parse(const struct command_line *line, unsigned int flags, 
 			   char **argv, void *arguments)
 {
 	struct parser parts[OPTION_PARTS_MAX] = { 0 };
-	struct argp_child children[OPTION_PARTS_MAX + 1] = { 0 };
+	struct argp_child children[CHILDREN_ROOM] = { 0 };
 	struct parser command = {
 		.line = line, .table = line->options, .target = arguments, .parts = parts,
 		.argp = { .parser = parse, .args_doc = line->words_help, .doc = line->help },

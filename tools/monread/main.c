@@ -63,13 +63,7 @@ static int read_all(const struct options *options, struct input *input, struct s
 
 	if (!open_key(options, &anonymiser))
 		return EXIT_USAGE;
-	pass.reader = monrec_open(input->format, input_read, input);
-	if (!pass.reader) {
-		complain("no storage", errno);
-		return EXIT_CANNOT_RUN;
-	}
-	code = pass_run(&pass);
-	monrec_close(pass.reader);
+	code = pass_all(&pass);
 	sinks_close(sinks);
 	if (code == EXIT_PASS && sinks->failed)
 		code = EXIT_FAILED;

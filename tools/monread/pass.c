@@ -163,3 +163,17 @@ int pass_run(struct pass *pass)
 		return cannot_print(&printed, regular);
 	return exit_code(pass, error);
 }
+
+int pass_all(struct pass *pass)
+{
+	int code;
+
+	pass->reader = monrec_open(pass->input->format, input_read, pass->input);
+	if (!pass->reader) {
+		complain("no storage", errno);
+		return EXIT_CANNOT_RUN;
+	}
+	code = pass_run(pass);
+	monrec_close(pass->reader);
+	return code;
+}

@@ -19,5 +19,7 @@ struct pass {
 
 /* Until nothing comes any more, or a signal does; the exit code. */
 int pass_run(struct pass *pass);
+/* The same with a reader of the input, which is there meanwhile. */
+int pass_all(struct pass *pass);
 
 #endif

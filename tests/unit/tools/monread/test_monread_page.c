@@ -220,6 +220,10 @@ START_TEST(clock_set_back)
 	draw();
 	ck_assert_uint_eq(count("text-anchor=\"middle\""), 0);
 	has("<path class=\"s0\" d=\"M64.0 111.0M64.0 12.0\"/>");
+	/* Everything is at its beginning then, also what came later. */
+	values[0][1] = 0;
+	draw();
+	has("<path class=\"s0\" d=\"M64.0 111.0L64.0 210.0L64.0 12.0\"/>");
 }
 END_TEST
 
@@ -262,6 +266,9 @@ START_TEST(scale)
 		snprintf(top, sizeof(top), "y=\"16.0\" text-anchor=\"end\"%s", cases[i].end);
 		has(top);
 	}
+	values[0][0] = 400;
+	draw();
+	has("y=\"16.0\" text-anchor=\"end\">400</text>");
 }
 END_TEST
 
@@ -317,6 +324,10 @@ START_TEST(timeline)
 		has(mark);
 		ck_assert_uint_eq(count("<circle"), 1);
 	}
+	f.bucket[0].events[EVENT_DEVICE] = 1;
+	draw_events();
+	has("<circle class=\"f3\" cx=\"295.5\" cy=\"96\" r=\"2.5\"><title>1</title></circle>");
+	ck_assert_uint_eq(count("<circle"), 2);
 	has("<svg viewBox=\"0 0 1000 186\" role=\"img\" aria-label=\"Events over time\">");
 	has("<line class=\"grid\" x1=\"64\" x2=\"990\" y1=\"24\" y2=\"24\"/>\n"
 	    "<text x=\"4\" y=\"20\">logons</text>");

@@ -3,21 +3,27 @@
 #include "check_run.h"
 #include "storage_fails.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "exit_code.h"
+#include "pass.h"
 #include "sink.h"
 
 static char folder[64], path[96], inner[128];
 static uint8_t bytes[100];
 
 /* Of main.c. */
+static char complaint[32];
+static int complained;
+
 void complain(const char *what, int error)
 {
-	(void)what;
-	(void)error;
+	snprintf(complaint, sizeof(complaint), "%s", what);
+	complained = error;
 }
 
 static void start(void)
@@ -124,9 +130,28 @@ START_TEST(rows)
 }
 END_TEST
 
+START_TEST(a_reader)
+{
+	const struct options options = { .file = path };
+	struct input input = { .name = path, .format = MONREC_SAVED };
+	struct tally tally = { 0 };
+	struct sinks sinks = { 0 };
+	struct pass pass = { .options = &options, .input = &input, .sinks = &sinks, .tally = &tally };
+
+	input.fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	storage_left = 0;
+	ck_assert_int_eq(pass_all(&pass), EXIT_CANNOT_RUN);
+	ck_assert_str_eq(complaint, "no storage");
+	ck_assert_int_eq(complained, ENOMEM);
+	storage_left = -1;
+	ck_assert_int_eq(pass_all(&pass), EXIT_PASS);
+	input_close(&input);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = { outputs, folders_that_are_not_there, rows };
+	const TTest *const tests[] = { outputs, folders_that_are_not_there, rows, a_reader };
 
 	return check_run("monread storage", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }

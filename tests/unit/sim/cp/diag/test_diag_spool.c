@@ -274,7 +274,8 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		an_empty_queue, a_files_block, every_field_of_a_block, dates_in_a_block,
-		files_in_their_order, a_page_of_records, pages_by_number, a_reader_that_goes_on, wrong_operands, devices,
+		files_in_their_order, a_page_of_records, pages_by_number, a_reader_that_goes_on,
+		wrong_operands, devices,
 	};
 	Suite *suite = suite_create("diag spool");
 	TCase *t = tcase_create("diag spool");

@@ -441,6 +441,29 @@ START_TEST(wrong_places)
 	ck_assert_uint_eq(diag(PUT), 0);
 	ck_told(PROGRAM);
 	ck_file("file", "text");
+	/* What has no room is not looked at. */
+	put_list("file", ROOM - 3, 4);
+	put_be64(fx_at(LIST, 8), UINT64_C(1) << 40);
+	ck_assert_uint_eq(diag(PUT), 0);
+	ck_told(FAILED);
+	put_be64(fx_at(LIST + FTP_LENGTH, 8), ROOM - 4);
+	ck_assert_uint_eq(diag(PUT), 0);
+	ck_told(PROGRAM);
+}
+END_TEST
+
+/* The trace says how each request has ended. */
+START_TEST(ends_in_the_trace)
+{
+	put_file("file", "text");
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"status\":0"));
+	ck_assert_int_eq(hmc_write(fx.cp, "file/x", "y", 1, err, sizeof(err)), -1);
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"status\":17"));
+	ck_assert_ptr_null(strstr(fx.trace, "\"transferred\""));
+	run(GET, "file", 3, 0, OK);
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"status\":0,\"transferred\":3"));
+	run(GET, "nothing", 3, 0, FAILED);
+	ck_assert_ptr_nonnull(strstr(fx.trace, "\"status\":17,\"transferred\":0"));
 }
 END_TEST
 
@@ -907,6 +930,7 @@ int main(void)
 	tcase_add_loop_test(tc, an_empty_file_that_cannot_grow, 0, 2);
 	tcase_add_loop_test(tc, wrong_lists, 0, sizeof(bad) / sizeof(bad[0]));
 	tcase_add_test(tc, wrong_places);
+	tcase_add_test(tc, ends_in_the_trace);
 	tcase_add_test(tc, one_at_a_time);
 	tcase_add_test(tc, faults_of_the_start);
 	tcase_add_test(tc, faults_of_the_transfer);
