@@ -19,7 +19,7 @@
 #include "zvmlab/input.h"
 
 #define MAGIC "ZVMLABCP"
-#define VERSION 3u
+#define VERSION 4u
 #define MAGIC_SIZE 8u
 #define OFFSET_VERSION 8u
 #define OFFSET_LENGTH 12u
@@ -45,6 +45,12 @@ static uint64_t config_fingerprint(const struct cp_config *config)
 	hash = hash_more(hash, config->level, strlen(config->level) + 1);
 	hash = hash_number(hash, config->cpus);
 	hash = hash_number(hash, config->max_paths);
+	hash = hash_number(hash, config->units);
+	for (unsigned int i = 0; i < config->units; i++) {
+		hash = hash_number(hash, config->unit[i].device);
+		hash = hash_number(hash, config->unit[i].kind);
+		hash = hash_number(hash, (uint64_t)config->unit[i].spool_class);
+	}
 	return hash_number(hash, config->max_messages);
 }
 
@@ -213,7 +219,7 @@ static const char *image_defect(const struct cp *cp, const uint8_t *image, size_
 		return "its checksum is wrong; it is damaged";
 	if (get_be64(image + OFFSET_CONFIG) != config_fingerprint(&cp->config))
 		return "it was saved with another configuration; user ID, classes, level, number "
-		       "of CPUs and paths must be the same";
+		       "of CPUs and paths, and SPOOL statements must be the same";
 	return NULL;
 }
 

@@ -153,7 +153,16 @@ int cpcmd_purge_files(struct cpcmd_args *args)
 	return 0;
 }
 
-/* Files come to the front in the order in which they are named. */
+/* Is the @index-th number one that was given before? */
+static bool named_before(const struct selection *s, unsigned int index)
+{
+	for (unsigned int i = 0; i < index; i++)
+		if (s->id[i] == s->id[index])
+			return true;
+	return false;
+}
+
+/* Files come to the front in the order in which they are named first. */
 int cpcmd_order(struct cpcmd_args *args)
 {
 	struct spool_file *file;
@@ -174,7 +183,7 @@ int cpcmd_order(struct cpcmd_args *args)
 		return cpcmd_missing(args, "CSO");
 	for (unsigned int i = s.ids; i-- > 0;) {
 		file = spool_find(args->cp, s.owner, s.queue, s.id[i]);
-		if (!file || file->open)
+		if (!file || file->open || named_before(&s, i))
 			continue;
 		spool_to_front(args->cp, file);
 		count++;

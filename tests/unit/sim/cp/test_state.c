@@ -109,7 +109,7 @@ START_TEST(header)
 	uint8_t *image = save(&len);
 
 	ck_assert_mem_eq(image + IMAGE_MAGIC, "ZVMLABCP", 8);
-	ck_assert_uint_eq(get_be32(image + IMAGE_VERSION), 3);
+	ck_assert_uint_eq(get_be32(image + IMAGE_VERSION), 4);
 	ck_assert_uint_eq(get_be64(image + IMAGE_LENGTH), len);
 	ck_assert_mem_eq(image + PAYLOAD, "CORE", 4);
 	ck_assert_mem_eq(image + len - 12, "END.", 4);
@@ -187,16 +187,16 @@ START_TEST(sentences)
 	image[IMAGE_MAGIC] = 'X';
 	ck_load_fails(image, len, "it is not a saved CP");
 	image[IMAGE_MAGIC] = 'Z';
-	image[IMAGE_VERSION + 3] = 1;
+	image[IMAGE_VERSION + 3] = 3;
 	ck_load_fails(image, len,
 		      "it has the format of another version; save it again with this one");
-	image[IMAGE_VERSION + 3] = 3;
+	image[IMAGE_VERSION + 3] = 4;
 	image[IMAGE_LENGTH + 7] ^= 1;
 	ck_load_fails(image, len, "its length is not what its header says; it is incomplete");
 	image[IMAGE_LENGTH + 7] ^= 1;
 	image[IMAGE_CONFIG] ^= 1;
 	ck_load_fails(image, len, "it was saved with another configuration; user ID, classes, "
-		      "level, number of CPUs and paths must be the same");
+		      "level, number of CPUs and paths, and SPOOL statements must be the same");
 	image[IMAGE_CONFIG] ^= 1;
 	image[PAYLOAD + 4] = 2;
 	ck_load_fails(image, len, "its contents contradict each other");
@@ -215,6 +215,34 @@ START_TEST(other_configuration)
 	size_t len;
 	uint8_t *image = save(&len);
 
+	fx_teardown();
+	fx_setup_with(options);
+	ck_refused(image, len, err, sizeof(err));
+	ck_assert_ptr_nonnull(strstr(err, "saved with another configuration"));
+	free(image);
+}
+END_TEST
+
+/* Each field of a SPOOL statement, and how many of them there are. */
+START_TEST(other_spool_statements)
+{
+	static const char *const others[] = {
+		"", "SPOOL C 2540 READER A", "SPOOL D 2540 READER A;SPOOL E 1403 A",
+		"SPOOL C 2540 READER B;SPOOL E 1403 A", "SPOOL C 2540 PUNCH A;SPOOL E 1403 A",
+		"SPOOL C 2540 READER A;SPOOL E 1403 B",
+		"SPOOL C 2540 READER A;SPOOL E 1403 A;SPOOL F 1403 A",
+	};
+	const char *options[] = { "directory", "SPOOL C 2540 READER A;SPOOL E 1403 A", NULL };
+	size_t len;
+	uint8_t *image;
+
+	fx_teardown();
+	fx_setup_with(options);
+	image = save(&len);
+	fx_teardown();
+	fx_setup_with(options);
+	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	options[1] = others[_i];
 	fx_teardown();
 	fx_setup_with(options);
 	ck_refused(image, len, err, sizeof(err));
@@ -347,6 +375,7 @@ int main(void)
 	tcase_add_test(image, truncated);
 	tcase_add_test(image, sentences);
 	tcase_add_loop_test(image, other_configuration, 0, 6);
+	tcase_add_loop_test(image, other_spool_statements, 0, 7);
 	tcase_add_test(image, refused_changes_nothing);
 	tcase_add_test(image, port_is_told);
 	tcase_add_test(image, random_as_published);
