@@ -337,3 +337,22 @@ def test_all_kinds_at_once(sysctls: Sysctls, collection: Collection) -> None:
         sysctls.set(name, 1)
     found = collection.sample()
     assert [one.product for one in found] == [product(n) for n in ("net_sum", "mem", "os")]
+
+
+# What the kernel does against this: docs/upstream-kernel.md.
+
+
+@pytest.mark.zvmlab(modules=("appldata_mem",))
+@pytest.mark.requirement("A8")
+@pytest.mark.kernel_defect(
+    32, "a module goes whose buffer CP has not withdrawn", seen=r"assert 0 == 11"
+)
+def test_module_whose_data_cp_goes_on_collecting_stays(guest: Guest) -> None:
+    """CP refuses to withdraw the buffer, and copies from there."""
+    guest.agent.modprobe("appldata_mem").check()
+    guest.agent.write_file(f"{SYSCTL}/mem", b"1\n")
+    with armed(guest.control, Fault("diagdc.stop", "rc", 1)) as rules:
+        guest.agent.write_file(f"{SYSCTL}/mem", b"0\n")
+    assert rules[0].fired == 1
+    assert [buffer["product-id"] for buffer in declared(guest)] == [product("mem")]
+    assert guest.agent.rmmod("appldata_mem").errno == errno.EAGAIN

@@ -20,6 +20,7 @@ from zvmlab.cp.control import Control, decode
 from zvmlab.cp.faults import Fault, armed
 from zvmlab.guest.config import QEMU
 from zvmlab.guest.guest import Guest
+from zvmlab.monitor.steps import READ, await_sleep, thread_of
 
 pytestmark = [
     pytest.mark.zvmlab(modules=("hmcdrv",)),
@@ -490,3 +491,20 @@ def test_read_of_no_bytes_gives_none(guest: Guest, drive: Drive) -> None:
     if found.errno != 0:
         wait_until(warned, "the kernel's warning")
     assert found.ret == 0
+
+
+@pytest.mark.requirement("F10")
+@pytest.mark.kernel_defect(
+    33, "the end of a transfer is waited for without a limit", seen=r"assert 'D' == 'S'"
+)
+def test_transfer_whose_end_is_not_told_can_be_interrupted(guest: Guest, device: Device) -> None:
+    """The interruption is lost; a signal ends the read, or nothing ever does."""
+    thread = thread_of(device.worker)
+    device.command("get readme")
+    with armed(guest.control, Fault("hmc.completion", "drop")) as rules:
+        batch = device.worker.batch()
+        batch.read(device.fd, PAGE)
+        batch.start(timeout=LIMIT).forget()
+        state = await_sleep(guest.agent, thread, READ)
+    assert rules[0].fired == 1
+    assert state == "S"

@@ -18,7 +18,7 @@ from zvmlab.guest.config import UPSTREAM_DRIVER, GuestConfig
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.pool import Pool
 from zvmlab.pytest_plugin.plugin import lent
-from zvmlab.scenarios import BUILT_IN, USERS
+from zvmlab.scenarios import BUILT_IN, USERS, possible
 from zvmlab.scenarios.context import Context
 from zvmlab.sweep import report as sweep_report
 from zvmlab.sweep.known import KNOWN
@@ -38,6 +38,10 @@ DONE = {
     "hypfs": "z/VM Hypervisor",
     "dcssblk": 'texts=["saved","saved"]',
     "vmlogrdr": '"22 one afterwards"',
+    "appldata": "sample records=[[1,144,true],[2,88,true],[3,96,true]]",
+    "vmur": 'queue of="PUN" files=[["text","last"]]',
+    "hmcdrv": 'drive kept="new data"',
+    "netiucv": 'receive text="answer"',
     "pfault": 'sleeps=true in completed=1 goes on how="in time" page told="held"',
 }
 """What a step of each scenario says if all went well."""
@@ -91,6 +95,8 @@ def its_guest(
     """A guest that has what a scenario of another part of the kernel needs."""
     if zvmlab_backend not in USERS[name].backends:
         pytest.skip(f"{zvmlab_backend} cannot do what the scenario is about")
+    if not possible({name: USERS[name]}, zvmlab_kernel):
+        pytest.skip("the kernel has no such driver")
     usual = GuestConfig(kernel=zvmlab_kernel, backend=zvmlab_backend)
     with lent(request, guest_pool, USERS[name].config(usual)) as guest:
         yield guest
@@ -207,6 +213,8 @@ NEEDED = (
     ("vmlogrdr", "interrupt#2:corrupt=4^0x80"),
     ("vmlogrdr", "iucv.connect#1:drop"),
     ("vmlogrdr", "iucv.sever#1:rc=0x01"),
+    ("appldata", "diagdc.stop#1:rc=1"),
+    ("hmcdrv", "hmc.completion#2:drop"),
     ("hypfs", "diag2fc.guests#1:drop"),
 )
 NOT_ON_BOOKWORM = ("hypfs",)
@@ -264,8 +272,23 @@ def test_examples_of_the_document(monreader: Guest, zvmlab_dir: Path) -> None:
         ("dcssblk", (), 120),
         ("vmlogrdr", ("iucv.connect", "recording.*", "iucv.sever"), 60),
         ("pfault", (), 40),
+        ("appldata", (), 120),
+        ("vmur", (), 150),
+        ("hmcdrv", (), 120),
+        ("netiucv", (), 200),
     ],
-    ids=("read-one-set", "intervals", "application-data", "dcssblk", "vmlogrdr", "pfault"),
+    ids=(
+        "read-one-set",
+        "intervals",
+        "application-data",
+        "dcssblk",
+        "vmlogrdr",
+        "pfault",
+        "appldata",
+        "vmur",
+        "hmcdrv",
+        "netiucv",
+    ),
 )
 def test_whole_sweep(
     planned: Callable[..., Plan], name: str, patterns: tuple[str, ...], least: int

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -11,10 +13,12 @@ from typing import Any, cast
 import pytest
 from sweep_fakes import FakeGuest
 
-from zvmlab.base.errors import UsageError
+from zvmlab.agent.calls import CallResult
+from zvmlab.agent.results import ModuleResult
+from zvmlab.base.errors import Timeout, UsageError
 from zvmlab.guest.config import GuestConfig
 from zvmlab.mondata.records import EVENT, Element, Mce, Record
-from zvmlab.scenarios import BUILT_IN, USERS, find
+from zvmlab.scenarios import BUILT_IN, USERS, find, possible
 from zvmlab.scenarios.context import Context, Stuck, scenario
 from zvmlab.scenarios.outcome import Outcome, Step, describe_stream, normal_line, normal_log
 
@@ -149,6 +153,90 @@ def test_call_that_cannot_be_interrupted_ends_the_scenario(tmp_path: Path) -> No
         assert str(context.steps[-1]) == "open stuck=true"
 
 
+class _Loading:
+    """A module that is being loaded: how that ends, each time it is waited for."""
+
+    def __init__(self, *ends: ModuleResult | None) -> None:
+        self.ends = list(ends)
+
+    def result(self, seconds: float) -> ModuleResult:
+        found = self.ends.pop(0)
+        if found is None:
+            raise Timeout(f"not within {seconds:g} s")
+        return found
+
+
+def test_module_that_is_loaded_may_sleep_for_good(tmp_path: Path) -> None:
+    """What it says, or Stuck with what it says in the end."""
+    done, refused = (ModuleResult("loading hmcdrv", number, []) for number in (0, 5))
+    with context_of(tmp_path) as context:
+        asked: list[str] = []
+        loading = _Loading(done, refused, None, None, refused)
+
+        def start(module: str) -> _Loading:
+            asked.append(module)
+            return loading
+
+        cast(Any, context.worker).start_insmod = start
+        assert context.insmod("loading", "hmcdrv") is None
+        assert context.insmod("loading", "hmcdrv") == "EIO"
+        assert context.steps == [] and asked == ["hmcdrv", "hmcdrv"]
+        with pytest.raises(Stuck, match="loading sleeps uninterruptibly") as stuck:
+            context.insmod("loading", "hmcdrv")
+        assert str(context.steps[-1]) == "loading stuck=true"
+        assert stuck.value.result(1) is None
+        ended = stuck.value.result(1)
+        assert ended is not None and (ended.what, ended.errno) == ("loading hmcdrv", 5)
+
+
+class _Files:
+    """An agent with one file that takes writes, or none."""
+
+    def __init__(self, error: int, refused: int = 0) -> None:
+        self.error, self.refused = error, refused
+        self.seen: list[object] = []
+
+    def open(self, path: str, flags: int) -> CallResult:
+        self.seen.append((path, flags))
+        return CallResult("open", -1 if self.error else 4, self.error)
+
+    def write(self, fd: int, data: bytes) -> CallResult:
+        self.seen.append((fd, data))
+        return CallResult("write", -1, self.refused)
+
+    def close(self, fd: int) -> CallResult:
+        self.seen.append(fd)
+        return CallResult("close", 0, 0)
+
+
+def test_what_is_wrong_with_writing_a_file(tmp_path: Path) -> None:
+    with context_of(tmp_path) as context:
+        guest = cast(Any, context.guest)
+        opened, written = ("/sys/x", os.O_WRONLY), (4, b"1")
+        for files, wrong, seen in (
+            (_Files(0), None, [opened, written, 4]),
+            (_Files(0, errno.EIO), "EIO", [opened, written, 4]),
+            (_Files(errno.ENOENT), "ENOENT", [opened]),
+        ):
+            guest.agent = files
+            assert context.write_file("/sys/x", "1") == wrong
+            assert files.seen == seen
+    assert context.steps == []
+
+
+def test_only_scenarios_whose_modules_the_kernel_has_are_possible(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def graph(kernel: str, wanted: list[str]) -> None:
+        assert kernel == "the kernel sid"
+        if wanted == ["netiucv"]:
+            raise UsageError("there is no netiucv")
+
+    monkeypatch.setattr("zvmlab.scenarios.resolve", lambda suite: f"the kernel {suite}")
+    monkeypatch.setattr("zvmlab.scenarios.module_graph", graph)
+    assert set(possible(USERS, "sid")) == set(USERS) - {"netiucv"}
+
+
 def test_scenarios_are_found_by_name_and_in_files(tmp_path: Path) -> None:
     assert {
         *("read-one-set", "open-close", "load-unload", "read-many-sets", "overflow"),
@@ -156,7 +244,7 @@ def test_scenarios_are_found_by_name_and_in_files(tmp_path: Path) -> None:
     } == set(BUILT_IN)
     assert set(USERS) == {
         *("special-messages", "cmm", "terminal", "sockets", "watchdog", "hypfs"),
-        *("dcssblk", "vmlogrdr", "pfault"),
+        *("dcssblk", "vmlogrdr", "pfault", "appldata", "vmur", "hmcdrv", "netiucv"),
     }
     known = BUILT_IN | USERS
     assert all(name == s.name and s.text.endswith(".") for name, s in known.items())

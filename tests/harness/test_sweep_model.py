@@ -445,6 +445,12 @@ SHOWN = (
         "unusable",
         "afterwards opening /dev/account ends with EIO",
     ),
+    (
+        "diagdc.stop#1:rc=1",
+        "unusable",
+        "afterwards CP copies from the buffers [1] of modules that are gone",
+    ),
+    ("hmc.completion#1:drop", "hangs", SLEEPS.format("'get folder/file'")),
     ("diag2fc.guests#1:drop", "log", "Call Trace:"),
 )
 

@@ -241,13 +241,24 @@ class Worker(Calls[CallResult]):
         self, module: str, params: str | Mapping[str, object] = "", flags: int = 0
     ) -> ModuleResult:
         """Load one module: a file in the guest, or the name of one that the image has."""
+        return self.start_insmod(module, params, flags).result()
+
+    def start_insmod(
+        self, module: str, params: str | Mapping[str, object] = "", flags: int = 0
+    ) -> Pending[ModuleResult]:
+        """Begin to load one, as insmod() does."""
         path = module if "/" in module else f"{MODULES}/{module.replace('-', '_')}.ko"
         if not isinstance(params, str):
             params = " ".join(f"{key}={value}" for key, value in params.items())
         payload = Writer().string(path).string(params).u32(flags).payload()
         what = f"loading {module}"
-        reply = self.ask(Request.INSMOD, payload, what)
-        return ModuleResult(what, reply.u32(), decode_log(reply.blob()))
+        return self.start(
+            Request.INSMOD,
+            payload,
+            what,
+            self.timeout,
+            lambda reply: ModuleResult(what, reply.u32(), decode_log(reply.blob())),
+        )
 
     def rmmod(self, name: str, flags: int = os.O_NONBLOCK) -> ModuleResult:
         """Unload a module."""

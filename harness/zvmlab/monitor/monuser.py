@@ -26,7 +26,10 @@ _SHARED = b"\1\xc0" + b"\xff" * 6
 class MonitorUser:
     """Is connected to *MONITOR for sample and event data, shares the guest's segment."""
 
-    def __init__(self, control: Control, name: str = USER_ID) -> None:
+    def __init__(
+        self, control: Control, name: str = USER_ID, seconds: float = _CONNECT_SECONDS
+    ) -> None:
+        """ZvmlabError if *MONITOR refuses, or does not answer in that time."""
         self._control = control
         segment = self._segment()
         self._start: int = segment["start"]
@@ -34,13 +37,15 @@ class MonitorUser:
         self._name: str = segment["name"]
         self._peer = Peer(control, name)
         wanted = _SHARED + self._name.ljust(8).encode("cp037")
-        self._path = self._peer.connect("*MONITOR", wanted, 255, Flag.RMDATA).path
-        event = self._peer.wait(
-            [EventType.COMPLETE, EventType.SEVERED], _CONNECT_SECONDS, self._path
-        )
-        if event.type is EventType.SEVERED:
+        try:
+            self._path = self._peer.connect("*MONITOR", wanted, 255, Flag.RMDATA).path
+            answers = [EventType.COMPLETE, EventType.SEVERED]
+            event = self._peer.wait(answers, seconds, self._path)
+            if event.type is EventType.SEVERED:
+                raise ZvmlabError(f"*MONITOR does not connect {name}: code {event.ipuser[0]:02X}")
+        except ZvmlabError:
             self._peer.close()
-            raise ZvmlabError(f"*MONITOR does not connect {name}: code {event.ipuser[0]:02X}")
+            raise
 
     def _segment(self) -> dict[str, Any]:
         """The segment in use, or the only one that can be."""

@@ -11,10 +11,16 @@ from types import ModuleType
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.hints import did_you_mean
+from zvmlab.build.kernels import resolve
+from zvmlab.build.modules import module_graph
 from zvmlab.scenarios import (
+    applications,
+    cards,
     disks,
+    drive,
     edges,
     lifecycle,
+    links,
     machine,
     paging,
     reading,
@@ -39,7 +45,7 @@ BUILT_IN: dict[str, Scenario] = (
 """Those that can be swept."""
 USERS: dict[str, Scenario] = {
     name: scenario
-    for module in (users, services, disks, records, paging)
+    for module in (users, services, disks, records, paging, applications, cards, drive, links)
     for name, scenario in scenarios_of(module).items()
 }
 """Those of other parts of the kernel, which can be swept."""
@@ -57,6 +63,19 @@ def find(name: str, known: Mapping[str, Scenario] = BUILT_IN | USERS | WRITERS) 
     if colon and file.endswith(".py"):
         return _choose(scenarios_of(_load(Path(file))), inner, file)
     return _choose(known, name, "zvmlab")
+
+
+def possible(scenarios: Mapping[str, Scenario], kernel: str) -> dict[str, Scenario]:
+    """Those of them whose modules this kernel has: Linux drops drivers."""
+    found = {}
+    for name, scenario in scenarios.items():
+        try:
+            if scenario.modules:
+                module_graph(resolve(kernel), list(scenario.modules))
+        except UsageError:
+            continue
+        found[name] = scenario
+    return found
 
 
 def _choose(known: Mapping[str, Scenario], name: str, place: str) -> Scenario:

@@ -62,7 +62,8 @@ _POLL_NAMES = {
 class Stuck(ZvmlabError):
     """A system call in the guest sleeps and cannot be interrupted; the scenario ends there."""
 
-    def __init__(self, guest: Guest, what: str, pending: Pending[BatchResult]) -> None:
+    def __init__(self, guest: Guest, what: str, pending: Pending[Any]) -> None:
+        """*pending*: of a batch, or of loading a module."""
         super().__init__(f"{what} sleeps uninterruptibly in the guest")
         self.what = what
         self._guest = guest
@@ -71,9 +72,11 @@ class Stuck(ZvmlabError):
     def result(self, seconds: float) -> CallResult | None:
         """What it returned if it does so within that time of the guest's after all."""
         try:
-            reply = self._guest.outlast(self._pending, seconds)
+            reply: Any = self._guest.outlast(self._pending, seconds)
         except Timeout:
             return None
+        if isinstance(reply, ModuleResult):
+            return CallResult(reply.what, 0, reply.errno)
         return reply[0] if len(reply) else None
 
 
@@ -280,6 +283,28 @@ class Context:
         operation(batch)
         reply = self._collect(what, batch.start(self.limit))
         return None if reply.timed_out else reply[0]
+
+    def insmod(self, what: str, module: str) -> str | None:
+        """Load a module of the image that may sleep meanwhile, which is no step by itself.
+
+        What is wrong with that; Stuck if it goes on sleeping.
+        """
+        pending = self.worker.start_insmod(module)
+        try:
+            return error_name(self.guest.outlast(pending, self.limit + _STUCK_SECONDS).errno)
+        except Timeout:
+            self.note(what, stuck=True)
+            raise Stuck(self.guest, what, pending) from None
+
+    def write_file(self, path: str, text: str) -> str | None:
+        """Write a file of sysfs or procfs, which is no step by itself; what is wrong with that."""
+        agent = self.guest.agent
+        opened = agent.open(path, os.O_WRONLY)
+        if opened.errno:
+            return error_name(opened.errno)
+        written = agent.write(opened.ret, text.encode())
+        agent.close(opened.ret)
+        return error_name(written.errno)
 
     def _collect(self, what: str, pending: Pending[BatchResult]) -> BatchResult:
         try:

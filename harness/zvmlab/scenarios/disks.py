@@ -22,13 +22,7 @@ _NOBODY = "NOBODY"
 
 def _set(context: Context, attribute: str, value: str) -> str | None:
     """Write an attribute of dcssblk; what is wrong with that."""
-    agent = context.guest.agent
-    opened = agent.open(f"{_SYSFS}/{attribute}", os.O_WRONLY)
-    if opened.errno:
-        return error_name(opened.errno)
-    written = agent.write(opened.ret, value.encode())
-    agent.close(opened.ret)
-    return error_name(written.errno)
+    return context.write_file(f"{_SYSFS}/{attribute}", value)
 
 
 def _loaded(context: Context) -> str | None:

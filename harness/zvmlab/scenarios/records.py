@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import os
-
 from zvmlab.cp.recording import ACCOUNT, make, queue
 from zvmlab.monitor.steps import settle
 from zvmlab.scenarios.context import Context, error_name, scenario
@@ -51,12 +49,7 @@ def _read(context: Context, fd: int, reads: int = 1) -> list[str]:
 
 
 def _purge(context: Context) -> str | None:
-    opened = context.guest.agent.open(_PURGE, os.O_WRONLY)
-    if opened.errno:
-        return error_name(opened.errno)
-    result = context.guest.agent.write(opened.ret, b"1")
-    context.guest.agent.close(opened.ret)
-    return error_name(result.errno)
+    return context.write_file(_PURGE, "1")
 
 
 def _collect(context: Context, fd: int) -> None:

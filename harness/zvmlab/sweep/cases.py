@@ -36,6 +36,11 @@ _RC: _Table = (
     ("iucv.*", (0x01, 0x1C)),
     ("diag64.*", (4, 40, 44, 45, 177, 263)),
     ("diag08.command", (1, 3, 6, 22)),
+    # Sense byte 0 of unit record devices: command reject, intervention required, data check.
+    ("spool.*", (0x80, 0x40, 0x08)),
+    # What diag_ftp of Linux knows: busy, I/O error; status of a transfer that has ended.
+    ("diag2c4.start", (4, 8)),
+    ("hmc.transfer", (4, 8, 12, 16, 17, 18, 19, 20)),
     ("*", (1,)),
 )
 # Operation and specification exception: the function is missing, the parameters are wrong.

@@ -64,7 +64,7 @@ KNOWN = (
         ("diagdc.*",),
         ("pgm",),
         PANIC,
-        r".*(illegal operation: 0001|specification exception: 0006).*; in .*\bmonwrite_\w+.*",
+        r".*(illegal operation: 0001|specification exception: 0006).*; in .*\b(monwrite|appldata)_\w+.*",
         "kernel: DIAGNOSE X'DC' has no exception-table entry (asm/appldata.h), so a program"
         " interruption there is an oops",
     ),
@@ -209,6 +209,21 @@ KNOWN = (
         r"afterwards opening /dev/account ends with EIO",
         "kernel: it forgets a path whose SEVER CP does not carry out (net/iucv/iucv.c), and a"
         " recording service takes no second one of a user",
+    ),
+    Known(
+        ("diagdc.stop",),
+        ("cc", "rc", "drop"),
+        UNUSABLE,
+        r"afterwards CP copies from the buffers \[\d\] of modules that are gone",
+        "kernel: defect 32: appldata forgets a buffer that CP does not withdraw, and lets its"
+        " module go",
+    ),
+    Known(
+        ("diag2c4.start", "hmc.completion"),
+        ("drop",),
+        HANGS,
+        r"(loading hmcdrv|'[a-z]+ folder(/\w+)?') sleeps uninterruptibly in the guest whatever CP does",
+        "kernel: defect 33: hmcdrv waits for ever for the end of a transfer",
     ),
     Known(
         ("diag2fc.guests",),
