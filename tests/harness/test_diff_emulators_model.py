@@ -16,7 +16,7 @@ from zvmlab.cli.main import main
 from zvmlab.differ.compare import Difference
 from zvmlab.differ.known_emulators import CATALOGUE, EMULATORS, EXPLAINED, emulator_pair
 from zvmlab.guest.config import HERCULES, QEMU, Artifacts
-from zvmlab.scenarios import BUILT_IN, EDGES, MACHINE
+from zvmlab.scenarios import BUILT_IN, EDGES, MACHINE, USERS, WRITERS
 from zvmlab.scenarios.context import Context, Scenario, Stuck
 
 BOOTED = '{"seq":1,"tod":"0","cpu":0,"call":"stsi","gr":["30000002","2"],"cc":0}\n'
@@ -191,9 +191,10 @@ def test_order_of_the_log_counts_but_not_in_a_boot(
 
 
 def test_catalogue_has_all_scenarios_of_sweeps_and_drivers() -> None:
-    assert set(CATALOGUE) == {*BUILT_IN, *EDGES, *MACHINE}
+    parts = set(WRITERS | USERS) - {"pfault", "vmur", "hmcdrv"}
+    assert set(CATALOGUE) == {*BUILT_IN, *EDGES, *MACHINE} | parts
     assert [name for name, one in CATALOGUE.items() if one.boots] == ["boot"]
-    assert len(CATALOGUE) == len(BUILT_IN) + len(EDGES) + len(MACHINE)
+    assert len(CATALOGUE) == len(BUILT_IN) + len(EDGES) + len(MACHINE) + len(parts)
 
 
 def test_table_is_about_scenarios_that_are_there_and_says_why() -> None:

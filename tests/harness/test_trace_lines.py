@@ -241,6 +241,32 @@ def test_diagnose_says_what_was_asked_stored_and_changed() -> None:
     ]
 
 
+def test_lists_are_shown_without_addresses_and_what_nobody_uses() -> None:
+    """Of X'DC' and X'2FC': another address is nothing, another length, function or name is."""
+
+    def asked(code: str, given: str, gr3: str = "1") -> list[str]:
+        registers = ["0", "2000", "0", gr3, *["0"] * 12]
+        read = [["2000", given]]
+        return texts(record(f"diag.{code}", r1=1, r3=3, gr=registers, how="done", **{"in": read}))
+
+    data = "00dc802000000000000000900000000000000000024cc7e000000000025c7d80"
+    shown = f"00dc8020{'.' * 12}0090{'.' * 40}"
+    assert asked("dc", data) == [f"diagnose dc in [{shown}] out [] done"]
+    # Ry is where the return code comes to.
+    assert asked("dc", data, "2") == asked("dc", data)
+    assert asked("dc", data.replace("024cc7e0", "028deef0")) == asked("dc", data)
+    assert asked("dc", data.replace("025c7d80", "029b7540")) == asked("dc", data)
+    for other in ("00dc8120" + data[8:], data.replace("90", "58", 1)):
+        assert asked("dc", other) != asked("dc", data)
+    usage = "40404040404040405c40404040404040" "00000037fffd1d00" "0000007000000002"
+    shown = f"40404040404040405c40404040404040{'.' * 16}0000007000000002"
+    assert asked("2fc", usage) == [f"diagnose 2fc in [{shown}] done"]
+    for other in (usage.replace("5c", "5d"), usage[:-2] + "03", usage.replace("70", "71")):
+        assert asked("2fc", other) != asked("2fc", usage)
+    # A list of another length is shown whole.
+    assert asked("dc", "00dc8020") == ["diagnose dc in [00dc8020] out [] done"]
+
+
 def test_clock_of_cp_is_left_out() -> None:
     def asked(stored: str) -> Record:
         return record("diag.0c", r1=2, r3=2, gr=["0"] * 16, out=[["1000", stored]], how="done")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,9 +116,11 @@ def run_diff_drivers(arguments: argparse.Namespace) -> int:
 
 def run_diff_emulators(arguments: argparse.Namespace) -> int:
     """In two emulators."""
-    from zvmlab.differ.known_emulators import emulator_pair  # only this command needs it
+    from zvmlab.differ.known_emulators import emulator_pair  # only this command needs these
+    from zvmlab.scenarios import possible
 
-    return _run(arguments, emulator_pair(arguments.kernel, arguments.driver))
+    pair = emulator_pair(arguments.kernel, arguments.driver)
+    return _run(arguments, replace(pair, catalogue=possible(pair.catalogue, arguments.kernel)))
 
 
 def _run(arguments: argparse.Namespace, pair: Pair) -> int:

@@ -58,7 +58,7 @@ class Observed:
 
 
 class Side:
-    """A guest that runs one scenario after the other.
+    """A guest that runs one scenario after the other; another where one needs more.
 
     A scenario that leaves something behind, or its end early, costs a new guest.
     *folder* takes the logs, and what each scenario showed as text.
@@ -73,14 +73,16 @@ class Side:
         self._seed = seed
         self._params = params
         renew(folder)
-        self._pool = Pool(numbered(folder), artifacts=artifacts, limit=1, keep_logs=True)
+        # What a scenario needs has other artifacts.
+        self._pool = Pool(numbered(folder), limit=1, keep_logs=True)
 
     def run(self, scenario: Scenario) -> Observed:
         """Everything that the scenario shows on this side."""
         if scenario.boots:
             self.close()
         cold = scenario.boots or self._config.cold
-        guest = self._pool.get(dataclasses.replace(self._config, cold=cold))
+        config = dataclasses.replace(scenario.config(self._config), cold=cold)
+        guest = self._pool.get(config)
         context = Context(guest, guest.logs, f"{self._seed} {scenario.name}", self._params)
         if scenario.boots:
             context.log_from_boot()

@@ -31,11 +31,17 @@ _YIELDS = ("diag.44", "diag.9c")
 # What the emulator has done, not the guest or a test; the configuration has paths of files.
 _BESIDES = ("configuration", "reset", "reset.cpu", "ipl", "dispatch", "monitor.timer")
 # Registers that hold numbers, by DIAGNOSE code: which of the two operands.
-_NUMBERS = {"08": ("r3",), "64": ("r3",), "204": ("r3",), "260": ("r3",), "dc": ("r3",)}
-# The parameter block of DIAGNOSE X'64', and what CP makes use of in it, but for an address:
-# function, name, length (sim/cp/diag/diag_64.c).  The rest is what the guest's stack had there.
-_BLOCK_64 = 24
-_BLOCK_64_USED = ((0, 1), (8, 16), (20, 22))
+_NUMBERS = {"08": ("r3",), "64": ("r3",), "204": ("r3",), "260": ("r3",)}
+# By DIAGNOSE code: the length of its parameter list, and what CP makes use of in it, but for
+# addresses (sim/cp/diag).  The rest is what the guest's stack had there.
+_LISTS: dict[str, tuple[int, tuple[tuple[int, int], ...]]] = {
+    # Function, name, length.
+    "64": (24, ((0, 1), (8, 16), (20, 22))),
+    # The code, function and length of the list, length of the buffer.
+    "dc": (32, ((0, 4), (10, 12))),
+    # Policy and user ID, size of the buffer, format.
+    "2fc": (32, ((0, 16), (24, 32))),
+}
 # What these store is CP's clock, or times by it.
 _CLOCKS = ("0c", "204", "2fc")
 # How a call was made, what stands elsewhere in a line, and the number of a fault rule.
@@ -78,12 +84,13 @@ def _accesses(accesses: Iterable[list[Any]]) -> str:
     return "[" + "; ".join(_bytes(access) for access in accesses) + "]"
 
 
-def _used_of_block(access: list[Any]) -> list[Any]:
-    """A parameter block of DIAGNOSE X'64', what else is in it blanked."""
-    if len(access) != 2 or access[1] is None or len(access[1]) != 2 * _BLOCK_64:
+def _used_of_list(code: str, access: list[Any]) -> list[Any]:
+    """A parameter list of that DIAGNOSE, what CP makes no use of in it blanked."""
+    length, used = _LISTS[code]
+    if len(access) != 2 or access[1] is None or len(access[1]) != 2 * length:
         return access
-    shown = ["."] * (2 * _BLOCK_64)
-    for begin, end in _BLOCK_64_USED:
+    shown = ["."] * (2 * length)
+    for begin, end in used:
         shown[2 * begin : 2 * end] = access[1][2 * begin : 2 * end]
     return [access[0], "".join(shown)]
 
@@ -93,8 +100,8 @@ def _diagnose(record: Record) -> str:
     fields = record.fields
     code = record.call.removeprefix("diag.")
     read = fields.get("in", [])
-    if code == "64":
-        read = [_used_of_block(access) for access in read]
+    if code in _LISTS:
+        read = [_used_of_list(code, access) for access in read]
     words = [f"diagnose {code}"]
     words += [f"{name} {fields['gr'][fields[name]]}" for name in _NUMBERS.get(code, ())]
     words.append(f"in {_accesses(read)}")
