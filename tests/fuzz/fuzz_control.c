@@ -362,7 +362,7 @@ static void do_line(const char *line, size_t len)
 
 static void start(void)
 {
-	static const uint8_t head[WORLD_HEAD] = { 4, 15, 15 };
+	static const uint8_t head[WORLD_HEAD] = { 4, 15, 15, 0x20 };
 	char err[256];
 
 	world_start(head);

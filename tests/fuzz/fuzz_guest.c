@@ -20,6 +20,7 @@
 #include "zvmlab/hmc.h"
 #include "zvmlab/monitor.h"
 #include "zvmlab/recording.h"
+#include "zvmlab/spool.h"
 #include "zvmlab/watchdog.h"
 
 #define OPERATION 12
@@ -223,7 +224,7 @@ static void put_block(const struct operation *op, uint16_t code)
 		put_be32(block + (wide ? 20 : 4), op->class & 0x80 ? area_address(op->value) : DATA);
 		put_be32(block + (wide ? 28 : 12), area_address(op->answer));
 	} else if (code == 0x210) {
-		put_be16(block, op->path & 1 ? 9 : op->path);
+		put_be16(block, op->path & 1 ? 9 : world.spool ? 0xc + op->path % 8 : op->path);
 		put_be16(block + 2, op->length);
 	} else if (code == 0x2fc) {
 		ebcdic_name(block, op->path & 1 ? names[op->path % COUNT(names)] : "*");
@@ -266,6 +267,7 @@ static void diagnose_any(const struct operation *op)
 #undef DIAG_CODE
 	};
 	static const uint32_t subcodes[] = { 0x10, 0x0c, 0x00, 0x40000010, 0x20, 0x40 };
+	static const uint32_t positions[] = { 0x0000, 0x0028, 0x0fff, 0x0004 };
 	const uint16_t code = codes[op->function % COUNT(codes)];
 	const unsigned int r1 = op->message & 15, r3 = op->message >> 4;
 
@@ -278,10 +280,17 @@ static void diagnose_any(const struct operation *op)
 		put_drive_list(op);
 		world.gr[r3] = op->path % 9;
 	}
+	/* Ry is a device or a file's number, Ry+1 the subcode. */
+	if (code == 0x14 && world.spool) {
+		world.gr[r1] = op->area & 1 ? DATA : area_address(op->area);
+		world.gr[r3] = op->path % 4 + (op->class & 1 ? 0xcu : 0u);
+	}
 	if (code == 0x204 && op->path & 1)
 		world.gr[r3] = 4;
 	world.gr[(r1 + 1) & 15] = op->flags & 4 ? area_length(op->answer) : 128;
 	world.gr[(r3 + 1) & 15] = area_length(op->answer);
+	if (code == 0x14 && world.spool)
+		world.gr[(r3 + 1) & 15] = positions[op->limit % COUNT(positions)];
 	/* An interval that is long enough, an address and a length. */
 	if (code == 0x288 && op->path & 1) {
 		world.gr[r1] = op->path >> 1 & 3;
@@ -387,11 +396,93 @@ static void paging(const struct operation *op)
 	}
 }
 
+/* One command of a channel program, as a port gives it: of records that are full, or not. */
+static void unit(const struct operation *op)
+{
+	static const uint8_t unit_commands[] = { 0x02, 0x42, 0x01, 0x09, 0x11, 0x0b, 0x8b, 0x41 };
+	struct cp_unit_io io = {
+		.device = (uint16_t)(0xc + op->path % 4),
+		.command = op->limit & 0x80 ? op->value
+					    : unit_commands[op->class % COUNT(unit_commands)],
+	};
+	const enum cp_unit_way way = cp_unit_way(world.cp, io.device, io.command);
+
+	if (way == CP_UNIT_REJECT)
+		return;
+	if (way == CP_UNIT_TAKES) {
+		io.length = 1 + op->length % cp_unit_length(world.cp, io.device);
+		memset(io.data, op->value, io.length);
+	}
+	cp_unit(world.cp, &io);
+	if ((io.status & CP_UNIT_ENDED) != CP_UNIT_ENDED ||
+	    io.length > SPOOL_MAX_RECORD ||
+	    !(io.status & CP_UNIT_CHECK) != !io.sense)
+		world_fail("command %02X of unit %X ends with %02X, sense %02X, %u bytes",
+			   io.command, io.device, io.status, io.sense, io.length);
+}
+
+/* All files are as long as they say, and are what is accounted. */
+static void check_spool(void)
+{
+	const struct spool_use use = spool_use(world.cp);
+	static uint8_t room[10 * SPOOL_MAX_RECORD];
+	struct spool_file_info file;
+	uint32_t pages = 0, files = 0;
+
+	for (; spool_file(world.cp, files, &file); files++) {
+		const int found = spool_records(world.cp, file.owner, file.queue, file.id, 0, room,
+						sizeof(room));
+		const uint32_t fit = (uint32_t)sizeof(room) / file.record_length;
+		const uint32_t wanted = file.records < fit ? file.records : fit;
+
+		pages += file.pages;
+		if (found >= 0 && !file.open && (uint32_t)found != wanted)
+			world_fail("file %u has %u records, %d are read", file.id, file.records,
+				   found);
+	}
+	if (pages != use.pages || files != use.files)
+		world_fail("%u pages of %u files, %u of %u are accounted", pages, files, use.pages,
+			   use.files);
+}
+
+static void spooling(const struct operation *op)
+{
+	static const uint8_t data[3 * 4096] = { 0xc1, 0x40 };
+	const struct spool_put file = {
+		.user = names[op->answer % 4], .queue = (enum spool_queue)(op->path % SPOOL_QUEUES),
+		.origin = op->class & 1 ? "OPERATOR" : NULL,
+		.name = op->class & 2 ? "NAME" : NULL, .type = op->class & 4 ? "TYPE" : NULL,
+		.spool_class = op->class & 8 ? 'B' : 'A', .hold = op->class & 0x10,
+		.system_hold = op->class & 0x20,
+		.record_length = 1 + op->limit % SPOOL_MAX_RECORD,
+		.data = data, .len = area_length(op->length) % (sizeof(data) + 1),
+	};
+	char err[256];
+
+	switch (op->function % 8) {
+	case 0:
+		(void)spool_put(world.cp, &file, err, sizeof(err));
+		break;
+	case 1:
+		spool_limits(world.cp, op->class & 1 ? op->length : SPOOL_PAGES,
+			     op->class & 2 ? op->limit : SPOOL_MAX_FILES);
+		break;
+	default:
+		unit(op);
+		break;
+	}
+	check_spool();
+}
+
 static void stsi(const struct operation *op)
 {
 	struct cp_insn insn = { .cpu = op->actor % world.cpus, .gr = world.gr, .amode = 64 };
 	static uint8_t sysib[4096];
 
+	if (world.spool && op->flags & 8) {
+		spooling(op);
+		return;
+	}
 	if (op->flags & 0x20) {
 		sthyi(op);
 		return;
@@ -435,12 +526,25 @@ static const char *const commands[] = {
 	"XAUTOLOG PEER2 IPL 190 SYNCH",
 };
 
+static const char *const spool_commands[] = {
+	"QUERY RDR ALL", "QUERY PUN", "QUERY PRT * ALL ISODATE", "QUERY VIRTUAL C",
+	"QUERY VIRTUAL UR", "SPOOL C CLASS B CONT HOLD", "SPOOL C CLASS * NOCONT NOHOLD",
+	"SPOOL D TO PEER1", "SPOOL D TO *", "SPOOL D OFF CONT", "SPOOL D NOCONT KEEP COPY 3 FORM F",
+	"SPOOL E TO PEER2 RDR NAME ONE TWO", "CLOSE C", "CLOSE C HOLD", "CLOSE D", "CLOSE D NAME A B",
+	"CLOSE D PURGE", "CLOSE E TO *", "PURGE RDR ALL", "PURGE RDR 1", "PURGE ALL", "ORDER RDR 2 1 2",
+	"CHANGE RDR 1 NOHOLD", "CHANGE RDR ALL CLASS B NAME X Y", "TRANSFER RDR 1 TO PEER1",
+	"TRANSFER PUN ALL TO * RDR", "TAG DEV D some text", "LINK PEER1 191 191 RR",
+};
+
 /* A command, or two, with a byte that may be another. */
 static size_t command_text(const struct operation *op, char text[CPCMD_MAX_COMMAND + 1])
 {
 	size_t len;
 
-	strcpy(text, commands[op->function % COUNT(commands)]);
+	if (world.spool && op->flags & 0x10)
+		strcpy(text, spool_commands[op->function % COUNT(spool_commands)]);
+	else
+		strcpy(text, commands[op->function % COUNT(commands)]);
 	len = strlen(text);
 	if (op->path)
 		text[op->path % len] = (char)(op->value ? op->value : '?');

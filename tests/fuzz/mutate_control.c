@@ -37,6 +37,11 @@ static const char *const texts[] = {
 	"\\u00e4\\u20ac",
 	"MONITOR STOP",
 	"QUERY TIME",
+	"QUERY RDR ALL",
+	"PURGE LINUX001 ALL",
+	"CHANGE LINUX001 RDR ALL HOLD",
+	"folder/file",
+	"A",
 };
 /* Their last characters say what they are: files.c. */
 static const char *const paths[] = { "/f0", "/f1", "/f2", "/m", "/d", "/p", "/", "/l", "/f0.idx" };

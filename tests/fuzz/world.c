@@ -50,6 +50,7 @@ static const struct directory {
 	  "NAMESAVE MONDCSS",
 	  close_directory },
 };
+static const char spool[] = ";SPOOL 00C 2540 READER *;SPOOL 00D 2540 PUNCH A;SPOOL 00E 1403 A";
 static const char *const segments[] = {
 	"MONDCSS 100-11F SC RSTD;DATA 120-123 EW 124-127 EN;WRITE 128-12F SW",
 	"MONDCSS 100-107 SC RSTD;INNER F0-F3 SN;READ 130-137 SR 138-13F ER",
@@ -216,19 +217,21 @@ void world_start(const uint8_t head[WORLD_HEAD])
 		.external = host_external,
 		.event = host_event,
 	};
-	char err[256], cpus[8];
+	char err[256], cpus[8], text[512];
 
 	memset(&world, 0, sizeof(world));
 	world.storage = storage;
 	world.keep = head[0] & 1;
 	world.whole = head[0] & 8;
+	world.spool = head[3] & 0x20;
 	world.cpus = 1 + head[1] % WORLD_CPUS;
 	world.tod = UINT64_C(0xd000000000000000);
 	cp_config_init(&world.config);
 	snprintf(cpus, sizeof(cpus), "%u", world.cpus);
 	set("cpus", cpus);
 	set("storage", "0.1M");
-	set("directory", directory->text);
+	snprintf(text, sizeof(text), "%s%s", directory->text, world.spool ? spool : "");
+	set("directory", text);
 	set("segment", segments[(head[3] >> 1) % 4]);
 	set("class", head[3] & 0x10 ? "G" : "ABCDEFG");
 	world.config.max_paths = 1 + head[1] / WORLD_CPUS % MODEL_PATHS;

@@ -41,6 +41,7 @@ struct world {
 	unsigned int cpus;
 	bool keep;			/* only what the model knows is done */
 	bool whole;			/* all of storage is compared in the end */
+	bool spool;			/* the directory has SPOOL statements: 00C, 00D, 00E */
 	uint8_t *storage;
 	uint64_t prefix[WORLD_CPUS];
 	uint64_t gr[16];
