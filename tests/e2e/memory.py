@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from zvmlab.agent.agent import Agent
-from zvmlab.build.kernel import DEBUG
+from zvmlab.build.kernel import is_debug
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.kernelcheck import check_kernel
 
@@ -83,7 +83,7 @@ def flat(guest: Guest, objects: int, pages: int, seconds: float = 60.0) -> Itera
     """
     before = KernelMemory.of(guest.agent)
     yield
-    if guest.config.kernel in DEBUG:
+    if is_debug(guest.config.kernel):
         check_kernel(guest)
     limit = time.monotonic() + seconds
     while left := _left(guest, before, objects, pages):
@@ -99,6 +99,6 @@ def _left(guest: Guest, before: KernelMemory, objects: int, pages: int) -> str:
         name for name in ("iomem", "modules") if getattr(after, name) != getattr(before, name)
     ]
     grown: dict[str, int] = {}
-    if guest.config.kernel not in DEBUG:
+    if not is_debug(guest.config.kernel):
         grown = after.more_objects(before, objects) | after.more_pages(before, pages)
     return f"{', '.join(changed)} {grown}" if changed or grown else ""

@@ -12,12 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 import pytest
+from fake_tools import put_tools
 
 from zvmlab.base.errors import CannotRun, ZvmlabError
 from zvmlab.base.owned import MARK
 from zvmlab.base.progress import Progress
-from zvmlab.build import debugkernel, kernel_patches
-from zvmlab.build.debugkernel import COMMON, CONFIGS, debug_kernel, gcov_folder, lost_lines
+from zvmlab.build import debugkernel, kbuild, kernel_patches, linux_source
+from zvmlab.build.debugkernel import debug_kernel, gcov_folder
+from zvmlab.build.kbuild import COMMON, CONFIGS, lost_lines
 from zvmlab.build.kernel import DEBUG, slowness
 from zvmlab.build.kernels import resolve
 from zvmlab.build.linux_files import LinuxFile
@@ -99,13 +101,8 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Archive:
     rcu_tasks.write_text("\trcuwait_wait_event(&rtp->cbs_wait, found, TASK_IDLE);\n")
     for name in ("include", "arch/s390/include", "arch/s390/boot"):
         (tree / name).mkdir(parents=True)
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    for tool in debugkernel.TOOLS:
-        (tools / tool).write_text("#!/bin/sh\n")
-        (tools / tool).chmod(0o755)
-    (tools / "make").write_text(MAKE)
-    (tools / "xz").unlink()
+    put_tools(tmp_path / "bin", MAKE, monkeypatch)
+    (tmp_path / "bin/xz").unlink()
     configs = tmp_path / "configs"
     configs.mkdir()
     (configs / COMMON).write_text("# Why.\nCONFIG_A=y\n# CONFIG_B is not set\n")
@@ -121,15 +118,14 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Archive:
 
     made.deb.write_bytes(b"deb")
     monkeypatch.setenv("ZVMLAB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     monkeypatch.setenv("MAKEFLAGS", "C=1")
     monkeypatch.setenv("KCFLAGS", "-Dx")
-    monkeypatch.setattr(debugkernel, "Suite", made)
-    monkeypatch.setattr(debugkernel, "CONFIGS", configs)
+    monkeypatch.setattr(linux_source, "Suite", made)
+    monkeypatch.setattr(kbuild, "CONFIGS", configs)
     counted = [LinuxFile(PurePosixPath("drivers/a.c"), "nothing")]
     monkeypatch.setattr(debugkernel, "linux_files", lambda: counted)
     monkeypatch.setattr(debugkernel, "compiler_version", lambda: b"12.2.0")
-    monkeypatch.setattr(debugkernel, "unpack", unpack)
+    monkeypatch.setattr(linux_source, "unpack", unpack)
     return made
 
 
@@ -236,7 +232,7 @@ def test_it_is_built_once_for_each_configuration_compiler_and_source(
 
     seen = [image()]
     assert image() == seen[0]
-    (debugkernel.CONFIGS / COMMON).write_text("# Why.\nCONFIG_A=m\n")
+    (kbuild.CONFIGS / COMMON).write_text("# Why.\nCONFIG_A=m\n")
     seen.append(image())
     monkeypatch.setattr(debugkernel, "compiler_version", lambda: b"12.2.1")
     seen.append(image())
@@ -265,7 +261,7 @@ def test_last_source_is_used_when_the_archive_is_out_of_reach(
 
 
 def test_configuration_that_cannot_be_had_is_an_error(archive: Archive, tmp_path: Path) -> None:
-    (debugkernel.CONFIGS / "debug.config").write_text("# Why.\nCONFIG_LOST=y\n")
+    (kbuild.CONFIGS / "debug.config").write_text("# Why.\nCONFIG_LOST=y\n")
     with pytest.raises(ZvmlabError, match="its configuration drops CONFIG_LOST=y"):
         debug_kernel("debug", Progress(quiet=True))
     assert not list((tmp_path / "cache").glob("debugkernel-1*"))

@@ -17,16 +17,18 @@ import fcntl
 import hashlib
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TextIO
 
 from zvmlab.base import manifest, shipped
-from zvmlab.base.errors import CannotRun, StepFailed, UsageError, exit_code
+from zvmlab.base.errors import CannotRun, StepFailed, Timeout, UsageError, exit_code
 from zvmlab.base.owned import MARK, discard, is_ours, mark, others, some
 
 # Neither make, nor QEMU's configure, nor a kernel's build takes these in a folder's path.
-_UNFIT = re.compile(r"[\s:;#$%&*?'\"\\<>|()\[\]{}`]")
+UNFIT = re.compile(r"[\s:;#$%&*?'\"\\<>|()\[\]{}`]")
 _ENTRY = re.compile(
     r"[a-z][a-z0-9.-]*-(?:.+-)?[0-9a-f]{16}"
     r"|(?:kernel|headers)-(?:bookworm|trixie|sid)-\d.+"
@@ -34,7 +36,7 @@ _ENTRY = re.compile(
 )
 _BEGUN = re.compile(r"\.[a-z].*\.\d+|\.debs-\w+")
 _FILE = re.compile(
-    r"\.[a-z].*\.(?:lock|\d+)|(?:kernel|debug-source)-of-[a-z]+|[a-z].*-[0-9a-f]{16}\.log"
+    r"\.[a-z].*\.(?:lock|\d+)|(?:kernel|debug-source)-of-[a-z-]+|[a-z].*-[0-9a-f]{16}\.log"
 )
 
 
@@ -50,7 +52,7 @@ def _place() -> tuple[Path, bool]:
 def cache_root() -> Path:
     """The cache's directory (``ZVMLAB_CACHE``), created if need be, and marked."""
     root, by_name = _place()
-    unfit = _UNFIT.search(str(root))
+    unfit = UNFIT.search(str(root))
     if unfit:
         raise UsageError(
             f"the cache's path {str(root)!r} contains {unfit[0]!r}; QEMU and kernel modules cannot"
@@ -120,6 +122,38 @@ def locked(name: str) -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def locked_within(name: str, seconds: int, what: str, say: Callable[[str], None]) -> Iterator[int]:
+    """As locked(), for builds that may take long: says that it waits for another, with a limit.
+
+    *what* is being built.  Yields the lock's file: whoever else has it open keeps the lock.
+    """
+    path = cache_root() / f".{name}.lock"
+    with open(path, "a+", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting until {_holder(lock)} has built {what}, for at most {seconds} s")
+            # It waits in our place, with a limit, and the lock that it gets is ours as well.
+            waiting = ["flock", "--timeout", str(seconds), str(lock.fileno())]
+            done = subprocess.run(waiting, pass_fds=[lock.fileno()], check=False)
+            if done.returncode != 0:
+                raise Timeout(
+                    f"{_holder(lock)} is still building {what} after {seconds} s, and holds {path}"
+                ) from None
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        yield lock.fileno()
+
+
+def _holder(lock: TextIO) -> str:
+    """Who has noted that it holds a lock."""
+    lock.seek(0)
+    pid = lock.read(20).strip()
+    return f"process {pid}" if pid.isdigit() else "another process"
+
+
 def entry(
     kind: str,
     key: str,
@@ -127,12 +161,14 @@ def entry(
     artifact: str = "",
     fixed: bool = False,
     made_with: Callable[[], bytes | str] | None = None,
+    vast: bool = False,
 ) -> Path:
     """The entry's directory, or the file *artifact* in it; *build* fills a new one.
 
     An entry is made again if it is incomplete or altered, or if it is *fixed* (it
     has its own path in it) and not where it was made.  One that came with a package is taken
     as it is; *made_with* tells what goes into the key unless it did: which compiler there is.
+    One that is *vast* has so many files that nobody looks whether they are as they were made.
     """
     name = f"{kind}-{key}"
     came = shipped.find(name, artifact)
@@ -143,7 +179,7 @@ def entry(
     if not usable(final, artifact, fixed):
         with locked(final.name):
             if not usable(final, artifact, fixed):
-                _make(final, build, artifact, fixed)
+                _make(final, build, artifact, fixed, vast)
     return final / artifact
 
 
@@ -168,7 +204,9 @@ def _filled(folder: Path, artifact: str) -> bool:
     return any(path.name != MARK for path in folder.iterdir())
 
 
-def _make(final: Path, build: Callable[[Path], None], artifact: str, fixed: bool) -> None:
+def _make(
+    final: Path, build: Callable[[Path], None], artifact: str, fixed: bool, vast: bool
+) -> None:
     """Build the entry in the place of what is there; the lock is held."""
     root = final.parent
     if final.exists() and not discard(final):
@@ -183,7 +221,7 @@ def _make(final: Path, build: Callable[[Path], None], artifact: str, fixed: bool
         build(scratch)
         if not _filled(scratch, artifact):
             raise CannotRun(f"what was built for {final} is not there ({artifact or 'nothing'})")
-        manifest.write(scratch, final if fixed else None)
+        manifest.write(scratch, final if fixed else None, not vast)
         scratch.rename(final)
         _log_of(final).unlink(missing_ok=True)
     except StepFailed as error:

@@ -81,11 +81,14 @@ def _files(folder: Path) -> Iterator[Path]:
         yield from (Path(top, name) for name in [*files, *links])
 
 
-def write(folder: Path, place: Path | None = None) -> None:
-    """Note what is in *folder*, which is right only at *place* if that is given."""
+def write(folder: Path, place: Path | None = None, all_files: bool = True) -> None:
+    """Note what is in *folder*, which is right only at *place* if that is given.
+
+    Without *all_files* it is whole as long as it is there.
+    """
     files = {
         str(path.relative_to(folder)): _note(path, path.lstat())
-        for path in _files(folder)
+        for path in (_files(folder) if all_files else ())
         if path != folder / MARK
     }
     noted = {"version": _VERSION, "place": None if place is None else str(place), "files": files}

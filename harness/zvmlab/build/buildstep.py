@@ -5,15 +5,26 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from zvmlab.base.errors import StepFailed, ZvmlabError
 
 LOG_TAIL = 15
+# The compiler's, modpost's, the linker's, kbuild's configuration's, make's.
+_ERRORS = (
+    re.compile(r"^\S+:\d+:(?:\d+:)? (?:fatal )?error: "),
+    re.compile(r"^ERROR: modpost: "),
+    re.compile(r"undefined reference to "),
+    re.compile(r"^\S*(?:Kconfig|\.config)\S*:\d+: "),
+    re.compile(r"^\S+:\d+: \*\*\* "),
+    re.compile(r"^make.*: \*\*\* "),
+)
 
 
 def log_tail(log: Path) -> str:
@@ -25,6 +36,38 @@ def log_tail(log: Path) -> str:
     return "\n".join(line[:200] for line in lines[-LOG_TAIL:])
 
 
+def first_error(said: Iterable[str]) -> str:
+    """The compiler's first error with file and line, else make's, else the last line."""
+    lines = [line.strip() for line in said if line.strip()]
+    for pattern in _ERRORS:
+        for line in lines:
+            if pattern.search(line):
+                return line
+    return lines[-1] if lines else "make said nothing"
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a step is stopped: asked to (SIGTERM) first, and killed if it does not end in time."""
+
+    seconds: float = 0.0
+    """It has so many to end in; 0: it is killed at once."""
+    killed: Callable[[], None] = lambda: None
+    """Called before that, when nothing is known of what it leaves half done."""
+
+
+def _stop(process: subprocess.Popen[str], ending: Ending) -> None:
+    """End a step, and all that is in its process group."""
+    with contextlib.suppress(ProcessLookupError):  # it ends just now
+        if ending.seconds:
+            os.killpg(process.pid, signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(ending.seconds)
+                return
+        ending.killed()
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 def run_step(
     what: str,
     argv: Sequence[str],
@@ -32,14 +75,17 @@ def run_step(
     log: Path,
     seconds: int,
     env: Mapping[str, str] | None = None,
-) -> Iterator[str]:
+    ending: Ending = Ending(),
+    keeps: Sequence[int] = (),
+) -> Generator[str, None, None]:
     """Run *argv* and yield its output's lines, which are appended to *log* as well.
 
     *what* names the whole in errors ("building QEMU"); *env* replaces the
     environment.  At the time limit, or when the caller stops listening, the
-    step's whole process group is killed.
+    step's whole process group is stopped as *ending* says.  *keeps*: files of ours that
+    it has open as long as it lives, even if we do not.
     """
-    with open(log, "a", encoding="utf-8") as out:
+    with open(log, "a", buffering=1, encoding="utf-8") as out:
         process = subprocess.Popen(
             argv,
             cwd=cwd,
@@ -49,6 +95,7 @@ def run_step(
             text=True,
             errors="replace",
             start_new_session=True,
+            pass_fds=keeps,
             env={**(os.environ if env is None else env), "LC_ALL": "C.UTF-8"},
         )
         assert process.stdout is not None
@@ -56,8 +103,7 @@ def run_step(
 
         def kill() -> None:
             expired.set()
-            with contextlib.suppress(ProcessLookupError):  # it ends just now
-                os.killpg(process.pid, signal.SIGKILL)
+            _stop(process, ending)
 
         timer = threading.Timer(seconds, kill)
         timer.start()
@@ -69,7 +115,7 @@ def run_step(
         finally:
             timer.cancel()
             if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
+                _stop(process, ending)
                 process.wait()
             process.stdout.close()
     if expired.is_set():

@@ -23,7 +23,7 @@ from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import CannotRun, ZvmlabError, exit_code
 from zvmlab.base.progress import Progress
 from zvmlab.build.buildstep import run_tool
-from zvmlab.build.debugkernel import kernel_source
+from zvmlab.build.linux_source import kernel_source
 from zvmlab.build.modulebuild import Build, build_folder, driver_source, run_make
 from zvmlab.build.kernels import resolve
 

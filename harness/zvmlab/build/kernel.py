@@ -9,6 +9,12 @@ from pathlib import Path
 
 from zvmlab.base.errors import CannotRun
 
+SUITES = ("bookworm", "trixie", "sid")
+STANDS_IN = {"trixie": "bookworm-backports"}
+"""Where Debian builds a suite's kernel as well: a mirror can be without the suite for hours."""
+DEBIAN = (*SUITES, *STANDS_IN.values())
+SERIES = {"6.1": "bookworm", "6.12": "trixie"}
+"""The suite of a series that stays; all others come and go with the newest suite."""
 COVERAGE = "coverage"
 DEBUG = {"debug": "bookworm", COVERAGE: "bookworm"}
 """Debug kernels by name: the suite whose kernel source they are built from."""
@@ -25,18 +31,25 @@ class Kernel:
     version: str
     """As uname -r says it; of an image without modules, its file name."""
     suite: str
-    """Debian suite, a key of DEBUG, or "local"."""
+    """Debian suite, a key of DEBUG, a source tree and its state ("linux@1a2b3c4d"), or "local"."""
     image: Path
     modules: Path | None
     """The directory lib/modules/VERSION, if there is one."""
+    work: Path | None = None
+    """Where a kernel from a source tree is built, as long as that is at the same state."""
 
     def __str__(self) -> str:
         return f"{self.version} ({self.suite})"
 
 
+def is_debug(name: str) -> bool:
+    """Is it built by us to look for mistakes, or to count lines?  Also of a source tree."""
+    return name in DEBUG or "debug" in name.split(":")[1:]
+
+
 def slowness(name: str) -> float:
     """How much longer than on Debian's kernels a test may take on this one."""
-    return DEBUG_SLOWNESS if name in DEBUG else 1.0
+    return DEBUG_SLOWNESS if is_debug(name) else 1.0
 
 
 def module_trees(root: Path) -> list[Path]:

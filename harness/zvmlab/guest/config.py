@@ -11,7 +11,7 @@ from pathlib import Path
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.hints import did_you_mean
-from zvmlab.build.kernel import DEBUG
+from zvmlab.build.kernel import is_debug
 from zvmlab.cp.fault_points import check
 from zvmlab.cp.faults import Fault
 from zvmlab.cp.faults_file import load
@@ -221,7 +221,7 @@ class GuestConfig:
         ]
         if ANY_PLACE not in self.command_line.split():
             words.append(_SAME_PLACE)
-        if self.kernel in DEBUG:
+        if is_debug(self.kernel):
             # Of what lies between the end of storage and what SCLP calls possible, KASAN
             # has no shadow; a segment there would be read once.  Above this limit it has.
             words.append(f"mem={storage_end(self.storage)}")

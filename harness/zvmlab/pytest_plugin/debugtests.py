@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.build.kernel import DEBUG, slowness
+from zvmlab.build.kernel import is_debug, slowness
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.kernel_lines import keep_counts
 from zvmlab.guest.kernelcheck import check_kernel
@@ -40,7 +40,7 @@ def _test_seconds(item: pytest.Item) -> float:
 def skip_unfit(item: pytest.Item, kernel: str) -> None:
     """Skip what is marked as not applying to debug kernels, with the reason given there."""
     mark = item.get_closest_marker(NOT_DEBUG)
-    if mark is not None and kernel in DEBUG:
+    if mark is not None and is_debug(kernel):
         (reason,) = mark.args
         item.add_marker(pytest.mark.skip(reason=f"on a debug kernel: {reason}"))
 
@@ -52,7 +52,7 @@ def last_check(guest: Guest, lines: Path | None = None) -> None:
     """
     answers = guest.can_answer and guest.emulator.alive and not guest.console.crash
     # A crash ends all connections, and an expected one is none for the console any more.
-    if guest.config.kernel in DEBUG and answers and not guest.control.closed:
+    if is_debug(guest.config.kernel) and answers and not guest.control.closed:
         check_kernel(guest)
         if lines is not None:
             keep_counts(guest, lines)
