@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Guest kernels: by Debian suite, by series number, or from local files.
 
-    kernel = resolve("trixie")        # also "6.12", "debug", a kernel image, a build's folder
+    kernel = resolve("trixie")        # also "6.12", "debug", a kernel image, a build's folder,
+                                      # a kernel source tree, "source:6.12"
     print(kernel.version, kernel.image)
 
 A suite's newest kernel is taken from its signed index, unpacked into the cache
@@ -12,6 +13,7 @@ a suite stands in that has the same series, and that is said.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -24,14 +26,22 @@ from zvmlab.base.hints import did_you_mean
 from zvmlab.base.progress import Progress
 from zvmlab.build.debugkernel import debug_kernel
 from zvmlab.build.elf import is_linux
-from zvmlab.build.kernel import ARCH, DEBUG, Kernel, module_trees, unpack, unpacked
+from zvmlab.build.kernel import (
+    ARCH,
+    DEBIAN,
+    DEBUG,
+    SERIES,
+    STANDS_IN,
+    SUITES,
+    Kernel,
+    module_trees,
+    unpack,
+    unpacked,
+)
+from zvmlab.build.kernel_tree import tree_kernel
+from zvmlab.build.tree_name import number_of, series_of, tree_name
 from zvmlab.build.packages import DAY, HOUR, Suite
 
-SUITES = ("bookworm", "trixie", "sid")
-STANDS_IN = {"trixie": "bookworm-backports"}
-"""Where Debian builds a suite's kernel as well: a mirror can be without the suite for hours."""
-DEBIAN = (*SUITES, *STANDS_IN.values())
-_SERIES = {"6.1": "bookworm", "6.12": "trixie"}
 _IMAGE = r"linux-image-\d[^-]*(-\d+)?-s390x"
 _PARTS = ("linux-binary-", "linux-modules-", "linux-base-")
 _LOCAL_IMAGES = (
@@ -57,6 +67,9 @@ def resolve(name: str, modules: Path | None = None, progress: Progress | None = 
         return debug_kernel(name, shown)
     if re.fullmatch(r"\d+\.\d+", name):
         return _of_series(name, shown)
+    tree = tree_name(name)
+    if tree is not None:
+        return tree_kernel(tree, shown, lambda series: _debian_config(series, shown))
     path = Path(name).expanduser()
     if path.is_dir():
         return _of_folder(path.absolute(), modules)
@@ -68,7 +81,8 @@ def resolve(name: str, modules: Path | None = None, progress: Progress | None = 
         return Kernel(modules.name if modules else image.name, "local", image, modules)
     raise UsageError(
         f"kernel '{name}' is neither a suite ({', '.join(SUITES)}), nor {' nor '.join(DEBUG)},"
-        " nor a series such as 6.1, nor an existing kernel image or folder"
+        " nor a series such as 6.1, nor an existing kernel image or folder, nor a kernel source tree"
+        " (a folder, or source:6.1)"
         f"{did_you_mean(name, [*SUITES, *DEBUG])}"
     )
 
@@ -79,8 +93,42 @@ def suite_in_use(name: str) -> str:
     return name if noted is None else noted.suite
 
 
+def defects_of(name: str) -> set[str]:
+    """Under which names the known defects of that kernel stand.
+
+    A suite has those of the one that stands in for it, too, a debug kernel those of the suite
+    that it is built from, and a source tree those of the suite whose series it is of.
+    """
+    names = {name, suite_in_use(name), DEBUG.get(name, name)}
+    with contextlib.suppress(UsageError):  # what is wrong with it is told when it is built
+        tree = tree_name(name)
+        if tree is not None:
+            series = tree.series or series_of(Path(tree.place).expanduser().resolve())
+            names |= {SERIES[series]} if series in SERIES else set()
+    return names
+
+
+def suite_of(series: str) -> str:
+    """The suite whose kernel is the nearest to that series, and not newer if there is one."""
+    known = [(number_of(one), suite) for one, suite in SERIES.items()]
+    wanted = number_of(series)
+    if wanted > max(known)[0]:
+        return SUITES[-1]
+    return max([one for one in known if one[0] <= wanted] or [min(known)])[1]
+
+
+def _debian_config(series: str, progress: Progress) -> str:
+    """The configuration of that suite's kernel."""
+    kernel = _of_suite(suite_of(series), progress)
+    assert kernel.modules is not None
+    for file in (kernel.image.with_name(f"config-{kernel.version}"), kernel.modules / "config"):
+        if file.is_file():
+            return file.read_text(encoding="utf-8")
+    raise CannotRun(f"Debian's kernel {kernel} comes without its configuration")
+
+
 def _of_series(series: str, progress: Progress) -> Kernel:
-    suite = _SERIES.get(series, "sid")
+    suite = SERIES.get(series, "sid")
     kernel = _of_suite(suite, progress)
     if not kernel.version.startswith(series + "."):
         raise UsageError(
@@ -93,7 +141,10 @@ def _of_series(series: str, progress: Progress) -> Kernel:
 def _of_folder(folder: Path, modules: Path | None) -> Kernel:
     images = [found for pattern in _LOCAL_IMAGES for found in sorted(folder.glob(pattern))]
     if not images:
-        raise UsageError(f"{folder} holds no kernel image (vmlinuz, boot/vmlinuz-*, bzImage …)")
+        raise UsageError(
+            f"{folder} holds no kernel image (vmlinuz, boot/vmlinuz-*, bzImage …), and is no kernel"
+            " source tree (Makefile, Kconfig, arch/)"
+        )
     is_linux(images[0])
     trees = [modules] if modules else module_trees(folder)
     version = images[0].name.removeprefix("vmlinuz").lstrip("-")

@@ -26,10 +26,10 @@ from zvmlab.base.cache import cache_root, digest, entry
 from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError
 from zvmlab.base.progress import Progress
 from zvmlab.base.tree import TREE
-from zvmlab.build.buildstep import LOG_TAIL, run_tool
+from zvmlab.build.buildstep import LOG_TAIL, first_error, run_tool
 from zvmlab.build.host_programs import host_arch, unpack_programs
-from zvmlab.build.kernel import ARCH, Kernel, unpack
-from zvmlab.build.kernels import DEBIAN
+from zvmlab.build.kernel import ARCH, DEBIAN, Kernel, unpack
+from zvmlab.build.kernel_tree import at_work
 from zvmlab.build.modules import module_name
 from zvmlab.build.packages import Suite
 
@@ -41,12 +41,6 @@ _MADE = re.compile(
 )
 _MOST_FILES = 2000
 _MOST_BYTES = 64 << 20
-# The compiler's, modpost's, make's.
-_ERRORS = (
-    re.compile(r"^\S+:\d+:(?:\d+:)? (?:fatal )?error: "),
-    re.compile(r"^ERROR: modpost: "),
-    re.compile(r"^make.*: \*\*\* "),
-)
 CROSS = "s390x-linux-gnu-"
 MAKE_SECONDS = 600
 # Parts of the packages that modules are not built with.
@@ -119,7 +113,11 @@ def built_modules(
     _need_programs(kernel)
     build = build_folder(kernel, shown)
     names = [str(file.relative_to(source)) for file in sources]
-    key = digest(kernel.version, str(build), _stamp(build), *names, *sources)
+    # The headers of a kernel's source tree are in the folder itself, and change.
+    state = str(kernel.image) if kernel.work else ""
+    key = digest(
+        kernel.version, str(build), _stamp(build), *([state] if state else []), *names, *sources
+    )
 
     def make(folder: Path) -> None:
         work = folder / "work"
@@ -127,7 +125,8 @@ def built_modules(
             (work / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, work / name)
         with shown.step(f"building {source.name}/ for {kernel.version}"):
-            _make_modules(source, build, work, cache_root() / f"module-{key}.log")
+            with at_work(kernel, shown):
+                _make_modules(source, build, work, cache_root() / f"module-{key}.log")
             for module in sorted(work.rglob("*.ko")):
                 if (folder / module.name).exists():
                     raise UsageError(f"{source} has two modules called {module.name}")
@@ -185,23 +184,13 @@ def _make_modules(source: Path, build: Build, work: Path, log: Path) -> None:
     said = re.sub(rf"[^\s:'\"\[(]*{copy}", "", done.stdout)
     if done.returncode != 0:
         log.write_text(said, encoding="utf-8")
-        raise UsageError(f"{what} failed: {_first_error(said)}; the log is {log}")
+        raise UsageError(f"{what} failed: {first_error(said.splitlines())}; the log is {log}")
     if not any(work.rglob("*.ko")):
         log.write_text(said, encoding="utf-8")
         raise UsageError(
             f"{what} gave no module; its Kbuild needs a line 'obj-m := NAME.o'; the log is {log}"
         )
     log.unlink(missing_ok=True)
-
-
-def _first_error(said: str) -> str:
-    """The compiler's first error with file and line, else make's, else the last line."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    for pattern in _ERRORS:
-        for line in lines:
-            if pattern.search(line):
-                return line
-    return lines[-1] if lines else "make said nothing"
 
 
 def run_make(build: Build, folder: Path, target: str, *variables: str) -> str:
@@ -295,4 +284,3 @@ def _adapt(folder: Path, final: Path, headers: str) -> None:
     makefile.write_text(re.sub(r"(?<![\w/])/usr/", f"{final}/usr/", text), encoding="utf-8")
     # With it there kbuild wants to write BTF, which the guests have no use for.
     (makefile.parent / "vmlinux").unlink(missing_ok=True)
-

@@ -44,6 +44,7 @@ _EPILOG = """\
 examples:
   zvmlab run -- cat /proc/sysinfo          run a program in a z/VM guest
   zvmlab run --kernel trixie ./my-test     run your own static program
+  zvmlab run --kernel ~/linux -- uname -a  build a kernel's source tree, and run that
   zvmlab shell                             use a guest interactively; try #cp QUERY MONITOR
   zvmlab cp 'QUERY NAMES'                  give a CP command from another terminal
   zvmlab console --iucv                    use its terminal lnxhvc0 as another z/VM user

@@ -38,8 +38,8 @@ def add_commands(commands: Any) -> None:
     build.add_argument(
         "--kernel",
         action="append",
-        metavar="SUITE|PATH",
-        help=f"guest kernel (default: {DEFAULT_KERNEL}); may be repeated",
+        metavar="SUITE|PATH|TREE",
+        help=f"guest kernel, as for zvmlab run (default: {DEFAULT_KERNEL}); may be repeated",
     )
     build.add_argument(
         "--output",

@@ -14,6 +14,11 @@ from zvmlab.fabricate.file import MAX_HOURS
 from zvmlab.guest.config import BACKENDS, QEMU, UPSTREAM_DRIVER
 
 _DAY = 86400
+KERNEL_HELP = (
+    "guest kernel: bookworm (default), trixie, sid, debug, an image, or a kernel source tree, which"
+    " is built: a folder or source:6.1; TREE:full takes Debian's configuration, TREE:FILE that of a"
+    " file, TREE:debug looks for mistakes"
+)
 
 
 def command(commands: Any, name: str, text: str, examples: str) -> argparse.ArgumentParser:
@@ -123,8 +128,8 @@ def kernel_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kernel",
         default="bookworm",
-        metavar="SUITE|PATH",
-        help="guest kernel: bookworm (default), trixie, sid, debug, or an image",
+        metavar="SUITE|PATH|TREE",
+        help=KERNEL_HELP,
     )
 
 

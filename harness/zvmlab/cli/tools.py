@@ -83,10 +83,12 @@ def add_commands(commands: Any) -> None:
     fetch = command(
         commands,
         "fetch",
-        "fetch guest kernels into the cache",
-        "  zvmlab fetch\n  zvmlab fetch bookworm trixie sid",
+        "fetch guest kernels into the cache, or build them from source trees",
+        "  zvmlab fetch\n"
+        "  zvmlab fetch bookworm trixie sid\n"
+        "  zvmlab fetch ~/linux source:6.12:debug",
     )
-    fetch.add_argument("kernel", nargs="*", metavar="KERNEL", help="suites (default: bookworm)")
+    fetch.add_argument("kernel", nargs="*", metavar="KERNEL", help="as for --kernel (default: bookworm)")
     fetch.set_defaults(command=run_fetch)
 
     build = command(

@@ -18,10 +18,13 @@ exist for the first ``--kernel`` only, unless ``--full`` asks for all.  With
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
 
+from zvmlab.base.errors import UsageError
+from zvmlab.build.tree_name import tree_name
 from zvmlab.guest.config import BACKENDS, QEMU
 
 DEFAULT = (QEMU,)
@@ -98,4 +101,8 @@ def parametrize(metafunc: pytest.Metafunc, kernels: list[str]) -> None:
 
 def kernel_id(kernel: str) -> str:
     """How a kernel is called in test names."""
-    return Path(kernel).name
+    with contextlib.suppress(UsageError):  # what is wrong with it is told when it is built
+        tree = tree_name(kernel) if ":" in kernel else None
+        if tree is not None:
+            return tree.short
+    return Path(kernel).name or Path(kernel).resolve().name

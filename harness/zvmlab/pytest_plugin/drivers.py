@@ -20,9 +20,9 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.build.kernel import DEBUG
-from zvmlab.build.kernels import suite_in_use
+from zvmlab.build.kernels import defects_of
 from zvmlab.guest.config import UPSTREAM_DRIVER
+from zvmlab.pytest_plugin import backend_choice
 
 DEFAULT = (UPSTREAM_DRIVER,)
 FIXTURE = "zvmlab_driver"
@@ -69,10 +69,10 @@ def expect_defects(item: pytest.Item, kernel: str) -> None:
 
     ``raises`` says how the defect shows (AssertionError), ``seen`` with which value,
     ``kernels`` where it exists (everywhere): a suite is also the one that stands in for it (then
-    bookworm-backports is named, too), and a debug kernel the suite that it is built from.  The
-    innermost mark that applies counts.
+    bookworm-backports is named, too), a debug kernel the suite that it is built from, and a source
+    tree the suite of its series.  The innermost mark that applies counts.
     """
-    names = {kernel, suite_in_use(kernel), DEBUG.get(kernel, kernel)}
+    names = {backend_choice.kernel_id(kernel), *defects_of(kernel)}
     for name, whose in ((DEFECT, "upstream's driver"), (KERNEL_DEFECT, "kernel")):
         marks = [(mark, _checked(item, mark)) for mark in item.iter_markers(name)]
         if name == DEFECT and driver_of(item) != UPSTREAM_DRIVER:

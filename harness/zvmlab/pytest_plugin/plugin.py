@@ -63,9 +63,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--kernel",
         action="append",
-        metavar="SUITE|PATH",
-        help="guest kernel: bookworm (default), trixie, sid, debug, coverage or an image;"
-        " may be repeated",
+        metavar="SUITE|PATH|TREE",
+        help="guest kernel: bookworm (default), trixie, sid, debug, coverage, an image, or a kernel"
+        " source tree (a folder or source:6.1), which is built (TREE:full, TREE:debug); may be"
+        " repeated",
     )
     backend_choice.add_options(group)
     group.addoption(
@@ -176,7 +177,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             driver, backend = drivers.driver_id(_driver_of(item)), backend_choice.of_test(item)
             group = f"warm-{backend_choice.kernel_id(kernel)}-{driver}-{backend}"
             item.add_marker(pytest.mark.xdist_group(group))
-        drivers.expect_defects(item, backend_choice.kernel_id(kernel))
+        drivers.expect_defects(item, kernel)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: MIT
+"""Kernels from a source tree: configured and built outside of it, and only what has changed.
+
+    kernel = tree_kernel(tree_name("~/linux:debug"), progress, debian_config)
+
+The cache has for each tree and configuration a folder in which make works:
+
+    linux-build-KEY/out        O= of kbuild
+    linux-build-KEY/build.log  of the last build
+    linux-build-KEY/state      what was built last
+    linux-build-KEY/begun      make is at work, or was when it was killed
+
+and for each state that was built an entry linux-built-KEY-…, laid out as a kernel package is, so that
+a guest's kernel stays as it is when its tree is built again.  The newest of them are kept, and
+those that a process uses.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from zvmlab.base import manifest
+from zvmlab.base.cache import cache_root, digest, entries, entry, locked_within, usable
+from zvmlab.base.errors import CannotRun, StepFailed, UsageError
+from zvmlab.base.owned import discard, is_ours, mark
+from zvmlab.base.progress import Progress
+from zvmlab.build.buildstep import Ending, first_error
+from zvmlab.build.kbuild import (
+    BUILD_SECONDS,
+    CONFIG_SECONDS,
+    MAKE,
+    TARGETS,
+    cpus,
+    need_tools,
+    steps,
+)
+from zvmlab.build.kernel import Kernel, unpacked
+from zvmlab.build.linux_source import source_tree
+from zvmlab.build.tree_config import Wanted, judge, wanted
+from zvmlab.build.tree_name import TreeName, check_tree
+from zvmlab.build.tree_state import TreeState, tree_state
+
+LOCK_SECONDS = 3600
+ENDING_SECONDS = 60.0
+KEPT = 4
+"""So many states of a tree stay in the cache."""
+BUILD_BYTES = 256 << 20
+"""A minimal build takes about so much."""
+_CERTIFICATES = "CONFIG_SYSTEM_TRUSTED_KEYRING"
+_OPENSSL = Path("/usr/include/openssl/bio.h")
+_NO_SPACE = "No space left on device"
+_FIRST_LINES = 1500
+"""What make says of a first build, for the progress bar only."""
+_BOOT = (("arch/s390/boot/bzImage", "vmlinuz"), (".config", "config"), ("System.map", "System.map"))
+
+_built: dict[TreeName, Kernel] = {}
+_used: dict[Path, int] = {}
+"""Entries that this process uses: open folders, locked."""
+
+
+def tree_kernel(name: TreeName, progress: Progress, debian_config: Callable[[str], str]) -> Kernel:
+    """The kernel of that tree, built if anything has changed; in one process it stays the same.
+
+    *debian_config* gives the configuration of Debian's kernel that is nearest to a series.
+    """
+    found = _built.get(name)
+    if found is None or not found.image.exists():
+        found = _built[name] = _Build(name, progress, debian_config).kernel()
+    return found
+
+
+@contextlib.contextmanager
+def at_work(kernel: Kernel, progress: Progress) -> Iterator[None]:
+    """Nobody builds the kernel's tree meanwhile, and that is at its state; UsageError if not.
+
+    Of a kernel that is not from a tree there is nothing to wait for.
+    """
+    if kernel.work is None:
+        yield
+        return
+    with locked_within(kernel.work.name, LOCK_SECONDS, str(kernel), progress.say):
+        if _noted(kernel.work).get("entry") != kernel.image.parent.parent.name:
+            raise UsageError(
+                f"the tree of kernel {kernel} has been built again meanwhile, so that no module"
+                " can be built for this state of it any more; start again"
+            )
+        yield
+
+
+def _noted(work: Path) -> dict[str, str]:
+    try:
+        found = json.loads((work / "state").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {key: value for key, value in found.items() if isinstance(value, str)}
+
+
+class _Build:
+    """The build of one tree with one configuration."""
+
+    def __init__(
+        self, name: TreeName, progress: Progress, debian_config: Callable[[str], str]
+    ) -> None:
+        self._name = name
+        self._progress = progress
+        if name.series is not None:
+            self._tree, _ = source_tree(name.series, progress)
+        else:
+            self._tree = Path(name.place).expanduser().resolve()
+        series = check_tree(self._tree)
+        self._shown = name.short
+        self._what = f"building {self._shown}"
+        self._wanted: Wanted = wanted(name, series, lambda: debian_config(series))
+        choice = str(name.file) if name.file is not None else name.config
+        self._key = digest(str(self._tree), choice, repr(name.debug))
+        self._work = cache_root() / f"linux-build-{self._key}"
+        self._out = self._work / "out"
+        self._log = self._work / "build.log"
+        self._lock = -1
+
+    def kernel(self) -> Kernel:
+        """What is there, if the tree is as it was; else what make gives."""
+        what, say = f"{self._shown} ({self._tree})", self._progress.say
+        with locked_within(self._work.name, LOCK_SECONDS, what, say) as self._lock:
+            state = tree_state(self._tree)
+            noted = _noted(self._work)
+            recipe = self._wanted.recipe
+            folder = cache_root() / noted.get("entry", "none")
+            same = (noted.get("state"), noted.get("recipe")) == (state.all, recipe)
+            if not (same and folder.name.startswith(self._kind) and usable(folder)):
+                configured = (noted.get("options"), noted.get("recipe")) == (state.options, recipe)
+                folder = self._make(state, configured)
+                now = {"state": state.all, "entry": folder.name}
+                self._note(self._configured(state) | now)
+            _use(folder)
+        self._forget(folder)
+        label = f"{self._shown}@{folder.name.rpartition('-')[2][:8]}"
+        return dataclasses.replace(unpacked(label, folder), work=self._work)
+
+    @property
+    def _kind(self) -> str:
+        """Of the entries of this build."""
+        return f"linux-built-{self._key}"
+
+    def _configured(self, state: TreeState) -> dict[str, str]:
+        return {"options": state.options, "recipe": self._wanted.recipe}
+
+    def _note(self, what: dict[str, str]) -> None:
+        scratch = self._work / "state.new"
+        scratch.write_text(json.dumps(what), encoding="ascii")
+        scratch.replace(self._work / "state")
+
+    def _prepare(self) -> None:
+        """The folder of the build; one in which make was killed is begun anew."""
+        need_tools(f"building Linux from {self._tree}")
+        try:
+            if (self._work / "begun").exists():
+                self._progress.say(f"the last build of {self._shown} was cut off; it begins anew")
+                shutil.rmtree(self._out)
+            self._out.mkdir(parents=True, exist_ok=True)
+            if not is_ours(self._work):
+                mark(self._work, manifest.NOTHING)
+            free = shutil.disk_usage(self._work).free
+            if free < BUILD_BYTES and not (self._out / "vmlinux").exists():
+                raise self._no_space(free)
+            self._log.write_text("", encoding="utf-8")
+        except OSError as error:
+            raise CannotRun(f"cannot write to {self._work}: {error.strerror or error}") from error
+
+    def _no_space(self, free: int) -> CannotRun:
+        return CannotRun(
+            f"{self._what} needs more space than the {free >> 20} MiB that are free in"
+            f" {cache_root()} (a minimal kernel takes 0.2 GB, a full one 4 GB); make room there,"
+            " or set ZVMLAB_CACHE to another folder"
+        )
+
+    def _make(self, state: TreeState, configured: bool) -> Path:
+        """Configure, build, and put what was built into the cache."""
+        self._prepare()
+        first = not (self._out / "vmlinux").exists()
+        if not (configured and (self._out / ".config").exists()):
+            with self._progress.step(f"configuring {self._shown} ({self._tree})"):
+                self._configure(state)
+        # From here on the folder is at no state, until all of it is built.
+        self._note(self._configured(state))
+        text = f"{self._what} ({self._tree}), with {cpus()} CPUs"
+        with self._progress.step(text, _FIRST_LINES if first else None) as step:
+            self._run([f"-j{cpus()}", *TARGETS], BUILD_SECONDS, step.update)
+            return self._publish()
+
+    def _configure(self, state: TreeState) -> None:
+        self._run(self._wanted.goal(self._out), CONFIG_SECONDS)
+        made = (self._out / ".config").read_text(encoding="utf-8")
+        sentence = judge(self._wanted.ours, made, state.kconfigs, self._shown)
+        if sentence:
+            self._progress.say(sentence)
+        if f"{_CERTIFICATES}=y" in made.splitlines() and not _OPENSSL.exists():
+            raise CannotRun(f"{self._what} needs: apt-get install libssl-dev ({_CERTIFICATES})")
+
+    def _run(
+        self, words: list[str], seconds: int, count: Callable[[int], None] = lambda _: None
+    ) -> None:
+        """Run make; what is wrong with the tree is told in make's own words."""
+        begun = self._work / "begun"
+        begun.touch()
+        killed = []
+        argv = [MAKE[0], "-C", str(self._tree), f"O={self._out}", *MAKE[1:], *words]
+        ending = Ending(ENDING_SECONDS, lambda: killed.append(True))
+        lines = steps(self._what, argv, self._work, self._log, seconds, ending, [self._lock])
+        try:
+            with contextlib.closing(lines):
+                for done, _ in enumerate(lines, 1):
+                    count(done)
+        except StepFailed as error:
+            if killed or not error.tail:
+                raise
+            raise self._failed() from error
+        finally:
+            if not killed:
+                begun.unlink()
+
+    def _failed(self) -> UsageError | CannotRun:
+        said = self._log.read_text(encoding="utf-8", errors="replace")
+        if _NO_SPACE in said:
+            return self._no_space(shutil.disk_usage(self._work).free)
+        first = first_error(said.replace(f"{self._tree}/", "").splitlines())
+        return UsageError(f"{self._what} ({self._tree}) failed: {first}; the log is {self._log}")
+
+    def _publish(self) -> Path:
+        """The entry of what has been built: its name is a hash of the kernel and its modules."""
+        order = (self._out / "modules.order").read_text(encoding="utf-8").split()
+        modules = [self._out / Path(name).with_suffix(".ko") for name in order]
+        image, config = (self._out / name for name, _ in _BOOT[:2])
+        key = digest(
+            image, config, *(str(file.relative_to(self._out)) for file in modules), *modules
+        )
+        return entry(self._kind, key, self._install)
+
+    def _install(self, folder: Path) -> None:
+        """Lay out a kernel package."""
+        # depmod is not needed: the harness reads the modules themselves.
+        words = [f"INSTALL_MOD_PATH={folder}", "INSTALL_MOD_STRIP=1", "DEPMOD=true"]
+        self._run([f"-j{cpus()}", *words, "modules_install"], CONFIG_SECONDS)
+        release = self._out / "include/config/kernel.release"
+        version = release.read_text(encoding="ascii").strip()
+        (folder / "boot").mkdir()
+        for part, name in _BOOT:
+            shutil.copy2(self._out / part, folder / "boot" / f"{name}-{version}")
+        modules = folder / "lib" / "modules" / version
+        for link in ("build", "source"):
+            (modules / link).unlink(missing_ok=True)
+        (modules / "build").symlink_to(self._out)
+        unpacked(self._shown, folder)  # nothing incomplete enters the cache
+
+    def _forget(self, newest: Path) -> None:
+        """Remove the oldest entries of this tree, but those that a process uses."""
+        others = sorted(
+            (folder for folder in entries(self._kind) if folder != newest),
+            key=lambda folder: folder.stat().st_mtime,
+        )
+        for folder in others[: -(KEPT - 1)]:
+            with contextlib.suppress(OSError):
+                where = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+                try:
+                    fcntl.flock(where, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    discard(folder)
+                finally:
+                    os.close(where)
+
+
+def _use(folder: Path) -> None:
+    """Keep an entry as long as this process lives."""
+    if folder not in _used:
+        _used[folder] = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(_used[folder], fcntl.LOCK_SH)
+    os.utime(folder)
