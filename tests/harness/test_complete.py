@@ -144,6 +144,24 @@ def test_program_of_tools_by_its_help(tmp_path: Path) -> None:
     assert offered("fish", tree, tmp_path, "get", "--f") == {"--format"}
 
 
+def test_program_that_does_something_without_a_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files are offered beside its commands; options are its own, and each once."""
+    own = "  -?, --help                 Give this help list\n      --read=X               read X\n"
+    helps = {(): own + "\nA command:\n  export     give it away\n", ("export",): own}
+    tree = of_help("reader", lambda words: helps[tuple(words[:-1])])
+    assert tree.files and not tree.commands[0].files
+    assert [option.names for option in tree.named] == [("-?", "--help"), ("--read",)]
+    (tmp_path / "extra").touch()
+    monkeypatch.chdir(tmp_path)
+    assert offered("bash", tree, tmp_path, "ex") == {"export", "extra"}
+    assert offered("bash", tree, tmp_path, "--") == {"--help", "--read"}
+    assert offered("fish", tree, tmp_path, "ex") >= {"export", "extra"}
+    assert "\t_files\n" in SHELLS["zsh"](tree)
+    assert "\t_files\n" not in SHELLS["zsh"](of_help("tool", lambda words: TOOL[tuple(words[:-1])]))
+
+
 def test_program_without_help_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CannotRun, match=r"^'.*nothing --help' does not list its options: "):
         of_help("nothing", ask(tmp_path / "nothing"))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "exit_code.h"
+#include "export.h"
 #include "pass.h"
 
 void complain(const char *what, int error)
@@ -51,12 +52,12 @@ static bool open_key(const struct options *options, struct anonymiser *anonymise
 	return ret == 0;
 }
 
-static int read_all(const struct options *options, struct input *input, struct sinks *sinks)
+static int read_all(const struct options *options, struct input *input, struct sinks *sinks,
+		    struct tally *tally)
 {
 	struct anonymiser anonymiser = { 0 };
-	struct tally tally = { 0 };
 	struct pass pass = {
-		.options = options, .input = input, .sinks = sinks, .tally = &tally,
+		.options = options, .input = input, .sinks = sinks, .tally = tally,
 		.anonymiser = options->anonymise ? &anonymiser : NULL,
 	};
 	int code;
@@ -67,8 +68,26 @@ static int read_all(const struct options *options, struct input *input, struct s
 	sinks_close(sinks);
 	if (code == EXIT_PASS && sinks->failed)
 		code = EXIT_FAILED;
-	tally_print(&tally, stderr);
+	tally_print(tally, stderr);
 	return code;
+}
+
+/* As read_all(); "monread export" gives what is read to monitoring systems meanwhile. */
+static int read_exporting(const struct options *options, struct input *input, struct sinks *sinks)
+{
+	struct tally tally = { 0 };
+	struct export *export = NULL;
+	int code = EXIT_PASS;
+
+	if (options->exporting)
+		code = export_begin(&export, options, &tally, sinks);
+	if (!code) {
+		code = read_all(options, input, sinks, &tally);
+		if (export)
+			export_stay(export, input, code);
+	}
+	sinks_close(sinks);
+	return export_end(export, code);
 }
 
 int main(int argc, char **argv)
@@ -92,7 +111,7 @@ int main(int argc, char **argv)
 	input_catch_signals();
 	input_recognise(&input);
 	if (open_sinks(&options, &sinks))
-		code = read_all(&options, &input, &sinks);
+		code = read_exporting(&options, &input, &sinks);
 	sinks_close(&sinks);
 	input_close(&input);
 	return code;

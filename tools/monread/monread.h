@@ -10,7 +10,8 @@
  * text	items for people; json: items as JSON lines
  * anonymise	names of users and devices replaced; siphash: what by
  * sink	items to outputs that take whole sets: stream, monwrite, csv, summary
- * activity	what the system did over time; html: the same as a page
+ * activity	what the system did over time; html: the same as a page; export: the same for
+ *		monitoring systems
  * keep	a file that always ends where a set does
  * tally	what there was, at the end
  */

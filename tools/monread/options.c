@@ -67,7 +67,8 @@ static void set_old_activity(void *target, char *word, struct argp_state *state)
 #define FLAG(member) TO_FLAG(struct options, member)
 #define WORD(member) TO_WORD(struct options, member)
 
-static const struct option_row option_rows[] = {
+/* Of "monread export", too. */
+static const struct option_row input_rows[] = {
 	{ .help = "Input:", .group = 1 },
 	{ "monwrite", '\0', NULL, "the file is a MONWRITE file, even if its beginning is damaged",
 	  FLAG(monwrite), .group = 1 },
@@ -84,6 +85,12 @@ static const struct option_row option_rows[] = {
 	  .wrong = "invalid number of tries: '%s' (0 to 1000000)" },
 	{ "reopen-wait", '\0', "TIME", "wait before the first try (default: 1s); it doubles for "
 	  "each further try, up to 1m", TO_CALL(set_reopen_wait), .group = 1 },
+	{ 0 },
+};
+
+static const struct option_table input_table = { .rows = input_rows };
+
+static const struct option_row option_rows[] = {
 	{ .help = "Printing (default: text):", .group = 2 },
 	{ "check", '\0', NULL, "print only broken rules and lost sets", FLAG(check), .group = 2 },
 	{ "json", '\0', NULL, "print JSON lines", FLAG(json), .group = 2 },
@@ -121,10 +128,13 @@ static void check(const void *target, const struct argp_state *state)
 
 static const struct option_table option_table = { .rows = option_rows, .check = check };
 
+static const struct option_part parts[] = { { &input_table, 0, .group = 1 }, { 0 } };
+
 static const struct word_row words[] = { { WORD(file) }, { 0 } };
 
 static const struct command_line line = {
 	.options = &option_table,
+	.parts = parts,
 	.words = words,
 	.more_words = "more than one file given",
 	.words_help = "[FILE]",
@@ -134,25 +144,67 @@ static const struct command_line line = {
 		"complete.  The last line of the set says so.\n\n"
 		"Exit codes: 0 success; 1 a rule was broken, a set was lost or an output failed; "
 		"2 wrong command line or file; 77 the device does not exist or cannot be used; "
-		"124 time-out.",
+		"124 time-out.\n\n"
+		"A command, with options of its own:\n"
+		"  export     give values to monitoring systems",
 };
 
-void options_parse(struct options *options, int argc, char **argv)
+static const struct option_row export_rows[] = {
+	{ "anonymise", '\0', "KEY", "replace names and numbers that identify users and systems; the "
+	  "first 16 bytes of the file KEY are the key", WORD(anonymise), .group = 2 },
+	{ 0 },
+};
+
+static const struct option_table export_table = { .rows = export_rows };
+
+static const struct option_part export_parts[] = {
+	{ &input_table, 0, .group = 1 },
+	{ &export_option_table, offsetof(struct options, exports), .group = 3 },
+	{ 0 },
+};
+
+static const struct command_line export_line = {
+	.options = &export_table,
+	.parts = export_parts,
+	.words = words,
+	.more_words = "more than one file given",
+	.words_help = "[FILE]",
+	.help = "Gives what a z/VM system did to monitoring systems: reads monitor data from "
+		DEVICE ", or from a FILE as monread does.\v"
+		"At the end of a file, the last values stay available at --listen until a signal "
+		"comes.  A file with the name export is ./export.",
+};
+
+static void parse(struct options *options, const struct command_line *as, int argc, char **argv)
 {
 	*options = (struct options){
 		.file = DEVICE, .timeout_ms = -1, .reopen = 5, .reopen_wait_ms = 1000,
+		.exports = EXPORT_OPTIONS_DEFAULT,
 	};
 	argp_program_version = "monread " ZVMLAB_VERSION;
 	argp_err_exit_status = EXIT_USAGE;
-	if (command_line_parse(&line, 0, argc, argv, options))
+	if (command_line_parse(as, 0, argc, argv, options))
 		exit(EXIT_USAGE);
+}
+
+void options_parse(struct options *options, int argc, char **argv)
+{
+	static char name[] = "monread export";
+
+	if (argc < 2 || strcmp(argv[1], "export") != 0) {
+		parse(options, &line, argc, argv);
+		return;
+	}
+	argv[1] = name;
+	parse(options, &export_line, argc - 1, argv + 1);
+	options->exporting = true;
 }
 
 bool options_print(const struct options *options)
 {
 	return options->check || options->json || options->values ||
-	       !(options->summary || options->activity || options->write_stream || options->write_monwrite ||
-		 options->csv || options->html);
+	       !(options->exporting || options->summary || options->activity ||
+		 options->write_stream || options->write_monwrite || options->csv || options->html);
 }
 
 unsigned int options_release(const struct options *options)

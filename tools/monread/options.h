@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "exporter.h"
+
 #define DEVICE "/dev/monreader"
 
 struct options {
@@ -16,6 +18,8 @@ struct options {
 	unsigned int release;	/* 0: not told */
 	int timeout_ms;		/* -1: none */
 	unsigned int reopen, reopen_wait_ms;
+	bool exporting;		/* "monread export"; nothing is printed then */
+	struct export_options exports;
 };
 
 /* Ends the program if that is what the words ask for, or if they are wrong. */

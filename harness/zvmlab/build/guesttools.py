@@ -35,14 +35,19 @@ PACKAGES = (
     *("libselinux1", "libpcre2-8-0", "libudev1", "libjansson4", "libjansson-dev"),
     *("libnl-3-200", "libnl-genl-3-200", "libnl-3-dev", "libnl-genl-3-dev"),
     *("s390-tools", "libncurses6", "libtinfo6", "libgcc-s1", "libstdc++6", "zlib1g"),
+    *("libcrypt1", "libcrypt-dev", "libmicrohttpd12", "libmicrohttpd-dev", "libgnutls30"),
+    *("libp11-kit0", "libidn2-0", "libunistring2", "libtasn1-6", "libffi8"),
+    *("libnettle8", "libhogweed6", "libgmp10"),
 )
 """Of these the guest's programs are made: nothing else is unpacked."""
 LINKED = {
-    "dmmon": ("libdevmapper.so.1.02.1", "libjansson.so.4"),
-    "taskmon": ("libnl-genl-3.so.200", "libnl-3.so.200", "libjansson.so.4"),
-    "monread": ("libjansson.so.4",),
+    "dmmon": ("libdevmapper.so.1.02.1", "libjansson.so.4", "libcrypt.so.1"),
+    "taskmon": ("libnl-genl-3.so.200", "libnl-3.so.200", "libjansson.so.4", "libcrypt.so.1"),
+    "monread": ("libjansson.so.4", "libcrypt.so.1"),
 }
 """The tools, and the libraries that each is linked with."""
+HTTP_LIBRARY = "libmicrohttpd.so.12"
+"""What the tools load for ``export --listen``, and only then."""
 _FOLDERS = (f"lib/{TRIPLET}", f"usr/lib/{TRIPLET}")
 _DEBIAN = {"dmsetup": "/sbin/dmsetup"}
 _BUILD_SECONDS = 1800
@@ -92,6 +97,19 @@ def with_libraries(program: Path, path: str, progress: Progress | None = None) -
     files = {path: program}
     if loader:
         files[loader] = _inside(root, root / loader.lstrip("/"))
+    return _with_needed(root, files, names, loader)
+
+
+def library(name: str, progress: Progress | None = None) -> dict[str, Path]:
+    """A library of the packages that a program loads by itself, and all that it needs."""
+    return _with_needed(debian_root(progress), {}, [name], None)
+
+
+def _with_needed(
+    root: Path, files: dict[str, Path], names: list[str], loader: str | None
+) -> dict[str, Path]:
+    """These files, and libraries with those that they need in turn."""
+    names = list(names)
     while names:
         name = names.pop()
         place = f"/{_FOLDERS[0]}/{name}"

@@ -56,6 +56,12 @@ class Command:
         return tuple([command.name for command in self.commands] + own)
 
     @property
+    def files(self) -> bool:
+        """Does it do something by itself, with files, although it has commands?"""
+        names = {name for option in self.named for name in option.names}
+        return bool(self.commands) and not names <= {"-h", "--help", "--version"}
+
+    @property
     def named(self) -> tuple[Option, ...]:
         return tuple(option for option in self.options if option.names)
 
@@ -113,7 +119,8 @@ def _of_help(name: str, ask: Ask, before: tuple[str, ...], text: str) -> Command
         elif options and (found := _MORE.match(line)):
             last = options.pop()
             options.append(Option(last.names, f"{last.text} {found[1]}".strip(), last.takes_value))
-    if commands:
+    known = {name for option in options for name in option.names}
+    if commands and "--help" not in known:
         options.append(Option(("--help",), "list the commands", False))
         options.append(Option(("--version",), "print the version", False))
     return Command(name, text, tuple(options), tuple(commands))
@@ -147,7 +154,7 @@ def bash(command: Command) -> str:
         f"{_function(command)}()",
         "{",
         '\tlocal word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"',
-        '\tlocal path="" taken="" values="" options="" words="" at',
+        '\tlocal path="" taken="" values="" options="" words="" files="" at',
         "\t# bash takes --option=value for three words.",
         '\tif [[ $word == "=" ]]; then',
         '\t\tword=""',
@@ -163,7 +170,10 @@ def bash(command: Command) -> str:
     for path, one in command.paths():
         names = [name for option in one.named for name in option.names]
         lines += [f"\t{shlex.quote(':'.join(path))})", f"\t\toptions={_quoted(names)}"]
-        lines += [f"\t\twords={_quoted(one.words)}", '\t\tcase "$before" in']
+        lines += [f"\t\twords={_quoted(one.words)}"]
+        if one.files:
+            lines.append("\t\tfiles=1")
+        lines += ['\t\tcase "$before" in']
         for option in one.named:
             if option.takes_value:
                 lines.append(
@@ -179,6 +189,9 @@ def bash(command: Command) -> str:
         "\tfi",
         "\t# Without an answer bash offers files.",
         '\tmapfile -t COMPREPLY < <(compgen -W "$values" -- "$word")',
+        "\tif [[ -n $files && -z $taken && $word != -* ]]; then",
+        '\t\tmapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")',
+        "\tfi",
         "}",
         f"complete -o default -F {_function(command)} {command.name}",
     ]
@@ -216,7 +229,9 @@ def _zsh_function(name: str, command: Command) -> list[str]:
     if command.commands:
         lines += ["\tcase $state in", "\tcommand)", "\t\tlocal -a commands=("]
         lines += [f"\t\t\t{shlex.quote(f'{one.name}:{one.text}')}" for one in command.commands]
-        lines += ["\t\t)", "\t\t_describe command commands", "\t\t;;", "\twords)"]
+        lines += ["\t\t)", "\t\t_describe command commands"]
+        lines += ["\t\t_files"] if command.files else []
+        lines += ["\t\t;;", "\twords)"]
         lines.append("\t\tcase $line[1] in")
         for one in command.commands:
             lines.append(f"\t\t{one.name}) {name}_{one.name.replace('-', '_')} ;;")
@@ -240,7 +255,8 @@ def fish(command: Command) -> str:
         when = _fish_when(path, [below.name for below in one.commands])
         start = f"complete -c {command.name}{when}"
         for below in one.commands:
-            lines.append(f"{start} -f -a {_fish(below.name)} -d {_fish(below.text)}")
+            alone = "" if one.files else " -f"
+            lines.append(f"{start}{alone} -a {_fish(below.name)} -d {_fish(below.text)}")
         for option in one.options:
             if option.names:
                 lines.append(f"{start}{_fish_names(option)} -d {_fish(option.text)}")

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* What monread export gives of a system's activity: each family, with its labels and unit. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_run.h"
+#include "export.h"
+
+/* 1970-01-01T00:00:00 by the TOD clock (z/Architecture PoP). */
+#define TOD_1970 UINT64_C(0x7d91048bca000000)
+
+void complain(const char *what, int error)
+{
+	ck_abort_msg("%s: %d", what, error);
+}
+
+static struct activity activity;
+static struct tally tally;
+static struct text out;
+
+static void start(void)
+{
+	activity_init(&activity, 530);
+	tally = (struct tally){ 0 };
+}
+
+static void stop(void)
+{
+	text_free(&out);
+}
+
+static const char *written(void)
+{
+	struct metrics metrics;
+
+	ck_assert(metrics_open(&metrics, export_families, EXPORT_FAMILIES));
+	export_values(&metrics, &activity, &tally);
+	text_clear(&out);
+	metrics_write(&metrics, METRICS_OPENMETRICS, &out);
+	text_append(&out, "", 1);
+	ck_assert(!out.failed);
+	metrics_close(&metrics);
+	return out.bytes;
+}
+
+static void ck_has(const char *line)
+{
+	char whole[160];
+
+	snprintf(whole, sizeof(whole), "\n%s\n", line);
+	ck_assert_msg(strstr(out.bytes, whole), "no %s in\n%s", line, out.bytes);
+}
+
+START_TEST(nothing_yet)
+{
+	written();
+	ck_has("monread_sets_total 0");
+	ck_has("monread_sets_lost_total 0");
+	ck_has("zvm_events_total{kind=\"logon\"} 0");
+	ck_has("zvm_event_records_lost_total 0");
+	ck_assert_ptr_null(strstr(out.bytes, "timestamp"));
+	ck_assert_ptr_null(strstr(out.bytes, "processor_busy"));
+	ck_assert_ptr_null(strstr(out.bytes, "zvm_device"));
+	ck_assert_ptr_null(strstr(out.bytes, "zvm_user"));
+}
+END_TEST
+
+START_TEST(what_was_read)
+{
+	tally = (struct tally){ .sets = 1, .lost = 2, .overflows = 3, .records = 4, .bytes = 5,
+				.severs = 6 };
+	tally.broken[0] = 7;
+	activity.left_out = 8;
+	activity.intervals = 9;
+	written();
+	ck_has("monread_sets_total 1");
+	ck_has("monread_sets_lost_total 2");
+	ck_has("monread_overflows_total 3");
+	ck_has("monread_records_total 4");
+	ck_has("monread_record_bytes_total 5");
+	ck_has("monread_severs_total 6");
+	ck_has("monread_violations_total{rule=\"element-cut\"} 7");
+	ck_has("monread_records_left_out_total 8");
+	ck_has("monread_intervals_total 9");
+}
+END_TEST
+
+/* Of all buckets, and of the interval that has not ended. */
+START_TEST(all_intervals)
+{
+	activity.buckets = 2;
+	activity.bucket[0] = (struct bucket){ .first = TOD_1970, .last = TOD_1970 + TOD_SECOND,
+					      .page_reads = 1, .page_writes = 10, .suspended = 100 };
+	activity.bucket[0].busy[0] = TOD_SECOND / 2;
+	activity.bucket[0].elapsed[0] = TOD_SECOND;
+	activity.bucket[1] = (struct bucket){ .last = TOD_1970 + 2 * TOD_SECOND + 4096,
+					      .page_reads = 2, .page_writes = 20, .suspended = 200 };
+	activity.bucket[1].busy[3] = 5;
+	activity.bucket[1].elapsed[3] = 3 * TOD_SECOND + 4095;
+	activity.bucket[1].events[EVENT_LOGOFF] = 5;
+	activity.now = (struct bucket){ .page_reads = 4, .page_writes = 40, .suspended = 400 };
+	activity.now.events[EVENT_LOGOFF] = 6;
+	activity.now.events[EVENT_LOGON] = 1;
+	activity.now.events[EVENT_PROCESSOR] = 2;
+	activity.now.events[EVENT_DEVICE] = 3;
+	activity.now.events[EVENT_COMMAND] = 4;
+	activity.now.events[EVENT_SUSPENDED] = 7;
+	activity.now.elapsed[0] = TOD_SECOND;
+	written();
+	ck_has("monread_interval_end_timestamp_seconds 2.000001");
+	ck_has("zvm_processor_busy_seconds_total{type=\"CP\"} 0.5");
+	ck_has("zvm_processor_online_seconds_total{type=\"CP\"} 2");
+	ck_has("zvm_processor_busy_seconds_total{type=\"IFL\"} 0.000000001");
+	ck_has("zvm_processor_online_seconds_total{type=\"IFL\"} 3.000000999");
+	ck_has("zvm_page_reads_total 7");
+	ck_has("zvm_page_writes_total 70");
+	ck_has("zvm_event_records_lost_total 700");
+	ck_has("zvm_events_total{kind=\"logon\"} 1");
+	ck_has("zvm_events_total{kind=\"processor\"} 2");
+	ck_has("zvm_events_total{kind=\"device\"} 3");
+	ck_has("zvm_events_total{kind=\"monitor\"} 4");
+	ck_has("zvm_events_total{kind=\"suspended\"} 7");
+	ck_has("zvm_events_total{kind=\"logoff\"} 11");
+	ck_assert_ptr_null(strstr(out.bytes, "zIIP"));
+	/* The first second that Unix knows, and the one before it. */
+	activity.bucket[1].last = TOD_1970;
+	written();
+	ck_has("monread_interval_end_timestamp_seconds 0");
+	activity.bucket[1].last = TOD_1970 - 1;
+	ck_assert_ptr_null(strstr(written(), "timestamp"));
+}
+END_TEST
+
+START_TEST(users_and_devices)
+{
+	static const uint8_t linux1[8] = { 0xd3, 0xc9, 0xd5, 0xe4, 0xe7, 0xf1, 0x40, 0x40 };
+
+	memcpy(activity.user[0].name, linux1, 8);
+	activity.user[0].counted = true;
+	activity.user[0].time = TOD_SECOND + 4096;
+	memcpy(activity.user[ACTIVITY_USERS - 1].name, linux1, 8);
+	activity.user[ACTIVITY_USERS - 1].counted = true;
+	activity.user[ACTIVITY_USERS - 1].address = 65535;
+	activity.user[ACTIVITY_USERS - 1].time = 2 * TOD_SECOND;
+	/* One whose time is not known. */
+	memcpy(activity.user[5].name, linux1, 8);
+	activity.user[5].address = 5;
+	activity.device[0] = (struct device_activity){ .number = 0x1a, .source = 1, .starts = 17 };
+	activity.device[ACTIVITY_DEVICES - 1] =
+		(struct device_activity){ .number = 0xffff, .source = 1, .starts = 18 };
+	activity.device[3] = (struct device_activity){ .number = 3, .starts = 19 };
+	written();
+	ck_has("zvm_user_cpu_seconds_total{user=\"LINUX1\",processor=\"0\"} 1.000001");
+	ck_has("zvm_user_cpu_seconds_total{user=\"LINUX1\",processor=\"65535\"} 2");
+	ck_assert_ptr_null(strstr(out.bytes, "processor=\"5\""));
+	ck_has("zvm_device_starts_total{device=\"001A\"} 17");
+	ck_has("zvm_device_starts_total{device=\"FFFF\"} 18");
+	ck_assert_ptr_null(strstr(out.bytes, "0003"));
+}
+END_TEST
+
+/* As many years as a counter of the TOD clock has. */
+START_TEST(longest_time)
+{
+	activity.user[0].name[0] = 0xc1;
+	activity.user[0].counted = true;
+	activity.user[0].time = UINT64_MAX;
+	written();
+	ck_has("zvm_user_cpu_seconds_total{user=\"A\",processor=\"0\"} 4503599627.370495999");
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		nothing_yet, what_was_read, all_intervals, users_and_devices, longest_time,
+	};
+
+	return check_run("monread_export", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* What users are told, for tools with and without commands. */
+#ifndef TOOLS_SAY_H
+#define TOOLS_SAY_H
+
+/* Writes "PROGRAM: SENTENCE" to standard error in one piece; standard output is flushed before. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* monread export: what there was of complete sets, for monitoring systems. */
+#ifndef EXPORT_H
+#define EXPORT_H
+
+#include "activity.h"
+#include "exporter.h"
+#include "input.h"
+#include "options.h"
+#include "sink.h"
+
+/* Families of values; a test looks for their names in dashboards. */
+enum export_family {
+	EXPORT_SETS, EXPORT_SETS_LOST, EXPORT_OVERFLOWS, EXPORT_RECORDS, EXPORT_BYTES,
+	EXPORT_VIOLATIONS, EXPORT_SEVERS, EXPORT_LEFT_OUT, EXPORT_INTERVALS, EXPORT_UNTIL,
+	EXPORT_BUSY, EXPORT_TIME, EXPORT_PAGE_READS, EXPORT_PAGE_WRITES, EXPORT_EVENTS,
+	EXPORT_EVENTS_LOST, EXPORT_STARTS, EXPORT_USER_TIME, EXPORT_FAMILIES
+};
+extern const struct metric_family export_families[EXPORT_FAMILIES];
+
+/* Adds all values. */
+void export_values(struct metrics *metrics, const struct activity *activity,
+		   const struct tally *tally);
+
+struct export;
+
+/*
+ * Begins to export, and adds the outputs that this needs.  @tally: as it is counted meanwhile.
+ * Return: an exit code; but for EXIT_PASS it has complained.  export_end() is due then.
+ */
+int export_begin(struct export **export, const struct options *options, const struct tally *tally,
+		 struct sinks *sinks);
+
+/*
+ * When nothing comes any more: of a file whose values somebody may still ask for, waits for a
+ * signal.  @code: how reading ended.
+ */
+void export_stay(const struct export *export, const struct input *input, int code);
+
+/* Return: @code, or if that is EXIT_PASS how exporting ended.  NULL is none. */
+int export_end(struct export *export, int code);
+
+#endif
