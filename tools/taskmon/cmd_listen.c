@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/timerfd.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,6 +9,7 @@
 #include "command.h"
 #include "delayacct.h"
 #include "listener.h"
+#include "listening.h"
 #include "program.h"
 #include "row.h"
 #include "taskmon.h"
@@ -64,34 +63,6 @@ static const struct option_row option_rows[] = {
 };
 static const struct option_table options = { .rows = option_rows };
 
-/* What ends a listener: a signal, its program, the time, or that there is enough. */
-static int wait_for_end(const struct listener *listener, uint64_t duration_ns,
-			struct program *program)
-{
-	struct itimerspec time = { .it_value = { (time_t)(duration_ns / NS_PER_S),
-						 (long)(duration_ns % NS_PER_S) } };
-	struct pollfd ends[] = {
-		{ .fd = program->signals, .events = POLLIN },
-		{ .fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC), .events = POLLIN },
-		{ .fd = listener_done_fd(listener), .events = POLLIN },
-	};
-	bool over = false;
-	int ret = 0;
-
-	/* A time of 0 sets no timer, which is what it stands for. */
-	if (ends[1].fd < 0 || timerfd_settime(ends[1].fd, 0, &time, NULL))
-		ret = -errno;
-	while (!ret && !over) {
-		if (poll(ends, sizeof(ends) / sizeof(ends[0]), -1) < 0)
-			ret = errno == EINTR ? 0 : -errno;
-		else
-			over = ends[1].revents || ends[2].revents ||
-			       program_news(program) != PROGRAM_GOES_ON;
-	}
-	close(ends[1].fd);
-	return ret;
-}
-
 static int begin_recording(struct collector *collector, const char *path)
 {
 	struct recording_header header = { .delayacct = (uint8_t)delayacct_read() };
@@ -126,55 +97,17 @@ static int end_recording(struct collector *collector, const char *path)
 	return error ? EXIT_FAILED : EXIT_PASS;
 }
 
-/* Why listening could not begin, or brings nothing. */
-static int complain_about(int error, unsigned int cpu)
-{
-	if (error == -EINVAL)
-		complain("cannot listen on CPU %u: the kernel lets only processes of the "
-			 "initial PID namespace listen; run this outside of containers", cpu);
-	else
-		complain("cannot listen on CPU %u: %s", cpu, kernel_reason(error));
-	return error == -EINVAL ? EXIT_CANNOT_RUN : exit_code_of(error);
-}
-
-/* A child exits where it can be heard, if there is a CPU for that. */
-static int probe(struct listener *listener, const struct cpus *cpus)
-{
-	struct cpus online;
-	unsigned int cpu = 0;
-	int ret;
-
-	if (cpus_read(&online, "online"))
-		return EXIT_PASS;
-	while (cpu < CPUS_MAX && !(cpus->is[cpu] && online.is[cpu]))
-		cpu++;
-	if (cpu == CPUS_MAX) {
-		complain("none of these CPUs is online: there will be no messages before one is");
-		return EXIT_PASS;
-	}
-	ret = listener_probe(listener, cpu);
-	if (!ret)
-		return EXIT_PASS;
-	if (ret == -ETIMEDOUT)
-		complain("no message came when a task of taskmon exited on CPU %u: the kernel reports "
-			 "exits in the initial network namespace only; run this there, as "
-			 "'nsenter --net=/proc/1/ns/net taskmon listen'", cpu);
-	else
-		complain("cannot let a task exit on CPU %u: %s", cpu, strerror(-ret));
-	return ret == -ETIMEDOUT ? EXIT_CANNOT_RUN : EXIT_FAILED;
-}
-
 /* Has the program run, if there is one, and waits for the end of it all. */
 static int listen_started(struct listener *listener, const struct arguments *arguments,
 			  struct program *program)
 {
-	int code = probe(listener, &arguments->cpus), ret;
+	int code = listening_probe(listener, &arguments->cpus), ret;
 
 	if (!code && program->words)
 		code = program_start(program);
 	if (code)
 		return code;
-	ret = wait_for_end(listener, arguments->duration_ns, program);
+	ret = listening_wait(listener, arguments->duration_ns, program);
 	if (ret)
 		complain("listening failed: %s", strerror(-ret));
 	return ret ? EXIT_FAILED : EXIT_PASS;
@@ -189,8 +122,7 @@ static int listen_until_end(struct collector *collector, const struct arguments 
 	int code;
 
 	if (ret) {
-		code = complain_about(ret, listener.count ? listener.sockets[listener.count - 1].cpu
-				      : 0);
+		code = listening_failed(ret, &listener);
 		listener_close(&listener);
 		return code;
 	}

@@ -6,8 +6,7 @@
 
 #include "collector.h"
 #include "command.h"
-#include "cpus.h"
-#include "delayacct.h"
+#include "replaying.h"
 #include "row.h"
 #include "taskmon.h"
 
@@ -16,61 +15,12 @@ struct arguments {
 	const char *path;
 };
 
-static void take(struct collector *collector, const struct recording_frame *frame)
-{
-	switch (frame->type) {
-	case RECORDING_MESSAGE:
-		collector_message(collector, frame);
-		break;
-	case RECORDING_COUNTERS:
-		collector_counters(collector, frame);
-		break;
-	case RECORDING_OWN:
-		collector_own(collector, frame);
-		break;
-	case RECORDING_END:
-		break;
-	}
-}
-
-/* Return: an exit code; what is wrong with the file has been said. */
-static int judge(enum recording_result result, const char *path)
-{
-	switch (result) {
-	case RECORDING_OVER:
-		return EXIT_PASS;
-	case RECORDING_CUT:
-		complain("%s is incomplete: the end of the recording is missing", path);
-		return EXIT_FAILED;
-	case RECORDING_UNREADABLE:
-		complain("%s cannot be read: %s", path, strerror(errno));
-		return EXIT_USAGE;
-	case RECORDING_FRAME:
-	case RECORDING_BAD:
-		break;
-	}
-	complain("%s is not a recording of taskmon, or it is damaged", path);
-	return EXIT_USAGE;
-}
-
 static int replay(FILE *file, const struct arguments *arguments, struct collector *collector)
 {
-	static uint8_t buffer[RECORDING_PAYLOAD_MAX];
-	struct recording_header header;
-	struct recording_frame frame;
-	enum recording_result result = recording_read_header(file, &header);
+	enum recording_result result;
 
-	if (result != RECORDING_FRAME)
-		return judge(result, arguments->path);
-	collector->order = header.order;
-	complain("%s was recorded on Linux %s; %s", arguments->path, header.release,
-		 delayacct_sentence((enum delayacct_state)header.delayacct));
-	while (!collector->rows_error) {
-		result = recording_read_frame(file, &header, &frame, buffer);
-		if (result != RECORDING_FRAME)
-			break;
-		take(collector, &frame);
-	}
+	if (!replaying_take(file, arguments->path, collector, &result))
+		return replaying_judge(result, arguments->path);
 	if (!collector->rows_error)
 		collector->rows_error = rows_flush(collector->rows);
 	collector_summary(collector, arguments->output.format);
@@ -80,7 +30,7 @@ static int replay(FILE *file, const struct arguments *arguments, struct collecto
 		complain("the records cannot be written: %s", strerror(-collector->rows_error));
 		return EXIT_FAILED;
 	}
-	return judge(result, arguments->path);
+	return replaying_judge(result, arguments->path);
 }
 
 int cmd_replay(int argc, char **argv)

@@ -47,7 +47,10 @@ static void show(void *context, const struct stats_record *record)
 	}
 	if (collector_is_done(collector))
 		return;
-	collector->rows_error = row_put(collector->rows, record, &arrival->origin);
+	if (collector->each)
+		collector->each(collector->each_context, record);
+	if (collector->rows)
+		collector->rows_error = row_put(collector->rows, record, &arrival->origin);
 	collector->rows_shown++;
 }
 
@@ -111,6 +114,13 @@ void collector_counters(struct collector *collector, const struct recording_fram
 	collector->accounts[frame->cpu].overflows = frame->number;
 	account_end(&collector->accounts[frame->cpu]);
 	record(collector, frame, false);
+}
+
+void collector_losses(struct collector *collector, unsigned int cpu, uint64_t dropped,
+		      uint64_t overflows)
+{
+	set_dropped(&collector->accounts[cpu], dropped);
+	collector->accounts[cpu].overflows = overflows;
 }
 
 enum { SUM_CPU, SUM_RECEIVED, SUM_LOST, SUM_MISSING, SUM_STRANGERS, SUM_OVERFLOWS, SUM_COLUMNS };

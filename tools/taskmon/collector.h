@@ -11,7 +11,9 @@
 #include "rows.h"
 
 struct collector {
-	struct rows *rows;
+	struct rows *rows;		/* NULL: none */
+	stats_each *each;		/* called with each record, too; NULL: nobody */
+	void *each_context;
 	FILE *recording;		/* NULL: none */
 	enum stats_order order;		/* of the messages */
 	uint64_t rows_max;		/* rows to show; 0: all */
@@ -41,6 +43,10 @@ void collector_own(struct collector *collector, const struct recording_frame *fr
 
 /* Counters of a CPU, in the end.  @frame: RECORDING_COUNTERS. */
 void collector_counters(struct collector *collector, const struct recording_frame *frame);
+
+/* The counters of a CPU before the end.  @dropped: RECORDING_NOT_TOLD if the kernel does not tell. */
+void collector_losses(struct collector *collector, unsigned int cpu, uint64_t dropped,
+		      uint64_t overflows);
 
 /* Whether rows_max rows are shown, or writing has failed. */
 bool collector_is_done(const struct collector *collector);

@@ -123,15 +123,15 @@ static bool drain(struct listener *listener, struct listener_socket *socket, str
 	bool empty = false;
 
 	while (calls-- && !empty) {
+		bool overflowed;
 		int count;
 
 		prepare(batch);
 		count = recvmmsg(socket->kernel.fd, batch->headers, BATCH, MSG_DONTWAIT, NULL);
-		if (count < 0 && errno == ENOBUFS)
-			socket->overflows++;
-		else if (count < 0 && errno != EINTR)
-			empty = true;
+		overflowed = count < 0 && errno == ENOBUFS;
+		empty = count < 0 && !overflowed && errno != EINTR;
 		pthread_mutex_lock(&listener->lock);
+		socket->overflows += overflowed;
 		for (int i = 0; i < count; i++)
 			take_datagram(&place, &batch->headers[i]);
 		if (!empty && count >= 0 && (unsigned int)count < BATCH)
@@ -146,7 +146,7 @@ static void tell_if_done(struct listener *listener)
 	const uint64_t one = 1;
 
 	pthread_mutex_lock(&listener->lock);
-	if (!listener->collector->rows_error)
+	if (listener->collector->rows && !listener->collector->rows_error)
 		listener->collector->rows_error = rows_flush(listener->collector->rows);
 	if (collector_is_done(listener->collector) && !listener->told_done)
 		listener->told_done = write(listener->done_fd, &one, sizeof(one)) == sizeof(one);
@@ -282,6 +282,20 @@ int listener_start(struct listener *listener, bool per_cpu)
 			pin(listener->workers[i].thread, listener->sockets[i].cpu);
 	}
 	return ret;
+}
+
+void listener_look(struct listener *listener, void (*look)(void *context), void *context)
+{
+	pthread_mutex_lock(&listener->lock);
+	for (unsigned int i = 0; i < listener->count; i++) {
+		struct listener_socket *socket = &listener->sockets[i];
+
+		read_dropped(socket);
+		collector_losses(listener->collector, socket->cpu, socket->dropped,
+				 socket->overflows);
+	}
+	look(context);
+	pthread_mutex_unlock(&listener->lock);
 }
 
 static void stop_workers(struct listener *listener)

@@ -58,6 +58,7 @@ int main(int argc, char **argv)
 		{ "run", "run a program, and then show its statistics", cmd_run },
 		{ "listen", "show statistics of tasks and thread groups as they exit", cmd_listen },
 		{ "replay", "show what \"listen --record\" has recorded", cmd_replay },
+		{ "export", "give sums over tasks that exit to monitoring systems", cmd_export },
 		{ "cgroup", "show how many tasks of a cgroup sleep, run and wait", cmd_cgroup },
 		{ "status", "show what this kernel supports, and whether delays are accounted", cmd_status },
 		{ 0 }

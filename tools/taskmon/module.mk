@@ -2,6 +2,6 @@
 # taskmon: taskstats.
 SOURCES := *.c
 MAIN := main.c
-USES := lib/base tools/common
+USES := lib/base tools/common tools/export
 PACKAGES := libnl-genl-3.0 jansson
 LIBRARIES := pthread

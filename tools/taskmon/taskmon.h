@@ -13,6 +13,7 @@ int cmd_get(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_listen(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_cgroup(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums over tasks that have exited, as values for monitoring systems. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_run.h"
+#include "sums.h"
+
+static struct sums sums;
+static struct collector collector;
+static struct metric_family families[SUMS_FAMILIES];
+static struct text out;
+
+static void start(void)
+{
+	memset(&sums, 0, sizeof(sums));
+	ck_assert(collector_init(&collector));
+}
+
+static void stop(void)
+{
+	collector_free(&collector);
+	text_free(&out);
+}
+
+static const char *written(void)
+{
+	struct metrics metrics;
+
+	sums_families(sums.by, families);
+	ck_assert(metrics_open(&metrics, families, SUMS_FAMILIES));
+	sums_values(&sums, &collector, &metrics);
+	text_clear(&out);
+	metrics_write(&metrics, METRICS_TEXT, &out);
+	text_append(&out, "", 1);
+	metrics_close(&metrics);
+	return out.bytes;
+}
+
+static void ck_has(const char *text, const char *line)
+{
+	char whole[160];
+
+	snprintf(whole, sizeof(whole), "\n%s\n", line);
+	ck_assert_msg(strstr(text, whole), "no %s in\n%s", line, text);
+}
+
+static struct stats_record task(const char *comm, uint64_t uid)
+{
+	struct stats_record record = { .kind = STATS_TASK };
+
+	strcpy(record.stats.comm, comm);
+	record.stats.comm_len = strlen(comm);
+	record.stats.has_comm = true;
+	record.stats.value[STATS_UID] = uid;
+	return record;
+}
+
+static void set(struct stats_record *record, enum stats_field field, uint64_t value)
+{
+	record->stats.present[field] = true;
+	record->stats.value[field] = value;
+}
+
+/* Each field of struct taskstats, where it goes, in which unit. */
+START_TEST(every_field)
+{
+	static const struct {
+		enum stats_field field;
+		const char *line;
+	} cases[] = {
+		{ STATS_CPU_RUN_REAL, "taskmon_cpu_seconds_total{command=\"sh\"} 7.000000001" },
+		{ STATS_UTIME, "taskmon_cpu_mode_seconds_total{command=\"sh\",mode=\"user\"} 7000.000001" },
+		{ STATS_STIME, "taskmon_cpu_mode_seconds_total{command=\"sh\",mode=\"system\"} 7000.000001" },
+		{ STATS_CPU_DELAY, "taskmon_delay_seconds_total{command=\"sh\",reason=\"cpu\"} 7.000000001" },
+		{ STATS_BLKIO_DELAY, "taskmon_delay_seconds_total{command=\"sh\",reason=\"block_io\"} 7.000000001" },
+		{ STATS_SWAPIN_DELAY, "taskmon_delay_seconds_total{command=\"sh\",reason=\"swap_in\"} 7.000000001" },
+		{ STATS_FREEPAGES_DELAY, "taskmon_delay_seconds_total{command=\"sh\",reason=\"reclaim\"} 7.000000001" },
+		{ STATS_THRASHING_DELAY, "taskmon_delay_seconds_total{command=\"sh\",reason=\"thrashing\"} 7.000000001" },
+		{ STATS_COMPACT_DELAY, "taskmon_delay_seconds_total{command=\"sh\",reason=\"compaction\"} 7.000000001" },
+		{ STATS_WPCOPY_DELAY, "taskmon_delay_seconds_total{command=\"sh\",reason=\"page_copy\"} 7.000000001" },
+		{ STATS_IRQ_DELAY, "taskmon_delay_seconds_total{command=\"sh\",reason=\"interrupts\"} 7.000000001" },
+		{ STATS_CPU_COUNT, "taskmon_delays_total{command=\"sh\",reason=\"cpu\"} 7000000001" },
+		{ STATS_BLKIO_COUNT, "taskmon_delays_total{command=\"sh\",reason=\"block_io\"} 7000000001" },
+		{ STATS_SWAPIN_COUNT, "taskmon_delays_total{command=\"sh\",reason=\"swap_in\"} 7000000001" },
+		{ STATS_FREEPAGES_COUNT, "taskmon_delays_total{command=\"sh\",reason=\"reclaim\"} 7000000001" },
+		{ STATS_THRASHING_COUNT, "taskmon_delays_total{command=\"sh\",reason=\"thrashing\"} 7000000001" },
+		{ STATS_COMPACT_COUNT, "taskmon_delays_total{command=\"sh\",reason=\"compaction\"} 7000000001" },
+		{ STATS_WPCOPY_COUNT, "taskmon_delays_total{command=\"sh\",reason=\"page_copy\"} 7000000001" },
+		{ STATS_IRQ_COUNT, "taskmon_delays_total{command=\"sh\",reason=\"interrupts\"} 7000000001" },
+		{ STATS_MINFLT, "taskmon_page_faults_total{command=\"sh\",kind=\"minor\"} 7000000001" },
+		{ STATS_MAJFLT, "taskmon_page_faults_total{command=\"sh\",kind=\"major\"} 7000000001" },
+		{ STATS_READ_BYTES, "taskmon_io_bytes_total{command=\"sh\",direction=\"read\"} 7000000001" },
+		{ STATS_WRITE_BYTES, "taskmon_io_bytes_total{command=\"sh\",direction=\"write\"} 7000000001" },
+		{ STATS_CANCELLED_WRITE_BYTES,
+		  "taskmon_io_bytes_total{command=\"sh\",direction=\"cancelled_write\"} 7000000001" },
+		{ STATS_NVCSW, "taskmon_context_switches_total{command=\"sh\",kind=\"voluntary\"} 7000000001" },
+		{ STATS_NIVCSW, "taskmon_context_switches_total{command=\"sh\",kind=\"involuntary\"} 7000000001" },
+		{ STATS_HIWATER_RSS, "taskmon_most_resident_bytes{command=\"sh\"} 7168000001024" },
+	};
+	char name[64];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct stats_record record = task("sh", 0);
+
+		memset(&sums, 0, sizeof(sums));
+		set(&record, cases[i].field, 7000000001);
+		sums_take(&sums, &record);
+		ck_has(written(), cases[i].line);
+		ck_has(out.bytes, "taskmon_exits_total{command=\"sh\"} 1");
+		/* What the kernel's version has not is left out. */
+		memset(&sums, 0, sizeof(sums));
+		record.stats.present[cases[i].field] = false;
+		sums_take(&sums, &record);
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(cases[i].line, "{"), cases[i].line);
+		ck_assert_ptr_null(strstr(written(), name));
+	}
+}
+END_TEST
+
+START_TEST(several_commands)
+{
+	struct stats_record one = task("sh", 5), two = task("a \"b\"", 7), process = one;
+
+	set(&one, STATS_MINFLT, 10);
+	set(&one, STATS_HIWATER_RSS, 3);
+	set(&two, STATS_MINFLT, 100);
+	process.kind = STATS_PROCESS;
+	sums_take(&sums, &one);
+	sums_take(&sums, &two);
+	sums_take(&sums, &process);
+	one.stats.value[STATS_HIWATER_RSS] = 2;
+	sums_take(&sums, &one);
+	written();
+	ck_has(out.bytes, "taskmon_exits_total{command=\"sh\"} 2");
+	ck_has(out.bytes, "taskmon_exits_total{command=\"a \\\"b\\\"\"} 1");
+	ck_has(out.bytes, "taskmon_page_faults_total{command=\"sh\",kind=\"minor\"} 20");
+	ck_has(out.bytes, "taskmon_page_faults_total{command=\"a \\\"b\\\"\",kind=\"minor\"} 100");
+	ck_has(out.bytes, "taskmon_most_resident_bytes{command=\"sh\"} 3072");
+	ck_assert_ptr_null(strstr(out.bytes, "(other)"));
+}
+END_TEST
+
+START_TEST(by_user)
+{
+	struct stats_record one = task("sh", 4294967295), two = task("sh", 0);
+
+	sums.by = SUMS_BY_USER;
+	set(&one, STATS_MINFLT, 10);
+	sums_take(&sums, &one);
+	sums_take(&sums, &two);
+	sums_take(&sums, &two);
+	written();
+	ck_has(out.bytes, "taskmon_exits_total{user=\"4294967295\"} 1");
+	ck_has(out.bytes, "taskmon_exits_total{user=\"0\"} 2");
+	ck_has(out.bytes, "taskmon_page_faults_total{user=\"4294967295\",kind=\"minor\"} 10");
+	ck_assert_ptr_null(strstr(out.bytes, "command"));
+}
+END_TEST
+
+/* Whatever programs call themselves, there is a limit, and nothing is lost. */
+START_TEST(more_than_there_is_room_for)
+{
+	char name[STATS_COMM_MAX];
+	const char *other = "taskmon_exits_total{command=\"(other)\"} 3";
+
+	for (unsigned int i = 0; i < SUMS_MAX; i++) {
+		struct stats_record record;
+
+		snprintf(name, sizeof(name), "task%u", i);
+		record = task(name, 0);
+		sums_take(&sums, &record);
+	}
+	ck_assert_ptr_null(strstr(written(), "(other)"));
+	for (unsigned int i = 0; i < 3; i++) {
+		struct stats_record record;
+
+		snprintf(name, sizeof(name), "more%u", i);
+		record = task(name, 0);
+		sums_take(&sums, &record);
+	}
+	struct stats_record known = task("task499", 0);
+
+	sums_take(&sums, &known);
+	ck_has(written(), other);
+	ck_has(out.bytes, "taskmon_exits_total{command=\"task499\"} 2");
+	ck_has(out.bytes, "taskmon_exits_total{command=\"task0\"} 1");
+}
+END_TEST
+
+/* A name of the longest length that the interface has. */
+START_TEST(long_name)
+{
+	struct stats_record record = task("", 0);
+
+	memset(record.stats.comm, 'n', STATS_COMM_MAX);
+	record.stats.comm_len = STATS_COMM_MAX;
+	sums_take(&sums, &record);
+	ck_has(written(), "taskmon_exits_total{command=\"nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn\"} 1");
+}
+END_TEST
+
+START_TEST(losses)
+{
+	collector.is_counted[0] = 1;
+	collector.is_counted[4095] = 1;
+	collector.accounts[0] = (struct account){ .received = 5, .has_dropped = true, .dropped = 7,
+						  .missing = 8, .strangers = 1, .overflows = 2 };
+	collector.accounts[4095] = (struct account){ .received = 10, .missing = 20, .strangers = 4,
+						     .overflows = 30 };
+	/* Not listened to. */
+	collector.accounts[1] = (struct account){ .received = 1000, .missing = 1000 };
+	collector.malformed = 11;
+	collector.unknown = 12;
+	ck_assert_str_eq(strstr(written(), "# TYPE taskmon_messages_received_total"),
+			 "# TYPE taskmon_messages_received_total counter\n"
+			 "# HELP taskmon_messages_received_total Messages about exits that came\n"
+			 "taskmon_messages_received_total 15\n"
+			 "# TYPE taskmon_messages_lost_total counter\n"
+			 "# HELP taskmon_messages_lost_total Messages about exits that the kernel had no "
+			 "room for\n"
+			 "taskmon_messages_lost_total 23\n"
+			 "# TYPE taskmon_message_numbers_missing_total counter\n"
+			 "# HELP taskmon_message_numbers_missing_total Numbers of the sequence of a CPU "
+			 "that never came\n"
+			 "taskmon_message_numbers_missing_total 28\n"
+			 "# TYPE taskmon_message_numbers_strange_total counter\n"
+			 "# HELP taskmon_message_numbers_strange_total Numbers that are of the sequence "
+			 "of another CPU\n"
+			 "taskmon_message_numbers_strange_total 5\n"
+			 "# TYPE taskmon_buffer_overflows_total counter\n"
+			 "# HELP taskmon_buffer_overflows_total Times that a receive buffer was full\n"
+			 "taskmon_buffer_overflows_total 32\n"
+			 "# TYPE taskmon_messages_malformed_total counter\n"
+			 "# HELP taskmon_messages_malformed_total Messages that could not be read "
+			 "completely\n"
+			 "taskmon_messages_malformed_total 11\n"
+			 "# TYPE taskmon_attributes_unknown_total counter\n"
+			 "# HELP taskmon_attributes_unknown_total Attributes of unknown types, which were "
+			 "ignored\n"
+			 "taskmon_attributes_unknown_total 12\n");
+}
+END_TEST
+
+/* Between messages, what the kernel has dropped since. */
+START_TEST(losses_before_the_end)
+{
+	collector.is_counted[3] = 1;
+	collector_losses(&collector, 3, 42, 2);
+	ck_has(written(), "taskmon_messages_lost_total 42");
+	ck_has(out.bytes, "taskmon_buffer_overflows_total 2");
+	collector.accounts[3].missing = 6;
+	collector_losses(&collector, 3, RECORDING_NOT_TOLD, 3);
+	ck_has(written(), "taskmon_messages_lost_total 6");
+	ck_has(out.bytes, "taskmon_buffer_overflows_total 3");
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		every_field, several_commands, by_user, more_than_there_is_room_for, long_name, losses,
+		losses_before_the_end,
+	};
+
+	return check_run("taskmon_sums", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
+}

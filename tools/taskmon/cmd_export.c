@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * taskmon export: sums over tasks that exit, for monitoring systems.
+ *
+ * The tasks exit on this machine, or have done so in a recording.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "exporter.h"
+#include "listener.h"
+#include "listening.h"
+#include "replaying.h"
+#include "row.h"
+#include "sums.h"
+#include "taskmon.h"
+
+struct arguments {
+	struct export_options exports;
+	enum sums_by by;
+	const char *path;	/* NULL: this machine */
+};
+
+static void set_by(void *target, char *word, struct argp_state *state)
+{
+	struct arguments *arguments = target;
+
+	if (strcmp(word, "command") == 0)
+		arguments->by = SUMS_BY_COMMAND;
+	else if (strcmp(word, "user") == 0)
+		arguments->by = SUMS_BY_USER;
+	else
+		argp_error(state, "invalid --by: '%s' (command or user)", word);
+}
+
+static const struct option_row option_rows[] = {
+	{ "by", '\0', "WHAT", "add up by command (default), the name of the program, or by user, "
+	  "its number", TO_CALL(set_by), .group = 1 },
+	{ 0 }
+};
+static const struct option_table options = { .rows = option_rows };
+
+static const struct option_part parts[] = {
+	{ &export_option_table, offsetof(struct arguments, exports), .group = 3 }, { 0 }
+};
+
+/* All that the thread of the exporter sees. */
+struct export {
+	struct collector collector;
+	struct sums sums;
+	struct listener *listener;	/* NULL: nothing else uses the collector */
+	struct metric_family families[SUMS_FAMILIES];
+	struct export_source source;
+	struct exporter *exporter;
+	struct metrics *metrics;	/* while values are collected */
+};
+
+static void take(void *context, const struct stats_record *record)
+{
+	struct export *export = context;
+
+	sums_take(&export->sums, record);
+}
+
+static void add_values(void *context)
+{
+	struct export *export = context;
+
+	sums_values(&export->sums, &export->collector, export->metrics);
+}
+
+/* export_source */
+static void collect(void *context, struct metrics *metrics)
+{
+	struct export *export = context;
+
+	export->metrics = metrics;
+	if (export->listener)
+		listener_look(export->listener, add_values, export);
+	else
+		add_values(export);
+}
+
+static int begin(struct export *export, const struct arguments *arguments)
+{
+	struct selection selection;
+	FILE *lines;
+	int code = exporter_open(&export->exporter, &arguments->exports, &export->source);
+
+	if (code)
+		return code;
+	lines = exporter_lines(export->exporter);
+	if (!lines)
+		return EXIT_PASS;
+	selection_standard(&selection, row_columns, ROW_COLUMNS);
+	selection_parse(&selection, "all", NULL, 0);
+	export->collector.rows = rows_open(lines, ROWS_JSON, false, &selection);
+	if (export->collector.rows)
+		return EXIT_PASS;
+	complain("not enough memory to write rows");
+	return EXIT_FAILED;
+}
+
+static int end(struct export *export, int code)
+{
+	int ended = EXIT_PASS;
+
+	rows_close(export->collector.rows);
+	if (export->exporter)
+		ended = exporter_close(export->exporter);
+	return code ? code : ended;
+}
+
+/* From the first registration to the last. */
+static int listen_here(struct export *export, const struct arguments *arguments,
+		       struct program *signals)
+{
+	static struct cpus cpus;
+	struct listener listener;
+	int code, ret;
+
+	if (cpus_read(&cpus, "possible")) {
+		complain("/sys/devices/system/cpu/possible cannot be read: is /sys mounted?");
+		return EXIT_CANNOT_RUN;
+	}
+	ret = listener_open(&listener, &cpus, KERNEL_BUFFER, &export->collector);
+	if (ret) {
+		code = listening_failed(ret, &listener);
+		listener_close(&listener);
+		return code;
+	}
+	/* cppcheck-suppress autoVariables ; it is taken back below */
+	export->listener = &listener;
+	code = begin(export, arguments);
+	ret = code ? 0 : listener_start(&listener, false);
+	if (!code && !ret)
+		code = listening_probe(&listener, &cpus);
+	if (!code && !ret)
+		ret = listening_wait(&listener, 0, signals);
+	if (ret) {
+		complain("listening failed: %s", strerror(-ret));
+		code = EXIT_FAILED;
+	}
+	listener_stop(&listener);
+	/* The last values are those with the messages that were queued. */
+	code = end(export, code);
+	export->listener = NULL;
+	listener_close(&listener);
+	return code;
+}
+
+/* The sums of a recording; somebody may ask for them until a signal comes. */
+static int read_recording(struct export *export, const struct arguments *arguments,
+			  struct program *signals)
+{
+	FILE *file = fopen(arguments->path, "rbe");
+	struct pollfd news = { .fd = signals->signals, .events = POLLIN };
+	enum recording_result result;
+	int code;
+
+	if (!file) {
+		complain("%s cannot be read: %s", arguments->path, strerror(errno));
+		return EXIT_USAGE;
+	}
+	replaying_take(file, arguments->path, &export->collector, &result);
+	fclose(file);
+	code = replaying_judge(result, arguments->path);
+	if (code != EXIT_USAGE) {
+		int began = begin(export, arguments);
+
+		code = began ? began : code;
+		while (!began && arguments->exports.listen &&
+		       program_news(signals) == PROGRAM_GOES_ON)
+			poll(&news, 1, -1);
+	}
+	return end(export, code);
+}
+
+static int run(const struct arguments *arguments, struct program *signals)
+{
+	struct export *export = calloc(1, sizeof(*export));
+	int code = EXIT_FAILED;
+
+	if (export && collector_init(&export->collector)) {
+		export->sums.by = arguments->by;
+		sums_families(arguments->by, export->families);
+		export->collector.each = take;
+		export->collector.each_context = export;
+		export->source = (struct export_source){
+			.tool = "taskmon", .families = export->families, .count = SUMS_FAMILIES,
+			.collect = collect, .context = export,
+		};
+		if (arguments->path) {
+			code = read_recording(export, arguments, signals);
+		} else {
+			warn_delayacct();
+			code = listen_here(export, arguments, signals);
+		}
+		collector_free(&export->collector);
+	} else {
+		complain("not enough memory to count messages");
+	}
+	free(export);
+	return code;
+}
+
+int cmd_export(int argc, char **argv)
+{
+	static const struct word_row words[] = { { TO_WORD(struct arguments, path) }, { 0 } };
+	static const struct command_line line = {
+		.options = &options, .parts = parts, .words = words,
+		.more_words = "one recording at a time, not '%s', too",
+		.words_help = "[FILE]",
+		.help = "Gives sums over all tasks that exit to monitoring systems, until a signal "
+			"comes.  With FILE, which 'taskmon listen --record' has written, the sums "
+			"are those of the recording.",
+	};
+	static struct arguments arguments = { .exports = EXPORT_OPTIONS_DEFAULT };
+	struct program signals;
+	int code;
+
+	command_parse(&line, argc, argv, &arguments);
+	if (program_init(&signals, NULL)) {
+		complain("not enough memory to count messages");
+		return EXIT_FAILED;
+	}
+	code = run(&arguments, &signals);
+	close(signals.signals);
+	return code;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "sums.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cpus.h"
+
+#define OTHER "(other)"
+#define BYTES_PER_KIB 1024u
+
+/* Decimals of seconds. */
+enum { NS = 9, US = 6 };
+
+static const struct metric_family all_families[SUMS_FAMILIES] = {
+	[SUMS_EXITS] = { "taskmon_exits", METRIC_COUNTER, NULL, "Tasks that have exited",
+			 { "command" } },
+	[SUMS_CPU] = { "taskmon_cpu_seconds", METRIC_COUNTER, "seconds",
+		       "CPU time of these tasks, adjusted for what a hypervisor took",
+		       { "command" } },
+	[SUMS_MODES] = { "taskmon_cpu_mode_seconds", METRIC_COUNTER, "seconds",
+			 "CPU time of these tasks in user mode and in the kernel",
+			 { "command", "mode" } },
+	[SUMS_DELAY] = { "taskmon_delay_seconds", METRIC_COUNTER, "seconds",
+			 "Time for which these tasks waited, by what for",
+			 { "command", "reason" } },
+	[SUMS_DELAYS] = { "taskmon_delays", METRIC_COUNTER, NULL,
+			  "How often these tasks waited, by what for", { "command", "reason" } },
+	[SUMS_FAULTS] = { "taskmon_page_faults", METRIC_COUNTER, NULL,
+			  "Page faults of these tasks", { "command", "kind" } },
+	[SUMS_IO] = { "taskmon_io_bytes", METRIC_COUNTER, "bytes",
+		      "Bytes from and to storage devices", { "command", "direction" } },
+	[SUMS_SWITCHES] = { "taskmon_context_switches", METRIC_COUNTER, NULL,
+			    "Context switches of these tasks", { "command", "kind" } },
+	[SUMS_RESIDENT] = { "taskmon_most_resident_bytes", METRIC_GAUGE, "bytes",
+			    "Most resident storage that one of these tasks ever had",
+			    { "command" } },
+	[SUMS_RECEIVED] = { "taskmon_messages_received", METRIC_COUNTER, NULL,
+			    "Messages about exits that came", { NULL } },
+	[SUMS_LOST] = { "taskmon_messages_lost", METRIC_COUNTER, NULL,
+			"Messages about exits that the kernel had no room for", { NULL } },
+	[SUMS_MISSING] = { "taskmon_message_numbers_missing", METRIC_COUNTER, NULL,
+			   "Numbers of the sequence of a CPU that never came", { NULL } },
+	[SUMS_STRANGERS] = { "taskmon_message_numbers_strange", METRIC_COUNTER, NULL,
+			     "Numbers that are of the sequence of another CPU", { NULL } },
+	[SUMS_OVERFLOWS] = { "taskmon_buffer_overflows", METRIC_COUNTER, NULL,
+			     "Times that a receive buffer was full", { NULL } },
+	[SUMS_MALFORMED] = { "taskmon_messages_malformed", METRIC_COUNTER, NULL,
+			     "Messages that could not be read completely", { NULL } },
+	[SUMS_UNKNOWN] = { "taskmon_attributes_unknown", METRIC_COUNTER, NULL,
+			   "Attributes of unknown types, which were ignored", { NULL } },
+};
+
+/* What of struct taskstats goes where, with which second label. */
+static const struct {
+	enum stats_field field;
+	enum sums_family family;
+	const char *label;
+	unsigned int decimals;
+} parts[] = {
+	{ STATS_CPU_RUN_REAL, SUMS_CPU, NULL, NS },
+	{ STATS_UTIME, SUMS_MODES, "user", US },
+	{ STATS_STIME, SUMS_MODES, "system", US },
+	{ STATS_CPU_DELAY, SUMS_DELAY, "cpu", NS },
+	{ STATS_BLKIO_DELAY, SUMS_DELAY, "block_io", NS },
+	{ STATS_SWAPIN_DELAY, SUMS_DELAY, "swap_in", NS },
+	{ STATS_FREEPAGES_DELAY, SUMS_DELAY, "reclaim", NS },
+	{ STATS_THRASHING_DELAY, SUMS_DELAY, "thrashing", NS },
+	{ STATS_COMPACT_DELAY, SUMS_DELAY, "compaction", NS },
+	{ STATS_WPCOPY_DELAY, SUMS_DELAY, "page_copy", NS },
+	{ STATS_IRQ_DELAY, SUMS_DELAY, "interrupts", NS },
+	{ STATS_CPU_COUNT, SUMS_DELAYS, "cpu", 0 },
+	{ STATS_BLKIO_COUNT, SUMS_DELAYS, "block_io", 0 },
+	{ STATS_SWAPIN_COUNT, SUMS_DELAYS, "swap_in", 0 },
+	{ STATS_FREEPAGES_COUNT, SUMS_DELAYS, "reclaim", 0 },
+	{ STATS_THRASHING_COUNT, SUMS_DELAYS, "thrashing", 0 },
+	{ STATS_COMPACT_COUNT, SUMS_DELAYS, "compaction", 0 },
+	{ STATS_WPCOPY_COUNT, SUMS_DELAYS, "page_copy", 0 },
+	{ STATS_IRQ_COUNT, SUMS_DELAYS, "interrupts", 0 },
+	{ STATS_MINFLT, SUMS_FAULTS, "minor", 0 },
+	{ STATS_MAJFLT, SUMS_FAULTS, "major", 0 },
+	{ STATS_READ_BYTES, SUMS_IO, "read", 0 },
+	{ STATS_WRITE_BYTES, SUMS_IO, "write", 0 },
+	{ STATS_CANCELLED_WRITE_BYTES, SUMS_IO, "cancelled_write", 0 },
+	{ STATS_NVCSW, SUMS_SWITCHES, "voluntary", 0 },
+	{ STATS_NIVCSW, SUMS_SWITCHES, "involuntary", 0 },
+};
+
+void sums_families(enum sums_by by, struct metric_family *families)
+{
+	memcpy(families, all_families, sizeof(all_families));
+	for (size_t i = 0; by == SUMS_BY_USER && i < SUMS_FAMILIES; i++)
+		if (families[i].labels[0])
+			families[i].labels[0] = "user";
+}
+
+static void name_of(const struct sums *sums, const struct stats *stats, char *name)
+{
+	if (sums->by == SUMS_BY_USER) {
+		snprintf(name, STATS_COMM_MAX + 1, "%" PRIu64, stats->value[STATS_UID]);
+		return;
+	}
+	memcpy(name, stats->comm, stats->comm_len);
+	name[stats->comm_len] = '\0';
+}
+
+static struct sum *sum_of(struct sums *sums, const struct stats *stats)
+{
+	char name[STATS_COMM_MAX + 1];
+
+	name_of(sums, stats, name);
+	for (size_t i = 0; i < sums->count; i++)
+		if (strcmp(sums->sum[i].name, name) == 0)
+			return &sums->sum[i];
+	if (sums->count == SUMS_MAX) {
+		strcpy(sums->sum[SUMS_MAX].name, OTHER);
+		return &sums->sum[SUMS_MAX];
+	}
+	memcpy(sums->sum[sums->count].name, name, sizeof(name));
+	return &sums->sum[sums->count++];
+}
+
+void sums_take(struct sums *sums, const struct stats_record *record)
+{
+	struct sum *sum;
+
+	if (record->kind != STATS_TASK)
+		return;
+	sum = sum_of(sums, &record->stats);
+	sum->exits++;
+	stats_add(&sum->stats, &record->stats);
+}
+
+static void add_sum(const struct sum *sum, struct metrics *metrics)
+{
+	const char *labels[METRIC_LABELS_MAX] = { sum->name };
+	const struct stats *stats = &sum->stats;
+
+	metrics_unsigned(metrics, SUMS_EXITS, labels, sum->exits);
+	if (stats->present[STATS_HIWATER_RSS])
+		metrics_unsigned(metrics, SUMS_RESIDENT, labels,
+				 stats->value[STATS_HIWATER_RSS] * BYTES_PER_KIB);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		labels[1] = parts[i].label;
+		if (stats->present[parts[i].field])
+			metrics_decimal(metrics, parts[i].family, labels,
+					stats->value[parts[i].field], parts[i].decimals);
+	}
+}
+
+void sums_values(const struct sums *sums, const struct collector *collector,
+		 struct metrics *metrics)
+{
+	struct account all = { 0 };
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < sums->count; i++)
+		add_sum(&sums->sum[i], metrics);
+	if (sums->sum[SUMS_MAX].exits)
+		add_sum(&sums->sum[SUMS_MAX], metrics);
+	for (unsigned int cpu = 0; cpu < CPUS_MAX; cpu++) {
+		if (!collector->is_counted[cpu])
+			continue;
+		account_add(&all, &collector->accounts[cpu]);
+		lost += account_lost(&collector->accounts[cpu]);
+	}
+	metrics_unsigned(metrics, SUMS_RECEIVED, NULL, all.received);
+	metrics_unsigned(metrics, SUMS_LOST, NULL, lost);
+	metrics_unsigned(metrics, SUMS_MISSING, NULL, all.missing);
+	metrics_unsigned(metrics, SUMS_STRANGERS, NULL, all.strangers);
+	metrics_unsigned(metrics, SUMS_OVERFLOWS, NULL, all.overflows);
+	metrics_unsigned(metrics, SUMS_MALFORMED, NULL, collector->malformed);
+	metrics_unsigned(metrics, SUMS_UNKNOWN, NULL, collector->unknown);
+}
