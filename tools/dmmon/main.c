@@ -26,6 +26,7 @@ int main(int argc, char **argv)
 		{ "set-aux", "give a region other auxiliary data", cmd_set_aux },
 		{ "watch", "show rates and latencies, interval by interval", cmd_watch },
 		{ "histogram", "draw how long I/Os take", cmd_histogram },
+		{ "export", "give counters to monitoring systems", cmd_export },
 		{ NULL, NULL, NULL },
 	};
 	static const struct tool tool = {

@@ -2,6 +2,6 @@
 # dmmon: device-mapper statistics.
 SOURCES := *.c
 MAIN := main.c
-USES := lib/base tools/common
+USES := lib/base tools/common tools/export
 PACKAGES := devmapper jansson
 LIBRARIES := m
