@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""The dashboards: what they draw is exported, under these names and with these labels."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from monread_tool import ROOT
+
+TABLES = {
+    "monread": "tools/monread/export_values.c",
+    "taskmon": "tools/taskmon/sums.c",
+    "dmmon": "tools/dmmon/dms_values.c",
+}
+_FAMILY = re.compile(
+    r'\{ "(?P<name>[a-z_]+)", METRIC_(?P<type>[A-Z]+),.*?\{ (?P<labels>[^{}]*) \} \}', re.DOTALL
+)
+_WORDS = re.compile(r'"[^"]*"|\[[^]]*\]|[a-z_]+')
+_FUNCTIONS = {"sum", "by", "rate", "increase", "topk", "time", "histogram_quantile"}
+
+
+def exported(tool: str) -> dict[str, set[str]]:
+    """Names of values, each with its labels."""
+    source = (ROOT / TABLES[tool]).read_text()
+    source = source.replace("AREA_LABELS", '"device", "region", "area"')
+    found: dict[str, set[str]] = {}
+    for one in _FAMILY.finditer(source):
+        labels = set(re.findall(r'"([a-z_]+)"', one["labels"]))
+        if one["type"] == "HISTOGRAM":
+            found[f"{one['name']}_bucket"] = labels | {"le"}
+        else:
+            found[one["name"] + ("_total" if one["type"] == "COUNTER" else "")] = labels
+    return found
+
+
+def dashboard(tool: str) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((ROOT / f"docs/dashboards/{tool}.json").read_text())
+    return read
+
+
+def expressions(tool: str) -> list[tuple[str, str]]:
+    """Each with its legend."""
+    return [
+        (target["expr"], target["legendFormat"])
+        for panel in dashboard(tool)["panels"]
+        for target in panel["targets"]
+    ]
+
+
+@pytest.mark.parametrize("tool", TABLES)
+def test_values_are_exported(tool: str) -> None:
+    known = exported(tool)
+    assert len(known) > 10
+    labels = {"instance", *(label for one in known.values() for label in one)}
+    if tool == "taskmon":
+        labels |= {"user"}
+    drawn = set()
+    for expression, legend in expressions(tool):
+        words = {word for word in _WORDS.findall(expression) if word[0] not in '"['}
+        names = {word for word in words if word.startswith(("zvm_", f"{tool}_"))}
+        assert names and names <= set(known), expression
+        assert words - names - _FUNCTIONS <= labels, expression
+        of_these = {"instance", *(label for name in names for label in known[name])}
+        of_these |= {"user"} if tool == "taskmon" else set()
+        assert set(re.findall(r"\{\{([a-z_]+)\}\}", legend)) <= of_these, legend
+        drawn |= names
+    variable = dashboard(tool)["templating"]["list"][1]["query"]
+    assert re.fullmatch(r"label_values\(([a-z_]+), instance\)", variable)[1] in known  # type: ignore[index]
+    # What is lost is drawn.
+    assert {name for name in known if "lost" in name or "left_out" in name} <= drawn
+
+
+@pytest.mark.parametrize("tool", TABLES)
+def test_panels(tool: str) -> None:
+    """Each has a title and a place of its own, and asks the chosen Prometheus."""
+    panels = dashboard(tool)["panels"]
+    places = [(one["gridPos"]["x"], one["gridPos"]["y"]) for one in panels]
+    assert len(set(places)) == len(panels) == len({one["title"] for one in panels})
+    assert [one["id"] for one in panels] == list(range(1, len(panels) + 1))
+    assert {one["datasource"]["uid"] for one in panels} == {"${datasource}"}
+    for expression, _ in expressions(tool):
+        assert 'instance=~"$instance"' in expression
+
+
+@pytest.mark.parametrize("tool", TABLES)
+def test_documented(tool: str) -> None:
+    """docs/export.md has each value, and no other one."""
+    page = (ROOT / "docs/export.md").read_text()
+    section = re.search(rf"^## Values of {tool}$(.*?)^## ", page, re.MULTILINE | re.DOTALL)
+    assert section
+    rows = re.findall(r"^\| `([a-z_]+)` \| (.*?) \|", section[1], re.MULTILINE)
+    shown = {name: set(re.findall(r"`([a-z_]+)`", labels)) for name, labels in rows}
+    assert shown == {
+        name.removesuffix("_bucket"): labels - {"le"} for name, labels in exported(tool).items()
+    }
