@@ -390,7 +390,7 @@ kvm-unit-tests: ## run kvm-unit-tests in Debian's QEMU and in ours, and compare:
 	$(Q)$(HARNESS) -B tests/kvm_unit_tests/kvm_unit_tests.py --source "$(SOURCE)" --build $(BUILD)/kvm-unit-tests $(TEST)
 
 .PHONY: bench
-bench: setup-bench $(BENCH_BIN) ## run the benchmarks, as ratios within one run
+bench: setup-bench $(BENCH_BIN) $(BUILD)/monread ## run the benchmarks, as ratios within one run
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD)
 
 .PHONY: bench-driver
@@ -400,6 +400,10 @@ bench-driver: setup-bench $(BENCH_BIN) ## benchmark only our driver against upst
 .PHONY: bench-records
 bench-records: setup-bench $(BUILD)/bench_records ## benchmark only the model: monitor records a second
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --part records
+
+.PHONY: bench-export
+bench-export: setup-bench $(BUILD)/monread ## benchmark only monread export: 1,000 users, scraped by Prometheus
+	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --part export
 
 .PHONY: bench-tools
 bench-tools: setup-bench ## benchmark only taskmon and dmmon against the bare interfaces

@@ -27,6 +27,7 @@ import core
 import dm_watch
 import driver
 import emulators
+import export
 import hercules_boot
 import instructions
 import pairs
@@ -45,6 +46,7 @@ MIN_PAIRS = 5
 PARTS = (
     "core",
     "records",
+    "export",
     "boot",
     "start",
     "scenarios",
@@ -59,7 +61,7 @@ PARTS = (
     "dmstats",
     "taskstats",
 )
-NO_GUEST = {"core", "records"}
+NO_GUEST = {"core", "records", "export"}
 
 
 def _pairs(text: str) -> int:
@@ -99,6 +101,7 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Benc
     measures: dict[str, Callable[[], list[Benchmark]]] = {
         "core": lambda: core.measure(arguments.build / "bench_iucv", count),
         "records": lambda: records.measure(arguments.build / "bench_records", count),
+        "export": lambda: export.measure(arguments.build / "monread", count),
         "boot": lambda: boot.measure(small, artifacts(), count),
         "start": lambda: start.measure(small, count, progress),
         "qemu": lambda: qemu_speed.measure(small, count, progress),
