@@ -87,12 +87,13 @@ def monread_program() -> bytes:
     source, root = tools_source(), debian_root()
     parts = [source / made_by for made_by in ("Makefile", "ci/modules.mk")]
     parts += module_mk.files(source, module_mk.closure(source, "tools/monread"))
-    library = root / "usr/lib/s390x-linux-gnu/libjansson.a"
+    folder = root / "usr/lib/s390x-linux-gnu"
+    libraries = " ".join(str(folder / one) for one in ("libjansson.a", "libcrypt.a"))
 
     def build(into: Path) -> None:
         argv = ["make", "-s", "-C", str(source), f"BUILD={into}", "CC=s390x-linux-gnu-gcc"]
         argv += [f"CFLAGS=-idirafter {root / 'usr/include'}", "PACKAGE_CFLAGS="]
-        argv += [f"PACKAGE_LIBS=-static {library}"]
+        argv += [f"PACKAGE_LIBS=-static {libraries}"]
         done = subprocess.run(
             [*argv, str(into / "monread")], capture_output=True, text=True, timeout=300, check=False
         )

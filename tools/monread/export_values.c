@@ -32,7 +32,7 @@ const struct metric_family export_families[EXPORT_FAMILIES] = {
 			      "Records of users and devices beyond those that there is room for",
 			      { NULL } },
 	[EXPORT_INTERVALS] = { "monread_intervals", METRIC_COUNTER, NULL,
-			       "Sample intervals that have ended", { NULL } },
+			       "Ends of intervals (D1R11); the configuration has one, too", { NULL } },
 	[EXPORT_UNTIL] = { "monread_interval_end_timestamp_seconds", METRIC_GAUGE, "seconds",
 			   "End of the last sample interval, by the TOD clock", { NULL } },
 	[EXPORT_BUSY] = { "zvm_processor_busy_seconds", METRIC_COUNTER, "seconds",

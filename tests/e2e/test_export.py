@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""taskmon, dmmon and monread export in a guest: what is done there is what is scraped here.
+
+Requests come out of the guest as a scraper on this machine would make them: a relay takes a
+connection here and has the guest's nc make it there.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from export_relay import Relay
+
+from zvmlab.agent.worker import Process
+from zvmlab.build.guesttools import HTTP_LIBRARY, debian_program, library, tool
+from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.guest import Guest
+from zvmlab.monitor.monitor import Capture
+
+pytestmark = [
+    pytest.mark.first_kernel,
+    pytest.mark.not_debug("it has no taskstats and no device mapper"),
+    pytest.mark.timeout(600),
+]
+
+SECONDS = 120.0
+BUSYBOX = "/bin/busybox"
+SECTORS = 2048
+
+
+@pytest.fixture
+def guest_config(zvmlab_kernel: str) -> GuestConfig:
+    """A guest of each test, with the tools and what they need to export by HTTP."""
+    files = {**tool("taskmon"), **tool("dmmon"), **tool("monread"), **library(HTTP_LIBRARY)}
+    files |= debian_program("/sbin/dmsetup")
+    config = GuestConfig(kernel=zvmlab_kernel, files=files, busybox=True, cpus=2)
+    return replace(config, modules=(*config.modules, "brd", "dm-mod"))
+
+
+@pytest.fixture(name="exporting")
+def _exporting(guest: Guest) -> Iterator[Callable[..., Relay]]:
+    """Has a tool export in the guest; each must end well."""
+    guest.agent.run([BUSYBOX, "ifconfig", "lo", "127.0.0.1", "up"]).check()
+    started: list[tuple[Process, Relay]] = []
+
+    def start(name: str, port: int, *words: str) -> Relay:
+        process = guest.agent.spawn([f"/bin/{name}", "export", "--listen", str(port), *words])
+        relay = Relay(guest, port)
+        started.append((process, relay))
+        relay.wait(SECONDS)
+        return relay
+
+    yield start
+    for process, relay in started:
+        relay.close()
+        process.signal(signal.SIGTERM)
+        process.wait(SECONDS, kill=True)
+
+
+def test_tasks_that_exit(guest: Guest, exporting: Callable[..., Relay]) -> None:
+    """Thirty commands are thirty exits; other tasks exit, too, but under their own names."""
+    relay = exporting("taskmon", 9812, "--textfile", "/tmp/taskmon.prom")
+    # Under a name that nothing else has.
+    guest.agent.run([BUSYBOX, "cp", BUSYBOX, "/tmp/true"]).check()
+    for _ in range(30):
+        guest.agent.run(["/tmp/true"]).check()
+
+    def exits() -> float:
+        return relay.values().get('taskmon_exits_total{command="true"}', 0.0)
+
+    # Messages are gathered for milliseconds before they are read.
+    until(lambda: exits() >= 30)
+    found = relay.values()
+    assert found['taskmon_exits_total{command="true"}'] == 30
+    assert found["taskmon_messages_lost_total{}"] == 0
+    assert found["taskmon_messages_received_total{}"] >= 30
+    cpu = found['taskmon_cpu_seconds_total{command="true"}']
+    assert 0 < cpu < 30
+    assert found['taskmon_most_resident_bytes{command="true"}'] > 1 << 16
+    written = guest.agent.read_file("/tmp/taskmon.prom").decode()
+    assert "\ntaskmon_messages_lost_total 0\n" in written
+
+
+def test_areas_of_a_device(guest: Guest, exporting: Callable[..., Relay]) -> None:
+    """What was written to an area, and not to another; a histogram."""
+    guest.agent.modprobe("brd", {"rd_nr": 1, "rd_size": SECTORS // 2}).check()
+    guest.agent.modprobe("dm-mod").check()
+    environment = {"DM_DISABLE_UDEV": "1", "PATH": "/bin:/sbin"}
+    table = f"0 {SECTORS} linear /dev/ram0 0"
+    words = ["/sbin/dmsetup", "create", "vol", "--noudevsync", "--table", table]
+    guest.agent.run(words, env=environment).check()
+    guest.agent.run(
+        ["/bin/dmmon", "create", "--areas", "2", "--precise", "--bounds", "1us,10s", "vol"]
+    ).check()
+    relay = exporting("dmmon", 9813)
+    before = relay.values()
+    area = 'device="vol",region="0",area="{}"'.format
+    write = 'dmmon_ios_total{{{},direction="write"}}'.format
+    assert before[write(area(0))] == before[write(area(1))] == 0
+    for _ in range(5):
+        argv = [BUSYBOX, "dd", "if=/dev/zero", "of=/dev/dm-0", "bs=4096", "count=1"]
+        guest.agent.run([*argv, "conv=fsync"]).check()
+    after = relay.values()
+    assert after[write(area(0))] == 5 and after[write(area(1))] == 0
+    assert after[f'dmmon_io_bytes_total{{{area(0)},direction="write"}}'] == 5 * 4096
+    bucket = 'dmmon_io_latency_seconds_bucket{{{},le="{}"}}'.format
+    ios = sum(after[f'dmmon_ios_total{{{area(0)},direction="{one}"}}'] for one in ("read", "write"))
+    assert after[bucket(area(0), "+Inf")] == ios == after[bucket(area(0), "10")]
+    assert 0 < after[f"dmmon_busy_seconds_total{{{area(0)}}}"] < SECONDS
+    assert after["dmmon_read_errors_total{}"] == after["dmmon_areas_in_doubt{}"] == 0
+
+
+def test_sets_of_the_device(
+    guest: Guest, exporting: Callable[..., Relay], zvmlab_dir: Path
+) -> None:
+    """As many sets and intervals as CP has delivered, and none lost."""
+    control = guest.control
+    guest.agent.modprobe("monreader").check()
+    control.execute("monitor-manual", manual=True)
+    with Capture(control, zvmlab_dir / "sets") as capture:
+        relay = exporting("monread", 9811, "/dev/monreader")
+        control.wait_event("monitor-connected", SECONDS)
+        control.cp("MONITOR SAMPLE ENABLE ALL\nMONITOR SAMPLE START")
+        for _ in range(3):
+            control.execute("monitor-tick")
+        delivered = capture.so_far()
+        assert [one.kind for one in delivered].count("sample") >= 3
+        records = [one for had in delivered for part in had.parts() for one in part.records()]
+        ends = [one for one in records if (one.domain, one.number) == (1, 11)]
+        until(lambda: relay.values()["monread_sets_total{}"] >= len(delivered))
+        found = relay.values()
+        assert found["monread_sets_total{}"] == len(delivered)
+        assert found["monread_records_total{}"] == len(records)
+        assert found["monread_intervals_total{}"] == len(ends)
+        assert found["monread_sets_lost_total{}"] == found["monread_overflows_total{}"] == 0
+        online = [value for name, value in found.items() if "processor_online" in name]
+        assert online and all(value > 0 for value in online)
+        control.cp("MONITOR SAMPLE STOP\nMONITOR SAMPLE DISABLE ALL")
+
+
+def until(true: Callable[[], bool]) -> None:
+    """Wait for that, a minute at most."""
+    end = time.monotonic() + SECONDS
+    while not true():
+        assert time.monotonic() < end, f"it did not come within {SECONDS} s"
