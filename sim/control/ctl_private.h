@@ -295,5 +295,10 @@ json_t *ctl_hmc_remove(struct ctl_call *call);
 json_t *ctl_hmc_hold(struct ctl_call *call);
 json_t *ctl_hmc_complete(struct ctl_call *call);
 json_t *ctl_query_hmc(struct ctl_call *call);
+json_t *ctl_disk_read(struct ctl_call *call);
+json_t *ctl_disk_write(struct ctl_call *call);
+json_t *ctl_disk_hold(struct ctl_call *call);
+json_t *ctl_disk_complete(struct ctl_call *call);
+json_t *ctl_query_disks(struct ctl_call *call);
 
 #endif

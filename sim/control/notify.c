@@ -55,6 +55,10 @@ MEMBERS(hmc_data) = {
 	STRING("what", 0, U32, "held, or the function that has ended: get, put …"),
 	INT("value", 0, U63, "held: the function's code; else the status."), END,
 };
+MEMBERS(disk_data) = {
+	INT("device", 0, U16, "Number of the disk."), STRING("what", 0, U32, "held or ended."),
+	INT("request", 0, U63, "Its number."), END,
+};
 MEMBERS(iucv_data) = {
 	NAME("peer", 0, "Whose event."), INT("type", 0, 1, 9, "IPTYPE."),
 	INT("path", 0, U16, "IPPATHID."), INT("flags", 0, U8, "IPFLAGS1."),
@@ -90,6 +94,7 @@ const struct ctl_event_info ctl_events[] = {
 	{ "page", "The guest met a page that is out, or was told of one.", page_data },
 	{ "spool", "A file was put on a queue, or there was no room for one.", spool_data },
 	{ "hmc", "A transfer from or to the HMC's drive waits, or has ended.", hmc_data },
+	{ "disk", "A request for blocks of a disk waits, or has ended.", disk_data },
 	{ "iucv-event", "An interruption for a peer; its owner only.", iucv_data },
 	{ "client-dropped", "Another client was dropped.", dropped_data },
 	{ "capture-ended", "The capture file cannot be written any more.", reason_data },
@@ -145,6 +150,7 @@ static const struct {
 	[CP_EVENT_WATCHDOG] = { .name = "user", .text = "command", .value = "rc" },
 	[CP_EVENT_MACHINE] = { .name = "user", .text = "request" },
 	[CP_EVENT_HMC] = { .name = "file", .text = "what", .value = "value" },
+	[CP_EVENT_DISK] = { .text = "what", .path = "device", .value = "request" },
 	[CP_EVENT_FAULT] = { .name = "name", .text = "point", .value = "rule" },
 };
 

@@ -3,6 +3,7 @@
 #include "table.h"
 #include "zvmlab/appldata.h"
 #include "zvmlab/command.h"
+#include "zvmlab/disk.h"
 #include "zvmlab/guests.h"
 #include "zvmlab/hmc.h"
 #include "zvmlab/monitor.h"
@@ -443,6 +444,39 @@ MEMBERS(hmc_returns) = {
 	INT("requests", 0, U63, "Of the guest's, so far."),
 	LIST("files", 0, hmc_file_member, 0, HMC_MAX_FILES, "By name."), END,
 };
+MEMBERS(disk_read_args) = {
+	OF_INPUT("device", 0, disk_write, device, "Number of the disk."),
+	OF_INPUT("block", 0, disk_write, block, "The first, from 0 on."),
+	INT("blocks", OPT, 0, DISK_MAX_ACCESS, "Of 512 bytes; default 1."), END,
+};
+MEMBERS(disk_write_args) = {
+	OF_INPUT("device", 0, disk_write, device, "Number of the disk."),
+	OF_INPUT("block", 0, disk_write, block, "The first, from 0 on."),
+	DATA("data", 0, 0, DISK_MAX_ACCESS * DISK_BLOCK, "Whole blocks of 512 bytes."), END,
+};
+MEMBERS(disk_hold_args) = { BOOL("hold", 0, "They wait for disk-complete."), END };
+MEMBERS(disk_complete_args) = {
+	INT("request", OPT, 1, INT32_MAX, "Its number; default: the oldest."), END,
+};
+MEMBERS(disk_member) = {
+	INT("device", 0, U16, "Its number."),
+	INT("blocks", 0, 8, CP_MAX_DISK_BLOCKS, "Of 512 bytes."), BOOL("read-only", 0, "For the guest."),
+	BOOL("established", 0, "The guest has set up block I/O."),
+	INT("block-size", 0, 0, DISK_MAX_BLOCK, "Which it has chosen, or 0."),
+	INT("offset", 0, INT64_MIN, INT64_MAX, "Likewise, in such blocks."),
+	INT("reads", 0, U63, "Such blocks, so far."), INT("writes", 0, U63, "Likewise."), END,
+};
+MEMBERS(disk_request_member) = {
+	INT("request", 0, 1, INT32_MAX, "Its number."), INT("device", 0, U16, "Of the disk."),
+	INT("blocks", 0, 1, DISK_MAX_COUNT, "In its list."),
+	BOOL("waits", 0, "For disk-complete; else the guest has still to be told."),
+	INT("status", 0, U8, "How it has ended."), END,
+};
+MEMBERS(disks_returns) = {
+	LIST("disks", 0, disk_member, 0, CP_MAX_DISKS, "Of the directory."),
+	LIST("requests", 0, disk_request_member, 0, DISK_MAX_REQUESTS, "Of which the guest has not been told."),
+	BOOL("hold", 0, "Requests wait."), END,
+};
 MEMBERS(record_args) = {
 	ENUM("service", 0, ctl_recordings, "Service."),
 	DATA("record", 0, 1, REC_MAX_RECORD, "Of the record."), END,
@@ -621,6 +655,15 @@ const struct ctl_command ctl_commands[] = {
 	{ "hmc-complete", "Carry out the request that waits.", NULL, NULL, ctl_hmc_complete },
 	{ "query-hmc", "The drive, its files, and the guest's requests.", NULL, hmc_returns,
 	  ctl_query_hmc },
+	{ "disk-read", "Read blocks of a virtual disk.", disk_read_args, data_returns,
+	  ctl_disk_read },
+	{ "disk-write", "Write blocks of one.", disk_write_args, NULL, ctl_disk_write },
+	{ "disk-hold", "Let requests of the guest's wait, or not.", disk_hold_args, NULL,
+	  ctl_disk_hold },
+	{ "disk-complete", "Carry out a request that waits.", disk_complete_args, NULL,
+	  ctl_disk_complete },
+	{ "query-disks", "Virtual disks, and the guest's requests.", NULL, disks_returns,
+	  ctl_query_disks },
 	{ "query-pages", "Pages that are out, and who waits for them.", NULL, pages_returns,
 	  ctl_query_pages },
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Statements of the user directory: IUCV, NAMESAVE, OPTION, ACCOUNT, SPOOL. */
+/* Statements of the user directory: IUCV, NAMESAVE, OPTION, ACCOUNT, SPOOL, MDISK. */
 #include <assert.h>
 #include <string.h>
 
@@ -129,19 +129,32 @@ static bool unit_class(struct cp_unit_config *unit, struct config_span word)
 	       (c == '*' && unit->kind == CP_UNIT_READER);
 }
 
+/* The number of a device that no statement before has given. */
+static bool device_number(const struct cp_config *config, struct config_span *rest,
+			  uint16_t *device, struct config_problem *problem)
+{
+	struct config_span word = *rest;
+	bool given = false;
+	uint64_t n;
+
+	if (!config_word(rest, &word) || !config_number(word, 16, UINT16_MAX, &n))
+		return config_wrong(problem, word, "a hexadecimal device number up to FFFF");
+	*device = (uint16_t)n;
+	for (unsigned int i = 0; i < config->units; i++)
+		given |= config->unit[i].device == n;
+	for (unsigned int i = 0; i < config->disks; i++)
+		given |= config->disk[i].device == n;
+	return !given || config_wrong(problem, word, "another device number than before");
+}
+
 static bool parse_spool(struct cp_config *config, struct config_span rest,
 			struct config_problem *problem)
 {
 	struct cp_unit_config unit = { 0 };
 	struct config_span word = rest;
-	uint64_t n;
 
-	if (!config_word(&rest, &word) || !config_number(word, 16, UINT16_MAX, &n))
-		return config_wrong(problem, word, "a hexadecimal device number up to FFFF");
-	unit.device = (uint16_t)n;
-	for (unsigned int i = 0; i < config->units; i++)
-		if (config->unit[i].device == unit.device)
-			return config_wrong(problem, word, "another device number than before");
+	if (!device_number(config, &rest, &unit.device, problem))
+		return false;
 	if (config->units == CP_MAX_UNITS)
 		return config_wrong(problem, word, "no more than 8 SPOOL statements");
 	if (!unit_kind(&unit, &rest, problem))
@@ -155,6 +168,48 @@ static bool parse_spool(struct cp_config *config, struct config_span rest,
 	return true;
 }
 
+/* Read/write modes differ in what other users may do, and there is none who links the disk. */
+static bool disk_mode(struct cp_disk_config *disk, struct config_span word)
+{
+	static const char *const modes[] = { "R", "RR", "W", "WR", "M", "MR", "MW" };
+	size_t i = 0;
+
+	while (i < sizeof(modes) / sizeof(modes[0]) && !config_is(word, modes[i]))
+		i++;
+	disk->read_only = i < 2;
+	return i < sizeof(modes) / sizeof(modes[0]);
+}
+
+static bool parse_mdisk(struct cp_config *config, struct config_span rest,
+			struct config_problem *problem)
+{
+	struct cp_disk_config disk = { 0 };
+	struct config_span word = rest;
+	uint64_t n;
+
+	if (!device_number(config, &rest, &disk.device, problem))
+		return false;
+	if (config->disks == CP_MAX_DISKS)
+		return config_wrong(problem, word, "no more than 8 MDISK statements");
+	word = rest;
+	if (!config_word(&rest, &word) || !config_is(word, "FB-512"))
+		return config_wrong(problem, word, "FB-512, of which virtual disks in storage are");
+	word = rest;
+	if (!config_word(&rest, &word) || !config_is(word, "V-DISK"))
+		return config_wrong(problem, word, "V-DISK: a virtual disk in storage");
+	word = rest;
+	if (!config_word(&rest, &word) || !config_number(word, 10, CP_MAX_DISK_BLOCKS, &n) || n == 0)
+		return config_wrong(problem, word, "a number of blocks from 1 to 131072");
+	/* As CP does: whole pages. */
+	disk.blocks = ((uint32_t)n + 7) / 8 * 8;
+	if (config_word(&rest, &word) && !disk_mode(&disk, word))
+		return config_wrong(problem, word, "a mode: R, RR, W, WR, M, MR or MW");
+	if (!config_empty(rest))
+		return config_wrong(problem, rest, "the mode to be the last word");
+	config->disk[config->disks++] = disk;
+	return true;
+}
+
 static const struct {
 	const char *name;
 	bool (*parse)(struct cp_config *config, struct config_span rest,
@@ -165,6 +220,7 @@ static const struct {
 	{ "OPTION", parse_option },
 	{ "ACCOUNT", parse_account },
 	{ "SPOOL", parse_spool },
+	{ "MDISK", parse_mdisk },
 };
 
 static bool parse_statement(struct cp_config *config, struct config_span item,
@@ -177,7 +233,8 @@ static bool parse_statement(struct cp_config *config, struct config_span item,
 	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++)
 		if (config_is(word, statements[i].name))
 			return statements[i].parse(config, rest, problem);
-	return config_wrong(problem, item, "an IUCV, NAMESAVE, OPTION, ACCOUNT or SPOOL statement");
+	return config_wrong(problem, item, "an IUCV, NAMESAVE, OPTION, ACCOUNT, SPOOL or MDISK "
+			    "statement");
 }
 
 bool config_directory(struct cp_config *config, struct config_span text,
@@ -192,6 +249,8 @@ bool config_directory(struct cp_config *config, struct config_span text,
 	config->namesaves = 0;
 	memset(config->unit, 0, sizeof(config->unit));
 	config->units = 0;
+	memset(config->disk, 0, sizeof(config->disk));
+	config->disks = 0;
 	config->applmon = false;
 	config->max_paths = DEFAULT_MAXCONN;
 	while (config_item(&text, &item))

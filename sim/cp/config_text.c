@@ -74,6 +74,9 @@ static void put_directory(struct text *text, const struct cp_config *config)
 	for (unsigned int i = 0; i < config->units; i++)
 		put(text, "SPOOL %04X %s %c;", config->unit[i].device,
 		    types[config->unit[i].kind], config->unit[i].spool_class);
+	for (unsigned int i = 0; i < config->disks; i++)
+		put(text, "MDISK %04X FB-512 V-DISK %" PRIu32 " %s;", config->disk[i].device,
+		    config->disk[i].blocks, config->disk[i].read_only ? "R" : "W");
 	put(text, "OPTION MAXCONN %" PRIu32 "%s", config->max_paths,
 	    config->applmon ? " APPLMON" : "");
 }

@@ -45,6 +45,7 @@ struct cp {
 	struct cmsg *msg;	/**< *MSG service and SET SMSG settings */
 	struct recording *recordings;	/**< *LOGREC, *ACCOUNT, *SYMPTOM and their queues */
 	struct spool *spool;	/**< files of users, and unit record devices */
+	struct disk_table *disks;	/**< virtual disks in storage, disk/ */
 	struct cpcmd *command;
 	struct watchdog watchdog;	/**< DIAGNOSE X'288' */
 	uint64_t timer_due[CP_TIMERS];	/**< TOD, 0: none */

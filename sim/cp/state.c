@@ -51,6 +51,12 @@ static uint64_t config_fingerprint(const struct cp_config *config)
 		hash = hash_number(hash, config->unit[i].kind);
 		hash = hash_number(hash, (uint64_t)config->unit[i].spool_class);
 	}
+	hash = hash_number(hash, config->disks);
+	for (unsigned int i = 0; i < config->disks; i++) {
+		hash = hash_number(hash, config->disk[i].device);
+		hash = hash_number(hash, config->disk[i].blocks);
+		hash = hash_number(hash, config->disk[i].read_only);
+	}
 	return hash_number(hash, config->max_messages);
 }
 
@@ -219,7 +225,7 @@ static const char *image_defect(const struct cp *cp, const uint8_t *image, size_
 		return "its checksum is wrong; it is damaged";
 	if (get_be64(image + OFFSET_CONFIG) != config_fingerprint(&cp->config))
 		return "it was saved with another configuration; user ID, classes, level, number "
-		       "of CPUs and paths, and SPOOL statements must be the same";
+		       "of CPUs and paths, and SPOOL and MDISK statements must be the same";
 	return NULL;
 }
 

@@ -6,6 +6,7 @@
 #include "replay_private.h"
 #include "zvmlab/command.h"
 #include "zvmlab/dcss.h"
+#include "zvmlab/disk.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/guests.h"
 #include "zvmlab/hmc.h"
@@ -364,6 +365,28 @@ static void drive_complete(struct replay *r, const json_t *record, const union i
 	hmc_complete(r->cp);
 }
 
+static void disk_blocks(struct replay *r, const json_t *record, const union input_args *in)
+{
+	const struct input_disk_write *given = &in->disk_write;
+	char err[256];
+
+	(void)record;
+	disk_write(r->cp, given->device, given->block, given->data.at, given->data.len, err,
+		   sizeof(err));
+}
+
+static void disk_holds(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	disk_hold(r->cp, in->disk_hold.hold);
+}
+
+static void disk_completes(struct replay *r, const json_t *record, const union input_args *in)
+{
+	(void)record;
+	disk_complete(r->cp, in->disk_complete.number);
+}
+
 typedef void give(struct replay *r, const json_t *record, const union input_args *in);
 
 /* What gives the core each input.  The members have been read and checked. */
@@ -410,6 +433,9 @@ static give *const gives[INPUTS] = {
 	[INPUT_unit] = unit,
 	[INPUT_spool_put] = put,
 	[INPUT_spool_limits] = limits,
+	[INPUT_disk_write] = disk_blocks,
+	[INPUT_disk_hold] = disk_holds,
+	[INPUT_disk_complete] = disk_completes,
 	[INPUT_watchdog_timer] = timer,
 	[INPUT_watchdog_expire] = expire,
 	[INPUT_fault_arm] = arm,

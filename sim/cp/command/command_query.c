@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command_private.h"
+#include "zvmlab/disk.h"
 
 #define MODULE "CQV"
 
@@ -96,7 +97,7 @@ static int query_privclass(struct cpcmd_args *args)
 	return 0;
 }
 
-/* The console and unit record devices are all that CP knows of the virtual machine's. */
+/* The console, unit record devices and disks are all that CP knows of the virtual machine's. */
 static int query_no_device(struct cpcmd_args *args)
 {
 	char name[sizeof(args->word)];
@@ -110,13 +111,49 @@ static int query_no_device(struct cpcmd_args *args)
 			     name);
 }
 
+static void disk_line(struct cp *cp, const struct cp_disk_config *disk)
+{
+	/* Which subchannel it has is the emulator's business. */
+	cpcmd_line(cp, "DASD %04X 9336 (VDSK) %s %10u BLK ON DASD  VDSK SUBCHANNEL = 0000",
+		   disk->device, disk->read_only ? "R/O" : "R/W", disk->blocks);
+}
+
+static int query_dasd(struct cpcmd_args *args)
+{
+	struct cp *cp = args->cp;
+	int rc;
+
+	if (cp->config.disks == 0)
+		return query_no_device(args);
+	rc = cpcmd_end(args, MODULE);
+	for (unsigned int i = 0; rc == 0 && i < cp->config.disks; i++)
+		disk_line(cp, &cp->config.disk[i]);
+	return rc;
+}
+
+/* Is there a disk of this number?  Then @rc is how the command ends. */
+static bool query_disk(struct cpcmd_args *args, uint64_t number, int *rc)
+{
+	const struct cp_disk_config *disk;
+	unsigned int i = 0;
+
+	while ((disk = cp_disk_at(&args->cp->config, i)) && disk->device != number)
+		i++;
+	if (!disk)
+		return false;
+	*rc = cpcmd_end(args, MODULE);
+	if (*rc == 0)
+		disk_line(args->cp, disk);
+	return true;
+}
+
 static int query_virtual(struct cpcmd_args *args)
 {
 	static const struct cpcmd_word options[] = {
 		{ "STORAGE", 4, CPCMD_MACHINE "G", cpcmd_query_storage },
 		{ "CONSOLE", 3, CPCMD_MACHINE "G", query_console },
 		{ "CPUS", 4, CPCMD_MACHINE "G", cpcmd_query_cpus },
-		{ "DASD", 4, CPCMD_MACHINE "G", query_no_device },
+		{ "DASD", 4, CPCMD_MACHINE "G", query_dasd },
 		{ "NIC", 3, CPCMD_MACHINE "G", query_no_device },
 		{ "OSA", 3, CPCMD_MACHINE "G", query_no_device },
 		{ NULL, 0, NULL, NULL },
@@ -133,6 +170,8 @@ static int query_virtual(struct cpcmd_args *args)
 		return cpcmd_option(args, options, MODULE);
 	if (number == args->cp->config.console)
 		return query_console(&device);
+	if (query_disk(&device, number, &rc))
+		return rc;
 	snprintf(device.word, sizeof(device.word), "%04X", (unsigned int)number);
 	return query_no_device(&device);
 }

@@ -19,6 +19,9 @@ static const struct {
 #undef DIAG_CODE
 };
 
+/* CP tells of it by an external interruption of its own; without, disks are the emulator's. */
+#define BLOCK_IO 0x250
+
 static void trace_changed(struct cp *cp, const uint64_t before[16], const uint64_t after[16])
 {
 	static const char *const key[16] = {
@@ -50,6 +53,8 @@ struct cp_result cp_diagnose(struct cp *cp, const struct cp_insn *insn, unsigned
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		if (codes[i].code != code)
 			continue;
+		if (code == BLOCK_IO && !cp->host.external)
+			break;
 		memcpy(before, insn->gr, sizeof(before));
 		TRACE_INPUT_AS(cp, diagnose, codes[i].name, .cpu = insn->cpu, .r1 = r1, .r3 = r3,
 			       .amode = insn->amode, .problem = insn->problem, .gr = insn->gr,

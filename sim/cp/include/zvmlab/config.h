@@ -19,6 +19,8 @@
 #define CP_MAX_RANGES 6		/* ranges per segment that DIAG 64 SEGEXTX lists */
 #define CP_MAX_DIRECTORY 64	/* IUCV and NAMESAVE statements, each */
 #define CP_MAX_UNITS 8		/* SPOOL statements */
+#define CP_MAX_DISKS 8		/* MDISK statements */
+#define CP_MAX_DISK_BLOCKS 131072u	/* of 512 bytes: 64 MiB */
 #define CP_MAX_PATHS 65535
 #define CP_NAME_LEN 8
 
@@ -61,6 +63,13 @@ struct cp_unit_config {
 	char spool_class;	/**< A to Z, 0 to 9; of a reader also '*' */
 };
 
+/** MDISK statement of the user directory: a virtual disk in storage (V-DISK). */
+struct cp_disk_config {
+	uint16_t device;
+	uint32_t blocks;	/**< of 512 bytes: 8 to CP_MAX_DISK_BLOCKS, a multiple of 8 */
+	bool read_only;
+};
+
 /** Privilege classes there are: A to Z, 1 to 6. */
 #define CP_CLASSES 32
 
@@ -78,6 +87,8 @@ struct cp_config {
 	unsigned int namesaves;
 	struct cp_unit_config unit[CP_MAX_UNITS];	/**< each with another number */
 	unsigned int units;
+	struct cp_disk_config disk[CP_MAX_DISKS];	/**< likewise, and than any unit */
+	unsigned int disks;
 	struct cp_extent extent[CP_MAX_EXTENTS];
 	unsigned int extents;
 	struct cp_segment_config segment[CP_MAX_SEGMENTS];
@@ -112,7 +123,8 @@ void cp_config_fini(struct cp_config *config);
  *   cpus       1 to 64
  *   storage    "0.140M 200M.200M" (start.size, K M or G)
  *   directory  "IUCV *MONITOR MSGLIMIT 255;NAMESAVE MONDCSS;OPTION MAXCONN 64;
- *              SPOOL 00C 2540 READER *;SPOOL 00D 2540 PUNCH A;SPOOL 00E 1403 A"
+ *              SPOOL 00C 2540 READER *;SPOOL 00D 2540 PUNCH A;SPOOL 00E 1403 A;
+ *              MDISK 0200 FB-512 V-DISK 16384 MW"
  *   segment    "MONDCSS 9000-97FF SC RSTD;DATA 10000-100FF EN 10100-101FF SW
  *              FILE=path" (pages in hexadecimal); empty: none
  *   console    virtual device number in hexadecimal

@@ -12,6 +12,7 @@
 
 #include "zvmlab/command.h"
 #include "zvmlab/config.h"
+#include "zvmlab/disk.h"
 #include "zvmlab/guests.h"
 #include "zvmlab/hmc.h"
 #include "zvmlab/page.h"

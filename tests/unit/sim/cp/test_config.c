@@ -131,6 +131,21 @@ static const struct { const char *key, *value; } wrong_values[] = {
 	{ "directory", "SPOOL C 1403;SPOOL 00C 1403" },
 	{ "directory", "SPOOL 1 1403;SPOOL 2 1403;SPOOL 3 1403;SPOOL 4 1403;SPOOL 5 1403;"
 		       "SPOOL 6 1403;SPOOL 7 1403;SPOOL 8 1403;SPOOL 9 1403" },
+	{ "directory", "MDISK" }, { "directory", "MDISK 10000 FB-512 V-DISK 8 R" },
+	{ "directory", "MDISK 200" }, { "directory", "MDISK 200 3390 V-DISK 8 R" },
+	{ "directory", "MDISK 200 FB-512" }, { "directory", "MDISK 200 FB-512 0 8 R" },
+	{ "directory", "MDISK 200 FB-512 V-DISK" }, { "directory", "MDISK 200 FB-512 V-DISK 0 R" },
+	{ "directory", "MDISK 200 FB-512 V-DISK 131073 R" },
+	{ "directory", "MDISK 200 FB-512 V-DISK A R" },
+	{ "directory", "MDISK 200 FB-512 V-DISK 8 X" },
+	{ "directory", "MDISK 200 FB-512 V-DISK 8 RRR" },
+	{ "directory", "MDISK 200 FB-512 V-DISK 8 R W" },
+	{ "directory", "MDISK 200 FB-512 V-DISK 8;MDISK 0200 FB-512 V-DISK 8" },
+	{ "directory", "SPOOL C 1403;MDISK C FB-512 V-DISK 8" },
+	{ "directory", "MDISK C FB-512 V-DISK 8;SPOOL C 1403" },
+	{ "directory", "MDISK 1 FB-512 V-DISK 8;MDISK 2 FB-512 V-DISK 8;MDISK 3 FB-512 V-DISK 8;"
+		       "MDISK 4 FB-512 V-DISK 8;MDISK 5 FB-512 V-DISK 8;MDISK 6 FB-512 V-DISK 8;"
+		       "MDISK 7 FB-512 V-DISK 8;MDISK 8 FB-512 V-DISK 8;MDISK 9 FB-512 V-DISK 8" },
 	{ "segment", "9000-97FF SC" }, { "segment", "NAME" }, { "segment", "NAME 9000 SC" },
 	{ "segment", "NAME 9000-97FF" }, { "segment", "NAME 9000-97FF XX" },
 	{ "segment", "NAME 97FF-9000 SC" }, { "segment", "NAME 0-8000000 SC" },
@@ -217,8 +232,32 @@ START_TEST(directory_statements)
 	ck_assert_int_eq(config.unit[1].spool_class, '9');
 	ck_assert_int_eq(config.unit[2].kind, CP_UNIT_PUNCH);
 	ck_assert_int_eq(config.unit[2].spool_class, 'K');
+	good("directory", "mdisk 200 fb-512 v-disk 1 rr;MDISK FFFF FB-512 V-DISK 131072 MW;"
+			  "MDISK 0 FB-512 V-DISK 9;MDISK 1 FB-512 V-DISK 8 R");
+	ck_assert_uint_eq(config.units, 0);
+	ck_assert_uint_eq(config.disks, 4);
+	ck_assert_uint_eq(config.disk[0].device, 0x200);
+	ck_assert_uint_eq(config.disk[0].blocks, 8);
+	ck_assert(config.disk[0].read_only);
+	ck_assert_uint_eq(config.disk[1].device, 0xffff);
+	ck_assert_uint_eq(config.disk[1].blocks, 131072);
+	ck_assert(!config.disk[1].read_only);
+	ck_assert_uint_eq(config.disk[2].blocks, 16);
+	ck_assert(!config.disk[2].read_only);
+	ck_assert_uint_eq(config.disk[3].blocks, 8);
+	ck_assert(config.disk[3].read_only);
+	for (size_t i = 0; i < 5; i++) {
+		static const char *const modes[] = { "W", "WR", "M", "MR", "MW" };
+		char text[64];
+
+		snprintf(text, sizeof(text), "MDISK 200 FB-512 V-DISK 8 %s", modes[i]);
+		good("directory", text);
+		ck_assert_uint_eq(config.disks, 1);
+		ck_assert(!config.disk[0].read_only);
+	}
 	good("directory", "");
 	ck_assert_uint_eq(config.units, 0);
+	ck_assert_uint_eq(config.disks, 0);
 	ck_assert_uint_eq(config.iucv_statements, 0);
 	ck_assert_uint_eq(config.namesaves, 0);
 	ck_assert_uint_eq(config.max_paths, 64);
@@ -307,6 +346,9 @@ START_TEST(values_as_they_are_told)
 		{ "directory", "spool c 2540 reader b;spool d 2540 punch;spool e 1403 7",
 		  "SPOOL 000C 2540 READER B;SPOOL 000D 2540 PUNCH A;SPOOL 000E 1403 7;OPTION "
 		  "MAXCONN 64" },
+		{ "directory", "mdisk 201 fb-512 v-disk 100 mr;spool e 1403;mdisk a fb-512 v-disk 8 rr",
+		  "SPOOL 000E 1403 A;MDISK 0201 FB-512 V-DISK 104 W;MDISK 000A FB-512 V-DISK 8 R;"
+		  "OPTION MAXCONN 64" },
 		{ "segment", "data 10000-100ff en 10100-7ffffff sw;mon 0-0 sc rstd;last 1-2 er",
 		  "DATA 10000-100FF EN 10100-7FFFFFF SW;MON 0-0 SC RSTD;LAST 1-2 ER" },
 		{ "segment", "", "" }, { "seed", "18446744073709551615", "18446744073709551615" },

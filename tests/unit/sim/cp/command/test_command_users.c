@@ -66,6 +66,24 @@ START_TEST(devices)
 }
 END_TEST
 
+#define DISK_LINE(device, mode, blocks) \
+	"DASD " device " 9336 (VDSK) " mode " " blocks " BLK ON DASD  VDSK SUBCHANNEL = 0000\n"
+
+START_TEST(disks)
+{
+	fx_teardown();
+	fx_setup_with((const char *const[]){
+		"directory", "MDISK 0200 FB-512 V-DISK 131072 MW;MDISK 191 FB-512 V-DISK 8 R", NULL });
+	ck_guest("QUERY VIRTUAL DASD", 0, DISK_LINE("0200", "R/W", "    131072")
+					  DISK_LINE("0191", "R/O", "         8"));
+	ck_guest("Q V 191", 0, DISK_LINE("0191", "R/O", "         8"));
+	ck_guest("Q V 0200", 0, DISK_LINE("0200", "R/W", "    131072"));
+	ck_guest("Q V 192", 40, "HCPQVD040E Device 0192 does not exist\n");
+	ck_guest("Q V DASD X", 3, EXTRA("CQV", "X"));
+	ck_guest("Q V 191 X", 3, EXTRA("CQV", "X"));
+}
+END_TEST
+
 START_TEST(share)
 {
 	const char *const own = "USER LINUX001:  CP   RELATIVE SHARE = 100\n"
@@ -175,6 +193,7 @@ int main(void)
 	tcase_add_test(t, cpuid);
 	tcase_add_test(t, cpus);
 	tcase_add_test(t, devices);
+	tcase_add_test(t, disks);
 	tcase_add_test(t, share);
 	tcase_add_test(t, cpu);
 	tcase_add_test(t, cpu_nested);

@@ -86,7 +86,7 @@ START_TEST(every_point_has_its_program)
 	static const char *const prefixes[] = {
 		"iucv.", "interrupt", "peer.", "diag", "monitor.", "appldata.", "msg.",
 		"segment.content", "segment.load", "page.", "watchdog.",
-		"recording.", "machine.", "spool.", "hmc.",
+		"recording.", "machine.", "spool.", "hmc.", "disk.",
 	};
 
 	for (unsigned int i = 0; i < FAULT_POINTS; i++) {

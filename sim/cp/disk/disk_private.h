@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of virtual disks share. */
+#ifndef DISK_PRIVATE_H
+#define DISK_PRIVATE_H
+
+#include "cp_private.h"
+#include "zvmlab/disk.h"
+
+struct disk {
+	uint8_t *data;
+	bool established;
+	uint32_t block_size;		/* 0 without an environment */
+	int64_t offset;
+	uint64_t reads, writes;
+};
+
+/* A request that waits, or of whose end the guest has still to be told. */
+struct disk_job {
+	uint32_t number;
+	struct disk_request request;
+	bool waits;
+	uint8_t end;			/* enum disk_end */
+	uint32_t delay;			/* interruptions that are presented before this one */
+	uint32_t copies;		/* further interruptions like this one */
+};
+
+struct disk_table {
+	struct disk disk[CP_MAX_DISKS];	/* as in cp->config.disk */
+	uint32_t jobs;			/* in the order in which they were given, or have ended */
+	struct disk_job job[DISK_MAX_REQUESTS];
+	uint32_t last_job;
+	bool hold;
+};
+
+/* disk.c */
+/** Index of the disk; -1: there is none of that number. */
+int disk_index(const struct cp *cp, uint16_t device);
+/** Has the guest a device of this number that is no disk? */
+bool disk_other_device(const struct cp *cp, uint16_t device);
+
+/* disk_request.c */
+/** The blocks that it has in its environment. */
+uint64_t disk_blocks(const struct cp *cp, unsigned int index);
+/** A request that waits has ended so: the guest is to be told. */
+void disk_end_job(struct cp *cp, uint32_t index, enum disk_end end);
+/** Requests of this disk that wait are aborted. */
+void disk_abort(struct cp *cp, uint16_t device);
+bool disk_external_pending(const struct cp *cp, unsigned int cpu);
+void disk_external_take(struct cp *cp, unsigned int cpu, struct cp_external *external);
+
+#endif
