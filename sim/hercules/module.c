@@ -14,6 +14,7 @@
 
 #include "checkpoint.h"
 #include "got.h"
+#include "zvmlab/disk.h"
 #include "zvmlab/spool.h"
 
 #define LIBRARY "libherc.so"
@@ -86,6 +87,11 @@ static int check_machine(char *err, size_t errlen)
 	if (cp_unit_at(&port->own.config, 0)) {
 		snprintf(err, errlen, "SPOOL statements in the directory are for QEMU only: the card"
 			 " devices and printers of Hercules are its own, and know nothing of a spool");
+		return -1;
+	}
+	if (cp_disk_at(&port->own.config, 0)) {
+		snprintf(err, errlen, "MDISK statements in the directory are for QEMU only: here a guest has"
+			 " the disks of Hercules' configuration, and its own DIAGNOSE X'250'");
 		return -1;
 	}
 	if (!insn_add_facilities()) {

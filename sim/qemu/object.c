@@ -59,7 +59,7 @@ static void zvmlab_complete(UserCreatable *uc, Error **errp)
 		error_setg(errp, "zvmlab-cp: %s", err);
 		return;
 	}
-	if (!zvmlab_add_units(s, errp))
+	if (!zvmlab_add_units(s, errp) || !zvmlab_add_disks(s, errp))
 		return;
 	qemu_add_machine_init_done_notifier(&s->machine_done);
 	qemu_add_exit_notifier(&s->exit);

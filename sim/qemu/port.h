@@ -55,6 +55,8 @@ extern ZvmlabCp *zvmlab_cp;
 
 /* Devices of the SPOOL statements, before the machine has any. */
 bool zvmlab_add_units(const ZvmlabCp *s, Error **errp);
+/* Likewise of the MDISK statements. */
+bool zvmlab_add_disks(const ZvmlabCp *s, Error **errp);
 
 /* The property by which the machine stops at each event. */
 void zvmlab_add_lockstep(ObjectClass *oc);

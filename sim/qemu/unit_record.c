@@ -10,20 +10,13 @@
 #include "port.h"
 #include "zvmlab/spool.h"
 
-#include "hw/s390x/ccw-device.h"
-#include "hw/qdev-properties.h"
-#include "hw/s390x/css.h"
+#include "channel_device.h"
 #include "migration/vmstate.h"
 #include "qapi/error.h"
-#include "qemu/config-file.h"
 #include "qemu/module.h"
-#include "qemu/option.h"
 
 #define TYPE_UNIT_RECORD "zvmlab-unit-record"
 OBJECT_DECLARE_SIMPLE_TYPE(UnitRecord, UNIT_RECORD)
-
-/* Type of the channel path; nobody asks for more of it. */
-#define CHANNEL_PATH 0x1a
 
 struct UnitRecord {
 	CcwDevice parent_obj;
@@ -102,17 +95,11 @@ static void realize(DeviceState *dev, Error **errp)
 			   TYPE_UNIT_RECORD);
 		return;
 	}
-	sch = css_create_sch(ccw->devno, errp);
+	sch = zvmlab_subchannel(ccw, errp);
 	if (!sch)
 		return;
-	sch->driver_data = dev;
-	sch->id.reserved = 0xff;
 	sch->id.cu_type = control_unit(unit->kind);
-	css_sch_build_virtual_schib(sch, css_find_free_chpid(sch->cssid), CHANNEL_PATH);
-	sch->do_subchannel_work = do_subchannel_work_virtual;
 	sch->ccw_cb = command;
-	sch->irb_cb = build_irb_virtual;
-	ccw->sch = sch;
 	CCW_DEVICE_GET_CLASS(ccw)->realize(ccw, errp);
 }
 
@@ -153,18 +140,12 @@ static void register_types(void)
 
 type_init(register_types)
 
-/* As if -device had named each; QEMU makes these when the machine has its channel subsystem. */
 bool zvmlab_add_units(const ZvmlabCp *s, Error **errp)
 {
 	const struct cp_unit_config *unit;
 
-	for (unsigned int i = 0; (unit = cp_unit_at(&s->port.config, i)); i++) {
-		g_autofree char *number = g_strdup_printf("fe.0.%04x", unit->device);
-		QemuOpts *opts = qemu_opts_create(qemu_find_opts("device"), NULL, 0, errp);
-
-		if (!opts || !qemu_opt_set(opts, "driver", TYPE_UNIT_RECORD, errp) ||
-		    !qemu_opt_set(opts, "devno", number, errp))
+	for (unsigned int i = 0; (unit = cp_unit_at(&s->port.config, i)); i++)
+		if (!zvmlab_add_device(TYPE_UNIT_RECORD, unit->device, errp))
 			return false;
-	}
 	return true;
 }

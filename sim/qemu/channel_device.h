@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the devices of directory statements share: a subchannel, and how they are added. */
+#ifndef ZVMLAB_CHANNEL_DEVICE_H
+#define ZVMLAB_CHANNEL_DEVICE_H
+
+#include "hw/s390x/ccw-device.h"
+#include "hw/qdev-properties.h"
+#include "hw/s390x/css.h"
+
+/* The subchannel of a device that is realized, without what its commands do; NULL: @errp. */
+SubchDev *zvmlab_subchannel(CcwDevice *ccw, Error **errp);
+/* As if -device had named it; QEMU makes these when the machine has its channel subsystem. */
+bool zvmlab_add_device(const char *type, uint16_t device, Error **errp);
+
+#endif
