@@ -113,6 +113,13 @@ def test_a_guest_with_card_devices_is_refused(in_hercules: Callable[..., Guest])
             guest.start()
 
 
+@pytest.mark.requirement("K11")
+def test_a_guest_with_virtual_disks_is_refused(in_hercules: Callable[..., Guest]) -> None:
+    with pytest.raises(UsageError, match="MDISK statements in the directory are for QEMU only"):
+        with in_hercules("segment", cp={"directory": "MDISK 0200 FB-512 V-DISK 64 R"}) as guest:
+            guest.start()
+
+
 def test_without_a_console_of_the_type_hercules_is_as_it_was(tmp_path: Path) -> None:
     (tmp_path / MODULE).symlink_to(herculesbuild.build_module(Progress(quiet=True)))
     (tmp_path / CONFIGURATION).write_text(CNF + "0009 3215-C /\n")
