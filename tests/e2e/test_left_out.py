@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+from zvmlab.build.kernels import resolve
+from zvmlab.build.modules import available, builtin
 from zvmlab.guest.guest import Guest
 
 DEBUG = "/sys/kernel/debug"
@@ -41,3 +43,13 @@ def test_linux_does_not_issue_what_cp_leaves_out(guest: Guest) -> None:
         agent.read_file(f"{DEBUG}/s390_hypfs/diag_304")
     if mounted.errno == 0:
         agent.umount(DEBUG).check()
+
+
+@pytest.mark.requirement("J4")
+@pytest.mark.not_debug("it has no diag288_wdt")
+def test_no_kernel_has_the_old_driver_of_the_time_bomb(zvmlab_kernel: str) -> None:
+    """vmwatchdog, whose options began with vmwdt: diag288_wdt has taken its place."""
+    kernel = resolve(zvmlab_kernel)
+    modules = available(kernel) | builtin(kernel)
+    assert "diag288_wdt" in modules
+    assert not modules & {"vmwatchdog", "vmwdt"}
