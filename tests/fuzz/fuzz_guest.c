@@ -15,6 +15,7 @@
 #include "bytes.h"
 #include "zvmlab/command.h"
 #include "zvmlab/dcss.h"
+#include "zvmlab/disk.h"
 #include "ebcdic.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/hmc.h"
@@ -259,6 +260,33 @@ static void put_drive_list(const struct operation *op)
 	world_poke(TEXT, list, sizeof(list));
 }
 
+/* The list of X'250', with two blocks, and few disks and numbers, so that they meet. */
+static void put_disk_list(const struct operation *op, uint32_t function)
+{
+	const bool wide = op->class & 1;
+	uint8_t list[64] = { 0 }, entries[2][24] = { { 0 } };
+
+	put_be16(list, op->class & 0x70 ? 0x10 + (op->class >> 1 & 1) : op->path);
+	list[2] = wide && function < 2 ? 0x80 : 0;
+	if (function == 0) {
+		put_be32(list + 24, 512u << (op->answer & 3));
+		put_be32(list + (wide ? 36 : 28), op->answer >> 4);
+	} else if (function == 1) {
+		list[25] = op->class >> 2 & 3;
+		put_be32(list + 28, op->length < 0xf0 ? op->length % 3u : op->length);
+		put_be32(list + (wide ? 52 : 36), op->answer & 1 ? DATA : area_address(op->area));
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		entries[i][0] = op->flags % 4;
+		put_be32(entries[i] + (wide ? 12 : 4), op->answer >> 2);
+		put_be32(entries[i] + (wide ? 20 : 12), op->answer & 2 ? DATA : area_address(op->area));
+		world_poke(DATA + i * (wide ? 24 : 16), entries[i], wide ? 24 : 16);
+	}
+	if (op->limit < sizeof(list))
+		list[op->limit] ^= op->value;
+	world_poke(TEXT, list, sizeof(list));
+}
+
 static void diagnose_any(const struct operation *op)
 {
 	static const uint16_t codes[] = {
@@ -284,6 +312,10 @@ static void diagnose_any(const struct operation *op)
 	if (code == 0x14 && world.spool) {
 		world.gr[r1] = op->area & 1 ? DATA : area_address(op->area);
 		world.gr[r3] = op->path % 4 + (op->class & 1 ? 0xcu : 0u);
+	}
+	if (code == 0x250) {
+		world.gr[r3] = op->path % 4;
+		put_disk_list(op, op->path % 4);
 	}
 	if (code == 0x204 && op->path & 1)
 		world.gr[r3] = 4;
@@ -347,11 +379,12 @@ static void sthyi(const struct operation *op)
 /* Pages go out and come in, and CPUs meet them; what these are told must be there to be taken. */
 static void paging(const struct operation *op)
 {
+	static const uint8_t block[512] = { 1 };
 	const unsigned int cpu = op->actor % world.cpus;
 	struct cp_external external;
 	char err[256];
 
-	switch (op->function % 10) {
+	switch (op->function % 12) {
 	case 0:
 		(void)page_out(world.cp, area_address(op->area) & ~UINT64_C(0xfff), op->class % 8,
 			       op->path & 1, err, sizeof(err));
@@ -392,6 +425,14 @@ static void paging(const struct operation *op)
 	case 9:
 		hmc_hold(world.cp, op->path & 1);
 		(void)hmc_complete(world.cp);
+		break;
+	case 10:
+		disk_hold(world.cp, op->path & 1);
+		(void)disk_complete(world.cp, op->value);
+		break;
+	case 11:
+		(void)disk_write(world.cp, 0x10 + (op->class & 1), op->answer % 17u, block,
+				 sizeof(block), err, sizeof(err));
 		break;
 	}
 }
