@@ -209,7 +209,9 @@ static void start(void)
 
 static void start_with_spool(void)
 {
-	start_with((const char *const[]){ "directory", SPOOL_DIRECTORY, NULL });
+	start_with((const char *const[]){
+		"directory", SPOOL_DIRECTORY ";MDISK 200 FB-512 V-DISK 8;MDISK 201 FB-512 V-DISK 8",
+		NULL });
 }
 
 static void stop(void)
@@ -575,7 +577,7 @@ static const char *const requests[] = {
 	"\"file\":\"@/segment\"}}",
 };
 
-/* Those for files of the spool and of the HMC. */
+/* Those for files of the spool and of the HMC, and for disks. */
 static const char *const file_requests[] = {
 	"{\"execute\":\"hmc-drive\",\"arguments\":{\"bytes\":64}}",
 	"{\"execute\":\"hmc-write\",\"arguments\":{\"name\":\"a\",\"data\":\"AAAA\"}}",
@@ -584,6 +586,9 @@ static const char *const file_requests[] = {
 	"{\"execute\":\"spool-put\",\"arguments\":{\"user\":\"BOB\",\"queue\":\"RDR\",\"data\":\"+A==\"}}",
 	"{\"execute\":\"spool-read\",\"arguments\":{\"user\":\"BOB\",\"queue\":\"RDR\",\"id\":1}}",
 	"{\"execute\":\"query-spool\"}",
+	"{\"execute\":\"disk-read\",\"arguments\":{\"device\":512,\"block\":0}}",
+	"{\"execute\":\"disk-write\",\"arguments\":{\"device\":512,\"block\":0,\"data\":\"\"}}",
+	"{\"execute\":\"query-disks\"}",
 };
 
 static const char *const *session = requests;
