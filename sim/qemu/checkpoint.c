@@ -26,8 +26,6 @@
 #include "migration/qemu-file.h"
 #include "migration/savevm.h"
 #include "qapi/error.h"
-#include "sysemu/cpus.h"
-#include "sysemu/reset.h"
 
 #define FIRST_CAPACITY (1u << 20)
 /* Of /proc/PID/pagemap (proc(5)), a word for each page. */
@@ -99,7 +97,7 @@ static bool discard_pages(ZvmlabCp *s, uint64_t first, uint64_t end)
 
 	if (madvise(s->port.ram + at, len, MADV_DONTNEED) != 0)
 		return false;
-	tb_invalidate_phys_range(ram + at, ram + at + len);
+	tb_invalidate_phys_range(ram + at, ram + at + len - 1);
 	return true;
 }
 

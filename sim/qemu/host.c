@@ -9,7 +9,6 @@
 #include "hw/s390x/zvmlab.h"
 #include "qapi/error.h"
 #include "qemu/main-loop.h"
-#include "sysemu/runstate.h"
 #include "s390x-internal.h"
 #include "zvmlab/host.h"
 
@@ -48,10 +47,10 @@ static void host_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
 static uint32_t allow_time(bool allow)
 {
 	CPUState *cs = current_cpu;
-	uint32_t before = cs ? cs->can_do_io : 0;
+	uint32_t before = cs ? CPU_CAN_DO_IO(cs) : 0;
 
 	if (cs)
-		cs->can_do_io = allow;
+		CPU_CAN_DO_IO(cs) = allow;
 	return before;
 }
 

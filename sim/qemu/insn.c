@@ -12,7 +12,6 @@
 #include "hw/s390x/zvmlab.h"
 #include "qemu/main-loop.h"
 #include "s390x-internal.h"
-#include "sysemu/cpu-timers.h"
 #include "tcg/tcg_s390x.h"
 
 /* Facility bit of STHYI. */
@@ -88,9 +87,9 @@ void HELPER(zvmlab_iucv)(CPUS390XState *env)
 
 	make_cc_static(env);
 	if (zvmlab_cp) {
-		qemu_mutex_lock_iothread();
+		bql_lock();
 		result = cp_iucv(zvmlab_cp->port.cp, &insn);
-		qemu_mutex_unlock_iothread();
+		bql_unlock();
 	}
 	if (!finish(env, result, GETPC()))
 		program_interrupt(env, PGM_OPERATION, GETPC());
@@ -111,9 +110,9 @@ bool zvmlab_diag(CPUS390XState *env, uint32_t r1, uint32_t r3, uint32_t code, ui
 	make_cc_static(env);
 	if (!zvmlab_cp)
 		return false;
-	qemu_mutex_lock_iothread();
+	bql_lock();
 	result = cp_diagnose(zvmlab_cp->port.cp, &insn, r1, r3, code);
-	qemu_mutex_unlock_iothread();
+	bql_unlock();
 	/* With -icount CPUs take turns: who waits for another one leaves it the rest of its own. */
 	if (icount_enabled() && (code == DIAG_YIELD || code == DIAG_YIELD_TO))
 		cpu_exit(env_cpu(env));
@@ -129,9 +128,9 @@ int zvmlab_stsi(CPUS390XState *env, uint64_t addr, uintptr_t ra)
 
 	if (!zvmlab_cp)
 		return -1;
-	qemu_mutex_lock_iothread();
+	bql_lock();
 	result = cp_port_stsi(&zvmlab_cp->port, &insn, addr, sysib, &stores);
-	qemu_mutex_unlock_iothread();
+	bql_unlock();
 	if (result.how == CP_PROGRAM)
 		program_interrupt(env, result.pgm, ra);
 	if (result.how != CP_CC)
@@ -178,9 +177,9 @@ uint32_t HELPER(zvmlab_sthyi)(CPUS390XState *env, uint32_t r1, uint32_t r2)
 	memcpy(gr, env->regs, sizeof(gr));
 	insn.gr = gr;
 	machine = machine_of(env);
-	qemu_mutex_lock_iothread();
+	bql_lock();
 	result = cp_sthyi(zvmlab_cp->port.cp, &insn, r1, r2, &machine, response);
-	qemu_mutex_unlock_iothread();
+	bql_unlock();
 	if (result.how == CP_PROGRAM)
 		program_interrupt(env, result.pgm, GETPC());
 	if (result.cc == 0 && s390_cpu_virt_mem_write(env_archcpu(env), addr, r2, response,

@@ -12,7 +12,6 @@
 
 #include "qapi/error.h"
 #include "qemu/main-loop.h"
-#include "sysemu/cpu-timers.h"
 
 /*
  * CPUs that are on their way out of translated code still take interruptions that are

@@ -30,7 +30,7 @@ bool zvmlab_take_ext_int(CPUS390XState *env)
 static uint8_t page_known(uint64_t addr)
 {
 	ZvmlabCp *s = zvmlab_cp;
-	bool locked = qemu_mutex_iothread_locked();
+	bool locked = bql_locked();
 	uint8_t known;
 
 	if (!s || addr >= s->port.ram_size)
@@ -39,13 +39,13 @@ static uint8_t page_known(uint64_t addr)
 	if (known)
 		return known;
 	if (!locked)
-		qemu_mutex_lock_iothread();
+		bql_lock();
 	known = cp_page_access(s->port.cp, addr) + 1;
 	if (cp_page_is_out(s->port.cp, addr))
 		known |= ZVMLAB_OUT;
 	qatomic_set(&s->access[addr / CP_PAGE_SIZE], known);
 	if (!locked)
-		qemu_mutex_unlock_iothread();
+		bql_unlock();
 	return known;
 }
 

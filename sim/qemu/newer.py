@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The changes of corrections.py and speed.py for versions of QEMU after 7.2.
+"""The changes of corrections.py, speed.py and port_hooks.py for versions of QEMU after 7.2.
 
 STEPS is the one list of what is different: each step makes the hooks for one version out of
-those for the version before it, so what did not change again stands here once.  Nothing that
-we run is built from it; patches.py writes patch files.
+those for the version before it, so what did not change again stands here once.  For 11.1 there
+are patch files only (patches.py): nothing that we run is built from it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import speed
-from hook import TCG, Change, Hook, HookError
+from hook import INCLUDE, TCG, Change, Hook, HookError
 from speed import CPUTLB, S390X
 
 FIRST = "7.2"
@@ -129,6 +130,29 @@ static inline uint64_t tlb_addr_for_store(CPUState *cpu, uint64_t tlb_addr,
     ],
 }  # fmt: skip
 
+_PORT = {
+    "return s390_cpu_has_int(cpu);": [
+        Hook(f"{S390X}/cpu-system.c", '#include "system/tcg.h"', INCLUDE, after=True),
+        Hook(f"{S390X}/cpu-system.c", "return s390_cpu_has_int(cpu);",
+             "    if (zvmlab_held(&cpu->env)) {\n"
+             "        return false;\n"
+             "    }\n"),
+    ],
+    '#include "hw/s390x/storage-keys.h"': [
+        Hook(f"{S390X}/mmu_helper.c", '#include "hw/s390x/storage-keys.h"', INCLUDE, after=True),
+        # The interruption is asserted to be one of the TLB's: of a helper's it ends QEMU.
+        Hook(f"{S390X}/mmu_helper.c", "trigger_pgm_exception(env, type);",
+             "        env->tlb_fill_exc = type;\n"
+             "        env->tlb_fill_tec = tec;\n",
+             inside="static void trigger_access_exception("),
+    ],
+    "hw_arch += {'s390x': s390x_ss}": [
+        Hook("hw/s390x/meson.build", "hw_arch += {'s390x': s390x_ss}", "subdir('zvmlab')\n\n"),
+        # Of QEMU's own tests, which we do not run; configure insists on it.
+        Hook("pythondeps.toml", "pycotap =", "", instead=1),
+    ],
+}  # fmt: skip
+
 STEPS = (
     Step(
         "10.0",
@@ -142,7 +166,7 @@ STEPS = (
             "sizes".split()
         ),
         words={
-            "(cpu_env,": "(tcg_env,",
+            "cpu_env": "tcg_env",
             "cpu_mmu_index(": "s390x_env_mmu_index(",
             "tcg_gen_qemu_ld64(addr, o->addr1, get_mem_index(s))": (
                 "tcg_gen_qemu_ld_i64(addr, o->addr1, get_mem_index(s), MO_TEUQ)"
@@ -154,8 +178,13 @@ STEPS = (
             "MMU_REAL_IDX + 1 != NB_MMU_MODES": "MMU_REAL_IDX >= NB_MMU_MODES",
             "(vaddr | TLB_NOTDIRTY": "(addr | TLB_NOTDIRTY",
             "addr_write = vaddr |": "addr_write = addr |",
+            # Files and functions have other names.
+            "sysemu/": "system/",
+            "softmmu/icount.c": "accel/tcg/icount-common.c",
+            '#include "hw/s390x/pv.h"': '#include "target/s390x/kvm/pv.h"',
+            "qatomic_mb_set": "qatomic_set_mb",
         },
-        hooks={"slots": _SLOTS, "lowprot": _LOWPROT},
+        hooks={"slots": _SLOTS, "lowprot": _LOWPROT, "port": _PORT},
     ),
     Step(
         "11.1",
@@ -190,7 +219,9 @@ STEPS = (
 
 
 def _reworded(hook: Hook, words: dict[str, str], used: set[str]) -> Hook:
-    parts = {"anchor": hook.anchor, "text": hook.text, "inside": hook.inside}
+    parts = {
+        "file": hook.file, "anchor": hook.anchor, "text": hook.text, "inside": hook.inside
+    }  # fmt: skip
     for old, new in words.items():
         if any(old in part for part in parts.values()):
             used.add(old)
@@ -227,6 +258,18 @@ def _stepped(changes: list[Change], step: Step) -> list[Change]:
 def versions() -> list[str]:
     """Those that there are changes for."""
     return [FIRST, *(step.version for step in STEPS)]
+
+
+def series_of(tree: Path, known: Iterable[str]) -> str:
+    """Which of the *known* versions the source in *tree* is."""
+    try:
+        version = (tree / "VERSION").read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise HookError(f"{tree / 'VERSION'} cannot be read: {error.strerror}") from error
+    series = ".".join(version.split(".")[:2])
+    if series not in known:
+        raise HookError(f"{tree} is QEMU {version}; there are changes for {', '.join(known)}")
+    return series
 
 
 def changes_for(version: str, changes: Iterable[Change]) -> list[Change]:

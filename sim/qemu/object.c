@@ -19,8 +19,6 @@
 #include "qemu/main-loop.h"
 #include "qemu/module.h"
 #include "qom/object_interfaces.h"
-#include "sysemu/sysemu.h"
-#include "sysemu/tcg.h"
 
 static void set_option(Object *obj, Visitor *v, const char *name, void *opaque, Error **errp)
 {

@@ -25,19 +25,19 @@ static bool enabled(const CPUS390XState *env)
 
 static enum cp_paging ask(CPUS390XState *env, uint64_t addr, bool probe)
 {
-	const bool locked = qemu_mutex_iothread_locked();
+	const bool locked = bql_locked();
 	ZvmlabCp *s = zvmlab_cp;
 	enum cp_paging result;
 
 	if (!locked)
-		qemu_mutex_lock_iothread();
+		bql_lock();
 	/* Whoever only probes cannot be interrupted: it has to wait. */
 	result = cp_page_fault(s->port.cp, env->core_id, addr, env->psw.mask,
 			       !probe && enabled(env));
 	if (result == CP_PAGE_HELD)
 		qatomic_set(&s->held[env->core_id], true);
 	if (!locked)
-		qemu_mutex_unlock_iothread();
+		bql_unlock();
 	return result;
 }
 

@@ -14,10 +14,6 @@
 #include "qapi/error.h"
 #include "qapi/visitor.h"
 #include "qemu/main-loop.h"
-#include "qemu/seqlock.h"
-#include "softmmu/timers-state.h"
-#include "sysemu/cpu-timers.h"
-#include "sysemu/cpus.h"
 
 /* A CPU that has been woken needs some time to find out why. */
 #define LOOK_AGAIN_NS 30000

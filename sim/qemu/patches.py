@@ -21,6 +21,7 @@ from pathlib import Path
 
 import corrections
 import newer
+import port_hooks
 import speed
 from hook import Change, HookError, insert
 
@@ -299,13 +300,11 @@ def check(pristine: Path, folder: Path, texts: dict[str, str]) -> None:
 
 
 def changes_for(pristine: Path) -> list[Change]:
-    """What fits the version of this source."""
-    version = (pristine / "VERSION").read_text(encoding="utf-8").strip()
-    series = ".".join(version.split(".")[:2])
-    known = newer.versions()
-    if series not in known:
-        raise HookError(f"{pristine} is QEMU {version}; there are patches for {', '.join(known)}")
-    return newer.changes_for(series, [*corrections.CHANGES, *speed.CHANGES])
+    """What fits the version of this source, but not our device, which is no patch of QEMU's."""
+    port = port_hooks.port("")
+    every = [*corrections.CHANGES, *speed.CHANGES, port]
+    series = newer.series_of(pristine, newer.versions())
+    return [change for change in newer.changes_for(series, every) if change.name != port.name]
 
 
 def main(argv: list[str]) -> int:

@@ -14,7 +14,7 @@
 #include "qemu/notify.h"
 #include "qemu/timer.h"
 #include "qom/object.h"
-#include "sysemu/runstate.h"
+#include "versions.h"
 
 #define TYPE_ZVMLAB_CP "zvmlab-cp"
 OBJECT_DECLARE_SIMPLE_TYPE(ZvmlabCp, ZVMLAB_CP)

@@ -12,7 +12,7 @@
 #include "exec/exec-all.h"
 #include "hw/core/cpu.h"
 #include "hw/s390x/zvmlab.h"
-#include "qemu/main-loop.h"
+#include "versions.h"
 #include "s390x-internal.h"
 
 /* An order in the 32 bits that work may be given. */
@@ -60,6 +60,6 @@ void zvmlab_sigp(CPUS390XState *env, uint8_t order, uint32_t r1, uint32_t r3, ui
 			 RUN_ON_CPU_HOST_INT(order << ORDER_SHIFT | r1 << R1_SHIFT | r3));
 	/* No interruption can come between: its old PSW would lack the condition code. */
 	cs->exception_index = EXCP_INTERRUPT;
-	qemu_mutex_unlock_iothread();
+	bql_unlock();
 	cpu_loop_exit(cs);
 }

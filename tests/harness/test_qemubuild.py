@@ -20,9 +20,14 @@ SIM = ROOT / "sim"
 HOOKS = SIM / "qemu" / "insert_hooks.py"
 
 
-# One change, of which a file's last line is enough to see it.
-SPEED = """from hook import Change, Hook
+# One change instead of all, of which a file's last line is enough to see it.
+SPEED = """
 CHANGES = (Change("quick", [Hook("a/other.c", "end", "quick\\n")]),)
+"""
+# The port is one hook.
+PORT = """from hook import Change, Hook
+def port(properties: str) -> Change:
+    return Change("port", [{hook}])
 """
 
 
@@ -39,16 +44,13 @@ def script(tmp_path: Path) -> Path:
 
 def script_with(tmp_path: Path, hook: str) -> Path:
     """The script with this hook only, no corrections, and one change that can be left out."""
-    text = HOOKS.read_text(encoding="utf-8")
-    parts = re.split(r"(?<=    return \[\n).*?(?=    \]  # fmt: skip)", text, flags=re.S)
-    assert len(parts) == 2
     folder = tmp_path / "script"
     folder.mkdir()
-    (folder / HOOKS.name).write_text(f"{parts[0]}{hook}\n{parts[1]}", encoding="utf-8")
-    for name in ("qapi.json", "hook.py"):
+    for name in (HOOKS.name, "qapi.json", "hook.py", "newer.py"):
         shutil.copy(SIM / "qemu" / name, folder)
+    (folder / "port_hooks.py").write_text(PORT.format(hook=hook))
     (folder / "corrections.py").write_text("CHANGES = ()\n")
-    (folder / "speed.py").write_text(SPEED)
+    (folder / "speed.py").write_text((SIM / "qemu" / "speed.py").read_text() + SPEED)
     return folder
 
 
@@ -57,6 +59,7 @@ def tree_with(tmp_path: Path, text: str) -> Path:
     file.parent.mkdir(parents=True)
     file.write_text(text, encoding="utf-8")
     (file.parent / "other.c").write_text("end\n", encoding="utf-8")
+    (tmp_path / "tree" / "VERSION").write_text("7.2.0\n", encoding="utf-8")
     return tmp_path / "tree"
 
 
@@ -85,6 +88,51 @@ def test_function_of_a_hook_must_be_there_once(tmp_path: Path, inside: str, piec
     assert done.returncode == 1
     times = FUNCTIONS.count(piece)
     assert f"a/file.c: the line with '{piece}' occurs {times} times instead of once" in done.stderr
+
+
+def test_hooks_are_for_built_versions_only(script: Path, tmp_path: Path) -> None:
+    tree = tree_with(tmp_path, "here\n")
+    (tree / "VERSION").write_text("11.1.3\n", encoding="utf-8")
+    done = run_hooks(script, tree)
+    assert done.returncode == 1
+    assert done.stderr == f"{tree} is QEMU 11.1.3; there are changes for 7.2, 10.0\n"
+    (tree / "VERSION").unlink()
+    done = run_hooks(script, tree)
+    assert done.stderr == f"{tree / 'VERSION'} cannot be read: No such file or directory\n"
+    assert (tree / "a" / "file.c").read_text() == "here\n"
+
+
+@pytest.mark.parametrize(
+    ("release", "version"),
+    [
+        ('ID=debian\nVERSION_ID="12"\n', "7.2"),
+        ('ID=debian\nVERSION_ID="13"\n', "10.0"),
+        ("ID=debian\nVERSION_CODENAME=sid\n", "10.0"),
+        ('ID=ubuntu\nVERSION_ID="24.04"\n', "7.2"),
+        (None, "7.2"),
+    ],
+)
+def test_version_is_that_of_the_hosts_debian(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, release: str | None, version: str
+) -> None:
+    file = tmp_path / "os-release"
+    if release is not None:
+        file.write_text(release)
+    monkeypatch.delenv(qemubuild.VERSION, raising=False)
+    monkeypatch.setattr(qemubuild, "OS_RELEASE", file)
+    assert qemubuild.version() == version
+    other = {"7.2": "10.0", "10.0": "7.2"}[version]
+    key = qemubuild.base_key(ROOT)
+    monkeypatch.setenv(qemubuild.VERSION, other)
+    assert qemubuild.version() == other
+    assert qemubuild.base_key(ROOT) != key
+
+
+def test_a_version_that_is_not_built_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(qemubuild.VERSION, "9.2")
+    with pytest.raises(UsageError) as caught:
+        qemubuild.version()
+    assert str(caught.value) == "ZVMLAB_QEMU_VERSION=9.2: QEMU is built as 7.2 or 10.0"
 
 
 @pytest.mark.parametrize(("text", "count"), [("one\n", 0), ("here\nand here\n", 2)])
@@ -130,7 +178,7 @@ def test_what_is_left_out_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) ->
     assert len(set(keys)) == 3 and keys[2] == keys[3]
 
 
-MODULES = "import sys, corrections, newer, speed, patches\nfrom hook import Change, Hook"
+MODULES = "import sys, corrections, newer, port_hooks, speed, patches\nfrom hook import Change, Hook"
 
 
 def in_qemu_folder(program: str, *argv: str) -> subprocess.CompletedProcess[str]:
@@ -171,13 +219,13 @@ def test_patches_apply_one_after_the_other(tmp_path: Path) -> None:
 
 
 # What bare/corrected.c finds wrong in 10.0.13 and 11.1.3, and the changes but for "sizes".
-AFTER_7_2 = "stoc tr csp accreg csst lowcore slots lowprot bear"
+AFTER_7_2 = "stoc tr csp accreg csst lowcore slots lowprot bear port"
 
 
 @pytest.mark.parametrize("version", ["10.0", "11.1"])
 def test_newer_versions_have_the_changes_that_qemu_lacks(version: str) -> None:
     done = in_qemu_folder(
-        "every = [*corrections.CHANGES, *speed.CHANGES]\n"
+        "every = [*corrections.CHANGES, *speed.CHANGES, port_hooks.port('')]\n"
         "print(*(change.name for change in newer.changes_for(sys.argv[1], every)))\n"
         "print(newer.changes_for('7.2', every) == every)",
         version,
@@ -241,7 +289,8 @@ def test_a_difference_without_use_is_refused(tmp_path: Path, said: str, useless:
 def test_lines_for_all_targets_name_no_targets_type() -> None:
     """11.1 compiles accel/tcg once for all targets: a macro of one would not be seen there."""
     done = in_qemu_folder(
-        "hooks = newer.changes_for('11.1', [*corrections.CHANGES, *speed.CHANGES])\n"
+        "every = [*corrections.CHANGES, *speed.CHANGES, port_hooks.port('')]\n"
+        "hooks = newer.changes_for('11.1', every)[:-1]\n"
         "texts = [hook.text for change in hooks for hook in change.hooks"
         " if not hook.file.startswith('target/')]\n"
         "print(len(texts) > 5, any('target_ulong' in text or 'TARGET_PAGE_WRITE' in text"
@@ -255,10 +304,11 @@ def test_patches_are_for_known_versions_only(tmp_path: Path) -> None:
     (tree / "VERSION").write_text("9.1.2\n")
     done = in_qemu_folder(PATCHES, str(tree), str(tmp_path / "out"))
     assert done.returncode == 1
-    assert done.stderr == f"{tree} is QEMU 9.1.2; there are patches for 7.2, 10.0, 11.1\n"
+    assert done.stderr == f"{tree} is QEMU 9.1.2; there are changes for 7.2, 10.0, 11.1\n"
 
 
 def test_missing_file_is_named(script: Path, tmp_path: Path) -> None:
+    (tmp_path / "VERSION").write_text("7.2.0\n", encoding="utf-8")
     done = run_hooks(script, tmp_path, "--without=quick")
     assert done.returncode == 1
     assert done.stderr == f"{tmp_path}/a/file.c cannot be read: No such file or directory\n"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Building QEMU with our device into the cache.
 
+The version is that of the host's Debian: 7.2, or 10.0 (TARBALLS).
+
 Two stages.  The base is Debian's upstream tarball, unpacked, with our hooks
 inserted and configured; its object files are kept, so that a change of the core
 costs seconds.  The artifact is one executable per state of our sources:
@@ -17,6 +19,7 @@ from __future__ import annotations
 import collections
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -24,7 +27,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from zvmlab.base.cache import cache_root, digest, entry, locked
-from zvmlab.base.errors import CannotRun, ZvmlabError, exit_code
+from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError, exit_code
 from zvmlab.base.owned import claim, discard
 from zvmlab.base.progress import Progress
 from zvmlab.base.shipped import or_install
@@ -36,12 +39,22 @@ from zvmlab.build.packages import Suite
 from zvmlab.build.sourcepackage import Tarball, our_sources
 
 SUITE = "bookworm"
-TARBALL = Tarball(
-    "qemu",
-    SUITE,
-    "qemu_7.2+dfsg.orig.tar.xz",
-    "91aca71520040edc40b8d437aa3004dae614f58e286cf653ee8996c07af2962f",
-)
+# The versions that our device is made for, each that of a Debian.
+TARBALLS = {
+    "7.2": Tarball(
+        "qemu",
+        "bookworm",
+        "qemu_7.2+dfsg.orig.tar.xz",
+        "91aca71520040edc40b8d437aa3004dae614f58e286cf653ee8996c07af2962f",
+    ),
+    "10.0": Tarball(
+        "qemu",
+        "trixie",
+        "qemu_10.0.13+ds.orig.tar.xz",
+        "6a0888e806c2ffc0c5f0733e974f9aea55491950d3c47c98669c8b236dde59ae",
+        later="qemu_10.0.*+ds.orig.tar.xz",
+    ),
+}
 CONFIGURE = (
     "--target-list=s390x-softmmu",
     "--without-default-features",
@@ -53,6 +66,8 @@ CONFIGURE = (
     "--disable-debug-info",
     "--disable-werror",
 )
+# Debian's tarball has no copy of it, and our machine no use for it.
+CONFIGURE_MORE = {"7.2": (), "10.0": ("--disable-fdt",)}
 TARGET = "qemu-system-s390x"
 ARTIFACT = f"bin/{TARGET}"
 FIRMWARE = "s390-ccw.img"
@@ -66,8 +81,11 @@ LIBRARIES = {
 }
 PORT = "sim/qemu"
 WITHOUT = "ZVMLAB_QEMU_WITHOUT"
-# For patch files only.
-NOT_FOR_BUILDS = ("patches.py", "newer.py")
+VERSION = "ZVMLAB_QEMU_VERSION"
+OS_RELEASE = Path("/etc/os-release")
+# For patch files only, and for newer versions than the first.
+NOT_FOR_BUILDS = ("patches.py",)
+NOT_FOR_THE_FIRST = ("newer.py",)
 _BASE = ("source", "build.log", "ready")
 
 _KIND = "qemu"
@@ -86,19 +104,46 @@ def left_out() -> list[str]:
     return sorted(set(os.environ.get(WITHOUT, "").split()))
 
 
+def version() -> str:
+    """Of QEMU: what the environment says, or that of the host's Debian."""
+    asked = os.environ.get(VERSION, "")
+    if asked and asked not in TARBALLS:
+        raise UsageError(f"{VERSION}={asked}: QEMU is built as {' or '.join(TARBALLS)}")
+    return asked or _version_of_host()
+
+
+def _version_of_host() -> str:
+    """The newest one from Debian 13 on, and for what comes after it, which has no number yet."""
+    words = shlex.split(OS_RELEASE.read_text(encoding="utf-8")) if OS_RELEASE.exists() else []
+    release = dict(word.split("=", 1) for word in words if "=" in word)
+    number = release.get("VERSION_ID", "")
+    old = release.get("ID") != "debian" or (number.isdigit() and int(number) < 13)
+    return "7.2" if old else "10.0"
+
+
+def _without_effect() -> tuple[str, ...]:
+    """Files of the port that the version's build is not made of."""
+    return (*NOT_FOR_BUILDS, *(NOT_FOR_THE_FIRST if version() == "7.2" else ()))
+
+
 def base_key(root: Path) -> str:
     """Changes whenever QEMU has to be configured and compiled anew."""
-    scripts = (f for f in sorted((root / PORT).glob("*.py")) if f.name not in NOT_FOR_BUILDS)
+    scripts = (f for f in sorted((root / PORT).glob("*.py")) if f.name not in _without_effect())
     hooks = [*scripts, root / PORT / "qapi.json"]
     without = " ".join(["without", *left_out()])
-    return digest(TARBALL.sha256, " ".join(CONFIGURE), without, *hooks)
+    return digest(TARBALLS[version()].sha256, " ".join(_configure()), without, *hooks)
+
+
+def _configure() -> tuple[str, ...]:
+    """Words for QEMU's configure."""
+    return *CONFIGURE, *CONFIGURE_MORE[version()]
 
 
 def build_key(root: Path) -> str:
     """Changes with everything that the executable is made of."""
     parts: list[str | Path] = [base_key(root)]
     for file in module_mk.files(root, module_mk.closure(root, PORT)):
-        if file.name not in NOT_FOR_BUILDS:
+        if file.name not in _without_effect():
             parts += [str(file.relative_to(root)), file]
     return digest(*parts)
 
@@ -132,7 +177,7 @@ def _prepare(root: Path, base: Path, progress: Progress) -> None:
     """Unpack, insert the hooks and configure; *base* is complete when "ready" exists."""
     if (base / "ready").exists() and _configured_at(base / "source"):
         return
-    tarball = TARBALL.fetch(progress)
+    tarball = TARBALLS[version()].fetch(progress)
     discard(base)
     claim(base)
     (base / "source" / "build").mkdir(parents=True)
@@ -144,7 +189,7 @@ def _prepare(root: Path, base: Path, progress: Progress) -> None:
         for argv in (unpack, hooks):
             collections.deque(_run(argv, source, log, CONFIGURE_SECONDS), maxlen=0)
         _copy_ours(root, source)
-        configure = _run(["../configure", *CONFIGURE], source / "build", log, CONFIGURE_SECONDS)
+        configure = _run(["../configure", *_configure()], source / "build", log, CONFIGURE_SECONDS)
         collections.deque(configure, maxlen=0)
     (base / "ready").touch()
 
@@ -278,13 +323,14 @@ def qemu_entry() -> str:
 
 def pristine_source(progress: Progress | None = None) -> Path:
     """QEMU's source as it is in Debian's tarball, unpacked in the cache."""
-    tarball = TARBALL.fetch(progress or Progress())
+    tarball = TARBALLS[version()]
+    file = tarball.fetch(progress or Progress())
 
     def unpack(folder: Path) -> None:
-        argv = ["tar", "-xf", str(tarball), "--strip-components=1", "-C", str(folder)]
+        argv = ["tar", "-xf", str(file), "--strip-components=1", "-C", str(folder)]
         subprocess.run(argv, check=True, timeout=CONFIGURE_SECONDS)
 
-    return entry("qemu-pristine", TARBALL.sha256[:16], unpack, "VERSION").parent
+    return entry("qemu-pristine", tarball.sha256[:16], unpack, "VERSION").parent
 
 
 def main(argv: list[str]) -> None:

@@ -27,12 +27,17 @@ def our_sources(folder: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True)
 class Tarball:
-    """One file of a source package that stays the same over point releases."""
+    """One file of a source package.
+
+    *later* is a pattern for the files of later point releases, which serve as well if the
+    suite has no other any more.  No hash is known of them: it is apt that has checked them.
+    """
 
     package: str
     suite: str
     file: str
     sha256: str
+    later: str = ""
 
     def fetch(self, progress: Progress) -> Path:
         """The file in the cache, its hash checked."""
@@ -42,6 +47,10 @@ class Tarball:
             suite.update()
             suite.download_source(self.package, folder)
             file = folder / self.file
+            later = sorted(folder.glob(self.later)) if self.later else []
+            if not file.is_file() and len(later) == 1:
+                later[0].rename(file)
+                return
             if not file.is_file():
                 found = ", ".join(sorted(f.name for f in folder.iterdir())) or "nothing"
                 raise CannotRun(f"Debian's {self.suite} has {found} instead of {self.file}")
