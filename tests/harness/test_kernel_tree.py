@@ -85,7 +85,7 @@ done
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small source tree, a private cache, and tools that are scripts."""
     folder = tmp_path / "linux"
-    makefile = "# SPDX-License-Identifier: GPL-2.0\nVERSION = 6\nPATCHLEVEL = 1\nSUBLEVEL = 9\n"
+    makefile = "# The top one\nVERSION = 6\nPATCHLEVEL = 1\nSUBLEVEL = 9\n"
     files = {
         "Makefile": makefile,
         "Kconfig": "config A\n\tbool\n",

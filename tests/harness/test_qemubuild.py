@@ -178,7 +178,9 @@ def test_what_is_left_out_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) ->
     assert len(set(keys)) == 3 and keys[2] == keys[3]
 
 
-MODULES = "import sys, corrections, newer, port_hooks, speed, patches\nfrom hook import Change, Hook"
+MODULES = (
+    "import sys, corrections, newer, port_hooks, speed, patches\nfrom hook import Change, Hook"
+)
 
 
 def in_qemu_folder(program: str, *argv: str) -> subprocess.CompletedProcess[str]:

@@ -88,7 +88,9 @@ def add_commands(commands: Any) -> None:
         "  zvmlab fetch bookworm trixie sid\n"
         "  zvmlab fetch ~/linux source:6.12:debug",
     )
-    fetch.add_argument("kernel", nargs="*", metavar="KERNEL", help="as for --kernel (default: bookworm)")
+    fetch.add_argument(
+        "kernel", nargs="*", metavar="KERNEL", help="as for --kernel (default: bookworm)"
+    )
     fetch.set_defaults(command=run_fetch)
 
     build = command(

@@ -77,6 +77,7 @@ static void data_limits(const json_t *schema, size_t *least, size_t *most)
 	} known[] = {
 		{ "IPUSER.", 16, 16 }, { "IPRMMSG, with flag X'80'.", 8, 8 },
 		{ "With its header.", 1, 4096 }, { "Of the record.", 1, 16384 },
+		{ "Whole blocks of 512 bytes.", 0, 8192 * 512 },
 	};
 	const char *text = json_string_value(json_object_get(schema, "description"));
 

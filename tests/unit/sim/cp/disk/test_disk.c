@@ -673,7 +673,7 @@ START_TEST(image_with_other_disks)
 	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), -1);
 	ck_assert_str_eq(err, "the CP's state cannot be loaded from the image: it was saved with "
 			      "another configuration; user ID, classes, level, number of CPUs and "
-			      "paths, and disks must be the same");
+			      "paths, and SPOOL and MDISK statements must be the same");
 	free(image);
 }
 END_TEST
