@@ -236,7 +236,10 @@ def test_help(monread: Path) -> None:
     done = run(monread, "--help")
     assert done.returncode == EXIT_PASS
     page = (ROOT / "docs/monread.1").read_text()
-    options = set(re.findall(r"--([a-z-]+)", done.stdout)) - {"help", "usage"}
+    exporting = run(monread, "export", "--help")
+    assert exporting.returncode == EXIT_PASS
+    said = done.stdout + exporting.stdout
+    options = set(re.findall(r"--([a-z-]+)", said)) - {"help", "usage"}
     assert options == set(re.findall(r"^\.It Fl -([a-z-]+)", page, re.MULTILINE))
 
 

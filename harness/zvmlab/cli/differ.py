@@ -120,7 +120,10 @@ def run_diff_emulators(arguments: argparse.Namespace) -> int:
     from zvmlab.scenarios import possible
 
     pair = emulator_pair(arguments.kernel, arguments.driver)
-    return _run(arguments, replace(pair, catalogue=possible(pair.catalogue, arguments.kernel)))
+    if arguments.all or arguments.scenario:
+        # Which of them there are needs the kernel, which may have to be fetched.
+        pair = replace(pair, catalogue=possible(pair.catalogue, arguments.kernel))
+    return _run(arguments, pair)
 
 
 def _run(arguments: argparse.Namespace, pair: Pair) -> int:
