@@ -164,7 +164,6 @@ def test_the_block_size_of_a_label(lab: Guest, block_size: int) -> None:
 
 
 @pytest.mark.requirement("K3")
-@pytest.mark.representative
 def test_blocks_are_written_and_read(lab: Guest) -> None:
     """All of them, compared from outside; the first and the last, too."""
     before = page_of(1, DISKS[MAIN] * BLOCK)
