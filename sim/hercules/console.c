@@ -34,6 +34,7 @@ static struct {
 	uint8_t line[LINE_MAX_3215];	/* for the guest, EBCDIC; guarded by dev->lock */
 	size_t line_len;
 	bool line_there;
+	bool attention;			/* the guest is still to be told of the line; the same */
 } console = {
 	.log = -1, .listening = -1, .client = -1, .lock = PTHREAD_MUTEX_INITIALIZER,
 };
@@ -85,6 +86,7 @@ static U16 read_line(DEVBLK *dev, BYTE *data, U16 count, BYTE *more)
 	*more = count < console.line_len;
 	memcpy(data, console.line, len);
 	console.line_there = false;
+	console.attention = false;
 	release_lock(&dev->lock);
 	return (U16)(count - len);
 }
@@ -131,6 +133,29 @@ static void execute_ccw(DEVBLK *dev, BYTE code, BYTE flags, BYTE chained, U16 co
 	}
 }
 
+/* What device_attention() returns while the device has another status or command. */
+enum { DEVICE_BUSY = 1 };
+
+bool console_attention(void)
+{
+	DEVBLK *dev = console.dev;
+	bool due;
+
+	if (!dev)
+		return true;
+	/* Taken before the guest is told: a line that comes meanwhile asks anew. */
+	obtain_lock(&dev->lock);
+	due = console.attention;
+	console.attention = false;
+	release_lock(&dev->lock);
+	if (!due || device_attention(dev, CSW_ATTN) != DEVICE_BUSY)
+		return true;
+	obtain_lock(&dev->lock);
+	console.attention = console.line_there;
+	release_lock(&dev->lock);
+	return false;
+}
+
 /* One line for the guest; a line that it has not read yet is replaced. */
 static void enter(const char *text, size_t len)
 {
@@ -146,11 +171,12 @@ static void enter(const char *text, size_t len)
 	console.line_len = len;
 	console.line_there = true;
 	waiting = dev->iowaiters > 0;
+	console.attention = !waiting;
 	if (waiting)
 		signal_condition(&dev->iocond);
 	release_lock(&dev->lock);
 	if (!waiting)
-		device_attention(dev, CSW_ATTN);
+		service_attention();
 }
 
 bool console_type(const char *command)

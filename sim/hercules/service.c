@@ -25,6 +25,8 @@
 #define STOP_CHECK_MS 1
 #define STOP_CHECKS 2000u
 #define LATE_CHECK_MS 100
+/* Hercules does not tell when a device has become idle. */
+#define ATTENTION_CHECK_MS 1
 /* Commands wait for it so long. */
 #define SETTLE_CHECKS 60000u
 
@@ -33,10 +35,13 @@
 static struct {
 	pthread_t thread;
 	bool running;
-	int epoll, timer, stops, quit, daemon;
+	int epoll, timer, stops, quit, daemon, line;
+	bool attention;		/* the guest is to be told of a line when the console is not busy */
 	bool stopping;		/* a CPU was told to; the machine has not been seen to stop */
 	unsigned int checks;	/* of this, quick ones that are to come */
-} service = { .epoll = -1, .timer = -1, .stops = -1, .quit = -1, .daemon = -1 };
+} service = {
+	.epoll = -1, .timer = -1, .stops = -1, .quit = -1, .daemon = -1, .line = -1,
+};
 
 static void notify(int fd)
 {
@@ -85,6 +90,18 @@ void service_cpu_stops(void)
 		notify(service.stops);
 }
 
+void service_attention(void)
+{
+	if (service.running)
+		notify(service.line);
+}
+
+static void line_ready(void)
+{
+	drain(service.line);
+	service.attention = true;
+}
+
 static void control_ready(void)
 {
 	port_lock(NULL);
@@ -107,9 +124,11 @@ static void stops_ready(void)
 	service.checks = STOP_CHECKS;
 }
 
-/* ms until the next look at the CPUs; -1: there is nothing to look for. */
+/* ms until the next look at CPUs and console; -1: there is nothing to look for. */
 static int next_check(void)
 {
+	if (service.attention)
+		return ATTENTION_CHECK_MS;
 	if (!service.stopping)
 		return -1;
 	return service.checks > 0 ? STOP_CHECK_MS : LATE_CHECK_MS;
@@ -150,6 +169,8 @@ static void *serve(void *arg)
 			else
 				quit = true;
 		}
+		if (service.attention)
+			service.attention = !console_attention();
 		if (service.stopping)
 			service.stopping = !machine_stopped();
 		if (service.checks > 0)
@@ -164,13 +185,15 @@ static int create_fds(void)
 	service.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	service.stops = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	service.quit = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	service.line = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (sysblk.daemon_mode)
 		service.daemon = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (service.epoll < 0 || service.timer < 0 || service.stops < 0 || service.quit < 0)
+	if (service.epoll < 0 || service.timer < 0 || service.stops < 0 || service.quit < 0 ||
+	    service.line < 0)
 		return -1;
 	if (service_watch(service.timer, timer_ready) != 0 ||
 	    service_watch(service.stops, stops_ready) != 0 ||
-	    service_watch(service.quit, NULL) != 0)
+	    service_watch(service.quit, NULL) != 0 || service_watch(service.line, line_ready) != 0)
 		return -1;
 	return port->own.ctl ? service_watch(ctl_fd(port->own.ctl), control_ready) : 0;
 }
