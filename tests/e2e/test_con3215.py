@@ -58,6 +58,7 @@ def taken(pending: Pending[BatchResult]) -> bytes:
     return result.data[: result.check()]
 
 
+@pytest.mark.requirement("O1")
 def test_the_console_is_the_3215(guest: Guest) -> None:
     """Its device by the driver, and the console of the kernel's log; CP was told of it."""
     agent = guest.agent
@@ -68,6 +69,7 @@ def test_the_console_is_the_3215(guest: Guest) -> None:
     assert (name, number) == ("ttyS0", "4:64")
 
 
+@pytest.mark.requirement("O2")
 def test_lines_of_a_program_arrive(terminal: Terminal) -> None:
     """All of them in their order, long ones, too."""
     lines = [f"line {number} " + "x" * number for number in range(0, 300, 7)]
@@ -81,6 +83,7 @@ def test_lines_of_a_program_arrive(terminal: Terminal) -> None:
     assert found == lines
 
 
+@pytest.mark.requirement("O3")
 @pytest.mark.parametrize(
     ("typed", "found"),
     [("Hello, World", b"Hello, World\n"), ("", b"\n"), ("one^n", b"one"), ("^d", b"\x04")],

@@ -45,11 +45,12 @@ def test_our_own_list() -> None:
         "F": "hmcdrv",
         "J": "STHYI, CPI, and what is left out",
         "K": "dasd_diag",
+        "O": "con3215",
     }
     numbers = {
         **{"M": 36, "P": 12, "B": 10, "Y": 8, "D": 31, "T": 24, "L": 21, "W": 18, "A": 10, "Z": 11},
         **{"U": 8, "C": 8, "H": 13, "I": 16, "V": 10, "N": 12, "R": 14, "F": 10, "J": 4},
-        **{"K": 11},
+        **{"K": 11, "O": 3},
     }
     assert list(requirements.rows) == [
         f"{letter}{number}" for letter, last in numbers.items() for number in range(1, last + 1)
@@ -112,6 +113,13 @@ def test_error_numbers_of_a_test() -> None:
             "row M2: errnos must be a list of names such as EIO",
         ),
         (f'[M]\ntitle = "m"\n[M.2]\n{ROW}errnos = 5\n', "row M2: errnos must be a list"),
+        *(
+            (
+                f'[M]\ntitle = "m"\n[M.2]\n{ROW}emulators = {value}\n',
+                "row M2: emulators must be a list of qemu and hercules",
+            )
+            for value in ("[]", '["vm"]', "[1]", "[[]]", '"qemu"')
+        ),
     ],
 )
 def test_lists_that_are_none(tmp_path: Path, text: str, error: str) -> None:

@@ -99,6 +99,7 @@ def _requirements(groups: dict[str, str], rows: list[dict[str, Any]]) -> Require
             text=str(row["text"]),
             shown=str(row["shown"]),
             errnos=tuple(map(str, row["errnos"])),
+            emulators=tuple(map(str, row["emulators"])),
         )
         for row in rows
     ]

@@ -206,13 +206,15 @@ class Row:
 
     @property
     def untested(self) -> bool:
-        """Was there no test of it at all?"""
-        return all(cell.outcome is None for cell in self.cells.values())
+        """Was there no test of it at all, where the run had an emulator that it is about?"""
+        there = any(column.backend in self.requirement.emulators for column in self.cells)
+        return there and all(cell.outcome is None for cell in self.cells.values())
 
     @property
     def shown(self) -> bool:
         """Was it shown wherever there should be a test, and wherever there was one?"""
-        return all(cell.shown for cell in self._wanted)
+        wanted = self._wanted
+        return bool(wanted) and all(cell.shown for cell in wanted)
 
     @property
     def deviates(self) -> bool:
@@ -249,13 +251,13 @@ class Run:
         mine = [result for result in self.results if requirement.row in result.case.rows]
         tests = tuple(sorted({result.case.function for result in mine}))
         first_only = bool(mine) and all(result.case.first_kernel for result in mine)
-        cells = {
-            column: Cell(
-                _count(mine, column),
-                column.part or (first_only and column.kernel != self.columns[0].kernel),
-            )
-            for column in self.columns
-        }
+        cells: dict[Column, Cell] = {}
+        for column in self.columns:
+            if column.backend not in requirement.emulators:
+                cells[column] = Cell({}, part=True)
+                continue
+            other_kernel = first_only and column.kernel != self.columns[0].kernel
+            cells[column] = Cell(_count(mine, column), column.part or other_kernel)
         return Row(requirement, tests, cells)
 
     def counts(self) -> Mapping[Outcome, int]:
@@ -322,7 +324,10 @@ def head_of(shard: Shard, run: Run, strict: bool) -> Head:
         {
             "columns": [list(column) for column in run.columns],
             "groups": dict(run.requirements.groups),
-            "requirements": [{**asdict(row), "errnos": list(row.errnos)} for row in rows],
+            "requirements": [
+                {**asdict(row), "errnos": list(row.errnos), "emulators": list(row.emulators)}
+                for row in rows
+            ],
             "strict": strict,
         },
     )

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from zvmlab.base.errors import UsageError
+from zvmlab.guest.config import BACKENDS
 
 ERRNOS = frozenset(errno.errorcode.values())
 _ROW_WORD = re.compile(r"([a-z])([0-9]{1,6})")
@@ -39,6 +40,8 @@ class Requirement:
     text: str
     shown: str
     errnos: tuple[str, ...] = ()
+    emulators: tuple[str, ...] = BACKENDS
+    """Those that have what the row is about."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,7 @@ def _row(path: Path, letter: str, number: str, fields: Any) -> Requirement:
         raise UsageError(
             f"requirements {path}: invalid row: [{letter}.{number}] (a number from 1 on)"
         )
-    for key in fields.keys() - {*_TEXTS, "errnos"}:
+    for key in fields.keys() - {*_TEXTS, "errnos", "emulators"}:
         raise UsageError(f"{where} has a field {key!r}, which no row has")
     for key in _TEXTS:
         if not isinstance(fields.get(key), str):
@@ -138,5 +141,9 @@ def _row(path: Path, letter: str, number: str, fields: Any) -> Requirement:
     errnos = fields.get("errnos", [])
     if not isinstance(errnos, list) or not ERRNOS.issuperset(map(str, errnos)):
         raise UsageError(f"{where}: errnos must be a list of names such as EIO")
+    emulators = fields.get("emulators", list(BACKENDS))
+    known = isinstance(emulators, list) and set(BACKENDS).issuperset(map(str, emulators))
+    if not known or not emulators:
+        raise UsageError(f"{where}: emulators must be a list of {' and '.join(BACKENDS)}")
     texts = {key: fields[key] for key in _TEXTS}
-    return Requirement(row=name, errnos=tuple(errnos), **texts)
+    return Requirement(name, **texts, errnos=tuple(errnos), emulators=tuple(emulators))
