@@ -5,8 +5,9 @@
  *
  * A disk has the blocks of 512 bytes of a 9336.  The guest sets up an environment for block I/O
  * with a block size of its own, then reads and writes lists of blocks, and is told of those it does
- * not wait for by an external interruption X'2603'.  Formats, return codes and status are those of
- * CP Programming Services (SC24-6272); Linux' drivers/s390/block/dasd_diag.c is who uses them.
+ * not wait for by an external interruption X'2603'.  Formats are those that Linux'
+ * drivers/s390/block/dasd_diag.h has.  CP Programming Services (SC24-6272) describes return codes
+ * and status; they were taken from Hercules' emulation of the code (docs/choices.md).
  */
 #ifndef ZVMLAB_DISK_H
 #define ZVMLAB_DISK_H
