@@ -296,16 +296,16 @@ bool model_record_events(struct model *m, struct model_set *set)
 bool model_record_change(struct model *m, struct model_set *set)
 {
 	const char *text = m->change->text;
-	const uint32_t len = (uint32_t)strlen(text);
+	const uint32_t len = (uint32_t)strlen(text), whole = MTRECM_TEXT + len;
 	const uint64_t tod = model_tod(m, m->now);
-	const enum room room = event_room(m, tod, MTRECM_TEXT + len, set);
+	const enum room room = event_room(m, tod, whole, set);
 	struct events *e = &m->events;
 	uint8_t *record;
 
 	if (room != ROOM)
 		return room == DELIVER;
 	e->block.tod = tod;
-	record = record_add(&e->block, RECORD_DOMAIN_MONITOR, MTRECM, MTRECM_TEXT + len);
+	record = record_add(&e->block, RECORD_DOMAIN_MONITOR, MTRECM, whole);
 	assert(record);
 	put_be32(record + MTRECM_LENGTH, len);
 	ebcdic_encode(record + MTRECM_TEXT, text, len);

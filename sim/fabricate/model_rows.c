@@ -81,8 +81,8 @@ static const struct binding vndses[] = {
 };
 /* Behind the fixed part of 52 bytes: the application's own data. */
 static const struct binding aplsdt[] = {
-	AT(52, 8, user, name), AT(60, 8, user, total_time), AT(68, 8, user, starts),
-	AT(76, 8, user, bytes_out), AT(84, 8, user, bytes_in),
+	AT_8(52, user, name), AT_8(60, user, total_time), AT_8(68, user, starts),
+	AT_8(76, user, bytes_out), AT_8(84, user, bytes_in),
 };
 #define APPLICATION_DATA 40
 #define IODDEV_LENGTH 60

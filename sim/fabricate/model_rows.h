@@ -12,6 +12,7 @@
 #define USER(field, member) { #field, FROM(user, member), 0, 0 }
 /* Where no source tells of a field. */
 #define AT(offset, width, subject, member) { NULL, FROM(subject, member), offset, width }
+#define AT_8(offset, subject, member) AT(offset, 8, subject, member)
 /* Of the system there is one; of others a record for each that has all flags of @need … */
 #define ROW_SYSTEM(domain, number, table) ROW(domain, number, EACH_SYSTEM, 0, table)
 #define ROW(domain, number, each, need, table) ROW_MORE(domain, number, each, need, 0, table)

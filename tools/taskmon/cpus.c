@@ -33,7 +33,7 @@ bool cpus_parse(struct cpus *cpus, const char *list)
 			return false;
 		for (unsigned int cpu = first; cpu <= last; cpu++) {
 			cpus->count += !cpus->is[cpu];
-			cpus->is[cpu] = 1;
+			cpus->is[cpu] = true;
 		}
 		if (*list != ',')
 			break;

@@ -9,7 +9,7 @@
 #define CPUS_MAX 4096u
 
 struct cpus {
-	unsigned char is[CPUS_MAX];	/* 0 or 1 */
+	bool is[CPUS_MAX];
 	unsigned int count;
 };
 

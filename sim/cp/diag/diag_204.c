@@ -60,7 +60,8 @@ struct cp_result diag_204_cpu_use(struct cp *cp, const struct cp_insn *insn, uns
 {
 	uint64_t addr = diag_address(insn, r1);
 	unsigned int cpus = cp->config.cpus;
-	uint8_t page[CP_PAGE_SIZE] = { 0 }, *end;
+	uint8_t page[CP_PAGE_SIZE] = { [INFO_PARTITIONS] = 1, [INFO_FLAGS] = FLAG_PHYSICAL };
+	uint8_t *end;
 	struct fault_action action;
 	uint16_t pgm;
 
@@ -79,8 +80,6 @@ struct cp_result diag_204_cpu_use(struct cp *cp, const struct cp_insn *insn, uns
 		diag_set(insn, r3, action.kind == FAULT_RC ? action.value : 0);
 		return cp_done();
 	}
-	page[INFO_PARTITIONS] = 1;
-	page[INFO_FLAGS] = FLAG_PHYSICAL;
 	put_be16(page + INFO_CPUS, (uint16_t)cpus);
 	put_be16(page + INFO_THIS, THIS_PARTITION);
 	put_be64(page + INFO_TOD, cp_tod(cp));

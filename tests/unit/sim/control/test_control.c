@@ -310,6 +310,36 @@ START_TEST(requests_wait_for_their_client)
 }
 END_TEST
 
+/* Short requests, faster than they are answered: those beyond 8 MiB wait in the client's socket. */
+START_TEST(many_requests_take_no_more_room_than_a_long_one)
+{
+	static const char request[] = "{\"execute\":\"query-faults\"}    \n";
+	static char text[2048 * (sizeof(request) - 1)];
+	const struct ctl_buffer *in;
+	int fd = new_client();
+	unsigned int full = 0;
+	size_t at = 0;
+
+	in = &ctl->client[0]->in;
+	for (size_t i = 0; i < sizeof(text); i += sizeof(request) - 1)
+		memcpy(text + i, request, sizeof(request) - 1);
+	for (unsigned int i = 0; i < 2000 && full < 20; i++) {
+		ssize_t done;
+
+		while ((done = send(fd, text + at, sizeof(text) - at, MSG_NOSIGNAL)) > 0)
+			at = (at + (size_t)done) % sizeof(text);
+		ck_assert(step());
+		/* One piece of 64 KiB is read while there are less. */
+		ck_assert_uint_lt(in->len, CTL_MAX_LINE + (64u << 10));
+		full += in->len >= CTL_MAX_LINE - (64u << 10);
+	}
+	ck_assert_uint_eq(full, 20);
+	close(fd);
+	while (step())
+		;
+}
+END_TEST
+
 START_TEST(client_limit)
 {
 	int fd[CTL_MAX_CLIENTS], more;
@@ -571,6 +601,7 @@ int main(void)
 	tcase_add_test(tc, slow_client_is_dropped);
 	tcase_add_test(tc, limit_of_what_waits);
 	tcase_add_test(tc, requests_wait_for_their_client);
+	tcase_add_test(tc, many_requests_take_no_more_room_than_a_long_one);
 	tcase_add_test(tc, client_limit);
 	tcase_add_test(tc, events_follow_the_schema);
 	tcase_add_test(tc, bounded_work);

@@ -410,6 +410,39 @@ START_TEST(data_of_what_brings_some)
 }
 END_TEST
 
+/* A message that was rejected brings no data, but what it took is given back. */
+START_TEST(rejected_messages_are_over)
+{
+	int alice = new_client(), bob = new_client();
+	const char *line;
+
+	ask(bob, CREATE("\"name\":\"BOB\""));
+	ask(alice, CREATE("\"name\":\"ALICE\""));
+	call_peer(alice, "ALICE", "\"connect\",\"vmid\":\"BOB\"");
+	read_line(bob);
+	call_peer(bob, "BOB", "\"accept\",\"path\":0");
+	read_line(alice);
+	/* Nobody tells ALICE that it is over; so she asks. */
+	ask_is(bob, "{\"execute\":\"fault-arm\",\"arguments\":{\"point\":\"peer.reply\","
+		    "\"kind\":\"drop\"}}",
+	       "{\"return\":{\"rule\":1}}");
+	ck_assert_uint_eq(ctl_peer_find(ctl, "ALICE")->held.bytes, 0);
+	line = call_peer(alice, "ALICE",
+			 "\"send\",\"path\":0,\"data\":\"QUJD\",\"answer-length\":9");
+	ck_assert_ptr_nonnull(strstr(line, "\"cc\":0,"));
+	ck_assert_uint_eq(ctl_peer_find(ctl, "ALICE")->held.bytes, 12);
+	read_line(bob);
+	line = call_peer(bob, "BOB", "\"reject\",\"path\":0,\"flags\":2");
+	ck_assert_ptr_nonnull(strstr(line, "\"cc\":0,"));
+	line = call_peer(alice, "ALICE", "\"test-completion\"");
+	ck_assert_ptr_nonnull(strstr(line, "\"cc\":3,"));
+	ck_assert_ptr_null(strstr(line, "\"data\""));
+	ck_assert_uint_eq(ctl_peer_find(ctl, "ALICE")->held.bytes, 0);
+	close(alice);
+	close(bob);
+}
+END_TEST
+
 /* An answer in a buffer, as long as it came; nothing if there was room for none, or none came. */
 START_TEST(answers)
 {
@@ -526,6 +559,7 @@ int main(void)
 	tcase_add_test(tc, paths_in_parts);
 	tcase_add_test(tc, data_only_to_send);
 	tcase_add_test(tc, data_of_what_brings_some);
+	tcase_add_test(tc, rejected_messages_are_over);
 	tcase_add_test(tc, answers);
 	tcase_add_test(tc, absent_arguments);
 	tcase_add_test(tc, limits);

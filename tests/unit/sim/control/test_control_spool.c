@@ -91,6 +91,28 @@ START_TEST(a_file_being_written)
 }
 END_TEST
 
+/* An answer has 3 MiB of records at most; the next one goes on behind them. */
+START_TEST(as_many_records_as_an_answer_holds)
+{
+	/* 39,321 records of 80 bytes, and one of 48 that is filled. */
+	static uint8_t data[SPOOL_MAX_PUT];
+	const struct spool_put put = {
+		.user = "BOB", .queue = SPOOL_RDR, .spool_class = 'A', .record_length = 80,
+		.data = data, .len = sizeof(data),
+	};
+	static const char first[] = "{\"return\":{\"records\":39321,\"data\":\"QEBA";
+	static const char rest[] = "{\"return\":{\"records\":1,\"data\":\"QEBA";
+	const char *line;
+
+	memset(data, 0x40, sizeof(data));
+	ck_assert_int_eq(spool_put(fx.cp, &put, err, sizeof(err)), 1);
+	line = ask(fd, READ("\"user\":\"BOB\",\"queue\":\"RDR\",\"id\":1"));
+	ck_assert_int_eq(strncmp(line, first, strlen(first)), 0);
+	line = ask(fd, READ("\"user\":\"BOB\",\"queue\":\"RDR\",\"id\":1,\"first\":39321"));
+	ck_assert_int_eq(strncmp(line, rest, strlen(rest)), 0);
+}
+END_TEST
+
 static const struct {
 	const char *request, *records;
 } reads[] = {
@@ -207,6 +229,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, begin, end);
 	tcase_add_test(tc, a_file_with_what_is_given);
 	tcase_add_test(tc, a_file_being_written);
+	tcase_add_test(tc, as_many_records_as_an_answer_holds);
 	tcase_add_loop_test(tc, records_read, 0, sizeof(reads) / sizeof(reads[0]));
 	tcase_add_loop_test(tc, refused, 0, sizeof(refusals) / sizeof(refusals[0]));
 	tcase_add_test(tc, limits);

@@ -404,6 +404,25 @@ START_TEST(every_changed_byte_of_storage_is_noticed_by_who_reads_it)
 }
 END_TEST
 
+/* What one word's highest bit does to the sum, that of the next does not undo: with either byte first. */
+START_TEST(two_changed_bits_are_noticed)
+{
+	static const size_t highest[] = { 0, 7 };
+	uint8_t words[16];
+
+	for (size_t i = 0; i < sizeof(highest) / sizeof(highest[0]); i++) {
+		save();
+		memcpy(words, ram, sizeof(words));
+		words[highest[i]] ^= 0x80;
+		words[8 + highest[i]] ^= 0x80;
+		store(STORAGE_AT, words, sizeof(words));
+		ck_assert_str_eq(read_storage(), "its checksum is wrong; it is damaged");
+		unlink(path);
+	}
+	save();
+}
+END_TEST
+
 START_TEST(a_page_at_anothers_place_is_noticed)
 {
 	static const uint8_t zeros[PAGE];
@@ -643,6 +662,7 @@ int main(void)
 	tcase_add_test(tc, storage_can_be_read);
 	tcase_add_test(tc, storage_of_zeros_can_be_read);
 	tcase_add_test(tc, every_changed_byte_of_storage_is_noticed_by_who_reads_it);
+	tcase_add_test(tc, two_changed_bits_are_noticed);
 	tcase_add_test(tc, a_page_at_anothers_place_is_noticed);
 	tcase_add_test(tc, parts_and_interruptions);
 	tcase_add_test(tc, every_call_that_writes_can_fail);

@@ -101,6 +101,21 @@ START_TEST(close_fits_always)
 }
 END_TEST
 
+/* The last frame has no other behind it: a record that fills it exactly fits, a longer one does not. */
+START_TEST(the_last_frame_is_filled)
+{
+	for (unsigned int i = 1; i < FRAMES; i++)
+		ck_assert_ptr_nonnull(record_add(&w, 2, 4, RECORD_MAX_SIZE));
+	ck_assert_ptr_nonnull(record_add(&w, 2, 4, 4000));
+	ck_assert(!record_fits(&w, 77));
+	ck_assert(record_fits(&w, 76));
+	ck_assert_ptr_eq(record_add(&w, 2, 4, 76), buffer + 2 * 4096 + 4000);
+	ck_assert(!w.overflow);
+	record_close(&w, MTREND);
+	ck_assert_uint_eq(w.pos, sizeof(buffer));
+}
+END_TEST
+
 START_TEST(lengths)
 {
 	ck_assert(!record_fits(&w, 19));
@@ -127,6 +142,16 @@ START_TEST(append)
 	ck_assert(!record_append(&w, record, 100));
 	ck_assert(w.overflow);
 	ck_assert_uint_eq(w.pos, 100);
+	/* Nothing but a header is a record; less is none, nor is more than a frame has room for. */
+	record[4] = 15;
+	record[1] = 20;
+	ck_assert(record_valid(record, 20, 15));
+	record[1] = 19;
+	ck_assert(!record_valid(record, 19, 15));
+	put_be16(record, 4076);
+	ck_assert(record_valid(record, 4076, 15));
+	put_be16(record, 4077);
+	ck_assert(!record_valid(record, 4077, 15));
 }
 END_TEST
 
@@ -141,6 +166,7 @@ int main(void)
 	tcase_add_test(tc, end_of_frame_leaves_zeros);
 	tcase_add_test(tc, never_straddles);
 	tcase_add_test(tc, close_fits_always);
+	tcase_add_test(tc, the_last_frame_is_filled);
 	tcase_add_test(tc, lengths);
 	tcase_add_test(tc, append);
 	suite_add_tcase(suite, tc);

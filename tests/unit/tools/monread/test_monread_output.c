@@ -444,6 +444,17 @@ START_TEST(summary)
 	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET)), 0);
 	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET_END)), 0);
 	is("set 7, 1900-01-01T00:00:00.000000Z: , 0 records, 0 bytes\n");
+	/* One of the two is enough to be told. */
+	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET_LOST)), 0);
+	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET)), 0);
+	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET_END)), 0);
+	is("set 7, 1900-01-01T00:00:00.000000Z: , 0 records, 0 bytes; before it 1 lost, "
+	   "0 overflows\n");
+	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_OVERFLOW)), 0);
+	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET)), 0);
+	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET_END)), 0);
+	is("set 7, 1900-01-01T00:00:00.000000Z: , 0 records, 0 bytes; before it 0 lost, "
+	   "1 overflows\n");
 	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_VIOLATION)), 0);
 	ck_assert_int_eq(sink->ops->keep(sink), 0);
 	ck_assert_int_eq(sink->ops->drop(sink), 0);

@@ -141,6 +141,20 @@ START_TEST(close_says_otherwise)
 }
 END_TEST
 
+/* A name that is wrong ends the command: the file stays open, and what follows is not done. */
+START_TEST(close_with_a_wrong_name)
+{
+	ck_assert_uint_eq(punch("x"), 0x0c);
+	ck_guest("CLOSE D NAME", 26, MISSING("CLS"));
+	ck_guest("CLOSE D NAME LONGERTHAN8", 3, INVALID("CLS", "LONGERTHAN8"));
+	ck_guest("CLOSE D NAME ab LONGERTHAN8", 3, INVALID("CLS", "LONGERTHAN8"));
+	ck_guest("CLOSE D NAME ab cd EXTRA", 3, EXTRA("CLS", "EXTRA"));
+	ck_guest("CLOSE D TO", 20, "HCPCLS020E Userid missing or invalid\n");
+	ck_guest("Q V PUN", 0,
+		 PUNCH_LINES("OPEN  ", "NOKEEP", "LINUX001 PUN", "LINUX001", "OFF", "NONAME"));
+}
+END_TEST
+
 START_TEST(close_of_a_reader)
 {
 	ck_assert_int_eq(spool_send("A", "a", 'A', false), 1);
@@ -222,7 +236,7 @@ int main(void)
 	const TTest *const tests[] = {
 		all_unit_record_devices, open_devices, switches_that_do_nothing, labels,
 		the_receiver_set_and_reset, spool_of_wrong_operands, close_says_otherwise,
-		close_of_a_reader, a_receiver_has_too_many_files, tags,
+		close_with_a_wrong_name, close_of_a_reader, a_receiver_has_too_many_files, tags,
 	};
 	Suite *suite = suite_create("command.spool.device");
 	TCase *t = tcase_create("devices"), *none = tcase_create("no devices");

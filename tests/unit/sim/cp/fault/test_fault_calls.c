@@ -332,7 +332,9 @@ START_TEST(corrupts_lists_and_parameters)
 	/* A message without data has no byte to change. */
 	id = peer_send(&a, 0, 0, "", 0, NULL, 0);
 	arm_corrupt(0);
+	memset(fx_at(DATA, 6), 0xee, 6);
 	ck_cc(message(IUCV_RECEIVE, path, IPFGMID, id, 0, DATA, 6), 0);
+	ck_assert_mem_eq(fx_at(DATA, 6), "\xee\xee\xee\xee\xee\xee", 6);
 }
 END_TEST
 

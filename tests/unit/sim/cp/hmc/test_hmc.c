@@ -592,6 +592,27 @@ START_TEST(saved_and_loaded)
 }
 END_TEST
 
+/* What the drive had before is no part of what is loaded. */
+START_TEST(loaded_over_more_files)
+{
+	uint8_t *image;
+	size_t len;
+
+	put_file("a", "text");
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	ck_assert_int_eq(hmc_drive(fx.cp, ROOM, false, err, sizeof(err)), 0);
+	/* In the second place now: a file at the drive's first byte. */
+	put_file("b", "more");
+	put_file("a", "other");
+	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	free(image);
+	ck_file("a", "text");
+	ck_assert_ptr_null(hmc_find(fx.cp, "b"));
+	ck_assert_uint_eq(hmc_info(fx.cp).used, 4);
+}
+END_TEST
+
 static uint8_t *request_image(size_t *len, size_t *at)
 {
 	uint8_t *image;
@@ -936,6 +957,8 @@ int main(void)
 	tcase_add_test(tc, faults_of_the_transfer);
 	tcase_add_test(tc, faults_of_the_completion);
 	tcase_add_test(tc, saved_and_loaded);
+	tcase_add_test(tc, loaded_over_more_files);
+	tcase_add_test(tc, loaded_over_more_files);
 	tcase_add_loop_test(tc, damaged_image, 0, sizeof(damage) / sizeof(damage[0]));
 	tcase_add_loop_test(tc, names_that_are_none, 0, sizeof(no_names) / sizeof(no_names[0]));
 	tcase_add_test(tc, name_without_an_end);

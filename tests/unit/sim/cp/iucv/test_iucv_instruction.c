@@ -137,7 +137,12 @@ START_TEST(declare_codes)
 	ck_rc(declare(1, 0x2020), IUCV_OVERLAP);
 	ck_rc(declare(1, 0x1fe0), IUCV_OVERLAP);
 	ck_cc(declare(1, 0x2028), 0);
+	/* Over the second buffer alone, by as little as can be. */
+	ck_rc(declare(2, 0x2048), IUCV_OVERLAP);
+	ck_rc(declare(2, 0x2030), IUCV_OVERLAP);
 	ck_cc(declare(2, 0x1fd8), 0);
+	ck_rc(declare(3, 0x1fb8), IUCV_OVERLAP);
+	ck_cc(declare(3, 0x2050), 0);
 }
 END_TEST
 

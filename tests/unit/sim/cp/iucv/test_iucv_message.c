@@ -173,6 +173,7 @@ START_TEST(send_codes)
 	ck_rc(send(plain, 0, DATA, 0x800001, 4), IUCV_BAD_LENGTH);
 	ck_rc(send(plain, IPBUFLST, DATA, 0x7fffffff, 4), IUCV_BAD_LENGTH);
 	ck_rc(send(plain, 0, DATA, 4, 0x800001), IUCV_BAD_LENGTH);
+	ck_cc(send(path, 0, DATA, 4, 0x800000), 0);
 	ck_pgm(send(plain, IPBUFLST, DATA + 4, 4, 4), PGM_SPECIFICATION);
 	ck_pgm(send(plain, IPANSLST, DATA + 4, 4, 4), PGM_SPECIFICATION);
 	for (int i = 0; i < 4; i++)

@@ -254,6 +254,47 @@ START_TEST(send_to_service)
 }
 END_TEST
 
+/* Takes every connection and no message. */
+static void reject(struct cp *cp, struct iucv_user *user, void *opaque,
+		   const struct iucv_event *event)
+{
+	struct iucv_parm parm = { .path = event->path, .msgid = event->msgid,
+				  .trgcls = event->trgcls };
+
+	(void)opaque;
+	if (event->type == IUCV_PENDING)
+		ck_assert_int_eq(iucv_call(cp, user, IUCV_ACCEPT, &parm).cc, 0);
+	parm.flags = IPFGPID | IPFGMID | IPFGMCL;
+	if (event->type == IUCV_MSG_PENDING)
+		ck_assert_int_eq(iucv_call(cp, user, IUCV_REJECT, &parm).cc, 0);
+}
+
+/* What is complete on another path of *MSG's user does not free the buffers of the guest's. */
+START_TEST(another_path_of_the_service)
+{
+	static const struct iucv_user_ops ops = { .event = reject };
+	static char text[] = "text";
+	const uint16_t path = connected(255);
+	struct iucv_user *service = iucv_user_find(fx.cp, "*MSG");
+	struct iucv_parm parm = { .vmid = "PEER" };
+
+	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "PEER", 4, &ops, NULL));
+	ck_operator("SMSG LINUX001 FIRST", 0, "");
+	ck_assert_int_eq(iucv_call(fx.cp, service, IUCV_CONNECT, &parm).cc, 0);
+	iucv_dispatch(fx.cp);
+	parm = (struct iucv_parm){ .path = parm.path,
+				   .buffer = { .host = true, .ptr = text, .len = 4 } };
+	ck_assert_int_eq(iucv_call(fx.cp, service, IUCV_SEND, &parm).cc, 0);
+	iucv_dispatch(fx.cp);
+	ck_assert_uint_eq(iucv_events_waiting(service), 0);
+	ck_operator("SMSG LINUX001 SECOND", 0, "");
+	ck_assert_uint_eq(receive(path), 8 + 5);
+	ck_assert_int_eq(*fx_at(DATA + MSG_TEXT, 1), 0xc6);
+	ck_assert_uint_eq(receive(path), 8 + 6);
+	ck_assert_int_eq(*fx_at(DATA + MSG_TEXT, 1), 0xe2);
+}
+END_TEST
+
 static void arm(enum fault_kind kind, uint32_t value)
 {
 	const struct fault_rule rule = { .point = FAULT_MSG_CONNECT, .path = FAULT_ANY_PATH,
@@ -426,6 +467,7 @@ int main(void)
 	tcase_add_test(t, not_connected);
 	tcase_add_test(t, second_path);
 	tcase_add_test(t, send_to_service);
+	tcase_add_test(t, another_path_of_the_service);
 	tcase_add_test(t, not_authorised);
 	tcase_add_test(t, fault_sever);
 	tcase_add_test(t, fault_drop);

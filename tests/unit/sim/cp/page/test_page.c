@@ -483,6 +483,24 @@ START_TEST(turns)
 }
 END_TEST
 
+/* As many as there is room for: what stands behind them is not one of them. */
+START_TEST(turns_of_all_that_can_be_out)
+{
+	shake(0, 7);
+	ck_assert_int_eq(page_out(fx.cp, 0, PAGE_MAX_OUT, false, err, sizeof(err)), 0);
+	ck_assert_int_eq(touch(0, PAGE), CP_PAGE_INITIAL);
+	page_thrash(fx.cp, 10, 3);
+	for (unsigned int i = 0; i < PAGE_MAX_OUT; i++)
+		ck_assert(page_at(fx.cp, i)->turns);
+	ck_assert_uint_eq(page_fault_at(fx.cp, 0)->addr, PAGE);
+	ck_assert_ptr_null(page_fault_at(fx.cp, 1));
+	page_thrash(fx.cp, 0, 0);
+	ck_external(0, INITIAL, 7);
+	ck_external(0, COMPLETION, 7);
+	ck_assert_ptr_null(page_at(fx.cp, 0));
+}
+END_TEST
+
 START_TEST(turns_end_early)
 {
 	shake(0, 5);
@@ -600,6 +618,7 @@ int main(void)
 	tcase_add_loop_test(tc, faults_of_the_completion, 0,
 			    sizeof(completions) / sizeof(completions[0]));
 	tcase_add_test(tc, turns);
+	tcase_add_test(tc, turns_of_all_that_can_be_out);
 	tcase_add_test(tc, turns_end_early);
 	tcase_add_test(tc, saved_and_loaded);
 	tcase_add_loop_test(tc, damaged_image, 0, sizeof(damage) / sizeof(damage[0]));
