@@ -234,7 +234,16 @@ def test_only_scenarios_whose_modules_the_kernel_has_are_possible(
 
     monkeypatch.setattr("zvmlab.scenarios.resolve", lambda suite: f"the kernel {suite}")
     monkeypatch.setattr("zvmlab.scenarios.module_graph", graph)
-    assert set(possible(USERS, "sid")) == set(USERS) - {"netiucv"}
+    assert list(possible(USERS, "sid")) == [name for name in USERS if name != "netiucv"]
+
+    def none(suite: str) -> None:
+        raise UsageError(f"there is no kernel {suite}")
+
+    # Not as if it had no drivers.
+    monkeypatch.setattr("zvmlab.scenarios.resolve", none)
+    with pytest.raises(UsageError, match="there is no kernel nosuch"):
+        possible(USERS, "nosuch")
+    assert possible({}, "nosuch") == {}
 
 
 def test_scenarios_are_found_by_name_and_in_files(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,9 @@ from zvmlab.sweep.sweep import MAX_SEED
 
 if TYPE_CHECKING:
     from zvmlab.differ.differ import Pair
+    from zvmlab.scenarios.context import Scenario
+
+    _Catalogues = Callable[[Mapping[str, Scenario]], dict[str, Scenario]]
 
 ALL_SETS = 200
 
@@ -120,13 +124,10 @@ def run_diff_emulators(arguments: argparse.Namespace) -> int:
     from zvmlab.scenarios import possible
 
     pair = emulator_pair(arguments.kernel, arguments.driver)
-    if arguments.all or arguments.scenario:
-        # Which of them there are needs the kernel, which may have to be fetched.
-        pair = replace(pair, catalogue=possible(pair.catalogue, arguments.kernel))
-    return _run(arguments, pair)
+    return _run(arguments, pair, lambda catalogue: possible(catalogue, arguments.kernel))
 
 
-def _run(arguments: argparse.Namespace, pair: Pair) -> int:
+def _run(arguments: argparse.Namespace, pair: Pair, there: _Catalogues | None = None) -> int:
     """Seed first, then the report; 1 if a difference is not explained, or an entry is not needed."""
     from zvmlab.differ import differ, report as differ_report  # only these commands need them
 
@@ -137,9 +138,16 @@ def _run(arguments: argparse.Namespace, pair: Pair) -> int:
     if seed is None:
         check_seed(shard)
         seed = random.randint(0, MAX_SEED)
-    names = list(pair.catalogue) if arguments.all else arguments.scenario
     output = arguments.output or Path(f"{arguments.folder}{shard.folder}")
-    plan = differ.Plan(pair, names, output, sets, seed, arguments.keep, shard)
+
+    def plan_of(pair: Pair) -> differ.Plan:
+        names = list(pair.catalogue) if arguments.all else arguments.scenario
+        return differ.Plan(pair, names, output, sets, seed, arguments.keep, shard)
+
+    plan = plan_of(pair)
+    if there:
+        # Only when nothing is wrong: this needs the kernel, which may have to be fetched.
+        plan = plan_of(replace(pair, catalogue=there(pair.catalogue)))
     if not arguments.json:
         print(f"seed {seed}", flush=True)
     done = differ.differ(plan, Progress())
