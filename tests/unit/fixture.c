@@ -9,6 +9,7 @@
 struct fixture fx;
 bool fx_replay;
 uint32_t fx_messages;
+bool fx_no_external;
 
 /* Emulator storage at @addr as CP sees it, or NULL. */
 static uint8_t *storage_at(struct fixture *f, int cpu, uint64_t addr, uint64_t len)
@@ -157,7 +158,8 @@ void fx_setup_with(const char *const *options)
 		.opaque = &fx, .map = fx_map, .dirty = fx_dirty, .release = fx_release,
 		.tod = fx_tod, .kick = fx_kick,
 		.set_timer = fx_set_timer, .storage_changed = fx_storage_changed,
-		.page_changed = fx_page_changed, .external = fx_external,
+		.page_changed = fx_no_external ? NULL : fx_page_changed,
+		.external = fx_no_external ? NULL : fx_external,
 		.trace = fx_trace, .event = fx_event,
 	};
 	const char *const *lists[] = { defaults, options };

@@ -67,6 +67,8 @@ extern struct fixture fx;
 extern bool fx_replay;
 /* Message blocks of the next CP; 0: as configured.  Many cost time where many CPs are made. */
 extern uint32_t fx_messages;
+/* The next CP's emulator presents no interruption of CP's own. */
+extern bool fx_no_external;
 
 /* Checked fixtures.  fx_setup: defaults above, one CPU. */
 void fx_setup(void);

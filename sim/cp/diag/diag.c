@@ -11,16 +11,16 @@ static const struct {
 	uint16_t code;
 	const char *name;
 	diag_function *run;
-	bool logical;
+	bool logical, external;
 } codes[] = {
-#define DIAG_CODE(digits, what) { 0x##digits, "diag." #digits, diag_##digits##_##what, false },
-#define DIAG_CODE_LOGICAL(digits, what) { 0x##digits, "diag." #digits, diag_##digits##_##what, true },
+#define ROW(digits, what, ...) { 0x##digits, "diag." #digits, diag_##digits##_##what, __VA_ARGS__ },
+#define DIAG_CODE(digits, what) ROW(digits, what, false, false)
+#define DIAG_CODE_LOGICAL(digits, what) ROW(digits, what, true, false)
+#define DIAG_CODE_EXTERNAL(digits, what) ROW(digits, what, false, true)
 #include "zvmlab/diag_codes.def"
 #undef DIAG_CODE
+#undef ROW
 };
-
-/* CP tells of it by an external interruption of its own; without, disks are the emulator's. */
-#define BLOCK_IO 0x250
 
 static void trace_changed(struct cp *cp, const uint64_t before[16], const uint64_t after[16])
 {
@@ -53,7 +53,7 @@ struct cp_result cp_diagnose(struct cp *cp, const struct cp_insn *insn, unsigned
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
 		if (codes[i].code != code)
 			continue;
-		if (code == BLOCK_IO && !cp->host.external)
+		if (codes[i].external && !cp->host.external)
 			break;
 		memcpy(before, insn->gr, sizeof(before));
 		TRACE_INPUT_AS(cp, diagnose, codes[i].name, .cpu = insn->cpu, .r1 = r1, .r3 = r3,

@@ -169,6 +169,21 @@ START_TEST(wrong_values_change_nothing)
 }
 END_TEST
 
+/* What the statements before it said is nowhere any more. */
+START_TEST(directory_takes_the_place_of_the_one_before)
+{
+	struct cp_config before;
+
+	ck_assert_int_eq(set("directory", ""), 0);
+	before = config;
+	ck_assert_int_eq(set("directory", "IUCV ANY;NAMESAVE A;OPTION APPLMON;ACCOUNT 1;"
+			     "SPOOL C 1403;MDISK 200 FB-512 V-DISK 8"), 0);
+	ck_assert_mem_ne(&config, &before, sizeof(config));
+	ck_assert_int_eq(set("directory", ""), 0);
+	ck_assert_mem_eq(&config, &before, sizeof(config));
+}
+END_TEST
+
 START_TEST(errors_say_what_and_where)
 {
 	bad("cpus", "100", "cpus \"100\": expected a number from 1 to 64");
@@ -177,6 +192,13 @@ START_TEST(errors_say_what_and_where)
 	bad("storage", "1M.1M", "storage \"1M.1M\": expected the first extent to start at 0");
 	bad("directory", "IUCV ANY;NAMESAVE TOOLONGNAME",
 	    "directory \"TOOLONGNAME\": expected a segment's name of 1 to 8 characters");
+	/* Where a word is missing, nothing was given. */
+	bad("directory", "MDISK 200",
+	    "directory \"\": expected FB-512, of which virtual disks in storage are");
+	bad("directory", "MDISK 200 FB-512",
+	    "directory \"\": expected V-DISK: a virtual disk in storage");
+	bad("directory", "MDISK 200 FB-512 V-DISK",
+	    "directory \"\": expected a number of blocks from 1 to 131072");
 	bad("segment", "A 1-1 EN;B 5-4 SC",
 	    "segment \"B 5-4 SC\": expected 1 to 6 page ranges in ascending order, none "
 	    "overlapping");
@@ -428,6 +450,7 @@ int main(void)
 	tcase_add_test(tc, storage_extents);
 	tcase_add_test(tc, directory_statements);
 	tcase_add_test(tc, lists_have_an_end);
+	tcase_add_test(tc, directory_takes_the_place_of_the_one_before);
 	tcase_add_test(tc, segments);
 	tcase_add_test(tc, values_as_they_are_told);
 	tcase_add_test(tc, long_values_are_cut);

@@ -36,6 +36,9 @@ START_TEST(files_are_chosen_by_form_and_destination)
 		 "LINUX001 0002 A PUN 00000001 001 NONE BLUE     ROOM2    OFF  OFF\n");
 	ck_guest("QUERY PUN FORM RED", 0, "NO PUN FILES\n");
 	ck_guest("QUERY PUN DEST ROOM9 ALL", 0, "NO PUN FILES\n");
+	/* A letter is a name, too. */
+	ck_guest("QUERY PUN DEST R", 0, "NO PUN FILES\n");
+	ck_guest("QUERY PUN FORM B", 0, "NO PUN FILES\n");
 	ck_guest("CHANGE PUN DEST ROOM1 CLASS Q", 0, "0002 FILES CHANGED\n");
 	ck_assert_int_eq(spool_info("LINUX001", SPOOL_PUN, 1).spool_class, 'Q');
 	ck_assert_int_eq(spool_info("LINUX001", SPOOL_PUN, 2).spool_class, 'A');

@@ -75,6 +75,18 @@ START_TEST(other_codes_are_passed_on)
 }
 END_TEST
 
+START_TEST(block_io_needs_an_interruption)
+{
+	fx_teardown();
+	fx_no_external = true;
+	setup();
+	ck_assert_int_eq(fx_diag(2, 4, 0x250).how, CP_PASS);
+	/* No other code does. */
+	ck_assert_int_ne(fx_diag(2, 4, 0x210).how, CP_PASS);
+	fx_no_external = false;
+}
+END_TEST
+
 START_TEST(trace_record)
 {
 	ck_assert_int_eq(diag(0x44, 1, 2).how, CP_DONE);
@@ -185,6 +197,9 @@ START_TEST(device)
 	put_device(AREA, 0x1c0, 256);
 	ck_cc(diag(0x210, AREA, 0), 2);
 	ck_assert_uint_eq(*fx_at(AREA + 12, 1), 0xee);
+	/* Nor is a statement that there is not one of a device 0. */
+	put_device(AREA, 0, 12);
+	ck_cc(diag(0x210, AREA, 0), 3);
 	put_device(AREA, 0x1c1, 12);
 	ck_cc(diag(0x210, AREA, 0), 3);
 	ck_assert_uint_eq(*fx_at(AREA + VRDCVCLA, 1), 0xee);
@@ -298,6 +313,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, fx_teardown);
 	tcase_add_loop_test(tc, problem_state, 0, sizeof(ours) / sizeof(ours[0]));
 	tcase_add_test(tc, other_codes_are_passed_on);
+	tcase_add_test(tc, block_io_needs_an_interruption);
 	tcase_add_test(tc, trace_record);
 	tcase_add_test(tc, extended_id);
 	tcase_add_test(tc, extended_id_lengths);
