@@ -98,6 +98,11 @@ TRIED = {
     "diag64.purge rc": "4 40 44 45 177 263",
     "diag08.command rc": "1 3 6 22",
     "diag08.other rc": "1",
+    # Sense byte 0: command reject, intervention required, data check.
+    "spool.write rc": "128 64 8",
+    # drivers/s390/char/diag_ftp.c
+    "diag2c4.start rc": "4 8",
+    "hmc.transfer rc": "4 8 12 16 17 18 19 20",
     "iucv.connect pgm": "1 6",
     "interrupt delay": "1 2",
     "monitor.connect sever": "0 4 8 12 16 20 24 28 32 44 255",

@@ -48,6 +48,28 @@ START_TEST(element_cut_later)
 }
 END_TEST
 
+/* The device gives up a set at its first element: what comes next is another set. */
+START_TEST(first_element_fails)
+{
+	size_t begin;
+
+	mi_room(5);
+	mi_stop(-EIO);
+	begin = mi_begin(S, MI_START);
+	mi_record(1, MTREND, 20);
+	mi_end(begin);
+	mi_stop(0);
+	mi_open(MONREC_DEVICE);
+	mi_next(MONREC_SET);
+	mi_next(MONREC_SET_LOST);
+	ck_assert_int_eq(mi_item.error, EIO);
+	mi_next(MONREC_SET);
+	mi_next(MONREC_ELEMENT);
+	mi_records(1);
+	mi_next(MONREC_SET_END);
+}
+END_TEST
+
 START_TEST(element_type)
 {
 	mi_mce(0x53, 0x4000, MI_START, 20);
@@ -355,6 +377,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, mi_setup, mi_teardown);
 	tcase_add_loop_test(tc, element_cut, 1, MONREC_ELEMENT_SIZE);
 	tcase_add_test(tc, element_cut_later);
+	tcase_add_test(tc, first_element_fails);
 	tcase_add_test(tc, element_type);
 	tcase_add_loop_test(tc, element_domains, 0, 5);
 	tcase_add_loop_test(tc, element_range, 0, 2);
