@@ -65,6 +65,13 @@ class KernelMemory:
         more = {name: count - before.objects.get(name, 0) for name, count in self.objects.items()}
         return {name: count for name, count in more.items() if count > limit}
 
+    def growth(self, before: KernelMemory) -> int:
+        """By how many objects the slab cache has grown that has grown most.
+
+        A sum over caches would hide a leak in one of them behind what the kernel frees meanwhile.
+        """
+        return max(self.more_objects(before, 0).values(), default=0)
+
     def more_pages(self, before: KernelMemory, limit: int) -> dict[str, int]:
         """Lines of /proc/meminfo that have grown, MemAvailable shrunk, by more pages than that."""
         more = {line: self.kib[line] - before.kib[line] for line in _LINES}

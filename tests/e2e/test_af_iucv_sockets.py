@@ -859,20 +859,15 @@ def test_name_is_free_again_after_a_connection_that_failed(guest: Guest) -> None
 def test_close_frees_messages_that_were_not_read(guest: Guest) -> None:
     """Two hundred of them, most of which the receive buffer had no room for."""
     worker = guest.agent.worker("sockets")
-
-    def objects() -> int:
-        found = KernelMemory.of(guest.agent).objects
-        return sum(count for name, count in found.items() if "kmalloc" in name)
-
+    before = KernelMemory.of(guest.agent)
     with Peer(guest.control, "PARTNER") as peer:
-        before = 0
         for count in (1, 200):
-            before = objects()
+            before = KernelMemory.of(guest.agent)
             with from_peer(worker, peer) as (accepted, stream):
                 accepted.set_option(SO_RCVBUF, 4096, SOL_SOCKET).check()
                 for number in range(count):
                     stream.send(pattern(2000, number))
-    left = objects() - before
+    left = KernelMemory.of(guest.agent).growth(before)
     assert left < 100
 
 
