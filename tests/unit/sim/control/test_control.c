@@ -3,6 +3,7 @@
 #include "control_client.h"
 
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 
 START_TEST(socket_is_private_and_goes)
@@ -56,6 +57,29 @@ START_TEST(refused_paths)
 	ck_assert_msg(other != NULL, "%s", err);
 	ctl_close(other);
 	ck_assert_int_eq(access(long_path, F_OK), -1);
+}
+END_TEST
+
+/* The machine's reason is told, whichever of the two descriptors is one too many. */
+START_TEST(without_descriptors)
+{
+	struct rlimit was, few;
+	char text[640], other[200];
+	int next = dup(0);
+
+	close(next);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &was), 0);
+	few = was;
+	snprintf(other, sizeof(other), "%s/other", folder);
+	snprintf(text, sizeof(text), "control socket %s cannot be watched: Too many open files", other);
+	for (int room = 0; room < 2; room++) {
+		few.rlim_cur = (rlim_t)(next + room);
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+		ck_assert_ptr_null(ctl_open(other, err, sizeof(err)));
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &was), 0);
+		ck_assert_str_eq(err, text);
+		ck_assert_int_eq(access(other, F_OK), -1);
+	}
 }
 END_TEST
 
@@ -589,6 +613,7 @@ int main(void)
 	tcase_add_test(tc, burst_of_connections);
 	tcase_add_test(tc, socket_is_private_and_goes);
 	tcase_add_test(tc, refused_paths);
+	tcase_add_test(tc, without_descriptors);
 	tcase_add_test(tc, longest_path);
 	tcase_add_test(tc, lines_in_pieces_and_together);
 	tcase_add_test(tc, all_requests_get_their_turn);

@@ -153,7 +153,8 @@ static const struct { const char *key, *value; } wrong_values[] = {
 	{ "segment", "NAME 1-2 EN 2-3 EN" }, { "segment", "NAME 4-5 EN 1-2 EN" },
 	{ "segment", "NAME 1-1 SC FILE=" }, { "segment", "NAME 1-1 SC;NAME 2-2 SC" },
 	{ "segment", "NAME 1-1 SC FILE=a;NAME 2-2 SC FILE=b" }, { "segment", "A 1-1 SC FILE=a;B" },
-	{ "segment", "NAME FILE=a" },
+	{ "segment", "NAME FILE=a" }, { "segment", "TOOLONGNAME 1-1 SC" },
+	{ "segment", "NA,ME 1-1 SC" },
 	{ "segment", "NAME 1-1 EN 2-2 EN 3-3 EN 4-4 EN 5-5 EN 6-6 EN 7-7 EN" },
 };
 

@@ -923,6 +923,9 @@ START_TEST(names_that_are_none)
 	put_file(longest, "x");
 	ck_assert(!hmc_remove(fx.cp, no_names[_i]) && !hmc_remove(fx.cp, "x"));
 	ck_assert(hmc_remove(fx.cp, longest));
+	/* The first and the last of the characters that there may be. */
+	put_file(" ~", "x");
+	ck_assert(hmc_remove(fx.cp, " ~"));
 	ck_assert_ptr_null(hmc_file(fx.cp, 0));
 }
 END_TEST

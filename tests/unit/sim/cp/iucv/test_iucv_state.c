@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cp_private.h"
+#include "iucv/iucv_private.h"
 #include "iucv_check.h"
 #include "zvmlab/state.h"
 
@@ -12,7 +13,7 @@
 #define STEPS 14
 
 static const char *const options[] = {
-	"cpus", "2", "directory", "IUCV ANY PRIORITY;IUCV ALLOW", NULL,
+	"cpus", "2", "directory", "IUCV ANY PRIORITY;IUCV ALLOW;IUCV *MSG", NULL,
 };
 static struct note a, b;
 
@@ -460,6 +461,26 @@ START_TEST(unknown_peer_stays)
 }
 END_TEST
 
+/* An entry point has a limit of events: what is left then is handed out after loading. */
+START_TEST(service_with_an_event_left)
+{
+	struct state saved = { 0 };
+	const uint8_t *buffer;
+
+	fx.cp->iucv->dispatching = true;
+	ck_cc(connect_to("*MSG", 0, 0), 0);
+	fx.cp->iucv->dispatching = false;
+	ck_assert_ptr_null(fx_take(0));
+	iucv_part.state(fx.cp, &saved);
+	ck_assert(load_part(saved.data, saved.len));
+	iucv_dispatch_rest(fx.cp);
+	buffer = fx_take(0);
+	ck_assert_ptr_nonnull(buffer);
+	ck_assert_uint_eq(buffer[IPTYPE], 2);
+	free(saved.data);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("iucv.state");
@@ -476,5 +497,6 @@ int main(void)
 	tcase_add_test(tc, peers_of_a_damaged_image);
 	tcase_add_test(tc, order_of_users);
 	tcase_add_test(tc, unknown_peer_stays);
+	tcase_add_test(tc, service_with_an_event_left);
 	return check_run_suite(suite);
 }

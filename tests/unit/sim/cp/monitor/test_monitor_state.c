@@ -420,6 +420,27 @@ START_TEST(users_without_a_segment)
 }
 END_TEST
 
+/* Not even if all else agrees: the image says only that its one user is none. */
+START_TEST(segment_without_users)
+{
+	const struct mon_user *user = &fx.cp->monitor->user[0];
+	size_t len, at, name;
+	uint8_t *image;
+
+	until(1);
+	name = strlen(user->name);
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	for (at = state_find(image, len, "MON."); memcmp(image + at, user->name, name) != 0; at++)
+		ck_assert_uint_lt(at + name, len);
+	ck_assert_uint_eq(image[at - 1], true);
+	image[at - 1] = false;
+	state_sign(image, len);
+	ck_refused(image, len, err, sizeof(err));
+	free(image);
+}
+END_TEST
+
 /* Only a block of a recording that is suspended has ended. */
 START_TEST(block_that_has_ended_while_recording)
 {
@@ -526,6 +547,7 @@ int main(void)
 	tcase_add_loop_test(hostile, lies, 0, 3);
 	tcase_add_test(hostile, rings_that_are_too_large);
 	tcase_add_test(hostile, users_without_a_segment);
+	tcase_add_test(hostile, segment_without_users);
 	tcase_add_test(hostile, block_that_has_ended_while_recording);
 	tcase_add_test(hostile, block_without_room_for_its_end);
 	tcase_add_test(hostile, failure_while_in_use);
