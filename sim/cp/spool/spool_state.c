@@ -60,7 +60,7 @@ static void pages_state(struct spool *spool, struct spool_file *file, struct sta
 		state_bytes(state, spool->page[page - 1], CP_PAGE_SIZE);
 		page = spool->next[page - 1];
 	}
-	if (state->loading && !state->failed)
+	if (state->loading)
 		state_require(state, spool_pages_valid(spool, file));
 }
 
@@ -151,7 +151,7 @@ static void place_state(struct cp *cp, unsigned int unit, struct state *state)
 	state_require(state, index <= file->pages);
 	if (!state->loading || state->failed)
 		return;
-	device->page = index < file->pages ? spool_page_at(cp->spool, file, index) : 0;
+	device->page = spool_page_at(cp->spool, file, index);
 	/* A place within the page must be one that reading leads to. */
 	place.page = device->page;
 	while (device->page && (place.at != device->at || place.seen != device->seen) &&
