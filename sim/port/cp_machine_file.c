@@ -127,7 +127,7 @@ static bool put_storage(int fd, const struct cp_machine_file *file, uint64_t off
 	while (at < file->ram_size) {
 		for (end = at; end < file->ram_size && !is_hole(file, end); end += CP_PAGE_SIZE)
 			*sum = add_page(*sum, end, file->ram + end);
-		if (end > at && !put(fd, file->ram + at, end - at, offset + at))
+		if (!put(fd, file->ram + at, end - at, offset + at))
 			return false;
 		at = end + CP_PAGE_SIZE;
 	}
