@@ -306,8 +306,6 @@ static int begin(struct http *http, const struct http_options *options)
 int http_open(struct http **http, const struct http_options *options, http_values *values,
 	      void *context)
 {
-	int code;
-
 	*http = calloc(1, sizeof(**http));
 	if (!*http) {
 		say("not enough memory to listen");
@@ -316,12 +314,7 @@ int http_open(struct http **http, const struct http_options *options, http_value
 	(*http)->tool = options->tool;
 	(*http)->values = values;
 	(*http)->context = context;
-	code = begin(*http, options);
-	if (code) {
-		http_close(*http);
-		*http = NULL;
-	}
-	return code;
+	return begin(*http, options);
 }
 
 /* Files with a key in them leave nothing behind. */

@@ -35,7 +35,7 @@ enum http_answer {
 };
 extern const unsigned int http_codes[HTTP_ANSWERS];
 
-/* Return: an exit code; but for EXIT_PASS it has complained.  http_close() is due then. */
+/* Return: an exit code; but for EXIT_PASS it has complained.  http_close() is due in any case. */
 int http_open(struct http **http, const struct http_options *options, http_values *values,
 	      void *context);
 /* NULL is none. */
