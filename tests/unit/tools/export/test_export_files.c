@@ -2,14 +2,13 @@
 /* The file for node_exporter, and the file of passwords. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "check_run.h"
 #include "exit_code.h"
+#include "longest_file.h"
 #include "password.h"
 #include "said.h"
 #include "storage_fails.h"
@@ -78,17 +77,13 @@ END_TEST
 
 START_TEST(textfile_that_cannot_be_written)
 {
-	struct rlimit limit = { 4, RLIM_INFINITY };
-
 	ck_assert_int_eq(write_text("old\n"), 0);
-	signal(SIGXFSZ, SIG_IGN);
-	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	longest_file(4);
 	ck_assert_int_eq(write_text("too long\n"), -EFBIG);
 	ck_file("old\n");
 	ck_assert_int_eq(write_text("new\n"), 0);
 	ck_file("new\n");
-	limit.rlim_cur = RLIM_INFINITY;
-	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	longest_file(RLIM_INFINITY);
 	/* A link beside it leads nowhere else. */
 	ck_assert_int_eq(symlink("/dev/null", beside), 0);
 	ck_assert_int_eq(write_text("other\n"), -ELOOP);
