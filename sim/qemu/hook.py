@@ -62,16 +62,51 @@ def insert(text: str, hook: Hook) -> str:
     return "".join([*lines[:at], hook.text, *lines[at + hook.instead :]])
 
 
-def apply(tree: Path, all_hooks: list[Hook]) -> None:
-    """Insert all, or change nothing if one of them does not fit."""
+def _write(file: Path, text: str) -> None:
+    """Write, but leave an equal file's time stamp alone: ninja goes by it."""
+    if not file.is_file() or file.read_text(encoding="utf-8") != text:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        new = file.with_name(f"{file.name}.new")
+        new.write_text(text, encoding="utf-8")
+        new.replace(file)
+
+
+def _kept(folder: Path | None) -> dict[str, str]:
+    """The files of *folder* that were kept, by their names in the tree."""
+    files = folder.rglob("*") if folder else ()
+    return {
+        str(file.relative_to(folder)): file.read_text(encoding="utf-8")
+        for file in files
+        if folder and file.is_file() and file.suffix != ".new"
+    }
+
+
+def apply(tree: Path, all_hooks: list[Hook], pristine: Path | None = None) -> None:
+    """Insert all, or change nothing if one of them does not fit.
+
+    *pristine*: a folder that keeps each file as it was before it had hooks.  With it, all hooks
+    that the tree has are replaced by these, and a file that stays the same is not written.
+    """
+    kept = _kept(pristine)
     texts: dict[str, str] = {}
     for hook in all_hooks:
-        try:
-            text = texts.get(hook.file) or (tree / hook.file).read_text(encoding="utf-8")
-        except OSError as error:
-            raise HookError(f"{tree / hook.file} cannot be read: {error.strerror}") from error
-        if hook.file not in texts and "zvmlab" in text:
-            raise HookError(f"{tree / hook.file} has the hooks already")
-        texts[hook.file] = insert(text, hook)
+        if hook.file not in texts:
+            texts[hook.file] = kept.get(hook.file) or _without_hooks(tree, hook.file)
+            kept.setdefault(hook.file, texts[hook.file])
+        texts[hook.file] = insert(texts[hook.file], hook)
+    if pristine:
+        for file, text in kept.items():
+            _write(pristine / file, text)
+        texts = {**kept, **texts}
     for file, text in texts.items():
-        (tree / file).write_text(text, encoding="utf-8")
+        _write(tree / file, text)
+
+
+def _without_hooks(tree: Path, file: str) -> str:
+    try:
+        text = (tree / file).read_text(encoding="utf-8")
+    except OSError as error:
+        raise HookError(f"{tree / file} cannot be read: {error.strerror}") from error
+    if "zvmlab" in text:
+        raise HookError(f"{tree / file} has the hooks already")
+    return text

@@ -30,6 +30,9 @@ def _arguments(argv: list[str]) -> argparse.Namespace:
     names = [change.name for change in speed.CHANGES]
     parser.add_argument("--without", action="append", default=[], choices=names, metavar="NAME",
                         help=f"leave out this change: {', '.join(names)}")  # fmt: skip
+    parser.add_argument("--pristine", type=Path, metavar="FOLDER",
+                        help="keep each file there as it was, and replace the lines that TREE"
+                        " was given before")  # fmt: skip
     parser.add_argument("tree", type=Path)
     return parser.parse_args(argv)
 
@@ -45,7 +48,8 @@ def main(argv: list[str]) -> int:
     try:
         changes = newer.changes_for(newer.series_of(arguments.tree, BUILT), every)
         taken = [change.hooks for change in changes if change.name not in arguments.without]
-        apply(arguments.tree, [hook for hooks in taken for hook in hooks])
+        hooks = [hook for hooks in taken for hook in hooks]
+        apply(arguments.tree, hooks, arguments.pristine)
     except HookError as error:
         print(error, file=sys.stderr)
         return 1

@@ -105,10 +105,10 @@ def test_hooks_are_for_built_versions_only(script: Path, tmp_path: Path) -> None
 def test_version_is_the_first_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(qemubuild.VERSION, raising=False)
     assert qemubuild.version() == "7.2"
-    key = qemubuild.base_key(ROOT)
+    key = qemubuild.base_key()
     monkeypatch.setenv(qemubuild.VERSION, "10.0")
     assert qemubuild.version() == "10.0"
-    assert qemubuild.base_key(ROOT) != key
+    assert qemubuild.base_key() != key
 
 
 def test_a_version_that_is_not_built_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,11 +154,48 @@ def test_a_change_that_is_not_known_is_refused(script: Path, tmp_path: Path) -> 
 
 
 def test_what_is_left_out_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    keys = []
+    keys, bases = [], []
     for value in ("", "slots", "slots lowcore", "lowcore  slots"):
         monkeypatch.setenv("ZVMLAB_QEMU_WITHOUT", value)
-        keys.append(qemubuild.base_key(ROOT))
+        keys.append(qemubuild.build_key(ROOT))
+        bases.append(qemubuild.base_key())
     assert len(set(keys)) == 3 and keys[2] == keys[3]
+    assert len(set(bases)) == 1
+
+
+def times(tree: Path) -> dict[str, int]:
+    return {file.name: file.stat().st_mtime_ns for file in (tree / "a").iterdir()}
+
+
+def test_hooks_take_the_place_of_those_before(script: Path, tmp_path: Path) -> None:
+    """Three builds in one tree, the middle one without a change."""
+    tree, pristine = tree_with(tmp_path, "here\n"), f"--pristine={tmp_path / 'pristine'}"
+    other = tree / "a" / "other.c"
+    assert run_hooks(script, tree, pristine).returncode == 0
+    assert other.read_text() == "quick\nend\n"
+    before = times(tree)
+    assert run_hooks(script, tree, pristine, "--without=quick").returncode == 0
+    assert other.read_text() == "end\n"
+    assert times(tree)["file.c"] == before["file.c"]
+    assert times(tree)["other.c"] > before["other.c"]
+    before = times(tree)
+    assert run_hooks(script, tree, pristine, "--without=quick").returncode == 0
+    assert times(tree) == before
+    assert run_hooks(script, tree, pristine).returncode == 0
+    assert other.read_text() == "quick\nend\n"
+    assert (tree / "a" / "file.c").read_text() == "here\nzvmlab\n"
+
+
+def test_hooks_that_do_not_fit_leave_those_before(script: Path, tmp_path: Path) -> None:
+    tree, pristine = tree_with(tmp_path, "here\n"), f"--pristine={tmp_path / 'pristine'}"
+    assert run_hooks(script, tree, pristine).returncode == 0
+    hook = 'Hook("a/file.c", "gone", "zvmlab\\n")'
+    (script / "port_hooks.py").write_text(PORT.format(hook=hook))
+    done = run_hooks(script, tree, pristine, "--without=quick")
+    assert done.returncode == 1
+    assert "the line with 'gone' occurs 0 times" in done.stderr
+    assert (tree / "a" / "file.c").read_text() == "here\nzvmlab\n"
+    assert (tree / "a" / "other.c").read_text() == "quick\nend\n"
 
 
 MODULES = (
@@ -319,20 +356,18 @@ def test_keys_follow_the_sources(tmp_path: Path) -> None:
     for part in ("lib", "sim"):
         shutil.copytree(ROOT / part, tmp_path / part)
     sim = tmp_path / "sim"
-    base, key = qemubuild.base_key(tmp_path), qemubuild.build_key(tmp_path)
+    key = qemubuild.build_key(tmp_path)
     (sim / "cp" / "editor.c~").write_text("not a source")
     (sim / "cp" / ".hidden").mkdir()
     (sim / "cp" / ".hidden" / "a.json").write_text("{}")
     with open(sim / "qemu" / "patches.py", "a", encoding="utf-8") as file:
         file.write("# A better text.\n")
     assert qemubuild.build_key(tmp_path) == key
-    with open(sim / "cp" / "cp.c", "a", encoding="utf-8") as file:
-        file.write("\n")
-    assert qemubuild.base_key(tmp_path) == base
-    assert qemubuild.build_key(tmp_path) != key
-    with open(sim / "qemu" / "insert_hooks.py", "a", encoding="utf-8") as file:
-        file.write("\n")
-    assert qemubuild.base_key(tmp_path) != base
+    for name in ("cp/cp.c", "qemu/insert_hooks.py", "qemu/qapi.json"):
+        with open(sim / name, "a", encoding="utf-8") as file:
+            file.write("\n")
+        assert qemubuild.build_key(tmp_path) != key
+        key = qemubuild.build_key(tmp_path)
 
 
 def test_failed_step_shows_the_logs_tail(tmp_path: Path) -> None:

@@ -3,9 +3,10 @@
 
 The version is 7.2, unless the environment asks for 10.0 (TARBALLS).
 
-Two stages.  The base is Debian's upstream tarball, unpacked, with our hooks
-inserted and configured; its object files are kept, so that a change of the core
-costs seconds.  The artifact is one executable per state of our sources:
+Two stages.  The base is Debian's upstream tarball, unpacked and configured; its object
+files are kept.  Each build inserts its hooks and our files into it, and compiles what is
+different from the build before: a change of the core costs seconds, and so does leaving out
+one of the changes (WITHOUT).  The artifact is one executable per state of our sources:
 
     qemu-KEY/bin/qemu-system-s390x
     qemu-KEY/share/qemu/s390-ccw.img    found by QEMU relative to the executable
@@ -86,7 +87,7 @@ FIRST = "7.2"
 # For patch files only, and for newer versions than the first.
 NOT_FOR_BUILDS = ("patches.py",)
 NOT_FOR_THE_FIRST = ("newer.py",)
-_BASE = ("source", "build.log", "ready")
+_BASE = ("source", "pristine", "build.log", "ready")
 
 _KIND = "qemu"
 
@@ -117,12 +118,9 @@ def _without_effect() -> tuple[str, ...]:
     return (*NOT_FOR_BUILDS, *(NOT_FOR_THE_FIRST if version() == FIRST else ()))
 
 
-def base_key(root: Path) -> str:
+def base_key() -> str:
     """Changes whenever QEMU has to be configured and compiled anew."""
-    scripts = (f for f in sorted((root / PORT).glob("*.py")) if f.name not in _without_effect())
-    hooks = [*scripts, root / PORT / "qapi.json"]
-    without = " ".join(["without", *left_out()])
-    return digest(TARBALLS[version()].sha256, " ".join(_configure()), without, *hooks)
+    return digest(TARBALLS[version()].sha256, " ".join(_configure()))
 
 
 def _configure() -> tuple[str, ...]:
@@ -132,7 +130,9 @@ def _configure() -> tuple[str, ...]:
 
 def build_key(root: Path) -> str:
     """Changes with everything that the executable is made of."""
-    parts: list[str | Path] = [base_key(root)]
+    scripts = (f for f in sorted((root / PORT).glob("*.py")) if f.name not in _without_effect())
+    without = " ".join(["without", *left_out()])
+    parts: list[str | Path] = [base_key(), without, *scripts, root / PORT / "qapi.json"]
     for file in module_mk.files(root, module_mk.closure(root, PORT)):
         if file.name not in _without_effect():
             parts += [str(file.relative_to(root)), file]
@@ -165,24 +165,32 @@ def _run(argv: list[str], cwd: Path, log: Path, seconds: int) -> Iterator[str]:
 
 
 def _prepare(root: Path, base: Path, progress: Progress) -> None:
-    """Unpack, insert the hooks and configure; *base* is complete when "ready" exists."""
-    if (base / "ready").exists() and _configured_at(base / "source"):
+    """Unpack and configure, with all of our lines; *base* is complete when "ready" exists."""
+    source, log = base / "source", base / "build.log"
+    if (base / "ready").exists() and _configured_at(source):
+        _insert(root, base)
         return
     tarball = TARBALLS[version()].fetch(progress)
     discard(base)
     claim(base)
-    (base / "source" / "build").mkdir(parents=True)
-    source, log = base / "source", base / "build.log"
+    (source / "build").mkdir(parents=True)
     with progress.step("unpacking and configuring QEMU"):
-        without = [f"--without={name}" for name in left_out()]
-        hooks = [sys.executable, "-B", str(root / PORT / "insert_hooks.py"), *without, str(source)]
         unpack = ["tar", "-xf", str(tarball), "--strip-components=1"]
-        for argv in (unpack, hooks):
-            collections.deque(_run(argv, source, log, CONFIGURE_SECONDS), maxlen=0)
-        _copy_ours(root, source)
+        collections.deque(_run(unpack, source, log, CONFIGURE_SECONDS), maxlen=0)
+        _insert(root, base)
         configure = _run(["../configure", *_configure()], source / "build", log, CONFIGURE_SECONDS)
         collections.deque(configure, maxlen=0)
     (base / "ready").touch()
+
+
+def _insert(root: Path, base: Path) -> None:
+    """Our lines and files in QEMU's source are those of the clone, no more and no less."""
+    source = base / "source"
+    options = [f"--without={name}" for name in left_out()]
+    argv = [sys.executable, "-B", str(root / PORT / "insert_hooks.py"), *options]
+    argv += [f"--pristine={base / 'pristine'}", str(source)]
+    collections.deque(_run(argv, source, base / "build.log", CONFIGURE_SECONDS), maxlen=0)
+    _copy_ours(root, source)
 
 
 def _configured_at(source: Path) -> bool:
@@ -288,7 +296,7 @@ def build_qemu(progress: Progress | None = None) -> Path:
     """The executable made of the sources as they are; built if it is not in the cache."""
     shown = progress or Progress()
     root = source_root()
-    base = cache_root() / f"qemu-base-{base_key(root)}"
+    base = cache_root() / f"qemu-base-{base_key()}"
 
     def build(folder: Path) -> None:
         _need_tools()
@@ -297,7 +305,6 @@ def build_qemu(progress: Progress | None = None) -> Path:
             claim(base, lambda path: path.name in _BASE)
             (base / "build.log").unlink(missing_ok=True)
             _prepare(root, base, shown)
-            _copy_ours(root, base / "source")
             program = _compile(base, shown)
             for name in ("bin", "share/qemu"):
                 (folder / name).mkdir(parents=True)
