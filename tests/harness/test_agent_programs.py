@@ -252,6 +252,43 @@ def test_kernel_log(agent: Agent) -> None:
     assert len(agent.dmesg()) > 0
 
 
+def _logs_open(pid: int) -> int:
+    """How often that process has the kernel's log open."""
+    links = (os.readlink(fd) for fd in Path(f"/proc/{pid}/fd").iterdir())
+    return sum(link == "/dev/kmsg" for link in links)
+
+
+def test_kernel_log_goes_on_where_the_last_request_ended(binary: Path) -> None:
+    """The agent keeps the log open, and reads it anew for whoever wants older records."""
+    if not os.access("/dev/kmsg", os.R_OK | os.W_OK):
+        pytest.skip("only root may write to the kernel's log")
+    mark = f"zvmlab-test-{os.getpid()}-{time.monotonic_ns()}"
+
+    def say(number: int) -> None:
+        Path("/dev/kmsg").write_text(f"<7>{mark} {number}\n")
+
+    with host_agent.running(binary) as (stream, process):
+        agent = Agent(stream)
+        first = agent.log_position()
+
+        def said(since: int) -> list[str]:
+            texts = [line.text for line in agent.dmesg(since)]
+            return [text.removeprefix(mark) for text in texts if text.startswith(mark)]
+
+        for number in range(3):
+            say(number)
+            second = agent.log_position()
+            assert _logs_open(process.pid) == 1
+            assert said(second) == []
+            say(number + 10)
+            assert said(second) == [f" {number + 10}"]
+            # All the same for whoever asks again, or for all.
+            assert said(second) == [f" {number + 10}"]
+            assert said(first)[-2:] == [f" {number}", f" {number + 10}"]
+            assert len(said(0)) == 2 * (number + 1)
+            assert _logs_open(process.pid) == 1
+
+
 def test_log_records_are_decoded() -> None:
     text = b"6,339,5140900,-;NET: Registered\n KEY=value\n30,340,5690716,-,caller=T1;udevd\xff; b\n"
     lines = decode_log(text)

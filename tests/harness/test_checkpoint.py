@@ -166,12 +166,12 @@ def test_whoever_restores_it_goes_on_with_its_agent(channels: Channels, tmp_path
     peer = cast(Peer, object())
     stream = AfIucvStream(peer, 3, 0x80, "LINUX001", "INIT")
     info = AgentInfo(4, "big", True, 1, 4096, 1000, 2000, 0, "6.1", "s390x")
-    agent = checkpoint.Connected(stream, info, 5)
+    agent = checkpoint.Connected(stream, info, 5, 17)
     checkpoint.save(_as_machine(_Machine()), channels, tmp_path, agent)
     other = cast(Peer, object())
     found = checkpoint.agent_of(other, tmp_path)
     assert found is not None and found.info == info and found.stream is not stream
-    assert found.pool == 5
+    assert (found.pool, found.log) == (5, 17)
     assert (found.stream.path, found.stream.user, found.stream.name) == (3, "LINUX001", "INIT")
     assert found.stream.end() == stream.end()
     (tmp_path / AGENT).unlink()

@@ -46,7 +46,7 @@ CONSOLE = "console.log"
 AGENT = "agent.json"
 LIMIT_BYTES = 6 << 30
 """The cache keeps no more of them than this, and at least the one used last."""
-_VERSION = "4"
+_VERSION = "5"
 _CLOCK_REALTIME = 0
 _RANDOM = "/dev/urandom"
 _RANDOM_BYTES = 64
@@ -165,6 +165,8 @@ class Connected:
     info: AgentInfo
     pool: int | None = None
     """Its file descriptor of the kernel's random numbers, if it has one for set_apart()."""
+    log: int = 0
+    """The first record of the kernel's log that nobody has looked at."""
 
 
 def save(machine: Machine, channels: Channels, into: Path, agent: Connected | None) -> None:
@@ -176,6 +178,7 @@ def save(machine: Machine, channels: Channels, into: Path, agent: Connected | No
                 "stream": agent.stream.end(),
                 "info": dataclasses.asdict(agent.info),
                 "pool": agent.pool,
+                "log": agent.log,
             }
             (into / AGENT).write_text(json.dumps(found), encoding="ascii")
         shutil.copyfile(channels.console_log, into / CONSOLE)
@@ -210,7 +213,7 @@ def agent_of(peer: Peer, found: Path) -> Connected | None:
         return None
     noted = json.loads((found / AGENT).read_text(encoding="ascii"))
     stream = AfIucvStream(peer, **noted["stream"])
-    return Connected(stream, AgentInfo(**noted["info"]), noted.get("pool"))
+    return Connected(stream, AgentInfo(**noted["info"]), noted.get("pool"), noted["log"])
 
 
 def open_pool(agent: Agent) -> int:

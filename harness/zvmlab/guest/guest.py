@@ -273,7 +273,8 @@ class Guest:
         """Save this guest to a checkpoint; whoever restores it goes on with its agent, and *pool*."""
         agent = None
         if self._agent is not None and self._stream is not None:
-            agent = checkpoint.Connected(self._stream, self._agent.info, pool)
+            seen = self._log_read
+            agent = checkpoint.Connected(self._stream, self._agent.info, pool, seen)
         checkpoint.save(self.machine, self.channels, into, agent)
 
     def _start(self, found: Path | None) -> None:
@@ -427,7 +428,7 @@ class Guest:
             self._stream = listener.accept(seconds) if known is None else known.stream
             stream = _WatchedStream(self._stream, self._news)
             self._agent = Agent(stream, info=None if known is None else known.info)
-            self._log_read = 0
+            self._log_read = 0 if known is None else known.log
         except Timeout as error:
             place = f"; the console is in {self.channels.console_log}" if self._kept else ""
             late = Timeout(f"the guest's agent did not answer within {seconds:g} s{place}")
