@@ -26,13 +26,15 @@ class Step:
 
     *has*: names of changes that QEMU makes itself.  *words*: what is called otherwise,
     wherever a hook has it.  *hooks*: by change, then by anchor, what takes the place of all
-    hooks with this anchor; the words of this step are changed in them, too.
+    hooks with this anchor; the words of this step are changed in them, too.  *more*: changes
+    that the version before it has no use for; they come first.
     """
 
     version: str
     has: frozenset[str] = frozenset()
     words: dict[str, str] = field(default_factory=dict)
     hooks: dict[str, dict[str, list[Hook]]] = field(default_factory=dict)
+    more: tuple[Change, ...] = ()
 
 
 def _old(change: Change, anchor: str, **other: str) -> Hook:
@@ -153,6 +155,17 @@ _PORT = {
     ],
 }  # fmt: skip
 
+# The one relative branch that QEMU's own correction of EXECUTE ("execute") has forgotten.
+BRCTH = Change("brcth", [
+    Hook(f"{TCG}/translate.c", "int imm = get_field(s, i2);",
+         "    bool is_imm;\n"
+         "    int imm;\n", instead=1, inside="static DisasJumpType op_bcth("),
+    Hook(f"{TCG}/translate.c", "return help_branch(s, &c, 1, imm, o->in2);",
+         "    disas_jdest(s, i2, is_imm, imm, o->in2);\n"
+         "    return help_branch(s, &c, is_imm, imm, o->in2);\n", instead=1,
+         inside="static DisasJumpType op_bcth("),
+])  # fmt: skip
+
 STEPS = (
     Step(
         "10.0",
@@ -185,6 +198,7 @@ STEPS = (
             "qatomic_mb_set": "qatomic_set_mb",
         },
         hooks={"slots": _SLOTS, "lowprot": _LOWPROT, "port": _PORT},
+        more=(BRCTH,),
     ),
     Step(
         "11.1",
@@ -232,7 +246,7 @@ def _reworded(hook: Hook, words: dict[str, str], used: set[str]) -> Hook:
 def _stepped(changes: list[Change], step: Step) -> list[Change]:
     """The changes for the step's version; all that the step says must be of use."""
     used: set[str] = set()
-    found = []
+    found = list(step.more)
     for change in changes:
         if change.name in step.has:
             used.add(change.name)

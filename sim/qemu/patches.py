@@ -126,6 +126,11 @@ MESSAGES = {
         "code runs.  It is migrated with the instruction, because a CPU can be stopped "
         "between the two.",
     ),
+    "brcth": (
+        "target/s390x: count BRCTH's target from the target of EXECUTE",
+        "The branch target of BRANCH RELATIVE ON COUNT HIGH was taken from the EXECUTE that "
+        "executes it.  All other relative branches count from the instruction already.",
+    ),
     "epsw": (
         "target/s390x: store the current condition code in EPSW",
         "The PSW mask has the code of the last time that it was needed.",
