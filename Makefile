@@ -382,7 +382,7 @@ lint-driver: setup-lint ## check driver/ with the kernel's tools: W=1, sparse, k
 	$(Q)$(HARNESS) -m zvmlab.build.driverlint
 
 .PHONY: qemu-patches
-qemu-patches: ## write our changes of QEMU as patch files: build/qemu-patches; QEMU=DIR: for this source (7.2, 10.0, 11.1)
+qemu-patches: ## write our changes of QEMU as patch files: build/qemu-patches; QEMU=DIR: for this source (7.2, 10.0, 10.2, 11.1)
 	$(Q)$(HARNESS) -B sim/qemu/patches.py "$(or $(QEMU),$$($(HARNESS) -m zvmlab.build.qemubuild --source))" $(BUILD)/qemu-patches
 
 .PHONY: kvm-unit-tests

@@ -2,8 +2,8 @@
 """The changes of corrections.py, speed.py and port_hooks.py for versions of QEMU after 7.2.
 
 STEPS is the one list of what is different: each step makes the hooks for one version out of
-those for the version before it, so what did not change again stands here once.  For 11.1 there
-are patch files only (patches.py): nothing that we run is built from it.
+those for the version before it, so what did not change again stands here once.  For 10.2 and
+11.1 there are patch files only (patches.py): nothing that we run is built from them.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ STEPS = (
         more=(BRCTH,),
     ),
     Step(
-        "11.1",
+        "10.2",
         words={
             "void cpu_unmap_lowcore(LowCore": "void cpu_unmap_lowcore(CPUS390XState *env, LowCore",
             "cpu_unmap_lowcore(lowcore)": "cpu_unmap_lowcore(env, lowcore)",
@@ -229,6 +229,7 @@ STEPS = (
             },
         },
     ),
+    Step("11.1"),
 )  # fmt: skip
 
 

@@ -245,7 +245,7 @@ def test_patches_apply_one_after_the_other(tmp_path: Path) -> None:
 AFTER_7_2 = "brcth stoc tr csp accreg csst lowcore slots lowprot bear port"
 
 
-@pytest.mark.parametrize("version", ["10.0", "11.1"])
+@pytest.mark.parametrize("version", ["10.0", "10.2", "11.1"])
 def test_newer_versions_have_the_changes_that_qemu_lacks(version: str) -> None:
     done = in_qemu_folder(
         "every = [*corrections.CHANGES, *speed.CHANGES, port_hooks.port('')]\n"
@@ -327,7 +327,7 @@ def test_patches_are_for_known_versions_only(tmp_path: Path) -> None:
     (tree / "VERSION").write_text("9.1.2\n")
     done = in_qemu_folder(PATCHES, str(tree), str(tmp_path / "out"))
     assert done.returncode == 1
-    assert done.stderr == f"{tree} is QEMU 9.1.2; there are changes for 7.2, 10.0, 11.1\n"
+    assert done.stderr == f"{tree} is QEMU 9.1.2; there are changes for 7.2, 10.0, 10.2, 11.1\n"
 
 
 def test_missing_file_is_named(script: Path, tmp_path: Path) -> None:
