@@ -148,6 +148,21 @@ _PORT = {
              "        env->tlb_fill_tec = tec;\n",
              inside="static void trigger_access_exception("),
     ],
+    "rom->data     = g_malloc0(rom->datasize);": [
+        Hook("hw/core/loader.c", "if (!g_file_get_contents(rom->path, (gchar **) &rom->data,",
+             "    int fd = open(rom->path, O_RDONLY | O_CLOEXEC);\n"
+             "    if (fd >= 0) {\n"
+             "        rom->mapped_file = g_mapped_file_new_from_fd(fd, true, &gerr);\n"
+             "        close(fd);\n"
+             "    } else {\n"
+             "        g_set_error_literal(&gerr, G_FILE_ERROR, g_file_error_from_errno(errno),\n"
+             "                            strerror(errno));\n"
+             "    }\n"
+             "    if (rom->mapped_file) {\n"
+             "        rom->data = (uint8_t *)g_mapped_file_get_contents(rom->mapped_file);\n"
+             "        size = g_mapped_file_get_length(rom->mapped_file);\n"
+             "    } else {\n", instead=2, inside="ssize_t rom_add_file("),
+    ],
     "hw_arch += {'s390x': s390x_ss}": [
         Hook("hw/s390x/meson.build", "hw_arch += {'s390x': s390x_ss}", "subdir('zvmlab')\n\n"),
         # Of QEMU's own tests, which we do not run; configure insists on it.

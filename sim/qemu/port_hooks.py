@@ -173,6 +173,14 @@ def port(properties: str) -> Change:
         # A disabled wait: of the last CPU only QEMU says so itself.
         Hook("target/s390x/helper.c", "if (s390_cpu_halt(cpu) == 0) {",
              "    zvmlab_wait(&cpu->env);\n"),
+        # Kernel and image: a guest that is restored needs them only if it restarts.
+        Hook("hw/core/loader.c", "rom->data     = g_malloc0(rom->datasize);",
+             "    rom->mapped_file = g_mapped_file_new_from_fd(fd, true, NULL);\n"
+             "    if (rom->mapped_file) {\n"
+             "        rom->data = (uint8_t *)g_mapped_file_get_contents(rom->mapped_file);\n"
+             "    }\n"
+             "    rc = rom->mapped_file ? rom->datasize : -1;\n",
+             instead=3, inside="ssize_t rom_add_file("),
         # Resets.
         Hook("target/s390x/cpu.c", '#include "sysemu/tcg.h"', INCLUDE, after=True),
         Hook("target/s390x/cpu.c", "cpu->env.sigp_order = 0;",
