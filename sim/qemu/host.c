@@ -114,30 +114,41 @@ static void host_set_timer(void *opaque, uint64_t tod)
 		timer_mod(s->timer, virtual_ns() + MIN(wait, INT64_MAX / 2));
 }
 
+static void flush(CPUState *cs, run_on_cpu_data unused)
+{
+	tlb_flush(cs);
+}
+
+/* In 10.0, tlb_flush() is for the CPU's own thread: another one would change a TLB in use. */
+static void flush_all(void)
+{
+	CPUState *cs;
+
+	CPU_FOREACH(cs) {
+		if (cs->created && !qemu_cpu_is_self(cs))
+			async_run_on_cpu(cs, flush, RUN_ON_CPU_NULL);
+		else
+			tlb_flush(cs);
+	}
+}
+
 static void host_storage_changed(void *opaque)
 {
 	ZvmlabCp *s = container_of(opaque, ZvmlabCp, port);
-	CPUState *cs;
 
 	/* First forget, then flush: a CPU that still reads the old value flushes after it. */
 	memset(s->access, 0, s->port.ram_size / CP_PAGE_SIZE);
-	CPU_FOREACH(cs) {
-		tlb_flush(cs);
-	}
+	flush_all();
 }
 
 /* A page that is in again is nowhere in a TLB. */
 static void host_page_changed(void *opaque, uint64_t addr, bool out)
 {
 	ZvmlabCp *s = container_of(opaque, ZvmlabCp, port);
-	CPUState *cs;
 
 	qatomic_set(&s->access[addr / CP_PAGE_SIZE], 0);
-	if (!out)
-		return;
-	CPU_FOREACH(cs) {
-		tlb_flush(cs);
-	}
+	if (out)
+		flush_all();
 }
 
 /* Outside of the CPU's instruction, by which the request may have come. */
