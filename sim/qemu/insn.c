@@ -54,6 +54,9 @@ static void G_NORETURN program_interrupt(CPUS390XState *env, uint16_t pgm, uintp
 	/* The CP's operands have no virtual address that could be reported. */
 	if (pgm == PGM_PROTECTION)
 		stq_phys(env_cpu(env)->as, env->psa + offsetof(LowCore, trans_exc_code), 0);
+	/* In 10.0 the interruption stores it, and asserts that it is its own. */
+	env->tlb_fill_exc = pgm;
+	env->tlb_fill_tec = 0;
 	tcg_s390_program_interrupt(env, pgm, ra);
 }
 
