@@ -413,6 +413,10 @@ bench-tools: setup-bench ## benchmark only taskmon and dmmon against the bare in
 bench-qemu: setup-bench ## benchmark only our QEMU against Debian's: boot, system calls, processes
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part qemu
 
+.PHONY: bench-qemu-changes
+bench-qemu-changes: setup-bench ## benchmark what each of the changes that make our QEMU faster is worth
+	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part changes
+
 .PHONY: bench-emulators
 bench-emulators: setup-bench ## benchmark only the two emulators against each other
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part emulators

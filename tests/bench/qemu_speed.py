@@ -27,7 +27,7 @@ CALLS, PROCESSES = 200_000, 100
 PROGRAM = "/bench"
 _SETTLES = 0.1  # s; the program rests for 0.2 s between phases
 _POLL = 0.002
-_WHAT = {
+PHASES = {
     "boot": ("boot to the first process", "s"),
     "call": ("a system call", "µs"),
     "process": ("fork, exec, exit and wait", "ms"),
@@ -37,7 +37,7 @@ _BUDGETS = {"call": Budget(0.30, at_most=True)}
 
 def _benchmarks() -> Pairs:
     benchmarks = []
-    for key, (text, unit) in _WHAT.items():
+    for key, (text, unit) in PHASES.items():
         benchmarks.append(Benchmark(f"{key}-ours", f"qemu: {text}", unit))
         benchmarks.append(Benchmark(f"{key}-stock", f"Debian's QEMU: {text}", unit))
         what = f"qemu ÷ Debian's: {text}"
@@ -78,30 +78,36 @@ def _phases(argv: list[str], console: Path) -> dict[str, float]:
     }
 
 
-def _run(config: GuestConfig, artifacts: Artifacts, emulator: Path) -> dict[str, float]:
+def with_program(config: GuestConfig) -> GuestConfig:
+    """The guest with the program in its image."""
+    return replace(config, files={PROGRAM: str(guest_program("calls"))})
+
+
+def measured_phases(config: GuestConfig, artifacts: Artifacts) -> dict[str, float]:
+    """CPU time of the emulator in each of PHASES, in a machine without a CP."""
     with tempfile.TemporaryDirectory(prefix="zvmlab-bench-") as folder:
         console = Path(folder) / "console.log"
         _, *words = stock_arguments(config, artifacts, console)
         at = words.index("-append") + 1
         words[at] = words[at].replace("rdinit=/init", f"rdinit={PROGRAM}")
-        return _phases([str(emulator), *words], console)
+        return _phases([str(artifacts.emulator), *words], console)
 
 
 def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchmark]:
     """One pair is thrown away, for the files to be in memory."""
     if not os.access(STOCK, os.X_OK):
         raise CannotRun(f"{STOCK} is missing; install the Debian package qemu-system-misc")
-    config = replace(config, files={PROGRAM: str(guest_program("calls"))})
+    config = with_program(config)
     artifacts = prepare(config, progress)
 
     def pair(swapped: bool) -> dict[str, float]:
         ours, stock = both(
             swapped,
-            lambda: _run(config, artifacts, artifacts.emulator),
-            lambda: _run(config, artifacts, STOCK),
+            lambda: measured_phases(config, artifacts),
+            lambda: measured_phases(config, replace(artifacts, emulator=STOCK)),
         )
         values: dict[str, float] = {}
-        for key in _WHAT:
+        for key in PHASES:
             values |= {f"{key}-ours": ours[key], f"{key}-stock": stock[key]}
             values[f"{key}-ratio"] = ours[key] / stock[key]
         return values
