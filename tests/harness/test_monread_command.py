@@ -10,6 +10,7 @@ import re
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import time
 from collections.abc import Iterator
@@ -186,6 +187,39 @@ def test_every_set_of_a_monwrite_file(monread: Path, tmp_path: Path) -> None:
         done.stdout
         == f"set 3, offset {len(sets[0]) * 3}: the file ends without end of data [file-cut]\n"
     )
+
+
+def test_counts_are_those_of_fabricate(monread: Path, tmp_path: Path) -> None:
+    """Of each format; the model counts what it writes."""
+    for format in ("monwrite", "stream"):
+        out = tmp_path / format
+        argv = [sys.executable, ROOT / "zvmlab", "fabricate", "--workload"]
+        argv += [ROOT / "examples/storm.json", "--hours", "0.1", "--format", format, "--out", out]
+        made = subprocess.run(argv, capture_output=True, timeout=300, check=True).stderr.decode()
+        found = re.search(r"^(\d+) data sets, (\d+) records, (\d+) bytes", made, re.MULTILINE)
+        assert found and int(found[1]) > 100
+        totals = (
+            f"{found[1]} sets complete, 0 lost, 0 overflows; {found[1]} elements, "
+            f"{found[2]} records, {found[3]} bytes of records; 0 violations\n"
+        )
+        assert run(monread, "--check", out).stderr == totals
+        page = tmp_path / "page"
+        assert run(monread, "--html", page, out).stderr == totals
+
+
+def test_elements_count_where_sets_are_not_known(monread: Path) -> None:
+    """In the totals, and for --sets; the lines of what is printed end with the set."""
+    data = stream(*[part(user("A"), type=EVENT)] * 3)
+    done = run(monread, "-", data=data)
+    assert done.stderr.startswith("3 sets complete, 0 lost, 0 overflows; 3 elements, 3 records")
+    done = run(monread, "--sets", "2", "-", data=data)
+    lines = done.stdout.splitlines()
+    assert [line[:11] for line in lines] == [
+        *("set 1", "  element 1", "    D4R5 US", "  element 2", "    D4R5 US", "  complete"),
+    ]
+    assert done.stderr.startswith("2 sets complete, 0 lost, 0 overflows; 2 elements, 2 records")
+    done = run(monread, "-", data=data[:-3])
+    assert done.stderr.startswith("2 sets complete, 1 lost, 0 overflows; 3 elements")
 
 
 @pytest.mark.parametrize(

@@ -26,28 +26,38 @@ static int print_item(const struct options *options, const struct monrec_item *i
 	return text_item(&show, item);
 }
 
+static bool enough_sets(const struct pass *pass)
+{
+	const uint64_t sets = pass->options->sets;
+
+	return sets && pass->tally->sets + pass->tally->lost == sets;
+}
+
 /*
- * Where sets end is not known of saved bytes: each element is then a set of its own
- * for the outputs.
+ * Where sets end is not known of saved bytes: each element is then a set of its own for the
+ * outputs and for the totals.  True: those were all that are wanted.
  */
-static void between_elements(struct pass *pass, const struct monrec_item *item)
+static bool between_elements(struct pass *pass, const struct monrec_item *item)
 {
 	struct monrec_item made = { .at = item->at };
 
 	if (pass->input->format != MONREC_SAVED || item->kind != MONREC_ELEMENT ||
 	    item->at.element == 1)
-		return;
+		return false;
 	made.kind = MONREC_SET_END;
+	tally_item(pass->tally, &made);
 	sinks_item(pass->sinks, &made);
+	if (enough_sets(pass))
+		return true;
 	made.kind = MONREC_SET;
 	sinks_item(pass->sinks, &made);
+	return false;
 }
 
 static void follow(struct pass *pass, struct monrec_item *item)
 {
 	struct input *input = pass->input;
 
-	tally_item(pass->tally, item);
 	switch (item->kind) {
 	case MONREC_SET:
 		/* Saved bytes have no end of a set to be waited for. */
@@ -125,7 +135,7 @@ static bool ends_here(const struct pass *pass, const struct monrec_item *item)
 
 	if (item->kind == MONREC_AGAIN && input_signal())
 		return true;
-	if (options->sets && pass->tally->sets + pass->tally->lost == options->sets)
+	if (enough_sets(pass))
 		return true;
 	return pass->sinks->failed && pass->sinks->count == 0 && !options_print(options);
 }
@@ -141,6 +151,13 @@ int pass_run(struct pass *pass)
 	monrec_set_release(pass->reader, pass->options->release);
 	monrec_give_frames(pass->reader, pass->sinks->frames);
 	while (monrec_next(pass->reader, &item) != MONREC_END) {
+		if (between_elements(pass, &item)) {
+			item.kind = MONREC_SET_END;
+			if (print)
+				print_item(pass->options, &item);
+			break;
+		}
+		tally_item(pass->tally, &item);
 		follow(pass, &item);
 		if (item.kind == MONREC_ERROR) {
 			error = item.error;
@@ -154,7 +171,6 @@ int pass_run(struct pass *pass)
 			return cannot_print(&printed, regular);
 		if (regular && print && item.kind == MONREC_SET_END && keep_mark(&printed))
 			return cannot_print(&printed, regular);
-		between_elements(pass, &item);
 		sinks_item(pass->sinks, &item);
 		if (ends_here(pass, &item))
 			break;
