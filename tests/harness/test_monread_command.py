@@ -223,6 +223,52 @@ def test_elements_count_where_sets_are_not_known(monread: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["--rel", "5.3"], "release"),
+        (["--rel=5.3"], "release"),
+        (["-", "--ch"], "check"),
+        (["--vers"], "version"),
+        (["--hel"], "help"),
+        (["--fig"], "figures"),
+        (["--csv", "--che", "--che"], "check"),
+        (["export", "--li", "1"], "listen"),
+        (["export", "-l", "--anon", "--anon"], "anonymise"),
+        (["export", "-l1", "--anon"], "anonymise"),
+    ],
+)
+def test_names_of_options_are_written_out(monread: Path, words: list[str], name: str) -> None:
+    """A value is no name of an option, whatever it looks like."""
+    done = run(monread, *words)
+    said = next(word for word in reversed(words) if word.startswith("--")).split("=")[0]
+    program = "monread export" if words[0] == "export" else "monread"
+    assert (done.returncode, done.stdout) == (EXIT_USAGE, "")
+    assert done.stderr == f"{program}: abbreviated option: '{said}' (write --{name})\n"
+
+
+def test_words_that_are_no_options(monread: Path, tmp_path: Path) -> None:
+    """Behind --, and values of options."""
+    data = stream(part(user("A"), END))
+    done = subprocess.run(
+        [monread, "--write-stream", "--che", "--", "--rel"],
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.stderr == b"monread: --rel: No such file or directory\n"
+    done = subprocess.run(
+        [monread, "--write-stream", "--che", "-"],
+        input=data,
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert done.returncode == EXIT_PASS and (tmp_path / "--che").read_bytes() == data
+
+
+@pytest.mark.parametrize(
     ("words", "code", "text"),
     [
         (["--nonsense"], EXIT_USAGE, "unrecognized option"),
