@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 from controlled import Server
-from monread_tool import ROOT, build_monread, part, run, stream
+from monread_tool import ROOT, START, build_monread, part, run, stream
 from rich.console import Console
 from test_monread_html import BEGIN, FOUR, SECOND, fields, minute
 
@@ -21,7 +21,7 @@ from zvmlab.base.progress import Progress
 from zvmlab.cli.main import main
 from zvmlab.cli.top import program
 from zvmlab.mondata.monrec import library
-from zvmlab.mondata.records import Record
+from zvmlab.mondata.records import EVENT, Record
 from zvmlab.monitor.monitor import Capture
 from zvmlab.monitor.monuser import MonitorUser
 from zvmlab.monitor.topview import View, bar
@@ -76,6 +76,83 @@ def test_activity(monread: Path) -> None:
         assert line["users"] == [{"user": "LINUX001", "seconds": 7}]
         assert line["devices"] == [{"device": "1234", "starts": 10}]
         assert line["events"] == ["logon LINUX001"]
+
+
+def test_tables_of_an_interval(monread: Path) -> None:
+    """States, paging, the partition and responses, with values at the offsets of docs/records.md."""
+
+    def interval(number: int) -> bytes:
+        tod = BEGIN + number * 60 * SECOND
+        name = int.from_bytes("LINUX001".encode("cp037"), "big")
+        label = int.from_bytes("PAG001".encode("cp037"), "big")
+        states = fields(
+            200,
+            user=(20, 8, name),
+            samples=(48, 4, 30 * number),
+            **{
+                **{"idle": (88, 4, 12 * number), "io": (96, 4, 6 * number)},
+                "running": (116, 4, 3 * number),
+            },
+        )
+        paging = fields(
+            360,
+            user=(20, 8, name),
+            resident=(64, 4, 512),
+            slots=(92, 4, 7),
+            **{
+                **{"reads": (104, 4, 100 * number), "writes": (108, 4, 50 * number)},
+            },
+        )
+        everybody = fields(160, idle=(20, 4, 40 * number), io=(28, 4, 20 * number))
+        partition = fields(56, machine=(26, 2, 24), number=(28, 2, 5), configured=(34, 2, 2))
+        volume = fields(
+            172,
+            label=(20, 6, label),
+            device=(26, 2, 0x3000),
+            slots=(36, 4, 1000),
+            **{
+                **{"reads": (48, 4, 60 * number), "writes": (52, 4, 120 * number)},
+                **{"used": (64, 4, 900), "starts": (168, 4, 600 * number)},
+            },
+        )
+        disk = fields(60, number=(24, 2, 0x1234), starts=(28, 4, number * 6000))
+        measured = fields(68, device=(24, 2, 0x1234), samples=(30, 2, 10), connect=(32, 4, 100))
+        sample = [
+            *(Record(0, 12, tod, everybody), Record(0, 15, tod, partition)),
+            *(Record(3, 4, tod, volume), Record(6, 3, tod, disk), Record(1, 11, tod)),
+        ]
+        events = [
+            *(Record(4, 9, tod, paging), Record(4, 10, tod, states)),
+            Record(6, 14, tod, measured),
+        ]
+        first = part(*events, type=EVENT)
+        return stream(first, part(*sample, start=START + 0x10000))
+
+    first, *_, last = activity(monread, b"".join(interval(number) for number in (1, 2, 3)))
+    assert (first["waits"], first["paging-users"], first["processors"]) == ([], [], [])
+    shares = {"cpu-wait": 0, "page-wait": 0, "simulation": 0, "dormant": 0}
+    assert last["waits"] == [
+        {"samples": 60, "running": 0, "io-wait": pytest.approx(100 / 3), "other": 0}
+        | {"idle": pytest.approx(200 / 3)}
+        | shares,
+        {"user": "LINUX001", "samples": 30, "running": 10, "io-wait": 20, "idle": 40, "other": 30}
+        | shares,
+    ]
+    assert last["paging-users"] == [
+        {"user": "LINUX001", "read": 100, "written": 50, "resident": 512, "slots": 7},
+    ]
+    assert last["volumes"] == [
+        {"device": "3000", "volume": "PAG001", "slots": 1000, "slots-used": 900}
+        | {"page-reads": 1, "page-writes": 2},
+    ]
+    assert last["partition"] == {
+        **{"number": 5, "configured": 2, "standby": 0, "shared": 0, "dedicated": 0, "machine": 24},
+    }
+    # 20 samples of 2 s by 6,000 I/Os; 100 units of 128 us by 10.
+    assert last["response"] == pytest.approx(20 * 2000 / 6000)
+    disks = [one for one in last["devices"] if one["device"] == "1234"]
+    assert disks == [{"device": "1234", "starts": 100, "response": pytest.approx(1.28)}]
+    assert "response" not in first
 
 
 def test_a_processor_that_was_offline_was_not_idle(monread: Path) -> None:

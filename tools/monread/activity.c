@@ -11,18 +11,41 @@ const char *const activity_type_names[ACTIVITY_TYPES] = {
 	"CP", "type 1", "zAAP", "IFL", "ICF", "zIIP", "type 6", "other",
 };
 
+const char *activity_text(const uint8_t *ebcdic, uint8_t len, char name[ACTIVITY_NAME_SIZE])
+{
+	const struct monrec_field field = { .len = len, .type = MONREC_TEXT };
+	const struct monrec_record record = { .data = ebcdic, .len = len };
+
+	monrec_text(&record, &field, name, ACTIVITY_NAME_SIZE);
+	return name;
+}
+
 const char *activity_user_name(const struct user_activity *user, char name[ACTIVITY_NAME_SIZE])
 {
-	static const struct monrec_field field = { .len = 8, .type = MONREC_TEXT };
-	const struct monrec_record record = { .data = user->name, .len = sizeof(user->name) };
-	char text[2 * sizeof(user->name) + 1];
+	char text[ACTIVITY_NAME_SIZE];
 
-	monrec_text(&record, &field, text, sizeof(text));
+	activity_text(user->name, sizeof(user->name), text);
 	if (user->address)
-		snprintf(name, ACTIVITY_NAME_SIZE, "%s, processor %u", text, user->address);
+		snprintf(name, ACTIVITY_NAME_SIZE, "%.16s, processor %u", text, user->address);
 	else
 		snprintf(name, ACTIVITY_NAME_SIZE, "%s", text);
 	return name;
+}
+
+uint64_t activity_user_starts(const struct activity *f)
+{
+	uint64_t starts = 0;
+
+	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++)
+		if (!f->device[i].is_paging)
+			starts += f->device[i].starts;
+	return starts;
+}
+
+double activity_io_wait(const struct activity *f, uint64_t found, uint64_t starts)
+{
+	/* A sample stands for all the time until the next. */
+	return starts ? 10.0 * f->system.hf_rate * (double)found / (double)starts : -1;
 }
 
 void activity_init(struct activity *f, unsigned int release)
@@ -30,6 +53,8 @@ void activity_init(struct activity *f, unsigned int release)
 	memset(f, 0, sizeof(*f));
 	f->release = release;
 	f->merged = 1;
+	f->system.hf_rate = ACTIVITY_HF_RATE;
+	activity_find_fields(f);
 }
 
 void bucket_add(struct bucket *to, const struct bucket *more)
@@ -46,6 +71,8 @@ void bucket_add(struct bucket *to, const struct bucket *more)
 	to->page_writes += more->page_writes;
 	to->starts += more->starts;
 	to->time += more->time;
+	for (unsigned int i = 0; i < USER_STATES; i++)
+		to->found[i] += more->found[i];
 	for (unsigned int i = 0; i < EVENT_KINDS; i++)
 		to->events[i] += more->events[i];
 	to->lost += more->lost;
@@ -67,6 +94,22 @@ static void fold(struct activity *f)
 	f->in_last = f->merged;
 }
 
+/* Each has its busiest interval. */
+static void note_devices(struct activity *f)
+{
+	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++) {
+		struct device_activity *device = &f->device[i];
+		const uint64_t starts = device->starts - device->starts_before;
+		double rate;
+
+		if (!starts)
+			continue;
+		device->starts_before = device->starts;
+		rate = f->now.time ? (double)starts * (double)TOD_SECOND / (double)f->now.time : 0;
+		device->most = rate > device->most ? rate : device->most;
+	}
+}
+
 static void end_interval(struct activity *f, uint64_t tod)
 {
 	const struct bucket *before = f->buckets ? &f->bucket[f->buckets - 1] : NULL;
@@ -75,6 +118,7 @@ static void end_interval(struct activity *f, uint64_t tod)
 	f->now.first = before && before->last <= tod ? before->last : tod;
 	f->now.last = tod;
 	f->now.time = tod - f->now.first;
+	note_devices(f);
 	f->intervals++;
 	if (f->buckets && f->in_last < f->merged) {
 		bucket_add(&f->bucket[f->buckets - 1], &f->now);

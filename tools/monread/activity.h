@@ -12,6 +12,13 @@
  *			has it (docs/choices.md); the first one that a device is seen in
  *	users		VMDTTIME of any record with VMDUSER; D10R2 of 92 bytes as this
  *			project has it, if a user ID stands in it
+ *	states		D4R10 of a user, D0R12 of all: high-frequency samples that found them
+ *			running, waiting, idle
+ *	paging		D4R9 of a user, D3R4 of a volume
+ *	response	of all I/O: samples of D0R12 that found users waiting for it, times what
+ *			D1R9 says is between two samples, by the I/Os of all devices but paging
+ *			volumes; of a device: D6R14, the times of its measurement block, by its samples
+ *	partition	D1R4, D0R15
  *
  * Counters are taken as differences of two records; one that has fallen by more than
  * a wrap of 4 bytes would explain has begun anew.
@@ -33,6 +40,14 @@
 #define ACTIVITY_USERS 4096u	/* virtual processors of users */
 #define ACTIVITY_EVENTS 200u	/* that are listed one by one */
 
+#define ACTIVITY_HF_RATE 200u	/* 1/100 s between high-frequency samples, until D1R9 says */
+
+/* Of a user, as a high-frequency sample finds it. */
+enum user_state {
+	STATE_RUNNING, STATE_CPU_WAIT, STATE_IO_WAIT, STATE_PAGE_WAIT, STATE_SIMULATION, STATE_IDLE,
+	STATE_DORMANT, STATE_OTHER, USER_STATES
+};
+
 enum event_kind {
 	EVENT_LOGON, EVENT_LOGOFF, EVENT_PROCESSOR, EVENT_DEVICE, EVENT_COMMAND, EVENT_SUSPENDED,
 	EVENT_KINDS
@@ -43,8 +58,23 @@ struct bucket {
 	uint64_t busy[ACTIVITY_TYPES], elapsed[ACTIVITY_TYPES];	/* TOD units, all processors */
 	uint64_t page_reads, page_writes, starts;
 	uint64_t time;			/* TOD units in which these were counted */
+	uint64_t found[USER_STATES];	/* high-frequency samples, of all users */
 	uint32_t events[EVENT_KINDS];
 	uint32_t lost, overflows, suspended;	/* sets; times; records */
+};
+
+/* High-frequency samples by what they found. */
+struct state_counts {
+	bool counted;			/* the last ones are there: */
+	uint32_t last[USER_STATES];
+	uint64_t found[USER_STATES];
+};
+
+/* What has been counted of two things since the first record. */
+struct pages {
+	bool counted;			/* the last ones are there: */
+	uint32_t last_reads, last_writes;
+	uint64_t reads, writes;
 };
 
 struct cpu_activity {
@@ -55,6 +85,8 @@ struct cpu_activity {
 	uint64_t interval;		/* that these were seen in */
 	bool paging;			/* these two are there: */
 	uint32_t page_reads, page_writes;
+	uint64_t users, system, elapsed;	/* TOD units, in all intervals */
+	double most;			/* per cent busy, of the busiest interval */
 };
 
 struct device_activity {
@@ -62,6 +94,14 @@ struct device_activity {
 	uint32_t source;		/* the kind of record; 0: the entry is free */
 	uint32_t last;
 	uint64_t starts;
+	uint64_t starts_before;		/* at the end of the last interval */
+	double most;			/* starts a second, of the busiest interval */
+	uint64_t response;		/* of measured I/Os, in units of 128 microseconds */
+	uint64_t measured;
+	bool is_paging;			/* a paging volume, with: */
+	uint8_t volume[6];		/* EBCDIC */
+	uint32_t slots, slots_used;
+	struct pages pages;
 };
 
 struct user_activity {
@@ -70,6 +110,40 @@ struct user_activity {
 	bool counted;			/* these are there: */
 	uint32_t source;		/* the kind of record */
 	uint64_t last, time;		/* TOD units */
+	struct state_counts states;
+	struct pages pages;
+	uint32_t last_starts;		/* with pages */
+	uint64_t starts;
+	uint32_t resident, slots;	/* pages in storage, and on volumes */
+};
+
+/* Names as records have them, EBCDIC; zeros: none has come. */
+struct system_activity {
+	uint8_t name[8], partition[8];
+	bool has_partition;		/* these are there: */
+	uint16_t number, machine, configured, standby, shared, dedicated;	/* processors */
+	uint32_t hf_rate;		/* 1/100 s between high-frequency samples */
+	struct state_counts states;	/* of all users */
+};
+
+/* Fields that are looked up once. */
+enum activity_field {
+	FIELD_D0R12_RUNNING, FIELD_D0R12_CPU_WAIT, FIELD_D0R12_IO_WAIT, FIELD_D0R12_PAGE_WAIT,
+	FIELD_D0R12_SIMULATION, FIELD_D0R12_IDLE, FIELD_D0R12_OTHER, FIELD_D0R12_LOADING,
+	FIELD_D0R12_CONSOLE, FIELD_D0R15_MACHINE, FIELD_D0R15_NUMBER, FIELD_D0R15_CONFIGURED,
+	FIELD_D0R15_STANDBY, FIELD_D0R15_NAME, FIELD_D0R15_DEDICATED, FIELD_D0R15_SHARED,
+	FIELD_D1R4_SYSTEM, FIELD_D1R4_PARTITION, FIELD_D1R9_RATE, FIELD_D3R4_VOLUME,
+	FIELD_D3R4_SLOTS, FIELD_D3R4_USED, FIELD_D3R4_READS, FIELD_D3R4_WRITES,
+	FIELD_D4R9_RESIDENT, FIELD_D4R9_SLOTS, FIELD_D4R9_READS, FIELD_D4R9_WRITES,
+	FIELD_D4R9_STARTS, FIELD_D4R10_SAMPLES, FIELD_D4R10_RUNNING, FIELD_D4R10_CPU_WAIT,
+	FIELD_D4R10_IO_WAIT, FIELD_D4R10_PAGE_WAIT, FIELD_D4R10_SIMULATION, FIELD_D4R10_IDLE,
+	FIELD_D4R10_DORMANT, FIELD_D6R14_DEVICE, FIELD_D6R14_CONNECT, FIELD_D6R14_PENDING,
+	FIELD_D6R14_DISCONNECT, FIELD_D6R14_SAMPLES, FIELD_D6R14_ALL_SAMPLES, ACTIVITY_FIELDS
+};
+
+struct field_place {
+	uint16_t offset;		/* in the record */
+	uint16_t len;			/* 0: the release has no such field */
 };
 
 struct event_activity {
@@ -80,6 +154,8 @@ struct event_activity {
 
 struct activity {
 	unsigned int release;
+	struct field_place field[ACTIVITY_FIELDS];
+	struct system_activity system;
 	uint64_t sets, records, intervals, events;
 	unsigned int merged;		/* intervals that a bucket has room for */
 	unsigned int in_last;		/* of them in the last bucket */
@@ -104,6 +180,12 @@ extern const char *const activity_type_names[ACTIVITY_TYPES];
 /* "LINUX001", of further virtual processors "LINUX001, processor 3"; UTF-8. */
 #define ACTIVITY_NAME_SIZE 48u
 const char *activity_user_name(const struct user_activity *user, char name[ACTIVITY_NAME_SIZE]);
+/* EBCDIC, without the blanks at its end; at most 8 bytes.  UTF-8; "" if it is all zeros. */
+const char *activity_text(const uint8_t *ebcdic, uint8_t len, char name[ACTIVITY_NAME_SIZE]);
+/* I/Os of all devices but paging volumes: those that users wait for as I/O. */
+uint64_t activity_user_starts(const struct activity *f);
+/* Milliseconds that users waited for an I/O on the average; below 0: it is not known. */
+double activity_io_wait(const struct activity *f, uint64_t found, uint64_t starts);
 
 /* Activity of complete sets: what came of the one at hand can still go. */
 struct activity_track {
@@ -121,6 +203,18 @@ void bucket_add(struct bucket *to, const struct bucket *more);
 
 /* activity_take.c: what a record adds */
 void activity_record(struct activity *f, const struct monrec_record *record);
+/* activity_counts.c: states, paging, responses and the partition; where their fields are */
+void activity_find_fields(struct activity *f);
+void activity_system(struct activity *f, const struct monrec_record *record);
+void activity_user(struct activity *f, struct user_activity *user,
+		   const struct monrec_record *record);
+void activity_volume(struct activity *f, struct device_activity *device,
+		     const struct monrec_record *record);
+void activity_response(struct activity *f, struct device_activity *device,
+		       const struct monrec_record *record);
+/* Of field_place: false if the release or the record has it not. */
+bool activity_value(const struct activity *f, const struct monrec_record *record,
+		    enum activity_field field, uint64_t *value);
 /* activity_event.c: the same of records about events */
 void activity_event(struct activity *f, const struct monrec_record *record);
 

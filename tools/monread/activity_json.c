@@ -6,9 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include <jansson.h>
-
-#include "activity.h"
+#include "activity_json.h"
 
 struct activity_json {
 	struct sink sink;
@@ -22,7 +20,7 @@ static struct activity_json *json_of(struct sink *sink)
 	return (struct activity_json *)sink;
 }
 
-static void add_rate(json_t *line, const char *name, uint64_t count, uint64_t time)
+void json_rate(json_t *line, const char *name, uint64_t count, uint64_t time)
 {
 	if (time)
 		json_object_set_new(line, name,
@@ -70,7 +68,13 @@ static json_t *devices(const struct activity *now, const struct activity *before
 		if (starts && time) {
 			json_t *device = json_pack("{s:s}", "device", number);
 
-			add_rate(device, "starts", starts, time);
+			json_rate(device, "starts", starts, time);
+			/* Of the channel subsystem, in milliseconds. */
+			if (now->device[i].measured)
+				json_object_set_new(device, "response",
+						    json_real(0.128 *
+							      (double)now->device[i].response /
+							      (double)now->device[i].measured));
 			json_array_append_new(list, device);
 		}
 	}
@@ -98,14 +102,15 @@ static int tell(struct activity_json *j)
 	json_object_set_new(line, "sets", json_integer((json_int_t)now->sets));
 	json_object_set_new(line, "records", json_integer((json_int_t)now->records));
 	json_object_set_new(line, "busy", busy(bucket));
-	add_rate(line, "page-reads", bucket->page_reads, bucket->time);
-	add_rate(line, "page-writes", bucket->page_writes, bucket->time);
-	add_rate(line, "starts", bucket->starts, bucket->time);
+	json_rate(line, "page-reads", bucket->page_reads, bucket->time);
+	json_rate(line, "page-writes", bucket->page_writes, bucket->time);
+	json_rate(line, "starts", bucket->starts, bucket->time);
 	json_object_set_new(line, "users", users(now, &j->told));
 	json_object_set_new(line, "devices", devices(now, &j->told, bucket->time));
 	json_object_set_new(line, "events", events(now, &j->told));
 	json_object_set_new(line, "lost", json_integer(bucket->lost));
 	json_object_set_new(line, "overflows", json_integer(bucket->overflows));
+	activity_json_more(line, now, &j->told);
 	ret = json_dumpf(line, j->out, JSON_COMPACT | JSON_REAL_PRECISION(9));
 	json_decref(line);
 	j->told = *now;

@@ -64,9 +64,17 @@ static void take_processor(struct activity *f, const struct monrec_record *recor
 	/* While it was offline it was neither busy nor idle. */
 	if (cpu->tod && f->intervals <= cpu->interval + 1 && record->tod > cpu->tod &&
 	    user_time >= cpu->user_time && system_time >= cpu->system_time) {
-		f->now.busy[cpu->type] += user_time - cpu->user_time;
-		f->now.busy[cpu->type] += system_time - cpu->system_time;
-		f->now.elapsed[cpu->type] += record->tod - cpu->tod;
+		const uint64_t users = user_time - cpu->user_time;
+		const uint64_t system = system_time - cpu->system_time;
+		const uint64_t elapsed = record->tod - cpu->tod;
+		const double busy = 100 * ((double)users + (double)system) / (double)elapsed;
+
+		f->now.busy[cpu->type] += users + system;
+		f->now.elapsed[cpu->type] += elapsed;
+		cpu->users += users;
+		cpu->system += system;
+		cpu->elapsed += elapsed;
+		cpu->most = busy > cpu->most ? busy : cpu->most;
 	}
 	cpu->interval = f->intervals;
 	cpu->tod = record->tod;
@@ -95,8 +103,9 @@ static void take_paging(struct activity *f, const struct monrec_record *record)
 	cpu->page_writes = (uint32_t)writes;
 }
 
-/* Entries are found by number, from where it would be on. */
-static void take_device(struct activity *f, uint32_t source, uint64_t number, uint64_t starts)
+/* Entries are found by number, from where it would be on.  NULL: there is no room. */
+static struct device_activity *device_at(struct activity *f, uint32_t source, uint64_t number,
+					 uint64_t starts)
 {
 	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++) {
 		struct device_activity *device = &f->device[(number + i) % ACTIVITY_DEVICES];
@@ -105,28 +114,64 @@ static void take_device(struct activity *f, uint32_t source, uint64_t number, ui
 			*device = (struct device_activity){
 				.number = (uint16_t)number, .source = source, .last = (uint32_t)starts,
 			};
-		if (device->number != number)
-			continue;
-		if (device->source == source) {
-			const uint32_t more = (uint32_t)starts - device->last;
-
-			device->last = (uint32_t)starts;
-			device->starts += more;
-			f->now.starts += more;
-		}
-		return;
+		if (device->number == number)
+			return device;
 	}
 	f->left_out++;
+	return NULL;
 }
 
-static void take_device_field(struct activity *f, const struct monrec_record *record,
+static struct device_activity *take_device(struct activity *f, uint32_t source, uint64_t number,
+					   uint64_t starts)
+{
+	struct device_activity *device = device_at(f, source, number, starts);
+
+	if (device && device->source == source) {
+		const uint32_t more = (uint32_t)starts - device->last;
+
+		device->last = (uint32_t)starts;
+		device->starts += more;
+		f->now.starts += more;
+	}
+	return device;
+}
+
+static struct device_activity *take_device_field(struct activity *f, const struct monrec_record *record,
 			      const char *name)
 {
 	uint64_t number, starts;
 
-	if (activity_number(f, record, "RDEVDEV", &number) &&
-	    activity_number(f, record, name, &starts))
-		take_device(f, kind_of(record), number, starts);
+	if (!activity_number(f, record, "RDEVDEV", &number) ||
+	    !activity_number(f, record, name, &starts))
+		return NULL;
+	return take_device(f, kind_of(record), number, starts);
+}
+
+static void take_volume(struct activity *f, const struct monrec_record *record)
+{
+	struct device_activity *device = take_device_field(f, record, "SCGSSCH");
+
+	if (device)
+		activity_volume(f, device, record);
+}
+
+/* A device that is measured has other records that count; it is not to be counted by this one. */
+static void take_response(struct activity *f, const struct monrec_record *record)
+{
+	uint64_t number;
+
+	if (!activity_value(f, record, FIELD_D6R14_DEVICE, &number))
+		return;
+	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++) {
+		struct device_activity *device = &f->device[(number + i) % ACTIVITY_DEVICES];
+
+		if (!device->source)
+			return;
+		if (device->number == number) {
+			activity_response(f, device, record);
+			return;
+		}
+	}
 }
 
 /* The entry of a user's virtual processor. */
@@ -175,8 +220,11 @@ static void take_user(struct activity *f, const struct monrec_record *record)
 		return;
 	activity_number(f, record, "VMDCPUAD", &address);
 	user = user_at(f, record->data + name->offset, address);
-	if (user && activity_number(f, record, "VMDTTIME", &time))
+	if (!user)
+		return;
+	if (activity_number(f, record, "VMDTTIME", &time))
 		take_time(user, kind_of(record), time);
+	activity_user(f, user, record);
 }
 
 /* Letters, digits and @#$_-+ in EBCDIC, then blanks. */
@@ -210,6 +258,12 @@ static void take_application(struct activity *f, const struct monrec_record *rec
 void activity_record(struct activity *f, const struct monrec_record *record)
 {
 	switch (kind_of(record)) {
+	case KIND(0, 12):
+	case KIND(0, 15):
+	case KIND(1, 4):
+	case KIND(1, 9):
+		activity_system(f, record);
+		break;
 	case KIND(0, 2):
 		take_processor(f, record);
 		break;
@@ -217,12 +271,15 @@ void activity_record(struct activity *f, const struct monrec_record *record)
 		take_paging(f, record);
 		break;
 	case KIND(3, 4):
-		take_device_field(f, record, "SCGSSCH");
+		take_volume(f, record);
 		break;
 	case KIND(6, 3):
 		if (record->len == IODDEV_LENGTH)
 			take_device(f, KIND(6, 3), get_be16(record->data + IODDEV_NUMBER),
 				    get_be32(record->data + IODDEV_STARTS));
+		break;
+	case KIND(6, 14):
+		take_response(f, record);
 		break;
 	case KIND(6, 24):
 		take_device_field(f, record, "DSKXFERS");
