@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+#include "report.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* Units of a measurement block's times in milliseconds (z/Architecture PoP, format 0: 128 us). */
+#define BLOCK_MS 0.128
+#define PAGES_A_MIB 256.0
+
+#define TEXT(head) { head, true }
+#define NUMBER(head) { head, false }
+
+/* The rows of a table, the largest first; of equal ones the first. */
+struct ranking {
+	unsigned int count, all;
+	double value[REPORT_ROWS];
+	unsigned int index[REPORT_ROWS];
+};
+
+static void rank(struct ranking *top, double value, unsigned int index)
+{
+	unsigned int at = top->count;
+
+	top->all++;
+	if (at == REPORT_ROWS && value <= top->value[REPORT_ROWS - 1])
+		return;
+	if (at == REPORT_ROWS)
+		at--;
+	else
+		top->count++;
+	for (; at > 0 && top->value[at - 1] < value; at--) {
+		top->value[at] = top->value[at - 1];
+		top->index[at] = top->index[at - 1];
+	}
+	top->value[at] = value;
+	top->index[at] = index;
+}
+
+static void group(char text[REPORT_CELL])
+{
+	const size_t len = strlen(text), whole = strcspn(text, "."), first = strspn(text, "-");
+
+	/* From the right, so that nothing has to be moved twice. */
+	for (size_t at = whole, end = len; at > first + 3 && end + 1 < REPORT_CELL; end++) {
+		at -= 3;
+		memmove(text + at + 1, text + at, end - at + 1);
+		text[at] = ',';
+	}
+}
+
+const char *report_number(char text[REPORT_CELL], double value, int decimals)
+{
+	/* Room for the commas, too. */
+	if (snprintf(text, REPORT_CELL, "%.*f", decimals, value) < (int)REPORT_CELL / 2)
+		group(text);
+	else
+		snprintf(text, REPORT_CELL, "%.6g", value);
+	return text;
+}
+
+const char *report_count(char text[REPORT_CELL], uint64_t value)
+{
+	snprintf(text, REPORT_CELL, "%" PRIu64, value);
+	group(text);
+	return text;
+}
+
+/* The cells of a row are filled from the left. */
+struct row {
+	struct report *report;
+	const struct thresholds *thresholds;
+	unsigned int column;
+};
+
+static struct row next_row(struct report *report, const struct thresholds *thresholds)
+{
+	assert(report->rows < REPORT_ROWS);
+	return (struct row){ .report = report, .thresholds = thresholds, .column = 0 };
+}
+
+static struct report_cell *next_cell(struct row *row)
+{
+	assert(row->column < REPORT_COLUMNS && row->report->columns[row->column].head);
+	return &row->report->cell[row->report->rows][row->column++];
+}
+
+static void end_row(struct row *row)
+{
+	assert(!row->report->columns[row->column].head);
+	row->report->rows++;
+}
+
+static void text_cell(struct row *row, const char *format, ...)
+{
+	va_list words;
+
+	va_start(words, format);
+	vsnprintf(next_cell(row)->text, REPORT_CELL, format, words);
+	va_end(words);
+}
+
+/* Below 0: there is no value, and the cell is empty.  @threshold: THRESHOLDS is none. */
+static void number_cell(struct row *row, double value, int decimals, enum threshold threshold)
+{
+	struct report_cell *cell = next_cell(row);
+
+	if (value < 0)
+		return;
+	report_number(cell->text, value, decimals);
+	cell->high = threshold != THRESHOLDS && threshold_above(row->thresholds, threshold, value);
+}
+
+static double per_cent(double some, double of)
+{
+	return of > 0 ? 100 * some / of : -1;
+}
+
+/* Seconds from the first interval's begin to the last one's end. */
+static double seconds_of(const struct activity *f)
+{
+	uint64_t time = 0;
+
+	for (unsigned int i = 0; i < f->buckets; i++)
+		time += f->bucket[i].time;
+	return (double)time / (double)TOD_SECOND;
+}
+
+static double per_second(const struct activity *f, uint64_t count)
+{
+	const double seconds = seconds_of(f);
+
+	return seconds > 0 ? (double)count / seconds : -1;
+}
+
+/* "above 25 %: CPU wait.  " at the end of the note. */
+static void add_note(struct report *report, const struct thresholds *thresholds,
+		     enum threshold threshold, const char *what)
+{
+	const size_t len = strlen(report->note);
+	char value[REPORT_CELL];
+
+	if (thresholds->of[threshold] < 0)
+		return;
+	report_number(value, thresholds->of[threshold],
+		      thresholds->of[threshold] != (double)(int64_t)thresholds->of[threshold]);
+	snprintf(report->note + len, sizeof(report->note) - len, "%s%s above %s %s",
+		 len ? ", " : "", what, value, threshold_units[threshold]);
+}
+
+static uint64_t samples_of(const struct state_counts *states)
+{
+	uint64_t all = 0;
+
+	for (unsigned int i = 0; i < USER_STATES; i++)
+		all += states->found[i];
+	return all;
+}
+
+static const struct report_column wait_columns[] = {
+	TEXT("user"), NUMBER("running %"), NUMBER("CPU wait %"), NUMBER("I/O wait %"), NUMBER("page wait %"),
+	NUMBER("simulation %"), NUMBER("idle %"), NUMBER("dormant %"), NUMBER("other %"), NUMBER("samples"), { NULL, false },
+};
+
+static void wait_row(struct report *report, const struct thresholds *thresholds, const char *name,
+		     const struct state_counts *states)
+{
+	static const enum threshold marked[USER_STATES] = {
+		THRESHOLDS, THRESHOLD_CPU_WAIT, THRESHOLD_IO_WAIT, THRESHOLD_PAGE_WAIT, THRESHOLDS,
+		THRESHOLDS, THRESHOLDS, THRESHOLDS,
+	};
+	const uint64_t samples = samples_of(states);
+	struct row row = next_row(report, thresholds);
+
+	text_cell(&row, "%s", name);
+	for (unsigned int i = 0; i < USER_STATES; i++)
+		number_cell(&row, per_cent((double)states->found[i], (double)samples), 1, marked[i]);
+	number_cell(&row, (double)samples, 0, THRESHOLDS);
+	end_row(&row);
+}
+
+static void make_waits(struct report *report, const struct activity *f,
+		       const struct thresholds *thresholds)
+{
+	char name[ACTIVITY_NAME_SIZE];
+	struct ranking top = { 0 };
+
+	report->columns = wait_columns;
+	add_note(report, thresholds, THRESHOLD_CPU_WAIT, "CPU wait");
+	add_note(report, thresholds, THRESHOLD_IO_WAIT, "I/O wait");
+	add_note(report, thresholds, THRESHOLD_PAGE_WAIT, "page wait");
+	if (samples_of(&f->system.states) > 0)
+		wait_row(report, thresholds, "(all users)", &f->system.states);
+	for (unsigned int i = 0; i < ACTIVITY_USERS; i++) {
+		const struct state_counts *states = &f->user[i].states;
+		const uint64_t samples = samples_of(states);
+
+		if (samples > 0)
+			rank(&top, (double)(states->found[STATE_CPU_WAIT] +
+					    states->found[STATE_IO_WAIT] +
+					    states->found[STATE_PAGE_WAIT] +
+					    states->found[STATE_SIMULATION]) / (double)samples, i);
+	}
+	for (unsigned int i = 0; i < top.count && report->rows < REPORT_ROWS; i++) {
+		const struct user_activity *user = &f->user[top.index[i]];
+
+		wait_row(report, thresholds, activity_user_name(user, name), &user->states);
+		report->left_out = top.all - i - 1;
+	}
+}
+
+static const struct report_column response_columns[] = {
+	TEXT("device"), NUMBER("I/Os"), NUMBER("I/Os/s"), NUMBER("most I/Os/s"), NUMBER("response ms"),
+	TEXT("from"), { NULL, false },
+};
+
+static uint64_t starts_of_all(const struct activity *f)
+{
+	uint64_t starts = 0;
+
+	for (unsigned int i = 0; i < f->buckets; i++)
+		starts += f->bucket[i].starts;
+	return starts;
+}
+
+static double most_starts(const struct activity *f)
+{
+	double most = 0;
+
+	for (unsigned int i = 0; i < f->buckets; i++) {
+		const struct bucket *bucket = &f->bucket[i];
+		const double rate = bucket->time ? (double)bucket->starts * (double)TOD_SECOND /
+							   (double)bucket->time :
+						   0;
+
+		most = rate > most ? rate : most;
+	}
+	return most;
+}
+
+static void response_row(struct report *report, const struct activity *f,
+			 const struct thresholds *thresholds, const struct device_activity *device)
+{
+	struct row row = next_row(report, thresholds);
+
+	text_cell(&row, "%04X", device->number);
+	number_cell(&row, (double)device->starts, 0, THRESHOLDS);
+	number_cell(&row, per_second(f, device->starts), 1, THRESHOLDS);
+	number_cell(&row, device->most, 1, THRESHOLDS);
+	number_cell(&row, device->measured ? (double)device->response * BLOCK_MS /
+						     (double)device->measured :
+					     -1, 2, THRESHOLD_RESPONSE);
+	text_cell(&row, "%s", device->measured ? "D6R14" : "");
+	end_row(&row);
+}
+
+static void make_responses(struct report *report, const struct activity *f,
+			   const struct thresholds *thresholds)
+{
+	const uint64_t all = starts_of_all(f), waits = f->system.states.found[STATE_IO_WAIT];
+	const double response =
+		f->system.states.counted ? activity_io_wait(f, waits, activity_user_starts(f)) : -1;
+	struct ranking top = { 0 };
+	struct row row;
+
+	report->columns = response_columns;
+	snprintf(report->facts, sizeof(report->facts),
+		 "The response of all devices is how long users waited for an I/O on the average: "
+		 "samples that found them waiting (D0R12), by the I/Os of all devices but paging "
+		 "volumes.  D6R14 alone has that of a single device.");
+	add_note(report, thresholds, THRESHOLD_RESPONSE, "response");
+	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++)
+		if (f->device[i].source)
+			rank(&top, (double)f->device[i].starts, i);
+	if (top.count == 0)
+		return;
+	row = next_row(report, thresholds);
+	text_cell(&row, "(all)");
+	number_cell(&row, (double)all, 0, THRESHOLDS);
+	number_cell(&row, per_second(f, all), 1, THRESHOLDS);
+	number_cell(&row, most_starts(f), 1, THRESHOLDS);
+	number_cell(&row, response, 2, THRESHOLD_RESPONSE);
+	text_cell(&row, "%s", response >= 0 ? "D0R12" : "");
+	end_row(&row);
+	for (unsigned int i = 0; i < top.count && report->rows < REPORT_ROWS; i++) {
+		response_row(report, f, thresholds, &f->device[top.index[i]]);
+		report->left_out = top.all - i - 1;
+	}
+}
+
+static const struct report_column volume_columns[] = {
+	TEXT("volume"), TEXT("device"), NUMBER("slots"), NUMBER("used %"), NUMBER("pages read/s"),
+	NUMBER("pages written/s"), NUMBER("pages/s"), NUMBER("I/Os/s"), { NULL, false },
+};
+
+static void volume_row(struct report *report, const struct activity *f,
+		       const struct thresholds *thresholds, const struct device_activity *device)
+{
+	struct row row = next_row(report, thresholds);
+	char name[ACTIVITY_NAME_SIZE];
+
+	text_cell(&row, "%s", activity_text(device->volume, sizeof(device->volume), name));
+	text_cell(&row, "%04X", device->number);
+	number_cell(&row, device->slots, 0, THRESHOLDS);
+	number_cell(&row, per_cent(device->slots_used, device->slots), 1, THRESHOLD_SLOTS);
+	number_cell(&row, per_second(f, device->pages.reads), 1, THRESHOLDS);
+	number_cell(&row, per_second(f, device->pages.writes), 1, THRESHOLDS);
+	number_cell(&row, per_second(f, device->pages.reads + device->pages.writes), 1,
+		    THRESHOLD_PAGING);
+	number_cell(&row, per_second(f, device->starts), 1, THRESHOLDS);
+	end_row(&row);
+}
+
+static void make_volumes(struct report *report, const struct activity *f,
+			 const struct thresholds *thresholds)
+{
+	struct ranking top = { 0 };
+
+	report->columns = volume_columns;
+	add_note(report, thresholds, THRESHOLD_SLOTS, "slots used");
+	add_note(report, thresholds, THRESHOLD_PAGING, "pages");
+	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++)
+		if (f->device[i].is_paging)
+			rank(&top, (double)(f->device[i].pages.reads + f->device[i].pages.writes), i);
+	for (unsigned int i = 0; i < top.count; i++)
+		volume_row(report, f, thresholds, &f->device[top.index[i]]);
+	report->left_out = top.all - top.count;
+}
+
+static const struct report_column user_paging_columns[] = {
+	TEXT("user"), NUMBER("pages read"), NUMBER("pages written"), NUMBER("in storage MiB"),
+	NUMBER("on volumes MiB"), NUMBER("I/Os"), { NULL, false },
+};
+
+static void make_user_paging(struct report *report, const struct activity *f,
+			     const struct thresholds *thresholds)
+{
+	char name[ACTIVITY_NAME_SIZE];
+	struct ranking top = { 0 };
+
+	report->columns = user_paging_columns;
+	for (unsigned int i = 0; i < ACTIVITY_USERS; i++)
+		if (f->user[i].pages.counted)
+			rank(&top, (double)(f->user[i].pages.reads + f->user[i].pages.writes), i);
+	for (unsigned int i = 0; i < top.count; i++) {
+		const struct user_activity *user = &f->user[top.index[i]];
+		struct row row = next_row(report, thresholds);
+
+		text_cell(&row, "%s", activity_user_name(user, name));
+		number_cell(&row, (double)user->pages.reads, 0, THRESHOLDS);
+		number_cell(&row, (double)user->pages.writes, 0, THRESHOLDS);
+		number_cell(&row, user->resident / PAGES_A_MIB, 1, THRESHOLDS);
+		number_cell(&row, user->slots / PAGES_A_MIB, 1, THRESHOLDS);
+		number_cell(&row, (double)user->starts, 0, THRESHOLDS);
+		end_row(&row);
+	}
+	report->left_out = top.all - top.count;
+}
+
+static const struct report_column load_columns[] = {
+	TEXT("processor"), TEXT("type"), NUMBER("busy %"), NUMBER("users %"), NUMBER("system %"),
+	NUMBER("most busy %"), { NULL, false },
+};
+
+static void load_facts(struct report *report, const struct activity *f)
+{
+	const struct system_activity *s = &f->system;
+	char name[ACTIVITY_NAME_SIZE], used[REPORT_CELL];
+	double busy = 0;
+
+	for (unsigned int i = 0; i < ACTIVITY_CPUS; i++)
+		if (f->cpu[i].elapsed)
+			busy += ((double)f->cpu[i].users + (double)f->cpu[i].system) /
+				(double)f->cpu[i].elapsed;
+	report_number(used, busy, 2);
+	activity_text(s->partition, sizeof(s->partition), name);
+	if (!s->has_partition)
+		snprintf(report->facts, sizeof(report->facts), "Processors in use: %s.", used);
+	else
+		snprintf(report->facts, sizeof(report->facts),
+			 "Partition %s, number %u: %u processors configured, %u standby; %u shared, "
+			 "%u dedicated; the machine has %u.  Processors in use: %s.",
+			 *name ? name : "without a name", s->number, s->configured, s->standby,
+			 s->shared, s->dedicated, s->machine, used);
+}
+
+static void make_load(struct report *report, const struct activity *f,
+		      const struct thresholds *thresholds)
+{
+	struct ranking top = { 0 };
+
+	report->columns = load_columns;
+	add_note(report, thresholds, THRESHOLD_BUSY, "busy");
+	for (unsigned int i = 0; i < ACTIVITY_CPUS; i++)
+		if (f->cpu[i].elapsed)
+			rank(&top, ((double)f->cpu[i].users + (double)f->cpu[i].system) /
+					   (double)f->cpu[i].elapsed, i);
+	for (unsigned int i = 0; i < top.count; i++) {
+		const struct cpu_activity *cpu = &f->cpu[top.index[i]];
+		const double elapsed = (double)cpu->elapsed;
+		struct row row = next_row(report, thresholds);
+
+		text_cell(&row, "%u", cpu->address);
+		text_cell(&row, "%s", activity_type_names[cpu->type]);
+		number_cell(&row, 100 * top.value[i], 1, THRESHOLD_BUSY);
+		number_cell(&row, per_cent((double)cpu->users, elapsed), 1, THRESHOLDS);
+		number_cell(&row, per_cent((double)cpu->system, elapsed), 1, THRESHOLDS);
+		number_cell(&row, cpu->most, 1, THRESHOLD_BUSY);
+		end_row(&row);
+	}
+	report->left_out = top.all - top.count;
+	if (report->rows || f->system.has_partition)
+		load_facts(report, f);
+}
+
+void report_make(struct report *report, enum report_kind kind, const struct activity *f,
+		 const struct thresholds *thresholds)
+{
+	static const struct {
+		const char *id, *title;
+		void (*make)(struct report *report, const struct activity *f,
+			     const struct thresholds *thresholds);
+	} known[REPORT_KINDS] = {
+		[REPORT_LOAD] = { "load", "Load of the partition", make_load },
+		[REPORT_WAITS] = { "waits", "What users wait for", make_waits },
+		[REPORT_RESPONSES] = { "responses", "Response of devices", make_responses },
+		[REPORT_VOLUMES] = { "volumes", "Paging volumes", make_volumes },
+		[REPORT_USER_PAGING] = { "user-paging", "Users by paging", make_user_paging },
+	};
+
+	memset(report, 0, sizeof(*report));
+	report->id = known[kind].id;
+	report->title = known[kind].title;
+	known[kind].make(report, f, thresholds);
+}
