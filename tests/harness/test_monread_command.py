@@ -290,6 +290,11 @@ def test_words_that_are_no_options(monread: Path, tmp_path: Path) -> None:
         (["--summary", "--check"], EXIT_USAGE, "only one of --summary, --activity"),
         (["--activity", "--json"], EXIT_USAGE, "only one of --summary, --activity"),
         (["--activity", "--values"], EXIT_USAGE, "only one of --summary, --activity"),
+        (["--tables", "--activity"], EXIT_USAGE, "only one of --summary, --activity, --tables"),
+        (["--threshold", "busy"], EXIT_USAGE, "invalid threshold: 'busy' (NAME=VALUE or NAME=off"),
+        (["--threshold", "load=5"], EXIT_USAGE, "invalid threshold: 'load=5'"),
+        (["--time-zone", "CET-1"], EXIT_USAGE, "unknown time zone: 'CET-1' (UTC, local, "),
+        (["--time-zone", "../../etc/passwd"], EXIT_USAGE, "unknown time zone: '../../etc/passwd'"),
         (["a", "b"], EXIT_USAGE, "more than one file given"),
         (["/no/such"], EXIT_USAGE, "monread: /no/such: No such file or directory"),
         (["/"], EXIT_FAILED, "monread: /: Is a directory"),
@@ -339,10 +344,11 @@ def test_help_has_groups(monread: Path) -> None:
         "Input": [
             *("blocking", "monwrite", "release", "reopen", "reopen-wait", "sets", "timeout"),
         ],
-        "Printing (default: text)": ["activity", "check", "json", "summary", "values"],
+        "Printing (default: text)": ["activity", "check", "json", "summary", "tables", "values"],
         "Output files, with complete sets only": [
-            *("anonymise", "csv", "html", "write-monwrite", "write-stream", *of_argp),
+            *("anonymise", "csv", "html", "write-monwrite", "write-stream"),
         ],
+        "Of --html and --tables": ["threshold", "time-zone", *of_argp],
     }
 
 

@@ -3,17 +3,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import struct
 import subprocess
+import sys
 import zlib
+import zoneinfo
+from datetime import datetime
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from monread_tool import START, build_monread, part, run, stream
+from monread_tool import ROOT, START, build_monread, part, run, stream
 
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS
 from zvmlab.mondata.records import EVENT, Part, Record
@@ -143,7 +147,7 @@ def check(text: str, name: str = "LINUX001") -> None:
     ]
     assert page.tables["io-table"][2:] == [[time, "10.0"] for time in until[1:]]
     assert page.tables["users-table"][1:] == [[name, "21.000", ""]]
-    assert page.tables["devices-table"][1:] == [["1234", "1800", ""]]
+    assert page.tables["devices-table"][1:] == [["1234", "1,800", ""]]
     assert page.tables["events-table"][1:] == [[time, f"logon {name}"] for time in until]
     assert "None known." in text
 
@@ -185,11 +189,11 @@ def test_events_of_each_kind(monread: Path, tmp_path: Path) -> None:
     page = Page(text)
     said = [what for _, what in (*events, resumed, sample)]
     assert page.tables["events-table"][1:] == [["2026-03-02 00:01:00", what] for what in said]
-    marks = re.findall(r'<circle class="f(\d)"[^>]* r="([0-9.]+)"><title>(\d+)</title>', text)
+    marks = re.findall(r'<i class="f(\d)" [^>]*;width:(\d+)px;[^>]* title="(\d+)"></i>', text)
     # Twice as many, a step larger.
     assert marks == [
-        *(("0", "4.5", "5"), ("1", "2.5", "1"), ("2", "3.5", "2")),
-        *(("3", "3.5", "2"), ("4", "3.5", "2"), ("5", "3.5", "2")),
+        *(("0", "9", "5"), ("1", "5", "1"), ("2", "7", "2")),
+        *(("3", "7", "2"), ("4", "7", "2"), ("5", "7", "2")),
     ]
     assert page.tables["gaps-table"][1:] == [["2026-03-02 00:01:00", "0", "0", "77"]]
 
@@ -229,13 +233,13 @@ def test_any_length_of_time_fits(monread: Path, tmp_path: Path) -> None:
     rows = page.tables["busy-table"][1:]
     assert 120 <= len(rows) <= 240
     assert {(cp, ifl) for _, cp, ifl in rows} == {("55.0", "18.3")}
-    assert page.tables["users-table"][1:] == [["LINUX001", f"{1999 * 7}.000", ""]]
-    assert page.tables["devices-table"][1:] == [["1234", str(1999 * 600), ""]]
+    assert page.tables["users-table"][1:] == [["LINUX001", f"{1999 * 7:,}.000", ""]]
+    assert page.tables["devices-table"][1:] == [["1234", f"{1999 * 600:,}", ""]]
 
 
 def test_what_no_record_tells(monread: Path, tmp_path: Path) -> None:
     text = page_of(monread, tmp_path, stream(part(Record(1, 11, BEGIN)))).read_text()
-    assert text.count("No data.") == 5
+    assert text.count("No data.") == 11
     assert "No event was recorded." in text
 
 
@@ -248,12 +252,102 @@ def test_lost_sets_are_gaps(monread: Path, tmp_path: Path) -> None:
     (tmp_path / "data.idx").write_text("".join(f'{{"length":{one}}}\n' for one in lengths))
     assert run(monread, file, "--html", page).returncode == EXIT_FAILED
     text = page.read_text()
-    # In each chart, and on the time line of events.
+    # In each chart that has data, and on the time line of events.
     assert text.count('<rect class="gap"') == 4
     tables = Page(text)
     assert tables.ids["sets"] == "2"
     assert tables.tables["gaps-table"][1:] == [["2026-03-02 00:02:00", "1", "0", "0"]]
     assert [row[0][-8:] for row in tables.tables["busy-table"][1:3]] == ["00:01:00", "00:02:00"]
+
+
+def zone_of(monread: Path, tmp_path: Path, begin: int, minutes: int, zone: str) -> str:
+    """The page of intervals from @begin, seconds since 1970, at times of the zone."""
+    first = (2208988800 + begin) * SECOND
+    sets = [part(Record(1, 11, first + n * 60 * SECOND)) for n in range(minutes + 1)]
+    return page_of(monread, tmp_path, stream(*sets), "--time-zone", zone).read_text()
+
+
+def test_times_of_a_zone(monread: Path, tmp_path: Path) -> None:
+    """By the clocks of Python's zoneinfo, which reads the same database."""
+    berlin = zoneinfo.ZoneInfo("Europe/Berlin")
+    summer = int(datetime(2026, 7, 1, 12, tzinfo=berlin).timestamp())
+    text = zone_of(monread, tmp_path, summer, 30, "Europe/Berlin")
+    assert "2026-07-01 12:00:00 CEST (UTC+02:00) to 2026-07-01 12:30:00 CEST (UTC+02:00)" in text
+    text = zone_of(monread, tmp_path, summer, 30, "UTC")
+    assert "2026-07-01 10:00:00 UTC to 2026-07-01 10:30:00 UTC" in text
+    # Clocks are put back at 3:00; the hour from 2:00 comes twice.
+    autumn = int(datetime(2026, 10, 25, 2, 30, tzinfo=berlin).timestamp())
+    text = zone_of(monread, tmp_path, autumn, 60, "Europe/Berlin")
+    assert "2026-10-25 02:30:00 CEST (UTC+02:00) to 2026-10-25 02:30:00 CET (UTC+01:00)" in text
+
+
+def test_times_that_come_twice_differ(monread: Path, tmp_path: Path) -> None:
+    berlin = zoneinfo.ZoneInfo("Europe/Berlin")
+    begin = int(datetime(2026, 10, 25, 2, 30, tzinfo=berlin).timestamp())
+    first = (2208988800 + begin) * SECOND
+    sets = []
+    for number in (1, 2, 3):
+        tod = first + (number - 1) * 1800 * SECOND
+        sets.append(part(*processor(tod, 0, 0, 900 * number), Record(1, 11, tod)))
+    page = Page(
+        page_of(monread, tmp_path, stream(*sets), "--time-zone", "Europe/Berlin").read_text()
+    )
+    assert [row[0] for row in page.tables["busy-table"][1:]] == [
+        *("2026-10-25 02:30:00 +0200", "2026-10-25 02:00:00 +0100", "2026-10-25 02:30:00 +0100"),
+    ]
+
+
+def test_thresholds(monread: Path, tmp_path: Path) -> None:
+    """CP 0 is busy 55 % of the time, IFL 1 18.3 %; what is above has a mark that is text."""
+    text = page_of(monread, tmp_path, FOUR, "--threshold", "busy=50").read_text()
+    page = Page(text)
+    assert page.tables["busy-table"][2][1:] == ["▲ 55.0", "18.3"]
+    assert page.tables["load-table"][1] == ["0", "CP", "▲ 55.0", "50.0", "5.0", "▲ 55.0"]
+    assert page.tables["load-table"][2] == ["1", "IFL", "18.3", "16.7", "1.7", "18.3"]
+    assert text.count('<span class="over"') == 3 and "threshold 50</span>" in text
+    text = page_of(monread, tmp_path, FOUR, "--threshold", "busy=off").read_text()
+    assert "▲" not in text.split('<section id="users"')[0].split("</style>")[1]
+
+
+def test_tables_of_a_modelled_system(monread: Path, tmp_path: Path) -> None:
+    """What the model's source says of it: an I/O takes 2 ms, samples are 2 s apart."""
+    out = tmp_path / "data"
+    workload = {
+        **{"hours": 1, "seed": 3, "processors": [{"type": "CP", "count": 3}]},
+        "system": {"name": "SYS1", "partition": "PART7"},
+        "devices": [
+            {"kind": "scsi", "first": "1000", "count": 4, "paths": ["40", "41"]},
+            {"kind": "paging", "first": "3000", "count": 2, "volume": "PAG"},
+        ],
+        "users": [{"name": "U", "count": 20, "io": 50, "paging": 5, "transactions": 1}],
+    }
+    (tmp_path / "w.json").write_text(json.dumps(workload))
+    argv = [sys.executable, ROOT / "zvmlab", "fabricate", "--workload", tmp_path / "w.json"]
+    subprocess.run([*argv, "--out", out], capture_output=True, timeout=300, check=True)
+    html = tmp_path / "page"
+    assert run(monread, out, "--html", html).returncode == EXIT_PASS
+    text = html.read_text()
+    assert "<h1>SYS1</h1>" in text and "Partition PART7, number " in text
+    tables = Page(text).tables
+    assert len(tables["load-table"]) == 1 + 3
+    all_users, *users = tables["waits-table"][1:]
+    assert all_users[0] == "(all users)" and len(users) == 9
+    assert int(all_users[-1].replace(",", "")) == 20 * 1800
+    for row in users:
+        assert row[0].startswith("U") and abs(sum(map(float, row[1:-1])) - 100) < 0.5
+    everything = tables["responses-table"][1]
+    assert everything[0] == "(all)" and 1.8 < float(everything[4]) < 2.2
+    assert [row[:3] for row in sorted(tables["volumes-table"][1:])] == [
+        *(["PAG000", "3000", "600,000"], ["PAG001", "3001", "600,000"]),
+    ]
+    # Twenty users read 5 pages a second each, at 100 % load.
+    assert 60 < sum(float(row[4]) for row in tables["volumes-table"][1:]) < 140
+    assert len(tables["user-paging-table"]) == 11
+    lines = run(monread, out, "--tables").stdout
+    for name in ("load", "waits", "responses", "volumes", "user-paging"):
+        for row in tables[f"{name}-table"][1:]:
+            words = " ".join(" ".join(row).replace("▲", "!").split())
+            assert words in [" ".join(line.split()) for line in lines.splitlines()]
 
 
 def browser(page: Path, folder: Path, *words: str) -> bytes:
@@ -335,3 +429,27 @@ def test_in_a_browser(
     # Lines of the charts, in the colours of this scheme: the page is not blank.
     assert set(colours.values()) <= seen
     assert re.fullmatch("[0-9a-f]{6}", rows[0][:3].hex())
+
+
+_WIDTH = "<script>document.title=document.documentElement.scrollWidth</script></body>"
+
+
+@pytest.mark.skipif(BROWSER is None, reason="chromium is not installed")
+@pytest.mark.parametrize("width", [400, 1200])
+def test_fits_a_narrow_window(monread: Path, tmp_path: Path, width: int) -> None:
+    """The page is no wider than its frame; wide tables scroll in their boxes."""
+    page = page_of(monread, tmp_path, FOUR)
+    text = page.read_text()
+    policy = re.search(r"<meta http-equiv[^>]*>", text)
+    assert policy is not None
+    inner = text.replace(policy[0], "").replace("</body>", _WIDTH)
+    (tmp_path / "inner.html").write_text(inner)
+    script = "document.title=document.querySelector('iframe').contentWindow.document.title"
+    outer = tmp_path / "outer.html"
+    outer.write_text(
+        f'<iframe src="inner.html" style="width:{width}px;height:900px;border:0"'
+        f' onload="{script}"></iframe>'
+    )
+    printed = browser(outer, tmp_path, "--allow-file-access-from-files", "--dump-dom").decode()
+    found = re.search(r"<title>(\d+)</title>", printed)
+    assert found and int(found[1]) == width, printed[:500]

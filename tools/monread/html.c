@@ -3,8 +3,6 @@
 #include "html.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <time.h>
 
 const char *const html_event_names[EVENT_KINDS] = {
 	"logons", "logoffs", "processors", "devices", "MONITOR commands", "suspensions",
@@ -18,25 +16,40 @@ static const char style[] =
 	"--line:#363d48;--text:#e4e8ee;--faint:#9aa5b4;--gap:#5a2320;--s0:#6ea8ff;--s1:#f0a35a;"
 	"--s2:#4fc7c7;--s3:#c39bf2;--s4:#6fdc8c;--s5:#ff9a91;--s6:#f2c464;--s7:#9aa5b4}}\n"
 	"*{box-sizing:border-box}body{margin:0 auto;max-width:1040px;padding:0 20px 40px;"
-	"background:var(--ground);color:var(--text);font:15px/1.45 system-ui,sans-serif}\n"
+	"background:var(--ground);color:var(--text);font:15px/1.45 system-ui,sans-serif;"
+	"overflow-wrap:anywhere}\n"
 	"h1{margin:24px 0 4px;font-size:24px}h2{margin:32px 0 6px;font-size:18px}"
 	".facts,.legend,summary,.none{color:var(--faint);font-size:13px}\n"
-	"svg{display:block;width:100%;height:auto;background:var(--raised);border-radius:6px}"
-	"svg text{fill:var(--faint);font-size:11px}.grid{stroke:var(--line)}"
+	".plot{position:relative;height:220px;margin:10px 22px 30px 58px;"
+	"background:var(--raised)}.plot svg{position:absolute;width:100%;height:100%}"
+	".plot span{position:absolute;color:var(--faint);font-size:12px;line-height:16px;"
+	"white-space:nowrap}.plot .y{right:100%;margin:-8px 6px 0 0}"
+	".plot .x{top:100%;width:60px;margin:4px 0 0 -30px;text-align:center}"
+	".plot .over{color:var(--text);font-size:10px;width:16px;margin:-14px 0 0 -8px;"
+	"text-align:center}.plot .threshold{right:4px;margin-top:-17px;color:var(--text)}"
+	".plot .kind{left:4px}.plot i{position:absolute;border-radius:50%;"
+	"transform:translate(-50%,-50%)}\n"
+	".plot path,.plot line{vector-effect:non-scaling-stroke}"
+	".grid{stroke:var(--line)}.limit{stroke:var(--text);stroke-dasharray:5 4}"
 	".gap{fill:var(--gap)}path{fill:none;stroke-width:1.8;stroke-linejoin:round}\n"
 	".s0{stroke:var(--s0)}.s1{stroke:var(--s1)}.s2{stroke:var(--s2)}.s3{stroke:var(--s3)}"
 	".s4{stroke:var(--s4)}.s5{stroke:var(--s5)}.s6{stroke:var(--s6)}.s7{stroke:var(--s7)}\n"
-	".f0{fill:var(--s0);background:var(--s0)}.f1{fill:var(--s1);background:var(--s1)}"
-	".f2{fill:var(--s2);background:var(--s2)}.f3{fill:var(--s3);background:var(--s3)}"
-	".f4{fill:var(--s4);background:var(--s4)}.f5{fill:var(--s5);background:var(--s5)}"
-	".f6{fill:var(--s6);background:var(--s6)}.f7{fill:var(--s7);background:var(--s7)}\n"
-	".legend i{display:inline-block;width:10px;height:10px;margin:0 4px 0 12px;"
-	"border-radius:50%}details{margin-top:6px}.wide{overflow:auto;max-height:420px}\n"
+	".f0{background:var(--s0)}.f1{background:var(--s1)}.f2{background:var(--s2)}"
+	".f3{background:var(--s3)}.f4{background:var(--s4)}.f5{background:var(--s5)}"
+	".f6{background:var(--s6)}.f7{background:var(--s7)}\n"
+	".legend span{white-space:nowrap}.legend i{display:inline-block;width:10px;height:10px;margin:0 4px 0 12px;"
+	"border-radius:50%}details{margin-top:6px}"
+	".wide{overflow:auto;max-height:420px;overflow-wrap:normal}\n"
 	"table{width:100%;border-collapse:collapse;font-size:14px}th,td{padding:4px 10px;"
 	"border-bottom:1px solid var(--line);text-align:left;font-weight:normal}"
-	"thead th{background:var(--raised);font-weight:600}"
+	"td{white-space:nowrap}thead th{background:var(--raised);font-weight:600}"
+	"td:first-child,th:first-child{position:sticky;left:0;background:var(--ground)}"
+	"th:first-child{background:var(--raised)}"
 	".n{text-align:right;font-variant-numeric:tabular-nums}.bar{width:40%}"
-	".bar i{display:block;height:10px;border-radius:3px}\n";
+	".bar i{display:block;height:10px;border-radius:3px}\n"
+	"@media(max-width:600px){body{padding:0 10px 30px}.plot{height:180px;margin-left:46px}"
+	".plot .more{display:none}th,td{padding:4px 6px}table{font-size:13px}"
+	".bar{width:25%}}\n";
 
 void html_text(FILE *out, const char *text)
 {
@@ -58,16 +71,6 @@ void html_text(FILE *out, const char *text)
 			fputc(*text, out);
 		}
 	}
-}
-
-const char *html_time(uint64_t tod, char text[HTML_TIME_SIZE])
-{
-	const time_t seconds = (time_t)(tod / TOD_SECOND) - INT64_C(2208988800);
-	struct tm tm;
-
-	gmtime_r(&seconds, &tm);
-	strftime(text, HTML_TIME_SIZE, "%Y-%m-%d %H:%M:%S", &tm);
-	return text;
 }
 
 static double ratio(uint64_t some, uint64_t of)
@@ -93,52 +96,141 @@ static double starts(const struct bucket *bucket, unsigned int series)
 	return ratio(bucket->starts, bucket->time) * (double)TOD_SECOND;
 }
 
+/* Of all samples, of all users. */
+static double state(const struct bucket *bucket, unsigned int series)
+{
+	uint64_t all = 0;
+
+	for (unsigned int i = 0; i < USER_STATES; i++)
+		all += bucket->found[i];
+	return 100.0 * ratio(bucket->found[series], all);
+}
+
+static void number(FILE *out, const char *id, uint64_t value, const char *what)
+{
+	char text[REPORT_CELL];
+
+	fprintf(out, "<span id=\"%s\">%s</span> %s", id, report_count(text, value), what);
+}
+
+/* The system's name; the file's if no record has it. */
+static void heading(FILE *out, const struct activity *f, const char *title)
+{
+	char name[ACTIVITY_NAME_SIZE];
+
+	html_text(out, *activity_text(f->system.name, sizeof(f->system.name), name) ? name : title);
+}
+
+static void facts(FILE *out, const struct activity *f, const char *title)
+{
+	char first[CLOCK_TEXT_SIZE], last[CLOCK_TEXT_SIZE], name[ACTIVITY_NAME_SIZE];
+
+	if (*activity_text(f->system.partition, sizeof(f->system.partition), name)) {
+		fputs("partition ", out);
+		html_text(out, name);
+		fputs(" · ", out);
+	}
+	html_text(out, title);
+	fputs(" · ", out);
+	if (f->buckets) {
+		html_text(out, clock_zone_text(f->bucket[0].first, first));
+		fputs(" to ", out);
+		html_text(out, clock_zone_text(f->bucket[f->buckets - 1].last, last));
+		fputs(" · ", out);
+	}
+	number(out, "sets", f->sets, "sets, ");
+	number(out, "records", f->records, "records, ");
+	number(out, "intervals", f->intervals, "intervals");
+	if (f->merged > 1)
+		fprintf(out, " · each point combines %u of them", f->merged);
+	if (f->left_out)
+		fprintf(out, " · %s records of further users and devices are left out",
+			report_count(first, f->left_out));
+}
+
 static void head(FILE *out, const struct activity *f, const char *title)
 {
-	char first[HTML_TIME_SIZE], last[HTML_TIME_SIZE];
-
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 	      "style-src 'unsafe-inline'\">\n"
 	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
 	      out);
-	html_text(out, title);
+	heading(out, f, title);
 	fprintf(out, ": monitor data</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>", style);
-	html_text(out, title);
+	heading(out, f, title);
 	fputs("</h1>\n<p class=\"facts\">", out);
-	if (f->buckets)
-		fprintf(out, "%s to %s UTC · ", html_time(f->bucket[0].first, first),
-			html_time(f->bucket[f->buckets - 1].last, last));
-	fprintf(out, "<span id=\"sets\">%" PRIu64 "</span> sets, <span id=\"records\">%" PRIu64
-		"</span> records, <span id=\"intervals\">%" PRIu64 "</span> intervals", f->sets,
-		f->records, f->intervals);
-	if (f->merged > 1)
-		fprintf(out, " · each point combines %u of them", f->merged);
-	if (f->left_out)
-		fprintf(out, " · %" PRIu64 " records of further users and devices are left out",
-			f->left_out);
+	facts(out, f, title);
 	fputs("</p>\n", out);
 }
 
-int html_page(FILE *out, const struct activity *f, const char *title)
+/* Are the clocks of the zone changed between any of the times that are shown? */
+static bool clocks_change(const struct activity *f)
 {
+	for (unsigned int i = 0; i < f->buckets; i++)
+		if (clock_offset(clock_seconds(f->bucket[i].last)) !=
+		    clock_offset(clock_seconds(f->bucket[0].first)))
+			return true;
+	return false;
+}
+
+static void reports(FILE *out, const struct activity *f, const struct thresholds *thresholds,
+		    enum report_kind first, enum report_kind last)
+{
+	struct report report;
+
+	for (unsigned int kind = first; kind <= last; kind++) {
+		report_make(&report, kind, f, thresholds);
+		html_report(out, &report);
+	}
+}
+
+/* With the threshold of that kind, if there is one. */
+static void draw(FILE *out, const struct activity *f, const struct chart *chart,
+		 const struct thresholds *thresholds, enum threshold threshold)
+{
+	struct chart with = *chart;
+
+	with.marks = threshold != THRESHOLDS && thresholds->of[threshold] >= 0;
+	with.threshold = with.marks ? thresholds->of[threshold] : 0;
+	html_chart(out, f, &with);
+}
+
+int html_page(FILE *out, const struct activity *f, const char *title,
+	      const struct thresholds *thresholds)
+{
+	static const char *const state_names[] = { "running", "CPU wait", "I/O wait", "page wait" };
 	static const char *const paging_names[] = { "read", "written" };
 	static const char *const start_names[] = { "started" };
-	static const struct chart charts[] = {
-		{ "busy", "Processors busy, by type", "%", ACTIVITY_TYPES, activity_type_names, busy },
-		{ "paging", "Paging", "pages/s", 2, paging_names, paging },
-		{ "io", "I/O of all devices", "I/Os/s", 1, start_names, starts },
+	static const struct chart busy_chart = {
+		.id = "busy", .title = "Processors busy, by type", .unit = "%",
+		.series = ACTIVITY_TYPES, .names = activity_type_names, .value = busy,
+	}, state_chart = {
+		.id = "states", .title = "Users running and waiting", .unit = "% of samples",
+		.series = 4, .names = state_names, .value = state,
+	}, paging_chart = {
+		.id = "paging", .title = "Paging", .unit = "pages/s", .series = 2,
+		.names = paging_names, .value = paging,
+	}, start_chart = {
+		.id = "io", .title = "I/O of all devices", .unit = "I/Os/s", .series = 1,
+		.names = start_names, .value = starts,
 	};
 
+	clock_show_offset(clocks_change(f));
 	head(out, f, title);
-	html_chart(out, f, &charts[0]);
+	draw(out, f, &busy_chart, thresholds, THRESHOLD_BUSY);
+	reports(out, f, thresholds, REPORT_LOAD, REPORT_LOAD);
 	html_users(out, f);
-	html_chart(out, f, &charts[1]);
-	html_chart(out, f, &charts[2]);
+	draw(out, f, &state_chart, thresholds, THRESHOLDS);
+	reports(out, f, thresholds, REPORT_WAITS, REPORT_WAITS);
+	draw(out, f, &paging_chart, thresholds, THRESHOLD_PAGING);
+	reports(out, f, thresholds, REPORT_VOLUMES, REPORT_USER_PAGING);
+	draw(out, f, &start_chart, thresholds, THRESHOLDS);
+	reports(out, f, thresholds, REPORT_RESPONSES, REPORT_RESPONSES);
 	html_devices(out, f);
 	html_timeline(out, f);
 	html_events(out, f);
 	html_gaps(out, f);
+	clock_show_offset(false);
 	fputs("</body>\n</html>\n", out);
 	return ferror(out) ? -errno : 0;
 }

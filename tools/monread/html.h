@@ -6,9 +6,12 @@
 #include <stdio.h>
 
 #include "activity.h"
+#include "clock.h"
+#include "report.h"
 
 /* All of the page.  0, or -errno if @out fails. */
-int html_page(FILE *out, const struct activity *f, const char *title);
+int html_page(FILE *out, const struct activity *f, const char *title,
+	      const struct thresholds *thresholds);
 
 /* Text where markup is: none of it is markup. */
 void html_text(FILE *out, const char *text);
@@ -19,6 +22,8 @@ struct chart {
 	unsigned int series;
 	const char *const *names;
 	double (*value)(const struct bucket *bucket, unsigned int series);
+	bool marks;		/* values above this one are marked: */
+	double threshold;
 };
 
 /* html_chart.c: lines over time, gaps where sets were lost, and the same as a table */
@@ -29,12 +34,10 @@ void html_timeline(FILE *out, const struct activity *f);
 /* html_table.c */
 void html_users(FILE *out, const struct activity *f);
 void html_devices(FILE *out, const struct activity *f);
+/* A section; what is above a threshold has a mark before it, and a line says of what. */
+void html_report(FILE *out, const struct report *report);
 void html_events(FILE *out, const struct activity *f);
 void html_gaps(FILE *out, const struct activity *f);
-
-/* "2026-03-02 10:15:00" */
-#define HTML_TIME_SIZE 32u
-const char *html_time(uint64_t tod, char text[HTML_TIME_SIZE]);
 
 extern const char *const html_event_names[EVENT_KINDS];
 

@@ -1,22 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* monread: charts over time, as SVG. */
+/*
+ * monread: charts over time.
+ *
+ * Lines are SVG that is stretched to whatever room there is; words, and marks that must not be
+ * stretched, are text beside it, at the same places in per cent.  So they can be read on a
+ * telephone, too.
+ */
 #include <inttypes.h>
 
 #include "html.h"
 
-/* Of the picture, in its own units, and of the field that lines are drawn in. */
-enum { WIDTH = 1000, HEIGHT = 240, LEFT = 64, RIGHT = 990, TOP = 12, BOTTOM = 210 };
-enum { ROW = 24, TICKS = 6 };
+/* The units of the picture, the same in each of its directions. */
+#define WIDTH 1000.0
+#define HEIGHT 1000.0
+#define ROW 24u		/* pixels of a kind of event */
 
 static double x_of(const struct activity *f, uint64_t tod)
 {
 	const uint64_t first = f->bucket[0].first, last = f->bucket[f->buckets - 1].last;
 
 	if (last <= first || tod <= first)
-		return LEFT;
+		return 0;
 	if (tod >= last)
-		return RIGHT;
-	return LEFT + (RIGHT - LEFT) * ((double)(tod - first) / (double)(last - first));
+		return WIDTH;
+	return WIDTH * ((double)(tod - first) / (double)(last - first));
+}
+
+static double y_of(double value, double most)
+{
+	return HEIGHT - HEIGHT * value / most;
+}
+
+/* Of the picture's units. */
+static double per_cent(double units)
+{
+	return units / 10;
 }
 
 /* A round number that is not below @value. */
@@ -56,40 +74,95 @@ static bool has_values(const struct activity *f, const struct chart *chart, unsi
 	return false;
 }
 
-/* Times below, and bands where sets are missing. */
-static void draw_axis(FILE *out, const struct activity *f, int bottom)
+/* Bands where sets are missing, and a line at each round time. */
+static void draw_times(FILE *out, const struct activity *f)
 {
-	const uint64_t first = f->bucket[0].first, last = f->bucket[f->buckets - 1].last;
-	char time[HTML_TIME_SIZE];
+	struct clock_tick ticks[CLOCK_TICKS];
+	const unsigned int count = clock_ticks(clock_seconds(f->bucket[0].first),
+					       clock_seconds(f->bucket[f->buckets - 1].last), ticks);
 
 	for (unsigned int i = 0; i < f->buckets; i++) {
 		const struct bucket *bucket = &f->bucket[i];
 		const double x = x_of(f, bucket->first), end = x_of(f, bucket->last);
 
 		if (bucket->lost || bucket->overflows || bucket->suspended)
-			fprintf(out, "<rect class=\"gap\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" "
-				"height=\"%d\"/>\n", x, TOP, end - x > 2 ? end - x : 2,
-				bottom - TOP);
+			fprintf(out, "<rect class=\"gap\" x=\"%.1f\" y=\"0\" width=\"%.1f\" "
+				"height=\"%.0f\"/>\n", x, end - x > 2 ? end - x : 2, HEIGHT);
 	}
-	for (unsigned int i = 0; i < TICKS && last > first; i++) {
-		const uint64_t tod = first + (last - first) / (TICKS - 1) * i;
+	for (unsigned int i = 0; i < count; i++) {
+		const double x = x_of(f, clock_tod(ticks[i].seconds));
 
-		html_time(tod, time);
-		fprintf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">%.8s</text>\n",
-			x_of(f, tod), bottom + 18, i == 0 ? "start" :
-			i == TICKS - 1 ? "end" : "middle", time + 11);
+		fprintf(out, "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" "
+			"y2=\"%.0f\"/>\n", x, x, HEIGHT);
 	}
 }
 
-static void draw_grid(FILE *out, double most)
+/* Below the picture; where there is little room, the main ones alone. */
+static void write_times(FILE *out, const struct activity *f)
 {
-	for (unsigned int i = 0; i <= 4; i++) {
-		const double y = BOTTOM - (BOTTOM - TOP) * (i / 4.0);
+	struct clock_tick ticks[CLOCK_TICKS];
+	const unsigned int count = clock_ticks(clock_seconds(f->bucket[0].first),
+					       clock_seconds(f->bucket[f->buckets - 1].last), ticks);
 
-		fprintf(out, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>"
-			"<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.6g</text>\n", LEFT, RIGHT, y,
-			y, LEFT - 6, y + 4, most * i / 4);
+	for (unsigned int i = 0; i < count; i++)
+		fprintf(out, "<span class=\"x%s\" style=\"left:%.1f%%\">%s</span>\n",
+			ticks[i].main || count <= CLOCK_TICKS / 2 ? "" : " more",
+			per_cent(x_of(f, clock_tod(ticks[i].seconds))), ticks[i].text);
+}
+
+static void draw_grid(FILE *out)
+{
+	for (unsigned int i = 0; i <= 4; i++)
+		fprintf(out, "<line class=\"grid\" x1=\"0\" x2=\"%.0f\" y1=\"%.0f\" "
+			"y2=\"%.0f\"/>\n", WIDTH, HEIGHT / 4 * i, HEIGHT / 4 * i);
+}
+
+/* With as many decimals as a fourth of the scale needs. */
+static void write_scale(FILE *out, double most)
+{
+	char text[REPORT_CELL];
+
+	for (unsigned int i = 0; i <= 4; i++) {
+		const double value = most * (4 - i) / 4;
+
+		if (value >= 1000)
+			report_number(text, value, 0);
+		else
+			snprintf(text, sizeof(text), "%.6g", value);
+		fprintf(out, "<span class=\"y\" style=\"top:%u%%\">%s</span>\n", 25 * i, text);
 	}
+}
+
+static void draw_threshold(FILE *out, const struct chart *chart, double most)
+{
+	if (chart->marks && chart->threshold <= most)
+		fprintf(out, "<line class=\"limit\" x1=\"0\" x2=\"%.0f\" y1=\"%.1f\" "
+			"y2=\"%.1f\"/>\n", WIDTH, y_of(chart->threshold, most),
+			y_of(chart->threshold, most));
+}
+
+/* A mark at each value above the threshold. */
+static void write_marks(FILE *out, const struct activity *f, const struct chart *chart, double most)
+{
+	char text[REPORT_CELL];
+
+	if (!chart->marks)
+		return;
+	if (chart->threshold <= most)
+		fprintf(out, "<span class=\"threshold\" style=\"top:%.1f%%\">threshold %s</span>\n",
+			per_cent(y_of(chart->threshold, most)),
+			report_number(text, chart->threshold, chart->threshold < 10));
+	for (unsigned int i = 0; i < f->buckets; i++)
+		for (unsigned int series = 0; series < chart->series; series++) {
+			const double value = chart->value(&f->bucket[i], series);
+
+			if (value > chart->threshold)
+				fprintf(out, "<span class=\"over\" style=\"left:%.1f%%;top:%.1f%%\" "
+					"title=\"%s %s\">▲</span>\n",
+					per_cent(x_of(f, f->bucket[i].last)),
+					per_cent(y_of(value, most)), chart->names[series],
+					report_number(text, value, 1));
+		}
 }
 
 static void draw_line(FILE *out, const struct activity *f, const struct chart *chart,
@@ -104,7 +177,7 @@ static void draw_line(FILE *out, const struct activity *f, const struct chart *c
 
 		if (value >= 0)
 			fprintf(out, "%s%.1f %.1f", drawing ? "L" : "M", x_of(f, bucket->last),
-				BOTTOM - (BOTTOM - TOP) * value / most);
+				y_of(value, most));
 		drawing = value >= 0;
 	}
 	fputs("\"/>\n", out);
@@ -112,7 +185,7 @@ static void draw_line(FILE *out, const struct activity *f, const struct chart *c
 
 static void draw_table(FILE *out, const struct activity *f, const struct chart *chart)
 {
-	char time[HTML_TIME_SIZE];
+	char time[CLOCK_TEXT_SIZE], number[REPORT_CELL];
 
 	fprintf(out, "<details><summary>as a table</summary><div class=\"wide\">"
 		"<table id=\"%s-table\">\n<thead><tr><th>until</th>", chart->id);
@@ -121,7 +194,7 @@ static void draw_table(FILE *out, const struct activity *f, const struct chart *
 			fprintf(out, "<th class=\"n\">%s</th>", chart->names[series]);
 	fputs("</tr></thead>\n", out);
 	for (unsigned int i = 0; i < f->buckets; i++) {
-		fprintf(out, "<tr><td>%s</td>", html_time(f->bucket[i].last, time));
+		fprintf(out, "<tr><td>%s</td>", clock_text(f->bucket[i].last, time));
 		for (unsigned int series = 0; series < chart->series; series++) {
 			const double value = chart->value(&f->bucket[i], series);
 
@@ -129,7 +202,9 @@ static void draw_table(FILE *out, const struct activity *f, const struct chart *
 				continue;
 			fputs("<td class=\"n\">", out);
 			if (value >= 0)
-				fprintf(out, "%.1f", value);
+				fprintf(out, chart->marks && value > chart->threshold ?
+						     "<b>▲ %s</b>" : "%s",
+					report_number(number, value, 1));
 			fputs("</td>", out);
 		}
 		fputs("</tr>\n", out);
@@ -140,6 +215,7 @@ static void draw_table(FILE *out, const struct activity *f, const struct chart *
 void html_chart(FILE *out, const struct activity *f, const struct chart *chart)
 {
 	const double most = largest(f, chart);
+	char text[REPORT_CELL];
 	bool any = false;
 
 	fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n", chart->id, chart->title);
@@ -149,59 +225,70 @@ void html_chart(FILE *out, const struct activity *f, const struct chart *chart)
 		fputs("<p class=\"none\">No data.</p>\n</section>\n", out);
 		return;
 	}
-	fprintf(out, "<p class=\"legend\">%s", chart->unit);
+	fprintf(out, "<p class=\"legend\">%s ", chart->unit);
 	for (unsigned int series = 0; series < chart->series; series++)
 		if (has_values(f, chart, series))
-			fprintf(out, "<i class=\"f%u\"></i>%s", series, chart->names[series]);
-	fprintf(out, "</p>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">\n", WIDTH,
-		HEIGHT, chart->title);
-	draw_axis(out, f, BOTTOM);
-	draw_grid(out, most);
+			fprintf(out, "<span><i class=\"f%u\"></i>%s</span> ", series,
+				chart->names[series]);
+	if (chart->marks)
+		fprintf(out, "<span>▲ above %s</span>", report_number(text, chart->threshold,
+							  chart->threshold < 10));
+	fprintf(out, "</p>\n<div class=\"plot\"><svg viewBox=\"0 0 %.0f %.0f\" "
+		"preserveAspectRatio=\"none\" role=\"img\" aria-label=\"%s\">\n", WIDTH, HEIGHT,
+		chart->title);
+	draw_times(out, f);
+	draw_grid(out);
+	draw_threshold(out, chart, most);
 	for (unsigned int series = 0; series < chart->series; series++)
 		if (has_values(f, chart, series))
 			draw_line(out, f, chart, series, most);
 	fputs("</svg>\n", out);
+	write_scale(out, most);
+	write_times(out, f);
+	write_marks(out, f, chart, most);
+	fputs("</div>\n", out);
 	draw_table(out, f, chart);
 	fputs("</section>\n", out);
 }
 
-/* The more events, the larger, up to the row's height. */
-static double radius(uint32_t events)
+/* In pixels: the more events, the larger, up to the row's height. */
+static double diameter(uint32_t events)
 {
-	double r = 2.5;
+	double r = 5;
 
-	while (events > 1 && r < ROW / 2.0 - 1) {
+	while (events > 1 && r < ROW - 2) {
 		events /= 2;
-		r += 1;
+		r += 2;
 	}
 	return r;
 }
 
 void html_timeline(FILE *out, const struct activity *f)
 {
-	const int bottom = TOP + ROW * EVENT_KINDS;
-
 	fputs("<section id=\"timeline\">\n<h2>Events</h2>\n", out);
 	if (!f->events || !f->buckets) {
 		fputs("<p class=\"none\">No event was recorded.</p>\n</section>\n", out);
 		return;
 	}
-	fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Events over time\">\n",
-		WIDTH, bottom + 30);
-	draw_axis(out, f, bottom);
+	fprintf(out, "<div class=\"plot\" style=\"height:%upx\"><svg viewBox=\"0 0 %.0f %.0f\" "
+		"preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Events over time\">\n",
+		ROW * EVENT_KINDS, WIDTH, HEIGHT);
+	draw_times(out, f);
+	fputs("</svg>\n", out);
 	for (unsigned int kind = 0; kind < EVENT_KINDS; kind++) {
-		const int y = TOP + ROW * (int)kind + ROW / 2;
+		const unsigned int y = ROW * kind + ROW / 2;
 
-		fprintf(out, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%d\" y2=\"%d\"/>\n",
-			LEFT, RIGHT, y, y);
+		fprintf(out, "<span class=\"kind\" style=\"top:%upx\">%s</span>\n", y - 8,
+			html_event_names[kind]);
 		for (unsigned int i = 0; i < f->buckets; i++)
 			if (f->bucket[i].events[kind])
-				fprintf(out, "<circle class=\"f%u\" cx=\"%.1f\" cy=\"%d\" "
-					"r=\"%.1f\"><title>%" PRIu32 "</title></circle>\n", kind,
-					x_of(f, f->bucket[i].last), y,
-					radius(f->bucket[i].events[kind]),
+				fprintf(out, "<i class=\"f%u\" style=\"left:%.1f%%;top:%upx;"
+					"width:%.0fpx;height:%.0fpx\" title=\"%" PRIu32 "\"></i>\n",
+					kind, per_cent(x_of(f, f->bucket[i].last)), y,
+					diameter(f->bucket[i].events[kind]),
+					diameter(f->bucket[i].events[kind]),
 					f->bucket[i].events[kind]);
-		fprintf(out, "<text x=\"4\" y=\"%d\">%s</text>\n", y - 4, html_event_names[kind]);
 	}
-	fputs("</svg>\n</section>\n", out);
+	write_times(out, f);
+	fputs("</div>\n</section>\n", out);
 }

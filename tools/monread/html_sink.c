@@ -13,6 +13,7 @@ struct html {
 	struct sink sink;
 	struct keep keep;
 	const char *title;
+	const struct thresholds *thresholds;
 	struct activity_track track;
 };
 
@@ -46,7 +47,7 @@ static int html_close(struct sink *sink)
 
 	if (h->keep.file) {
 		activity_end(&h->track.kept);
-		ret = html_page(h->keep.file, &h->track.kept, h->title);
+		ret = html_page(h->keep.file, &h->track.kept, h->title, h->thresholds);
 		if (!ret)
 			ret = keep_mark(&h->keep);
 	}
@@ -55,7 +56,8 @@ static int html_close(struct sink *sink)
 	return ret ? ret : closed;
 }
 
-struct sink *html_sink(const char *name, const char *title, unsigned int release)
+struct sink *html_sink(const char *name, const char *title, unsigned int release,
+		       const struct thresholds *thresholds)
 {
 	static const struct sink_ops ops = { html_item, html_keep, html_drop, html_close, false };
 	struct html *h = calloc(1, sizeof(*h));
@@ -68,6 +70,7 @@ struct sink *html_sink(const char *name, const char *title, unsigned int release
 	}
 	h->sink.ops = &ops;
 	h->title = title;
+	h->thresholds = thresholds;
 	track_init(&h->track, release);
 	return &h->sink;
 }

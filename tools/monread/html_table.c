@@ -51,7 +51,7 @@ static void none(FILE *out, const char *id, const char *title)
 void html_users(FILE *out, const struct activity *f)
 {
 	static const char title[] = "Users by CPU time";
-	char name[ACTIVITY_NAME_SIZE];
+	char name[ACTIVITY_NAME_SIZE], number[REPORT_CELL];
 	struct ranked top[SHOWN];
 	unsigned int count = 0;
 
@@ -66,7 +66,7 @@ void html_users(FILE *out, const struct activity *f)
 	for (unsigned int i = 0; i < count; i++) {
 		fputs("<tr><td>", out);
 		html_text(out, activity_user_name(top[i].of, name));
-		fprintf(out, "</td><td class=\"n\">%.3f</td>", top[i].value);
+		fprintf(out, "</td><td class=\"n\">%s</td>", report_number(number, top[i].value, 3));
 		bar(out, top[i].value, top[0].value);
 	}
 	fputs("</table></div>\n</section>\n", out);
@@ -75,6 +75,7 @@ void html_users(FILE *out, const struct activity *f)
 void html_devices(FILE *out, const struct activity *f)
 {
 	static const char title[] = "Devices by I/O";
+	char number[REPORT_CELL];
 	struct ranked top[SHOWN];
 	unsigned int count = 0;
 
@@ -89,16 +90,61 @@ void html_devices(FILE *out, const struct activity *f)
 	for (unsigned int i = 0; i < count; i++) {
 		const struct device_activity *device = top[i].of;
 
-		fprintf(out, "<tr><td>%04X</td><td class=\"n\">%" PRIu64 "</td>", device->number,
-			device->starts);
+		fprintf(out, "<tr><td>%04X</td><td class=\"n\">%s</td>", device->number,
+			report_count(number, device->starts));
 		bar(out, top[i].value, top[0].value);
 	}
 	fputs("</table></div>\n</section>\n", out);
 }
 
+static void report_head(FILE *out, const struct report *report)
+{
+	fprintf(out, "<div class=\"wide\"><table id=\"%s-table\">\n<thead><tr>", report->id);
+	for (const struct report_column *column = report->columns; column->head; column++)
+		fprintf(out, "<th%s>%s</th>", column->text ? "" : " class=\"n\"", column->head);
+	fputs("</tr></thead>\n", out);
+}
+
+static void report_row(FILE *out, const struct report *report, unsigned int row)
+{
+	fputs("<tr>", out);
+	for (unsigned int i = 0; i < REPORT_COLUMNS && report->columns[i].head; i++) {
+		const struct report_cell *cell = &report->cell[row][i];
+
+		fprintf(out, "<td%s>%s", report->columns[i].text ? "" : " class=\"n\"",
+			cell->high ? "<b>▲ " : "");
+		html_text(out, cell->text);
+		fprintf(out, "%s</td>", cell->high ? "</b>" : "");
+	}
+	fputs("</tr>\n", out);
+}
+
+void html_report(FILE *out, const struct report *report)
+{
+	fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n", report->id, report->title);
+	if (*report->facts) {
+		fputs("<p class=\"facts\">", out);
+		html_text(out, report->facts);
+		fputs("</p>\n", out);
+	}
+	if (!report->rows) {
+		fputs("<p class=\"none\">No data.</p>\n</section>\n", out);
+		return;
+	}
+	report_head(out, report);
+	for (unsigned int row = 0; row < report->rows; row++)
+		report_row(out, report, row);
+	fputs("</table></div>\n", out);
+	if (*report->note)
+		fprintf(out, "<p class=\"facts\">▲ %s</p>\n", report->note);
+	if (report->left_out)
+		fprintf(out, "<p class=\"facts\">%u more are left out.</p>\n", report->left_out);
+	fputs("</section>\n", out);
+}
+
 void html_events(FILE *out, const struct activity *f)
 {
-	char time[HTML_TIME_SIZE];
+	char time[CLOCK_TEXT_SIZE];
 
 	if (!f->events)
 		return;
@@ -106,7 +152,7 @@ void html_events(FILE *out, const struct activity *f)
 		"<div class=\"wide\"><table id=\"events-table\">\n<thead><tr><th>time</th>"
 		"<th>event</th></tr></thead>\n", f->listed, f->events);
 	for (unsigned int i = 0; i < f->listed; i++) {
-		fprintf(out, "<tr><td>%s</td><td>", html_time(f->event[i].tod, time));
+		fprintf(out, "<tr><td>%s</td><td>", clock_text(f->event[i].tod, time));
 		html_text(out, f->event[i].text);
 		fputs("</td></tr>\n", out);
 	}
@@ -115,7 +161,7 @@ void html_events(FILE *out, const struct activity *f)
 
 void html_gaps(FILE *out, const struct activity *f)
 {
-	char time[HTML_TIME_SIZE];
+	char time[CLOCK_TEXT_SIZE];
 	bool any = false;
 
 	fputs("<section id=\"gaps\">\n<h2>Missing data</h2>\n", out);
@@ -131,7 +177,7 @@ void html_gaps(FILE *out, const struct activity *f)
 		any = true;
 		fprintf(out, "<tr><td>%s</td><td class=\"n\">%" PRIu32 "</td><td class=\"n\">%" PRIu32
 			"</td><td class=\"n\">%" PRIu32 "</td></tr>\n",
-			html_time(bucket->last, time), bucket->lost, bucket->overflows,
+			clock_text(bucket->last, time), bucket->lost, bucket->overflows,
 			bucket->suspended);
 	}
 	fputs(any ? "</table></div>\n" : "<p class=\"none\">None known.</p>\n", out);

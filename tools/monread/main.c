@@ -28,10 +28,14 @@ static bool open_sinks(const struct options *options, struct sinks *sinks)
 	if (good && options->csv)
 		good = sinks_add(sinks, csv_sink(options->csv, release), options->csv);
 	if (good && options->html)
-		good = sinks_add(sinks, html_sink(options->html, options->file, release),
+		good = sinks_add(sinks, html_sink(options->html, options->file, release,
+						&options->thresholds),
 				 options->html);
 	if (good && options->summary)
 		good = sinks_add(sinks, summary_sink(stdout), "standard output");
+	if (good && options->tables)
+		good = sinks_add(sinks, tables_sink(stdout, release, &options->thresholds),
+				 "standard output");
 	if (good && options->activity)
 		good = sinks_add(sinks, activity_sink(stdout, release), "standard output");
 	return good;

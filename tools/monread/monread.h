@@ -12,6 +12,8 @@
  * sink	items to outputs that take whole sets: stream, monwrite, csv, summary
  * activity	what the system did over time; html: the same as a page; export: the same for
  *		monitoring systems
+ * report	tables of it, for the page and as text; threshold: what is marked there
+ * clock	times as people read them; whole_names: options that are not abbreviated
  * keep	a file that always ends where a set does
  * tally	what there was, at the end
  */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "command_line.h"
 #include "exit_code.h"
 #include "monrec_catalogue.h"
@@ -57,6 +58,23 @@ static void set_reopen_wait(void *target, char *word, struct argp_state *state)
 	((struct options *)target)->reopen_wait_ms = parse_time(word, state);
 }
 
+static void set_threshold(void *target, char *word, struct argp_state *state)
+{
+	struct options *options = target;
+
+	if (!thresholds_set(&options->thresholds, word))
+		argp_error(state, "invalid threshold: '%s' (NAME=VALUE or NAME=off, where NAME is busy, "
+			   "cpu-wait, io-wait, page-wait, response, slots or paging)", word);
+}
+
+static void set_zone(void *target, char *word, struct argp_state *state)
+{
+	(void)target;
+	if (!clock_set_zone(word))
+		argp_error(state, "unknown time zone: '%s' (UTC, local, an offset as +02:00, or a name "
+			   "of this machine's database as Europe/Berlin)", word);
+}
+
 /* What --activity was called up to version 0.1. */
 static void set_old_activity(void *target, char *word, struct argp_state *state)
 {
@@ -100,6 +118,8 @@ static const struct option_row option_rows[] = {
 	  FLAG(summary), .group = 2 },
 	{ "activity", '\0', NULL, "print a JSON line for each interval: what the system did",
 	  FLAG(activity), .group = 2 },
+	{ "tables", '\0', NULL, "print tables when all has been read: load of the partition, waits of "
+	  "users, response of devices, paging", FLAG(tables), .group = 2 },
 	{ "figures", '\0', NULL, NULL, TO_CALL(set_old_activity), .group = 2 },
 	{ .help = "Output files, with complete sets only:", .group = 3 },
 	{ "write-stream", '\0', "OUT", "write the bytes in the form of the device, and OUT.idx, "
@@ -114,6 +134,12 @@ static const struct option_row option_rows[] = {
 	  .group = 3 },
 	{ "html", '\0', "OUT", "write a page with charts of what the system did", WORD(html),
 	  .group = 3 },
+	{ .help = "Of --html and --tables:", .group = 4 },
+	{ "threshold", '\0', "NAME=VALUE", "mark what is above; busy=90, cpu-wait=25, io-wait=25, "
+	  "page-wait=10, response=20, slots=70 and paging=1000 unless given; VALUE may be off",
+	  TO_CALL(set_threshold), .group = 4 },
+	{ "time-zone", '\0', "ZONE", "show times of this zone: UTC (default), local, +02:00, "
+	  "Europe/Berlin", TO_CALL(set_zone), .group = 4 },
 	{ 0 },
 };
 
@@ -121,10 +147,10 @@ static void check(const void *target, const struct argp_state *state)
 {
 	const struct options *options = target;
 
-	if (options->summary + options->activity +
+	if (options->summary + options->activity + options->tables +
 	    (options->check || options->json || options->values) > 1)
-		argp_error(state, "only one of --summary, --activity, and the group of --check, "
-			   "--json and --values can be used");
+		argp_error(state, "only one of --summary, --activity, --tables, and the group of "
+			   "--check, --json and --values can be used");
 }
 
 static const struct option_table option_table = { .rows = option_rows, .check = check };
@@ -180,6 +206,7 @@ static void parse(struct options *options, const struct command_line *as, int ar
 {
 	*options = (struct options){
 		.file = DEVICE, .timeout_ms = -1, .reopen = 5, .reopen_wait_ms = 1000,
+		.thresholds = thresholds_default,
 		.exports = EXPORT_OPTIONS_DEFAULT,
 	};
 	argp_program_version = "monread " ZVMLAB_VERSION;
@@ -206,7 +233,7 @@ bool options_print(const struct options *options)
 {
 	return options->check || options->json || options->values ||
 	       !(options->exporting || options->summary || options->activity ||
-		 options->write_stream || options->write_monwrite || options->csv || options->html);
+		 options->tables || options->write_stream || options->write_monwrite || options->csv || options->html);
 }
 
 unsigned int options_release(const struct options *options)

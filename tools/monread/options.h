@@ -7,17 +7,19 @@
 #include <stdint.h>
 
 #include "exporter.h"
+#include "threshold.h"
 
 #define DEVICE "/dev/monreader"
 
 struct options {
 	const char *file;
-	bool monwrite, check, json, values, summary, activity, blocking;
+	bool monwrite, check, json, values, summary, activity, tables, blocking;
 	const char *write_stream, *write_monwrite, *csv, *html, *anonymise;	/* NULL: not asked for */
 	uint64_t sets;		/* 0: all */
 	unsigned int release;	/* 0: not told */
 	int timeout_ms;		/* -1: none */
 	unsigned int reopen, reopen_wait_ms;
+	struct thresholds thresholds;
 	bool exporting;		/* "monread export"; nothing is printed then */
 	struct export_options exports;
 };

@@ -11,6 +11,7 @@
 #define SINK_H
 
 #include "monread.h"
+#include "threshold.h"
 
 struct sink;
 
@@ -35,8 +36,11 @@ struct sink *stream_sink(const char *name);
 struct sink *monwrite_sink(const char *name);
 /* A file for each type of record in the folder @name, which is made if it is not there. */
 struct sink *csv_sink(const char *name, unsigned int release);
-/* A page with charts, when all has been read; @title is the input's name. */
-struct sink *html_sink(const char *name, const char *title, unsigned int release);
+/* A page with charts, when all has been read; @title is the input's name; the caller's. */
+struct sink *html_sink(const char *name, const char *title, unsigned int release,
+		       const struct thresholds *thresholds);
+/* The tables of the page as text on @out, when all has been read. */
+struct sink *tables_sink(FILE *out, unsigned int release, const struct thresholds *thresholds);
 /* A JSON object a line for what the system did in each interval, on @out. */
 struct sink *activity_sink(FILE *out, unsigned int release);
 /* A line for each set, on @out. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "threshold.h"
 
 static struct options found, wanted;
 
@@ -12,6 +13,7 @@ static void start(void)
 {
 	wanted = (struct options){
 		.file = "/dev/monreader", .timeout_ms = -1, .reopen = 5, .reopen_wait_ms = 1000,
+		.thresholds = { { 90, 25, 25, 10, 20, 70, 1000 } },
 	};
 }
 
@@ -46,6 +48,9 @@ static void gives(const char *first, const char *second)
 	ck_assert_int_eq(found.values, wanted.values);
 	ck_assert_int_eq(found.summary, wanted.summary);
 	ck_assert_int_eq(found.activity, wanted.activity);
+	ck_assert_int_eq(found.tables, wanted.tables);
+	for (unsigned int i = 0; i < THRESHOLDS; i++)
+		ck_assert_double_eq(found.thresholds.of[i], wanted.thresholds.of[i]);
 	ck_assert_int_eq(found.blocking, wanted.blocking);
 	ck_assert_uint_eq(found.sets, wanted.sets);
 	ck_assert_uint_eq(found.release, wanted.release);
@@ -81,6 +86,8 @@ START_TEST(flags)
 	gives("--summary", NULL);
 	wanted.activity = true;
 	gives("--activity", NULL);
+	wanted.tables = true;
+	gives("--tables", NULL);
 	wanted.activity = true;
 	gives("--figures", NULL);
 }
@@ -137,6 +144,35 @@ START_TEST(times)
 }
 END_TEST
 
+START_TEST(thresholds)
+{
+	static const struct { const char *word; enum threshold of; double value; } cases[] = {
+		{ "busy=80", THRESHOLD_BUSY, 80 }, { "cpu-wait=0", THRESHOLD_CPU_WAIT, 0 },
+		{ "io-wait=12.5", THRESHOLD_IO_WAIT, 12.5 }, { "page-wait=off", THRESHOLD_PAGE_WAIT, -1 },
+		{ "response=0.001", THRESHOLD_RESPONSE, 0.001 }, { "slots=100", THRESHOLD_SLOTS, 100 },
+		{ "paging=999999999", THRESHOLD_PAGING, 999999999 },
+	};
+	static const char *const wrong[] = {
+		"", "=", "busy", "busy=", "busy=-1", "busy=+1", "busy= 1", "busy=1e3", "busy=0x1", "busy=.5",
+		"busy=5.", "busy=1.2.3", "busy=nan", "busy=1000000000", "busy=1.1234567890", "Busy=1",
+		"bus=1", "busyy=1", "=1", "busy=OFF", "busy=1 ",
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		wanted.thresholds.of[cases[i].of] = cases[i].value;
+		gives("--threshold", cases[i].word);
+	}
+	for (unsigned int i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		ck_assert_msg(!thresholds_set(&wanted.thresholds, wrong[i]), "%s", wrong[i]);
+	for (unsigned int i = 0; i < THRESHOLDS; i++)
+		ck_assert_double_eq(wanted.thresholds.of[i], thresholds_default.of[i]);
+	ck_assert(!threshold_above(&wanted.thresholds, THRESHOLD_BUSY, 90));
+	ck_assert(threshold_above(&wanted.thresholds, THRESHOLD_BUSY, 90.01));
+	wanted.thresholds.of[THRESHOLD_BUSY] = -1;
+	ck_assert(!threshold_above(&wanted.thresholds, THRESHOLD_BUSY, 90.01));
+}
+END_TEST
+
 /* Items are printed if that is asked for, or if nothing else is. */
 START_TEST(printing)
 {
@@ -145,6 +181,9 @@ START_TEST(printing)
 	ck_assert(!options_print(&wanted));
 	start();
 	wanted.activity = true;
+	ck_assert(!options_print(&wanted));
+	start();
+	wanted.tables = true;
 	ck_assert(!options_print(&wanted));
 	start();
 	wanted.write_stream = "OUT";
@@ -179,7 +218,8 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = { defaults, flags, words, numbers, times, printing, releases };
+	const TTest *const tests[] = { defaults, flags, words, numbers, times, thresholds, printing,
+				       releases };
 
 	return check_run("monread options", start, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -2,8 +2,8 @@
 /*
  * monread: the page's charts and tables, drawn from activity made by hand.
  *
- * A chart is 1000 units wide and 240 high; lines are in 64 to 990 and 12 (the
- * largest value) to 210 (0).
+ * A chart is 1000 units wide and high, from the first time to the last and from the largest value
+ * to 0; words stand at tenths of that in per cent.
  */
 #include "check_run.h"
 
@@ -31,9 +31,13 @@ static struct activity f;
 static char *text;
 static size_t text_len;
 
+static struct chart chart;
+
 static void start(void)
 {
 	activity_init(&f, 530);
+	chart.marks = false;
+	ck_assert(clock_set_zone("UTC"));
 }
 
 static void stop(void)
@@ -90,15 +94,15 @@ static unsigned int count(const char *part)
 	return found;
 }
 
-#define has(part) ck_assert_msg(count(part) == 1, "%u of %s in\n%s", count(part), part, text)
-#define has_not(part) ck_assert_msg(count(part) == 0, "%s in\n%s", part, text)
+#define has(part) ck_assert_msg(count(part) == 1, "%u of %s in\n%.4000s", count(part), part, text)
+#define has_not(part) ck_assert_msg(count(part) == 0, "%s in\n%.4000s", part, text)
 
 /* What is begun is ended. */
 static void finish(FILE *out)
 {
 	static const char *const tags[] = {
 		"section", "svg", "table", "thead", "tr", "td", "th", "details", "summary", "div",
-		"p", "i", "text", "title", "h2", "circle",
+		"p", "i", "span", "b", "title", "h2",
 	};
 	char opened[16], closed[16];
 
@@ -111,7 +115,7 @@ static void finish(FILE *out)
 		snprintf(opened, sizeof(opened), "<%s ", tags[i]);
 		begins += count(opened);
 		snprintf(closed, sizeof(closed), "</%s>", tags[i]);
-		ck_assert_msg(begins == count(closed), "%s in\n%s", tags[i], text);
+		ck_assert_msg(begins == count(closed), "%s in\n%.4000s", tags[i], text);
 	}
 }
 
@@ -121,7 +125,10 @@ static double value_of(const struct bucket *of, unsigned int series)
 }
 
 static const char *const series_names[] = { "first", "second" };
-static const struct chart chart = { "test", "A chart", "units", 2, series_names, value_of };
+static struct chart chart = {
+	.id = "test", .title = "A chart", .unit = "units", .series = 2, .names = series_names,
+	.value = value_of,
+};
 
 static void draw(void)
 {
@@ -147,45 +154,89 @@ START_TEST(lines)
 {
 	three();
 	draw();
-	has("<section id=\"test\">\n<h2>A chart</h2>\n<p class=\"legend\">units"
-	    "<i class=\"f0\"></i>first</p>\n"
-	    "<svg viewBox=\"0 0 1000 240\" role=\"img\" aria-label=\"A chart\">\n");
+	has("<section id=\"test\">\n<h2>A chart</h2>\n<p class=\"legend\">units "
+	    "<span><i class=\"f0\"></i>first</span> </p>\n"
+	    "<div class=\"plot\"><svg viewBox=\"0 0 1000 1000\" preserveAspectRatio=\"none\" "
+	    "role=\"img\" aria-label=\"A chart\">\n");
 	/* A line does not go on where there was no value. */
-	has("<path class=\"s0\" d=\"M295.5 111.0M990.0 12.0\"/>\n</svg>\n");
+	has("<path class=\"s0\" d=\"M250.0 500.0M1000.0 0.0\"/>\n</svg>\n");
 	has_not("class=\"s1\"");
 	values[1][0] = 0;
 	draw();
-	has("<i class=\"f0\"></i>first<i class=\"f1\"></i>second</p>");
+	has("<i class=\"f0\"></i>first</span> <span><i class=\"f1\"></i>second</span> </p>");
 	values[1][0] = -1;
 	/* Nothing is a value like any other. */
 	values[0][1] = 0;
 	draw();
-	has("<path class=\"s0\" d=\"M295.5 111.0L527.0 210.0L990.0 12.0\"/>\n</svg>\n");
+	has("<path class=\"s0\" d=\"M250.0 500.0L500.0 1000.0L1000.0 0.0\"/>\n</svg>\n");
 	values[0][1] = 25;
 	values[1][2] = 0;
 	draw();
-	has("<i class=\"f0\"></i>first<i class=\"f1\"></i>second</p>");
-	has("<path class=\"s0\" d=\"M295.5 111.0L527.0 160.5L990.0 12.0\"/>\n"
-	    "<path class=\"s1\" d=\"M990.0 210.0\"/>\n</svg>\n");
+	has("<i class=\"f0\"></i>first</span> <span><i class=\"f1\"></i>second</span> </p>");
+	has("<path class=\"s0\" d=\"M250.0 500.0L500.0 750.0L1000.0 0.0\"/>\n"
+	    "<path class=\"s1\" d=\"M1000.0 1000.0\"/>\n</svg>\n");
 }
 END_TEST
 
+/* Round times, here each 10 s; every second one stays where there is little room. */
 START_TEST(axis)
 {
 	static const char *const ticks[] = {
-		"<text x=\"64.0\" y=\"228\" text-anchor=\"start\">00:00:00</text>",
-		"<text x=\"249.2\" y=\"228\" text-anchor=\"middle\">00:00:08</text>",
-		"<text x=\"434.4\" y=\"228\" text-anchor=\"middle\">00:00:16</text>",
-		"<text x=\"619.6\" y=\"228\" text-anchor=\"middle\">00:00:24</text>",
-		"<text x=\"804.8\" y=\"228\" text-anchor=\"middle\">00:00:32</text>",
-		"<text x=\"990.0\" y=\"228\" text-anchor=\"end\">00:00:40</text>",
+		"<span class=\"x\" style=\"left:0.0%\">00:00:00</span>",
+		"<span class=\"x more\" style=\"left:12.5%\">00:00:05</span>",
+		"<span class=\"x\" style=\"left:25.0%\">00:00:10</span>",
+		"<span class=\"x more\" style=\"left:37.5%\">00:00:15</span>",
+		"<span class=\"x more\" style=\"left:87.5%\">00:00:35</span>",
 	};
 
-	three();
+	bucket(10);
+	bucket(35);
+	values[0][0] = values[0][1] = 1;
 	draw();
-	for (unsigned int i = 0; i < 6; i++)
+	ck_assert_uint_eq(count("<span class=\"x"), 8);
+	f.bucket[1].last = AT(40) - 1;
+	draw();
+	for (unsigned int i = 0; i < 5; i++)
 		has(ticks[i]);
-	ck_assert_uint_eq(count("y=\"228\""), 6);
+	has("<line class=\"grid\" x1=\"125.0\" x2=\"125.0\" y1=\"0\" y2=\"1000\"/>");
+	ck_assert_uint_eq(count("<span class=\"x"), 8);
+	/* Four and less all stay. */
+	f.bucket[0].first = AT(1);
+	f.bucket[1].last = AT(4);
+	f.bucket[0].last = AT(2);
+	draw();
+	ck_assert_uint_eq(count("<span class=\"x\""), 4);
+}
+END_TEST
+
+/* Above, not at the threshold: a line, a mark at each value, and in the table. */
+START_TEST(threshold)
+{
+	three();
+	chart.marks = true;
+	chart.threshold = 50;
+	draw();
+	has("</i>first</span> <span>▲ above 50</span></p>");
+	has("<line class=\"limit\" x1=\"0\" x2=\"1000\" y1=\"500.0\" y2=\"500.0\"/>");
+	has("<span class=\"threshold\" style=\"top:50.0%\">threshold 50</span>");
+	has("<span class=\"over\" style=\"left:100.0%;top:0.0%\" title=\"first 100.0\">▲</span>");
+	ck_assert_uint_eq(count("class=\"over\""), 1);
+	has("<td class=\"n\"><b>▲ 100.0</b></td>");
+	has("<td class=\"n\">50.0</td>");
+	/* One that is above all is not drawn. */
+	chart.threshold = 100.5;
+	draw();
+	has_not("class=\"limit\"");
+	has_not("class=\"threshold\"");
+	has_not("class=\"over\"");
+	has_not("<b>");
+	chart.threshold = 2.5;
+	draw();
+	has("<span>▲ above 2.5</span>");
+	ck_assert_uint_eq(count("class=\"over\""), 2);
+	chart.marks = false;
+	draw();
+	has_not("▲");
 }
 END_TEST
 
@@ -194,15 +245,15 @@ START_TEST(gaps)
 {
 	three();
 	draw();
-	has("<rect class=\"gap\" x=\"295.5\" y=\"12\" width=\"231.5\" height=\"198\"/>");
+	has("<rect class=\"gap\" x=\"250.0\" y=\"0\" width=\"250.0\" height=\"1000\"/>");
 	ck_assert_uint_eq(count("class=\"gap\""), 1);
 	f.bucket[0].overflows = 1;
 	f.bucket[2].suspended = 1;
 	f.bucket[2].first = f.bucket[2].last;
 	draw();
 	ck_assert_uint_eq(count("class=\"gap\""), 3);
-	has("<rect class=\"gap\" x=\"64.0\" y=\"12\" width=\"231.5\" height=\"198\"/>");
-	has("<rect class=\"gap\" x=\"990.0\" y=\"12\" width=\"2.0\" height=\"198\"/>");
+	has("<rect class=\"gap\" x=\"0.0\" y=\"0\" width=\"250.0\" height=\"1000\"/>");
+	has("<rect class=\"gap\" x=\"1000.0\" y=\"0\" width=\"2.0\" height=\"1000\"/>");
 }
 END_TEST
 
@@ -213,35 +264,36 @@ START_TEST(clock_set_back)
 	f.bucket[0].last = AT(1) - 2 * TOD_SECOND;
 	f.bucket[1].last = AT(50);
 	draw();
-	has("<path class=\"s0\" d=\"M64.0 111.0M990.0 12.0\"/>");
-	has("<rect class=\"gap\" x=\"295.5\" y=\"12\" width=\"694.5\" height=\"198\"/>");
+	has("<path class=\"s0\" d=\"M0.0 500.0M1000.0 0.0\"/>");
+	has("<rect class=\"gap\" x=\"250.0\" y=\"0\" width=\"750.0\" height=\"1000\"/>");
 	/* Without any time there is no axis. */
 	f.bucket[2].last = MIDNIGHT;
 	draw();
-	ck_assert_uint_eq(count("text-anchor=\"middle\""), 0);
-	has("<path class=\"s0\" d=\"M64.0 111.0M64.0 12.0\"/>");
+	ck_assert_uint_eq(count("class=\"x"), 0);
+	has("<path class=\"s0\" d=\"M0.0 500.0M0.0 0.0\"/>");
 	/* Everything is at its beginning then, also what came later. */
 	values[0][1] = 0;
 	draw();
-	has("<path class=\"s0\" d=\"M64.0 111.0L64.0 210.0L64.0 12.0\"/>");
+	has("<path class=\"s0\" d=\"M0.0 500.0L0.0 1000.0L0.0 0.0\"/>");
 }
 END_TEST
 
 START_TEST(grid)
 {
 	static const char *const rules[] = {
-		"y1=\"210.0\" y2=\"210.0\"/><text x=\"58\" y=\"214.0\" text-anchor=\"end\">0</text>",
-		"y1=\"160.5\" y2=\"160.5\"/><text x=\"58\" y=\"164.5\" text-anchor=\"end\">25</text>",
-		"y1=\"111.0\" y2=\"111.0\"/><text x=\"58\" y=\"115.0\" text-anchor=\"end\">50</text>",
-		"y1=\"61.5\" y2=\"61.5\"/><text x=\"58\" y=\"65.5\" text-anchor=\"end\">75</text>",
-		"y1=\"12.0\" y2=\"12.0\"/><text x=\"58\" y=\"16.0\" text-anchor=\"end\">100</text>",
+		"<span class=\"y\" style=\"top:100%\">0</span>",
+		"<span class=\"y\" style=\"top:75%\">25</span>",
+		"<span class=\"y\" style=\"top:50%\">50</span>",
+		"<span class=\"y\" style=\"top:25%\">75</span>",
+		"<span class=\"y\" style=\"top:0%\">100</span>",
+		"<line class=\"grid\" x1=\"0\" x2=\"1000\" y1=\"250\" y2=\"250\"/>",
 	};
 
 	three();
 	draw();
-	for (unsigned int i = 0; i < 5; i++)
+	for (unsigned int i = 0; i < 6; i++)
 		has(rules[i]);
-	ck_assert_uint_eq(count("<line class=\"grid\" x1=\"64\" x2=\"990\""), 5);
+	ck_assert_uint_eq(count("<line class=\"grid\" x1=\"0\" x2=\"1000\""), 5);
 }
 END_TEST
 
@@ -249,11 +301,11 @@ END_TEST
 START_TEST(scale)
 {
 	static const struct { double value; const char *end; } cases[] = {
-		{ 0, ">1</text>" }, { 0.3, ">0.3</text>" }, { 1, ">1</text>" }, { 1.5, ">2</text>" },
-		{ 7, ">7</text>" }, { 9.5, ">10</text>" }, { 10, ">10</text>" },
-		{ 10.5, ">20</text>" }, { 11, ">20</text>" }, { 91, ">100</text>" },
-		{ 101, ">200</text>" }, { 1000, ">1000</text>" }, { 65000, ">70000</text>" },
-		{ 0.00005, ">0.001</text>" }, { 0.05, ">0.05</text>" }, { 0.21, ">0.3</text>" },
+		{ 0, ">1</span>" }, { 0.3, ">0.3</span>" }, { 1, ">1</span>" }, { 1.5, ">2</span>" },
+		{ 7, ">7</span>" }, { 9.5, ">10</span>" }, { 10, ">10</span>" },
+		{ 10.5, ">20</span>" }, { 11, ">20</span>" }, { 91, ">100</span>" },
+		{ 101, ">200</span>" }, { 1000, ">1,000</span>" }, { 65000, ">70,000</span>" },
+		{ 0.00005, ">0.001</span>" }, { 0.05, ">0.05</span>" }, { 0.21, ">0.3</span>" },
 	};
 	char top[64];
 
@@ -263,12 +315,12 @@ START_TEST(scale)
 		values[0][2] = i % 2 ? -1 : cases[i].value;
 		values[1][2] = i % 2 ? cases[i].value : -1;
 		draw();
-		snprintf(top, sizeof(top), "y=\"16.0\" text-anchor=\"end\"%s", cases[i].end);
+		snprintf(top, sizeof(top), "style=\"top:0%%\"%s", cases[i].end);
 		has(top);
 	}
 	values[0][0] = 400;
 	draw();
-	has("y=\"16.0\" text-anchor=\"end\">400</text>");
+	has("style=\"top:0%\">400</span>");
 }
 END_TEST
 
@@ -301,12 +353,12 @@ static void draw_events(void)
 	finish(out);
 }
 
-/* A row of 24 units for each kind; marks at the end of an interval, larger for twice as many. */
+/* A row of 24 pixels for each kind; marks at the end of an interval, larger for twice as many. */
 START_TEST(timeline)
 {
-	static const struct { unsigned int events; const char *radius; } sizes[] = {
-		{ 1, "2.5" }, { 2, "3.5" }, { 3, "3.5" }, { 4, "4.5" }, { 255, "9.5" },
-		{ 256, "10.5" }, { 512, "11.5" }, { 4000000000, "11.5" },
+	static const struct { unsigned int events; const char *size; } sizes[] = {
+		{ 1, "5" }, { 2, "7" }, { 3, "7" }, { 4, "9" }, { 255, "19" }, { 256, "21" },
+		{ 512, "23" }, { 4000000000, "23" },
 	};
 	char mark[160];
 
@@ -318,23 +370,22 @@ START_TEST(timeline)
 	for (unsigned int i = 0; i < 8; i++) {
 		f.bucket[1].events[EVENT_DEVICE] = sizes[i].events;
 		draw_events();
-		snprintf(mark, sizeof(mark), "<circle class=\"f3\" cx=\"527.0\" cy=\"96\" "
-			 "r=\"%s\"><title>%u</title></circle>\n<text x=\"4\" y=\"92\">devices</text>",
-			 sizes[i].radius, sizes[i].events);
+		snprintf(mark, sizeof(mark), "<span class=\"kind\" style=\"top:76px\">devices</span>\n"
+			 "<i class=\"f3\" style=\"left:50.0%%;top:84px;width:%spx;height:%spx\" "
+			 "title=\"%u\"></i>\n", sizes[i].size, sizes[i].size, sizes[i].events);
 		has(mark);
-		ck_assert_uint_eq(count("<circle"), 1);
+		ck_assert_uint_eq(count("<i "), 1);
 	}
 	f.bucket[0].events[EVENT_DEVICE] = 1;
 	draw_events();
-	has("<circle class=\"f3\" cx=\"295.5\" cy=\"96\" r=\"2.5\"><title>1</title></circle>");
-	ck_assert_uint_eq(count("<circle"), 2);
-	has("<svg viewBox=\"0 0 1000 186\" role=\"img\" aria-label=\"Events over time\">");
-	has("<line class=\"grid\" x1=\"64\" x2=\"990\" y1=\"24\" y2=\"24\"/>\n"
-	    "<text x=\"4\" y=\"20\">logons</text>");
-	has("<line class=\"grid\" x1=\"64\" x2=\"990\" y1=\"144\" y2=\"144\"/>\n"
-	    "<text x=\"4\" y=\"140\">suspensions</text>\n</svg>\n</section>\n");
-	has("<rect class=\"gap\" x=\"295.5\" y=\"12\" width=\"231.5\" height=\"144\"/>");
-	has("<text x=\"64.0\" y=\"174\" text-anchor=\"start\">00:00:00</text>");
+	has("<i class=\"f3\" style=\"left:25.0%;top:84px;width:5px;height:5px\" title=\"1\"></i>");
+	ck_assert_uint_eq(count("<i "), 2);
+	has("<div class=\"plot\" style=\"height:144px\"><svg viewBox=\"0 0 1000 1000\" "
+	    "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Events over time\">");
+	has("<span class=\"kind\" style=\"top:4px\">logons</span>");
+	has("<span class=\"kind\" style=\"top:124px\">suspensions</span>");
+	has("<rect class=\"gap\" x=\"250.0\" y=\"0\" width=\"250.0\" height=\"1000\"/>");
+	has("<span class=\"x\" style=\"left:0.0%\">00:00:00</span>");
 	f.buckets = 0;
 	draw_events();
 	has("No event was recorded.");
@@ -474,7 +525,7 @@ static void page(void)
 {
 	FILE *out = begin();
 
-	ck_assert_int_eq(html_page(out, &f, "a <title>"), 0);
+	ck_assert_int_eq(html_page(out, &f, "a <title>", &thresholds_default), 0);
 	finish(out);
 }
 
@@ -484,7 +535,7 @@ START_TEST(whole_page)
 	struct bucket *one;
 
 	page();
-	has("<h1>a &lt;title&gt;</h1>\n<p class=\"facts\"><span id=\"sets\">0</span> sets, "
+	has("<h1>a &lt;title&gt;</h1>\n<p class=\"facts\">a &lt;title&gt; · <span id=\"sets\">0</span> sets, "
 	    "<span id=\"records\">0</span> records, <span id=\"intervals\">0</span> intervals</p>");
 	three();
 	one = &f.bucket[2];
@@ -494,19 +545,65 @@ START_TEST(whole_page)
 	one->page_writes = 500;
 	one->starts = 700;
 	f.sets = 11;
-	f.records = 12;
+	f.records = 1234567;
 	f.intervals = 13;
 	f.merged = 4;
-	f.left_out = 14;
+	f.left_out = 1400;
+	ebcdic_name(f.system.name, "A&B");
+	ebcdic_name(f.system.partition, "<LPAR>");
+	one->found[STATE_IDLE] = 3;
+	one->found[STATE_IO_WAIT] = 1;
 	page();
-	has("<p class=\"facts\">2026-03-02 00:00:00 to 2026-03-02 00:00:40 UTC · "
-	    "<span id=\"sets\">11</span> sets, <span id=\"records\">12</span> records, "
+	has("<title>A&amp;B: monitor data</title>");
+	has("<h1>A&amp;B</h1>\n<p class=\"facts\">partition &lt;LPAR&gt; · a &lt;title&gt; · "
+	    "2026-03-02 00:00:00 UTC to 2026-03-02 00:00:40 UTC · "
+	    "<span id=\"sets\">11</span> sets, <span id=\"records\">1,234,567</span> records, "
 	    "<span id=\"intervals\">13</span> intervals · each point combines 4 of them"
-	    " · 14 records of further users and devices are left out</p>");
+	    " · 1,400 records of further users and devices are left out</p>");
 	has("<th>until</th><th class=\"n\">IFL</th></tr>");
 	has("<tr><td>2026-03-02 00:00:40</td><td class=\"n\">12.5</td></tr>");
 	has("<tr><td>2026-03-02 00:00:40</td><td class=\"n\">15.0</td><td class=\"n\">25.0</td></tr>");
 	has("<tr><td>2026-03-02 00:00:40</td><td class=\"n\">35.0</td></tr>");
+	has("<th class=\"n\">running</th><th class=\"n\">CPU wait</th><th class=\"n\">I/O wait</th>"
+	    "<th class=\"n\">page wait</th></tr>");
+	has("<tr><td>2026-03-02 00:00:40</td><td class=\"n\">0.0</td><td class=\"n\">0.0</td>"
+	    "<td class=\"n\">25.0</td><td class=\"n\">0.0</td></tr>");
+	ck_assert(clock_set_zone("+05:30"));
+	page();
+	has("2026-03-02 05:30:00 UTC+05:30 to 2026-03-02 05:30:40 UTC+05:30 · ");
+}
+END_TEST
+
+START_TEST(tables)
+{
+	static const struct report_column columns[] = {
+		{ "name", true }, { "a number", false }, { NULL, false },
+	};
+	static struct report report = { .id = "an-id", .title = "A title", .columns = columns };
+	FILE *out = begin();
+
+	html_report(out, &report);
+	finish(out);
+	ck_assert_str_eq(text, "<section id=\"an-id\">\n<h2>A title</h2>\n"
+			       "<p class=\"none\">No data.</p>\n</section>\n");
+	strcpy(report.facts, "Facts & so on.");
+	strcpy(report.note, "above");
+	report.rows = 2;
+	report.left_out = 3;
+	report.cell[0][0] = (struct report_cell){ "<A>", false };
+	report.cell[0][1] = (struct report_cell){ "12.5", true };
+	report.cell[1][0] = (struct report_cell){ "B", false };
+	out = begin();
+	html_report(out, &report);
+	finish(out);
+	ck_assert_str_eq(text, "<section id=\"an-id\">\n<h2>A title</h2>\n"
+			       "<p class=\"facts\">Facts &amp; so on.</p>\n"
+			       "<div class=\"wide\"><table id=\"an-id-table\">\n<thead><tr><th>name</th>"
+			       "<th class=\"n\">a number</th></tr></thead>\n"
+			       "<tr><td>&lt;A&gt;</td><td class=\"n\"><b>▲ 12.5</b></td></tr>\n"
+			       "<tr><td>B</td><td class=\"n\"></td></tr>\n"
+			       "</table></div>\n<p class=\"facts\">▲ above</p>\n"
+			       "<p class=\"facts\">3 more are left out.</p>\n</section>\n");
 }
 END_TEST
 
@@ -532,7 +629,7 @@ START_TEST(output)
 	FILE *file;
 
 	close(mkstemp(path));
-	sink = html_sink(path, "a <title>", 530);
+	sink = html_sink(path, "a <title>", 530, &thresholds_default);
 	ck_assert_ptr_nonnull(sink);
 	give(MONREC_RECORD, 60);
 	give(MONREC_SET_END, 0);
@@ -569,8 +666,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		lines, axis, gaps, clock_set_back, grid, scale, chart_as_a_table, timeline, users,
-		devices, listed_events, listed_gaps, whole_page, output,
+		lines, axis, threshold, gaps, clock_set_back, grid, scale, chart_as_a_table, timeline, users,
+		devices, listed_events, listed_gaps, whole_page, tables, output,
 	};
 
 	return check_run("monread page", start, stop, tests, sizeof(tests) / sizeof(tests[0]));

@@ -48,9 +48,11 @@ static struct sink *open_one(unsigned int which)
 	case 2:
 		return csv_sink(path, 530);
 	case 3:
-		return html_sink(path, "title", 530);
+		return html_sink(path, "title", 530, &thresholds_default);
 	case 4:
 		return activity_sink(stdout, 530);
+	case 5:
+		return tables_sink(stdout, 530, &thresholds_default);
 	default:
 		return summary_sink(stdout);
 	}
@@ -58,7 +60,7 @@ static struct sink *open_one(unsigned int which)
 
 START_TEST(outputs)
 {
-	for (unsigned int which = 0; which < 6; which++) {
+	for (unsigned int which = 0; which < 7; which++) {
 		struct sink *sink;
 		int error;
 
