@@ -295,6 +295,13 @@ def test_words_that_are_no_options(monread: Path, tmp_path: Path) -> None:
         (["--threshold", "load=5"], EXIT_USAGE, "invalid threshold: 'load=5'"),
         (["--time-zone", "CET-1"], EXIT_USAGE, "unknown time zone: 'CET-1' (UTC, local, "),
         (["--time-zone", "../../etc/passwd"], EXIT_USAGE, "unknown time zone: '../../etc/passwd'"),
+        (["--rotate-size", "0"], EXIT_USAGE, "invalid --rotate-size: '0' (for example 100M)"),
+        (["--rotate-size", "1Q"], EXIT_USAGE, "invalid --rotate-size: '1Q'"),
+        (["--rotate-time", "0"], EXIT_USAGE, "invalid --rotate-time: '0' (1ms and more"),
+        (["--rotate-keep", "0"], EXIT_USAGE, "invalid --rotate-keep: '0' (1 to 1000)"),
+        (["--rotate-keep", "1001"], EXIT_USAGE, "invalid --rotate-keep: '1001' (1 to 1000)"),
+        (["--rotate-size", "1M"], EXIT_USAGE, "--rotate-size and --rotate-time need --write-mon"),
+        (["--rotate-time", "1h"], EXIT_USAGE, "--rotate-size and --rotate-time need --write-mon"),
         (["a", "b"], EXIT_USAGE, "more than one file given"),
         (["/no/such"], EXIT_USAGE, "monread: /no/such: No such file or directory"),
         (["/"], EXIT_FAILED, "monread: /: Is a directory"),
@@ -346,7 +353,8 @@ def test_help_has_groups(monread: Path) -> None:
         ],
         "Printing (default: text)": ["activity", "check", "json", "summary", "tables", "values"],
         "Output files, with complete sets only": [
-            *("anonymise", "csv", "html", "write-monwrite", "write-stream"),
+            *("anonymise", "csv", "html", "rotate-keep", "rotate-size", "rotate-time"),
+            *("write-monwrite", "write-stream"),
         ],
         "Of --html and --tables": ["threshold", "time-zone", *of_argp],
     }

@@ -23,7 +23,7 @@ static bool open_sinks(const struct options *options, struct sinks *sinks)
 	if (options->write_stream)
 		good = sinks_add(sinks, stream_sink(options->write_stream), options->write_stream);
 	if (good && options->write_monwrite)
-		good = sinks_add(sinks, monwrite_sink(options->write_monwrite),
+		good = sinks_add(sinks, monwrite_sink(options->write_monwrite, &options->rotation),
 				 options->write_monwrite);
 	if (good && options->csv)
 		good = sinks_add(sinks, csv_sink(options->csv, release), options->csv);

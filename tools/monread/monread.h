@@ -14,6 +14,7 @@
  *		monitoring systems
  * report	tables of it, for the page and as text; threshold: what is marked there
  * clock	times as people read them; whole_names: options that are not abbreviated
+ * rotate	files that make room for the next one
  * keep	a file that always ends where a set does
  * tally	what there was, at the end
  */

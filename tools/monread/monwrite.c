@@ -6,6 +6,9 @@
  * Else it is that of a message with parameter-list data on path 0 whose control area
  * begins at address 0; a device does not tell more.  What lies in a frame beside the
  * element's records is zeros.
+ *
+ * If files are rotated, a set is in one of them as a whole: the next set begins a new file when
+ * one has reached its size or its time.
  */
 #include "sink.h"
 
@@ -13,10 +16,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "index.h"
 #include "keep.h"
 #include "bytes.h"
+#include "rotate.h"
 
 /* Of the interruption: flags, type, first and last byte of the control area. */
 enum { IPFLAGS1 = 2, IPTYPE = 3, IPRMMSG1 = 12, IPRMMSG2 = 16 };
@@ -25,9 +30,19 @@ enum { IPFLAGS1 = 2, IPTYPE = 3, IPRMMSG1 = 12, IPRMMSG2 = 16 };
 
 static const uint8_t zeros[MONREC_FRAME_SIZE];
 
+/* Bit 51 of the TOD clock is a microsecond. */
+#define TOD_MICROSECOND 4096u
+
 struct monwrite {
 	struct sink sink;
 	struct keep keep;
+	const char *name;
+	struct rotation rotation;
+	bool full;		/* the next set begins a new file */
+	bool not_rotated;	/* it should have been, and the user was told why it was not */
+	uint64_t sets;		/* in the file */
+	uint64_t begin;		/* of the file, or of what came after it could not be rotated */
+	uint64_t first, last;	/* TOD of its first set; of the set at hand */
 	bool has_interrupt;
 	unsigned int elements;	/* of the set at hand */
 	uint64_t control_at;	/* where its control record is in the file */
@@ -40,8 +55,56 @@ static struct monwrite *monwrite_of(struct sink *sink)
 	return (struct monwrite *)sink;
 }
 
+/* False: the file that was being written goes on. */
+static bool next_file(struct monwrite *m)
+{
+	struct keep next;
+	int ret;
+
+	if (!rotate_files(m->name, m->rotation.keep))
+		return false;
+	ret = keep_open(&next, m->name, zeros, sizeof(zeros));
+	if (ret) {
+		keep_close(&next);
+		complain(m->name, -ret);
+		rotate_back(m->name);
+		return false;
+	}
+	ret = keep_close(&m->keep);
+	if (ret)
+		complain(m->name, -ret);
+	m->not_rotated |= ret != 0;
+	m->keep = next;
+	return true;
+}
+
+static void rotate(struct monwrite *m)
+{
+	m->full = false;
+	if (!next_file(m))
+		m->not_rotated = true;
+	m->begin = m->keep.kept;
+	m->sets = 0;
+}
+
+/* A set is complete and stays. */
+static void note_set(struct monwrite *m)
+{
+	const uint64_t us = (m->last - m->first) / TOD_MICROSECOND;
+
+	/* Time of a clock that is set back begins anew. */
+	if (m->sets++ == 0 || m->last < m->first)
+		m->first = m->last;
+	else if (m->rotation.ns && us >= m->rotation.ns / 1000)
+		m->full = true;
+	if (m->rotation.size && m->keep.kept + sizeof(zeros) - m->begin >= m->rotation.size)
+		m->full = true;
+}
+
 static int begin_set(struct monwrite *m, const uint8_t *interrupt)
 {
+	if (m->full)
+		rotate(m);
 	memset(m->control, 0, sizeof(m->control));
 	m->elements = 0;
 	m->filled = 0;
@@ -118,6 +181,9 @@ static int monwrite_item(struct sink *sink, const struct monrec_item *item)
 		return begin_set(m, item->interrupt);
 	case MONREC_ELEMENT:
 		return begin_element(m, &item->element);
+	case MONREC_RECORD:
+		m->last = item->record.tod;
+		return 0;
 	case MONREC_FRAME:
 		return add_frame(m, &item->record);
 	case MONREC_SET_END:
@@ -130,7 +196,13 @@ static int monwrite_item(struct sink *sink, const struct monrec_item *item)
 
 static int monwrite_keep(struct sink *sink)
 {
-	return keep_mark(&monwrite_of(sink)->keep);
+	struct monwrite *m = monwrite_of(sink);
+	const uint64_t before = m->keep.kept;
+	const int ret = keep_mark(&m->keep);
+
+	if (!ret && m->keep.kept > before && rotation_wanted(&m->rotation))
+		note_set(m);
+	return ret;
 }
 
 static int monwrite_drop(struct sink *sink)
@@ -141,20 +213,35 @@ static int monwrite_drop(struct sink *sink)
 static int monwrite_close(struct sink *sink)
 {
 	struct monwrite *m = monwrite_of(sink);
-	const int ret = keep_close(&m->keep);
+	int ret = keep_close(&m->keep);
 
+	if (!ret && m->not_rotated)
+		ret = -ECANCELED;
 	free(m);
 	return ret;
 }
 
-struct sink *monwrite_sink(const char *name)
+/* What an earlier run has written there is not written over, but is the first one to go on. */
+static int keep_earlier(const char *name, const struct rotation *rotation)
+{
+	struct stat status;
+
+	if (!rotation_wanted(rotation) || lstat(name, &status) || !S_ISREG(status.st_mode) ||
+	    status.st_size == 0)
+		return 0;
+	return rotate_files(name, rotation->keep) ? 0 : -ECANCELED;
+}
+
+struct sink *monwrite_sink(const char *name, const struct rotation *rotation)
 {
 	static const struct sink_ops ops = {
 		monwrite_item, monwrite_keep, monwrite_drop, monwrite_close, true,
 	};
 	struct monwrite *m = calloc(1, sizeof(*m));
-	const int ret = m ? keep_open(&m->keep, name, zeros, sizeof(zeros)) : -ENOMEM;
+	int ret = m ? keep_earlier(name, rotation) : -ENOMEM;
 
+	if (!ret)
+		ret = keep_open(&m->keep, name, zeros, sizeof(zeros));
 	if (ret) {
 		if (m)
 			monwrite_close(&m->sink);
@@ -162,5 +249,7 @@ struct sink *monwrite_sink(const char *name)
 		return NULL;
 	}
 	m->sink.ops = &ops;
+	m->name = name;
+	m->rotation = *rotation;
 	return &m->sink;
 }

@@ -127,6 +127,16 @@ static const struct option_row option_rows[] = {
 	  WORD(write_stream), .group = 3 },
 	{ "write-monwrite", '\0', "OUT", "write a MONWRITE file", WORD(write_monwrite),
 	  .group = 3 },
+	{ "rotate-size", '\0', "SIZE", "of --write-monwrite: begin a new file when OUT has this size, "
+	  "for example 100M; OUT becomes OUT.1, OUT.1 becomes OUT.2, and so on",
+	  TO_SIZE(struct options, rotation.size, 1, UINT64_MAX), .group = 3,
+	  .wrong = "invalid --rotate-size: '%s' (for example 100M)" },
+	{ "rotate-time", '\0', "TIME", "the same when OUT has data of this time, for example 1h",
+	  TO_TIME(struct options, rotation.ns, 1000000, UINT64_MAX), .group = 3,
+	  .wrong = "invalid --rotate-time: '%s' (1ms and more, for example 1h)" },
+	{ "rotate-keep", '\0', "N", "keep so many files beside OUT (default: 10)",
+	  TO_NUMBER(struct options, rotation.keep, 1, ROTATE_KEEP_MOST), .group = 3,
+	  .wrong = "invalid --rotate-keep: '%s' (1 to 1000)" },
 	{ "csv", '\0', "FOLDER", "write a CSV file for each type of record", WORD(csv),
 	  .group = 3 },
 	{ "anonymise", '\0', "KEY", "in all outputs, replace names and numbers that identify users "
@@ -147,6 +157,8 @@ static void check(const void *target, const struct argp_state *state)
 {
 	const struct options *options = target;
 
+	if (!options->write_monwrite && rotation_wanted(&options->rotation))
+		argp_error(state, "--rotate-size and --rotate-time need --write-monwrite");
 	if (options->summary + options->activity + options->tables +
 	    (options->check || options->json || options->values) > 1)
 		argp_error(state, "only one of --summary, --activity, --tables, and the group of "
@@ -206,7 +218,7 @@ static void parse(struct options *options, const struct command_line *as, int ar
 {
 	*options = (struct options){
 		.file = DEVICE, .timeout_ms = -1, .reopen = 5, .reopen_wait_ms = 1000,
-		.thresholds = thresholds_default,
+		.rotation = { .keep = 10 }, .thresholds = thresholds_default,
 		.exports = EXPORT_OPTIONS_DEFAULT,
 	};
 	argp_program_version = "monread " ZVMLAB_VERSION;

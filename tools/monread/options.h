@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "exporter.h"
+#include "rotate.h"
 #include "threshold.h"
 
 #define DEVICE "/dev/monreader"
@@ -19,6 +20,7 @@ struct options {
 	unsigned int release;	/* 0: not told */
 	int timeout_ms;		/* -1: none */
 	unsigned int reopen, reopen_wait_ms;
+	struct rotation rotation;	/* of write_monwrite */
 	struct thresholds thresholds;
 	bool exporting;		/* "monread export"; nothing is printed then */
 	struct export_options exports;

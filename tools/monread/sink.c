@@ -9,6 +9,8 @@
 /* Errors that mean more here than their own words say. */
 static void explain(const char *name, int error)
 {
+	if (error == ECANCELED)
+		return;
 	if (error == ESPIPE)
 		fprintf(stderr, "monread: %s: the output must be a regular file, so that a lost "
 			"set can be removed from it again\n", name);

@@ -11,6 +11,7 @@
 #define SINK_H
 
 #include "monread.h"
+#include "rotate.h"
 #include "threshold.h"
 
 struct sink;
@@ -30,10 +31,13 @@ struct sink {
 	const char *name;	/* of the file or folder; the caller's */
 };
 
-/* NULL with errno set; ESPIPE: @name is there and no regular file. */
+/*
+ * NULL with errno set.  ESPIPE: @name is there and no regular file; ECANCELED, which close() may
+ * give, too: the user was told what is wrong.
+ */
 /* The bytes as the device gives them; NAME.idx says where sets end. */
 struct sink *stream_sink(const char *name);
-struct sink *monwrite_sink(const char *name);
+struct sink *monwrite_sink(const char *name, const struct rotation *rotation);
 /* A file for each type of record in the folder @name, which is made if it is not there. */
 struct sink *csv_sink(const char *name, unsigned int release);
 /* A page with charts, when all has been read; @title is the input's name; the caller's. */

@@ -24,6 +24,7 @@ static struct monrec_item item;
 static uint8_t bytes[MONREC_FRAME_SIZE], interrupt[MONREC_INTERRUPT_SIZE];
 static uint8_t wanted[20 * MONREC_FRAME_SIZE];
 static size_t wanted_len;
+static const struct rotation never;
 
 /* Of main.c. */
 void complain(const char *what, int error)
@@ -180,7 +181,7 @@ END_TEST
 /* Frames of the file: a control record, then each element's frames, filled up with zeros. */
 START_TEST(monwrite)
 {
-	struct sink *sink = monwrite_sink(path);
+	struct sink *sink = monwrite_sink(path, &never);
 	uint8_t control[MONREC_FRAME_SIZE];
 
 	ck_assert_ptr_nonnull(sink);
@@ -233,7 +234,7 @@ START_TEST(interruptions)
 		{ 0x9000000, 0x9000000 + 22, false }, { 0, 23, true }, { 0, 11, false },
 		{ 0xfffffff0, 7, false }, { 0xffffffe8, 0xffffffff, true },
 	};
-	struct sink *sink = monwrite_sink(path);
+	struct sink *sink = monwrite_sink(path, &never);
 
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint8_t control[MONREC_FRAME_SIZE] = { 0 };
@@ -266,7 +267,7 @@ START_TEST(interruptions)
 		if (i == 4) {
 			ck_file(4096);
 			ck_assert_int_eq(sink->ops->close(sink), 0);
-			sink = monwrite_sink(path);
+			sink = monwrite_sink(path, &never);
 			wanted_len = 0;
 		}
 	}
@@ -278,7 +279,7 @@ END_TEST
 /* 338 elements have room in a control record, and no more. */
 START_TEST(most_elements)
 {
-	struct sink *sink = monwrite_sink(path);
+	struct sink *sink = monwrite_sink(path, &never);
 	uint8_t made[12];
 
 	begin_set(sink, false);

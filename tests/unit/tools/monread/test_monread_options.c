@@ -13,6 +13,7 @@ static void start(void)
 {
 	wanted = (struct options){
 		.file = "/dev/monreader", .timeout_ms = -1, .reopen = 5, .reopen_wait_ms = 1000,
+		.rotation = { .keep = 10 },
 		.thresholds = { { 90, 25, 25, 10, 20, 70, 1000 } },
 	};
 }
@@ -49,6 +50,9 @@ static void gives(const char *first, const char *second)
 	ck_assert_int_eq(found.summary, wanted.summary);
 	ck_assert_int_eq(found.activity, wanted.activity);
 	ck_assert_int_eq(found.tables, wanted.tables);
+	ck_assert_uint_eq(found.rotation.size, wanted.rotation.size);
+	ck_assert_uint_eq(found.rotation.ns, wanted.rotation.ns);
+	ck_assert_uint_eq(found.rotation.keep, wanted.rotation.keep);
 	for (unsigned int i = 0; i < THRESHOLDS; i++)
 		ck_assert_double_eq(found.thresholds.of[i], wanted.thresholds.of[i]);
 	ck_assert_int_eq(found.blocking, wanted.blocking);
@@ -119,6 +123,10 @@ START_TEST(numbers)
 	gives("--reopen", "0");
 	wanted.reopen = 1000000;
 	gives("--reopen", "1000000");
+	wanted.rotation.keep = 1;
+	gives("--rotate-keep", "1");
+	wanted.rotation.keep = 1000;
+	gives("--rotate-keep", "1000");
 	wanted.release = 410;
 	gives("--release", "4.1");
 	wanted.release = 530;

@@ -38,13 +38,15 @@ static void stop(void)
 	ck_assert_int_eq(rmdir(folder), 0);
 }
 
+static const struct rotation never;
+
 static struct sink *open_one(unsigned int which)
 {
 	switch (which) {
 	case 0:
 		return stream_sink(path);
 	case 1:
-		return monwrite_sink(path);
+		return monwrite_sink(path, &never);
 	case 2:
 		return csv_sink(path, 530);
 	case 3:
