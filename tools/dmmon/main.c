@@ -6,7 +6,7 @@
  * device	messages to a device, by libdevmapper; machine: what sysfs says
  * regions, look	a device's regions, their counters
  * choice, range	options: which regions, or what kind of region
- * watched, interval	a time for which regions are looked at
+ * watched	a time for which regions are looked at
  * area_columns	what is reported of an area
  * cmd_*		the commands
  */

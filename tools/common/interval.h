@@ -5,8 +5,8 @@
  * From interval_open() on SIGINT, SIGTERM and SIGHUP end nothing, so that what was begun can be
  * undone; SIGPIPE becomes an error of write().
  */
-#ifndef DMMON_INTERVAL_H
-#define DMMON_INTERVAL_H
+#ifndef TOOLS_INTERVAL_H
+#define TOOLS_INTERVAL_H
 
 #include <stdint.h>
 
