@@ -4,21 +4,32 @@
 #include <stdio.h>
 
 #include "command.h"
+#include "interval.h"
+#include "living.h"
 #include "number.h"
 #include "proc.h"
 #include "process.h"
 #include "row.h"
 #include "taskmon.h"
+#include "wanted.h"
 
 #define IDS_MAX 1024u
 
+/* A task or thread group that was named. */
+struct named {
+	enum stats_kind kind;
+	uint32_t id;
+	uint64_t begin;		/* as proc.h has it, once it was found; 0: not known */
+	bool gone;
+};
+
 struct arguments {
 	struct output output;
-	struct {
-		enum stats_kind kind;
-		uint32_t id;
-	} wanted[IDS_MAX];
-	unsigned int count;
+	struct wanted wanted;
+	struct named named[IDS_MAX];
+	unsigned int count;		/* of @named */
+	bool all;
+	uint64_t interval_ns, intervals;	/* 0: none, no limit */
 };
 
 static void add(struct arguments *arguments, enum stats_kind kind, const char *word,
@@ -31,8 +42,8 @@ static void add(struct arguments *arguments, enum stats_kind kind, const char *w
 		argp_error(state, "invalid task ID: '%s'", word);
 	if (arguments->count == IDS_MAX)
 		argp_error(state, "too many tasks (at most %u)", IDS_MAX);
-	arguments->wanted[arguments->count].kind = kind;
-	arguments->wanted[arguments->count++].id = (uint32_t)id;
+	arguments->named[arguments->count].kind = kind;
+	arguments->named[arguments->count++].id = (uint32_t)id;
 }
 
 static void add_task(void *target, char *word, struct argp_state *state)
@@ -49,18 +60,42 @@ static const struct option_row option_rows[] = {
 	{ "pid", 'p', "PID", "ID of a task; may be repeated", TO_CALL(add_task) },
 	{ "tgid", 't', "TGID", "ID of any task of a thread group; may be repeated",
 	  TO_CALL(add_process) },
+	{ "all", 'a', NULL, "all tasks; also with any option that says which, or --by",
+	  TO_FLAG(struct arguments, all) },
+	{ "interval", 'i', "TIME", "show what was used in each interval of this length, such as "
+	  "500ms or 2s", TO_TIME(struct arguments, interval_ns, 1, UINT64_MAX),
+	  .wrong = "invalid --interval: '%s' (for example 500ms or 2s)" },
+	{ "count", 'n', "N", "stop after N intervals (default: run until interrupted)",
+	  TO_NUMBER(struct arguments, intervals, 1, UINT64_MAX),
+	  .wrong = "invalid --count: '%s' (1 or more)" },
 	{ 0 }
 };
+
+static bool is_all(const struct arguments *arguments)
+{
+	return arguments->all || arguments->wanted.given;
+}
 
 static void check(const void *target, const struct argp_state *state)
 {
 	const struct arguments *arguments = target;
 
-	if (!arguments->count)
-		argp_error(state, "no task given; use --pid or --tgid");
+	if (!arguments->count && !is_all(arguments))
+		argp_error(state, "no task given; use --pid, --tgid or --all");
+	if (arguments->count && is_all(arguments))
+		argp_error(state, "--pid and --tgid name tasks; --all, --by and options that say "
+			   "which of all tasks cannot be used together with them");
+	if (arguments->intervals && !arguments->interval_ns)
+		argp_error(state, "--count needs --interval");
 }
 
 static const struct option_table options = { .rows = option_rows, .check = check };
+
+static const struct option_part parts[] = {
+	{ &output_options, offsetof(struct arguments, output), .group = 9, .heading = "Output:" },
+	{ &wanted_options, offsetof(struct arguments, wanted), .group = 3 },
+	{ 0 }
+};
 
 static void keep(void *context, const struct stats_record *record)
 {
@@ -68,30 +103,34 @@ static void keep(void *context, const struct stats_record *record)
 }
 
 /* A status is one only if the task had exited before it was asked for. */
-static int get_task(struct kernel *kernel, uint32_t id, struct show *show)
+static int get_task(struct kernel *kernel, struct snapshot_task *task)
 {
-	struct stats_record record = { 0 };
-	struct proc_task task;
+	struct proc_task shown;
 	char path[32];
-	bool exited;
+	bool known;
 	int ret;
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", id);
-	exited = proc_read(&task, path) && proc_has_exited(&task);
-	ret = kernel_get(kernel, STATS_TASK, id, keep, &record);
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", task->record.id);
+	known = proc_read(&shown, path);
+	ret = kernel_get(kernel, STATS_TASK, task->record.id, keep, &task->record);
 	if (ret)
 		return ret;
-	record.exited = exited;
-	show_record(show, &record);
+	task->record.exited = known && proc_has_exited(&shown);
+	task->begin = known ? shown.begin : 0;
 	return 0;
 }
 
-static int get_process(struct kernel *kernel, uint32_t id, struct show *show)
+static int get_process(struct kernel *kernel, struct snapshot_task *task)
 {
-	struct stats_record record = { 0 };
+	uint32_t id = task->record.id;
+	struct proc_task shown;
 	enum process_sums sums;
-	int ret = process_get(kernel, id, &record, &sums);
+	char path[32];
+	int ret;
 
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", id);
+	task->begin = proc_read(&shown, path) ? shown.begin : 0;
+	ret = process_get(kernel, id, &task->record, &sums);
 	if (ret)
 		return ret;
 	if (sums == PROCESS_SUMS_TWICE)
@@ -100,57 +139,233 @@ static int get_process(struct kernel *kernel, uint32_t id, struct show *show)
 	else if (sums == PROCESS_SUMS_UNKNOWN)
 		complain("/proc does not show process %" PRIu32 ": the sums may count twice what a "
 			 "thread used that exits just now", id);
-	show_record(show, &record);
 	return 0;
 }
 
-static int get_all(struct kernel *kernel, const struct arguments *arguments, struct show *show)
+/* Where records come from and go to. */
+struct get {
+	struct arguments *arguments;
+	struct kernel kernel;
+	struct show show;
+	uint64_t interval;	/* number of the interval; 0: none */
+	bool failed;		/* one that was named was not there */
+};
+
+/* One that was named.  Return: 0, also if it is gone, or -errno. */
+static int take_named(struct get *get, struct named *named, struct snapshot *snapshot)
 {
-	int code = EXIT_PASS;
+	struct snapshot_task task = { .record = { .kind = named->kind, .id = named->id } };
+	int ret = named->kind == STATS_TASK ? get_task(&get->kernel, &task) :
+					      get_process(&get->kernel, &task);
+
+	/* Somebody else may have its number. */
+	if (!ret && named->begin && task.begin != named->begin)
+		ret = -ESRCH;
+	if (ret == -ESRCH) {
+		named->gone = true;
+		get->failed |= !get->interval;
+		complain(get->interval ? "task %" PRIu32 " has exited" : "no such task: %" PRIu32,
+			 named->id);
+		return 0;
+	}
+	if (ret) {
+		complain("task %" PRIu32 ": %s", named->id, kernel_reason(ret));
+		return ret;
+	}
+	named->begin = task.begin;
+	return snapshot_add(snapshot, &task);
+}
+
+/* All that is asked for, as it is now.  Return: an exit code. */
+static int take(struct get *get, struct snapshot *snapshot)
+{
+	struct arguments *arguments = get->arguments;
+	int ret = 0;
+
+	if (is_all(arguments)) {
+		ret = living_take(snapshot, &get->kernel, wanted_cgroups(&arguments->wanted));
+		if (ret)
+			complain("the tasks cannot be listed: %s", living_reason(ret));
+	}
+	for (unsigned int i = 0; !ret && i < arguments->count; i++)
+		if (!arguments->named[i].gone)
+			ret = take_named(get, &arguments->named[i], snapshot);
+	if (arguments->count)
+		snapshot->time_ns = living_now();
+	return ret ? exit_code_of(ret) : EXIT_PASS;
+}
+
+static void show_task(struct get *get, const struct snapshot_task *task, uint64_t length_ns)
+{
+	struct row_more more = { task->name, get->interval, length_ns };
+
+	if (task->record.kind == STATS_USER)
+		more.name = wanted_user_name((uint32_t)task->record.stats.value[STATS_UID]);
+	if (!get->show.error)
+		get->show.error = row_put_living(get->show.rows, &task->record, &more);
+}
+
+/* Of what was taken, or has been done since, that which is wanted. */
+static int show_wanted(struct get *get, struct snapshot *tasks, uint64_t length_ns)
+{
+	const struct wanted *wanted = &get->arguments->wanted;
+	struct snapshot chosen = { 0 };
+	int ret = snapshot_choose(&chosen, tasks, &wanted->filter, wanted->by);
+
+	for (size_t i = 0; !ret && i < chosen.count; i++)
+		show_task(get, &chosen.tasks[i], length_ns);
+	snapshot_free(&chosen);
+	if (!ret && !get->show.error)
+		get->show.error = rows_flush(get->show.rows);
+	if (!ret)
+		return EXIT_PASS;
+	complain("not enough memory to add up statistics");
+	return EXIT_FAILED;
+}
+
+static int get_once(struct get *get)
+{
+	struct snapshot tasks = { 0 };
+	int code = take(get, &tasks);
+
+	/* What was found before something failed is shown. */
+	if (!code || get->arguments->count) {
+		int shown = show_wanted(get, &tasks, 0);
+
+		code = code ? code : shown;
+	}
+	snapshot_free(&tasks);
+	return code;
+}
+
+/* What has been done since @before, which @now becomes. */
+static int show_interval(struct get *get, struct snapshot *before)
+{
+	struct snapshot now = { 0 }, since = { 0 };
+	int code;
+
+	get->interval++;
+	code = take(get, &now);
+	snapshot_sort(&now);
+	if (!code && snapshot_since(&since, before, &now)) {
+		complain("not enough memory to compare statistics");
+		code = EXIT_FAILED;
+	}
+	if (!code)
+		code = show_wanted(get, &since, now.time_ns - before->time_ns);
+	snapshot_free(&since);
+	snapshot_free(before);
+	*before = now;
+	return code;
+}
+
+static int get_intervals(struct get *get)
+{
+	const struct arguments *arguments = get->arguments;
+	struct snapshot before = { 0 };
+	struct interval interval;
+	enum interval_end end = INTERVAL_OVER;
+	int code = interval_open(&interval);
+
+	if (code)
+		return code;
+	code = take(get, &before);
+	snapshot_sort(&before);
+	if (!code)
+		code = interval_start(&interval, arguments->interval_ns);
+	while (!code && before.count && end == INTERVAL_OVER && !get->show.error &&
+	       (!arguments->intervals || get->interval < arguments->intervals)) {
+		end = interval_wait(&interval);
+		/* What has happened up to a signal is an interval, too. */
+		code = end == INTERVAL_ERROR ? EXIT_FAILED : show_interval(get, &before);
+	}
+	if (interval.missed)
+		complain("%" PRIu64 " intervals were too short for this machine and went into the "
+			 "next ones", interval.missed);
+	snapshot_free(&before);
+	interval_close(&interval);
+	return code;
+}
+
+/* Of sums and intervals other fields are usual. */
+static void usual_fields(struct arguments *arguments)
+{
+	struct selection *selection = &arguments->output.selection;
+	enum snapshot_by by = arguments->wanted.by;
+	size_t kept = 0;
+
+	if (arguments->output.named)
+		return;
+	if (arguments->interval_ns)
+		selection_show(selection, ROW_CPU_PERCENT);
+	if (by == BY_USER || by == BY_CGROUP)
+		selection_show(selection, ROW_NAME);
+	if (by != BY_TASK)
+		selection_show(selection, ROW_TASKS);
+	for (size_t i = 0; i < selection->shown_count; i++) {
+		size_t column = selection->shown[i];
+		bool sum = by == BY_USER || by == BY_CGROUP || by == BY_COMMAND;
+		bool none = (column == ROW_ID && sum) || (column == ROW_STATUS && by != BY_TASK) ||
+			    (column == ROW_COMM && (by == BY_USER || by == BY_CGROUP)) ||
+			    (column == ROW_FIELDS + STATS_ETIME && sum);
+
+		if (!none)
+			selection->shown[kept++] = column;
+	}
+	selection->shown_count = kept;
+}
+
+/* The same task twice has one difference. */
+static void name_once(struct arguments *arguments)
+{
+	unsigned int kept = 0;
 
 	for (unsigned int i = 0; i < arguments->count; i++) {
-		uint32_t id = arguments->wanted[i].id;
-		int ret = arguments->wanted[i].kind == STATS_TASK ? get_task(kernel, id, show) :
-								    get_process(kernel, id, show);
+		const struct named *named = &arguments->named[i];
+		bool twice = false;
 
-		if (!ret)
-			continue;
-		if (ret == -ESRCH) {
-			complain("no such task: %u", id);
-			code = EXIT_FAILED;
-			continue;
-		}
-		complain("task %u: %s", id, kernel_reason(ret));
-		return exit_code_of(ret);
+		for (unsigned int j = 0; j < kept; j++)
+			twice |= arguments->named[j].kind == named->kind &&
+				 arguments->named[j].id == named->id;
+		if (!twice)
+			arguments->named[kept++] = *named;
 	}
-	return code;
+	arguments->count = kept;
 }
 
 int cmd_get(int argc, char **argv)
 {
 	static const struct command_line line = {
-		.options = &options, .parts = output_parts,
+		.options = &options, .parts = parts,
 		.help = "Shows statistics of living tasks and thread groups, and of those that have "
-			"exited but were not waited for.",
+			"exited but were not waited for.  With --interval it shows what they used "
+			"in each interval.",
 	};
-	static struct arguments arguments;
-	struct show show = { 0 };
-	struct kernel kernel;
+	static struct arguments arguments = { .wanted = { .by = BY_TASK } };
+	struct get get = { .arguments = &arguments };
 	int code, end;
 
 	output_init(&arguments.output, TASKMON_ROW_TITLE, row_columns, ROW_COLUMNS);
 	command_parse(&line, argc, argv, &arguments);
-	code = open_kernel(&kernel);
+	usual_fields(&arguments);
+	code = open_kernel(&get.kernel);
 	if (code)
 		return code;
-	show.rows = output_open(&arguments.output);
-	if (!show.rows) {
-		kernel_close(&kernel);
+	get.show.rows = output_open(&arguments.output);
+	if (!get.show.rows) {
+		kernel_close(&get.kernel);
 		return EXIT_FAILED;
 	}
 	warn_delayacct();
-	code = get_all(&kernel, &arguments, &show);
-	end = show_end(&show);
-	kernel_close(&kernel);
+	if (arguments.interval_ns) {
+		name_once(&arguments);
+		code = get_intervals(&get);
+	} else {
+		code = get_once(&get);
+	}
+	end = show_end(&get.show);
+	kernel_close(&get.kernel);
+	if (!code && get.failed)
+		code = EXIT_FAILED;
 	return code ? code : end;
 }

@@ -3,10 +3,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Since Linux 2.6.12, and shown in /proc. */
 #define PF_EXITING 0x4u
+#define CGROUP_SIZE 65536u
 
 bool proc_parse(struct proc_task *task, const char *line)
 {
@@ -32,6 +34,61 @@ bool proc_read(struct proc_task *task, const char *path)
 	good = proc_parse(task, line);
 	fclose(file);
 	return good;
+}
+
+/* What comes after the second colon of a line; NULL if there is none. */
+static const char *path_of(const char *line, size_t len)
+{
+	const char *first = memchr(line, ':', len);
+	const char *second;
+
+	if (!first)
+		return NULL;
+	second = memchr(first + 1, ':', len - (size_t)(first + 1 - line));
+	return second && second + 1 < line + len ? second + 1 : NULL;
+}
+
+const char *proc_parse_cgroup(const char *text, size_t size, size_t *len)
+{
+	const char *root = NULL, *other = NULL;
+	size_t other_len = 0;
+
+	while (size) {
+		const char *end = memchr(text, '\n', size);
+		size_t line = end ? (size_t)(end - text) : size;
+		const char *path = path_of(text, line);
+		size_t path_len = path ? (size_t)(text + line - path) : 0;
+		bool unified = line >= 3 && memcmp(text, "0::", 3) == 0;
+
+		if (path_len == 1) {
+			root = path;
+		} else if (path && (unified || !other)) {
+			other = path;
+			other_len = path_len;
+		}
+		line += end != NULL;
+		text += line;
+		size -= line;
+	}
+	*len = other ? other_len : 1;
+	return other ? other : root;
+}
+
+char *proc_read_cgroup(const char *path)
+{
+	/* Paths have 4096 bytes at most, and there are a dozen hierarchies. */
+	char *text = malloc(CGROUP_SIZE), *found = NULL;
+	FILE *file = text ? fopen(path, "re") : NULL;
+	const char *begin;
+	size_t len;
+
+	if (file) {
+		begin = proc_parse_cgroup(text, fread(text, 1, CGROUP_SIZE, file), &len);
+		found = begin ? strndup(begin, len) : NULL;
+		fclose(file);
+	}
+	free(text);
+	return found;
 }
 
 bool proc_has_exited(const struct proc_task *task)

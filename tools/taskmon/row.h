@@ -11,6 +11,7 @@ enum row_column {
 	ROW_KIND,
 	ROW_ID,
 	ROW_COMM,
+	ROW_NAME,
 	ROW_CPU,
 	ROW_NUMBER,
 	ROW_TIME,
@@ -19,6 +20,11 @@ enum row_column {
 	ROW_SIZE,
 	ROW_TASKS,
 	ROW_TASKS_ETIME,
+	ROW_INTERVAL,
+	ROW_INTERVAL_TIME,
+	ROW_CPU_PERCENT,
+	ROW_READ_RATE,
+	ROW_WRITE_RATE,
 	ROW_FIELDS,		/* columns of the fields begin here, in their order */
 	ROW_COLUMNS = ROW_FIELDS + STATS_FIELDS
 };
@@ -39,5 +45,16 @@ struct row_origin {
  * Return: as rows_put().
  */
 int row_put(struct rows *rows, const struct stats_record *record, const struct row_origin *origin);
+
+/* What a row of what lives has beside its record. */
+struct row_more {
+	const char *name;	/* of a user or cgroup; NULL: none */
+	uint64_t interval;	/* number of the interval that the record is of; 0: none */
+	uint64_t length_ns;	/* of the interval */
+};
+
+/* row_put() with that. */
+int row_put_living(struct rows *rows, const struct stats_record *record,
+		   const struct row_more *more);
 
 #endif

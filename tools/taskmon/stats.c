@@ -151,6 +151,31 @@ void stats_add(struct stats *sum, const struct stats *one)
 	}
 }
 
+bool stats_since(struct stats *since, const struct stats *before, const struct stats *now)
+{
+	bool whole = true;
+
+	*since = *now;
+	for (unsigned int field = 0; field < STATS_FIELDS; field++) {
+		if (fields[field].several != OF_SEVERAL_SUM || !before->present[field])
+			continue;
+		since->present[field] = now->present[field] &&
+					now->value[field] >= before->value[field];
+		since->value[field] = since->present[field] ?
+				      now->value[field] - before->value[field] : 0;
+		whole &= since->present[field];
+	}
+	return whole;
+}
+
+bool stats_is_active(const struct stats *stats)
+{
+	for (unsigned int field = 0; field < STATS_FIELDS; field++)
+		if (fields[field].several == OF_SEVERAL_SUM && stats->value[field])
+			return true;
+	return false;
+}
+
 /* Where in a message the walk is. */
 struct walk {
 	struct stats_record record;

@@ -81,10 +81,23 @@ bool stats_has_sums(const struct stats *stats);
 /* Adds what one more task has; at first @sum is all zero.  What cannot be added up stays absent. */
 void stats_add(struct stats *sum, const struct stats *one);
 
+/*
+ * What was added between two records of the same task or tasks: in place of sums their differences,
+ * the rest as @now has it.  A sum that went back is absent.
+ * Return: whether all sums of @before are in @now, and none went back.
+ */
+bool stats_since(struct stats *since, const struct stats *before, const struct stats *now);
+
+/* Whether any sum is not 0. */
+bool stats_is_active(const struct stats *stats);
+
 enum stats_kind {
 	STATS_TASK,		/* statistics of one task */
 	STATS_PROCESS,		/* sums over a thread group */
 	STATS_TREE,		/* sums over a process and all that it has started; by tree.h */
+	STATS_USER,		/* sums over what lives, by snapshot.h */
+	STATS_CGROUP,
+	STATS_COMMAND,
 };
 
 struct stats_record {
@@ -99,7 +112,7 @@ struct stats_record {
 	uint64_t elapsed_us;
 	/* Not in the message, and for the caller to set. */
 	bool exited;		/* EXITCODE tells how; of the living it tells nothing */
-	uint64_t tasks;		/* of a tree: tasks that the sums are of */
+	uint64_t tasks;		/* of a tree and of sums by snapshot.h: tasks that they are of */
 };
 
 /* What a message held apart from records. */

@@ -169,6 +169,7 @@ START_TEST(names_end_with_their_units)
 		const char *end;
 		enum column_unit unit;
 	} units[] = {
+		{ "_bytes_per_s", UNIT_BYTES_PER_S }, { "_percent", UNIT_PERCENT },
 		{ "_mib_us", UNIT_NONE }, { "_ns", UNIT_NS }, { "_us", UNIT_US },
 		{ "_kib", UNIT_KIB }, { "_bytes", UNIT_BYTES }, { "btime", UNIT_TIME },
 		{ "btime64", UNIT_TIME }, { "", UNIT_NONE },
@@ -191,17 +192,78 @@ START_TEST(names_end_with_their_units)
 }
 END_TEST
 
-/* Names are texts, a nice value may be below 0, and all else are numbers. */
+/* Names are texts, rates are real, a nice value may be below 0, and all else are numbers. */
 START_TEST(types_of_columns)
 {
-	for (unsigned int i = 0; i < ROW_COLUMNS; i++) {
-		const char *name = row_columns[i].name;
-		enum column_type type = strcmp(name, "kind") == 0 || strcmp(name, "comm") == 0 ?
-					COLUMN_TEXT :
-					strcmp(name, "nice") == 0 ? COLUMN_SIGNED : COLUMN_UNSIGNED;
+	static const struct { const char *name; enum column_type type; } others[] = {
+		{ "kind", COLUMN_TEXT }, { "comm", COLUMN_TEXT }, { "name", COLUMN_TEXT },
+		{ "nice", COLUMN_SIGNED }, { "cpu_percent", COLUMN_REAL },
+		{ "read_bytes_per_s", COLUMN_REAL }, { "write_bytes_per_s", COLUMN_REAL },
+	};
 
-		ck_assert_msg(row_columns[i].type == type, "%s", name);
+	for (unsigned int i = 0; i < ROW_COLUMNS; i++) {
+		enum column_type type = COLUMN_UNSIGNED;
+
+		for (size_t j = 0; j < sizeof(others) / sizeof(others[0]); j++)
+			if (strcmp(row_columns[i].name, others[j].name) == 0)
+				type = others[j].type;
+		ck_assert_msg(row_columns[i].type == type, "%s", row_columns[i].name);
 	}
+}
+END_TEST
+
+/* The values of these columns, of what lives. */
+static const char *shown_living(const char *names, const struct stats_record *record,
+				const struct row_more *more)
+{
+	struct selection selection;
+	struct rows *rows;
+	FILE *out;
+
+	forget();
+	out = open_memstream(&text, &text_len);
+	selection_standard(&selection, row_columns, ROW_COLUMNS);
+	ck_assert(selection_parse(&selection, names, NULL, 0));
+	rows = rows_open(out, ROWS_CSV, false, &selection);
+	ck_assert_int_eq(row_put_living(rows, record, more), 0);
+	rows_close(rows);
+	fclose(out);
+	text[text_len - 1] = '\0';
+	return strchr(text, '\n') + 1;
+}
+
+START_TEST(what_lives_in_an_interval)
+{
+	struct row_more more = { "/some", 3, 2000000000 };
+	struct stats_record record = zeros(STATS_CGROUP);
+
+	record.tasks = 4;
+	set(&record, STATS_CPU_RUN_VIRTUAL, 500000000);
+	set(&record, STATS_READ_BYTES, 8192);
+	ck_assert_str_eq(shown_living("kind,id,name,tasks,size_bytes,interval,interval_ns", &record,
+				      &more), "cgroup,,/some,4,,3,2000000000");
+	ck_assert_str_eq(shown_living("cpu_percent,read_bytes_per_s,write_bytes_per_s", &record,
+				      &more), "25,4096,0");
+	record.stats.present[STATS_WRITE_BYTES] = false;
+	ck_assert_str_eq(shown_living("write_bytes_per_s", &record, &more), "");
+	/* Without an interval there are no rates. */
+	more.interval = 0;
+	ck_assert_str_eq(shown_living("cpu_percent,interval,interval_ns", &record, &more), ",,");
+	/* Sums over the tasks of a process know what the kernel's do not. */
+	record.kind = STATS_PROCESS;
+	ck_assert_str_eq(shown_living("kind,id,tasks,minflt,size_bytes", &record, &more),
+			 "process,7,4,0,");
+	record.tasks = 0;
+	ck_assert_str_eq(shown_living("tasks,minflt", &record, &more), ",");
+	record = zeros(STATS_TASK);
+	set(&record, STATS_EXITCODE, 5 << 8);
+	ck_assert_str_eq(shown_living("kind,status", &record, &more), "task,");
+	record.exited = true;
+	ck_assert_str_eq(shown_living("kind,status", &record, &more), "task,5");
+	record.kind = STATS_USER;
+	ck_assert_str_eq(shown_living("kind,status", &record, &more), "user,");
+	record.kind = STATS_COMMAND;
+	ck_assert_str_eq(shown_living("kind,status", &record, &more), "command,");
 }
 END_TEST
 
@@ -242,8 +304,7 @@ int main(void)
 	const TTest *const tests[] = {
 		status_of_those_that_have_exited, times_of_a_process, sums_that_are_none,
 		names_that_are_empty, what_a_tree_has, names_end_with_their_units, types_of_columns,
-		widths_of_columns,
-		standard_columns,
+		what_lives_in_an_interval, widths_of_columns, standard_columns,
 	};
 
 	return check_run("taskmon row", NULL, forget, tests, sizeof(tests) / sizeof(tests[0]));

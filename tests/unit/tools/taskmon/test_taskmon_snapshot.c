@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/* Tasks at two times: what they did between, which are wanted, sums, orders. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "check_run.h"
+#include "proc.h"
+#include "said.h"
+#include "snapshot.h"
+#include "wanted.h"
+
+static struct snapshot before, now, made;
+
+static void stop(void)
+{
+	snapshot_free(&before);
+	snapshot_free(&now);
+	snapshot_free(&made);
+}
+
+static void set(struct stats *stats, enum stats_field field, uint64_t value)
+{
+	stats->present[field] = true;
+	stats->value[field] = value;
+}
+
+/* A task of a process, with CPU time, of user 10 * process. */
+static struct snapshot_task *put(struct snapshot *snapshot, uint32_t id, uint32_t process,
+				 const char *comm, uint64_t cpu)
+{
+	struct snapshot_task task = { .process = process, .parent = 1, .begin = 5, .state = 'S' };
+
+	task.record.kind = STATS_TASK;
+	task.record.id = id;
+	strcpy(task.record.stats.comm, comm);
+	task.record.stats.comm_len = strlen(comm);
+	task.record.stats.has_comm = true;
+	set(&task.record.stats, STATS_CPU_RUN_VIRTUAL, cpu);
+	set(&task.record.stats, STATS_UID, 10 * process);
+	ck_assert_int_eq(snapshot_add(snapshot, &task), 0);
+	return &snapshot->tasks[snapshot->count - 1];
+}
+
+static uint64_t cpu(const struct snapshot_task *task)
+{
+	return task->record.stats.value[STATS_CPU_RUN_VIRTUAL];
+}
+
+/* The numbers, in order, as text until the next call. */
+static const char *numbers(const struct snapshot *snapshot)
+{
+	static char text[512];
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < snapshot->count; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%u", i ? " " : "",
+					snapshot->tasks[i].record.id);
+	return text;
+}
+
+START_TEST(difference_of_two_times)
+{
+	struct snapshot_task *task;
+
+	put(&before, 3, 3, "sh", 100);
+	put(&before, 7, 7, "sh", 1000);
+	put(&before, 9, 9, "gone", 5);
+	set(&before.tasks[0].record.stats, STATS_HIWATER_RSS, 40);
+	set(&before.tasks[0].record.stats, STATS_READ_BYTES, 4096);
+	task = put(&now, 7, 7, "sh", 1250);
+	/* Another one has the number. */
+	task->begin = 6;
+	put(&now, 11, 11, "new", 30);
+	task = put(&now, 3, 3, "sh", 150);
+	set(&task->record.stats, STATS_HIWATER_RSS, 50);
+	/* It cannot have read less than it had. */
+	set(&task->record.stats, STATS_READ_BYTES, 1024);
+	now.time_ns = 77;
+	snapshot_sort(&before);
+	snapshot_sort(&now);
+	ck_assert_int_eq(snapshot_since(&made, &before, &now), 0);
+	ck_assert_str_eq(numbers(&made), "3 7 11");
+	ck_assert_uint_eq(made.time_ns, 77);
+	ck_assert_uint_eq(cpu(&made.tasks[0]), 50);
+	ck_assert_uint_eq(cpu(&made.tasks[1]), 1250);
+	ck_assert_uint_eq(cpu(&made.tasks[2]), 30);
+	/* The most is no sum. */
+	ck_assert_uint_eq(made.tasks[0].record.stats.value[STATS_HIWATER_RSS], 50);
+	ck_assert(!made.tasks[0].record.stats.present[STATS_READ_BYTES]);
+	ck_assert_uint_eq(made.tasks[0].record.stats.value[STATS_READ_BYTES], 0);
+	ck_assert_uint_eq(made.tasks[0].record.stats.value[STATS_UID], 30);
+}
+END_TEST
+
+START_TEST(difference_tells_what_went_back)
+{
+	struct stats a = { 0 }, b = { 0 }, since;
+
+	set(&a, STATS_NVCSW, 4);
+	set(&b, STATS_NVCSW, 4);
+	ck_assert(stats_since(&since, &a, &b));
+	ck_assert(since.present[STATS_NVCSW] && !stats_is_active(&since));
+	set(&b, STATS_NVCSW, 5);
+	ck_assert(stats_since(&since, &a, &b) && stats_is_active(&since));
+	set(&b, STATS_NVCSW, 3);
+	ck_assert(!stats_since(&since, &a, &b) && !stats_is_active(&since));
+	b.present[STATS_NVCSW] = false;
+	ck_assert(!stats_since(&since, &a, &b));
+	/* What is no sum is no activity. */
+	set(&since, STATS_ETIME, 9);
+	set(&since, STATS_HIWATER_RSS, 9);
+	ck_assert(!stats_is_active(&since));
+}
+END_TEST
+
+START_TEST(sums_by_process)
+{
+	put(&now, 21, 20, "worker", 7)->state = 'R';
+	put(&now, 20, 20, "main", 5)->parent = 4;
+	put(&now, 22, 20, "worker", 1)->state = 'D';
+	put(&now, 30, 30, "alone", 2);
+	now.tasks[1].cgroup = strdup("/of/main");
+	now.time_ns = 3;
+	snapshot_sort(&now);
+	ck_assert_int_eq(snapshot_sums(&made, &now, BY_PROCESS), 0);
+	ck_assert_str_eq(numbers(&made), "20 30");
+	ck_assert_uint_eq(cpu(&made.tasks[0]), 13);
+	ck_assert_uint_eq(made.tasks[0].record.tasks, 3);
+	ck_assert_int_eq(made.tasks[0].record.kind, STATS_PROCESS);
+	ck_assert_str_eq(made.tasks[0].record.stats.comm, "main");
+	ck_assert_str_eq(made.tasks[0].cgroup, "/of/main");
+	ck_assert_uint_eq(made.tasks[0].parent, 4);
+	ck_assert_int_eq(made.tasks[0].state, 'R');
+	ck_assert_uint_eq(made.tasks[0].record.stats.value[STATS_UID], 200);
+	ck_assert_uint_eq(made.tasks[1].record.tasks, 1);
+	ck_assert_uint_eq(made.time_ns, 3);
+}
+END_TEST
+
+START_TEST(sums_by_user_cgroup_and_command)
+{
+	put(&now, 1, 1, "a", 1)->cgroup = strdup("/x");
+	put(&now, 2, 2, "b", 2)->cgroup = strdup("/x/y");
+	put(&now, 3, 1, "ab", 4)->cgroup = strdup("/x");
+	put(&now, 4, 2, "a", 8);
+	snapshot_sort(&now);
+	ck_assert_int_eq(snapshot_sums(&made, &now, BY_USER), 0);
+	ck_assert_uint_eq(made.count, 2);
+	ck_assert_str_eq(made.tasks[0].name, "10");
+	ck_assert_uint_eq(cpu(&made.tasks[0]), 5);
+	ck_assert_str_eq(made.tasks[1].name, "20");
+	ck_assert_uint_eq(cpu(&made.tasks[1]), 10);
+	ck_assert_uint_eq(made.tasks[1].record.stats.value[STATS_UID], 20);
+	snapshot_free(&made);
+	ck_assert_int_eq(snapshot_sums(&made, &now, BY_CGROUP), 0);
+	ck_assert_uint_eq(made.count, 3);
+	/* One whose cgroup is not known is a sum of its own, without a name. */
+	ck_assert_ptr_null(made.tasks[0].name);
+	ck_assert_uint_eq(cpu(&made.tasks[0]), 8);
+	ck_assert_str_eq(made.tasks[1].name, "/x");
+	ck_assert_uint_eq(cpu(&made.tasks[1]), 5);
+	ck_assert_str_eq(made.tasks[2].name, "/x/y");
+	snapshot_free(&made);
+	ck_assert_int_eq(snapshot_sums(&made, &now, BY_COMMAND), 0);
+	ck_assert_uint_eq(made.count, 3);
+	ck_assert_str_eq(made.tasks[0].record.stats.comm, "a");
+	ck_assert_uint_eq(cpu(&made.tasks[0]), 9);
+	ck_assert_uint_eq(made.tasks[0].record.tasks, 2);
+	ck_assert_str_eq(made.tasks[1].record.stats.comm, "ab");
+	ck_assert_str_eq(made.tasks[2].record.stats.comm, "b");
+	snapshot_free(&made);
+	ck_assert_int_eq(snapshot_sums(&made, &now, BY_TASK), 0);
+	ck_assert_str_eq(numbers(&made), "1 2 3 4");
+	snapshot_free(&now);
+	snapshot_free(&made);
+	ck_assert_int_eq(snapshot_sums(&made, &now, BY_USER), 0);
+	ck_assert_uint_eq(made.count, 0);
+}
+END_TEST
+
+/* 1 is above 10, 20 and 30; 20 above 21, and that above 22; 23 is a thread of 20. */
+static void family(void)
+{
+	static const uint32_t parents[][3] = {
+		{ 1, 1, 0 }, { 10, 10, 1 }, { 20, 20, 1 }, { 21, 21, 20 }, { 22, 22, 21 },
+		{ 23, 20, 1 }, { 30, 30, 1 },
+	};
+
+	snapshot_free(&now);
+	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++)
+		put(&now, parents[i][0], parents[i][1], "x", 100 - parents[i][0])->parent =
+			parents[i][2];
+	snapshot_sort(&now);
+}
+
+static const char *wanted(struct filter filter)
+{
+	family();
+	now.tasks[3].cgroup = strdup("/user.slice/a");
+	now.tasks[4].cgroup = strdup("/user.slice");
+	now.tasks[5].cgroup = strdup("/user.slices");
+	set(&now.tasks[0].record.stats, STATS_CPU_RUN_VIRTUAL, 0);
+	memcpy(now.tasks[6].record.stats.comm, "\0\033[2J", 6);
+	now.tasks[6].record.stats.comm_len = 5;
+	snapshot_filter(&now, &filter);
+	return numbers(&now);
+}
+
+START_TEST(filters)
+{
+	ck_assert_str_eq(wanted((struct filter){ 0 }), "1 10 20 21 22 23 30");
+	ck_assert_str_eq(wanted((struct filter){ .tree = 20 }), "20 21 22 23");
+	ck_assert_str_eq(wanted((struct filter){ .tree = 22 }), "22");
+	ck_assert_str_eq(wanted((struct filter){ .tree = 1 }), "1 10 20 21 22 23 30");
+	ck_assert_str_eq(wanted((struct filter){ .tree = 2 }), "");
+	/* A thread is no process. */
+	ck_assert_str_eq(wanted((struct filter){ .tree = 23 }), "");
+	ck_assert_str_eq(wanted((struct filter){ .has_user = true, .user = 200 }), "20 23");
+	ck_assert_str_eq(wanted((struct filter){ .has_user = true }), "");
+	ck_assert_str_eq(wanted((struct filter){ .name = "x" }), "1 10 20 21 22 23");
+	ck_assert_str_eq(wanted((struct filter){ .name = "[2" }), "30");
+	ck_assert_str_eq(wanted((struct filter){ .name = "xx" }), "");
+	ck_assert_str_eq(wanted((struct filter){ .cgroup = "/user.slice" }), "21 22");
+	ck_assert_str_eq(wanted((struct filter){ .cgroup = "/user.slice/" }), "21 22");
+	ck_assert_str_eq(wanted((struct filter){ .cgroup = "/" }), "21 22 23");
+	ck_assert_str_eq(wanted((struct filter){ .active = true }), "10 20 21 22 23 30");
+	ck_assert_str_eq(wanted((struct filter){ .tree = 20, .cgroup = "/user.slice/a" }), "21");
+}
+END_TEST
+
+START_TEST(a_circle_of_parents_ends)
+{
+	put(&now, 5, 5, "x", 1)->parent = 6;
+	put(&now, 6, 6, "x", 1)->parent = 5;
+	snapshot_sort(&now);
+	snapshot_filter(&now, &(struct filter){ .tree = 7 });
+	ck_assert_uint_eq(now.count, 0);
+}
+END_TEST
+
+START_TEST(filters_choose_what_is_added_up)
+{
+	family();
+	ck_assert_int_eq(snapshot_choose(&made, &now, &(struct filter){ .tree = 20 }, BY_COMMAND), 0);
+	ck_assert_uint_eq(made.count, 1);
+	ck_assert_uint_eq(cpu(&made.tasks[0]), 80 + 79 + 78 + 77);
+	snapshot_free(&made);
+	/* Of processes the first task says what they are called, and who is below whom. */
+	family();
+	memcpy(now.tasks[5].record.stats.comm, "y", 2);
+	ck_assert_int_eq(snapshot_choose(&made, &now, &(struct filter){ .name = "x", .tree = 20 },
+					 BY_PROCESS), 0);
+	ck_assert_str_eq(numbers(&made), "20 21 22");
+	ck_assert_uint_eq(cpu(&made.tasks[0]), 80 + 77);
+	snapshot_free(&made);
+	/* One thread that did something is enough. */
+	family();
+	set(&now.tasks[2].record.stats, STATS_CPU_RUN_VIRTUAL, 0);
+	set(&now.tasks[3].record.stats, STATS_CPU_RUN_VIRTUAL, 0);
+	ck_assert_int_eq(snapshot_choose(&made, &now, &(struct filter){ .active = true },
+					 BY_PROCESS), 0);
+	ck_assert_str_eq(numbers(&made), "1 10 20 22 30");
+	snapshot_free(&made);
+	family();
+	set(&now.tasks[2].record.stats, STATS_CPU_RUN_VIRTUAL, 0);
+	set(&now.tasks[3].record.stats, STATS_CPU_RUN_VIRTUAL, 0);
+	ck_assert_int_eq(snapshot_choose(&made, &now, &(struct filter){ .active = true }, BY_USER), 0);
+	ck_assert_uint_eq(made.count, 5);
+	snapshot_free(&made);
+	family();
+	set(&now.tasks[2].record.stats, STATS_CPU_RUN_VIRTUAL, 0);
+	ck_assert_int_eq(snapshot_choose(&made, &now, &(struct filter){ .active = true }, BY_TASK), 0);
+	ck_assert_str_eq(numbers(&made), "1 10 21 22 23 30");
+}
+END_TEST
+
+/* Those with the most first; @context: a flag that turns it round. */
+static int most_first(const struct snapshot_task *a, const struct snapshot_task *b,
+		      const void *context)
+{
+	int order = (cpu(a) < cpu(b)) - (cpu(a) > cpu(b));
+
+	return *(const bool *)context ? -order : order;
+}
+
+START_TEST(orders)
+{
+	const bool straight = false, reverse = true;
+
+	put(&now, 4, 4, "x", 10);
+	put(&now, 2, 2, "x", 30);
+	put(&now, 3, 3, "x", 10);
+	snapshot_order(&now, most_first, &straight);
+	ck_assert_str_eq(numbers(&now), "2 3 4");
+	snapshot_order(&now, most_first, &reverse);
+	ck_assert_str_eq(numbers(&now), "3 4 2");
+}
+END_TEST
+
+static const char *depths(const struct snapshot *snapshot)
+{
+	static char text[64];
+
+	for (size_t i = 0; i < snapshot->count; i++)
+		text[i] = (char)('0' + snapshot->tasks[i].depth);
+	text[snapshot->count] = '\0';
+	return text;
+}
+
+START_TEST(order_of_a_tree)
+{
+	const bool straight = false, reverse = true;
+
+	family();
+	ck_assert_int_eq(snapshot_sums(&made, &now, BY_PROCESS), 0);
+	ck_assert_int_eq(snapshot_order_tree(&made, most_first, &straight), 0);
+	/* 20 has 80 and its thread's 77. */
+	ck_assert_str_eq(numbers(&made), "1 20 21 22 10 30");
+	ck_assert_str_eq(depths(&made), "012311");
+	ck_assert_int_eq(snapshot_order_tree(&made, most_first, &reverse), 0);
+	ck_assert_str_eq(numbers(&made), "1 30 10 20 21 22");
+	ck_assert_str_eq(depths(&made), "011123");
+	/* Without their parent they are at the top. */
+	snapshot_sort(&made);
+	snapshot_filter(&made, &(struct filter){ .tree = 20 });
+	ck_assert_int_eq(snapshot_order_tree(&made, most_first, &straight), 0);
+	ck_assert_str_eq(numbers(&made), "20 21 22");
+	ck_assert_str_eq(depths(&made), "012");
+	snapshot_free(&made);
+	ck_assert_int_eq(snapshot_order_tree(&made, most_first, &straight), 0);
+	/* A circle is sorted, and has no depths. */
+	snapshot_free(&now);
+	put(&now, 5, 5, "x", 1)->parent = 6;
+	put(&now, 6, 6, "x", 2)->parent = 5;
+	ck_assert_int_eq(snapshot_sums(&made, &now, BY_PROCESS), 0);
+	ck_assert_int_eq(snapshot_order_tree(&made, most_first, &straight), 0);
+	ck_assert_str_eq(numbers(&made), "6 5");
+	ck_assert_str_eq(depths(&made), "00");
+}
+END_TEST
+
+static const char *cgroup_of(const char *text)
+{
+	static char path[64];
+	size_t len;
+	const char *found = proc_parse_cgroup(text, strlen(text), &len);
+
+	if (!found)
+		return NULL;
+	snprintf(path, sizeof(path), "%.*s", (int)len, found);
+	return path;
+}
+
+START_TEST(cgroup_of_a_task)
+{
+	ck_assert_str_eq(cgroup_of("0::/user.slice/a\n"), "/user.slice/a");
+	ck_assert_str_eq(cgroup_of("0::/"), "/");
+	ck_assert_str_eq(cgroup_of("4:memory:/m\n1:name=systemd:/s\n0::/\n"), "/m");
+	ck_assert_str_eq(cgroup_of("4:memory:/\n1:name=systemd:/s\n0::/u\n"), "/u");
+	ck_assert_str_eq(cgroup_of("4:memory:/\n0::/\n"), "/");
+	ck_assert_str_eq(cgroup_of("0::/with:colon (deleted)\n"), "/with:colon (deleted)");
+	ck_assert_ptr_null(cgroup_of(""));
+	ck_assert_ptr_null(cgroup_of("0::\n"));
+	ck_assert_ptr_null(cgroup_of("nonsense\n:\n"));
+}
+END_TEST
+
+/* @sentence: NULL if the word is taken. */
+static void ck_refused(const char *word, const char *sentence)
+{
+	static const struct option_part parts[] = { { &wanted_options, 0, .group = 1 }, { 0 } };
+	static const struct command_line line = { .parts = parts };
+	struct wanted options = { .by = BY_TASK };
+	char name[] = "get", value[64];
+	char *argv[] = { name, value, NULL };
+	struct said said = said_begin(2);
+	const char *text;
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		argp_err_exit_status = 2;
+		snprintf(value, sizeof(value), "%s", word);
+		_exit(command_line_parse(&line, 0, 2, argv, &options) || !options.given);
+	}
+	waitpid(child, &status, 0);
+	text = said_end(&said);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == (sentence ? 2 : 0), "%s", word);
+	ck_assert_msg(sentence ? strstr(text, sentence) != NULL : !*text, "%s: %s", word, text);
+}
+
+START_TEST(options_that_choose)
+{
+	ck_refused("--user=nonsense!", "no such user: 'nonsense!' (a name or a number)");
+	ck_refused("--user=4294967296", "no such user: '4294967296'");
+	ck_refused("--user=4294967295", NULL);
+	ck_refused("--user=root", NULL);
+	ck_refused("--tree=0", "invalid --tree: '0' (the number of a process)");
+	ck_refused("--cgroup=user.slice", "invalid --cgroup: 'user.slice' (a path that begins with /)");
+	ck_refused("--by=colour", "invalid --by: 'colour' (task, process, user, cgroup or command)");
+	ck_refused("--by=cgroup", NULL);
+	ck_assert_str_eq(wanted_user_name(0), "root");
+	ck_assert_str_eq(wanted_user_name(4294967294), "4294967294");
+	ck_assert_str_eq(wanted_user_name(0), "root");
+	ck_assert(wanted_cgroups(&(struct wanted){ .by = BY_CGROUP }));
+	ck_assert(wanted_cgroups(&(struct wanted){ .filter = { .cgroup = "/" } }));
+	ck_assert(!wanted_cgroups(&(struct wanted){ .by = BY_USER }));
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		difference_of_two_times, difference_tells_what_went_back, sums_by_process,
+		sums_by_user_cgroup_and_command, filters, a_circle_of_parents_ends,
+		filters_choose_what_is_added_up, orders, order_of_a_tree, cgroup_of_a_task,
+		options_that_choose,
+	};
+
+	return check_run("snapshots", NULL, stop, tests, sizeof(tests) / sizeof(tests[0]));
+}

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* qsort_r(), memmem() */
+#include "snapshot.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_ROOM 64u
+/* Processes above each other; more are a circle, which numbers that are used again could make. */
+#define DEPTH_MAX 1000u
+
+static void forget(struct snapshot_task *task)
+{
+	free(task->cgroup);
+	free(task->name);
+	*task = (struct snapshot_task){ 0 };
+}
+
+void snapshot_free(struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->count; i++)
+		forget(&snapshot->tasks[i]);
+	free(snapshot->tasks);
+	*snapshot = (struct snapshot){ 0 };
+}
+
+int snapshot_add(struct snapshot *snapshot, const struct snapshot_task *task)
+{
+	size_t room = snapshot->room ? snapshot->room * 2 : FIRST_ROOM;
+	struct snapshot_task taken = *task, *tasks;
+
+	if (snapshot->count == snapshot->room) {
+		tasks = reallocarray(snapshot->tasks, room, sizeof(*tasks));
+		if (!tasks) {
+			forget(&taken);
+			return -ENOMEM;
+		}
+		snapshot->tasks = tasks;
+		snapshot->room = room;
+	}
+	snapshot->tasks[snapshot->count++] = taken;
+	return 0;
+}
+
+/* A copy that owns what it has.  Return: false without memory, and it owns nothing. */
+static bool copy(struct snapshot_task *to, const struct snapshot_task *from)
+{
+	*to = *from;
+	to->cgroup = from->cgroup ? strdup(from->cgroup) : NULL;
+	to->name = from->name ? strdup(from->name) : NULL;
+	if ((to->cgroup || !from->cgroup) && (to->name || !from->name))
+		return true;
+	forget(to);
+	return false;
+}
+
+static int by_number(const struct snapshot_task *a, const struct snapshot_task *b)
+{
+	if (a->record.kind != b->record.kind)
+		return a->record.kind < b->record.kind ? -1 : 1;
+	if (a->record.id != b->record.id)
+		return a->record.id < b->record.id ? -1 : 1;
+	return 0;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	return by_number(a, b);
+}
+
+void snapshot_sort(struct snapshot *snapshot)
+{
+	if (snapshot->count)
+		qsort(snapshot->tasks, snapshot->count, sizeof(*snapshot->tasks), compare_numbers);
+}
+
+struct snapshot_task *snapshot_find(const struct snapshot *snapshot, enum stats_kind kind,
+				    uint32_t id)
+{
+	const struct snapshot_task wanted = { .record = { .kind = kind, .id = id } };
+
+	if (!snapshot->count)
+		return NULL;
+	return bsearch(&wanted, snapshot->tasks, snapshot->count, sizeof(wanted), compare_numbers);
+}
+
+int snapshot_since(struct snapshot *since, const struct snapshot *before,
+		   const struct snapshot *now)
+{
+	since->time_ns = now->time_ns;
+	for (size_t i = 0; i < now->count; i++) {
+		const struct snapshot_task *task = &now->tasks[i];
+		const struct snapshot_task *old = snapshot_find(before, task->record.kind,
+								task->record.id);
+		struct snapshot_task made;
+
+		if (!copy(&made, task))
+			return -ENOMEM;
+		if (old && old->begin == task->begin)
+			stats_since(&made.record.stats, &old->record.stats, &task->record.stats);
+		if (snapshot_add(since, &made))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int compare_bytes(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	size_t len = a_len < b_len ? a_len : b_len;
+	int order = len ? memcmp(a, b, len) : 0;
+
+	return order ? order : (a_len > b_len) - (a_len < b_len);
+}
+
+static int compare_texts(const char *a, const char *b)
+{
+	if (!a || !b)
+		return (a != NULL) - (b != NULL);
+	return strcmp(a, b);
+}
+
+static uint64_t user_of(const struct snapshot_task *task)
+{
+	return task->record.stats.value[STATS_UID];
+}
+
+/* What a task's sum is told by. */
+static int compare_keys(const void *first, const void *second, void *context)
+{
+	const struct snapshot_task *a = *(const struct snapshot_task *const *)first;
+	const struct snapshot_task *b = *(const struct snapshot_task *const *)second;
+
+	switch (*(const enum snapshot_by *)context) {
+	case BY_PROCESS:
+		return (a->process > b->process) - (a->process < b->process);
+	case BY_USER:
+		return (user_of(a) > user_of(b)) - (user_of(a) < user_of(b));
+	case BY_CGROUP:
+		return compare_texts(a->cgroup, b->cgroup);
+	case BY_COMMAND:
+		return compare_bytes(a->record.stats.comm, a->record.stats.comm_len,
+				     b->record.stats.comm, b->record.stats.comm_len);
+	case BY_TASK:
+		break;
+	}
+	return by_number(a, b);
+}
+
+/* The state that says most comes first. */
+static char busier(char a, char b)
+{
+	static const char order[] = "RDSIWtTZX";
+	const char *first = a ? strchr(order, a) : NULL, *second = b ? strchr(order, b) : NULL;
+
+	if (!first || !second)
+		return first ? a : b;
+	return first <= second ? a : b;
+}
+
+static void add(struct snapshot_task *sum, const struct snapshot_task *task)
+{
+	stats_add(&sum->record.stats, &task->record.stats);
+	sum->record.tasks++;
+	sum->state = busier(sum->state, task->state);
+}
+
+static void take_field(struct stats *stats, const struct stats *from, enum stats_field field)
+{
+	stats->value[field] = from->value[field];
+	stats->present[field] = from->present[field];
+}
+
+static void take_name(struct stats *stats, const struct stats *from)
+{
+	memcpy(stats->comm, from->comm, sizeof(stats->comm));
+	stats->comm_len = from->comm_len;
+	stats->has_comm = from->has_comm;
+}
+
+/* The first task of a process gives it what is no sum. */
+static bool name_process(struct snapshot_task *sum, const struct snapshot_task *first)
+{
+	static const enum stats_field own[] = { STATS_UID, STATS_GID, STATS_NICE, STATS_PPID };
+
+	sum->process = first->process;
+	sum->parent = first->parent;
+	sum->begin = first->begin;
+	sum->record.id = first->process;
+	sum->record.has_elapsed = first->record.has_elapsed;
+	sum->record.elapsed_us = first->record.elapsed_us;
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		take_field(&sum->record.stats, &first->record.stats, own[i]);
+	take_name(&sum->record.stats, &first->record.stats);
+	free(sum->cgroup);
+	sum->cgroup = first->cgroup ? strdup(first->cgroup) : NULL;
+	return sum->cgroup || !first->cgroup;
+}
+
+/* A sum gets its name from the first task it is of.  Return: false without memory. */
+static bool name_sum(struct snapshot_task *sum, const struct snapshot_task *first,
+		     enum snapshot_by by)
+{
+	char number[sizeof("4294967295")];
+
+	switch (by) {
+	case BY_PROCESS:
+		sum->record.kind = STATS_PROCESS;
+		return name_process(sum, first);
+	case BY_USER:
+		sum->record.kind = STATS_USER;
+		take_field(&sum->record.stats, &first->record.stats, STATS_UID);
+		snprintf(number, sizeof(number), "%" PRIu32, (uint32_t)user_of(first));
+		sum->name = strdup(number);
+		return sum->name;
+	case BY_CGROUP:
+		sum->record.kind = STATS_CGROUP;
+		sum->name = first->cgroup ? strdup(first->cgroup) : NULL;
+		sum->cgroup = first->cgroup ? strdup(first->cgroup) : NULL;
+		return (sum->name && sum->cgroup) || !first->cgroup;
+	case BY_COMMAND:
+		sum->record.kind = STATS_COMMAND;
+		take_name(&sum->record.stats, &first->record.stats);
+		return true;
+	case BY_TASK:
+		break;
+	}
+	assert(false);
+	return false;
+}
+
+/* Sums over the tasks from @first on that belong together.  Return: the index after the last. */
+static size_t sum_up(struct snapshot *sums, const struct snapshot_task *const *tasks, size_t first,
+		     size_t count, enum snapshot_by by, int *error)
+{
+	struct snapshot_task sum = { 0 };
+	size_t next = first;
+
+	if (!name_sum(&sum, tasks[first], by)) {
+		forget(&sum);
+		*error = -ENOMEM;
+		return count;
+	}
+	for (; next < count && compare_keys(&tasks[first], &tasks[next], &by) == 0; next++) {
+		add(&sum, tasks[next]);
+		/* The first task of a process has its number. */
+		if (by == BY_PROCESS && tasks[next]->record.id == tasks[next]->process &&
+		    !name_process(&sum, tasks[next]))
+			*error = -ENOMEM;
+	}
+	if (snapshot_add(sums, &sum))
+		*error = -ENOMEM;
+	return *error ? count : next;
+}
+
+/* As @all has them, one for one. */
+static int copy_all(struct snapshot *copies, const struct snapshot *all)
+{
+	struct snapshot_task made;
+
+	for (size_t i = 0; i < all->count; i++)
+		if (!copy(&made, &all->tasks[i]) || snapshot_add(copies, &made))
+			return -ENOMEM;
+	return 0;
+}
+
+int snapshot_sums(struct snapshot *sums, const struct snapshot *all, enum snapshot_by by)
+{
+	const struct snapshot_task **tasks;
+	int error = 0;
+
+	sums->time_ns = all->time_ns;
+	if (by == BY_TASK || !all->count)
+		return copy_all(sums, all);
+	tasks = calloc(all->count, sizeof(*tasks));
+	if (!tasks)
+		return -ENOMEM;
+	for (size_t i = 0; i < all->count; i++)
+		tasks[i] = &all->tasks[i];
+	qsort_r(tasks, all->count, sizeof(*tasks), compare_keys, &by);
+	for (size_t i = 0; i < all->count;)
+		i = sum_up(sums, tasks, i, all->count, by, &error);
+	free(tasks);
+	return error;
+}
+
+/* Parent of a process by its first task; 0 if it is not there. */
+static uint32_t parent_of(const struct snapshot *snapshot, uint32_t process)
+{
+	const struct snapshot_task *first = snapshot_find(snapshot, STATS_TASK, process);
+
+	if (!first)
+		first = snapshot_find(snapshot, STATS_PROCESS, process);
+	return first ? first->parent : 0;
+}
+
+static bool is_below(const struct snapshot *snapshot, const struct snapshot_task *task, uint32_t top)
+{
+	uint32_t process = task->process;
+
+	for (unsigned int depth = 0; process && depth < DEPTH_MAX; depth++) {
+		if (process == top)
+			return true;
+		process = parent_of(snapshot, process);
+	}
+	return false;
+}
+
+static bool is_in_cgroup(const char *path, const char *wanted)
+{
+	size_t len = strlen(wanted);
+
+	/* A path may be given with a slash at its end; the first one has nothing else. */
+	while (len && wanted[len - 1] == '/')
+		len--;
+	return path && strncmp(path, wanted, len) == 0 && (path[len] == '\0' || path[len] == '/');
+}
+
+static bool is_wanted(const struct snapshot *snapshot, const struct snapshot_task *task,
+		      const struct filter *filter)
+{
+	const struct stats *stats = &task->record.stats;
+
+	if (filter->has_user && (!stats->present[STATS_UID] || user_of(task) != filter->user))
+		return false;
+	if (filter->name &&
+	    !memmem(stats->comm, stats->comm_len, filter->name, strlen(filter->name)))
+		return false;
+	if (filter->cgroup && !is_in_cgroup(task->cgroup, filter->cgroup))
+		return false;
+	if (filter->active && !stats_is_active(stats))
+		return false;
+	return !filter->tree || is_below(snapshot, task, filter->tree);
+}
+
+void snapshot_filter(struct snapshot *snapshot, const struct filter *filter)
+{
+	size_t kept = 0;
+
+	/* All are judged before one goes: parents may be among those that are not wanted. */
+	for (size_t i = 0; i < snapshot->count; i++)
+		snapshot->tasks[i].depth = is_wanted(snapshot, &snapshot->tasks[i], filter);
+	for (size_t i = 0; i < snapshot->count; i++) {
+		struct snapshot_task *task = &snapshot->tasks[i];
+
+		if (!task->depth) {
+			forget(task);
+			continue;
+		}
+		task->depth = 0;
+		snapshot->tasks[kept++] = *task;
+	}
+	snapshot->count = kept;
+}
+
+int snapshot_choose(struct snapshot *chosen, struct snapshot *tasks, const struct filter *filter,
+		    enum snapshot_by by)
+{
+	struct filter first = *filter, last = { .active = filter->active };
+	int ret;
+
+	first.active = false;
+	if (by == BY_PROCESS)
+		last = *filter;
+	else
+		snapshot_filter(tasks, &first);
+	ret = snapshot_sums(chosen, tasks, by);
+	snapshot_filter(chosen, &last);
+	return ret;
+}
+
+struct order {
+	snapshot_compare *compare;
+	const void *context;
+};
+
+static int compare_order(const void *first, const void *second, void *context)
+{
+	const struct snapshot_task *a = first, *b = second;
+	const struct order *order = context;
+	int found = order->compare(a, b, order->context);
+
+	if (!found)
+		found = by_number(a, b);
+	return found ? found : compare_texts(a->name, b->name);
+}
+
+void snapshot_order(struct snapshot *snapshot, snapshot_compare *compare, const void *context)
+{
+	struct order order = { compare, context };
+
+	if (snapshot->count)
+		qsort_r(snapshot->tasks, snapshot->count, sizeof(*snapshot->tasks), compare_order,
+			&order);
+}
+
+/* Where a process and its parent are, by their numbers. */
+struct place {
+	uint32_t process, parent;
+	size_t index;
+};
+
+static int compare_processes(const void *a, const void *b)
+{
+	const struct place *first = a, *second = b;
+
+	return (first->process > second->process) - (first->process < second->process);
+}
+
+static int compare_parents(const void *a, const void *b)
+{
+	const struct place *first = a, *second = b;
+
+	if (first->parent != second->parent)
+		return first->parent < second->parent ? -1 : 1;
+	return (first->index > second->index) - (first->index < second->index);
+}
+
+/* Tables for a walk from parents to children. */
+struct walk {
+	const struct snapshot *from;
+	struct place *children;		/* by parent, then in the order of @from */
+	struct snapshot_task *to;
+	size_t done;
+};
+
+/* Moves the children of @parent, and what is below them. */
+static void walk_down(struct walk *walk, uint32_t parent, unsigned int depth)
+{
+	size_t low = 0, high = walk->from->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (walk->children[middle].parent < parent)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < walk->from->count && walk->children[low].parent == parent; low++) {
+		const struct place *child = &walk->children[low];
+
+		assert(walk->done < walk->from->count && child->process);
+		walk->to[walk->done] = walk->from->tasks[child->index];
+		walk->to[walk->done++].depth = depth;
+		if (depth < DEPTH_MAX)
+			walk_down(walk, child->process, depth + 1);
+	}
+}
+
+int snapshot_order_tree(struct snapshot *snapshot, snapshot_compare *compare, const void *context)
+{
+	size_t count = snapshot->count;
+	struct place *places = calloc(count + 1, sizeof(*places));
+	struct walk walk = {
+		.from = snapshot, .children = calloc(count + 1, sizeof(*walk.children)),
+		.to = calloc(count + 1, sizeof(*walk.to)),
+	};
+
+	if (!places || !walk.children || !walk.to) {
+		free(places);
+		free(walk.children);
+		free(walk.to);
+		return -ENOMEM;
+	}
+	snapshot_order(snapshot, compare, context);
+	for (size_t i = 0; i < count; i++)
+		places[i] = (struct place){ snapshot->tasks[i].process, snapshot->tasks[i].parent, i };
+	memcpy(walk.children, places, count * sizeof(*places));
+	qsort(places, count, sizeof(*places), compare_processes);
+	/* Who has no parent here is at the top. */
+	for (size_t i = 0; i < count; i++) {
+		const struct place wanted = { .process = walk.children[i].parent };
+
+		if (!bsearch(&wanted, places, count, sizeof(*places), compare_processes))
+			walk.children[i].parent = 0;
+	}
+	qsort(walk.children, count, sizeof(*walk.children), compare_parents);
+	walk_down(&walk, 0, 0);
+	/* A circle has no top: then there is no tree. */
+	if (walk.done == count && count)
+		memcpy(snapshot->tasks, walk.to, count * sizeof(*walk.to));
+	free(places);
+	free(walk.children);
+	free(walk.to);
+	return 0;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All tasks that live at a time, what they did between two times, and sums over some of them.
+ *
+ * A task is the same at both times if its number and its beginning are.  One that is new has
+ * done all that it has counted since; of one that is gone it is not known what it still did.
+ * Pure; snapshot_take() in living.h asks the kernel.
+ */
+#ifndef TASKMON_SNAPSHOT_H
+#define TASKMON_SNAPSHOT_H
+
+#include "stats.h"
+
+struct snapshot_task {
+	struct stats_record record;
+	uint32_t process;	/* that it belongs to; 0 for sums other than those of a process */
+	uint32_t parent;	/* process; 0: none */
+	char state;		/* as proc.h has it; of a process that of its busiest task; 0: none */
+	uint64_t begin;		/* as proc.h has it */
+	char *cgroup;		/* NULL: not known; owned */
+	char *name;		/* of a user or cgroup that the sums are of; NULL: none; owned */
+	unsigned int depth;	/* processes above it that are shown, too; by snapshot_order_tree() */
+};
+
+/* All zero: empty. */
+struct snapshot {
+	struct snapshot_task *tasks;
+	size_t count, room;
+	uint64_t time_ns;	/* when it was taken, by CLOCK_MONOTONIC */
+};
+
+void snapshot_free(struct snapshot *snapshot);
+
+/* Adds a task; what it owns is the snapshot's, or freed.  Return: 0 or -ENOMEM. */
+int snapshot_add(struct snapshot *snapshot, const struct snapshot_task *task);
+
+/* By kind and number: to be done when all were added, before it is compared. */
+void snapshot_sort(struct snapshot *snapshot);
+
+/* The task of this kind and number in a sorted snapshot; NULL if there is none. */
+struct snapshot_task *snapshot_find(const struct snapshot *snapshot, enum stats_kind kind,
+				    uint32_t id);
+
+/*
+ * What the tasks of @now did since @before, both sorted; in @since, which is empty before.
+ * Return: 0 or -ENOMEM, @since is to be freed in either case.
+ */
+int snapshot_since(struct snapshot *since, const struct snapshot *before,
+		   const struct snapshot *now);
+
+enum snapshot_by { BY_TASK, BY_PROCESS, BY_USER, BY_CGROUP, BY_COMMAND };
+
+/*
+ * Sums over the tasks of @all, sorted by number or name; in @sums, which is empty before.  A
+ * process has name, user, parent and cgroup of its first task.
+ * Return: as above.
+ */
+int snapshot_sums(struct snapshot *sums, const struct snapshot *all, enum snapshot_by by);
+
+/* Which tasks are wanted: those that all of it is true for. */
+struct filter {
+	bool has_user;
+	uint32_t user;
+	const char *name;	/* a part of the name of the program; NULL: any */
+	uint32_t tree;		/* this process, and all processes below it; 0: any */
+	const char *cgroup;	/* this path, or below it; NULL: any */
+	bool active;		/* did anything */
+};
+
+/* Removes the tasks, or processes, of a sorted snapshot that are not wanted. */
+void snapshot_filter(struct snapshot *snapshot, const struct filter *filter);
+
+/*
+ * What of @tasks, which are sorted and lose what is not wanted, is wanted, added up; in @chosen,
+ * which is empty before.  A filter is about tasks, and where processes are added up about these;
+ * whether anything was done is asked of the sums.
+ * Return: 0 or -ENOMEM.
+ */
+int snapshot_choose(struct snapshot *chosen, struct snapshot *tasks, const struct filter *filter,
+		    enum snapshot_by by);
+
+/* Order of two tasks: below 0 if the first comes first. */
+typedef int snapshot_compare(const struct snapshot_task *a, const struct snapshot_task *b,
+			     const void *context);
+
+/* Sorts by @compare; equals by number, then by name. */
+void snapshot_order(struct snapshot *snapshot, snapshot_compare *compare, const void *context);
+
+/*
+ * The same of processes, each there once, among the children of each parent; children follow it,
+ * and have a depth.  A parent that is not there is none.
+ * Return: 0 or -ENOMEM, with the order unchanged.
+ */
+int snapshot_order_tree(struct snapshot *snapshot, snapshot_compare *compare, const void *context);
+
+#endif
