@@ -23,6 +23,7 @@ static const struct step sizes[] = {
 	{ 1, "B" }, { 1024, "KiB" }, { 1024, "MiB" }, { 1024, "GiB" }, { 1024, "TiB" },
 	{ 1024, "PiB" }, { 1024, "EiB" }, { .name = NULL },
 };
+static const struct step percents[] = { { 1, "%" }, { .name = NULL } };
 
 /*
  * What a unit is in steps of the first kind, and how a name ends that has it; those not named
@@ -38,6 +39,7 @@ static const struct {
 	[UNIT_BYTES] = { 1, sizes, "_bytes" }, [UNIT_KIB] = { 1024, sizes, "_kib" },
 	[UNIT_SECTORS] = { 512, sizes, "_sectors" },
 	[UNIT_BYTES_PER_S] = { 1, sizes, "_bytes_per_s" },
+	[UNIT_PERCENT] = { 1, percents, "_percent" },
 };
 
 static double real_of(const struct column *column, const struct cell *cell)
@@ -78,8 +80,8 @@ size_t scale_heading(const struct column *column, const char **heading)
 	*heading = column->name;
 	if (!end || len < end_len - 1)
 		return len;
-	/* A name that is the unit itself says how many there are. */
-	if (strcmp(column->name, end + 1) == 0) {
+	/* A name that is the unit itself says how many there are; of "percent" there is no other. */
+	if (strcmp(column->name, end + 1) == 0 && units[column->unit].steps != percents) {
 		*heading = units[column->unit].steps == sizes ? "size" : "time";
 		return strlen(*heading);
 	}

@@ -249,7 +249,8 @@ START_TEST(scaled_headings)
 		{ UNIT_SECTORS, "start_sectorx", "start_sectorx" }, { UNIT_NS, "time_n", "time_n" },
 		{ UNIT_BYTES, "memory_byte", "memory_byte" },
 		{ UNIT_SECTORS, "se", "se" }, { UNIT_NS, "n", "n" }, { UNIT_NS, "_ns", "_ns" },
-		{ UNIT_NS, "ns", "time" },
+		{ UNIT_NS, "ns", "time" }, { UNIT_PERCENT, "busy_percent", "busy" },
+		{ UNIT_PERCENT, "percent", "percent" },
 		/* Not scaled, or not named so. */
 		{ UNIT_PER_S, "reads_per_s", "reads_per_s" }, { UNIT_NONE, "x_ns", "x_ns" },
 		{ UNIT_TIME, "time_s", "time_s" }, { UNIT_US, "x_ns", "x_ns" },
@@ -279,7 +280,7 @@ START_TEST(scaled_values)
 	ck_assert_str_eq(scaled(UNIT_SECTORS, 3), "1.50 KiB");
 	ck_assert_str_eq(scaled(UNIT_BYTES_PER_S, 2048), "2.00 KiB/s");
 	ck_assert_ptr_null(scaled(UNIT_NONE, 1));
-	ck_assert_ptr_null(scaled(UNIT_PERCENT, 1));
+	ck_assert_str_eq(scaled(UNIT_PERCENT, 1), "1 %");
 }
 END_TEST
 
