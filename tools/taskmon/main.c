@@ -55,6 +55,7 @@ int main(int argc, char **argv)
 {
 	static const struct command commands[] = {
 		{ "get", "show statistics of living tasks and thread groups", cmd_get },
+		{ "top", "show the processes that do most, again and again", cmd_top },
 		{ "run", "run a program, and then show its statistics", cmd_run },
 		{ "listen", "show statistics of tasks and thread groups as they exit", cmd_listen },
 		{ "replay", "show what \"listen --record\" has recorded", cmd_replay },

@@ -100,6 +100,7 @@ int snapshot_since(struct snapshot *since, const struct snapshot *before,
 
 		if (!copy(&made, task))
 			return -ENOMEM;
+		made.cpu_ns = task->record.stats.value[STATS_CPU_RUN_VIRTUAL];
 		if (old && old->begin == task->begin)
 			stats_since(&made.record.stats, &old->record.stats, &task->record.stats);
 		if (snapshot_add(since, &made))
@@ -165,6 +166,7 @@ static void add(struct snapshot_task *sum, const struct snapshot_task *task)
 {
 	stats_add(&sum->record.stats, &task->record.stats);
 	sum->record.tasks++;
+	sum->cpu_ns += task->cpu_ns;
 	sum->state = busier(sum->state, task->state);
 }
 

@@ -19,6 +19,7 @@ struct snapshot_task {
 	uint64_t begin;		/* as proc.h has it */
 	char *cgroup;		/* NULL: not known; owned */
 	char *name;		/* of a user or cgroup that the sums are of; NULL: none; owned */
+	uint64_t cpu_ns;	/* CPU time since it began; by snapshot_since() */
 	unsigned int depth;	/* processes above it that are shown, too; by snapshot_order_tree() */
 };
 

@@ -10,6 +10,7 @@
 #define TASKMON_ROW_TITLE "statistics of a task or a thread group"
 
 int cmd_get(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_listen(int argc, char **argv);
 int cmd_replay(int argc, char **argv);

@@ -10,18 +10,26 @@
 
 #define NAME_SIZE 64u
 
-static void set_user(void *target, char *word, struct argp_state *state)
+bool wanted_user(const char *word, uint32_t *user)
 {
-	struct wanted *wanted = target;
 	const struct passwd *known = getpwnam(word);
 	uint64_t number;
 
 	if (known)
 		number = known->pw_uid;
 	else if (!number_parse(word, 0, UINT32_MAX, &number))
+		return false;
+	*user = (uint32_t)number;
+	return true;
+}
+
+static void set_user(void *target, char *word, struct argp_state *state)
+{
+	struct wanted *wanted = target;
+
+	if (!wanted_user(word, &wanted->filter.user))
 		argp_error(state, "no such user: '%s' (a name or a number)", word);
 	wanted->filter.has_user = true;
-	wanted->filter.user = (uint32_t)number;
 }
 
 static void set_by(void *target, char *word, struct argp_state *state)

@@ -18,6 +18,9 @@ extern const struct option_table wanted_options;
 /* Whether it has to be known in which cgroup each task is. */
 bool wanted_cgroups(const struct wanted *wanted);
 
+/* The user of this name, or of this number.  Return: false if there is none. */
+bool wanted_user(const char *word, uint32_t *user);
+
 /* Name of a user, or its number; until the next call. */
 const char *wanted_user_name(uint32_t user);
 

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: MIT */
+/* taskmon top: keys, what they change, and what is on the screen. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_run.h"
+#include "keys.h"
+#include "terminal_seen.h"
+#include "top.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static struct top top;
+static struct seen seen;
+static struct text screen;
+
+static void set(struct stats *stats, enum stats_field field, uint64_t value)
+{
+	stats->present[field] = true;
+	stats->value[field] = value;
+}
+
+static struct snapshot_task *put(struct snapshot *snapshot, uint32_t id, uint32_t parent,
+				 const char *comm, uint64_t cpu, uint64_t read)
+{
+	struct snapshot_task task = { .process = id, .parent = parent, .state = 'S' };
+
+	task.record.kind = STATS_TASK;
+	task.record.id = id;
+	strcpy(task.record.stats.comm, comm);
+	task.record.stats.comm_len = strlen(comm);
+	set(&task.record.stats, STATS_CPU_RUN_VIRTUAL, cpu);
+	set(&task.record.stats, STATS_READ_BYTES, read);
+	set(&task.record.stats, STATS_UID, id < 20 ? 0 : 4294967294);
+	ck_assert_int_eq(snapshot_add(snapshot, &task), 0);
+	return &snapshot->tasks[snapshot->count - 1];
+}
+
+/* Between two looks, 2 s: 10 used 1 s of CPU, 11 0.5 s, 20 read 8 KiB, 21 did nothing. */
+static void start(void)
+{
+	struct snapshot now = { .time_ns = SECOND };
+
+	top = (struct top)TOP_DEFAULT;
+	memset(&seen, 0, sizeof(seen));
+	put(&now, 10, 1, "make", 4 * SECOND, 0);
+	put(&now, 11, 10, "cc1", 0, 0);
+	put(&now, 20, 10, "dd", 0, 4096);
+	put(&now, 21, 1, "idle", 7 * SECOND, 0);
+	ck_assert_int_eq(top_take(&top, &now), 0);
+	ck_assert_uint_eq(now.count, 0);
+	now.time_ns = 3 * SECOND;
+	put(&now, 10, 1, "make", 5 * SECOND, 0);
+	put(&now, 11, 10, "cc1", SECOND / 2, 0);
+	put(&now, 20, 10, "dd", 0, 12288);
+	put(&now, 21, 1, "idle", 7 * SECOND, 0);
+	ck_assert_int_eq(top_take(&top, &now), 0);
+}
+
+static void stop(void)
+{
+	top_free(&top);
+	text_free(&screen);
+}
+
+/* The numbers of what is shown, in order. */
+static const char *order(void)
+{
+	static char text[256];
+	size_t len = 0;
+
+	text[0] = '\0';
+	ck_assert_int_eq(top_arrange(&top), 0);
+	for (size_t i = 0; i < top.shown.count; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%u", i ? " " : "",
+					top.shown.tasks[i].record.id);
+	return text;
+}
+
+static void draw(unsigned int rows, unsigned int columns)
+{
+	text_clear(&screen);
+	ck_assert_int_eq(top_draw(&top, "12:00:00", rows, columns, &screen), 0);
+	memset(&seen, 0, sizeof(seen));
+	seen_take(&seen, screen.bytes, screen.len);
+}
+
+static void type(const char *word)
+{
+	for (; *word; word++)
+		ck_assert_int_ne(top_key(&top, (unsigned char)*word), TOP_QUIT);
+}
+
+START_TEST(sorted_by_what_was_done_meanwhile)
+{
+	ck_assert_uint_eq(top.interval, 1);
+	ck_assert_uint_eq(top.length_ns, 2 * SECOND);
+	/* Equals by their numbers. */
+	ck_assert_str_eq(order(), "10 11 20 21");
+	top.sort = TOP_READ_RATE;
+	ck_assert_str_eq(order(), "20 10 11 21");
+	top.reverse = true;
+	ck_assert_str_eq(order(), "10 11 21 20");
+	top.reverse = false;
+	top.sort = TOP_CPU_TIME;
+	ck_assert_str_eq(order(), "21 10 11 20");
+	top.sort = TOP_COMMAND;
+	ck_assert_str_eq(order(), "11 20 21 10");
+	top.sort = TOP_USER;
+	/* "4294967294" comes before "root". */
+	ck_assert_str_eq(order(), "20 21 10 11");
+	top.sort = TOP_PID;
+	top.reverse = true;
+	ck_assert_str_eq(order(), "21 20 11 10");
+}
+END_TEST
+
+static double real(enum top_column column, uint32_t id)
+{
+	struct cell cells[TOP_COLUMNS];
+
+	for (size_t i = 0; i < top.shown.count; i++) {
+		if (top.shown.tasks[i].record.id != id)
+			continue;
+		top_cells(&top, &top.shown.tasks[i], cells);
+		ck_assert(cells[column].present);
+		return cells[column].real;
+	}
+	ck_abort_msg("no task %u", id);
+}
+
+START_TEST(parts_and_rates)
+{
+	struct snapshot now = { .time_ns = 4 * SECOND };
+
+	ck_assert_double_eq(real(TOP_CPU, 10), 50);
+	ck_assert_double_eq(real(TOP_CPU, 11), 25);
+	ck_assert_double_eq(real(TOP_READ_RATE, 20), 4096);
+	/* Another second, in which 10 used half, and a new one came. */
+	put(&now, 10, 1, "make", 5 * SECOND + SECOND / 2, 0);
+	set(&put(&now, 30, 1, "new", SECOND / 10, 0)->record.stats, STATS_BLKIO_DELAY, SECOND / 5);
+	ck_assert_int_eq(top_take(&top, &now), 0);
+	ck_assert_double_eq(real(TOP_CPU, 10), 50);
+	ck_assert_double_eq(real(TOP_CPU, 30), 10);
+	ck_assert_double_eq(real(TOP_IO_WAIT, 30), 20);
+	/* Since the first look: 1.5 s of 3. */
+	top.accumulated = true;
+	ck_assert_str_eq(order(), "10 30");
+	ck_assert_double_eq(real(TOP_CPU, 10), 50);
+	ck_assert_uint_eq(top.length_ns, 3 * SECOND);
+}
+END_TEST
+
+START_TEST(first_look_has_no_rates)
+{
+	struct snapshot now = { .time_ns = SECOND };
+	struct cell cells[TOP_COLUMNS];
+
+	top_free(&top);
+	top = (struct top)TOP_DEFAULT;
+	put(&now, 10, 1, "make", SECOND, 0);
+	ck_assert_int_eq(top_take(&top, &now), 0);
+	top_cells(&top, &top.shown.tasks[0], cells);
+	ck_assert(!cells[TOP_CPU].present && !cells[TOP_READ_RATE].present);
+	ck_assert_uint_eq(cells[TOP_CPU_TIME].number, SECOND);
+	draw(24, 100);
+	ck_assert_uint_lt(seen_find(&seen, "interval -; 1 processes, by cpu_percent"), SEEN_ROWS);
+}
+END_TEST
+
+START_TEST(screen_has_title_heading_rows_and_keys)
+{
+	draw(10, 120);
+	ck_assert_str_eq(seen.line[0],
+			 "taskmon top, 12:00:00, interval 2.00 s; 4 processes, by cpu_percent");
+	/* 1.5 s of 2, 8 KiB in 2 s. */
+	ck_assert_str_eq(seen.line[1], "4 tasks in all: CPU 75.0 %, read 4.00 KiB/s, write 0.00 B/s");
+	ck_assert_ptr_nonnull(strstr(seen.line[2], "pid  user"));
+	ck_assert(seen.reverse[2] && !seen.reverse[1] && !seen.reverse[3]);
+	ck_assert_uint_eq(seen_find(&seen, "make"), 3);
+	ck_assert_ptr_nonnull(strstr(seen.line[3], "50.0 %"));
+	ck_assert_ptr_nonnull(strstr(seen.line[5], "4.00 KiB/s"));
+	ck_assert_str_eq(seen.line[7], "");
+	ck_assert_uint_eq(seen_find(&seen, "q quit"), 9);
+	ck_assert_uint_eq(seen.strange, 0);
+	/* The cursor is never below the screen. */
+	ck_assert_uint_eq(seen.row, 9);
+}
+END_TEST
+
+START_TEST(every_size_is_kept_to)
+{
+	for (unsigned int rows = 1; rows < 12; rows++) {
+		for (unsigned int columns = 1; columns < 140; columns += 3) {
+			draw(rows, columns);
+			ck_assert_uint_eq(seen.row, rows - 1);
+			for (unsigned int row = 0; row < rows; row++)
+				ck_assert_uint_le(strlen(seen.line[row]), columns);
+			ck_assert_uint_eq(seen.strange, 0);
+		}
+	}
+	/* On a narrow one the name is what stays. */
+	draw(10, 80);
+	ck_assert_ptr_nonnull(strstr(seen.line[3], "make"));
+	ck_assert_ptr_null(strstr(seen.line[2], "cpu_time"));
+	top.sort = TOP_CPU_TIME;
+	draw(10, 80);
+	ck_assert_ptr_nonnull(strstr(seen.line[2], "cpu_time"));
+}
+END_TEST
+
+START_TEST(hostile_names_do_nothing)
+{
+	static const char *const names[] = {
+		"\033[2J\033[31m", "a\r\nb", "\x9b" "31m", "\xc2\x9b" "1m", "\007\177", "\033]0;x\007",
+	};
+	struct snapshot now = { .time_ns = 4 * SECOND };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		put(&now, 40 + (uint32_t)i, 1, names[i], 0, 0)->cgroup = strdup(names[i]);
+	ck_assert_int_eq(top_take(&top, &now), 0);
+	for (enum snapshot_by by = BY_TASK; by <= BY_COMMAND; by++) {
+		top.wanted.by = by;
+		ck_assert_int_eq(top_arrange(&top), 0);
+		draw(20, 140);
+		ck_assert_uint_eq(seen.strange, 0);
+		for (size_t i = 0; i < screen.len; i++)
+			ck_assert_uint_ne((unsigned char)screen.bytes[i], 0x9b);
+		if (by != BY_USER)
+			ck_assert_uint_lt(seen_find(&seen, "\\x1b[2J\\x1b[31m"), SEEN_ROWS);
+	}
+	/* Neither what is typed does. */
+	type("/\xc2\x9b" "2J");
+	draw(20, 140);
+	ck_assert_uint_eq(seen.strange, 0);
+	ck_assert_uint_lt(seen_find(&seen, "name (nothing for all): \\xc2\\x9b2J_"), SEEN_ROWS);
+	top_key(&top, KEY_ENTER);
+	ck_assert_int_eq(top_arrange(&top), 0);
+	draw(20, 140);
+	ck_assert_uint_eq(seen_find(&seen, "name with '\\xc2\\x9b2J'"), 0);
+}
+END_TEST
+
+START_TEST(keys_change_what_is_shown)
+{
+	draw(10, 140);
+	ck_assert_int_eq(top_key(&top, 'o'), TOP_DRAW);
+	ck_assert_str_eq(order(), "10 11 20");
+	ck_assert_int_eq(top_key(&top, 'o'), TOP_DRAW);
+	ck_assert_int_eq(top_key(&top, 'r'), TOP_DRAW);
+	ck_assert_str_eq(order(), "20 21 11 10");
+	top_key(&top, 'I');
+	ck_assert(!top.reverse);
+	/* Columns to the left and right; not beyond. */
+	top_key(&top, KEY_RIGHT);
+	ck_assert_int_eq(top.sort, TOP_CPU_WAIT);
+	top_key(&top, KEY_RIGHT);
+	top_key(&top, KEY_RIGHT);
+	ck_assert_int_eq(top.sort, TOP_READ_RATE);
+	for (int i = 0; i < 20; i++)
+		top_key(&top, KEY_RIGHT);
+	ck_assert_int_eq(top.sort, TOP_COMMAND);
+	for (int i = 0; i < 20; i++)
+		top_key(&top, KEY_LEFT);
+	ck_assert_int_eq(top.sort, TOP_PID);
+	top_key(&top, 'T');
+	ck_assert_int_eq(top.sort, TOP_CPU_TIME);
+	top_key(&top, 'M');
+	ck_assert_int_eq(top.sort, TOP_RESIDENT);
+	top_key(&top, 'P');
+	ck_assert_int_eq(top.sort, TOP_CPU);
+	/* A rate has a total. */
+	top.sort = TOP_READ_RATE;
+	top_key(&top, 'a');
+	ck_assert(top.accumulated && top.sort == TOP_READ);
+	draw(10, 140);
+	ck_assert_uint_eq(seen_find(&seen, "in the last 2.00 s"), 0);
+	ck_assert_ptr_nonnull(strstr(seen.line[3], "8.00 KiB"));
+	top_key(&top, 'a');
+	ck_assert_int_eq(top.sort, TOP_READ_RATE);
+	/* Unknown keys look again; not while it pauses. */
+	ck_assert_int_eq(top_key(&top, 'x'), TOP_LOOK);
+	ck_assert_int_eq(top_key(&top, ' '), TOP_DRAW);
+	ck_assert(top.paused);
+	ck_assert_int_eq(top_key(&top, KEY_UNKNOWN), TOP_DRAW);
+	draw(10, 140);
+	ck_assert_uint_eq(seen_find(&seen, "; PAUSED"), 0);
+	top_key(&top, 'Z');
+	ck_assert(!top.paused);
+	ck_assert_int_eq(top_key(&top, 'q'), TOP_QUIT);
+	ck_assert_int_eq(top_key(&top, KEY_F10), TOP_QUIT);
+}
+END_TEST
+
+START_TEST(keys_add_up_and_make_a_forest)
+{
+	top_key(&top, 'p');
+	ck_assert_int_eq(top.wanted.by, BY_TASK);
+	top_key(&top, 't');
+	ck_assert(top.forest && top.wanted.by == BY_PROCESS);
+	ck_assert_str_eq(order(), "10 11 20 21");
+	draw(10, 140);
+	ck_assert_uint_eq(seen_find(&seen, "  make"), 3);
+	ck_assert_uint_eq(seen_find(&seen, "    cc1"), 4);
+	ck_assert_uint_eq(seen_find(&seen, "    dd"), 5);
+	ck_assert_uint_eq(seen_find(&seen, "    idle"), SEEN_ROWS);
+	top_key(&top, KEY_F5);
+	ck_assert(!top.forest);
+	top.sort = TOP_PID;
+	ck_assert_int_eq(top_key(&top, 'g'), TOP_DRAW);
+	ck_assert_int_eq(top.wanted.by, BY_USER);
+	/* Users have no number. */
+	ck_assert_int_eq(top.sort, TOP_CPU);
+	ck_assert_int_eq(top_arrange(&top), 0);
+	draw(10, 140);
+	ck_assert_uint_eq(seen_find(&seen, "2 users"), 0);
+	ck_assert_uint_eq(seen_find(&seen, "root"), 3);
+	ck_assert_ptr_nonnull(strstr(seen.line[3], "75.0 %"));
+	ck_assert_ptr_null(strstr(seen.line[2], "pid"));
+	/* The last look does not know the cgroups. */
+	ck_assert_int_eq(top_key(&top, 'g'), TOP_LOOK);
+	ck_assert_int_eq(top.wanted.by, BY_CGROUP);
+	ck_assert_int_eq(top_key(&top, 'g'), TOP_DRAW);
+	ck_assert_int_eq(top.wanted.by, BY_COMMAND);
+	top_key(&top, 'g');
+	ck_assert_int_eq(top.wanted.by, BY_PROCESS);
+}
+END_TEST
+
+START_TEST(filters_are_typed)
+{
+	type("/c");
+	ck_assert_int_eq(top.prompt, TOP_ASK_NAME);
+	top_key(&top, KEY_BACKSPACE);
+	type("d\xc3\xa4");
+	top_key(&top, KEY_BACKSPACE);
+	ck_assert_str_eq(top.typed, "d");
+	ck_assert_int_eq(top_key(&top, KEY_ENTER), TOP_DRAW);
+	ck_assert_str_eq(order(), "20 21");
+	/* Given up, it stays; with nothing, all are shown. */
+	type("\\zzz");
+	top_key(&top, KEY_ESCAPE);
+	ck_assert_str_eq(order(), "20 21");
+	top_key(&top, KEY_F4);
+	top_key(&top, KEY_ENTER);
+	ck_assert_str_eq(order(), "10 11 20 21");
+	type("u4294967294");
+	top_key(&top, KEY_ENTER);
+	ck_assert_str_eq(order(), "20 21");
+	type("unobody!");
+	top_key(&top, KEY_ENTER);
+	ck_assert_str_eq(top.note, "no such user: 'nobody!' (a name or a number)");
+	ck_assert_str_eq(order(), "20 21");
+	draw(10, 140);
+	ck_assert_uint_eq(seen_find(&seen, "no such user: 'nobody!'"), 9);
+	type("u");
+	top_key(&top, KEY_ENTER);
+	type("f10");
+	top_key(&top, KEY_ENTER);
+	ck_assert_str_eq(order(), "10 11 20");
+	type("fx");
+	top_key(&top, KEY_ENTER);
+	ck_assert_str_eq(top.note, "invalid number: 'x' (that of a process)");
+	ck_assert_str_eq(order(), "10 11 20");
+	type("f");
+	top_key(&top, KEY_ENTER);
+	type("cx");
+	top_key(&top, KEY_ENTER);
+	ck_assert_str_eq(top.note, "invalid cgroup: 'x' (a path that begins with /)");
+	type("c/x");
+	ck_assert_int_eq(top_key(&top, KEY_ENTER), TOP_LOOK);
+	ck_assert_str_eq(order(), "");
+	draw(10, 140);
+	ck_assert_uint_eq(seen_find(&seen, "0 processes, cgroup /x, by cpu_percent"), 0);
+	/* More than there is room for is not taken. */
+	type("/");
+	for (int i = 0; i < 1000; i++)
+		top_key(&top, 'y');
+	ck_assert_uint_eq(strlen(top.typed), TOP_TYPED_MAX);
+	top_key(&top, KEY_ENTER);
+	ck_assert_uint_eq(strlen(top.wanted.filter.name), TOP_TYPED_MAX);
+}
+END_TEST
+
+START_TEST(rows_are_scrolled)
+{
+	draw(6, 140);
+	ck_assert_uint_eq(top.page, 2);
+	ck_assert_uint_eq(seen_find(&seen, "dd"), SEEN_ROWS);
+	top_key(&top, KEY_DOWN);
+	draw(6, 140);
+	ck_assert_uint_eq(seen_find(&seen, "dd"), 4);
+	top_key(&top, KEY_PAGE_DOWN);
+	ck_assert_uint_eq(top.scrolled, 3);
+	top_key(&top, KEY_PAGE_DOWN);
+	ck_assert_uint_eq(top.scrolled, 3);
+	top_key(&top, KEY_UP);
+	ck_assert_uint_eq(top.scrolled, 2);
+	top_key(&top, KEY_HOME);
+	ck_assert_uint_eq(top.scrolled, 0);
+	top_key(&top, KEY_UP);
+	ck_assert_uint_eq(top.scrolled, 0);
+	top_key(&top, KEY_END);
+	ck_assert_uint_eq(top.scrolled, 2);
+	/* Fewer rows: none are beyond. */
+	top.wanted.filter.name = "make";
+	ck_assert_str_eq(order(), "10");
+	ck_assert_uint_eq(top.scrolled, 0);
+}
+END_TEST
+
+START_TEST(help_lists_the_keys)
+{
+	top_key(&top, 'h');
+	draw(24, 80);
+	ck_assert_uint_lt(seen_find(&seen, "only a process, and all processes below it"), SEEN_ROWS);
+	ck_assert_uint_eq(seen_find(&seen, "make"), SEEN_ROWS);
+	ck_assert_int_eq(top_key(&top, 'o'), TOP_DRAW);
+	ck_assert(!top.help && !top.wanted.filter.active);
+	top_key(&top, '?');
+	ck_assert_int_eq(top_key(&top, 'q'), TOP_QUIT);
+}
+END_TEST
+
+static int pressed[16];
+static size_t pressed_count;
+
+static void press(void *context, int key)
+{
+	(void)context;
+	ck_assert_uint_lt(pressed_count, 16);
+	pressed[pressed_count++] = key;
+}
+
+/* Keys are NULL-ended by 0. */
+static void ck_keys(const char *bytes, size_t count, const int *keys)
+{
+	struct keys state = { 0 };
+
+	pressed_count = 0;
+	keys_take(&state, (const unsigned char *)bytes, count, press, NULL);
+	for (size_t i = 0; keys[i] || pressed_count > i; i++)
+		ck_assert_msg(i < pressed_count && pressed[i] == keys[i], "%s: key %zu", bytes + 1, i);
+	/* Byte by byte the same, but for an escape, which ends what was read. */
+	if (memchr(bytes, KEY_ESCAPE, count))
+		return;
+	pressed_count = 0;
+	for (size_t i = 0; i < count; i++)
+		keys_take(&state, (const unsigned char *)bytes + i, 1, press, NULL);
+	for (size_t i = 0; keys[i]; i++)
+		ck_assert_int_eq(pressed[i], keys[i]);
+}
+
+#define CK_KEYS(bytes, ...) ck_keys(bytes, sizeof(bytes) - 1, (const int[]){ __VA_ARGS__, 0 })
+
+START_TEST(keys_of_terminals)
+{
+	struct keys state = { 0 };
+
+	CK_KEYS("q", 'q');
+	CK_KEYS("a\r\n\b\177", 'a', KEY_ENTER, KEY_ENTER, KEY_BACKSPACE, KEY_BACKSPACE);
+	CK_KEYS("\033[A\033[B\033[C\033[D", KEY_UP, KEY_DOWN, KEY_RIGHT, KEY_LEFT);
+	CK_KEYS("\033OA\033OB\033OC\033OD", KEY_UP, KEY_DOWN, KEY_RIGHT, KEY_LEFT);
+	CK_KEYS("\033[5~\033[6~", KEY_PAGE_UP, KEY_PAGE_DOWN);
+	CK_KEYS("\033[H\033[F\033[1~\033[4~\033[7~\033[8~", KEY_HOME, KEY_END, KEY_HOME, KEY_END,
+		KEY_HOME, KEY_END);
+	CK_KEYS("\033OP\033OS\033[11~\033[14~\033[15~\033[21~", KEY_F1, KEY_F4, KEY_F1, KEY_F4,
+		KEY_F5, KEY_F10);
+	CK_KEYS("\033", KEY_ESCAPE);
+	CK_KEYS("\033x", KEY_UNKNOWN);
+	CK_KEYS("\033[1;5Cz", KEY_UNKNOWN, 'z');
+	CK_KEYS("\033[3~\033OQ", KEY_UNKNOWN, KEY_UNKNOWN);
+	CK_KEYS("\033[99999999999999999999999~z", KEY_UNKNOWN, 'z');
+	CK_KEYS("\xc3\xa4", 0xc3, 0xa4);
+	/* In parts. */
+	pressed_count = 0;
+	keys_take(&state, (const unsigned char *)"\033[", 2, press, NULL);
+	keys_take(&state, (const unsigned char *)"2", 1, press, NULL);
+	keys_take(&state, (const unsigned char *)"1~", 2, press, NULL);
+	ck_assert_uint_eq(pressed_count, 1);
+	ck_assert_int_eq(pressed[0], KEY_F10);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		sorted_by_what_was_done_meanwhile, parts_and_rates, first_look_has_no_rates,
+		screen_has_title_heading_rows_and_keys, every_size_is_kept_to,
+		hostile_names_do_nothing, keys_change_what_is_shown, keys_add_up_and_make_a_forest,
+		filters_are_typed, rows_are_scrolled, help_lists_the_keys, keys_of_terminals,
+	};
+
+	return check_run("taskmon top", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* taskmon top: the tasks that do most, again and again. */
+#include <string.h>
+
+#include "command.h"
+#include "living.h"
+#include "taskmon.h"
+#include "terminal.h"
+#include "top_run.h"
+
+#define DEFAULT_INTERVAL UINT64_C(2000000000)
+
+struct arguments {
+	struct output output;
+	struct top top;
+	bool batch;
+	uint64_t interval_ns, intervals;	/* intervals 0: until somebody ends it */
+};
+
+static void set_sort(void *target, char *word, struct argp_state *state)
+{
+	size_t column = column_find(top_columns, TOP_COLUMNS, word, strlen(word));
+
+	if (column == TOP_COLUMNS)
+		argp_error(state, "invalid --sort: '%s'; --fields help lists the fields", word);
+	((struct arguments *)target)->top.sort = (enum top_column)column;
+}
+
+static const struct option_row option_rows[] = {
+	{ "batch", 'b', NULL, "write text, and need no terminal", TO_FLAG(struct arguments, batch),
+	  .group = 1 },
+	{ "count", 'n', "N", "stop after N intervals (default: run until ended)",
+	  TO_NUMBER(struct arguments, intervals, 1, UINT64_MAX), .group = 1,
+	  .wrong = "invalid --count: '%s' (1 or more)" },
+	{ "interval", 'd', "TIME", "look again after this time (default: 2s)",
+	  TO_TIME(struct arguments, interval_ns, 1000000, UINT64_MAX), .group = 1,
+	  .wrong = "invalid --interval: '%s' (1ms or more, for example 500ms or 2s)" },
+	{ "sort", 's', "FIELD", "sort by this field (default: cpu_percent)", TO_CALL(set_sort),
+	  .group = 1 },
+	{ "reverse", 'r', NULL, "turn the order round", TO_FLAG(struct arguments, top.reverse),
+	  .group = 1 },
+	{ "accumulated", 'A', NULL, "show what was used since the beginning, not in the last interval",
+	  TO_FLAG(struct arguments, top.accumulated), .group = 1 },
+	{ "forest", '\0', NULL, "show processes below their parents",
+	  TO_FLAG(struct arguments, top.forest), .group = 1 },
+	{ 0 }
+};
+static const struct option_table options = { .rows = option_rows };
+
+static const struct option_part parts[] = {
+	{ &output_options, offsetof(struct arguments, output), .group = 9, .heading = "Output:" },
+	{ &wanted_options, offsetof(struct arguments, top.wanted), .group = 3 },
+	{ 0 }
+};
+
+static int take(void *context, struct snapshot *now, bool cgroups)
+{
+	return living_take(now, context, cgroups);
+}
+
+int cmd_top(int argc, char **argv)
+{
+	static const struct command_line line = {
+		.options = &options, .parts = parts,
+		.help = "Shows the processes that do most, sorted, and looks again and again.  On a "
+			"terminal the key 'h' lists the keys.  Without a terminal, and with "
+			"--batch, it writes text.",
+	};
+	static struct arguments arguments = { .top = TOP_DEFAULT, .interval_ns = DEFAULT_INTERVAL };
+	struct top *top = &arguments.top;
+	struct kernel kernel;
+	struct top_source source = {
+		.take = take, .reason = living_reason, .code = exit_code_of, .context = &kernel,
+	};
+	int code;
+
+	output_init(&arguments.output, "what a process did in an interval", top_columns,
+		    TOP_COLUMNS);
+	command_parse(&line, argc, argv, &arguments);
+	top->named = arguments.output.named;
+	top->selection = arguments.output.selection;
+	code = open_kernel(&kernel);
+	if (code)
+		return code;
+	warn_delayacct();
+	if (arguments.batch || arguments.output.format != ROWS_TABLE || !terminal_is_there())
+		code = top_run_batch(top, &source, &arguments.output, arguments.interval_ns,
+				     arguments.intervals);
+	else
+		code = top_run_screen(top, &source, arguments.interval_ns, arguments.intervals);
+	top_free(top);
+	kernel_close(&kernel);
+	return code;
+}

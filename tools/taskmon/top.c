@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+#include "top.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "number.h"
+#include "scale.h"
+
+#define NS_PER_S 1e9
+#define PER_CENT 100.0
+
+const struct column top_columns[] = {
+	[TOP_PID] = { "pid", COLUMN_UNSIGNED, UNIT_NONE, 7, true, "number of the process or task" },
+	[TOP_USER] = { "user", COLUMN_TEXT, UNIT_NONE, 8, true, "its user" },
+	[TOP_STATE] = { "state", COLUMN_TEXT, UNIT_NONE, 1, true,
+			"state as ps(1) has it, of a process that of its busiest task" },
+	[TOP_TASKS] = { "tasks", COLUMN_UNSIGNED, UNIT_NONE, 5, false, "how many tasks it has" },
+	[TOP_CPU] = { "cpu_percent", COLUMN_REAL, UNIT_PERCENT, 7, true,
+		      "CPU time, of one CPU" },
+	[TOP_CPU_WAIT] = { "cpu_wait_percent", COLUMN_REAL, UNIT_PERCENT, 8, true,
+			   "time that it waited for a CPU" },
+	[TOP_IO_WAIT] = { "io_wait_percent", COLUMN_REAL, UNIT_PERCENT, 7, true,
+			  "time that it waited for block I/O" },
+	[TOP_STORAGE_WAIT] = { "storage_wait_percent", COLUMN_REAL, UNIT_PERCENT, 0, false,
+			       "time that it waited for storage: swapping, reclaim, thrashing, "
+			       "compaction, copies" },
+	[TOP_READ_RATE] = { "read_bytes_per_s", COLUMN_REAL, UNIT_BYTES_PER_S, 11, true,
+			    "bytes fetched from storage devices a second" },
+	[TOP_WRITE_RATE] = { "write_bytes_per_s", COLUMN_REAL, UNIT_BYTES_PER_S, 11, true,
+			     "bytes sent to storage devices a second" },
+	[TOP_READ] = { "read_bytes", COLUMN_UNSIGNED, UNIT_BYTES, 9, false,
+		       "bytes fetched from storage devices" },
+	[TOP_WRITE] = { "write_bytes", COLUMN_UNSIGNED, UNIT_BYTES, 9, false,
+			"bytes sent to storage devices" },
+	[TOP_RESIDENT] = { "max_rss_kib", COLUMN_UNSIGNED, UNIT_KIB, 8, true,
+			   "most resident storage that it ever had" },
+	[TOP_CPU_TIME] = { "cpu_time_ns", COLUMN_UNSIGNED, UNIT_NS, 8, true,
+			   "CPU time since it began" },
+	[TOP_CGROUP] = { "cgroup", COLUMN_TEXT, UNIT_NONE, 15, false,
+			 "its cgroup; known with --cgroup and --by cgroup" },
+	[TOP_INTERVAL] = { "interval", COLUMN_UNSIGNED, UNIT_NONE, 0, false,
+			   "number of the interval, from 1" },
+	[TOP_COMMAND] = { "command", COLUMN_TEXT, UNIT_NONE, 15, true,
+			  "name of the program, the user or the cgroup" },
+};
+
+_Static_assert(sizeof(top_columns) / sizeof(top_columns[0]) == TOP_COLUMNS, "one for each");
+
+void top_free(struct top *top)
+{
+	snapshot_free(&top->first);
+	snapshot_free(&top->before);
+	snapshot_free(&top->now);
+	snapshot_free(&top->shown);
+}
+
+static uint64_t sum_of(const struct stats *stats, const enum stats_field *fields, size_t count)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += stats->value[fields[i]];
+	return sum;
+}
+
+static uint64_t storage_wait(const struct stats *stats)
+{
+	static const enum stats_field fields[] = {
+		STATS_SWAPIN_DELAY, STATS_FREEPAGES_DELAY, STATS_THRASHING_DELAY,
+		STATS_COMPACT_DELAY, STATS_WPCOPY_DELAY,
+	};
+
+	return sum_of(stats, fields, sizeof(fields) / sizeof(fields[0]));
+}
+
+/* The number that a column sorts by. */
+static double value_of(const struct snapshot_task *task, enum top_column column)
+{
+	const struct stats *stats = &task->record.stats;
+
+	switch (column) {
+	case TOP_TASKS:
+		return (double)task->record.tasks;
+	case TOP_CPU:
+		return (double)stats->value[STATS_CPU_RUN_VIRTUAL];
+	case TOP_CPU_WAIT:
+		return (double)stats->value[STATS_CPU_DELAY];
+	case TOP_IO_WAIT:
+		return (double)stats->value[STATS_BLKIO_DELAY];
+	case TOP_STORAGE_WAIT:
+		return (double)storage_wait(stats);
+	case TOP_READ_RATE:
+	case TOP_READ:
+		return (double)stats->value[STATS_READ_BYTES];
+	case TOP_WRITE_RATE:
+	case TOP_WRITE:
+		return (double)stats->value[STATS_WRITE_BYTES];
+	case TOP_RESIDENT:
+		return (double)stats->value[STATS_HIWATER_RSS];
+	case TOP_CPU_TIME:
+		return (double)task->cpu_ns;
+	default: /* numbers and texts rise */
+		return 0;
+	}
+}
+
+static const char *user_name(const struct snapshot_task *task)
+{
+	const struct stats *stats = &task->record.stats;
+
+	return stats->present[STATS_UID] ? wanted_user_name((uint32_t)stats->value[STATS_UID]) : NULL;
+}
+
+static int compare_texts(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	size_t len = a_len < b_len ? a_len : b_len;
+	int order = len ? memcmp(a, b, len) : 0;
+
+	return order ? order : (a_len > b_len) - (a_len < b_len);
+}
+
+/* Name of the program, the user or the cgroup; *@len bytes, good until the next call. */
+static const char *command_of(const struct snapshot_task *task, size_t *len)
+{
+	const char *name = task->record.kind == STATS_USER ? user_name(task) :
+			   task->record.kind == STATS_CGROUP ? task->name : NULL;
+
+	if (task->record.kind == STATS_CGROUP && !name)
+		name = "-";
+	if (name) {
+		*len = strlen(name);
+		return name;
+	}
+	*len = task->record.stats.comm_len;
+	return task->record.stats.comm;
+}
+
+/* Of users and names, whose text is good for one only. */
+static int compare_names(const struct snapshot_task *a, const struct snapshot_task *b, bool user)
+{
+	char first[256];
+	size_t first_len, second_len;
+	const char *text = user ? user_name(a) : command_of(a, &first_len);
+
+	if (user)
+		first_len = text ? strlen(text) : 0;
+	first_len = first_len < sizeof(first) ? first_len : sizeof(first);
+	if (first_len)
+		memcpy(first, text, first_len);
+	text = user ? user_name(b) : command_of(b, &second_len);
+	if (user)
+		second_len = text ? strlen(text) : 0;
+	return compare_texts(first, first_len, text, second_len);
+}
+
+static int compare_columns(const struct snapshot_task *a, const struct snapshot_task *b,
+			   enum top_column column)
+{
+	double first, second;
+
+	switch (column) {
+	case TOP_PID:
+		return (a->record.id > b->record.id) - (a->record.id < b->record.id);
+	case TOP_STATE:
+		return (a->state > b->state) - (a->state < b->state);
+	case TOP_USER:
+	case TOP_COMMAND:
+		return compare_names(a, b, column == TOP_USER);
+	case TOP_CGROUP:
+		return strcmp(a->cgroup ? a->cgroup : "", b->cgroup ? b->cgroup : "");
+	default:
+		first = value_of(a, column);
+		second = value_of(b, column);
+		return (first < second) - (first > second);
+	}
+}
+
+static int compare(const struct snapshot_task *a, const struct snapshot_task *b,
+		   const void *context)
+{
+	const struct top *top = context;
+	int order = compare_columns(a, b, top->sort);
+
+	return top->reverse ? -order : order;
+}
+
+static bool is_sum(const struct top *top)
+{
+	return top->wanted.by != BY_TASK && top->wanted.by != BY_PROCESS;
+}
+
+static void sum_up_all(struct top *top, const struct snapshot *since)
+{
+	top->all = (struct stats){ 0 };
+	for (size_t i = 0; i < since->count; i++)
+		stats_add(&top->all, &since->tasks[i].record.stats);
+	top->tasks = since->count;
+}
+
+int top_arrange(struct top *top)
+{
+	const struct snapshot *base = top->accumulated ? &top->first : &top->before;
+	enum snapshot_by by = top->wanted.by;
+	struct snapshot since = { 0 };
+	int ret = snapshot_since(&since, base, &top->now);
+
+	snapshot_free(&top->shown);
+	top->length_ns = top->now.time_ns - base->time_ns;
+	sum_up_all(top, &since);
+	if (!ret)
+		ret = snapshot_choose(&top->shown, &since, &top->wanted.filter, by);
+	snapshot_free(&since);
+	if (!ret && top->forest && by == BY_PROCESS)
+		ret = snapshot_order_tree(&top->shown, compare, top);
+	else if (!ret)
+		snapshot_order(&top->shown, compare, top);
+	if (top->scrolled >= top->shown.count)
+		top->scrolled = top->shown.count ? top->shown.count - 1 : 0;
+	return ret;
+}
+
+/* Copies for the first look, which is all that there was, too. */
+static int take_first(struct top *top, const struct snapshot *now)
+{
+	int ret = snapshot_sums(&top->first, now, BY_TASK);
+
+	return ret ? ret : snapshot_sums(&top->before, now, BY_TASK);
+}
+
+int top_take(struct top *top, struct snapshot *now)
+{
+	int ret = 0;
+
+	if (!top->now.time_ns) {
+		ret = take_first(top, now);
+	} else {
+		snapshot_free(&top->before);
+		top->before = top->now;
+		top->interval++;
+	}
+	top->now = *now;
+	*now = (struct snapshot){ 0 };
+	return ret ? ret : top_arrange(top);
+}
+
+/* Cells. */
+
+static struct cell part(const struct top *top, uint64_t time_ns)
+{
+	return top->length_ns ? cell_real(PER_CENT * (double)time_ns / (double)top->length_ns) :
+				cell_absent();
+}
+
+static struct cell rate(const struct top *top, const struct stats *stats, enum stats_field field)
+{
+	if (!top->length_ns || !stats->present[field])
+		return cell_absent();
+	return cell_real((double)stats->value[field] * NS_PER_S / (double)top->length_ns);
+}
+
+static struct cell known(const struct stats *stats, enum stats_field field)
+{
+	return stats->present[field] ? cell_unsigned(stats->value[field]) : cell_absent();
+}
+
+static struct cell text_cell(const char *text)
+{
+	return text ? cell_text(text, strlen(text)) : cell_absent();
+}
+
+/* Where a process is in the forest, and what it is called. */
+static struct cell command_cell(const struct top *top, const struct snapshot_task *task)
+{
+	enum { DEEPEST = 20, STEP = 2, MOST = 4096 };
+	static char text[DEEPEST * STEP + MOST];
+	unsigned int depth = task->depth < DEEPEST ? task->depth : DEEPEST;
+	size_t blanks = top->forest && !is_sum(top) ? depth * STEP : 0, len;
+	const char *name = command_of(task, &len);
+
+	len = len < MOST ? len : MOST;
+	memset(text, ' ', blanks);
+	if (len)
+		memcpy(text + blanks, name, len);
+	return cell_text(text, blanks + len);
+}
+
+void top_cells(const struct top *top, const struct snapshot_task *task, struct cell *cells)
+{
+	const struct stats *stats = &task->record.stats;
+	bool sum = is_sum(top);
+
+	cells[TOP_PID] = sum ? cell_absent() : cell_unsigned(task->record.id);
+	cells[TOP_USER] = text_cell(user_name(task));
+	cells[TOP_STATE] = task->state && !sum ? cell_text(&task->state, 1) : cell_absent();
+	cells[TOP_TASKS] = cell_unsigned(task->record.tasks ? task->record.tasks : 1);
+	cells[TOP_CPU] = part(top, stats->value[STATS_CPU_RUN_VIRTUAL]);
+	cells[TOP_CPU_WAIT] = part(top, stats->value[STATS_CPU_DELAY]);
+	cells[TOP_IO_WAIT] = part(top, stats->value[STATS_BLKIO_DELAY]);
+	cells[TOP_STORAGE_WAIT] = part(top, storage_wait(stats));
+	cells[TOP_READ_RATE] = rate(top, stats, STATS_READ_BYTES);
+	cells[TOP_WRITE_RATE] = rate(top, stats, STATS_WRITE_BYTES);
+	cells[TOP_READ] = known(stats, STATS_READ_BYTES);
+	cells[TOP_WRITE] = known(stats, STATS_WRITE_BYTES);
+	cells[TOP_RESIDENT] = known(stats, STATS_HIWATER_RSS);
+	cells[TOP_CPU_TIME] = cell_unsigned(task->cpu_ns);
+	cells[TOP_CGROUP] = text_cell(task->cgroup);
+	cells[TOP_INTERVAL] = cell_unsigned(top->interval);
+	cells[TOP_COMMAND] = command_cell(top, task);
+}
+
+void top_select(struct top *top)
+{
+	struct selection *selection = &top->selection;
+	bool sum = is_sum(top);
+
+	if (top->named)
+		return;
+	*selection = (struct selection){ .columns = top_columns, .count = TOP_COLUMNS };
+	for (size_t column = 0; column < TOP_COLUMNS; column++) {
+		bool show = top_columns[column].standard;
+
+		if (column == TOP_PID || column == TOP_USER || column == TOP_STATE)
+			show = !sum;
+		else if (column == TOP_TASKS)
+			show = sum;
+		else if (column == TOP_READ_RATE || column == TOP_WRITE_RATE)
+			show = !top->accumulated;
+		else if (column == TOP_READ || column == TOP_WRITE)
+			show = top->accumulated;
+		if (show)
+			selection->shown[selection->shown_count++] = column;
+	}
+}
