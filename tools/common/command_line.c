@@ -138,6 +138,14 @@ static error_t take_word(struct parser *parser, char *word, struct argp_state *s
 			refuse(state, parser->line->more_words, word);
 		return ARGP_ERR_UNKNOWN;
 	}
+	if (row->kind == OPTION_WORDS) {
+		struct word_list *list = (void *)((char *)parser->target + row->member);
+
+		if (list->count == WORD_LIST_MAX)
+			argp_error(state, "too many words (at most %u)", WORD_LIST_MAX);
+		list->word[list->count++] = word;
+		return 0;
+	}
 	if (row->kind == OPTION_REST) {
 		rest = &state->argv[state->next - 1];
 		state->next = state->argc;
@@ -153,9 +161,12 @@ static void check_words(const struct parser *parser, const struct argp_state *st
 {
 	const struct word_row *row = parser->line->words;
 
-	for (size_t i = parser->words; row && row[i].kind != OPTION_HEADING; i++)
-		if (row[i].missing)
+	for (size_t i = parser->words; row && row[i].kind != OPTION_HEADING; i++) {
+		const struct word_list *list = (const void *)((char *)parser->target + row[i].member);
+
+		if (row[i].missing && (row[i].kind != OPTION_WORDS || !list->count))
 			argp_error(state, "%s", row[i].missing);
+	}
 }
 
 static error_t parse(int key, char *word, struct argp_state *state)

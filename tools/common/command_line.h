@@ -45,6 +45,15 @@ enum option_kind {
 	OPTION_SIZE,		/* uint64_t, in bytes; see number_parse_size() */
 	OPTION_CALL,		/* whatever @set does */
 	OPTION_REST,		/* no option: char **, this word and all after it */
+	OPTION_WORDS,		/* no option: struct word_list, this word and further ones */
+};
+
+#define WORD_LIST_MAX 256u
+
+/* Words of the command line. */
+struct word_list {
+	const char *word[WORD_LIST_MAX];
+	unsigned int count;
 };
 
 /*
@@ -80,6 +89,7 @@ struct option_row {
 #define TO_SIZE(type, name, from, to) .kind = OPTION_SIZE, .least = (from), .most = (to), \
 	MEMBER_OF(type, name, uint64_t: 0)
 #define TO_REST(type, name) .kind = OPTION_REST, MEMBER_OF(type, name, char **: 0)
+#define TO_WORDS(type, name) .kind = OPTION_WORDS, MEMBER_OF(type, name, struct word_list: 0)
 #define TO_CALL(function) .kind = OPTION_CALL, .set = (function)
 
 /* Options about one structure. */
@@ -101,7 +111,7 @@ struct option_part {
 
 /* A word that is no option; they come in this order. */
 struct word_row {
-	enum option_kind kind;		/* TO_WORD or TO_REST; a kind of 0 ends them */
+	enum option_kind kind;		/* TO_WORD, TO_REST or, last, TO_WORDS; 0 ends them */
 	size_t member, size;
 	const char *missing;		/* what to say if it is not there; NULL: it need not be */
 };

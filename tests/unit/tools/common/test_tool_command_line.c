@@ -30,6 +30,7 @@ struct arguments {
 	char called[16];
 	struct shared shared;
 	char **program;
+	struct word_list many;
 };
 
 static void call(void *target, char *word, struct argp_state *state)
@@ -230,6 +231,24 @@ START_TEST(a_program_has_all_words_after_it)
 }
 END_TEST
 
+static const struct word_row many_words[] = {
+	{ TO_WORD(struct arguments, first) },
+	{ TO_WORDS(struct arguments, many), .missing = "name some" },
+	{ 0 }
+};
+static const struct command_line many = { .options = &table, .words = many_words };
+
+START_TEST(many_words_and_options_between)
+{
+	struct arguments a = parsed(&many, "one two -f three");
+
+	ck_assert(a.flag && a.many.count == 2);
+	ck_assert_str_eq(a.first, "one");
+	ck_assert_str_eq(a.many.word[0], "two");
+	ck_assert_str_eq(a.many.word[1], "three");
+}
+END_TEST
+
 START_TEST(options_after_words)
 {
 	struct arguments a = { 0 };
@@ -295,6 +314,7 @@ START_TEST(what_is_wrong_is_said)
 		{ &two, "--text", "option '--text' requires an argument" },
 		{ &two, "--w one", "option '--w' is ambiguous" },
 		{ &program, "-f", "name a program" },
+		{ &many, "one", "name some" }, { &many, "", "name some" },
 		{ &pair, "", "the first is missing" },
 		{ &pair, "one -f", "the second is missing" },
 		{ &pair, "one two three", "Too many arguments" },
@@ -344,6 +364,7 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		each_kind, widths, most_rows, options_of_a_part, a_program_has_all_words_after_it,
+		many_words_and_options_between,
 		options_after_words, what_is_wrong_is_said, help,
 	};
 
