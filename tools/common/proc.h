@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What /proc tells of tasks, and struct taskstats does not. */
-#ifndef TASKMON_PROC_H
-#define TASKMON_PROC_H
+#ifndef TOOLS_PROC_H
+#define TOOLS_PROC_H
 
 #include <stdbool.h>
 #include <stddef.h>
