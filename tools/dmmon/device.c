@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "dms_name.h"
 
 #define SECTOR_0 0
 
@@ -53,6 +54,18 @@ static struct dm_task *task_by_number(int type, uint32_t major, uint32_t minor)
 	struct dm_task *task = make_task(type);
 
 	if (!task || dm_task_set_major_minor(task, (int)major, (int)minor, 0))
+		return task;
+	dm_task_destroy(task);
+	errno = ENXIO;
+	return NULL;
+}
+
+/* As above, for the device of this UUID. */
+static struct dm_task *task_by_uuid(int type, const char *uuid)
+{
+	struct dm_task *task = make_task(type);
+
+	if (!task || dm_task_set_uuid(task, uuid))
 		return task;
 	dm_task_destroy(task);
 	errno = ENXIO;
@@ -130,7 +143,10 @@ static int take(struct device *device, struct dm_task *task)
 		device->minor = info.minor;
 		describe(device);
 		device->name = strdup(dm_task_get_name(task));
-		error = device->name ? 0 : -ENOMEM;
+		device->uuid = strdup(dm_task_get_uuid(task));
+		error = device->name && device->uuid ? 0 : -ENOMEM;
+		if (error)
+			device_close(device);
 	}
 	if (task)
 		dm_task_destroy(task);
@@ -142,10 +158,25 @@ static int take_number(struct device *device, uint32_t major, uint32_t minor)
 	return take(device, task_by_number(DM_DEVICE_INFO, major, minor));
 }
 
+/* A word that names no device: a number, or a UUID. */
+static int take_other(struct device *device, const char *word)
+{
+	const char *uuid = dms_name_uuid(word);
+	uint32_t major, minor;
+
+	if (uuid)
+		return take(device, task_by_uuid(DM_DEVICE_INFO, uuid));
+	if (dms_name_number(word, &major, &minor))
+		return take_number(device, major, minor);
+	return -ENXIO;
+}
+
 int device_open(struct device *device, const char *name)
 {
 	int error = take(device, task_by_name(DM_DEVICE_INFO, name));
 
+	if (error == -ENXIO)
+		error = take_other(device, name);
 	if (!error)
 		return EXIT_PASS;
 	if (error != -ENXIO)
@@ -157,7 +188,19 @@ int device_open(struct device *device, const char *name)
 void device_close(struct device *device)
 {
 	free(device->name);
+	free(device->uuid);
 	memset(device, 0, sizeof(*device));
+}
+
+bool device_copy(struct device *copy, const struct device *device)
+{
+	*copy = *device;
+	copy->name = strdup(device->name);
+	copy->uuid = strdup(device->uuid);
+	if (copy->name && copy->uuid)
+		return true;
+	device_close(copy);
+	return false;
 }
 
 int device_check(struct device *device)

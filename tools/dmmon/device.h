@@ -15,6 +15,7 @@
 
 struct device {
 	char *name;		/* as device-mapper had it at the last look; owned */
+	char *uuid;		/* "" if it has none; owned */
 	uint32_t major, minor;
 	uint64_t sequence;	/* no other disk since the machine was started has it; 0 before 5.15 */
 	uint64_t sectors;	/* of its table; 0 without one */
@@ -22,11 +23,15 @@ struct device {
 };
 
 /*
- * Finds the device of this name, or of this node ("/dev/mapper/vol", "/dev/dm-0").
+ * Finds the device of this name, of this node ("/dev/mapper/vol", "/dev/dm-0"), or, if there is
+ * none, of this number ("253:0") or UUID ("uuid:LVM-…").
  * Return: EXIT_PASS, and device_close() is due; or another exit code, having complained.
  */
 int device_open(struct device *device, const char *name);
 void device_close(struct device *device);
+
+/* A device of its own, the same.  Return: false without memory. */
+bool device_copy(struct device *copy, const struct device *device);
 
 /*
  * Is it there, and the same as when it was opened?  If it has another name, that is said, and
