@@ -4,10 +4,12 @@
 
 #include "choice.h"
 #include "command.h"
+#include "devices.h"
 #include "dms_group.h"
 
 struct arguments {
-	const char *device;
+	const char *device;		/* of set-aux */
+	struct devices_named devices;	/* of the others */
 	char *aux;
 	struct choice choice;
 	bool force;
@@ -24,7 +26,13 @@ static const struct option_part parts[] = {
 	{ &choice_options, offsetof(struct arguments, choice), .group = 3 }, { 0 }
 };
 
-static const struct word_row words[] = { DEVICE_WORD(struct arguments), { 0 } };
+static const struct option_part parts_of_several[] = {
+	{ &choice_options, offsetof(struct arguments, choice), .group = 3 },
+	{ &devices_need, offsetof(struct arguments, devices), .group = 2 },
+	{ 0 }
+};
+
+static const struct word_row words[] = { DEVICES_WORDS(struct arguments, devices), { 0 } };
 
 enum change { CLEAR, DELETE, SET_AUX };
 
@@ -96,50 +104,62 @@ static int change_one(const struct arguments *arguments, const struct device *de
 	}
 }
 
-static int change(const struct arguments *arguments, enum change what)
+static int change(const struct arguments *arguments, const struct device *device, enum change what)
 {
 	struct dms_regions list;
-	struct device device;
-	int code = device_open(&device, arguments->device);
+	int code = choice_regions(&arguments->choice, device, true, &list);
 
 	if (code != EXIT_PASS)
 		return code;
-	code = choice_regions(&arguments->choice, &device, true, &list);
-	if (code == EXIT_PASS) {
-		code = check(arguments, &device, &list, what);
-		/* One that has gone meanwhile does not save the others. */
-		for (size_t i = 0, left = code == EXIT_PASS ? list.count : 0; i < left; i++)
-			if (change_one(arguments, &device, list.region[i].id, what) != EXIT_PASS)
-				code = EXIT_FAILED;
-		dms_regions_free(&list);
+	code = check(arguments, device, &list, what);
+	/* One that has gone meanwhile does not save the others. */
+	for (size_t i = 0, left = code == EXIT_PASS ? list.count : 0; i < left; i++)
+		if (change_one(arguments, device, list.region[i].id, what) != EXIT_PASS)
+			code = EXIT_FAILED;
+	dms_regions_free(&list);
+	return code;
+}
+
+/* What is wrong with one of the devices does not save the others. */
+static int change_several(const struct arguments *arguments, enum change what)
+{
+	struct devices devices;
+	int code = devices_open(&devices, &arguments->devices);
+
+	if (code != EXIT_PASS)
+		return code;
+	for (size_t i = 0; i < devices.count; i++) {
+		int one = change(arguments, &devices.device[i], what);
+
+		code = code == EXIT_PASS ? one : code;
 	}
-	device_close(&device);
+	devices_close(&devices);
 	return code;
 }
 
 int cmd_clear(int argc, char **argv)
 {
 	static const struct command_line line = {
-		.parts = parts, .words = words, .more_words = ONE_DEVICE, .words_help = "DEVICE",
+		.parts = parts_of_several, .words = words, .words_help = DEVICES_HELP,
 		.help = "Sets the counters of regions to 0; I/Os in progress stay counted.",
 	};
 	struct arguments arguments = { .choice = CHOICE_NONE };
 
 	command_parse(&line, argc, argv, &arguments);
-	return change(&arguments, CLEAR);
+	return change_several(&arguments, CLEAR);
 }
 
 int cmd_delete(int argc, char **argv)
 {
 	static const struct command_line line = {
-		.options = &group_options, .parts = parts,
-		.words = words, .more_words = ONE_DEVICE, .words_help = "DEVICE",
+		.options = &group_options, .parts = parts_of_several,
+		.words = words, .words_help = DEVICES_HELP,
 		.help = "Deletes regions.",
 	};
 	struct arguments arguments = { .choice = CHOICE_NONE };
 
 	command_parse(&line, argc, argv, &arguments);
-	return change(&arguments, DELETE);
+	return change_several(&arguments, DELETE);
 }
 
 int cmd_set_aux(int argc, char **argv)
@@ -155,7 +175,14 @@ int cmd_set_aux(int argc, char **argv)
 		.help = "Gives regions other auxiliary data, which may have any characters.",
 	};
 	struct arguments arguments = { .choice = CHOICE_NONE };
+	struct device device;
+	int code;
 
 	command_parse(&line, argc, argv, &arguments);
-	return change(&arguments, SET_AUX);
+	code = device_open(&device, arguments.device);
+	if (code != EXIT_PASS)
+		return code;
+	code = change(&arguments, &device, SET_AUX);
+	device_close(&device);
+	return code;
 }

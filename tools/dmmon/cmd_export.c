@@ -10,6 +10,7 @@
 
 #include "area_columns.h"
 #include "command.h"
+#include "devices.h"
 #include "dms_values.h"
 #include "exporter.h"
 #include "interval.h"
@@ -26,7 +27,8 @@ static const struct column columns[] = { AREA_COLUMNS(true) };
 
 struct arguments {
 	struct export_options exports;
-	const char *device, *program;	/* NULL: all */
+	struct devices_named devices;	/* none: all */
+	const char *program;		/* NULL: all */
 };
 
 static const struct option_row option_rows[] = {
@@ -37,7 +39,9 @@ static const struct option_row option_rows[] = {
 static const struct option_table options = { .rows = option_rows };
 
 static const struct option_part parts[] = {
-	{ &export_option_table, offsetof(struct arguments, exports), .group = 3 }, { 0 }
+	{ &export_option_table, offsetof(struct arguments, exports), .group = 3 },
+	{ &devices_options, offsetof(struct arguments, devices), .group = 2 },
+	{ 0 }
 };
 
 struct export {
@@ -131,19 +135,21 @@ static int take_device(const struct device *device, void *context)
 
 static void take_all(struct export *export)
 {
+	const struct word_list *names = &export->arguments->devices.names;
 	struct device device;
 
 	export->areas = 0;
 	export->doubt = 0;
 	export->left_out = 0;
-	if (!export->arguments->device) {
-		if (device_each(take_device, export) != EXIT_PASS)
-			export->errors++;
-	} else if (device_open(&device, export->arguments->device) == EXIT_PASS) {
-		take_device(&device, export);
-		device_close(&device);
-	} else {
+	if (!names->count && device_each(take_device, export) != EXIT_PASS)
 		export->errors++;
+	for (unsigned int i = 0; i < names->count; i++) {
+		if (device_open(&device, names->word[i]) == EXIT_PASS) {
+			take_device(&device, export);
+			device_close(&device);
+		} else {
+			export->errors++;
+		}
 	}
 }
 
@@ -182,24 +188,14 @@ static void open_lines(void *context, FILE *lines)
 	export->rows = rows_open(lines, ROWS_JSON, false, &selection);
 }
 
-static int take_nothing(const struct device *device, void *context)
-{
-	(void)device;
-	(void)context;
-	return EXIT_PASS;
-}
-
 /* Is there what is asked for, and may this process ask? */
 static int try(const struct arguments *arguments)
 {
-	struct device device;
-	int code;
+	struct devices devices;
+	int code = devices_open(&devices, &arguments->devices);
 
-	if (!arguments->device)
-		return device_each(take_nothing, NULL);
-	code = device_open(&device, arguments->device);
 	if (code == EXIT_PASS)
-		device_close(&device);
+		devices_close(&devices);
 	return code;
 }
 
@@ -225,11 +221,13 @@ static int run(struct export *export, struct interval *signals)
 
 int cmd_export(int argc, char **argv)
 {
-	static const struct word_row words[] = { { TO_WORD(struct arguments, device) }, { 0 } };
+	static const struct word_row words[] = {
+		DEVICES_WORDS(struct arguments, devices), { 0 }
+	};
 	static const struct command_line line = {
 		.options = &options, .parts = parts,
-		.words = words, .more_words = ONE_DEVICE, .words_help = "[DEVICE]",
-		.help = "Gives the counters of all areas of a device, or of all devices, to "
+		.words = words, .words_help = "[DEVICE...]",
+		.help = "Gives the counters of all areas of devices, or of all devices, to "
 			"monitoring systems, until a signal comes.  'dmmon create' makes regions to "
 			"count in.  JSON lines come in the intervals of --interval.",
 	};

@@ -2,6 +2,7 @@
 /* dmmon histogram: how long I/Os take, by the bounds of a region, as numbers and drawn. */
 #include "commands.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,41 +125,58 @@ static int show_region(const struct arguments *arguments, struct rows *rows,
 	return code;
 }
 
-static int show(const struct arguments *arguments, struct rows *rows, struct watched *watched,
-		bool since)
+/* The regions of one device.  *@shown: those that have a histogram. */
+static int show_device(const struct arguments *arguments, struct rows *rows,
+		       struct watched *watched, bool since, size_t *shown)
 {
 	int code = watched_look(watched);
-	size_t shown = 0;
 
 	for (size_t i = 0; code == EXIT_PASS && i < watched->regions.count; i++) {
 		if (!watched->regions.region[i].bound_count)
 			continue;
 		code = show_region(arguments, rows, watched, i, since);
-		shown++;
+		++*shown;
 	}
-	if (code == EXIT_PASS)
-		code = area_put(rows, NULL);
+	return code;
+}
+
+/* What is wrong with one of the devices is no matter of the others. */
+static int show(const struct arguments *arguments, struct rows *rows, struct watching_all *all,
+		bool since)
+{
+	int code = EXIT_PASS, flushed;
+	size_t shown = 0;
+
+	for (size_t i = 0; i < all->count && !ferror(stdout); i++) {
+		int one = show_device(arguments, rows, &all->watched[i], since, &shown);
+
+		code = code == EXIT_PASS ? one : code;
+	}
+	if (!ferror(stdout)) {
+		flushed = area_put(rows, NULL);
+		code = code == EXIT_PASS ? flushed : code;
+	}
 	if (shown || code != EXIT_PASS)
 		return code;
 	complain("no region chosen of %s has a histogram; 'dmmon create --bounds' makes one",
-		 watched->device->name);
+		 all->count == 1 ? all->watched[0].device->name : "these devices");
 	return EXIT_USAGE;
 }
 
-static int collect(const void *context, struct rows *rows, struct watched *watched,
+static int collect(const void *context, struct rows *rows, struct watching_all *all,
 		   struct interval *interval)
 {
 	const struct arguments *arguments = context;
 	uint64_t duration = arguments->duration_ns;
 	int code = EXIT_PASS;
 
-	if (watched->own && !duration)
+	if (all->watched[0].own && !duration)
 		duration = DEFAULT_DURATION;
 	if (duration)
 		code = interval_start(interval, duration);
 	if (code == EXIT_PASS && duration && interval_wait(interval) == INTERVAL_ERROR)
 		code = EXIT_FAILED;
-	return code == EXIT_PASS ? show(arguments, rows, watched, duration > 0) : code;
+	return code == EXIT_PASS ? show(arguments, rows, all, duration > 0) : code;
 }
 
 /* Fields that nobody named: which area, and for people drawing, and times that suit them. */
@@ -180,7 +198,7 @@ int cmd_histogram(int argc, char **argv)
 {
 	static const struct command_line line = {
 		.options = &options, .parts = watching_parts,
-		.words = watching_words, .more_words = ONE_DEVICE, .words_help = "DEVICE",
+		.words = watching_words, .words_help = DEVICES_HELP,
 		.help = "Draws how long I/Os take.\v" WATCHING_OWN_REGION "  Its default bounds are "
 			DEFAULT_BOUNDS ".",
 	};

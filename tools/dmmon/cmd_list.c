@@ -2,16 +2,20 @@
 /* dmmon list: the regions of one device, or of all. */
 #include "commands.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "area_columns.h"
 #include "command.h"
+#include "devices.h"
 #include "output.h"
 #include "regions.h"
 
 static const struct column columns[] = {
 	{ "device", COLUMN_TEXT, UNIT_NONE, 8, true, "name of the device" },
+	{ "number", COLUMN_TEXT, UNIT_NONE, 6, false, "major and minor number of the device" },
+	{ "uuid", COLUMN_TEXT, UNIT_NONE, 8, false, "UUID of the device" },
 	{ "region", COLUMN_UNSIGNED, UNIT_NONE, 6, true, "number of the region" },
 	{ "start_sector", COLUMN_UNSIGNED, UNIT_SECTORS, 12, true, "where it begins" },
 	{ "sectors", COLUMN_UNSIGNED, UNIT_SECTORS, 10, true, "how long it is" },
@@ -26,7 +30,8 @@ static const struct column columns[] = {
 enum { COLUMN_NUMBER = sizeof(columns) / sizeof(columns[0]) };
 
 struct arguments {
-	const char *device, *program;
+	struct devices_named devices;
+	const char *program;
 	struct output output;
 	struct rows *rows;
 	bool failed;		/* of all devices, one at least */
@@ -54,8 +59,12 @@ static int show(struct rows *rows, const struct device *device, const struct dms
 	uint64_t areas = dms_area_count(r->length, r->step), *bounds = bounds_ns(r);
 	struct dms_machine machine;
 	bool known = machine_read(&machine);
+	char number[sizeof("4095:1048575")];
+	int len = snprintf(number, sizeof(number), "%u:%u", device->major, device->minor);
 	const struct cell cells[COLUMN_NUMBER] = {
 		cell_text(device->name, strlen(device->name)),
+		cell_text(number, (size_t)len),
+		*device->uuid ? cell_text(device->uuid, strlen(device->uuid)) : cell_absent(),
 		cell_unsigned((uint64_t)r->id),
 		cell_unsigned(r->start),
 		cell_unsigned(r->length),
@@ -101,31 +110,35 @@ static int list_one(const struct device *device, void *context)
 
 static int list_named(const struct arguments *arguments)
 {
+	struct devices devices;
 	struct dms_regions list;
-	struct device device;
-	int code = device_open(&device, arguments->device);
+	int code = devices_open(&devices, &arguments->devices);
 
-	if (code != EXIT_PASS)
-		return code;
-	code = regions_list(&device, arguments->program, &list);
-	if (code == EXIT_PASS) {
-		code = show_all(arguments, &device, &list);
+	for (size_t i = 0; code == EXIT_PASS && i < devices.count; i++) {
+		code = regions_list(&devices.device[i], arguments->program, &list);
+		if (code != EXIT_PASS)
+			break;
+		code = show_all(arguments, &devices.device[i], &list);
 		dms_regions_free(&list);
 	}
-	device_close(&device);
+	devices_close(&devices);
 	return code;
 }
 
 int cmd_list(int argc, char **argv)
 {
 	static const struct option_part parts[] = {
-		{ &output_options, offsetof(struct arguments, output), .group = 9 }, { 0 }
+		{ &output_options, offsetof(struct arguments, output), .group = 9 },
+		{ &devices_options, offsetof(struct arguments, devices), .group = 2 },
+		{ 0 }
 	};
-	static const struct word_row words[] = { { TO_WORD(struct arguments, device) }, { 0 } };
+	static const struct word_row words[] = {
+		DEVICES_WORDS(struct arguments, devices), { 0 }
+	};
 	static const struct command_line line = {
 		.options = &options, .parts = parts,
-		.words = words, .more_words = ONE_DEVICE, .words_help = "[DEVICE]",
-		.help = "Shows the regions of a device, or of all devices.",
+		.words = words, .words_help = "[DEVICE...]",
+		.help = "Shows the regions of devices, or of all devices.",
 	};
 	struct arguments arguments = { 0 };
 	int code;
@@ -136,7 +149,7 @@ int cmd_list(int argc, char **argv)
 	arguments.rows = output_open(&arguments.output);
 	if (!arguments.rows)
 		return EXIT_FAILED;
-	if (arguments.device)
+	if (arguments.devices.names.count)
 		code = list_named(&arguments);
 	else
 		code = device_each(list_one, &arguments);

@@ -8,6 +8,7 @@
 #include "area_columns.h"
 #include "choice.h"
 #include "command.h"
+#include "devices.h"
 #include "look.h"
 #include "machine.h"
 #include "output.h"
@@ -15,7 +16,7 @@
 static const struct column columns[] = { AREA_COLUMNS(true) };
 
 struct arguments {
-	const char *device;
+	struct devices_named devices;
 	struct choice choice;
 	struct output output;
 	bool clear;
@@ -38,10 +39,11 @@ static const struct option_table options = { .rows = option_rows };
 static const struct option_part parts[] = {
 	{ &choice_options, offsetof(struct arguments, choice), .group = 3 },
 	{ &output_options, offsetof(struct arguments, output), .group = 9 },
+	{ &devices_need, offsetof(struct arguments, devices), .group = 2 },
 	{ 0 }
 };
 
-static const struct word_row words[] = { DEVICE_WORD(struct arguments), { 0 } };
+static const struct word_row words[] = { DEVICES_WORDS(struct arguments, devices), { 0 } };
 
 static int print_part(struct rows *rows, const struct device *device, const struct dms_region *r,
 		      struct dms_counts *counts)
@@ -120,22 +122,27 @@ int cmd_print(int argc, char **argv)
 {
 	static const struct command_line line = {
 		.options = &options, .parts = parts,
-		.words = words, .more_words = ONE_DEVICE, .words_help = "DEVICE",
+		.words = words, .words_help = DEVICES_HELP,
 		.help = "Shows the counters of areas (default: regions of all programs).",
 	};
 	struct arguments arguments = { .choice = CHOICE_NONE };
-	struct device device;
+	struct devices devices;
 	struct rows *rows;
 	int code;
 
 	output_init(&arguments.output, "counters of an area", columns, AREA_COLUMN_COUNT);
 	command_parse(&line, argc, argv, &arguments);
-	code = device_open(&device, arguments.device);
+	code = devices_open(&devices, &arguments.devices);
 	if (code != EXIT_PASS)
 		return code;
 	rows = output_open(&arguments.output);
-	code = rows ? print_device(&arguments, rows, &device) : EXIT_FAILED;
+	code = rows ? EXIT_PASS : EXIT_FAILED;
+	for (size_t i = 0; rows && !ferror(stdout) && i < devices.count; i++) {
+		int one = print_device(&arguments, rows, &devices.device[i]);
+
+		code = code == EXIT_PASS ? one : code;
+	}
 	rows_close(rows);
-	device_close(&device);
+	devices_close(&devices);
 	return code;
 }

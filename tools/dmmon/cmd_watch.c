@@ -9,14 +9,17 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "area_columns.h"
 #include "command.h"
+#include "dms_top.h"
 #include "watching.h"
 
 #define NS_PER_S 1000000000u
 #define PER_CENT 100.0
+#define TOP_MOST 1000000u
 
 static const struct column columns[] = {
 	AREA_COLUMNS(false),
@@ -24,6 +27,8 @@ static const struct column columns[] = {
 	{ "writes_per_s", COLUMN_REAL, UNIT_PER_S, 12, true, "writes a second" },
 	{ "read_bytes_per_s", COLUMN_REAL, UNIT_BYTES_PER_S, 0, true, "bytes read a second" },
 	{ "write_bytes_per_s", COLUMN_REAL, UNIT_BYTES_PER_S, 0, true, "bytes written a second" },
+	{ "read_size_bytes", COLUMN_REAL, UNIT_BYTES, 0, true, "mean size of a read" },
+	{ "write_size_bytes", COLUMN_REAL, UNIT_BYTES, 0, true, "mean size of a write" },
 	{ "read_latency_ns", COLUMN_REAL, UNIT_NS, 0, true, "mean duration of a read" },
 	{ "write_latency_ns", COLUMN_REAL, UNIT_NS, 0, true, "mean duration of a write" },
 	{ "busy_percent", COLUMN_REAL, UNIT_PERCENT, 0, true, "part of the time with I/O" },
@@ -37,8 +42,24 @@ enum { COLUMN_NUMBER = sizeof(columns) / sizeof(columns[0]) };
 struct arguments {
 	struct watching watching;
 	uint64_t interval_ns, count;	/* count 0: until a signal comes */
-	bool idle;
+	bool idle, sorted;
+	enum dms_top_key sort;
+	uint64_t top;			/* areas that are shown; 0: all */
 };
+
+static void set_sort(void *target, char *word, struct argp_state *state)
+{
+	struct arguments *arguments = target;
+
+	for (enum dms_top_key key = 0; key < DMS_TOP_KEYS; key++) {
+		if (strcmp(word, dms_top_names[key]) == 0) {
+			arguments->sort = key;
+			arguments->sorted = true;
+			return;
+		}
+	}
+	argp_error(state, "invalid --sort: '%s' (ios, bytes, latency, busy or queue)", word);
+}
 
 static const struct option_row option_rows[] = {
 	{ "interval", 'i', "TIME", "length of an interval (default: 1s)",
@@ -49,6 +70,11 @@ static const struct option_row option_rows[] = {
 	  .wrong = "invalid --count: '%s' (1 or more)" },
 	{ "idle", '\0', NULL, "also show areas without I/O",
 	  TO_FLAG(struct arguments, idle), .group = 1 },
+	{ "top", 't', "N", "only the N areas with the highest values, sorted",
+	  TO_NUMBER(struct arguments, top, 1, TOP_MOST), .group = 1,
+	  .wrong = "invalid --top: '%s' (1 to 1000000)" },
+	{ "sort", 's', "WHAT", "sort areas by ios (default), bytes, latency, busy or queue",
+	  TO_CALL(set_sort), .group = 1 },
 	WATCHING_KEEP(struct arguments, watching),
 	{ 0 }
 };
@@ -62,24 +88,65 @@ static void rate_cells(struct cell *cells, const struct dms_rates *rates, uint64
 	cells[1] = cell_real(rates->writes);
 	cells[2] = cell_real(rates->read_bytes);
 	cells[3] = cell_real(rates->write_bytes);
-	cells[4] = cell_real(rates->read_latency);
-	cells[5] = cell_real(rates->write_latency);
-	cells[6] = cell_real(rates->busy * PER_CENT);
-	cells[7] = cell_real(rates->queue);
-	cells[8] = cell_unsigned(number);
-	cells[9] = cell_unsigned(elapsed);
-	cells[10] = cell_unsigned((uint64_t)time(NULL));
+	cells[4] = cell_real(rates->read_size);
+	cells[5] = cell_real(rates->write_size);
+	cells[6] = cell_real(rates->read_latency);
+	cells[7] = cell_real(rates->write_latency);
+	cells[8] = cell_real(rates->busy * PER_CENT);
+	cells[9] = cell_real(rates->queue);
+	cells[10] = cell_unsigned(number);
+	cells[11] = cell_unsigned(elapsed);
+	cells[12] = cell_unsigned((uint64_t)time(NULL));
 }
 
-static int show_region(const struct arguments *arguments, struct rows *rows,
-		       const struct watched *watched, size_t index, uint64_t number)
+/* An interval of all devices. */
+struct shown {
+	const struct arguments *arguments;
+	struct rows *rows;
+	struct watching_all *all;
+	struct dms_top top;	/* of this interval; without room: not sorted */
+	uint64_t number;
+	int code;		/* what was wrong with a device, or with the output */
+};
+
+/* What an area did: its numbers, and whether they are to be believed. */
+struct deed {
+	uint64_t elapsed;
+	unsigned int doubt;
+	struct dms_rates rates;
+};
+
+static struct deed compare(const struct watched *watched, size_t index, size_t area,
+			   uint64_t *delta)
 {
 	const struct dms_counts *before = &watched->before[index].counts;
 	const struct dms_counts *after = &watched->after[index].counts;
 	const struct dms_region *r = &watched->regions.region[index];
-	uint64_t elapsed, *delta = calloc(after->stride, sizeof(*delta));
-	struct dms_span span = watched_span(watched, index, &elapsed);
+	struct deed deed;
+	struct dms_span span = watched_span(watched, index, &deed.elapsed);
+
+	deed.doubt = dms_delta(delta, dms_row(before, area), dms_row(after, area), after->stride, r,
+			       &span);
+	deed.rates = dms_rates(delta, r, deed.elapsed, deed.doubt);
+	return deed;
+}
+
+static int put_area(const struct shown *shown, const struct watched *watched, size_t index,
+		    size_t area, const uint64_t *delta, const struct deed *deed)
+{
 	struct cell cells[COLUMN_NUMBER];
+
+	area_cells(cells, watched->device, &watched->regions.region[index], area, delta, deed->doubt);
+	rate_cells(cells + AREA_COLUMN_COUNT, &deed->rates, shown->number, deed->elapsed);
+	return area_put(shown->rows, cells);
+}
+
+/* Puts the areas of a region, or offers them to the top. */
+static int take_region(struct shown *shown, size_t device, size_t index)
+{
+	const struct watched *watched = &shown->all->watched[device];
+	const struct dms_counts *after = &watched->after[index].counts;
+	uint64_t *delta = calloc(after->stride, sizeof(*delta));
 	int code = EXIT_PASS;
 
 	if (!delta) {
@@ -87,61 +154,139 @@ static int show_region(const struct arguments *arguments, struct rows *rows,
 		return EXIT_FAILED;
 	}
 	for (size_t i = 0; code == EXIT_PASS && i < after->count; i++) {
-		unsigned int doubt = dms_delta(delta, dms_row(before, i), dms_row(after, i),
-					       after->stride, r, &span);
-		struct dms_rates rates;
+		struct deed deed = compare(watched, index, i, delta);
+		struct dms_candidate candidate = {
+			.value = dms_top_value(shown->arguments->sort, &deed.rates),
+			.device = device, .region = index, .area = i,
+		};
 
-		if (!arguments->idle && !doubt && !dms_active(delta, after->stride))
+		if (!shown->arguments->idle && !deed.doubt && !dms_active(delta, after->stride))
 			continue;
-		rates = dms_rates(delta, r, elapsed, doubt);
-		area_cells(cells, watched->device, r, i, delta, doubt);
-		rate_cells(cells + AREA_COLUMN_COUNT, &rates, number, elapsed);
-		code = area_put(rows, cells);
+		if (shown->top.most)
+			dms_top_offer(&shown->top, &candidate);
+		else
+			code = put_area(shown, watched, index, i, delta, &deed);
 	}
 	free(delta);
 	return code;
 }
 
-/* The second look at everything, and what has changed since the first. */
-static int show_interval(const struct arguments *arguments, struct rows *rows,
-			 struct watched *watched, uint64_t number)
+/* The areas that were offered and are the highest. */
+static int put_top(struct shown *shown)
 {
-	int code = watched_look(watched);
+	int code = EXIT_PASS;
 
-	for (size_t i = 0; code == EXIT_PASS && i < watched->regions.count; i++)
-		code = show_region(arguments, rows, watched, i, number);
-	if (code == EXIT_PASS)
-		code = area_put(rows, NULL);
-	watched_turn(watched);
+	dms_top_sort(&shown->top);
+	for (size_t i = 0; code == EXIT_PASS && i < shown->top.count; i++) {
+		const struct dms_candidate *area = &shown->top.of[i];
+		const struct watched *watched = &shown->all->watched[area->device];
+		size_t stride = watched->after[area->region].counts.stride;
+		uint64_t *delta = calloc(stride, sizeof(*delta));
+		struct deed deed;
+
+		if (!delta) {
+			complain("not enough memory");
+			return EXIT_FAILED;
+		}
+		deed = compare(watched, area->region, area->area, delta);
+		code = put_area(shown, watched, area->region, area->area, delta, &deed);
+		free(delta);
+	}
+	shown->top.count = 0;
 	return code;
 }
 
-static int intervals(const void *context, struct rows *rows, struct watched *watched,
+/* The second look at a device, and what has changed since the first; it may have been lost. */
+static int take_device(struct shown *shown, size_t device)
+{
+	struct watched *watched = &shown->all->watched[device];
+	int code = EXIT_PASS, looked;
+
+	if (watched->lost)
+		return EXIT_PASS;
+	looked = watched_look(watched);
+	if (looked != EXIT_PASS) {
+		watched->lost = true;
+		shown->code = looked;
+		return EXIT_PASS;
+	}
+	for (size_t i = 0; code == EXIT_PASS && i < watched->regions.count; i++)
+		code = take_region(shown, device, i);
+	return code;
+}
+
+/* Return: whether to go on; @shown->code says what was wrong. */
+static bool show_interval(struct shown *shown)
+{
+	size_t left = 0;
+	int code = EXIT_PASS;
+
+	for (size_t i = 0; code == EXIT_PASS && i < shown->all->count; i++)
+		code = take_device(shown, i);
+	if (code == EXIT_PASS)
+		code = put_top(shown);
+	for (size_t i = 0; i < shown->all->count; i++) {
+		left += !shown->all->watched[i].lost;
+		watched_turn(&shown->all->watched[i]);
+	}
+	if (code == EXIT_PASS && left)
+		code = area_put(shown->rows, NULL);
+	if (code != EXIT_PASS)
+		shown->code = code;
+	return code == EXIT_PASS && left;
+}
+
+/* Room for the top: of all areas if only an order was asked for. */
+static bool make_top(struct shown *shown)
+{
+	const struct arguments *arguments = shown->arguments;
+	uint64_t areas = 1;
+
+	if (!arguments->top && !arguments->sorted)
+		return true;
+	for (size_t i = 0; i < shown->all->count; i++)
+		for (size_t j = 0; j < shown->all->watched[i].regions.count; j++)
+			areas += shown->all->watched[i].after[j].counts.room;
+	if (arguments->top && arguments->top < areas)
+		areas = arguments->top;
+	if (!dms_top_init(&shown->top, (size_t)areas))
+		return true;
+	complain("not enough memory");
+	return false;
+}
+
+static int intervals(const void *context, struct rows *rows, struct watching_all *all,
 		     struct interval *interval)
 {
 	const struct arguments *arguments = context;
-	int code = interval_start(interval, arguments->interval_ns);
+	struct shown shown = { .arguments = arguments, .rows = rows, .all = all };
 	enum interval_end end = INTERVAL_OVER;
+	bool goes_on = make_top(&shown);
 
-	for (uint64_t number = 1; code == EXIT_PASS && end == INTERVAL_OVER; number++) {
+	shown.code = goes_on ? interval_start(interval, arguments->interval_ns) : EXIT_FAILED;
+	goes_on = shown.code == EXIT_PASS;
+	while (goes_on && end == INTERVAL_OVER) {
+		shown.number++;
 		end = interval_wait(interval);
-		/* What has happened up to a signal is an interval, too. */
-		code = end == INTERVAL_ERROR ? EXIT_FAILED :
-					       show_interval(arguments, rows, watched, number);
-		if (number == arguments->count)
+		if (end == INTERVAL_ERROR) {
+			shown.code = EXIT_FAILED;
 			break;
+		}
+		/* What has happened up to a signal is an interval, too. */
+		goes_on = show_interval(&shown) && shown.number != arguments->count;
 	}
 	if (interval->missed)
 		complain("%" PRIu64 " intervals were too short for this machine and went into the "
 			 "next ones", interval->missed);
-	return code;
+	dms_top_free(&shown.top);
+	return shown.code;
 }
 
 int cmd_watch(int argc, char **argv)
 {
 	static const struct command_line line = {
 		.options = &options, .parts = watching_parts,
-		.words = watching_words, .more_words = ONE_DEVICE, .words_help = "DEVICE",
+		.words = watching_words, .words_help = DEVICES_HELP,
 		.help = "Shows rates and latencies of areas, interval by interval.\v" WATCHING_OWN_REGION,
 	};
 	struct arguments arguments = { .watching = { .options = { .choice = CHOICE_NONE } },

@@ -91,7 +91,7 @@ struct dms_rates dms_rates(const uint64_t *delta, const struct dms_region *r, ui
 			   unsigned int doubt)
 {
 	double ns = (double)elapsed, unit = r->precise ? 1.0 : 1e6;
-	struct dms_rates rates = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+	struct dms_rates rates = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
 
 	/* Since when a cleared region has counted is not known. */
 	if (!(doubt & DMS_CLEARED)) {
@@ -101,6 +101,9 @@ struct dms_rates dms_rates(const uint64_t *delta, const struct dms_region *r, ui
 		rates.writes = (double)delta[DMS_WRITES] * per_second;
 		rates.read_bytes = (double)delta[DMS_READ_SECTORS] * DMS_SECTOR_SIZE * per_second;
 		rates.write_bytes = (double)delta[DMS_WRITE_SECTORS] * DMS_SECTOR_SIZE * per_second;
+		rates.read_size = DMS_SECTOR_SIZE * mean(delta[DMS_READ_SECTORS], delta[DMS_READS]);
+		rates.write_size = DMS_SECTOR_SIZE * mean(delta[DMS_WRITE_SECTORS],
+							  delta[DMS_WRITES]);
 	}
 	if (!doubt) {
 		rates.read_latency = unit * mean(delta[DMS_READ_TIME], delta[DMS_READS]);

@@ -44,6 +44,7 @@ unsigned int dms_delta(uint64_t *delta, const uint64_t *before, const uint64_t *
 struct dms_rates {
 	double reads, writes;			/**< I/Os a second */
 	double read_bytes, write_bytes;		/**< a second */
+	double read_size, write_size;		/**< mean of those completed, bytes */
 	double read_latency, write_latency;	/**< mean of those completed, nanoseconds */
 	double busy;				/**< part of the time with I/O under way, 0 to 1 */
 	double queue;				/**< mean number of I/Os under way */

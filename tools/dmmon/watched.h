@@ -13,6 +13,7 @@ struct watched {
 	const char *program;	/* whose regions these are; NULL: not only of one */
 	struct dms_regions regions;
 	bool own;		/* the only one was made here */
+	bool lost;		/* device or regions are not what they were */
 	uint64_t oldest;	/* machine_now(): no I/O can have begun before; 0: not known */
 	struct look *before, *after;	/* two looks at each region; @before comes first */
 };

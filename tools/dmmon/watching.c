@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "watching.h"
 
+#include <stdlib.h>
+
 #include "area_columns.h"
 #include "command.h"
 #include "commands.h"
@@ -9,42 +11,69 @@ const struct option_part watching_parts[] = {
 	{ &choice_options, offsetof(struct watching, options.choice), .group = 3 },
 	{ &range_options, offsetof(struct watching, options.range), .group = 5 },
 	{ &output_options, offsetof(struct watching, output), .group = 9 },
+	{ &devices_need, offsetof(struct watching, devices), .group = 2 },
 	{ 0 }
 };
 
-const struct word_row watching_words[] = { DEVICE_WORD(struct watching), { 0 } };
+const struct word_row watching_words[] = {
+	DEVICES_WORDS(struct watching, devices), { 0 }
+};
 
-static int show_watched(const struct watching *watching, struct device *device, struct rows *rows,
+/* Ends all that was begun.  Return: an exit code. */
+static int close_all(struct watching_all *all, const struct watching *watching)
+{
+	int code = EXIT_PASS;
+
+	for (size_t i = 0; i < all->count; i++) {
+		int one = watched_close(&all->watched[i], &watching->options);
+
+		code = code == EXIT_PASS ? one : code;
+	}
+	free(all->watched);
+	return code;
+}
+
+static int show_watched(struct watching *watching, struct devices *devices, struct rows *rows,
 			watching_show *show, const void *arguments)
 {
+	struct watching_all all = { .watched = calloc(devices->count, sizeof(*all.watched)) };
 	struct interval interval;
-	struct watched watched;
 	int code = interval_open(&interval), end;
 
-	if (code != EXIT_PASS)
-		return code;
-	code = watched_open(&watched, device, &watching->options);
-	if (code == EXIT_PASS) {
-		area_warn(device);
-		code = show(arguments, rows, &watched, &interval);
-		end = watched_close(&watched, &watching->options);
-		code = code == EXIT_PASS ? end : code;
+	if (code == EXIT_PASS && !all.watched) {
+		complain("not enough memory");
+		code = EXIT_FAILED;
 	}
+	while (code == EXIT_PASS && all.count < devices->count) {
+		struct device *device = &devices->device[all.count];
+
+		code = watched_open(&all.watched[all.count], device, &watching->options);
+		if (code != EXIT_PASS)
+			break;
+		area_warn(device);
+		all.count++;
+	}
+	if (code == EXIT_PASS)
+		code = show(arguments, rows, &all, &interval);
+	end = close_all(&all, watching);
 	interval_close(&interval);
-	return code;
+	return code == EXIT_PASS ? end : code;
 }
 
 int watching_run(struct watching *watching, watching_show *show, const void *arguments)
 {
-	struct device device;
+	struct devices devices;
 	struct rows *rows;
-	int code = device_open(&device, watching->device);
+	int code = devices_open(&devices, &watching->devices);
 
-	if (code == EXIT_PASS) {
+	if (code == EXIT_PASS && !devices.count) {
+		complain("there is no device-mapper device");
+		code = EXIT_USAGE;
+	} else if (code == EXIT_PASS) {
 		rows = output_open(&watching->output);
-		code = rows ? show_watched(watching, &device, rows, show, arguments) : EXIT_FAILED;
+		code = rows ? show_watched(watching, &devices, rows, show, arguments) : EXIT_FAILED;
 		rows_close(rows);
-		device_close(&device);
+		devices_close(&devices);
 	}
 	range_free(&watching->options.range);
 	return code;

@@ -4,13 +4,14 @@
 #define DMMON_WATCHING_H
 
 #include "command_line.h"
+#include "devices.h"
 #include "interval.h"
 #include "output.h"
 #include "watched.h"
 
 /* Of their command line; the first member of their arguments. */
 struct watching {
-	const char *device;
+	struct devices_named devices;
 	struct watched_options options;
 	struct output output;
 };
@@ -29,8 +30,18 @@ extern const struct word_row watching_words[];
 	"Without --region, --program, --all or --all-programs the command makes a region with " \
 	"precise times, and removes it in the end."
 
-/* Shows in @rows what comes.  @arguments: the command's.  Return: an exit code. */
-typedef int watching_show(const void *arguments, struct rows *rows, struct watched *watched,
+/* What is looked at; several devices, of each its regions. */
+struct watching_all {
+	struct watched *watched;
+	size_t count;
+};
+
+/*
+ * Shows in @rows what comes.  @arguments: the command's.  One of several devices may be lost on the
+ * way: then its member lost is set, and the exit code is to be another one than EXIT_PASS.
+ * Return: an exit code.
+ */
+typedef int watching_show(const void *arguments, struct rows *rows, struct watching_all *all,
 			  struct interval *interval);
 
 /*

@@ -75,6 +75,7 @@ START_TEST(rates)
 	ck_assert_double_eq_tol(r.queue, 0.04, 1e-9);
 	ck_assert_double_eq(r.writes, 0);
 	ck_assert_double_nan(r.write_latency);
+	ck_assert_double_nan(r.write_size);
 	/* The same numbers as nanoseconds. */
 	r = dms_rates(delta, &ns_region, SECOND, 0);
 	ck_assert_double_eq_tol(r.read_latency, 2, 1e-9);
@@ -96,6 +97,9 @@ START_TEST(each_rate_has_its_counter)
 		ck_assert_double_eq_tol(r.writes, 4 * part, 1e-9);
 		ck_assert_double_eq_tol(r.read_bytes, 16 * 512 * part, 1e-6);
 		ck_assert_double_eq_tol(r.write_bytes, 64 * 512 * part, 1e-6);
+		/* Sectors have 512 bytes: 16 of two reads, 64 of four writes. */
+		ck_assert_double_eq_tol(r.read_size, 4096, 1e-6);
+		ck_assert_double_eq_tol(r.write_size, 8192, 1e-6);
 		ck_assert_double_eq_tol(r.read_latency, 15e6, 1e-6);
 		ck_assert_double_eq_tol(r.write_latency, 25e6, 1e-6);
 		ck_assert_double_eq_tol(r.busy, 0.25 * part, 1e-9);
@@ -118,6 +122,7 @@ START_TEST(cleared_in_between)
 	ck_assert_uint_eq(delta[DMS_READ_SECTORS], 80);
 	r = dms_rates(delta, &ms_region, SECOND, DMS_CLEARED);
 	ck_assert_double_nan(r.reads);
+	ck_assert_double_nan(r.read_size);
 	ck_assert_double_nan(r.read_latency);
 	/* A bucket counts as well as a counter. */
 	ten_reads();

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* The areas with the highest values, against a sort of all. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_run.h"
+#include "dms_top.h"
+
+static struct dms_top top;
+
+static void stop(void)
+{
+	dms_top_free(&top);
+}
+
+START_TEST(values_of_areas)
+{
+	struct dms_rates rates = {
+		.reads = 1, .writes = 2, .read_bytes = 10, .write_bytes = 20, .read_latency = 7,
+		.write_latency = 5, .busy = 0.5, .queue = 3,
+	};
+
+	ck_assert_double_eq(dms_top_value(DMS_TOP_IOS, &rates), 3);
+	ck_assert_double_eq(dms_top_value(DMS_TOP_BYTES, &rates), 30);
+	ck_assert_double_eq(dms_top_value(DMS_TOP_LATENCY, &rates), 7);
+	ck_assert_double_eq(dms_top_value(DMS_TOP_BUSY, &rates), 0.5);
+	ck_assert_double_eq(dms_top_value(DMS_TOP_QUEUE, &rates), 3);
+	/* Without reads the writes' latency counts; without any there is none. */
+	rates.read_latency = NAN;
+	ck_assert_double_eq(dms_top_value(DMS_TOP_LATENCY, &rates), 5);
+	rates.write_latency = NAN;
+	ck_assert_double_eq(dms_top_value(DMS_TOP_LATENCY, &rates), -1);
+	rates.reads = NAN;
+	ck_assert_double_eq(dms_top_value(DMS_TOP_IOS, &rates), -1);
+	ck_assert_str_eq(dms_top_names[DMS_TOP_IOS], "ios");
+	ck_assert_str_eq(dms_top_names[DMS_TOP_QUEUE], "queue");
+}
+END_TEST
+
+static int by_value(const void *a, const void *b)
+{
+	const struct dms_candidate *first = a, *second = b;
+
+	if (first->value != second->value)
+		return first->value > second->value ? -1 : 1;
+	/* The test numbers them in the order of device, region, area. */
+	if (first->device != second->device)
+		return first->device < second->device ? -1 : 1;
+	if (first->region != second->region)
+		return first->region < second->region ? -1 : 1;
+	return first->area < second->area ? -1 : 1;
+}
+
+START_TEST(highest_of_many)
+{
+	enum { ALL = 200 };
+	struct dms_candidate all[ALL];
+
+	srand(5);
+	for (size_t most = 1; most < ALL + 20; most += 7) {
+		for (size_t i = 0; i < ALL; i++)
+			all[i] = (struct dms_candidate){
+				.value = rand() % 40, .device = i / 100, .region = i / 10 % 10,
+				.area = i % 10,
+			};
+		ck_assert_int_eq(dms_top_init(&top, most), 0);
+		for (size_t i = 0; i < ALL; i++)
+			dms_top_offer(&top, &all[i]);
+		dms_top_sort(&top);
+		qsort(all, ALL, sizeof(all[0]), by_value);
+		ck_assert_uint_eq(top.count, most < ALL ? most : ALL);
+		for (size_t i = 0; i < top.count; i++)
+			ck_assert_msg(memcmp(&top.of[i], &all[i], sizeof(all[i])) == 0,
+				      "%zu of %zu", i, most);
+		dms_top_free(&top);
+	}
+	/* Of none the highest are none. */
+	ck_assert_int_eq(dms_top_init(&top, 3), 0);
+	dms_top_sort(&top);
+	ck_assert_uint_eq(top.count, 0);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = { values_of_areas, highest_of_many };
+
+	return check_run("highest areas", NULL, stop, tests, sizeof(tests) / sizeof(tests[0]));
+}
