@@ -15,6 +15,7 @@ int cmd_print(int argc, char **argv);
 int cmd_clear(int argc, char **argv);
 int cmd_delete(int argc, char **argv);
 int cmd_set_aux(int argc, char **argv);
+int cmd_clean(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_histogram(int argc, char **argv);

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "machine.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "proc.h"
 
 #define CPUS "/sys/devices/system/cpu/"
 #define ALLOCATED "/sys/module/dm_mod/parameters/stats_current_allocated_bytes"
@@ -59,10 +64,44 @@ bool machine_read(struct dms_machine *machine)
 	return machine->possible_cpus > 0;
 }
 
-uint64_t machine_now(void)
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+uint64_t machine_now(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t machine_pid_namespace(void)
+{
+	struct stat found;
+
+	return stat("/proc/self/ns/pid", &found) ? 0 : found.st_ino;
+}
+
+bool machine_process(uint64_t pid, struct dms_process *process)
+{
+	/* So long the machine has slept, which only one of the clocks counts. */
+	uint64_t monotonic = clock_ns(CLOCK_MONOTONIC), boot = clock_ns(CLOCK_BOOTTIME);
+	uint64_t slept = boot > monotonic ? boot - monotonic : 0, ticks, begin;
+	struct proc_task task;
+	char path[64], name[32] = "";
+
+	*process = (struct dms_process){ .pid_namespace = machine_pid_namespace() };
+	snprintf(path, sizeof(path), "/proc/%" PRIu64 "/stat", pid);
+	process->there = proc_read(&task, path);
+	if (!process->there)
+		return process->pid_namespace;
+	process->ended = proc_has_exited(&task);
+	snprintf(path, sizeof(path), "/proc/%" PRIu64 "/comm", pid);
+	process->is_dmmon = read_line(path, name, sizeof(name)) && strcmp(name, "dmmon\n") == 0;
+	ticks = (uint64_t)sysconf(_SC_CLK_TCK);
+	begin = task.begin / ticks * NS_PER_S + task.begin % ticks * NS_PER_S / ticks;
+	process->begin_ns = begin > slept ? begin - slept : 0;
+	return process->pid_namespace;
 }

@@ -5,6 +5,7 @@
  * dms_*.[ch]	what the kernel says and wants to be told, without a kernel
  * device	messages to a device, by libdevmapper; machine: what sysfs says
  * regions, look	a device's regions, their counters
+ * devices	which devices
  * choice, range	options: which regions, or what kind of region
  * watched	a time for which regions are looked at
  * area_columns	what is reported of an area
@@ -24,6 +25,7 @@ int main(int argc, char **argv)
 		{ "clear", "set counters to 0", cmd_clear },
 		{ "delete", "delete regions", cmd_delete },
 		{ "set-aux", "give a region other auxiliary data", cmd_set_aux },
+		{ "clean", "remove what killed commands have left", cmd_clean },
 		{ "watch", "show rates and latencies, interval by interval", cmd_watch },
 		{ "histogram", "draw how long I/Os take", cmd_histogram },
 		{ "export", "give counters to monitoring systems", cmd_export },

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "watched.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +16,11 @@ static int make_own(struct watched *watched, const struct watched_options *optio
 	char *program = options->keep ? own_program : watch_program;
 	struct dms_region *own = calloc(1, sizeof(*own));
 	struct range range = options->range;
-	char aux[64];
+	char aux[DMS_OWNER_SIZE];
+	const struct dms_owner owner = {
+		.pid = (uint64_t)getpid(), .made_ns = machine_now(),
+		.pid_namespace = machine_pid_namespace(),
+	};
 	int code;
 
 	if (!own) {
@@ -26,7 +28,7 @@ static int make_own(struct watched *watched, const struct watched_options *optio
 		return EXIT_FAILED;
 	}
 	/* Nobody else's region is called so, nor one of an earlier process with this number. */
-	snprintf(aux, sizeof(aux), "watch-%ld-%" PRIu64, (long)getpid(), machine_now());
+	dms_owner_write(&owner, aux, sizeof(aux));
 	watched->program = program;
 	range.precise = true;
 	code = range_region(&range, watched->device, program, aux, own);
