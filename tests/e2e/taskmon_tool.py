@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from zvmlab.agent.results import RunResult
@@ -15,6 +15,10 @@ from zvmlab.guest.guest import Guest
 Row = dict[str, Any]
 Taskmon = Callable[..., RunResult]
 
+Script = Callable[..., bytes]
+"""Lines for programs/taskstats.c to what it and what it has run wrote."""
+
+START = ("open 0", "force 8388608", "family")
 EXIT_FAILED, EXIT_USAGE, EXIT_CANNOT_RUN = 1, 2, 77
 
 
@@ -43,3 +47,17 @@ def total(output: bytes) -> Row:
     found = [row for row in rows(output) if row.get("cpu") == "all"]
     assert len(found) == 1, output.decode()
     return found[0]
+
+
+def scripts(guest: Guest, program: Callable[[str], Path]) -> Script:
+    """script(LINE…, FILE=LINES) in a guest; FILEs are in /tmp."""
+    guest.agent.write_file("/tmp/taskstats", program("taskstats").read_bytes(), 0o755)
+
+    def run(*lines: str, **files: tuple[str, ...]) -> bytes:
+        for name, content in files.items():
+            text = "".join(f"{one}\n" for one in content).encode()
+            guest.agent.write_file(f"/tmp/{name}", text, 0o644)
+        text = "".join(f"{line}\n" for line in lines).encode()
+        return guest.agent.run(["/tmp/taskstats"], stdin=text, timeout=100).check().stdout
+
+    return run

@@ -9,7 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from taskmon_tool import EXIT_CANNOT_RUN, Row, install, rows, total
+from taskmon_tool import (
+    EXIT_CANNOT_RUN,
+    START,
+    Row,
+    Script,
+    install,
+    rows,
+    scripts,
+    total,
+)
 from taskstats import (
     CGROUP_GET,
     LAYOUT,
@@ -32,10 +41,6 @@ from zvmlab.guest.guest import Guest
 
 pytestmark = [pytest.mark.not_debug("it has no taskstats"), pytest.mark.first_kernel]
 
-Script = Callable[..., bytes]
-"""Lines for programs/taskstats.c to what it and what it has run wrote."""
-
-START = ("open 0", "force 8388608", "family")
 DELAYACCT = "/proc/sys/kernel/task_delayacct"
 ALL = "-f json -F all"
 NO_SUMS = {
@@ -52,6 +57,15 @@ OWN = {
 """What the kernel sums up for no process."""
 NOT_AT_EXIT = {"utime_us", "stime_us", "nvcsw", "nivcsw"}
 """What 6.1 does not sum up of a process that exits; the times that tasks were there tell."""
+OF_LIVING = (
+    "name",
+    "interval",
+    "interval_ns",
+    "cpu_percent",
+    "read_bytes_per_s",
+    "write_bytes_per_s",
+)
+"""What only sums over tasks that live, and intervals, have."""
 LOAD = (
     *("nice -5", "threads 3 0", "threads 3 1", "reads 2100", "exit 2 0 7", "exit 1 0 -9"),
     *("orphan", "user 1000", "exit 1 0 0"),
@@ -65,30 +79,17 @@ def guest_config(request: pytest.FixtureRequest, zvmlab_kernel: str) -> GuestCon
     return replace(GuestConfig(kernel=zvmlab_kernel), cpus=2, files=tool("taskmon"))
 
 
-def _script(guest: Guest, program: Callable[[str], Path]) -> Script:
-    guest.agent.write_file("/tmp/taskstats", program("taskstats").read_bytes(), 0o755)
-
-    def run(*lines: str, **files: tuple[str, ...]) -> bytes:
-        for name, content in files.items():
-            text = "".join(f"{one}\n" for one in content).encode()
-            guest.agent.write_file(f"/tmp/{name}", text, 0o644)
-        text = "".join(f"{line}\n" for line in lines).encode()
-        return guest.agent.run(["/tmp/taskstats"], stdin=text, timeout=100).check().stdout
-
-    return run
-
-
 @pytest.fixture
 def script(warm_guest: Guest, program: Callable[[str], Path]) -> Script:
     """script(LINE…, FILE=LINES) in the warm guest, where taskmon is, and FILEs are in /tmp."""
     install(warm_guest)
-    return _script(warm_guest, program)
+    return scripts(warm_guest, program)
 
 
 @pytest.fixture
 def script_in_guest(guest: Guest, program: Callable[[str], Path]) -> Script:
     """The same in a guest of this test alone."""
-    return _script(guest, program)
+    return scripts(guest, program)
 
 
 @pytest.fixture
@@ -112,7 +113,7 @@ def _expected(stats: Stats, elapsed: int) -> Row:
     """The columns of a record; *elapsed*: since its process began."""
     found: Row = {name: stats.values().get(name) for name in LAYOUT if name != "pad"}
     found |= {"kind": stats.kind, "id": stats.id, "size_bytes": len(stats.data), "tasks": None}
-    found["tasks_etime_us"] = None
+    found |= dict.fromkeys(("tasks_etime_us", *OF_LIVING))
     if stats.kind == "task":
         return found
     absent = NO_SUMS | OWN | (NOT_AT_EXIT if not stats.etime else set())
