@@ -59,8 +59,18 @@ struct column {
 	const char *meaning;	/* a clause for --fields help and the schema */
 };
 
+/* What people should look at, in tables with colors. */
+enum cell_tone {
+	TONE_PLAIN,
+	TONE_GOOD,	/* green */
+	TONE_HIGH,	/* yellow */
+	TONE_BAD,	/* red */
+	TONE_COUNT
+};
+
 struct cell {
 	bool present;		/* false: not known; null in JSON, empty in CSV, "-" in a table */
+	enum cell_tone tone;
 	union {
 		uint64_t number;
 		int64_t integer;
@@ -111,6 +121,13 @@ static inline struct cell cell_list(const uint64_t *items, size_t count)
 static inline struct cell cell_absent(void)
 {
 	return (struct cell){ .present = false };
+}
+
+/* The same cell, to be looked at. */
+static inline struct cell cell_toned(struct cell cell, enum cell_tone tone)
+{
+	cell.tone = tone;
+	return cell;
 }
 
 /* The columns of a tool, and which of them are shown in which order. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 
@@ -28,6 +29,21 @@ static void set_format(void *target, char *word, struct argp_state *state)
 		}
 	}
 	argp_error(state, "unknown format: '%s' (table, json or csv)", word);
+}
+
+static void set_color(void *target, char *word, struct argp_state *state)
+{
+	static const char *const names[] = {
+		[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(word, names[i]) == 0) {
+			((struct output *)target)->color = (enum output_color)i;
+			return;
+		}
+	}
+	argp_error(state, "invalid --color: '%s' (auto, always or never)", word);
 }
 
 /* Of what was printed instead of running. */
@@ -71,6 +87,8 @@ static const struct option_row option_rows[] = {
 	  "'all' shows all, 'help' lists them", TO_CALL(set_fields), .group = 10 },
 	{ "human", 'H', NULL, "show times and sizes in a table with suitable units",
 	  TO_FLAG(struct output, scaled), .group = 10 },
+	{ "color", '\0', "WHEN", "use colors in a table: auto (default: on a terminal), always or "
+	  "never", TO_CALL(set_color), .group = 10 },
 	{ "schema", '\0', NULL, "print the JSON schema of a line", TO_CALL(print_schema),
 	  .group = 10 },
 	{ 0 }
@@ -78,11 +96,26 @@ static const struct option_row option_rows[] = {
 
 const struct option_table output_options = { .rows = option_rows };
 
+bool output_colors(enum output_color color, bool terminal, const char *no_color, const char *term)
+{
+	if (color != COLOR_AUTO)
+		return color == COLOR_ALWAYS;
+	return terminal && (!no_color || !*no_color) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+bool output_has_colors(const struct output *output)
+{
+	return output_colors(output->color, isatty(STDOUT_FILENO), getenv("NO_COLOR"),
+			     getenv("TERM"));
+}
+
 struct rows *output_open(const struct output *output)
 {
 	struct rows *rows = rows_open(stdout, output->format, output->scaled, &output->selection);
 
 	if (!rows)
 		complain("not enough memory to write rows");
+	else
+		rows_set_colors(rows, output_has_colors(output));
 	return rows;
 }

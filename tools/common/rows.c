@@ -18,6 +18,7 @@ struct rows {
 	enum rows_format format;
 	bool scaled;
 	bool headed;
+	bool colors;
 	struct selection selection;
 	/* Of what is shown, by its place there: the names; in a table with scaled values shorter. */
 	struct {
@@ -48,6 +49,11 @@ struct rows *rows_open(FILE *out, enum rows_format format, bool scaled,
 			rows->heading[i].len = scale_heading(column, &rows->heading[i].text);
 	}
 	return rows;
+}
+
+void rows_set_colors(struct rows *rows, bool colors)
+{
+	rows->colors = colors;
 }
 
 const struct selection *rows_selection(const struct rows *rows)
@@ -233,9 +239,28 @@ static void align(struct rows *rows, size_t i, size_t start)
 		text_insert_blanks(&rows->text, rows->text.len, width - has);
 }
 
+/* Has a terminal show what stands in the text from @start on in this way. */
+static void color(struct rows *rows, size_t start, const char *way)
+{
+	static const char plain[] = "\033[m";
+	size_t len = strlen(way), before = rows->text.len;
+
+	text_insert_blanks(&rows->text, start, len);
+	if (rows->text.len == before)
+		return;
+	memcpy(rows->text.bytes + start, way, len);
+	text_append(&rows->text, plain, sizeof(plain) - 1);
+}
+
 /* @cells: NULL for the heading. */
 static void put_table(struct rows *rows, const struct cell *cells)
 {
+	static const char *const ways[TONE_COUNT] = {
+		[TONE_PLAIN] = "", [TONE_GOOD] = "\033[32m", [TONE_HIGH] = "\033[33m",
+		[TONE_BAD] = "\033[31m",
+	};
+	enum cell_tone tone;
+
 	for (size_t i = 0; i < rows->selection.shown_count; i++) {
 		size_t start;
 
@@ -247,7 +272,12 @@ static void put_table(struct rows *rows, const struct cell *cells)
 		else
 			text_append(&rows->text, rows->heading[i].text, rows->heading[i].len);
 		align(rows, i, start);
+		tone = cells ? cells[rows->selection.shown[i]].tone : TONE_PLAIN;
+		if (rows->colors && tone != TONE_PLAIN)
+			color(rows, start, ways[tone]);
 	}
+	if (rows->colors && !cells)
+		color(rows, 0, "\033[1m");
 	text_append(&rows->text, "\n", 1);
 }
 

@@ -19,6 +19,8 @@
 
 #define NS_PER_S 1000000000u
 #define PER_CENT 100.0
+#define BUSY_HIGH 0.6
+#define BUSY_BAD 0.9
 #define TOP_MOST 1000000u
 
 static const struct column columns[] = {
@@ -80,6 +82,14 @@ static const struct option_row option_rows[] = {
 };
 static const struct option_table options = { .rows = option_rows };
 
+/* How busy an area is: a disk that is busy all the time lets I/Os wait. */
+static enum cell_tone busy_tone(double busy)
+{
+	if (busy >= BUSY_BAD)
+		return TONE_BAD;
+	return busy >= BUSY_HIGH ? TONE_HIGH : TONE_PLAIN;
+}
+
 /* The cells that only this command has. */
 static void rate_cells(struct cell *cells, const struct dms_rates *rates, uint64_t number,
 		       uint64_t elapsed)
@@ -92,7 +102,7 @@ static void rate_cells(struct cell *cells, const struct dms_rates *rates, uint64
 	cells[5] = cell_real(rates->write_size);
 	cells[6] = cell_real(rates->read_latency);
 	cells[7] = cell_real(rates->write_latency);
-	cells[8] = cell_real(rates->busy * PER_CENT);
+	cells[8] = cell_toned(cell_real(rates->busy * PER_CENT), busy_tone(rates->busy));
 	cells[9] = cell_real(rates->queue);
 	cells[10] = cell_unsigned(number);
 	cells[11] = cell_unsigned(elapsed);

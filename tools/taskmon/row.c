@@ -133,9 +133,10 @@ static void put_end(struct cell *cells, const struct stats *stats)
 	if (!stats->present[STATS_EXITCODE])
 		return;
 	if (WIFEXITED(status))
-		cells[ROW_STATUS] = cell_unsigned((uint64_t)WEXITSTATUS(status));
+		cells[ROW_STATUS] = cell_toned(cell_unsigned((uint64_t)WEXITSTATUS(status)),
+					       status ? TONE_BAD : TONE_PLAIN);
 	else if (WIFSIGNALED(status))
-		cells[ROW_SIGNAL] = cell_unsigned((uint64_t)WTERMSIG(status));
+		cells[ROW_SIGNAL] = cell_toned(cell_unsigned((uint64_t)WTERMSIG(status)), TONE_BAD);
 }
 
 /* All that a record tells but for how it ended. */

@@ -266,13 +266,15 @@ static int put_rows(const struct top *top, struct rows *rows)
 }
 
 /* A table has its title, and is one of its own. */
-static int put_table(const struct top *top)
+static int put_table(const struct top *top, bool colors)
 {
 	struct rows *rows = rows_open(stdout, ROWS_TABLE, true, &top->selection);
 	struct text lines = { 0 };
 	char now[16];
 	int ret = 0;
 
+	if (rows)
+		rows_set_colors(rows, colors);
 	time_of_day(now, sizeof(now));
 	if (top->interval > 1)
 		text_append(&lines, "\n", 1);
@@ -293,7 +295,8 @@ static int put_table(const struct top *top)
 
 /* Waits for an interval's end, and writes what happened in it.  *@ret: of the output, -errno. */
 static enum interval_end run_interval(struct top *top, const struct top_source *source,
-				      struct rows *rows, struct interval *interval, int *code)
+				      const struct output *output, struct rows *rows,
+				      struct interval *interval, int *code)
 {
 	enum interval_end end = interval_wait(interval);
 	int ret;
@@ -307,7 +310,7 @@ static enum interval_end run_interval(struct top *top, const struct top_source *
 		*code = complain_look(source, ret);
 		return end;
 	}
-	ret = rows ? put_rows(top, rows) : put_table(top);
+	ret = rows ? put_rows(top, rows) : put_table(top, output_has_colors(output));
 	if (ret) {
 		if (ret != -EPIPE)
 			complain("the output cannot be written: %s", strerror(-ret));
@@ -342,7 +345,7 @@ int top_run_batch(struct top *top, const struct top_source *source, const struct
 	if (!code)
 		code = interval_start(&interval, interval_ns);
 	while (!code && end == INTERVAL_OVER && (!intervals || top->interval < intervals))
-		end = run_interval(top, source, rows, &interval, &code);
+		end = run_interval(top, source, output, rows, &interval, &code);
 	rows_close(rows);
 	interval_close(&interval);
 	return code;

@@ -92,6 +92,38 @@ START_TEST(options)
 }
 END_TEST
 
+START_TEST(colors)
+{
+	static const struct {
+		enum output_color color;
+		bool terminal;
+		const char *no_color, *term;
+		bool wanted;
+	} c[] = {
+		{ COLOR_AUTO, true, NULL, "xterm", true }, { COLOR_AUTO, false, NULL, "xterm", false },
+		{ COLOR_AUTO, true, "", "xterm", true }, { COLOR_AUTO, true, "1", "xterm", false },
+		{ COLOR_AUTO, true, NULL, "dumb", false }, { COLOR_AUTO, true, NULL, NULL, false },
+		{ COLOR_AUTO, true, NULL, "", false }, { COLOR_ALWAYS, false, "1", NULL, true },
+		{ COLOR_NEVER, true, NULL, "xterm", false },
+	};
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++)
+		ck_assert_msg(output_colors(c[i].color, c[i].terminal, c[i].no_color, c[i].term) ==
+			      c[i].wanted, "%zu", i);
+	ck_assert_int_eq(run("get", NULL), 5);
+	ck_assert_int_eq(output.color, COLOR_AUTO);
+	ck_assert_int_eq(run("get", "--color=always"), 5);
+	ck_assert_int_eq(output.color, COLOR_ALWAYS);
+	ck_assert(output_has_colors(&output));
+	ck_assert_int_eq(run("get", "--color=never"), 5);
+	ck_assert_int_eq(output.color, COLOR_NEVER);
+	ck_assert_int_eq(run("get", "--color=auto"), 5);
+	ck_assert_int_eq(output.color, COLOR_AUTO);
+	setenv("NO_COLOR", "1", 1);
+	ck_assert(!output_has_colors(&output));
+}
+END_TEST
+
 START_TEST(what_is_opened)
 {
 	struct rows *rows;
@@ -165,6 +197,8 @@ START_TEST(what_is_printed_instead)
 	static const char *const texts[] = { "--fields=help", "--schema", "--help" };
 	static const char *const begins[] = { "* pid", "{\n  \"$schema\"",
 		"Usage: tool get [OPTION...]\n\n"
+		"      --color=WHEN           use colors in a table: auto (default: on a\n"
+		"                             terminal), always or never\n"
 		"  -f, --format=FORMAT        table (default), json (an object in each line) or\n"
 		"                             csv\n"
 		"  -F, --fields=NAMES         show these fields in this order; +NAMES adds\n"
@@ -199,7 +233,7 @@ static const struct {
 } ending[] = {
 	{ "--fields=help", EXIT_PASS }, { "--schema", EXIT_PASS }, { "--help", EXIT_PASS },
 	{ "--format=xml", EXIT_USAGE }, { "--fields=tgid", EXIT_USAGE }, { "word", EXIT_USAGE },
-	{ "--nonsense", EXIT_USAGE },
+	{ "--nonsense", EXIT_USAGE }, { "--color=red", EXIT_USAGE },
 };
 
 START_TEST(options_that_end)
@@ -217,6 +251,7 @@ int main(void)
 
 	tcase_add_test(tests, commands);
 	tcase_add_test(tests, options);
+	tcase_add_test(tests, colors);
 	tcase_add_test(tests, what_is_opened);
 	tcase_add_test(tests, help_by_its_word);
 	tcase_add_test(tests, complaints_come_after_what_was_written);

@@ -328,13 +328,50 @@ START_TEST(output_that_fails)
 }
 END_TEST
 
+/* A bold heading, and each tone around its value with its blanks; nothing of that elsewhere. */
+START_TEST(tones_of_cells)
+{
+	static const struct column toned[] = {
+		{ "pid", COLUMN_UNSIGNED, UNIT_NONE, 5, true, "a number" },
+		{ "state", COLUMN_TEXT, UNIT_NONE, 0, true, "a text" },
+	};
+	const char *wanted[] = {
+		[ROWS_TABLE] = "\033[1m  pid  state\033[m\n\033[31m   42\033[m  \033[33mok\033[m\n",
+		[ROWS_JSON] = "{\"pid\":42,\"state\":\"ok\"}\n",
+		[ROWS_CSV] = "pid,state\n42,ok\n",
+	};
+	struct cell row[] = {
+		cell_toned(cell_unsigned(42), TONE_BAD), cell_toned(cell_text("ok", 2), TONE_HIGH),
+	};
+	struct selection selection;
+
+	selection_standard(&selection, toned, 2);
+	for (int format = ROWS_TABLE; format <= ROWS_CSV; format++) {
+		for (int colors = 0; colors < 2; colors++) {
+			FILE *out;
+			struct rows *rows;
+
+			free(text);
+			out = open_memstream(&text, &len);
+			rows = rows_open(out, (enum rows_format)format, false, &selection);
+			rows_set_colors(rows, colors);
+			ck_assert_int_eq(rows_put(rows, row), 0);
+			rows_close(rows);
+			fclose(out);
+			ck_assert_str_eq(text, format == ROWS_TABLE && !colors ?
+					 "  pid  state\n   42  ok\n" : wanted[format]);
+		}
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		table, table_obeys_nothing, json, json_of_any_bytes, csv, what_is_not_known,
 		real_numbers, numbers_with_signs_and_flags, places_of_a_table,
 		each_text_that_is_none, headings, all_places_of_a_row, flush_that_fails,
-		output_that_fails,
+		output_that_fails, tones_of_cells,
 	};
 
 	return check_run("tool rows", NULL, release, tests, sizeof(tests) / sizeof(tests[0]));
