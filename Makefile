@@ -445,11 +445,26 @@ install: ## install zvmlab to PREFIX (below DESTDIR, if set)
 	$(call install-completion,zvmlab)
 
 .PHONY: install-tools
-install-tools: $(TOOLS) ## install dmmon, monread and taskmon with their man pages
+install-tools: $(TOOLS) install-units ## install dmmon, monread and taskmon with man pages, and taskmon's systemd units
 	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
 	$(Q)install $(TOOLS) $(DESTDIR)$(PREFIX)/bin
 	$(Q)install -m 644 $(TOOLS:$(BUILD)/%=docs/%.1) $(DESTDIR)$(PREFIX)/share/man/man1
 	$(foreach tool,$(TOOLS),$(call install-completion,$(notdir $(tool)),--program $(tool)))
+
+# Where systemd looks for units of packages, and of what is installed beside them.
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+UNITS := taskmon-export taskmon-listen
+define install-unit
+$(Q)sed -e '/^@HARDENING@$$/{r tools/taskmon/systemd/hardening' -e 'd}' -e 's|@PREFIX@|$(PREFIX)|' \
+	tools/taskmon/systemd/$(1).service.in > $(DESTDIR)$(UNITDIR)/$(1).service
+$(Q)chmod 644 $(DESTDIR)$(UNITDIR)/$(1).service
+
+endef
+
+.PHONY: install-units
+install-units: ## install taskmon's systemd units alone
+	$(Q)mkdir -p $(DESTDIR)$(UNITDIR)
+	$(foreach unit,$(UNITS),$(call install-unit,$(unit)))
 
 .PHONY: install-monrec
 install-monrec: $(MONREC_LIB) ## install libmonrec, its headers, its man page and its pkg-config file
