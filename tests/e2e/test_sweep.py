@@ -42,6 +42,7 @@ DONE = {
     "vmur": 'queue of="PUN" files=[["text","last"]]',
     "hmcdrv": 'drive kept="new data"',
     "netiucv": 'receive text="answer"',
+    "dasd_diag": 'kept="written"',
     "pfault": 'sleeps=true in completed=1 goes on how="in time" page told="held"',
 }
 """What a step of each scenario says if all went well."""
@@ -276,6 +277,7 @@ def test_examples_of_the_document(monreader: Guest, zvmlab_dir: Path) -> None:
         ("vmur", (), 150),
         ("hmcdrv", (), 120),
         ("netiucv", (), 200),
+        ("dasd_diag", ("diag*", "disk.completion"), 60),
     ],
     ids=(
         "read-one-set",
@@ -288,6 +290,7 @@ def test_examples_of_the_document(monreader: Guest, zvmlab_dir: Path) -> None:
         "vmur",
         "hmcdrv",
         "netiucv",
+        "dasd_diag",
     ),
 )
 def test_whole_sweep(

@@ -254,6 +254,7 @@ def test_scenarios_are_found_by_name_and_in_files(tmp_path: Path) -> None:
     assert set(USERS) == {
         *("special-messages", "cmm", "terminal", "sockets", "watchdog", "hypfs"),
         *("dcssblk", "vmlogrdr", "pfault", "appldata", "vmur", "hmcdrv", "netiucv"),
+        "dasd_diag",
     }
     known = BUILT_IN | USERS
     assert all(name == s.name and s.text.endswith(".") for name, s in known.items())

@@ -15,6 +15,7 @@ from zvmlab.build.kernels import resolve
 from zvmlab.build.modules import module_graph
 from zvmlab.scenarios import (
     applications,
+    blocks,
     cards,
     disks,
     drive,
@@ -45,7 +46,18 @@ BUILT_IN: dict[str, Scenario] = (
 """Those that can be swept."""
 USERS: dict[str, Scenario] = {
     name: scenario
-    for module in (users, services, disks, records, paging, applications, cards, drive, links)
+    for module in (
+        users,
+        services,
+        disks,
+        records,
+        paging,
+        applications,
+        cards,
+        drive,
+        links,
+        blocks,
+    )
     for name, scenario in scenarios_of(module).items()
 }
 """Those of other parts of the kernel, which can be swept."""

@@ -41,6 +41,11 @@ _RC: _Table = (
     # What diag_ftp of Linux knows: busy, I/O error; status of a transfer that has ended.
     ("diag2c4.start", (4, 8)),
     ("hmc.transfer", (4, 8, 12, 16, 17, 18, 19, 20)),
+    # DIAGNOSE X'250' (zvmlab/disk.h): read-only, no device, no disk, wrong size of blocks, wrong
+    # state; started, wrong number of blocks, none done.
+    ("diag250.init", (4, 16, 20, 24, 28)),
+    ("diag250.io", (8, 16, 28, 36, 40)),
+    ("diag250.remove", (16, 28)),
     ("*", (1,)),
 )
 # Operation and specification exception: the function is missing, the parameters are wrong.
