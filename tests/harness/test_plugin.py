@@ -474,6 +474,8 @@ def test_tests_on_a_debug_kernel_have_more_time_or_are_skipped(
         def test_own(guest): pass
         @pytest.mark.not_debug("too big")
         def test_big(guest): pass
+        @pytest.mark.not_debug("no driver", coverage=True)
+        def test_driver(guest): pass
         def test_without_guest(): pass
         """
     )
@@ -494,16 +496,24 @@ def test_tests_on_a_debug_kernel_have_more_time_or_are_skipped(
                 "--kernel",
                 "debug",
                 "--kernel",
+                "coverage",
+                "--kernel",
                 "trixie",
             ),
             *options,
         )
         assert set(re.findall("^LIMIT (.*)", result.stdout.str(), re.MULTILINE)) == {
             f"test_plain[debug] ({plain},) None",
+            f"test_plain[coverage] ({plain},) None",
             f"test_plain[trixie] ({float(plain) / 4},) None",
             "test_own[debug] (120.0,) None",
+            "test_own[coverage] (120.0,) None",
             "test_own[trixie] (30.0,) None",
             f"test_big[debug] ({plain},) on a debug kernel: too big",
+            f"test_big[coverage] ({plain},) on a debug kernel: too big",
             f"test_big[trixie] ({float(plain) / 4},) None",
+            f"test_driver[debug] ({plain},) on a debug kernel: no driver",
+            f"test_driver[coverage] ({plain},) None",
+            f"test_driver[trixie] ({float(plain) / 4},) None",
             "test_without_guest None None",
         }

@@ -2,6 +2,7 @@
 """What tests need of the plugin when they run on a debug kernel: time, skips, a last question.
 
     @pytest.mark.not_debug("numbers of objects: KASAN keeps freed ones for a while")
+    @pytest.mark.not_debug("it has no IP", coverage=True)  # but the coverage kernel has
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.build.kernel import is_debug, slowness
+from zvmlab.build.kernel import COVERAGE, is_debug, slowness
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.kernel_lines import keep_counts
 from zvmlab.guest.kernelcheck import check_kernel
@@ -40,7 +41,9 @@ def _test_seconds(item: pytest.Item) -> float:
 def skip_unfit(item: pytest.Item, kernel: str) -> None:
     """Skip what is marked as not applying to debug kernels, with the reason given there."""
     mark = item.get_closest_marker(NOT_DEBUG)
-    if mark is not None and is_debug(kernel):
+    if mark is None or (kernel == COVERAGE and mark.kwargs.get("coverage", False)):
+        return
+    if is_debug(kernel):
         (reason,) = mark.args
         item.add_marker(pytest.mark.skip(reason=f"on a debug kernel: {reason}"))
 

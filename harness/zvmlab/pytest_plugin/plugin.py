@@ -104,7 +104,8 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line("markers", "xdist_group(name): tests that share a worker")
     config.addinivalue_line(
-        "markers", f"{debugtests.NOT_DEBUG}(reason): does not apply to debug kernels"
+        "markers",
+        f"{debugtests.NOT_DEBUG}(reason, coverage=False): does not apply to debug kernels",
     )
     config.addinivalue_line("markers", "full: runs only with --full, because it takes minutes")
     config.addinivalue_line(
