@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 import os
+import re
 import struct
 
 import pytest
@@ -64,6 +65,28 @@ def test_response_of_any_length_fits_exactly_or_is_cut(warm_guest: Guest, length
         wanted = whole if size >= length else bytes(size)  # CP stores whole lines
         assert answer(agent, fd, command) == (1, length, wanted)
     agent.close(fd).check()
+
+
+@pytest.mark.requirement("V9")
+def test_before_a_command_there_is_nothing_to_read(warm_guest: Guest) -> None:
+    agent = warm_guest.agent
+    fd = opened(agent)
+    assert agent.read(fd, PAGE).check() == 0
+    assert agent.write(fd, b"QUERY USERID").check() == 12
+    assert agent.read(fd, PAGE).data == b"LINUX001 AT ZVMLAB\n"
+    agent.close(fd).check()
+
+
+@pytest.mark.requirement("V9")
+@pytest.mark.zvmlab(command_line="vmcp_cma=8M")
+def test_storage_for_buffers_is_set_aside(guest: Guest) -> None:
+    """4 MiB by default (CONFIG_VMCP_CMA_SIZE), or as the kernel's parameter says."""
+    text = guest.agent.read_file("/proc/meminfo").decode()
+    assert re.search(r"^CmaTotal: +8192 kB$", text, re.M)
+    fd = opened(guest.agent)
+    assert ioctl(guest.agent, fd, SETBUF, MEBIBYTE)[0] == 0
+    assert answer(guest.agent, fd, "QUERY USERID")[0] == 0
+    guest.agent.close(fd).check()
 
 
 @pytest.mark.requirement("V9")
