@@ -304,3 +304,20 @@ def test_pages_that_come_and_go_leave_nothing(cmm: Cmm) -> None:
         cmm["pages"] = "0"
         cmm.wait("pages", "0")
     assert abs(free() - before) < 2000
+
+
+@pytest.mark.requirement("C9")
+@pytest.mark.zvmlab
+def test_guest_without_memory_takes_pages_back(guest: Guest) -> None:
+    """256 in all: those that would come back by the clock, then others."""
+    cmm = Cmm(guest)
+    cmm["pages"] = "300"
+    cmm.wait("pages", "300")
+    cmm["timed_pages"] = "100"
+    cmm.wait("timed_pages", "100")
+    # As if an allocation had failed; there is nobody else who could be killed.
+    guest.agent.write_file("/proc/self/oom_score_adj", b"-1000")
+    guest.agent.write_file("/proc/sysrq-trigger", b"f")
+    cmm.wait("pages", str(300 - (256 - 100)))
+    assert cmm["timed_pages"] == "0"
+    cmm.release_all()

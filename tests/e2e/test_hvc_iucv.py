@@ -557,6 +557,25 @@ def test_console_of_the_kernel(guest: Guest) -> None:
         assert b"zvmlab says hello" in end.read_until(b"hello")
 
 
+@pytest.mark.requirement("H14")
+def test_attributes_say_who_is_connected(guest8: Guest, peer: Peer) -> None:
+    """States: 0:0 disconnected and closed, 1 connected, 1 open (drivers/tty/hvc/hvc_iucv.c)."""
+
+    def attribute(name: str) -> str:
+        return guest8.agent.read_file(f"/sys/bus/iucv/devices/hvc_iucv3/{name}").decode()
+
+    assert attribute("termid") == "lnxhvc3 \n"
+    assert (attribute("state"), attribute("peer")) == ("0:0\n", ":\n")
+    with IucvTerminal(peer, USER, "lnxhvc3", own="OWN") as end:
+        assert (attribute("state"), attribute("peer")) == ("1:0\n", "TESTER  :OWN     \n")
+        with Tty(guest8.agent.worker("tty"), 3) as tty:
+            assert attribute("state") == "1:1\n"
+            end.close()
+            await_hangup(tty, 3)
+    wait_until(lambda: attribute("state") == "0:0\n", "the end", lambda: attribute("state"))
+    assert (attribute("peer"), attribute("termid")) == (":\n", "lnxhvc3 \n")
+
+
 @pytest.mark.representative
 @pytest.mark.requirement("H13")
 def test_shell_from_outside(guest8: Guest, tmp_path: Path) -> None:
