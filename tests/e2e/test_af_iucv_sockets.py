@@ -762,7 +762,7 @@ def test_parameter_list_of_an_impossible_length_is_no_data(worker: Worker, peer:
     "messages that wait for room in the receive buffer are lost at a sever, without an error",
     seen=r"assert \d+ == 200000",
 )
-@pytest.mark.not_debug("KASAN reports that recv() uses the path that has been freed")
+@pytest.mark.not_debug("KASAN reports that recv() uses the path that has been freed", coverage=True)
 def test_all_that_was_sent_before_a_sever_arrives_or_is_missed(worker: Worker, peer: Peer) -> None:
     """The program reads less than was sent, and then the end of the stream, as if it were all."""
     with from_peer(worker, peer) as (accepted, stream):
@@ -848,7 +848,7 @@ def test_name_is_free_again_after_a_connection_that_failed(guest: Guest) -> None
 
 
 @pytest.mark.requirement("I16")
-@pytest.mark.not_debug("KASAN keeps freed objects in their caches for a while")
+@pytest.mark.not_debug("KASAN keeps freed objects in their caches for a while", coverage=True)
 @pytest.mark.zvmlab(command_line=UNCACHED)
 @pytest.mark.kernel_defect(
     8,

@@ -33,7 +33,7 @@ DISKS = {0x200: 16384, 0x201: 64, 0x202: 64}
 MAIN, READ_ONLY, THIRD = DISKS
 MODULES = ("dasd_mod", "dasd_fba_mod", "dasd_diag_mod")
 pytestmark = [
-    pytest.mark.not_debug("it has no dasd_diag"),
+    pytest.mark.not_debug("it has no dasd_diag", coverage=True),
     pytest.mark.zvmlab(cp={"directory": DIRECTORY}, modules=MODULES),
 ]
 

@@ -34,7 +34,9 @@ MIB = 1 << 20
 BEFORE, AFTER = b"before " * 512, b"after  " * 512
 
 pytestmark = [
-    pytest.mark.not_debug("its dcssblk needs the module dax, which these tests do not put in"),
+    pytest.mark.not_debug(
+        "its dcssblk needs the module dax, which these tests do not put in", coverage=True
+    ),
     pytest.mark.zvmlab(segments=SEGMENTS, modules=("dcssblk",)),
 ]
 

@@ -24,7 +24,7 @@ from zvmlab.monitor.steps import READ, await_sleep, thread_of
 
 pytestmark = [
     pytest.mark.zvmlab(modules=("hmcdrv",)),
-    pytest.mark.not_debug("it has no hmcdrv"),
+    pytest.mark.not_debug("it has no hmcdrv", coverage=True),
 ]
 DEVICE = "/dev/hmcdrv"
 SIZE = 1 << 20

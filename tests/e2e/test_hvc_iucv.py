@@ -445,7 +445,9 @@ BAD = {
 }
 
 
-SHORT = pytest.mark.not_debug("KASAN reports that it is read beyond its end: tests/debug")
+SHORT = pytest.mark.not_debug(
+    "KASAN reports that it is read beyond its end: tests/debug", coverage=True
+)
 
 
 @pytest.mark.requirement("H9")

@@ -46,7 +46,6 @@ def test_linux_does_not_issue_what_cp_leaves_out(guest: Guest) -> None:
 
 
 @pytest.mark.requirement("J4")
-@pytest.mark.not_debug("it has no diag288_wdt")
 def test_no_kernel_has_the_old_driver_of_the_time_bomb(zvmlab_kernel: str) -> None:
     """vmwatchdog, whose options began with vmwdt: diag288_wdt has taken its place."""
     kernel = resolve(zvmlab_kernel)

@@ -60,7 +60,9 @@ def test_segment_in_a_hole_of_the_storage(driver_guest: Guest, one_set: OneSet) 
 
 
 @pytest.mark.requirement("M8", "M32")
-@pytest.mark.not_debug("KASAN of Linux 6.1 has no shadow between the end of storage and mem=")
+@pytest.mark.not_debug(
+    "KASAN of Linux 6.1 has no shadow between the end of storage and mem=", coverage=True
+)
 @pytest.mark.zvmlab(storage="0.140M", command_line="mem=160M", cp={"level": "5.1.0"})
 def test_segment_behind_the_storage_with_mem(driver_guest: Guest, one_set: OneSet) -> None:
     """DEF STOR 140M with mem=160M on z/VM 5.1: the DCSS behind the end of storage is usable."""

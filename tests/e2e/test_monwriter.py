@@ -473,7 +473,7 @@ def test_faults_of_the_copy(writers: Guest, collection: Collection) -> None:
 
 
 @pytest.mark.requirement("W8", "W17")
-@pytest.mark.not_debug("KASAN leaves room between any two buffers")
+@pytest.mark.not_debug("KASAN leaves room between any two buffers", coverage=True)
 def test_defect_data_of_another_length_are_stored_outside_the_buffer(
     writers: Guest, collection: Collection
 ) -> None:

@@ -36,7 +36,7 @@ from zvmlab.cp.peer import EventType, Peer
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 
-pytestmark = pytest.mark.not_debug("it has no IP")
+pytestmark = pytest.mark.not_debug("it has no IP", coverage=True)
 IPADRJCT = 0x040000
 """In a completion: the guest has rejected the message."""
 # A datagram's headers.

@@ -32,7 +32,7 @@ from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 
 pytestmark = [
-    pytest.mark.not_debug("it has no IP"),
+    pytest.mark.not_debug("it has no IP", coverage=True),
     pytest.mark.requirement("N12"),
 ]
 UP = "Running", "Idle"
