@@ -166,6 +166,22 @@ def test_short_sweep(planned: Callable[..., Plan]) -> None:
     assert "iucv.send" in report["not reached"]
 
 
+def test_case_is_the_same_whatever_ran_before(
+    planned: Callable[..., Plan], zvmlab_backend: str, zvmlab_dir: Path
+) -> None:
+    """What CP did not store shows what was there before, and that must not be another case's."""
+    if zvmlab_backend != "qemu":
+        pytest.skip("only guests in QEMU are put back after each case")
+    plan = planned("read-one-set", ("segment.content#1:drop",))
+    alone = sweep(plan, QUIET)
+    before = (*plan.patterns, "diag64.loadshr#1:*")
+    after = sweep(dataclasses.replace(plan, output=zvmlab_dir / "after", patterns=before), QUIET)
+    assert len(alone.cases) == 1 and len(after.cases) > 10
+    (case,) = map(str, alone.cases)
+    assert str(after.cases[-1]) == case
+    assert after.results[case].outcome == alone.results[case].outcome
+
+
 def test_faults_of_application_data(planned: Callable[..., Plan]) -> None:
     """A buffer that CP does not declare, or declares and does not copy: writers and readers go on."""
     patterns = ("diagdc.start#1:[rd]*", "appldata.sample#1:*")

@@ -210,6 +210,20 @@ def _leave_and_go_back(name: str, value: Any) -> Any:
     return leave
 
 
+@pytest.mark.parametrize(("afresh", "can"), ((True, True), (True, False), (False, True)))
+def test_guests_that_are_always_put_back(
+    pool: Pool, tmp_path: Path, afresh: bool, can: bool
+) -> None:
+    """Also one that nothing was left in, where that is possible; the same guest goes on."""
+    own = _pool(tmp_path / "own", afresh=afresh)
+    (tmp_path / "own").mkdir()
+    guest = _get(own)
+    guest.can_go_back = can
+    assert own.put_back(guest) == []
+    assert _get(own) is guest and guest.stage is Stage.READY
+    assert guest.done.count("put back") == (1 if afresh and can else 0)
+
+
 def test_a_guest_that_something_was_left_in_is_put_back_where_that_is_possible(
     pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

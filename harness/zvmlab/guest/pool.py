@@ -72,7 +72,8 @@ class Pool:
     *folder* gives a new guest's folder for its logs, which goes with the guest, unless *keep_logs*
     or the guest's user says otherwise.  *artifacts* are those of all its guests, or None: each finds
     its own.  At most *limit* guests are there; for one more, the one that has rested longest ends.
-    *last_check* is called with a guest that is about to end in order.
+    *last_check* is called with a guest that is about to end in order.  With *afresh*, a guest that can
+    go back to its checkpoint does so after each use, for nothing to depend on what it was used for.
     """
 
     def __init__(
@@ -83,12 +84,14 @@ class Pool:
         limit: int = LIMIT,
         keep_logs: bool = False,
         last_check: Use = nothing,
+        afresh: bool = False,
     ) -> None:
         self._folder = folder
         self._artifacts = artifacts
         self._limit = limit
         self._keep_logs = keep_logs
         self._last_check = last_check
+        self._afresh = afresh
         self._members: list[_Member] = []  # the one that was put back last comes last
         self._late: list[ZvmlabError] = []
         self.booted = 0
@@ -124,7 +127,8 @@ class Pool:
             with self._removing(member, keep_logs=not reported):
                 now = cleanliness(guest)
                 left = [name for name, value in now.items() if value != member.clean[name]]
-                clean = not left or self._is_put_back(member)
+                back = self._afresh and member.guest.can_go_back
+                clean = not left and not back or self._is_put_back(member)
                 if clean:
                     guest.rest()
         except ZvmlabError:

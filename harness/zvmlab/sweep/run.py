@@ -196,7 +196,9 @@ class Counted:
 
 
 class Runner:
-    """A guest that runs one case after the other; a new one where a case left something behind.
+    """A guest that runs one case after the other, each as if it were the first where that can be done.
+
+    A fault may show what an earlier case has left in a segment, which would depend on the order.
 
     *folder* takes the logs of its guests; those with a symptom are kept.  The
     driver is loaded with *params*.
@@ -215,7 +217,7 @@ class Runner:
         self._scenario = scenario
         self._config = config
         self._seed = seed
-        self._pool = Pool(numbered(folder), artifacts=artifacts, limit=1)
+        self._pool = Pool(numbered(folder), artifacts=artifacts, limit=1, afresh=True)
 
     @property
     def booted(self) -> int:
