@@ -11,7 +11,7 @@ import pytest
 
 from zvmlab.base.errors import GuestPanic, UsageError, ZvmlabError
 from zvmlab.guest import console as console_module
-from zvmlab.guest.console import Console, classify
+from zvmlab.guest.console import Console, classify, innermost
 
 
 SECONDS = 60
@@ -68,6 +68,26 @@ def test_classify(line: str, kind: str | None) -> None:
 def test_classify_only_what_is_asked_for() -> None:
     line = "[    9.123456] WARNING: CPU: 0 PID: 77 at x.c:1"
     assert classify(line, ("panic", "oops")) is None
+
+
+def _trace(*names: str) -> str:
+    lines = [
+        f"[    5.1{at:05}]  [<000000000102{at:04x}>] {name}+0x10/0x20"
+        for at, name in enumerate(names)
+    ]
+    return "Call Trace:\n" + "\n".join(lines)
+
+
+def test_innermost_functions() -> None:
+    """At most eight, and nothing of what an interruption has interrupted: on an idle CPU another stack is used."""
+    handler = ("iucv_external_interrupt", "do_ext_interrupt", "handle_irq_desc")
+    idle = _trace(*handler, "do_irq_async", "do_ext_irq", "ext_int_handler", "arch_cpu_idle")
+    busy = _trace(*handler, "do_ext_irq", "ext_int_handler", "mon_open")
+    assert innermost(idle) == innermost(busy) == " < ".join(handler)
+    assert innermost(_trace("do_io_irq", "io_int_handler")) == "do_io_irq < io_int_handler"
+    many = tuple(f"f{number}" for number in range(10))
+    assert innermost(_trace(*many)) == " < ".join(many[:8])
+    assert innermost("nothing") == ""
 
 
 def test_unknown_kind_is_refused(tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ _LOOK_SECONDS = 0.01
 TAIL_LINES = 60
 _LINE_MAX = 16 * 1024
 _FUNCTIONS = 8
+# Linux takes interruptions there, on a stack of their own or on that of whom they interrupt.
+_TAKES = ("do_ext_irq", "do_io_irq", "do_irq_async")
 # In parentheses the kernel gives what merely lies on the stack: now this, now that.
 _FUNCTION = re.compile(r"(?<!\()\[<[0-9a-f]+>\] (?:\()?([A-Za-z_][\w.]*)\+0x")
 
@@ -93,8 +95,13 @@ def classify(line: str, kinds: Iterable[str] = CRASHES) -> Crash | None:
 
 
 def innermost(text: str) -> str:
-    """The innermost functions of the kernel that a report names, "" if there is none."""
-    return " < ".join(list(dict.fromkeys(_FUNCTION.findall(text)))[:_FUNCTIONS])
+    """The innermost functions of the kernel that a report names, "" if there is none.
+
+    Where an interruption was taken, what it has interrupted is left out: it may be anything.
+    """
+    found = list(dict.fromkeys(_FUNCTION.findall(text)))
+    taken = next((at for at, name in enumerate(found) if at and name in _TAKES), len(found))
+    return " < ".join(found[: min(taken, _FUNCTIONS)])
 
 
 def disabled_wait(cpu: int, psw: str) -> Crash | None:
