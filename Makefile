@@ -496,6 +496,14 @@ check-hosts: ## run "make demo" and "make check" in a minimal Debian 12, 13 and 
 	$(Q)ci/setup.sh run hosts
 	$(Q)$(HARNESS) tests/hosts/check_hosts.py --build $(BUILD) $(SUITES:%=--suite %)
 
+# As root: it makes networks, hosts in them and a cluster, and removes them at the end.
+.PHONY: check-recipes
+check-recipes: ## run the recipes for several machines: GNU parallel, Slurm; a host fails, and nothing is lost
+	$(Q)ci/setup.sh run build recipes
+	$(Q)./zvmlab build
+	$(Q)./zvmlab fetch bookworm
+	$(Q)$(HARNESS) tests/recipes/check_recipes.py
+
 .PHONY: clean
 clean: ## remove what was built in the tree
 	$(Q)rm -rf $(BUILD)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Install the Debian packages of ci/packages.txt that are missing; quiet and
-# quick if none is.  Usage: ci/setup.sh [GROUP…] (run build check lint bench fuzz hercules deb hosts;
-# without one, all).
+# quick if none is.  Usage: ci/setup.sh [GROUP…] (run build check lint bench fuzz hercules deb hosts
+# recipes; without one, all but recipes, whose packages start services).
 set -eu
 
 list=$(dirname "$0")/packages.txt
@@ -17,7 +17,7 @@ for group in "$@"; do
 		exit 2
 	fi
 done
-wanted=$(awk -v groups=" $* " '/^[^#]/ && (groups == "  " || index(groups, " " $1 " ")) { print $2 }' "$list")
+wanted=$(awk -v groups=" $* " '/^[^#]/ && ((groups == "  " && $1 != "recipes") || index(groups, " " $1 " ")) { print $2 }' "$list")
 
 if ! command -v dpkg-query >/dev/null; then
 	say "this is not a Debian system; use your own package manager to install what $list lists"

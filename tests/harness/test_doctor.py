@@ -39,7 +39,18 @@ def _finding(what: str) -> Finding:
 
 def test_the_list_is_well_formed() -> None:
     packages = read_packages()
-    groups = {"run", "build", "check", "lint", "bench", "fuzz", "hercules", "deb", "hosts"}
+    groups = {
+        "run",
+        "build",
+        "check",
+        "lint",
+        "bench",
+        "fuzz",
+        "hercules",
+        "deb",
+        "hosts",
+        "recipes",
+    }
     assert {package.group for package in packages} == groups
     assert len({(package.group, package.names) for package in packages}) == len(packages) > 30
     assert all(package.reason for package in packages)
