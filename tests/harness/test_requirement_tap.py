@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""A run as TAP, read by a parser that is not ours, and as KTAP, by the rules of its page."""
+"""A run as TAP, read by two parsers that are not ours, and as KTAP, by the rules of its page."""
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,6 +18,19 @@ from zvmlab.pytest_plugin.requirement_tap import ktap, tap
 
 parser = pytest.importorskip("tap.parser", reason="python3-tap is missing")
 
+# What Perl's parser, which "prove" is made of, finds in its input: a line of JSON each.
+_PERL = """
+use strict; use warnings; use TAP::Parser; use JSON::PP;
+local $/; my $parser = TAP::Parser->new({ tap => <STDIN> });
+my $json = JSON::PP->new->canonical;
+while (my $found = $parser->next) {
+    print $json->encode({ type => $found->type, $found->is_test ?
+        (number => $found->number, ok => $found->is_actual_ok ? 1 : 0, directive => $found->directive,
+         explanation => $found->explanation) : (raw => $found->raw) }), "\\n";
+}
+print $json->encode({ type => "end", version => $parser->version, failed => [$parser->actual_failed],
+    wrong => [$parser->parse_errors], todo => [$parser->todo], skipped => [$parser->skipped] }), "\\n";
+"""
 _KTAP = re.compile(r"(not ok|ok) (\d+) ([^#]+?)(?: # (SKIP|XFAIL)(?: (.*))?)?")
 
 
@@ -66,6 +82,45 @@ def test_failure_in_tap_is_yaml() -> None:
     assert reads["requirements"] == ["T1"] and reads["duration_ms"] >= 0
     (hostile,) = (block for name, block in failed.items() if "script" in name)
     assert hostile["logs"] == ["build/logs"] and "\x1b" not in hostile["message"]
+
+
+def _by_perl(lines: list[str]) -> list[dict[str, Any]]:
+    if shutil.which("perl") is None:
+        pytest.skip("perl is missing, whose parser is the second opinion (package perl)")
+    text = "".join(f"{line}\n" for line in lines)
+    done = subprocess.run(
+        ["perl", "-e", _PERL], input=text, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_tap_is_read_by_the_parser_of_prove() -> None:
+    """Nothing is wrong with it, and it finds the same results."""
+    *found, end = _by_perl(list(tap(_run())))
+    assert end["version"] == 13 and end["wrong"] == []
+    assert (end["failed"], end["skipped"], end["todo"]) == ([2, 4, 5], [3], [2])
+    tests = [one for one in found if one["type"] == "test"]
+    assert [one["number"] for one in tests] == [1, 2, 3, 4, 5, 6]
+    assert [one["explanation"] for one in tests if one["directive"]] == [
+        "defect 3 # of the driver",
+        "needs Hercules",
+    ]
+    assert {one["type"] for one in found} == {"version", "plan", "test", "yaml"}
+
+
+def test_parser_of_prove_notices_a_line_that_is_lost() -> None:
+    lines = [line for line in tap(_run()) if not line.startswith("ok 6")]
+    end = _by_perl(lines)[-1]
+    assert any("Bad plan" in text for text in end["wrong"]), end
+
+
+def test_ktap_is_read_by_the_parser_of_prove() -> None:
+    """A form of TAP: all but its first line, and XFAIL, is what TAP has."""
+    *found, end = _by_perl(list(ktap(_run())))
+    assert end["wrong"] == [] and end["skipped"] == [3]
+    assert [one["ok"] for one in found if one["type"] == "test"] == [1, 1, 1, 0, 0, 1]
+    assert [one["raw"] for one in found if one["type"] == "unknown"] == ["KTAP version 1"]
 
 
 def test_ktap_keeps_to_its_rules() -> None:
