@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 import time
@@ -44,18 +45,22 @@ class Relay:
         while not self.ask(b"GET / HTTP/1.0\r\n\r\n").startswith(b"HTTP/1."):
             assert time.monotonic() < end, f"nothing answers at port {self._there} of the guest"
 
+    def text(self, accept: str = "text/plain;version=0.0.4") -> str:
+        """What a scraper gets that takes this format."""
+        wanted = f"GET /metrics HTTP/1.1\r\nHost: guest\r\nAccept: {accept}\r\n\r\n"
+        head, _, body = self.ask(wanted.encode()).partition(_HEAD_END)
+        assert head.startswith(b"HTTP/1.1 200 "), head
+        return body.decode()
+
     def values(self) -> dict[str, float]:
         """As the public parser of OpenMetrics reads them: 'name{label="value"}' to value."""
-        accept = b"Accept: application/openmetrics-text\r\n"
-        answer = self.ask(b"GET /metrics HTTP/1.1\r\nHost: guest\r\n" + accept + b"\r\n")
-        head, _, body = answer.partition(_HEAD_END)
-        assert head.startswith(b"HTTP/1.1 200 "), head
+        body = self.text("application/openmetrics-text")
         return {
             sample.name
             + "{"
             + ",".join(f'{key}="{of}"' for key, of in sample.labels.items())
             + "}": sample.value
-            for family in text_string_to_metric_families(body.decode())  # type: ignore[no-untyped-call]
+            for family in text_string_to_metric_families(body)  # type: ignore[no-untyped-call]
             for sample in family.samples
         }
 
@@ -74,4 +79,6 @@ class Relay:
                         break
                     request += more
                 else:
-                    connection.sendall(self.ask(request))
+                    # Whoever has asked may not wait for the answer.
+                    with contextlib.suppress(OSError):
+                        connection.sendall(self.ask(request))

@@ -7,7 +7,9 @@ connection here and has the guest's nc make it there.
 
 from __future__ import annotations
 
+import shutil
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from export_relay import Relay
+from scraper import scraping
 
 from zvmlab.agent.worker import Process
 from zvmlab.build.guesttools import HTTP_LIBRARY, debian_program, library, tool
@@ -62,13 +65,37 @@ def _exporting(guest: Guest) -> Iterator[Callable[..., Relay]]:
         process.wait(SECONDS, kill=True)
 
 
+def _exit(guest: Guest, times: int) -> None:
+    """Run a command under a name that nothing else has."""
+    guest.agent.run([BUSYBOX, "cp", BUSYBOX, "/tmp/true"]).check()
+    for _ in range(times):
+        guest.agent.run(["/tmp/true"]).check()
+
+
+def _device(guest: Guest) -> None:
+    """A device of two areas, with a histogram."""
+    guest.agent.modprobe("brd", {"rd_nr": 1, "rd_size": SECTORS // 2}).check()
+    guest.agent.modprobe("dm-mod").check()
+    environment = {"DM_DISABLE_UDEV": "1", "PATH": "/bin:/sbin"}
+    table = f"0 {SECTORS} linear /dev/ram0 0"
+    words = ["/sbin/dmsetup", "create", "vol", "--noudevsync", "--table", table]
+    guest.agent.run(words, env=environment).check()
+    guest.agent.run(
+        ["/bin/dmmon", "create", "--areas", "2", "--precise", "--bounds", "1us,10s", "vol"]
+    ).check()
+
+
+def _write(guest: Guest, times: int) -> None:
+    """To its first area."""
+    for _ in range(times):
+        argv = [BUSYBOX, "dd", "if=/dev/zero", "of=/dev/dm-0", "bs=4096", "count=1"]
+        guest.agent.run([*argv, "conv=fsync"]).check()
+
+
 def test_tasks_that_exit(guest: Guest, exporting: Callable[..., Relay]) -> None:
     """Thirty commands are thirty exits; other tasks exit, too, but under their own names."""
     relay = exporting("taskmon", 9812, "--textfile", "/tmp/taskmon.prom")
-    # Under a name that nothing else has.
-    guest.agent.run([BUSYBOX, "cp", BUSYBOX, "/tmp/true"]).check()
-    for _ in range(30):
-        guest.agent.run(["/tmp/true"]).check()
+    _exit(guest, 30)
 
     def exits() -> float:
         return relay.values().get('taskmon_exits_total{command="true"}', 0.0)
@@ -88,23 +115,13 @@ def test_tasks_that_exit(guest: Guest, exporting: Callable[..., Relay]) -> None:
 
 def test_areas_of_a_device(guest: Guest, exporting: Callable[..., Relay]) -> None:
     """What was written to an area, and not to another; a histogram."""
-    guest.agent.modprobe("brd", {"rd_nr": 1, "rd_size": SECTORS // 2}).check()
-    guest.agent.modprobe("dm-mod").check()
-    environment = {"DM_DISABLE_UDEV": "1", "PATH": "/bin:/sbin"}
-    table = f"0 {SECTORS} linear /dev/ram0 0"
-    words = ["/sbin/dmsetup", "create", "vol", "--noudevsync", "--table", table]
-    guest.agent.run(words, env=environment).check()
-    guest.agent.run(
-        ["/bin/dmmon", "create", "--areas", "2", "--precise", "--bounds", "1us,10s", "vol"]
-    ).check()
+    _device(guest)
     relay = exporting("dmmon", 9813)
     before = relay.values()
     area = 'device="vol",region="0",area="{}"'.format
     write = 'dmmon_ios_total{{{},direction="write"}}'.format
     assert before[write(area(0))] == before[write(area(1))] == 0
-    for _ in range(5):
-        argv = [BUSYBOX, "dd", "if=/dev/zero", "of=/dev/dm-0", "bs=4096", "count=1"]
-        guest.agent.run([*argv, "conv=fsync"]).check()
+    _write(guest, 5)
     after = relay.values()
     assert after[write(area(0))] == 5 and after[write(area(1))] == 0
     assert after[f'dmmon_io_bytes_total{{{area(0)},direction="write"}}'] == 5 * 4096
@@ -141,6 +158,74 @@ def test_sets_of_the_device(
         online = [value for name, value in found.items() if "processor_online" in name]
         assert online and all(value > 0 for value in online)
         control.cp("MONITOR SAMPLE STOP\nMONITOR SAMPLE DISABLE ALL")
+
+
+@pytest.fixture(name="all_three")
+def _all_three(guest: Guest, exporting: Callable[..., Relay]) -> dict[str, Relay]:
+    """taskmon after 30 exits, dmmon after 5 writes, monread after some sets; by their names."""
+    control = guest.control
+    guest.agent.modprobe("monreader").check()
+    control.execute("monitor-manual", manual=True)
+    _device(guest)
+    relays = {
+        "taskmon": exporting("taskmon", 9812),
+        "dmmon": exporting("dmmon", 9813),
+        "monread": exporting("monread", 9811, "/dev/monreader"),
+    }
+    control.wait_event("monitor-connected", SECONDS)
+    control.cp("MONITOR SAMPLE ENABLE ALL\nMONITOR SAMPLE START")
+    for _ in range(3):
+        control.execute("monitor-tick")
+    control.cp("MONITOR SAMPLE STOP\nMONITOR SAMPLE DISABLE ALL")
+    _exit(guest, 30)
+    _write(guest, 5)
+    until(lambda: relays["monread"].values()["monread_sets_total{}"] >= 3)
+    exits = 'taskmon_exits_total{command="true"}'
+    until(lambda: relays["taskmon"].values().get(exits, 0) >= 30)
+    return relays
+
+
+def _promtool(text: str) -> list[str]:
+    """What Prometheus' own judge has to say of it."""
+    argv = ["promtool", "check", "metrics"]
+    done = subprocess.run(
+        argv, input=text, capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+    said = (done.stdout + done.stderr).splitlines()
+    assert bool(done.returncode) == bool(said), done
+    return said
+
+
+@pytest.mark.skipif(not shutil.which("promtool"), reason="needs promtool (package prometheus)")
+def test_promtool_has_nothing_to_say(all_three: dict[str, Relay]) -> None:
+    """Names, units and help texts of all that the three tools export, each with something to tell."""
+    for name, relay in all_three.items():
+        text = relay.text()
+        assert f"# HELP {name}_" in text and f"{name}_export_requests_total" in text
+        assert _promtool(text) == [], name
+        # It would have noticed.
+        line = next(line for line in text.splitlines() if line.startswith("# HELP"))
+        assert any("help" in said for said in _promtool(text.replace(f"{line}\n", ""))), name
+
+
+@pytest.mark.skipif(not shutil.which("prometheus"), reason="needs prometheus (package prometheus)")
+def test_prometheus_scrapes_a_guest(all_three: dict[str, Relay], zvmlab_dir: Path) -> None:
+    """What was done in the guest is what Debian's Prometheus has of it, under the names of the dashboards."""
+    wanted = {
+        'taskmon_exits_total{command="true"}': 30.0,
+        'dmmon_ios_total{device="vol",area="0",direction="write"}': 5.0,
+        'dmmon_ios_total{device="vol",area="1",direction="write"}': 0.0,
+        "monread_sets_total": all_three["monread"].values()["monread_sets_total{}"],
+    }
+    with scraping(
+        zvmlab_dir, {name: relay.port for name, relay in all_three.items()}
+    ) as prometheus:
+        for name in all_three:
+            until(lambda job=name: prometheus.ask(f'up{{job="{job}"}} == 1') != [])  # type: ignore[misc]
+        for query, value in wanted.items():
+            ((labels, found),) = prometheus.ask(query)
+            assert found == value, query
+            assert labels["job"] == query.partition("_")[0]
 
 
 def until(true: Callable[[], bool]) -> None:
