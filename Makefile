@@ -417,6 +417,10 @@ bench-qemu: setup-bench ## benchmark only our QEMU against Debian's: boot, syste
 bench-qemu-changes: setup-bench ## benchmark what each of the changes that make our QEMU faster is worth
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part changes
 
+.PHONY: bench-shards
+bench-shards: setup-bench ## benchmark only a sweep in two shards: what it takes against one in one piece
+	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part shards
+
 .PHONY: bench-emulators
 bench-emulators: setup-bench ## benchmark only the two emulators against each other
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part emulators

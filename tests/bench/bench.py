@@ -34,6 +34,7 @@ import pairs
 import qemu_speed
 import records
 import scenario_rate
+import shards
 import start
 import task_listener
 from benchmark import Benchmark, show
@@ -58,6 +59,7 @@ PARTS = (
     "pairs",
     "instructions",
     "emulators",
+    "shards",
     "dmstats",
     "taskstats",
 )
@@ -113,6 +115,7 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Benc
         "pairs": lambda: pairs.measure(small, count, progress),
         "instructions": lambda: instructions.measure(small, count, progress),
         "emulators": lambda: emulators.measure(small, count, progress),
+        "shards": lambda: shards.measure(arguments.kernel, count),
         "dmstats": lambda: dm_watch.measure(small, count, progress),
         "taskstats": lambda: task_listener.measure(small, count, progress),
     }
