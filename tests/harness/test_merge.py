@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ from test_hostile_files import variants
 from zvmlab.base.errors import UsageError, ZvmlabError
 from zvmlab.base.results import Head, LostShards, Results, ResultsFile, together
 from zvmlab.base.shard import Shard, shard_of
+from zvmlab.base.tree import TREE
 from zvmlab.cli import merge
 from zvmlab.cli.main import main
 from zvmlab.differ import differ, merged as merged_diff, report as diff_report
@@ -323,6 +327,56 @@ def test_merged_fuzzing_is_the_sum(tmp_path: Path, capsys: Capture) -> None:
         "executions": {"guest": 3000, "control": 10},
         "findings": [],
     }
+
+
+# In the place of a fuzz target: notes how it is called, and says what libFuzzer says at its end.
+_TARGET = """#!/bin/sh
+echo "$0" "$@" >>"$NOTES"
+echo "stat::number_of_executed_units: 100"
+exit "${STATUS-0}"
+"""
+_GCOVR = "#!/bin/sh\necho '{\"line_percent\": 100}'\n"
+
+
+def _run_fuzz(build: Path, shard: str, **env: str) -> int:
+    """tests/fuzz/fuzz.py with two such targets of equal shares, for a minute with two processes."""
+    programs = {f"gcov/unit/replay_{name}": "#!/bin/sh\n" for name in ("dm_stats", "taskstats")}
+    programs |= {"dm_stats": _TARGET, "taskstats": _TARGET, "bin/gcovr": _GCOVR}
+    for name, text in programs.items():
+        (build / name).parent.mkdir(parents=True, exist_ok=True)
+        (build / name).write_text(text)
+        (build / name).chmod(0o755)
+    argv = [sys.executable, str(TREE / "tests/fuzz/fuzz.py"), "--build", str(build)]
+    argv += ["--seconds", "60", "--jobs", "2", "--shard", shard, "dm_stats", "taskstats"]
+    env |= {"PATH": f"{build / 'bin'}:{os.environ['PATH']}", "NOTES": str(build / "notes")}
+    env["PYTHONPATH"] = str(TREE / "harness")
+    done = subprocess.run(argv, env={**os.environ, **env}, capture_output=True, timeout=300)
+    return done.returncode
+
+
+def test_shards_of_fuzzing_share_the_time_and_not_the_numbers(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    calls = []
+    for number in (1, 2):
+        assert _run_fuzz(tmp_path / str(number), f"{number}/2") == 0
+        calls += (tmp_path / str(number) / "notes").read_text().splitlines()
+    assert len(calls) == 8
+    # A minute, of two machines, of two targets.
+    assert all("-max_total_time=15 " in call for call in calls)
+    assert len({found[0] for call in calls if (found := re.search(r"-seed=\d+", call))}) == 8
+    assert _merge(tmp_path / "whole", tmp_path / "1", tmp_path / "2") == 0
+    assert "dm_stats: 400 executions\ntaskstats: 400 executions\n" in capsys.readouterr().out
+    assert _run_fuzz(tmp_path / "alone", "1/1") == 0
+    alone = (tmp_path / "alone/notes").read_text().splitlines()
+    assert all("-max_total_time=30 " in call and "-seed=" not in call for call in alone)
+
+
+def test_shard_of_fuzzing_that_broke_off_is_lost(tmp_path: Path, capsys: Capture) -> None:
+    assert _run_fuzz(tmp_path / "1", "1/2") == 0
+    assert _run_fuzz(tmp_path / "2", "2/2", STATUS="9") == 1
+    assert _merge(tmp_path / "whole", tmp_path / "1", tmp_path / "2") == 1
+    assert "shard 2/2 did not come to its end" in capsys.readouterr().err
 
 
 def test_merged_fuzzing_with_a_finding(tmp_path: Path, capsys: Capture) -> None:
