@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command_private.h"
+#include "number.h"
 #include "zvmlab/event.h"
 
 /* A line on the user's console; longer ones are cut in pieces. */
@@ -142,24 +143,13 @@ int cpcmd_end(struct cpcmd_args *args, const char *module)
 
 bool cpcmd_number(const char *text, unsigned int base, uint64_t min, uint64_t max, uint64_t *out)
 {
-	static const char digits[] = "0123456789ABCDEF";
-	uint64_t value = 0;
+	uint64_t value;
 
-	assert(base == 10 || base == 16);
-	assert(min <= max && max <= UINT64_MAX / 16 - 1);
-	if (*text == '\0')
+	assert(min <= max);
+	if (!number_take(&text, text + strlen(text), base, max, &value) || *text || value < min)
 		return false;
-	for (; *text; text++) {
-		const char *digit = memchr(digits, *text, base);
-
-		if (!digit)
-			return false;
-		value = value * base + (uint64_t)(digit - digits);
-		if (value > max)
-			return false;
-	}
 	*out = value;
-	return value >= min;
+	return true;
 }
 
 const char *cpcmd_size(uint64_t bytes, char out[CPCMD_SIZE_LEN])
