@@ -33,9 +33,10 @@ static bool records_valid(const struct rec_queue *queue)
 	while (queue->bytes - at > 4) {
 		const uint32_t len = get_be32(queue->ring + at);
 
-		if (len == 0 || len > REC_MAX_RECORD || len > queue->bytes - at - 4)
+		if (len == 0 || len > smaller(REC_MAX_RECORD, queue->bytes - at - 4))
 			return false;
 		at += 4 + len;
+		assert(at <= queue->bytes);
 		count++;
 	}
 	return at == queue->bytes && count == queue->count;

@@ -139,6 +139,8 @@ START_TEST(acnt)
 	/* LINUX001, twice: the account number is the user ID. */
 	for (unsigned int i = 0; i < 2; i++)
 		ck_assert_mem_eq(fx_at(DATA + 8 * i, 8), "\xd3\xc9\xd5\xe4\xe7\xf0\xf0\xf1", 8);
+	/* Other users, too; the agent's is ours, and no virtual machine's. */
+	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "ZVMLAB", 4, NULL, NULL));
 	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "TESTER", 4, NULL, NULL));
 	ck_guest("ACNT ALL", 0, DONE);
 	ck_guest("Q REC", 0, HEAD "EREP     ON  00000000 002 EREP     INACTIVE\n"

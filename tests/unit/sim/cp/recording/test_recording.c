@@ -428,6 +428,31 @@ START_TEST(fault_message)
 }
 END_TEST
 
+/* Held back until others have been presented; here those of another service. */
+START_TEST(fault_message_late)
+{
+	const uint16_t account = rec_connected("*ACCOUNT", "ACCOUNT");
+	const uint16_t logrec = rec_opened("*LOGREC", "EREP");
+
+	arm(FAULT_RECORDING_MESSAGE, FAULT_DELAY, 2);
+	rec_made(REC_ACCOUNT, "after two", 1);
+	ck_assert_ptr_null(fx_take(0));
+	rec_made(REC_LOGREC, "1", 1);
+	rec_receive(logrec, "1");
+	ck_assert_ptr_null(fx_take(0));
+	rec_made(REC_LOGREC, "2", 1);
+	rec_receive(logrec, "2");
+	rec_receive(account, "after two");
+	arm(FAULT_RECORDING_MESSAGE, FAULT_REORDER, 0);
+	rec_made(REC_ACCOUNT, "after one", 1);
+	ck_assert_ptr_null(fx_take(0));
+	rec_made(REC_LOGREC, "3", 1);
+	rec_receive(logrec, "3");
+	rec_receive(account, "after one");
+	ck_assert_ptr_null(fx_take(0));
+}
+END_TEST
+
 START_TEST(fault_received)
 {
 	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
@@ -493,29 +518,44 @@ START_TEST(save_load)
 }
 END_TEST
 
-/* Byte @at behind the tag of the part becomes @value: the image is refused. */
-static void damaged(size_t at, uint8_t value)
+/* An image, @at: where the part of the recording services begins in it, after its tag. */
+static uint8_t *saved(size_t *len, uint8_t **at)
 {
-	uint8_t *image, before;
-	size_t len;
+	uint8_t *image = cp_save(fx.cp, len);
+
+	ck_assert_ptr_nonnull(image);
+	*at = image + state_find(image, *len, "CREC") + 4;
+	return image;
+}
+
+/* Ends the image. */
+static void refused(uint8_t *image, size_t len)
+{
 	char err[256];
 
-	image = cp_save(fx.cp, &len);
-	ck_assert_ptr_nonnull(image);
-	before = image[state_find(image, len, "CREC") + 4 + at];
-	ck_assert_int_ne(before, value);
-	image[state_find(image, len, "CREC") + 4 + at] = value;
 	state_sign(image, len);
 	ck_refused(image, len, err, sizeof(err));
 	free(image);
 }
 
+/* Byte @at of the part becomes @value: the image is refused. */
+static void damaged(size_t at, uint8_t value)
+{
+	uint8_t *image, *part;
+	size_t len;
+
+	image = saved(&len, &part);
+	ck_assert_int_ne(part[at], value);
+	part[at] = value;
+	refused(image, len);
+}
+
 /* Of each queue: used, service, user ID (9), on, limit (4), lost (8), connected, quiesced … */
+enum { USED = 0, SERVICE = 1, USERID = 2, ON = 11, LIMIT = 12, CONNECTED = 24, QUIESCED = 25,
+       SENT = 30, COUNT = 39, BYTES = 43, RECORDS = 47 };
+
 START_TEST(state_damaged)
 {
-	enum { USED = 0, SERVICE = 1, USERID = 2, ON = 11, LIMIT = 12, CONNECTED = 24, QUIESCED = 25,
-	       SENT = 30, COUNT = 39, BYTES = 43 };
-
 	fx_declare(0);
 	ck_operator("RECORDING EREP ON QID SOMEBODY", 0, "HCPCRC8072I Recording entry not found\n"
 							 "Command complete\n");
@@ -535,13 +575,49 @@ START_TEST(state_damaged)
 }
 END_TEST
 
+/* The first queue, LOGREC's own, has a record of the greatest length and a short one. */
+START_TEST(state_damaged_records)
+{
+	const uint32_t last = RECORDS + 4 + REC_MAX_RECORD;
+	const uint8_t *longest = fx_at(DATA, REC_MAX_RECORD);
+	uint8_t *image, *part;
+	size_t len;
+
+	ck_assert_uint_eq(recording_add(fx.cp, REC_LOGREC, longest, REC_MAX_RECORD), 1);
+	rec_made(REC_LOGREC, "ab", 1);
+	image = saved(&len, &part);
+	ck_assert_uint_eq(get_be32(part + COUNT), 2);
+	ck_assert_uint_eq(get_be32(part + RECORDS), REC_MAX_RECORD);
+	ck_assert_uint_eq(get_be32(part + last), 2);
+	/* One record that is too long, which takes all there is. */
+	put_be32(part + RECORDS, REC_MAX_RECORD + 6);
+	put_be32(part + COUNT, 1);
+	refused(image, len);
+	/* The last one is longer than what is left, or does not take all of it. */
+	damaged(last + 3, 3);
+	damaged(last, 0x80);
+	damaged(last + 3, 1);
+	damaged(last + 3, 0);
+	/* No record is empty, although two of 0 and of 2 bytes took as much as this one. */
+	ck_operator("RECORDING EREP PURGE QID EREP", 0, "Command complete\n");
+	rec_made(REC_LOGREC, "abcdef", 1);
+	image = saved(&len, &part);
+	ck_assert_mem_eq(part + RECORDS, "\0\0\0\6abcdef", 10);
+	put_be32(part + RECORDS, 0);
+	put_be32(part + RECORDS + 4, 2);
+	put_be32(part + COUNT, 2);
+	refused(image, len);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		arrival, services, one_by_one, parts, waiting, second_path, no_queue,
 		not_authorised, purge, quiesced_by_the_user, quiesced_by_cp, severed_by_cp,
 		send_to_service, rejected, reset, full, logoff, fault_connect, fault_record,
-		fault_message, fault_received, fault_sever, save_load, state_damaged,
+		fault_message, fault_message_late, fault_received, fault_sever, save_load,
+		state_damaged, state_damaged_records,
 	};
 	Suite *suite = suite_create("recording");
 	TCase *t = tcase_create("recording");
