@@ -46,7 +46,7 @@ struct walk {
 
 static uint16_t entry_at(const struct walk *walk, uint64_t table, uint64_t index, uint64_t *entry)
 {
-	uint8_t bytes[8];
+	uint8_t bytes[8] = { 0 };
 	uint16_t pgm;
 
 	assert(table % 2048 == 0 && index < 2048);

@@ -651,6 +651,7 @@ static const struct { uint64_t at, entry, asce; uint16_t pgm; } untranslated[] =
 	{ 0x20008, 0x28000, 0x1c003, PGM_ADDRESSING },		/* above the space */
 	{ 0x20008, 0x400000, ASCE_FIRST, PGM_ADDRESSING },	/* no storage */
 	{ 0x18008, 0x400007, ASCE_FIRST, PGM_ADDRESSING },
+	{ 0x1c008, 0x400000, ASCE_FIRST, PGM_ADDRESSING },
 	{ 0x20008, 0x28200, ASCE_FIRST, PGM_PROTECTION },
 	{ 0x1c008, 0x20200, ASCE_FIRST, PGM_PROTECTION },
 	{ 0x18008, 0x1c207, ASCE_FIRST, PGM_PROTECTION },

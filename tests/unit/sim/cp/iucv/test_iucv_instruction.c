@@ -264,6 +264,25 @@ START_TEST(trace_of_a_call)
 }
 END_TEST
 
+/* In the order of the numbers that Linux's enum iucv_command_codes and IBM's macro give them. */
+static const char *const names[] = {
+	"query", "test-message", "retrieve-buffer", "describe", "send", "receive", "reply",
+	"test-completion", "reject", "purge", "accept", "connect", "declare-buffer", "quiesce",
+	"resume", "sever", "set-mask", "set-control-mask", "unknown", "unknown",
+};
+
+START_TEST(trace_of_each_function)
+{
+	char call[64];
+
+	snprintf(call, sizeof(call), "\"call\":\"iucv.%s\"", names[_i]);
+	fx.trace_len = 0;
+	parm_zero();
+	guest((enum iucv_function)_i);
+	ck_assert_ptr_nonnull(strstr(fx.trace, call));
+}
+END_TEST
+
 START_TEST(functions_of_the_guest_only)
 {
 	struct iucv_parm q = { 0 };
@@ -405,6 +424,7 @@ int main(void)
 	tcase_add_test(tc, fault_names_partner);
 	tcase_add_test(tc, fault_limit);
 	tcase_add_test(tc, trace_of_a_call);
+	tcase_add_loop_test(tc, trace_of_each_function, 0, sizeof(names) / sizeof(names[0]));
 	tcase_add_test(tc, functions_of_the_guest_only);
 	tcase_add_test(tc, reset_leaves_nothing);
 	tcase_add_test(tc, message_blocks);

@@ -156,6 +156,25 @@ START_TEST(decoded_type)
 }
 END_TEST
 
+/* Of what its type does not have nothing is taken, whatever a corrupted image has there. */
+START_TEST(decoded_corrupted)
+{
+	for (enum iucv_type type = IUCV_SEVERED; type <= IUCV_PATH_RESUMED; type++) {
+		uint8_t image[IUCV_EVENT_SIZE];
+		struct iucv_event event;
+
+		memset(image, 0xff, sizeof(image));
+		iucv_event_decode(image, type, &event);
+		ck_assert_int_eq(event.type, type);
+		ck_assert_uint_eq(event.flags, 0);
+		ck_assert_uint_eq(event.msglim, 0);
+		ck_assert_str_eq(event.vmid, "");
+		ck_assert_uint_eq(event.path, 0xffff);
+		ck_assert_uint_eq(event.ipuser[0], 0xff);
+	}
+}
+END_TEST
+
 #define PATH 0x0203
 #define MASK 0x02
 #define AT(offset) ((offset) + 2u) /* a byte of the list below */
@@ -261,6 +280,7 @@ int main(void)
 	tcase_add_loop_test(tc, encoded, 0, IMAGES);
 	tcase_add_loop_test(tc, decoded, 0, IMAGES);
 	tcase_add_test(tc, decoded_type);
+	tcase_add_test(tc, decoded_corrupted);
 	tcase_add_loop_test(tc, list_decoded, 0, sizeof(functions) / sizeof(functions[0]));
 	suite_add_tcase(suite, tc);
 	return check_run_suite(suite);
