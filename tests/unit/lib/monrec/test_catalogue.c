@@ -193,6 +193,26 @@ START_TEST(lookup)
 }
 END_TEST
 
+/* Whatever the numbers are, there is the layout that has them, or none; also beyond the last. */
+START_TEST(numbers)
+{
+	unsigned int found = 0, all = 0;
+
+	for (unsigned int domain = 0; domain <= UINT8_MAX; domain++)
+		for (unsigned int number = 0; number < 200; number++) {
+			layout = monrec_layout(domain, number);
+			if (!layout)
+				continue;
+			ck_assert_uint_eq(layout->domain, domain);
+			ck_assert_uint_eq(layout->number, number);
+			found++;
+		}
+	for (layout = monrec_layout_next(NULL); layout; layout = monrec_layout_next(layout))
+		all++;
+	ck_assert_uint_eq(found, all);
+}
+END_TEST
+
 /* Names, offsets and lengths of z/VM 5.3 are those that zpmd declares; sums of them are kept. */
 static const struct {
 	unsigned int domain, number;
@@ -547,6 +567,7 @@ int main(void)
 	tcase_add_test(tc, complete);
 	tcase_add_test(tc, names);
 	tcase_add_test(tc, lookup);
+	tcase_add_test(tc, numbers);
 	tcase_add_test(tc, members_of_5_3);
 	tcase_add_test(tc, pages_of_ibm);
 	tcase_add_test(tc, records);

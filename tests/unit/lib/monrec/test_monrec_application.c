@@ -65,14 +65,19 @@ static int begin(void)
 	return monrec_application_begin(&record, &application);
 }
 
-/* The next value; returns it to be looked at. */
+/* The next value; returns it to be looked at.  Nothing is left of the value before. */
 static struct monrec_value next(const char *name, enum monrec_value_type type)
 {
 	struct monrec_value value;
 
+	memset(&value, 0xff, sizeof(value));
 	ck_assert_msg(monrec_application_next(&application, &value), "no %s", name);
 	ck_assert_str_eq(value.name, name);
 	ck_assert_int_eq(value.type, type);
+	if (type == MONREC_VALUE_TEXT)
+		ck_assert_uint_eq(value.number, 0);
+	else
+		ck_assert(!value.text && value.text_len == 0);
 	return value;
 }
 
