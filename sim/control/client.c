@@ -206,10 +206,11 @@ static void answer(struct ctl *ctl, struct ctl_client *client)
 
 static void receive(struct ctl *ctl, struct ctl_client *client)
 {
-	for (int i = 0; i < MAX_READS && !client->ended && !client->dropped; i++) {
+	for (int i = 0; i < MAX_READS; i++) {
 		ssize_t done;
 
-		if (client->in.len >= CTL_MAX_LINE || client->out.len >= CTL_OUT_PAUSE)
+		if (client->ended || client->in.len >= CTL_MAX_LINE ||
+		    client->out.len >= CTL_OUT_PAUSE)
 			return;
 		if (!reserve(&client->in, READ_SIZE)) {
 			drop(ctl, client, "no memory for its requests");

@@ -198,6 +198,32 @@ START_TEST(endless_line_is_refused)
 }
 END_TEST
 
+/* Nothing that follows is answered, even while the client has not read what it was sent before. */
+START_TEST(nothing_after_a_line_that_is_too_long)
+{
+	static char line[CTL_MAX_LINE];
+	static const char more[] = "\n{\"execute\":\"query-faults\"}\n";
+	static char text[400001];
+	const struct cp_event event = { .kind = CP_EVENT_CONSOLE, .name = "LINUX001",
+					.text = memset(text, 'a', sizeof(text) - 1) };
+	int fd = new_client();
+
+	ctl_event(ctl, &event);
+	say(fd, memset(line, ' ', sizeof(line)), sizeof(line));
+	while (step())
+		;
+	ck_assert(ctl->client[0]->ended && ctl->client[0]->out.len > 0);
+	say(fd, more, sizeof(more) - 1);
+	ctl_dispatch(ctl);
+	ck_assert_int_eq(strncmp(read_line(fd), "{\"event\":\"console\"", 18), 0);
+	ck_assert_str_eq(read_line(fd), bad("the request is longer than 8 MiB; the connection is "
+					    "closed"));
+	ck_assert_str_eq(read_line(fd), "");
+	ck_assert_ptr_null(ctl->client[0]);
+	close(fd);
+}
+END_TEST
+
 /* As long as the longest line, and no end of it is there. */
 START_TEST(line_without_an_end_is_refused)
 {
@@ -620,6 +646,7 @@ int main(void)
 	tcase_add_test(tc, half_closed_client_is_answered);
 	tcase_add_test(tc, requests_wait_for_the_cp);
 	tcase_add_test(tc, endless_line_is_refused);
+	tcase_add_test(tc, nothing_after_a_line_that_is_too_long);
 	tcase_add_test(tc, line_without_an_end_is_refused);
 	tcase_add_test(tc, longest_line_is_answered);
 	tcase_add_test(tc, room_of_a_long_line);
