@@ -87,6 +87,8 @@ static bool write_parts(int fd, struct iovec part[2], size_t left)
 		const ssize_t done = TEMP_FAILURE_RETRY(writev(fd, part, 2));
 		size_t first;
 
+		if (done == 0)
+			errno = EIO;
 		if (done <= 0)
 			return false;
 		left -= (size_t)done;

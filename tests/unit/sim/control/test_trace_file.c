@@ -121,6 +121,7 @@ END_TEST
 static size_t taken_at_once;
 static unsigned int signals;
 static bool full;	/* the next one finds no room */
+static bool nothing;	/* the next one writes nothing, and does not say why */
 
 ssize_t __real_writev(int fd, const struct iovec *part, int count);
 ssize_t __wrap_writev(int fd, const struct iovec *part, int count);
@@ -139,6 +140,11 @@ ssize_t __wrap_writev(int fd, const struct iovec *part, int count)
 		full = false;
 		errno = ENOSPC;
 		return -1;
+	}
+	if (nothing) {
+		nothing = false;
+		errno = 0;
+		return 0;
 	}
 	if (taken_at_once == 0)
 		return __real_writev(fd, part, count);
@@ -165,6 +171,21 @@ START_TEST(lines_written_in_parts)
 		trace_file_close(file);
 	}
 	taken_at_once = 0;
+}
+END_TEST
+
+/* Not tried for ever: it is an error. */
+START_TEST(line_of_which_nothing_is_written)
+{
+	struct trace_file *file = trace_file_open(path, TRACE_LIMIT_DEFAULT, err, sizeof(err));
+
+	trace_file_line(file, "first", 5);
+	nothing = true;
+	trace_file_line(file, "never", 5);
+	trace_file_line(file, "never", 5);
+	ck_assert_str_eq(trace_file_ended(file), "Input/output error");
+	trace_file_close(file);
+	ck_assert_str_eq(contents(), "first\n");
 }
 END_TEST
 
@@ -420,6 +441,7 @@ int main(void)
 	tcase_add_test(tc, full_disk_ends_the_trace_with_one_message);
 	tcase_add_test(tc, line_that_fits_in_part);
 	tcase_add_test(tc, lines_written_in_parts);
+	tcase_add_test(tc, line_of_which_nothing_is_written);
 	tcase_add_test(tc, repeats_are_counted);
 	tcase_add_test(tc, count_that_does_not_fit);
 	tcase_add_test(tc, registers_that_count);
