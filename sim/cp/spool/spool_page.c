@@ -6,6 +6,7 @@
 #include "spool_private.h"
 
 #define DATA_SIZE ((uint32_t)SPLINK_DATA_END - SPLINK_DATA)
+static_assert(SPLINK_DATA_END - CCW_SIZE + RECORD_DATA <= CP_PAGE_SIZE, "what page_valid() reads");
 
 void spool_pages_init(struct spool *spool)
 {
@@ -164,8 +165,7 @@ static bool page_valid(const uint8_t *page, uint32_t most, uint32_t *fill, uint3
 			at += CCW_SIZE;
 			continue;
 		}
-		if (at + RECORD_DATA > DATA_SIZE)
-			return false;
+		/* Its lengths are within the page, even if they are beyond the data. */
 		len = get_be16(record + RECORD_COUNT);
 		if (len == 0 || len > most ||
 		    get_be16(record + RECORD_LENGTH) != record_size(len) ||
@@ -174,6 +174,7 @@ static bool page_valid(const uint8_t *page, uint32_t most, uint32_t *fill, uint3
 		at += record_size(len);
 		(*records)++;
 	}
+	assert(at <= DATA_SIZE);
 	*fill = at;
 	return count > 0;
 }

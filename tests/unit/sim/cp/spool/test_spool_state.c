@@ -358,6 +358,10 @@ START_TEST(more_than_a_page)
 	ck_assert_uint_eq(spool_info("LINUX001", SPOOL_PRT, 3).records, 0);
 	set(PRINTED + COUNT, 4, commands + 1);
 	ck_contradicts();
+	/* Nor is it one if its bytes behind the data look like it. */
+	set(PRINTED + PAGE + 4064 + 4, 4, 0x70000001);
+	ck_contradicts();
+	set(PRINTED + PAGE + 4064 + 4, 4, 0);
 	set(PRINTED + COUNT, 4, commands);
 	/* The last 8 bytes: not even the lengths of a record fit. */
 	set(PRINTED + RECORD + 4040 + 4, 4, 0x60000001);
@@ -370,6 +374,11 @@ START_TEST(more_than_a_page)
 	ck_loads();
 	set(PRINTED + RECORD + 4032 + 4, 4, 0x60000005);
 	set(PRINTED + RECORD + 4032 + 8, 4, 0x00000018);
+	ck_contradicts();
+	/* A page has one command at least. */
+	set(PRINTED + COUNT, 4, 0);
+	set(PRINTED + RECORDS, 4, 0);
+	set(PRINTED + FILL, 2, 0);
 	ck_contradicts();
 }
 END_TEST
