@@ -321,6 +321,39 @@ START_TEST(creating_a_cp_with_a_spool)
 }
 END_TEST
 
+static unsigned int reset_by_load;
+
+/* The CP is what @image says, but for the number of trace records. */
+static void ck_is(struct cp *cp, const uint8_t *image, size_t len)
+{
+	const size_t trace = state_find(image, len, "TRAC") + 4;
+	size_t now_len;
+	uint8_t *now = cp_save(cp, &now_len);
+
+	ck_assert_uint_eq(now_len, len);
+	memcpy(now + trace, image + trace, 8);
+	ck_assert_mem_eq(now, image, len - STATE_CHECKSUM);
+	free(now);
+}
+
+/* Nothing has changed, or, half-way, all has been reset: a reset then changes nothing. */
+static void ck_not_loaded(struct cp *cp, int rc, const uint8_t *image, size_t len)
+{
+	uint8_t *now;
+
+	if (rc == -1) {
+		ck_is(cp, image, len);
+		return;
+	}
+	ck_assert_int_eq(rc, -2);
+	ck_assert_ptr_nonnull(strstr(err, "there is not enough memory, and the CP has been reset"));
+	now = cp_save(cp, &len);
+	cp_reset(cp);
+	ck_is(cp, now, len);
+	free(now);
+	reset_by_load++;
+}
+
 /* Save the CP, and load that while something may fail. */
 static uint8_t *load_failing(struct cp *cp, size_t *len)
 {
@@ -332,6 +365,8 @@ static uint8_t *load_failing(struct cp *cp, size_t *len)
 	rc = cp_load(cp, image, *len, err, sizeof(err));
 	armed = false;
 	ck_assert_msg(rc == 0 || (left == 0 && err[0]), "refused without a sentence");
+	if (rc != 0)
+		ck_not_loaded(cp, rc, image, *len);
 	return image;
 }
 
@@ -411,6 +446,7 @@ static void load_once(void)
 START_TEST(loading_a_state)
 {
 	at_every_place(STORAGE, load_once);
+	ck_assert_uint_gt(reset_by_load, 0);
 }
 END_TEST
 
