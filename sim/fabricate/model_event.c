@@ -318,8 +318,9 @@ bool model_flush(struct model *m, struct model_set *set)
 {
 	const uint64_t tod = model_tod(m, m->now);
 
-	if (m->events.suspended && !resume(m, tod))
-		return false;
+	/* Without room for another block nothing gathers. */
+	if (m->events.suspended)
+		(void)resume(m, tod);
 	return m->events.block.pos > 0 && deliver_block(m, tod, set);
 }
 
