@@ -229,8 +229,8 @@ static void *serve(void *context)
 			fds[1] = (struct pollfd){ .fd = http_fd(exporter->http), .events = POLLIN };
 		if (exporter->lines)
 			json_lines_poll(exporter->lines, fds + 2);
-		if (poll(fds, 2 + JSON_LINES_FDS, timeout_ms(exporter)) < 0)
-			continue;
+		/* If it fails, for lack of memory, nothing is ready. */
+		(void)poll(fds, 2 + JSON_LINES_FDS, timeout_ms(exporter));
 		if (exporter->http)
 			http_run(exporter->http);
 		if (exporter->lines)

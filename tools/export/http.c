@@ -125,11 +125,8 @@ static enum MHD_Result queue(struct http *http, struct MHD_Connection *connectio
 static enum MHD_Result tell(struct http *http, struct MHD_Connection *connection,
 			    enum http_answer answer, const char *sentence)
 {
-	char text[256];
-	const int len = snprintf(text, sizeof(text), "%s\n", sentence);
-
-	return queue(http, connection, answer, "text/plain; charset=utf-8", text, (size_t)len,
-		     MHD_RESPMEM_MUST_COPY);
+	return queue(http, connection, answer, "text/plain; charset=utf-8",
+		     (char *)(uintptr_t)sentence, strlen(sentence), MHD_RESPMEM_MUST_COPY);
 }
 
 static enum MHD_Result give_page(struct http *http, struct MHD_Connection *connection)
@@ -153,7 +150,7 @@ static enum MHD_Result give_values(struct http *http, struct MHD_Connection *con
 
 	if (!http->values(http->context, open ? METRICS_OPENMETRICS : METRICS_TEXT, &out)) {
 		text_free(&out);
-		return tell(http, connection, HTTP_FAILED, "There is not enough memory.");
+		return tell(http, connection, HTTP_FAILED, "There is not enough memory.\n");
 	}
 	return queue(http, connection, HTTP_OK,
 		     open ? OPENMETRICS_TYPE "; version=1.0.0; charset=utf-8" :
@@ -191,14 +188,15 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 	(void)upload_size;
 	(void)request;
 	if (!may_read(http, connection))
-		return tell(http, connection, HTTP_UNAUTHORIZED, "User or password is wrong.");
+		return tell(http, connection, HTTP_UNAUTHORIZED, "User or password is wrong.\n");
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-		return tell(http, connection, HTTP_NOT_ALLOWED, "Only GET and HEAD are possible.");
+		return tell(http, connection, HTTP_NOT_ALLOWED,
+			    "Only GET and HEAD are possible.\n");
 	if (strcmp(url, "/metrics") == 0)
 		return give_values(http, connection);
 	if (strcmp(url, "/") == 0)
 		return give_page(http, connection);
-	return tell(http, connection, HTTP_NOT_FOUND, "There are only / and /metrics.");
+	return tell(http, connection, HTTP_NOT_FOUND, "There are only / and /metrics.\n");
 }
 
 /* What the library says of clients is of no interest; why it does not begin is. */

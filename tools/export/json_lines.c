@@ -20,7 +20,7 @@
 enum { LISTEN_FD = JSON_LINES_CLIENTS, WAKE_FD };
 
 struct client {
-	int fd;			/* -1: none */
+	int fd;			/* does not block; -1: none */
 	struct text waiting;	/* whole lines, but for the first one that is being sent */
 	size_t sent;		/* of it */
 	uint64_t lost;		/* and not told yet */
@@ -79,8 +79,7 @@ static void send_waiting(struct json_lines *lines, struct client *client)
 {
 	while (client->sent < client->waiting.len) {
 		const ssize_t sent = send(client->fd, client->waiting.bytes + client->sent,
-					  client->waiting.len - client->sent,
-					  MSG_DONTWAIT | MSG_NOSIGNAL);
+					  client->waiting.len - client->sent, MSG_NOSIGNAL);
 
 		if (sent < 0) {
 			if (errno != EAGAIN && errno != EINTR)
@@ -220,7 +219,7 @@ static void take_client(struct json_lines *lines)
 static bool has_ended(const struct client *client)
 {
 	char bytes[512];
-	const ssize_t got = recv(client->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+	const ssize_t got = recv(client->fd, bytes, sizeof(bytes), 0);
 
 	return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
 }
