@@ -135,6 +135,27 @@ START_TEST(more_than_there_is_room_for)
 }
 END_TEST
 
+/* It is found out by sending, and is no reason to end: no signal comes. */
+START_TEST(client_that_is_gone)
+{
+	const int fd = client();
+	struct pollfd fds[JSON_LINES_FDS];
+
+	/* As if the others had been ready before it went. */
+	json_lines_poll(lines, fds);
+	for (size_t i = 0; i < JSON_LINES_FDS; i++)
+		fds[i].revents = 0;
+	close(fd);
+	/* The first line is refused by the client's side, the second one by this one. */
+	for (unsigned int i = 0; i < 2; i++) {
+		ck_assert_uint_eq(counts().clients, 1);
+		give("line\n");
+		json_lines_run(lines, fds);
+	}
+	ck_assert_uint_eq(counts().clients, 0);
+}
+END_TEST
+
 /* Lines are whole, and those that are missing are counted where they would be. */
 START_TEST(slow_client)
 {
@@ -237,7 +258,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		each_client, more_than_there_is_room_for, slow_client, stream, end,
+		each_client, more_than_there_is_room_for, client_that_is_gone, slow_client, stream,
+		end,
 	};
 
 	return check_run("export_lines", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
