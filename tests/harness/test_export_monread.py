@@ -18,7 +18,7 @@ import pytest
 from exporter_tool import OPENMETRICS, SECONDS, TEXT, Exporter, exporting, text_values, values
 from monread_tool import END, ROOT, START, TOD, build_monread, part, run, stream, user
 
-from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, EXIT_USAGE
+from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, EXIT_TIMEOUT, EXIT_USAGE
 from zvmlab.mondata.records import EVENT, Record
 
 SECOND = 4096 * 1000000
@@ -106,6 +106,17 @@ def test_losses_are_counters(monread: Path, tmp_path: Path) -> None:
         found = running.values()
     assert found["monread_sets_lost_total"] == 1
     assert sum(value for key, value in found.items() if "violations" in key) >= 1
+
+
+def test_no_data_for_too_long(monread: Path, tmp_path: Path) -> None:
+    """It ends, although it could be asked for values: it was told to wait no longer."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    writer = os.open(fifo, os.O_RDWR)
+    done = run(monread, "export", "--listen", "0", "--timeout", "10ms", fifo)
+    os.close(writer)
+    assert done.returncode == EXIT_TIMEOUT
+    assert f"monread: {fifo}: Connection timed out" in done.stderr
 
 
 def test_other_requests(running: Exporter) -> None:

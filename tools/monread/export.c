@@ -132,8 +132,9 @@ void export_stay(const struct export *export, const struct input *input, int cod
 {
 	sigset_t none;
 
+	/* A signal and a wait that was too long have codes of their own. */
 	if (!export->listens || (input->format == MONREC_DEVICE && !input->index) ||
-	    input_signal() || input->timed_out || code > EXIT_FAILED)
+	    code > EXIT_FAILED)
 		return;
 	sigemptyset(&none);
 	while (signals_count() == 0)
