@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE /* asprintf() */
 #include "index.h"
 
 #include <stdlib.h>
@@ -15,9 +14,12 @@
 
 char *index_name(const char *name)
 {
-	char *made;
+	const size_t size = strlen(name) + sizeof(".idx");
+	char *made = malloc(size);
 
-	return asprintf(&made, "%s.idx", name) < 0 ? NULL : made;
+	if (made)
+		snprintf(made, size, "%s.idx", name);
+	return made;
 }
 
 static bool parse_hex(const char *text, uint8_t *bytes, size_t len)

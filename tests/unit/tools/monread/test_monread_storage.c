@@ -153,9 +153,28 @@ START_TEST(a_reader)
 }
 END_TEST
 
+/* Not even the name of its index can be made: the file cannot be read, with or without one. */
+START_TEST(a_file)
+{
+	struct input input = { .name = path };
+
+	close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	storage_left = 0;
+	ck_assert_int_eq(input_open(&input, false), -ENOMEM);
+	input_close(&input);
+	storage_left = -1;
+	ck_assert_int_eq(input_open(&input, false), 0);
+	ck_assert_int_eq(input.format, MONREC_SAVED);
+	input_close(&input);
+	unlink(path);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = { outputs, folders_that_are_not_there, rows, a_reader };
+	const TTest *const tests[] = {
+		outputs, folders_that_are_not_there, rows, a_reader, a_file,
+	};
 
 	return check_run("monread storage", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
 }
