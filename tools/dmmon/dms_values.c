@@ -99,7 +99,7 @@ static void add_times(struct area *area, const uint64_t *row)
 void dms_values_add(struct metrics *metrics, const char *device, const struct dms_region *r,
 		    uint64_t index, const uint64_t *row, unsigned int doubt)
 {
-	char region[16], number[24];
+	char region[sizeof("-2147483648")], number[sizeof("18446744073709551615")];
 	struct area area = { .metrics = metrics, .region = r, .labels = { device, region, number } };
 
 	snprintf(region, sizeof(region), "%d", r->id);
