@@ -143,7 +143,7 @@ $(BUILD)/unit/test_failing: WRAPPED := malloc calloc realloc strdup mmap open cl
 	fstat lstat chmod socket bind listen epoll_create1 epoll_ctl eventfd read write writev recv send
 
 # Storage that runs out: tests/unit/storage_fails.h.
-$(addprefix $(BUILD)/unit/test_,tool_text dms_storage export_files export_metrics monread_storage monrec_stream taskmon_storage): WRAPPED := malloc calloc realloc reallocarray \
+$(addprefix $(BUILD)/unit/test_,tool_text tool_translate dms_storage export_files export_metrics monread_storage monrec_stream taskmon_storage): WRAPPED := malloc calloc realloc reallocarray \
 	strdup strndup
 
 # Parts of a file that are written and read one by one, and where it has holes.

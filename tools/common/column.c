@@ -4,16 +4,19 @@
 #include <assert.h>
 #include <errno.h>
 #include <jansson.h>
+#include <libintl.h>
 #include <string.h>
+
+#include "translate.h"
 
 #define SCHEMA_DIALECT "https://json-schema.org/draft/2020-12/schema"
 
 const char *column_unit_name(enum column_unit unit)
 {
 	static const char *const names[UNIT_COUNT] = {
-		[UNIT_NONE] = "", [UNIT_TIME] = "s since 1970", [UNIT_S] = "s", [UNIT_MS] = "ms",
+		[UNIT_NONE] = "", [UNIT_TIME] = N_("s since 1970"), [UNIT_S] = "s", [UNIT_MS] = "ms",
 		[UNIT_US] = "us", [UNIT_NS] = "ns", [UNIT_BYTES] = "bytes", [UNIT_KIB] = "KiB",
-		[UNIT_SECTORS] = "sectors of 512 bytes", [UNIT_PER_S] = "1/s",
+		[UNIT_SECTORS] = N_("sectors of 512 bytes"), [UNIT_PER_S] = "1/s",
 		[UNIT_BYTES_PER_S] = "bytes/s", [UNIT_PERCENT] = "%",
 	};
 
@@ -112,6 +115,7 @@ void columns_list(FILE *out, const struct column *columns, size_t count)
 {
 	int widest = 0;
 
+	translate_help();
 	for (size_t i = 0; i < count; i++)
 		if ((int)strlen(columns[i].name) > widest)
 			widest = (int)strlen(columns[i].name);
@@ -119,10 +123,10 @@ void columns_list(FILE *out, const struct column *columns, size_t count)
 		const char *unit = column_unit_name(columns[i].unit);
 
 		fprintf(out, "%c %-*s  %s%s%s%s\n", columns[i].standard ? '*' : ' ', widest,
-			columns[i].name, columns[i].meaning, *unit ? " (" : "", unit,
-			*unit ? ")" : "");
+			columns[i].name, gettext(columns[i].meaning), *unit ? " (" : "",
+			*unit ? gettext(unit) : "", *unit ? ")" : "");
 	}
-	fprintf(out, "* shown unless --fields says otherwise\n");
+	fputs(gettext("* shown unless --fields says otherwise\n"), out);
 }
 
 /* Every value may be null: a row has what was known.  Return: NULL without memory. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "command.h"
 
+#include "translate.h"
 #include "zvmlab_version.h"
 
 #include <assert.h>
+#include <libintl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +16,13 @@ static const char *tool_name = "tool";
 
 static void list(FILE *out, const struct tool *tool)
 {
-	fprintf(out, "Usage: %s COMMAND [OPTION...] [ARGUMENT...]\n%s\n\n", tool->name,
-		tool->summary);
+	translate_help();
+	fprintf(out, gettext("Usage: %s COMMAND [OPTION...] [ARGUMENT...]\n"), tool->name);
+	fprintf(out, "%s\n\n", gettext(tool->summary));
 	for (const struct command *command = tool->commands; command->name; command++)
-		fprintf(out, "  %-10s %s\n", command->name, command->summary);
-	fprintf(out, "\n'%s COMMAND --help' lists the options of a command, '%s --version' the version.\n",
-		tool->name, tool->name);
+		fprintf(out, "  %-10s %s\n", command->name, gettext(command->summary));
+	fprintf(out, gettext("\n'%s COMMAND --help' lists the options of a command, '%s --version' "
+			     "the version.\n"), tool->name, tool->name);
 }
 
 void complain(const char *format, ...)

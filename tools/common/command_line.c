@@ -2,16 +2,20 @@
 #include "command_line.h"
 
 #include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "number.h"
+#include "translate.h"
 
 /* Options without a letter: this and their row.  Letters are below. */
 #define KEY_OF_ROW 0x100
 
-/* With the end of each. */
+/* With the end of each, and the part that every command has. */
 #define OPTIONS_ROOM (OPTION_ROWS_MAX + 1)
-#define CHILDREN_ROOM (OPTION_PARTS_MAX + 1)
+#define PARTS_ROOM (OPTION_PARTS_MAX + 1)
+#define CHILDREN_ROOM (PARTS_ROOM + 1)
 
 /* A table as argp knows it, and what it is about. */
 struct parser {
@@ -110,6 +114,43 @@ static void set(const struct option_row *row, void *target, char *word, struct a
 	}
 }
 
+/* In place of argp's own options, which print help before the locale is set. */
+static void print_help(void *target, char *word, struct argp_state *state)
+{
+	(void)target;
+	(void)word;
+	translate_help();
+	argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+}
+
+static void print_usage(void *target, char *word, struct argp_state *state)
+{
+	(void)target;
+	(void)word;
+	argp_state_help(state, stdout, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
+}
+
+static void print_version(void *target, char *word, struct argp_state *state)
+{
+	(void)target;
+	(void)word;
+	(void)state;
+	puts(argp_program_version);
+	exit(EXIT_SUCCESS);
+}
+
+#define HELP_ROWS                                                                                 \
+	{ "help", '?', NULL, "print this help", TO_CALL(print_help), .group = -1 },               \
+	{ "usage", '\0', NULL, "print a short usage message", TO_CALL(print_usage), .group = -1 }
+static const struct option_row help_rows[] = { HELP_ROWS, { 0 } };
+static const struct option_row help_and_version_rows[] = {
+	HELP_ROWS,
+	{ "version", 'V', NULL, "print the version", TO_CALL(print_version), .group = -1 },
+	{ 0 }
+};
+static const struct option_table help_options = { .rows = help_rows };
+static const struct option_table help_and_version_options = { .rows = help_and_version_rows };
+
 static error_t take_option(const struct parser *parser, int key, char *word,
 			   struct argp_state *state)
 {
@@ -196,27 +237,40 @@ static error_t parse(int key, char *word, struct argp_state *state)
 	}
 }
 
+static void open_part(struct parser *parser, struct argp_child *child, const struct option_part *part,
+		      void *arguments)
+{
+	parser->table = part->table;
+	parser->target = (char *)arguments + part->member;
+	parser->argp = (struct argp){ .parser = parse, .help_filter = translate_layout };
+	convert(parser);
+	*child = (struct argp_child){
+		.argp = &parser->argp, .header = part->heading, .group = part->group,
+	};
+}
+
 error_t command_line_parse(const struct command_line *line, unsigned int flags, int argc,
 			   char **argv, void *arguments)
 {
-	struct parser parts[OPTION_PARTS_MAX] = { 0 };
+	const struct option_part help = {
+		argp_program_version ? &help_and_version_options : &help_options, 0, .group = -1,
+	};
+	struct parser parts[PARTS_ROOM] = { 0 };
 	struct argp_child children[CHILDREN_ROOM] = { 0 };
 	struct parser command = {
 		.line = line, .table = line->options, .target = arguments, .parts = parts,
-		.argp = { .parser = parse, .args_doc = line->words_help, .doc = line->help },
+		.argp = {
+			.parser = parse, .args_doc = line->words_help, .doc = line->help,
+			.children = children, .help_filter = translate_layout,
+		},
 	};
+	size_t count = 0;
 
-	for (size_t i = 0; line->parts && line->parts[i].table; i++) {
-		assert(i < OPTION_PARTS_MAX);
-		parts[i].table = line->parts[i].table;
-		parts[i].target = (char *)arguments + line->parts[i].member;
-		parts[i].argp.parser = parse;
-		convert(&parts[i]);
-		children[i].argp = &parts[i].argp;
-		children[i].header = line->parts[i].heading;
-		children[i].group = line->parts[i].group;
+	for (; line->parts && line->parts[count].table; count++) {
+		assert(count < OPTION_PARTS_MAX);
+		open_part(&parts[count], &children[count], &line->parts[count], arguments);
 	}
-	command.argp.children = line->parts ? children : NULL;
+	open_part(&parts[count], &children[count], &help, arguments);
 	convert(&command);
-	return argp_parse(&command.argp, argc, argv, flags, NULL, &command);
+	return argp_parse(&command.argp, argc, argv, flags | ARGP_NO_HELP, NULL, &command);
 }

@@ -351,8 +351,8 @@ START_TEST(help)
 		"\n\n Shared:\n"
 		"  -d, --depth=N              how deep\n"
 		"\n"
-		"  -?, --help                 Give this help list\n"
-		"      --usage                Give a short usage message\n\n"
+		"  -?, --help                 print this help\n"
+		"      --usage                print a short usage message\n\n"
 		"Mandatory or optional arguments to long options are also mandatory or optional\n"
 		"for any corresponding short options.\n\n"
 		"That is it.\n");
