@@ -24,5 +24,5 @@ settings.load_profile("same")
 @pytest.fixture(autouse=True)
 def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """The user's settings must not change what a test sees."""
-    for name in ("ZVMLAB_DEBUG", "NO_COLOR", "FORCE_COLOR"):
+    for name in ("ZVMLAB_DEBUG", "NO_COLOR", "FORCE_COLOR", "LANGUAGE"):
         monkeypatch.delenv(name, raising=False)

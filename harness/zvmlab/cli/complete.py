@@ -11,6 +11,7 @@ A script is text that needs no program to run, so that the TAB key answers at on
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shlex
 import subprocess
@@ -133,7 +134,12 @@ def ask(program: Path) -> Ask:
         argv = [str(program), *words]
         try:
             done = subprocess.run(
-                argv, capture_output=True, text=True, timeout=_HELP_SECONDS, check=True
+                argv,
+                capture_output=True,
+                text=True,
+                timeout=_HELP_SECONDS,
+                check=True,
+                env={**os.environ, "LC_ALL": "C"},  # the help in English
             )
         except (OSError, subprocess.SubprocessError) as error:
             raise CannotRun(f"'{shlex.join(argv)}' does not list its options: {error}") from error

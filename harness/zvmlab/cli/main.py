@@ -38,6 +38,7 @@ from zvmlab.cli import (
     top as cli_top,
 )
 from zvmlab.cli.options import say
+from zvmlab.cli.translate import HelpParser
 
 EXIT_INTERRUPTED = 128 + signal.SIGINT
 _EPILOG = """\
@@ -55,7 +56,7 @@ exit codes: 0 pass, 1 failed, 2 usage, 77 cannot run here, 124 time-out,
 """
 
 
-class Parser(argparse.ArgumentParser):
+class Parser(HelpParser):
     """Says where the help is instead of printing the whole usage."""
 
     def error(self, message: str) -> None:  # type: ignore[override]

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""Help in the language of the user: that of LANGUAGE, LC_ALL, LC_MESSAGES or LANG, if po/ has it.
+
+    class Parser(HelpParser): …
+
+Only what ``--help`` prints is translated; messages and all that a program may read are the same in
+every language.  Texts need no mark: `texts` lists all that a parser has, and the help is translated
+when it is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gettext
+import os
+import sys
+import unicodedata
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from zvmlab.base.tree import TREE
+
+DOMAIN = "zvmlab"
+USAGE = "usage: "
+"""Before the usage line; argparse prints it."""
+_BEGIN_NO_LINE = frozenset(
+    "\u3002\u3001\uff0c\uff1b\uff1a\uff1f\uff01\uff09\u300b\u300d\u300f\u201d\u2019\u2026%,.;:?!)]}"
+)
+_END_NO_LINE = frozenset("\uff08\u300a\u300c\u300e\u201c\u2018([{")
+
+
+def languages(environment: Mapping[str, str]) -> list[str]:
+    """Those that the user asks for, as the C library has it: none in the locale C."""
+    names = (environment.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
+    locale = next((name for name in names if name), "C")
+    if locale in ("C", "POSIX"):
+        return []
+    return [name for name in environment.get("LANGUAGE", "").split(":") if name] or [locale]
+
+
+def folders(tree: Path = TREE) -> Iterator[Path]:
+    """Where catalogues may be: what was built in the tree, what was installed beside it."""
+    yield tree / "build/locale"
+    yield tree.parent.parent / "share/locale"
+
+
+def catalogue(wanted: list[str], encoding: str | None) -> gettext.NullTranslations:
+    """The first that is there; one without texts if none is, or if its texts cannot be printed."""
+    for folder in folders() if wanted else ():
+        file = gettext.find(DOMAIN, str(folder), wanted)
+        if file is None:
+            continue
+        try:
+            with open(file, "rb") as opened:
+                found = gettext.GNUTranslations(opened)
+            found.gettext(USAGE).encode(encoding or "ascii")
+        except (OSError, ValueError):  # of another program, damaged, or not for this terminal
+            continue
+        return found
+    return gettext.NullTranslations()
+
+
+def texts(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+    """What the help of a parser and of those below it consists of: where, and the text."""
+    name = parser.prog
+    for text in (parser.description, parser.epilog):
+        if text:
+            yield name, text
+    for group in parser._action_groups:
+        for text in (group.title, group.description):
+            if text and group._group_actions:
+                yield name, text
+    for action in parser._actions:
+        if action.help and action.help != argparse.SUPPRESS:
+            yield f"{name} {_named(action)}", action.help
+        if isinstance(action, argparse._SubParsersAction):
+            for shown in action._choices_actions:
+                if shown.help:
+                    yield name, shown.help
+                yield from texts(action.choices[shown.dest])
+
+
+def _named(action: argparse.Action) -> str:
+    return (
+        action.option_strings[-1] if action.option_strings else str(action.metavar or action.dest)
+    )
+
+
+def _translate(parser: argparse.ArgumentParser, found: gettext.NullTranslations) -> None:
+    """Puts the translations into the places of the texts."""
+
+    def of(text: str | None) -> str | None:
+        return found.gettext(text) if text else text
+
+    parser.description, parser.epilog = of(parser.description), of(parser.epilog)
+    for group in parser._action_groups:
+        group.title, group.description = of(group.title), of(group.description)
+    for action in parser._actions:
+        action.help = of(action.help)
+        if isinstance(action, argparse._SubParsersAction):
+            for shown in action._choices_actions:
+                shown.help = of(shown.help)
+
+
+def _output_encoding() -> str | None:
+    return getattr(sys.stdout, "encoding", None)
+
+
+class HelpParser(argparse.ArgumentParser):
+    """A parser whose help is in the language of the user."""
+
+    _catalogue: gettext.NullTranslations = gettext.NullTranslations()
+
+    def format_help(self) -> str:
+        self._catalogue = catalogue(languages(os.environ), _output_encoding())
+        if isinstance(self._catalogue, gettext.GNUTranslations):
+            _translate(self, self._catalogue)
+        return super().format_help()
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        if not isinstance(self._catalogue, gettext.GNUTranslations):
+            return super()._get_formatter()
+        bases = (_Wide, cast(type, self.formatter_class))
+        formatter = type("Formatter", bases, {"usage": self._catalogue.gettext(USAGE)})
+        made: argparse.HelpFormatter = formatter(prog=self.prog)
+        return made
+
+
+class _Wide(argparse.HelpFormatter):
+    """Counts columns of a terminal, of which some characters take two."""
+
+    usage = USAGE
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return wrap(" ".join(text.split()), width)
+
+    def _format_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None) -> str:
+        prefix = self.usage if prefix is None else prefix
+        text: str = super()._format_usage(usage, actions, groups, prefix)
+        # Further lines begin below the first option.
+        return text.replace("\n ", "\n " + " " * (columns(prefix) - len(prefix)))
+
+
+def columns(text: str) -> int:
+    """How many a terminal needs for it."""
+    return sum(
+        0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
+        for c in text
+    )
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Its lines, broken at blanks and beside wide characters."""
+    lines = []
+    while (end := _line_end(text, width)) < len(text):
+        lines.append(text[:end].rstrip())
+        text = text[end:].lstrip()
+    return [*lines, text]
+
+
+def _line_end(text: str, width: int) -> int:
+    used, end = 0, 0
+    for at, character in enumerate(text):
+        if at and _may_break(text[at - 1], character):
+            end = at
+        used += columns(character)
+        if used > width and end and character != " ":
+            return end
+    return len(text)
+
+
+def _may_break(before: str, after: str) -> bool:
+    if after == " ":
+        return before != " "
+    if before == " " or after in _BEGIN_NO_LINE or before in _END_NO_LINE:
+        return False
+    return columns(before) == 2 or columns(after) == 2
