@@ -194,7 +194,7 @@ $(SERVER):
 replay: $(REPLAY)
 
 .PHONY: tools
-tools: $(TOOLS) ## build dmmon, taskmon and monread for this machine
+tools: $(TOOLS) $(BUILD)/locale ## build dmmon, taskmon and monread for this machine
 
 $(eval $(call program,$(REPLAY),sim/replay/main.c,sim/replay,plain))
 $(foreach tool,$(TOOLS),$(eval $(call program,$(tool),tools/$(notdir $(tool))/main.c,tools/$(notdir $(tool)),plain)))
@@ -202,6 +202,31 @@ $(foreach bench,$(BENCH_BIN),$(eval $(call program,$(bench),tests/bench/$(notdir
 $(REPLAY) $(TOOLS) $(BENCH_BIN):
 	$(say) LD $@
 	$(Q)$(CC) $(PLAIN_CFLAGS) $(LDFLAGS) -o $@ $(LINKED)
+
+# Help in other languages: a catalogue for each program, of the texts that it has.  Without the
+# programs of gettext and po4a it stays English, as pages do.  msggrep warns of \v, which argp needs.
+CATALOGUES := zvmlab $(notdir $(TOOLS))
+CATALOGUE.zvmlab := zvmlab
+$(foreach tool,$(notdir $(TOOLS)),$(eval CATALOGUE.$(tool) := argp tools/$(tool)/* tools/common/* tools/export/*))
+$(BUILD)/locale: $(wildcard po/*/help.po)
+	$(say) MSGFMT $@
+	$(Q)if ! command -v msgfmt >/dev/null; then \
+		echo "help stays in English only: install gettext for other languages"; exit; fi; \
+	rm -rf $@; for po in $^; do to=$@/$$(basename $${po%/*})/LC_MESSAGES && mkdir -p $$to && \
+		{ $(foreach program,$(CATALOGUES),msggrep -o $$to/$(program).po $(CATALOGUE.$(program):%=-N '%') $$po && \
+			msgfmt -o $$to/$(program).mo $$to/$(program).po &&) rm $$to/*.po; } 2>$@/said || \
+			{ cat $@/said; rm -rf $@; exit 1; }; rm $@/said; done
+
+$(BUILD)/man: po/po4a.cfg $(wildcard po/*/*.po) $(wildcard docs/*.[13])
+	$(say) PO4A $@
+	$(Q)if ! command -v po4a >/dev/null; then \
+		echo "man pages stay in English only: install po4a for other languages"; exit; fi; \
+	po4a --quiet --no-update --variable build=$(BUILD) --variable tree=$(BUILD) po/po4a.cfg && touch $@
+
+.PHONY: translations
+translations: ## bring new English texts of help and pages into po/, and say what is to be translated there
+	$(Q)ci/setup.sh run build check lint
+	$(Q)$(HARNESS) ci/translations.py --update --build $(BUILD)
 
 .PHONY: monrec
 monrec: $(MONREC_LIB) ## build libmonrec, static and shared, for programs that read monitor data
@@ -425,6 +450,15 @@ bench-shards: setup-bench ## benchmark only a sweep in two shards: what it takes
 bench-emulators: setup-bench ## benchmark only the two emulators against each other
 	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part emulators
 
+# $(1): names of commands; $(2): names of pages.  What other languages have of them, if it was built.
+define install-translations
+$(Q)for file in $(foreach name,$(1),$(BUILD)/locale/*/LC_MESSAGES/$(name).mo) $(foreach page,$(2),$(BUILD)/man/*/man?/$(page)); do \
+	if [ -e "$$file" ]; then to=$(DESTDIR)$(PREFIX)/share/$${file#$(BUILD)/} && \
+		mkdir -p "$${to%/*}" && install -m 644 "$$file" "$$to" || exit 1; fi; \
+done
+
+endef
+
 # $(1): name of a command; $(2): options of "zvmlab completion" for it.
 define install-completion
 $(Q)for to in bash:bash-completion/completions/$(1) zsh:zsh/site-functions/_$(1) \
@@ -441,18 +475,20 @@ INSTALLED = { git ls-files --error-unmatch Makefile >/dev/null 2>&1 && git ls-fi
 INSTALLED_FROM := Makefile lib sim guest driver tools harness examples zvmlab pyproject.toml LICENSES \
 	docs/control-schema.json ci/modules.mk ci/packages.txt
 .PHONY: install
-install: ## install zvmlab to PREFIX (below DESTDIR, if set)
+install: $(BUILD)/locale $(BUILD)/man ## install zvmlab to PREFIX (below DESTDIR, if set)
 	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/lib/zvmlab $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
 	$(Q)$(INSTALLED) | xargs cp -r --parents -t $(DESTDIR)$(PREFIX)/lib/zvmlab
 	$(Q)ln -sf ../lib/zvmlab/zvmlab $(DESTDIR)$(PREFIX)/bin/zvmlab
 	$(Q)install -m 644 docs/zvmlab.1 $(DESTDIR)$(PREFIX)/share/man/man1/zvmlab.1
+	$(call install-translations,zvmlab,zvmlab.1)
 	$(call install-completion,zvmlab)
 
 .PHONY: install-tools
-install-tools: $(TOOLS) install-units ## install dmmon, monread and taskmon with man pages, and taskmon's systemd units
+install-tools: $(TOOLS) install-units $(BUILD)/locale $(BUILD)/man ## install dmmon, monread and taskmon with man pages, and taskmon's systemd units
 	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
 	$(Q)install $(TOOLS) $(DESTDIR)$(PREFIX)/bin
 	$(Q)install -m 644 $(TOOLS:$(BUILD)/%=docs/%.1) $(DESTDIR)$(PREFIX)/share/man/man1
+	$(call install-translations,$(notdir $(TOOLS)),$(TOOLS:$(BUILD)/%=%.1))
 	$(foreach tool,$(TOOLS),$(call install-completion,$(notdir $(tool)),--program $(tool)))
 
 # Where systemd looks for units of packages, and of what is installed beside them.
@@ -471,10 +507,11 @@ install-units: ## install taskmon's systemd units alone
 	$(foreach unit,$(UNITS),$(call install-unit,$(unit)))
 
 .PHONY: install-monrec
-install-monrec: $(MONREC_LIB) ## install libmonrec, its headers, its man page and its pkg-config file
+install-monrec: $(MONREC_LIB) $(BUILD)/man ## install libmonrec, its headers, its man page and its pkg-config file
 	$(Q)mkdir -p $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig \
 		$(DESTDIR)$(PREFIX)/share/man/man3
 	$(Q)install -m 644 docs/libmonrec.3 $(DESTDIR)$(PREFIX)/share/man/man3
+	$(call install-translations,,libmonrec.3)
 	$(Q)install -m 644 $(MONREC_HEADERS) $(DESTDIR)$(PREFIX)/include
 	$(Q)install -m 644 $(BUILD)/libmonrec.a $(DESTDIR)$(LIBDIR)
 	$(Q)install -m 755 $(BUILD)/libmonrec.so.0 $(DESTDIR)$(LIBDIR)

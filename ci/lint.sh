@@ -79,6 +79,7 @@ run mypy "$python" -m mypy --no-error-summary harness/zvmlab tests ci sim/qemu/*
 run reuse reuse lint --quiet
 run layers env PYTHONPATH=harness "$python" ci/layers.py
 run version "$python" ci/version.py
+run translations env PYTHONPATH=harness "$python" ci/translations.py
 run mutants env PYTHONPATH=harness "$python" tests/mutants/mutate.py --check
 run driver env PYTHONPATH=harness "$python" -m zvmlab.build.driverlint
 exit $status
