@@ -18,6 +18,7 @@ _PROMPT = "$ "
 _GUEST = "guest# "
 _COMMENT = re.compile(r"\s+#\s.*$")
 _BEGINS = ("make ", "./zvmlab ", "zvmlab ", "PYTHONPATH=", "ZVMLAB_")
+_TRANSLATED = re.compile(r"\.[a-z]{2}(_[A-Z]{2})?\.md$")
 _SECONDS = 30
 
 
@@ -42,9 +43,10 @@ class Shown:
 
 
 def pages(root: Path) -> list[str]:
-    """The pages of the tree that are Markdown, by name."""
+    """The pages of the tree that are Markdown, by name; translations have the same commands."""
     found = [*root.glob("*.md"), *root.glob("docs/*.md"), *root.glob("driver/*.md")]
-    return sorted(path.relative_to(root).as_posix() for path in found)
+    names = (path.relative_to(root).as_posix() for path in found)
+    return sorted(name for name in names if not _TRANSLATED.search(name))
 
 
 def shown(root: Path, page: str) -> list[Shown]:

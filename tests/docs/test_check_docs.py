@@ -95,6 +95,14 @@ def test_every_kind_of_block_is_found(root: Path) -> None:
     assert shown.shown(root, "docs/page.md")[3].text == "cat <<END\nwithin\nEND"
 
 
+def test_translated_pages_are_left_out(root: Path) -> None:
+    """They have the commands of the English ones; a page with another point in its name has its own."""
+    before = shown.pages(root)
+    for name in ("README.zh_CN.md", "docs/page.de.md", "docs/page.v2.md"):
+        (root / name).write_text("```sh\nmake other\n```\n", encoding="utf-8")
+    assert shown.pages(root) == sorted([*before, "docs/page.v2.md"])
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
