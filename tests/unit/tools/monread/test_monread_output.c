@@ -509,7 +509,8 @@ START_TEST(activity_lines)
 	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET_END)), 0);
 	ck_assert_int_eq(sink->ops->keep(sink), 0);
 	is("{\"until\":\"2026-03-02T00:01:00.000000Z\",\"sets\":1,\"records\":6,\"busy\":{},"
-	   "\"users\":[],\"devices\":[],\"events\":[\"logon GUEST\"],\"lost\":0,\"overflows\":0}\n");
+	   "\"users\":[],\"devices\":[],\"events\":[\"logon GUEST\"],\"lost\":0,\"overflows\":0,"
+	   "\"processors\":[],\"waits\":[],\"paging-users\":[],\"volumes\":[]}\n");
 	/* A set in which no interval ends says nothing; one that is lost has not been. */
 	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET_END)), 0);
 	ck_assert_int_eq(sink->ops->keep(sink), 0);
@@ -527,7 +528,8 @@ START_TEST(activity_lines)
 	   "\"busy\":{\"IFL\":25.0},\"page-reads\":0.5,\"page-writes\":1.5,\"starts\":2.5,"
 	   "\"users\":[{\"user\":\"LINUX\",\"seconds\":7.5}],"
 	   "\"devices\":[{\"device\":\"001F\",\"starts\":2.5}],\"events\":[\"logon GUEST\"],"
-	   "\"lost\":1,\"overflows\":2}\n");
+	   "\"lost\":1,\"overflows\":2,\"processors\":[{\"processor\":0,\"type\":\"IFL\","
+	   "\"users\":25.0,\"system\":0.0}],\"waits\":[],\"paging-users\":[],\"volumes\":[]}\n");
 	ck_assert_int_eq(sink->ops->close(sink), 0);
 }
 END_TEST
