@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "activity.h"
+#include "blank_record.h"
 #include "bytes.h"
 #include "ebcdic.h"
 
@@ -25,13 +26,7 @@ static void start(void)
 /* The next record of @len bytes, all zeros behind its header, @seconds after the begin. */
 static void record(unsigned int domain, unsigned int number, uint32_t len, unsigned int seconds)
 {
-	memset(bytes, 0, sizeof(bytes));
-	memset(&item, 0, sizeof(item));
-	item.kind = MONREC_RECORD;
-	item.record = (struct monrec_record){
-		.data = bytes, .len = len, .domain = (uint8_t)domain, .number = (uint16_t)number,
-		.tod = BEGIN + seconds * TOD_SECOND,
-	};
+	blank_record(&item, bytes, sizeof(bytes), domain, number, len, BEGIN + seconds * TOD_SECOND);
 }
 
 static const struct monrec_field *field(const char *name)
