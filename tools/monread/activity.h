@@ -17,7 +17,8 @@
  *	paging		D4R9 of a user, D3R4 of a volume
  *	response	of all I/O: samples of D0R12 that found users waiting for it, times what
  *			D1R9 says is between two samples, by the I/Os of all devices but paging
- *			volumes; of a device: D6R14, the times of its measurement block, by its samples
+ *			volumes; of a device: D6R14, the times of its measurement block, by its
+ *			samples
  *	partition	D1R4, D0R15
  *
  * Counters are taken as differences of two records; one that has fallen by more than

@@ -64,10 +64,11 @@ static json_t *paging_users(const struct activity *now, const struct activity *b
 		const uint64_t writes = user->pages.writes - last->pages.writes;
 
 		if (reads || writes)
-			json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:I}", "user",
-				activity_user_name(user, name), "read", (json_int_t)reads, "written",
-				(json_int_t)writes, "resident", (json_int_t)user->resident, "slots",
-				(json_int_t)user->slots));
+			json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:I}",
+				"user", activity_user_name(user, name),
+				"read", (json_int_t)reads, "written", (json_int_t)writes,
+				"resident", (json_int_t)user->resident,
+				"slots", (json_int_t)user->slots));
 	}
 	return list;
 }
@@ -114,10 +115,10 @@ static json_t *processors(const struct activity *now, const struct activity *bef
 
 static json_t *partition(const struct system_activity *system)
 {
-	json_t *made = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i}", "number", system->number,
-				 "configured", system->configured, "standby", system->standby,
-				 "shared", system->shared, "dedicated", system->dedicated, "machine",
-				 system->machine);
+	json_t *made = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i}",
+				 "number", system->number, "configured", system->configured,
+				 "standby", system->standby, "shared", system->shared,
+				 "dedicated", system->dedicated, "machine", system->machine);
 
 	add_text(made, "name", system->partition, sizeof(system->partition));
 	return made;

@@ -136,8 +136,9 @@ static struct device_activity *take_device(struct activity *f, uint32_t source, 
 	return device;
 }
 
-static struct device_activity *take_device_field(struct activity *f, const struct monrec_record *record,
-			      const char *name)
+static struct device_activity *take_device_field(struct activity *f,
+						 const struct monrec_record *record,
+						 const char *name)
 {
 	uint64_t number, starts;
 

@@ -74,12 +74,17 @@ static bool has_values(const struct activity *f, const struct chart *chart, unsi
 	return false;
 }
 
+static unsigned int ticks_of(const struct activity *f, struct clock_tick ticks[CLOCK_TICKS])
+{
+	return clock_ticks(clock_seconds(f->bucket[0].first),
+			   clock_seconds(f->bucket[f->buckets - 1].last), ticks);
+}
+
 /* Bands where sets are missing, and a line at each round time. */
 static void draw_times(FILE *out, const struct activity *f)
 {
 	struct clock_tick ticks[CLOCK_TICKS];
-	const unsigned int count = clock_ticks(clock_seconds(f->bucket[0].first),
-					       clock_seconds(f->bucket[f->buckets - 1].last), ticks);
+	const unsigned int count = ticks_of(f, ticks);
 
 	for (unsigned int i = 0; i < f->buckets; i++) {
 		const struct bucket *bucket = &f->bucket[i];
@@ -101,8 +106,7 @@ static void draw_times(FILE *out, const struct activity *f)
 static void write_times(FILE *out, const struct activity *f)
 {
 	struct clock_tick ticks[CLOCK_TICKS];
-	const unsigned int count = clock_ticks(clock_seconds(f->bucket[0].first),
-					       clock_seconds(f->bucket[f->buckets - 1].last), ticks);
+	const unsigned int count = ticks_of(f, ticks);
 
 	for (unsigned int i = 0; i < count; i++)
 		fprintf(out, "<span class=\"x%s\" style=\"left:%.1f%%\">%s</span>\n",

@@ -245,7 +245,8 @@ bool options_print(const struct options *options)
 {
 	return options->check || options->json || options->values ||
 	       !(options->exporting || options->summary || options->activity ||
-		 options->tables || options->write_stream || options->write_monwrite || options->csv || options->html);
+		 options->tables || options->write_stream || options->write_monwrite ||
+		 options->csv || options->html);
 }
 
 unsigned int options_release(const struct options *options)

@@ -160,8 +160,10 @@ static uint64_t samples_of(const struct state_counts *states)
 }
 
 static const struct report_column wait_columns[] = {
-	TEXT("user"), NUMBER("running %"), NUMBER("CPU wait %"), NUMBER("I/O wait %"), NUMBER("page wait %"),
-	NUMBER("simulation %"), NUMBER("idle %"), NUMBER("dormant %"), NUMBER("other %"), NUMBER("samples"), { NULL, false },
+	TEXT("user"), NUMBER("running %"), NUMBER("CPU wait %"), NUMBER("I/O wait %"),
+	NUMBER("page wait %"),
+	NUMBER("simulation %"), NUMBER("idle %"), NUMBER("dormant %"), NUMBER("other %"),
+	NUMBER("samples"), { NULL, false },
 };
 
 static void wait_row(struct report *report, const struct thresholds *thresholds, const char *name,
