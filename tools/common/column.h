@@ -130,6 +130,12 @@ static inline struct cell cell_toned(struct cell cell, enum cell_tone tone)
 	return cell;
 }
 
+/* A text to be looked at. */
+static inline struct cell cell_text_toned(const char *bytes, size_t len, enum cell_tone tone)
+{
+	return (struct cell){ .present = true, .tone = tone, .text = { bytes, len } };
+}
+
 /* The columns of a tool, and which of them are shown in which order. */
 struct selection {
 	const struct column *columns;

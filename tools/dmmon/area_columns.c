@@ -24,7 +24,7 @@ static struct cell doubt_cell(const struct device *device, const uint64_t *row,
 		text = "time-impossible";
 	else if (device->request_based && (row[DMS_READS] || row[DMS_WRITES]))
 		text = "request-based";
-	return text ? cell_toned(cell_text(text, strlen(text)), TONE_BAD) : cell_absent();
+	return text ? cell_text_toned(text, strlen(text), TONE_BAD) : cell_absent();
 }
 
 void area_cells(struct cell *cells, const struct device *device, const struct dms_region *r,

@@ -77,7 +77,7 @@ static int draw(struct rows *rows, const struct watched *watched, const struct d
 					     cell_absent(),
 			cell_unsigned(bucket[i]),
 			all > 0 ? cell_real(PER_CENT * (double)bucket[i] / all) : cell_absent(),
-			cell_toned(cell_text(bar, (size_t)(part * BAR_WIDTH + 0.5)), TONE_GOOD),
+			cell_text_toned(bar, (size_t)(part * BAR_WIDTH + 0.5), TONE_GOOD),
 		};
 
 		code = area_put(rows, cells);
