@@ -25,7 +25,7 @@ from zvmlab.base.tree import TREE
 SHARDS = TREE / "examples/shards"
 CI = TREE / "examples/ci"
 SECONDS = 60
-# Notes how it is called; a sweep writes results as FINDS says, and ends with STATUS.
+# Notes how it is called; writes results if FINDS has some, and ends with STATUS.
 FAKE = f"""#!/bin/sh
 echo "$@" >>"$NOTES"
 while [ $# -gt 1 ]; do
@@ -33,7 +33,7 @@ while [ $# -gt 1 ]; do
     shift
 done
 mkdir -p "$output"
-echo "${{FINDS-}}" >"$output/{NAME}"
+if [ -n "${{FINDS-}}" ]; then echo "$FINDS" >"$output/{NAME}"; fi
 exit "${{STATUS-0}}"
 """
 FINISHED = '{"finished": 3}'
@@ -262,7 +262,7 @@ def test_slurm_array_has_each_shard_once(called: Called, status: str) -> None:
     """The merge waits for all tasks, however they ended, and its exit code is the whole's."""
     called.program("bin/sbatch", SBATCH)
     words = ("3", "my.py:one", "--seed", "7", "--point", "iucv.*")
-    done = called.run(SHARDS / "slurm.sh", *words, STATUS=status)
+    done = called.run(SHARDS / "slurm.sh", *words, STATUS=status, FINDS=FINISHED)
     assert done.returncode == int(status)
     array, *sweeps, second, merge = called.calls()
     assert "--array=1-3" in array and "--requeue" in array
