@@ -56,15 +56,22 @@ void translate_help(void)
 		setenv("ARGP_HELP_FMT", ARGP_LAYOUT, 0);
 }
 
-/* Characters that begin no line, and those that end none. */
+/* Characters that begin no line, and those that end none: of Chinese texts, then of English ones. */
 static bool begins_no_line(wchar_t c)
 {
-	return c && wcschr(L"\u3002\u3001\uff0c\uff1b\uff1a\uff1f\uff01\uff09\u300b\u300d\u300f\u201d\u2019\u2026%,.;:?!)]}", c);
+	static const wchar_t chinese[] = {
+		0x3002, 0x3001, 0xff0c, 0xff1b, 0xff1a, 0xff1f, 0xff01, 0xff09, 0x300b, 0x300d,
+		0x300f, 0x201d, 0x2019, 0x2026, 0,
+	};
+
+	return c && (wcschr(chinese, c) || wcschr(L"%,.;:?!)]}", c));
 }
 
 static bool ends_no_line(wchar_t c)
 {
-	return c && wcschr(L"\uff08\u300a\u300c\u300e\u201c\u2018([{", c);
+	static const wchar_t chinese[] = { 0xff08, 0x300a, 0x300c, 0x300e, 0x201c, 0x2018, 0 };
+
+	return c && (wcschr(chinese, c) || wcschr(L"([{", c));
 }
 
 static unsigned int width_of(wchar_t c)
