@@ -137,9 +137,9 @@ def test_areas_that_do_most(lab: Lab) -> None:
     ios = [row["reads"] + row["writes"] for row in everything]
     assert ios == sorted(ios, reverse=True) and len(everything) == AREAS
     for row in everything:
-        area = lab.areas(row["device"], 0)[row["area"]]
+        counters = lab.areas(row["device"], 0)[row["area"]]
         sizes = [
-            area[sectors] * SECTOR / area[count] if area[count] else None
+            counters[sectors] * SECTOR / counters[count] if counters[count] else None
             for sectors, count in ((3, 1), (7, 5))
         ]
         assert [row["read_size_bytes"], row["write_size_bytes"]] == sizes

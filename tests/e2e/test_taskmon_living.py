@@ -107,7 +107,16 @@ def test_all_tasks_are_shown(
 def test_intervals_add_up_to_what_the_scheduler_counts(taskmon: Taskmon, worker: Worker) -> None:
     """Each of them is a part of the time between two looks at /proc."""
     before = worker.cpu_ns()
-    words = ("get", "--pid", str(worker.pid), "--interval", "200ms", "--count", "3", *JSON)
+    words: tuple[str, ...] = (
+        "get",
+        "--pid",
+        str(worker.pid),
+        "--interval",
+        "200ms",
+        "--count",
+        "3",
+        *JSON,
+    )
     shown = rows(taskmon(*words).check().stdout)
     after = worker.cpu_ns()
     assert [row["interval"] for row in shown] == [1, 2, 3]
@@ -146,7 +155,7 @@ def test_sums_by_cgroup_user_and_command(
         agent.mkdir(f"{CGROUP}/some").check()
         agent.write_file(f"{CGROUP}/some/cgroup.procs", str(worker.pid).encode(), 0o644)
         assert b"0::/some\n" in agent.read_file(f"/proc/{worker.pid}/cgroup")
-        words = ("get", "--by", "cgroup", *JSON)
+        words: tuple[str, ...] = ("get", "--by", "cgroup", *JSON)
         found = {row["name"]: row for row in rows(taskmon(*words).check().stdout)}
         # Its child of the moment is there, too.
         assert found["/some"]["tasks"] in (1, 2) and found["/"]["tasks"] > 10

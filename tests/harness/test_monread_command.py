@@ -193,7 +193,7 @@ def test_counts_are_those_of_fabricate(monread: Path, tmp_path: Path) -> None:
     """Of each format; the model counts what it writes."""
     for format in ("monwrite", "stream"):
         out = tmp_path / format
-        argv = [sys.executable, ROOT / "zvmlab", "fabricate", "--workload"]
+        argv: list[str | Path] = [sys.executable, ROOT / "zvmlab", "fabricate", "--workload"]
         argv += [ROOT / "examples/storm.json", "--hours", "0.1", "--format", format, "--out", out]
         made = subprocess.run(argv, capture_output=True, timeout=300, check=True).stderr.decode()
         found = re.search(r"^(\d+) data sets, (\d+) records, (\d+) bytes", made, re.MULTILINE)

@@ -312,7 +312,7 @@ def test_thresholds(monread: Path, tmp_path: Path) -> None:
 def test_tables_of_a_modelled_system(monread: Path, tmp_path: Path) -> None:
     """What the model's source says of it: an I/O takes 2 ms, samples are 2 s apart."""
     out = tmp_path / "data"
-    workload = {
+    workload: dict[str, object] = {
         **{"hours": 1, "seed": 3, "processors": [{"type": "CP", "count": 3}]},
         "system": {"name": "SYS1", "partition": "PART7"},
         "devices": [
@@ -322,7 +322,13 @@ def test_tables_of_a_modelled_system(monread: Path, tmp_path: Path) -> None:
         "users": [{"name": "U", "count": 20, "io": 50, "paging": 5, "transactions": 1}],
     }
     (tmp_path / "w.json").write_text(json.dumps(workload))
-    argv = [sys.executable, ROOT / "zvmlab", "fabricate", "--workload", tmp_path / "w.json"]
+    argv: list[str | Path] = [
+        sys.executable,
+        ROOT / "zvmlab",
+        "fabricate",
+        "--workload",
+        tmp_path / "w.json",
+    ]
     subprocess.run([*argv, "--out", out], capture_output=True, timeout=300, check=True)
     html = tmp_path / "page"
     assert run(monread, out, "--html", html).returncode == EXIT_PASS

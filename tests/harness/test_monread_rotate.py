@@ -69,7 +69,7 @@ def ten(folder: Path) -> Path:
 )
 def test_size(monread: Path, folder: Path, size: int, sets: int) -> None:
     """A set and its end of data have three frames, each further set two more."""
-    words = ["--write-monwrite", folder / "out", "--rotate-size", f"{size}"]
+    words: list[str | Path] = ["--write-monwrite", folder / "out", "--rotate-size", f"{size}"]
     done = run(monread, ten(folder), *words)
     assert (done.returncode, done.stderr.count("\n")) == (EXIT_PASS, 1), done.stderr
     groups = [list(range(at, min(at + sets, 10))) for at in range(0, 10, sets)]
@@ -80,7 +80,7 @@ def test_size(monread: Path, folder: Path, size: int, sets: int) -> None:
 @pytest.mark.parametrize(("minutes", "sets"), [("1m", 2), ("119s", 3), ("2m", 3), ("1h", 10)])
 def test_time(monread: Path, folder: Path, minutes: str, sets: int) -> None:
     """From the first set of a file on, by the clock of the data."""
-    words = ["--write-monwrite", folder / "out", "--rotate-time", minutes]
+    words: list[str | Path] = ["--write-monwrite", folder / "out", "--rotate-time", minutes]
     assert run(monread, ten(folder), *words).returncode == EXIT_PASS
     groups = [list(range(at, min(at + sets, 10))) for at in range(0, 10, sets)]
     wanted = {f"out.{n}" if n else "out": group for n, group in enumerate(reversed(groups))}
@@ -92,14 +92,14 @@ def test_clock_that_is_set_back(monread: Path, folder: Path) -> None:
     tods = [10, 0, 1, 9, 10, 11]
     data = folder.parent / "in"
     data.write_bytes(file_of(*[numbered(n, TOD + m * MINUTE) for n, m in enumerate(tods)]))
-    words = ["--write-monwrite", folder / "out", "--rotate-time", "10m"]
+    words: list[str | Path] = ["--write-monwrite", folder / "out", "--rotate-time", "10m"]
     assert run(monread, data, *words).returncode == EXIT_PASS
     assert files(folder) == {"out": [5], "out.1": [0, 1, 2, 3, 4]}
 
 
 @pytest.mark.parametrize("keep", [1, 3])
 def test_the_oldest_ones_go(monread: Path, folder: Path, keep: int) -> None:
-    words = ["--write-monwrite", folder / "out", "--rotate-size", "1"]
+    words: list[str | Path] = ["--write-monwrite", folder / "out", "--rotate-size", "1"]
     words += ["--rotate-keep", str(keep)]
     assert run(monread, ten(folder), *words).returncode == EXIT_PASS
     assert files(folder) == {"out": [9]} | {f"out.{n}": [9 - n] for n in range(1, keep + 1)}
@@ -109,7 +109,7 @@ def test_what_was_there_is_kept(monread: Path, folder: Path) -> None:
     """An earlier run's file is the first to be renamed; without the option it is written over."""
     (folder / "out").write_bytes(file_of(numbered(77)))
     (folder / "out.1").write_bytes(file_of(numbered(76)))
-    words = ["--write-monwrite", folder / "out", "--rotate-size", "1G"]
+    words: list[str | Path] = ["--write-monwrite", folder / "out", "--rotate-size", "1G"]
     assert run(monread, ten(folder), *words).returncode == EXIT_PASS
     assert files(folder) == {"out": list(range(10)), "out.1": [77], "out.2": [76]}
     (folder / "out").write_bytes(b"")
@@ -136,7 +136,7 @@ def test_what_is_no_file_is_not_replaced(monread: Path, folder: Path, kind: str)
     victim.write_bytes(b"kept")
     data = ten(folder)
     in_the_way(folder, kind)
-    words = ["--write-monwrite", folder / "out", "--rotate-size", f"{9 * FRAME}"]
+    words: list[str | Path] = ["--write-monwrite", folder / "out", "--rotate-size", f"{9 * FRAME}"]
     done = run(monread, data, *words)
     assert done.returncode == EXIT_FAILED
     said = (
@@ -155,7 +155,7 @@ def test_what_is_no_file_is_not_replaced(monread: Path, folder: Path, kind: str)
 
 def test_output_that_is_no_file(monread: Path, folder: Path) -> None:
     (folder / "out").mkdir()
-    words = ["--write-monwrite", folder / "out", "--rotate-size", "1"]
+    words: list[str | Path] = ["--write-monwrite", folder / "out", "--rotate-size", "1"]
     done = run(monread, ten(folder), *words)
     assert done.returncode == EXIT_USAGE
     assert done.stderr == f"monread: {folder / 'out'}: Is a directory\n"
@@ -210,7 +210,7 @@ def test_full_disk(monread: Path, folder: Path) -> None:
 def test_new_file_that_may_not_be_made(monread: Path, folder: Path) -> None:
     """The old one has its name again, and goes on."""
     data = ten(folder)
-    words = ["--write-monwrite", folder / "out", "--rotate-size", f"{9 * FRAME}"]
+    words: list[str | Path] = ["--write-monwrite", folder / "out", "--rotate-size", f"{9 * FRAME}"]
     # Standard streams, the input and the output: there is no room for another file.
     done = subprocess.run(
         [monread, data, *words],
@@ -232,7 +232,7 @@ def test_other_outputs_have_all(monread: Path, folder: Path) -> None:
     lengths = [len(stream(*one)) for one in sets]
     index = "".join(f'{{"length":{one}}}\n' for one in lengths)
     (folder.parent / "in.idx").write_text(index)
-    words = ["--write-monwrite", folder / "out", "--rotate-size", "1"]
+    words: list[str | Path] = ["--write-monwrite", folder / "out", "--rotate-size", "1"]
     words += ["--write-stream", folder.parent / "stream"]
     done = run(monread, data, *words)
     assert done.returncode == EXIT_FAILED
@@ -242,7 +242,7 @@ def test_other_outputs_have_all(monread: Path, folder: Path) -> None:
 
 def test_end_of_data_is_there_at_any_time(monread: Path, folder: Path) -> None:
     """No set at all: the file is one of MONWRITE all the same, and none is begun beside it."""
-    words = ["--write-monwrite", folder / "out", "--rotate-size", "1"]
+    words: list[str | Path] = ["--write-monwrite", folder / "out", "--rotate-size", "1"]
     assert run(monread, "-", *words, data=END_OF_DATA).returncode == EXIT_PASS
     assert files(folder) == {"out": []}
     assert (folder / "out").read_bytes() == END_OF_DATA
