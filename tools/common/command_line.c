@@ -119,8 +119,7 @@ static void print_help(void *target, char *word, struct argp_state *state)
 {
 	(void)target;
 	(void)word;
-	translate_help();
-	argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+	translate_print_help(state);
 }
 
 static void print_usage(void *target, char *word, struct argp_state *state)
@@ -242,7 +241,7 @@ static void open_part(struct parser *parser, struct argp_child *child, const str
 {
 	parser->table = part->table;
 	parser->target = (char *)arguments + part->member;
-	parser->argp = (struct argp){ .parser = parse, .help_filter = translate_layout };
+	parser->argp = (struct argp){ .parser = parse };
 	convert(parser);
 	*child = (struct argp_child){
 		.argp = &parser->argp, .header = part->heading, .group = part->group,
@@ -261,7 +260,7 @@ error_t command_line_parse(const struct command_line *line, unsigned int flags, 
 		.line = line, .table = line->options, .target = arguments, .parts = parts,
 		.argp = {
 			.parser = parse, .args_doc = line->words_help, .doc = line->help,
-			.children = children, .help_filter = translate_layout,
+			.children = children,
 		},
 	};
 	size_t count = 0;

@@ -7,18 +7,17 @@
 #include <limits.h>
 #include <locale.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <wchar.h>
 
-/* Columns of argp's layout: of a line, and of the text beside an option. */
+/* Columns of argp's layout: of a line, and where the text beside an option begins. */
 #define LINE_COLUMNS 79u
-#define OPTION_COLUMNS 50u
-/* So long in bytes that argp breaks no line that was laid out here. */
-#define ARGP_LAYOUT "rmargin=400"
+#define OPTION_AT 29u
+/* argp counts bytes and breaks lines at blanks only: it shall break none. */
+#define ARGP_LAYOUT "rmargin=9999"
 
 static bool is_translated;
 
@@ -159,15 +158,38 @@ char *translate_wrap(const char *text, unsigned int columns)
 	return made;
 }
 
-char *translate_layout(int key, const char *text, void *input)
+/* A line of argp's help, which it left as long as it is; further lines of an option's text are below it. */
+static void print_line(const char *line)
 {
-	/* Of no option, but a text of its own. */
-	const bool whole = key >= ARGP_KEY_HELP_PRE_DOC && key <= ARGP_KEY_HELP_ARGS_DOC;
-	char *made = NULL;
+	const bool option = strlen(line) > OPTION_AT && line[0] == ' ' && line[OPTION_AT - 1] == ' ' &&
+			    (line[2] == '-' || line[6] == '-');
+	const size_t head = option ? OPTION_AT : 0;
+	char *made = translate_wrap(line + head, LINE_COLUMNS - (unsigned int)head), *rest = made;
 
-	(void)input;
-	if (is_translated && text)
-		made = translate_wrap(text, whole ? LINE_COLUMNS : OPTION_COLUMNS);
-	/* argp frees what is not its own. */
-	return made ? made : (char *)(uintptr_t)text;
+	printf("%.*s", (int)head, line);
+	for (char *part; made && (part = strsep(&rest, "\n"));)
+		printf("%s%s%*s", part, rest ? "\n" : "", rest ? (int)head : 0, "");
+	puts(made ? "" : line + head);
+	free(made);
+}
+
+void translate_print_help(const struct argp_state *state)
+{
+	char *text = NULL, *rest;
+	size_t size = 0;
+	FILE *held;
+
+	translate_help();
+	held = is_translated ? open_memstream(&text, &size) : NULL;
+	if (!held) {
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return;
+	}
+	argp_state_help(state, held, ARGP_HELP_STD_HELP & ~(unsigned int)ARGP_HELP_EXIT_OK);
+	fclose(held);
+	rest = text;
+	for (char *line; rest && *rest && (line = strsep(&rest, "\n"));)
+		print_line(line);
+	free(text);
+	exit(EXIT_SUCCESS);
 }

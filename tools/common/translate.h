@@ -19,11 +19,13 @@
  */
 void translate_help(void);
 
+struct argp_state;
+
 /*
- * A help_filter for argp, which counts bytes and breaks lines at blanks only: breaks a translated
- * text by what its characters need on a terminal.  A text that is not translated stays as it is.
+ * Prints a command's help, and ends the program.  Lines of a translated one are broken by what their
+ * characters need on a terminal.
  */
-char *translate_layout(int key, const char *text, void *input);
+void translate_print_help(const struct argp_state *state);
 
 /*
  * Breaks lines of @text that are wider than @columns; the locale must be set.
