@@ -232,6 +232,7 @@ NEEDED = (
     ("vmlogrdr", "iucv.sever#1:rc=0x01"),
     ("appldata", "diagdc.stop#1:rc=1"),
     ("hmcdrv", "hmc.completion#2:drop"),
+    ("dasd_diag", "disk.completion#1:drop"),
     ("hypfs", "diag2fc.guests#1:drop"),
 )
 NOT_ON_BOOKWORM = ("hypfs",)

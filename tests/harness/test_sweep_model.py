@@ -456,6 +456,7 @@ SHOWN = (
         "afterwards CP copies from the buffers [1] of modules that are gone",
     ),
     ("hmc.completion#1:drop", "hangs", SLEEPS.format("'get folder/file'")),
+    ("disk.completion#1:drop", "hangs", SLEEPS.format("reading a page")),
     ("diag2fc.guests#1:drop", "log", "Call Trace:"),
 )
 

@@ -29,8 +29,9 @@ _WRITTEN, _READ = 2, 4
 _SECONDS = 10.0
 """How long Linux' look at a disk is waited for, which a fault may have prevented."""
 _LOOK_SECONDS = 0.02
-_REQUEST_SECONDS = 200.0
-"""Of the guest's time: dasd_diag takes a request for lost after 50."""
+_REQUEST_SECONDS = 100.0
+"""Of the guest's time: dasd_diag takes a request for lost after 50.  After 120 the kernel
+reports tasks that sleep."""
 # There is no path of IUCV that it is about.
 _NOBODY = "NOBODY"
 

@@ -226,6 +226,15 @@ KNOWN = (
         "kernel: defect 33: hmcdrv waits for ever for the end of a transfer",
     ),
     Known(
+        ("diag250.io", "disk.completion"),
+        ("rc", "drop", "delay", "reorder"),
+        HANGS,
+        r"(online=1|opening the disk|reading a page|writing a page) sleeps uninterruptibly in the"
+        r" guest whatever CP does",
+        "kernel: after 50 s dasd_diag removes the environment, and then waits for ever for the end"
+        " of a request that CP has ended before (drivers/s390/block/dasd_diag.c)",
+    ),
+    Known(
         ("diag2fc.guests",),
         ("drop",),
         LOG,
