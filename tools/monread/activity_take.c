@@ -12,6 +12,7 @@ enum { IODDEV_LENGTH = 60, IODDEV_NUMBER = 24, IODDEV_STARTS = 28 };
 enum { APLSDT_LENGTH = 92, APLSDT_USER = 52, APLSDT_TIME = 60 };
 
 #define KIND(domain, number) ((uint32_t)(domain) << 16 | (number))
+#define APPLICATION KIND(10, 2)
 
 static uint32_t kind_of(const struct monrec_record *record)
 {
@@ -199,9 +200,18 @@ static struct user_activity *user_at(struct activity *f, const uint8_t name[8], 
 	return NULL;
 }
 
+/* CP's records have the same counter.  Application data have their own: the first one seen counts. */
+static bool same_counter(uint32_t one, uint32_t other)
+{
+	return one == other || (one != APPLICATION && other != APPLICATION);
+}
+
 static void take_time(struct user_activity *user, uint32_t source, uint64_t time)
 {
-	if (user->counted && user->source != source)
+	if (user->counted && !same_counter(user->source, source))
+		return;
+	/* What another kind of record tells may be older. */
+	if (user->counted && user->source != source && time < user->last)
 		return;
 	/* A counter that begins anew at a logon has all of its time since then. */
 	if (user->counted)
@@ -285,7 +295,7 @@ void activity_record(struct activity *f, const struct monrec_record *record)
 	case KIND(6, 24):
 		take_device_field(f, record, "DSKXFERS");
 		break;
-	case KIND(10, 2):
+	case APPLICATION:
 		take_application(f, record);
 		break;
 	default:

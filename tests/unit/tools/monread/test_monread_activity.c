@@ -338,15 +338,21 @@ START_TEST(many_devices)
 }
 END_TEST
 
-/* D4R9 */
-static void user(const char *name, uint64_t address, uint64_t seconds)
+static void user_in(uint8_t domain, uint16_t number, const char *name, uint64_t address,
+		    uint64_t seconds)
 {
-	record(4, 9, 360, 0);
+	record(domain, number, 360, 0);
 	if (name)
 		ebcdic_name(bytes + field("VMDUSER")->offset, name);
 	put("VMDCPUAD", address);
 	put("VMDTTIME", seconds * TOD_SECOND);
 	give();
+}
+
+/* D4R9 */
+static void user(const char *name, uint64_t address, uint64_t seconds)
+{
+	user_in(4, 9, name, address, seconds);
 }
 
 static const struct user_activity *user_of(const char *name, unsigned int address)
@@ -391,6 +397,21 @@ START_TEST(users)
 }
 END_TEST
 
+/* D2R4 has the same counter: each may tell more of it, and only its own kind that it is another. */
+START_TEST(users_in_records_of_two_kinds)
+{
+	user_in(2, 4, "LINUX", 0, 100);
+	user("LINUX", 0, 130);
+	ck_assert_uint_eq(seconds_of("LINUX", 0), 30);
+	user_in(2, 4, "LINUX", 0, 120);
+	ck_assert_uint_eq(seconds_of("LINUX", 0), 30);
+	user("LINUX", 0, 135);
+	user_in(2, 4, "LINUX", 0, 135);
+	user_in(2, 4, "LINUX", 0, 4);
+	ck_assert_uint_eq(seconds_of("LINUX", 0), 39);
+}
+END_TEST
+
 /* A logon has a user ID and no time. */
 START_TEST(users_without_time)
 {
@@ -418,7 +439,7 @@ static void application(uint32_t len, const uint8_t name[8], uint64_t seconds)
 	give();
 }
 
-/* Two kinds of record have a user's time: the first one seen counts. */
+/* Application data have a time of their own: the first one seen counts. */
 START_TEST(applications)
 {
 	uint8_t name[8], other[8];
@@ -754,7 +775,8 @@ int main(void)
 	const TTest *const tests[] = {
 		processors, processors_by_type, processors_that_begin_anew, processors_offline,
 		processors_cut, processors_without_room, pages, pages_without_room, devices,
-		devices_cut, many_devices, users, users_without_time, applications,
+		devices_cut, many_devices, users, users_in_records_of_two_kinds,
+		users_without_time, applications,
 		applications_that_are_no_users, many_users, names, intervals, buckets, adding, end,
 		events, events_of_each_kind, events_lost, tracks,
 	};
