@@ -983,7 +983,8 @@ def test_the_cp_travels_with_qemus_own_migration(
         first.machine.pause()
         found.mkdir()
         assert first._stream is not None
-        agent = {"stream": first._stream.end(), "info": dataclasses.asdict(first.agent.info)}
+        info = dataclasses.asdict(first.agent.info)
+        agent = {"stream": first._stream.end(), "info": info, "log": first._log_read}
         (found / AGENT).write_text(json.dumps(agent))
         migrate(first, "migrate", f"exec:cat > '{found / MACHINE}'")
         before = _state(first)
