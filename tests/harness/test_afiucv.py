@@ -247,6 +247,13 @@ def test_message_limit_is_waited_for() -> None:
     assert len(one.calls) == 3
 
 
+def test_all_parts_share_one_limit() -> None:
+    _, _, client, server = streams(limit=2)
+    with pytest.raises(Timeout, match="took no message for 0.025 s:"):
+        client.send(bytes(2 * afiucv.SEND_SIZE + 1), timeout=0.025)
+    assert [len(server.recv(1)), len(server.recv(1))] == [afiucv.SEND_SIZE, afiucv.SEND_SIZE]
+
+
 def test_completions_do_not_pile_up() -> None:
     one, _, client, server = streams()
     for _ in range(1000):

@@ -78,6 +78,14 @@ def release(peer: Peer, path: int, ipuser: bytes = b"") -> None:
         pass
 
 
+class _Limit:
+    """What the caller allowed, in seconds, and when it ends: all parts of one call share it."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.end = time.monotonic() + seconds
+
+
 class AfIucvStream:
     """One end of a connection."""
 
@@ -99,20 +107,17 @@ class AfIucvStream:
 
     def send(self, data: bytes, timeout: float = 30.0) -> None:
         """Send all of *data*, in several messages if need be."""
-        deadline = time.monotonic() + timeout
+        limit = _Limit(timeout)
         for at in range(0, len(data), SEND_SIZE):
-            self.send_message(data[at : at + SEND_SIZE], max(0.0, deadline - time.monotonic()))
+            self._send_message(data[at : at + SEND_SIZE], limit)
 
     def send_message(self, data: bytes, timeout: float = 30.0) -> None:
         """Send *data* as one message; waits while the message limit is reached."""
-        if self._flags & Flag.RMDATA and len(data) <= MAX_IPRM:
-            self._send(iprm(data), Flag.RMDATA, timeout)
-        else:
-            self._send(data, Flag(0), timeout)
+        self._send_message(data, _Limit(timeout))
 
     def shut_down(self, timeout: float = 30.0) -> None:
         """Say that nothing more will be sent."""
-        self._send(SHUTDOWN, Flag.RMDATA, timeout)
+        self._send(SHUTDOWN, Flag.RMDATA, _Limit(timeout))
 
     def recv(self, timeout: float = 30.0) -> bytes:
         """The next message's data; nothing at the end of the stream."""
@@ -154,10 +159,15 @@ class AfIucvStream:
             return iprm_data(event.rmmsg)
         return self._peer.receive(self.path, event.msgid, event.trgcls, event.length)
 
-    def _send(self, data: bytes, flags: Flag, timeout: float) -> None:
+    def _send_message(self, data: bytes, limit: _Limit) -> None:
+        if self._flags & Flag.RMDATA and len(data) <= MAX_IPRM:
+            self._send(iprm(data), Flag.RMDATA, limit)
+        else:
+            self._send(data, Flag(0), limit)
+
+    def _send(self, data: bytes, flags: Flag, limit: _Limit) -> None:
         if self._closed:
             raise AfIucvClosed(f"the path to {self.user} {self.name} is severed")
-        deadline = time.monotonic() + timeout
         while True:
             try:
                 self._peer.send(self.path, data, flags=flags)
@@ -168,9 +178,9 @@ class AfIucvStream:
                     raise AfIucvClosed(
                         f"sending to {self.user} {self.name} failed: {error}"
                     ) from error
-            if time.monotonic() >= deadline:
+            if time.monotonic() >= limit.end:
                 raise Timeout(
-                    f"{self.user} {self.name} took no message for {timeout:.3g} s:"
+                    f"{self.user} {self.name} took no message for {limit.seconds:g} s:"
                     " its message limit is reached"
                 )
             time.sleep(_PAUSE)
