@@ -44,13 +44,14 @@ int cpcmd_query_share(struct cpcmd_args *args)
 	return 0;
 }
 
-/* Options of XAUTOLOG, and how many operands each has. */
+/* Options of XAUTOLOG, and whether an operand follows. */
 static const struct {
 	const char *name;
-	uint8_t min, operands;
+	uint8_t min;
+	bool operand;
 } options[] = {
-	{ "IPL", 1, 1 }, { "NOIPL", 3, 0 }, { "ACCOUNT", 2, 1 }, { "MACHINE", 4, 1 },
-	{ "STORAGE", 1, 1 }, { "SYNCH", 3, 0 },
+	{ "IPL", 1, true },	{ "NOIPL", 3, false },	{ "ACCOUNT", 2, true },
+	{ "MACHINE", 4, true }, { "STORAGE", 1, true }, { "SYNCH", 3, false },
 };
 
 static int check_options(struct cpcmd_args *args)
@@ -63,7 +64,7 @@ static int check_options(struct cpcmd_args *args)
 			i++;
 		if (i == sizeof(options) / sizeof(options[0]))
 			return cpcmd_invalid(args, "AUT");
-		if (options[i].operands > 0 && !cpcmd_next(args))
+		if (options[i].operand && !cpcmd_next(args))
 			return cpcmd_missing(args, "AUT");
 	}
 	return 0;

@@ -173,6 +173,14 @@ START_TEST(xautolog)
 	ck_guest("XAUTOLOG NOBODY IPL 190 ACCOUNT 1 MACH ESA STORAGE 1G SYNCH", 53,
 		 "HCPAUT053E NOBODY not in CP directory\n");
 	ck_guest("XAUTOLOG NOBODY NOI SYN", 53, "HCPAUT053E NOBODY not in CP directory\n");
+	ck_guest("XAUTOLOG NOBODY I 190 AC 1 S 1G", 53, "HCPAUT053E NOBODY not in CP directory\n");
+	ck_guest("XAUTOLOG NOBODY NO", 3, INVALID("AUT", "NO"));
+	ck_guest("XAUTOLOG NOBODY A 1", 3, INVALID("AUT", "A"));
+	ck_guest("XAUTOLOG NOBODY MAC ESA", 3, INVALID("AUT", "MAC"));
+	ck_guest("XAUTOLOG NOBODY SY", 3, INVALID("AUT", "SY"));
+	ck_guest("XAUTOLOG NOBODY AC", 26, MISSING("AUT"));
+	ck_guest("XAUTOLOG NOBODY MACH", 26, MISSING("AUT"));
+	ck_guest("XAUTOLOG NOBODY STOR", 26, MISSING("AUT"));
 	ck_guest("XAUTOLOG", 20, "HCPAUT020E Userid missing or invalid\n");
 	ck_guest("XAUTOLOG NINECHARS", 20, "HCPAUT020E Userid missing or invalid\n");
 	ck_guest("XAUTOLOG WEB NOW", 3, INVALID("AUT", "NOW"));
