@@ -246,9 +246,11 @@ static bool record_storm(struct model *m, struct model_set *set)
 static bool record_subject(struct model *m, struct subject *s, enum each each, uint64_t tod,
 			   struct model_set *set)
 {
-	for (uint32_t i = FIRST_ROW; i < m->event.count && s->events; i++) {
+	for (uint32_t i = FIRST_ROW; s->events; i++) {
 		const struct plan *plan = &m->event.plan[i];
 
+		/* Each event that can happen has a row of its subject's kind. */
+		assert(i < m->event.count);
 		if (plan->each != each || !(s->events & plan->need))
 			continue;
 		if (enabled(m, plan) && record_event(m, plan, s, tod, set))

@@ -48,7 +48,7 @@ static void set_v6(struct place *place, struct in6_addr host, uint16_t port)
 /* @len characters at @word, without the brackets if it has them. */
 static bool parse_host(const char *word, size_t len, uint16_t port, struct place *place)
 {
-	const bool brackets = len >= 2 && word[0] == '[' && word[len - 1] == ']';
+	const bool brackets = word[0] == '[' && word[len - 1] == ']';
 	struct in_addr v4 = { .s_addr = htonl(INADDR_LOOPBACK) };
 	struct in6_addr v6;
 	char host[HOST_SIZE];

@@ -102,8 +102,8 @@ static bool has_room(const struct client *client, size_t len)
 /* Puts it behind what waits. */
 static void put(struct client *client, const char *line, size_t len)
 {
-	/* What was sent takes storage as long as the rest waits. */
-	if (client->sent && client->waiting.len + len > JSON_LINES_BYTES) {
+	/* What was sent takes storage no longer. */
+	if (client->sent) {
 		client->waiting.len -= client->sent;
 		memmove(client->waiting.bytes, client->waiting.bytes + client->sent,
 			client->waiting.len);
