@@ -365,6 +365,11 @@ START_TEST(files_that_cannot_be)
 	ck_assert_int_eq(ctl_file_read(path, &data, &len, err, sizeof(err)), -1);
 	ck_assert_ptr_null(data);
 	ck_assert_str_eq(err, wanted);
+	/* Files of sysfs are said to have 4096 bytes, and have fewer. */
+	ck_assert_int_eq(ctl_file_read("/sys/kernel/uevent_seqnum", &data, &len, err, sizeof(err)),
+			 -1);
+	ck_assert_ptr_null(data);
+	ck_assert_str_eq(err, "file /sys/kernel/uevent_seqnum cannot be read: No data available");
 	ck_assert_int_eq(ctl_file_write("/dev/full", "x", 1, err, sizeof(err)), -1);
 	ck_assert_str_eq(err, "file /dev/full cannot be written: No space left on device");
 }

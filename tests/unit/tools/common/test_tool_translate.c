@@ -2,6 +2,7 @@
 /* Where lines of a translated help are broken, and that help stays English without a catalogue. */
 #include <check.h>
 #include <locale.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,10 +69,35 @@ END_TEST
 
 START_TEST(punctuation)
 {
+	/* What begins no line: stops, closing brackets and quotation marks, of Chinese and of English. */
+	static const char *const closing[] = {
+		"\u3002", "\u3001", "\uff1b", "\uff1a", "\uff1f", "\uff01", "\uff09", "\u300b",
+		"\u300d", "\u300f", "\u201d", "\u2019", "\u2026", "%", ",", ".", ";", ":", "?", "!",
+		")", "]", "}",
+	};
+	static const char *const opening[] = {
+		"\u300a", "\u300c", "\u300e", "\u201c", "\u2018", "(", "[", "{",
+	};
+
 	start();
 	/* A comma goes with the character before it, a parenthesis with the one after it. */
 	check_wrapped(EIGHT COMMA "a", 16, "\u76d1\u89c6\u5668\u8bb0\u5f55\u6570\u636e\n\u96c6" COMMA "a");
+	for (size_t i = 0; i < sizeof(closing) / sizeof(closing[0]); i++) {
+		char text[64], wanted[64];
+
+		snprintf(text, sizeof(text), EIGHT "%sa", closing[i]);
+		snprintf(wanted, sizeof(wanted),
+			 "\u76d1\u89c6\u5668\u8bb0\u5f55\u6570\u636e\n\u96c6%sa", closing[i]);
+		check_wrapped(text, 16, wanted);
+	}
 	check_wrapped(EIGHT OPENING EIGHT, 18, EIGHT "\n" OPENING EIGHT);
+	for (size_t i = 0; i < sizeof(opening) / sizeof(opening[0]); i++) {
+		char text[64], wanted[64];
+
+		snprintf(text, sizeof(text), EIGHT "%s" EIGHT, opening[i]);
+		snprintf(wanted, sizeof(wanted), EIGHT "\n%s" EIGHT, opening[i]);
+		check_wrapped(text, 18, wanted);
+	}
 }
 END_TEST
 

@@ -18,7 +18,7 @@ static char program[] = "p", aux[] = "a";
 START_TEST(sizes)
 {
 	static const struct { const char *word; uint64_t sectors; } right[] = {
-		{ "0", 0 }, { "8", 8 }, { "8s", 8 }, { "4K", 8 }, { "1M", 2048 }, { "1G", 2097152 },
+		{ "0", 0 }, { "8", 8 }, { "8s", 8 }, { "0s", 0 }, { "4K", 8 }, { "1M", 2048 }, { "1G", 2097152 },
 		{ "18446744073709551615", UINT64_MAX }, { "18446744073709551615s", UINT64_MAX },
 	};
 	static const char *const wrong[] = { "", "s", "x", "-1", "8S", "8 ", "1.5", "1kb", "+1" };

@@ -6,6 +6,7 @@
 #include "check_run.h"
 #include "dms_check.h"
 #include "dms_counts.h"
+#include "dms_values.h"
 #include "exit_code.h"
 #include "range.h"
 #include "said.h"
@@ -132,11 +133,38 @@ START_TEST(sectors_without_storage)
 }
 END_TEST
 
+/* Whatever is missing, the values are known not to be whole. */
+START_TEST(latency_without_storage)
+{
+	static const uint64_t row[DMS_COUNTERS + 3] = { [DMS_COUNTERS] = 1 };
+	uint64_t bounds[] = { 100000, 2000000 };
+	const struct dms_region r = { .length = 1, .step = 1, .precise = true, .bound_count = 2,
+				      .bounds = bounds };
+	struct text out = { 0 };
+	bool done = false;
+
+	for (long place = 0; !done; place++) {
+		struct metrics metrics;
+
+		ck_assert_int_lt(place, 200);
+		ck_assert(metrics_open(&metrics, dms_families, DMS_VALUE_FAMILIES));
+		storage_left = place;
+		dms_values_add(&metrics, "vol", &r, 0, row, 0);
+		done = storage_left >= 0;
+		storage_left = -1;
+		metrics_write(&metrics, METRICS_OPENMETRICS, &out);
+		ck_assert_int_eq(out.failed, !done);
+		metrics_close(&metrics);
+		text_free(&out);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		list_without_storage, names_without_storage, counters_without_storage,
-		bounds_without_storage, sectors_without_storage,
+		bounds_without_storage, sectors_without_storage, latency_without_storage,
 	};
 
 	return check_run("dms_storage", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));

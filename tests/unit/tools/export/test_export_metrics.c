@@ -57,6 +57,7 @@ START_TEST(both_formats)
 	metrics_decimal(&metrics, TIME, NULL, 1500000000, 9);
 	metrics_unsigned(&metrics, READS, (const char *const[]){ "sda", "fast" }, UINT64_MAX);
 	metrics_signed(&metrics, TEMPERATURE, NULL, -40);
+	metrics_signed(&metrics, TEMPERATURE, NULL, 0);
 	metrics_unsigned(&metrics, READS, (const char *const[]){ "sdb", "" }, 0);
 	ck_assert_str_eq(written(METRICS_OPENMETRICS),
 			 "# TYPE disk_reads counter\n"
@@ -67,6 +68,7 @@ START_TEST(both_formats)
 			 "# UNIT temperature_celsius celsius\n"
 			 "# HELP temperature_celsius How warm it is\n"
 			 "temperature_celsius -40\n"
+			 "temperature_celsius 0\n"
 			 "# TYPE busy_seconds counter\n"
 			 "# UNIT busy_seconds seconds\n"
 			 "# HELP busy_seconds Time\n"
@@ -80,6 +82,7 @@ START_TEST(both_formats)
 			 "# TYPE temperature_celsius gauge\n"
 			 "# HELP temperature_celsius How warm it is\n"
 			 "temperature_celsius -40\n"
+			 "temperature_celsius 0\n"
 			 "# TYPE busy_seconds_total counter\n"
 			 "# HELP busy_seconds_total Time\n"
 			 "busy_seconds_total 1.5\n");

@@ -78,12 +78,16 @@ static const char *order(void)
 	return text;
 }
 
+/* On a screen that is full: nothing of what was there shows through. */
 static void draw(unsigned int rows, unsigned int columns)
 {
 	text_clear(&screen);
 	ck_assert_int_eq(top_draw(&top, "12:00:00", rows, columns, &screen), 0);
 	memset(&seen, 0, sizeof(seen));
+	for (unsigned int row = 0; row < rows; row++)
+		memset(seen.line[row], '~', columns);
 	seen_take(&seen, screen.bytes, screen.len);
+	ck_assert_uint_eq(seen_find(&seen, "~"), SEEN_ROWS);
 }
 
 static void type(const char *word)
@@ -338,6 +342,13 @@ START_TEST(filters_are_typed)
 	ck_assert_str_eq(top.typed, "d");
 	ck_assert_int_eq(top_key(&top, KEY_ENTER), TOP_DRAW);
 	ck_assert_str_eq(order(), "20 21");
+	/* Keys that are no characters are not typed. */
+	type("/");
+	for (int key = KEY_UP; key <= KEY_UNKNOWN; key++)
+		ck_assert_int_eq(top_key(&top, key), TOP_DRAW);
+	ck_assert_str_eq(top.typed, "");
+	type("d");
+	top_key(&top, KEY_ENTER);
 	/* Given up, it stays; with nothing, all are shown. */
 	type("\\zzz");
 	top_key(&top, KEY_ESCAPE);
@@ -373,6 +384,10 @@ START_TEST(filters_are_typed)
 	ck_assert_str_eq(order(), "");
 	draw(10, 140);
 	ck_assert_uint_eq(seen_find(&seen, "0 processes, cgroup /x, by cpu_percent"), 0);
+	top.wanted.filter.active = true;
+	draw(10, 140);
+	ck_assert_uint_eq(seen_find(&seen, "0 processes, cgroup /x, active, by cpu_percent"), 0);
+	top.wanted.filter.active = false;
 	/* More than there is room for is not taken. */
 	type("/");
 	for (int i = 0; i < 1000; i++)

@@ -248,7 +248,7 @@ END_TEST
 
 static void build(void)
 {
-	for (unsigned int n = 0; n < 8; n++)
+	for (unsigned int n = 0; n < 10; n++)
 		step(n);
 }
 

@@ -37,6 +37,43 @@ static void ck_refused(struct peer *p, uint8_t code)
 	ck_assert_uint_eq(fx.last_event.value, code);
 }
 
+/* Asked for a path, it connects to *MONITOR and severs at once, before *MONITOR hears of it. */
+static void hasty(struct cp *cp, struct iucv_user *user, void *opaque,
+		  const struct iucv_event *event)
+{
+	struct iucv_parm parm = { .flags = IPRMDATA, .msglim = 255, .vmid = MON_SERVICE };
+	unsigned int *answers = opaque;
+
+	if (event->type != IUCV_PENDING) {
+		++*answers;
+		return;
+	}
+	memcpy(parm.ipuser, linux_ipuser, sizeof(parm.ipuser));
+	ck_assert_int_eq(iucv_call(cp, user, IUCV_CONNECT, &parm).cc, 0);
+	ck_assert_int_eq(iucv_call(cp, user, IUCV_SEVER, &parm).cc, 0);
+}
+
+/* Nothing stays of one who is not there any more when it would be let in. */
+START_TEST(gone_before_it_is_let_in)
+{
+	static const struct iucv_user_ops ops = { .event = hasty };
+	struct peer *p = peer_create(0);
+	struct iucv_parm parm = { .vmid = "HASTY" };
+	struct mon_user_info info;
+	unsigned int answers = 0;
+
+	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "HASTY", 8, &ops, &answers));
+	ck_assert_int_eq(iucv_call(fx.cp, p->user, IUCV_CONNECT, &parm).cc, 0);
+	ck_assert_uint_eq(answers, 0);
+	ck_assert(!monitor_user(fx.cp, 0, &info));
+	ck_assert_str_eq(monitor_segment(fx.cp), "");
+	ck_assert_uint_eq(iucv_path_count(iucv_user_find(fx.cp, MON_SERVICE)), 0);
+	ck_assert_uint_eq(fx.events[CP_EVENT_MONITOR_CONNECTED], 0);
+	peer_connect_user(p, linux_ipuser, IPRMDATA, 255);
+	ck_assert(p->complete);
+}
+END_TEST
+
 START_TEST(accepted)
 {
 	struct peer *p = peer_create(0);
@@ -362,6 +399,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, fx_teardown);
 	tcase_add_test(tc, accepted);
+	tcase_add_test(tc, gone_before_it_is_let_in);
 	tcase_add_test(tc, kinds_wanted);
 	tcase_add_test(tc, limits);
 	tcase_add_loop_test(tc, refused_ipuser, 0, 2);

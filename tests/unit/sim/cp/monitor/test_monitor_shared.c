@@ -108,6 +108,12 @@ START_TEST(quiesced)
 	deliver(MON_SAMPLE, 10, 0, 1, MON_DELIVERED);
 	ck_assert_uint_eq(a->messages, 1);
 	ck_assert_uint_eq(b->messages, 1);
+	/* Not for want of room, though there is none. */
+	deliver(MON_SAMPLE, 122 * 4096, 0, 1, MON_DELIVERED);
+	deliver(MON_SAMPLE, 4096, 0, 1, MON_LOST_SPACE);
+	peer_call(a, IUCV_QUIESCE);
+	peer_call(b, IUCV_QUIESCE);
+	deliver(MON_SAMPLE, 4096, 0, 1, MON_LOST_QUIESCED);
 }
 END_TEST
 

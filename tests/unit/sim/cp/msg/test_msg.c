@@ -276,12 +276,17 @@ START_TEST(another_path_of_the_service)
 	static char text[] = "text";
 	const uint16_t path = connected(255);
 	struct iucv_user *service = iucv_user_find(fx.cp, "*MSG");
+	struct iucv_user *peer = iucv_user_create(fx.cp, "PEER", 4, &ops, NULL);
 	struct iucv_parm parm = { .vmid = "PEER" };
+	struct iucv_path_info info;
+	uint16_t other;
 
-	ck_assert_ptr_nonnull(iucv_user_create(fx.cp, "PEER", 4, &ops, NULL));
+	ck_assert_ptr_nonnull(peer);
 	ck_operator("SMSG LINUX001 FIRST", 0, "");
 	ck_assert_int_eq(iucv_call(fx.cp, service, IUCV_CONNECT, &parm).cc, 0);
 	iucv_dispatch(fx.cp);
+	ck_assert(iucv_path_info(service, parm.path, &info));
+	other = info.partner_path;
 	parm = (struct iucv_parm){ .path = parm.path,
 				   .buffer = { .host = true, .ptr = text, .len = 4 } };
 	ck_assert_int_eq(iucv_call(fx.cp, service, IUCV_SEND, &parm).cc, 0);
@@ -292,6 +297,13 @@ START_TEST(another_path_of_the_service)
 	ck_assert_int_eq(*fx_at(DATA + MSG_TEXT, 1), 0xc6);
 	ck_assert_uint_eq(receive(path), 8 + 6);
 	ck_assert_int_eq(*fx_at(DATA + MSG_TEXT, 1), 0xe2);
+	/* Nor does the end of another path end the guest's. */
+	parm = (struct iucv_parm){ .path = other };
+	ck_assert_int_eq(iucv_call(fx.cp, peer, IUCV_SEVER, &parm).cc, 0);
+	iucv_dispatch(fx.cp);
+	ck_operator("SMSG LINUX001 THIRD", 0, "");
+	ck_assert_uint_eq(receive(path), 8 + 5);
+	ck_assert_int_eq(*fx_at(DATA + MSG_TEXT, 1), 0xe3);
 }
 END_TEST
 
