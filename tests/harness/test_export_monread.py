@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
+import select
 import socket
 import ssl
 import subprocess
@@ -348,6 +350,37 @@ def test_slow_clients_are_ended(running: Exporter) -> None:
                 got = b""
         assert got is not None, "it is still connected"
         assert 9 <= time.monotonic() - begin
+
+
+_REQUEST = b"GET / HTTP/1.0\r\n\r\n"
+
+
+def _answer(connection: socket.socket) -> bytes:
+    """The status line's beginning; nothing if the other side closed instead."""
+    with contextlib.suppress(ConnectionError):
+        connection.sendall(_REQUEST)
+        return connection.recv(12)
+    return b""
+
+
+def test_places_for_connections(monread: Path, file: Path) -> None:
+    """docs/export.md: 16 from one address, where one more is refused; 32 in all, and others wait."""
+    with exporting(monread, "--listen", "0", file) as running, contextlib.ExitStack() as ends:
+        running.wait_for("sets complete")
+
+        def connect(source: str) -> socket.socket:
+            return ends.enter_context(
+                socket.create_connection(running.address(), SECONDS, source_address=(source, 0))
+            )
+
+        idle = [connect("127.0.0.2") for _ in range(16)]
+        assert _answer(connect("127.0.0.2")) == b""
+        idle += [connect("127.0.0.3") for _ in range(16)]
+        waiting = connect("127.0.0.4")
+        waiting.sendall(_REQUEST)
+        assert not select.select([waiting], [], [], 0.5)[0]
+        assert {_answer(one) for one in idle} == {b"HTTP/1.1 200"}
+        assert waiting.recv(12) == b"HTTP/1.1 200"
 
 
 def test_many_connections_from_one_host(running: Exporter) -> None:
