@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -207,7 +208,7 @@ def test_one_that_is_refused_is_removed(
 def test_the_cache_keeps_those_used_last(
     artifacts: Artifacts, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoint, "LIMIT_BYTES", 250 * KIB)
+    monkeypatch.setattr(checkpoint, "MOST_BYTES", 250 * KIB)
 
     def make(into: Path) -> None:
         # Whatever its length, it takes what is not a hole.
@@ -228,10 +229,32 @@ def test_the_cache_keeps_those_used_last(
     assert [path.exists() for path in found] == [False, True, False, True]
 
 
+@pytest.mark.parametrize(
+    ("free", "kept"),
+    # 300 KiB are taken by three.  Of 2,100 in all a fourth is theirs, of 900 as well, and of 100
+    # there is what they may have on any disk.
+    [(1800 * KIB, 3), (600 * KIB, 2), (100 * KIB, 1)],
+)
+def test_the_cache_leaves_room_for_others(
+    artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch, free: int, kept: int
+) -> None:
+    monkeypatch.setattr(checkpoint, "LEAST_BYTES", 150 * KIB)
+    usage = shutil.disk_usage("/")
+    monkeypatch.setattr(checkpoint, "MOST_BYTES", 1000 * KIB)
+    for age in range(3):
+        config = replace(CONFIG, cpus=age + 1)
+        made = checkpoint.find(config, artifacts, lambda into: _write(into, 100 * KIB))
+        os.utime(made, (1000 + age, 1000 + age))
+    assert len(list(entries(checkpoint.KIND))) == 3
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=free))
+    checkpoint._tidy(made)
+    assert len(list(entries(checkpoint.KIND))) == kept
+
+
 def test_what_is_not_ours_stays(
     artifacts: Artifacts, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoint, "LIMIT_BYTES", 10)
+    monkeypatch.setattr(checkpoint, "MOST_BYTES", 10)
     (cache / "checkpoint-thesis").mkdir()
     (cache / "checkpoint-thesis" / "text").write_bytes(bytes(1000))
     (cache / "checkpoint-x").write_bytes(bytes(1000))
@@ -244,7 +267,7 @@ def test_what_is_not_ours_stays(
 def test_one_that_is_too_large_stays_while_it_is_used(
     artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoint, "LIMIT_BYTES", 10)
+    monkeypatch.setattr(checkpoint, "MOST_BYTES", 10)
     found = checkpoint.find(CONFIG, artifacts, lambda into: _write(into, 100))
     assert found.exists()
     other = checkpoint.find(replace(CONFIG, cpus=2), artifacts, lambda into: _write(into, 100))

@@ -29,7 +29,7 @@ from zvmlab.agent.agent import Agent
 from zvmlab.agent.calls import Out
 from zvmlab.agent.results import AgentInfo
 from zvmlab.agent.wire import Call
-from zvmlab.base.cache import digest, entries, entry, locked
+from zvmlab.base.cache import cache_root, digest, entries, entry, locked
 from zvmlab.base.errors import EmulatorError
 from zvmlab.base.owned import MARK, discard
 from zvmlab.build.herculesbuild import program
@@ -44,8 +44,12 @@ KIND = "checkpoint"
 MACHINE = "machine"
 CONSOLE = "console.log"
 AGENT = "agent.json"
-LIMIT_BYTES = 6 << 30
-"""The cache keeps no more of them than this, and at least the one used last."""
+SHARE = 4
+"""All of them together take one part in so many of what the disk has for them, but"""
+LEAST_BYTES = 2 << 30
+"""so much in any case, and"""
+MOST_BYTES = 32 << 30
+"""never more.  The one used last is always kept."""
 _VERSION = "5"
 _CLOCK_REALTIME = 0
 _RANDOM = "/dev/urandom"
@@ -136,11 +140,19 @@ def find(config: GuestConfig, artifacts: Artifacts, make: Callable[[Path], None]
 def _tidy(keep: Path) -> None:
     """Remove those that have not been used for the longest time."""
     with locked(KIND):
+        found = sorted(_sizes(), key=lambda found: -found[2])
+        limit = _limit(sum(size for _, size, _ in found))
         total = 0
-        for folder_, size, _ in sorted(_sizes(), key=lambda found: -found[2]):
+        for folder_, size, _ in found:
             total += size
-            if total > LIMIT_BYTES and folder_ != keep:
+            if total > limit and folder_ != keep:
                 discard(folder_)
+
+
+def _limit(taken: int) -> int:
+    """Bytes for all of them; *taken* is what they take now."""
+    ours = (shutil.disk_usage(cache_root()).free + taken) // SHARE
+    return min(max(ours, LEAST_BYTES), MOST_BYTES)
 
 
 def _sizes() -> list[tuple[Path, int, float]]:
