@@ -20,15 +20,18 @@ END = Record(1, 11)
 def build_monread() -> Path:
     """The program, with sanitizers; made once, for all processes that run tests."""
     made = os.environ.get("ZVMLAB_MONREAD")
-    if made:
-        return Path(made)
+    return Path(made) if made else build_tool("monread")
+
+
+def build_tool(name: str) -> Path:
+    """One of the tools, likewise."""
     build = ROOT / "build/harness"
-    argv = ["make", "-s", "-C", str(ROOT), f"BUILD={build}", "ASAN=1", f"{build}/monread"]
+    argv = ["make", "-s", "-C", str(ROOT), f"BUILD={build}", "ASAN=1", f"{build}/{name}"]
     build.mkdir(parents=True, exist_ok=True)
     with open(build / "lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         subprocess.run(argv, check=True, timeout=240, capture_output=True)
-    return build / "monread"
+    return build / name
 
 
 def part(*records: Record, type: int = SAMPLE, start: int = START) -> Part:

@@ -8,6 +8,7 @@
 
 #include "number.h"
 #include "translate.h"
+#include "whole_names.h"
 
 /* Options without a letter: this and their row.  Letters are below. */
 #define KEY_OF_ROW 0x100
@@ -265,6 +266,7 @@ error_t command_line_parse(const struct command_line *line, unsigned int flags, 
 	};
 	size_t count = 0;
 
+	whole_names(line, help.table, argc, argv);
 	for (; line->parts && line->parts[count].table; count++) {
 		assert(count < OPTION_PARTS_MAX);
 		open_part(&parts[count], &children[count], &line->parts[count], arguments);

@@ -21,9 +21,10 @@
  *		.options = &table, .parts = parts, .words = words, .words_help = "DEVICE",
  *	};
  *
- * Underneath is argp of libc, which has the layout of help, abbreviations and what is said of
- * options that there are none of.  Every command has --help and --usage, and --version if
- * argp_program_version is set.  Whatever is wrong ends the program with argp_err_exit_status.
+ * Underneath is argp of libc, which has the layout of help, and what is said of options that there
+ * are none of.  Names of options cannot be abbreviated (whole_names.h).  Every command has --help
+ * and --usage, and --version if argp_program_version is set.  Whatever is wrong ends the program
+ * with argp_err_exit_status.
  */
 #ifndef TOOLS_COMMAND_LINE_H
 #define TOOLS_COMMAND_LINE_H

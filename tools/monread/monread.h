@@ -13,7 +13,7 @@
  * activity	what the system did over time; html: the same as a page; export: the same for
  *		monitoring systems
  * report	tables of it, for the page and as text; threshold: what is marked there
- * clock	times as people read them; whole_names: options that are not abbreviated
+ * clock	times as people read them
  * rotate	files that make room for the next one
  * keep	a file that always ends where a set does
  * tally	what there was, at the end

@@ -10,7 +10,6 @@
 #include "exit_code.h"
 #include "monrec_catalogue.h"
 #include "number.h"
-#include "whole_names.h"
 #include "zvmlab_version.h"
 
 #define MOST_MINUTES 1440u
@@ -223,7 +222,6 @@ static void parse(struct options *options, const struct command_line *as, int ar
 	};
 	argp_program_version = "monread " ZVMLAB_VERSION;
 	argp_err_exit_status = EXIT_USAGE;
-	whole_names(as, argc, argv);
 	if (command_line_parse(as, 0, argc, argv, options))
 		exit(EXIT_USAGE);
 }

@@ -204,6 +204,19 @@ START_TEST(most_rows)
 }
 END_TEST
 
+/* Where an abbreviated name of an option is something else. */
+START_TEST(words_that_are_no_names)
+{
+	struct arguments a = parsed(&two, "--text --fla one");
+
+	ck_assert(!a.flag && strcmp(a.text, "--fla") == 0);
+	a = parsed(&two, "-t --fla one");
+	ck_assert(!a.flag && strcmp(a.text, "--fla") == 0);
+	a = parsed(&two, "-d 1 -- --fla");
+	ck_assert(!a.flag && strcmp(a.first, "--fla") == 0);
+}
+END_TEST
+
 START_TEST(options_of_a_part)
 {
 	struct arguments a = parsed(&two, "-d 9 one");
@@ -217,6 +230,11 @@ static const struct word_row program_words[] = {
 };
 static const struct command_line program = { .options = &table, .words = program_words };
 
+static const struct word_row after_one_words[] = {
+	{ TO_WORD(struct arguments, first) }, { TO_REST(struct arguments, program) }, { 0 }
+};
+static const struct command_line after_one = { .options = &table, .words = after_one_words };
+
 START_TEST(a_program_has_all_words_after_it)
 {
 	struct arguments a = parsed(&program, "-f prog -t --nonsense x");
@@ -228,6 +246,10 @@ START_TEST(a_program_has_all_words_after_it)
 	ck_assert_ptr_null(a.program[4]);
 	a = parsed(&program, "-- -f");
 	ck_assert(!a.flag && strcmp(a.program[0], "-f") == 0);
+	a = parsed(&program, "prog --fla");
+	ck_assert(!a.flag && strcmp(a.program[1], "--fla") == 0);
+	a = parsed(&after_one, "one prog --fla");
+	ck_assert(!a.flag && strcmp(a.program[1], "--fla") == 0);
 }
 END_TEST
 
@@ -287,7 +309,7 @@ static const struct command_line pair = { .options = &table, .parts = parts, .wo
 
 START_TEST(what_is_wrong_is_said)
 {
-	static const struct command_line none = { .options = &table };
+	static const struct command_line none = { .options = &table }, bare = { 0 };
 	static const struct { const struct command_line *line; const char *words, *said; } c[] = {
 		{ &two, "--wide 0 one", "'0' is nothing wide" },
 		{ &two, "--wide -1 one", "'-1' is nothing wide" },
@@ -312,7 +334,19 @@ START_TEST(what_is_wrong_is_said)
 		{ &two, "--nonsense", "unrecognized option '--nonsense'" },
 		{ &two, "--flag=1 one", "option '--flag' doesn't allow an argument" },
 		{ &two, "--text", "option '--text' requires an argument" },
-		{ &two, "--w one", "option '--w' is ambiguous" },
+		{ &two, "--wid 1 one", "test: abbreviated option: '--wid' (write --wide)\n" },
+		{ &two, "--wid=1 one", "abbreviated option: '--wid' (write --wide)\n" },
+		{ &two, "--w one", "abbreviated option: '--w' (write --wide or --whole)\n" },
+		{ &two, "one --de 1", "abbreviated option: '--de' (write --depth)\n" },
+		{ &two, "--ma one", "abbreviated option: '--ma' (write --mark)\n" },
+		{ &two, "--he one", "abbreviated option: '--he' (write --help)\n" },
+		{ &two, "-t --te --fl one", "abbreviated option: '--fl' (write --flag)\n" },
+		{ &two, "-ft --fl one", "--flag and --text exclude each other" },
+		{ &two, "-tx --fl one", "abbreviated option: '--fl' (write --flag)\n" },
+		{ &two, "--flag --fl one", "abbreviated option: '--fl' (write --flag)\n" },
+		{ &two, "- --fl", "abbreviated option: '--fl' (write --flag)\n" },
+		{ &bare, "--us", "abbreviated option: '--us' (write --usage)\n" },
+		{ &bare, "--ve", "unrecognized option '--ve'" },
 		{ &program, "-f", "name a program" },
 		{ &many, "one", "name some" }, { &many, "", "name some" },
 		{ &pair, "", "the first is missing" },
@@ -363,8 +397,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		each_kind, widths, most_rows, options_of_a_part, a_program_has_all_words_after_it,
-		many_words_and_options_between,
+		each_kind, widths, most_rows, words_that_are_no_names, options_of_a_part,
+		a_program_has_all_words_after_it, many_words_and_options_between,
 		options_after_words, what_is_wrong_is_said, help,
 	};
 
