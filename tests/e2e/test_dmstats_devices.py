@@ -115,6 +115,29 @@ def test_one_of_several_that_goes_leaves_the_others(lab: Lab) -> None:
     lab.wait_freed()
 
 
+def _most_of_all_time(lab: Lab) -> None:
+    """What print shows of the same two regions: all that they have counted, idle areas too."""
+    everything = lab.rows("print", "--region", "0", "lin", "up")
+    ranked = lab.rows("print", "--region", "0", "--sort", "ios", "lin", "up")
+    assert len(ranked) == 2 * AREAS
+    assert ranked == sorted(everything, key=lambda row: -int(row["reads"] + row["writes"]))
+    assert [(row["device"], row["area"]) for row in ranked[:3]] == [
+        ("lin", 9),
+        ("lin", 8),
+        ("lin", 7),
+    ]
+    assert lab.rows("print", "--region", "0", "--top", "3", "lin", "up") == ranked[:3]
+    words = ("print", "--region", "0", "--top", "2", "--sort", "bytes")
+    found = lab.rows(*words, "lin", "up")
+    assert [(row["device"], row["area"]) for row in found] == [("up", 4), ("lin", 9)]
+    # Of some areas only; what is left out is cleared, too.
+    some = ("print", "--region", "0", "--first", "2", "--count", "5", "--program", "prog")
+    found = lab.rows(*some, "--clear", "--top", "1", "lin")
+    assert found == [row for row in ranked if (row["device"], row["area"]) == ("lin", 6)]
+    reads = [row[1] for row in lab.areas("lin", 0)]
+    assert reads == [0, 1, 0, 0, 0, 0, 0, 7, 8, 9]
+
+
 def test_areas_that_do_most(lab: Lab) -> None:
     """By I/Os and by bytes, of two devices; the mean size is sectors by requests."""
     for name in ("lin", "up"):
@@ -143,12 +166,14 @@ def test_areas_that_do_most(lab: Lab) -> None:
             for sectors, count in ((3, 1), (7, 5))
         ]
         assert [row["read_size_bytes"], row["write_size_bytes"]] == sizes
+    _most_of_all_time(lab)
     for words, sentence in (
         (("--top", "0"), "invalid --top: '0' (1 to 1000000)"),
         (("--sort", "colour"), "invalid --sort: 'colour'"),
     ):
-        done = lab.dmmon("watch", *words, "lin")
-        assert done.status == 2 and sentence in done.stderr.decode()
+        for command in ("watch", "print"):
+            done = lab.dmmon(command, *words, "lin")
+            assert done.status == 2 and sentence in done.stderr.decode()
 
 
 def test_what_killed_watches_left_is_removed(lab: Lab) -> None:

@@ -36,7 +36,7 @@
 
 /* Limits of a command line; more are a mistake of the program. */
 #define OPTION_ROWS_MAX 24u
-#define OPTION_PARTS_MAX 4u
+#define OPTION_PARTS_MAX 5u
 
 enum option_kind {
 	OPTION_HEADING,		/* no option: @help is a heading of its group */

@@ -51,6 +51,7 @@ static const struct option_row option_rows[] = {
 	{ 0 }
 };
 static const struct option_table options = { .rows = option_rows };
+static const struct option_part parts[] = { WATCHING_PARTS, { 0 } };
 
 /* Draws the buckets of one area, or of all. */
 static int draw(struct rows *rows, const struct watched *watched, const struct dms_region *r,
@@ -197,7 +198,7 @@ static void usual_fields(struct arguments *arguments)
 int cmd_histogram(int argc, char **argv)
 {
 	static const struct command_line line = {
-		.options = &options, .parts = watching_parts,
+		.options = &options, .parts = parts,
 		.words = watching_words, .words_help = DEVICES_HELP,
 		.help = "Draws how long I/Os take.\v" WATCHING_OWN_REGION "  Its default bounds are "
 			DEFAULT_BOUNDS ".",

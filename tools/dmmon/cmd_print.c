@@ -11,6 +11,7 @@
 #include "devices.h"
 #include "look.h"
 #include "machine.h"
+#include "order.h"
 #include "output.h"
 
 static const struct column columns[] = { AREA_COLUMNS(true) };
@@ -18,6 +19,7 @@ static const struct column columns[] = { AREA_COLUMNS(true) };
 struct arguments {
 	struct devices_named devices;
 	struct choice choice;
+	struct order order;
 	struct output output;
 	bool clear;
 	uint64_t first, count;
@@ -37,6 +39,7 @@ static const struct option_row option_rows[] = {
 static const struct option_table options = { .rows = option_rows };
 
 static const struct option_part parts[] = {
+	{ &order_options, offsetof(struct arguments, order), .group = 1 },
 	{ &choice_options, offsetof(struct arguments, choice), .group = 3 },
 	{ &output_options, offsetof(struct arguments, output), .group = 9 },
 	{ &devices_need, offsetof(struct arguments, devices), .group = 2 },
@@ -45,77 +48,196 @@ static const struct option_part parts[] = {
 
 static const struct word_row words[] = { DEVICES_WORDS(struct arguments, devices), { 0 } };
 
-static int print_part(struct rows *rows, const struct device *device, const struct dms_region *r,
-		      struct dms_counts *counts)
+/* Some areas of a region: what was counted, and whether it is to be believed. */
+struct part {
+	const struct device *device;
+	const struct dms_region *region;
+	struct dms_counts counts;
+	unsigned int *doubt;	/* of each area; owned */
+};
+
+/* What is printed, and, if it is sorted, what will be. */
+struct printed {
+	const struct arguments *arguments;
+	struct rows *rows;
+	uint64_t now;			/* since the machine was started; the same for all rates */
+	struct part *part;		/* in the order of devices, regions and areas; owned */
+	size_t count, room;
+	struct dms_regions *regions;	/* of each device; owned */
+};
+
+static void part_free(struct part *part)
+{
+	dms_counts_free(&part->counts);
+	free(part->doubt);
+}
+
+/* Return: whether there was memory for it. */
+static bool judge(struct part *part)
 {
 	/* All there can be since the machine was started. */
 	const struct dms_span span = { .elapsed = machine_now(), .oldest = machine_now() };
+	const struct dms_counts *counts = &part->counts;
 	uint64_t *zeros = calloc(counts->stride, 2 * sizeof(*zeros));
+
+	part->doubt = calloc(counts->count ? counts->count : 1, sizeof(*part->doubt));
+	for (size_t i = 0; zeros && part->doubt && i < counts->count; i++)
+		part->doubt[i] = dms_delta(zeros + counts->stride, zeros, dms_row(counts, i),
+					   counts->stride, part->region, &span);
+	free(zeros);
+	return zeros && part->doubt;
+}
+
+static int put_area(const struct printed *printed, const struct part *part, size_t index)
+{
 	struct cell cells[AREA_COLUMN_COUNT];
+
+	area_cells(cells, part->device, part->region, part->counts.first + index,
+		   dms_row(&part->counts, index), part->doubt[index]);
+	return area_put(printed->rows, cells);
+}
+
+/* For put_sorted().  Return: whether there was memory for it; it is owned by @printed then. */
+static bool keep(struct printed *printed, const struct part *part)
+{
+	if (printed->count == printed->room) {
+		size_t room = printed->room ? 2 * printed->room : 16;
+		struct part *larger = reallocarray(printed->part, room, sizeof(*larger));
+
+		if (!larger)
+			return false;
+		printed->part = larger;
+		printed->room = room;
+	}
+	printed->part[printed->count++] = *part;
+	return true;
+}
+
+/* Prints the areas that were looked at, or keeps them, which frees them later. */
+static int take_part(struct printed *printed, struct part *part)
+{
+	const bool sorted = order_wanted(&printed->arguments->order);
 	int code = EXIT_PASS;
 
-	if (!zeros) {
+	if (!judge(part) || (sorted && !keep(printed, part))) {
 		complain("not enough memory");
-		return EXIT_FAILED;
+		code = EXIT_FAILED;
 	}
-	for (size_t i = 0; code == EXIT_PASS && i < counts->count; i++) {
-		const uint64_t *row = dms_row(counts, i);
-		unsigned int doubt = dms_delta(zeros + counts->stride, zeros, row, counts->stride,
-					       r, &span);
-
-		area_cells(cells, device, r, counts->first + i, row, doubt);
-		code = area_put(rows, cells);
-	}
-	free(zeros);
+	for (size_t i = 0; !sorted && code == EXIT_PASS && i < part->counts.count; i++)
+		code = put_area(printed, part, i);
+	if (!sorted || code != EXIT_PASS)
+		part_free(part);
 	return code;
 }
 
-static int print_region(const struct arguments *arguments, struct rows *rows,
-			const struct device *device, const struct dms_region *r)
+static int print_region(struct printed *printed, const struct device *device,
+			const struct dms_region *r)
 {
+	const struct arguments *arguments = printed->arguments;
 	uint64_t end = dms_area_count(r->length, r->step), first = arguments->first;
-	struct dms_counts counts;
 	int code = EXIT_PASS;
 
 	if (arguments->count && first < end && arguments->count < end - first)
 		end = first + arguments->count;
 	while (code == EXIT_PASS && first < end) {
 		uint64_t room = end - first < LOOK_AREAS ? end - first : LOOK_AREAS;
+		struct part part = { .device = device, .region = r };
 
-		if (dms_counts_init(&counts, r, (size_t)room)) {
+		if (dms_counts_init(&part.counts, r, (size_t)room)) {
 			complain("not enough memory");
 			return EXIT_FAILED;
 		}
-		counts.first = first;
-		code = look_part(&counts, device, r, arguments->clear);
+		part.counts.first = first;
+		code = look_part(&part.counts, device, r, arguments->clear);
 		if (code == EXIT_PASS)
-			code = print_part(rows, device, r, &counts);
+			code = take_part(printed, &part);
+		else
+			part_free(&part);
 		first += room;
-		dms_counts_free(&counts);
 	}
 	return code;
 }
 
-static int print_device(const struct arguments *arguments, struct rows *rows,
-			const struct device *device)
+static int print_device(struct printed *printed, const struct device *device,
+			struct dms_regions *list)
 {
-	struct dms_regions list;
-	int code = choice_regions(&arguments->choice, device, arguments->clear, &list), flushed;
+	const struct arguments *arguments = printed->arguments;
+	int code = choice_regions(&arguments->choice, device, arguments->clear, list), flushed;
 
 	if (code != EXIT_PASS)
 		return code;
 	area_warn(device);
 	/* One that has gone meanwhile is no matter of the others; no more output is. */
-	for (size_t i = 0; !ferror(stdout) && i < list.count; i++) {
-		int one = print_region(arguments, rows, device, &list.region[i]);
+	for (size_t i = 0; !ferror(stdout) && i < list->count; i++) {
+		int one = print_region(printed, device, &list->region[i]);
 
 		code = one == EXIT_PASS ? code : one;
 	}
-	dms_regions_free(&list);
 	if (ferror(stdout))
 		return code;
-	flushed = area_put(rows, NULL);
+	flushed = area_put(printed->rows, NULL);
 	return code == EXIT_PASS ? flushed : code;
+}
+
+/* What was kept: the areas with the highest values first. */
+static int put_sorted(const struct printed *printed)
+{
+	const struct order *order = &printed->arguments->order;
+	struct dms_top top;
+	uint64_t areas = 0;
+	int code;
+
+	for (size_t i = 0; i < printed->count; i++)
+		areas += printed->part[i].counts.count;
+	code = order_open(order, areas, &top);
+	if (code != EXIT_PASS)
+		return code;
+	for (size_t i = 0; i < printed->count; i++) {
+		const struct part *part = &printed->part[i];
+
+		for (size_t j = 0; j < part->counts.count; j++) {
+			struct dms_rates rates = dms_rates(dms_row(&part->counts, j), part->region,
+							   printed->now, part->doubt[j]);
+			struct dms_candidate candidate = {
+				.value = dms_top_value(order->key, &rates), .device = i, .area = j,
+			};
+
+			dms_top_offer(&top, &candidate);
+		}
+	}
+	dms_top_sort(&top);
+	for (size_t i = 0; code == EXIT_PASS && i < top.count; i++)
+		code = put_area(printed, &printed->part[top.of[i].device], top.of[i].area);
+	dms_top_free(&top);
+	return code == EXIT_PASS ? area_put(printed->rows, NULL) : code;
+}
+
+static int print_all(struct printed *printed, struct devices *devices)
+{
+	int code = EXIT_PASS, sorted;
+
+	printed->now = machine_now();
+	printed->regions = calloc(devices->count ? devices->count : 1, sizeof(*printed->regions));
+	if (!printed->regions) {
+		complain("not enough memory");
+		return EXIT_FAILED;
+	}
+	for (size_t i = 0; !ferror(stdout) && i < devices->count; i++) {
+		int one = print_device(printed, &devices->device[i], &printed->regions[i]);
+
+		code = code == EXIT_PASS ? one : code;
+	}
+	if (!ferror(stdout) && order_wanted(&printed->arguments->order)) {
+		sorted = put_sorted(printed);
+		code = code == EXIT_PASS ? sorted : code;
+	}
+	for (size_t i = 0; i < printed->count; i++)
+		part_free(&printed->part[i]);
+	for (size_t i = 0; i < devices->count; i++)
+		dms_regions_free(&printed->regions[i]);
+	free(printed->part);
+	free(printed->regions);
+	return code;
 }
 
 int cmd_print(int argc, char **argv)
@@ -126,8 +248,8 @@ int cmd_print(int argc, char **argv)
 		.help = "Shows the counters of areas (default: regions of all programs).",
 	};
 	struct arguments arguments = { .choice = CHOICE_NONE };
+	struct printed printed = { .arguments = &arguments };
 	struct devices devices;
-	struct rows *rows;
 	int code;
 
 	output_init(&arguments.output, "counters of an area", columns, AREA_COLUMN_COUNT);
@@ -135,14 +257,9 @@ int cmd_print(int argc, char **argv)
 	code = devices_open(&devices, &arguments.devices);
 	if (code != EXIT_PASS)
 		return code;
-	rows = output_open(&arguments.output);
-	code = rows ? EXIT_PASS : EXIT_FAILED;
-	for (size_t i = 0; rows && !ferror(stdout) && i < devices.count; i++) {
-		int one = print_device(&arguments, rows, &devices.device[i]);
-
-		code = code == EXIT_PASS ? one : code;
-	}
-	rows_close(rows);
+	printed.rows = output_open(&arguments.output);
+	code = printed.rows ? print_all(&printed, &devices) : EXIT_FAILED;
+	rows_close(printed.rows);
 	devices_close(&devices);
 	return code;
 }

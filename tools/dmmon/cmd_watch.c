@@ -9,19 +9,17 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "area_columns.h"
 #include "command.h"
-#include "dms_top.h"
+#include "order.h"
 #include "watching.h"
 
 #define NS_PER_S 1000000000u
 #define PER_CENT 100.0
 #define BUSY_HIGH 0.6
 #define BUSY_BAD 0.9
-#define TOP_MOST 1000000u
 
 static const struct column columns[] = {
 	AREA_COLUMNS(false),
@@ -44,24 +42,9 @@ enum { COLUMN_NUMBER = sizeof(columns) / sizeof(columns[0]) };
 struct arguments {
 	struct watching watching;
 	uint64_t interval_ns, count;	/* count 0: until a signal comes */
-	bool idle, sorted;
-	enum dms_top_key sort;
-	uint64_t top;			/* areas that are shown; 0: all */
+	bool idle;
+	struct order order;
 };
-
-static void set_sort(void *target, char *word, struct argp_state *state)
-{
-	struct arguments *arguments = target;
-
-	for (enum dms_top_key key = 0; key < DMS_TOP_KEYS; key++) {
-		if (strcmp(word, dms_top_names[key]) == 0) {
-			arguments->sort = key;
-			arguments->sorted = true;
-			return;
-		}
-	}
-	argp_error(state, "invalid --sort: '%s' (ios, bytes, latency, busy or queue)", word);
-}
 
 static const struct option_row option_rows[] = {
 	{ "interval", 'i', "TIME", "length of an interval (default: 1s)",
@@ -72,15 +55,16 @@ static const struct option_row option_rows[] = {
 	  .wrong = "invalid --count: '%s' (1 or more)" },
 	{ "idle", '\0', NULL, "also show areas without I/O",
 	  TO_FLAG(struct arguments, idle), .group = 1 },
-	{ "top", 't', "N", "only the N areas with the highest values, sorted",
-	  TO_NUMBER(struct arguments, top, 1, TOP_MOST), .group = 1,
-	  .wrong = "invalid --top: '%s' (1 to 1000000)" },
-	{ "sort", 's', "WHAT", "sort areas by ios (default), bytes, latency, busy or queue",
-	  TO_CALL(set_sort), .group = 1 },
 	WATCHING_KEEP(struct arguments, watching),
 	{ 0 }
 };
 static const struct option_table options = { .rows = option_rows };
+
+static const struct option_part parts[] = {
+	{ &order_options, offsetof(struct arguments, order), .group = 1 },
+	WATCHING_PARTS,
+	{ 0 }
+};
 
 /* How busy an area is: a disk that is busy all the time lets I/Os wait. */
 static enum cell_tone busy_tone(double busy)
@@ -166,7 +150,7 @@ static int take_region(struct shown *shown, size_t device, size_t index)
 	for (size_t i = 0; code == EXIT_PASS && i < after->count; i++) {
 		struct deed deed = compare(watched, index, i, delta);
 		struct dms_candidate candidate = {
-			.value = dms_top_value(shown->arguments->sort, &deed.rates),
+			.value = dms_top_value(shown->arguments->order.key, &deed.rates),
 			.device = device, .region = index, .area = i,
 		};
 
@@ -246,23 +230,17 @@ static bool show_interval(struct shown *shown)
 	return code == EXIT_PASS && left;
 }
 
-/* Room for the top: of all areas if only an order was asked for. */
-static bool make_top(struct shown *shown)
+/* Room for the top: of all areas if only an order was asked for.  Return: an exit code. */
+static int make_top(struct shown *shown)
 {
-	const struct arguments *arguments = shown->arguments;
-	uint64_t areas = 1;
+	uint64_t areas = 0;
 
-	if (!arguments->top && !arguments->sorted)
-		return true;
+	if (!order_wanted(&shown->arguments->order))
+		return EXIT_PASS;
 	for (size_t i = 0; i < shown->all->count; i++)
 		for (size_t j = 0; j < shown->all->watched[i].regions.count; j++)
 			areas += shown->all->watched[i].after[j].counts.room;
-	if (arguments->top && arguments->top < areas)
-		areas = arguments->top;
-	if (!dms_top_init(&shown->top, (size_t)areas))
-		return true;
-	complain("not enough memory");
-	return false;
+	return order_open(&shown->arguments->order, areas, &shown->top);
 }
 
 static int intervals(const void *context, struct rows *rows, struct watching_all *all,
@@ -271,9 +249,11 @@ static int intervals(const void *context, struct rows *rows, struct watching_all
 	const struct arguments *arguments = context;
 	struct shown shown = { .arguments = arguments, .rows = rows, .all = all };
 	enum interval_end end = INTERVAL_OVER;
-	bool goes_on = make_top(&shown);
+	bool goes_on;
 
-	shown.code = goes_on ? interval_start(interval, arguments->interval_ns) : EXIT_FAILED;
+	shown.code = make_top(&shown);
+	if (shown.code == EXIT_PASS)
+		shown.code = interval_start(interval, arguments->interval_ns);
 	goes_on = shown.code == EXIT_PASS;
 	while (goes_on && end == INTERVAL_OVER) {
 		shown.number++;
@@ -295,7 +275,7 @@ static int intervals(const void *context, struct rows *rows, struct watching_all
 int cmd_watch(int argc, char **argv)
 {
 	static const struct command_line line = {
-		.options = &options, .parts = watching_parts,
+		.options = &options, .parts = parts,
 		.words = watching_words, .words_help = DEVICES_HELP,
 		.help = "Shows rates and latencies of areas, interval by interval.\v" WATCHING_OWN_REGION,
 	};

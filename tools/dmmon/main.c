@@ -7,6 +7,7 @@
  * regions, look	a device's regions, their counters
  * devices	which devices
  * choice, range	options: which regions, or what kind of region
+ * order	options: which areas, in what order
  * watched	a time for which regions are looked at
  * area_columns	what is reported of an area
  * cmd_*		the commands

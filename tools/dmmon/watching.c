@@ -7,14 +7,6 @@
 #include "command.h"
 #include "commands.h"
 
-const struct option_part watching_parts[] = {
-	{ &choice_options, offsetof(struct watching, options.choice), .group = 3 },
-	{ &range_options, offsetof(struct watching, options.range), .group = 5 },
-	{ &output_options, offsetof(struct watching, output), .group = 9 },
-	{ &devices_need, offsetof(struct watching, devices), .group = 2 },
-	{ 0 }
-};
-
 const struct word_row watching_words[] = {
 	DEVICES_WORDS(struct watching, devices), { 0 }
 };

@@ -16,8 +16,12 @@ struct watching {
 	struct output output;
 };
 
-/* Options and the word that are about it. */
-extern const struct option_part watching_parts[];
+/* Parts with the options, and the words, that are about it. */
+#define WATCHING_PARTS \
+	{ &choice_options, offsetof(struct watching, options.choice), .group = 3 }, \
+	{ &range_options, offsetof(struct watching, options.range), .group = 5 }, \
+	{ &output_options, offsetof(struct watching, output), .group = 9 }, \
+	{ &devices_need, offsetof(struct watching, devices), .group = 2 }
 extern const struct word_row watching_words[];
 
 /* The row of --keep; @watching: the member of @type. */
