@@ -46,6 +46,7 @@ def major(lab: Lab, name: str) -> int:
     return int(lab.dmsetup(*words).check().stdout)
 
 
+@pytest.mark.requirement("D32")
 def test_devices_by_number_and_uuid(lab: Lab) -> None:
     """A name goes first, whatever it looks like; nonsense is no device."""
     uuid = "zvmlab-" + "x" * 121
@@ -70,6 +71,7 @@ def test_devices_by_number_and_uuid(lab: Lab) -> None:
         assert b"no such device-mapper device" in done.stderr, word
 
 
+@pytest.mark.requirement("D33")
 def test_several_devices_are_watched(lab: Lab) -> None:
     """Each once, whatever it is called; what is counted is what the kernel counts."""
     for name in ("lin", "up", "low"):
@@ -100,6 +102,7 @@ def test_several_devices_are_watched(lab: Lab) -> None:
     lab.wait_freed()
 
 
+@pytest.mark.requirement("D33")
 def test_one_of_several_that_goes_leaves_the_others(lab: Lab) -> None:
     """It is said, and the exit status has it; nothing is left behind."""
     lab.create("short", "0 1000 linear /dev/ram0 0")
@@ -138,6 +141,7 @@ def _most_of_all_time(lab: Lab) -> None:
     assert reads == [0, 1, 0, 0, 0, 0, 0, 7, 8, 9]
 
 
+@pytest.mark.requirement("D34", "D35")
 def test_areas_that_do_most(lab: Lab) -> None:
     """By I/Os and by bytes, of two devices; the mean size is sectors by requests."""
     for name in ("lin", "up"):
@@ -176,6 +180,7 @@ def test_areas_that_do_most(lab: Lab) -> None:
             assert done.status == 2 and sentence in done.stderr.decode()
 
 
+@pytest.mark.requirement("D36")
 def test_what_killed_watches_left_is_removed(lab: Lab) -> None:
     """And nothing else: neither of those that run, nor of others, nor of what cannot be known."""
     killed = [start(lab, "watch", "--interval", "1h", name) for name in ("lin", "up")]
@@ -217,6 +222,7 @@ def test_what_killed_watches_left_is_removed(lab: Lab) -> None:
     assert lab.dmmon("clean", "nonsense").status == 2
 
 
+@pytest.mark.requirement("D37")
 def test_colors_are_for_terminals(lab: Lab) -> None:
     lab.region("lin", "- /1 prog")
     assert b"\033" not in lab.dmmon("list", "lin").check().stdout

@@ -69,6 +69,7 @@ def worker(warm_guest: Guest, taskmon: Taskmon, program: Callable[[str], Path]) 
     made.end()
 
 
+@pytest.mark.requirement("T25", "T26", "T27", "T28")
 def test_all_tasks_are_shown(
     taskmon: Taskmon, warm_guest: Guest, program: Callable[[str], Path]
 ) -> None:
@@ -104,6 +105,7 @@ def test_all_tasks_are_shown(
     assert {row[name] for row in later for name in (*SUMS, "cpu_percent")} == {0}
 
 
+@pytest.mark.requirement("T26", "T28")
 def test_intervals_add_up_to_what_the_scheduler_counts(taskmon: Taskmon, worker: Worker) -> None:
     """Each of them is a part of the time between two looks at /proc."""
     before = worker.cpu_ns()
@@ -130,6 +132,7 @@ def test_intervals_add_up_to_what_the_scheduler_counts(taskmon: Taskmon, worker:
     assert worker.pid in found and worker.parent not in found
 
 
+@pytest.mark.requirement("T26")
 def test_a_task_that_exits_ends_its_intervals(
     taskmon: Taskmon, worker: Worker, warm_guest: Guest
 ) -> None:
@@ -145,6 +148,7 @@ def test_a_task_that_exits_ends_its_intervals(
     assert b"no such task: 99999" in done.stderr
 
 
+@pytest.mark.requirement("T27", "T28")
 def test_sums_by_cgroup_user_and_command(
     taskmon: Taskmon, worker: Worker, warm_guest: Guest
 ) -> None:
@@ -184,6 +188,7 @@ def _by_interval(found: list[Row]) -> list[list[Row]]:
     ]
 
 
+@pytest.mark.requirement("T29")
 def test_top_writes_text_without_a_terminal(taskmon: Taskmon, worker: Worker) -> None:
     """Sorted, again and again; what it says of the worker is what /proc says."""
     before = worker.cpu_ns()
@@ -211,6 +216,7 @@ def test_top_writes_text_without_a_terminal(taskmon: Taskmon, worker: Worker) ->
     assert done.stdout.decode().splitlines()[-1].split()[-1] == "exits"
 
 
+@pytest.mark.requirement("T26", "T28", "T29")
 def test_wrong_command_lines(taskmon: Taskmon) -> None:
     for words, sentence in (
         (["get", "--pid", "1", "--by", "user"], "--pid and --tgid name tasks"),
