@@ -21,7 +21,7 @@ from exporter_tool import OPENMETRICS, SECONDS, TEXT, Exporter, exporting, text_
 from monread_tool import END, ROOT, START, TOD, build_monread, part, run, stream, user
 
 from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, EXIT_TIMEOUT, EXIT_USAGE
-from zvmlab.mondata.records import EVENT, Record
+from zvmlab.mondata.records import EVENT, Part, Record
 
 SECOND = 4096 * 1000000
 SET = stream(part(user("LINUX001"), END))
@@ -96,6 +96,126 @@ def test_times_of_processors_and_users(monread: Path, tmp_path: Path) -> None:
     # Six of them in the workload.
     assert online == 6 * 12 * 60
     assert 0 < found['zvm_processor_busy_seconds_total{type="IFL"}'] < online
+
+
+def words(size: int, **fields: int | bytes) -> bytes:
+    """The payload of a record of *size* bytes; _OFFSET in the record = a word, or bytes."""
+    made = bytearray(size)
+    for name, value in fields.items():
+        offset = int(name[1:])
+        data = value if isinstance(value, bytes) else value.to_bytes(4, "big")
+        made[offset : offset + len(data)] = data
+    return bytes(made[20:])
+
+
+def ebcdic(name: str, size: int = 8) -> bytes:
+    return name.ljust(size).encode("cp037")
+
+
+def _minute(number: int) -> tuple[Part, Part]:
+    """What grows by the same in each minute; offsets as docs/records.md has them for 5.3."""
+    seconds, n = 60 * number, number
+    states = {"_48": 300 * n, "_88": 100 * n, "_96": 60 * n, "_104": 10 * n, "_108": 20 * n}
+    states |= {"_112": 30 * n, "_116": 40 * n, "_128": 5 * n}
+    found = {"_20": 50 * n, "_24": n, "_28": 20 * n, "_32": 10 * n, "_36": 2 * n, "_40": 3 * n}
+    found |= {"_44": 4 * n, "_48": 5 * n, "_52": 6 * n}
+    pages = {"_64": 256, "_92": 128, "_104": 1000 * n, "_108": 10 * n, "_128": 7 * n}
+    volume = {"_36": 1000, "_48": 500 * n, "_52": 50 * n, "_64": 700 + n, "_168": 30 * n}
+    samples = part(
+        at(0, 12, seconds, words(160, **found)),
+        at(3, 4, seconds, words(172, _20=ebcdic("PAG001", 6), _26=b"\x0a\xbc", **volume)),
+        at(6, 3, seconds, words(60, _24=b"\x20\x00", _28=600 * n)),
+        at(1, 11, seconds),
+        start=START + n * 0x2000,
+    )
+    events = part(
+        at(4, 9, seconds, words(360, _20=ebcdic("LINUX001"), **pages)),
+        at(4, 10, seconds, words(200, _20=ebcdic("LINUX001"), **states)),
+        type=EVENT,
+        start=START + n * 0x2000 + 0x1000,
+    )
+    return events, samples
+
+
+def test_values_of_the_tables(monread: Path, tmp_path: Path) -> None:
+    """Waits, responses, paging: what was counted since the first record of each."""
+    file, out = tmp_path / "data", tmp_path / "values"
+    rate = at(1, 9, 0, words(36, _24=150))
+    # Fifteen units of 128 us of eight I/Os: 240 us.
+    block = words(68, _24=b"\x20\x00", _30=b"\x00\x08", _32=10, _36=2, _40=3)
+    minutes = [one for number in (1, 2, 4) for one in _minute(number)]
+    minutes.insert(4, part(at(6, 14, 130, block), type=EVENT))
+    file.write_bytes(stream(part(rate), *minutes))
+    assert run(monread, "export", "--textfile", out, file).returncode == EXIT_PASS
+    found = text_values(out.read_text())
+    with exporting(monread, "--listen", "0", file) as running:
+        running.wait_for("sets complete")
+        # By the other parser, of OpenMetrics.
+        asked = running.values()
+    assert {key: value for key, value in asked.items() if key.startswith("zvm_")} == {
+        key: value for key, value in found.items() if key.startswith("zvm_")
+    }
+    user = 'user="LINUX001",processor="0"'
+    # Three minutes' worth; of what is not running, waiting, idle or dormant there is 35 a minute.
+    states = {"running": 120, "cpu-wait": 90, "io-wait": 180, "page-wait": 60, "simulation": 30}
+    states |= {"idle": 300, "dormant": 15, "other": 105}
+    for state, count in states.items():
+        assert found[f'zvm_user_state_samples_total{{{user},state="{state}"}}'] == count
+    assert found["zvm_sample_interval_seconds"] == 1.5
+    assert found['zvm_state_samples_total{state="io-wait"}'] == 60
+    assert found['zvm_state_samples_total{state="idle"}'] == 150
+    assert found['zvm_device_response_seconds{device="2000"}'] == 0.00024
+    assert found['zvm_device_starts_total{device="2000"}'] == 1800
+    volume = 'device="0ABC",volume="PAG001"'
+    assert found[f"zvm_volume_slots{{{volume}}}"] == 1000
+    assert found[f"zvm_volume_slots_used{{{volume}}}"] == 704
+    assert found[f"zvm_volume_page_reads_total{{{volume}}}"] == 1500
+    assert found[f"zvm_volume_page_writes_total{{{volume}}}"] == 150
+    assert found[f"zvm_user_page_reads_total{{{user}}}"] == 3000
+    assert found[f"zvm_user_page_writes_total{{{user}}}"] == 30
+    assert found[f"zvm_user_starts_total{{{user}}}"] == 21
+    assert found[f"zvm_user_resident_bytes{{{user}}}"] == 1 << 20
+    assert found[f"zvm_user_paged_out_bytes{{{user}}}"] == 1 << 19
+
+
+def test_load_of_the_partition(monread: Path, tmp_path: Path) -> None:
+    """D0R15, the name of D1R4, and D0R2 of a processor; names are replaced with a key."""
+
+    def half(number: int) -> bytes:
+        return number.to_bytes(2, "big")
+
+    def processor(seconds: int, users: int, system: int) -> Record:
+        times = {"_32": (users * SECOND).to_bytes(8, "big")}
+        times |= {"_40": (system * SECOND).to_bytes(8, "big")}
+        return at(0, 2, seconds, words(108, _20=half(7), _104=b"\3", **times))
+
+    counts = {"_26": half(24), "_28": half(5), "_34": half(2), "_36": half(1)}
+    counts |= {"_52": half(3), "_54": half(4)}
+    file, out, key = tmp_path / "data", tmp_path / "values", tmp_path / "key"
+    first = part(
+        at(1, 4, 0, words(240, _88=ebcdic("ZVMSYS"))),
+        at(0, 15, 0, words(56, _40=ebcdic("LP5"), **counts)),
+        processor(0, 100, 10),
+        at(1, 11, 0),
+    )
+    second = part(processor(60, 140, 15), at(1, 11, 60), start=START + 0x1000)
+    file.write_bytes(stream(first, second))
+    assert run(monread, "export", "--textfile", out, file).returncode == EXIT_PASS
+    found = text_values(out.read_text())
+    assert found['zvm_partition_info{system="ZVMSYS",partition="LP5"}'] == 1
+    for kind, count in (("configured", 2), ("standby", 1), ("shared", 4), ("dedicated", 3)):
+        assert found[f'zvm_partition_processors{{kind="{kind}"}}'] == count
+    assert found["zvm_machine_processors"] == 24
+    labels = 'processor="7",type="IFL"'
+    assert found[f'zvm_logical_processor_busy_seconds_total{{{labels},mode="users"}}'] == 40
+    assert found[f'zvm_logical_processor_busy_seconds_total{{{labels},mode="system"}}'] == 5
+    assert found[f"zvm_logical_processor_online_seconds_total{{{labels}}}"] == 60
+    assert found['zvm_processor_busy_seconds_total{type="IFL"}'] == 45
+    key.write_bytes(bytes(16))
+    words_of_key = ("--anonymise", key, "--textfile", out, file)
+    assert run(monread, "export", *words_of_key).returncode == EXIT_PASS
+    text = out.read_text()
+    assert "zvm_partition_info{" in text and "ZVMSYS" not in text and "LP5" not in text
 
 
 def test_losses_are_counters(monread: Path, tmp_path: Path) -> None:

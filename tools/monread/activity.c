@@ -11,6 +11,10 @@ const char *const activity_type_names[ACTIVITY_TYPES] = {
 	"CP", "type 1", "zAAP", "IFL", "ICF", "zIIP", "type 6", "other",
 };
 
+const char *const activity_state_names[USER_STATES] = {
+	"running", "cpu-wait", "io-wait", "page-wait", "simulation", "idle", "dormant", "other",
+};
+
 const char *activity_text(const uint8_t *ebcdic, uint8_t len, char name[ACTIVITY_NAME_SIZE])
 {
 	const struct monrec_field field = { .len = len, .type = MONREC_TEXT };

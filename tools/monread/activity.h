@@ -178,6 +178,8 @@ void activity_end(struct activity *f);
 
 /* Words for PFXCPUTY. */
 extern const char *const activity_type_names[ACTIVITY_TYPES];
+/* Words for enum user_state. */
+extern const char *const activity_state_names[USER_STATES];
 /* "LINUX001", of further virtual processors "LINUX001, processor 3"; UTF-8. */
 #define ACTIVITY_NAME_SIZE 48u
 const char *activity_user_name(const struct user_activity *user, char name[ACTIVITY_NAME_SIZE]);

@@ -2,10 +2,6 @@
 /* monread: states, paging, processors and the partition in the JSON line of an interval. */
 #include "activity_json.h"
 
-static const char *const state_names[USER_STATES] = {
-	"running", "cpu-wait", "io-wait", "page-wait", "simulation", "idle", "dormant", "other",
-};
-
 static void add_text(json_t *object, const char *name, const uint8_t *ebcdic, uint8_t len)
 {
 	char text[ACTIVITY_NAME_SIZE];
@@ -26,7 +22,7 @@ static bool add_states(json_t *object, const struct state_counts *now,
 		return false;
 	json_object_set_new(object, "samples", json_integer((json_int_t)samples));
 	for (unsigned int i = 0; i < USER_STATES; i++)
-		json_object_set_new(object, state_names[i],
+		json_object_set_new(object, activity_state_names[i],
 				    json_real(100.0 * (double)(now->found[i] - before->found[i]) /
 					      (double)samples));
 	return true;

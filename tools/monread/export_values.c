@@ -11,6 +11,10 @@
 #define SECONDS_1900_TO_1970 UINT64_C(2208988800)
 #define NS_DECIMALS 9u
 #define US_DECIMALS 6u
+#define HUNDREDTHS 2u
+/* Unit of a measurement block's times in nanoseconds (z/Architecture PoP, format 0: 128 us). */
+#define BLOCK_NS UINT64_C(128000)
+#define PAGE_BYTES UINT64_C(4096)
 
 const struct metric_family export_families[EXPORT_FAMILIES] = {
 	[EXPORT_SETS] = { "monread_sets", METRIC_COUNTER, NULL,
@@ -52,6 +56,54 @@ const struct metric_family export_families[EXPORT_FAMILIES] = {
 			    "I/Os that were started", { "device" } },
 	[EXPORT_USER_TIME] = { "zvm_user_cpu_seconds", METRIC_COUNTER, "seconds",
 			       "CPU time of a virtual processor of a user",
+			       { "user", "processor" } },
+	[EXPORT_PARTITION] = { "zvm_partition_info", METRIC_GAUGE, NULL,
+			       "Always 1; names of the system and of its logical partition",
+			       { "system", "partition" } },
+	[EXPORT_PROCESSORS] = { "zvm_partition_processors", METRIC_GAUGE, NULL,
+				"Processors of the partition that are configured, standby, shared and "
+				"dedicated", { "kind" } },
+	[EXPORT_MACHINE] = { "zvm_machine_processors", METRIC_GAUGE, NULL,
+			     "Processors of the machine", { NULL } },
+	[EXPORT_LOAD] = { "zvm_logical_processor_busy_seconds", METRIC_COUNTER, "seconds",
+			  "Time that a processor worked, for users and for the system",
+			  { "processor", "type", "mode" } },
+	[EXPORT_LOAD_TIME] = { "zvm_logical_processor_online_seconds", METRIC_COUNTER, "seconds",
+			       "Time for which it is known how busy a processor was",
+			       { "processor", "type" } },
+	[EXPORT_SAMPLES] = { "zvm_state_samples", METRIC_COUNTER, NULL,
+			     "High-frequency samples of all users, by the state that they found",
+			     { "state" } },
+	[EXPORT_SAMPLE_INTERVAL] = { "zvm_sample_interval_seconds", METRIC_GAUGE, "seconds",
+				     "Time between two high-frequency samples", { NULL } },
+	[EXPORT_USER_SAMPLES] = { "zvm_user_state_samples", METRIC_COUNTER, NULL,
+				  "High-frequency samples of a user, by the state that they found",
+				  { "user", "processor", "state" } },
+	[EXPORT_RESPONSE] = { "zvm_device_response_seconds", METRIC_GAUGE, "seconds",
+			      "Mean duration of an I/O, from the last D6R14 of the device",
+			      { "device" } },
+	[EXPORT_SLOTS] = { "zvm_volume_slots", METRIC_GAUGE, NULL,
+			   "Slots of a paging volume, of a page each", { "device", "volume" } },
+	[EXPORT_SLOTS_USED] = { "zvm_volume_slots_used", METRIC_GAUGE, NULL,
+				"Slots of a paging volume that are in use", { "device", "volume" } },
+	[EXPORT_VOLUME_READS] = { "zvm_volume_page_reads", METRIC_COUNTER, NULL,
+				  "Pages that CP read from a paging volume",
+				  { "device", "volume" } },
+	[EXPORT_VOLUME_WRITES] = { "zvm_volume_page_writes", METRIC_COUNTER, NULL,
+				   "Pages that CP wrote to a paging volume",
+				   { "device", "volume" } },
+	[EXPORT_USER_READS] = { "zvm_user_page_reads", METRIC_COUNTER, NULL,
+				"Pages of a user that CP read from paging volumes",
+				{ "user", "processor" } },
+	[EXPORT_USER_WRITES] = { "zvm_user_page_writes", METRIC_COUNTER, NULL,
+				 "Pages of a user that CP wrote to paging volumes",
+				 { "user", "processor" } },
+	[EXPORT_USER_STARTS] = { "zvm_user_starts", METRIC_COUNTER, NULL,
+				 "I/Os that a user started", { "user", "processor" } },
+	[EXPORT_RESIDENT] = { "zvm_user_resident_bytes", METRIC_GAUGE, "bytes",
+			      "Storage of a user that is resident", { "user", "processor" } },
+	[EXPORT_PAGED_OUT] = { "zvm_user_paged_out_bytes", METRIC_GAUGE, "bytes",
+			       "Storage of a user that is on paging volumes",
 			       { "user", "processor" } },
 };
 
@@ -105,17 +157,101 @@ static void add_bucket(struct metrics *metrics, const struct bucket *all)
 	metrics_unsigned(metrics, EXPORT_EVENTS_LOST, NULL, all->suspended);
 }
 
+static void add_partition(struct metrics *metrics, const struct system_activity *s)
+{
+	const struct { const char *kind; uint16_t count; } processors[] = {
+		{ "configured", s->configured }, { "standby", s->standby }, { "shared", s->shared },
+		{ "dedicated", s->dedicated },
+	};
+	char system[ACTIVITY_NAME_SIZE], partition[ACTIVITY_NAME_SIZE];
+
+	activity_text(s->name, sizeof(s->name), system);
+	activity_text(s->partition, sizeof(s->partition), partition);
+	if (*system || *partition)
+		metrics_unsigned(metrics, EXPORT_PARTITION,
+				 (const char *const[]){ system, partition }, 1);
+	if (!s->has_partition)
+		return;
+	metrics_unsigned(metrics, EXPORT_MACHINE, NULL, s->machine);
+	for (size_t i = 0; i < sizeof(processors) / sizeof(processors[0]); i++)
+		metrics_unsigned(metrics, EXPORT_PROCESSORS,
+				 (const char *const[]){ processors[i].kind }, processors[i].count);
+}
+
+static void add_load(struct metrics *metrics, const struct activity *activity)
+{
+	char number[8];
+
+	for (unsigned int i = 0; i < ACTIVITY_CPUS; i++) {
+		const struct cpu_activity *cpu = &activity->cpu[i];
+		const char *const type = activity_type_names[cpu->type];
+
+		if (!cpu->elapsed)
+			continue;
+		snprintf(number, sizeof(number), "%u", cpu->address);
+		add_time(metrics, EXPORT_LOAD, (const char *const[]){ number, type, "users" },
+			 cpu->users);
+		add_time(metrics, EXPORT_LOAD, (const char *const[]){ number, type, "system" },
+			 cpu->system);
+		add_time(metrics, EXPORT_LOAD_TIME, (const char *const[]){ number, type },
+			 cpu->elapsed);
+	}
+}
+
+/* That of all users; D0R12 has no dormant ones. */
+static void add_states(struct metrics *metrics, const struct system_activity *s)
+{
+	if (!s->states.counted)
+		return;
+	metrics_decimal(metrics, EXPORT_SAMPLE_INTERVAL, NULL, s->hf_rate, HUNDREDTHS);
+	for (unsigned int i = 0; i < USER_STATES; i++)
+		if (i != STATE_DORMANT)
+			metrics_unsigned(metrics, EXPORT_SAMPLES,
+					 (const char *const[]){ activity_state_names[i] },
+					 s->states.found[i]);
+}
+
+static void add_volume(struct metrics *metrics, const char *number,
+		       const struct device_activity *device)
+{
+	char name[ACTIVITY_NAME_SIZE];
+	const char *const labels[] = {
+		number, activity_text(device->volume, sizeof(device->volume), name),
+	};
+
+	metrics_unsigned(metrics, EXPORT_SLOTS, labels, device->slots);
+	metrics_unsigned(metrics, EXPORT_SLOTS_USED, labels, device->slots_used);
+	metrics_unsigned(metrics, EXPORT_VOLUME_READS, labels, device->pages.reads);
+	metrics_unsigned(metrics, EXPORT_VOLUME_WRITES, labels, device->pages.writes);
+}
+
 static void add_devices(struct metrics *metrics, const struct activity *activity)
 {
 	char number[8];
 
 	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++) {
-		if (!activity->device[i].source)
-			continue;
-		snprintf(number, sizeof(number), "%04X", activity->device[i].number);
-		metrics_unsigned(metrics, EXPORT_STARTS, (const char *const[]){ number },
-				 activity->device[i].starts);
+		const struct device_activity *device = &activity->device[i];
+		const char *const labels[] = { number };
+
+		snprintf(number, sizeof(number), "%04X", device->number);
+		if (device->source)
+			metrics_unsigned(metrics, EXPORT_STARTS, labels, device->starts);
+		if (device->measured)
+			metrics_decimal(metrics, EXPORT_RESPONSE, labels,
+					device->response * BLOCK_NS / device->measured, NS_DECIMALS);
+		if (device->is_paging)
+			add_volume(metrics, number, device);
 	}
+}
+
+static void add_user_paging(struct metrics *metrics, const char *const *labels,
+			    const struct user_activity *user)
+{
+	metrics_unsigned(metrics, EXPORT_USER_READS, labels, user->pages.reads);
+	metrics_unsigned(metrics, EXPORT_USER_WRITES, labels, user->pages.writes);
+	metrics_unsigned(metrics, EXPORT_USER_STARTS, labels, user->starts);
+	metrics_unsigned(metrics, EXPORT_RESIDENT, labels, user->resident * PAGE_BYTES);
+	metrics_unsigned(metrics, EXPORT_PAGED_OUT, labels, user->slots * PAGE_BYTES);
 }
 
 static void add_users(struct metrics *metrics, const struct activity *activity)
@@ -123,15 +259,23 @@ static void add_users(struct metrics *metrics, const struct activity *activity)
 	char name[ACTIVITY_NAME_SIZE], processor[8];
 
 	for (unsigned int i = 0; i < ACTIVITY_USERS; i++) {
+		const struct state_counts *states = &activity->user[i].states;
 		struct user_activity user = activity->user[i];
+		const char *labels[] = { NULL, processor, NULL };
 
-		if (!user.counted)
+		if (!user.counted && !states->counted && !user.pages.counted)
 			continue;
 		snprintf(processor, sizeof(processor), "%u", user.address);
 		user.address = 0;
-		add_time(metrics, EXPORT_USER_TIME,
-			 (const char *const[]){ activity_user_name(&user, name), processor },
-			 user.time);
+		labels[0] = activity_user_name(&user, name);
+		if (user.counted)
+			add_time(metrics, EXPORT_USER_TIME, labels, user.time);
+		if (user.pages.counted)
+			add_user_paging(metrics, labels, &user);
+		for (unsigned int j = 0; states->counted && j < USER_STATES; j++) {
+			labels[2] = activity_state_names[j];
+			metrics_unsigned(metrics, EXPORT_USER_SAMPLES, labels, states->found[j]);
+		}
 	}
 }
 
@@ -148,6 +292,9 @@ void export_values(struct metrics *metrics, const struct activity *activity,
 	/* Of the interval that has not ended it is known already. */
 	bucket_add(&all, &activity->now);
 	add_bucket(metrics, &all);
+	add_partition(metrics, &activity->system);
+	add_load(metrics, activity);
+	add_states(metrics, &activity->system);
 	add_devices(metrics, activity);
 	add_users(metrics, activity);
 }
