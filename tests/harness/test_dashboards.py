@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ _FAMILY = re.compile(
 )
 _WORDS = re.compile(r'"[^"]*"|\[[^]]*\]|[a-z_]+')
 _FUNCTIONS = {"sum", "by", "rate", "increase", "topk", "time", "histogram_quantile"}
+_FUNCTIONS |= {"on", "group_left", "unless"}
 
 
 def exported(tool: str) -> dict[str, set[str]]:
@@ -72,6 +75,28 @@ def test_values_are_exported(tool: str) -> None:
     assert re.fullmatch(r"label_values\(([a-z_]+), instance\)", variable)[1] in known  # type: ignore[index]
     # What is lost is drawn.
     assert {name for name in known if "lost" in name or "left_out" in name} <= drawn
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="Debian's prometheus has promtool")
+@pytest.mark.parametrize("tool", TABLES)
+def test_expressions_are_those_of_prometheus(tool: str, tmp_path: Path) -> None:
+    """Its own parser takes each of them; a rule is an expression with a name."""
+    drawn = (expression.replace("$instance", ".*") for expression, _ in expressions(tool))
+    rules = [
+        {"record": f"{tool}:{number}", "expr": expression.replace("$__rate_interval", "5m")}
+        for number, expression in enumerate(drawn)
+    ]
+    file = tmp_path / "rules.yml"
+    file.write_text(json.dumps({"groups": [{"name": tool, "rules": rules}]}))
+    done = subprocess.run(
+        ["promtool", "check", "rules", file],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"{len(rules)} rules found" in done.stdout
 
 
 @pytest.mark.parametrize("tool", TABLES)
