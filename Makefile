@@ -217,7 +217,7 @@ $(BUILD)/locale: $(wildcard po/*/help.po)
 			msgfmt -o $$to/$(program).mo $$to/$(program).po &&) rm $$to/*.po; } 2>$@/said || \
 			{ cat $@/said; rm -rf $@; exit 1; }; rm $@/said; done
 
-$(BUILD)/man: po/po4a.cfg $(wildcard po/*/*.po) $(wildcard docs/*.[13])
+$(BUILD)/man: po/po4a.cfg $(wildcard po/*/*.po) $(wildcard docs/*.[13]) driver/monreader.4
 	$(say) PO4A $@
 	$(Q)if ! command -v po4a >/dev/null; then \
 		echo "man pages stay in English only: install po4a for other languages"; exit; fi; \
