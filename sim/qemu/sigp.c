@@ -12,6 +12,7 @@
 #include "exec/exec-all.h"
 #include "hw/core/cpu.h"
 #include "hw/s390x/zvmlab.h"
+#include "qemu/main-loop.h"
 #include "versions.h"
 #include "s390x-internal.h"
 
