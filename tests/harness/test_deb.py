@@ -159,6 +159,25 @@ def test_packages_have_what_the_harness_would_build() -> None:
     assert set(ship.PACKAGES) <= set(names) and len(names) == len(set(names)) == 9
 
 
+@pytest.mark.parametrize(
+    ("version", "file"),
+    [("7.2", "qemu_7.2+dfsg.orig.tar.xz"), ("10.0", "qemu_10.0.13+ds.orig.tar.xz")],
+)
+def test_the_source_of_qemu_is_named(version: str, file: str) -> None:
+    """By the program in debian/rules, for each version that is built."""
+    rules = (ROOT / "debian/rules").read_text().replace("\\\n", "")
+    (program,) = re.findall(r'PYTHONPATH=harness \$\(PYTHON\) -c "(.*?)" >.*tarball\.sed', rules)
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "harness"), "ZVMLAB_QEMU_VERSION": version}
+    argv = [sys.executable, "-B", "-c", program]
+    script = subprocess.run(argv, env=env, capture_output=True, text=True, check=True).stdout
+    readme = ROOT / "debian/zvmlab-qemu.README.Debian.in"
+    said = subprocess.run(
+        ["sed", script, str(readme)], capture_output=True, text=True, check=True
+    ).stdout
+    assert f"is QEMU {version} with the" in said and f"\n  {file}\n" in said
+    assert "package qemu:\n" in said and not re.search(r"@[A-Z0-9]+@", said)
+
+
 def test_symbols_are_those_of_the_headers() -> None:
     text = (ROOT / "debian/libmonrec0.symbols").read_text()
     symbols = set(re.findall(r"^ (monrec_\w+)@MONREC_0\.1 0\.1\.0$", text, re.MULTILINE))
