@@ -181,6 +181,32 @@ BRCTH = Change("brcth", [
          inside="static DisasJumpType op_bcth("),
 ])  # fmt: skip
 
+# Such an event is found by a watchpoint, and the instruction executed once more; that it is to
+# be told then was looked for only where instruction-fetching events are looked for, too.
+PER_STORE = Change("per-store", [
+    Hook(f"{S390X}/cpu.h", "#define FLAG_MASK_PER_STORE_REAL ",
+         "#define FLAG_MASK_PER_STORE             0x10000000u\n"),
+    Hook(f"{S390X}/cpu.c", "if (env->psw.mask & PSW_MASK_PER) {",
+         "        if (env->cregs[9] & PER_CR9_EVENT_STORE) {\n"
+         "            flags |= FLAG_MASK_PER_STORE;\n"
+         "        }\n", after=True),
+    Hook(f"{TCG}/translate.c", "out:", """\
+#ifndef CONFIG_USER_ONLY
+    if ((s->base.tb->flags & FLAG_MASK_PER_STORE) &&
+        !(s->base.tb->flags & FLAG_MASK_PER_IFETCH)) {
+        if (ret == DISAS_NEXT || ret == DISAS_TOO_MANY) {
+            tcg_gen_movi_i64(psw_addr, s->pc_tmp);
+        }
+        update_cc_op(s);
+        tcg_gen_st_i32(tcg_constant_i32(s->ilen), tcg_env,
+                       offsetof(CPUS390XState, int_pgm_ilen));
+        gen_helper_per_check_exception(tcg_env);
+    }
+#endif
+
+""", inside="static DisasJumpType translate_one("),
+])  # fmt: skip
+
 STEPS = (
     Step(
         "10.0",
@@ -213,7 +239,7 @@ STEPS = (
             "qatomic_mb_set": "qatomic_set_mb",
         },
         hooks={"slots": _SLOTS, "lowprot": _LOWPROT, "port": _PORT},
-        more=(BRCTH,),
+        more=(BRCTH, PER_STORE),
     ),
     Step(
         "10.2",

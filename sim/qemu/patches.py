@@ -131,6 +131,12 @@ MESSAGES = {
         "The branch target of BRANCH RELATIVE ON COUNT HIGH was taken from the EXECUTE that "
         "executes it.  All other relative branches count from the instruction already.",
     ),
+    "per-store": (
+        "target/s390x: tell a storage-alteration event after its instruction",
+        "The event is found by a watchpoint.  The instruction is executed once more, and the "
+        "program interruption is to come after it.  But the translated code only looked for "
+        "it if instruction-fetching events are on, so it came with the next interruption.",
+    ),
     "epsw": (
         "target/s390x: store the current condition code in EPSW",
         "The PSW mask has the code of the last time that it was needed.",
