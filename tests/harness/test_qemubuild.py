@@ -102,13 +102,32 @@ def test_hooks_are_for_built_versions_only(script: Path, tmp_path: Path) -> None
     assert (tree / "a" / "file.c").read_text() == "here\n"
 
 
-def test_version_is_the_first_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("release", "version"),
+    [
+        ('PRETTY_NAME="Debian 12"\n\nID=debian\nVERSION_ID="12"\n', "7.2"),
+        ('ID=debian\nVERSION_ID="13"\n', "10.0"),
+        ("ID=debian\nVERSION_CODENAME=sid\n", "10.0"),
+        ('ID=ubuntu\nVERSION_ID="24.04"\n', "7.2"),
+        ('ID=other\nID_LIKE=debian\nVERSION_ID="13"\n', "7.2"),
+        ('ID="debian\n', "7.2"),
+        (None, "7.2"),
+    ],
+)
+def test_version_is_that_of_the_hosts_debian(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, release: str | None, version: str
+) -> None:
+    file = tmp_path / "os-release"
+    if release is not None:
+        file.write_text(release)
     monkeypatch.delenv(qemubuild.VERSION, raising=False)
-    assert qemubuild.version() == "7.2"
-    key = qemubuild.base_key()
-    monkeypatch.setenv(qemubuild.VERSION, "10.0")
-    assert qemubuild.version() == "10.0"
-    assert qemubuild.base_key() != key
+    monkeypatch.setattr(qemubuild, "OS_RELEASE", file)
+    assert qemubuild.version() == version
+    other = {"7.2": "10.0", "10.0": "7.2"}[version]
+    keys = qemubuild.base_key(), qemubuild.build_key(ROOT)
+    monkeypatch.setenv(qemubuild.VERSION, other)
+    assert qemubuild.version() == other
+    assert qemubuild.base_key() != keys[0] and qemubuild.build_key(ROOT) != keys[1]
 
 
 def test_a_version_that_is_not_built_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Building QEMU with our device into the cache.
 
-The version is 7.2, unless the environment asks for 10.0 (TARBALLS).
+The version is that of the host's Debian: 7.2, or 10.0 (TARBALLS).
 
 Two stages.  The base is Debian's upstream tarball, unpacked and configured; its object
 files are kept.  Each build inserts its hooks and our files into it, and compiles what is
@@ -20,6 +20,7 @@ from __future__ import annotations
 import collections
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -82,8 +83,10 @@ LIBRARIES = {
 PORT = "sim/qemu"
 WITHOUT = "ZVMLAB_QEMU_WITHOUT"
 VERSION = "ZVMLAB_QEMU_VERSION"
-# On every host: not all tests in guests pass with the others (docs/qemu-port.md).
-FIRST = "7.2"
+FIRST, LAST = "7.2", "10.0"
+# The release of Debian that has the last one.
+RELEASE_OF_LAST = 13
+OS_RELEASE = Path("/etc/os-release")
 # For patch files only, and for newer versions than the first.
 NOT_FOR_BUILDS = ("patches.py",)
 NOT_FOR_THE_FIRST = ("newer.py",)
@@ -106,11 +109,23 @@ def left_out() -> list[str]:
 
 
 def version() -> str:
-    """Of QEMU: the first, or what the environment asks for."""
+    """Of QEMU: what the environment asks for, or that of the host's Debian."""
     asked = os.environ.get(VERSION, "")
     if asked and asked not in TARBALLS:
         raise UsageError(f"{VERSION}={asked}: QEMU is built as {' or '.join(TARBALLS)}")
-    return asked or FIRST
+    return asked or _version_of_host()
+
+
+def _version_of_host() -> str:
+    """The last one from Debian 13 on, also for what comes after it and has no number yet."""
+    try:
+        words = shlex.split(OS_RELEASE.read_text(encoding="utf-8", errors="replace"))
+    except (OSError, ValueError):
+        return FIRST
+    release = dict(word.split("=", 1) for word in words if "=" in word)
+    number = release.get("VERSION_ID", "")
+    old = number.isdecimal() and int(number) < RELEASE_OF_LAST
+    return FIRST if old or release.get("ID") != "debian" else LAST
 
 
 def _without_effect() -> tuple[str, ...]:
