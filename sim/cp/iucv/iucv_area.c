@@ -164,6 +164,7 @@ static uint32_t move_piece(struct cursor *from, struct cursor *to, uint32_t len,
 }
 
 /*
+ * Where nothing moves, no address is looked at.
  * Both ends are checked before the first byte moves.  A list can still change
  * under the move if the guest receives into it; that ends in an error, too.
  */

@@ -125,11 +125,9 @@ void iucv_message_state(struct iucv *iucv, struct state *s)
 			link = link->next;
 		}
 		state_u32(s, &index);
-		state_require(s, index < used && iucv->message[index].state == IUCV_MSG_FREE);
-		if (s->failed || !s->loading)
-			continue;
-		state_require(s, !iucv->message[index].by_path.list);
-		if (!s->failed)
+		state_require(s, index < used && iucv->message[index].state == IUCV_MSG_FREE &&
+					 (!s->loading || !iucv->message[index].by_path.list));
+		if (s->loading && !s->failed)
 			iucv_append(&iucv->free, &iucv->message[index].by_path);
 	}
 }

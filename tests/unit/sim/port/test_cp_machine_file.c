@@ -446,6 +446,11 @@ START_TEST(parts_and_interruptions)
 	ck_assert_mem_eq(back, ram, RAM);
 	ck_assert_uint_ge(interrupted, 2 + (HEAD + 7 * PAGE) / 1000);
 	unlink(path);
+	/* Of which one byte is left. */
+	at_most = HEAD - 1;
+	save();
+	ck_assert_ptr_null(load("machine 1", RAM));
+	unlink(path);
 	at_most = 0;
 	calls = 0;
 	left = 1;

@@ -256,6 +256,22 @@ START_TEST(agent_does_not_count)
 }
 END_TEST
 
+/* A copy goes before what is held back, as everything else does. */
+START_TEST(copies_count)
+{
+	static const uint32_t order[] = { 2, 2, 1, 3 };
+
+	arm(FAULT_INTERRUPT, FAULT_DELAY, 2, 0);
+	send_numbered(0, 1);
+	arm(FAULT_INTERRUPT, FAULT_DUPLICATE, 0, 0);
+	send_numbered(0, 2);
+	send_numbered(0, 3);
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		ck_assert_uint_eq(get_be32(take(IUCV_MSG_PENDING, path[1]) + IPTRGCLS), order[i]);
+	ck_assert_ptr_null(fx_take(0));
+}
+END_TEST
+
 /* What comes out at the same time comes in the order in which it was held back. */
 START_TEST(several_held_back)
 {
@@ -319,6 +335,7 @@ int main(void)
 	tcase_add_test(tc, filter_by_type);
 	tcase_add_test(tc, corrupt_type);
 	tcase_add_test(tc, agent_does_not_count);
+	tcase_add_test(tc, copies_count);
 	tcase_add_test(tc, several_held_back);
 	tcase_add_test(tc, saved_and_logged_off);
 	return check_run_suite(suite);

@@ -69,6 +69,7 @@ static struct cp_result on_path(enum iucv_function function, uint16_t path, uint
 static const char *texts(uint16_t path)
 {
 	static char found[32];
+	char from[8];
 	size_t count = 0;
 
 	while (cp_interrupt_pending(fx.cp, 0)) {
@@ -76,6 +77,8 @@ static const char *texts(uint16_t path)
 
 		ck_assert_uint_lt(count, sizeof(found) - 1);
 		ck_cc(on_path(IUCV_RECEIVE, path, get_be32(event + IPMSGID)), 0);
+		ebcdic_decode(from, fx_at(DATA, MSG_TEXT), MSG_TEXT);
+		ck_assert_mem_eq(from, "OPERATOR", sizeof(from));
 		ebcdic_decode(found + count++, fx_at(DATA + MSG_TEXT, 1), 1);
 	}
 	found[count] = '\0';

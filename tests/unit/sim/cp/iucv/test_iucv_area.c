@@ -141,6 +141,23 @@ START_TEST(own_buffer_is_bad)
 END_TEST
 
 /* The CP does not store into a shared segment for the guest. */
+/* Where nothing moves, no address is looked at: neither the sender's nor the receiver's. */
+START_TEST(nothing_needs_no_storage)
+{
+	struct iucv_parm q = { 0 };
+
+	peer_send(&a, 0, 0, NULL, 0, NULL, 0);
+	ck_cc(guest_receive(0, 0xffffffff, 4), 0);
+	peer_send(&a, 0, 0, "data", 4, NULL, 0);
+	ck_rc(guest_receive(0, 0xffffffff, 0), IUCV_SHORT_BUFFER);
+	ck_cc(send(path, 0, 0xffffffff, 0, 4), 0);
+	ck_call(peer_receive(NULL, 0), 0, 0);
+	q.msgid = last(&a, IUCV_MSG_PENDING)->msgid;
+	q.trgcls = 0x11111111;
+	ck_call(iucv_call(fx.cp, a.user, IUCV_REPLY, &q), 0, 0);
+}
+END_TEST
+
 START_TEST(protected_storage)
 {
 	uint32_t id;
@@ -353,6 +370,7 @@ int main(void)
 	tcase_add_test(tc, list_to_list);
 	tcase_add_test(tc, own_buffer_is_bad);
 	tcase_add_test(tc, protected_storage);
+	tcase_add_test(tc, nothing_needs_no_storage);
 	tcase_add_test(tc, senders_buffer_is_bad);
 	tcase_add_test(tc, answer_area_is_bad);
 	tcase_add_test(tc, hostile_lists);
