@@ -347,6 +347,9 @@ def test_help_has_groups(monread: Path) -> None:
         elif option and groups:
             list(groups.values())[-1].append(option[1])
     of_argp = ["help", "usage", "version"]
+    # Between two groups is an empty line, and nowhere else.
+    alone = re.findall(r"\n\n +(?:-[^-], )?--([a-z-]+)", run(monread, "--help").stdout)
+    assert alone == ["help"]
     assert groups == {
         "Input": [
             *("blocking", "monwrite", "release", "reopen", "reopen-wait", "sets", "timeout"),

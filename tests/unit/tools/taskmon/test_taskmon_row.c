@@ -73,6 +73,10 @@ START_TEST(status_of_those_that_have_exited)
 	ck_assert_str_eq(shown("status,signal", &task, NULL), ",9");
 	set(&task, STATS_EXITCODE, 11 | 0x80);
 	ck_assert_str_eq(shown("status,signal", &task, NULL), ",11");
+	/* Nothing ends as what has stopped or goes on. */
+	set(&task, STATS_EXITCODE, 19 << 8 | 0x7f);
+	ck_assert_str_eq(shown("status,signal", &task, NULL), ",");
+	set(&task, STATS_EXITCODE, 11 | 0x80);
 	task.kind = STATS_PROCESS;
 	ck_assert_str_eq(shown("kind,status,signal", &task, &origin), "process,,");
 	task.kind = STATS_TREE;

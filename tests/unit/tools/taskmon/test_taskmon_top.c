@@ -332,6 +332,41 @@ START_TEST(keys_add_up_and_make_a_forest)
 }
 END_TEST
 
+/* Of root there are two tasks, of the other user three. */
+START_TEST(sorted_by_tasks)
+{
+	struct snapshot now = { .time_ns = 5 * SECOND };
+
+	for (uint32_t id = 10; id <= 11; id++)
+		put(&now, id, 1, "a", 20 * SECOND, 0);
+	for (uint32_t id = 20; id <= 22; id++)
+		put(&now, id, 1, "b", 0, 0);
+	ck_assert_int_eq(top_take(&top, &now), 0);
+	top.wanted.by = BY_USER;
+	top.sort = TOP_TASKS;
+	ck_assert_int_eq(top_arrange(&top), 0);
+	ck_assert_uint_eq(top.shown.count, 2);
+	ck_assert_uint_eq(top.shown.tasks[0].record.tasks, 3);
+	top.reverse = true;
+	ck_assert_int_eq(top_arrange(&top), 0);
+	ck_assert_uint_eq(top.shown.tasks[0].record.tasks, 2);
+}
+END_TEST
+
+/* A key that asks for a word needs no other look. */
+START_TEST(questions)
+{
+	static const char keys[] = "u/\\cf";
+
+	for (const char *key = keys; *key; key++) {
+		ck_assert_int_eq(top_key(&top, *key), TOP_DRAW);
+		ck_assert_int_ne(top.prompt, 0);
+		top_key(&top, KEY_ESCAPE);
+		ck_assert_int_eq(top.prompt, 0);
+	}
+}
+END_TEST
+
 START_TEST(filters_are_typed)
 {
 	type("/c");
@@ -501,7 +536,7 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		sorted_by_what_was_done_meanwhile, parts_and_rates, first_look_has_no_rates,
+		sorted_by_what_was_done_meanwhile, sorted_by_tasks, questions, parts_and_rates, first_look_has_no_rates,
 		screen_has_title_heading_rows_and_keys, every_size_is_kept_to,
 		hostile_names_do_nothing, keys_change_what_is_shown, keys_add_up_and_make_a_forest,
 		filters_are_typed, rows_are_scrolled, help_lists_the_keys, keys_of_terminals,
