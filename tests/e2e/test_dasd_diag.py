@@ -8,7 +8,7 @@ import os
 import random
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from waiting import LIMIT, wait_until
 from zvmlab.agent.calls import BatchResult
 from zvmlab.agent.wire import Call
 from zvmlab.agent.worker import Pending
+from zvmlab.base.errors import Timeout
 from zvmlab.base.owned import claim
 from zvmlab.cp import disk
 from zvmlab.cp.disk import BLOCK
@@ -432,3 +433,40 @@ def test_a_machine_is_restored_while_a_request_waits(
         assert disk.read(second.control, MAIN, 8, 8) == data
         second.agent.close(fd).check()
         assert disk.requests(second.control) == []
+
+
+# What the kernel's own dasd_diag does against this: docs/upstream-kernel.md.
+
+
+@pytest.mark.requirement("K12")
+@pytest.mark.kernel_defect(
+    34,
+    "a request whose end is not told is waited for without a limit",
+    seen=r"times the page was written: 1",
+)
+def test_a_request_whose_end_is_not_told_is_given_again(lab: Guest) -> None:
+    """The interruption is lost; the kernel's timer takes the request for lost, and says so."""
+    node = online(lab)
+    assert set_attribute(lab, MAIN, "expires", "1") == 0
+    # It can be opened when the kernel has looked for partitions.
+    with opened(lab, node, os.O_RDONLY):
+        since = lab.agent.log_position()
+
+    def given_up() -> list[str]:
+        return [line.text for line in lab.agent.dmesg(since) if "timed out (1s)" in line.text]
+
+    with armed(lab.control, Fault("disk.completion", "drop", nth=1)) as rules:
+        writer = start_write(lab, node, 15)
+        wait_until(lambda: bool(given_up()), "the kernel's timer")
+        written: BatchResult | None = None
+        # Of the guest's time: often as long as the timer.
+        with suppress(Timeout):
+            written = lab.outlast(writer.pending, 20)
+    assert rules[0].fired == 1
+    (line,) = given_up()
+    assert line.endswith("31 retries remaining")
+    (found,) = [one for one in _query(lab) if one["device"] == MAIN]
+    assert found["established"], "the disk was not set up again"
+    times = found["writes"] * BLOCK // len(writer.data)
+    assert times == 2, f"times the page was written: {times}"
+    assert written is not None and written[0].check() == len(writer.data)

@@ -50,7 +50,7 @@ def test_our_own_list() -> None:
     numbers = {
         **{"M": 36, "P": 12, "B": 10, "Y": 8, "D": 37, "T": 29, "L": 21, "W": 18, "A": 10, "Z": 11},
         **{"U": 8, "C": 9, "H": 14, "I": 16, "V": 10, "N": 12, "R": 14, "F": 10, "J": 4},
-        **{"K": 11, "O": 3},
+        **{"K": 12, "O": 3},
     }
     assert list(requirements.rows) == [
         f"{letter}{number}" for letter, last in numbers.items() for number in range(1, last + 1)

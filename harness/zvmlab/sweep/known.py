@@ -231,8 +231,8 @@ KNOWN = (
         HANGS,
         r"(online=1|opening the disk|reading a page|writing a page) sleeps uninterruptibly in the"
         r" guest whatever CP does",
-        "kernel: after 50 s dasd_diag removes the environment, and then waits for ever for the end"
-        " of a request that CP has ended before (drivers/s390/block/dasd_diag.c)",
+        "kernel: defect 34: dasd_diag waits for ever for the end of a request that CP has ended"
+        " before",
     ),
     Known(
         ("diag2fc.guests",),
