@@ -8,6 +8,7 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -18,7 +19,7 @@ from zvmlab.agent.results import ModuleResult
 from zvmlab.base.errors import Timeout, UsageError
 from zvmlab.guest.config import GuestConfig
 from zvmlab.mondata.records import EVENT, Element, Mce, Record
-from zvmlab.scenarios import BUILT_IN, USERS, find, possible
+from zvmlab.scenarios import BUILT_IN, USERS, find, possible, users
 from zvmlab.scenarios.context import Context, Stuck, scenario
 from zvmlab.scenarios.outcome import Outcome, Step, describe_stream, normal_line, normal_log
 
@@ -267,6 +268,38 @@ def test_scenarios_are_found_by_name_and_in_files(tmp_path: Path) -> None:
     assert find("overflow") is BUILT_IN["overflow"]
     assert find("cmm") is USERS["cmm"]
     assert find("write-and-read-back").modules == ("monwriter",)
+
+
+def test_who_asks_for_pages_stays_until_they_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That a user logs off stands in the trace, where two runs are compared."""
+    happened: list[str] = []
+
+    class Manager:
+        """CP, and what the guest has given so far."""
+
+        def __init__(self, *_: object) -> None:
+            happened.append("logon")
+
+        def __enter__(self) -> Manager:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            happened.append("logoff")
+
+        def cp(self, command: str) -> None:
+            happened.append(command)
+
+    class Guest:
+        def read_file(self, _: str) -> bytes:
+            given = happened.count("given")
+            happened.append("given")
+            return b"%d\n" % given
+
+    monkeypatch.setattr(users, "Peer", Manager)
+    context = SimpleNamespace(control=None, worker=Guest())
+    assert users._shrink(cast(Any, context), 2) == "2"
+    told = "SMSG LINUX001 CMM SHRINK 2"
+    assert happened == ["logon", told, "given", "given", "given", "logoff"]
 
 
 def test_guest_has_what_its_scenario_needs_and_what_all_have() -> None:

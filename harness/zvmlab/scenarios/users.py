@@ -118,15 +118,18 @@ def special_messages(context: Context) -> None:
 
 
 def _shrink(context: Context, pages: int) -> str:
-    """Have the guest give so many pages to CP; how many it has given after a while."""
+    """Have the guest give so many pages to CP; how many it has given after a while.
+
+    Who tells it stays: whether that user has gone before the pages would be a matter of luck.
+    """
     with Peer(context.control, _MANAGER) as manager:
         manager.cp(f"SMSG {_GUEST} CMM SHRINK {pages}")
-    deadline = time.monotonic() + _SECONDS
-    while True:
-        found = context.worker.read_file(_PAGES).decode().strip()
-        if found == str(pages) or time.monotonic() >= deadline:
-            return found
-        time.sleep(0.01)
+        deadline = time.monotonic() + _SECONDS
+        while True:
+            found = context.worker.read_file(_PAGES).decode().strip()
+            if found == str(pages) or time.monotonic() >= deadline:
+                return found
+            time.sleep(0.01)
 
 
 def _shrinks(context: Context) -> str | None:
