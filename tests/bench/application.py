@@ -16,6 +16,7 @@ from zvmlab.guest.guest import Guest
 from zvmlab.monitor.monitor import DataSets
 
 from benchmark import Benchmark, Pairs, both
+from emulators import cpu_seconds
 
 DEVICE = "/dev/monwriter"
 # asm/monwriter.h: struct monwrite_hdr.
@@ -28,6 +29,7 @@ BUFFERS, SIZE, INTERVALS = 255, 200, 20
 def _benchmarks() -> Pairs:
     return Pairs(
         Benchmark("trips", f"application data: {MOST} bytes written and read back", "trips/s"),
+        Benchmark("trip-cpu", "the same: CPU time of emulator and harness", "ms"),
         Benchmark("records", f"application data: {BUFFERS} buffers of {SIZE} bytes", "records/s"),
     )
 
@@ -41,18 +43,22 @@ def _sample(guest: Guest, reader: DataSets) -> bytes:
     return reader.read().stream
 
 
-def _trips(guest: Guest, reader: DataSets) -> float:
-    """Each with other data, which must come back."""
+def _cpu(guest: Guest) -> float:
+    return cpu_seconds(guest) + time.process_time()
+
+
+def _trips(guest: Guest, reader: DataSets) -> tuple[float, float]:
+    """Round trips a second, and ms of CPU time of one; each with other data, which must come back."""
     file = guest.agent.open(DEVICE, os.O_WRONLY).check()
-    begun = time.monotonic()
+    begun, used = time.monotonic(), _cpu(guest)
     for number in range(TRIPS):
         data = struct.pack(">I", number) * (MOST // 4) + b"xx"
         guest.agent.write(file, _header(0, MOST) + data).check()
         if data not in _sample(guest, reader):
             raise ZvmlabError(f"what was written in round trip {number} did not come back")
-    seconds = time.monotonic() - begun
+    seconds, used = time.monotonic() - begun, _cpu(guest) - used
     guest.agent.close(file).check()
-    return TRIPS / seconds
+    return TRIPS / seconds, used * 1000 / TRIPS
 
 
 def _records(guest: Guest, reader: DataSets) -> float:
@@ -73,7 +79,7 @@ def _records(guest: Guest, reader: DataSets) -> float:
 
 def _pair(guest: Guest, reader: DataSets, swapped: bool) -> dict[str, float]:
     trips, records = both(swapped, lambda: _trips(guest, reader), lambda: _records(guest, reader))
-    return {"trips": trips, "records": records}
+    return {"trips": trips[0], "trip-cpu": trips[1], "records": records}
 
 
 def measure(config: GuestConfig, pairs: int, progress: Progress) -> list[Benchmark]:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 T = TypeVar("T")
+U = TypeVar("U")
 _DIGITS = 3
 
 
@@ -89,7 +90,7 @@ class Pairs:
         return self.benchmarks
 
 
-def both(swapped: bool, first: Callable[[], T], second: Callable[[], T]) -> tuple[T, T]:
+def both(swapped: bool, first: Callable[[], T], second: Callable[[], U]) -> tuple[T, U]:
     """The results of *first* and *second*, of which the latter runs first if *swapped*."""
     if swapped:
         late = second()

@@ -48,7 +48,7 @@ class _Side:
     zero: int
 
 
-def _cpu_seconds(guest: Guest) -> float:
+def cpu_seconds(guest: Guest) -> float:
     """CPU time of the emulator, of threads that have ended, too: clock_getcpuclockid(3)."""
     return time.clock_gettime(~guest.emulator.pid << 3 | 2)
 
@@ -67,7 +67,7 @@ def _start(config: GuestConfig, progress: Progress) -> dict[str, float]:
         guest.configure()
         begun = time.monotonic()
         guest.boot()
-        return {"start": time.monotonic() - begun, "start-cpu": _cpu_seconds(guest)}
+        return {"start": time.monotonic() - begun, "start-cpu": cpu_seconds(guest)}
 
 
 @contextlib.contextmanager
@@ -84,9 +84,9 @@ def _work(side: _Side) -> dict[str, float]:
     guest = side.guest
 
     def seconds(work: Callable[[], object]) -> float:
-        before = _cpu_seconds(guest)
+        before = cpu_seconds(guest)
         work()
-        return _cpu_seconds(guest) - before
+        return cpu_seconds(guest) - before
 
     calls = seconds(lambda: guest.agent.drain(side.zero, 1, reads=CALLS))
     small = seconds(lambda: read_sets(guest, side.reader, *SMALL_SET))
