@@ -2,13 +2,18 @@
 /* Columns and their selection, scaled values, text. */
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "check_run.h"
 #include "column.h"
+#include "exit_code.h"
+#include "interval.h"
+#include "said.h"
 #include "scale.h"
 #include "tool_text.h"
 
@@ -366,12 +371,49 @@ START_TEST(utf8)
 }
 END_TEST
 
+/* With descriptors for nothing, and for signals only, which is closed again. */
+START_TEST(interval_without_descriptors)
+{
+	static const char *const wanted[] = { "signals cannot be read", "a timer cannot be created" };
+	struct said said;
+	struct rlimit limit;
+	int next = 0;
+
+	/* Those below are all in use. */
+	while (next < 32)
+		next = dup(2);
+	ck_assert_int_eq(next, 32);
+	close(next);
+	for (unsigned int more = 0; more < 2; more++) {
+		struct interval interval;
+		const char *text;
+		int ret, opened;
+
+		said = said_begin(2);
+		ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+		/* said_begin() has two of them. */
+		limit.rlim_cur = (rlim_t)next + 2 + more;
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+		ret = interval_open(&interval);
+		opened = fcntl(next + 2, F_GETFD);
+		limit.rlim_cur = limit.rlim_max;
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+		text = said_end(&said);
+		ck_assert_int_eq(ret, EXIT_FAILED);
+		ck_assert_int_eq(opened, -1);
+		ck_assert_msg(strstr(text, wanted[more]) && strstr(text, "Too many open files"), "%s",
+			      text);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		selections, selections_with_one_more, selections_of_many, units,
 		long_names_are_cut, list_of_columns, schema_of_each_type, schema,
 		scaled_headings, scaled_values, scaled_steps, times, utf8,
+		interval_without_descriptors,
 	};
 
 	return check_run("tool common", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
