@@ -70,6 +70,43 @@ START_TEST(this_machine_alone)
 }
 END_TEST
 
+/* The error with which sockets of IPv6 fail, 0: none. */
+static int without_v6;
+
+int __real_socket(int domain, int type, int protocol);
+int __wrap_socket(int domain, int type, int protocol);
+int __wrap_socket(int domain, int type, int protocol)
+{
+	if (domain != AF_INET6 || without_v6 == 0)
+		return __real_socket(domain, type, protocol);
+	errno = without_v6;
+	return -1;
+}
+
+/* Without IPv6, all addresses are those of IPv4. */
+START_TEST(everybody_without_v6)
+{
+	static const int errors[] = { EAFNOSUPPORT, EADDRNOTAVAIL };
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		struct sockaddr_in name;
+		int fd;
+
+		without_v6 = errors[i];
+		fd = address_listen(":0");
+		ck_assert_int_ge(fd, 0);
+		name = name_of(fd);
+		ck_assert_int_eq(name.sin_family, AF_INET);
+		ck_assert_uint_eq(ntohl(name.sin_addr.s_addr), INADDR_ANY);
+		close(fd);
+	}
+	/* No other error is taken for that. */
+	without_v6 = EMFILE;
+	ck_assert_int_eq(address_listen(":0"), -1);
+	without_v6 = 0;
+}
+END_TEST
+
 /* Both families, if this machine has both. */
 START_TEST(everybody)
 {
@@ -119,7 +156,8 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = { forms, this_machine_alone, everybody, refused };
+	const TTest *const tests[] = { forms, this_machine_alone, everybody,
+				       everybody_without_v6, refused };
 
 	return check_run("export_address", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -216,6 +216,30 @@ START_TEST(slow_client)
 }
 END_TEST
 
+/* A client has room for 1 MiB: a line that fills it is taken, and no byte more. */
+START_TEST(limit)
+{
+	static char line[1 << 19];
+	const int fd = client();
+	uint64_t bytes = 0, lost = 0;
+
+	memset(line, 'x', sizeof(line));
+	/* Nothing is sent in between. */
+	for (size_t len = sizeof(line); len > 0; len /= 2)
+		for (unsigned int i = 0; i < 2; i++) {
+			const bool fits = bytes + len <= 1u << 20;
+
+			json_lines_give(lines, line, len);
+			if (fits)
+				bytes += len;
+			lost += !fits;
+			ck_assert_uint_eq(counts().lost, lost);
+			ck_assert(lost == 0 || bytes == 1u << 20);
+		}
+	close(fd);
+}
+END_TEST
+
 /* A stream's parts become lines, and what has no end is none. */
 START_TEST(stream)
 {
@@ -258,7 +282,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		each_client, more_than_there_is_room_for, client_that_is_gone, slow_client, stream,
+		each_client, more_than_there_is_room_for, client_that_is_gone, slow_client, limit,
+		stream,
 		end,
 	};
 
