@@ -120,4 +120,5 @@ void rec_disconnect(struct rec_queue *queue)
 	queue->connected = queue->quiesced = false;
 	queue->path = queue->user_path = 0;
 	queue->sent = 0;
+	memset(queue->msgid, 0, sizeof(queue->msgid));
 }

@@ -575,6 +575,31 @@ START_TEST(state_damaged)
 }
 END_TEST
 
+/* Of a path that has gone nothing is left in a saved state. */
+START_TEST(state_after_a_path)
+{
+	static const uint8_t none[COUNT - SENT];
+	const uint16_t path = rec_connected("*ACCOUNT", "ACCOUNT");
+	uint8_t *image, *part, *queue;
+	size_t len;
+
+	for (unsigned int severed = 0; severed < 2; severed++) {
+		if (severed) {
+			rec_sever(path);
+		} else {
+			rec_made(REC_ACCOUNT, "a", 1);
+			rec_take(path);
+		}
+		image = saved(&len, &part);
+		queue = part + state_find(part, len - (size_t)(part - image), "LINU") - USERID;
+		ck_assert_uint_eq(queue[CONNECTED], !severed);
+		ck_assert_uint_eq(queue[SENT], !severed);
+		ck_assert((memcmp(queue + SENT, none, sizeof(none)) == 0) == severed);
+		free(image);
+	}
+}
+END_TEST
+
 /* The first queue, LOGREC's own, has a record of the greatest length and a short one. */
 START_TEST(state_damaged_records)
 {
@@ -617,7 +642,7 @@ int main(void)
 		not_authorised, purge, quiesced_by_the_user, quiesced_by_cp, severed_by_cp,
 		send_to_service, rejected, reset, full, logoff, fault_connect, fault_record,
 		fault_message, fault_message_late, fault_received, fault_sever, save_load,
-		state_damaged, state_damaged_records,
+		state_damaged, state_after_a_path, state_damaged_records,
 	};
 	Suite *suite = suite_create("recording");
 	TCase *t = tcase_create("recording");
