@@ -57,6 +57,9 @@ static void consume(struct ctl_buffer *buffer, size_t len)
  */
 static void drop(struct ctl *ctl, struct ctl_client *client, const char *why)
 {
+	/* The first reason is why it goes. */
+	if (client->dropped)
+		return;
 	client->dropped = true;
 	client->reason = why;
 	shutdown(client->fd, SHUT_RDWR);

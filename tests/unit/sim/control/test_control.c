@@ -342,6 +342,26 @@ START_TEST(limit_of_what_waits)
 }
 END_TEST
 
+/* Whatever fails with a client that is about to go, the others are told the first reason. */
+START_TEST(first_reason_is_kept)
+{
+	const int slow = new_client(), epoll_fd = ctl->epoll_fd;
+	struct ctl_client *client = ctl->client[0];
+
+	while (!client->dropped)
+		console(1000000);
+	client->watched = 0;
+	ctl->epoll_fd = -1;
+	ctl_client_serve(ctl, client);
+	ctl->epoll_fd = epoll_fd;
+	ck_assert_str_eq(client->reason, "too slow: it does not read what it is sent");
+	close(slow);
+	while (step())
+		;
+	ck_assert_ptr_null(ctl->client[0]);
+}
+END_TEST
+
 /* Requests wait while their client does not read the answers, and go on when it does. */
 START_TEST(requests_wait_for_their_client)
 {
@@ -652,6 +672,7 @@ int main(void)
 	tcase_add_test(tc, room_of_a_long_line);
 	tcase_add_test(tc, slow_client_is_dropped);
 	tcase_add_test(tc, limit_of_what_waits);
+	tcase_add_test(tc, first_reason_is_kept);
 	tcase_add_test(tc, requests_wait_for_their_client);
 	tcase_add_test(tc, many_requests_take_no_more_room_than_a_long_one);
 	tcase_add_test(tc, client_limit);
