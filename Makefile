@@ -152,6 +152,9 @@ $(BUILD)/unit/test_cp_machine_file: WRAPPED := pwrite pread lseek ftruncate fsta
 # Paths of options.
 $(BUILD)/unit/test_cp_port: WRAPPED := strdup
 
+# A file that becomes shorter.
+$(BUILD)/unit/test_control_value: WRAPPED := fstat
+
 # A machine without IPv6.
 $(BUILD)/unit/test_export_address: WRAPPED := socket
 
