@@ -20,10 +20,10 @@ _start:
 	larl	%r1, external_new_psw
 	mvc	0x1b0(16), 0(%r1)
 	brasl	%r14, test_main
-	lghi	%r1, 0
 	lghi	%r2, 0
+1:	lghi	%r1, 0
 	sigp	%r1, %r2, 5		/* stop: the machine powers off */
-	j	.
+	j	1b			/* busy: another CPU's order is still being dealt with */
 
 /* Note the code and go on after the instruction: the tests look at the code. */
 program_check:
