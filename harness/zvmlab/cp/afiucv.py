@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 
 from zvmlab.base.errors import EmulatorError, Timeout, ZvmlabError
+from zvmlab.cp.limit import Limit
 from zvmlab.cp.peer import EventType, Flag, IucvError, IucvEvent, Peer
 
 MSGLIM = 255
@@ -78,14 +79,6 @@ def release(peer: Peer, path: int, ipuser: bytes = b"") -> None:
         pass
 
 
-class _Limit:
-    """What the caller allowed, in seconds, and when it ends: all parts of one call share it."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.end = time.monotonic() + seconds
-
-
 class AfIucvStream:
     """One end of a connection."""
 
@@ -107,30 +100,30 @@ class AfIucvStream:
 
     def send(self, data: bytes, timeout: float = 30.0) -> None:
         """Send all of *data*, in several messages if need be."""
-        limit = _Limit(timeout)
+        limit = Limit(timeout)
         for at in range(0, len(data), SEND_SIZE):
             self._send_message(data[at : at + SEND_SIZE], limit)
 
     def send_message(self, data: bytes, timeout: float = 30.0) -> None:
         """Send *data* as one message; waits while the message limit is reached."""
-        self._send_message(data, _Limit(timeout))
+        self._send_message(data, Limit(timeout))
 
     def shut_down(self, timeout: float = 30.0) -> None:
         """Say that nothing more will be sent."""
-        self._send(SHUTDOWN, Flag.RMDATA, _Limit(timeout))
+        self._send(SHUTDOWN, Flag.RMDATA, Limit(timeout))
 
     def recv(self, timeout: float = 30.0) -> bytes:
         """The next message's data; nothing at the end of the stream."""
-        deadline = time.monotonic() + timeout
+        limit = Limit(timeout)
         while not self._ended:
             try:
                 event = self._peer.wait(
                     (*_MESSAGES, *_COMPLETIONS, EventType.SEVERED),
-                    max(0.0, deadline - time.monotonic()),
+                    limit.left(),
                     self.path,
                 )
             except Timeout as error:
-                raise Timeout(f"{self.user} {self.name} sent nothing for {timeout:g} s") from error
+                raise Timeout(f"{self.user} {self.name} sent nothing for {limit}") from error
             if event.type is EventType.SEVERED:
                 self.close()
             elif event.type in _MESSAGES:
@@ -159,13 +152,13 @@ class AfIucvStream:
             return iprm_data(event.rmmsg)
         return self._peer.receive(self.path, event.msgid, event.trgcls, event.length)
 
-    def _send_message(self, data: bytes, limit: _Limit) -> None:
+    def _send_message(self, data: bytes, limit: Limit) -> None:
         if self._flags & Flag.RMDATA and len(data) <= MAX_IPRM:
             self._send(iprm(data), Flag.RMDATA, limit)
         else:
             self._send(data, Flag(0), limit)
 
-    def _send(self, data: bytes, flags: Flag, limit: _Limit) -> None:
+    def _send(self, data: bytes, flags: Flag, limit: Limit) -> None:
         if self._closed:
             raise AfIucvClosed(f"the path to {self.user} {self.name} is severed")
         while True:
@@ -178,9 +171,9 @@ class AfIucvStream:
                     raise AfIucvClosed(
                         f"sending to {self.user} {self.name} failed: {error}"
                     ) from error
-            if time.monotonic() >= limit.end:
+            if not limit.left():
                 raise Timeout(
-                    f"{self.user} {self.name} took no message for {limit.seconds:g} s:"
+                    f"{self.user} {self.name} took no message for {limit}:"
                     " its message limit is reached"
                 )
             time.sleep(_PAUSE)
@@ -208,13 +201,13 @@ class AfIucvListener:
 
     def accept(self, timeout: float = 30.0) -> AfIucvStream:
         """Wait for a connection and accept it."""
-        deadline = time.monotonic() + timeout
+        limit = Limit(timeout)
         while True:
             try:
-                event = self._peer.wait(EventType.PENDING, max(0.0, deadline - time.monotonic()))
+                event = self._peer.wait(EventType.PENDING, limit.left())
             except Timeout as error:
                 raise Timeout(
-                    f"nobody connected to {self._peer.name} {self.name} within {timeout:g} s"
+                    f"nobody connected to {self._peer.name} {self.name} within {limit}"
                 ) from error
             stream = self._answer(event)
             if stream is not None:

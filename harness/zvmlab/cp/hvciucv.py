@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import enum
 import struct
-import time
 from dataclasses import dataclass
 
 from zvmlab.base.errors import Timeout, ZvmlabError
 from zvmlab.cp.afiucv import name_bytes, release
+from zvmlab.cp.limit import Limit
 from zvmlab.cp.peer import EventType, IucvError, IucvEvent, Peer
 
 VERSION = 2
@@ -118,10 +118,15 @@ class IucvTerminal:
 
     def message(self, timeout: float = SECONDS) -> Message | None:
         """The guest's next message; None if it has severed the path, or does so."""
+        return self._message(Limit(timeout))
+
+    def _message(self, limit: Limit) -> Message | None:
         kinds = (*_MESSAGES, *_COMPLETIONS, EventType.SEVERED)
-        deadline = time.monotonic() + timeout
         while self._open:
-            event = self.peer.wait(kinds, max(0.0, deadline - time.monotonic()), self.path)
+            try:
+                event = self.peer.wait(kinds, limit.left(), self.path)
+            except Timeout as error:
+                raise Timeout(f"{self.name} of {self.user} sent nothing for {limit}") from error
             if event.type is EventType.SEVERED:
                 self.close()
             elif event.type in _MESSAGES:
@@ -130,7 +135,10 @@ class IucvTerminal:
 
     def read(self, timeout: float = SECONDS) -> bytes:
         """What the guest writes next; nothing if it has severed the path."""
-        found = self.message(timeout)
+        return self._read(Limit(timeout))
+
+    def _read(self, limit: Limit) -> bytes:
+        found = self._message(limit)
         if found is None:
             return b""
         if (found.version, found.type, found.length) != (VERSION, Type.DATA, len(found.data)):
@@ -139,10 +147,15 @@ class IucvTerminal:
 
     def read_until(self, end: bytes, timeout: float = SECONDS) -> bytes:
         """All that the guest writes up to *end*; TerminalGone if it severs before."""
-        deadline = time.monotonic() + timeout
+        limit = Limit(timeout)
         found = b""
         while end not in found:
-            part = self.read(max(0.0, deadline - time.monotonic()))
+            try:
+                part = self._read(limit)
+            except Timeout as error:
+                raise Timeout(
+                    f"{self.name} of {self.user} did not send {end!r} within {limit}, but {found!r}"
+                ) from error
             if not part:
                 raise TerminalGone(f"{self.name} of {self.user} ended after {found!r}")
             found += part

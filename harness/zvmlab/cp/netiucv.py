@@ -12,11 +12,11 @@ the next such field is.  The one with which the message ends is 0.
 from __future__ import annotations
 
 import struct
-import time
 from collections.abc import Sequence
 
 from zvmlab.base.errors import Timeout, ZvmlabError
 from zvmlab.cp.afiucv import release
+from zvmlab.cp.limit import Limit
 from zvmlab.cp.peer import EventType, IucvError, Peer, Result
 
 MSGLIM = 50
@@ -94,9 +94,14 @@ class Link:
     def message(self, timeout: float = SECONDS) -> bytes:
         """The guest's next message; LinkGone if it severs before."""
         kinds = (*_MESSAGES, *_COMPLETIONS, EventType.SEVERED)
-        deadline = time.monotonic() + timeout
+        limit = Limit(timeout)
         while True:
-            event = self.peer.wait(kinds, max(0.0, deadline - time.monotonic()), self.path)
+            try:
+                event = self.peer.wait(kinds, limit.left(), self.path)
+            except Timeout as error:
+                raise Timeout(
+                    f"nothing came on path {self.path} of {self.peer.name} for {limit}"
+                ) from error
             if event.type is EventType.SEVERED:
                 self.close()
                 raise LinkGone(f"path {self.path} of {self.peer.name} was severed")
