@@ -7,10 +7,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
 
+from zvmlab.agent.wire import AgentLost
+from zvmlab.base.errors import Timeout
 from zvmlab.build.kernel import COVERAGE, is_debug, slowness
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.kernel_lines import keep_counts
@@ -48,14 +51,20 @@ def skip_unfit(item: pytest.Item, kernel: str) -> None:
         item.add_marker(pytest.mark.skip(reason=f"on a debug kernel: {reason}"))
 
 
-def last_check(guest: Guest, lines: Path | None = None) -> None:
-    """check_kernel() of a debug kernel, unless what ran left the guest unable to answer.
-
-    Into the folder *lines* goes what it has counted.
-    """
-    answers = guest.can_answer and guest.emulator.alive and not guest.console.crash
-    # A crash ends all connections, and an expected one is none for the console any more.
-    if is_debug(guest.config.kernel) and answers and not guest.control.closed:
+def last_check(guest: Guest) -> None:
+    """check_kernel() of a debug kernel, unless what ran left the guest unable to answer."""
+    if is_debug(guest.config.kernel) and _answers(guest):
         check_kernel(guest)
-        if lines is not None:
-            keep_counts(guest, lines)
+
+
+def keep_lines(guest: Guest, into: Path) -> None:
+    """keep_counts() of the coverage kernel, unless what ran left the guest unable to answer."""
+    if guest.config.kernel == COVERAGE and _answers(guest):
+        with contextlib.suppress(AgentLost, Timeout):
+            keep_counts(guest, into)
+
+
+def _answers(guest: Guest) -> bool:
+    there = guest.can_answer and guest.emulator.alive and not guest.console.crash
+    # A crash ends all connections, and an expected one is none for the console any more.
+    return there and not guest.control.closed

@@ -374,8 +374,9 @@ def made_guest(
     guest = Guest(config, zvmlab_dir)
     try:
         yield watch(request, guest)
+        _keep_lines(request.config, guest)
         if not _has_reported(request):
-            _last_check(request.config)(guest)
+            debugtests.last_check(guest)
             guest.end()
     finally:
         guest.stop()
@@ -405,11 +406,11 @@ def driver_guest(zvmlab_driver: str, guest: Guest) -> Guest:
     return guest
 
 
-def _last_check(config: pytest.Config) -> Use:
-    """What a guest is asked before it ends."""
+def _keep_lines(config: pytest.Config, guest: Guest) -> None:
+    """After each test: a guest that a later one leaves unable to answer takes its counts along."""
     folder = config.getoption("--linux-lines")
-    lines = None if folder is None else Path(folder).absolute()
-    return lambda guest: debugtests.last_check(guest, lines)
+    if folder is not None:
+        debugtests.keep_lines(guest, Path(folder).absolute())
 
 
 @pytest.fixture(scope="session")
@@ -420,7 +421,7 @@ def guest_pool(
     pool = Pool(
         lambda config: tmp_path_factory.mktemp(f"warm-{Path(config.kernel).name}"),
         keep_logs=bool(request.config.getoption("--zvmlab-keep")),
-        last_check=_last_check(request.config),
+        last_check=debugtests.last_check,
     )
     yield pool
     pool.close()
@@ -441,6 +442,7 @@ def lent(
     except BaseException:
         pool.drop(guest, keep_logs=True)
         raise
+    _keep_lines(request.config, guest)
     if _has_failed(request):
         pool.drop(guest, keep_logs=True)
     else:
