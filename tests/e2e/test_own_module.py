@@ -27,7 +27,8 @@ def test_folder_is_built_for_the_kernel_and_put_in(guest: Guest) -> None:
     assert guest.agent.read_file("/sys/module/crash/initstate") == b"live\n"
     guest.agent.rmmod("crash").check()
     log = [line.text for line in guest.agent.dmesg()]
-    assert not any("version magic" in line or "disagrees" in line for line in log)
+    # A kernel that counts lines names gcov's version magic, without quotation marks.
+    assert not any("version magic '" in line or "disagrees" in line for line in log)
 
 
 @pytest.fixture
