@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_CANNOT_RUN = 77
 EXIT_TIMEOUT = 124
+EXIT_INTERRUPTED = 128 + signal.SIGINT
 EXIT_PANIC = 255
 
 
@@ -78,9 +80,15 @@ class EmulatorError(ZvmlabError):
 
 
 def exit_code(program: Callable[[], int | None], name: str = "zvmlab") -> int:
-    """Run a program; its exit code.  An error is a sentence on standard error, after *name*."""
+    """Run a program; its exit code.  An error is a sentence on standard error, after *name*.
+
+    Whoever presses Ctrl-C sees one, too.
+    """
     try:
         return program() or EXIT_PASS
     except ZvmlabError as error:
         print(f"{name}: {error}", file=sys.stderr)
         return error.exit_code
+    except KeyboardInterrupt:
+        print(f"{name}: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED

@@ -18,7 +18,14 @@ from types import FrameType
 from typing import Any
 
 from zvmlab.base.version import __version__
-from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS, GuestPanic, ZvmlabError
+from zvmlab.base.errors import (
+    EXIT_CANNOT_RUN,
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_PASS,
+    GuestPanic,
+    ZvmlabError,
+)
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.plain import harmless
 from zvmlab.cli import (
@@ -40,7 +47,6 @@ from zvmlab.cli import (
 from zvmlab.cli.options import say
 from zvmlab.cli.translate import HelpParser
 
-EXIT_INTERRUPTED = 128 + signal.SIGINT
 _EPILOG = """\
 examples:
   zvmlab run -- cat /proc/sysinfo          run a program in a z/VM guest
