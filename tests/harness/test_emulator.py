@@ -152,3 +152,20 @@ def test_an_emulator_whose_harness_is_dead_already_does_not_start(tmp_path: Path
         argv = [*_LAUNCH, str(pid), "touch", str(started)]
         assert subprocess.run(argv, timeout=SECONDS, check=False).returncode == code
         assert started.exists() == (code == 0)
+
+
+def test_cpu_time_is_its_own(tmp_path: Path) -> None:
+    """As the program itself says (times(2)); of one that has ended nothing is known."""
+    log = tmp_path / "log"
+    program = (
+        "import os, sys\n"
+        "while sum(os.times()[:2]) < 0.5: pass\n"
+        "print(sum(os.times()[:2]), 'used', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    emulator = Emulator([sys.executable, "-c", program], log)
+    _wait_for(log, "used")
+    used = float(log.read_text().split()[0])
+    assert used - 0.02 <= emulator.cpu_seconds() < used + 0.5
+    emulator.stop()
+    assert emulator.cpu_seconds() == 0.0

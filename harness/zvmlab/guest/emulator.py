@@ -128,6 +128,16 @@ class Emulator:
         """Does the process still run?"""
         return self._process.poll() is None
 
+    def cpu_seconds(self) -> float:
+        """CPU time that its threads have used, in seconds; 0 if it has ended."""
+        try:
+            said = Path(f"/proc/{self.pid}/stat").read_bytes()
+        except (FileNotFoundError, ProcessLookupError):
+            return 0.0
+        # proc(5): utime and stime are fields 14 and 15; the second one may contain blanks.
+        fields = said.rpartition(b")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def command(self, text: str) -> None:
         """Write a line to its standard input, which takes it at once or not at all."""
         assert self._process.stdin is not None, "it was started with a pipe"

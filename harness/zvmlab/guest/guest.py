@@ -422,6 +422,7 @@ class Guest:
         """Wait for an agent that is about to connect: after resume(), or after a reboot."""
         seconds = self.config.boot_seconds * self._slowness
         listener = self._there(self._listener, "agent channel", "start()")
+        used = self.emulator.cpu_seconds()
         try:
             known, self._connected = self._connected, None
             self._pool = None if known is None else known.pool
@@ -431,7 +432,11 @@ class Guest:
             self._log_read = 0 if known is None else known.log
         except Timeout as error:
             place = f"; the console is in {self.channels.console_log}" if self._kept else ""
-            late = Timeout(f"the guest's agent did not answer within {seconds:g} s{place}")
+            used = self.emulator.cpu_seconds() - used
+            late = Timeout(
+                f"the guest's agent did not answer within {seconds:g} s, in which the emulator had"
+                f" {used:.1f} s of CPU time{place}"
+            )
             late.add_note(self.console.tail())
             add_stacks(late, self)
             raise late from error
