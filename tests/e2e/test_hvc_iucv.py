@@ -12,6 +12,7 @@ import struct
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -26,6 +27,9 @@ from zvmlab.guest.guest import Guest
 from zvmlab.guest.pool import Pool
 from zvmlab.monitor.steps import await_sleep, thread_of
 from zvmlab.pytest_plugin.plugin import lent
+
+if TYPE_CHECKING:
+    from conftest import Build
 
 USER = "LINUX001"
 ROOT = Path(__file__).resolve().parents[2]
@@ -135,6 +139,17 @@ def take(terminal: IucvTerminal, size: int) -> bytes:
         assert part, f"severed after {len(data)} bytes"
         data += part
     return data
+
+
+@contextlib.contextmanager
+def first_of_all(guest: Guest, worker: Worker, first: bytes) -> Iterator[None]:
+    """No other task of the guest's CPU runs before this one sleeps; *first* is the program."""
+    task = Path(thread_of(worker)).name
+    guest.agent.write_file("/tmp/first", first, 0o755)
+    guest.agent.run(["/tmp/first", task, "1"]).check()
+    yield
+    guest.agent.run(["/tmp/first", task, "0"]).check()
+    guest.agent.unlink("/tmp/first").check()
 
 
 def reopened(guest: Guest, number: int) -> Tty:
@@ -319,6 +334,32 @@ def test_close_without_a_sever_keeps_what_was_written(guest8: Guest, peer: Peer)
         with Tty(guest8.agent.worker("tty"), 3) as tty:
             tty.write(b"good-bye")
         assert take(end, 8) == b"good-bye"
+
+
+@pytest.mark.requirement("H4")
+@pytest.mark.kernel_defect(
+    35,
+    "a terminal that is closed while its path goes refuses all connections",
+    seen=r"the terminal is refused",
+)
+def test_terminal_that_is_closed_as_its_path_goes_can_be_connected_again(
+    guest8: Guest, peer: Peer, program: Build
+) -> None:
+    """Without HUPCL: the last close sends what was written, and CP severs the path then."""
+    tty, first = Tty(guest8.agent.worker("tty"), 4), program("first").read_bytes()
+    with IucvTerminal(peer, USER, "lnxhvc4") as end, first_of_all(guest8, tty.worker, first):
+        batch = tty.worker.batch()
+        written, closed = batch.write(tty.fd, b"good-bye"), batch.close(tty.fd)
+        with armed(guest8.control, Fault("iucv.send", "sever")) as rules:
+            done = batch.run()
+        assert (done[written].ret, done[closed].ret, rules[0].fired) == (8, 0, 1)
+        assert end.read(LIMIT) == b""
+    try:
+        assert not refused(peer, "lnxhvc4"), "the terminal is refused"
+    finally:
+        with reopened(guest8, 4) as tty:
+            wait_until(lambda: not refused(peer, "lnxhvc4"), "the terminal is free")
+            await_hangup(tty, 4)
 
 
 @pytest.mark.requirement("H5")
@@ -528,8 +569,10 @@ def test_fault_of_cp_leaves_the_terminal_usable(guest8: Guest, peer: Peer, fault
         while connected and tty.worker.read(tty.fd, 100).data:
             pass  # what was typed, until the terminal is hung up
     assert rules[0].fired == 1
-    with reopened(guest8, 5):
+    with reopened(guest8, 5) as tty:
         wait_until(lambda: not refused(peer, "lnxhvc5"), "the terminal is free")
+        while tty.read(1):
+            pass  # what was typed before, until the end of that connection
     with reopened(guest8, 5) as tty, IucvTerminal(peer, USER, "lnxhvc5") as end:
         end.send(b"again")
         # The kernel may still have had what was typed before.
