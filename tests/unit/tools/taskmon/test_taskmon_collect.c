@@ -19,6 +19,8 @@
 #include "row.h"
 #include "taskmon_bytes.h"
 
+#define CPU_LISTS "/sys/devices/system/cpu/"
+
 static struct account numbered(uint64_t dropped, bool has_dropped, const uint32_t *numbers,
 			       size_t count)
 {
@@ -183,9 +185,14 @@ START_TEST(lists_of_cpus)
 	ck_assert_uint_eq(cpus_outside(&few, &cpus), CPUS_MAX);
 	ck_assert(cpus_parse(&few, "2,7"));
 	ck_assert_uint_eq(cpus_outside(&few, &cpus), 7);
-	ck_assert_int_eq(cpus_read(&cpus, "online"), 0);
-	ck_assert_uint_ge(cpus.count, 1);
-	ck_assert_int_lt(cpus_read(&cpus, "nonsense"), 0);
+	/* A build's chroot may be without /sys. */
+	if (access(CPU_LISTS "online", R_OK)) {
+		ck_assert_int_eq(cpus_read(&cpus, "online"), -ENOENT);
+	} else {
+		ck_assert_int_eq(cpus_read(&cpus, "online"), 0);
+		ck_assert_uint_eq(cpus.count, sysconf(_SC_NPROCESSORS_ONLN));
+	}
+	ck_assert_int_eq(cpus_read(&cpus, "nonsense"), -ENOENT);
 }
 END_TEST
 
@@ -585,14 +592,16 @@ START_TEST(files_are_closed)
 	struct proc_task task;
 	struct rlimit few;
 	struct cpus cpus;
+	const bool sysfs = access(CPU_LISTS, R_OK) == 0;
 
 	close(mkstemp(path));
 	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &few), 0);
 	few.rlim_cur = 40;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
 	for (int i = 0; i < 100; i++) {
-		ck_assert_int_eq(cpus_read(&cpus, "online"), 0);
-		ck_assert_int_eq(cpus_read(&cpus, "../../../../proc/version"), -EINVAL);
+		ck_assert_int_eq(cpus_read(&cpus, "online"), sysfs ? 0 : -ENOENT);
+		ck_assert_int_eq(cpus_read(&cpus, "../../../../proc/version"),
+				 sysfs ? -EINVAL : -ENOENT);
 		ck_assert(proc_read(&task, "/proc/self/stat"));
 		ck_assert(!proc_read(&task, path));
 		ck_assert_int_eq(delayacct_read_from(path, path), DELAYACCT_OFF);
