@@ -143,8 +143,9 @@ $(BUILD)/unit/test_failing: WRAPPED := malloc calloc realloc strdup mmap open cl
 	fstat lstat chmod socket bind listen epoll_create1 epoll_ctl eventfd read write writev recv send
 
 # Storage that runs out: tests/unit/storage_fails.h.
-$(addprefix $(BUILD)/unit/test_,tool_text tool_translate dms_storage export_files export_metrics monread_storage monrec_stream taskmon_storage): WRAPPED := malloc calloc realloc reallocarray \
-	strdup strndup
+STORAGE := malloc calloc realloc reallocarray strdup strndup
+$(addprefix $(BUILD)/unit/test_,tool_text tool_translate dms_storage export_files export_metrics monread_storage monrec_stream taskmon_storage): \
+	WRAPPED := $(STORAGE)
 
 # Parts of a file that are written and read one by one, and where it has holes.
 $(BUILD)/unit/test_cp_machine_file: WRAPPED := pwrite pread lseek ftruncate fstat close malloc
@@ -157,6 +158,10 @@ $(BUILD)/unit/test_control_value: WRAPPED := fstat
 
 # A machine without IPv6.
 $(BUILD)/unit/test_export_address: WRAPPED := socket
+
+# Sockets that fail or take a part, and the lock.
+$(BUILD)/unit/test_export_lines: WRAPPED := $(STORAGE) eventfd send recv pthread_mutex_init \
+	pthread_mutex_lock pthread_mutex_unlock pthread_mutex_destroy
 
 # Lines of a trace that are taken in parts.
 $(BUILD)/unit/test_trace_file: WRAPPED := writev

@@ -74,7 +74,7 @@ static void end_client(struct json_lines *lines, struct client *client)
 	lines->counts.clients--;
 }
 
-/* What a client has room for now. */
+/* What a client has room for now.  Where none is, nothing waits. */
 static void send_waiting(struct json_lines *lines, struct client *client)
 {
 	while (client->sent < client->waiting.len) {
@@ -115,12 +115,12 @@ static void put(struct client *client, const char *line, size_t len)
 static void give_client(struct json_lines *lines, struct client *client, const char *line,
 			size_t len)
 {
-	char told[48];
+	char told[sizeof("{\"lost\": 18446744073709551615}\n")];
 	int told_len = 0;
 
 	if (client->lost)
 		told_len = snprintf(told, sizeof(told), "{\"lost\": %" PRIu64 "}\n", client->lost);
-	if (!has_room(client, (size_t)told_len + len)) {
+	if (!line || !has_room(client, (size_t)told_len + len)) {
 		client->lost++;
 		lines->counts.lost++;
 		return;
@@ -135,7 +135,6 @@ static void give_client(struct json_lines *lines, struct client *client, const c
 
 void json_lines_give(struct json_lines *lines, const char *line, size_t len)
 {
-	const uint64_t one = 1;
 	bool any = false;
 
 	pthread_mutex_lock(&lines->lock);
@@ -148,8 +147,8 @@ void json_lines_give(struct json_lines *lines, const char *line, size_t len)
 	}
 	pthread_mutex_unlock(&lines->lock);
 	/* It fails only if it is readable already. */
-	if (any && write(lines->wake_fd, &one, sizeof(one)) < 0)
-		return;
+	if (any)
+		(void)eventfd_write(lines->wake_fd, 1);
 }
 
 static ssize_t take_part(void *cookie, const char *bytes, size_t len)
@@ -163,12 +162,12 @@ static ssize_t take_part(void *cookie, const char *bytes, size_t len)
 
 		text_append(&lines->part, bytes + at, more);
 		at += more;
-		if (lines->part.failed)
-			text_free(&lines->part);
-		else if (end)
-			json_lines_give(lines, lines->part.bytes, lines->part.len);
-		if (end)
-			text_clear(&lines->part);
+		if (!end)
+			continue;
+		/* One that there is no memory for is lost to all: no part of it may look whole. */
+		json_lines_give(lines, lines->part.failed ? NULL : lines->part.bytes,
+				lines->part.len);
+		text_clear(&lines->part);
 	}
 	return (ssize_t)len;
 }
@@ -226,17 +225,17 @@ static bool has_ended(const struct client *client)
 
 void json_lines_run(struct json_lines *lines, const struct pollfd *fds)
 {
-	uint64_t count;
+	eventfd_t count;
 
 	pthread_mutex_lock(&lines->lock);
-	if (fds[WAKE_FD].revents && read(lines->wake_fd, &count, sizeof(count)) < 0)
-		count = 0;
+	if (fds[WAKE_FD].revents)
+		(void)eventfd_read(lines->wake_fd, &count);
 	for (size_t i = 0; i < JSON_LINES_CLIENTS; i++) {
 		struct client *client = &lines->clients[i];
 
 		if (client->fd >= 0 && fds[i].revents && has_ended(client))
 			end_client(lines, client);
-		else if (client->fd >= 0)
+		else
 			send_waiting(lines, client);
 	}
 	if (fds[LISTEN_FD].revents)
@@ -256,8 +255,7 @@ void json_lines_close(struct json_lines *lines)
 	if (!lines)
 		return;
 	for (size_t i = 0; i < JSON_LINES_CLIENTS; i++) {
-		if (lines->clients[i].fd >= 0)
-			send_waiting(lines, &lines->clients[i]);
+		send_waiting(lines, &lines->clients[i]);
 		end_client(lines, &lines->clients[i]);
 	}
 	close(lines->listen_fd);

@@ -34,7 +34,7 @@ int json_lines_open(struct json_lines **lines, const char *listen);
 /* What clients have room for is still sent.  NULL is none. */
 void json_lines_close(struct json_lines *lines);
 
-/* A line, its end included. */
+/* A line, its end included.  NULL: one that there was no memory for, which all clients lose. */
 void json_lines_give(struct json_lines *lines, const char *line, size_t len);
 
 /*
