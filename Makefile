@@ -144,7 +144,7 @@ $(BUILD)/unit/test_failing: WRAPPED := malloc calloc realloc strdup mmap open cl
 
 # Storage that runs out: tests/unit/storage_fails.h.
 STORAGE := malloc calloc realloc reallocarray strdup strndup
-$(addprefix $(BUILD)/unit/test_,tool_text tool_translate dms_storage export_files export_metrics monread_storage monrec_stream taskmon_storage): \
+$(addprefix $(BUILD)/unit/test_,tool_text tool_translate dms_storage export_metrics monread_storage monrec_stream taskmon_storage): \
 	WRAPPED := $(STORAGE)
 
 # Parts of a file that are written and read one by one, and where it has holes.
@@ -162,6 +162,9 @@ $(BUILD)/unit/test_export_address: WRAPPED := socket
 # Sockets that fail or take a part, and the lock.
 $(BUILD)/unit/test_export_lines: WRAPPED := $(STORAGE) eventfd send recv pthread_mutex_init \
 	pthread_mutex_lock pthread_mutex_unlock pthread_mutex_destroy
+
+# Files that fail or take a part; hashes.
+$(BUILD)/unit/test_export_files: WRAPPED := $(STORAGE) crypt_r explicit_bzero fopen open write close asprintf
 
 # Lines of a trace that are taken in parts.
 $(BUILD)/unit/test_trace_file: WRAPPED := writev

@@ -51,7 +51,7 @@ int passwords_read(struct passwords *passwords, const char *file)
 	const char *wrong = NULL;
 	unsigned int number = 0;
 
-	*passwords = (struct passwords){ 0 };
+	*passwords = (struct passwords){ .count = 0 };
 	if (!in) {
 		say("the password file %s cannot be read: %s", file, strerror(errno));
 		return EXIT_USAGE;
@@ -97,25 +97,31 @@ static bool matches(const char *password, const char *hash)
 	return right;
 }
 
-bool passwords_right(struct passwords *passwords, const char *user, const char *password)
+/* It computes if this is not what was right the last time.  @both: "USER:PASSWORD", of @len bytes. */
+static bool is_right(struct passwords *passwords, const char *user, const char *password,
+		     const char *both, size_t len)
 {
-	char both[PASSWORD_MAX];
-	const int len = snprintf(both, sizeof(both), "%s:%s", user, password);
 	const struct password_user *found = NULL;
-	bool right;
 
-	if (len < 0 || (size_t)len >= sizeof(both) || strchr(user, ':'))
-		return false;
-	if (passwords->right_len == (size_t)len && same(both, passwords->right, (size_t)len))
+	if (passwords->right_len == len && same(both, passwords->right, len))
 		return true;
 	for (size_t i = 0; i < passwords->count; i++)
 		if (strcmp(passwords->user[i].name, user) == 0)
 			found = &passwords->user[i];
-	right = matches(password, found ? found->hash : passwords->user[0].hash) && found;
-	if (right) {
-		memcpy(passwords->right, both, (size_t)len);
-		passwords->right_len = (size_t)len;
-	}
+	if (!matches(password, found ? found->hash : passwords->user[0].hash) || !found)
+		return false;
+	memcpy(passwords->right, both, len);
+	passwords->right_len = len;
+	return true;
+}
+
+bool passwords_right(struct passwords *passwords, const char *user, const char *password)
+{
+	char both[PASSWORD_MAX];
+	const size_t len = (size_t)snprintf(both, sizeof(both), "%s:%s", user, password);
+	const bool right = len < sizeof(both) && !strchr(user, ':') &&
+			   is_right(passwords, user, password, both, len);
+
 	explicit_bzero(both, sizeof(both));
 	return right;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The file for node_exporter, and the file of passwords. */
+/* The file for node_exporter, the file of passwords, and what is said of them. */
+#define _GNU_SOURCE /* fopencookie() */
+#include <crypt.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,11 +14,122 @@
 #include "longest_file.h"
 #include "password.h"
 #include "said.h"
+#include "say.h"
 #include "storage_fails.h"
 #include "textfile.h"
 
 static char folder[] = "/tmp/test_export_XXXXXX", path[64], beside[64];
 static struct passwords passwords;
+
+/* The error with which each fails, 0: none; bytes that a call of write(2) takes; flags of open(2). */
+static int write_error, close_error, print_error, read_error;
+static size_t write_most = SIZE_MAX, writes_before_error;
+static int opened_with;
+/* Hashes that were computed; what one is, in place of computing it. */
+static unsigned int computed;
+static char *hash_is;
+static bool no_hash;
+/* Bytes that were wiped. */
+static size_t wiped;
+
+int __real_open(const char *name, int flags, ...);
+int __wrap_open(const char *name, int flags, ...);
+int __wrap_open(const char *name, int flags, ...)
+{
+	va_list arguments;
+	mode_t mode;
+
+	va_start(arguments, flags);
+	mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
+	va_end(arguments);
+	opened_with = flags;
+	return __real_open(name, flags, mode);
+}
+
+ssize_t __real_write(int fd, const void *bytes, size_t len);
+ssize_t __wrap_write(int fd, const void *bytes, size_t len);
+ssize_t __wrap_write(int fd, const void *bytes, size_t len)
+{
+	if (write_error && writes_before_error-- == 0) {
+		errno = write_error;
+		return -1;
+	}
+	return __real_write(fd, bytes, len < write_most ? len : write_most);
+}
+
+int __real_close(int fd);
+int __wrap_close(int fd);
+int __wrap_close(int fd)
+{
+	const int ret = __real_close(fd);
+
+	if (!close_error)
+		return ret;
+	errno = close_error;
+	close_error = 0;
+	return -1;
+}
+
+int __wrap_asprintf(char **made, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int __wrap_asprintf(char **made, const char *format, ...)
+{
+	va_list arguments;
+	int len;
+
+	if (print_error)
+		return -1;
+	va_start(arguments, format);
+	len = vasprintf(made, format, arguments);
+	va_end(arguments);
+	return len;
+}
+
+char *__real_crypt_r(const char *password, const char *hash, struct crypt_data *data);
+char *__wrap_crypt_r(const char *password, const char *hash, struct crypt_data *data);
+char *__wrap_crypt_r(const char *password, const char *hash, struct crypt_data *data)
+{
+	computed++;
+	if (no_hash || hash_is)
+		return hash_is;
+	return __real_crypt_r(password, hash, data);
+}
+
+void __real_explicit_bzero(void *bytes, size_t len);
+void __wrap_explicit_bzero(void *bytes, size_t len);
+void __wrap_explicit_bzero(void *bytes, size_t len)
+{
+	wiped += len;
+	__real_explicit_bzero(bytes, len);
+}
+
+/* A line, and then an error. */
+static ssize_t read_one_line(void *cookie, char *bytes, size_t len)
+{
+	const char **line = cookie;
+	size_t line_len;
+
+	if (!*line) {
+		errno = read_error;
+		return -1;
+	}
+	line_len = strlen(*line);
+	ck_assert_uint_le(line_len, len);
+	memcpy(bytes, *line, line_len);
+	*line = NULL;
+	return (ssize_t)line_len;
+}
+
+FILE *__real_fopen(const char *name, const char *how);
+FILE *__wrap_fopen(const char *name, const char *how);
+FILE *__wrap_fopen(const char *name, const char *how)
+{
+	static const char *line;
+
+	if (!read_error || strcmp(how, "re") != 0)
+		return __real_fopen(name, how);
+	line = "bob:$2y$05$aaaaaaaaaaaaaaaaaaaaaeSbtCjow3Cq0UmJMn54x1VhZFBwGT/IK\n";
+	return fopencookie(&line, "r", (cookie_io_functions_t){ .read = read_one_line });
+}
 
 static void start(void)
 {
@@ -98,6 +212,62 @@ START_TEST(textfile_that_cannot_be_written)
 }
 END_TEST
 
+/* A disk takes a part at a time. */
+START_TEST(textfile_in_parts)
+{
+	FILE *left;
+
+	ck_assert_int_eq(write_text("old\n"), 0);
+	write_most = 3;
+	ck_assert_int_eq(write_text("0123456789\n"), 0);
+	ck_file("0123456789\n");
+	write_error = EIO;
+	writes_before_error = 2;
+	ck_assert_int_eq(write_text("new new new\n"), -EIO);
+	write_error = 0;
+	ck_file("0123456789\n");
+	/* What was left beside it, by one that was killed. */
+	left = fopen(beside, "w");
+	fputs("much more than there will be\n", left);
+	fclose(left);
+	ck_assert_int_eq(write_text("short\n"), 0);
+	ck_file("short\n");
+}
+END_TEST
+
+/* Some errors come only with the end; the first one counts. */
+START_TEST(textfile_whose_end_fails)
+{
+	ck_assert_int_eq(write_text("old\n"), 0);
+	close_error = EDQUOT;
+	ck_assert_int_eq(write_text("new\n"), -EDQUOT);
+	ck_file("old\n");
+	close_error = EDQUOT;
+	write_error = ENOSPC;
+	writes_before_error = 0;
+	ck_assert_int_eq(write_text("new\n"), -ENOSPC);
+	write_error = 0;
+	ck_file("old\n");
+	print_error = ENOMEM;
+	ck_assert_int_eq(write_text("new\n"), -ENOMEM);
+	ck_file("old\n");
+}
+END_TEST
+
+/* Others may read it, and no program that is started has it open. */
+START_TEST(mode_of_the_textfile)
+{
+	const mode_t before = umask(0);
+	struct stat stat;
+
+	ck_assert_int_eq(write_text("new\n"), 0);
+	umask(before);
+	ck_assert(opened_with & O_CLOEXEC);
+	ck_assert_int_eq(lstat(path, &stat), 0);
+	ck_assert_int_eq(stat.st_mode, S_IFREG | 0644);
+}
+END_TEST
+
 /* "se:cret" by bcrypt, in the three ways that it is marked as, and by SHA-512. */
 #define BCRYPT "05$aaaaaaaaaaaaaaaaaaaaaeSbtCjow3Cq0UmJMn54x1VhZFBwGT/IK"
 #define SHA512 "$6$abcdefgh$x0o6yD48j5ARRWoAMCR7LyNAWftPgohpTO.7j6t6LpTHU7.o.QoRxMMr0cKvnus44//Pxz.RElGv2Bdbw0Kmz1"
@@ -143,14 +313,116 @@ END_TEST
 /* User and password together have room for 255 bytes. */
 START_TEST(long_passwords)
 {
-	char password[300];
+	struct crypt_data *data = calloc(1, sizeof(*data));
+	char password[300], line[600];
+	const char *text;
+
+	memset(password, 'a', sizeof(password));
+	password[251] = '\0';
+	snprintf(line, sizeof(line), "bob:%s\n",
+		 __real_crypt_r(password, "$6$rounds=1000$abcdefgh", data));
+	free(data);
+	ck_assert_int_eq(read_passwords(line, &text), EXIT_PASS);
+	ck_assert(!passwords_right(&passwords, "bob", "a"));
+	ck_assert(passwords_right(&passwords, "bob", password));
+	ck_assert(passwords_right(&passwords, "bob", password));
+	password[251] = 'a';
+	password[252] = '\0';
+	computed = 0;
+	ck_assert(!passwords_right(&passwords, "bob", password));
+	password[252] = 'a';
+	password[299] = '\0';
+	ck_assert(!passwords_right(&passwords, "bob", password));
+	ck_assert_uint_eq(computed, 0);
+}
+END_TEST
+
+/* Each byte counts, also after the right ones were remembered. */
+START_TEST(each_byte_of_a_password)
+{
+	static const char user[] = "bob", password[] = "se:cret";
 	const char *text;
 
 	ck_assert_int_eq(read_passwords("bob:$2y$" BCRYPT "\n", &text), EXIT_PASS);
-	memset(password, 'a', sizeof(password));
-	password[299] = '\0';
-	ck_assert(!passwords_right(&passwords, "bob", password));
+	for (size_t i = 0; i < 3 + 7; i++) {
+		char other_user[sizeof(user)], other_password[sizeof(password)];
+
+		strcpy(other_user, user);
+		strcpy(other_password, password);
+		if (i < 3)
+			other_user[i] ^= 1;
+		else
+			other_password[i - 3] ^= 1;
+		ck_assert(passwords_right(&passwords, user, password));
+		ck_assert_msg(!passwords_right(&passwords, other_user, other_password), "%zu", i);
+	}
+}
+END_TEST
+
+/* One hash is computed, whether there is such a user or not; none for what was right before. */
+START_TEST(hashes_are_computed)
+{
+	const char *text;
+
+	ck_assert_int_eq(read_passwords("bob:$2y$" BCRYPT "\n", &text), EXIT_PASS);
+	ck_assert(!passwords_right(&passwords, "bob", "secret"));
+	ck_assert_uint_eq(computed, 1);
+	ck_assert(!passwords_right(&passwords, "carol", "se:cret"));
+	ck_assert_uint_eq(computed, 2);
 	ck_assert(passwords_right(&passwords, "bob", "se:cret"));
+	ck_assert_uint_eq(computed, 3);
+	wiped = 0;
+	ck_assert(passwords_right(&passwords, "bob", "se:cret"));
+	ck_assert_uint_eq(wiped, PASSWORD_MAX);
+	ck_assert_uint_eq(computed, 3);
+	ck_assert(!passwords_right(&passwords, "bob:se", "cret"));
+	ck_assert_uint_eq(computed, 3);
+	/* Nothing of it stays in storage. */
+	wiped = 0;
+	ck_assert(!passwords_right(&passwords, "bob", "x"));
+	ck_assert_uint_eq(wiped, PASSWORD_MAX + sizeof(struct crypt_data));
+}
+END_TEST
+
+/* What libcrypt gives instead of the hash is no hash. */
+START_TEST(hashes_that_are_none)
+{
+	static char begin[] = "$2y$05$aaaaaaaaaaaaaaaaaaaaaeSbtCjow3Cq0UmJMn54x1VhZFBwGT/I";
+	static char failed[] = "*0", empty[] = "", longer[] = "$2y$" BCRYPT "a";
+	char *const hashes[] = { begin, failed, empty, longer };
+	const char *text;
+
+	ck_assert_int_eq(read_passwords("bob:$2y$" BCRYPT "\n", &text), EXIT_PASS);
+	no_hash = true;
+	ck_assert(!passwords_right(&passwords, "bob", "se:cret"));
+	for (size_t i = 0; i < sizeof(hashes) / sizeof(hashes[0]); i++) {
+		hash_is = hashes[i];
+		ck_assert(!passwords_right(&passwords, "bob", "se:cret"));
+	}
+	no_hash = false;
+	hash_is = NULL;
+	ck_assert(passwords_right(&passwords, "bob", "se:cret"));
+}
+END_TEST
+
+/* As many users as there may be; afterwards nothing of them is left. */
+START_TEST(all_users)
+{
+	static const struct passwords none;
+	static char text[64 * 80];
+	const char *said_text;
+	char *at = text;
+
+	for (int i = 0; i < 64; i++)
+		at += sprintf(at, "u%d:$2y$" BCRYPT "\n", i);
+	memset(&passwords, 0x55, sizeof(passwords));
+	ck_assert_int_eq(read_passwords(text, &said_text), EXIT_PASS);
+	ck_assert_uint_eq(passwords.count, 64);
+	ck_assert(passwords_right(&passwords, "u0", "se:cret"));
+	ck_assert(passwords_right(&passwords, "u63", "se:cret"));
+	ck_assert(!passwords_right(&passwords, "u64", "se:cret"));
+	passwords_free(&passwords);
+	ck_assert_mem_eq(&passwords, &none, sizeof(none));
 }
 END_TEST
 
@@ -213,6 +485,8 @@ START_TEST(wrong_files)
 	for (int i = 0; i < 65; i++)
 		at += sprintf(at, "u%d:$2y$" BCRYPT "\n", i);
 	ck_wrong(text, 65, "there are more than 64 users");
+	ck_wrong("bob:$2y$" BCRYPT "\ncarol\n", 2, FORM);
+	ck_wrong("bob:$2y$" BCRYPT "\ncarol:x\n", 2, UNSAFE);
 	said = said_begin(2);
 	ck_assert_int_eq(passwords_read(&passwords, "/no/such"), EXIT_USAGE);
 	ck_assert_str_eq(strchr(said_end(&said), ':'), ": the password file /no/such cannot be read: "
@@ -224,11 +498,60 @@ START_TEST(wrong_files)
 }
 END_TEST
 
+/* A file that ends with an error has none of its users; nor has one that there is no storage for. */
+START_TEST(files_that_cannot_be_read)
+{
+	char wanted[160];
+	const char *text;
+
+	read_error = EIO;
+	snprintf(wanted, sizeof(wanted), ": the password file %s cannot be read: Input/output error\n",
+		 path);
+	ck_assert_int_eq(read_passwords("", &text), EXIT_USAGE);
+	ck_assert_str_eq(strchr(text, ':'), wanted);
+	passwords_free(&passwords);
+	read_error = 0;
+	storage_left = 0;
+	snprintf(wanted, sizeof(wanted), ": line 1 of the password file %s cannot be used: there is not "
+		 "enough memory\n", path);
+	ck_assert_int_eq(read_passwords("bob:$2y$" BCRYPT "\n", &text), EXIT_USAGE);
+	ck_assert_str_eq(strchr(text, ':'), wanted);
+	ck_assert_uint_eq(passwords.count, 0);
+}
+END_TEST
+
+/* After what was printed before; a sentence has room for 1,023 characters. */
+START_TEST(sentences)
+{
+	static char longest[1200], wanted[1200];
+	struct said out = said_begin(1), said;
+	int before;
+
+	/* Both to one file. */
+	before = dup(2);
+	dup2(1, 2);
+	printf("first ");
+	say("%s%d", "then ", 2);
+	printf("last\n");
+	fflush(stdout);
+	dup2(before, 2);
+	close(before);
+	ck_assert_str_eq(said_end(&out), "first test_export_files: then 2\nlast\n");
+	memset(longest, 'x', sizeof(longest) - 1);
+	said = said_begin(2);
+	say("%s", longest);
+	snprintf(wanted, sizeof(wanted), "test_export_files: %.1023s\n", longest);
+	ck_assert_str_eq(said_end(&said), wanted);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
-		textfile_is_replaced, textfile_that_cannot_be_written, right_passwords, long_passwords,
-		remembered_password, wrong_files,
+		textfile_is_replaced, textfile_that_cannot_be_written, textfile_in_parts,
+		textfile_whose_end_fails, mode_of_the_textfile, right_passwords, long_passwords,
+		each_byte_of_a_password, hashes_are_computed, hashes_that_are_none, all_users,
+		remembered_password, wrong_files, files_that_cannot_be_read, sentences,
 	};
 
 	return check_run("export_files", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
