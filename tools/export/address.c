@@ -74,14 +74,13 @@ static bool parse(const char *word, struct place *place)
 	const char *colon = strrchr(word, ':');
 	uint64_t port;
 
-	*place = (struct place){ 0 };
+	place->all = colon == word;
 	if (!number_parse(colon ? colon + 1 : word, 0, UINT16_MAX, &port))
 		return false;
 	if (!colon)
 		return parse_host("localhost", strlen("localhost"), (uint16_t)port, place);
-	if (colon > word)
+	if (!place->all)
 		return parse_host(word, (size_t)(colon - word), (uint16_t)port, place);
-	place->all = true;
 	set_v6(place, in6addr_any, (uint16_t)port);
 	return true;
 }
@@ -96,7 +95,7 @@ bool address_is(const char *word)
 /* Return: a descriptor or -errno. */
 static int listen_at(const struct place *place)
 {
-	const int on = 1, only = !place->all;
+	const int on = true, only = !place->all;
 	int fd = socket(place->address.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int ret = 0;
 

@@ -73,15 +73,228 @@ END_TEST
 /* The error with which sockets of IPv6 fail, 0: none. */
 static int without_v6;
 
+/* What the kernel is asked for, in place of asking it; the call of this number fails with EACCES. */
+static struct {
+	bool on;
+	int fails, calls;
+	int domain, type, protocol, reuse, only, backlog;
+	struct sockaddr_in6 name;
+	socklen_t len;
+	int fd;
+} asked;
+
+static bool call_fails(void)
+{
+	if (asked.calls++ != asked.fails)
+		return false;
+	errno = EACCES;
+	return true;
+}
+
 int __real_socket(int domain, int type, int protocol);
 int __wrap_socket(int domain, int type, int protocol);
 int __wrap_socket(int domain, int type, int protocol)
 {
+	if (asked.on) {
+		if (call_fails())
+			return -1;
+		asked.domain = domain;
+		asked.type = type;
+		asked.protocol = protocol;
+		asked.fd = __real_socket(AF_INET, SOCK_STREAM, 0);
+		return asked.fd;
+	}
 	if (domain != AF_INET6 || without_v6 == 0)
 		return __real_socket(domain, type, protocol);
 	errno = without_v6;
 	return -1;
 }
+
+int __real_setsockopt(int fd, int level, int name, const void *value, socklen_t len);
+int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t len);
+int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t len)
+{
+	int number;
+
+	if (!asked.on)
+		return __real_setsockopt(fd, level, name, value, len);
+	ck_assert_int_eq(fd, asked.fd);
+	ck_assert_uint_eq(len, sizeof(number));
+	memcpy(&number, value, sizeof(number));
+	if (level == SOL_SOCKET && name == SO_REUSEADDR) {
+		asked.reuse = number;
+		return 0;
+	}
+	ck_assert(level == IPPROTO_IPV6 && name == IPV6_V6ONLY);
+	asked.only = number;
+	return call_fails() ? -1 : 0;
+}
+
+int __real_bind(int fd, const struct sockaddr *name, socklen_t len);
+int __wrap_bind(int fd, const struct sockaddr *name, socklen_t len);
+int __wrap_bind(int fd, const struct sockaddr *name, socklen_t len)
+{
+	if (!asked.on)
+		return __real_bind(fd, name, len);
+	ck_assert_int_eq(fd, asked.fd);
+	ck_assert_uint_le(len, sizeof(asked.name));
+	memcpy(&asked.name, name, len);
+	asked.len = len;
+	return call_fails() ? -1 : 0;
+}
+
+int __real_listen(int fd, int backlog);
+int __wrap_listen(int fd, int backlog);
+int __wrap_listen(int fd, int backlog)
+{
+	if (!asked.on)
+		return __real_listen(fd, backlog);
+	ck_assert_int_eq(fd, asked.fd);
+	asked.backlog = backlog;
+	return call_fails() ? -1 : 0;
+}
+
+/* The name of a socket that is none, if it has a family. */
+static struct sockaddr_in6 named;
+
+int __real_getsockname(int fd, struct sockaddr *name, socklen_t *len);
+int __wrap_getsockname(int fd, struct sockaddr *name, socklen_t *len);
+int __wrap_getsockname(int fd, struct sockaddr *name, socklen_t *len)
+{
+	if (named.sin6_family == AF_UNSPEC)
+		return __real_getsockname(fd, name, len);
+	ck_assert_int_eq(fd, 1000);
+	ck_assert_uint_ge(*len, sizeof(named));
+	memcpy(name, &named, sizeof(named));
+	*len = sizeof(named);
+	return 0;
+}
+
+static int ask(const char *word, int fails)
+{
+	memset(&asked, 0xff, sizeof(asked));
+	asked.on = true;
+	asked.calls = 0;
+	asked.fails = fails;
+	return address_listen(word);
+}
+
+/* Of IPv6, in the order of RFC 4291; of IPv4 in the last four bytes. */
+START_TEST(what_the_kernel_is_asked_for)
+{
+	static const struct {
+		const char *word;
+		uint8_t address[16];
+		uint16_t port;
+		int domain, only;
+	} cases[] = {
+		{ ":9811", { 0 }, 9811, AF_INET6, 0 },
+		{ "[::1]:65535", { [15] = 1 }, 65535, AF_INET6, 1 },
+		{ "[2001:db8::a:2]:443", { 0x20, 1, 0x0d, 0xb8, [13] = 10, [15] = 2 }, 443, AF_INET6, 1 },
+		{ ":1", { 0 }, 1, AF_INET6, 0 },
+		{ "[::]:0", { 0 }, 0, AF_INET6, 1 },
+		{ "258", { [12] = 127, 0, 0, 1 }, 258, AF_INET, -1 },
+		{ "localhost:80", { [12] = 127, 0, 0, 1 }, 80, AF_INET, -1 },
+		{ "10.1.2.3:4", { [12] = 10, 1, 2, 3 }, 4, AF_INET, -1 },
+		{ "0.0.0.0:5", { 0 }, 5, AF_INET, -1 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct sockaddr_in *v4 = (const void *)&asked.name;
+		const int fd = ask(cases[i].word, -1);
+
+		ck_assert_int_ge(fd, 0);
+		ck_assert_int_eq(fd, asked.fd);
+		ck_assert_int_eq(asked.domain, cases[i].domain);
+		ck_assert_int_eq(asked.type, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK);
+		ck_assert_int_eq(asked.protocol, 0);
+		ck_assert_int_eq(asked.reuse, 1);
+		ck_assert_int_eq(asked.only, cases[i].only);
+		ck_assert_int_ge(asked.backlog, 1);
+		ck_assert_int_eq(asked.name.sin6_family, cases[i].domain);
+		ck_assert_uint_eq(ntohs(asked.name.sin6_port), cases[i].port);
+		if (cases[i].domain == AF_INET) {
+			ck_assert_uint_eq(asked.len, sizeof(*v4));
+			ck_assert_mem_eq(&v4->sin_addr, cases[i].address + 12, 4);
+		} else {
+			ck_assert_uint_eq(asked.len, sizeof(asked.name));
+			ck_assert_mem_eq(&asked.name.sin6_addr, cases[i].address, 16);
+			ck_assert_uint_eq(asked.name.sin6_scope_id, 0);
+		}
+		close(fd);
+	}
+}
+END_TEST
+
+/* Whatever fails: nothing stays open, and it is said why. */
+START_TEST(each_error)
+{
+	static const struct {
+		const char *word;
+		int calls;
+	} cases[] = { { "80", 3 }, { "[::1]:80", 4 }, { ":80", 4 } };
+	char wanted[120];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (int call = 0; call < cases[i].calls; call++) {
+			struct said said = said_begin(2);
+			const int fd = ask(cases[i].word, call);
+
+			snprintf(wanted, sizeof(wanted),
+				 ": cannot listen at %s: ports below 1024 need privilege\n",
+				 cases[i].word);
+			ck_assert_str_eq(strchr(said_end(&said), ':'), wanted);
+			ck_assert_int_eq(fd, -1);
+			/* No further one is made. */
+			ck_assert_int_eq(asked.calls, call + 1);
+			ck_assert_int_eq(fcntl(asked.fd, F_GETFD), -1);
+		}
+	}
+}
+END_TEST
+
+/* A name as long as there is room for. */
+START_TEST(long_names)
+{
+	char word[80];
+
+	for (int len = 40; len < 60; len++) {
+		snprintf(word, sizeof(word), "%0*d:80", len, 0);
+		ck_assert(!address_is(word));
+		snprintf(word, sizeof(word), "[%0*d]:80", len, 0);
+		ck_assert(!address_is(word));
+	}
+}
+END_TEST
+
+/* Zero is a descriptor as any other. */
+START_TEST(descriptor_zero)
+{
+	char text[ADDRESS_TEXT_SIZE];
+
+	close(0);
+	ck_assert_int_eq(address_listen("0"), 0);
+	ck_assert_int_eq(strncmp(address_text(0, text), "127.0.0.1:", 10), 0);
+	close(0);
+}
+END_TEST
+
+/* As it is given to "--listen" again; the longest, too. */
+START_TEST(text_of_v6)
+{
+	char text[ADDRESS_TEXT_SIZE];
+
+	named.sin6_family = AF_INET6;
+	named.sin6_port = htons(9811);
+	named.sin6_addr = in6addr_loopback;
+	ck_assert_str_eq(address_text(1000, text), "[::1]:9811");
+	named.sin6_port = htons(65535);
+	ck_assert_int_eq(inet_pton(AF_INET6, "2001:db8:1111:2222:3333:4444:5555:6666",
+				   &named.sin6_addr), 1);
+	ck_assert_str_eq(address_text(1000, text), "[2001:db8:1111:2222:3333:4444:5555:6666]:65535");
+	named.sin6_family = AF_UNSPEC;
+}
+END_TEST
 
 /* Without IPv6, all addresses are those of IPv4. */
 START_TEST(everybody_without_v6)
@@ -157,7 +370,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = { forms, this_machine_alone, everybody,
-				       everybody_without_v6, refused };
+				       everybody_without_v6, refused, what_the_kernel_is_asked_for,
+				       each_error, long_names, descriptor_zero, text_of_v6 };
 
 	return check_run("export_address", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }
