@@ -166,6 +166,9 @@ $(BUILD)/unit/test_export_lines: WRAPPED := $(STORAGE) eventfd send recv pthread
 # Files that fail or take a part; hashes.
 $(BUILD)/unit/test_export_files: WRAPPED := $(STORAGE) crypt_r explicit_bzero fopen open write close asprintf
 
+# A library that writes down what it is asked for.
+$(BUILD)/unit/test_export_http: WRAPPED := $(STORAGE) http_library dlopen dlsym dlerror clock_gettime explicit_bzero
+
 # Lines of a trace that are taken in parts.
 $(BUILD)/unit/test_trace_file: WRAPPED := writev
 

@@ -21,8 +21,8 @@
 #define MS_PER_S 1000
 /* How exact the limit of a connection is. */
 #define LOOK_MS 500
-/* A certificate with its chain, or a key. */
-#define PEM_MAX 65536u
+/* A certificate with its chain, or a key, and a NUL. */
+#define PEM_SIZE (65536u + 1)
 #define CIPHERS "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 #define OPENMETRICS_TYPE "application/openmetrics-text"
 
@@ -199,12 +199,12 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 	return tell(http, connection, HTTP_NOT_FOUND, "There are only / and /metrics.\n");
 }
 
-/* What the library says of clients is of no interest; why it does not begin is. */
+/* Why it does not begin, if it does not; nobody reads what it says of clients. */
 static void listen_to_library(void *context, const char *format, va_list arguments)
 {
 	struct http *http = context;
 
-	if (http->daemon || *http->said)
+	if (*http->said)
 		return;
 	vsnprintf(http->said, sizeof(http->said), format, arguments);
 	http->said[strcspn(http->said, "\n")] = '\0';
@@ -214,12 +214,12 @@ static void listen_to_library(void *context, const char *format, va_list argumen
 static char *read_pem(const char *name, const char *what)
 {
 	FILE *file = fopen(name, "re");
-	char *text = calloc(1, PEM_MAX + 1);
+	char *text = calloc(PEM_SIZE, sizeof(*text));
 	size_t len = 0;
 	int error = errno;
 
 	if (file && text) {
-		len = fread(text, 1, PEM_MAX, file);
+		len = fread(text, sizeof(*text), PEM_SIZE - 1, file);
 		error = ferror(file) ? errno : 0;
 	}
 	if (file)
