@@ -169,6 +169,11 @@ $(BUILD)/unit/test_export_files: WRAPPED := $(STORAGE) crypt_r explicit_bzero fo
 # A library that writes down what it is asked for.
 $(BUILD)/unit/test_export_http: WRAPPED := $(STORAGE) http_library dlopen dlsym dlerror clock_gettime explicit_bzero
 
+# The parts of an exporter, its clock and its thread.
+$(BUILD)/unit/test_export_life: WRAPPED := $(STORAGE) http_open http_close http_fd http_timeout_ms http_run http_answered \
+	json_lines_open json_lines_close json_lines_file json_lines_poll json_lines_run json_lines_count \
+	textfile_write clock_gettime poll eventfd pthread_create pthread_join
+
 # Lines of a trace that are taken in parts.
 $(BUILD)/unit/test_trace_file: WRAPPED := writev
 

@@ -27,6 +27,9 @@
 /* Of the exporter itself; their names begin with the tool's. */
 enum { OWN_REQUESTS, OWN_LINES, OWN_LINES_LOST, OWN_FILE_ERRORS, OWN_FAMILIES };
 
+/* Where the entries for poll() are; those of json_lines.h come last. */
+enum { STOP_FD, HTTP_FD, LINES_FD, ALL_FDS = LINES_FD + JSON_LINES_FDS };
+
 struct exporter {
 	const struct export_options *options;
 	const struct export_source *source;
@@ -134,7 +137,7 @@ static void name_own(struct exporter *exporter)
 static void collect_own(const struct exporter *exporter, struct metrics *metrics)
 {
 	struct json_lines_counts counts;
-	char code[16];
+	char code[sizeof("4294967295")];
 
 	for (unsigned int i = 0; exporter->http && i < HTTP_ANSWERS; i++) {
 		snprintf(code, sizeof(code), "%u", http_codes[i]);
@@ -193,12 +196,14 @@ static int write_file(struct exporter *exporter)
 static int timeout_ms(const struct exporter *exporter)
 {
 	const uint64_t now = now_ns();
-	const int http = exporter->http ? http_timeout_ms(exporter->http) : -1;
-	int interval = 0;
+	int interval = 0, http;
 
 	/* Rounded up: what is not over yet is waited for. */
 	if (exporter->next_ns > now)
 		interval = (int)((exporter->next_ns - now + NS_PER_MS - 1) / NS_PER_MS);
+	if (!exporter->http)
+		return interval;
+	http = http_timeout_ms(exporter->http);
 	return http >= 0 && http < interval ? http : interval;
 }
 
@@ -219,24 +224,25 @@ static void end_interval(struct exporter *exporter)
 static void *serve(void *context)
 {
 	struct exporter *exporter = context;
-	struct pollfd fds[2 + JSON_LINES_FDS];
+	struct pollfd fds[ALL_FDS];
 
 	do {
-		for (size_t i = 0; i < 2 + JSON_LINES_FDS; i++)
+		for (size_t i = 0; i < ALL_FDS; i++)
 			fds[i] = (struct pollfd){ .fd = -1 };
-		fds[0] = (struct pollfd){ .fd = exporter->stop_fd, .events = POLLIN };
+		fds[STOP_FD] = (struct pollfd){ .fd = exporter->stop_fd, .events = POLLIN };
 		if (exporter->http)
-			fds[1] = (struct pollfd){ .fd = http_fd(exporter->http), .events = POLLIN };
+			fds[HTTP_FD] = (struct pollfd){ .fd = http_fd(exporter->http),
+							.events = POLLIN };
 		if (exporter->lines)
-			json_lines_poll(exporter->lines, fds + 2);
+			json_lines_poll(exporter->lines, &fds[LINES_FD]);
 		/* If it fails, for lack of memory, nothing is ready. */
-		(void)poll(fds, 2 + JSON_LINES_FDS, timeout_ms(exporter));
+		(void)poll(fds, ALL_FDS, timeout_ms(exporter));
 		if (exporter->http)
 			http_run(exporter->http);
 		if (exporter->lines)
-			json_lines_run(exporter->lines, fds + 2);
+			json_lines_run(exporter->lines, &fds[LINES_FD]);
 		end_interval(exporter);
-	} while (!(fds[0].revents & POLLIN));
+	} while (!(fds[STOP_FD].revents & POLLIN));
 	return NULL;
 }
 
@@ -322,13 +328,14 @@ FILE *exporter_lines(struct exporter *exporter)
 
 int exporter_close(struct exporter *exporter)
 {
-	const uint64_t one = 1;
 	int code = EXIT_PASS;
 
 	if (exporter->running) {
-		if (write(exporter->stop_fd, &one, sizeof(one)) == sizeof(one))
-			pthread_join(exporter->thread, NULL);
-		code = write_file(exporter) ? EXIT_FAILED : EXIT_PASS;
+		/* The only writer: it cannot fail. */
+		(void)eventfd_write(exporter->stop_fd, 1);
+		pthread_join(exporter->thread, NULL);
+		if (write_file(exporter))
+			code = EXIT_FAILED;
 	}
 	if (exporter->lines_file)
 		fclose(exporter->lines_file);
