@@ -144,8 +144,11 @@ $(BUILD)/unit/test_failing: WRAPPED := malloc calloc realloc strdup mmap open cl
 
 # Storage that runs out: tests/unit/storage_fails.h.
 STORAGE := malloc calloc realloc reallocarray strdup strndup
-$(addprefix $(BUILD)/unit/test_,tool_text tool_translate dms_storage export_metrics monread_storage monrec_stream taskmon_storage): \
+$(addprefix $(BUILD)/unit/test_,tool_text dms_storage export_metrics monread_storage monrec_stream taskmon_storage): \
 	WRAPPED := $(STORAGE)
+
+# Where a program is, and so its catalogue.
+$(BUILD)/unit/test_tool_translate: WRAPPED := $(STORAGE) readlink
 
 # Parts of a file that are written and read one by one, and where it has holes.
 $(BUILD)/unit/test_cp_machine_file: WRAPPED := pwrite pread lseek ftruncate fstat close malloc

@@ -55,7 +55,7 @@ void translate_help(void)
 		setenv("ARGP_HELP_FMT", ARGP_LAYOUT, 0);
 }
 
-/* Characters that begin no line, and those that end none: of Chinese texts, then of English ones. */
+/* Characters (no NUL) that begin no line, and those that end none: of Chinese texts, then of English ones. */
 static bool begins_no_line(wchar_t c)
 {
 	static const wchar_t chinese[] = {
@@ -63,14 +63,14 @@ static bool begins_no_line(wchar_t c)
 		0x300f, 0x201d, 0x2019, 0x2026, 0,
 	};
 
-	return c && (wcschr(chinese, c) || wcschr(L"%,.;:?!)]}", c));
+	return wcschr(chinese, c) || wcschr(L"%,.;:?!)]}", c);
 }
 
 static bool ends_no_line(wchar_t c)
 {
 	static const wchar_t chinese[] = { 0xff08, 0x300a, 0x300c, 0x300e, 0x201c, 0x2018, 0 };
 
-	return c && (wcschr(chinese, c) || wcschr(L"([{", c));
+	return wcschr(chinese, c) || wcschr(L"([{", c);
 }
 
 static unsigned int width_of(wchar_t c)

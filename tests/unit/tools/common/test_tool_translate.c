@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Where lines of a translated help are broken, and that help stays English without a catalogue. */
+/* Where lines of a translated help are broken, and where the catalogue is looked for. */
 #include <check.h>
+#include <errno.h>
+#include <libintl.h>
+#include <limits.h>
 #include <locale.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "check_run.h"
+#include "command_line.h"
+#include "said.h"
 #include "storage_fails.h"
 #include "translate.h"
 
@@ -54,6 +63,10 @@ START_TEST(wide_characters)
 	/* Blanks at a break are gone, others stay. */
 	check_wrapped(EIGHT " N " EIGHT, 18, EIGHT " N\n" EIGHT);
 	check_wrapped(EIGHT "  " EIGHT, 16, EIGHT "\n" EIGHT);
+	/* As many lines as there can be. */
+	check_wrapped(EIGHT, 2,
+		      "\u76d1\n\u89c6\n\u5668\n\u8bb0\n\u5f55\n\u6570\n\u636e\n\u96c6");
+	check_wrapped("\u76d1", 1, "\u76d1");
 }
 END_TEST
 
@@ -64,6 +77,10 @@ START_TEST(words_of_letters)
 	check_wrapped("unbreakable", 4, "unbreakable");
 	check_wrapped("unbreakable word", 4, "unbreakable\nword");
 	check_wrapped("  two blanks", 5, "  two\nblanks");
+	/* An accent and a control character have no width. */
+	check_wrapped("one\u0301 two", 7, "one\u0301 two");
+	check_wrapped("one\001 two", 7, "one\001 two");
+	check_wrapped("one\001 two", 6, "one\001\ntwo");
 }
 END_TEST
 
@@ -133,12 +150,251 @@ START_TEST(nothing_without_a_catalogue)
 }
 END_TEST
 
+/* Where the program is, instead of where it is; NULL: not known. */
+static const char *own_path;
+static char folder[] = "/tmp/test_translate_XXXXXX";
+
+ssize_t __wrap_readlink(const char *link, char *path, size_t size);
+ssize_t __wrap_readlink(const char *link, char *path, size_t size)
+{
+	size_t len;
+
+	/* There has to be room for a NUL. */
+	if (strcmp(link, "/proc/self/exe") != 0 || size != PATH_MAX - 1)
+		abort();
+	if (!own_path) {
+		errno = ENOENT;
+		return -1;
+	}
+	len = strlen(own_path);
+	memcpy(path, own_path, len < size ? len : size);
+	return (ssize_t)(len < size ? len : size);
+}
+
+#define TWENTY EIGHT EIGHT "\u76d1\u89c6\u5668\u8bb0"
+#define FORTY TWENTY TWENTY
+
+/* What the catalogue has, in the order of the texts; the first one is its header. */
+static const char *const texts[][2] = {
+	{ "", "Content-Type: text/plain; charset=UTF-8\n" },
+	{ "All of it.", FORTY },
+	{ "of bytes", "\xff" },
+	{ "of one line", TWENTY "\u76d1\u89c6\u5668\u8bb0\u5f55" },
+	{ "of three lines", TWENTY TWENTY TWENTY EIGHT "\u76d1\u89c6" },
+	{ "of two lines", TWENTY "\u76d1\u89c6\u5668\u8bb0\u5f55\u6570" },
+};
+enum { TEXTS = sizeof(texts) / sizeof(texts[0]) };
+
+static void put_word(FILE *out, size_t number)
+{
+	const uint32_t word = (uint32_t)number;
+
+	fwrite(&word, sizeof(word), 1, out);
+}
+
+/* The catalogue of "tool" below @folder_name, as the manual of GNU gettext describes MO files. */
+static void make_catalogue(const char *folder_name)
+{
+	static const char *const below[] = { "", "/zz", "/zz/LC_MESSAGES" };
+	char path[PATH_MAX];
+	size_t at = 28 + 2 * 8 * TEXTS;
+	FILE *out;
+
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s/%s%s", folder, folder_name, below[i]);
+		ck_assert(mkdir(path, 0700) == 0 || errno == EEXIST);
+	}
+	strcat(path, "/tool.mo");
+	out = fopen(path, "w");
+	ck_assert_ptr_nonnull(out);
+	put_word(out, 0x950412de);
+	put_word(out, 0);
+	put_word(out, TEXTS);
+	put_word(out, 28);
+	put_word(out, 28 + 8 * TEXTS);
+	put_word(out, 0);
+	put_word(out, at);
+	for (size_t language = 0; language < 2; language++) {
+		for (size_t i = 0; i < TEXTS; i++) {
+			put_word(out, strlen(texts[i][language]));
+			put_word(out, at);
+			at += strlen(texts[i][language]) + 1;
+		}
+	}
+	for (size_t language = 0; language < 2; language++)
+		for (size_t i = 0; i < TEXTS; i++)
+			fwrite(texts[i][language], 1, strlen(texts[i][language]) + 1, out);
+	fclose(out);
+}
+
+static void make_folder(const char *name)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+}
+
+/* Removed by whoever has made it: a test is a process of its own. */
+static void remove_folder(void)
+{
+	char command[100];
+
+	snprintf(command, sizeof(command), "rm -r '%s'", folder);
+	ck_assert_int_eq(system(command), 0);
+}
+
+/* An installation with the program in bin. */
+static void install(void)
+{
+	static char path[PATH_MAX];
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	make_folder("bin");
+	make_folder("share");
+	snprintf(path, sizeof(path), "%s/bin/tool", folder);
+	own_path = path;
+	setenv("LC_ALL", "C.UTF-8", 1);
+	setenv("LANGUAGE", "zz", 1);
+	unsetenv("ARGP_HELP_FMT");
+}
+
+/* Built: locale is beside the program.  Installed: it is in share. */
+START_TEST(places_of_the_catalogue)
+{
+	static const char *const places[] = { "bin/locale", "share/locale" };
+
+	install();
+	make_catalogue(places[_i]);
+	translate_help();
+	ck_assert_str_eq(getenv("ARGP_HELP_FMT"), "rmargin=9999");
+	ck_assert_str_eq(gettext("All of it."), FORTY);
+	remove_folder();
+}
+END_TEST
+
+/* The one beside the program is the one. */
+START_TEST(folder_without_a_catalogue)
+{
+	install();
+	make_folder("bin/locale");
+	make_catalogue("share/locale");
+	translate_help();
+	ck_assert_ptr_null(getenv("ARGP_HELP_FMT"));
+	ck_assert_str_eq(gettext("All of it."), "All of it.");
+	remove_folder();
+}
+END_TEST
+
+/* A user's own layout stays. */
+START_TEST(layout_of_the_user)
+{
+	install();
+	make_catalogue("share/locale");
+	setenv("ARGP_HELP_FMT", "rmargin=60", 1);
+	translate_help();
+	ck_assert_str_eq(getenv("ARGP_HELP_FMT"), "rmargin=60");
+	ck_assert_str_eq(gettext("All of it."), FORTY);
+	remove_folder();
+}
+END_TEST
+
+/* A path that is not known, or is none; one as long as there is room for. */
+START_TEST(strange_paths)
+{
+	static char longest[PATH_MAX + 100];
+	const char *const paths[] = { NULL, "", "tool", longest };
+
+	install();
+	make_catalogue("share/locale");
+	make_catalogue("bin/locale");
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[0] = longest[PATH_MAX - 10] = '/';
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		own_path = paths[i];
+		translate_help();
+		ck_assert_ptr_null(getenv("ARGP_HELP_FMT"));
+		ck_assert_str_eq(gettext("All of it."), "All of it.");
+	}
+	remove_folder();
+}
+END_TEST
+
+START_TEST(locale_that_there_is_none_of)
+{
+	install();
+	make_catalogue("bin/locale");
+	setenv("LC_ALL", "nowhere", 1);
+	translate_help();
+	ck_assert_ptr_null(getenv("ARGP_HELP_FMT"));
+	remove_folder();
+}
+END_TEST
+
+#define BLANKS "                             "
+
+/* 79 columns; the text of an option is in the last 50 of them. */
+START_TEST(translated_help)
+{
+	static bool flags[5];
+	static const struct option_row rows[] = {
+		{ "bytes", 'b', NULL, "of bytes", .kind = OPTION_FLAG, .member = 0, .size = 1 },
+		{ "english", 'e', NULL, "of English", .kind = OPTION_FLAG, .member = 1, .size = 1 },
+		{ "five", '\0', "N", "of three lines", .kind = OPTION_FLAG, .member = 2, .size = 1 },
+		{ "one", 'o', NULL, "of one line", .kind = OPTION_FLAG, .member = 3, .size = 1 },
+		{ "two", '\0', NULL, "of two lines", .kind = OPTION_FLAG, .member = 4, .size = 1 },
+		{ 0 }
+	};
+	static const struct option_table table = { .rows = rows };
+	static const struct command_line line = { .options = &table, .help = "All of it." };
+	static const char wanted[] =
+		"Usage: tool [OPTION...]\n"
+		TWENTY EIGHT EIGHT "\u76d1\u89c6\u5668\n\u8bb0\n"
+		"\n"
+		"  -b, --bytes                \xff\n"
+		"  -e, --english              of English\n"
+		"      --five=N               " TWENTY "\u76d1\u89c6\u5668\u8bb0\u5f55\n"
+		BLANKS "\u6570\u636e\u96c6" EIGHT "\u76d1\u89c6\u5668\u8bb0" EIGHT "\u76d1\u89c6\n"
+		BLANKS "\u5668\u8bb0\u5f55\u6570\u636e\u96c6\u76d1\u89c6\u5668\u8bb0" EIGHT "\u76d1\u89c6\n"
+		"  -o, --one                  " TWENTY "\u76d1\u89c6\u5668\u8bb0\u5f55\n"
+		"      --two                  " TWENTY "\u76d1\u89c6\u5668\u8bb0\u5f55\n"
+		BLANKS "\u6570\n";
+	char name[] = "tool", word[] = "--help";
+	char *argv[] = { name, word, NULL };
+	struct said said;
+	const char *text;
+	pid_t child;
+	int status;
+
+	install();
+	make_catalogue("bin/locale");
+	said = said_begin(1);
+	child = fork();
+	if (child == 0) {
+		command_line_parse(&line, 0, 2, argv, flags);
+		_exit(99);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	text = said_end(&said);
+	ck_assert_int_eq(status, 0);
+	ck_assert_msg(strncmp(text, wanted, strlen(wanted)) == 0, "%s", text);
+	remove_folder();
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		lines_that_fit, wide_characters, words_of_letters, punctuation,
 		bytes_of_another_locale, wrap_without_storage, nothing_without_a_catalogue,
+		folder_without_a_catalogue, layout_of_the_user, strange_paths,
+		locale_that_there_is_none_of, translated_help,
 	};
+	TCase *cases = tcase_create("tool translate");
 
-	return check_run("tool translate", NULL, stop, tests, sizeof(tests) / sizeof(tests[0]));
+	tcase_add_checked_fixture(cases, NULL, stop);
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+		tcase_add_test(cases, tests[i]);
+	tcase_add_loop_test(cases, places_of_the_catalogue, 0, 2);
+	return check_run_case("tool translate", cases);
 }
