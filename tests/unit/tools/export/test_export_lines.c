@@ -385,7 +385,7 @@ START_TEST(stream)
 	run();
 	ck_gets(fd, "{\"a\": 1}\n{}\n");
 	fputs("]\n\n?", out);
-	fclose(out);
+	ck_assert_int_eq(fclose(out), 0);
 	ck_assert_uint_eq(counts().lines, 4);
 	run();
 	ck_gets(fd, "[]\n\n");
@@ -650,7 +650,7 @@ START_TEST(no_storage_for_a_line)
 	run();
 	ck_gets(one, "{\"lost\": 1}\n[3]\n");
 	ck_gets(two, "{\"lost\": 1}\n[3]\n");
-	fclose(out);
+	ck_assert_int_eq(fclose(out), 0);
 	close(one);
 	close(two);
 }
