@@ -36,8 +36,10 @@ int interval_open(struct interval *interval)
 	interval->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (interval->timer >= 0)
 		return EXIT_PASS;
+	failed("a timer cannot be created");
 	close(interval->signals);
-	return failed("a timer cannot be created");
+	interval->signals = -1;
+	return EXIT_FAILED;
 }
 
 int interval_start(struct interval *interval, uint64_t ns)

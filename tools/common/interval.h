@@ -21,7 +21,10 @@ enum interval_end {
 	INTERVAL_ERROR,		/* it has complained */
 };
 
-/* Return: EXIT_PASS, and interval_close() is due; else an exit code, having complained. */
+/*
+ * Return: EXIT_PASS, and interval_close() is due; else an exit code, having complained, and there is
+ * nothing to close: both files are -1.
+ */
 int interval_open(struct interval *interval);
 
 /* The next points in time are @ns, 2 @ns … from now; at least 1. */
