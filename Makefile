@@ -147,8 +147,9 @@ STORAGE := malloc calloc realloc reallocarray strdup strndup
 $(addprefix $(BUILD)/unit/test_,tool_text dms_storage export_metrics monread_storage monrec_stream taskmon_storage): \
 	WRAPPED := $(STORAGE)
 
-# Timers, signals and what comes of them.
+# Timers, signals and what comes of them; no storage for what is in /proc.
 $(BUILD)/unit/test_tool_interval: WRAPPED := signal sigprocmask signalfd timerfd_create timerfd_settime poll read
+$(BUILD)/unit/test_tool_proc: WRAPPED := $(STORAGE)
 
 # Where a program is, and so its catalogue.
 $(BUILD)/unit/test_tool_translate: WRAPPED := $(STORAGE) readlink

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* What is read of files as /proc has them; lines of it are in test_taskmon_tree.c. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check_run.h"
+#include "proc.h"
+#include "storage_fails.h"
+
+static char path[] = "/tmp/test_proc_XXXXXX";
+
+static void start(void)
+{
+	int fd;
+
+	strcpy(path + strlen(path) - 6, "XXXXXX");
+	fd = mkstemp(path);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+}
+
+static void stop(void)
+{
+	storage_left = -1;
+	unlink(path);
+}
+
+static void put(const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+START_TEST(cgroup_of_a_file)
+{
+	char *found;
+	int before = dup(1), after;
+
+	close(before);
+	put("4:memory:/\n0::/user.slice/a\n");
+	found = proc_read_cgroup(path);
+	ck_assert_str_eq(found, "/user.slice/a");
+	free(found);
+	put("0::/");
+	found = proc_read_cgroup(path);
+	ck_assert_str_eq(found, "/");
+	free(found);
+	put("");
+	ck_assert_ptr_null(proc_read_cgroup(path));
+	ck_assert_ptr_null(proc_read_cgroup("/no/such"));
+	/* Nothing is left open. */
+	after = dup(1);
+	ck_assert_int_eq(after, before);
+	close(after);
+}
+END_TEST
+
+/* A unified hierarchy counts most, the last one of several; of the others the first one does. */
+START_TEST(which_of_several)
+{
+	static const struct {
+		const char *text, *path;
+	} cases[] = {
+		{ "1:a:/x\n2:b:/y\n", "/x" }, { "1:a:/x\n0::/u\n", "/u" }, { "0::/u\n1:a:/x\n", "/u" },
+		{ "0::/u\n0::/v\n", "/v" }, { "1:a:/\n2:b:/y\n", "/y" }, { "10::/x\n0::/u\n", "/u" },
+		{ "1:a:/xy\n0:", "/xy" }, { "1:a:/xy\n0::", "/xy" }, { "0::x", "x" }, { "0::/ab\n\n", "/ab" },
+		{ "00:a:/x\n1::/y\n", "/x" }, { "\n\n0::/n\n", "/n" }, { "a:b", NULL }, { "a:b:", NULL },
+		{ ":", NULL }, { "::", NULL }, { "::x", "x" }, { "a:b\n:c", NULL }, { "ab\n0:", NULL },
+		{ "a:\n:/x", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		/* Nothing beyond its size is looked at. */
+		const size_t size = strlen(cases[i].text);
+		char *text = malloc(size);
+		const char *found;
+		size_t len = 0;
+
+		memcpy(text, cases[i].text, size);
+		found = proc_parse_cgroup(text, size, &len);
+		ck_assert_msg(!found == !cases[i].path, "%zu", i);
+		if (found) {
+			ck_assert_msg(len == strlen(cases[i].path), "%zu: %zu", i, len);
+			ck_assert_mem_eq(found, cases[i].path, len);
+		}
+		free(text);
+	}
+}
+END_TEST
+
+/* 64 KiB are read: a path that is longer is cut there. */
+START_TEST(long_file)
+{
+	static char text[70000];
+	char *found;
+
+	memset(text, 'x', sizeof(text) - 1);
+	memcpy(text, "0::/", 4);
+	put(text);
+	found = proc_read_cgroup(path);
+	ck_assert_uint_eq(strlen(found), 65536 - 3);
+	free(found);
+}
+END_TEST
+
+START_TEST(without_storage)
+{
+	char *found = NULL;
+	long place;
+
+	put("0::/a\n");
+	for (place = 0; !found && place < 10; place++) {
+		storage_left = place;
+		found = proc_read_cgroup(path);
+		storage_left = -1;
+	}
+	ck_assert_int_eq(place, 3);
+	ck_assert_str_eq(found, "/a");
+	free(found);
+}
+END_TEST
+
+START_TEST(parents)
+{
+	ck_assert_uint_eq(proc_parent(UINT32_MAX), 0);
+	ck_assert_uint_eq(proc_parent((uint32_t)getpid()), (uint32_t)getppid());
+}
+END_TEST
+
+/* Bits of another task's flags, as <linux/sched.h> has them: PF_EXITING is 0x4. */
+START_TEST(states)
+{
+	static const struct {
+		char state;
+		uint32_t flags;
+		bool exiting, exited;
+	} cases[] = {
+		{ 'S', 0, false, false }, { 'R', 4, true, false }, { 'S', UINT32_MAX, true, false },
+		{ 'S', UINT32_MAX - 4, false, false }, { 'Z', 4, false, true }, { 'X', 4, false, true },
+		{ 'Z', 0, false, true }, { 'x', 4, true, false },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct proc_task task = { .state = cases[i].state, .flags = cases[i].flags };
+
+		ck_assert_int_eq(proc_is_exiting(&task), cases[i].exiting);
+		ck_assert_int_eq(proc_has_exited(&task), cases[i].exited);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		cgroup_of_a_file, which_of_several, long_file, without_storage, parents, states,
+	};
+
+	return check_run("tool proc", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
+}
