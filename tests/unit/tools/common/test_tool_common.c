@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Columns and their selection, scaled values, text. */
+#define _GNU_SOURCE /* fopencookie() */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -231,6 +232,53 @@ START_TEST(schema)
 }
 END_TEST
 
+/* Writes that succeed before all others fail, with @write_error; below 0: none fails. */
+static long writes_most = -1, writes;
+static int write_error;
+
+static ssize_t count_writes(void *cookie, const char *bytes, size_t size)
+{
+	(void)cookie;
+	(void)bytes;
+	if (writes++ < writes_most || writes_most < 0)
+		return (ssize_t)size;
+	errno = write_error;
+	return 0;
+}
+
+static int schema_to_writes(void)
+{
+	FILE *out = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = count_writes });
+	int ret;
+
+	writes = 0;
+	setvbuf(out, NULL, _IONBF, 0);
+	ret = columns_schema(out, "a row", columns, COUNT);
+	fclose(out);
+	return ret;
+}
+
+/* Also the line's end, which comes last; where no reason is known, it is an error of output. */
+START_TEST(schema_that_cannot_be_written)
+{
+	long all;
+
+	ck_assert_int_eq(schema_to_writes(), 0);
+	all = writes;
+	ck_assert_int_ge(all, 10);
+	for (long place = 0; place < all; place++) {
+		writes_most = place;
+		write_error = ENOSPC;
+		ck_assert_msg(schema_to_writes() == -ENOSPC, "%ld", place);
+		writes_most = place;
+		write_error = 0;
+		ck_assert_msg(schema_to_writes() == -EIO, "%ld", place);
+	}
+	writes_most = -1;
+	ck_assert_int_eq(schema_to_writes(), 0);
+}
+END_TEST
+
 static const char *scaled(enum column_unit unit, uint64_t value)
 {
 	static char out[32];
@@ -412,6 +460,7 @@ int main(void)
 	const TTest *const tests[] = {
 		selections, selections_with_one_more, selections_of_many, units,
 		long_names_are_cut, list_of_columns, schema_of_each_type, schema,
+		schema_that_cannot_be_written,
 		scaled_headings, scaled_values, scaled_steps, times, utf8,
 		interval_without_descriptors,
 	};
