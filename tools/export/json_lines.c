@@ -220,7 +220,7 @@ static bool has_ended(const struct client *client)
 	char bytes[512];
 	const ssize_t got = recv(client->fd, bytes, sizeof(bytes), 0);
 
-	return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+	return got <= 0 && (got == 0 || (errno != EAGAIN && errno != EINTR));
 }
 
 void json_lines_run(struct json_lines *lines, const struct pollfd *fds)

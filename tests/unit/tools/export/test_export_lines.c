@@ -77,7 +77,7 @@ int __wrap_pthread_mutex_destroy(pthread_mutex_t *which)
 /* The error of the next call of each, 0: none; bytes that may be sent altogether. */
 static int event_error, send_error, recv_error;
 static size_t may_send = SIZE_MAX;
-static bool event_zero;
+static bool event_zero, send_nothing;
 /* Sockets from which was received. */
 static unsigned int received;
 
@@ -114,6 +114,11 @@ ssize_t __wrap_send(int fd, const void *bytes, size_t len, int flags)
 
 	if (fails(&send_error))
 		return -1;
+	if (send_nothing) {
+		send_nothing = false;
+		errno = 0;
+		return 0;
+	}
 	if (may_send == 0) {
 		errno = EAGAIN;
 		return -1;
@@ -612,6 +617,25 @@ START_TEST(room_is_exact)
 }
 END_TEST
 
+/* Nothing sent is no error, nor is a byte of a client. */
+START_TEST(nothing_sent)
+{
+	const int fd = client();
+
+	ck_assert_int_eq(send(fd, "x", 1, 0), 1);
+	errno = 0;
+	run();
+	ck_assert_uint_eq(counts().clients, 1);
+	send_nothing = true;
+	give("line\n");
+	run();
+	ck_assert(!send_nothing);
+	ck_assert_uint_eq(counts().clients, 1);
+	ck_gets(fd, "line\n");
+	close(fd);
+}
+END_TEST
+
 /* A client for whose line there is no memory is ended: it cannot be told any more.  Others get it. */
 START_TEST(no_storage_for_a_client)
 {
@@ -777,7 +801,7 @@ int main(void)
 	const TTest *const tests[] = {
 		each_client, more_than_there_is_room_for, client_that_is_gone, slow_client, limit,
 		stream, end, what_is_waited_for, woken, only_what_is_ready, errors_of_a_client,
-		room_is_exact, no_storage_for_a_client, no_storage_for_a_line, descriptor_zero,
+		room_is_exact, nothing_sent, no_storage_for_a_client, no_storage_for_a_line, descriptor_zero,
 		end_of_descriptor_zero, opens_with_descriptor_zero, lock_is_taken, what_does_not_open,
 	};
 
