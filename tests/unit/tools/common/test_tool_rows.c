@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows as table, JSON lines and CSV. */
+#define _GNU_SOURCE /* fopencookie() */
 #include <check.h>
 #include <errno.h>
 #include <jansson.h>
@@ -9,6 +10,7 @@
 
 #include "check_run.h"
 #include "rows.h"
+#include "storage_fails.h"
 
 static const struct column columns[] = {
 	{ "pid", COLUMN_UNSIGNED, UNIT_NONE, 5, true, "a task" },
@@ -328,6 +330,142 @@ START_TEST(output_that_fails)
 }
 END_TEST
 
+/* Writes that succeed before all others fail, and their errors: those of all but the first are -1. */
+static unsigned int writes, writes_most;
+static int write_errors[2];
+
+static ssize_t count_writes(void *cookie, const char *bytes, size_t size)
+{
+	(void)cookie;
+	(void)bytes;
+	if (writes++ < writes_most)
+		return (ssize_t)size;
+	errno = write_errors[writes > writes_most + 1];
+	return 0;
+}
+
+/* A file that is full, with a buffer of @size bytes, 0: none. */
+static FILE *full_file(size_t size)
+{
+	static char buffer[4096];
+	FILE *out = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = count_writes });
+
+	writes = 0;
+	ck_assert_int_eq(setvbuf(out, size ? buffer : NULL, size ? _IOFBF : _IONBF, size), 0);
+	return out;
+}
+
+/* The first error counts; one without a reason is an error of output. */
+START_TEST(reasons_of_errors)
+{
+	static const struct {
+		size_t buffer;
+		int errors[2];
+		int put, flush;
+	} cases[] = {
+		{ 0, { ENOSPC, EIO }, -ENOSPC, -ENOSPC }, { 0, { 0, 0 }, -EIO, -EIO },
+		{ 4096, { EDQUOT, EDQUOT }, 0, -EDQUOT }, { 4096, { 0, 0 }, 0, -EIO },
+		{ 16, { ENOSPC, EDQUOT }, -ENOSPC, -ENOSPC },
+	};
+	struct selection selection;
+
+	fill("init", 4);
+	selection_standard(&selection, columns, COUNT);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		FILE *out = full_file(cases[i].buffer);
+		struct rows *rows = rows_open(out, ROWS_TABLE, false, &selection);
+
+		memcpy(write_errors, cases[i].errors, sizeof(write_errors));
+		ck_assert_msg(rows_flush(rows) == cases[i].flush, "%zu", i);
+		rows_close(rows);
+		fclose(out);
+		out = full_file(cases[i].buffer);
+		rows = rows_open(out, ROWS_TABLE, false, &selection);
+		ck_assert_msg(rows_put(rows, cells) == cases[i].put, "%zu", i);
+		rows_close(rows);
+		fclose(out);
+	}
+}
+END_TEST
+
+/* Whatever allocation fails, no part of a row is written. */
+START_TEST(rows_without_storage)
+{
+	static char long_name[2000];
+	struct selection selection;
+	struct rows *rows;
+	char error[128];
+
+	memset(long_name, 'x', sizeof(long_name));
+	fill(long_name, sizeof(long_name));
+	cells[0].tone = TONE_BAD;
+	selection_standard(&selection, columns, COUNT);
+	ck_assert(selection_parse(&selection, "pid,comm,bins,nice", error, sizeof(error)));
+	storage_left = 0;
+	rows = rows_open(stdout, ROWS_TABLE, false, &selection);
+	ck_assert_ptr_null(rows);
+	for (enum rows_format format = ROWS_TABLE; format <= ROWS_CSV; format++) {
+		for (long place = 0;; place++) {
+			FILE *out;
+			int ret;
+			bool failed;
+
+			free(text);
+			out = open_memstream(&text, &len);
+			rows = rows_open(out, format, false, &selection);
+			rows_set_colors(rows, true);
+			storage_left = place;
+			ret = rows_put(rows, cells);
+			failed = storage_left < 0;
+			storage_left = -1;
+			fflush(out);
+			ck_assert_int_eq(ret, failed ? -ENOMEM : 0);
+			ck_assert_int_eq(len == 0, failed);
+			/* The next one is whole. */
+			ck_assert_int_eq(rows_put(rows, cells), 0);
+			rows_close(rows);
+			fclose(out);
+			ck_assert_uint_gt(len, sizeof(long_name));
+			if (!failed) {
+				ck_assert_int_ge(place, 1);
+				break;
+			}
+		}
+	}
+}
+END_TEST
+
+/* Colors of terminals, as ECMA-48 has them. */
+START_TEST(each_tone)
+{
+	static const char *const wanted[TONE_COUNT] = {
+		[TONE_PLAIN] = "   42", [TONE_GOOD] = "\033[32m   42\033[m",
+		[TONE_HIGH] = "\033[33m   42\033[m", [TONE_BAD] = "\033[31m   42\033[m",
+	};
+	struct selection selection;
+	char error[128], line[64];
+
+	fill("init", 4);
+	selection_standard(&selection, columns, COUNT);
+	ck_assert(selection_parse(&selection, "pid", error, sizeof(error)));
+	for (enum cell_tone tone = 0; tone < TONE_COUNT; tone++) {
+		struct rows *rows;
+		FILE *out;
+
+		free(text);
+		out = open_memstream(&text, &len);
+		cells[0] = cell_toned(cell_unsigned(42), tone);
+		rows = rows_open(out, ROWS_TABLE, false, &selection);
+		rows_set_colors(rows, true);
+		ck_assert_int_eq(rows_put(rows, cells), 0);
+		rows_close(rows);
+		fclose(out);
+		snprintf(line, sizeof(line), "\033[1m  pid\033[m\n%s\n", wanted[tone]);
+		ck_assert_str_eq(text, line);
+	}
+}
+END_TEST
+
 /* A bold heading, and each tone around its value with its blanks; nothing of that elsewhere. */
 START_TEST(tones_of_cells)
 {
@@ -371,7 +509,8 @@ int main(void)
 		table, table_obeys_nothing, json, json_of_any_bytes, csv, what_is_not_known,
 		real_numbers, numbers_with_signs_and_flags, places_of_a_table,
 		each_text_that_is_none, headings, all_places_of_a_row, flush_that_fails,
-		output_that_fails, tones_of_cells,
+		output_that_fails, reasons_of_errors, rows_without_storage, each_tone,
+		tones_of_cells,
 	};
 
 	return check_run("tool rows", NULL, release, tests, sizeof(tests) / sizeof(tests[0]));
