@@ -394,12 +394,102 @@ START_TEST(help)
 }
 END_TEST
 
+/* Where a program has a version, there are an option and a letter for it. */
+START_TEST(version)
+{
+	static const struct command_line one = { .options = &shared_table, .help = "Little." };
+	int code;
+
+	argp_program_version = "test 1.2";
+	ck_assert_str_eq(ended(&two, "--version", 1, &code), "test 1.2\n");
+	ck_assert_int_eq(code, 0);
+	ck_assert_str_eq(ended(&two, "-V -d 10", 1, &code), "test 1.2\n");
+	ck_assert_int_eq(code, 0);
+	ck_assert_str_eq(ended(&one, "--help", 1, &code),
+		"Usage: test [OPTION...]\n"
+		"Little.\n\n"
+		"  -d, --depth=N              how deep\n"
+		"  -?, --help                 print this help\n"
+		"      --usage                print a short usage message\n"
+		"  -V, --version              print the version\n\n"
+		"Mandatory or optional arguments to long options are also mandatory or optional\n"
+		"for any corresponding short options.\n");
+	ck_assert_str_eq(ended(&one, "--ve", 2, &code),
+			 "test: abbreviated option: '--ve' (write --version)\n");
+	ck_assert_int_eq(code, USAGE);
+}
+END_TEST
+
+START_TEST(usage)
+{
+	int code;
+
+	ck_assert_str_eq(ended(&program, "--usage", 1, &code),
+		"Usage: test [-f?] [-t TEXT] [-c WORD] [--flag] [--narrow=N] [--size=SIZE]\n"
+		"            [--time=TIME] [--text=TEXT] [--whole=N] [--wide=N] [--bare]\n"
+		"            [--call=WORD] [--help] [--usage]\n");
+	ck_assert_int_eq(code, 0);
+}
+END_TEST
+
+/* As many as there is room for, and one more. */
+START_TEST(most_words)
+{
+	static char name[] = "/usr/bin/test", word[] = "word", first[] = "first";
+	static char *argv[WORD_LIST_MAX + 4] = { name, first };
+	static struct arguments arguments;
+	struct said said;
+	pid_t child;
+	int status;
+
+	for (size_t i = 0; i <= WORD_LIST_MAX; i++)
+		argv[2 + i] = word;
+	argp_err_exit_status = USAGE;
+	ck_assert_int_eq(command_line_parse(&many, ARGP_IN_ORDER, 2 + WORD_LIST_MAX, argv, &arguments),
+			 0);
+	ck_assert_uint_eq(arguments.many.count, 256);
+	ck_assert_ptr_eq(arguments.many.word[255], word);
+	said = said_begin(2);
+	child = fork();
+	if (child == 0) {
+		arguments = (struct arguments){ 0 };
+		command_line_parse(&many, ARGP_IN_ORDER, 3 + WORD_LIST_MAX, argv, &arguments);
+		_exit(99);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, USAGE << 8);
+	ck_assert_ptr_nonnull(strstr(said_end(&said), "too many words (at most 256)\n"));
+}
+END_TEST
+
+/* A program is named without its folder. */
+START_TEST(name_of_the_program)
+{
+	static char name[] = "/usr/bin/a/test", word[] = "--fla";
+	char *argv[] = { name, word, NULL };
+	struct arguments arguments = { 0 };
+	struct said said = said_begin(2);
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		argp_err_exit_status = USAGE;
+		command_line_parse(&two, 0, 2, argv, &arguments);
+		_exit(99);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, USAGE << 8);
+	ck_assert_str_eq(said_end(&said), "test: abbreviated option: '--fla' (write --flag)\n");
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		each_kind, widths, most_rows, words_that_are_no_names, options_of_a_part,
 		a_program_has_all_words_after_it, many_words_and_options_between,
-		options_after_words, what_is_wrong_is_said, help,
+		options_after_words, what_is_wrong_is_said, help, version, usage, most_words,
+		name_of_the_program,
 	};
 
 	return check_run("tool command_line", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
