@@ -51,7 +51,7 @@ static const char *path_of(const char *line, size_t len)
 const char *proc_parse_cgroup(const char *text, size_t size, size_t *len)
 {
 	const char *root = NULL, *other = NULL;
-	size_t other_len = 0;
+	size_t found_len = 1;	/* of "/", if there is no other */
 
 	while (size) {
 		const char *end = memchr(text, '\n', size);
@@ -64,13 +64,13 @@ const char *proc_parse_cgroup(const char *text, size_t size, size_t *len)
 			root = path;
 		} else if (path && (unified || !other)) {
 			other = path;
-			other_len = path_len;
+			found_len = path_len;
 		}
 		line += end != NULL;
 		text += line;
 		size -= line;
 	}
-	*len = other ? other_len : 1;
+	*len = found_len;
 	return other ? other : root;
 }
 

@@ -10,20 +10,20 @@
 #define LAST_SECOND UINT64_C(253402300799)
 
 struct step {
-	double factor;		/* of the step before */
+	double factor;		/* of the step before; the first one needs none */
 	const char *name;
 };
 
 /* Each ends with a name of NULL. */
 static const struct step times[] = {
-	{ 1, "ns" }, { 1000, "us" }, { 1000, "ms" }, { 1000, "s" }, { 60, "min" }, { 60, "h" },
+	{ .name = "ns" }, { 1000, "us" }, { 1000, "ms" }, { 1000, "s" }, { 60, "min" }, { 60, "h" },
 	{ 24, "d" }, { .name = NULL },
 };
 static const struct step sizes[] = {
-	{ 1, "B" }, { 1024, "KiB" }, { 1024, "MiB" }, { 1024, "GiB" }, { 1024, "TiB" },
+	{ .name = "B" }, { 1024, "KiB" }, { 1024, "MiB" }, { 1024, "GiB" }, { 1024, "TiB" },
 	{ 1024, "PiB" }, { 1024, "EiB" }, { .name = NULL },
 };
-static const struct step percents[] = { { 1, "%" }, { .name = NULL } };
+static const struct step percents[] = { { .name = "%" }, { .name = NULL } };
 
 /*
  * What a unit is in steps of the first kind, and how a name ends that has it; those not named

@@ -27,7 +27,7 @@ static char *split_own_path(char *path, size_t size)
 	const ssize_t len = readlink("/proc/self/exe", path, size - 1);
 	char *slash;
 
-	if (len <= 0)
+	if (len == -1)
 		return NULL;
 	path[len] = '\0';
 	slash = strrchr(path, '/');

@@ -27,10 +27,11 @@ static bool begins_so(const struct option_row *row, const char *name, size_t len
 	return row->name && strncmp(row->name, name, len) == 0;
 }
 
+/* @name: a letter; it is never the NUL that an option without a letter has. */
 static bool has_letter(const struct option_row *row, const char *name, size_t len)
 {
 	(void)len;
-	return row->letter && row->letter == *name;
+	return row->letter == *name;
 }
 
 /* @row: the one to begin after; NULL: the first. */
@@ -117,7 +118,7 @@ void whole_names(const struct command_line *line, const struct option_table *mor
 		 char **argv)
 {
 	const char *slash = strrchr(argv[0], '/'), *program = slash ? slash + 1 : argv[0];
-	struct tables tables = { 0 };
+	struct tables tables = { .count = 0 };
 	size_t words = 0;
 
 	add(&tables, line->options);
