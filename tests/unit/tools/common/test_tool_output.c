@@ -71,6 +71,24 @@ START_TEST(commands)
 }
 END_TEST
 
+/* Each tool complains by its own name, and there is one before a tool begins. */
+START_TEST(names_of_tools)
+{
+	static const struct command none[] = { { 0 } };
+	static const struct tool other = { "other", "Does nothing.", none };
+	char name[] = "x", word[] = "put";
+	char *argv[] = { name, word, NULL };
+	struct said said = said_begin(2);
+
+	complain("first");
+	ck_assert_int_eq(tool_main(&other, 2, argv), EXIT_USAGE);
+	complain("last");
+	ck_assert_str_eq(said_end(&said), "tool: first\n"
+			 "other: unknown command: 'put'; 'other --help' lists them\n"
+			 "other: last\n");
+}
+END_TEST
+
 START_TEST(options)
 {
 	ck_assert_int_eq(run("get", NULL), 5);
@@ -250,6 +268,7 @@ int main(void)
 	TCase *tests = tcase_create("output");
 
 	tcase_add_test(tests, commands);
+	tcase_add_test(tests, names_of_tools);
 	tcase_add_test(tests, options);
 	tcase_add_test(tests, colors);
 	tcase_add_test(tests, what_is_opened);
