@@ -28,7 +28,7 @@ int textfile_write(const char *name, const struct text *text)
 	char *scratch;
 	int fd, ret;
 
-	if (asprintf(&scratch, "%s.%ld", name, (long)getpid()) < 0)
+	if (asprintf(&scratch, "%s.%ld", name, (long)getpid()) == -1)
 		return -ENOMEM;
 	fd = open(scratch, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0) {

@@ -261,6 +261,16 @@ START_TEST(textfile_whose_end_fails)
 }
 END_TEST
 
+/* Zero is a descriptor as any other. */
+START_TEST(textfile_with_descriptor_zero)
+{
+	close(0);
+	ck_assert_int_eq(write_text("new\n"), 0);
+	ck_file("new\n");
+	ck_assert_int_eq(fcntl(0, F_GETFD), -1);
+}
+END_TEST
+
 /* Others may read it, and no program that is started has it open. */
 START_TEST(mode_of_the_textfile)
 {
@@ -556,7 +566,7 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		textfile_is_replaced, textfile_that_cannot_be_written, textfile_in_parts,
-		textfile_whose_end_fails, mode_of_the_textfile, right_passwords, long_passwords,
+		textfile_whose_end_fails, textfile_with_descriptor_zero, mode_of_the_textfile, right_passwords, long_passwords,
 		each_byte_of_a_password, hashes_are_computed, hashes_that_are_none, all_users,
 		remembered_password, wrong_files, files_that_cannot_be_read, sentences,
 	};

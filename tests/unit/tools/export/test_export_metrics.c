@@ -172,6 +172,34 @@ START_TEST(histogram)
 }
 END_TEST
 
+/* As many labels as there may be; a histogram without any. */
+START_TEST(most_labels)
+{
+	static const struct metric_family full[] = {
+		{ "full", METRIC_GAUGE, NULL, "Full", { "a", "b", "c", "d" } },
+		{ "bare_seconds", METRIC_HISTOGRAM, "seconds", "Bare", { NULL } },
+	};
+	static const uint64_t bounds[] = { 1 }, counts[] = { 2, 1 };
+
+	metrics_close(&metrics);
+	/* Once more does no harm. */
+	metrics_close(&metrics);
+	ck_assert(metrics_open(&metrics, full, 2));
+	metrics_histogram(&metrics, 1, NULL, bounds, 1, counts, 5);
+	metrics_signed(&metrics, 0, (const char *const[]){ "1", "2", "3", "4" }, -5);
+	ck_assert_str_eq(written(METRICS_TEXT),
+			 "# TYPE full gauge\n"
+			 "# HELP full Full\n"
+			 "full{a=\"1\",b=\"2\",c=\"3\",d=\"4\"} -5\n"
+			 "# TYPE bare_seconds histogram\n"
+			 "# HELP bare_seconds Bare\n"
+			 "bare_seconds_bucket{le=\"0.000000001\"} 2\n"
+			 "bare_seconds_bucket{le=\"+Inf\"} 3\n"
+			 "bare_seconds_count 3\n"
+			 "bare_seconds_sum 0.000000005\n");
+}
+END_TEST
+
 /* Whatever allocation fails, the text is known not to be whole. */
 START_TEST(without_storage)
 {
@@ -209,7 +237,7 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		nothing, both_formats, decimals, labels, histogram, without_storage,
+		nothing, both_formats, decimals, labels, histogram, most_labels, without_storage,
 	};
 
 	return check_run("export_metrics", start, stop, tests, sizeof(tests) / sizeof(tests[0]));
