@@ -63,6 +63,9 @@ START_TEST(wide_characters)
 	/* Blanks at a break are gone, others stay. */
 	check_wrapped(EIGHT " N " EIGHT, 18, EIGHT " N\n" EIGHT);
 	check_wrapped(EIGHT "  " EIGHT, 16, EIGHT "\n" EIGHT);
+	/* Between a wide one and a letter, in either order. */
+	check_wrapped(EIGHT "ab", 16, EIGHT "\nab");
+	check_wrapped("ab\u76d1", 3, "ab\n\u76d1");
 	/* As many lines as there can be. */
 	check_wrapped(EIGHT, 2,
 		      "\u76d1\n\u89c6\n\u5668\n\u8bb0\n\u5f55\n\u6570\n\u636e\n\u96c6");
