@@ -227,9 +227,9 @@ static void *serve(void *context)
 	struct pollfd fds[ALL_FDS];
 
 	do {
-		for (size_t i = 0; i < ALL_FDS; i++)
-			fds[i] = (struct pollfd){ .fd = -1 };
 		fds[STOP_FD] = (struct pollfd){ .fd = exporter->stop_fd, .events = POLLIN };
+		for (size_t i = HTTP_FD; i < ALL_FDS; i++)
+			fds[i] = (struct pollfd){ .fd = -1 };
 		if (exporter->http)
 			fds[HTTP_FD] = (struct pollfd){ .fd = http_fd(exporter->http),
 							.events = POLLIN };
