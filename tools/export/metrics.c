@@ -141,12 +141,12 @@ void metrics_histogram(struct metrics *metrics, size_t family, const char *const
 	uint64_t all = 0;
 
 	for (size_t i = 0; i <= bound_count; i++) {
-		text->failed |= le.failed;
 		text_clear(&le);
 		if (i < bound_count)
 			put_decimal(&le, bounds[i], NS_DECIMALS);
 		else
 			put(&le, "+Inf");
+		text->failed |= le.failed;
 		all += counts[i];
 		text_append_number(begin(metrics, family, "_bucket", labels, &le), all);
 		put(text, "\n");
@@ -155,7 +155,6 @@ void metrics_histogram(struct metrics *metrics, size_t family, const char *const
 	put(text, "\n");
 	put_decimal(begin(metrics, family, "_sum", labels, NULL), sum, NS_DECIMALS);
 	put(text, "\n");
-	text->failed |= le.failed;
 	text_free(&le);
 }
 
