@@ -62,11 +62,6 @@ void text_free(struct text *text)
 	*text = (struct text){ 0 };
 }
 
-static bool is_continuation(unsigned char byte)
-{
-	return (byte & 0xc0) == 0x80;
-}
-
 /* Length of the well-formed character at the beginning, 0 if there is none; @len: 1 at least. */
 static size_t character(const char *bytes, size_t len)
 {
@@ -91,7 +86,7 @@ static size_t character(const char *bytes, size_t len)
 	if (len < need || b[1] < lowest || b[1] > highest)
 		return 0;
 	for (size_t i = 2; i < need; i++)
-		if (!is_continuation(b[i]))
+		if (!text_continues(bytes[i]))
 			return 0;
 	return need;
 }
@@ -178,12 +173,19 @@ void text_append_visible(struct text *text, const char *bytes, size_t len)
 	}
 }
 
+int text_compare(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
+
+	return order ? order : (a_len > b_len) - (a_len < b_len);
+}
+
 size_t text_characters(const struct text *text, size_t start)
 {
 	size_t count = 0;
 
 	for (size_t i = start; i < text->len; i++)
-		count += !is_continuation((unsigned char)text->bytes[i]);
+		count += !text_continues(text->bytes[i]);
 	return count;
 }
 

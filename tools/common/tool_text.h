@@ -44,6 +44,15 @@ void text_append_csv(struct text *text, const char *bytes, size_t len);
  */
 void text_append_visible(struct text *text, const char *bytes, size_t len);
 
+/* Order of two texts by their bytes, as strcmp() has it; a text comes after its own beginnings. */
+int text_compare(const char *a, size_t a_len, const char *b, size_t b_len);
+
+/* Whether this byte of UTF-8 belongs to the same character as the one before. */
+static inline bool text_continues(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
 /* Characters (not bytes) from @start on. */
 size_t text_characters(const struct text *text, size_t start);
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool_text.h"
+
 #define FIRST_ROOM 64u
 /* Processes above each other; more are a circle, which numbers that are used again could make. */
 #define DEPTH_MAX 1000u
@@ -109,14 +111,6 @@ int snapshot_since(struct snapshot *since, const struct snapshot *before,
 	return 0;
 }
 
-static int compare_bytes(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-	size_t len = a_len < b_len ? a_len : b_len;
-	int order = len ? memcmp(a, b, len) : 0;
-
-	return order ? order : (a_len > b_len) - (a_len < b_len);
-}
-
 static int compare_texts(const char *a, const char *b)
 {
 	if (!a || !b)
@@ -143,8 +137,8 @@ static int compare_keys(const void *first, const void *second, void *context)
 	case BY_CGROUP:
 		return compare_texts(a->cgroup, b->cgroup);
 	case BY_COMMAND:
-		return compare_bytes(a->record.stats.comm, a->record.stats.comm_len,
-				     b->record.stats.comm, b->record.stats.comm_len);
+		return text_compare(a->record.stats.comm, a->record.stats.comm_len,
+				    b->record.stats.comm, b->record.stats.comm_len);
 	case BY_TASK:
 		break;
 	}

@@ -255,6 +255,28 @@ START_TEST(fields_of_csv)
 }
 END_TEST
 
+/* Pairs in order: as bytes, unsigned, and a beginning before what it begins. */
+START_TEST(orders_of_texts)
+{
+	static const struct {
+		const char *bytes;
+		size_t len;
+	} texts[] = {
+		{ "", 0 }, { "\0", 1 }, { "\0\0", 2 }, { "\0b", 2 }, { "a", 1 }, { "ab", 2 }, { "abc", 3 },
+		{ "b", 1 }, { "\xc3", 1 }, { "\xc3\xa4", 2 },
+	};
+	const size_t count = sizeof(texts) / sizeof(texts[0]);
+
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < count; j++) {
+			int order = text_compare(texts[i].bytes, texts[i].len, texts[j].bytes, texts[j].len);
+
+			ck_assert_msg((order > 0) - (order < 0) == (i > j) - (i < j), "%zu, %zu", i, j);
+		}
+	}
+}
+END_TEST
+
 START_TEST(characters)
 {
 	text_append(&text, "a\xc3\xa4\xe2\x82\xac\xf0\x90\x80\x80z", 11);
@@ -376,7 +398,7 @@ int main(void)
 		blanks, numbers_in_decimal,
 		text_without_storage, utf8_by_code_points, what_a_terminal_shows,
 		text_ends_where_it_ends, fields_of_csv,
-		characters, strings_of_json, rows_without_storage,
+		characters, orders_of_texts, strings_of_json, rows_without_storage,
 		output_without_storage, schema_without_storage,
 	};
 
