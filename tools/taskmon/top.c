@@ -116,46 +116,45 @@ static const char *user_name(const struct snapshot_task *task)
 	return stats->present[STATS_UID] ? wanted_user_name((uint32_t)stats->value[STATS_UID]) : NULL;
 }
 
-static int compare_texts(const char *a, size_t a_len, const char *b, size_t b_len)
+/* The same as text of *@len bytes; "-" if it is not known. */
+static const char *user_of(const struct snapshot_task *task, size_t *len)
 {
-	size_t len = a_len < b_len ? a_len : b_len;
-	int order = len ? memcmp(a, b, len) : 0;
+	const char *name = user_name(task);
 
-	return order ? order : (a_len > b_len) - (a_len < b_len);
+	name = name ? name : "-";
+	*len = strlen(name);
+	return name;
 }
 
-/* Name of the program, the user or the cgroup; *@len bytes, good until the next call. */
+/* Name of the program, the user or the cgroup, as above; that of a user is good for one only. */
 static const char *command_of(const struct snapshot_task *task, size_t *len)
 {
-	const char *name = task->record.kind == STATS_USER ? user_name(task) :
-			   task->record.kind == STATS_CGROUP ? task->name : NULL;
+	const char *name = task->name ? task->name : "-";
 
-	if (task->record.kind == STATS_CGROUP && !name)
-		name = "-";
-	if (name) {
+	switch (task->record.kind) {
+	case STATS_USER:
+		return user_of(task, len);
+	case STATS_CGROUP:
 		*len = strlen(name);
 		return name;
+	default:
+		*len = task->record.stats.comm_len;
+		return task->record.stats.comm;
 	}
-	*len = task->record.stats.comm_len;
-	return task->record.stats.comm;
 }
 
-/* Of users and names, whose text is good for one only. */
-static int compare_names(const struct snapshot_task *a, const struct snapshot_task *b, bool user)
+static int compare_names(const struct snapshot_task *a, const struct snapshot_task *b,
+			 const char *(*name_of)(const struct snapshot_task *task, size_t *len))
 {
-	char first[256];
+	char kept[WANTED_NAME_SIZE];
 	size_t first_len, second_len;
-	const char *text = user ? user_name(a) : command_of(a, &first_len);
+	const char *first = name_of(a, &first_len), *second;
 
-	if (user)
-		first_len = text ? strlen(text) : 0;
-	first_len = first_len < sizeof(first) ? first_len : sizeof(first);
-	if (first_len)
-		memcpy(first, text, first_len);
-	text = user ? user_name(b) : command_of(b, &second_len);
-	if (user)
-		second_len = text ? strlen(text) : 0;
-	return compare_texts(first, first_len, text, second_len);
+	/* It may be that of a user. */
+	if (first_len < sizeof(kept))
+		first = memcpy(kept, first, first_len);
+	second = name_of(b, &second_len);
+	return text_compare(first, first_len, second, second_len);
 }
 
 static int compare_columns(const struct snapshot_task *a, const struct snapshot_task *b,
@@ -169,8 +168,9 @@ static int compare_columns(const struct snapshot_task *a, const struct snapshot_
 	case TOP_STATE:
 		return (a->state > b->state) - (a->state < b->state);
 	case TOP_USER:
+		return compare_names(a, b, user_of);
 	case TOP_COMMAND:
-		return compare_names(a, b, column == TOP_USER);
+		return compare_names(a, b, command_of);
 	case TOP_CGROUP:
 		return strcmp(a->cgroup ? a->cgroup : "", b->cgroup ? b->cgroup : "");
 	default:
@@ -274,18 +274,17 @@ static struct cell text_cell(const char *text)
 }
 
 /* Where a process is in the forest, and what it is called. */
-static struct cell command_cell(const struct top *top, const struct snapshot_task *task)
+static struct cell command_cell(const struct snapshot_task *task)
 {
 	enum { DEEPEST = 20, STEP = 2, MOST = 4096 };
 	static char text[DEEPEST * STEP + MOST];
 	unsigned int depth = task->depth < DEEPEST ? task->depth : DEEPEST;
-	size_t blanks = top->forest && !is_sum(top) ? depth * STEP : 0, len;
+	size_t blanks = depth * STEP, len;
 	const char *name = command_of(task, &len);
 
 	len = len < MOST ? len : MOST;
 	memset(text, ' ', blanks);
-	if (len)
-		memcpy(text + blanks, name, len);
+	memcpy(text + blanks, name, len);
 	return cell_text(text, blanks + len);
 }
 
@@ -310,7 +309,7 @@ void top_cells(const struct top *top, const struct snapshot_task *task, struct c
 	cells[TOP_CPU_TIME] = cell_unsigned(task->cpu_ns);
 	cells[TOP_CGROUP] = text_cell(task->cgroup);
 	cells[TOP_INTERVAL] = cell_unsigned(top->interval);
-	cells[TOP_COMMAND] = command_cell(top, task);
+	cells[TOP_COMMAND] = command_cell(task);
 }
 
 void top_select(struct top *top)

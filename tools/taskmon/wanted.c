@@ -8,8 +8,6 @@
 
 #include "number.h"
 
-#define NAME_SIZE 64u
-
 bool wanted_user(const char *word, uint32_t *user)
 {
 	const struct passwd *known = getpwnam(word);
@@ -94,7 +92,7 @@ bool wanted_cgroups(const struct wanted *wanted)
 
 const char *wanted_user_name(uint32_t user)
 {
-	static char name[NAME_SIZE];
+	static char name[WANTED_NAME_SIZE];
 	static uint32_t last;
 	const struct passwd *known;
 

@@ -8,7 +8,7 @@
 #include "check_run.h"
 #include "proc.h"
 #include "said.h"
-#include "snapshot.h"
+#include "snapshot_made.h"
 #include "wanted.h"
 
 static struct snapshot before, now, made;
@@ -20,27 +20,18 @@ static void stop(void)
 	snapshot_free(&made);
 }
 
-static void set(struct stats *stats, enum stats_field field, uint64_t value)
-{
-	stats->present[field] = true;
-	stats->value[field] = value;
-}
-
 /* A task of a process, with CPU time, of user 10 * process. */
 static struct snapshot_task *put(struct snapshot *snapshot, uint32_t id, uint32_t process,
 				 const char *comm, uint64_t cpu)
 {
-	struct snapshot_task task = { .process = process, .parent = 1, .begin = 5, .state = 'S' };
+	struct snapshot_task *task = put_task(snapshot, id, 1, comm);
 
-	task.record.kind = STATS_TASK;
-	task.record.id = id;
-	strcpy(task.record.stats.comm, comm);
-	task.record.stats.comm_len = strlen(comm);
-	task.record.stats.has_comm = true;
-	set(&task.record.stats, STATS_CPU_RUN_VIRTUAL, cpu);
-	set(&task.record.stats, STATS_UID, 10 * process);
-	ck_assert_int_eq(snapshot_add(snapshot, &task), 0);
-	return &snapshot->tasks[snapshot->count - 1];
+	task->process = process;
+	task->begin = 5;
+	task->record.stats.has_comm = true;
+	set(&task->record.stats, STATS_CPU_RUN_VIRTUAL, cpu);
+	set(&task->record.stats, STATS_UID, 10 * process);
+	return task;
 }
 
 static uint64_t cpu(const struct snapshot_task *task)
