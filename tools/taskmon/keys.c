@@ -60,15 +60,11 @@ static int lettered(unsigned char letter)
 /* A byte of "ESC [ NUMBERS END".  Return: the key, 0 if it goes on. */
 static int in_sequence(struct keys *keys, unsigned char byte)
 {
-	if (byte >= '0' && byte <= '9') {
-		if (!keys->more && keys->number < NUMBER_MOST)
-			keys->number = keys->number * 10 + (byte - '0');
+	if (byte >= '0' && byte <= '9' && keys->number < NUMBER_MOST)
+		keys->number = keys->number * 10 + (byte - '0');
+	keys->more |= byte == ';';
+	if (byte < FIRST_END || byte > LAST_END)
 		return 0;
-	}
-	if (byte < FIRST_END || byte > LAST_END) {
-		keys->more += byte == ';';
-		return 0;
-	}
 	keys->state = KEYS_PLAIN;
 	/* With shift and the like it is another key. */
 	if (keys->more)
@@ -86,7 +82,7 @@ static int take(struct keys *keys, unsigned char byte)
 		return 0;
 	case KEYS_ESCAPE:
 		keys->number = 0;
-		keys->more = 0;
+		keys->more = false;
 		keys->state = byte == '[' ? KEYS_SEQUENCE : byte == 'O' ? KEYS_SINGLE : KEYS_PLAIN;
 		/* With Alt it is another key. */
 		return keys->state == KEYS_PLAIN ? KEY_UNKNOWN : 0;

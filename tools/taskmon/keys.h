@@ -3,6 +3,7 @@
 #ifndef TASKMON_KEYS_H
 #define TASKMON_KEYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Other keys are the bytes that they send, UTF-8 among them. */
@@ -28,8 +29,8 @@ enum key {
 /* All zero: nothing has begun. */
 struct keys {
 	enum { KEYS_PLAIN, KEYS_ESCAPE, KEYS_SEQUENCE, KEYS_SINGLE } state;
-	unsigned int number;	/* first one of a sequence */
-	unsigned int more;	/* further ones */
+	unsigned int number;	/* of a sequence; with further numbers of no use */
+	bool more;		/* there are further numbers */
 };
 
 /*

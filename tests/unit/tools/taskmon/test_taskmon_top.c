@@ -523,6 +523,15 @@ START_TEST(keys_of_terminals)
 	CK_KEYS("\033[3~\033OQ", KEY_UNKNOWN, KEY_UNKNOWN);
 	CK_KEYS("\033[99999999999999999999999~z", KEY_UNKNOWN, 'z');
 	CK_KEYS("\xc3\xa4", 0xc3, 0xa4);
+	/* Digits of either end count: 10 is not 1, nor is 19. */
+	CK_KEYS("\033[10~\033[19~\033[01~", KEY_UNKNOWN, KEY_UNKNOWN, KEY_HOME);
+	/* 5 and 6, if a number began again at 2 to the power of 32. */
+	CK_KEYS("\033[4294967301~\033[4294967302~z", KEY_UNKNOWN, KEY_UNKNOWN, 'z');
+	/* A sequence ends with '@' to '~'; what is before and after these is in it. */
+	CK_KEYS("\033[@z\033[?z\033[1\177~", KEY_UNKNOWN, 'z', KEY_UNKNOWN, KEY_HOME);
+	/* A sequence knows nothing of the one before. */
+	CK_KEYS("\033[1;5C\033[C\033[5~\033[~\033[6~", KEY_UNKNOWN, KEY_RIGHT, KEY_PAGE_UP, KEY_UNKNOWN,
+		KEY_PAGE_DOWN);
 	/* In parts. */
 	pressed_count = 0;
 	keys_take(&state, (const unsigned char *)"\033[", 2, press, NULL);
@@ -530,6 +539,14 @@ START_TEST(keys_of_terminals)
 	keys_take(&state, (const unsigned char *)"1~", 2, press, NULL);
 	ck_assert_uint_eq(pressed_count, 1);
 	ck_assert_int_eq(pressed[0], KEY_F10);
+	/* An escape alone begins nothing, neither does what is empty end it. */
+	pressed_count = 0;
+	keys_take(&state, (const unsigned char *)"\033", 1, press, NULL);
+	keys_take(&state, (const unsigned char *)"x", 1, press, NULL);
+	keys_take(&state, (const unsigned char *)"", 0, press, NULL);
+	ck_assert_uint_eq(pressed_count, 2);
+	ck_assert_int_eq(pressed[0], KEY_ESCAPE);
+	ck_assert_int_eq(pressed[1], 'x');
 }
 END_TEST
 
