@@ -154,6 +154,9 @@ $(BUILD)/unit/test_tool_proc: WRAPPED := $(STORAGE)
 # Where a program is, and so its catalogue.
 $(BUILD)/unit/test_tool_translate: WRAPPED := $(STORAGE) readlink
 
+# The screen of taskmon top is made in storage, too.
+$(BUILD)/unit/test_taskmon_storage: WRAPPED += open_memstream fclose
+
 # Parts of a file that are written and read one by one, and where it has holes.
 $(BUILD)/unit/test_cp_machine_file: WRAPPED := pwrite pread lseek ftruncate fstat close malloc
 

@@ -227,7 +227,7 @@ static enum top_action answer(struct top *top)
 /* One character back, all its bytes. */
 static void erase(struct top *top)
 {
-	while (top->typed_len && (top->typed[--top->typed_len] & 0xc0) == 0x80)
+	while (top->typed_len && text_continues(top->typed[--top->typed_len]))
 		;
 	top->typed[top->typed_len] = '\0';
 }
@@ -271,17 +271,30 @@ static void move_sort(struct top *top, bool right)
 
 static void scroll(struct top *top, int key)
 {
-	size_t page = top->page ? top->page : 1, last = top->shown.count ? top->shown.count - 1 : 0;
-	size_t step = key == KEY_PAGE_UP || key == KEY_PAGE_DOWN ? page : 1;
+	int64_t page = top->page ? (int64_t)top->page : 1, count = (int64_t)top->shown.count;
+	int64_t row = (int64_t)top->scrolled;
 
-	if (key == KEY_HOME)
-		top->scrolled = 0;
-	else if (key == KEY_END)
-		top->scrolled = last + 1 > page ? last + 1 - page : 0;
-	else if (key == KEY_UP || key == KEY_PAGE_UP)
-		top->scrolled = top->scrolled > step ? top->scrolled - step : 0;
-	else
-		top->scrolled = top->scrolled + step < last ? top->scrolled + step : last;
+	switch (key) {
+	case KEY_UP:
+		row--;
+		break;
+	case KEY_DOWN:
+		row++;
+		break;
+	case KEY_PAGE_UP:
+		row -= page;
+		break;
+	case KEY_PAGE_DOWN:
+		row += page;
+		break;
+	case KEY_HOME:
+		row = 0;
+		break;
+	default:
+		row = count - page;
+	}
+	row = row < count ? row : count - 1;
+	top->scrolled = row > 0 ? (size_t)row : 0;
 }
 
 /* What is not shown any more, nothing is sorted by. */
@@ -422,7 +435,7 @@ static size_t fitting(const char *line, size_t len, size_t columns)
 
 	while (at < len && columns--) {
 		at++;
-		while (at < len && ((unsigned char)line[at] & 0xc0) == 0x80)
+		while (at < len && text_continues(line[at]))
 			at++;
 	}
 	return at;
@@ -440,6 +453,14 @@ static void put_line(struct canvas *canvas, const char *line, size_t len, const 
 	text_append(canvas->screen, line, fitting(line, len, canvas->columns));
 	if (*before)
 		put(canvas->screen, PLAIN);
+}
+
+/* A line that is complete, and freed then. */
+static void put_text(struct canvas *canvas, struct text *line)
+{
+	put_line(canvas, line->bytes, line->len, "");
+	canvas->screen->failed |= line->failed;
+	text_free(line);
 }
 
 /* The table: the heading, and the rows from the first one shown on. */
@@ -461,12 +482,9 @@ static int put_table(struct top *top, struct canvas *canvas)
 	rows_close(rows);
 	if (out && fclose(out) && !ret)
 		ret = -ENOMEM;
-	for (const char *line = table, *end; !ret && line < table + size; line = end + 1) {
-		end = memchr(line, '\n', (size_t)(table + size - line));
-		if (!end)
-			break;
+	for (const char *line = table, *end;
+	     !ret && (end = memchr(line, '\n', (size_t)(table + size - line))); line = end + 1)
 		put_line(canvas, line, (size_t)(end - line), line == table ? REVERSE : "");
-	}
 	free(table);
 	return ret;
 }
@@ -493,8 +511,7 @@ static void put_last(const struct top *top, struct canvas *canvas)
 		put(&line, top->help ? "any key: back" :
 		    "q quit  h help  left/right sort  r reverse  o active  u user  / name  space pause");
 	}
-	put_line(canvas, line.bytes ? line.bytes : "", line.len, "");
-	text_free(&line);
+	put_text(canvas, &line);
 }
 
 /* How wide a column is: its heading is not wider. */
@@ -548,16 +565,12 @@ int top_draw(struct top *top, const char *now, unsigned int rows, unsigned int c
 		fit(top, columns);
 	put(screen, HOME);
 	top_title(top, now, &line);
-	put_line(&canvas, line.bytes, line.len, "");
-	text_clear(&line);
+	put_text(&canvas, &line);
 	top_totals(top, &line);
-	put_line(&canvas, line.bytes, line.len, "");
-	if (line.failed)
-		ret = -ENOMEM;
-	text_free(&line);
+	put_text(&canvas, &line);
 	if (top->help)
 		put_help(&canvas);
-	else if (!ret)
+	else
 		ret = put_table(top, &canvas);
 	put_last(top, &canvas);
 	put(screen, CLEAR_REST);

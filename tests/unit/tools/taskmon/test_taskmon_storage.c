@@ -8,6 +8,7 @@
 #include "storage_fails.h"
 #include "taskmon.h"
 #include "collector.h"
+#include "top.h"
 #include "tree.h"
 
 START_TEST(tree_without_storage)
@@ -65,6 +66,77 @@ START_TEST(summary_without_storage)
 }
 END_TEST
 
+FILE *__real_open_memstream(char **bytes, size_t *size);
+FILE *__wrap_open_memstream(char **bytes, size_t *size);
+int __real_fclose(FILE *file);
+int __wrap_fclose(FILE *file);
+
+FILE *__wrap_open_memstream(char **bytes, size_t *size)
+{
+	return storage_fails() ? NULL : __real_open_memstream(bytes, size);
+}
+
+int __wrap_fclose(FILE *file)
+{
+	bool fails = storage_fails();
+
+	return __real_fclose(file) || fails ? EOF : 0;
+}
+
+/* Two looks at some processes in a forest, and at what they are sums of. */
+static int show_all(struct top *top, struct text *screen)
+{
+	struct snapshot now = { 0 };
+	int ret = 0;
+
+	for (uint64_t second = 1; second < 3 && !ret; second++) {
+		for (uint32_t id = 10; id < 13 && !ret; id++) {
+			struct snapshot_task task = { .process = id, .parent = id - 1 };
+
+			task.record.kind = STATS_TASK;
+			task.record.id = id;
+			task.cgroup = strdup("/a");
+			ret = task.cgroup ? snapshot_add(&now, &task) : -ENOMEM;
+		}
+		now.time_ns = second;
+		if (!ret)
+			ret = top_take(top, &now);
+	}
+	snapshot_free(&now);
+	top->forest = true;
+	for (enum snapshot_by by = BY_TASK; by <= BY_COMMAND && !ret; by++) {
+		top->wanted.by = by;
+		ret = top_arrange(top);
+		if (!ret)
+			ret = top_draw(top, "12:00:00", 10, 100, screen);
+	}
+	return ret;
+}
+
+START_TEST(screen_without_storage)
+{
+	int ret = -ENOMEM;
+	long place = 0;
+
+	for (bool failed = true; failed; place++) {
+		struct top top = TOP_DEFAULT;
+		struct text screen = { 0 };
+
+		storage_left = place;
+		ret = show_all(&top, &screen);
+		failed = storage_left < 0;
+		storage_left = -1;
+		ck_assert_msg((ret == -ENOMEM) == failed && (failed || ret == 0), "place %ld: %d", place,
+			      ret);
+		top_free(&top);
+		text_free(&screen);
+	}
+	ck_assert_int_eq(ret, 0);
+	/* For each copy of a task one, and more. */
+	ck_assert_int_gt(place, 50);
+}
+END_TEST
+
 /* It ends with a sentence wherever storage runs out, and reads the recording when it does not. */
 START_TEST(replay_without_storage)
 {
@@ -108,7 +180,7 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		tree_without_storage, collector_without_storage, summary_without_storage,
-		replay_without_storage,
+		replay_without_storage, screen_without_storage,
 	};
 
 	return check_run("taskmon storage", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
