@@ -60,13 +60,16 @@ static bool copy(struct snapshot_task *to, const struct snapshot_task *from)
 	return false;
 }
 
+static int order_of(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
 static int by_number(const struct snapshot_task *a, const struct snapshot_task *b)
 {
-	if (a->record.kind != b->record.kind)
-		return a->record.kind < b->record.kind ? -1 : 1;
-	if (a->record.id != b->record.id)
-		return a->record.id < b->record.id ? -1 : 1;
-	return 0;
+	int order = order_of(a->record.kind, b->record.kind);
+
+	return order ? order : order_of(a->record.id, b->record.id);
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -131,9 +134,9 @@ static int compare_keys(const void *first, const void *second, void *context)
 
 	switch (*(const enum snapshot_by *)context) {
 	case BY_PROCESS:
-		return (a->process > b->process) - (a->process < b->process);
+		return order_of(a->process, b->process);
 	case BY_USER:
-		return (user_of(a) > user_of(b)) - (user_of(a) < user_of(b));
+		return order_of(user_of(a), user_of(b));
 	case BY_CGROUP:
 		return compare_texts(a->cgroup, b->cgroup);
 	case BY_COMMAND:
@@ -145,15 +148,13 @@ static int compare_keys(const void *first, const void *second, void *context)
 	return by_number(a, b);
 }
 
-/* The state that says most comes first. */
+/* The state that says most comes first, one that is not known last. */
 static char busier(char a, char b)
 {
 	static const char order[] = "RDSIWtTZX";
-	const char *first = a ? strchr(order, a) : NULL, *second = b ? strchr(order, b) : NULL;
+	const char first[] = { a, '\0' }, second[] = { b, '\0' };
 
-	if (!first || !second)
-		return first ? a : b;
-	return first <= second ? a : b;
+	return strcspn(order, first) < strcspn(order, second) ? a : b;
 }
 
 static void add(struct snapshot_task *sum, const struct snapshot_task *task)
@@ -403,16 +404,15 @@ static int compare_processes(const void *a, const void *b)
 {
 	const struct place *first = a, *second = b;
 
-	return (first->process > second->process) - (first->process < second->process);
+	return order_of(first->process, second->process);
 }
 
 static int compare_parents(const void *a, const void *b)
 {
 	const struct place *first = a, *second = b;
+	int order = order_of(first->parent, second->parent);
 
-	if (first->parent != second->parent)
-		return first->parent < second->parent ? -1 : 1;
-	return (first->index > second->index) - (first->index < second->index);
+	return order ? order : order_of(first->index, second->index);
 }
 
 /* Tables for a walk from parents to children. */
@@ -450,12 +450,14 @@ static void walk_down(struct walk *walk, uint32_t parent, unsigned int depth)
 int snapshot_order_tree(struct snapshot *snapshot, snapshot_compare *compare, const void *context)
 {
 	size_t count = snapshot->count;
-	struct place *places = calloc(count + 1, sizeof(*places));
-	struct walk walk = {
-		.from = snapshot, .children = calloc(count + 1, sizeof(*walk.children)),
-		.to = calloc(count + 1, sizeof(*walk.to)),
-	};
+	struct place *places;
+	struct walk walk = { .from = snapshot };
 
+	if (!count)
+		return 0;
+	places = calloc(count, sizeof(*places));
+	walk.children = calloc(count, sizeof(*walk.children));
+	walk.to = calloc(count, sizeof(*walk.to));
 	if (!places || !walk.children || !walk.to) {
 		free(places);
 		free(walk.children);
@@ -477,7 +479,7 @@ int snapshot_order_tree(struct snapshot *snapshot, snapshot_compare *compare, co
 	qsort(walk.children, count, sizeof(*walk.children), compare_parents);
 	walk_down(&walk, 0, 0);
 	/* A circle has no top: then there is no tree. */
-	if (walk.done == count && count)
+	if (walk.done == count)
 		memcpy(snapshot->tasks, walk.to, count * sizeof(*walk.to));
 	free(places);
 	free(walk.children);

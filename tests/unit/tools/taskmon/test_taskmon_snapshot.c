@@ -172,6 +172,142 @@ START_TEST(sums_by_user_cgroup_and_command)
 }
 END_TEST
 
+START_TEST(many_tasks)
+{
+	for (uint32_t id = 1000; id; id--)
+		put(&now, id, 1 + id % 2, "x", id);
+	snapshot_sort(&now);
+	ck_assert_uint_eq(now.count, 1000);
+	for (uint32_t id = 1; id <= 1000; id++) {
+		ck_assert_ptr_eq(snapshot_find(&now, STATS_TASK, id), &now.tasks[id - 1]);
+		ck_assert_uint_eq(now.tasks[id - 1].record.id, id);
+	}
+	ck_assert_ptr_null(snapshot_find(&now, STATS_TASK, 0));
+	ck_assert_ptr_null(snapshot_find(&now, STATS_TASK, 1001));
+	ck_assert_ptr_null(snapshot_find(&now, STATS_PROCESS, 1));
+	ck_assert_ptr_null(snapshot_find(&made, STATS_TASK, 1));
+	snapshot_sort(&made);
+	ck_assert_int_eq(snapshot_sums(&made, &now, BY_PROCESS), 0);
+	ck_assert_str_eq(numbers(&made), "1 2");
+	ck_assert_uint_eq(made.tasks[0].record.tasks, 500);
+	/* The even ones, and the odd ones, as Gauss has them. */
+	ck_assert_uint_eq(cpu(&made.tasks[0]), 250500);
+	ck_assert_uint_eq(cpu(&made.tasks[1]), 250000);
+}
+END_TEST
+
+/* Tasks and processes may have the same numbers: tasks come first. */
+START_TEST(kinds_and_numbers)
+{
+	put(&now, 9, 9, "x", 1)->record.kind = STATS_PROCESS;
+	put(&now, 7, 7, "x", 2)->record.kind = STATS_PROCESS;
+	put(&now, 9, 9, "x", 3);
+	put(&now, 8, 8, "x", 4);
+	snapshot_sort(&now);
+	ck_assert_str_eq(numbers(&now), "8 9 7 9");
+	ck_assert_uint_eq(cpu(snapshot_find(&now, STATS_TASK, 9)), 3);
+	ck_assert_uint_eq(cpu(snapshot_find(&now, STATS_PROCESS, 9)), 1);
+	ck_assert_ptr_null(snapshot_find(&now, STATS_TASK, 7));
+	ck_assert_ptr_null(snapshot_find(&now, STATS_PROCESS, 8));
+}
+END_TEST
+
+/* Of what a process has once its first task tells, wherever that is. */
+START_TEST(a_process_is_as_its_first_task)
+{
+	for (uint32_t id = 19; id <= 21; id++) {
+		struct snapshot_task *task = put(&now, id, 20, id == 20 ? "main" : "worker", 1);
+
+		set(&task->record.stats, STATS_UID, id);
+		set(&task->record.stats, STATS_GID, 100 + id);
+		set(&task->record.stats, STATS_NICE, 200 + id);
+		set(&task->record.stats, STATS_PPID, 300 + id);
+		task->record.stats.has_comm = id == 20;
+		task->record.has_elapsed = id == 20;
+		task->record.elapsed_us = 400 + id;
+		task->begin = 500 + id;
+		task->parent = 600 + id;
+		task->cpu_ns = id;
+	}
+	for (int gone = 0; gone < 2; gone++) {
+		const struct snapshot_task *sum;
+		uint32_t first = gone ? 19 : 20;
+
+		ck_assert_int_eq(snapshot_sums(&made, &now, BY_PROCESS), 0);
+		ck_assert_str_eq(numbers(&made), "20");
+		sum = &made.tasks[0];
+		ck_assert(sum->process == 20 && sum->record.kind == STATS_PROCESS);
+		ck_assert_uint_eq(sum->record.stats.value[STATS_UID], first);
+		ck_assert_uint_eq(sum->record.stats.value[STATS_GID], 100 + first);
+		ck_assert_uint_eq(sum->record.stats.value[STATS_NICE], 200 + first);
+		ck_assert_uint_eq(sum->record.stats.value[STATS_PPID], 300 + first);
+		ck_assert(sum->record.stats.present[STATS_UID] && sum->record.stats.present[STATS_PPID]);
+		ck_assert(sum->record.stats.has_comm == !gone && sum->record.has_elapsed == !gone);
+		ck_assert_uint_eq(sum->record.elapsed_us, 400 + first);
+		ck_assert_uint_eq(sum->begin, 500 + first);
+		ck_assert_uint_eq(sum->parent, 600 + first);
+		ck_assert_uint_eq(sum->record.stats.comm_len, strlen(gone ? "worker" : "main"));
+		ck_assert_uint_eq(sum->cpu_ns, gone ? 40 : 60);
+		snapshot_free(&made);
+		/* Without it, the first one that there is. */
+		now.tasks[1] = now.tasks[2];
+		now.count = 2;
+	}
+}
+END_TEST
+
+/* Of two tasks' states that which says more; what is not known says nothing. */
+START_TEST(states_of_a_process)
+{
+	static const char states[] = "RDSIWtTZX?";
+	const size_t count = sizeof(states);
+
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < count; j++) {
+			/* The last one has none. */
+			char wanted = states[i < j ? i : j];
+
+			put(&now, 5, 5, "x", 1)->state = states[i];
+			put(&now, 6, 5, "x", 1)->state = states[j];
+			ck_assert_int_eq(snapshot_sums(&made, &now, BY_PROCESS), 0);
+			if (i >= count - 2 && j >= count - 2)
+				wanted = states[j];
+			ck_assert_msg(made.tasks[0].state == wanted, "%c, %c: %c", states[i], states[j],
+				      made.tasks[0].state);
+			stop();
+		}
+	}
+}
+END_TEST
+
+/* Copies are not what they were copied from. */
+START_TEST(copies_own_what_they_have)
+{
+	put(&before, 1, 1, "a", 1)->cgroup = strdup("/x");
+	put(&before, 2, 2, "b", 1);
+	ck_assert_int_eq(snapshot_sums(&now, &before, BY_USER), 0);
+	for (enum stats_kind kind = STATS_USER; kind <= STATS_CGROUP; kind++) {
+		ck_assert_int_eq(snapshot_sums(&made, &now, BY_TASK), 0);
+		ck_assert_uint_eq(made.count, now.count);
+		for (size_t i = 0; i < made.count; i++) {
+			ck_assert_int_eq(made.tasks[i].record.kind, kind);
+			ck_assert(!made.tasks[i].name == !now.tasks[i].name);
+			if (!made.tasks[i].name)
+				continue;
+			ck_assert_str_eq(made.tasks[i].name, now.tasks[i].name);
+			ck_assert_ptr_ne(made.tasks[i].name, now.tasks[i].name);
+		}
+		snapshot_free(&made);
+		snapshot_free(&now);
+		ck_assert_int_eq(snapshot_sums(&now, &before, BY_CGROUP), 0);
+	}
+	ck_assert_str_eq(now.tasks[1].cgroup, "/x");
+	snapshot_free(&now);
+	ck_assert_int_eq(snapshot_sums(&now, &before, BY_COMMAND), 0);
+	ck_assert(now.tasks[0].record.kind == STATS_COMMAND && now.tasks[1].record.stats.has_comm);
+}
+END_TEST
+
 /* 1 is above 10, 20 and 30; 20 above 21, and that above 22; 23 is a thread of 20. */
 static void family(void)
 {
@@ -196,7 +332,12 @@ static const char *wanted(struct filter filter)
 	set(&now.tasks[0].record.stats, STATS_CPU_RUN_VIRTUAL, 0);
 	memcpy(now.tasks[6].record.stats.comm, "\0\033[2J", 6);
 	now.tasks[6].record.stats.comm_len = 5;
+	now.tasks[4].depth = 7;
+	now.tasks[6].record.stats.present[STATS_UID] = false;
 	snapshot_filter(&now, &filter);
+	/* How deep they are is not known after that. */
+	for (size_t i = 0; i < now.count; i++)
+		ck_assert_uint_eq(now.tasks[i].depth, 0);
 	return numbers(&now);
 }
 
@@ -211,14 +352,57 @@ START_TEST(filters)
 	ck_assert_str_eq(wanted((struct filter){ .tree = 23 }), "");
 	ck_assert_str_eq(wanted((struct filter){ .has_user = true, .user = 200 }), "20 23");
 	ck_assert_str_eq(wanted((struct filter){ .has_user = true }), "");
+	ck_assert_str_eq(wanted((struct filter){ .has_user = true, .user = 300 }), "");
 	ck_assert_str_eq(wanted((struct filter){ .name = "x" }), "1 10 20 21 22 23");
 	ck_assert_str_eq(wanted((struct filter){ .name = "[2" }), "30");
 	ck_assert_str_eq(wanted((struct filter){ .name = "xx" }), "");
 	ck_assert_str_eq(wanted((struct filter){ .cgroup = "/user.slice" }), "21 22");
 	ck_assert_str_eq(wanted((struct filter){ .cgroup = "/user.slice/" }), "21 22");
 	ck_assert_str_eq(wanted((struct filter){ .cgroup = "/" }), "21 22 23");
+	ck_assert_str_eq(wanted((struct filter){ .cgroup = "/user.slice//" }), "21 22");
+	ck_assert_str_eq(wanted((struct filter){ .cgroup = "/user" }), "");
 	ck_assert_str_eq(wanted((struct filter){ .active = true }), "10 20 21 22 23 30");
 	ck_assert_str_eq(wanted((struct filter){ .tree = 20, .cgroup = "/user.slice/a" }), "21");
+}
+END_TEST
+
+/* Those with the most first; @context: a flag that turns it round. */
+static int most_first(const struct snapshot_task *a, const struct snapshot_task *b,
+		      const void *context)
+{
+	int order = (cpu(a) < cpu(b)) - (cpu(a) > cpu(b));
+
+	return *(const bool *)context ? -order : order;
+}
+
+/* A process, and so many more, each below the one before; the last one first. */
+static void chain(uint32_t more)
+{
+	for (uint32_t id = more + 1; id; id--)
+		put(&now, id, id, "x", id)->parent = id - 1;
+	snapshot_sort(&now);
+}
+
+/* So many processes above each other are believed, and more are not. */
+START_TEST(depth_of_parents)
+{
+	const bool straight = false;
+	char last[16];
+
+	chain(1000);
+	snapshot_filter(&now, &(struct filter){ .tree = 1 });
+	ck_assert_uint_eq(now.count, 1000);
+	ck_assert_ptr_null(snapshot_find(&now, STATS_TASK, 1001));
+	for (uint32_t more = 1000; more <= 1001; more++) {
+		stop();
+		chain(more);
+		ck_assert_int_eq(snapshot_order_tree(&now, most_first, &straight), 0);
+		snprintf(last, sizeof(last), "%u", now.tasks[more].record.id);
+		/* A tree begins with the first one, the order with the one with the most. */
+		ck_assert_str_eq(last, more == 1000 ? "1001" : "1");
+		ck_assert_uint_eq(now.tasks[more].depth, more == 1000 ? 1000 : 0);
+		ck_assert_uint_eq(now.tasks[0].record.id, more == 1000 ? 1 : 1002);
+	}
 }
 END_TEST
 
@@ -267,15 +451,6 @@ START_TEST(filters_choose_what_is_added_up)
 	ck_assert_str_eq(numbers(&made), "1 10 21 22 23 30");
 }
 END_TEST
-
-/* Those with the most first; @context: a flag that turns it round. */
-static int most_first(const struct snapshot_task *a, const struct snapshot_task *b,
-		      const void *context)
-{
-	int order = (cpu(a) < cpu(b)) - (cpu(a) > cpu(b));
-
-	return *(const bool *)context ? -order : order;
-}
 
 START_TEST(orders)
 {
@@ -359,14 +534,22 @@ START_TEST(cgroup_of_a_task)
 }
 END_TEST
 
-/* @sentence: NULL if the word is taken. */
-static void ck_refused(const char *word, const char *sentence)
+/* What one option makes of @options. */
+static error_t parse(unsigned int flags, const char *word, struct wanted *options)
 {
 	static const struct option_part parts[] = { { &wanted_options, 0, .group = 1 }, { 0 } };
 	static const struct command_line line = { .parts = parts };
-	struct wanted options = { .by = BY_TASK };
-	char name[] = "get", value[64];
+	static char name[] = "get", value[64];
 	char *argv[] = { name, value, NULL };
+
+	snprintf(value, sizeof(value), "%s", word);
+	return command_line_parse(&line, flags, *word ? 2 : 1, argv, options);
+}
+
+/* @sentence: NULL if the word is taken. */
+static void ck_refused(const char *word, const char *sentence)
+{
+	struct wanted options = { .by = BY_TASK };
 	struct said said = said_begin(2);
 	const char *text;
 	int status;
@@ -374,8 +557,7 @@ static void ck_refused(const char *word, const char *sentence)
 
 	if (!child) {
 		argp_err_exit_status = 2;
-		snprintf(value, sizeof(value), "%s", word);
-		_exit(command_line_parse(&line, 0, 2, argv, &options) || !options.given);
+		_exit(parse(0, word, &options) || !options.given);
 	}
 	waitpid(child, &status, 0);
 	text = said_end(&said);
@@ -402,13 +584,82 @@ START_TEST(options_that_choose)
 }
 END_TEST
 
+START_TEST(each_option_sets_its_own)
+{
+	static const struct {
+		const char *word;
+		enum snapshot_by by;
+	} words[] = {
+		{ "--by=task", BY_TASK }, { "--by=process", BY_PROCESS }, { "--by=user", BY_USER },
+		{ "--by=cgroup", BY_CGROUP }, { "--by=command", BY_COMMAND },
+	};
+	struct wanted options;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		options = (struct wanted){ .by = i ? BY_TASK : BY_COMMAND };
+		ck_assert_int_eq(parse(0, words[i].word, &options), 0);
+		ck_assert_int_eq(options.by, words[i].by);
+		ck_assert(options.given && !options.filter.active && !options.filter.has_user);
+	}
+	options = (struct wanted){ .by = BY_USER };
+	ck_assert_int_eq(parse(0, "", &options), 0);
+	ck_assert(!options.given && options.by == BY_USER);
+	ck_assert_int_eq(parse(0, "--active", &options), 0);
+	ck_assert(options.given && options.filter.active);
+	ck_assert_int_eq(parse(0, "--user=4294967293", &options), 0);
+	ck_assert(options.filter.has_user && options.filter.user == 4294967293);
+	ck_assert_int_eq(parse(0, "--user=root", &options), 0);
+	ck_assert(options.filter.has_user && options.filter.user == 0);
+	ck_assert_int_eq(parse(0, "--tree=4294967295", &options), 0);
+	ck_assert_uint_eq(options.filter.tree, 4294967295);
+	ck_assert_int_eq(parse(0, "--tree=1", &options), 0);
+	ck_assert_uint_eq(options.filter.tree, 1);
+	ck_assert_int_eq(parse(0, "--name=sh", &options), 0);
+	ck_assert_str_eq(options.filter.name, "sh");
+	ck_assert_int_eq(parse(0, "--cgroup=/", &options), 0);
+	ck_assert_str_eq(options.filter.cgroup, "/");
+	ck_assert_int_eq(options.by, BY_USER);
+}
+END_TEST
+
+/* The heading, and below it the options in the order of their names. */
+START_TEST(help_of_the_options)
+{
+	static const char *const lines[] = {
+		"Which tasks:", "--active ", "--by=WHAT ", "--cgroup=PATH ", "--name=TEXT ", "--tree=PID ",
+		"--user=USER ", "--help",
+	};
+	struct said said = said_begin(1);
+	struct wanted options = { 0 };
+	const char *text;
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		/* argp would exit, and keep some bytes then. */
+		parse(ARGP_NO_EXIT, "--help", &options);
+		fflush(stdout);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	text = said_end(&said);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		text = strstr(text, lines[i]);
+		ck_assert_msg(text != NULL, "no %s in its place", lines[i]);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		difference_of_two_times, difference_tells_what_went_back, sums_by_process,
 		sums_by_user_cgroup_and_command, filters, a_circle_of_parents_ends,
 		filters_choose_what_is_added_up, orders, order_of_a_tree, cgroup_of_a_task,
-		options_that_choose,
+		many_tasks, kinds_and_numbers, a_process_is_as_its_first_task, states_of_a_process,
+		copies_own_what_they_have, depth_of_parents,
+		options_that_choose, each_option_sets_its_own, help_of_the_options,
 	};
 
 	return check_run("snapshots", NULL, stop, tests, sizeof(tests) / sizeof(tests[0]));

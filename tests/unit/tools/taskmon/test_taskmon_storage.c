@@ -113,6 +113,35 @@ static int show_all(struct top *top, struct text *screen)
 	return ret;
 }
 
+/* Of a sum that has both a name and a cgroup, and of the table of sums. */
+START_TEST(copies_without_storage)
+{
+	struct snapshot_task task = { .process = 1, .name = strdup("/n"), .cgroup = strdup("/c") };
+	struct snapshot all = { 0 };
+	long place = 0;
+	int ret = snapshot_add(&all, &task);
+
+	ck_assert_int_eq(ret, 0);
+	for (bool failed = true; failed; place++) {
+		struct snapshot copies = { 0 }, since = { 0 };
+
+		storage_left = place;
+		ret = snapshot_sums(&copies, &all, BY_TASK);
+		if (!ret)
+			ret = snapshot_since(&since, &copies, &all);
+		failed = storage_left < 0;
+		storage_left = -1;
+		ck_assert_int_eq(ret, failed ? -ENOMEM : 0);
+		ck_assert_uint_eq(since.count, !failed);
+		snapshot_free(&copies);
+		snapshot_free(&since);
+	}
+	/* Two texts and a table, twice. */
+	ck_assert_int_eq(place, 7);
+	snapshot_free(&all);
+}
+END_TEST
+
 START_TEST(screen_without_storage)
 {
 	int ret = -ENOMEM;
@@ -180,7 +209,8 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		tree_without_storage, collector_without_storage, summary_without_storage,
-		replay_without_storage, screen_without_storage,
+		replay_without_storage, copies_without_storage,
+		screen_without_storage,
 	};
 
 	return check_run("taskmon storage", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
