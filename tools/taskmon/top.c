@@ -217,7 +217,7 @@ int top_arrange(struct top *top)
 	snapshot_free(&since);
 	if (!ret && top->forest && by == BY_PROCESS)
 		ret = snapshot_order_tree(&top->shown, compare, top);
-	else if (!ret)
+	else
 		snapshot_order(&top->shown, compare, top);
 	if (top->scrolled >= top->shown.count)
 		top->scrolled = top->shown.count ? top->shown.count - 1 : 0;

@@ -52,12 +52,12 @@ static void put_visible(struct text *text, const char *word)
 	text_append_visible(text, word, strlen(word));
 }
 
-/* A value as a table with scaled values has it. */
+/* A value as a table with scaled values has it; without an interval a rate is not finite. */
 static void put_value(struct text *text, enum top_column column, struct cell cell)
 {
 	char value[32];
 
-	if (cell.present && scale_value(&top_columns[column], &cell, value, sizeof(value)))
+	if (scale_value(&top_columns[column], &cell, value, sizeof(value)))
 		put(text, value);
 	else
 		put(text, "-");
@@ -121,8 +121,6 @@ void top_title(const struct top *top, const char *now, struct text *line)
 
 static struct cell all_rate(const struct top *top, enum stats_field field)
 {
-	if (!top->length_ns)
-		return cell_absent();
 	return cell_real((double)top->all.value[field] * NS_PER_S / (double)top->length_ns);
 }
 

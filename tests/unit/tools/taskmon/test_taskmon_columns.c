@@ -112,12 +112,19 @@ START_TEST(every_column_as_programs_read_it)
 {
 	busy_process();
 	look(3);
-	ck_assert_str_eq(table(ROWS_JSON, false),
-			 "{\"pid\":4321,\"user\":\"root\",\"state\":\"R\",\"tasks\":1,\"cpu_percent\":50,"
-			 "\"cpu_wait_percent\":25,\"io_wait_percent\":10,\"storage_wait_percent\":15.5,"
-			 "\"read_bytes_per_s\":4096,\"write_bytes_per_s\":3145728,\"read_bytes\":8192,"
-			 "\"write_bytes\":6291456,\"max_rss_kib\":3072,\"cpu_time_ns\":1000000000,"
-			 "\"cgroup\":\"/of/it\",\"interval\":1,\"command\":\"busy\"}\n");
+	/* Of one task it is the same whether it is added up or not. */
+	for (enum snapshot_by by = BY_TASK; by <= BY_PROCESS; by++) {
+		top.wanted.by = by;
+		ck_assert_int_eq(top_arrange(&top), 0);
+		ck_assert_str_eq(table(ROWS_JSON, false),
+				 "{\"pid\":4321,\"user\":\"root\",\"state\":\"R\",\"tasks\":1,"
+				 "\"cpu_percent\":50,\"cpu_wait_percent\":25,\"io_wait_percent\":10,"
+				 "\"storage_wait_percent\":15.5,\"read_bytes_per_s\":4096,"
+				 "\"write_bytes_per_s\":3145728,\"read_bytes\":8192,"
+				 "\"write_bytes\":6291456,\"max_rss_kib\":3072,"
+				 "\"cpu_time_ns\":1000000000,\"cgroup\":\"/of/it\",\"interval\":1,"
+				 "\"command\":\"busy\"}\n");
+	}
 }
 END_TEST
 
@@ -351,7 +358,7 @@ END_TEST
 START_TEST(sorted_by_what_is_no_number)
 {
 	static const char *const comms[] = { "ab", "b", "a", "", "abc" };
-	static const char states[] = "SRDTZ";
+	static const char states[] = "SRDSD";
 
 	/* In the order of their numbers, turned round. */
 	for (uint32_t i = 0; i < 5; i++) {
@@ -367,8 +374,8 @@ START_TEST(sorted_by_what_is_no_number)
 	ck_assert_str_eq(order(TOP_PID), "1 2 3 4 5");
 	/* "", "a", "ab", "abc", "b" */
 	ck_assert_str_eq(order(TOP_COMMAND), "2 3 5 1 4");
-	/* D R S T Z */
-	ck_assert_str_eq(order(TOP_STATE), "3 4 5 2 1");
+	/* D D R S S: equals by their numbers. */
+	ck_assert_str_eq(order(TOP_STATE), "1 3 4 2 5");
 	/* Not known, 4294967290, 4294967291; equals by their numbers. */
 	ck_assert_str_eq(order(TOP_USER), "3 1 5 2 4");
 	/* Not known, "/", "/a", "/b" */
@@ -376,19 +383,19 @@ START_TEST(sorted_by_what_is_no_number)
 	ck_assert_str_eq(order(TOP_INTERVAL), "1 2 3 4 5");
 	top.reverse = true;
 	ck_assert_str_eq(order(TOP_COMMAND), "4 1 5 3 2");
-	ck_assert_str_eq(order(TOP_STATE), "1 2 5 4 3");
+	ck_assert_str_eq(order(TOP_STATE), "2 5 4 1 3");
 	ck_assert_str_eq(order(TOP_PID), "5 4 3 2 1");
 }
 END_TEST
 
 /* The names of what is shown, as long as they may be. */
-static const char *names(enum snapshot_by by)
+static const char *names_by(enum snapshot_by by, enum top_column sort)
 {
 	static char text[8192];
 	size_t len = 0;
 
 	top.wanted.by = by;
-	top.sort = TOP_COMMAND;
+	top.sort = sort;
 	ck_assert_int_eq(top_arrange(&top), 0);
 	for (size_t i = 0; i < top.shown.count; i++) {
 		struct cell cell = command(&top.shown.tasks[i]);
@@ -397,6 +404,11 @@ static const char *names(enum snapshot_by by)
 					(int)cell.text.len, cell.text.bytes);
 	}
 	return text;
+}
+
+static const char *names(enum snapshot_by by)
+{
+	return names_by(by, TOP_COMMAND);
 }
 
 START_TEST(sums_sorted_by_their_names)
@@ -413,6 +425,13 @@ START_TEST(sums_sorted_by_their_names)
 	look(1);
 	ck_assert_str_eq(names(BY_USER), "4294967290 4294967291 root");
 	ck_assert_str_eq(names(BY_CGROUP), "/a /b /z");
+	/* They have no number that tells them apart. */
+	for (int reverse = 0; reverse < 2; reverse++) {
+		top.reverse = reverse;
+		ck_assert_str_eq(names_by(BY_CGROUP, TOP_PID), "/a /b /z");
+		ck_assert_str_eq(names_by(BY_CGROUP, TOP_STATE), "/a /b /z");
+	}
+	top.reverse = false;
 	/* However long they are: the difference may be at the end. */
 	for (size_t len = 50; len <= 500; len += 450) {
 		for (size_t i = 0; i < 3; i++) {

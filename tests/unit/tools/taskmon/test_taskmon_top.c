@@ -477,6 +477,8 @@ START_TEST(answers_change_one_filter)
 {
 	struct filter *filter = &top.wanted.filter;
 
+	answer("unobody!", TOP_DRAW);
+	ck_assert(!filter->has_user && *top.note);
 	answer("uroot", TOP_DRAW);
 	ck_assert(filter->has_user && filter->user == 0);
 	answer("u4294967295", TOP_DRAW);
