@@ -197,8 +197,7 @@ int row_put_living(struct rows *rows, const struct stats_record *record,
 	if (more->interval) {
 		cells[ROW_INTERVAL] = cell_unsigned(more->interval);
 		cells[ROW_INTERVAL_TIME] = cell_unsigned(more->length_ns);
-	}
-	if (more->interval && more->length_ns) {
+		/* Of an interval without a length they are not finite, and so not shown. */
 		cells[ROW_CPU_PERCENT] = rate(record, STATS_CPU_RUN_VIRTUAL,
 					      seconds * NS_PER_S / PER_CENT);
 		cells[ROW_READ_RATE] = rate(record, STATS_READ_BYTES, seconds);

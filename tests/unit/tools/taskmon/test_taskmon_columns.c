@@ -182,6 +182,23 @@ START_TEST(units_are_in_the_names)
 }
 END_TEST
 
+/* As wide as the longest value where the heading is not wider; waits for storage are rare. */
+START_TEST(widths_of_columns)
+{
+	static const struct {
+		enum top_column column;
+		const char *longest;
+	} cases[] = {
+		{ TOP_PID, "4194304" }, { TOP_USER, "www-data" }, { TOP_STATE, "R" }, { TOP_TASKS, "32768" },
+		{ TOP_STORAGE_WAIT, "" }, { TOP_INTERVAL, "" }, { TOP_COMMAND, "fifteen letters" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ck_assert_msg(top_columns[cases[i].column].width == strlen(cases[i].longest), "%s",
+			      top_columns[cases[i].column].name);
+}
+END_TEST
+
 /* Of a sum: how many tasks it is of, but no number and no state. */
 START_TEST(sums_have_no_number)
 {
@@ -524,7 +541,7 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		every_column_as_people_read_it, every_column_as_programs_read_it, what_is_not_known,
-		units_are_in_the_names, sums_have_no_number, depth_and_length_of_a_name,
+		units_are_in_the_names, widths_of_columns, sums_have_no_number, depth_and_length_of_a_name,
 		columns_that_suit_what_is_shown, sorted_by_each_number, sorted_by_what_is_no_number,
 		sums_sorted_by_their_names, tasks_of_the_first_look, sums_over_all,
 		only_processes_are_a_forest,

@@ -250,6 +250,15 @@ START_TEST(what_lives_in_an_interval)
 				      &more), "25,4096,0");
 	record.stats.present[STATS_WRITE_BYTES] = false;
 	ck_assert_str_eq(shown_living("write_bytes_per_s", &record, &more), "");
+	/* Nothing can be said of an interval that had no time. */
+	more.length_ns = 0;
+	ck_assert_str_eq(shown_living("interval_ns,cpu_percent,read_bytes_per_s", &record, &more),
+			 "0,,");
+	more.length_ns = 4000000000;
+	ck_assert_str_eq(shown_living("interval_ns,cpu_percent,read_bytes_per_s", &record, &more),
+			 "4000000000,12.5,2048");
+	more.name = NULL;
+	ck_assert_str_eq(shown_living("name,tasks", &record, &more), ",4");
 	/* Without an interval there are no rates. */
 	more.interval = 0;
 	ck_assert_str_eq(shown_living("cpu_percent,interval,interval_ns", &record, &more), ",,");
@@ -271,6 +280,38 @@ START_TEST(what_lives_in_an_interval)
 }
 END_TEST
 
+/* What a terminal shows of the status and the signal, in colors. */
+static const char *colors(struct stats_record *record, uint64_t status)
+{
+	struct selection selection;
+	struct rows *rows;
+	FILE *out;
+
+	forget();
+	out = open_memstream(&text, &text_len);
+	selection_standard(&selection, row_columns, ROW_COLUMNS);
+	ck_assert(selection_parse(&selection, "status,signal", NULL, 0));
+	rows = rows_open(out, ROWS_TABLE, false, &selection);
+	rows_set_colors(rows, true);
+	record->exited = true;
+	set(record, STATS_EXITCODE, status);
+	ck_assert_int_eq(row_put(rows, record, NULL), 0);
+	rows_close(rows);
+	fclose(out);
+	return strchr(text, '\n') + 1;
+}
+
+/* Red if something went wrong. */
+START_TEST(ends_that_are_bad)
+{
+	struct stats_record record = zeros(STATS_TASK);
+
+	ck_assert_str_eq(colors(&record, 0), "     0       -\n");
+	ck_assert_str_eq(colors(&record, 1 << 8), "\033[31m     1\033[m       -\n");
+	ck_assert_str_eq(colors(&record, 9), "     -  \033[31m     9\033[m\n");
+}
+END_TEST
+
 /* As wide as the longest value that the kernel can have, but no wider: lines are long. */
 START_TEST(widths_of_columns)
 {
@@ -278,7 +319,9 @@ START_TEST(widths_of_columns)
 		{ ROW_KIND, "process" }, { ROW_ID, "4194304" }, { ROW_COMM, "fifteen letters" },
 		{ ROW_CPU, "" }, { ROW_NUMBER, "" }, { ROW_TIME, "1790000000000000000" },
 		{ ROW_STATUS, "" }, { ROW_SIGNAL, "" }, { ROW_SIZE, "" }, { ROW_TASKS, "" },
-		{ ROW_TASKS_ETIME, "" },
+		{ ROW_TASKS_ETIME, "" }, { ROW_NAME, "fifteen letters" }, { ROW_INTERVAL, "" },
+		{ ROW_INTERVAL_TIME, "" }, { ROW_CPU_PERCENT, "" }, { ROW_READ_RATE, "" },
+		{ ROW_WRITE_RATE, "" },
 	};
 
 	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++)
@@ -308,7 +351,7 @@ int main(void)
 	const TTest *const tests[] = {
 		status_of_those_that_have_exited, times_of_a_process, sums_that_are_none,
 		names_that_are_empty, what_a_tree_has, names_end_with_their_units, types_of_columns,
-		what_lives_in_an_interval, widths_of_columns, standard_columns,
+		what_lives_in_an_interval, ends_that_are_bad, widths_of_columns, standard_columns,
 	};
 
 	return check_run("taskmon row", NULL, forget, tests, sizeof(tests) / sizeof(tests[0]));

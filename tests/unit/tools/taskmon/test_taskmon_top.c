@@ -599,6 +599,25 @@ START_TEST(order_stays_where_its_column_does)
 		ck_assert_int_eq(top_key(&top, key), TOP_DRAW);
 		ck_assert_int_eq(top.sort, TOP_PID);
 	}
+	for (int key = KEY_RIGHT; key >= KEY_LEFT; key--) {
+		top.sort = TOP_STATE;
+		top_key(&top, key);
+		ck_assert_int_eq(top.sort, key == KEY_RIGHT ? TOP_CPU : TOP_USER);
+	}
+	top_key(&top, KEY_LEFT);
+	top_key(&top, KEY_RIGHT);
+	ck_assert_int_eq(top.sort, TOP_USER);
+	/* What is left behind those that are shown is none of them. */
+	top.selection = (struct selection){ .columns = top_columns, .count = TOP_COLUMNS,
+					    .shown = { TOP_PID, TOP_USER, TOP_STATE, TOP_CPU, TOP_READ },
+					    .shown_count = 2 };
+	top_key(&top, KEY_RIGHT);
+	ck_assert_int_eq(top.sort, TOP_USER);
+	for (int key = KEY_LEFT; key <= KEY_RIGHT; key++) {
+		top.sort = TOP_IO_WAIT;
+		top_key(&top, key);
+		ck_assert_int_eq(top.sort, TOP_PID);
+	}
 }
 END_TEST
 
