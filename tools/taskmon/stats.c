@@ -73,13 +73,12 @@ static uint64_t field_value(const uint8_t *at, enum stats_field field, enum stat
 	}
 }
 
-/* Version 15, and what the kernel calls so, has all that 16 has. */
+/* Version 15, and what the kernel calls so, has all that its layout has a place for. */
 static bool has_field(const struct stats *stats, enum stats_field field, size_t offset)
 {
-	unsigned int version = stats->layout == STATS_WAITS_INSIDE ? 16 : stats->version;
-
-	return fields[field].since <= version && offset < stats->size &&
-	       fields[field].bytes <= stats->size - offset;
+	if (stats->layout != STATS_WAITS_INSIDE && fields[field].since > stats->version)
+		return false;
+	return offset < stats->size && fields[field].bytes <= stats->size - offset;
 }
 
 void stats_decode(struct stats *stats, const uint8_t *bytes, size_t size, enum stats_order order)
