@@ -629,6 +629,7 @@ START_TEST(help_of_the_options)
 		"Which tasks:", "--active ", "--by=WHAT ", "--cgroup=PATH ", "--name=TEXT ", "--tree=PID ",
 		"--user=USER ", "--help",
 	};
+	const struct option_row *row = wanted_options.rows;
 	struct said said = said_begin(1);
 	struct wanted options = { 0 };
 	const char *text;
@@ -648,6 +649,9 @@ START_TEST(help_of_the_options)
 		text = strstr(text, lines[i]);
 		ck_assert_msg(text != NULL, "no %s in its place", lines[i]);
 	}
+	/* The last one would be there as well if it had a group of its own. */
+	while ((++row)->name)
+		ck_assert_msg(row->group == wanted_options.rows[0].group && !row->letter, "%s", row->name);
 }
 END_TEST
 
