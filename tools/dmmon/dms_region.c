@@ -123,7 +123,10 @@ static const char *record_end(const struct head *h, const char *end, const char 
 	return at;
 }
 
-/* Numbers between commas that fill [@at, @end), rising from above 0; NULL in @bounds counts. */
+/*
+ * Numbers between commas that fill [@at, @end), rising from above 0; NULL in @bounds counts.
+ * Return: whether there are any; if not, *@count is unchanged.
+ */
 static bool read_bounds(const char *at, const char *end, uint64_t *bounds, size_t *count)
 {
 	uint64_t last = 0, value;
@@ -137,8 +140,10 @@ static bool read_bounds(const char *at, const char *end, uint64_t *bounds, size_
 		n++;
 		last = value;
 	} while (literal(&at, end, ","));
+	if (at != end)
+		return false;
 	*count = n;
-	return at == end;
+	return true;
 }
 
 /* Where the last " histogram:" of [@at, @end) begins, or NULL. */
@@ -163,8 +168,6 @@ static int read_options(struct dms_region *r, const char *aux, const char **end)
 			return DMS_NO_MEMORY;
 		read_bounds(found + strlen(HISTOGRAM), *end, r->bounds, &r->bound_count);
 		*end = found;
-	} else {
-		r->bound_count = 0;
 	}
 	if ((size_t)(*end - aux) > len && memcmp(*end - len, PRECISE, len) == 0) {
 		r->precise = true;

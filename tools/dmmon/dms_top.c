@@ -38,13 +38,18 @@ void dms_top_free(struct dms_top *top)
 	*top = (struct dms_top){ 0 };
 }
 
+static int order_of(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
 static int compare_indices(const struct dms_candidate *a, const struct dms_candidate *b)
 {
-	if (a->device != b->device)
-		return a->device < b->device ? -1 : 1;
-	if (a->region != b->region)
-		return a->region < b->region ? -1 : 1;
-	return (a->area > b->area) - (a->area < b->area);
+	int order = order_of(a->device, b->device);
+
+	if (!order)
+		order = order_of(a->region, b->region);
+	return order ? order : order_of(a->area, b->area);
 }
 
 /* Below 0 if @first comes first. */

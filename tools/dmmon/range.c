@@ -17,7 +17,7 @@ bool range_parse_sectors(const char *word, uint64_t *sectors)
 	size_t len = strlen(word);
 	uint64_t bytes;
 
-	if (len > 1 && word[len - 1] == 's') {
+	if (len && word[len - 1] == 's') {
 		char *digits = strndup(word, len - 1);
 		bool right = digits && number_parse(digits, 0, UINT64_MAX, sectors);
 
@@ -88,13 +88,13 @@ static void set_area_size(void *target, char *word, struct argp_state *state)
 static void set_bounds(void *target, char *word, struct argp_state *state)
 {
 	struct range *range = target;
-	const char *wrong;
+	uint64_t *before = range->bounds;
+	const char *wrong = range_parse_bounds(word, &range->bounds, &range->bound_count);
 
-	free(range->bounds);
-	range->bounds = NULL;
-	wrong = range_parse_bounds(word, &range->bounds, &range->bound_count);
 	if (wrong)
 		argp_error(state, "invalid --bounds: '%s' (%s)", word, wrong);
+	else
+		free(before);
 }
 
 static const struct option_row option_rows[] = {

@@ -75,10 +75,13 @@ START_TEST(highest_of_many)
 				      "%zu of %zu", i, most);
 		dms_top_free(&top);
 	}
-	/* Of none the highest are none. */
+	/* Of none the highest are none, and where none are wanted there is no room for any. */
 	ck_assert_int_eq(dms_top_init(&top, 3), 0);
 	dms_top_sort(&top);
 	ck_assert_uint_eq(top.count, 0);
+	dms_top_free(&top);
+	dms_top_sort(&top);
+	ck_assert(top.count == 0 && !top.of && !top.most);
 }
 END_TEST
 
