@@ -621,6 +621,70 @@ START_TEST(order_stays_where_its_column_does)
 }
 END_TEST
 
+/* What keys can change, after one key. */
+struct state {
+	int key;
+	enum top_action action;
+	enum top_column sort;
+	enum snapshot_by by;
+	bool reverse, active, accumulated, forest, paused, help;
+	int prompt;
+};
+
+static void ck_state(const struct state *state)
+{
+	static const struct top fresh = TOP_DEFAULT;
+
+	top.wanted = fresh.wanted;
+	top.sort = TOP_IO_WAIT;
+	top.reverse = top.accumulated = top.forest = top.paused = top.help = false;
+	top.prompt = TOP_NO_PROMPT;
+	top.scrolled = 0;
+	top.page = 2;
+	top_select(&top);
+	ck_assert_msg(top_key(&top, state->key) == state->action, "key %x", state->key);
+	ck_assert_msg(top.sort == (state->sort ? state->sort : TOP_IO_WAIT), "key %x", state->key);
+	ck_assert_msg(top.wanted.by == (state->by ? state->by : BY_PROCESS), "key %x", state->key);
+	ck_assert_msg(top.reverse == state->reverse && top.wanted.filter.active == state->active &&
+		      top.accumulated == state->accumulated && top.forest == state->forest,
+		      "key %x", state->key);
+	ck_assert_msg(top.paused == state->paused && top.help == state->help, "key %x", state->key);
+	ck_assert_msg((int)top.prompt == state->prompt, "key %x", state->key);
+	ck_assert_msg(!top.scrolled && !*top.note && !top.wanted.filter.has_user, "key %x", state->key);
+}
+
+/* Each key changes one thing, and nothing else. */
+START_TEST(each_key_alone)
+{
+	static const struct state states[] = {
+		{ .key = 'P', .sort = TOP_CPU }, { .key = 'M', .sort = TOP_RESIDENT },
+		{ .key = 'T', .sort = TOP_CPU_TIME }, { .key = 'r', .reverse = true },
+		{ .key = 'I', .reverse = true }, { .key = 'o', .active = true },
+		{ .key = 'a', .accumulated = true }, { .key = 't', .forest = true },
+		{ .key = KEY_F5, .forest = true }, { .key = 'g', .by = BY_USER },
+		{ .key = ' ', .paused = true }, { .key = 'Z', .paused = true },
+		{ .key = 'h', .help = true }, { .key = '?', .help = true }, { .key = KEY_F1, .help = true },
+		{ .key = 'u', .prompt = TOP_ASK_USER }, { .key = '/', .prompt = TOP_ASK_NAME },
+		{ .key = '\\', .prompt = TOP_ASK_NAME }, { .key = KEY_F4, .prompt = TOP_ASK_NAME },
+		{ .key = 'c', .prompt = TOP_ASK_CGROUP }, { .key = 'f', .prompt = TOP_ASK_TREE },
+		{ .key = KEY_LEFT, .sort = TOP_CPU_WAIT }, { .key = KEY_RIGHT, .sort = TOP_READ_RATE },
+		{ .key = KEY_UP }, { .key = KEY_PAGE_UP }, { .key = KEY_HOME },
+		{ .key = 'q', .action = TOP_QUIT }, { .key = KEY_F10, .action = TOP_QUIT },
+		{ .key = 'x', .action = TOP_LOOK }, { .key = KEY_UNKNOWN, .action = TOP_LOOK },
+		{ .key = KEY_ESCAPE, .action = TOP_LOOK }, { .key = KEY_ENTER, .action = TOP_LOOK },
+	};
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+		ck_state(&states[i]);
+	/* Tasks are the first of what is added up. */
+	for (const char *key = "pH"; *key; key++) {
+		top.wanted.by = BY_PROCESS;
+		ck_assert_int_eq(top_key(&top, *key), TOP_DRAW);
+		ck_assert(top.wanted.by == BY_TASK && !top.forest && !top.reverse && !top.accumulated);
+	}
+}
+END_TEST
+
 /* A key that changes what is added up, whatever was added up before. */
 START_TEST(what_is_added_up)
 {
@@ -1021,7 +1085,7 @@ int main(void)
 		filters_are_typed, rows_are_scrolled, help_lists_the_keys, keys_of_terminals,
 		title_says_what_is_shown, totals_are_of_all_tasks, typed_characters_are_taken_back,
 		answers_change_one_filter, each_way_to_scroll, order_stays_where_its_column_does,
-		what_is_added_up, scrolled_rows_that_go, narrow_terminals_have_fewer_columns,
+		each_key_alone, what_is_added_up, scrolled_rows_that_go, narrow_terminals_have_fewer_columns,
 		characters_of_several_bytes_are_whole, typed_words_of_each_length, few_lines_have_no_rows,
 	};
 
