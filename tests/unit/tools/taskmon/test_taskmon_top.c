@@ -70,14 +70,19 @@ static const char *order(void)
 	return text;
 }
 
-/* On a screen that is full: nothing of what was there shows through. */
+/*
+ * On a screen that is full, and larger than was said: nothing of what was there shows through,
+ * wherever the cursor was.
+ */
 static void draw(unsigned int rows, unsigned int columns)
 {
 	text_clear(&screen);
 	ck_assert_int_eq(top_draw(&top, "12:00:00", rows, columns, &screen), 0);
 	memset(&seen, 0, sizeof(seen));
-	for (unsigned int row = 0; row < rows; row++)
-		memset(seen.line[row], '~', columns);
+	for (unsigned int row = 0; row <= rows; row++)
+		memset(seen.line[row], '~', columns + 1);
+	seen.row = rows / 2;
+	seen.column = 7;
 	seen_take(&seen, screen.bytes, screen.len);
 	ck_assert_uint_eq(seen_find(&seen, "~"), SEEN_ROWS);
 }
