@@ -449,8 +449,7 @@ static void put_line(struct canvas *canvas, const char *line, size_t len, const 
 	put(canvas->screen, before);
 	put(canvas->screen, CLEAR_LINE);
 	text_append(canvas->screen, line, fitting(line, len, canvas->columns));
-	if (*before)
-		put(canvas->screen, PLAIN);
+	put(canvas->screen, PLAIN);
 }
 
 /* A line that is complete, and freed then. */
