@@ -6,6 +6,7 @@
 #include "check_run.h"
 #include "dms_check.h"
 #include "dms_counts.h"
+#include "dms_top.h"
 #include "dms_values.h"
 #include "exit_code.h"
 #include "range.h"
@@ -91,6 +92,19 @@ START_TEST(counters_without_storage)
 }
 END_TEST
 
+START_TEST(highest_areas_without_storage)
+{
+	struct dms_top top;
+	int error;
+
+	storage_left = 0;
+	error = dms_top_init(&top, 5);
+	ck_assert(error == DMS_NO_MEMORY && !top.of);
+	ck_assert_int_eq(dms_top_init(&top, 5), 0);
+	dms_top_free(&top);
+}
+END_TEST
+
 START_TEST(bounds_without_storage)
 {
 	static uint64_t two[] = { 1000000, 2000000 };
@@ -163,7 +177,7 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		list_without_storage, names_without_storage, counters_without_storage,
+		list_without_storage, names_without_storage, counters_without_storage, highest_areas_without_storage,
 		bounds_without_storage, sectors_without_storage, latency_without_storage,
 	};
 

@@ -439,6 +439,20 @@ START_TEST(frames_of_each_size)
 		ck_assert_uint_eq(fread(bytes, 1, sizeof(bytes), file), whole);
 		memcpy(expected, payload, size);
 		ck_assert_mem_eq(bytes + 32, expected, whole - 32);
+		/* One that is cut off anywhere is none. */
+		for (size_t cut = 0; cut <= whole; cut++) {
+			const struct recording_header header = { .order = STATS_OWN_ORDER };
+			struct recording_frame read;
+			uint8_t buffer[sizeof(payload)];
+
+			rewind(file);
+			fwrite(bytes, 1, whole, file);
+			fflush(file);
+			ck_assert_int_eq(ftruncate(fileno(file), (off_t)cut), 0);
+			rewind(file);
+			ck_assert_int_eq(recording_read_frame(file, &header, &read, buffer),
+					 cut < whole ? RECORDING_CUT : RECORDING_FRAME);
+		}
 		fclose(file);
 	}
 }
