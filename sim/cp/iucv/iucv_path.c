@@ -77,7 +77,7 @@ static const struct cp_iucv_statement *authority(const struct iucv_caller *by,
 	return found;
 }
 
-/* The lower of what is wanted and what the directory and a fault leave. */
+/* The lowest of what is wanted and what the directory and a fault leave; at least one message. */
 static uint16_t granted(const struct iucv_caller *by, uint16_t wanted,
 			const struct cp_iucv_statement *found)
 {
@@ -86,7 +86,7 @@ static uint16_t granted(const struct iucv_caller *by, uint16_t wanted,
 	assert(wanted > 0);
 	if (found && found->msglimit)
 		limit = (uint16_t)smaller(limit, found->msglimit);
-	return (uint16_t)smaller(limit, by->limit);
+	return (uint16_t)smaller(limit, larger(by->limit, 1));
 }
 
 /* CONNECT: who is meant, and may it be? */

@@ -130,6 +130,8 @@ static void path_state(struct iucv *iucv, struct state *s, struct iucv_path *pat
 		state_bytes(s, cold->control[i].ipuser, sizeof(cold->control[i].ipuser));
 	state_require(s, path->state >= IUCV_PATH_CONNECTING && path->state <= IUCV_PATH_SEVERED &&
 				 (path->state == IUCV_PATH_SEVERED) == !path->partner);
+	state_require(s, path->msglim > 0 || path->state == IUCV_PATH_PENDING ||
+				 path->state == IUCV_PATH_SEVERED);
 	/* If it cannot be loaded it must still count as one, so that it is forgotten. */
 	if (s->loading && s->failed)
 		path->state = IUCV_PATH_SEVERED;

@@ -251,6 +251,35 @@ START_TEST(fault_limit)
 }
 END_TEST
 
+/* Of a limit of 0 a path has one message, whoever connects to whom. */
+START_TEST(fault_limit_of_nothing)
+{
+	struct iucv_parm q = { .vmid = "LINUX001", .msglim = 9 };
+	uint16_t path;
+	struct note a;
+
+	note_user(&a, "PEER", 4);
+	fx_declare(0);
+	arm(FAULT_IUCV_CONNECT, FAULT_LIMIT, 0, 0);
+	ck_cc(connect_to("PEER", 0, 200), 0);
+	path = get_be16(parm() + IPPATHID);
+	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 1);
+	ck_assert_uint_eq(last(&a, IUCV_PENDING)->msglim, 1);
+	ck_call(peer_path(&a, IUCV_ACCEPT, last(&a, IUCV_PENDING)->path, 0), 0, 0);
+	ck_assert_uint_eq(get_be16(take(IUCV_COMPLETE, path) + IPMSGLIM), 1);
+	ck_cc(send(path, 0, DATA, 4, 4), 0);
+	ck_rc(send(path, 0, DATA, 4, 4), IUCV_MSGLIMIT);
+	arm(FAULT_IUCV_CONNECT, FAULT_LIMIT, 0, 0);
+	ck_cc(connect_to("*MSG", 0, 200), 0);
+	ck_assert_uint_eq(get_be16(take(IUCV_COMPLETE, path + 1) + IPMSGLIM), 1);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT, &q), 0, 0);
+	arm(FAULT_IUCV_ACCEPT, FAULT_LIMIT, 0, 0);
+	ck_cc(on_path(IUCV_ACCEPT, get_be16(take(IUCV_PENDING, path + 2)), 0), 0);
+	ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 1);
+	ck_assert_uint_eq(last(&a, IUCV_COMPLETE)->msglim, 1);
+}
+END_TEST
+
 /* A call that does nothing is still one line of trace. */
 START_TEST(trace_of_a_call)
 {
@@ -423,6 +452,7 @@ int main(void)
 	tcase_add_loop_test(tc, faults, 0, sizeof(points) / sizeof(points[0]));
 	tcase_add_test(tc, fault_names_partner);
 	tcase_add_test(tc, fault_limit);
+	tcase_add_test(tc, fault_limit_of_nothing);
 	tcase_add_test(tc, trace_of_a_call);
 	tcase_add_loop_test(tc, trace_of_each_function, 0, sizeof(names) / sizeof(names[0]));
 	tcase_add_test(tc, functions_of_the_guest_only);

@@ -353,6 +353,27 @@ START_TEST(more_messages_than_the_limit)
 }
 END_TEST
 
+/* Whoever connects can send at least one message, before and after the path is accepted. */
+START_TEST(path_without_messages)
+{
+	static const uint8_t given[] = { 0x3, 0x78 };
+	struct state saved = { 0 };
+	uint8_t *limit;
+
+	ck_cc(connect_to("BETA", 0, get_be16(given)), 0);
+	if (_i)
+		ck_call(peer_path(&b, IUCV_ACCEPT, 0, 0), 0, 0);
+	iucv_part.state(fx.cp, &saved);
+	limit = memmem(saved.data, saved.len, given, sizeof(given));
+	ck_assert_ptr_nonnull(limit);
+	put_be16(limit, 0);
+	ck_assert(!load_part(saved.data, saved.len));
+	put_be16(limit, 1);
+	ck_assert(load_part(saved.data, saved.len));
+	free(saved.data);
+}
+END_TEST
+
 /* The name by which a path knows its partner is that of the partner's user. */
 START_TEST(partner_by_another_name)
 {
@@ -493,6 +514,7 @@ int main(void)
 	tcase_add_test(tc, message_that_the_guest_cannot_have);
 	tcase_add_test(tc, more_messages_than_the_limit);
 	tcase_add_test(tc, truncated);
+	tcase_add_loop_test(tc, path_without_messages, 0, 2);
 	tcase_add_test(tc, partner_by_another_name);
 	tcase_add_test(tc, peers_of_a_damaged_image);
 	tcase_add_test(tc, order_of_users);
