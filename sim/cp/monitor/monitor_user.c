@@ -118,23 +118,24 @@ static void tell_severed(struct cp *cp, const char *name, uint16_t path, uint8_t
 					  .text = "", .path = path, .value = code });
 }
 
-/* Return: the limit in force, 0 if the partner has gone meanwhile. */
+/* Return: the limit in force. */
 static uint32_t accept(struct cp *cp, const struct iucv_event *event, uint32_t limit)
 {
 	struct monitor *m = cp->monitor;
 	struct iucv_parm parm = {
 		.path = event->path, .flags = IPRMDATA, .msglim = (uint16_t)limit,
 	};
-	struct iucv_path_info info;
+	struct iucv_result result;
 
 	assert(m->segment && limit > 0 && limit <= MON_MAX_MSGLIM);
 	parm.ipuser[COMPLETE_VERSION] = SHARED_MODE;
 	parm.ipuser[COMPLETE_EVENT] = m->settings[true].active;
 	parm.ipuser[COMPLETE_SAMPLE] = m->settings[false].active;
-	if (iucv_call(cp, m->service, IUCV_ACCEPT, &parm).cc != 0 ||
-	    !iucv_path_info(m->service, event->path, &info))
-		return 0;
-	return (uint32_t)smaller(info.msglim_send, limit);
+	result = iucv_call(cp, m->service, IUCV_ACCEPT, &parm);
+	/* Whoever had left the path would have taken the connection's event with it. */
+	assert(result.cc == 0);
+	(void)result;
+	return parm.msglim;
 }
 
 static uint32_t limit_wanted(const struct iucv_event *event, const struct fault_action *fault)
@@ -180,10 +181,10 @@ static void connection_pending(struct cp *cp, const struct iucv_event *event)
 	struct fault_call call = { .user = event->vmid, .name = MON_SERVICE };
 	struct fault_action fault;
 	uint8_t code;
-	uint32_t limit;
+	const bool there = iucv_path_info(m->service, event->path, &info);
 
-	if (!iucv_path_info(m->service, event->path, &info))
-		return;
+	assert(there);
+	(void)there;
 	call.path = info.partner_path;
 	fault = fault_check(cp, FAULT_MONITOR_CONNECT, &call);
 	if (fault.kind == FAULT_DROP)
@@ -194,13 +195,8 @@ static void connection_pending(struct cp *cp, const struct iucv_event *event)
 		tell_severed(cp, event->vmid, info.partner_path, code);
 		return;
 	}
-	limit = accept(cp, event, limit_wanted(event, &fault));
-	if (limit == 0) {
-		mon_sever_path(cp, event->path, 0);
-		release_segment(cp);
-		return;
-	}
-	add_user(cp, event, info.partner_path, limit);
+	add_user(cp, event, info.partner_path,
+		 accept(cp, event, limit_wanted(event, &fault)));
 }
 
 void mon_drop_user(struct cp *cp, struct mon_user *user, bool severing, uint8_t code)

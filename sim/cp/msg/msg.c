@@ -85,11 +85,13 @@ static void pending(struct cp *cp, const struct iucv_event *event)
 	struct cmsg *msg = cp->msg;
 	struct iucv_parm parm = { .path = event->path };
 	struct iucv_path_info info;
+	struct iucv_result result;
 	struct fault_action fault;
+	const bool there = iucv_path_info(msg->user, event->path, &info);
 
-	/* The partner may have severed meanwhile. */
-	if (!iucv_path_info(msg->user, event->path, &info))
-		return;
+	/* Whoever had left the path would have taken the connection's event with it. */
+	assert(there);
+	(void)there;
 	fault = fault_for(cp, FAULT_MSG_CONNECT, event->vmid, info.partner_path);
 	if (fault.kind == FAULT_DROP)
 		return;
@@ -102,9 +104,9 @@ static void pending(struct cp *cp, const struct iucv_event *event)
 		return;
 	}
 	parm.msglim = limit_wanted(event, &fault);
-	if (iucv_call(cp, msg->user, IUCV_ACCEPT, &parm).cc != 0)
-		return;
-	assert(!msg->connected);
+	result = iucv_call(cp, msg->user, IUCV_ACCEPT, &parm);
+	assert(result.cc == 0 && !msg->connected);
+	(void)result;
 	msg->connected = true;
 	msg->path = event->path;
 	msg->guest_path = info.partner_path;

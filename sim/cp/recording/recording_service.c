@@ -112,12 +112,12 @@ static void accept(struct cp *cp, struct rec_queue *queue, const struct iucv_eve
 		   uint16_t user_path, uint16_t limit)
 {
 	struct iucv_parm parm = { .path = event->path, .msglim = limit };
-	struct iucv_path_info info;
+	struct iucv_result result;
 
 	assert(!queue->connected && queue->sent == 0);
-	if (iucv_call(cp, cp->recordings->service[queue->service], IUCV_ACCEPT, &parm).cc != 0 ||
-	    !iucv_path_info(cp->recordings->service[queue->service], event->path, &info))
-		return;
+	result = iucv_call(cp, cp->recordings->service[queue->service], IUCV_ACCEPT, &parm);
+	assert(result.cc == 0);
+	(void)result;
 	queue->connected = true;
 	queue->quiesced = (event->flags & IPQUSCE) != 0;
 	queue->path = event->path;
@@ -134,10 +134,11 @@ static void connection_pending(struct cp *cp, enum rec_service service,
 	struct rec_queue *queue = rec_find(cp, service, event->vmid);
 	struct iucv_path_info info;
 	struct fault_action fault;
+	const bool there = iucv_path_info(cp->recordings->service[service], event->path, &info);
 
-	/* The partner may have severed meanwhile. */
-	if (!iucv_path_info(cp->recordings->service[service], event->path, &info))
-		return;
+	/* Whoever had left the path would have taken the connection's event with it. */
+	assert(there);
+	(void)there;
 	call.path = info.partner_path;
 	fault = fault_check(cp, FAULT_RECORDING_CONNECT, &call);
 	if (fault.kind == FAULT_DROP)
