@@ -117,6 +117,12 @@ static void fx_external(void *opaque, unsigned int cpu)
 	((struct fixture *)opaque)->externals[cpu]++;
 }
 
+static void fx_machine(void *opaque, enum cp_machine_request what)
+{
+	ck_assert_int_lt(what, CP_MACHINE_REQUESTS);
+	((struct fixture *)opaque)->machine[what]++;
+}
+
 static void fx_trace(void *opaque, const char *line, size_t len)
 {
 	struct fixture *f = opaque;
@@ -160,7 +166,7 @@ void fx_setup_with(const char *const *options)
 		.set_timer = fx_set_timer, .storage_changed = fx_storage_changed,
 		.page_changed = fx_no_external ? NULL : fx_page_changed,
 		.external = fx_no_external ? NULL : fx_external,
-		.trace = fx_trace, .event = fx_event,
+		.machine = fx_machine, .trace = fx_trace, .event = fx_event,
 	};
 	const char *const *lists[] = { defaults, options };
 	char err[256];

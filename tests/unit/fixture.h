@@ -50,6 +50,7 @@ struct fixture {
 	unsigned int page_changes[2];	/* pages that came in, that went out */
 	unsigned int released;		/* pages that the emulator took back */
 	bool keeps_pages;		/* it cannot */
+	unsigned int machine[CP_MACHINE_REQUESTS];	/* requests to the emulator */
 	unsigned int events[CP_EVENT_KINDS];
 	struct cp_event last_event;	/* name and text point into the two below */
 	char last_name[64], last_text[256];

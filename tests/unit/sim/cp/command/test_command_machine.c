@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SYSTEM, LOGOFF and SIGNAL SHUTDOWN. */
 #include "command_check.h"
+#include "cp_private.h"
 #include "zvmlab/fault.h"
 
 static void with_classes(const char *classes)
@@ -9,9 +10,18 @@ static void with_classes(const char *classes)
 	fx_setup_with((const char *const[]){ "class", classes, NULL });
 }
 
+static const char *const requests[CP_MACHINE_REQUESTS] = {
+	[CP_MACHINE_RESTART] = "restart",
+	[CP_MACHINE_SHUTDOWN] = "signal-shutdown",
+	[CP_MACHINE_LOGOFF] = "logoff",
+};
+
+/* So often have the emulator and who watches been asked, of that only. */
 static void ck_asked(unsigned int count, const char *what)
 {
 	ck_assert_uint_eq(fx.events[CP_EVENT_MACHINE], count);
+	for (unsigned int i = 0; i < CP_MACHINE_REQUESTS; i++)
+		ck_assert_uint_eq(fx.machine[i], strcmp(requests[i], what) == 0 ? count : 0);
 	if (count > 0) {
 		ck_assert_str_eq(fx.last_name, "LINUX001");
 		ck_assert_str_eq(fx.last_text, what);
@@ -65,6 +75,16 @@ START_TEST(signal_shutdown)
 }
 END_TEST
 
+/* An emulator need not be able to do it: who watches is told of it. */
+START_TEST(emulator_that_cannot)
+{
+	fx.cp->host.machine = NULL;
+	ck_operator("LOGOFF", 0, "");
+	ck_assert_uint_eq(fx.events[CP_EVENT_MACHINE], 1);
+	ck_assert_str_eq(fx.last_text, "logoff");
+}
+END_TEST
+
 START_TEST(fault)
 {
 	const struct fault_rule rule = { .point = FAULT_MACHINE_REQUEST, .path = FAULT_ANY_PATH,
@@ -81,7 +101,9 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = { restart, logoff, signal_shutdown, fault };
+	const TTest *const tests[] = {
+		restart, logoff, signal_shutdown, emulator_that_cannot, fault,
+	};
 
 	return check_run("command_machine", fx_setup, fx_teardown, tests,
 			 sizeof(tests) / sizeof(tests[0]));
