@@ -208,6 +208,19 @@ START_TEST(huge_buffer_is_not_walked_to_its_end)
 }
 END_TEST
 
+/* A command can take away the storage that its own response was to go to. */
+START_TEST(command_takes_the_buffer_away)
+{
+	ck_pgm(respond("DEFINE STORAGE 2M", 0x300000, 1024), PGM_ADDRESSING);
+	ck_assert_uint_eq(fx.gr[4], strlen("DEFINE STORAGE 2M") | RESPOND);
+	ck_assert_uint_eq(fx.gr[5], 1024);
+	ck_assert_uint_eq(*fx_at(0x300000, 1), 0);
+	/* It has been carried out all the same. */
+	ck_pgm(respond("QUERY USERID", 0x300000, 1024), PGM_ADDRESSING);
+	ck_cc(respond("QUERY USERID", 0x1ff000, 1024), 0);
+}
+END_TEST
+
 START_TEST(amode_31)
 {
 	struct cp_insn insn = { .cpu = 0, .gr = fx.gr, .amode = 31 };
@@ -293,6 +306,7 @@ int main(void)
 			    sizeof(wrong_pairs) / sizeof(wrong_pairs[0]));
 	tcase_add_loop_test(tc, hostile_operands, 0, sizeof(hostile) / sizeof(hostile[0]));
 	tcase_add_test(tc, huge_buffer_is_not_walked_to_its_end);
+	tcase_add_test(tc, command_takes_the_buffer_away);
 	tcase_add_test(tc, amode_31);
 	tcase_add_loop_test(tc, faults, 0, 4);
 	tcase_add_test(tc, fault_without_a_buffer);
