@@ -519,6 +519,31 @@ START_TEST(descriptions_are_saved)
 }
 END_TEST
 
+/* A guest is described once. */
+START_TEST(two_of_one_name)
+{
+	struct guest_description other = web;
+	size_t len, first, second;
+	uint8_t *image;
+
+	other.name = "WEC";
+	ck_assert_int_eq(guests_describe(fx.cp, &web, err, sizeof(err)), 0);
+	ck_assert_int_eq(guests_describe(fx.cp, &other, err, sizeof(err)), 0);
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	first = state_find(image, len, "WEB");
+	second = first + state_find(image + first, len - first, "WEC");
+	image[second + 2] = 'D';
+	state_sign(image, len);
+	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	ck_assert(guests_described(fx.cp, "WED") && !guests_described(fx.cp, "WEC"));
+	image[second + 2] = 'B';
+	state_sign(image, len);
+	ck_refused(image, len, err, sizeof(err));
+	free(image);
+}
+END_TEST
+
 static void arm(enum fault_point point, enum fault_kind kind, uint32_t value)
 {
 	const struct fault_rule rule = {
@@ -754,6 +779,7 @@ int main(void)
 	tcase_add_test(all, described_users_once);
 	tcase_add_test(all, not_described);
 	tcase_add_loop_test(all, descriptions_are_saved, 0, 4);
+	tcase_add_test(all, two_of_one_name);
 	suite_add_tcase(suite, all);
 	tcase_add_test(operator, operator_once);
 	suite_add_tcase(suite, operator);
