@@ -341,6 +341,21 @@ START_TEST(cannot_go_out)
 }
 END_TEST
 
+/* An emulator that cannot intercept accesses to a page has all of them in. */
+START_TEST(emulator_that_cannot)
+{
+	fx_teardown();
+	fx_no_external = true;
+	setup();
+	fx_no_external = false;
+	ck_assert_int_eq(page_out(fx.cp, PAGE, 1, false, err, sizeof(err)), -1);
+	ck_assert_str_eq(err, "this emulator cannot intercept the guest's accesses to a single "
+			      "page; QEMU can");
+	ck_assert(!cp_page_is_out(fx.cp, PAGE));
+	ck_assert_ptr_null(page_at(fx.cp, 0));
+}
+END_TEST
+
 START_TEST(as_many_as_there_is_room_for)
 {
 	shake(0, 0);
@@ -612,6 +627,7 @@ int main(void)
 	tcase_add_test(tc, cancelled);
 	tcase_add_loop_test(tc, a_reset_lets_go, 0, 2);
 	tcase_add_loop_test(tc, cannot_go_out, 0, sizeof(refused) / sizeof(refused[0]));
+	tcase_add_test(tc, emulator_that_cannot);
 	tcase_add_test(tc, as_many_as_there_is_room_for);
 	tcase_add_loop_test(tc, faults_of_the_handshake, 0, 2);
 	tcase_add_test(tc, faults_of_the_initial_interruption);
