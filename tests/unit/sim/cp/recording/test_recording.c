@@ -575,6 +575,21 @@ START_TEST(state_damaged)
 }
 END_TEST
 
+/* A service has one queue of each user. */
+START_TEST(state_with_two_queues_of_one_user)
+{
+	uint8_t *image, *part;
+	size_t len, at;
+
+	rec_connected("*LOGREC", "EREP");
+	image = saved(&len, &part);
+	at = state_find(part, len - (size_t)(part - image), "LINU");
+	ck_assert_mem_eq(part + USERID, "EREP\0\0\0\0", 8);
+	memcpy(part + at, part + USERID, 8);
+	refused(image, len);
+}
+END_TEST
+
 /* Of a path that has gone nothing is left in a saved state. */
 START_TEST(state_after_a_path)
 {
@@ -642,7 +657,8 @@ int main(void)
 		not_authorised, purge, quiesced_by_the_user, quiesced_by_cp, severed_by_cp,
 		send_to_service, rejected, reset, full, logoff, fault_connect, fault_record,
 		fault_message, fault_message_late, fault_received, fault_sever, save_load,
-		state_damaged, state_after_a_path, state_damaged_records,
+		state_damaged, state_with_two_queues_of_one_user, state_after_a_path,
+		state_damaged_records,
 	};
 	Suite *suite = suite_create("recording");
 	TCase *t = tcase_create("recording");
