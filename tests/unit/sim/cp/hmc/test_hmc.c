@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "fixture.h"
+#include "segext_fields.h"
 #include "state_check.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/hmc.h"
@@ -24,6 +25,7 @@ enum { OK = 0, PROGRAM = 4, FAILED = 17, NOT_ALLOWED = 18 };
 #define LIST 0x3000u
 #define BUFFER 0x8000u
 #define ROOM 1000u
+#define SEGMENT 0xa00000u
 
 static char err[512];
 
@@ -47,9 +49,9 @@ static void ck_file(const char *name, const char *text)
 	ck_assert_mem_eq(hmc_bytes(fx.cp, file), text, strlen(text));
 }
 
-static void put_list(const char *name, uint64_t length, uint64_t offset)
+static void put_list_at(uint64_t at, const char *name, uint64_t length, uint64_t offset)
 {
-	uint8_t *list = fx_at(LIST, FTP_LIST);
+	uint8_t *list = fx_at(at, FTP_LIST);
 
 	memset(list, 0, FTP_LIST);
 	put_be64(list + FTP_BUFFER, BUFFER);
@@ -57,6 +59,20 @@ static void put_list(const char *name, uint64_t length, uint64_t offset)
 	put_be64(list + FTP_OFFSET, offset);
 	put_be64(list + FTP_INTPARM, 0x1122334455667788);
 	memcpy(list + FTP_NAME, name, strlen(name));
+}
+
+static void put_list(const char *name, uint64_t length, uint64_t offset)
+{
+	put_list_at(LIST, name, length, offset);
+}
+
+/* X'64' of the segment DATA. */
+static void segment_call(uint64_t subcode)
+{
+	fx_put_name(LIST, "DATA");
+	fx.gr[2] = LIST;
+	fx.gr[4] = subcode;
+	ck_cc(fx_diag(2, 4, 0x64), 0);
 }
 
 /* Rx = 2, Ry = 4.  Return: what is in Ry. */
@@ -488,6 +504,27 @@ START_TEST(one_at_a_time)
 	ck_assert(!hmc_complete(fx.cp));
 	ck_untold();
 	ck_file("file", "changed");
+}
+END_TEST
+
+/* The list can be gone when the transfer ends: then only the status tells of it. */
+START_TEST(list_that_has_gone)
+{
+	fx_teardown();
+	fx_setup_with((const char *const[]){ "cpus", "2", "segment", "DATA A00-A0F SW", NULL });
+	ck_assert_int_eq(hmc_drive(fx.cp, ROOM, false, err, sizeof(err)), 0);
+	put_file("file", "text");
+	hmc_hold(fx.cp, true);
+	segment_call(LOADSHR);
+	put_list_at(SEGMENT, "file", 10, 0);
+	fx.gr[2] = SEGMENT;
+	fx.gr[4] = GET;
+	ck_assert_int_eq(fx_diag(2, 4, 0x2c4).how, CP_DONE);
+	ck_assert_uint_eq(fx.gr[4], 0);
+	segment_call(PURGESEG);
+	ck_assert(hmc_complete(fx.cp));
+	ck_told(PROGRAM);
+	ck_assert_mem_eq(fx_at(BUFFER, 5), "text", 5);
 }
 END_TEST
 
@@ -956,6 +993,7 @@ int main(void)
 	tcase_add_test(tc, wrong_places);
 	tcase_add_test(tc, ends_in_the_trace);
 	tcase_add_test(tc, one_at_a_time);
+	tcase_add_test(tc, list_that_has_gone);
 	tcase_add_test(tc, faults_of_the_start);
 	tcase_add_test(tc, faults_of_the_transfer);
 	tcase_add_test(tc, faults_of_the_completion);
