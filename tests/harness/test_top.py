@@ -14,14 +14,14 @@ import pytest
 from controlled import Server
 from monread_tool import ROOT, START, build_monread, part, run, stream
 from rich.console import Console
-from test_monread_html import BEGIN, FOUR, SECOND, fields, minute
+from test_monread_html import BEGIN, FOUR, SECOND, fields, minute, user_id
 
 from zvmlab.base.errors import EXIT_PASS, ZvmlabError
 from zvmlab.base.progress import Progress
 from zvmlab.cli.main import main
 from zvmlab.cli.top import program
 from zvmlab.mondata.monrec import library
-from zvmlab.mondata.records import EVENT, Record
+from zvmlab.mondata.records import EVENT, Part, Record
 from zvmlab.monitor.monitor import Capture
 from zvmlab.monitor.monuser import MonitorUser
 from zvmlab.monitor.topview import View, bar
@@ -153,6 +153,29 @@ def test_tables_of_an_interval(monread: Path) -> None:
     disks = [one for one in last["devices"] if one["device"] == "1234"]
     assert disks == [{"device": "1234", "starts": 100, "response": pytest.approx(1.28)}]
     assert "response" not in first
+
+
+def test_as_many_as_there_is_room_for(monread: Path) -> None:
+    """4,096 users and 1,024 devices, whichever places they have."""
+    names = [f"U{number:04}" for number in range(4096)]
+
+    def interval(number: int) -> list[Part]:
+        tod = BEGIN + number * 60 * SECOND
+        seconds = number * 7 * SECOND
+        users = [fields(360, name=(20, 8, user_id(name)), time=(32, 8, seconds)) for name in names]
+        devices = [
+            fields(60, number=(24, 2, device), starts=(28, 4, number * 600))
+            for device in range(1024)
+        ]
+        sample = [*(Record(6, 3, tod, device) for device in devices), Record(1, 11, tod)]
+        events = [Record(4, 9, tod, user) for user in users]
+        return [part(*events, type=EVENT), part(*sample, start=START + 0x1000000)]
+
+    line = activity(monread, b"".join(stream(*interval(number)) for number in (1, 2)))[-1]
+    assert sorted(one["user"] for one in line["users"]) == names
+    assert {one["seconds"] for one in line["users"]} == {7}
+    assert [one["device"] for one in line["devices"]] == [f"{number:04X}" for number in range(1024)]
+    assert {one["starts"] for one in line["devices"]} == {10}
 
 
 def test_a_processor_that_was_offline_was_not_idle(monread: Path) -> None:
