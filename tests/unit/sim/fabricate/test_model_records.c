@@ -117,6 +117,41 @@ START_TEST(processors_come_and_go)
 }
 END_TEST
 
+/* Time stamps, 8 bytes at 8, never fall: what happens in a step is recorded in order. */
+START_TEST(events_in_order)
+{
+	unsigned int records = 0;
+	struct model_set set;
+	uint64_t last = 0;
+	struct model *m;
+
+	mc_act(&s, 60, MODEL_PROCESSOR, 1, 1, 0);
+	mc_act(&s, 60, MODEL_DEVICE, 1, 2, 0);
+	mc_act(&s, 60, MODEL_LOGOFF, 3, 2, 0);
+	mc_act(&s, 120, MODEL_DEVICE, 1, 2, 1);
+	mc_act(&s, 120, MODEL_LOGON, 3, 2, 0);
+	m = mc_open(&s);
+	while (model_next(m, &set)) {
+		const uint8_t *r;
+
+		if (set.kind != AREA_EVENT)
+			continue;
+		for (uint32_t at = 0; at < set.len; at += get_be16(r)) {
+			r = set.data + at;
+			ck_assert_msg(get_be64(r + 8) >= last, "D%uR%u", r[4], get_be16(r + 6));
+			last = get_be64(r + 8);
+			records++;
+			/* A frame has ended. */
+			if (r[4] == 1 && get_be16(r + 6) == 13)
+				at = at / AREA_PAGE_SIZE * AREA_PAGE_SIZE + AREA_PAGE_SIZE -
+				     get_be16(r);
+		}
+	}
+	ck_assert_uint_gt(records, 100);
+	model_close(m);
+}
+END_TEST
+
 /* D1R2 has the length of the command, and its text in EBCDIC. */
 START_TEST(changes_of_the_monitor)
 {
@@ -248,6 +283,7 @@ int main(void)
 	tcase_add_test(tc, none_for_what_is_off);
 	tcase_add_test(tc, configuration);
 	tcase_add_test(tc, processors_come_and_go);
+	tcase_add_test(tc, events_in_order);
 	tcase_add_test(tc, changes_of_the_monitor);
 	tcase_add_test(tc, two_changes_at_once);
 	tcase_add_test(tc, no_adapter);
