@@ -297,29 +297,58 @@ START_TEST(damaged)
 END_TEST
 
 /* Of a message of the guest's: where each member of its block lies behind the target class. */
-enum { AT_FLAGS = 24, AT_CPU = 27, AT_BUFFER_HOST = 37, AT_ANSWER_HOST = 47 };
+enum { AT_FLAGS = 24, AT_CPU = 27, AT_BUFFER_HOST = 37, AT_BUFFER_LEN = 43, AT_ANSWER_HOST = 47,
+       AT_ANSWER_LEN = 53 };
+
+/* The block of the guest's only message, from its target class on. */
+static uint8_t *message_block(const struct state *saved)
+{
+	static const uint8_t classes[] = { 0x11, 0x11, 0x11, 0x11, 0x22, 0x22, 0x22, 0x22 };
+	uint8_t *block = memmem(saved->data, saved->len - 64, classes, sizeof(classes));
+
+	ck_assert_ptr_nonnull(block);
+	return block;
+}
+
+/* What SEND refuses no image has: 8 MiB is the most. */
+START_TEST(longest_message)
+{
+	static const size_t at[] = { AT_BUFFER_LEN, AT_ANSWER_LEN };
+	struct state saved = { 0 };
+	uint8_t *block;
+
+	ck_cc(send(open_path(&a, 0, 0, 5), 0, DATA, 16, 16), 0);
+	iucv_part.state(fx.cp, &saved);
+	block = message_block(&saved);
+	for (unsigned int i = 0; i < 2; i++) {
+		ck_assert_uint_eq(get_be32(block + at[i]), 16);
+		put_be32(block + at[i], (8 << 20) + 1);
+		ck_assert(!load_part(saved.data, saved.len));
+		put_be32(block + at[i], 8 << 20);
+		ck_assert(load_part(saved.data, saved.len));
+	}
+	free(saved.data);
+}
+END_TEST
 
 /* The guest's messages have areas in its storage, and a CPU that takes their completion. */
 START_TEST(message_that_the_guest_cannot_have)
 {
-	static const uint8_t classes[] = { 0x11, 0x11, 0x11, 0x11, 0x22, 0x22, 0x22, 0x22 };
 	static const struct { size_t at; uint8_t xor; } lies[] = {
 		{ AT_FLAGS, IPBUFLST }, { AT_CPU + 1, 1 }, { AT_CPU, 1 }, { AT_BUFFER_HOST, 1 },
 		{ AT_ANSWER_HOST, 1 },
 	};
 	struct state saved = { 0 };
-	size_t block = 0;
+	uint8_t *block;
 
 	ck_cc(send(open_path(&a, 0, 0, 5), 0, DATA, 0, 0), 0);
 	iucv_part.state(fx.cp, &saved);
-	while (block + 64 < saved.len && memcmp(saved.data + block, classes, 8) != 0)
-		block++;
-	ck_assert_uint_lt(block + 64, saved.len);
+	block = message_block(&saved);
 	ck_assert(load_part(saved.data, saved.len));
 	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
-		saved.data[block + lies[i].at] ^= lies[i].xor;
+		block[lies[i].at] ^= lies[i].xor;
 		ck_assert_msg(!load_part(saved.data, saved.len), "lie %zu", i);
-		saved.data[block + lies[i].at] ^= lies[i].xor;
+		block[lies[i].at] ^= lies[i].xor;
 	}
 	ck_assert(load_part(saved.data, saved.len));
 	free(saved.data);
@@ -394,6 +423,67 @@ START_TEST(partner_by_another_name)
 	memcpy(name, "ALPHA", sizeof("ALPHA"));
 	ck_assert(load_part(saved.data, saved.len));
 	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 1);
+	free(saved.data);
+}
+END_TEST
+
+/* Of an event that waits: kind, type, sequence number, what damages it, and what it is about. */
+enum { AT_KIND = 0, AT_TYPE = 1, AT_SEQ = 2, AT_DAMAGE = 10, AT_KEY = 12 };
+
+/* The event with this number; the last event's stands at the beginning of the image, too. */
+static uint8_t *waiting_event(const struct state *saved, uint64_t seq)
+{
+	uint8_t *found = NULL;
+
+	for (size_t at = 0; at + 8 <= saved->len; at++)
+		if (get_be64(saved->data + at) == seq)
+			found = saved->data + at - AT_SEQ;
+	ck_assert_ptr_nonnull(found);
+	return found;
+}
+
+/* An event of this user's about a message or a path that is as the event says. */
+START_TEST(events_that_cannot_wait)
+{
+	static const uint64_t seq = UINT64_C(0x1122334455667788);
+	enum { MESSAGE, CONTROL };
+	const struct { unsigned int event; size_t at; uint8_t xor; } lies[] = {
+		/* Of another message, which is not for the guest; of one that is not there. */
+		{ MESSAGE, AT_KEY + 3, 1 }, { MESSAGE, AT_KEY, 1 },
+		/* About another path, about a path that has no such event. */
+		{ CONTROL, AT_KEY, 1 }, { CONTROL, AT_KEY + 3, 1 }, { CONTROL, AT_KEY + 3, 3 },
+		/* Of another kind, of none. */
+		{ MESSAGE, AT_KIND, IUCV_NODE_MESSAGE ^ IUCV_NODE_CONTROL },
+		{ CONTROL, AT_KIND, IUCV_NODE_MESSAGE ^ IUCV_NODE_CONTROL },
+		{ MESSAGE, AT_KIND, 0x10 }, { CONTROL, AT_KIND, 0x10 },
+		/* Of a type that waits elsewhere; before all others; damaged behind its end. */
+		{ MESSAGE, AT_TYPE, 1 }, { CONTROL, AT_TYPE, 1 }, { MESSAGE, AT_TYPE, 0x10 },
+		{ MESSAGE, AT_DAMAGE, IUCV_EVENT_SIZE },
+	};
+	const uint16_t path = open_path(&a, 0, 0, 5);
+	struct state saved = { 0 };
+	uint8_t *event[2];
+
+	fx.cp->iucv->seq = seq;
+	peer_send(&a, 0, 0, "data", 4, NULL, 0);
+	ck_call(peer_path(&a, IUCV_QUIESCE, 0, 0), 0, 0);
+	iucv_user_attach(a.user, NULL, NULL);
+	ck_call(peer_path(&a, IUCV_RESUME, 0, 0), 0, 0);
+	ck_cc(send(path, 0, DATA, 4, 4), 0);
+	iucv_part.state(fx.cp, &saved);
+	event[MESSAGE] = waiting_event(&saved, seq + 1);
+	event[CONTROL] = waiting_event(&saved, seq + 2);
+	ck_assert_uint_eq(event[MESSAGE][AT_TYPE], IUCV_MSG_PENDING);
+	ck_assert_uint_eq(event[CONTROL][AT_TYPE], IUCV_PATH_QUIESCED);
+	ck_assert(load_part(saved.data, saved.len));
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		event[lies[i].event][lies[i].at] ^= lies[i].xor;
+		ck_assert_msg(!load_part(saved.data, saved.len), "lie %zu", i);
+		event[lies[i].event][lies[i].at] ^= lies[i].xor;
+	}
+	/* The last byte that can be damaged. */
+	event[MESSAGE][AT_DAMAGE] = IUCV_EVENT_SIZE - 1;
+	ck_assert(load_part(saved.data, saved.len));
 	free(saved.data);
 }
 END_TEST
@@ -511,8 +601,10 @@ int main(void)
 	tcase_add_loop_test(tc, every_state, 0, STEPS);
 	tcase_add_test(tc, answer_in_the_image);
 	tcase_add_loop_test(tc, damaged, 0, 4);
+	tcase_add_test(tc, longest_message);
 	tcase_add_test(tc, message_that_the_guest_cannot_have);
 	tcase_add_test(tc, more_messages_than_the_limit);
+	tcase_add_test(tc, events_that_cannot_wait);
 	tcase_add_test(tc, truncated);
 	tcase_add_loop_test(tc, path_without_messages, 0, 2);
 	tcase_add_test(tc, partner_by_another_name);
