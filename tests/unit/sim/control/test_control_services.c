@@ -2,6 +2,7 @@
 /* The control socket: commands for pages, guests that are described, records, application data. */
 #include "control_client.h"
 #include "pfault_block.h"
+#include "trace_file.h"
 #include "zvmlab/appldata.h"
 #include "zvmlab/page.h"
 
@@ -227,6 +228,83 @@ START_TEST(buffers_of_application_data)
 }
 END_TEST
 
+/* As X'288' has set it: the interval, and the command. */
+START_TEST(time_bomb)
+{
+	static const char command[] = "MSG * BANG";
+	int fd = new_client();
+
+	answer_is(fd, RUN("query-watchdog", ""),
+		  returned("\"active\":false,\"conceal\":false,\"seconds\":0,\"command\":\"\""));
+	answer_is(fd, RUN("watchdog-expire", ""), returned("\"expired\":false"));
+	ebcdic_encode(fx_at(AREA, sizeof(command)), command, strlen(command));
+	fx.gr[2] = 0x80000000;
+	fx.gr[3] = 77;
+	fx.gr[4] = AREA;
+	fx.gr[5] = strlen(command);
+	ck_assert_int_eq(fx_diag(2, 4, 0x288).how, CP_DONE);
+	answer_is(fd, RUN("query-watchdog", ""),
+		  returned("\"active\":true,\"conceal\":true,\"seconds\":77,"
+			   "\"command\":\"MSG * BANG\""));
+	answer_is(fd, RUN("watchdog-expire", ""), returned("\"expired\":true"));
+	ck_assert_uint_eq(fx.events[CP_EVENT_WATCHDOG], 1);
+	ck_part(fd, RUN("query-watchdog", ""), "\"active\":false");
+	close(fd);
+}
+END_TEST
+
+/* Users whose application data are in the samples, or are not. */
+START_TEST(selected_users)
+{
+	struct mon_selection *selection = &monitor_settings(fx.cp, false)->appldata;
+	int fd = new_client();
+
+	ck_part(fd, RUN("query-monitor", ""), "\"appldata-users\":[],\"appldata-except\":true");
+	selection->except = false;
+	selection->count = 2;
+	strcpy(selection->name[0], "TUX");
+	strcpy(selection->name[1], "WEB");
+	ck_part(fd, RUN("query-monitor", ""),
+		"\"appldata-users\":[\"TUX\",\"WEB\"],\"appldata-except\":false");
+	close(fd);
+}
+END_TEST
+
+/* Why the trace ends before the machine is told once, and known from then on. */
+START_TEST(end_of_the_trace)
+{
+	static const char line[] = "{\"seq\":1,\"tod\":\"0\",\"cpu\":0,\"call\":\"test\"}";
+	static const char why[] = "its limit of 0 MiB is reached (trace-limit)";
+	char name[96], expected[160];
+	struct trace_file *file;
+	unsigned int lines = 0;
+	const char *told;
+	int fd = new_client();
+
+	snprintf(name, sizeof(name), "%s/trace", folder);
+	file = trace_file_open(name, 1024, err, sizeof(err));
+	ck_assert_msg(file != NULL, "%s", err);
+	for (; !trace_file_ended(file); lines++)
+		ctl_trace_line(ctl, file, line, sizeof(line) - 1);
+	ck_assert_uint_gt(lines, 1);
+	ck_assert_str_eq(trace_file_ended(file), why);
+	for (unsigned int i = 0; i < 2; i++) {
+		ctl_trace_line(ctl, file, line, sizeof(line) - 1);
+		ctl_trace_line(NULL, file, line, sizeof(line) - 1);
+	}
+	snprintf(expected, sizeof(expected), "\"reason\":\"%s\"", why);
+	told = read_line(fd);
+	ck_assert_ptr_nonnull(strstr(told, "\"event\":\"trace-ended\""));
+	ck_assert_ptr_nonnull(strstr(told, expected));
+	ck_assert_uint_eq(ctl->events, 1);
+	snprintf(expected, sizeof(expected), "\"trace-ended\":\"%s\"", why);
+	ck_part(fd, RUN("query-counters", ""), expected);
+	trace_file_close(file);
+	ck_assert_int_eq(unlink(name), 0);
+	close(fd);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("control: services");
@@ -239,6 +317,9 @@ int main(void)
 	tcase_add_test(tc, guests_described_and_forgotten);
 	tcase_add_test(tc, records);
 	tcase_add_test(tc, buffers_of_application_data);
+	tcase_add_test(tc, time_bomb);
+	tcase_add_test(tc, selected_users);
+	tcase_add_test(tc, end_of_the_trace);
 	suite_add_tcase(suite, tc);
 	return check_run_suite(suite);
 }
