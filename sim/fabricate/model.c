@@ -23,35 +23,40 @@ static void write_change(const struct model *m, struct record_writer *w)
 }
 
 /*
- * A set of all records of @plans, or of the command that has been issued, stored
- * where it is to lie: once more at the area's low end if it does not fit behind
- * the last one.  False if there is no room at all, and the set is lost.
+ * A set of all records of @plans, or of the command that has been issued, stored where it is to
+ * lie: behind the last one, or once more at the area's low end.  False if it does not fit there.
  */
+static bool store_at(struct model *m, uint32_t kind, const struct plans *plans, uint32_t domains,
+		     bool low_end, struct record_writer *w, uint32_t *start)
+{
+	const uint32_t frames = segment_run(&m->segment, kind, low_end, start);
+
+	if (frames == 0)
+		return false;
+	record_writer_init(w, segment_at(&m->segment, kind, *start), frames * AREA_PAGE_SIZE,
+			   model_tod(m, m->now));
+	if (plans)
+		model_write(m, w, plans, domains);
+	else
+		write_change(m, w);
+	if (w->overflow)
+		return false;
+	if (kind != AREA_EVENT_CONFIG)
+		record_close(w, MTREND);
+	return true;
+}
+
+/* False if there is no room at all, and the set is lost. */
 static bool store(struct model *m, uint32_t kind, const struct plans *plans, uint32_t domains,
 		  struct model_set *set)
 {
-	const uint64_t tod = model_tod(m, m->now);
+	struct record_writer w;
+	uint32_t start;
 
 	segment_drain(&m->segment, m->now);
-	for (unsigned int again = 0; again < 2; again++) {
-		struct record_writer w;
-		uint32_t start;
-		const uint32_t frames = segment_run(&m->segment, kind, again, &start);
-
-		if (frames == 0)
-			continue;
-		record_writer_init(&w, segment_at(&m->segment, kind, start),
-				   frames * AREA_PAGE_SIZE, tod);
-		if (plans)
-			model_write(m, &w, plans, domains);
-		else
-			write_change(m, &w);
-		if (w.overflow)
-			continue;
-		if (kind != AREA_EVENT_CONFIG)
-			record_close(&w, MTREND);
+	if (store_at(m, kind, plans, domains, false, &w, &start) ||
+	    store_at(m, kind, plans, domains, true, &w, &start))
 		return segment_deliver(m, kind, start, &w, set);
-	}
 	m->numbers++;
 	m->total.sets_lost++;
 	return false;

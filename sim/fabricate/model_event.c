@@ -181,7 +181,7 @@ static enum room event_room(struct model *m, uint64_t tod, uint32_t len, struct 
 {
 	struct events *e = &m->events;
 
-	if (!e->suspended && e->block.pos > 0 &&
+	if (!e->suspended && e->block.records > 0 &&
 	    (tod >= e->due || !record_fits(&e->block, len)) && deliver_block(m, tod, set))
 		return DELIVER;
 	if (!e->suspended || resume(m, tod))
@@ -323,7 +323,7 @@ bool model_flush(struct model *m, struct model_set *set)
 	/* Without room for another block nothing gathers. */
 	if (m->events.suspended)
 		(void)resume(m, tod);
-	return m->events.block.pos > 0 && deliver_block(m, tod, set);
+	return m->events.block.records > 0 && deliver_block(m, tod, set);
 }
 
 void model_events_begin(struct model *m)
