@@ -15,8 +15,8 @@ static void write_change(const struct model *m, struct record_writer *w)
 	const uint32_t len = (uint32_t)strlen(text);
 	uint8_t *record = record_add(w, RECORD_DOMAIN_MONITOR, MTRSCM, MTRSCM_TEXT + len);
 
-	if (!record)
-		return;
+	/* A frame has room for any command. */
+	assert(record);
 	put_be64(record + MTRSCM_TOD, w->tod);
 	put_be32(record + MTRSCM_LENGTH, len);
 	ebcdic_encode(record + MTRSCM_TEXT, text, len);

@@ -208,6 +208,37 @@ START_TEST(pages_by_number)
 }
 END_TEST
 
+static void ck_number(unsigned int number)
+{
+	char card[81];
+
+	snprintf(card, sizeof(card), "%02u%078u", number, 0u);
+	ck_card(card);
+}
+
+/* Cards that a channel program reads come from the page where X'14' has left off, all of it. */
+START_TEST(cards_and_pages)
+{
+	static char cards[50 * 80 + 1];
+
+	for (unsigned int i = 0; i < 50; i++)
+		snprintf(cards + i * 80, 81, "%02u%078u", i, 0u);
+	spool_send("A", cards, 'A', false);
+	ck_number(0);
+	ck_number(1);
+	ck_cc(position(1), 0);
+	ck_number(0);
+	ck_number(1);
+	ck_cc(read_page(READER), 0);
+	ck_text(BUFFER + 28, "00", 2);
+	for (unsigned int i = 42; i < 50; i++)
+		ck_number(i);
+	ck_cc(position(2), 0);
+	for (unsigned int i = 42; i < 50; i++)
+		ck_number(i);
+}
+END_TEST
+
 /* A reader that goes on (SPOOL CONT) takes the next file at the end of one. */
 START_TEST(a_reader_that_goes_on)
 {
@@ -274,8 +305,8 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		an_empty_queue, a_files_block, every_field_of_a_block, dates_in_a_block,
-		files_in_their_order, a_page_of_records, pages_by_number, a_reader_that_goes_on,
-		wrong_operands, devices,
+		files_in_their_order, a_page_of_records, pages_by_number, cards_and_pages,
+		a_reader_that_goes_on, wrong_operands, devices,
 	};
 	Suite *suite = suite_create("diag spool");
 	TCase *t = tcase_create("diag spool");
