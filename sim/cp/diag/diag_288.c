@@ -196,8 +196,8 @@ static bool valid(const struct watchdog *w)
 {
 	if (!w->active)
 		return w->length == 0 && w->seconds == 0 && w->due == 0 && !w->conceal;
-	return w->length > 0 && w->length <= CPCMD_MAX_COMMAND && w->due != 0 &&
-	       w->seconds >= WATCHDOG_MIN_SECONDS && !memchr(w->command, '\0', w->length);
+	return w->length > 0 && w->due != 0 && w->seconds >= WATCHDOG_MIN_SECONDS &&
+	       !memchr(w->command, '\0', w->length);
 }
 
 static void watchdog_state(struct cp *cp, struct state *state)

@@ -229,11 +229,68 @@ START_TEST(save_load)
 }
 END_TEST
 
+/* After its tag: active, conceal, seconds (4), due (8), length, command. */
+enum { AT_ACTIVE = 0, AT_CONCEAL = 1, AT_SECONDS = 2, AT_DUE = 6, AT_COMMAND = 15 };
+
+static const struct { bool set; size_t at; uint8_t is, value; bool good; } members[] = {
+	/* A bomb with the shortest command that there is. */
+	{ true, AT_ACTIVE, 1, 0, false }, { true, AT_CONCEAL, 0, 1, true },
+	{ true, AT_SECONDS + 3, 16, 15, true }, { true, AT_SECONDS + 3, 16, 14, false },
+	{ true, AT_COMMAND, 'Q', 0, false }, { true, AT_COMMAND, 'Q', 'R', true },
+	/* None: it has no time and no members. */
+	{ false, AT_ACTIVE, 0, 1, false }, { false, AT_CONCEAL, 0, 1, false },
+	{ false, AT_SECONDS + 3, 0, 1, false }, { false, AT_DUE + 7, 0, 1, false },
+};
+
+START_TEST(bombs_in_an_image)
+{
+	uint8_t *image, *bomb;
+	char err[256];
+	size_t len;
+
+	if (members[_i].set)
+		set("Q", 16);
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	bomb = image + state_find(image, len, "CBOM") + 4;
+	ck_assert_uint_eq(bomb[members[_i].at], members[_i].is);
+	bomb[members[_i].at] = members[_i].value;
+	state_sign(image, len);
+	if (members[_i].good)
+		ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	else
+		ck_refused(image, len, err, sizeof(err));
+	free(image);
+}
+END_TEST
+
+/* A bomb goes off at some time. */
+START_TEST(bomb_without_a_time)
+{
+	uint8_t *image, *bomb;
+	char err[256];
+	size_t len;
+
+	set("Q", 16);
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	bomb = image + state_find(image, len, "CBOM") + 4;
+	ck_assert_uint_eq(get_be64(bomb + AT_DUE), fx.tod + 16 * SECOND);
+	put_be64(bomb + AT_DUE, 1);
+	state_sign(image, len);
+	ck_assert_msg(cp_load(fx.cp, image, len, err, sizeof(err)) == 0, "%s", err);
+	put_be64(bomb + AT_DUE, 0);
+	state_sign(image, len);
+	ck_refused(image, len, err, sizeof(err));
+	free(image);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		goes_off, put_off, cancelled, command, wrong, beside_the_monitor, faults,
-		save_load,
+		save_load, bomb_without_a_time,
 	};
 	Suite *suite = suite_create("watchdog");
 	TCase *t = tcase_create("watchdog");
@@ -241,6 +298,7 @@ int main(void)
 	tcase_add_checked_fixture(t, fx_setup, fx_teardown);
 	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
 		tcase_add_test(t, tests[i]);
+	tcase_add_loop_test(t, bombs_in_an_image, 0, sizeof(members) / sizeof(members[0]));
 	suite_add_tcase(suite, t);
 	return fx_run_and_replay(suite);
 }

@@ -427,6 +427,26 @@ START_TEST(partner_by_another_name)
 }
 END_TEST
 
+/* A message is on the lists of its path and of its user. */
+START_TEST(message_on_no_list)
+{
+	struct state saved = { 0 };
+	struct iucv_message *m;
+
+	ck_cc(send(open_path(&a, 0, 0, 5), 0, DATA, 4, 4), 0);
+	iucv_part.state(fx.cp, &saved);
+	ck_assert(load_part(saved.data, saved.len));
+	free(saved.data);
+	saved = (struct state){ 0 };
+	m = &fx.cp->iucv->message[0];
+	ck_assert(m->by_path.list && m->by_user.list);
+	iucv_unlink(_i ? &m->by_user : &m->by_path);
+	iucv_part.state(fx.cp, &saved);
+	ck_assert(!load_part(saved.data, saved.len));
+	free(saved.data);
+}
+END_TEST
+
 /* Of an event that waits: kind, type, sequence number, what damages it, and what it is about. */
 enum { AT_KIND = 0, AT_TYPE = 1, AT_SEQ = 2, AT_DAMAGE = 10, AT_KEY = 12 };
 
@@ -604,6 +624,7 @@ int main(void)
 	tcase_add_test(tc, longest_message);
 	tcase_add_test(tc, message_that_the_guest_cannot_have);
 	tcase_add_test(tc, more_messages_than_the_limit);
+	tcase_add_loop_test(tc, message_on_no_list, 0, 2);
 	tcase_add_test(tc, events_that_cannot_wait);
 	tcase_add_test(tc, truncated);
 	tcase_add_loop_test(tc, path_without_messages, 0, 2);
