@@ -533,6 +533,28 @@ START_TEST(failure_while_in_use)
 }
 END_TEST
 
+/* Who has saved its state goes on as before: the next set goes behind the last one. */
+START_TEST(saving_changes_nothing)
+{
+	struct peer *p = peer_user(0, WANT_SAMPLE, 10);
+	uint64_t first, second;
+	struct mon_set_info set;
+	uint8_t *image;
+	size_t len;
+
+	first = deliver(MON_SAMPLE, 100, 0, 1, MON_DELIVERED);
+	image = cp_save(fx.cp, &len);
+	ck_assert_ptr_nonnull(image);
+	free(image);
+	second = deliver(MON_SAMPLE, 100, 0, 1, MON_DELIVERED);
+	peer_reply_to(p, peer_last(p));
+	ck_assert(monitor_set(fx.cp, first, &set) && !monitor_set(fx.cp, second, &set));
+	ck_assert_uint_eq(area_used(MON_SAMPLE), CP_PAGE_SIZE);
+	peer_reply_to(p, &p->message[0]);
+	ck_assert_uint_eq(area_used(MON_SAMPLE), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("monitor state");
@@ -541,6 +563,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, fx_setup, fx_teardown);
 	tcase_add_loop_test(tc, every_step, 1, (int)STEPS);
 	tcase_add_test(tc, settings_come_back);
+	tcase_add_test(tc, saving_changes_nothing);
 	tcase_add_test(tc, sets_in_another_order_than_their_data);
 	tcase_add_checked_fixture(hostile, fx_setup, fx_teardown);
 	tcase_set_timeout(hostile, 120);
