@@ -97,11 +97,10 @@ static void divide(struct model *m, struct pool *pool, unsigned int type)
 			pool[type].shares += m->user[i].share;
 			m->user[i].granted = 0;
 		}
-	while (rounds > 0 && pool[type].shares > 0 && serve_modest(m, pool, type))
+	while (rounds > 0 && serve_modest(m, pool, type))
 		rounds--;
-	if (pool[type].shares == 0)
-		return;
-	/* It has not become less by those who were served. */
+	/* All together want more than there is, and a share has not become less by those served. */
+	assert(pool[type].shares > 0);
 	each = pool[type].left / pool[type].shares;
 	for (uint32_t i = 0; i < m->config.users; i++) {
 		struct user *user = &m->user[i];
