@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from failing import Failing, void
 from waiting import LIMIT, wait_until
 from memory import UNCACHED, KernelMemory
 from iucv_socket import (
+    AF_IUCV,
     MSG_DONTWAIT,
     MSG_EOR,
+    MSG_NOSIGNAL,
     MSG_OOB,
     MSG_PEEK,
     MSG_TRUNC,
@@ -36,13 +39,14 @@ from iucv_socket import (
     SOL_SOCKET,
     STREAM,
     Socket,
+    address,
     class_message,
     cmsg,
 )
 from test_af_iucv import pattern
-from zvmlab.agent.calls import Out
+from zvmlab.agent.calls import Bad, Out
 from zvmlab.agent.worker import Worker
-from zvmlab.agent.wire import Call
+from zvmlab.agent.wire import BadKind, Call
 from zvmlab.base.errors import GuestPanic
 from zvmlab.build.kernel import slowness
 from zvmlab.cp.afiucv import (
@@ -880,3 +884,125 @@ def test_names_are_ebcdic(peer: Peer, worker: Worker) -> None:
         assert event.flags & Flag.RMDATA
         peer.sever(event.path)
         assert waiting()[1] == errno.ECONNREFUSED
+
+
+NOWHERE = Bad(BadKind.UNMAPPED, 100)
+
+
+@KINDS
+@pytest.mark.requirement("I3", "I17")
+def test_data_that_cannot_be_given_stay(worker: Worker, kind: int) -> None:
+    """EFAULT, with MSG_PEEK too; the next call has them.  What cannot be taken is not sent."""
+    with pair(worker, kind) as (client, accepted):
+        end = MSG_EOR if kind == SEQPACKET else 0
+        flags = end | MSG_NOSIGNAL
+        refused = worker.call(Call.SENDTO, client.fd, NOWHERE, 100, flags, 0, 0)
+        assert refused.errno == errno.EFAULT
+        client.send(b"data", end)
+        for more in (MSG_PEEK, 0):
+            found = worker.call(Call.RECVFROM, accepted.fd, NOWHERE, 100, more, 0, 0)
+            assert found.errno == errno.EFAULT
+        assert accepted.recv(100) == b"data"
+
+
+@pytest.mark.requirement("I5")
+def test_ancillary_data_of_an_impossible_length_is_refused(worker: Worker) -> None:
+    """Shorter than its own head."""
+    with pair(worker) as (client, accepted):
+        short = struct.pack(">Qii", 8, SOL_IUCV, 1) + bytes(8)
+        assert client.sendmsg(b"wrong", short).errno == errno.EINVAL
+        client.send(b"right")
+        assert accepted.recv(100) == b"right"
+
+
+@pytest.mark.requirement("I10")
+def test_message_that_cp_refuses_is_epipe(warm_guest: Guest, worker: Worker, peer: Peer) -> None:
+    """The connection stays, and the next message arrives."""
+    with to_peer(worker, peer) as (client, stream):
+        with armed(warm_guest.control, Fault("iucv.send", "rc", 9, name="PARTNER", times=1)):
+            assert client.try_send(b"lost").errno == errno.EPIPE
+        client.send(b"sent")
+        assert stream.recv(LIMIT) == b"sent"
+
+
+@pytest.mark.requirement("I6", "I10")
+def test_parameter_list_that_cp_refuses_ends_the_connection(
+    warm_guest: Guest, worker: Worker, peer: Peer
+) -> None:
+    """IPRCODE 21: the path has no leave for data there; EPIPE, and the partner is told."""
+    with to_peer(worker, peer) as (client, stream):
+        client.set_option(SO_IPRMDATA_MSG, 1).check()
+        with armed(warm_guest.control, Fault("iucv.send", "rc", 21, name="PARTNER", times=1)):
+            assert client.try_send(b"lost").errno == errno.EPIPE
+        assert stream.recv(LIMIT) == b""
+
+
+@pytest.mark.requirement("I8")
+@pytest.mark.parametrize(
+    ("code", "error"), [(1, errno.ENOTCONN), (2, errno.ECONNRESET), (9, errno.ENOTCONN)]
+)
+def test_shutdown_that_cannot_be_told(
+    warm_guest: Guest, worker: Worker, peer: Peer, code: int, error: int
+) -> None:
+    """The error number says why CP does not take the message; nothing can be sent any more."""
+    with to_peer(worker, peer) as (client, _):
+        with armed(warm_guest.control, Fault("iucv.send", "rc", code, name="PARTNER", times=1)):
+            assert client.shutdown(SHUT_WR).errno == error
+        assert client.try_send(b"late").errno == errno.EPIPE
+
+
+@pytest.mark.requirement("I17")
+def test_calls_without_memory_are_enomem(guest: Guest) -> None:
+    """socket(), connect() and send(): each allocation fails once; then a connection has data."""
+    worker = guest.agent.worker("sockets")
+    failing = Failing(guest)
+    errors = failing.each(
+        worker,
+        lambda batch: batch.call(Call.SOCKET, AF_IUCV, STREAM, 0),
+        lambda result: void(worker.close(result.ret).check()),
+    )
+    assert set(errors) == {0, errno.ENOMEM} or set(errors) == {0, errno.ENOMEM, errno.ENFILE}
+    at = address(GUEST, "SERVER")
+    with Socket.make(worker, STREAM, "SERVER") as server:
+        server.listen(1)
+        with Socket.make(worker, STREAM, "CLIENT") as client:
+            errors = failing.each(
+                worker, lambda batch: batch.call(Call.CONNECT, client.fd, at, len(at))
+            )
+            assert (
+                {0, errno.ENOMEM} <= set(errors) <= {0, errno.ENOMEM, errno.EFAULT, errno.EISCONN}
+            )
+            with server.accept() as accepted:
+                errors = failing.each(
+                    worker,
+                    lambda batch: batch.call(
+                        Call.SENDTO, client.fd, b"data", 4, MSG_NOSIGNAL, 0, 0
+                    ),
+                )
+                assert errno.EFAULT in errors
+                assert set(errors) <= {0, errno.ENOMEM, errno.ENOBUFS, errno.EFAULT}
+                assert accepted.recv_all(4 * errors[0]) == b"data" * errors[0]
+
+
+@pytest.mark.requirement("I17")
+def test_connections_without_memory_are_refused(guest: Guest) -> None:
+    """Whichever allocation fails of what a connection makes; the one after them is accepted."""
+    worker = guest.agent.worker("sockets")
+    failing = Failing(guest)
+    at = address(GUEST, "SERVER")
+    known = {0, errno.ECONNREFUSED, errno.EAGAIN, errno.ENETUNREACH, errno.ECONNRESET}
+
+    def error_of(number: int) -> int:
+        with Socket.make(worker, STREAM, "CLIENT") as client:
+            client.set_timeout(SO_SNDTIMEO, 1)
+            return failing.interrupted(
+                worker, number, lambda batch: batch.call(Call.CONNECT, client.fd, at, len(at))
+            ).errno
+
+    with Socket.make(worker, STREAM, "SERVER") as server:
+        server.listen(8)
+        errors = {error_of(number) for number in (1, 1, 2, 2, 3, 3, 4, 4)}
+        assert errors <= known and errno.ECONNREFUSED in errors
+    with pair(worker) as (client, accepted):
+        client.send(b"data")
+        assert accepted.recv(100) == b"data"

@@ -9,13 +9,17 @@ import struct
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pytest
 from applications import USERID, Application, Collection, declared
+from failing import Failing
 
 from zvmlab.cp.faults import Fault, armed
 from zvmlab.guest.guest import Guest
 
+if TYPE_CHECKING:
+    from conftest import Build
 
 SYSCTL = "/proc/sys/appldata"
 SECONDS = 60.0
@@ -337,6 +341,35 @@ def test_all_kinds_at_once(sysctls: Sysctls, collection: Collection) -> None:
         sysctls.set(name, 1)
     found = collection.sample()
     assert [one.product for one in found] == [product(n) for n in ("net_sum", "mem", "os")]
+
+
+@pytest.mark.requirement("A6")
+@pytest.mark.representative
+def test_interval_can_be_changed_while_the_timer_runs(
+    sysctls: Sysctls, collection: Collection
+) -> None:
+    """The data are gathered anew at the new interval, which is far shorter than the old one."""
+    sysctls.set("interval", 1_000_000)
+    sysctls.set("mem", 1)
+    sysctls.set("timer", 1)
+    first = sysctls.kernel(collection.sample(), "mem")
+    sysctls.set("interval", 10)
+    assert sysctls.get("interval") == "10"
+    deadline = time.monotonic() + SECONDS
+    while sysctls.kernel(collection.sample(), "mem").begun < first.begun + 3:
+        assert time.monotonic() < deadline, "the data have not been gathered anew"
+        sysctls.guest.agent.read_file("/proc/kallsyms")  # CPU time
+
+
+@pytest.mark.zvmlab(modules=("appldata_mem",))
+@pytest.mark.requirement("A11")
+def test_loading_without_memory_is_enomem(guest: Guest, program: Build) -> None:
+    """Each allocation fails once; then it can be loaded, and its sysctl is there."""
+    assert Failing(guest).loads(program, "appldata_mem")[errno.ENOMEM] > 0
+    guest.agent.modprobe("appldata_mem").check()
+    guest.agent.write_file(f"{SYSCTL}/mem", b"1\n")
+    assert [one["product-id"] for one in declared(guest)] == [product("mem")]
+    guest.agent.write_file(f"{SYSCTL}/mem", b"0\n")
 
 
 # What the kernel does against this: docs/upstream-kernel.md.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from failing import Failing, thread_named
 from waiting import LIMIT, wait_until
 from zvmlab.cp.control import CpResponse, decode
 from zvmlab.cp.faults import Fault, armed
@@ -321,3 +322,29 @@ def test_guest_without_memory_takes_pages_back(guest: Guest) -> None:
     cmm.wait("pages", str(300 - (256 - 100)))
     assert cmm["timed_pages"] == "0"
     cmm.release_all()
+
+
+@pytest.mark.requirement("C3")
+def test_value_can_be_read_in_parts(cmm: Cmm) -> None:
+    """As much of the text as is asked for."""
+    cmm["timeout"] = "12345 67"
+    agent = cmm.guest.agent
+    fd = agent.open("/proc/sys/vm/cmm_timeout").check()
+    assert agent.read(fd, 3).data == b"123"
+    agent.close(fd).check()
+    assert cmm["timeout"] == "12345 67"
+
+
+@pytest.mark.requirement("C10")
+@pytest.mark.parametrize("name", ["pages", "timed_pages"])
+def test_target_is_what_there_is_memory_for(warm_guest: Guest, cmm: Cmm, name: str) -> None:
+    """If there is no page, or none for the list of pages, the thread is content with fewer."""
+    thread = thread_named(warm_guest, "cmmthread")
+    failing = Failing(warm_guest)
+    for number in (1, 2):
+        failing.thread(thread, number)
+        cmm[name] = "100"
+        wait_until(lambda: failing.has_failed(thread), "an allocation that fails")
+        assert cmm[name] == "0"
+    cmm[name] = "100"
+    cmm.wait(name, "100")

@@ -5,16 +5,24 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from failing import Failing, void
 
 from zvmlab.cp.faults import Fault, armed
 from zvmlab.guest.guest import Guest
 from zvmlab.monitor.steps import Log
 
+if TYPE_CHECKING:
+    from conftest import Build
+
 SYSFS = "/sys/devices/dcssblk"
+SOURCE = Path(__file__).parent / "modules" / "extmemcalls"
+OTHER_USER = "/tmp/extmemcalls.ko"
 PAGE = 4096
 TYPES = ("EW", "EN", "ER", "SW", "SN", "SR", "SC")
 READ_ONLY = ("ER", "SR", "SC")
@@ -524,3 +532,108 @@ def test_segments_of_the_parameter(guest: Guest) -> None:
     )
     for name in ("MINE", "OURS", "EW1"):
         assert attempt(guest, "remove", name) == 0
+
+
+@pytest.mark.requirement("B11")
+def test_loading_without_memory_is_enomem(lab: Guest, program: Build) -> None:
+    """Each allocation fails once; then it can be loaded, and has a disk."""
+    lab.agent.rmmod("dcssblk").check()
+    assert Failing(lab).loads(program, "dcssblk")[errno.ENOMEM] > 0
+    assert lab.agent.insmod("dcssblk").errno == 0
+    Block(lab, "MINE").set("add", "MINE")
+    assert loaded(lab) == {"MINE": False}
+
+
+@pytest.mark.requirement("B11")
+def test_disk_without_memory_is_none(lab: Guest) -> None:
+    """ENOMEM, and the log says so of a segment; then another disk can be added, and keeps data."""
+    worker = lab.agent.worker("adder")
+    fd = worker.open(f"{SYSFS}/add", os.O_WRONLY).check()
+    log = Log(lab.agent, "extmem")
+    errors = Failing(lab).each(
+        worker,
+        lambda batch: batch.write(fd, b"MINE"),
+        lambda result: void(attempt(lab, "remove", "MINE")),
+    )
+    worker.close(fd).check()
+    # Linux 6.1 leaves a device behind, so that its name is taken (EEXIST), and the segment loaded.
+    assert errors[errno.ENOMEM] > 0
+    assert set(errors) <= {0, errno.ENOMEM, errno.EFAULT, errno.EEXIST}
+    assert "There is not enough memory to load or query DCSS MINE" in log.texts()
+    block = Block(lab, "OURS")
+    block.set("add", "OURS")
+    block.write(0, BEFORE)
+    assert block.read(0, len(BEFORE)) == BEFORE
+    block.purge()
+
+
+@pytest.mark.requirement("B6")
+@pytest.mark.zvmlab(modules=("dcssblk", "ext4"), busybox=True)
+def test_a_file_system_without_copies(lab: Guest) -> None:
+    """With the option dax, files are the segment's own pages, which CP saves."""
+    content = bytes(range(256)) * 64
+    block = Block(lab, "MINE")
+    block.load(exclusive=True)
+    lab.agent.modprobe("ext4").check()
+    busybox(lab, "mke2fs", "-b", "4096", "/dev/dcssblk0")
+    busybox(lab, "mkdir", "-p", "/mnt")
+    mounted = lab.agent.mount("/dev/dcssblk0", "/mnt", "ext4", data="dax")
+    if mounted.errno == errno.EINVAL:
+        pytest.skip("the kernel has no DAX of dcssblk")
+    mounted.check()
+    lab.agent.write_file("/mnt/file", content, 0o600)
+    assert lab.agent.read_file("/mnt/file") == content
+    fd = lab.agent.open("/mnt/file", os.O_RDWR).check()
+    # Within a page: the rest of it stays.
+    lab.agent.pwrite(fd, b"changed", 5000).check()
+    changed = content[:5000] + b"changed" + content[5007:]
+    assert lab.agent.pread(fd, len(content), 0).data == changed
+    lab.agent.close(fd).check()
+    lab.agent.umount("/mnt").check()
+    # The disk has them, without the page cache of the file.
+    assert changed in block.read(0, MIB)
+    block.purge()
+
+
+@pytest.mark.requirement("B2", "B8")
+def test_segment_of_two_users_has_one_mode(lab: Guest, built_module: Callable[..., Path]) -> None:
+    """A module has it, too: the disk's mode stays; EPERM for a module that wants another one."""
+    lab.agent.write_file(OTHER_USER, built_module(SOURCE).read_bytes(), 0o600)
+    block, log = Block(lab, "MINE"), Log(lab.agent, "extmem")
+    block.set("add", "MINE")
+    # In the mode that it has already nothing is done.
+    block.set("MINE/shared", "1")
+    assert log.texts()[-1] == "DCSS MINE is already in the requested access mode"
+    assert lab.agent.insmod(OTHER_USER).errno == 0
+    # dcssblk does not say so; CP and the log do.
+    block.set("MINE/shared", "0")
+    assert log.texts()[-1] == "DCSS MINE is in use and cannot be reloaded"
+    assert loaded(lab) == {"MINE": False}
+    lab.agent.rmmod("extmemcalls").check()
+    block.set("MINE/shared", "0")
+    assert loaded(lab) == {"MINE": True}
+    assert lab.agent.insmod(OTHER_USER).errno == errno.EPERM
+    assert log.texts()[-1] == "DCSS MINE is already loaded in a different access mode"
+    assert lab.agent.insmod(OTHER_USER, {"exclusive": 1}).errno == 0
+    block.purge()
+    assert loaded(lab) == {"MINE": True}
+    lab.agent.rmmod("extmemcalls").check()
+    assert loaded(lab) == {}
+
+
+@pytest.mark.requirement("B8")
+def test_segment_that_is_not_loaded_is_left_alone(
+    lab: Guest, built_module: Callable[..., Path]
+) -> None:
+    """EINVAL for another mode; the log says that it is neither saved nor unloaded."""
+    lab.agent.write_file(OTHER_USER, built_module(SOURCE).read_bytes(), 0o600)
+    since, log = lab.agent.log_position(), Log(lab.agent, "extmem")
+    assert lab.agent.insmod(OTHER_USER, {"name": "NOSUCH"}).errno == errno.ENOENT
+    assert log.texts() == [
+        "Unloading unknown DCSS NOBODYS failed",
+        "Saving unknown DCSS NOBODYS failed",
+        "Querying a DCSS type failed with rc=44",
+        "DCSS NOSUCH cannot be loaded or queried",
+    ]
+    said = [line.text for line in lab.agent.dmesg(since)]
+    assert f"extmemcalls: another mode: {-errno.EINVAL}" in said

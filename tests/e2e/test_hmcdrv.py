@@ -8,12 +8,14 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
+from failing import Failing
 from waiting import LIMIT, wait_until
-from zvmlab.agent.calls import CallResult
-from zvmlab.agent.wire import Call
+from zvmlab.agent.calls import Bad, CallResult
+from zvmlab.agent.wire import BadKind, Call
 from zvmlab.agent.worker import Worker
 from zvmlab.base.errors import GuestPanic
 from zvmlab.cp.control import Control, decode
@@ -21,6 +23,9 @@ from zvmlab.cp.faults import Fault, armed
 from zvmlab.guest.config import QEMU
 from zvmlab.guest.guest import Guest
 from zvmlab.monitor.steps import READ, await_sleep, thread_of
+
+if TYPE_CHECKING:
+    from conftest import Build
 
 pytestmark = [
     pytest.mark.zvmlab(modules=("hmcdrv",)),
@@ -450,6 +455,37 @@ def test_reboot_forgets_what_was_asked_for(guest: Guest, device: Device, drive: 
     guest.agent.modprobe("hmcdrv").check()
     with Device(guest.agent.worker("hmc")) as again:
         assert again.get("images/kernel.img") == drive.read("images/kernel.img")
+
+
+@pytest.mark.requirement("F2", "F8")
+def test_position_is_moved_from_where_it_is(device: Device) -> None:
+    data = FILES["images/kernel.img"]
+    device.command("get images/kernel.img")
+    assert device.seek(50, os.SEEK_SET) == 50
+    assert device.seek(100, os.SEEK_CUR) == 150
+    assert device.seek(-30, os.SEEK_CUR) == 120
+    assert device.try_read(1000).data[:1000] == data[120:1120]
+    assert device.worker.lseek(device.fd, -1200, os.SEEK_CUR).errno == errno.EINVAL
+
+
+@pytest.mark.requirement("F8")
+def test_command_that_cannot_be_read_is_efault(device: Device) -> None:
+    """It is no command; the next one is."""
+    assert device.worker.write(device.fd, Bad(BadKind.UNMAPPED, 11)).errno == errno.EFAULT
+    assert device.try_read().errno == errno.EBADF
+    assert device.get("readme") == FILES["readme"]
+
+
+@pytest.mark.requirement("F11")
+def test_loading_without_memory_is_enomem(guest: Guest, drive: Drive, program: Build) -> None:
+    """Each allocation fails once; then it can be loaded, and reads a file."""
+    assert drive.files
+    guest.agent.modprobe("hmcdrv").check()
+    guest.agent.rmmod("hmcdrv").check()
+    assert Failing(guest).loads(program, "hmcdrv")[errno.ENOMEM] > 0
+    guest.agent.modprobe("hmcdrv").check()
+    with Device(guest.agent.worker("hmc")) as device:
+        assert device.get("readme") == FILES["readme"]
 
 
 # What the kernel's own hmcdrv does against this: docs/upstream-kernel.md.

@@ -644,3 +644,59 @@ def test_shell_from_outside(guest8: Guest, tmp_path: Path) -> None:
     assert b"42is" in done.stdout
     assert b"lnxhvc6 of LINUX001 is connected" in done.stderr
     assert getty.wait(LIMIT).check().stdout == b"0\n"
+
+
+@pytest.mark.requirement("H7")
+@pytest.mark.zvmlab(command_line="hvc_iucv=many")
+def test_number_that_is_none_is_one_terminal(guest: Guest) -> None:
+    """The kernel says so, and has the terminal that it has by default."""
+    said = "hvc_iucv: hvc_iucv= invalid parameter value 'many'"
+    assert said in [line.text for line in guest.agent.dmesg()]
+    with Peer(guest.control, "TESTER") as peer:
+        assert refused(peer, "lnxhvc1")
+        assert not refused(peer, "lnxhvc0")
+
+
+@pytest.mark.requirement("H5")
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ("ninechars", "hvc_iucv_allow= does not specify a valid z/VM user ID list"),
+        (",".join(["KEEPER"] * 501), "hvc_iucv_allow= specifies too many z/VM user IDs"),
+    ],
+    ids=["einval", "enospc"],
+)
+def test_list_that_is_wrong_from_the_beginning(
+    request: pytest.FixtureRequest,
+    zvmlab_kernel: str,
+    zvmlab_backend: str,
+    guest_pool: Pool,
+    names: str,
+    said: str,
+) -> None:
+    """The kernel says what is wrong, and has no terminal: nobody may connect by mistake."""
+    config = GuestConfig(
+        kernel=zvmlab_kernel, backend=zvmlab_backend, command_line=f"hvc_iucv_allow={names}"
+    )
+    with lent(request, guest_pool, config) as guest:
+        assert f"hvc_iucv: {said}" in [line.text for line in guest.agent.dmesg()]
+        with Peer(guest.control, "KEEPER") as keeper:
+            assert refused(keeper, "lnxhvc0")
+
+
+@pytest.mark.requirement("H11")
+@pytest.mark.zvmlab(cold=True, command_line="hvc_iucv=3")
+def test_kernel_without_a_buffer_for_interruptions_has_no_terminals(paused_guest: Guest) -> None:
+    """CP refuses DECLARE BUFFER to hvc_iucv, which asks first; who asks later gets it."""
+    fault = Fault("iucv.declare-buffer", "rc", 0x5C, nth=1)
+    with armed(paused_guest.control, fault) as rules:
+        paused_guest.boot()
+    assert rules[0].fired == 1
+    texts = [line.text for line in paused_guest.agent.dmesg()]
+    for said in (
+        "iucv: Defining an interrupt buffer on CPU 0 failed with 0x5c (Paging or storage error)",
+        "hvc_iucv: Registering IUCV handlers failed with error code=-5",
+    ):
+        assert said in texts
+    with Peer(paused_guest.control, "TESTER") as peer:
+        assert refused(peer, "lnxhvc0") and refused(peer, "lnxhvc2")

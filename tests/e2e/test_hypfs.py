@@ -7,6 +7,7 @@ The values are held against CP's commands and the guest's own view of itself.
 from __future__ import annotations
 
 import errno
+import os
 import re
 import struct
 import time
@@ -16,6 +17,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from failing import Failing
 
 from zvmlab.cp.faults import Fault, armed
 from zvmlab.cp.peer import Peer
@@ -273,3 +275,41 @@ def test_debugfs_has_each_cpus_time(guest: Guest) -> None:
         # Both are the time that the guest has been there, all of which a CPU has used.
         assert before * MICROSECONDS <= total < (after + 1) * MICROSECONDS
         assert (own, address) == (total, cpu)
+
+
+@pytest.mark.requirement("Y4")
+def test_guest_that_comes_between_two_questions_is_there(guest: Guest) -> None:
+    """The kernel asks for the size and then for the data; if they grow meanwhile, it asks again."""
+    with armed(guest.control, Fault("diag2fc.guests", "rc", 1, nth=2)) as rules:
+        with hypfs(guest):
+            assert number(guest, "systems/LINUX001/cpus/count") == 1
+    assert rules[0].fired == 1
+
+
+@pytest.mark.requirement("Y9")
+def test_update_without_memory_is_enomem(guest: Guest) -> None:
+    """The next one has everything again."""
+    failing = Failing(guest)
+    with hypfs(guest):
+        worker = guest.agent.worker("updater")
+        fd = worker.open(f"{HYPFS}/update", os.O_WRONLY).check()
+        errors = failing.each(worker, lambda batch: batch.write(fd, b"1"), again={errno.EBUSY})
+        worker.close(fd).check()
+        assert {0, errno.ENOMEM} <= set(errors) <= {0, errno.ENOMEM, errno.EFAULT}
+        update(guest)
+        assert number(guest, "systems/LINUX001/cpus/count") == 1
+        assert number(guest, "cpus/count") == 1
+
+
+@pytest.mark.requirement("Y9")
+@pytest.mark.parametrize("name", ["diag_2fc", "diag_0c"])
+def test_file_in_debugfs_without_memory_is_enomem(guest: Guest, name: str) -> None:
+    """Then it has CP's bytes."""
+    worker = guest.agent.worker("reader")
+    path = f"{FILES}/{name}"
+    length = len(guest.agent.read_file(path))
+    fd = worker.open(path).check()
+    errors = Failing(guest).each(worker, lambda batch: batch.pread(fd, 4096, 0))
+    worker.close(fd).check()
+    assert {0, errno.ENOMEM} <= set(errors) <= {0, errno.ENOMEM, errno.EFAULT}
+    assert len(guest.agent.read_file(path)) == length

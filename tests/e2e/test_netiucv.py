@@ -6,13 +6,17 @@ from __future__ import annotations
 import dataclasses
 import errno
 import hashlib
+import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import ip_packets
 import pytest
+from failing import Failing, void
 from ip_packets import ECHO_REPLY, ECHO_REQUEST, ICMP, Packet, answer, decode_echo, echo
 from netiucv_lab import (
     BUSYBOX,
+    DRIVER,
     MODULE,
     OTHER,
     OWN,
@@ -35,6 +39,9 @@ from zvmlab.cp.netiucv import Link, LinkRefused, accept, connect, pack
 from zvmlab.cp.peer import EventType, Peer
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
+
+if TYPE_CHECKING:
+    from conftest import Build
 
 pytestmark = pytest.mark.not_debug("it has no IP", coverage=True)
 IPADRJCT = 0x040000
@@ -643,3 +650,34 @@ def test_two_thousand_packets_each_way_in_order(link: Link, datagrams: Datagrams
         while len(found) < 50:
             found += map(from_guest, link.packets())
         assert found == [(first + n).to_bytes(2, "big") for n in range(50)]
+
+
+@pytest.mark.requirement("N13")
+def test_loading_without_memory_is_enomem(agent_guest: Guest, program: Build) -> None:
+    """Each allocation fails once; then it can be loaded, and makes an interface."""
+    agent_guest.agent.rmmod(MODULE).check()
+    assert Failing(agent_guest).loads(program, MODULE)[errno.ENOMEM] > 0
+    agent_guest.agent.modprobe(MODULE).check()
+    make(agent_guest.agent, PARTNER).check()
+    assert Interface(agent_guest).states == STATES["down"]
+
+
+@pytest.mark.requirement("N13")
+def test_interface_without_memory_is_none(agent_guest: Guest, peer: Peer) -> None:
+    """ENODEV or ENOMEM, and there is none; then one can be made, and connects."""
+    worker = agent_guest.agent.worker("maker")
+    fd = worker.open(f"{DRIVER}/connection", os.O_WRONLY).check()
+    errors = Failing(agent_guest).each(
+        worker,
+        lambda batch: batch.write(fd, PARTNER.encode()),
+        lambda result: void(remove(agent_guest.agent, "iucv0").check()),
+    )
+    worker.close(fd).check()
+    # Of the network device itself, ENOBUFS and EINVAL.
+    known = {0, errno.ENODEV, errno.ENOMEM, errno.EFAULT, errno.ENOBUFS, errno.EINVAL}
+    assert {0, errno.ENODEV, errno.ENOMEM} <= set(errors) <= known
+    make(agent_guest.agent, PARTNER).check()
+    interface = Interface(agent_guest)
+    interface.up()
+    with accept(peer):
+        reached(interface, STATES["up"])

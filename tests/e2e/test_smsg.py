@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 
+from failing import Failing
 from waiting import LIMIT, wait_until
 from zvmlab.agent.worker import Process
 from zvmlab.cp.control import CpResponse
@@ -249,3 +251,45 @@ def test_peers_are_users_with_classes_of_their_own(
         assert vmcp("MSG ADMIN hello").rc == 0
         heard = control.wait_event("console", LIMIT, user="ADMIN")
         assert heard.data["text"].endswith("* MSG FROM LINUX001: hello")
+
+
+@app
+@pytest.mark.requirement("U9")
+def test_loading_without_memory_is_enomem(guest: Guest, program: Build, events: Events) -> None:
+    """Each allocation fails once; then it can be loaded, and hears of a message."""
+    guest.agent.modprobe("smsgiucv_app").check()
+    guest.agent.rmmod("smsgiucv_app").check()
+    assert Failing(guest).loads(program, "smsgiucv_app")[errno.ENOMEM] > 0
+    guest.agent.modprobe("smsgiucv_app").check()
+    listener = events.listen(1)
+    with Peer(guest.control, "TESTER") as tester:
+        assert tester.cp("SMSG LINUX001 APP heard") == DONE
+    assert seen_by(listener) == ["TESTER APP heard"]
+
+
+@app
+@pytest.mark.requirement("U9")
+def test_message_without_memory_is_lost(guest: Guest, events: Events) -> None:
+    """Of the interruption, of its text, or of the event: the next one is whole."""
+    guest.agent.modprobe("smsgiucv_app").check()
+    failing, since = Failing(guest), guest.agent.log_position()
+    worker = guest.agent.worker("sender")
+    fd = worker.open("/dev/vmcp", os.O_RDWR).check()
+    listener = events.listen(100, last="last")
+    texts = [f"{number}-{turn}" for number in range(1, 7) for turn in range(3)]
+
+    def send(text: str) -> None:
+        message = f"SMSG * APP {text}".encode()
+        failing.interrupted(worker, int(text[0]), lambda batch: batch.write(fd, message)).check()
+
+    for text in texts:
+        send(text)
+    assert worker.write(fd, b"SMSG * APP last").check() > 0
+    worker.close(fd).check()
+    *heard, last = seen_by(listener)
+    assert last == "LINUX001 APP last"
+    assert heard == [one for one in map("LINUX001 APP {}".format, texts) if one in heard]
+    # At least the second of the three in a row.
+    assert len(heard) <= len(texts) - 4
+    said = [line.text for line in guest.agent.dmesg(since)]
+    assert any("out of memory" in text for text in said)

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
+from failing import Failing, void
 from vmlogrdr_lab import (
     ACCOUNT,
     DEVICES,
@@ -436,3 +437,34 @@ def test_driver_asks_what_it_may(guest_eg: Guest, vmcp_in: Callable[[Guest], Com
     """QUERY COMMAND RECORDING names the classes in which the guest may give it."""
     vmcp = vmcp_in(guest_eg)
     assert vmcp("QUERY COMMAND RECORDING ").text == "RECORDING IBMCLASS=E\n"
+
+
+@ALL
+@pytest.mark.requirement("L10")
+def test_attributes_can_be_switched_back(guest_eg: Guest, device: Device) -> None:
+    """With both at 1 again, open switches recording on, and close purges."""
+    agent, control = guest_eg.agent, guest_eg.control
+    for value in ("0", "1"):
+        for name in ("autorecording", "autopurge"):
+            assert set_attribute(agent, device, name, value) == 0
+            assert agent.read_file(attribute(device, name)) == f"{value}\n".encode()
+    with opened(agent, device):
+        assert queue(control, device).on
+        make(control, device.service, b"unread")
+    assert (queue(control, device).on, queue(control, device).count) == (False, 0)
+
+
+@pytest.mark.requirement("L22")
+def test_open_without_memory_leaves_the_device_closed(guest_eg: Guest) -> None:
+    """EIO if there is none for the path; then the device can be opened, and has the record."""
+    agent = guest_eg.agent
+    worker = agent.worker("opener")
+    errors = Failing(guest_eg).each(
+        worker,
+        lambda batch: batch.open(ACCOUNT.path),
+        lambda result: void(worker.close(result.ret).check()),
+    )
+    assert set(errors) == {0, errno.ENOMEM, errno.EFAULT, errno.EIO}
+    with opened(agent, ACCOUNT) as fd:
+        make(guest_eg.control, ACCOUNT.service, b"record")
+        assert read_record(agent, fd, 6) == framed(b"record")

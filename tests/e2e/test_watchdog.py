@@ -8,14 +8,18 @@ import errno
 import os
 import struct
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from failing import Failing
 
 from zvmlab.agent.agent import Agent
-from zvmlab.agent.calls import Both
+from zvmlab.agent.calls import Both, CallResult
 from zvmlab.cp.faults import Fault, armed
 from zvmlab.guest.guest import Guest
+
+if TYPE_CHECKING:
+    from conftest import Build
 
 MODULE, DEVICE = "diag288_wdt", "/dev/watchdog"
 # linux/watchdog.h
@@ -237,6 +241,8 @@ def test_refusal_reaches_the_program(guest: Guest) -> None:
     """A program interruption at INIT: open and keep-alive fail; at CANCEL the bomb stays."""
     agent, control = guest.agent, guest.control
     load(guest)
+    with armed(control, Fault("diag288.init", "pgm", SPECIFICATION)):
+        assert agent.open(DEVICE, os.O_WRONLY).errno == errno.EINVAL
     with opened(agent) as fd:
         with armed(control, Fault("diag288.init", "pgm", SPECIFICATION)):
             assert agent.ioctl(fd, KEEPALIVE).errno == errno.EINVAL
@@ -248,3 +254,43 @@ def test_refusal_reaches_the_program(guest: Guest) -> None:
     with opened(agent):
         pass
     assert bomb(guest) == NOTHING
+
+
+@pytest.mark.requirement("Z11")
+def test_cancel_that_cp_refuses_keeps_the_module_out(guest: Guest) -> None:
+    """Loading sets a time bomb that cannot be cancelled: EINVAL; Linux 7.2 tries when it boots."""
+    with armed(guest.control, Fault("diag288.cancel", "pgm", SPECIFICATION)) as rules:
+        error = guest.agent.modprobe(MODULE).errno
+    assert error == (errno.EINVAL if rules[0].fired else 0)
+    guest.agent.modprobe(MODULE)
+    with opened(guest.agent):
+        assert bomb(guest)["active"]
+    assert bomb(guest) == NOTHING
+
+
+@pytest.mark.requirement("Z12")
+def test_loading_without_memory_is_enomem(guest: Guest, program: Build) -> None:
+    """Each allocation fails once; then it can be loaded, and sets the time bomb."""
+    load(guest)
+    guest.agent.rmmod(MODULE).check()
+    assert Failing(guest).loads(program, MODULE)[errno.ENOMEM] > 0
+    load(guest)
+    with opened(guest.agent):
+        assert bomb(guest)["active"]
+
+
+@pytest.mark.requirement("Z12")
+def test_open_without_memory_is_enomem(guest: Guest) -> None:
+    """Nothing is set then, and the device can be opened afterwards."""
+    load(guest)
+    worker = guest.agent.worker("opener")
+
+    def undo(result: CallResult) -> None:
+        worker.write(result.ret, b"V").check()
+        worker.close(result.ret).check()
+
+    errors = Failing(guest).each(worker, lambda batch: batch.open(DEVICE, os.O_WRONLY), undo)
+    assert {0, errno.ENOMEM} <= set(errors) <= {0, errno.ENOMEM, errno.EFAULT}
+    assert bomb(guest) == NOTHING
+    with opened(guest.agent):
+        assert bomb(guest)["active"]
