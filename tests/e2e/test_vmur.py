@@ -10,8 +10,10 @@ import random
 import re
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from failing import Failing, void
 
 from zvmlab.agent.results import RunResult
 from zvmlab.build.guesttools import debian_program, debian_root
@@ -19,6 +21,9 @@ from zvmlab.cp.faults import Fault, armed
 from zvmlab.cp.spool import LINE, PRINTER, PUNCH, cards, files, limits, lines, put, read
 from zvmlab.guest.config import HERCULES, GuestConfig
 from zvmlab.guest.guest import Guest
+
+if TYPE_CHECKING:
+    from conftest import Build
 
 TOOL = "/usr/sbin/vmur"
 GCONV = "/usr/lib/s390x-linux-gnu/gconv"
@@ -377,3 +382,46 @@ def test_a_reboot_with_open_files(vmur: Guest) -> None:
     online(vmur, DEVICES[0])
     _await_node(vmur, RDR)
     assert tool(vmur, "re", "-t", "1", "-O").check().stdout == b"again\n"
+
+
+@pytest.mark.requirement("R15")
+def test_loading_without_memory_is_enomem(guest: Guest, program: Build) -> None:
+    """Each allocation fails once; then it can be loaded, and a device is set online."""
+    assert Failing(guest).loads(program, "vmur")[errno.ENOMEM] > 0
+    guest.agent.modprobe("vmur").check()
+    online(guest, DEVICES[0])
+    _await_node(guest, RDR)
+
+
+@pytest.mark.requirement("R15")
+def test_device_without_memory_stays_offline(vmur: Guest) -> None:
+    """Each allocation of setting the punch online fails once; then it is, and has a node."""
+    failing, worker = Failing(vmur), vmur.agent.worker("operator")
+    online(vmur, DEVICES[1], b"0")
+    fd = worker.open(f"/sys/bus/ccw/devices/{DEVICES[1]}/online", os.O_WRONLY).check()
+    errors = failing.each(
+        worker,
+        lambda batch: batch.write(fd, b"1"),
+        lambda result: online(vmur, DEVICES[1], b"0"),
+    )
+    worker.close(fd).check()
+    assert {0, errno.ENOMEM} <= set(errors), errors
+    online(vmur, DEVICES[1])
+    _await_node(vmur, PUN)
+
+
+@pytest.mark.requirement("R15")
+def test_records_without_memory_are_not_written(vmur: Guest) -> None:
+    """Each allocation and copy of open and of write fails once; then a record is written."""
+    failing, worker = Failing(vmur), vmur.agent.worker("writer")
+    errors = failing.each(
+        worker,
+        lambda batch: batch.open(PUN, os.O_WRONLY | os.O_NONBLOCK),
+        lambda result: void(worker.close(result.ret).check()),
+    )
+    assert {0, errno.ENOMEM} <= set(errors), errors
+    fd = worker.open(PUN, os.O_WRONLY | os.O_NONBLOCK).check()
+    errors = failing.each(worker, lambda batch: batch.write(fd, b"\x81" * 80))
+    assert {0, errno.ENOMEM, errno.EFAULT} <= set(errors), errors
+    assert worker.write(fd, b"\x81" * 80).check() == 80
+    worker.close(fd).check()
