@@ -425,3 +425,21 @@ def test_records_without_memory_are_not_written(vmur: Guest) -> None:
     assert {0, errno.ENOMEM, errno.EFAULT} <= set(errors), errors
     assert worker.write(fd, b"\x81" * 80).check() == 80
     worker.close(fd).check()
+
+
+@pytest.mark.requirement("R3")
+def test_reader_is_read_from_any_page(vmur: Guest) -> None:
+    """ESPIPE within a page, and for what is written."""
+    put(vmur.control, GUEST, cards(*(f"card {number}" for number in range(2 * CARDS_OF_A_PAGE))))
+    agent = vmur.agent
+    fd = agent.open(RDR, os.O_RDONLY | os.O_NONBLOCK).check()
+    pages = [agent.read(fd, PAGE).data for _ in range(2)]
+    assert agent.lseek(fd, 100).errno == errno.ESPIPE
+    assert agent.lseek(fd, 0, os.SEEK_END).errno == errno.EINVAL
+    for number in (1, 0):
+        assert agent.lseek(fd, number * PAGE).check() == number * PAGE
+        assert agent.read(fd, PAGE).data == pages[number]
+    agent.close(fd).check()
+    fd = agent.open(PUN, os.O_WRONLY | os.O_NONBLOCK).check()
+    assert agent.lseek(fd, 0).errno == errno.ESPIPE
+    agent.close(fd).check()
