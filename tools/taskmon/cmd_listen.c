@@ -185,15 +185,20 @@ int cmd_listen(int argc, char **argv)
 	static struct arguments arguments = { .buffer = KERNEL_BUFFER };
 	struct collector collector;
 	struct program program;
+	bool unknown;
 	int code;
 
-	if (cpus_read(&arguments.possible, "possible")) {
-		complain("/sys/devices/system/cpu/possible cannot be read: is /sys mounted?");
-		return EXIT_CANNOT_RUN;
-	}
+	/* Help and what is wrong with the words come first: they need no machine. */
+	unknown = cpus_read(&arguments.possible, "possible") != 0;
+	if (unknown)
+		memset(arguments.possible.is, true, sizeof(arguments.possible.is));
 	arguments.cpus = arguments.possible;
 	output_init(&arguments.output, TASKMON_ROW_TITLE, row_columns, ROW_COLUMNS);
 	command_parse(&line, argc, argv, &arguments);
+	if (unknown) {
+		complain("/sys/devices/system/cpu/possible cannot be read: is /sys mounted?");
+		return EXIT_CANNOT_RUN;
+	}
 	/* Before there is any thread: with these blocked every end is an orderly one. */
 	if (program_init(&program, arguments.program) || !collector_init(&collector)) {
 		complain("not enough memory to count messages");
