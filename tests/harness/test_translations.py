@@ -25,7 +25,6 @@ sys.path.insert(0, str(TREE / "ci"))
 import translations  # type: ignore[import]  # noqa: E402
 
 PO = TREE / "po/zh_CN/help.po"
-CHINESE = {"LANGUAGE": "zh_CN", "LC_ALL": "C.UTF-8"}
 TOOLS = ("monread", "taskmon", "dmmon")
 COMMANDS: dict[str, list[list[str]]] = {
     "monread": [[], ["export"]],
@@ -94,6 +93,15 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return prefix
 
 
+@pytest.fixture(scope="module")
+def chinese_user(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of a user whose locale is Chinese, which this machine need not know."""
+    folder = tmp_path_factory.mktemp("locales")
+    argv = ["localedef", "-i", "zh_CN", "-f", "UTF-8", "--no-archive", folder / "zh_CN.UTF-8"]
+    subprocess.run(argv, check=True, timeout=120, capture_output=True)
+    return {"LOCPATH": str(folder), "LC_ALL": "zh_CN.UTF-8", "LANGUAGE": ""}
+
+
 def says(
     program: Path, words: Sequence[str], locale: Mapping[str, str], data: bytes = b""
 ) -> tuple[int, str, str]:
@@ -110,12 +118,12 @@ def says(
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_help_of_tools(installed: Path, name: str) -> None:
+def test_help_of_tools(installed: Path, chinese_user: dict[str, str], name: str) -> None:
     """Every text of it is the one of the file; lines fit, and texts of options stand in their column."""
     program, texts = installed / "bin" / name, pairs()
     for words in COMMANDS[name]:
         english = says(program, [*words, "--help"], {"LC_ALL": "C"})
-        code, chinese, errors = says(program, [*words, "--help"], CHINESE)
+        code, chinese, errors = says(program, [*words, "--help"], chinese_user)
         assert (code, errors) == (0, "") == (english[0], english[2])
         said = "".join(chinese.split())
         begun = [one.partition("\v")[0] for one in texts if "".join(one.split())[:40]]
@@ -131,18 +139,18 @@ def test_help_of_tools(installed: Path, name: str) -> None:
                 assert len(match[0]) == 29
 
 
-def test_fields_of_tools(installed: Path) -> None:
+def test_fields_of_tools(installed: Path, chinese_user: dict[str, str]) -> None:
     """Names and units of a program's output stay; what they mean is translated."""
     words = ["watch", "--fields", "help"]
     english = says(installed / "bin/dmmon", words, {"LC_ALL": "C"})[1].splitlines()
-    chinese = says(installed / "bin/dmmon", words, CHINESE)[1].splitlines()
+    chinese = says(installed / "bin/dmmon", words, chinese_user)[1].splitlines()
     texts = pairs()
     assert len(english) == len(chinese) > 20
     for one, other in zip(english[:-1], chinese[:-1]):
         start, meaning = re.match(r"([* ] \S+ +)(.*?)(?: \([^()]*\))?$", one).groups()  # type: ignore[union-attr]
         assert other.startswith(start + texts[meaning])
     schema = ["watch", "--schema"]
-    assert says(installed / "bin/dmmon", schema, CHINESE) == says(
+    assert says(installed / "bin/dmmon", schema, chinese_user) == says(
         installed / "bin/dmmon", schema, {"LC_ALL": "C"}
     )
 
@@ -158,11 +166,13 @@ def test_fields_of_tools(installed: Path) -> None:
         ["--usage"],
     ],
 )
-def test_what_a_program_may_read_stays_english(installed: Path, words: list[str]) -> None:
+def test_what_a_program_may_read_stays_english(
+    installed: Path, chinese_user: dict[str, str], words: list[str]
+) -> None:
     """Messages, numbers and records are the same in every locale; so is --usage, which has only names."""
     data = stream(part(END))
     english = says(installed / "bin/monread", words, {"LC_ALL": "C"}, data)
-    assert says(installed / "bin/monread", words, CHINESE, data) == english
+    assert says(installed / "bin/monread", words, chinese_user, data) == english
     assert not re.search("[\u4e00-\u9fff]", "".join(english[1:]))
 
 
@@ -175,13 +185,15 @@ def test_locales_without_chinese(installed: Path, locale: dict[str, str]) -> Non
     assert says(program, ["--help"], locale) == says(program, ["--help"], {"LC_ALL": "C"})
 
 
-def test_catalogue_beside_the_program(installed: Path, tmp_path: Path) -> None:
+def test_catalogue_beside_the_program(
+    installed: Path, chinese_user: dict[str, str], tmp_path: Path
+) -> None:
     """As in a tree that was built; without it there is none for a program elsewhere."""
     program = shutil.copy(installed / "bin/monread", tmp_path / "monread")
-    english = says(program, ["--help"], CHINESE)[1]
+    english = says(program, ["--help"], chinese_user)[1]
     assert english == says(program, ["--help"], {"LC_ALL": "C"})[1]
     shutil.copytree(installed / "share/locale", tmp_path / "locale")
-    assert says(program, ["--help"], CHINESE)[1].startswith(pairs()["Usage:"])
+    assert says(program, ["--help"], chinese_user)[1].startswith(pairs()["Usage:"])
 
 
 # ---- the command
@@ -193,7 +205,7 @@ def chinese(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiled(tmp_path, "zvmlab")
     monkeypatch.setattr(translate, "folders", lambda: iter([tmp_path]))
     monkeypatch.setattr(translate, "_output_encoding", lambda: "utf-8")
-    for name, value in CHINESE.items():
+    for name, value in {"LANGUAGE": "zh_CN", "LC_ALL": "C.UTF-8"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("COLUMNS", "80")
 
