@@ -133,6 +133,23 @@ def test_row_of_another_emulator_needs_no_test() -> None:
     assert totals(alone).startswith("2 of 3 requirements shown")
 
 
+def test_row_of_another_kernel_needs_no_test() -> None:
+    """Tests that are skipped elsewhere, because no other kernel can do it, are no complaint."""
+    rows = dict(REQUIREMENTS.rows)
+    rows["M2"] = dataclasses.replace(rows["M2"], kernels=("trixie",))
+    requirements = dataclasses.replace(REQUIREMENTS, rows=rows)
+    mine = [result("test_m1_t1_a", PASSED, kernel) for kernel in ("bookworm", "trixie")]
+    mine += [result("test_m2_b", SKIPPED)]
+    for outcome, cell, shown in ((PASSED, "passed 1", 3), (SKIPPED, "skipped 1", 2)):
+        there = result("test_m2_b", outcome, "trixie")
+        made = dataclasses.replace(run(*mine, there), requirements=requirements)
+        assert [found.text for found in made.rows()[1].cells.values()] == ["–", cell]
+        assert totals(made).startswith(f"{shown} of 3 requirements shown")
+        assert bool(made.complaints()) == (outcome is SKIPPED)
+    alone = dataclasses.replace(run(*mine, columns=COLUMNS[:1]), requirements=requirements)
+    assert alone.complaints() == []
+
+
 def test_emulator_that_only_a_part_runs_in_needs_no_test_of_every_row() -> None:
     part = Column("bookworm", "upstream", "hercules", part=True)
     mine = [result("test_m1_m2_t1_all", PASSED)]

@@ -48,8 +48,8 @@ def test_our_own_list() -> None:
         "O": "con3215",
     }
     numbers = {
-        **{"M": 36, "P": 12, "B": 10, "Y": 8, "D": 37, "T": 29, "L": 21, "W": 18, "A": 10, "Z": 11},
-        **{"U": 8, "C": 9, "H": 14, "I": 16, "V": 10, "N": 12, "R": 14, "F": 10, "J": 4},
+        **{"M": 36, "P": 12, "B": 11, "Y": 9, "D": 37, "T": 29, "L": 22, "W": 18, "A": 11, "Z": 12},
+        **{"U": 9, "C": 10, "H": 14, "I": 17, "V": 10, "N": 13, "R": 15, "F": 11, "J": 4},
         **{"K": 12, "O": 3},
     }
     assert list(requirements.rows) == [
@@ -57,7 +57,7 @@ def test_our_own_list() -> None:
     ]
     assert requirements.rows["M28"].errnos == ("EOVERFLOW",)
     assert {row.row for row in requirements.rows.values() if "EIO" in row.errnos} == {
-        *("M5", "M25", "M30", "M34", "B7", "L8", "L13", "L15", "H4", "F1", "F5", "K6", "K7")
+        *("M5", "M25", "M30", "M34", "B7", "L8", "L13", "L15", "L22", "H4", "F1", "F5", "K6", "K7")
     }
     assert max(len(row.title) for row in requirements.rows.values()) <= 40
 
@@ -119,6 +119,13 @@ def test_error_numbers_of_a_test() -> None:
                 "row M2: emulators must be a list of qemu and hercules",
             )
             for value in ("[]", '["vm"]', "[1]", "[[]]", '"qemu"')
+        ),
+        *(
+            (
+                f'[M]\ntitle = "m"\n[M.2]\n{ROW}kernels = {value}\n',
+                "row M2: kernels must be a list of their names, such as coverage",
+            )
+            for value in ("[]", "[1]", "[[]]", '"coverage"')
         ),
     ],
 )

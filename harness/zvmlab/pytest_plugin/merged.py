@@ -100,6 +100,7 @@ def _requirements(groups: dict[str, str], rows: list[dict[str, Any]]) -> Require
             shown=str(row["shown"]),
             errnos=tuple(map(str, row["errnos"])),
             emulators=tuple(map(str, row["emulators"])),
+            kernels=tuple(map(str, row["kernels"])),
         )
         for row in rows
     ]

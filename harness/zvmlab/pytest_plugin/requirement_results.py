@@ -206,8 +206,9 @@ class Row:
 
     @property
     def untested(self) -> bool:
-        """Was there no test of it at all, where the run had an emulator that it is about?"""
-        there = any(column.backend in self.requirement.emulators for column in self.cells)
+        """Was there no test of it at all, where the run had a kernel and emulator that it is about?"""
+        about = self.requirement.is_about
+        there = any(about(column.kernel, column.backend) for column in self.cells)
         return there and all(cell.outcome is None for cell in self.cells.values())
 
     @property
@@ -253,7 +254,7 @@ class Run:
         first_only = bool(mine) and all(result.case.first_kernel for result in mine)
         cells: dict[Column, Cell] = {}
         for column in self.columns:
-            if column.backend not in requirement.emulators:
+            if not requirement.is_about(column.kernel, column.backend):
                 cells[column] = Cell({}, part=True)
                 continue
             other_kernel = first_only and column.kernel != self.columns[0].kernel
@@ -325,8 +326,8 @@ def head_of(shard: Shard, run: Run, strict: bool) -> Head:
             "columns": [list(column) for column in run.columns],
             "groups": dict(run.requirements.groups),
             "requirements": [
-                {**asdict(row), "errnos": list(row.errnos), "emulators": list(row.emulators)}
-                for row in rows
+                {name: list(value) if isinstance(value, tuple) else value for name, value in one}
+                for one in (asdict(row).items() for row in rows)
             ],
             "strict": strict,
         },

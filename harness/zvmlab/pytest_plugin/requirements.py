@@ -42,6 +42,12 @@ class Requirement:
     errnos: tuple[str, ...] = ()
     emulators: tuple[str, ...] = BACKENDS
     """Those that have what the row is about."""
+    kernels: tuple[str, ...] = ()
+    """Names of the kernels that have it; none: all."""
+
+    def is_about(self, kernel: str, backend: str) -> bool:
+        """Must a test show it there?"""
+        return backend in self.emulators and (not self.kernels or kernel in self.kernels)
 
 
 @dataclass(frozen=True)
@@ -133,7 +139,7 @@ def _row(path: Path, letter: str, number: str, fields: Any) -> Requirement:
         raise UsageError(
             f"requirements {path}: invalid row: [{letter}.{number}] (a number from 1 on)"
         )
-    for key in fields.keys() - {*_TEXTS, "errnos", "emulators"}:
+    for key in fields.keys() - {*_TEXTS, "errnos", "emulators", "kernels"}:
         raise UsageError(f"{where} has a field {key!r}, which no row has")
     for key in _TEXTS:
         if not isinstance(fields.get(key), str):
@@ -145,5 +151,18 @@ def _row(path: Path, letter: str, number: str, fields: Any) -> Requirement:
     known = isinstance(emulators, list) and set(BACKENDS).issuperset(map(str, emulators))
     if not known or not emulators:
         raise UsageError(f"{where}: emulators must be a list of {' and '.join(BACKENDS)}")
+    kernels = fields.get("kernels")
+    if kernels is not None and not _are_names(kernels):
+        raise UsageError(f"{where}: kernels must be a list of their names, such as coverage")
     texts = {key: fields[key] for key in _TEXTS}
-    return Requirement(name, **texts, errnos=tuple(errnos), emulators=tuple(emulators))
+    return Requirement(
+        name,
+        **texts,
+        errnos=tuple(errnos),
+        emulators=tuple(emulators),
+        kernels=tuple(kernels or ()),
+    )
+
+
+def _are_names(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, str) for one in value)
