@@ -65,10 +65,13 @@ class Failing:
     def _set(self, kind: str, name: str, value: int | str) -> None:
         self.guest.agent.write_file(f"{DEBUGFS}/{kind}/{name}", str(value).encode())
 
-    def loads(self, program: Callable[[str], os.PathLike[str]], name: str) -> Counter[int]:
+    def loads(
+        self, program: Callable[[str], os.PathLike[str]], name: str, also: Collection[int] = ()
+    ) -> Counter[int]:
         """Load a module again and again, until nothing fails; how often with which error number.
 
-        What it needs is there.  It is not loaded then.
+        What it needs is there.  It is not loaded then.  The numbers are those for a lack of memory
+        and a copy that fails, and what *also* names.
         """
         agent = self.guest.agent
         with open(program("failing"), "rb") as file:
@@ -76,7 +79,7 @@ class Failing:
         path = f"/lib/modules/{name}.ko"
         done = agent.run(["/tmp/failing", path, name], timeout=SECONDS).check()
         found = Counter(int(line.split()[1]) for line in done.stdout.decode().splitlines())
-        assert set(found) <= {0, errno.ENOMEM, errno.EFAULT}, found
+        assert set(found) <= {0, errno.ENOMEM, errno.EFAULT, *also}, found
         return found
 
     def each(

@@ -9,16 +9,23 @@ from __future__ import annotations
 import errno
 import re
 import time
+from collections import Counter
+from typing import TYPE_CHECKING
 
 import pytest
+from failing import Failing
 from vmlogrdr_lab import ACCOUNT, DIRECTORY, MODULE, PART, SECONDS, framed, opened, queue, texts
 
+from zvmlab.agent.results import ProgramFailed
 from zvmlab.agent.worker import Worker
 from zvmlab.cp.control import Control
 from zvmlab.cp.faults import Fault, armed
 from zvmlab.cp.recording import make, sever
 from zvmlab.guest.guest import Guest
 from zvmlab.monitor.steps import READ, await_sleep, settle, thread_of
+
+if TYPE_CHECKING:
+    from conftest import Build
 
 pytestmark = [
     pytest.mark.zvmlab(modules=(MODULE,), cp={"directory": DIRECTORY}),
@@ -187,3 +194,31 @@ def test_10_open_waits_for_ever_when_cp_does_not_answer(guest: Guest) -> None:
     assert rules[0].fired == 1
     opener.interrupt()
     assert await_sleep(guest.agent, thread, OPENAT) == "D"
+
+
+@pytest.mark.requirement("L22")
+@pytest.mark.kernel_defect(
+    11, "vmlogrdr: a load that fails is cleaned up twice", seen=r"assert [1-9][0-9]* == 0"
+)
+@pytest.mark.zvmlab(modules=(MODULE,), cp={"directory": DIRECTORY}, crashes=("panic",))
+def test_11_loading_without_memory_is_enomem(guest: Guest, program: Build) -> None:
+    """Each allocation fails once, and nothing is undone that was not done; then it can be loaded."""
+    failing = Failing(guest)
+    agent = guest.agent
+    since = agent.log_position()
+    agent.modprobe(MODULE).check()
+    agent.rmmod(MODULE).check()
+    errors: Counter[int] = Counter()
+    failed: ProgramFailed | None = None
+    try:
+        # EINVAL: a device without a name.
+        errors = failing.loads(program, MODULE, also=(errno.EINVAL,))
+    except ProgramFailed as error:
+        # An oops ends it, if what was freed is used again.
+        failed = error
+    lines = [line.text for line in agent.dmesg(since)]
+    assert lines.count("Unexpected driver unregister!") == 0
+    if failed is not None:
+        raise failed
+    assert errors[errno.ENOMEM] > 0
+    open_account(guest)
