@@ -129,6 +129,8 @@ START_TEST(json_of_any_bytes)
 	ck_assert_uint_eq(json_array_size(escaped), 1);
 	ck_assert_str_eq(json_string_value(json_array_get(escaped, 0)), "comm");
 	json_decref(line);
+	/* Not shown, and so not named: the text would be the second one of all. */
+	ck_assert_str_eq(written(ROWS_JSON, false, "pid", 1), "{\"pid\":42}\n");
 	fill("\0x", 2);
 	line = json_loads(written(ROWS_JSON, false, NULL, 1), JSON_ALLOW_NUL, NULL);
 	ck_assert_uint_eq(json_string_length(json_object_get(line, "comm")), 2);

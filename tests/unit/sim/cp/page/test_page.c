@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Pages that are out: the handshake of X'258', faults, what the guest is told, and when. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "fixture.h"
@@ -58,10 +60,15 @@ static enum cp_paging touch(unsigned int cpu, uint64_t addr)
 
 static void ck_external(unsigned int cpu, uint16_t subcode, uint64_t token)
 {
+	const size_t begun = fx.trace_len;
 	struct cp_external external;
+	char text[64];
 
 	ck_assert(cp_external_pending(fx.cp, cpu));
 	ck_assert(cp_external_take(fx.cp, cpu, &external));
+	snprintf(text, sizeof(text), "\"subcode\":\"%x\",\"parameter\":\"%" PRIx64 "\"", subcode,
+		 token);
+	ck_assert_ptr_nonnull(strstr(fx.trace + begun, text));
 	ck_assert_uint_eq(external.code, 0x2603);
 	ck_assert_uint_eq(external.subcode, subcode);
 	ck_assert_uint_eq(external.parameter, token);
