@@ -21,6 +21,10 @@ struct seen {
 	bool turned;
 	bool other_screen, hidden, cut;	/* ?1049, ?25, ?7 */
 	unsigned int strange;
+	/* A sequence that has begun; what a program writes may come in any pieces. */
+	enum { SEEN_PLAIN, SEEN_ESCAPE, SEEN_WORDS } state;
+	char words[16];
+	size_t words_len;
 };
 
 static inline void seen_clear(struct seen *seen, unsigned int row, unsigned int column)
@@ -68,32 +72,51 @@ static inline void seen_sequence(struct seen *seen, const char *words, char end)
 	}
 }
 
+static inline void seen_plain(struct seen *seen, char byte)
+{
+	if (byte == '\r') {
+		seen->column = 0;
+	} else if (byte == '\n') {
+		seen->row += seen->row < SEEN_ROWS - 1;
+	} else if (byte == 0x1b) {
+		seen->state = SEEN_ESCAPE;
+	} else if ((unsigned char)byte < ' ' || byte == 0x7f) {
+		seen->strange++;
+	} else {
+		if (!seen->column)
+			seen->reverse[seen->row] = seen->turned;
+		seen->line[seen->row][seen->column] = byte;
+		seen->column += seen->column < SEEN_COLUMNS - 1;
+	}
+}
+
+static inline void seen_escaped(struct seen *seen, char byte)
+{
+	seen->strange += byte != '[';
+	seen->state = byte == '[' ? SEEN_WORDS : SEEN_PLAIN;
+	seen->words_len = 0;
+}
+
+static inline void seen_word(struct seen *seen, char byte)
+{
+	if (byte && strchr("?0123456789;", byte)) {
+		if (seen->words_len < sizeof(seen->words) - 1)
+			seen->words[seen->words_len++] = byte;
+		return;
+	}
+	seen->words[seen->words_len] = '\0';
+	seen->state = SEEN_PLAIN;
+	seen_sequence(seen, seen->words, byte);
+}
+
 static inline void seen_take(struct seen *seen, const char *bytes, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		unsigned char byte = (unsigned char)bytes[i];
-		char words[16] = "";
-		size_t len = 0;
+	static void (*const take[])(struct seen *seen, char byte) = {
+		[SEEN_PLAIN] = seen_plain, [SEEN_ESCAPE] = seen_escaped, [SEEN_WORDS] = seen_word,
+	};
 
-		if (byte == '\r') {
-			seen->column = 0;
-		} else if (byte == '\n') {
-			seen->row += seen->row < SEEN_ROWS - 1;
-		} else if (byte == 0x1b && i + 1 < count && bytes[i + 1] == '[') {
-			for (i += 2; i < count && strchr("?0123456789;", bytes[i]); i++)
-				if (len < sizeof(words) - 1)
-					words[len++] = bytes[i];
-			if (i < count)
-				seen_sequence(seen, words, bytes[i]);
-		} else if (byte < ' ' || byte == 0x7f) {
-			seen->strange++;
-		} else {
-			if (!seen->column)
-				seen->reverse[seen->row] = seen->turned;
-			seen->line[seen->row][seen->column] = (char)byte;
-			seen->column += seen->column < SEEN_COLUMNS - 1;
-		}
-	}
+	for (size_t i = 0; i < count; i++)
+		take[seen->state](seen, bytes[i]);
 }
 
 /* The line that has this text; SEEN_ROWS if none has. */
