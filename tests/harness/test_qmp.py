@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from zvmlab.base.errors import EmulatorError, GuestPanic, Timeout
+from zvmlab.guest.lockstep import Lockstep
 from zvmlab.guest.qmp import Qmp, QmpError
 
 SECONDS = 60
@@ -216,3 +217,26 @@ def test_events_that_came_before_qemu_ended_are_there(server: Server) -> None:
         assert [qmp.arrived("GUEST_PANICKED") for _ in range(2)] == [wanted] * 2
         assert qmp.wait_event("RESUME")["event"] == "RESUME"
     assert qmp.arrived("GUEST_PANICKED") == wanted
+
+
+def test_an_order_does_not_wait_for_its_answer(server: Server) -> None:
+    """A guest that runs on may power off, and QEMU ends without having answered."""
+
+    def script(qemu: Server) -> None:
+        qemu.hello()
+        qemu.answer({})
+        qemu.answer({})
+        qemu.read()
+
+    server.play(script)
+    with Qmp(server.path, SECONDS) as qmp:
+        Lockstep(qmp).end()
+        with pytest.raises(EmulatorError, match="closed its socket while waiting for .*SHUTDOWN"):
+            qmp.wait_event("SHUTDOWN", timeout=SECONDS)
+    said = [(request["execute"], request.get("arguments")) for request in server.requests[1:]]
+    lockstep = {"path": "/objects/cp", "property": "lockstep"}
+    assert said == [
+        ("qom-set", {**lockstep, "value": True}),
+        ("qom-set", {**lockstep, "value": False}),
+        ("cont", None),
+    ]

@@ -34,7 +34,7 @@ class Lockstep:
             self._qmp.wait_event("STOP", timeout=max(0.0, limit - time.monotonic()))
 
     def end(self) -> None:
-        """Nothing more will come from outside: the guest runs freely from here."""
+        """Nothing more will come from outside: the guest runs freely, to its power-off."""
         with self._turn:
             self._qmp.execute("qom-set", {"path": _CP, "property": "lockstep", "value": False})
-            self._qmp.execute("cont")
+            self._qmp.order("cont")

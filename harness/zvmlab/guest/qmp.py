@@ -133,11 +133,28 @@ class Qmp:
         self, command: str, arguments: dict[str, Any] | None = None, timeout: float = ANSWER_SECONDS
     ) -> Any:
         """Run a command and return what it returns."""
+        limit = time.monotonic() + timeout
+        serial = self._send(command, arguments, timeout)
+        while True:
+            message = self._message(f"QEMU's answer to {command}", limit)
+            if "event" in message:
+                self.events.append(message)
+            elif message.get("id") == serial:
+                if "error" in message:
+                    reason = message["error"]
+                    raise QmpError(command, str(reason.get("class")), str(reason.get("desc")))
+                return message.get("return")
+
+    def order(self, command: str, timeout: float = ANSWER_SECONDS) -> None:
+        """Give a command and do not wait for the answer: QEMU may end before it gives one."""
+        self._send(command, None, timeout)
+
+    def _send(self, command: str, arguments: dict[str, Any] | None, timeout: float) -> int:
+        """Send a command; the number that its answer will have."""
         self._serial += 1
         request: dict[str, Any] = {"execute": command, "id": self._serial}
         if arguments:
             request["arguments"] = arguments
-        limit = time.monotonic() + timeout
         try:
             self._socket.setblocking(True)
             self._socket.settimeout(timeout)
@@ -150,15 +167,7 @@ class Qmp:
         finally:
             if self._socket.fileno() >= 0:
                 self._socket.setblocking(False)
-        while True:
-            message = self._message(f"QEMU's answer to {command}", limit)
-            if "event" in message:
-                self.events.append(message)
-            elif message.get("id") == self._serial:
-                if "error" in message:
-                    reason = message["error"]
-                    raise QmpError(command, str(reason.get("class")), str(reason.get("desc")))
-                return message.get("return")
+        return self._serial
 
     def arrived(self, *names: str) -> list[dict[str, Any]]:
         """The events of those names that have come so far, without waiting; they stay."""
