@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Data sets: placing in the segment, messages, replies, refusals. */
 #include "monitor_peer.h"
+#include "monitor/monitor_private.h"
 
 static char err[256];
 static uint8_t pattern[8192];
@@ -441,6 +442,27 @@ START_TEST(segment_sizes)
 }
 END_TEST
 
+/* Whose slot another set has kept takes the next that is free, and is found there. */
+START_TEST(slots_of_others_are_passed)
+{
+	const unsigned int kept = MON_MAX_USERS + 1;
+	struct monitor *m = fx.cp->monitor;
+	struct mon_set_info info;
+
+	for (unsigned int i = 0; i < kept; i++)
+		ck_assert_uint_eq(mon_set_new(m, MON_EVENT)->number, i + 1);
+	m->last_number = MON_MAX_SETS;
+	ck_assert_ptr_eq(mon_set_new(m, MON_SAMPLE), &m->set[1 + kept]);
+	ck_assert(monitor_set(fx.cp, MON_MAX_SETS + 1, &info));
+	ck_assert_uint_eq(info.number, MON_MAX_SETS + 1);
+	ck_assert_int_eq(info.kind, MON_SAMPLE);
+	for (unsigned int i = kept + 1; i < MON_MAX_SETS; i++)
+		ck_assert_ptr_nonnull(mon_set_new(m, MON_EVENT));
+	ck_assert_ptr_null(mon_set_new(m, MON_EVENT));
+	ck_assert_uint_eq(m->last_number, 2 * MON_MAX_SETS - kept);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("monitor sets");
@@ -459,6 +481,7 @@ int main(void)
 	tcase_add_test(tc, oldest_set_stays);
 	tcase_add_loop_test(tc, partition, 0, 2);
 	tcase_add_test(tc, wrap_around);
+	tcase_add_test(tc, slots_of_others_are_passed);
 	tcase_add_test(tc, out_of_order);
 	tcase_add_loop_test(sizes, segment_sizes, 0, 3);
 	tcase_add_test(sizes, refused_in_a_complete_trace);
