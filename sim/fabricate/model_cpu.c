@@ -61,7 +61,7 @@ static void spread_time(struct model *m, unsigned int type, uint64_t time, uint6
 		part = part / 8 * (7 + model_random(m) % 3) + part % 8;
 		part = smaller(smaller(part, room), left);
 		part = larger(part, left - smaller(left, others));
-		own = time > 0 ? portion(emulation, done, done + part, time) : 0;
+		own = portion(emulation, done, done + part, time);
 		cpu->step_user = part;
 		cpu->user_time += part;
 		assert(own <= part);

@@ -282,11 +282,13 @@ static inline uint64_t amount(uint64_t rate, uint64_t load, uint64_t ms, uint64_
 
 /*
  * Shares of @total by weight, each from the sums of weights before and with it, so
- * that they add up to it.
+ * that they add up to it.  Where nobody has a weight, nobody has a share.
  */
 static inline uint64_t portion(uint64_t total, uint64_t before, uint64_t with, uint64_t all)
 {
-	assert(before <= with && with <= all && all > 0);
+	assert(before <= with && with <= all);
+	if (all == 0)
+		return 0;
 	return (uint64_t)((unsigned __int128)total * with / all) -
 	       (uint64_t)((unsigned __int128)total * before / all);
 }

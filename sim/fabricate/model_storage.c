@@ -106,8 +106,7 @@ static void spread(struct model *m, uint32_t volumes)
 			portion(m->step_writes, done, done + 1, volumes);
 		device->starts += (moved + PAGES_A_START - 1) / PAGES_A_START;
 		m->step_starts += (moved + PAGES_A_START - 1) / PAGES_A_START;
-		device->slots_used =
-			slots > 0 ? portion(used, before, before + device->slots, slots) : 0;
+		device->slots_used = portion(used, before, before + device->slots, slots);
 		before += device->slots;
 		done++;
 	}
@@ -147,8 +146,7 @@ void model_storage(struct model *m, uint64_t ms)
 	}
 	/* What is not available is resident: more than is ever missing. */
 	missing = reserve - smaller(m->system.available, reserve);
-	if (missing > 0)
-		steal(m, smaller(missing, m->system.slots_free), resident);
+	steal(m, smaller(missing, m->system.slots_free), resident);
 	m->system.slots_free = slots - m->system.slots_used;
 	m->system.used_frames = m->system.pageable - m->system.available;
 	spread(m, volumes);
