@@ -151,6 +151,9 @@ $(addprefix $(BUILD)/unit/test_,tool_text tool_rows dms_storage export_metrics m
 $(BUILD)/unit/test_tool_interval: WRAPPED := signal sigprocmask signalfd timerfd_create timerfd_settime poll read
 $(BUILD)/unit/test_tool_proc: WRAPPED := $(STORAGE)
 
+# A command line that cannot be read.
+$(BUILD)/unit/test_tool_command_line: WRAPPED := argp_parse
+
 # Where a program is, and so its catalogue.
 $(BUILD)/unit/test_tool_translate: WRAPPED := $(STORAGE) readlink
 

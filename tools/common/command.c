@@ -45,7 +45,7 @@ void command_parse(const struct command_line *line, int argc, char **argv, void 
 	error = command_line_parse(line, ARGP_IN_ORDER, argc, argv, arguments);
 	if (error) {
 		complain("the command line cannot be read: %s", strerror(error));
-		exit(EXIT_USAGE);
+		exit(EXIT_FAILED);
 	}
 }
 

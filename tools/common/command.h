@@ -30,7 +30,7 @@ int tool_main(const struct tool *tool, int argc, char **argv);
 
 /*
  * command_line_parse() for a command; where the words are wrong it ends the program with
- * EXIT_USAGE, after --help and --usage with EXIT_PASS.
+ * EXIT_USAGE, after --help and --usage with EXIT_PASS, and without memory with EXIT_FAILED.
  */
 void command_parse(const struct command_line *line, int argc, char **argv, void *arguments);
 

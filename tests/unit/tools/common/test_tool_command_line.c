@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Command lines as tables: what options and words become, and what is said of wrong ones. */
 #include <check.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +9,27 @@
 #include <unistd.h>
 
 #include "check_run.h"
+#include "command.h"
 #include "command_line.h"
+#include "exit_code.h"
 #include "said.h"
 
 #define USAGE 9		/* no exit code of anybody else */
 #define WORDS_MAX 8
+
+/* The error that argp has, 0: none. */
+static error_t argp_error_number;
+
+error_t __real_argp_parse(const struct argp *argp, int argc, char **argv, unsigned int flags,
+			  int *index, void *input);
+error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsigned int flags,
+			  int *index, void *input);
+error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsigned int flags,
+			  int *index, void *input)
+{
+	return argp_error_number ? argp_error_number :
+				   __real_argp_parse(argp, argc, argv, flags, index, input);
+}
 
 struct shared {
 	uint64_t depth;
@@ -483,13 +500,35 @@ START_TEST(name_of_the_program)
 }
 END_TEST
 
+/* A command that cannot be read for want of memory was not wrong: it failed. */
+START_TEST(without_memory)
+{
+	static char name[] = "test";
+	char *argv[] = { name, NULL };
+	struct arguments arguments = { 0 };
+	struct said said = said_begin(2);
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		argp_error_number = ENOMEM;
+		command_parse(&two, 1, argv, &arguments);
+		_exit(99);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, EXIT_FAILED << 8);
+	ck_assert_str_eq(strchr(said_end(&said), ':'),
+			 ": the command line cannot be read: Cannot allocate memory\n");
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		each_kind, widths, most_rows, words_that_are_no_names, options_of_a_part,
 		a_program_has_all_words_after_it, many_words_and_options_between,
 		options_after_words, what_is_wrong_is_said, help, version, usage, most_words,
-		name_of_the_program,
+		name_of_the_program, without_memory,
 	};
 
 	return check_run("tool command_line", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
