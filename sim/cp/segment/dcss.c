@@ -342,9 +342,8 @@ static void dcss_reset(struct cp *cp)
 
 static void dcss_fini(struct cp *cp)
 {
-	for (unsigned int i = 0; cp->dcss && i < CP_MAX_SEGMENTS; i++)
-		if (cp->dcss->slot[i].defined)
-			dcss_saved_close(cp->dcss, &cp->dcss->slot[i]);
+	if (cp->dcss)
+		dcss_saved_close_all(cp->dcss, CP_MAX_SEGMENTS);
 	free(cp->dcss);
 	cp->dcss = NULL;
 }

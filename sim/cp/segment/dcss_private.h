@@ -57,7 +57,10 @@ bool dcss_page_is_zero(const uint8_t *page);
 /* dcss_saved.c */
 /** Room for the contents of a segment in its slot of @table; false without memory. */
 bool dcss_saved_open(struct dcss_table *table, const struct dcss *segment);
+/** Gives back the room that dcss_saved_open() found. */
 void dcss_saved_close(struct dcss_table *table, const struct dcss *segment);
+/** The same for each of the first @slots slots that is defined. */
+void dcss_saved_close_all(struct dcss_table *table, unsigned int slots);
 /** The byte at @offset from the segment's start, which a range must have. */
 uint8_t *dcss_saved(const struct cp *cp, const struct dcss *segment, uint64_t offset);
 /** The guest gets the segment, and has given it back. */

@@ -40,10 +40,16 @@ void dcss_saved_close(struct dcss_table *table, const struct dcss *segment)
 {
 	uint8_t **saved = &table->saved[segment - table->slot];
 
-	assert(segment >= table->slot && segment < table->slot + CP_MAX_SEGMENTS);
-	if (*saved)
-		munmap(*saved, dcss_content_size(segment));
+	assert(segment >= table->slot && segment < table->slot + CP_MAX_SEGMENTS && *saved);
+	munmap(*saved, dcss_content_size(segment));
 	*saved = NULL;
+}
+
+void dcss_saved_close_all(struct dcss_table *table, unsigned int slots)
+{
+	for (unsigned int i = 0; i < slots; i++)
+		if (table->slot[i].defined)
+			dcss_saved_close(table, &table->slot[i]);
 }
 
 uint8_t *dcss_saved(const struct cp *cp, const struct dcss *segment, uint64_t offset)

@@ -110,12 +110,10 @@ static bool take_table(struct cp *cp, struct dcss_table *next)
 	       (!next->slot[i].defined || dcss_saved_open(next, &next->slot[i])))
 		i++;
 	if (i < CP_MAX_SEGMENTS) {
-		while (i-- > 0)
-			dcss_saved_close(next, &next->slot[i]);
+		dcss_saved_close_all(next, i);
 		return false;
 	}
-	for (i = 0; i < CP_MAX_SEGMENTS; i++)
-		dcss_saved_close(cp->dcss, &cp->dcss->slot[i]);
+	dcss_saved_close_all(cp->dcss, CP_MAX_SEGMENTS);
 	*cp->dcss = *next;
 	dcss_loaded_changed(cp);
 	return true;
