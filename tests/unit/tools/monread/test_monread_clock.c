@@ -146,6 +146,8 @@ START_TEST(round_times_of_a_zone)
 {
 	ck_assert(clock_set_zone("Asia/Kathmandu"));
 	ck_ticks(MONDAY, MONDAY + 7200, "06:00 06:30 07:00 07:30");
+	ck_assert(clock_set_zone("America/New_York"));
+	ck_ticks(MONDAY, MONDAY + 7200, "19:00 19:30 20:00 20:30 21:00");
 	ck_assert(clock_set_zone("Europe/Berlin"));
 	ck_ticks(SPRING - 7200, SPRING + 7200, "03-29 01:00 03:00 04:00 05:00");
 	ck_ticks(AUTUMN - 7200, AUTUMN + 7200, "01:00 01:30 02:00 02:30 03:00 03:30 04:00");
