@@ -98,6 +98,11 @@ static void fold(struct activity *f)
 	f->in_last = f->merged;
 }
 
+double activity_rate(uint64_t count, uint64_t time)
+{
+	return time ? (double)count * (double)TOD_SECOND / (double)time : 0;
+}
+
 /* Each has its busiest interval. */
 static void note_devices(struct activity *f)
 {
@@ -109,7 +114,7 @@ static void note_devices(struct activity *f)
 		if (!starts)
 			continue;
 		device->starts_before = device->starts;
-		rate = f->now.time ? (double)starts * (double)TOD_SECOND / (double)f->now.time : 0;
+		rate = activity_rate(starts, f->now.time);
 		device->most = rate > device->most ? rate : device->most;
 	}
 }

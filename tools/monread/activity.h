@@ -185,6 +185,8 @@ extern const char *const activity_state_names[USER_STATES];
 const char *activity_user_name(const struct user_activity *user, char name[ACTIVITY_NAME_SIZE]);
 /* EBCDIC, without the blanks at its end; at most 8 bytes.  UTF-8; "" if it is all zeros. */
 const char *activity_text(const uint8_t *ebcdic, uint8_t len, char name[ACTIVITY_NAME_SIZE]);
+/* So many in a TOD clock's @time, by the second; 0 where no time has passed. */
+double activity_rate(uint64_t count, uint64_t time);
 /* I/Os of all devices but paging volumes: those that users wait for as I/O. */
 uint64_t activity_user_starts(const struct activity *f);
 /* Milliseconds that users waited for an I/O on the average; below 0: it is not known. */

@@ -232,10 +232,7 @@ static double most_starts(const struct activity *f)
 	double most = 0;
 
 	for (unsigned int i = 0; i < f->buckets; i++) {
-		const struct bucket *bucket = &f->bucket[i];
-		const double rate = bucket->time ? (double)bucket->starts * (double)TOD_SECOND /
-							   (double)bucket->time :
-						   0;
+		const double rate = activity_rate(f->bucket[i].starts, f->bucket[i].time);
 
 		most = rate > most ? rate : most;
 	}

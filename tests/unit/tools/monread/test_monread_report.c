@@ -282,6 +282,22 @@ START_TEST(responses)
 }
 END_TEST
 
+/* The first interval has no begin, and is none of the busiest. */
+START_TEST(responses_of_devices_that_do_little)
+{
+	device(60, 0x1000, 100);
+	interval_ends(60);
+	device(160, 0x1000, 150);
+	interval_ends(160);
+	device(260, 0x1000, 160);
+	interval_ends(260);
+	make(REPORT_RESPONSES);
+	ck_row(0, "(all)|60|0.3|0.5||");
+	ck_row(1, "1000|60|0.3|0.5||");
+	ck_assert_uint_eq(report.rows, 2);
+}
+END_TEST
+
 START_TEST(volumes)
 {
 	make(REPORT_VOLUMES);
@@ -459,8 +475,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		numbers, waits, waits_of_all, responses, volumes, user_paging, load, short_records,
-		as_text,
+		numbers, waits, waits_of_all, responses, responses_of_devices_that_do_little,
+		volumes, user_paging, load, short_records, as_text,
 	};
 
 	return check_run("monread report", start, NULL, tests, sizeof(tests) / sizeof(tests[0]));

@@ -59,6 +59,9 @@ START_TEST(signal_shutdown)
 	ck_asked(1, "signal-shutdown");
 	ck_operator("SIG SHUT LINUX001 WITHIN 300", 0, "");
 	ck_asked(2, "signal-shutdown");
+	ck_operator("SIGNAL SHUTDOWN LINUX001 WITHIN 1", 0, "");
+	ck_operator("SIGNAL SHUTDOWN LINUX001 WITHIN 65535", 0, "");
+	ck_asked(4, "signal-shutdown");
 	ck_operator("SIGNAL", 26, MISSING("SIG"));
 	ck_operator("SIGNAL STOP", 3, INVALID("SIG", "STOP"));
 	ck_operator("SIGNAL SHUTDOWN", 20, "HCPSIG020E Userid missing or invalid\n");
@@ -67,8 +70,9 @@ START_TEST(signal_shutdown)
 	ck_operator("SIGNAL SHUTDOWN LINUX001 SOON", 3, INVALID("SIG", "SOON"));
 	ck_operator("SIGNAL SHUTDOWN LINUX001 WITHIN", 26, MISSING("SIG"));
 	ck_operator("SIGNAL SHUTDOWN LINUX001 WITHIN 0", 3, INVALID("SIG", "0"));
+	ck_operator("SIGNAL SHUTDOWN LINUX001 WITHIN 65536", 3, INVALID("SIG", "65536"));
 	ck_operator("SIGNAL SHUTDOWN LINUX001 WITHIN 5 X", 3, EXTRA("SIG", "X"));
-	ck_assert_uint_eq(fx.events[CP_EVENT_MACHINE], 2);
+	ck_assert_uint_eq(fx.events[CP_EVENT_MACHINE], 4);
 	with_classes("C");
 	ck_guest("SIGNAL SHUTDOWN *", 0, "");
 	ck_assert_uint_eq(fx.events[CP_EVENT_MACHINE], 1);

@@ -543,6 +543,30 @@ START_TEST(peers_of_a_damaged_image)
 }
 END_TEST
 
+/* A peer that the image makes has as many paths as one can have, and no more. */
+START_TEST(peer_with_most_paths)
+{
+	struct state saved = { 0 };
+	struct note c;
+	uint8_t *name;
+
+	note_user(&c, "MOST", CP_MAX_PATHS);
+	iucv_part.state(fx.cp, &saved);
+	name = memmem(saved.data, saved.len, "MOST", sizeof("MOST"));
+	ck_assert_ptr_nonnull(name);
+	for (uint32_t more = 0; more < 2; more++) {
+		fx_teardown();
+		fx_setup_with(options);
+		/* The name is 8 bytes and a zero, the paths follow. */
+		ck_assert_uint_eq(get_be32(name + 9), CP_MAX_PATHS);
+		put_be32(name + 9, CP_MAX_PATHS + more);
+		ck_assert(load_part(saved.data, saved.len) == (more == 0));
+		ck_assert((iucv_user_find(fx.cp, "MOST") != NULL) == (more == 0));
+	}
+	free(saved.data);
+}
+END_TEST
+
 /* Users come in the image's order, unless it is damaged: then the order stays as it is. */
 START_TEST(order_of_users)
 {
@@ -630,6 +654,7 @@ int main(void)
 	tcase_add_loop_test(tc, path_without_messages, 0, 2);
 	tcase_add_test(tc, partner_by_another_name);
 	tcase_add_test(tc, peers_of_a_damaged_image);
+	tcase_add_test(tc, peer_with_most_paths);
 	tcase_add_test(tc, order_of_users);
 	tcase_add_test(tc, unknown_peer_stays);
 	tcase_add_test(tc, service_with_an_event_left);
