@@ -76,9 +76,11 @@ static uint64_t field_value(const uint8_t *at, enum stats_field field, enum stat
 /* Version 15, and what the kernel calls so, has all that its layout has a place for. */
 static bool has_field(const struct stats *stats, enum stats_field field, size_t offset)
 {
+	const size_t bytes = fields[field].bytes;
+
 	if (stats->layout != STATS_WAITS_INSIDE && fields[field].since > stats->version)
 		return false;
-	return offset < stats->size && fields[field].bytes <= stats->size - offset;
+	return bytes <= stats->size && offset <= stats->size - bytes;
 }
 
 void stats_decode(struct stats *stats, const uint8_t *bytes, size_t size, enum stats_order order)
