@@ -238,12 +238,15 @@ START_TEST(count_that_does_not_fit)
 }
 END_TEST
 
-/* A loop has its counter in a register, which who gives his time slice away does not look at. */
+/*
+ * A loop has its counter in a register, which who gives his time slice away does not look at.
+ * What comes behind the registers counts for all.
+ */
 START_TEST(registers_that_count)
 {
-	static const struct { const char *call; unsigned int lines; } calls[] = {
-		{ "diag.44", TRACE_SAME_LINES + 1 }, { "diag.9c", TRACE_SAME_LINES + 1 },
-		{ "diag.08", 20 },
+	static const struct { const char *call; unsigned int ends, lines; } calls[] = {
+		{ "diag.44", 1, TRACE_SAME_LINES + 1 }, { "diag.9c", 1, TRACE_SAME_LINES + 1 },
+		{ "diag.08", 1, 20 }, { "diag.44", 2, 20 }, { "diag.9c", 2, 20 },
 	};
 	char line[200];
 
@@ -254,7 +257,7 @@ START_TEST(registers_that_count)
 		for (unsigned int i = 0; i < 20; i++) {
 			const int len = snprintf(line, sizeof(line), "{\"seq\":%u,\"tod\":\"1\","
 						 "\"cpu\":0,\"call\":\"%s\",\"gr\":[\"0\",\"%x\"],"
-						 "\"how\":\"done\"}", i, calls[c].call, i);
+						 "\"how\":%u}", i, calls[c].call, i, i % calls[c].ends);
 
 			trace_file_line(file, line, (size_t)len);
 		}
