@@ -10,8 +10,6 @@ static uint16_t cpu_types(const struct iucv_cpu *cpu)
 {
 	unsigned int types = 0;
 
-	if (!cpu->declared)
-		return 0;
 	if (cpu->mask & IUCV_MASK_MSG)
 		types |= 1u << IUCV_MSG_PENDING;
 	if (cpu->mask & IUCV_MASK_PRIO_MSG)
@@ -35,7 +33,7 @@ void iucv_cpu_changed(struct iucv *iucv, unsigned int cpu)
 	uint64_t bit = UINT64_C(1) << cpu;
 
 	assert(cpu < iucv->cp->config.cpus);
-	assert(((c->mask | c->control_mask) & ~IUCV_ALL_MASKS) == 0);
+	assert(((c->mask | c->control_mask) & ~(c->declared ? IUCV_ALL_MASKS : 0)) == 0);
 	c->types = cpu_types(c);
 	iucv->declared = c->declared ? iucv->declared | bit : iucv->declared & ~bit;
 	for (unsigned int t = 1; t < IUCV_TYPES; t++) {

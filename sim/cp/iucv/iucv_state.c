@@ -89,7 +89,9 @@ static void cpus_state(struct iucv *iucv, struct state *s)
 		state_u8(s, &cpu->mask);
 		state_u8(s, &cpu->control_mask);
 		state_require(s, cpu->buffer <= IUCV_LENGTH_MAX + 1u - IUCV_EVENT_SIZE);
-		state_require(s, ((cpu->mask | cpu->control_mask) & ~IUCV_ALL_MASKS) == 0);
+		/* Without a buffer no interruption may be enabled. */
+		state_require(s, ((cpu->mask | cpu->control_mask) &
+				  ~(cpu->declared ? IUCV_ALL_MASKS : 0)) == 0);
 	}
 }
 

@@ -296,6 +296,33 @@ START_TEST(damaged)
 }
 END_TEST
 
+/* Masks belong to a declared buffer; an image in which a CPU has only masks is refused. */
+START_TEST(masks_without_a_buffer)
+{
+	const struct iucv_cpu *cpu = &fx.cp->iucv->cpu[0];
+	uint8_t entry[] = { true, 0, 0, 0, 0, 0x40, 0x20 }, *at;
+	struct state saved = { 0 };
+
+	parm_zero()[IPMASK] = 0x40;
+	ck_cc(guest(IUCV_SET_MASK), 0);
+	parm_zero()[IPMASK] = 0x20;
+	ck_cc(guest(IUCV_SET_CONTROL_MASK), 0);
+	ck_assert(cpu->declared);
+	put_be32(entry + 1, cpu->buffer);
+	iucv_part.state(fx.cp, &saved);
+	at = memmem(saved.data, saved.len, entry, sizeof(entry));
+	ck_assert_ptr_nonnull(at);
+	at[0] = false;
+	ck_assert(!load_part(saved.data, saved.len));
+	at[5] = 0;
+	ck_assert(!load_part(saved.data, saved.len));
+	at[6] = 0;
+	ck_assert(load_part(saved.data, saved.len));
+	ck_assert(!cpu->declared);
+	free(saved.data);
+}
+END_TEST
+
 /* Of a message of the guest's: where each member of its block lies behind the target class. */
 enum { AT_FLAGS = 24, AT_CPU = 27, AT_BUFFER_HOST = 37, AT_BUFFER_LEN = 43, AT_ANSWER_HOST = 47,
        AT_ANSWER_LEN = 53 };
@@ -645,6 +672,7 @@ int main(void)
 	tcase_add_loop_test(tc, every_state, 0, STEPS);
 	tcase_add_test(tc, answer_in_the_image);
 	tcase_add_loop_test(tc, damaged, 0, 4);
+	tcase_add_test(tc, masks_without_a_buffer);
 	tcase_add_test(tc, longest_message);
 	tcase_add_test(tc, message_that_the_guest_cannot_have);
 	tcase_add_test(tc, more_messages_than_the_limit);
