@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* monread: what records add beside times and starts: states, paging, responses, the partition. */
+#include <assert.h>
 #include <string.h>
 
 #include "activity.h"
@@ -255,8 +256,8 @@ void activity_user(struct activity *f, struct user_activity *user,
 void activity_volume(struct activity *f, struct device_activity *device,
 		     const struct monrec_record *record)
 {
-	if (!bytes(f, record, FIELD_D3R4_WRITES))
-		return;
+	/* Who calls has read the I/Os, which are behind all of these. */
+	assert(bytes(f, record, FIELD_D3R4_WRITES));
 	device->is_paging = true;
 	copy_name(f, record, FIELD_D3R4_VOLUME, device->volume, sizeof(device->volume));
 	device->slots = value_or_none(f, record, FIELD_D3R4_SLOTS);
