@@ -209,9 +209,9 @@ int cp_config_copy(struct cp_config *to, const struct cp_config *from)
 {
 	assert(from->segments <= CP_MAX_SEGMENTS);
 	*to = *from;
-	for (unsigned int i = 0; i < from->segments; i++)
+	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++)
 		to->segment[i].file = NULL;
-	for (unsigned int i = 0; i < from->segments; i++) {
+	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
 		if (!from->segment[i].file)
 			continue;
 		to->segment[i].file = strdup(from->segment[i].file);

@@ -279,6 +279,7 @@ static bool record_group(struct model *m, enum cursor_group group, struct model_
 				return true;
 		return false;
 	}
+	assert(group == USERS);
 	/* 65,536 users of 1/64 µs each: about a millisecond. */
 	for (; *i < m->config.users; ++*i)
 		if (record_subject(m, &m->user[*i].s, EACH_USER,

@@ -61,7 +61,7 @@ enum interval_end interval_wait(struct interval *interval)
 	uint64_t passed = 0;
 
 	/* The timer ends this. */
-	while (poll(files, 2, -1) < 0)
+	while (poll(files, 2, -1) == -1)
 		if (errno != EINTR) {
 			failed("the timer cannot be waited for");
 			return INTERVAL_ERROR;
