@@ -140,6 +140,16 @@ static inline const char *ask(int fd, const char *request)
 	return read_line(fd);
 }
 
+/* The answer, without the events before it. */
+static inline const char *answer(int fd, const char *request)
+{
+	const char *line = ask(fd, request);
+
+	while (strncmp(line, "{\"event\"", 8) == 0)
+		line = read_line(fd);
+	return line;
+}
+
 #define ask_is(fd, request, answer) ck_assert_str_eq(ask(fd, request), answer)
 #define bad(desc) "{\"error\":{\"class\":\"BadRequest\",\"desc\":\"" desc "\"},\"id\":null}"
 #define wrong(desc) "{\"error\":{\"class\":\"BadArgument\",\"desc\":\"" desc "\"},\"id\":null}"

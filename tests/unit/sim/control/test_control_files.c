@@ -6,6 +6,7 @@
 #include "control_client.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -198,6 +199,33 @@ START_TEST(repeated)
 		   "\"outstanding\":2,\"elements\":[{\"domains\":32768,\"data\":\"AAEC\"}]}}",
 	       "{\"return\":{}}");
 	ck_assert_uint_eq(p->messages, 2);
+	close(fd);
+}
+END_TEST
+
+/* Where the segment has the data of each kind: nowhere before somebody reads it. */
+START_TEST(areas_of_the_segment)
+{
+	static const char query[] = "{\"execute\":\"query-monitor\"}";
+	static const char *const kinds[] = { "sample-config", "sample", "event-config", "event" };
+	char wanted[400] = "\"areas\":[", *end = wanted + strlen(wanted);
+	int fd = new_client();
+
+	ck_assert_ptr_nonnull(strstr(ask(fd, query), "\"areas\":[]"));
+	peer_user(0, WANT_BOTH, 5);
+	ask_is(fd, "{\"execute\":\"monitor-deliver\",\"arguments\":{\"kind\":\"event\",\"elements\":"
+		   "[{\"domains\":32768,\"data\":\"AAEC\"}]}}",
+	       "{\"return\":{\"set\":1,\"fate\":\"delivered\"}}");
+	for (unsigned int kind = 0; kind < MON_KINDS; kind++) {
+		struct mon_area_info area;
+
+		ck_assert(monitor_area(fx.cp, kind, &area));
+		end += sprintf(end, "%s{\"kind\":\"%s\",\"start\":%" PRIu64 ",\"size\":%" PRIu64
+			       ",\"used\":%d}", kind > 0 ? "," : "", kinds[kind], area.start,
+			       area.size, kind == MON_EVENT ? 4096 : 0);
+	}
+	strcpy(end, "]}}");
+	ck_assert_str_eq(strstr(ask(fd, query), "\"areas\""), wanted);
 	close(fd);
 }
 END_TEST
@@ -467,6 +495,7 @@ int main(void)
 	tcase_add_test(tc, made_up_by_seed);
 	tcase_add_test(tc, elements_of_each_kind);
 	tcase_add_test(tc, repeated);
+	tcase_add_test(tc, areas_of_the_segment);
 	tcase_add_test(tc, elements_that_are_refused);
 	tcase_add_test(tc, captured_once);
 	tcase_add_loop_test(tc, captured_to_a_full_disk, 0, 2);

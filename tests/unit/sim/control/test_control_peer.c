@@ -111,6 +111,23 @@ START_TEST(peer_without_storage)
 }
 END_TEST
 
+/* A peer that says nothing else has 64 paths. */
+START_TEST(paths_that_a_peer_has)
+{
+	static const char connect[] = "{\"execute\":\"peer-call\",\"arguments\":{\"peer\":\"BOB\","
+				      "\"function\":\"connect\",\"vmid\":\"ALICE\"}}";
+	int fd = new_client();
+	unsigned int paths = 0;
+
+	ask(fd, CREATE("\"name\":\"ALICE\",\"max-paths\":100"));
+	ask(fd, CREATE("\"name\":\"BOB\""));
+	while (strstr(answer(fd, connect), "\"cc\":0"))
+		paths++;
+	ck_assert_uint_eq(paths, 64);
+	close(fd);
+}
+END_TEST
+
 START_TEST(peer_goes_with_its_connection)
 {
 	int fd = new_client(), other = new_client();
@@ -567,6 +584,7 @@ int main(void)
 	tcase_add_test(tc, peer_gives_commands);
 	tcase_add_test(tc, peer_has_the_classes_given);
 	tcase_add_test(tc, peer_without_storage);
+	tcase_add_test(tc, paths_that_a_peer_has);
 	tcase_add_test(tc, peer_goes_with_its_connection);
 	tcase_add_test(tc, persistent_peer_is_taken_over);
 	tcase_add_test(tc, oldest_events_without_owner_are_lost);

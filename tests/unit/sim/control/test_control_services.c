@@ -13,16 +13,6 @@
 	"{\"execute\":\"" command "\",\"arguments\":{" arguments "}}"
 #define returned(value) "{\"return\":{" value "}}"
 
-/* The answer, without the events before it. */
-static const char *answer(int fd, const char *request)
-{
-	const char *line = ask(fd, request);
-
-	while (strncmp(line, "{\"event\"", 8) == 0)
-		line = read_line(fd);
-	return line;
-}
-
 #define answer_is(fd, request, wanted) ck_assert_str_eq(answer(fd, request), wanted)
 
 static void ck_part(int fd, const char *request, const char *part)
@@ -207,6 +197,22 @@ START_TEST(records)
 }
 END_TEST
 
+/* The bytes of the request, as the user gets them. */
+START_TEST(a_record_reaches_its_user)
+{
+	int fd = new_client();
+
+	answer_is(fd, RUN("recording-record", "\"service\":\"*ACCOUNT\",\"record\":\"QUJD\""),
+		  returned("\"queues\":1"));
+	ask(fd, RUN("peer-create", "\"name\":\"DISKACNT\""));
+	answer(fd, RUN("peer-call", "\"peer\":\"DISKACNT\",\"function\":\"connect\","
+				    "\"vmid\":\"*ACCOUNT\""));
+	ck_part(fd, RUN("peer-call", "\"peer\":\"DISKACNT\",\"function\":\"receive\","
+				     "\"path\":0,\"length\":80"), "\"data\":\"QUJD\"");
+	close(fd);
+}
+END_TEST
+
 START_TEST(buffers_of_application_data)
 {
 	struct appldata_buffer buffer = {
@@ -316,6 +322,7 @@ int main(void)
 	tcase_add_test(tc, page_defaults);
 	tcase_add_test(tc, guests_described_and_forgotten);
 	tcase_add_test(tc, records);
+	tcase_add_test(tc, a_record_reaches_its_user);
 	tcase_add_test(tc, buffers_of_application_data);
 	tcase_add_test(tc, time_bomb);
 	tcase_add_test(tc, selected_users);

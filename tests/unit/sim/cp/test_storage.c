@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "cp_private.h"
 #include "fixture.h"
 #include "segment/dcss_private.h"
 #include "zvmlab/state.h"
 #include "zvmlab/storage.h"
+#include "zvmlab/trace.h"
 
 /* fixture.h: storage at 0-4 MiB and 12-14 MiB, MONDCSS (SC) at 8-10 MiB. */
 #define HOLE 0x400000u
@@ -214,6 +216,26 @@ START_TEST(accesses_are_traced)
 }
 END_TEST
 
+/* Entries of tables are in a complete trace only, and what could not be read in none. */
+START_TEST(entries_are_traced_on_request)
+{
+	uint8_t bytes[8];
+
+	memcpy(fx_at(0x3000, 8), "\1\2\3\4\5\6\7\10", 8);
+	for (unsigned int full = 0; full < 2; full++) {
+		fx_teardown();
+		fx_setup_with(full ? (const char *const[]){ "trace-data", "full", NULL } : NULL);
+		memcpy(fx_at(0x3000, 8), "\1\2\3\4\5\6\7\10", 8);
+		trace_begin(fx.cp, 0, "test");
+		ck_assert_uint_eq(storage_read_entry(fx.cp, 0, 0x3000, bytes, 8), 0);
+		ck_assert_uint_eq(storage_read_entry(fx.cp, 0, 0xfffff000, bytes, 8), PGM_ADDRESSING);
+		trace_end(fx.cp);
+		ck_assert((strstr(fx.trace, "[\"3000\",\"0102030405060708\"]") != NULL) == full);
+		ck_assert_ptr_null(strstr(fx.trace, "fffff000"));
+	}
+}
+END_TEST
+
 static void save_storage(struct state *s)
 {
 	*s = (struct state){ .loading = false };
@@ -297,6 +319,7 @@ int main(void)
 	tcase_add_test(tc, sizes);
 	tcase_add_test(tc, highest_address_of_a_segment);
 	tcase_add_test(tc, accesses_are_traced);
+	tcase_add_test(tc, entries_are_traced_on_request);
 	tcase_add_test(tc, save_and_load);
 	tcase_add_test(tc, save_and_load_all_extents);
 	tcase_add_loop_test(tc, damaged_image, 0, sizeof(damage) / sizeof(damage[0]));

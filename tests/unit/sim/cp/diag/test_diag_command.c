@@ -75,6 +75,18 @@ START_TEST(only_whole_lines_are_stored)
 }
 END_TEST
 
+/* What a longer response has left behind the end of this one is nobody's. */
+START_TEST(response_after_a_longer_one)
+{
+	ck_cc(respond("QUERY USERID\nQUERY USERID\nQUERY USERID", BUFFER, 1024), 0);
+	ck_assert_uint_eq(fx.gr[5], 57);
+	memset(fx_at(BUFFER, 64), 0, 64);
+	ck_cc(respond("QUERY USERID", BUFFER, 57), 0);
+	ck_assert_uint_eq(fx.gr[5], 19);
+	ck_assert_uint_eq(*fx_at(BUFFER + 19, 1), 0);
+}
+END_TEST
+
 START_TEST(return_code_is_cps_message)
 {
 	ck_cc(respond("NONSENSE", BUFFER, 1024), 0);
@@ -295,6 +307,7 @@ int main(void)
 	tcase_add_test(tc, response_fits);
 	tcase_add_test(tc, response_just_fits);
 	tcase_add_test(tc, only_whole_lines_are_stored);
+	tcase_add_test(tc, response_after_a_longer_one);
 	tcase_add_test(tc, return_code_is_cps_message);
 	tcase_add_test(tc, no_command);
 	tcase_add_test(tc, response_across_pages);

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "cp_private.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/trace.h"
 
@@ -354,6 +355,23 @@ START_TEST(reports)
 }
 END_TEST
 
+/* A rule for any path names none. */
+START_TEST(path_in_the_trace)
+{
+	struct fault_rule rule = { .point = FAULT_INTERRUPT, .path = FAULT_ANY_PATH };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		fx.trace_len = 0;
+		trace_begin(fx.cp, 0, "test");
+		fault_trace_rule(fx.cp, &rule);
+		trace_end(fx.cp);
+		ck_assert((strstr(fx.trace, "\"path\":\"9\"") != NULL) == i);
+		ck_assert((strstr(fx.trace, "\"path\"") != NULL) == i);
+		rule.path = 9;
+	}
+}
+END_TEST
+
 /* A new rule has none of its fields; what one of them is given stays in that one. */
 START_TEST(fields_of_a_new_rule)
 {
@@ -393,6 +411,7 @@ int main(void)
 	tcase_add_test(tc, agent_is_exempt_unless_named);
 	tcase_add_test(tc, first_rule_wins_and_all_count);
 	tcase_add_test(tc, reports);
+	tcase_add_test(tc, path_in_the_trace);
 	tcase_add_test(tc, fields_of_a_new_rule);
 	suite_add_tcase(suite, tc);
 	return check_run_suite(suite);

@@ -2,6 +2,7 @@
 /* IUCV: moving data; buffer and answer lists, and hostile ones. */
 #include <stdlib.h>
 
+#include "cp_private.h"
 #include "iucv_check.h"
 
 #define LIST 0x20000u
@@ -245,6 +246,39 @@ START_TEST(hostile_lists)
 }
 END_TEST
 
+/* A guest with 3 GiB: the pages on both sides of what IUCV can address. */
+static uint8_t pages[2 * CP_PAGE_SIZE];
+static void *(*map)(void *opaque, int cpu, uint64_t addr, uint64_t len);
+
+static void *map_pages(void *opaque, int cpu, uint64_t addr, uint64_t len)
+{
+	const uint64_t begin = 0x80000000 - CP_PAGE_SIZE;
+
+	if (addr >= begin && addr - begin < sizeof(pages))
+		return pages + (addr - begin);
+	return map(opaque, cpu, addr, len);
+}
+
+START_TEST(list_that_iucv_cannot_address)
+{
+	uint8_t *const list = pages + CP_PAGE_SIZE;
+
+	refill();
+	put_be32(list - 8, DATA);
+	put_be32(list - 4, 16);
+	put_be32(list, DATA);
+	put_be32(list + 4, 16);
+	fx.cp->config.extent[0].size = UINT64_C(3) << 30;
+	map = fx.cp->host.map;
+	fx.cp->host.map = map_pages;
+	ck_pgm(guest_receive(IPBUFLST, 0x80000000 - 8, 32), PGM_ADDRESSING);
+	fx.cp->host.map = map;
+	/* Where this is replayed there are no such pages. */
+	fclose(fx.recording);
+	fx.recording = NULL;
+}
+END_TEST
+
 /* A list that is its own buffer: the second entry is overwritten before it is read. */
 START_TEST(list_overwrites_itself)
 {
@@ -374,6 +408,7 @@ int main(void)
 	tcase_add_test(tc, senders_buffer_is_bad);
 	tcase_add_test(tc, answer_area_is_bad);
 	tcase_add_test(tc, hostile_lists);
+	tcase_add_test(tc, list_that_iucv_cannot_address);
 	tcase_add_test(tc, list_overwrites_itself);
 	tcase_add_test(tc, list_gets_a_bad_length);
 	tcase_add_test(tc, list_turns_bad);

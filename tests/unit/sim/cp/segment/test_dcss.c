@@ -386,6 +386,23 @@ START_TEST(to_a_file_and_back)
 }
 END_TEST
 
+/* Larger than what is moved at once: 2 MiB. */
+START_TEST(large_segment_to_a_file_and_back)
+{
+	const size_t size = 0x200000;
+	uint8_t *found = fx_at(0x800000, size), *expected = malloc(size);
+
+	ck_assert_ptr_nonnull(expected);
+	for (size_t i = 0; i < size; i++)
+		found[i] = expected[i] = (uint8_t)(i ^ i >> 8 ^ i >> 16);
+	ck_assert_int_eq(dcss_to_file(fx.cp, "MON", path, err, sizeof(err)), 0);
+	memset(found, 9, size);
+	ck_assert_int_eq(dcss_from_file(fx.cp, "MON", path, err, sizeof(err)), 0);
+	ck_assert_mem_eq(found, expected, size);
+	free(expected);
+}
+END_TEST
+
 START_TEST(files_that_do_not_fit)
 {
 	char expected[256];
@@ -544,6 +561,7 @@ int main(void)
 	tcase_add_test(tc, no_contents);
 	tcase_add_test(tc, file_stays_as_it_is_without_contents);
 	tcase_add_test(tc, to_a_file_and_back);
+	tcase_add_test(tc, large_segment_to_a_file_and_back);
 	tcase_add_test(tc, files_that_do_not_fit);
 	tcase_add_test(tc, file_that_becomes_shorter);
 	tcase_add_test(tc, files_that_fail);
