@@ -144,7 +144,7 @@ $(BUILD)/unit/test_failing: WRAPPED := malloc calloc realloc strdup mmap open cl
 
 # Storage that runs out: tests/unit/storage_fails.h.
 STORAGE := malloc calloc realloc reallocarray strdup strndup
-$(addprefix $(BUILD)/unit/test_,tool_text tool_rows dms_storage export_metrics monread_storage monrec_stream taskmon_storage): \
+$(addprefix $(BUILD)/unit/test_,control_request tool_text tool_rows dms_storage export_metrics monread_storage monrec_stream taskmon_storage): \
 	WRAPPED := $(STORAGE)
 
 # Timers, signals and what comes of them; no storage for what is in /proc.

@@ -152,10 +152,17 @@ void ctl_client_free(struct ctl *ctl, struct ctl_client *client)
 
 void ctl_client_send(struct ctl *ctl, struct ctl_client *client, json_t *message)
 {
+	const uint64_t failures = ctl_memory_failures();
 	char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
-	size_t len = text ? strlen(text) : 0;
+	size_t len;
 
 	json_decref(message);
+	ctl->failures = ctl_memory_failures();
+	if (ctl->failures != failures) {
+		free(text);
+		text = NULL;
+	}
+	len = text ? strlen(text) : 0;
 	if (client->dropped) {
 		free(text);
 		return;

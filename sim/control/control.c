@@ -96,6 +96,7 @@ struct ctl *ctl_open(const char *path, char *err, size_t errlen)
 		free(ctl);
 		return NULL;
 	}
+	ctl_memory_watch();
 	ctl->listen_fd = -1;
 	ctl_capture_init(&ctl->capture);
 	ctl->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

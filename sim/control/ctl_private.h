@@ -68,6 +68,7 @@ struct ctl {
 	struct ctl_client *client[CTL_MAX_CLIENTS];
 	uint64_t last_client;
 	uint64_t requests, events;
+	uint64_t failures;	/* ctl_memory_failures() after the last message */
 	void (*on_event)(void *opaque);		/* told of each event, or NULL */
 	void *on_event_opaque;
 	struct ctl_peer *peers;
@@ -196,6 +197,12 @@ void ctl_base64_encode(char *to, const uint8_t *bytes, size_t len);
 
 /* control.c: make ctl_fd() readable, whatever the clients do. */
 void ctl_wake(struct ctl *ctl);
+
+/* memory.c */
+/** Have jansson's allocations counted that fail, from now on. */
+void ctl_memory_watch(void);
+/** How many have; what was made meanwhile may lack a part. */
+uint64_t ctl_memory_failures(void);
 
 /* client.c */
 struct ctl_client *ctl_client_new(struct ctl *ctl, int fd);

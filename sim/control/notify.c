@@ -112,6 +112,12 @@ void ctl_notify(struct ctl *ctl, struct ctl_client *to, const char *name, json_t
 			    "seconds", (json_int_t)now.tv_sec, "microseconds",
 			    (json_int_t)now.tv_usec);
 	ctl->events++;
+	if (ctl_memory_failures() != ctl->failures) {
+		/* Nobody gets a part of it: who should is dropped, and told so. */
+		json_decref(message);
+		message = NULL;
+		ctl->failures = ctl_memory_failures();
+	}
 	if (to)
 		ctl_client_send(ctl, to, json_incref(message));
 	else

@@ -78,8 +78,6 @@ static json_t *run(struct ctl_call *call, json_t *request)
 	}
 	call->args = args;
 	result = command->run(call);
-	if (!result && !call->error_class)
-		ctl_fail(call, "Failed", "not enough memory to carry out %s", command->name);
 	json_decref(args);
 	return result;
 }
@@ -100,6 +98,7 @@ static json_t *sentence(char *text)
 void ctl_request(struct ctl *ctl, struct ctl_client *client, const char *line, size_t len)
 {
 	struct ctl_call call = { .ctl = ctl, .cp = ctl->cp, .client = client };
+	const uint64_t failures = ctl_memory_failures();
 	json_t *request = parse(&call, line, len);
 	json_t *result = NULL, *id = NULL;
 
@@ -109,6 +108,12 @@ void ctl_request(struct ctl *ctl, struct ctl_client *client, const char *line, s
 		result = run(&call, request);
 		json_decref(request);
 	}
+	if (ctl_memory_failures() != failures) {
+		json_decref(result);
+		result = ctl_fail(&call, "Failed", "not enough memory for the request or its answer; "
+				  "what it asks for may have been done");
+	}
+	assert(result || call.error_class);
 	if (result)
 		result = json_pack("{s:o, s:o*}", "return", result, "id", id);
 	else

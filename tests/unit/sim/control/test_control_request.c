@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The control socket: what requests are refused, and how. */
 #include "control_client.h"
+#include "storage_fails.h"
 
 START_TEST(requests_and_ids)
 {
@@ -253,6 +254,46 @@ START_TEST(many_values)
 }
 END_TEST
 
+#define NO_MEMORY failed("not enough memory for the request or its answer; what it asks for may have " \
+			 "been done")
+
+/* The answer is whole, says that it cannot be made, or there is none and the connection ends. */
+START_TEST(answers_without_memory)
+{
+	static const char query[] = "{\"execute\":\"query-cp\"}";
+	unsigned int said = 0, dropped = 0;
+	char whole[4096];
+	int fd = new_client();
+
+	strcpy(whole, ask(fd, query));
+	close(fd);
+	for (long left = 0; storage_left < 0; left++) {
+		const char *line;
+
+		fd = new_client();
+		say(fd, query, strlen(query));
+		say(fd, "\n", 1);
+		storage_left = left;
+		while (step())
+			;
+		if (storage_left >= 0) {
+			storage_left = -1;
+			ck_assert_str_eq(read_line(fd), whole);
+			close(fd);
+			break;
+		}
+		line = read_line(fd);
+		said += strcmp(line, NO_MEMORY) == 0;
+		dropped += line[0] == '\0';
+		ck_assert_msg(strcmp(line, NO_MEMORY) == 0 || strcmp(line, whole) == 0 ||
+			      line[0] == '\0', "%ld: %s", left, line);
+		close(fd);
+	}
+	ck_assert_uint_gt(said, 0);
+	ck_assert_uint_gt(dropped, 0);
+}
+END_TEST
+
 /* All that was configured, in its order. */
 START_TEST(the_guest_as_configured)
 {
@@ -345,6 +386,7 @@ int main(void)
 	tcase_add_test(tc, words_fit_the_core);
 	tcase_add_test(tc, the_guest_as_configured);
 	tcase_add_test(tc, fault_points_and_kinds);
+	tcase_add_test(tc, answers_without_memory);
 	tcase_add_test(tc, base64);
 	tcase_add_test(tc, many_values);
 	suite_add_tcase(suite, tc);
