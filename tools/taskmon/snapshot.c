@@ -19,7 +19,6 @@ static void forget(struct snapshot_task *task)
 {
 	free(task->cgroup);
 	free(task->name);
-	*task = (struct snapshot_task){ 0 };
 }
 
 void snapshot_free(struct snapshot *snapshot)
@@ -48,7 +47,7 @@ int snapshot_add(struct snapshot *snapshot, const struct snapshot_task *task)
 	return 0;
 }
 
-/* A copy that owns what it has.  Return: false without memory, and it owns nothing. */
+/* A copy that owns what it has.  Return: false without memory, and there is none. */
 static bool copy(struct snapshot_task *to, const struct snapshot_task *from)
 {
 	*to = *from;

@@ -463,6 +463,25 @@ START_TEST(place_of_the_data)
 }
 END_TEST
 
+/* Nothing is read of a record that ends before its data could begin. */
+START_TEST(short_records)
+{
+	product("LNXAPPL", 1, 0);
+	put_be16(data + CALDATOF, FIXED);
+	for (uint32_t len = 20; len < FIXED; len++) {
+		uint8_t *alone = malloc(len);
+
+		ck_assert_ptr_nonnull(alone);
+		memcpy(alone, data, len);
+		record = (struct monrec_record){ .data = alone, .len = len, .domain = 10,
+						 .number = 1 };
+		ck_assert_int_eq(monrec_application_begin(&record, &application), MONREC_ABSENT);
+		ck_end();
+		free(alone);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("monrec application");
@@ -479,6 +498,7 @@ int main(void)
 	tcase_add_test(tc, cut_anywhere);
 	tcase_add_test(tc, others);
 	tcase_add_loop_test(tc, place_of_the_data, 0, sizeof(places) / sizeof(places[0]));
+	tcase_add_test(tc, short_records);
 	suite_add_tcase(suite, tc);
 	return check_run_suite(suite);
 }

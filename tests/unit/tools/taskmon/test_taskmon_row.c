@@ -267,7 +267,8 @@ START_TEST(what_lives_in_an_interval)
 	ck_assert_str_eq(shown_living("kind,id,tasks,minflt,size_bytes", &record, &more),
 			 "process,7,4,0,");
 	record.tasks = 0;
-	ck_assert_str_eq(shown_living("tasks,minflt", &record, &more), ",");
+	record.stats.present[STATS_WRITE_BYTES] = true;
+	ck_assert_str_eq(shown_living("tasks,minflt,write_bytes,version", &record, &more), ",,,0");
 	record = zeros(STATS_TASK);
 	set(&record, STATS_EXITCODE, 5 << 8);
 	ck_assert_str_eq(shown_living("kind,status", &record, &more), "task,");
