@@ -6,7 +6,7 @@ from __future__ import annotations
 import signal
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["pytester"]
 
@@ -15,9 +15,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Examples are the same in every run, so what fails here fails again: --hypothesis-profile explore
-# takes new ones, and prints what reproduces a failure.
-settings.register_profile("same", derandomize=True)
-settings.register_profile("explore", print_blob=True)
+# takes new ones, and prints what reproduces a failure.  How long an example takes, or is looked for,
+# depends on what else the machine does.
+_PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("same", _PATIENT, derandomize=True)
+settings.register_profile("explore", _PATIENT, print_blob=True)
 settings.load_profile("same")
 
 

@@ -42,7 +42,8 @@ class Raw:
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=150,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(line=st.binary(max_size=200).map(lambda b: b.replace(b"\n", b"")))
 def test_any_line_is_answered(server: Server, line: bytes) -> None:
@@ -72,7 +73,8 @@ def _arguments(entry: dict[str, Any]) -> st.SearchStrategy[Any]:
 
 @pytest.mark.parametrize("command", sorted(schema()["commands"]))
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())
 def test_wrong_arguments_are_refused(server: Server, command: str, data: st.DataObject) -> None:

@@ -19,7 +19,7 @@ from fabricated import (
     sets_of,
     written,
 )
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zvmlab.cli.fabricate import STREAM
@@ -70,7 +70,7 @@ DOMAINS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(
     seed=SEED,
     events=EVENTS,
@@ -90,7 +90,7 @@ def test_every_stream_passes_the_validator(release: str, **members: Any) -> None
     assert all(start <= one.start < one.end < end for one in found)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=SEED)
 def test_the_same_seed_gives_the_same_bytes(seed: int) -> None:
     assert written(changed(seed=seed))[0] == written(changed(seed=seed))[0]

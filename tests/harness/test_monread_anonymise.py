@@ -167,7 +167,8 @@ SECRET = "SECRETID".encode("cp037")
     st.integers(0, 1000),
 )
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 def test_nothing_that_is_not_explained_gets_out(
     monread: Path, key: Path, tmp_path: Path, drawn: list[tuple[int, int, bytes]], phase: int

@@ -137,7 +137,8 @@ notification = st.builds(
 
 @given(st.lists(st.tuples(st.lists(element, min_size=1, max_size=4), notification), max_size=4))
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 def test_any_file_comes_back(
     monread: Path, tmp_path: Path, sets: list[tuple[list[Part], Notification]]

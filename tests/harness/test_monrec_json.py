@@ -56,7 +56,8 @@ def lines(draw: st.DrawFn) -> dict[str, Any]:
 
 @given(st.lists(lines(), min_size=1, max_size=20))
 @settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=30,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 def test_json_record_json(monread: Path, made: list[dict[str, Any]]) -> None:
     data = stream(part(*(record_of(line) for line in made), type=EVENT, start=START))
