@@ -15,7 +15,7 @@ import pytest
 from zvmlab.base import cache, manifest
 from zvmlab.base.cache import cache_root, digest, entry
 from zvmlab.base.errors import EXIT_USAGE, CannotRun, StepFailed, UsageError
-from zvmlab.base.owned import MARK, is_ours, mark
+from zvmlab.base.owned import MARK, is_ours, mark, others
 from zvmlab.build.buildstep import run_step
 
 
@@ -348,6 +348,18 @@ def test_a_folder_with_other_things_is_refused(tmp_path: Path, name: str, kind: 
         cache_root()
     assert cache.main(["remove"]) == EXIT_USAGE
     assert (root / "thing-0123456789abcdef" / "artifact").exists() and not is_ours(root)
+
+
+def test_a_folder_that_another_process_takes_over_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def meanwhile(folder: Path, ours: Callable[[Path], bool]) -> list[str]:
+        mark(folder)
+        (folder / "begins").mkdir()
+        return others(folder, ours)
+
+    monkeypatch.setattr(cache, "others", meanwhile)
+    assert cache_root() == tmp_path / "cache"
 
 
 def test_the_default_folder_is_ours_by_its_name(

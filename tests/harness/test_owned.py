@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from zvmlab.base import owned
 from zvmlab.base.errors import UsageError
-from zvmlab.base.owned import MARK, claim, discard, is_ours, mark, renew, some
+from zvmlab.base.owned import MARK, claim, discard, is_ours, mark, others, renew, some
 
 
 def test_an_empty_folder_is_claimed_and_removed(tmp_path: Path) -> None:
@@ -26,6 +27,25 @@ def test_an_empty_folder_is_claimed_and_removed(tmp_path: Path) -> None:
     assert os.listdir(folder) == [MARK]
     assert discard(folder) and not folder.exists() and folder.parent.exists()
     assert discard(folder), "there is nothing left to do"
+
+
+@pytest.mark.parametrize("uses_it", [True, False])
+def test_a_folder_that_another_process_claims_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, uses_it: bool
+) -> None:
+    """The mark stays the file that it is, for whoever has locked it."""
+    marks = []
+
+    def meanwhile(folder: Path, ours: Callable[[Path], bool]) -> list[str]:
+        (folder / MARK).touch()
+        marks.append((folder / MARK).stat().st_ino)
+        if uses_it:
+            (folder / "guest").mkdir()
+        return others(folder, ours)
+
+    monkeypatch.setattr(owned, "others", meanwhile)
+    claim(tmp_path / "root")
+    assert marks == [(tmp_path / "root" / MARK).stat().st_ino]
 
 
 def test_without_a_mark_nothing_is_removed(tmp_path: Path) -> None:

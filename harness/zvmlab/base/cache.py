@@ -82,7 +82,8 @@ def _recognised(path: Path) -> bool:
 def _adopt(root: Path, by_name: bool) -> None:
     """Mark a new cache, or one that an earlier version has made."""
     strange = others(root, _recognised)
-    if strange and not by_name:
+    # Another process may have marked it meanwhile, and have put something there.
+    if strange and not by_name and not is_ours(root):
         raise UsageError(
             f"{root} is not a cache of zvmlab: it has other contents ({some(strange)});"
             " set ZVMLAB_CACHE to an empty folder, or to one that does not exist"

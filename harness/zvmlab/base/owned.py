@@ -7,6 +7,7 @@ that has other things in it does not become ours by being named.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Callable, Iterable
@@ -28,6 +29,12 @@ def mark(folder: Path, text: str = "") -> None:
     scratch = folder / f"{MARK}.{os.getpid()}"
     scratch.write_text(text, encoding="utf-8")
     scratch.replace(folder / MARK)
+
+
+def mark_once(folder: Path) -> None:
+    """Mark a folder, unless somebody else has just done so: that mark may be locked already."""
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(folder / MARK, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
 
 
 def discard(folder: Path) -> bool:
@@ -84,9 +91,10 @@ def claim(
     if is_ours(folder):
         return
     strange = others(folder, lambda path: path.name.startswith(f"{MARK}.") or ours(path))
-    if strange:
+    # Another process may have claimed it meanwhile, and have put something there.
+    if strange and not is_ours(folder):
         raise UsageError(
             f"{folder} contains other files ({some(strange)}), and zvmlab removes files there;"
             f" {setting} an empty folder, or one that does not exist"
         )
-    mark(folder)
+    mark_once(folder)
