@@ -5,14 +5,19 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.owned import MARK
+from zvmlab.guest import run_dir as run_dir_module
 from zvmlab.guest.run_dir import RunDir, find_guest, run_root, running_guests
+
+SECONDS = 60
 
 
 @pytest.fixture(autouse=True)
@@ -73,15 +78,48 @@ def _die_holding_one() -> None:
     os._exit(0)
 
 
-def test_a_dead_owner_is_noticed_and_its_directory_removed(root: Path) -> None:
+def _leave_a_dead_one() -> None:
     child = multiprocessing.get_context("fork").Process(target=_die_holding_one)
     child.start()
-    child.join(60)
+    child.join(SECONDS)
+
+
+def test_a_dead_owner_is_noticed_and_its_directory_removed(root: Path) -> None:
+    _leave_a_dead_one()
     assert (root / "dead" / "guest.json").exists()
     assert running_guests() == []
     run_dir = RunDir.create()
     assert not (root / "dead").exists()
     run_dir.remove()
+
+
+def test_two_who_look_at_once_take_each_other_for_no_guest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _leave_a_dead_one()
+    looks, goes_on = threading.Event(), threading.Event()
+    lock = run_dir_module._lock
+
+    def lock_for_a_while(folder: Path) -> IO[bytes] | None:
+        held = lock(folder)
+        if not looks.is_set():
+            looks.set()
+            goes_on.wait(SECONDS)
+        return held
+
+    monkeypatch.setattr(run_dir_module, "_lock", lock_for_a_while)
+    seen: list[object] = []
+    first, second = (
+        threading.Thread(target=lambda: seen.append(running_guests())) for _ in range(2)
+    )
+    first.start()
+    assert looks.wait(SECONDS)
+    second.start()
+    second.join(0.3)  # it has looked by then, or waits
+    goes_on.set()
+    for thread in (first, second):
+        thread.join(SECONDS)
+    assert seen == [[], []]
 
 
 def test_socket_path_too_long(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +210,7 @@ def test_many_at_once_remove_only_what_is_left(root: Path) -> None:
     for child in children:
         child.start()
     for child in children:
-        child.join(120)
+        child.join(2 * SECONDS)
         assert child.exitcode == 0
     RunDir.create().remove()
     assert [path.name for path in root.iterdir()] == [MARK]

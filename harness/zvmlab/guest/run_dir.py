@@ -176,7 +176,7 @@ class RunningGuest:
 
 @contextlib.contextmanager
 def _alone(root: Path) -> Iterator[None]:
-    """No other process makes or removes a guest's directory meanwhile."""
+    """No other process makes a guest's directory, or looks at them, meanwhile."""
     with open(root / MARK, "rb+") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -214,7 +214,10 @@ def _running(path: Path) -> RunningGuest | None:
 
 def running_guests() -> list[RunningGuest]:
     """All guests that run now, by name."""
-    found = (_running(path) for path in sorted(run_root().iterdir()))
+    root = run_root()
+    # One who looks holds a mark for a moment, and would be taken for a guest by another who looks.
+    with _alone(root):
+        found = [_running(path) for path in sorted(root.iterdir())]
     return [guest for guest in found if guest is not None]
 
 
