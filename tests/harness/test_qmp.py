@@ -183,6 +183,30 @@ def test_what_was_said_before_a_crash_counts(server: Server) -> None:
             qmp.execute("cont")
 
 
+@pytest.mark.parametrize("crash", [False, True])
+def test_an_answer_counts_though_the_check_has_taken_it_in(server: Server, crash: bool) -> None:
+    """A check looks for events of QEMU when that has ended."""
+    ended = threading.Event()
+    armed: list[bool] = []
+
+    def script(qemu: Server) -> None:
+        qemu.hello()
+        qemu.answer("last words")
+        ended.set()
+
+    def check() -> None:
+        if armed:
+            assert ended.wait(SECONDS)
+            qmp.arrived("GUEST_PANICKED")
+            if crash:
+                raise GuestPanic("the guest's kernel reported a panic")
+
+    server.play(script)
+    with Qmp(server.path, SECONDS, check) as qmp:
+        armed.append(True)
+        assert qmp.execute("cont") == "last words"
+
+
 def test_crash_ends_a_wait(server: Server) -> None:
     def script(qemu: Server) -> None:
         qemu.hello()

@@ -101,8 +101,10 @@ class Qmp:
                 self._check()
             except ZvmlabError:
                 # Not before what QEMU said at its end has been read.
-                if not self._readable(0):
+                if b"\n" not in self._pending and not self._readable(0):
                     raise
+            if b"\n" in self._pending:
+                break  # arrived() has read it
             rest = limit - time.monotonic()
             if rest <= 0:
                 raise Timeout(f"{what} did not come in time; QEMU may be stuck")
