@@ -258,7 +258,7 @@ def test_an_order_does_not_wait_for_its_answer(server: Server) -> None:
         with pytest.raises(EmulatorError, match="closed its socket while waiting for .*SHUTDOWN"):
             qmp.wait_event("SHUTDOWN", timeout=SECONDS)
     said = [(request["execute"], request.get("arguments")) for request in server.requests[1:]]
-    lockstep = {"path": "/objects/cp", "property": "lockstep"}
+    lockstep: dict[str, Any] = {"path": "/objects/cp", "property": "lockstep"}
     assert said == [
         ("qom-set", {**lockstep, "value": True}),
         ("qom-set", {**lockstep, "value": False}),
