@@ -275,6 +275,27 @@ def test_expected_crash_does_not_count_but_another_one_does(console: Console) ->
         console.check()
 
 
+def test_expected_crash_has_been_told_to_whoever_waits(console: Console) -> None:
+    """What is asked of the guest afterwards must not be ended by it."""
+    told, let_go = threading.Event(), threading.Event()
+
+    def listener() -> None:
+        told.set()
+        let_go.wait(SECONDS)
+
+    console.on_crash = listener
+    found: list[str] = []
+    expects = threading.Thread(target=lambda: found.append(console.expect(["bug"], SECONDS).kind))
+    expects.start()
+    _append(console, "[    1.0] BUG: one\n")
+    assert told.wait(SECONDS)
+    expects.join(0.3)
+    assert not found
+    let_go.set()
+    expects.join(SECONDS)
+    assert found == ["bug"]
+
+
 def test_expected_crash_that_does_not_come(console: Console) -> None:
     with pytest.raises(ZvmlabError, match=r"^no oops or panic came within 0.1 s$"):
         console.expect(["panic", "oops"], 0.1)

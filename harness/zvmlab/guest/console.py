@@ -158,6 +158,7 @@ class Console:
         self._seen: dict[str, Crash] = {}
         self._known: dict[str, Crash] = {}
         self._expected: set[str] = set()
+        self._telling = False  # on_crash is about to be called, or has not returned
         self._rounds = 0
         self._ended = False
         self._wake = threading.Event()
@@ -247,9 +248,18 @@ class Console:
             return
         self._seen[crash.kind] = crash
         self._settle(crash)
-        self.report(crash)
-        if self.on_crash is not None:
-            self.on_crash()
+        self._set_telling(True)
+        try:
+            self.report(crash)
+            if self.on_crash is not None:
+                self.on_crash()
+        finally:
+            self._set_telling(False)
+
+    def _set_telling(self, telling: bool) -> None:
+        with self._changed:
+            self._telling = telling
+            self._changed.notify_all()
 
     def _settle(self, crash: Crash) -> None:
         """Wait for the end of the kernel's report, for SETTLE_SECONDS at most."""
@@ -295,7 +305,10 @@ class Console:
             return bool(self._changed.wait_for(lambda: kind in self._known, seconds))
 
     def expect(self, kinds: Iterable[str], seconds: float) -> Crash:
-        """Wait for a crash of one of *kinds*; from now on none of them counts."""
+        """Wait for a crash of one of *kinds*; from now on none of them counts.
+
+        Whoever waits for the guest has been told then, so that no later wait is ended by it.
+        """
         wanted = set(kinds)
         missed = sorted(wanted - set(self.kinds))
         if missed:
@@ -305,7 +318,8 @@ class Console:
             return next((a for a in self._known.values() if a.kind in wanted), None)
 
         with self._changed:
-            found = self._changed.wait_for(came, seconds)
+            self._changed.wait_for(lambda: came() and not self._telling, seconds)
+            found = came()
             if found is None:
                 other = self._unexpected()
                 text = f"; instead {other}" if other is not None else ""
