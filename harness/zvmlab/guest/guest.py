@@ -50,7 +50,9 @@ _T = TypeVar("_T")
 START_SECONDS = 60.0
 REQUEST_SECONDS = 60.0
 SHUTDOWN_SECONDS = 60.0
-# Between the end of a connection and the news why.
+# An emulator that has closed a connection is about to end, and its console is about to be read.
+_END_SECONDS = 60.0
+# Between the end of the agent's connection and the news why, if there are any.
 _NEWS_SECONDS = 5.0
 # What a guest is given at its end to finish what it has begun, in its own time.
 _SETTLE_SECONDS = 0.02
@@ -296,7 +298,7 @@ class Guest:
         self._emulator = Emulator(argv, self.logs / _EMULATOR_LOG, self._kept, folder)
         self._undo.callback(self._emulator.stop)
         self._machine = backend.machine(
-            self._emulator, self.channels, START_SECONDS, self.check, self._news
+            self._emulator, self.channels, START_SECONDS, self.check, self._await_end
         )
         self._undo.callback(self._machine.close)
         if found is not None:
@@ -495,7 +497,7 @@ class Guest:
         self.check()
         if self._control is not None and self.alive:
             self._ask(self._control)
-        self.console.catch_up(_CONSOLE_SECONDS)
+        self.console.catch_up(_END_SECONDS)
         self.check()
 
     def _ask(self, control: Control) -> None:
@@ -503,7 +505,7 @@ class Guest:
         if control.closed:
             # After a crash that was expected nobody can be asked.
             if not self._waits_ended:
-                self._news()
+                self._await_end()
             return
         # Whoever has been killed does not answer.
         control.execute("query-monitor")
@@ -588,7 +590,7 @@ class Guest:
         """Raise if the guest has had a crash or the emulator has gone."""
         if self._emulator is not None and not self._emulator.alive:
             # A panic is the cause of what follows.
-            self.console.finish(_NEWS_SECONDS)
+            self.console.finish(_END_SECONDS)
             self._learn_crash()
         self.console.check()
         if self._emulator is not None:
@@ -605,13 +607,18 @@ class Guest:
         if self._control is None:
             self.check()
         else:
-            self._news()
+            self._await_end()
 
-    def _news(self) -> None:
-        """A connection has ended: is the reason known, or will it be in a moment?"""
+    def _await_end(self) -> None:
+        """The emulator has closed a connection: raise why, when that is known."""
+        # Unless it was closed here, after a crash.
+        self._news(0.0 if self._waits_ended else _END_SECONDS)
+
+    def _news(self, seconds: float = _NEWS_SECONDS) -> None:
+        """A connection has ended: is the reason known, or will it be in that time?"""
         if self.stage is Stage.OFF:
             return
-        limit = time.monotonic() + _NEWS_SECONDS
+        limit = time.monotonic() + seconds
         while time.monotonic() < limit and self.emulator.alive:
             self.check()
             time.sleep(0.01)
