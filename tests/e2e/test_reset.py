@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from zvmlab.agent.results import decode_info
 from zvmlab.agent.wire import Request
 from zvmlab.base.errors import GuestPanic, Timeout
 from zvmlab.guest.guest import Guest, Stage
@@ -86,7 +87,7 @@ def test_panic_is_reported_at_once(guest: Guest) -> None:
 def test_hang_is_a_timeout(guest: Guest) -> None:
     guest.machine.pause()
     with pytest.raises(Timeout, match="HELLO"):
-        guest.agent.ask(Request.HELLO, b"", "HELLO", seconds=1.0)
+        guest.agent.start(Request.HELLO, b"", "HELLO", 1.0, decode_info).result(1.0)
     guest.check()  # neither a panic nor the end of the emulator
     guest.machine.go_on()
 

@@ -60,7 +60,8 @@ class Agent(Worker):
 
     def idle_worker(self, timeout: float) -> Worker | None:
         """One that has nothing to do, whoever it belongs to; None if all are busy."""
-        busy = decode_info(self.ask(Request.HELLO, b"", "HELLO", timeout)).busy
+        asked = self.start(Request.HELLO, b"", "HELLO", timeout, decode_info)
+        busy = asked.result(timeout).busy
         idle = [one for one in range(WORKERS) if not busy >> one & 1]
         return Worker(self._channel, idle[0], timeout) if idle else None
 

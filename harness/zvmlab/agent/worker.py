@@ -33,8 +33,9 @@ T = TypeVar("T")
 MODULES = "/lib/modules"
 LOAD_STEPS = "/etc/zvmlab/modprobe"
 DEFAULT_SECONDS = 30.0
-# What a reply may take beyond the time limit that the agent itself keeps.
-GRACE_SECONDS = 5.0
+# What a reply may take beyond the time limit that the agent itself keeps: the guest may not run
+# for a while, on a busy machine.
+GRACE_SECONDS = 60.0
 _WRITE_CREATE, _WRITE_TRUNCATE, _WRITE_APPEND = 1, 2, 4
 _DRAIN_CRC = 1
 
@@ -121,7 +122,7 @@ class Process:
         what = f"'{' '.join(self.argv)}'"
         result = self._worker.start(
             Request.WAIT, payload, what, timeout, lambda r: decode_outcome(r, self.argv)
-        ).result(timeout + 2 * GRACE_SECONDS)
+        ).result(timeout + GRACE_SECONDS)
         if result.status is None and result.signal is None:
             raise Timeout(f"{what} in the guest did not end within {timeout:g} s")
         return result
@@ -204,7 +205,7 @@ class Worker(Calls[CallResult]):
         what = f"'{' '.join(argv)}'"
         return self.start(
             Request.RUN, payload, what, timeout, lambda r: decode_outcome(r, argv)
-        ).result(timeout + 2 * GRACE_SECONDS)
+        ).result(timeout + GRACE_SECONDS)
 
     def spawn(
         self,

@@ -14,7 +14,7 @@ from typing import Protocol
 from zvmlab.agent.agent import Agent
 from zvmlab.base.errors import Timeout, ZvmlabError
 
-_ASK_SECONDS = 5.0
+_ASK_SECONDS = 30.0
 _SYSRQ = "/proc/sysrq-trigger"
 _TASK = re.compile(
     r"task:(?P<name>.*\S) +state:(?P<state>\S).* pid:(?P<pid>\d+) .*ppid:(?P<ppid>\d+)"
