@@ -216,6 +216,35 @@ def test_an_entry_that_was_altered_is_made_again(harm: Callable[[Path], None]) -
     assert artifact.read_bytes() == b"made" * 100 and os.access(artifact, os.X_OK)
 
 
+@pytest.mark.parametrize("artifact", ["bin/program", ""])
+def test_an_entry_that_another_process_removes_meanwhile_is_made_again(
+    monkeypatch: pytest.MonkeyPatch, artifact: str
+) -> None:
+    builder = _Builder()
+    first = entry("thing", "0", builder, artifact)
+    removed: list[Path] = []
+
+    def is_whole(folder: Path) -> bool | None:
+        if not removed:
+            removed.append(folder)
+            shutil.rmtree(folder)
+            return None
+        return True
+
+    monkeypatch.setattr(manifest, "is_whole", is_whole)
+    assert entry("thing", "0", builder, artifact) == first and builder.calls == 2
+    assert first.exists() and removed == [cache_root() / "thing-0"]
+
+
+def test_a_cache_that_can_only_be_read_can_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path, mode: str, encoding: str) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(cache, "open", refuse, raising=False)
+    with cache.in_use("thing-0"):
+        pass
+
+
 def test_another_time_alone_alters_nothing() -> None:
     builder = _Builder()
     artifact = builder.artifact()

@@ -274,5 +274,23 @@ def test_one_that_is_too_large_stays_while_it_is_used(
     assert other.exists() and not found.exists()
 
 
+def test_one_that_a_guest_uses_stays(artifacts: Artifacts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "MOST_BYTES", 10)
+
+    def find(cpus: int) -> Path:
+        config = replace(CONFIG, cpus=cpus)
+        return checkpoint.find(config, artifacts, lambda into: _write(into, 100))
+
+    # As a guest does it, and another one beside it.
+    with checkpoint.kept(replace(CONFIG, cpus=1), artifacts):
+        found = find(1)
+        with checkpoint.kept(replace(CONFIG, cpus=1), artifacts):
+            find(2)
+        other = find(3)
+        assert found.exists() and other.exists() and len(list(entries(checkpoint.KIND))) == 2
+    last = find(4)
+    assert list(entries(checkpoint.KIND)) == [last]
+
+
 def _write(into: Path, size: int) -> None:
     (into / MACHINE).write_bytes(bytes(size))

@@ -124,6 +124,32 @@ def locked(name: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def in_use(name: str) -> Iterator[None]:
+    """Within the block no process takes the entry of that name for one that it may remove.
+
+    It may be there already, or be made within the block.
+    """
+    with contextlib.ExitStack() as stack:
+        # From a cache that can only be read nobody removes anything.
+        with contextlib.suppress(PermissionError):
+            lock = stack.enter_context(open(_use_of(name), "a", encoding="ascii"))
+            fcntl.flock(lock, fcntl.LOCK_SH)
+        yield
+
+
+def discard_unused(folder: Path) -> None:
+    """Remove an entry, unless a process uses it (in_use) or it is not ours."""
+    with open(_use_of(folder.name), "a", encoding="ascii") as lock:
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            discard(folder)
+
+
+def _use_of(name: str) -> Path:
+    return cache_root() / f".{name}.use.lock"
+
+
+@contextlib.contextmanager
 def locked_within(name: str, seconds: int, what: str, say: Callable[[str], None]) -> Iterator[int]:
     """As locked(), for builds that may take long: says that it waits for another, with a limit.
 
@@ -186,8 +212,13 @@ def entry(
 
 def usable(final: Path, artifact: str = "", fixed: bool = False) -> bool:
     """Is the entry there, and as it was when it was made?"""
-    if not final.is_dir():
+    try:
+        return final.is_dir() and _is_whole(final, artifact, fixed)
+    except FileNotFoundError:  # another process removes it
         return False
+
+
+def _is_whole(final: Path, artifact: str, fixed: bool) -> bool:
     whole = manifest.is_whole(final)
     if whole is None and _filled(final, artifact):
         # An earlier version has made it.

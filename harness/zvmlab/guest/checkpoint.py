@@ -29,7 +29,15 @@ from zvmlab.agent.agent import Agent
 from zvmlab.agent.calls import Out
 from zvmlab.agent.results import AgentInfo
 from zvmlab.agent.wire import Call
-from zvmlab.base.cache import cache_root, digest, entries, entry, locked
+from zvmlab.base.cache import (
+    cache_root,
+    digest,
+    discard_unused,
+    entries,
+    entry,
+    in_use,
+    locked,
+)
 from zvmlab.base.errors import EmulatorError
 from zvmlab.base.owned import MARK, discard
 from zvmlab.build.herculesbuild import program
@@ -121,6 +129,11 @@ def _contents(segment: str) -> str:
     return f"{rest}FILE={digest(Path(path).read_bytes())}"
 
 
+def kept(config: GuestConfig, artifacts: Artifacts) -> contextlib.AbstractContextManager[None]:
+    """Within the block it leaves the cache for no others; it may be made within the block."""
+    return in_use(f"{KIND}-{key(config, artifacts)}")
+
+
 def find(config: GuestConfig, artifacts: Artifacts, make: Callable[[Path], None]) -> Path:
     """The checkpoint's folder; *make* fills a new one if it does not exist yet."""
     made = []
@@ -138,7 +151,7 @@ def find(config: GuestConfig, artifacts: Artifacts, make: Callable[[Path], None]
 
 
 def _tidy(keep: Path) -> None:
-    """Remove those that have not been used for the longest time."""
+    """Remove those that have not been used for the longest time, and are not now."""
     with locked(KIND):
         found = sorted(_sizes(), key=lambda found: -found[2])
         limit = _limit(sum(size for _, size, _ in found))
@@ -146,7 +159,7 @@ def _tidy(keep: Path) -> None:
         for folder_, size, _ in found:
             total += size
             if total > limit and folder_ != keep:
-                discard(folder_)
+                discard_unused(folder_)
 
 
 def _limit(taken: int) -> int:

@@ -248,6 +248,8 @@ class Guest:
         if self.stage >= Stage.PAUSED or checkpoint.why_cold(self.config) is not None:
             return False
         self.configure()
+        # Also for put_back().
+        self._undo.enter_context(checkpoint.kept(self.config, self.artifacts))
         self._start(checkpoint.find(self.config, self.artifacts, self._make_checkpoint))
         return True
 
