@@ -21,8 +21,17 @@ HERE = Path(__file__).resolve().parent
 
 LINUX = bytes(0x10008) + b"S390EP"
 """As much of a kernel image as tells that it is one of Linux for s390x."""
-SECONDS = 60
-"""For what takes milliseconds, unless the machine is busy."""
+SECONDS = 300
+"""For what takes milliseconds, or, in each worker's first guest, a compiler."""
+
+
+def ended(pid: int) -> bool:
+    """Has a process ended?  Where nobody waits for it, as in some containers, it stays as a zombie."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return state == "Z"
 
 
 @dataclass
@@ -52,7 +61,7 @@ class Fake:
         """Has it ended?  A moment is granted."""
         limit = time.monotonic() + SECONDS
         while time.monotonic() < limit:
-            if not Path(f"/proc/{self.pid}").exists():
+            if ended(self.pid):
                 return True
             time.sleep(0.01)
         return False

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from fake_guest import ended
 
 from zvmlab.base.errors import CannotRun, EmulatorError, Timeout
 from zvmlab.guest.emulator import _LAUNCH, Emulator
@@ -31,11 +32,7 @@ def _wait_for(log: Path, text: str) -> None:
 def _gone(pid: int) -> bool:
     limit = time.monotonic() + SECONDS
     while time.monotonic() < limit:
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except (FileNotFoundError, ProcessLookupError):
-            return True
-        if state == "Z":
+        if ended(pid):
             return True
         time.sleep(0.01)
     return False
