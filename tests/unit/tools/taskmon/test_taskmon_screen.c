@@ -21,6 +21,7 @@
 #define HOUR UINT64_C(3600000000000)
 /* For what never comes. */
 #define LIMIT_MS 60000
+#define LOOK_MS 10
 #define EXIT_LOOK 9
 
 static pid_t child;
@@ -135,12 +136,18 @@ static int end(void)
 	struct termios now;
 	char bytes[4096];
 	ssize_t count;
+	pid_t ended;
 	int status;
 
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	/* A terminal whose buffer is full takes nothing more, not even what puts it back. */
+	do {
+		ended = waitpid(child, &status, WNOHANG);
+		ck_assert_int_ge(ended, 0);
+		while (poll(&readable, 1, ended ? 0 : LOOK_MS) > 0 &&
+		       (count = read(master, bytes, sizeof(bytes))) > 0)
+			seen_take(&seen, bytes, (size_t)count);
+	} while (ended != child);
 	child = 0;
-	while (poll(&readable, 1, 0) > 0 && (count = read(master, bytes, sizeof(bytes))) > 0)
-		seen_take(&seen, bytes, (size_t)count);
 	ck_assert(!seen.other_screen && !seen.hidden && !seen.cut && !seen.turned);
 	ck_assert_uint_eq(seen.strange, 0);
 	ck_assert_uint_eq(seen.state, SEEN_PLAIN);
