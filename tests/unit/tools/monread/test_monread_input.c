@@ -452,13 +452,21 @@ START_TEST(limits_of_reading)
 }
 END_TEST
 
+/* An alarm again and again: one that came before a wait would not end it. */
+static void ring_from_now_on(void)
+{
+	const struct itimerval often = { .it_interval = { 0, 20000 }, .it_value = { 0, 20000 } };
+
+	ck_assert_int_eq(setitimer(ITIMER_REAL, &often, NULL), 0);
+}
+
 /* Without a limit only a signal ends the wait; here it is an alarm, which is not counted. */
 START_TEST(reading_without_a_limit)
 {
 	char bytes[8];
 
 	open_pipe("", -1);
-	alarm(1);
+	ring_from_now_on();
 	ck_assert_int_eq(input_read(&input, bytes, 2), -EINTR);
 	ck_assert(!input.timed_out);
 	alarm(0);
@@ -584,9 +592,10 @@ START_TEST(opening_anew)
 	/* A signal ends the wait; here it is an alarm. */
 	input.tried = 0;
 	input.reopen_wait_ms = 60000;
-	alarm(1);
+	ring_from_now_on();
 	ck_assert_int_eq(input_reopen(&input), -EINTR);
 	ck_assert_uint_eq(input.tried, 0);
+	alarm(0);
 	/* Behind one nothing is waited for. */
 	raise(SIGTERM);
 	ck_assert_int_eq(input_reopen(&input), -EINTR);
