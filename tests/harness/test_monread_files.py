@@ -92,12 +92,16 @@ def test_a_stream_is_no_monwrite(monread: Path, length: int) -> None:
     done = run(monread, "--json", "-", data=data[:length])
     assert "control-area" not in done.stdout
     assert done.returncode == (EXIT_PASS if length == 0 else EXIT_FAILED)
+    # The bytes are there before it waits for them.
+    reading, writing = os.pipe()
+    os.write(writing, data[:length])
     waiting: list[str | Path] = [monread, "--timeout", "1s", "-"]
-    with subprocess.Popen(waiting, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        assert process.stdin is not None
-        process.stdin.write(data[:length])
-        process.stdin.flush()
-        assert process.wait(60) == EXIT_TIMEOUT
+    late = subprocess.run(
+        waiting, stdin=reading, stderr=subprocess.DEVNULL, timeout=SECONDS, check=False
+    )
+    os.close(reading)
+    os.close(writing)
+    assert late.returncode == EXIT_TIMEOUT
 
 
 def test_monwrite_of_a_stream_that_tells_no_interruptions(monread: Path, tmp_path: Path) -> None:
