@@ -296,7 +296,7 @@ def test_who_asks_for_pages_stays_until_they_are_given(monkeypatch: pytest.Monke
             return b"%d\n" % given
 
     monkeypatch.setattr(users, "Peer", Manager)
-    context = SimpleNamespace(control=None, worker=Guest())
+    context = SimpleNamespace(control=None, worker=Guest(), patience=60)
     assert users._shrink(cast(Any, context), 2) == "2"
     told = "SMSG LINUX001 CMM SHRINK 2"
     assert happened == ["logon", told, "given", "given", "given", "logoff"]

@@ -572,6 +572,28 @@ def test_scenario_that_fails_without_a_fault_is_an_error(
     assert str(error.value).startswith(f"scenario bad fails without a fault: {text}")
 
 
+def test_patience_ends_soon_only_where_a_fault_may_have_prevented_what_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How fast the machine is does not count while nothing is wrong."""
+    seen: list[tuple[str, float]] = []
+
+    def run(context: Context) -> None:
+        seen.append(("runs", context.patience))
+        find("read-one-set").run(context)
+
+    def usable(context: Context) -> None:
+        seen.append(("works", context.patience))
+
+    made = Scenario("patient", "", run, usable=usable)
+    monkeypatch.setattr(sweep_module, "find", lambda name: made)
+    sweep(plan(tmp_path, "iucv.reply#1:rc=0x01"), QUIET)
+    without, fault = seen[:4], seen[4:]
+    assert without == 2 * [("runs", 60.0), ("works", 60.0)]
+    # Once before the driver is unloaded, and once at the end.
+    assert fault == [("runs", 1.0), ("works", 10.0), ("works", 10.0)]
+
+
 def test_calls_of_others_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(context: Context) -> None:
         find("read-one-set").run(context)

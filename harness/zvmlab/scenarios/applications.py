@@ -22,8 +22,6 @@ _FIXED = struct.Struct(">HH8s16sB3x")
 # Of the kernel's data: time, how often a change has begun, and ended.
 _HEAD = struct.Struct(">QII")
 _APPLDATA = 10
-_SECONDS = 1.0
-"""How long *MONITOR's answer is waited for, which a fault may have prevented."""
 # There is no path of the guest's that it is about.
 _NOBODY = "NOBODY"
 _START = ("SAMPLE ENABLE APPLDATA ALL", "SAMPLE START")
@@ -36,7 +34,7 @@ def _sampling(context: Context) -> Iterator[None]:
     context.control.execute("monitor-manual", manual=True)
     with contextlib.ExitStack() as stack:
         try:
-            stack.enter_context(MonitorUser(context.control, seconds=_SECONDS))
+            stack.enter_context(MonitorUser(context.control, seconds=context.patience))
         except ZvmlabError as error:
             context.note("no samples", error=type(error).__name__)
         for command in _START:

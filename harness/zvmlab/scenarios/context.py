@@ -44,6 +44,8 @@ STEP_SECONDS = 3.0
 """A step that takes longer sleeps for good: without a fault the longest takes some 20 ms."""
 # A thread that a signal does not wake is given this long beyond its limit.
 _STUCK_SECONDS = 3.0
+PATIENCE = 60.0
+"""How long the other side waits for what the guest does, unless a fault may have prevented it."""
 _WORKER = "scenario"
 SERVICE = "*MONITOR"
 """Whom a scenario is about unless it says otherwise."""
@@ -96,7 +98,8 @@ class Context:
 
     *worker* is the thread.  *folder* takes the captured sets; *seed* decides whatever the scenario
     draws; *params* are what the driver is loaded with.  *limit* is how long a step
-    may take; *before_unload*, if set, is called in front of each unload().
+    may take, *patience* how long the other side waits for the guest; *before_unload*, if set, is
+    called in front of each unload().
     """
 
     def __init__(
@@ -116,6 +119,7 @@ class Context:
         self.stored: list[CapturedSet] = []
         self.steps: list[Step] = []
         self.limit = STEP_SECONDS
+        self.patience = PATIENCE
         self.before_unload: Callable[[], None] | None = None
         self._params = params
         self.worker = guest.agent.worker(_WORKER)

@@ -20,9 +20,6 @@ _MODULE, _CORE, _DRIVER = "netiucv", "fsm", "/sys/bus/iucv/drivers/netiucv"
 _PARTNER, _NAME = "PARTNER", "iucv0"
 _OWN, _OTHER = "10.1.1.1", "10.1.1.2"
 _PORT = 4000
-_SECONDS = 1.0
-"""How long something is waited for that a fault may have prevented."""
-_PATIENCE = 10.0
 _LOOK_SECONDS = 0.01
 _AF_INET, _DGRAM = 2, 2
 _MSG_DONTWAIT = 0x40
@@ -135,8 +132,9 @@ def _exchange(context: Context, link: Link, seconds: float) -> None:
     agent.close(fd)
 
 
-def _connect(context: Context, peer: Peer, seconds: float) -> None:
+def _connect(context: Context, peer: Peer) -> None:
     """The interface comes up and goes down; its partner accepts it, and a datagram goes each way."""
+    seconds = context.patience
     context.note("up", errors=_up(context))
     try:
         with accept(peer, timeout=seconds) as link:
@@ -171,7 +169,7 @@ def _link_works(context: Context) -> str | None:
         return f"there is no interface: {wrong}"
     before = len(context.steps)
     with Peer(context.control, _PARTNER) as peer:
-        _connect(context, peer, _PATIENCE)
+        _connect(context, peer)
     found = [step.result for step in context.steps[before:]]
     removed = _remove(context)
     if {"got": ["question"]} not in found or {"text": "answer"} not in found:
@@ -194,5 +192,5 @@ def netiucv(context: Context) -> None:
     context.note("interface", errno=made)
     if not made:
         with Peer(context.control, _PARTNER) as peer:
-            _connect(context, peer, _SECONDS)
+            _connect(context, peer)
     context.note("unload", errors=_remove(context))

@@ -23,8 +23,10 @@ from zvmlab.cp.hvciucv import IucvTerminal
 from zvmlab.cp.peer import Peer
 from zvmlab.scenarios.context import Context, scenario
 
-_SECONDS = 1.0
-"""How long something is waited for that a fault may have prevented."""
+_HANG_UP_SECONDS = 1.0
+"""What the terminal's thread takes to hang it up; then it is tried again,"""
+_TRIES_SECONDS = 10.0
+"""for so long at least."""
 _GUEST = "LINUX001"
 _TESTER, _MANAGER = "TESTER", "VMRMSVM"
 _AF_NETLINK, _AF_IUCV = 16, 32
@@ -53,7 +55,7 @@ def _address(user: str, name: str) -> bytes:
     return struct.pack(">HHI8s8s8s", _AF_IUCV, 0, 0, *texts)
 
 
-def _readable(context: Context, fd: int, seconds: float = _SECONDS) -> bool:
+def _readable(context: Context, fd: int, seconds: float) -> bool:
     ready = context.worker.poll([(fd, select.POLLIN)], int(seconds * 1000))
     return bool(ready.revents and ready.revents[0])
 
@@ -74,7 +76,7 @@ def _uevents(context: Context) -> Iterator[int]:
 def _texts(context: Context, fd: int, last: str) -> list[str]:
     """Senders and texts of special messages up to the last one, or of those that come."""
     found: list[str] = []
-    deadline = time.monotonic() + _SECONDS
+    deadline = time.monotonic() + context.patience
     while last not in found and _readable(context, fd, max(0.0, deadline - time.monotonic())):
         fields = dict(
             part.decode("latin-1").split("=", 1)
@@ -124,7 +126,7 @@ def _shrink(context: Context, pages: int) -> str:
     """
     with Peer(context.control, _MANAGER) as manager:
         manager.cp(f"SMSG {_GUEST} CMM SHRINK {pages}")
-        deadline = time.monotonic() + _SECONDS
+        deadline = time.monotonic() + context.patience
         while True:
             found = context.worker.read_file(_PAGES).decode().strip()
             if found == str(pages) or time.monotonic() >= deadline:
@@ -152,7 +154,7 @@ def cmm(context: Context) -> None:
         context.note("shrink", pages=_shrink(context, pages))
 
 
-def _terminal(context: Context) -> list[str]:
+def _terminal(context: Context, seconds: float) -> list[str]:
     """Connect, one line in each direction, and the end; what was read."""
     worker, found = context.worker, []
     opened = worker.open("/dev/hvc0", os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
@@ -161,14 +163,14 @@ def _terminal(context: Context) -> list[str]:
         worker.ioctl(fd, _TCSETS, Both(_RAW))
         with (
             Peer(context.control, _TESTER) as tester,
-            IucvTerminal(tester, _GUEST, timeout=_SECONDS) as terminal,
+            IucvTerminal(tester, _GUEST, timeout=seconds) as terminal,
         ):
             terminal.resize(24, 80)
             terminal.send(b"typed")
-            _readable(context, fd)
+            _readable(context, fd, seconds)
             found.append(worker.read(fd, 100).data.decode("latin-1"))
             worker.write(fd, b"shown")
-            found.append(terminal.read(_SECONDS).decode("latin-1"))
+            found.append(terminal.read(seconds).decode("latin-1"))
     except ZvmlabError as error:
         found.append(type(error).__name__)
     finally:
@@ -177,11 +179,11 @@ def _terminal(context: Context) -> list[str]:
 
 
 def _terminal_works(context: Context) -> str | None:
-    deadline = time.monotonic() + 10 * _SECONDS
-    found = _terminal(context)
+    deadline = time.monotonic() + max(context.patience, _TRIES_SECONDS)
+    found = _terminal(context, _HANG_UP_SECONDS)
     while found != ["typed", "shown"] and time.monotonic() < deadline:
         _let_hang_up(context)
-        found = _terminal(context)
+        found = _terminal(context, _HANG_UP_SECONDS)
     return None if found == ["typed", "shown"] else f"the terminal gives {found}"
 
 
@@ -192,7 +194,7 @@ def _let_hang_up(context: Context) -> None:
     until somebody opens it for long enough.
     """
     fd = context.worker.open("/dev/hvc0", os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK).check()
-    _readable(context, fd)
+    _readable(context, fd, _HANG_UP_SECONDS)
     context.worker.close(fd)
 
 
@@ -204,13 +206,13 @@ def _let_hang_up(context: Context) -> None:
 )
 def terminal(context: Context) -> None:
     """Window size, data, and the end of the connection."""
-    context.note("terminal", lines=_terminal(context))
+    context.note("terminal", lines=_terminal(context, context.patience))
 
 
 def _socket(context: Context) -> int:
     worker = context.worker
     fd = worker.call(Call.SOCKET, _AF_IUCV, _SOCK_STREAM, 0).check()
-    patience = struct.pack(">qq", 1, 0)
+    patience = struct.pack(">qq", int(context.patience), 0)
     worker.call(Call.SETSOCKOPT, fd, _SOL_SOCKET, _SO_SNDTIMEO, patience, len(patience)).check()
     return fd
 
@@ -220,10 +222,10 @@ def _exchange(context: Context, fd: int, stream: AfIucvStream) -> list[CallResul
     worker = context.worker
     sent = worker.call(Call.SENDTO, fd, b"question", 8, _MSG_DONTWAIT | _MSG_NOSIGNAL, 0, 0)
     with contextlib.suppress(Timeout):
-        context.note("the partner", read=stream.recv(_SECONDS).decode("latin-1"))
+        context.note("the partner", read=stream.recv(context.patience).decode("latin-1"))
     with contextlib.suppress(ZvmlabError):
-        stream.send(b"an answer", _SECONDS)
-    _readable(context, fd)
+        stream.send(b"an answer", context.patience)
+    _readable(context, fd, context.patience)
     return [sent, worker.call(Call.RECVFROM, fd, Out(100), 100, _MSG_DONTWAIT, 0, 0)]
 
 
@@ -234,14 +236,14 @@ def _converse(context: Context) -> None:
     with Peer(context.control, _TESTER) as tester:
         batch = worker.batch()
         batch.call(Call.CONNECT, fd, to, len(to))
-        pending = batch.start(3 * _SECONDS)
+        pending = batch.start(3 * context.patience)
         try:
-            with AfIucvListener(tester, "SERVER").accept(_SECONDS) as stream:
+            with AfIucvListener(tester, "SERVER").accept(context.patience) as stream:
                 connected = pending.result()[0]
                 _note(context, "connect", connected)
                 _note(context, "exchange", *_exchange(context, fd, stream))
                 _note(context, "shutdown", worker.call(Call.SHUTDOWN, fd, 1))
-                context.note("the end", data=stream.recv(_SECONDS).decode("latin-1"))
+                context.note("the end", data=stream.recv(context.patience).decode("latin-1"))
         except ZvmlabError as error:
             context.note("the partner", error=type(error).__name__)
             pending.result()

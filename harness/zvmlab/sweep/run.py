@@ -24,6 +24,9 @@ from zvmlab.sweep.cases import Case, Point, Subject
 _RELEASE_SECONDS = 5.0
 # Afterwards nothing may sleep, however slow the machine is.
 _USABLE_SECONDS = 20.0
+# How long the other side of a scenario waits for what a fault may have prevented, and at least for
+# what should work afterwards.
+_FAULT_PATIENCE, _USABLE_PATIENCE = 1.0, 10.0
 _CONSOLE_SECONDS = 3.0
 # The kernel's log must have none of these; the console notices the worst of them at once.
 _BAD_LINE = re.compile(
@@ -285,6 +288,7 @@ class Runner:
                         self._check_usable(context)
 
                 context.before_unload = check_if_fired
+                context.patience = _FAULT_PATIENCE
                 self._play(context, result)
             if not rules[0].fired:
                 text = f"the scenario did not reach call {case.call} of {case.point} this time"
@@ -324,8 +328,12 @@ class Runner:
         if self._scenario.usable is None:
             check_usable(context)
             return
-        with context.aside():
-            wrong = self._scenario.usable(context)
+        usual, context.patience = context.patience, max(context.patience, _USABLE_PATIENCE)
+        try:
+            with context.aside():
+                wrong = self._scenario.usable(context)
+        finally:
+            context.patience = usual
         if wrong is not None:
             raise Unusable(f"afterwards {wrong}")
 
