@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from zvmlab.base.errors import GuestPanic, UsageError, ZvmlabError
 from zvmlab.guest import console as console_module
-from zvmlab.guest.console import Console, classify, innermost
+from zvmlab.guest.console import Console, Crash, classify, innermost
 
 
 SECONDS = 60
@@ -260,6 +262,25 @@ def test_a_report_that_has_ended_is_known_at_once(
     assert not console.wait_kind("warning", 0.2)
     _append(console, f"[    2.1] {end}\n")
     assert console.wait_kind("warning", SECONDS)
+
+
+@pytest.mark.parametrize(("lines", "looks"), [(5, 7), (1000, 34)])
+def test_a_report_that_goes_on_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: int, looks: int
+) -> None:
+    """0.3 s pass between two looks: it has ended when two find nothing new, or after 10 s."""
+    clock = SimpleNamespace(monotonic=map((0.3).__mul__, itertools.count()).__next__)
+    monkeypatch.setattr(console_module, "time", clock)
+    console, found = Console(tmp_path / "console.log"), Crash("bug", "[    1.0] BUG: one")
+    texts: list[str] = []
+
+    def text() -> str:
+        texts.append(found.line + "\nmore" * min(len(texts) + 1, lines))
+        return texts[-1]
+
+    monkeypatch.setattr(console, "text", text)
+    console._settle(found)
+    assert len(texts) == looks
 
 
 def test_expected_crash_does_not_count_but_another_one_does(console: Console) -> None:

@@ -22,7 +22,7 @@ from zvmlab.scenarios.context import Context, FoundSet, Scenario, Stuck
 from zvmlab.scenarios.outcome import Outcome
 from zvmlab.sweep.run import crash
 
-_CONSOLE_SECONDS = 3.0
+_CONSOLE_SECONDS = 20.0
 _NOT_IN_A_NAME = re.compile(r"[^\w.-]")
 
 

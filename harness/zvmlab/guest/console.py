@@ -23,9 +23,10 @@ from zvmlab.base.errors import GuestPanic, UsageError, ZvmlabError
 from zvmlab.base.plain import harmless
 
 POLL_SECONDS = 0.05
-# How long the kernel may go on printing before the crash is reported, unless it says that it
-# has finished, and how often that is looked for.
+# Before a crash is reported, the kernel must have said that it has finished, or have printed nothing
+# for so long; it cannot go on for ever.  How often that is looked for.
 SETTLE_SECONDS = 0.4
+LONGEST_REPORT_SECONDS = 10.0
 _LOOK_SECONDS = 0.01
 TAIL_LINES = 60
 _LINE_MAX = 16 * 1024
@@ -262,12 +263,16 @@ class Console:
             self._changed.notify_all()
 
     def _settle(self, crash: Crash) -> None:
-        """Wait for the end of the kernel's report, for SETTLE_SECONDS at most."""
-        limit = time.monotonic() + SETTLE_SECONDS
-        while time.monotonic() < limit and not self._stop.wait(_LOOK_SECONDS):
+        """Wait for the end of the kernel's report: on a busy machine it takes seconds."""
+        now = time.monotonic()
+        quiet, longest, report = now + SETTLE_SECONDS, now + LONGEST_REPORT_SECONDS, ""
+        while now < min(quiet, longest) and not self._stop.wait(_LOOK_SECONDS):
             after = self.text().rpartition(crash.line)[2]
             if _REPORT_END.search(after):
                 return
+            now = time.monotonic()
+            if after != report:
+                quiet, report = now + SETTLE_SECONDS, after
 
     def report(self, crash: Crash) -> None:
         """A crash is known, by the console or in another way."""

@@ -27,7 +27,7 @@ _USABLE_SECONDS = 20.0
 # How long the other side of a scenario waits for what a fault may have prevented, and at least for
 # what should work afterwards.
 _FAULT_PATIENCE, _USABLE_PATIENCE = 1.0, 10.0
-_CONSOLE_SECONDS = 3.0
+_CONSOLE_SECONDS = 20.0
 # The kernel's log must have none of these; the console notices the worst of them at once.
 _BAD_LINE = re.compile(
     r"WARNING:|BUG:|Oops|Call Trace|INFO: (?:task .* blocked|rcu|possible|trying)|lockdep"
