@@ -22,7 +22,7 @@ from zvmlab.cli.tools import REQUEST_SECONDS
 from zvmlab.cp.control import Control
 from zvmlab.guest.run_dir import find_guest
 
-_END_SECONDS = 10.0
+_END_SECONDS = 60.0
 
 
 def add_commands(commands: Any) -> None:

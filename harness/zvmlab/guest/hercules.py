@@ -41,7 +41,7 @@ _REFUSED = re.compile(rb"^zvmcp: (.*)$", re.MULTILINE)
 # What it says when a CPU is there, and of its registers.
 _CPU = re.compile(rb"^HHCCP002I CPU([0-9A-F]{4}) thread started", re.MULTILINE)
 _REGISTERS = re.compile(r"(?:PSW=|CPU[0-9A-F]{4}: R)")
-_LOG_SECONDS = 2.0
+_LOG_SECONDS = 60.0
 _POLL_SECONDS = 0.005
 _LINK = "checkpoint"
 
