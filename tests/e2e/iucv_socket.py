@@ -23,7 +23,7 @@ from zvmlab.agent.worker import Worker
 AF_IUCV = 32
 STREAM, SEQPACKET = 1, 5
 NONBLOCK = 0o4000
-SOL_SOCKET, SO_ERROR, SO_RCVBUF, SO_RCVTIMEO, SO_SNDTIMEO = 1, 4, 8, 20, 21
+SOL_SOCKET, SO_ERROR, SO_RCVBUF, SO_LINGER, SO_RCVTIMEO, SO_SNDTIMEO = 1, 4, 8, 13, 20, 21
 SOL_IUCV, SO_IPRMDATA_MSG, SO_MSGSIZE, SO_MSGLIMIT = 277, 0x80, 0x800, 0x1000
 SCM_IUCV_TRGCLS = 1
 MSG_OOB, MSG_PEEK, MSG_TRUNC, MSG_DONTWAIT, MSG_EOR, MSG_NOSIGNAL = 1, 2, 0x20, 0x40, 0x80, 0x4000
@@ -149,6 +149,12 @@ class Socket:
     def set_timeout(self, option: int, seconds: int) -> None:
         packed = struct.pack(">qq", seconds, 0)
         self.worker.call(Call.SETSOCKOPT, self.fd, SOL_SOCKET, option, packed, len(packed)).check()
+
+    def linger(self, seconds: int) -> None:
+        """What close() waits for messages to be taken, instead of the two seconds of the kernel's."""
+        packed = struct.pack(">ii", 1, seconds)
+        level = SOL_SOCKET, SO_LINGER
+        self.worker.call(Call.SETSOCKOPT, self.fd, *level, packed, len(packed)).check()
 
     def try_option(self, option: int, level: int = SOL_IUCV) -> CallResult:
         length = struct.pack(">i", 4)

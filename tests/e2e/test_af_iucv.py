@@ -98,7 +98,8 @@ def test_ten_thousand_messages_in_order(warm_guest: Guest, iucvcat: str) -> None
             received = b""
             while part := stream.recv(SECONDS):
                 received += part
-        process.wait(SECONDS).check()
+            # Severed before that, it would wait for its time to linger.
+            process.wait(SECONDS).check()
     numbers = [int.from_bytes(received[i : i + 4], "big") for i in range(0, len(received), 4)]
     assert numbers == list(range(count))
 

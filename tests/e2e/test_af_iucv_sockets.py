@@ -490,6 +490,7 @@ def test_listener_that_closes_severs_who_waits(guest: Guest) -> None:
 def test_closed_with_messages_under_way(worker: Worker, peer: Peer) -> None:
     """close() waits for the partner to take them, and severs afterwards."""
     with to_peer(worker, peer) as (client, stream):
+        client.linger(LIMIT)
         for number in range(5):
             client.send(b"%d" % number)
         closing = later(worker, Call.CLOSE, client.fd)

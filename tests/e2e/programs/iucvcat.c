@@ -25,6 +25,7 @@
 
 #define READY "/tmp/iucvcat.ready"
 #define CHUNK 32768
+#define SECONDS 120	/* for the last messages to be taken; the kernel itself waits for two */
 
 /* Layout of struct sockaddr_iucv as the kernel's AF_IUCV takes it. */
 struct sockaddr_iucv {
@@ -135,6 +136,10 @@ static void exchange(int fd)
 
 static void count(int fd, uint32_t n)
 {
+	const struct linger linger = { .l_onoff = 1, .l_linger = SECONDS };
+
+	if (setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)) < 0)
+		die("setsockopt");
 	for (uint32_t i = 0; i < n; i++) {
 		unsigned char bytes[4] = { (unsigned char)(i >> 24), (unsigned char)(i >> 16),
 					   (unsigned char)(i >> 8), (unsigned char)i };
