@@ -589,7 +589,7 @@ def test_connections_that_are_refused(warm_guest: Guest, worker: Worker, peer: P
 
 @pytest.mark.requirement("I13")
 def test_partner_that_does_not_answer(worker: Worker, peer: Peer) -> None:
-    """connect() waits as long as SO_SNDTIMEO says, or not at all, and takes it back."""
+    """connect() waits as long as SO_SNDTIMEO says, or until a signal, and takes it back."""
     with Socket.make(worker) as made:
         made.set_timeout(SO_SNDTIMEO, 1)
         assert made.try_connect("PARTNER", "ECHO").errno == errno.EAGAIN
@@ -597,10 +597,10 @@ def test_partner_that_does_not_answer(worker: Worker, peer: Peer) -> None:
         peer.wait(EventType.SEVERED, LIMIT, event.path)
         peer.sever(event.path)
     with Socket.make(worker) as made:
-        batch = worker.batch()
-        batch.call(Call.CONNECT, made.fd, *_address("PARTNER", "ECHO"))
-        assert batch.start(1.0).result(LIMIT).timed_out  # by a signal
+        waiting = later(worker, Call.CONNECT, made.fd, *_address("PARTNER", "ECHO"))
         event = peer.wait(EventType.PENDING, LIMIT)
+        assert worker.interrupt()
+        assert waiting()[:2] == (-1, errno.EINTR)
         peer.wait(EventType.SEVERED, LIMIT, event.path)
         peer.sever(event.path)
 
@@ -671,7 +671,7 @@ def test_message_before_the_connection_is_complete(
     """CP holds the interruption of the connection back until that of a message has come."""
     rule = Fault("interrupt", "delay", 1, name="PARTNER", type=2, nth=1)
     with armed(warm_guest.control, rule) as rules, Socket.make(worker) as made:
-        made.set_timeout(SO_SNDTIMEO, 20)
+        made.set_timeout(SO_SNDTIMEO, LIMIT)
         waiting = later(worker, Call.CONNECT, made.fd, *_address("PARTNER", "ECHO"))
         event = peer.wait(EventType.PENDING, LIMIT)
         peer.accept(event.path, event.ipuser[8:] + event.ipuser[:8], 0, Flag.RMDATA)
@@ -823,7 +823,8 @@ def test_message_that_the_kernel_has_no_room_for(guest: Guest) -> None:
     6, "what the partner has rejected is taken for received", seen=r"assert 0 != 0"
 )
 def test_sender_learns_that_a_message_was_rejected(worker: Worker, peer: Peer) -> None:
-    with to_peer(worker, peer) as (client, stream):
+    # With this limit there is room when the kernel has heard of it.
+    with to_peer(worker, peer, limit=1) as (client, stream):
         client.send(b"unwanted")
         event = peer.wait(MESSAGES, LIMIT, stream.path)
         peer.reject(stream.path, event.msgid, event.trgcls)
