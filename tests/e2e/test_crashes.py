@@ -72,6 +72,10 @@ def test_warning_of_a_load_that_still_runs(guest_config, zvmlab_dir):
     with Guest(replace(guest_config, cpus=2), zvmlab_dir) as guest:
         guest.boot()
         load(guest, "kind=warning spin_ms=1000")
+def test_warning_of_a_task_that_still_runs(guest_config, zvmlab_dir):
+    with Guest(replace(guest_config, cpus=2), zvmlab_dir) as guest:
+        guest.boot()
+        loaded(guest, "kind=warning later=1 spin_ms=1000")
 def test_killed(warm_guest): os.kill(warm_guest.emulator.pid, signal.SIGSEGV)
 def test_killed_a_second_ago(paused_guest):
     os.kill(paused_guest.emulator.pid, signal.SIGSEGV)
@@ -87,6 +91,7 @@ ENDINGS = {
     "disabled_wait": "disabled wait: CPU 0, PSW 00020001 80000000 00000000 00ACC1DE",
     "disabled_wait_of_one_of_two": r"GuestPanic: the guest is in a disabled wait \(CPU [01], PSW .* 00ACC1DE\)",
     "warning_of_a_load_that_still_runs": "GuestPanic: the guest's kernel reported a warning .*crash.*",
+    "warning_of_a_task_that_still_runs": "GuestPanic: the guest's kernel reported a warning .*crash.*",
     "killed": "EmulatorError: the emulator was killed by SIGSEGV; its log is .*",
     "killed_a_second_ago": "EmulatorError: the emulator was killed by SIGSEGV; its log is .*",
 }

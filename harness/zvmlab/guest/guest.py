@@ -56,7 +56,7 @@ _END_SECONDS = 60.0
 _NEWS_SECONDS = 5.0
 # What a guest is given at its end to finish what it has begun, in its own time.
 _SETTLE_SECONDS = 0.02
-# And what executes a request, if it runs and does not sleep: no CPU of the host may have been free.
+# And what runs there and does not sleep: no CPU of the host may have been free.
 _RUNNING_SECONDS = 10.0
 # A guest that does not answer then for so long hangs.
 _ANSWER_SECONDS = 30.0
@@ -522,7 +522,7 @@ class Guest:
             if worker is None:
                 return  # All are asleep in system calls: nothing is under way.
             worker.sleep(_SETTLE_SECONDS)
-            self._let_requests_run(worker)
+            self._let_tasks_run(worker)
             lines = worker.dmesg(self._log_read)
         except (AgentLost, Timeout) as error:
             self._news()
@@ -534,10 +534,10 @@ class Guest:
             if found is not None and not self.console.wait_kind(found.kind, _CONSOLE_SECONDS):
                 self.console.report(found)
 
-    def _let_requests_run(self, worker: Worker) -> None:
-        """Wait until no request is executed, its task sleeps, or the guest has crashed."""
+    def _let_tasks_run(self, worker: Worker) -> None:
+        """Wait until no task runs, a request's or one that it has woken, or the guest has crashed."""
         limit = time.monotonic() + _RUNNING_SECONDS
-        while self.agent.hello().busy and not self._sleeps(worker) and time.monotonic() < limit:
+        while not self._sleeps(worker) and time.monotonic() < limit:
             worker.sleep(_SETTLE_SECONDS)
 
     def _let_all_sleep(self, seconds: float) -> None:
