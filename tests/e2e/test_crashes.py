@@ -191,7 +191,14 @@ def test_a_time_out_shows_the_stack_of_the_task_that_is_blocked(inner: Inner) ->
     """The agent answers, but for the worker that waits."""
     result = inner.run(
         """
-def test_it(guest): load(guest, "kind=hang").result(2)
+from zvmlab.monitor.steps import thread_of
+
+def test_it(guest):
+    looker, stack = guest.agent.worker("looker"), thread_of(guest.agent) + "/stack"
+    waiting = load(guest, "kind=hang")
+    while b"crash_init" not in looker.read_file(stack):
+        pass
+    waiting.result(2)
 """
     )
     result.assert_outcomes(failed=1)
