@@ -14,6 +14,9 @@ from zvmlab.guest.guest import Guest
 
 _HEAD_END = b"\r\n\r\n"
 _LONGEST = 65536
+SECONDS = 60.0
+# A guest's agent has one user at a time, and whoever scrapes does not wait for the others.
+_asking = threading.Lock()
 
 
 class Relay:
@@ -31,13 +34,15 @@ class Relay:
     def close(self) -> None:
         """Take no further connection."""
         self._socket.shutdown(socket.SHUT_RDWR)
-        self._thread.join(60)
+        self._thread.join(2 * SECONDS)
         self._socket.close()
+        assert not self._thread.is_alive(), "a request is still waited for"
 
     def ask(self, request: bytes) -> bytes:
         """A whole request, by the guest's nc; all that the exporter answers."""
         argv = ["/bin/busybox", "nc", "127.0.0.1", self._there]
-        return self._worker.run(argv, stdin=request).stdout
+        with _asking:
+            return self._worker.run(argv, stdin=request, timeout=SECONDS).stdout
 
     def wait(self, seconds: float) -> None:
         """Until it answers."""
@@ -70,15 +75,16 @@ class Relay:
                 connection, _ = self._socket.accept()
             except OSError:
                 return
-            with connection:
-                connection.settimeout(30)
-                request = b""
-                while _HEAD_END not in request and len(request) < _LONGEST:
-                    more = connection.recv(4096)
-                    if not more:
-                        break
-                    request += more
-                else:
-                    # Whoever has asked may not wait for the answer.
-                    with contextlib.suppress(OSError):
-                        connection.sendall(self.ask(request))
+            # Whoever has asked may not wait for the answer.
+            with connection, contextlib.suppress(OSError):
+                connection.settimeout(SECONDS)
+                self._answer(connection)
+
+    def _answer(self, connection: socket.socket) -> None:
+        request = b""
+        while _HEAD_END not in request and len(request) < _LONGEST:
+            more = connection.recv(4096)
+            if not more:
+                return
+            request += more
+        connection.sendall(self.ask(request))

@@ -47,8 +47,9 @@ def scraping(folder: Path, ports: Mapping[str, int]) -> Iterator[Prometheus]:
     argv = ["prometheus", f"--config.file={folder / 'prometheus.yml'}"]
     argv += [f"--storage.tsdb.path={folder / 'tsdb'}", "--web.listen-address=127.0.0.1:0"]
     with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        drain = threading.Thread(target=process.stderr.read)
         try:
-            assert process.stderr is not None
             said: list[str] = []
             for line in process.stderr:
                 said.append(line)
@@ -56,9 +57,10 @@ def scraping(folder: Path, ports: Mapping[str, int]) -> Iterator[Prometheus]:
                     break
             found = re.search(r'msg="Listening on" address=(\S+)', "".join(said))
             assert found, f"Prometheus is not ready: {''.join(said[-5:])}"
-            drain = threading.Thread(target=process.stderr.read)
             drain.start()
             yield Prometheus(found[1])
         finally:
             process.kill()
             process.wait(SECONDS)
+            if drain.ident is not None:
+                drain.join(SECONDS)

@@ -59,8 +59,9 @@ def _exporting(guest: Guest) -> Iterator[Callable[..., Relay]]:
         return relay
 
     yield start
-    for process, relay in started:
+    for _, relay in started:
         relay.close()
+    for process, _ in started:
         process.signal(signal.SIGTERM)
         process.wait(SECONDS, kill=True)
 
