@@ -22,8 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from waiting import wait_until
 from zvmlab.base.errors import EmulatorError, UsageError
 from zvmlab.base.owned import claim
+from zvmlab.cp.control import decode
 from zvmlab.cp.faults import Fault, arm
 from zvmlab.cp.tracefmt import read as read_trace
 from zvmlab.guest import checkpoint, saving
@@ -631,6 +633,11 @@ def test_a_path_that_is_too_long_to_be_saved(
         assert guest.emulator.wait(SECONDS) == 0
 
 
+def _byte(guest: Guest, address: int) -> int:
+    """Of the guest's storage."""
+    return decode(guest.control.execute("storage-read", address=address, length=1)["data"])[0]
+
+
 @HAS_HERCULES
 def test_a_cpu_that_cannot_be_held(
     bare: Build, logs: Callable[[str], Path], zvmlab_dir: Path
@@ -641,6 +648,7 @@ def test_a_cpu_that_cannot_be_held(
         guest.resume()
         panel = _panel(guest)
         _heard(guest, "CHANGES")
+        wait_until(lambda: _byte(guest, 0x702) == 1, "the CPU is in ESA/390 mode")
         with pytest.raises(EmulatorError, match="not all CPUs can be held: one is in ESA/390 mod"):
             panel.save(zvmlab_dir / "machine")
         assert not (zvmlab_dir / "machine").exists()

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A CPU that changes to ESA/390 mode and stays there until somebody stores a byte that is not
- * zero at X'700' (Hercules' panel does).  It says so before and after.
+ * zero at X'700' (Hercules' panel does).  It says so before and after; in that mode, in which it
+ * cannot say anything, there is X'01' at X'702'.
  */
 #include <stdint.h>
 
@@ -26,6 +27,7 @@ void test_main(void)
 		     "	lhi	%%r1,0\n"
 		     "	lhi	%%r2,0\n"
 		     "	sigp	%%r1,%%r2,0x12\n"
+		     "	mvi	0x702,1\n"
 		     "1:	cli	0x700,0\n"
 		     "	je	1b\n"
 		     "	lhi	%%r1,1\n"
