@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "cp.h"
+#include "processor.h"
 
 void test_main(void);
 void external_interruption(uint64_t code);
@@ -136,10 +137,8 @@ static void report(const char *what)
 
 static void external_call_to_myself(void)
 {
-	register uint64_t r1 asm("1") = 0;
-	register uint64_t r2 asm("2") = 0;
-
-	asm volatile("sigp 1,2,%2" : "+d" (r1) : "d" (r2), "i" (SIGP_EXT_CALL) : "cc", "memory");
+	while (signal_processor(SIGP_EXT_CALL, 0) == SIGP_BUSY)
+		;
 }
 
 void test_main(void)

@@ -225,7 +225,8 @@ static void external(void)
 {
 	uint8_t mask;
 
-	signal_processor(SIGP_EMERGENCY, 0);
+	while (signal_processor(SIGP_EMERGENCY, 0) == SIGP_BUSY)
+		;
 	asm volatile("stosm %0,1\n\tstnsm %0,0xfe" : "=Q" (mask) : : "memory");
 }
 

@@ -65,13 +65,16 @@ static uint32_t probe_prefix(uint64_t at)
 /* An order that names a place to CPU 1, which is stopped.  Return: was the place refused? */
 static uint32_t refused(unsigned int order, uint64_t at)
 {
-	enum { INVALID_PARAMETER = 0x100 };
+	enum { INVALID_PARAMETER = 0x100, BUSY = 2 };
 	register uint64_t parameter asm("1") = at;
 	register uint64_t address asm("2") = 1;
 	unsigned int cc;
 
-	asm volatile("sigp %1,%2,0(%3)\n\tipm %0\n\tsrl %0,28"
-		     : "=d" (cc), "+d" (parameter) : "d" (address), "a" (order) : "cc", "memory");
+	do
+		asm volatile("sigp %1,%2,0(%3)\n\tipm %0\n\tsrl %0,28"
+			     : "=d" (cc), "+d" (parameter) : "d" (address), "a" (order)
+			     : "cc", "memory");
+	while (cc == BUSY);
 	return cc == 1 && (uint32_t)parameter == INVALID_PARAMETER;
 }
 
