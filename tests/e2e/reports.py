@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from zvmlab.guest.guest import Guest
 
-SECONDS = 60
+SECONDS = 240
+"""More than such a program waits for another CPU before it says that it has not come."""
 
 
 def expect_nothing_wrong(guest: Guest, reports: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from conftest import Build
 
 pytestmark = pytest.mark.first_kernel(always=True)
-SECONDS = 60
+SECONDS = 240
 ANYHOW = ("PREFIX AREA", "ELSEWHERE", "ACROSS")
 UNPROTECTED = ("SVC", "PROGRAM", "EXTERNAL", "STFL", "PAGE 1")
 LOADED = ("LCTLG 1", "LCTL 1", "LCTLG ALL", "LCTLG 7", "MVCP MVCS", "LCTLG 13")

@@ -560,7 +560,7 @@ void second(void)
 
 static unsigned int stidp(void)
 {
-	const uint64_t limit = clock_now() + 10 * TOD_SECOND;
+	const uint64_t limit = clock_now() + PATIENCE;
 	uint64_t id;
 
 	start_second();
@@ -662,7 +662,7 @@ void external_interruption(uint64_t code)
 
 static unsigned int clock_comparator(void)
 {
-	const uint64_t limit = clock_now() + 10 * TOD_SECOND, passed = 1;
+	const uint64_t limit = clock_now() + PATIENCE, passed = 1;
 
 	control0(CR0_CLOCK_COMPARATOR);
 	asm volatile("sckc %0\n\tstosm 0x200(0),1" : : "Q" (passed) : "memory");

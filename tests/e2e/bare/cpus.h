@@ -31,7 +31,7 @@ _Static_assert(STACK == 4096 && STORED_ADDRESS == 0x300, "as the code above has 
 static inline unsigned int start_others(void)
 {
 	const uint64_t psw[2] = { PSW_64, (uint64_t)other_entry };
-	const uint64_t limit = clock_now() + 10 * TOD_SECOND;
+	const uint64_t limit = clock_now() + PATIENCE;
 	unsigned int cpu;
 
 	asm volatile("mvc %0(16,0),%1" : : "i" (RESTART_NEW_PSW), "Q" (psw) : "memory");

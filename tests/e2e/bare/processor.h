@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 #define TOD_SECOND (UINT64_C(1000000) << 12)
+/* For what another CPU does, which the host may not run for a while. */
+#define PATIENCE (60 * TOD_SECOND)
 #define RESTART_NEW_PSW 0x1a0
 #define PSW_64 UINT64_C(0x0000000180000000)
 

@@ -342,7 +342,7 @@ void other_cpu(unsigned int cpu)
 /* All have seen what is right, after this turn began, and stay with it. */
 static unsigned int others_are_wrong(unsigned int cpus)
 {
-	const uint64_t limit = clock_now() + 5 * TOD_SECOND;
+	const uint64_t limit = clock_now() + PATIENCE;
 
 	turn++;
 	for (unsigned int i = 1; i < cpus; i++)
