@@ -196,7 +196,7 @@ def test_duration_equal_to_a_bound_counts_above_it(lab: Lab) -> None:
     (area,) = lab.areas("up", region)
     assert area[4] % 4 == 0 and area[4] >= 1000 * HOLD
     assert sum(area.histogram) == 1
-    assert area.histogram.index(1) == area[4] // 4
+    assert area.histogram.index(1) == min(area[4] // 4, len(area.histogram) - 1)
 
 
 @pytest.mark.requirement("D19")
