@@ -333,11 +333,13 @@ def test_keep_leaves_the_region(lab: Lab) -> None:
 @pytest.mark.requirement("D18")
 def test_region_that_is_deleted_meanwhile_ends_it(lab: Lab) -> None:
     """Also if another one has its number by then, which stays."""
-    watch = start(lab, "watch", "--interval", "200ms", "lin")
-    lab.until(lambda: len(own_regions(lab)) == 1)
+    watch = start(lab, "watch", "--interval", "30s", "lin")
+    lab.wait_watched()
     number = own_regions(lab)[0]["region"]
     assert lab.send("lin", f"@stats_delete {number}").errno == 0
     assert lab.region("lin", "0+8 8 0 other mine") == number
+    # In the middle of a look it would be said in other words.
+    lab.pass_time(30)
     ended = watch.wait()
     assert ended.status == 1
     assert f"region {number} of lin has been deleted".encode() in ended.stderr
