@@ -68,13 +68,12 @@ static uint32_t refused(unsigned int order, uint64_t at)
 	enum { INVALID_PARAMETER = 0x100, BUSY = 2 };
 	register uint64_t parameter asm("1") = at;
 	register uint64_t address asm("2") = 1;
-	unsigned int cc;
+	unsigned int cc = BUSY;
 
-	do
+	while (cc == BUSY)
 		asm volatile("sigp %1,%2,0(%3)\n\tipm %0\n\tsrl %0,28"
 			     : "=d" (cc), "+d" (parameter) : "d" (address), "a" (order)
 			     : "cc", "memory");
-	while (cc == BUSY);
 	return cc == 1 && (uint32_t)parameter == INVALID_PARAMETER;
 }
 
