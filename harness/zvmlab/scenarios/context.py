@@ -40,7 +40,7 @@ from zvmlab.mondata.records import SAMPLE, Element, Record
 from zvmlab.monitor.monitor import DEVICE, READ_SIZE, Capture, CapturedSet, deliver
 from zvmlab.scenarios.outcome import Outcome, Step, describe_stream, normal_log
 
-STEP_SECONDS = 3.0
+STEP_SECONDS = 10.0
 """A step that takes longer sleeps for good: without a fault the longest takes some 20 ms."""
 # A thread that a signal does not wake is given this long beyond its limit.
 _STUCK_SECONDS = 3.0
@@ -123,7 +123,7 @@ class Context:
         self.before_unload: Callable[[], None] | None = None
         self._params = params
         self.worker = guest.agent.worker(_WORKER)
-        self.worker.timeout = STEP_SECONDS
+        self.worker.timeout = PATIENCE
         self._reading: tuple[Pending[BatchResult], int] | None = None
         self._log_start = guest.agent.log_position()
 
