@@ -2,7 +2,8 @@
 /*
  * Programs started by the agent.  Each has a thread that feeds its standard
  * input, keeps what it writes (up to a limit; the rest is read and dropped, so
- * that it never blocks) and waits for its end.
+ * that it never blocks) and waits for its end.  Who is told of the end finds the
+ * thread gone, too: programs can hear of the end of a thread.
  */
 #include <errno.h>
 #include <poll.h>
@@ -27,6 +28,8 @@ struct process {
 	struct processes *all;
 	bool used, done;
 	uint32_t handle;
+	bool has_pump;
+	pthread_t pump;
 	struct launched run;
 	uint8_t *input;
 	uint32_t input_len, input_done;
@@ -64,9 +67,11 @@ static void close_one(int *fd)
 	*fd = -1;
 }
 
-/* The lock is held, or nobody else knows the process yet. */
+/* The lock is held, or nobody else knows the process yet; the thread needs it no more. */
 static void release(struct process *p)
 {
+	if (p->has_pump)
+		pthread_join(p->pump, NULL);
 	close_one(&p->run.pidfd);
 	close_one(&p->run.in);
 	for (int i = 0; i < 2; i++) {
@@ -183,14 +188,9 @@ static void *pump(void *opaque)
 
 static int start_pump(struct process *p)
 {
-	pthread_attr_t attr;
-	pthread_t thread;
-	int error;
+	int error = pthread_create(&p->pump, NULL, pump, p);
 
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	error = pthread_create(&thread, &attr, pump, p);
-	pthread_attr_destroy(&attr);
+	p->has_pump = !error;
 	if (error) {
 		kill(-p->run.pid, SIGKILL);
 		waitpid(p->run.pid, NULL, 0);
