@@ -16,7 +16,7 @@
 #include "agent.h"
 
 /* How long a killed program may take to go. */
-#define KILL_GRACE_MS 5000
+#define KILL_GRACE_MS 30000
 
 struct output {
 	uint8_t *data;

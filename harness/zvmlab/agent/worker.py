@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 MODULES = "/lib/modules"
 LOAD_STEPS = "/etc/zvmlab/modprobe"
-DEFAULT_SECONDS = 30.0
+DEFAULT_SECONDS = 60.0
 # What a reply may take beyond the time limit that the agent itself keeps: the guest may not run
 # for a while, on a busy machine.
 GRACE_SECONDS = 60.0
