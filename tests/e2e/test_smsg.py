@@ -19,6 +19,7 @@ from zvmlab.cp.control import CpResponse
 from zvmlab.cp.faults import Fault, armed
 from zvmlab.cp.peer import Peer
 from zvmlab.guest.guest import Guest
+from zvmlab.scenarios.outcome import normal_log
 
 if TYPE_CHECKING:
     from conftest import Build, Commands
@@ -185,7 +186,7 @@ def test_message_service_that_severs_is_harmless(guest: Guest) -> None:
         assert tester.cp("SMSG LINUX001 APP lost") == DONE  # to the console, as without IUCV
         heard = guest.control.wait_event("console", LIMIT, user="LINUX001")
         assert heard.data["text"].endswith("* SMSG FROM TESTER  : APP lost")
-    assert guest.agent.dmesg(before) == []
+    assert normal_log(line.text for line in guest.agent.dmesg(before)) == ()
 
 
 @pytest.mark.zvmlab(
