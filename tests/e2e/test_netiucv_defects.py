@@ -188,7 +188,7 @@ def test_only_the_interface_that_is_named_is_removed(interface: Interface) -> No
 
 @pytest.mark.zvmlab(command_line=UNCACHED)
 @pytest.mark.kernel_defect(
-    22, "what it keeps of a connection is never freed", seen=r"assert [12]\d\d < 100"
+    22, "what it keeps of a connection is never freed", seen=r"assert [1-9]\d\d < 100"
 )
 def test_interface_that_is_removed_leaves_nothing(loaded: Guest) -> None:
     """Two hundred of them."""
@@ -241,7 +241,7 @@ def test_packet_for_a_quiesced_path_waits(
     peer.quiesce(link.path)
     datagrams.send(b"data")
     try:
-        wait_until(lambda: interface.counts("tx_errors")[0] >= 100, "a busy CPU", limit=5)
+        wait_until(lambda: interface.counts("tx_errors")[0] >= 100, "a busy CPU")
     except AssertionError:
         pass
     (tries,) = interface.counts("tx_errors")
