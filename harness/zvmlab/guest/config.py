@@ -136,7 +136,7 @@ class GuestConfig:
     trace_data: str = "short"
     trace_limit: int = 1024
     crashes: tuple[str, ...] = CRASHES
-    boot_seconds: float = 90.0
+    boot_seconds: float = 300.0
     name: str | None = None
     faults: Sequence[Fault] | Path | str = ()
     backend: str = QEMU
