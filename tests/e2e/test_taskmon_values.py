@@ -196,13 +196,18 @@ def test_readers_run_where_they_listen(script_in_guest: Script) -> None:
         assert sorted(found[count:]) == sorted(["0-1", *workers]), how
 
 
+# The kernel takes when a task began from the time of day at its last tick: while the host gives the
+# guest no processor, that is late.
+LAG_SECONDS = 60
+
+
 def _between(before: Row, row: Row, after: Row) -> None:
     """Times go on between three looks at a task that sleeps; everything else stays."""
     for name in ("etime_us", "tgetime_us", "tasks_etime_us"):
         if row[name] is not None:
             assert before[name] <= row[name] <= after[name], name
-    assert row["btime"] is None or abs(row["btime"] - before["btime"]) <= 1
-    assert row["btime64"] is None or abs(row["btime64"] - before["btime64"]) <= 1
+    for name in ("btime", "btime64"):
+        assert row[name] is None or abs(row[name] - before[name]) <= LAG_SECONDS, name
     moving = {"etime_us", "tgetime_us", "tasks_etime_us", "btime", "btime64"}
     for name in before.keys() - moving:
         assert before[name] == row[name] == after[name], name
