@@ -347,7 +347,7 @@ def _many(guest: Guest, program: Build, faults: int) -> None:
     guest.control.execute("page-thrash", faults=faults, depth=24)
     for number in range(threads):
         toucher.touch(number, ALWAYS)
-    deadline = time.monotonic() + 60 + faults / 100
+    deadline = time.monotonic() + 300 + faults / 100
     while pages(guest)["turns"] > 0:
         assert time.monotonic() < deadline, pages(guest)["turns"]
         time.sleep(0.2)
