@@ -27,7 +27,7 @@ from zvmlab.mondata.records import Element, Part, parse_set
 
 DEVICE = "/dev/monreader"
 READ_SIZE = 64 * 1024
-READ_SECONDS = 30.0
+READ_SECONDS = 60.0
 CAPTURE_SECONDS = 60.0
 _POLL_SECONDS = 0.005
 _START = (
