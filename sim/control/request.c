@@ -78,6 +78,8 @@ static json_t *run(struct ctl_call *call, json_t *request)
 	}
 	call->args = args;
 	result = command->run(call);
+	if (!result && !call->error_class)
+		ctl_fail(call, "Failed", "not enough memory to carry out %s", command->name);
 	json_decref(args);
 	return result;
 }
@@ -95,6 +97,13 @@ static json_t *sentence(char *text)
 	return json_string(text);
 }
 
+/* What jansson has not had memory for it may have left out, of the request as of the answer. */
+static json_t *no_memory(struct ctl_call *call, json_t *part, const char *what)
+{
+	json_decref(part);
+	return ctl_fail(call, "Failed", "not enough memory for the %s", what);
+}
+
 void ctl_request(struct ctl *ctl, struct ctl_client *client, const char *line, size_t len)
 {
 	struct ctl_call call = { .ctl = ctl, .cp = ctl->cp, .client = client };
@@ -103,15 +112,15 @@ void ctl_request(struct ctl *ctl, struct ctl_client *client, const char *line, s
 	json_t *result = NULL, *id = NULL;
 
 	ctl->requests++;
+	if (ctl_memory_failures() != failures)
+		request = no_memory(&call, request, "request");
 	if (request) {
 		id = json_incref(json_object_get(request, "id"));
 		result = run(&call, request);
 		json_decref(request);
-	}
-	if (ctl_memory_failures() != failures) {
-		json_decref(result);
-		result = ctl_fail(&call, "Failed", "not enough memory for the request or its answer; "
-				  "what it asks for may have been done");
+		if (ctl_memory_failures() != failures)
+			result = no_memory(&call, result, "answer; what was asked for may have been "
+					   "done");
 	}
 	assert(result || call.error_class);
 	if (result)
