@@ -177,10 +177,15 @@ ssize_t __wrap_readlink(const char *link, char *path, size_t size)
 #define TWENTY EIGHT EIGHT "\u76d1\u89c6\u5668\u8bb0"
 #define FORTY TWENTY TWENTY
 
+/* 28 letters with a hyphen where an option has one, and a word for the next line. */
+#define LIKE_AN_OPTION "ab-defghijklmnopqrstuvwxyzab"
+#define SIXTY "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefgh"
+
 /* What the catalogue has, in the order of the texts; the first one is its header. */
 static const char *const texts[][2] = {
 	{ "", "Content-Type: text/plain; charset=UTF-8\n" },
 	{ "All of it.", FORTY },
+	{ "Some of it.", LIKE_AN_OPTION " " SIXTY },
 	{ "of bytes", "\xff" },
 	{ "of one line", TWENTY "\u76d1\u89c6\u5668\u8bb0\u5f55" },
 	{ "of three lines", TWENTY TWENTY TWENTY EIGHT "\u76d1\u89c6" },
@@ -334,21 +339,42 @@ START_TEST(locale_that_there_is_none_of)
 }
 END_TEST
 
+/* What "tool --help" begins with. */
+static void ck_help(const struct command_line *line, const char *wanted)
+{
+	static bool flags[5];
+	char name[] = "tool", word[] = "--help";
+	char *argv[] = { name, word, NULL };
+	struct said said = said_begin(1);
+	const pid_t child = fork();
+	const char *text;
+	int status;
+
+	if (child == 0) {
+		command_line_parse(line, 0, 2, argv, flags);
+		_exit(99);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	text = said_end(&said);
+	ck_assert_int_eq(status, 0);
+	ck_assert_msg(strncmp(text, wanted, strlen(wanted)) == 0, "%s", text);
+}
+
 #define BLANKS "                             "
+
+static const struct option_row rows[] = {
+	{ "bytes", 'b', NULL, "of bytes", .kind = OPTION_FLAG, .member = 0, .size = 1 },
+	{ "english", 'e', NULL, "of English", .kind = OPTION_FLAG, .member = 1, .size = 1 },
+	{ "five", '\0', "N", "of three lines", .kind = OPTION_FLAG, .member = 2, .size = 1 },
+	{ "one", 'o', NULL, "of one line", .kind = OPTION_FLAG, .member = 3, .size = 1 },
+	{ "two", '\0', NULL, "of two lines", .kind = OPTION_FLAG, .member = 4, .size = 1 },
+	{ 0 }
+};
+static const struct option_table table = { .rows = rows };
 
 /* 79 columns; the text of an option is in the last 50 of them. */
 START_TEST(translated_help)
 {
-	static bool flags[5];
-	static const struct option_row rows[] = {
-		{ "bytes", 'b', NULL, "of bytes", .kind = OPTION_FLAG, .member = 0, .size = 1 },
-		{ "english", 'e', NULL, "of English", .kind = OPTION_FLAG, .member = 1, .size = 1 },
-		{ "five", '\0', "N", "of three lines", .kind = OPTION_FLAG, .member = 2, .size = 1 },
-		{ "one", 'o', NULL, "of one line", .kind = OPTION_FLAG, .member = 3, .size = 1 },
-		{ "two", '\0', NULL, "of two lines", .kind = OPTION_FLAG, .member = 4, .size = 1 },
-		{ 0 }
-	};
-	static const struct option_table table = { .rows = rows };
 	static const struct command_line line = { .options = &table, .help = "All of it." };
 	static const char wanted[] =
 		"Usage: tool [OPTION...]\n"
@@ -362,25 +388,22 @@ START_TEST(translated_help)
 		"  -o, --one                  " TWENTY "\u76d1\u89c6\u5668\u8bb0\u5f55\n"
 		"      --two                  " TWENTY "\u76d1\u89c6\u5668\u8bb0\u5f55\n"
 		BLANKS "\u6570\n";
-	char name[] = "tool", word[] = "--help";
-	char *argv[] = { name, word, NULL };
-	struct said said;
-	const char *text;
-	pid_t child;
-	int status;
 
 	install();
 	make_catalogue("bin/locale");
-	said = said_begin(1);
-	child = fork();
-	if (child == 0) {
-		command_line_parse(&line, 0, 2, argv, flags);
-		_exit(99);
-	}
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	text = said_end(&said);
-	ck_assert_int_eq(status, 0);
-	ck_assert_msg(strncmp(text, wanted, strlen(wanted)) == 0, "%s", text);
+	ck_help(&line, wanted);
+	remove_folder();
+}
+END_TEST
+
+/* Nothing but an option has its text in the last columns. */
+START_TEST(translated_paragraph)
+{
+	static const struct command_line line = { .options = &table, .help = "Some of it." };
+
+	install();
+	make_catalogue("bin/locale");
+	ck_help(&line, "Usage: tool [OPTION...]\n" LIKE_AN_OPTION "\n" SIXTY "\n");
 	remove_folder();
 }
 END_TEST
@@ -391,7 +414,7 @@ int main(void)
 		lines_that_fit, wide_characters, words_of_letters, punctuation,
 		bytes_of_another_locale, wrap_without_storage, nothing_without_a_catalogue,
 		folder_without_a_catalogue, layout_of_the_user, strange_paths,
-		locale_that_there_is_none_of, translated_help,
+		locale_that_there_is_none_of, translated_help, translated_paragraph,
 	};
 	TCase *cases = tcase_create("tool translate");
 

@@ -375,6 +375,22 @@ START_TEST(limit)
 END_TEST
 
 /* A stream's parts become lines, and what has no end is none. */
+/* One that does so by itself, too. */
+START_TEST(longest_line)
+{
+	static char line[(1 << 20) + 1];
+	const int fd = client();
+
+	memset(line, 'x', sizeof(line));
+	json_lines_give(lines, line, sizeof(line));
+	ck_assert_uint_eq(counts().lost, 1);
+	close(fd);
+	run();
+	json_lines_give(lines, line, 1);
+	ck_assert_uint_eq(counts().lost, 1);
+}
+END_TEST
+
 START_TEST(stream)
 {
 	int fd = client();
@@ -800,7 +816,7 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		each_client, more_than_there_is_room_for, client_that_is_gone, slow_client, limit,
-		stream, end, what_is_waited_for, woken, only_what_is_ready, errors_of_a_client,
+		longest_line, stream, end, what_is_waited_for, woken, only_what_is_ready, errors_of_a_client,
 		room_is_exact, nothing_sent, no_storage_for_a_client, no_storage_for_a_line, descriptor_zero,
 		end_of_descriptor_zero, opens_with_descriptor_zero, lock_is_taken, what_does_not_open,
 	};

@@ -483,6 +483,18 @@ START_TEST(applications_that_are_no_users)
 }
 END_TEST
 
+/* Nor is a name of zeros one, whatever processor it has. */
+START_TEST(records_of_nobody)
+{
+	for (unsigned int at = 0; at < 2; at++) {
+		user(NULL, at, 1);
+		user(NULL, at, 2);
+	}
+	ck_assert_uint_eq(f.users, 0);
+	ck_assert_uint_eq(f.left_out, 0);
+}
+END_TEST
+
 START_TEST(many_users)
 {
 	char name[9];
@@ -777,7 +789,7 @@ int main(void)
 		processors_cut, processors_without_room, pages, pages_without_room, devices,
 		devices_cut, many_devices, users, users_in_records_of_two_kinds,
 		users_without_time, applications,
-		applications_that_are_no_users, many_users, names, intervals, buckets, adding, end,
+		applications_that_are_no_users, records_of_nobody, many_users, names, intervals, buckets, adding, end,
 		events, events_of_each_kind, events_lost, tracks,
 	};
 

@@ -138,7 +138,7 @@ static void take_all(struct note *to)
 
 static const char *const expected[FAULT_KINDS] = {
 	[FAULT_DROP] = " 2 3", [FAULT_DELAY] = " 2 3 1", [FAULT_DUPLICATE] = " 1 1 2 3",
-	[FAULT_REORDER] = " 2 1 3", [FAULT_CORRUPT] = " 129 2 3", [FAULT_SEVER] = " 2 3",
+	[FAULT_REORDER] = " 2 1 3", [FAULT_CORRUPT] = " 0 2 3", [FAULT_SEVER] = " 2 3",
 };
 
 static bool is_severed(const struct note *note, uint8_t code)
@@ -160,7 +160,7 @@ START_TEST(pairs)
 		ck_no_test(_i);
 	s->prepare();
 	a.count = 0;
-	arm_pair(_i, kind == FAULT_DELAY ? 2 : kind == FAULT_CORRUPT ? 0x80 :
+	arm_pair(_i, kind == FAULT_DELAY ? 2 : kind == FAULT_CORRUPT ? 1 :
 		 kind == FAULT_SEVER ? SEVER_CODE : 0, kind == FAULT_CORRUPT ? s->offset : 0);
 	for (unsigned int n = 1; n <= EVENTS; n++)
 		s->make(n);

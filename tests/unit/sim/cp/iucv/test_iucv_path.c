@@ -297,6 +297,29 @@ START_TEST(all_65535_paths)
 	ck_call(peer_path(&n, IUCV_SEVER, 0x8123, 0), 0, 0);
 	ck_cc(connect_to("MANY", 0, 0), 0);
 	ck_assert_uint_eq(get_be16(parm() + IPPATHID), 0x8123);
+	/* The first of the 4096 that are looked up together: when it is taken, none is free again. */
+	ck_cc(on_path(IUCV_SEVER, 4096, 0), 0);
+	ck_call(peer_path(&n, IUCV_SEVER, 4096, 0), 0, 0);
+	ck_cc(connect_to("MANY", 0, 0), 0);
+	ck_assert_uint_eq(get_be16(parm() + IPPATHID), 4096);
+	ck_rc(connect_to("MANY", 0, 0), IUCV_OWN_MAX);
+}
+END_TEST
+
+/* One more than those that have a place together. */
+START_TEST(all_65_paths)
+{
+	struct note n;
+
+	fx_teardown();
+	fx_setup_with((const char *const[]){ "directory", "IUCV ANY;OPTION MAXCONN 100", NULL });
+	fx_declare(0);
+	note_user(&n, "MANY", 65);
+	for (uint32_t i = 0; i < 65; i++) {
+		ck_cc(connect_to("MANY", 0, 0), 0);
+		n.count = 0;
+	}
+	ck_rc(connect_to("MANY", 0, 0), IUCV_TARGET_MAX);
 }
 END_TEST
 
@@ -318,6 +341,7 @@ int main(void)
 	tcase_add_test(tc, users);
 	tcase_add_test(tc, logoff);
 	tcase_add_test(tc, all_65535_paths);
+	tcase_add_test(tc, all_65_paths);
 	tc = iucv_case(suite, "directory", setup_directory);
 	tcase_add_test(tc, directory);
 	return check_run_suite(suite);

@@ -463,9 +463,9 @@ END_TEST
 /* As many as are to come, none lost: each is told of twice, and in the end all pages are in. */
 START_TEST(turns)
 {
-	uint64_t initial[8] = { 0 }, completion[8] = { 0 };
+	uint64_t initial[8] = { 0 }, completion[8] = { 0 }, since[8] = { 0 };
 	bool asleep[8] = { false };
-	unsigned int next = 0, sleeping;
+	unsigned int next = 0, sleeping, overtaken = 0;
 
 	shake(0, 0);
 	ck_assert_int_eq(page_out(fx.cp, PAGE, 8, false, err, sizeof(err)), 0);
@@ -484,11 +484,18 @@ START_TEST(turns)
 			ck_external(0, INITIAL, next);
 			initial[next]++;
 			asleep[next] = true;
+			since[next] = page_thrashing(fx.cp);
 		}
 		while (cp_external_take(fx.cp, 1, &external)) {
 			ck_assert_uint_eq(external.subcode, COMPLETION);
 			ck_assert(asleep[external.parameter]);
 			asleep[external.parameter] = false;
+			/* What is left to come becomes less: who began before has more. */
+			for (unsigned int i = 0; i < 8; i++)
+				if (asleep[i] && since[i] > since[external.parameter]) {
+					overtaken++;
+					break;
+				}
 			completion[external.parameter]++;
 		}
 		next = (next + 1) % 8;
@@ -499,6 +506,9 @@ START_TEST(turns)
 		ck_assert_uint_eq(initial[i], completion[i]);
 		ck_assert(!cp_page_is_out(fx.cp, PAGE + i * 0x1000));
 	}
+	/* Who waits longest is not always the first. */
+	ck_assert_uint_gt(overtaken, 100);
+	ck_assert_uint_lt(overtaken, 900);
 	ck_counts(1000, 1000, 0);
 	ck_assert_ptr_null(page_at(fx.cp, 0));
 	ck_assert_ptr_null(page_fault_at(fx.cp, 0));
