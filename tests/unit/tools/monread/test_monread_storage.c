@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "exit_code.h"
+#include "export.h"
+#include "options.h"
 #include "pass.h"
 #include "sink.h"
 
@@ -170,10 +172,38 @@ START_TEST(a_file)
 }
 END_TEST
 
+/* What an exporter needs: it is there whole, or there is none, and a sentence says so. */
+START_TEST(an_exporter)
+{
+	struct options options = { .exports = EXPORT_OPTIONS_DEFAULT };
+	struct tally tally = { 0 };
+	unsigned int refused = 0;
+	int code = EXIT_FAILED;
+
+	options.exports.textfile = path;
+	for (long place = 0; code != EXIT_PASS; place++) {
+		struct export *export = NULL;
+		struct sinks sinks = { .count = 0 };
+
+		complained = 0;
+		storage_left = place;
+		code = export_begin(&export, &options, &tally, &sinks);
+		storage_left = -1;
+		/* Of a file that cannot be written for it, the path is said to be wrong. */
+		ck_assert(code == EXIT_PASS || code == EXIT_FAILED || code == EXIT_USAGE);
+		refused += code == EXIT_FAILED;
+		sinks_close(&sinks);
+		export_end(export, code);
+	}
+	ck_assert_uint_gt(refused, 2);
+	unlink(path);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
-		outputs, folders_that_are_not_there, rows, a_reader, a_file,
+		outputs, folders_that_are_not_there, rows, a_reader, a_file, an_exporter,
 	};
 
 	return check_run("monread storage", start, stop, tests, sizeof(tests) / sizeof(tests[0]));

@@ -441,6 +441,28 @@ START_TEST(segment_without_users)
 }
 END_TEST
 
+/* A segment's users are the guest and *MONITOR, as many as the rest of the image has. */
+START_TEST(segment_with_a_user_too_many)
+{
+	struct dcss *segment = dcss_find(fx.cp, "MONDCSS");
+	uint8_t *image;
+	size_t len;
+
+	until(1);
+	for (uint32_t more = 0; more < 2; more++) {
+		segment->users += more;
+		image = cp_save(fx.cp, &len);
+		segment->users -= more;
+		ck_assert_ptr_nonnull(image);
+		if (more)
+			ck_refused(image, len, err, sizeof(err));
+		else
+			ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+		free(image);
+	}
+}
+END_TEST
+
 /* Only a block of a recording that is suspended has ended. */
 START_TEST(block_that_has_ended_while_recording)
 {
@@ -571,6 +593,7 @@ int main(void)
 	tcase_add_test(hostile, rings_that_are_too_large);
 	tcase_add_test(hostile, users_without_a_segment);
 	tcase_add_test(hostile, segment_without_users);
+	tcase_add_test(hostile, segment_with_a_user_too_many);
 	tcase_add_test(hostile, block_that_has_ended_while_recording);
 	tcase_add_test(hostile, block_without_room_for_its_end);
 	tcase_add_test(hostile, failure_while_in_use);
