@@ -299,6 +299,38 @@ START_TEST(answers_without_memory)
 }
 END_TEST
 
+/* An event comes whole or not at all: who should have it is dropped. */
+START_TEST(events_without_memory)
+{
+	static const char whole[] = "{\"event\":\"segment\",\"data\":{\"name\":\"X\"},\"timestamp\":";
+	unsigned int dropped = 0;
+
+	for (long left = 0; storage_left < 0; left++) {
+		int fd = new_client();
+		const char *line;
+		json_t *data;
+		bool failed;
+
+		storage_left = left;
+		data = json_object();
+		json_object_set_new(data, "name", json_string("X"));
+		ctl_notify(ctl, NULL, "segment", data);
+		failed = storage_left < 0;
+		storage_left = -1;
+		line = read_line(fd);
+		dropped += line[0] == '\0';
+		ck_assert_msg(line[0] == '\0' || strncmp(line, whole, strlen(whole)) == 0, "%ld: %s",
+			      left, line);
+		close(fd);
+		while (step())
+			;
+		if (!failed)
+			break;
+	}
+	ck_assert_uint_gt(dropped, 2);
+}
+END_TEST
+
 /* All that was configured, in its order. */
 START_TEST(the_guest_as_configured)
 {
@@ -392,6 +424,7 @@ int main(void)
 	tcase_add_test(tc, the_guest_as_configured);
 	tcase_add_test(tc, fault_points_and_kinds);
 	tcase_add_test(tc, answers_without_memory);
+	tcase_add_test(tc, events_without_memory);
 	tcase_add_test(tc, base64);
 	tcase_add_test(tc, many_values);
 	suite_add_tcase(suite, tc);
