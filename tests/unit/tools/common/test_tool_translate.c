@@ -252,6 +252,23 @@ static void remove_folder(void)
 	ck_assert_int_eq(system(command), 0);
 }
 
+/*
+ * A user's locale: that of C.UTF-8 by another name, because the glibc of Debian 13 looks for no catalogue
+ * in the C.UTF-8 locale itself, whatever LANGUAGE says.
+ */
+static void set_locale(void)
+{
+	char path[PATH_MAX];
+
+	make_folder("locales");
+	snprintf(path, sizeof(path), "%s/locales/zz.UTF-8", folder);
+	ck_assert_int_eq(symlink("/usr/lib/locale/C.utf8", path), 0);
+	*strrchr(path, '/') = '\0';
+	setenv("LOCPATH", path, 1);
+	setenv("LC_ALL", "zz.UTF-8", 1);
+	setenv("LANGUAGE", "zz", 1);
+}
+
 /* An installation with the program in bin. */
 static void install(void)
 {
@@ -262,8 +279,7 @@ static void install(void)
 	make_folder("share");
 	snprintf(path, sizeof(path), "%s/bin/tool", folder);
 	own_path = path;
-	setenv("LC_ALL", "C.UTF-8", 1);
-	setenv("LANGUAGE", "zz", 1);
+	set_locale();
 	unsetenv("ARGP_HELP_FMT");
 }
 
