@@ -121,7 +121,8 @@ void agent_execute(struct agent *agent, struct worker *worker, const struct requ
 enum status refuse(struct wr *out, enum status status, const char *why);
 
 handler handle_batch, handle_drain, handle_run, handle_spawn, handle_wait, handle_signal,
-	handle_insmod, handle_rmmod, handle_klog, handle_read_file, handle_write_file;
+	handle_insmod, handle_rmmod, handle_klog, handle_read_file, handle_write_file,
+	handle_settle;
 
 /* launch.c, proc.c: programs started by the agent */
 
@@ -173,6 +174,8 @@ enum status op_call(struct rd *in, const struct results *earlier, struct wr *out
 int klog_mark(void);
 /** Append what was logged since as bytes; closes @fd. */
 void klog_since(int fd, struct wr *out);
+/** Append errno, the number of the next record, and all records from number @from on. */
+void klog_from(uint64_t from, struct wr *out);
 
 /* module.c */
 

@@ -72,6 +72,7 @@ static const struct route *route_of(uint16_t type)
 		[REQ_WRITE_FILE] = { handle_write_file, false },
 		[REQ_KLOG] = { handle_klog, false },
 		[REQ_INTERRUPT] = { handle_interrupt, true },
+		[REQ_SETTLE] = { handle_settle, false },
 	};
 
 	if (type >= sizeof(table) / sizeof(table[0]) || !table[type].handle)

@@ -118,20 +118,14 @@ static void keep(int fd, uint64_t next)
 		close(old);
 }
 
-enum status handle_klog(struct agent *agent, struct worker *worker, struct rd *in, struct wr *out)
+void klog_from(uint64_t from, struct wr *out)
 {
-	uint64_t from = rd_u64(in), next = from;
+	uint64_t next = from;
 	size_t at = out->len;
-	int fd, error;
+	int fd = take_kept(from);
 	bool all;
 
-	(void)agent;
-	(void)worker;
-	if (!rd_done(in))
-		return refuse(out, ST_MALFORMED, "KLOG needs the number of the first record");
-	fd = take_kept(from);
-	error = fd < 0 ? errno : 0;
-	wr_u32(out, (uint32_t)error);
+	wr_u32(out, fd < 0 ? (uint32_t)errno : 0);
 	wr_u64(out, 0);
 	if (fd >= 0) {
 		next = records(fd, from, out, &all);
@@ -143,5 +137,16 @@ enum status handle_klog(struct agent *agent, struct worker *worker, struct rd *i
 		wr_u32(out, 0);
 	}
 	put_be64(out->data + at + 4, next);
+}
+
+enum status handle_klog(struct agent *agent, struct worker *worker, struct rd *in, struct wr *out)
+{
+	uint64_t from = rd_u64(in);
+
+	(void)agent;
+	(void)worker;
+	if (!rd_done(in))
+		return refuse(out, ST_MALFORMED, "KLOG needs the number of the first record");
+	klog_from(from, out);
 	return ST_OK;
 }

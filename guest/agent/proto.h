@@ -37,6 +37,7 @@ enum request_type {
 	REQ_KLOG = 12,
 	REQ_POWER = 13,
 	REQ_INTERRUPT = 14,
+	REQ_SETTLE = 15,
 };
 
 enum status {

@@ -69,6 +69,40 @@ def test_no_more_is_jumped_over_than_was_said(warm_guest: Guest) -> None:
     assert 2 * SEEN <= passed <= time.monotonic() - host + SEEN
 
 
+def test_settling_jumps_over_the_moment_that_the_guest_is_given(warm_guest: Guest) -> None:
+    before = clock(warm_guest.agent, MONOTONIC)
+    warm_guest.settle()
+    # As much as guest.py gives it, whether the host has waited for it or not.
+    assert clock(warm_guest.agent, MONOTONIC) - before >= 0.02
+    assert warm_guest.machine.time_to_pass() == 0
+
+
+def test_settling_leaves_what_somebody_else_jumps_over(warm_guest: Guest) -> None:
+    with warm_guest.passing(1000 * MOST):
+        before = warm_guest.machine.time_to_pass()
+        warm_guest.settle()
+        assert 0 < warm_guest.machine.time_to_pass() < before
+    assert warm_guest.machine.time_to_pass() == 0
+
+
+def test_what_runs_is_told_from_what_sleeps(guest_config: GuestConfig, zvmlab_dir: Path) -> None:
+    with Guest(dataclasses.replace(guest_config, busybox=True), zvmlab_dir) as guest:
+        guest.boot()
+        judge = guest.agent.worker("judge")
+
+        def running() -> int:
+            return min(judge.settle(0.02, 0)[0] for _ in range(10))
+
+        sleeping = begin_to_sleep(guest)
+        assert running() == 0
+        spinning = guest.agent.spawn(["/bin/busybox", "sh", "-c", "while :; do :; done"])
+        assert running() == 1
+        spinning.kill()
+        spinning.wait()
+        assert running() == 0
+        guest.outlast(sleeping, MOST)
+
+
 def test_nothing_is_left_to_pass_when_the_machine_has_stopped(warm_guest: Guest) -> None:
     machine = warm_guest.machine
     machine.pass_time(3600.0)

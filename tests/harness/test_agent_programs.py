@@ -289,6 +289,35 @@ def test_kernel_log_goes_on_where_the_last_request_ended(binary: Path) -> None:
             assert _logs_open(process.pid) == 1
 
 
+def test_settle_says_what_runs_and_what_was_logged_meanwhile(agent: Agent) -> None:
+    """A program that never sleeps counts, and the log is what KLOG gives."""
+    position = 0
+    if os.access("/dev/kmsg", os.R_OK):
+        position = agent.log_position()
+    spinning = agent.spawn([SH, "-c", "while :; do :; done"])
+    try:
+        before = time.monotonic()
+        if not os.access("/dev/kmsg", os.R_OK):
+            with pytest.raises(OSError, match="/dev/kmsg"):
+                agent.settle(0.1, position)
+            return
+        runnable, lines = agent.settle(0.1, position)
+        assert time.monotonic() - before >= 0.1
+        assert runnable >= 1
+        assert lines == agent.dmesg(position)[: len(lines)]
+    finally:
+        spinning.signal(signal.SIGKILL)
+        spinning.wait()
+
+
+def test_settle_sleeps_an_hour_at_most(agent: Agent) -> None:
+    hour = 3600 * 10**9
+    for asked in (Writer().u64(hour + 1).u64(0), Writer().u64(0)):
+        with pytest.raises(AgentError, match="an hour at most") as caught:
+            agent.ask(Request.SETTLE, asked.payload(), "what still runs")
+        assert caught.value.status == Status.MALFORMED
+
+
 def test_log_records_are_decoded() -> None:
     text = b"6,339,5140900,-;NET: Registered\n KEY=value\n30,340,5690716,-,caller=T1;udevd\xff; b\n"
     lines = decode_log(text)

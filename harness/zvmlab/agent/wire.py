@@ -40,6 +40,7 @@ class Request(enum.IntEnum):
     KLOG = 12
     POWER = 13
     INTERRUPT = 14
+    SETTLE = 15
 
 
 class Status(enum.IntEnum):

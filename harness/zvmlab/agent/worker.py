@@ -38,6 +38,7 @@ DEFAULT_SECONDS = 60.0
 GRACE_SECONDS = 60.0
 _WRITE_CREATE, _WRITE_TRUNCATE, _WRITE_APPEND = 1, 2, 4
 _DRAIN_CRC = 1
+_NS = 10**9
 
 
 def _limit_ms(seconds: float) -> int:
@@ -297,8 +298,21 @@ class Worker(Calls[CallResult]):
         """The sequence number that the next line of the kernel's log will have."""
         return self._klog(0)[0]
 
+    def settle(self, seconds: float, since: int) -> tuple[int, list[LogLine]]:
+        """Sleep; how many other tasks run then, and the kernel's log from that sequence number on."""
+        asked = Writer().u64(round(seconds * _NS)).u64(since).payload()
+        reply = self.ask(Request.SETTLE, asked, "what still runs")
+        error, runnable = reply.u32(), reply.u32()
+        if error:
+            raise OSError(error, os.strerror(error), "/proc/loadavg")
+        return runnable - 1, self._log_in(reply)[1]
+
     def _klog(self, since: int) -> tuple[int, list[LogLine]]:
-        reply = self.ask(Request.KLOG, Writer().u64(since).payload(), "the kernel's log")
+        asked = Writer().u64(since).payload()
+        return self._log_in(self.ask(Request.KLOG, asked, "the kernel's log"))
+
+    @staticmethod
+    def _log_in(reply: Reader) -> tuple[int, list[LogLine]]:
         error, position = reply.u32(), reply.u64()
         if error:
             raise OSError(error, os.strerror(error), "/dev/kmsg")

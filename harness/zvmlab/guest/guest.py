@@ -27,6 +27,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from zvmlab.agent.agent import NAME, USER, Agent, Pending, Power, Worker
+from zvmlab.agent.results import LogLine
 from zvmlab.agent.wire import AgentLost
 from zvmlab.base.errors import CannotRun, EmulatorError, Timeout, UsageError, ZvmlabError
 from zvmlab.build.kernel import slowness
@@ -165,6 +166,8 @@ class Guest:
         self._checkpoint: Path | None = None
         self._resting = False
         self._log_read = 0
+        self._logged: list[LogLine] = []  # what has been read of the log and not been looked at
+        self._jumps = False
         self._waits_ended = False
         self.faults: list[ArmedFault] = []
         """The rules of the configuration, armed from PAUSED on; see zvmlab.cp.faults.count()."""
@@ -394,14 +397,18 @@ class Guest:
 
         For a wait in which nothing comes from outside: the guest sees what it would see later.
         Gives a function that tells how many seconds are left.  Where the emulator cannot do that,
-        time passes by itself.
+        time passes by itself.  Within another such block nothing more is jumped over.
         """
         limit = time.monotonic() + seconds
-        if not self.machine.clocks_jump or self.config.counts:
+        if not self.machine.clocks_jump or self.config.counts or self._jumps:
             yield lambda: max(0.0, limit - time.monotonic())
             return
         self.machine.pass_time(seconds)
-        yield lambda: self.machine.time_to_pass() if time.monotonic() < limit else 0.0
+        self._jumps = True
+        try:
+            yield lambda: self.machine.time_to_pass() if time.monotonic() < limit else 0.0
+        finally:
+            self._jumps = False
         self.machine.pass_time(0)
 
     def outlast(self, pending: Pending[_T], seconds: float, jump: float | None = None) -> _T:
@@ -434,6 +441,7 @@ class Guest:
             stream = _WatchedStream(self._stream, self._news)
             self._agent = Agent(stream, info=None if known is None else known.info)
             self._log_read = 0 if known is None else known.log
+            self._logged = []
         except Timeout as error:
             place = f"; the console is in {self.channels.console_log}" if self._kept else ""
             used = self.emulator.cpu_seconds() - used
@@ -521,15 +529,13 @@ class Guest:
             worker = self.agent.idle_worker(seconds)
             if worker is None:
                 return  # All are asleep in system calls: nothing is under way.
-            worker.sleep(_SETTLE_SECONDS)
             self._let_tasks_run(worker)
-            lines = worker.dmesg(self._log_read)
         except (AgentLost, Timeout) as error:
             self._news()
             raise Timeout(f"the guest no longer answers: {error}") from error
         news = self.console.news
+        lines, self._logged = self._logged, []
         for line in lines:
-            self._log_read = line.sequence + 1
             found = classify(line.stamped, news)
             if found is not None and not self.console.wait_kind(found.kind, _CONSOLE_SECONDS):
                 self.console.report(found)
@@ -537,22 +543,27 @@ class Guest:
     def _let_tasks_run(self, worker: Worker) -> None:
         """Wait until no task runs, a request's or one that it has woken, or the guest has crashed."""
         limit = time.monotonic() + _RUNNING_SECONDS
-        while not self._sleeps(worker) and time.monotonic() < limit:
-            worker.sleep(_SETTLE_SECONDS)
+        running = True
+        while running and time.monotonic() < limit:
+            with self.passing(_SETTLE_SECONDS):
+                running = self._runs(worker, _SETTLE_SECONDS)
 
     def _let_all_sleep(self, seconds: float) -> None:
         """Wait until no task runs, who replies neither; *seconds* at most, also if nobody answers."""
         limit = time.monotonic() + seconds
         with contextlib.suppress(AgentLost, Timeout):
             worker = self.agent.idle_worker(seconds)
-            while worker is not None and not self._sleeps(worker) and time.monotonic() < limit:
-                worker.sleep(_SETTLE_SECONDS)
+            rest = 0.0
+            while worker is not None and self._runs(worker, rest) and time.monotonic() < limit:
+                rest = _SETTLE_SECONDS
 
-    def _sleeps(self, worker: Worker) -> bool:
-        """Does nothing run in the guest but the *worker* that looks, or has it crashed?"""
-        # proc(5): of all tasks the runnable ones.
-        runnable = worker.read_file("/proc/loadavg").split()[3].split(b"/")[0]
-        return int(runnable) <= 1 or self.console.crash is not None
+    def _runs(self, worker: Worker, seconds: float) -> bool:
+        """After so many seconds, does anything run but the *worker* that looks, without a crash?"""
+        runnable, lines = worker.settle(seconds, self._log_read)
+        if lines:
+            self._logged += lines
+            self._log_read = lines[-1].sequence + 1
+        return runnable > 0 and self.console.crash is None
 
     def expect_crash(self, *kinds: str, seconds: float = REQUEST_SECONDS) -> Crash:
         """Wait for a crash of one of *kinds*, which then counts as no crash of this guest.
