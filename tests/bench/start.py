@@ -27,6 +27,7 @@ CPUS = {1: Budget(1 / 40, True), 4: Budget(1 / 25, True)}
 STARTS = 5
 WORKERS = 2
 BATCH = 40
+COLD_BATCH = 8
 MANY = 64
 _MIB = 1 << 20
 
@@ -63,6 +64,8 @@ def _benchmarks() -> Pairs:
     return Pairs(
         *found,
         Benchmark("rate", f"guests started and ended, workers {WORKERS}", "1/s", Budget(20, False)),
+        Benchmark("cold-rate", "the same, cold", "1/s"),
+        Benchmark("rate-ratio", "restored ÷ cold, guests a second", "ratio", Budget(25, False)),
         Benchmark("memory", f"memory of {MANY} guests at once", "MiB", Budget(3072, True)),
     )
 
@@ -87,8 +90,8 @@ def _several(config: GuestConfig, artifacts: Artifacts, count: int) -> None:
             guest.boot()
 
 
-def _rate(config: GuestConfig, artifacts: Artifacts) -> float:
-    """Guests a second; the workers' own start is not counted."""
+def _rate(config: GuestConfig, artifacts: Artifacts, batch: int) -> float:
+    """Guests a second, of so many; the workers' own start is not counted."""
     with ProcessPoolExecutor(WORKERS, get_context("spawn")) as workers:
 
         def all_workers(count: int) -> None:
@@ -98,8 +101,8 @@ def _rate(config: GuestConfig, artifacts: Artifacts) -> float:
 
         all_workers(1)
         begun = time.monotonic()
-        all_workers(BATCH // WORKERS)
-        return BATCH / (time.monotonic() - begun)
+        all_workers(batch // WORKERS)
+        return batch / (time.monotonic() - begun)
 
 
 def _shared(pid: int) -> int:
@@ -135,10 +138,14 @@ def measure(small: GuestConfig, pairs: int, progress: Progress) -> list[Benchmar
         one, four = both(
             swapped, lambda: _starts(configs[0], artifacts), lambda: _starts(configs[1], artifacts)
         )
+        rate = _rate(configs[0], artifacts, BATCH)
+        cold = _rate(replace(configs[0], cold=True), artifacts, COLD_BATCH)
         return {
             **one,
             **four,
-            "rate": _rate(configs[0], artifacts),
+            "rate": rate,
+            "cold-rate": cold,
+            "rate-ratio": rate / cold,
             "memory": _memory(configs[0], artifacts),
         }
 
