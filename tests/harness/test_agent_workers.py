@@ -13,8 +13,9 @@ import host_agent
 import pytest
 
 from zvmlab.agent.agent import Agent
-from zvmlab.agent.calls import Out
-from zvmlab.agent.wire import AgentError, Call, Status
+from zvmlab.agent.calls import BatchResult, Out
+from zvmlab.agent.wire import WORKERS, AgentError, Call, Status
+from zvmlab.agent.worker import Pending, Worker
 from zvmlab.base.errors import Timeout, UsageError
 
 
@@ -75,6 +76,40 @@ def test_a_worker_whose_reply_has_come_is_not_busy(agent: Agent) -> None:
     for _ in range(500):
         agent.call(Call.GETPID)
         assert agent.hello().busy == 0
+
+
+def test_an_idle_worker_is_found_without_asking_if_one_is_known(agent: Agent) -> None:
+    reader, writer = pipe(agent)
+
+    def number(seconds: float) -> int | None:
+        """Of an idle worker; in no time nobody can be asked."""
+        found = agent.idle_worker(seconds)
+        return None if found is None else found.number
+
+    def begin(worker: Worker) -> Pending[BatchResult]:
+        batch = worker.batch()
+        batch.read(reader, 1)
+        return batch.start(SECONDS)
+
+    assert number(0.0) == 0
+    # It is busy also when nobody wants the reply.
+    begin(agent).forget()
+    pending = [begin(agent.worker("1"))]
+    assert number(0.0) == 2
+    pending += [begin(agent.worker(str(other))) for other in range(2, WORKERS)]
+    with pytest.raises(Timeout, match="HELLO"):
+        number(0.0)
+    assert number(SECONDS) is None
+    with open(f"/proc/{agent.info.pid}/fd/{writer}", "wb", buffering=0) as pipe_in:
+        pipe_in.write(b"x")
+        limit = time.monotonic() + SECONDS
+        while number(SECONDS) is None:
+            assert time.monotonic() < limit
+        pipe_in.write(b"x" * (WORKERS - 1))
+    assert [one.result()[0].data for one in pending] == [b"x"] * (WORKERS - 1)
+    # Behind the reply that nobody has waited for.
+    agent.call(Call.GETPID)
+    assert number(0.0) == 0
 
 
 def test_interrupt_and_restart(agent: Agent) -> None:

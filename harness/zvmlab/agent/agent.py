@@ -60,10 +60,13 @@ class Agent(Worker):
 
     def idle_worker(self, timeout: float) -> Worker | None:
         """One that has nothing to do, whoever it belongs to; None if all are busy."""
-        asked = self.start(Request.HELLO, b"", "HELLO", timeout, decode_info)
-        busy = asked.result(timeout).busy
-        idle = [one for one in range(WORKERS) if not busy >> one & 1]
-        return Worker(self._channel, idle[0], timeout) if idle else None
+        idle = set(range(WORKERS)) - self._channel.busy()
+        if not idle:
+            # Some may have answered meanwhile.
+            asked = self.start(Request.HELLO, b"", "HELLO", timeout, decode_info)
+            busy = asked.result(timeout).busy
+            idle = {one for one in range(WORKERS) if not busy >> one & 1}
+        return Worker(self._channel, min(idle), timeout) if idle else None
 
     def pack(self, layout: str, *values: int | bytes) -> bytes:
         """struct.pack in the guest's byte order, without padding."""

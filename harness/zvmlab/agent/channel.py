@@ -41,6 +41,7 @@ class Channel:
         self._stream = stream
         self._next_id = 0
         self._waiting: dict[int, Request] = {}
+        self._begun: dict[int, int] = {}  # workers by request, until it has been answered
         self._replies: dict[int, tuple[int, bytes]] = {}
         self._buffer = bytearray()
         self._lost: str | None = None
@@ -58,6 +59,7 @@ class Channel:
         number = self._next_id
         header = HEADER.pack(COUNTED + len(payload), number, request, worker)
         self._waiting[number] = request
+        self._begun[number] = worker
         self._stream.send(header + payload, timeout)
         return number
 
@@ -86,6 +88,13 @@ class Channel:
         except Timeout:
             pass
         return number in self._replies
+
+    def busy(self) -> set[int]:
+        """Workers whose replies have not come, also those that nobody wants any more.
+
+        All others have nothing to do.
+        """
+        return set(self._begun.values())
 
     def forget(self, number: int) -> None:
         """Nobody wants the reply any more; it is dropped when it comes."""
@@ -118,6 +127,7 @@ class Channel:
             return False
         payload = bytes(memoryview(self._buffer)[HEADER.size : size])
         del self._buffer[:size]
+        self._begun.pop(number, None)
         request = self._waiting.pop(number, None)
         if request is not None:
             if kind != request | REPLY_BIT:
