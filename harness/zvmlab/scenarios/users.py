@@ -15,7 +15,7 @@ import struct
 import time
 from collections.abc import Iterator
 
-from zvmlab.agent.calls import Both, CallResult, Out
+from zvmlab.agent.calls import BatchResult, Both, CallResult, Out
 from zvmlab.agent.wire import Call
 from zvmlab.base.errors import Timeout, ZvmlabError
 from zvmlab.cp.afiucv import AfIucvListener, AfIucvStream
@@ -239,16 +239,18 @@ def _converse(context: Context) -> None:
         batch = worker.batch()
         batch.call(Call.CONNECT, fd, to, len(to))
         pending = batch.start(3 * context.patience)
+        connected: BatchResult | None = None
         try:
             with AfIucvListener(tester, "SERVER").accept(context.patience) as stream:
-                connected = pending.result()[0]
-                _note(context, "connect", connected)
+                connected = pending.result()
+                _note(context, "connect", connected[0])
                 _note(context, "exchange", *_exchange(context, fd, stream))
                 _note(context, "shutdown", worker.call(Call.SHUTDOWN, fd, 1))
                 context.note("the end", data=stream.recv(context.patience).decode("latin-1"))
         except ZvmlabError as error:
             context.note("the partner", error=type(error).__name__)
-            pending.result()
+            if connected is None:
+                pending.result()
         finally:
             _note(context, "close", worker.close(fd))
 
