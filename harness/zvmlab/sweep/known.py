@@ -114,6 +114,13 @@ KNOWN = (
         "kernel: smsgiucv takes as much memory as the interruption says that a message has",
     ),
     Known(
+        ("interrupt", "peer.message"),
+        ("corrupt",),
+        PANIC,
+        r".*WARNING: .*net/iucv/af_iucv\.c.*\balloc_iucv_recv_skb\b.*",
+        "kernel: defect 12: a message for which af_iucv gets no memory is a WARNING",
+    ),
+    Known(
         ("msg.message", "msg.reply", "interrupt", "iucv.receive"),
         ("sever",),
         UNUSABLE,
