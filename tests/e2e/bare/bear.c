@@ -116,7 +116,7 @@ static unsigned int branches(void)
 
 	asm volatile(LBEAR("%3") "cr 0,0\n\tlarl %0,1f\n1:\tj 2f\n\tnopr\n2:\t" STBEAR("%1")
 		     LBEAR("%3") "cr 0,0\n\tjne 3f\n\tla %0,0(%0)\n3:\t" STBEAR("%2")
-		     : "=&d" (branch), "=Q" (taken), "=Q" (left) : "Q" (value) : "cc", "memory");
+		     : "=&a" (branch), "=Q" (taken), "=Q" (left) : "Q" (value) : "cc", "memory");
 	return taken != branch || left != value;
 }
 
