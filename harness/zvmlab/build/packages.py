@@ -43,6 +43,7 @@ DAY = 24 * HOUR
 UPDATE_SECONDS = 300
 QUERY_SECONDS = 60
 DOWNLOAD_SECONDS = 900
+HELPER = "/usr/lib/apt/apt-helper"
 REACH = ("Acquire::http", "Acquire::Check-Valid-Until", "Acquire::Check-Date", "Acquire::Max")
 """Settings of the machine's apt that are kept: proxies, and whether a stale mirror is taken."""
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
@@ -322,6 +323,18 @@ class Suite:
         if not found:
             raise CannotRun(f"Debian's {self.name} has no upstream tarball of {name}")
         return found
+
+    def download_known(self, name: str, file: str, sha256: str, into: Path) -> None:
+        """Fetch a file of source package *name* that the suite does not list.
+
+        Its hash is all that says which file it is: no signed index names it.
+        """
+        initial = name[:4] if name.startswith("lib") else name[0]
+        uri = f"{archive_uri().rstrip('/')}/pool/main/{initial}/{name}/{file}"
+        into.mkdir(parents=True, exist_ok=True)
+        with self._progress.step(f"fetching {file}"):
+            argv = [HELPER, "download-file", uri, str(into / file), f"SHA256:{sha256}"]
+            _run(argv, self._conf, DOWNLOAD_SECONDS, into)
 
     def _query(self, argv: list[str]) -> str:
         """Ask the lists; they are fetched anew if apt cannot read them."""

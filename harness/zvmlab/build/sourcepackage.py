@@ -31,6 +31,9 @@ class Tarball:
 
     *later* is a pattern for the files of later point releases, which serve as well if the
     suite has no other any more.  No hash is known of them: it is apt that has checked them.
+
+    The archive may have the file, and not what the suite lists.  Then it is fetched by its name,
+    and only with this hash.
     """
 
     package: str
@@ -39,24 +42,39 @@ class Tarball:
     sha256: str
     later: str = ""
 
+    def _from_suite(self, suite: Suite, folder: Path) -> CannotRun | None:
+        """Fetch what the suite lists.  Return: why that does not serve, or None."""
+        file = folder / self.file
+        try:
+            found = suite.download_source(self.package, folder)
+        except CannotRun as error:
+            file.unlink(missing_ok=True)
+            return error
+        later = sorted(folder.glob(self.later)) if self.later else []
+        if not file.is_file() and len(later) == 1:
+            later[0].rename(file)
+            return None
+        if not file.is_file():
+            names = ", ".join(f.name for f in found)
+            return CannotRun(f"Debian's {self.suite} has {names} instead of {self.file}")
+        with open(file, "rb") as stream:
+            sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+        if sha256 != self.sha256:
+            raise CannotRun(f"{self.file} has the hash {sha256} instead of {self.sha256}")
+        return None
+
     def fetch(self, progress: Progress) -> Path:
         """The file in the cache, its hash checked."""
 
         def download(folder: Path) -> None:
             suite = Suite(self.suite, host_arch(), source=True, progress=progress)
             suite.update()
-            suite.download_source(self.package, folder)
-            file = folder / self.file
-            later = sorted(folder.glob(self.later)) if self.later else []
-            if not file.is_file() and len(later) == 1:
-                later[0].rename(file)
+            lacking = self._from_suite(suite, folder)
+            if lacking is None:
                 return
-            if not file.is_file():
-                found = ", ".join(sorted(f.name for f in folder.iterdir())) or "nothing"
-                raise CannotRun(f"Debian's {self.suite} has {found} instead of {self.file}")
-            with open(file, "rb") as stream:
-                sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-            if sha256 != self.sha256:
-                raise CannotRun(f"{self.file} has the hash {sha256} instead of {self.sha256}")
+            try:
+                suite.download_known(self.package, self.file, self.sha256, folder)
+            except CannotRun as error:
+                raise lacking from error
 
         return entry(f"{self.package}-source", self.sha256[:16], download, self.file)
