@@ -21,6 +21,10 @@
 #define DIAG_YIELD	0x44
 #define DIAG_YIELD_TO	0x9c
 
+/* KVM's hypercalls, which QEMU carries out, and one that is not for a guest of CP's. */
+#define DIAG_KVM		0x500
+#define KVM_STORAGE_LIMIT	4
+
 /* The space of logical addresses; without access registers, that is their ALET 0. */
 static uint64_t asce_of(const CPUS390XState *env)
 {
@@ -119,7 +123,12 @@ bool zvmlab_diag(CPUS390XState *env, uint32_t r1, uint32_t r3, uint32_t code, ui
 	/* With -icount CPUs take turns: who waits for another one leaves it the rest of its own. */
 	if (icount_enabled() && (code == DIAG_YIELD || code == DIAG_YIELD_TO))
 		cpu_exit(env_cpu(env));
-	return finish(env, result, ra);
+	if (finish(env, result, ra))
+		return true;
+	/* QEMU has it since 10.0, and would tell the guest of storage that is not the guest's. */
+	if (code == DIAG_KVM && env->regs[1] == KVM_STORAGE_LIMIT)
+		program_interrupt(env, PGM_SPECIFICATION, ra);
+	return false;
 }
 
 int zvmlab_stsi(CPUS390XState *env, uint64_t addr, uintptr_t ra)

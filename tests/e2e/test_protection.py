@@ -13,7 +13,7 @@ from zvmlab.guest.guest import Guest
 if TYPE_CHECKING:
     from conftest import Build
 
-NONE, PROTECTION, ADDRESSING = "0", "4", "5"
+NONE, PROTECTION, ADDRESSING, SPECIFICATION = "0", "4", "5", "6"
 ACCEPTED, REFUSED = "0", "1"
 SECONDS = 60
 
@@ -31,7 +31,7 @@ def test_sc_segment_can_be_read_while_loaded_and_never_stored_into(made_guest: G
     made_guest.emulator.expect_exit()
     made_guest.resume()
     lines = []
-    for _ in range(10):
+    for _ in range(11):
         event = made_guest.control.wait_event("console", SECONDS, user="OPERATOR")
         lines.append(event.data["text"].split("LINUX001: ")[-1])
     assert lines == [
@@ -45,6 +45,7 @@ def test_sc_segment_can_be_read_while_loaded_and_never_stored_into(made_guest: G
         f"PREFIX {ADDRESSING} {ADDRESSING}",
         f"SET PREFIX {ACCEPTED} {REFUSED}",
         f"STORE STATUS {ACCEPTED} {REFUSED}",
+        f"HYPERCALL {SPECIFICATION} {SPECIFICATION}",
     ]
     assert made_guest.emulator.wait(SECONDS) == 0
 

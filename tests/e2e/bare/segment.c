@@ -15,6 +15,8 @@ void test_main(void);
 
 enum { LOADSHRX = 0x20, PURGESEG = 0x08 };
 enum { SET_PREFIX = 0x0d, STORE_STATUS = 0x0e };
+/* Functions of KVM's hypercall: one that tells where storage ends, and none. */
+enum { STORAGE_LIMIT = 4, NO_FUNCTION = 9 };
 
 static const char name[8] __attribute__((aligned(8))) = "MONDCSS ";
 
@@ -62,6 +64,16 @@ static uint32_t probe_prefix(uint64_t at)
 	return program_code;
 }
 
+static uint32_t probe_hypercall(uint64_t code)
+{
+	register uint64_t function asm("1") = code;
+	register uint64_t argument asm("2") = 0;
+
+	program_code = 0;
+	asm volatile("diag %0,4,0x500" : "+d" (argument) : "d" (function) : "cc", "memory");
+	return program_code;
+}
+
 /* An order that names a place to CPU 1, which is stopped.  Return: was the place refused? */
 static uint32_t refused(unsigned int order, uint64_t at)
 {
@@ -90,7 +102,7 @@ static void report(const char *what, uint32_t load, uint32_t store)
 	command(&line);
 }
 
-/* Interruption codes: 4 protection, 5 addressing, 0 none. */
+/* Interruption codes: 4 protection, 5 addressing, 6 specification, 0 none. */
 void test_main(void)
 {
 	uint64_t last = 0;
@@ -112,4 +124,6 @@ void test_main(void)
 	report("PREFIX", probe_prefix(last + 1), probe_prefix(first - 4096));
 	report("SET PREFIX", refused(SET_PREFIX, first), refused(SET_PREFIX, last + 1));
 	report("STORE STATUS", refused(STORE_STATUS, 0x10000), refused(STORE_STATUS, first));
+	/* Storage is CP's to tell of (DIAGNOSE X'260'). */
+	report("HYPERCALL", probe_hypercall(STORAGE_LIMIT), probe_hypercall(NO_FUNCTION));
 }
