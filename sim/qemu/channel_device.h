@@ -4,8 +4,8 @@
 #define ZVMLAB_CHANNEL_DEVICE_H
 
 #include "hw/s390x/ccw-device.h"
-#include "hw/qdev-properties.h"
 #include "hw/s390x/css.h"
+#include "versions.h"
 
 /* The subchannel of a device that is realized, without what its commands do; NULL: @errp. */
 SubchDev *zvmlab_subchannel(CcwDevice *ccw, Error **errp);

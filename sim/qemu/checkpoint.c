@@ -14,12 +14,7 @@
 
 #include "cp_machine_file.h"
 #include "accel/tcg/tb-context.h"
-#include "exec/exec-all.h"
-#include "exec/memory.h"
-#include "hw/boards.h"
 #include "hw/core/cpu.h"
-#include "hw/resettable.h"
-#include "hw/sysbus.h"
 #include "io/channel-buffer.h"
 #include "migration/global_state.h"
 #include "migration/migration.h"
@@ -49,13 +44,26 @@ static bool check_stopped(const ZvmlabCp *s, const char *what, Error **errp)
 	return false;
 }
 
+/* To QEMU's log, if QEMU has not written it there itself; frees @err. */
+static void say_why(Error *err)
+{
+	if (err)
+		error_report_err(err);
+}
+
 /* The stream of all devices into @f. */
 static bool save_devices(QEMUFile *f)
 {
+	Error *err = NULL;
 	int result;
 
 	global_state_store();
-	result = qemu_save_device_state(f);
+	if (!DEVICES_BEGIN_STREAM) {
+		qemu_put_be32(f, QEMU_VM_FILE_MAGIC);
+		qemu_put_be32(f, QEMU_VM_FILE_VERSION);
+	}
+	result = qemu_save_device_state(f, &err);
+	say_why(err);
 	qemu_fflush(f);
 	return result == 0 && qemu_file_get_error(f) == 0;
 }
@@ -97,7 +105,7 @@ static bool discard_pages(ZvmlabCp *s, uint64_t first, uint64_t end)
 
 	if (madvise(s->port.ram + at, len, MADV_DONTNEED) != 0)
 		return false;
-	tb_invalidate_phys_range(ram + at, ram + at + len - 1);
+	tb_invalidate_phys_range(NULL, ram + at, ram + at + len - 1);
 	return true;
 }
 
@@ -203,12 +211,15 @@ static void reset_devices(ZvmlabCp *s)
 }
 
 /*
- * Loading a CPU asks for all translated code to be dropped, since storage might be another; this
- * happens when the CPUs run again, unless it has happened meanwhile.
+ * All translated code is to be dropped if storage is another.  This happens when the CPUs run
+ * again, unless it has happened meanwhile.  Up to 10.0, loading a CPU has asked for it already.
  */
-static void keep_translations(void)
+static void settle_translations(bool keep)
 {
-	qatomic_set(&tb_ctx.tb_flush_count, tb_ctx.tb_flush_count + 1);
+	if (!keep)
+		queue_tb_flush(first_cpu);
+	else if (LOADED_CPU_FLUSHES)
+		qatomic_set(&tb_ctx.tb_flush_count, tb_ctx.tb_flush_count + 1);
 }
 
 /* The devices are as new, and storage is the file's.  *@back: it was so already, but for changes. */
@@ -231,6 +242,7 @@ static bool load_devices(const struct cp_machine_file *file)
 {
 	QIOChannelBuffer *buffer = qio_channel_buffer_new(file->head_len + 1);
 	bool loaded = false;
+	Error *err = NULL;
 	QEMUFile *f;
 
 	memcpy(buffer->data, file->head, file->head_len);
@@ -238,7 +250,8 @@ static bool load_devices(const struct cp_machine_file *file)
 	f = qemu_file_new_input(QIO_CHANNEL(buffer));
 	object_unref(OBJECT(buffer));
 	if (qemu_get_be32(f) == QEMU_VM_FILE_MAGIC && qemu_get_be32(f) == QEMU_VM_FILE_VERSION)
-		loaded = qemu_load_device_state(f) == 0;
+		loaded = qemu_load_device_state(f, &err) == 0;
+	say_why(err);
 	qemu_fclose(f);
 	return loaded;
 }
@@ -282,11 +295,11 @@ static void restore(Object *obj, const char *path, Error **errp)
 		error_setg(errp, "zvmlab-cp: the checkpoint %s cannot be used: its contents do not"
 			   " fit in with this machine, which has been reset; QEMU's log says why",
 			   path);
-	} else if (back) {
-		keep_translations();
-	} else if (runstate_check(RUN_STATE_INMIGRATE)) {
+	} else {
+		settle_translations(back);
 		/* As after any stop: "cont" goes on. */
-		runstate_set(RUN_STATE_PAUSED);
+		if (runstate_check(RUN_STATE_INMIGRATE))
+			runstate_set(RUN_STATE_PAUSED);
 	}
 	close(file.fd);
 	free(file.head);

@@ -4,6 +4,7 @@
  * not have: what a guest says that it is goes to standard error, as Hercules does.
  */
 #include "qemu/osdep.h"
+#include "versions.h"
 
 #include "hw/s390x/ebcdic.h"
 #include "hw/s390x/event-facility.h"
@@ -92,7 +93,7 @@ static int read_event_data(SCLPEvent *event, EventBufferHeader *head, int *len)
 	return 0;
 }
 
-static void class_init(ObjectClass *klass, void *data)
+static void class_init(ObjectClass *klass, CLASS_DATA *data)
 {
 	SCLPEventClass *event = SCLP_EVENT_CLASS(klass);
 

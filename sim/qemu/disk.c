@@ -69,7 +69,7 @@ static const VMStateDescription vmstate_disk = {
 	},
 };
 
-static void class_init(ObjectClass *klass, void *data)
+static void class_init(ObjectClass *klass, CLASS_DATA *data)
 {
 	DeviceClass *dc = DEVICE_CLASS(klass);
 

@@ -4,7 +4,6 @@
 #include "port.h"
 
 #include "exec/cpu-common.h"
-#include "exec/exec-all.h"
 #include "hw/s390x/tod.h"
 #include "hw/s390x/zvmlab.h"
 #include "qapi/error.h"
@@ -29,10 +28,11 @@ static void host_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
 
 	while (len > 0) {
 		hwaddr part = len;
-		void *p = cpu_physical_memory_map(at, &part, true);
+		void *p = address_space_map(&address_space_memory, at, &part, true,
+					    MEMTXATTRS_UNSPECIFIED);
 
 		g_assert(p && part > 0);
-		cpu_physical_memory_unmap(p, part, true, part);
+		address_space_unmap(&address_space_memory, p, part, true, part);
 		at += part;
 		len -= part;
 	}

@@ -22,7 +22,7 @@ import speed
 from hook import HookError, apply
 
 # The versions that our device was made to fit; newer.py has patches for more of them.
-BUILT = ("7.2", "10.0")
+BUILT = ("7.2", "10.0", "11.1")
 
 
 def _arguments(argv: list[str]) -> argparse.Namespace:

@@ -6,7 +6,6 @@
 #include "qemu/osdep.h"
 #include "port.h"
 
-#include "exec/exec-all.h"
 #include "exec/helper-proto.h"
 #include "hw/s390x/ebcdic.h"
 #include "hw/s390x/zvmlab.h"
@@ -57,7 +56,9 @@ static void G_NORETURN program_interrupt(CPUS390XState *env, uint16_t pgm, uintp
 {
 	/* The CP's operands have no virtual address that could be reported. */
 	if (pgm == PGM_PROTECTION)
-		stq_phys(env_cpu(env)->as, env->psa + offsetof(LowCore, trans_exc_code), 0);
+		address_space_stq_be(env_cpu(env)->as,
+				     env->psa + offsetof(LowCore, trans_exc_code), 0,
+				     MEMTXATTRS_UNSPECIFIED, NULL);
 	/* In 10.0 the interruption stores it, and asserts that it is its own. */
 	env->tlb_fill_exc = pgm;
 	env->tlb_fill_tec = 0;

@@ -3,7 +3,6 @@
 #include "qemu/osdep.h"
 #include "port.h"
 
-#include "exec/exec-all.h"
 #include "hw/s390x/zvmlab.h"
 #include "qemu/error-report.h"
 #include "qemu/main-loop.h"
@@ -104,7 +103,7 @@ void zvmlab_reset(void)
 	 * Translated code of the kernel that is gone makes every store into its
 	 * pages slow: the next kernel would unpack itself for minutes.
 	 */
-	tb_flush(first_cpu);
+	queue_tb_flush(first_cpu);
 	cp_reset(s->port.cp);
 	s->ipled = runstate_is_running();
 	if (s->ipled)

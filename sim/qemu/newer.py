@@ -2,8 +2,8 @@
 """The changes of corrections.py, speed.py and port_hooks.py for versions of QEMU after 7.2.
 
 STEPS is the one list of what is different: each step makes the hooks for one version out of
-those for the version before it, so what did not change again stands here once.  For 10.2 and
-11.1 there are patch files only (patches.py): nothing that we run is built from them.
+those for the version before it, so what did not change again stands here once.  For 10.2
+there are patch files only (patches.py): nothing that we run is built from it.
 """
 
 from __future__ import annotations
@@ -170,6 +170,49 @@ _PORT = {
     ],
 }  # fmt: skip
 
+# What stores the status has gone to where it is asked for, and the instruction counter has a
+# header of its own.
+_PORT_10_2 = {
+    '#include "target/s390x/kvm/pv.h"': [
+        Hook(f"{S390X}/helper.c", '#include "system/runstate.h"', INCLUDE, after=True),
+    ],
+    "sa = cpu_physical_memory_map(addr, &len, true);": [
+        Hook(f"{S390X}/sigp.c", "sa = address_space_map(as, addr, &len, true, attrs);",
+             "    if (!zvmlab_reachable(addr, len, true)) {\n"
+             "        return -EFAULT;\n"
+             "    }\n", inside="static int s390_store_status("),
+    ],
+    "sa = cpu_physical_memory_map(addr, &save, true);": [
+        Hook(f"{S390X}/sigp.c", "sa = address_space_map(as, addr, &save, true, attrs);",
+             "    if (!zvmlab_reachable(addr, len, true)) {\n"
+             "        return -EFAULT;\n"
+             "    }\n", inside="static int s390_store_adtl_status("),
+    ],
+    "void icount_start_warp_timer(void);": [
+        Hook("include/exec/icount.h", "void icount_start_warp_timer(void);",
+             "extern bool icount_cpus_rest, icount_start_over;\n"),
+    ],
+    "if (s390_cpu_halt(cpu) == 0) {": [
+        Hook(f"{S390X}/helper.c", "s390_cpu_halt(cpu);", "    zvmlab_wait(&cpu->env);\n",
+             inside="void s390_handle_wait("),
+    ],
+    # Of other machines, and not in Debian's tarball: made by dtc, which we have no use for.
+    "hw_arch += {'s390x': s390x_ss}": [
+        Hook("hw/s390x/meson.build", "hw_arch += {'s390x': s390x_ss}", "subdir('zvmlab')\n\n"),
+        Hook("pc-bios/dtb/meson.build", "install_data(dtbs,",
+             "    dtbs = []\n", instead=1),
+    ],
+}  # fmt: skip
+
+# What QEMU's own tests and scripts need, which we do not run: configure would install it.
+_PORT_11_1 = {
+    "pycotap =": [
+        Hook("pythondeps.toml", "pycotap =", "", instead=1),
+        Hook("pythondeps.toml", '"qemu.qmp" =', "", instead=2),
+        Hook("pythondeps.toml", '"setuptools" =', "", instead=3),
+    ],
+}  # fmt: skip
+
 # The one relative branch that QEMU's own correction of EXECUTE ("execute") has forgotten.
 BRCTH = Change("brcth", [
     Hook(f"{TCG}/translate.c", "int imm = get_field(s, i2);",
@@ -268,9 +311,10 @@ STEPS = (
                          "    flags &= TLB_MMIO | TLB_DISCARD_WRITE | TLB_NOTDIRTY;\n", instead=1),
                 ],
             },
+            "port": _PORT_10_2,
         },
     ),
-    Step("11.1"),
+    Step("11.1", hooks={"port": _PORT_11_1}),
 )  # fmt: skip
 
 

@@ -10,8 +10,6 @@
 #include "qemu/osdep.h"
 #include "port.h"
 
-#include "hw/boards.h"
-#include "hw/qdev-core.h"
 #include "hw/s390x/s390-virtio-ccw.h"
 #include "qapi/error.h"
 #include "qapi/visitor.h"
@@ -171,6 +169,19 @@ static bool zvmlab_can_be_deleted(UserCreatable *uc)
 	return zvmlab_cp != ZVMLAB_CP(uc);
 }
 
+#if DELETION_SAYS_WHY
+static bool zvmlab_prepare_delete(UserCreatable *uc, Error **errp)
+{
+	if (zvmlab_can_be_deleted(uc))
+		return true;
+	error_setg(errp, "zvmlab-cp: the CP of the machine is in use, and cannot be deleted");
+	return false;
+}
+#else
+#define prepare_delete can_be_deleted
+#define zvmlab_prepare_delete zvmlab_can_be_deleted
+#endif
+
 static const struct cp_port_words words = {
 	.cpus = "-smp", .most_cpus = "-smp", .no_more = "without maxcpus", .storage = "-m ",
 	.megabytes = "M",
@@ -202,12 +213,12 @@ static void zvmlab_finalize(Object *obj)
 	g_free(s->access);
 }
 
-static void zvmlab_class_init(ObjectClass *oc, void *data)
+static void zvmlab_class_init(ObjectClass *oc, CLASS_DATA *data)
 {
 	UserCreatableClass *ucc = USER_CREATABLE_CLASS(oc);
 
 	ucc->complete = zvmlab_complete;
-	ucc->can_be_deleted = zvmlab_can_be_deleted;
+	ucc->prepare_delete = zvmlab_prepare_delete;
 	for (unsigned int i = 0; cp_config_keys[i]; i++)
 		object_class_property_add(oc, cp_config_keys[i], "str", NULL, set_option, NULL,
 					  NULL);

@@ -10,7 +10,6 @@
 #include "qemu/osdep.h"
 #include "port.h"
 
-#include "exec/exec-all.h"
 #include "hw/s390x/zvmlab.h"
 #include "qapi/qapi-types-machine.h"
 #include "qemu/main-loop.h"

@@ -8,10 +8,10 @@
  */
 #include "qemu/osdep.h"
 
-#include "exec/cpu_ldst.h"
 #include "hw/s390x/zvmlab.h"
 #include "s390x-internal.h"
 #include "tcg/tcg_s390x.h"
+#include "versions.h"
 
 #define ROUNDS 16
 #define BLOCK 8

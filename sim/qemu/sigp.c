@@ -9,7 +9,6 @@
  */
 #include "qemu/osdep.h"
 
-#include "exec/exec-all.h"
 #include "hw/core/cpu.h"
 #include "hw/s390x/zvmlab.h"
 #include "qemu/main-loop.h"

@@ -22,7 +22,6 @@
 #include "qemu/osdep.h"
 #include "port.h"
 
-#include "exec/exec-all.h"
 #include "exec/helper-proto.h"
 #include "hw/s390x/s390_flic.h"
 #include "hw/s390x/storage-keys.h"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Building QEMU with our device into the cache.
 
-The version is that of the host's Debian: 7.2, or 10.0 (TARBALLS).
+The version is that of the host's Debian: 7.2, or 10.0; 11.1 is built if asked for (TARBALLS).
 
 Two stages.  The base is Debian's upstream tarball, unpacked and configured; its object
 files are kept.  Each build inserts its hooks and our files into it, and compiles what is
@@ -40,7 +40,7 @@ from zvmlab.build.packages import Suite
 from zvmlab.build.sourcepackage import Tarball, our_sources
 
 SUITE = "bookworm"
-# The versions that our device is made for, each that of a Debian.
+# The versions that our device is made for, each that of a Debian; sid's comes and goes.
 TARBALLS = {
     "7.2": Tarball(
         "qemu",
@@ -55,6 +55,13 @@ TARBALLS = {
         "6a0888e806c2ffc0c5f0733e974f9aea55491950d3c47c98669c8b236dde59ae",
         later="qemu_10.0.*+ds.orig.tar.xz",
     ),
+    "11.1": Tarball(
+        "qemu",
+        "sid",
+        "qemu_11.1.1+ds.orig.tar.xz",
+        "0b1376e75dbe3e2fea4e408f8669f88a723f419f36a5b7d74cc6a4cfe07e4f5e",
+        later="qemu_11.1.*+ds.orig.tar.xz",
+    ),
 }
 CONFIGURE = (
     "--target-list=s390x-softmmu",
@@ -68,7 +75,8 @@ CONFIGURE = (
     "--disable-werror",
 )
 # Debian's tarball has no copy of it, and our machine no use for it.
-CONFIGURE_MORE = {"7.2": (), "10.0": ("--disable-fdt",)}
+_NO_FDT = ("--disable-fdt",)
+CONFIGURE_MORE = {"7.2": (), "10.0": _NO_FDT, "11.1": _NO_FDT}
 TARGET = "qemu-system-s390x"
 ARTIFACT = f"bin/{TARGET}"
 FIRMWARE = "s390-ccw.img"
@@ -83,9 +91,7 @@ LIBRARIES = {
 PORT = "sim/qemu"
 WITHOUT = "ZVMLAB_QEMU_WITHOUT"
 VERSION = "ZVMLAB_QEMU_VERSION"
-FIRST, LAST = "7.2", "10.0"
-# The release of Debian that has the last one.
-RELEASE_OF_LAST = 13
+FIRST, OF_13 = "7.2", "10.0"
 OS_RELEASE = Path("/etc/os-release")
 # For patch files only, and for newer versions than the first.
 NOT_FOR_BUILDS = ("patches.py",)
@@ -112,20 +118,21 @@ def version() -> str:
     """Of QEMU: what the environment asks for, or that of the host's Debian."""
     asked = os.environ.get(VERSION, "")
     if asked and asked not in TARBALLS:
-        raise UsageError(f"{VERSION}={asked}: QEMU is built as {' or '.join(TARBALLS)}")
+        *others, last = TARBALLS
+        raise UsageError(f"{VERSION}={asked}: QEMU is built as {', '.join(others)} or {last}")
     return asked or _version_of_host()
 
 
 def _version_of_host() -> str:
-    """The last one from Debian 13 on, also for what comes after it and has no number yet."""
+    """That of Debian 13 from there on, also for what comes after it and has no number yet."""
     try:
         words = shlex.split(OS_RELEASE.read_text(encoding="utf-8", errors="replace"))
     except (OSError, ValueError):
         return FIRST
     release = dict(word.split("=", 1) for word in words if "=" in word)
     number = release.get("VERSION_ID", "")
-    old = number.isdecimal() and int(number) < RELEASE_OF_LAST
-    return FIRST if old or release.get("ID") != "debian" else LAST
+    old = number.isdecimal() and int(number) < 13
+    return FIRST if old or release.get("ID") != "debian" else OF_13
 
 
 def _without_effect() -> tuple[str, ...]:
