@@ -393,6 +393,15 @@ SHOWN = (
         ),
     ),
     (
+        "interrupt#3:corrupt=16^0x80",
+        "panic",
+        OOPS.format(
+            "a warning",
+            "WARNING: CPU: 0 PID: 0 at net/iucv/af_iucv.c:1124 alloc_iucv_recv_skb+0x110/0x120",
+            "alloc_iucv_recv_skb < iucv_callback_rx < iucv_message_pending < iucv_tasklet_fn",
+        ),
+    ),
+    (
         "msg.message#1:sever=0x00",
         "unusable",
         "afterwards special messages become []",

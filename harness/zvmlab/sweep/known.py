@@ -114,7 +114,7 @@ KNOWN = (
         "kernel: smsgiucv takes as much memory as the interruption says that a message has",
     ),
     Known(
-        ("interrupt", "peer.message"),
+        ("interrupt",),
         ("corrupt",),
         PANIC,
         r".*WARNING: .*net/iucv/af_iucv\.c.*\balloc_iucv_recv_skb\b.*",
