@@ -493,7 +493,7 @@ def test_loading_without_memory_is_enomem(guest: Guest, drive: Drive, program: B
 
 @pytest.mark.requirement("F10")
 @pytest.mark.kernel_defect(
-    29, "what was not transferred is read from the cache", seen=r"assert b'.*' == b'.*'"
+    29, "what was not transferred is read from the cache", seen=r"assert b['\"].* == b['\"].*"
 )
 def test_short_transfer_is_not_more_than_it_was(guest: Guest, device: Device) -> None:
     """CP has transferred four bytes; the others have to be asked for."""
