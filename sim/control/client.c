@@ -119,6 +119,7 @@ static void flush(struct ctl *ctl, struct ctl_client *client)
 			break;
 		}
 		consume(&client->out, (size_t)done);
+		client->pauses = 0;
 	}
 	if (!client->serving)
 		watch(ctl, client);
@@ -178,6 +179,7 @@ void ctl_client_send(struct ctl *ctl, struct ctl_client *client, json_t *message
 		to[len] = '\n';
 		client->out.len += len + 1;
 		flush(ctl, client);
+		ctl->behind |= client->out.len >= CTL_OUT_PAUSE;
 	}
 	free(text);
 }

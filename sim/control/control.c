@@ -194,6 +194,28 @@ void ctl_dispatch(struct ctl *ctl)
 	}
 }
 
+static bool is_behind(const struct ctl_client *client)
+{
+	return client && !client->dropped && client->out.len >= CTL_OUT_PAUSE;
+}
+
+bool ctl_needs_pause(struct ctl *ctl)
+{
+	bool needed = false;
+
+	if (!ctl || !ctl->behind || ctl->events == ctl->paced)
+		return false;
+	ctl->paced = ctl->events;
+	ctl->behind = false;
+	for (unsigned int slot = 0; slot < CTL_MAX_CLIENTS; slot++) {
+		if (!is_behind(ctl->client[slot]))
+			continue;
+		ctl->behind = true;
+		needed |= ctl->client[slot]->pauses++ < CTL_PAUSES;
+	}
+	return needed;
+}
+
 void ctl_close(struct ctl *ctl)
 {
 	struct stat st;

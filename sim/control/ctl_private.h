@@ -21,6 +21,8 @@
 #define CTL_MAX_LINE (8u << 20)
 /** A request is read on only while less than this waits to be sent. */
 #define CTL_OUT_PAUSE (1u << 20)
+/** The guest is held up so often for a client that reads nothing. */
+#define CTL_PAUSES 10000u
 /** A client for which more than this waits to be sent is dropped. */
 #define CTL_OUT_LIMIT (64u << 20)
 /** Longest data of one request or answer: as base64 it fits into a line. */
@@ -46,6 +48,7 @@ struct ctl_client {
 	uint32_t watched;	/* epoll events asked for */
 	struct ctl_buffer in, out;
 	size_t scanned;		/* bytes of @in without a newline */
+	unsigned int pauses;	/* of the guest, since it has read something */
 	bool ended;		/* no more requests will come */
 	bool serving;		/* in ctl_client_serve() */
 	bool dropped;		/* to be removed … */
@@ -66,6 +69,8 @@ struct ctl {
 	int listen_fd, epoll_fd, wake_fd;
 	struct cp *cp;		/* NULL until ctl_attach() */
 	struct ctl_client *client[CTL_MAX_CLIENTS];
+	bool behind;		/* a client may be: ctl_needs_pause() looks … */
+	uint64_t paced;		/* … if there are more events than these */
 	uint64_t last_client;
 	uint64_t requests, events;
 	uint64_t failures;	/* ctl_memory_failures() after the last message */

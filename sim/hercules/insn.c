@@ -80,6 +80,16 @@ static bool finish(REGS *regs, struct cp_result result)
 	return true;
 }
 
+/* Lets the control socket's clients read what the guest has made. */
+static void end_call(void)
+{
+	const bool pause = cp_port_needs_pause(&port->own);
+
+	port_unlock();
+	if (pause)
+		cp_port_pause();
+}
+
 DEF_INST(zvmlab_iucv)
 {
 	struct cp_insn insn = insn_of(regs);
@@ -92,7 +102,7 @@ DEF_INST(zvmlab_iucv)
 	begin(regs);
 	port_lock(regs);
 	result = cp_iucv(port->own.cp, &insn);
-	port_unlock();
+	end_call();
 	finish(regs, result);
 }
 
@@ -117,7 +127,7 @@ DEF_INST(zvmlab_diagnose)
 	if (port) {
 		port_lock(regs);
 		result = cp_diagnose(port->own.cp, &insn, r1, r3, code);
-		port_unlock();
+		end_call();
 	}
 	if (!finish(regs, result))
 		z900_diagnose(inst, regs);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 void cp_port_init(struct cp_port *port, const struct cp_port_words *words,
 		  uint64_t (*absolute)(int cpu, uint64_t addr))
@@ -135,6 +136,16 @@ int cp_port_create(struct cp_port *port, const struct cp_host *host, char *err, 
 		 PRIu64 "M; give at least %s%" PRIu64 "%s", highest, port->ram_size >> 20,
 		 words->storage, (highest >> 20) + 1, words->megabytes);
 	return -1;
+}
+
+bool cp_port_needs_pause(struct cp_port *port)
+{
+	return ctl_needs_pause(port->ctl);
+}
+
+void cp_port_pause(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
 
 void cp_port_fini(struct cp_port *port)

@@ -64,6 +64,13 @@ int cp_port_check_most_cpus(const struct cp_port *port, unsigned int most, char 
 void cp_port_host(struct cp_port *port, struct cp_host *host);
 /** Make the CP; the machine must have storage for all that the options say. */
 int cp_port_create(struct cp_port *port, const struct cp_host *host, char *err, size_t errlen);
+/**
+ * Has the guest made events faster than a client of the control socket takes them?  With the
+ * emulator's lock held, after an instruction; the CPU calls cp_port_pause() without it then.
+ */
+bool cp_port_needs_pause(struct cp_port *port);
+/** A millisecond of the host's time, in which clients can read. */
+void cp_port_pause(void);
 /** Close and destroy what there is. */
 void cp_port_fini(struct cp_port *port);
 

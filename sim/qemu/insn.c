@@ -88,6 +88,16 @@ static void make_cc_static(CPUS390XState *env)
 	env->cc_op = calc_cc(env, env->cc_op, env->cc_src, env->cc_dst, env->cc_vr);
 }
 
+/* Lets the control socket's clients read what the guest has made. */
+static void end_call(void)
+{
+	const bool pause = cp_port_needs_pause(&zvmlab_cp->port);
+
+	bql_unlock();
+	if (pause)
+		cp_port_pause();
+}
+
 void HELPER(zvmlab_iucv)(CPUS390XState *env)
 {
 	struct cp_insn insn = insn_of(env);
@@ -97,7 +107,7 @@ void HELPER(zvmlab_iucv)(CPUS390XState *env)
 	if (zvmlab_cp) {
 		bql_lock();
 		result = cp_iucv(zvmlab_cp->port.cp, &insn);
-		bql_unlock();
+		end_call();
 	}
 	if (!finish(env, result, GETPC()))
 		program_interrupt(env, PGM_OPERATION, GETPC());
@@ -120,7 +130,7 @@ bool zvmlab_diag(CPUS390XState *env, uint32_t r1, uint32_t r3, uint32_t code, ui
 		return false;
 	bql_lock();
 	result = cp_diagnose(zvmlab_cp->port.cp, &insn, r1, r3, code);
-	bql_unlock();
+	end_call();
 	/* With -icount CPUs take turns: who waits for another one leaves it the rest of its own. */
 	if (icount_enabled() && (code == DIAG_YIELD || code == DIAG_YIELD_TO))
 		cpu_exit(env_cpu(env));

@@ -9,6 +9,7 @@
 #ifndef CONTROL_H
 #define CONTROL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct cp;
@@ -42,6 +43,12 @@ void ctl_trace_line(struct ctl *ctl, struct trace_file *file, const char *line, 
  * the core that made it; NULL: no more.
  */
 void ctl_on_event(struct ctl *ctl, void (*call)(void *opaque), void *opaque);
+/**
+ * Since the last call of this, have there been events, while so much waits for a client that
+ * its requests do?  Then who makes events waits a moment, or it would never be answered: up to
+ * CTL_PAUSES times, unless it reads something.  With the port's lock held; @ctl may be NULL.
+ */
+bool ctl_needs_pause(struct ctl *ctl);
 /** Remove the socket, drop the clients. */
 void ctl_close(struct ctl *ctl);
 

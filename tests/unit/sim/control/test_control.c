@@ -342,6 +342,60 @@ START_TEST(limit_of_what_waits)
 }
 END_TEST
 
+/* From 1 MiB that waits on, the guest is held up once for each event. */
+START_TEST(guest_waits_for_a_slow_client)
+{
+	const struct cp_event event = { .kind = CP_EVENT_RESET };
+	const int slow = new_client();
+	const size_t *waits = &ctl->client[0]->out.len;
+	size_t around;
+
+	while (*waits == 0)
+		console(100000);
+	ck_assert(!ctl_needs_pause(ctl));
+	around = console(0);
+	while (*waits + 1250000 < (1u << 20))
+		console(1000000);
+	console((1u << 20) - *waits - around - 1);
+	ck_assert_uint_eq(*waits, (1u << 20) - 1);
+	ck_assert(!ctl_needs_pause(ctl));
+	console(0);
+	ck_assert(ctl_needs_pause(ctl));
+	ck_assert(!ctl_needs_pause(ctl));
+	close(slow);
+	while (step())
+		;
+	ctl_event(ctl, &event);
+	ck_assert(!ctl_needs_pause(ctl));
+}
+END_TEST
+
+/* What reads nothing for so long is not waited for, and what reads again is. */
+START_TEST(guest_does_not_wait_for_ever)
+{
+	static char taken[1 << 16];
+	const int slow = new_client(), other = new_client();
+	int pauses = 0;
+
+	while (ctl->client[0]->out.len < (2u << 20))
+		console(1000000);
+	for (int i = 0; i < 20000; i++) {
+		console(0);
+		pauses += ctl_needs_pause(ctl);
+		while (read(other, taken, sizeof(taken)) > 0)
+			;
+	}
+	ck_assert_int_eq(pauses, 10000);
+	ck_assert_int_gt(read(slow, taken, sizeof(taken)), 0);
+	while (step())
+		;
+	console(0);
+	ck_assert(ctl_needs_pause(ctl));
+	close(slow);
+	close(other);
+}
+END_TEST
+
 /* Whatever fails with a client that is about to go, the others are told the first reason. */
 START_TEST(first_reason_is_kept)
 {
@@ -672,6 +726,8 @@ int main(void)
 	tcase_add_test(tc, room_of_a_long_line);
 	tcase_add_test(tc, slow_client_is_dropped);
 	tcase_add_test(tc, limit_of_what_waits);
+	tcase_add_test(tc, guest_waits_for_a_slow_client);
+	tcase_add_test(tc, guest_does_not_wait_for_ever);
 	tcase_add_test(tc, first_reason_is_kept);
 	tcase_add_test(tc, requests_wait_for_their_client);
 	tcase_add_test(tc, many_requests_take_no_more_room_than_a_long_one);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cp_port.h"
@@ -344,6 +345,23 @@ START_TEST(interruptions)
 }
 END_TEST
 
+/* Nobody reads events: nothing is waited for.  A pause is as long as it says. */
+START_TEST(no_pause_without_clients)
+{
+	const struct cp_event event = { .kind = CP_EVENT_RESET };
+	struct timespec before, after;
+
+	ck_assert_int_eq(create(), 0);
+	host.event(&port, &event);
+	ck_assert(!cp_port_needs_pause(&port));
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	cp_port_pause();
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	ck_assert_int_ge((after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec -
+			 before.tv_nsec, 1000000);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("port");
@@ -365,6 +383,7 @@ int main(void)
 	tcase_add_test(tc, storage_behind_the_prefix);
 	tcase_add_test(tc, stsi_stores);
 	tcase_add_test(tc, interruptions);
+	tcase_add_test(tc, no_pause_without_clients);
 	suite_add_tcase(suite, tc);
 	return check_run_suite(suite);
 }
