@@ -45,7 +45,7 @@
  *	signal NUMBER		sends it a signal
  *	parent NUMBER		sends this process' parent a signal
  *	reap			until it has ended; "status STATUS", as wait(2) has it
- *	run PROGRAM WORD…	start and reap
+ *	run PROGRAM WORD…	start and reap; STARTED is what it was
  *	nice VALUE		sets its own
  *	user UID, unshare FLAGS	as setuid(2), unshare(2); after CLONE_NEWPID the rest is done by
  *				a child
@@ -842,8 +842,11 @@ static void do_line(char *line)
 	else if (!strcmp(word, "reap"))
 		do_reap();
 	else if (!strcmp(word, "run")) {
+		const pid_t other = started;
+
 		do_start(line);
 		do_reap();
+		started = other;
 	} else if (!strcmp(word, "await")) {
 		do_await(sscanf(line, "await %4000[^\n]", text) == 1 ? text : "");
 	} else if (!strcmp(word, "asleep"))
