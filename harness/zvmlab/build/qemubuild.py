@@ -37,6 +37,7 @@ from zvmlab.build import module_mk
 from zvmlab.build.buildstep import run_step
 from zvmlab.build.host_programs import host_arch
 from zvmlab.build.packages import Suite
+from zvmlab.build.precompiled import SECONDS, precompile
 from zvmlab.build.sourcepackage import Tarball, our_sources
 
 SUITE = "bookworm"
@@ -73,6 +74,8 @@ CONFIGURE = (
     "--disable-tools",
     "--disable-debug-info",
     "--disable-werror",
+    # precompiled.py makes several for one header, and each file takes that which fits.
+    "--extra-cflags=-Wno-invalid-pch",
 )
 # Debian's tarball has no copy of it, and our machine no use for it.
 _NO_FDT = ("--disable-fdt",)
@@ -284,10 +287,12 @@ def _copy_ours(root: Path, source: Path) -> None:
 
 
 def _compile(base: Path, progress: Progress) -> Path:
-    build = base / "source" / "build"
+    source, log = base / "source", base / "build.log"
+    build = source / "build"
     with progress.step("building QEMU with the CP") as step:
         try:
-            for line in _run(["ninja", TARGET], build, base / "build.log", BUILD_SECONDS):
+            precompile(source, TARGET, lambda argv: _run(argv, build, log, SECONDS))
+            for line in _run(["ninja", TARGET], build, log, BUILD_SECONDS):
                 counts = ninja_progress(line)
                 if counts is not None:
                     step.update(*counts)
