@@ -147,6 +147,20 @@ def _query(guest: Guest) -> list[dict[str, int]]:
     return found
 
 
+@pytest.mark.requirement("K1")
+@pytest.mark.kernel_defect(
+    36,
+    "a disk that was online keeps the module of its discipline",
+    seen=r"assert 11 == 0",
+    kernels=("trixie", "sid"),
+)
+def test_modules_can_be_unloaded_when_the_disk_is_offline(lab: Guest) -> None:
+    """Nobody else uses dasd_diag_mod."""
+    online(lab)
+    assert set_attribute(lab, MAIN, "online", "0") == 0
+    assert lab.agent.rmmod("dasd_diag_mod").errno == 0
+
+
 @pytest.mark.requirement("K2")
 @pytest.mark.parametrize("block_size", [512, 1024, 2048, 4096])
 def test_the_block_size_of_a_label(lab: Guest, block_size: int) -> None:

@@ -217,6 +217,7 @@ NEEDED = (
     ("read-one-set", "interrupt#1:corrupt=0^0x80"),
     ("terminal", "interrupt#1:duplicate"),
     ("special-messages", "interrupt#1:corrupt=16^0x80"),
+    ("sockets", "interrupt#3:corrupt=16^0x80"),
     ("special-messages", "msg.message#1:sever=0x00"),
     ("read-one-set", "iucv.connect#1:drop"),
     ("read-one-set", "interrupt#2:corrupt=12^0x80"),
@@ -293,7 +294,7 @@ def test_examples_of_the_document(monreader: Guest, zvmlab_dir: Path) -> None:
         ("appldata", (), 120),
         ("vmur", (), 150),
         ("hmcdrv", (), 120),
-        ("netiucv", (), 200),
+        ("netiucv", (), 150),
         ("dasd_diag", ("diag*", "disk.completion"), 60),
     ],
     ids=(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Iterator
@@ -139,17 +140,24 @@ def _use(context: Context, given: str, written: str) -> None:
     context.note("disk", kept=_text(kept))
 
 
+def _unless(error: int, expected: int) -> str | None:
+    return None if error == expected else error_name(error)
+
+
 def _load(context: Context) -> list[str | None]:
-    """The modules, the last one first."""
-    agent = context.guest.agent
-    return [error_name(agent.modprobe(module).errno) for module in reversed(_MODULES)]
+    """The modules, the last one first; some are still loaded where they cannot be unloaded."""
+    load = context.guest.agent.modprobe
+    return [_unless(load(module).errno, errno.EEXIST) for module in reversed(_MODULES)]
 
 
 def _unload(context: Context) -> list[str | None]:
-    """Set the disk offline and unload the modules; what is wrong with each."""
+    """Set the disk offline and unload the modules; what is wrong with each.
+
+    From 6.9 on a disk that was online keeps them: defect 36 of docs/upstream-kernel.md.
+    """
     offline = _set(context, "online", "0")
-    agent = context.guest.agent
-    return [offline, *(error_name(agent.rmmod(module).errno) for module in _MODULES)]
+    unload = context.guest.agent.rmmod
+    return [offline, *(_unless(unload(module).errno, errno.EAGAIN) for module in _MODULES)]
 
 
 def _disk_works(context: Context) -> str | None:
