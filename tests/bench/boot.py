@@ -20,7 +20,7 @@ from zvmlab.monitor.monitor import DataSets, deliver
 STOCK = Path("/usr/bin/qemu-system-s390x")
 # guest/agent/init.c says so when it has set up the system.
 LINE = b"zvmlab: the agent starts"
-BUDGET = Budget(1.05, at_most=True)
+BUDGET = Budget(0.95, at_most=True)
 LIMIT = 60.0
 _POLL_SECONDS = 0.001
 
