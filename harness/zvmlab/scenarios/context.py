@@ -351,6 +351,8 @@ class Scenario:
     """As many as it needs."""
     backends: tuple[str, ...] = BACKENDS
     """Emulators that can do it."""
+    leaves: tuple[str, ...] = ()
+    """What it may leave behind in a guest, as zvmlab.guest.cleanliness names it."""
 
     def config(self, usual: GuestConfig) -> GuestConfig:
         """A guest like *usual* that has what the scenario needs; UsageError if there cannot be one."""
@@ -378,8 +380,9 @@ def scenario(
     cp: Mapping[str, str] | None = None,
     cpus: int = 1,
     backends: tuple[str, ...] = BACKENDS,
+    leaves: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Context], None]], Scenario]:
     """Make a function of a Context a scenario; the arguments are the fields of Scenario."""
     return lambda run: Scenario(
-        name, text, run, boots, partner, modules, usable, segment, cp or {}, cpus, backends
+        name, text, run, boots, partner, modules, usable, segment, cp or {}, cpus, backends, leaves
     )

@@ -244,7 +244,8 @@ class Runner:
             result.symptoms.append(Symptom(UNUSABLE, str(error)))
         self._put_back(guest, result)
         wrong = [f"{symptom.kind}: {symptom.text}" for symptom in result.symptoms]
-        wrong += [f"it leaves something behind: {name}" for name in result.left]
+        left = [name for name in result.left if name not in self._scenario.leaves]
+        wrong += [f"it leaves something behind: {name}" for name in left]
         if wrong:
             raise ZvmlabError(f"scenario {self._scenario.name} fails without a fault: {wrong[0]}")
         assert result.outcome is not None, "a run without symptoms has an outcome"
