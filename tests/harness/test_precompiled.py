@@ -137,6 +137,23 @@ def test_broken_off_is_begun_again(source: Path) -> None:
     assert built(source) == "4"
 
 
+def test_broken_off_before_objects_are_gone(source: Path) -> None:
+    """The next time they are compiled anew all the same."""
+
+    def killed(argv: list[str]) -> list[str]:
+        if argv[-1] == "clean":
+            raise InterruptedError
+        return run(source, argv)
+
+    precompile(source)
+    assert built(source) == "1"
+    deep(source, 3)
+    with pytest.raises(InterruptedError):
+        precompiled.precompile(source, "program", killed)
+    precompile(source)
+    assert built(source) == "3"
+
+
 @pytest.mark.parametrize(
     ("command", "options"),
     [

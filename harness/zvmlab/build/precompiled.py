@@ -27,7 +27,6 @@ GENERATED = "config-poison.h"
 NOT_QEMUS = "/zvmlab/core/"
 # Options that so few files share are not worth the second that a header takes.
 FEW = 10
-SECONDS = 300
 _OF_ONE_FILE = {"-o": 2, "-c": 2, "-MF": 2, "-MQ": 2, "-MD": 1}
 
 Run = Callable[[list[str]], Iterable[str]]
@@ -96,8 +95,9 @@ def precompile(source: Path, target: str, run: Run) -> None:
         return
     noted.unlink(missing_ok=True)
     if folder.exists():
-        shutil.rmtree(folder)
+        # The folder goes last: as long as it is there, objects may be of the old header.
         collections.deque(run(["ninja", "-t", "clean"]), maxlen=0)
+        shutil.rmtree(folder)
     folder.mkdir()
     collections.deque(run(["ninja", GENERATED]), maxlen=0)
     for number, (options, rule) in enumerate(zip(sets, rules, strict=True)):

@@ -37,7 +37,7 @@ from zvmlab.build import module_mk
 from zvmlab.build.buildstep import run_step
 from zvmlab.build.host_programs import host_arch
 from zvmlab.build.packages import Suite
-from zvmlab.build.precompiled import SECONDS, precompile
+from zvmlab.build.precompiled import precompile
 from zvmlab.build.sourcepackage import Tarball, our_sources
 
 SUITE = "bookworm"
@@ -291,7 +291,7 @@ def _compile(base: Path, progress: Progress) -> Path:
     build = source / "build"
     with progress.step("building QEMU with the CP") as step:
         try:
-            precompile(source, TARGET, lambda argv: _run(argv, build, log, SECONDS))
+            precompile(source, TARGET, lambda argv: _run(argv, build, log, CONFIGURE_SECONDS))
             for line in _run(["ninja", TARGET], build, log, BUILD_SECONDS):
                 counts = ninja_progress(line)
                 if counts is not None:

@@ -141,6 +141,7 @@ def _use(context: Context, given: str, written: str) -> None:
 
 
 def _unless(error: int, expected: int) -> str | None:
+    """What is wrong, if it is not what may be."""
     return None if error == expected else error_name(error)
 
 
