@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from zvmlab.agent.calls import Both, CallResult, Out
 from zvmlab.agent.wire import Call
-from zvmlab.base.errors import Timeout, ZvmlabError
-from zvmlab.cp.netiucv import Link, LinkGone, accept
+from zvmlab.base.errors import ZvmlabError
+from zvmlab.cp.netiucv import Link, accept
 from zvmlab.cp.peer import Peer
 from zvmlab.scenarios.context import Context, error_name, scenario
 
@@ -115,13 +115,22 @@ def _exchange(context: Context, link: Link, seconds: float) -> None:
     """A datagram each way."""
     agent = context.guest.agent
     fd = agent.call(Call.SOCKET, _AF_INET, _DGRAM, 0).check()
+    try:
+        _exchange_at(context, link, fd, seconds)
+    finally:
+        agent.close(fd)
+
+
+def _exchange_at(context: Context, link: Link, fd: int, seconds: float) -> None:
+    """The same at this socket of the guest's."""
+    agent = context.guest.agent
     own, other = _address("0.0.0.0"), _address(_OTHER)
-    agent.call(Call.BIND, fd, own, len(own))
+    agent.call(Call.BIND, fd, own, len(own)).check()
     sent = agent.call(Call.SENDTO, fd, b"question", 8, _MSG_DONTWAIT, other, len(other))
     context.note("send", errno=error_name(sent.errno))
     try:
         found = [_data(packet) for packet in link.packets(seconds)]
-    except (Timeout, LinkGone, ValueError) as error:
+    except (ZvmlabError, ValueError) as error:
         found = [type(error).__name__]
     context.note("the partner", got=found)
     try:
@@ -129,7 +138,6 @@ def _exchange(context: Context, link: Link, seconds: float) -> None:
     except ZvmlabError as error:
         context.note("the partner", error=type(error).__name__)
     context.note("receive", text=_received(context, fd, seconds))
-    agent.close(fd)
 
 
 def _connect(context: Context, peer: Peer) -> None:
