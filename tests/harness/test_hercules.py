@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import shutil
 import struct
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -230,10 +228,17 @@ def test_what_is_busy_is_saved_later(tmp_path: Path) -> None:
 def test_what_stays_busy_or_cannot_be_saved_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(saving, "SECONDS", 3)
-    # A clock that goes on by a second whenever it is asked: the fourth attempt is late.
-    clock = SimpleNamespace(monotonic=itertools.count().__next__, sleep=lambda _: None)
-    monkeypatch.setattr(saving, "time", clock)
+    class Three:
+        """Is over at the fourth attempt."""
+
+        def __init__(self, _: float) -> None:
+            self._answers = iter((False, False, False, True))
+
+        @property
+        def over(self) -> bool:
+            return next(self._answers)
+
+    monkeypatch.setattr(saving, "Limit", Three)
     for number, reason in enumerate(("cannot be saved now: the console is in use", "disk full")):
         log = tmp_path / f"log-{number}"
         emulator = Emulator(["sh", "-c", _refusing(1000, f"the machine {reason}")], log)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Protocol
 
 from zvmlab.agent.wire import (
@@ -19,6 +18,7 @@ from zvmlab.agent.wire import (
     Status,
 )
 from zvmlab.base.errors import Timeout, UsageError
+from zvmlab.base.limit import Limit
 
 
 class Stream(Protocol):
@@ -65,15 +65,14 @@ class Channel:
 
     def collect(self, number: int, timeout: float, what: str) -> Reader:
         """The reply to request *number*; AgentError if it was refused."""
-        deadline = time.monotonic() + timeout
+        limit = Limit(timeout)
         while number not in self._replies:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise Timeout(f"the agent did not answer {what} within {timeout:g} s")
+            if limit.over:
+                raise Timeout(f"the agent did not answer {what} within {limit}")
             try:
-                self._receive(left)
+                self._receive(limit.left())
             except Timeout as error:
-                raise Timeout(f"the agent did not answer {what} within {timeout:g} s") from error
+                raise Timeout(f"the agent did not answer {what} within {limit}") from error
         status, payload = self._replies.pop(number)
         if status != Status.OK:
             raise AgentError(status, payload.decode("utf-8", "replace"), what)
@@ -81,10 +80,10 @@ class Channel:
 
     def arrived(self, number: int, seconds: float = 0.0) -> bool:
         """Has the reply come?  Takes in what is there, or comes within *seconds*."""
-        limit = time.monotonic() + seconds
+        limit = Limit(seconds)
         try:
             while number not in self._replies:
-                self._receive(max(0.0, limit - time.monotonic()))
+                self._receive(limit.left())
         except Timeout:
             pass
         return number in self._replies

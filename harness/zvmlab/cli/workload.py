@@ -8,13 +8,13 @@ import dataclasses
 import re
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from zvmlab.agent.results import RunResult
 from zvmlab.agent.worker import Process
 from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
+from zvmlab.base.limit import Limit
 from zvmlab.cli.redeliver import speed
 from zvmlab.cli.options import hours_option, workload_option
 from zvmlab.fabricate.file import read_workload
@@ -79,18 +79,16 @@ def _sets(model: Model) -> Iterator[Recorded]:
 
 def _connected(guest: Guest, process: Process) -> RunResult | None:
     """Wait until the program reads; its outcome if it ends before."""
-    limit = time.monotonic() + _CONNECT_SECONDS
+    limit = Limit(_CONNECT_SECONDS)
     while not guest.control.execute("query-monitor")["users"]:
         try:
             return process.wait(_LOOK_SECONDS)
         except Timeout:
-            if time.monotonic() < limit:
+            if not limit.over:
                 continue
         process.kill()
         process.wait()
-        raise Timeout(
-            f"'{' '.join(process.argv)}' did not open /dev/monreader within {_CONNECT_SECONDS:g} s"
-        )
+        raise Timeout(f"'{' '.join(process.argv)}' did not open /dev/monreader within {limit}")
     return None
 
 

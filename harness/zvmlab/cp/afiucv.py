@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 
 from zvmlab.base.errors import EmulatorError, Timeout, ZvmlabError
-from zvmlab.cp.limit import Limit
+from zvmlab.base.limit import Limit
 from zvmlab.cp.peer import EventType, Flag, IucvError, IucvEvent, Peer
 
 MSGLIM = 255

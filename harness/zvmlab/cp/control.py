@@ -17,10 +17,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError, ZvmlabError
+from zvmlab.base.limit import Limit
 
 T = TypeVar("T")
 
@@ -143,14 +144,14 @@ class Control:
                 f"the control socket's path {name} is longer than {MAX_PATH} bytes; "
                 "use a shorter directory"
             )
-        deadline = time.monotonic() + timeout
-        sock = _open(name, deadline, timeout, check)
+        limit = Limit(timeout)
+        sock = _open(name, limit, check)
         control = cls(sock, name, timeout, check)
         try:
             control._await(
                 lambda: control._greeting,
-                deadline,
-                f"the greeting on control socket {name} did not come within {timeout:g} s",
+                limit,
+                f"the greeting on control socket {name} did not come within {limit}",
             )
         except BaseException:
             control.close()
@@ -180,8 +181,7 @@ class Control:
 
         Underscores in names stand for dashes, bytes are sent as base64.
         """
-        limit = self.timeout if time_limit is None else time_limit
-        deadline = time.monotonic() + limit
+        limit = Limit(self.timeout if time_limit is None else time_limit)
         with self._changed:
             self._check_open()
             self._next_id += 1
@@ -191,8 +191,8 @@ class Control:
             self._send({"execute": command, "arguments": _to_json(arguments), "id": number})
             reply = self._await(
                 lambda: self._replies.pop(number, None),
-                deadline,
-                f"control command {command} was not answered within {limit:g} s",
+                limit,
+                f"control command {command} was not answered within {limit}",
             )
         finally:
             with self._changed:
@@ -213,17 +213,16 @@ class Control:
 
         A value may be a tuple, list or set of those that will do.
         """
-        limit = self.timeout if timeout is None else timeout
+        limit = Limit(self.timeout if timeout is None else timeout)
         wanted = {key.replace("_", "-"): value for key, value in match.items()}
         key = _queue_key(name, wanted)
         text = f"event {name}" + "".join(f" {k}={v!r}" for k, v in wanted.items())
-        text += f" did not come within {limit:g} s"
-        deadline = time.monotonic() + limit
+        text += f" did not come within {limit}"
         if self.step is not None:
-            return self._step_to(lambda: self._take(key, name, wanted), deadline, text)
-        return self._await(lambda: self._take(key, name, wanted), deadline, text)
+            return self._step_to(lambda: self._take(key, name, wanted), limit, text)
+        return self._await(lambda: self._take(key, name, wanted), limit, text)
 
-    def _step_to(self, ready: Callable[[], T | None], deadline: float, text: str) -> T:
+    def _step_to(self, ready: Callable[[], T | None], limit: Limit, text: str) -> T:
         """Wait for a guest that runs only while it is waited for."""
         while True:
             with self._changed:
@@ -231,8 +230,8 @@ class Control:
                 self._check_open()
             if value is not None:
                 return value
-            left = deadline - time.monotonic()
-            if left <= 0:
+            left = limit.left()
+            if left == 0:
                 raise Timeout(text)
             assert self.step is not None
             self.step(left)
@@ -279,15 +278,15 @@ class Control:
                 self._check()
             raise EmulatorError(self._closed)
 
-    def _await(self, ready: Callable[[], T | None], deadline: float, text: str) -> T:
+    def _await(self, ready: Callable[[], T | None], limit: Limit, text: str) -> T:
         with self._changed:
             while True:
                 value = ready()
                 if value is not None:
                     return value
                 self._check_open()
-                left = deadline - time.monotonic()
-                if left <= 0:
+                left = limit.left()
+                if left == 0:
                     raise Timeout(text)
                 self._changed.wait(left)
 
@@ -380,16 +379,14 @@ def _matches(data: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     return True
 
 
-def _open(
-    path: str, deadline: float, timeout: float, check: Callable[[], None] | None
-) -> socket.socket:
+def _open(path: str, limit: Limit, check: Callable[[], None] | None) -> socket.socket:
     while True:
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
         try:
             sock.connect(path)
-            seconds = int(timeout)
-            limit = struct.pack("ll", seconds, max(1, int((timeout - seconds) * 1e6)))
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
+            seconds = int(limit.seconds)
+            patience = struct.pack("ll", seconds, max(1, int((limit.seconds - seconds) * 1e6)))
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
             return sock
         except OSError as error:
             sock.close()
@@ -397,6 +394,6 @@ def _open(
                 raise EmulatorError(f"control socket {path}: {error.strerror}") from None
         if check is not None:
             check()
-        if time.monotonic() >= deadline:
-            raise Timeout(f"control socket {path} did not appear within {timeout:g} s")
+        if limit.over:
+            raise Timeout(f"control socket {path} did not appear within {limit}")
         time.sleep(_CONNECT_PAUSE)

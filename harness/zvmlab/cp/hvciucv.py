@@ -13,8 +13,8 @@ import struct
 from dataclasses import dataclass
 
 from zvmlab.base.errors import Timeout, ZvmlabError
+from zvmlab.base.limit import Limit
 from zvmlab.cp.afiucv import name_bytes, release
-from zvmlab.cp.limit import Limit
 from zvmlab.cp.peer import EventType, IucvError, IucvEvent, Peer
 
 VERSION = 2

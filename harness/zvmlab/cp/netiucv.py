@@ -15,8 +15,8 @@ import struct
 from collections.abc import Sequence
 
 from zvmlab.base.errors import Timeout, ZvmlabError
+from zvmlab.base.limit import Limit
 from zvmlab.cp.afiucv import release
-from zvmlab.cp.limit import Limit
 from zvmlab.cp.peer import EventType, IucvError, Peer, Result
 
 MSGLIM = 50

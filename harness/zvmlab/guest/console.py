@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from zvmlab.base.errors import GuestPanic, UsageError, ZvmlabError
+from zvmlab.base.limit import Limit
 from zvmlab.base.plain import harmless
 
 POLL_SECONDS = 0.05
@@ -193,16 +194,15 @@ class Console:
         """Wait until all that the files hold now has been looked at."""
         if self._thread is None:
             return
-        limit = time.monotonic() + seconds
+        limit = Limit(seconds)
         with self._changed:
             # The round that is under way may have read one of the files already.
             wanted = self._rounds + 2
             while self._rounds < wanted and not self._ended and not self._unexpected():
-                rest = limit - time.monotonic()
-                if rest <= 0:
+                if limit.over:
                     return
                 self._wake.set()
-                self._changed.wait(min(rest, POLL_SECONDS))
+                self._changed.wait(min(limit.left(), POLL_SECONDS))
 
     def _end(self) -> None:
         self._stop.set()

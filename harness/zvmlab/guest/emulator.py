@@ -25,6 +25,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from zvmlab.base.errors import CannotRun, EmulatorError, Timeout, UsageError
+from zvmlab.base.limit import Limit
 from zvmlab.guest.run_dir import cannot_write
 
 TERM_SECONDS = 2.0
@@ -206,10 +207,10 @@ class Emulator:
 
     def _ended(self, seconds: float) -> bool:
         """Wait without being impatient with a second Ctrl-C."""
-        limit = time.monotonic() + seconds
+        limit = Limit(seconds)
         pause = _FIRST_PAUSE
         while self._process.poll() is None:
-            if time.monotonic() > limit:
+            if limit.over:
                 return False
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)

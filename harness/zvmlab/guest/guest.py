@@ -30,6 +30,7 @@ from zvmlab.agent.agent import NAME, USER, Agent, Pending, Power, Worker
 from zvmlab.agent.results import LogLine
 from zvmlab.agent.wire import AgentLost
 from zvmlab.base.errors import CannotRun, EmulatorError, Timeout, UsageError, ZvmlabError
+from zvmlab.base.limit import Limit
 from zvmlab.build.kernel import slowness
 from zvmlab.cp.afiucv import AfIucvClosed, AfIucvListener, AfIucvStream
 from zvmlab.cp.control import Control, CpResponse
@@ -399,14 +400,14 @@ class Guest:
         Gives a function that tells how many seconds are left.  Where the emulator cannot do that,
         time passes by itself.  Within another such block nothing more is jumped over.
         """
-        limit = time.monotonic() + seconds
+        limit = Limit(seconds)
         if not self.machine.clocks_jump or self.config.counts or self._jumps:
-            yield lambda: max(0.0, limit - time.monotonic())
+            yield limit.left
             return
         self.machine.pass_time(seconds)
         self._jumps = True
         try:
-            yield lambda: self.machine.time_to_pass() if time.monotonic() < limit else 0.0
+            yield lambda: 0.0 if limit.over else self.machine.time_to_pass()
         finally:
             self._jumps = False
         self.machine.pass_time(0)
@@ -416,7 +417,7 @@ class Guest:
 
         At most *jump* of them are jumped over (default: all).  Timeout if it does not come.
         """
-        limit = time.monotonic() + seconds
+        limit = Limit(seconds)
         if not pending.done_within(min(seconds, _SOON_SECONDS)):
             # Time that passes before the request has begun to wait would be lost for it, and so
             # would be what it says when it has waited.
@@ -426,7 +427,7 @@ class Guest:
                     pass
             self._let_all_sleep(seconds)
             if jump is not None:
-                pending.done_within(max(0.0, limit - time.monotonic()))
+                pending.done_within(limit.left())
         return pending.result(_REPLY_SECONDS)
 
     def await_agent(self) -> None:
@@ -542,19 +543,19 @@ class Guest:
 
     def _let_tasks_run(self, worker: Worker) -> None:
         """Wait until no task runs, a request's or one that it has woken, or the guest has crashed."""
-        limit = time.monotonic() + _RUNNING_SECONDS
+        limit = Limit(_RUNNING_SECONDS)
         running = True
-        while running and time.monotonic() < limit:
+        while running and not limit.over:
             with self.passing(_SETTLE_SECONDS):
                 running = self._runs(worker, _SETTLE_SECONDS)
 
     def _let_all_sleep(self, seconds: float) -> None:
         """Wait until no task runs, who replies neither; *seconds* at most, also if nobody answers."""
-        limit = time.monotonic() + seconds
+        limit = Limit(seconds)
         with contextlib.suppress(AgentLost, Timeout):
             worker = self.agent.idle_worker(seconds)
             rest = 0.0
-            while worker is not None and self._runs(worker, rest) and time.monotonic() < limit:
+            while worker is not None and self._runs(worker, rest) and not limit.over:
                 rest = _SETTLE_SECONDS
 
     def _runs(self, worker: Worker, seconds: float) -> bool:
@@ -631,8 +632,8 @@ class Guest:
         """A connection has ended: is the reason known, or will it be in that time?"""
         if self.stage is Stage.OFF:
             return
-        limit = time.monotonic() + seconds
-        while time.monotonic() < limit and self.emulator.alive:
+        limit = Limit(seconds)
+        while not limit.over and self.emulator.alive:
             self.check()
             time.sleep(0.01)
         self.check()

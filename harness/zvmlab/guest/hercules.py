@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError, ZvmlabError
+from zvmlab.base.limit import Limit
 from zvmlab.build.herculesbuild import program
 from zvmlab.guest import saving
 from zvmlab.guest.config import MIB, Channels, GuestConfig, Artifacts
@@ -170,7 +171,7 @@ class Panel:
 
     def _await(self) -> str:
         """Wait until Hercules is ready for the next command; what it refused, or nothing."""
-        limit = time.monotonic() + self._seconds
+        limit = Limit(self._seconds)
         while (end := self._ready_at()) < 0:
             try:
                 self._check()
@@ -179,8 +180,8 @@ class Panel:
                 if self._ready_at() >= 0:
                     continue
                 raise
-            if time.monotonic() > limit:
-                raise Timeout(f"Hercules was not ready within {self._seconds:g} s")
+            if limit.over:
+                raise Timeout(f"Hercules was not ready within {limit}")
             time.sleep(_POLL_SECONDS)
         said = self._emulator.log.read_bytes()[self._seen : end]
         self._seen = end + len(_READY)
@@ -247,10 +248,10 @@ class Panel:
             for command in (f"cpu {int(cpu, 16):x}", "psw", "gpr"):
                 self._command(command)
         # A thread of its own writes what Hercules says to its log.
-        limit = time.monotonic() + _LOG_SECONDS
+        limit = Limit(_LOG_SECONDS)
         while True:
             said = self._emulator.log.read_bytes()[len(before) :].decode("ascii", "replace")
-            if said.count("RF=") >= len(cpus) or time.monotonic() > limit:
+            if said.count("RF=") >= len(cpus) or limit.over:
                 return "\n".join(line for line in said.splitlines() if _REGISTERS.match(line))
             time.sleep(_POLL_SECONDS)
 

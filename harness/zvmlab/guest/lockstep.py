@@ -11,8 +11,8 @@ instructions.  The guest runs only while the harness waits for an event.
 from __future__ import annotations
 
 import threading
-import time
 
+from zvmlab.base.limit import Limit
 from zvmlab.guest.qmp import Qmp
 
 _CP = "/objects/cp"
@@ -28,10 +28,10 @@ class Lockstep:
 
     def step(self, seconds: float) -> None:
         """Let the guest run until it has stopped at its next event; Timeout if none comes."""
-        limit = time.monotonic() + seconds
+        limit = Limit(seconds)
         with self._turn:
             self._qmp.execute("cont")
-            self._qmp.wait_event("STOP", timeout=max(0.0, limit - time.monotonic()))
+            self._qmp.wait_event("STOP", timeout=limit.left())
 
     def end(self) -> None:
         """Nothing more will come from outside: the guest runs freely, to its power-off."""

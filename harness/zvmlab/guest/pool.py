@@ -17,12 +17,12 @@ import contextlib
 import dataclasses
 import itertools
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
+from zvmlab.base.limit import Limit
 from zvmlab.guest.config import GuestConfig, Artifacts
 from zvmlab.guest.guest import Guest
 from zvmlab.guest.cleanliness import cleanliness
@@ -172,13 +172,13 @@ class Pool:
 
         Timeout if *seconds* were over before a guest could be asked; that one is stopped, too.
         """
-        limit = time.monotonic() + seconds
+        limit = Limit(seconds)
         late, self._late = self._late, []
         with contextlib.ExitStack() as rest:
             for error in late:
                 rest.callback(_throw, error)
             for member in self._members:
-                rest.callback(self._end_before, member, limit, seconds)
+                rest.callback(self._end_before, member, limit)
 
     def _member(self, guest: Guest) -> _Member:
         return next(member for member in self._members if member.guest is guest)
@@ -208,14 +208,14 @@ class Pool:
         self._members.append(member)
         return member
 
-    def _end_before(self, member: _Member, limit: float, seconds: float) -> None:
-        if time.monotonic() < limit:
+    def _end_before(self, member: _Member, limit: Limit) -> None:
+        if not limit.over:
             self._end(member)
             return
         self._remove(member)
         raise Timeout(
             f"{member} was stopped before it could be asked for crashes: the guests of the pool"
-            f" did not end within {seconds:g} s"
+            f" did not end within {limit}"
         )
 
     def _end(self, member: _Member) -> None:

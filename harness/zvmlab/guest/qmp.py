@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from zvmlab.base.errors import EmulatorError, Timeout, ZvmlabError
+from zvmlab.base.limit import Limit
 
 _MESSAGE_MAX = 16 * 1024 * 1024
 _SLICE_SECONDS = 0.1
@@ -54,7 +55,7 @@ class Qmp:
         self.events: list[dict[str, Any]] = []
         self._socket = self._connect(path, timeout)
         try:
-            greeting = self._message("QEMU's greeting", time.monotonic() + timeout)
+            greeting = self._message("QEMU's greeting", Limit(timeout))
             if "QMP" not in greeting:
                 raise EmulatorError(f"{path} does not speak QMP (it said {greeting!r:.80})")
             self.version: dict[str, Any] = greeting["QMP"]["version"]["qemu"]
@@ -64,7 +65,7 @@ class Qmp:
             raise
 
     def _connect(self, path: Path, timeout: float) -> socket.socket:
-        limit = time.monotonic() + timeout
+        limit = Limit(timeout)
         while True:
             client = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
@@ -77,8 +78,8 @@ class Qmp:
                 client.close()
                 raise
             self._check()
-            if time.monotonic() > limit:
-                raise Timeout(f"QEMU did not open its socket {path} within {timeout:g} s")
+            if limit.over:
+                raise Timeout(f"QEMU did not open its socket {path} within {limit}")
             time.sleep(_CONNECT_PAUSE)
 
     def close(self) -> None:
@@ -94,7 +95,7 @@ class Qmp:
     def _readable(self, seconds: float) -> bool:
         return bool(select.select([self._socket], [], [], seconds)[0])
 
-    def _message(self, what: str, limit: float) -> dict[str, Any]:
+    def _message(self, what: str, limit: Limit) -> dict[str, Any]:
         """The next message of any kind."""
         while b"\n" not in self._pending:
             try:
@@ -105,10 +106,9 @@ class Qmp:
                     raise
             if b"\n" in self._pending:
                 break  # arrived() has read it
-            rest = limit - time.monotonic()
-            if rest <= 0:
-                raise Timeout(f"{what} did not come in time; QEMU may be stuck")
-            if not self._readable(min(rest, _SLICE_SECONDS)):
+            if limit.over:
+                raise Timeout(f"{what} did not come within {limit}; QEMU may be stuck")
+            if not self._readable(min(limit.left(), _SLICE_SECONDS)):
                 continue
             try:
                 data = self._socket.recv(65536)
@@ -135,7 +135,7 @@ class Qmp:
         self, command: str, arguments: dict[str, Any] | None = None, timeout: float = ANSWER_SECONDS
     ) -> Any:
         """Run a command and return what it returns."""
-        limit = time.monotonic() + timeout
+        limit = Limit(timeout)
         serial = self._send(command, arguments, timeout)
         while True:
             message = self._message(f"QEMU's answer to {command}", limit)
@@ -190,7 +190,7 @@ class Qmp:
 
     def wait_event(self, *names: str, timeout: float = ANSWER_SECONDS) -> dict[str, Any]:
         """The first event of one of those names, taken out of the queue."""
-        limit = time.monotonic() + timeout
+        limit = Limit(timeout)
         while True:
             for index, event in enumerate(self.events):
                 if event["event"] in names:

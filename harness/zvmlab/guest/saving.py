@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from zvmlab.base.errors import EmulatorError
+from zvmlab.base.limit import Limit
 
 # How both ports begin to say that another moment may be better.
 _NOT_NOW = "cannot be saved now"
@@ -31,13 +32,13 @@ def save(machine: Held, emulator: str, attempt: Callable[[], str]) -> None:
 
     It is held afterwards.  EmulatorError if it cannot be saved, or is busy for SECONDS.
     """
-    limit = time.monotonic() + SECONDS
+    limit = Limit(SECONDS)
     while True:
         machine.pause()
         refused = attempt()
         if not refused:
             return
-        if _NOT_NOW not in refused or time.monotonic() > limit:
+        if _NOT_NOW not in refused or limit.over:
             raise EmulatorError(f"{emulator} cannot save the guest: {refused}")
         machine.go_on()
         time.sleep(_PAUSE_SECONDS)

@@ -21,6 +21,7 @@ from typing import Any
 from zvmlab.agent.agent import Worker
 from zvmlab.agent.calls import CallResult
 from zvmlab.base.errors import EmulatorError, Timeout, ZvmlabError
+from zvmlab.base.limit import Limit
 from zvmlab.cp.control import Control
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import Element, Part, parse_set
@@ -117,10 +118,10 @@ class Capture:
 
     def next(self, timeout: float = CAPTURE_SECONDS) -> CapturedSet:
         """The next set; it is on file before the guest hears of it."""
-        limit = time.monotonic() + timeout
+        limit = Limit(timeout)
         while (found := self._take()) is None:
-            if time.monotonic() > limit:
-                raise Timeout(f"CP delivered no further data set within {timeout:g} s")
+            if limit.over:
+                raise Timeout(f"CP delivered no further data set within {limit}")
             time.sleep(_POLL_SECONDS)
         return found
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
+from zvmlab.base.limit import Limit
 from zvmlab.cp.control import Control, ControlError
 from zvmlab.mondata.recorded import TOD_SECOND, Recorded
 from zvmlab.mondata.records import EVENT, FRAME_SIZE, MCE_SIZE
@@ -72,13 +73,13 @@ class Redelivery:
 
     def _connected(self) -> _Segment:
         """The segment that the readers use, once there is one."""
-        limit = time.monotonic() + self.timeout
+        limit = Limit(self.timeout)
         while not (monitor := self.control.execute("query-monitor"))["users"]:
             try:
-                self.control.wait_event("monitor-connected", max(0.0, limit - time.monotonic()))
+                self.control.wait_event("monitor-connected", limit.left())
             except Timeout:
                 raise Timeout(
-                    f"nobody has connected to *MONITOR within {self.timeout:g} s; open"
+                    f"nobody has connected to *MONITOR within {limit}; open"
                     " /dev/monreader in the guest"
                 ) from None
         if monitor["sample"]["active"] or monitor["event"]["active"]:
@@ -159,7 +160,7 @@ class Redelivery:
     def _wait_for_reply(self, purpose: str = "the last replies") -> None:
         """Until a set is given back."""
         before = len(self._outstanding)
-        limit = time.monotonic() + self.timeout
+        limit = Limit(self.timeout)
         while True:
             for number in list(self._outstanding):
                 if not self._is_there(number):
@@ -167,10 +168,9 @@ class Redelivery:
             if len(self._outstanding) < before:
                 return
             self._users()
-            if time.monotonic() > limit:
+            if limit.over:
                 raise Timeout(
-                    f"waited {self.timeout:g} s for {purpose}; the reader has not replied to"
-                    f" {before} sets"
+                    f"waited {limit} for {purpose}; the reader has not replied to {before} sets"
                 )
             try:
                 self.control.wait_event("monitor-replied", _LOOK_SECONDS)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,7 @@ from typing import Any
 from zvmlab.agent.agent import Agent, Worker
 from zvmlab.agent.calls import CallResult
 from zvmlab.base.errors import Timeout, ZvmlabError
+from zvmlab.base.limit import Limit
 from zvmlab.cp.control import Control
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import Element, Record
@@ -140,14 +140,14 @@ def await_sleep(agent: Agent, folder: str, call: int, timeout: float = SLEEP_SEC
 
     Return: its state, S (can be interrupted) or D (cannot).
     """
-    limit = time.monotonic() + timeout
+    limit = Limit(timeout)
     while True:
         now = agent.read_file(f"{folder}/syscall").decode().split()[0]
         state = agent.read_file(f"{folder}/stat").decode().rpartition(")")[2].split()[0]
         if now == str(call) and state in "SD":
             return state
-        if time.monotonic() > limit:
+        if limit.over:
             raise Timeout(
-                f"{folder} did not sleep in system call {call} within {timeout:g} s:"
+                f"{folder} did not sleep in system call {call} within {limit}:"
                 f" it is in {now}, state {state}"
             )

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import errno
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from zvmlab.agent.calls import CallResult
+from zvmlab.base.limit import Limit
 from zvmlab.cp import disk
 from zvmlab.guest.config import QEMU
 from zvmlab.scenarios.context import Context, error_name, scenario
@@ -29,7 +29,6 @@ _WRITTEN, _READ = 2, 4
 """Pages of the disk: the guest writes one, and reads one that is written from outside."""
 _SECONDS = 10.0
 """How long Linux' look at a disk is waited for, which a fault may have prevented."""
-_LOOK_SECONDS = 0.02
 _REQUEST_SECONDS = 100.0
 """Of the guest's time: dasd_diag takes a request for lost after 50.  After 120 the kernel
 reports tasks that sleep."""
@@ -80,13 +79,9 @@ def _size(context: Context) -> str:
 def _online(context: Context) -> list[str | None]:
     """Set the disk online; what is wrong with that, and its size a moment later."""
     errors = [_set(context, "use_diag", "1"), _set(context, "online", "1")]
-    size = ""
-    limit = time.monotonic() + _SECONDS
-    while not any(errors):
-        size = _size(context)
-        if size not in ("", "0") or time.monotonic() > limit:
-            break
-        time.sleep(_LOOK_SECONDS)
+    if any(errors):
+        return [*errors, ""]
+    size = Limit(_SECONDS).look(lambda: _size(context), lambda size: size not in ("", "0"))
     return [*errors, size]
 
 

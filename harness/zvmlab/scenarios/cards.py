@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import os
-import time
 from dataclasses import dataclass
 
 from zvmlab.agent.calls import CallResult
+from zvmlab.base.limit import Limit
 from zvmlab.cp.spool import LINE, PRINTER, PUNCH, cards, files, lines, put, read
 from zvmlab.guest.config import QEMU
 from zvmlab.scenarios.context import Context, error_name, scenario
@@ -22,7 +22,6 @@ _PAGE = 4096
 _VMCP = "/dev/vmcp"
 _SECONDS = 10.0
 """How long the node of a device is waited for, which a fault may have prevented."""
-_LOOK_SECONDS = 0.02
 # There is no path of IUCV that it is about.
 _NOBODY = "NOBODY"
 
@@ -51,16 +50,17 @@ _UNITS = (_READER, _PUNCH, _PRINTER)
 def _online(context: Context, unit: _Unit) -> str | None:
     """Set a device online; what is wrong with that.  The kernel makes its node a moment later."""
     wrong = context.write_file(unit.online, "1")
-    limit = time.monotonic() + _SECONDS
-    while wrong is None:
-        opened = context.guest.agent.open(f"/sys/class/vmur/{unit.name}/dev")
-        if not opened.errno:
-            context.guest.agent.close(opened.ret)
-            break
-        if time.monotonic() > limit:
-            return "no node"
-        time.sleep(_LOOK_SECONDS)
+    if wrong is None and not Limit(_SECONDS).look(lambda: _has_node(context, unit)):
+        return "no node"
     return wrong
+
+
+def _has_node(context: Context, unit: _Unit) -> bool:
+    opened = context.guest.agent.open(f"/sys/class/vmur/{unit.name}/dev")
+    if opened.errno:
+        return False
+    context.guest.agent.close(opened.ret)
+    return True
 
 
 def _open(context: Context, unit: _Unit, flags: int) -> CallResult:

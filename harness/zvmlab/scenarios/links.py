@@ -6,12 +6,11 @@ from __future__ import annotations
 import errno
 import socket
 import struct
-import time
-from collections.abc import Callable
 
 from zvmlab.agent.calls import Both, CallResult, Out
 from zvmlab.agent.wire import Call
 from zvmlab.base.errors import ZvmlabError
+from zvmlab.base.limit import Limit
 from zvmlab.cp.netiucv import Link, accept
 from zvmlab.cp.peer import Peer
 from zvmlab.scenarios.context import Context, error_name, scenario
@@ -20,7 +19,6 @@ _MODULE, _CORE, _DRIVER = "netiucv", "fsm", "/sys/bus/iucv/drivers/netiucv"
 _PARTNER, _NAME = "PARTNER", "iucv0"
 _OWN, _OTHER = "10.1.1.1", "10.1.1.2"
 _PORT = 4000
-_LOOK_SECONDS = 0.01
 _AF_INET, _DGRAM = 2, 2
 _MSG_DONTWAIT = 0x40
 # linux/sockios.h, and struct ifreq of 40 bytes.
@@ -89,15 +87,6 @@ def _states(context: Context) -> list[str]:
     return [agent.read_file(f"{folder}/{name}").decode().strip() for name in names]
 
 
-def _comes(true: Callable[[], bool], seconds: float) -> bool:
-    limit = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > limit:
-            return False
-        time.sleep(_LOOK_SECONDS)
-    return True
-
-
 def _received(context: Context, fd: int, seconds: float) -> str:
     """The next datagram of the guest's socket, or why there is none."""
     found: list[CallResult] = []
@@ -106,7 +95,7 @@ def _received(context: Context, fd: int, seconds: float) -> str:
         found[:] = [context.guest.agent.call(Call.RECVFROM, fd, Out(100), 100, _MSG_DONTWAIT, 0, 0)]
         return found[0].errno != errno.EAGAIN
 
-    if not _comes(come, seconds):
+    if not Limit(seconds).look(come):
         return "nothing comes"
     return found[0].data[: max(found[0].ret, 0)].decode("latin-1")
 
@@ -146,7 +135,7 @@ def _connect(context: Context, peer: Peer) -> None:
     context.note("up", errors=_up(context))
     try:
         with accept(peer, timeout=seconds) as link:
-            running = _comes(lambda: _states(context) == ["Running", "Idle"], seconds)
+            running = Limit(seconds).look(lambda: _states(context) == ["Running", "Idle"])
             context.note("connected", running=running)
             _exchange(context, link, seconds)
             context.note("down", errno=_down(context))

@@ -8,13 +8,12 @@ that page of its stack, and the call is made to return.
 from __future__ import annotations
 
 import struct
-import time
-from collections.abc import Callable
 
 from zvmlab.agent.agent import Pending, Worker
 from zvmlab.agent.calls import BatchResult, Both
 from zvmlab.agent.wire import Call
 from zvmlab.base.errors import Timeout
+from zvmlab.base.limit import Limit
 from zvmlab.guest.config import QEMU
 from zvmlab.monitor.steps import READ, await_sleep, thread_of
 from zvmlab.scenarios.context import Context, error_name, scenario
@@ -28,16 +27,6 @@ _SECONDS = 10.0
 """How long something is waited for that a fault may have prevented."""
 _SURE_SECONDS = 60.0
 """How long what must come."""
-_LOOK_SECONDS = 0.02
-
-
-def _comes(seconds: float, found: Callable[[], bool]) -> bool:
-    limit = time.monotonic() + seconds
-    while not found():
-        if time.monotonic() > limit:
-            return False
-        time.sleep(_LOOK_SECONDS)
-    return True
 
 
 class _Sleeper:
@@ -133,7 +122,7 @@ def _fault(context: Context, hold: bool) -> str:
         context.control.execute("page-release", fault=fault)
     told.result(_SURE_SECONDS)
     if what == "initial":
-        context.note("sleeps", sleeps=_comes(_SECONDS, lambda: sleeper.state() == "D"))
+        context.note("sleeps", sleeps=Limit(_SECONDS).look(lambda: sleeper.state() == "D"))
         completed = context.control.execute("page-in", address=address)["completed"]
         context.note("in", completed=completed)
     how = "in time"

@@ -12,12 +12,12 @@ import errno
 import os
 import select
 import struct
-import time
 from collections.abc import Iterator
 
 from zvmlab.agent.calls import BatchResult, Both, CallResult, Out
 from zvmlab.agent.wire import Call
 from zvmlab.base.errors import Timeout, ZvmlabError
+from zvmlab.base.limit import Limit
 from zvmlab.cp.afiucv import AfIucvListener, AfIucvStream
 from zvmlab.cp.hvciucv import IucvTerminal
 from zvmlab.cp.peer import Peer
@@ -76,8 +76,8 @@ def _uevents(context: Context) -> Iterator[int]:
 def _texts(context: Context, fd: int, last: str) -> list[str]:
     """Senders and texts of special messages up to the last one, or of those that come."""
     found: list[str] = []
-    deadline = time.monotonic() + context.patience
-    while last not in found and _readable(context, fd, max(0.0, deadline - time.monotonic())):
+    limit = Limit(context.patience)
+    while last not in found and _readable(context, fd, limit.left()):
         fields = dict(
             part.decode("latin-1").split("=", 1)
             for part in context.worker.read(fd, 65536).data.split(b"\0")
@@ -119,6 +119,11 @@ def special_messages(context: Context) -> None:
     context.note("unload", errno=context.worker.rmmod("smsgiucv_app").errno)
 
 
+def _given(context: Context) -> str:
+    """Pages that the guest has given to CP."""
+    return context.worker.read_file(_PAGES).decode().strip()
+
+
 def _shrink(context: Context, pages: int, times: int = 1) -> str:
     """Have the guest give so many pages to CP; how many it has given after a while.
 
@@ -127,12 +132,8 @@ def _shrink(context: Context, pages: int, times: int = 1) -> str:
     with Peer(context.control, _MANAGER) as manager:
         for _ in range(times):
             manager.cp(f"SMSG {_GUEST} CMM SHRINK {pages}")
-        deadline = time.monotonic() + context.patience
-        while True:
-            found = context.worker.read_file(_PAGES).decode().strip()
-            if found == str(pages) or time.monotonic() >= deadline:
-                return found
-            time.sleep(0.01)
+        limit = Limit(context.patience)
+        return limit.look(lambda: _given(context), lambda given: given == str(pages))
 
 
 def _shrinks(context: Context) -> str | None:
@@ -181,9 +182,9 @@ def _terminal(context: Context, seconds: float) -> list[str]:
 
 
 def _terminal_works(context: Context) -> str | None:
-    deadline = time.monotonic() + max(context.patience, _TRIES_SECONDS)
+    limit = Limit(max(context.patience, _TRIES_SECONDS))
     found = _terminal(context, _HANG_UP_SECONDS)
-    while found != ["typed", "shown"] and time.monotonic() < deadline:
+    while found != ["typed", "shown"] and not limit.over:
         _let_hang_up(context)
         found = _terminal(context, _HANG_UP_SECONDS)
     return None if found == ["typed", "shown"] else f"the terminal gives {found}"

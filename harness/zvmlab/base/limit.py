@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""How long something may take in all, however many waits it is made of."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+PAUSE_SECONDS = 0.01
+
+
+class Limit:
+    """What the caller allowed, in seconds; all waits of one call share it, and errors name it."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Seconds from now to its end; 0 when it is over."""
+        return max(0.0, self._end - time.monotonic())
+
+    @property
+    def over(self) -> bool:
+        """Has its end come?"""
+        return self.left() == 0
+
+    def look(self, at: Callable[[], T], enough: Callable[[T], object] = bool) -> T:
+        """Look again and again, at least once, until it is *enough* or the end has come.
+
+        Return: what was seen last.
+        """
+        while True:
+            seen = at()
+            if enough(seen) or self.over:
+                return seen
+            time.sleep(PAUSE_SECONDS)
+
+    def __str__(self) -> str:
+        return f"{self.seconds:g} s"

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Limits that several waits share (zvmlab.base.limit), by a clock that the test sets."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from zvmlab.base.limit import PAUSE_SECONDS, Limit
+
+
+class Clock:
+    """Stands still but for sleeps."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        self.slept: list[float] = []
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(time, "sleep", self._sleep)
+
+    def _sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+def test_what_is_left(clock: Clock) -> None:
+    """It is over at its end, not before, and less than nothing is never left."""
+    limit = Limit(2.5)
+    clock.now += 2.25
+    assert (limit.left(), limit.over) == (0.25, False)
+    clock.now += 0.25
+    assert (limit.left(), limit.over) == (0.0, True)
+    clock.now += 100
+    assert (limit.left(), limit.over, str(limit)) == (0.0, True, "2.5 s")
+
+
+def test_looks_until_it_is_true(clock: Clock) -> None:
+    """As often as need be, with a pause between two looks, and then no more."""
+    looks = iter([0, 3, 5, 7, 9])
+    assert Limit(10).look(lambda: next(looks)) == 3
+    assert Limit(10).look(lambda: next(looks), lambda seen: seen > 5) == 7
+    assert clock.slept == [PAUSE_SECONDS] * 2
+
+
+def test_looks_until_the_end(clock: Clock) -> None:
+    """What never happens is looked for to the end, and once even if there is no time at all."""
+    last = Limit(3.5 * PAUSE_SECONDS).look(lambda: clock.now, lambda _: False)
+    assert last == clock.now == pytest.approx(1000 + 4 * PAUSE_SECONDS)
+    assert len(clock.slept) == 4
+    assert Limit(0).look(lambda: "once", lambda seen: seen == "twice") == "once"
+    assert len(clock.slept) == 4
