@@ -54,6 +54,7 @@ def test_unexplained_differences_are_found(
     assert sorted(path.name for path in plan.output.iterdir()) == [
         "guests-1-zvmlab",
         "guests-2-upstream",
+        "results.jsonl",
     ]
 
 

@@ -264,18 +264,29 @@ def test_a_report_that_has_ended_is_known_at_once(
     assert console.wait_kind("warning", SECONDS)
 
 
-@pytest.mark.parametrize(("lines", "looks"), [(5, 7), (1000, 34)])
+@pytest.mark.parametrize(
+    ("line", "more", "lines", "looks"),
+    [
+        ("BUG: one", "more", 5, 7),
+        ("BUG: one", "more", 1000, 34),
+        # An oops says when it has ended, unless it becomes a panic.
+        ("specification exception: 0006 ilc:2 [#1] SMP", "more", 5, 34),
+        ("specification exception: 0006 ilc:2 [#1] SMP", "Kernel panic - not syncing: x", 5, 7),
+    ],
+)
 def test_a_report_that_goes_on_is_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: int, looks: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, more: str, lines: int, looks: int
 ) -> None:
     """0.3 s pass between two looks: it has ended when two find nothing new, or after 10 s."""
     clock = SimpleNamespace(monotonic=map((0.3).__mul__, itertools.count()).__next__)
     monkeypatch.setattr(console_module, "time", clock)
-    console, found = Console(tmp_path / "console.log"), Crash("bug", "[    1.0] BUG: one")
+    console = Console(tmp_path / "console.log")
+    found = classify(f"[    1.0] {line}") or Crash("", "")
+    assert found.kind
     texts: list[str] = []
 
     def text() -> str:
-        texts.append(found.line + "\nmore" * min(len(texts) + 1, lines))
+        texts.append(found.line + f"\n{more}" * min(len(texts) + 1, lines))
         return texts[-1]
 
     monkeypatch.setattr(console, "text", text)

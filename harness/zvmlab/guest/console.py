@@ -24,8 +24,8 @@ from zvmlab.base.limit import Limit
 from zvmlab.base.plain import harmless
 
 POLL_SECONDS = 0.05
-# Before a crash is reported, the kernel must have said that it has finished, or have printed nothing
-# for so long; it cannot go on for ever.  How often that is looked for.
+# Before a crash is reported, the kernel must have said that it has finished, or (_patience) have
+# printed nothing for so long; it cannot go on for ever.  How often that is looked for.
 SETTLE_SECONDS = 0.4
 LONGEST_REPORT_SECONDS = 10.0
 _LOOK_SECONDS = 0.01
@@ -37,14 +37,14 @@ _TAKES = ("do_ext_irq", "do_io_irq", "do_irq_async")
 # In parentheses the kernel gives what merely lies on the stack: now this, now that.
 _FUNCTION = re.compile(r"(?<!\()\[<[0-9a-f]+>\] (?:\()?([A-Za-z_][\w.]*)\+0x")
 
-PANIC = "panic"
+PANIC, OOPS = "panic", "oops"
 # The time stamp keeps programs that print such words from being taken for the kernel.
 _STAMP = r"^\[ *\d+\.\d+\](?:\[[^\]]*\])? +"
 _REPORT_END = re.compile(_STAMP + r"---\[ end (?:trace|Kernel panic)\b", re.MULTILINE)
 _PATTERNS: dict[str, re.Pattern[str]] = {
     PANIC: re.compile(r"Kernel panic - not syncing"),
     # arch/s390/kernel/dumpstack.c prints "CAUSE: CODE ilc:N [#COUNT]" for every die().
-    "oops": re.compile(
+    OOPS: re.compile(
         _STAMP + r"(?:.*\bilc:\d+ \[#\d+\]|Unable to handle kernel |Oops: |Kernel stack overflow)"
     ),
     # "BUG kmalloc-64 (Tainted: G): Poison overwritten" is SLUB's; a key that is not
@@ -84,7 +84,7 @@ class Crash:
     def __str__(self) -> str:
         if self.kind == DISABLED_WAIT:
             return f"the guest is in a disabled wait ({self.line})"
-        article = "an" if self.kind == "oops" else "a"
+        article = "an" if self.kind == OOPS else "a"
         return f"the guest's kernel reported {article} {self.kind} ({self.line})"
 
 
@@ -265,14 +265,24 @@ class Console:
     def _settle(self, crash: Crash) -> None:
         """Wait for the end of the kernel's report: on a busy machine it takes seconds."""
         now = time.monotonic()
-        quiet, longest, report = now + SETTLE_SECONDS, now + LONGEST_REPORT_SECONDS, ""
+        longest, report = now + LONGEST_REPORT_SECONDS, ""
+        quiet = now + self._patience(crash, report)
         while now < min(quiet, longest) and not self._stop.wait(_LOOK_SECONDS):
             after = self.text().rpartition(crash.line)[2]
             if _REPORT_END.search(after):
                 return
             now = time.monotonic()
             if after != report:
-                quiet, report = now + SETTLE_SECONDS, after
+                quiet, report = now + self._patience(crash, after), after
+
+    @staticmethod
+    def _patience(crash: Crash, report: str) -> float:
+        """Seconds of silence that may be the end of this report, of which so much has come.
+
+        An oops always has an end, by which it is known, or leads to a panic, which may have none.
+        """
+        sure = crash.kind == OOPS and not _PATTERNS[PANIC].search(report)
+        return LONGEST_REPORT_SECONDS if sure else SETTLE_SECONDS
 
     def report(self, crash: Crash) -> None:
         """A crash is known, by the console or in another way."""
