@@ -9,10 +9,10 @@ import struct
 
 from zvmlab.agent.calls import Both, CallResult, Out
 from zvmlab.agent.wire import Call
-from zvmlab.base.errors import ZvmlabError
+from zvmlab.base.errors import Timeout, ZvmlabError
 from zvmlab.base.limit import Limit
-from zvmlab.cp.netiucv import Link, accept
-from zvmlab.cp.peer import Peer
+from zvmlab.cp.netiucv import Link, LinkGone, accept
+from zvmlab.cp.peer import IucvError, Peer
 from zvmlab.scenarios.context import Context, error_name, scenario
 
 _MODULE, _CORE, _DRIVER = "netiucv", "fsm", "/sys/bus/iucv/drivers/netiucv"
@@ -119,7 +119,7 @@ def _exchange_at(context: Context, link: Link, fd: int, seconds: float) -> None:
     context.note("send", errno=error_name(sent.errno))
     try:
         found = [_data(packet) for packet in link.packets(seconds)]
-    except (ZvmlabError, ValueError) as error:
+    except (IucvError, Timeout, LinkGone, ValueError) as error:
         found = [type(error).__name__]
     context.note("the partner", got=found)
     try:
