@@ -2,7 +2,9 @@
 """docs/requirements.md and the tests in guests name the same, and a test that shows a row judges.
 
 A row's tests are those that a marker gives it, as they are in the sources; the counts beside
-them are of a whole run.  `python3 tests/harness/test_requirements_page.py` writes the names anew.
+them are of a whole run.  This writes the names anew:
+
+    PYTHONPATH=harness python3 tests/harness/test_requirements_page.py
 """
 
 from __future__ import annotations
@@ -41,13 +43,22 @@ def _called(function: ast.AST) -> Iterator[str]:
                 yield name.attr
 
 
-def marked(function: ast.FunctionDef) -> list[str]:
-    """The rows in the function's decorators, as the plugin reads them when it runs."""
+def marked(nodes: list[ast.expr]) -> list[str]:
+    """The rows in decorators or in a pytestmark, as the plugin reads them when it runs."""
     rows: list[str] = []
-    for node in function.decorator_list:
+    for node in nodes:
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.requirement":
             rows += [ast.literal_eval(one) for one in node.args]
     return rows
+
+
+def marked_as_a_whole(path: Path) -> list[str]:
+    """The rows that all tests of a file show: its pytestmark, one mark or a list of them."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark":
+            value = node.value
+            return marked(value.elts if isinstance(value, ast.List) else [value])
+    return []
 
 
 def judges(name: str, functions: dict[str, ast.FunctionDef]) -> bool:
@@ -71,9 +82,11 @@ def shown(requirements: Requirements) -> dict[str, list[str]]:
     """Each row with the names of the tests in guests that show it."""
     found: dict[str, set[str]] = {row: set() for row in requirements.rows}
     for path in E2E.glob("test_*.py"):
+        of_all = marked_as_a_whole(path)
         for name, function in _functions(path).items():
-            for row in marked(function):
-                found[row].add(name)
+            if name.startswith("test_"):
+                for row in of_all + marked(function.decorator_list):
+                    found[row].add(name)
     return {row: sorted(names) for row, names in found.items()}
 
 
@@ -95,7 +108,7 @@ def test_page_names_the_tests_that_are_there() -> None:
     assert list(rows) == list(requirements.rows)
     for row, names in shown(requirements).items():
         found = re.findall(r"`(test_\w+)`", rows[row][3])
-        assert found == names, f"{row}: write the names anew: python3 {Path(__file__).name}"
+        assert found == names, f"{row}: see how to write the names anew in {Path(__file__).name}"
         assert re.sub(r"\\(.)", r"\1", rows[row][2]) == requirements.rows[row].text
     assert renewed(page) == page
 
@@ -107,10 +120,10 @@ def test_row_is_shown_by_a_test_that_judges() -> None:
         helpers |= {} if path.name.startswith("test_") else _functions(path)
     empty = []
     for path in E2E.glob("test_*.py"):
-        own = _functions(path)
+        own, of_all = _functions(path), marked_as_a_whole(path)
         functions = helpers | own
         for name, function in own.items():
-            if marked(function):
+            if name.startswith("test_") and (of_all or marked(function.decorator_list)):
                 empty += [] if judges(name, functions) else [f"{path.name}::{name}"]
     assert empty == []
 
