@@ -30,6 +30,7 @@ class Scripted:
             for number, message in self.messages.items()
         )
         self.events.appendleft(event(EventType.COMPLETE, PATH))
+        self.severed: list[int] = []
 
     def connect(self, _user: str, _ipuser: bytes, _msglim: int) -> Result:
         return result("connect", PATH)
@@ -41,6 +42,10 @@ class Scripted:
         if self.events and self.events[0].type in wanted and path == PATH:
             return self.events.popleft()
         raise Timeout(f"nothing within {timeout:g} s")
+
+    def sever(self, path: int, _ipuser: bytes) -> Result:
+        self.severed.append(path)
+        return result("sever", path)
 
     def receive(self, path: int, msgid: int, _trgcls: int, _length: int) -> bytes:
         assert path == PATH
@@ -71,6 +76,17 @@ def test_terminal_that_says_it() -> None:
     connected = terminal(b"Linux", b" login: ", b"more")
     assert connected.read_until(b"login:", 2.5) == b"Linux login: "
     assert connected.read(2.5) == b"more"
+
+
+def test_terminal_that_takes_what_is_sent_and_severs_then() -> None:
+    peer = Scripted()
+    connected = IucvTerminal(cast(Peer, peer), "LINUX001")
+    with pytest.raises(Timeout, match=r"^lnxhvc0 of LINUX001 received nothing for 2\.5 s$"):
+        connected.wait_taken(2.5)
+    peer.events += [event(EventType.MSG_COMPLETE, PATH), event(EventType.SEVERED, PATH)]
+    assert connected.wait_taken(2.5) and not peer.severed
+    assert not connected.wait_taken(2.5) and peer.severed == [PATH]
+    assert not connected.wait_taken(2.5) and peer.severed == [PATH]
 
 
 def test_interface_that_is_silent() -> None:

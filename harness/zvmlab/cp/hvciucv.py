@@ -116,6 +116,18 @@ class IucvTerminal:
         except IucvError as error:
             raise TerminalGone(f"{self.name} of {self.user} took nothing: {error}") from error
 
+    def wait_taken(self, timeout: float = SECONDS) -> bool:
+        """Wait until the guest has received a message that was sent; False if it severs instead."""
+        if self._open:
+            try:
+                event = self.peer.wait((*_COMPLETIONS, EventType.SEVERED), timeout, self.path)
+            except Timeout as error:
+                where = f"{self.name} of {self.user}"
+                raise Timeout(f"{where} received nothing for {timeout:g} s") from error
+            if event.type is EventType.SEVERED:
+                self.close()
+        return self._open
+
     def message(self, timeout: float = SECONDS) -> Message | None:
         """The guest's next message; None if it has severed the path, or does so."""
         return self._message(Limit(timeout))

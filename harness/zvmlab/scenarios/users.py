@@ -60,6 +60,12 @@ def _readable(context: Context, fd: int, seconds: float) -> bool:
     return bool(ready.revents and ready.revents[0])
 
 
+def _has_path(context: Context, partner: str) -> bool:
+    """Has the guest a path to this user, one whose end is severed there at least?"""
+    paths = context.control.execute("query-paths", user=_GUEST)["paths"]
+    return partner in [path["partner"] for path in paths]
+
+
 @contextlib.contextmanager
 def _uevents(context: Context) -> Iterator[int]:
     """A socket that the kernel's uevents come to."""
@@ -164,16 +170,19 @@ def _terminal(context: Context, seconds: float) -> list[str]:
     fd = opened.check()
     try:
         worker.ioctl(fd, _TCSETS, Both(_RAW))
-        with (
-            Peer(context.control, _TESTER) as tester,
-            IucvTerminal(tester, _GUEST, timeout=seconds) as terminal,
-        ):
-            terminal.resize(24, 80)
-            terminal.send(b"typed")
-            _readable(context, fd, seconds)
-            found.append(worker.read(fd, 100).data.decode("latin-1"))
-            worker.write(fd, b"shown")
-            found.append(terminal.read(seconds).decode("latin-1"))
+        with Peer(context.control, _TESTER) as tester:
+            with IucvTerminal(tester, _GUEST, timeout=seconds) as terminal:
+                terminal.resize(24, 80)
+                # Or it would be luck whether the guest's RECEIVE or the next SEND comes first.
+                with contextlib.suppress(Timeout):
+                    terminal.wait_taken(seconds)
+                terminal.send(b"typed")
+                _readable(context, fd, seconds)
+                found.append(worker.read(fd, 100).data.decode("latin-1"))
+                worker.write(fd, b"shown")
+                found.append(terminal.read(seconds).decode("latin-1"))
+            # The same for the guest's SEVER and LOGOFF.
+            Limit(seconds).look(lambda: not _has_path(context, _TESTER))
     except ZvmlabError as error:
         found.append(type(error).__name__)
     finally:
