@@ -263,6 +263,7 @@ class FakeGuest:
         self.text = ""
         self.console = SimpleNamespace(crash=None, text=lambda: self.text, wait_crash=self._notice)
         self.stopped = self.resting = False
+        self.files: dict[str, bytes] = {}
         self.name = f"g{len(FakeGuest.made)}"
         FakeGuest.made.append(self)
 
@@ -282,6 +283,9 @@ class FakeGuest:
 
     def wake(self) -> None:
         self.resting = False
+
+    def write_file(self, path: str, data: bytes) -> None:
+        self.files[path] = data
 
     def outlast(self, pending: _Pending, seconds: float) -> Any:
         return pending.result(seconds)

@@ -194,6 +194,8 @@ def test_whole_sweep_of_the_model(tmp_path: Path) -> None:
     assert len(done.cases) == 11 + 2 + 1 + 12 + 1 + 1 + 7 == len(done.results)
     found = sweep_report.verdicts(done)
     words = {str(v.case): v.word for v in found if v.word != "ok"}
+    ran = [guest.files for guest in FakeGuest.made if guest.files]
+    assert ran and all(files == {"/proc/sys/kernel/panic_on_oops": b"1"} for files in ran)
     assert words == {
         "iucv.connect#1:pgm=1": "known",
         "iucv.connect#1:pgm=6": "known",

@@ -28,6 +28,9 @@ _USABLE_SECONDS = 20.0
 # what should work afterwards.
 _FAULT_PATIENCE, _USABLE_PATIENCE = 1.0, 10.0
 _CONSOLE_SECONDS = 20.0
+# Or else the guest goes on after an oops.  The task that is killed may hold a lock: one that waits
+# for it with interruptions off stops the guest before the console's driver writes its buffer out.
+_PANIC_ON_OOPS = "/proc/sys/kernel/panic_on_oops"
 # The kernel's log must have none of these; the console notices the worst of them at once.
 _BAD_LINE = re.compile(
     r"WARNING:|BUG:|Oops|Call Trace|INFO: (?:task .* blocked|rcu|possible|trying)|lockdep"
@@ -280,6 +283,7 @@ class Runner:
         self._pool.stop()
 
     def _run(self, guest: Guest, case: Case, result: Result) -> None:
+        guest.agent.write_file(_PANIC_ON_OOPS, b"1")
         with self._context(guest) as context:
             with armed(guest.control, case.fault(self._subject())) as rules:
 
