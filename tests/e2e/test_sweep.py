@@ -141,6 +141,21 @@ def test_sweep_of_another_part_of_the_kernel(
     ]
 
 
+@pytest.mark.timeout(120)
+def test_oops_of_a_task_that_holds_a_lock_is_told(
+    planned_for_another_part: Callable[..., Plan],
+) -> None:
+    """The terminal's thread dies within its lock, which the reader then wants: both cases say why."""
+    done = sweep(planned_for_another_part("terminal", ("iucv.receive#1:pgm=*",)), QUIET)
+    found = sweep_report.verdicts(done)
+    assert [(str(v.case), v.word) for v in found] == [
+        ("iucv.receive#1:pgm=1", "known"),
+        ("iucv.receive#1:pgm=6", "known"),
+    ]
+    for symptoms in (done.results[str(v.case)].symptoms for v in found):
+        assert len(symptoms) == 1 and "__iucv_message_receive" in symptoms[0].text
+
+
 def test_overflow_is_told_once_between_two_sets(
     warm_guest: Guest, zvmlab_driver: str, zvmlab_dir: Path
 ) -> None:
