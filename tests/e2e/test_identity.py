@@ -48,6 +48,8 @@ def test_configured_level_and_user_id_are_reported(guest: Guest) -> None:
     level = guest.cp("QUERY CPLEVEL")
     assert level.rc == 0
     assert level.response.startswith("z/VM Version 6 Release 4.0")
+    first = level.response.splitlines()[0]
+    assert f"VM: {first}\n" in guest.agent.read_file("/proc/service_levels").decode()
 
 
 @pytest.mark.representative
