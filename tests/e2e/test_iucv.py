@@ -21,6 +21,8 @@ FILE = "/tmp/iucvcalls.ko"
 TEXT, SHORT = b"0123456789abcdef", b"01234567"
 # IPAUDIT: the message was purged by its sender (IPADPGSN).
 PURGED_BY_SENDER = 0x010000
+# IPRCODE of CONNECT: CP knows no other system, so nobody is logged on there.
+NOT_LOGGED_ON = 0x0B
 
 
 def answer(peer: Peer, path: int, reply: bytes, flags: int = 0) -> bytes:
@@ -35,7 +37,7 @@ def answer(peer: Peer, path: int, reply: bytes, flags: int = 0) -> bytes:
 
 @pytest.mark.zvmlab
 def test_every_call_of_the_kernel(guest: Guest, built_module: Callable[..., Path]) -> None:
-    """Two-way messages, a purge, quiesce and resume, a message in parts, and replies."""
+    """Two-way messages, a purge, quiesce and resume, messages in parts, replies, and a path left."""
     agent = guest.agent
     agent.write_file(FILE, built_module(SOURCE).read_bytes(), 0o600)
     since = agent.log_position()
@@ -57,7 +59,13 @@ def test_every_call_of_the_kernel(guest: Guest, built_module: Callable[..., Path
         done = peer.wait(EventType.MSG_COMPLETE, LIMIT, path)
         assert done.msgid == sent.msgid
         assert (done.rmmsg if done.flags & Flag.RMDATA else done.data) == b"reply of"
+        sent = peer.send(path, b"by piece", flags=Flag.RMDATA, answer_length=8)
+        done = peer.wait(EventType.MSG_COMPLETE, LIMIT, path)
+        assert (done.msgid, done.rmmsg) == (sent.msgid, b"reply of")
+        left = peer.wait(EventType.PENDING, LIMIT).path
+        peer.accept(left)
         peer.wait(EventType.SEVERED, LIMIT, path)
+        peer.wait(EventType.SEVERED, LIMIT, left)
         assert pending.result().errno == errno.EAGAIN
     found = [line.text.partition("iucvcalls: ")[2] for line in agent.dmesg(since)]
     assert [text for text in found if text and "taint" not in text] == [
@@ -67,5 +75,7 @@ def test_every_call_of_the_kernel(guest: Guest, built_module: Callable[..., Path
         f"purge: send 0, rc 0, audit {PURGED_BY_SENDER:x}",
         "message: receive 5, left 12, rest 0, reply 0, 'from outside, 16'",
         "message, short: receive 0, left 4, rest 0, reply 0, 'in l'",
+        "message, in a list: receive 0, reply 0, 'by piece'",
+        f"connect to another system {NOT_LOGGED_ON}, local 0",
         "sever 0",
     ]

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A user of the kernel's IUCV calls, among them those that no driver of Linux issues: two-way
- * messages, PURGE and RESUME.  Loading it connects to user PARTNER and goes through the calls one
- * after the other; a line of the log says what each one gave.
+ * messages, PURGE and RESUME, CONNECT with a system, and a handler that goes before its paths.
+ * Loading it connects to user PARTNER and goes through the calls one after the other; a line of the
+ * log says what each one gave.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -22,7 +23,7 @@
 /* What a message is sent from, answered into, or received into: CP wants it below 2 GiB. */
 static u8 *data, *answer;
 static struct iucv_array *list;
-static struct iucv_path *path;
+static struct iucv_path *path, *left;
 static struct iucv_message ended, came;
 static DECLARE_COMPLETION(connected);
 static DECLARE_COMPLETION(completed);
@@ -106,26 +107,47 @@ static int purge(void)
 	return rc;
 }
 
+/* Where the second part of a message goes. */
+static void set_list(u32 first)
+{
+	list[0].address = (u32)virt_to_phys(answer + 4);
+	list[0].length = first;
+	list[1].address = (u32)virt_to_phys(answer + 4 + first);
+	list[1].length = SIZE - 4 - first;
+}
+
 /* A message that comes: in two parts, the second into a list of buffers, and a reply. */
 static int receive(const char *name, u8 reply_flags, size_t reply)
 {
-	size_t left = 0;
+	size_t more = 0;
 	int rc = await(&arrived), first, rest;
 
 	if (rc)
 		return rc;
 	memset(answer, 0, SIZE);
-	first = iucv_message_receive(path, &came, 0, answer, 4, &left);
-	list[0].address = (u32)virt_to_phys(answer + 4);
-	list[0].length = 2;
-	list[1].address = (u32)virt_to_phys(answer + 6);
-	list[1].length = SIZE - 6;
+	first = iucv_message_receive(path, &came, 0, answer, 4, &more);
+	set_list(2);
 	rest = came.flags & IUCV_IPRMDATA ? 0 :
 	       iucv_message_receive(path, &came, IUCV_IPBUFLST, list, SIZE - 4, NULL);
 	memcpy(data, "reply of 16 byte", SIZE);
 	rc = iucv_message_reply(path, &came, reply_flags, data, reply);
-	pr_info("%s: receive %d, left %zu, rest %d, reply %d, '%.*s'\n", name, first, left, rest, rc,
+	pr_info("%s: receive %d, left %zu, rest %d, reply %d, '%.*s'\n", name, first, more, rest, rc,
 		SIZE, answer);
+	return rc;
+}
+
+/* One that is in the parameter list, into a list of buffers. */
+static int receive_into_list(void)
+{
+	int rc = await(&arrived), received;
+
+	if (rc)
+		return rc;
+	memset(answer, 0, SIZE);
+	set_list(3);
+	received = iucv_message_receive(path, &came, IUCV_IPBUFLST, list, 8, NULL);
+	rc = iucv_message_reply(path, &came, IUCV_IPRMDATA, data, 8);
+	pr_info("message, in a list: receive %d, reply %d, '%.8s'\n", received, rc, answer + 4);
 	return rc;
 }
 
@@ -153,7 +175,24 @@ static int calls(void)
 		rc = purge();
 	if (!rc)
 		rc = receive("message", 0, SIZE);
-	return rc ? rc : receive("message, short", IUCV_IPRMDATA, 8);
+	if (!rc)
+		rc = receive("message, short", IUCV_IPRMDATA, 8);
+	return rc ? rc : receive_into_list();
+}
+
+/* A path that is to be on this system is so whatever system is named; it goes with its handler. */
+static int connect_and_leave(u8 partner[8])
+{
+	static u8 other[8] = "OTHERSYS";
+	int far = iucv_path_connect(left, &handler, partner, other, NULL, NULL), rc;
+
+	left->flags = IUCV_IPLOCAL;
+	rc = iucv_path_connect(left, &handler, partner, other, NULL, NULL);
+	pr_info("connect to another system %d, local %d\n", far, rc);
+	if (rc)
+		return rc;
+	left = NULL;
+	return await(&connected);
 }
 
 static void give_back(void)
@@ -161,6 +200,8 @@ static void give_back(void)
 	kfree(data);
 	kfree(answer);
 	kfree(list);
+	if (left)
+		iucv_path_free(left);
 }
 
 static int prepare(void)
@@ -169,7 +210,8 @@ static int prepare(void)
 	answer = kmalloc(SIZE, GFP_KERNEL | GFP_DMA);
 	list = kmalloc_array(PARTS, sizeof(*list), GFP_KERNEL | GFP_DMA);
 	path = iucv_path_alloc(8, IUCV_IPRMDATA, GFP_KERNEL);
-	return data && answer && list && path ? 0 : -ENOMEM;
+	left = iucv_path_alloc(8, 0, GFP_KERNEL);
+	return data && answer && list && path && left ? 0 : -ENOMEM;
 }
 
 static int __init iucvcalls_init(void)
@@ -189,6 +231,8 @@ static int __init iucvcalls_init(void)
 		rc = await(&connected);
 		if (!rc)
 			rc = calls();
+		if (!rc)
+			rc = connect_and_leave(partner);
 		pr_info("sever %d\n", iucv_path_sever(path, NULL));
 		iucv_path_free(path);
 	}
