@@ -187,7 +187,8 @@ static int connect_and_leave(u8 partner[8])
 	int far = iucv_path_connect(left, &handler, partner, other, NULL, NULL), rc;
 
 	left->flags = IUCV_IPLOCAL;
-	rc = iucv_path_connect(left, &handler, partner, other, NULL, NULL);
+	/* A path that is connected is the handler's, and not to be connected again. */
+	rc = far ? iucv_path_connect(left, &handler, partner, other, NULL, NULL) : 0;
 	pr_info("connect to another system %d, local %d\n", far, rc);
 	if (rc)
 		return rc;
