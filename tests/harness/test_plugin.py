@@ -416,6 +416,10 @@ def test_what_is_missing_is_one_sentence(inner: Fake, pytester: pytest.Pytester)
             ("--driver", "/nosuch.ko"),
             "*--driver: no such driver: /nosuch.ko (upstream, zvmlab, or a .ko file)",
         ),
+        (("--kernel", "trixy"), "*--kernel: kernel 'trixy' is neither a suite *mean trixie?"),
+        (("--kernel", "nosuch", "-n", "2"), "*--kernel: kernel 'nosuch' is neither a suite *"),
+        (("--kernel", "/nosuch/bzImage"), "*--kernel: kernel '/nosuch/bzImage' is neither *"),
+        (("--kernel", "README"), "*--kernel: */README is not a kernel for s390x: *"),
         (("--backend", "bochs"), "*--backend: invalid choice: 'bochs'*"),
         (("--representative", "bochs"), "*--representative: invalid choice: 'bochs'*"),
     ],
@@ -424,6 +428,7 @@ def test_wrong_options(
     inner: Fake, pytester: pytest.Pytester, options: tuple[str, ...], text: str
 ) -> None:
     pytester.makepyfile("def test_it(): pass")
+    pytester.maketxtfile(README="no kernel").rename(pytester.path / "README")
     result = _run(inner, pytester, *options)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([text])

@@ -60,31 +60,42 @@ def resolve(name: str, modules: Path | None = None, progress: Progress | None = 
 
     *modules*: the directory lib/modules/VERSION that belongs to an image file.
     """
+    check_name(name)
     shown = progress or Progress()
     if name in DEBIAN:
         return _of_suite(name, shown)
     if name in DEBUG:
         return debug_kernel(name, shown)
-    if re.fullmatch(r"\d+\.\d+", name):
+    if _is_series(name):
         return _of_series(name, shown)
     tree = tree_name(name)
     if tree is not None:
         return tree_kernel(tree, shown, lambda series: _debian_config(series, shown))
-    path = Path(name).expanduser()
+    path = Path(name).expanduser().absolute()
     if path.is_dir():
-        return _of_folder(path.absolute(), modules)
+        return _of_folder(path, modules)
+    if modules is not None and not modules.is_dir():
+        raise UsageError(f"the folder of modules {modules} does not exist")
+    return Kernel(modules.name if modules else path.name, "local", path, modules)
+
+
+def check_name(name: str) -> None:
+    """UsageError if no kernel can have that name; nothing is fetched or built for it."""
+    if name in DEBIAN or name in DEBUG or _is_series(name) or tree_name(name) is not None:
+        return
+    path = Path(name).expanduser()
     if path.is_file():
-        if modules is not None and not modules.is_dir():
-            raise UsageError(f"the folder of modules {modules} does not exist")
-        image = path.absolute()
-        is_linux(image)
-        return Kernel(modules.name if modules else image.name, "local", image, modules)
-    raise UsageError(
-        f"kernel '{name}' is neither a suite ({', '.join(SUITES)}), nor {' nor '.join(DEBUG)},"
-        " nor a series such as 6.1, nor an existing kernel image or folder, nor a kernel source tree"
-        " (a folder, or source:6.1)"
-        f"{did_you_mean(name, [*SUITES, *DEBUG])}"
-    )
+        is_linux(path.absolute())
+    elif not path.is_dir():
+        raise UsageError(
+            f"kernel '{name}' is neither a suite ({', '.join(SUITES)}), nor {' nor '.join(DEBUG)},"
+            " nor a series such as 6.1, nor an existing kernel image or folder, nor a kernel source"
+            f" tree (a folder, or source:6.1){did_you_mean(name, [*SUITES, *DEBUG])}"
+        )
+
+
+def _is_series(name: str) -> bool:
+    return re.fullmatch(r"\d+\.\d+", name) is not None
 
 
 def suite_in_use(name: str) -> str:

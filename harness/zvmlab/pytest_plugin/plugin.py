@@ -28,7 +28,7 @@ import pytest
 from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
 from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
-from zvmlab.build.kernels import resolve
+from zvmlab.build.kernels import check_name, resolve
 from zvmlab.build.modulebuild import built_modules
 from zvmlab.cp.trace_tests import begin_test
 from zvmlab.guest.artifacts import DRIVER, prepare, with_built_modules
@@ -123,13 +123,27 @@ def pytest_configure(config: pytest.Config) -> None:
         f"{drivers.KERNEL_DEFECT}(number, reason, seen, raises=AssertionError, kernels=None):"
         " another part of the kernel is known to fail this test, whatever the driver",
     )
-    for driver in _drivers(config):
-        try:
-            GuestConfig(driver=driver)
-        except UsageError as error:
-            raise pytest.UsageError(f"--driver: {error}") from error
+    _check_choices(config)
     prepared: dict[Which, Artifacts | ZvmlabError] = {}
     config.stash[_artifacts] = prepared
+
+
+def _check_choices(config: pytest.Config) -> None:
+    """Refuse names that cannot be right before anything is collected."""
+    checks: tuple[tuple[str, Callable[[str], object], list[str]], ...] = (
+        ("--kernel", check_name, _kernels(config)),
+        ("--driver", lambda driver: GuestConfig(driver=driver), _drivers(config)),
+    )
+    for option, check, names in checks:
+        for name in names:
+            try:
+                check(name)
+            except UsageError as error:
+                raise pytest.UsageError(f"{option}: {error}") from error
+
+
+def _kernels(config: pytest.Config) -> list[str]:
+    return config.getoption("--kernel") or list(DEFAULT_KERNELS)
 
 
 def _drivers(config: pytest.Config) -> list[str]:
@@ -143,8 +157,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         # pytest does not see what the fixture needs that an override asks for.
         names.append(backend_choice.KERNEL_FIXTURE)
     if backend_choice.KERNEL_FIXTURE in names:
-        kernels = metafunc.config.getoption("--kernel") or list(DEFAULT_KERNELS)
-        backend_choice.parametrize(metafunc, kernels)
+        backend_choice.parametrize(metafunc, _kernels(metafunc.config))
     if drivers.FIXTURE in names:
         chosen = _drivers(metafunc.config)
         metafunc.parametrize(drivers.FIXTURE, chosen, scope="session", ids=drivers.driver_id)
