@@ -101,6 +101,32 @@ def test_requirement_without_a_test_fails_the_run(
     assert _report(pytester)["complaints"] == ["no test shows P2"]
 
 
+@pytest.mark.parametrize("workers", ((), ("-n", "2", "--dist", "loadgroup")))
+def test_parameters_of_any_type_come_to_the_report(
+    project: Fake, pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    """From a worker of pytest-xdist, which sends nothing but plain text."""
+    pytester.makepyfile(
+        """
+        import enum
+        import pytest
+
+        class State(enum.StrEnum):
+            ON = "on"
+
+        class Bit(enum.IntEnum):
+            HIGH = 1
+
+        @pytest.mark.parametrize("value", (State.ON, Bit.HIGH, b"x", 7, "text"))
+        def test_opens(value): pass
+        """
+    )
+    result = _run(project, pytester, "--zvmlab-report", "out", *workers)
+    result.assert_outcomes(passed=5)
+    values = [test["parameters"]["value"] for test in _report(pytester)["tests"]]
+    assert sorted(values) == ["7", "<Bit.HIGH: 1>", "b'x'", "on", "text"]
+
+
 def test_only_skipped_is_not_shown(project: Fake, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """

@@ -224,7 +224,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def _text(value: object) -> str:
-    text = value if isinstance(value, str) else repr(value)
+    # A plain str of an enumeration's: pytest-xdist sends no other kind from a worker.
+    text = str(value) if isinstance(value, str) else repr(value)
     return text if len(text) <= _VALUE_MAX else text[: _VALUE_MAX - 1] + "…"
 
 
