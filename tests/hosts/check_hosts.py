@@ -58,7 +58,7 @@ def check(suite: str, targets: Sequence[str], log: Path, progress: Progress) -> 
         _clone(here)
         _asks_for_packages(here)
         for target in targets:
-            argv = ("make", "-C", CLONE, target)
+            argv = ("make", "--no-print-directory", "-C", CLONE, target)
             what = f"make {target} on {suite}"
             took, said = here.took(what, *argv, seconds=TARGETS[target])
             lines = [line.strip() for line in said]
