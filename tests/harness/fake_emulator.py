@@ -3,7 +3,8 @@
 """Behaves like the emulator as far as the harness can see, without any guest.
 
 FAKE_MODE: "refuse" ends at once with a message, "deaf" opens no socket,
-"silent" runs a guest that never says anything, "panic" and "warn" let its kernel
+"silent" runs a guest that never says anything, "leave" closes its sockets instead of an
+answer to query-monitor and ends a moment later, "panic" and "warn" let its kernel
 report a crash, "exit" powers off, "wait" enters a disabled wait, "die" is killed.
 The same happens when the operator says PANIC, WARN, EXIT, WAIT or DIE.  FAKE_PIDFILE
 receives the process id.
@@ -77,6 +78,10 @@ def answer(request: dict[str, Any], mode: str, console: str, monitor: socket.soc
     """What a command returns."""
     if request["execute"] == "cont":
         started(mode, console, monitor)
+    if request["execute"] == "query-monitor" and mode == "leave":
+        os.closerange(3, 100)
+        time.sleep(0.3)
+        os._exit(0)  # nothing that is closed already is closed once more
     if request["execute"] == "cp-command":
         happen(request["arguments"]["command"].lower(), console, monitor)
         return {"response": f"OK {request['arguments']['command']}\n", "rc": 0}

@@ -214,6 +214,22 @@ def test_a_guest_that_is_to_end_may_do_so_at_once(fake: Fake) -> None:
         assert guest.emulator.wait(60) == 0
 
 
+def test_a_guest_that_ends_while_it_is_asked(fake: Fake) -> None:
+    """The end of zvmlab shell: CP's connection ends before the process does."""
+    fake.mode("leave")
+    with _guest(fake) as guest:
+        guest.start()
+        guest.resume()
+        guest.emulator.expect_exit()
+        guest.settle()
+        assert not guest.alive and guest.control.closed
+    with pytest.raises(EmulatorError, match="powered off unasked"):
+        with _guest(fake) as guest:
+            guest.start()
+            guest.resume()
+            guest.settle()
+
+
 def test_a_disabled_wait_is_told_from_a_power_off(fake: Fake) -> None:
     fake.mode("wait")
     with pytest.raises(GuestPanic) as caught:

@@ -507,7 +507,12 @@ class Guest:
         """
         self.check()
         if self._control is not None and self.alive:
-            self._ask(self._control)
+            try:
+                self._ask(self._control)
+            except (EmulatorError, Timeout):
+                # One that is to end may have done so while it was asked.
+                if self.alive or not self.emulator.may_end:
+                    raise
         self.console.catch_up(_END_SECONDS)
         self.check()
 
