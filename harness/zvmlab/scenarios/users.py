@@ -21,6 +21,7 @@ from zvmlab.base.limit import Limit
 from zvmlab.cp.afiucv import AfIucvListener, AfIucvStream
 from zvmlab.cp.hvciucv import IucvTerminal
 from zvmlab.cp.peer import Peer
+from zvmlab.monitor.steps import settle
 from zvmlab.scenarios.context import Context, scenario
 
 _HANG_UP_SECONDS = 1.0
@@ -181,6 +182,8 @@ def _terminal(context: Context, seconds: float) -> list[str]:
                 found.append(worker.read(fd, 100).data.decode("latin-1"))
                 worker.write(fd, b"shown")
                 found.append(terminal.read(seconds).decode("latin-1"))
+                # The end of the path ends what the guest has not been told of its message.
+                settle(context.guest)
             # The same for the guest's SEVER and LOGOFF.
             Limit(seconds).look(lambda: not _has_path(context, _TESTER))
     except ZvmlabError as error:
