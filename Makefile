@@ -287,7 +287,7 @@ help: ## list the targets
 	@echo "Targets:"
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r t d; do \
 		printf '%-18s %s\n' "$$t" "$$d"; done
-	@echo "Variables: KERNEL=bookworm|trixie|sid|debug|PATH|TREE  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  REPRESENTATIVE=hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  TESTS='…'  SHARD=I/N  SUITES='…'  SECONDS=n  N=n  SEED=n  BASE=BRANCH  FOLDER=DIR  ZVMLAB_CACHE=DIR"
+	@echo "Variables: KERNEL=bookworm|trixie|sid|debug|PATH|TREE  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  REPRESENTATIVE=hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  TESTS='…'  SHARD=I/N  SUITES='…'  SECONDS=n  PAIRS=n  STRICT=1  N=n  SEED=n  BASE=BRANCH  FOLDER=DIR  ZVMLAB_CACHE=DIR"
 	@echo "Switches:  V=1 show commands  W=1 more warnings  D=1 debug  C=1 sparse  G=1 coverage  ASAN=1 sanitizers"
 
 .PHONY: setup
@@ -449,41 +449,45 @@ qemu-patches: ## write our changes of QEMU as patch files: build/qemu-patches; Q
 kvm-unit-tests: ## run kvm-unit-tests in Debian's QEMU and in ours, and compare: SOURCE=DIR, TEST="NAME…"
 	$(Q)$(HARNESS) -B tests/kvm_unit_tests/kvm_unit_tests.py --source "$(SOURCE)" --build $(BUILD)/kvm-unit-tests $(TEST)
 
+# The kernel is that of those benchmarks that have one only.
+BENCH := $(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) $(PAIRS:%=--pairs %) \
+	$(if $(STRICT),--strict)
+
 .PHONY: bench
-bench: setup-bench $(BENCH_BIN) $(BUILD)/monread ## run the benchmarks, as ratios within one run
-	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD)
+bench: setup-bench $(BENCH_BIN) $(BUILD)/monread ## run the benchmarks, as ratios within one run; PAIRS=9: so often, STRICT=1: fail if a budget is missed
+	$(Q)$(BENCH)
 
 .PHONY: bench-driver
 bench-driver: setup-bench $(BENCH_BIN) ## benchmark only our driver against upstream's
-	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part pairs --part instructions
+	$(Q)$(BENCH) --part pairs --part instructions
 
 .PHONY: bench-records
 bench-records: setup-bench $(BUILD)/bench_records ## benchmark only the model: monitor records a second
-	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --part records
+	$(Q)$(BENCH) --part records
 
 .PHONY: bench-export
 bench-export: setup-bench $(BUILD)/monread ## benchmark only monread export: 1,000 users, scraped by Prometheus
-	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --part export
+	$(Q)$(BENCH) --part export
 
 .PHONY: bench-tools
 bench-tools: setup-bench ## benchmark only taskmon and dmmon against the bare interfaces
-	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part dmstats --part taskstats
+	$(Q)$(BENCH) --part dmstats --part taskstats
 
 .PHONY: bench-qemu
 bench-qemu: setup-bench ## benchmark only our QEMU against Debian's: boot, system calls, processes
-	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part qemu
+	$(Q)$(BENCH) --part qemu
 
 .PHONY: bench-qemu-changes
 bench-qemu-changes: setup-bench ## benchmark what each of the changes that make our QEMU faster is worth
-	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part changes
+	$(Q)$(BENCH) --part changes
 
 .PHONY: bench-shards
 bench-shards: setup-bench ## benchmark only a sweep in two shards: what it takes against one in one piece
-	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part shards
+	$(Q)$(BENCH) --part shards
 
 .PHONY: bench-emulators
 bench-emulators: setup-bench ## benchmark only the two emulators against each other
-	$(Q)$(HARNESS) tests/bench/bench.py --build $(BUILD) --kernel $(KERNEL) --part emulators
+	$(Q)$(BENCH) --part emulators
 
 # $(1): names of commands; $(2): names of pages.  What other languages have of them, if it was built.
 define install-translations
