@@ -270,6 +270,9 @@ class FakeGuest:
     def boot(self) -> None:
         self.logs.mkdir(parents=True)
 
+    def kill(self) -> None:
+        pass  # nobody waits for this guest
+
     def stop(self) -> None:
         self.stopped = True
 

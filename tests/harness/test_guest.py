@@ -198,6 +198,16 @@ def test_an_emulator_killed_while_waited_for(fake: Fake) -> None:
             guest.boot()
 
 
+def test_a_guest_that_is_killed_while_waited_for(fake: Fake) -> None:
+    with pytest.raises(EmulatorError, match="the emulator was killed by SIGKILL"):
+        with _guest(fake) as guest:
+            guest.kill()  # which is nothing yet
+            guest.start()
+            threading.Timer(0.3, guest.kill).start()
+            guest.boot()
+    guest.kill()
+
+
 def test_a_guest_that_powers_off_unasked(fake: Fake) -> None:
     fake.mode("exit")
     with pytest.raises(EmulatorError, match="ended because the guest powered off unasked"):

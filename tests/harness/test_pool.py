@@ -86,6 +86,9 @@ class Guest:
     def stop(self) -> None:
         self.stage = Stage.OFF
 
+    def kill(self) -> None:
+        self.done.append("kill")
+
     def put_back(self) -> None:
         self.done.append("put back")
         self.modules, self.busy = b"af_iucv 1 0 - Live 0x0\n", 0
@@ -428,6 +431,25 @@ def test_a_boot_that_fails_ends_the_guest(pool: Pool, monkeypatch: pytest.Monkey
         pool.get(CONFIG)
     assert [guest.stage for guest in Guest.made] == [Stage.OFF]
     pool.close()  # which has nothing to end
+
+
+def test_an_abandoned_pool_has_no_guests(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    used, idle = _get(pool, OTHER), _use(pool)
+    boot = Guest.boot
+
+    def abandoned_meanwhile(guest: Guest) -> None:
+        pool.abandon()
+        boot(guest)
+
+    monkeypatch.setattr(Guest, "boot", abandoned_meanwhile)
+    for _time in ("while one boots", "afterwards"):
+        with pytest.raises(EmulatorError, match="not wanted any more"):
+            pool.get(dataclasses.replace(CONFIG, cpus=3))
+    assert len(Guest.made) == 3
+    assert ["kill" in guest.done for guest in Guest.made] == [True, True, True]
+    assert [guest.stage for guest in (used, idle)] == [Stage.READY, Stage.READY]
+    pool.stop()
+    assert [guest.stage for guest in Guest.made] == [Stage.OFF, Stage.OFF, Stage.OFF]
 
 
 def test_a_guest_of_another_configuration_is_another(pool: Pool) -> None:

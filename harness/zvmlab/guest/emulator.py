@@ -216,6 +216,11 @@ class Emulator:
             pause = min(2 * pause, _LONGEST_PAUSE)
         return True
 
+    def kill(self) -> None:
+        """Kill it and everything it started, without waiting; stop() is still to be called."""
+        if self._process.poll() is None:
+            self._signal(signal.SIGKILL)
+
     def stop(self) -> None:
         """End it and everything it started; harmless the second time."""
         self._expected = True

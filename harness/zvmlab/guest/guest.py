@@ -487,6 +487,11 @@ class Guest:
             self.stage = Stage.OFF
             self._undo.close()
 
+    def kill(self) -> None:
+        """From any thread: whoever waits for the guest gets EmulatorError; stop() is still to be called."""
+        if self._emulator is not None:
+            self._emulator.kill()
+
     def end(self) -> None:
         """settle(), then stop(): raise if the guest has had a crash at any time."""
         try:

@@ -8,7 +8,7 @@
 
 A guest is used again only while it is as it was after its boot (zvmlab.guest.cleanliness).  One that
 something was left behind in is put back to its checkpoint, if that can be done, or ended, as one that
-has crashed.  A pool belongs to one thread.
+has crashed.  A pool belongs to one thread; another may only abandon() it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
+from zvmlab.base.errors import EmulatorError, Timeout, UsageError, ZvmlabError
 from zvmlab.base.limit import Limit
 from zvmlab.guest.config import GuestConfig, Artifacts
 from zvmlab.guest.guest import Guest
@@ -94,6 +94,8 @@ class Pool:
         self._afresh = afresh
         self._members: list[_Member] = []  # the one that was put back last comes last
         self._late: list[ZvmlabError] = []
+        self._booting: Guest | None = None
+        self._abandoned = False
         self.booted = 0
         """Guests so far."""
 
@@ -103,6 +105,7 @@ class Pool:
         Name and ``cold`` do not matter to a guest that is there already, but one that began at a
         checkpoint does not stand for a cold one.  UsageError if all guests that there may be are in use.
         """
+        self._check_wanted()
         fitting = (one for one in self._members if one.idle and one.fits(config, prepare))
         member = next(fitting, None)
         if member is None:
@@ -161,6 +164,20 @@ class Pool:
         member.keep_logs |= keep_logs
         self._remove(member)
 
+    def abandon(self) -> None:
+        """Kill all guests, from any thread; stop() is still to be called.
+
+        Whoever waits for one of them gets EmulatorError, and whoever wants another one, too.
+        """
+        self._abandoned = True
+        guests = [member.guest for member in list(self._members)]
+        for guest in filter(None, (*guests, self._booting)):
+            guest.kill()
+
+    def _check_wanted(self) -> None:
+        if self._abandoned:
+            raise EmulatorError("the guests of the pool are not wanted any more")
+
     def stop(self) -> None:
         """Stop all guests, without asking them anything."""
         with contextlib.ExitStack() as rest:
@@ -198,13 +215,17 @@ class Pool:
     def _boot(self, config: GuestConfig, prepare: Use) -> _Member:
         guest = Guest(config, self._folder(config), self._artifacts)
         self.booted += 1
+        self._booting = guest
         try:
             guest.boot()
+            self._check_wanted()
             prepare(guest)
             member = _Member(guest, prepare, cleanliness(guest))
         except BaseException:
             guest.stop()
             raise
+        finally:
+            self._booting = None
         self._members.append(member)
         return member
 

@@ -278,6 +278,10 @@ class Runner:
         result.seconds = round(time.monotonic() - started, 3)
         return result
 
+    def abandon(self) -> None:
+        """From any thread: the case that runs ends soon, whatever it waits for; its result is void."""
+        self._pool.abandon()
+
     def close(self) -> None:
         """Stop the guest."""
         self._pool.stop()

@@ -207,7 +207,10 @@ def _counted(runner: Runner) -> Counted:
 def run_all(
     runners: Sequence[Runner], todo: Sequence[Case], take: Callable[[Result], None]
 ) -> None:
-    """Every case on one of the runners; *take* gets the results, one at a time."""
+    """Every case on one of the runners; *take* gets the results, one at a time.
+
+    Whatever ends it early ends the cases that run, too; they have no results.
+    """
     queue = deque(todo)
     stop = threading.Event()
     lock = threading.Lock()
@@ -220,13 +223,18 @@ def run_all(
                 return  # the other job was quicker
             result = runner.run(case)
             with lock:
-                take(result)
+                if not stop.is_set():
+                    take(result)
 
     with ThreadPoolExecutor(len(runners)) as pool:
         jobs = [pool.submit(work, runner) for runner in runners]
         try:
             wait(jobs, return_when=FIRST_EXCEPTION)
         finally:
-            stop.set()
+            with lock:
+                stop.set()
+            if not all(job.done() for job in jobs):
+                for runner in runners:
+                    runner.abandon()
     for job in jobs:
         job.result()
