@@ -44,6 +44,10 @@ PLACES = (
     Place("driver/dkms.conf", r'^PACKAGE_VERSION="(.*)"$'),
     Place("driver/monreader.4", r"^\.Os zvmlab (.*)$"),
     *(Place(f"docs/{page}", r"^\.Os zvmlab (.*)$") for page in _PAGES),
+    *(
+        Place(f"po/zh_CN/{page}.po", rf'^msg(?:id|str) "({VERSION.pattern})"$')
+        for page in (*_PAGES, "monreader.4")
+    ),
     Place("docs/control.md", r'^\{"zvmlab": \{"version": "(.*?)"'),
     Place("debian/changelog", r"^zvmlab \((.*)\)", written=False),
     # "After 0.1.0" is what 0.1.0 does not have yet.

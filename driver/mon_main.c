@@ -146,5 +146,5 @@ module_exit(mon_exit);
 
 MODULE_AUTHOR("The zvmlab authors");
 MODULE_DESCRIPTION("Character device driver for reading z/VM monitor service records");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION("0.2.0");
 MODULE_LICENSE("GPL");

@@ -3,6 +3,6 @@
 #ifndef ZVMLAB_VERSION_H
 #define ZVMLAB_VERSION_H
 
-#define ZVMLAB_VERSION "0.1.0"
+#define ZVMLAB_VERSION "0.2.0"
 
 #endif

@@ -19,6 +19,8 @@ FILES = (
     *CHANGES,
     *("driver/mon_main.c", "driver/dkms.conf", "driver/monreader.4", "docs/control.md"),
     *("docs/dmmon.1", "docs/libmonrec.3", "docs/monread.1", "docs/taskmon.1", "docs/zvmlab.1"),
+    *("po/zh_CN/dmmon.1.po", "po/zh_CN/libmonrec.3.po", "po/zh_CN/monread.1.po"),
+    *("po/zh_CN/taskmon.1.po", "po/zh_CN/zvmlab.1.po", "po/zh_CN/monreader.4.po"),
 )
 
 
@@ -70,7 +72,7 @@ def test_a_new_version_is_written_everywhere_but_into_the_lists_of_changes(copy:
     packages = copy / "debian/changelog"
     packages.write_text("zvmlab (12.0.3) unstable; urgency=medium\n\n" + packages.read_text())
     changes = copy / "CHANGELOG.md"
-    changes.write_text(changes.read_text().replace(f"## After {__version__}", "## 12.0.3"))
+    changes.write_text(changes.read_text().replace("\n## ", "\n## 12.0.3\n\n## ", 1))
     assert _version(copy) == (0, [])
     changes.write_text(changes.read_text().replace("## 12.0.3", "## After 12.0.3\n\n## 12.0.3"))
     assert _version(copy) == (0, [])

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: MIT
 """The version of zvmlab; wherever else it is written, ci/version.py holds it against this."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
