@@ -45,6 +45,8 @@ Which = tuple[str, str, str]
 
 DEFAULT_KERNELS = ("bookworm",)
 _WARM_FIXTURE = "warm_guest"
+_TIMEOUTS = ("Timeout >", "Timeout (>")
+"""What pytest-timeout says: up to version 2.3, and since."""
 _failed = pytest.StashKey[bool]()
 _reported = pytest.StashKey[bool]()
 _guests = pytest.StashKey[list[Guest]]()
@@ -258,7 +260,7 @@ def _waited_in_vain(call: pytest.CallInfo[None]) -> bool:
     """A time limit of ours, or the test's own (pytest-timeout)."""
     error = None if call.excinfo is None else call.excinfo.value
     if isinstance(error, pytest.fail.Exception):
-        return str(error).startswith("Timeout >")
+        return str(error).startswith(_TIMEOUTS)
     return isinstance(error, Timeout) and not has_stacks(error)
 
 
