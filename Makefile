@@ -350,7 +350,9 @@ prepare: setup-check ## build QEMU and fetch the guest kernels into the cache
 check: $(if $(TESTS),check-some,check-all) ## all tests: core, harness, guests; TESTS='-k overflow', or --lf: only these
 
 .PHONY: check-all
-check-all: setup-check unit coverage
+check-all: setup-check
+	$(Q)$(MAKE) --no-print-directory check-names
+	$(Q)$(MAKE) --no-print-directory unit coverage
 	$(Q)$(MAKE) --no-print-directory check-harness
 	$(Q)$(MAKE) --no-print-directory check-e2e
 
@@ -360,8 +362,15 @@ GUESTS := -n $(JOBS) --dist loadgroup $(KERNELS:%=--kernel %) $(DRIVERS:%=--driv
 	$(SHARD:%=--shard %)
 REPORT := --zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml
 
+# A name that cannot be is told before anything is built for the others.
+.PHONY: check-names
+check-names: setup-check
+	$(Q)$(PYTEST) $(GUESTS) --markers >/dev/null
+
 .PHONY: check-some
-check-some: setup-check prepare $(SERVER)
+check-some: setup-check
+	$(Q)$(MAKE) --no-print-directory check-names
+	$(Q)$(MAKE) --no-print-directory prepare $(SERVER)
 	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) $(GUESTS) $(REPORT) $(TESTS)
 
 .PHONY: check-full
