@@ -25,7 +25,7 @@
 #define STORAGE_PRIME UINT64_C(0x9e3779b97f4a7c15)
 
 struct header {
-	char magic[8];
+	char magic[8] __attribute__((nonstring));
 	uint64_t version;
 	char machine[CP_MACHINE_NAME_LEN];
 	uint64_t ram_size, head_len, ram_sum, sum;

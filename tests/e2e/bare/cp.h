@@ -22,7 +22,7 @@ static inline void put(struct line *line, const char *text)
 
 static inline void put_hex(struct line *line, uint64_t value, unsigned int digits)
 {
-	static const char all[16] = "0123456789ABCDEF";
+	static const char all[] = "0123456789ABCDEF";
 
 	while (digits > 0 && line->len < LINE_MAX)
 		line->text[line->len++] = all[value >> 4 * --digits & 15];

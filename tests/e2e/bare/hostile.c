@@ -41,7 +41,7 @@ void test_main(void);
 
 /* The test writes both before the guest begins: it looks for the text. */
 static struct {
-	char mark[8];
+	char mark[8] __attribute__((nonstring));
 	uint64_t seed, seconds;
 } volatile parameters __attribute__((used, aligned(8))) = { "HOSTILE!", 1, 5 };
 

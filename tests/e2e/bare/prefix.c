@@ -29,7 +29,7 @@ static unsigned int load(void)
 {
 	unsigned int cc;
 
-	static const char name[8] __attribute__((aligned(8))) = "INSIDE  ";
+	static const char name[] __attribute__((aligned(8))) = "INSIDE  ";
 	register uint64_t rx asm("2") = (uint64_t)name;
 	register uint64_t ry asm("4") = LOADSHRX;
 

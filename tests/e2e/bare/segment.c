@@ -18,7 +18,7 @@ enum { SET_PREFIX = 0x0d, STORE_STATUS = 0x0e };
 /* Functions of KVM's hypercall: one that tells where storage ends, and none. */
 enum { STORAGE_LIMIT = 4, NO_FUNCTION = 9 };
 
-static const char name[8] __attribute__((aligned(8))) = "MONDCSS ";
+static const char name[] __attribute__((aligned(8))) = "MONDCSS ";
 
 static uint64_t diag64(uint64_t subcode, uint64_t *end)
 {

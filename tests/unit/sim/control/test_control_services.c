@@ -216,7 +216,8 @@ END_TEST
 START_TEST(buffers_of_application_data)
 {
 	struct appldata_buffer buffer = {
-		.product = "LNXAPPL\1\2\3\4\5\6\7\10\11", .address = PAGE, .length = 300,
+		.product = { 'L', 'N', 'X', 'A', 'P', 'P', 'L', 1, 2, 3, 4, 5, 6, 7, 8, 9 },
+		.address = PAGE, .length = 300,
 	};
 	int fd = new_client();
 
