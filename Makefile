@@ -583,7 +583,7 @@ check-deb: ## install what "make deb" has built in a minimal Debian without comp
 .PHONY: check-hosts
 check-hosts: ## run "make demo" and "make check" in a minimal Debian 12, 13 and sid; SUITES="trixie": only there
 	$(Q)ci/setup.sh run hosts
-	$(Q)$(HARNESS) tests/hosts/check_hosts.py --build $(BUILD) $(SUITES:%=--suite %)
+	$(Q)$(HARNESS) tests/hosts/check_hosts.py --build $(BUILD) $(SUITES:%=--suite %) $(if $(TESTS),--tests='$(TESTS)')
 
 # As root: it makes networks, hosts in them and a cluster, and removes them at the end.
 .PHONY: check-recipes

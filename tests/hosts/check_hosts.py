@@ -48,7 +48,9 @@ def _asks_for_packages(here: Machine) -> None:
         raise ZvmlabError(f"a user without sudo is not told what to do, but: {''.join(said[-5:])}")
 
 
-def check(suite: str, targets: Sequence[str], log: Path, progress: Progress) -> list[str]:
+def check(
+    suite: str, targets: Sequence[str], tests: str, log: Path, progress: Progress
+) -> list[str]:
     """What each target took and said; ZvmlabError if one fails."""
     found = []
     with machine(suite, log, progress) as here:
@@ -58,7 +60,8 @@ def check(suite: str, targets: Sequence[str], log: Path, progress: Progress) -> 
         _clone(here)
         _asks_for_packages(here)
         for target in targets:
-            argv = ("make", "--no-print-directory", "-C", CLONE, target)
+            argv = ["make", "--no-print-directory", "-C", CLONE, target]
+            argv += [f"TESTS={tests}"] if tests and target == "check" else []
             what = f"make {target} on {suite}"
             took, said = here.took(what, *argv, seconds=TARGETS[target])
             lines = [line.strip() for line in said]
@@ -72,13 +75,14 @@ def main(words: Sequence[str]) -> None:
     options = argparse.ArgumentParser(allow_abbrev=False)
     options.add_argument("--suite", choices=SUITES, action="append", help="default: all")
     options.add_argument("--target", choices=tuple(TARGETS), action="append", help="default: all")
+    options.add_argument("--tests", default="", help="what make check takes as TESTS")
     options.add_argument("--build", type=Path, default=TREE / "build", metavar="FOLDER")
     given = options.parse_args(words)
     given.build.mkdir(parents=True, exist_ok=True)
     for suite in given.suite or SUITES:
         log = given.build.absolute() / f"check-host-{suite}.log"
         log.unlink(missing_ok=True)
-        for line in check(suite, given.target or tuple(TARGETS), log, Progress()):
+        for line in check(suite, given.target or tuple(TARGETS), given.tests, log, Progress()):
             print(line, flush=True)
 
 
