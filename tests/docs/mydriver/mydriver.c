@@ -9,11 +9,13 @@
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include <net/iucv/iucv.h>
 
 #define CONNECT_SECONDS 10
+#define TEXT_SIZE 256
 
 static char *server = "SERVER";
 module_param(server, charp, 0444);
@@ -21,9 +23,9 @@ MODULE_PARM_DESC(server, "user to connect to");
 
 static struct iucv_path *path;
 static DECLARE_COMPLETION(connected);
-/* The message under way: CP reads it when the server receives. */
+/* The message under way: CP reads it when the server receives, by its real address of 31 bits. */
 static struct iucv_message message;
-static char text[256];
+static char *text;
 static atomic_t busy = ATOMIC_INIT(0);
 
 static void path_complete(struct iucv_path *done, u8 *ipuser)
@@ -53,7 +55,7 @@ static ssize_t mydriver_write(struct file *file, const char __user *from, size_t
 {
 	int rc;
 
-	if (count == 0 || count > sizeof(text))
+	if (count == 0 || count > TEXT_SIZE)
 		return -EMSGSIZE;
 	if (!path)
 		return -ENOTCONN;
@@ -107,10 +109,14 @@ static int open_path(void)
 
 static int __init mydriver_init(void)
 {
-	int rc = iucv_register(&handler, 0);
+	int rc;
 
+	text = kmalloc(TEXT_SIZE, GFP_KERNEL | GFP_DMA);
+	if (!text)
+		return -ENOMEM;
+	rc = iucv_register(&handler, 0);
 	if (rc)
-		return rc;
+		goto free;
 	rc = open_path();
 	if (rc)
 		goto unregister;
@@ -125,6 +131,8 @@ close:
 	}
 unregister:
 	iucv_unregister(&handler, 0);
+free:
+	kfree(text);
 	return rc;
 }
 
@@ -133,6 +141,7 @@ static void __exit mydriver_exit(void)
 	misc_deregister(&node);
 	/* Severs the path, too. */
 	iucv_unregister(&handler, 0);
+	kfree(text);
 }
 
 module_init(mydriver_init);
