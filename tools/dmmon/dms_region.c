@@ -214,10 +214,13 @@ static int append(struct dms_regions *list, const struct dms_region *r)
 
 int dms_regions_read(struct dms_regions *list, const char *program, const char *text, size_t len)
 {
-	const char *end = text + len, *next;
+	const char *end, *next;
 	int error = 0;
 
 	memset(list, 0, sizeof(*list));
+	if (len == 0)
+		return 0;	/* and there need be no text */
+	end = text + len;
 	for (const char *at = text; at < end && !error; at = next) {
 		struct dms_region region;
 		struct head h;

@@ -26,6 +26,8 @@ START_TEST(nothing)
 	ck_assert_int_eq(read_list(""), 0);
 	ck_assert_uint_eq(list.count, 0);
 	ck_assert_ptr_null(dms_regions_find(&list, 0));
+	ck_assert_int_eq(dms_regions_read(&list, NULL, NULL, 0), 0);
+	ck_assert_uint_eq(list.count, 0);
 }
 END_TEST
 
