@@ -13,6 +13,7 @@
  */
 #include "fuzz_target.h"
 #include "monrec.h"
+#include "monrec_application.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -76,6 +77,7 @@ struct seen {
 	bool in_set, in_element, lost;
 	size_t base;
 	uint64_t hash, items;
+	unsigned int release;
 	uint64_t described;	/* rules, as bits, whose violation need not be put in words again */
 };
 _Static_assert(MONREC_RULES <= 64, "a bit for each rule");
@@ -107,6 +109,61 @@ static void check_values(const struct monrec_item *item_)
 	}
 }
 
+/* What the catalogue says of a record that comes, once: that does not depend on its bytes. */
+static void check_catalogue(const struct monrec_item *item_, unsigned int release)
+{
+	static uint8_t known[MONREC_DOMAINS][256];
+	const struct monrec_item item = *item_;
+	const struct monrec_record *record = &item.record;
+	const struct monrec_layout *layout = monrec_layout(record->domain, record->number);
+
+	REQUIRE((monrec_domain_name(record->domain) != NULL) == (record->domain < MONREC_DOMAINS));
+	if (!layout || known[record->domain][record->number & 255])
+		return;
+	known[record->domain][record->number & 255] = 1;
+	REQUIRE(monrec_layout_named(layout->name) == layout);
+	REQUIRE(monrec_length(layout, release) <= MONREC_FRAME_SIZE);
+	REQUIRE(monrec_kind_name(layout->kind));
+	for (unsigned int i = 0; i < layout->field_count; i++) {
+		const struct monrec_field *field = &layout->fields[i];
+
+		REQUIRE(monrec_field(layout, field->name, field->first));
+		REQUIRE(monrec_identity(field) < MONREC_IDENTITIES);
+		REQUIRE(monrec_type_name(field->type) && monrec_nature_name(field->nature));
+		REQUIRE(monrec_unit_name(field->unit));
+		REQUIRE(monrec_source_name(field->source) && monrec_source_text(field->source));
+	}
+}
+
+/* Each value takes bytes of the data; the text of one is within them. */
+static void check_application(const struct monrec_item *item_)
+{
+	const struct monrec_item item = *item_;
+	const uint8_t *end = item.record.data + item.record.len;
+	struct monrec_application application;
+	struct monrec_value value;
+	uint32_t values = 0;
+	int rc = monrec_application_begin(&item.record, &application);
+
+	REQUIRE(strlen(application.product) <= MONREC_PRODUCT_NUMBER);
+	REQUIRE(!application.name == !application.title);
+	if (rc) {
+		REQUIRE(!application.data && !application.name && !application.len);
+		return;
+	}
+	REQUIRE(application.data >= item.record.data && application.data <= end);
+	REQUIRE(application.len <= (size_t)(end - application.data));
+	while (monrec_application_next(&application, &value)) {
+		REQUIRE(application.name && ++values <= 2 * application.len);
+		REQUIRE(value.name[0] && memchr(value.name, 0, sizeof(value.name)));
+		REQUIRE(value.type == MONREC_VALUE_TEXT ? value.number == 0 : value.text_len == 0);
+		REQUIRE(value.text_len == 0 ||
+			((const uint8_t *)value.text >= application.data &&
+			 (const uint8_t *)value.text + value.text_len <=
+				 application.data + application.len));
+	}
+}
+
 static void check_record(const struct monrec_item *item_, const struct seen *seen)
 {
 	const struct monrec_item item = *item_;
@@ -121,6 +178,8 @@ static void check_record(const struct monrec_item *item_, const struct seen *see
 	REQUIRE(at + record->len <= input.pos);
 	REQUIRE(memcmp(record->data, input.bytes + at, record->len) == 0);
 	check_values(item_);
+	check_catalogue(item_, seen->release);
+	check_application(item_);
 }
 
 static void check_frame(const struct monrec_item *item_, const struct seen *seen)
@@ -199,7 +258,7 @@ static struct seen run(enum monrec_format format, unsigned int release, uint64_t
 {
 	struct monrec_reader *reader = monrec_open(format, read_input, NULL);
 	struct monrec_item item = { 0 };
-	struct seen seen = { .hash = 1, .described = described };
+	struct seen seen = { .hash = 1, .release = release, .described = described };
 	enum monrec_item_kind kind;
 
 	if (!reader)
