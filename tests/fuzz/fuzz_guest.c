@@ -18,6 +18,7 @@
 #include "zvmlab/disk.h"
 #include "ebcdic.h"
 #include "zvmlab/fault.h"
+#include "zvmlab/guests.h"
 #include "zvmlab/hmc.h"
 #include "zvmlab/monitor.h"
 #include "zvmlab/recording.h"
@@ -713,6 +714,28 @@ static void recording(const struct operation *op, const char *user)
 	}
 }
 
+/* Another virtual machine, as a test describes it, or none any more. */
+static void describe(const struct operation *op)
+{
+	const struct guest_description other = {
+		.name = names[op->answer % COUNT(names)],
+		.cpu_us = (uint64_t)op->length << op->area % 60, .online_us = (uint64_t)op->value << 20,
+		.cpu_percent = op->limit * 3u, .cpus = op->path % 70u, .operating = op->flags % 70u,
+		.storage_min = op->area, .storage_max = op->message * 1024u,
+		.storage_share = op->limit, .storage_used = op->class * 4u,
+		.share = op->message * 50u, .share_max = op->class * 50u,
+		.capped = op->flags & 3, .dedicated = op->flags & 4,
+		.cpu_use = op->value, .cpu_delay = op->path, .page_wait = op->limit,
+		.idle = op->area, .other = op->length,
+	};
+	char err[256];
+
+	if (op->actor & 1)
+		(void)guests_forget(world.cp, other.name);
+	else
+		(void)guests_describe(world.cp, &other, err, sizeof(err));
+}
+
 static void monitor(const struct operation *op)
 {
 	const char *user = op->answer & 0x80 ? names[op->answer % 4] : NULL;
@@ -720,6 +743,10 @@ static void monitor(const struct operation *op)
 	enum mon_fate fate;
 	char err[256];
 
+	if (op->function >= 0xf0) {
+		describe(op);
+		return;
+	}
 	switch (op->function % 10) {
 	case 0:
 		deliver(op);
