@@ -30,8 +30,10 @@ static void regions_come_back(const char *text, size_t len)
 	struct dms_regions list, again;
 	struct text written = { 0 };
 
-	if (dms_regions_read(&list, NULL, text, len)) {
-		REQUIRE(list.count == 0 && !list.region);
+	int error = dms_regions_read(&list, NULL, text, len);
+
+	if (error) {
+		REQUIRE(list.count == 0 && !list.region && *dms_error_text(error));
 		return;
 	}
 	for (size_t i = 0; i < list.count; i++) {
@@ -117,29 +119,52 @@ static void counters_come_back(const uint8_t *data, size_t size)
 	free(written);
 }
 
+/* As the kernel reads it: a backslash quotes, what is not quoted must not part words. */
+static void check_arrived(struct text *text, const char *begin, const char *word)
+{
+	const char *out = word;
+
+	REQUIRE(!text->failed && text->len >= strlen(begin));
+	REQUIRE(memcmp(text->bytes, begin, strlen(begin)) == 0);
+	for (size_t i = strlen(begin); i < text->len; i++) {
+		if (text->bytes[i] == '\\')
+			REQUIRE(++i < text->len);
+		else
+			REQUIRE(!dms_parts_words((unsigned char)text->bytes[i]));
+		REQUIRE(*out && *out == text->bytes[i]);
+		out++;
+	}
+	REQUIRE(*out == '\0');
+	text_free(text);
+}
+
 static void word_arrives(const uint8_t *data, size_t size)
 {
-	static const char begin[] = "@stats_set_aux 0 ";
-	char word[MOST_WORD + 1], *out = word;
-	struct text text = { 0 };
 	size_t len = strnlen((const char *)data, size < MOST_WORD ? size : MOST_WORD);
+	char word[MOST_WORD + 1], program[] = "p";
+	uint64_t bounds[] = { 1, 2 };
+	const struct dms_region region = {
+		.length = 8, .step = 4, .precise = len & 1, .bounds = bounds,
+		.bound_count = len & 2, .program = program, .aux = word,
+	};
+	struct text text = { 0 };
 
 	memcpy(word, data, len);
 	word[len] = '\0';
 	dms_message_set_aux(&text, 0, word);
-	REQUIRE(!text.failed && text.len >= sizeof(begin) - 1);
-	REQUIRE(memcmp(text.bytes, begin, sizeof(begin) - 1) == 0);
-	/* As the kernel reads it: a backslash quotes, what is not quoted must not part words. */
-	for (size_t i = sizeof(begin) - 1; i < text.len; i++) {
-		if (text.bytes[i] == '\\')
-			REQUIRE(++i < text.len);
-		else
-			REQUIRE(!dms_parts_words((unsigned char)text.bytes[i]));
-		REQUIRE(out < word + len && *out == text.bytes[i]);
-		out++;
-	}
-	REQUIRE(out == word + len);
-	text_free(&text);
+	check_arrived(&text, "@stats_set_aux 0 ", word);
+	text = (struct text){ 0 };
+	dms_message_list(&text, word);
+	check_arrived(&text, "@stats_list ", word);
+	text = (struct text){ 0 };
+	dms_message_create(&text, &region);
+	check_arrived(&text,
+		      !region.precise ? region.bound_count ? "@stats_create 0+8 4 1 histogram:1,2 p "
+							   : "@stats_create 0+8 4 0 p "
+		      : region.bound_count
+			      ? "@stats_create 0+8 4 2 precise_timestamps histogram:1,2 p "
+			      : "@stats_create 0+8 4 1 precise_timestamps p ",
+		      word);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
