@@ -770,12 +770,29 @@ def test_foreign_folders_of_the_output_stay(tmp_path: Path) -> None:
         (mine.output / name / "photo").unlink()
 
 
-def test_panic_is_told_without_its_time() -> None:
+@pytest.mark.parametrize(
+    ("said", "told"),
+    (
+        (
+            "an oops ([   11.273750] illegal operation: 0001 ilc:2)",
+            "an oops (illegal operation: 0001 ilc:2)",
+        ),
+        (
+            "a warning ([    9.1] WARNING: CPU: 0 PID: 77 at net/iucv/iucv.c:1776 f+0x1/0x2 [iucv])",
+            "a warning (WARNING: at net/iucv/iucv.c:1776 f+0x1/0x2 [iucv])",
+        ),
+        (
+            "a warning ([    9.1] WARNING: net/iucv/iucv.c:1776 at f+0x1/0x2, CPU#0: sh/77)",
+            "a warning (WARNING: net/iucv/iucv.c:1776 at f+0x1/0x2)",
+        ),
+    ),
+)
+def test_panic_is_told_without_time_and_task(said: str, told: str) -> None:
     """Two runs of one sweep say the same of it, and so do its shards."""
     guest = cast(Any, FakeGuest(None, Path("l"), None))
     guest.stopped = True
     guest.text = " [<000000001234abcd>] mon_read+0x12/0x34\n"
-    said = "the guest's kernel reported an oops ([   11.273750] illegal operation: 0001 ilc:2)"
-    assert sweep_run.crash(guest, GuestPanic(said)) == (
-        "the guest's kernel reported an oops (illegal operation: 0001 ilc:2); in mon_read"
+    reported = f"the guest's kernel reported {said}"
+    assert sweep_run.crash(guest, GuestPanic(reported)) == (
+        f"the guest's kernel reported {told}; in mon_read"
     )

@@ -39,6 +39,8 @@ _BAD_LINE = re.compile(
 )
 # Of a line of the kernel's log: no two runs have the same.
 _TIME = re.compile(r"\[ *\d+\.\d+\] ")
+# In a warning, up to 6.12 and since: whom the interruption met is luck.
+_TASK = re.compile(r"(?<=WARNING: )CPU: \d+ PID: \d+ |, CPU#\d+: [^()]*/\d+(?=\)|$)")
 
 PANIC, HANGS, UNUSABLE, PASSED_OFF, LOG, UNFIRED, RAISED, BROKEN = (
     "panic",
@@ -99,8 +101,8 @@ class Result:
 
 
 def crash(guest: Guest, error: GuestPanic) -> str:
-    """What the console said, without its time: the cause, and the innermost functions."""
-    cause = _TIME.sub("", str(error))
+    """What the console said: the cause, and the innermost functions; without time and task."""
+    cause = _TASK.sub("", _TIME.sub("", str(error)))
     return f"{cause}; in {innermost(guest.console.text()) or 'an unknown place'}"
 
 
@@ -331,7 +333,7 @@ class Runner:
             # The console shows the worst of them, with all that belongs to it, a moment later.
             guest.console.wait_crash(_CONSOLE_SECONDS)
             guest.check()
-        result.symptoms += [Symptom(LOG, text) for text in bad]
+        result.symptoms += [Symptom(LOG, _TASK.sub("", text)) for text in bad]
 
     def _check_usable(self, context: Context) -> None:
         if self._scenario.usable is None:
