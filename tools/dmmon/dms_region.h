@@ -95,7 +95,8 @@ uint64_t dms_step_of_areas(uint64_t length, uint32_t areas);
 bool dms_number(const char **text, const char *end, uint64_t *value);
 
 /**
- * Read the answer to @stats_list, @len bytes that need not end in NUL; @text may be NULL if that is 0.
+ * Read the answer to @stats_list, @len bytes that need not end in NUL; without any, @text may be
+ * NULL.
  * @program: that the kernel was asked for; NULL: the regions of all programs.
  * Return: 0 and @list, to be given to dms_regions_free(); or a dms_error, @list is empty then.
  */
