@@ -242,9 +242,17 @@ def merge(root: Path, languages_of: Sequence[str]) -> None:
 
 
 def pages(root: Path, build: Path) -> None:
-    """Brings the texts of English pages into each page's file, and makes the translated pages."""
+    """Brings the texts of English pages into each page's file, and makes the translated pages.
+
+    Those of the tree are made in an empty folder: po4a leaves a page alone that is newer than its
+    sources, and so would keep what somebody changed in it by hand.
+    """
     (root / build / "po").mkdir(parents=True, exist_ok=True)
-    _run(["po4a", "--quiet", "--variable", f"build={build}", "--variable", "tree=.", PAGES], root)
+    with tempfile.TemporaryDirectory() as made:
+        variables = ["--variable", f"build={build}", "--variable", f"tree={made}"]
+        _run(["po4a", "--quiet", *variables, PAGES], root)
+        for name in in_tree(root):
+            shutil.copy(Path(made) / name, root / name)
 
 
 def masters(root: Path) -> list[str]:
@@ -282,7 +290,7 @@ def findings(root: Path) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         shutil.copytree(root / "po", copy / "po")
-        for name in (*masters(root), *in_tree(root)):
+        for name in masters(root):
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             if (root / name).is_file():
                 shutil.copy(root / name, copy / name)
