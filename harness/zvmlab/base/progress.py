@@ -35,6 +35,8 @@ class Step:
         self.total = total
         self.done = 0
         self.started = self.said = time.monotonic()
+        self.told = False
+        """Whether a line about it was printed."""
         self.task: TaskID | None = None
 
     def update(self, done: int, total: int | None = None) -> None:
@@ -46,17 +48,24 @@ class Step:
 
 
 class Progress:
-    """Shows steps, nested ones too; one object per process is enough."""
+    """Shows steps, nested ones too; one object per process is enough.
 
-    def __init__(self, stream: TextIO | None = None, quiet: bool = False) -> None:
+    *quiet* says nothing.  *brief* is for commands whose own output is what people want: without a
+    terminal, it tells only of steps that last longer than `PLAIN_SECONDS`.
+    """
+
+    def __init__(
+        self, stream: TextIO | None = None, quiet: bool = False, brief: bool = False
+    ) -> None:
         self._stream = stream or sys.stderr
         self._quiet = quiet
+        self._brief = brief and not self._stream.isatty()
         self._steps: list[Step] = []
         self._rich: RichProgress | None = None
 
     def say(self, text: str) -> None:
         """One line that stays."""
-        if self._quiet:
+        if self._quiet or self._brief:
             return
         if self._rich is not None:
             self._rich.console.print(text, markup=False, highlight=False, soft_wrap=True)
@@ -79,14 +88,15 @@ class Progress:
             self._rich.update(step.task, completed=step.done, total=step.total)
         elif not self._quiet and time.monotonic() - step.said >= PLAIN_SECONDS:
             step.said = time.monotonic()
-            print(f"{step.text}: {step.done}/{step.total or '?'}", file=self._stream, flush=True)
+            self._print(step, f": {step.done}/{step.total or '?'}")
 
     def _begin(self, step: Step) -> None:
         if self._quiet:
             return
         self._steps.append(step)
         if not self._stream.isatty():
-            print(f"{step.text} ...", file=self._stream, flush=True)
+            if not self._brief:
+                self._print(step, " ...")
             return
         if self._rich is None:
             self._rich = RichProgress(
@@ -111,5 +121,9 @@ class Progress:
             if not self._steps:
                 self._rich.stop()
                 self._rich = None
-        elif seconds >= 2.0:
-            print(f"{step.text}: {seconds:.0f} s", file=self._stream, flush=True)
+        elif step.told and seconds >= 2.0:
+            self._print(step, f": {seconds:.0f} s")
+
+    def _print(self, step: Step, rest: str) -> None:
+        step.told = True
+        print(f"{step.text}{rest}", file=self._stream, flush=True)

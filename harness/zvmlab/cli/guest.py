@@ -217,7 +217,7 @@ def _config(arguments: argparse.Namespace, files: dict[str, Path], **more: Any) 
         name=arguments.name,
         **more,
     )
-    return with_built_modules(config, Progress(quiet=not sys.stderr.isatty()))
+    return with_built_modules(config, Progress(brief=True))
 
 
 def check_program(path: Path) -> None:
@@ -328,7 +328,7 @@ def run_run(arguments: argparse.Namespace) -> int:
 @contextlib.contextmanager
 def _guest(config: GuestConfig, keep: Path | None) -> Iterator[Guest]:
     """A guest with its modules loaded, booted with a progress line."""
-    progress = Progress(quiet=not sys.stderr.isatty())
+    progress = Progress(brief=True)
     artifacts = prepare(config, progress)
     with Guest(config, keep, artifacts) as guest:
         with progress.step(f"booting {artifacts.kernel_version}"):
