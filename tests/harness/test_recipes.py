@@ -386,7 +386,8 @@ def test_gitlab_runs_each_shard_once_and_merges_them() -> None:
 
 PLAN = _closed(
     ("summary", "discover", "execute"),
-    summary={"type": "string", "minLength": 1},
+    summary={"type": "string", "minLength": 1, "maxLength": 50},
+    description={"type": "string"},
     provision=_closed(("how",), how={"enum": ["container"]}, image={"type": "string"}),
     prepare=_closed(("how", "script"), how={"const": "shell"}, script={"type": "string"}),
     execute=_closed(("how",), how={"const": "tmt"}),
@@ -396,8 +397,9 @@ PLAN = _closed(
         tests={
             "type": "array",
             "items": _closed(
-                ("name", "test"),
+                ("name", "summary", "test"),
                 name={"type": "string"},
+                summary={"type": "string", "minLength": 1, "maxLength": 50},
                 test={"type": "string"},
                 duration={"type": "string", "pattern": "^[0-9]+[smhd]$"},
             ),
@@ -420,6 +422,24 @@ def test_plans_of_tmt() -> None:
             ran += re.findall(r"\bmake ([a-z-]+)", test["test"])
     assert ran == ["demo", "check"]
     assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in ran)
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["new-clone", "built-in"])
+def test_plans_refuse_a_tree_that_tmt_has_thinned(tmp_path: Path, whole: bool) -> None:
+    """Where a folder build was made, tmt leaves out the one of the harness as well."""
+    script = yaml.safe_load((TREE / "plans/main.fmf").read_text())["prepare"]["script"]
+    called = Called(tmp_path)
+    called.program("bin/apt-get", '#!/bin/sh\necho "apt-get $*"\n')
+    assert (TREE / "harness/zvmlab/build").is_dir()
+    if whole:
+        (tmp_path / "harness/zvmlab/build").mkdir(parents=True)
+    done = called.run("sh", "-e", "-c", script)
+    said = done.stdout.splitlines()
+    if whole:
+        assert (done.returncode, said[0]) == (0, "apt-get update")
+    else:
+        assert done.returncode == 1
+        assert len(said) == 1 and said[0].endswith("run it in a new clone, which has no such folder")
 
 
 def test_plan_keeps_the_report_and_the_exit_code(tmp_path: Path) -> None:
