@@ -593,6 +593,10 @@ check-recipes: ## run the recipes for several machines: GNU parallel, Slurm; a h
 	$(Q)./zvmlab fetch bookworm
 	$(Q)$(HARNESS) tests/recipes/check_recipes.py
 
+.PHONY: check-dashboards
+check-dashboards: ## judge the dashboards by the types that Grafana publishes; npm fetches them
+	$(Q)$(HARNESS) tests/dashboards/check_dashboards.py
+
 .PHONY: clean
 clean: ## remove what was built in the tree
 	$(Q)rm -rf $(BUILD)

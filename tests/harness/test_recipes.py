@@ -439,7 +439,9 @@ def test_plans_refuse_a_tree_that_tmt_has_thinned(tmp_path: Path, whole: bool) -
         assert (done.returncode, said[0]) == (0, "apt-get update")
     else:
         assert done.returncode == 1
-        assert len(said) == 1 and said[0].endswith("run it in a new clone, which has no such folder")
+        assert len(said) == 1 and said[0].endswith(
+            "run it in a new clone, which has no such folder"
+        )
 
 
 def test_plan_keeps_the_report_and_the_exit_code(tmp_path: Path) -> None:
