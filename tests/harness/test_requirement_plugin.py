@@ -14,6 +14,7 @@ import pytest
 from fake_guest import Fake, fake
 from inner_pytest import inner, run
 
+from zvmlab.base.errors import EXIT_USAGE
 from zvmlab.cli.main import main
 
 __all__ = ["fake", "inner"]  # fixtures: importing them is using them
@@ -537,6 +538,43 @@ def test_requirement_that_no_shard_shows(
     parts = [str(pytester.path / f"out-{number}") for number in (1, 2)]
     assert main(["merge", *parts, "--output", str(pytester.path / "merged")]) == 1
     assert "requirements: no test shows P2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("workers", ((), ("-n", "2", "--dist", "loadgroup")))
+def test_more_shards_than_tests(
+    project: Fake,
+    pytester: pytest.Pytester,
+    workers: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A machine that has nothing to do has not failed."""
+    pytester.makepyfile("def test_one(): pass\ndef test_two(): pass")
+    ran = 0
+    for number in (1, 2, 3):
+        options = ("--zvmlab-report", f"out-{number}", "--shard", f"{number}/3", *workers)
+        result = _run(project, pytester, *options)
+        assert result.ret == pytest.ExitCode.OK
+        ran += result.parseoutcomes().get("passed", 0)
+    assert ran == 2
+    parts = [str(pytester.path / f"out-{number}") for number in (1, 2, 3)]
+    capsys.readouterr()
+    assert main(["merge", *parts, "--output", str(pytester.path / "merged")]) == 0
+    assert "2 tests: 2 passed" in capsys.readouterr().out
+
+
+def test_no_test_in_any_shard(
+    project: Fake, pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What pytest says of one run, zvmlab merge says of shards."""
+    pytester.makepyfile("def test_one(): pass")
+    assert _run(project, pytester, "-k", "nosuch").ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    for number in (1, 2):
+        options = ("--zvmlab-report", f"out-{number}", "--shard", f"{number}/2", "-k", "nosuch")
+        assert _run(project, pytester, *options).ret == pytest.ExitCode.OK
+    parts = [str(pytester.path / f"out-{number}") for number in (1, 2)]
+    capsys.readouterr()
+    assert main(["merge", *parts, "--output", str(pytester.path / "merged")]) == EXIT_USAGE
+    assert "all other shards have no test: nothing was chosen" in capsys.readouterr().err
 
 
 def test_what_is_no_shard(project: Fake, pytester: pytest.Pytester) -> None:

@@ -71,6 +71,8 @@ def merged(shards: Sequence[Results]) -> Merged:
                 else:
                     result = Result.from_json(line)
                     results[result.case.test] = result
+    if not results:
+        raise UsageError(f"{shards[0].path} and all other shards have no test: nothing was chosen")
     if len(everything) > 1:
         first, other = list(everything.values())[:2]
         raise UsageError(f"{first} and {other} are not of one run: they chose from different tests")
