@@ -197,9 +197,34 @@ bool console_has_line(void)
 	return console.line_there;
 }
 
+/*
+ * The keys Ctrl-C, Ctrl-D and Ctrl-Z, which a 3215 does not have.  Linux takes a line of a
+ * circumflex and the letter for them, and leaves out the end of a line that ends in ^n.
+ */
+static bool take_control(char key)
+{
+	static const char keys[] = { 0x03, 0x04, 0x1a };
+	char line[] = { '^', (char)(key | 0x60) };
+	size_t len = console.typed_len;
+
+	if (!memchr(keys, key, sizeof(keys)))
+		return false;
+	console.typed_len = 0;
+	if (key == 0x04 && len > 0) {
+		len = len < sizeof(console.typed) - 2 ? len : sizeof(console.typed) - 2;
+		memcpy(console.typed + len, "^n", 2);
+		enter(console.typed, len + 2);
+	} else {
+		enter(line, sizeof(line));
+	}
+	return true;
+}
+
 static void take_typed(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
+		if (take_control(text[i]))
+			continue;
 		if (text[i] == '\n' || text[i] == '\r') {
 			enter(console.typed, console.typed_len);
 			console.typed_len = 0;

@@ -35,6 +35,7 @@ from zvmlab.guest.terminal import Session, raw_terminal
 from zvmlab.monitor.monitor import start_monitor
 
 RUN_SECONDS = 60.0
+_POWER_OFF_SECONDS = 30.0
 STDIN_MAX = 8 << 20
 _ELF_HEAD = 4096
 _PT_INTERP = 3
@@ -385,6 +386,8 @@ def run_shell(arguments: argparse.Namespace) -> int:
 
         session.run(over)
         guest.console.check()
+        if not session.logged_off:
+            guest.emulator.check_power_off(_POWER_OFF_SECONDS)
     return EXIT_PASS
 
 

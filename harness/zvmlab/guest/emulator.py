@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
+from typing import NoReturn
 
 from zvmlab.base.errors import CannotRun, EmulatorError, Timeout, UsageError
 from zvmlab.base.limit import Limit
@@ -161,8 +162,16 @@ class Emulator:
     def check(self) -> None:
         """Raise EmulatorError if it has ended on its own."""
         code = self._process.poll()
-        if code is None or self._expected:
-            return
+        if code is not None and not self._expected:
+            self._refuse(code)
+
+    def check_power_off(self, timeout: float) -> None:
+        """Wait for its end; raise EmulatorError unless the guest powered off."""
+        code = self.wait(timeout)
+        if code:
+            self._refuse(code)
+
+    def _refuse(self, code: int) -> NoReturn:
         if code < 0:
             how = f"was killed by {signal.Signals(-code).name}"
         elif code == 0:

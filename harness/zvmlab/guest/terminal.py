@@ -218,6 +218,11 @@ class Session:
         else:
             self._show(self._cp(command).replace("\n", "\r\n").encode("latin-1", "replace"))
 
+    @property
+    def logged_off(self) -> bool:
+        """Whether the user ended it with LOGOFF."""
+        return self._ended
+
     def run(self, ended: Callable[[], bool]) -> None:
         """Until *ended* says so (asked several times a second), or LOGOFF.
 

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""How zvmlab shell ends: by its user, by its guest, or because the emulator has died."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS
+from zvmlab.base.tree import TREE
+
+pytestmark = pytest.mark.first_kernel
+SECONDS = 300.0
+GREETING = b"ends the guest]"
+
+
+@contextlib.contextmanager
+def shell(kernel: str, backend: str, keep: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """One that has said that its guest is there; what is typed goes through a pipe."""
+    argv = [sys.executable, str(TREE / "zvmlab"), "shell", "--kernel", kernel, "--backend", backend]
+    with subprocess.Popen(
+        [*argv, "--keep", str(keep)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        try:
+            read_until(process, GREETING)
+            yield process
+        finally:
+            process.kill()
+
+
+def read_until(process: subprocess.Popen[bytes], wanted: bytes) -> None:
+    """Read what the guest says, up to this."""
+    assert process.stdout is not None
+    until, said = time.monotonic() + SECONDS, b""
+    while wanted not in said:
+        left = until - time.monotonic()
+        assert left > 0 and select.select([process.stdout], [], [], left)[0], said[-2000:]
+        part = os.read(process.stdout.fileno(), 65536)
+        assert part, said[-2000:]
+        said += part
+
+
+def type_keys(process: subprocess.Popen[bytes], keys: bytes) -> None:
+    """As if they were typed at once."""
+    assert process.stdin is not None
+    process.stdin.write(keys)
+    process.stdin.flush()
+
+
+def emulators(process: subprocess.Popen[bytes]) -> list[int]:
+    """Its children."""
+    found = []
+    for task in Path(f"/proc/{process.pid}/task").iterdir():
+        found += [int(pid) for pid in (task / "children").read_text("ascii").split()]
+    return found
+
+
+@pytest.mark.parametrize("typed", [b"exit\n", b"#cp logoff\n", b""], ids=["exit", "logoff", "eof"])
+def test_user_ends_it(
+    zvmlab_kernel: str, zvmlab_backend: str, tmp_path: Path, typed: bytes
+) -> None:
+    """By the guest's shell, which powers the guest off, by CP, or by the end of what is piped in."""
+    with shell(zvmlab_kernel, zvmlab_backend, tmp_path) as process:
+        _, errors = process.communicate(typed, SECONDS)
+    assert (process.returncode, b"zvmlab: " in errors) == (EXIT_PASS, False), errors
+
+
+def test_emulator_that_is_killed_is_an_error(
+    zvmlab_kernel: str, zvmlab_backend: str, tmp_path: Path
+) -> None:
+    """Although the guest may end whenever its user wants."""
+    with shell(zvmlab_kernel, zvmlab_backend, tmp_path) as process:
+        (emulator,) = emulators(process)
+        os.kill(emulator, signal.SIGKILL)
+        _, errors = process.communicate(timeout=SECONDS)
+    said = errors.decode().splitlines()[-1]
+    assert process.returncode == EXIT_FAILED, said
+    assert said == (
+        f"zvmlab: the emulator was killed by SIGKILL; its log is {tmp_path}/emulator.log"
+    )
+
+
+def test_interrupt_key(zvmlab_kernel: str, zvmlab_backend: str, tmp_path: Path) -> None:
+    """Ctrl-C ends the program that runs; a 3215, which Hercules has, knows lines only."""
+    with shell(zvmlab_kernel, zvmlab_backend, tmp_path) as process:
+        type_keys(process, b"echo here=$((40 + 2)); sleep 1000\n")
+        read_until(process, b"here=42")
+        type_keys(process, b"\x03")
+        read_until(process, b"guest# ")
+        type_keys(process, b"echo left=$?.\n")
+        read_until(process, b"left=130.")
+        process.communicate(b"exit\n", SECONDS)
+    assert process.returncode == EXIT_PASS
