@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Install the Debian packages of ci/packages.txt that are missing; quiet and
-# quick if none is.  Usage: ci/setup.sh [GROUP…] (run build check lint bench fuzz hercules deb hosts
+# quick if none is.  Usage: ci/setup.sh [GROUP…] (run build test check lint bench fuzz hercules deb hosts
 # recipes; without one, all but recipes, whose packages start services).
 set -eu
 

@@ -42,6 +42,7 @@ def test_the_list_is_well_formed() -> None:
     groups = {
         "run",
         "build",
+        "test",
         "check",
         "lint",
         "bench",
