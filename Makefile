@@ -607,4 +607,4 @@ distclean: clean ## remove also the cache: built QEMU, fetched kernels
 
 .SECONDARY:
 # The copies of the tree that mutants are made in have their own.
--include $(shell find $(BUILD) -path $(BUILD)/mutants -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find $(BUILD) \( -path $(BUILD)/mutants -o -path $(BUILD)/docs \) -prune -o -type f -name '*.d' -print 2>/dev/null)
