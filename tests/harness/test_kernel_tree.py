@@ -310,18 +310,24 @@ def test_first_error_is_told_with_file_line_and_log(tree: Path, built: Built) ->
     assert calls(built()) == ["allnoconfig", "modules", "modules", "modules_install"]
 
 
-def test_disk_that_is_full(tree: Path, built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disk_that_is_full(tree: Path, built: Built) -> None:
     (tree / "full").touch()
     text = rf"building linux needs more space than the \d+ MiB that are free in {cache_root()} "
     with pytest.raises(CannotRun, match=text):
         built()
-    (tree / "full").unlink()
-    usage = shutil._ntuple_diskusage(10 << 30, 9 << 30, (256 << 20) - 1)
+
+
+@pytest.mark.parametrize(("config", "needed"), (("", 256), (":full", 1536)))
+def test_disk_without_room_for_a_build(
+    tree: Path, built: Built, monkeypatch: pytest.MonkeyPatch, config: str, needed: int
+) -> None:
+    """In MiB; that of Debian's configuration needs more."""
+    usage = shutil._ntuple_diskusage(10 << 30, 9 << 30, (needed << 20) - 1)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
-    with pytest.raises(CannotRun, match="needs more space than the 255 MiB"):
-        built()
-    usage = usage._replace(free=256 << 20)
-    built()
+    with pytest.raises(CannotRun, match=f"needs more space than the {needed - 1} MiB"):
+        built(config)
+    usage = usage._replace(free=needed << 20)
+    built(config)
 
 
 def test_missing_tools_are_named_with_their_packages(

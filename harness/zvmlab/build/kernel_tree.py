@@ -44,19 +44,19 @@ from zvmlab.build.kbuild import (
 from zvmlab.build.kernel import Kernel, unpacked
 from zvmlab.build.linux_source import source_tree
 from zvmlab.build.tree_config import Wanted, judge, wanted
-from zvmlab.build.tree_name import TreeName, check_tree
+from zvmlab.build.tree_name import FULL, MINIMAL, TreeName, check_tree
 from zvmlab.build.tree_state import TreeState, tree_state
 
 LOCK_SECONDS = 3600
 ENDING_SECONDS = 60.0
 KEPT = 4
 """So many states of a tree stay in the cache."""
-BUILD_BYTES = 256 << 20
-"""A minimal build takes about so much."""
+BUILD_BYTES = {MINIMAL: 256 << 20, FULL: 1536 << 20}
+"""A first build takes about so much, of a configuration of the user's no less than the minimal one."""
 _CERTIFICATES = "CONFIG_SYSTEM_TRUSTED_KEYRING"
 _OPENSSL = Path("/usr/include/openssl/bio.h")
 _NO_SPACE = "No space left on device"
-_FIRST_LINES = 1500
+_FIRST_LINES = {MINIMAL: 1300, FULL: 17600}
 """What make says of a first build, for the progress bar only."""
 _BOOT = (("arch/s390/boot/bzImage", "vmlinuz"), (".config", "config"), ("System.map", "System.map"))
 
@@ -170,7 +170,8 @@ class _Build:
             if not is_ours(self._work):
                 mark(self._work, manifest.NOTHING)
             free = shutil.disk_usage(self._work).free
-            if free < BUILD_BYTES and not (self._out / "vmlinux").exists():
+            least = BUILD_BYTES.get(self._name.config, BUILD_BYTES[MINIMAL])
+            if free < least and not (self._out / "vmlinux").exists():
                 raise self._no_space(free)
             self._log.write_text("", encoding="utf-8")
         except OSError as error:
@@ -179,7 +180,7 @@ class _Build:
     def _no_space(self, free: int) -> CannotRun:
         return CannotRun(
             f"{self._what} needs more space than the {free >> 20} MiB that are free in"
-            f" {cache_root()} (a minimal kernel takes 0.2 GB, a full one 4 GB); make room there,"
+            f" {cache_root()} (a minimal kernel takes 0.2 GB, a full one 1.7 GB); make room there,"
             " or set ZVMLAB_CACHE to another folder"
         )
 
@@ -193,7 +194,8 @@ class _Build:
         # From here on the folder is at no state, until all of it is built.
         self._note(self._configured(state))
         text = f"{self._what} ({self._tree}), with {cpus()} CPUs"
-        with self._progress.step(text, _FIRST_LINES if first else None) as step:
+        total = _FIRST_LINES.get(self._name.config) if first else None
+        with self._progress.step(text, total) as step:
             self._run([f"-j{cpus()}", *TARGETS], BUILD_SECONDS, step.update)
             return self._publish()
 
