@@ -260,7 +260,7 @@ $(BUILD)/man: po/po4a.cfg $(wildcard po/*/*.po) $(wildcard docs/*.[13]) driver/m
 
 .PHONY: translations
 translations: ## bring new English texts of help and pages into po/, and say what is to be translated there
-	$(Q)ci/setup.sh run build test check lint
+	$(Q)ci/setup.sh run build check lint
 	$(Q)$(HARNESS) ci/translations.py --update --build $(BUILD)
 
 .PHONY: monrec
@@ -296,9 +296,9 @@ setup: ## list and install the missing Debian packages, for all targets
 
 # What each kind of target needs, and no more.
 HERCULES := $(sort $(filter hercules,$(BACKEND) $(REPRESENTATIVE)))
-GROUPS.check := run build test check $(HERCULES)
-GROUPS.lint := run build test check hercules lint
-GROUPS.bench := run build test check hercules bench
+GROUPS.check := run build check $(HERCULES)
+GROUPS.lint := run build check hercules lint
+GROUPS.bench := run build check hercules bench
 .PHONY: setup-check setup-lint setup-bench
 setup-check setup-lint setup-bench: setup-%:
 	$(Q)ci/setup.sh $(GROUPS.$*)
@@ -428,7 +428,7 @@ fuzz-mutants: ## check that the fuzzer finds deliberate mistakes
 
 .PHONY: mutants
 mutants: ## find small changes of the sources that no test notices: N=100 SEED=1 FOLDER=…, or BASE=main
-	$(Q)ci/setup.sh run build test check
+	$(Q)ci/setup.sh run build check
 	$(Q)$(HARNESS) tests/mutants/mutate.py --build $(BUILD) --jobs $(shell nproc) \
 		$(if $(N),--number $(N)) $(if $(SEED),--seed $(SEED)) $(if $(BASE),--base $(BASE)) $(FOLDER:%=--folder %)
 
