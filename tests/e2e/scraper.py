@@ -23,9 +23,10 @@ class Prometheus:
     def __init__(self, address: str) -> None:
         self._address = address
 
-    def ask(self, query: str) -> list[tuple[dict[str, str], float]]:
-        """What it has now: labels and value of each series."""
-        words = urllib.parse.urlencode({"query": query})
+    def ask(self, query: str, at: float | None = None) -> list[tuple[dict[str, str], float]]:
+        """What it has now, or had *at* so many seconds since 1970: labels and value of each series."""
+        fields = {"query": query} if at is None else {"query": query, "time": str(at)}
+        words = urllib.parse.urlencode(fields)
         url = f"http://{self._address}/api/v1/query?{words}"
         with urllib.request.urlopen(url, timeout=SECONDS) as answer:
             found: dict[str, Any] = json.load(answer)
@@ -34,14 +35,14 @@ class Prometheus:
 
 
 @contextlib.contextmanager
-def scraping(folder: Path, ports: Mapping[str, int]) -> Iterator[Prometheus]:
-    """Scrape each port, as a job of that name."""
+def scraping(folder: Path, ports: Mapping[str, int], seconds: int = 15) -> Iterator[Prometheus]:
+    """Scrape each port every so many *seconds*, as a job of that name."""
     jobs = [
         {"job_name": name, "static_configs": [{"targets": [f"127.0.0.1:{port}"]}]}
         for name, port in ports.items()
     ]
     # A busy machine takes its time for one.
-    times = {"scrape_interval": "15s", "scrape_timeout": "15s"}
+    times = {"scrape_interval": f"{seconds}s", "scrape_timeout": f"{seconds}s"}
     config = {"global": times, "scrape_configs": jobs}
     (folder / "prometheus.yml").write_text(json.dumps(config))  # JSON is YAML
     argv = ["prometheus", f"--config.file={folder / 'prometheus.yml'}"]

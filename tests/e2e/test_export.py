@@ -7,6 +7,7 @@ connection here and has the guest's nc make it there.
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
 import subprocess
@@ -20,10 +21,15 @@ from export_relay import Relay
 from scraper import scraping
 
 from zvmlab.agent.worker import Process
+from zvmlab.base.tree import TREE
 from zvmlab.build.guesttools import HTTP_LIBRARY, debian_program, library, tool
+from zvmlab.cli import workload as cli_workload
+from zvmlab.fabricate.file import read_workload
+from zvmlab.fabricate.model import Model
 from zvmlab.guest.config import GuestConfig
 from zvmlab.guest.guest import Guest
 from zvmlab.monitor.monitor import Capture
+from zvmlab.monitor.redeliver import Redelivery
 
 pytestmark = [
     pytest.mark.first_kernel,
@@ -227,6 +233,61 @@ def test_prometheus_scrapes_a_guest(all_three: dict[str, Relay], zvmlab_dir: Pat
             ((labels, found),) = prometheus.ask(query)
             assert found == value, query
             assert labels["job"] == query.partition("_")[0]
+
+
+def _panels(name: str) -> Iterator[tuple[str, str]]:
+    """What a dashboard asks Prometheus for: the panel's title, and the expression for all systems."""
+    dashboard = json.loads((TREE / f"docs/dashboards/{name}.json").read_text("utf-8"))
+    for panel in dashboard["panels"]:
+        for target in panel["targets"]:
+            expression = target["expr"].replace("$instance", ".*")
+            yield panel["title"], expression.replace("$__rate_interval", "5m")
+
+
+@pytest.mark.skipif(not shutil.which("prometheus"), reason="needs prometheus (package prometheus)")
+def test_dashboards_have_what_a_guest_exports(
+    guest: Guest, all_three: dict[str, Relay], zvmlab_dir: Path
+) -> None:
+    """Each expression of each panel gives series, after two scrapes with something done between them."""
+    ports = {name: relay.port for name, relay in all_three.items()}
+    with Model(read_workload(TREE / "examples/busy-day.json", 1.0)) as model:
+        sets = list(cli_workload.sets(model))
+    halves = sets[: len(sets) // 2], sets[len(sets) // 2 :]
+    delivery = Redelivery(guest.control, None, SECONDS)
+    asked = [panel for name in all_three for panel in _panels(name)]
+    with scraping(zvmlab_dir, ports, seconds=5) as prometheus:
+
+        def await_scrapes(more: int) -> None:
+            taken = 'min(sum_over_time(up{job=~"taskmon|dmmon|monread"}[5m]))'
+            before = max([value for _, value in prometheus.ask(taken)], default=0.0)
+            until(lambda: [v for _, v in prometheus.ask(taken) if v >= before + more] != [])
+
+        for half in halves:
+            delivery.run(half)
+            _exit(guest, 3)
+            _write(guest, 2)
+            await_scrapes(2)
+        moment = [0.0]
+
+        def all_there() -> bool:
+            """Of a scrape that came too late, on a busy machine, there are no values."""
+            moment[0] = time.time()
+            return prometheus.ask('min(up{job=~"taskmon|dmmon|monread"}) == 1', moment[0]) != []
+
+        until(all_there)
+        answers = [prometheus.ask(expression, moment[0]) for _, expression in asked]
+    # Nothing of busy-day.json makes CP write D6R14, which this value is of.
+    without = [expression for (_, expression), answer in zip(asked, answers) if not answer]
+    assert without == ['zvm_device_response_seconds{instance=~".*"}']
+    drawn = {title: answer for (title, _), answer in zip(asked, answers)}
+    exits = {labels.get("command"): value for labels, value in drawn["Exits, the first ten"]}
+    assert exits["true"] > 0
+    assert [value > 0 for _, value in drawn["Busiest areas, the first ten"]] == [True, False]
+    # It begins at midnight, when those of the pattern "night" are busiest.
+    users = drawn["Users by CPU time, the first ten"]
+    assert len(users) == 10 and all(labels["user"].startswith("BATCH") for labels, _ in users)
+    for title in ("Lost messages", "Missing data", "Areas left out, or in doubt", "Errors"):
+        assert {value for _, value in drawn[title]} == {0}, title
 
 
 def until(true: Callable[[], bool]) -> None:

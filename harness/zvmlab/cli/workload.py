@@ -73,7 +73,8 @@ def _recorded(found: ModelSet) -> Recorded:
     return Recorded(found.number, [Part(found.mce, bytes(found.data))], found.mca_start)
 
 
-def _sets(model: Model) -> Iterator[Recorded]:
+def sets(model: Model) -> Iterator[Recorded]:
+    """What is delivered of it."""
     return map(_recorded, model.sets())
 
 
@@ -97,7 +98,7 @@ def _deliver(guest: Guest, config: Config, process: Process, pace: float | None)
     delivery = Redelivery(guest.control, pace, _CONNECT_SECONDS)
     with Model(config) as model:
         try:
-            delivery.run(_sets(model))
+            delivery.run(sets(model))
         except ZvmlabError as error:
             if guest.control.execute("query-monitor")["users"]:
                 process.kill()
