@@ -322,6 +322,7 @@ def test_disk_without_room_for_a_build(
     tree: Path, built: Built, monkeypatch: pytest.MonkeyPatch, config: str, needed: int
 ) -> None:
     """In MiB; that of Debian's configuration needs more."""
+    monkeypatch.setattr(kernels, "_debian_config", lambda *_: "CONFIG_DEBIAN=y\n")
     usage = shutil._ntuple_diskusage(10 << 30, 9 << 30, (needed << 20) - 1)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
     with pytest.raises(CannotRun, match=f"needs more space than the {needed - 1} MiB"):
