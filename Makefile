@@ -597,6 +597,10 @@ check-recipes: ## run the recipes for several machines: GNU parallel, Slurm; a h
 check-dashboards: ## judge the dashboards by the types that Grafana publishes; npm fetches them
 	$(Q)$(HARNESS) tests/dashboards/check_dashboards.py
 
+.PHONY: draw-dashboard
+draw-dashboard: tools ## draw the picture of monread's dashboard anew, with Grafana's components, which npm fetches
+	$(Q)$(HARNESS) tests/dashboards/draw_dashboard.py --monread $(BUILD)/monread
+
 .PHONY: clean
 clean: ## remove what was built in the tree
 	$(Q)rm -rf $(BUILD)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,8 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from zvmlab.base.cache import digest, entry
-from zvmlab.base.errors import CannotRun, ZvmlabError, exit_code
+from npm import SECONDS, packages
+
+from zvmlab.base.errors import ZvmlabError, exit_code
 from zvmlab.base.progress import Progress
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +27,6 @@ FOLDER = "docs/dashboards"
 VERSIONS = ("9.5.21", "10.4.19", "11.6.16", "12.4.11", "13.2.3")
 """Releases of @grafana/schema."""
 COMPILER = "5.9.3"
-_SECONDS = 600
 _MOST = 20
 
 # What JSON has for an enumeration is the value of its member.
@@ -44,27 +43,6 @@ _TYPES = "Dashboard, GraphFieldConfig, Panel, VizLegendOptions, VizTooltipOption
 
 def _alias(version: str) -> str:
     return f"grafana-{version.split('.')[0]}"
-
-
-def fetch(into: Path) -> None:
-    """Types and compiler, by npm."""
-    (into / "package.json").write_text('{"private": true}\n')
-    what = [f"{_alias(version)}@npm:@grafana/schema@{version}" for version in VERSIONS]
-    _run(["npm", "install", "--ignore-scripts", "--no-fund", f"typescript@{COMPILER}", *what], into)
-
-
-def _run(argv: list[str], folder: Path) -> str:
-    try:
-        done = subprocess.run(
-            argv, cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=False
-        )
-    except FileNotFoundError as error:
-        raise CannotRun(
-            f"{argv[0]} is missing: install Debian's packages nodejs and npm"
-        ) from error
-    if done.returncode:
-        raise ZvmlabError(f"{argv[0]} failed: {(done.stderr or done.stdout).strip()[-600:]}")
-    return done.stdout
 
 
 def parts(version: str, dashboard: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
@@ -110,7 +88,7 @@ def findings(types: Path, version: str, file: Path) -> list[str]:
         argv = ["node", "node_modules/typescript/bin/tsc", "--noEmit", "--strict", "--skipLibCheck"]
         argv += ["--module", "esnext", "--moduleResolution", "bundler", "dashboard.ts"]
         done = subprocess.run(
-            argv, cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=False
+            argv, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False
         )
     # What is indented says more, and its last line what is meant; "in type" begins a long list.
     said = re.findall(
@@ -127,11 +105,9 @@ def findings(types: Path, version: str, file: Path) -> list[str]:
 
 def main() -> None:
     """Judge each dashboard by each version."""
-    if shutil.which("node") is None:
-        raise CannotRun("node is missing: install Debian's packages nodejs and npm")
     progress = Progress()
-    with progress.step("fetching Grafana's types"):
-        types = entry("grafana-types", digest(*VERSIONS, COMPILER), fetch, vast=True)
+    wanted = [f"{_alias(version)}@npm:@grafana/schema@{version}" for version in VERSIONS]
+    types = packages("grafana-types", (f"typescript@{COMPILER}", *wanted), progress)
     files = sorted((ROOT / FOLDER).glob("*.json"))
     found: list[str] = []
     with progress.step("judging the dashboards", len(files) * len(VERSIONS)) as step:
