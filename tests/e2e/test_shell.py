@@ -67,13 +67,25 @@ def emulators(process: subprocess.Popen[bytes]) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("typed", [b"exit\n", b"#cp logoff\n", b""], ids=["exit", "logoff", "eof"])
+@pytest.mark.parametrize("typed", [b"exit\n", b"#cp logoff\n"], ids=["exit", "logoff"])
 def test_user_ends_it(
     zvmlab_kernel: str, zvmlab_backend: str, tmp_path: Path, typed: bytes
 ) -> None:
-    """By the guest's shell, which powers the guest off, by CP, or by the end of what is piped in."""
+    """By the guest's shell, which powers the guest off, or by CP."""
     with shell(zvmlab_kernel, zvmlab_backend, tmp_path) as process:
         _, errors = process.communicate(typed, SECONDS)
+    assert (process.returncode, b"zvmlab: " in errors) == (EXIT_PASS, False), errors
+
+
+@pytest.mark.representative
+def test_end_of_what_is_piped_in_ends_it(
+    zvmlab_kernel: str, zvmlab_backend: str, tmp_path: Path
+) -> None:
+    """As Ctrl-D does on a terminal."""
+    with shell(zvmlab_kernel, zvmlab_backend, tmp_path) as process:
+        type_keys(process, b"echo here=$((40 + 2))\n")
+        read_until(process, b"here=42")
+        _, errors = process.communicate(timeout=SECONDS)
     assert (process.returncode, b"zvmlab: " in errors) == (EXIT_PASS, False), errors
 
 
@@ -92,6 +104,7 @@ def test_emulator_that_is_killed_is_an_error(
     )
 
 
+@pytest.mark.representative
 def test_interrupt_key(zvmlab_kernel: str, zvmlab_backend: str, tmp_path: Path) -> None:
     """Ctrl-C ends the program that runs; a 3215, which Hercules has, knows lines only."""
     with shell(zvmlab_kernel, zvmlab_backend, tmp_path) as process:
