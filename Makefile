@@ -428,7 +428,7 @@ fuzz-mutants: ## check that the fuzzer finds deliberate mistakes
 
 .PHONY: mutants
 mutants: ## find small changes of the sources that no test notices: N=100 SEED=1 FOLDER=…, or BASE=main
-	$(Q)ci/setup.sh run build check
+	$(Q)ci/setup.sh build check
 	$(Q)$(HARNESS) tests/mutants/mutate.py --build $(BUILD) --jobs $(shell nproc) \
 		$(if $(N),--number $(N)) $(if $(SEED),--seed $(SEED)) $(if $(BASE),--base $(BASE)) $(FOLDER:%=--folder %)
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from npm import SECONDS, packages
+from npm import completed, packages
 
 from zvmlab.base.errors import ZvmlabError, exit_code
 from zvmlab.base.progress import Progress
@@ -87,9 +86,7 @@ def findings(types: Path, version: str, file: Path) -> list[str]:
         (Path(folder) / "dashboard.ts").write_text(text, encoding="utf-8")
         argv = ["node", "node_modules/typescript/bin/tsc", "--noEmit", "--strict", "--skipLibCheck"]
         argv += ["--module", "esnext", "--moduleResolution", "bundler", "dashboard.ts"]
-        done = subprocess.run(
-            argv, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False
-        )
+        done = completed(argv, Path(folder))
     # What is indented says more, and its last line what is meant; "in type" begins a long list.
     said = re.findall(
         r"^dashboard\.ts\((\d+),.*: error \w+: (.*(?:\n .*)*)", done.stdout, re.MULTILINE

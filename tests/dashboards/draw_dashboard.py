@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -55,9 +56,25 @@ _END = re.compile(r"^monread_interval_end_timestamp_seconds (\S+)$", re.MULTILIN
 
 
 def _get(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=SECONDS) as answer:
-        text: str = answer.read().decode()
-        return text
+    try:
+        with urllib.request.urlopen(url, timeout=SECONDS) as answer:
+            text: str = answer.read().decode()
+            return text
+    except OSError as error:
+        raise ZvmlabError(f"no answer from {url.partition('?')[0]}: {error}") from error
+
+
+@contextlib.contextmanager
+def _limited(process: subprocess.Popen[Any]) -> Iterator[None]:
+    """Within the block it runs, but for so long at most: who waits for it then learns of its end."""
+    timer = threading.Timer(SECONDS, process.kill)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        process.kill()
+        process.wait(SECONDS)
 
 
 def scrapes(monread: Path, hours: float) -> Iterator[tuple[float, str]]:
@@ -66,26 +83,22 @@ def scrapes(monread: Path, hours: float) -> Iterator[tuple[float, str]]:
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None and process.stderr is not None
         address, last = "", ""
-        drain = threading.Thread(target=process.stderr.read)
-        try:
-            with Model(read_workload(ROOT / "examples/busy-day.json", hours)) as model:
-                for one in model.sets():
-                    for part in one.stream():
-                        process.stdin.write(part)
-                    process.stdin.flush()
-                    if not address:
-                        # It says where it listens when it knows what it reads.
-                        address = _address(process.stderr.readline().decode())
-                        drain.start()
-                    text = _get(address)
-                    end = _END.search(text)
-                    if end is not None and end[1] != last:
-                        last = end[1]
-                        yield float(last), text
-        finally:
-            process.kill()
-            if drain.ident is not None:
-                drain.join(SECONDS)
+        drain = threading.Thread(target=process.stderr.read, daemon=True)
+        workload = read_workload(ROOT / "examples/busy-day.json", hours)
+        with _limited(process), Model(workload) as model:
+            for one in model.sets():
+                for part in one.stream():
+                    process.stdin.write(part)
+                process.stdin.flush()
+                if not address:
+                    # It says where it listens when it knows what it reads.
+                    address = _address(process.stderr.readline().decode())
+                    drain.start()
+                text = _get(address)
+                end = _END.search(text)
+                if end is not None and end[1] != last:
+                    last = end[1]
+                    yield float(last), text
 
 
 def _address(said: str) -> str:
@@ -128,8 +141,8 @@ def prometheus(data: Path) -> Iterator[str]:
     argv += ["--web.listen-address=127.0.0.1:0"]
     with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        drain = threading.Thread(target=process.stderr.read)
-        try:
+        drain = threading.Thread(target=process.stderr.read, daemon=True)
+        with _limited(process):
             said = ""
             while "Server is ready to receive web requests" not in said:
                 line = process.stderr.readline()
@@ -139,11 +152,6 @@ def prometheus(data: Path) -> Iterator[str]:
             drain.start()
             (address,) = re.findall(r'msg="Listening on" address=(\S+)', said)
             yield f"http://{address}"
-        finally:
-            process.kill()
-            process.wait(SECONDS)
-            if drain.ident is not None:
-                drain.join(SECONDS)
 
 
 def series_of(panel: dict[str, Any], address: str, start: float, end: float) -> Iterator[Any]:
@@ -158,7 +166,8 @@ def series_of(panel: dict[str, Any], address: str, start: float, end: float) -> 
         fields = {"query": expression, "start": start, "end": end, "step": STEP}
         answer = json.loads(_get(f"{address}/api/v1/query_range?{urllib.parse.urlencode(fields)}"))
         for found in answer["data"]["result"]:
-            values = {float(at): float(value) for at, value in found["values"]}
+            numbers = ((float(at), float(value)) for at, value in found["values"])
+            values = {at: value for at, value in numbers if math.isfinite(value)}
             yield {
                 "name": named(target["legendFormat"], found["metric"]),
                 "times": [1000 * at for at in times],
@@ -168,8 +177,7 @@ def series_of(panel: dict[str, Any], address: str, start: float, end: float) -> 
 
 def draw(folder: Path, drawn: dict[str, Any], grafana: Path, picture: Path) -> None:
     """The page, and a browser's picture of it."""
-    text = json.dumps(drawn).replace("NaN", "null")
-    (folder / "dashboard.js").write_text(f"window.drawn = {text};\n")
+    (folder / "dashboard.js").write_text(f"window.drawn = {json.dumps(drawn, allow_nan=False)};\n")
     (folder / "index.html").write_text(
         '<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="drawn.css">'
         '<body style="margin: 0"><div id="root"></div>'

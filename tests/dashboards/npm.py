@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from zvmlab.base.cache import digest, entry
-from zvmlab.base.errors import CannotRun, ZvmlabError
+from zvmlab.base.errors import CannotRun, Timeout, ZvmlabError
 from zvmlab.base.progress import Progress
 
 SECONDS = 600
@@ -24,16 +24,22 @@ def _install(into: Path, wanted: tuple[str, ...]) -> None:
     run(["npm", "install", "--ignore-scripts", "--no-fund", "--no-audit", *wanted], into)
 
 
-def run(argv: list[str], folder: Path) -> str:
-    """What a program prints; an error if it fails or is not there."""
+def completed(argv: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """A program that has come to its end, with what it printed."""
     try:
-        done = subprocess.run(
+        return subprocess.run(
             argv, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False
         )
     except FileNotFoundError as error:
         raise CannotRun(
             f"{argv[0]} is missing: install Debian's packages nodejs, npm, prometheus and chromium"
         ) from error
+    except subprocess.TimeoutExpired as error:
+        raise Timeout(f"{argv[0]} did not end within {SECONDS} s") from error
+
+
+def run(argv: list[str], folder: Path) -> None:
+    """A program that has to end well."""
+    done = completed(argv, folder)
     if done.returncode:
         raise ZvmlabError(f"{argv[0]} failed: {(done.stderr or done.stdout).strip()[:600]}")
-    return done.stdout

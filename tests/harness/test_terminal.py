@@ -130,3 +130,26 @@ def test_what_is_piped_in_waits_for_the_announcement_and_ends_the_shell() -> Non
     assert not runner.is_alive()
     console.close()
     os.close(null)
+
+
+def test_last_line_that_is_piped_in_needs_no_end() -> None:
+    console, guest = socket.socketpair()
+    keys_out, keys_in = os.pipe()
+    os.write(keys_in, b"one\ntwo")
+    os.close(keys_in)
+    null = os.open(os.devnull, os.O_RDWR)
+    session = Session(console, lambda text: text, keys_out, null)
+    session.announce("ready")
+    runner = threading.Thread(target=session.run, args=(lambda: False,), daemon=True)
+    runner.start()
+    guest.settimeout(60)
+    got = b""
+    while b"\x04" not in got:
+        got += guest.recv(100)
+    assert got.startswith(b"one\ntwo\n\x04")
+    guest.close()
+    runner.join(60)
+    assert not runner.is_alive()
+    console.close()
+    for fd in (keys_out, null):
+        os.close(fd)

@@ -197,6 +197,7 @@ class Session:
         self._stdin = stdin
         self._stdout = stdout
         self._ended = False
+        self._unended = False
         self._announced = ""
         self._line = b""
         self._typing = Typing(self._send, self._run, self._show, lambda: self._show(self._line))
@@ -263,5 +264,8 @@ class Session:
 
     def _from_user(self) -> bool:
         data = os.read(self._stdin, 4096)
-        self._typing.feed(data)
+        if data:
+            self._unended = not data.endswith((b"\n", b"\r"))
+        # A shell that is given a file runs its last line, too, when that has no end.
+        self._typing.feed(data or (b"\n" if self._unended else b""))
         return bool(data)
