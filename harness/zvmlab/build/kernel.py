@@ -47,6 +47,12 @@ def is_debug(name: str) -> bool:
     return name in DEBUG or "debug" in name.split(":")[1:]
 
 
+def is_large(name: str) -> bool:
+    """Has it both these checks and Debian's, or somebody's own, configuration?"""
+    words = name.split(":")[1:]
+    return "debug" in words and any(word == "full" or "/" in word for word in words)
+
+
 def slowness(name: str) -> float:
     """How much longer than on Debian's kernels a test may take on this one."""
     return DEBUG_SLOWNESS if is_debug(name) else 1.0
