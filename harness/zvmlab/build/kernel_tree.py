@@ -51,8 +51,16 @@ LOCK_SECONDS = 3600
 ENDING_SECONDS = 60.0
 KEPT = 4
 """So many states of a tree stay in the cache."""
-BUILD_BYTES = {MINIMAL: 256 << 20, FULL: 1536 << 20}
-"""A first build takes about so much, of a configuration of the user's no less than the minimal one."""
+BUILD_BYTES = {
+    (MINIMAL, False): 256 << 20,
+    (MINIMAL, True): 384 << 20,
+    (FULL, False): 1700 << 20,
+    (FULL, True): 2800 << 20,
+}
+"""
+A first build by its configuration, with debug or without, and its kernel take about so much;
+with a configuration of the user's no less than with the minimal one.
+"""
 _CERTIFICATES = "CONFIG_SYSTEM_TRUSTED_KEYRING"
 _OPENSSL = Path("/usr/include/openssl/bio.h")
 _NO_SPACE = "No space left on device"
@@ -170,7 +178,8 @@ class _Build:
             if not is_ours(self._work):
                 mark(self._work, manifest.NOTHING)
             free = shutil.disk_usage(self._work).free
-            least = BUILD_BYTES.get(self._name.config, BUILD_BYTES[MINIMAL])
+            debug = self._name.debug
+            least = BUILD_BYTES.get((self._name.config, debug), BUILD_BYTES[MINIMAL, debug])
             if free < least and not (self._out / "vmlinux").exists():
                 raise self._no_space(free)
             self._log.write_text("", encoding="utf-8")
@@ -180,7 +189,7 @@ class _Build:
     def _no_space(self, free: int) -> CannotRun:
         return CannotRun(
             f"{self._what} needs more space than the {free >> 20} MiB that are free in"
-            f" {cache_root()} (a minimal kernel takes 0.2 GB, a full one 1.7 GB); make room there,"
+            f" {cache_root()} (a minimal kernel takes 0.2 GB, a full one 1.7 GB, with debug 2.8 GB); make room there,"
             " or set ZVMLAB_CACHE to another folder"
         )
 

@@ -24,6 +24,7 @@ from zvmlab.cli import workload as cli_workload
 from zvmlab.cli.options import command, guest_options, seconds
 from zvmlab.guest.artifacts import DRIVER, prepare, with_built_modules
 from zvmlab.guest.config import (
+    DEFAULT_STORAGE,
     TRACE_DATA,
     GuestConfig,
     normal_storage,
@@ -98,8 +99,9 @@ def _more_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "--storage",
+        default=DEFAULT_STORAGE,
         metavar="EXTENTS",
-        help="in the form of DEF STOR CONFIG (default: 0.128M)",
+        help="in the form of DEF STOR CONFIG (default: 0.128M; more for TREE:full:debug)",
     )
     add(
         "--segment",
@@ -193,14 +195,13 @@ def _config(arguments: argparse.Namespace, files: dict[str, Path], **more: Any) 
         if not equals or not key:
             raise UsageError(f"invalid --cp: {text} (KEY=VALUE, for example userid=TEST)")
         options[key] = value
-    if arguments.storage is not None:
-        more["storage"] = normal_storage(arguments.storage)
     if arguments.segment is not None:
         more["segments"] = tuple(arguments.segment)
     check_name(arguments.name)
     config = GuestConfig(
         kernel=arguments.kernel,
         cpus=arguments.cpus,
+        storage=normal_storage(arguments.storage),
         cp=options,
         modules=tuple(arguments.module),
         backend=arguments.backend,

@@ -19,9 +19,10 @@ from zvmlab.guest.console import CRASHES
 
 MIB = 1 << 20
 PAGE = 4096
-DEFAULT_STORAGE = "0.128M"
+DEFAULT_STORAGE = "default"
+_USUAL_STORAGE = "0.128M"
 # Such a kernel alone takes 97 MiB; the default segment lies between the two extents.
-LARGE_KERNEL_STORAGE = "0.144M 152M.104M"
+_LARGE_KERNEL_STORAGE = "0.144M 152M.104M"
 DEFAULT_SEGMENTS = ("MONDCSS 9000-97FF SC RSTD",)
 QEMU = "qemu"
 HERCULES = "hercules"
@@ -60,12 +61,8 @@ def storage_end(storage: str) -> int:
     for word in words:
         end = max(end, _extent_end(word))
     if not words:
-        raise _no_extent()
+        raise UsageError("the storage has no extent; write for example --storage 128M")
     return end
-
-
-def _no_extent() -> UsageError:
-    return UsageError("the storage has no extent; write for example --storage 128M")
 
 
 def first_extent_end(storage: str) -> int:
@@ -82,16 +79,9 @@ def _extent_end(word: str) -> int:
     return first + int(size) * _UNITS[size_unit.upper()]
 
 
-def default_storage(kernel: str) -> str:
-    """Enough for this kernel and some programs."""
-    return LARGE_KERNEL_STORAGE if is_large(kernel) else DEFAULT_STORAGE
-
-
 def normal_storage(text: str) -> str:
     """Storage as a user writes it: ``128M`` is short for ``0.128M``; commas may part extents."""
     words = text.replace(",", " ").split()
-    if not words:
-        raise _no_extent()
     return " ".join(f"0.{word}" if re.fullmatch(r"\d+[KMGkmg]", word) else word for word in words)
 
 
@@ -112,8 +102,8 @@ class GuestConfig:
     """Everything that makes one guest differ from another.
 
     *cp* holds further options of the CP by the names of ``zvmlab run --cp``
-    (userid, class, level, directory, console, seed).  An empty *storage* stands for
-    default_storage().  *files* maps paths in the
+    (userid, class, level, directory, console, seed).  The *storage* ``default`` is
+    0.128M, or what a larger kernel needs to start.  *files* maps paths in the
     guest to local files, *modules* are names or .ko files put into the guest's
     image (the command and ``mark.zvmlab`` also take folders, with a "/", and build them).  *driver* says which monreader the image has: the kernel's own
     (``upstream``), that of driver/ (``zvmlab``), or a .ko file.  *trace_data* is
@@ -136,7 +126,7 @@ class GuestConfig:
 
     kernel: str = "bookworm"
     cpus: int = 1
-    storage: str = ""
+    storage: str = DEFAULT_STORAGE
     segments: tuple[str, ...] = DEFAULT_SEGMENTS
     cp: Mapping[str, str] = field(default_factory=dict)
     modules: tuple[str, ...] = ()
@@ -163,7 +153,9 @@ class GuestConfig:
 
     def __post_init__(self) -> None:
         self._take_old_name()
-        object.__setattr__(self, "storage", self.storage or default_storage(self.kernel))
+        if self.storage == DEFAULT_STORAGE:
+            needed = _LARGE_KERNEL_STORAGE if is_large(self.kernel) else _USUAL_STORAGE
+            object.__setattr__(self, "storage", needed)
         if self.backend not in BACKENDS:
             raise UsageError(f"unknown backend: {self.backend!r} ({' or '.join(BACKENDS)})")
         if self.counts and self.backend != QEMU:
