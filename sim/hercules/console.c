@@ -20,6 +20,9 @@
 enum { WRITE = 0x01, NO_OPERATION = 0x03, SENSE = 0x04, WRITE_CR = 0x09, READ_INQUIRY = 0x0a,
        ALARM = 0x0b, SENSE_ID = 0xe4 };
 
+/* Keys that a client may send: Ctrl-C, Ctrl-D, Ctrl-Z. */
+enum { INTERRUPT = 0x03, END_OF_FILE = 0x04, SUSPEND = 0x1a };
+
 #define LINE_MAX_3215 150u
 #define EBCDIC_NL 0x15
 #define NORMAL_END (CSW_CE | CSW_DE)
@@ -29,12 +32,17 @@ static struct {
 	int log, listening;
 	int client;			/* guarded by lock: two threads use it */
 	pthread_mutex_t lock;
-	char typed[LINE_MAX_3215];	/* not ended yet */
+	/* Of the client's text, for the thread that serves sockets: */
+	char typed[LINE_MAX_3215];	/* a line that has not ended yet */
 	size_t typed_len;
+	char held[256];			/* what comes after a line that the guest has not read */
+	size_t held_len;
 	uint8_t line[LINE_MAX_3215];	/* for the guest, EBCDIC; guarded by dev->lock */
 	size_t line_len;
 	bool line_there;
 	bool attention;			/* the guest is still to be told of the line; the same */
+	bool refused;			/* another line waits for this one to be read; the same */
+	uint64_t told_ms;		/* when the guest was told last */
 } console = {
 	.log = -1, .listening = -1, .client = -1, .lock = PTHREAD_MUTEX_INITIALIZER,
 };
@@ -87,7 +95,9 @@ static U16 read_line(DEVBLK *dev, BYTE *data, U16 count, BYTE *more)
 	memcpy(data, console.line, len);
 	console.line_there = false;
 	console.attention = false;
+	console.refused = false;
 	release_lock(&dev->lock);
+	service_console();
 	return (U16)(count - len);
 }
 
@@ -133,57 +143,87 @@ static void execute_ccw(DEVBLK *dev, BYTE code, BYTE flags, BYTE chained, U16 co
 	}
 }
 
-/* What device_attention() returns while the device has another status or command. */
-enum { DEVICE_BUSY = 1 };
+/* What device_attention() returns; busy is a device with another status or command. */
+enum { TOLD = 0, DEVICE_BUSY = 1 };
 
-bool console_attention(void)
+/* Hercules does not tell when a device has become idle. */
+#define IDLE_CHECK_MS 1
+/*
+ * A guest that was not ready yet, or was reset, may have missed the attention.  It is told again
+ * if another line waits: one read too many would then find that line.
+ */
+#define TELL_AGAIN_MS 1000u
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Return: ms until that is to be looked at again, or -1. */
+static int tell_guest(void)
 {
 	DEVBLK *dev = console.dev;
-	bool due;
+	bool due, again;
+	int result;
 
 	if (!dev)
-		return true;
+		return -1;
 	/* Taken before the guest is told: a line that comes meanwhile asks anew. */
 	obtain_lock(&dev->lock);
-	due = console.attention;
+	again = console.line_there && console.refused;
+	due = console.attention || (again && now_ms() - console.told_ms >= TELL_AGAIN_MS);
 	console.attention = false;
+	if (due)
+		console.told_ms = now_ms();
 	release_lock(&dev->lock);
-	if (!due || device_attention(dev, CSW_ATTN) != DEVICE_BUSY)
-		return true;
+	result = due ? device_attention(dev, CSW_ATTN) : TOLD;
+	if (result == TOLD)
+		return again ? (int)TELL_AGAIN_MS : -1;
 	obtain_lock(&dev->lock);
 	console.attention = console.line_there;
 	release_lock(&dev->lock);
-	return false;
+	return result == DEVICE_BUSY ? IDLE_CHECK_MS : (int)TELL_AGAIN_MS;
 }
 
-/* One line for the guest; a line that it has not read yet is replaced. */
-static void enter(const char *text, size_t len)
+/* One line for the guest.  Return: false if it has not read the last one yet. */
+static bool enter(const char *text, size_t len)
 {
 	DEVBLK *dev = console.dev;
-	bool waiting;
+	bool taken, waiting;
 
 	if (!dev)
-		return;
+		return true;
 	if (len > sizeof(console.line))
 		len = sizeof(console.line);
 	obtain_lock(&dev->lock);
-	ebcdic_encode(console.line, text, len);
-	console.line_len = len;
-	console.line_there = true;
+	taken = !console.line_there;
+	console.refused = !taken;
 	waiting = dev->iowaiters > 0;
-	console.attention = !waiting;
-	if (waiting)
-		signal_condition(&dev->iocond);
+	if (taken) {
+		ebcdic_encode(console.line, text, len);
+		console.line_len = len;
+		console.line_there = true;
+		console.attention = !waiting;
+		if (waiting)
+			signal_condition(&dev->iocond);
+	}
 	release_lock(&dev->lock);
-	if (!waiting)
-		service_attention();
+	if (taken && !waiting)
+		service_console();
+	return taken;
 }
 
 bool console_type(const char *command)
 {
 	if (!console.dev || command[0] != '/')
 		return false;
-	enter(command + 1, strlen(command + 1));
+	if (enter(command + 1, strlen(command + 1)))
+		return true;
+	service_console();
+	logmsg("zvmlab-cp: the guest has not read the last line yet; type this one again later\n");
 	return true;
 }
 
@@ -197,41 +237,50 @@ bool console_has_line(void)
 	return console.line_there;
 }
 
+static bool is_control(char key)
+{
+	static const char keys[] = { INTERRUPT, END_OF_FILE, SUSPEND };
+
+	return memchr(keys, key, sizeof(keys)) != NULL;
+}
+
 /*
  * The keys Ctrl-C, Ctrl-D and Ctrl-Z, which a 3215 does not have.  Linux takes a line of a
  * circumflex and the letter for them, and leaves out the end of a line that ends in ^n.
+ * Return: false if the guest is to read the last line before.
  */
-static bool take_control(char key)
+static bool enter_control(char key)
 {
-	static const char keys[] = { 0x03, 0x04, 0x1a };
 	char line[] = { '^', (char)(key | 0x60) };
 	size_t len = console.typed_len;
 
-	if (!memchr(keys, key, sizeof(keys)))
-		return false;
-	console.typed_len = 0;
-	if (key == 0x04 && len > 0) {
+	/* What was typed before an end of file comes before it; else it is forgotten. */
+	if (key == END_OF_FILE && len > 0) {
 		len = len < sizeof(console.typed) - 2 ? len : sizeof(console.typed) - 2;
 		memcpy(console.typed + len, "^n", 2);
-		enter(console.typed, len + 2);
-	} else {
-		enter(line, sizeof(line));
+		if (!enter(console.typed, len + 2))
+			return false;
+		console.typed_len = 0;
 	}
-	return true;
+	return enter(line, sizeof(line));
 }
 
-static void take_typed(const char *text, size_t len)
+/* Return: how many of the bytes, up to one that would end a line while another is unread. */
+static size_t take_typed(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
-		if (take_control(text[i]))
-			continue;
-		if (text[i] == '\n' || text[i] == '\r') {
-			enter(console.typed, console.typed_len);
+		bool control = is_control(text[i]);
+
+		if (control || text[i] == '\n' || text[i] == '\r') {
+			if (!(control ? enter_control(text[i])
+				      : enter(console.typed, console.typed_len)))
+				return i;
 			console.typed_len = 0;
 		} else if (console.typed_len < sizeof(console.typed)) {
 			console.typed[console.typed_len++] = text[i];
 		}
 	}
+	return len;
 }
 
 static void set_client(int client)
@@ -242,20 +291,54 @@ static void set_client(int client)
 	console.client = client;
 	pthread_mutex_unlock(&console.lock);
 	console.typed_len = 0;
+	console.held_len = 0;
+}
+
+static void client_readable(void);
+
+static void watch_client(void)
+{
+	if (service_watch(console.client, client_readable) != 0)
+		set_client(-1);
+}
+
+/* Take what the guest can be given, and hold the rest. */
+static void take_held(void)
+{
+	size_t taken = take_typed(console.held, console.held_len);
+
+	console.held_len -= taken;
+	memmove(console.held, console.held + taken, console.held_len);
 }
 
 static void client_readable(void)
 {
-	char text[256];
-	ssize_t len = read(console.client, text, sizeof(text));
+	ssize_t len = read(console.client, console.held, sizeof(console.held));
 
-	if (len > 0)
-		take_typed(text, (size_t)len);
-	else if (len == 0 || errno != EAGAIN)
+	if (len > 0) {
+		console.held_len = (size_t)len;
+		take_held();
+		/* The client waits as soon as its socket is full. */
+		if (console.held_len > 0) {
+			service_unwatch(console.client);
+			service_console();
+		}
+	} else if (len == 0 || errno != EAGAIN) {
 		set_client(-1);
+	}
 }
 
-/* One at a time: a second one takes the place of the first. */
+int console_serve(void)
+{
+	if (console.held_len > 0) {
+		take_held();
+		if (console.held_len == 0)
+			watch_client();
+	}
+	return tell_guest();
+}
+
+/* One at a time: a second one takes the place of the first, and of what that has typed. */
 static void client_comes(void)
 {
 	int client = accept4(console.listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -263,8 +346,7 @@ static void client_comes(void)
 	if (client < 0)
 		return;
 	set_client(client);
-	if (service_watch(client, client_readable) != 0)
-		set_client(-1);
+	watch_client();
 }
 
 static int open_log(char *err, size_t errlen)

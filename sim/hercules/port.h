@@ -111,8 +111,10 @@ int service_watch(int fd, void (*ready)(void));
 void service_set_timer(uint64_t now, uint64_t tod);
 /** A CPU is about to stop: if it is the last, the machine has ended. */
 void service_cpu_stops(void);
-/** A line for the guest is there: have it told, as soon as the console is not busy. */
-void service_attention(void);
+/** No longer.  A descriptor that is closed needs none of this. */
+void service_unwatch(int fd);
+/** Have console_serve() called, again and again until it has nothing left to do. */
+void service_console(void);
 /** Instead of a panel: execute commands from standard input until the end. */
 void service_daemon(void);
 
@@ -151,8 +153,11 @@ bool console_type(const char *command);
 DEVBLK *console_device(void);
 /** Has something been typed that the guest has not read?  With the device's lock held. */
 bool console_has_line(void);
-/** Have the guest told of it.  Return: false if the device is busy, so that this is still to be done. */
-bool console_attention(void);
+/**
+ * A line is there, or the guest has read one: have it told, and take the client's next one.
+ * Return: ms until this is to be called again, or -1: when there is something new.
+ */
+int console_serve(void);
 
 /* module.c */
 /** The console is being attached: read its options. */

@@ -25,8 +25,6 @@
 #define STOP_CHECK_MS 1
 #define STOP_CHECKS 2000u
 #define LATE_CHECK_MS 100
-/* Hercules does not tell when a device has become idle. */
-#define ATTENTION_CHECK_MS 1
 /* Commands wait for it so long. */
 #define SETTLE_CHECKS 60000u
 
@@ -35,12 +33,13 @@
 static struct {
 	pthread_t thread;
 	bool running;
-	int epoll, timer, stops, quit, daemon, line;
-	bool attention;		/* the guest is to be told of a line when the console is not busy */
+	int epoll, timer, stops, quit, daemon, lines;
+	int console_ms;		/* console_serve() is due so soon; -1: when there is something new */
 	bool stopping;		/* a CPU was told to; the machine has not been seen to stop */
 	unsigned int checks;	/* of this, quick ones that are to come */
 } service = {
-	.epoll = -1, .timer = -1, .stops = -1, .quit = -1, .daemon = -1, .line = -1,
+	.epoll = -1, .timer = -1, .stops = -1, .quit = -1, .daemon = -1, .lines = -1,
+	.console_ms = -1,
 };
 
 static void notify(int fd)
@@ -64,6 +63,11 @@ int service_watch(int fd, void (*ready)(void))
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = (void *)ready };
 
 	return epoll_ctl(service.epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+void service_unwatch(int fd)
+{
+	epoll_ctl(service.epoll, EPOLL_CTL_DEL, fd, NULL);
 }
 
 void service_set_timer(uint64_t now, uint64_t tod)
@@ -90,16 +94,16 @@ void service_cpu_stops(void)
 		notify(service.stops);
 }
 
-void service_attention(void)
+void service_console(void)
 {
 	if (service.running)
-		notify(service.line);
+		notify(service.lines);
 }
 
-static void line_ready(void)
+static void lines_ready(void)
 {
-	drain(service.line);
-	service.attention = true;
+	drain(service.lines);
+	service.console_ms = 0;
 }
 
 static void control_ready(void)
@@ -127,11 +131,12 @@ static void stops_ready(void)
 /* ms until the next look at CPUs and console; -1: there is nothing to look for. */
 static int next_check(void)
 {
-	if (service.attention)
-		return ATTENTION_CHECK_MS;
+	int stop_ms = service.checks > 0 ? STOP_CHECK_MS : LATE_CHECK_MS;
+
 	if (!service.stopping)
-		return -1;
-	return service.checks > 0 ? STOP_CHECK_MS : LATE_CHECK_MS;
+		return service.console_ms;
+	return service.console_ms < 0 || stop_ms < service.console_ms ? stop_ms
+								      : service.console_ms;
 }
 
 /* Return: true if all CPUs are stopped; what follows from that has been done. */
@@ -169,8 +174,8 @@ static void *serve(void *arg)
 			else
 				quit = true;
 		}
-		if (service.attention)
-			service.attention = !console_attention();
+		if (service.console_ms >= 0)
+			service.console_ms = console_serve();
 		if (service.stopping)
 			service.stopping = !machine_stopped();
 		if (service.checks > 0)
@@ -185,15 +190,15 @@ static int create_fds(void)
 	service.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	service.stops = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	service.quit = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	service.line = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	service.lines = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (sysblk.daemon_mode)
 		service.daemon = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (service.epoll < 0 || service.timer < 0 || service.stops < 0 || service.quit < 0 ||
-	    service.line < 0)
+	    service.lines < 0)
 		return -1;
 	if (service_watch(service.timer, timer_ready) != 0 ||
 	    service_watch(service.stops, stops_ready) != 0 ||
-	    service_watch(service.quit, NULL) != 0 || service_watch(service.line, line_ready) != 0)
+	    service_watch(service.quit, NULL) != 0 || service_watch(service.lines, lines_ready) != 0)
 		return -1;
 	return port->own.ctl ? service_watch(ctl_fd(port->own.ctl), control_ready) : 0;
 }

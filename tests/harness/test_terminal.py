@@ -153,3 +153,46 @@ def test_last_line_that_is_piped_in_needs_no_end() -> None:
     console.close()
     for fd in (keys_out, null):
         os.close(fd)
+
+
+def test_guest_that_does_not_read_loses_nothing_and_holds_nothing_up() -> None:
+    """More than its socket and the session hold is piped in before it reads at all."""
+    sent = b"".join(b"line %d\n" % number for number in range(200_000))
+    console, guest = socket.socketpair()
+    keys_out, keys_in = os.pipe()
+    null = os.open(os.devnull, os.O_RDWR)
+    session = Session(console, lambda text: text, keys_out, null)
+    session.announce("ready")
+    asked = threading.Semaphore(0)
+    over = threading.Event()
+
+    def ended() -> bool:
+        asked.release()
+        return over.is_set()
+
+    def pipe_in() -> None:
+        with open(keys_in, "wb") as keys:
+            keys.write(sent)
+
+    writer = threading.Thread(target=pipe_in, daemon=True)
+    runner = threading.Thread(target=session.run, args=(ended,), daemon=True)
+    writer.start()
+    runner.start()
+    writer.join(0.5)
+    assert writer.is_alive()
+    while asked.acquire(blocking=False):
+        pass
+    for _ in range(2):
+        assert asked.acquire(timeout=60)
+    guest.settimeout(60)
+    got = bytearray()
+    while not got.endswith(b"\x04"):
+        got += guest.recv(65536)
+    assert got == sent + b"\x04"
+    over.set()
+    runner.join(60)
+    assert not runner.is_alive()
+    console.close()
+    guest.close()
+    for fd in (keys_out, null):
+        os.close(fd)

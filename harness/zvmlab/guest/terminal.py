@@ -32,6 +32,8 @@ _ESC = 0x1B
 _REPORT_END = ord("R")
 _REPORT_SO_FAR = re.compile(rb"\x1b(\[([0-9]+(;([0-9]+R?)?)?)?)?")
 LINE_MAX = 240
+# Bytes for a guest that does not read; no more is taken from the user until it does.
+_UNSENT_MAX = 65536
 
 
 class _Mode(enum.Enum):
@@ -198,6 +200,7 @@ class Session:
         self._stdout = stdout
         self._ended = False
         self._unended = False
+        self._unsent = b""
         self._announced = ""
         self._line = b""
         self._typing = Typing(self._send, self._run, self._show, lambda: self._show(self._line))
@@ -231,31 +234,39 @@ class Session:
         the announcement, because a shell that starts discards what was typed
         before.  The end of it ends the guest's shell.
         """
+        self._console.setblocking(False)
         listening = os.isatty(self._stdin)
         finished = 0.0
         while not self._ended and not ended():
             listening = listening or bool(self._announced)
             sources: list[int | socket.socket] = [self._console]
-            if listening and not finished:
+            if listening and not finished and len(self._unsent) < _UNSENT_MAX:
                 sources.append(self._stdin)
-            ready = select.select(sources, [], [], 0.1)[0]
+            full = [self._console] if self._unsent else []
+            ready, writable, _ = select.select(sources, full, [], 0.1)
             if self._console in ready and not self._from_guest():
                 return
+            if writable:
+                self._send(b"")
             if self._stdin in ready and not self._from_user():
                 finished = time.monotonic()
-            if finished and time.monotonic() >= finished:
+            if finished and time.monotonic() >= finished and not self._unsent:
                 # Said again: a program that reads the console may take it for its own.
                 self._send(_END_OF_FILE)
                 finished = time.monotonic() + 1.0
 
     def _send(self, data: bytes) -> None:
+        """As much as the console takes now; the rest is sent later."""
+        self._unsent += data
         # If the guest has gone, the next recv() says so.
-        with contextlib.suppress(ConnectionError):
-            self._console.sendall(data)
+        with contextlib.suppress(ConnectionError, BlockingIOError):
+            self._unsent = self._unsent[self._console.send(self._unsent) :]
 
     def _from_guest(self) -> bool:
         try:
             data = self._console.recv(65536)
+        except BlockingIOError:
+            return True
         except ConnectionError:
             data = b""
         self._show(data)
