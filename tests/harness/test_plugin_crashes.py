@@ -205,6 +205,27 @@ def test_a_report_without_lines_of_the_tests_is_a_text(
     assert not [line for line in report if "harness/zvmlab" in line or "Traceback" in line]
 
 
+def test_a_report_without_lines_of_the_tests_has_the_whole_text(
+    inner: Fake, pytester: pytest.Pytester
+) -> None:
+    pytester.makepyfile(
+        HEAD
+        + """
+from zvmlab.guest import kernelcheck
+from zvmlab.pytest_plugin import debugtests
+debugtests.is_debug = debugtests._answers = lambda _: True
+kernelcheck.leaks = lambda guest: "unreferenced object 0x1234 (size 64):\\n  backtrace: fake\\n"
+def test_it(made_guest): made_guest.resume()
+"""
+    )
+    result = _run(inner, pytester)
+    result.assert_outcomes(passed=1, errors=1)
+    report = _report(result)
+    assert report[0] == "ZvmlabError: the guest's kernel has leaked memory; kmemleak says:"
+    assert report[1].startswith("  logs: ")
+    assert report[2:4] == ["unreferenced object 0x1234 (size 64):", "  backtrace: fake"]
+
+
 def test_all_functions_are_shown_when_asked_for(inner: Fake, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """

@@ -126,9 +126,11 @@ def put_cause_first(
         first = told.chain[0][0]
         first.reprentries = [entry, *first.reprentries]
     elif _hides(item.config, excinfo.value):
-        # None of it is the test's own: the text is all there is to say.
-        notes = getattr(excinfo.value, "__notes__", [])
-        entry.lines = [*entry.lines, *(f"{harmless(note)}\n" for note in notes)]
+        # None of it is the test's own: the text, all of it, is what there is to say.
+        rest = str(excinfo.value).partition("\n")[2]
+        said = [rest] if rest and not any(guest.console.crash for guest in guests) else []
+        said += getattr(excinfo.value, "__notes__", [])
+        entry.lines = [*entry.lines, *(f"{harmless(text)}\n" for text in said)]
         path, line, _ = item.location
         place = ReprFileLocation(path, (line or 0) + 1, excinfo.exconly())
         report.longrepr = ExceptionChainRepr(
