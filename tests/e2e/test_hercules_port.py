@@ -133,6 +133,27 @@ def test_without_a_console_of_the_type_hercules_is_as_it_was(tmp_path: Path) -> 
     assert "zvmlab-cp" not in (tmp_path / "log").read_text()
 
 
+@pytest.mark.parametrize(("lines", "refused"), [(1, 0), (2, 1), (3, 2)])
+def test_a_line_is_refused_while_the_guest_has_not_read_the_last(
+    tmp_path: Path, lines: int, refused: int
+) -> None:
+    """Nobody reads: the machine has not been loaded."""
+    (tmp_path / MODULE).symlink_to(herculesbuild.build_module(Progress(quiet=True)))
+    (tmp_path / CONFIGURATION).write_text(CNF + CONSOLE)
+    (tmp_path / OPTIONS).write_text("")
+    words = [str(herculesbuild.program()), "-d", "-f", CONFIGURATION]
+    emulator = Emulator(words, tmp_path / "log", folder=tmp_path)
+    try:
+        for number in range(lines):
+            emulator.command(f"/line {number}")
+        emulator.command("quit")
+        assert emulator.wait(SECONDS) == 0
+    finally:
+        emulator.stop()
+    said = "zvmlab-cp: the guest has not read the last line yet; type this one again later\n"
+    assert (tmp_path / "log").read_text().count(said) == refused
+
+
 def test_the_end_of_standard_input_is_the_end(in_hercules: Callable[..., Guest]) -> None:
     with in_hercules("interrupt") as guest:
         guest.start()
