@@ -30,6 +30,8 @@ FAIL_NTH = "/proc/{thread}/fail-nth"
 SECONDS = 300.0
 # More than any call under test has.
 _NUMBERS_MAX = 2000
+# An order of pages that nobody asks for.
+_NO_ORDER = 64
 # The kernel's threads are its first ones.
 _THREADS_MAX = 300
 _KINDS = ("failslab", "fail_page_alloc", "fail_usercopy")
@@ -93,7 +95,26 @@ class Failing:
 
         *undo* is called after each that has succeeded; what ends with an error of *again* is
         done once more.
+
+        All of this is done twice.  First the kernel's objects fail, and copies: each time they are
+        the same ones.  Then pages fail, and copies.  Now and then a cache of objects needs a page,
+        or what watches the kernel does; counted with the objects, it would take the turn of one.
         """
+        errors: Counter[int] = Counter()
+        for pages in (False, True):
+            self._set("failslab", "cache-filter", "Y" if pages else "N")
+            self._set("fail_page_alloc", "min-order", 0 if pages else _NO_ORDER)
+            errors += self._until_none_fails(worker, add, undo, again)
+        self._set("failslab", "cache-filter", "N")
+        return errors
+
+    def _until_none_fails(
+        self,
+        worker: Worker,
+        add: Callable[[Batch], Ref],
+        undo: Callable[[CallResult], None],
+        again: Collection[int],
+    ) -> Counter[int]:
         errors: Counter[int] = Counter()
         with self._counter(worker) as nth:
             number = 1

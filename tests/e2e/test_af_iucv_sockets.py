@@ -22,6 +22,7 @@ from iucv_socket import (
     MSG_DONTWAIT,
     MSG_EOR,
     MSG_NOSIGNAL,
+    NONBLOCK,
     MSG_OOB,
     MSG_PEEK,
     MSG_TRUNC,
@@ -963,27 +964,32 @@ def test_calls_without_memory_are_enomem(guest: Guest) -> None:
         lambda batch: batch.call(Call.SOCKET, AF_IUCV, STREAM, 0),
         lambda result: void(worker.close(result.ret).check()),
     )
-    assert set(errors) == {0, errno.ENOMEM} or set(errors) == {0, errno.ENOMEM, errno.ENFILE}
+    assert set(errors) == {0, errno.ENOMEM, errno.ENFILE}
     at = address(GUEST, "SERVER")
     with Socket.make(worker, STREAM, "SERVER") as server:
         server.listen(1)
-        with Socket.make(worker, STREAM, "CLIENT") as client:
+        client = Socket.make(worker, STREAM, "CLIENT")
+
+        def renew() -> None:
+            server.accept().close()
+            client.close()
+            client.fd = Socket.make(worker, STREAM, "CLIENT").fd
+
+        errors = failing.each(
+            worker,
+            lambda batch: batch.call(Call.CONNECT, client.fd, at, len(at)),
+            lambda result: renew(),
+        )
+        assert set(errors) == {0, errno.ENOMEM, errno.EFAULT}
+        client.connect(GUEST, "SERVER")
+        with client, server.accept() as accepted:
             errors = failing.each(
-                worker, lambda batch: batch.call(Call.CONNECT, client.fd, at, len(at))
+                worker,
+                lambda batch: batch.call(Call.SENDTO, client.fd, b"data", 4, MSG_NOSIGNAL, 0, 0),
             )
-            assert (
-                {0, errno.ENOMEM} <= set(errors) <= {0, errno.ENOMEM, errno.EFAULT, errno.EISCONN}
-            )
-            with server.accept() as accepted:
-                errors = failing.each(
-                    worker,
-                    lambda batch: batch.call(
-                        Call.SENDTO, client.fd, b"data", 4, MSG_NOSIGNAL, 0, 0
-                    ),
-                )
-                assert errno.EFAULT in errors
-                assert set(errors) <= {0, errno.ENOMEM, errno.ENOBUFS, errno.EFAULT}
-                assert accepted.recv_all(4 * errors[0]) == b"data" * errors[0]
+            assert errno.EFAULT in errors
+            assert set(errors) <= {0, errno.ENOMEM, errno.ENOBUFS, errno.EFAULT}
+            assert accepted.recv_all(4 * errors[0]) == b"data" * errors[0]
 
 
 @pytest.mark.requirement("I17")
@@ -1001,9 +1007,12 @@ def test_connections_without_memory_are_refused(guest: Guest) -> None:
                 worker, number, lambda batch: batch.call(Call.CONNECT, client.fd, at, len(at))
             ).errno
 
-    with Socket.make(worker, STREAM, "SERVER") as server:
+    with Socket.make(worker, STREAM | NONBLOCK, "SERVER") as server:
         server.listen(8)
         errors = {error_of(number) for number in (1, 1, 2, 2, 3, 3, 4, 4)}
+        # Defect 14: lockdep has something against a close() while a connection waits.
+        while (waiting := server.try_accept()).errno != errno.EAGAIN:
+            Socket(worker, waiting.check()).close()
         assert errors <= known and errno.ECONNREFUSED in errors
     with pair(worker) as (client, accepted):
         client.send(b"data")
