@@ -96,9 +96,15 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Archive:
     for name in ("Makefile", "scripts/mod/modpost.c", "arch/s390/Makefile", "drivers/a.c"):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).write_text(name)
-    rcu_tasks = tree / kernel_patches.FILE
-    rcu_tasks.parent.mkdir(parents=True)
-    rcu_tasks.write_text("\trcuwait_wait_event(&rtp->cbs_wait, found, TASK_IDLE);\n")
+    for correction, text in (
+        (kernel_patches.RCU_TASKS, "\trcuwait_wait_event(&rtp->cbs_wait, found, TASK_IDLE);\n"),
+        (
+            kernel_patches.LOADER,
+            "\terr = move_module(info->mod, info);\n\tif (err)\n\t\treturn ERR_PTR(err);\n",
+        ),
+    ):
+        (tree / correction.file).parent.mkdir(parents=True)
+        (tree / correction.file).write_text(text)
     for name in ("include", "arch/s390/include", "arch/s390/boot"):
         (tree / name).mkdir(parents=True)
     put_tools(tmp_path / "bin", MAKE, monkeypatch)
