@@ -102,6 +102,10 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Archive:
             kernel_patches.LOADER,
             "\terr = move_module(info->mod, info);\n\tif (err)\n\t\treturn ERR_PTR(err);\n",
         ),
+        (
+            kernel_patches.DEVICE_CLASS,
+            "\terror = kset_register(&cp->subsys);\n\tif (error) {\n\t\tkfree(cp);\n",
+        ),
     ):
         (tree / correction.file).parent.mkdir(parents=True)
         (tree / correction.file).write_text(text)

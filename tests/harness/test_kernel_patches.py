@@ -8,13 +8,21 @@ from pathlib import Path
 import pytest
 
 from zvmlab.base.errors import ZvmlabError
-from zvmlab.build.kernel_patches import CORRECTIONS, LOADER, RCU_TASKS, Correction, patch
+from zvmlab.build.kernel_patches import (
+    CORRECTIONS,
+    DEVICE_CLASS,
+    LOADER,
+    RCU_TASKS,
+    Correction,
+    patch,
+)
 
 BEFORE = "{\n\tif (late)\n"
 WAIT = "\t\trcuwait_wait_event(&rtp->cbs_wait,\n\t\t\t\t   found,\n\t\t\t\t   TASK_IDLE);\n"
 AFTER = "\tmutex_unlock(&rtp->tasks_gp_mutex);\n}\n"
 MOVE = "\terr = move_module(info->mod, info);\n\tif (err)\n\t\treturn ERR_PTR(err);\n"
-PLACES = [(RCU_TASKS, WAIT), (LOADER, MOVE)]
+REGISTER = "\terror = kset_register(&cp->subsys);\n\tif (error) {\n\t\tkfree(cp);\n\t\treturn error;\n\t}\n"
+PLACES = [(RCU_TASKS, WAIT), (LOADER, MOVE), (DEVICE_CLASS, REGISTER)]
 each_correction = pytest.mark.parametrize(
     ("correction", "place"), PLACES, ids=[correction.file for correction, _ in PLACES]
 )
@@ -31,6 +39,13 @@ def test_symbols_are_freed_when_there_is_no_place_for_the_module() -> None:
     assert LOADER.of(BEFORE + MOVE + AFTER) == (
         f"{BEFORE}\terr = move_module(info->mod, info);\n\tif (err) {{\n"
         f"\t\tmodule_arch_freeing_init(info->mod);\n\t\treturn ERR_PTR(err);\n\t}}\n{AFTER}"
+    )
+
+
+def test_name_of_a_class_is_freed_that_could_not_be_registered() -> None:
+    assert DEVICE_CLASS.of(BEFORE + REGISTER + AFTER) == (
+        f"{BEFORE}\terror = kset_register(&cp->subsys);\n\tif (error) {{\n"
+        f"\t\tkfree_const(cp->subsys.kobj.name);\n\t\tkfree(cp);\n\t\treturn error;\n\t}}\n{AFTER}"
     )
 
 

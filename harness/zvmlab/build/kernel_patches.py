@@ -8,8 +8,9 @@ If that thread gets so far first, which takes a tick at the wrong moment, the
 booting task waits for the mutex, and the thread for work, for ever.
 
 When a module has its place in storage yet to get and there is none, what s390 has
-noted of the module's symbols is not freed.  kmemleak says so, and no test that loads a
-module without memory could be asked for leaks of the module's own.
+noted of the module's symbols is not freed.  Nor is the name of a class of devices that could
+not be registered.  kmemleak says so, and no test that loads a module without memory could be
+asked for leaks of the module's own.
 """
 
 from __future__ import annotations
@@ -76,7 +77,14 @@ LOADER = Correction(
     corrected=r"\1 {\n\t\tmodule_arch_freeing_init(info->mod);\n\2\n\t}\n",
     done=r"module_arch_freeing_init\(info->mod\);",
 )
-CORRECTIONS = (RCU_TASKS, LOADER)
+DEVICE_CLASS = Correction(
+    file="drivers/base/class.c",
+    place=r"^(\terror = kset_register\(&cp->subsys\);\n\tif \(error\) \{\n)(\t\tkfree\(cp\);\n)",
+    what="registers a class",
+    corrected=r"\1\t\tkfree_const(cp->subsys.kobj.name);\n\2",
+    done=r"kset_register\(&cp->subsys\);\n\tif \(error\) \{\n\t\tkfree_const\(cp->subsys\.kobj\.name\);",
+)
+CORRECTIONS = (RCU_TASKS, LOADER, DEVICE_CLASS)
 RECIPE = repr(CORRECTIONS)
 """A part of the cache's key."""
 
