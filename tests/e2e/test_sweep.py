@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from zvmlab.base.errors import GuestPanic
 from zvmlab.base.progress import Progress
 from zvmlab.guest.config import UPSTREAM_DRIVER, GuestConfig
 from zvmlab.guest.guest import Guest
@@ -46,6 +47,13 @@ DONE = {
     "pfault": 'sleeps=true in completed=1 goes on how="in time" page told="held"',
 }
 """What a step of each scenario says if all went well."""
+LOCKS = pytest.mark.kernel_defect(
+    7,
+    "dcssblk: lockdep sees two locks taken in opposite orders",
+    seen=r"the guest's kernel reported a warning .*possible circular locking dependency detected.*",
+    raises=GuestPanic,
+    kernels=("debug",),
+)
 
 
 def _plans(kernel: str, driver: str, backend: str, folder: Path) -> Callable[..., Plan]:
@@ -111,7 +119,9 @@ def its_guest(
         yield guest
 
 
-@pytest.mark.parametrize("name", USERS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[LOCKS] if name == "dcssblk" else []) for name in USERS]
+)
 def test_scenario_of_another_part_of_the_kernel_is_the_same_each_time(
     its_guest: Guest, zvmlab_dir: Path, name: str
 ) -> None:
