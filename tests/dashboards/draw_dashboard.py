@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A picture of monread's dashboard, drawn by Grafana's own components (@grafana/ui).
+"""Pictures of the dashboards, drawn by Grafana's own components (@grafana/ui).
 
 ``draw_dashboard.py --monread build/monread`` has ``monread export`` read twelve hours of
-examples/busy-day.json, keeps what it gives at the end of each interval, and has Prometheus answer what
-each panel asks.  No Grafana runs: npm fetches its components, which draw the answers in a browser.
+examples/busy-day.json, and keeps what it gives at the end of each interval.  Then Prometheus scrapes
+taskmon and dmmon in a guest for six minutes.  What each panel asks, Prometheus answers.  No Grafana
+runs: npm fetches its components, which draw the answers in a browser.
 """
 
 from __future__ import annotations
@@ -18,13 +19,16 @@ import subprocess
 import sys
 import tempfile
 import threading
-import urllib.parse
 import urllib.request
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from npm import SECONDS, packages, run
+from scraper import Prometheus, scraping
+from watched_guest import STEP as GUEST_STEP
+from watched_guest import watched
 
 from zvmlab.base.errors import ZvmlabError, exit_code
 from zvmlab.base.progress import Progress
@@ -33,8 +37,7 @@ from zvmlab.fabricate.model import Model
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
-DASHBOARD = ROOT / "docs/dashboards/monread.json"
-PICTURE = ROOT / "docs/dashboards/monread.png"
+DASHBOARDS = ROOT / "docs/dashboards"
 GRAFANA = "11.6.16"
 PACKAGES = (
     f"@grafana/ui@{GRAFANA}",
@@ -44,12 +47,12 @@ PACKAGES = (
     "esbuild@0.25.12",
 )
 HOURS = 12.0
-STEP = 60
+MONREAD_STEP = 60
 """Seconds between two points: the interval of the workload."""
-ROWS = 4
-"""Rows of panels in the picture; the others are of losses, events and paging by volume."""
-SIZE = (24 * 66, ROWS * 8 * 38)
-"""Pixels, by COLUMN and ROW of drawn.tsx."""
+ROWS = {"monread": 4}
+"""Rows of panels in the picture, if not all: monread's others are of losses and events."""
+COLUMN, ROW = 66, 38
+"""Pixels, as in drawn.tsx; a dashboard has 24 columns, and a panel 8 rows."""
 SCALE = 0.75
 SYSTEM = 'instance="vm1.example.org:9811",job="monread"'
 _END = re.compile(r"^monread_interval_end_timestamp_seconds (\S+)$", re.MULTILINE)
@@ -132,51 +135,67 @@ def openmetrics(taken: Iterator[tuple[float, str]]) -> Iterator[str]:
     yield "# EOF"
 
 
+@dataclass(frozen=True)
+class Period:
+    """What Prometheus is asked about; seconds since 1970, and between two points."""
+
+    prometheus: Prometheus
+    start: int
+    end: int
+    step: int
+
+    def series_of(self, panel: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """What there is for a panel, as drawn.tsx wants it; null where a series has no value."""
+        times = range(self.start, self.end + 1, self.step)
+        # As Grafana chooses it for this step.
+        interval = f"{5 * self.step}s"
+        for target in panel["targets"]:
+            query = target["expr"].replace("$instance", ".*")
+            query = query.replace("$__rate_interval", interval)
+            for labels, values in self.prometheus.ask_range(
+                query, (times[0], times[-1]), self.step
+            ):
+                found = [values.get(at, math.nan) for at in times]
+                yield {
+                    "name": _named(target["legendFormat"], labels),
+                    "times": [1000 * at for at in times],
+                    "values": [value if math.isfinite(value) else None for value in found],
+                }
+
+
+def _named(legend: str, labels: dict[str, str]) -> str:
+    return re.sub(r"{{(\w+)}}", lambda match: labels.get(match[1], ""), legend).strip()
+
+
 @contextlib.contextmanager
-def prometheus(data: Path) -> Iterator[str]:
-    """One that scrapes nothing, with these data; its address."""
-    (data / "prometheus.yml").write_text("{}\n")
-    argv = ["prometheus", f"--config.file={data / 'prometheus.yml'}"]
-    argv += [f"--storage.tsdb.path={data / 'tsdb'}", "--storage.tsdb.retention.time=100y"]
-    argv += ["--web.listen-address=127.0.0.1:0"]
-    with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr is not None
-        drain = threading.Thread(target=process.stderr.read, daemon=True)
-        with _limited(process):
-            said = ""
-            while "Server is ready to receive web requests" not in said:
-                line = process.stderr.readline()
-                said += line
-                if not line:
-                    raise ZvmlabError(f"Prometheus did not start: {said[-600:]}")
-            drain.start()
-            (address,) = re.findall(r'msg="Listening on" address=(\S+)', said)
-            yield f"http://{address}"
+def monread_day(monread: Path, folder: Path, progress: Progress) -> Iterator[Period]:
+    """Prometheus with what monread exports of half a day."""
+    with progress.step(f"{HOURS:g} hours of monitor data"):
+        taken = list(scrapes(monread, HOURS))
+        lines = "\n".join(openmetrics(iter(taken)))
+        (folder / "past.txt").write_text(f"{lines}\n")
+        argv = ["promtool", "tsdb", "create-blocks-from", "openmetrics", "past.txt", "tsdb"]
+        run(argv, folder)
+    with scraping(folder, {}) as prometheus:
+        yield Period(prometheus, int(taken[0][0]), int(taken[-1][0]), MONREAD_STEP)
 
 
-def series_of(panel: dict[str, Any], address: str, start: float, end: float) -> Iterator[Any]:
-    """What Prometheus has for a panel, as drawn.tsx wants it; null where a series has no value."""
-    times = [start + STEP * number for number in range(int((end - start) // STEP) + 1)]
-
-    def named(legend: str, labels: dict[str, str]) -> str:
-        return re.sub(r"{{(\w+)}}", lambda match: labels.get(match[1], ""), legend).strip()
-
-    for target in panel["targets"]:
-        expression = target["expr"].replace("$instance", ".*").replace("$__rate_interval", "5m")
-        fields = {"query": expression, "start": start, "end": end, "step": STEP}
-        answer = json.loads(_get(f"{address}/api/v1/query_range?{urllib.parse.urlencode(fields)}"))
-        for found in answer["data"]["result"]:
-            numbers = ((float(at), float(value)) for at, value in found["values"])
-            values = {at: value for at, value in numbers if math.isfinite(value)}
-            yield {
-                "name": named(target["legendFormat"], found["metric"]),
-                "times": [1000 * at for at in times],
-                "values": [values.get(at) for at in times],
-            }
+def _has_data(panel: dict[str, Any]) -> bool:
+    return any(value is not None for series in panel["series"] for value in series["values"])
 
 
-def draw(folder: Path, drawn: dict[str, Any], grafana: Path, picture: Path) -> None:
-    """The page, and a browser's picture of it."""
+def ask(name: str, period: Period, progress: Progress) -> dict[str, Any]:
+    """A dashboard, with the series of each panel."""
+    dashboard: dict[str, Any] = json.loads((DASHBOARDS / f"{name}.json").read_text("utf-8"))
+    with progress.step(f"asking Prometheus for {name}'s panels"):
+        for panel in dashboard["panels"]:
+            panel["series"] = list(period.series_of(panel))
+    return {"dashboard": dashboard, "from": 1000 * period.start, "to": 1000 * period.end}
+
+
+def draw(folder: Path, drawn: dict[str, Any], grafana: Path, rows: int, picture: Path) -> None:
+    """The page, and a browser's picture of its first *rows* of panels."""
+    folder.mkdir()
     (folder / "dashboard.js").write_text(f"window.drawn = {json.dumps(drawn, allow_nan=False)};\n")
     (folder / "index.html").write_text(
         '<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="drawn.css">'
@@ -189,36 +208,38 @@ def draw(folder: Path, drawn: dict[str, Any], grafana: Path, picture: Path) -> N
     argv += ['--define:process.env.NODE_ENV="production"', "--define:global=window"]
     run([*argv, "--loader:.ttf=dataurl", "--log-level=error"], folder)
     argv = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-    argv += [f"--window-size={SIZE[0]},{SIZE[1]}", f"--force-device-scale-factor={SCALE}"]
-    argv += ["--virtual-time-budget=20000", f"--screenshot={picture}"]
-    run([*argv, (folder / "index.html").as_uri()], folder)
+    argv += [f"--window-size={24 * COLUMN},{rows * 8 * ROW}"]
+    argv += [f"--force-device-scale-factor={SCALE}", "--virtual-time-budget=20000"]
+    run([*argv, f"--screenshot={picture}", (folder / "index.html").as_uri()], folder)
 
 
 def main(words: Sequence[str]) -> None:
-    """Draw the picture of docs/export.md."""
+    """Draw the pictures of docs/export.md."""
     options = argparse.ArgumentParser(allow_abbrev=False)
     options.add_argument("--monread", type=Path, required=True, help="the program")
-    options.add_argument("--output", type=Path, default=PICTURE, help="the picture")
+    options.add_argument("--output", type=Path, default=DASHBOARDS, help="the pictures' folder")
     arguments = options.parse_args(words)
     progress = Progress()
     grafana = packages("grafana-ui", PACKAGES, progress)
-    dashboard = json.loads(DASHBOARD.read_text(encoding="utf-8"))
+    found: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with progress.step(f"{HOURS:g} hours of monitor data"):
-            taken = list(scrapes(arguments.monread, HOURS))
-            lines = "\n".join(openmetrics(iter(taken)))
-            (folder / "past.txt").write_text(f"{lines}\n")
-            argv = ["promtool", "tsdb", "create-blocks-from", "openmetrics", "past.txt", "tsdb"]
-            run(argv, folder)
-        start, end = taken[0][0], taken[-1][0]
-        with progress.step("asking Prometheus"), prometheus(folder) as address:
-            for panel in dashboard["panels"]:
-                panel["series"] = list(series_of(panel, address, start, end))
-        with progress.step("drawing"):
-            drawn = {"dashboard": dashboard, "from": 1000 * start, "to": 1000 * end}
-            draw(folder, drawn, grafana, arguments.output.absolute())
-    print(f"{arguments.output}: {len(taken)} intervals, {len(dashboard['panels'])} panels")
+        (folder / "day").mkdir()
+        with monread_day(arguments.monread, folder / "day", progress) as period:
+            found["monread"] = ask("monread", period, progress)
+        (folder / "work").mkdir()
+        with watched(folder / "work", progress) as (prometheus, start, end):
+            period = Period(prometheus, start, end, GUEST_STEP)
+            for name in ("taskmon", "dmmon"):
+                found[name] = ask(name, period, progress)
+        for name, drawn in found.items():
+            picture = arguments.output.absolute() / f"{name}.png"
+            panels = drawn["dashboard"]["panels"]
+            rows = ROWS.get(name) or max(panel["gridPos"]["y"] for panel in panels) // 8 + 1
+            with progress.step(f"drawing {picture.name}"):
+                draw(folder / name, drawn, grafana, rows, picture)
+            empty = [panel["title"] for panel in panels if not _has_data(panel)]
+            print(f"{picture}: {len(panels)} panels, without data: {', '.join(empty) or 'none'}")
 
 
 if __name__ == "__main__":
