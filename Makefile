@@ -413,12 +413,15 @@ linux-coverage: setup-check ## write docs/coverage-of-linux.md: which lines of L
 .PHONY: fuzz-replay
 fuzz-replay: $(FUZZ_REPLAY)
 
+RUN_FUZZ = $(HARNESS) tests/fuzz/fuzz.py --build $(BUILD)/fuzz --seconds $(SECONDS) --jobs $(JOBS) \
+	$(SHARD:%=--shard %)
 .PHONY: fuzz
 fuzz: ## run the fuzz targets for SECONDS with JOBS processes
 	$(Q)ci/setup.sh build check fuzz
+	$(Q)$(RUN_FUZZ) --check $(FUZZ)
 	$(Q)$(MAKE) -s --no-print-directory $(FUZZ_BIN)
 	$(Q)$(MAKE) -s --no-print-directory fuzz-replay G=1 BUILD=$(BUILD)/fuzz/gcov
-	$(Q)$(HARNESS) tests/fuzz/fuzz.py --build $(BUILD)/fuzz --seconds $(SECONDS) --jobs $(JOBS) $(SHARD:%=--shard %) $(FUZZ)
+	$(Q)$(RUN_FUZZ) $(FUZZ)
 
 .PHONY: fuzz-mutants
 fuzz-mutants: ## check that the fuzzer finds deliberate mistakes

@@ -380,16 +380,18 @@ def fuzz(fuzzer: Fuzzer, totals: Totals, results: ResultsFile, seconds: int, job
 
 def _run(args: argparse.Namespace) -> int:
     shard = shard_of(args.shard)
+    shares = sum(TARGETS[name].share for name in args.targets)
+    seconds = args.seconds // shard.count
+    if seconds < shares or args.jobs < 1:
+        raise UsageError(f"SECONDS must be at least {shares * shard.count}, JOBS at least 1")
+    if args.check:
+        return EXIT_PASS
     fuzzers = [Fuzzer(name, args.build, shard) for name in args.targets]
     if args.minimise:
         for fuzzer in fuzzers:
             print(f"{fuzzer.name}: {fuzzer.minimise()} inputs")
         return EXIT_PASS
     totals = Totals(args.build / "totals.json")
-    shares = sum(fuzzer.target.share for fuzzer in fuzzers)
-    seconds = args.seconds // shard.count
-    if seconds < shares or args.jobs < 1:
-        raise UsageError(f"SECONDS must be at least {shares * shard.count}, JOBS at least 1")
     results = ResultsFile(args.build / NAME)
     run = {"targets": {name: _digest(name) for name in args.targets}, "seconds": args.seconds}
     results.begin(Head("fuzz", shard, run))
@@ -408,6 +410,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=int, default=600, help="for all targets together")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--shard", default="1/1", help="I/N: an N-th of the time")
+    parser.add_argument("--check", action="store_true", help="look at the options, run nothing")
     parser.add_argument("--minimise", action="store_true", help="renew the committed corpus")
     parser.add_argument("targets", nargs="+", metavar="TARGET", choices=TARGETS)
     args = parser.parse_args(argv)
