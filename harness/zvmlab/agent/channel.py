@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Frames to and from the agent; replies may come in any order."""
+"""Frames to and from the agent; replies may come in any order.
+
+Any number of threads may use a channel.  One that waits for a reply takes in whatever comes, also
+what the others wait for, and tells them.
+"""
 
 from __future__ import annotations
 
+import threading
 from typing import Protocol
 
 from zvmlab.agent.wire import (
@@ -22,7 +27,10 @@ from zvmlab.base.limit import Limit
 
 
 class Stream(Protocol):
-    """A stream of bytes; both directions raise errors.Timeout at their limit."""
+    """A stream of bytes; both directions raise errors.Timeout at their limit.
+
+    One thread sends at a time, and one receives.
+    """
 
     def send(self, data: bytes, timeout: float) -> None:
         """Send all of *data*."""
@@ -39,6 +47,10 @@ class Channel:
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
+        self._sending = threading.Lock()
+        # Of all that follows; notified of replies, and when another thread may receive.
+        self._changed = threading.Condition()
+        self._receiving = False
         self._next_id = 0
         self._waiting: dict[int, Request] = {}
         self._begun: dict[int, int] = {}  # workers by request, until it has been answered
@@ -48,32 +60,40 @@ class Channel:
 
     def submit(self, request: Request, payload: bytes, worker: int, timeout: float) -> int:
         """Send a request; its number is what `collect` wants."""
-        if self._lost is not None:
-            raise AgentLost(self._lost)
         if len(payload) > REQUEST_MAX:
             raise UsageError(
                 f"a request of {len(payload)} bytes to the agent exceeds {REQUEST_MAX};"
                 " send it in parts"
             )
-        self._next_id = self._next_id % 0xFFFFFFFF + 1
-        number = self._next_id
+        limit = Limit(timeout)
+        with self._changed:
+            if self._lost is not None:
+                raise AgentLost(self._lost)
+            self._next_id = self._next_id % 0xFFFFFFFF + 1
+            number = self._next_id
+            self._waiting[number] = request
+            self._begun[number] = worker
         header = HEADER.pack(COUNTED + len(payload), number, request, worker)
-        self._waiting[number] = request
-        self._begun[number] = worker
-        self._stream.send(header + payload, timeout)
+        if not self._sending.acquire(timeout=limit.left()):
+            raise Timeout(f"an earlier request to the agent was not sent within {limit}")
+        try:
+            self._stream.send(header + payload, limit.left())
+        finally:
+            self._sending.release()
         return number
 
     def collect(self, number: int, timeout: float, what: str) -> Reader:
         """The reply to request *number*; AgentError if it was refused."""
         limit = Limit(timeout)
-        while number not in self._replies:
-            if limit.over:
-                raise Timeout(f"the agent did not answer {what} within {limit}")
-            try:
-                self._receive(limit.left())
-            except Timeout as error:
-                raise Timeout(f"the agent did not answer {what} within {limit}") from error
-        status, payload = self._replies.pop(number)
+        with self._changed:
+            while number not in self._replies:
+                if limit.over:
+                    raise Timeout(f"the agent did not answer {what} within {limit}")
+                try:
+                    self._receive(limit.left())
+                except Timeout as error:
+                    raise Timeout(f"the agent did not answer {what} within {limit}") from error
+            status, payload = self._replies.pop(number)
         if status != Status.OK:
             raise AgentError(status, payload.decode("utf-8", "replace"), what)
         return Reader.of(payload)
@@ -81,34 +101,50 @@ class Channel:
     def arrived(self, number: int, seconds: float = 0.0) -> bool:
         """Has the reply come?  Takes in what is there, or comes within *seconds*."""
         limit = Limit(seconds)
-        try:
-            while number not in self._replies:
-                self._receive(limit.left())
-        except Timeout:
-            pass
-        return number in self._replies
+        with self._changed:
+            try:
+                while number not in self._replies:
+                    self._receive(limit.left())
+            except Timeout:
+                pass
+            return number in self._replies
 
     def busy(self) -> set[int]:
         """Workers whose replies have not come, also those that nobody wants any more.
 
         All others have nothing to do.
         """
-        return set(self._begun.values())
+        with self._changed:
+            return set(self._begun.values())
 
     def forget(self, number: int) -> None:
         """Nobody wants the reply any more; it is dropped when it comes."""
-        self._waiting.pop(number, None)
-        self._replies.pop(number, None)
+        with self._changed:
+            self._waiting.pop(number, None)
+            self._replies.pop(number, None)
 
     def close(self) -> None:
         """End the connection."""
-        self._lost = self._lost or "the connection to the agent was closed"
+        with self._changed:
+            self._lost = self._lost or "the connection to the agent was closed"
         self._stream.close()
 
     def _receive(self, timeout: float) -> None:
+        """Take in what comes, or wait for another thread that does; Timeout at the limit."""
         if self._lost is not None:
             raise AgentLost(self._lost)
-        data = self._stream.recv(timeout)
+        if self._receiving:
+            if not self._changed.wait(timeout):
+                raise Timeout(f"the agent sent nothing for {timeout:g} s")
+            return
+        self._receiving = True
+        self._changed.release()
+        try:
+            data = self._stream.recv(timeout)
+        finally:
+            self._changed.acquire()
+            self._receiving = False
+            self._changed.notify_all()
         if not data:
             self._end("the agent ended the connection")
         self._buffer += data

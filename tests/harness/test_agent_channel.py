@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""Several threads use one channel to the agent: each gets its own reply, as soon as that comes."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+
+from zvmlab.agent.channel import Channel
+from zvmlab.agent.wire import COUNTED, HEADER, REPLY_BIT, AgentLost, Request, Status, Writer
+from zvmlab.base.errors import Timeout
+
+SECONDS = 60.0
+SHORT = 0.2
+
+
+class Wire:
+    """A stream of the test's own; it notes how many threads send, or receive, at a time."""
+
+    def __init__(self) -> None:
+        self.sent: queue.Queue[bytes] = queue.Queue()
+        self.coming: queue.Queue[bytes] = queue.Queue()
+        self.most = {"send": 0, "recv": 0}
+        self._inside = {"send": 0, "recv": 0}
+        self._count = threading.Lock()
+
+    def send(self, data: bytes, timeout: float) -> None:
+        self._enter("send")
+        for byte in (data[:5], data[5:]):
+            self.sent.put(byte)
+            time.sleep(0)
+        self._leave("send")
+
+    def recv(self, timeout: float) -> bytes:
+        self._enter("recv")
+        try:
+            return self.coming.get(timeout=timeout) if timeout else self.coming.get_nowait()
+        except queue.Empty:
+            raise Timeout("nothing came") from None
+        finally:
+            self._leave("recv")
+
+    def close(self) -> None:
+        pass
+
+    def await_receiver(self) -> None:
+        """Until a thread is in recv()."""
+        end = time.monotonic() + SECONDS
+        while not self._inside["recv"]:
+            assert time.monotonic() < end
+            time.sleep(0.001)
+
+    def _enter(self, where: str) -> None:
+        with self._count:
+            self._inside[where] += 1
+            self.most[where] = max(self.most[where], self._inside[where])
+
+    def _leave(self, where: str) -> None:
+        with self._count:
+            self._inside[where] -= 1
+
+
+def reply(number: int, payload: bytes) -> bytes:
+    """As the agent answers HELLO."""
+    kind, body = Request.HELLO | REPLY_BIT, Writer().blob(payload).payload()
+    return HEADER.pack(COUNTED + len(body), number, kind, Status.OK) + body
+
+
+def asked(channel: Channel) -> int:
+    return channel.submit(Request.HELLO, b"", 0, SECONDS)
+
+
+def two_requests() -> tuple[Wire, Channel, int, int]:
+    """Both are under way; their numbers."""
+    channel = Channel(wire := Wire())
+    return wire, channel, asked(channel), asked(channel)
+
+
+@pytest.fixture(name="later")
+def _later() -> Callable[..., Future[bytes]]:
+    """collect() in a thread of its own."""
+    threads = ThreadPoolExecutor(20)
+
+    def start(channel: Channel, number: int, seconds: float = SECONDS) -> Future[bytes]:
+        return threads.submit(lambda: channel.collect(number, seconds, "HELLO").blob())
+
+    return start
+
+
+def test_reply_that_another_thread_takes_in(later: Callable[..., Future[bytes]]) -> None:
+    """Who waits is told; the other one goes on waiting for its own."""
+    wire, channel, first, second = two_requests()
+    waits = later(channel, first)
+    wire.await_receiver()
+    other = later(channel, second)
+    wire.coming.put(reply(second, b"two"))
+    assert other.result(SECONDS) == b"two"
+    assert not waits.done()
+    wire.coming.put(reply(first, b"one"))
+    assert waits.result(SECONDS) == b"one"
+    assert wire.most["recv"] == 1
+
+
+def test_limit_of_who_receives_is_not_the_others(later: Callable[..., Future[bytes]]) -> None:
+    wire, channel, first, second = two_requests()
+    short = later(channel, first, SHORT)
+    wire.await_receiver()
+    other = later(channel, second)
+    with pytest.raises(Timeout, match=f"the agent did not answer HELLO within {SHORT} s"):
+        short.result(SECONDS)
+    wire.coming.put(reply(second, b"two"))
+    assert other.result(SECONDS) == b"two"
+
+
+def test_limit_of_who_does_not_receive(later: Callable[..., Future[bytes]]) -> None:
+    wire, channel, first, second = two_requests()
+    waits = later(channel, first)
+    wire.await_receiver()
+    assert not channel.arrived(second)
+    with pytest.raises(Timeout, match=f"the agent did not answer HELLO within {SHORT} s"):
+        later(channel, second, SHORT).result(SECONDS)
+    wire.coming.put(reply(first, b"one"))
+    assert waits.result(SECONDS) == b"one"
+
+
+def test_end_of_the_stream_is_told_to_all(later: Callable[..., Future[bytes]]) -> None:
+    wire = Wire()
+    channel = Channel(wire)
+    waiting = [later(channel, asked(channel)) for _ in range(3)]
+    wire.await_receiver()
+    wire.coming.put(b"")
+    for one in waiting:
+        with pytest.raises(AgentLost, match="the agent ended the connection"):
+            one.result(SECONDS)
+
+
+def test_many_threads(later: Callable[..., Future[bytes]]) -> None:
+    """Replies come in the reverse order, in pieces of seven bytes; requests go out whole."""
+    wire = Wire()
+    channel = Channel(wire)
+    threads, each = 8, 50
+
+    def user(_: int) -> list[tuple[int, bytes]]:
+        found = []
+        for _ in range(each):
+            number = asked(channel)
+            found.append((number, channel.collect(number, SECONDS, "HELLO").blob()))
+        return found
+
+    def answer() -> None:
+        data, wanted = b"", list[int]()
+        for done in range(threads * each):
+            while not wanted or not wire.sent.empty():
+                data += wire.sent.get(timeout=SECONDS)
+                while len(data) >= HEADER.size:
+                    wanted.append(HEADER.unpack(data[: HEADER.size])[1])
+                    data = data[HEADER.size :]
+            number = wanted.pop()
+            frame = reply(number, b"reply %d" % number)
+            for at in range(0, len(frame), 7):
+                wire.coming.put(frame[at : at + 7])
+
+    with ThreadPoolExecutor(threads + 1) as pool:
+        agent = pool.submit(answer)
+        found = [pair for part in pool.map(user, range(threads)) for pair in part]
+        agent.result(SECONDS)
+    assert sorted(found) == [(number, b"reply %d" % number) for number in range(1, 401)]
+    assert wire.most == {"send": 1, "recv": 1}
