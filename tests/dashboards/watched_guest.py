@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A guest that works for some minutes, while Prometheus scrapes taskmon and dmmon in it.
 
-It has three devices: one as quick as storage, one that takes 3 ms, and one of five areas.  Programs compress, search and sort, a minute and a half of the time more of
-them than there are CPUs; data go to the devices and come back.
+It has three devices: one as quick as storage, one that takes 3 ms, and one of five areas.
+Programs compress, search and sort, a minute and a half of the time more of them than there are
+CPUs; data go to the devices and come back.
 """
 
 from __future__ import annotations
@@ -132,6 +133,7 @@ def watched(folder: Path, progress: Progress) -> Iterator[tuple[Prometheus, int,
             worker = guest.agent.worker("work").spawn([BUSYBOX, "sh", "-c", WORK])
             for second in range(WORK_SECONDS):
                 step.update(second)
+                guest.check()
                 time.sleep(1)
             done = worker.wait(SECONDS).check()
             if done.stderr:

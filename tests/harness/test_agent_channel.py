@@ -171,3 +171,25 @@ def test_many_threads(later: Callable[..., Future[bytes]]) -> None:
         agent.result(SECONDS)
     assert sorted(found) == [(number, b"reply %d" % number) for number in range(1, 401)]
     assert wire.most == {"send": 1, "recv": 1}
+
+
+def test_request_that_had_to_wait_too_long_to_be_sent_keeps_no_worker_busy() -> None:
+    wire = Wire()
+    held, go_on = threading.Event(), threading.Event()
+
+    def send(data: bytes, timeout: float) -> None:
+        held.set()
+        assert go_on.wait(SECONDS)
+
+    wire.send = send  # type: ignore[assignment]
+    channel = Channel(wire)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(channel.submit, Request.HELLO, b"", 1, SECONDS)
+        assert held.wait(SECONDS)
+        try:
+            with pytest.raises(Timeout, match=f"was not sent within {SHORT} s"):
+                channel.submit(Request.HELLO, b"", 2, SHORT)
+            assert channel.busy() == {1}
+        finally:
+            go_on.set()
+        assert first.result(SECONDS) == 1

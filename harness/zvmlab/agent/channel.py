@@ -66,21 +66,25 @@ class Channel:
                 " send it in parts"
             )
         limit = Limit(timeout)
-        with self._changed:
-            if self._lost is not None:
-                raise AgentLost(self._lost)
-            self._next_id = self._next_id % 0xFFFFFFFF + 1
-            number = self._next_id
-            self._waiting[number] = request
-            self._begun[number] = worker
-        header = HEADER.pack(COUNTED + len(payload), number, request, worker)
         if not self._sending.acquire(timeout=limit.left()):
             raise Timeout(f"an earlier request to the agent was not sent within {limit}")
         try:
+            number = self._begin(request, worker)
+            header = HEADER.pack(COUNTED + len(payload), number, request, worker)
             self._stream.send(header + payload, limit.left())
         finally:
             self._sending.release()
         return number
+
+    def _begin(self, request: Request, worker: int) -> int:
+        """Number a request, which is awaited from now on."""
+        with self._changed:
+            if self._lost is not None:
+                raise AgentLost(self._lost)
+            self._next_id = self._next_id % 0xFFFFFFFF + 1
+            self._waiting[self._next_id] = request
+            self._begun[self._next_id] = worker
+            return self._next_id
 
     def collect(self, number: int, timeout: float, what: str) -> Reader:
         """The reply to request *number*; AgentError if it was refused."""
