@@ -137,61 +137,6 @@ def test_help_of_every_command_has_examples(capsys: pytest.CaptureFixture[str]) 
     assert all(re.search(rf"\n    {command}\s", text) for command in commands)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "now", "then"),
-    [
-        (
-            ["diff-drivers"],
-            2,
-            "zvmlab diff-drivers is now zvmlab diff drivers",
-            "nothing to compare",
-        ),
-        (["compare"], 2, "zvmlab compare is now zvmlab diff emulators", "nothing to compare"),
-        (["run", "--scenario", "/none", "true"], 2, "--scenario is now --workload", "/none cannot"),
-        (["replay", "DATA"], 2, "DATA is taken as monitor data: zvmlab replay is", "no guest is"),
-        (
-            ["replay", "TRACE", "--pace", "9"],
-            2,
-            "zvmlab replay is now zvmlab redeliver",
-            "no guest",
-        ),
-        (["replay", "TRACE", "--monwrite"], 2, "zvmlab replay is now zvmlab redeliver", "no guest"),
-        (
-            ["replay", "--guest", "x", "TRACE"],
-            2,
-            "zvmlab replay is now zvmlab",
-            "no such running guest: x",
-        ),
-        (["replay", "--timeout", "9", "TRACE"], 2, "zvmlab replay is now zvmlab", "no guest is"),
-        (["redeliver", "DATA"], 2, "", "no guest is running"),
-    ],
-)
-def test_commands_under_their_old_names(
-    fake: Fake, tmp_path: Path, arguments: list[str], code: int, now: str, then: str
-) -> None:
-    files = {"TRACE": b'{"seq":1}\n', "DATA": bytes(64)}
-    for name, data in files.items():
-        (tmp_path / name).write_bytes(data)
-    words = [str(tmp_path / word) if word in files else word for word in arguments]
-    done = _zvmlab(*words)
-    assert done.returncode == code
-    *first, last = done.stderr.splitlines()
-    assert len(first) == (now != "")
-    assert all(line.startswith("zvmlab: ") and now in line for line in first)
-    assert last.startswith("zvmlab: ") and then in last
-
-
-def test_old_names_are_not_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    old = re.compile(r"^ {4}(compare|diff-drivers)\b|--scenario|--monwrite|--replay", re.MULTILINE)
-    for words in ("", "run", "fabricate", "replay", "trace"):
-        with pytest.raises(SystemExit):
-            parser().parse_args([*words.split(), "--help"])
-        assert not old.search(capsys.readouterr().out)
-    with pytest.raises(SystemExit):
-        parser().parse_args(["nosuch"])
-    assert "compare" not in capsys.readouterr().err
-
-
 def test_version() -> None:
     done = _zvmlab("--version")
     assert (done.returncode, done.stdout) == (0, f"zvmlab {__version__}\n")

@@ -323,28 +323,6 @@ def test_a_crash_that_was_expected_is_none(fake: Fake) -> None:
                 log.write("[    2.0] Kernel panic - not syncing: another one\n")
 
 
-def test_what_a_guest_has_under_its_old_names(fake: Fake) -> None:
-    with _guest(fake) as guest:
-        guest.start()
-        with pytest.warns(FutureWarning, match=r"guest\.products is now guest\.artifacts"):
-            assert guest.products is guest.artifacts
-        with pytest.warns(FutureWarning, match=r"guest\.monitor is now guest\.machine"):
-            assert guest.monitor is guest.machine
-        guest.stop()
-
-
-def test_crashes_under_their_old_names(fake: Fake) -> None:
-    with pytest.warns(FutureWarning, match="the field accidents of a guest is now crashes"):
-        config = GuestConfig(accidents=("panic", "warning"))
-    assert config == GuestConfig(crashes=("panic", "warning"))
-    assert replace(config, cpus=2).crashes == ("panic", "warning")
-    with _guest(fake) as guest:
-        guest.resume()
-        guest.cp("WARN")
-        with pytest.warns(FutureWarning, match="expect_accident.* is now expect_crash"):
-            assert guest.expect_accident("warning").kind == "warning"
-
-
 def test_a_disabled_wait_that_was_expected_is_none(fake: Fake) -> None:
     with _guest(fake) as guest:
         guest.resume()

@@ -230,7 +230,6 @@ def test_elements_count_where_sets_are_not_known(monread: Path) -> None:
         (["-", "--ch"], "check"),
         (["--vers"], "version"),
         (["--hel"], "help"),
-        (["--fig"], "figures"),
         (["--csv", "--che", "--che"], "check"),
         (["export", "--li", "1"], "listen"),
         (["export", "-l", "--anon", "--anon"], "anonymise"),

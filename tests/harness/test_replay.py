@@ -89,7 +89,7 @@ def test_the_first_difference(
 def test_files_that_do_not_replay(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     other = tmp_path / "other"
     other.write_bytes(b"\x7fELF\n")
-    assert main(["trace", str(other), "--replay"]) == EXIT_USAGE
+    assert main(["replay", str(other)]) == EXIT_USAGE
     assert capfd.readouterr().out.startswith("line 1: it is not a record of a CP trace\n")
     other.write_bytes(b'{"seq":1}\n')
     assert main(["replay", str(other)]) == EXIT_USAGE

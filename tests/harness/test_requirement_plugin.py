@@ -463,27 +463,6 @@ def test_marker_that_names_no_row(
     assert f"ERROR: {where}{sentence}" in result.errlines
 
 
-def test_names_of_version_0_1_are_taken_and_the_new_ones_said(
-    project: Fake, pytester: pytest.Pytester
-) -> None:
-    pytester.makeini("[pytest]\npromises = list.toml\n")
-    (pytester.path / "list.toml").write_text(LIST.replace("text =", "promise ="), encoding="utf-8")
-    pytester.makepyfile("def test_p1_opens(): pass\ndef test_p1_p2_closes(): pass")
-    result = _run(project, pytester, "--promises")
-    assert result.ret == pytest.ExitCode.OK
-    for sentence in (
-        "zvmlab: --promises is now --requirements",
-        "zvmlab: the ini value promises is now requirements",
-        "zvmlab: list.toml: the field promise of a row is now text",
-        "P2   is exclusive              1  passed 1",
-    ):
-        assert sentence in result.outlines
-    assert (
-        'requirements: the marker @pytest.mark.requirement("M15") now names the rows that a test'
-        " shows; these tests have the rows in their names: test_p1_opens, test_p1_p2_closes"
-    ) in " ".join(result.stdout.str().split())
-
-
 SIX = f"""{BOTH}
 @pytest.mark.parametrize("number", range(4))
 def test_more(number): assert number != 2

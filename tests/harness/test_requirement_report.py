@@ -59,7 +59,7 @@ def result(
         test=f"tests/e2e/test_x.py::{name}[{kernel}]",
         function=name,
         sentence=f"sentence of {name}",
-        rows=REQUIREMENTS.rows_in_name(name),
+        rows=tuple(word.upper() for word in re.findall("(?<=_)[mt][0-9](?=_)", name)),
         errnos=("EIO",),
         kernel=kernel,
         driver="upstream",

@@ -62,27 +62,6 @@ def test_our_own_list() -> None:
     assert max(len(row.title) for row in requirements.rows.values()) <= 40
 
 
-@pytest.mark.parametrize(
-    "function, rows",
-    [
-        ("test_m12_another", ("M12",)),
-        ("test_m01_m12_t1_two_groups", ("M1", "M12", "T1")),
-        ("test_m1_m01_twice", ("M1",)),
-        ("test_m1", ("M1",)),
-        ("test_m99_not_in_the_list", ("M99",)),
-        ("test_v2_is_a_version", ()),
-        ("test_m1_v2_m12_rows_have_ended", ("M1",)),
-        ("test_reads_m1", ()),
-        ("test_m1x_no_number", ()),
-        ("test_m_1", ()),
-        ("test_M1_capital", ()),
-        ("test_", ()),
-    ],
-)
-def test_rows_in_a_name(function: str, rows: tuple[str, ...]) -> None:
-    assert LIST.rows_in_name(function) == rows
-
-
 def test_sentence_of_a_test() -> None:
     assert sentence_of("test_open_fails", None) == "open fails"
     assert sentence_of("test_x", "  The first line. \n\n    The rest.") == "The first line."
@@ -144,16 +123,3 @@ def test_list_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     with pytest.raises(UsageError, match="requirements .*/binary are not TOML: "):
         load(tmp_path / "binary")
-
-
-def test_rows_with_their_text_under_its_old_name(tmp_path: Path) -> None:
-    path = tmp_path / "list.toml"
-    new = f'[M]\ntitle = "m"\n[M.1]\n{ROW}'
-    path.write_text(new.replace("text", "promise"), encoding="utf-8")
-    old = load(path)
-    path.write_text(new, encoding="utf-8")
-    assert (load(path).rows, load(path).old_fields) == (old.rows, False)
-    assert old.old_fields and old.rows["M1"].text == "b"
-    path.write_text(new + 'promise = "d"\n', encoding="utf-8")
-    with pytest.raises(UsageError, match="row M1 has a field 'promise', which no row has"):
-        load(path)

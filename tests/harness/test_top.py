@@ -297,10 +297,3 @@ def test_segment_that_is_not_there(tmp_path: Path) -> None:
             MonitorUser(control)
     finally:
         server.stop()
-
-
-def test_activity_under_its_old_name(monread: Path) -> None:
-    new, old = (run(monread, "-", word, data=FOUR) for word in ("--activity", "--figures"))
-    assert (old.returncode, old.stdout) == (new.returncode, new.stdout)
-    assert old.stderr == "monread: --figures is now --activity\n" + new.stderr
-    assert "--figures" not in run(monread, "--help").stdout

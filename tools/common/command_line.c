@@ -50,7 +50,6 @@ static void convert(struct parser *parser)
 			.key = key_of(&row[i], i),
 			.arg = row[i].value,
 			.doc = row[i].help,
-			.flags = row[i].name && !row[i].help ? OPTION_HIDDEN : 0,
 			.group = row[i].group,
 		};
 	}

@@ -68,7 +68,7 @@ struct option_row {
 	const char *name;	/* without "--"; NULL: a heading, or with @help NULL the end */
 	char letter;		/* '\0': none */
 	const char *value;	/* name of its value, for the help; NULL: it takes none */
-	const char *help;	/* lower case, no full stop; NULL: an old name, which --help leaves out */
+	const char *help;	/* lower case, no full stop */
 	enum option_kind kind;
 	size_t member, size;	/* offset and size of what is set, in what the table is about */
 	uint64_t least, most;	/* values of OPTION_NUMBER, _TIME, _SIZE */

@@ -74,14 +74,6 @@ static void set_zone(void *target, char *word, struct argp_state *state)
 			   "of this machine's database as Europe/Berlin)", word);
 }
 
-/* What --activity was called up to version 0.1. */
-static void set_old_activity(void *target, char *word, struct argp_state *state)
-{
-	(void)word;
-	fprintf(stderr, "%s: --figures is now --activity\n", state->name);
-	((struct options *)target)->activity = true;
-}
-
 #define FLAG(member) TO_FLAG(struct options, member)
 #define WORD(member) TO_WORD(struct options, member)
 
@@ -119,7 +111,6 @@ static const struct option_row option_rows[] = {
 	  FLAG(activity), .group = 2 },
 	{ "tables", '\0', NULL, "print tables when all has been read: load of the partition, waits of "
 	  "users, response of devices, paging", FLAG(tables), .group = 2 },
-	{ "figures", '\0', NULL, NULL, TO_CALL(set_old_activity), .group = 2 },
 	{ .help = "Output files, with complete sets only:", .group = 3 },
 	{ "write-stream", '\0', "OUT", "write the bytes in the form of the device, and OUT.idx, "
 	  "which says where sets end",

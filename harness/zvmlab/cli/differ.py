@@ -20,7 +20,6 @@ from zvmlab.cli.options import (
     driver_option,
     json_option,
     kernel_option,
-    old_command,
     seed_option,
     shard_option,
 )
@@ -36,7 +35,7 @@ ALL_SETS = 200
 
 
 def add_commands(commands: Any) -> None:
-    """diff drivers, diff emulators; their old names diff-drivers and compare."""
+    """diff drivers, diff emulators."""
     diff = command(
         commands,
         "diff",
@@ -64,8 +63,6 @@ def add_commands(commands: Any) -> None:
         "  zvmlab diff emulators my_scenarios.py:my-scenario",
     )
     _emulators_options(emulators, "zvmlab-diff-emulators")
-    _drivers_options(old_command(commands, "diff-drivers", "diff drivers"), "zvmlab-diff")
-    _emulators_options(old_command(commands, "compare", "diff emulators"), "zvmlab-compare")
 
 
 def _drivers_options(parser: argparse.ArgumentParser, output: str) -> None:

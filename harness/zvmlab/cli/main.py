@@ -137,8 +137,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             signal.signal(number, _terminated)
     try:
         arguments = parser().parse_args(argv)
-        if hasattr(arguments, "old_name"):
-            say(arguments.old_name)
         code: int = arguments.command(arguments)
         sys.stdout.flush()
         return code

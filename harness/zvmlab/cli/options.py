@@ -34,41 +34,14 @@ def command(commands: Any, name: str, text: str, examples: str) -> argparse.Argu
     return made
 
 
-def old_command(commands: Any, name: str, now: str) -> argparse.ArgumentParser:
-    """A sub-command under the name that it had up to version 0.1: not in the help, and it says so."""
-    made: argparse.ArgumentParser = commands.add_parser(
-        name, description=f"This is zvmlab {now} now.", allow_abbrev=False
-    )
-    made.set_defaults(old_name=f"zvmlab {name} is now zvmlab {now}")
-    return made
-
-
 def say(sentence: str) -> None:
     """On standard error, beside the output of the command."""
     print(f"zvmlab: {sentence}", file=sys.stderr, flush=True)
 
 
-class OldOption(argparse.Action):
-    """An option under the name that it had up to version 0.1; *const* is today's."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        say(f"{option_string} is now {self.const}")
-        setattr(namespace, self.dest, values)
-
-
 def workload_option(parser: argparse.ArgumentParser, text: str) -> None:
     """--workload, a modelled system."""
     parser.add_argument("--workload", type=Path, metavar="FILE", help=text)
-    parser.add_argument(
-        "--scenario", dest="workload", type=Path, action=OldOption, const="--workload",
-        help=argparse.SUPPRESS,
-    )  # fmt: skip
 
 
 def backend_option(parser: argparse.ArgumentParser) -> None:
@@ -177,18 +150,16 @@ def _cold_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def running_option(parser: argparse.ArgumentParser, hidden: bool = False) -> None:
-    """--guest, which of the guests that run; *hidden*: not in the help."""
+def running_option(parser: argparse.ArgumentParser) -> None:
+    """--guest, which of the running guests."""
     text = "name of the guest (default: the only running guest)"
-    parser.add_argument("--guest", metavar="NAME", help=argparse.SUPPRESS if hidden else text)
+    parser.add_argument("--guest", metavar="NAME", help=text)
 
 
-def monwrite_option(parser: argparse.ArgumentParser, hidden: bool = False) -> None:
-    """--monwrite, the format of a file; *hidden*: not in the help."""
+def monwrite_option(parser: argparse.ArgumentParser) -> None:
+    """--monwrite, the format of a file."""
     text = "the file is a MONWRITE file, even if its beginning is damaged"
-    parser.add_argument(
-        "--monwrite", action="store_true", help=argparse.SUPPRESS if hidden else text
-    )
+    parser.add_argument("--monwrite", action="store_true", help=text)
 
 
 def hours_option(parser: argparse.ArgumentParser) -> None:

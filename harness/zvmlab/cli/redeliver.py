@@ -14,7 +14,6 @@ from zvmlab.cp.control import Control
 from zvmlab.guest.run_dir import find_guest
 
 _DAY = 86400.0
-_PACE = "original"
 _SECONDS = 60.0
 
 
@@ -31,40 +30,24 @@ def add_commands(commands: Any) -> None:
     made.add_argument(
         "file", type=Path, metavar="FILE", help="a stream of /dev/monreader, or a MONWRITE file"
     )
-    add_options(made)
-    made.set_defaults(command=run_redeliver)
-
-
-def add_options(parser: argparse.ArgumentParser, hidden: bool = False) -> None:
-    """How the data are delivered; *hidden*: not in the help."""
-
-    def help_of(text: str) -> str:
-        return argparse.SUPPRESS if hidden else text
-
-    add = parser.add_argument
-    monwrite_option(parser, hidden)
+    add = made.add_argument
+    monwrite_option(made)
     add(
         "--pace",
-        default=_PACE,
+        default="original",
         metavar="original|N|max",
-        help=help_of(
-            "deliver in original time, N times faster, or as fast as possible (default: original)"
-        ),
+        help="deliver in original time, N times faster, or as fast as possible"
+        " (default: original)",
     )
-    running_option(parser, hidden)
+    running_option(made)
     add(
         "--timeout",
         type=seconds,
         default=_SECONDS,
         metavar="S",
-        help=help_of(f"time limit for a reader to connect, and to reply (default: {_SECONDS:g})"),
+        help=f"time limit for a reader to connect, and to reply (default: {_SECONDS:g})",
     )
-
-
-def has_options(arguments: argparse.Namespace) -> bool:
-    """Was one of them given, with another value than it has by itself?"""
-    given = arguments.monwrite, arguments.pace, arguments.guest, arguments.timeout
-    return given != (False, _PACE, None, _SECONDS)
+    made.set_defaults(command=run_redeliver)
 
 
 def _number(text: str, most: float) -> float | None:

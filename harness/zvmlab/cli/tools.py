@@ -73,11 +73,7 @@ def add_commands(commands: Any) -> None:
         help="print bytes of parameter lists and interrupt buffers instead of words, and each"
         " DIAGNOSE X'44' and X'9C' of a CPU that waits",
     )
-    instead = trace.add_mutually_exclusive_group()
-    instead.add_argument(
-        "--perfetto", type=Path, metavar="OUT", help="write a timeline for ui.perfetto.dev"
-    )
-    instead.add_argument("--replay", action="store_true", help=argparse.SUPPRESS)
+    add("--perfetto", type=Path, metavar="OUT", help="write a timeline for ui.perfetto.dev")
     trace.set_defaults(command=run_trace)
 
     fetch = command(
@@ -141,11 +137,8 @@ def run_list(_arguments: argparse.Namespace) -> int:
 
 def run_trace(arguments: argparse.Namespace) -> int:
     """Hand over to the trace's own modules."""
-    from zvmlab.cp import replay, trace_tests, tracefmt  # only this command needs them
+    from zvmlab.cp import trace_tests, tracefmt  # only this command needs them
 
-    if arguments.replay:
-        say("zvmlab trace --replay is now zvmlab replay")
-        return replay.replay(arguments.file, Progress())
     since = arguments.since
     if arguments.since_test is not None:
         since = trace_tests.first_of(arguments.file, arguments.since_test)

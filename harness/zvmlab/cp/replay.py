@@ -7,6 +7,7 @@ import os
 import subprocess
 from pathlib import Path
 
+from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.build import hostbuild
 
@@ -17,5 +18,13 @@ def program(progress: Progress) -> Path:
 
 
 def replay(trace: str | os.PathLike[str], progress: Progress) -> int:
-    """Replay *trace*; 0: the same again, 1: it differs, 2: it cannot be replayed."""
+    """Replay *trace*; 0: the same again, 1: it differs, 2: it cannot be replayed.
+
+    UsageError if it cannot be read, before anything is built.
+    """
+    try:
+        with open(trace, "rb") as file:
+            file.peek()
+    except OSError as error:
+        raise UsageError(f"{trace} cannot be read: {error.strerror}") from error
     return subprocess.run([program(progress), os.fspath(trace)], check=False).returncode

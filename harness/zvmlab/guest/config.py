@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -148,11 +147,8 @@ class GuestConfig:
     count_instructions: bool = False
     translations: int = TRANSLATIONS
     deterministic: bool = False
-    accidents: tuple[str, ...] | None = None
-    """What *crashes* was called up to version 0.1."""
 
     def __post_init__(self) -> None:
-        self._take_old_name()
         if self.storage == DEFAULT_STORAGE:
             needed = _LARGE_KERNEL_STORAGE if is_large(self.kernel) else _USUAL_STORAGE
             object.__setattr__(self, "storage", needed)
@@ -188,12 +184,6 @@ class GuestConfig:
                 f" at most {MAX_STORAGE // MIB} MiB are possible"
             )
         self.fault_rules()
-
-    def _take_old_name(self) -> None:
-        if self.accidents is not None:
-            warnings.warn("the field accidents of a guest is now crashes", FutureWarning, 4)
-            object.__setattr__(self, "crashes", self.accidents)
-            object.__setattr__(self, "accidents", None)
 
     @property
     def counts(self) -> bool:

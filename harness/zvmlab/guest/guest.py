@@ -20,7 +20,6 @@ import enum
 import os
 import shutil
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -588,23 +587,6 @@ class Guest:
         if found.kind in ENDS:
             self.emulator.expect_exit()
         return found
-
-    @property
-    def products(self) -> Artifacts:
-        """What *artifacts* was called up to version 0.1."""
-        warnings.warn("guest.products is now guest.artifacts", FutureWarning, 2)
-        return self.artifacts
-
-    @property
-    def monitor(self) -> Machine:
-        """What *machine* was called up to version 0.1."""
-        warnings.warn("guest.monitor is now guest.machine", FutureWarning, 2)
-        return self.machine
-
-    def expect_accident(self, *kinds: str, seconds: float = REQUEST_SECONDS) -> Crash:
-        """What expect_crash() was called up to version 0.1."""
-        warnings.warn("expect_accident() is now expect_crash()", FutureWarning, 2)
-        return self.expect_crash(*kinds, seconds=seconds)
 
     def cp(self, command: str) -> CpResponse:
         """A CP command of the operator."""

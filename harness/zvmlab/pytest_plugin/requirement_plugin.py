@@ -41,7 +41,6 @@ _case = pytest.StashKey[Case]()
 _shard = pytest.StashKey[Shard]()
 _all = pytest.StashKey[str]()
 _begins = pytest.StashKey[dict[Path, int]]()
-_old_words = pytest.StashKey[list[str]]()
 _NONE = Requirements({}, {})
 _MARKER = "requirement"
 _VALUE_MAX = 80
@@ -63,7 +62,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="fail unless the run shows every requirement of the list (ini value: requirements)",
     )
-    group.addoption("--promises", action="store_true", help="the old name of --requirements")
     group.addoption(
         "--requirement",
         action="append",
@@ -85,13 +83,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(
         "requirements", "TOML file with the requirements that tests show (docs/report.md)"
     )
-    parser.addini("promises", "the old name of requirements")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Read the list; be ready for what arrives."""
     config.addinivalue_line("markers", f"{_MARKER}(*rows): the requirements that the test shows")
-    config.stash[_old_words] = _old_words_of(config)
     try:
         config.stash[_requirements] = _list_of(config)
         config.stash[_shard] = shard_of(config.getoption("--shard") or "1/1")
@@ -110,36 +106,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(_Reporter(config), "zvmlab-requirements")
 
 
-def _old_words_of(config: pytest.Config) -> list[str]:
-    """Take the names of version 0.1; a sentence for each that was used."""
-    said = []
-    if config.getoption("--promises"):
-        config.option.requirements = True
-        said.append("--promises is now --requirements")
-    if config.getini("promises"):
-        said.append("the ini value promises is now requirements")
-    return said
-
-
-def pytest_report_header(config: pytest.Config) -> list[str]:
-    """One line for each old name."""
-    said = config.stash[_old_words].copy()
-    if config.stash[_requirements].old_fields:
-        said.append(f"{_named(config)}: the field promise of a row is now text")
-    return [f"zvmlab: {sentence}" for sentence in said]
-
-
-def _named(config: pytest.Config) -> str:
-    """The list's file, as the ini file names it."""
-    return str(config.getini("requirements") or config.getini("promises"))
-
-
 def _wanted(config: pytest.Config) -> bool:
     return bool(config.getoption("--requirements") or config.getoption("--zvmlab-report"))
 
 
 def _list_of(config: pytest.Config) -> Requirements:
-    named = _named(config)
+    named = str(config.getini("requirements"))
     if named:
         folder = config.inipath.parent if config.inipath else config.rootpath
         return load(folder / named)
@@ -178,14 +150,14 @@ def _leave_shard(config: pytest.Config, items: list[pytest.Item]) -> None:
         items[:] = [item for item in items if item.stash[_case].test in mine]
 
 
-def _rows_of(item: pytest.Item, function: str) -> tuple[str, ...]:
-    """The rows in the test's markers, those of its module and class first; else in its name."""
+def _rows_of(item: pytest.Item) -> tuple[str, ...]:
+    """The rows in the test's markers, those of its module and class first."""
     marks = reversed(list(item.iter_markers(_MARKER)))
     try:
         rows = [row for mark in marks for row in rows_of_marker(mark.args)]
     except UsageError as error:
         raise pytest.UsageError(f"{item.nodeid}: {error}") from None
-    return tuple(dict.fromkeys(rows)) or item.config.stash[_requirements].rows_in_name(function)
+    return tuple(dict.fromkeys(rows))
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -197,7 +169,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     params.pop(backend_choice.FIXTURE, None)
     driver = params.pop(drivers.FIXTURE, None)
     function = getattr(item, "originalname", None) or item.name
-    rows = _rows_of(item, function)
+    rows = _rows_of(item)
     defect = item.get_closest_marker(drivers.DEFECT) or item.get_closest_marker(
         drivers.KERNEL_DEFECT
     )
@@ -367,8 +339,6 @@ class _Reporter:
                 for text, state in line.pieces:
                     out.write(text, **_COLOURS.get(state, {}))
                 out.write("\n")
-            for sentence in self._run.old_names():
-                out.line(wrapped(f"requirements: {sentence}"))
             for sentence in deviations(self._run):
                 out.line(wrapped(f"known: {sentence}"), **_COLOURS["deviates"])
             out.line(wrapped(totals(self._run)))

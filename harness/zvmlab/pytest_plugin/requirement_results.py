@@ -265,20 +265,6 @@ class Run:
         """Number of tests by outcome."""
         return Counter(result.outcome for result in self.results if result.outcome is not None)
 
-    def old_names(self) -> list[str]:
-        """A sentence about the tests that name their rows as up to version 0.1, if there are any."""
-        old = {
-            result.case.function
-            for result in self.results
-            if self.requirements.named_in_the_old_way(result.case.function, result.case.rows)
-        }
-        if not old:
-            return []
-        return [
-            'the marker @pytest.mark.requirement("M15") now names the rows that a test shows;'
-            f" these tests have the rows in their names: {', '.join(sorted(old))}"
-        ]
-
     def complaints(self) -> list[str]:
         """Sentences that say why the run does not show every requirement; failed tests are no part."""
         said: list[str] = []

@@ -2,9 +2,7 @@
 """A list of requirements, and the rows of it that a test shows.
 
 The list is a TOML file; tests/e2e/requirements.toml says what is in it.  A marker of the
-test names the rows: ``@pytest.mark.requirement("M18", "M23")``.  Up to version 0.1 the
-name of the test function did (``test_m18_m23_every_buffer_size``); that is still taken
-where there is no marker.
+test names the rows: ``@pytest.mark.requirement("M18", "M23")``.
 """
 
 from __future__ import annotations
@@ -21,13 +19,10 @@ from zvmlab.base.errors import UsageError
 from zvmlab.guest.config import BACKENDS
 
 ERRNOS = frozenset(errno.errorcode.values())
-_ROW_WORD = re.compile(r"([a-z])([0-9]{1,6})")
 _GROUP = re.compile(r"[A-Z]")
 _NUMBER = re.compile(r"[1-9][0-9]{0,5}")
 _TEXTS = ("title", "text", "shown")
 _ROW = re.compile(r"[A-Z][1-9][0-9]{0,5}")
-# What a field was called up to version 0.1.
-_OLD_TEXT = "promise"
 
 
 @dataclass(frozen=True)
@@ -56,25 +51,6 @@ class Requirements:
 
     groups: Mapping[str, str]
     rows: Mapping[str, Requirement]
-    old_fields: bool = False
-    """Does the file call a row's text by its old name?"""
-
-    def rows_in_name(self, function: str) -> tuple[str, ...]:
-        """The rows that the name of a test function begins with, in the old spelling.
-
-        A letter that is no group's ends the rows: ``test_v2_…`` may be a version.
-        """
-        rows: list[str] = []
-        for word in function.removeprefix("test_").split("_"):
-            found = _ROW_WORD.fullmatch(word)
-            if found is None or found[1].upper() not in self.groups:
-                break
-            rows.append(f"{found[1].upper()}{int(found[2])}")
-        return tuple(dict.fromkeys(rows))
-
-    def named_in_the_old_way(self, function: str, rows: tuple[str, ...]) -> bool:
-        """Are these rows of a test those that its name begins with?"""
-        return bool(rows) and rows == self.rows_in_name(function)
 
     def errnos_of(self, rows: tuple[str, ...], name: str) -> tuple[str, ...]:
         """Error numbers a test is about: those of its rows, and those in its name or parameters."""
@@ -113,7 +89,6 @@ def load(path: Path) -> Requirements:
         raise UsageError(f"requirements {path} are not TOML: {error}") from None
     groups: dict[str, str] = {}
     rows: dict[str, Requirement] = {}
-    old_fields = False
     for letter, table in tables.items():
         if not _GROUP.fullmatch(letter) or not isinstance(table, dict):
             raise UsageError(f"requirements {path}: invalid group: {letter!r} (one letter A–Z)")
@@ -122,14 +97,11 @@ def load(path: Path) -> Requirements:
             raise UsageError(f"requirements {path}: group {letter} needs a title")
         groups[letter] = title
         for number, fields in table.items():
-            if isinstance(fields, dict) and _OLD_TEXT in fields and "text" not in fields:
-                fields["text"] = fields.pop(_OLD_TEXT)
-                old_fields = True
             row = _row(path, letter, number, fields)
             rows[row.row] = row
     if not rows:
         raise UsageError(f"requirements {path}: the list has no rows")
-    return Requirements(groups, rows, old_fields)
+    return Requirements(groups, rows)
 
 
 def _row(path: Path, letter: str, number: str, fields: Any) -> Requirement:

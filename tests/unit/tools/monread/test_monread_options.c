@@ -92,8 +92,6 @@ START_TEST(flags)
 	gives("--activity", NULL);
 	wanted.tables = true;
 	gives("--tables", NULL);
-	wanted.activity = true;
-	gives("--figures", NULL);
 }
 END_TEST
 
