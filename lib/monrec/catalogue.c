@@ -162,7 +162,9 @@ const char *monrec_kind_name(unsigned int kind)
 
 const char *monrec_source_name(unsigned int source)
 {
-	static const char *const names[] = { [MONREC_IBM] = "ibm", [MONREC_ZPMD] = "zpmd" };
+	static const char *const names[] = {
+		[MONREC_IBM] = "ibm", [MONREC_ZPMD] = "zpmd", [MONREC_SAME] = "same",
+	};
 
 	return NAME_OF(source, names);
 }
@@ -173,10 +175,14 @@ const char *monrec_source_text(unsigned int source)
 		[MONREC_IBM] = "IBM, z/VM Monitor Records: the record's pages below "
 			"https://www.vm.ibm.com/pubs/ and "
 			"https://www.ibm.com/support/pages/zvm/pubs/, mon440 for z/VM 4.4; "
-			"the beginning of each page, which is what was at hand",
+			"the beginning of each page, which is what was at hand; of 7.4 and 7.5 also the "
+			"lists of changed records, so far as they were: a record that is not among them "
+			"is as in the release before",
 		[MONREC_ZPMD] = "pak-center/zpmd, src/v53_records.h "
 			"(https://github.com/pak-center/zpmd): members declared for z/VM 5.3, "
 			"their lengths added up without padding",
+		[MONREC_SAME] = "concluded: the record has the same length as in the release before, whose "
+			"page shows the field",
 	};
 
 	return NAME_OF(source, texts);

@@ -56,26 +56,26 @@ static const struct monrec_field iodsof[] = {
 };
 
 static const struct monrec_field iodmon[] = {
-	SEEN(430, 640, RDEVSID, 20, 4, UNSIGNED, ATTRIBUTE, NONE, "host's subchannel number"),
-	SEEN(430, 640, RDEVDEV, 24, 2, UNSIGNED, ATTRIBUTE, NONE, "device number"),
+	SEEN(430, 730, RDEVSID, 20, 4, UNSIGNED, ATTRIBUTE, NONE, "host's subchannel number"),
+	SEEN(430, 730, RDEVDEV, 24, 2, UNSIGNED, ATTRIBUTE, NONE, "device number"),
 };
 
 static const struct monrec_field iodmof[] = {
-	SEEN(430, 530, RDEVSID, 20, 4, UNSIGNED, ATTRIBUTE, NONE, "host's subchannel number"),
-	SEEN(430, 530, RDEVDEV, 24, 2, UNSIGNED, ATTRIBUTE, NONE, "device number"),
+	SEEN(430, 750, RDEVSID, 20, 4, UNSIGNED, ATTRIBUTE, NONE, "host's subchannel number"),
+	SEEN(430, 750, RDEVDEV, 24, 2, UNSIGNED, ATTRIBUTE, NONE, "device number"),
 	BARE(SCMSSCH, 28, 2), BARE(SCMCOUNT, 30, 2), BARE(SCMCNTIM, 32, 4), BARE(SCMFPTIM, 36, 4),
 	BARE(SCMDDTIM, 40, 4), BARE(SCMCQTIM, 44, 4), BARE(SCMDATIM, 48, 4), BARE(SCMDBTIM, 52, 4),
 	BARE(SCMIRTIM, 56, 4), BARE(SCGSSCH, 60, 4), BARE(SCGCOUNT, 64, 4),
 };
 
 static const struct monrec_field iodddv[] = {
-	SEEN(530, 730, RDEVSID, 20, 4, UNSIGNED, ATTRIBUTE, NONE, "host's subchannel number"),
-	SEEN(530, 730, RDEVDEV, 24, 2, UNSIGNED, ATTRIBUTE, NONE, "device number"),
+	SEEN(530, 750, RDEVSID, 20, 4, UNSIGNED, ATTRIBUTE, NONE, "host's subchannel number"),
+	SEEN(530, 750, RDEVDEV, 24, 2, UNSIGNED, ATTRIBUTE, NONE, "device number"),
 };
 
 static const struct monrec_field iodmdv[] = {
-	SEEN(710, 720, RDEVSID, 20, 4, UNSIGNED, ATTRIBUTE, NONE, "host's subchannel number"),
-	SEEN(710, 720, RDEVDEV, 24, 2, UNSIGNED, ATTRIBUTE, NONE, "device number"),
+	SEEN(710, 730, RDEVSID, 20, 4, UNSIGNED, ATTRIBUTE, NONE, "host's subchannel number"),
+	SEEN(710, 730, RDEVDEV, 24, 2, UNSIGNED, ATTRIBUTE, NONE, "device number"),
 	SEEN(710, 720, RDEVPIM, 26, 1, BITS, ATTRIBUTE, NONE, "path installed mask"),
 	SEEN(710, 720, RDEVPAM, 27, 1, BITS, ATTRIBUTE, NONE, "path available mask"),
 	SEEN(710, 720, RDEVCHPS, 28, 8, BYTES, ATTRIBUTE, NONE,
@@ -161,13 +161,18 @@ static const struct monrec_field iodlpt[] = {
 	BARE(CUIDSSID, 20, 2), BARE(CUIPVOPR_OLD, 22, 1), BARE(CUIPVOPR_NEW, 23, 1),
 };
 
+static const struct monrec_field iodfca[] = {
+	SEEN(730, 730, FCARDEV, 20, 2, UNSIGNED, ATTRIBUTE, NONE, "device number"),
+};
+
 static const struct monrec_layout records[] = {
 	RECORD(6, 1, IODVON, EVENT, "device varied on", WHOLE(iodvon),
 	       LENGTHS(Z(388), L(730, 730, 292))),
 	RECORD(6, 2, IODVOF, EVENT, "device varied off", WHOLE(iodvof), LENGTHS(L(520, 610, 28))),
 	RECORD(6, 3, IODDEV, SAMPLE, "device activity"),
 	RECORD(6, 4, IODCAD, ANY, "cached DASD"),
-	RECORD(6, 5, IODATD, ANY, NULL, WHOLE(iodatd), LENGTHS(Z(44))),
+	RECORD(6, 5, IODATD, EVENT, "device attached to the system", WHOLE(iodatd),
+	       LENGTHS(L(530, 730, 44))),
 	RECORD(6, 6, IODDTD, ANY, NULL, WHOLE(ioddtd), LENGTHS(Z(28))),
 	RECORD(6, 7, IODENB, ANY, NULL, WHOLE(iodenb), LENGTHS(Z(24))),
 	RECORD(6, 8, IODDSB, ANY, NULL, WHOLE(ioddsb), LENGTHS(Z(24))),
@@ -175,11 +180,11 @@ static const struct monrec_layout records[] = {
 	RECORD(6, 11, IODSON, ANY, NULL),
 	RECORD(6, 12, IODSOF, ANY, NULL, WHOLE(iodsof), LENGTHS(Z(28))),
 	RECORD(6, 13, IODMON, EVENT, "subchannel measurement on", WHOLE(iodmon),
-	       LENGTHS(L(430, 640, 28))),
+	       LENGTHS(L(430, 730, 28))),
 	RECORD(6, 14, IODMOF, EVENT, "subchannel measurement off", WHOLE(iodmof),
-	       LENGTHS(L(430, 430, 52), L(440, 530, 68))),
-	RECORD(6, 15, IODDDV, EVENT, "device deleted", WHOLE(iodddv), LENGTHS(L(530, 730, 28))),
-	RECORD(6, 16, IODMDV, EVENT, "device modified", FIELDS(iodmdv), LENGTHS(L(710, 720, 36))),
+	       LENGTHS(L(430, 430, 52), L(440, 530, 68), L(740, 750, 76))),
+	RECORD(6, 15, IODDDV, EVENT, "device deleted", WHOLE(iodddv), LENGTHS(L(530, 750, 28))),
+	RECORD(6, 16, IODMDV, EVENT, "device modified", FIELDS(iodmdv), LENGTHS(L(710, 730, 36))),
 	RECORD(6, 17, IODDCH, ANY, NULL, WHOLE(ioddch), LENGTHS(Z(24))),
 	RECORD(6, 22, IODVSF, ANY, NULL, WHOLE(iodvsf), LENGTHS(Z(80))),
 	RECORD(6, 23, IODVSR, ANY, NULL, WHOLE(iodvsr), LENGTHS(Z(80))),
@@ -192,6 +197,8 @@ static const struct monrec_layout records[] = {
 	RECORD(6, 29, IODHPC, ANY, NULL, WHOLE(iodhpc), LENGTHS(Z(28))),
 	RECORD(6, 30, IODLPT, ANY, NULL, WHOLE(iodlpt), LENGTHS(Z(28))),
 	RECORD(6, 31, IODMDE, ANY, NULL),
+	RECORD(6, 51, IODFCA, EVENT, "FCP device used by emulated devices", FIELDS(iodfca),
+	       LENGTHS(L(730, 730, 24))),
 };
 
 const struct catalogue_domain catalogue_io = CATALOGUE_DOMAIN(records);

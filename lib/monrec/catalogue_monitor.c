@@ -45,7 +45,7 @@ static const struct monrec_field mtrprp[] = {
 };
 
 static const struct monrec_field mtrmem[] = {
-	SEEN(440, 440, RSASTORE, 20, 4, UNSIGNED, GAUGE, BYTES,
+	SEEN(440, 730, RSASTORE, 20, 4, UNSIGNED, GAUGE, BYTES,
 	     "size of real storage at initialisation"),
 };
 
@@ -62,8 +62,8 @@ static const struct monrec_field mtrspr[] = {
 };
 
 static const struct monrec_field mtrscm[] = {
-	SEEN(530, 710, CALTOD, 20, 8, TOD, ATTRIBUTE, NONE, "when the command was issued"),
-	SEEN(530, 710, CALBYCT, 28, 4, UNSIGNED, GAUGE, BYTES,
+	SEEN(530, 730, CALTOD, 20, 8, TOD, ATTRIBUTE, NONE, "when the command was issued"),
+	SEEN(530, 730, CALBYCT, 28, 4, UNSIGNED, GAUGE, BYTES,
 	     "length of the command that follows"),
 };
 
@@ -74,7 +74,7 @@ static const struct monrec_field mtrddr[] = {
 };
 
 static const struct monrec_field mtrusr[] = {
-	SEEN(540, 540, VMDUSER, 20, 8, TEXT, ATTRIBUTE, NONE, "user ID"),
+	SEEN(540, 730, VMDUSER, 20, 8, TEXT, ATTRIBUTE, NONE, "user ID"),
 	SEEN(540, 540, VMDCPUAD, 28, 2, UNSIGNED, ATTRIBUTE, NONE,
 	     "address of the virtual processor"),
 };
@@ -92,14 +92,22 @@ static const struct monrec_field mtrhpp[] = {
 };
 
 static const struct monrec_field mtrmcc[] = {
-	SEEN(610, 620, SYSGSTBY, 20, 8, UNSIGNED, GAUGE, BYTES, "standby storage"),
-	SEEN(610, 620, SYSGSTRS, 28, 8, UNSIGNED, GAUGE, BYTES, "reserved storage"),
+	SEEN(610, 750, SYSGSTBY, 20, 8, UNSIGNED, GAUGE, BYTES, "standby storage"),
+	SEEN(610, 750, SYSGSTRS, 28, 8, UNSIGNED, GAUGE, BYTES, "reserved storage"),
 	SEEN(620, 620, RSAGOFFL, 36, 8, UNSIGNED, GAUGE, FRAMES, "offline frames above 2 GiB"),
 	SEEN(620, 620, RSAOFFLN, 44, 4, UNSIGNED, GAUGE, FRAMES, "offline frames below 2 GiB"),
 };
 
 static const struct monrec_field mtrsrv[] = {
 	SEEN(750, 750, SRVOFF, 20, 2, UNSIGNED, ATTRIBUTE, NONE, "offset to the service data"),
+};
+
+static const struct monrec_field mtrchc[] = {
+	SEEN(740, 750, CHACHPID, 20, 1, UNSIGNED, ATTRIBUTE, NONE, "channel path identifier"),
+};
+
+static const struct monrec_field mtrfac[] = {
+	SEEN(730, 730, VMDUSER, 20, 8, TEXT, ATTRIBUTE, NONE, "user ID that altered them"),
 };
 
 static const struct monrec_layout records[] = {
@@ -114,9 +122,9 @@ static const struct monrec_layout records[] = {
 		       L(620, 620, 428))),
 	RECORD(1, 5, MTRPRP, SAMPLE_CONFIG, "processor configuration", WHOLE(mtrprp),
 	       LENGTHS(Z(44))),
-	RECORD(1, 6, MTRDEV, SAMPLE_CONFIG, "device configuration"),
+	RECORD(1, 6, MTRDEV, SAMPLE_CONFIG, "device configuration", LENGTHS(L(730, 730, 320))),
 	RECORD(1, 7, MTRMEM, SAMPLE_CONFIG, "memory configuration data", FIELDS(mtrmem),
-	       LENGTHS(L(440, 440, 100))),
+	       LENGTHS(L(440, 440, 100), L(730, 730, 326))),
 	RECORD(1, 8, MTRPAG, SAMPLE_CONFIG, NULL),
 	RECORD(1, 9, MTRSPR, SAMPLE_CONFIG, "sample profile", WHOLE(mtrspr),
 	       LENGTHS(L(430, 540, 36), L(620, 640, 48), L(750, 750, 52))),
@@ -128,7 +136,7 @@ static const struct monrec_layout records[] = {
 	RECORD(1, 14, MTRDDR, ANY, "domain detail", FIELDS(mtrddr), .variable = true,
 	       LENGTHS(L(430, 750, 28))),
 	RECORD(1, 15, MTRUSR, SAMPLE_CONFIG, "user logged on", FIELDS(mtrusr),
-	       LENGTHS(L(540, 540, 204), L(620, 620, 224))),
+	       LENGTHS(L(540, 540, 204), L(620, 620, 224), L(730, 730, 348))),
 	RECORD(1, 16, MTRSCH, ANY, NULL),
 	RECORD(1, 17, MTRXSG, SAMPLE_CONFIG, "expanded storage data", WHOLE(mtrxsg),
 	       LENGTHS(Z(36))),
@@ -136,15 +144,20 @@ static const struct monrec_layout records[] = {
 	RECORD(1, 19, MTRQDC, ANY, "QDIO configuration"),
 	RECORD(1, 20, MTRHPP, ANY, NULL, WHOLE(mtrhpp), LENGTHS(Z(24))),
 	RECORD(1, 21, MTRMCC, EVENT, "memory configuration change", FIELDS(mtrmcc),
-	       LENGTHS(L(610, 610, 36), L(620, 620, 48))),
+	       LENGTHS(L(610, 610, 36), L(620, 750, 48))),
 	RECORD(1, 23, MTRISC, ANY, NULL),
+	RECORD(1, 24, MTRILC, SAMPLE_CONFIG, "devices of an ISFC logical link",
+	       LENGTHS(L(740, 750, 96))),
 	RECORD(1, 25, MTRSSI, ANY, NULL),
 	RECORD(1, 28, MTRCPC, ANY, NULL),
 	RECORD(1, 29, MTRCPD, ANY, NULL),
 	RECORD(1, 31, MTRSRV, SAMPLE_CONFIG, "service applied to CP", FIELDS(mtrsrv),
 	       .variable = true, LENGTHS(L(750, 750, 28))),
-	RECORD(1, 32, MTRCHC, ANY, NULL),
+	RECORD(1, 32, MTRCHC, SAMPLE_CONFIG, "channel path used by emulated devices",
+	       FIELDS(mtrchc), LENGTHS(L(740, 750, 24))),
 	RECORD(1, 36, MTRAZN, ANY, NULL),
+	RECORD(1, 37, MTRFAC, EVENT, "facilities of the system altered", FIELDS(mtrfac),
+	       LENGTHS(L(730, 730, 36))),
 };
 
 const struct catalogue_domain catalogue_monitor = CATALOGUE_DOMAIN(records);

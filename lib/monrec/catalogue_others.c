@@ -85,21 +85,32 @@ static const struct monrec_layout isfc[] = {
 
 const struct catalogue_domain catalogue_isfc = CATALOGUE_DOMAIN(isfc);
 
-/* Of both records. */
-static const struct monrec_field application[] = {
+#define APPLICATION_PRODUCT                                                                \
+	ZPMD(MDGPROD, 32, 16, BYTES, ATTRIBUTE, NONE,                                      \
+	     "product ID: number, function, record, version, release, modification level"), \
+	BARE(STATUS, 48, 1)
+
+static const struct monrec_field apledt[] = {
+	SEEN(530, 710, CALDATOF, 20, 2, SIGNED, ATTRIBUTE, NONE,
+	     "offset of the application's data in the record"),
+	SEEN(530, 710, CALDATLN, 22, 2, SIGNED, GAUGE, BYTES,
+	     "length of the application's data"),
+	ZPMD(USERID, 24, 8, TEXT, ATTRIBUTE, NONE, "user ID"),
+	APPLICATION_PRODUCT,
+};
+
+static const struct monrec_field aplsdt[] = {
 	ZPMD(CALDATOF, 20, 2, SIGNED, ATTRIBUTE, NONE,
 	     "offset of the application's data in the record"),
 	ZPMD(CALDATLN, 22, 2, SIGNED, GAUGE, BYTES, "length of the application's data"),
 	ZPMD(USERID, 24, 8, TEXT, ATTRIBUTE, NONE, "user ID"),
-	ZPMD(MDGPROD, 32, 16, BYTES, ATTRIBUTE, NONE,
-	     "product ID: number, function, record, version, release, modification level"),
-	BARE(STATUS, 48, 1),
+	APPLICATION_PRODUCT,
 };
 
 static const struct monrec_layout appldata[] = {
 	RECORD(10, 1, APLEDT, EVENT, "application data: an event, or the end of its monitoring",
-	       WHOLE(application), .variable = true, LENGTHS(Z(52), L(720, 720, 52))),
-	RECORD(10, 2, APLSDT, SAMPLE, "application data", WHOLE(application), .variable = true,
+	       WHOLE(apledt), .variable = true, LENGTHS(L(530, 720, 52))),
+	RECORD(10, 2, APLSDT, SAMPLE, "application data", WHOLE(aplsdt), .variable = true,
 	       LENGTHS(L(440, 640, 52))),
 };
 

@@ -23,6 +23,9 @@
 	CATALOGUE_ROW(first_, last_, IBM, name_, offset_, len_, type_, nature_, unit_, text)
 #define ZPMD(name_, offset_, len_, type_, nature_, unit_, text) \
 	CATALOGUE_ROW(530, 530, ZPMD, name_, offset_, len_, type_, nature_, unit_, text)
+/* What IBM's pages show of another release in which the record has the same length. */
+#define SAME(first_, last_, name_, offset_, len_, type_, nature_, unit_, text) \
+	CATALOGUE_ROW(first_, last_, SAME, name_, offset_, len_, type_, nature_, unit_, text)
 #define BARE_AS(name_, offset_, len_, type_) \
 	ZPMD(name_, offset_, len_, type_, UNSTATED, UNKNOWN, NULL)
 /* zpmd declares numbers of up to 4 bytes; other members are arrays of bytes unless told. */

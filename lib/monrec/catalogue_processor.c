@@ -3,15 +3,18 @@
 #include "catalogue_private.h"
 
 static const struct monrec_field prcvon[] = {
-	ZPMD(PFXCPUAD, 20, 2, UNSIGNED, ATTRIBUTE, NONE, "address of the real processor"),
-	BARE_AS(PFXIDMDL, 22, 2, BYTES), BARE(PFXIDSER, 24, 3), BARE(PFXIDVER, 27, 1),
+	SEEN(530, 750, PFXCPUAD, 20, 2, UNSIGNED, ATTRIBUTE, NONE,
+	     "address of the real processor"),
+	SEEN(530, 750, PFXIDMDL, 22, 2, BYTES, ATTRIBUTE, NONE,
+	     "model of the processor, packed decimal"),
+	BARE(PFXIDSER, 24, 3), BARE(PFXIDVER, 27, 1),
 	BARE(PFXCPUTY, 28, 1),
 };
 
 static const struct monrec_field prcvof[] = {
-	SEEN(430, 610, PFXCPUAD, 20, 2, UNSIGNED, ATTRIBUTE, NONE,
+	SEEN(430, 750, PFXCPUAD, 20, 2, UNSIGNED, ATTRIBUTE, NONE,
 	     "address of the real processor"),
-	SEEN(750, 750, VOFFRSON, 22, 1, UNSIGNED, ATTRIBUTE, NONE,
+	SEEN(740, 750, VOFFRSON, 22, 1, UNSIGNED, ATTRIBUTE, NONE,
 	     "why the processor was varied off"),
 };
 
@@ -131,11 +134,11 @@ static const struct monrec_field prcdia[] = {
 };
 
 static const struct monrec_layout records[] = {
-	RECORD(5, 1, PRCVON, EVENT, "processor varied on", WHOLE(prcvon), LENGTHS(Z(32))),
+	RECORD(5, 1, PRCVON, EVENT, "processor varied on", WHOLE(prcvon), LENGTHS(L(530, 750, 32))),
 	RECORD(5, 2, PRCVOF, EVENT, "processor varied off", WHOLE(prcvof),
-	       LENGTHS(L(430, 530, 24), L(750, 750, 28))),
+	       LENGTHS(L(430, 530, 24), L(740, 750, 28))),
 	RECORD(5, 3, PRCPRP, SAMPLE, "processor data, per processor", WHOLE(prcprp),
-	       LENGTHS(L(430, 520, 124), L(530, 710, 384))),
+	       LENGTHS(L(430, 520, 124), L(530, 750, 384))),
 	RECORD(5, 6, PRCCFN, ANY, NULL, WHOLE(prccfn), LENGTHS(Z(24))),
 	RECORD(5, 7, PRCCFF, ANY, NULL, WHOLE(prccff), LENGTHS(Z(24))),
 	RECORD(5, 8, PRCIOP, ANY, NULL, WHOLE(prciop), LENGTHS(Z(96))),

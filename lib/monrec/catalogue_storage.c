@@ -201,9 +201,10 @@ static const struct monrec_layout records[] = {
 	       LENGTHS(Z(352), L(620, 620, 464), L(630, 630, 780), L(640, 640, 844),
 		       L(730, 730, 952))),
 	RECORD(3, 2, STORSP, SAMPLE, "real storage activity, per processor", WHOLE(storsp),
-	       LENGTHS(Z(364), L(630, 630, 720))),
-	RECORD(3, 3, STOSHR, ANY, "shared storage", WHOLE(stoshr), LENGTHS(Z(112))),
-	RECORD(3, 4, STOASP, ANY, NULL, WHOLE(stoasp), LENGTHS(Z(172))),
+	       LENGTHS(Z(364), L(630, 630, 720), L(730, 730, 760))),
+	RECORD(3, 3, STOSHR, ANY, "shared storage", WHOLE(stoshr),
+	       LENGTHS(Z(112), L(740, 750, 120))),
+	RECORD(3, 4, STOASP, ANY, NULL, WHOLE(stoasp), LENGTHS(Z(172), L(750, 750, 260))),
 	RECORD(3, 5, STOSHS, ANY, NULL, WHOLE(stoshs), LENGTHS(Z(44))),
 	RECORD(3, 6, STOSHP, ANY, NULL, WHOLE(stoshp), LENGTHS(Z(44))),
 	RECORD(3, 7, STOATC, ANY, NULL, WHOLE(stoatc), LENGTHS(Z(52))),
@@ -221,7 +222,8 @@ static const struct monrec_layout records[] = {
 	RECORD(3, 19, STOSXG, ANY, NULL, WHOLE(stosxg), LENGTHS(Z(88))),
 	RECORD(3, 20, STOSXP, ANY, NULL, WHOLE(stosxp), LENGTHS(Z(132))),
 	RECORD(3, 21, STOADD, ANY, NULL),
-	RECORD(3, 22, STORST, ANY, NULL),
+	RECORD(3, 22, STORST, EVENT, "storage is being added or removed",
+	       LENGTHS(L(730, 750, 56))),
 	RECORD(3, 24, STORCP, ANY, NULL),
 };
 

@@ -52,6 +52,10 @@ static const struct monrec_field userdc[] = {
 	BARE(VMDPUST, 35, 1),
 };
 
+static const struct monrec_field usetre[] = {
+	SEEN(730, 730, VMDUSER, 20, 8, TEXT, ATTRIBUTE, NONE, "user ID"),
+};
+
 static const struct monrec_field useate[] = {
 	ZPMD(VMDUSER, 20, 8, TEXT, ATTRIBUTE, NONE, "user ID"),
 	ZPMD(VMDCPUAD, 28, 2, UNSIGNED, ATTRIBUTE, NONE, "address of the virtual processor"),
@@ -105,34 +109,36 @@ static const struct monrec_field useite[] = {
 };
 
 static const struct monrec_field usescp[] = {
-	SEEN(730, 740, VMDUSER, 20, 8, TEXT, ATTRIBUTE, NONE, "user ID"),
-	SEEN(730, 740, SCPTYPE, 28, 8, TEXT, ATTRIBUTE, NONE, "type of the control program"),
-	SEEN(730, 740, SCPNAME, 36, 8, TEXT, ATTRIBUTE, NONE,
+	SEEN(730, 750, VMDUSER, 20, 8, TEXT, ATTRIBUTE, NONE, "user ID"),
+	SEEN(730, 750, SCPTYPE, 28, 8, TEXT, ATTRIBUTE, NONE, "type of the control program"),
+	SEEN(730, 750, SCPNAME, 36, 8, TEXT, ATTRIBUTE, NONE,
 	     "control program's name of its system"),
-	SEEN(730, 740, SCPPLEX, 44, 8, TEXT, ATTRIBUTE, NONE, "sysplex or cluster"),
-	SEEN(730, 740, CALLEVEL, 52, 16, TEXT, ATTRIBUTE, NONE,
+	SEEN(730, 750, SCPPLEX, 44, 8, TEXT, ATTRIBUTE, NONE, "sysplex or cluster"),
+	SEEN(730, 750, CALLEVEL, 52, 16, TEXT, ATTRIBUTE, NONE,
 	     "level of the control program, short"),
-	SEEN(730, 730, SCPLEVEL, 68, 64, TEXT, ATTRIBUTE, NONE, "level of the control program"),
+	SEEN(730, 750, SCPLEVEL, 68, 64, TEXT, ATTRIBUTE, NONE, "level of the control program"),
 };
 
 static const struct monrec_layout records[] = {
 	RECORD(4, 1, USELON, EVENT, "user logged on", FIELDS(uselon),
-	       LENGTHS(L(430, 530, 96), L(540, 540, 176), L(620, 640, 180))),
+	       LENGTHS(L(430, 530, 96), L(540, 540, 176), L(620, 730, 180))),
 	RECORD(4, 2, USELOF, EVENT, "user logged off", FIELDS(uselof),
 	       LENGTHS(L(430, 430, 284), L(540, 540, 444), L(620, 620, 496))),
 	RECORD(4, 3, USEACT, SAMPLE, "user activity, per virtual processor", FIELDS(useact),
 	       LENGTHS(L(610, 610, 440), L(620, 620, 508))),
-	RECORD(4, 4, USEINT, SAMPLE, "user interaction"),
+	RECORD(4, 4, USEINT, SAMPLE, "user interaction", LENGTHS(L(510, 510, 228))),
 	RECORD(4, 5, USEDFC, ANY, "virtual CPU defined", WHOLE(usedfc), LENGTHS(Z(36))),
 	RECORD(4, 6, USEDTC, ANY, "virtual CPU detached", WHOLE(usedtc), LENGTHS(Z(32))),
 	RECORD(4, 7, USERDC, ANY, NULL, WHOLE(userdc), LENGTHS(Z(36))),
+	RECORD(4, 8, USETRE, EVENT, "end of a user's transaction", FIELDS(usetre),
+	       LENGTHS(L(730, 730, 60))),
 	RECORD(4, 9, USEATE, EVENT, "user activity at the end of a transaction", WHOLE(useate),
 	       LENGTHS(Z(360), L(620, 620, 352))),
 	RECORD(4, 10, USEITE, EVENT, "user interaction at the end of a transaction",
 	       WHOLE(useite), LENGTHS(Z(200))),
 	RECORD(4, 13, USECPC, EVENT, "CPU pool change", LENGTHS(L(720, 720, 48))),
 	RECORD(4, 14, USESCP, EVENT, "guest's control program identifies itself", FIELDS(usescp),
-	       LENGTHS(L(730, 740, 132))),
+	       LENGTHS(L(730, 750, 132))),
 };
 
 const struct catalogue_domain catalogue_user = CATALOGUE_DOMAIN(records);

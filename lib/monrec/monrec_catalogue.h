@@ -59,7 +59,7 @@ enum monrec_unit {
 };
 
 /** Where an offset or a length is from; monrec_source_text() names it in full. */
-enum monrec_source { MONREC_IBM, MONREC_ZPMD };
+enum monrec_source { MONREC_IBM, MONREC_ZPMD, MONREC_SAME };
 
 /** What kind of data a record belongs to. */
 enum monrec_kind {

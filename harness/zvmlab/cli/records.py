@@ -182,11 +182,19 @@ states the value.  Nothing is guessed.
 """
 
 
+_RELEASES = """\
+How much is known of each release.  The layouts of 5.3 are zpmd's; those of all others are what the beginnings of IBM's pages show, mostly
+a record's length and its first fields.  A table of monread whose fields are not known in a release says so.
+
+"""
+
+
 def markdown() -> str:
     """docs/records.md."""
     out = [_TOP]
     out.append("| source | what it is |\n|---|---|\n")
     out += [f"| {name} | {text} |\n" for name, text in monrec.sources().items()]
+    out += _markdown_releases()
     out.append("\n## Header\n\nEvery record begins with this header (MRRECHDR, 20 bytes).\n\n")
     out += _markdown_fields(monrec.header())
     for domain in range(len(DOMAINS)):
@@ -198,6 +206,20 @@ def markdown() -> str:
         for layout in layouts:
             out += _markdown_record(layout)
     return "".join(out)
+
+
+def _markdown_releases() -> Iterator[str]:
+    yield "\n## Releases\n\n"
+    yield _RELEASES
+    yield "| release | records with a length | with fields | fields | their sources |\n"
+    yield "|---|---|---|---|---|\n"
+    for release in monrec.releases():
+        fields = [[f for f in one.fields if f.known_in(release)] for one in monrec.catalogue()]
+        found = [field.source for one in fields for field in one]
+        sources = ", ".join(f"{found.count(name)} {name}" for name in monrec.sources())
+        lengths = sum(one.length(release) is not None for one in monrec.catalogue())
+        words = (release_text(release), lengths, sum(map(bool, fields)), len(found), sources)
+        yield f"| {' | '.join(map(str, words))} |\n"
 
 
 def _markdown_line(layout: Layout) -> str:

@@ -147,6 +147,12 @@ def parse_release(text: str) -> int:
     return found
 
 
+def releases() -> tuple[int, ...]:
+    """All releases that the catalogue speaks of, the oldest first."""
+    lib = loaded()
+    return tuple(one for one in range(0, 1000, 10) if lib.monrec_release_known(one))
+
+
 def is_monwrite(beginning: bytes) -> bool:
     """Does a file that begins with these bytes begin as MONWRITE writes them?"""
     return len(beginning) >= LOOK_AHEAD and bool(

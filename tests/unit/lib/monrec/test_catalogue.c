@@ -292,23 +292,27 @@ static const struct {
 	unsigned int domain, number;
 	const char *name, *lengths, *fields;
 } ibm[] = {
-	{ 0, 1, "SYTSYP", "420-510=96 530-730=116",
-	  "PFXCPUAD 420-730 20/2, PLSABNCT 440-730 24/4, PLSDIAGT 440-730 28/4, "
-	  "PLSPRVIS 440-730 32/4, PLSEXTNX 440-730 36/4, PLSEXTNC 440-730 40/4, "
+	{ 0, 1, "SYTSYP", "420-510=96 530-750=116",
+	  "PFXCPUAD 420-750 20/2, PLSABNCT 440-750 24/4, PLSDIAGT 440-750 28/4, "
+	  "PLSPRVIS 440-750 32/4, PLSEXTNX 440-750 36/4, PLSEXTNC 440-750 40/4, "
 	  "PLSMCHCT 440-530 44/4, PLSCTSS 440-530 48/4, PLSCTRS 440-530 52/4" },
-	{ 0, 2, "SYTPRP", "430-510=104 540-540=124 610-620=140",
-	  "PFXCPUAD 430-620 20/2, PLSCUHAF 430-620 22/2, PFXPRBTM 510-610 24/8, "
-	  "PFXUTIME 510-610 32/8, PFXTMSYS 510-610 40/8" },
+	{ 0, 2, "SYTPRP", "430-510=104 540-540=124 610-620=140 640-640=352",
+	  "PFXCPUAD 430-640 20/2, PLSCUHAF 430-640 22/2, PFXPRBTM 510-610 24/8, "
+	  "PFXUTIME 510-640 32/8, PFXTMSYS 510-610 40/8" },
 	{ 0, 3, "SYTRSG", "510-510=128 520-520=224",
 	  "RSAFSTOR 510-510 20/4" },
 	{ 0, 4, "SYTRSP", "530-750=72",
 	  "PFXCPUAD 530-750 20/2" },
 	{ 0, 5, "SYTXSP", "", "" },
-	{ 0, 8, "SYTUSR", "610-610=100",
-	  "SYSUSRS 610-610 20/4, SRMCDORM 610-610 24/4" },
+	{ 0, 6, "SYTASG", "730-750=112", "" },
+	{ 0, 7, "SYTSHS", "730-750=72", "" },
+	{ 0, 8, "SYTUSR", "610-610=100 730-750=108",
+	  "SYSUSRS 610-750 20/4, SRMCDORM 610-750 24/4" },
 	{ 0, 9, "SYTCPC", "", "" },
 	{ 0, 10, "SYTSCG", "", "" },
-	{ 0, 13, "SYTSCP", "730-730=56", "" },
+	{ 0, 12, "SYTUWT", "430-520=80 610-720=180", "" },
+	{ 0, 13, "SYTSCP", "730-750=56", "" },
+	{ 0, 15, "SYTCUG", "420-420=28 430-620=56", "" },
 	{ 0, 16, "SYTCUP", "", "" },
 	{ 0, 17, "SYTCUM", "", "" },
 	{ 0, 18, "SYTCPM", "", "" },
@@ -325,45 +329,49 @@ static const struct {
 	  "LOSTRCCT 530-730 20/4" },
 	{ 1, 4, "MTRSYS", "420-420=108 430-440=176 510-530=184 540-610=420 620-620=428",
 	  "HCPCPEPP 420-620 20/8, HCPCPEID 530-620 28/8" },
-	{ 1, 6, "MTRDEV", "", "" },
-	{ 1, 7, "MTRMEM", "440-440=100",
-	  "RSASTORE 440-440 20/4" },
+	{ 1, 6, "MTRDEV", "730-730=320", "" },
+	{ 1, 7, "MTRMEM", "440-440=100 730-730=326",
+	  "RSASTORE 440-730 20/4" },
 	{ 1, 8, "MTRPAG", "", "" },
 	{ 1, 9, "MTRSPR", "430-540=36 620-640=48 750-750=52",
 	  "INTERVAL 430-640 20/4, HFRATE 530-640 24/4, SDOMAINS 530-640 28/1, "
 	  "HDOMAINS 430-540 30/1, CONFIG 430-540 32/2" },
 	{ 1, 10, "MTRSCM", "530-730=32",
-	  "CALTOD 530-710 20/8, CALBYCT 530-710 28/4" },
+	  "CALTOD 530-730 20/8, CALBYCT 530-730 28/4" },
 	{ 1, 11, "MTREND", "730-730=20", "" },
 	{ 1, 12, "MTRSOS", "630-630=20", "" },
 	{ 1, 13, "MTREOF", "730-730=20", "" },
 	{ 1, 14, "MTRDDR", "430-750=28",
 	  "PROFILE 430-730 20/1, DMNUMBER 620-730 21/1" },
-	{ 1, 15, "MTRUSR", "540-540=204 620-620=224",
-	  "VMDUSER 540-540 20/8, VMDCPUAD 540-540 28/2" },
+	{ 1, 15, "MTRUSR", "540-540=204 620-620=224 730-730=348",
+	  "VMDUSER 540-730 20/8, VMDCPUAD 540-540 28/2" },
 	{ 1, 16, "MTRSCH", "", "" },
 	{ 1, 19, "MTRQDC", "", "" },
-	{ 1, 21, "MTRMCC", "610-610=36 620-620=48",
-	  "SYSGSTBY 610-620 20/8, SYSGSTRS 610-620 28/8, RSAGOFFL 620-620 36/8, "
+	{ 1, 21, "MTRMCC", "610-610=36 620-750=48",
+	  "SYSGSTBY 610-750 20/8, SYSGSTRS 610-750 28/8, RSAGOFFL 620-620 36/8, "
 	  "RSAOFFLN 620-620 44/4" },
 	{ 1, 23, "MTRISC", "", "" },
+	{ 1, 24, "MTRILC", "740-750=96", "" },
 	{ 1, 25, "MTRSSI", "", "" },
 	{ 1, 28, "MTRCPC", "", "" },
 	{ 1, 29, "MTRCPD", "", "" },
 	{ 1, 31, "MTRSRV", "750-750=28",
 	  "SRVOFF 750-750 20/2" },
-	{ 1, 32, "MTRCHC", "", "" },
+	{ 1, 32, "MTRCHC", "740-750=24", "CHACHPID 740-750 20/1" },
 	{ 1, 36, "MTRAZN", "", "" },
+	{ 1, 37, "MTRFAC", "730-730=36", "VMDUSER 730-730 20/8" },
 	{ 2, 7, "SCLSRM", "", "" },
 	{ 2, 8, "SCLSTP", "", "" },
 	{ 3, 1, "STORSG", "620-620=464 630-630=780 640-640=844 730-730=952",
 	  "CALSSUBT 530-640 20/4, RSASAVFR 530-640 28/4" },
-	{ 3, 2, "STORSP", "630-630=720",
+	{ 3, 2, "STORSP", "630-630=720 730-730=760",
 	  "PFXCPUAD 530-630 20/2" },
+	{ 3, 3, "STOSHR", "740-750=120", "" },
+	{ 3, 4, "STOASP", "750-750=260", "" },
 	{ 3, 21, "STOADD", "", "" },
-	{ 3, 22, "STORST", "", "" },
+	{ 3, 22, "STORST", "730-750=56", "" },
 	{ 3, 24, "STORCP", "", "" },
-	{ 4, 1, "USELON", "430-530=96 540-540=176 620-640=180",
+	{ 4, 1, "USELON", "430-530=96 540-540=176 620-730=180",
 	  "VMDUSER 430-640 20/8, VMDCPUAD 430-640 28/2, VMDMODE 430-640 30/1, "
 	  "CALSTAT 440-620 31/1" },
 	{ 4, 2, "USELOF", "430-430=284 540-540=444 620-620=496",
@@ -372,15 +380,18 @@ static const struct {
 	{ 4, 3, "USEACT", "610-610=440 620-620=508",
 	  "VMDUSER 610-620 20/8, VMDCPUAD 610-620 28/2, VMDMODE 610-620 30/1, "
 	  "CALMODE 620-620 31/1, VMDSLIST 620-620 32/1" },
-	{ 4, 4, "USEINT", "", "" },
+	{ 4, 4, "USEINT", "510-510=228", "" },
+	{ 4, 8, "USETRE", "730-730=60", "VMDUSER 730-730 20/8" },
 	{ 4, 9, "USEATE", "620-620=352", "" },
 	{ 4, 13, "USECPC", "720-720=48", "" },
-	{ 4, 14, "USESCP", "730-740=132",
-	  "VMDUSER 730-740 20/8, SCPTYPE 730-740 28/8, SCPNAME 730-740 36/8, "
-	  "SCPPLEX 730-740 44/8, CALLEVEL 730-740 52/16, SCPLEVEL 730-730 68/64" },
-	{ 5, 2, "PRCVOF", "430-530=24 750-750=28",
-	  "PFXCPUAD 430-610 20/2, VOFFRSON 750-750 22/1" },
-	{ 5, 3, "PRCPRP", "430-520=124 530-710=384",
+	{ 4, 14, "USESCP", "730-750=132",
+	  "VMDUSER 730-750 20/8, SCPTYPE 730-750 28/8, SCPNAME 730-750 36/8, "
+	  "SCPPLEX 730-750 44/8, CALLEVEL 730-750 52/16, SCPLEVEL 730-750 68/64" },
+	{ 5, 1, "PRCVON", "530-750=32",
+	  "PFXCPUAD 530-750 20/2, PFXIDMDL 530-750 22/2" },
+	{ 5, 2, "PRCVOF", "430-530=24 740-750=28",
+	  "PFXCPUAD 430-750 20/2, VOFFRSON 740-750 22/1" },
+	{ 5, 3, "PRCPRP", "430-520=124 530-750=384",
 	  "PFXCPUAD 430-710 20/2, PLSSTLNU 430-520 22/62" },
 	{ 5, 12, "PRCDIA", "530-750=800", "" },
 	{ 5, 15, "PRCDSV", "", "" },
@@ -392,19 +403,21 @@ static const struct {
 	  "RDEVSID 520-610 20/4, RDEVDEV 520-610 24/2" },
 	{ 6, 3, "IODDEV", "", "" },
 	{ 6, 4, "IODCAD", "", "" },
+	{ 6, 5, "IODATD", "530-730=44", "" },
 	{ 6, 9, "IODATS", "", "" },
 	{ 6, 11, "IODSON", "", "" },
-	{ 6, 13, "IODMON", "430-640=28",
-	  "RDEVSID 430-640 20/4, RDEVDEV 430-640 24/2" },
-	{ 6, 14, "IODMOF", "430-430=52 440-530=68",
-	  "RDEVSID 430-530 20/4, RDEVDEV 430-530 24/2" },
-	{ 6, 15, "IODDDV", "530-730=28",
-	  "RDEVSID 530-730 20/4, RDEVDEV 530-730 24/2" },
-	{ 6, 16, "IODMDV", "710-720=36",
-	  "RDEVSID 710-720 20/4, RDEVDEV 710-720 24/2, RDEVPIM 710-720 26/1, "
+	{ 6, 13, "IODMON", "430-730=28",
+	  "RDEVSID 430-730 20/4, RDEVDEV 430-730 24/2" },
+	{ 6, 14, "IODMOF", "430-430=52 440-530=68 740-750=76",
+	  "RDEVSID 430-750 20/4, RDEVDEV 430-750 24/2" },
+	{ 6, 15, "IODDDV", "530-750=28",
+	  "RDEVSID 530-750 20/4, RDEVDEV 530-750 24/2" },
+	{ 6, 16, "IODMDV", "710-730=36",
+	  "RDEVSID 710-730 20/4, RDEVDEV 710-730 24/2, RDEVPIM 710-720 26/1, "
 	  "RDEVPAM 710-720 27/1, RDEVCHPS 710-720 28/8" },
 	{ 6, 24, "IODSZI", "730-730=396", "" },
 	{ 6, 31, "IODMDE", "", "" },
+	{ 6, 51, "IODFCA", "730-730=24", "FCARDEV 730-730 20/2" },
 	{ 8, 2, "VNDLSU", "610-610=60",
 	  "LANOWNER 530-610 20/8" },
 	{ 8, 3, "VNDLSD", "530-540=56 630-640=60",
@@ -413,7 +426,8 @@ static const struct {
 	  "NICMGPOR 530-540 48/4, NICMGIFI 530-540 52/4" },
 	{ 9, 1, "ISFISC", "", "" },
 	{ 9, 2, "ISFISA", "", "" },
-	{ 10, 1, "APLEDT", "720-720=52", "" },
+	{ 10, 1, "APLEDT", "530-720=52",
+	  "CALDATOF 530-710 20/2, CALDATLN 530-710 22/2" },
 	{ 10, 2, "APLSDT", "440-640=52", "" },
 	{ 11, 1, "SSISCS", "", "" },
 	{ 11, 2, "SSISMI", "", "" },
@@ -550,10 +564,11 @@ START_TEST(value_names)
 		 "bytes", "s", "1/100 s", "ms", "1/4096 µs", NULL });
 	ck_names(monrec_kind_name, (const char *const[]){
 		 "any", "sample", "sample-config", "event", "event-config", NULL });
-	ck_names(monrec_source_name, (const char *const[]){ "ibm", "zpmd", NULL });
+	ck_names(monrec_source_name, (const char *const[]){ "ibm", "zpmd", "same", NULL });
 	ck_assert_ptr_nonnull(strstr(monrec_source_text(MONREC_IBM), "https://www.vm.ibm.com/pubs/"));
 	ck_assert_ptr_nonnull(strstr(monrec_source_text(MONREC_ZPMD), "v53_records.h"));
-	ck_assert_ptr_null(monrec_source_text(2));
+	ck_assert_ptr_nonnull(strstr(monrec_source_text(MONREC_SAME), "same length"));
+	ck_assert_ptr_null(monrec_source_text(3));
 }
 END_TEST
 

@@ -6,8 +6,8 @@
 
 /* Text that names nothing of its own. */
 static const char *const harmless[] = {
-	"CALLEVEL", "PROFILE", "SCPLEVEL", "SCPTYPE", "SYSABNCD", "SYSDATE", "SYSMMODL", "SYSMPOM",
-	"SYSMTYPE",
+	"CALLEVEL", "HCPCPEID", "PROFILE", "SCPLEVEL", "SCPTYPE", "SYSABNCD", "SYSDATE", "SYSMMODL",
+	"SYSMPOM", "SYSMTYPE",
 };
 
 static bool is_harmless(const char *name)
