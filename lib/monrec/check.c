@@ -76,8 +76,6 @@ static void check_framing(struct monrec_reader *r, const struct monrec_record *r
 		monrec_violation(r, MONREC_RULE_FRAME_LENGTH, offset, record->len, 0);
 	if (record->number == MTREOF && r->last_piece)
 		monrec_violation(r, MONREC_RULE_FRAME_LAST, offset, 0, 0);
-	if (record->number == MTREND && r->element.type == MONREC_TYPE_EVENT)
-		monrec_violation(r, MONREC_RULE_INTERVAL_EVENT, offset, 0, 0);
 }
 
 /* Event data go on where they were suspended, or are configured anew. */

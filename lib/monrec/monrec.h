@@ -124,7 +124,6 @@ enum monrec_rule {
 	MONREC_RULE_FRAME_LENGTH,	/**< D1R11, D1R12 or D1R13 is more than a header */
 	MONREC_RULE_BEHIND_END,		/**< a record behind the one that ends the element's data */
 	MONREC_RULE_INTERVAL_OPEN,	/**< the set's sample data do not end in D1R11 */
-	MONREC_RULE_INTERVAL_EVENT,	/**< D1R11 in event data */
 	MONREC_RULE_SUSPENSION_PLACE,	/**< D1R3 is not the first record of its element */
 	MONREC_RULE_SUSPENSION_OPEN,	/**< event data behind D1R12 do not begin with D1R3 */
 	MONREC_RULE_PROFILE,		/**< D1R14 is of the other kind of data */

@@ -41,8 +41,7 @@ static bool store_at(struct model *m, uint32_t kind, const struct plans *plans, 
 		write_change(m, w);
 	if (w->overflow)
 		return false;
-	if (kind != AREA_EVENT_CONFIG)
-		record_close(w, MTREND);
+	record_close(w, MTREND);
 	return true;
 }
 

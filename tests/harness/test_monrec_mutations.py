@@ -171,10 +171,6 @@ def interval_open(good: Good) -> Broken:
     return saved(stream(good.sample_of(*good.records)))
 
 
-def interval_event(good: Good) -> Broken:
-    return saved(stream(part(*logons(3), END, type=EVENT)))
-
-
 def suspension_place(good: Good) -> Broken:
     resumed = Record(1, 3, 9, bytes(4))
     return saved(stream(part(*logons(number(good.draw, 1, 90)), resumed, type=EVENT)))
@@ -235,7 +231,7 @@ BREAK: dict[str, Callable[[Good], Broken]] = {
         *(element_cut, element_type, element_domains, element_range, records_cut, set_empty),
         *(header_cut, record_short, record_frame, record_element, record_zero, record_domain),
         *(record_kind, record_length, frame_open, frame_last, frame_length, behind_end),
-        *(interval_open, interval_event, suspension_place, suspension_open, profile),
+        *(interval_open, suspension_place, suspension_open, profile),
         *(file_cut, control_area, interrupt, behind_data),
     )
 }

@@ -149,7 +149,8 @@ void activity_item(struct activity *f, const struct monrec_item *item)
 		f->records++;
 		activity_record(f, &item->record);
 		activity_event(f, &item->record);
-		if (item->record.domain == 1 && item->record.number == MTREND)
+		if (item->record.domain == 1 && item->record.number == MTREND &&
+		    item->element.type != MONREC_TYPE_EVENT)
 			end_interval(f, item->record.tod);
 		break;
 	case MONREC_SET_END:

@@ -2,7 +2,7 @@
 /*
  * monread: what a system did over time, out of its monitor records.
  *
- * An interval ends with D1R11.  Intervals are gathered in a fixed number of buckets:
+ * An interval ends with the D1R11 of sample data.  Intervals are gathered in a fixed number of buckets:
  * when all are full, each two become one, so that any length of time fits.  All of it
  * is one object without a pointer: a copy is a copy, and its size is its limit.
  *

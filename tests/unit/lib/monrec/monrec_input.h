@@ -183,7 +183,6 @@ static inline unsigned int mi_values(enum monrec_rule rule)
 	case MONREC_RULE_BEHIND_END:
 	case MONREC_RULE_BEHIND_DATA:
 	case MONREC_RULE_INTERVAL_OPEN:
-	case MONREC_RULE_INTERVAL_EVENT:
 	case MONREC_RULE_SUSPENSION_PLACE:
 	case MONREC_RULE_SUSPENSION_OPEN:
 		return 0;

@@ -98,7 +98,7 @@ static void ck_contents(const struct model_set *set)
 	}
 	ck_assert_uint_eq(at, set->len);
 	ck_assert_uint_eq(domains, set->domains);
-	if (set->kind == AREA_SAMPLE || set->kind == AREA_SAMPLE_CONFIG)
+	if (set->kind != AREA_EVENT)
 		ck_assert(is(last, 11));
 	else
 		ck_assert(!is(last, 11) && !is(last, 13));

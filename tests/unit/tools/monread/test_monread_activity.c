@@ -569,6 +569,23 @@ START_TEST(intervals)
 }
 END_TEST
 
+/* Event data may end with D1R11, too, but say nothing about what samples have counted. */
+START_TEST(interval_end_in_event_data)
+{
+	interval_ends(0);
+	device(6, 24, 100);
+	record(1, MTREND, 20, 30);
+	item.element.type = MONREC_TYPE_EVENT;
+	give();
+	ck_assert_uint_eq(f.intervals, 1);
+	device(6, 24, 160);
+	interval_ends(60);
+	ck_assert_uint_eq(f.intervals, 2);
+	ck_assert_uint_eq(f.last.starts, 60);
+	ck_assert_uint_eq(f.last.time, 60 * TOD_SECOND);
+}
+END_TEST
+
 /* Adds one to every figure of the interval at hand. */
 static void one_of_all(void)
 {
@@ -789,7 +806,8 @@ int main(void)
 		processors_cut, processors_without_room, pages, pages_without_room, devices,
 		devices_cut, many_devices, users, users_in_records_of_two_kinds,
 		users_without_time, applications,
-		applications_that_are_no_users, records_of_nobody, many_users, names, intervals, buckets, adding, end,
+		applications_that_are_no_users, records_of_nobody, many_users, names, intervals,
+		interval_end_in_event_data, buckets, adding, end,
 		events, events_of_each_kind, events_lost, tracks,
 	};
 
