@@ -180,7 +180,8 @@ const char *monrec_source_text(unsigned int source)
 			"is as in the release before",
 		[MONREC_ZPMD] = "pak-center/zpmd, src/v53_records.h "
 			"(https://github.com/pak-center/zpmd): members declared for z/VM 5.3, "
-			"their lengths added up without padding",
+			"their lengths added up without padding; D6R3, D10R1 and D10R2 on its "
+			"branch v1.0.0-alpha1",
 		[MONREC_SAME] = "concluded: the record has the same length as in the release before, whose "
 			"page shows the field",
 	};

@@ -186,8 +186,9 @@ static void prcprp(struct cp *cp, uint8_t *r, const struct subject *subject)
 static void ioddev(struct cp *cp, uint8_t *r, const struct subject *subject)
 {
 	(void)subject;
-	put_be16(r + 24, cp->config.console);		/* RDEVDEV */
-	put_be32(r + 28, cp->monitor->model.cpu[0].io);
+	put_be16(r + 52, (uint16_t)cp->monitor->model.cpu[0].io);	/* SCMSSCH */
+	put_be32(r + 192, cp->monitor->model.cpu[0].io);	/* SCGSSCH */
+	put_be16(r + 200, cp->config.console);		/* RDEVDEV */
 }
 
 /* D8R1 VNDSES: the guest's adapter */
@@ -207,7 +208,7 @@ static const struct shape sample_shapes[] = {
 	{ MON_STORAGE, 1, 352, PER_SYSTEM, storsg },
 	{ MON_USER, 3, 440, PER_USER, of_user },
 	{ MON_PROCESSOR, 3, 384, PER_CPU, prcprp },
-	{ MON_IO, 3, 60, PER_SYSTEM, ioddev },
+	{ MON_IO, 3, 260, PER_SYSTEM, ioddev },
 	{ MON_NETWORK, 1, 316, PER_SYSTEM, vndses },
 };
 
@@ -286,4 +287,5 @@ void mon_write_event_config(struct cp *cp, struct record_writer *w)
 {
 	for (size_t i = 0; i < COUNT(event_config_shapes); i++)
 		write_shape(cp, w, &event_config_shapes[i], cp->monitor->settings[true].domains);
+	record_close(w, MTREND);
 }

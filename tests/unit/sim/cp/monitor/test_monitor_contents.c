@@ -105,7 +105,7 @@ static const struct { unsigned int domain, number, offset, bytes; } counters[] =
 	{ 0, 2, 40, 8 },	/* PFXTMSYS */
 	{ 0, 2, 68, 8 },	/* PFXTOTWT */
 	{ 5, 3, 84, 4 },	/* PFXDSPCS */
-	{ 6, 3, 28, 4 },	/* starts of the console */
+	{ 6, 3, 192, 4 },	/* starts of the console */
 	{ 8, 1, 112, 8 },	/* SESTXPKT */
 	{ 8, 1, 136, 8 },	/* SESRXPKT */
 };
@@ -215,8 +215,9 @@ static const struct field sample_fields[] = {
 	{ 4, 3, 20, 8, NAME, 0 },	/* VMDUSER */
 	{ 5, 3, 20, 2, PLACE, 0 },	/* PFXCPUAD */
 	{ 5, 3, 84, 4, COUNTED, 0 },	/* PFXDSPCS */
-	{ 6, 3, 24, 2, NUMBER, 9 },	/* RDEVDEV: the console */
-	{ 6, 3, 28, 4, COUNTED, 0 },
+	{ 6, 3, 52, 2, COUNTED, 0 },	/* SCMSSCH */
+	{ 6, 3, 192, 4, COUNTED, 0 },	/* SCGSSCH */
+	{ 6, 3, 200, 2, NUMBER, 9 },	/* RDEVDEV: the console */
 	{ 8, 1, 24, 8, NAME, 0 },	/* the adapter's owner: the guest */
 	{ 8, 1, 112, 8, COUNTED, 0 },	/* SESTXPKT */
 	{ 8, 1, 136, 8, COUNTED, 0 },	/* SESRXPKT */

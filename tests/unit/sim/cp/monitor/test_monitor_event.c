@@ -43,8 +43,7 @@ START_TEST(configuration)
 	ck_assert_uint_eq(peer_last(p)->trgcls, EVENT_CONFIG);
 	ck_assert_uint_eq(peer_mce(peer_last(p), 0)[MCE_TYPE], MCE_EVENT);
 	read_records(peer_last(p));
-	/* No D1R11: the last event frame ends without. */
-	ck_assert_uint_eq(records, 3);
+	ck_assert_uint_eq(records, 4);
 	ck_record(0, 1, 1, 24);
 	ck_assert_uint_eq(get_be16(record[0].at + D1R1_EDOMAINS), 0x4100);
 	ck_assert_uint_eq(get_be16(record[0].at + D1R1_CONFIG), 68);
@@ -52,6 +51,8 @@ START_TEST(configuration)
 	ck_record(2, 1, 14, 28);
 	ck_assert_uint_eq(record[2].at[D1R14_PROFILE], 0xc5);
 	ck_assert_uint_eq(record[2].at[D1R14_DMNUMBER], 7);
+	/* The last of the initial configuration records (IBM, MRMTREND: "Event and Sample Record"). */
+	ck_record(3, 1, 11, 20);
 }
 END_TEST
 
