@@ -180,10 +180,9 @@ def test_nothing_is_built_again_if_nothing_has_changed(tree: Path, built: Built)
     (tree / "Documentation").mkdir()
     (tree / "Documentation/a.rst").write_text("x")
     assert built() == kernel and len(calls(kernel)) == 3
-    # Another time, and the same contents: make is asked, and the kernel is the same.
+    # Another time, and the same contents.
     os.utime(tree / DRIVER, (1, 1))
-    assert built() == kernel
-    assert calls(kernel)[3:] == ["modules"]
+    assert built() == kernel and len(calls(kernel)) == 3
 
 
 def test_a_changed_line_makes_another_kernel_beside_the_first(tree: Path, built: Built) -> None:
@@ -603,6 +602,10 @@ def test_nearest_suite_of_a_series(series: str, suite: str) -> None:
     assert suite_of(series) == suite
 
 
+def kconfigs(tree: Path) -> list[str]:
+    return [str(tree / name) for name in tree_state(tree).kconfigs]
+
+
 OURS = '# Why.\nCONFIG_A=y\nCONFIG_IUCV=y\nCONFIG_M=m\n# CONFIG_OFF is not set\nCONFIG_KEYS=""\n'
 
 
@@ -624,18 +627,18 @@ OURS = '# Why.\nCONFIG_A=y\nCONFIG_IUCV=y\nCONFIG_M=m\n# CONFIG_OFF is not set\n
     ],
 )
 def test_what_a_tree_does_not_take_is_told(tree: Path, made: str, sentence: str | None) -> None:
-    found = judge(OURS, made, tree_state(tree).kconfigs, "T")
+    found = judge(OURS, made, kconfigs(tree), "T")
     assert found is None if sentence is None else (found or "").startswith(sentence)
 
 
 def test_tree_that_cannot_be_a_guests_kernel(tree: Path) -> None:
-    kconfigs = tree_state(tree).kconfigs
+    found = kconfigs(tree)
     made = "CONFIG_A=y\nCONFIG_M=m\n"
     with pytest.raises(UsageError, match="T cannot be a guest's kernel: CONFIG_IUCV is off, becau"):
-        judge(OURS, made, kconfigs, "T")
+        judge(OURS, made, found, "T")
     (tree / "init/Kconfig").write_text("")
     with pytest.raises(UsageError, match="T cannot be a guest's kernel: CONFIG_IUCV is unknown"):
-        judge(OURS, made, kconfigs, "T")
+        judge(OURS, made, found, "T")
 
 
 def test_dropped_options_are_told_once(

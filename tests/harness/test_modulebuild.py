@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,24 @@ def test_usage_errors_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err == f"zvmlab: no such folder: {tmp_path}/no\n"
     assert main(["module", "build", str(tmp_path), "--kernel", "nosuch"]) == 2
     assert "nosuch" in capsys.readouterr().err
+
+
+def test_headers_of_a_kernel_that_is_not_debians(tmp_path: Path) -> None:
+    """A change of one that the kernel itself has no use for is seen, whatever its time is."""
+    header = tmp_path / "modules/build/include/linux/a.h"
+    source = tmp_path / "source/scripts/b.sh"
+    for file in (header, source):
+        file.parent.mkdir(parents=True)
+        file.write_text("one")
+    (tmp_path / "modules/build/source").symlink_to(tmp_path / "source")
+    kernel = Kernel("6.1", "local", tmp_path, tmp_path / "modules")
+    build = modulebuild.Build(tmp_path / "modules/build", "gcc", None)
+    for file in (header, source):
+        before, found = list(modulebuild._stamp(kernel, build)), file.stat()
+        assert before == list(modulebuild._stamp(kernel, build))
+        file.write_text("two")
+        os.utime(file, ns=(found.st_atime_ns, found.st_mtime_ns))
+        assert before != list(modulebuild._stamp(kernel, build))
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,15 @@ The cache has for each tree and configuration a folder in which make works:
     linux-build-KEY/out        O= of kbuild
     linux-build-KEY/build.log  of the last build
     linux-build-KEY/state      what was built last
+    linux-build-KEY/files      what was in the tree's files then
     linux-build-KEY/begun      make is at work, or was when it was killed
 
 and for each state that was built an entry linux-built-KEY-…, laid out as a kernel package is, so that
 a guest's kernel stays as it is when its tree is built again.  The newest of them are kept, and
 those that a process uses.
+
+What is compiled follows from what is in the files.  make goes by their times, and is helped where
+those mislead it (tree_objects.py).
 """
 
 from __future__ import annotations
@@ -31,6 +35,7 @@ from zvmlab.base.cache import cache_root, digest, entries, entry, locked_within,
 from zvmlab.base.errors import CannotRun, StepFailed, UsageError
 from zvmlab.base.owned import discard, is_ours, mark
 from zvmlab.base.progress import Progress
+from zvmlab.base.signature import signature
 from zvmlab.build.buildstep import Ending, first_error
 from zvmlab.build.kbuild import (
     BUILD_SECONDS,
@@ -45,7 +50,17 @@ from zvmlab.build.kernel import Kernel, unpacked
 from zvmlab.build.linux_source import source_tree
 from zvmlab.build.tree_config import Wanted, judge, wanted
 from zvmlab.build.tree_name import FULL, MINIMAL, TreeName, check_tree
-from zvmlab.build.tree_state import TreeState, tree_state
+from zvmlab.build.tree_objects import is_makefile, older, remove_outdated
+from zvmlab.build.tree_state import (
+    Changes,
+    Files,
+    TreeState,
+    changes,
+    hash_of,
+    read_files,
+    tree_state,
+    without,
+)
 
 LOCK_SECONDS = 3600
 ENDING_SECONDS = 60.0
@@ -95,11 +110,34 @@ def at_work(kernel: Kernel, progress: Progress) -> Iterator[None]:
         return
     with locked_within(kernel.work.name, LOCK_SECONDS, str(kernel), progress.say):
         if _noted(kernel.work).get("entry") != kernel.image.parent.parent.name:
-            raise UsageError(
-                f"the tree of kernel {kernel} has been built again meanwhile, so that no module"
-                " can be built for this state of it any more; start again"
-            )
+            raise _other(kernel, "has been built again meanwhile")
+        _check_contents(kernel)
         yield
+        _check_contents(kernel)
+
+
+def _other(kernel: Kernel, what: str) -> UsageError:
+    return UsageError(
+        f"the tree of kernel {kernel} {what}, so that no module"
+        " can be built for this state of it any more; start again"
+    )
+
+
+def contents_of(kernel: Kernel) -> str:
+    """Hash of what was in the tree that a kernel was built of; "" if it is not from a tree."""
+    return "" if kernel.work is None else _noted(kernel.work).get("contents", "")
+
+
+def _check_contents(kernel: Kernel) -> None:
+    """UsageError if a kernel's tree is not as it was when it was built."""
+    assert kernel.work is not None
+    noted = _noted(kernel.work)
+    tree = Path(noted["tree"])
+    state = tree_state(tree)
+    if state.all and noted["state"] == state.all:
+        return
+    if hash_of(read_files(tree, state, _noted_files(kernel.work))) != noted["contents"]:
+        raise _other(kernel, "has been changed meanwhile")
 
 
 def _noted(work: Path) -> dict[str, str]:
@@ -110,6 +148,23 @@ def _noted(work: Path) -> dict[str, str]:
     if not isinstance(found, dict):
         return {}
     return {key: value for key, value in found.items() if isinstance(value, str)}
+
+
+def _noted_files(work: Path) -> Files:
+    """What was in the tree's files at the last build; nothing if there was none."""
+    try:
+        found = json.loads((work / "files").read_text(encoding="utf-8", errors="surrogateescape"))
+        return {name: (sign, contents) for name, (sign, contents) in found.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _write(file: Path, what: object) -> None:
+    """At once and whole."""
+    scratch = file.with_name(f"{file.name}.new")
+    text = json.dumps(what, separators=(",", ":"), ensure_ascii=False)
+    scratch.write_text(text, encoding="utf-8", errors="surrogateescape")
+    scratch.replace(file)
 
 
 class _Build:
@@ -139,16 +194,15 @@ class _Build:
         """What is there, if the tree is as it was; else what make gives."""
         what, say = f"{self._shown} ({self._tree})", self._progress.say
         with locked_within(self._work.name, LOCK_SECONDS, what, say) as self._lock:
-            state = tree_state(self._tree)
-            noted = _noted(self._work)
-            recipe = self._wanted.recipe
+            state, noted = tree_state(self._tree), _noted(self._work)
             folder = cache_root() / noted.get("entry", "none")
-            same = (noted.get("state"), noted.get("recipe")) == (state.all, recipe)
-            if not (same and folder.name.startswith(self._kind) and usable(folder)):
-                configured = (noted.get("options"), noted.get("recipe")) == (state.options, recipe)
-                folder = self._make(state, configured)
-                now = {"state": state.all, "entry": folder.name}
-                self._note(self._configured(state) | now)
+            there = (
+                noted.get("recipe") == self._wanted.recipe
+                and folder.name.startswith(self._kind)
+                and usable(folder)
+            )
+            if not (there and state.all and noted.get("state") == state.all):
+                folder = self._look_closely(state, noted, folder if there else None)
             _use(folder)
         self._forget(folder)
         label = f"{self._shown}@{folder.name.rpartition('-')[2][:8]}"
@@ -159,20 +213,35 @@ class _Build:
         """Of the entries of this build."""
         return f"linux-built-{self._key}"
 
-    def _configured(self, state: TreeState) -> dict[str, str]:
-        return {"options": state.options, "recipe": self._wanted.recipe}
+    def _look_closely(self, state: TreeState, noted: dict[str, str], built: Path | None) -> Path:
+        """The entry of what is in the tree; *built* is that of the last build, if it serves."""
+        known = _noted_files(self._work)
+        files = read_files(self._tree, state, known)
+        found = changes(known, files)
+        options = {"options": hash_of(files, state.kconfigs), "recipe": self._wanted.recipe}
+        if built is None or found:
+            configured = all(noted.get(name) == value for name, value in options.items())
+            built, files = self._make(state, files, found if known else None, options, configured)
+            if any(not contents for _, contents in files.values()):
+                state = dataclasses.replace(state, all="")
+        where = {"tree": str(self._tree), "contents": hash_of(files)}
+        _write(self._work / "files", files)
+        _write(
+            self._work / "state", {**options, **where, "state": state.all, "entry": built.name}
+        )
+        return built
 
-    def _note(self, what: dict[str, str]) -> None:
-        scratch = self._work / "state.new"
-        scratch.write_text(json.dumps(what), encoding="ascii")
-        scratch.replace(self._work / "state")
+    def _prepare(self, known: bool) -> bool:
+        """The folder of the build: is it the one of the last build?
 
-    def _prepare(self) -> None:
-        """The folder of the build; one in which make was killed is begun anew."""
+        One in which make was killed is begun anew, and one if not *known* what was built there.
+        """
         need_tools(f"building Linux from {self._tree}")
         try:
             if (self._work / "begun").exists():
                 self._progress.say(f"the last build of {self._shown} was cut off; it begins anew")
+                known = False
+            if not known and self._out.exists():
                 shutil.rmtree(self._out)
             self._out.mkdir(parents=True, exist_ok=True)
             if not is_ours(self._work):
@@ -183,6 +252,7 @@ class _Build:
             if free < least and not (self._out / "vmlinux").exists():
                 raise self._no_space(free)
             self._log.write_text("", encoding="utf-8")
+            return known
         except OSError as error:
             raise CannotRun(f"cannot write to {self._work}: {error.strerror or error}") from error
 
@@ -193,25 +263,70 @@ class _Build:
             " or set ZVMLAB_CACHE to another folder"
         )
 
-    def _make(self, state: TreeState, configured: bool) -> Path:
-        """Configure, build, and put what was built into the cache."""
-        self._prepare()
+    def _make(
+        self,
+        state: TreeState,
+        files: Files,
+        found: Changes | None,
+        options: dict[str, str],
+        configured: bool,
+    ) -> tuple[Path, Files]:
+        """Configure, build, and put what was built into the cache.
+
+        *found*: what has changed; None if that is not known.  Return: the entry, and what is known
+        to be in the files that it was made of.
+        """
+        ended = self._work.stat().st_mtime_ns if self._work.exists() else 0
+        if self._prepare(found is not None) and found:
+            self._remove_outdated(state, found, ended)
         first = not (self._out / "vmlinux").exists()
+        # From here on the folder is at no state, until all of it is built.
+        unsure = found.changed | found.new if found is not None else frozenset()
+        _write(self._work / "files", without(files, unsure))
+        _write(self._work / "state", {})
         if not (configured and (self._out / ".config").exists()):
             with self._progress.step(f"configuring {self._shown} ({self._tree})"):
                 self._configure(state)
-        # From here on the folder is at no state, until all of it is built.
-        self._note(self._configured(state))
+        _write(self._work / "state", options)
         text = f"{self._what} ({self._tree}), with {cpus()} CPUs"
         total = _FIRST_LINES.get(self._name.config) if first else None
         with self._progress.step(text, total) as step:
-            self._run([f"-j{cpus()}", *TARGETS], BUILD_SECONDS, step.update)
-            return self._publish()
+            try:
+                self._run([f"-j{cpus()}", *TARGETS], BUILD_SECONDS, step.update)
+            finally:
+                files = self._built_of(state, files)
+                _write(self._work / "files", without(files, unsure))
+            return self._publish(), files
+
+    def _remove_outdated(self, state: TreeState, found: Changes, ended: int) -> None:
+        """Remove the objects that make would take for those of the changed files."""
+        makefiles = filter(is_makefile, state.files)
+        unseen = older(self._tree, found.changed | found.new, ended)
+        cause = remove_outdated(self._tree, self._out, found, unseen, makefiles)
+        if cause is not None:
+            self._progress.say(
+                f"{cause} has changed and has an older time than the last build, and kbuild does not"
+                f" tell what it made of it; the build of {self._shown} begins anew"
+            )
+            shutil.rmtree(self._out)
+            self._out.mkdir()
+
+    def _built_of(self, before: TreeState, files: Files) -> Files:
+        """What was in the files while make was at work: of those that changed nothing is known."""
+        after = tree_state(self._tree)
+        now = changes(files, read_files(self._tree, after, files))
+        kept = before.files.keys() & after.files.keys()
+        touched = {
+            name for name in kept if signature(before.files[name]) != signature(after.files[name])
+        }
+        return without(files, touched | now.changed | now.new)
 
     def _configure(self, state: TreeState) -> None:
         self._run(self._wanted.goal(self._out), CONFIG_SECONDS)
         made = (self._out / ".config").read_text(encoding="utf-8")
-        sentence = judge(self._wanted.ours, made, state.kconfigs, self._shown)
+        sentence = judge(
+            self._wanted.ours, made, map(str, map(self._tree.joinpath, state.kconfigs)), self._shown
+        )
         if sentence:
             self._progress.say(sentence)
         if f"{_CERTIFICATES}=y" in made.splitlines() and not _OPENSSL.exists():

@@ -16,20 +16,23 @@ it, so that the user's own folder stays as it is.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from zvmlab.base.cache import cache_root, digest, entry
 from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError
 from zvmlab.base.progress import Progress
+from zvmlab.base.signature import signature
 from zvmlab.base.tree import TREE
 from zvmlab.build.buildstep import LOG_TAIL, first_error, run_tool
 from zvmlab.build.host_programs import host_arch, unpack_programs
 from zvmlab.build.kernel import ARCH, DEBIAN, Kernel, unpack
-from zvmlab.build.kernel_tree import at_work
+from zvmlab.build.kernel_tree import at_work, contents_of
 from zvmlab.build.modules import module_name
 from zvmlab.build.packages import Suite
 
@@ -43,6 +46,8 @@ _MOST_FILES = 2000
 _MOST_BYTES = 64 << 20
 CROSS = "s390x-linux-gnu-"
 MAKE_SECONDS = 600
+# Where a kernel's headers are, and what modules are built with, in its build folder and its source.
+_HEADERS = ("include", "arch/s390/include", "scripts")
 # Parts of the packages that modules are not built with.
 _USELESS = (
     "usr/share",
@@ -109,24 +114,26 @@ def built_modules(
     """
     shown = progress or Progress()
     source = source.resolve()  # "." has no name
-    sources = sources_of(source)
+    sources_of(source)  # what is wrong with them is told before anything is fetched
     _need_programs(kernel)
     build = build_folder(kernel, shown)
-    names = [str(file.relative_to(source)) for file in sources]
-    # The headers of a kernel's source tree are in the folder itself, and change.
-    state = str(kernel.image) if kernel.work else ""
-    key = digest(
-        kernel.version, str(build), _stamp(build), *([state] if state else []), *names, *sources
-    )
+
+    def key() -> str:
+        files = sources_of(source)
+        names = (str(file.relative_to(source)) for file in files)
+        return digest(kernel.version, str(build), *_stamp(kernel, build), *names, *files)
+
+    log = cache_root() / f"module-{key()}.log"
 
     def make(folder: Path) -> None:
         work = folder / "work"
-        for name, file in zip(names, sources):
-            (work / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, work / name)
+        for file in sources_of(source):
+            to = work / file.relative_to(source)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, to)
         with shown.step(f"building {source.name}/ for {kernel.version}"):
             with at_work(kernel, shown):
-                _make_modules(source, build, work, cache_root() / f"module-{key}.log")
+                _make_modules(source, build, work, log)
             for module in sorted(work.rglob("*.ko")):
                 if (folder / module.name).exists():
                     raise UsageError(f"{source} has two modules called {module.name}")
@@ -215,10 +222,19 @@ def _run(argv: list[str], build: Build, what: str) -> str:
     return done.stdout
 
 
-def _stamp(build: Build) -> str:
-    """Changes with the kernel's configuration and exports."""
-    files = [build.folder / name for name in (".config", "Module.symvers")]
-    return digest(*(file for file in files if file.is_file()))
+def _stamp(kernel: Kernel, build: Build) -> Iterator[str | Path]:
+    """Changes with the kernel's configuration and exports, and with headers that may change."""
+    for name in (".config", "Module.symvers"):
+        if (build.folder / name).is_file():
+            yield build.folder / name
+    if kernel.work is not None:
+        # Also headers that the kernel itself has no use for.
+        yield f"{kernel.image} {contents_of(kernel)}"
+    elif kernel.suite not in DEBIAN:
+        for top, folder in itertools.product(("", "source"), _HEADERS):
+            for where, _, names in os.walk(build.folder / top / folder):
+                files = (os.path.join(where, name) for name in sorted(names))
+                yield " ".join(f"{file} {signature(os.stat(file))}" for file in files)
 
 
 def build_folder(kernel: Kernel, progress: Progress | None = None) -> Build:
