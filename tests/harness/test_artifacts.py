@@ -78,6 +78,18 @@ def _rewrite(name: str) -> Callable[[Path], object]:
     return lambda folder: (folder / name).write_bytes(b"other contents, of another length")
 
 
+def _same_size_and_time(name: str) -> Callable[[Path], object]:
+    """As cp -p of a file that was made in the same moment."""
+
+    def change(folder: Path) -> None:
+        file = folder / name
+        found = file.stat()
+        file.write_bytes(file.read_bytes()[::-1])
+        os.utime(file, ns=(found.st_atime_ns, found.st_mtime_ns))
+
+    return change
+
+
 def _remove(name: str) -> Callable[[Path], object]:
     return lambda folder: (folder / name).unlink()
 
@@ -87,11 +99,12 @@ def _remove(name: str) -> Callable[[Path], object]:
     [
         _rewrite("driver.ko"),
         _rewrite("file"),
+        _same_size_and_time("file"),
         _remove("image-1"),
         _remove("emulator-1"),
         lambda _folder: os.environ.update(ZVMLAB_QEMU_WITHOUT="slots"),
     ],
-    ids=["driver", "file", "image-gone", "emulator-gone", "environment"],
+    ids=["driver", "file", "file-of-the-same-time", "image-gone", "emulator-gone", "environment"],
 )
 def test_what_is_another_now_is_looked_for_again(
     made: list[GuestConfig],

@@ -77,6 +77,22 @@ def test_a_build_that_fails_leaves_nothing() -> None:
     assert (entry("thing", "0", _fill) / "artifact").is_file()
 
 
+def test_sources_that_change_while_they_are_built(tmp_path: Path) -> None:
+    """Under the name of the sources that were there, the cache would have a mixture."""
+    source = tmp_path / "source"
+    source.write_text("old", encoding="ascii")
+
+    def build(folder: Path) -> None:
+        _fill(folder)
+        source.write_text("new", encoding="ascii")
+
+    with pytest.raises(UsageError, match="the sources of thing have changed while it was being"):
+        entry("thing", lambda: digest(source), build)
+    assert not list(cache_root().glob("thing-*"))
+    made = entry("thing", lambda: digest(source), build)
+    assert made == entry("thing", digest(source), build)
+
+
 def test_the_log_of_a_step_that_failed_is_kept_until_the_entry_is_there() -> None:
     key = "0123456789abcdef"
     argv = ["sh", "-c", "echo configure: error: no C++ compiler; exit 77"]

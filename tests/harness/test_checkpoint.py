@@ -130,6 +130,11 @@ def test_the_key_follows_what_goes_in(artifacts: Artifacts, backend: str) -> Non
         path.write_text("changed")
         assert checkpoint.key(config, artifacts) != first
         path.write_text(text)
+        found = path.stat()
+        path.write_text(text.upper())
+        os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+        assert checkpoint.key(config, artifacts) != first
+        path.write_text(text)
     assert checkpoint.key(config, artifacts) == first
 
 

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -419,6 +422,18 @@ def test_a_base_that_was_moved_is_not_used(tmp_path: Path) -> None:
     assert not qemubuild._configured_at(tmp_path / "other" / "source")
 
 
+def test_a_base_from_the_future_is_not_used(tmp_path: Path) -> None:
+    """The clock was set back: ninja would take old objects for newer than their sources."""
+    log = tmp_path / "build" / ".ninja_log"
+    assert not qemubuild._from_the_future(tmp_path)
+    log.parent.mkdir()
+    log.touch()
+    assert not qemubuild._from_the_future(tmp_path)
+    later = time.time() + 3600
+    os.utime(log, (later, later))
+    assert qemubuild._from_the_future(tmp_path)
+
+
 def test_our_files_in_the_tree_are_those_of_the_clone(tmp_path: Path) -> None:
     source = tmp_path / "source"
     ours = source / "hw" / "s390x" / "zvmlab"
@@ -503,8 +518,8 @@ def test_entry_is_what_would_be_built(
     """Its name changes with the sources, and nothing is built for it."""
     asked: list[str] = []
 
-    def entry(kind: str, key: str, build: object, artifact: str) -> Path:
-        asked.append(f"{kind}-{key}")
+    def entry(kind: str, key: Callable[[], str], build: object, artifact: str) -> Path:
+        asked.append(f"{kind}-{key()}")
         return tmp_path
 
     monkeypatch.setattr(qemubuild, "entry", entry)

@@ -183,7 +183,7 @@ def _holder(lock: TextIO) -> str:
 
 def entry(
     kind: str,
-    key: str,
+    key: str | Callable[[], str],
     build: Callable[[Path], None],
     artifact: str = "",
     fixed: bool = False,
@@ -195,8 +195,12 @@ def entry(
     An entry is made again if it is incomplete or altered, or if it is *fixed* (it
     has its own path in it) and not where it was made.  One that came with a package is taken
     as it is; *made_with* tells what goes into the key unless it did: which compiler there is.
+    A *key* that is a function is asked for again after the build: UsageError if the sources have
+    changed meanwhile, since nobody knows what was built then.
     One that is *vast* has so many files that nobody looks whether they are as they were made.
     """
+    ask = key if callable(key) else None
+    key = key() if callable(key) else key
     name = f"{kind}-{key}"
     came = shipped.find(name, artifact)
     if came is not None:
@@ -206,8 +210,23 @@ def entry(
     if not usable(final, artifact, fixed):
         with locked(final.name):
             if not usable(final, artifact, fixed):
-                _make(final, build, artifact, fixed, vast)
+                _make(final, _checked(build, kind, key, ask), artifact, fixed, vast)
     return final / artifact
+
+
+def _checked(
+    build: Callable[[Path], None], kind: str, key: str, ask: Callable[[], str] | None
+) -> Callable[[Path], None]:
+    """The same, but it fails if the key has become another one."""
+
+    def checked(folder: Path) -> None:
+        build(folder)
+        if ask is not None and ask() != key:
+            raise UsageError(
+                f"the sources of {kind} have changed while it was being built; start again"
+            )
+
+    return checked
 
 
 def usable(final: Path, artifact: str = "", fixed: bool = False) -> bool:

@@ -154,8 +154,11 @@ def _make(source: Path, name: str, into: Path, root: Path) -> None:
 def build_tool(name: str, progress: Progress | None = None) -> Path:
     """The program ``tools/NAME`` for the guest, compiled into the cache."""
     source = tools_source()
-    parts = [source / made_by for made_by in ("Makefile", "ci/modules.mk")]
-    parts += module_mk.files(source, module_mk.closure(source, f"tools/{name}"))
+
+    def key() -> str:
+        parts = [source / made_by for made_by in ("Makefile", "ci/modules.mk")]
+        parts += module_mk.files(source, module_mk.closure(source, f"tools/{name}"))
+        return digest(*parts)
 
     def build(folder: Path) -> None:
         with (progress or Progress()).step(f"compiling {name} for the guest"):
@@ -164,7 +167,7 @@ def build_tool(name: str, progress: Progress | None = None) -> Path:
     def made_with() -> str:
         return digest(compiler_version(), debian_root(progress).name)
 
-    return entry(f"tool-{name}", digest(*parts), build, name, made_with=made_with)
+    return entry(f"tool-{name}", key, build, name, made_with=made_with)
 
 
 def tool(name: str, progress: Progress | None = None) -> dict[str, Path]:

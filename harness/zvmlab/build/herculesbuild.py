@@ -140,7 +140,7 @@ def _core(root: Path, progress: Progress) -> Path:
         for name in objects:
             Path(name).unlink()
 
-    return entry("hercules-core", core_key(root), build, ARCHIVE)
+    return entry("hercules-core", lambda: core_key(root), build, ARCHIVE)
 
 
 def build_module(progress: Progress | None = None) -> Path:
@@ -168,7 +168,7 @@ def build_module(progress: Progress | None = None) -> Path:
         for name in objects:
             Path(name).unlink()
 
-    return entry(_MODULE_KIND, module_key(root), build, MODULE)
+    return entry(_MODULE_KIND, lambda: module_key(root), build, MODULE)
 
 
 def lint(progress: Progress) -> None:

@@ -70,7 +70,9 @@ def _built(
                 f"{what} cannot be built; 'make setup' in the clone installs what it needs: {error}"
             ) from error
 
-    sources = list(module_mk.files(TREE, modules))
-    names = [str(file.relative_to(TREE)) for file in sources]
-    key = digest(COMPILER, *_FLAGS, *flags, *main, *names, *sources)
+    def key() -> str:
+        sources = list(module_mk.files(TREE, modules))
+        names = [str(file.relative_to(TREE)) for file in sources]
+        return digest(COMPILER, *_FLAGS, *flags, *main, *names, *sources)
+
     return entry(Path(artifact).stem, key, build_or_say, artifact)

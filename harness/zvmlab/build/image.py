@@ -143,8 +143,10 @@ def build_agent(progress: Progress | None = None) -> Path:
             line = (done.stderr.strip().splitlines() or ["make failed"])[0]
             raise CannotRun(f"the guest's agent cannot be compiled: {line}")
 
-    parts = [f for f in sorted(source.iterdir()) if f.suffix in (".c", ".h", ".mk", "")]
-    return entry("agent", digest(*parts), build, AGENT, made_with=compiler_version)
+    def key() -> str:
+        return digest(*(f for f in sorted(source.iterdir()) if f.suffix in (".c", ".h", ".mk", "")))
+
+    return entry("agent", key, build, AGENT, made_with=compiler_version)
 
 
 def _busybox(progress: Progress | None) -> bytes:

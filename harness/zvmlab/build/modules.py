@@ -20,6 +20,7 @@ from pathlib import Path
 
 from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import CannotRun, UsageError
+from zvmlab.base.signature import signature
 from zvmlab.build.kernel import Kernel
 
 _SUFFIXES: dict[str, Callable[[bytes], bytes]] = {
@@ -164,7 +165,7 @@ def aliases(kernel: Kernel) -> dict[str, list[str]]:
         (folder / "aliases.json").write_text(json.dumps(found), encoding="utf-8")
 
     stats = ((file, os.stat(file)) for file in files.values())
-    state = [f"{file} {found.st_size} {found.st_mtime_ns}" for file, found in stats]
+    state = [f"{file} {signature(found)}" for file, found in stats]
     kept = entry("aliases", digest(*state), build) / "aliases.json"
     result: dict[str, list[str]] = json.loads(kept.read_text(encoding="utf-8"))
     return result

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from zvmlab.base.errors import UsageError
 from zvmlab.base.progress import Progress
+from zvmlab.base.signature import signature
 from zvmlab.build.modulebuild import built_modules, driver_module
 from zvmlab.build.elf import check_file, is_linux
 from zvmlab.build.image import build_image
@@ -108,7 +109,7 @@ def _file_state(path: Path | str) -> tuple[object, ...]:
         found = os.stat(path)
     except OSError:
         return (str(path), os.getcwd())
-    return (str(path), os.getcwd(), found.st_ino, found.st_size, found.st_mtime_ns)
+    return (str(path), os.getcwd(), signature(found))
 
 
 def _key(config: GuestConfig) -> _Key:

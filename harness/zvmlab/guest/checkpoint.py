@@ -40,6 +40,7 @@ from zvmlab.base.cache import (
 )
 from zvmlab.base.errors import EmulatorError
 from zvmlab.base.owned import MARK, discard
+from zvmlab.base.signature import signature
 from zvmlab.build.herculesbuild import program
 from zvmlab.cp.afiucv import AfIucvStream
 from zvmlab.cp.peer import Peer
@@ -101,14 +102,13 @@ def _machine(config: GuestConfig) -> str:
 
 
 @functools.lru_cache(64)
-def _digest_of(path: Path, _size: int, _time: int, _inode: int) -> str:
+def _digest_of(path: Path, _signature: str) -> str:
     return digest(path)
 
 
 def _digest(path: Path) -> str:
     """Hash of a file, which is read again only if it has changed."""
-    found = path.stat()
-    return _digest_of(path, found.st_size, found.st_mtime_ns, found.st_ino)
+    return _digest_of(path, signature(path.stat()))
 
 
 def key(config: GuestConfig, artifacts: Artifacts) -> str:
