@@ -28,8 +28,8 @@ def page(found: Sequence[Lines], report: Mapping[str, Any] | None, kernel: str) 
     text = [
         *_TITLE.splitlines(),
         "",
-        "After this page you know which of Linux' sources are there for z/VM only, what of CP they"
-        " use, and how many of their lines the tests run.",
+        "These of Linux' sources exist for z/VM only; the table says what of CP they use, and how many"
+        " of their lines the tests run.",
         "",
         "`make linux-coverage` writes this page.  It runs the end-to-end tests on the coverage kernel"
         " ([debug-kernel.md](debug-kernel.md)), which counts lines, and reads the counts from each"

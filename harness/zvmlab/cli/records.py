@@ -170,7 +170,7 @@ _TOP = """\
 <!-- SPDX-License-Identifier: MIT -->
 # Monitor records
 
-After this page you know what is public of z/VM's monitor records: names, lengths, fields, and the source of each fact.
+What is public of z/VM's monitor records: names, lengths, fields, and the source of each fact.
 
 `zvmlab records --markdown` makes this page from the catalogue, `lib/monrec/catalogue*.c`, and a test checks that both agree.
 

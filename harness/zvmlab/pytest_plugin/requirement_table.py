@@ -157,10 +157,7 @@ def markdown(run: Run) -> str:
         "<!-- SPDX-License-Identifier: MIT -->",
         "# Requirements and the tests that show them",
         "",
-        "After this page you know what each test shows, and the results of one run.",
-        "",
-        "A run of the tests writes this page ([report.md](report.md)).  The counts are those of that"
-        " run.  The names are those of the present tests, so there may be names that it did not have.",
+        "What each test shows, and with what result.",
     ]
     lines += ["", f"Run: {time.strftime('%Y-%m-%d', time.gmtime(run.started))}."]
     if run.kernels:
