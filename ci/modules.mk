@@ -8,6 +8,7 @@
 #   INSIDE     modules whose own headers they include, too (for tests)
 #   PACKAGES   libraries by their names for pkg-config
 #   LIBRARIES  libraries by their names for the linker
+#   WRAP.NAME  functions for which the test NAME.c has functions of its own (the linker's --wrap)
 # harness/zvmlab/build/module_mk.py reads the same files and refuses the same mistakes.
 
 MODULE_TOPS := $(wildcard driver guest lib sim tests tools)
@@ -45,6 +46,8 @@ $1.LIBRARIES := $$(LIBRARIES)
 $$(foreach source,$$($1.SOURCES),$$(eval module-of.$$(source) := $1))
 endef
 $(foreach module,$(MODULES),$(eval $(call module_read,$(module))))
+WRAPPERS := $(patsubst WRAP.%,%,$(filter WRAP.%,$(.VARIABLES)))
+$(foreach name,$(WRAPPERS),$(if $(filter %/$(name).c,$(foreach module,$(MODULES),$($(module).MAIN))),,$(error WRAP.$(name): MAIN of no module.mk has $(name).c)))
 
 # Module $1 and all that it uses, however far down; $2 is the way to it.
 module_walk = $(if $(filter $1,$2),$(error $1/module.mk: USES has a cycle: $(strip $2 $1)))$1 $(foreach used,$($1.USES),$(call module_walk,$(used),$2 $1))

@@ -85,7 +85,7 @@ def program() -> Build:
 def monread_program() -> bytes:
     """monread for the guest, with nothing that it needs there."""
     source, root = tools_source(), debian_root()
-    parts = [source / made_by for made_by in ("Makefile", "ci/modules.mk")]
+    parts = [source / "Makefile", *sorted(source.glob("ci/*.mk"))]
     parts += module_mk.files(source, module_mk.closure(source, "tools/monread"))
     folder = root / "usr/lib/s390x-linux-gnu"
     libraries = " ".join(str(folder / one) for one in ("libjansson.a", "libcrypt.a"))

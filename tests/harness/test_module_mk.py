@@ -134,6 +134,19 @@ def test_what_is_not_there_is_refused_by_both(tmp_path: Path, case: str) -> None
     assert f"{file}: {why}.  Stop." in done.stderr
 
 
+def test_functions_of_a_test_that_is_not_there_are_refused_by_both(tmp_path: Path) -> None:
+    file = "tests/top/module.mk"
+    right, wrong = "WRAP.test_top := open close\n", "WRAP.test_tip := open\n"
+    root = _tree(tmp_path, {file: GOOD[file] + right})
+    module_mk.read(root, "tests/top")
+    assert _make(root, "$(info =$(WRAP.test_top))").stdout == "=open close\n"
+    (root / file).write_text(GOOD[file] + wrong, encoding="utf-8")
+    with pytest.raises(ZvmlabError) as caught:
+        module_mk.read(root, "tests/top")
+    assert str(caught.value) == f"{file}: WRAP.test_tip: MAIN has no test_tip.c"
+    assert "WRAP.test_tip: MAIN of no module.mk has test_tip.c.  Stop." in _make(root, "").stderr
+
+
 def test_a_circle_is_refused_by_both(tmp_path: Path) -> None:
     circle = {"lib/low/module.mk": f"{GOOD['lib/low/module.mk']}USES := tools/top\n"}
     root = _tree(tmp_path, circle)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Storage that runs out: the one allocation after @storage_left others fails, once.  For programs
- * that are linked with --wrap for the functions below (Makefile: WRAPPED).  Assertions of libcheck take
+ * that are linked with --wrap for the functions below (WRAP in module.mk).  Assertions of libcheck take
  * storage, too: none may stand where one is to fail.
  */
 #ifndef STORAGE_FAILS_H

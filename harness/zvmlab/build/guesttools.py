@@ -156,7 +156,7 @@ def build_tool(name: str, progress: Progress | None = None) -> Path:
     source = tools_source()
 
     def key() -> str:
-        parts = [source / made_by for made_by in ("Makefile", "ci/modules.mk")]
+        parts = [source / "Makefile", *sorted(source.glob("ci/*.mk"))]
         parts += module_mk.files(source, module_mk.closure(source, f"tools/{name}"))
         return digest(*parts)
 

@@ -22,7 +22,9 @@ from zvmlab.build.sourcepackage import our_sources
 FILE = "module.mk"
 FOLDERS = ("driver", "guest", "lib", "sim", "tests", "tools")
 _KEYS = ("SOURCES", "MAIN", "INCLUDES", "USES", "INSIDE", "PACKAGES", "LIBRARIES")
-_LINE = re.compile(r"(?P<key>\w+) :=(?P<words>( (\.|[\w*][\w.*+/-]*))*)")
+_WRAP = "WRAP."
+"""Begins a key that ends in the name of a test: what it is linked with is make's business alone."""
+_LINE = re.compile(r"(?P<key>\w+(\.\w+)?) :=(?P<words>( (\.|[\w*][\w.*+/-]*))*)")
 _UP = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<][^">\n]*\.\.', re.MULTILINE)
 _SECONDS = 30
 
@@ -56,7 +58,7 @@ def _words(place: Path, name: str) -> dict[str, list[str]]:
         if not match:
             raise ZvmlabError(f"{name}/{FILE}:{number}: not of the form KEY := WORDS: {line}")
         key = match["key"]
-        if key not in _KEYS:
+        if key not in _KEYS and not key.startswith(_WRAP):
             raise ZvmlabError(
                 f"{name}/{FILE}:{number}: unknown key: {key}{did_you_mean(key, _KEYS)}"
             )
@@ -93,6 +95,10 @@ def read(root: Path, name: str) -> Module:
         return tuple(words.get(key, []))
 
     main = set(there("MAIN"))
+    tests = {Path(path).stem for path in main}
+    for key in words:
+        if key.startswith(_WRAP) and key.removeprefix(_WRAP) not in tests:
+            raise ZvmlabError(f"{name}/{FILE}: {key}: MAIN has no {key.removeprefix(_WRAP)}.c")
     return Module(
         name,
         tuple(sorted(set(there("SOURCES")) - main)),

@@ -4,7 +4,7 @@
  * at the second, and so on until a run passes none that fails.  Nothing may crash or leak, whoever
  * fails says why, and afterwards all goes on as before.
  *
- * Linked with --wrap for every function below (Makefile: FAILING).
+ * Linked with --wrap for every function below (module.mk).
  */
 #include "fixture.h"
 

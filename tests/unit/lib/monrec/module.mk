@@ -3,3 +3,5 @@ SOURCES := *.c
 MAIN := *.c
 USES := lib/base lib/monrec sim/cp sim/record tests/unit
 PACKAGES := check
+# Storage that runs out.
+WRAP.test_monrec_stream := malloc calloc realloc reallocarray strdup strndup

@@ -2,7 +2,7 @@
 /*
  * The file of a saved machine: what was saved comes back, and nothing else is taken for it.
  *
- * Linked with --wrap for every function below (Makefile).
+ * Linked with --wrap for every function below (module.mk).
  */
 #define _GNU_SOURCE /* SEEK_DATA, SEEK_HOLE */
 #include "fixture.h"

@@ -14,7 +14,7 @@
 /* The parameter list of DECLARE BUFFER. */
 #define LIST 0x2100u
 
-/* Linked with --wrap (Makefile). */
+/* Linked with --wrap (module.mk). */
 static bool no_storage;
 
 char *__real_strdup(const char *text);

@@ -4,3 +4,5 @@ MAIN := *.c
 USES := lib/base tools/common tools/export tools/dmmon
 INSIDE := tests/unit tools/dmmon
 PACKAGES := check
+# Storage that runs out.
+WRAP.test_dms_storage := malloc calloc realloc reallocarray strdup strndup

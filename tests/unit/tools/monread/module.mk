@@ -4,3 +4,5 @@ MAIN := *.c
 USES := lib/base lib/monrec tools/common tools/export tools/monread
 INSIDE := tests/unit tools/monread
 PACKAGES := check
+# Storage that runs out.
+WRAP.test_monread_storage := malloc calloc realloc reallocarray strdup strndup

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+# Unit tests and their coverage; what is built for them.
+
+# tests/unit is laid out as the sources are; the programs lie side by side.
+UNIT_SRC := $(foreach module,$(filter tests/unit/%,$(MODULES)),$($(module).MAIN))
+UNIT_BIN := $(patsubst %.c,$(BUILD)/unit/%,$(notdir $(UNIT_SRC)))
+ifneq ($(words $(UNIT_BIN)),$(words $(sort $(UNIT_BIN))))
+$(error two tests have the name $(notdir $(firstword $(foreach one,$(UNIT_BIN),$(if $(word 2,$(filter $(one),$(UNIT_BIN))),$(one))))).c)
+endif
+
+$(foreach source,$(UNIT_SRC),$(eval $(call \
+	program,$(BUILD)/unit/$(notdir $(source:.c=)),$(source),$(module-of.$(source)),unit)))
+$(UNIT_BIN):
+	$(say) LD $@
+	$(Q)$(LINK_CHECKED)
+
+# What a test lets fail stands in its module.mk (WRAP.NAME).
+$(foreach test,$(UNIT_BIN),$(eval $(test): WRAPPED := $(WRAP.$(notdir $(test)))))
+
+# Seconds for a test whose case does not say: with Check's own 4 a busy machine would end some.
+export CK_DEFAULT_TIMEOUT := 60
+
+# Each prints its closing line in one piece, however many run at once.
+UNIT_RUNS := $(UNIT_BIN:%=%.run) $(FUZZ:%=%.replay)
+.PHONY: $(UNIT_RUNS)
+$(UNIT_BIN:%=%.run): %.run: %
+	$(Q)$<
+$(FUZZ:%=%.replay): %.replay: $(BUILD)/unit/replay_%
+	$(Q)$< tests/fuzz/corpus/$*
+
+.PHONY: unit
+unit: ## test: unit tests of the core, corpora of the fuzz targets (ASan, UBSan)
+	$(Q)$(MAKE) --no-print-directory --output-sync=line -j $(JOBS) $(UNIT_BIN) $(FUZZ_REPLAY)
+	$(Q)$(MAKE) --no-print-directory --output-sync=target --keep-going -j $(JOBS) $(UNIT_RUNS)
+
+# An assertion's other side must never be reached, so assert() has no branches here.
+# gcovr removes its output file before it writes it: never name /dev/null here.
+COVERED_WELL := sim/cp sim/control
+COVERED := $(COVERED_WELL) driver lib/base lib/monrec sim/fabricate sim/port sim/record
+GCOVR := gcovr --root . --txt $(BUILD)/coverage.txt --print-summary --add-tracefile $(BUILD)/coverage.json
+.PHONY: coverage
+coverage: ## measure: coverage of unit tests and corpora: at least 95 % of core and control
+	$(Q)find $(BUILD)/gcov -name '*.gcda' -delete 2>/dev/null || true
+	$(Q)$(MAKE) --no-print-directory unit G=1 BUILD=$(BUILD)/gcov
+	$(Q)gcovr --root . --object-directory $(BUILD)/gcov $(COVERED:%=--filter '%/') \
+		--exclude-unreachable-branches --exclude-branches-by-pattern '.*\b(MON_ASSERT|assert)\(.*' \
+		--json $(BUILD)/coverage.json $(BUILD)/gcov
+	$(Q)echo '$(COVERED_WELL):'
+	$(Q)$(GCOVR) $(COVERED_WELL:%=--filter '%/') --fail-under-line 95 --fail-under-branch 95
+	$(Q)echo '$(COVERED):'
+	$(Q)$(GCOVR) --fail-under-line 95
