@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from zvmlab.base.errors import GuestPanic, UsageError, ZvmlabError
+from zvmlab.base.errors import GuestPanic, Timeout, UsageError, ZvmlabError
 from zvmlab.guest import console as console_module
 from zvmlab.guest.console import Console, Crash, classify, innermost
 
@@ -42,6 +42,15 @@ SECONDS = 60
         ("[    7.000001] UBSAN: shift-out-of-bounds in drivers/s390/char/x.c:60:18", "ubsan"),
         ("[   99.000001] INFO: task reader:77 blocked for more than 60 seconds.", "hang"),
         ("[   99.000001] INFO: lockdep is turned off.", None),
+        ("[    1.0] sysfs: cannot create duplicate filename '/kernel/crash'", "warning"),
+        ("[    1.0] debugfs: Directory 'a' with parent '/' already present!", "warning"),
+        ("[    1.0] debugfs: File 'a' in directory 'b' already present!", "warning"),
+        ("[    1.0] debugfs: 'a' already exists in 'b'", "warning"),
+        ("[    1.0] cat: page allocation failure: order:8, mode:0x40cc0(GFP_KERNEL)", None),
+        ("[    1.0] CPU: 0 PID: 77 Comm: insmod Tainted: G           O       6.1.0", None),
+        # A program has not ended its line.
+        ("50 % done [    9.123456] WARNING: CPU: 0 PID: 77 at x.c:1", "warning"),
+        ("50 % done [    9.123456][   T77] BUG: Bad page state in process cat", "bug"),
         ("[   99.000001] DEBUG: BUG: is not at the beginning", None),
         ("UBSAN: printed by a program", None),
         ("WARNING: this program is old", None),
@@ -126,6 +135,46 @@ def test_panic_is_noticed_with_its_tail(console: Console) -> None:
         "[    5.0] Kernel panic - not syncing: test",
         "[    5.1] CPU: 0 PID: 1 Comm: init",
     ]
+
+
+def test_a_last_line_that_has_no_end_counts(tmp_path: Path) -> None:
+    """The emulator was killed, or the disk was full."""
+    console = Console(tmp_path / "console.log")
+    console.start()
+    _append(console, "[    1.0] WARNING: CPU: 0 PID: 1 at x.c:1")
+    console.catch_up(SECONDS)
+    assert console.crash is None  # the rest may come
+    console.stop()
+    assert console.crash is not None and console.crash.kind == "warning"
+
+
+def test_logs_that_cannot_be_read_are_no_sign_of_health(tmp_path: Path) -> None:
+    console = Console(tmp_path / "folder")
+    console.path.mkdir()
+    console.start()
+    console.catch_up(SECONDS)
+    with pytest.raises(ZvmlabError, match="crashes are not looked for any more: .*Is a directory"):
+        console.check()
+    console.stop()
+
+
+def test_what_was_not_read_in_time_is_a_timeout(console: Console) -> None:
+    """As when nobody lets the console's thread run."""
+    told, let_go = threading.Event(), threading.Event()
+
+    def listener() -> None:
+        told.set()
+        let_go.wait(SECONDS)
+
+    console.on_crash = listener
+    _append(console, "[    1.0] BUG: one\n")
+    assert told.wait(SECONDS)
+    # This one is expected, so the thread is merely late.
+    console._expected.add("bug")
+    for late in (console.catch_up, console.finish):
+        with pytest.raises(Timeout, match="the console was not read to its end within 0.1 s"):
+            late(0.1)
+    let_go.set()
 
 
 def test_every_wait_is_told(console: Console) -> None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from zvmlab.base.errors import GuestPanic, UsageError, ZvmlabError
+from zvmlab.base.errors import GuestPanic, Timeout, UsageError, ZvmlabError
 from zvmlab.base.limit import Limit
 from zvmlab.base.plain import harmless
 
@@ -38,8 +38,9 @@ _TAKES = ("do_ext_irq", "do_io_irq", "do_irq_async")
 _FUNCTION = re.compile(r"(?<!\()\[<[0-9a-f]+>\] (?:\()?([A-Za-z_][\w.]*)\+0x")
 
 PANIC, OOPS = "panic", "oops"
-# The time stamp keeps programs that print such words from being taken for the kernel.
-_STAMP = r"^\[ *\d+\.\d+\](?:\[[^\]]*\])? +"
+# The time stamp keeps programs that print such words from being taken for the kernel.  It need not
+# begin the line: a program may have left its own unfinished.
+_STAMP = r"\[ *\d+\.\d+\](?:\[[^\]]*\])? +"
 _REPORT_END = re.compile(_STAMP + r"---\[ end (?:trace|Kernel panic)\b", re.MULTILINE)
 _PATTERNS: dict[str, re.Pattern[str]] = {
     PANIC: re.compile(r"Kernel panic - not syncing"),
@@ -52,7 +53,13 @@ _PATTERNS: dict[str, re.Pattern[str]] = {
     "bug": re.compile(
         _STAMP + r"(?:(?:\[ )?BUG:? |kernel BUG at |INFO: trying to register non-static key)"
     ),
-    "warning": re.compile(_STAMP + r"WARNING: "),
+    # What a driver has left behind, or registers twice, the kernel refuses; with sysfs it shows
+    # the stack, too.  (A page that cannot be had, or a stack alone, is nobody's mistake.)
+    "warning": re.compile(
+        _STAMP
+        + r"(?:WARNING: |sysfs: cannot create duplicate filename "
+        + r"|debugfs: .*already (?:present!|exists in ))"
+    ),
     "ubsan": re.compile(_STAMP + r"UBSAN: "),
     "hang": re.compile(_STAMP + r"INFO: task .* blocked for more than \d+ seconds"),
     # "rcu: INFO: rcu_sched self-detected stall on CPU", "INFO: rcu_tasks detected stalls on tasks:"
@@ -163,6 +170,7 @@ class Console:
         self._telling = False  # on_crash is about to be called, or has not returned
         self._rounds = 0
         self._ended = False
+        self._failed: BaseException | None = None
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -188,7 +196,8 @@ class Console:
         self._end()
         if self._thread is not None:
             with self._changed:
-                self._changed.wait_for(lambda: self._ended or self._unexpected(), seconds)
+                if not self._changed.wait_for(lambda: self._ended or self._unexpected(), seconds):
+                    raise Timeout(f"the console was not read to its end within {seconds:g} s")
 
     def catch_up(self, seconds: float) -> None:
         """Wait until all that the files hold now has been looked at."""
@@ -200,7 +209,7 @@ class Console:
             wanted = self._rounds + 2
             while self._rounds < wanted and not self._ended and not self._unexpected():
                 if limit.over:
-                    return
+                    raise Timeout(f"the console was not read to its end within {limit}")
                 self._wake.set()
                 self._changed.wait(min(limit.left(), POLL_SECONDS))
 
@@ -210,21 +219,31 @@ class Console:
 
     def _follow(self) -> None:
         try:
-            while True:
-                last = self._stop.is_set()
-                self._wake.clear()
-                for number, log in enumerate(self._logs):
-                    self._take(number, log.read())
-                with self._changed:
-                    self._rounds += 1
-                    self._ended = last
-                    self._changed.notify_all()
-                if last:
-                    break
-                self._wake.wait(POLL_SECONDS)
+            self._read_until_stopped()
+        except BaseException as error:  # whoever asks gets it
+            self._failed = error
         finally:
             for log in self._logs:
                 log.close()
+            with self._changed:
+                self._ended = True
+                self._changed.notify_all()
+
+    def _read_until_stopped(self) -> None:
+        last = False
+        while not last:
+            last = self._stop.is_set()
+            self._wake.clear()
+            for number, log in enumerate(self._logs):
+                self._take(number, log.read())
+            if last:
+                # Whoever has written it did not live to end the line.
+                self._see(classify(self._rests[0], self.kinds))
+                return
+            with self._changed:
+                self._rounds += 1
+                self._changed.notify_all()
+            self._wake.wait(POLL_SECONDS)
 
     def _take(self, number: int, data: bytes) -> None:
         if not data:
@@ -349,6 +368,10 @@ class Console:
         found = self.crash
         if found is not None:
             raise GuestPanic(str(found), self.tail())
+        if self._failed is not None:
+            raise ZvmlabError(
+                f"crashes are not looked for any more: {self._failed}"
+            ) from self._failed
 
     def text(self) -> str:
         """All that the console has shown."""
