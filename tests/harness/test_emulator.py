@@ -120,6 +120,70 @@ def test_stop_ends_the_deaf_and_their_children(tmp_path: Path) -> None:
     assert _gone(child)
 
 
+def _ends_on_sigterm(log: Path, how: str) -> Emulator:
+    """A process that ends so when it is told to end."""
+    program = (
+        "import os, resource, signal, sys, time\n"
+        "resource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n"
+        f"signal.signal(signal.SIGTERM, lambda *_: {how})\n"
+        "print('ready', flush=True)\n"
+        "time.sleep(1000)\n"
+    )
+    emulator = Emulator([sys.executable, "-c", program], log)
+    _wait_for(log, "ready")
+    return emulator
+
+
+@pytest.mark.parametrize(
+    ("how", "text"),
+    [
+        ("os.kill(os.getpid(), signal.SIGSEGV)", "the emulator was killed by SIGSEGV"),
+        ("os.abort()", "the emulator was killed by SIGABRT"),
+        ("sys.exit('AddressSanitizer')", "ended with exit code 1: AddressSanitizer"),
+    ],
+)
+def test_an_emulator_that_dies_while_it_is_stopped_is_at_fault(
+    tmp_path: Path, how: str, text: str
+) -> None:
+    emulator = _ends_on_sigterm(tmp_path / "log", how)
+    emulator.check()
+    emulator.stop()
+    with pytest.raises(EmulatorError, match=text):
+        emulator.check()
+
+
+@pytest.mark.parametrize("how", ["os._exit(0)", "None"])
+def test_an_emulator_that_was_stopped_is_none(tmp_path: Path, how: str) -> None:
+    """One that does not listen is killed."""
+    emulator = _ends_on_sigterm(tmp_path / "log", how)
+    emulator.stop()
+    emulator.check()
+
+
+def test_an_end_that_is_expected_is_no_fault(tmp_path: Path) -> None:
+    emulator = Emulator(["sleep", "1000"], tmp_path / "log")
+    emulator.expect_exit()
+    os.kill(emulator.pid, signal.SIGSEGV)
+    emulator.wait(SECONDS)
+    with pytest.raises(EmulatorError, match="was killed by SIGSEGV"):
+        emulator.check()
+    for program in ("exit 3", "kill -KILL $$"):
+        emulator = Emulator(["sh", "-c", program], tmp_path / "log")
+        emulator.expect_exit()
+        emulator.wait(SECONDS)
+        emulator.check()
+
+
+def test_an_earlier_log_goes(tmp_path: Path) -> None:
+    """Nothing of what it says is this emulator's."""
+    log = tmp_path / "log"
+    log.write_text("zvmlab: trace file /x ends here: No space left on device\n")
+    emulator = Emulator(["true"], log)
+    emulator.wait(SECONDS)
+    assert emulator.trace_ended() is None
+    assert log.read_text() == ""
+
+
 def test_log_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(CannotRun, match=r"cannot write .*/no/log \(No such file or directory\)"):
         Emulator(["true"], tmp_path / "no" / "log")

@@ -38,6 +38,8 @@ Process = subprocess.Popen[bytes]
 _LAUNCH = ("setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
 # How our device begins a message about its options, with which the emulator then ends.
 _REFUSED = re.compile(r"zvmlab-cp: (.*)")
+# Signals that come from others; one that ends by another signal is at fault.
+_FROM_OUTSIDE = (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGHUP)
 # How it says that the trace ends before the machine does.
 _TRACE_ENDED = re.compile(r"^zvmlab: trace file .* ends here: (.*)$", re.MULTILINE)
 
@@ -99,8 +101,9 @@ class Emulator:
         self._kept = kept
         self._expected = False
         self._stopped = False
+        self._told_to_end = False
         try:
-            output = open(log, "ab")
+            output = open(log, "wb")
         except OSError as error:
             raise cannot_write(log, error) from error
         with output:
@@ -160,10 +163,14 @@ class Emulator:
         return self._expected
 
     def check(self) -> None:
-        """Raise EmulatorError if it has ended on its own."""
+        """Raise EmulatorError if it has ended on its own, or by a fault of its own."""
         code = self._process.poll()
-        if code is not None and not self._expected:
+        if code is not None and (not self._expected or self._at_fault(code)):
             self._refuse(code)
+
+    def _at_fault(self, code: int) -> bool:
+        """An emulator that is stopped has nothing to complain of."""
+        return -code not in _FROM_OUTSIDE if code < 0 else code > 0 and self._told_to_end
 
     def check_power_off(self, timeout: float) -> None:
         """Wait for its end; raise EmulatorError unless the guest powered off."""
@@ -237,6 +244,7 @@ class Emulator:
             return
         try:
             if self._process.poll() is None:
+                self._told_to_end = True
                 self._signal(signal.SIGTERM)
                 self._ended(TERM_SECONDS)
         finally:
