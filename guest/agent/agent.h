@@ -174,7 +174,10 @@ enum status op_call(struct rd *in, const struct results *earlier, struct wr *out
 int klog_mark(void);
 /** Append what was logged since as bytes; closes @fd. */
 void klog_since(int fd, struct wr *out);
-/** Append errno, the number of the next record, and all records from number @from on. */
+/**
+ * Append errno, the number of the next record, how many records were overwritten before they
+ * could be read, whether there are more, and the records from number @from on.
+ */
 void klog_from(uint64_t from, struct wr *out);
 
 /* module.c */
@@ -186,8 +189,8 @@ int module_load(const char *path, const char *params, int flags);
 
 /** What to do as the first process; does not return. */
 void init_main(struct agent *agent) __attribute__((noreturn));
-/** Stop or restart the machine; does not return. */
-void machine_power(enum power what) __attribute__((noreturn));
+/** Stop or restart the machine; @flags: enum power_flag.  Does not return. */
+void machine_power(enum power what, unsigned int flags) __attribute__((noreturn));
 /** Serve user ID @user again and again; give up when nobody answers for @attach_s seconds. */
 int serve_iucv(struct agent *agent, const char *user, const char *name, unsigned int attach_s);
 

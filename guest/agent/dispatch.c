@@ -110,17 +110,19 @@ static void answer(struct agent *agent, const struct request *req, enum status s
 static void power(struct agent *agent, const struct request *req)
 {
 	enum power what;
+	unsigned int flags;
 
-	if (req->len != 1 || req->payload[0] > POWER_HALT) {
-		answer(agent, req, ST_MALFORMED, "POWER needs 0, 1 or 2");
+	if (req->len != 2 || req->payload[0] > POWER_HALT || req->payload[1] & ~POWER_FLAGS) {
+		answer(agent, req, ST_MALFORMED, "POWER needs 0, 1 or 2, and flags");
 		return;
 	}
 	what = (enum power)req->payload[0];
+	flags = req->payload[1];
 	answer(agent, req, ST_OK, "");
 	link_detach(&agent->link);
 	if (!agent->machine)
 		_exit(0);
-	machine_power(what);
+	machine_power(what, flags);
 }
 
 /* Return: the request was taken over. */

@@ -31,6 +31,8 @@
 #define RETRY_MAX_MS 200
 /* As many as hvc_iucv has. */
 #define TERMINALS 8u
+/* The console's level that shows warnings. */
+#define WARNINGS_SHOW 5u
 
 enum agent_end { END_NO_IUCV = 3, END_NOBODY = 4 };
 
@@ -51,12 +53,52 @@ static void say(const char *format, ...)
 	dprintf(STDERR_FILENO, "zvmlab: %s\n", text);
 }
 
-void machine_power(enum power what)
+static void set(const char *path, const char *value)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, value, strlen(value)) < 0)
+		say("%s cannot be set to %s: %s", path, value, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+}
+
+/* proc(5): the console's level comes first. */
+static unsigned int console_level(void)
+{
+	char text[16] = "";
+	int fd = open("/proc/sys/kernel/printk", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	if (fd >= 0)
+		close(fd);
+	return (unsigned int)strtoul(text, NULL, 10);
+}
+
+/*
+ * Nobody can ask for the kernel's log any more.  What it has to report is on the console
+ * while that works; a driver's shutdown comes after the end of the SCLP's, and a panic is
+ * noticed even then.
+ */
+static void speak_up(unsigned int flags)
+{
+	if (console_level() < WARNINGS_SHOW)
+		set("/proc/sys/kernel/printk", "5");
+	set("/sys/module/printk/parameters/time", "1");
+	if (flags & POWER_PANIC_ON_WARN)
+		set("/proc/sys/kernel/panic_on_warn", "1");
+	if (flags & POWER_PANIC_ON_OOPS)
+		set("/proc/sys/kernel/panic_on_oops", "1");
+}
+
+void machine_power(enum power what, unsigned int flags)
 {
 	static const int command[] = {
 		[POWER_OFF] = RB_POWER_OFF, [POWER_REBOOT] = RB_AUTOBOOT, [POWER_HALT] = RB_HALT_SYSTEM,
 	};
 
+	speak_up(flags);
 	tcdrain(STDERR_FILENO);
 	sync();
 	reboot(command[what]);
@@ -281,6 +323,6 @@ void init_main(struct agent *agent)
 		else if (pid > 0)
 			restart_on_terminal(on_terminal, pid);
 		if (pid < 0 || pid == (shell < 0 ? first : shell))
-			machine_power(POWER_OFF);
+			machine_power(POWER_OFF, POWER_FLAGS);
 	}
 }

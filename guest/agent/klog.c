@@ -45,17 +45,20 @@ static uint64_t sequence_of(const char *record)
 	return *at == ',' ? strtoull(at + 1, NULL, 10) : 0;
 }
 
-/*
- * Append the records from number @from on; *@all: none was read that is not appended.
- * Return: the number after the last one.
- */
-static uint64_t records(int fd, uint64_t from, struct wr *out, bool *all)
+struct taken {
+	uint64_t next;		/* number after the last record */
+	uint64_t lost;		/* records that were overwritten before they could be read */
+	bool more;		/* the log has further ones */
+	int error;
+};
+
+/* Append the records from number @from on. */
+static struct taken records(int fd, uint64_t from, struct wr *out)
 {
+	struct taken taken = { .next = from, .more = true };
 	char text[RECORD_MAX + 1];
 	size_t length_at = out->len;
-	uint64_t next = from;
 
-	*all = false;
 	wr_u32(out, 0);
 	for (unsigned int i = 0; i < RECORDS_MAX && !out->full; i++) {
 		ssize_t got = read(fd, text, RECORD_MAX);
@@ -64,30 +67,33 @@ static uint64_t records(int fd, uint64_t from, struct wr *out, bool *all)
 		/* EPIPE: records were overwritten meanwhile; the next read has the oldest. */
 		if (got < 0 && (errno == EPIPE || errno == EINTR))
 			continue;
-		*all = got <= 0;
-		if (got <= 0 || out->len - length_at > LOG_MAX)
+		if (got < 0 && errno != EAGAIN)
+			taken.error = errno;
+		taken.more = got > 0;
+		if (got <= 0)
 			break;
 		text[got] = '\0';
 		number = sequence_of(text);
-		if (number < from)
+		if (number < taken.next)
 			continue;
-		next = number + 1;
+		taken.lost += number - taken.next;
+		taken.next = number + 1;
 		wr_raw(out, text, (size_t)got);
+		if (out->len - length_at > LOG_MAX)
+			break;
 	}
 	if (!out->full)
 		put_be32(out->data + length_at, (uint32_t)(out->len - length_at - 4));
-	return next;
+	return taken;
 }
 
 void klog_since(int fd, struct wr *out)
 {
-	bool all;
-
 	if (fd < 0) {
 		wr_u32(out, 0);
 		return;
 	}
-	records(fd, 0, out, &all);
+	records(fd, 0, out);
 	close(fd);
 }
 
@@ -120,23 +126,27 @@ static void keep(int fd, uint64_t next)
 
 void klog_from(uint64_t from, struct wr *out)
 {
-	uint64_t next = from;
+	struct taken taken = { .next = from };
 	size_t at = out->len;
 	int fd = take_kept(from);
-	bool all;
 
-	wr_u32(out, fd < 0 ? (uint32_t)errno : 0);
+	taken.error = fd < 0 ? errno : 0;
+	wr_u32(out, 0);
 	wr_u64(out, 0);
+	wr_u64(out, 0);
+	wr_u8(out, 0);
 	if (fd >= 0) {
-		next = records(fd, from, out, &all);
-		if (all)
-			keep(fd, next);
-		else
-			close(fd);
+		taken = records(fd, from, out);
+		keep(fd, taken.next);
 	} else {
 		wr_u32(out, 0);
 	}
-	put_be64(out->data + at + 4, next);
+	if (out->full)
+		return;
+	put_be32(out->data + at, (uint32_t)taken.error);
+	put_be64(out->data + at + 4, taken.next);
+	put_be64(out->data + at + 12, taken.lost);
+	out->data[at + 20] = taken.more;
 }
 
 enum status handle_klog(struct agent *agent, struct worker *worker, struct rd *in, struct wr *out)

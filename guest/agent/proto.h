@@ -15,7 +15,7 @@
 #define REQUEST_MAX (16u << 20)		/**< bytes of a request's payload */
 #define REPLY_MAX ((64u << 20) + (1u << 20))
 #define QUEUED_MAX (32u << 20)		/**< bytes of all requests that wait for a worker */
-#define WORKERS 16
+#define WORKERS 17		/**< the last one is the harness's own: it looks at the guest */
 #define WORKER_QUEUE 64			/**< requests that may wait for one worker */
 #define LIMIT_MAX_MS 3600000u
 
@@ -146,5 +146,8 @@ enum write_flag { WRITE_CREATE = 1, WRITE_TRUNCATE = 2, WRITE_APPEND = 4 };
 #define CHUNK_MAX (4u << 20)			/**< bytes of a file in one request or reply */
 
 enum power { POWER_OFF = 0, POWER_REBOOT = 1, POWER_HALT = 2 };
+/** What makes the kernel panic while the machine ends. */
+enum power_flag { POWER_PANIC_ON_WARN = 1, POWER_PANIC_ON_OOPS = 2 };
+#define POWER_FLAGS (POWER_PANIC_ON_WARN | POWER_PANIC_ON_OOPS)
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* SETTLE: wait a moment, then tell what still runs and what the kernel has logged. */
+/* SETTLE: wait a moment, then tell what still runs, and what the kernel has had and logged. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,36 +11,46 @@
 #include "agent.h"
 
 #define SECOND_NS 1000000000u
-#define LOADAVG_MAX 128
+#define TEXT_MAX 128
 
 /*
- * proc(5): "0.00 0.01 0.05 RUNNABLE/TASKS PID".  The file stays open: a guest is asked after
- * each test, and opening a file is most of the work that the question would take.
+ * Files of /proc.  They stay open: a guest is asked after each test, and opening them is most of
+ * the work that the question would take.
  */
 static struct {
 	pthread_mutex_t lock;
-	int fd;
-} loadavg = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
+	int loadavg, tainted;
+} files = { .lock = PTHREAD_MUTEX_INITIALIZER, .loadavg = -1, .tainted = -1 };
 
-/* Return: 0 or errno; @count: of tasks that run or could, this one among them. */
+/* Return: 0 or errno. */
+static int read_again(int *fd, const char *path, char text[TEXT_MAX + 1])
+{
+	ssize_t got = -1;
+	int error;
+
+	pthread_mutex_lock(&files.lock);
+	if (*fd < 0)
+		*fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (*fd >= 0)
+		got = pread(*fd, text, TEXT_MAX, 0);
+	error = got < 0 ? errno : 0;
+	pthread_mutex_unlock(&files.lock);
+	text[got < 0 ? 0 : got] = '\0';
+	return error;
+}
+
+/*
+ * proc(5): "0.00 0.01 0.05 RUNNABLE/TASKS PID".  @count: of tasks that run or could, this one
+ * among them.  Return: 0 or errno.
+ */
 static int runnable(uint32_t *count)
 {
-	char text[LOADAVG_MAX + 1];
+	char text[TEXT_MAX + 1];
 	const char *at = text;
-	int error = 0;
-	ssize_t got = -1;
+	int error = read_again(&files.loadavg, "/proc/loadavg", text);
 
-	pthread_mutex_lock(&loadavg.lock);
-	if (loadavg.fd < 0)
-		loadavg.fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-	if (loadavg.fd >= 0)
-		got = pread(loadavg.fd, text, LOADAVG_MAX, 0);
-	if (got < 0)
-		error = errno;
-	pthread_mutex_unlock(&loadavg.lock);
 	if (error)
 		return error;
-	text[got] = '\0';
 	for (int blanks = 0; blanks < 3 && at; blanks++) {
 		at = strchr(at, ' ');
 		at = at ? at + 1 : NULL;
@@ -51,11 +61,23 @@ static int runnable(uint32_t *count)
 	return 0;
 }
 
+/* What the kernel has had so far, as proc(5) lists it.  Return: 0 or errno. */
+static int tainted(uint64_t *taints)
+{
+	char text[TEXT_MAX + 1];
+	int error = read_again(&files.tainted, "/proc/sys/kernel/tainted", text);
+
+	if (!error)
+		*taints = strtoull(text, NULL, 10);
+	return error;
+}
+
 enum status handle_settle(struct agent *agent, struct worker *worker, struct rd *in,
 			  struct wr *out)
 {
 	uint64_t ns = rd_u64(in), from = rd_u64(in);
 	struct timespec rest = { (time_t)(ns / SECOND_NS), (long)(ns % SECOND_NS) };
+	uint64_t taints = 0;
 	uint32_t count = 0;
 	int error;
 
@@ -67,8 +89,11 @@ enum status handle_settle(struct agent *agent, struct worker *worker, struct rd 
 	/* INTERRUPT ends it early. */
 	nanosleep(&rest, NULL);
 	error = runnable(&count);
+	if (!error)
+		error = tainted(&taints);
 	wr_u32(out, (uint32_t)error);
 	wr_u32(out, count);
+	wr_u64(out, taints);
 	klog_from(from, out);
 	return ST_OK;
 }

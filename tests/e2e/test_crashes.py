@@ -7,17 +7,28 @@ tests/harness/test_plugin_crashes.py, on a fake emulator.
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import re
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from zvmlab.base.cache import cache_root
+from zvmlab.base.errors import GuestPanic, ZvmlabError
 from zvmlab.build.modulebuild import built_module
 from zvmlab.build.kernel import slowness
 from zvmlab.build.kernels import resolve
+from zvmlab.cli.main import main
 from zvmlab.guest.backends import backend_of
+from zvmlab.guest.config import QEMU, GuestConfig
+from zvmlab.guest.console import CRASHES
+from zvmlab.guest.guest import Guest
 
+Loads = Callable[..., contextlib.AbstractContextManager[Guest]]
+FILE = "/tmp/crash.ko"
 HARNESS = Path(__file__).resolve().parents[2] / "harness"
 SOURCE = Path(__file__).parent / "modules" / "crash"
 RUN_SECONDS = 600.0
@@ -80,6 +91,16 @@ def test_killed(warm_guest): os.kill(warm_guest.emulator.pid, signal.SIGSEGV)
 def test_killed_a_second_ago(paused_guest):
     os.kill(paused_guest.emulator.pid, signal.SIGSEGV)
     time.sleep(1)
+def test_warning_behind_an_unfinished_line(guest):
+    guest.agent.write_file("/dev/console", b"50 % done ")
+    loaded(guest, "kind=warning")
+def test_quiet_warning_among_workers_that_all_sleep(guest):
+    guest.agent.write_file("/proc/sys/kernel/printk", b"1")
+    loaded(guest, "kind=warning")
+    for worker in (guest.agent, *(guest.agent.worker(str(number)) for number in range(15))):
+        batch = worker.batch()
+        batch.sleep(25)
+        batch.start()
 """
 # Test, and how its report begins.
 ENDINGS = {
@@ -92,6 +113,8 @@ ENDINGS = {
     "disabled_wait_of_one_of_two": r"GuestPanic: the guest is in a disabled wait \(CPU [01], PSW .* 00ACC1DE\)",
     "warning_of_a_load_that_still_runs": "GuestPanic: the guest's kernel reported a warning .*crash.*",
     "warning_of_a_task_that_still_runs": "GuestPanic: the guest's kernel reported a warning .*crash.*",
+    "warning_behind_an_unfinished_line": "warning: WARNING: .*crash.*",
+    "quiet_warning_among_workers_that_all_sleep": "warning: WARNING: .*crash.*",
     "killed": "EmulatorError: the emulator was killed by SIGSEGV; its log is .*",
     "killed_a_second_ago": "EmulatorError: the emulator was killed by SIGSEGV; its log is .*",
 }
@@ -205,3 +228,136 @@ def test_it(guest):
     assert re.match("Timeout: the agent did not answer loading the module", heads(result)["it"])
     stack = r"^task:init +state:D .*\nCall Trace:\n(?: .*\n)*?.* crash_init\+"
     assert re.search(stack, result.stdout.str(), re.MULTILINE)
+
+
+@pytest.fixture
+def loads(guest_config: GuestConfig, zvmlab_backend: str, zvmlab_dir: Path, module: Path) -> Loads:
+    """A guest with the module loaded, which is to end in order; what it has is raised."""
+
+    @contextlib.contextmanager
+    def load(parameters: str, words: str = "", **fields: object) -> Iterator[Guest]:
+        config = dataclasses.replace(
+            guest_config, backend=zvmlab_backend, command_line=words, **fields
+        )
+        with Guest(config, zvmlab_dir) as guest:
+            guest.boot()
+            guest.agent.write_file(FILE, module.read_bytes(), 0o600)
+            guest.agent.insmod(FILE, parameters).check()
+            yield guest
+
+    return load
+
+
+ENDS_IN_SHUTDOWN = {
+    "qemu": r"disabled wait \(CPU 0, PSW .*\) {when}; it has panicked, for example by a warning",
+    "hercules": r"the guest's kernel reported an? (warning|oops) .* {when}",
+}
+
+
+@pytest.mark.parametrize("kind", ["warning", "null"])
+@pytest.mark.parametrize("end", [Guest.shut_down, Guest.reboot])
+def test_a_crash_in_a_drivers_shutdown_is_raised(
+    loads: Loads, zvmlab_backend: str, kind: str, end: Callable[[Guest], None]
+) -> None:
+    """QEMU's console, the SCLP's, has been turned off by then."""
+    when = "while it powered off" if end is Guest.shut_down else "while it restarted"
+    with pytest.raises(GuestPanic, match=ENDS_IN_SHUTDOWN[zvmlab_backend].format(when=when)):
+        with loads(f"at=shutdown kind={kind}") as guest:
+            end(guest)
+
+
+@pytest.mark.parametrize("words", ["quiet", "printk.time=0"])
+def test_a_warning_of_a_reboot_notifier_is_raised(loads: Loads, words: str) -> None:
+    """Whatever the console shows until then."""
+    with pytest.raises(GuestPanic, match="reported a warning .* while it powered off"):
+        with loads("at=notifier kind=warning", words) as guest:
+            guest.shut_down()
+
+
+@pytest.mark.parametrize("end", [Guest.shut_down, Guest.reboot])
+def test_a_warning_that_only_the_log_has_is_raised_before_the_end(
+    loads: Loads, end: Callable[[Guest], None]
+) -> None:
+    with pytest.raises(GuestPanic, match="reported a warning .*WARNING: .*crash"):
+        with loads("kind=warning", "quiet") as guest:
+            end(guest)
+            guest.stop()
+
+
+def test_crashes_that_are_not_looked_for_are_none_at_the_end(loads: Loads) -> None:
+    """The kernel goes on, and powers off."""
+    kinds = tuple(kind for kind in CRASHES if kind != "warning")
+    with loads("at=shutdown kind=warning", crashes=kinds) as guest:
+        guest.shut_down()
+
+
+def test_zvmlab_run_fails_if_a_module_warns(
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    zvmlab_kernel: str,
+    zvmlab_backend: str,
+    module: Path,
+) -> None:
+    """Also with a console that shows nothing; a program that has succeeded changes nothing."""
+    monkeypatch.setattr(sys, "stdin", None)
+    words = ["run", "--kernel", zvmlab_kernel, "--backend", zvmlab_backend, "--append", "quiet"]
+    words += ["--file", f"{module}:/crash.ko", "--", "insmod", "/crash.ko"]
+    assert main([*words, "kind=warning"]) == 255
+    assert re.search("reported a warning .*WARNING: .*crash", capfd.readouterr().err)
+    assert main(words) == 0
+
+
+@pytest.mark.first_kernel
+@pytest.mark.parametrize(
+    ("kind", "error", "text"),
+    [
+        ("warning", GuestPanic, "its line is lost, but the kernel is tainted: W"),
+        ("", ZvmlabError, "the guest's kernel has logged more than its log holds: .* records"),
+    ],
+)
+def test_a_log_that_has_wrapped_is_no_sign_of_health(
+    loads: Loads, kind: str, error: type[Exception], text: str
+) -> None:
+    with pytest.raises(error, match=text):
+        with loads(f"kind={kind} lines=20000", "quiet"):
+            pass
+    with loads("lines=20000", "quiet log_buf_len=8M"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("sysfs", "sysfs: cannot create duplicate filename '/kernel/crash'"),
+        ("debugfs", "debugfs: .*'crash'.* already "),
+    ],
+)
+def test_a_name_that_is_taken_is_a_warning(loads: Loads, kind: str, line: str) -> None:
+    with pytest.raises(GuestPanic, match=f"reported a warning .*{line}"):
+        with loads(f"kind={kind}"):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [("no-page", ".* page allocation failure: order:"), ("stack", "CPU: 0 .*PID: ")],
+)
+def test_a_shortage_and_a_stack_alone_are_none(loads: Loads, kind: str, line: str) -> None:
+    with loads(f"kind={kind}") as guest:
+        assert any(re.match(line, said.text) for said in guest.agent.dmesg())
+
+
+@pytest.mark.first_kernel
+def test_a_guest_that_is_held_goes_on_to_be_asked_at_its_end(loads: Loads) -> None:
+    with pytest.raises(GuestPanic, match="reported a warning .*WARNING: .*crash"):
+        with loads("kind=warning", "quiet") as guest:
+            guest.machine.pause()
+
+
+@pytest.mark.first_kernel
+def test_a_deterministic_guest_is_asked_too(loads: Loads, zvmlab_backend: str) -> None:
+    if zvmlab_backend != QEMU:
+        pytest.skip("only QEMU has deterministic guests")
+    with pytest.raises(GuestPanic, match="reported a warning .*WARNING: .*crash"):
+        with loads("kind=warning", "quiet", deterministic=True):
+            pass

@@ -60,6 +60,8 @@ def test_numbers_are_those_of_the_agent() -> None:
             found[name] = value
         found.pop("END", None)
         assert found == {member.name: member.value for member in numbers}
+    for flag in agent_wire.PowerFlag:
+        assert f"POWER_{flag.name} = {flag.value}" in text
     for name in ("WORKERS", "OPS_MAX", "READS_MAX", "FILL_BYTE", "LIMIT_MAX_MS", "REPLY_BIT"):
         match = re.search(rf"{name}\s*=?\s*(0x[0-9a-f]+|\d+)u?", text)
         assert match is not None and int(match.group(1), 0) == getattr(agent_wire, name), name

@@ -311,13 +311,16 @@ def test_settle_sleeps_and_says_what_runs_and_was_logged(agent: Agent) -> None:
     Path("/dev/kmsg").write_text(f"<7>{mark}\n")
     spinning = agent.spawn([SH, "-c", "while :; do :; done"])
     before = time.monotonic()
-    runnable, lines = agent.settle(0.1, position)
+    found = agent.settle(0.1, position)
     assert time.monotonic() - before >= 0.1
     spinning.kill()
     spinning.wait()
-    assert runnable >= 1
-    assert mark in [line.text for line in lines]
-    assert min(line.sequence for line in lines) >= position
+    assert found.runnable >= 1
+    assert mark in [line.text for line in found.lines]
+    numbers = [line.sequence for line in found.lines]
+    assert numbers == list(range(position, found.position))
+    assert (found.lost, found.more) == (0, False)
+    assert found.taints == int(Path("/proc/sys/kernel/tainted").read_text())
 
 
 def test_settle_sleeps_an_hour_at_most(agent: Agent) -> None:

@@ -78,38 +78,20 @@ def test_a_worker_whose_reply_has_come_is_not_busy(agent: Agent) -> None:
         assert agent.hello().busy == 0
 
 
-def test_an_idle_worker_is_found_without_asking_if_one_is_known(agent: Agent) -> None:
+def test_the_looker_answers_while_all_others_sleep(agent: Agent) -> None:
+    """Also when nobody wants what those would reply."""
     reader, writer = pipe(agent)
-
-    def number(seconds: float) -> int | None:
-        """Of an idle worker; in no time nobody can be asked."""
-        found = agent.idle_worker(seconds)
-        return None if found is None else found.number
-
-    def begin(worker: Worker) -> Pending[BatchResult]:
+    sleepers = [agent, *(agent.worker(str(number)) for number in range(1, WORKERS - 1))]
+    pending = []
+    for worker in sleepers:
         batch = worker.batch()
         batch.read(reader, 1)
-        return batch.start(SECONDS)
-
-    assert number(0.0) == 0
-    # It is busy also when nobody wants the reply.
-    begin(agent).forget()
-    pending = [begin(agent.worker("1"))]
-    assert number(0.0) == 2
-    pending += [begin(agent.worker(str(other))) for other in range(2, WORKERS)]
-    with pytest.raises(Timeout, match="HELLO"):
-        number(0.0)
-    assert number(SECONDS) is None
-    with open(f"/proc/{agent.info.pid}/fd/{writer}", "wb", buffering=0) as pipe_in:
-        pipe_in.write(b"x")
-        limit = time.monotonic() + SECONDS
-        while number(SECONDS) is None:
-            assert time.monotonic() < limit
-        pipe_in.write(b"x" * (WORKERS - 1))
-    assert [one.result()[0].data for one in pending] == [b"x"] * (WORKERS - 1)
-    # Behind the reply that nobody has waited for.
-    agent.call(Call.GETPID)
-    assert number(0.0) == 0
+        pending.append(batch.start(SECONDS))
+    assert agent.hello().busy == (1 << WORKERS - 1) - 1
+    looker = agent.looker(SECONDS)
+    assert looker.call(Call.GETPID).ret == agent.info.pid
+    looker.write(writer, b"x" * len(sleepers)).check()
+    assert [one.result()[0].data for one in pending] == [b"x"] * len(sleepers)
 
 
 def test_interrupt_and_restart(agent: Agent) -> None:

@@ -364,6 +364,35 @@ def test_ctrl_c_while_booting(fake: Fake) -> None:
     assert fake.gone()
 
 
+def test_what_an_earlier_guest_has_said_counts_no_more(fake: Fake) -> None:
+    """Its panic, and its disk that was full."""
+    logs = fake.folder / "logs"
+    logs.mkdir()
+    psw = "PSW=0002000180000000 000000000000DEAD"
+    (logs / "emulator.log").write_text(
+        f"qemu-system-s390x: zvmlab-cp: CPU0000: Disabled wait state {psw}\n"
+        "zvmlab: trace file /x ends here: No space left on device\n"
+    )
+    (logs / "console.log").write_text("[    1.0] Kernel panic - not syncing: another guest's\n")
+    for _ in range(2):
+        with _guest(fake, logs) as guest:
+            guest.start()
+            guest.resume()
+    assert guest.console.text() == "[    0.100000] Linux version fake\n"
+
+
+def test_two_guests_cannot_keep_their_logs_in_one_folder(fake: Fake) -> None:
+    logs = fake.folder / "logs"
+    with _guest(fake, logs) as guest:
+        guest.start()
+        with pytest.raises(UsageError, match="another guest keeps its logs in .*/logs; choose"):
+            with _guest(fake, logs) as other:
+                other.start()
+        guest.resume()
+    with _guest(fake, logs) as guest:
+        guest.start()
+
+
 def test_logs_that_cannot_be_written(fake: Fake) -> None:
     with pytest.raises(CannotRun, match=r"cannot write /dev/null/logs \(Not a directory\); free"):
         _guest(fake, Path("/dev/null/logs"))

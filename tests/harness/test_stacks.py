@@ -65,12 +65,12 @@ class Worker:
 
 
 def _guest(worker: Any, alive: bool = True, can_answer: bool = True) -> Any:
-    def idle_worker(_seconds: float) -> Any:
+    def looker(_seconds: float) -> Any:
         if isinstance(worker, Exception):
             raise worker
         return worker
 
-    agent = SimpleNamespace(idle_worker=idle_worker)
+    agent = SimpleNamespace(looker=looker)
     machine = SimpleNamespace(registers=lambda: "PSW=0")
     return SimpleNamespace(alive=alive, can_answer=can_answer, agent=agent, machine=machine)
 
@@ -86,10 +86,9 @@ def test_the_agent_is_asked() -> None:
     [
         _guest(Timeout("no answer")),
         _guest(OSError("no sysrq")),
-        _guest(None),
         _guest(Worker(), can_answer=False),
     ],
-    ids=["silent", "refused", "all-busy", "held"],
+    ids=["silent", "refused", "held"],
 )
 def test_the_emulator_is_asked_if_the_agent_cannot_say(guest: Any) -> None:
     assert stacks(guest).splitlines() == [

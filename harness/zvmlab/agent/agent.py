@@ -18,13 +18,24 @@ import struct
 
 from zvmlab.agent.channel import Channel, Stream
 from zvmlab.agent.results import AgentInfo, decode_info
-from zvmlab.agent.wire import VERSION, WORKERS, AgentError, AgentLost, Power, Request, Writer
+from zvmlab.agent.wire import (
+    VERSION,
+    WORKERS,
+    AgentError,
+    AgentLost,
+    Power,
+    PowerFlag,
+    Request,
+    Writer,
+)
 from zvmlab.agent.worker import DEFAULT_SECONDS, Batch, Pending, Process, Worker
 from zvmlab.base.errors import UsageError
 
 USER = "ZVMLAB"
 NAME = "AGENT"
 """User ID and application name that the agent connects to."""
+_LOOKER = WORKERS - 1
+_ALL_FLAGS = PowerFlag.PANIC_ON_WARN | PowerFlag.PANIC_ON_OOPS
 
 
 class Agent(Worker):
@@ -53,20 +64,14 @@ class Agent(Worker):
         """The worker of that name; there are 15 beside the agent itself."""
         if name not in self._workers:
             number = len(self._workers) + 1
-            if number == WORKERS:
-                raise UsageError(f"the agent has no more than {WORKERS - 1} workers")
+            if number == _LOOKER:
+                raise UsageError(f"the agent has no more than {_LOOKER - 1} workers")
             self._workers[name] = Worker(self._channel, number, self.timeout)
         return self._workers[name]
 
-    def idle_worker(self, timeout: float) -> Worker | None:
-        """One that has nothing to do, whoever it belongs to; None if all are busy."""
-        idle = set(range(WORKERS)) - self._channel.busy()
-        if not idle:
-            # Some may have answered meanwhile.
-            asked = self.start(Request.HELLO, b"", "HELLO", timeout, decode_info)
-            busy = asked.result(timeout).busy
-            idle = {one for one in range(WORKERS) if not busy >> one & 1}
-        return Worker(self._channel, min(idle), timeout) if idle else None
+    def looker(self, timeout: float) -> Worker:
+        """The worker that looks at the guest, whatever all others do; nobody else has it."""
+        return Worker(self._channel, _LOOKER, timeout)
 
     def pack(self, layout: str, *values: int | bytes) -> bytes:
         """struct.pack in the guest's byte order, without padding."""
@@ -76,10 +81,14 @@ class Agent(Worker):
         """struct.unpack in the guest's byte order, without padding."""
         return struct.unpack((">" if self.info.byteorder == "big" else "<") + layout, data)
 
-    def power(self, what: Power) -> None:
-        """Stop or restart the machine; the connection ends."""
+    def power(self, what: Power, flags: int = _ALL_FLAGS) -> None:
+        """Stop or restart the machine; the connection ends.
+
+        *flags* say what makes the kernel panic then (PowerFlag), for nobody can ask it any more.
+        """
+        request = Writer().u8(what).u8(flags).payload()
         try:
-            self.ask(Request.POWER, Writer().u8(what).payload(), f"power {what.name.lower()}")
+            self.ask(Request.POWER, request, f"power {what.name.lower()}")
         except AgentLost:
             pass  # It was quicker than its reply.
         self.close_connection()
@@ -104,6 +113,7 @@ __all__ = [
     "Batch",
     "Pending",
     "Power",
+    "PowerFlag",
     "Process",
     "Worker",
 ]

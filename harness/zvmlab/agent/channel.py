@@ -53,7 +53,6 @@ class Channel:
         self._receiving = False
         self._next_id = 0
         self._waiting: dict[int, Request] = {}
-        self._begun: dict[int, int] = {}  # workers by request, until it has been answered
         self._replies: dict[int, tuple[int, bytes]] = {}
         self._buffer = bytearray()
         self._lost: str | None = None
@@ -69,21 +68,20 @@ class Channel:
         if not self._sending.acquire(timeout=limit.left()):
             raise Timeout(f"an earlier request to the agent was not sent within {limit}")
         try:
-            number = self._begin(request, worker)
+            number = self._begin(request)
             header = HEADER.pack(COUNTED + len(payload), number, request, worker)
             self._stream.send(header + payload, limit.left())
         finally:
             self._sending.release()
         return number
 
-    def _begin(self, request: Request, worker: int) -> int:
+    def _begin(self, request: Request) -> int:
         """Number a request, which is awaited from now on."""
         with self._changed:
             if self._lost is not None:
                 raise AgentLost(self._lost)
             self._next_id = self._next_id % 0xFFFFFFFF + 1
             self._waiting[self._next_id] = request
-            self._begun[self._next_id] = worker
             return self._next_id
 
     def collect(self, number: int, timeout: float, what: str) -> Reader:
@@ -112,14 +110,6 @@ class Channel:
             except Timeout:
                 pass
             return number in self._replies
-
-    def busy(self) -> set[int]:
-        """Workers whose replies have not come, also those that nobody wants any more.
-
-        All others have nothing to do.
-        """
-        with self._changed:
-            return set(self._begun.values())
 
     def forget(self, number: int) -> None:
         """Nobody wants the reply any more; it is dropped when it comes."""
@@ -166,7 +156,6 @@ class Channel:
             return False
         payload = bytes(memoryview(self._buffer)[HEADER.size : size])
         del self._buffer[:size]
-        self._begun.pop(number, None)
         request = self._waiting.pop(number, None)
         if request is not None:
             if kind != request | REPLY_BIT:

@@ -175,6 +175,23 @@ def decode_log(data: bytes) -> list[LogLine]:
 
 
 @dataclass(frozen=True)
+class Settled:
+    """What SETTLE has found."""
+
+    runnable: int
+    """Tasks that run or could, beside the one that looks."""
+    taints: int
+    """What the kernel has had since its start, as /proc/sys/kernel/tainted counts it."""
+    position: int
+    """The sequence number that the next line of the kernel's log will have."""
+    lost: int
+    """Records that were overwritten before they could be read."""
+    more: bool
+    """The log has more lines than these."""
+    lines: list[LogLine]
+
+
+@dataclass(frozen=True)
 class ModuleResult:
     """How loading or unloading a module went: errno, and what the kernel logged meanwhile."""
 

@@ -15,7 +15,7 @@ COUNTED = 8
 REQUEST_MAX = 16 << 20
 REPLY_MAX = (64 << 20) + (1 << 20)
 REPLY_BIT = 0x8000
-WORKERS = 16
+WORKERS = 17
 LIMIT_MAX_MS = 3_600_000
 CHUNK_MAX = 4 << 20
 OPS_MAX = 1024
@@ -136,6 +136,13 @@ class Power(enum.IntEnum):
     OFF = 0
     REBOOT = 1
     HALT = 2
+
+
+class PowerFlag(enum.IntFlag):
+    """What makes the kernel panic while the machine ends."""
+
+    PANIC_ON_WARN = 1
+    PANIC_ON_OOPS = 2
 
 
 class AgentError(ZvmlabError):

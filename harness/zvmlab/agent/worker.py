@@ -20,6 +20,7 @@ from zvmlab.agent.results import (
     LogLine,
     ModuleResult,
     RunResult,
+    Settled,
     decode_drain,
     decode_log,
     decode_outcome,
@@ -291,32 +292,40 @@ class Worker(Calls[CallResult]):
         return {name: words.split() for name, _, words in (line.partition(":") for line in lines)}
 
     def dmesg(self, since: int = 0) -> list[LogLine]:
-        """The kernel's log, from that sequence number on."""
-        return self._klog(since)[1]
+        """The kernel's log, from that sequence number on, as far as it has not been overwritten."""
+        lines: list[LogLine] = []
+        more = True
+        while more:
+            since, _, more, further = self._klog(since)
+            lines += further
+        return lines
 
     def log_position(self) -> int:
         """The sequence number that the next line of the kernel's log will have."""
-        return self._klog(0)[0]
+        position, more = 0, True
+        while more:
+            position, _, more, _ = self._klog(position)
+        return position
 
-    def settle(self, seconds: float, since: int) -> tuple[int, list[LogLine]]:
-        """Sleep; how many other tasks run then, and the kernel's log from that sequence number on."""
+    def settle(self, seconds: float, since: int) -> Settled:
+        """Sleep; what runs then, and the kernel's log from that sequence number on."""
         asked = Writer().u64(round(seconds * _NS)).u64(since).payload()
         reply = self.ask(Request.SETTLE, asked, "what still runs")
-        error, runnable = reply.u32(), reply.u32()
+        error, runnable, taints = reply.u32(), reply.u32(), reply.u64()
         if error:
-            raise OSError(error, os.strerror(error), "/proc/loadavg")
-        return runnable - 1, self._log_in(reply)[1]
+            raise OSError(error, os.strerror(error), "/proc")
+        return Settled(runnable - 1, taints, *self._log_in(reply))
 
-    def _klog(self, since: int) -> tuple[int, list[LogLine]]:
+    def _klog(self, since: int) -> tuple[int, int, bool, list[LogLine]]:
         asked = Writer().u64(since).payload()
         return self._log_in(self.ask(Request.KLOG, asked, "the kernel's log"))
 
     @staticmethod
-    def _log_in(reply: Reader) -> tuple[int, list[LogLine]]:
-        error, position = reply.u32(), reply.u64()
+    def _log_in(reply: Reader) -> tuple[int, int, bool, list[LogLine]]:
+        error, position, lost, more = reply.u32(), reply.u64(), reply.u64(), bool(reply.u8())
         if error:
             raise OSError(error, os.strerror(error), "/dev/kmsg")
-        return position, decode_log(reply.blob())
+        return position, lost, more, decode_log(reply.blob())
 
     def read_file(self, path: str) -> bytes:
         """All of a file."""

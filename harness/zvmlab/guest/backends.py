@@ -178,8 +178,6 @@ class _Qemu:
     def command_line(
         self, config: GuestConfig, artifacts: Artifacts, channels: Channels, restored: bool
     ) -> list[str]:
-        # QEMU appends: what a restored guest had written comes first.
-        channels.console_log.unlink(missing_ok=True)
         return emulator_arguments(config, artifacts, channels, restored)
 
     def folder(self, channels: Channels) -> Path | None:

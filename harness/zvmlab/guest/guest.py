@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import enum
+import fcntl
 import os
 import shutil
 import time
@@ -25,10 +26,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
-from zvmlab.agent.agent import NAME, USER, Agent, Pending, Power, Worker
-from zvmlab.agent.results import LogLine
+from zvmlab.agent.agent import NAME, USER, Agent, Pending, Power, PowerFlag, Worker
 from zvmlab.agent.wire import AgentLost
-from zvmlab.base.errors import CannotRun, EmulatorError, Timeout, UsageError, ZvmlabError
+from zvmlab.base.errors import (
+    CannotRun,
+    EmulatorError,
+    GuestPanic,
+    Timeout,
+    UsageError,
+    ZvmlabError,
+)
 from zvmlab.base.limit import Limit
 from zvmlab.build.kernel import slowness
 from zvmlab.cp.afiucv import AfIucvClosed, AfIucvListener, AfIucvStream
@@ -39,8 +46,9 @@ from zvmlab.guest import checkpoint
 from zvmlab.guest.artifacts import prepare
 from zvmlab.guest.backends import Machine, backend_of, qmp_of
 from zvmlab.guest.config import Channels, GuestConfig, Artifacts
-from zvmlab.guest.console import ENDS, Crash, Console, classify
+from zvmlab.guest.console import DISABLED_WAIT, ENDS, Crash, Console
 from zvmlab.guest.emulator import Emulator
+from zvmlab.guest.kernel_log import KernelLog
 from zvmlab.guest.lockstep import Lockstep
 from zvmlab.guest.qmp import Qmp
 from zvmlab.guest.run_dir import RunDir, cannot_write
@@ -165,8 +173,7 @@ class Guest:
         self._lockstep: Lockstep | None = None
         self._checkpoint: Path | None = None
         self._resting = False
-        self._log_read = 0
-        self._logged: list[LogLine] = []  # what has been read of the log and not been looked at
+        self._log = KernelLog()
         self._jumps = False
         self._waits_ended = False
         self.faults: list[ArmedFault] = []
@@ -185,7 +192,8 @@ class Guest:
     @property
     def can_answer(self) -> bool:
         """Is the agent there, and do the CPUs run?"""
-        return self.stage is Stage.READY and not self.machine.held
+        held = self.machine.held and self._lockstep is None
+        return self.stage is Stage.READY and not held
 
     @property
     def restored(self) -> bool:
@@ -280,12 +288,13 @@ class Guest:
         """Save this guest to a checkpoint; whoever restores it goes on with its agent, and *pool*."""
         agent = None
         if self._agent is not None and self._stream is not None:
-            seen = self._log_read
+            seen = self._log.position
             agent = checkpoint.Connected(self._stream, self._agent.info, pool, seen)
         checkpoint.save(self.machine, self.channels, into, agent)
 
     def _start(self, found: Path | None) -> None:
         """Reach PAUSED, in front of the first instruction or where a checkpoint stands."""
+        self._claim_logs()
         backend = backend_of(self.config.backend)
         argv = backend.command_line(
             self.config, self.artifacts, self.channels, restored=found is not None
@@ -321,6 +330,21 @@ class Guest:
             self._control.step = self._lockstep.step
         self.faults = arm(self._control, *self.config.fault_rules())
         self.stage = Stage.PAUSED
+
+    def _claim_logs(self) -> None:
+        """Have the folder of the logs alone; what an earlier guest has said there goes."""
+        try:
+            folder = os.open(self.logs, os.O_RDONLY | os.O_DIRECTORY)
+            self._undo.callback(os.close, folder)
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for log in (self.logs / _EMULATOR_LOG, self.channels.console_log):
+                log.unlink(missing_ok=True)
+        except BlockingIOError as error:
+            raise UsageError(
+                f"another guest keeps its logs in {self.logs}; choose another folder for this one"
+            ) from error
+        except OSError as error:
+            raise cannot_write(self.logs, error) from error
 
     def resume(self) -> None:
         """Reach RUNNING: the CPUs execute; without restore() from the kernel's first instruction."""
@@ -440,8 +464,7 @@ class Guest:
             self._stream = listener.accept(seconds) if known is None else known.stream
             stream = _WatchedStream(self._stream, self._news)
             self._agent = Agent(stream, info=None if known is None else known.info)
-            self._log_read = 0 if known is None else known.log
-            self._logged = []
+            self._log = KernelLog(0 if known is None else known.log)
         except Timeout as error:
             place = f"; the console is in {self.channels.console_log}" if self._kept else ""
             used = self.emulator.cpu_seconds() - used
@@ -461,24 +484,59 @@ class Guest:
         return slowness(self.config.kernel) * backend_of(self.config.backend).slowness * turns
 
     def reboot(self) -> None:
-        """Restart the kernel by its own means; READY again afterwards."""
-        self.agent.power(Power.REBOOT)
+        """Restart the kernel by its own means; READY again afterwards.  Raises as settle() does."""
+        self.settle()
+        self._power(Power.REBOOT)
         self.stage = Stage.RUNNING
-        self.await_agent()
+        with self._saying_when("while it restarted"):
+            self.await_agent()
 
     def shut_down(self, timeout: float = SHUTDOWN_SECONDS) -> None:
-        """Let the kernel power off, then stop(); the emulator's exit code must be 0."""
+        """Let the kernel power off, then stop(); the emulator's exit code must be 0.
+
+        A crash that the kernel has had until then, or has meanwhile, is raised.
+        """
+        self.settle()
         self._trace_ended = self.control.execute("query-counters").get("trace-ended")
         self.emulator.expect_exit()
-        self.agent.power(Power.OFF)
+        self._power(Power.OFF)
         if self._lockstep is not None:
             # Nothing may come from outside any more, not even the channel's end.
             self._there(self._peer, "agent channel", "start()").close()
             self._lockstep.end()
-        code = self.emulator.wait(timeout)
-        self.end()
-        if code != 0:
-            raise EmulatorError(f"the emulator ended with exit code {code} after the power-off")
+        with self._saying_when("while it powered off"):
+            self._await_exit(timeout)
+            self.end()
+        self.emulator.check_power_off(timeout)
+
+    def _power(self, what: Power) -> None:
+        """From here on nobody can ask the kernel: a crash is to end in a panic, if it counts."""
+        counts = {"warning": PowerFlag.PANIC_ON_WARN, "oops": PowerFlag.PANIC_ON_OOPS}
+        kinds = self.console.kinds if DISABLED_WAIT in self.console.kinds else ()
+        self.agent.power(what, sum(flag for kind, flag in counts.items() if kind in kinds))
+
+    def _await_exit(self, timeout: float) -> None:
+        limit = Limit(timeout)
+        while self.emulator.alive:
+            self.console.check()
+            if limit.over:
+                raise Timeout(f"the guest did not power off within {limit}")
+            time.sleep(_LOOK_SECONDS)
+
+    @contextlib.contextmanager
+    def _saying_when(self, when: str) -> Iterator[None]:
+        """A crash within the block says so, and why its report may be missing."""
+        try:
+            yield
+        except GuestPanic as error:
+            crash = self.console.crash
+            why = ""
+            if crash is not None and crash.kind == DISABLED_WAIT:
+                why = (
+                    "; it has panicked, for example by a warning or an oops in a driver's shutdown,"
+                    " when the console has already been turned off"
+                )
+            raise GuestPanic(f"{error} {when}{why}", error.tail) from error
 
     def stop(self) -> None:
         """Reach OFF from anywhere: no process, no socket, no directory is left."""
@@ -492,8 +550,12 @@ class Guest:
             self._emulator.kill()
 
     def end(self) -> None:
-        """settle(), then stop(): raise if the guest has had a crash at any time."""
+        """settle(), then stop(): raise if the guest has had a crash at any time.
+
+        CPUs that are held go on for that, and an emulator may not die while it is stopped.
+        """
         try:
+            self._go_on_to_answer()
             self.settle()
         except Timeout as error:
             add_stacks(error, self)
@@ -501,6 +563,11 @@ class Guest:
         finally:
             self.stop()
         self.check()
+
+    def _go_on_to_answer(self) -> None:
+        if self.alive and self.stage is Stage.READY and not self.can_answer:
+            with contextlib.suppress(EmulatorError, Timeout):  # settle() says why
+                self.machine.go_on()
 
     def settle(self) -> None:
         """Give what is on its way a moment, and raise if it is a crash: check() with patience.
@@ -519,6 +586,7 @@ class Guest:
                     raise
         self.console.catch_up(_END_SECONDS)
         self.check()
+        self._log.check()
 
     def _ask(self, control: Control) -> None:
         """Is the emulator there, and has the kernel something to say?"""
@@ -536,18 +604,17 @@ class Guest:
         """Look through what the kernel has logged since the last time."""
         seconds = _ANSWER_SECONDS * self._slowness
         try:
-            worker = self.agent.idle_worker(seconds)
-            if worker is None:
-                return  # All are asleep in system calls: nothing is under way.
-            self._let_tasks_run(worker)
+            self._let_tasks_run(self.agent.looker(seconds))
         except (AgentLost, Timeout) as error:
             self._news()
             raise Timeout(f"the guest no longer answers: {error}") from error
-        news = self.console.news
-        lines, self._logged = self._logged, []
-        for line in lines:
-            found = classify(line.stamped, news)
-            if found is not None and not self.console.wait_kind(found.kind, _CONSOLE_SECONDS):
+        except OSError as error:
+            raise ZvmlabError(
+                f"the guest's kernel cannot be asked for crashes: {error.filename}:"
+                f" {error.strerror}"
+            ) from error
+        for found in self._log.crashes(self.console.news):
+            if not self.console.wait_kind(found.kind, _CONSOLE_SECONDS):
                 self.console.report(found)
 
     def _let_tasks_run(self, worker: Worker) -> None:
@@ -562,18 +629,20 @@ class Guest:
         """Wait until no task runs, who replies neither; *seconds* at most, also if nobody answers."""
         limit = Limit(seconds)
         with contextlib.suppress(AgentLost, Timeout):
-            worker = self.agent.idle_worker(seconds)
+            worker = self.agent.looker(seconds)
             rest = 0.0
-            while worker is not None and self._runs(worker, rest) and not limit.over:
+            while self._runs(worker, rest) and not limit.over:
                 rest = _SETTLE_SECONDS
 
     def _runs(self, worker: Worker, seconds: float) -> bool:
         """After so many seconds, does anything run but the *worker* that looks, without a crash?"""
-        runnable, lines = worker.settle(seconds, self._log_read)
-        if lines:
-            self._logged += lines
-            self._log_read = lines[-1].sequence + 1
-        return runnable > 0 and self.console.crash is None
+        limit = Limit(_RUNNING_SECONDS)
+        found = worker.settle(seconds, self._log.position)
+        self._log.take(found)
+        while found.more and not limit.over:
+            found = worker.settle(0.0, self._log.position)
+            self._log.take(found)
+        return (found.runnable > 0 or found.more) and self.console.crash is None
 
     def expect_crash(self, *kinds: str, seconds: float = REQUEST_SECONDS) -> Crash:
         """Wait for a crash of one of *kinds*, which then counts as no crash of this guest.

@@ -91,12 +91,11 @@ def stacks(guest: Asked) -> str:
         return ""
     try:
         if guest.can_answer:
-            worker = guest.agent.idle_worker(_ASK_SECONDS)
-            if worker is not None:
-                before = worker.log_position()
-                worker.write_file(_SYSRQ, b"t")
-                found = blocked([line.text for line in worker.dmesg(before)])
-                return "\n".join([HEADING, *(found or ["none"])])
+            worker = guest.agent.looker(_ASK_SECONDS)
+            before = worker.log_position()
+            worker.write_file(_SYSRQ, b"t")
+            found = blocked([line.text for line in worker.dmesg(before)])
+            return "\n".join([HEADING, *(found or ["none"])])
     except (ZvmlabError, OSError):
         pass  # It is the emulator's turn.
     try:

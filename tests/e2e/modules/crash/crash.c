@@ -3,17 +3,32 @@
  * Has a crash, when its parameter says so: what a test whose last call loads
  * it must not pass over.
  */
+#include <linux/debugfs.h>
 #include <linux/delay.h>
+#include <linux/gfp.h>
 #include <linux/kernel.h>
+#include <linux/kobject.h>
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/notifier.h>
+#include <linux/platform_device.h>
+#include <linux/reboot.h>
 #include <linux/sched.h>
 #include <linux/workqueue.h>
 
 static char *kind = "";
 module_param(kind, charp, 0);
-MODULE_PARM_DESC(kind, "warning, bug, panic, disabled-wait, hang");
+MODULE_PARM_DESC(kind, "warning, bug, panic, disabled-wait, hang, null, locked,\n"
+		 "\t\tsysfs, debugfs, no-page, stack");
+
+static char *at = "load";
+module_param(at, charp, 0);
+MODULE_PARM_DESC(at, "load; the machine's end: notifier, shutdown");
+
+static unsigned int lines;
+module_param(lines, uint, 0);
+MODULE_PARM_DESC(lines, "how many lines are logged after that");
 
 static unsigned int after_ms;
 module_param(after_ms, uint, 0);
@@ -37,6 +52,47 @@ static void disabled_wait_here(void)
 	asm volatile("lpswe %0" : : "Q" (psw) : "memory");
 }
 
+/* Refused by the kernel, with words of its own and no WARN(). */
+static void name_twice_in_sysfs(void)
+{
+	struct kobject *first = kobject_create_and_add("crash", kernel_kobj);
+	struct kobject *second = kobject_create_and_add("crash", kernel_kobj);
+
+	kobject_put(second);
+	kobject_put(first);
+}
+
+static void name_twice_in_debugfs(void)
+{
+	struct dentry *first = debugfs_create_dir("crash", NULL);
+
+	debugfs_create_dir("crash", NULL);
+	debugfs_remove(first);
+}
+
+/* More than any block of free pages has, without being an order that a caller must not ask for. */
+static void ask_for_pages(void)
+{
+	struct page *taken[512];
+	unsigned int count = 0, order = 8;
+
+	while (count < ARRAY_SIZE(taken)) {
+		taken[count] = alloc_pages(GFP_KERNEL | __GFP_NORETRY, order);
+		if (!taken[count])
+			break;
+		count++;
+	}
+	while (count)
+		__free_pages(taken[--count], order);
+}
+
+static void sleep_while_locked(void)
+{
+	preempt_disable();
+	schedule();
+	preempt_enable();
+}
+
 static void happen(void)
 {
 	if (after_ms)
@@ -51,6 +107,20 @@ static void happen(void)
 		panic("last act");
 	else if (!strcmp(kind, "disabled-wait"))
 		disabled_wait_here();
+	else if (!strcmp(kind, "null"))
+		*(volatile int *)-4096L = 1;
+	else if (!strcmp(kind, "locked"))
+		sleep_while_locked();
+	else if (!strcmp(kind, "sysfs"))
+		name_twice_in_sysfs();
+	else if (!strcmp(kind, "debugfs"))
+		name_twice_in_debugfs();
+	else if (!strcmp(kind, "no-page"))
+		ask_for_pages();
+	else if (!strcmp(kind, "stack"))
+		dump_stack();
+	for (unsigned int line = 0; line < lines; line++)
+		pr_info("line %u of %u\n", line + 1, lines);
 }
 
 static void happen_later(struct work_struct *unused)
@@ -68,8 +138,45 @@ static int hang(void)
 	return 0;
 }
 
+static void end_of_device(struct platform_device *unused)
+{
+	happen();
+}
+
+static struct platform_driver driver = {
+	.shutdown = end_of_device,
+	.driver.name = "crash",
+};
+
+static struct platform_device *device;
+
+static int end_of_machine(struct notifier_block *unused, unsigned long event, void *also_unused)
+{
+	happen();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block notifier = { .notifier_call = end_of_machine };
+
+static int wait_for_shutdown(void)
+{
+	int rc = platform_driver_register(&driver);
+
+	if (rc)
+		return rc;
+	device = platform_device_register_simple("crash", -1, NULL, 0);
+	if (!IS_ERR(device))
+		return 0;
+	platform_driver_unregister(&driver);
+	return PTR_ERR(device);
+}
+
 static int __init crash_init(void)
 {
+	if (!strcmp(at, "shutdown"))
+		return wait_for_shutdown();
+	if (!strcmp(at, "notifier"))
+		return register_reboot_notifier(&notifier);
 	if (!strcmp(kind, "hang"))
 		return hang();
 	if (later)
@@ -83,6 +190,12 @@ module_init(crash_init);
 static void __exit crash_exit(void)
 {
 	flush_work(&work);
+	if (!strcmp(at, "notifier"))
+		unregister_reboot_notifier(&notifier);
+	if (device) {
+		platform_device_unregister(device);
+		platform_driver_unregister(&driver);
+	}
 }
 module_exit(crash_exit);
 
