@@ -252,6 +252,32 @@ START_TEST(other_spool_statements)
 }
 END_TEST
 
+/* The last of as many statements as there may be counts, and nothing behind it is read. */
+START_TEST(eight_spool_statements)
+{
+	char text[CP_MAX_UNITS * 24] = "";
+	const char *options[] = { "directory", text, NULL };
+	uint8_t *image;
+	size_t len;
+
+	for (unsigned int i = 0; i < CP_MAX_UNITS; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+				 "SPOOL %X 2540 READER A;", 16 + i);
+	fx_teardown();
+	fx_setup_with(options);
+	image = save(&len);
+	fx_teardown();
+	fx_setup_with(options);
+	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	text[strlen(text) - 2] = 'B';
+	fx_teardown();
+	fx_setup_with(options);
+	ck_refused(image, len, err, sizeof(err));
+	ck_assert_ptr_nonnull(strstr(err, "saved with another configuration"));
+	free(image);
+}
+END_TEST
+
 /* Whatever part of it the contradiction is in, a CP that is in use goes on as it was. */
 START_TEST(refused_changes_nothing)
 {
@@ -377,6 +403,7 @@ int main(void)
 	tcase_add_test(image, sentences);
 	tcase_add_loop_test(image, other_configuration, 0, 6);
 	tcase_add_loop_test(image, other_spool_statements, 0, 7);
+	tcase_add_test(image, eight_spool_statements);
 	tcase_add_test(image, refused_changes_nothing);
 	tcase_add_test(image, port_is_told);
 	tcase_add_test(image, random_as_published);
