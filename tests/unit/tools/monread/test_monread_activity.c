@@ -317,6 +317,33 @@ START_TEST(devices_cut)
 }
 END_TEST
 
+/* D6R14: times of an I/O, for a device that is there already; what is cut changes nothing. */
+START_TEST(measured_devices)
+{
+	device(6, 0x100, 1000);
+	record(6, 14, 400, 0);
+	put("RDEVDEV", 0x100);
+	put("SCMCNTIM", 5);
+	put("SCMFPTIM", 6);
+	put("SCMDDTIM", 7);
+	put("SCMCOUNT", 3);
+	give();
+	ck_assert_uint_eq(device_of(0x100)->measured, 3);
+	ck_assert_uint_eq(device_of(0x100)->response, 5 + 6 + 7);
+	put("RDEVDEV", 0x101);
+	put("SCMCOUNT", 4);
+	give();
+	ck_assert_ptr_null(device_of(0x101));
+	put("RDEVDEV", 0x100);
+	item.record.len = field("SCMDDTIM")->offset;
+	give();
+	item.record.len = field("RDEVDEV")->offset;
+	give();
+	ck_assert_uint_eq(device_of(0x100)->measured, 3);
+	ck_assert_uint_eq(device_of(0x100)->response, 5 + 6 + 7);
+}
+END_TEST
+
 /* Numbers that share a place, up to as many devices as there is room for. */
 START_TEST(many_devices)
 {
@@ -804,7 +831,8 @@ int main(void)
 	const TTest *const tests[] = {
 		processors, processors_by_type, processors_that_begin_anew, processors_offline,
 		processors_cut, processors_without_room, pages, pages_without_room, devices,
-		devices_cut, many_devices, users, users_in_records_of_two_kinds,
+		devices_cut, measured_devices, many_devices, users,
+		users_in_records_of_two_kinds,
 		users_without_time, applications,
 		applications_that_are_no_users, records_of_nobody, many_users, names, intervals,
 		interval_end_in_event_data, buckets, adding, end,
