@@ -16,7 +16,7 @@ import pytest
 
 from failing import Failing, void
 from waiting import LIMIT, wait_until
-from memory import UNCACHED, KernelMemory
+from memory import UNCACHED, settled
 from iucv_socket import (
     AF_IUCV,
     MSG_DONTWAIT,
@@ -863,18 +863,18 @@ def test_name_is_free_again_after_a_connection_that_failed(guest: Guest) -> None
     seen=r"assert [12]\d\d < 100",
     kernels=("bookworm", "bookworm-backports"),
 )
+@pytest.mark.timeout(600)
 def test_close_frees_messages_that_were_not_read(guest: Guest) -> None:
     """Two hundred of them, most of which the receive buffer had no room for."""
     worker = guest.agent.worker("sockets")
-    before = KernelMemory.of(guest.agent)
     with Peer(guest.control, "PARTNER") as peer:
         for count in (1, 200):
-            before = KernelMemory.of(guest.agent)
+            before = settled(guest)
             with from_peer(worker, peer) as (accepted, stream):
                 accepted.set_option(SO_RCVBUF, 4096, SOL_SOCKET).check()
                 for number in range(count):
                     stream.send(pattern(2000, number))
-    left = KernelMemory.of(guest.agent).growth(before)
+        left = settled(guest).growth(before)
     assert left < 100
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from failing import Failing, thread_named
+from memory import settled
 from waiting import LIMIT, wait_until
 from zvmlab.cp.control import CpResponse, decode
 from zvmlab.cp.faults import Fault, armed
@@ -301,11 +302,12 @@ def test_release_that_cp_refuses_is_no_harm(cmm: Cmm) -> None:
 
 
 @pytest.mark.requirement("C7")
+@pytest.mark.timeout(600)
 def test_pages_that_come_and_go_leave_nothing(cmm: Cmm) -> None:
     """Two hundred rounds: the number of free pages is as before, up to the kernel's own use."""
 
     def free() -> int:
-        return of_meminfo(cmm.guest, "MemFree") // PAGE
+        return settled(cmm.guest).kib["MemFree"] * 1024 // PAGE
 
     cmm["pages"] = "500"
     cmm.wait("pages", "500")
