@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
+import re
 import shutil
 import subprocess
 import threading
@@ -12,11 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from zvmlab.base import cache, manifest
+from zvmlab.base import cache, manifest, trust
 from zvmlab.base.cache import cache_root, digest, entry
 from zvmlab.base.errors import EXIT_USAGE, CannotRun, StepFailed, UsageError
 from zvmlab.base.owned import MARK, is_ours, mark, others
 from zvmlab.build.buildstep import run_step
+from zvmlab.cli.main import main
 
 
 _TREE = Path(__file__).resolve().parents[2]
@@ -236,6 +240,139 @@ def test_an_entry_that_was_altered_is_made_again(harm: Callable[[Path], None]) -
     manifest._checked.clear()
     assert builder.artifact() == artifact and builder.calls == 2
     assert artifact.read_bytes() == b"made" * 100 and os.access(artifact, os.X_OK)
+
+
+def _give_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make it another user's, or us another one: only root can do the first."""
+    if os.geteuid() == 0:
+        os.chown(path, STRANGER, -1, follow_symlinks=False)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: STRANGER)
+
+
+STRANGER = 54321
+
+
+def _new_process() -> None:
+    cache._trusted.clear()
+    manifest._checked.clear()
+
+
+def test_a_cache_of_another_user_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever it belongs to could have put a program of their own there."""
+    builder = _Builder()
+    builder.artifact()
+    _give_away(tmp_path / "cache", monkeypatch)
+    _new_process()
+    with pytest.raises(CannotRun) as refused:
+        builder.artifact()
+    assert re.fullmatch(
+        rf"the cache {tmp_path}/cache belongs to the user .*, and zvmlab runs programs from there;"
+        " set ZVMLAB_CACHE to a folder of your own, or of root's",
+        str(refused.value),
+    )
+    assert builder.calls == 1
+    assert main(["fetch", "bookworm"]) == 77 and "belongs to" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("mode", (0o777, 0o1777, 0o757))
+def test_a_cache_that_others_can_write_to_is_refused(tmp_path: Path, mode: int) -> None:
+    cache_root().chmod(mode)
+    _new_process()
+    text = (
+        rf"the cache {tmp_path}/cache can be written to by others \(mode {mode:o}\), and .* chmod"
+    )
+    with pytest.raises(CannotRun, match=text):
+        cache_root()
+
+
+@pytest.mark.parametrize("name", ("thing-0", "apt", "kernel-of-bookworm", ".thing-0.lock"))
+def test_a_stranger_in_our_cache_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """It was put there while others could write to the cache."""
+    _Builder().artifact()
+    path = tmp_path / "cache" / name
+    if not path.exists():
+        path.mkdir()
+    path.chmod(0o777)
+    _new_process()
+    with pytest.raises(CannotRun, match=rf"{path}, in zvmlab's cache, can be written to by others"):
+        cache_root()
+    if os.geteuid() == 0:
+        path.chmod(0o755)
+        _give_away(path, monkeypatch)
+        with pytest.raises(CannotRun, match=rf"{path}, in .*, belongs to .*; remove it if it is"):
+            cache_root()
+
+
+@pytest.mark.parametrize("what", ("owner", "mode"))
+def test_a_file_that_others_could_write_is_made_again(
+    what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builder = _Builder()
+    artifact = builder.artifact()
+    if what == "mode":
+        artifact.chmod(0o777)
+    elif os.geteuid() == 0:
+        _give_away(artifact, monkeypatch)
+    else:
+        pytest.skip("only root can give a file to another user")
+    _new_process()
+    assert builder.artifact() == artifact and builder.calls == 2
+    assert artifact.stat().st_uid == os.geteuid() and not artifact.stat().st_mode & 0o022
+
+
+@pytest.mark.parametrize("mask", (0, 0o002, 0o007, 0o077))
+def test_nobody_else_can_write_to_a_new_cache_whatever_the_umask_is(mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        artifact = _Builder().artifact()
+        for path in (artifact, artifact.parent, artifact.parent.parent, cache_root()):
+            assert trust.objection(path.stat()) is None and not path.stat().st_mode & 0o002
+        _new_process()
+        assert _Builder().artifact() == artifact
+    finally:
+        os.umask(before)
+
+
+def _stat(uid: int, mode: int, gid: int = 54321) -> os.stat_result:
+    return os.stat_result((mode, 1, 1, 1, uid, gid, 0, 0, 0, 0))
+
+
+def test_whom_we_trust(monkeypatch: pytest.MonkeyPatch) -> None:
+    user, other = 1234, 1235
+    names = {user: "ann", other: "bob"}
+    groups = {
+        1300: ("ann", []),
+        1301: ("bob", []),
+        1302: ("ann", ["ann", "bob"]),
+        1303: ("all", []),
+    }
+    monkeypatch.setattr(
+        pwd,
+        "getpwnam",
+        lambda name: pwd.struct_passwd((name, "", {v: k for k, v in names.items()}[name], *"0abc")),
+    )
+    monkeypatch.setattr(
+        grp, "getgrgid", lambda gid: grp.struct_group((groups[gid][0], "", gid, groups[gid][1]))
+    )
+    monkeypatch.setattr(trust, "_is_of_one_user", trust._is_of_one_user.__wrapped__)
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    monkeypatch.setenv("SUDO_UID", str(other))
+    file = 0o100644
+    trusted: Callable[..., bool] = lambda *which: trust.objection(_stat(*which)) is None
+    assert trusted(user, file) and trusted(0, file) and not trusted(other, file)
+    assert not trusted(user, 0o100646) and not trusted(0, 0o40777) and trusted(user, 0o120777)
+    # The group of ann alone; bob's; one of hers with bob in it; one that nobody is named as.
+    found = [trusted(user, 0o100664, gid) for gid in (1300, 1301, 1302, 1303, 1304, 0)]
+    assert found == [True, False, False, False, False, True]
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert trusted(0, file) and trusted(other, file) and not trusted(user, file)
+    monkeypatch.delenv("SUDO_UID")
+    assert trusted(0, file) and not trusted(other, file)
 
 
 @pytest.mark.parametrize("artifact", ["bin/program", ""])

@@ -26,6 +26,7 @@ from typing import TextIO
 from zvmlab.base import manifest, shipped
 from zvmlab.base.errors import CannotRun, StepFailed, Timeout, UsageError, exit_code
 from zvmlab.base.owned import MARK, discard, is_ours, mark, others, some
+from zvmlab.base.trust import keep_others_out, objection
 
 # Neither make, nor QEMU's configure, nor a kernel's build takes these in a folder's path.
 UNFIT = re.compile(r"[\s:;#$%&*?'\"\\<>|()\[\]{}`]")
@@ -38,6 +39,8 @@ _BEGUN = re.compile(r"\.[a-z].*\.\d+|\.debs-\w+")
 _FILE = re.compile(
     r"\.[a-z].*\.(?:lock|\d+)|(?:kernel|debug-source)-of-[a-z-]+|[a-z].*-[0-9a-f]{16}\.log"
 )
+_trusted: set[Path] = set()
+"""Caches that this process has looked at."""
 
 
 def _place() -> tuple[Path, bool]:
@@ -59,7 +62,9 @@ def cache_root() -> Path:
             " be built in such a folder; set ZVMLAB_CACHE to a path without it"
         )
     try:
+        keep_others_out()
         root.mkdir(parents=True, exist_ok=True)
+        _check_trust(root)
         if not is_ours(root):
             _adopt(root, by_name)
     except OSError as error:
@@ -68,6 +73,31 @@ def cache_root() -> Path:
             " set ZVMLAB_CACHE to a folder you can write to"
         ) from error
     return root
+
+
+def _check_trust(root: Path) -> None:
+    """CannotRun if others could have put something there: programs of the cache are run."""
+    if root in _trusted:
+        return
+    why = objection(root.lstat()) or objection(root.stat())
+    if why and why.startswith("can"):
+        raise CannotRun(
+            f"the cache {root} {why}, and zvmlab runs programs from there; remove it, or run"
+            f" chmod -R go-w {root} if nobody else has written to it, or set ZVMLAB_CACHE"
+        )
+    if why:
+        raise CannotRun(
+            f"the cache {root} {why}, and zvmlab runs programs from there;"
+            " set ZVMLAB_CACHE to a folder of your own, or of root's"
+        )
+    with os.scandir(root) as found:
+        for entry_ in found:
+            why = objection(entry_.stat(follow_symlinks=False))
+            if why:
+                raise CannotRun(
+                    f"{entry_.path}, in zvmlab's cache, {why}; remove it if it is not yours"
+                )
+    _trusted.add(root)
 
 
 def _recognised(path: Path) -> bool:

@@ -3,6 +3,7 @@
 
     write(folder)
     is_whole(folder)     # same files, sizes and times; where a time differs, the same contents
+                         # and no file that others could have written
 
 The manifest is the mark of zvmlab.base.owned, so only folders of ours have one.
 """
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from zvmlab.base.owned import MARK, mark
+from zvmlab.base.trust import objection
 
 NOTHING = "{}\n"
 """The manifest of a folder that is ours, of whose contents nothing is known."""
@@ -126,6 +128,8 @@ def is_whole(folder: Path) -> bool | None:
 def _compare(path: str, note: list[Any] | str) -> bool | None:
     """None if it is another one; True if the time is another and the contents are not."""
     found = os.lstat(path)
+    if objection(found):
+        return None
     if isinstance(note, str):
         return False if os.readlink(path) == note else None
     size, time, executable, sha256 = note

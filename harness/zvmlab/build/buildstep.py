@@ -16,6 +16,8 @@ from pathlib import Path
 from zvmlab.base.errors import StepFailed, ZvmlabError
 
 LOG_TAIL = 15
+# What root unpacks belongs to root, not to whoever has the number of an archive's owner here.
+UNTAR = ("tar", "--no-same-owner", "--no-same-permissions", "-xf")
 # The compiler's, modpost's, the linker's, kbuild's configuration's, make's.
 _ERRORS = (
     re.compile(r"^\S+:\d+:(?:\d+:)? (?:fatal )?error: "),

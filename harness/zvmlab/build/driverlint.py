@@ -22,7 +22,7 @@ from pathlib import Path
 from zvmlab.base.cache import digest, entry
 from zvmlab.base.errors import CannotRun, ZvmlabError, exit_code
 from zvmlab.base.progress import Progress
-from zvmlab.build.buildstep import run_tool
+from zvmlab.build.buildstep import UNTAR, run_tool
 from zvmlab.build.linux_source import kernel_source
 from zvmlab.build.modulebuild import Build, build_folder, driver_source, run_make
 from zvmlab.build.kernels import resolve
@@ -52,7 +52,7 @@ def _scripts(progress: Progress) -> Path:
         parts = [f"linux-source-*/scripts/{name}" for name in _SCRIPTS]
         with progress.step(f"unpacking scripts of {tarball.name}"):
             _say(
-                ["tar", "-xf", str(tarball), "--strip-components=1", "--wildcards", *parts], folder
+                [*UNTAR, str(tarball), "--strip-components=1", "--wildcards", *parts], folder
             )
         for name in _SCRIPTS:
             if not (folder / "scripts" / name).exists():

@@ -28,7 +28,7 @@ from zvmlab.base.errors import CannotRun, exit_code
 from zvmlab.base.progress import Progress
 from zvmlab.base.shipped import or_install
 from zvmlab.base.tree import TREE
-from zvmlab.build.buildstep import run_step
+from zvmlab.build.buildstep import UNTAR, run_step
 from zvmlab.build.module_mk import Module, closure, files, link_options, read
 from zvmlab.build.objects import object_files
 from zvmlab.build.sourcepackage import Tarball
@@ -90,7 +90,7 @@ def headers(progress: Progress) -> Path:
     def build(folder: Path) -> None:
         tree, log = folder / "tree", folder / "build.log"
         tree.mkdir()
-        unpack = ["tar", "-xf", str(TARBALL.fetch(progress)), "--strip-components=1"]
+        unpack = [*UNTAR, str(TARBALL.fetch(progress)), "--strip-components=1"]
         with progress.step("configuring Hercules for its headers"):
             for argv in (unpack, ["./configure"]):
                 step = run_step("preparing Hercules' headers", argv, tree, log, STEP_SECONDS)

@@ -20,7 +20,7 @@ from pathlib import Path
 from zvmlab.base.cache import cache_root, entry, usable
 from zvmlab.base.errors import CannotRun, UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.build.buildstep import run_step
+from zvmlab.build.buildstep import UNTAR, run_step
 from zvmlab.build.kernel import ARCH, SERIES, STANDS_IN, SUITES, unpack
 from zvmlab.build.packages import DAY, Suite
 
@@ -49,7 +49,7 @@ def tarball(source: Source) -> Path:
 
 def unpack_tarball(source: Source, tree: Path, log: Path) -> None:
     """Fill the folder *tree*."""
-    argv = ["tar", "-xf", str(tarball(source)), "--strip-components=1"]
+    argv = [*UNTAR, str(tarball(source)), "--strip-components=1"]
     what = f"unpacking the source of Linux {source.version}"
     collections.deque(run_step(what, argv, tree, log, UNPACK_SECONDS), maxlen=0)
 

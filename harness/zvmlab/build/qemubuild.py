@@ -35,7 +35,7 @@ from zvmlab.base.progress import Progress
 from zvmlab.base.shipped import or_install
 from zvmlab.base.tree import TREE
 from zvmlab.build import module_mk
-from zvmlab.build.buildstep import run_step
+from zvmlab.build.buildstep import UNTAR, run_step
 from zvmlab.build.host_programs import host_arch
 from zvmlab.build.packages import Suite
 from zvmlab.build.precompiled import precompile
@@ -201,7 +201,7 @@ def _prepare(root: Path, base: Path, progress: Progress) -> None:
     claim(base)
     (source / "build").mkdir(parents=True)
     with progress.step("unpacking and configuring QEMU"):
-        unpack = ["tar", "-xf", str(tarball), "--strip-components=1"]
+        unpack = [*UNTAR, str(tarball), "--strip-components=1"]
         collections.deque(_run(unpack, source, log, CONFIGURE_SECONDS), maxlen=0)
         _insert(root, base)
         configure = _run(["../configure", *_configure()], source / "build", log, CONFIGURE_SECONDS)
@@ -361,7 +361,7 @@ def pristine_source(progress: Progress | None = None) -> Path:
     file = tarball.fetch(progress or Progress())
 
     def unpack(folder: Path) -> None:
-        argv = ["tar", "-xf", str(file), "--strip-components=1", "-C", str(folder)]
+        argv = [*UNTAR, str(file), "--strip-components=1", "-C", str(folder)]
         subprocess.run(argv, check=True, timeout=CONFIGURE_SECONDS)
 
     return entry("qemu-pristine", tarball.sha256[:16], unpack, "VERSION").parent
