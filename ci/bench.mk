@@ -20,6 +20,10 @@ bench-driver: setup-bench $(BENCH_BIN) ##+ measure: benchmark only our driver ag
 bench-records: setup-bench $(BUILD)/bench_records ##+ measure: benchmark only the model: monitor records a second
 	$(Q)$(BENCH) --part records
 
+.PHONY: bench-command
+bench-command: setup-bench ##+ measure: benchmark only what a command costs beside its guest, in CPU time
+	$(Q)$(BENCH) --part command
+
 .PHONY: bench-export
 bench-export: setup-bench $(BUILD)/monread ##+ measure: benchmark only monread export: 1,000 users, scraped by Prometheus
 	$(Q)$(BENCH) --part export

@@ -23,6 +23,7 @@ from typing import Any
 import application
 import boot
 import changes
+import command
 import core
 import dm_watch
 import driver
@@ -48,6 +49,7 @@ PARTS = (
     "core",
     "records",
     "export",
+    "command",
     "boot",
     "start",
     "scenarios",
@@ -104,6 +106,7 @@ def _measure(arguments: argparse.Namespace, report: dict[str, Any]) -> list[Benc
         "core": lambda: core.measure(arguments.build / "bench_iucv", count),
         "records": lambda: records.measure(arguments.build / "bench_records", count),
         "export": lambda: export.measure(arguments.build / "monread", count),
+        "command": lambda: command.measure(arguments.kernel, count),
         "boot": lambda: boot.measure(small, artifacts(), count),
         "start": lambda: start.measure(small, count, progress),
         "qemu": lambda: qemu_speed.measure(small, count, progress),

@@ -9,7 +9,7 @@ import pytest
 
 from zvmlab.build.kernels import resolve
 from zvmlab.build.modules import made_for
-from zvmlab.guest.artifacts import DRIVER
+from zvmlab.guest.names import DRIVER
 from zvmlab.guest.config import UPSTREAM_DRIVER, GuestConfig
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import Element, Record

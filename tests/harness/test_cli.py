@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import argparse
+import importlib
 import os
 import re
 import shutil
 import signal
 import struct
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -19,6 +22,7 @@ from fake_guest import SECONDS, Fake, fake
 from zvmlab.base.errors import UsageError
 from zvmlab.base.owned import is_ours
 from zvmlab.base.version import __version__
+from zvmlab.cli.commands import COMMANDS, TEXTS
 from zvmlab.cli.guest import check_program
 from zvmlab.cli.main import main, parser
 from zvmlab.guest.config import GuestConfig
@@ -303,3 +307,46 @@ def test_outside_the_main_thread(capsys: pytest.CaptureFixture[str]) -> None:
     thread.start()
     thread.join(60)
     assert codes == [0] and "read-one-set" in capsys.readouterr().out
+
+
+def test_the_help_imports_no_command() -> None:
+    """Its lines are those of the whole parser, and what is slow to import is not."""
+    assert parser(["--help"]).format_help() == parser().format_help()
+    code = (
+        "import sys; from zvmlab.cli.main import parser; parser(['--help']).format_help();"
+        "print(*sys.modules)"
+    )
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2] / "harness")}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=env,
+        timeout=60,
+    )
+    found = set(done.stdout.split())
+    assert {name for name in found if name.startswith("zvmlab.cli.")} == {
+        *("zvmlab.cli.main", "zvmlab.cli.commands", "zvmlab.cli.options", "zvmlab.cli.translate")
+    }
+    assert not found & {"rich", "dataclasses", "subprocess", "zvmlab.base.cache"}
+
+
+@pytest.mark.parametrize("module", COMMANDS)
+def test_each_module_has_the_commands_that_the_table_says(module: str) -> None:
+    top = argparse.ArgumentParser()
+    commands = top.add_subparsers()
+    importlib.import_module(f"zvmlab.cli.{module}").add_commands(commands)
+    assert list(commands.choices) == list(COMMANDS[module])
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_command_is_parsed_as_by_the_whole_parser(name: str) -> None:
+    """Of the others it knows the names alone."""
+
+    def help_of(whole: argparse.ArgumentParser) -> str:
+        found = next(a for a in whole._actions if isinstance(a, argparse._SubParsersAction))
+        text: str = found.choices[name].format_help()
+        return text
+
+    assert help_of(parser([name])) == help_of(parser())

@@ -50,7 +50,7 @@ def test_configurations_that_cannot_be() -> None:
 
 def test_configuration_and_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(hercules, "program", lambda: Path("/usr/bin/hercules"))
+    monkeypatch.setattr(hercules, "_program", lambda: "/usr/bin/hercules")
     monkeypatch.setattr(os, "getpriority", lambda which, who: 7)
     run = tmp_path / "run"
     run.mkdir()
@@ -115,7 +115,7 @@ def test_devices_that_cannot_be(device: str, text: str) -> None:
 
 
 def test_the_same_machine_without_the_cp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hercules, "program", lambda: Path("/usr/bin/hercules"))
+    monkeypatch.setattr(hercules, "_program", lambda: "/usr/bin/hercules")
     words = hercules.prepare_stock(_config(), _artifacts(tmp_path), tmp_path)
     assert words == ["/usr/bin/hercules", "-d", "-f", "guest.cnf"]
     lines = (tmp_path / "guest.cnf").read_text().splitlines()

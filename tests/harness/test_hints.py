@@ -17,7 +17,7 @@ from zvmlab.build.guesttools import LINKED
 from zvmlab.build.kernel import Kernel
 from zvmlab.build.kernels import resolve
 from zvmlab.cli.main import main
-from zvmlab.guest import artifacts
+from zvmlab.guest import artifacts, make_artifacts
 from zvmlab.guest.config import CP_OPTIONS, GuestConfig
 
 _TREE = Path(__file__).resolve().parents[2]
@@ -58,7 +58,7 @@ def test_a_mistyped_word(
 def test_a_mistyped_suite_is_told_before_anything_is_built(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(artifacts, "backend_of", lambda name: pytest.fail("it builds"))
+    monkeypatch.setattr(make_artifacts, "backend_of", lambda name: pytest.fail("it builds"))
     with pytest.raises(UsageError, match=r"did you mean trixie\?"):
         artifacts.prepare(GuestConfig(kernel="trixi"))
 
@@ -128,7 +128,7 @@ def test_programs_for_other_machines(
     file = tmp_path / "file"
     file.write_bytes(data)
     with pytest.raises(UsageError, match="file is a program for another machine"):
-        artifacts.image(GuestConfig(files={"/file": file}), Kernel("1", "local", file, None))
+        make_artifacts.image(GuestConfig(files={"/file": file}), Kernel("1", "local", file, None))
     assert main(["run", "--file", str(file), "--", "true"]) == 2
     assert "is a program for another machine, which a guest" in capsys.readouterr().err
 
@@ -146,6 +146,6 @@ def test_too_little_storage_for_linux(
     with pytest.raises(UsageError, match=f"'{given}' is too small for Linux: .* 48 MiB"):
         artifacts.prepare(config)
     for kernel, enough in (("program", storage), ("linux", "0.48M")):
-        artifacts._check_storage(
+        make_artifacts.check_storage(
             GuestConfig(storage=enough), Kernel("1", "local", tmp_path / kernel, None)
         )

@@ -17,7 +17,7 @@ from zvmlab.build.kernel import Kernel
 from zvmlab.build.modulebuild import sources_of
 from zvmlab.build.modules import made_for
 from zvmlab.cli.main import main
-from zvmlab.guest import artifacts
+from zvmlab.guest import make_artifacts
 from zvmlab.guest.config import GuestConfig
 
 
@@ -91,10 +91,10 @@ def test_module_made_for_another_kernel_is_said(
     file = tmp_path / "a.ko"
     file.write_bytes(module(vermagic=f"{version} SMP mod_unload modversions "))
     assert made_for(file) == version
-    monkeypatch.setattr(artifacts, "build_image", lambda *_: tmp_path)
+    monkeypatch.setattr(make_artifacts, "build_image", lambda *_: tmp_path)
     kernel = Kernel("6.1.0-50-s390x", "bookworm", tmp_path, None)
     out = io.StringIO()
-    artifacts.image(GuestConfig(modules=(str(file),)), kernel, Progress(out))
+    make_artifacts.image(GuestConfig(modules=(str(file),)), kernel, Progress(out))
     assert (f"{file} {said}" in out.getvalue()) if said else not out.getvalue()
     file.write_bytes(module())
     assert made_for(file) == ""

@@ -15,12 +15,11 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn
-from rich.progress import Progress as RichProgress
-from rich.progress import TaskID, TimeElapsedColumn
+if TYPE_CHECKING:  # rich takes longer to import than most commands need in all
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
 
 PLAIN_SECONDS = 10.0
 """Without a terminal, a running step repeats its line no more often than this."""
@@ -99,15 +98,7 @@ class Progress:
                 self._print(step, " ...")
             return
         if self._rich is None:
-            self._rich = RichProgress(
-                SpinnerColumn(),
-                TextColumn("{task.description}", markup=False),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TimeElapsedColumn(),
-                console=Console(file=self._stream),
-                transient=True,
-            )
+            self._rich = _bar(self._stream)
             self._rich.start()
         step.task = self._rich.add_task(step.text, total=step.total)
 
@@ -127,3 +118,21 @@ class Progress:
     def _print(self, step: Step, rest: str) -> None:
         step.told = True
         print(f"{step.text}{rest}", file=self._stream, flush=True)
+
+
+def _bar(stream: TextIO) -> RichProgress:
+    """On a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn
+    from rich.progress import Progress as Bar
+    from rich.progress import TimeElapsedColumn
+
+    return Bar(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=Console(file=stream),
+        transient=True,
+    )

@@ -27,6 +27,7 @@ from zvmlab.build.dynamic import dynamic
 from zvmlab.build.image import COMPILER, compiler_version
 from zvmlab.build.kernel import ARCH, unpack
 from zvmlab.build.packages import Suite
+from zvmlab.build.tool_names import DEBIAN, LINKED as LINKED, is_tool as is_tool
 
 SUITE = "bookworm"
 TRIPLET = "s390x-linux-gnu"
@@ -40,16 +41,9 @@ PACKAGES = (
     *("libnettle8", "libhogweed6", "libgmp10"),
 )
 """Of these the guest's programs are made: nothing else is unpacked."""
-LINKED = {
-    "dmmon": ("libdevmapper.so.1.02.1", "libjansson.so.4", "libcrypt.so.1"),
-    "taskmon": ("libnl-genl-3.so.200", "libnl-3.so.200", "libjansson.so.4", "libcrypt.so.1"),
-    "monread": ("libjansson.so.4", "libcrypt.so.1"),
-}
-"""The tools, and the libraries that each is linked with."""
 HTTP_LIBRARY = "libmicrohttpd.so.12"
 """What the tools load for ``export --listen``, and only then."""
 _FOLDERS = (f"lib/{TRIPLET}", f"usr/lib/{TRIPLET}")
-_DEBIAN = {"dmsetup": "/sbin/dmsetup"}
 _BUILD_SECONDS = 1800
 
 
@@ -175,17 +169,12 @@ def tool(name: str, progress: Progress | None = None) -> dict[str, Path]:
     return with_libraries(build_tool(name, progress), f"/bin/{name}", progress)
 
 
-def is_tool(name: str) -> bool:
-    """Is it one of the tools, or a program of the packages that goes with them?"""
-    return name in LINKED or name in _DEBIAN
-
-
 def any_tool(name: str, progress: Progress | None = None) -> dict[str, Path]:
     """What is_tool() knows, and all that it needs, for ``GuestConfig.files``."""
     if not is_tool(name):
-        tools = [*LINKED, *_DEBIAN]
+        tools = [*LINKED, *DEBIAN]
         raise UsageError(
             f"unknown tool: {name} (possible: {', '.join(tools)}){did_you_mean(name, tools)}"
         )
-    place = _DEBIAN.get(name)
+    place = DEBIAN.get(name)
     return debian_program(place, progress) if place else tool(name, progress)

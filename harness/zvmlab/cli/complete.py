@@ -21,10 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zvmlab.base.errors import EXIT_PASS, CannotRun
-from zvmlab.cli.options import command as sub_command
+from zvmlab.base.decided import keep, recall, state_of
+from zvmlab.base.errors import EXIT_PASS, CannotRun, ZvmlabError
+from zvmlab.cli.options import top_command
 
 _HELP_SECONDS = 30
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 Ask = Callable[[Sequence[str]], str]
 """Words of a command line to what the program prints for them."""
@@ -295,12 +297,11 @@ def _fish_names(option: Option) -> str:
 SHELLS: dict[str, Callable[[Command], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
 
 
-def add_commands(commands: Any, top: argparse.ArgumentParser) -> None:
-    """completion; *top* is the parser of the whole command line."""
-    keys = sub_command(
+def add_commands(commands: Any) -> None:
+    """completion."""
+    keys = top_command(
         commands,
         "completion",
-        "print a script with which the TAB key completes command lines",
         "  source <(zvmlab completion bash)\n"
         "  zvmlab completion fish > ~/.config/fish/completions/zvmlab.fish\n"
         "  zvmlab completion zsh --program build/taskmon > ~/.zfunc/_taskmon",
@@ -309,14 +310,30 @@ def add_commands(commands: Any, top: argparse.ArgumentParser) -> None:
     keys.add_argument(
         "--program", type=Path, metavar="PATH", help="for the taskmon, dmmon or monread at PATH"
     )
-    keys.set_defaults(command=lambda arguments: _print(arguments, top))
+    keys.set_defaults(command=_print)
 
 
-def _print(arguments: argparse.Namespace, top: argparse.ArgumentParser) -> int:
+def _print(arguments: argparse.Namespace) -> int:
     program: Path | None = arguments.program
     if program is None:
-        tree = of_parser("zvmlab", top)
+        text = _own(arguments.shell)
     else:
-        tree = of_help(program.name, ask(program.absolute()))
-    sys.stdout.write(SHELLS[arguments.shell](tree))
+        text = SHELLS[arguments.shell](of_help(program.name, ask(program.absolute())))
+    sys.stdout.write(text)
     return EXIT_PASS
+
+
+def _own(shell: str) -> str:
+    """That of zvmlab: every new shell may ask for it, and it takes all commands' modules."""
+    try:
+        state = state_of([_PACKAGE])
+        found = recall("completion", shell, state)
+    except ZvmlabError:  # without a cache
+        state, found = None, None
+    if isinstance(found, str):
+        return found
+    from zvmlab.cli.main import parser
+
+    text = SHELLS[shell](of_parser("zvmlab", parser()))
+    keep("completion", shell, state, text)
+    return text

@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any
 
 from zvmlab.base.errors import EXIT_PASS, EmulatorError, Timeout
-from zvmlab.cli.options import command, say
+from zvmlab.cli.options import say, top_command
 from zvmlab.cli.tools import REQUEST_SECONDS
 from zvmlab.cp.control import Control
 from zvmlab.cp.hvciucv import DEFAULT, TERMINALS, IucvTerminal, TerminalGone
@@ -33,10 +33,9 @@ _END_OF_FILE = b"\x04"
 
 def add_commands(commands: Any) -> None:
     """console."""
-    made = command(
+    made = top_command(
         commands,
         "console",
-        "connect to a terminal of a running guest, as another z/VM user by IUCV; Ctrl-] ends it",
         "  zvmlab console --iucv\n"
         "  zvmlab console --iucv test --terminal lnxhvc3 --user OPERATOR\n"
         "  echo 'uname -r; exit' | zvmlab console --iucv test",

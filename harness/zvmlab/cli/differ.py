@@ -22,6 +22,7 @@ from zvmlab.cli.options import (
     kernel_option,
     seed_option,
     shard_option,
+    top_command,
 )
 from zvmlab.sweep.sweep import MAX_SEED
 
@@ -36,10 +37,9 @@ ALL_SETS = 200
 
 def add_commands(commands: Any) -> None:
     """diff drivers, diff emulators."""
-    diff = command(
+    diff = top_command(
         commands,
         "diff",
-        "run the same scenarios twice and explain every difference",
         "  zvmlab diff drivers --all\n  zvmlab diff emulators --all",
     )
     two = diff.add_subparsers(metavar="WHAT", required=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from zvmlab.base.errors import EXIT_PASS, UsageError
-from zvmlab.cli.options import command, hours_option, workload_option
+from zvmlab.cli.options import hours_option, top_command, workload_option
 from zvmlab.fabricate.file import read_workload
 from zvmlab.fabricate.model import Config, Model, Totals
 from zvmlab.mondata.monwrite import END_OF_DATA
@@ -20,10 +20,9 @@ MONWRITE, STREAM = FORMATS = ("monwrite", "stream")
 
 def add_commands(commands: Any) -> None:
     """fabricate."""
-    made = command(
+    made = top_command(
         commands,
         "fabricate",
-        "write the monitor data of a modelled system that a file describes",
         "  zvmlab fabricate --workload examples/busy-day.json --out day.monwrite\n"
         "  zvmlab fabricate --workload examples/storm.json --format stream --out - | monread -",
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from zvmlab.base.errors import EXIT_PASS, UsageError
-from zvmlab.cli.options import command, json_option, running_option
+from zvmlab.cli.options import command, json_option, running_option, top_command
 from zvmlab.cli.tools import REQUEST_SECONDS
 from zvmlab.cp import fault_points
 from zvmlab.cp.control import Control
@@ -24,19 +24,17 @@ from zvmlab.guest.run_dir import find_guest
 
 def add_commands(commands: Any) -> None:
     """faults, fault."""
-    listing = command(
+    listing = top_command(
         commands,
         "faults",
-        "list the points where CP can be told to fail, and the kinds of fault at each",
         "  zvmlab faults\n  zvmlab faults --json",
     )
     json_option(listing)
     listing.set_defaults(command=run_faults)
 
-    fault = command(
+    fault = top_command(
         commands,
         "fault",
-        "arm, disarm or list the fault rules of a running guest",
         "  zvmlab fault arm iucv.reply rc 9 --nth 3\n"
         "  zvmlab fault arm interrupt drop --type 9 --name '*MONITOR' --times 1\n"
         "  zvmlab fault arm --file faults.json\n"

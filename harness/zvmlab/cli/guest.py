@@ -6,23 +6,20 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import socket
 import struct
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zvmlab.agent.results import ENVIRONMENT, RunResult
 from zvmlab.base.errors import EXIT_PASS, Timeout, UsageError, ZvmlabError
 from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
 from zvmlab.build.elf import check_file, is_elf, is_s390x
-from zvmlab.build.guesttools import any_tool, is_tool
-from zvmlab.cli import workload as cli_workload
-from zvmlab.cli.options import command, guest_options, seconds
-from zvmlab.guest.artifacts import DRIVER, prepare, with_built_modules
+from zvmlab.build.tool_names import is_tool
+from zvmlab.cli.options import guest_options, guest_workload_options, seconds, top_command
+from zvmlab.guest.artifacts import prepare, with_built_modules
 from zvmlab.guest.config import (
     DEFAULT_STORAGE,
     TRACE_DATA,
@@ -30,9 +27,13 @@ from zvmlab.guest.config import (
     normal_storage,
 )
 from zvmlab.guest.guest import Guest
+from zvmlab.guest.names import DRIVER
 from zvmlab.guest.run_dir import check_name
-from zvmlab.guest.terminal import Session, raw_terminal
-from zvmlab.monitor.monitor import start_monitor
+
+if TYPE_CHECKING:
+    import socket
+
+    from zvmlab.fabricate.model import Config
 
 RUN_SECONDS = 60.0
 _POWER_OFF_SECONDS = 30.0
@@ -44,10 +45,9 @@ _GREETING = "[guest {name}: #cp COMMAND goes to CP; exit, or #cp LOGOFF, ends th
 
 def add_commands(commands: Any) -> None:
     """run, shell, demo."""
-    run = command(
+    run = top_command(
         commands,
         "run",
-        "run a program in a guest and return its exit status",
         "  zvmlab run -- cat /proc/sysinfo\n"
         "  zvmlab run --kernel trixie --cpus 2 ./my-test --verbose\n"
         "  zvmlab run --storage '0.140M 200M.200M' -- cat /proc/iomem\n"
@@ -56,7 +56,7 @@ def add_commands(commands: Any) -> None:
         "  zvmlab run --workload examples/busy-day.json -- monread --html /out/report.html",
     )
     _more_options(run)
-    cli_workload.add_options(run)
+    guest_workload_options(run)
     run.add_argument(
         "--timeout",
         type=seconds,
@@ -70,20 +70,18 @@ def add_commands(commands: Any) -> None:
     run.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS")
     run.set_defaults(command=run_run)
 
-    shell = command(
+    shell = top_command(
         commands,
         "shell",
-        "boot a guest, start the monitor, and connect the guest to this terminal",
         "  zvmlab shell\n  zvmlab shell --kernel sid --name test\n"
         "in it:\n  guest# cat /proc/sysinfo\n  guest# #cp query monitor",
     )
     _more_options(shell)
     shell.set_defaults(command=run_shell)
 
-    demo = command(
+    demo = top_command(
         commands,
         "demo",
-        "read monitor data sets in a guest and compare every byte",
         "  zvmlab demo\n  zvmlab demo --kernel trixie --cpus 2 --sets 100",
     )
     guest_options(demo)
@@ -184,8 +182,14 @@ def _files(arguments: argparse.Namespace) -> dict[str, Path]:
         check_file(Path(local))
         files[remote] = Path(local)
     for name in arguments.tool:
-        files |= any_tool(name, Progress())
+        files |= _tool(name)
     return files
+
+
+def _tool(name: str) -> dict[str, Path]:
+    from zvmlab.build.guesttools import any_tool  # which few guests need
+
+    return any_tool(name, Progress())
 
 
 def _config(arguments: argparse.Namespace, files: dict[str, Path], **more: Any) -> GuestConfig:
@@ -286,11 +290,21 @@ def _exit_status(result: RunResult, limit: float) -> int:
     return result.status
 
 
+def _workload(arguments: argparse.Namespace) -> Config | None:
+    """The workload that was asked for; its segment, unless another one was."""
+    if (arguments.workload, arguments.hours, arguments.pace) == (None, None, "max"):
+        return None
+    from zvmlab.cli import workload as cli_workload
+
+    found = cli_workload.read(arguments)
+    if found and arguments.segment is None:
+        arguments.segment = [cli_workload.segment(found)]
+    return found
+
+
 def run_run(arguments: argparse.Namespace) -> int:
     """Boot, run, end; the program's exit status."""
-    workload = cli_workload.read(arguments)
-    if workload and arguments.segment is None:
-        arguments.segment = [cli_workload.segment(workload)]
+    workload = _workload(arguments)
     local = _local_program(arguments.program)
     files = _files(arguments)
     if local is not None:
@@ -299,13 +313,15 @@ def run_run(arguments: argparse.Namespace) -> int:
         files[argv[0]] = local
     else:
         if is_tool(arguments.program):
-            files |= any_tool(arguments.program, Progress())
+            files |= _tool(arguments.program)
         argv = _guest_argv(arguments.program, arguments.arguments, files)
     config = _config(arguments, files, busybox=local is None)
     stdin = _stdin()
     with _guest(config, arguments.keep) as guest:
         try:
             if workload:
+                from zvmlab.cli import workload as cli_workload
+
                 result = cli_workload.run(guest, argv, stdin, workload, arguments)
             else:
                 result = guest.agent.run(argv, stdin=stdin, timeout=arguments.timeout)
@@ -345,6 +361,8 @@ def load_modules(guest: Guest) -> None:
 
 
 def _connect_console(guest: Guest) -> socket.socket:
+    import socket
+
     path = guest.channels.console_socket
     assert path is not None, "an interactive guest has a console socket"
     console = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -354,6 +372,8 @@ def _connect_console(guest: Guest) -> socket.socket:
 
 def _set_up(guest: Guest) -> str:
     """What an interactive guest has when its user is told that it is there."""
+    from zvmlab.monitor.monitor import start_monitor
+
     guest.boot()
     load_modules(guest)
     guest.agent.modprobe(DRIVER).check()
@@ -364,6 +384,10 @@ def _set_up(guest: Guest) -> str:
 
 def run_shell(arguments: argparse.Namespace) -> int:
     """Join the terminal to a guest until its shell, or the user, ends it."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from zvmlab.guest.terminal import Session, raw_terminal
+
     config = _config(arguments, _files(arguments), interactive=True)
     artifacts = prepare(config, Progress())
     with (

@@ -8,11 +8,11 @@ adds where it came from.
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import signal
 import sys
 import threading
-import traceback
 from collections.abc import Sequence
 from types import FrameType
 from typing import Any
@@ -28,23 +28,8 @@ from zvmlab.base.errors import (
 )
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.plain import harmless
-from zvmlab.cli import (
-    complete as cli_complete,
-    console as cli_console,
-    differ as cli_differ,
-    fabricate as cli_fabricate,
-    fault as cli_fault,
-    guest as cli_guest,
-    merge as cli_merge,
-    module as cli_module,
-    records as cli_records,
-    redeliver as cli_redeliver,
-    replay as cli_replay,
-    sweep as cli_sweep,
-    tools as cli_tools,
-    top as cli_top,
-)
-from zvmlab.cli.options import say
+from zvmlab.cli.commands import COMMANDS
+from zvmlab.cli.options import say, top_command
 from zvmlab.cli.translate import HelpParser
 
 _EPILOG = """\
@@ -88,8 +73,11 @@ class Parser(HelpParser):
             raise argparse.ArgumentError(action, text) from error
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+def parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
+    """The parser of the whole command line; of *words* alone, if they are given.
+
+    Of other commands it then has the names only, so that their modules are not imported.
+    """
     top = Parser(
         prog="zvmlab",
         description="z/VM behaviour for Linux on Z guests without a mainframe",
@@ -98,27 +86,30 @@ def parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"zvmlab {__version__}")
-    commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
-    cli_guest.add_commands(commands)
-    cli_console.add_commands(commands)
-    cli_fault.add_commands(commands)
-    cli_sweep.add_commands(commands)
-    cli_differ.add_commands(commands)
-    cli_merge.add_commands(commands)
-    cli_module.add_commands(commands)
-    cli_records.add_commands(commands)
-    cli_fabricate.add_commands(commands)
-    cli_redeliver.add_commands(commands)
-    cli_replay.add_commands(commands)
-    cli_tools.add_commands(commands)
-    cli_top.add_commands(commands)
-    cli_complete.add_commands(commands, top)
+    commands = top.add_subparsers(
+        metavar="COMMAND", required=True, parser_class=Parser, prog=top.prog
+    )
+    wanted = next((word for word in words or () if not word.startswith("-")), None)
+    for module, names in COMMANDS.items():
+        if words is None or wanted in names:
+            importlib.import_module(f"zvmlab.cli.{module}").add_commands(commands)
+        else:
+            for name in names:
+                top_command(commands, name, "")
     return top
 
 
 def _terminated(number: int, _frame: FrameType | None) -> None:
     """SIGTERM and SIGHUP end the guests in order, as an exit from main() does."""
     sys.exit(128 + number)
+
+
+def _trace_back() -> None:
+    """For those who want to know where an error came from."""
+    if os.environ.get("ZVMLAB_DEBUG"):
+        import traceback
+
+        traceback.print_exc()
 
 
 def _explain(error: ZvmlabError) -> None:
@@ -136,13 +127,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, _terminated)
     try:
-        arguments = parser().parse_args(argv)
+        words = sys.argv[1:] if argv is None else argv
+        arguments = parser(words).parse_args(words)
         code: int = arguments.command(arguments)
         sys.stdout.flush()
         return code
     except ZvmlabError as error:
-        if os.environ.get("ZVMLAB_DEBUG"):
-            traceback.print_exc()
+        _trace_back()
         _explain(error)
         return error.exit_code
     except KeyboardInterrupt:
@@ -153,8 +144,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
     except OSError as error:
-        if os.environ.get("ZVMLAB_DEBUG"):
-            traceback.print_exc()
+        _trace_back()
         place = f" {error.filename}" if error.filename else ""
         print(f"zvmlab: cannot go on:{place} {error.strerror or error}", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -13,17 +13,16 @@ from typing import Any
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS, UsageError
 from zvmlab.base.plain import harmless
 from zvmlab.base.results import NAME, Results, ResultsFile, sense, together
-from zvmlab.cli.options import command
+from zvmlab.cli.options import top_command
 
 _NEEDED_FOR_TESTS = {"jinja2": "python3-jinja2", "pytest": "python3-pytest"}
 
 
 def add_commands(commands: Any) -> None:
     """merge."""
-    made = command(
+    made = top_command(
         commands,
         "merge",
-        "put the results of all shards of a run together, and judge the whole",
         "  zvmlab merge zvmlab-sweep/read-one-set-*-of-8 --output whole\n"
         "  zvmlab merge shard-*/results.jsonl --output build/report",
     )

@@ -12,17 +12,16 @@ from zvmlab.base.errors import EXIT_PASS, UsageError
 from zvmlab.base.progress import Progress
 from zvmlab.build.kernels import resolve
 from zvmlab.build.modulebuild import built_modules
-from zvmlab.cli.options import command
+from zvmlab.cli.options import command, top_command
 
 DEFAULT_KERNEL = "bookworm"
 
 
 def add_commands(commands: Any) -> None:
     """module build."""
-    module = command(
+    module = top_command(
         commands,
         "module",
-        "build modules of your own for guest kernels",
         "  zvmlab module build src/",
     )
     what = module.add_subparsers(metavar="WHAT", required=True)

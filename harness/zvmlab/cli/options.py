@@ -6,12 +6,14 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zvmlab.base.errors import UsageError
-from zvmlab.base.shard import Shard, shard_of
-from zvmlab.fabricate.file import MAX_HOURS
-from zvmlab.guest.config import BACKENDS, QEMU, UPSTREAM_DRIVER
+from zvmlab.cli.commands import TEXTS
+from zvmlab.guest.names import BACKENDS, QEMU, UPSTREAM_DRIVER
+
+if TYPE_CHECKING:
+    from zvmlab.base.shard import Shard
 
 _DAY = 86400
 KERNEL_HELP = (
@@ -34,6 +36,11 @@ def command(commands: Any, name: str, text: str, examples: str) -> argparse.Argu
     return made
 
 
+def top_command(commands: Any, name: str, examples: str) -> argparse.ArgumentParser:
+    """The same for a sub-command of zvmlab's own."""
+    return command(commands, name, TEXTS[name], examples)
+
+
 def say(sentence: str) -> None:
     """On standard error, beside the output of the command."""
     print(f"zvmlab: {sentence}", file=sys.stderr, flush=True)
@@ -52,6 +59,8 @@ def backend_option(parser: argparse.ArgumentParser) -> None:
 
 
 def _shard(text: str) -> Shard:
+    from zvmlab.base.shard import shard_of
+
     try:
         return shard_of(text)
     except UsageError as error:
@@ -60,6 +69,8 @@ def _shard(text: str) -> Shard:
 
 def shard_option(parser: argparse.ArgumentParser, what: str) -> None:
     """--shard, which part of a run that several machines share."""
+    from zvmlab.base.shard import Shard
+
     parser.add_argument(
         "--shard",
         type=_shard,
@@ -82,6 +93,8 @@ def seconds(text: str) -> float:
 
 
 def _hours(text: str) -> float:
+    from zvmlab.fabricate.file import MAX_HOURS  # which few commands have to import
+
     return _limited(text, 1 / 3600, MAX_HOURS, "hours")
 
 
@@ -167,6 +180,24 @@ def hours_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hours", type=_hours, metavar="H", help="simulated hours (default: those of the workload)"
     )
+
+
+def guest_workload_options(run: argparse.ArgumentParser) -> None:
+    """--workload of a command that runs a program, and what goes with it."""
+    add = run.add_argument
+    text = "let the program read data sets of this system (docs/fabricate.md)"
+    workload_option(run, text)
+    hours_option(run)
+    add(
+        "--pace",
+        default="max",
+        metavar="original|N|max",
+        help="deliver in original time, N times faster, or as fast as possible (default: max)",
+    )
+    add(
+        "--out", type=Path, default=Path("."), metavar="DIR",
+        help="with --workload: folder for the program's files in /out (default: current folder)",
+    )  # fmt: skip
 
 
 def seed_option(parser: argparse.ArgumentParser, what: str) -> None:

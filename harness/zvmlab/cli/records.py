@@ -12,7 +12,7 @@ from typing import Any
 
 from zvmlab.base.errors import EXIT_PASS, UsageError
 from zvmlab.base.hints import did_you_mean
-from zvmlab.cli.options import command, json_option
+from zvmlab.cli.options import json_option, top_command
 from zvmlab.mondata import monrec
 from zvmlab.mondata.monrec import Field, Layout, release_text
 from zvmlab.mondata.records import DOMAINS
@@ -20,10 +20,9 @@ from zvmlab.mondata.records import DOMAINS
 
 def add_commands(commands: Any) -> None:
     """records."""
-    made = command(
+    made = top_command(
         commands,
         "records",
-        "print the catalogue of z/VM monitor records: names, lengths, fields, sources",
         "  zvmlab records\n  zvmlab records user\n  zvmlab records 0 1\n"
         "  zvmlab records 1 9 --release 6.2",
     )

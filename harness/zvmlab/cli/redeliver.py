@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from zvmlab.base.errors import EXIT_PASS, UsageError
-from zvmlab.cli.options import command, monwrite_option, running_option, seconds
+from zvmlab.cli.options import monwrite_option, running_option, seconds, top_command
 from zvmlab.cli.tools import REQUEST_SECONDS
 from zvmlab.cp.control import Control
 from zvmlab.guest.run_dir import find_guest
@@ -19,10 +19,9 @@ _SECONDS = 60.0
 
 def add_commands(commands: Any) -> None:
     """redeliver."""
-    made = command(
+    made = top_command(
         commands,
         "redeliver",
-        "deliver recorded monitor data to the readers of a running guest",
         "  zvmlab redeliver capture\n"
         "  zvmlab redeliver --monwrite monitor.data --pace max\n"
         "  zvmlab redeliver --monwrite monitor.data --pace 60 --guest g1a2b3",

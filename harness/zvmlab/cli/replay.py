@@ -7,15 +7,14 @@ import argparse
 from typing import Any
 
 from zvmlab.base.progress import Progress
-from zvmlab.cli.options import command, trace_argument
+from zvmlab.cli.options import top_command, trace_argument
 
 
 def add_commands(commands: Any) -> None:
     """replay."""
-    made = command(
+    made = top_command(
         commands,
         "replay",
-        "run CP again on a trace, without an emulator, and compare the traces",
         "  zvmlab replay run/trace.jsonl\n"
         "made by\n"
         "  zvmlab run --trace-data full --keep run -- cat /proc/sysinfo",

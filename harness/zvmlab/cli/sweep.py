@@ -15,11 +15,11 @@ from zvmlab.base.progress import Progress
 from zvmlab.cli.options import (
     backend_option,
     check_seed,
-    command,
     driver_option,
     kernel_option,
     seed_option,
     shard_option,
+    top_command,
 )
 from zvmlab.scenarios import BUILT_IN, EDGES, MACHINE, USERS, WRITERS, find
 from zvmlab.sweep.sweep import MAX_SEED, Plan, default_jobs, seed_of, sweep
@@ -29,15 +29,12 @@ _NAME = 28
 
 def add_commands(commands: Any) -> None:
     """scenarios, sweep."""
-    listing = command(
-        commands, "scenarios", "list the scenarios that come with zvmlab", "  zvmlab scenarios"
-    )
+    listing = top_command(commands, "scenarios", "  zvmlab scenarios")
     listing.set_defaults(command=run_scenarios)
 
-    made = command(
+    made = top_command(
         commands,
         "sweep",
-        "run a scenario with every fault at every call of CP",
         "  zvmlab sweep read-one-set\n"
         "  zvmlab sweep read-one-set --point 'iucv.*' --point interrupt\n"
         "  zvmlab sweep sever-and-reopen --kernel trixie --seed 7 --output sweep\n"

@@ -12,7 +12,13 @@ from zvmlab.base.errors import EXIT_CANNOT_RUN, EXIT_FAILED, EXIT_PASS
 from zvmlab.base.plain import harmless
 from zvmlab.base.progress import Progress
 from zvmlab.cli import doctor
-from zvmlab.cli.options import backend_option, command, running_option, say, trace_argument
+from zvmlab.cli.options import (
+    backend_option,
+    running_option,
+    say,
+    top_command,
+    trace_argument,
+)
 from zvmlab.cp.control import Control
 from zvmlab.guest.run_dir import find_guest, running_guests
 
@@ -21,23 +27,21 @@ REQUEST_SECONDS = 30.0
 
 def add_commands(commands: Any) -> None:
     """cp, list, trace, fetch, build, doctor."""
-    cp = command(
+    cp = top_command(
         commands,
         "cp",
-        "give commands to the CP of a running guest, as the operator",
         "  zvmlab cp 'QUERY MONITOR'\n  zvmlab cp --guest g1a2b3 'MSG LINUX001 HELLO' 'QUERY TIME'",
     )
     cp.add_argument("text", nargs="+", metavar="COMMAND", help="a CP command; several may be given")
     running_option(cp)
     cp.set_defaults(command=run_cp)
 
-    listing = command(commands, "list", "list the running guests", "  zvmlab list")
+    listing = top_command(commands, "list", "  zvmlab list")
     listing.set_defaults(command=run_list)
 
-    trace = command(
+    trace = top_command(
         commands,
         "trace",
-        "print a CP trace in a readable form, or write it as a timeline",
         "  zvmlab trace run/trace.jsonl\n"
         "  zvmlab trace run/trace.jsonl --call 'iucv.*' --call interrupt --user 'CPU 0'\n"
         "  zvmlab trace run/trace.jsonl --since 1200 --raw\n"
@@ -76,10 +80,9 @@ def add_commands(commands: Any) -> None:
     add("--perfetto", type=Path, metavar="OUT", help="write a timeline for ui.perfetto.dev")
     trace.set_defaults(command=run_trace)
 
-    fetch = command(
+    fetch = top_command(
         commands,
         "fetch",
-        "fetch guest kernels into the cache, or build them from source trees",
         "  zvmlab fetch\n"
         "  zvmlab fetch bookworm trixie sid\n"
         "  zvmlab fetch ~/linux source:6.12:debug",
@@ -89,10 +92,9 @@ def add_commands(commands: Any) -> None:
     )
     fetch.set_defaults(command=run_fetch)
 
-    build = command(
+    build = top_command(
         commands,
         "build",
-        "build the emulator, or the module that it loads, into the cache",
         "  zvmlab build\n"
         "  zvmlab build --backend hercules\n"
         "  zvmlab build --entry          the key under which CI can keep the cache",
@@ -105,10 +107,9 @@ def add_commands(commands: Any) -> None:
     )
     build.set_defaults(command=run_build)
 
-    check = command(
+    check = top_command(
         commands,
         "doctor",
-        "say what is missing on this machine, and how to install it",
         "  zvmlab doctor",
     )
     check.set_defaults(command=run_doctor)

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from zvmlab.base.errors import EXIT_PASS, EmulatorError, UsageError, ZvmlabError
 from zvmlab.base.progress import Progress
-from zvmlab.cli.options import command, monwrite_option, running_option
+from zvmlab.cli.options import monwrite_option, running_option, top_command
 from zvmlab.cli.tools import REQUEST_SECONDS
 from zvmlab.cp.control import Control
 from zvmlab.guest.run_dir import find_guest
@@ -27,10 +27,9 @@ _END_SECONDS = 60.0
 
 def add_commands(commands: Any) -> None:
     """top."""
-    made = command(
+    made = top_command(
         commands,
         "top",
-        "show the activity of a system live: processors, users, paging, devices, events",
         "  zvmlab top\n  zvmlab top --guest g1a2b3\n"
         "  zvmlab top --monwrite monitor.data --every 0.2",
     )

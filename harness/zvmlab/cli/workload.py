@@ -16,10 +16,9 @@ from zvmlab.agent.worker import Process
 from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
 from zvmlab.base.limit import Limit
 from zvmlab.cli.redeliver import speed
-from zvmlab.cli.options import hours_option, workload_option
 from zvmlab.fabricate.file import read_workload
 from zvmlab.fabricate.model import Config, Model, ModelSet
-from zvmlab.guest.artifacts import DRIVER
+from zvmlab.guest.names import DRIVER
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.recorded import Recorded
 from zvmlab.mondata.records import Part
@@ -31,24 +30,6 @@ _LOOK_SECONDS = 0.1
 _INTERRUPTED = 128 + signal.SIGINT
 # In an argument, by itself or behind an equals sign.
 _RESULT = re.compile(rf"{OUT}/[^\s=:,]+")
-
-
-def add_options(run: argparse.ArgumentParser) -> None:
-    """--workload and what goes with it."""
-    add = run.add_argument
-    text = "let the program read data sets of this system (docs/fabricate.md)"
-    workload_option(run, text)
-    hours_option(run)
-    add(
-        "--pace",
-        default="max",
-        metavar="original|N|max",
-        help="deliver in original time, N times faster, or as fast as possible (default: max)",
-    )
-    add(
-        "--out", type=Path, default=Path("."), metavar="DIR",
-        help=f"with --workload: folder for the program's files in {OUT} (default: current folder)",
-    )  # fmt: skip
 
 
 def segment(config: Config) -> str:

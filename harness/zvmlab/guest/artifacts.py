@@ -1,43 +1,36 @@
 # SPDX-License-Identifier: MIT
-"""Emulator, kernel and image of a guest: built or fetched if need be."""
+"""Emulator, kernel and image of a guest: known from the last time, or built or fetched.
+
+What a guest runs follows from the sources of this clone, from the cache, and from what the user has
+named.  As long as all of these files are as they were, it is not asked for again: reading them, asking
+apt and resolving the modules takes longer than a restored guest's whole run.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
+import shutil
+import time
 from pathlib import Path
 
-from zvmlab.base.errors import UsageError
+from zvmlab.base import shipped
+from zvmlab.base.cache import cache_root, digest
+from zvmlab.base.decided import keep, recall, state_of
 from zvmlab.base.progress import Progress
 from zvmlab.base.signature import signature
-from zvmlab.build.modulebuild import built_modules, driver_module
-from zvmlab.build.elf import check_file, is_linux
-from zvmlab.build.image import build_image
-from zvmlab.build.kernel import Kernel
-from zvmlab.build.kernels import resolve
-from zvmlab.build.modules import builtin, made_for
-from zvmlab.guest.backends import backend_of
-from zvmlab.guest.config import (
-    MIB,
-    OUR_DRIVER,
-    UPSTREAM_DRIVER,
-    GuestConfig,
-    Artifacts,
-    first_extent_end,
-)
+from zvmlab.base.tree import TREE
+from zvmlab.build.kernel import DEBIAN, SERIES, SUITES
+from zvmlab.guest.config import GuestConfig, Artifacts
+from zvmlab.guest.names import OUR_DRIVER, UPSTREAM_DRIVER
 
-DRIVER = "monreader"
-LEAST_LINUX_STORAGE = 48 * MIB
-"""Debian's kernels, 6.1 to 7.2, come up with our image in so much, and not in 8 MiB less."""
-
-
-def _driver(config: GuestConfig, kernel: Kernel, progress: Progress | None) -> list[str]:
-    """The module monreader of this configuration, if the kernel has not built it in."""
-    if config.driver == OUR_DRIVER:
-        return [str(driver_module(kernel, progress))]
-    if config.driver != UPSTREAM_DRIVER:
-        return [str(Path(config.driver).absolute())]
-    return [DRIVER] if kernel.modules is not None and DRIVER not in builtin(kernel) else []
+_SOURCES = ("harness/zvmlab", "sim", "lib", "guest", "driver", "artifacts")
+# Programs whose version counts, and what says which Debian this is.
+_PROGRAMS = ("s390x-linux-gnu-gcc", "hercules")
+_SYSTEM = (Path("/etc/os-release"),)
+_DAY = 86400
+"""For so long a suite's kernel is taken for the newest (build.kernels)."""
 
 
 def _is_folder(name: str) -> bool:
@@ -49,6 +42,9 @@ def with_built_modules(config: GuestConfig, progress: Progress | None = None) ->
     """The same with modules in place of each folder among them: built for its kernel if need be."""
     if not any(_is_folder(name) for name in config.modules):
         return config
+    from zvmlab.build.kernels import resolve  # which most guests need not import
+    from zvmlab.build.modulebuild import built_modules
+
     shown = progress or Progress(quiet=True)
     kernel = resolve(config.kernel, progress=shown)
     modules: list[str] = []
@@ -58,45 +54,6 @@ def with_built_modules(config: GuestConfig, progress: Progress | None = None) ->
         else:
             modules.append(name)
     return dataclasses.replace(config, modules=tuple(modules))
-
-
-def _say_other_kernel(name: str, kernel: Kernel, progress: Progress) -> None:
-    """A module of another version may load all the same, if what it uses has not changed."""
-    version = made_for(Path(name)) if "/" in name and Path(name).is_file() else ""
-    if version and version != kernel.version:
-        progress.say(
-            f"{name} was made for kernel {version}, and the guest has {kernel.version};"
-            " 'zvmlab module build' makes it for the guest's"
-        )
-
-
-def image(config: GuestConfig, kernel: Kernel, progress: Progress | None = None) -> Path:
-    """The guest's image: the agent, a monreader, what was asked for."""
-    modules = [*config.modules, *_driver(config, kernel, progress)]
-    for name in modules:
-        _say_other_kernel(name, kernel, progress or Progress(quiet=True))
-    extra = []
-    for remote, local in config.files.items():
-        path = Path(local)
-        if not path.is_file():
-            raise UsageError(f"{path}, to be put into the guest as {remote}, is not a file")
-        check_file(path)
-        extra.append((path, remote, 0o755 if os.access(path, os.X_OK) else 0o644))
-    shell = config.busybox or config.interactive
-    return build_image(kernel, list(dict.fromkeys(modules)), extra, shell, progress)
-
-
-def _check_storage(config: GuestConfig, kernel: Kernel) -> None:
-    """Linux that cannot even begin says nothing and stops."""
-    end = first_extent_end(config.storage)
-    if end < LEAST_LINUX_STORAGE and is_linux(kernel.image):
-        # As a user writes it: storage that is in one piece begins at 0 without saying so.
-        one = " " not in config.storage
-        given = config.storage.removeprefix("0.") if one else config.storage
-        raise UsageError(
-            f"storage {given!r} is too small for Linux: its first extent has to have at"
-            f" least {LEAST_LINUX_STORAGE // MIB} MiB; write --storage 128M, the default"
-        )
 
 
 _Key = tuple[object, ...]
@@ -138,10 +95,83 @@ def prepare(config: GuestConfig, progress: Progress | None = None) -> Artifacts:
 
 
 def _prepare(config: GuestConfig, progress: Progress | None) -> Artifacts:
-    """Build or fetch what is missing."""
-    shown = progress or Progress(quiet=True)
-    # What is wrong with the kernel is told before anything is built.
-    kernel = resolve(config.kernel, progress=shown)
-    _check_storage(config, kernel)
-    program = backend_of(config.backend).build(shown)
-    return Artifacts(program, kernel.image, str(kernel), image(config, kernel, shown))
+    """As it was decided the last time, or decided now."""
+    if not _can_be_recalled(config):
+        return _make(config, progress)
+    key = digest(repr(_key(config)), os.environ.get("PATH", ""))
+    before = state_of(_inputs())
+    found = _recalled(recall("guest", key, before), config)
+    if found is None:
+        found = _make(config, progress)
+        # What was fetched just now is a part of the state.
+        if before is not None and before == state_of(_inputs()):
+            _keep(key, before, found)
+    return found
+
+
+def _make(config: GuestConfig, progress: Progress | None) -> Artifacts:
+    from zvmlab.guest.make_artifacts import make  # which recalled ones need not import
+
+    return make(config, progress)
+
+
+def _can_be_recalled(config: GuestConfig) -> bool:
+    """Only what has no files of the user's but those in the image: more is told about others."""
+    drivers = (UPSTREAM_DRIVER, OUR_DRIVER)
+    names = {*SUITES, *SERIES}
+    local = any("/" in name or ".ko" in name for name in config.modules)
+    return config.kernel in names and config.driver in drivers and not local
+
+
+def _inputs() -> list[Path]:
+    """All files that a guest's artifacts depend on, beside those that _key() has."""
+    root = cache_root()
+    programs = (shutil.which(name) for name in _PROGRAMS)
+    apt = root / "apt"
+    return [
+        *(TREE / name for name in _SOURCES),
+        *(Path(os.path.realpath(name)) for name in programs if name),
+        *_SYSTEM,
+        *(root / f"kernel-of-{suite}" for suite in DEBIAN),
+        *sorted(apt.glob("*/updated") if apt.is_dir() else ()),
+    ]
+
+
+def _made(artifacts: Artifacts) -> list[Path]:
+    """What of them a guest uses: the cache's whole entries, but of the kernel its image alone."""
+    found = [artifacts.kernel]
+    for path in (artifacts.emulator, artifacts.image):
+        for root in (cache_root(), shipped.FOLDER):
+            if path.is_relative_to(root):
+                path = root / path.relative_to(root).parts[0]
+        found.append(path)
+    return found
+
+
+def _keep(key: str, state: str, found: Artifacts) -> None:
+    made = state_of(_made(found))
+    files = (found.emulator, found.kernel, found.image)
+    if made is not None:
+        answer = {
+            "files": [str(file) for file in files],
+            "version": found.kernel_version,
+            "made": made,
+            "digests": [[signature(file.stat()), digest(file)] for file in files],
+        }
+        keep("guest", key, state, answer)
+
+
+def _recalled(answer: object, config: GuestConfig) -> Artifacts | None:
+    """What was kept, if all of it is as it was, and the kernel no older than it may be."""
+    try:
+        if not isinstance(answer, dict):
+            return None
+        emulator, kernel, image = map(Path, answer["files"])
+        noted = cache_root() / f"kernel-of-{SERIES.get(config.kernel, config.kernel)}"
+        if time.time() - noted.stat().st_mtime >= _DAY:
+            return None
+        digests = tuple((str(sign), str(value)) for sign, value in answer["digests"])
+        found = Artifacts(emulator, kernel, str(answer["version"]), image, digests)
+        return found if state_of(_made(found)) == answer["made"] else None
+    except (OSError, KeyError, TypeError, ValueError):
+        return None

@@ -15,8 +15,6 @@ from typing import Protocol
 
 from zvmlab.base.errors import EmulatorError, UsageError
 from zvmlab.base.progress import Progress
-from zvmlab.build.herculesbuild import build_module, module_entry, sources
-from zvmlab.build.qemubuild import build_qemu, qemu_entry
 from zvmlab.guest import hercules, saving
 from zvmlab.guest.config import HERCULES, QEMU, Channels, GuestConfig, Artifacts, emulator_arguments
 from zvmlab.guest.console import Crash, disabled_wait
@@ -167,12 +165,16 @@ class _Qemu:
     def build(self, progress: Progress | None) -> Path:
         named = os.environ.get("ZVMLAB_QEMU")
         if not named:
+            from zvmlab.build.qemubuild import build_qemu  # which few guests have to import
+
             return build_qemu(progress)
         if not os.access(named, os.X_OK):
             raise UsageError(f"ZVMLAB_QEMU is not a program: {named}")
         return Path(named)
 
     def entry(self) -> str:
+        from zvmlab.build.qemubuild import qemu_entry
+
         return qemu_entry()
 
     def command_line(
@@ -193,10 +195,14 @@ class _Hercules:
     slowness = hercules.SLOWNESS
 
     def build(self, progress: Progress | None) -> Path:
+        from zvmlab.build.herculesbuild import build_module
+
         hercules.check_program()
         return build_module(progress)
 
     def entry(self) -> str:
+        from zvmlab.build.herculesbuild import module_entry, sources
+
         return module_entry(sources())
 
     def command_line(

@@ -21,7 +21,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,7 +41,6 @@ from zvmlab.base.cache import (
 from zvmlab.base.errors import EmulatorError
 from zvmlab.base.owned import MARK, discard
 from zvmlab.base.signature import signature
-from zvmlab.build.herculesbuild import program
 from zvmlab.cp.afiucv import AfIucvStream
 from zvmlab.cp.peer import Peer
 from zvmlab.guest.config import HERCULES, Channels, GuestConfig, Artifacts
@@ -90,6 +89,8 @@ def why_cold(config: GuestConfig) -> str | None:
 @functools.cache
 def _hercules() -> str:
     """Hash of Hercules: program and libraries."""
+    from zvmlab.build.herculesbuild import program  # for this one emulator
+
     libraries = [Path("/usr/lib/hercules")]
     return digest(program(), *(path for path in libraries if path.is_dir()))
 
@@ -106,17 +107,20 @@ def _digest_of(path: Path, _signature: str) -> str:
     return digest(path)
 
 
-def _digest(path: Path) -> str:
+def _digest(path: Path, known: Mapping[str, str]) -> str:
     """Hash of a file, which is read again only if it has changed."""
-    return _digest_of(path, signature(path.stat()))
+    sign = signature(path.stat())
+    return known.get(sign) or _digest_of(path, sign)
 
 
 def key(config: GuestConfig, artifacts: Artifacts) -> str:
     """Changes with everything that a guest's state after its boot depends on."""
     options = config.cp_options() | {"segment": ";".join(map(_contents, config.segments))}
     files = (artifacts.emulator, artifacts.kernel, artifacts.image)
+    known = dict(artifacts.digests)
     return digest(
-        *(_VERSION, *map(_digest, files), _machine(config), config.kernel_parameters()),
+        *(_VERSION, *(_digest(file, known) for file in files)),
+        *(_machine(config), config.kernel_parameters()),
         *(repr(sorted(options.items())), repr(config.crashes), repr(config.trace)),
     )
 

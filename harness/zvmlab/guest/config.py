@@ -15,6 +15,9 @@ from zvmlab.cp.fault_points import check
 from zvmlab.cp.faults import Fault
 from zvmlab.cp.faults_file import load
 from zvmlab.guest.console import CRASHES
+from zvmlab.guest.names import BACKENDS as BACKENDS, HERCULES as HERCULES, MAX_CPUS as MAX_CPUS
+from zvmlab.guest.names import OUR_DRIVER as OUR_DRIVER, QEMU as QEMU
+from zvmlab.guest.names import UPSTREAM_DRIVER as UPSTREAM_DRIVER
 
 MIB = 1 << 20
 PAGE = 4096
@@ -23,11 +26,6 @@ _USUAL_STORAGE = "0.128M"
 # Such a kernel alone takes 97 MiB; the default segment lies between the two extents.
 _LARGE_KERNEL_STORAGE = "0.144M 152M.104M"
 DEFAULT_SEGMENTS = ("MONDCSS 9000-97FF SC RSTD",)
-QEMU = "qemu"
-HERCULES = "hercules"
-# Debian's Hercules is built for 8.
-MAX_CPUS = {QEMU: 64, HERCULES: 8}
-BACKENDS = tuple(MAX_CPUS)
 TRACE_DATA = ("short", "full")
 CP_OPTIONS = ("userid", "class", "level", "directory", "console", "seed")
 """Of the CP's configuration, what has no option of its own."""
@@ -35,8 +33,6 @@ CP_OPTIONS = ("userid", "class", "level", "directory", "console", "seed")
 MAX_STORAGE = 1 << 40
 # Read SCLP Info counts storage increments in 16 bits; QEMU keeps to 1020 of them.
 _MAX_INCREMENTS = 1020
-UPSTREAM_DRIVER = "upstream"
-OUR_DRIVER = "zvmlab"
 _UNITS = {"K": 1 << 10, "M": MIB, "G": 1 << 30}
 _EXTENT = re.compile(r"(\d+)([KMG]?)\.(\d+)([KMG])", re.IGNORECASE)
 _PAGES = re.compile(r"([0-9A-F]+)-([0-9A-F]+)", re.IGNORECASE)
@@ -245,6 +241,8 @@ class Artifacts:
     kernel: Path
     kernel_version: str
     image: Path
+    digests: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
+    """Signatures of these files, and their hashes (base.cache), as far as they are known."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ from pathlib import Path
 
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError, ZvmlabError
 from zvmlab.base.limit import Limit
-from zvmlab.build.herculesbuild import program
 from zvmlab.guest import saving
 from zvmlab.guest.config import MIB, Channels, GuestConfig, Artifacts
 from zvmlab.guest.emulator import Emulator
@@ -47,9 +46,15 @@ _POLL_SECONDS = 0.005
 _LINK = "checkpoint"
 
 
+def _program() -> str:
+    from zvmlab.build.herculesbuild import program  # guests in QEMU do without
+
+    return str(program())
+
+
 def check_program() -> None:
     """Raise CannotRun if Hercules is not installed."""
-    program()
+    _program()
 
 
 def _device_line(device: str) -> str:
@@ -130,7 +135,7 @@ def prepare(config: GuestConfig, artifacts: Artifacts, channels: Channels) -> li
         write_load(into, config, artifacts)
     except OSError as error:
         raise cannot_write(into, error) from error
-    return [str(program()), "-d", "-f", CONFIGURATION]
+    return [_program(), "-d", "-f", CONFIGURATION]
 
 
 def prepare_stock(config: GuestConfig, artifacts: Artifacts, into: Path) -> list[str]:
@@ -147,7 +152,7 @@ def prepare_stock(config: GuestConfig, artifacts: Artifacts, into: Path) -> list
     # Only CP tells Linux where its console is.
     words = f"{config.command_line} condev={CONSOLE:#06x}".strip()
     write_load(into, replace(config, command_line=words), artifacts)
-    return [str(program()), "-d", "-f", CONFIGURATION]
+    return [_program(), "-d", "-f", CONFIGURATION]
 
 
 class Panel:

@@ -31,7 +31,8 @@ from zvmlab.base.progress import Progress
 from zvmlab.build.kernels import check_name, resolve
 from zvmlab.build.modulebuild import built_modules
 from zvmlab.cp.trace_tests import begin_test
-from zvmlab.guest.artifacts import DRIVER, prepare, with_built_modules
+from zvmlab.guest.artifacts import prepare, with_built_modules
+from zvmlab.guest.names import DRIVER
 from zvmlab.guest.backends import backend_of
 from zvmlab.guest.config import GuestConfig, Artifacts
 from zvmlab.guest.guest import Guest, Stage

@@ -33,7 +33,7 @@ from zvmlab.agent.calls import BatchResult, CallResult, Ref
 from zvmlab.agent.results import LogLine, ModuleResult
 from zvmlab.base.errors import Timeout, UsageError, ZvmlabError
 from zvmlab.cp.control import ControlError
-from zvmlab.guest.artifacts import DRIVER
+from zvmlab.guest.names import DRIVER
 from zvmlab.guest.config import BACKENDS, GuestConfig
 from zvmlab.guest.guest import Guest
 from zvmlab.mondata.records import SAMPLE, Element, Record
