@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding records and fields in the catalogue; names of its values. */
 #include "catalogue_private.h"
+#include "monrec_private.h"
 
 #include <assert.h>
 #include <strings.h>
@@ -36,8 +37,10 @@ const struct monrec_layout *monrec_header(void)
 
 const struct monrec_layout *monrec_layout(unsigned int domain, unsigned int number)
 {
-	const struct monrec_layout *layout;
+	const struct monrec_layout *layout = monrec_page_layout(domain, number);
 
+	if (layout)
+		return layout;
 	if (domain >= COUNT(domains) || number >= domains[domain]->count)
 		return NULL;
 	layout = &domains[domain]->layouts[number];
@@ -51,9 +54,9 @@ const struct monrec_layout *monrec_layout_next(const struct monrec_layout *layou
 	unsigned int number = layout ? layout->number + 1u : 0;
 
 	for (; domain < COUNT(domains); domain++, number = 0)
-		for (; number < domains[domain]->count; number++)
-			if (domains[domain]->layouts[number].name)
-				return &domains[domain]->layouts[number];
+		for (; number <= MONREC_LAST_NUMBER; number++)
+			if (monrec_layout(domain, number))
+				return monrec_layout(domain, number);
 	return NULL;
 }
 

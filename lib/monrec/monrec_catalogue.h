@@ -9,7 +9,8 @@
  * in the catalogue: not an offset, not a meaning, not a unit.
  *
  * Releases are numbers as in the names of IBM's pages: 530 is z/VM 5.3.
- * All that is returned is constant and lives as long as the program.
+ * All that is returned is constant and lives as long as the program, or, of pages that
+ * were added, until they are forgotten.
  */
 #ifndef MONREC_CATALOGUE_H
 #define MONREC_CATALOGUE_H
@@ -91,7 +92,7 @@ struct monrec_length {
 struct monrec_layout {
 	const char *name;	/**< of its block, without "MR": "SYTSYP"; NULL: not known */
 	const char *title;	/**< NULL: not known */
-	const struct monrec_field *fields;	/**< ascending by offset */
+	const struct monrec_field *fields;	/**< ascending by offset in each release */
 	const struct monrec_length *lengths;	/**< ascending by release */
 	uint16_t field_count, length_count;
 	uint16_t number;
@@ -118,6 +119,16 @@ const struct monrec_field *monrec_field(const struct monrec_layout *layout, cons
 					unsigned int release);
 /** The record's length in @release; 0 if no source tells. */
 unsigned int monrec_length(const struct monrec_layout *layout, unsigned int release);
+
+/**
+ * Add what a page of IBM's "z/VM Monitor Records" says of a record in the release that it is
+ * of, for whoever has it: the catalogue has but the beginnings of most pages.  @text is the page
+ * as it was saved, HTML or text.  Not while another thread uses the catalogue.
+ * Return: the page's release; 0 with a sentence in @err if it is none of these pages.
+ */
+unsigned int monrec_add_page(const char *text, size_t len, char *err, size_t errlen);
+/** Forget all pages; layouts of them that were returned are no longer valid. */
+void monrec_forget_pages(void);
 
 /* Names for people; NULL beyond the last value of an enumeration. */
 /** "system", "monitor", … */

@@ -111,6 +111,12 @@ void monrec_control(struct monrec_reader *r);
 void monrec_piece(struct monrec_reader *r);
 void monrec_record_step(struct monrec_reader *r);
 
+/* The highest number of a record that has a layout. */
+#define MONREC_LAST_NUMBER 127u
+
+/* page.c: the layout of a page that was added; NULL: none was */
+const struct monrec_layout *monrec_page_layout(unsigned int domain, unsigned int number);
+
 /* check.c: rules, each told by monrec_violation() */
 bool monrec_check_element(struct monrec_reader *r, uint64_t offset);
 void monrec_check_record(struct monrec_reader *r, const struct monrec_record *record,
