@@ -56,7 +56,8 @@ static const struct binding useate[] = {
 	USER(VMDRELSH, share), USER(CALTODON, logon), USER(VMDPUTYP, type),
 };
 static const struct binding useite[] = {
-	USER(VMDUSER, name), USER(VMDCPUAD, address), USER(HFQUCT, samples), USER(HFTIDL, idle),
+	USER(VMDUSER, name), USER(VMDCPUAD, address), USER(HFQUCT, samples),
+	USER(HFSTCT, samples), USER(HFTIDL, idle),
 	USER(HFIOWT, io_wait), USER(HFWTPAG, page_wait), USER(HFCPUWT, cpu_wait),
 	USER(HFCPURN, running), USER(HFDORM, dormant), USER(VMDPUTYP, type),
 };

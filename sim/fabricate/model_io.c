@@ -6,10 +6,17 @@
  * is not made up for later.
  */
 #include "model_private.h"
+#include "smaller.h"
 
 /* START SUBCHANNEL a second that one channel path of a disk carries. */
 #define PATH_RATE 2000u
 #define BLOCKS 8u	/* of 512 bytes each: a page */
+/* What the channel subsystem measures of a start, in units of 128 us: 2 ms in all. */
+#define PENDING 1u
+#define CONNECT 7u
+#define DISCONNECT 8u
+/* A start waits up to so much longer, the busier the paths of its disk are. */
+#define BUSY 8u
 
 static struct device *disk_of(struct model *m, const struct user *user)
 {
@@ -37,6 +44,11 @@ static void do_io(struct model *m, struct user *user, uint64_t ms)
 				       0;
 	user->starts += starts;
 	disk->starts += starts;
+	disk->pending += starts * PENDING;
+	if (carries > 0)
+		disk->pending += starts * BUSY * smaller(disk->wanted, carries) / carries;
+	disk->connect += starts * CONNECT;
+	disk->disconnect += starts * DISCONNECT;
 	/* Two of three are reads. */
 	disk->blocks_read += (starts - starts / 3) * BLOCKS;
 	disk->blocks_written += starts / 3 * BLOCKS;

@@ -66,6 +66,7 @@ struct device {
 	struct subject s;
 	uint64_t number, subchannel, volume, chpids, installed, available;
 	uint64_t starts, blocks_read, blocks_written, block_size;
+	uint64_t pending, connect, disconnect;	/* of these starts, units of 128 us */
 	uint64_t slots, slots_used, page_reads, page_writes;
 	uint64_t buffers_out, bytes_out, buffers_in, bytes_in;
 	uint64_t wanted, granted;	/* starts of the step */
@@ -125,6 +126,7 @@ struct binding {
 	uint16_t from;
 	uint16_t offset;
 	uint8_t width;
+	bool of_page;		/* left out if no source tells of it */
 };
 
 struct row {

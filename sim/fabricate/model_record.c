@@ -23,17 +23,35 @@ static void write_users(struct model *m, struct record_writer *w, const struct p
 			write_one(w, plan, &m->user[i]);
 }
 
-/* One record a virtual processor; that of the first one stays in the model. */
+/*
+ * What a record shows of the virtual processor @address of @count: its part of the CPU time, so
+ * that all parts only grow and add up to the user's.  All else is the first one's.
+ */
+static struct user processor_of(const struct user *user, uint64_t address, uint64_t count)
+{
+	struct user part = *user;
+
+	if (address > 0)
+		part = (struct user){ .name = user->name, .type = user->type,
+				      .share = user->share, .logon = user->logon };
+	part.address = address;
+	part.total_time = (user->total_time + count - 1 - address) / count;
+	part.virtual_time = (user->virtual_time + count - 1 - address) / count;
+	return part;
+}
+
 static void write_processors(struct model *m, struct record_writer *w, const struct plan *plan)
 {
 	for (uint32_t i = 0; i < m->config.users && !w->overflow; i++) {
-		struct user *user = &m->user[i];
+		const uint32_t count = m->config.user[i].processors;
 
-		if (!wanted(&user->s, plan))
+		if (!wanted(&m->user[i].s, plan))
 			continue;
-		for (; user->address < m->config.user[i].processors; user->address++)
-			write_one(w, plan, user);
-		user->address = 0;
+		for (uint32_t address = 0; address < count; address++) {
+			const struct user part = processor_of(&m->user[i], address, count);
+
+			write_one(w, plan, &part);
+		}
 	}
 }
 

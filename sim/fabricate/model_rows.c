@@ -55,15 +55,29 @@ static const struct binding stoasp[] = {
 	DEVICE(CALPAGE, slots), DEVICE(EXPCTUSI, slots_used), DEVICE(EXPCTPRD, page_reads),
 	DEVICE(EXPCTPWR, page_writes), DEVICE(SCMSSCH, starts), DEVICE(SCGSSCH, starts),
 };
-static const struct binding useact[] = { USER(VMDUSER, name), USER(VMDCPUAD, address) };
+static const struct binding of_user[] = { USER(VMDUSER, name), USER(VMDCPUAD, address) };
+static const struct binding useact[] = {
+	USER(VMDUSER, name), USER(VMDCPUAD, address), OF_PAGE(VMDTTIME, total_time),
+	OF_PAGE(VMDVTIME, virtual_time), OF_PAGE(VMDCTPVR, resident), OF_PAGE(CALCTPGS, slots),
+	OF_PAGE(CALCPPGR, page_reads), OF_PAGE(CALCPPGW, page_writes), OF_PAGE(VMDVDSCT, starts),
+	OF_PAGE(VMDRELSH, share), OF_PAGE(CALTODON, logon), OF_PAGE(VMDPUTYP, type),
+};
+static const struct binding useint[] = {
+	OF_PAGE(VMDUSER, name), OF_PAGE(VMDCPUAD, address), OF_PAGE(HFQUCT, samples),
+	OF_PAGE(HFSTCT, samples), OF_PAGE(HFTIDL, idle), OF_PAGE(HFIOWT, io_wait),
+	OF_PAGE(HFWTPAG, page_wait), OF_PAGE(HFCPUWT, cpu_wait), OF_PAGE(HFCPURN, running),
+	OF_PAGE(HFDORM, dormant), OF_PAGE(VMDPUTYP, type),
+};
 static const struct binding prcprp[] = { CPU_FIELDS, CPU(HFCOUNT, samples) };
 static const struct binding prcdia[] = {
 	CPU(PFXCPUAD, address), CPU(PLSDGX08, dg08), CPU(PLSDGX0C, dg0c), CPU(PLSDGX44, dg44),
 	CPU(PLSDGX9C, dg9c), CPU(PLSDG258, dg258), CPU(PLSTOTDI, diagnose),
 };
-/* No source tells its layout: as CP's own records have it (docs/choices.md). */
 static const struct binding ioddev[] = {
-	AT(24, 2, device, number), AT(28, 4, device, starts),
+	DEVICE(RDEVLPM, available), DEVICE(RDEVSID, subchannel), DEVICE(RDEVCHPS, chpids),
+	DEVICE(RDEVSER, volume), DEVICE(SCMSSCH, starts), DEVICE(SCMCOUNT, starts),
+	DEVICE(SCMCNTIM, connect), DEVICE(SCMFPTIM, pending), DEVICE(SCMDDTIM, disconnect),
+	DEVICE(SCGSSCH, starts), DEVICE(SCGCOUNT, starts), DEVICE(RDEVDEV, number),
 };
 static const struct binding iodszi[] = {
 	DEVICE(RDEVDEV, number), DEVICE(DSKBLKSZ, block_size), DEVICE(DSKXFERS, starts),
@@ -85,7 +99,7 @@ static const struct binding aplsdt[] = {
 	AT_8(76, user, bytes_out), AT_8(84, user, bytes_in),
 };
 #define APPLICATION_DATA 40
-#define IODDEV_LENGTH 60
+#define IODDEV_LENGTH 260	/* to the end of the fields; no source tells it */
 
 static const struct row sample[] = {
 	ROW(0, 1, EACH_CPU, IS_ON, sytsyp),
@@ -103,6 +117,7 @@ static const struct row sample[] = {
 	ROW(3, 2, EACH_CPU, IS_ON, storsp),
 	ROW(3, 4, EACH_DEVICE, IS_ON | IS_PAGING, stoasp),
 	ROW(4, 3, EACH_PROCESSOR, IS_ON, useact),
+	ROW(4, 4, EACH_PROCESSOR, IS_ON, useint),
 	ROW(5, 3, EACH_CPU, IS_ON, prcprp),
 	ROW(5, 12, EACH_CPU, IS_ON, prcdia),
 	ROW_MORE(6, 3, EACH_DEVICE, IS_ON, IODDEV_LENGTH, ioddev),
@@ -136,7 +151,7 @@ static const struct row sample_config[] = {
 	ROW_SYSTEM(1, 7, mtrmem),
 	ROW_SYSTEM(1, 9, mtrspr),
 	ROW(1, 14, EACH_DOMAIN, 0, mtrddr),
-	ROW(1, 15, EACH_PROCESSOR, IS_ON, useact),
+	ROW(1, 15, EACH_PROCESSOR, IS_ON, of_user),
 };
 const struct rows rows_sample_config = { sample_config, COUNT(sample_config) };
 

@@ -6,12 +6,14 @@
 #include "model_private.h"
 
 #define FROM(subject, member) ((uint16_t)offsetof(struct subject, member))
-#define SYSTEM(field, member) { #field, FROM(system, member), 0, 0 }
-#define CPU(field, member) { #field, FROM(cpu, member), 0, 0 }
-#define DEVICE(field, member) { #field, FROM(device, member), 0, 0 }
-#define USER(field, member) { #field, FROM(user, member), 0, 0 }
+#define SYSTEM(field, member) { #field, FROM(system, member), 0, 0, false }
+#define CPU(field, member) { #field, FROM(cpu, member), 0, 0, false }
+#define DEVICE(field, member) { #field, FROM(device, member), 0, 0, false }
+#define USER(field, member) { #field, FROM(user, member), 0, 0, false }
+/* Of a field that may be known from a page that was added alone (monrec_add_page()). */
+#define OF_PAGE(field, member) { #field, FROM(user, member), 0, 0, true }
 /* Where no source tells of a field. */
-#define AT(offset, width, subject, member) { NULL, FROM(subject, member), offset, width }
+#define AT(offset, width, subject, member) { NULL, FROM(subject, member), offset, width, false }
 #define AT_8(offset, subject, member) AT(offset, 8, subject, member)
 /* Of the system there is one; of others a record for each that has all flags of @need … */
 #define ROW_SYSTEM(domain, number, table) ROW(domain, number, EACH_SYSTEM, 0, table)

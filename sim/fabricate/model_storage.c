@@ -13,6 +13,10 @@
 #define RESERVE 50u
 /* Pages that one START SUBCHANNEL of a paging volume moves. */
 #define PAGES_A_START 8u
+/* What the channel subsystem measures of such a start, in units of 128 us. */
+#define PENDING 1u
+#define CONNECT 16u
+#define DISCONNECT 8u
 
 /* A fifth of its storage at rest, all of it at 100 % and beyond. */
 static uint64_t working_set(const struct model *m, const struct user *user)
@@ -96,7 +100,7 @@ static void spread(struct model *m, uint32_t volumes)
 		slots += m->device[i].slots;
 	for (uint32_t i = 0; i < m->config.devices; i++) {
 		struct device *device = &m->device[i];
-		uint64_t moved;
+		uint64_t moved, starts;
 
 		if (!(device->s.flags & IS_PAGING))
 			continue;
@@ -104,8 +108,12 @@ static void spread(struct model *m, uint32_t volumes)
 		device->page_writes += portion(m->step_writes, done, done + 1, volumes);
 		moved = portion(m->step_reads, done, done + 1, volumes) +
 			portion(m->step_writes, done, done + 1, volumes);
-		device->starts += (moved + PAGES_A_START - 1) / PAGES_A_START;
-		m->step_starts += (moved + PAGES_A_START - 1) / PAGES_A_START;
+		starts = (moved + PAGES_A_START - 1) / PAGES_A_START;
+		device->starts += starts;
+		device->pending += starts * PENDING;
+		device->connect += starts * CONNECT;
+		device->disconnect += starts * DISCONNECT;
+		m->step_starts += starts;
 		device->slots_used = portion(used, before, before + device->slots, slots);
 		before += device->slots;
 		done++;

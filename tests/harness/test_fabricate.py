@@ -155,7 +155,7 @@ def _total(one: DataSet, name: str, field: str) -> int:
 def test_totals_are_sums_of_their_parts() -> None:
     last = samples(fabricated(system={"storage_mb": 2048}))[-1]
     devices = [record for record in last.records if (record.domain, record.number) == (6, 3)]
-    starts = sum(int.from_bytes(record.data[28:32], "big") for record in devices)
+    starts = sum(int.from_bytes(record.data[192:196], "big") for record in devices)
     assert starts == _total(last, "SYTSYP", "PLSCTSS") > 0
     reads = _total(last, "SYTSYP", "PLSPIOPR")
     assert reads == _total(last, "STOASP", "EXPCTPRD") == _total(last, "STORSP", "PLSPGDRD") > 0
@@ -280,7 +280,7 @@ def test_devices_and_processors_come_and_go() -> None:
         cpus -= {values["PFXCPUAD"] for values in one.of("PRCVOF")}
         if one.of("SYTSYG"):
             seen = [record for record in one.records if (record.domain, record.number) == (6, 3)]
-            assert {int.from_bytes(record.data[24:26], "big") for record in seen} == devices
+            assert {int.from_bytes(record.data[200:202], "big") for record in seen} == devices
             assert {values["PFXCPUAD"] for values in one.of("SYTPRP")} == cpus
             assert one.one("SYTSYG")["CPUSTNBY"] == 4 - len(cpus)
     masks = [values for one in found for values in _modified(one)]

@@ -6,7 +6,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from zvmlab.base.errors import EXIT_PASS, UsageError
@@ -35,6 +36,15 @@ def add_commands(commands: Any) -> None:
         default=MONWRITE,
         help="a MONWRITE file (default), or the bytes of /dev/monreader",
     )
+    add(
+        "--layout",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="PAGE",
+        help="a saved page of IBM's z/VM Monitor Records: lay out the record as it says; may be"
+        " given several times",
+    )
     hours_option(made)
     made.set_defaults(command=run_fabricate)
 
@@ -48,9 +58,9 @@ def _opened(name: str) -> Iterator[BinaryIO]:
         yield file
 
 
-def fabricate(config: Config, file: BinaryIO, format: str) -> Totals:
+def fabricate(config: Config, file: BinaryIO, format: str, pages: Sequence[Path] = ()) -> Totals:
     """Write all of it, in storage that does not depend on how much that is."""
-    with Model(config) as model:
+    with Model(config, pages) as model:
         for found in model.sets():
             file.writelines(found.monwrite() if format == MONWRITE else found.stream())
         if format == MONWRITE:
@@ -76,6 +86,6 @@ def run_fabricate(arguments: argparse.Namespace) -> int:
         raise UsageError("--workload is missing: name the file of a system (docs/fabricate.md)")
     config = read_workload(arguments.workload, arguments.hours)
     with _opened(arguments.out) as file:
-        totals = fabricate(config, file, arguments.format)
+        totals = fabricate(config, file, arguments.format, arguments.layout)
     print(summary(totals), file=sys.stderr)
     return EXIT_PASS

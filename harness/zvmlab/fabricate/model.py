@@ -275,6 +275,15 @@ def _loaded() -> ctypes.CDLL:
     lib.model_next.restype = ctypes.c_bool
     lib.model_totals.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Totals)]
     lib.model_totals.restype = None
+    lib.monrec_add_page.argtypes = [
+        ctypes.c_char_p,
+        ctypes.c_size_t,
+        ctypes.c_char_p,
+        ctypes.c_size_t,
+    ]
+    lib.monrec_add_page.restype = ctypes.c_uint
+    lib.monrec_forget_pages.argtypes = []
+    lib.monrec_forget_pages.restype = None
     return lib
 
 
@@ -334,12 +343,31 @@ def _config(config: Config) -> _Config:
     return made
 
 
-class Model:
-    """One run of it."""
+def _add_page(name: Path, release: int) -> None:
+    """The record of this page of IBM's is laid out as it says."""
+    text = ctypes.create_string_buffer(_ERROR)
+    page = name.read_bytes()
+    found = _loaded().monrec_add_page(page, len(page), text, _ERROR)
+    if not found:
+        raise UsageError(f"--layout {name}: {text.value.decode()}")
+    if found != release:
+        raise UsageError(
+            f"--layout {name}: it is of z/VM {found / 100:.1f}, and the workload's release is"
+            f" {release / 100:.1f}"
+        )
 
-    def __init__(self, config: Config) -> None:
+
+class Model:
+    """One run of it; *pages* are IBM's, of records that are to be laid out as they say."""
+
+    def __init__(self, config: Config, pages: Sequence[Path] = ()) -> None:
         text = ctypes.create_string_buffer(_ERROR)
-        self._model = _loaded().model_open(ctypes.byref(_config(config)), text, _ERROR)
+        try:
+            for page in pages:
+                _add_page(page, config.release)
+            self._model = _loaded().model_open(ctypes.byref(_config(config)), text, _ERROR)
+        finally:
+            _loaded().monrec_forget_pages()
         if not self._model:
             raise UsageError(text.value.decode())
 

@@ -64,11 +64,16 @@ static const struct contract samples[] = {
 	    D(48, 4, page_reads), D(52, 4, page_writes), D(64, 4, slots_used), D(68, 2, starts),
 	    D(168, 4, starts) } },
 	{ 4, 3, 440, OF_VIRTUAL_CPU, IS_ON, { U(20, 8, name), U(28, 2, address) } },
+	/* Its fields are in no source. */
+	{ 4, 4, 228, OF_VIRTUAL_CPU, IS_ON, { { 0, 0, 0 } } },
 	{ 5, 3, 384, OF_CPU, IS_ON, { C(20, 2, address), C(96, 4, samples), C(380, 1, type) } },
 	{ 5, 12, 800, OF_CPU, IS_ON,
 	  { C(20, 2, address), C(32, 4, dg08), C(36, 4, dg0c), C(92, 4, dg44), C(180, 4, dg9c),
 	    C(372, 4, dg258), C(796, 4, diagnose) } },
-	{ 6, 3, 60, OF_DEVICE, IS_ON, { D(24, 2, number), D(28, 4, starts) } },
+	{ 6, 3, 260, OF_DEVICE, IS_ON,
+	  { D(21, 1, available), D(24, 4, subchannel), D(28, 8, chpids), D(36, 6, volume),
+	    D(52, 2, starts), D(54, 2, starts), D(56, 4, connect), D(60, 4, pending),
+	    D(64, 4, disconnect), D(192, 4, starts), D(196, 4, starts), D(200, 2, number) } },
 	{ 6, 24, 316, OF_DEVICE, IS_ON | IS_SCSI,
 	  { D(20, 2, number), D(36, 4, block_size), D(40, 4, starts), D(44, 4, blocks_read),
 	    D(48, 4, blocks_written) } },
@@ -119,7 +124,7 @@ static const struct contract events[] = {
 	    U(64, 4, resident), U(92, 4, slots), U(104, 4, page_reads), U(108, 4, page_writes),
 	    U(128, 4, starts), U(208, 4, share), U(240, 8, logon), U(324, 1, type) } },
 	{ 4, 10, 200, OF_USER, 0,
-	  { U(20, 8, name), U(28, 2, address), U(48, 4, samples), U(88, 4, idle),
+	  { U(20, 8, name), U(28, 2, address), U(48, 4, samples), U(84, 4, samples), U(88, 4, idle),
 	    U(96, 4, io_wait), U(108, 4, page_wait), U(112, 4, cpu_wait), U(116, 4, running),
 	    U(128, 4, dormant), U(196, 1, type) } },
 	{ 5, 1, 32, OF_CPU, 0, { C(20, 2, address), C(28, 1, type) } },
@@ -311,6 +316,90 @@ START_TEST(configurations_field_by_field)
 	ck_assert_uint_eq(set.data[set.len - 16], 1);
 	ck_assert_uint_eq(get_be16(set.data + set.len - 14), 11);
 	ck_assert_uint_eq(all_records(&set), 1 + others(&set));
+	model_close(m);
+}
+END_TEST
+
+/* What a user's page says; its places are this test's. */
+static const char activity_page[] =
+	" DSECT NAME - USEACT\n Domain 4 - User\n Record 3 - Activity\n 0 0 Structure 300 USEACT\n"
+	" 20 14 Character 8 USEACT_VMDUSER\n 28 1C Unsigned 2 USEACT_VMDCPUAD\n"
+	" 64 40 Bitstring 8 USEACT_VMDTTIME\n 72 48 Bitstring 8 USEACT_VMDVTIME\n"
+	" 100 64 Unsigned 4 USEACT_CALCPPGR\n 104 68 Unsigned 4 USEACT_CALCPPGW\n"
+	" 108 6C Unsigned 4 USEACT_VMDCTPVR\n 112 70 Unsigned 4 USEACT_CALCTPGS\n"
+	" 116 74 Unsigned 4 USEACT_VMDVDSCT\n 292 124 Character 8 USEACT_CALTODON\n"
+	"based on z/VM V5R3.0.\n";
+static const char interaction_page[] =
+	" DSECT NAME - USEINT\n Domain 4 - User\n Record 4 - Interaction\n 0 0 Structure 120 USEINT\n"
+	" 20 14 Character 8 USEINT_VMDUSER\n 40 28 Unsigned 4 USEINT_HFSTCT\n"
+	" 44 2C Unsigned 4 USEINT_HFIOWT\n 48 30 Unsigned 4 USEINT_HFDORM\n"
+	"based on z/VM V5R3.0.\n";
+
+static void ck_first_processor(const struct user *u, const uint8_t *r, const uint8_t *interaction)
+{
+	ck_assert_uint_eq(get_be32(r + 100), (uint32_t)u->page_reads);
+	ck_assert_uint_eq(get_be32(r + 104), (uint32_t)u->page_writes);
+	ck_assert_uint_eq(get_be32(r + 108), (uint32_t)u->resident);
+	ck_assert_uint_eq(get_be32(r + 112), (uint32_t)u->slots);
+	ck_assert_uint_eq(get_be32(r + 116), (uint32_t)u->starts);
+	ck_assert_uint_eq(get_be32(interaction + 40), (uint32_t)u->samples);
+	ck_assert_uint_eq(get_be32(interaction + 44), (uint32_t)u->io_wait);
+	ck_assert_uint_eq(get_be32(interaction + 48), (uint32_t)u->dormant);
+}
+
+/* Times of virtual processors add up to the user's, each only grows; the rest is the first one's. */
+static void ck_activity(const struct model *m, const struct model_set *set, uint64_t *last)
+{
+	static const uint8_t none[20];
+	unsigned int nth = 0;
+
+	for (uint32_t i = 0; i < m->config.users; i++) {
+		const struct user *u = &m->user[i];
+		uint64_t total = 0, virtual = 0;
+
+		for (uint32_t k = 0; (u->s.flags & IS_ON) && k < s.user[i].processors; k++, nth++) {
+			const uint8_t *r = mc_record(set, 4, 3, nth);
+			const uint8_t *interaction = mc_record(set, 4, 4, nth);
+
+			ck_assert_uint_eq(get_be16(r), 300);
+			ck_assert_uint_eq(get_be16(interaction), 120);
+			ck_assert_uint_eq(get_be64(r + 20), u->name);
+			ck_assert_uint_eq(get_be16(r + 28), k);
+			ck_assert_uint_ge(get_be64(r + 64), last[nth]);
+			last[nth] = get_be64(r + 64);
+			total += last[nth];
+			virtual += get_be64(r + 72);
+			ck_assert_uint_eq(get_be64(r + 292), u->logon);
+			if (k == 0)
+				ck_first_processor(u, r, interaction);
+			else
+				ck_assert_mem_eq(r + 100, none, sizeof(none));
+		}
+		ck_assert_uint_eq(total, u->total_time);
+		ck_assert_uint_eq(virtual, u->virtual_time);
+	}
+}
+
+START_TEST(samples_of_users_by_page)
+{
+	uint64_t last[16] = { 0 };
+	unsigned int taken = 0;
+	struct model_set set;
+	struct model *m;
+	char err[128];
+
+	ck_assert_uint_eq(monrec_add_page(activity_page, sizeof(activity_page), err, sizeof(err)), 530);
+	ck_assert_uint_eq(monrec_add_page(interaction_page, sizeof(interaction_page), err,
+					  sizeof(err)), 530);
+	m = mc_open(&s);
+	monrec_forget_pages();
+	while (model_next(m, &set))
+		if (set.kind == AREA_SAMPLE) {
+			ck_activity(m, &set, last);
+			taken++;
+		}
+	ck_assert_uint_eq(taken, s.config.seconds / s.config.interval + 1);
+	ck_assert_uint_gt(last[1], 0);
 	model_close(m);
 }
 END_TEST
@@ -603,6 +692,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, samples_field_by_field);
+	tcase_add_test(tc, samples_of_users_by_page);
 	tcase_add_test(tc, configurations_field_by_field);
 	tcase_add_test(tc, events_field_by_field);
 	tcase_add_test(tc, seeks_field_by_field);

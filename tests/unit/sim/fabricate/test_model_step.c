@@ -217,6 +217,12 @@ static void disks(uint64_t ms)
 			starts = starts * carried[i % 2] / wanted[i % 2];
 		u->starts += starts;
 		d->starts += starts;
+		/* In units of 128 us 16 in all, and up to 8 more, the busier the paths are. */
+		if (carried[i % 2])
+			d->pending += starts + starts * 8 * min(wanted[i % 2], carried[i % 2]) /
+						       carried[i % 2];
+		d->connect += starts * 7;
+		d->disconnect += starts * 8;
 		/* Two of three are reads, of a page each. */
 		d->blocks_read += (starts - starts / 3) * 8;
 		d->blocks_written += starts / 3 * 8;
@@ -295,6 +301,9 @@ static void volumes(uint32_t count, uint64_t slots)
 		d->page_reads += reads;
 		d->page_writes += writes;
 		d->starts += starts;
+		d->pending += starts;
+		d->connect += starts * 16;
+		d->disconnect += starts * 8;
 		two.starts += starts;
 		d->slots_used = part(two.system.slots_used, before, before + d->slots, slots);
 		before += d->slots;
