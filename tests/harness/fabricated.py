@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from zvmlab.cli.fabricate import MONWRITE, fabricate
@@ -66,10 +67,12 @@ def changed(**changes: Any) -> dict[str, Any]:
     return {**SMALL, **changes}
 
 
-def written(members: dict[str, Any], format: str = MONWRITE) -> tuple[bytes, Totals]:
+def written(
+    members: dict[str, Any], format: str = MONWRITE, pages: Sequence[Path] = ()
+) -> tuple[bytes, Totals]:
     """The data, and the model's own count of them."""
     file = io.BytesIO()
-    totals = fabricate(workload(Node("test.json", members)), file, format)
+    totals = fabricate(workload(Node("test.json", members)), file, format, pages)
     return file.getvalue(), totals
 
 

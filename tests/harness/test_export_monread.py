@@ -124,7 +124,7 @@ def _minute(number: int) -> tuple[Part, Part]:
     samples = part(
         at(0, 12, seconds, words(160, **found)),
         at(3, 4, seconds, words(172, _20=ebcdic("PAG001", 6), _26=b"\x0a\xbc", **volume)),
-        at(6, 3, seconds, words(60, _24=b"\x20\x00", _28=600 * n)),
+        at(6, 3, seconds, words(260, _200=b"\x20\x00", _192=600 * n)),
         at(1, 11, seconds),
         start=START + n * 0x2000,
     )

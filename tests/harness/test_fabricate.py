@@ -229,14 +229,17 @@ def test_counters_only_grow_and_wrap_at_their_width() -> None:
                     continue
                 key = (name, seen[name], item.name)
                 top = 1 << 8 * item.length
-                # What seems to go back has wrapped: it has come on by less than half.
-                assert (value - before.get(key, 0)) % top < top // 2, (key, value)
+                # What seems to go back has wrapped: it has come on by less than half, unless it is
+                # as short as SCMSSCH, of which 1000 I/Os a second are more in a minute.
+                if item.length > 2:
+                    assert (value - before.get(key, 0)) % top < top // 2, (key, value)
                 if value < before.get(key, 0):
                     wrapped.add(item.name)
                 before[key] = value
     assert wrapped == {"SCMSSCH"}
-    volume = samples(found)[-1].of("STOASP")[0]
-    assert volume["SCGSSCH"] > 0xFFFF and volume["SCMSSCH"] == volume["SCGSSCH"] & 0xFFFF
+    for name in ("STOASP", "IODDEV"):
+        starts = [(one["SCGSSCH"], one["SCMSSCH"]) for one in samples(found)[-1].of(name)]
+        assert max(starts) > (0xFFFF, 0) and all(long & 0xFFFF == short for long, short in starts)
 
 
 def test_logon_and_logoff_change_what_is_sampled() -> None:
@@ -344,7 +347,7 @@ def test_intervals_nobody_reads_are_lost() -> None:
 
 
 @pytest.mark.parametrize(
-    ("megabytes", "users", "config"), [(1, 700, 80), (64, 48_000, 5200)], ids=["1 MiB", "64 MiB"]
+    ("megabytes", "users", "config"), [(1, 470, 80), (64, 32_500, 5200)], ids=["1 MiB", "64 MiB"]
 )
 def test_one_set_may_fill_the_segment(megabytes: int, users: int, config: int) -> None:
     data, _ = written(

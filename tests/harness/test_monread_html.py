@@ -70,7 +70,7 @@ def minute(number: int, name: str = "LINUX001") -> list[Part]:
     tod = BEGIN + number * 60 * SECOND
     ended = fields(360, VMDUSER=(20, 8, user_id(name)), VMDTTIME=(32, 8, number * 7 * SECOND))
     logon = fields(96, VMDUSER=(20, 8, user_id(name)))
-    device = fields(60, number=(24, 2, 0x1234), starts=(28, 4, number * 600))
+    device = fields(260, number=(200, 2, 0x1234), starts=(192, 4, number * 600))
     sample = [
         *processor(tod, 0, 0, 30 * number),
         *processor(tod, 1, 3, 10 * number),
@@ -146,8 +146,8 @@ def check(text: str, name: str = "LINUX001") -> None:
         *([time, "40.0", "80.0"] for time in until[1:]),
     ]
     assert page.tables["io-table"][2:] == [[time, "10.0"] for time in until[1:]]
-    assert page.tables["users-table"][1:] == [[name, "21.000", ""]]
-    assert page.tables["devices-table"][1:] == [["1234", "1,800", ""]]
+    assert page.tables["users-table"][1:] == [[name, "21.000", "11.7", "D4R9", ""]]
+    assert page.tables["devices-table"][1:] == [["1234", "1,800", "D6R3", ""]]
     assert page.tables["events-table"][1:] == [[time, f"logon {name}"] for time in until]
     assert "None known." in text
 
@@ -233,8 +233,10 @@ def test_any_length_of_time_fits(monread: Path, tmp_path: Path) -> None:
     rows = page.tables["busy-table"][1:]
     assert 120 <= len(rows) <= 240
     assert {(cp, ifl) for _, cp, ifl in rows} == {("55.0", "18.3")}
-    assert page.tables["users-table"][1:] == [["LINUX001", f"{1999 * 7:,}.000", ""]]
-    assert page.tables["devices-table"][1:] == [["1234", f"{1999 * 600:,}", ""]]
+    assert page.tables["users-table"][1:] == [
+        ["LINUX001", f"{1999 * 7:,}.000", "11.7", "D4R9", ""]
+    ]
+    assert page.tables["devices-table"][1:] == [["1234", f"{1999 * 600:,}", "D6R3", ""]]
 
 
 def test_what_no_record_tells(monread: Path, tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_tables_of_an_interval(monread: Path) -> None:
                 **{"used": (64, 4, 900), "starts": (168, 4, 600 * number)},
             },
         )
-        disk = fields(60, number=(24, 2, 0x1234), starts=(28, 4, number * 6000))
+        disk = fields(260, number=(200, 2, 0x1234), starts=(192, 4, number * 6000))
         measured = fields(68, device=(24, 2, 0x1234), samples=(30, 2, 10), connect=(32, 4, 100))
         sample = [
             *(Record(0, 12, tod, everybody), Record(0, 15, tod, partition)),
@@ -164,7 +164,7 @@ def test_as_many_as_there_is_room_for(monread: Path) -> None:
         seconds = number * 7 * SECOND
         users = [fields(360, name=(20, 8, user_id(name)), time=(32, 8, seconds)) for name in names]
         devices = [
-            fields(60, number=(24, 2, device), starts=(28, 4, number * 600))
+            fields(260, number=(200, 2, device), starts=(192, 4, number * 600))
             for device in range(1024)
         ]
         sample = [*(Record(6, 3, tod, device) for device in devices), Record(1, 11, tod)]
@@ -192,7 +192,7 @@ def test_a_device_is_counted_once(monread: Path) -> None:
 
     def interval(number: int) -> bytes:
         tod = BEGIN + number * 60 * SECOND
-        first = fields(60, number=(24, 2, 0x1234), starts=(28, 4, number * 600))
+        first = fields(260, number=(200, 2, 0x1234), starts=(192, 4, number * 600))
         second = fields(172, device=(26, 2, 0x1234), starts=(168, 4, number * 6000))
         other = fields(172, device=(26, 2, 0x2000), starts=(168, 4, number * 120))
         third = fields(316, device=(20, 2, 0x3000), transfers=(40, 4, number * 300))

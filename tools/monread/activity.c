@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MTREND = 11 };
+#include "smaller.h"
+
+enum { MTREND = 11, MTREOF = 13 };
 
 const char *const activity_type_names[ACTIVITY_TYPES] = {
 	"CP", "type 1", "zAAP", "IFL", "ICF", "zIIP", "type 6", "other",
@@ -75,6 +77,9 @@ void bucket_add(struct bucket *to, const struct bucket *more)
 	to->page_writes += more->page_writes;
 	to->starts += more->starts;
 	to->time += more->time;
+	to->paging_records += more->paging_records;
+	to->device_records += more->device_records;
+	to->devices_unknown += more->devices_unknown;
 	for (unsigned int i = 0; i < USER_STATES; i++)
 		to->found[i] += more->found[i];
 	for (unsigned int i = 0; i < EVENT_KINDS; i++)
@@ -129,6 +134,11 @@ static void end_interval(struct activity *f, uint64_t tod)
 	f->now.time = tod - f->now.first;
 	note_devices(f);
 	f->intervals++;
+	if (f->users_sampled) {
+		f->users_sampled = false;
+		f->user_samples++;
+		f->sampled_until = tod;
+	}
 	if (f->buckets && f->in_last < f->merged) {
 		bucket_add(&f->bucket[f->buckets - 1], &f->now);
 		f->in_last++;
@@ -142,13 +152,32 @@ static void end_interval(struct activity *f, uint64_t tod)
 	memset(&f->now, 0, sizeof(f->now));
 }
 
+uint64_t activity_unused(const struct activity *f, unsigned int domain, unsigned int number,
+			 enum record_use use)
+{
+	return f->unused[smaller(domain, ACTIVITY_DOMAINS - 1)]
+			[smaller(number, ACTIVITY_NUMBERS - 1)][use];
+}
+
+/* D1R11 and D1R13 are the framing, which is used. */
+static void take(struct activity *f, const struct monrec_record *record)
+{
+	enum record_use use = activity_record(f, record);
+	const bool framing = record->domain == 1 && record->number >= MTREND && record->number <= MTREOF;
+
+	f->records++;
+	if (activity_event(f, record) || framing)
+		use = RECORD_USED;
+	if (use != RECORD_USED)
+		f->unused[smaller(record->domain, ACTIVITY_DOMAINS - 1)]
+			 [smaller(record->number, ACTIVITY_NUMBERS - 1)][use]++;
+}
+
 void activity_item(struct activity *f, const struct monrec_item *item)
 {
 	switch (item->kind) {
 	case MONREC_RECORD:
-		f->records++;
-		activity_record(f, &item->record);
-		activity_event(f, &item->record);
+		take(f, &item->record);
 		if (item->record.domain == 1 && item->record.number == MTREND &&
 		    item->element.type != MONREC_TYPE_EVENT)
 			end_interval(f, item->record.tod);

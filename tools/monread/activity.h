@@ -8,21 +8,26 @@
  *
  *	processors	D0R2: PFXUTIME and PFXTMSYS against the time passed, by PFXCPUTY
  *	paging		D3R2: PLSPGDRD, PLSPGDWT
- *	devices		D6R24 DSKXFERS, D3R4 SCGSSCH, and D6R3 of 60 bytes as this project
- *			has it (docs/choices.md); the first one that a device is seen in
- *	users		VMDTTIME of any record with VMDUSER; D10R2 of 92 bytes as this
- *			project has it, if a user ID stands in it
- *	states		D4R10 of a user, D0R12 of all: high-frequency samples that found them
- *			running, waiting, idle
- *	paging		D4R9 of a user, D3R4 of a volume
+ *	devices		D6R24 DSKXFERS, D3R4 SCGSSCH, else D6R3 SCGSSCH or SCMSSCH
+ *	users		D4R3 VMDTTIME; as long as none was understood, VMDTTIME of any record
+ *			with VMDUSER; D10R2 of 92 bytes as this project has it, if a user ID
+ *			stands in it
+ *	states		D4R4 of a user, else D4R10; D0R12 of all: high-frequency samples that
+ *			found them running, waiting, idle
+ *	paging		D4R3 of a user, else D4R9; D3R4 of a volume
  *	response	of all I/O: samples of D0R12 that found users waiting for it, times what
  *			D1R9 says is between two samples, by the I/Os of all devices but paging
- *			volumes; of a device: D6R14, the times of its measurement block, by its
- *			samples
+ *			volumes; of a device: D6R3, else D6R14: the times of its measurement
+ *			block, by its samples
  *	partition	D1R4, D0R15
  *
- * Counters are taken as differences of two records; one that has fallen by more than
- * a wrap of 4 bytes would explain has begun anew.
+ * Counters are taken as differences of two records.  One of 4 bytes wraps, unless it would then
+ * have counted more than half of what it can: it has begun anew.  So have a user's counters when
+ * it has logged on since the sample before (CALTODON, D4R1), or when its CPU time has fallen.  Of
+ * a user that a complete sample did not have nothing is known until then.
+ *
+ * A record whose fields are not known in the release counts nothing; it is counted, and what
+ * would have been the sum of its kind is unknown.
  */
 #ifndef ACTIVITY_H
 #define ACTIVITY_H
@@ -59,10 +64,24 @@ struct bucket {
 	uint64_t busy[ACTIVITY_TYPES], elapsed[ACTIVITY_TYPES];	/* TOD units, all processors */
 	uint64_t page_reads, page_writes, starts;
 	uint64_t time;			/* TOD units in which these were counted */
+	uint32_t paging_records, device_records;	/* that they were counted from */
+	uint32_t devices_unknown;	/* records of devices that were not understood */
 	uint64_t found[USER_STATES];	/* high-frequency samples, of all users */
 	uint32_t events[EVENT_KINDS];
 	uint32_t lost, overflows, suspended;	/* sets; times; records */
 };
+
+/* Why a record is in no table and no chart. */
+enum record_use {
+	RECORD_USED,
+	RECORD_NOT_UNDERSTOOD,		/* the release is not known to have the fields, or they are cut off */
+	RECORD_ELSEWHERE,		/* samples have the same, and count */
+	RECORD_NOT_SHOWN,		/* there is no table for it */
+	RECORD_USES
+};
+
+#define ACTIVITY_DOMAINS 16u
+#define ACTIVITY_NUMBERS 64u		/* those above count as the last */
 
 /* High-frequency samples by what they found. */
 struct state_counts {
@@ -97,8 +116,14 @@ struct device_activity {
 	uint64_t starts;
 	uint64_t starts_before;		/* at the end of the last interval */
 	double most;			/* starts a second, of the busiest interval */
+	struct measurement {
+		bool counted;		/* these are there: */
+		uint32_t samples, short_samples, connect, pending, disconnect;
+	} block;			/* of D6R3 */
+	uint32_t last_short;		/* SCMSSCH, of 2 bytes */
 	uint64_t response;		/* of measured I/Os, in units of 128 microseconds */
 	uint64_t measured;
+	bool sampled;			/* these two are of D6R3, from one to the next */
 	bool is_paging;			/* a paging volume, with: */
 	uint8_t volume[6];		/* EBCDIC */
 	uint32_t slots, slots_used;
@@ -112,6 +137,8 @@ struct user_activity {
 	uint32_t source;		/* the kind of record */
 	uint64_t last, time;		/* TOD units */
 	struct state_counts states;
+	struct user_sample { bool any; uint64_t number; } activity, interaction;	/* D4R3, D4R4 */
+	uint64_t logon;			/* TOD; 0: no record has told */
 	struct pages pages;
 	uint32_t last_starts;		/* with pages */
 	uint64_t starts;
@@ -138,8 +165,16 @@ enum activity_field {
 	FIELD_D4R9_RESIDENT, FIELD_D4R9_SLOTS, FIELD_D4R9_READS, FIELD_D4R9_WRITES,
 	FIELD_D4R9_STARTS, FIELD_D4R10_SAMPLES, FIELD_D4R10_RUNNING, FIELD_D4R10_CPU_WAIT,
 	FIELD_D4R10_IO_WAIT, FIELD_D4R10_PAGE_WAIT, FIELD_D4R10_SIMULATION, FIELD_D4R10_IDLE,
-	FIELD_D4R10_DORMANT, FIELD_D6R14_DEVICE, FIELD_D6R14_CONNECT, FIELD_D6R14_PENDING,
-	FIELD_D6R14_DISCONNECT, FIELD_D6R14_SAMPLES, FIELD_D6R14_ALL_SAMPLES, ACTIVITY_FIELDS
+	FIELD_D4R10_DORMANT, FIELD_D4R10_STATE_SAMPLES, FIELD_D6R14_DEVICE, FIELD_D6R14_CONNECT,
+	FIELD_D6R14_PENDING, FIELD_D6R14_DISCONNECT, FIELD_D6R14_SAMPLES, FIELD_D6R14_ALL_SAMPLES,
+	/* In the order of D4R9, D4R10 and D6R14. */
+	FIELD_D4R3_RESIDENT, FIELD_D4R3_SLOTS, FIELD_D4R3_READS, FIELD_D4R3_WRITES,
+	FIELD_D4R3_STARTS, FIELD_D4R3_TIME, FIELD_D4R3_LOGON, FIELD_D4R4_SAMPLES,
+	FIELD_D4R4_RUNNING, FIELD_D4R4_CPU_WAIT, FIELD_D4R4_IO_WAIT, FIELD_D4R4_PAGE_WAIT,
+	FIELD_D4R4_SIMULATION, FIELD_D4R4_IDLE, FIELD_D4R4_DORMANT, FIELD_D4R4_STATE_SAMPLES,
+	FIELD_D6R3_DEVICE, FIELD_D6R3_CONNECT, FIELD_D6R3_PENDING, FIELD_D6R3_DISCONNECT,
+	FIELD_D6R3_SAMPLES, FIELD_D6R3_ALL_SAMPLES, FIELD_D6R3_STARTS, FIELD_D6R3_SHORT_STARTS,
+	ACTIVITY_FIELDS
 };
 
 struct field_place {
@@ -158,6 +193,10 @@ struct activity {
 	struct field_place field[ACTIVITY_FIELDS];
 	struct system_activity system;
 	uint64_t sets, records, intervals, events;
+	uint64_t unused[ACTIVITY_DOMAINS][ACTIVITY_NUMBERS][RECORD_USES];	/* but for USED */
+	uint64_t user_samples;		/* complete ones that had D4R3 or D4R4 */
+	uint64_t sampled_until;		/* TOD of the last of them */
+	bool users_sampled;		/* in the sample at hand */
 	unsigned int merged;		/* intervals that a bucket has room for */
 	unsigned int in_last;		/* of them in the last bucket */
 	unsigned int buckets;
@@ -206,22 +245,49 @@ void track_drop(struct activity_track *track);
 /* A bucket that takes in another one behind it. */
 void bucket_add(struct bucket *to, const struct bucket *more);
 
+/* How many records of the kind were not used for that reason; NUMBER may be above all. */
+uint64_t activity_unused(const struct activity *f, unsigned int domain, unsigned int number,
+			 enum record_use use);
+
 /* activity_take.c: what a record adds */
-void activity_record(struct activity *f, const struct monrec_record *record);
+enum record_use activity_record(struct activity *f, const struct monrec_record *record);
+/* What a counter of 4 bytes has counted since it was @last. */
+uint32_t activity_grown(uint32_t now, uint32_t last);
 /* activity_counts.c: states, paging, responses and the partition; where their fields are */
 void activity_find_fields(struct activity *f);
-void activity_system(struct activity *f, const struct monrec_record *record);
-void activity_user(struct activity *f, struct user_activity *user,
-		   const struct monrec_record *record);
-void activity_volume(struct activity *f, struct device_activity *device,
-		     const struct monrec_record *record);
-void activity_response(struct activity *f, struct device_activity *device,
+enum record_use activity_system(struct activity *f, const struct monrec_record *record);
+/* D4R9, D4R10 */
+enum record_use activity_user_event(struct activity *f, struct user_activity *user,
+				    const struct monrec_record *record);
+/* D4R3, D4R4: activity_sample.c */
+enum record_use activity_user_sample(struct activity *f, struct user_activity *user,
+				     const struct monrec_record *record);
+enum record_use activity_volume(struct activity *f, struct device_activity *device,
+				const struct monrec_record *record);
+/* D6R14, which counts from its beginning on; D6R3, which is compared with the one before. */
+enum record_use activity_response(struct activity *f, struct device_activity *device,
+				  const struct monrec_record *record);
+void activity_measured(struct activity *f, struct device_activity *device,
 		       const struct monrec_record *record);
+/* How a user's counters go on from the record before. */
+enum going { GOES_ON, BEGINS_ANEW, BEGINS };
+/* Of the five fields from @first on, in the order of D4R9; false if they are not there. */
+bool activity_take_pages(struct activity *f, struct user_activity *user,
+			 const struct monrec_record *record, enum activity_field first,
+			 enum going going);
+/* The states that the record has counted, from @first on; false if they are not there. */
+bool activity_states(const struct activity *f, const struct monrec_record *record,
+		     enum activity_field first, uint32_t now[USER_STATES]);
+/* One that has fallen: all have begun anew, as at a logon. */
+bool states_begun_anew(const struct state_counts *states, const uint32_t now[USER_STATES]);
+/* @anew: they count from 0; else they wrap.  @more: where the growth is added, too; or NULL. */
+void states_add(struct state_counts *states, const uint32_t now[USER_STATES], bool anew,
+		uint64_t more[USER_STATES]);
 /* Of field_place: false if the release or the record has it not. */
 bool activity_value(const struct activity *f, const struct monrec_record *record,
 		    enum activity_field field, uint64_t *value);
-/* activity_event.c: the same of records about events */
-void activity_event(struct activity *f, const struct monrec_record *record);
+/* activity_event.c: the same of records about events; false: it is none of those that are shown */
+bool activity_event(struct activity *f, const struct monrec_record *record);
 
 /* A field's value by its name; false if the release or the record has it not. */
 bool activity_number(const struct activity *f, const struct monrec_record *record, const char *name,

@@ -47,12 +47,37 @@ static const struct known_field {
 	[FIELD_D4R10_SIMULATION] = { 4, 10, "HFSIMWT" },
 	[FIELD_D4R10_IDLE] = { 4, 10, "HFTIDL" },
 	[FIELD_D4R10_DORMANT] = { 4, 10, "HFDORM" },
+	[FIELD_D4R10_STATE_SAMPLES] = { 4, 10, "HFSTCT" },
 	[FIELD_D6R14_DEVICE] = { 6, 14, "RDEVDEV" },
 	[FIELD_D6R14_CONNECT] = { 6, 14, "SCMCNTIM" },
 	[FIELD_D6R14_PENDING] = { 6, 14, "SCMFPTIM" },
 	[FIELD_D6R14_DISCONNECT] = { 6, 14, "SCMDDTIM" },
 	[FIELD_D6R14_SAMPLES] = { 6, 14, "SCMCOUNT" },
 	[FIELD_D6R14_ALL_SAMPLES] = { 6, 14, "SCGCOUNT" },
+	[FIELD_D4R3_RESIDENT] = { 4, 3, "VMDCTPVR" },
+	[FIELD_D4R3_SLOTS] = { 4, 3, "CALCTPGS" },
+	[FIELD_D4R3_READS] = { 4, 3, "CALCPPGR" },
+	[FIELD_D4R3_WRITES] = { 4, 3, "CALCPPGW" },
+	[FIELD_D4R3_STARTS] = { 4, 3, "VMDVDSCT" },
+	[FIELD_D4R3_TIME] = { 4, 3, "VMDTTIME" },
+	[FIELD_D4R3_LOGON] = { 4, 3, "CALTODON" },
+	[FIELD_D4R4_SAMPLES] = { 4, 4, "HFQUCT" },
+	[FIELD_D4R4_RUNNING] = { 4, 4, "HFCPURN" },
+	[FIELD_D4R4_CPU_WAIT] = { 4, 4, "HFCPUWT" },
+	[FIELD_D4R4_IO_WAIT] = { 4, 4, "HFIOWT" },
+	[FIELD_D4R4_PAGE_WAIT] = { 4, 4, "HFWTPAG" },
+	[FIELD_D4R4_SIMULATION] = { 4, 4, "HFSIMWT" },
+	[FIELD_D4R4_IDLE] = { 4, 4, "HFTIDL" },
+	[FIELD_D4R4_DORMANT] = { 4, 4, "HFDORM" },
+	[FIELD_D4R4_STATE_SAMPLES] = { 4, 4, "HFSTCT" },
+	[FIELD_D6R3_DEVICE] = { 6, 3, "RDEVDEV" },
+	[FIELD_D6R3_CONNECT] = { 6, 3, "SCMCNTIM" },
+	[FIELD_D6R3_PENDING] = { 6, 3, "SCMFPTIM" },
+	[FIELD_D6R3_DISCONNECT] = { 6, 3, "SCMDDTIM" },
+	[FIELD_D6R3_SAMPLES] = { 6, 3, "SCMCOUNT" },
+	[FIELD_D6R3_ALL_SAMPLES] = { 6, 3, "SCGCOUNT" },
+	[FIELD_D6R3_STARTS] = { 6, 3, "SCGSSCH" },
+	[FIELD_D6R3_SHORT_STARTS] = { 6, 3, "SCMSSCH" },
 };
 
 void activity_find_fields(struct activity *f)
@@ -110,14 +135,13 @@ static void copy_name(const struct activity *f, const struct monrec_record *reco
 		memcpy(name, at, size);
 }
 
-/* A counter that has fallen has begun anew. */
-static uint32_t grown(uint32_t now, uint32_t last)
+uint32_t activity_grown(uint32_t now, uint32_t last)
 {
-	return now >= last ? now - last : now;
+	/* It has wrapped, unless that would have been more than half of what it can count. */
+	return now >= last || now - last <= UINT32_MAX / 2 ? now - last : now;
 }
 
-/* One that has fallen: all have begun anew, as at a logon. */
-static bool begun_anew(const struct state_counts *states, const uint32_t now[USER_STATES])
+bool states_begun_anew(const struct state_counts *states, const uint32_t now[USER_STATES])
 {
 	for (unsigned int i = 0; i < USER_STATES; i++)
 		if (now[i] < states->last[i])
@@ -125,9 +149,8 @@ static bool begun_anew(const struct state_counts *states, const uint32_t now[USE
 	return false;
 }
 
-/* @anew: they count from 0; else they wrap.  @more: where the growth is added, too; or NULL. */
-static void add_states(struct state_counts *states, const uint32_t now[USER_STATES], bool anew,
-		       uint64_t more[USER_STATES])
+void states_add(struct state_counts *states, const uint32_t now[USER_STATES], bool anew,
+		uint64_t more[USER_STATES])
 {
 	for (unsigned int i = 0; i < USER_STATES; i++) {
 		const uint32_t last = anew ? 0 : states->last[i];
@@ -139,17 +162,6 @@ static void add_states(struct state_counts *states, const uint32_t now[USER_STAT
 			more[i] += growth;
 	}
 	states->counted = true;
-}
-
-static void add_pages(struct pages *pages, uint32_t reads, uint32_t writes)
-{
-	if (pages->counted) {
-		pages->reads += grown(reads, pages->last_reads);
-		pages->writes += grown(writes, pages->last_writes);
-	}
-	pages->counted = true;
-	pages->last_reads = reads;
-	pages->last_writes = writes;
 }
 
 static void take_states_of_all(struct activity *f, const struct monrec_record *record)
@@ -166,8 +178,7 @@ static void take_states_of_all(struct activity *f, const struct monrec_record *r
 				value_or_none(f, record, FIELD_D0R12_CONSOLE),
 	};
 
-	if (bytes(f, record, FIELD_D0R12_RUNNING))
-		add_states(&f->system.states, now, false, f->now.found);
+	states_add(&f->system.states, now, false, f->now.found);
 }
 
 static void take_partition(struct activity *f, const struct monrec_record *record)
@@ -184,98 +195,182 @@ static void take_partition(struct activity *f, const struct monrec_record *recor
 	s->dedicated = (uint16_t)value_or_none(f, record, FIELD_D0R15_DEDICATED);
 }
 
-void activity_system(struct activity *f, const struct monrec_record *record)
+enum record_use activity_system(struct activity *f, const struct monrec_record *record)
 {
 	struct system_activity *s = &f->system;
 	uint64_t rate;
 
 	if (record->domain == 0 && record->number == 12) {
+		if (!bytes(f, record, FIELD_D0R12_RUNNING))
+			return RECORD_NOT_UNDERSTOOD;
 		take_states_of_all(f, record);
 	} else if (record->domain == 0) {
-		if (bytes(f, record, FIELD_D0R15_CONFIGURED))
-			take_partition(f, record);
+		if (!bytes(f, record, FIELD_D0R15_CONFIGURED))
+			return RECORD_NOT_UNDERSTOOD;
+		take_partition(f, record);
 	} else if (record->number == 4) {
+		if (!bytes(f, record, FIELD_D1R4_SYSTEM))
+			return RECORD_NOT_UNDERSTOOD;
 		copy_name(f, record, FIELD_D1R4_SYSTEM, s->name, sizeof(s->name));
 		copy_name(f, record, FIELD_D1R4_PARTITION, s->partition, sizeof(s->partition));
-	} else if (activity_value(f, record, FIELD_D1R9_RATE, &rate) && rate) {
-		s->hf_rate = (uint32_t)rate;
+	} else {
+		if (!activity_value(f, record, FIELD_D1R9_RATE, &rate))
+			return RECORD_NOT_UNDERSTOOD;
+		s->hf_rate = rate ? (uint32_t)rate : s->hf_rate;
 	}
+	return RECORD_USED;
 }
 
-static void take_states(struct activity *f, struct user_activity *user,
-			const struct monrec_record *record)
+bool activity_states(const struct activity *f, const struct monrec_record *record,
+		     enum activity_field first, uint32_t now[USER_STATES])
 {
-	uint32_t now[USER_STATES] = {
-		[STATE_RUNNING] = value_or_none(f, record, FIELD_D4R10_RUNNING),
-		[STATE_CPU_WAIT] = value_or_none(f, record, FIELD_D4R10_CPU_WAIT),
-		[STATE_IO_WAIT] = value_or_none(f, record, FIELD_D4R10_IO_WAIT),
-		[STATE_PAGE_WAIT] = value_or_none(f, record, FIELD_D4R10_PAGE_WAIT),
-		[STATE_SIMULATION] = value_or_none(f, record, FIELD_D4R10_SIMULATION),
-		[STATE_IDLE] = value_or_none(f, record, FIELD_D4R10_IDLE),
-		[STATE_DORMANT] = value_or_none(f, record, FIELD_D4R10_DORMANT),
+	static const enum user_state in_order[] = {
+		STATE_RUNNING, STATE_CPU_WAIT, STATE_IO_WAIT, STATE_PAGE_WAIT, STATE_SIMULATION,
+		STATE_IDLE, STATE_DORMANT,
 	};
-	uint64_t samples, rest;
+	const unsigned int count = sizeof(in_order) / sizeof(in_order[0]);
+	uint32_t rest = value_or_none(f, record, first + count + 1);
 
-	if (!activity_value(f, record, FIELD_D4R10_SAMPLES, &samples))
-		return;
-	/* Whatever the record says, no count is negative. */
-	rest = samples;
-	for (unsigned int i = 0; i < STATE_OTHER; i++)
-		rest -= now[i] < rest ? now[i] : rest;
-	now[STATE_OTHER] = (uint32_t)rest;
-	add_states(&user->states, now, begun_anew(&user->states, now), NULL);
+	/* HFSTCT has the samples of states, HFQUCT those of queues (IBM's block HFUBK). */
+	if (!bytes(f, record, first) && !bytes(f, record, first + count + 1))
+		return false;
+	rest = rest ? rest : value_or_none(f, record, first);
+	for (unsigned int i = 0; i < count; i++) {
+		now[in_order[i]] = value_or_none(f, record, first + 1 + i);
+		/* Whatever the record says, no count is negative. */
+		rest -= now[in_order[i]] < rest ? now[in_order[i]] : rest;
+	}
+	now[STATE_OTHER] = rest;
+	return true;
 }
 
-static void take_user_pages(struct activity *f, struct user_activity *user,
-			    const struct monrec_record *record)
+bool activity_take_pages(struct activity *f, struct user_activity *user,
+			 const struct monrec_record *record, enum activity_field first,
+			 enum going going)
 {
-	const uint32_t starts = value_or_none(f, record, FIELD_D4R9_STARTS);
+	const uint32_t reads = value_or_none(f, record, first + 2);
+	const uint32_t writes = value_or_none(f, record, first + 3);
+	const uint32_t starts = value_or_none(f, record, first + 4);
+	struct pages *pages = &user->pages;
 
-	if (!bytes(f, record, FIELD_D4R9_WRITES))
-		return;
-	if (user->pages.counted)
-		user->starts += grown(starts, user->last_starts);
+	if (!bytes(f, record, first + 3))
+		return false;
+	if (going != BEGINS) {
+		const bool anew = going == BEGINS_ANEW;
+
+		pages->reads += reads - (anew ? 0 : pages->last_reads);
+		pages->writes += writes - (anew ? 0 : pages->last_writes);
+		user->starts += starts - (anew ? 0 : user->last_starts);
+	}
+	pages->counted = true;
+	pages->last_reads = reads;
+	pages->last_writes = writes;
 	user->last_starts = starts;
-	add_pages(&user->pages, value_or_none(f, record, FIELD_D4R9_READS),
-		  value_or_none(f, record, FIELD_D4R9_WRITES));
-	user->resident = value_or_none(f, record, FIELD_D4R9_RESIDENT);
-	user->slots = value_or_none(f, record, FIELD_D4R9_SLOTS);
+	user->resident = value_or_none(f, record, first);
+	user->slots = value_or_none(f, record, first + 1);
+	return true;
 }
 
-void activity_user(struct activity *f, struct user_activity *user,
-		   const struct monrec_record *record)
+/* One that has fallen tells of a logon: nothing else in the record of a transaction does. */
+static enum going going_of_event(const struct activity *f, const struct user_activity *user,
+				 const struct monrec_record *record)
 {
-	if (record->domain != 4)
-		return;
-	if (record->number == 9)
-		take_user_pages(f, user, record);
-	else if (record->number == 10)
-		take_states(f, user, record);
+	if (!user->pages.counted)
+		return BEGINS;
+	return value_or_none(f, record, FIELD_D4R9_READS) < user->pages.last_reads ||
+			       value_or_none(f, record, FIELD_D4R9_WRITES) < user->pages.last_writes ||
+			       value_or_none(f, record, FIELD_D4R9_STARTS) < user->last_starts ?
+		       BEGINS_ANEW :
+		       GOES_ON;
 }
 
-void activity_volume(struct activity *f, struct device_activity *device,
-		     const struct monrec_record *record)
+enum record_use activity_user_event(struct activity *f, struct user_activity *user,
+				    const struct monrec_record *record)
 {
+	uint32_t now[USER_STATES];
+
+	if (record->number == 9) {
+		if (user->activity.any)
+			return RECORD_ELSEWHERE;
+		return activity_take_pages(f, user, record, FIELD_D4R9_RESIDENT,
+					   going_of_event(f, user, record)) ?
+			       RECORD_USED :
+			       RECORD_NOT_UNDERSTOOD;
+	}
+	if (user->interaction.any)
+		return RECORD_ELSEWHERE;
+	if (!activity_states(f, record, FIELD_D4R10_SAMPLES, now))
+		return RECORD_NOT_UNDERSTOOD;
+	states_add(&user->states, now, states_begun_anew(&user->states, now), NULL);
+	return RECORD_USED;
+}
+
+enum record_use activity_volume(struct activity *f, struct device_activity *device,
+				const struct monrec_record *record)
+{
+	const uint32_t reads = value_or_none(f, record, FIELD_D3R4_READS);
+	const uint32_t writes = value_or_none(f, record, FIELD_D3R4_WRITES);
+	struct pages *pages = &device->pages;
+
 	/* Who calls has read the I/Os, which are behind all of these. */
 	assert(bytes(f, record, FIELD_D3R4_WRITES));
 	device->is_paging = true;
 	copy_name(f, record, FIELD_D3R4_VOLUME, device->volume, sizeof(device->volume));
 	device->slots = value_or_none(f, record, FIELD_D3R4_SLOTS);
 	device->slots_used = value_or_none(f, record, FIELD_D3R4_USED);
-	add_pages(&device->pages, value_or_none(f, record, FIELD_D3R4_READS),
-		  value_or_none(f, record, FIELD_D3R4_WRITES));
+	if (pages->counted) {
+		pages->reads += activity_grown(reads, pages->last_reads);
+		pages->writes += activity_grown(writes, pages->last_writes);
+	}
+	pages->counted = true;
+	pages->last_reads = reads;
+	pages->last_writes = writes;
+	return RECORD_USED;
 }
 
 /* The channel subsystem's times of an I/O: pending, connected, disconnected. */
-void activity_response(struct activity *f, struct device_activity *device,
-		       const struct monrec_record *record)
+enum record_use activity_response(struct activity *f, struct device_activity *device,
+				  const struct monrec_record *record)
 {
 	const uint32_t all = value_or_none(f, record, FIELD_D6R14_ALL_SAMPLES);
 
+	if (device->sampled)
+		return RECORD_ELSEWHERE;
 	if (!bytes(f, record, FIELD_D6R14_DISCONNECT))
-		return;
+		return RECORD_NOT_UNDERSTOOD;
 	device->measured = all ? all : value_or_none(f, record, FIELD_D6R14_SAMPLES);
 	device->response = (uint64_t)value_or_none(f, record, FIELD_D6R14_CONNECT) +
 			   value_or_none(f, record, FIELD_D6R14_PENDING) +
 			   value_or_none(f, record, FIELD_D6R14_DISCONNECT);
+	return RECORD_USED;
+}
+
+void activity_measured(struct activity *f, struct device_activity *device,
+		       const struct monrec_record *record)
+{
+	const struct measurement now = {
+		.counted = true,
+		.samples = value_or_none(f, record, FIELD_D6R3_ALL_SAMPLES),
+		.short_samples = value_or_none(f, record, FIELD_D6R3_SAMPLES),
+		.connect = value_or_none(f, record, FIELD_D6R3_CONNECT),
+		.pending = value_or_none(f, record, FIELD_D6R3_PENDING),
+		.disconnect = value_or_none(f, record, FIELD_D6R3_DISCONNECT),
+	}, last = device->block;
+	uint32_t samples;
+
+	device->block = now;
+	if (!last.counted)
+		return;
+	/* The count of 2 bytes is all there is where the other one does not count. */
+	samples = now.samples || last.samples ? activity_grown(now.samples, last.samples) :
+						(uint16_t)(now.short_samples - last.short_samples);
+	if (!samples)
+		return;
+	if (!device->sampled)
+		device->measured = device->response = 0;
+	device->sampled = true;
+	device->measured += samples;
+	device->response += (uint64_t)activity_grown(now.connect, last.connect) +
+			    activity_grown(now.pending, last.pending) +
+			    activity_grown(now.disconnect, last.disconnect);
 }

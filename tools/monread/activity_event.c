@@ -44,23 +44,24 @@ static void describe(const struct activity *f, const struct monrec_record *recor
 		snprintf(text, size, "%s", event->what);
 }
 
-void activity_event(struct activity *f, const struct monrec_record *record)
+bool activity_event(struct activity *f, const struct monrec_record *record)
 {
 	const struct known_event *event = known;
 	uint64_t lost;
 
 	while (event->domain != record->domain || event->number != record->number)
 		if (++event == known + sizeof(known) / sizeof(known[0]))
-			return;
+			return false;
 	f->events++;
 	f->now.events[event->kind]++;
 	if (record->domain == 1 && record->number == 3 &&
 	    activity_number(f, record, "LOSTRCCT", &lost))
 		f->now.suspended += (uint32_t)lost;
 	if (f->listed == ACTIVITY_EVENTS)
-		return;
+		return true;
 	f->event[f->listed].tod = record->tod;
 	f->event[f->listed].kind = (enum event_kind)event->kind;
 	describe(f, record, event, f->event[f->listed].text, sizeof(f->event[0].text));
 	f->listed++;
+	return true;
 }

@@ -56,6 +56,19 @@ static json_t *users(const struct activity *now, const struct activity *before)
 	return list;
 }
 
+/* Of the channel subsystem, in milliseconds: of the interval, or of all that D6R14 has measured. */
+static void add_response(json_t *line, const struct device_activity *now,
+			 const struct device_activity *before)
+{
+	const bool goes_on = now->sampled && before->sampled;
+	const uint64_t measured = now->measured - (goes_on ? before->measured : 0);
+	const uint64_t response = now->response - (goes_on ? before->response : 0);
+
+	if (measured)
+		json_object_set_new(line, "response",
+				    json_real(0.128 * (double)response / (double)measured));
+}
+
 static json_t *devices(const struct activity *now, const struct activity *before, uint64_t time)
 {
 	json_t *list = json_array();
@@ -69,12 +82,7 @@ static json_t *devices(const struct activity *now, const struct activity *before
 			json_t *device = json_pack("{s:s}", "device", number);
 
 			json_rate(device, "starts", starts, time);
-			/* Of the channel subsystem, in milliseconds. */
-			if (now->device[i].measured)
-				json_object_set_new(device, "response",
-						    json_real(0.128 *
-							      (double)now->device[i].response /
-							      (double)now->device[i].measured));
+			add_response(device, &now->device[i], &before->device[i]);
 			json_array_append_new(list, device);
 		}
 	}
@@ -102,9 +110,12 @@ static int tell(struct activity_json *j)
 	json_object_set_new(line, "sets", json_integer((json_int_t)now->sets));
 	json_object_set_new(line, "records", json_integer((json_int_t)now->records));
 	json_object_set_new(line, "busy", busy(bucket));
-	json_rate(line, "page-reads", bucket->page_reads, bucket->time);
-	json_rate(line, "page-writes", bucket->page_writes, bucket->time);
-	json_rate(line, "starts", bucket->starts, bucket->time);
+	if (bucket->paging_records) {
+		json_rate(line, "page-reads", bucket->page_reads, bucket->time);
+		json_rate(line, "page-writes", bucket->page_writes, bucket->time);
+	}
+	if (bucket->device_records && !bucket->devices_unknown)
+		json_rate(line, "starts", bucket->starts, bucket->time);
 	json_object_set_new(line, "users", users(now, &j->told));
 	json_object_set_new(line, "devices", devices(now, &j->told, bucket->time));
 	json_object_set_new(line, "events", events(now, &j->told));

@@ -2,6 +2,8 @@
 /* monread: states, paging, processors and the partition in the JSON line of an interval. */
 #include "activity_json.h"
 
+#include <stdio.h>
+
 static void add_text(json_t *object, const char *name, const uint8_t *ebcdic, uint8_t len)
 {
 	char text[ACTIVITY_NAME_SIZE];
@@ -120,12 +122,42 @@ static json_t *partition(const struct system_activity *system)
 	return made;
 }
 
+/* Records of the interval by why they were not used, each kind by its name. */
+static json_t *unused(const struct activity *now, const struct activity *before)
+{
+	static const char *const names[RECORD_USES] = {
+		[RECORD_NOT_UNDERSTOOD] = "not-understood", [RECORD_ELSEWHERE] = "elsewhere",
+		[RECORD_NOT_SHOWN] = "not-shown",
+	};
+	json_t *made = json_object();
+	char kind[24];
+
+	for (unsigned int use = RECORD_NOT_UNDERSTOOD; use < RECORD_USES; use++) {
+		json_t *of = json_object();
+
+		for (unsigned int i = 0; i < ACTIVITY_DOMAINS * ACTIVITY_NUMBERS; i++) {
+			const unsigned int domain = i / ACTIVITY_NUMBERS, number = i % ACTIVITY_NUMBERS;
+			const uint64_t count = now->unused[domain][number][use] -
+					       before->unused[domain][number][use];
+
+			snprintf(kind, sizeof(kind), "D%uR%u", domain, number);
+			if (count)
+				json_object_set_new(of, kind, json_integer((json_int_t)count));
+		}
+		if (json_object_size(of))
+			json_object_set(made, names[use], of);
+		json_decref(of);
+	}
+	return made;
+}
+
 void activity_json_more(json_t *line, const struct activity *now, const struct activity *before)
 {
 	const struct bucket *bucket = &now->last;
+	json_t *left = unused(now, before);
 	const uint64_t starts = activity_user_starts(now) - activity_user_starts(before);
 	const double response =
-		now->system.states.counted ?
+		now->system.states.counted && !bucket->devices_unknown ?
 			activity_io_wait(now, bucket->found[STATE_IO_WAIT], starts) :
 			-1;
 
@@ -138,4 +170,7 @@ void activity_json_more(json_t *line, const struct activity *now, const struct a
 	json_object_set_new(line, "volumes", volumes(now, before, bucket->time));
 	if (response >= 0)
 		json_object_set_new(line, "response", json_real(response));
+	if (json_object_size(left))
+		json_object_set(line, "unused", left);
+	json_decref(left);
 }

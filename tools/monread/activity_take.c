@@ -6,13 +6,15 @@
 #include "bytes.h"
 #include "ebcdic.h"
 #include "hash.h"
+#include "smaller.h"
 
-/* Of D6R3, and of application data in D10R2, as this project has them. */
-enum { IODDEV_LENGTH = 60, IODDEV_NUMBER = 24, IODDEV_STARTS = 28 };
+/* Of application data in D10R2, as this project has them. */
 enum { APLSDT_LENGTH = 92, APLSDT_USER = 52, APLSDT_TIME = 60 };
 
 #define KIND(domain, number) ((uint32_t)(domain) << 16 | (number))
 #define APPLICATION KIND(10, 2)
+#define DEVICE_ACTIVITY KIND(6, 3)
+#define SCSI_ACTIVITY KIND(6, 24)
 
 static uint32_t kind_of(const struct monrec_record *record)
 {
@@ -48,7 +50,7 @@ static struct cpu_activity *cpu_at(struct activity *f, uint64_t address)
 	return NULL;
 }
 
-static void take_processor(struct activity *f, const struct monrec_record *record)
+static enum record_use take_processor(struct activity *f, const struct monrec_record *record)
 {
 	uint64_t address, user_time, system_time, type = 0;
 	struct cpu_activity *cpu;
@@ -56,11 +58,11 @@ static void take_processor(struct activity *f, const struct monrec_record *recor
 	if (!activity_number(f, record, "PFXCPUAD", &address) ||
 	    !activity_number(f, record, "PFXUTIME", &user_time) ||
 	    !activity_number(f, record, "PFXTMSYS", &system_time))
-		return;
+		return RECORD_NOT_UNDERSTOOD;
 	activity_number(f, record, "PFXCPUTY", &type);
 	cpu = cpu_at(f, address);
 	if (!cpu)
-		return;
+		return RECORD_NOT_SHOWN;
 	cpu->type = (uint8_t)(type < ACTIVITY_TYPES ? type : ACTIVITY_TYPES - 1);
 	/* While it was offline it was neither busy nor idle. */
 	if (cpu->tod && f->intervals <= cpu->interval + 1 && record->tod > cpu->tod &&
@@ -81,9 +83,10 @@ static void take_processor(struct activity *f, const struct monrec_record *recor
 	cpu->tod = record->tod;
 	cpu->user_time = user_time;
 	cpu->system_time = system_time;
+	return RECORD_USED;
 }
 
-static void take_paging(struct activity *f, const struct monrec_record *record)
+static enum record_use take_paging(struct activity *f, const struct monrec_record *record)
 {
 	uint64_t address, reads, writes;
 	struct cpu_activity *cpu;
@@ -91,17 +94,19 @@ static void take_paging(struct activity *f, const struct monrec_record *record)
 	if (!activity_number(f, record, "PFXCPUAD", &address) ||
 	    !activity_number(f, record, "PLSPGDRD", &reads) ||
 	    !activity_number(f, record, "PLSPGDWT", &writes))
-		return;
+		return RECORD_NOT_UNDERSTOOD;
 	cpu = cpu_at(f, address);
 	if (!cpu)
-		return;
+		return RECORD_NOT_SHOWN;
 	if (cpu->paging) {
 		f->now.page_reads += (uint32_t)reads - cpu->page_reads;
 		f->now.page_writes += (uint32_t)writes - cpu->page_writes;
+		f->now.paging_records++;
 	}
 	cpu->paging = true;
 	cpu->page_reads = (uint32_t)reads;
 	cpu->page_writes = (uint32_t)writes;
+	return RECORD_USED;
 }
 
 /* Entries are found by number, from where it would be on.  NULL: there is no room. */
@@ -122,58 +127,107 @@ static struct device_activity *device_at(struct activity *f, uint32_t source, ui
 	return NULL;
 }
 
+static void add_starts(struct activity *f, struct device_activity *device, uint32_t more)
+{
+	device->starts += more;
+	f->now.starts += more;
+	f->now.device_records++;
+}
+
+/* That record of the device which counts: of a SCSI device its own, though D6R3 came first. */
 static struct device_activity *take_device(struct activity *f, uint32_t source, uint64_t number,
 					   uint64_t starts)
 {
 	struct device_activity *device = device_at(f, source, number, starts);
 
-	if (device && device->source == source) {
-		const uint32_t more = (uint32_t)starts - device->last;
-
+	if (!device)
+		return NULL;
+	if (source == SCSI_ACTIVITY && device->source == DEVICE_ACTIVITY) {
+		device->source = source;
 		device->last = (uint32_t)starts;
-		device->starts += more;
-		f->now.starts += more;
+	}
+	if (device->source == source) {
+		add_starts(f, device, activity_grown((uint32_t)starts, device->last));
+		device->last = (uint32_t)starts;
 	}
 	return device;
 }
 
+/* NULL: it was not understood, or there is no room. */
 static struct device_activity *take_device_field(struct activity *f,
 						 const struct monrec_record *record,
-						 const char *name)
+						 const char *name, enum record_use *use)
 {
+	struct device_activity *device;
 	uint64_t number, starts;
 
+	*use = RECORD_NOT_UNDERSTOOD;
 	if (!activity_number(f, record, "RDEVDEV", &number) ||
-	    !activity_number(f, record, name, &starts))
+	    !activity_number(f, record, name, &starts)) {
+		f->now.devices_unknown++;
 		return NULL;
-	return take_device(f, kind_of(record), number, starts);
+	}
+	device = take_device(f, kind_of(record), number, starts);
+	*use = device ? RECORD_USED : RECORD_NOT_SHOWN;
+	return device;
 }
 
-static void take_volume(struct activity *f, const struct monrec_record *record)
+static enum record_use take_volume(struct activity *f, const struct monrec_record *record)
 {
-	struct device_activity *device = take_device_field(f, record, "SCGSSCH");
+	enum record_use use;
+	struct device_activity *device = take_device_field(f, record, "SCGSSCH", &use);
 
-	if (device)
-		activity_volume(f, device, record);
+	return device ? activity_volume(f, device, record) : use;
+}
+
+static enum record_use take_scsi(struct activity *f, const struct monrec_record *record)
+{
+	enum record_use use;
+
+	take_device_field(f, record, "DSKXFERS", &use);
+	return use;
+}
+
+/* D6R3; SCMSSCH counts where SCGSSCH does not. */
+static enum record_use take_device_sample(struct activity *f, const struct monrec_record *record)
+{
+	uint64_t number, starts, short_starts = 0;
+	struct device_activity *device;
+	bool first;
+
+	if (!activity_value(f, record, FIELD_D6R3_DEVICE, &number) ||
+	    !activity_value(f, record, FIELD_D6R3_STARTS, &starts)) {
+		f->now.devices_unknown++;
+		return RECORD_NOT_UNDERSTOOD;
+	}
+	activity_value(f, record, FIELD_D6R3_SHORT_STARTS, &short_starts);
+	device = take_device(f, DEVICE_ACTIVITY, number, starts);
+	if (!device)
+		return RECORD_NOT_SHOWN;
+	first = !device->block.counted;
+	if (device->source == DEVICE_ACTIVITY && !first && !starts && !device->last)
+		add_starts(f, device, (uint16_t)(short_starts - device->last_short));
+	device->last_short = (uint32_t)short_starts;
+	activity_measured(f, device, record);
+	return RECORD_USED;
 }
 
 /* A device that is measured has other records that count; it is not to be counted by this one. */
-static void take_response(struct activity *f, const struct monrec_record *record)
+static enum record_use take_response(struct activity *f, const struct monrec_record *record)
 {
 	uint64_t number;
 
 	if (!activity_value(f, record, FIELD_D6R14_DEVICE, &number))
-		return;
+		return RECORD_NOT_UNDERSTOOD;
 	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++) {
 		struct device_activity *device = &f->device[(number + i) % ACTIVITY_DEVICES];
 
 		if (!device->source)
-			return;
-		if (device->number == number) {
-			activity_response(f, device, record);
-			return;
-		}
+			break;
+		if (device->number == number)
+			return activity_response(f, device, record);
 	}
+	return RECORD_NOT_SHOWN;
 }
 
 /* The entry of a user's virtual processor. */
@@ -221,21 +275,38 @@ static void take_time(struct user_activity *user, uint32_t source, uint64_t time
 	user->last = time;
 }
 
-static void take_user(struct activity *f, const struct monrec_record *record)
+static bool is_of_users(uint32_t kind)
+{
+	return kind == KIND(4, 3) || kind == KIND(4, 4) || kind == KIND(4, 9) || kind == KIND(4, 10);
+}
+
+static enum record_use take_user(struct activity *f, const struct monrec_record *record)
 {
 	const struct monrec_field *name = known(f, record, "VMDUSER");
+	const bool event = kind_of(record) == KIND(4, 9) || kind_of(record) == KIND(4, 10);
+	const bool sample = is_of_users(kind_of(record)) && !event;
 	struct user_activity *user;
 	uint64_t address = 0, time;
+	bool counts;
 
 	if (!name || name->len != 8 || name->offset + 8u > record->len)
-		return;
+		return is_of_users(kind_of(record)) ? RECORD_NOT_UNDERSTOOD : RECORD_NOT_SHOWN;
+	counts = activity_number(f, record, "VMDTTIME", &time);
+	if (!counts && !is_of_users(kind_of(record)) && kind_of(record) != KIND(4, 1))
+		return RECORD_NOT_SHOWN;
 	activity_number(f, record, "VMDCPUAD", &address);
 	user = user_at(f, record->data + name->offset, address);
 	if (!user)
-		return;
-	if (activity_number(f, record, "VMDTTIME", &time))
+		return RECORD_NOT_SHOWN;
+	if (sample)
+		return activity_user_sample(f, user, record);
+	if (kind_of(record) == KIND(4, 1))
+		user->logon = larger(user->logon, record->tod);
+	if (counts && !user->activity.any)
 		take_time(user, kind_of(record), time);
-	activity_user(f, user, record);
+	if (event)
+		return activity_user_event(f, user, record);
+	return counts && !user->activity.any ? RECORD_USED : RECORD_ELSEWHERE;
 }
 
 /* Letters, digits and @#$_-+ in EBCDIC, then blanks. */
@@ -255,50 +326,44 @@ static bool is_user_id(const uint8_t name[8])
 	return len > 0;
 }
 
-static void take_application(struct activity *f, const struct monrec_record *record)
+static enum record_use take_application(struct activity *f, const struct monrec_record *record)
 {
 	struct user_activity *user;
 
 	if (record->len != APLSDT_LENGTH || !is_user_id(record->data + APLSDT_USER))
-		return;
+		return RECORD_NOT_SHOWN;
 	user = user_at(f, record->data + APLSDT_USER, 0);
-	if (user)
-		take_time(user, kind_of(record), get_be64(record->data + APLSDT_TIME));
+	if (!user)
+		return RECORD_NOT_SHOWN;
+	if (user->activity.any)
+		return RECORD_ELSEWHERE;
+	take_time(user, kind_of(record), get_be64(record->data + APLSDT_TIME));
+	return RECORD_USED;
 }
 
-void activity_record(struct activity *f, const struct monrec_record *record)
+enum record_use activity_record(struct activity *f, const struct monrec_record *record)
 {
 	switch (kind_of(record)) {
 	case KIND(0, 12):
 	case KIND(0, 15):
 	case KIND(1, 4):
 	case KIND(1, 9):
-		activity_system(f, record);
-		break;
+		return activity_system(f, record);
 	case KIND(0, 2):
-		take_processor(f, record);
-		break;
+		return take_processor(f, record);
 	case KIND(3, 2):
-		take_paging(f, record);
-		break;
+		return take_paging(f, record);
 	case KIND(3, 4):
-		take_volume(f, record);
-		break;
-	case KIND(6, 3):
-		if (record->len == IODDEV_LENGTH)
-			take_device(f, KIND(6, 3), get_be16(record->data + IODDEV_NUMBER),
-				    get_be32(record->data + IODDEV_STARTS));
-		break;
+		return take_volume(f, record);
+	case DEVICE_ACTIVITY:
+		return take_device_sample(f, record);
 	case KIND(6, 14):
-		take_response(f, record);
-		break;
-	case KIND(6, 24):
-		take_device_field(f, record, "DSKXFERS");
-		break;
+		return take_response(f, record);
+	case SCSI_ACTIVITY:
+		return take_scsi(f, record);
 	case APPLICATION:
-		take_application(f, record);
-		break;
+		return take_application(f, record);
 	default:
-		take_user(f, record);
+		return take_user(f, record);
 	}
 }

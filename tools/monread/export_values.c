@@ -35,6 +35,11 @@ const struct metric_family export_families[EXPORT_FAMILIES] = {
 	[EXPORT_LEFT_OUT] = { "monread_records_left_out", METRIC_COUNTER, NULL,
 			      "Records of users and devices beyond those that there is room for",
 			      { NULL } },
+	[EXPORT_NOT_UNDERSTOOD] = { "monread_records_not_understood", METRIC_COUNTER, NULL,
+				    "Records that values are made of, whose fields are not known in the "
+				    "release", { "record" } },
+	[EXPORT_UNUSED] = { "monread_records_unused", METRIC_COUNTER, NULL,
+			    "Records of which no value was made, for any reason", { NULL } },
 	[EXPORT_INTERVALS] = { "monread_intervals", METRIC_COUNTER, NULL,
 			       "Ends of intervals (D1R11); the configuration has one, too", { NULL } },
 	[EXPORT_UNTIL] = { "monread_interval_end_timestamp_seconds", METRIC_GAUGE, "seconds",
@@ -80,7 +85,7 @@ const struct metric_family export_families[EXPORT_FAMILIES] = {
 				  "High-frequency samples of a user, by the state that they found",
 				  { "user", "processor", "state" } },
 	[EXPORT_RESPONSE] = { "zvm_device_response_seconds", METRIC_GAUGE, "seconds",
-			      "Mean duration of an I/O, from the last D6R14 of the device",
+			      "Mean duration of an I/O, from all D6R3 of the device, or its last D6R14",
 			      { "device" } },
 	[EXPORT_SLOTS] = { "zvm_volume_slots", METRIC_GAUGE, NULL,
 			   "Slots of a paging volume, of a page each", { "device", "volume" } },
@@ -149,8 +154,10 @@ static void add_bucket(struct metrics *metrics, const struct bucket *all)
 		add_time(metrics, EXPORT_BUSY, labels, all->busy[i]);
 		add_time(metrics, EXPORT_TIME, labels, all->elapsed[i]);
 	}
-	metrics_unsigned(metrics, EXPORT_PAGE_READS, NULL, all->page_reads);
-	metrics_unsigned(metrics, EXPORT_PAGE_WRITES, NULL, all->page_writes);
+	if (all->paging_records) {
+		metrics_unsigned(metrics, EXPORT_PAGE_READS, NULL, all->page_reads);
+		metrics_unsigned(metrics, EXPORT_PAGE_WRITES, NULL, all->page_writes);
+	}
 	for (unsigned int i = 0; i < EVENT_KINDS; i++)
 		metrics_unsigned(metrics, EXPORT_EVENTS, (const char *const[]){ kind_names[i] },
 				 all->events[i]);
@@ -279,6 +286,25 @@ static void add_users(struct metrics *metrics, const struct activity *activity)
 	}
 }
 
+static void add_unused(struct metrics *metrics, const struct activity *activity)
+{
+	uint64_t all = 0;
+	char kind[24];
+
+	for (unsigned int i = 0; i < ACTIVITY_DOMAINS * ACTIVITY_NUMBERS; i++) {
+		const uint64_t *const count =
+			activity->unused[i / ACTIVITY_NUMBERS][i % ACTIVITY_NUMBERS];
+
+		snprintf(kind, sizeof(kind), "D%uR%u", i / ACTIVITY_NUMBERS, i % ACTIVITY_NUMBERS);
+		if (count[RECORD_NOT_UNDERSTOOD])
+			metrics_unsigned(metrics, EXPORT_NOT_UNDERSTOOD, (const char *const[]){ kind },
+					 count[RECORD_NOT_UNDERSTOOD]);
+		for (unsigned int use = 0; use < RECORD_USES; use++)
+			all += count[use];
+	}
+	metrics_unsigned(metrics, EXPORT_UNUSED, NULL, all);
+}
+
 void export_values(struct metrics *metrics, const struct activity *activity,
 		   const struct tally *tally)
 {
@@ -286,6 +312,7 @@ void export_values(struct metrics *metrics, const struct activity *activity,
 
 	add_tally(metrics, tally);
 	metrics_unsigned(metrics, EXPORT_LEFT_OUT, NULL, activity->left_out);
+	add_unused(metrics, activity);
 	metrics_unsigned(metrics, EXPORT_INTERVALS, NULL, activity->intervals);
 	for (unsigned int i = 0; i < activity->buckets; i++)
 		bucket_add(&all, &activity->bucket[i]);

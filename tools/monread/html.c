@@ -88,12 +88,17 @@ static double paging(const struct bucket *bucket, unsigned int series)
 {
 	const uint64_t count = series == 0 ? bucket->page_reads : bucket->page_writes;
 
+	if (!bucket->paging_records)
+		return -1;
 	return ratio(count, bucket->time) * (double)TOD_SECOND;
 }
 
 static double starts(const struct bucket *bucket, unsigned int series)
 {
 	(void)series;
+	/* A sum of some of them is none. */
+	if (!bucket->device_records || bucket->devices_unknown)
+		return -1;
 	return ratio(bucket->starts, bucket->time) * (double)TOD_SECOND;
 }
 
@@ -231,6 +236,7 @@ int html_page(FILE *out, const struct activity *f, const char *title,
 	html_timeline(out, f);
 	html_events(out, f);
 	html_gaps(out, f);
+	reports(out, f, thresholds, REPORT_UNUSED, REPORT_UNUSED);
 	clock_show_offset(false);
 	fputs("</body>\n</html>\n", out);
 	return ferror(out) ? -errno : 0;

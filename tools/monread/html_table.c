@@ -29,11 +29,40 @@ static void rank(struct ranked *top, unsigned int *count, double value, const vo
 	top[at] = (struct ranked){ value, of };
 }
 
-static void begin(FILE *out, const char *id, const char *title, const char *what, const char *unit)
+/* @more: heads of further columns. */
+static void begin(FILE *out, const char *id, const char *title, const char *what, const char *unit,
+		  const char *more)
 {
 	fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n<div class=\"wide\">"
-		"<table id=\"%s-table\">\n<thead><tr><th>%s</th><th class=\"n\">%s</th>"
-		"<th class=\"bar\"></th></tr></thead>\n", id, title, id, what, unit);
+		"<table id=\"%s-table\">\n<thead><tr><th>%s</th><th class=\"n\">%s</th>%s"
+		"<th class=\"bar\"></th></tr></thead>\n", id, title, id, what, unit, more);
+}
+
+static void from(FILE *out, uint32_t source)
+{
+	fprintf(out, "<td>D%uR%u</td>", source >> 16, source & 0xffff);
+}
+
+/* Samples that were not understood, before the end of a section. */
+static void not_understood(FILE *out, const struct activity *f, unsigned int domain,
+			   unsigned int number, const char *so)
+{
+	const uint64_t unknown = activity_unused(f, domain, number, RECORD_NOT_UNDERSTOOD);
+	char count[REPORT_CELL];
+
+	if (unknown)
+		fprintf(out, "<p class=\"facts\">%s records of samples (D%uR%u) were not understood: %s"
+			"</p>\n", report_count(count, unknown), domain, number, so);
+}
+
+/* Of one processor, in all of the time; below 0: no time has passed. */
+static double mean_busy(const struct activity *f, const struct user_activity *user)
+{
+	uint64_t time = 0;
+
+	for (unsigned int i = 0; i < f->buckets; i++)
+		time += f->bucket[i].time;
+	return time ? 100.0 * (double)user->time / (double)time : -1;
 }
 
 static void bar(FILE *out, double value, double most)
@@ -44,8 +73,8 @@ static void bar(FILE *out, double value, double most)
 
 static void none(FILE *out, const char *id, const char *title)
 {
-	fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n<p class=\"none\">No data.</p>\n"
-		"</section>\n", id, title);
+	fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n<p class=\"none\">No data.</p>\n", id,
+		title);
 }
 
 void html_users(FILE *out, const struct activity *f)
@@ -60,16 +89,28 @@ void html_users(FILE *out, const struct activity *f)
 			rank(top, &count, (double)f->user[i].time / (double)TOD_SECOND, &f->user[i]);
 	if (count == 0) {
 		none(out, "users", title);
-		return;
+	} else {
+		begin(out, "users", title, "user", "seconds",
+		      "<th class=\"n\">% of a processor</th><th>from</th>");
+		for (unsigned int i = 0; i < count; i++) {
+			const struct user_activity *user = top[i].of;
+			double busy;
+
+			fputs("<tr><td>", out);
+			html_text(out, activity_user_name(user, name));
+			fprintf(out, "</td><td class=\"n\">%s</td>",
+				report_number(number, top[i].value, 3));
+			busy = mean_busy(f, user);
+			fprintf(out, "<td class=\"n\">%s</td>",
+				busy < 0 ? "" : report_number(number, busy, 1));
+			from(out, user->source);
+			bar(out, top[i].value, top[0].value);
+		}
+		fputs("</table></div>\n", out);
 	}
-	begin(out, "users", title, "user", "seconds");
-	for (unsigned int i = 0; i < count; i++) {
-		fputs("<tr><td>", out);
-		html_text(out, activity_user_name(top[i].of, name));
-		fprintf(out, "</td><td class=\"n\">%s</td>", report_number(number, top[i].value, 3));
-		bar(out, top[i].value, top[0].value);
-	}
-	fputs("</table></div>\n</section>\n", out);
+	not_understood(out, f, 4, 3, "users whose transactions did not end are missing, and of the others "
+				     "the time since the last one.");
+	fputs("</section>\n", out);
 }
 
 void html_devices(FILE *out, const struct activity *f)
@@ -84,17 +125,21 @@ void html_devices(FILE *out, const struct activity *f)
 			rank(top, &count, (double)f->device[i].starts, &f->device[i]);
 	if (count == 0) {
 		none(out, "devices", title);
-		return;
+	} else {
+		begin(out, "devices", title, "device", "I/Os", "<th>from</th>");
 	}
-	begin(out, "devices", title, "device", "I/Os");
 	for (unsigned int i = 0; i < count; i++) {
 		const struct device_activity *device = top[i].of;
 
 		fprintf(out, "<tr><td>%04X</td><td class=\"n\">%s</td>", device->number,
 			report_count(number, device->starts));
+		from(out, device->source);
 		bar(out, top[i].value, top[0].value);
 	}
-	fputs("</table></div>\n</section>\n", out);
+	if (count > 0)
+		fputs("</table></div>\n", out);
+	not_understood(out, f, 6, 3, "devices that no other record tells of are missing.");
+	fputs("</section>\n", out);
 }
 
 static void report_head(FILE *out, const struct report *report)
@@ -128,7 +173,8 @@ void html_report(FILE *out, const struct report *report)
 		fputs("</p>\n", out);
 	}
 	if (!report->rows) {
-		fputs("<p class=\"none\">No data.</p>\n</section>\n", out);
+		fprintf(out, "<p class=\"none\">%s</p>\n</section>\n",
+			report->none ? report->none : "No data.");
 		return;
 	}
 	report_head(out, report);
@@ -161,7 +207,7 @@ void html_events(FILE *out, const struct activity *f)
 
 void html_gaps(FILE *out, const struct activity *f)
 {
-	char time[CLOCK_TEXT_SIZE];
+	char time[CLOCK_TEXT_SIZE], names[REPORT_NAMES];
 	bool any = false;
 
 	fputs("<section id=\"gaps\">\n<h2>Missing data</h2>\n", out);
@@ -180,6 +226,12 @@ void html_gaps(FILE *out, const struct activity *f)
 			clock_text(bucket->last, time), bucket->lost, bucket->overflows,
 			bucket->suspended);
 	}
-	fputs(any ? "</table></div>\n" : "<p class=\"none\">None known.</p>\n", out);
+	if (any)
+		fputs("</table></div>\n", out);
+	if (*report_not_understood(f, names))
+		fprintf(out, "<p class=\"facts\">Records that tables need were not understood: %s.</p>\n",
+			names);
+	else if (!any)
+		fputs("<p class=\"none\">None known.</p>\n", out);
 	fputs("</section>\n", out);
 }

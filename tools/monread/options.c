@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 #define MOST_MINUTES 1440u
 #define MOST_TRIES 1000000u
+#define MOST_PAGE 1048576u
 
 /* "5.3" gives 530. */
 static bool parse_release(const char *word, unsigned int *release)
@@ -29,12 +31,47 @@ static bool parse_release(const char *word, unsigned int *release)
 	return monrec_release_known(*release);
 }
 
+/* Pages that --layout names are all of one release, and that is what --release says, if it is given. */
+static void check_release(struct options *options, const struct argp_state *state)
+{
+	if (options->layout && options->release && options->release != options->layout_release)
+		argp_error(state, "--layout %s: it is of z/VM %u.%u, but the data are to be read as those "
+			   "of %u.%u", options->layout, options->layout_release / 100,
+			   options->layout_release / 10 % 10, options->release / 100,
+			   options->release / 10 % 10);
+	if (options->layout)
+		options->release = options->layout_release;
+}
+
 static void set_release(void *target, char *word, struct argp_state *state)
 {
 	struct options *options = target;
 
 	if (!parse_release(word, &options->release))
 		argp_error(state, "invalid release of z/VM: '%s' (4.1 to 7.5)", word);
+	check_release(options, state);
+}
+
+/* At most MOST_PAGE bytes of it; the page is of the release that the data are read as. */
+static void set_layout(void *target, char *word, struct argp_state *state)
+{
+	static char text[MOST_PAGE];
+	struct options *options = target;
+	FILE *file = fopen(word, "re");
+	char why[256];
+	size_t len;
+
+	if (!file)
+		argp_error(state, "--layout %s: %s", word, strerror(errno));
+	len = fread(text, 1, sizeof(text), file);
+	if (ferror(file))
+		argp_error(state, "--layout %s: %s", word, strerror(errno));
+	fclose(file);
+	options->layout_release = monrec_add_page(text, len, why, sizeof(why));
+	if (!options->layout_release)
+		argp_error(state, "--layout %s: %s", word, why);
+	options->layout = word;
+	check_release(options, state);
 }
 
 /* Milliseconds, less than a day of them. */
@@ -86,6 +123,9 @@ static const struct option_row input_rows[] = {
 	  .group = 1, .wrong = "invalid number of sets: '%s'" },
 	{ "release", '\0', "V.R", "release of z/VM, for layouts (default: 5.3) and to check "
 	  "lengths", TO_CALL(set_release), .group = 1 },
+	{ "layout", '\0', "PAGE", "a saved page of IBM's z/VM Monitor Records, which says where fields "
+	  "of a record are in its release; can be given several times", TO_CALL(set_layout),
+	  .group = 1 },
 	{ "timeout", '\0', "TIME", "stop with exit code 124 if no data come for this time",
 	  TO_CALL(set_timeout), .group = 1 },
 	{ "blocking", '\0', NULL, "wait in read() instead of poll()", FLAG(blocking), .group = 1 },
@@ -143,10 +183,20 @@ static const struct option_row option_rows[] = {
 	{ 0 },
 };
 
+/* What a page explains it explains to whoever reads, not to the lists of what identifies somebody. */
+static void check_input(const void *target, const struct argp_state *state)
+{
+	const struct options *options = target;
+
+	if (options->layout && options->anonymise)
+		argp_error(state, "--layout cannot be used with --anonymise");
+}
+
 static void check(const void *target, const struct argp_state *state)
 {
 	const struct options *options = target;
 
+	check_input(target, state);
 	if (!options->write_monwrite && rotation_wanted(&options->rotation))
 		argp_error(state, "--rotate-size and --rotate-time need --write-monwrite");
 	if (options->summary + options->activity + options->tables +
@@ -184,7 +234,7 @@ static const struct option_row export_rows[] = {
 	{ 0 },
 };
 
-static const struct option_table export_table = { .rows = export_rows };
+static const struct option_table export_table = { .rows = export_rows, .check = check_input };
 
 static const struct option_part export_parts[] = {
 	{ &input_table, 0, .group = 1 },

@@ -18,6 +18,8 @@ struct options {
 	const char *write_stream, *write_monwrite, *csv, *html, *anonymise;	/* NULL: not asked for */
 	uint64_t sets;		/* 0: all */
 	unsigned int release;	/* 0: not told */
+	const char *layout;	/* the last page of IBM's that was added; NULL: none, and of its release: */
+	unsigned int layout_release;
 	int timeout_ms;		/* -1: none */
 	unsigned int reopen, reopen_wait_ms;
 	struct rotation rotation;	/* of write_monwrite */

@@ -183,6 +183,46 @@ static void wait_row(struct report *report, const struct thresholds *thresholds,
 	end_row(&row);
 }
 
+/* Records that the tables are made of, so far as they are of samples and configurations. */
+static const struct { uint8_t domain, number; } needed[] = {
+	{ 0, 2 }, { 0, 12 }, { 0, 15 }, { 1, 4 }, { 1, 9 }, { 3, 2 }, { 3, 4 }, { 4, 3 }, { 4, 4 },
+	{ 6, 3 }, { 6, 24 },
+};
+
+static const char *title_of(unsigned int domain, unsigned int number)
+{
+	const struct monrec_layout *layout = monrec_layout(domain, number);
+
+	return layout && layout->title ? layout->title : "";
+}
+
+const char *report_not_understood(const struct activity *f, char names[REPORT_NAMES])
+{
+	size_t len = 0;
+
+	names[0] = '\0';
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]) && len < REPORT_NAMES; i++)
+		if (activity_unused(f, needed[i].domain, needed[i].number, RECORD_NOT_UNDERSTOOD))
+			len += (size_t)snprintf(names + len, REPORT_NAMES - len, "%sD%uR%u",
+						len ? ", " : "", needed[i].domain, needed[i].number);
+	return names;
+}
+
+/* Which records a table is of; of samples that were not understood, that they were not. */
+static void source_facts(struct report *report, const struct activity *f, unsigned int domain,
+			 unsigned int number, const char *sample, const char *else_from)
+{
+	const uint64_t unknown = activity_unused(f, domain, number, RECORD_NOT_UNDERSTOOD);
+	char count[REPORT_CELL];
+
+	if (unknown)
+		snprintf(report->facts, sizeof(report->facts),
+			 "%s records of samples (%s) were not understood: which bytes of them are what "
+			 "in z/VM %u.%u is not known here.  %s  Give IBM's page of the record with "
+			 "--layout.", report_count(count, unknown), sample, f->release / 100,
+			 f->release / 10 % 10, else_from);
+}
+
 static void make_waits(struct report *report, const struct activity *f,
 		       const struct thresholds *thresholds)
 {
@@ -190,6 +230,7 @@ static void make_waits(struct report *report, const struct activity *f,
 	struct ranking top = { 0 };
 
 	report->columns = wait_columns;
+	source_facts(report, f, 4, 4, "D4R4", "States of users are of transactions that ended (D4R10).");
 	add_note(report, thresholds, THRESHOLD_CPU_WAIT, "CPU wait");
 	add_note(report, thresholds, THRESHOLD_IO_WAIT, "I/O wait");
 	add_note(report, thresholds, THRESHOLD_PAGE_WAIT, "page wait");
@@ -251,7 +292,7 @@ static void response_row(struct report *report, const struct activity *f,
 	number_cell(&row, device->measured ? (double)device->response * BLOCK_MS /
 						     (double)device->measured :
 					     -1, 2, THRESHOLD_RESPONSE);
-	text_cell(&row, "%s", device->measured ? "D6R14" : "");
+	text_cell(&row, "%s", !device->measured ? "" : device->sampled ? "D6R3" : "D6R14");
 	end_row(&row);
 }
 
@@ -259,16 +300,24 @@ static void make_responses(struct report *report, const struct activity *f,
 			   const struct thresholds *thresholds)
 {
 	const uint64_t all = starts_of_all(f), waits = f->system.states.found[STATE_IO_WAIT];
-	const double response =
-		f->system.states.counted ? activity_io_wait(f, waits, activity_user_starts(f)) : -1;
+	const bool whole = !activity_unused(f, 6, 3, RECORD_NOT_UNDERSTOOD) &&
+			   !activity_unused(f, 6, 24, RECORD_NOT_UNDERSTOOD) &&
+			   !activity_unused(f, 3, 4, RECORD_NOT_UNDERSTOOD);
+	const double response = f->system.states.counted && whole ?
+					activity_io_wait(f, waits, activity_user_starts(f)) : -1;
 	struct ranking top = { 0 };
 	struct row row;
 
 	report->columns = response_columns;
-	snprintf(report->facts, sizeof(report->facts),
-		 "The response of all devices is how long users waited for an I/O on the average: "
-		 "samples that found them waiting (D0R12), by the I/Os of all devices but paging "
-		 "volumes.  D6R14 alone has that of a single device.");
+	if (whole)
+		snprintf(report->facts, sizeof(report->facts),
+			 "The response of all devices is how long users waited for an I/O on the "
+			 "average: samples that found them waiting (D0R12), by the I/Os of all devices "
+			 "but paging volumes.  That of a single device is what its channel subsystem "
+			 "measured: pending, connected and disconnected time.");
+	else
+		source_facts(report, f, 6, 3, "D6R3",
+			     "A sum of the devices that others tell of would not be that of all.");
 	add_note(report, thresholds, THRESHOLD_RESPONSE, "response");
 	for (unsigned int i = 0; i < ACTIVITY_DEVICES; i++)
 		if (f->device[i].source)
@@ -277,10 +326,15 @@ static void make_responses(struct report *report, const struct activity *f,
 		return;
 	row = next_row(report, thresholds);
 	text_cell(&row, "(all)");
-	number_cell(&row, (double)all, 0, THRESHOLDS);
-	number_cell(&row, per_second(f, all), 1, THRESHOLDS);
-	number_cell(&row, most_starts(f), 1, THRESHOLDS);
-	number_cell(&row, response, 2, THRESHOLD_RESPONSE);
+	if (whole) {
+		number_cell(&row, (double)all, 0, THRESHOLDS);
+		number_cell(&row, per_second(f, all), 1, THRESHOLDS);
+		number_cell(&row, most_starts(f), 1, THRESHOLDS);
+		number_cell(&row, response, 2, THRESHOLD_RESPONSE);
+	} else {
+		for (unsigned int i = 0; i < 4; i++)
+			text_cell(&row, "unknown");
+	}
 	text_cell(&row, "%s", response >= 0 ? "D0R12" : "");
 	end_row(&row);
 	for (unsigned int i = 0; i < top.count && report->rows < REPORT_ROWS; i++) {
@@ -340,6 +394,7 @@ static void make_user_paging(struct report *report, const struct activity *f,
 	struct ranking top = { 0 };
 
 	report->columns = user_paging_columns;
+	source_facts(report, f, 4, 3, "D4R3", "Paging of users is of transactions that ended (D4R9).");
 	for (unsigned int i = 0; i < ACTIVITY_USERS; i++)
 		if (f->user[i].pages.counted)
 			rank(&top, (double)(f->user[i].pages.reads + f->user[i].pages.writes), i);
@@ -414,6 +469,75 @@ static void make_load(struct report *report, const struct activity *f,
 		load_facts(report, f);
 }
 
+static const struct report_column unused_columns[] = {
+	TEXT("record"), NUMBER("records"), TEXT("why"), TEXT("what it is"), { NULL, false },
+};
+
+static uint64_t unused_of_all(const struct activity *f)
+{
+	uint64_t all = 0;
+
+	for (unsigned int kind = 0; kind < ACTIVITY_DOMAINS * ACTIVITY_NUMBERS; kind++)
+		for (unsigned int use = 0; use < RECORD_USES; use++)
+			all += f->unused[kind / ACTIVITY_NUMBERS][kind % ACTIVITY_NUMBERS][use];
+	return all;
+}
+
+/* By their number; those that were not understood, or all others. */
+static void rank_unused(struct ranking *top, const struct activity *f, bool understood)
+{
+	for (unsigned int i = 0; i < ACTIVITY_DOMAINS * ACTIVITY_NUMBERS * RECORD_USES; i++) {
+		const unsigned int kind = i / RECORD_USES, use = i % RECORD_USES;
+		const uint64_t count =
+			f->unused[kind / ACTIVITY_NUMBERS][kind % ACTIVITY_NUMBERS][use];
+
+		if (count && understood == (use != RECORD_NOT_UNDERSTOOD))
+			rank(top, (double)count, i);
+	}
+}
+
+static void unused_rows(struct report *report, const struct activity *f,
+			const struct thresholds *thresholds, bool understood)
+{
+	static const char *const why[RECORD_USES] = {
+		[RECORD_NOT_UNDERSTOOD] = "its fields are not known in this release",
+		[RECORD_ELSEWHERE] = "samples have the same", [RECORD_NOT_SHOWN] = "no table has it",
+	};
+	struct ranking top = { 0 };
+	unsigned int i;
+
+	rank_unused(&top, f, understood);
+	for (i = 0; i < top.count && report->rows < REPORT_ROWS; i++) {
+		const unsigned int kind = top.index[i] / RECORD_USES, use = top.index[i] % RECORD_USES;
+		const unsigned int domain = kind / ACTIVITY_NUMBERS, number = kind % ACTIVITY_NUMBERS;
+		struct row row = next_row(report, thresholds);
+
+		text_cell(&row, "D%uR%u", domain, number);
+		number_cell(&row, (double)f->unused[domain][number][use], 0, THRESHOLDS);
+		text_cell(&row, "%s", why[use]);
+		text_cell(&row, "%s", title_of(domain, number));
+		end_row(&row);
+	}
+	report->left_out += top.all - i;
+}
+
+/* Those that were not understood first: they may be missing in a table. */
+static void make_unused(struct report *report, const struct activity *f,
+			const struct thresholds *thresholds)
+{
+	const uint64_t all = unused_of_all(f);
+	char count[REPORT_CELL], records[REPORT_CELL];
+
+	report->columns = unused_columns;
+	report->none = "None.";
+	if (!all)
+		return;
+	snprintf(report->facts, sizeof(report->facts), "%s of %s records are in no table and no chart.",
+		 report_count(count, all), report_count(records, f->records));
+	unused_rows(report, f, thresholds, false);
+	unused_rows(report, f, thresholds, true);
+}
+
 void report_make(struct report *report, enum report_kind kind, const struct activity *f,
 		 const struct thresholds *thresholds)
 {
@@ -427,6 +551,7 @@ void report_make(struct report *report, enum report_kind kind, const struct acti
 		[REPORT_RESPONSES] = { "responses", "Response of devices", make_responses },
 		[REPORT_VOLUMES] = { "volumes", "Paging volumes", make_volumes },
 		[REPORT_USER_PAGING] = { "user-paging", "Users by paging", make_user_paging },
+		[REPORT_UNUSED] = { "unused", "Records that were not used", make_unused },
 	};
 
 	memset(report, 0, sizeof(*report));

@@ -33,17 +33,23 @@ struct report {
 	char facts[512];		/* a line before the table; "": none */
 	char note[512];			/* sentences after it: what is above which threshold; "": none */
 	const struct report_column *columns;
-	unsigned int rows;		/* 0: there are no data */
+	unsigned int rows;		/* 0: there are no data … */
+	const char *none;		/* … which is said so; NULL: "No data." */
 	unsigned int left_out;		/* further ones that there would be */
 	struct report_cell cell[REPORT_ROWS][REPORT_COLUMNS];
 };
 
 enum report_kind {
-	REPORT_LOAD, REPORT_WAITS, REPORT_RESPONSES, REPORT_VOLUMES, REPORT_USER_PAGING, REPORT_KINDS
+	REPORT_LOAD, REPORT_WAITS, REPORT_RESPONSES, REPORT_VOLUMES, REPORT_USER_PAGING,
+	REPORT_UNUSED, REPORT_KINDS
 };
 
 void report_make(struct report *report, enum report_kind kind, const struct activity *f,
 		 const struct thresholds *thresholds);
+
+/* "D4R3 (user activity), D6R3 (device activity)": what is needed and was not understood; "": none. */
+#define REPORT_NAMES 256u
+const char *report_not_understood(const struct activity *f, char names[REPORT_NAMES]);
 
 /* Digits in groups of three, with commas: "12,345.7". */
 const char *report_number(char text[REPORT_CELL], double value, int decimals);

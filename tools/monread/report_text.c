@@ -60,7 +60,7 @@ static void print_report(FILE *out, const struct report *report)
 	if (*report->facts)
 		fprintf(out, "  %s\n", report->facts);
 	if (!report->rows) {
-		fputs("  No data.\n", out);
+		fprintf(out, "  %s\n", report->none ? report->none : "No data.");
 		return;
 	}
 	print_rows(out, report);

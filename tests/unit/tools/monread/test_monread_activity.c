@@ -259,12 +259,14 @@ static void device(unsigned int domain, unsigned int number, uint64_t starts)
 	give();
 }
 
-/* D6R3 as docs/choices.md has it. */
-static void own_device(uint32_t len, unsigned int number, uint32_t starts)
+/* D6R3: device 200, starts 192, and in 2 bytes 52. */
+static void sampled_device(uint32_t len, unsigned int number, uint32_t starts, uint16_t short_starts)
 {
-	record(6, 3, len, 0);
-	put_be16(bytes + 24, (uint16_t)number);
-	put_be32(bytes + 28, starts);
+	record(6, 3, 260, 0);
+	put_be16(bytes + 200, (uint16_t)number);
+	put_be32(bytes + 192, starts);
+	put_be16(bytes + 52, short_starts);
+	item.record.len = len;
 	give();
 }
 
@@ -282,7 +284,7 @@ START_TEST(devices)
 	device(6, 0x100, 1000);
 	device(3, 0x100, 5000);
 	device(3, 0x200, 7);
-	own_device(60, 0x300, 0xffffffff);
+	sampled_device(260, 0x300, 0xffffffff, 0xffff);
 	ck_assert_uint_eq(f.now.starts, 0);
 	device(6, 0x100, 1010);
 	device(3, 0x100, 5500);
@@ -290,16 +292,50 @@ START_TEST(devices)
 	device(3, 0x200, 10);
 	device(6, 0x200, 900);
 	ck_assert_uint_eq(f.now.starts, 13);
-	own_device(60, 0x300, 4);
-	own_device(61, 0x300, 100);
-	own_device(59, 0x300, 100);
+	sampled_device(260, 0x300, 4, 4);
 	ck_assert_uint_eq(f.now.starts, 18);
+	ck_assert_uint_eq(f.now.devices_unknown, 0);
+	sampled_device(201, 0x300, 100, 100);
+	ck_assert_uint_eq(f.now.starts, 18);
+	ck_assert_uint_eq(f.now.devices_unknown, 1);
+	ck_assert_uint_eq(activity_unused(&f, 6, 3, RECORD_NOT_UNDERSTOOD), 1);
 	ck_assert_uint_eq(device_of(0x100)->starts, 10);
 	ck_assert_uint_eq(device_of(0x200)->starts, 3);
 	ck_assert_uint_eq(device_of(0x300)->starts, 5);
 	device(6, 0x100, 1011);
 	ck_assert_uint_eq(device_of(0x100)->starts, 11);
 	ck_assert_uint_eq(f.left_out, 0);
+}
+END_TEST
+
+/* Where CP does not fill in the count of 4 bytes, that of 2 counts, and wraps. */
+START_TEST(devices_with_short_counts)
+{
+	sampled_device(260, 0x300, 0, 65000);
+	sampled_device(260, 0x300, 0, 65500);
+	ck_assert_uint_eq(device_of(0x300)->starts, 500);
+	sampled_device(260, 0x300, 0, 64);
+	ck_assert_uint_eq(device_of(0x300)->starts, 600);
+	/* A device that was varied off and on counts from 0 again: no wrap is that long. */
+	sampled_device(260, 0x400, 1000000, 16960);
+	sampled_device(260, 0x400, 40, 40);
+	ck_assert_uint_eq(device_of(0x400)->starts, 40);
+	sampled_device(260, 0x400, 0x80000020, 0x20);
+	ck_assert_uint_eq(device_of(0x400)->starts, 0x80000020u);
+}
+END_TEST
+
+/* A SCSI device has a record of its own behind that of all devices: it counts. */
+START_TEST(scsi_devices)
+{
+	sampled_device(260, 0x300, 0, 0);
+	device(6, 0x300, 1000);
+	sampled_device(260, 0x300, 0, 0);
+	device(6, 0x300, 1030);
+	sampled_device(260, 0x300, 7, 7);
+	ck_assert_uint_eq(device_of(0x300)->starts, 30);
+	ck_assert_uint_eq(device_of(0x300)->source, 6 << 16 | 24);
+	ck_assert_uint_eq(f.now.starts, 30);
 }
 END_TEST
 
@@ -831,12 +867,11 @@ int main(void)
 	const TTest *const tests[] = {
 		processors, processors_by_type, processors_that_begin_anew, processors_offline,
 		processors_cut, processors_without_room, pages, pages_without_room, devices,
-		devices_cut, measured_devices, many_devices, users,
-		users_in_records_of_two_kinds,
-		users_without_time, applications,
+		devices_with_short_counts, scsi_devices, devices_cut, measured_devices, many_devices, users,
+		users_in_records_of_two_kinds, users_without_time, applications,
 		applications_that_are_no_users, records_of_nobody, many_users, names, intervals,
-		interval_end_in_event_data, buckets, adding, end,
-		events, events_of_each_kind, events_lost, tracks,
+		interval_end_in_event_data, buckets, adding, end, events, events_of_each_kind,
+		events_lost, tracks,
 	};
 
 	return check_run("monread activity", start, NULL, tests, sizeof(tests) / sizeof(tests[0]));

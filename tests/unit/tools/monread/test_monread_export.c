@@ -70,6 +70,10 @@ START_TEST(nothing_yet)
 	ck_assert_ptr_null(strstr(out.bytes, "zvm_state"));
 	ck_assert_ptr_null(strstr(out.bytes, "zvm_sample"));
 	ck_assert_ptr_null(strstr(out.bytes, "zvm_volume"));
+	/* No record has told of paging: it is unknown, not 0. */
+	ck_assert_ptr_null(strstr(out.bytes, "zvm_page_reads_total"));
+	ck_has("monread_records_unused_total 0");
+	ck_assert_ptr_null(strstr(out.bytes, "monread_records_not_understood_total"));
 }
 END_TEST
 
@@ -80,6 +84,10 @@ START_TEST(what_was_read)
 	tally.broken[0] = 7;
 	activity.left_out = 8;
 	activity.intervals = 9;
+	activity.unused[4][3][RECORD_NOT_UNDERSTOOD] = 10;
+	activity.unused[6][3][RECORD_NOT_UNDERSTOOD] = 11;
+	activity.unused[0][1][RECORD_NOT_SHOWN] = 12;
+	activity.unused[4][9][RECORD_ELSEWHERE] = 13;
 	written();
 	ck_has("monread_sets_total 1");
 	ck_has("monread_sets_lost_total 2");
@@ -90,6 +98,10 @@ START_TEST(what_was_read)
 	ck_has("monread_violations_total{rule=\"element-cut\"} 7");
 	ck_has("monread_records_left_out_total 8");
 	ck_has("monread_intervals_total 9");
+	ck_has("monread_records_not_understood_total{record=\"D4R3\"} 10");
+	ck_has("monread_records_not_understood_total{record=\"D6R3\"} 11");
+	ck_assert_ptr_null(strstr(out.bytes, "D0R1"));
+	ck_has("monread_records_unused_total 46");
 }
 END_TEST
 
@@ -98,7 +110,8 @@ START_TEST(all_intervals)
 {
 	activity.buckets = 2;
 	activity.bucket[0] = (struct bucket){ .first = TOD_1970, .last = TOD_1970 + TOD_SECOND,
-					      .page_reads = 1, .page_writes = 10, .suspended = 100 };
+					      .page_reads = 1, .page_writes = 10, .suspended = 100,
+					      .paging_records = 1 };
 	activity.bucket[0].busy[0] = TOD_SECOND / 2;
 	activity.bucket[0].elapsed[0] = TOD_SECOND;
 	activity.bucket[1] = (struct bucket){ .last = TOD_1970 + 2 * TOD_SECOND + 4096,

@@ -468,7 +468,7 @@ static void interval(struct sink *sink, unsigned int minute)
 {
 	const uint64_t tod = MIDNIGHT + minute * UINT64_C(60000000) * 4096;
 	static const struct { unsigned int domain, number; uint32_t len; } records[] = {
-		{ 0, 2, 108 }, { 3, 2, 364 }, { 6, 3, 60 }, { 4, 9, 360 }, { 4, 1, 96 }, { 1, 11, 20 },
+		{ 0, 2, 108 }, { 3, 2, 364 }, { 6, 3, 260 }, { 4, 9, 360 }, { 4, 1, 96 }, { 1, 11, 20 },
 	};
 
 	for (unsigned int i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
@@ -485,8 +485,9 @@ static void interval(struct sink *sink, unsigned int minute)
 			put_be32(bytes + 240, minute * 90);
 			break;
 		case 2:
-			put_be16(bytes + 24, 0x1f);
-			put_be32(bytes + 28, minute * 150);
+			/* SCGSSCH, RDEVDEV */
+			put_be32(bytes + 192, minute * 150);
+			put_be16(bytes + 200, 0x1f);
 			break;
 		case 3: /* VMDUSER, VMDTTIME */
 			ebcdic_name(bytes + 20, "LINUX");

@@ -397,6 +397,7 @@ static void user(unsigned int i, const char *name, uint64_t milliseconds, bool c
 	ebcdic_name(f.user[i].name, name);
 	f.user[i].time = milliseconds * TOD_SECOND / 1000;
 	f.user[i].counted = counted;
+	f.user[i].source = 4 << 16 | 3;
 }
 
 static void draw_users(void)
@@ -417,16 +418,17 @@ START_TEST(users)
 	user(7, "NOT", 9999999, false);
 	user(8, "LAZY", 0, true);
 	draw_users();
-	has("<thead><tr><th>user</th><th class=\"n\">seconds</th><th class=\"bar\"></th></tr></thead>\n"
-	    "<tr><td>LAZY</td><td class=\"n\">0.000</td>"
+	has("<thead><tr><th>user</th><th class=\"n\">seconds</th>"
+	    "<th class=\"n\">% of a processor</th><th>from</th><th class=\"bar\"></th></tr></thead>\n"
+	    "<tr><td>LAZY</td><td class=\"n\">0.000</td><td class=\"n\"></td><td>D4R3</td>"
 	    "<td class=\"bar\"><i class=\"f0\" style=\"width:0.0%\"></i></td></tr>\n</table>");
 	user(9, "BUSY", 8000, true);
 	user(ACTIVITY_USERS - 1, "LAST", 2500, true);
 	user(0, "SAME", 2500, true);
 	draw_users();
-	has("</thead>\n<tr><td>BUSY</td><td class=\"n\">8.000</td>"
+	has("</thead>\n<tr><td>BUSY</td><td class=\"n\">8.000</td><td class=\"n\"></td><td>D4R3</td>"
 	    "<td class=\"bar\"><i class=\"f0\" style=\"width:100.0%\"></i></td></tr>\n"
-	    "<tr><td>SAME</td><td class=\"n\">2.500</td>"
+	    "<tr><td>SAME</td><td class=\"n\">2.500</td><td class=\"n\"></td><td>D4R3</td>"
 	    "<td class=\"bar\"><i class=\"f0\" style=\"width:31.2%\"></i></td></tr>\n"
 	    "<tr><td>LAST</td>");
 	for (unsigned int i = 0; i < 40; i++) {
@@ -444,7 +446,10 @@ START_TEST(users)
 	draw_users();
 	has_not("LATE");
 	user(200, "LATE", 119, true);
+	/* 8 s of 40. */
+	bucket(40);
 	draw_users();
+	has("<tr><td>BUSY</td><td class=\"n\">8.000</td><td class=\"n\">20.0</td>");
 	has("<td>LATE</td>");
 	has_not("<td class=\"n\">0.118</td>");
 }
@@ -457,19 +462,26 @@ START_TEST(devices)
 	html_devices(out, &f);
 	finish(out);
 	has("<h2>Devices by I/O</h2>\n<p class=\"none\">No data.</p>\n</section>\n");
-	f.device[0] = (struct device_activity){ .number = 0x1f, .source = 1, .starts = 30 };
+	f.device[0] = (struct device_activity){ .number = 0x1f, .source = 3 << 16 | 4, .starts = 30 };
 	f.device[1] = (struct device_activity){ .number = 0x2f, .source = 0, .starts = 99 };
 	f.device[ACTIVITY_DEVICES - 1] =
-		(struct device_activity){ .number = 0xabcd, .source = 1, .starts = 120 };
+		(struct device_activity){ .number = 0xabcd, .source = 6 << 16 | 3, .starts = 120 };
 	out = begin();
 	html_devices(out, &f);
 	finish(out);
 	has("<table id=\"devices-table\">\n<thead><tr><th>device</th><th class=\"n\">I/Os</th>"
-	    "<th class=\"bar\"></th></tr></thead>\n<tr><td>ABCD</td><td class=\"n\">120</td>"
+	    "<th>from</th><th class=\"bar\"></th></tr></thead>\n"
+	    "<tr><td>ABCD</td><td class=\"n\">120</td><td>D6R3</td>"
 	    "<td class=\"bar\"><i class=\"f0\" style=\"width:100.0%\"></i></td></tr>\n"
-	    "<tr><td>001F</td><td class=\"n\">30</td>"
+	    "<tr><td>001F</td><td class=\"n\">30</td><td>D3R4</td>"
 	    "<td class=\"bar\"><i class=\"f0\" style=\"width:25.0%\"></i></td></tr>\n"
 	    "</table></div>\n</section>\n");
+	f.unused[6][3][RECORD_NOT_UNDERSTOOD] = 1234;
+	out = begin();
+	html_devices(out, &f);
+	finish(out);
+	has("</table></div>\n<p class=\"facts\">1,234 records of samples (D6R3) were not understood: "
+	    "devices that no other record tells of are missing.</p>\n</section>\n");
 }
 END_TEST
 
@@ -505,6 +517,16 @@ START_TEST(listed_gaps)
 	html_gaps(out, &f);
 	finish(out);
 	has("</h2>\n<p class=\"none\">None known.</p>\n</section>\n");
+	/* What no table needs is not missing. */
+	f.unused[0][1][RECORD_NOT_SHOWN] = f.unused[4][9][RECORD_NOT_UNDERSTOOD] = 1;
+	f.unused[4][3][RECORD_NOT_UNDERSTOOD] = f.unused[6][3][RECORD_NOT_UNDERSTOOD] = 1;
+	out = begin();
+	html_gaps(out, &f);
+	finish(out);
+	has("</h2>\n<p class=\"facts\">Records that tables need were not understood: D4R3, D6R3.</p>\n"
+	    "</section>\n");
+	activity_init(&f, 530);
+	bucket(10);
 	bucket(20)->lost = 3;
 	bucket(30)->overflows = 4;
 	bucket(40)->suspended = 5;
@@ -544,6 +566,7 @@ START_TEST(whole_page)
 	one->page_reads = 300;
 	one->page_writes = 500;
 	one->starts = 700;
+	one->paging_records = one->device_records = 1;
 	f.sets = 11;
 	f.records = 1234567;
 	f.intervals = 13;
