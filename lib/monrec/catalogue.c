@@ -91,18 +91,6 @@ unsigned int monrec_length(const struct monrec_layout *layout, unsigned int rele
 	return 0;
 }
 
-bool monrec_release_known(unsigned int release)
-{
-	static const uint16_t known[] = {
-		410, 420, 430, 440, 510, 520, 530, 540, 610, 620, 630, 640, 710, 720, 730, 740, 750,
-	};
-
-	for (unsigned int i = 0; i < COUNT(known); i++)
-		if (known[i] == release)
-			return true;
-	return false;
-}
-
 #define NAME_OF(value, names) ((value) < COUNT(names) ? (names)[value] : NULL)
 
 const char *monrec_domain_name(unsigned int domain)

@@ -156,6 +156,11 @@ struct monrec_record {
 	uint64_t tod;
 	uint16_t number;
 	uint8_t domain;
+	/**
+	 * Whose layout it has, 530 for z/VM 5.3; 0: not known.  A reader leaves it at 0, for
+	 * whoever asks monrec_record_release() to set.
+	 */
+	uint16_t release;
 };
 
 struct monrec_item {
@@ -232,6 +237,41 @@ int monrec_signed(const struct monrec_record *record, const struct monrec_field 
  */
 int monrec_text(const struct monrec_record *record, const struct monrec_field *field,
 		char *buffer, size_t size);
+
+/** Numbers of records are below this, so far as the catalogue has them. */
+#define MONREC_NUMBERS 128u
+
+/**
+ * What lengths of records tell of the release that wrote them.  All zeros is the beginning;
+ * the members are the library's.
+ */
+struct monrec_evidence {
+	uint16_t len[MONREC_DOMAINS][MONREC_NUMBERS];
+	/** Types whose length is that of the release; that it is known not to have. */
+	uint16_t fits[MONREC_RELEASES], differs[MONREC_RELEASES];
+	unsigned int types;
+};
+
+/** Takes what the record's length tells; only the first one of each type counts. */
+void monrec_evidence_add(struct monrec_evidence *evidence, const struct monrec_record *record);
+/** The releases that a length speaks for, and the fewest against. */
+uint32_t monrec_evidence_possible(const struct monrec_evidence *evidence);
+/** Those of them that the most lengths speak for: of others less may be known.  0: nothing tells. */
+uint32_t monrec_evidence_releases(const struct monrec_evidence *evidence);
+/**
+ * Has the record a length of other releases than the first one of its type had?
+ * Return: those releases, with the first one's length in @len; 0 if not.
+ */
+uint32_t monrec_evidence_conflict(const struct monrec_evidence *evidence,
+				  const struct monrec_record *record, uint32_t *len);
+/** The releases in which a record of this type is known to be so long; 0: none. */
+uint32_t monrec_record_releases(const struct monrec_record *record);
+/**
+ * Whose layout the record has if it is of one of @releases (0: of any): in which it is known to
+ * be so long or, if there is none, in which its length is not known.  Of several that with the
+ * fewest fields, which they have in common.  0: in all of them it has another length.
+ */
+unsigned int monrec_record_release(const struct monrec_record *record, uint32_t releases);
 
 /** Whom or what a field names, so that data that leave the house can do without it. */
 enum monrec_identity {

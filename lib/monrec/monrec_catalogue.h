@@ -30,6 +30,16 @@ extern "C" {
 
 /** Is there such a release of z/VM (530: 5.3), so far as the catalogue's sources go? */
 bool monrec_release_known(unsigned int release);
+/** Releases that there are: 4.1 to 7.5.  A set of them is a number with a bit for each. */
+#define MONREC_RELEASES 17u
+/** The release of a bit, counted from 0 and the oldest; 0 beyond the last one. */
+unsigned int monrec_release(unsigned int index);
+/** The set that has this release only; 0 if there is no such release. */
+uint32_t monrec_release_bit(unsigned int release);
+/** Room for all that monrec_releases_text() writes. */
+#define MONREC_RELEASES_TEXT 128u
+/** "5.3", "7.3 to 7.5", "5.1, 6.1 to 6.3"; "" of the empty set.  Return: @text. */
+char *monrec_releases_text(uint32_t releases, char text[MONREC_RELEASES_TEXT]);
 
 /** How the bytes of a field are to be read; numbers are big-endian. */
 enum monrec_type {
@@ -119,6 +129,8 @@ const struct monrec_field *monrec_field(const struct monrec_layout *layout, cons
 					unsigned int release);
 /** The record's length in @release; 0 if no source tells. */
 unsigned int monrec_length(const struct monrec_layout *layout, unsigned int release);
+/** Is a record of @len bytes as long as it is known to be in @release? */
+bool monrec_length_fits(const struct monrec_layout *layout, unsigned int release, uint32_t len);
 
 /**
  * Add what a page of IBM's "z/VM Monitor Records" says of a record in the release that it is
