@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "smaller.h"
 #include "zvmlab/cp.h"
@@ -90,6 +91,12 @@ static inline struct cp_result cp_program(uint16_t pgm)
 {
 	assert(pgm != 0);
 	return (struct cp_result){ .how = CP_PROGRAM, .pgm = pgm };
+}
+
+/** Is it the harness' own user ID?  The first letter decides for nearly all others. */
+static inline bool cp_is_agent(const char *name)
+{
+	return name[0] == CP_AGENT_USERID[0] && strcmp(name, CP_AGENT_USERID) == 0;
 }
 
 /** How many of @len bytes at @addr lie in its page. */

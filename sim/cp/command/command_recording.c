@@ -164,7 +164,7 @@ int cpcmd_acnt(struct cpcmd_args *args)
 		if (!all)
 			account(cp, args->word);
 		for (unsigned int i = 0; all && (user = iucv_user_at(cp, i)); i++)
-			if (!iucv_user_is_service(user) && strcmp(iucv_user_name(user), CP_AGENT_USERID) != 0)
+			if (!iucv_user_is_service(user) && !cp_is_agent(iucv_user_name(user)))
 				account(cp, iucv_user_name(user));
 	} while (cpcmd_next(args));
 	cpcmd_line(cp, "Command complete");

@@ -353,11 +353,6 @@ uint64_t fault_reached(const struct cp *cp, enum fault_point point)
 	return cp->fault->reached[point];
 }
 
-static bool is_agent(const char *name)
-{
-	return name[0] == CP_AGENT_USERID[0] && strcmp(name, CP_AGENT_USERID) == 0;
-}
-
 /* Names of rules come from outside, in any case; those of calls are CP's. */
 static bool name_matches(const char *wanted, const char *name)
 {
@@ -428,7 +423,7 @@ struct fault_action fault_check(struct cp *cp, enum fault_point point,
 				const struct fault_call *call)
 {
 	struct fault *fault = cp->fault;
-	const bool agent = is_agent(call->name) || is_agent(call->user);
+	const bool agent = cp_is_agent(call->name) || cp_is_agent(call->user);
 	struct fault_status *due = NULL;
 
 	assert((unsigned int)point < FAULT_POINTS);

@@ -111,7 +111,7 @@ static bool is_agents(const struct iucv_user *user, struct iucv_node *node)
 		m = iucv_container(node, struct iucv_message, event);
 		path = m->state == IUCV_MSG_DONE ? m->from : m->to;
 	}
-	return path && strcmp(iucv_partner_name(path), CP_AGENT_USERID) == 0;
+	return path && cp_is_agent(iucv_partner_name(path));
 }
 
 void iucv_event_told(struct iucv_user *user, struct iucv_node *node)

@@ -7,9 +7,23 @@
 
 #define PATH_FLAGS (IPRMDATA | IPPRTY | IPQUSCE)
 
-/* The lowest id that this user has severed, or never had. */
-struct iucv_path *iucv_path_alloc(struct iucv_user *user)
+/* May the user have another path, if there is an id for it?  The harness' own does not count. */
+static bool below_limit(const struct iucv_user *user, const struct iucv_user *partner)
 {
+	if (user->paths < user->limit || cp_is_agent(partner->name))
+		return true;
+	for (uint32_t id = 0; id < user->max_paths; id++)
+		if (user->path[id].state != IUCV_PATH_FREE &&
+		    cp_is_agent(iucv_partner_name(&user->path[id])))
+			return true;
+	return false;
+}
+
+/* The lowest id that this user has severed, or never had, for a path to @partner. */
+static struct iucv_path *path_alloc(struct iucv_user *user, const struct iucv_user *partner)
+{
+	if (!below_limit(user, partner))
+		return NULL;
 	for (unsigned int i = 0; i < IUCV_ID_WORDS / 64; i++) {
 		unsigned int word;
 		uint32_t id;
@@ -102,7 +116,8 @@ static struct iucv_result find_target(const struct iucv_caller *by, const struct
 		return iucv_error(service ? IUCV_INVALID_SERVICE : IUCV_NOT_LOGGED_ON);
 	if (parm->target[0] && !(parm->flags & IPLOCAL))
 		return iucv_error(service ? IUCV_NOT_FOR_SERVICE : IUCV_NOT_LOGGED_ON);
-	if (iucv_is_guest(by->user)) {
+	/* Whatever its directory says: without the harness' user there is no guest to test. */
+	if (iucv_is_guest(by->user) && !cp_is_agent(parm->vmid)) {
 		*found = authority(by, *target);
 		if (!*found)
 			return iucv_error(IUCV_NOT_AUTHORISED);
@@ -133,10 +148,10 @@ struct iucv_result iucv_connect(const struct iucv_caller *by, struct iucv_parm *
 	result = find_target(by, parm, &target, &found);
 	if (result.cc != 0)
 		return result;
-	path = iucv_path_alloc(by->user);
+	path = path_alloc(by->user, target);
 	if (!path)
 		return iucv_error(IUCV_OWN_MAX);
-	partner = iucv_path_alloc(target);
+	partner = path_alloc(target, by->user);
 	if (!partner) {
 		iucv_path_free(path);
 		return iucv_error(target == by->user ? IUCV_OWN_MAX : IUCV_TARGET_MAX);

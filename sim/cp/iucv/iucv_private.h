@@ -179,6 +179,7 @@ struct iucv_user {
 	struct iucv_path *path;
 	struct iucv_path_cold *cold;
 	uint32_t max_paths, paths;
+	uint32_t limit;			/* paths but the harness' own: the guest has an id more */
 	uint32_t waiting;
 	uint16_t ready;			/* bit n: queue[n] is not empty */
 	char name[9];
@@ -310,7 +311,6 @@ struct iucv_result iucv_set_mask(const struct iucv_caller *by, const struct iucv
 				 bool control);
 
 /* iucv_path.c */
-struct iucv_path *iucv_path_alloc(struct iucv_user *user);
 void iucv_path_take(struct iucv_user *user, uint32_t id);
 void iucv_path_free(struct iucv_path *path);
 struct iucv_result iucv_connect(const struct iucv_caller *by, struct iucv_parm *parm);

@@ -29,7 +29,7 @@ struct iucv_user *iucv_user_new(struct iucv *iucv, const char *name, uint32_t ma
 	if (!user)
 		return NULL;
 	user->iucv = iucv;
-	user->max_paths = max_paths;
+	user->max_paths = user->limit = max_paths;
 	user->path = calloc(max_paths, sizeof(*user->path));
 	user->cold = calloc(max_paths, sizeof(*user->cold));
 	if (!user->path || !user->cold) {
@@ -225,6 +225,18 @@ static void iucv_fini(struct cp *cp)
 	cp->iucv = NULL;
 }
 
+/* OPTION MAXCONN, and one id for the harness. */
+static struct iucv_user *guest_new(struct iucv *iucv)
+{
+	const struct cp_config *config = &iucv->cp->config;
+	const uint32_t ids = (uint32_t)smaller(config->max_paths + 1u, CP_MAX_PATHS);
+	struct iucv_user *guest = iucv_user_new(iucv, config->userid, ids);
+
+	if (guest)
+		guest->limit = config->max_paths;
+	return guest;
+}
+
 static int iucv_init(struct cp *cp, char *err, size_t errlen)
 {
 	uint32_t messages = cp->config.max_messages;
@@ -241,7 +253,7 @@ static int iucv_init(struct cp *cp, char *err, size_t errlen)
 		iucv->cp = cp;
 		iucv->messages = messages;
 		iucv->message = calloc(messages, sizeof(*iucv->message));
-		iucv->guest = iucv_user_new(iucv, cp->config.userid, cp->config.max_paths);
+		iucv->guest = guest_new(iucv);
 	}
 	if (!iucv || !iucv->message || !iucv->guest) {
 		snprintf(err, errlen, "not enough memory for %u IUCV paths and %u messages",

@@ -168,7 +168,7 @@ void recording_logoff(struct cp *cp, const char *userid)
 {
 	/* Services have no virtual machine, and the harness's channel is no user. */
 	assert(cp->recording || !cp->host.trace);
-	if (userid[0] != '*' && strcmp(userid, CP_AGENT_USERID) != 0)
+	if (userid[0] != '*' && !cp_is_agent(userid))
 		recording_account(cp, userid, userid);
 }
 

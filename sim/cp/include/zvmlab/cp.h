@@ -17,6 +17,12 @@
 
 struct cp;
 
+/**
+ * User ID that the harness plays to reach its agent in the guest.  It is no user of the modelled
+ * system: the guest may always connect to it, and is told of it nowhere.
+ */
+#define CP_AGENT_USERID "ZVMLAB"
+
 /** Program-interruption codes the core can ask for (z/Architecture PoP, ch. 6). */
 enum cp_pgm {
 	PGM_OPERATION = 0x0001,

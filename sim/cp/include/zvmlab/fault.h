@@ -149,7 +149,4 @@ struct fault_call {
 struct fault_action fault_check(struct cp *cp, enum fault_point point,
 				const struct fault_call *call);
 
-/** User ID that the harness's agent channel is played under. */
-#define CP_AGENT_USERID "ZVMLAB"
-
 #endif

@@ -182,6 +182,63 @@ START_TEST(allow_opens_oneself)
 }
 END_TEST
 
+/* The guest in which all users and services are refused still has its agent. */
+START_TEST(directory_leaves_the_agent_alone)
+{
+	static const char *const directories[] = {
+		"", "IUCV ALLOW", "IUCV ALPHA", "IUCV ZVMLAB MSGLIMIT 1", "IUCV ANY MSGLIMIT 1",
+		"OPTION MAXCONN 1", "NAMESAVE MONDCSS",
+	};
+
+	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+		struct note agent;
+
+		fx_teardown();
+		fx_setup_with((const char *const[]){ "directory", directories[i], NULL });
+		note_user(&agent, CP_AGENT_USERID, 2);
+		fx_declare(0);
+		ck_cc(connect_to(CP_AGENT_USERID, IPRMDATA | IPPRTY, 65535), 0);
+		ck_assert_uint_eq(get_be16(parm() + IPMSGLIM), 65535);
+		ck_assert_str_eq(last(&agent, IUCV_PENDING)->vmid, "LINUX001");
+	}
+}
+END_TEST
+
+/* OPTION MAXCONN counts the guest's own paths, whether the agent's came first or last. */
+START_TEST(agent_takes_no_path_of_the_guest)
+{
+	struct note agent;
+
+	for (unsigned int first = 0; first < 2; first++) {
+		fx_teardown();
+		fx_setup_with((const char *const[]){ "directory", "IUCV ANY;OPTION MAXCONN 2",
+						     NULL });
+		note_user(&a, "ALPHA", 8);
+		note_user(&agent, CP_AGENT_USERID, 2);
+		fx_declare(0);
+		/* Linux takes no path whose id is not below this. */
+		fx.gr[1] = 0;
+		ck_cc(fx_iucv(0, IUCV_QUERY, 0), 0);
+		ck_assert_uint_eq(fx.gr[1], 3);
+		for (unsigned int i = 0; i < 2; i++) {
+			if (i == first)
+				ck_cc(connect_to(CP_AGENT_USERID, 0, 0), 0);
+			ck_cc(connect_to("ALPHA", 0, 0), 0);
+		}
+		ck_rc(connect_to("ALPHA", 0, 0), IUCV_OWN_MAX);
+		ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT,
+				  &(struct iucv_parm){ .vmid = "LINUX001" }), 1, IUCV_TARGET_MAX);
+		ck_rc(connect_to(CP_AGENT_USERID, 0, 0), IUCV_OWN_MAX);
+		ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 3);
+	}
+	/* Without it, its id is nobody's. */
+	ck_cc(on_path(IUCV_SEVER, 1, 0), 0);
+	ck_call(peer_path(&agent, IUCV_SEVER, 0, 0), 0, 0);
+	ck_rc(connect_to("ALPHA", 0, 0), IUCV_OWN_MAX);
+	ck_cc(connect_to(CP_AGENT_USERID, 0, 0), 0);
+}
+END_TEST
+
 START_TEST(accept_codes)
 {
 	ck_rc(on_path(IUCV_ACCEPT, 0, 0), IUCV_INVALID_PATH);
@@ -335,6 +392,8 @@ int main(void)
 	tcase_add_test(tc, highest_limit);
 	tcase_add_test(tc, target_system);
 	tcase_add_test(tc, allow_opens_oneself);
+	tcase_add_test(tc, directory_leaves_the_agent_alone);
+	tcase_add_test(tc, agent_takes_no_path_of_the_guest);
 	tcase_add_test(tc, accept_codes);
 	tcase_add_test(tc, accept_before_the_interruption);
 	tcase_add_test(tc, peers_among_themselves);
