@@ -27,6 +27,7 @@ enum {
 	IPBFADR2 = 28,	/* 4 */
 	IPTARGET = 32,	/* 8, of CONNECT */
 	IPBFLN2F = 32,	/* 4 */
+	IPPOLLFG = 36,	/* interruption */
 };
 
 /* An entry of a list of areas (IPBUFLST). */

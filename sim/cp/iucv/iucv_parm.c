@@ -29,7 +29,10 @@ enum {
 	IPBFADR2 = 28,
 	IPTARGET = 32,
 	IPBFLN2F = 32,
+	IPPOLLFG = 36,
 };
+/* docs/choices.md */
+#define IPPOLLFG_STORED 0x80
 #define IPUSER_SIZE 16
 #define IPRMMSG_SIZE 8
 
@@ -198,6 +201,7 @@ void iucv_event_encode(const struct iucv_event *event, uint8_t image[IUCV_EVENT_
 	memset(image, 0, IUCV_EVENT_SIZE);
 	put_be16(image + IPPATHID, event->path);
 	image[IPRCODE] = (uint8_t)event->type;
+	image[IPPOLLFG] = IPPOLLFG_STORED;
 	if (event->type >= IUCV_PRIO_COMPLETE) {
 		encode_message(event, image);
 		return;

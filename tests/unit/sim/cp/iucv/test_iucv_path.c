@@ -84,7 +84,7 @@ START_TEST(peer_to_guest)
 	ck_assert_uint_eq(i[2], IPRMDATA | IPPRTY | IPQUSCE);
 	ck_assert_uint_eq(get_be16(i + 4), 10);
 	ck_assert_uint_eq(i[16], 0x77);
-	ck_assert_uint_eq(i[36], 0);
+	ck_assert_uint_eq(i[IPPOLLFG], 0x80);
 	put_be16(parm_zero() + IPMSGLIM, 128);
 	parm()[IPFLAGS1] = IPPRTY;
 	ck_cc(guest(IUCV_ACCEPT), 0);
