@@ -81,7 +81,7 @@ static bool next_user(struct cp *cp, unsigned int *index, const char **name)
 	while (*index < IUCV_MAX_USERS && (user = iucv_user_at(cp, *index)) != NULL) {
 		++*index;
 		*name = iucv_user_name(user);
-		if (!iucv_user_is_service(user))
+		if (!iucv_user_is_service(user) && !cp_is_agent(*name))
 			return true;
 	}
 	return false;
@@ -105,7 +105,7 @@ static void sytusr(struct cp *cp, uint8_t *r, const struct subject *subject)
 static void mtrsys(struct cp *cp, uint8_t *r, const struct subject *subject)
 {
 	(void)subject;
-	ebcdic_name(r + 88, cp->config.userid);		/* SYSTMID */
+	ebcdic_name(r + 88, CP_SYSTEM_ID);		/* SYSTMID */
 	put_be16(r + 152, (uint16_t)cp->config.cpus);	/* CPUCOUNT */
 	put_be16(r + 154, (uint16_t)cp->config.cpus);	/* CPUCFGCT */
 }

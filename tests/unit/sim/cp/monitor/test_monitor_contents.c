@@ -187,7 +187,7 @@ START_TEST(activity_follows_from_the_seed)
 END_TEST
 
 /* What a field of a record has: a number; its record's number; a name; what is counted. */
-enum has { NUMBER, PLACE, NAME, COUNTED };
+enum has { NUMBER, PLACE, NAME, SYSTEM, COUNTED };
 
 struct field {
 	unsigned int domain, number, offset, bytes;
@@ -222,7 +222,7 @@ static const struct field sample_fields[] = {
 	{ 8, 1, 112, 8, COUNTED, 0 },	/* SESTXPKT */
 	{ 8, 1, 136, 8, COUNTED, 0 },	/* SESRXPKT */
 	{ 10, 2, 52, 4, COUNTED, 0 },	/* the application's data */
-	{ 1, 4, 88, 8, NAME, 0 },	/* SYSTMID */
+	{ 1, 4, 88, 8, SYSTEM, 0 },	/* SYSTMID */
 	{ 1, 4, 152, 2, NUMBER, 2 },	/* CPUCOUNT */
 	{ 1, 4, 154, 2, NUMBER, 2 },	/* CPUCFGCT */
 	{ 1, 5, 20, 2, PLACE, 0 },	/* PFXCPUAD */
@@ -253,9 +253,9 @@ static void ck_field(const struct field *f, const struct record *r, unsigned int
 	memset(rest + f->offset, 0, f->bytes);
 	for (unsigned int i = 0; i < f->bytes; i++)
 		value = value << 8 | at[i];
-	if (f->has == NAME) {
+	if (f->has == NAME || f->has == SYSTEM) {
 		ck_assert_uint_lt(place, 2);
-		ebcdic_name(name, names[place]);
+		ebcdic_name(name, f->has == SYSTEM ? "ZVMLAB" : names[place]);
 		ck_assert_mem_eq(at, name, 8);
 	} else if (f->has != COUNTED) {
 		ck_assert_msg(value == (f->has == PLACE ? place : f->value), "D%uR%u at %u: %llu",
