@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "config_parse.h"
+#include "zvmlab/cp.h"
 
 /* Blocks in all; enough for 255 messages on each of 256 paths. */
 #define DEFAULT_MESSAGES 65536
@@ -30,8 +31,10 @@ static const char *const defaults[][2] = {
 static bool set_userid(struct cp_config *config, struct config_span text,
 		       struct config_problem *problem)
 {
-	(void)problem;
-	return config_name(text, false, config->userid);
+	if (!config_name(text, false, config->userid))
+		return false;
+	problem->expected = "another user ID: this one is the harness' own";
+	return strcmp(config->userid, CP_AGENT_USERID) != 0;
 }
 
 static bool parse_classes(struct config_span text, char classes[CP_CLASSES + 1])

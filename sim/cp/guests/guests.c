@@ -72,6 +72,10 @@ static bool may_be_described(const struct cp *cp, const struct guest_description
 		snprintf(err, errlen, "%s is the guest itself, of which CP says what is true", name);
 		return false;
 	}
+	if (cp_is_agent(name)) {
+		snprintf(err, errlen, "%s is the harness' own user ID; choose another name", name);
+		return false;
+	}
 	if (!data_valid(data, d->cpu_percent)) {
 		snprintf(err, errlen, "%s: a share is above its maximum, CPUs are more than %d, or "
 			 "there are more operating ones than CPUs", name, CP_MAX_CPUS);
@@ -189,7 +193,7 @@ void guests_all(struct cp *cp, void (*each)(void *opaque, const char *name), voi
 		const char *name = iucv_user_name(user);
 
 		if (iucv_user_is_service(user) || strcmp(name, cp->config.userid) == 0 ||
-		    guests_described(cp, name))
+		    cp_is_agent(name) || guests_described(cp, name))
 			continue;
 		each(opaque, name);
 		operator_seen |= strcmp(name, CPCMD_OPERATOR_ID) == 0;

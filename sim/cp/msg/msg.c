@@ -262,7 +262,7 @@ bool msg_logged_on(struct cp *cp, const char *name)
 	    guests_described(cp, name))
 		return true;
 	user = iucv_user_find(cp, name);
-	return user && !iucv_user_is_service(user);
+	return user && !iucv_user_is_service(user) && !cp_is_agent(name);
 }
 
 static void to_console(struct cp *cp, const char *from, const char *to, const char *text,
