@@ -33,6 +33,7 @@ json_t *ctl_guest_describe(struct ctl_call *call)
 		.cpu_use = number(args, "cpu-use"), .cpu_delay = number(args, "cpu-delay"),
 		.page_wait = number(args, "page-wait"), .idle = number(args, "idle"),
 		.other = number(args, "other"),
+		.logged_off = ctl_bool_or(args, "logged-off", false),
 	};
 
 	ctl_name(args, "name", name);

@@ -358,7 +358,8 @@ MEMBERS(guest_describe_args) = {
 	OF_INPUT("cpu-delay", OPT, guest_describe, cpu_delay, "It waited for a CPU."),
 	OF_INPUT("page-wait", OPT, guest_describe, page_wait, "It waited for a page."),
 	OF_INPUT("idle", OPT, guest_describe, idle, "It was idle."),
-	OF_INPUT("other", OPT, guest_describe, other, "Any other state."), END,
+	OF_INPUT("other", OPT, guest_describe, other, "Any other state."),
+	BOOL("logged-off", OPT, "It is in the user directory only, until XAUTOLOG logs it on."), END,
 };
 MEMBERS(guest_name_args) = { NAME("name", 0, "User ID."), END };
 MEMBERS(any_number) = { INT(NULL, 0, U32, NULL) };

@@ -98,7 +98,7 @@ int cpcmd_query_names(struct cpcmd_args *args)
 	return 0;
 }
 
-/* QUERY USERS name, or QUERY name. */
+/* QUERY USERS name, or QUERY name of a user in the directory. */
 int cpcmd_query_user(struct cpcmd_args *args)
 {
 	char name[sizeof(args->word)];
@@ -110,6 +110,9 @@ int cpcmd_query_user(struct cpcmd_args *args)
 	rc = cpcmd_end(args, "CQU");
 	if (rc != 0)
 		return rc;
+	if (!guests_in_directory(args->cp, name))
+		return cpcmd_message(args->cp, "CQU", CPCMD_NOT_IN_DIRECTORY, 'E',
+				     "%s not in CP directory", name);
 	if (!msg_logged_on(args->cp, name))
 		return not_logged_on(args->cp, "CQU", name);
 	cpcmd_line(args->cp, "%-8s - DSC", name);

@@ -7,6 +7,7 @@
 
 #include "command_private.h"
 #include "zvmlab/disk.h"
+#include "zvmlab/guests.h"
 
 #define MODULE "CQV"
 
@@ -208,7 +209,7 @@ int cpcmd_query(struct cpcmd_args *args)
 
 	/* What is no option may be a user ID. */
 	if (cpcmd_next(&name) && !cpcmd_find(args, options, name.word) &&
-	    msg_logged_on(args->cp, name.word))
+	    guests_in_directory(args->cp, name.word))
 		return cpcmd_query_user(args);
 	return cpcmd_option(args, options, MODULE);
 }

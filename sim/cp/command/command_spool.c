@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command_spool.h"
+#include "zvmlab/guests.h"
 
 bool cpcmd_is_queue(const struct cpcmd_args *args, enum spool_queue *queue)
 {
@@ -65,7 +66,7 @@ int cpcmd_next_user(struct cpcmd_args *args, const char *module, char out[CP_NAM
 				     "Userid missing or invalid");
 	snprintf(out, CP_NAME_LEN + 1, "%.*s", CP_NAME_LEN,
 		 strcmp(args->word, "*") == 0 ? args->userid : args->word);
-	if (!msg_logged_on(args->cp, out))
+	if (!guests_in_directory(args->cp, out))
 		return cpcmd_message(args->cp, module, CPCMD_NOT_IN_DIRECTORY, 'E',
 				     "%s not in CP directory", out);
 	return 0;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command_spool.h"
+#include "zvmlab/guests.h"
 
 /* Who may name other users. */
 #define ANY_USER "D"
@@ -387,7 +388,7 @@ static int query_files(struct cpcmd_args *args, enum spool_queue queue)
 	/* What is no number and no option is a user. */
 	if (cpcmd_next(&owner) && (strcmp(owner.word, "*") == 0 ||
 				   (!cpcmd_number(owner.word, 10, 0, SPOOL_MAX_ID, &id) &&
-				    msg_logged_on(args->cp, owner.word)))) {
+				    guests_in_directory(args->cp, owner.word)))) {
 		rc = take_owner(&owner, "CSQ", &s);
 		*args = owner;
 	}

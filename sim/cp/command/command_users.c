@@ -70,7 +70,7 @@ static int check_options(struct cpcmd_args *args)
 	return 0;
 }
 
-/* Nobody can be logged on that is not: there is no directory but the guest's entry. */
+/* Of users who are not logged on, the directory has those that a test has described. */
 int cpcmd_xautolog(struct cpcmd_args *args)
 {
 	char name[sizeof(args->word)];
@@ -83,6 +83,11 @@ int cpcmd_xautolog(struct cpcmd_args *args)
 	if (msg_logged_on(args->cp, name))
 		return cpcmd_message(args->cp, "AUT", CPCMD_LOGGED_ON, 'E', "%s already logged on",
 				     name);
+	if (guests_in_directory(args->cp, name)) {
+		guests_log_on(args->cp, name);
+		cpcmd_line(args->cp, "Command accepted");
+		return 0;
+	}
 	return cpcmd_message(args->cp, "AUT", CPCMD_NOT_IN_DIRECTORY, 'E', "%s not in CP directory",
 			     name);
 }

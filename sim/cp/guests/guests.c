@@ -23,7 +23,8 @@
 struct described {
 	struct guest_data data;
 	uint32_t cpu_percent;
-	uint64_t since;		/* TOD of its description */
+	uint64_t since;		/* TOD of its description, or when it logged on */
+	bool off;		/* in the directory, and not logged on */
 };
 
 struct guests {
@@ -41,7 +42,23 @@ static struct described *find(const struct cp *cp, const char *name)
 
 bool guests_described(const struct cp *cp, const char *name)
 {
-	return find(cp, name) != NULL;
+	const struct described *guest = find(cp, name);
+
+	return guest && !guest->off;
+}
+
+bool guests_in_directory(struct cp *cp, const char *name)
+{
+	return find(cp, name) || msg_logged_on(cp, name);
+}
+
+void guests_log_on(struct cp *cp, const char *name)
+{
+	struct described *guest = find(cp, name);
+
+	assert(guest && guest->off && (cp->recording || !cp->host.trace));
+	guest->off = false;
+	guest->since = cp_tod(cp);
 }
 
 const char *guests_name(const struct cp *cp, unsigned int index)
@@ -120,12 +137,14 @@ int guests_describe(struct cp *cp, const struct guest_description *d, char *err,
 		    .cpus = d->cpus, .operating = d->operating, .share_max = d->share_max,
 		    .share = d->share, .capped = d->capped, .dedicated = d->dedicated,
 		    .cpu_use = d->cpu_use, .cpu_delay = d->cpu_delay, .page_wait = d->page_wait,
-		    .idle = d->idle, .other = d->other);
+		    .idle = d->idle, .other = d->other,
+		    .logged_off = d->logged_off);
 	guest = find(cp, d->name);
 	if (!guest)
 		guest = &cp->guests->guest[cp->guests->count++];
 	*guest = (struct described){
 		.data = data, .cpu_percent = d->cpu_percent, .since = cp_tod(cp),
+		.off = d->logged_off,
 	};
 	trace_end(cp);
 	return 0;
@@ -178,7 +197,7 @@ void guests_data(struct cp *cp, const char *name, struct guest_data *data)
 	snprintf(data->name, sizeof(data->name), "%s", name);
 	if (strcmp(name, cp->config.userid) == 0)
 		own_data(cp, data);
-	else if (guest)
+	else if (guest && !guest->off)
 		described_data(cp, guest, data);
 }
 
@@ -201,7 +220,8 @@ void guests_all(struct cp *cp, void (*each)(void *opaque, const char *name), voi
 	if (!operator_seen)
 		each(opaque, CPCMD_OPERATOR_ID);
 	for (uint32_t i = 0; i < cp->guests->count; i++)
-		each(opaque, cp->guests->guest[i].data.name);
+		if (!cp->guests->guest[i].off)
+			each(opaque, cp->guests->guest[i].data.name);
 }
 
 static int guests_init(struct cp *cp, char *err, size_t errlen)
@@ -254,6 +274,7 @@ static void guests_state(struct cp *cp, struct state *s)
 		data_state(s, &guest->data);
 		state_u32(s, &guest->cpu_percent);
 		state_u64(s, &guest->since);
+		state_bool(s, &guest->off);
 		state_require(s, guest->data.name[0] != '\0' &&
 				 data_valid(&guest->data, guest->cpu_percent));
 		for (uint32_t j = 0; j < i; j++)

@@ -76,16 +76,15 @@ static const struct cp_iucv_statement *statement(const struct cp_config *config,
 	return NULL;
 }
 
-/* The directory statement that allows the guest to connect to @target, or NULL. */
-static const struct cp_iucv_statement *authority(const struct iucv_caller *by,
-						 const struct iucv_user *target)
+/* The directory statement that allows the guest to connect to @name, or NULL. */
+static const struct cp_iucv_statement *authority(const struct iucv_caller *by, const char *name)
 {
 	const struct cp_config *config = &by->iucv->cp->config;
-	const struct cp_iucv_statement *found = statement(config, target->name);
+	const struct cp_iucv_statement *found = statement(config, name);
 
-	if (!found && !iucv_user_is_service(target)) {
+	if (!found && name[0] != '*') {
 		found = statement(config, "ANY");
-		if (!found && target == by->user)
+		if (!found && strcmp(name, by->user->name) == 0)
 			found = statement(config, "ALLOW");
 	}
 	return found;
@@ -112,19 +111,20 @@ static struct iucv_result find_target(const struct iucv_caller *by, const struct
 
 	*found = NULL;
 	*target = iucv_user_find(by->iucv->cp, parm->vmid);
-	if (!*target)
+	if (!*target && (service || !msg_logged_on(by->iucv->cp, parm->vmid)))
 		return iucv_error(service ? IUCV_INVALID_SERVICE : IUCV_NOT_LOGGED_ON);
 	if (parm->target[0] && !(parm->flags & IPLOCAL))
 		return iucv_error(service ? IUCV_NOT_FOR_SERVICE : IUCV_NOT_LOGGED_ON);
 	/* Whatever its directory says: without the harness' user there is no guest to test. */
 	if (iucv_is_guest(by->user) && !cp_is_agent(parm->vmid)) {
-		*found = authority(by, *target);
+		*found = authority(by, parm->vmid);
 		if (!*found)
 			return iucv_error(IUCV_NOT_AUTHORISED);
 		if (parm->flags & IPPRTY && !(*found)->priority)
 			return iucv_error(IUCV_NO_PRIORITY);
 	}
-	if (iucv_is_guest(*target) && !by->iucv->declared)
+	/* The operator and modelled guests are logged on, and run no program. */
+	if (!*target || (iucv_is_guest(*target) && !by->iucv->declared))
 		return iucv_error(IUCV_NO_BUFFER);
 	return iucv_cc(0);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Other virtual machines, as a test describes them: they do not run, but CP reports on them.
+ * One that is logged off stands in the user directory, and that is all.
  *
  * Whoever may ask is told of them by DIAGNOSE X'2FC' and QUERY NAMES; messages to them go to
  * their consoles.  Their times go on with CP's clock.
@@ -47,6 +48,7 @@ struct guest_description {
 	uint8_t capped;
 	bool dedicated;
 	uint32_t cpu_use, cpu_delay, page_wait, idle, other;
+	bool logged_off;		/**< in the directory only, until XAUTOLOG logs it on */
 };
 
 /**
@@ -58,8 +60,12 @@ int guests_describe(struct cp *cp, const struct guest_description *description, 
 /** Return: was there a guest of that name? */
 bool guests_forget(struct cp *cp, const char *name);
 
-/** Has a guest of that name been described? */
+/** Has a guest of that name been described, and is it logged on? */
 bool guests_described(const struct cp *cp, const char *name);
+/** Is there an entry of the user directory: of a user who is logged on, or has been described? */
+bool guests_in_directory(struct cp *cp, const char *name);
+/** Log a described user on that is not; in a record of the trace. */
+void guests_log_on(struct cp *cp, const char *name);
 /** Name of the @index-th, NULL past the last. */
 const char *guests_name(const struct cp *cp, unsigned int index);
 

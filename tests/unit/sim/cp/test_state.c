@@ -109,7 +109,7 @@ START_TEST(header)
 	uint8_t *image = save(&len);
 
 	ck_assert_mem_eq(image + IMAGE_MAGIC, "ZVMLABCP", 8);
-	ck_assert_uint_eq(get_be32(image + IMAGE_VERSION), 4);
+	ck_assert_uint_eq(get_be32(image + IMAGE_VERSION), 5);
 	ck_assert_uint_eq(get_be64(image + IMAGE_LENGTH), len);
 	ck_assert_mem_eq(image + PAYLOAD, "CORE", 4);
 	ck_assert_mem_eq(image + len - 12, "END.", 4);
@@ -187,10 +187,10 @@ START_TEST(sentences)
 	image[IMAGE_MAGIC] = 'X';
 	ck_load_fails(image, len, "it is not a saved CP");
 	image[IMAGE_MAGIC] = 'Z';
-	image[IMAGE_VERSION + 3] = 3;
+	image[IMAGE_VERSION + 3] = 4;
 	ck_load_fails(image, len,
 		      "it has the format of another version; save it again with this one");
-	image[IMAGE_VERSION + 3] = 4;
+	image[IMAGE_VERSION + 3] = 5;
 	image[IMAGE_LENGTH + 7] ^= 1;
 	ck_load_fails(image, len, "its length is not what its header says; it is incomplete");
 	image[IMAGE_LENGTH + 7] ^= 1;

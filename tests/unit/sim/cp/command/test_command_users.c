@@ -114,6 +114,61 @@ START_TEST(share)
 }
 END_TEST
 
+/*
+ * Feilong's check_userid_exist tells a user of the directory who is not logged on, 045E, from
+ * one that is not in it, 003E.
+ */
+START_TEST(users_in_the_directory)
+{
+	const struct guest_description off = { .name = "WEB", .cpu_us = 7, .logged_off = true };
+	char err[256] = "";
+
+	ck_guest("QUERY WEB", 3, INVALID("CQV", "WEB"));
+	ck_guest("QUERY USERS WEB", 53, "HCPCQU053E WEB not in CP directory\n");
+	ck_assert_int_eq(guests_describe(fx.cp, &off, err, sizeof(err)), 0);
+	ck_guest("QUERY WEB", 45, "HCPCQU045E WEB not logged on\n");
+	ck_guest("QUERY USERS WEB", 45, "HCPCQU045E WEB not logged on\n");
+	ck_guest("MSG WEB HELLO", 45, "HCPMSG045E WEB not logged on\n");
+	ck_operator("QUERY SHARE WEB", 45, "HCPQSH045E WEB not logged on\n");
+	ck_guest("QUERY NAMES", 0, "LINUX001 - DSC , OPERATOR - DSC\n");
+	ck_operator("XAUTOLOG WEB", 0, "Command accepted\n");
+	ck_operator("XAUTOLOG WEB", 54, "HCPAUT054E WEB already logged on\n");
+	ck_guest("QUERY WEB", 0, "WEB      - DSC\n");
+	ck_guest("QUERY NAMES", 0, "LINUX001 - DSC , OPERATOR - DSC , WEB      - DSC\n");
+	/* A peer of that name is logged on, and off again when it goes. */
+	ck_assert_int_eq(guests_describe(fx.cp, &off, err, sizeof(err)), 0);
+	iucv_user_create(fx.cp, "WEB", 4, &no_ops, NULL);
+	ck_guest("QUERY WEB", 0, "WEB      - DSC\n");
+	iucv_user_destroy(fx.cp, iucv_user_find(fx.cp, "WEB"));
+	ck_guest("QUERY WEB", 45, "HCPCQU045E WEB not logged on\n");
+}
+END_TEST
+
+/* The user that carries the channel to the agent is none of the modelled system's. */
+START_TEST(nobody_sees_the_agent)
+{
+	const struct guest_description guest = { .name = CP_AGENT_USERID };
+	struct cp_config config;
+	char err[256] = "";
+
+	iucv_user_create(fx.cp, CP_AGENT_USERID, 4, &no_ops, NULL);
+	ck_guest("QUERY NAMES", 0, "LINUX001 - DSC , OPERATOR - DSC\n");
+	ck_guest("QUERY ZVMLAB", 3, INVALID("CQV", "ZVMLAB"));
+	ck_guest("QUERY USERS ZVMLAB", 53, "HCPCQU053E ZVMLAB not in CP directory\n");
+	ck_guest("MSG ZVMLAB HELLO", 45, "HCPMSG045E ZVMLAB not logged on\n");
+	ck_operator("XAUTOLOG ZVMLAB", 53, "HCPAUT053E ZVMLAB not in CP directory\n");
+	ck_operator("SIGNAL SHUTDOWN ZVMLAB", 45, "HCPSIG045E ZVMLAB not logged on\n");
+	ck_operator("QUERY SHARE ZVMLAB", 45, "HCPQSH045E ZVMLAB not logged on\n");
+	ck_assert_int_eq(guests_describe(fx.cp, &guest, err, sizeof(err)), -1);
+	ck_assert_str_eq(err, "ZVMLAB is the harness' own user ID; choose another name");
+	cp_config_init(&config);
+	ck_assert_int_eq(cp_config_set(&config, "userid", "zvmlab", err, sizeof(err)), -1);
+	ck_assert_str_eq(err, "userid \"zvmlab\": expected another user ID: this one is the "
+			 "harness' own");
+	cp_config_fini(&config);
+}
+END_TEST
+
 START_TEST(cpu)
 {
 	ck_guest("CPU ALL Q USERID", 0,
@@ -203,6 +258,8 @@ int main(void)
 	tcase_add_test(t, devices);
 	tcase_add_test(t, disks);
 	tcase_add_test(t, share);
+	tcase_add_test(t, users_in_the_directory);
+	tcase_add_test(t, nobody_sees_the_agent);
 	tcase_add_test(t, cpu);
 	tcase_add_test(t, cpu_nested);
 	tcase_add_test(t, cpu_is_the_virtual_machines);

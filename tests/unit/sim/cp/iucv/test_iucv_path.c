@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "iucv_check.h"
+#include "zvmlab/guests.h"
 
 static struct note a, b;
 
@@ -95,6 +96,14 @@ START_TEST(peer_to_guest)
 }
 END_TEST
 
+static void describe(const char *name, bool logged_off)
+{
+	const struct guest_description guest = { .name = name, .logged_off = logged_off };
+	char err[256] = "";
+
+	ck_assert_msg(guests_describe(fx.cp, &guest, err, sizeof(err)) == 0, "%s", err);
+}
+
 START_TEST(connect_codes)
 {
 	struct iucv_parm q = { .vmid = "LINUX001" };
@@ -108,6 +117,16 @@ START_TEST(connect_codes)
 	ck_rc(connect_to("BETA", 0, 0), IUCV_TARGET_MAX);
 	ck_assert_uint_eq(iucv_path_count(iucv_user_guest(fx.cp)), 2);
 	ck_call(iucv_call(fx.cp, b.user, IUCV_CONNECT, &q), 1, IUCV_OWN_MAX);
+	/* Logged on, without a program: the operator, and a guest that does not run. */
+	ck_rc(connect_to("OPERATOR", 0, 0), IUCV_NO_BUFFER);
+	describe("WEB", false);
+	ck_rc(connect_to("WEB", 0, 0), IUCV_NO_BUFFER);
+	ck_rc(connect_to("WEB", IPPRTY, 0), IUCV_NO_PRIORITY);
+	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT, &(struct iucv_parm){ .vmid = "WEB" }), 1,
+		IUCV_NO_BUFFER);
+	/* In the directory only. */
+	describe("WEB", true);
+	ck_rc(connect_to("WEB", 0, 0), IUCV_NOT_LOGGED_ON);
 	parm_zero();
 	ck_cc(guest(IUCV_RETRIEVE_BUFFER), 0);
 	ck_call(iucv_call(fx.cp, a.user, IUCV_CONNECT, &q), 1, IUCV_NO_BUFFER);
