@@ -18,6 +18,7 @@ static const char *const defaults[][2] = {
 	{ "userid", "LINUX001" },
 	{ "class", "EG" },
 	{ "level", "7.3.0" },
+	{ "machine", "8561 T01" },
 	{ "cpus", "1" },
 	{ "storage", "0.128M" },
 	{ "directory", "IUCV ALLOW;IUCV ANY;IUCV *MONITOR MSGLIMIT 255;IUCV *MSG;NAMESAVE MONDCSS;"
@@ -134,7 +135,7 @@ static bool set_trace_data(struct cp_config *config, struct config_span text,
 	return config->trace_full || config_is(text, "SHORT");
 }
 
-#define KEYS 10
+#define KEYS 11
 static const struct {
 	const char *name;
 	bool (*set)(struct cp_config *config, struct config_span text,
@@ -144,6 +145,7 @@ static const struct {
 	{ "userid", set_userid, "1 to 8 characters A to Z, 0 to 9, @ # $ _ - + :" },
 	{ "class", set_class, "privilege classes A to Z and 1 to 6, such as EG" },
 	{ "level", set_level, "version.release.modification, such as 7.3.0" },
+	{ "machine", config_machine, "a machine type and model, such as 8561 T01" },
 	{ "cpus", set_cpus, "a number from 1 to 64" },
 	{ "storage", config_storage, "at least one extent, such as 0.128M" },
 	{ "directory", config_directory, "directory statements" },
@@ -154,8 +156,8 @@ static const struct {
 };
 
 const char *const cp_config_keys[KEYS + 1] = {
-	"userid", "class", "level", "cpus", "storage", "directory", "segment", "console", "seed",
-	"trace-data",
+	"userid", "class", "level", "machine", "cpus", "storage", "directory", "segment", "console",
+	"seed", "trace-data",
 };
 
 static int report(const char *key, const struct config_problem *problem, char *err, size_t errlen)
@@ -184,8 +186,8 @@ int cp_config_set(struct cp_config *config, const char *key, const char *value, 
 		*config = next;
 		return 0;
 	}
-	snprintf(err, errlen, "option \"%.80s\" is not known: expected userid, class, level, cpus, "
-		 "storage, directory, segment, console, seed or trace-data", key);
+	snprintf(err, errlen, "option \"%.80s\" is not known: expected userid, class, level, "
+		 "machine, cpus, storage, directory, segment, console, seed or trace-data", key);
 	return -1;
 }
 

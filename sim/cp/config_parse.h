@@ -37,6 +37,8 @@ bool config_number(struct config_span span, unsigned int base, uint64_t max, uin
 /** Whole span as a name in upper case; @service allows '*' in front. */
 bool config_name(struct config_span span, bool service, char out[CP_NAME_LEN + 1]);
 
+bool config_machine(struct cp_config *config, struct config_span text,
+		    struct config_problem *problem);
 bool config_storage(struct cp_config *config, struct config_span text,
 		    struct config_problem *problem);
 bool config_directory(struct cp_config *config, struct config_span text,

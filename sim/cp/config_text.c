@@ -42,6 +42,17 @@ static void put_level(struct text *text, const struct cp_config *config)
 	put(text, "%.*s", (int)len, level);
 }
 
+static void put_machine(struct text *text, const struct cp_config *config)
+{
+	const struct cp_machine *machine = &config->machine;
+
+	put(text, "%s %s MANUFACTURER %s CAPACITY %s SEQUENCE %s PLANT %s CAPABILITY %" PRIu32
+	    " LPAR %u %s %s", machine->type, machine->model, machine->manufacturer,
+	    machine->capacity, machine->sequence, machine->plant, machine->capability,
+	    machine->partition, machine->partition_name,
+	    machine->dedicated ? "DEDICATED" : "SHARED");
+}
+
 static void put_storage(struct text *text, const struct cp_config *config)
 {
 	assert(config->extents > 0 && config->extents <= CP_MAX_EXTENTS);
@@ -133,6 +144,7 @@ static const struct {
 	{ "userid", put_userid },
 	{ "class", put_class },
 	{ "level", put_level },
+	{ "machine", put_machine },
 	{ "cpus", put_cpus },
 	{ "storage", put_storage },
 	{ "directory", put_directory },

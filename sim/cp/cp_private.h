@@ -151,6 +151,9 @@ struct cp_part {
 /** Saves or loads all parts. */
 void cp_state_parts(struct cp *cp, struct state *state);
 
+/** Field of @size bytes: EBCDIC, padded with blanks; @text fits. */
+void cp_put_text(uint8_t *to, const char *text, size_t size);
+
 /** Microseconds since CP was IPLed, and its guest logged on. */
 uint64_t cpcmd_connected(struct cp *cp);
 

@@ -28,6 +28,11 @@
 #define CHECKSUM_SIZE 8u
 #define FIRST_CAPACITY 65536u
 
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	return hash_more(hash, text, strlen(text) + 1);
+}
+
 static uint64_t hash_number(uint64_t hash, uint64_t number)
 {
 	uint8_t bytes[8];
@@ -36,13 +41,28 @@ static uint64_t hash_number(uint64_t hash, uint64_t number)
 	return hash_more(hash, bytes, sizeof(bytes));
 }
 
-/* What sizes the tables of the parts; storage and segments may change at run time. */
+static uint64_t hash_machine(uint64_t hash, const struct cp_machine *machine)
+{
+	hash = hash_text(hash, machine->manufacturer);
+	hash = hash_text(hash, machine->type);
+	hash = hash_text(hash, machine->model);
+	hash = hash_text(hash, machine->capacity);
+	hash = hash_text(hash, machine->sequence);
+	hash = hash_text(hash, machine->plant);
+	hash = hash_number(hash, machine->capability);
+	hash = hash_number(hash, machine->partition);
+	hash = hash_text(hash, machine->partition_name);
+	return hash_number(hash, machine->dedicated);
+}
+
+/* What sizes the tables of the parts, and what the guest has seen; storage and segments may change at run time. */
 static uint64_t config_fingerprint(const struct cp_config *config)
 {
-	uint64_t hash = hash_more(HASH_START, config->userid, strlen(config->userid) + 1);
+	uint64_t hash = hash_text(HASH_START, config->userid);
 
-	hash = hash_more(hash, config->classes, strlen(config->classes) + 1);
-	hash = hash_more(hash, config->level, strlen(config->level) + 1);
+	hash = hash_text(hash, config->classes);
+	hash = hash_text(hash, config->level);
+	hash = hash_machine(hash, &config->machine);
 	hash = hash_number(hash, config->cpus);
 	hash = hash_number(hash, config->max_paths);
 	hash = hash_number(hash, config->units);
@@ -224,8 +244,8 @@ static const char *image_defect(const struct cp *cp, const uint8_t *image, size_
 	if (get_be64(image + len - CHECKSUM_SIZE) != hash_more(HASH_START, image, len - CHECKSUM_SIZE))
 		return "its checksum is wrong; it is damaged";
 	if (get_be64(image + OFFSET_CONFIG) != config_fingerprint(&cp->config))
-		return "it was saved with another configuration; user ID, classes, level, number "
-		       "of CPUs and paths, and SPOOL and MDISK statements must be the same";
+		return "it was saved with another configuration; user ID, classes, level, machine, "
+		       "number of CPUs and paths, and SPOOL and MDISK statements must be the same";
 	return NULL;
 }
 

@@ -87,39 +87,41 @@ enum {
 	GUEST_VALID_ZIIPS = 0x80,
 };
 
-static void put_machine(const struct cp_machine *machine, uint8_t *to)
+static void put_machine(const struct cp *cp, uint8_t *to)
 {
+	const struct cp_machine *machine = &cp->config.machine;
+
 	to[MACHINE_VALID] = MACHINE_VALID_COUNTS | MACHINE_VALID_ID | MACHINE_VALID_ZIIPS;
 	/* The one partition has all CPUs of the machine. */
-	memcpy(to + MACHINE_SHARED, machine->shared, sizeof(machine->shared));
-	memcpy(to + MACHINE_DEDICATED, machine->dedicated, sizeof(machine->dedicated));
-	memcpy(to + MACHINE_TYPE, machine->type, sizeof(machine->type));
-	memcpy(to + MACHINE_MANUFACTURER, machine->manufacturer, sizeof(machine->manufacturer));
-	memcpy(to + MACHINE_SEQUENCE, machine->sequence, sizeof(machine->sequence));
-	memcpy(to + MACHINE_PLANT, machine->plant, sizeof(machine->plant));
+	put_be16(to + (machine->dedicated ? MACHINE_DEDICATED : MACHINE_SHARED),
+		 (uint16_t)cp->config.cpus);
+	cp_put_text(to + MACHINE_TYPE, machine->type, 4);
+	cp_put_text(to + MACHINE_MANUFACTURER, machine->manufacturer, 16);
+	cp_put_text(to + MACHINE_SEQUENCE, machine->sequence, 16);
+	cp_put_text(to + MACHINE_PLANT, machine->plant, 4);
 }
 
-static void put_partition(const struct cp_machine *machine, uint8_t *to)
+static void put_partition(const struct cp *cp, uint8_t *to)
 {
+	const struct cp_machine *machine = &cp->config.machine;
+
 	to[PARTITION_VALID] = PARTITION_VALID_COUNTS | PARTITION_VALID_WEIGHT |
 			      PARTITION_VALID_ABSOLUTE | PARTITION_VALID_ID |
 			      PARTITION_VALID_GROUP | PARTITION_VALID_ZIIPS;
-	memcpy(to + PARTITION_NUMBER, machine->partition, sizeof(machine->partition));
-	memcpy(to + PARTITION_SHARED, machine->shared, sizeof(machine->shared));
-	memcpy(to + PARTITION_DEDICATED, machine->dedicated, sizeof(machine->dedicated));
-	memcpy(to + PARTITION_NAME, machine->name, sizeof(machine->name));
+	put_be16(to + PARTITION_NUMBER, machine->partition);
+	put_be16(to + (machine->dedicated ? PARTITION_DEDICATED : PARTITION_SHARED),
+		 (uint16_t)cp->config.cpus);
+	cp_put_text(to + PARTITION_NAME, machine->partition_name, 8);
 }
 
-static void put_hypervisor(const struct cp_machine *machine, uint8_t *to)
+static void put_hypervisor(const struct cp *cp, uint8_t *to)
 {
-	/* However the partition has its CPUs, CP's guests share them. */
-	const uint16_t cpus = (uint16_t)(get_be16(machine->shared) + get_be16(machine->dedicated));
-
 	to[HYPERVISOR_VALID] = HYPERVISOR_VALID_ZIIPS;
 	to[HYPERVISOR_TYPE] = HYPERVISOR_IS_VM;
 	ebcdic_name(to + HYPERVISOR_SYSTEM, CP_SYSTEM_ID);
 	ebcdic_name(to + HYPERVISOR_CLUSTER, "");
-	put_be16(to + HYPERVISOR_SHARED, cpus);
+	/* However the partition has its CPUs, CP's guests share them. */
+	put_be16(to + HYPERVISOR_SHARED, (uint16_t)cp->config.cpus);
 	to[HYPERVISOR_INSTALLED] = CODES_INSTALLED;
 	to[HYPERVISOR_AUTHORIZED] = CODES_AUTHORIZED;
 }
@@ -134,7 +136,7 @@ static void put_guest(const struct cp *cp, uint8_t *to)
 }
 
 /* Return: the length of the response. */
-static size_t build(const struct cp *cp, const struct cp_machine *machine, uint8_t *response)
+static size_t build(const struct cp *cp, uint8_t *response)
 {
 	static const uint16_t sizes[] = {
 		MACHINE_SIZE, PARTITION_SIZE, HYPERVISOR_SIZE, GUEST_SIZE,
@@ -153,9 +155,9 @@ static size_t build(const struct cp *cp, const struct cp_machine *machine, uint8
 	response[HEADER_LEVELS] = 1;
 	put_be16(response + HEADER_TOTAL, at);
 	put_be16(response + HEADER_LENGTH, HEADER_SIZE);
-	put_machine(machine, section[0]);
-	put_partition(machine, section[1]);
-	put_hypervisor(machine, section[2]);
+	put_machine(cp, section[0]);
+	put_partition(cp, section[1]);
+	put_hypervisor(cp, section[2]);
 	put_guest(cp, section[3]);
 	return at;
 }
@@ -168,8 +170,7 @@ static struct cp_result refused(const struct cp_insn *insn, unsigned int r2, uin
 }
 
 static struct cp_result sthyi(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
-			      unsigned int r2, const struct cp_machine *machine,
-			      uint8_t *response)
+			      unsigned int r2, uint8_t *response)
 {
 	const uint16_t code = (uint16_t)insn->gr[r1];
 	size_t len;
@@ -182,22 +183,20 @@ static struct cp_result sthyi(struct cp *cp, const struct cp_insn *insn, unsigne
 		return refused(insn, r2, RC_UNAUTHORIZED);
 	if (insn->gr[r2] % CP_PAGE_SIZE != 0)
 		return cp_program(PGM_SPECIFICATION);
-	len = build(cp, machine, response);
+	len = build(cp, response);
 	trace_bytes(cp, "response", response, len);
 	insn->gr[r2 + 1] = RC_SUCCESS;
 	return cp_cc(0);
 }
 
 struct cp_result cp_sthyi(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
-			  unsigned int r2, const struct cp_machine *machine,
-			  uint8_t response[CP_PAGE_SIZE])
+			  unsigned int r2, uint8_t response[CP_PAGE_SIZE])
 {
 	struct cp_result result;
 
 	assert(insn->cpu < cp->config.cpus && r1 < 16 && r2 < 16);
-	TRACE_INPUT(cp, sthyi, .cpu = insn->cpu, .r1 = r1, .r2 = r2, .gr = insn->gr,
-		    .machine = { machine, sizeof(*machine) });
-	result = sthyi(cp, insn, r1, r2, machine, response);
+	TRACE_INPUT(cp, sthyi, .cpu = insn->cpu, .r1 = r1, .r2 = r2, .gr = insn->gr);
+	result = sthyi(cp, insn, r1, r2, response);
 	if (result.how == CP_CC)
 		trace_number(cp, "rc", insn->gr[r2 + 1]);
 	trace_end_result(cp, &result);

@@ -5,15 +5,14 @@
  */
 #include "insn.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "bytes.h"
-#include "ebcdic.h"
 
 /* Facility bit of STHYI. */
 #define FACILITY_STHYI 74
-#define EBCDIC_ZERO 0xf0
+/* That of the CPUs' topology, which CP does not give to a guest. */
+#define FACILITY_TOPOLOGY 11
 
 /* Hercules' headers do not declare it. */
 BYTE *get_stfl_data(int mode, int *len);
@@ -156,24 +155,19 @@ DEF_INST(zvmlab_store_system_information)
 		       sizeof(sysib));
 }
 
-/* What Hercules' STSI says of levels 1 and 2, as the operator has configured it. */
-static struct cp_machine machine_now(void)
+/* Hercules has one number for all CPUs, which its operator configures. */
+DEF_INST(zvmlab_store_cpu_id)
 {
-	const uint16_t cpus = (uint16_t)sysblk.cpus;
-	struct cp_machine machine = { .partition = { 0, 1 } };
-	char number[7];
+	const uint64_t addr = insn_operand(inst, regs) & ADDRESS_MAXWRAP(regs);
+	uint8_t id[8];
 
-	get_manufacturer(machine.manufacturer);
-	get_plant(machine.plant);
-	get_lparname(machine.name);
-	/* The CPU's version, its serial number, the machine's type. */
-	snprintf(number, sizeof(number), "%04X", (unsigned int)(sysblk.cpuid >> 16 & 0xffff));
-	ebcdic_encode(machine.type, number, sizeof(machine.type));
-	memset(machine.sequence, EBCDIC_ZERO, sizeof(machine.sequence));
-	snprintf(number, sizeof(number), "%06X", (unsigned int)(sysblk.cpuid >> 32 & 0xffffff));
-	ebcdic_encode(machine.sequence + sizeof(machine.sequence) - 6, number, 6);
-	put_be16(machine.shared, cpus);
-	return machine;
+	if (!port || PROBSTATE(&regs->psw) || addr % sizeof(id) != 0) {
+		z900_store_cpu_id(inst, regs);
+		return;
+	}
+	INST_UPDATE_PSW(regs, 4, 4);
+	put_be64(id, cp_cpu_id(port->own.cp, regs->cpuad));
+	memcpy(MADDR(addr, inst[2] >> 4, regs, ACCTYPE_WRITE, regs->psw.pkey), id, sizeof(id));
 }
 
 DEF_INST(zvmlab_store_hypervisor_information)
@@ -181,7 +175,6 @@ DEF_INST(zvmlab_store_hypervisor_information)
 	const unsigned int r1 = inst[3] >> 4, r2 = inst[3] & 0xf;
 	struct cp_insn insn = insn_of(regs);
 	uint8_t response[CP_PAGE_SIZE];
-	struct cp_machine machine;
 	struct cp_result result;
 	uint64_t gr[16], addr;
 
@@ -194,8 +187,7 @@ DEF_INST(zvmlab_store_hypervisor_information)
 	insn.gr = gr;
 	begin(regs);
 	port_lock(regs);
-	machine = machine_now();
-	result = cp_sthyi(port->own.cp, &insn, r1, r2, &machine, response);
+	result = cp_sthyi(port->own.cp, &insn, r1, r2, response);
 	port_unlock();
 	if (result.how == CP_CC && result.cc == 0)
 		memcpy(MADDR(addr, r2, regs, ACCTYPE_WRITE, regs->psw.pkey), response,
@@ -205,7 +197,7 @@ DEF_INST(zvmlab_store_hypervisor_information)
 	finish(regs, result);
 }
 
-bool insn_add_facilities(void)
+bool insn_set_facilities(void)
 {
 	int len;
 	BYTE *list = get_stfl_data(ARCH_900, &len);
@@ -213,5 +205,6 @@ bool insn_add_facilities(void)
 	if (len <= FACILITY_STHYI / 8)
 		return false;
 	list[FACILITY_STHYI / 8] |= 0x80 >> FACILITY_STHYI % 8;
+	list[FACILITY_TOPOLOGY / 8] &= (BYTE)~(0x80 >> FACILITY_TOPOLOGY % 8);
 	return true;
 }

@@ -16,9 +16,10 @@ DEF_INST(zvmlab_iucv);
 DEF_INST(zvmlab_diagnose);
 DEF_INST(zvmlab_store_system_information);
 DEF_INST(zvmlab_store_hypervisor_information);
+DEF_INST(zvmlab_store_cpu_id);
 
 /** Facilities that CP has for its guest, in Hercules' list of them.  False: it has no place. */
-bool insn_add_facilities(void);
+bool insn_set_facilities(void);
 
 /* around.c: Hercules', with something before or after. */
 DEF_INST(zvmlab_branch_on_condition_register);

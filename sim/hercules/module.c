@@ -94,7 +94,7 @@ static int check_machine(char *err, size_t errlen)
 			 " the disks of Hercules' configuration, and its own DIAGNOSE X'250'");
 		return -1;
 	}
-	if (!insn_add_facilities()) {
+	if (!insn_set_facilities()) {
 		snprintf(err, errlen, "this Hercules cannot hold the facilities of CP");
 		return -1;
 	}
@@ -294,6 +294,7 @@ HDL_INSTRUCTION_SECTION;
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb2f0, zvmlab_iucv);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0x83, zvmlab_diagnose);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb27d, zvmlab_store_system_information);
+	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb202, zvmlab_store_cpu_id);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb256, zvmlab_store_hypervisor_information);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0x07, zvmlab_branch_on_condition_register);
 	HDL_900_DEFINST(HDL_INSTARCH_900, 0xb7, zvmlab_load_control);

@@ -7,7 +7,6 @@
 #include "port.h"
 
 #include "exec/helper-proto.h"
-#include "hw/s390x/ebcdic.h"
 #include "hw/s390x/zvmlab.h"
 #include "qemu/main-loop.h"
 #include "s390x-internal.h"
@@ -170,28 +169,11 @@ void zvmlab_facilities(uint8_t *list)
 		list[FACILITY_STHYI / 8] |= 0x80 >> FACILITY_STHYI % 8;
 }
 
-/* What QEMU's STSI says of levels 1 and 2: a partition that has the CPUs for itself. */
-static struct cp_machine machine_of(CPUS390XState *env)
-{
-	struct cp_machine machine = { 0 };
-	char type[5];
-
-	snprintf(type, sizeof(type), "%04X", env_archcpu(env)->model->def->type);
-	ebcdic_put(machine.type, type, sizeof(machine.type));
-	ebcdic_put(machine.manufacturer, "QEMU            ", sizeof(machine.manufacturer));
-	ebcdic_put(machine.sequence, "QEMU            ", sizeof(machine.sequence));
-	ebcdic_put(machine.plant, "QEMU", sizeof(machine.plant));
-	ebcdic_put(machine.name, "QEMU    ", sizeof(machine.name));
-	stw_be_p(machine.dedicated, cp_config_of(zvmlab_cp->port.cp)->cpus);
-	return machine;
-}
-
 uint32_t HELPER(zvmlab_sthyi)(CPUS390XState *env, uint32_t r1, uint32_t r2)
 {
 	const uint64_t addr = wrap_address(env, env->regs[r2]);
 	struct cp_insn insn = insn_of(env);
 	uint8_t response[CP_PAGE_SIZE];
-	struct cp_machine machine;
 	struct cp_result result;
 	uint64_t gr[16];
 
@@ -199,9 +181,8 @@ uint32_t HELPER(zvmlab_sthyi)(CPUS390XState *env, uint32_t r1, uint32_t r2)
 		program_interrupt(env, PGM_OPERATION, GETPC());
 	memcpy(gr, env->regs, sizeof(gr));
 	insn.gr = gr;
-	machine = machine_of(env);
 	bql_lock();
-	result = cp_sthyi(zvmlab_cp->port.cp, &insn, r1, r2, &machine, response);
+	result = cp_sthyi(zvmlab_cp->port.cp, &insn, r1, r2, response);
 	bql_unlock();
 	if (result.how == CP_PROGRAM)
 		program_interrupt(env, result.pgm, GETPC());

@@ -107,6 +107,18 @@ static bool check_machine(ZvmlabCp *s, const MachineState *ms, Error **errp)
 	return true;
 }
 
+/* What STIDP stores; no reset changes it. */
+static void set_cpu_ids(const struct cp *cp)
+{
+	CPUState *cs;
+
+	CPU_FOREACH(cs) {
+		CPUS390XState *env = &S390_CPU(cs)->env;
+
+		env->cpuid = cp_cpu_id(cp, env->core_id);
+	}
+}
+
 static bool create_cp(ZvmlabCp *s, const MachineState *ms, Error **errp)
 {
 	struct cp_host host;
@@ -136,6 +148,7 @@ static void machine_done(Notifier *notifier, void *data)
 		exit(1);
 	}
 	zvmlab_cp = s;
+	set_cpu_ids(s->port.cp);
 	zvmlab_state_register(s);
 	s->state_change = qemu_add_vm_change_state_handler(state_changed, s);
 	s->hold = qemu_bh_new(zvmlab_machine_is_held, s);

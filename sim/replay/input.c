@@ -65,14 +65,12 @@ static void sthyi(struct replay *r, const json_t *record, const union input_args
 {
 	const struct input_sthyi *given = &in->sthyi;
 	uint8_t response[CP_PAGE_SIZE];
-	struct cp_machine machine;
 	uint64_t gr[16];
 	const struct cp_insn insn = { .cpu = given->cpu, .gr = gr, .amode = 64 };
 
 	(void)record;
 	memcpy(gr, given->gr, sizeof(gr));
-	memcpy(&machine, given->machine.at, sizeof(machine));
-	cp_sthyi(r->cp, &insn, given->r1, given->r2, &machine, response);
+	cp_sthyi(r->cp, &insn, given->r1, given->r2, response);
 }
 
 static void interrupt(struct replay *r, const json_t *record, const union input_args *in)

@@ -32,10 +32,11 @@ def asked(guest: Guest, vmcp_in: Callable[[Guest], Commands]) -> Asked:
     return run
 
 
-def machines(guest: Guest) -> list[str]:
-    """Linux' line of each CPU: its machine type, from STIDP."""
+def cpu_ids(guest: Guest) -> list[str]:
+    """Linux' line of each CPU: version, identification and machine, from STIDP."""
     text = guest.agent.read_file("/proc/cpuinfo").decode()
-    return re.findall(r"^processor \d+: .*machine = (.{4})$", text, re.M)
+    line = r"^processor \d+: version = (..),  identification = (.{6}),  machine = (.{4})$"
+    return ["".join(words) for words in re.findall(line, text, re.M)]
 
 
 @pytest.mark.requirement("V6")
@@ -49,18 +50,16 @@ def test_cpuid_is_of_a_guest_of_zvm(asked: Asked) -> None:
 
 @pytest.mark.requirement("V6")
 def test_cpus_are_those_of_linux(guest: Guest, asked: Asked) -> None:
-    """As many as Linux has; one of them is the base."""
+    """As many as Linux has, with the numbers that STIDP gives it; one of them is the base."""
     rc, text = asked("QUERY VIRTUAL CPUS")
     lines = text.splitlines()
     assert rc == 0
-    assert len(lines) == len(machines(guest)) == CPUS
-    _, own = asked("QUERY CPUID")
-    cpuid = own.split()[1]
-    if guest.config.backend == "qemu":
-        assert set(machines(guest)) == {cpuid[8:12]}
+    ids = cpu_ids(guest)
+    assert len(lines) == len(ids) == CPUS
+    assert asked("QUERY CPUID") == (0, f"CPUID= {ids[0]}8000\n")
     for number, line in enumerate(lines):
         base = "(BASE) " if number == 0 else ""
-        assert line == f"CPU {number:02X}  ID  {cpuid} {base}CP  CPUAFF ON"
+        assert line == f"CPU {number:02X}  ID  {ids[number]}8000 {base}CP  CPUAFF ON"
 
 
 @pytest.mark.requirement("V6")
@@ -107,7 +106,21 @@ def test_xautolog_logs_nobody_on_twice(guest: Guest, asked: Asked) -> None:
         for name in ("WEB", "TESTER", "LINUX001"):
             assert asked(f"XAUTOLOG {name}") == (54, f"HCPAUT054E {name} already logged on\n")
     assert asked("XAUTOLOG TESTER") == (53, "HCPAUT053E TESTER not in CP directory\n")
+    guest.control.execute("guest-describe", name="MAIL", **{"logged-off": True})
+    assert asked("XAUTOLOG MAIL") == (0, "Command accepted\n")
+    assert asked("XAUTOLOG MAIL") == (54, "HCPAUT054E MAIL already logged on\n")
     assert asked("XAUTOLOG") == (20, "HCPAUT020E Userid missing or invalid\n")
+
+
+@pytest.mark.requirement("V8")
+def test_user_of_the_directory_is_told_from_nobody(guest: Guest, asked: Asked) -> None:
+    """As feilong asks: on, 045E for who is in the directory and off, 003E for who is not."""
+    guest.control.execute("guest-describe", name="WEB")
+    guest.control.execute("guest-describe", name="MAIL", **{"logged-off": True})
+    assert asked("QUERY WEB") == (0, "WEB      - DSC\n")
+    assert asked("QUERY MAIL") == (45, "HCPCQU045E MAIL not logged on\n")
+    assert asked("QUERY NOBODY") == (3, "HCPCQV003E Invalid option - NOBODY\n")
+    assert asked("QUERY USERS NOBODY") == (53, "HCPCQU053E NOBODY not in CP directory\n")
 
 
 @pytest.mark.requirement("V5")

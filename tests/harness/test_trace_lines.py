@@ -283,18 +283,19 @@ def test_stsi_is_compared_by_level_and_contents() -> None:
     assert same != stored(["30000002", "2"], "2df2") != stored(["20000002", "2"], "2df2")
 
 
-def test_sthyi_is_compared_without_the_machine() -> None:
-    def asked(code: str, page: str, machine: str, **result: int) -> list[str]:
+def test_sthyi_is_compared_with_its_response_and_not_with_its_place() -> None:
+    def asked(code: str, page: str, **result: object) -> list[str]:
         gr = [code, "0", page, "0"]
-        return texts(record("sthyi", r1=0, r2=2, gr=gr, machine=machine, **result))
+        return texts(record("sthyi", r1=0, r2=2, gr=gr, **result))
 
-    same = asked("0", "5000", "d8c5", rc=0, cc=0)
-    assert same == ["sthyi code 0 at 0 of a page rc 0 cc 0"]
-    assert same == asked("0", "7000", "c8c5", rc=0, cc=0)
-    assert same != asked("1", "5000", "d8c5", rc=0, cc=0)
-    assert same != asked("0", "5000", "d8c5", rc=4, cc=3)
-    assert same != asked("0", "5008", "d8c5", rc=0, cc=0)
-    refused = asked("0", "5008", "", pgm=6)
+    same = asked("0", "5000", response=[336, "d8c5"], rc=0, cc=0)
+    assert same == ["sthyi code 0 at 0 of a page response [336, 'd8c5'] rc 0 cc 0"]
+    assert same == asked("0", "7000", response=[336, "d8c5"], rc=0, cc=0)
+    assert same != asked("0", "5000", response=[336, "c8c5"], rc=0, cc=0)
+    assert same != asked("1", "5000", response=[336, "d8c5"], rc=0, cc=0)
+    assert same != asked("0", "5000", rc=4, cc=3)
+    assert same != asked("0", "5008", response=[336, "d8c5"], rc=0, cc=0)
+    refused = asked("0", "5008", pgm=6)
     assert refused == ["sthyi code 0 at 8 of a page program interruption 6"]
 
 

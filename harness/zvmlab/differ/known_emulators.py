@@ -43,17 +43,6 @@ EXPLAINED = (
         (ORDERED, "", r"diagnose 08 .* text TERM AUTOCR OFF .* done"),
     ),
     *because(
-        "the emulators report different machine speeds (STSI 1.2.2)",
-        "boot",
-        ("log", r"Calibrating delay loop .* BogoMIPS preset", ""),
-        ("log", "", r"Calibrating delay loop .* BogoMIPS preset"),
-    ),
-    *because(
-        "Hercules has the CPU topology facility",
-        "boot",
-        ("log", "", r"cpu: The CPU configuration topology of the machine is: .*"),
-    ),
-    *because(
         "Hercules has large pages (enhanced DAT); in QEMU, without them, the kernel needs 248 KiB"
         " of page tables to map 128 MiB",
         "boot",

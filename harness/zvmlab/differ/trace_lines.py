@@ -116,11 +116,10 @@ def _stsi(record: Record) -> str:
 
 
 def _sthyi(record: Record) -> str:
-    """Without the levels below CP, which each emulator calls something else."""
     fields = record.fields
     code, address = (fields["gr"][fields[name]] for name in ("r1", "r2"))
     words = [f"sthyi code {code} at {int(address, 16) % 4096:x} of a page"]
-    words += [f"rc {fields['rc']}"] if "rc" in fields else []
+    words += [f"{name} {fields[name]}" for name in ("response", "rc") if name in fields]
     return " ".join([*words, _result(record)])
 
 

@@ -27,7 +27,7 @@ _USUAL_STORAGE = "0.128M"
 _LARGE_KERNEL_STORAGE = "0.144M 152M.104M"
 DEFAULT_SEGMENTS = ("MONDCSS 9000-97FF SC RSTD",)
 TRACE_DATA = ("short", "full")
-CP_OPTIONS = ("userid", "class", "level", "directory", "console", "seed")
+CP_OPTIONS = ("userid", "class", "level", "machine", "directory", "console", "seed")
 """Of the CP's configuration, what has no option of its own."""
 # z/VM storage above this is possible, a host's memory behind it hardly.
 MAX_STORAGE = 1 << 40
@@ -97,7 +97,7 @@ class GuestConfig:
     """Everything that makes one guest differ from another.
 
     *cp* holds further options of the CP by the names of ``zvmlab run --cp``
-    (userid, class, level, directory, console, seed).  The *storage* ``default`` is
+    (userid, class, level, machine, directory, console, seed).  The *storage* ``default`` is
     0.128M, or what a larger kernel needs to start.  *files* maps paths in the
     guest to local files, *modules* are names or .ko files put into the guest's
     image (the command and ``mark.zvmlab`` also take folders, with a "/", and build them).  *driver* says which monreader the image has: the kernel's own

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* QUERY CPUID, QUERY VIRTUAL CPUS, and CPU, which gives a command for some virtual CPUs. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "command_private.h"
-
-/*
- * Version X'FF' is a guest of z/VM, the serial number is that of no machine, and the last four
- * digits are those of all servers (CP Commands and Utilities Reference, QUERY CPUID).
- */
-#define CPUID "FF00000085618000"
 
 int cpcmd_query_cpuid(struct cpcmd_args *args)
 {
 	const int rc = cpcmd_end(args, "CQV");
 
 	if (rc == 0)
-		cpcmd_line(args->cp, "CPUID= %s", CPUID);
+		cpcmd_line(args->cp, "CPUID= %016" PRIX64, cp_cpu_id(args->cp, 0));
 	return rc;
 }
 
@@ -28,8 +23,8 @@ int cpcmd_query_cpus(struct cpcmd_args *args)
 		return rc;
 	assert(args->cp->config.cpus > 0 && args->cp->config.cpus <= CP_MAX_CPUS);
 	for (unsigned int cpu = 0; cpu < args->cp->config.cpus; cpu++)
-		cpcmd_line(args->cp, "CPU %02X  ID  %s %sCP  CPUAFF ON", cpu, CPUID,
-			   cpu == 0 ? "(BASE) " : "");
+		cpcmd_line(args->cp, "CPU %02X  ID  %016" PRIX64 " %sCP  CPUAFF ON", cpu,
+			   cp_cpu_id(args->cp, cpu), cpu == 0 ? "(BASE) " : "");
 	return 0;
 }
 

@@ -70,12 +70,28 @@ struct cp_disk_config {
 	bool read_only;
 };
 
+/** The machine that CP runs on, and CP's partition of it, as STSI tells of them. */
+struct cp_machine {
+	char manufacturer[17], type[5], model[17];
+	char capacity[17];		/**< model-capacity identifier */
+	char sequence[17];		/**< sequence code: 16 hexadecimal digits */
+	char plant[5];
+	uint32_t capability;		/**< of a CPU; a faster one has less */
+	uint16_t partition;		/**< number, 1 to CP_MAX_PARTITION */
+	char partition_name[CP_NAME_LEN + 1];
+	bool dedicated;			/**< has the partition its CPUs for itself? */
+};
+#define CP_MAX_PARTITION 255
+/** Above it a capability would be read as a floating-point number (PoP, ch. 10). */
+#define CP_MAX_CAPABILITY 0x7fffffu
+
 /** Privilege classes there are: A to Z, 1 to 6. */
 #define CP_CLASSES 32
 
 struct cp_config {
 	char userid[CP_NAME_LEN + 1];
 	char classes[CP_CLASSES + 1];	/**< privilege classes, e.g. "EG" */
+	struct cp_machine machine;
 	char level[17];			/**< control-program id, e.g. "z/VM    7.3.0   " */
 	char account[CP_NAME_LEN + 1];
 	unsigned int cpus;		/**< 1 to CP_MAX_CPUS */
@@ -100,7 +116,7 @@ struct cp_config {
 };
 
 /**
- * Fill in the defaults: user LINUX001, classes EG, z/VM 7.3.0, one CPU, one
+ * Fill in the defaults: user LINUX001, classes EG, z/VM 7.3.0 on a z15, one CPU, one
  * extent of 128 MiB, MONDCSS at 144-152 MiB SC RSTD with its NAMESAVE,
  * IUCV ALLOW, IUCV ANY, IUCV *MSG and IUCV *MONITOR MSGLIMIT 255.
  */
@@ -120,6 +136,9 @@ void cp_config_fini(struct cp_config *config);
  *   userid     1 to 8 characters
  *   class      privilege classes, A to Z and 1 to 6
  *   level      version.release.modification, e.g. 7.3.0
+ *   machine    "8561 T01 MANUFACTURER IBM CAPACITY 703 SEQUENCE 65AB8 PLANT 02
+ *              CAPABILITY 416 LPAR 1 ZVMLP1 SHARED" (or DEDICATED): type and model are
+ *              needed, and all else is as here if it is left out
  *   cpus       1 to 64
  *   storage    "0.140M 200M.200M" (start.size, K M or G)
  *   directory  "IUCV *MONITOR MSGLIMIT 255;NAMESAVE MONDCSS;OPTION MAXCONN 64;

@@ -77,6 +77,9 @@ struct cp_result cp_iucv(struct cp *cp, const struct cp_insn *insn);
 struct cp_result cp_diagnose(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
 			     unsigned int r3, uint16_t code);
 
+/** What STIDP stores on CPU @cpu: a virtual CPU of the machine's type. */
+uint64_t cp_cpu_id(const struct cp *cp, unsigned int cpu);
+
 /**
  * STSI: the port has validated the operand (alignment, privilege).
  *
@@ -86,21 +89,8 @@ struct cp_result cp_diagnose(struct cp *cp, const struct cp_insn *insn, unsigned
 struct cp_result cp_stsi(struct cp *cp, const struct cp_insn *insn, uint8_t sysib[4096]);
 
 /**
- * The levels below CP, as STSI has them (PoP, ch. 10): text in EBCDIC, numbers with the
- * most significant byte first.
- */
-struct cp_machine {
-	/* SYSIB 1.1.1 */
-	uint8_t manufacturer[16], type[4], sequence[16], plant[4];
-	/* SYSIB 2.2.2: the logical partition, its logical CPUs. */
-	uint8_t partition[2], name[8], dedicated[2], shared[2];
-};
-_Static_assert(sizeof(struct cp_machine) == 54, "a trace has the bytes as they are");
-
-/**
  * STHYI (B256) with its operand registers, in problem state as well.
  *
- * @machine: what lies below CP.
  * @response: 4096 bytes that the port stores at the logical address in general register R2,
  * if CP_CC with cc 0 is returned.
  *
@@ -108,8 +98,7 @@ _Static_assert(sizeof(struct cp_machine) == 54, "a trace has the bytes as they a
  * gives the core a copy of the registers, and takes it over when all is stored.
  */
 struct cp_result cp_sthyi(struct cp *cp, const struct cp_insn *insn, unsigned int r1,
-			  unsigned int r2, const struct cp_machine *machine,
-			  uint8_t response[4096]);
+			  unsigned int r2, uint8_t response[4096]);
 
 /** Does STSI with this GR0 store at its operand?  Function code 0 only asks for the level. */
 bool cp_stsi_stores(uint64_t gr0);

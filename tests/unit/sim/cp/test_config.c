@@ -69,11 +69,11 @@ START_TEST(every_key_is_listed)
 		ck_assert_int_eq(strncmp(err, *key, strlen(*key)), 0);
 	}
 	ck_assert_str_eq(cp_config_keys[0], "userid");
-	ck_assert_str_eq(cp_config_keys[8], "seed");
-	ck_assert_str_eq(cp_config_keys[9], "trace-data");
-	ck_assert_ptr_null(cp_config_keys[10]);
+	ck_assert_str_eq(cp_config_keys[9], "seed");
+	ck_assert_str_eq(cp_config_keys[10], "trace-data");
+	ck_assert_ptr_null(cp_config_keys[11]);
 	bad("colour", "red",
-	    "option \"colour\" is not known: expected userid, class, level, cpus, storage, "
+	    "option \"colour\" is not known: expected userid, class, level, machine, cpus, storage, "
 	    "directory, segment, console, seed or trace-data");
 }
 END_TEST
@@ -104,6 +104,16 @@ static const struct { const char *key, *value; } wrong_values[] = {
 	{ "userid", "\xc4" }, { "class", "" }, { "class", "7" }, { "class", "E G" },
 	{ "level", "" }, { "level", "7" }, { "level", "7.3" }, { "level", "7.3." },
 	{ "level", "7.3.0.1" }, { "level", "7.3.x" }, { "level", "100.1.1" }, { "level", "007.1.1" },
+	{ "machine", "" }, { "machine", "8561" }, { "machine", "856 T01" },
+	{ "machine", "85610 T01" }, { "machine", "856X T01" }, { "machine", "0000 T01" },
+	{ "machine", "8561 T-1" }, { "machine", "8561 T01234567890123456" },
+	{ "machine", "8561 T01 SEQUENCE" }, { "machine", "8561 T01 SEQUENCE 65XY" },
+	{ "machine", "8561 T01 SEQUENCE 12345678901234567" }, { "machine", "8561 T01 PLANT 00002" },
+	{ "machine", "8561 T01 LPAR 1" }, { "machine", "8561 T01 LPAR 0 A" },
+	{ "machine", "8561 T01 LPAR 256 A" }, { "machine", "8561 T01 LPAR 1 NINECHARS" },
+	{ "machine", "8561 T01 CAPABILITY 0" }, { "machine", "8561 T01 CAPABILITY 8388608" },
+	{ "machine", "8561 T01 CAPACITY 7.3" }, { "machine", "8561 T01 MANUFACTURER" },
+	{ "machine", "8561 T01 SHARED 3" }, { "machine", "8561 T01 MODEL T02" },
 	{ "cpus", "0" }, { "cpus", "65" }, { "cpus", "" }, { "cpus", "-1" }, { "cpus", "1 " },
 	{ "console", "10000" }, { "console", "9x" }, { "console", "" },
 	{ "seed", "18446744073709551616" }, { "seed", "99999999999999999999999" },
@@ -362,6 +372,13 @@ START_TEST(values_as_they_are_told)
 		const char *key, *given, *told;
 	} values[] = {
 		{ "userid", "tester1", "TESTER1" }, { "class", "bg1g", "BG1" }, { "level", "6.4.0", "6.4.0" },
+		{ "machine", "3931 a01 sequence ff",
+		  "3931 A01 MANUFACTURER IBM CAPACITY 703 SEQUENCE 00000000000000FF PLANT 02 "
+		  "CAPABILITY 416 LPAR 1 ZVMLP1 SHARED" },
+		{ "machine", "2817 m32 dedicated lpar 255 lp8 plant 1 capability 8388607 capacity 7 "
+			     "manufacturer sixteencharacter",
+		  "2817 M32 MANUFACTURER SIXTEENCHARACTER CAPACITY 7 SEQUENCE 0000000000065AB8 "
+		  "PLANT 1 CAPABILITY 8388607 LPAR 255 LP8 DEDICATED" },
 		{ "cpus", "64", "64" }, { "storage", "0.4M 12M.2M", NULL }, { "console", "1f", "001F" },
 		{ "directory", "", NULL },
 		{ "directory", "iucv any;iucv *msg msglimit 7;iucv other priority;namesave a b;option "

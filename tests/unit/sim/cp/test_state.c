@@ -196,7 +196,7 @@ START_TEST(sentences)
 	image[IMAGE_LENGTH + 7] ^= 1;
 	image[IMAGE_CONFIG] ^= 1;
 	ck_load_fails(image, len, "it was saved with another configuration; user ID, classes, "
-		      "level, number of CPUs and paths, and SPOOL and MDISK "
+		      "level, machine, number of CPUs and paths, and SPOOL and MDISK "
 		      "statements must be the same");
 	image[IMAGE_CONFIG] ^= 1;
 	image[PAYLOAD + 4] = 2;

@@ -68,18 +68,15 @@ enum {
 	DIAG204_NAME = 16 + 8,	/* 8 */
 };
 
-/* A machine whose fields all differ, as STSI would have it: EBCDIC, big-endian. */
-static const struct cp_machine machine = {
-	.manufacturer = "\xd4\x81\xa2\x85\x99\x40\x40\x40\x40\x40\x40\x40\x40\x40\x40",
-	.type = { 0xf3, 0xf9, 0xf0, 0xf6 },
-	.sequence = { 0xf0, 0xf0, 0xf0, 0xf0, 0xf0, 0xf0, 0xf0, 0xf0,
-		      0xf0, 0xf0, 0xc1, 0xc2, 0xc3, 0xf1, 0xf2, 0xf3 },
-	.plant = { 0xf5, 0xf1, 0x40, 0x40 },
-	.partition = { 0x01, 0x23 },
-	.name = { 0xd7, 0xc1, 0xd9, 0xe3, 0xf7, 0x40, 0x40, 0x40 },
-	.dedicated = { 0x01, 0x03 },
-	.shared = { 0x00, 0x05 },
-};
+/* A machine whose fields all differ, as sections have it: EBCDIC, big-endian. */
+#define MACHINE "3906 M03 MANUFACTURER MASER SEQUENCE ABC123 PLANT 51 LPAR 35 PART7"
+static const uint8_t type[4] = { 0xf3, 0xf9, 0xf0, 0xf6 };
+static const uint8_t manufacturer[16] = { 0xd4, 0xc1, 0xe2, 0xc5, 0xd9, 0x40, 0x40, 0x40,
+					  0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40 };
+static const uint8_t sequence[16] = { 0xf0, 0xf0, 0xf0, 0xf0, 0xf0, 0xf0, 0xf0, 0xf0,
+				      0xf0, 0xf0, 0xc1, 0xc2, 0xc3, 0xf1, 0xf2, 0xf3 };
+static const uint8_t plant[4] = { 0xf5, 0xf1, 0x40, 0x40 };
+static const uint8_t partition[8] = { 0xd7, 0xc1, 0xd9, 0xe3, 0xf7, 0x40, 0x40, 0x40 };
 
 static uint8_t response[PAGE];
 
@@ -88,7 +85,7 @@ static struct cp_result sthyi_on(unsigned int cpu, unsigned int r1, unsigned int
 	struct cp_insn insn = { .cpu = cpu, .gr = fx.gr, .amode = 64, .problem = problem };
 
 	memset(response, 0xee, sizeof(response));
-	return cp_sthyi(fx.cp, &insn, r1, r2, &machine, response);
+	return cp_sthyi(fx.cp, &insn, r1, r2, response);
 }
 
 /* R1 = 2, R2 = 4. */
@@ -108,7 +105,8 @@ static void ck_untouched(void)
 
 static void setup(void)
 {
-	fx_setup_with((const char *const[]){ "userid", "tux", "cpus", "4", NULL });
+	fx_setup_with((const char *const[]){ "userid", "tux", "cpus", "4", "machine", MACHINE,
+					     NULL });
 }
 
 /* Section 0 to 3 of the header: machine, partition, hypervisor, guest. */
@@ -150,14 +148,14 @@ START_TEST(machine_section)
 	at = section(0, MACHINE_SIZE);
 	/* Counts, identification and zIIPs are valid, a name of the machine is not. */
 	ck_assert_mem_eq(at + SECTION_VALID, "\0\0\xc8\0", 4);
-	ck_assert_uint_eq(get_be16(at + MACHINE_SHARED), 5);
-	ck_assert_uint_eq(get_be16(at + MACHINE_DEDICATED), 0x103);
+	ck_assert_uint_eq(get_be16(at + MACHINE_SHARED), 4);
+	ck_assert_uint_eq(get_be16(at + MACHINE_DEDICATED), 0);
 	ck_assert_uint_eq(get_be32(at + MACHINE_IFLS), 0);
 	ck_assert_uint_eq(get_be64(at + MACHINE_NAME), 0);
-	ck_assert_mem_eq(at + MACHINE_TYPE, machine.type, 4);
-	ck_assert_mem_eq(at + MACHINE_MANUFACTURER, machine.manufacturer, 16);
-	ck_assert_mem_eq(at + MACHINE_SEQUENCE, machine.sequence, 16);
-	ck_assert_mem_eq(at + MACHINE_PLANT, machine.plant, 4);
+	ck_assert_mem_eq(at + MACHINE_TYPE, type, 4);
+	ck_assert_mem_eq(at + MACHINE_MANUFACTURER, manufacturer, 16);
+	ck_assert_mem_eq(at + MACHINE_SEQUENCE, sequence, 16);
+	ck_assert_mem_eq(at + MACHINE_PLANT, plant, 4);
 	for (unsigned int i = MACHINE_ZIIPS; i < MACHINE_SIZE; i++)
 		ck_assert_uint_eq(at[i], 0);
 }
@@ -171,11 +169,11 @@ START_TEST(partition_section)
 	at = section(1, PARTITION_SIZE);
 	/* Counts, both kinds of caps, identification, group and zIIPs are valid. */
 	ck_assert_mem_eq(at + SECTION_VALID, "\0\0\xfa\0", 4);
-	ck_assert_uint_eq(get_be16(at + PARTITION_NUMBER), 0x123);
-	ck_assert_uint_eq(get_be16(at + PARTITION_SHARED), 5);
-	ck_assert_uint_eq(get_be16(at + PARTITION_DEDICATED), 0x103);
+	ck_assert_uint_eq(get_be16(at + PARTITION_NUMBER), 35);
+	ck_assert_uint_eq(get_be16(at + PARTITION_SHARED), 4);
+	ck_assert_uint_eq(get_be16(at + PARTITION_DEDICATED), 0);
 	ck_assert_uint_eq(get_be32(at + PARTITION_IFLS), 0);
-	ck_assert_mem_eq(at + PARTITION_NAME, machine.name, 8);
+	ck_assert_mem_eq(at + PARTITION_NAME, partition, 8);
 	/* No caps, no group, no zIIPs. */
 	for (unsigned int i = PARTITION_CAPS; i < PARTITION_SIZE; i++)
 		ck_assert_uint_eq(at[i], 0);
@@ -195,7 +193,7 @@ START_TEST(hypervisor_section)
 	ck_assert_mem_eq(at + HYPERVISOR_SYSTEM, zvmlab, 8);
 	for (unsigned int i = HYPERVISOR_CLUSTER; i < HYPERVISOR_SHARED; i++)
 		ck_assert_uint_eq(at[i], 0x40);
-	ck_assert_uint_eq(get_be16(at + HYPERVISOR_SHARED), 0x108);
+	ck_assert_uint_eq(get_be16(at + HYPERVISOR_SHARED), 4);
 	ck_assert_uint_eq(get_be16(at + HYPERVISOR_DEDICATED), 0);
 	ck_assert_uint_eq(get_be32(at + HYPERVISOR_IFLS), 0);
 	/* Function codes 0 to 6 exist, 0 is allowed. */
@@ -222,6 +220,17 @@ START_TEST(guest_section)
 		ck_assert_uint_eq(at[i], 0x40);		/* in no pool */
 	for (unsigned int i = GUEST_POOL_CAPS; i < GUEST_SIZE; i++)
 		ck_assert_uint_eq(at[i], 0);
+}
+END_TEST
+
+START_TEST(dedicated_cpus)
+{
+	fx_teardown();
+	fx_setup_with((const char *const[]){ "cpus", "3", "machine", "8561 T01 DEDICATED", NULL });
+	ck_cc(sthyi_on(0, 2, 4, false), 0);
+	ck_assert_uint_eq(get_be32(section(0, MACHINE_SIZE) + MACHINE_SHARED), 3);
+	ck_assert_uint_eq(get_be32(section(1, PARTITION_SIZE) + PARTITION_SHARED), 3);
+	ck_assert_uint_eq(get_be16(section(2, HYPERVISOR_SIZE) + HYPERVISOR_SHARED), 3);
 }
 END_TEST
 
@@ -316,7 +325,6 @@ START_TEST(trace_record)
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"cpu\":0,\"call\":\"sthyi\",\"r1\":2,\"r2\":4,"
 					       "\"gr\":[\"0\",\"0\",\"0\",\"0\",\"5000\","
 					       "\"ffffffffffffffff\","));
-	ck_assert_ptr_nonnull(strstr(fx.trace, "\"machine\":\"d481a28599404040"));
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"response\":[336,\""));
 	ck_assert_ptr_nonnull(strstr(fx.trace, "\"rc\":0,\"cc\":0}"));
 	ck_cc(sthyi(3, 0x5000), 3);
@@ -337,6 +345,7 @@ int main(void)
 	tcase_add_test(tc, partition_section);
 	tcase_add_test(tc, hypervisor_section);
 	tcase_add_test(tc, guest_section);
+	tcase_add_test(tc, dedicated_cpus);
 	tcase_add_test(tc, agrees_with_stsi_and_diagnose_204);
 	tcase_add_test(tc, registers);
 	tcase_add_test(tc, function_codes);

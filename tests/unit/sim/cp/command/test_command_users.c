@@ -30,17 +30,18 @@ START_TEST(cpuid)
 	ck_assert_uint_eq(strlen(reply), 7 + 16 + 1);
 	ck_assert_mem_eq(reply, "CPUID= FF", 9);
 	ck_assert_str_eq(reply + 7 + 12, "8000\n");
-	ck_assert_str_eq(run_as(CPCMD_GUEST, "Q CPU", 0), "CPUID= FF00000085618000\n");
+	ck_assert_str_eq(run_as(CPCMD_GUEST, "Q CPU", 0), "CPUID= FF065AB885618000\n");
 	ck_guest("Q CP", 3, INVALID("CQV", "CP"));
 	ck_guest("Q CPUID 1", 3, EXTRA("CQV", "1"));
 }
 END_TEST
 
-#define CPU_LINE(cpu, base) "CPU " cpu "  ID  FF00000085618000 " base "CP  CPUAFF ON\n"
+#define CPU_LINE(cpu, id, base) "CPU " cpu "  ID  FF" id "65AB885618000 " base "CP  CPUAFF ON\n"
 
 START_TEST(cpus)
 {
-	const char *const all = CPU_LINE("00", "(BASE) ") CPU_LINE("01", "") CPU_LINE("02", "");
+	const char *const all = CPU_LINE("00", "0", "(BASE) ") CPU_LINE("01", "1", "")
+				CPU_LINE("02", "2", "");
 
 	ck_guest("QUERY VIRTUAL CPUS", 0, all);
 	ck_guest("Q CPUS", 0, all);
@@ -173,7 +174,7 @@ START_TEST(cpu)
 {
 	ck_guest("CPU ALL Q USERID", 0,
 		 "LINUX001 AT ZVMLAB\nLINUX001 AT ZVMLAB\nLINUX001 AT ZVMLAB\n");
-	ck_guest("cpu 2 q cpuid", 0, "CPUID= FF00000085618000\n");
+	ck_guest("cpu 2 q cpuid", 0, "CPUID= FF065AB885618000\n");
 	ck_guest("CPU 01 XYZ", 1, UNKNOWN("XYZ"));
 	ck_guest("CPU ALL Q XYZ", 3,
 		 INVALID("CQV", "XYZ") INVALID("CQV", "XYZ") INVALID("CQV", "XYZ"));

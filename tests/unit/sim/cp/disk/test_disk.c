@@ -672,7 +672,7 @@ START_TEST(image_with_other_disks)
 	fx_setup_with((const char *const[]){ "directory", other[_i], "cpus", "2", NULL });
 	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), -1);
 	ck_assert_str_eq(err, "the CP's state cannot be loaded from the image: it was saved with "
-			      "another configuration; user ID, classes, level, number of CPUs and "
+			      "another configuration; user ID, classes, level, machine, number of CPUs and "
 			      "paths, and SPOOL and MDISK statements must be the same");
 	free(image);
 }
