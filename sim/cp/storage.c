@@ -179,6 +179,13 @@ uint64_t cp_highest_address(const struct cp *cp)
 	return larger(storage_last(cp), dcss_highest(cp));
 }
 
+/* Whoever saves has it; nothing of an image may lead beyond what the emulator has. */
+void storage_state_require(struct cp *cp, struct state *state, uint64_t addr, uint64_t len)
+{
+	if (state->loading && !state->failed)
+		state_require(state, storage_map(cp, CP_ABSOLUTE, addr, len) != NULL);
+}
+
 static void storage_state(struct cp *cp, struct state *state)
 {
 	struct cp_extent extent[CP_MAX_EXTENTS] = { 0 };
@@ -193,6 +200,7 @@ static void storage_state(struct cp *cp, struct state *state)
 		state_u64(state, &extent[i].start);
 		state_u64(state, &extent[i].size);
 		state_require(state, config_extent_valid(&extent[i], end));
+		storage_state_require(cp, state, extent[i].start, extent[i].size);
 		end = extent[i].start + extent[i].size;
 	}
 	state_require(state, extent[0].start == 0);

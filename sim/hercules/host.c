@@ -15,9 +15,8 @@ uint64_t host_absolute(int cpu, uint64_t addr)
 
 static void host_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
 {
-	uint64_t first = host_absolute(cpu, addr);
+	const uint64_t first = cp_port_stored(opaque, cpu, addr, len);
 
-	(void)opaque;
 	for (uint64_t at = first & ~(uint64_t)(CP_PAGE_SIZE - 1); at < first + len;
 	     at += STORAGE_KEY_UNITSIZE)
 		STORAGE_KEY(at, &sysblk) |= STORKEY_REF | STORKEY_CHANGE;
@@ -26,8 +25,9 @@ static void host_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
 /* The page of the file that is the guest's storage, at all places where it is mapped. */
 static bool host_release(void *opaque, int cpu, uint64_t addr)
 {
-	(void)opaque;
-	return madvise(port->own.ram + host_absolute(cpu, addr), CP_PAGE_SIZE, MADV_REMOVE) == 0;
+	const uint64_t at = cp_port_stored(opaque, cpu, addr, CP_PAGE_SIZE);
+
+	return madvise(port->own.ram + at, CP_PAGE_SIZE, MADV_REMOVE) == 0;
 }
 
 static uint64_t now(void)

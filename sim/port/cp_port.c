@@ -84,6 +84,14 @@ int cp_port_check_most_cpus(const struct cp_port *port, unsigned int most, char 
 	return -1;
 }
 
+uint64_t cp_port_stored(const struct cp_port *port, int cpu, uint64_t addr, uint64_t len)
+{
+	const uint64_t at = port->absolute(cpu, addr);
+
+	assert(len > 0 && len <= port->ram_size && at <= port->ram_size - len);
+	return at;
+}
+
 /* Real addresses that prefixing has moved are no longer what the core has checked. */
 static void *host_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
 {

@@ -62,6 +62,11 @@ int cp_port_check_most_cpus(const struct cp_port *port, unsigned int most, char 
  * The port adds all else.  After cp_port_open().
  */
 void cp_port_host(struct cp_port *port, struct cp_host *host);
+/**
+ * Absolute address of what the core has stored into, or says of a page, at a real address of
+ * @cpu's or an absolute one.  The machine has all of it: cp_host.map has found it.
+ */
+uint64_t cp_port_stored(const struct cp_port *port, int cpu, uint64_t addr, uint64_t len);
 /** Make the CP; the machine must have storage for all that the options say. */
 int cp_port_create(struct cp_port *port, const struct cp_host *host, char *err, size_t errlen);
 /**

@@ -24,7 +24,7 @@ uint64_t zvmlab_absolute(int cpu, uint64_t addr)
 /* Mapping and unmapping for writing is QEMU's way to say "stored by a device". */
 static void host_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
 {
-	hwaddr at = zvmlab_absolute(cpu, addr);
+	hwaddr at = cp_port_stored(opaque, cpu, addr, len);
 
 	while (len > 0) {
 		hwaddr part = len;
@@ -73,7 +73,7 @@ static uint64_t host_tod(void *opaque)
 static bool host_release(void *opaque, int cpu, uint64_t addr)
 {
 	ZvmlabCp *s = container_of(opaque, ZvmlabCp, port);
-	void *page = s->port.ram + zvmlab_absolute(cpu, addr);
+	void *page = s->port.ram + cp_port_stored(&s->port, cpu, addr, CP_PAGE_SIZE);
 
 	if (!s->mapped)
 		return madvise(page, CP_PAGE_SIZE, MADV_DONTNEED) == 0;
@@ -145,8 +145,9 @@ static void host_storage_changed(void *opaque)
 static void host_page_changed(void *opaque, uint64_t addr, bool out)
 {
 	ZvmlabCp *s = container_of(opaque, ZvmlabCp, port);
+	const uint64_t at = cp_port_stored(&s->port, CP_ABSOLUTE, addr, CP_PAGE_SIZE);
 
-	qatomic_set(&s->access[addr / CP_PAGE_SIZE], 0);
+	qatomic_set(&s->access[at / CP_PAGE_SIZE], 0);
 	if (out)
 		flush_all();
 }

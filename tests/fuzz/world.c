@@ -108,6 +108,16 @@ static void host_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
 	mark((uint64_t)(at - storage), len);
 }
 
+static bool host_release(void *opaque, int cpu, uint64_t addr)
+{
+	uint8_t *at = host_map(opaque, cpu, addr, PAGE);
+
+	if (!at || addr % PAGE != 0)
+		world_fail("release: 0x%llx is no page", (unsigned long long)addr);
+	memset(at, 0, PAGE);
+	return true;
+}
+
 static uint64_t host_tod(void *opaque)
 {
 	return ((struct world *)opaque)->tod;
@@ -135,7 +145,7 @@ static void host_storage_changed(void *opaque)
 static void host_page_changed(void *opaque, uint64_t addr, bool out)
 {
 	(void)opaque;
-	if (addr % PAGE != 0 || cp_page_is_out(world.cp, addr) != out)
+	if (addr % PAGE != 0 || addr >= WORLD_STORAGE || cp_page_is_out(world.cp, addr) != out)
 		world_fail("page 0x%llx", (unsigned long long)addr);
 }
 
@@ -209,6 +219,7 @@ void world_start(const uint8_t head[WORLD_HEAD])
 		.opaque = &world,
 		.map = host_map,
 		.dirty = host_dirty,
+		.release = host_release,
 		.tod = host_tod,
 		.kick = host_kick,
 		.set_timer = host_set_timer,

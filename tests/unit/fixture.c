@@ -77,6 +77,7 @@ static bool fx_release(void *opaque, int cpu, uint64_t addr)
 	if (f->keeps_pages)
 		return false;
 	at = storage_at(f, cpu, addr, CP_PAGE_SIZE);
+	ck_assert_ptr_nonnull(at);
 	memset(at, 0, CP_PAGE_SIZE);
 	/* It is the port that has done so. */
 	memset(f->told + (at - f->storage), 0, CP_PAGE_SIZE);
@@ -109,6 +110,7 @@ static void fx_page_changed(void *opaque, uint64_t addr, bool out)
 	struct fixture *f = opaque;
 
 	ck_assert_uint_eq(addr % CP_PAGE_SIZE, 0);
+	ck_assert_ptr_nonnull(storage_at(f, CP_ABSOLUTE, addr, CP_PAGE_SIZE));
 	f->page_changes[out]++;
 }
 

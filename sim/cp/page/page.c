@@ -8,6 +8,7 @@
 #include "page_private.h"
 #include "zvmlab/event.h"
 #include "zvmlab/state.h"
+#include "zvmlab/storage.h"
 #include "zvmlab/trace.h"
 
 /* In Ry of DIAGNOSE X'258': the handshake is established already; there is none. */
@@ -251,10 +252,11 @@ static void paging_reset_cpu(struct cp *cp, unsigned int cpu)
 	cancel(cp, cpu);
 }
 
-static void page_state(struct state *s, struct page_out *page, uint64_t least)
+static void page_state(struct cp *cp, struct state *s, struct page_out *page, uint64_t least)
 {
 	state_u64(s, &page->addr);
 	state_require(s, page->addr >= least && page->addr % CP_PAGE_SIZE == 0);
+	storage_state_require(cp, s, page->addr, CP_PAGE_SIZE);
 	state_bool(s, &page->out);
 	state_bool(s, &page->hold);
 	state_bool(s, &page->turns);
@@ -307,7 +309,7 @@ static void lists_state(struct cp *cp, struct state *s, struct paging *paging)
 	state_require(s, paging->pages <= (cp->host.page_changed ? PAGE_MAX_OUT : 0) &&
 			 paging->faults <= (cp->host.page_changed ? PAGE_MAX_FAULTS : 0));
 	for (uint32_t i = 0; i < paging->pages && !s->failed; i++) {
-		page_state(s, &paging->page[i], least);
+		page_state(cp, s, &paging->page[i], least);
 		least = paging->page[i].addr + CP_PAGE_SIZE;
 	}
 	for (uint32_t i = 0; i < paging->faults && !s->failed; i++) {

@@ -5,6 +5,7 @@
 #include "config_parse.h"
 #include "dcss_private.h"
 #include "zvmlab/state.h"
+#include "zvmlab/storage.h"
 
 static void range_state(struct state *s, struct cp_segment_range *range)
 {
@@ -90,6 +91,8 @@ static void content_state(struct cp *cp, struct state *s, const struct dcss *seg
 		uint8_t *at = dcss_frames(cp, segment, offset, size);
 		bool has_frames = at != NULL;
 
+		if (segment->loaded)
+			storage_state_require(cp, s, dcss_start(segment) + offset, size);
 		state_bool(s, &has_frames);
 		state_require(s, has_frames == (at != NULL));
 		if (!at)

@@ -41,6 +41,9 @@ uint16_t storage_read_entry(struct cp *cp, int cpu, uint64_t addr, void *to, siz
 /** cp_host.map, traced: NULL if the emulator has no storage there. */
 void *storage_map(struct cp *cp, int cpu, uint64_t addr, uint64_t len);
 
+/** Loading: fail unless the emulator has storage at all of these absolute addresses. */
+void storage_state_require(struct cp *cp, struct state *state, uint64_t addr, uint64_t len);
+
 /** Total of the storage extents in bytes. */
 uint64_t storage_size(const struct cp *cp);
 /** Last byte of the highest extent. */

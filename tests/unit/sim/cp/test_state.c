@@ -313,6 +313,31 @@ START_TEST(refused_changes_nothing)
 }
 END_TEST
 
+/* The guest has 12 to 14 MiB as its second extent, and the emulator 16 MiB. */
+START_TEST(storage_that_the_emulator_lacks)
+{
+	/* After the tag: number of extents (4); start and size of each (8 + 8). */
+	enum { SECOND_START = 4 + 4 + 16, SECOND_SIZE = SECOND_START + 8 };
+	const uint64_t mib = 1u << 20;
+	uint8_t *image, *at;
+	size_t len;
+
+	image = save(&len);
+	at = image + state_find(image, len, "STOR");
+	ck_assert_uint_eq(get_be64(at + SECOND_START), 12 * mib);
+	put_be64(at + SECOND_SIZE, 5 * mib);
+	state_sign(image, len);
+	ck_refused(image, len, err, sizeof(err));
+	put_be64(at + SECOND_SIZE, 4 * mib);
+	state_sign(image, len);
+	ck_assert_int_eq(cp_load(fx.cp, image, len, err, sizeof(err)), 0);
+	put_be64(at + SECOND_START, 1000 * mib);
+	state_sign(image, len);
+	ck_refused(image, len, err, sizeof(err));
+	free(image);
+}
+END_TEST
+
 /* A name is shown to people and goes into JSON. */
 START_TEST(names_can_be_shown)
 {
@@ -405,6 +430,7 @@ int main(void)
 	tcase_add_loop_test(image, other_spool_statements, 0, 7);
 	tcase_add_test(image, eight_spool_statements);
 	tcase_add_test(image, refused_changes_nothing);
+	tcase_add_test(image, storage_that_the_emulator_lacks);
 	tcase_add_test(image, port_is_told);
 	tcase_add_test(image, random_as_published);
 	suite_add_tcase(suite, tc);

@@ -2,8 +2,10 @@
 /* What every port does the same way, in a machine of a few pages. */
 #include "iucv_check.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -269,6 +271,32 @@ START_TEST(storage)
 }
 END_TEST
 
+/* An address beyond storage must never become one of the emulator's memory. */
+START_TEST(stored_within_storage)
+{
+	static const struct { int cpu; uint64_t addr, len; } beyond[] = {
+		{ CP_ABSOLUTE, RAM, 1 }, { CP_ABSOLUTE, RAM - 1, 2 }, { CP_ABSOLUTE, UINT64_MAX, 1 },
+		{ CP_ABSOLUTE, 0, RAM + 1 }, { 0, RAM, CP_PAGE_SIZE }, { CP_ABSOLUTE, 0, 0 },
+	};
+	int status;
+	pid_t child;
+
+	ck_assert_uint_eq(cp_port_stored(&port, CP_ABSOLUTE, RAM - 1, 1), RAM - 1);
+	ck_assert_uint_eq(cp_port_stored(&port, 0, 0x100, 8), prefix + 0x100);
+	for (size_t i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++) {
+		child = fork();
+		ck_assert_int_ge(child, 0);
+		if (child == 0) {
+			close(STDERR_FILENO);
+			cp_port_stored(&port, beyond[i].cpu, beyond[i].addr, beyond[i].len);
+			_exit(0);
+		}
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+	}
+}
+END_TEST
+
 /* Where prefixing leads, the guest has no storage. */
 START_TEST(storage_behind_the_prefix)
 {
@@ -382,6 +410,7 @@ int main(void)
 	tcase_add_test(tc, no_files);
 	tcase_add_test(tc, no_socket);
 	tcase_add_test(tc, storage);
+	tcase_add_test(tc, stored_within_storage);
 	tcase_add_test(tc, storage_behind_the_prefix);
 	tcase_add_test(tc, stsi_stores);
 	tcase_add_test(tc, interruptions);

@@ -601,6 +601,8 @@ enum {
 static const struct { unsigned int offset; uint8_t value; } damage[] = {
 	{ IMAGE_TOKEN, 1 }, { IMAGE_LAST_FAULT + 3, 0 }, { IMAGE_PAGES + 2, 5 },
 	{ IMAGE_PAGES + 6, 5 }, { IMAGE_PAGE + 7, 1 }, { IMAGE_PAGE + 8, 0 }, { IMAGE_PAGE + 8, 2 },
+	/* Beyond the emulator's 16 MiB of storage. */
+	{ IMAGE_PAGE, 0xff }, { IMAGE_PAGE + 4, 1 },
 	{ IMAGE_FAULT + 3, 0 }, { IMAGE_FAULT + 3, 2 }, { IMAGE_FAULT_ADDR + 7, 1 },
 	{ IMAGE_FAULT_CPU + 1, 3 }, { IMAGE_FAULT_CPU + 3, 3 }, { IMAGE_FAULT_INITIAL, 3 },
 	{ IMAGE_FAULT_INITIAL + 1, 3 }, { IMAGE_FAULT_INITIAL + 1, 2 },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Saving and loading segments. */
+#define _GNU_SOURCE /* memmem */
 #include <stdlib.h>
 
 #include "fixture.h"
@@ -12,7 +13,7 @@ static char err[256];
 static void setup(void)
 {
 	fx_setup_with((const char *const[]){
-		"segment", "MULTI 500-500 EW 510-511 EN;MON 800-801 SC RSTD;FAR 1000-1000 SW", NULL });
+		"segment", "MULTI 500-500 EW 510-511 EN;MON 800-801 SC RSTD;FAR 1000-1000 SR", NULL });
 }
 
 static void teardown(void)
@@ -219,6 +220,23 @@ START_TEST(contents_without_frames)
 }
 END_TEST
 
+/* The guest has no segment loaded where the emulator has no storage. */
+START_TEST(loaded_without_frames)
+{
+	/* From its name on, of a segment of one range. */
+	enum { FAR_LOADED = 22, FAR_USERS = 25 /* 4 */ };
+	uint8_t *far;
+
+	save();
+	far = memmem(image.data, image.len, "FAR\0", 4);
+	ck_assert_ptr_nonnull(far);
+	far[FAR_USERS + 3] = 1;
+	ck_assert(load());
+	far[FAR_LOADED] = 1;
+	ck_assert(!load());
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("dcss state");
@@ -233,6 +251,7 @@ int main(void)
 	tcase_add_test(tc, skeleton_in_use);
 	tcase_add_test(tc, kept_aside);
 	tcase_add_test(tc, contents_without_frames);
+	tcase_add_test(tc, loaded_without_frames);
 	suite_add_tcase(suite, tc);
 	return check_run_suite(suite);
 }
