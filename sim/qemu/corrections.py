@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from hook import TCG, Change, Hook
 
+CSS = "hw/s390x/css.c"
+
 CHANGES = (
     Change("early-output", [
         # TCG, whatever the guest.
@@ -280,6 +282,51 @@ CHANGES = (
         # STORE CPU ID: the CPU's address is the first digit of the identification.
         Hook("target/s390x/cpu_models.c", "deposit64(cpu->env.cpuid, 54, 4,",
              "        cpu->env.cpuid = deposit64(cpu->env.cpuid, 52, 4, cpu->env.core_id);\n",
+             instead=1),
+    ]),
+    Change("io-pending", [
+        # Channel subsystem.
+        # A subchannel has one interruption pending at most, and a subclass one of adapters.
+        Hook("hw/intc/s390_flic.c", "io = g_new0(QEMUS390FlicIO, 1);",
+             "    if (io_int_word & IO_INT_WORD_AI) {\n"
+             "        QLIST_FOREACH(io, &flic->io[isc], next) {\n"
+             "            if (io->word == io_int_word) {\n"
+             "                return;\n"
+             "            }\n"
+             "        }\n"
+             "    } else {\n"
+             "        qemu_s390_clear_io_flic(fs, subchannel_id, subchannel_nr);\n"
+             "    }\n"),
+        # It is taken back with the status; CSCH's takes the place of the one before.
+        Hook(CSS, "/* Clear pending sense data. */",
+             "        css_clear_io_interrupt(css_build_subchannel_id(sch), sch->schid);\n"),
+        Hook(CSS, "copy_schib_from_guest(&schib_copy, orig_schib);",
+             "    css_clear_io_interrupt(css_build_subchannel_id(sch), sch->schid);\n"),
+        Hook(CSS, "memset(&schib->scsw, 0, sizeof(schib->scsw));",
+             "    css_clear_io_interrupt(css_build_subchannel_id(sch), sch->schid);\n"),
+    ]),
+    Change("crw-lost", [
+        # Channel report words beyond so many are lost, and the next one says so.
+        Hook(CSS, "void css_crw_add_to_queue(CRW crw)",
+             "#define CRWS_MAX 512\n\n"),
+        Hook(CSS, "/* TODO: Maybe use a static crw pool? */",
+             "    QTAILQ_FOREACH(crw_cont, &channel_subsys.pending_crws, sibling) {\n"
+             "        queued++;\n"
+             "    }\n"
+             "    crw_cont = queued < CRWS_MAX ? g_try_new0(CrwContainer, 1) : NULL;\n", instead=2),
+        Hook(CSS, "CrwContainer *crw_cont;", "    unsigned int queued = 0;\n", after=True,
+             inside="void css_crw_add_to_queue(CRW crw)"),
+    ]),
+    Change("endless", [
+        # A channel program runs with QEMU's lock held: one that has no end would stop QEMU.
+        Hook(CSS, "static void sch_handle_start_func_virtual(SubchDev *sch)",
+             "/* CCWs of a channel program; one that has more ends with a program check. */\n"
+             "#define CCWS_MAX 65536\n\n"),
+        Hook(CSS, "bool suspend_allowed;", "    unsigned int left = CCWS_MAX;\n", after=True,
+             inside="static void sch_handle_start_func_virtual(SubchDev *sch)"),
+        Hook(CSS, "ret = css_interpret_ccw(sch, sch->channel_prog, suspend_allowed);",
+             "        ret = left-- == 0 ? -EINVAL :\n"
+             "            css_interpret_ccw(sch, sch->channel_prog, suspend_allowed);\n",
              instead=1),
     ]),
 )  # fmt: skip

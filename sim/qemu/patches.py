@@ -211,6 +211,30 @@ MESSAGES = {
         "target/s390x: put STIDP's CPU address where it belongs",
         "It is two bits too far to the left.",
     ),
+    "io-pending": (
+        "hw/s390x: let a subchannel have one interruption pending",
+        "Each ending of an I/O operation makes an interruption pending, and TEST SUBCHANNEL, which "
+        "clears the status, leaves it so.  A guest that runs disabled and clears the status by "
+        "TEST SUBCHANNEL alone makes the list of interruptions grow without limit, and is "
+        "interrupted later for status that is not there any more.  The same holds for adapter "
+        "interruptions of a guest that looks at its indicators only.\n\n"
+        "A new interruption takes the place of the one that is pending for the subchannel.  "
+        "Clear it with the status, when the subchannel is modified, and when it is reset.  Of "
+        "adapter interruptions, have one pending for each interruption subclass.",
+    ),
+    "crw-lost": (
+        "hw/s390x/css: limit the number of channel report words",
+        "A guest that resets a channel path in a loop, and never stores the reports about it, "
+        "makes the list of them grow without limit.  The architecture has an overflow bit for "
+        "that, which is set already if there is no memory.",
+    ),
+    "endless": (
+        "hw/s390x/css: end a channel program that has no end",
+        "A channel program is interpreted with the BQL held.  One that branches back with "
+        "TRANSFER IN CHANNEL, as after a NOP with a data address, goes on for ever, and neither "
+        "the monitor nor SIGTERM can end QEMU.\n\n"
+        "End it with a program check after 65,536 CCWs.",
+    ),
     "lowcore": (
         "target/s390x: report only what an interruption stores as written",
         "An interruption stores some dozen bytes into the lowcore, but all 8 KiB of it are "

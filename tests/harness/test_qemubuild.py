@@ -267,7 +267,10 @@ def test_patches_apply_one_after_the_other(tmp_path: Path) -> None:
 
 
 # What bare/corrected.c finds wrong in 10.0.13 and 11.1.3, and the changes but for "sizes".
-AFTER_7_2 = "brcth per-store stoc tr csp accreg csst lowcore slots lowprot bear port"
+AFTER_7_2 = (
+    "brcth per-store stoc tr csp accreg csst io-pending crw-lost endless lowcore slots lowprot bear"
+    " port"
+)
 
 
 @pytest.mark.parametrize("version", ["10.0", "10.2", "11.1"])
