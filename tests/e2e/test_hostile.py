@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from zvmlab.base.errors import EmulatorError
-from zvmlab.guest.config import GuestConfig
+from zvmlab.guest.config import QEMU, GuestConfig
 from zvmlab.guest.guest import Guest
 
 if TYPE_CHECKING:
@@ -39,6 +39,12 @@ ARENA = 64 * MIB
 """Where glibc lets each part of a thread's heap begin."""
 GROWTH = 2 * MIB
 PATHS = 64
+# Without these it has no subchannel in QEMU; Hercules has devices of its own.
+DIRECTORY = (
+    "IUCV ALLOW;IUCV ANY;IUCV *MSG;IUCV *MONITOR MSGLIMIT 255;NAMESAVE MONDCSS;"
+    "SPOOL 00C 2540 READER *;SPOOL 00D 2540 PUNCH A;SPOOL 00E 1403 A;"
+    "MDISK 0200 FB-512 V-DISK 64 MW;MDISK 0201 FB-512 V-DISK 64 R"
+)
 
 
 @dataclass
@@ -51,7 +57,9 @@ class Life:
 
 
 @pytest.fixture
-def guest_config(bare: Build, zvmlab_dir: Path, request: pytest.FixtureRequest) -> GuestConfig:
+def guest_config(
+    bare: Build, zvmlab_dir: Path, zvmlab_backend: str, request: pytest.FixtureRequest
+) -> GuestConfig:
     """The bare-metal program with its seed and time."""
     seconds = int(os.environ.get("ZVMLAB_HOSTILE_SECONDS", request.param))
     seed = SEED if seconds == FEW else random.randrange(1 << 32)
@@ -64,7 +72,8 @@ def guest_config(bare: Build, zvmlab_dir: Path, request: pytest.FixtureRequest) 
     kernel = zvmlab_dir / "hostile"
     own = seed.to_bytes(8, "big") + seconds.to_bytes(8, "big")
     kernel.write_bytes(image[:at] + own + image[at + len(own) :])
-    return GuestConfig(kernel=str(kernel), cpus=CPUS, trace=False, translations=32)
+    cp = {"directory": DIRECTORY} if zvmlab_backend == QEMU else {}
+    return GuestConfig(kernel=str(kernel), cpus=CPUS, trace=False, translations=32, cp=cp)
 
 
 def _memory(guest: Guest) -> int:

@@ -5,10 +5,12 @@
  * on a seed and on how the CPUs meet.
  *
  * Left out is what ends the guest itself: stores into its own code and the interruption
- * PSWs, DIAGNOSE X'308' that loads or resets, orders that reset a CPU's prefix.
+ * PSWs, DIAGNOSE X'308' that loads or resets, orders that reset a CPU's prefix.  So channel
+ * programs lie where nobody else stores, and lead to no other ones.
  *
  * Built with -fexec-charset=IBM037: every string is EBCDIC.
  */
+#include "channel.h"
 #include "cp.h"
 #include "hostile.h"
 #include "one.h"
@@ -31,6 +33,10 @@
 #define TOD_SECOND (UINT64_C(1000000) << 12)
 #define WILD_TIME (TOD_SECOND / 500)
 #define WILD_INSTRUCTIONS 12u
+#define CCWS 8u
+#define BURST 256u
+#define CONSOLE 0x0009		/* Hercules' own: what becomes of its programs is not CP's */
+#define UPDATE_MEASUREMENT UINT64_C(0x2)
 #define CR0_ALWAYS UINT64_C(0x60000)	/* floating point and vectors */
 #define CR0_NEVER UINT64_C(0x10000000)	/* low-address protection */
 #define CR0_CLOCK_COMPARATOR UINT64_C(0x800)
@@ -49,11 +55,16 @@ static struct cpu {
 	uint64_t random;
 	volatile uint64_t rounds;
 	uint64_t control;	/* where LCTLG finds what it loads: nobody else can change it */
+	struct ccw program[CCWS];	/* likewise */
+	uint64_t data[4];	/* of indirect data addresses */
+	struct orb orb;
+	struct schib schib;
 	uint8_t code[2 * PAGE] __attribute__((aligned(4096)));	/* of one.h */
 	uint8_t wild[PAGE] __attribute__((aligned(4096)));	/* in problem state */
 } cpus[CPUS];
 
 static volatile uint64_t begun, ended;
+static unsigned int devices;	/* subchannels that CP's own devices have: from the first one on */
 
 /* What problem state finds: the first MiB and the code's, read-only, and the sandbox. */
 static uint64_t segments[2048] __attribute__((aligned(4096)));
@@ -351,10 +362,132 @@ static void protection(struct cpu *cpu)
 	execute(cpu, four(opcodes[which], 0x23));
 }
 
+/* Commands that the devices have, nearly have, or do not have; at places where data may be. */
+static void fill_program(struct cpu *cpu)
+{
+	static const uint8_t commands[] = { CCW_NOP, CCW_NOP, CCW_SENSE, CCW_SENSE_ID, 0x02, 0x42, 0x01,
+					    0x41, 0x09, 0x11, 0x0b, 0x8b, CCW_TIC, CCW_TIC };
+
+	for (unsigned int i = 0; i < CCWS; i++) {
+		struct ccw *const ccw = &cpu->program[i];
+
+		*ccw = (struct ccw){
+			.command = below(cpu, 16) ? commands[below(cpu, sizeof(commands))]
+						  : (uint8_t)any(cpu),
+			.flags = CCW_CHAIN | CCW_SLI, .count = (uint16_t)length(cpu),
+			.address = (uint32_t)address(cpu) & 0x7fffffff,
+		};
+		if (below(cpu, 4) == 0)
+			ccw->flags = (uint8_t)any(cpu);
+		if (ccw->flags & CCW_INDIRECT)
+			ccw->address = (uint32_t)(uint64_t)&cpu->data[below(cpu, 4)];
+		if (ccw->command != CCW_TIC)
+			continue;
+		ccw->address = below(cpu, 4) ? (uint32_t)HOLE + below(cpu, 64)
+					      : (uint32_t)(uint64_t)&cpu->program[below(cpu, CCWS)];
+		ccw->flags = 0;
+		ccw->count = below(cpu, 8) == 0;
+	}
+	/* One that certainly has no end takes as long as CP lets it. */
+	if (below(cpu, 16) == 0) {
+		cpu->program[0].command = CCW_NOP;
+		cpu->program[0].flags = CCW_CHAIN | CCW_SLI;
+		cpu->program[1] = (struct ccw){
+			.command = CCW_TIC, .address = (uint32_t)(uint64_t)cpu->program,
+		};
+	}
+	/* Words of 31 bits; doublewords of this kind lead nowhere. */
+	for (unsigned int i = 0; i < 4; i++)
+		cpu->data[i] = (address(cpu) & 0x7fffffff) << 32 | (address(cpu) & 0x7fffffff);
+}
+
+static void fill_orb(struct cpu *cpu)
+{
+	cpu->orb = (struct orb){
+		.control = below(cpu, 8) ? ORB_FORMAT_1 : ORB_FORMAT_1 | (uint16_t)any(cpu),
+		.paths = below(cpu, 16) ? 0xff : (uint8_t)any(cpu),
+		.more = below(cpu, 16) ? 0 : (uint8_t)any(cpu),
+		.program = below(cpu, 16) ? (uint32_t)(uint64_t)&cpu->program[below(cpu, CCWS)]
+					  : (uint32_t)HOLE + below(cpu, 64),
+	};
+}
+
+static void fill_schib(struct cpu *cpu)
+{
+	cpu->schib = (struct schib){
+		.parameter = (uint32_t)any(cpu),
+		.flags = (below(cpu, 16) ? SCHIB_ENABLED : 0) | (any(cpu) & 0x3938),
+		.paths = { [0] = 0xff, [4] = (uint8_t)any(cpu), [6] = 0xff },
+		.more = below(cpu, 4) ? 0 : any(cpu) & 0x7,
+		.model = { 0, (uint32_t)in_sandbox(cpu) & -64u, 0 },
+	};
+	if (below(cpu, 2))
+		cpu->schib.model[1] = (uint32_t)HOLE;
+}
+
+/* The same over and over: what is told of it and never looked at must not pile up. */
+static void burst(struct cpu *cpu)
+{
+	const uint32_t which = SUBCHANNEL_0 + below(cpu, devices);
+	const unsigned int kind = below(cpu, 3);
+	struct irb irb;
+
+	cpu->program[0] = (struct ccw){ .command = CCW_NOP, .flags = CCW_SLI, .count = 1 };
+	cpu->orb = (struct orb){
+		.control = ORB_FORMAT_1, .paths = 0xff,
+		.program = (uint32_t)(uint64_t)cpu->program,
+	};
+	for (unsigned int i = 0; i < BURST; i++) {
+		if (kind == 0)
+			ssch(which, &cpu->orb);
+		else if (kind == 1)
+			csch(which, &irb);
+		else
+			rchp(which & 3, &irb);
+		if (kind != 2)
+			tsch(which, &irb);
+	}
+}
+
+/* Register 1 says of what, the operand lies where the instruction may store. */
+static void channel(struct cpu *cpu)
+{
+	enum { CSCH = 0x30, HSCH, MSCH, SSCH, STSCH, TSCH, TPI, SAL, RSCH, STCRW, STCPS, RCHP, SCHM,
+	       XSCH = 0x76 };
+	static const uint8_t often[] = { SSCH, SSCH, SSCH, SSCH, TSCH, TSCH, TSCH, CSCH, HSCH, MSCH,
+					 STSCH, TPI, SAL, RSCH, STCRW, STCPS, RCHP, SCHM, XSCH };
+	const unsigned int which = often[below(cpu, sizeof(often))], b = 2 + below(cpu, 14);
+	uint64_t *gr;
+
+	if (below(cpu, 16) == 0) {
+		burst(cpu);
+		return;
+	}
+	gr = registers(cpu);
+	gr[1] = below(cpu, 32) ? SUBCHANNEL_0 + below(cpu, devices + 1) : content(cpu);
+	gr[b] = address(cpu);
+	if (which == SSCH) {
+		fill_program(cpu);
+		fill_orb(cpu);
+		gr[b] = (uint64_t)&cpu->orb;
+	} else if (which == MSCH) {
+		fill_schib(cpu);
+		gr[b] = (uint64_t)&cpu->schib;
+	} else if (which == RCHP) {
+		gr[1] = below(cpu, 4);
+	} else if (which == SCHM) {
+		gr[1] = below(cpu, 4) ? UPDATE_MEASUREMENT : 0;
+		gr[2] = in_sandbox(cpu) & -32UL;
+	} else if (which == TPI && below(cpu, 2)) {
+		gr[b] = 0;
+	}
+	execute(cpu, four(0xb2000000 | which << 16, b << 12));
+}
+
 /* A moment of waiting or running with all that CR0 lets interrupt. */
 static void interruptions(void)
 {
-	asm volatile("stosm 0x3f0(0),1\n\tstnsm 0x3f0(0),0xfe" : : : "memory");
+	asm volatile("stosm 0x3f0(0),3\n\tstnsm 0x3f0(0),0xfc" : : : "memory");
 }
 
 /* Instructions of problem state: some are CP's, most are anything. */
@@ -496,6 +629,12 @@ void hostile_cpu(unsigned int self)
 		case 9:
 			wild(cpu);
 			break;
+		case 10:
+			if (devices > 0) {
+				channel(cpu);
+				break;
+			}
+			/* fallthrough */
 		default:
 			iucv(cpu);
 		}
@@ -519,7 +658,11 @@ static void make_space(void)
 
 void test_main(void)
 {
+	struct schib schib;
+
 	make_space();
+	while (channel_device(devices, &schib) != 0 && schib.device != CONSOLE)
+		devices++;
 	begun = clock_now();
 	for (unsigned int i = 1; i < CPUS; i++) {
 		uint64_t *volatile psw = (uint64_t *)0x1a0;
