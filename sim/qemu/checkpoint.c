@@ -13,7 +13,6 @@
 #include "port.h"
 
 #include "cp_machine_file.h"
-#include "accel/tcg/tb-context.h"
 #include "hw/core/cpu.h"
 #include "io/channel-buffer.h"
 #include "migration/global_state.h"
@@ -210,18 +209,6 @@ static void reset_devices(ZvmlabCp *s)
 	cpu_synchronize_all_post_reset();
 }
 
-/*
- * All translated code is to be dropped if storage is another.  This happens when the CPUs run
- * again, unless it has happened meanwhile.  Up to 10.0, loading a CPU has asked for it already.
- */
-static void settle_translations(bool keep)
-{
-	if (!keep)
-		queue_tb_flush(first_cpu);
-	else if (LOADED_CPU_FLUSHES)
-		qatomic_set(&tb_ctx.tb_flush_count, tb_ctx.tb_flush_count + 1);
-}
-
 /* The devices are as new, and storage is the file's.  *@back: it was so already, but for changes. */
 static bool begin_at(ZvmlabCp *s, const struct cp_machine_file *file, bool *back)
 {
@@ -296,7 +283,9 @@ static void restore(Object *obj, const char *path, Error **errp)
 			   " fit in with this machine, which has been reset; QEMU's log says why",
 			   path);
 	} else {
-		settle_translations(back);
+		/* Storage is another, and so is what was translated from it. */
+		if (!back)
+			queue_tb_flush(first_cpu);
 		/* As after any stop: "cont" goes on. */
 		if (runstate_check(RUN_STATE_INMIGRATE))
 			runstate_set(RUN_STATE_PAUSED);

@@ -148,6 +148,15 @@ _PORT = {
              "        env->tlb_fill_tec = tec;\n",
              inside="static void trigger_access_exception("),
     ],
+    '#include "exec/cpu-common.h"': [
+        Hook("hw/core/cpu-system.c", '#include "system/tcg.h"', '#include "system/runstate.h"\n'),
+    ],
+    "    tb_flush(cpu);": [
+        Hook("hw/core/cpu-system.c", "        tb_flush(cpu);",
+             "        if (runstate_check(RUN_STATE_RESTORE_VM)) {\n"
+             "            tb_flush(cpu);\n"
+             "        }\n", instead=1, inside="static int cpu_common_post_load("),
+    ],
     "rom->data     = g_malloc0(rom->datasize);": [
         Hook("hw/core/loader.c", "if (!g_file_get_contents(rom->path, (gchar **) &rom->data,",
              "    int fd = open(rom->path, O_RDONLY | O_CLOEXEC);\n"
@@ -172,7 +181,12 @@ _PORT = {
 
 # What stores the status has gone to where it is asked for, and the instruction counter has a
 # header of its own.
-_PORT_10_2 = {
+_PORT_10_2: dict[str, list[Hook]] = {
+    # From here on, QEMU itself throws translations away for "loadvm" only.
+    '#include "system/tcg.h"': [
+        Hook(f"{S390X}/cpu-system.c", '#include "system/tcg.h"', INCLUDE, after=True),
+    ],
+    "        tb_flush(cpu);": [],
     '#include "target/s390x/kvm/pv.h"': [
         Hook(f"{S390X}/helper.c", '#include "system/runstate.h"', INCLUDE, after=True),
     ],

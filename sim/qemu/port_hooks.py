@@ -173,6 +173,13 @@ def port(properties: str) -> Change:
         # A disabled wait: of the last CPU only QEMU says so itself.
         Hook("target/s390x/helper.c", "if (s390_cpu_halt(cpu) == 0) {",
              "    zvmlab_wait(&cpu->env);\n"),
+        # A CPU that is loaded need not throw translations away: checkpoint.c knows which of them
+        # still hold.  Only "loadvm" replaces storage behind their back.
+        Hook("cpu.c", '#include "exec/cpu-common.h"', '#include "sysemu/runstate.h"\n'),
+        Hook("cpu.c", "    tb_flush(cpu);",
+             "    if (runstate_check(RUN_STATE_RESTORE_VM)) {\n"
+             "        tb_flush(cpu);\n"
+             "    }\n", instead=1, inside="static int cpu_common_post_load("),
         # Kernel and image: a guest that is restored needs them only if it restarts.
         Hook("hw/core/loader.c", "rom->data     = g_malloc0(rom->datasize);",
              "    rom->mapped_file = g_mapped_file_new_from_fd(fd, true, NULL);\n"

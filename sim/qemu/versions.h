@@ -33,8 +33,6 @@
 #define CLASS_DATA const void
 /* Do devices that are saved begin with what a stream begins with? */
 #define DEVICES_BEGIN_STREAM false
-/* Does a CPU that is loaded ask for all translations to be dropped? */
-#define LOADED_CPU_FLUSHES false
 /* Does an object that refuses to be deleted say why? */
 #define DELETION_SAYS_WHY 1
 #else
@@ -79,7 +77,6 @@
 #endif
 #define CLASS_DATA void
 #define DEVICES_BEGIN_STREAM true
-#define LOADED_CPU_FLUSHES true
 #define DELETION_SAYS_WHY 0
 #define queue_tb_flush(cpu) tb_flush(cpu)
 /* Here they say on standard error what is wrong. */

@@ -917,6 +917,28 @@ def test_a_guest_is_put_back_in_place(
         assert _differing(QEMU, saved, again) == []
 
 
+def _translations(guest: Guest, what: str) -> int:
+    """A number that QEMU has about its translated code."""
+    text = guest.qmp.execute("human-monitor-command", {"command-line": "info jit"})
+    found = re.search(rf"^{what} +([0-9]+)", str(text), re.MULTILINE)
+    assert found is not None, text
+    return int(found[1])
+
+
+def test_translations_outlive_a_guest_that_is_put_back(logs: Callable[[str], Path]) -> None:
+    """Storage that is the same as before needs none anew, which takes longer than all the rest."""
+    with Guest(GuestConfig(), logs("guest")) as guest:
+        guest.boot()
+        guest.put_back()
+        thrown_away = _translations(guest, "TB flush count")
+        there = _translations(guest, "TB count")
+        assert there > 0
+        for _ in range(3):
+            guest.put_back()
+            assert _translations(guest, "TB count") >= there
+        assert _translations(guest, "TB flush count") == thrown_away
+
+
 # LGHI R2,X'1234', and another one.
 ANSWER, OTHER = b"\xa7\x29\x12\x34", b"\xa7\x29\x12\x56"
 
