@@ -174,6 +174,8 @@ enum status op_call(struct rd *in, const struct results *earlier, struct wr *out
 int klog_mark(void);
 /** Append what was logged since as bytes; closes @fd. */
 void klog_since(int fd, struct wr *out);
+/** Write what the log has from level 0 to @level, as the console shows it. */
+void klog_show(int to, unsigned int level);
 /**
  * Append errno, the number of the next record, how many records were overwritten before they
  * could be read, whether there are more, and the records from number @from on.

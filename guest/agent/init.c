@@ -297,6 +297,14 @@ static void report(const char *who, int status)
 		say("the %s ended with status %d; turning off", who, WEXITSTATUS(status));
 }
 
+/* Nobody has asked for the log since; what the console did not show is shown now. */
+static void turn_off(void)
+{
+	if (console_level() < WARNINGS_SHOW)
+		klog_show(STDERR_FILENO, WARNINGS_SHOW - 1);
+	machine_power(POWER_OFF, POWER_FLAGS);
+}
+
 void init_main(struct agent *agent)
 {
 	struct settings set;
@@ -323,6 +331,6 @@ void init_main(struct agent *agent)
 		else if (pid > 0)
 			restart_on_terminal(on_terminal, pid);
 		if (pid < 0 || pid == (shell < 0 ? first : shell))
-			machine_power(POWER_OFF, POWER_FLAGS);
+			turn_off();
 	}
 }

@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "agent.h"
@@ -95,6 +97,41 @@ void klog_since(int fd, struct wr *out)
 	}
 	records(fd, 0, out);
 	close(fd);
+}
+
+/* "<priority>,<sequence>,<microseconds>,...;<text>\n", and lines that nobody needs to see. */
+static void show(int to, unsigned int level, char *record)
+{
+	char *at, *text = strchr(record, ';');
+	unsigned long priority = strtoul(record, &at, 10);
+	uint64_t us;
+
+	if (!text || *at != ',' || (priority & 7) > level)
+		return;
+	strtoull(at + 1, &at, 10);
+	us = *at == ',' ? strtoull(at + 1, NULL, 10) : 0;
+	text[strcspn(text, "\n")] = '\0';
+	dprintf(to, "[%5llu.%06llu] %s\n", (unsigned long long)us / 1000000,
+		(unsigned long long)us % 1000000, text + 1);
+}
+
+void klog_show(int to, unsigned int level)
+{
+	char record[RECORD_MAX + 1];
+	int fd = klog_open();
+
+	for (unsigned int i = 0; fd >= 0 && i < RECORDS_MAX; i++) {
+		ssize_t got = read(fd, record, RECORD_MAX);
+
+		if (got < 0 && (errno == EPIPE || errno == EINTR))
+			continue;
+		if (got <= 0)
+			break;
+		record[got] = '\0';
+		show(to, level, record);
+	}
+	if (fd >= 0)
+		close(fd);
 }
 
 /* A log that begins with record number @from, or before it; return: as open(). */

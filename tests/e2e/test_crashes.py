@@ -325,6 +325,15 @@ def test_a_log_that_has_wrapped_is_no_sign_of_health(
         pass
 
 
+@pytest.mark.first_kernel
+def test_a_log_that_is_longer_than_a_reply_is_read_to_its_end(loads: Loads) -> None:
+    """The agent gives 4 MiB at a time."""
+    with pytest.raises(GuestPanic, match="reported a warning .*WARNING: .*crash"):
+        with loads("lines=22000", "quiet log_buf_len=8M") as guest:
+            guest.agent.rmmod("crash").check()
+            guest.agent.insmod(FILE, "kind=warning").check()
+
+
 @pytest.mark.parametrize(
     ("kind", "line"),
     [

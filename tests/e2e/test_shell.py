@@ -11,12 +11,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS
+from zvmlab.base.errors import EXIT_FAILED, EXIT_PANIC, EXIT_PASS
 from zvmlab.base.tree import TREE
 
 pytestmark = pytest.mark.first_kernel
@@ -26,12 +26,12 @@ GREETING = b"ends the guest]"
 
 @contextlib.contextmanager
 def shell(
-    kernel: str, backend: str, keep: Path, stdin: int = subprocess.PIPE
+    kernel: str, backend: str, keep: Path, *more: str, stdin: int = subprocess.PIPE
 ) -> Iterator[subprocess.Popen[bytes]]:
     """One that has said that its guest is there; what is typed goes through a pipe."""
     argv = [sys.executable, str(TREE / "zvmlab"), "shell", "--kernel", kernel, "--backend", backend]
     with subprocess.Popen(
-        [*argv, "--keep", str(keep)],
+        [*argv, "--keep", str(keep), *more],
         stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -69,6 +69,26 @@ def emulators(process: subprocess.Popen[bytes]) -> list[int]:
     for task in Path(f"/proc/{process.pid}/task").iterdir():
         found += [int(pid) for pid in (task / "children").read_text("ascii").split()]
     return found
+
+
+@pytest.mark.parametrize("typed", [b"exit\n", b"#cp logoff\n"], ids=["exit", "logoff"])
+def test_a_warning_that_its_user_did_not_see(
+    zvmlab_kernel: str,
+    zvmlab_backend: str,
+    tmp_path: Path,
+    built_module: Callable[..., Path],
+    typed: bytes,
+) -> None:
+    """The console is quiet; at the end the first process, or zvmlab, looks at the log."""
+    module = built_module(Path(__file__).parent / "modules" / "crash")
+    file = ("--file", f"{module}:/crash.ko")
+    quiet = b"echo 1 > /proc/sys/kernel/printk; insmod /crash.ko kind=warning; echo do''ne\n"
+    with shell(zvmlab_kernel, zvmlab_backend, tmp_path, *file) as process:
+        type_keys(process, quiet)
+        assert b"WARNING: " not in read_until(process, b"done")
+        _, errors = process.communicate(typed, SECONDS)
+        assert b"the guest's kernel reported a warning" in errors
+        assert process.returncode == EXIT_PANIC
 
 
 @pytest.mark.parametrize("typed", [b"exit\n", b"#cp logoff\n"], ids=["exit", "logoff"])
@@ -120,7 +140,7 @@ def test_keys_that_come_before_linux_is_ready_do_not_lock_its_console(
     presser = threading.Thread(target=press_enter, daemon=True)
     presser.start()
     try:
-        with shell(zvmlab_kernel, zvmlab_backend, tmp_path, terminal) as process:
+        with shell(zvmlab_kernel, zvmlab_backend, tmp_path, stdin=terminal) as process:
             ready.set()
             presser.join()
             os.write(keys, b"echo here=$((40 + 2))\n")

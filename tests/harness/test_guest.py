@@ -405,6 +405,16 @@ def test_a_full_disk_is_named_as_the_cause(fake: Fake, monkeypatch: pytest.Monke
             guest.boot()
 
 
+def test_what_a_full_disk_may_have_lost_is_no_sign_of_health(
+    fake: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing has failed: neither emulator says that the console is lost."""
+    with pytest.raises(CannotRun, match="the disk of .*/logs is full; free some space or choose"):
+        with _guest(fake) as guest:
+            guest.resume()
+            monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 0})())
+
+
 def test_a_socket_path_that_is_too_long(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ZVMLAB_RUN", str(fake.run / ("x" * 90)))
     with pytest.raises(UsageError, match="at most 107\\); set ZVMLAB_RUN"):

@@ -67,6 +67,8 @@ _NEWS_SECONDS = 5.0
 _SETTLE_SECONDS = 0.02
 # And what runs there and does not sleep: no CPU of the host may have been free.
 _RUNNING_SECONDS = 10.0
+# The most replies in which the kernel's log is given; each has up to 4 MiB of it.
+_LOG_REPLIES = 64
 # A guest that does not answer then for so long hangs.
 _ANSWER_SECONDS = 30.0
 # What most requests take, before the guest's clock is made to jump.
@@ -486,9 +488,9 @@ class Guest:
     def reboot(self) -> None:
         """Restart the kernel by its own means; READY again afterwards.  Raises as settle() does."""
         self.settle()
-        self._power(Power.REBOOT)
-        self.stage = Stage.RUNNING
         with self._saying_when("while it restarted"):
+            self._power(Power.REBOOT)
+            self.stage = Stage.RUNNING
             self.await_agent()
 
     def shut_down(self, timeout: float = SHUTDOWN_SECONDS) -> None:
@@ -499,12 +501,12 @@ class Guest:
         self.settle()
         self._trace_ended = self.control.execute("query-counters").get("trace-ended")
         self.emulator.expect_exit()
-        self._power(Power.OFF)
-        if self._lockstep is not None:
-            # Nothing may come from outside any more, not even the channel's end.
-            self._there(self._peer, "agent channel", "start()").close()
-            self._lockstep.end()
         with self._saying_when("while it powered off"):
+            self._power(Power.OFF)
+            if self._lockstep is not None:
+                # Nothing may come from outside any more, not even the channel's end.
+                self._there(self._peer, "agent channel", "start()").close()
+                self._lockstep.end()
             self._await_exit(timeout)
             self.end()
         self.emulator.check_power_off(timeout)
@@ -587,6 +589,9 @@ class Guest:
         self.console.catch_up(_END_SECONDS)
         self.check()
         self._log.check()
+        if self._disk_full():
+            # The emulator goes on without a console that cannot be written.
+            raise self._no_room()
 
     def _ask(self, control: Control) -> None:
         """Is the emulator there, and has the kernel something to say?"""
@@ -636,13 +641,13 @@ class Guest:
 
     def _runs(self, worker: Worker, seconds: float) -> bool:
         """After so many seconds, does anything run but the *worker* that looks, without a crash?"""
-        limit = Limit(_RUNNING_SECONDS)
-        found = worker.settle(seconds, self._log.position)
-        self._log.take(found)
-        while found.more and not limit.over:
-            found = worker.settle(0.0, self._log.position)
+        for _ in range(_LOG_REPLIES):
+            found = worker.settle(seconds, self._log.position)
             self._log.take(found)
-        return (found.runnable > 0 or found.more) and self.console.crash is None
+            if not found.more:
+                return found.runnable > 0 and self.console.crash is None
+            seconds = 0.0
+        raise Timeout("its kernel logs more than can be read")
 
     def expect_crash(self, *kinds: str, seconds: float = REQUEST_SECONDS) -> Crash:
         """Wait for a crash of one of *kinds*, which then counts as no crash of this guest.
@@ -728,9 +733,7 @@ class Guest:
             self.stop()
         lost = self._trace_lost()
         if full:
-            raise CannotRun(
-                f"the disk of {self.logs} is full; free some space or choose another with --keep"
-            ) from error
+            raise self._no_room() from error
         if lost is not None and error is None:
             raise CannotRun(f"{self.channels.trace} is not complete: {lost}")
 
@@ -740,6 +743,11 @@ class Guest:
             return None
         reason = self._trace_ended or self._emulator.trace_ended()
         return None if reason is None or reason.startswith("its limit ") else reason
+
+    def _no_room(self) -> CannotRun:
+        return CannotRun(
+            f"the disk of {self.logs} is full; free some space or choose another with --keep"
+        )
 
     def _disk_full(self) -> bool:
         try:

@@ -120,7 +120,7 @@ static void happen(void)
 	else if (!strcmp(kind, "stack"))
 		dump_stack();
 	for (unsigned int line = 0; line < lines; line++)
-		pr_info("line %u of %u\n", line + 1, lines);
+		pr_info("line %u of %u%*s\n", line + 1, lines, 200, "end");
 }
 
 static void happen_later(struct work_struct *unused)
