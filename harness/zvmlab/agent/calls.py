@@ -17,10 +17,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from zvmlab.agent.wire import OPS_MAX, READS_MAX, Arg, BadKind, Call, Op, Reader, Writer
+from zvmlab.agent.wire import (
+    ERRNO_MAX,
+    OPS_MAX,
+    READS_MAX,
+    AgentLost,
+    Arg,
+    BadKind,
+    Call,
+    Op,
+    Reader,
+    Writer,
+)
 from zvmlab.base.errors import UsageError
 
 R = TypeVar("R")
+
+_EVENTS = struct.Struct(">H")
+_READ = struct.Struct(">iI")
 
 AT_FDCWD = -100
 AT_REMOVEDIR = 0x200
@@ -94,6 +108,37 @@ class Read:
 
 
 @dataclass(frozen=True)
+class Operation:
+    """One operation of a batch, and what its result is to look like."""
+
+    what: str
+    encoded: bytes
+    buffers: Sequence[Out]
+    """Those of the result: of at most that size, or exactly of it if they come back whole."""
+    seconds: float = 0.0
+    """It sleeps so long by itself."""
+    reads: bool = False
+    """The second buffer describes the reads that the first one has the data of."""
+
+    def fits(self, buffers: Sequence[bytes]) -> bool:
+        """Can the result have these?"""
+        if len(buffers) != len(self.buffers):
+            return False
+        for wanted, found in zip(self.buffers, buffers):
+            if len(found) > wanted.size or wanted.whole and len(found) != wanted.size:
+                return False
+        return not self.reads or _are_reads(*buffers)
+
+
+def _are_reads(data: bytes, reads: bytes) -> bool:
+    if len(reads) % _READ.size:
+        return False
+    entries = list(_READ.iter_unpack(reads))
+    total = sum(max(ret, 0) for ret, _ in entries)
+    return total == len(data) and all(errno <= ERRNO_MAX for _, errno in entries)
+
+
+@dataclass(frozen=True)
 class CallResult:
     """What an operation returned: exactly, with errno (0 if it did not fail)."""
 
@@ -114,13 +159,13 @@ class CallResult:
     @property
     def revents(self) -> list[int]:
         """Of poll: for each file what is ready."""
-        return [event for (event,) in struct.iter_unpack(">H", self.buffers[0])]
+        return [event for (event,) in _EVENTS.iter_unpack(self.buffers[0])]
 
     @property
     def reads(self) -> list[Read]:
         """Of read_until: the reads one by one."""
         found, at = [], 0
-        for ret, errno in struct.iter_unpack(">iI", self.buffers[1]):
+        for ret, errno in _READ.iter_unpack(self.buffers[1]):
             found.append(Read(ret, errno, self.buffers[0][at : at + max(ret, 0)]))
             at += max(ret, 0)
         return found
@@ -149,6 +194,19 @@ def _put_argument(out: Writer, arg: Argument) -> None:
         out.u8(Arg.IOVEC).u16(len(arg.parts))
         for part in arg.parts:
             _put_argument(out, part)
+
+
+def _buffers(arg: Argument) -> Iterator[Out]:
+    """What of an argument comes back."""
+    if isinstance(arg, Iovec):
+        for part in arg.parts:
+            yield from _buffers(part)
+    elif isinstance(arg, Out):
+        yield arg
+    elif isinstance(arg, Both):
+        yield Out(len(arg.data), whole=True)
+    elif isinstance(arg, Bad) and arg.kind is BadKind.PARTIAL:
+        yield Out(arg.valid, whole=True)
 
 
 def encode_call(call: Call, args: Sequence[Argument]) -> bytes:
@@ -183,12 +241,13 @@ class Calls(abc.ABC, Generic[R]):
     """System calls by their names; R is what each of them gives."""
 
     @abc.abstractmethod
-    def operation(self, what: str, encoded: bytes, seconds: float | None = None) -> R:
-        """Execute, or note, one operation, which sleeps *seconds* by itself."""
+    def operation(self, operation: Operation) -> R:
+        """Execute, or note, one operation."""
 
     def call(self, call: Call, *args: Argument) -> R:
         """Any system call, with its arguments as they are."""
-        return self.operation(call.name.lower(), encode_call(call, args))
+        buffers = [buffer for arg in args for buffer in _buffers(arg)]
+        return self.operation(Operation(call.name.lower(), encode_call(call, args), buffers))
 
     def open(self, path: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> R:
         return self.openat(AT_FDCWD, path, flags, mode)
@@ -260,11 +319,13 @@ class Calls(abc.ABC, Generic[R]):
 
     def poll(self, fds: Sequence[tuple[Number, int]], timeout_ms: int) -> R:
         """fds: descriptor and events; -1 waits until the time limit of the request."""
-        seconds = timeout_ms / 1000 if timeout_ms > 0 else None
-        return self.operation("poll", encode_poll(fds, timeout_ms), seconds)
+        seconds = max(timeout_ms, 0) / 1000
+        events = Out(_EVENTS.size * len(fds), whole=True)
+        return self.operation(Operation("poll", encode_poll(fds, timeout_ms), [events], seconds))
 
     def sleep(self, seconds: float) -> R:
-        return self.operation("sleep", encode_poll([], int(seconds * 1000)), seconds)
+        encoded = encode_poll([], int(seconds * 1000))
+        return self.operation(Operation("sleep", encoded, [Out(0)], seconds))
 
     def read_until(
         self,
@@ -279,7 +340,8 @@ class Calls(abc.ABC, Generic[R]):
         out = Writer().u8(Op.READS)
         _put_argument(out, fd)
         out.u32(size).u32(reads).u64(max_bytes).u32(zeros).u32(poll_ms)
-        return self.operation("reads", out.payload())
+        buffers = [Out(max_bytes), Out(_READ.size * reads)]
+        return self.operation(Operation("reads", out.payload(), buffers, reads=True))
 
 
 def _part(part: Target) -> Out | Bad:
@@ -304,38 +366,44 @@ class BatchResult:
         return iter(self.results)
 
 
-def decode_results(reader: Reader, names: Sequence[str]) -> BatchResult:
-    """The reply to a batch with operations of these names."""
+def decode_results(
+    reader: Reader, operations: Sequence[Operation], stop: bool = False
+) -> BatchResult:
+    """The reply to a batch of these operations, which was to *stop* at the first failure or not."""
     done, timed_out = reader.u16(), bool(reader.u8())
-    results = []
-    for name in names[:done]:
-        ret, errno, flags = reader.i64(), reader.u32(), reader.u8()
-        buffers = [reader.blob() for _ in range(reader.u16())]
-        results.append(
-            CallResult(
-                name, ret, errno, buffers, bool(flags & RESULT_OVERRUN), bool(flags & RESULT_FULL)
-            )
-        )
+    results = [_result(reader, operation) for operation in operations[:done]]
+    stopped = stop and bool(results) and results[-1].errno != 0
+    if done > len(operations) or (done < len(operations) and not timed_out and not stopped):
+        raise AgentLost(f"the agent sent {done} results of {len(operations)} operations")
     return BatchResult(results, timed_out)
+
+
+def _result(reader: Reader, operation: Operation) -> CallResult:
+    ret, errno, flags = reader.i64(), reader.errno(), reader.u8()
+    buffers = [reader.blob() for _ in range(reader.u16())]
+    if not operation.fits(buffers):
+        size = sum(map(len, buffers))
+        raise AgentLost(
+            f"the agent sent {len(buffers)} buffers with {size} bytes as a result of"
+            f" {operation.what}, which cannot be"
+        )
+    overrun, full = bool(flags & RESULT_OVERRUN), bool(flags & RESULT_FULL)
+    return CallResult(operation.what, ret, errno, buffers, overrun, full)
 
 
 class Operations(Calls[Ref]):
     """Notes operations; each method gives a reference to its result."""
 
     def __init__(self) -> None:
-        self.names: list[str] = []
-        self.seconds = 0.0
-        self._encoded: list[bytes] = []
+        self.noted: list[Operation] = []
 
-    def operation(self, what: str, encoded: bytes, seconds: float | None = None) -> Ref:
-        if len(self.names) == OPS_MAX:
+    def operation(self, operation: Operation) -> Ref:
+        if len(self.noted) == OPS_MAX:
             raise UsageError(f"a batch of more than {OPS_MAX} operations is not possible")
-        self.names.append(what)
-        self.seconds += seconds or 0.0
-        self._encoded.append(encoded)
-        return Ref(len(self.names) - 1)
+        self.noted.append(operation)
+        return Ref(len(self.noted) - 1)
 
     def payload(self, limit_ms: int, stop: bool) -> bytes:
         """The request's payload."""
-        head = Writer().u32(limit_ms).u32(int(stop)).u16(len(self._encoded)).payload()
-        return head + b"".join(self._encoded)
+        head = Writer().u32(limit_ms).u32(int(stop)).u16(len(self.noted)).payload()
+        return head + b"".join(operation.encoded for operation in self.noted)

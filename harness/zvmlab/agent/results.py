@@ -4,15 +4,21 @@
 from __future__ import annotations
 
 import os
+import re
 import signal as signals
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from zvmlab.agent.wire import Reader, Writer
+from zvmlab.agent.wire import ERRNO_MAX, AgentLost, Reader, Writer
 from zvmlab.base.errors import ZvmlabError
+from zvmlab.base.plain import harmless, shortened
 
 RUNNING, EXITED, SIGNALLED, NO_EXEC = range(4)
 OUT_TIMED_OUT, OUT_STDOUT_CUT, OUT_STDERR_CUT = 1, 2, 4
+_LOG_SHOWN = 4000
+STATUS_MAX, SIGNAL_MAX = 255, 127
+"""wait(2) has no more bits for them."""
+_RECORD = re.compile(r"(\d{1,10}),(\d{1,20}),(\d{1,20})(?:,[^;]*)?;(.*)", re.ASCII)
 ENVIRONMENT = {"PATH": "/bin:/sbin:/usr/bin:/usr/sbin", "HOME": "/", "LC_ALL": "C"}
 
 
@@ -99,7 +105,7 @@ class ProgramFailed(ZvmlabError):
     def __init__(self, result: RunResult) -> None:
         last = result.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         text = f"'{' '.join(result.argv)}' in the guest {result.describe()}"
-        super().__init__(": ".join([text, *last]))
+        super().__init__(": ".join([text, *map(shortened, last)]))
         self.result = result
 
 
@@ -123,10 +129,15 @@ def encode_start(
 
 def decode_outcome(reader: Reader, argv: Sequence[str]) -> RunResult:
     """The reply to RUN and WAIT; OSError if the program could not be started."""
-    error = reader.u32()
+    error = reader.errno()
     if not error:
         reader.u32()  # the handle
         state, flags, code = reader.u8(), reader.u8(), reader.u32()
+        if not _is_outcome(state, flags, code):
+            raise AgentLost(
+                f"the agent sent an impossible end of '{argv[0]}': state {state},"
+                f" flags {flags}, code {code}"
+            )
         seconds = reader.u64() / 1e9
         error = code if state == NO_EXEC else 0
     if error:
@@ -141,6 +152,17 @@ def decode_outcome(reader: Reader, argv: Sequence[str]) -> RunResult:
         cut=bool(flags & (OUT_STDOUT_CUT | OUT_STDERR_CUT)),
         seconds=seconds,
     )
+
+
+def _is_outcome(state: int, flags: int, code: int) -> bool:
+    """Can a program end, or go on, like that?"""
+    if state == RUNNING:
+        return bool(flags & OUT_TIMED_OUT)
+    if state == NO_EXEC:
+        return 0 < code <= ERRNO_MAX
+    if state == SIGNALLED:
+        return 0 < code <= SIGNAL_MAX
+    return state == EXITED and code <= STATUS_MAX
 
 
 @dataclass(frozen=True)
@@ -166,11 +188,11 @@ class LogLine:
 def decode_log(data: bytes) -> list[LogLine]:
     """Records as /dev/kmsg spells them; continuation lines are left out."""
     found = []
-    for line in data.decode("utf-8", "replace").splitlines():
-        head, semicolon, text = line.partition(";")
-        fields = head.split(",")
-        if semicolon and not line.startswith(" ") and len(fields) >= 3:
-            found.append(LogLine(int(fields[1]), int(fields[0]), int(fields[2]) / 1e6, text))
+    for line in data.decode("utf-8", "replace").split("\n"):
+        record = _RECORD.fullmatch(line)
+        if record is not None:
+            priority, sequence, microseconds, text = record.groups()
+            found.append(LogLine(int(sequence), int(priority), int(microseconds) / 1e6, text))
     return found
 
 
@@ -216,7 +238,9 @@ class ModuleFailed(ZvmlabError):
 
     def __init__(self, result: ModuleResult) -> None:
         reason = os.strerror(result.errno)
-        log = f"; the kernel's log says: {result.text}" if result.text else ""
+        texts = "; ".join(line.text for line in result.log)
+        said = shortened(harmless(texts, lines=False), _LOG_SHOWN)
+        log = f"; the kernel's log says: {said}" if said else ""
         super().__init__(f"{result.what} in the guest: {reason}{log}")
         self.result = result
 
@@ -250,6 +274,6 @@ def decode_drain(reader: Reader) -> DrainResult:
         reads=reader.u64(),
         bytes=reader.u64(),
         overflows=reader.u32(),
-        errno=reader.u32(),
+        errno=reader.errno(),
         crc=reader.u32(),
     )

@@ -8,6 +8,7 @@ import struct
 from dataclasses import dataclass
 
 from zvmlab.base.errors import ZvmlabError
+from zvmlab.base.plain import harmless, shortened
 
 VERSION = 1
 HEADER = struct.Struct(">IIHH")
@@ -21,6 +22,8 @@ CHUNK_MAX = 4 << 20
 OPS_MAX = 1024
 READS_MAX = 65536
 FILL_BYTE = 0xA5
+ERRNO_MAX = 4095
+"""Linux has no higher one (MAX_ERRNO in include/linux/err.h)."""
 
 
 class Request(enum.IntEnum):
@@ -149,7 +152,8 @@ class AgentError(ZvmlabError):
     """The agent refused a request."""
 
     def __init__(self, status: int, text: str, what: str) -> None:
-        super().__init__(f"the agent refused {what}: {text or f'status {status}'}")
+        said = shortened(harmless(text, lines=False)) or f"status {status}"
+        super().__init__(f"the agent refused {what}: {said}")
         self.status = status
 
 
@@ -218,6 +222,13 @@ class Reader:
 
     def i64(self) -> int:
         return self._unpack(">q")
+
+    def errno(self) -> int:
+        """An error number, 0 for none."""
+        found = self.u32()
+        if found > ERRNO_MAX:
+            raise AgentLost(f"the agent sent the error number {found}, which Linux does not have")
+        return found
 
     def raw(self, size: int) -> bytes:
         if size > len(self.data) - self.at:

@@ -13,7 +13,7 @@ import signal as signals
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from zvmlab.agent.calls import BatchResult, Calls, CallResult, Operations, decode_results
+from zvmlab.agent.calls import BatchResult, Calls, CallResult, Operation, Operations, decode_results
 from zvmlab.agent.channel import Channel
 from zvmlab.agent.results import (
     DrainResult,
@@ -26,13 +26,17 @@ from zvmlab.agent.results import (
     decode_outcome,
     encode_start,
 )
-from zvmlab.agent.wire import CHUNK_MAX, LIMIT_MAX_MS, Reader, Request, Writer
-from zvmlab.base.errors import Timeout
+from zvmlab.agent.wire import CHUNK_MAX, LIMIT_MAX_MS, AgentLost, Reader, Request, Writer
+from zvmlab.base.errors import Timeout, ZvmlabError
+from zvmlab.base.plain import harmless, shortened
 
 T = TypeVar("T")
 
 MODULES = "/lib/modules"
 LOAD_STEPS = "/etc/zvmlab/modprobe"
+_LOAD_STEPS_MAX = 1 << 20
+FILE_MAX = 64 << 20
+"""Bytes of a file that are read unless more are asked for: a guest may offer any number."""
 DEFAULT_SECONDS = 60.0
 # What a reply may take beyond the time limit that the agent itself keeps: the guest may not run
 # for a while, on a busy machine.
@@ -90,13 +94,13 @@ class Batch(Operations):
 
     def start(self, timeout: float = DEFAULT_SECONDS, stop: bool = False) -> Pending[BatchResult]:
         """Begin; *stop*: at the first operation that fails.  The limit is for all together."""
-        names = list(self.names)
+        begun = list(self.noted)
         return self._worker.start(
             Request.BATCH,
             self.payload(_limit_ms(timeout), stop),
-            f"a batch of {len(names)} operations",
+            f"a batch of {len(begun)} operations",
             timeout,
-            lambda reader: decode_results(reader, names),
+            lambda reader: decode_results(reader, begun, stop),
         )
 
     def run(
@@ -132,7 +136,7 @@ class Process:
     def signal(self, number: int, group: bool = False) -> None:
         """Send a signal to it, or to all of its process group."""
         payload = Writer().u32(self.handle).u32(number).u8(group).payload()
-        error = self._worker.ask(Request.SIGNAL, payload, "a signal").u32()
+        error = self._worker.ask(Request.SIGNAL, payload, "a signal").errno()
         if error:
             raise OSError(error, os.strerror(error), self.argv[0])
 
@@ -168,11 +172,13 @@ class Worker(Calls[CallResult]):
         limit = self.timeout if seconds is None else seconds
         return self.start(request, payload, what, limit, lambda reader: reader).result()
 
-    def operation(self, what: str, encoded: bytes, seconds: float | None = None) -> CallResult:
+    def operation(self, operation: Operation) -> CallResult:
         """Execute one operation at once."""
-        limit = self.timeout + (seconds or 0.0)
+        limit = self.timeout + operation.seconds
+        what = operation.what
         head = Writer().u32(_limit_ms(limit)).u32(0).u16(1).payload()
-        result = decode_results(self.ask(Request.BATCH, head + encoded, what, limit), [what])
+        reply = self.ask(Request.BATCH, head + operation.encoded, what, limit)
+        result = decode_results(reply, [operation])
         if result.timed_out:
             raise Timeout(f"{what} in the guest did not return within {limit:g} s")
         return result[0]
@@ -220,7 +226,7 @@ class Worker(Calls[CallResult]):
         """Start a program."""
         payload = encode_start(argv, env, stdin, cwd, inherit)
         reply = self.ask(Request.SPAWN, payload, f"the start of '{' '.join(argv)}'")
-        error, handle = reply.u32(), reply.u32()
+        error, handle = reply.errno(), reply.u32()
         if error:
             raise OSError(error, os.strerror(error), argv[0])
         return Process(self, handle, argv)
@@ -260,7 +266,7 @@ class Worker(Calls[CallResult]):
             payload,
             what,
             self.timeout,
-            lambda reply: ModuleResult(what, reply.u32(), decode_log(reply.blob())),
+            lambda reply: ModuleResult(what, reply.errno(), decode_log(reply.blob())),
         )
 
     def rmmod(self, name: str, flags: int = os.O_NONBLOCK) -> ModuleResult:
@@ -268,27 +274,22 @@ class Worker(Calls[CallResult]):
         payload = Writer().string(name.replace("-", "_")).u32(flags).payload()
         what = f"unloading {name}"
         reply = self.ask(Request.RMMOD, payload, what)
-        return ModuleResult(what, reply.u32(), decode_log(reply.blob()))
+        return ModuleResult(what, reply.errno(), decode_log(reply.blob()))
 
     def modprobe(self, name: str, params: str | Mapping[str, object] = "") -> ModuleResult:
         """Load a module of the image with what it needs and wants, which may be there already."""
         wanted = name.replace("-", "_")
-        steps = self._load_steps().get(wanted, [wanted])
-        result: ModuleResult | None = None
-        for step in steps:
-            done = self.insmod(step.rstrip("?"), params if step == wanted else "")
-            if step == wanted:
-                result = done
-                if done.errno:
-                    break
-            elif not step.endswith("?") and done.errno != errno.EEXIST:
-                done.check()
-        assert result is not None, "the steps of loading a module end with the module itself"
-        return result
+        for step in self._load_steps().get(wanted, []):
+            if step != wanted:  # it is the last of them
+                done = self.insmod(step.rstrip("?"))
+                if not step.endswith("?") and done.errno != errno.EEXIST:
+                    done.check()
+        return self.insmod(wanted, params)
 
     def _load_steps(self) -> dict[str, list[str]]:
         """What loading each module of the image takes (zvmlab.build.image)."""
-        lines = self.read_file(LOAD_STEPS).decode().splitlines()
+        found = self.read_file(LOAD_STEPS, _LOAD_STEPS_MAX)
+        lines = found.decode("utf-8", "surrogateescape").splitlines()
         return {name: words.split() for name, _, words in (line.partition(":") for line in lines)}
 
     def dmesg(self, since: int = 0) -> list[LogLine]:
@@ -311,7 +312,7 @@ class Worker(Calls[CallResult]):
         """Sleep; what runs then, and the kernel's log from that sequence number on."""
         asked = Writer().u64(round(seconds * _NS)).u64(since).payload()
         reply = self.ask(Request.SETTLE, asked, "what still runs")
-        error, runnable, taints = reply.u32(), reply.u32(), reply.u64()
+        error, runnable, taints = reply.errno(), reply.u32(), reply.u64()
         if error:
             raise OSError(error, os.strerror(error), "/proc")
         return Settled(runnable - 1, taints, *self._log_in(reply))
@@ -322,24 +323,42 @@ class Worker(Calls[CallResult]):
 
     @staticmethod
     def _log_in(reply: Reader) -> tuple[int, int, bool, list[LogLine]]:
-        error, position, lost, more = reply.u32(), reply.u64(), reply.u64(), bool(reply.u8())
+        error, position, lost, more = reply.errno(), reply.u64(), reply.u64(), bool(reply.u8())
         if error:
             raise OSError(error, os.strerror(error), "/dev/kmsg")
         return position, lost, more, decode_log(reply.blob())
 
-    def read_file(self, path: str) -> bytes:
-        """All of a file."""
-        parts: list[bytes] = []
-        size = 0
-        while not parts or len(parts[-1]) == CHUNK_MAX:
-            payload = Writer().string(path).u64(size).u32(CHUNK_MAX).payload()
+    def read_file(self, path: str, limit: int = FILE_MAX) -> bytes:
+        """All of a file; ZvmlabError if it has more than *limit* bytes."""
+        data = bytearray()
+        while True:
+            wanted = min(CHUNK_MAX, limit + 1 - len(data))
+            payload = Writer().string(path).u64(len(data)).u32(wanted).payload()
             reply = self.ask(Request.READ_FILE, payload, f"reading {path}")
-            error = reply.u32()
+            error = reply.errno()
             if error:
                 raise OSError(error, os.strerror(error), path)
-            parts.append(reply.blob())
-            size += len(parts[-1])
-        return b"".join(parts)
+            part = reply.blob()
+            if len(part) > wanted:
+                raise AgentLost(f"the agent sent {len(part)} bytes of {path} instead of {wanted}")
+            data += part
+            if len(data) > limit:
+                raise ZvmlabError(f"{path} in the guest has more than {limit} bytes")
+            if len(part) < wanted:
+                return bytes(data)
+
+    def read_text(self, path: str) -> str:
+        """All of a text file; what is no UTF-8 in it is replaced."""
+        return self.read_file(path).decode("utf-8", "replace")
+
+    def read_word(self, path: str, at: int) -> str:
+        """One of the words of a text file."""
+        text = self.read_text(path)
+        try:
+            return text.split()[at]
+        except IndexError as error:
+            said = shortened(harmless(text, lines=False))
+            raise ZvmlabError(f"{path} in the guest has too few words: {said!r}") from error
 
     def write_file(
         self, path: str, data: bytes, mode: int | None = None, append: bool = False
@@ -353,7 +372,7 @@ class Worker(Calls[CallResult]):
             out = Writer().string(path).u8(flags).u32(mode or 0)
             out.u64(0 if append else offset).blob(part)
             reply = self.ask(Request.WRITE_FILE, out.payload(), f"writing {path}")
-            error = reply.u32()
+            error = reply.errno()
             if error:
                 raise OSError(error, os.strerror(error), path)
             offset += len(part)

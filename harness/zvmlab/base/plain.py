@@ -8,6 +8,8 @@ commands; a terminal would obey the escape sequences in it.
 from __future__ import annotations
 
 _LINES = "\n\t"
+SHORT = 300
+"""Characters of what others have written, in a sentence."""
 
 
 def harmless(text: str, lines: bool = True) -> str:
@@ -21,6 +23,11 @@ def harmless(text: str, lines: bool = True) -> str:
     if all(c.isprintable() or c in keep for c in text):
         return text
     return "".join(c if c.isprintable() or c in keep else _spelled(c) for c in text)
+
+
+def shortened(text: str, most: int = SHORT) -> str:
+    """*text*, or as much of it as a sentence can bear."""
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def _spelled(character: str) -> str:

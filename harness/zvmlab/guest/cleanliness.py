@@ -22,7 +22,7 @@ def cleanliness(guest: Guest) -> dict[str, object]:
     segments = ask("query-segments")["segments"]
     pages = ask("query-pages")
     return {
-        "modules": sorted(line.split()[0] for line in lines),
+        "modules": sorted(line.partition(b" ")[0] for line in lines),
         "busy workers": guest.agent.hello().busy,
         "user IDs": sorted(user["name"] for user in ask("query-users")["users"]),
         "faults": ask("query-faults")["rules"],

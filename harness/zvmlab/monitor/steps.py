@@ -132,7 +132,12 @@ def settle(guest: Guest) -> None:
 
 def thread_of(worker: Worker) -> str:
     """The folder in /proc of the thread that executes a worker's requests."""
-    return f"/proc/{int(worker.read_file('/proc/thread-self/stat').split()[0])}"
+    return f"/proc/{worker.read_word('/proc/thread-self/stat', 0)}"
+
+
+def task_state(worker: Worker, folder: str) -> str:
+    """Of the thread with that folder in /proc, as proc(5) has it in its stat; "" if it has none."""
+    return worker.read_text(f"{folder}/stat").rpartition(")")[2].strip()[:1]
 
 
 def await_sleep(agent: Agent, folder: str, call: int, timeout: float = SLEEP_SECONDS) -> str:
@@ -142,9 +147,9 @@ def await_sleep(agent: Agent, folder: str, call: int, timeout: float = SLEEP_SEC
     """
     limit = Limit(timeout)
     while True:
-        now = agent.read_file(f"{folder}/syscall").decode().split()[0]
-        state = agent.read_file(f"{folder}/stat").decode().rpartition(")")[2].split()[0]
-        if now == str(call) and state in "SD":
+        now = agent.read_word(f"{folder}/syscall", 0)
+        state = task_state(agent, folder)
+        if now == str(call) and state in ("S", "D"):
             return state
         if limit.over:
             raise Timeout(

@@ -84,7 +84,7 @@ def _states(context: Context) -> list[str]:
     folder = f"/sys/bus/iucv/devices/net{_NAME}/stats"
     names = ("device_fsm_state", "connection_fsm_state")
     agent = context.guest.agent
-    return [agent.read_file(f"{folder}/{name}").decode().strip() for name in names]
+    return [agent.read_text(f"{folder}/{name}").strip() for name in names]
 
 
 def _received(context: Context, fd: int, seconds: float) -> str:

@@ -24,11 +24,11 @@ _RESPONSE = 8192
 def boot(context: Context) -> None:
     """What the kernel asks of CP to know where it is, and what it makes of the answers."""
     agent = context.guest.agent
-    text = agent.read_file("/proc/sysinfo").decode()
+    text = agent.read_text("/proc/sysinfo")
     context.note("sysinfo", lines=_SYSINFO.findall(text))
-    memory = agent.read_file("/proc/iomem").decode()
+    memory = agent.read_text("/proc/iomem")
     context.note("storage", lines=re.findall(r"^\S+ : System RAM$", memory, re.MULTILINE))
-    context.note("CPUs", online=agent.read_file("/sys/devices/system/cpu/online").decode())
+    context.note("CPUs", online=agent.read_text("/sys/devices/system/cpu/online"))
 
 
 @scenario("commands", "CP commands by DIAGNOSE X'08', good and bad ones, through /dev/vmcp.")

@@ -12,10 +12,10 @@ import struct
 from zvmlab.agent.agent import Pending, Worker
 from zvmlab.agent.calls import BatchResult, Both
 from zvmlab.agent.wire import Call
-from zvmlab.base.errors import Timeout
+from zvmlab.base.errors import Timeout, ZvmlabError
 from zvmlab.base.limit import Limit
 from zvmlab.guest.config import QEMU
-from zvmlab.monitor.steps import READ, await_sleep, thread_of
+from zvmlab.monitor.steps import READ, await_sleep, task_state, thread_of
 from zvmlab.scenarios.context import Context, error_name, scenario
 
 _NOBODY = "NOBODY"
@@ -46,7 +46,11 @@ class _Sleeper:
 
     def page(self) -> int:
         """The absolute address of the page of its stack that it touches next."""
-        stack = int(self._agent.read_file(f"{self._folder}/syscall").split()[-2], 16)
+        word = self._agent.read_word(f"{self._folder}/syscall", -2)
+        try:
+            stack = int(word, 16)
+        except ValueError as error:
+            raise ZvmlabError(f"the guest has no stack at {word!r}") from error
         fd = self._agent.open("/proc/self/pagemap").check()
         found = self._agent.pread(fd, 8, stack // _PAGE * 8)
         found.check()
@@ -61,8 +65,7 @@ class _Sleeper:
 
     def state(self) -> str:
         """Of the task, as in its stat."""
-        stat = self._agent.read_file(f"{self._folder}/stat").decode()
-        return stat.rpartition(")")[2].split()[0]
+        return task_state(self._agent, self._folder)
 
     def goes_on(self, seconds: float) -> bool:
         """Does it, within that time?"""

@@ -128,7 +128,7 @@ def special_messages(context: Context) -> None:
 
 def _given(context: Context) -> str:
     """Pages that the guest has given to CP."""
-    return context.worker.read_file(_PAGES).decode().strip()
+    return context.worker.read_text(_PAGES).strip()
 
 
 def _shrink(context: Context, pages: int, times: int = 1) -> str:
