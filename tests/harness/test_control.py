@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import contextlib
 import json
 import os
 import signal
@@ -22,6 +24,7 @@ from hypothesis import strategies as st
 
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError
 from zvmlab.base.version import __version__
+from zvmlab.cp import control as control_module
 from zvmlab.cp.control import Control, ControlError, decode, encode
 from zvmlab.cp.peer import EventType, Flag, IucvError, Peer
 
@@ -335,7 +338,21 @@ def test_connect_wants_a_greeting(tmp_path: Path) -> None:
             Control.connect(path, 0.1)
 
 
-@pytest.mark.parametrize("line", [b"[]\n", b"\xff\n", b"{\n", b'{"id":null}\n', b'{"event":"x"}\n'])
+_STAMP = b'"timestamp":{"seconds":1,"microseconds":2}'
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(b"[]\n", b"\xff\n", b"{\n", b'{"id":null}\n', b'{"event":"x"}\n', b"7\n"),
+        *(b'{"event":"x","data":[],' + _STAMP + b"}\n", b'{"event":7,"data":{},' + _STAMP + b"}\n"),
+        b'{"event":"x","data":{},"timestamp":{"seconds":1%s,"microseconds":2}}\n' % (b"0" * 400),
+        *(b'{"id":1}\n', b'{"id":1,"error":{"class":"Failed"}}\n', b'{"zvmlab":[]}\n'),
+        b"[" * 200_000 + b"\n",
+        b"a" * 100 + b"\n",
+    ],
+    ids=lambda line: repr(line[:32]),
+)
 def test_nonsense_from_the_other_side(tmp_path: Path, line: bytes) -> None:
     path = os.fspath(tmp_path / "control")
     with socket.socket(socket.AF_UNIX) as listener:
@@ -350,10 +367,29 @@ def test_nonsense_from_the_other_side(tmp_path: Path, line: bytes) -> None:
 
         thread = threading.Thread(target=serve)
         thread.start()
-        with pytest.raises(EmulatorError, match="sent an invalid message: "):
+        with pytest.raises(EmulatorError, match="sent an invalid message: ") as caught:
             with Control.connect(path, TIMEOUT) as control:
                 control.wait_event("reset", TIMEOUT)
+        assert len(str(caught.value)) < 1000
         thread.join()
+
+
+def test_message_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control_module, "MESSAGE_MAX", 4 << 20)
+    ours, theirs = socket.socketpair()
+    with ours, theirs, concurrent.futures.ThreadPoolExecutor(1) as threads:
+        control = Control(ours, "socket", TIMEOUT)
+
+        def flood() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    theirs.send(bytes(1 << 20))
+
+        flooding = threads.submit(flood)
+        with pytest.raises(EmulatorError, match="sent an invalid message: it has more than 4 MiB$"):
+            control.wait_event("reset", TIMEOUT)
+        control.close()
+        flooding.result(TIMEOUT)
 
 
 def test_closed_by_this_side(control: Control) -> None:

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 
 from zvmlab.base.errors import EmulatorError, Timeout, UsageError, ZvmlabError
 from zvmlab.base.limit import Limit
+from zvmlab.base.plain import harmless, shortened
 
 T = TypeVar("T")
 
@@ -32,6 +33,8 @@ DEFAULT_TIMEOUT = 30.0
 # runs for hours tells of every set and console line.  A peer's are its messages: all it may have.
 MAX_EVENTS = 4096
 MAX_PEER_EVENTS = 65536
+# What may be unread on the other side before it disconnects a client (docs/control.md).
+MESSAGE_MAX = 64 << 20
 _CONNECT_PAUSE = 0.01
 
 
@@ -162,7 +165,7 @@ class Control:
     def version(self) -> str:
         """Version of the other side."""
         assert self._greeting is not None
-        return str(self._greeting["version"])
+        return str(self._greeting.get("version"))
 
     @property
     def capabilities(self) -> list[str]:
@@ -337,16 +340,21 @@ class Control:
                 if end >= 0:
                     self._lines(bytes(rest[:end]))
                     del rest[: end + 1]
+                if len(rest) > MESSAGE_MAX:
+                    raise ValueError(f"it has more than {MESSAGE_MAX >> 20} MiB")
         except OSError as error:
             reason = f"control socket {self.path}: {error.strerror}"
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            reason = f"control socket {self.path} sent an invalid message: {error}"
+        except (ValueError, RecursionError) as error:
+            said = shortened(harmless(str(error), lines=False))
+            reason = f"control socket {self.path} sent an invalid message: {said}"
         self._end(reason)
 
     def _lines(self, lines: bytes) -> None:
         messages = [json.loads(line) for line in lines.split(b"\n")]
         with self._changed:
             for message in messages:
+                if not _is_message(message):
+                    raise ValueError(json.dumps(message))
                 self._message(message)
             self._changed.notify_all()
 
@@ -363,10 +371,36 @@ class Control:
             queue.put(event)
         elif "zvmlab" in message:
             self._greeting = message["zvmlab"]
-        elif message.get("id") in self._waiting:
+        elif message["id"] in self._waiting:
             self._replies[message["id"]] = message
-        elif message.get("id") is None:
-            raise ValueError(json.dumps(message)[:200])
+
+
+_SECONDS_MAX = 1 << 62
+
+
+def _is_message(message: object) -> bool:
+    """Has it all that an event, a greeting or a reply to a request of ours has?"""
+    if not isinstance(message, dict):
+        return False
+    if "event" in message:
+        stamp = message.get("timestamp")
+        return (
+            isinstance(message["event"], str)
+            and isinstance(message.get("data"), dict)
+            and isinstance(stamp, dict)
+            and all(
+                isinstance(stamp.get(part), int) and 0 <= stamp[part] < _SECONDS_MAX
+                for part in ("seconds", "microseconds")
+            )
+        )
+    if "zvmlab" in message:
+        greeting = message["zvmlab"]
+        return isinstance(greeting, dict) and isinstance(greeting.get("capabilities"), list)
+    error = message.get("error")
+    refused = isinstance(error, dict) and all(
+        isinstance(error.get(part), str) for part in ("class", "desc")
+    )
+    return isinstance(message.get("id"), int) and ("return" in message or refused)
 
 
 def _matches(data: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
