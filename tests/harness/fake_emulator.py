@@ -5,7 +5,7 @@
 FAKE_MODE: "refuse" ends at once with a message, "deaf" opens no socket,
 "silent" runs a guest that never says anything, "leave" closes its sockets instead of an
 answer to query-monitor and ends a moment later, "panic" and "warn" let its kernel
-report a crash, "exit" powers off, "wait" enters a disabled wait, "die" is killed.
+report a crash, "exit" powers off, "term" ends as QEMU does after SIGTERM, "wait" enters a disabled wait, "die" is killed.
 The same happens when the operator says PANIC, WARN, EXIT, WAIT or DIE.  FAKE_PIDFILE
 receives the process id.
 """
@@ -61,6 +61,10 @@ def happen(mode: str, console: str, monitor: socket.socket | None) -> None:
     if mode == "wait" and monitor is not None:
         monitor.sendall(json.dumps(DISABLED_WAIT).encode() + b"\r\n")
     if mode in ("exit", "wait"):
+        sys.exit(0)
+    if mode == "term":
+        sys.stderr.write("qemu-system-s390x: terminating on signal 15 from pid 7 (kill)\n")
+        sys.stderr.flush()
         sys.exit(0)
     if mode == "die":
         os.kill(os.getpid(), signal.SIGKILL)

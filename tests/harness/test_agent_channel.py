@@ -128,6 +128,40 @@ def test_limit_of_who_does_not_receive(later: Callable[..., Future[bytes]]) -> N
     assert waits.result(SECONDS) == b"one"
 
 
+def test_grace_is_for_a_guest_that_runs(later: Callable[..., Future[bytes]]) -> None:
+    """A late reply is waited for, unless it cannot come."""
+    wire = Wire()
+    asked_for = threading.Event()
+    channel = Channel(wire, asked_for.set)
+    number = asked(channel)
+    with ThreadPoolExecutor(1) as pool:
+        late = pool.submit(lambda: channel.collect(number, 0.0, "HELLO", SECONDS).blob())
+        assert asked_for.wait(SECONDS)
+        wire.coming.put(reply(number, b"late"))
+        assert late.result(SECONDS) == b"late"
+
+    def stopped() -> None:
+        raise Timeout("the emulator is stopped")
+
+    channel = Channel(Wire(), stopped)
+    with pytest.raises(Timeout, match="^the emulator is stopped$"):
+        channel.collect(asked(channel), 0.0, "HELLO", SECONDS)
+
+
+def test_other_replies_are_not_taken_in_for_ever() -> None:
+    class Flood(Wire):
+        """A frame that nobody waits for is always there."""
+
+        def recv(self, timeout: float) -> bytes:
+            return reply(0, b"")
+
+    channel = Channel(Flood())
+    number = asked(channel)
+    assert not channel.arrived(number)
+    with pytest.raises(Timeout, match="did not answer HELLO within 0 s"):
+        channel.collect(number, 0.0, "HELLO")
+
+
 def test_end_of_the_stream_is_told_to_all(later: Callable[..., Future[bytes]]) -> None:
     wire = Wire()
     channel = Channel(wire)

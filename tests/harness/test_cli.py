@@ -7,6 +7,7 @@ import argparse
 import importlib
 import os
 import re
+import resource
 import shutil
 import signal
 import struct
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -181,6 +183,76 @@ def test_output_to_nobody(fake: Fake) -> None:
     assert done.returncode in (0, 1) and done.stderr == ""
 
 
+def _begun_with(before: Callable[[], object], *closed: int) -> tuple[int, str]:
+    """`zvmlab list`, begun by a process that has done something before; exit code, standard error."""
+    files = {number: subprocess.PIPE for number in (1, 2) if number not in closed}
+
+    def prepare() -> None:
+        for number in closed:
+            os.close(number)
+        before()
+
+    done = subprocess.run(
+        [str(ZVMLAB), "list"],
+        stdout=files.get(1),
+        stderr=files.get(2),
+        text=True,
+        timeout=SECONDS,
+        check=False,
+        preexec_fn=prepare,
+    )
+    return done.returncode, done.stderr or ""
+
+
+def test_standard_files_that_are_closed(fake: Fake) -> None:
+    said = "zvmlab: standard output is closed; send it to a file, or to /dev/null\n"
+    assert _begun_with(lambda: None, 1) == (2, said)
+    assert _begun_with(lambda: None, 0, 2) == (0, "")
+    assert _begun_with(lambda: None, 0, 1, 2) == (2, "")
+
+
+def _few(soft: int, hard: int) -> Callable[[], object]:
+    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_few_descriptors(fake: Fake) -> None:
+    """As many as are allowed are taken."""
+    said = "zvmlab: this process may have only 63 files open, and needs 64; allow more with"
+    code, err = _begun_with(_few(63, 63))
+    assert (code, err) == (77, f"{said} 'ulimit -n 1024'\n")
+    assert _begun_with(_few(32, 64)) == (0, "")
+    assert _begun_with(_few(64, 64)) == (0, "")
+
+
+def _interrupt_at_once() -> None:
+    """The signal comes as soon as somebody can take it."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_interrupted_before_anything_is_imported(fake: Fake) -> None:
+    assert _begun_with(_interrupt_at_once) == (130, "zvmlab: interrupted\n")
+
+
+def _ignore_and_interrupt() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _interrupt_at_once()
+
+
+def test_interruption_that_is_ignored_stays_ignored(fake: Fake) -> None:
+    assert _begun_with(_ignore_and_interrupt) == (0, "")
+
+
+def test_hangup_that_is_ignored_stays_ignored(capsys: pytest.CaptureFixture[str]) -> None:
+    """As nohup(1) has it."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert main(["scenarios"]) == 0
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_cp_and_list_find_a_running_guest(fake: Fake) -> None:
     with Guest(GuestConfig(name="here"), fake.folder / "logs", fake.artifacts) as guest:
         guest.start()
@@ -249,6 +321,7 @@ def test_panic_is_255_with_the_consoles_tail(fake: Fake) -> None:
     ("die", 1, "the emulator was killed by SIGKILL"),
     ("refuse", 2, "the CP refuses its configuration: no such option"),
     ("exit", 1, "powered off unasked"),
+    ("term", 1, "the emulator was ended by SIGTERM from process 7 (kill)"),
 ])  # fmt: skip
 def test_exit_codes(fake: Fake, mode: str, code: int, word: str) -> None:
     fake.mode(mode)

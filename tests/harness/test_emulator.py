@@ -58,6 +58,37 @@ def test_kill_is_explained(tmp_path: Path) -> None:
         emulator.check()
 
 
+@pytest.mark.parametrize(
+    ("said", "how"),
+    [
+        ("qemu: terminating on signal 15 from pid 9 (kill)", "SIGTERM from process 9 (kill)"),
+        ("qemu: terminating on signal 1 from pid 9", "SIGHUP from process 9"),
+    ],
+)
+def test_end_by_a_signal_that_is_caught(tmp_path: Path, said: str, how: str) -> None:
+    """QEMU ends with exit code 0 then, as after a power-off."""
+    emulator = Emulator(["sh", "-c", f"echo '{said}' >&2"], tmp_path / "log")
+    assert emulator.wait(SECONDS) == 0
+    with pytest.raises(EmulatorError) as caught:
+        emulator.check()
+    assert str(caught.value) == f"the emulator was ended by {how}; its log is {tmp_path / 'log'}"
+
+
+def test_emulator_that_is_stopped(tmp_path: Path) -> None:
+    emulator = Emulator(["cat"], tmp_path / "log")
+    emulator.check_runs()
+    os.kill(emulator.pid, signal.SIGSTOP)
+    limit = time.monotonic() + SECONDS
+    while not emulator.halted:
+        assert time.monotonic() < limit, "it was not stopped"
+        time.sleep(0.001)
+    with pytest.raises(Timeout, match=f"stopped, as by SIGSTOP; 'kill -CONT {emulator.pid}' lets"):
+        emulator.check_runs()
+    emulator.check()
+    emulator.stop()
+    assert not emulator.alive and not emulator.halted
+
+
 def test_outlives_the_thread_that_started_it(tmp_path: Path) -> None:
     """The parent-death signal is a thread's; that of a test's helper ends long before the test."""
     log = tmp_path / "log"

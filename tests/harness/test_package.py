@@ -52,7 +52,7 @@ def test_package_of_the_clone_points_into_it(copy: Path) -> None:
             for name in files.namelist()
             if name.endswith((".pth", ".txt"))
         )
-    assert str(copy / "harness") in text and "zvmlab = zvmlab.cli.main:main" in text
+    assert str(copy / "harness") in text and "zvmlab = zvmlab.cli.start:main" in text
 
 
 def test_all_packages_are_named() -> None:

@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
 from zvmlab.agent.channel import Channel, Stream
 from zvmlab.agent.results import AgentInfo, decode_info
@@ -41,13 +42,18 @@ _ALL_FLAGS = PowerFlag.PANIC_ON_WARN | PowerFlag.PANIC_ON_OOPS
 class Agent(Worker):
     """The agent of one guest; itself its worker number 0.
 
-    *info* is what it has said of itself already; otherwise it is asked.
+    *info* is what it has said of itself already; otherwise it is asked.  *check_runs* raises Timeout
+    if its guest stands still.
     """
 
     def __init__(
-        self, stream: Stream, timeout: float = DEFAULT_SECONDS, info: AgentInfo | None = None
+        self,
+        stream: Stream,
+        timeout: float = DEFAULT_SECONDS,
+        info: AgentInfo | None = None,
+        check_runs: Callable[[], None] = lambda: None,
     ) -> None:
-        super().__init__(Channel(stream), 0, timeout)
+        super().__init__(Channel(stream, check_runs), 0, timeout)
         self._workers: dict[str, Worker] = {}
         self.info = info or self.hello()
         if self.info.version != VERSION:

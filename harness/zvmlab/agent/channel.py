@@ -8,6 +8,7 @@ what the others wait for, and tells them.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Protocol
 
 from zvmlab.agent.wire import (
@@ -24,6 +25,10 @@ from zvmlab.agent.wire import (
 )
 from zvmlab.base.errors import Timeout, UsageError
 from zvmlab.base.limit import Limit
+
+
+# What is there already is taken in, but not for ever: more may come as fast.
+_TAKE_IN_SECONDS = 1.0
 
 
 class Stream(Protocol):
@@ -43,10 +48,14 @@ class Stream(Protocol):
 
 
 class Channel:
-    """Numbers requests and finds their replies."""
+    """Numbers requests and finds their replies.
 
-    def __init__(self, stream: Stream) -> None:
+    *check_runs* is called when a reply is late, and raises Timeout if none can come.
+    """
+
+    def __init__(self, stream: Stream, check_runs: Callable[[], None] = lambda: None) -> None:
         self._stream = stream
+        self._check_runs = check_runs
         self._sending = threading.Lock()
         # Of all that follows; notified of replies, and when another thread may receive.
         self._changed = threading.Condition()
@@ -84,17 +93,18 @@ class Channel:
             self._waiting[self._next_id] = request
             return self._next_id
 
-    def collect(self, number: int, timeout: float, what: str) -> Reader:
-        """The reply to request *number*; AgentError if it was refused."""
-        limit = Limit(timeout)
+    def collect(self, number: int, timeout: float, what: str, grace: float = 0.0) -> Reader:
+        """The reply to request *number*; AgentError if it was refused.
+
+        It may be late by *grace* seconds, if the guest runs.
+        """
+        if not self.arrived(number, timeout) and grace:
+            self._check_runs()
+            self.arrived(number, grace)
         with self._changed:
-            while number not in self._replies:
-                if limit.over:
-                    raise Timeout(f"the agent did not answer {what} within {limit}")
-                try:
-                    self._receive(limit.left())
-                except Timeout as error:
-                    raise Timeout(f"the agent did not answer {what} within {limit}") from error
+            if number not in self._replies:
+                seconds = timeout + grace
+                raise Timeout(f"the agent did not answer {what} within {seconds:g} s")
             status, payload = self._replies.pop(number)
         if status != Status.OK:
             raise AgentError(status, payload.decode("utf-8", "replace"), what)
@@ -102,10 +112,10 @@ class Channel:
 
     def arrived(self, number: int, seconds: float = 0.0) -> bool:
         """Has the reply come?  Takes in what is there, or comes within *seconds*."""
-        limit = Limit(seconds)
+        limit, end = Limit(seconds), Limit(seconds + _TAKE_IN_SECONDS)
         with self._changed:
             try:
-                while number not in self._replies:
+                while number not in self._replies and not end.over:
                     self._receive(limit.left())
             except Timeout:
                 pass

@@ -69,8 +69,8 @@ class Pending(Generic[T]):
 
     def result(self, timeout: float | None = None) -> T:
         """Wait for it; once."""
-        limit = self._seconds + GRACE_SECONDS if timeout is None else timeout
-        return self._decode(self._channel.collect(self._number, limit, self._what))
+        seconds, grace = (self._seconds, GRACE_SECONDS) if timeout is None else (timeout, 0.0)
+        return self._decode(self._channel.collect(self._number, seconds, self._what, grace))
 
     def done(self) -> bool:
         """Has the reply come?"""
@@ -128,7 +128,7 @@ class Process:
         what = f"'{' '.join(self.argv)}'"
         result = self._worker.start(
             Request.WAIT, payload, what, timeout, lambda r: decode_outcome(r, self.argv)
-        ).result(timeout + GRACE_SECONDS)
+        ).result()
         if result.status is None and result.signal is None:
             raise Timeout(f"{what} in the guest did not end within {timeout:g} s")
         return result
@@ -213,7 +213,7 @@ class Worker(Calls[CallResult]):
         what = f"'{' '.join(argv)}'"
         return self.start(
             Request.RUN, payload, what, timeout, lambda r: decode_outcome(r, argv)
-        ).result(timeout + GRACE_SECONDS)
+        ).result()
 
     def spawn(
         self,

@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any
 
 from zvmlab.base.version import __version__
+from zvmlab.base.descriptors import allow_descriptors
 from zvmlab.base.errors import (
     EXIT_CANNOT_RUN,
     EXIT_FAILED,
@@ -125,10 +126,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if threading.current_thread() is threading.main_thread():
         # Others cannot set handlers; who calls from there ends the process in its own way.
         for number in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, _terminated)
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup(1) has it
+                signal.signal(number, _terminated)
     try:
         words = sys.argv[1:] if argv is None else argv
         arguments = parser(words).parse_args(words)
+        allow_descriptors()
         code: int = arguments.command(arguments)
         sys.stdout.flush()
         return code

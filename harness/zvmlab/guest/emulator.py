@@ -25,6 +25,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import NoReturn
 
+from zvmlab.agent.results import signal_name
 from zvmlab.base.errors import CannotRun, EmulatorError, Timeout, UsageError
 from zvmlab.base.limit import Limit
 from zvmlab.guest.run_dir import cannot_write
@@ -36,10 +37,13 @@ _LOG_TAIL = 4096
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.01
 Process = subprocess.Popen[bytes]
 _LAUNCH = ("setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"')
+HALTED = "the emulator is stopped, as by SIGSTOP"
 # How our device begins a message about its options, with which the emulator then ends.
 _REFUSED = re.compile(r"zvmlab-cp: (.*)")
 # Signals that come from others; one that ends by another signal is at fault.
 _FROM_OUTSIDE = (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGHUP)
+# How QEMU says that a signal ends it, from whom, and what that is called if it is there still.
+_TERMINATED = re.compile(r"terminating on signal (\d+) from pid (\d+)(?: \((.*)\))?")
 # How it says that the trace ends before the machine does.
 _TRACE_ENDED = re.compile(r"^zvmlab: trace file .* ends here: (.*)$", re.MULTILINE)
 
@@ -135,13 +139,27 @@ class Emulator:
 
     def cpu_seconds(self) -> float:
         """CPU time that its threads have used, in seconds; 0 if it has ended."""
+        fields = self._fields()
+        # proc(5): utime and stime are fields 14 and 15.
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
+
+    @property
+    def halted(self) -> bool:
+        """Does it stand still, as after SIGSTOP?"""
+        return self._fields()[:1] == [b"T"]
+
+    def _fields(self) -> list[bytes]:
+        """What proc(5) says of it, from the third field on: the second one may contain blanks."""
         try:
             said = Path(f"/proc/{self.pid}/stat").read_bytes()
         except (FileNotFoundError, ProcessLookupError):
-            return 0.0
-        # proc(5): utime and stime are fields 14 and 15; the second one may contain blanks.
-        fields = said.rpartition(b")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+            return []
+        return said.rpartition(b")")[2].split()
+
+    def check_runs(self) -> None:
+        """Raise Timeout if nobody needs to wait for it any longer: it stands still."""
+        if self.halted:
+            raise Timeout(f"{HALTED}; 'kill -CONT {self.pid}' lets it go on")
 
     def command(self, text: str) -> None:
         """Write a line to its standard input, which takes it at once or not at all."""
@@ -179,15 +197,20 @@ class Emulator:
             self._refuse(code)
 
     def _refuse(self, code: int) -> NoReturn:
+        tail = self._tail()
+        refused = _REFUSED.search(tail)
+        said = tail.rpartition("\n")[2].rstrip(".")
+        terminated = _TERMINATED.search(said)
         if code < 0:
-            how = f"was killed by {signal.Signals(-code).name}"
+            how = f"was killed by {signal_name(-code)}"
+        elif terminated is not None:
+            number, sender, name = terminated.groups()
+            by = f"process {sender}" + (f" ({name})" if name else "")
+            how, said = f"was ended by {signal_name(int(number))} from {by}", ""
         elif code == 0:
             how = "ended because the guest powered off unasked"
         else:
             how = f"ended with exit code {code}"
-        tail = self._tail()
-        refused = _REFUSED.search(tail)
-        said = tail.rpartition("\n")[2].rstrip(".")
         if code == 1 and refused is not None:
             raise UsageError(f"the CP refuses its configuration: {refused.group(1)}")
         place = f"; its log is {self.log}" if self._kept else ""

@@ -28,6 +28,7 @@ from typing import TypeVar
 
 from zvmlab.agent.agent import NAME, USER, Agent, Pending, Power, PowerFlag, Worker
 from zvmlab.agent.wire import AgentLost
+from zvmlab.base.descriptors import allow_descriptors
 from zvmlab.base.errors import (
     CannotRun,
     EmulatorError,
@@ -198,6 +199,11 @@ class Guest:
         return self.stage is Stage.READY and not held
 
     @property
+    def halted(self) -> bool:
+        """Does its emulator stand still, as after SIGSTOP?"""
+        return self._emulator is not None and self._emulator.halted
+
+    @property
     def restored(self) -> bool:
         """Does it go on from a checkpoint instead of from its first instruction?"""
         return self._checkpoint is not None
@@ -240,6 +246,7 @@ class Guest:
     def configure(self) -> None:
         """Reach CONFIGURED: build or fetch what is missing, which may take minutes."""
         if self.stage is Stage.MADE:
+            allow_descriptors()
             if self._artifacts is None:
                 self._artifacts = prepare(self.config)
             self.stage = Stage.CONFIGURED
@@ -465,9 +472,11 @@ class Guest:
             self._pool = None if known is None else known.pool
             self._stream = listener.accept(seconds) if known is None else known.stream
             stream = _WatchedStream(self._stream, self._news)
-            self._agent = Agent(stream, info=None if known is None else known.info)
+            info = None if known is None else known.info
+            self._agent = Agent(stream, info=info, check_runs=self.emulator.check_runs)
             self._log = KernelLog(0 if known is None else known.log)
         except Timeout as error:
+            self.emulator.check_runs()
             place = f"; the console is in {self.channels.console_log}" if self._kept else ""
             used = self.emulator.cpu_seconds() - used
             late = Timeout(

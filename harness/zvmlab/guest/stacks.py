@@ -13,6 +13,7 @@ from typing import Protocol
 
 from zvmlab.agent.agent import Agent
 from zvmlab.base.errors import Timeout, ZvmlabError
+from zvmlab.guest.emulator import HALTED
 
 _ASK_SECONDS = 30.0
 _SYSRQ = "/proc/sysrq-trigger"
@@ -41,6 +42,10 @@ class Asked(Protocol):
     @property
     def alive(self) -> bool:
         """Does the emulator run?"""
+
+    @property
+    def halted(self) -> bool:
+        """Does the emulator stand still?"""
 
     @property
     def can_answer(self) -> bool:
@@ -112,7 +117,12 @@ def has_stacks(error: BaseException) -> bool:
 
 def add_stacks(error: BaseException | None, guest: Asked) -> None:
     """A time-out takes along where the guest is, once."""
-    if isinstance(error, Timeout) and not has_stacks(error):
+    if not isinstance(error, Timeout) or has_stacks(error):
+        return
+    if guest.halted:
+        if HALTED not in str(error):
+            error.add_note(HALTED)
+    else:
         text = stacks(guest)
         if text:
             error.add_note(text)
