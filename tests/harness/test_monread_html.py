@@ -233,9 +233,7 @@ def test_any_length_of_time_fits(monread: Path, tmp_path: Path) -> None:
     rows = page.tables["busy-table"][1:]
     assert 120 <= len(rows) <= 240
     assert {(cp, ifl) for _, cp, ifl in rows} == {("55.0", "18.3")}
-    assert page.tables["users-table"][1:] == [
-        ["LINUX001", f"{1999 * 7:,}.000", "11.7", "D4R9", ""]
-    ]
+    assert page.tables["users-table"][1:] == [["LINUX001", f"{1999 * 7:,}.000", "11.7", "D4R9", ""]]
     assert page.tables["devices-table"][1:] == [["1234", f"{1999 * 600:,}", "D6R3", ""]]
 
 

@@ -46,7 +46,9 @@ def _monread() -> Path:
     return build_monread()
 
 
-def page(folder: Path, name: str, number: int, length: int, fields: dict[str, Any]) -> Path:
+def page(
+    folder: Path, name: str, number: int, length: int, fields: dict[str, tuple[int, int]]
+) -> Path:
     """A page as a browser saves it."""
     lines = [
         f" DSECT NAME - {name}",

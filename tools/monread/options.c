@@ -61,8 +61,10 @@ static void set_layout(void *target, char *word, struct argp_state *state)
 	char why[256];
 	size_t len;
 
-	if (!file)
+	if (!file) {
 		argp_error(state, "--layout %s: %s", word, strerror(errno));
+		return;
+	}
 	len = fread(text, 1, sizeof(text), file);
 	if (ferror(file))
 		argp_error(state, "--layout %s: %s", word, strerror(errno));
