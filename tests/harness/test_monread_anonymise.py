@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from monread_tool import END, START, build_monread, part, run, stream, user
 
 from zvmlab.base.errors import EXIT_PASS, EXIT_USAGE
-from zvmlab.mondata.monrec import REFERENCE, catalogue
+from zvmlab.mondata.monrec import REFERENCE, Layout, catalogue
 from zvmlab.mondata.monwrite import END_OF_DATA, Notification, control_and_frames, read_sets
 from zvmlab.mondata.records import EVENT, Record, parse_set
 
@@ -48,7 +48,7 @@ def owner(name: str) -> Record:
 def device(number: int, volume: bytes = VOLUME) -> Record:
     """D3R4: volume, device number, subchannel, and counters."""
     payload = volume + number.to_bytes(2, "big") + b"\0\1" + number.to_bytes(2, "big")
-    return Record(3, 4, 5, payload + bytes(range(142)))
+    return Record(3, 4, 5, payload + bytes(range(140)))
 
 
 def system() -> Record:
@@ -160,9 +160,22 @@ def test_reference_vector() -> None:
 SECRET = "SECRETID".encode("cp037")
 
 
+def as_long(layout: Layout) -> tuple[int, int, bytes]:
+    """A record as long as in 5.3, full of secrets."""
+    return layout.domain, layout.number, (SECRET * 120)[: (layout.length() or 20) - 20]
+
+
+def half_secret(domain: int, number: int, data: bytes) -> tuple[int, int, bytes]:
+    return domain, number, (SECRET * 120)[: len(data) + 1] + data
+
+
 @given(
     st.lists(
-        st.tuples(st.integers(0, 12), st.integers(0, 40), st.binary(max_size=900)), max_size=8
+        st.one_of(
+            st.builds(half_secret, st.integers(0, 12), st.integers(0, 40), st.binary(max_size=900)),
+            st.sampled_from([one for one in catalogue() if one.length()]).map(as_long),
+        ),
+        max_size=8,
     ),
     st.integers(0, 1000),
 )
@@ -174,18 +187,17 @@ def test_nothing_that_is_not_explained_gets_out(
     monread: Path, key: Path, tmp_path: Path, drawn: list[tuple[int, int, bytes]], phase: int
 ) -> None:
     """A secret in every place of every record, known or not, and between the records."""
-    records = [
-        Record(domain, number, 7, (SECRET * 120)[: len(data) + 1] + data)
-        for domain, number, data in drawn
-    ]
+    records = [Record(domain, number, 7, data) for domain, number, data in drawn]
     made = part(*records, Record(4, 250, 7, SECRET * 3), type=EVENT, start=START + phase)
     file = tmp_path / "file"
     # What lies in frames beside the records, too.
     whole = bytearray(control_and_frames(Notification(), [made]))
     whole[4096 : 4096 + phase % 4096] = (SECRET * 600)[: phase % 4096]
     file.write_bytes(bytes(whole) + END_OF_DATA)
+    outputs: tuple[str | Path, ...]
     outputs = ("--write-monwrite", tmp_path / "m", "--write-stream", tmp_path / "s")
-    run(monread, "--monwrite", file, *outputs, "--csv", tmp_path / "c", "--anonymise", key)
+    outputs += ("--csv", tmp_path / "c", "--release", "5.3")
+    run(monread, "--monwrite", file, *outputs, "--anonymise", key)
     (found,) = read_sets(io.BytesIO((tmp_path / "m").read_bytes()))
     assert found.stream() == (tmp_path / "s").read_bytes()
     (after,) = parse_set(found.stream())
@@ -220,13 +232,19 @@ IDENTITIES = (
 
 
 def explained(record: Record) -> dict[int, bool]:
-    """Places behind the header that the catalogue explains in 5.3; are they surely no names?"""
+    """Places behind the header that the catalogue explains in 5.3; are they surely no names?
+
+    None if the record is not as long as in 5.3: what is known may be elsewhere then.
+    """
     places: dict[int, bool] = {}
     layout = next(
         (one for one in catalogue() if (one.domain, one.number) == (record.domain, record.number)),
         None,
     )
-    for field in layout.fields if layout else ():
+    size, known = len(record.payload) + 20, layout.length() if layout else None
+    if not layout or known is None or size < known or (size > known and not layout.variable):
+        return places
+    for field in layout.fields:
         end = field.offset - 20 + field.length
         if field.known_in(REFERENCE) and end <= len(record.payload):
             for at in range(field.offset - 20, end):

@@ -51,7 +51,7 @@ def test_application_data(monread: Path, tmp_path: Path) -> None:
     other = b"LNXAPPL" + bytes(range(1, 10))
     file = tmp_path / "data"
     file.write_bytes(stream(part(application(net, product), application(b"abc", other), END)))
-    done = run(monread, "--values", file)
+    done = run(monread, "--values", "--release", "5.3", file)
     assert done.returncode == EXIT_PASS
     lines = done.stdout.splitlines()
     assert lines[1].endswith("monitor appldata")
@@ -101,6 +101,7 @@ def test_text(monread: Path, tmp_path: Path) -> None:
     assert done.stderr == (
         "1 sets complete, 0 lost, 0 overflows; 1 elements, 2 records, 56 bytes of records;"
         " 0 violations\n"
+        "z/VM 5.3, by the lengths of 1 type of records\n"
     )
     assert run(monread, "-", data=file.read_bytes()).stdout.splitlines() == [
         *lines[:3],
@@ -204,7 +205,8 @@ def test_counts_are_those_of_fabricate(monread: Path, tmp_path: Path) -> None:
         )
         assert run(monread, "--check", out).stderr == totals
         page = tmp_path / "page"
-        assert run(monread, "--html", page, out).stderr == totals
+        said = run(monread, "--html", page, out).stderr
+        assert said.startswith(f"{totals}z/VM 5.3, by the lengths of ")
 
 
 def test_elements_count_where_sets_are_not_known(monread: Path) -> None:

@@ -20,6 +20,7 @@ import pytest
 from monread_tool import ROOT, START, build_monread, part, run, stream
 
 from zvmlab.base.errors import EXIT_FAILED, EXIT_PASS
+from zvmlab.mondata.monrec import by_number
 from zvmlab.mondata.records import EVENT, Part, Record
 
 BROWSER_SECONDS = 120
@@ -164,7 +165,9 @@ def test_events_of_each_kind(monread: Path, tmp_path: Path) -> None:
     tod = BEGIN + 60 * SECOND
 
     def made(domain: int, number: int, **at: tuple[int, int, int]) -> Record:
-        return Record(domain, number, tod, fields(96, **at))
+        known = by_number(domain, number)
+        length = known.length() if known else None
+        return Record(domain, number, tod, fields(length or 96, **at))
 
     user = (20, 8, user_id("OPERATOR"))
     logon = (made(4, 1, VMDUSER=user), "logon OPERATOR")

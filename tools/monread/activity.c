@@ -10,7 +10,7 @@
 enum { MTREND = 11, MTREOF = 13 };
 
 const char *const activity_type_names[ACTIVITY_TYPES] = {
-	"CP", "type 1", "zAAP", "IFL", "ICF", "zIIP", "type 6", "other",
+	"CP", "type 1", "zAAP", "IFL", "ICF", "zIIP", "type 6", "other", "unknown",
 };
 
 const char *const activity_state_names[USER_STATES] = {
@@ -54,10 +54,9 @@ double activity_io_wait(const struct activity *f, uint64_t found, uint64_t start
 	return starts ? 10.0 * f->system.hf_rate * (double)found / (double)starts : -1;
 }
 
-void activity_init(struct activity *f, unsigned int release)
+void activity_init(struct activity *f)
 {
 	memset(f, 0, sizeof(*f));
-	f->release = release;
 	f->merged = 1;
 	f->system.hf_rate = ACTIVITY_HF_RATE;
 	activity_find_fields(f);
@@ -209,9 +208,9 @@ void activity_end(struct activity *f)
 	end_interval(f, tod);
 }
 
-void track_init(struct activity_track *track, unsigned int release)
+void track_init(struct activity_track *track)
 {
-	activity_init(&track->now, release);
+	activity_init(&track->now);
 	track->kept = track->now;
 }
 

@@ -39,7 +39,8 @@
 
 #define TOD_SECOND UINT64_C(4096000000)
 
-#define ACTIVITY_TYPES 8u	/* of processors; PFXCPUTY above counts as the last */
+#define ACTIVITY_TYPES 9u	/* of processors: PFXCPUTY and, behind its values, these: */
+enum { TYPE_OTHER = 7, TYPE_UNKNOWN = 8 };
 #define ACTIVITY_BUCKETS 240u
 #define ACTIVITY_CPUS 128u
 #define ACTIVITY_DEVICES 1024u
@@ -189,8 +190,8 @@ struct event_activity {
 };
 
 struct activity {
-	unsigned int release;
-	struct field_place field[ACTIVITY_FIELDS];
+	uint32_t releases;		/* that the data are of; 0: not known */
+	struct field_place field[MONREC_RELEASES][ACTIVITY_FIELDS];
 	struct system_activity system;
 	uint64_t sets, records, intervals, events;
 	uint64_t unused[ACTIVITY_DOMAINS][ACTIVITY_NUMBERS][RECORD_USES];	/* but for USED */
@@ -210,7 +211,7 @@ struct activity {
 	unsigned int listed;
 };
 
-void activity_init(struct activity *f, unsigned int release);
+void activity_init(struct activity *f);
 void activity_item(struct activity *f, const struct monrec_item *item);
 /* What came behind the last interval becomes one, too. */
 void activity_end(struct activity *f);
@@ -236,7 +237,7 @@ struct activity_track {
 	struct activity now, kept;
 };
 
-void track_init(struct activity_track *track, unsigned int release);
+void track_init(struct activity_track *track);
 /* Of a set that is lost nothing is left but that it is missing. */
 void track_item(struct activity_track *track, const struct monrec_item *item);
 void track_keep(struct activity_track *track);
@@ -283,14 +284,13 @@ bool states_begun_anew(const struct state_counts *states, const uint32_t now[USE
 /* @anew: they count from 0; else they wrap.  @more: where the growth is added, too; or NULL. */
 void states_add(struct state_counts *states, const uint32_t now[USER_STATES], bool anew,
 		uint64_t more[USER_STATES]);
-/* Of field_place: false if the release or the record has it not. */
+/* Of field_place: false if the record's release or the record has it not. */
 bool activity_value(const struct activity *f, const struct monrec_record *record,
 		    enum activity_field field, uint64_t *value);
 /* activity_event.c: the same of records about events; false: it is none of those that are shown */
 bool activity_event(struct activity *f, const struct monrec_record *record);
 
-/* A field's value by its name; false if the release or the record has it not. */
-bool activity_number(const struct activity *f, const struct monrec_record *record, const char *name,
-		    uint64_t *value);
+/* A field's value by its name; false if the record's release or the record has it not. */
+bool activity_number(const struct monrec_record *record, const char *name, uint64_t *value);
 
 #endif

@@ -80,27 +80,43 @@ static const struct known_field {
 	[FIELD_D6R3_SHORT_STARTS] = { 6, 3, "SCMSSCH" },
 };
 
-void activity_find_fields(struct activity *f)
+static void find_fields(struct field_place *field, unsigned int release)
 {
 	for (unsigned int i = 0; i < ACTIVITY_FIELDS; i++) {
 		const struct monrec_layout *layout =
 			monrec_layout(known[i].domain, known[i].number);
-		const struct monrec_field *field =
-			layout ? monrec_field(layout, known[i].name, f->release) : NULL;
+		const struct monrec_field *found =
+			layout ? monrec_field(layout, known[i].name, release) : NULL;
 
-		f->field[i].offset = field ? field->offset : 0;
-		f->field[i].len = field && field->len <= 8 ? field->len : 0;
+		field[i].offset = found ? found->offset : 0;
+		field[i].len = found && found->len <= 8 ? found->len : 0;
 	}
 }
 
-/* Bytes of the field; NULL if the release or the record has it not. */
+void activity_find_fields(struct activity *f)
+{
+	for (unsigned int i = 0; i < MONREC_RELEASES; i++)
+		find_fields(f->field[i], monrec_release(i));
+}
+
+/* Of a field that is not known in the record's release the length is 0. */
+static struct field_place place_of(const struct activity *f, const struct monrec_record *record,
+				   enum activity_field field)
+{
+	for (unsigned int i = 0; i < MONREC_RELEASES; i++)
+		if (monrec_release(i) == record->release)
+			return f->field[i][field];
+	return (struct field_place){ 0 };
+}
+
+/* Bytes of the field; NULL if the record's release or the record has it not. */
 static const uint8_t *bytes(const struct activity *f, const struct monrec_record *record,
 			    enum activity_field field)
 {
-	const struct field_place *place = &f->field[field];
+	const struct field_place place = place_of(f, record, field);
 
-	return place->len && (uint32_t)place->offset + place->len <= record->len ?
-		       record->data + place->offset :
+	return place.len && (uint32_t)place.offset + place.len <= record->len ?
+		       record->data + place.offset :
 		       NULL;
 }
 
@@ -112,7 +128,7 @@ bool activity_value(const struct activity *f, const struct monrec_record *record
 	if (!at)
 		return false;
 	*value = 0;
-	for (unsigned int i = 0; i < f->field[field].len; i++)
+	for (unsigned int i = 0; i < place_of(f, record, field).len; i++)
 		*value = *value << 8 | at[i];
 	return true;
 }
@@ -131,7 +147,7 @@ static void copy_name(const struct activity *f, const struct monrec_record *reco
 {
 	const uint8_t *at = bytes(f, record, field);
 
-	if (at && f->field[field].len == size)
+	if (at && place_of(f, record, field).len == size)
 		memcpy(name, at, size);
 }
 

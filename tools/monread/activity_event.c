@@ -24,12 +24,12 @@ static const struct known_event {
 	{ 1, 3, EVENT_SUSPENDED, "event recording resumed, records lost", "LOSTRCCT" },
 };
 
-static void describe(const struct activity *f, const struct monrec_record *record,
-		     const struct known_event *event, char *text, size_t size)
+static void describe(const struct monrec_record *record, const struct known_event *event,
+		     char *text, size_t size)
 {
 	const struct monrec_layout *layout = monrec_layout(record->domain, record->number);
 	const struct monrec_field *field =
-		event->field && layout ? monrec_field(layout, event->field, f->release) : NULL;
+		event->field && layout ? monrec_field(layout, event->field, record->release) : NULL;
 	char name[64];
 	uint64_t number;
 
@@ -55,13 +55,13 @@ bool activity_event(struct activity *f, const struct monrec_record *record)
 	f->events++;
 	f->now.events[event->kind]++;
 	if (record->domain == 1 && record->number == 3 &&
-	    activity_number(f, record, "LOSTRCCT", &lost))
+	    activity_number(record, "LOSTRCCT", &lost))
 		f->now.suspended += (uint32_t)lost;
 	if (f->listed == ACTIVITY_EVENTS)
 		return true;
 	f->event[f->listed].tod = record->tod;
 	f->event[f->listed].kind = (enum event_kind)event->kind;
-	describe(f, record, event, f->event[f->listed].text, sizeof(f->event[0].text));
+	describe(record, event, f->event[f->listed].text, sizeof(f->event[0].text));
 	f->listed++;
 	return true;
 }

@@ -11,6 +11,7 @@
 struct activity_json {
 	struct sink sink;
 	FILE *out;
+	const struct releases *releases;
 	struct activity_track track;
 	struct activity told;		/* as of the line before */
 };
@@ -102,10 +103,14 @@ static int tell(struct activity_json *j)
 {
 	const struct activity *now = &j->track.kept;
 	const struct bucket *bucket = &now->last;
-	char until[TOD_TEXT_SIZE];
+	char until[TOD_TEXT_SIZE], release[MONREC_RELEASES_TEXT];
 	json_t *line = json_object();
 	int ret;
 
+	if (releases_all(j->releases))
+		json_object_set_new(line, "release",
+				    json_string(monrec_releases_text(releases_all(j->releases),
+								     release)));
 	json_object_set_new(line, "until", json_string(tod_text(bucket->last, until)));
 	json_object_set_new(line, "sets", json_integer((json_int_t)now->sets));
 	json_object_set_new(line, "records", json_integer((json_int_t)now->records));
@@ -154,7 +159,7 @@ static int json_close(struct sink *sink)
 	return 0;
 }
 
-struct sink *activity_sink(FILE *out, unsigned int release)
+struct sink *activity_sink(FILE *out, const struct releases *releases)
 {
 	static const struct sink_ops ops = { json_take, json_keep, json_drop, json_close, false };
 	struct activity_json *j = calloc(1, sizeof(*j));
@@ -163,6 +168,7 @@ struct sink *activity_sink(FILE *out, unsigned int release)
 		return NULL;
 	j->sink.ops = &ops;
 	j->out = out;
-	track_init(&j->track, release);
+	j->releases = releases;
+	track_init(&j->track);
 	return &j->sink;
 }

@@ -21,18 +21,16 @@ static uint32_t kind_of(const struct monrec_record *record)
 	return KIND(record->domain, record->number);
 }
 
-static const struct monrec_field *known(const struct activity *f, const struct monrec_record *record,
-					const char *name)
+static const struct monrec_field *known(const struct monrec_record *record, const char *name)
 {
 	const struct monrec_layout *layout = monrec_layout(record->domain, record->number);
 
-	return layout ? monrec_field(layout, name, f->release) : NULL;
+	return layout ? monrec_field(layout, name, record->release) : NULL;
 }
 
-bool activity_number(const struct activity *f, const struct monrec_record *record, const char *name,
-		    uint64_t *value)
+bool activity_number(const struct monrec_record *record, const char *name, uint64_t *value)
 {
-	const struct monrec_field *field = known(f, record, name);
+	const struct monrec_field *field = known(record, name);
 
 	return field && monrec_unsigned(record, field, value) == 0;
 }
@@ -52,18 +50,21 @@ static struct cpu_activity *cpu_at(struct activity *f, uint64_t address)
 
 static enum record_use take_processor(struct activity *f, const struct monrec_record *record)
 {
-	uint64_t address, user_time, system_time, type = 0;
+	uint64_t address, user_time, system_time, type;
 	struct cpu_activity *cpu;
 
-	if (!activity_number(f, record, "PFXCPUAD", &address) ||
-	    !activity_number(f, record, "PFXUTIME", &user_time) ||
-	    !activity_number(f, record, "PFXTMSYS", &system_time))
+	if (!activity_number(record, "PFXCPUAD", &address) ||
+	    !activity_number(record, "PFXUTIME", &user_time) ||
+	    !activity_number(record, "PFXTMSYS", &system_time))
 		return RECORD_NOT_UNDERSTOOD;
-	activity_number(f, record, "PFXCPUTY", &type);
+	if (!activity_number(record, "PFXCPUTY", &type))
+		type = TYPE_UNKNOWN;
+	else if (type > TYPE_OTHER)
+		type = TYPE_OTHER;
 	cpu = cpu_at(f, address);
 	if (!cpu)
 		return RECORD_NOT_SHOWN;
-	cpu->type = (uint8_t)(type < ACTIVITY_TYPES ? type : ACTIVITY_TYPES - 1);
+	cpu->type = (uint8_t)type;
 	/* While it was offline it was neither busy nor idle. */
 	if (cpu->tod && f->intervals <= cpu->interval + 1 && record->tod > cpu->tod &&
 	    user_time >= cpu->user_time && system_time >= cpu->system_time) {
@@ -91,9 +92,9 @@ static enum record_use take_paging(struct activity *f, const struct monrec_recor
 	uint64_t address, reads, writes;
 	struct cpu_activity *cpu;
 
-	if (!activity_number(f, record, "PFXCPUAD", &address) ||
-	    !activity_number(f, record, "PLSPGDRD", &reads) ||
-	    !activity_number(f, record, "PLSPGDWT", &writes))
+	if (!activity_number(record, "PFXCPUAD", &address) ||
+	    !activity_number(record, "PLSPGDRD", &reads) ||
+	    !activity_number(record, "PLSPGDWT", &writes))
 		return RECORD_NOT_UNDERSTOOD;
 	cpu = cpu_at(f, address);
 	if (!cpu)
@@ -162,8 +163,8 @@ static struct device_activity *take_device_field(struct activity *f,
 	uint64_t number, starts;
 
 	*use = RECORD_NOT_UNDERSTOOD;
-	if (!activity_number(f, record, "RDEVDEV", &number) ||
-	    !activity_number(f, record, name, &starts)) {
+	if (!activity_number(record, "RDEVDEV", &number) ||
+	    !activity_number(record, name, &starts)) {
 		f->now.devices_unknown++;
 		return NULL;
 	}
@@ -282,7 +283,7 @@ static bool is_of_users(uint32_t kind)
 
 static enum record_use take_user(struct activity *f, const struct monrec_record *record)
 {
-	const struct monrec_field *name = known(f, record, "VMDUSER");
+	const struct monrec_field *name = known(record, "VMDUSER");
 	const bool event = kind_of(record) == KIND(4, 9) || kind_of(record) == KIND(4, 10);
 	const bool sample = is_of_users(kind_of(record)) && !event;
 	struct user_activity *user;
@@ -291,10 +292,10 @@ static enum record_use take_user(struct activity *f, const struct monrec_record 
 
 	if (!name || name->len != 8 || name->offset + 8u > record->len)
 		return is_of_users(kind_of(record)) ? RECORD_NOT_UNDERSTOOD : RECORD_NOT_SHOWN;
-	counts = activity_number(f, record, "VMDTTIME", &time);
+	counts = activity_number(record, "VMDTTIME", &time);
 	if (!counts && !is_of_users(kind_of(record)) && kind_of(record) != KIND(4, 1))
 		return RECORD_NOT_SHOWN;
-	activity_number(f, record, "VMDCPUAD", &address);
+	activity_number(record, "VMDCPUAD", &address);
 	user = user_at(f, record->data + name->offset, address);
 	if (!user)
 		return RECORD_NOT_SHOWN;

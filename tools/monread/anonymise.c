@@ -13,7 +13,7 @@
 #define BLANK 0x40	/* EBCDIC */
 #define LONGEST_FIELD 64u
 
-int anonymise_open(struct anonymiser *a, const char *name, unsigned int release)
+int anonymise_open(struct anonymiser *a, const char *name)
 {
 	FILE *file = fopen(name, "re");
 	uint8_t key[ANONYMISE_KEY_SIZE];
@@ -21,7 +21,6 @@ int anonymise_open(struct anonymiser *a, const char *name, unsigned int release)
 	int error;
 
 	memset(a, 0, sizeof(*a));
-	a->release = release;
 	if (!file)
 		return -errno;
 	got = fread(key, 1, sizeof(key), file);
@@ -133,9 +132,17 @@ static void replace_field(const struct anonymiser *a, const struct monrec_field 
 		replace_text(a, kind, bytes, field->len);
 }
 
-static void anonymise_record(struct anonymiser *a, struct monrec_record *record)
+/* NULL: what stands where is not known.  In a record of another length it may be elsewhere. */
+static const struct monrec_layout *known_layout(const struct monrec_record *record)
 {
 	const struct monrec_layout *layout = layout_of(record);
+
+	return layout && monrec_length_fits(layout, record->release, record->len) ? layout : NULL;
+}
+
+static void anonymise_record(struct anonymiser *a, struct monrec_record *record)
+{
+	const struct monrec_layout *layout = known_layout(record);
 	const struct monrec_layout *header = monrec_header();
 	uint8_t *to = a->frame + record->address % MONREC_FRAME_SIZE;
 
@@ -147,7 +154,7 @@ static void anonymise_record(struct anonymiser *a, struct monrec_record *record)
 	for (unsigned int i = 0; layout && i < layout->field_count; i++) {
 		const struct monrec_field *field = &layout->fields[i];
 
-		if (!field_there(record, field, a->release))
+		if (!field_there(record, field))
 			continue;
 		memcpy(to + field->offset, record->data + field->offset, field->len);
 		replace_field(a, field, to + field->offset);

@@ -5,9 +5,9 @@
  * User IDs, names, volumes, device numbers and serials are replaced, the same by the
  * same wherever they stand, as long as the key is the same: without it nobody can
  * tell what stood there, nor try out what gives the replacement.  Everything that
- * the catalogue does not explain in the release becomes zeros, because anything may
- * stand there: reserved bytes, data behind a record's fixed part, records whose
- * layout is not known, what is in a frame beside its records.
+ * the catalogue does not explain becomes zeros, because anything may stand there:
+ * reserved bytes, data behind a record's fixed part, what is in a frame beside its
+ * records, and all of a record that has not the length that is known in its release.
  */
 #ifndef ANONYMISE_H
 #define ANONYMISE_H
@@ -21,14 +21,13 @@
 
 struct anonymiser {
 	uint64_t key[2];
-	unsigned int release;
 	bool in_frame;
 	uint32_t number;	/* of the frame at hand in the segment */
 	uint8_t frame[MONREC_FRAME_SIZE];
 };
 
 /* The first 16 bytes of the file are the key.  0 or -errno; EINVAL: it has fewer. */
-int anonymise_open(struct anonymiser *a, const char *name, unsigned int release);
+int anonymise_open(struct anonymiser *a, const char *name);
 /* The item's record or frame becomes one without names; good until the next call. */
 void anonymise_item(struct anonymiser *a, struct monrec_item *item);
 

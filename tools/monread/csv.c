@@ -3,9 +3,9 @@
  * monread: records as CSV, a file for each type in a folder.
  *
  * D0R1-SYTSYP.csv and the like have a column for each field that the catalogue knows
- * in the release; what the record is too short for is empty.  Records that the
- * catalogue does not know are in unknown.csv, byte by byte: there are no more files
- * than layouts and this one, whatever the data say.
+ * in the release of the first record; what another record does not have is empty.
+ * Records whose layout is not known are in unknown.csv, byte by byte: there are no more
+ * files than layouts and this one, whatever the data say.
  */
 #define _GNU_SOURCE /* asprintf() */
 #include "sink.h"
@@ -26,13 +26,13 @@
 struct csv_file {
 	struct keep keep;
 	char *name;
+	unsigned int release;	/* whose fields are its columns */
 	bool changed;		/* since the last mark */
 };
 
 struct csv {
 	struct sink sink;
 	const char *folder;
-	unsigned int release;
 	unsigned int count;
 	struct csv_file file[MOST_FILES];
 	struct csv_file *known[MONREC_DOMAINS][NUMBERS], *unknown;
@@ -60,7 +60,13 @@ static int put_row(struct csv *c, struct csv_file *file)
 	return keep_write(&file->keep, c->row.bytes, c->row.len);
 }
 
-static struct csv_file *make_file(struct csv *c, const struct monrec_layout *layout, int *error)
+static bool is_column(const struct csv_file *file, const struct monrec_field *field)
+{
+	return field->first <= file->release && file->release <= field->last;
+}
+
+static struct csv_file *make_file(struct csv *c, const struct monrec_layout *layout,
+				  unsigned int release, int *error)
 {
 	struct csv_file *file = &c->file[c->count];
 	int len;
@@ -72,6 +78,7 @@ static struct csv_file *make_file(struct csv *c, const struct monrec_layout *lay
 	else
 		len = asprintf(&file->name, "%s/unknown.csv", c->folder);
 	*error = len < 0 ? -ENOMEM : keep_open(&file->keep, file->name, NULL, 0);
+	file->release = release;
 	c->count++;
 	if (*error)
 		return NULL;
@@ -79,7 +86,7 @@ static struct csv_file *make_file(struct csv *c, const struct monrec_layout *lay
 	add_text(c, "set");
 	add_text(c, "time");
 	for (unsigned int i = 0; layout && i < layout->field_count; i++)
-		if (layout->fields[i].first <= c->release && c->release <= layout->fields[i].last)
+		if (is_column(file, &layout->fields[i]))
 			add_text(c, layout->fields[i].name);
 	if (!layout) {
 		add_text(c, "domain");
@@ -94,7 +101,8 @@ static struct csv_file *make_file(struct csv *c, const struct monrec_layout *lay
 }
 
 /* The file for this type of record; with *@error it may be NULL. */
-static struct csv_file *find_file(struct csv *c, const struct monrec_layout *layout, int *error)
+static struct csv_file *find_file(struct csv *c, const struct monrec_layout *layout,
+				  unsigned int release, int *error)
 {
 	struct csv_file **place = &c->unknown;
 
@@ -104,20 +112,18 @@ static struct csv_file *find_file(struct csv *c, const struct monrec_layout *lay
 	}
 	*error = 0;
 	if (!*place)
-		*place = make_file(c, layout, error);
+		*place = make_file(c, layout, release, error);
 	return *place;
 }
 
-static void add_fields(struct csv *c, const struct monrec_record *record,
-		       const struct monrec_layout *layout)
+static void add_fields(struct csv *c, const struct csv_file *file,
+		       const struct monrec_record *record, const struct monrec_layout *layout)
 {
 	for (unsigned int i = 0; i < layout->field_count; i++) {
 		const struct monrec_field *field = &layout->fields[i];
 
-		if (field->first > c->release || c->release > field->last)
-			continue;
-		add_text(c, field_there(record, field, c->release) ? value_text(record, field) :
-								      "");
+		if (is_column(file, field))
+			add_text(c, field_there(record, field) ? value_text(record, field) : "");
 	}
 }
 
@@ -146,8 +152,8 @@ static int csv_item(struct sink *sink, const struct monrec_item *item)
 
 	if (item->kind != MONREC_RECORD)
 		return 0;
-	layout = layout_of(&item->record);
-	file = find_file(c, layout, &error);
+	layout = item->record.release ? layout_of(&item->record) : NULL;
+	file = find_file(c, layout, item->record.release, &error);
 	if (error)
 		return error;
 	text_clear(&c->row);
@@ -155,7 +161,7 @@ static int csv_item(struct sink *sink, const struct monrec_item *item)
 	add_text(c, text);
 	add_text(c, tod_text(item->record.tod, text));
 	if (layout)
-		add_fields(c, &item->record, layout);
+		add_fields(c, file, &item->record, layout);
 	else
 		add_bytes(c, &item->record);
 	return put_row(c, file);
@@ -210,7 +216,7 @@ static int csv_close(struct sink *sink)
 	return first;
 }
 
-struct sink *csv_sink(const char *name, unsigned int release)
+struct sink *csv_sink(const char *name)
 {
 	static const struct sink_ops ops = { csv_item, csv_keep, csv_drop, csv_close, false };
 	struct csv *c = calloc(1, sizeof(*c));
@@ -226,6 +232,5 @@ struct sink *csv_sink(const char *name, unsigned int release)
 	}
 	c->sink.ops = &ops;
 	c->folder = name;
-	c->release = release;
 	return &c->sink;
 }

@@ -71,7 +71,7 @@ static int export_close(struct sink *sink)
 	return 0;
 }
 
-static struct sink *export_sink(struct export *export, unsigned int release)
+static struct sink *export_sink(struct export *export)
 {
 	static const struct sink_ops ops = { export_item, export_keep, export_drop, export_close,
 					     false };
@@ -81,7 +81,7 @@ static struct sink *export_sink(struct export *export, unsigned int release)
 		return NULL;
 	of->sink.ops = &ops;
 	of->export = export;
-	track_init(&of->track, release);
+	track_init(&of->track);
 	return &of->sink;
 }
 
@@ -98,7 +98,6 @@ static void collect(void *context, struct metrics *metrics)
 int export_begin(struct export **made, const struct options *options, const struct tally *tally,
 		 struct sinks *sinks)
 {
-	const unsigned int release = options_release(options);
 	struct export *export = calloc(1, sizeof(*export));
 	bool good;
 	int code;
@@ -120,9 +119,9 @@ int export_begin(struct export **made, const struct options *options, const stru
 		free(export);
 		return code;
 	}
-	good = sinks_add(sinks, export_sink(export, release), "exporting");
+	good = sinks_add(sinks, export_sink(export), "exporting");
 	if (good && exporter_lines(export->exporter))
-		good = sinks_add(sinks, activity_sink(exporter_lines(export->exporter), release),
+		good = sinks_add(sinks, activity_sink(exporter_lines(export->exporter), NULL),
 				 "JSON lines");
 	*made = export;
 	return good ? EXIT_PASS : EXIT_FAILED;

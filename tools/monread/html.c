@@ -130,12 +130,15 @@ static void heading(FILE *out, const struct activity *f, const char *title)
 static void facts(FILE *out, const struct activity *f, const char *title)
 {
 	char first[CLOCK_TEXT_SIZE], last[CLOCK_TEXT_SIZE], name[ACTIVITY_NAME_SIZE];
+	char releases[MONREC_RELEASES_TEXT];
 
 	if (*activity_text(f->system.partition, sizeof(f->system.partition), name)) {
 		fputs("partition ", out);
 		html_text(out, name);
 		fputs(" · ", out);
 	}
+	if (f->releases)
+		fprintf(out, "z/VM %s · ", monrec_releases_text(f->releases, releases));
 	html_text(out, title);
 	fputs(" · ", out);
 	if (f->buckets) {

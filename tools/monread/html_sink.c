@@ -13,6 +13,7 @@ struct html {
 	struct sink sink;
 	struct keep keep;
 	const char *title;
+	const struct releases *releases;
 	const struct thresholds *thresholds;
 	struct activity_track track;
 };
@@ -47,6 +48,7 @@ static int html_close(struct sink *sink)
 
 	if (h->keep.file) {
 		activity_end(&h->track.kept);
+		h->track.kept.releases = releases_all(h->releases);
 		ret = html_page(h->keep.file, &h->track.kept, h->title, h->thresholds);
 		if (!ret)
 			ret = keep_mark(&h->keep);
@@ -56,7 +58,7 @@ static int html_close(struct sink *sink)
 	return ret ? ret : closed;
 }
 
-struct sink *html_sink(const char *name, const char *title, unsigned int release,
+struct sink *html_sink(const char *name, const char *title, const struct releases *releases,
 		       const struct thresholds *thresholds)
 {
 	static const struct sink_ops ops = { html_item, html_keep, html_drop, html_close, false };
@@ -70,7 +72,8 @@ struct sink *html_sink(const char *name, const char *title, unsigned int release
 	}
 	h->sink.ops = &ops;
 	h->title = title;
+	h->releases = releases;
 	h->thresholds = thresholds;
-	track_init(&h->track, release);
+	track_init(&h->track);
 	return &h->sink;
 }

@@ -38,13 +38,13 @@ static json_t *value_json(const struct monrec_record *record, const struct monre
 	return json_null();
 }
 
-static json_t *fields_json(const struct show *show, const struct monrec_record *record)
+static json_t *fields_json(const struct monrec_record *record)
 {
 	const struct monrec_layout *layout = layout_of(record);
 	json_t *fields = json_object();
 
 	for (unsigned int i = 0; layout && i < layout->field_count; i++)
-		if (field_there(record, &layout->fields[i], show->release))
+		if (field_there(record, &layout->fields[i]))
 			json_object_set_new(fields, layout->fields[i].name,
 					    value_json(record, &layout->fields[i]));
 	return fields;
@@ -108,7 +108,7 @@ static void add_record(const struct show *show, json_t *line, const struct monre
 	json_object_set_new(line, "time", json_string(tod_text(record->tod, tod)));
 	if (!show->values)
 		return;
-	json_object_set_new(line, "fields", fields_json(show, record));
+	json_object_set_new(line, "fields", fields_json(record));
 	if (record->domain == 10)
 		json_object_set_new(line, "application", application_json(record));
 }

@@ -15,9 +15,9 @@ void complain(const char *what, int error)
 	fprintf(stderr, "monread: %s: %s\n", what, strerror(error));
 }
 
-static bool open_sinks(const struct options *options, struct sinks *sinks)
+static bool open_sinks(const struct options *options, const struct releases *releases,
+		       struct sinks *sinks)
 {
-	const unsigned int release = options_release(options);
 	bool good = true;
 
 	if (options->write_stream)
@@ -26,27 +26,25 @@ static bool open_sinks(const struct options *options, struct sinks *sinks)
 		good = sinks_add(sinks, monwrite_sink(options->write_monwrite, &options->rotation),
 				 options->write_monwrite);
 	if (good && options->csv)
-		good = sinks_add(sinks, csv_sink(options->csv, release), options->csv);
+		good = sinks_add(sinks, csv_sink(options->csv), options->csv);
 	if (good && options->html)
-		good = sinks_add(sinks, html_sink(options->html, options->file, release,
+		good = sinks_add(sinks, html_sink(options->html, options->file, releases,
 						&options->thresholds),
 				 options->html);
 	if (good && options->summary)
 		good = sinks_add(sinks, summary_sink(stdout), "standard output");
 	if (good && options->tables)
-		good = sinks_add(sinks, tables_sink(stdout, release, &options->thresholds),
+		good = sinks_add(sinks, tables_sink(stdout, releases, &options->thresholds),
 				 "standard output");
 	if (good && options->activity)
-		good = sinks_add(sinks, activity_sink(stdout, release), "standard output");
+		good = sinks_add(sinks, activity_sink(stdout, releases), "standard output");
 	return good;
 }
 
 /* False, having told the user why, if there is no key. */
 static bool open_key(const struct options *options, struct anonymiser *anonymiser)
 {
-	const int ret = options->anonymise ? anonymise_open(anonymiser, options->anonymise,
-							    options_release(options)) :
-					     0;
+	const int ret = options->anonymise ? anonymise_open(anonymiser, options->anonymise) : 0;
 
 	if (ret == -EINVAL)
 		fprintf(stderr, "monread: %s: a key has %u bytes, this file has fewer\n",
@@ -56,12 +54,13 @@ static bool open_key(const struct options *options, struct anonymiser *anonymise
 	return ret == 0;
 }
 
-static int read_all(const struct options *options, struct input *input, struct sinks *sinks,
-		    struct tally *tally)
+static int read_all(const struct options *options, struct input *input, struct releases *releases,
+		    struct sinks *sinks, struct tally *tally)
 {
 	struct anonymiser anonymiser = { 0 };
 	struct pass pass = {
-		.options = options, .input = input, .sinks = sinks, .tally = tally,
+		.options = options, .input = input, .releases = releases, .sinks = sinks,
+		.tally = tally,
 		.anonymiser = options->anonymise ? &anonymiser : NULL,
 	};
 	int code;
@@ -73,11 +72,14 @@ static int read_all(const struct options *options, struct input *input, struct s
 	if (code == EXIT_PASS && sinks->failed)
 		code = EXIT_FAILED;
 	tally_print(tally, stderr);
+	if (tally->records && (releases->contradicted || pass_tells_release(options)))
+		releases_print(releases, stderr);
 	return code;
 }
 
 /* As read_all(); "monread export" gives what is read to monitoring systems meanwhile. */
-static int read_exporting(const struct options *options, struct input *input, struct sinks *sinks)
+static int read_exporting(const struct options *options, struct input *input,
+			  struct releases *releases, struct sinks *sinks)
 {
 	struct tally tally = { 0 };
 	struct export *export = NULL;
@@ -86,7 +88,7 @@ static int read_exporting(const struct options *options, struct input *input, st
 	if (options->exporting)
 		code = export_begin(&export, options, &tally, sinks);
 	if (!code) {
-		code = read_all(options, input, sinks, &tally);
+		code = read_all(options, input, releases, sinks, &tally);
 		if (export)
 			export_stay(export, input, code);
 	}
@@ -97,6 +99,7 @@ static int read_exporting(const struct options *options, struct input *input, st
 int main(int argc, char **argv)
 {
 	struct options options;
+	static struct releases releases;
 	struct sinks sinks = { 0 };
 	struct input input;
 	int ret, code = EXIT_USAGE;
@@ -114,8 +117,8 @@ int main(int argc, char **argv)
 	}
 	input_catch_signals();
 	input_recognise(&input);
-	if (open_sinks(&options, &sinks))
-		code = read_exporting(&options, &input, &sinks);
+	if (open_sinks(&options, &releases, &sinks))
+		code = read_exporting(&options, &input, &releases, &sinks);
 	sinks_close(&sinks);
 	input_close(&input);
 	return code;

@@ -4,7 +4,8 @@
  *
  * main	the outputs that were asked for, exit code
  * options	the command line
- * pass	one pass through the data
+ * pass	one pass through the data; hold: items that wait until the release is known
+ * releases	the release of z/VM that the data are of
  * input	where bytes come from: waits with a limit, signals, the device opened anew
  * index	where sets end in a file of the device's bytes
  * text	items for people; json: items as JSON lines
@@ -32,18 +33,16 @@
 struct show {
 	FILE *out;
 	bool values;		/* of fields, too */
-	unsigned int release;	/* whose layouts are used */
 };
 
 /* Prints an item as lines of text; as a JSON object on one line.  -1 if @out fails. */
 int text_item(const struct show *show, const struct monrec_item *item);
 int json_item(const struct show *show, const struct monrec_item *item);
 
-/* The fields that the catalogue knows in show->release; NULL: it does not know the record. */
+/* NULL: the catalogue does not know the record. */
 const struct monrec_layout *layout_of(const struct monrec_record *record);
-/* Is the field known in this release, and all of it in the record? */
-bool field_there(const struct monrec_record *record, const struct monrec_field *field,
-		 unsigned int release);
+/* Is the field known in the record's release, and all of it in the record? */
+bool field_there(const struct monrec_record *record, const struct monrec_field *field);
 
 /* A TOD clock value as UTC with microseconds, leap seconds not counted; 28 bytes at least. */
 #define TOD_TEXT_SIZE 32u

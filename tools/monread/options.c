@@ -123,8 +123,8 @@ static const struct option_row input_rows[] = {
 	  FLAG(monwrite), .group = 1 },
 	{ "sets", '\0', "N", "stop after N sets", TO_NUMBER(struct options, sets, 1, UINT64_MAX),
 	  .group = 1, .wrong = "invalid number of sets: '%s'" },
-	{ "release", '\0', "V.R", "release of z/VM, for layouts (default: 5.3) and to check "
-	  "lengths", TO_CALL(set_release), .group = 1 },
+	{ "release", '\0', "V.R", "release of z/VM, and check the lengths of records; without it, "
+	  "the lengths tell the release", TO_CALL(set_release), .group = 1 },
 	{ "layout", '\0', "PAGE", "a saved page of IBM's z/VM Monitor Records, which says where fields "
 	  "of a record are in its release; can be given several times", TO_CALL(set_layout),
 	  .group = 1 },
@@ -288,9 +288,4 @@ bool options_print(const struct options *options)
 	       !(options->exporting || options->summary || options->activity ||
 		 options->tables || options->write_stream || options->write_monwrite ||
 		 options->csv || options->html);
-}
-
-unsigned int options_release(const struct options *options)
-{
-	return options->release ? options->release : MONREC_REFERENCE;
 }

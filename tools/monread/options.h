@@ -32,7 +32,5 @@ struct options {
 void options_parse(struct options *options, int argc, char **argv);
 /* Is text or JSON printed? */
 bool options_print(const struct options *options);
-/* Whose layouts are used. */
-unsigned int options_release(const struct options *options);
 
 #endif

@@ -2,19 +2,15 @@
 #include "pass.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "exit_code.h"
-#include "keep.h"
 
 /* What is printed of an item.  -1 if that fails. */
 static int print_item(const struct options *options, const struct monrec_item *item)
 {
-	const struct show show = {
-		.out = stdout,
-		.values = options->values,
-		.release = options_release(options),
-	};
+	const struct show show = { .out = stdout, .values = options->values };
 
 	if (options->check && item->kind != MONREC_VIOLATION && item->kind != MONREC_SET_LOST)
 		return 0;
@@ -31,27 +27,6 @@ static bool enough_sets(const struct pass *pass)
 	const uint64_t sets = pass->options->sets;
 
 	return sets && pass->tally->sets + pass->tally->lost == sets;
-}
-
-/*
- * Where sets end is not known of saved bytes: each element is then a set of its own for the
- * outputs and for the totals.  True: those were all that are wanted.
- */
-static bool between_elements(struct pass *pass, const struct monrec_item *item)
-{
-	struct monrec_item made = { .at = item->at };
-
-	if (pass->input->format != MONREC_SAVED || item->kind != MONREC_ELEMENT ||
-	    item->at.element == 1)
-		return false;
-	made.kind = MONREC_SET_END;
-	tally_item(pass->tally, &made);
-	sinks_item(pass->sinks, &made);
-	if (enough_sets(pass))
-		return true;
-	made.kind = MONREC_SET;
-	sinks_item(pass->sinks, &made);
-	return false;
 }
 
 static void follow(struct pass *pass, struct monrec_item *item)
@@ -115,18 +90,85 @@ static int exit_code(const struct pass *pass, int error)
 	if (input->timed_out)
 		return EXIT_TIMEOUT;
 	return error || input->bad_index || tally->violations || tally->lost || tally->overflows ||
-			       tally->severs || pass->sinks->failed ?
+			       tally->severs || pass->sinks->failed || pass->releases->contradicted ?
 		       EXIT_FAILED :
 		       EXIT_PASS;
 }
 
 /* The disk may be full: what stands in a file ends with a set. */
-static int cannot_print(struct keep *printed, bool regular)
+static int cannot_print(struct pass *pass)
 {
 	complain("standard output", errno);
-	if (regular)
-		keep_back(printed);
+	if (pass->regular)
+		keep_back(&pass->printed);
 	return EXIT_FAILED;
+}
+
+/* To all outputs.  False if it cannot be printed. */
+static bool give(struct pass *pass, struct monrec_item *item, bool print)
+{
+	if (item->kind == MONREC_RECORD)
+		releases_set(pass->releases, &item->record);
+	if (pass->anonymiser)
+		anonymise_item(pass->anonymiser, item);
+	if (print && print_item(pass->options, item))
+		return false;
+	if (print && pass->regular && item->kind == MONREC_SET_END && keep_mark(&pass->printed))
+		return false;
+	sinks_item(pass->sinks, item);
+	return true;
+}
+
+/* What has waited is given now, and nothing waits any more. */
+static bool let_go(struct pass *pass, bool print)
+{
+	struct held *held;
+	bool good = true;
+
+	pass->holding = false;
+	while ((held = hold_take(&pass->hold))) {
+		good = good && give(pass, &held->item, print);
+		free(held);
+	}
+	return good;
+}
+
+/* The first set waits for its end; whatever else comes than what it consists of ends the waiting. */
+static bool give_or_hold(struct pass *pass, struct monrec_item *item, bool print)
+{
+	const bool part = item->kind == MONREC_SET || item->kind == MONREC_ELEMENT ||
+			  item->kind == MONREC_RECORD || item->kind == MONREC_FRAME ||
+			  item->kind == MONREC_VIOLATION;
+
+	releases_note(pass->releases, item);
+	if (pass->holding && part && !pass->releases->contradicted && hold_add(&pass->hold, item))
+		return true;
+	return (!pass->holding || let_go(pass, print)) && give(pass, item, print);
+}
+
+/*
+ * Where sets end is not known of saved bytes: each element is then a set of its own for the
+ * outputs and for the totals.
+ */
+static bool is_between_elements(const struct pass *pass, const struct monrec_item *item)
+{
+	return pass->input->format == MONREC_SAVED && item->kind == MONREC_ELEMENT &&
+	       item->at.element > 1;
+}
+
+/* True: those were all that are wanted. */
+static bool between_elements(struct pass *pass, const struct monrec_item *item)
+{
+	struct monrec_item made = { .at = item->at };
+
+	made.kind = MONREC_SET_END;
+	tally_item(pass->tally, &made);
+	sinks_item(pass->sinks, &made);
+	if (enough_sets(pass))
+		return true;
+	made.kind = MONREC_SET;
+	sinks_item(pass->sinks, &made);
+	return false;
 }
 
 static bool ends_here(const struct pass *pass, const struct monrec_item *item)
@@ -140,22 +182,45 @@ static bool ends_here(const struct pass *pass, const struct monrec_item *item)
 	return pass->sinks->failed && pass->sinks->count == 0 && !options_print(options);
 }
 
+/* Do outputs need to know the release? */
+static bool needs_release(const struct options *options)
+{
+	return options->anonymise || options->values || options->csv || options->html ||
+	       options->tables || options->activity || options->exporting;
+}
+
+bool pass_tells_release(const struct options *options)
+{
+	return needs_release(options) || (options_print(options) && !options->check);
+}
+
+static void begin(struct pass *pass)
+{
+	pass->releases->input = pass->input->name;
+	pass->releases->given = pass->options->release;
+	pass->holding = !pass->options->release && needs_release(pass->options);
+	pass->regular = keep_stream(&pass->printed, stdout);
+	monrec_set_release(pass->reader, pass->options->release);
+	monrec_give_frames(pass->reader, pass->sinks->frames);
+}
+
 int pass_run(struct pass *pass)
 {
 	const bool print = options_print(pass->options);
 	struct monrec_item item;
-	struct keep printed;
-	const bool regular = keep_stream(&printed, stdout);
 	int error = 0;
+	bool good = true;
 
-	monrec_set_release(pass->reader, pass->options->release);
-	monrec_give_frames(pass->reader, pass->sinks->frames);
-	while (monrec_next(pass->reader, &item) != MONREC_END) {
-		if (between_elements(pass, &item)) {
-			item.kind = MONREC_SET_END;
-			if (print)
-				print_item(pass->options, &item);
-			break;
+	begin(pass);
+	while (good && monrec_next(pass->reader, &item) != MONREC_END) {
+		if (is_between_elements(pass, &item)) {
+			good = let_go(pass, print);
+			if (good && between_elements(pass, &item)) {
+				item.kind = MONREC_SET_END;
+				if (print)
+					print_item(pass->options, &item);
+				break;
+			}
 		}
 		tally_item(pass->tally, &item);
 		follow(pass, &item);
@@ -165,18 +230,13 @@ int pass_run(struct pass *pass)
 				continue;
 			break;
 		}
-		if (pass->anonymiser)
-			anonymise_item(pass->anonymiser, &item);
-		if (print && print_item(pass->options, &item))
-			return cannot_print(&printed, regular);
-		if (regular && print && item.kind == MONREC_SET_END && keep_mark(&printed))
-			return cannot_print(&printed, regular);
-		sinks_item(pass->sinks, &item);
-		if (ends_here(pass, &item))
+		good = good && give_or_hold(pass, &item, print);
+		if (good && ends_here(pass, &item))
 			break;
 	}
-	if (print && fflush(stdout))
-		return cannot_print(&printed, regular);
+	good = let_go(pass, print) && good;
+	if (!good || (print && fflush(stdout)))
+		return cannot_print(pass);
 	return exit_code(pass, error);
 }
 

@@ -4,8 +4,11 @@
 #define PASS_H
 
 #include "anonymise.h"
+#include "hold.h"
 #include "input.h"
+#include "keep.h"
 #include "options.h"
+#include "releases.h"
 #include "sink.h"
 
 struct pass {
@@ -15,11 +18,18 @@ struct pass {
 	struct sinks *sinks;
 	struct tally *tally;
 	struct anonymiser *anonymiser;	/* NULL: data stay as they are */
+	struct releases *releases;
+	bool holding;			/* the release is not known yet: */
+	struct hold hold;
+	bool regular;			/* standard output is a regular file: */
+	struct keep printed;
 };
 
 /* Until nothing comes any more, or a signal does; the exit code. */
 int pass_run(struct pass *pass);
-/* The same with a reader of the input, which is there meanwhile. */
+/* Is the release that the data are of worth a line at the end? */
+bool pass_tells_release(const struct options *options);
+/* The same as pass_run() with a reader of the input, which is there meanwhile. */
 int pass_all(struct pass *pass);
 
 #endif

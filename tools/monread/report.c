@@ -213,14 +213,15 @@ static void source_facts(struct report *report, const struct activity *f, unsign
 			 unsigned int number, const char *sample, const char *else_from)
 {
 	const uint64_t unknown = activity_unused(f, domain, number, RECORD_NOT_UNDERSTOOD);
-	char count[REPORT_CELL];
+	char count[REPORT_CELL], releases[MONREC_RELEASES_TEXT];
 
+	monrec_releases_text(f->releases, releases);
 	if (unknown)
 		snprintf(report->facts, sizeof(report->facts),
 			 "%s records of samples (%s) were not understood: which bytes of them are what "
-			 "in z/VM %u.%u is not known here.  %s  Give IBM's page of the record with "
-			 "--layout.", report_count(count, unknown), sample, f->release / 100,
-			 f->release / 10 % 10, else_from);
+			 "in %s%s is not known here.  %s  Give IBM's page of the record with "
+			 "--layout.", report_count(count, unknown), sample,
+			 *releases ? "z/VM " : "this release", releases, else_from);
 }
 
 static void make_waits(struct report *report, const struct activity *f,
@@ -538,6 +539,30 @@ static void make_unused(struct report *report, const struct activity *f,
 	unused_rows(report, f, thresholds, true);
 }
 
+#define NOT_KNOWN(record) "Not known: which bytes of " record " are what in this release is not known here."
+
+/* What a table without rows would be made of may be there, but cannot be read. */
+static void find_unknown(struct report *report, enum report_kind kind, const struct activity *f)
+{
+	static const struct {
+		uint8_t kind, domain, number;
+		const char *none;
+	} needs[] = {
+		{ REPORT_LOAD, 0, 2, NOT_KNOWN("D0R2") }, { REPORT_WAITS, 4, 10, NOT_KNOWN("D4R10") },
+		{ REPORT_WAITS, 4, 4, NOT_KNOWN("D4R4") },
+		{ REPORT_RESPONSES, 6, 14, NOT_KNOWN("D6R14") },
+		{ REPORT_RESPONSES, 6, 3, NOT_KNOWN("D6R3") },
+		{ REPORT_VOLUMES, 3, 4, NOT_KNOWN("D3R4") },
+		{ REPORT_USER_PAGING, 4, 9, NOT_KNOWN("D4R9") },
+		{ REPORT_USER_PAGING, 4, 3, NOT_KNOWN("D4R3") },
+	};
+
+	for (unsigned int i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+		if (!report->rows && needs[i].kind == kind &&
+		    activity_unused(f, needs[i].domain, needs[i].number, RECORD_NOT_UNDERSTOOD))
+			report->none = needs[i].none;
+}
+
 void report_make(struct report *report, enum report_kind kind, const struct activity *f,
 		 const struct thresholds *thresholds)
 {
@@ -558,4 +583,5 @@ void report_make(struct report *report, enum report_kind kind, const struct acti
 	report->id = known[kind].id;
 	report->title = known[kind].title;
 	known[kind].make(report, f, thresholds);
+	find_unknown(report, kind, f);
 }

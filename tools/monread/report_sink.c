@@ -9,6 +9,7 @@
 struct tables {
 	struct sink sink;
 	FILE *out;
+	const struct releases *releases;
 	const struct thresholds *thresholds;
 	struct activity_track track;
 };
@@ -42,12 +43,14 @@ static int tables_close(struct sink *sink)
 	int ret;
 
 	activity_end(&t->track.kept);
+	t->track.kept.releases = releases_all(t->releases);
 	ret = report_text(t->out, &t->track.kept, t->thresholds);
 	free(t);
 	return ret;
 }
 
-struct sink *tables_sink(FILE *out, unsigned int release, const struct thresholds *thresholds)
+struct sink *tables_sink(FILE *out, const struct releases *releases,
+			 const struct thresholds *thresholds)
 {
 	static const struct sink_ops ops = { tables_item, tables_keep, tables_drop, tables_close,
 					     false };
@@ -57,7 +60,8 @@ struct sink *tables_sink(FILE *out, unsigned int release, const struct threshold
 		return NULL;
 	t->sink.ops = &ops;
 	t->out = out;
+	t->releases = releases;
 	t->thresholds = thresholds;
-	track_init(&t->track, release);
+	track_init(&t->track);
 	return &t->sink;
 }

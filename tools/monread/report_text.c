@@ -73,10 +73,13 @@ static void print_report(FILE *out, const struct report *report)
 int report_text(FILE *out, const struct activity *f, const struct thresholds *thresholds)
 {
 	char name[ACTIVITY_NAME_SIZE], first[CLOCK_TEXT_SIZE], last[CLOCK_TEXT_SIZE];
+	char releases[MONREC_RELEASES_TEXT];
 	struct report report;
 
 	activity_text(f->system.name, sizeof(f->system.name), name);
 	fprintf(out, "%s%s", *name ? "System " : "A system without a name", name);
+	if (f->releases)
+		fprintf(out, ", z/VM %s", monrec_releases_text(f->releases, releases));
 	if (f->buckets)
 		fprintf(out, ", %s to %s", clock_zone_text(f->bucket[0].first, first),
 			clock_zone_text(f->bucket[f->buckets - 1].last, last));

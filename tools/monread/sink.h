@@ -11,6 +11,7 @@
 #define SINK_H
 
 #include "monread.h"
+#include "releases.h"
 #include "rotate.h"
 #include "threshold.h"
 
@@ -39,14 +40,18 @@ struct sink {
 struct sink *stream_sink(const char *name);
 struct sink *monwrite_sink(const char *name, const struct rotation *rotation);
 /* A file for each type of record in the folder @name, which is made if it is not there. */
-struct sink *csv_sink(const char *name, unsigned int release);
-/* A page with charts, when all has been read; @title is the input's name; the caller's. */
-struct sink *html_sink(const char *name, const char *title, unsigned int release,
+struct sink *csv_sink(const char *name);
+/*
+ * A page with charts, when all has been read; @title is the input's name; the caller's, as are
+ * the @releases that the data turn out to be of (NULL: not told).
+ */
+struct sink *html_sink(const char *name, const char *title, const struct releases *releases,
 		       const struct thresholds *thresholds);
 /* The tables of the page as text on @out, when all has been read. */
-struct sink *tables_sink(FILE *out, unsigned int release, const struct thresholds *thresholds);
+struct sink *tables_sink(FILE *out, const struct releases *releases,
+			 const struct thresholds *thresholds);
 /* A JSON object a line for what the system did in each interval, on @out. */
-struct sink *activity_sink(FILE *out, unsigned int release);
+struct sink *activity_sink(FILE *out, const struct releases *releases);
 /* A line for each set, on @out. */
 struct sink *summary_sink(FILE *out);
 

@@ -103,10 +103,12 @@ static void print_record(const struct show *show, const struct monrec_item *item
 		layout ? layout->name : "-", record->len, tod_text(record->tod, tod));
 	if (!show->values || !layout)
 		return;
+	if (!record->release)
+		fputs("      its layout is not known in this length\n", show->out);
 	for (unsigned int i = 0; i < layout->field_count; i++) {
 		const struct monrec_field *field = &layout->fields[i];
 
-		if (!field_there(record, field, show->release))
+		if (!field_there(record, field))
 			continue;
 		fprintf(show->out, "      %-16s ", field->name);
 		print_value(show->out, record, field);

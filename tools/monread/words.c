@@ -14,10 +14,9 @@ const struct monrec_layout *layout_of(const struct monrec_record *record)
 	return monrec_layout(record->domain, record->number);
 }
 
-bool field_there(const struct monrec_record *record, const struct monrec_field *field,
-		 unsigned int release)
+bool field_there(const struct monrec_record *record, const struct monrec_field *field)
 {
-	return field->first <= release && release <= field->last &&
+	return field->first <= record->release && record->release <= field->last &&
 	       (uint32_t)field->offset + field->len <= record->len;
 }
 

@@ -76,6 +76,7 @@ class _CRecord(ctypes.Structure):
         ("tod", ctypes.c_uint64),
         ("number", ctypes.c_uint16),
         ("domain", ctypes.c_uint8),
+        ("release", ctypes.c_uint16),
     ]
 
 

@@ -16,7 +16,7 @@ static inline void blank_record(struct monrec_item *item, uint8_t *bytes, size_t
 	item->kind = MONREC_RECORD;
 	item->record = (struct monrec_record){
 		.data = bytes, .len = len, .domain = (uint8_t)domain, .number = (uint16_t)number,
-		.tod = tod,
+		.tod = tod, .release = MONREC_REFERENCE,
 	};
 }
 

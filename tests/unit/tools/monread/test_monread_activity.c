@@ -20,7 +20,7 @@ static struct monrec_item item;
 
 static void start(void)
 {
-	activity_init(&f, RELEASE);
+	activity_init(&f);
 }
 
 /* The next record of @len bytes, all zeros behind its header, @seconds after the begin. */
@@ -111,7 +111,7 @@ START_TEST(processors_by_type)
 	};
 
 	for (unsigned int i = 0; i < 6; i++) {
-		activity_init(&f, RELEASE);
+		activity_init(&f);
 		processor(0, 5, cases[i].type, 1, 1);
 		processor(60, 5, cases[i].type, 2, 3);
 		for (unsigned int type = 0; type < ACTIVITY_TYPES; type++)
@@ -131,7 +131,7 @@ START_TEST(processors_that_begin_anew)
 	for (unsigned int i = 0; i < 6; i++) {
 		const uint64_t busy = (cases[i].user - 100) + (cases[i].system - 50);
 
-		activity_init(&f, RELEASE);
+		activity_init(&f);
 		processor(100, 0, 0, 100, 50);
 		processor(cases[i].seconds, 0, 0, cases[i].user, cases[i].system);
 		if (cases[i].counted)
@@ -167,7 +167,7 @@ START_TEST(processors_cut)
 	const unsigned int lengths[] = { 22, 40, 48 };
 
 	for (unsigned int i = 0; i < 3; i++) {
-		activity_init(&f, RELEASE);
+		activity_init(&f);
 		processor(0, 0, 0, 10, 10);
 		processor(60, 0, 0, 20, 20);
 		memset(&f.now, 0, sizeof(f.now));
@@ -180,14 +180,14 @@ START_TEST(processors_cut)
 		processor(180, 0, 0, 21, 22);
 		ck_busy(0, 3, 120);
 	}
-	/* Without PFXCPUTY it is a CP. */
+	/* Without PFXCPUTY its type is not known. */
 	memset(&f.now, 0, sizeof(f.now));
 	record(0, 2, 108, 190);
 	put("PFXUTIME", 22 * TOD_SECOND);
 	put("PFXTMSYS", 22 * TOD_SECOND);
 	item.record.len = 48;
 	give();
-	ck_busy(0, 1, 10);
+	ck_busy(TYPE_UNKNOWN, 1, 10);
 }
 END_TEST
 
@@ -842,7 +842,7 @@ START_TEST(tracks)
 {
 	static struct activity_track track;
 
-	track_init(&track, RELEASE);
+	track_init(&track);
 	record(4, 1, 96, 5);
 	track_item(&track, &item);
 	ck_assert_uint_eq(track.now.events, 1);

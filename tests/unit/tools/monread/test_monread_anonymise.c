@@ -31,7 +31,6 @@ static void start(void)
 	memset(&anonymiser, 0, sizeof(anonymiser));
 	anonymiser.key[0] = key[0];
 	anonymiser.key[1] = key[1];
-	anonymiser.release = 530;
 }
 
 /* A record in which no byte is zero, and what it is without names: so far its header. */
@@ -46,7 +45,7 @@ static void record(unsigned int domain, unsigned int number, uint32_t len, uint3
 	item = (struct monrec_item){ .kind = MONREC_RECORD };
 	item.record = (struct monrec_record){
 		.data = given, .len = len, .address = address, .domain = (uint8_t)domain,
-		.number = (uint16_t)number,
+		.number = (uint16_t)number, .release = MONREC_REFERENCE,
 	};
 }
 
@@ -120,14 +119,20 @@ static uint16_t replaced(uint16_t number)
 	return number;
 }
 
-/* D4R1 has a user and nothing else that is explained in 5.3. */
+/* D2R10 has a user, a byte of flags, and nothing else that is explained in 5.3. */
+static void queued(const char *text, uint32_t address)
+{
+	record(2, 10, 32, address);
+	name(MONREC_ID_USER, 20, text, 8, 'U');
+	stays(28, given + 28, 1);
+}
+
 START_TEST(users)
 {
 	static const char *const names[] = { "A", "LINUX001", "MAINT", "OP1 X" };
 
 	for (unsigned int i = 0; i < 4; i++) {
-		record(4, 1, 28, FRAME + 16);
-		name(MONREC_ID_USER, 20, names[i], 8, 'U');
+		queued(names[i], FRAME + 16);
 		ck_record();
 		/* Zeros end a name as blanks do. */
 		for (unsigned int at = 20; at < 28; at++)
@@ -138,19 +143,20 @@ START_TEST(users)
 }
 END_TEST
 
-/* D3R4: a volume, a device, its subchannel, whose high half stays. */
+/* D3R7: a volume, a device, its subchannel, whose high half stays. */
 static void disk(uint16_t number)
 {
 	uint8_t bytes[4];
 
-	record(3, 4, 32, FRAME);
+	record(3, 7, 52, FRAME);
 	name(MONREC_ID_VOLUME, 20, "VOL1", 6, 'V');
-	put_be16(given + 26, number);
-	put_be16(wanted + 26, number ? replaced(number) : 0);
+	stays(27, given + 27, 17);
+	put_be16(given + 48, number);
+	put_be16(wanted + 48, number ? replaced(number) : 0);
 	put_be16(bytes, 0x4001);
 	put_be16(bytes + 2, number);
-	stays(28, bytes, 4);
-	put_be16(wanted + 30, number ? replaced(number) : 0);
+	stays(44, bytes, 4);
+	put_be16(wanted + 46, number ? replaced(number) : 0);
 	ck_record();
 }
 
@@ -196,7 +202,7 @@ START_TEST(addresses_and_names)
 	static const uint8_t address[6] = { 2, 0, 0x40, 0, 0, 1 };
 	static const uint8_t none[16] = { 0 };
 
-	record(8, 1, 60, FRAME + 4096 - 60);
+	record(8, 1, 316, FRAME + 4096 - 316);
 	name(MONREC_ID_USER, 24, "TCPIP", 8, 'U');
 	serial(36, address, 6);
 	name(MONREC_ID_NAME, 44, "LAN1", 16, 'N');
@@ -205,7 +211,7 @@ START_TEST(addresses_and_names)
 	ck_assert_mem_eq(item.record.data + 24, wanted + 24, 8);
 	ck_assert_mem_eq(item.record.data + 36, wanted + 36, 6);
 	ck_assert_mem_eq(item.record.data + 44, wanted + 44, 16);
-	record(8, 1, 60, FRAME + 4096 - 60);
+	record(8, 1, 316, FRAME + 4096 - 316);
 	stays(24, none, 8);
 	stays(36, none, 6);
 	stays(44, none, 16);
@@ -232,14 +238,19 @@ START_TEST(what_is_not_explained)
 {
 	record(4, 250, 60, FRAME);
 	ck_record();
-	record(4, 1, 60, FRAME + 100);
-	name(MONREC_ID_USER, 20, "LINUX", 8, 'U');
-	anonymise_item(&anonymiser, &item);
-	ck_assert_mem_eq(item.record.data, wanted, 28);
-	/* In a release in which the field is not known nothing is. */
-	anonymiser.release = 410;
-	record(1, 4, 184, FRAME);
+	queued("LINUX", FRAME + 100);
 	ck_record();
+	/* In a release in which the field is not known nothing is. */
+	record(1, 4, 184, FRAME);
+	item.record.release = 410;
+	ck_record();
+	/* Nor in a record that is longer or shorter than in its release. */
+	for (uint32_t len = 28; len < 40; len++) {
+		record(2, 10, len, FRAME);
+		if (len == 32)
+			queued("LINUX", FRAME);
+		ck_record();
+	}
 }
 END_TEST
 
@@ -283,8 +294,7 @@ END_TEST
 /* Where no frames are given, records of the next frame, or of another element, still stand alone. */
 START_TEST(records_without_frames)
 {
-	record(4, 1, 28, FRAME);
-	name(MONREC_ID_USER, 20, "LINUX", 8, 'U');
+	queued("LINUX", FRAME);
 	ck_record();
 	record(4, 250, 40, FRAME);
 	ck_record();
@@ -305,17 +315,16 @@ START_TEST(keys)
 		memcpy(bytes, key_bytes, 16);
 		ck_assert_int_eq(pwrite(fd, bytes, len, 0), (ssize_t)len);
 		memset(&anonymiser, 0xff, sizeof(anonymiser));
-		ck_assert_int_eq(anonymise_open(&anonymiser, path, 440), len < 16 ? -EINVAL : 0);
-		ck_assert_uint_eq(anonymiser.release, 440);
+		ck_assert_int_eq(anonymise_open(&anonymiser, path), len < 16 ? -EINVAL : 0);
 		ck_assert(!anonymiser.in_frame);
 		if (len >= 16)
 			ck_assert_mem_eq(anonymiser.key, key, sizeof(key));
 	}
 	close(fd);
 	unlink(path);
-	ck_assert_int_eq(anonymise_open(&anonymiser, path, 440), -ENOENT);
+	ck_assert_int_eq(anonymise_open(&anonymiser, path), -ENOENT);
 	/* It can be opened, but not read. */
-	ck_assert_int_eq(anonymise_open(&anonymiser, "/", 440), -EISDIR);
+	ck_assert_int_eq(anonymise_open(&anonymiser, "/"), -EISDIR);
 	/* All are closed again. */
 	ck_assert_int_eq(open("/", O_RDONLY), fd);
 }

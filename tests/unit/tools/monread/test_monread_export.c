@@ -22,7 +22,7 @@ static struct text out;
 
 static void start(void)
 {
-	activity_init(&activity, 530);
+	activity_init(&activity);
 	tally = (struct tally){ 0 };
 }
 

@@ -214,18 +214,9 @@ START_TEST(printing)
 }
 END_TEST
 
-START_TEST(releases)
-{
-	ck_assert_uint_eq(options_release(&wanted), 530);
-	wanted.release = 440;
-	ck_assert_uint_eq(options_release(&wanted), 440);
-}
-END_TEST
-
 int main(void)
 {
-	const TTest *const tests[] = { defaults, flags, words, numbers, times, thresholds, printing,
-				       releases };
+	const TTest *const tests[] = { defaults, flags, words, numbers, times, thresholds, printing };
 
 	return check_run("monread options", start, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 }

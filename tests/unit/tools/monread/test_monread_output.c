@@ -42,7 +42,7 @@ static void start(void)
 {
 	out = open_memstream(&text, &text_len);
 	ck_assert_ptr_nonnull(out);
-	show = (struct show){ .out = out, .release = 530 };
+	show = (struct show){ .out = out };
 	memset(bytes, 0, sizeof(bytes));
 	memset(&item, 0, sizeof(item));
 	complaints[0] = '\0';
@@ -69,7 +69,8 @@ static void record(unsigned int domain, unsigned int number, uint32_t len)
 	item.at.record = 3;
 	item.record = (struct monrec_record){ .data = bytes, .len = len, .tod = TOD,
 					      .domain = (uint8_t)domain,
-					      .number = (uint16_t)number };
+					      .number = (uint16_t)number,
+					      .release = MONREC_REFERENCE };
 }
 
 static void element(uint8_t type, uint16_t domains)
@@ -256,12 +257,15 @@ END_TEST
 START_TEST(fields_that_are_there)
 {
 	record(0, 2, 40);
-	ck_assert(field_there(&item.record, made(MONREC_BITS, 36, 4), 510));
-	ck_assert(field_there(&item.record, made(MONREC_BITS, 36, 4), 540));
-	ck_assert(!field_there(&item.record, made(MONREC_BITS, 36, 4), 509));
-	ck_assert(!field_there(&item.record, made(MONREC_BITS, 36, 4), 541));
-	ck_assert(!field_there(&item.record, made(MONREC_BITS, 36, 5), 530));
-	ck_assert(!field_there(&item.record, made(MONREC_BITS, 37, 4), 530));
+	ck_assert(!field_there(&item.record, made(MONREC_BITS, 36, 5)));
+	ck_assert(!field_there(&item.record, made(MONREC_BITS, 37, 4)));
+	for (unsigned int release = 509; release <= 541; release++) {
+		item.record.release = (uint16_t)release;
+		ck_assert(field_there(&item.record, made(MONREC_BITS, 36, 4)) ==
+			  (release >= 510 && release <= 540));
+	}
+	item.record.release = 0;
+	ck_assert(!field_there(&item.record, made(MONREC_BITS, 36, 4)));
 }
 END_TEST
 
@@ -503,7 +507,7 @@ static void interval(struct sink *sink, unsigned int minute)
 
 START_TEST(activity_lines)
 {
-	struct sink *sink = activity_sink(out, 530);
+	struct sink *sink = activity_sink(out, NULL);
 
 	ck_assert_ptr_nonnull(sink);
 	interval(sink, 1);
@@ -543,7 +547,7 @@ START_TEST(lines_that_cannot_be_written)
 
 	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET_END)), -ENOSPC);
 	ck_assert_int_eq(sink->ops->close(sink), 0);
-	sink = activity_sink(full, 530);
+	sink = activity_sink(full, NULL);
 	interval(sink, 1);
 	ck_assert_int_eq(sink->ops->item(sink, of_kind(MONREC_SET_END)), 0);
 	ck_assert_int_eq(sink->ops->keep(sink), -ENOSPC);
@@ -707,7 +711,7 @@ START_TEST(csv_on_a_full_disk)
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	snprintf(small, sizeof(small), "%s/D0R8-SYTUSR.csv", folder);
 	snprintf(large, sizeof(large), "%s/D0R1-SYTSYP.csv", folder);
-	sink = csv_sink(folder, 530);
+	sink = csv_sink(folder);
 	ck_assert_ptr_nonnull(sink);
 	for (unsigned int set = 0; set < 2; set++) {
 		record(0, 8, 100);
@@ -742,9 +746,8 @@ START_TEST(nobody_stays_nobody)
 
 	for (unsigned int i = 0; i < 2; i++) {
 		memset(&anonymiser, 0, sizeof(anonymiser));
-		anonymiser.release = 530;
-		record(4, 1, 28);
-		item.record.address = 0x1000 - 28;
+		record(2, 10, 32);
+		item.record.address = 0x1000 - 32;
 		memset(bytes + 20, i ? 0x40 : 0, 8);
 		anonymise_item(&anonymiser, &item);
 		ck_assert_mem_eq(item.record.data + 20, bytes + 20, 8);

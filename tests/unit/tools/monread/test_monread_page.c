@@ -35,7 +35,7 @@ static struct chart chart;
 
 static void start(void)
 {
-	activity_init(&f, 530);
+	activity_init(&f);
 	chart.marks = false;
 	ck_assert(clock_set_zone("UTC"));
 }
@@ -525,7 +525,7 @@ START_TEST(listed_gaps)
 	finish(out);
 	has("</h2>\n<p class=\"facts\">Records that tables need were not understood: D4R3, D6R3.</p>\n"
 	    "</section>\n");
-	activity_init(&f, 530);
+	activity_init(&f);
 	bucket(10);
 	bucket(20)->lost = 3;
 	bucket(30)->overflows = 4;
@@ -652,7 +652,7 @@ START_TEST(output)
 	FILE *file;
 
 	close(mkstemp(path));
-	sink = html_sink(path, "a <title>", 530, &thresholds_default);
+	sink = html_sink(path, "a <title>", NULL, &thresholds_default);
 	ck_assert_ptr_nonnull(sink);
 	give(MONREC_RECORD, 60);
 	give(MONREC_SET_END, 0);

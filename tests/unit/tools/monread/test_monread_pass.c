@@ -112,7 +112,11 @@ static void stop(void)
 
 static int run(const struct step *given, unsigned int count)
 {
-	struct pass pass = { .options = &options, .input = &input, .sinks = &sinks, .tally = &tally };
+	struct releases releases = { 0 };
+	struct pass pass = {
+		.options = &options, .input = &input, .releases = &releases, .sinks = &sinks,
+		.tally = &tally,
+	};
 	int code;
 
 	steps = given;

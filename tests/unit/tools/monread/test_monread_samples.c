@@ -32,6 +32,7 @@ static const char interaction_page[] =
 static struct activity f;
 static uint8_t bytes[600];
 static struct monrec_item item;
+static uint16_t release = MONREC_REFERENCE;
 
 static void start(void)
 {
@@ -40,7 +41,7 @@ static void start(void)
 	ck_assert_uint_eq(monrec_add_page(activity_page, sizeof(activity_page), err, sizeof(err)), 530);
 	ck_assert_uint_eq(monrec_add_page(interaction_page, sizeof(interaction_page), err,
 					  sizeof(err)), 530);
-	activity_init(&f, 530);
+	activity_init(&f);
 }
 
 static void stop(void)
@@ -51,6 +52,7 @@ static void stop(void)
 static void record(unsigned int domain, unsigned int number, uint32_t len, unsigned int seconds)
 {
 	blank_record(&item, bytes, sizeof(bytes), domain, number, len, AT(seconds));
+	item.record.release = release;
 }
 
 /* D4R3 of a user that logged on at second @logon; its CPU time in seconds. */
@@ -209,7 +211,7 @@ START_TEST(sample_lost)
 {
 	static struct activity_track track;
 
-	track_init(&track, 530);
+	track_init(&track);
 	for (unsigned int minute = 1; minute <= 3; minute++) {
 		f = track.now;
 		activity_of("LINUX", 0, 60 * minute, 0, 100 * minute, minute);
@@ -283,13 +285,14 @@ END_TEST
 /* Without a layout nothing is counted but that they were not understood; cut, likewise. */
 START_TEST(not_understood)
 {
-	activity_init(&f, 730);
+	release = 730;
 	activity_of("LINUX", 0, 60, 0, 1000, 50);
 	interaction_of("LINUX", 60, 100, 10);
 	ck_assert_uint_eq(f.users, 0);
 	ck_assert_uint_eq(activity_unused(&f, 4, 3, RECORD_NOT_UNDERSTOOD), 1);
 	ck_assert_uint_eq(activity_unused(&f, 4, 4, RECORD_NOT_UNDERSTOOD), 1);
-	activity_init(&f, 530);
+	release = MONREC_REFERENCE;
+	activity_init(&f);
 	for (uint32_t len = 20; len < 72; len++) {
 		record(4, 3, len, 60);
 		ebcdic_name(bytes + 20, "LINUX");

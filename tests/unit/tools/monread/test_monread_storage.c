@@ -50,13 +50,13 @@ static struct sink *open_one(unsigned int which)
 	case 1:
 		return monwrite_sink(path, &never);
 	case 2:
-		return csv_sink(path, 530);
+		return csv_sink(path);
 	case 3:
-		return html_sink(path, "title", 530, &thresholds_default);
+		return html_sink(path, "title", NULL, &thresholds_default);
 	case 4:
-		return activity_sink(stdout, 530);
+		return activity_sink(stdout, NULL);
 	case 5:
-		return tables_sink(stdout, 530, &thresholds_default);
+		return tables_sink(stdout, NULL, &thresholds_default);
 	default:
 		return summary_sink(stdout);
 	}
@@ -95,9 +95,10 @@ START_TEST(rows)
 {
 	const struct monrec_item item = {
 		.kind = MONREC_RECORD,
-		.record = { .data = bytes, .len = 24, .domain = 1, .number = 3 },
+		.record = { .data = bytes, .len = 24, .domain = 1, .number = 3,
+			    .release = MONREC_REFERENCE },
 	};
-	struct sink *sink = csv_sink(path, 530);
+	struct sink *sink = csv_sink(path);
 	long place = 0, size;
 	FILE *file;
 	int ret;
@@ -114,7 +115,7 @@ START_TEST(rows)
 	sink->ops->close(sink);
 	unlink(inner);
 	for (bool failed = true; failed; place++) {
-		sink = csv_sink(path, 530);
+		sink = csv_sink(path);
 		storage_left = place;
 		ret = sink->ops->item(sink, &item);
 		failed = storage_left < 0;
@@ -142,7 +143,11 @@ START_TEST(a_reader)
 	struct input input = { .name = path, .format = MONREC_SAVED };
 	struct tally tally = { 0 };
 	struct sinks sinks = { 0 };
-	struct pass pass = { .options = &options, .input = &input, .sinks = &sinks, .tally = &tally };
+	struct releases releases = { 0 };
+	struct pass pass = {
+		.options = &options, .input = &input, .releases = &releases, .sinks = &sinks,
+		.tally = &tally,
+	};
 
 	input.fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	storage_left = 0;
