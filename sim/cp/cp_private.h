@@ -25,6 +25,8 @@ struct state;
 
 /** What the system configuration file would call this system; its node as well. */
 #define CP_SYSTEM_ID "ZVMLAB"
+/** The system operator, who is always logged on. */
+#define CP_OPERATOR_ID "OPERATOR"
 
 /** Who asks to be woken: the host has one timer for all. */
 enum cp_timer_user { CP_TIMER_MONITOR, CP_TIMER_WATCHDOG, CP_TIMERS };
@@ -33,6 +35,7 @@ struct cp {
 	struct cp_config config;
 	struct cp_host host;
 	bool ipled;
+	uint64_t ipl_tod;	/**< CP's own IPL: first reset or command; 0: not yet (clock.h) */
 	uint64_t random;	/**< generator state, advanced by cp_random() */
 	bool recording;		/**< a trace record is open … */
 	uint64_t record_tod;	/**< … since this time */
@@ -153,9 +156,6 @@ void cp_state_parts(struct cp *cp, struct state *state);
 
 /** Field of @size bytes: EBCDIC, padded with blanks; @text fits. */
 void cp_put_text(uint8_t *to, const char *text, size_t size);
-
-/** Microseconds since CP was IPLed, and its guest logged on. */
-uint64_t cpcmd_connected(struct cp *cp);
 
 /* dcss.c for storage.c: access that loaded segments give to a page. */
 enum cp_access dcss_page_access(const struct cp *cp, uint64_t addr);

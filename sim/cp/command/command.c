@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "command_private.h"
 #include "smaller.h"
+#include "text.h"
 #include "zvmlab/event.h"
+#include "zvmlab/input.h"
 #include "zvmlab/iucv.h"
 #include "zvmlab/state.h"
-#include "zvmlab/input.h"
 
 /* Columns of QUERY COMMANDS. */
 #define COMMANDS_PER_LINE 6
@@ -74,25 +76,9 @@ static void cpcmd_fini(struct cp *cp)
 	cp->command = NULL;
 }
 
-/* CP was IPLed before its guest; the clock may not run yet when the CP is created. */
-static void note_ipl(struct cp *cp)
-{
-	if (cp->command->ipl_tod == 0)
-		cp->command->ipl_tod = cp_tod(cp);
-}
-
-uint64_t cpcmd_connected(struct cp *cp)
-{
-	const uint64_t now = cp_tod(cp);
-
-	note_ipl(cp);
-	/* A state that was loaded may be from a later time. */
-	return now > cp->command->ipl_tod ? (now - cp->command->ipl_tod) >> 12 : 0;
-}
-
 static void cpcmd_reset(struct cp *cp)
 {
-	note_ipl(cp);
+	clock_note_ipl(cp);
 }
 
 static void cpcmd_state(struct cp *cp, struct state *state)
@@ -100,7 +86,7 @@ static void cpcmd_state(struct cp *cp, struct state *state)
 	struct cpcmd *command = cp->command;
 
 	state_tag(state, "CCMD");
-	state_u64(state, &command->ipl_tod);
+	state_u64(state, &cp->ipl_tod);
 	state_bool(state, &command->run);
 	for (unsigned int i = 0; i < TERM_SETTINGS; i++)
 		state_u16(state, &command->term[i]);
@@ -239,7 +225,7 @@ static void run_lines(const struct cpcmd_args *issuer, char *text)
 		if (rc != 0)
 			response->rc = rc;
 		if (issuer->issuer == CPCMD_GUEST) {
-			cpcmd_printable(line, strlen(line));
+			text_printable(line, strlen(line));
 			cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_COMMAND, .name = "",
 							  .text = line, .value = (uint64_t)rc });
 		}
@@ -274,7 +260,7 @@ static const struct cpcmd_response *run(const struct cpcmd_args *issuer, const c
 	copy[kept] = '\0';
 	/* Inside DIAGNOSE X'08' these are fields of its record. */
 	trace_command(issuer, copy, len);
-	note_ipl(cp);
+	clock_note_ipl(cp);
 	if (len <= CPCMD_MAX_COMMAND)
 		run_lines(issuer, copy);
 	else
@@ -297,7 +283,7 @@ const struct cpcmd_response *cpcmd_run(struct cp *cp, enum cpcmd_issuer issuer, 
 	const bool operator = issuer == CPCMD_OPERATOR;
 	const struct cpcmd_args args = {
 		.cp = cp, .issuer = issuer,
-		.userid = operator ? CPCMD_OPERATOR_ID : cp->config.userid,
+		.userid = operator ? CP_OPERATOR_ID : cp->config.userid,
 		.classes = operator ? CPCMD_ALL_CLASSES : cp->config.classes,
 	};
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command_private.h"
+#include "text.h"
 #include "zvmlab/monitor.h"
 
 #define MODULE "MNC"
@@ -399,7 +400,7 @@ static void quote(char text[CPCMD_MAX_COMMAND + 1], const char *operands)
 	snprintf(text, CPCMD_MAX_COMMAND + 1, "MONITOR %s", operands);
 	len = strlen(text);
 	assert(len >= sizeof("MONITOR ") - 1);
-	cpcmd_printable(text, len);
+	text_printable(text, len);
 	for (size_t i = 0; i < len; i++)
 		text[i] = (char)toupper((unsigned char)text[i]);
 }

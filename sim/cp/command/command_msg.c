@@ -26,7 +26,7 @@ static int send(struct cpcmd_args *args, const char *module, enum msg_kind kind)
 	if (strcmp(args->word, "*") == 0)
 		snprintf(args->word, sizeof(args->word), "%s", args->userid);
 	if (strcmp(args->word, "OP") == 0)
-		snprintf(args->word, sizeof(args->word), "%s", CPCMD_OPERATOR_ID);
+		snprintf(args->word, sizeof(args->word), "%s", CP_OPERATOR_ID);
 	text = cpcmd_rest(args);
 	if (*text == '\0')
 		return cpcmd_missing(args, module);

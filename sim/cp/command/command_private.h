@@ -13,10 +13,10 @@
 #include <stdint.h>
 
 #include "cp_private.h"
+#include "message_numbers.h"
 #include "zvmlab/command.h"
 #include "zvmlab/dcss.h"
 
-#define CPCMD_OPERATOR_ID "OPERATOR"
 /** Classes of the system operator (CP defines A to G). */
 #define CPCMD_ALL_CLASSES "ABCDEFG"
 /** For commands and options that need no certain class. */
@@ -25,32 +25,6 @@
 #define CPCMD_MACHINE "="
 /** Longest line of a response; a command echoed in a message is shorter. */
 #define CPCMD_MAX_LINE 512u
-
-/** Numbers of CP's messages; also the return code of the command that fails with one. */
-enum cpcmd_number {
-	CPCMD_UNKNOWN = 1,
-	CPCMD_INVALID_OPTION = 3,
-	CPCMD_CONFLICT = 13,
-	CPCMD_BAD_USERID = 20,
-	CPCMD_NO_NUMBER = 22,
-	CPCMD_BAD_STORAGE = 25,
-	CPCMD_BAD_OPERAND = 26,
-	CPCMD_BAD_CLASS = 28,
-	CPCMD_NO_DEVICE = 40,
-	CPCMD_NO_FILE = 42,
-	CPCMD_NO_SEGMENT = 44,
-	CPCMD_NOT_LOGGED_ON = 45,
-	CPCMD_NOT_IN_DIRECTORY = 53,
-	CPCMD_LOGGED_ON = 54,
-	CPCMD_NOT_RECEIVING = 57,
-	CPCMD_STORAGE_TOO_LARGE = 94,
-	CPCMD_NOT_LINKED = 107,
-	CPCMD_SEGMENT_ERROR = 435,
-	CPCMD_TOO_MANY_FILES = 439,
-	CPCMD_SEGMENT_DONE = 440,
-	CPCMD_MONITOR_PENDING = 6224,
-	CPCMD_NO_RECORDING = 8072,
-};
 
 enum cpcmd_term {
 	TERM_LINEND, TERM_LINEDEL, TERM_CHARDEL, TERM_ESCAPE, TERM_TABCHAR, TERM_LINESIZE,
@@ -69,7 +43,6 @@ struct cpcmd_file {
 struct cpcmd {
 	struct cpcmd_response response;
 	bool truncated;			/**< a line found no room: no later one is stored */
-	uint64_t ipl_tod;		/**< first reset or command; 0: not yet */
 	bool run;			/**< SET RUN */
 	uint16_t term[TERM_SETTINGS];
 	struct cpcmd_file file[CP_MAX_SEGMENTS];
@@ -113,8 +86,6 @@ int cpcmd_option(struct cpcmd_args *args, const struct cpcmd_word *table, const 
 void cpcmd_to_console(struct cp *cp, const struct cpcmd_response *response);
 /** One line of the response; what is not printable becomes '.'. */
 __attribute__((format(printf, 2, 3))) void cpcmd_line(struct cp *cp, const char *format, ...);
-/** Replace what is not printable ASCII by '.'. */
-void cpcmd_printable(char *text, size_t len);
 /** "HCPmmmnnns text"; return: @number. */
 __attribute__((format(printf, 5, 6))) int cpcmd_message(struct cp *cp, const char *module,
 							unsigned int number, char severity,
@@ -133,13 +104,6 @@ bool cpcmd_number(const char *text, unsigned int base, uint64_t min, uint64_t ma
 /** Storage size as CP writes it: "0", "4K", "256M", "2G". */
 #define CPCMD_SIZE_LEN 24
 const char *cpcmd_size(uint64_t bytes, char out[CPCMD_SIZE_LEN]);
-
-struct cpcmd_time {
-	unsigned int year, month, day, hour, minute, second;
-	unsigned int weekday;	/**< 0 = Sunday */
-};
-/** UTC of a TOD value (epoch 1900-01-01; leap seconds are not counted). */
-struct cpcmd_time cpcmd_time(uint64_t tod);
 
 /* command_query.c */
 cpcmd_function cpcmd_query;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "command_private.h"
 #include "zvmlab/disk.h"
 #include "zvmlab/guests.h"
@@ -46,7 +47,7 @@ static int query_userid(struct cpcmd_args *args)
 static int query_cplevel(struct cpcmd_args *args)
 {
 	struct cp *cp = args->cp;
-	const struct cpcmd_time t = cpcmd_time(cp->command->ipl_tod);
+	const struct clock_time t = clock_time(cp->ipl_tod);
 	/* "z/VM    7.3.0   ": the numbers stand behind the eight characters of the name. */
 	const char *level = strlen(cp->config.level) > 8 ? cp->config.level + 8 : "";
 	unsigned int version = 0, release = 0, modification = 0;
@@ -69,8 +70,8 @@ static int query_time(struct cpcmd_args *args)
 	static const char *const days[7] = { "SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY",
 					     "THURSDAY", "FRIDAY", "SATURDAY" };
 	struct cp *cp = args->cp;
-	const struct cpcmd_time t = cpcmd_time(cp_tod(cp));
-	const uint64_t connected = cpcmd_connected(cp) / 1000000u;
+	const struct clock_time t = clock_time(cp_tod(cp));
+	const uint64_t connected = clock_connected(cp) / 1000000u;
 	const int rc = cpcmd_end(args, MODULE);
 
 	if (rc != 0)

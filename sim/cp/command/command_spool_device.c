@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command_spool.h"
+#include "text.h"
 
 /* The units that args->word names; a bit each, 0: none. */
 static unsigned int units_of(const struct cpcmd_args *args)
@@ -277,7 +278,7 @@ int cpcmd_tag(struct cpcmd_args *args)
 		if (!(units & 1u << i))
 			continue;
 		strcpy(cp->spool->device[i].label.tag, text);
-		cpcmd_printable(cp->spool->device[i].label.tag, strlen(text));
+		text_printable(cp->spool->device[i].label.tag, strlen(text));
 	}
 	return 0;
 }

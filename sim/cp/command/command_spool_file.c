@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clock.h"
 #include "command_spool.h"
 #include "zvmlab/guests.h"
 
@@ -323,7 +324,7 @@ struct listing {
 static void list_file(struct cpcmd_args *args, struct spool_file *file, void *opaque)
 {
 	struct listing *listing = opaque;
-	const struct cpcmd_time t = cpcmd_time(file->tod);
+	const struct clock_time t = clock_time(file->tod);
 	const char *user = file->queue == SPOOL_RDR ? file->origin : file->owner;
 	const char *hold = file->system_hold ? file->user_hold ? "US" : "SYS"
 					     : file->user_hold ? "USER" : "NONE";

@@ -6,18 +6,11 @@
 
 #include "command_private.h"
 #include "number.h"
+#include "text.h"
 #include "zvmlab/event.h"
 
 /* A line on the user's console; longer ones are cut in pieces. */
 #define CONSOLE_LINE 240u
-
-void cpcmd_printable(char *text, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		if (text[i] < 0x20 || text[i] >= 0x7f)
-			text[i] = '.';
-	}
-}
 
 static void put_line(struct cp *cp, const char *text, size_t len)
 {
@@ -30,7 +23,7 @@ static void put_line(struct cp *cp, const char *text, size_t len)
 		return;
 	}
 	memcpy(response->text + response->len, text, len);
-	cpcmd_printable(response->text + response->len, len);
+	text_printable(response->text + response->len, len);
 	response->len += len;
 	response->text[response->len++] = '\n';
 }
@@ -169,39 +162,4 @@ const char *cpcmd_size(uint64_t bytes, char out[CPCMD_SIZE_LEN])
 	assert(i + 1 < sizeof(unit));
 	snprintf(out, CPCMD_SIZE_LEN, "%" PRIu64 "%c", bytes, unit[i]);
 	return out;
-}
-
-static bool leap(unsigned int year)
-{
-	return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-}
-
-struct cpcmd_time cpcmd_time(uint64_t tod)
-{
-	static const uint8_t lengths[12] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-	/* TOD bit 51 is a microsecond (PoP, "Time-of-Day Clock"). */
-	const uint64_t seconds = (tod >> 12) / 1000000u;
-	unsigned int days = (unsigned int)(seconds / 86400u);
-	struct cpcmd_time t = {
-		.year = 1900, .month = 1,
-		.hour = (unsigned int)(seconds / 3600u % 24u),
-		.minute = (unsigned int)(seconds / 60u % 60u),
-		.second = (unsigned int)(seconds % 60u),
-		.weekday = (days + 1) % 7,	/* 1 January 1900 was a Monday */
-	};
-
-	while (days >= 365u + leap(t.year))
-		days -= 365u + leap(t.year++);
-	for (;; t.month++) {
-		const bool longer = t.month == 2 && leap(t.year);
-		const unsigned int length = lengths[t.month - 1] + (longer ? 1u : 0u);
-
-		if (days < length)
-			break;
-		days -= length;
-	}
-	t.day = days + 1;
-	assert(t.day >= 1 && t.day <= 31);
-	assert(t.year <= 2042 && t.month <= 12);
-	return t;
 }

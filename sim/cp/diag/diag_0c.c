@@ -4,8 +4,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "diag_private.h"
 #include "bytes.h"
+#include "clock.h"
+#include "diag_private.h"
 #include "ebcdic.h"
 #include "zvmlab/storage.h"
 
@@ -48,8 +49,8 @@ struct cp_result diag_0c_timer(struct cp *cp, const struct cp_insn *insn, unsign
 	assert(strlen(text) == TIMER_VIRTUAL - TIMER_DATE);
 	ebcdic_encode(block + TIMER_DATE, text, 16);
 	/* The core has one clock; a CPU that is always running has used all of it since log-on. */
-	put_be64(block + TIMER_VIRTUAL, cpcmd_connected(cp));
-	put_be64(block + TIMER_TOTAL, cpcmd_connected(cp));
+	put_be64(block + TIMER_VIRTUAL, clock_connected(cp));
+	put_be64(block + TIMER_TOTAL, clock_connected(cp));
 	pgm = storage_write(cp, (int)insn->cpu, addr, block, sizeof(block));
 	return pgm != 0 ? cp_program(pgm) : cp_done();
 }

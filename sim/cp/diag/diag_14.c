@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "bytes.h"
-#include "command/command_private.h"
+#include "clock.h"
 #include "diag_private.h"
 #include "ebcdic.h"
 #include "spool/spool_private.h"
@@ -54,7 +54,7 @@ static void put_text(uint8_t *to, const char *text, size_t len)
 
 static void describe(const struct spool_file *file, uint8_t block[SFB_SIZE])
 {
-	const struct cpcmd_time t = cpcmd_time(file->tod);
+	const struct clock_time t = clock_time(file->tod);
 	char text[16];
 
 	memset(block, 0, SFB_SIZE);

@@ -6,8 +6,9 @@
  * "PHYSICAL" for CP itself.  Linux probes for it before it asks for X'2FC', and
  * goes without both if it meets an exception.
  */
-#include "diag_private.h"
 #include "bytes.h"
+#include "clock.h"
+#include "diag_private.h"
 #include "ebcdic.h"
 #include "zvmlab/storage.h"
 
@@ -84,7 +85,7 @@ struct cp_result diag_204_cpu_use(struct cp *cp, const struct cp_insn *insn, uns
 	put_be16(page + INFO_THIS, THIS_PARTITION);
 	put_be64(page + INFO_TOD, cp_tod(cp));
 	end = put_partition(page + INFO_SIZE, THIS_PARTITION, cp->config.userid, cpus,
-			    cpcmd_connected(cp));
+			    clock_connected(cp));
 	end = put_partition(end, 0, "PHYSICAL", cpus, 0);
 	assert(end > page && (size_t)(end - page) <= sizeof(page));
 	pgm = storage_write(cp, (int)insn->cpu, addr, page, (size_t)(end - page));

@@ -2,9 +2,8 @@
 /* DIAGNOSE X'2FC': what the guests use. */
 #include <string.h>
 
-#include "command/command_private.h"
-#include "diag_private.h"
 #include "bytes.h"
+#include "diag_private.h"
 #include "ebcdic.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/guests.h"

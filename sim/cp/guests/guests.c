@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/command_private.h"
+#include "clock.h"
 #include "config_parse.h"
+#include "cp_private.h"
 #include "zvmlab/guests.h"
 #include "zvmlab/iucv.h"
 #include "zvmlab/state.h"
@@ -169,7 +170,7 @@ static void own_data(struct cp *cp, struct guest_data *data)
 {
 	const uint64_t kib = storage_size(cp) / 1024;
 
-	data->online_us = cpcmd_connected(cp);
+	data->online_us = clock_connected(cp);
 	data->cpu_us = data->online_us * cp->config.cpus;
 	data->storage_max = data->storage_share = data->storage_used = kib;
 	data->cpus = data->operating = cp->config.cpus;
@@ -203,8 +204,8 @@ void guests_data(struct cp *cp, const char *name, struct guest_data *data)
 
 void guests_all(struct cp *cp, void (*each)(void *opaque, const char *name), void *opaque)
 {
-	bool operator_seen = guests_described(cp, CPCMD_OPERATOR_ID) ||
-			     strcmp(cp->config.userid, CPCMD_OPERATOR_ID) == 0;
+	bool operator_seen = guests_described(cp, CP_OPERATOR_ID) ||
+			     strcmp(cp->config.userid, CP_OPERATOR_ID) == 0;
 	const struct iucv_user *user;
 
 	each(opaque, cp->config.userid);
@@ -215,10 +216,10 @@ void guests_all(struct cp *cp, void (*each)(void *opaque, const char *name), voi
 		    cp_is_agent(name) || guests_described(cp, name))
 			continue;
 		each(opaque, name);
-		operator_seen |= strcmp(name, CPCMD_OPERATOR_ID) == 0;
+		operator_seen |= strcmp(name, CP_OPERATOR_ID) == 0;
 	}
 	if (!operator_seen)
-		each(opaque, CPCMD_OPERATOR_ID);
+		each(opaque, CP_OPERATOR_ID);
 	for (uint32_t i = 0; i < cp->guests->count; i++)
 		if (!cp->guests->guest[i].off)
 			each(opaque, cp->guests->guest[i].data.name);

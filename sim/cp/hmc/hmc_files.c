@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command/command_private.h"
+#include "clock.h"
 #include "hmc_private.h"
 #include "zvmlab/storage.h"
 
@@ -146,7 +146,7 @@ static size_t line(struct hmc *hmc, size_t at, const char *entry, size_t len,
 	static const char *const months[] = {
 		"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 	};
-	struct cpcmd_time t;
+	struct clock_time t;
 	int written;
 
 	if (names_only && !file)
@@ -154,7 +154,7 @@ static size_t line(struct hmc *hmc, size_t at, const char *entry, size_t len,
 	if (names_only) {
 		written = snprintf(hmc->listing + at, HMC_LINE, "%.*s\n", (int)len, entry);
 	} else {
-		t = cpcmd_time(file ? file->tod : 0);
+		t = clock_time(file ? file->tod : 0);
 		written = snprintf(hmc->listing + at, HMC_LINE,
 				   "%crw-r--r-- 1 0 0 %10" PRIu64 " %s %2u %5u %.*s\n",
 				   file ? '-' : 'd', file ? file->len : 0, months[t.month - 1],

@@ -10,9 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/command_private.h"
+#include "clock.h"
+#include "cp_private.h"
 #include "ebcdic.h"
+#include "message_numbers.h"
 #include "smaller.h"
+#include "text.h"
 #include "zvmlab/event.h"
 #include "zvmlab/fault.h"
 #include "zvmlab/guests.h"
@@ -258,7 +261,7 @@ bool msg_logged_on(struct cp *cp, const char *name)
 
 	if (strlen(name) > CP_NAME_LEN)
 		return false;
-	if (strcmp(name, CPCMD_OPERATOR_ID) == 0 || strcmp(name, cp->config.userid) == 0 ||
+	if (strcmp(name, CP_OPERATOR_ID) == 0 || strcmp(name, cp->config.userid) == 0 ||
 	    guests_described(cp, name))
 		return true;
 	user = iucv_user_find(cp, name);
@@ -268,7 +271,7 @@ bool msg_logged_on(struct cp *cp, const char *name)
 static void to_console(struct cp *cp, const char *from, const char *to, const char *text,
 		       enum msg_kind kind)
 {
-	const struct cpcmd_time t = cpcmd_time(cp_tod(cp));
+	const struct clock_time t = clock_time(cp_tod(cp));
 	char line[MSG_MAX_TEXT + 64];
 
 	if (kind == MSG_NO_HEADER)
@@ -276,7 +279,7 @@ static void to_console(struct cp *cp, const char *from, const char *to, const ch
 	else
 		snprintf(line, sizeof(line), "%02u:%02u:%02u  * %s FROM %-8s: %s", t.hour,
 			 t.minute, t.second, kind == MSG_SPECIAL ? "SMSG" : "MSG", from, text);
-	cpcmd_printable(line, strlen(line));
+	text_printable(line, strlen(line));
 	cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_CONSOLE, .name = to, .text = line });
 }
 

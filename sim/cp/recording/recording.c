@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bytes.h"
-#include "command/command_private.h"
+#include "clock.h"
 #include "ebcdic.h"
 #include "recording_private.h"
 #include "zvmlab/event.h"
@@ -78,9 +78,9 @@ static void warn(struct cp *cp, const struct rec_queue *queue)
 
 	snprintf(line, sizeof(line), "HCPCRC%s records are accumulating for userid %s",
 		 what[queue->service], queue->userid);
-	cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_CONSOLE, .name = CPCMD_OPERATOR_ID,
+	cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_CONSOLE, .name = CP_OPERATOR_ID,
 					  .text = line });
-	if (msg_logged_on(cp, queue->userid) && strcmp(queue->userid, CPCMD_OPERATOR_ID) != 0)
+	if (msg_logged_on(cp, queue->userid) && strcmp(queue->userid, CP_OPERATOR_ID) != 0)
 		cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_CONSOLE,
 						  .name = queue->userid, .text = line });
 }
@@ -150,7 +150,7 @@ unsigned int recording_add(struct cp *cp, enum rec_service service, const void *
  */
 void recording_account(struct cp *cp, const char *userid, const char *account)
 {
-	const struct cpcmd_time t = cpcmd_time(cp_tod(cp));
+	const struct clock_time t = clock_time(cp_tod(cp));
 	uint8_t record[REC_ACCOUNT_LENGTH] = { 0 };
 	char time[16];
 
@@ -159,7 +159,7 @@ void recording_account(struct cp *cp, const char *userid, const char *account)
 	snprintf(time, sizeof(time), "%02u%02u%02u%02u%02u%02u", t.month, t.day, t.year % 100,
 		 t.hour, t.minute, t.second);
 	ebcdic_encode(record + 16, time, 12);
-	put_be32(record + 28, (uint32_t)(cpcmd_connected(cp) / 1000000u));
+	put_be32(record + 28, (uint32_t)(clock_connected(cp) / 1000000u));
 	ebcdic_encode(record + 64, "              01", 16);
 	add(cp, REC_ACCOUNT, record, sizeof(record));
 }

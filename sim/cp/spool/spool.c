@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/command_private.h"
 #include "smaller.h"
 #include "spool_private.h"
 #include "zvmlab/event.h"

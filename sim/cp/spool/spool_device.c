@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command/command_private.h"
 #include "spool_private.h"
 #include "zvmlab/event.h"
 #include "zvmlab/input.h"

@@ -3,8 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "command_check.h"
+#include "clock.h"
 #include "command/command_private.h"
+#include "command_check.h"
 #include "zvmlab/state.h"
 
 START_TEST(unknown)
@@ -250,14 +251,14 @@ START_TEST(state)
 		    "HCPNSD440I Saved segment A was successfully defined in fileid 0002.\n");
 	cpcmd_part.state(fx.cp, &s);
 	run_as(CPCMD_OPERATOR, "TERM HOLD ON\nSET RUN OFF", 0);
-	fx.cp->command->ipl_tod = 0;
+	fx.cp->ipl_tod = 0;
 	memset(fx.cp->command->file, 0, sizeof(fx.cp->command->file));
 	s.loading = true;
 	s.pos = 0;
 	cpcmd_part.state(fx.cp, &s);
 	ck_assert(!s.failed);
 	ck_assert_uint_eq(s.pos, s.len);
-	ck_assert_uint_eq(fx.cp->command->ipl_tod, fx.tod);
+	ck_assert_uint_eq(fx.cp->ipl_tod, fx.tod);
 	ck_guest("Q SET", 0, "RUN ON, SMSG OFF\n");
 	ck_assert_uint_eq(fx.cp->command->term[TERM_HOLD], 0);
 	ck_assert_uint_eq(fx.cp->command->term[TERM_LINESIZE], 132);
@@ -331,7 +332,7 @@ END_TEST
 
 START_TEST(dates)
 {
-	static const struct { uint64_t tod; struct cpcmd_time time; } cases[] = {
+	static const struct { uint64_t tod; struct clock_time time; } cases[] = {
 		{ 0, { 1900, 1, 1, 0, 0, 0, 1 } },
 		{ UINT64_C(0xb361183e53dc0000), { 1999, 12, 31, 23, 59, 59, 5 } },
 		{ UINT64_C(0xb361183f48000000), { 2000, 1, 1, 0, 0, 0, 6 } },
@@ -341,7 +342,7 @@ START_TEST(dates)
 		{ UINT64_C(0xe20588edce000000), { 2026, 1, 1, 0, 0, 0, 4 } },
 		{ UINT64_MAX, { 2042, 9, 17, 23, 53, 47, 3 } },
 	};
-	const struct cpcmd_time t = cpcmd_time(cases[_i].tod), *e = &cases[_i].time;
+	const struct clock_time t = clock_time(cases[_i].tod), *e = &cases[_i].time;
 
 	ck_assert_uint_eq(t.year, e->year);
 	ck_assert_uint_eq(t.month, e->month);
