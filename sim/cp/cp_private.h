@@ -21,6 +21,7 @@
 #include "zvmlab/spool.h"
 #include "zvmlab/watchdog.h"
 
+struct cp_part;
 struct state;
 
 /** What the system configuration file would call this system; its node as well. */
@@ -31,9 +32,19 @@ struct state;
 /** Who asks to be woken: the host has one timer for all. */
 enum cp_timer_user { CP_TIMER_MONITOR, CP_TIMER_WATCHDOG, CP_TIMERS };
 
+/** Pages from @first to @last of a segment that the guest has loaded. */
+struct cp_overlay {
+	uint64_t first, last;
+	enum cp_access access;
+};
+
 struct cp {
 	struct cp_config config;
 	struct cp_host host;
+	const struct cp_part *const *parts;	/**< in the order of parts.def, then NULL */
+	uint32_t overlays;
+	struct cp_overlay overlay[CP_MAX_SEGMENTS * CP_MAX_RANGES];	/**< storage.c */
+	uint64_t overlay_first, overlay_last;	/**< pages that all of them lie between */
 	bool ipled;
 	uint64_t ipl_tod;	/**< CP's own IPL: first reset or command; 0: not yet (clock.h) */
 	uint64_t random;	/**< generator state, advanced by cp_random() */
@@ -145,35 +156,53 @@ struct cp_part {
 	void (*external_take)(struct cp *cp, unsigned int cpu, struct cp_external *external);
 	/** The time asked for by cp_set_timer() has come.  Return: false if the TOD says not yet. */
 	bool (*timer)(struct cp *cp);
+	/** May CPU @cpu take no interruption of zvmlab/external.h for now? */
+	bool (*external_held)(const struct cp *cp, unsigned int cpu);
+	/** Is a user of that name, of up to 8 characters, logged on? */
+	bool (*logged_on)(const struct cp *cp, const char *name);
+	/** A user logs off; in a record of the trace. */
+	void (*logoff)(struct cp *cp, const char *userid);
+	/** The guest is about to lose the storage from @first to @last. */
+	void (*purged)(struct cp *cp, uint64_t first, uint64_t last);
+	/** Last byte that the part has defined above the guest's storage, 0 without one. */
+	uint64_t (*highest)(const struct cp *cp);
+	/** All fields of a rule, which may be one that is refused, for the trace. */
+	void (*trace_rule)(struct cp *cp, const struct fault_rule *rule);
 };
+
+/* parts.c: asks or tells all parts, whichever stands above or below. */
+bool parts_external_held(const struct cp *cp, unsigned int cpu);
+/** Is a user of that name logged on: the guest, a peer, a modelled guest or the operator? */
+bool parts_logged_on(const struct cp *cp, const char *name);
+void parts_logoff(struct cp *cp, const char *userid);
+void parts_purged(struct cp *cp, uint64_t first, uint64_t last);
+uint64_t parts_highest(const struct cp *cp);
+void parts_trace_rule(struct cp *cp, const struct fault_rule *rule);
+/** Saves or loads all parts. */
+void parts_state(struct cp *cp, struct state *state);
 
 #define CP_PART(name) extern const struct cp_part name##_part;
 #include "parts.def"
 #undef CP_PART
 
-/** Saves or loads all parts. */
-void cp_state_parts(struct cp *cp, struct state *state);
-
 /** Field of @size bytes: EBCDIC, padded with blanks; @text fits. */
 void cp_put_text(uint8_t *to, const char *text, size_t size);
 
-/* dcss.c for storage.c: access that loaded segments give to a page. */
-enum cp_access dcss_page_access(const struct cp *cp, uint64_t addr);
-/* dcss.c for storage.c: last byte of the segment that reaches highest, 0 without one. */
-uint64_t dcss_highest(const struct cp *cp);
-
-/* appldata.c for dcss.c: the guest is about to lose the storage from @first to @last. */
-void appldata_purged(struct cp *cp, uint64_t first, uint64_t last);
-
-/* fault.c for the trace: all fields of a rule, which may be one that is refused. */
-void fault_trace_rule(struct cp *cp, const struct fault_rule *rule);
+/**
+ * storage.c: what lies over the guest's own storage.  Clear it, then add a range of pages with
+ * what the guest may do there; a page is in one range at most.
+ */
+void storage_overlay_clear(struct cp *cp);
+void storage_overlay_add(struct cp *cp, uint64_t first, uint64_t last, enum cp_access access);
+/** What the overlay allows at an address; CP_ACCESS_NONE where nothing lies. */
+enum cp_access storage_overlay(const struct cp *cp, uint64_t addr);
+/** Last byte of the overlay; 0 if it is empty. */
+uint64_t storage_overlay_last(const struct cp *cp);
 
 /* msg.c for commands: MSG, SMSG and MSGNOH to a user; 0 or CP's message number. */
 enum msg_kind { MSG_PLAIN, MSG_SPECIAL, MSG_NO_HEADER };
 int msg_send(struct cp *cp, const char *from, const char *to, const char *text,
 	     enum msg_kind kind);
-/** Is a user of that name logged on: the guest, a peer or the operator? */
-bool msg_logged_on(struct cp *cp, const char *name);
 /** SET SMSG OFF|ON|IUCV of the guest: 0, 1, 2. */
 void msg_set_smsg(struct cp *cp, unsigned int mode);
 unsigned int msg_smsg(const struct cp *cp);
@@ -194,7 +223,5 @@ bool recording_known(struct cp *cp, enum rec_service service, const char *userid
 bool recording_make(struct cp *cp, enum rec_service service, const char *userid);
 /** Make an accounting record of what a user has used so far. */
 void recording_account(struct cp *cp, const char *userid, const char *account);
-/** A user logs off, which makes an accounting record; in a record of the trace. */
-void recording_logoff(struct cp *cp, const char *userid);
 
 #endif

@@ -16,9 +16,42 @@
 #include "zvmlab/storage.h"
 #include "zvmlab/trace.h"
 
+void storage_overlay_clear(struct cp *cp)
+{
+	cp->overlays = 0;
+	cp->overlay_first = UINT64_MAX;
+	cp->overlay_last = 0;
+}
+
+void storage_overlay_add(struct cp *cp, uint64_t first, uint64_t last, enum cp_access access)
+{
+	assert(first <= last && access != CP_ACCESS_NONE);
+	assert(cp->overlays < sizeof(cp->overlay) / sizeof(cp->overlay[0]));
+	cp->overlay[cp->overlays++] = (struct cp_overlay){ first, last, access };
+	cp->overlay_first = smaller(cp->overlay_first, first);
+	cp->overlay_last = larger(cp->overlay_last, last);
+}
+
+enum cp_access storage_overlay(const struct cp *cp, uint64_t addr)
+{
+	const uint64_t page = addr / CP_PAGE_SIZE;
+
+	if (page < cp->overlay_first || page > cp->overlay_last)
+		return CP_ACCESS_NONE;
+	for (uint32_t i = 0; i < cp->overlays; i++)
+		if (page >= cp->overlay[i].first && page <= cp->overlay[i].last)
+			return cp->overlay[i].access;
+	return CP_ACCESS_NONE;
+}
+
+uint64_t storage_overlay_last(const struct cp *cp)
+{
+	return cp->overlays ? (cp->overlay_last + 1) * CP_PAGE_SIZE - 1 : 0;
+}
+
 enum cp_access cp_page_access(const struct cp *cp, uint64_t addr)
 {
-	enum cp_access access = dcss_page_access(cp, addr);
+	enum cp_access access = storage_overlay(cp, addr);
 
 	/* A segment loaded inside storage takes the place of the guest's own pages. */
 	if (access != CP_ACCESS_NONE)
@@ -176,7 +209,7 @@ bool storage_overlaps(const struct cp *cp, uint64_t first, uint64_t last)
 
 uint64_t cp_highest_address(const struct cp *cp)
 {
-	return larger(storage_last(cp), dcss_highest(cp));
+	return larger(storage_last(cp), parts_highest(cp));
 }
 
 /* Whoever saves has it; nothing of an image may lead beyond what the emulator has. */
@@ -211,6 +244,15 @@ static void storage_state(struct cp *cp, struct state *state)
 	cp->host.storage_changed(cp->host.opaque);
 }
 
+static int storage_init(struct cp *cp, char *err, size_t errlen)
+{
+	(void)err;
+	(void)errlen;
+	storage_overlay_clear(cp);
+	return 0;
+}
+
 const struct cp_part storage_part = {
+	.init = storage_init,
 	.state = storage_state,
 };

@@ -76,7 +76,7 @@ static int signal_shutdown(struct cpcmd_args *args)
 		if (cpcmd_end(args, "SIG") != 0)
 			return CPCMD_INVALID_OPTION;
 	}
-	if (!msg_logged_on(cp, userid))
+	if (!parts_logged_on(cp, userid))
 		return cpcmd_message(cp, "SIG", CPCMD_NOT_LOGGED_ON, 'E', "%s not logged on",
 				     userid);
 	/* Peers have no machine that could take a signal. */

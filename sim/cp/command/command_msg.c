@@ -113,7 +113,7 @@ int cpcmd_query_user(struct cpcmd_args *args)
 	if (!guests_in_directory(args->cp, name))
 		return cpcmd_message(args->cp, "CQU", CPCMD_NOT_IN_DIRECTORY, 'E',
 				     "%s not in CP directory", name);
-	if (!msg_logged_on(args->cp, name))
+	if (!parts_logged_on(args->cp, name))
 		return not_logged_on(args->cp, "CQU", name);
 	cpcmd_line(args->cp, "%-8s - DSC", name);
 	return 0;

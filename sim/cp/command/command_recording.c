@@ -158,7 +158,7 @@ int cpcmd_acnt(struct cpcmd_args *args)
 	do {
 		const bool all = strcmp(args->word, "ALL") == 0;
 
-		if (!all && !msg_logged_on(cp, args->word))
+		if (!all && !parts_logged_on(cp, args->word))
 			return cpcmd_message(cp, "ACC", CPCMD_NOT_LOGGED_ON, 'E',
 					     "%s not logged on", args->word);
 		if (!all)

@@ -29,7 +29,7 @@ int cpcmd_query_share(struct cpcmd_args *args)
 		rc = cpcmd_end(args, "QSH");
 	if (rc != 0)
 		return rc;
-	if (!msg_logged_on(args->cp, name))
+	if (!parts_logged_on(args->cp, name))
 		return cpcmd_message(args->cp, "QSH", CPCMD_NOT_LOGGED_ON, 'E', "%s not logged on",
 				     name);
 	guests_data(args->cp, name, &data);
@@ -80,7 +80,7 @@ int cpcmd_xautolog(struct cpcmd_args *args)
 		rc = check_options(args);
 	if (rc != 0)
 		return rc;
-	if (msg_logged_on(args->cp, name))
+	if (parts_logged_on(args->cp, name))
 		return cpcmd_message(args->cp, "AUT", CPCMD_LOGGED_ON, 'E', "%s already logged on",
 				     name);
 	if (guests_in_directory(args->cp, name)) {

@@ -11,7 +11,7 @@ static bool own_storage(struct cp *cp, uint64_t first, uint64_t last)
 {
 	assert(first <= last && last <= UINT64_MAX - CP_PAGE_SIZE);
 	for (uint64_t page = first; page <= last; page += CP_PAGE_SIZE)
-		if (dcss_page_access(cp, page) != CP_ACCESS_NONE ||
+		if (storage_overlay(cp, page) != CP_ACCESS_NONE ||
 		    !storage_overlaps(cp, page, page))
 			return false;
 	return true;

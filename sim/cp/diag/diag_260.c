@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* DIAGNOSE X'260': where the guest's storage is. */
-#include "segment/dcss_private.h"
 #include "diag_private.h"
 #include "bytes.h"
 #include "smaller.h"
@@ -17,7 +16,7 @@ static struct cp_result highest(struct cp *cp, const struct cp_insn *insn, unsig
 {
 	diag_set(insn, r1, storage_last(cp));
 	/* Without a loaded segment the second is 0. */
-	diag_set(insn, r3, larger(storage_last(cp), cp->dcss->high));
+	diag_set(insn, r3, larger(storage_last(cp), storage_overlay_last(cp)));
 	return cp_cc(0);
 }
 

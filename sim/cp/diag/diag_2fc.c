@@ -103,7 +103,7 @@ static void find(struct cp *cp, struct answer *answer, const uint8_t list[LIST_S
 		add(answer, cp->config.userid);
 	} else if (all_allowed && strcmp(userid, "*") == 0) {
 		guests_all(cp, add, answer);
-	} else if (all_allowed && msg_logged_on(cp, userid)) {
+	} else if (all_allowed && parts_logged_on(cp, userid)) {
 		add(answer, userid);
 	}
 }

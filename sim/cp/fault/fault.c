@@ -304,7 +304,7 @@ static void trace_field(struct cp *cp, const struct fault_rule *rule, enum fault
 	}
 }
 
-void fault_trace_rule(struct cp *cp, const struct fault_rule *rule)
+static void fault_trace_rule(struct cp *cp, const struct fault_rule *rule)
 {
 	for (enum fault_field i = 0; i < FAULT_FIELDS; i++)
 		trace_field(cp, rule, i);
@@ -514,4 +514,5 @@ const struct cp_part fault_part = {
 	.init = fault_init,
 	.fini = fault_fini,
 	.state = fault_state,
+	.trace_rule = fault_trace_rule,
 };

@@ -50,7 +50,7 @@ bool guests_described(const struct cp *cp, const char *name)
 
 bool guests_in_directory(struct cp *cp, const char *name)
 {
-	return find(cp, name) || msg_logged_on(cp, name);
+	return find(cp, name) || parts_logged_on(cp, name);
 }
 
 void guests_log_on(struct cp *cp, const char *name)
@@ -286,6 +286,7 @@ static void guests_state(struct cp *cp, struct state *s)
 }
 
 const struct cp_part guests_part = {
+	.logged_on = guests_described,
 	.init = guests_init,
 	.fini = guests_fini,
 	.state = guests_state,

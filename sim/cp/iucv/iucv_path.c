@@ -111,7 +111,7 @@ static struct iucv_result find_target(const struct iucv_caller *by, const struct
 
 	*found = NULL;
 	*target = iucv_user_find(by->iucv->cp, parm->vmid);
-	if (!*target && (service || !msg_logged_on(by->iucv->cp, parm->vmid)))
+	if (!*target && (service || !parts_logged_on(by->iucv->cp, parm->vmid)))
 		return iucv_error(service ? IUCV_INVALID_SERVICE : IUCV_NOT_LOGGED_ON);
 	if (parm->target[0] && !(parm->flags & IPLOCAL))
 		return iucv_error(service ? IUCV_NOT_FOR_SERVICE : IUCV_NOT_LOGGED_ON);

@@ -96,7 +96,7 @@ void iucv_user_destroy(struct cp *cp, struct iucv_user *user)
 	assert(!iucv_is_guest(user));
 	if (!user->own) {
 		TRACE_INPUT(cp, logoff, .user = user->name, .paths = user->max_paths);
-		recording_logoff(cp, user->name);
+		parts_logoff(cp, user->name);
 		trace_end(cp);
 	}
 	iucv_sever_all(user, ipuser);
@@ -133,7 +133,7 @@ void iucv_user_attach(struct iucv_user *user, const struct iucv_user_ops *ops, v
 		iucv_append(&user->iucv->turns, &user->turn);
 }
 
-struct iucv_user *iucv_user_find(struct cp *cp, const char *name)
+struct iucv_user *iucv_user_find(const struct cp *cp, const char *name)
 {
 	struct iucv *iucv = cp->iucv;
 
@@ -269,7 +269,15 @@ static int iucv_init(struct cp *cp, char *err, size_t errlen)
 	return 0;
 }
 
+static bool iucv_logged_on(const struct cp *cp, const char *name)
+{
+	const struct iucv_user *user = iucv_user_find(cp, name);
+
+	return user && !iucv_user_is_service(user) && !cp_is_agent(name);
+}
+
 const struct cp_part iucv_part = {
+	.logged_on = iucv_logged_on,
 	.init = iucv_init,
 	.fini = iucv_fini,
 	.reset = iucv_reset,

@@ -89,7 +89,7 @@ enum appldata_rc appldata_stop(struct cp *cp, const struct appldata_buffer *buff
 	return APPLDATA_OK;
 }
 
-void appldata_purged(struct cp *cp, uint64_t first, uint64_t last)
+static void appldata_purged(struct cp *cp, uint64_t first, uint64_t last)
 {
 	const struct appldata *a = cp->appldata;
 
@@ -177,4 +177,5 @@ const struct cp_part appldata_part = {
 	.fini = appldata_fini,
 	.reset = appldata_reset,
 	.state = appldata_state,
+	.purged = appldata_purged,
 };

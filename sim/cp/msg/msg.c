@@ -255,19 +255,6 @@ unsigned int msg_smsg(const struct cp *cp)
 	return cp->msg->smsg;
 }
 
-bool msg_logged_on(struct cp *cp, const char *name)
-{
-	const struct iucv_user *user;
-
-	if (strlen(name) > CP_NAME_LEN)
-		return false;
-	if (strcmp(name, CP_OPERATOR_ID) == 0 || strcmp(name, cp->config.userid) == 0 ||
-	    guests_described(cp, name))
-		return true;
-	user = iucv_user_find(cp, name);
-	return user && !iucv_user_is_service(user) && !cp_is_agent(name);
-}
-
 static void to_console(struct cp *cp, const char *from, const char *to, const char *text,
 		       enum msg_kind kind)
 {
@@ -350,7 +337,7 @@ int msg_send(struct cp *cp, const char *from, const char *to, const char *text,
 	const struct cmsg *msg = cp->msg;
 
 	assert(strlen(from) <= CP_NAME_LEN && strlen(text) <= MSG_MAX_TEXT);
-	if (!msg_logged_on(cp, to))
+	if (!parts_logged_on(cp, to))
 		return CPCMD_NOT_LOGGED_ON;
 	if (kind == MSG_SPECIAL && strcmp(to, cp->config.userid) == 0) {
 		if (msg->smsg == SMSG_OFF)

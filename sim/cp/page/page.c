@@ -346,4 +346,5 @@ const struct cp_part paging_part = {
 	.state = paging_state,
 	.external_pending = page_external_pending,
 	.external_take = page_external_take,
+	.external_held = cp_page_held,
 };

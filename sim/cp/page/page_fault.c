@@ -201,8 +201,12 @@ static void take_turns(struct cp *cp)
 			page_set_out(cp, &paging->page[i], true);
 	for (uint32_t i = 0; i < paging->faults; i++)
 		waiting += paging->fault[i].completion == PAGE_COMPLETION_WAITS;
-	if (waiting > paging->depth)
-		come_in(cp, draw(cp, waiting)->addr);
+	if (waiting > paging->depth) {
+		const struct page_fault *drawn = draw(cp, waiting);
+
+		assert(drawn);
+		come_in(cp, drawn->addr);
+	}
 	if (--paging->turns_left > 0)
 		return;
 	end_turns(cp);

@@ -80,7 +80,7 @@ static void warn(struct cp *cp, const struct rec_queue *queue)
 		 what[queue->service], queue->userid);
 	cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_CONSOLE, .name = CP_OPERATOR_ID,
 					  .text = line });
-	if (msg_logged_on(cp, queue->userid) && strcmp(queue->userid, CP_OPERATOR_ID) != 0)
+	if (parts_logged_on(cp, queue->userid) && strcmp(queue->userid, CP_OPERATOR_ID) != 0)
 		cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_CONSOLE,
 						  .name = queue->userid, .text = line });
 }
@@ -164,10 +164,9 @@ void recording_account(struct cp *cp, const char *userid, const char *account)
 	add(cp, REC_ACCOUNT, record, sizeof(record));
 }
 
-void recording_logoff(struct cp *cp, const char *userid)
+static void recording_logoff(struct cp *cp, const char *userid)
 {
 	/* Services have no virtual machine, and the harness's channel is no user. */
-	assert(cp->recording || !cp->host.trace);
 	if (userid[0] != '*' && !cp_is_agent(userid))
 		recording_account(cp, userid, userid);
 }
@@ -283,4 +282,5 @@ const struct cp_part recording_part = {
 	.fini = recording_fini,
 	.reset = recording_reset,
 	.state = rec_state,
+	.logoff = recording_logoff,
 };

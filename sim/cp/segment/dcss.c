@@ -103,25 +103,7 @@ enum cp_access dcss_type_access(enum dcss_type type)
 	return CP_ACCESS_WRITE;
 }
 
-enum cp_access dcss_page_access(const struct cp *cp, uint64_t addr)
-{
-	uint64_t page = addr / CP_PAGE_SIZE;
-
-	if (addr < cp->dcss->low || addr > cp->dcss->high)
-		return CP_ACCESS_NONE;
-	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
-		const struct dcss *segment = &cp->dcss->slot[i];
-
-		for (unsigned int j = 0; segment->loaded && j < segment->config.ranges; j++)
-			if (page >= segment->config.range[j].first &&
-			    page <= segment->config.range[j].last)
-				return segment->exclusive ? CP_ACCESS_WRITE :
-				       dcss_type_access(segment->config.range[j].type);
-	}
-	return CP_ACCESS_NONE;
-}
-
-uint64_t dcss_highest(const struct cp *cp)
+static uint64_t dcss_highest(const struct cp *cp)
 {
 	uint64_t highest = 0;
 
@@ -208,22 +190,24 @@ struct dcss *dcss_new(struct cp *cp, const struct cp_segment_config *config, enu
 	return NULL;
 }
 
+static void overlay(struct cp *cp, const struct dcss *segment)
+{
+	assert(segment->defined);
+	for (unsigned int i = 0; i < segment->config.ranges; i++) {
+		const struct cp_segment_range *range = &segment->config.range[i];
+
+		storage_overlay_add(cp, range->first, range->last,
+				    segment->exclusive ? CP_ACCESS_WRITE :
+							 dcss_type_access(range->type));
+	}
+}
+
 void dcss_loaded_changed(struct cp *cp)
 {
-	struct dcss_table *table = cp->dcss;
-
-	table->low = UINT64_MAX;
-	table->high = 0;
-	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++) {
-		const struct dcss *segment = &table->slot[i];
-
-		if (!segment->loaded)
-			continue;
-		assert(segment->defined);
-		table->low = smaller(table->low, dcss_start(segment));
-		table->high = larger(table->high, dcss_end(segment));
-	}
-	assert(table->high == 0 || table->low < table->high);
+	storage_overlay_clear(cp);
+	for (unsigned int i = 0; i < CP_MAX_SEGMENTS; i++)
+		if (cp->dcss->slot[i].loaded)
+			overlay(cp, &cp->dcss->slot[i]);
 	cp->host.storage_changed(cp->host.opaque);
 }
 
@@ -300,7 +284,7 @@ void dcss_load(struct cp *cp, struct dcss *segment, bool exclusive)
 	segment->loaded = true;
 	dcss_use(cp, segment, 1);
 	dcss_loaded_changed(cp);
-	assert(cp->dcss->low <= dcss_start(segment) && cp->dcss->high >= dcss_end(segment));
+	assert(storage_overlay(cp, dcss_start(segment)) != CP_ACCESS_NONE);
 	tell(cp, segment, "loaded");
 }
 
@@ -317,7 +301,7 @@ static void take_back(struct cp *cp, struct dcss *segment)
 void dcss_unload(struct cp *cp, struct dcss *segment)
 {
 	if (!dcss_in_storage(cp, segment))
-		appldata_purged(cp, dcss_start(segment), dcss_end(segment));
+		parts_purged(cp, dcss_start(segment), dcss_end(segment));
 	take_back(cp, segment);
 	dcss_loaded_changed(cp);
 	tell(cp, segment, "purged");
@@ -337,7 +321,7 @@ static void dcss_reset(struct cp *cp)
 	}
 	if (changed)
 		dcss_loaded_changed(cp);
-	assert(cp->dcss->high == 0);
+	assert(cp->overlays == 0);
 }
 
 static void dcss_fini(struct cp *cp)
@@ -358,7 +342,6 @@ static int dcss_init(struct cp *cp, char *err, size_t errlen)
 		snprintf(err, errlen, "not enough memory for the saved segments");
 		return -1;
 	}
-	cp->dcss->low = UINT64_MAX;
 	for (unsigned int i = 0; i < config->segments; i++) {
 		const struct cp_segment_config *s = &config->segment[i];
 		struct dcss *segment =
@@ -382,4 +365,5 @@ const struct cp_part dcss_part = {
 	.fini = dcss_fini,
 	.reset = dcss_reset,
 	.state = dcss_state,
+	.highest = dcss_highest,
 };

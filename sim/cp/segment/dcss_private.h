@@ -9,7 +9,6 @@
 struct dcss_table {
 	struct dcss slot[CP_MAX_SEGMENTS];
 	uint16_t last_fileid;
-	uint64_t low, high;	/* bytes that loaded segments lie between; none: low > high */
 	uint8_t *saved[CP_MAX_SEGMENTS];	/* room for what a slot's segment keeps aside */
 };
 
@@ -44,7 +43,7 @@ bool dcss_in_storage(const struct cp *cp, const struct dcss *segment);
 uint16_t dcss_load_refused(struct cp *cp, const struct dcss *segment, bool exclusive);
 void dcss_load(struct cp *cp, struct dcss *segment, bool exclusive);
 void dcss_unload(struct cp *cp, struct dcss *segment);
-/** Low and high from what is loaded; the host forgets its translations. */
+/** Enters what is loaded into the overlay of storage; the host forgets its translations. */
 void dcss_loaded_changed(struct cp *cp);
 /** Free slot with the next file number, NULL if all are in use. */
 struct dcss *dcss_new(struct cp *cp, const struct cp_segment_config *config, enum dcss_class cls);

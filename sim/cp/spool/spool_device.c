@@ -290,7 +290,7 @@ static void tell(struct cp *cp, const struct spool_file *file, uint16_t was)
 		 spool_queue_name[file->device], was, file->records, file->copies,
 		 file->spool_class, file->user_hold ? "HOLD" : "NOHOLD",
 		 file->keep ? "KEEP" : "NOKEEP");
-	if (msg_logged_on(cp, file->owner) && strcmp(file->owner, file->origin) != 0)
+	if (parts_logged_on(cp, file->owner) && strcmp(file->owner, file->origin) != 0)
 		cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_CONSOLE, .name = file->owner,
 						  .text = line });
 	cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_SPOOL, .name = file->owner,

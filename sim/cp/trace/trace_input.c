@@ -162,7 +162,7 @@ static void put(struct cp *cp, const struct input_member *member, const void *at
 		trace_parts(cp, member->name, parts->part, parts->count);
 		return;
 	case INPUT_RULE:
-		fault_trace_rule(cp, *(const struct fault_rule *const *)at);
+		parts_trace_rule(cp, *(const struct fault_rule *const *)at);
 		return;
 	}
 	assert(false);

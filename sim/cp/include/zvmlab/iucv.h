@@ -204,7 +204,7 @@ struct iucv_user *iucv_service_create(struct cp *cp, const char *name, uint32_t 
 void iucv_user_destroy(struct cp *cp, struct iucv_user *user);
 /** Give a user that came back by cp_load() its owner again. */
 void iucv_user_attach(struct iucv_user *user, const struct iucv_user_ops *ops, void *opaque);
-struct iucv_user *iucv_user_find(struct cp *cp, const char *name);
+struct iucv_user *iucv_user_find(const struct cp *cp, const char *name);
 struct iucv_user *iucv_user_guest(struct cp *cp);
 /** The @index-th user (the guest is 0), NULL past the last: for QUERY NAMES. */
 struct iucv_user *iucv_user_at(struct cp *cp, unsigned int index);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* What all parts ask of the emulator, or of the configuration. */
+#include "cp_private.h"
+#include "random.h"
+#include "zvmlab/trace.h"
+
+void cp_kick(struct cp *cp, unsigned int cpu)
+{
+	assert(cpu < cp->config.cpus);
+	trace_kick(cp, cpu);
+	cp->host.kick(cp->host.opaque, cpu);
+}
+
+void cp_set_timer(struct cp *cp, enum cp_timer_user user, uint64_t tod)
+{
+	uint64_t first = 0;
+
+	assert(user < CP_TIMERS);
+	cp->timer_due[user] = tod;
+	/* Right across the clock's wrap. */
+	for (unsigned int i = 0; i < CP_TIMERS; i++)
+		if (cp->timer_due[i] != 0 &&
+		    (first == 0 || (int64_t)(cp->timer_due[i] - first) < 0))
+			first = cp->timer_due[i];
+	trace_timer(cp, first);
+	cp->host.set_timer(cp->host.opaque, first);
+}
+
+const struct cp_config *cp_config_of(const struct cp *cp)
+{
+	return &cp->config;
+}
+
+/* Good enough to choose faults. */
+uint64_t cp_random(struct cp *cp)
+{
+	return random_next(&cp->random);
+}

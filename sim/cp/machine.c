@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* The virtual machine as a whole: resets, IPL, and the time that its CP has asked for. */
+#include "cp_private.h"
+#include "zvmlab/event.h"
+#include "zvmlab/input.h"
+#include "zvmlab/iucv.h"
+#include "zvmlab/trace.h"
+
+static size_t count(const struct cp *cp)
+{
+	size_t found = 0;
+
+	while (cp->parts[found])
+		found++;
+	return found;
+}
+
+void cp_reset(struct cp *cp)
+{
+	TRACE_INPUT(cp, reset);
+	for (size_t i = count(cp); i-- > 0;)
+		if (cp->parts[i]->reset)
+			cp->parts[i]->reset(cp);
+	cp->ipled = false;
+	trace_end(cp);
+	cp_notify(cp, &(struct cp_event){ .kind = CP_EVENT_RESET, .name = "", .text = "" });
+	iucv_dispatch(cp);
+}
+
+void cp_reset_cpu(struct cp *cp, unsigned int cpu)
+{
+	assert(cpu < cp->config.cpus);
+	TRACE_INPUT(cp, reset_cpu, .cpu = cpu);
+	for (size_t i = count(cp); i-- > 0;)
+		if (cp->parts[i]->reset_cpu)
+			cp->parts[i]->reset_cpu(cp, cpu);
+	trace_end(cp);
+}
+
+void cp_ipl(struct cp *cp)
+{
+	assert(!cp->recording);
+	TRACE_INPUT(cp, ipl);
+	cp->ipled = true;
+	trace_end(cp);
+}
+
+void cp_timer(struct cp *cp)
+{
+	bool due = false;
+
+	assert(!cp->recording);
+	for (const struct cp_part *const *part = cp->parts; *part; part++)
+		due |= (*part)->timer && (*part)->timer(cp);
+	if (due)
+		iucv_dispatch(cp);
+	else
+		iucv_dispatch_rest(cp);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Saving and loading a CP as a whole.
+ *
+ * Image, big-endian: magic (8), version (4), length of the whole image (8),
+ * fingerprint of the configuration (8), the parts, FNV-1a of all before (8).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cp_private.h"
+#include "bytes.h"
+#include "hash.h"
+#include "zvmlab/fault.h"
+#include "zvmlab/iucv.h"
+#include "zvmlab/state.h"
+#include "zvmlab/storage.h"
+#include "zvmlab/input.h"
+
+#define MAGIC "ZVMLABCP"
+#define VERSION 5u
+#define MAGIC_SIZE 8u
+#define OFFSET_VERSION 8u
+#define OFFSET_LENGTH 12u
+#define OFFSET_CONFIG 20u
+#define HEADER_SIZE 28u
+#define CHECKSUM_SIZE 8u
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	return hash_more(hash, text, strlen(text) + 1);
+}
+
+static uint64_t hash_number(uint64_t hash, uint64_t number)
+{
+	uint8_t bytes[8];
+
+	put_be64(bytes, number);
+	return hash_more(hash, bytes, sizeof(bytes));
+}
+
+static uint64_t hash_machine(uint64_t hash, const struct cp_machine *machine)
+{
+	hash = hash_text(hash, machine->manufacturer);
+	hash = hash_text(hash, machine->type);
+	hash = hash_text(hash, machine->model);
+	hash = hash_text(hash, machine->capacity);
+	hash = hash_text(hash, machine->sequence);
+	hash = hash_text(hash, machine->plant);
+	hash = hash_number(hash, machine->capability);
+	hash = hash_number(hash, machine->partition);
+	hash = hash_text(hash, machine->partition_name);
+	return hash_number(hash, machine->dedicated);
+}
+
+/* What sizes the tables of the parts, and what the guest has seen; storage and segments may change at run time. */
+static uint64_t config_fingerprint(const struct cp_config *config)
+{
+	uint64_t hash = hash_text(HASH_START, config->userid);
+
+	hash = hash_text(hash, config->classes);
+	hash = hash_text(hash, config->level);
+	hash = hash_machine(hash, &config->machine);
+	hash = hash_number(hash, config->cpus);
+	hash = hash_number(hash, config->max_paths);
+	hash = hash_number(hash, config->units);
+	for (unsigned int i = 0; i < config->units; i++) {
+		hash = hash_number(hash, config->unit[i].device);
+		hash = hash_number(hash, config->unit[i].kind);
+		hash = hash_number(hash, (uint64_t)config->unit[i].spool_class);
+	}
+	hash = hash_number(hash, config->disks);
+	for (unsigned int i = 0; i < config->disks; i++) {
+		hash = hash_number(hash, config->disk[i].device);
+		hash = hash_number(hash, config->disk[i].blocks);
+		hash = hash_number(hash, config->disk[i].read_only);
+	}
+	return hash_number(hash, config->max_messages);
+}
+
+static void cp_state(struct cp *cp, struct state *s)
+{
+	state_tag(s, "CORE");
+	state_bool(s, &cp->ipled);
+	state_u64(s, &cp->random);
+	parts_state(cp, s);
+	state_tag(s, "END.");
+}
+
+uint8_t *cp_save(struct cp *cp, size_t *len)
+{
+	struct state s = { .loading = false };
+	uint8_t header[HEADER_SIZE] = MAGIC;
+	uint64_t checksum;
+
+	put_be32(header + OFFSET_VERSION, VERSION);
+	put_be64(header + OFFSET_CONFIG, config_fingerprint(&cp->config));
+	state_bytes(&s, header, sizeof(header));
+	cp_state(cp, &s);
+	if (!s.failed) {
+		put_be64(s.data + OFFSET_LENGTH, s.len + CHECKSUM_SIZE);
+		checksum = hash_more(HASH_START, s.data, s.len);
+		state_u64(&s, &checksum);
+	}
+	if (s.failed) {
+		free(s.data);
+		return NULL;
+	}
+	assert(s.data && s.len > HEADER_SIZE + CHECKSUM_SIZE);
+	*len = s.len;
+	return s.data;
+}
+
+/* Return: what is wrong with the image as a whole, NULL if nothing. */
+static const char *image_defect(const struct cp *cp, const uint8_t *image, size_t len)
+{
+	if (!image || len < HEADER_SIZE + CHECKSUM_SIZE ||
+	    memcmp(image, MAGIC, MAGIC_SIZE) != 0)
+		return "it is not a saved CP";
+	if (get_be32(image + OFFSET_VERSION) != VERSION)
+		return "it has the format of another version; save it again with this one";
+	if (get_be64(image + OFFSET_LENGTH) != len)
+		return "its length is not what its header says; it is incomplete";
+	if (get_be64(image + len - CHECKSUM_SIZE) != hash_more(HASH_START, image, len - CHECKSUM_SIZE))
+		return "its checksum is wrong; it is damaged";
+	if (get_be64(image + OFFSET_CONFIG) != config_fingerprint(&cp->config))
+		return "it was saved with another configuration; user ID, classes, level, machine, "
+		       "number of CPUs and paths, and SPOOL and MDISK statements must be the same";
+	return NULL;
+}
+
+/* Loading never stores through data: the cast only serves the shared member. */
+static bool load_parts(struct cp *cp, const uint8_t *image, size_t len, bool trial)
+{
+	struct state s = {
+		.loading = true, .trial = trial, .data = (uint8_t *)(uintptr_t)image,
+		.pos = HEADER_SIZE, .len = len - CHECKSUM_SIZE,
+	};
+
+	assert(len >= HEADER_SIZE + CHECKSUM_SIZE && s.pos <= s.len);
+	cp_state(cp, &s);
+	assert(s.pos <= s.len);
+	return !s.failed && s.pos == s.len;
+}
+
+/* The host of the CP on which images are tried: it knows where storage is, and changes nothing. */
+static void *trial_map(void *opaque, int cpu, uint64_t addr, uint64_t len)
+{
+	return storage_map(opaque, cpu, addr, len);
+}
+
+static void trial_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
+{
+	(void)opaque;
+	(void)cpu;
+	(void)addr;
+	(void)len;
+}
+
+static uint64_t trial_tod(void *opaque)
+{
+	return cp_tod(opaque);
+}
+
+static void trial_kick(void *opaque, unsigned int cpu)
+{
+	(void)opaque;
+	(void)cpu;
+}
+
+static void trial_set_timer(void *opaque, uint64_t tod)
+{
+	(void)opaque;
+	(void)tod;
+}
+
+static void trial_storage_changed(void *opaque)
+{
+	(void)opaque;
+}
+
+static void trial_page_changed(void *opaque, uint64_t addr, bool out)
+{
+	(void)opaque;
+	(void)addr;
+	(void)out;
+}
+
+/* Everybody who is logged on has to fit in with the image. */
+static bool add_users(struct cp *cp, struct cp *trial)
+{
+	struct iucv_user *user;
+
+	for (unsigned int i = 0; (user = iucv_user_at(cp, i)) != NULL; i++)
+		if (!iucv_user_find(trial, iucv_user_name(user)) &&
+		    !iucv_user_create(trial, iucv_user_name(user), iucv_max_paths(user), NULL, NULL))
+			return false;
+	return true;
+}
+
+/* Load the image into another CP like this one.  Return: what is wrong with it, or NULL. */
+static const char *try_image(struct cp *cp, const uint8_t *image, size_t len)
+{
+	const struct cp_host host = {
+		.opaque = cp, .map = trial_map, .dirty = trial_dirty, .tod = trial_tod,
+		.kick = trial_kick, .set_timer = trial_set_timer,
+		.storage_changed = trial_storage_changed,
+		/* The image may have pages that are out, if this host has. */
+		.page_changed = cp->host.page_changed ? trial_page_changed : NULL,
+		.external = cp->host.page_changed ? trial_kick : NULL,
+	};
+	struct cp_config config = cp->config;
+	const char *defect = "there is not enough memory";
+	struct cp *trial;
+	char err[256];
+
+	/* Definitions and contents come from the image, not from the configuration's files. */
+	config.segments = 0;
+	memset(config.segment, 0, sizeof(config.segment));
+	trial = cp_create(&config, &host, err, sizeof(err));
+	if (trial && add_users(cp, trial))
+		defect = load_parts(trial, image, len, true) ?
+				 NULL : "its contents contradict each other";
+	assert(trial != cp);
+	cp_destroy(trial);
+	return defect;
+}
+
+static int load(struct cp *cp, const uint8_t *image, size_t len, char *err, size_t errlen)
+{
+	const char *defect = image_defect(cp, image, len);
+	int rc = -1;
+
+	if (!defect)
+		defect = try_image(cp, image, len);
+	if (!defect && !load_parts(cp, image, len, false)) {
+		defect = "there is not enough memory, and the CP has been reset";
+		cp_reset(cp);
+		rc = -2;
+	}
+	if (defect) {
+		snprintf(err, errlen, "the CP's state cannot be loaded from the image: %s", defect);
+		return rc;
+	}
+	cp->host.storage_changed(cp->host.opaque);
+	for (unsigned int cpu = 0; cpu < cp->config.cpus; cpu++) {
+		if (cp_interrupt_pending(cp, cpu))
+			cp_kick(cp, cpu);
+		if (cp_external_pending(cp, cpu))
+			cp->host.external(cp->host.opaque, cpu);
+	}
+	return 0;
+}
+
+int cp_load(struct cp *cp, const uint8_t *image, size_t len, char *err, size_t errlen)
+{
+	int rc;
+
+	TRACE_INPUT(cp, state_load, .image = { image, image ? len : 0 });
+	rc = load(cp, image, len, err, errlen);
+	trace_number(cp, "refused", rc != 0);
+	trace_end(cp);
+	return rc;
+}
