@@ -78,6 +78,8 @@ run black "$python" -m black --quiet --check harness tests ci sim guest zvmlab
 run mypy "$python" -m mypy --no-error-summary harness/zvmlab tests ci sim/qemu/*.py
 run reuse reuse lint --quiet
 run layers env PYTHONPATH=harness "$python" ci/layers.py
+run objects make --no-print-directory -s -j "$(nproc)" objects
+run floors env PYTHONPATH=harness "$python" ci/floors.py build/plain
 run version "$python" ci/version.py
 run translations env PYTHONPATH=harness "$python" ci/translations.py
 run mutants env PYTHONPATH=harness "$python" tests/mutants/mutate.py --check

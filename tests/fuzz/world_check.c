@@ -182,10 +182,8 @@ static void check_segments(const struct cp *cp)
 		low = dcss_start(s) < low ? dcss_start(s) : low;
 		high = dcss_end(s) > high ? dcss_end(s) : high;
 	}
-	if (high > 0)
-		REQUIRE(cp->dcss->low == low && cp->dcss->high == high);
-	else
-		REQUIRE(cp->dcss->low > cp->dcss->high);
+	REQUIRE(storage_overlay_last(cp) == high);
+	REQUIRE(high == 0 || cp->overlay_first * CP_PAGE_SIZE == low);
 }
 
 /* No buffer of application data is declared twice; each is one that X'DC' accepts. */
