@@ -353,7 +353,8 @@ def test_help_has_groups(monread: Path) -> None:
     assert alone == ["help"]
     assert groups == {
         "Input": [
-            *("blocking", "monwrite", "release", "reopen", "reopen-wait", "sets", "timeout"),
+            *("blocking", "layout", "monwrite", "release", "reopen", "reopen-wait", "sets"),
+            "timeout",
         ],
         "Printing (default: text)": ["activity", "check", "json", "summary", "tables", "values"],
         "Output files, with complete sets only": [
