@@ -213,15 +213,12 @@ static void source_facts(struct report *report, const struct activity *f, unsign
 			 unsigned int number, const char *sample, const char *else_from)
 {
 	const uint64_t unknown = activity_unused(f, domain, number, RECORD_NOT_UNDERSTOOD);
-	char count[REPORT_CELL], releases[MONREC_RELEASES_TEXT];
+	char count[REPORT_CELL];
 
-	monrec_releases_text(f->releases, releases);
 	if (unknown)
 		snprintf(report->facts, sizeof(report->facts),
-			 "%s records of samples (%s) were not understood: which bytes of them are what "
-			 "in %s%s is not known here.  %s  Give IBM's page of the record with "
-			 "--layout.", report_count(count, unknown), sample,
-			 *releases ? "z/VM " : "this release", releases, else_from);
+			 "%s records of samples (%s) were not understood.  %s  Give IBM's page of the "
+			 "record with --layout.", report_count(count, unknown), sample, else_from);
 }
 
 static void make_waits(struct report *report, const struct activity *f,

@@ -346,7 +346,10 @@ def _config(config: Config) -> _Config:
 def _add_page(name: Path, release: int) -> None:
     """The record of this page of IBM's is laid out as it says."""
     text = ctypes.create_string_buffer(_ERROR)
-    page = name.read_bytes()
+    try:
+        page = name.read_bytes()
+    except OSError as why:
+        raise UsageError(f"--layout {name}: {why.strerror}") from why
     found = _loaded().monrec_add_page(page, len(page), text, _ERROR)
     if not found:
         raise UsageError(f"--layout {name}: {text.value.decode()}")

@@ -346,9 +346,9 @@ START_TEST(responses_without_a_layout)
 	ck_row(0, "(all)|unknown|unknown|unknown|unknown|");
 	ck_row(1, "1000|600|10.0|10.0||");
 	ck_assert_str_eq(report.facts,
-			 "1 records of samples (D6R3) were not understood: which bytes of them are what "
-			 "in z/VM 5.3 is not known here.  A sum of the devices that others tell of would "
-			 "not be that of all.  Give IBM's page of the record with --layout.");
+			 "1 records of samples (D6R3) were not understood.  A sum of the devices that "
+			 "others tell of would not be that of all.  Give IBM's page of the record with "
+			 "--layout.");
 	make(REPORT_UNUSED);
 	ck_assert_str_eq(report.facts, "1 of 7 records are in no table and no chart.");
 	ck_row(0, "D6R3|1|its fields are not known in this release|device activity");
