@@ -82,7 +82,7 @@ def test_what_is_not_known(monread: Path) -> None:
     load, waits = done.stdout.split("\n\n")[1:3]
     assert load == (
         "Load of the partition\n"
-        "  Not known: D0R2 is there, but its layout in z/VM 6.4 is not public."
+        "  Not known: which bytes of D0R2 are what in this release is not known here."
     )
     assert waits == "What users wait for\n  No data."
 
