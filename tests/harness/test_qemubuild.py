@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from zvmlab.base.errors import CannotRun, UsageError, ZvmlabError
+from zvmlab.base.progress import Progress
 from zvmlab.build import buildstep, packages, qemubuild
 from zvmlab.cli.main import main
 
@@ -536,3 +537,34 @@ def test_entry_is_what_would_be_built(
     capsys.readouterr()
     assert main(["build", "--entry"]) == 0
     assert capsys.readouterr().out != said
+
+
+def _meson_in(folder: Path, monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    """The machine's meson says this version."""
+    program = folder / "meson"
+    program.write_text(f"#!/bin/sh\necho {said}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+
+
+@pytest.mark.parametrize(
+    ("version", "said", "enough"),
+    [
+        ("7.2", "1.0.1", True),
+        ("10.0", "1.0.1", False),
+        ("10.0", "1.4.2", False),
+        ("10.0", "1.5.0", True),
+        ("11.1", "1.10.0", True),
+        ("11.1", "2.0.0", True),
+        ("10.0", "unknown", False),
+    ],
+)
+def test_newer_versions_need_a_newer_meson(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, said: str, enough: bool
+) -> None:
+    fetched = tmp_path / "fetched"
+    monkeypatch.setenv(qemubuild.VERSION, version)
+    monkeypatch.setattr(qemubuild, "entry", lambda *words: fetched)
+    _meson_in(tmp_path, monkeypatch, said)
+    found = qemubuild._meson(Progress())
+    assert found == ({} if enough else {"PYTHONPATH": str(fetched)})

@@ -34,7 +34,7 @@ from zvmlab.base.owned import claim, discard
 from zvmlab.base.progress import Progress
 from zvmlab.base.shipped import or_install
 from zvmlab.base.tree import TREE
-from zvmlab.build import module_mk
+from zvmlab.build import kernel, module_mk
 from zvmlab.build.buildstep import UNTAR, run_step
 from zvmlab.build.host_programs import host_arch
 from zvmlab.build.packages import Suite
@@ -92,6 +92,9 @@ LIBRARIES = {
     "pixman-1": "libpixman-1-dev",
     "jansson": "libjansson-dev",
 }
+# What newer versions need, and Debian 12 does not have: meson is Python, and runs where it lies.
+MESON_LEAST, MESON_SUITE = (1, 5), "trixie"
+_MESON_MODULES = "usr/lib/python3/dist-packages"
 PORT = "sim/qemu"
 WITHOUT = "ZVMLAB_QEMU_WITHOUT"
 VERSION = "ZVMLAB_QEMU_VERSION"
@@ -178,6 +181,31 @@ def _need_tools() -> None:
         )
 
 
+def _has_meson() -> bool:
+    """Is this machine's meson new enough for the version of QEMU?"""
+    if version() == FIRST:
+        return True
+    done = subprocess.run(
+        ["meson", "--version"], capture_output=True, text=True, check=False, timeout=60
+    )
+    numbers = re.match(r"(\d+)\.(\d+)", done.stdout)
+    return numbers is not None and (int(numbers[1]), int(numbers[2])) >= MESON_LEAST
+
+
+def _meson(progress: Progress) -> dict[str, str]:
+    """Environment in which QEMU's build finds a meson that is new enough."""
+    if _has_meson():
+        return {}
+
+    def fetch(folder: Path) -> None:
+        suite = Suite(MESON_SUITE, host_arch(), progress=progress)
+        suite.update()
+        kernel.unpack(suite.download("meson", folder / "deb"), folder)
+        shutil.rmtree(folder / "deb")
+
+    return {"PYTHONPATH": str(entry("meson", MESON_SUITE, fetch, _MESON_MODULES))}
+
+
 def ninja_progress(line: str) -> tuple[int, int] | None:
     """Steps done and in all, of a line such as "[523/1215] Compiling ..."."""
     match = re.match(r"\[(\d+)/(\d+)\] ", line)
@@ -186,7 +214,7 @@ def ninja_progress(line: str) -> tuple[int, int] | None:
 
 def _run(argv: list[str], cwd: Path, log: Path, seconds: int) -> Iterator[str]:
     """A step of QEMU's build, with ninja counting its steps."""
-    env = {**os.environ, "NINJA_STATUS": "[%f/%t] "}
+    env = {**os.environ, **_meson(Progress()), "NINJA_STATUS": "[%f/%t] "}
     return run_step("building QEMU", argv, cwd, log, seconds, env)
 
 
@@ -336,6 +364,7 @@ def build_qemu(progress: Progress | None = None) -> Path:
 
     def build(folder: Path) -> None:
         _need_tools()
+        _meson(shown)
         firmware = _firmware(shown)
         with locked(base.name):
             claim(base, lambda path: path.name in _BASE)
