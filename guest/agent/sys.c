@@ -65,6 +65,7 @@ static long number_of(unsigned int code)
 		[CALL_CLOCK_SETTIME] = SYS_clock_settime,
 		[CALL_SENDMSG] = SYS_sendmsg, [CALL_RECVMSG] = SYS_recvmsg,
 		[CALL_GETSOCKNAME] = SYS_getsockname, [CALL_GETPEERNAME] = SYS_getpeername,
+		[CALL_STATX] = SYS_statx,
 	};
 
 	/* Number 0 is read on some machines: what counts is whether the code is in range. */

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -332,15 +333,44 @@ def test_a_report_that_goes_on_is_waited_for(
     console = Console(tmp_path / "console.log")
     found = classify(f"[    1.0] {line}") or Crash("", "")
     assert found.kind
-    texts: list[str] = []
+    console.path.write_text(f"{found.line}\n")
+    seen: list[int] = []
 
-    def text() -> str:
-        texts.append(found.line + f"\n{more}" * min(len(texts) + 1, lines))
-        return texts[-1]
+    def peek(offset: int) -> bytes:
+        seen.append(offset)
+        return f"{more}\n".encode() if len(seen) <= lines else b""
 
-    monkeypatch.setattr(console, "text", text)
+    monkeypatch.setattr(console._logs[0], "peek", peek)
     console._settle(found)
-    assert len(texts) == looks
+    assert len(seen) == looks
+    assert seen == [min(at, lines) * len(f"{more}\n") for at in range(looks)]
+
+
+def test_log_that_grows_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its middle is cut out, and says so; what was cut out has been looked at."""
+    monkeypatch.setattr(console_module, "LOG_MAX", 1 << 20)
+    monkeypatch.setattr(console_module, "LOG_KEPT", 1 << 19)
+    console = Console(tmp_path / "console.log")
+    part = b"x" * 1023 + b"\n"
+    # Its writer appends, as the emulators do.
+    with open(console.path, "ab", buffering=0) as log:
+        log.write(b"the beginning\n" + part * 1023)
+        console.start()
+        console.catch_up(SECONDS)
+        assert console.path.stat().st_size == 1023 * 1024 + 14
+        log.write(b"[    1.0] WARNING: in the middle\n" + part)
+        assert console.wait_kind("warning", SECONDS)
+        limit = time.monotonic() + SECONDS
+        while console.path.stat().st_size > 1 << 20:
+            assert time.monotonic() < limit, "it was not cut"
+            time.sleep(0.01)
+        log.write(b"the end\n")
+    console.stop()
+    size = 1024 * 1024 + 14 + 33
+    said = f"[zvmlab: {size - (1 << 19)} bytes of the console are cut out here; its log has at most"
+    text = console.text()
+    assert text.startswith("the beginning\n") and text.endswith("the end\n")
+    assert said in text and len(text) < (1 << 19) + 200
 
 
 def test_expected_crash_does_not_count_but_another_one_does(console: Console) -> None:

@@ -14,9 +14,12 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import struct
 from collections.abc import Callable
 
+from zvmlab.agent.calls import AT_FDCWD, Out, path_bytes
 from zvmlab.agent.channel import Channel, Stream
 from zvmlab.agent.results import AgentInfo, decode_info
 from zvmlab.agent.wire import (
@@ -24,6 +27,7 @@ from zvmlab.agent.wire import (
     WORKERS,
     AgentError,
     AgentLost,
+    Call,
     Power,
     PowerFlag,
     Request,
@@ -32,6 +36,9 @@ from zvmlab.agent.wire import (
 from zvmlab.agent.worker import DEFAULT_SECONDS, Batch, Pending, Process, Worker
 from zvmlab.base.errors import UsageError
 
+# struct statx (statx(2)): stx_mode and stx_size of its 256 bytes; what is asked for.
+_STATX_LAYOUT, _STATX_SIZE = "28xH10xQ208x", 256
+_STATX_MASK = 0x1 | 0x200  # STATX_TYPE, STATX_SIZE
 USER = "ZVMLAB"
 NAME = "AGENT"
 """User ID and application name that the agent connects to."""
@@ -86,6 +93,15 @@ class Agent(Worker):
     def unpack(self, layout: str, data: bytes) -> tuple[int, ...]:
         """struct.unpack in the guest's byte order, without padding."""
         return struct.unpack((">" if self.info.byteorder == "big" else "<") + layout, data)
+
+    def size_of_file(self, path: str) -> int | None:
+        """Bytes of a regular file; None if it is something else, which need not have an end."""
+        asked = (AT_FDCWD, path_bytes(path), 0, _STATX_MASK, Out(_STATX_SIZE, whole=True))
+        found = self.call(Call.STATX, *asked)
+        if found.errno:
+            raise OSError(found.errno, os.strerror(found.errno), path)
+        mode, size = self.unpack(_STATX_LAYOUT, found.data)
+        return size if stat.S_ISREG(mode) else None
 
     def power(self, what: Power, flags: int = _ALL_FLAGS) -> None:
         """Stop or restart the machine; the connection ends.

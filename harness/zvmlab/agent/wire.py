@@ -111,6 +111,7 @@ class Call(enum.IntEnum):
     RECVMSG = 40
     GETSOCKNAME = 41
     GETPEERNAME = 42
+    STATX = 43
 
 
 class Arg(enum.IntEnum):

@@ -335,6 +335,8 @@ def run_run(arguments: argparse.Namespace) -> int:
         sys.stderr.buffer.write(result.stderr)
         sys.stderr.buffer.flush()
         guest.check()
+        if workload:
+            cli_workload.fetch(guest, argv, arguments.out)
         code = _exit_status(result, arguments.timeout)
         if result.cut:
             raise ZvmlabError("the program wrote more than 8 MiB; the rest is lost")

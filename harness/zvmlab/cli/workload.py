@@ -25,6 +25,8 @@ from zvmlab.mondata.records import Part
 from zvmlab.monitor.redeliver import Redelivery
 
 OUT = "/out"
+OUT_MAX = 256 << 20
+"""Bytes of each of its files."""
 _CONNECT_SECONDS = 60.0
 _LOOK_SECONDS = 0.1
 _INTERRUPTED = 128 + signal.SIGINT
@@ -109,15 +111,20 @@ def run(
         result = process.wait(arguments.timeout, kill=True)
         if interrupted and (result.signal == signal.SIGINT or result.status == _INTERRUPTED):
             result = dataclasses.replace(result, status=0, signal=None)
-    _fetch(guest, argv, arguments.out)
     return result
 
 
-def _fetch(guest: Guest, argv: list[str], folder: Path) -> None:
-    """Files below /out that arguments name, as far as they are there."""
+def fetch(guest: Guest, argv: list[str], folder: Path) -> None:
+    """Files below /out that arguments name, as far as they are there.
+
+    ZvmlabError if one of them is no file, or has no end; those before it are here then.
+    """
     for path in dict.fromkeys(name for word in argv for name in _RESULT.findall(word)):
         try:
-            data = guest.agent.read_file(path)
+            size = guest.agent.size_of_file(path)
+            if size is None:
+                raise ZvmlabError(f"{path} in the guest is not a file; it is not fetched")
+            data = guest.agent.read_file(path, OUT_MAX)
         except OSError as error:
             print(f"zvmlab: cannot read {path} in the guest: {error.strerror}", file=sys.stderr)
             continue

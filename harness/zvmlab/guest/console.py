@@ -11,13 +11,14 @@ here; that is a time-out and reported as one.
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
-from typing import IO
 
 from zvmlab.base.errors import GuestPanic, Timeout, UsageError, ZvmlabError
 from zvmlab.base.limit import Limit
@@ -31,6 +32,12 @@ LONGEST_REPORT_SECONDS = 10.0
 _LOOK_SECONDS = 0.01
 TAIL_LINES = 60
 _LINE_MAX = 16 * 1024
+_TAIL_BYTES = 256 * 1024
+LOG_MAX, LOG_KEPT = 64 << 20, 32 << 20
+"""Bytes of the console's log: of one that grows longer, the middle is taken out."""
+_CUT = b"\n[zvmlab: %d bytes of the console are cut out here; its log has at most %d MiB]\n"
+# What is read at a time, and how often before the other log is looked at.
+_CHUNK, _CHUNKS_MAX = 1 << 20, 64
 _FUNCTIONS = 8
 # Linux takes interruptions there, on a stack of their own or on that of whom they interrupt.
 _TAKES = ("do_ext_irq", "do_io_irq", "do_irq_async")
@@ -127,16 +134,35 @@ class _Log:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file: IO[bytes] | None = None
+        self._file: FileIO | None = None
+        self._lost = 0
 
     def read(self) -> bytes:
-        """What was added since the last time."""
+        """What was added since the last time, or the first of it: nothing is left if this is empty."""
         if self._file is None:
             try:
-                self._file = open(self._path, "rb")
+                self._file = open(self._path, "rb", buffering=0)
             except FileNotFoundError:
                 return b""
-        return self._file.read()
+        return self._file.read(_CHUNK)
+
+    def peek(self, offset: int) -> bytes:
+        """What follows *offset* bytes behind what was read, as far as it is there."""
+        if self._file is None:
+            return b""
+        return os.pread(self._file.fileno(), _CHUNK, self._file.tell() + offset)
+
+    def cut(self) -> None:
+        """Take out the middle of a file that is longer than its limit; whoever writes it appends."""
+        if self._file is None or self._file.tell() <= LOG_MAX:
+            return
+        with open(self._path, "r+b") as log:
+            # From the second time on, the line that says so is there already.
+            self._lost += os.fstat(log.fileno()).st_size - LOG_KEPT
+            log.truncate(LOG_KEPT)
+            log.seek(LOG_KEPT)
+            log.write(_CUT % (self._lost, LOG_MAX >> 20))
+            self._file.seek(log.tell())
 
     def close(self) -> None:
         if self._file is not None:
@@ -235,7 +261,13 @@ class Console:
             last = self._stop.is_set()
             self._wake.clear()
             for number, log in enumerate(self._logs):
-                self._take(number, log.read())
+                # What is added meanwhile waits for the next round, so that each has an end.
+                for _ in range(_CHUNKS_MAX):
+                    data = log.read()
+                    self._take(number, data)
+                    if not data:
+                        break
+            self._logs[0].cut()
             if last:
                 # Whoever has written it did not live to end the line.
                 self._see(classify(self._rests[0], self.kinds))
@@ -257,7 +289,11 @@ class Console:
             rest = text
             for found in _WAIT.finditer(text):
                 # A panic that led there was printed before.
-                self._take(0, self._logs[0].read())
+                for _ in range(_CHUNKS_MAX):
+                    data = self._logs[0].read()
+                    self._take(0, data)
+                    if not data:
+                        break
                 self._see(disabled_wait(int(found[1], 16), found[2]))
                 rest = text[found.end() :]
         self._rests[number] = rest[-_LINE_MAX:]
@@ -284,24 +320,25 @@ class Console:
     def _settle(self, crash: Crash) -> None:
         """Wait for the end of the kernel's report: on a busy machine it takes seconds."""
         now = time.monotonic()
-        longest, report = now + LONGEST_REPORT_SECONDS, ""
-        quiet = now + self._patience(crash, report)
-        while now < min(quiet, longest) and not self._stop.wait(_LOOK_SECONDS):
-            after = self.text().rpartition(crash.line)[2]
-            if _REPORT_END.search(after):
+        longest = now + LONGEST_REPORT_SECONDS
+        # An oops always has an end, by which it is known, or leads to a panic, which may have none.
+        patience = LONGEST_REPORT_SECONDS if crash.kind == OOPS else SETTLE_SECONDS
+        quiet = now + patience
+        last, seen = self.tail_text().rpartition(crash.line)[2], 0
+        while True:
+            if _REPORT_END.search(last):
                 return
+            if _PATTERNS[PANIC].search(last):
+                patience = SETTLE_SECONDS
+            if now >= min(quiet, longest) or self._stop.wait(_LOOK_SECONDS):
+                return
+            added = self._logs[0].peek(seen)
             now = time.monotonic()
-            if after != report:
-                quiet, report = now + self._patience(crash, after), after
-
-    @staticmethod
-    def _patience(crash: Crash, report: str) -> float:
-        """Seconds of silence that may be the end of this report, of which so much has come.
-
-        An oops always has an end, by which it is known, or leads to a panic, which may have none.
-        """
-        sure = crash.kind == OOPS and not _PATTERNS[PANIC].search(report)
-        return LONGEST_REPORT_SECONDS if sure else SETTLE_SECONDS
+            if added:
+                seen += len(added)
+                quiet = now + patience
+                # A line may have come in two parts.
+                last = last[-_LINE_MAX:] + added.decode("latin-1").replace("\r", "")
 
     def report(self, crash: Crash) -> None:
         """A crash is known, by the console or in another way."""
@@ -374,12 +411,21 @@ class Console:
             ) from self._failed
 
     def text(self) -> str:
-        """All that the console has shown."""
+        """All that the console has shown, as far as its log has it (LOG_MAX)."""
+        return self._last(2 * LOG_MAX)
+
+    def tail_text(self) -> str:
+        """The last of that."""
+        return self._last(_TAIL_BYTES)
+
+    def _last(self, size: int) -> str:
         try:
-            return self.path.read_bytes().decode("latin-1").replace("\r", "")
+            with open(self.path, "rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - size))
+                return log.read(size).decode("latin-1").replace("\r", "")
         except FileNotFoundError:
             return ""
 
     def tail(self, lines: int = TAIL_LINES) -> str:
         """The last lines, for people to look at."""
-        return harmless("\n".join(self.text().splitlines()[-lines:]))
+        return harmless("\n".join(self.tail_text().splitlines()[-lines:]))
