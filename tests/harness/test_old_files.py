@@ -7,6 +7,7 @@ Those of ``before`` were made by commit 7594aa1::
         --trace-data full --keep DIR -- monread --write-monwrite /out/read.monwrite
 
 A change after which CP rightly writes another trace makes ``trace.jsonl.gz`` again, and says so.
+It was made again when the configuration got the machine, and the guest its agent's path.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def _unpacked(name: str, folder: Path) -> Path:
 def test_a_trace_replays(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     trace = _unpacked("trace.jsonl", tmp_path)
     assert main(["replay", str(trace)]) == EXIT_PASS
-    written = f"{trace}: 261 records; the core writes the same again\n"
+    written = f"{trace}: 281 records; the core writes the same again\n"
     assert capfd.readouterr() == (written, "")
 
 
