@@ -327,7 +327,7 @@ int rows_flush(struct rows *rows)
 	if (!rows->headed) {
 		text_clear(&rows->text);
 		put_heading(rows);
-		if (rows->text.len)
+		if (rows->text.len || rows->text.failed)
 			ret = write_text(rows);
 	}
 	errno = 0;
