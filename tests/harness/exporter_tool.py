@@ -62,13 +62,15 @@ class Exporter:
         login: str | None = None,
         tls: ssl.SSLContext | None = None,
         accept: str | None = "application/openmetrics-text;version=1.0.0,text/plain;q=0.5",
+        source: str | None = None,
     ) -> Answer:
         host, port = self.address()
         connection: http.client.HTTPConnection
         if tls:
             connection = http.client.HTTPSConnection(host, port, timeout=SECONDS, context=tls)
         else:
-            connection = http.client.HTTPConnection(host, port, timeout=SECONDS)
+            own = (source, 0) if source else None
+            connection = http.client.HTTPConnection(host, port, SECONDS, own)
         headers = {"Accept": accept} if accept else {}
         if login is not None:
             headers["Authorization"] = "Basic " + base64.b64encode(login.encode()).decode()

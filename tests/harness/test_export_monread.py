@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import os
+import re
 import resource
 import select
 import socket
 import ssl
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -420,6 +423,58 @@ def test_users(monread: Path, file: Path, tmp_path: Path) -> None:
         found = running.values(login="bob:se:cret")
     assert found['monread_export_requests_total{code="401"}'] == 9
     assert found['monread_export_requests_total{code="200"}'] == 3
+
+
+SLOW = "$2y$13$aaaaaaaaaaaaaaaaaaaaaeZjxYnRzSoCwziMRarI5PCmIzXAMxG4q"
+"""se:cret by bcrypt with 2^13 rounds: a good part of a second, or more."""
+
+
+class Guesses(threading.Thread):
+    """A client that asks with a wrong password, again and again, from an address of its own."""
+
+    def __init__(self, running: Exporter, login: str, source: str) -> None:
+        super().__init__(daemon=True)
+        self.running, self.login, self.source = running, login, source
+        self.ended = False
+        self.refused = 0
+        self.start()
+
+    def run(self) -> None:
+        """Until the exporter has gone."""
+        while not self.ended:
+            try:
+                self.refused += self.running.ask(login=self.login, source=self.source).code == 401
+            except (OSError, http.client.HTTPException):
+                return
+
+
+def _refused(running: Exporter, login: str, source: str = "127.0.0.1") -> int:
+    """How many wrong passwords had been answered when the right one was."""
+    answer = running.ask(login=login, source=source)
+    assert answer.code == 200
+    (found,) = re.findall(r'requests_total{code="401"} (\d+)', answer.body)
+    return int(found)
+
+
+def test_right_password_beside_wrong_ones(monread: Path, file: Path, tmp_path: Path) -> None:
+    """Eight clients guess all the time: who knows the password is served as if they were not there."""
+    passwords = tmp_path / "passwords"
+    passwords.write_text(f"bob:{SLOW}\nalice:{SLOW}\n")
+    with exporting(monread, "--listen", "0", "--passwords", passwords, file) as running:
+        running.wait_for("sets complete")
+        guesses = [Guesses(running, f"bob:wrong{number}", "127.0.0.1") for number in range(8)]
+        limit = time.monotonic() + SECONDS
+        while not sum(guess.refused for guess in guesses):
+            assert time.monotonic() < limit, f"no password was refused within {SECONDS} s"
+            time.sleep(0.01)
+        # Of another address: after the check under way, and perhaps after one more by turn.
+        before = sum(guess.refused for guess in guesses)
+        assert _refused(running, "alice:se:cret", "127.0.0.2") - before <= 3
+        # What was right is known: whoever waited for all the others would wait for 8 each time.
+        known = [_refused(running, "alice:se:cret") for _ in range(5)]
+        assert known[-1] - known[0] < 8
+        for guess in guesses:
+            guess.ended = True
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "address.h"
+#include "checks.h"
 #include "exit_code.h"
 #include "http_library.h"
 #include "password.h"
@@ -24,11 +26,14 @@
 /* A certificate with its chain, or a key, and a NUL. */
 #define PEM_SIZE (65536u + 1)
 #define CIPHERS "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
+/* After which a client may try again that there was no room for. */
+#define RETRY_SECONDS "1"
 #define OPENMETRICS_TYPE "application/openmetrics-text"
 
 struct connection {
 	struct MHD_Connection *connection;	/* NULL: the entry is free */
 	int64_t since_ms;
+	bool is_checked;	/* its password, which lasts as long as it does */
 };
 
 struct http {
@@ -38,6 +43,8 @@ struct http {
 	http_values *values;
 	void *context;
 	struct passwords passwords;
+	struct checks *checks;	/* NULL: everybody may */
+	int fd;			/* of the library and the checks together; -1 without checks */
 	struct connection connections[HTTP_CONNECTIONS];
 	uint64_t answered[HTTP_ANSWERS];
 	char *certificate, *key;
@@ -47,7 +54,7 @@ struct http {
 const unsigned int http_codes[HTTP_ANSWERS] = {
 	[HTTP_OK] = MHD_HTTP_OK, [HTTP_UNAUTHORIZED] = MHD_HTTP_UNAUTHORIZED,
 	[HTTP_NOT_FOUND] = MHD_HTTP_NOT_FOUND, [HTTP_NOT_ALLOWED] = MHD_HTTP_METHOD_NOT_ALLOWED,
-	[HTTP_FAILED] = MHD_HTTP_INTERNAL_SERVER_ERROR,
+	[HTTP_FAILED] = MHD_HTTP_INTERNAL_SERVER_ERROR, [HTTP_BUSY] = MHD_HTTP_SERVICE_UNAVAILABLE,
 };
 
 static int64_t now_ms(void)
@@ -73,6 +80,7 @@ static void notified(void *context, struct MHD_Connection *connection, void **so
 			continue;
 		at->connection = wanted ? NULL : connection;
 		at->since_ms = now_ms();
+		at->is_checked = false;
 		return;
 	}
 }
@@ -86,7 +94,7 @@ static void end_slow(struct http *http)
 		const struct connection *at = &http->connections[i];
 		const union MHD_ConnectionInfo *info;
 
-		if (!at->connection || now - at->since_ms < HTTP_SECONDS * MS_PER_S)
+		if (!at->connection || at->is_checked || now - at->since_ms < HTTP_SECONDS * MS_PER_S)
 			continue;
 		info = http->library->MHD_get_connection_info(at->connection,
 							      MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -113,6 +121,9 @@ static enum MHD_Result queue(struct http *http, struct MHD_Connection *connectio
 	library->MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
 	if (answer == HTTP_NOT_ALLOWED)
 		library->MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	if (answer == HTTP_BUSY)
+		library->MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER,
+						 RETRY_SECONDS);
 	if (answer == HTTP_UNAUTHORIZED)
 		result = library->MHD_queue_basic_auth_fail_response(connection, http->tool,
 								     response);
@@ -158,23 +169,61 @@ static enum MHD_Result give_values(struct http *http, struct MHD_Connection *con
 		     out.bytes, out.len, MHD_RESPMEM_MUST_FREE);
 }
 
-static bool may_read(struct http *http, struct MHD_Connection *connection)
+/* What is known of who asks. */
+enum who { WHO_MAY, WHO_MAY_NOT, WHO_IS_CHECKED, WHO_HAS_TO_WAIT };
+
+/* A check of its password begins or ends; then the connection has all its time again. */
+static void set_checked(struct http *http, const struct MHD_Connection *connection, bool is)
+{
+	for (size_t i = 0; i < HTTP_CONNECTIONS; i++) {
+		struct connection *at = &http->connections[i];
+
+		if (at->connection != connection)
+			continue;
+		at->is_checked = is;
+		at->since_ms = now_ms();
+	}
+}
+
+/* Begins a check; the connection waits for it. */
+static enum who begin_check(struct http *http, struct MHD_Connection *connection, const char *user,
+			    const char *password, struct check **check)
+{
+	const union MHD_ConnectionInfo *info = http->library->MHD_get_connection_info(
+		connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+
+	*check = checks_begin(http->checks, info ? info->client_addr : NULL, user, password,
+			      connection);
+	if (!*check)
+		return WHO_HAS_TO_WAIT;
+	set_checked(http, connection, true);
+	http->library->MHD_suspend_connection(connection);
+	return WHO_IS_CHECKED;
+}
+
+/* *@check: NULL, or what checks.h has had of it. */
+static enum who find_out(struct http *http, struct MHD_Connection *connection, struct check **check)
 {
 	char *password = NULL;
+	enum who who = WHO_MAY_NOT;
 	char *user;
-	bool right;
 
-	if (!http->passwords.count)
-		return true;
+	if (!http->checks)
+		return WHO_MAY;
+	if (*check)
+		return check_is_right(*check) ? WHO_MAY : WHO_MAY_NOT;
 	user = http->library->MHD_basic_auth_get_username_password(connection, &password);
-	right = user && password && passwords_right(&http->passwords, user, password);
+	if (user && password && passwords_known(&http->passwords, user, password))
+		who = WHO_MAY;
+	else if (user && password && strlen(user) + strlen(password) + 1 < PASSWORD_MAX)
+		who = begin_check(http, connection, user, password, check);
 	if (password) {
 		explicit_bzero(password, strlen(password));
 		http->library->MHD_free(password);
 	}
 	if (user)
 		http->library->MHD_free(user);
-	return right;
+	return who;
 }
 
 static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *url,
@@ -182,12 +231,19 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 			      size_t *upload_size, void **request)
 {
 	struct http *http = context;
+	struct check *check = *request;
+	const enum who who = find_out(http, connection, &check);
 
 	(void)version;
 	(void)upload;
 	(void)upload_size;
-	(void)request;
-	if (!may_read(http, connection))
+	*request = check;
+	if (who == WHO_IS_CHECKED)
+		return MHD_YES;
+	if (who == WHO_HAS_TO_WAIT)
+		return tell(http, connection, HTTP_BUSY,
+			    "Too many passwords are being checked.\n");
+	if (who == WHO_MAY_NOT)
 		return tell(http, connection, HTTP_UNAUTHORIZED, "User or password is wrong.\n");
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return tell(http, connection, HTTP_NOT_ALLOWED,
@@ -197,6 +253,35 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
 	if (strcmp(url, "/") == 0)
 		return give_page(http, connection);
 	return tell(http, connection, HTTP_NOT_FOUND, "There are only / and /metrics.\n");
+}
+
+/* A request is over, however it ended. */
+static void completed(void *context, struct MHD_Connection *connection, void **request,
+		      enum MHD_RequestTerminationCode how)
+{
+	struct http *http = context;
+
+	(void)connection;
+	(void)how;
+	if (*request)
+		check_end(http->checks, *request);
+	*request = NULL;
+}
+
+/* Goes on with those that waited for a check. */
+static void end_checks(struct http *http)
+{
+	struct check *check;
+
+	while (http->checks && (check = checks_next_done(http->checks))) {
+		struct MHD_Connection *connection = check_context(check);
+
+		if (check_is_right(check))
+			passwords_remember(&http->passwords, check_user(check),
+					   check_password(check));
+		set_checked(http, connection, false);
+		http->library->MHD_resume_connection(connection);
+	}
 }
 
 /* Why it does not begin, if it does not; nobody reads what it says of clients. */
@@ -236,7 +321,8 @@ static char *read_pem(const char *name, const char *what)
 
 static int start(struct http *http, int fd, bool tls)
 {
-	const unsigned int flags = MHD_USE_EPOLL | MHD_USE_ERROR_LOG | (tls ? MHD_USE_TLS : 0);
+	const unsigned int flags = MHD_USE_EPOLL | MHD_USE_ERROR_LOG | (tls ? MHD_USE_TLS : 0) |
+				   (http->checks ? MHD_ALLOW_SUSPEND_RESUME : 0);
 	const struct MHD_OptionItem secret[] = {
 		{ MHD_OPTION_HTTPS_MEM_CERT, 0, http->certificate },
 		{ MHD_OPTION_HTTPS_MEM_KEY, 0, http->key },
@@ -251,8 +337,45 @@ static int start(struct http *http, int fd, bool tls)
 		MHD_OPTION_PER_IP_CONNECTION_LIMIT, HTTP_CONNECTIONS / 2,
 		MHD_OPTION_CONNECTION_TIMEOUT, HTTP_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)HTTP_MEMORY, MHD_OPTION_NOTIFY_CONNECTION, notified, http,
-		MHD_OPTION_ARRAY, tls ? secret : none, MHD_OPTION_END);
+		MHD_OPTION_NOTIFY_COMPLETED, completed, http, MHD_OPTION_ARRAY, tls ? secret : none, MHD_OPTION_END);
 	return http->daemon ? EXIT_PASS : EXIT_FAILED;
+}
+
+static int prepare_checks(struct http *http, const char *passwords)
+{
+	int code = passwords_read(&http->passwords, passwords);
+
+	if (code)
+		return code;
+	http->checks = checks_open(&http->passwords);
+	if (http->checks)
+		return EXIT_PASS;
+	say("not enough memory to check passwords");
+	return EXIT_FAILED;
+}
+
+static bool watch(const struct http *http, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return !epoll_ctl(http->fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+static int library_fd(const struct http *http)
+{
+	return http->library->MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+}
+
+/* One descriptor for what the library waits for and for the checks. */
+static int join(struct http *http)
+{
+	if (!http->checks)
+		return EXIT_PASS;
+	http->fd = epoll_create1(EPOLL_CLOEXEC);
+	if (http->fd >= 0 && watch(http, library_fd(http)) && watch(http, checks_fd(http->checks)))
+		return EXIT_PASS;
+	say("cannot wait for clients: %s", strerror(errno));
+	return EXIT_FAILED;
 }
 
 /* What TLS and the users need.  Return: an exit code; it has complained. */
@@ -271,8 +394,7 @@ static int prepare(struct http *http, const struct http_options *options)
 		if (!http->key)
 			return EXIT_USAGE;
 	}
-	return options->passwords ? passwords_read(&http->passwords, options->passwords) :
-				    EXIT_PASS;
+	return options->passwords ? prepare_checks(http, options->passwords) : EXIT_PASS;
 }
 
 static int begin(struct http *http, const struct http_options *options)
@@ -288,6 +410,9 @@ static int begin(struct http *http, const struct http_options *options)
 	address_text(fd, text);
 	code = start(http, fd, options->certificate);
 	if (!code) {
+		code = join(http);
+		if (code)
+			return code;
 		say("values at http%s://%s/metrics", options->certificate ? "s" : "", text);
 		return EXIT_PASS;
 	}
@@ -312,6 +437,7 @@ int http_open(struct http **http, const struct http_options *options, http_value
 	(*http)->tool = options->tool;
 	(*http)->values = values;
 	(*http)->context = context;
+	(*http)->fd = -1;
 	return begin(*http, options);
 }
 
@@ -327,9 +453,17 @@ void http_close(struct http *http)
 {
 	if (!http)
 		return;
+	/* The library ends no connection that waits. */
+	if (http->checks) {
+		checks_stop(http->checks);
+		end_checks(http);
+	}
 	/* Closes the socket, too. */
 	if (http->daemon)
 		http->library->MHD_stop_daemon(http->daemon);
+	checks_close(http->checks);
+	if (http->fd >= 0)
+		close(http->fd);
 	passwords_free(&http->passwords);
 	forget(http->certificate);
 	forget(http->key);
@@ -338,7 +472,7 @@ void http_close(struct http *http)
 
 int http_fd(const struct http *http)
 {
-	return http->library->MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+	return http->fd >= 0 ? http->fd : library_fd(http);
 }
 
 int http_timeout_ms(const struct http *http)
@@ -355,6 +489,7 @@ int http_timeout_ms(const struct http *http)
 
 void http_run(struct http *http)
 {
+	end_checks(http);
 	http->library->MHD_run(http->daemon);
 	end_slow(http);
 }

@@ -4,8 +4,12 @@
  * tools' other commands begin without it and the TLS library behind it.
  *
  * GET and HEAD of /metrics and of / are answered, anything else with 404 or 405.  A connection is
- * for one request and lasts HTTP_SECONDS at most; HTTP_CONNECTIONS at a time, half of them from
- * one address.  Not for two threads at once: the caller polls.
+ * for one request and lasts HTTP_SECONDS at most, without the time that its password is checked;
+ * HTTP_CONNECTIONS at a time, half of them from one address.  Not for two threads at once: the caller
+ * polls.
+ *
+ * A password that was right before is known.  Others are checked beside all that is served, as
+ * checks.h has it, and answered with 503 if there are too many.
  */
 #ifndef TOOLS_HTTP_H
 #define TOOLS_HTTP_H
@@ -31,7 +35,8 @@ typedef bool http_values(void *context, enum metrics_format format, struct text 
 
 /* Requests answered, by what with. */
 enum http_answer {
-	HTTP_OK, HTTP_UNAUTHORIZED, HTTP_NOT_FOUND, HTTP_NOT_ALLOWED, HTTP_FAILED, HTTP_ANSWERS
+	HTTP_OK, HTTP_UNAUTHORIZED, HTTP_NOT_FOUND, HTTP_NOT_ALLOWED, HTTP_FAILED, HTTP_BUSY,
+	HTTP_ANSWERS
 };
 extern const unsigned int http_codes[HTTP_ANSWERS];
 

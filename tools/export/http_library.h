@@ -15,6 +15,8 @@
 	FUNCTION(MHD_get_timeout) \
 	FUNCTION(MHD_get_daemon_info) \
 	FUNCTION(MHD_get_connection_info) \
+	FUNCTION(MHD_suspend_connection) \
+	FUNCTION(MHD_resume_connection) \
 	FUNCTION(MHD_create_response_from_buffer) \
 	FUNCTION(MHD_add_response_header) \
 	FUNCTION(MHD_queue_response) \

@@ -97,31 +97,50 @@ static bool matches(const char *password, const char *hash)
 	return right;
 }
 
-/* It computes if this is not what was right the last time.  @both: "USER:PASSWORD", of @len bytes. */
-static bool is_right(struct passwords *passwords, const char *user, const char *password,
-		     const char *both, size_t len)
+/* "USER:PASSWORD", and zeros behind it.  Return: false if it is too long, or ambiguous. */
+static bool join(char *both, const char *user, const char *password)
 {
-	const struct password_user *found = NULL;
-
-	if (passwords->right_len == len && same(both, passwords->right, len))
-		return true;
-	for (size_t i = 0; i < passwords->count; i++)
-		if (strcmp(passwords->user[i].name, user) == 0)
-			found = &passwords->user[i];
-	if (!matches(password, found ? found->hash : passwords->user[0].hash) || !found)
-		return false;
-	memcpy(passwords->right, both, len);
-	passwords->right_len = len;
-	return true;
+	memset(both, 0, PASSWORD_MAX);
+	return (size_t)snprintf(both, PASSWORD_MAX, "%s:%s", user, password) < PASSWORD_MAX &&
+	       !strchr(user, ':');
 }
 
-bool passwords_right(struct passwords *passwords, const char *user, const char *password)
+bool passwords_known(const struct passwords *passwords, const char *user, const char *password)
 {
 	char both[PASSWORD_MAX];
-	const size_t len = (size_t)snprintf(both, sizeof(both), "%s:%s", user, password);
-	const bool right = len < sizeof(both) && !strchr(user, ':') &&
-			   is_right(passwords, user, password, both, len);
+	bool known = false, whole = join(both, user, password);
+
+	for (size_t i = 0; i < passwords->count; i++)
+		known |= same(both, passwords->user[i].right, PASSWORD_MAX);
+	explicit_bzero(both, sizeof(both));
+	return known && whole;
+}
+
+static size_t find(const struct passwords *passwords, const char *user)
+{
+	size_t found = passwords->count;
+
+	for (size_t i = 0; i < passwords->count; i++)
+		if (strcmp(passwords->user[i].name, user) == 0)
+			found = i;
+	return found;
+}
+
+bool passwords_compute(const struct passwords *passwords, const char *user, const char *password)
+{
+	const size_t found = find(passwords, user);
+	const bool there = found < passwords->count;
+	char both[PASSWORD_MAX];
+	const bool whole = join(both, user, password);
 
 	explicit_bzero(both, sizeof(both));
-	return right;
+	return whole && matches(password, passwords->user[there ? found : 0].hash) && there;
+}
+
+void passwords_remember(struct passwords *passwords, const char *user, const char *password)
+{
+	const size_t found = find(passwords, user);
+
+	if (found < passwords->count)
+		(void)join(passwords->user[found].right, user, password);
 }

@@ -18,11 +18,10 @@
 struct passwords {
 	struct password_user {
 		char *name, *hash;	/* in one allocation, that of the name */
+		/* What was right the last time, so that a scrape costs no computation of a hash. */
+		char right[PASSWORD_MAX];
 	} user[PASSWORD_USERS_MAX];
 	size_t count;
-	/* What was right the last time, so that a scrape costs no computation of a hash. */
-	char right[PASSWORD_MAX];
-	size_t right_len;		/* 0: nothing */
 };
 
 /* Return: an exit code; but for EXIT_PASS it has complained.  passwords_free() is due anyway. */
@@ -30,9 +29,18 @@ int passwords_read(struct passwords *passwords, const char *file);
 void passwords_free(struct passwords *passwords);
 
 /*
- * Is this the password of that user?  A user that there is none of takes as long as a wrong
- * password.
+ * Is this known to be right?  That takes the same time whatever user and password are: all of what
+ * is known is looked at.
  */
-bool passwords_right(struct passwords *passwords, const char *user, const char *password);
+bool passwords_known(const struct passwords *passwords, const char *user, const char *password);
+
+/*
+ * Is this the password of that user?  It takes the time of a hash.  A user that there is none of takes
+ * as long as a wrong password.
+ */
+bool passwords_compute(const struct passwords *passwords, const char *user, const char *password);
+
+/* It is right. */
+void passwords_remember(struct passwords *passwords, const char *user, const char *password);
 
 #endif

@@ -7,9 +7,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -33,6 +35,7 @@ static struct {
 	bool accept_policy;
 	MHD_AccessHandlerCallback answer;
 	MHD_NotifyConnectionCallback notify;
+	MHD_RequestCompletedCallback completed;
 	void *answer_context, *notify_context;
 	size_t memory;
 	int fd;
@@ -41,7 +44,7 @@ static struct {
 } began;
 
 static struct MHD_Response {
-	char type[64], connection[16], allow[16], body[512], realm[32];
+	char type[64], connection[16], allow[16], body[512], realm[32], retry[8];
 	size_t len;
 	char *owned;
 	unsigned int code, queued, destroyed;
@@ -58,6 +61,11 @@ static union MHD_ConnectionInfo connection_info[40];
 static bool info_known;
 static char places[40], daemon_place;
 static size_t wiped;
+static int daemon_fd = 77;
+static uint32_t clients[40];
+/* Connections that wait, and how often each has gone on. */
+static bool suspended[40];
+static unsigned int resumed[40];
 
 static struct MHD_Connection *connection(size_t number)
 {
@@ -164,6 +172,10 @@ static struct MHD_Daemon *start_daemon(unsigned int flags, uint16_t port,
 			began.notify = va_arg(arguments, MHD_NotifyConnectionCallback);
 			began.notify_context = va_arg(arguments, void *);
 			break;
+		case MHD_OPTION_NOTIFY_COMPLETED:
+			began.completed = va_arg(arguments, MHD_RequestCompletedCallback);
+			ck_assert_ptr_eq(va_arg(arguments, void *), context);
+			break;
 		case MHD_OPTION_ARRAY:
 			take_items(va_arg(arguments, const struct MHD_OptionItem *));
 			break;
@@ -202,8 +214,9 @@ static enum MHD_Result get_timeout(struct MHD_Daemon *which, unsigned long long 
 static const union MHD_DaemonInfo *get_daemon_info(struct MHD_Daemon *which,
 						   enum MHD_DaemonInfoType what, ...)
 {
-	static const union MHD_DaemonInfo info = { .epoll_fd = 77 };
+	static union MHD_DaemonInfo info;
 
+	info.epoll_fd = daemon_fd;
 	ck_assert_ptr_eq(which, the_daemon());
 	ck_assert_int_eq(what, MHD_DAEMON_INFO_EPOLL_FD);
 	return &info;
@@ -213,11 +226,33 @@ static const union MHD_ConnectionInfo *get_connection_info(struct MHD_Connection
 							   enum MHD_ConnectionInfoType what, ...)
 {
 	const size_t number = (size_t)((char *)which - places);
+	static struct sockaddr_in client = { .sin_family = AF_INET };
+	static union MHD_ConnectionInfo address = { .client_addr = (void *)&client };
 
 	ck_assert_uint_lt(number, sizeof(places));
+	client.sin_addr.s_addr = clients[number];
+	if (what == MHD_CONNECTION_INFO_CLIENT_ADDRESS)
+		return &address;
 	ck_assert_int_eq(what, MHD_CONNECTION_INFO_CONNECTION_FD);
 	asked_for_fd[number]++;
 	return info_known ? &connection_info[number] : NULL;
+}
+
+static void suspend(struct MHD_Connection *which)
+{
+	const size_t number = (size_t)((char *)which - places);
+
+	ck_assert(!suspended[number]);
+	suspended[number] = true;
+}
+
+static void resume(struct MHD_Connection *which)
+{
+	const size_t number = (size_t)((char *)which - places);
+
+	ck_assert(suspended[number]);
+	suspended[number] = false;
+	resumed[number]++;
 }
 
 static struct MHD_Response *create_response(size_t len, void *bytes,
@@ -242,6 +277,8 @@ static enum MHD_Result add_header(struct MHD_Response *to, const char *name, con
 		copy(response.connection, sizeof(response.connection), value);
 	else if (strcmp(name, "Allow") == 0)
 		copy(response.allow, sizeof(response.allow), value);
+	else if (strcmp(name, "Retry-After") == 0)
+		copy(response.retry, sizeof(response.retry), value);
 	else
 		ck_abort_msg("header %s", name);
 	return MHD_YES;
@@ -250,7 +287,7 @@ static enum MHD_Result add_header(struct MHD_Response *to, const char *name, con
 static enum MHD_Result queue_response(struct MHD_Connection *to, unsigned int code,
 				      struct MHD_Response *what)
 {
-	ck_assert_ptr_eq(to, connection(0));
+	ck_assert((char *)to >= places && (char *)to < places + sizeof(places));
 	ck_assert_ptr_eq(what, &response);
 	response.code = code;
 	response.queued++;
@@ -273,7 +310,7 @@ static void destroy_response(struct MHD_Response *which)
 
 static const char *lookup(struct MHD_Connection *of, enum MHD_ValueKind kind, const char *key)
 {
-	ck_assert_ptr_eq(of, connection(0));
+	ck_assert((char *)of >= places && (char *)of < places + sizeof(places));
 	ck_assert_int_eq(kind, MHD_HEADER_KIND);
 	ck_assert_str_eq(key, "Accept");
 	return accept_header;
@@ -281,7 +318,7 @@ static const char *lookup(struct MHD_Connection *of, enum MHD_ValueKind kind, co
 
 static char *get_username(struct MHD_Connection *of, char **password)
 {
-	ck_assert_ptr_eq(of, connection(0));
+	ck_assert((char *)of >= places && (char *)of < places + sizeof(places));
 	*password = password_given ? strdup(password_given) : NULL;
 	return user_given ? strdup(user_given) : NULL;
 }
@@ -304,6 +341,7 @@ static const struct http_library library = {
 	.MHD_start_daemon = start_daemon, .MHD_stop_daemon = stop_daemon, .MHD_run = run_daemon,
 	.MHD_get_timeout = get_timeout, .MHD_get_daemon_info = get_daemon_info,
 	.MHD_get_connection_info = get_connection_info,
+	.MHD_suspend_connection = suspend, .MHD_resume_connection = resume,
 	.MHD_create_response_from_buffer = create_response, .MHD_add_response_header = add_header,
 	.MHD_queue_response = queue_response, .MHD_destroy_response = destroy_response,
 	.MHD_lookup_connection_value = lookup,
@@ -601,6 +639,7 @@ static void ck_answer(unsigned int code, const char *type, const char *body)
 	ck_assert_uint_eq(response.destroyed, 1);
 	ck_assert_str_eq(response.allow, code == 405 ? "GET, HEAD" : "");
 	ck_assert_str_eq(response.realm, code == 401 ? "tool" : "");
+	ck_assert_str_eq(response.retry, code == 503 ? "1" : "");
 }
 
 #define OPENMETRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -610,10 +649,10 @@ static void ck_answer(unsigned int code, const char *type, const char *body)
 	"<!DOCTYPE html>\n<html lang=\"en\"><head><title>tool</title></head>" \
 	"<body><h1>tool</h1><p><a href=\"metrics\">Values</a></p></body></html>\n"
 
-/* How often each code was the answer: 200, 401, 404, 405, 500. */
+/* How often each code was the answer: 200, 401, 404, 405, 500, 503. */
 static void ck_answered(const unsigned int *wanted)
 {
-	static const unsigned int codes[] = { 200, 401, 404, 405, 500 };
+	static const unsigned int codes[] = { 200, 401, 404, 405, 500, 503 };
 
 	for (unsigned int i = 0; i < HTTP_ANSWERS; i++) {
 		ck_assert_uint_eq(http_codes[i], codes[i]);
@@ -646,17 +685,17 @@ START_TEST(answers)
 	};
 
 	open_plain();
-	ck_answered((const unsigned int[]){ 0, 0, 0, 0, 0 });
+	ck_answered((const unsigned int[]){ 0, 0, 0, 0, 0, 0 });
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		accept_header = cases[i].accept;
 		ck_assert_int_eq(ask(cases[i].method, cases[i].url), MHD_YES);
 		ck_answer(cases[i].code, cases[i].type, cases[i].body);
 	}
-	ck_answered((const unsigned int[]){ 6, 0, 3, 4, 0 });
+	ck_answered((const unsigned int[]){ 6, 0, 3, 4, 0, 0 });
 	has_values = false;
 	ck_assert_int_eq(ask("GET", "/metrics"), MHD_YES);
 	ck_answer(500, SENTENCE, "There is not enough memory.\n");
-	ck_answered((const unsigned int[]){ 6, 0, 3, 4, 1 });
+	ck_answered((const unsigned int[]){ 6, 0, 3, 4, 1, 0 });
 	/* Nobody is asked for a password. */
 	ck_assert_uint_eq(freed, 0);
 	queue_result = MHD_NO;
@@ -673,38 +712,157 @@ START_TEST(no_response)
 	ck_assert_int_eq(ask("GET", "/metrics"), MHD_NO);
 	ck_assert_int_eq(ask("GET", "/"), MHD_NO);
 	ck_assert_int_eq(ask("GET", "/other"), MHD_NO);
-	ck_answered((const unsigned int[]){ 0, 0, 0, 0, 0 });
+	ck_answered((const unsigned int[]){ 0, 0, 0, 0, 0, 0 });
 }
 END_TEST
+
+/* Where the library keeps what a request has. */
+static void *requests[40];
+
+static enum MHD_Result ask_by(size_t number, const char *method, const char *url)
+{
+	size_t upload = 0;
+
+	return began.answer(began.answer_context, connection(number), url, method, "HTTP/1.1", NULL,
+			    &upload, &requests[number]);
+}
+
+/* The request is over. */
+static void complete(size_t number)
+{
+	began.completed(began.answer_context, connection(number), &requests[number],
+			MHD_REQUEST_TERMINATED_COMPLETED_OK);
+	ck_assert_ptr_null(requests[number]);
+}
+
+/* Runs until this connection has gone on; a hash takes as long as it does. */
+static void run_until_checked(size_t number)
+{
+	struct pollfd news = { .fd = http_fd(http), .events = POLLIN };
+
+	while (suspended[number]) {
+		ck_assert_int_eq(poll(&news, 1, 60000), 1);
+		http_run(http);
+	}
+}
+
+static void open_with_users(void)
+{
+	struct http_options options = plain;
+
+	/* What is never ready stands for the library. */
+	daemon_fd = epoll_create1(EPOLL_CLOEXEC);
+	memset(requests, 0, sizeof(requests));
+	memset(suspended, 0, sizeof(suspended));
+	memset(resumed, 0, sizeof(resumed));
+	memset(clients, 0, sizeof(clients));
+	options.passwords = file(USERS_FILE, "#\n" USERS);
+	opened(&options, EXIT_PASS);
+	ck_assert_uint_eq(began.flags & MHD_ALLOW_SUSPEND_RESUME, MHD_ALLOW_SUSPEND_RESUME);
+	ck_assert_int_ne(http_fd(http), daemon_fd);
+}
+
+static void close_with_users(void)
+{
+	http_close(http);
+	http = NULL;
+	close(daemon_fd);
+	daemon_fd = 77;
+}
 
 START_TEST(users)
 {
 	static const struct {
 		const char *user, *password;
 		unsigned int freed;
+		bool checked;
 	} wrong[] = {
-		{ NULL, NULL, 0 }, { "bob", NULL, 1 }, { NULL, "se:cret", 1 }, { "bob", "", 2 },
-		{ "bob", "secret", 2 }, { "carol", "se:cret", 2 }, { "", "se:cret", 2 },
+		{ NULL, NULL, 0, false }, { "bob", NULL, 1, false }, { NULL, "se:cret", 1, false },
+		{ "bob", "", 2, true }, { "bob", "secret", 2, true }, { "carol", "se:cret", 2, true },
+		{ "", "se:cret", 2, true },
 	};
 	static const char *const paths[] = { "/metrics", "/", "/other" };
-	struct http_options options = plain;
 
-	options.passwords = file(USERS_FILE, "#\n" USERS);
-	opened(&options, EXIT_PASS);
+	open_with_users();
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		const char *method = i % 2 ? "GET" : "PUT";
+
 		user_given = wrong[i].user;
 		password_given = wrong[i].password;
 		freed = 0;
-		ck_assert_int_eq(ask(i % 2 ? "GET" : "PUT", paths[i % 3]), MHD_YES);
-		ck_answer(401, SENTENCE, "User or password is wrong.\n");
+		ck_assert_int_eq(ask_by(0, method, paths[i % 3]), MHD_YES);
+		ck_assert(suspended[0] == wrong[i].checked);
 		ck_assert_uint_eq(freed, wrong[i].freed);
+		if (suspended[0]) {
+			run_until_checked(0);
+			ck_assert_int_eq(ask_by(0, method, paths[i % 3]), MHD_YES);
+		}
+		ck_answer(401, SENTENCE, "User or password is wrong.\n");
+		complete(0);
 	}
-	ck_answered((const unsigned int[]){ 0, 7, 0, 0, 0 });
+	ck_answered((const unsigned int[]){ 0, 7, 0, 0, 0, 0 });
 	user_given = "bob";
 	password_given = "se:cret";
-	ck_assert_int_eq(ask("GET", "/metrics"), MHD_YES);
+	ck_assert_int_eq(ask_by(0, "GET", "/metrics"), MHD_YES);
+	run_until_checked(0);
+	ck_assert_int_eq(ask_by(0, "GET", "/metrics"), MHD_YES);
 	ck_answer(200, TEXT, "text");
-	ck_answered((const unsigned int[]){ 1, 7, 0, 0, 0 });
+	complete(0);
+	/* Now it is known. */
+	ck_assert_int_eq(ask_by(0, "GET", "/metrics"), MHD_YES);
+	ck_assert(!suspended[0]);
+	ck_answer(200, TEXT, "text");
+	ck_answered((const unsigned int[]){ 2, 7, 0, 0, 0, 0 });
+	close_with_users();
+}
+END_TEST
+
+/* A right one is known although nobody has waited for it; and it is answered beside those that wait. */
+START_TEST(right_password_beside_wrong_ones)
+{
+	open_with_users();
+	user_given = "bob";
+	password_given = "se:cret";
+	ck_assert_int_eq(ask_by(1, "GET", "/metrics"), MHD_YES);
+	run_until_checked(1);
+	complete(1);
+	password_given = "wrong";
+	for (size_t i = 2; i < 10; i++)
+		ck_assert_int_eq(ask_by(i, "GET", "/metrics"), MHD_YES);
+	password_given = "se:cret";
+	ck_assert_int_eq(ask_by(0, "GET", "/metrics"), MHD_YES);
+	ck_assert(!suspended[0]);
+	ck_answer(200, TEXT, "text");
+	ck_answered((const unsigned int[]){ 1, 0, 0, 0, 0, 0 });
+	/* Nobody waits any more after the end. */
+	close_with_users();
+	for (size_t i = 2; i < 10; i++)
+		ck_assert(!suspended[i] && resumed[i] == 1);
+}
+END_TEST
+
+/* So many of one address, and so many of all; who ends makes room. */
+START_TEST(too_many_checks)
+{
+	open_with_users();
+	user_given = "bob";
+	password_given = "wrong";
+	for (size_t i = 0; i < 13; i++)
+		ck_assert_int_eq(ask_by(i, "GET", "/metrics"), MHD_YES);
+	ck_assert(suspended[11] && !suspended[12]);
+	ck_answer(503, SENTENCE, "Too many passwords are being checked.\n");
+	for (size_t i = 13; i < 35; i++) {
+		clients[i] = htonl(i < 24 ? 1 : 2);
+		ck_assert_int_eq(ask_by(i, "GET", "/metrics"), MHD_YES);
+	}
+	/* 12, 11 and 9 of three addresses. */
+	ck_assert(suspended[32] && !suspended[33] && !suspended[34]);
+	ck_answered((const unsigned int[]){ 0, 0, 0, 0, 0, 3 });
+	run_until_checked(0);
+	complete(0);
+	ck_assert_int_eq(ask_by(34, "GET", "/metrics"), MHD_YES);
+	ck_assert(suspended[34]);
+	close_with_users();
 }
 END_TEST
 
@@ -740,6 +898,23 @@ static const char *ended_at(time_t seconds, long ms)
 }
 
 /* A connection lasts ten seconds, whatever comes. */
+START_TEST(connections_that_wait_for_a_check)
+{
+	open_with_users();
+	info_known = false;
+	user_given = "bob";
+	password_given = "wrong";
+	begin_at(0, 1000, 0);
+	ck_assert_int_eq(ask_by(0, "GET", "/metrics"), MHD_YES);
+	now.tv_sec = 1100;
+	run_until_checked(0);
+	ck_assert_uint_eq(asked_for_fd[0], 0);
+	ck_assert_str_eq(ended_at(1109, 999), "");
+	ck_assert_str_eq(ended_at(1110, 0), "a");
+	close_with_users();
+}
+END_TEST
+
 START_TEST(slow_connections)
 {
 	open_plain();
@@ -828,7 +1003,8 @@ END_TEST
 /* The names of the functions, as <microhttpd.h> has them. */
 static const char *const functions[] = {
 	"MHD_start_daemon", "MHD_stop_daemon", "MHD_run", "MHD_get_timeout", "MHD_get_daemon_info",
-	"MHD_get_connection_info", "MHD_create_response_from_buffer", "MHD_add_response_header",
+	"MHD_get_connection_info", "MHD_suspend_connection", "MHD_resume_connection",
+	"MHD_create_response_from_buffer", "MHD_add_response_header",
 	"MHD_queue_response", "MHD_destroy_response", "MHD_lookup_connection_value",
 	"MHD_basic_auth_get_username_password", "MHD_queue_basic_auth_fail_response",
 	"MHD_is_feature_supported", "MHD_free",
@@ -906,7 +1082,8 @@ int main(void)
 		what_the_library_is_asked_for, descriptor_zero, with_tls,
 		library_that_does_not_begin, what_is_missing, wrong_certificates,
 		longest_certificate, without_storage, answers, no_response, users,
-		slow_connections, all_connections, ended_connection, timeouts,
+		right_password_beside_wrong_ones, too_many_checks,
+		connections_that_wait_for_a_check, slow_connections, all_connections, ended_connection, timeouts,
 		functions_of_the_library,
 	};
 

@@ -471,7 +471,8 @@ START_TEST(values_of_http)
 			 "tool_export_requests_total{code=\"401\"} 11\n"
 			 "tool_export_requests_total{code=\"404\"} 12\n"
 			 "tool_export_requests_total{code=\"405\"} 13\n"
-			 "tool_export_requests_total{code=\"500\"} 14\n");
+			 "tool_export_requests_total{code=\"500\"} 14\n"
+			 "tool_export_requests_total{code=\"503\"} 15\n");
 	text_free(&out);
 }
 END_TEST
@@ -508,6 +509,7 @@ START_TEST(values_of_all)
 			 "tool_export_requests_total{code=\"404\"} 12\n"
 			 "tool_export_requests_total{code=\"405\"} 13\n"
 			 "tool_export_requests_total{code=\"500\"} 14\n"
+			 "tool_export_requests_total{code=\"503\"} 15\n"
 			 "# TYPE tool_export_lines counter\n"
 			 "# HELP tool_export_lines JSON lines for clients of --json-lines\n"
 			 "tool_export_lines_total 7\n"
