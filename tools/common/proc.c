@@ -16,24 +16,51 @@ bool proc_parse(struct proc_task *task, const char *line)
 	const char *after = strrchr(line, ')');
 
 	return after && sscanf(line, "%" SCNu32 " (", &task->pid) == 1 &&
-	       sscanf(after, ") %c %" SCNu32 " %*d %*d %*d %*d %" SCNu32
-		      " %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64,
-		      &task->state, &task->parent, &task->flags, &task->begin) == 4;
+	       sscanf(after, ") %c %" SCNu32 " %*d %*d %*d %*d %" SCNu32 " %" SCNu64 " %*u %" SCNu64
+		      " %*u %" SCNu64 " %" SCNu64 " %*d %*d %*d %*d %*d %*d %" SCNu64,
+		      &task->state, &task->parent, &task->flags, &task->minor_faults,
+		      &task->major_faults, &task->user_ticks, &task->system_ticks,
+		      &task->begin) == 8;
 }
 
-bool proc_read(struct proc_task *task, const char *path)
+/* The beginning of a file, of @size bytes with the NUL behind it.  Return: false if it has none. */
+static bool read_text(const char *path, char *text, size_t size)
 {
 	FILE *file = fopen(path, "re");
-	char line[1024];
-	bool good;
+	size_t len;
 
 	if (!file)
 		return false;
 	/* One read, lest a name with a line break in it cut the line. */
-	line[fread(line, 1, sizeof(line) - 1, file)] = '\0';
-	good = proc_parse(task, line);
+	len = fread(text, 1, size - 1, file);
+	text[len] = '\0';
 	fclose(file);
-	return good;
+	return len;
+}
+
+bool proc_read(struct proc_task *task, const char *path)
+{
+	char line[1024];
+
+	return read_text(path, line, sizeof(line)) && proc_parse(task, line);
+}
+
+bool proc_parse_io(struct proc_io *io, const char *text)
+{
+	return sscanf(text,
+		      "rchar: %" SCNu64 " wchar: %" SCNu64 " syscr: %" SCNu64 " syscw: %" SCNu64
+		      " read_bytes: %" SCNu64 " write_bytes: %" SCNu64
+		      " cancelled_write_bytes: %" SCNu64,
+		      &io->read_characters, &io->written_characters, &io->read_calls,
+		      &io->write_calls, &io->read_bytes, &io->written_bytes,
+		      &io->cancelled_bytes) == 7;
+}
+
+bool proc_read_io(struct proc_io *io, const char *path)
+{
+	char text[512];
+
+	return read_text(path, text, sizeof(text)) && proc_parse_io(io, text);
 }
 
 /* What comes after the second colon of a line; NULL if there is none. */

@@ -154,9 +154,43 @@ START_TEST(states)
 }
 END_TEST
 
+/* As Linux writes it; and with a line that is missing. */
+START_TEST(io_of_a_process)
+{
+	static const char text[] = "rchar: 1\nwchar: 18446744073709551615\nsyscr: 3\nsyscw: 4\n"
+				   "read_bytes: 5\nwrite_bytes: 6\n";
+	struct proc_io io;
+	char whole[256];
+
+	snprintf(whole, sizeof(whole), "%scancelled_write_bytes: 7\n", text);
+	put(whole);
+	ck_assert(proc_read_io(&io, path));
+	ck_assert(io.read_characters == 1 && io.written_characters == UINT64_MAX);
+	ck_assert(io.read_calls == 3 && io.write_calls == 4);
+	ck_assert(io.read_bytes == 5 && io.written_bytes == 6 && io.cancelled_bytes == 7);
+	put(text);
+	ck_assert(!proc_read_io(&io, path));
+	put("");
+	ck_assert(!proc_read_io(&io, path) && !proc_read_io(&io, "/no/such"));
+}
+END_TEST
+
+/* The fields 10, 12, 14, 15 and 22 of proc(5), whatever the name is. */
+START_TEST(times_and_faults_of_a_process)
+{
+	struct proc_task task;
+
+	ck_assert(proc_parse(&task, "7 (a) b) S 1 2 3 4 5 6 10 11 12 13 14 15 16 17 18 19 20 21 22 23\n"));
+	ck_assert(task.pid == 7 && task.parent == 1 && task.flags == 6 && task.begin == 22);
+	ck_assert(task.minor_faults == 10 && task.major_faults == 12);
+	ck_assert(task.user_ticks == 14 && task.system_ticks == 15);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
+		io_of_a_process, times_and_faults_of_a_process,
 		cgroup_of_a_file, which_of_several, long_file, without_storage, parents, states,
 	};
 
