@@ -89,9 +89,8 @@ def test_get_shows_a_task_and_a_process(taskmon: Taskmon) -> None:
     assert (task["kind"], task["id"], task["pid"], task["tgid"]) == ("task", 1, 1, 1)
     assert task["comm"] == "zvmlab-agent" or task["comm"] == "init"
     assert (process["kind"], process["id"]) == ("process", 1)
-    # Not summed up: not known, rather than 0.
-    assert (process["comm"], process["pid"], process["hiwater_rss_kib"]) == (None, None, None)
-    assert task["hiwater_rss_kib"] > 0
+    assert (process["comm"], process["pid"]) == (task["comm"], None)
+    assert process["hiwater_rss_kib"] == task["hiwater_rss_kib"] > 0
     done = taskmon("get", "--pid", "1", "--pid", "99999")
     assert done.status == 1 and b"no such task: 99999" in done.stderr
     assert done.stdout.decode().splitlines()[1].split()[:2] == ["task", "1"]

@@ -148,6 +148,171 @@ def test_a_task_that_exits_ends_its_intervals(
     assert b"no such task: 99999" in done.stderr
 
 
+class Threads:
+    """programs/threads.c, whose threads exit one after the other."""
+
+    def __init__(self, guest: Guest, taskmon: Taskmon, process: Process) -> None:
+        self.guest = guest
+        self.process = process
+        limit = time.monotonic() + SECONDS
+        found: list[Row] = []
+        while not found:
+            assert time.monotonic() < limit, f"no process has begun within {SECONDS} s"
+            found = rows(taskmon("get", "--by", "process", "--name", "threads", *JSON).stdout)
+        self.pid = found[0]["id"]
+
+    def wait(self, ticks: int) -> None:
+        """Until it has used so much CPU time, and has one task."""
+        limit = time.monotonic() + SECONDS
+        while self.ticks() < ticks or self.stat()[19 - 2] != "1":
+            assert time.monotonic() < limit, f"its threads have not ended within {SECONDS} s"
+
+    def stat(self) -> list[str]:
+        """/proc/PID/stat from the third field on."""
+        text = self.guest.agent.read_file(f"/proc/{self.pid}/stat").decode()
+        return text.rpartition(") ")[2].split()
+
+    def ticks(self) -> int:
+        """CPU time of the process in ticks, as procps has it: the fields 14 and 15."""
+        user, system = self.stat()[14 - 3 : 16 - 3]
+        return int(user) + int(system)
+
+    def io(self) -> dict[str, int]:
+        """/proc/PID/io"""
+        lines = self.guest.agent.read_file(f"/proc/{self.pid}/io").decode().splitlines()
+        return {name: int(value) for name, _, value in (line.partition(": ") for line in lines)}
+
+    def first_ns(self) -> int:
+        """CPU time of the first task alone."""
+        path = f"/proc/{self.pid}/task/{self.pid}/schedstat"
+        return int(self.guest.agent.read_file(path).split()[0])
+
+
+StartThreads = Callable[[int], Threads]
+TICK_NS = 10_000_000
+
+
+@pytest.fixture
+def threads(
+    warm_guest: Guest, taskmon: Taskmon, program: Callable[[str], Path]
+) -> Iterator[StartThreads]:
+    """threads(COUNT): such a process; all are gone afterwards."""
+    warm_guest.agent.write_file("/tmp/threads", program("threads").read_bytes(), 0o755)
+    started: list[Process] = []
+
+    def start(count: int) -> Threads:
+        worker = warm_guest.agent.worker(f"threads{len(started)}")
+        started.append(worker.spawn(["/tmp/threads", str(count)]))
+        return Threads(warm_guest, taskmon, started[-1])
+
+    yield start
+    for process in started:
+        process.signal(signal.SIGKILL, group=True)
+        process.wait()
+
+
+@pytest.mark.requirement("T27", "T28")
+def test_processes_have_what_exited_threads_used(taskmon: Taskmon, threads: StartThreads) -> None:
+    """As /proc has it of the process: 12 threads of 20 ms and 64 KiB each, all of which are gone."""
+    made = threads(12)
+    made.wait(24)
+    before, io = made.ticks(), made.io()
+    assert io["rchar"] >= 12 * 65536
+    sums = ("--by", "process"), ("--by", "command"), ("--by", "user")
+    shown = []
+    for words in sums[:2]:
+        shown += rows(taskmon("get", "--name", "threads", *words, *JSON).check().stdout)
+    shown += rows(taskmon("get", "--tgid", str(made.pid), *JSON).check().stdout)
+    assert [row["kind"] for row in shown] == ["process", "command", "process"]
+    for row in shown:
+        assert row["tasks"] == 1 and row["comm"] == "threads"
+        # The clock of the scheduler and that of the CPU differ by what CP and interrupts take.
+        assert 12 * 20_000_000 <= row["cpu_run_virtual_ns"]
+        assert row["cpu_run_virtual_ns"] == pytest.approx(before * TICK_NS, rel=0.2)
+        assert row["utime_us"] + row["stime_us"] == pytest.approx(before * 10_000, abs=20_000)
+        assert row["minflt"] == int(made.stat()[10 - 3])
+        assert row["read_char_bytes"] == io["rchar"] and row["read_syscalls"] == io["syscr"]
+        assert row["read_bytes"] == io["read_bytes"] and row["write_bytes"] == io["write_bytes"]
+        # Each has slept, or that is not known: no kernel has less.
+        assert row["nvcsw"] is None or row["nvcsw"] >= 12
+        assert row["cpu_count"] >= 12
+    # One of the user's processes.
+    (user,) = rows(taskmon("get", *sums[2], *JSON).check().stdout)
+    assert user["cpu_run_virtual_ns"] >= shown[0]["cpu_run_virtual_ns"]
+    done = taskmon("top", "-b", "-n", "1", "-d", "50ms", "--name", "threads", *JSON).check()
+    (row,) = rows(done.stdout)
+    assert row["cpu_time_ns"] == pytest.approx(before * TICK_NS, rel=0.2)
+    assert (row["cpu_percent"], row["tasks"]) == (0, 1)
+
+
+@pytest.mark.requirement("T26", "T27", "T29")
+def test_rates_have_what_exited_threads_used(taskmon: Taskmon, threads: StartThreads) -> None:
+    """Of a server whose threads do the work: its first task does next to none."""
+    made = threads(0)
+    words = ("--by", "process", "--name", "threads", "--interval", "500ms", "--count", "4", *JSON)
+    first, before = made.first_ns(), made.ticks()
+    shown = rows(taskmon("get", *words).check().stdout)
+    after, first = made.ticks(), made.first_ns() - first
+    used = [row["cpu_run_virtual_ns"] for row in shown]
+    assert len(used) == 4
+    assert 2 * first < sum(used) <= 1.2 * (after - before + 1) * TICK_NS
+    for row in shown:
+        assert row["cpu_percent"] == pytest.approx(
+            100 * row["cpu_run_virtual_ns"] / row["interval_ns"]
+        )
+    words = ("--batch", "--name", "threads", "-d", "500ms", "-n", "5", *JSON)
+    first, before = made.first_ns(), made.ticks()
+    topped = rows(taskmon("top", *words).check().stdout)
+    after, first = made.ticks(), made.first_ns() - first
+    times = [row["cpu_time_ns"] for row in topped]
+    assert len(times) == 5
+    assert times == sorted(times)
+    assert 2 * first < times[-1] - times[0] <= 1.2 * (after - before + 1) * TICK_NS
+    assert all(row["cpu_percent"] > 0 for row in topped)
+
+
+DELAYACCT = "/proc/sys/kernel/task_delayacct"
+
+
+@pytest.mark.requirement("T21", "T29")
+def test_waits_that_are_not_accounted_are_unknown(
+    taskmon: Taskmon, threads: StartThreads, warm_guest: Guest
+) -> None:
+    """Neither 0 nor anything else, until a process begins while they are accounted."""
+    agent = warm_guest.agent
+    old = threads(1)
+    unknown = ("io_wait_percent", "storage_wait_percent")
+    top = ("top", "--batch", "-n", "1", "-d", "50ms")
+    for row in rows(taskmon(*top, *JSON).check().stdout):
+        assert [row[name] for name in unknown] == [None, None], row
+        assert row["cpu_wait_percent"] is not None
+    lines = taskmon(*top).check().stdout.decode().splitlines()
+    assert "delays are not accounted" in lines[2] and "kernel.task_delayacct=1" in lines[2]
+    heading = lines[3].split()
+    assert heading[heading.index("cpu_wait") + 1] == "io_wait"
+    get = ("get", "--by", "process", "--name", "threads", *JSON)
+    (row,) = rows(taskmon(*get).check().stdout)
+    assert (row["blkio_count"], row["blkio_delay_ns"], row["swapin_delay_ns"]) == (None,) * 3
+    agent.write_file(DELAYACCT, b"1\n")
+    try:
+        threads(1)
+        words = ("--name", "threads", "--sort", "pid", "-F", "pid,io_wait_percent", "-f", "json")
+        # What begins after the first look is counted; what began before is not.
+        shown = rows(taskmon(*top, *words).check().stdout)
+        assert shown[0] == {"pid": old.pid, "io_wait_percent": None}
+        done = taskmon(
+            "run", "-f", "json", "-F", "kind,blkio_count", "--", "/bin/taskmon", "--help"
+        )
+        assert [row["blkio_count"] is not None for row in rows(done.stderr)] == [True, True]
+    finally:
+        agent.write_file(DELAYACCT, b"0\n")
+    done = taskmon(
+        "run", "-f", "json", "-F", "kind,blkio_count,cpu_count", "--", "/bin/taskmon", "-?"
+    )
+    for row in rows(done.stderr):
+        assert row["blkio_count"] is None and row["cpu_count"] >= 1
+
+
 @pytest.mark.requirement("T27", "T28")
 def test_sums_by_cgroup_user_and_command(
     taskmon: Taskmon, worker: Worker, warm_guest: Guest

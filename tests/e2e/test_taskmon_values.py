@@ -226,7 +226,7 @@ def test_every_field_of_those_that_live(script: Script, delays: None, first: int
     leader = [answers[0], answers[8]]
     shown = rows(output)
     assert [row["kind"] for row in shown] == ["task", "task", "process", "process"]
-    for at, row in enumerate(shown):
+    for at, row in enumerate(shown[:2]):
         looks = []
         for stats, since in ((answers[at], leader[0]), (answers[at + 4], leader[1])):
             look = _expected(stats, since.tgetime)
@@ -235,6 +235,21 @@ def test_every_field_of_those_that_live(script: Script, delays: None, first: int
         if first and row["id"] == row["pid"] == row["tgid"]:
             looks = [look | {"status": 0} for look in looks]
         _between(looks[0], row, looks[1])
+    # Whichever task a process is named by: waits are the kernel's sums, the clock of the process has
+    # what the first task used on its way out, too.
+    for at in (2, 3):
+        row = shown[at]
+        assert (row["id"], row["tasks"]) == (shown[0]["tgid"], 3)
+        waits = [name for name in LAYOUT if re.search("_count$|_delay_(ns|m.*)$", name)]
+        known = answers[at].values()
+        for name in waits:
+            uncounted = name.startswith("irq_") or name not in known
+            assert row[name] == (None if uncounted else known[name]), name
+        assert answers[at].cpu_run_virtual <= row["cpu_run_virtual_ns"]
+        assert first or answers[at].cpu_run_virtual == row["cpu_run_virtual_ns"]
+        assert shown[1]["hiwater_rss_kib"] == row["hiwater_rss_kib"]
+        assert leader[0].tgetime <= row["etime_us"] <= leader[1].tgetime
+        assert row["etime_us"] == row["tgetime_us"]
     assert shown[2]["cpu_run_virtual_ns"] > shown[1]["cpu_run_virtual_ns"] > 20_000_000
     # A process is there as long as its first task, however many it has; two of them at least live,
     # and were asked for first.
@@ -250,9 +265,10 @@ def test_status_is_of_those_that_have_exited(script: Script) -> None:
         zombie, first, process = rows(script(*START, f"zombie {status}", get))
         assert (zombie["status"], zombie["signal"]) == (status, None)
         assert (first["status"], first["signal"], first["exitcode"]) == (None, None, 0)
-        # Of a process that has exited the kernel has no sums: not known, rather than 0.
-        known = {name for name, value in process.items() if value is not None}
-        assert known == {"kind", "id", "version", "size_bytes", "etime_us", "tgetime_us"}
+        # Of a process that has exited the kernel has no sums: it has what its only task has.
+        assert (process["status"], process["tasks"]) == (None, 1)
+        for name in ("cpu_run_virtual_ns", "utime_us", "stime_us", "nvcsw", "cpu_count", "minflt"):
+            assert process[name] == zombie[name], name
 
 
 def _tree(heard: list[Message], program: int) -> tuple[list[Stats], Stats]:
@@ -372,14 +388,17 @@ def test_a_thread_on_its_way_out_is_counted_once(script: Script, warm_guest: Gue
     # Nobody does anything meanwhile: what is more than the sum of all was counted twice.
     more = twice - sum(one.cpu_run_virtual for one in replies(_lines(output))[:3])
     assert more >= 200_000_000
-    assert first + more + writer <= row["cpu_run_virtual_ns"] <= once
+    assert first + more + writer <= row["cpu_run_virtual_ns"] < twice
+    assert row["cpu_run_virtual_ns"] >= once
+    assert row["cpu_count"] > 0
     assert "twice" not in _said(warm_guest)
     # It does not end.
     output = script(*held, f"run {get}", group, "let", "end 0")
     (row,) = rows(output)
     (stats,) = replies(_lines(output))
-    assert row["cpu_run_virtual_ns"] == stats.cpu_run_virtual
-    assert "has been exiting for 5 s: the sums may count twice what it used" in _said(warm_guest)
+    assert row["cpu_run_virtual_ns"] <= stats.cpu_run_virtual - 200_000_000
+    assert (row["cpu_count"], row["cpu_delay_ns"], row["nvcsw"]) == (None, None, None)
+    assert "has been exiting for 5 s: until it has gone it is not known" in _said(warm_guest)
 
 
 @pytest.mark.requirement("T8")

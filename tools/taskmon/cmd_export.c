@@ -199,6 +199,7 @@ static int run(const struct arguments *arguments, struct program *signals)
 			code = read_recording(export, arguments, signals);
 		} else {
 			warn_delayacct();
+			listening_look(&export->collector);
 			code = listen_here(export, arguments, signals);
 		}
 		collector_free(&export->collector);

@@ -7,8 +7,6 @@
 #include "interval.h"
 #include "living.h"
 #include "number.h"
-#include "proc.h"
-#include "process.h"
 #include "row.h"
 #include "taskmon.h"
 #include "wanted.h"
@@ -97,70 +95,51 @@ static const struct option_part parts[] = {
 	{ 0 }
 };
 
-static void keep(void *context, const struct stats_record *record)
-{
-	*(struct stats_record *)context = *record;
-}
-
-/* A status is one only if the task had exited before it was asked for. */
-static int get_task(struct kernel *kernel, struct snapshot_task *task)
-{
-	struct proc_task shown;
-	char path[32];
-	bool known;
-	int ret;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", task->record.id);
-	known = proc_read(&shown, path);
-	ret = kernel_get(kernel, STATS_TASK, task->record.id, keep, &task->record);
-	if (ret)
-		return ret;
-	task->record.exited = known && proc_has_exited(&shown);
-	task->begin = known ? shown.begin : 0;
-	return 0;
-}
-
-static int get_process(struct kernel *kernel, struct snapshot_task *task)
-{
-	uint32_t id = task->record.id;
-	struct proc_task shown;
-	enum process_sums sums;
-	char path[32];
-	int ret;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", id);
-	task->begin = proc_read(&shown, path) ? shown.begin : 0;
-	ret = process_get(kernel, id, &task->record, &sums);
-	if (ret)
-		return ret;
-	if (sums == PROCESS_SUMS_TWICE)
-		complain("a thread of process %" PRIu32 " has been exiting for 5 s: the sums may "
-			 "count twice what it used", id);
-	else if (sums == PROCESS_SUMS_UNKNOWN)
-		complain("/proc does not show process %" PRIu32 ": the sums may count twice what a "
-			 "thread used that exits just now", id);
-	return 0;
-}
-
 /* Where records come from and go to. */
 struct get {
 	struct arguments *arguments;
 	struct kernel kernel;
+	struct living living;
 	struct show show;
 	uint64_t interval;	/* number of the interval; 0: none */
 	bool failed;		/* one that was named was not there */
 };
 
+static void complain_about_sums(enum process_sums sums, uint32_t id)
+{
+	if (sums == PROCESS_SUMS_TWICE)
+		complain("a thread of process %" PRIu32 " has been exiting for 5 s: until it has gone "
+			 "it is not known for what the process waited", id);
+	else if (sums == PROCESS_SUMS_UNKNOWN)
+		complain("/proc does not show process %" PRIu32 ": the sums may count twice what a "
+			 "thread used that exits just now", id);
+}
+
+/* Return: as kernel_get(). */
+static int add_named(struct get *get, const struct named *named, struct snapshot *snapshot)
+{
+	enum process_sums sums = PROCESS_SUMS_RIGHT;
+	int ret;
+
+	if (named->kind == STATS_TASK)
+		return living_add_task(&get->living, snapshot, named->id);
+	ret = living_add_process(&get->living, snapshot, named->id, &sums);
+	if (!ret)
+		complain_about_sums(sums, named->id);
+	return ret;
+}
+
 /* One that was named.  Return: 0, also if it is gone, or -errno. */
 static int take_named(struct get *get, struct named *named, struct snapshot *snapshot)
 {
-	struct snapshot_task task = { .record = { .kind = named->kind, .id = named->id } };
-	int ret = named->kind == STATS_TASK ? get_task(&get->kernel, &task) :
-					      get_process(&get->kernel, &task);
+	int ret = add_named(get, named, snapshot);
+	uint64_t begin = ret ? 0 : snapshot->tasks[snapshot->count - 1].begin;
 
 	/* Somebody else may have its number. */
-	if (!ret && named->begin && task.begin != named->begin)
+	if (!ret && named->begin && begin != named->begin) {
+		snapshot->count--;
 		ret = -ESRCH;
+	}
 	if (ret == -ESRCH) {
 		named->gone = true;
 		get->failed |= !get->interval;
@@ -168,30 +147,31 @@ static int take_named(struct get *get, struct named *named, struct snapshot *sna
 			 named->id);
 		return 0;
 	}
-	if (ret) {
+	if (ret)
 		complain("task %" PRIu32 ": %s", named->id, kernel_reason(ret));
-		return ret;
-	}
-	named->begin = task.begin;
-	return snapshot_add(snapshot, &task);
+	else
+		named->begin = begin;
+	return ret;
 }
 
 /* All that is asked for, as it is now.  Return: an exit code. */
 static int take(struct get *get, struct snapshot *snapshot)
 {
 	struct arguments *arguments = get->arguments;
+	const struct wanted *wanted = &arguments->wanted;
 	int ret = 0;
 
 	if (is_all(arguments)) {
-		ret = living_take(snapshot, &get->kernel, wanted_cgroups(&arguments->wanted));
+		ret = living_take(&get->living, snapshot, wanted_cgroups(wanted),
+				  wanted->by != BY_TASK);
 		if (ret)
 			complain("the tasks cannot be listed: %s", living_reason(ret));
+		return ret ? exit_code_of(ret) : EXIT_PASS;
 	}
 	for (unsigned int i = 0; !ret && i < arguments->count; i++)
 		if (!arguments->named[i].gone)
 			ret = take_named(get, &arguments->named[i], snapshot);
-	if (arguments->count)
-		snapshot->time_ns = living_now();
+	living_end(&get->living, snapshot);
 	return ret ? exit_code_of(ret) : EXIT_PASS;
 }
 
@@ -351,10 +331,12 @@ int cmd_get(int argc, char **argv)
 	code = open_kernel(&get.kernel);
 	if (code)
 		return code;
-	get.show.rows = output_open(&arguments.output);
+	code = open_living(&get.living, &get.kernel);
+	if (!code)
+		get.show.rows = output_open(&arguments.output);
 	if (!get.show.rows) {
 		kernel_close(&get.kernel);
-		return EXIT_FAILED;
+		return code ? code : EXIT_FAILED;
 	}
 	warn_delayacct();
 	if (arguments.interval_ns) {

@@ -3,11 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "command.h"
-#include "delayacct.h"
 #include "listener.h"
 #include "listening.h"
 #include "program.h"
@@ -16,7 +14,6 @@
 
 #define BUFFER_LEAST 2304u		/* SOCK_MIN_RCVBUF of 64-bit kernels */
 #define BUFFER_MOST (UINT64_C(1) << 30)
-#define NS_PER_S 1000000000u
 
 struct arguments {
 	struct output output;
@@ -65,17 +62,18 @@ static const struct option_table options = { .rows = option_rows };
 
 static int begin_recording(struct collector *collector, const char *path)
 {
-	struct recording_header header = { .delayacct = (uint8_t)delayacct_read() };
+	struct recording_header header = {
+		.delayacct = (uint8_t)collector->accounting.state,
+		.lacks = (uint8_t)collector->accounting.lacks,
+		.time_ns = living_now(),
+	};
 	struct utsname name;
-	struct timespec now;
 	int ret;
 
 	collector->recording = fopen(path, "wbe");
 	ret = collector->recording ? 0 : -errno;
 	if (!ret && !uname(&name))
 		snprintf(header.release, sizeof(header.release), "%.63s", name.release);
-	clock_gettime(CLOCK_REALTIME, &now);
-	header.time_ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 	if (!ret)
 		ret = recording_write_header(collector->recording, &header);
 	if (ret)
@@ -150,6 +148,7 @@ static int run(struct collector *collector, const struct arguments *arguments,
 	collector->rows = output_open(&arguments->output);
 	if (!collector->rows)
 		return EXIT_FAILED;
+	listening_look(collector);
 	if (arguments->record)
 		code = begin_recording(collector, arguments->record);
 	if (!code) {

@@ -39,6 +39,7 @@ struct end {
 	struct tree *tree;
 	int tree_error;			/* why the tree is not known */
 	uint32_t lost;			/* messages */
+	struct accounting accounting;
 	bool has[2];			/* by kind */
 	struct stats_record records[2];
 };
@@ -54,13 +55,33 @@ static void keep(void *context, const struct stats_record *record)
 	end->has[record->kind] = true;
 }
 
+/* A record without what the kernel has not counted. */
+static void count(struct end *end, struct stats_record *record)
+{
+	const uint64_t now = living_now();
+
+	accounting_look(&end->accounting, delayacct_read(), now);
+	accounting_message(&end->accounting, record, now);
+}
+
 static void keep_exit(void *context, const struct stats_record *record)
 {
+	struct stats_record known = *record;
 	struct end *end = context;
 
+	count(end, &known);
 	if (!end->tree_error)
-		end->tree_error = tree_take(end->tree, record);
-	keep(context, record);
+		end->tree_error = tree_take(end->tree, &known);
+	keep(context, &known);
+}
+
+/* The same of one that was asked for. */
+static void keep_answer(void *context, const struct stats_record *record)
+{
+	struct stats_record known = *record;
+
+	count(context, &known);
+	keep(context, &known);
 }
 
 static void keep_message(void *context, struct nlmsghdr *header)
@@ -149,12 +170,12 @@ static int report(struct kernel *kernel, const struct kernel *events, struct end
 		end->tree_error = -ENETUNREACH;
 	complain_about_tree(end);
 	if (!heard)
-		ret = kernel_get(kernel, STATS_TASK, pid, keep, end);
+		ret = kernel_get(kernel, STATS_TASK, pid, keep_answer, end);
 	/* Without its message: what it used itself is to be among what is below it. */
 	if (!heard && !ret && !end->tree_error)
 		end->tree_error = tree_take(end->tree, &end->records[STATS_TASK]);
 	if (!ret && !heard)
-		ret = kernel_get(kernel, STATS_PROCESS, pid, keep, end);
+		ret = kernel_get(kernel, STATS_PROCESS, pid, keep_answer, end);
 	if (end->has[STATS_TASK])
 		show_record(show, &end->records[STATS_TASK]);
 	if (end->has[STATS_PROCESS] && stats_has_sums(&end->records[STATS_PROCESS].stats))
@@ -222,9 +243,14 @@ static int run_program(struct kernel *kernel, struct end *end, struct program *p
 static int run(struct kernel *kernel, const struct arguments *arguments, struct show *show)
 {
 	struct program program;
-	struct end end = { .program = &program, .tree = tree_new() };
+	struct end end = {
+		.program = &program, .tree = tree_new(), .accounting = ACCOUNTING_NONE,
+	};
 	int code = EXIT_FAILED;
 
+	/* What the program starts begins after that. */
+	(void)living_lacks(kernel, &end.accounting.lacks);
+	accounting_look(&end.accounting, delayacct_read(), living_now());
 	if (!program_init(&program, arguments->program) && end.tree)
 		code = run_program(kernel, &end, &program, show);
 	else

@@ -55,7 +55,7 @@ static const struct option_part parts[] = {
 
 static int take(void *context, struct snapshot *now, bool cgroups)
 {
-	return living_take(now, context, cgroups);
+	return living_take(context, now, cgroups, true);
 }
 
 int cmd_top(int argc, char **argv)
@@ -68,9 +68,10 @@ int cmd_top(int argc, char **argv)
 	};
 	static struct arguments arguments = { .top = TOP_DEFAULT, .interval_ns = DEFAULT_INTERVAL };
 	struct top *top = &arguments.top;
+	struct living living;
 	struct kernel kernel;
 	struct top_source source = {
-		.take = take, .reason = living_reason, .code = exit_code_of, .context = &kernel,
+		.take = take, .reason = living_reason, .code = exit_code_of, .context = &living,
 	};
 	int code;
 
@@ -82,6 +83,11 @@ int cmd_top(int argc, char **argv)
 	code = open_kernel(&kernel);
 	if (code)
 		return code;
+	code = open_living(&living, &kernel);
+	if (code) {
+		kernel_close(&kernel);
+		return code;
+	}
 	warn_delayacct();
 	if (arguments.batch || arguments.output.format != ROWS_TABLE || !terminal_is_there())
 		code = top_run_batch(top, &source, &arguments.output, arguments.interval_ns,

@@ -13,6 +13,7 @@ bool collector_init(struct collector *collector)
 	_Static_assert(sizeof(collector->is_counted) == CPUS_MAX, "one for each CPU");
 	memset(collector, 0, sizeof(*collector));
 	collector->order = STATS_OWN_ORDER;
+	collector->accounting = (struct accounting)ACCOUNTING_NONE;
 	collector->accounts = calloc(CPUS_MAX, sizeof(*collector->accounts));
 	return collector->accounts;
 }
@@ -40,6 +41,7 @@ static void show(void *context, const struct stats_record *record)
 {
 	struct arrival *arrival = context;
 	struct collector *collector = arrival->collector;
+	struct stats_record known;
 
 	if (collector->own_pid && record->id == collector->own_pid) {
 		arrival->own = true;
@@ -47,10 +49,12 @@ static void show(void *context, const struct stats_record *record)
 	}
 	if (collector_is_done(collector))
 		return;
+	known = *record;
+	accounting_message(&collector->accounting, &known, arrival->origin.time_ns);
 	if (collector->each)
-		collector->each(collector->each_context, record);
+		collector->each(collector->each_context, &known);
 	if (collector->rows)
-		collector->rows_error = row_put(collector->rows, record, &arrival->origin);
+		collector->rows_error = row_put(collector->rows, &known, &arrival->origin);
 	collector->rows_shown++;
 }
 
@@ -105,6 +109,18 @@ void collector_own(struct collector *collector, const struct recording_frame *fr
 	set_dropped(account, frame->dropped);
 	account_number(account, frame->number);
 	account->own++;
+}
+
+void collector_look(struct collector *collector, enum delayacct_state state, uint64_t time_ns)
+{
+	const struct recording_frame frame = {
+		.type = RECORDING_DELAYACCT, .number = state, .time_ns = time_ns,
+	};
+
+	/* The header of the recording has the first one. */
+	if (collector->accounting.looked && collector->accounting.state != state)
+		record(collector, &frame, false);
+	accounting_look(&collector->accounting, state, time_ns);
 }
 
 void collector_counters(struct collector *collector, const struct recording_frame *frame)

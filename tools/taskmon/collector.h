@@ -7,6 +7,7 @@
 #define TASKMON_COLLECTOR_H
 
 #include "account.h"
+#include "accounting.h"
 #include "recording.h"
 #include "rows.h"
 
@@ -17,6 +18,7 @@ struct collector {
 	FILE *recording;		/* NULL: none */
 	enum stats_order order;		/* of the messages */
 	uint64_t rows_max;		/* rows to show; 0: all */
+	struct accounting accounting;	/* what the kernel counts; in ns since 1970 */
 	uint32_t own_pid;		/* a task whose exit is not to be shown; 0: none */
 
 	bool own_came;
@@ -40,6 +42,9 @@ void collector_message(struct collector *collector, const struct recording_frame
 
 /* In a recording, in place of a message about the recorder's own task.  @frame: RECORDING_OWN. */
 void collector_own(struct collector *collector, const struct recording_frame *frame);
+
+/* Somebody has looked whether delays are accounted, at this time; before the messages of then. */
+void collector_look(struct collector *collector, enum delayacct_state state, uint64_t time_ns);
 
 /* Counters of a CPU, in the end.  @frame: RECORDING_COUNTERS. */
 void collector_counters(struct collector *collector, const struct recording_frame *frame);

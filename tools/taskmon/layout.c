@@ -25,7 +25,8 @@ static const size_t inserted[] = { 32, 48, 64, 328, 344, 368, 416, 432 };
 static const struct {
 	uint16_t offset, bytes;
 } normal[STATS_FIELDS] = {
-#define FIELD(id, name, unit, width, standard, offset, bytes, since, process, several, meaning) \
+#define FIELD(id, name, unit, width, standard, offset, bytes, since, process, several, needs, \
+	      meaning) \
 	[STATS_##id] = { offset, bytes },
 #include "fields.def"
 #undef FIELD

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "living.h"
+
 /* Messages of a system call, and bytes of one: two records of the longest version take 1.5 KiB. */
 #define BATCH 32u
 #define MESSAGE_SIZE 4096u
@@ -69,15 +71,13 @@ static void take(void *context, struct nlmsghdr *header)
 	struct recording_frame frame = {
 		.type = RECORDING_MESSAGE, .cpu = place->socket->cpu, .number = header->nlmsg_seq,
 	};
-	struct timespec now;
 	size_t size;
 
 	frame.payload = kernel_attributes(header, &size);
 	/* Answers to us have our port, messages about exits none. */
 	if (header->nlmsg_pid != 0 || !frame.payload)
 		return;
-	clock_gettime(CLOCK_REALTIME, &now);
-	frame.time_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	frame.time_ns = living_now();
 	frame.size = (uint32_t)size;
 	if (!account_is_next(&collector->accounts[frame.cpu], frame.number))
 		read_dropped(place->socket);
@@ -123,6 +123,7 @@ static bool drain(struct listener *listener, struct listener_socket *socket, str
 	bool empty = false;
 
 	while (calls-- && !empty) {
+		enum delayacct_state delays;
 		bool overflowed;
 		int count;
 
@@ -130,8 +131,11 @@ static bool drain(struct listener *listener, struct listener_socket *socket, str
 		count = recvmmsg(socket->kernel.fd, batch->headers, BATCH, MSG_DONTWAIT, NULL);
 		overflowed = count < 0 && errno == ENOBUFS;
 		empty = count < 0 && !overflowed && errno != EINTR;
+		delays = count > 0 ? delayacct_read() : DELAYACCT_UNKNOWN;
 		pthread_mutex_lock(&listener->lock);
 		socket->overflows += overflowed;
+		if (count > 0)
+			collector_look(listener->collector, delays, living_now());
 		for (int i = 0; i < count; i++)
 			take_datagram(&place, &batch->headers[i]);
 		if (!empty && count >= 0 && (unsigned int)count < BATCH)

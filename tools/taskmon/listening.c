@@ -39,6 +39,18 @@ int listening_wait(const struct listener *listener, uint64_t duration_ns, struct
 	return ret;
 }
 
+void listening_look(struct collector *collector)
+{
+	struct kernel kernel;
+
+	/* If there is no answer listening will say why. */
+	if (!kernel_open(&kernel)) {
+		(void)living_lacks(&kernel, &collector->accounting.lacks);
+		kernel_close(&kernel);
+	}
+	collector_look(collector, delayacct_read(), living_now());
+}
+
 int listening_failed(int error, const struct listener *listener)
 {
 	const unsigned int cpu = listener->count ? listener->sockets[listener->count - 1].cpu : 0;

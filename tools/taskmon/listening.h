@@ -15,6 +15,9 @@ int listening_wait(const struct listener *listener, uint64_t duration_ns, struct
 /* Complains why listener_open() returned @error.  Return: an exit code. */
 int listening_failed(int error, const struct listener *listener);
 
+/* Finds out what the kernel counts; before it is listened to. */
+void listening_look(struct collector *collector);
+
 /*
  * Has a child exit where it can be heard, if there is a CPU for that.
  * Return: EXIT_PASS; or another exit code, having complained, if nothing is heard.

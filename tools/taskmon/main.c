@@ -24,6 +24,16 @@ int open_kernel(struct kernel *kernel)
 	return exit_code_of(ret);
 }
 
+int open_living(struct living *living, struct kernel *kernel)
+{
+	int ret = living_open(living, kernel);
+
+	if (!ret)
+		return EXIT_PASS;
+	complain("%s", kernel_reason(ret));
+	return exit_code_of(ret);
+}
+
 void warn_delayacct(void)
 {
 	enum delayacct_state state = delayacct_read();

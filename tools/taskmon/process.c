@@ -4,9 +4,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "proc.h"
 #include "tool_text.h"
@@ -14,7 +16,11 @@
 /* An exit takes less than the first, unless it has to wait, and then nobody knows how long. */
 #define PAUSE_FIRST_NS 1000000
 #define PAUSE_MOST_NS 100000000
-#define LIMIT_S 5
+/* For our own thread, which has nothing to wait for. */
+#define OWN_LIMIT_MS 5000
+#define OWN_TRIES 10
+#define NS_PER_S 1000000000u
+#define NS_PER_MS 1000000u
 
 static void keep(void *context, const struct stats_record *record)
 {
@@ -79,27 +85,24 @@ static int ask(struct kernel *kernel, uint32_t id, struct stats_record *record, 
 	return ret;
 }
 
-static bool is_over(const struct timespec *limit)
+static uint64_t now_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec > limit->tv_sec ||
-	       (now.tv_sec == limit->tv_sec && now.tv_nsec >= limit->tv_nsec);
+	return clock_gettime(clock, &now) ? 0 : (uint64_t)now.tv_sec * NS_PER_S +
+						(uint64_t)now.tv_nsec;
 }
 
-int process_get(struct kernel *kernel, uint32_t id, struct stats_record *record,
-		enum process_sums *sums)
+int process_get(struct kernel *kernel, uint32_t id, unsigned int limit_ms,
+		struct stats_record *record, enum process_sums *sums)
 {
-	struct timespec pause = { .tv_nsec = PAUSE_FIRST_NS }, limit;
-	struct stats_record task = { 0 };
+	const uint64_t end = now_ns(CLOCK_MONOTONIC) + (uint64_t)limit_ms * NS_PER_MS;
+	struct timespec pause = { .tv_nsec = PAUSE_FIRST_NS };
 	int ret, steady;
 
-	clock_gettime(CLOCK_MONOTONIC, &limit);
-	limit.tv_sec += LIMIT_S;
 	for (;;) {
 		ret = ask(kernel, id, record, &steady);
-		if (ret || steady != 0 || is_over(&limit))
+		if (ret || steady != 0 || now_ns(CLOCK_MONOTONIC) >= end)
 			break;
 		nanosleep(&pause, NULL);
 		if (pause.tv_nsec < PAUSE_MOST_NS)
@@ -107,10 +110,56 @@ int process_get(struct kernel *kernel, uint32_t id, struct stats_record *record,
 	}
 	*sums = steady == 1 ? PROCESS_SUMS_RIGHT :
 		steady == 0 ? PROCESS_SUMS_TWICE : PROCESS_SUMS_UNKNOWN;
-	/* Since when the process is there its task knows. */
-	if (!ret && !kernel_get(kernel, STATS_TASK, id, keep, &task)) {
-		record->has_elapsed = task.has_elapsed;
-		record->elapsed_us = task.elapsed_us;
-	}
 	return ret;
+}
+
+/* Sleeps, which is a voluntary switch. */
+static void *sleep_and_exit(void *context)
+{
+	const struct timespec little = { .tv_nsec = 1 };
+
+	nanosleep(&little, NULL);
+	return context;
+}
+
+bool process_keeps_exited(struct kernel *kernel)
+{
+	const uint32_t own = (uint32_t)getpid();
+	struct stats_record before = { 0 }, after = { 0 }, sum = { 0 };
+	enum process_sums sums;
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, sleep_and_exit, NULL) || pthread_join(thread, NULL))
+		return false;
+	/* Whoever sleeps while it asks has more switches itself. */
+	for (int i = 0; i < OWN_TRIES; i++) {
+		if (kernel_get(kernel, STATS_TASK, own, keep, &before) ||
+		    process_get(kernel, own, OWN_LIMIT_MS, &sum, &sums) ||
+		    kernel_get(kernel, STATS_TASK, own, keep, &after) || sums != PROCESS_SUMS_RIGHT)
+			return false;
+		if (before.stats.value[STATS_NVCSW] == after.stats.value[STATS_NVCSW])
+			return sum.stats.value[STATS_NVCSW] > after.stats.value[STATS_NVCSW];
+	}
+	return false;
+}
+
+int process_know(struct kernel *kernel, uint32_t id, unsigned int limit_ms,
+		 struct process_known *known, enum process_sums *sums)
+{
+	struct stats_record record = { 0 };
+	char path[sizeof("/proc/4294967295/stat")];
+	clockid_t clock;
+	int ret = process_get(kernel, id, limit_ms, &record, sums);
+
+	if (ret)
+		return ret;
+	known->has_sums = *sums == PROCESS_SUMS_RIGHT;
+	known->sums = record.stats;
+	known->clock_ns = clock_getcpuclockid((pid_t)id, &clock) ? 0 : now_ns(clock);
+	known->has_clock = known->clock_ns;
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", id);
+	known->has_shown = proc_read(&known->shown, path);
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/io", id);
+	known->has_io = proc_read_io(&known->io, path);
+	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sums of a thread group that lives, each thread counted once.
+ * What the kernel tells of a process that lives.
  *
  * When a thread exits the kernel first adds what it used to the sums of those that are gone, and
  * later, when its memory and files are closed, takes it off those that live: who asks in between
@@ -10,6 +10,7 @@
 #define TASKMON_PROCESS_H
 
 #include "kernel.h"
+#include "process_values.h"
 
 enum process_sums {
 	PROCESS_SUMS_RIGHT,
@@ -18,11 +19,24 @@ enum process_sums {
 };
 
 /*
- * Asks for a thread group by any of its tasks, again and again while one of them exits, for 5 s at
- * most.  *@sums: what the answer is.
+ * Asks for a thread group by any of its tasks, again and again while one of them exits, for
+ * @limit_ms at most.  *@sums: what the answer is.
  * Return: as kernel_get().
  */
-int process_get(struct kernel *kernel, uint32_t id, struct stats_record *record,
-		enum process_sums *sums);
+int process_get(struct kernel *kernel, uint32_t id, unsigned int limit_ms,
+		struct stats_record *record, enum process_sums *sums);
+
+/*
+ * Whether the sums of a process keep all fields of threads that have exited: a thread of our own
+ * exits, and is looked for.  For who has no other thread.
+ */
+bool process_keeps_exited(struct kernel *kernel);
+
+/*
+ * All that there is of process @id, by its own number; @limit_ms and @sums as above.
+ * Return: 0, with what could be read in @known; -errno as kernel_get().
+ */
+int process_know(struct kernel *kernel, uint32_t id, unsigned int limit_ms,
+		 struct process_known *known, enum process_sums *sums);
 
 #endif

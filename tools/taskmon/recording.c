@@ -39,6 +39,7 @@ int recording_write_header(FILE *file, const struct recording_header *header)
 	bytes[9] = STATS_OWN_ORDER == STATS_BIG ? 'B' : 'L';
 	memcpy(bytes + 16, &header->time_ns, sizeof(header->time_ns));
 	bytes[24] = header->delayacct;
+	bytes[25] = header->lacks;
 	memcpy(bytes + 32, header->release, strnlen(header->release, RECORDING_RELEASE_MAX - 1));
 	return write_all(file, bytes, sizeof(bytes));
 }
@@ -83,6 +84,7 @@ enum recording_result recording_read_header(FILE *file, struct recording_header 
 	header->order = bytes[9] == 'B' ? STATS_BIG : STATS_LITTLE;
 	header->time_ns = stats_u64(bytes + 16, header->order);
 	header->delayacct = bytes[24];
+	header->lacks = bytes[25];
 	memcpy(header->release, bytes + 32, RECORDING_RELEASE_MAX);
 	header->release[RECORDING_RELEASE_MAX - 1] = '\0';
 	return RECORDING_FRAME;
@@ -103,7 +105,7 @@ enum recording_result recording_read_frame(FILE *file, const struct recording_he
 	frame->size = stats_u32(bytes + 12, header->order);
 	frame->time_ns = stats_u64(bytes + 16, header->order);
 	frame->dropped = stats_u64(bytes + 24, header->order);
-	if (type < RECORDING_MESSAGE || type > RECORDING_END || frame->cpu >= CPUS_MAX ||
+	if (type < RECORDING_MESSAGE || type > RECORDING_DELAYACCT || frame->cpu >= CPUS_MAX ||
 	    frame->size > RECORDING_PAYLOAD_MAX)
 		return RECORDING_BAD;
 	frame->type = (enum recording_type)type;

@@ -10,12 +10,14 @@
  *	 9  byte order, 'L' or 'B'
  *	10  zero, 6 bytes
  *	16  time of the beginning, ns since 1970 (8)
- *	24  delay accounting, enum delayacct_state (1), zero (7)
+ *	24  delay accounting, enum delayacct_state (1), what the kernel lacks, enum accounting_lack
+ *	    (1), zero (6)
  *	32  release of the kernel, ended by a NUL (64)
  * Frame, 32 bytes and the payload, padded with zeros to a multiple of 8:
- *	 0  type (4): message, counters, own, end
+ *	 0  type (4): message, counters, own, end, delay accounting
  *	 4  CPU (4)
- *	 8  number of the message; of counters: times that the queue ran over (4)
+ *	 8  number of the message; of counters: times that the queue ran over; of delay
+ *	    accounting: its new state (4)
  *	12  bytes of the payload (4)
  *	16  time, ns since 1970 (8)
  *	24  messages that the kernel has dropped for this CPU so far, all ones if it does not
@@ -38,7 +40,7 @@
 struct recording_header {
 	enum stats_order order;
 	uint64_t time_ns;
-	uint8_t delayacct;
+	uint8_t delayacct, lacks;
 	char release[RECORDING_RELEASE_MAX];
 };
 
@@ -47,6 +49,7 @@ enum recording_type {
 	RECORDING_COUNTERS,
 	RECORDING_OWN,
 	RECORDING_END,
+	RECORDING_DELAYACCT,
 };
 
 struct recording_frame {

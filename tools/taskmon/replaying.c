@@ -7,6 +7,12 @@
 #include "command.h"
 #include "delayacct.h"
 
+/* What a file says may be anything. */
+static enum delayacct_state state_of(uint32_t number)
+{
+	return number < DELAYACCT_STATES ? (enum delayacct_state)number : DELAYACCT_UNKNOWN;
+}
+
 static void take(struct collector *collector, const struct recording_frame *frame)
 {
 	switch (frame->type) {
@@ -18,6 +24,9 @@ static void take(struct collector *collector, const struct recording_frame *fram
 		break;
 	case RECORDING_OWN:
 		collector_own(collector, frame);
+		break;
+	case RECORDING_DELAYACCT:
+		collector_look(collector, state_of(frame->number), frame->time_ns);
 		break;
 	case RECORDING_END:
 		break;
@@ -54,8 +63,11 @@ bool replaying_take(FILE *file, const char *path, struct collector *collector,
 	if (*result != RECORDING_FRAME)
 		return false;
 	collector->order = header.order;
+	collector->accounting.order = header.order;
+	collector->accounting.lacks = header.lacks;
+	collector_look(collector, state_of(header.delayacct), header.time_ns);
 	complain("%s was recorded on Linux %s; %s", path, header.release,
-		 delayacct_sentence((enum delayacct_state)header.delayacct));
+		 delayacct_sentence(state_of(header.delayacct)));
 	while (!collector->rows_error) {
 		*result = recording_read_frame(file, &header, &frame, buffer);
 		if (*result != RECORDING_FRAME)

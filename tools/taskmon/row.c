@@ -45,7 +45,8 @@ const struct column row_columns[] = {
 			    "bytes fetched from storage devices a second, in the interval" },
 	[ROW_WRITE_RATE] = { "write_bytes_per_s", COLUMN_REAL, UNIT_BYTES_PER_S, 0, false,
 			     "bytes sent to storage devices a second, in the interval" },
-#define FIELD(id, name, unit, width, standard, offset, bytes, since, process, several, meaning) \
+#define FIELD(id, name, unit, width, standard, offset, bytes, since, process, several, needs, \
+	      meaning) \
 	[ROW_FIELDS + STATS_##id] = { name, STATS_##id == STATS_NICE ? COLUMN_SIGNED :      \
 				      COLUMN_UNSIGNED, unit, width, standard, meaning },
 #include "fields.def"
@@ -54,13 +55,6 @@ const struct column row_columns[] = {
 
 _Static_assert(sizeof(row_columns) / sizeof(row_columns[0]) == ROW_COLUMNS, "one for each");
 _Static_assert(ROW_COLUMNS <= COLUMNS_MAX, "a tool may have so many");
-
-static const bool of_process[STATS_FIELDS] = {
-#define FIELD(id, name, unit, width, standard, offset, bytes, since, process, several, meaning) \
-	[STATS_##id] = process,
-#include "fields.def"
-#undef FIELD
-};
 
 /* At exit, Linux 6.1 sums up waits and CPU time alone; the times that tasks were there tell. */
 static bool is_summed(const struct stats *stats, enum stats_field field)
@@ -72,7 +66,7 @@ static bool is_summed(const struct stats *stats, enum stats_field field)
 	case STATS_NIVCSW:
 		return stats->value[STATS_ETIME];
 	default:
-		return of_process[field];
+		return stats_is_of_process(field);
 	}
 }
 

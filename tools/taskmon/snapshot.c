@@ -92,10 +92,46 @@ struct snapshot_task *snapshot_find(const struct snapshot *snapshot, enum stats_
 	return bsearch(&wanted, snapshot->tasks, snapshot->count, sizeof(wanted), compare_numbers);
 }
 
+int snapshot_copy(struct snapshot *copies, const struct snapshot *all)
+{
+	struct snapshot_task made;
+
+	copies->time_ns = all->time_ns;
+	copies->delays = all->delays;
+	copies->changes = all->changes;
+	for (size_t i = 0; i < all->count; i++)
+		if (!copy(&made, &all->tasks[i]) || snapshot_add(copies, &made))
+			return -ENOMEM;
+	return 0;
+}
+
+/* Removes those that have a depth, which is a mark here. */
+static void remove_marked(struct snapshot *snapshot)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < snapshot->count; i++) {
+		if (snapshot->tasks[i].depth)
+			forget(&snapshot->tasks[i]);
+		else
+			snapshot->tasks[kept++] = snapshot->tasks[i];
+	}
+	snapshot->count = kept;
+}
+
+void snapshot_keep(struct snapshot *snapshot, enum stats_kind kind)
+{
+	for (size_t i = 0; i < snapshot->count; i++)
+		snapshot->tasks[i].depth = snapshot->tasks[i].record.kind != kind;
+	remove_marked(snapshot);
+}
+
 int snapshot_since(struct snapshot *since, const struct snapshot *before,
 		   const struct snapshot *now)
 {
 	since->time_ns = now->time_ns;
+	since->delays = now->delays;
+	since->changes = now->changes;
 	for (size_t i = 0; i < now->count; i++) {
 		const struct snapshot_task *task = &now->tasks[i];
 		const struct snapshot_task *old = snapshot_find(before, task->record.kind,
@@ -105,8 +141,11 @@ int snapshot_since(struct snapshot *since, const struct snapshot *before,
 		if (!copy(&made, task))
 			return -ENOMEM;
 		made.cpu_ns = task->record.stats.value[STATS_CPU_RUN_VIRTUAL];
-		if (old && old->begin == task->begin)
+		if (old && old->begin == task->begin) {
 			stats_since(&made.record.stats, &old->record.stats, &task->record.stats);
+			if (before->changes != now->changes)
+				accounting_forget_waits(&made.record.stats);
+		}
 		if (snapshot_add(since, &made))
 			return -ENOMEM;
 	}
@@ -159,7 +198,7 @@ static char busier(char a, char b)
 static void add(struct snapshot_task *sum, const struct snapshot_task *task)
 {
 	stats_add(&sum->record.stats, &task->record.stats);
-	sum->record.tasks++;
+	sum->record.tasks += task->record.kind == STATS_PROCESS ? task->record.tasks : 1;
 	sum->cpu_ns += task->cpu_ns;
 	sum->state = busier(sum->state, task->state);
 }
@@ -252,25 +291,16 @@ static size_t sum_up(struct snapshot *sums, const struct snapshot_task *const *t
 	return *error ? count : next;
 }
 
-/* As @all has them, one for one. */
-static int copy_all(struct snapshot *copies, const struct snapshot *all)
-{
-	struct snapshot_task made;
-
-	for (size_t i = 0; i < all->count; i++)
-		if (!copy(&made, &all->tasks[i]) || snapshot_add(copies, &made))
-			return -ENOMEM;
-	return 0;
-}
-
 int snapshot_sums(struct snapshot *sums, const struct snapshot *all, enum snapshot_by by)
 {
 	const struct snapshot_task **tasks;
 	int error = 0;
 
-	sums->time_ns = all->time_ns;
 	if (by == BY_TASK || !all->count)
-		return copy_all(sums, all);
+		return snapshot_copy(sums, all);
+	sums->time_ns = all->time_ns;
+	sums->delays = all->delays;
+	sums->changes = all->changes;
 	tasks = calloc(all->count, sizeof(*tasks));
 	if (!tasks)
 		return -ENOMEM;
@@ -334,22 +364,10 @@ static bool is_wanted(const struct snapshot *snapshot, const struct snapshot_tas
 
 void snapshot_filter(struct snapshot *snapshot, const struct filter *filter)
 {
-	size_t kept = 0;
-
 	/* All are judged before one goes: parents may be among those that are not wanted. */
 	for (size_t i = 0; i < snapshot->count; i++)
-		snapshot->tasks[i].depth = is_wanted(snapshot, &snapshot->tasks[i], filter);
-	for (size_t i = 0; i < snapshot->count; i++) {
-		struct snapshot_task *task = &snapshot->tasks[i];
-
-		if (!task->depth) {
-			forget(task);
-			continue;
-		}
-		task->depth = 0;
-		snapshot->tasks[kept++] = *task;
-	}
-	snapshot->count = kept;
+		snapshot->tasks[i].depth = !is_wanted(snapshot, &snapshot->tasks[i], filter);
+	remove_marked(snapshot);
 }
 
 int snapshot_choose(struct snapshot *chosen, struct snapshot *tasks, const struct filter *filter,
@@ -359,11 +377,13 @@ int snapshot_choose(struct snapshot *chosen, struct snapshot *tasks, const struc
 	int ret;
 
 	first.active = false;
+	if (by != BY_TASK)
+		snapshot_keep(tasks, STATS_PROCESS);
+	snapshot_filter(tasks, &first);
 	if (by == BY_PROCESS)
-		last = *filter;
+		ret = snapshot_copy(chosen, tasks);
 	else
-		snapshot_filter(tasks, &first);
-	ret = snapshot_sums(chosen, tasks, by);
+		ret = snapshot_sums(chosen, tasks, by);
 	snapshot_filter(chosen, &last);
 	return ret;
 }

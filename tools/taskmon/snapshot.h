@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All tasks that live at a time, what they did between two times, and sums over some of them.
+ * All tasks and processes that live at a time, what they did between two times, and sums over some
+ * of them.
+ *
+ * A process is no sum over its tasks: it has what those used that have exited, too.  So sums by
+ * user, cgroup and command are of processes.
  *
  * A task is the same at both times if its number and its beginning are.  One that is new has
  * done all that it has counted since; of one that is gone it is not known what it still did.
- * Pure; snapshot_take() in living.h asks the kernel.
+ * Pure; living_take() in living.h asks the kernel.
  */
 #ifndef TASKMON_SNAPSHOT_H
 #define TASKMON_SNAPSHOT_H
 
+#include "accounting.h"
 #include "stats.h"
 
 struct snapshot_task {
@@ -28,6 +33,8 @@ struct snapshot {
 	struct snapshot_task *tasks;
 	size_t count, room;
 	uint64_t time_ns;	/* when it was taken, by CLOCK_MONOTONIC */
+	enum delayacct_state delays;	/* whether they were accounted then */
+	unsigned int changes;	/* of that, as accounting.h counts them */
 };
 
 void snapshot_free(struct snapshot *snapshot);
@@ -42,6 +49,12 @@ void snapshot_sort(struct snapshot *snapshot);
 struct snapshot_task *snapshot_find(const struct snapshot *snapshot, enum stats_kind kind,
 				    uint32_t id);
 
+/* A copy of all of it in @copies, which is empty before.  Return: 0 or -ENOMEM. */
+int snapshot_copy(struct snapshot *copies, const struct snapshot *all);
+
+/* Removes what is not of this kind. */
+void snapshot_keep(struct snapshot *snapshot, enum stats_kind kind);
+
 /*
  * What the tasks of @now did since @before, both sorted; in @since, which is empty before.
  * Return: 0 or -ENOMEM, @since is to be freed in either case.
@@ -52,8 +65,8 @@ int snapshot_since(struct snapshot *since, const struct snapshot *before,
 enum snapshot_by { BY_TASK, BY_PROCESS, BY_USER, BY_CGROUP, BY_COMMAND };
 
 /*
- * Sums over the tasks of @all, sorted by number or name; in @sums, which is empty before.  A
- * process has name, user, parent and cgroup of its first task.
+ * Sums over all in @all, sorted by number or name; in @sums, which is empty before.  Those by process
+ * are over tasks, and have name, user, parent and cgroup of the first one.
  * Return: as above.
  */
 int snapshot_sums(struct snapshot *sums, const struct snapshot *all, enum snapshot_by by);
@@ -73,8 +86,8 @@ void snapshot_filter(struct snapshot *snapshot, const struct filter *filter);
 
 /*
  * What of @tasks, which are sorted and lose what is not wanted, is wanted, added up; in @chosen,
- * which is empty before.  A filter is about tasks, and where processes are added up about these;
- * whether anything was done is asked of the sums.
+ * which is empty before.  By task that is all of it as it is, else the processes, and a filter is
+ * about these; whether anything was done is asked of the sums.
  * Return: 0 or -ENOMEM.
  */
 int snapshot_choose(struct snapshot *chosen, struct snapshot *tasks, const struct filter *filter,

@@ -25,10 +25,12 @@ enum of_several {
 
 static const struct {
 	uint8_t bytes, since;
+	bool process;
 	enum of_several several;
 } fields[STATS_FIELDS] = {
-#define FIELD(id, name, unit, width, standard, offset, bytes, since, process, several, meaning) \
-	[STATS_##id] = { bytes, since, OF_SEVERAL_##several },
+#define FIELD(id, name, unit, width, standard, offset, bytes, since, process, several, needs, \
+	      meaning) \
+	[STATS_##id] = { bytes, since, process, OF_SEVERAL_##several },
 #include "fields.def"
 #undef FIELD
 };
@@ -117,6 +119,16 @@ bool stats_has_sums(const struct stats *stats)
 	return false;
 }
 
+bool stats_is_of_process(enum stats_field field)
+{
+	return fields[field].process;
+}
+
+bool stats_is_sum(enum stats_field field)
+{
+	return fields[field].several == OF_SEVERAL_SUM;
+}
+
 /* The field with the longest wait whose end @when tells: both are in the same order. */
 static enum stats_field longest_of(enum stats_field when)
 {
@@ -145,11 +157,12 @@ void stats_add(struct stats *sum, const struct stats *one)
 {
 	/* From the last one: when a longest wait ended follows from which one was the longest. */
 	for (unsigned int field = STATS_FIELDS; field-- > 0;) {
-		if (!one->present[field] || fields[field].several == OF_SEVERAL_NONE)
+		if (fields[field].several == OF_SEVERAL_NONE)
 			continue;
-		sum->value[field] = of_both(sum, one, field);
-		sum->present[field] = true;
+		sum->present[field] = one->present[field] && (sum->present[field] || !sum->parts);
+		sum->value[field] = sum->present[field] ? of_both(sum, one, field) : 0;
 	}
+	sum->parts++;
 }
 
 bool stats_since(struct stats *since, const struct stats *before, const struct stats *now)
@@ -158,13 +171,13 @@ bool stats_since(struct stats *since, const struct stats *before, const struct s
 
 	*since = *now;
 	for (unsigned int field = 0; field < STATS_FIELDS; field++) {
-		if (fields[field].several != OF_SEVERAL_SUM || !before->present[field])
+		if (!stats_is_sum(field))
 			continue;
-		since->present[field] = now->present[field] &&
+		since->present[field] = now->present[field] && before->present[field] &&
 					now->value[field] >= before->value[field];
 		since->value[field] = since->present[field] ?
 				      now->value[field] - before->value[field] : 0;
-		whole &= since->present[field];
+		whole &= since->present[field] || !before->present[field];
 	}
 	return whole;
 }
@@ -172,7 +185,7 @@ bool stats_since(struct stats *since, const struct stats *before, const struct s
 bool stats_is_active(const struct stats *stats)
 {
 	for (unsigned int field = 0; field < STATS_FIELDS; field++)
-		if (fields[field].several == OF_SEVERAL_SUM && stats->value[field])
+		if (stats_is_sum(field) && stats->value[field])
 			return true;
 	return false;
 }

@@ -31,7 +31,8 @@ enum stats_order {
 #endif
 
 enum stats_field {
-#define FIELD(id, name, unit, width, standard, offset, bytes, since, process, several, meaning) \
+#define FIELD(id, name, unit, width, standard, offset, bytes, since, process, several, needs, \
+	      meaning) \
 	STATS_##id,
 #include "fields.def"
 #undef FIELD
@@ -51,8 +52,9 @@ struct stats {
 	enum stats_layout layout;
 	size_t size;		/* of all bytes, known or not */
 	/* Times of a field of 16 bytes are nanoseconds; nice is signed, seen as 64 bits. */
-	uint64_t value[STATS_FIELDS];
+	uint64_t value[STATS_FIELDS];	/* 0 if it is not present */
 	bool present[STATS_FIELDS];
+	unsigned int parts;	/* that it is the sum of, by stats_add() */
 	char comm[STATS_COMM_MAX];
 	size_t comm_len;
 	bool has_comm;
@@ -78,12 +80,21 @@ void stats_decode(struct stats *stats, const uint8_t *bytes, size_t size, enum s
 /* Whether the kernel has sums of a process: of one task that has exited they are all 0. */
 bool stats_has_sums(const struct stats *stats);
 
-/* Adds what one more task has; at first @sum is all zero.  What cannot be added up stays absent. */
+/* Whether the kernel has this field of a process, too. */
+bool stats_is_of_process(enum stats_field field);
+
+/* Whether it is added up where there are several tasks. */
+bool stats_is_sum(enum stats_field field);
+
+/*
+ * Adds what one more task has; at first @sum is all zero.  Absent is what cannot be added up, and
+ * what one of them does not have.
+ */
 void stats_add(struct stats *sum, const struct stats *one);
 
 /*
  * What was added between two records of the same task or tasks: in place of sums their differences,
- * the rest as @now has it.  A sum that went back is absent.
+ * the rest as @now has it.  Absent is a sum that went back, or that was absent before.
  * Return: whether all sums of @before are in @now, and none went back.
  */
 bool stats_since(struct stats *since, const struct stats *before, const struct stats *now);

@@ -16,6 +16,9 @@ enum { NS = 9, US = 6 };
 static const struct metric_family all_families[SUMS_FAMILIES] = {
 	[SUMS_EXITS] = { "taskmon_exits", METRIC_COUNTER, NULL, "Tasks that have exited",
 			 { "command" } },
+	[SUMS_UNCOUNTED] = { "taskmon_exits_without_delays", METRIC_COUNTER, NULL,
+			     "Tasks that have exited, and of whose delays those for a CPU alone were "
+			     "accounted", { "command" } },
 	[SUMS_CPU] = { "taskmon_cpu_seconds", METRIC_COUNTER, "seconds",
 		       "CPU time of these tasks, adjusted for what a hypervisor took",
 		       { "command" } },
@@ -123,13 +126,20 @@ static struct sum *sum_of(struct sums *sums, const struct stats *stats)
 
 void sums_take(struct sums *sums, const struct stats_record *record)
 {
+	struct stats one = record->stats;
 	struct sum *sum;
 
 	if (record->kind != STATS_TASK)
 		return;
 	sum = sum_of(sums, &record->stats);
 	sum->exits++;
-	stats_add(&sum->stats, &record->stats);
+	sum->uncounted += !one.present[STATS_BLKIO_DELAY];
+	/* A counter goes on, whatever is not known of one task. */
+	for (unsigned int field = 0; field < STATS_FIELDS; field++) {
+		one.present[field] |= sum->stats.present[field];
+		sum->stats.present[field] = one.present[field];
+	}
+	stats_add(&sum->stats, &one);
 }
 
 static void add_sum(const struct sum *sum, struct metrics *metrics)
@@ -138,6 +148,7 @@ static void add_sum(const struct sum *sum, struct metrics *metrics)
 	const struct stats *stats = &sum->stats;
 
 	metrics_unsigned(metrics, SUMS_EXITS, labels, sum->exits);
+	metrics_unsigned(metrics, SUMS_UNCOUNTED, labels, sum->uncounted);
 	if (stats->present[STATS_HIWATER_RSS])
 		metrics_unsigned(metrics, SUMS_RESIDENT, labels,
 				 stats->value[STATS_HIWATER_RSS] * BYTES_PER_KIB);

@@ -20,16 +20,19 @@ struct sums {
 	size_t count;
 	struct sum {
 		char name[STATS_COMM_MAX + 1];
-		uint64_t exits;
+		uint64_t exits, uncounted;
 		struct stats stats;
 	} sum[SUMS_MAX + 1];	/* the last one is "(other)" */
 };
 
-/* All zero but for @by: none yet.  The record of a task; of other kinds nothing is taken. */
+/*
+ * All zero but for @by: none yet.  The record of a task; of other kinds nothing is taken.  What is
+ * absent from it is not in the sum; a sum that no task had is absent.
+ */
 void sums_take(struct sums *sums, const struct stats_record *record);
 
 enum sums_family {
-	SUMS_EXITS, SUMS_CPU, SUMS_MODES, SUMS_DELAY, SUMS_DELAYS, SUMS_FAULTS, SUMS_IO,
+	SUMS_EXITS, SUMS_UNCOUNTED, SUMS_CPU, SUMS_MODES, SUMS_DELAY, SUMS_DELAYS, SUMS_FAULTS, SUMS_IO,
 	SUMS_SWITCHES, SUMS_RESIDENT, SUMS_RECEIVED, SUMS_LOST, SUMS_MISSING, SUMS_STRANGERS,
 	SUMS_OVERFLOWS, SUMS_MALFORMED, SUMS_UNKNOWN, SUMS_FAMILIES
 };

@@ -4,7 +4,7 @@
 #define TASKMON_H
 
 #include "command_line.h"
-#include "kernel.h"
+#include "living.h"
 #include "output.h"
 
 #define TASKMON_ROW_TITLE "statistics of a task or a thread group"
@@ -23,6 +23,9 @@ extern const struct option_part output_parts[];
 
 /* kernel_open() that complains.  Return: an exit code. */
 int open_kernel(struct kernel *kernel);
+
+/* living_open() that complains.  Return: an exit code. */
+int open_living(struct living *living, struct kernel *kernel);
 
 /* The exit code of an error of the functions in kernel.h. */
 int exit_code_of(int error);

@@ -59,29 +59,28 @@ void top_free(struct top *top)
 	snapshot_free(&top->shown);
 }
 
-static uint64_t sum_of(const struct stats *stats, const enum stats_field *fields, size_t count)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < count; i++)
-		sum += stats->value[fields[i]];
-	return sum;
-}
-
-static uint64_t storage_wait(const struct stats *stats)
+/* Return: whether any of it is known. */
+static bool storage_wait(const struct stats *stats, uint64_t *sum)
 {
 	static const enum stats_field fields[] = {
 		STATS_SWAPIN_DELAY, STATS_FREEPAGES_DELAY, STATS_THRASHING_DELAY,
 		STATS_COMPACT_DELAY, STATS_WPCOPY_DELAY,
 	};
+	bool known = false;
 
-	return sum_of(stats, fields, sizeof(fields) / sizeof(fields[0]));
+	*sum = 0;
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		*sum += stats->value[fields[i]];
+		known |= stats->present[fields[i]];
+	}
+	return known;
 }
 
 /* The number that a column sorts by. */
 static double value_of(const struct snapshot_task *task, enum top_column column)
 {
 	const struct stats *stats = &task->record.stats;
+	uint64_t sum;
 
 	switch (column) {
 	case TOP_TASKS:
@@ -93,7 +92,8 @@ static double value_of(const struct snapshot_task *task, enum top_column column)
 	case TOP_IO_WAIT:
 		return (double)stats->value[STATS_BLKIO_DELAY];
 	case TOP_STORAGE_WAIT:
-		return (double)storage_wait(stats);
+		storage_wait(stats, &sum);
+		return (double)sum;
 	case TOP_READ_RATE:
 	case TOP_READ:
 		return (double)stats->value[STATS_READ_BYTES];
@@ -197,9 +197,13 @@ static bool is_sum(const struct top *top)
 static void sum_up_all(struct top *top, const struct snapshot *since)
 {
 	top->all = (struct stats){ 0 };
-	for (size_t i = 0; i < since->count; i++)
-		stats_add(&top->all, &since->tasks[i].record.stats);
-	top->tasks = since->count;
+	top->tasks = 0;
+	for (size_t i = 0; i < since->count; i++) {
+		if (since->tasks[i].record.kind == STATS_PROCESS)
+			stats_add(&top->all, &since->tasks[i].record.stats);
+		else
+			top->tasks++;
+	}
 }
 
 int top_arrange(struct top *top)
@@ -212,6 +216,8 @@ int top_arrange(struct top *top)
 	snapshot_free(&top->shown);
 	top->length_ns = top->now.time_ns - base->time_ns;
 	sum_up_all(top, &since);
+	if (by == BY_TASK)
+		snapshot_keep(&since, STATS_TASK);
 	if (!ret)
 		ret = snapshot_choose(&top->shown, &since, &top->wanted.filter, by);
 	snapshot_free(&since);
@@ -227,9 +233,9 @@ int top_arrange(struct top *top)
 /* Copies for the first look, which is all that there was, too. */
 static int take_first(struct top *top, const struct snapshot *now)
 {
-	int ret = snapshot_sums(&top->first, now, BY_TASK);
+	int ret = snapshot_copy(&top->first, now);
 
-	return ret ? ret : snapshot_sums(&top->before, now, BY_TASK);
+	return ret ? ret : snapshot_copy(&top->before, now);
 }
 
 int top_take(struct top *top, struct snapshot *now)
@@ -250,10 +256,16 @@ int top_take(struct top *top, struct snapshot *now)
 
 /* Cells. */
 
-static struct cell part(const struct top *top, uint64_t time_ns)
+static struct cell part(const struct top *top, bool known, uint64_t time_ns)
 {
-	return top->length_ns ? cell_real(PER_CENT * (double)time_ns / (double)top->length_ns) :
-				cell_absent();
+	if (!top->length_ns || !known)
+		return cell_absent();
+	return cell_real(PER_CENT * (double)time_ns / (double)top->length_ns);
+}
+
+static struct cell part_of(const struct top *top, const struct stats *stats, enum stats_field field)
+{
+	return part(top, stats->present[field], stats->value[field]);
 }
 
 static struct cell rate(const struct top *top, const struct stats *stats, enum stats_field field)
@@ -291,22 +303,25 @@ static struct cell command_cell(const struct snapshot_task *task)
 void top_cells(const struct top *top, const struct snapshot_task *task, struct cell *cells)
 {
 	const struct stats *stats = &task->record.stats;
-	bool sum = is_sum(top);
+	bool sum = is_sum(top), waits;
+	uint64_t wait;
 
+	waits = storage_wait(stats, &wait);
 	cells[TOP_PID] = sum ? cell_absent() : cell_unsigned(task->record.id);
 	cells[TOP_USER] = text_cell(user_name(task));
 	cells[TOP_STATE] = task->state && !sum ? cell_text(&task->state, 1) : cell_absent();
 	cells[TOP_TASKS] = cell_unsigned(task->record.tasks ? task->record.tasks : 1);
-	cells[TOP_CPU] = part(top, stats->value[STATS_CPU_RUN_VIRTUAL]);
-	cells[TOP_CPU_WAIT] = part(top, stats->value[STATS_CPU_DELAY]);
-	cells[TOP_IO_WAIT] = part(top, stats->value[STATS_BLKIO_DELAY]);
-	cells[TOP_STORAGE_WAIT] = part(top, storage_wait(stats));
+	cells[TOP_CPU] = part_of(top, stats, STATS_CPU_RUN_VIRTUAL);
+	cells[TOP_CPU_WAIT] = part_of(top, stats, STATS_CPU_DELAY);
+	cells[TOP_IO_WAIT] = part_of(top, stats, STATS_BLKIO_DELAY);
+	cells[TOP_STORAGE_WAIT] = part(top, waits, wait);
 	cells[TOP_READ_RATE] = rate(top, stats, STATS_READ_BYTES);
 	cells[TOP_WRITE_RATE] = rate(top, stats, STATS_WRITE_BYTES);
 	cells[TOP_READ] = known(stats, STATS_READ_BYTES);
 	cells[TOP_WRITE] = known(stats, STATS_WRITE_BYTES);
 	cells[TOP_RESIDENT] = known(stats, STATS_HIWATER_RSS);
-	cells[TOP_CPU_TIME] = cell_unsigned(task->cpu_ns);
+	cells[TOP_CPU_TIME] = stats->present[STATS_CPU_RUN_VIRTUAL] ? cell_unsigned(task->cpu_ns) :
+								      cell_absent();
 	cells[TOP_CGROUP] = text_cell(task->cgroup);
 	cells[TOP_INTERVAL] = cell_unsigned(top->interval);
 	cells[TOP_COMMAND] = command_cell(task);

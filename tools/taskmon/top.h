@@ -92,6 +92,9 @@ void top_cells(const struct top *top, const struct snapshot_task *task, struct c
 void top_title(const struct top *top, const char *now, struct text *line);
 void top_totals(const struct top *top, struct text *line);
 
+/* A line below them about waits that are not known, and what to do.  Return: false if all are. */
+bool top_notice(const struct top *top, struct text *line);
+
 /* Columns that suit what is shown, unless somebody named them. */
 void top_select(struct top *top);
 

@@ -282,6 +282,8 @@ static int put_table(const struct top *top, bool colors)
 	text_append(&lines, "\n", 1);
 	top_totals(top, &lines);
 	text_append(&lines, "\n", 1);
+	if (top_notice(top, &lines))
+		text_append(&lines, "\n", 1);
 	if (!rows || lines.failed)
 		ret = -ENOMEM;
 	else if (fwrite(lines.bytes, 1, lines.len, stdout) != lines.len)

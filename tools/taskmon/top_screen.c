@@ -19,7 +19,7 @@
 #define HOME "\033[H"
 #define REVERSE "\033[7m"
 #define PLAIN "\033[m"
-/* Lines around the tasks: two of the title, the heading, the last one. */
+/* Lines around the tasks: two of the title, the heading, the last one; and a notice, if any. */
 #define LINES_AROUND 4u
 
 static const char *const help[] = {
@@ -57,7 +57,7 @@ static void put_value(struct text *text, enum top_column column, struct cell cel
 {
 	char value[32];
 
-	if (scale_value(&top_columns[column], &cell, value, sizeof(value)))
+	if (cell.present && scale_value(&top_columns[column], &cell, value, sizeof(value)))
 		put(text, value);
 	else
 		put(text, "-");
@@ -121,6 +121,8 @@ void top_title(const struct top *top, const char *now, struct text *line)
 
 static struct cell all_rate(const struct top *top, enum stats_field field)
 {
+	if (!top->all.present[field])
+		return cell_absent();
 	return cell_real((double)top->all.value[field] * NS_PER_S / (double)top->length_ns);
 }
 
@@ -128,7 +130,7 @@ void top_totals(const struct top *top, struct text *line)
 {
 	char cpu[32] = "-";
 
-	if (top->length_ns)
+	if (top->length_ns && top->all.present[STATS_CPU_RUN_VIRTUAL])
 		snprintf(cpu, sizeof(cpu), "%.1f", PER_CENT *
 			 (double)top->all.value[STATS_CPU_RUN_VIRTUAL] / (double)top->length_ns);
 	text_append_number(line, top->tasks);
@@ -138,6 +140,28 @@ void top_totals(const struct top *top, struct text *line)
 	put_value(line, TOP_READ_RATE, all_rate(top, STATS_READ_BYTES));
 	put(line, ", write ");
 	put_value(line, TOP_WRITE_RATE, all_rate(top, STATS_WRITE_BYTES));
+}
+
+bool top_notice(const struct top *top, struct text *line)
+{
+	static const char how[] = "'sysctl kernel.task_delayacct=1' turns it on for programs that "
+				  "begin afterwards";
+	const struct snapshot *shown = &top->shown;
+	size_t unknown = 0;
+
+	for (size_t i = 0; i < shown->count; i++)
+		unknown += !shown->tasks[i].record.stats.present[STATS_BLKIO_DELAY];
+	if (!unknown)
+		return false;
+	if (top->now.delays == DELAYACCT_OFF) {
+		put(line, "Waits for I/O and storage are unknown: delays are not accounted; ");
+		put(line, how);
+	} else {
+		put(line, "Waits for I/O and storage of ");
+		text_append_number(line, unknown);
+		put(line, " rows are unknown: their programs began before delays were accounted");
+	}
+	return true;
 }
 
 /* Keys. */
@@ -553,10 +577,12 @@ int top_draw(struct top *top, const char *now, unsigned int rows, unsigned int c
 	     struct text *screen)
 {
 	struct canvas canvas = { .screen = screen, .rows = rows, .columns = columns };
-	struct text line = { 0 };
+	struct text line = { 0 }, notice = { 0 };
+	bool noticed = top_notice(top, &notice);
+	unsigned int around = LINES_AROUND + noticed;
 	int ret = 0;
 
-	top->page = rows > LINES_AROUND ? rows - LINES_AROUND : 0;
+	top->page = rows > around ? rows - around : 0;
 	top_select(top);
 	if (!top->named)
 		fit(top, columns);
@@ -565,6 +591,8 @@ int top_draw(struct top *top, const char *now, unsigned int rows, unsigned int c
 	put_text(&canvas, &line);
 	top_totals(top, &line);
 	put_text(&canvas, &line);
+	if (noticed)
+		put_text(&canvas, &notice);
 	if (top->help)
 		put_help(&canvas);
 	else

@@ -682,7 +682,7 @@ START_TEST(foreign_recording)
 {
 	static uint8_t buffer[RECORDING_PAYLOAD_MAX];
 	static const struct { size_t at; uint8_t byte; } wrong[] = {
-		{ 0, 'x' }, { 8, 2 }, { 9, 'X' }, { 99, 0 }, { 99, 5 }, { 102, 0x10 }, { 108, 1 },
+		{ 0, 'x' }, { 8, 2 }, { 9, 'X' }, { 99, 0 }, { 99, 6 }, { 102, 0x10 }, { 108, 1 },
 	};
 	uint8_t bytes[96 + 32 + 32] = "taskmon";
 	struct recording_header header;

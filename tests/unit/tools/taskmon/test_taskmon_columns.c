@@ -34,6 +34,7 @@ static void stop(void)
 static void look(uint64_t second)
 {
 	now.time_ns = second * SECOND;
+	put_processes(&now);
 	ck_assert_int_eq(top_take(&top, &now), 0);
 	ck_assert(now.count == 0 && !now.tasks);
 }
@@ -136,19 +137,22 @@ START_TEST(what_is_not_known)
 	};
 	char expected[64];
 
-	new_process("idle")->state = 0;
+	struct snapshot_task *task = new_process("idle");
+
+	task->state = 0;
+	memset(task->record.stats.present, 0, sizeof(task->record.stats.present));
 	look(3);
 	ck_assert_str_eq(table(ROWS_CSV, false), strchr(
 			 "\npid,user,state,tasks,cpu_percent,cpu_wait_percent,io_wait_percent,"
 			 "storage_wait_percent,read_bytes_per_s,write_bytes_per_s,read_bytes,write_bytes,"
 			 "max_rss_kib,cpu_time_ns,cgroup,interval,command\n"
-			 "4321,,,1,0,0,0,0,,,,,,0,,1,idle\n", '\n') + 1);
+			 "4321,,,1,,,,,,,,,,,,1,idle\n", '\n') + 1);
 	top_free(&top);
 	start();
 	busy_process();
 	snapshot_free(&now);
 	ck_assert_str_eq(strchr(table(ROWS_CSV, false), '\n'),
-			 "\n4321,,S,1,,,,,,,,,,0,,0,busy\n");
+			 "\n4321,,S,1,,,,,,,0,0,,0,,0,busy\n");
 	busy_process();
 	look(1);
 	table(ROWS_JSON, false);
@@ -209,21 +213,21 @@ START_TEST(sums_have_no_number)
 	top.wanted.by = BY_USER;
 	ck_assert_int_eq(top_arrange(&top), 0);
 	ck_assert_str_eq(strchr(table(ROWS_CSV, false), '\n'),
-			 "\n,4294967290,,2,,,,,,,,,,0,,0,4294967290\n");
+			 "\n,4294967290,,2,,,,,,,0,0,,0,,0,4294967290\n");
 	top.wanted.by = BY_CGROUP;
 	ck_assert_int_eq(top_arrange(&top), 0);
 	/* One whose cgroup is not known has no name. */
 	ck_assert_str_eq(strchr(table(ROWS_CSV, false), '\n'),
-			 "\n,,,1,,,,,,,,,,0,,0,-\n,,,1,,,,,,,,,,0,/c,0,/c\n");
+			 "\n,,,1,,,,,,,0,0,,0,,0,-\n,,,1,,,,,,,0,0,,0,/c,0,/c\n");
 	top.wanted.by = BY_COMMAND;
 	ck_assert_int_eq(top_arrange(&top), 0);
 	ck_assert_str_eq(strchr(table(ROWS_CSV, false), '\n'),
-			 "\n,,,1,,,,,,,,,,0,,0,a\n,,,1,,,,,,,,,,0,,0,b\n");
+			 "\n,,,1,,,,,,,0,0,,0,,0,a\n,,,1,,,,,,,0,0,,0,,0,b\n");
 	for (size_t i = 0; i < 2; i++)
-		top.now.tasks[i].record.stats.present[STATS_UID] = false;
+		top.now.tasks[2 + i].record.stats.present[STATS_UID] = false;
 	top.wanted.by = BY_USER;
 	ck_assert_int_eq(top_arrange(&top), 0);
-	ck_assert_str_eq(strchr(table(ROWS_CSV, false), '\n'), "\n,,,2,,,,,,,,,,0,,0,-\n");
+	ck_assert_str_eq(strchr(table(ROWS_CSV, false), '\n'), "\n,,,2,,,,,,,0,0,,0,,0,-\n");
 }
 END_TEST
 
@@ -359,7 +363,7 @@ START_TEST(sorted_by_each_number)
 		look(2 + kind);
 		/* In the interval, not in all. */
 		snapshot_free(&top.before);
-		snapshot_sums(&top.before, &top.first, BY_TASK);
+		snapshot_copy(&top.before, &top.first);
 		for (enum top_column column = TOP_TASKS; column <= TOP_CPU_TIME; column++) {
 			bool sorts = column == kinds[kind].columns[0] ||
 				     column == kinds[kind].columns[1];
@@ -454,8 +458,9 @@ START_TEST(sums_sorted_by_their_names)
 		for (size_t i = 0; i < 3; i++) {
 			memset(path, 'd', len);
 			snprintf(path + len, sizeof(path) - len, "%s", cgroups[i]);
-			free(top.now.tasks[i].cgroup);
-			top.now.tasks[i].cgroup = strdup(path);
+			/* Processes come after tasks. */
+			free(top.now.tasks[3 + i].cgroup);
+			top.now.tasks[3 + i].cgroup = strdup(path);
 		}
 		path[len] = '\0';
 		snprintf(expected, sizeof(expected), "%s/a %s/b %s/z", path, path, path);

@@ -48,7 +48,7 @@ static int take(void *context, struct snapshot *now, bool cgroups)
 		return -ESRCH;
 	if (looks == 2 && fake.aborts)
 		abort();
-	task.record.kind = STATS_TASK;
+	task.record.kind = STATS_PROCESS;
 	task.record.id = 7;
 	task.record.stats.comm_len = (size_t)snprintf(task.record.stats.comm, STATS_COMM_MAX,
 						      "look%u", looks);

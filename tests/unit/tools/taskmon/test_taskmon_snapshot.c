@@ -419,6 +419,7 @@ END_TEST
 START_TEST(filters_choose_what_is_added_up)
 {
 	family();
+	put_processes(&now);
 	ck_assert_int_eq(snapshot_choose(&made, &now, &(struct filter){ .tree = 20 }, BY_COMMAND), 0);
 	ck_assert_uint_eq(made.count, 1);
 	ck_assert_uint_eq(cpu(&made.tasks[0]), 80 + 79 + 78 + 77);
@@ -426,6 +427,7 @@ START_TEST(filters_choose_what_is_added_up)
 	/* Of processes the first task says what they are called, and who is below whom. */
 	family();
 	memcpy(now.tasks[5].record.stats.comm, "y", 2);
+	put_processes(&now);
 	ck_assert_int_eq(snapshot_choose(&made, &now, &(struct filter){ .name = "x", .tree = 20 },
 					 BY_PROCESS), 0);
 	ck_assert_str_eq(numbers(&made), "20 21 22");
@@ -435,6 +437,7 @@ START_TEST(filters_choose_what_is_added_up)
 	family();
 	set(&now.tasks[2].record.stats, STATS_CPU_RUN_VIRTUAL, 0);
 	set(&now.tasks[3].record.stats, STATS_CPU_RUN_VIRTUAL, 0);
+	put_processes(&now);
 	ck_assert_int_eq(snapshot_choose(&made, &now, &(struct filter){ .active = true },
 					 BY_PROCESS), 0);
 	ck_assert_str_eq(numbers(&made), "1 10 20 22 30");
@@ -442,6 +445,7 @@ START_TEST(filters_choose_what_is_added_up)
 	family();
 	set(&now.tasks[2].record.stats, STATS_CPU_RUN_VIRTUAL, 0);
 	set(&now.tasks[3].record.stats, STATS_CPU_RUN_VIRTUAL, 0);
+	put_processes(&now);
 	ck_assert_int_eq(snapshot_choose(&made, &now, &(struct filter){ .active = true }, BY_USER), 0);
 	ck_assert_uint_eq(made.count, 5);
 	snapshot_free(&made);

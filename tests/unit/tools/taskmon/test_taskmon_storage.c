@@ -93,7 +93,7 @@ static int show_all(struct top *top, struct text *screen)
 		for (uint32_t id = 10; id < 13 && !ret; id++) {
 			struct snapshot_task task = { .process = id, .parent = id - 1 };
 
-			task.record.kind = STATS_TASK;
+			task.record.kind = STATS_PROCESS;
 			task.record.id = id;
 			task.cgroup = strdup("/a");
 			ret = task.cgroup ? snapshot_add(&now, &task) : -ENOMEM;
@@ -126,7 +126,7 @@ START_TEST(copies_without_storage)
 		struct snapshot copies = { 0 }, since = { 0 };
 
 		storage_left = place;
-		ret = snapshot_sums(&copies, &all, BY_TASK);
+		ret = snapshot_copy(&copies, &all);
 		if (!ret)
 			ret = snapshot_since(&since, &copies, &all);
 		failed = storage_left < 0;

@@ -257,9 +257,29 @@ START_TEST(losses_before_the_end)
 }
 END_TEST
 
+/* What is not known of one task is left out of the sum, and its task counted. */
+START_TEST(delays_that_are_not_accounted)
+{
+	struct stats_record old = task("sh", 0), new = task("sh", 0);
+
+	set(&old, STATS_CPU_DELAY, 2000000000);
+	set(&new, STATS_CPU_DELAY, 1000000001);
+	set(&new, STATS_BLKIO_DELAY, 4000000001);
+	sums_take(&sums, &old);
+	ck_has(written(), "taskmon_exits_without_delays_total{command=\"sh\"} 1");
+	ck_assert_ptr_null(strstr(out.bytes, "block_io"));
+	sums_take(&sums, &new);
+	sums_take(&sums, &old);
+	ck_has(written(), "taskmon_exits_without_delays_total{command=\"sh\"} 2");
+	ck_has(out.bytes, "taskmon_delay_seconds_total{command=\"sh\",reason=\"cpu\"} 5.000000001");
+	ck_has(out.bytes, "taskmon_delay_seconds_total{command=\"sh\",reason=\"block_io\"} 4.000000001");
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
+		delays_that_are_not_accounted,
 		every_field, several_commands, by_user, more_than_there_is_room_for, long_name, losses,
 		losses_before_the_end,
 	};

@@ -38,6 +38,7 @@ static void start(void)
 	put(&now, 11, 10, "cc1", 0, 0);
 	put(&now, 20, 10, "dd", 0, 4096);
 	put(&now, 21, 1, "idle", 7 * SECOND, 0);
+	put_processes(&now);
 	ck_assert_int_eq(top_take(&top, &now), 0);
 	ck_assert_uint_eq(now.count, 0);
 	now.time_ns = 3 * SECOND;
@@ -45,6 +46,7 @@ static void start(void)
 	put(&now, 11, 10, "cc1", SECOND / 2, 0);
 	put(&now, 20, 10, "dd", 0, 12288);
 	put(&now, 21, 1, "idle", 7 * SECOND, 0);
+	put_processes(&now);
 	ck_assert_int_eq(top_take(&top, &now), 0);
 }
 
@@ -159,6 +161,7 @@ START_TEST(parts_and_rates)
 	/* Another second, in which 10 used half, and a new one came. */
 	put(&now, 10, 1, "make", 5 * SECOND + SECOND / 2, 0);
 	set(&put(&now, 30, 1, "new", SECOND / 10, 0)->record.stats, STATS_BLKIO_DELAY, SECOND / 5);
+	put_processes(&now);
 	ck_assert_int_eq(top_take(&top, &now), 0);
 	ck_assert_double_eq(real(TOP_CPU, 10), 50);
 	ck_assert_double_eq(real(TOP_CPU, 30), 10);
@@ -179,6 +182,7 @@ START_TEST(first_look_has_no_rates)
 	top_free(&top);
 	top = (struct top)TOP_DEFAULT;
 	put(&now, 10, 1, "make", SECOND, 0);
+	put_processes(&now);
 	ck_assert_int_eq(top_take(&top, &now), 0);
 	top_cells(&top, &top.shown.tasks[0], cells);
 	ck_assert(!cells[TOP_CPU].present && !cells[TOP_READ_RATE].present);
@@ -227,6 +231,7 @@ START_TEST(totals_are_of_all_tasks)
 
 	set(&put(&now, 10, 1, "a", 9 * SECOND, 4096)->record.stats, STATS_WRITE_BYTES, 8192);
 	set(&put(&now, 30, 1, "b", 0, 4096)->record.stats, STATS_WRITE_BYTES, 4 << 20);
+	put_processes(&now);
 	ck_assert_int_eq(top_take(&top, &now), 0);
 	top.wanted.filter.name = "a";
 	title();
@@ -286,6 +291,7 @@ START_TEST(hostile_names_do_nothing)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		put(&now, 40 + (uint32_t)i, 1, names[i], 0, 0)->cgroup = strdup(names[i]);
+	put_processes(&now);
 	ck_assert_int_eq(top_take(&top, &now), 0);
 	for (enum snapshot_by by = BY_TASK; by <= BY_COMMAND; by++) {
 		top.wanted.by = by;
@@ -404,6 +410,7 @@ START_TEST(sorted_by_tasks)
 		put(&now, id, 1, "a", 20 * SECOND, 0);
 	for (uint32_t id = 20; id <= 22; id++)
 		put(&now, id, 1, "b", 0, 0);
+	put_processes(&now);
 	ck_assert_int_eq(top_take(&top, &now), 0);
 	top.wanted.by = BY_USER;
 	top.sort = TOP_TASKS;
@@ -833,6 +840,7 @@ START_TEST(scrolled_rows_that_go)
 	top.wanted.filter.active = true;
 	ck_assert_str_eq(order(), "10 11 20");
 	ck_assert_uint_eq(top.scrolled, 2);
+	put_processes(&now);
 	ck_assert_int_eq(top_take(&top, &now), 0);
 	ck_assert_str_eq(order(), "");
 	ck_assert_uint_eq(top.scrolled, 0);
@@ -914,6 +922,7 @@ START_TEST(characters_of_several_bytes_are_whole)
 	size_t cut[] = { 0, 2, 5, 9, 10, 12, 14, 14 };
 
 	put(&now, 10, 1, name, 5 * SECOND + SECOND / 2, 0);
+	put_processes(&now);
 	ck_assert_int_eq(top_take(&top, &now), 0);
 	top.named = true;
 	top.selection = (struct selection){ .columns = top_columns, .count = TOP_COLUMNS,
