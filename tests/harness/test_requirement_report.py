@@ -364,6 +364,39 @@ def test_page_is_well_formed_and_has_what_the_filters_need() -> None:
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.parametrize(
+    ("more", "cause"),
+    [
+        (
+            {"failure": "    def test_a():\n>   assert x\nE   AssertionError: first\nE   more"},
+            "first",
+        ),
+        ({"failure": "\nTimeout: no answer\n  test_x.py:1 in test_a: guest.boot()"}, "no answer"),
+        ({"failure": "E   text", "reason": "a known defect"}, "a known defect"),
+        ({"failure": "E   " + "x" * 9999}, "x" * 300 + "…"),
+        ({}, ""),
+    ],
+)
+def test_cause_stands_in_the_row_of_its_test(more: dict[str, str], cause: str) -> None:
+    """Before the test is opened."""
+    found = result("test_m1_a", FAILED, **more)
+    assert found.cause.endswith(cause) and "\n" not in found.cause
+    summary = re.findall(r"<summary>(.*?)</summary>", page(run(found)), re.DOTALL)
+    assert [bool(cause) and cause in row for row in summary] == [bool(cause)]
+    assert page(run(found)).count('class="cause"') == bool(cause)
+
+
+def test_page_of_a_run_without_requirements() -> None:
+    """What there is none of is not spoken of, and nothing can be chosen of it."""
+    alone = result("test_a", FAILED, kernel=None, errnos=(), driver=None, failure="E   cause")
+    made = dataclasses.replace(run(alone, columns=()), requirements=Requirements({}, {}))
+    assert totals(made) == "1 tests: 1 failed"
+    text = page(made)
+    assert "equirement" not in text.partition("<header>")[2].partition("<script>")[0]
+    hidden = re.findall(r"<label hidden>(\w+)", text)
+    assert hidden == ["row", "kernel", "driver", "emulator", "errno"]
+
+
 def test_page_is_self_contained() -> None:
     text = page(run(result("test_m1_a", PASSED)))
     read = Page(text)

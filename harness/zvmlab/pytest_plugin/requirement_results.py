@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
+from zvmlab.base.plain import shortened
 from zvmlab.base.results import Head
 from zvmlab.base.shard import Shard
 from zvmlab.guest.config import QEMU
@@ -106,6 +107,15 @@ class Result:
     logs: list[str] = field(default_factory=list)
     """Folders with console.log, trace.jsonl and emulator.log, kept after a failure."""
     cuts: list[TraceCut] = field(default_factory=list)
+
+    @property
+    def cause(self) -> str:
+        """Why it did not pass, in one line: the first that pytest marks, or that there is."""
+        if self.reason:
+            return self.reason
+        lines = [line.strip() for line in self.failure.splitlines() if line.strip()]
+        marked = (line[1:].strip() for line in lines if line.startswith("E "))
+        return shortened(next(marked, lines[0] if lines else ""))
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, as docs/report.md describes it; from_json() gives an equal result."""

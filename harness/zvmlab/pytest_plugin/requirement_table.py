@@ -130,13 +130,15 @@ def totals(run: Run) -> str:
     counts = run.counts()
     words = {Outcome.DEVIATES: "known to deviate"}
     parts = ", ".join(f"{counts[o]} {words.get(o, o)}" for o in Outcome if counts.get(o))
+    tests = f"{len(run.results)} tests" + (f": {parts}" if parts else "")
+    if not rows:
+        return tests
     several = any(column.backend != QEMU for column in run.columns)
     what = "kernel, driver and emulator" if several else "kernel and driver"
     return (
         f"{shown} of {len(rows)} requirements shown on every {what}"
         + (f", {deviating} with a known deviation" if deviating else "")
-        + f"; {len(run.results)} tests"
-        + (f": {parts}" if parts else "")
+        + f"; {tests}"
     )
 
 
