@@ -12,8 +12,8 @@
 
 #include "monrec.h"
 
-/* Bytes of items that wait at most. */
-#define HOLD_MOST (64u << 20)
+/* Bytes of items that wait at most: far more than tell the release. */
+#define HOLD_MOST (4u << 20)
 
 struct held {
 	struct held *next;
