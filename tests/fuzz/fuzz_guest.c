@@ -355,7 +355,7 @@ static void segment(const struct operation *op)
 	diagnose(op, 0x64, 2, op->message == 0xff ? 2 : 3);
 }
 
-/* Registers, code and address may be wrong, and the machine have any numbers. */
+/* Registers, code and address may be wrong. */
 static void sthyi(const struct operation *op)
 {
 	const unsigned int r1 = op->path & 15, r2 = op->path >> 4;
@@ -364,13 +364,11 @@ static void sthyi(const struct operation *op)
 		.problem = op->flags & 0x80,
 	};
 	static uint8_t response[4096];
-	struct cp_machine machine;
 	struct cp_result result;
 
-	memset(&machine, op->value, sizeof(machine));
 	world.gr[r1] = op->function < 0xf0 ? op->function % 9 : class_of(op->function);
 	world.gr[r2] = area_address(op->area);
-	result = cp_sthyi(world.cp, &insn, r1, r2, &machine, response);
+	result = cp_sthyi(world.cp, &insn, r1, r2, response);
 	if (result.how == CP_CC && result.cc != 3 * (world.gr[r2 + 1] != 0))
 		world_fail("STHYI ends with condition code %u", result.cc);
 	if (result.how == CP_CC && result.cc == 0 && get_be16(response + 8) > sizeof(response))

@@ -169,7 +169,7 @@ static void record_session(void)
 	fx.gr[1] = 2;
 	cp_stsi(fx.cp, &insn, sysib);
 	fx.gr[4] = 0x5000;
-	cp_sthyi(fx.cp, &insn, 2, 4, &(struct cp_machine){ .shared = { 0, 2 } }, sysib);
+	cp_sthyi(fx.cp, &insn, 2, 4, sysib);
 	fx_declare(0);
 	fx_declare(1);
 	messages();
