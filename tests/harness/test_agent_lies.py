@@ -72,7 +72,7 @@ def batch(agent: Agent) -> object:
 ASKED: dict[str, Callable[[Agent], object]] = {
     "hello": lambda agent: agent.hello(),
     "power": lambda agent: agent.power(Power.HALT),
-    "idle_worker": lambda agent: agent.idle_worker(SECONDS),
+    "looker": lambda agent: agent.looker(SECONDS).log_position(),
     "run": lambda agent: agent.run(["/bin/true"]).check(),
     "spawn": lambda agent: agent.spawn(["/bin/true"]).wait(),
     "wait": lambda agent: Process(agent, 1, ["/bin/true"]).wait().describe(),
@@ -189,7 +189,7 @@ def be32(*values: int) -> bytes:
 # What follows the error number in each reply.
 NUMBERED = {
     **{"spawn": be32(1), "signal": b"", "insmod": be32(0), "rmmod": be32(0), "run": b""},
-    **{"settle": be32(1) + bytes(12), "dmesg": bytes(12), "read_file": be32(0)},
+    **{"settle": be32(1) + bytes(29), "dmesg": bytes(21), "read_file": be32(0)},
     "write_file": be32(4),
 }
 
@@ -298,8 +298,17 @@ def test_steps_of_loading_that_name_no_module() -> None:
 @pytest.mark.parametrize("record", [b"6,\xc2\xb2,3,-;x", b"6,1;x", b"6," + b"9" * 5000 + b",1,-;x"])
 def test_records_that_are_none(record: bytes) -> None:
     good = b"6,12,3000000,-;text\n SUBSYSTEM=x\n"
-    reply = be32(0) + bytes(8) + be32(len(good) + len(record)) + good + record
+    reply = be32(0) + bytes(17) + be32(len(good) + len(record)) + good + record
     assert [(one.sequence, one.text) for one in liar(reply).dmesg()] == [(12, "text")]
+
+
+def test_log_without_an_end() -> None:
+    """Each part says that there are more."""
+    part = be32(0) + struct.pack(">QQB", 1, 0, 1) + be32(0)
+    with pytest.raises(ZvmlabError, match="logs faster than its log can be read"):
+        liar(*[part] * 100).dmesg()
+    with pytest.raises(ZvmlabError, match="logs faster than its log can be read"):
+        liar(*[part] * 100).log_position()
 
 
 def test_refusal_is_told_by_its_number() -> None:

@@ -64,7 +64,7 @@ class Worker:
         return [LogLine(number, 6, 1.0, text) for number, text in enumerate(LOG, since)]
 
 
-def _guest(worker: Any, alive: bool = True, can_answer: bool = True) -> Any:
+def _guest(worker: Any, alive: bool = True, can_answer: bool = True, halted: bool = False) -> Any:
     def looker(_seconds: float) -> Any:
         if isinstance(worker, Exception):
             raise worker
@@ -72,7 +72,8 @@ def _guest(worker: Any, alive: bool = True, can_answer: bool = True) -> Any:
 
     agent = SimpleNamespace(looker=looker)
     machine = SimpleNamespace(registers=lambda: "PSW=0")
-    return SimpleNamespace(alive=alive, can_answer=can_answer, agent=agent, machine=machine)
+    states = {"alive": alive, "can_answer": can_answer, "halted": halted}
+    return SimpleNamespace(**states, agent=agent, machine=machine)
 
 
 def test_the_agent_is_asked() -> None:
@@ -114,3 +115,14 @@ def test_a_time_out_takes_them_along_once_and_nothing_else_does() -> None:
         add_stacks(error, _guest(Worker()))
     assert len(late.__notes__) == 1 and has_stacks(late)
     assert not has_stacks(other)
+
+
+def test_an_emulator_that_stands_still_is_not_asked() -> None:
+    """It says so once; the error may say it already."""
+    guest = _guest(None, halted=True)
+    error = Timeout("no answer")
+    add_stacks(error, guest)
+    assert error.__notes__ == ["the emulator is stopped, as by SIGSTOP"]
+    said = Timeout("the emulator is stopped, as by SIGSTOP; 'kill -CONT 7' lets it go on")
+    add_stacks(said, guest)
+    assert not hasattr(said, "__notes__")
