@@ -8,16 +8,18 @@ adds where it came from.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any
 
 from zvmlab.base.version import __version__
+from zvmlab.base.busy import Busy
 from zvmlab.base.descriptors import allow_descriptors
 from zvmlab.base.errors import (
     EXIT_CANNOT_RUN,
@@ -121,6 +123,18 @@ def _explain(error: ZvmlabError) -> None:
     print(f"zvmlab: {error}", file=sys.stderr)
 
 
+@contextlib.contextmanager
+def _told_of_busy_machine() -> Iterator[None]:
+    """Whether the block succeeds or not, its user is told why it took so long."""
+    busy = Busy()
+    try:
+        yield
+    finally:
+        found = busy.explanation()
+        if found is not None:
+            say(found)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code."""
     if threading.current_thread() is threading.main_thread():
@@ -132,7 +146,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         words = sys.argv[1:] if argv is None else argv
         arguments = parser(words).parse_args(words)
         allow_descriptors()
-        code: int = arguments.command(arguments)
+        with _told_of_busy_machine():
+            code: int = arguments.command(arguments)
         sys.stdout.flush()
         return code
     except ZvmlabError as error:

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""Tells why a run took so long, if the machine had too much to do.
+
+The kernel adds up for how long programs were ready and had no CPU (PSI, cpu.some;
+Documentation/accounting/psi.rst of Linux); where it does not, nothing is told.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+PRESSURE = Path("/proc/pressure/cpu")
+LEAST_SECONDS, LEAST_SHARE = 60.0, 0.5
+"""A shorter run, or one that had to wait less, needs no explanation."""
+_TOTAL = re.compile(r"^some .*\btotal=(\d+)$", re.MULTILINE)
+
+
+def _waited() -> float | None:
+    """Seconds since the machine was started in which some program waited for a CPU."""
+    try:
+        found = _TOTAL.search(PRESSURE.read_text(encoding="ascii"))
+    except OSError:
+        return None
+    return int(found[1]) / 1e6 if found else None
+
+
+class Busy:
+    """What the machine had to do from the making of this object on."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._before = _waited()
+
+    def explanation(self) -> str | None:
+        """A sentence, if it was so much that it has to be told."""
+        seconds, now = time.monotonic() - self._began, _waited()
+        if self._before is None or now is None or seconds < LEAST_SECONDS:
+            return None
+        share = min(1.0, (now - self._before) / seconds)
+        if share < LEAST_SHARE:
+            return None
+        return (
+            f"the machine was busy: in {share:.0%} of the {seconds:.0f} s of this run,"
+            " programs on it waited for a CPU"
+        )
