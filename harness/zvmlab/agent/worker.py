@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import signal as signals
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from zvmlab.agent.calls import BatchResult, Calls, CallResult, Operation, Operations, decode_results
@@ -35,6 +35,7 @@ T = TypeVar("T")
 MODULES = "/lib/modules"
 LOAD_STEPS = "/etc/zvmlab/modprobe"
 _LOAD_STEPS_MAX = 1 << 20
+_LOG_PARTS_MAX = 64
 FILE_MAX = 64 << 20
 """Bytes of a file that are read unless more are asked for: a guest may offer any number."""
 DEFAULT_SECONDS = 60.0
@@ -294,19 +295,20 @@ class Worker(Calls[CallResult]):
 
     def dmesg(self, since: int = 0) -> list[LogLine]:
         """The kernel's log, from that sequence number on, as far as it has not been overwritten."""
-        lines: list[LogLine] = []
-        more = True
-        while more:
-            since, _, more, further = self._klog(since)
-            lines += further
-        return lines
+        return [line for _, lines in self._log_parts(since) for line in lines]
 
     def log_position(self) -> int:
         """The sequence number that the next line of the kernel's log will have."""
-        position, more = 0, True
-        while more:
-            position, _, more, _ = self._klog(position)
-        return position
+        return max(position for position, _ in self._log_parts(0))
+
+    def _log_parts(self, since: int) -> Iterator[tuple[int, list[LogLine]]]:
+        """The kernel's log from that number on, in parts; in front of each, the number after it."""
+        for _ in range(_LOG_PARTS_MAX):
+            since, _, more, lines = self._klog(since)
+            yield since, lines
+            if not more:
+                return
+        raise ZvmlabError("the guest's kernel logs faster than its log can be read")
 
     def settle(self, seconds: float, since: int) -> Settled:
         """Sleep; what runs then, and the kernel's log from that sequence number on."""
