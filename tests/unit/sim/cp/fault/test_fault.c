@@ -363,7 +363,7 @@ START_TEST(path_in_the_trace)
 	for (unsigned int i = 0; i < 2; i++) {
 		fx.trace_len = 0;
 		trace_begin(fx.cp, 0, "test");
-		fault_trace_rule(fx.cp, &rule);
+		fault_part.trace_rule(fx.cp, &rule);
 		trace_end(fx.cp);
 		ck_assert((strstr(fx.trace, "\"path\":\"9\"") != NULL) == i);
 		ck_assert((strstr(fx.trace, "\"path\"") != NULL) == i);
