@@ -129,9 +129,9 @@ START_TEST(users)
 	ck_guest("q peer", 0, "PEER     - DSC\n");
 	ck_guest("Q LINUX001", 0, "LINUX001 - DSC\n");
 	ck_guest("Q OPERATOR", 0, "OPERATOR - DSC\n");
-	ck_guest("Q U NOBODY", 45, "HCPCQU045E NOBODY not logged on\n");
-	ck_guest("Q U NOBODYATALL", 45, "HCPCQU045E NOBODYATALL not logged on\n");
-	ck_guest("Q U *MSG", 45, "HCPCQU045E *MSG not logged on\n");
+	ck_guest("Q U NOBODY", 53, "HCPCQU053E NOBODY not in CP directory\n");
+	ck_guest("Q U NOBODYATALL", 53, "HCPCQU053E NOBODYATALL not in CP directory\n");
+	ck_guest("Q U *MSG", 53, "HCPCQU053E *MSG not in CP directory\n");
 	ck_guest("Q NOBODY", 3, INVALID("CQV", "NOBODY"));
 	ck_guest("Q *MSG", 3, INVALID("CQV", "*MSG"));
 	ck_guest("Q U", 26, MISSING("CQU"));

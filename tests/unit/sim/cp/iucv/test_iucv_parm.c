@@ -83,6 +83,7 @@ START_TEST(encoded)
 	/* Flags where there are some. */
 	wanted[IPFLAGS1] = images[_i].flags;
 	wanted[IPTYPE] = (uint8_t)images[_i].type;
+	wanted[IPPOLLFG] = 0x80;
 	for (const struct place *p = images[_i].place; p->width > 0; p++)
 		put(wanted + p->at, p->width, p->value);
 	memset(image, 0xff, sizeof(image));
