@@ -79,6 +79,7 @@ all: lib ##+ use: build the core and the control layer for this machine
 
 # What `make lint` looks at: every object that needs no emulator's headers (ci/layers.toml).
 OBJECTS := $(foreach module,$(filter-out tests/% sim/qemu sim/hercules,$(MODULES)),$($(module).SOURCES:%.c=$(BUILD)/plain/%.o))
+$(BUILD)/plain/guest/agent/%.o: CPPFLAGS += -D_GNU_SOURCE -pthread
 .PHONY: objects
 objects: $(OBJECTS)
 

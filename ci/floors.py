@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Floors within a folder of C: who uses whose symbols, against ``ci/layers.toml``.
 
-``floors.py OBJECTS [FOLDER]`` reads the object files below OBJECTS (``make objects`` puts them into
+``floors.py [--circles] OBJECTS [FOLDER]`` reads the object files below OBJECTS (``make objects`` puts them into
 build/plain) and the sources below FOLDER (default: this clone).  It prints a line for each symbol and
-each header of a part that a lower part, or one on the same floor, uses, and for each circle of files
-that the table does not give a reason for.
+each header of a part that a lower part, or one on the same floor, uses.  With ``--circles`` it prints
+instead a line for each set of files within one part that use each other's symbols.
 Exit code: 0 if there is nothing to say, 1 for findings, 2 if the table itself is wrong.
 """
 
@@ -168,17 +168,8 @@ def _against(floors: Floors, root: Path, uses: Symbols, folders: Folders) -> Ite
             )
 
 
-def _circles(uses: Symbols, reasons: Mapping[str, str]) -> Iterator[str]:
-    """A sentence for each circle without a reason, and for each reason without a circle."""
-    found = {" ".join(knot) for knot in knots(uses)}
-    for knot in sorted(found - reasons.keys()):
-        yield f"files use each other's symbols: {knot}"
-    for knot in sorted(reasons.keys() - found):
-        yield f"{TABLE}: [circles] gives a reason for what is no circle: {knot}"
-
-
-def check(root: Path, objects: Path) -> list[str]:
-    """All findings of a tree.  Raises WrongTable."""
+def check(root: Path, objects: Path, circles: bool) -> list[str]:
+    """All findings of a tree, or its circles of files.  Raises WrongTable."""
     with open(root / TABLE, "rb") as file:
         table = tomllib.load(file)
     folders = Folders.of(root)
@@ -190,22 +181,25 @@ def check(root: Path, objects: Path) -> list[str]:
         for source in (*module.sources, *module.main)
     ]
     uses = symbols(objects, files)
+    if circles:
+        return [f"{len(knot)} files use each other: {' '.join(knot)}" for knot in knots(uses)]
     said: list[str] = []
     for folder, levels in table.get("floors", {}).items():
         floors = Floors.of(folder, levels)
         floors.check([name for name in files if name.startswith(f"{folder}/")])
         said += _against(floors, root, uses, folders)
-    return said + list(_circles(uses, table.get("circles", {})))
+    return said
 
 
 def main(arguments: Sequence[str]) -> int:
     """Return: exit code."""
-    if len(arguments) not in (1, 2):
-        print("usage: floors.py OBJECTS [FOLDER]", file=sys.stderr)
+    words = [word for word in arguments if word != "--circles"]
+    if len(words) not in (1, 2):
+        print("usage: floors.py [--circles] OBJECTS [FOLDER]", file=sys.stderr)
         return 2
-    root = Path(arguments[1]) if len(arguments) > 1 else Path(__file__).resolve().parent.parent
+    root = Path(words[1]) if len(words) > 1 else Path(__file__).resolve().parent.parent
     try:
-        said = check(root, Path(arguments[0]))
+        said = check(root, Path(words[0]), "--circles" in arguments)
     except (WrongTable, ZvmlabError, tomllib.TOMLDecodeError, OSError) as error:
         print(error, file=sys.stderr)
         return 2

@@ -185,9 +185,6 @@ void parts_state(struct cp *cp, struct state *state);
 #include "parts.def"
 #undef CP_PART
 
-/** Field of @size bytes: EBCDIC, padded with blanks; @text fits. */
-void cp_put_text(uint8_t *to, const char *text, size_t size);
-
 /**
  * storage.c: what lies over the guest's own storage.  Clear it, then add a range of pages with
  * what the guest may do there; a page is in one range at most.

@@ -11,6 +11,7 @@
 #include "cp_private.h"
 #include "bytes.h"
 #include "ebcdic.h"
+#include "text.h"
 #include "zvmlab/input.h"
 
 /* GR0: function code in bits 32-35, selector 1 in 56-63; GR1: selector 2 in 48-63. */
@@ -19,7 +20,6 @@
 #define GR1_RESERVED UINT64_C(0xffff0000)
 #define LOW_HALF UINT64_C(0xffffffff)
 
-#define EBCDIC_BLANK 0x40
 
 enum { STSI_CURRENT_LEVEL = 0, STSI_MACHINE = 1, STSI_PARTITION = 2, STSI_VM = 3 };
 
@@ -95,15 +95,6 @@ bool cp_stsi_stores(uint64_t gr0)
 	return (gr0 & GR0_FUNCTION) >> 28 != STSI_CURRENT_LEVEL;
 }
 
-void cp_put_text(uint8_t *to, const char *text, size_t size)
-{
-	const size_t len = strlen(text);
-
-	assert(len <= size);
-	memset(to, EBCDIC_BLANK, size);
-	ebcdic_encode(to, text, len);
-}
-
 uint64_t cp_cpu_id(const struct cp *cp, unsigned int cpu)
 {
 	const struct cp_machine *machine = &cp->config.machine;
@@ -125,20 +116,20 @@ static void put_machine(const struct cp *cp, unsigned int cpu, uint8_t *sysib)
 
 	(void)cpu;
 	sysib[MACHINE_ADJUSTMENT] = 100;
-	cp_put_text(sysib + MACHINE_MANUFACTURER, machine->manufacturer, 16);
-	cp_put_text(sysib + MACHINE_TYPE, machine->type, 4);
-	cp_put_text(sysib + MACHINE_CAPACITY, machine->capacity, 16);
-	cp_put_text(sysib + MACHINE_SEQUENCE, machine->sequence, 16);
-	cp_put_text(sysib + MACHINE_PLANT, machine->plant, 4);
-	cp_put_text(sysib + MACHINE_MODEL, machine->model, 16);
-	cp_put_text(sysib + MACHINE_PERMANENT, machine->capacity, 16);
-	cp_put_text(sysib + MACHINE_TEMPORARY, machine->capacity, 16);
+	text_field(sysib + MACHINE_MANUFACTURER, machine->manufacturer, 16);
+	text_field(sysib + MACHINE_TYPE, machine->type, 4);
+	text_field(sysib + MACHINE_CAPACITY, machine->capacity, 16);
+	text_field(sysib + MACHINE_SEQUENCE, machine->sequence, 16);
+	text_field(sysib + MACHINE_PLANT, machine->plant, 4);
+	text_field(sysib + MACHINE_MODEL, machine->model, 16);
+	text_field(sysib + MACHINE_PERMANENT, machine->capacity, 16);
+	text_field(sysib + MACHINE_TEMPORARY, machine->capacity, 16);
 }
 
 static void put_cpu(const struct cp *cp, unsigned int cpu, uint8_t *sysib)
 {
-	cp_put_text(sysib + CPU_SEQUENCE, cp->config.machine.sequence, 16);
-	cp_put_text(sysib + CPU_PLANT, cp->config.machine.plant, 4);
+	text_field(sysib + CPU_SEQUENCE, cp->config.machine.sequence, 16);
+	text_field(sysib + CPU_PLANT, cp->config.machine.plant, 4);
 	put_be16(sysib + CPU_ADDRESS, (uint16_t)cpu);
 }
 
@@ -171,7 +162,7 @@ static void put_partition(const struct cp *cp, unsigned int cpu, uint8_t *sysib)
 	sysib[PARTITION_KIND] = machine->dedicated ? KIND_DEDICATED : KIND_SHARED;
 	put_be16(sysib + PARTITION_CPUS, cpus);
 	put_be16(sysib + PARTITION_CONFIGURED, cpus);
-	cp_put_text(sysib + PARTITION_NAME, machine->partition_name, 8);
+	text_field(sysib + PARTITION_NAME, machine->partition_name, 8);
 	put_be32(sysib + PARTITION_CAPABILITY, 1000);
 	put_be16(sysib + (machine->dedicated ? PARTITION_DEDICATED : PARTITION_SHARED), cpus);
 }

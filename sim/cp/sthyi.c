@@ -11,6 +11,7 @@
 #include "cp_private.h"
 #include "bytes.h"
 #include "ebcdic.h"
+#include "text.h"
 #include "zvmlab/input.h"
 
 /* Function codes in bits 48-63 of R1.  Those after the first are for users with an OPTION. */
@@ -95,10 +96,10 @@ static void put_machine(const struct cp *cp, uint8_t *to)
 	/* The one partition has all CPUs of the machine. */
 	put_be16(to + (machine->dedicated ? MACHINE_DEDICATED : MACHINE_SHARED),
 		 (uint16_t)cp->config.cpus);
-	cp_put_text(to + MACHINE_TYPE, machine->type, 4);
-	cp_put_text(to + MACHINE_MANUFACTURER, machine->manufacturer, 16);
-	cp_put_text(to + MACHINE_SEQUENCE, machine->sequence, 16);
-	cp_put_text(to + MACHINE_PLANT, machine->plant, 4);
+	text_field(to + MACHINE_TYPE, machine->type, 4);
+	text_field(to + MACHINE_MANUFACTURER, machine->manufacturer, 16);
+	text_field(to + MACHINE_SEQUENCE, machine->sequence, 16);
+	text_field(to + MACHINE_PLANT, machine->plant, 4);
 }
 
 static void put_partition(const struct cp *cp, uint8_t *to)
@@ -111,7 +112,7 @@ static void put_partition(const struct cp *cp, uint8_t *to)
 	put_be16(to + PARTITION_NUMBER, machine->partition);
 	put_be16(to + (machine->dedicated ? PARTITION_DEDICATED : PARTITION_SHARED),
 		 (uint16_t)cp->config.cpus);
-	cp_put_text(to + PARTITION_NAME, machine->partition_name, 8);
+	text_field(to + PARTITION_NAME, machine->partition_name, 8);
 }
 
 static void put_hypervisor(const struct cp *cp, uint8_t *to)

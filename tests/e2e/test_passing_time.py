@@ -111,7 +111,7 @@ def test_what_runs_is_told_from_what_sleeps(guest_config: GuestConfig, zvmlab_di
         judge = guest.agent.worker("judge")
 
         def running() -> int:
-            return min(judge.settle(0.02, 0)[0] for _ in range(10))
+            return min(judge.settle(0.02, 0).runnable for _ in range(10))
 
         sleeping = begin_to_sleep(guest)
         assert running() == 0

@@ -260,9 +260,9 @@ def test_rates_have_what_exited_threads_used(taskmon: Taskmon, threads: StartThr
         assert row["cpu_percent"] == pytest.approx(
             100 * row["cpu_run_virtual_ns"] / row["interval_ns"]
         )
-    words = ("--batch", "--name", "threads", "-d", "500ms", "-n", "5", *JSON)
+    batch = ("--batch", "--name", "threads", "-d", "500ms", "-n", "5", *JSON)
     first, before = made.first_ns(), made.ticks()
-    topped = rows(taskmon("top", *words).check().stdout)
+    topped = rows(taskmon("top", *batch).check().stdout)
     after, first = made.ticks(), made.first_ns() - first
     times = [row["cpu_time_ns"] for row in topped]
     assert len(times) == 5

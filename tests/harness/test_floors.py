@@ -25,7 +25,7 @@ GOOD = {
 }
 
 
-def _said(root: Path, files: dict[str, str]) -> tuple[int, list[str]]:
+def _said(root: Path, files: dict[str, str], *words: str) -> tuple[int, list[str]]:
     """Exit code and lines for the good tree with some files changed or added."""
     for name, text in (GOOD | files).items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -39,7 +39,7 @@ def _said(root: Path, files: dict[str, str]) -> tuple[int, list[str]]:
             check=True,
         )
     done = subprocess.run(
-        [sys.executable, TREE / "ci" / "floors.py", root / "objects", root],
+        [sys.executable, TREE / "ci" / "floors.py", *words, root / "objects", root],
         capture_output=True,
         text=True,
         timeout=60,
@@ -88,28 +88,16 @@ def test_a_header_of_a_part_above(tmp_path: Path) -> None:
     )
 
 
-CIRCLE = {
-    "sim/core/low/low.c": "extern int more(void);\nint low(void) { return more(); }\n",
-    "sim/core/low/more.c": "extern int low(void);\nint more(void) { return low(); }\n",
-}
-BOTH = "sim/core/low/low.c sim/core/low/more.c"
-
-
-def test_a_circle_needs_a_reason(tmp_path: Path) -> None:
-    assert _said(tmp_path, CIRCLE) == (1, [f"files use each other's symbols: {BOTH}"])
-
-
-def test_a_circle_with_a_reason(tmp_path: Path) -> None:
-    table = f'{TABLE}[circles]\n"{BOTH}" = "they call each other"\n'
-    assert _said(tmp_path, {**CIRCLE, "ci/layers.toml": table}) == (0, [])
-
-
-def test_a_reason_without_a_circle(tmp_path: Path) -> None:
-    table = f'{TABLE}[circles]\n"{BOTH}" = "they called each other"\n'
-    assert _said(tmp_path, {"ci/layers.toml": table}) == (
-        1,
-        [f"ci/layers.toml: [circles] gives a reason for what is no circle: {BOTH}"],
-    )
+def test_files_that_use_each_other_are_named(tmp_path: Path) -> None:
+    """Within one part they may, and make lint shows which do."""
+    files = {
+        "sim/core/low/low.c": "extern int more(void);\nint low(void) { return more(); }\n",
+        "sim/core/low/more.c": "extern int low(void);\nint more(void) { return low(); }\n",
+    }
+    assert _said(tmp_path, files) == (0, [])
+    both = "sim/core/low/low.c sim/core/low/more.c"
+    assert _said(tmp_path, files, "--circles") == (1, [f"2 files use each other: {both}"])
+    assert _said(tmp_path / "good", {}, "--circles") == (0, [])
 
 
 @pytest.mark.parametrize(

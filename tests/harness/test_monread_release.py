@@ -118,7 +118,7 @@ def test_no_name_is_left(monread: Path, tmp_path: Path, words: tuple[str, ...]) 
         for at in range(0, 24, 4)
     ]
     copy, folder = tmp_path / "copy", tmp_path / "csv"
-    argv = [*words, "--json", "--values", "--write-stream", copy, "--csv", folder]
+    argv = [*words, "--json", "--values", "--write-stream", str(copy), "--csv", str(folder)]
     done = run(monread, *argv, "--anonymise", key, "-", data=stream(*parts))
     assert done.returncode == (EXIT_FAILED if "5.3" in words else EXIT_PASS)
     outputs = [done.stdout.encode(), copy.read_bytes(), *(f.read_bytes() for f in folder.iterdir())]

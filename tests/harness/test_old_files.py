@@ -26,10 +26,10 @@ from zvmlab.cp.faults_file import load
 
 BEFORE = Path(__file__).parent / "before"
 FABRICATED = {
-    "monwrite": "dce14f79da1abb7e08f528035bc1a8e61f9079986a8f6fdb6572f84bcb5102e1",
-    "stream": "de83dc62813c1b35928c643b7e37999aeb491ce2e0d09ac0b7aee8bca2ba39bc",
+    "monwrite": "2e5036661c1593621ad67cd031f78bf8a626762add8ba67906df4257081e65ae",
+    "stream": "1b8d49df336aaf65d075af3b64e9fb0fa87d76cae9bea2354f73ab12c895aa01",
 }
-"""SHA-256 of what commit 7594aa1 fabricated."""
+"""SHA-256 of what is fabricated since D6R3 has its public layout, and D1R11 ends event data."""
 READ = (
     "17 sets complete, 0 lost, 0 overflows; 17 elements, 148 records, 21052 bytes of records; "
     "0 violations\n"

@@ -290,10 +290,10 @@ def test_who_asks_for_pages_stays_until_they_are_given(monkeypatch: pytest.Monke
             happened.append(command)
 
     class Guest:
-        def read_file(self, _: str) -> bytes:
+        def read_text(self, _: str) -> str:
             given = happened.count("given")
             happened.append("given")
-            return b"%d\n" % given
+            return f"{given}\n"
 
     monkeypatch.setattr(users, "Peer", Manager)
     context = SimpleNamespace(control=None, worker=Guest(), patience=60)

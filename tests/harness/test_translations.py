@@ -22,7 +22,7 @@ from zvmlab.cli import translate
 from zvmlab.cli.main import main
 
 sys.path.insert(0, str(TREE / "ci"))
-import translations  # type: ignore[import]  # noqa: E402
+import translations  # noqa: E402
 
 PO = TREE / "po/zh_CN/help.po"
 TOOLS = ("monread", "taskmon", "dmmon")
@@ -392,7 +392,9 @@ def test_lint_says_what_fell_behind(copy: Path) -> None:
     assert {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()} == before
 
     change(copy / "tools/monread/options.c", '"stop after N sets"', '"stop after N sets or so"')
-    change(copy / "harness/zvmlab/cli/commands.py", '"list the running guests"', '"list the guests"')
+    change(
+        copy / "harness/zvmlab/cli/commands.py", '"list the running guests"', '"list the guests"'
+    )
     change(copy / "docs/dmmon.1", "CAVEATS", "LIMITS")
     change(copy / "README.zh_CN.md", "pytest", "Pytest")
     newer(copy / "README.zh_CN.md")

@@ -108,7 +108,7 @@ static void happen(void)
 	else if (!strcmp(kind, "disabled-wait"))
 		disabled_wait_here();
 	else if (!strcmp(kind, "null"))
-		*(volatile int *)-4096L = 1;
+		*(volatile int *)(~0UL - 4095) = 1;
 	else if (!strcmp(kind, "locked"))
 		sleep_while_locked();
 	else if (!strcmp(kind, "sysfs"))

@@ -63,8 +63,6 @@ static void call(void *target, char *word, struct argp_state *state)
 static const struct option_row rows[] = {
 	{ .help = "All kinds:", .group = 1 },
 	{ "flag", 'f', NULL, "set it", TO_FLAG(struct arguments, flag), .group = 1 },
-	/* An old name, which the help leaves out. */
-	{ "mark", '\0', NULL, NULL, TO_FLAG(struct arguments, flag), .group = 1 },
 	{ "text", 't', "TEXT", "keep it", TO_WORD(struct arguments, text), .group = 1 },
 	{ "wide", 0, "N", "64 bits", TO_NUMBER(struct arguments, wide, 1, UINT64_MAX), .group = 1,
 	  .wrong = "'%s' is nothing wide" },
@@ -163,8 +161,6 @@ START_TEST(each_kind)
 	ck_assert(a.shared.depth == 1 && !a.shared.given);
 	a = parsed(&two, "-f one two");
 	ck_assert(a.flag && strcmp(a.second, "two") == 0);
-	a = parsed(&two, "--mark one");
-	ck_assert(a.flag && !a.text && !a.calls);
 	a = parsed(&two, "--text x -t yy one");
 	ck_assert_str_eq(a.text, "yy");
 	a = parsed(&two, "--wide 18446744073709551615 --narrow 4294967295 --whole=2147483647 one");
@@ -355,7 +351,6 @@ START_TEST(what_is_wrong_is_said)
 		{ &two, "--wid=1 one", "abbreviated option: '--wid' (write --wide)\n" },
 		{ &two, "--w one", "abbreviated option: '--w' (write --wide or --whole)\n" },
 		{ &two, "one --de 1", "abbreviated option: '--de' (write --depth)\n" },
-		{ &two, "--ma one", "abbreviated option: '--ma' (write --mark)\n" },
 		{ &two, "--he one", "abbreviated option: '--he' (write --help)\n" },
 		{ &two, "-t --te --fl one", "abbreviated option: '--fl' (write --flag)\n" },
 		{ &two, "-ft --fl one", "--flag and --text exclude each other" },
