@@ -125,13 +125,16 @@ def _explain(error: ZvmlabError) -> None:
 
 @contextlib.contextmanager
 def _told_of_busy_machine() -> Iterator[None]:
-    """Whether the block succeeds or not, its user is told why it took so long."""
+    """Whether the block succeeds or not, its user is told why it took so long.
+
+    Only a person is: what a program reads must not depend on what else the machine does.
+    """
     busy = Busy()
     try:
         yield
     finally:
         found = busy.explanation()
-        if found is not None:
+        if found is not None and sys.stderr.isatty():
             say(found)
 
 
