@@ -52,7 +52,9 @@ def guest_config(zvmlab_kernel: str, workload: Config) -> GuestConfig:
 
 def _run(guest: Guest, workload: Config, folder: Path, *argv: str) -> int | None:
     arguments = argparse.Namespace(pace="max", timeout=300.0, out=folder)
-    return cli_workload.run(guest, [*argv], b"", workload, arguments).status
+    status = cli_workload.run(guest, [*argv], b"", workload, arguments).status
+    cli_workload.fetch(guest, [*argv], folder)
+    return status
 
 
 def test_the_guest_reads_what_fabricate_writes(
