@@ -118,7 +118,8 @@ def test_largest_response_comes_whole(guest: Guest) -> None:
     assert ioctl(agent, fd, SETBUF, MEBIBYTE)[0] == 0
     code, length, data = answer(agent, fd, command)
     assert (code, length, data.decode()) == (0, len(wanted), wanted)
-    assert length > 16 * PAGE
+    # It takes sixteen pages, to the last of them.
+    assert length > 15 * PAGE
     agent.close(fd).check()
 
 
