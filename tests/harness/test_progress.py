@@ -37,8 +37,8 @@ def test_every_step_has_a_line(clock: list[float]) -> None:
     assert stream.getvalue().splitlines() == [
         "fetching ...",
         "building ...",
-        "building: 2/5",
-        "building: 4/5",
+        "building: 2/5, about 15 s left",
+        "building: 4/5, about 5 s left",
         "built anew",
         "building: 25 s",
     ]
@@ -48,7 +48,31 @@ def test_brief_tells_of_what_lasts(clock: list[float]) -> None:
     stream = io.StringIO()
     steps(Progress(stream, brief=True), clock)
     assert progress.PLAIN_SECONDS == 10
-    assert stream.getvalue().splitlines() == ["building: 2/5", "building: 4/5", "building: 25 s"]
+    assert stream.getvalue().splitlines() == [
+        "building: 2/5, about 15 s left",
+        "building: 4/5, about 5 s left",
+        "building: 25 s",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "said"),
+    [
+        (40, 1000, "building: 40/1000"),
+        (50, 1000, "building: 50/1000, about 19 min left"),
+        (1000, 1000, "building: 1000/1000"),
+        (1001, 1000, "building: 1001/1000"),
+        (7, None, "building: 7/?"),
+    ],
+)
+def test_time_left_is_told_once_it_can_be_known(
+    clock: list[float], done: int, total: int | None, said: str
+) -> None:
+    stream = io.StringIO()
+    with Progress(stream).step("building", total) as step:
+        clock[0] += 60
+        step.update(done)
+    assert stream.getvalue().splitlines()[1] == said
 
 
 def test_quiet_says_nothing(clock: list[float]) -> None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:  # rich takes longer to import than most commands need in all
 
 PLAIN_SECONDS = 10.0
 """Without a terminal, a running step repeats its line no more often than this."""
+_TELLING = 0.05
+"""So much of a step must be done before its speed tells how long the rest takes."""
 
 
 class Step:
@@ -44,6 +46,13 @@ class Step:
         if total is not None:
             self.total = total
         self._owner.refresh(self)
+
+    def remaining(self) -> str:
+        """How long the rest takes at the speed so far, in words; nothing as long as that is a guess."""
+        if not self.total or not _TELLING * self.total <= self.done < self.total:
+            return ""
+        seconds = (time.monotonic() - self.started) * (self.total - self.done) / self.done
+        return f"about {seconds:.0f} s left" if seconds < 90 else f"about {seconds / 60:.0f} min left"
 
 
 class Progress:
@@ -87,7 +96,9 @@ class Progress:
             self._rich.update(step.task, completed=step.done, total=step.total)
         elif not self._quiet and time.monotonic() - step.said >= PLAIN_SECONDS:
             step.said = time.monotonic()
-            self._print(step, f": {step.done}/{step.total or '?'}")
+            remaining = step.remaining()
+            shown = f": {step.done}/{step.total or '?'}"
+            self._print(step, f"{shown}, {remaining}" if remaining else shown)
 
     def _begin(self, step: Step) -> None:
         if self._quiet:
@@ -125,7 +136,7 @@ def _bar(stream: TextIO) -> RichProgress:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn
     from rich.progress import Progress as Bar
-    from rich.progress import TimeElapsedColumn
+    from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
     return Bar(
         SpinnerColumn(),
@@ -133,6 +144,8 @@ def _bar(stream: TextIO) -> RichProgress:
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
         console=Console(file=stream),
         transient=True,
     )
