@@ -188,13 +188,21 @@ class Panel:
             if limit.over:
                 raise Timeout(f"Hercules was not ready within {limit}")
             time.sleep(_POLL_SECONDS)
-        said = self._emulator.log.read_bytes()[self._seen : end]
+        said = self._said()[: end - self._seen]
         self._seen = end + len(_READY)
         refused = _REFUSED.search(said)
         return "" if refused is None else refused.group(1).decode("utf-8", "replace")
 
     def _ready_at(self) -> int:
-        return self._emulator.log.read_bytes().find(_READY, self._seen)
+        """Where in the log it says that the command given last is done; less than 0: not yet."""
+        at = self._said().find(_READY)
+        return at if at < 0 else self._seen + at
+
+    def _said(self, since: int | None = None) -> bytes:
+        """The log from a place on: by default what followed the answer to the last command."""
+        with open(self._emulator.log, "rb") as log:
+            log.seek(self._seen if since is None else since)
+            return log.read()
 
     def _try(self, text: str) -> str:
         """Give a command; why it was refused, or nothing."""
@@ -247,7 +255,7 @@ class Panel:
 
     def registers(self) -> str:
         """PSW and general registers of every CPU."""
-        before = self._emulator.log.read_bytes()
+        before = self._said(0)
         cpus = sorted(set(_CPU.findall(before)))
         for cpu in cpus:
             for command in (f"cpu {int(cpu, 16):x}", "psw", "gpr"):
@@ -255,7 +263,7 @@ class Panel:
         # A thread of its own writes what Hercules says to its log.
         limit = Limit(_LOG_SECONDS)
         while True:
-            said = self._emulator.log.read_bytes()[len(before) :].decode("ascii", "replace")
+            said = self._said(len(before)).decode("ascii", "replace")
             if said.count("RF=") >= len(cpus) or limit.over:
                 return "\n".join(line for line in said.splitlines() if _REGISTERS.match(line))
             time.sleep(_POLL_SECONDS)
