@@ -226,16 +226,16 @@ check-debug: setup-check ## test: test guests on the debug kernel: KASAN, lockde
 		$(DRIVER:%=--driver %) $(if $(FULL),--full) $(SHARD:%=--shard %) \
 		$(call tests-of,tests/e2e tests/debug)
 
-# The page that the run is about, so only what runs in guests; the table of requirements of an
-# earlier "make check" says on which kernels they were shown.
+# Only tests in guests count lines of Linux; the report of an earlier "make check" says on which
+# kernels the requirements were shown.
 .PHONY: linux-coverage
-linux-coverage: setup-check ## measure: write docs/coverage-of-linux.md: which lines of Linux' z/VM code the tests run
+linux-coverage: setup-check ## measure: write build/report/coverage-of-linux.md: which lines of Linux' z/VM code the tests run
 	$(Q)./zvmlab build
 	$(Q)./zvmlab fetch coverage
 	$(Q)rm -rf $(BUILD)/linux-lines
 	-$(Q)$(PYTEST) -n $(JOBS) --dist loadgroup --kernel coverage --driver upstream --linux-lines $(BUILD)/linux-lines tests/e2e
 	$(Q)$(HARNESS) tests/linux_coverage/linux_coverage.py --lines $(BUILD)/linux-lines \
-		--report $(BUILD)/report/report.json --output docs/coverage-of-linux.md
+		--report $(BUILD)/report/report.json --output $(BUILD)/report/coverage-of-linux.md
 
 .PHONY: check-docs
 check-docs: setup ##+ test: run every command that the documents show; PAGES="README.md docs/trace.md": only theirs

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""``make linux-coverage``: writes docs/coverage-of-linux.md from what guests have counted.
+"""``make linux-coverage``: writes a page from the lines that guests have counted.
 
-    linux_coverage.py --lines build/linux-lines --output docs/coverage-of-linux.md
+    linux_coverage.py --lines build/linux-lines --output build/report/coverage-of-linux.md
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ def write(args: argparse.Namespace) -> int:
     gcov = gcov_folder(kernel)
     assert gcov is not None
     found = lines_of(linux_files(), gcov, args.lines)
+    args.output.parent.mkdir(parents=True, exist_ok=True)
     args.output.write_text(page(found, report_of(args.report), kernel.version), encoding="utf-8")
     print(f"{args.output}: {sum(f.done for f in found)} of {sum(f.total for f in found)} lines ran")
     return EXIT_PASS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/coverage-of-linux.md: every source of Linux for z/VM, and what of it the tests run."""
+"""The page of one run: every source of Linux for z/VM, and which of its lines the tests ran."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TITLE = """\
 # Coverage of Linux
 """
 _HEAD = (
-    "| source | what of CP | requirements | shown on | lines | ran |",
+    "| source | uses of CP | requirements | shown on | lines | ran |",
     "|---|---|---|---|---|---|",
 )
 
@@ -28,12 +28,7 @@ def page(found: Sequence[Lines], report: Mapping[str, Any] | None, kernel: str) 
     text = [
         *_TITLE.splitlines(),
         "",
-        "These of Linux' sources exist for z/VM only; the table says what of CP they use, and how many"
-        " of their lines the tests run.",
-        "",
-        "`make linux-coverage` writes this page.  It runs the end-to-end tests on the coverage kernel"
-        " ([debug-kernel.md](debug-kernel.md)), which counts lines, and reads the counts from each"
-        " guest at its end.  A guest that crashes, is killed or boots again takes its counts along.",
+        "`make linux-coverage` wrote this page; docs/coverage-of-linux.md explains it.",
         "",
         f"Kernel: {kernel}, in QEMU.  Of {total} lines with code, {done} ran"
         f" ({_percent(done, total)}); {len(found) - len(below)} of {len(found)} sources have at"
