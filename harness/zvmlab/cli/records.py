@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -132,6 +133,8 @@ def _table(rows: Iterable[Sequence[str]]) -> Iterator[str]:
         yield "  ".join((*cells, row[-1])).rstrip()
 
 
+COLUMNS = 110
+"""The longest line of a page in Markdown (ci/pages.py)."""
 HEADING = ("offset", "length", "field", "type", "nature", "unit", "releases", "source", "meaning")
 
 
@@ -171,19 +174,21 @@ _TOP = """\
 
 What is public of z/VM's monitor records: names, lengths, fields, and the source of each fact.
 
-`zvmlab records --markdown` makes this page from the catalogue, `lib/monrec/catalogue*.c`, and a test checks that both agree.
+`zvmlab records --markdown` makes this page from the catalogue, `lib/monrec/catalogue*.c`, and a test checks
+that both agree.
 
-z/VM 5.3 is the reference.  The column *layout* says what is known of its layout: *whole* means all fields, *in part* some fields, and
-*name only* no field, at most a length.  An offset or a length has the first and the last release in which its source shows it.  For
-other releases it is not known.  Where *ibm* begins or ends with 5.3, the source may be zpmd for 5.3.  A *-* means that no source
-states the value.  Nothing is guessed.
+z/VM 5.3 is the reference.  The column *layout* says what is known of its layout: *whole* means all fields,
+*in part* some fields, and *name only* no field, at most a length.  An offset or a length has the first and
+the last release in which its source shows it.  For other releases it is not known.  Where *ibm* begins or
+ends with 5.3, the source may be zpmd for 5.3.  A *-* means that no source states the value.  Nothing is
+guessed.
 
 """
 
 
-_RELEASES = """\
-How much is known of each release.  The layouts of 5.3 are zpmd's; those of all others are what the beginnings of IBM's pages show, mostly
-a record's length and its first fields.  A table of monread whose fields are not known in a release says so.
+_RELEASES = """\ How much is known of each release.  The layouts of 5.3 are zpmd's; those of all others are
+what the beginnings of IBM's pages show, mostly a record's length and its first fields.  A table of monread
+whose fields are not known in a release says so.
 
 """
 
@@ -232,7 +237,7 @@ def _markdown_record(layout: Layout) -> Iterator[str]:
         return
     yield f"\n### {layout.id} {layout.name}\n\n"
     if layout.lengths:
-        yield f"{'; '.join(_lengths(layout))}.\n"
+        yield textwrap.fill(f"{'; '.join(_lengths(layout))}.", COLUMNS) + "\n"
     if layout.fields:
         yield "\n"
         yield from _markdown_fields(layout)
