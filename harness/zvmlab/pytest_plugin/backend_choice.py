@@ -68,11 +68,12 @@ def of_test(item: pytest.Item) -> str:
 
 
 def first_kernel_only(item: pytest.Item | pytest.Function) -> bool:
-    """Does the test leave the other kernels out in this run?"""
+    """Does the test leave the other kernels out in this run, without a word?"""
     mark = item.get_closest_marker(FIRST_KERNEL)
     if mark is None:
         return False
-    return bool(mark.kwargs.get("always")) or not item.config.getoption("--full")
+    options = item.config.option
+    return bool(mark.kwargs.get("always")) or not (options.full or options.short)
 
 
 def parametrize(metafunc: pytest.Metafunc, kernels: list[str]) -> None:

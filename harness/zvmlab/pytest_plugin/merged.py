@@ -16,6 +16,7 @@ from zvmlab.pytest_plugin.requirement_report import write
 from zvmlab.pytest_plugin.requirement_results import Column, Outcome, Result, Run
 from zvmlab.pytest_plugin.requirement_table import deviations, table, totals
 from zvmlab.pytest_plugin.requirements import Requirement, Requirements
+from zvmlab.pytest_plugin.speeds import Left, from_json, told
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Merged:
             if result.outcome is Outcome.FAILED:
                 yield f"failed {result.case.test}"
         yield totals(self.run)
+        if self.run.left:
+            yield told(self.run.whole, self.run.left)
         yield from (f"requirements: {sentence}" for sentence in self.complaints)
 
     def write(self, folder: Path) -> list[Path]:
@@ -58,11 +61,16 @@ def merged(shards: Sequence[Results]) -> Merged:
     kernels: dict[str, str] = {}
     started = []
     everything: dict[str, Path] = {}
+    whole: str = ""
+    left: dict[Left, int] = {}
     for shard in shards:
         shard.check_number(sum("kernels" not in line for line in shard.lines))
         with sense(shard.path):
             for line in shard.lines:
                 if "kernels" in line:
+                    if "left" in line:
+                        whole = str(line["left"]["whole"])
+                        left = from_json(line["left"]["tests"])
                     if line["all"] is not None:
                         everything.setdefault(str(line["all"]), shard.path)
                     kernels |= {str(name): str(text) for name, text in line["kernels"].items()}
@@ -84,6 +92,8 @@ def merged(shards: Sequence[Results]) -> Merged:
             results=tuple(results[name] for name in sorted(results)),
             kernels=dict(sorted(kernels.items())),
             started=min(started),
+            whole=whole,
+            left=left,
             seconds=math.fsum(result.seconds for result in results.values()),
         )
         return Merged(found, bool(run["strict"]))

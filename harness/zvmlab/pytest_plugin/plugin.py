@@ -38,7 +38,7 @@ from zvmlab.guest.config import GuestConfig, Artifacts
 from zvmlab.guest.guest import Guest, Stage
 from zvmlab.guest.pool import Pool, Use, nothing
 from zvmlab.guest.stacks import has_stacks, stacks
-from zvmlab.pytest_plugin import backend_choice, debugtests, drivers, failures
+from zvmlab.pytest_plugin import backend_choice, debugtests, drivers, failures, speeds
 
 pytest_plugins = ("zvmlab.pytest_plugin.requirement_plugin",)
 Which = tuple[str, str, str]
@@ -86,6 +86,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--full", action="store_true", help="also run the tests marked full, which take minutes"
     )
+    speeds.add_options(parser, group)
     group.addoption(
         "--linux-lines",
         metavar="DIR",
@@ -176,13 +177,9 @@ def _kernel_of(item: pytest.Item) -> str | None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A time limit for every test, one worker for the tests of a warm guest.
 
-    The tests marked full go, unless they were asked for.
+    The tests marked full go, unless they were asked for; with --short, what its rules leave.
     """
-    if not config.getoption("--full"):
-        skipped = [item for item in items if item.get_closest_marker("full") is not None]
-        if skipped:
-            config.hook.pytest_deselected(items=skipped)
-            items[:] = [item for item in items if item not in skipped]
+    speeds.choose(config, items)
     for item in items:
         kernel = _kernel_of(item)
         if kernel is None:

@@ -23,7 +23,7 @@ from zvmlab.base.cache import digest
 from zvmlab.base.errors import UsageError
 from zvmlab.base.results import NAME, ResultsFile
 from zvmlab.base.shard import Shard, shard_of
-from zvmlab.pytest_plugin import backend_choice, drivers, plugin
+from zvmlab.pytest_plugin import backend_choice, drivers, plugin, speeds
 from zvmlab.pytest_plugin.requirement_results import (
     Case,
     Collector,
@@ -34,7 +34,7 @@ from zvmlab.pytest_plugin.requirement_results import (
     head_of,
 )
 from zvmlab.pytest_plugin.requirement_table import deviations, table, totals, wrapped
-from zvmlab.pytest_plugin.requirements import Requirements, load, rows_of_marker, sentence_of
+from zvmlab.pytest_plugin.requirements import MARKER, Requirements, load, rows_of, sentence_of
 
 _requirements = pytest.StashKey[Requirements]()
 _case = pytest.StashKey[Case]()
@@ -42,7 +42,6 @@ _shard = pytest.StashKey[Shard]()
 _all = pytest.StashKey[str]()
 _begins = pytest.StashKey[dict[Path, int]]()
 _NONE = Requirements({}, {})
-_MARKER = "requirement"
 _VALUE_MAX = 80
 _COLOURS = {
     "heading": {"bold": True},
@@ -87,12 +86,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Read the list; be ready for what arrives."""
-    config.addinivalue_line("markers", f"{_MARKER}(*rows): the requirements that the test shows")
+    config.addinivalue_line("markers", f"{MARKER}(*rows): the requirements that the test shows")
     try:
         config.stash[_requirements] = _list_of(config)
         config.stash[_shard] = shard_of(config.getoption("--shard") or "1/1")
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
+    _register_reporter(config)
+    # Behind the reporter: what it says comes last.
+    speeds.configure(config)
+
+
+def _register_reporter(config: pytest.Config) -> None:
     folder = config.getoption("--zvmlab-report")
     if hasattr(config, "workerinput") or not _wanted(config) or config.option.collectonly:
         return
@@ -150,16 +155,6 @@ def _leave_shard(config: pytest.Config, items: list[pytest.Item]) -> None:
         items[:] = [item for item in items if item.stash[_case].test in mine]
 
 
-def _rows_of(item: pytest.Item) -> tuple[str, ...]:
-    """The rows in the test's markers, those of its module and class first."""
-    marks = reversed(list(item.iter_markers(_MARKER)))
-    try:
-        rows = [row for mark in marks for row in rows_of_marker(mark.args)]
-    except UsageError as error:
-        raise pytest.UsageError(f"{item.nodeid}: {error}") from None
-    return tuple(dict.fromkeys(rows))
-
-
 def pytest_itemcollected(item: pytest.Item) -> None:
     """What is known of a test before it runs; its rows become properties, in JUnit's XML too."""
     requirements = item.config.stash[_requirements]
@@ -169,7 +164,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     params.pop(backend_choice.FIXTURE, None)
     driver = params.pop(drivers.FIXTURE, None)
     function = getattr(item, "originalname", None) or item.name
-    rows = _rows_of(item)
+    rows = rows_of(item)
     defect = item.get_closest_marker(drivers.DEFECT) or item.get_closest_marker(
         drivers.KERNEL_DEFECT
     )
@@ -275,11 +270,14 @@ class _Reporter:
 
     def _whole(self, results: tuple[Result, ...]) -> Run:
         config = self._config
+        whole, left = speeds.left_of(config)
         return Run(
             requirements=config.stash[_requirements],
             columns=_columns(config),
             results=results,
             kernels=self._collector.kernels,
+            whole=whole,
+            left=left,
             started=self._started,
             seconds=time.time() - self._started,
         )
@@ -310,7 +308,10 @@ class _Reporter:
             from zvmlab.pytest_plugin.requirement_report import write
 
             kernels = dict(self._collector.kernels)
-            end = {"kernels": kernels, "started": self._started, "all": self._all}
+            end: dict[str, Any] = {"kernels": kernels, "started": self._started, "all": self._all}
+            if self._run.left:
+                tests = speeds.to_json(self._run.left)
+                end["left"] = {"whole": self._run.whole, "tests": tests}
             self._keep(self._file.add, end)
             # Without an end, the shard counts as lost: interrupted, or a worker has died.
             ended = session.exitstatus in (*ended_well, pytest.ExitCode.TESTS_FAILED)

@@ -20,6 +20,7 @@ from zvmlab.pytest_plugin.requirement_results import Outcome, Result, Run
 from zvmlab.pytest_plugin.requirement_table import deviations, markdown, totals
 from zvmlab.pytest_plugin.requirement_tap import ktap, tap
 from zvmlab.pytest_plugin.requirement_timeline import RECORDS_MAX, TRACK, Timeline, timeline
+from zvmlab.pytest_plugin.speeds import told
 
 FORMAT = 3
 TIMELINES_MAX = 50
@@ -50,7 +51,13 @@ def as_json(run: Run) -> dict[str, Any]:
     rows = []
     for row in run.rows():
         cells = [
-            {**column._asdict(), "result": cell.outcome, "shown": cell.shown, "tests": cell.counts}
+            {
+                **column._asdict(),
+                "result": cell.outcome,
+                "shown": cell.shown,
+                "tests": cell.counts,
+                "left": cell.left,
+            }
             for column, cell in row.cells.items()
         ]
         rows.append({**dataclasses.asdict(row.requirement), "functions": row.tests, "cells": cells})
@@ -63,6 +70,8 @@ def as_json(run: Run) -> dict[str, Any]:
         "kernels": dict(run.kernels),
         "groups": dict(run.requirements.groups),
         "requirements": rows,
+        "whole": run.whole,
+        "left": sum(run.left.values()),
         "complaints": run.complaints(),
         "tests": [result.to_json() for result in run.results],
     }
@@ -88,6 +97,7 @@ def page(run: Run) -> str:
         timelines=_timelines(ranked),
         totals=totals(run),
         deviations=deviations(run),
+        left=told(run.whole, run.left) if run.left else "",
         errnos=sorted({name for r in run.results for name in r.case.errnos}),
         started=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.started)),
         version=__version__,

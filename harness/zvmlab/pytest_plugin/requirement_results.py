@@ -14,6 +14,7 @@ from zvmlab.base.results import Head
 from zvmlab.base.shard import Shard
 from zvmlab.guest.config import QEMU
 from zvmlab.pytest_plugin.requirements import Requirement, Requirements
+from zvmlab.pytest_plugin.speeds import Left
 
 KIND = "tests"
 
@@ -168,6 +169,8 @@ class Cell:
     counts: Mapping[Outcome, int]
     part: bool = False
     """Need there be no test?"""
+    left: int = 0
+    """Tests of it that the whole run has in addition."""
 
     @property
     def outcome(self) -> Outcome | None:
@@ -190,19 +193,20 @@ class Cell:
     @property
     def missing(self) -> bool:
         """Should there have been a test?"""
-        return self.outcome is None and not self.part
+        return self.outcome is None and not self.part and not self.left
 
     @property
     def text(self) -> str:
         """A few characters for a table."""
         if self.outcome is None:
-            return "no test" if self.missing else "–"
+            return f"left {self.left}" if self.left else "no test" if self.missing else "–"
         total = sum(self.counts.values())
         number = self.counts[self.outcome]
         word = {Outcome.FAILED: "FAILED", Outcome.SKIPPED: "skipped"}.get(
             self.outcome, str(self.outcome)
         )
-        return f"{word} {number}" if number == total else f"{word} {number}/{total}"
+        text = f"{word} {number}" if number == total else f"{word} {number}/{total}"
+        return f"{text} (+{self.left})" if self.left else text
 
 
 @dataclass(frozen=True)
@@ -235,6 +239,11 @@ class Row:
         return known and any(cell.deviates for cell in wanted)
 
     @property
+    def in_part(self) -> bool:
+        """Was it shown, and has the whole run more tests of it?"""
+        return self.shown and any(cell.left for cell in self.cells.values())
+
+    @property
     def _wanted(self) -> list[Cell]:
         """Cells where there should be a test, or was one."""
         return [cell for cell in self.cells.values() if cell.missing or cell.outcome is not None]
@@ -253,6 +262,10 @@ class Run:
     started: float
     """Seconds since 1970."""
     seconds: float
+    whole: str = ""
+    """The command that runs all tests, if this run has left some out."""
+    left: Mapping[Left, int] = field(default_factory=dict)
+    """The tests that this run has left to it."""
 
     def rows(self) -> list[Row]:
         """Every row of the list, tested or not."""
@@ -268,7 +281,12 @@ class Run:
                 cells[column] = Cell({}, part=True)
                 continue
             other_kernel = first_only and column.kernel != self.columns[0].kernel
-            cells[column] = Cell(_count(mine, column), column.part or other_kernel)
+            left = sum(
+                number
+                for one, number in self.left.items()
+                if requirement.row in one.rows and _is_in(column, one)
+            )
+            cells[column] = Cell(_count(mine, column), column.part or other_kernel, left)
         return Row(requirement, tests, cells)
 
     def counts(self) -> Mapping[Outcome, int]:
@@ -331,12 +349,12 @@ def head_of(shard: Shard, run: Run, strict: bool) -> Head:
 
 
 def _count(results: Iterable[Result], column: Column) -> Counter[Outcome]:
-    def fits(result: Result) -> bool:
-        case = result.case
-        own = (case.kernel, case.driver, case.backend)
-        return all(mine in (None, theirs) for mine, theirs in zip(own, column[:3], strict=True))
+    return Counter(r.outcome for r in results if r.outcome is not None and _is_in(column, r.case))
 
-    return Counter(r.outcome for r in results if r.outcome is not None and fits(r))
+
+def _is_in(column: Column, case: Case | Left) -> bool:
+    own = (case.kernel, case.driver, case.backend)
+    return all(mine in (None, theirs) for mine, theirs in zip(own, column[:3], strict=True))
 
 
 class Collector:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from zvmlab.guest.config import QEMU
 from zvmlab.pytest_plugin.requirement_results import Column, Outcome, Result, Row, Run
+from zvmlab.pytest_plugin.speeds import told
 
 WIDTH = 100
 _TITLE_MIN = 20
@@ -133,10 +134,12 @@ def totals(run: Run) -> str:
     tests = f"{len(run.results)} tests" + (f": {parts}" if parts else "")
     if not rows:
         return tests
+    in_part = sum(row.in_part for row in rows)
     several = any(column.backend != QEMU for column in run.columns)
     what = "kernel, driver and emulator" if several else "kernel and driver"
     return (
         f"{shown} of {len(rows)} requirements shown on every {what}"
+        + (f", {in_part} of them by a part of their tests" if in_part else "")
         + (f", {deviating} with a known deviation" if deviating else "")
         + f"; {tests}"
     )
@@ -165,6 +168,8 @@ def markdown(run: Run) -> str:
     if run.kernels:
         versions = ", ".join(f"{name} {version}" for name, version in sorted(run.kernels.items()))
         lines += ["", f"Kernels: {_escaped(versions)}."]
+    if run.left:
+        lines += ["", f"{_escaped(told(run.whole, run.left)).capitalize()}."]
     for letter, title in run.requirements.groups.items():
         lines += ["", f"## {letter}: {_escaped(title)}", ""]
         lines += [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]

@@ -15,9 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from zvmlab.base.errors import UsageError
 from zvmlab.guest.config import BACKENDS
 
+MARKER = "requirement"
 ERRNOS = frozenset(errno.errorcode.values())
 _GROUP = re.compile(r"[A-Z]")
 _NUMBER = re.compile(r"[1-9][0-9]{0,5}")
@@ -70,6 +73,16 @@ def rows_of_marker(arguments: Sequence[object]) -> tuple[str, ...]:
     if not arguments:
         raise UsageError("mark.requirement: no row given (for example M15)")
     return tuple(dict.fromkeys(map(str, arguments)))
+
+
+def rows_of(item: pytest.Item) -> tuple[str, ...]:
+    """The rows in the test's markers, those of its module and class first."""
+    marks = reversed(list(item.iter_markers(MARKER)))
+    try:
+        rows = [row for mark in marks for row in rows_of_marker(mark.args)]
+    except UsageError as error:
+        raise pytest.UsageError(f"{item.nodeid}: {error}") from None
+    return tuple(dict.fromkeys(rows))
 
 
 def sentence_of(function: str, doc: str | None) -> str:

@@ -1,0 +1,467 @@
+# SPDX-License-Identifier: MIT
+"""Two speeds of a suite: ``--short`` runs what a file of rules takes, ``--full`` the whole.
+
+The file is TOML, and pytest's ini file names it (``speeds = tests/speeds.toml``).  Its rules say on
+how many kernels and with how many drivers a test runs, whether it also runs in the emulator that
+``--representative`` names, and which tests are left out; docs/running-tests.md has the fields.
+Whatever is left is counted, told at the end, and part of the report.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import tomllib
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from zvmlab.base.errors import UsageError
+from zvmlab.pytest_plugin import backend_choice, drivers
+from zvmlab.pytest_plugin.requirements import rows_of
+
+FULL = "full"
+EACH, TURN, FIRST = "each", "turn", "first"
+_HOW = (EACH, TURN, FIRST)
+_TEST = re.compile(r"^[ \t]*(?:async )?def (test\w*)", re.MULTILINE)
+_FIELDS = ("kernels", "drivers", "representative", "left")
+_SHOWN = 6
+LONG, KERNEL, DRIVER, EMULATOR = "long", "kernel", "driver", "emulator"
+_WORDS = {
+    KERNEL: "on another kernel",
+    DRIVER: "with another driver",
+    EMULATOR: "in another emulator",
+    LONG: "because they take long",
+}
+
+
+class Left(NamedTuple):
+    """Tests that this run leaves to the whole one: what the report tells them apart by."""
+
+    rows: tuple[str, ...]
+    kernel: str | None
+    driver: str | None
+    backend: str | None
+    why: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What some tests do; a field that is None is left to the rules before."""
+
+    tests: tuple[str, ...]
+    """FILE or FILE::FUNCTION, relative to the file of rules; * stands for anything."""
+    kernels: str | None = None
+    drivers: str | None = None
+    representative: bool | None = None
+    left: bool | None = None
+
+    def fits(self, file: str, function: str) -> bool:
+        """Does the rule name this test?"""
+        return any(_fits(name, file, function) for name in self.tests)
+
+
+def _fits(name: str, file: str, function: str) -> bool:
+    files, _, functions = name.partition("::")
+    return fnmatch.fnmatchcase(file, files) and fnmatch.fnmatchcase(function, functions or "*")
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """A file of rules."""
+
+    path: Path
+    whole: str
+    """The command that runs all."""
+    long: float
+    """Seconds; a test of the short run that takes longer is named."""
+    elsewhere: tuple[str, ...]
+    """Folders whose tests other commands run."""
+    rules: tuple[Rule, ...]
+    """The first one is about all tests; of those that fit, the last one that has a field decides."""
+
+    def of(self, file: str, function: str) -> Rule:
+        """What a test does."""
+        found: dict[str, Any] = {}
+        for rule in self.rules:
+            if rule.fits(file, function):
+                own = ((name, getattr(rule, name)) for name in _FIELDS)
+                found |= {name: value for name, value in own if value is not None}
+        return Rule((f"{file}::{function}",), **found)
+
+    def check_names(self) -> None:
+        """UsageError for a rule that names a test which is not there."""
+        folder = self.path.parent
+        for name in (name for rule in self.rules[1:] for name in rule.tests):
+            files, _, functions = name.partition("::")
+            found = [path for path in sorted(folder.glob(files)) if path.is_file()]
+            if not found:
+                raise UsageError(f"{self.path}: a rule names {name}, but there is no such file")
+            if functions and not any(
+                fnmatch.fnmatchcase(function, functions)
+                for path in found
+                for function in _TEST.findall(path.read_text(encoding="utf-8"))
+            ):
+                raise UsageError(f"{self.path}: a rule names {name}, but {files} has no such test")
+
+    def check_folders(self, folders: Iterable[Path]) -> None:
+        """UsageError for a file of tests that no run would take.  *folders*: what runs take."""
+        taken = [*folders, *(self.path.parent / name for name in self.elsewhere)]
+        for path in sorted(self.path.parent.rglob("test_*.py")):
+            if not any(path.is_relative_to(folder) for folder in taken):
+                raise UsageError(
+                    f"no run would take the tests of {path}: name its folder in testpaths, or as"
+                    f" elsewhere in {self.path}"
+                )
+
+
+def load(path: Path) -> Speeds:
+    """The rules in a file; UsageError if they are none."""
+    try:
+        with path.open("rb") as file:
+            table = tomllib.load(file)
+    except OSError as error:
+        raise UsageError(f"speeds {path} cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"speeds {path} is not TOML: {error}") from None
+    fields = {"whole": str, "long": (int, float), "elsewhere": list, "default": dict, "rule": list}
+    _check_fields(f"speeds {path}", table, fields)
+    missing = ", ".join(name for name in fields.keys() - {"elsewhere", "rule"} - table.keys())
+    if missing:
+        raise UsageError(f"speeds {path} has no {missing}")
+    default = _rule(f"speeds {path}: default", table["default"], ("*",))
+    if default.kernels is None or default.drivers is None:
+        raise UsageError(f"speeds {path}: default needs kernels and drivers")
+    rules = [
+        _named(f"speeds {path}: rule {number}", one)
+        for number, one in enumerate(table.get("rule", []), 1)
+    ]
+    return Speeds(
+        path,
+        table["whole"],
+        float(table["long"]),
+        tuple(map(str, table.get("elsewhere", []))),
+        (default, *rules),
+    )
+
+
+def _check_fields(where: str, table: Any, fields: Mapping[str, Any]) -> None:
+    if not isinstance(table, dict):
+        raise UsageError(f"{where} must be a table")
+    for name, value in table.items():
+        if name not in fields:
+            raise UsageError(f"{where} has a field {name!r} (possible: {', '.join(fields)})")
+        if not isinstance(value, fields[name]):
+            raise UsageError(f"{where}: invalid {name}: {value!r}")
+
+
+def _rule(where: str, table: dict[str, Any], tests: tuple[str, ...]) -> Rule:
+    types = {"kernels": str, "drivers": str, "representative": bool, "left": bool}
+    _check_fields(where, table, types)
+    for name in ("kernels", "drivers"):
+        if table.get(name, EACH) not in _HOW:
+            raise UsageError(f"{where}: invalid {name}: {table[name]!r} ({', '.join(_HOW)})")
+    return Rule(tests, **table)
+
+
+def _named(where: str, table: Any) -> Rule:
+    if not isinstance(table, dict):
+        raise UsageError(f"{where} must be a table")
+    own = dict(table)
+    why, tests = own.pop("why", None), own.pop("tests", None)
+    if not isinstance(why, str) or not why:
+        raise UsageError(f"{where} needs why, the reason")
+    if not isinstance(tests, list) or not tests or not all(isinstance(one, str) for one in tests):
+        raise UsageError(f"{where} ({why}) needs tests, a list of FILE or FILE::FUNCTION")
+    if not own:
+        raise UsageError(f"{where} ({why}) says nothing of its tests ({', '.join(_FIELDS)})")
+    return _rule(f"{where} ({why})", own, tuple(tests))
+
+
+def add_options(parser: pytest.Parser, group: pytest.OptionGroup) -> None:
+    """--short, and the ini value."""
+    group.addoption(
+        "--short",
+        action="store_true",
+        help="run what the rules of the ini value speeds take; --full runs the whole",
+    )
+    parser.addini("speeds", "TOML file that says what --short runs (docs/running-tests.md)")
+
+
+def configure(config: pytest.Config) -> None:
+    """Read the rules if they are asked for; refuse those that cannot be right."""
+    if not config.getoption("--short"):
+        return
+    if config.getoption("--full"):
+        raise pytest.UsageError("--short and --full exclude each other")
+    named = str(config.getini("speeds"))
+    if not named:
+        raise pytest.UsageError("--short needs rules; name them as speeds in pytest's ini file")
+    folder = config.inipath.parent if config.inipath else config.rootpath
+    try:
+        found = load(folder / named)
+        found.check_names()
+        found.check_folders(folder / name for name in config.getini("testpaths"))
+    except UsageError as error:
+        raise pytest.UsageError(str(error)) from None
+    config.stash[_short] = short = _Short(config, found)
+    config.pluginmanager.register(short, "zvmlab-speeds")
+
+
+def is_short(config: pytest.Config) -> bool:
+    """Do rules decide what runs?"""
+    return _short in config.stash
+
+
+def left_of(config: pytest.Config) -> tuple[str, Mapping[Left, int]]:
+    """The command that runs the whole, and what this run leaves to it."""
+    short = config.stash.get(_short, None)
+    return ("", {}) if short is None else (short.speeds.whole, short.left)
+
+
+class _Chosen(NamedTuple):
+    """A test with what the rules look at."""
+
+    item: pytest.Item
+    rule: Rule
+    kernel: str | None
+    driver: str | None
+    backend: str | None
+
+
+class _Short:
+    """A run of what the rules take."""
+
+    def __init__(self, config: pytest.Config, speeds: Speeds) -> None:
+        self.speeds = speeds
+        self.left: Mapping[Left, int] = {}
+        self._config = config
+        self._complaints: list[str] = []
+        self._seconds: dict[str, float] = {}
+
+    def choose(self, items: Sequence[pytest.Item]) -> dict[pytest.Item, str]:
+        """Those that are left to the whole, with the reason."""
+        groups: dict[tuple[str, str | None], list[_Chosen]] = {}
+        chosen = [self._look_at(item) for item in items]
+        for one in chosen:
+            groups.setdefault((_base(one.item), one.backend), []).append(one)
+        left = {
+            one.item: why
+            for (name, _), group in groups.items()
+            for one, why in self._left_of(name, group)
+        }
+        self.left = Counter(
+            Left(
+                rows_of(one.item),
+                _name(one.kernel),
+                _driver(one.driver),
+                one.backend,
+                left[one.item],
+            )
+            for one in chosen
+            if one.item in left
+        )
+        self._complaints = list(self._idle(chosen))
+        return left
+
+    def _look_at(self, item: pytest.Item) -> _Chosen:
+        params = getattr(getattr(item, "callspec", None), "params", {})
+        kernel = params.get(backend_choice.KERNEL_FIXTURE)
+        backend = None if kernel is None else backend_choice.of_test(item)
+        rule = self.speeds.of(*self._names(item))
+        return _Chosen(item, rule, kernel, params.get(drivers.FIXTURE), backend)
+
+    def _names(self, item: pytest.Item) -> tuple[str, str]:
+        folder = self.speeds.path.parent
+        inside = item.path.is_relative_to(folder)
+        file = item.path.relative_to(folder) if inside else item.path
+        return file.as_posix(), getattr(item, "originalname", None) or item.name
+
+    def _left_of(self, name: str, group: Sequence[_Chosen]) -> Iterator[tuple[_Chosen, str]]:
+        """*group*: one test in one emulator, on all kernels, with all drivers."""
+        kernels = list(dict.fromkeys(one.kernel for one in group))
+        others = list(dict.fromkeys(one.driver for one in group))
+        turn = zlib.crc32(name.encode())
+        for one in group:
+            rule = one.rule
+            if rule.left or one.item.get_closest_marker(FULL) is not None:
+                yield one, LONG
+                continue
+            if self._represents(one) and not rule.representative:
+                yield one, EMULATOR
+                continue
+            first = one.item.get_closest_marker(backend_choice.FIRST_KERNEL) is not None
+            how = FIRST if first else rule.kernels
+            at = kernels.index(one.kernel), others.index(one.driver)
+            sizes = len(kernels), len(others)
+            if not _takes_kernel(how, rule.drivers, at, sizes, turn):
+                yield one, KERNEL
+            elif not _takes_driver(how, rule.drivers, at, sizes, turn):
+                yield one, DRIVER
+
+    def _represents(self, one: _Chosen) -> bool:
+        part = backend_choice.represented(self._config)
+        return part is not None and one.backend == part
+
+    def _idle(self, chosen: Sequence[_Chosen]) -> Iterator[str]:
+        """A sentence for each name of a rule that takes into another emulator what is never there."""
+        there = {self._names(one.item) for one in chosen}
+        represented = {self._names(one.item) for one in chosen if self._represents(one)}
+        if backend_choice.represented(self._config) is None or any(
+            "::" in argument for argument in self._config.args
+        ):
+            return
+        for name in (n for rule in self.speeds.rules if rule.representative for n in rule.tests):
+            if any(_fits(name, *one) for one in there - represented) and not any(
+                _fits(name, *one) for one in represented
+            ):
+                yield (
+                    f"{self.speeds.path}: a rule takes {name} into another emulator, but no such"
+                    " test is marked representative"
+                )
+
+    @pytest.hookimpl(trylast=True)  # type: ignore[misc]  # pluggy 1.0 has no types
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """What the run's own process must know, which collects nothing if there are workers."""
+        output = getattr(session.config, "workeroutput", None)
+        if output is not None:
+            output["zvmlab_left"] = to_json(self.left)
+            output["zvmlab_complaints"] = self._complaints
+
+    @pytest.hookimpl(optionalhook=True)  # type: ignore[misc]  # as above
+    def pytest_testnodedown(self, node: Any) -> None:
+        """A worker of pytest-xdist has ended; all have left the same."""
+        output = getattr(node, "workeroutput", {})
+        if "zvmlab_left" in output:
+            self.left = from_json(output["zvmlab_left"])
+            self._complaints = output["zvmlab_complaints"]
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """How long a test takes, with set-up and tear-down."""
+        before = self._seconds.get(report.nodeid, 0.0)
+        self._seconds[report.nodeid] = before + report.duration
+
+    @pytest.hookimpl(tryfirst=True)  # type: ignore[misc]  # as above
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """A rule that does nothing fails the run."""
+        if self._complaints and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)  # type: ignore[misc]  # as above
+    def pytest_terminal_summary(self, terminalreporter: Any) -> Iterator[None]:
+        """What takes too long for a short run, and what is left; behind the table."""
+        yield
+        out = terminalreporter
+        long = [(t, name) for name, t in self._seconds.items() if t > self.speeds.long]
+        if long:
+            out.line(f"longer than {self.speeds.long:g} s: {len(long)} tests", yellow=True)
+            for seconds, name in sorted(long, reverse=True)[:_SHOWN]:
+                out.line(f"  {seconds:5.1f} s  {name}")
+            if len(long) > _SHOWN:
+                out.line(f"  and {len(long) - _SHOWN} others")
+        if self.left:
+            out.line(told(self.speeds.whole, self.left))
+        for sentence in self._complaints:
+            out.line(sentence, red=True)
+
+
+_short = pytest.StashKey[_Short]()
+
+
+def choose(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what the rules leave, or, without rules, the tests marked full."""
+    if is_short(config):
+        left = config.stash[_short].choose(items)
+    elif config.getoption("--full"):
+        return
+    else:
+        left = {item: LONG for item in items if item.get_closest_marker(FULL) is not None}
+    if left:
+        config.hook.pytest_deselected(items=list(left))
+        items[:] = [item for item in items if item not in left]
+
+
+def _takes_kernel(
+    kernels: str | None, others: str | None, at: tuple[int, int], of: tuple[int, int], turn: int
+) -> bool:
+    if kernels == FIRST:
+        return at[0] == 0
+    if kernels == TURN:
+        return at[0] == (turn + (at[1] if others == EACH else 0)) % of[0]
+    return True
+
+
+def _takes_driver(
+    kernels: str | None, others: str | None, at: tuple[int, int], of: tuple[int, int], turn: int
+) -> bool:
+    if others == FIRST:
+        return at[1] == 0
+    if others == TURN:
+        return at[1] == (turn // of[0] + (at[0] if kernels == EACH else 0)) % of[1]
+    return True
+
+
+def _base(item: pytest.Item) -> str:
+    """A name that a test has on every kernel, with every driver, and in every process."""
+    spec = getattr(item, "callspec", None)
+    if spec is None:
+        return item.nodeid
+    # pytest has no public name for the pieces of a test's id.
+    pieces = list(spec._idlist)  # pylint: disable=protected-access
+    kernel = spec.params.get(backend_choice.KERNEL_FIXTURE)
+    driver = spec.params.get(drivers.FIXTURE)
+    if kernel is not None:
+        known = backend_choice.kernel_id(kernel)
+        pieces = _without(pieces, known, f"{known}-{backend_choice.of_test(item)}")
+    if driver is not None:
+        pieces = _without(pieces, drivers.driver_id(driver))
+    return f"{item.nodeid.partition('[')[0]}[{'-'.join(pieces)}]"
+
+
+def _without(pieces: Sequence[str], *words: str) -> list[str]:
+    """Without the first piece that is one of these words."""
+    at = next((number for number, piece in enumerate(pieces) if piece in words), len(pieces))
+    return [*pieces[:at], *pieces[at + 1 :]]
+
+
+def _name(kernel: str | None) -> str | None:
+    return None if kernel is None else Path(kernel).name
+
+
+def _driver(driver: str | None) -> str | None:
+    return None if driver is None else drivers.driver_id(driver)
+
+
+def to_json(left: Mapping[Left, int]) -> list[dict[str, Any]]:
+    """Plain data; from_json() gives it back."""
+    return [
+        {**one._asdict(), "rows": list(one.rows), "tests": left[one]}
+        for one in sorted(left, key=str)
+    ]
+
+
+def from_json(data: Iterable[Mapping[str, Any]]) -> dict[Left, int]:
+    """What to_json() gave."""
+    found: dict[Left, int] = {}
+    for one in data:
+        kernel, driver, backend = (
+            None if one[name] is None else str(one[name])
+            for name in ("kernel", "driver", "backend")
+        )
+        key = Left(tuple(map(str, one["rows"])), kernel, driver, backend, str(one["why"]))
+        found[key] = int(one["tests"])
+    return found
+
+
+def told(whole: str, left: Mapping[Left, int]) -> str:
+    """One line: how many tests the whole run has in addition, and why they are not here."""
+    counts: Counter[str] = Counter()
+    for one, number in left.items():
+        counts[one.why] += number
+    parts = ", ".join(f"{counts[why]} {words}" for why, words in _WORDS.items() if counts[why])
+    return f"left to {whole}: {sum(counts.values())} tests: {parts}"

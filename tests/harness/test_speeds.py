@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: MIT
+"""Two speeds of a suite: what --short takes, what it leaves, and what it says of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from fake_guest import Fake, fake
+from inner_pytest import HARNESS, inner, run
+
+from zvmlab.base.errors import EXIT_PASS, UsageError
+from zvmlab.cli.main import main
+from zvmlab.pytest_plugin.speeds import load
+
+__all__ = ["fake", "inner"]  # fixtures: importing them is using them
+ROOT = HARNESS.parent
+COMPILER = "s390x-linux-gnu-gcc"
+pytestmark = pytest.mark.skipif(not shutil.which(COMPILER), reason=f"{COMPILER} is missing")
+
+RULES = """
+whole = "make everything"
+long = 10
+[default]
+kernels = "turn"
+drivers = "turn"
+representative = false
+"""
+DRIVER = """
+[[rule]]
+why = "it is about the driver"
+tests = ["test_driver.py"]
+drivers = "each"
+"""
+LIST = """
+[P]
+title = "product"
+[P.1]
+title = "everywhere"
+text = "t"
+shown = "s"
+[P.2]
+title = "first"
+text = "t"
+shown = "s"
+"""
+SUITE = """
+import pytest
+pytestmark = pytest.mark.requirement("P1")
+@pytest.mark.parametrize("number", range(24))
+def test_many(zvmlab_kernel, zvmlab_driver, number): pass
+"""
+OTHERS = """
+import pytest
+@pytest.mark.requirement("P2")
+@pytest.mark.first_kernel
+def test_first(zvmlab_kernel): pass
+@pytest.mark.full
+def test_marked(zvmlab_kernel): pass
+@pytest.mark.representative
+def test_in_both(zvmlab_kernel, zvmlab_backend): pass
+def test_on_the_host(): pass
+"""
+
+
+@pytest.fixture
+def suite(inner: Fake, pytester: pytest.Pytester) -> Fake:
+    """Two kernels, two drivers, three files of tests, and rules for them."""
+    pytester.makeini("[pytest]\nrequirements = list.toml\nspeeds = rules.toml\ntestpaths = .\n")
+    (pytester.path / "list.toml").write_text(LIST, encoding="utf-8")
+    (pytester.path / "rules.toml").write_text(RULES + DRIVER, encoding="utf-8")
+    pytester.makepyfile(test_many=SUITE, test_driver=SUITE, test_others=OTHERS)
+    shutil.copy(inner.folder / "kernel", inner.folder / "other")
+    return inner
+
+
+def _run(fake: Fake, pytester: pytest.Pytester, *options: str) -> pytest.RunResult:
+    kernels = ("--kernel", str(fake.folder / "other"))
+    drivers = ("--driver", "upstream", "--driver", "zvmlab")
+    where = ("--representative", "hercules", "--rootdir", str(pytester.path))
+    ini = ("-c", str(pytester.path / "tox.ini"))
+    return run(fake, pytester, *kernels, *drivers, *where, *ini, *options)
+
+
+def _chosen(result: pytest.RunResult) -> dict[str, list[str]]:
+    """Where each test runs, by file and name; "" if it needs no guest."""
+    found: dict[str, list[str]] = {}
+    for line in result.outlines:
+        match = re.fullmatch(r"(test_\w+\.py)::(test_\w+)(?:\[(.*)\])?", line)
+        if match is not None:
+            found.setdefault(f"{match[1]}::{match[2]}", []).append(match[3] or "")
+    return found
+
+
+def test_each_test_once_and_each_combination_often(suite: Fake, pytester: pytest.Pytester) -> None:
+    found = _chosen(_run(suite, pytester, "--short", "--collect-only", "-q"))
+    many = [name.rsplit("-", 1) for name in found["test_many.py::test_many"]]
+    assert sorted(int(number) for _, number in many) == list(range(24))
+    assert set(Counter(where for where, _ in many)) == {
+        f"{kernel}-{driver}" for kernel in ("kernel", "other") for driver in ("upstream", "zvmlab")
+    }
+
+    # Each driver on a kernel of its own.
+    of_number: dict[str, set[tuple[str, str]]] = {}
+    for name in found["test_driver.py::test_many"]:
+        kernel, driver, number = name.split("-")
+        of_number.setdefault(number, set()).add((kernel, driver))
+    assert len(of_number) == 24
+    one = {("kernel", "upstream"), ("other", "zvmlab")}
+    other = {("other", "upstream"), ("kernel", "zvmlab")}
+    assert all(where in (one, other) for where in of_number.values())
+    assert one in of_number.values() and other in of_number.values()
+
+
+def test_marks_are_heeded_and_the_whole_has_all(suite: Fake, pytester: pytest.Pytester) -> None:
+    short = _chosen(_run(suite, pytester, "--short", "--collect-only", "-q"))
+    assert short["test_others.py::test_first"] == ["kernel"]
+    assert "test_others.py::test_marked" not in short
+    assert [name.split("-")[1] for name in short["test_others.py::test_in_both"]] == ["qemu"]
+    assert len(short["test_others.py::test_on_the_host"]) == 1
+    full = _chosen(_run(suite, pytester, "--full", "--collect-only", "-q"))
+    assert full["test_others.py::test_first"] == ["kernel", "other"]
+    assert full["test_others.py::test_marked"] == ["kernel", "other"]
+    assert len(full["test_others.py::test_in_both"]) == 3
+    assert len(full["test_many.py::test_many"]) == len(full["test_driver.py::test_many"]) == 96
+    for name, places in short.items():
+        assert set(places) <= set(full[name])
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one", "workers"])
+def test_what_is_left_is_told_and_in_the_report(
+    suite: Fake, pytester: pytest.Pytester, workers: tuple[str, ...]
+) -> None:
+    """24 × 4 of each file: 72 and 48 are left; one more of each kind by marks and emulator."""
+    result = _run(suite, pytester, "--short", "--requirements", "--zvmlab-report", "out", *workers)
+    assert result.ret == pytest.ExitCode.OK
+    last = [line for line in result.outlines if line][-2]
+    match = re.fullmatch(
+        r"left to make everything: 125 tests: (\d+) on another kernel, (\d+) with another driver,"
+        r" 1 in another emulator, 2 because they take long",
+        last,
+    )
+    assert match is not None, last
+    assert int(match[1]) + int(match[2]) == 122
+    report = json.loads((pytester.path / "out/report.json").read_text(encoding="utf-8"))
+    assert (report["whole"], report["left"]) == ("make everything", 125)
+    p1, p2 = report["requirements"]
+    qemu = [cell for cell in p1["cells"] if cell["backend"] == "qemu"]
+    # The whole has 48 of P1 in each cell; P2 is left to it on the other kernel.
+    assert [cell["left"] + cell["tests"]["passed"] for cell in qemu] == [48] * 4
+    assert [cell["left"] for cell in p2["cells"] if cell["backend"] == "qemu"] == [0, 0, 1, 1]
+    assert "left 1" in result.stdout.str() and "(+" in result.stdout.str()
+    assert "2 of 2 requirements shown" in result.stdout.str()
+    assert "2 of them by a part of their tests" in " ".join(result.stdout.str().split())
+    for name in ("report.html", "requirements.md"):
+        assert "125 tests" in (pytester.path / "out" / name).read_text(encoding="utf-8")
+
+
+def test_shards_leave_the_same(
+    suite: Fake, pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for shard in ("1/2", "2/2"):
+        folder = f"out-{shard[0]}"
+        result = _run(suite, pytester, "--short", "--shard", shard, "--zvmlab-report", folder)
+        assert result.ret == pytest.ExitCode.OK
+    merged = str(pytester.path / "merged")
+    parts = [str(pytester.path / f"out-{number}") for number in (1, 2)]
+    assert main(["merge", "--output", merged, *parts]) == EXIT_PASS
+    assert "left to make everything: 125 tests: " in capsys.readouterr().out
+
+
+def test_row_that_only_the_whole_shows_fails_a_short_run(
+    suite: Fake, pytester: pytest.Pytester
+) -> None:
+    rule = '[[rule]]\nwhy = "long"\ntests = ["test_others.py::test_first"]\nleft = true\n'
+    (pytester.path / "rules.toml").write_text(RULES + rule, encoding="utf-8")
+    result = _run(suite, pytester, "--short", "--requirements")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "requirements: no test shows P2" in result.outlines
+
+
+def test_test_that_takes_long_is_named(suite: Fake, pytester: pytest.Pytester) -> None:
+    (pytester.path / "rules.toml").write_text(
+        RULES.replace("long = 10", "long = 0.2"), encoding="utf-8"
+    )
+    pytester.makepyfile(test_slow="import time\ndef test_slow(): time.sleep(0.3)")
+    result = _run(suite, pytester, "--short", "-k", "slow or host")
+    assert result.ret == pytest.ExitCode.OK
+    at = result.outlines.index("longer than 0.2 s: 1 tests")
+    assert re.fullmatch(r"    0\.[3-9] s  test_slow.py::test_slow", result.outlines[at + 1])
+
+
+RULE = '[[rule]]\nwhy = "x"\n'
+
+
+@pytest.mark.parametrize(
+    ("rules", "sentence"),
+    [
+        (
+            f'{RULE}tests = ["test_none.py"]\nleft = true',
+            "names test_none.py, but there is no such file",
+        ),
+        (
+            f'{RULE}tests = ["test_a.py::test_x"]\nleft = true',
+            "names test_a.py::test_x, but test_a.py has no such test",
+        ),
+        (f'{RULE}tests = ["test_a.py"]', "rule 1 (x) says nothing of its tests"),
+        (f"{RULE}left = true", "rule 1 (x) needs tests"),
+        ('[[rule]]\ntests = ["test_a.py"]\nleft = true', "rule 1 needs why, the reason"),
+        (
+            f'{RULE}tests = ["test_a.py"]\nkernels = "some"',
+            "invalid kernels: 'some' (each, turn, first)",
+        ),
+        (f'{RULE}tests = ["test_a.py"]\nkernel = "each"', "has a field 'kernel'"),
+        (f'{RULE}tests = ["test_a.py"]\nleft = 1', "invalid left: 1"),
+        ("[rule", "is not TOML"),
+        ("[other]", "has a field 'other'"),
+        ("[rule]", "invalid rule: {}"),
+    ],
+)
+def test_rules_that_cannot_be_are_one_sentence(tmp_path: Path, rules: str, sentence: str) -> None:
+    (tmp_path / "test_a.py").write_text("def test_a(): pass\n", encoding="utf-8")
+    (tmp_path / "rules.toml").write_text(RULES + rules, encoding="utf-8")
+    with pytest.raises(UsageError, match=re.escape(sentence)) as error:
+        load(tmp_path / "rules.toml").check_names()
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("left", ["whole", "long", "default", "kernels", "drivers"])
+def test_what_rules_need_is_told(tmp_path: Path, left: str) -> None:
+    lines = [line for line in RULES.splitlines() if not line.strip("[").startswith(left)]
+    (tmp_path / "rules.toml").write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(UsageError, match=f"has no .*{left}|default needs|has a field 'kernels'"):
+        load(tmp_path / "rules.toml")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--full",), "--short and --full exclude each other"),
+        (("-o", "speeds="), "--short needs rules; name them as speeds in pytest's ini file"),
+        (("-o", "speeds=none.toml"), "cannot be read: No such file or directory"),
+        (("-o", "testpaths=sub"), "no run would take the tests of "),
+    ],
+)
+def test_options_that_cannot_be_are_one_sentence(
+    suite: Fake, pytester: pytest.Pytester, options: tuple[str, ...], sentence: str
+) -> None:
+    result = _run(suite, pytester, "--short", *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    said = [line for line in result.errlines if line]
+    assert len(said) == 1 and sentence in said[0]
+
+
+def test_test_that_is_never_in_the_other_emulator_is_one_sentence(
+    suite: Fake, pytester: pytest.Pytester
+) -> None:
+    rule = f'{RULE}tests = ["test_many.py"]\nrepresentative = true\n'
+    (pytester.path / "rules.toml").write_text(RULES + rule, encoding="utf-8")
+    result = _run(suite, pytester, "--short", "-n", "2")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert [line for line in result.outlines if "no such test is marked representative" in line]
+
+
+def test_own_rules_keep_many_tests_in_each_pair() -> None:
+    """What the rules of this tree leave: enough of each kernel with each driver and emulator."""
+    command = [sys.executable, "-m", "pytest", "-p", "zvmlab.pytest_plugin", "--collect-only", "-q"]
+    command += ["--short", "--representative", "hercules", "tests/e2e"]
+    command += ["--kernel", "bookworm", "--kernel", "trixie", "--driver", "upstream"]
+    done = subprocess.run(
+        [*command, "--driver", "zvmlab"],
+        cwd=ROOT,
+        env={
+            "PYTHONPATH": str(ROOT / "harness"),
+            "PATH": "/usr/bin:/bin",
+            "HOME": str(Path.home()),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    names = re.findall(r"^tests/e2e/test_\w+\.py::test_\w+\[(.*)\]$", done.stdout, re.MULTILINE)
+    kinds = Counter(
+        (kernel, other)
+        for name in names
+        for kernel in ("bookworm", "trixie")
+        for other in ("upstream", "zvmlab", "hercules")
+        if kernel in name.split("-") and other in name.split("-")
+    )
+    assert all(
+        kinds[kernel, driver] >= 100
+        for kernel in ("bookworm", "trixie")
+        for driver in ("upstream", "zvmlab")
+    ), done.stdout[-500:]
+    assert kinds["bookworm", "hercules"] >= 50
+    assert len(names) >= 1000
