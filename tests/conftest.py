@@ -16,11 +16,18 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Examples are the same in every run, so what fails here fails again: --hypothesis-profile explore
 # takes new ones, and prints what reproduces a failure.  How long an example takes, or is looked for,
-# depends on what else the machine does.
+# depends on what else the machine does.  A short run takes a fifth of them: tests/harness/examples.py.
 _PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("same", _PATIENT, derandomize=True)
+settings.register_profile("few", _PATIENT, derandomize=True, max_examples=20)
 settings.register_profile("explore", _PATIENT, print_blob=True)
 settings.load_profile("same")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Few examples for --short, unless a profile was asked for."""
+    if config.getoption("--short", False) and not config.getoption("--hypothesis-profile", None):
+        settings.load_profile("few")
 
 
 @pytest.fixture(autouse=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import host_agent
 import pytest
+from examples import some
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -35,7 +36,7 @@ SAFE = [r for r in Request if r not in (Request.POWER, Request.SIGNAL, Request.R
 # Calls that can do no harm with any argument; close could end the agent's own stream.
 CALLS = [Call.READ, Call.READV, Call.LSEEK, Call.PREAD64, Call.GETPID, Call.GETSOCKOPT]
 SECONDS = 60
-FEW = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=some(150), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture(scope="module")

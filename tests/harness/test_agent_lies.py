@@ -11,6 +11,7 @@ import struct
 from collections.abc import Callable
 
 import pytest
+from examples import some
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -28,7 +29,7 @@ REPLY_BIT = 0x8000
 REPLY_MAX = 65 << 20
 INFO = AgentInfo(VERSION, "big", True, 1, 4096, 16 << 20, REPLY_MAX, 0, "6.1", "s390x")
 SECONDS = 60.0
-MANY = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=some(40), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 class Liar:

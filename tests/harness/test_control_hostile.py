@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 from controlled import GREETING, TIMEOUT, Server, schema
 from controlled import _server as _server
+from examples import some
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -42,7 +43,7 @@ class Raw:
 
 
 @settings(
-    max_examples=150,
+    max_examples=some(150),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(line=st.binary(max_size=200).map(lambda b: b.replace(b"\n", b"")))
@@ -73,7 +74,7 @@ def _arguments(entry: dict[str, Any]) -> st.SearchStrategy[Any]:
 
 @pytest.mark.parametrize("command", sorted(schema()["commands"]))
 @settings(
-    max_examples=25,
+    max_examples=some(25),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())

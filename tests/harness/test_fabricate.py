@@ -19,6 +19,7 @@ from fabricated import (
     sets_of,
     written,
 )
+from examples import some
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -70,7 +71,7 @@ DOMAINS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=some(60))
 @given(
     seed=SEED,
     events=EVENTS,
@@ -90,7 +91,7 @@ def test_every_stream_passes_the_validator(release: str, **members: Any) -> None
     assert all(start <= one.start < one.end < end for one in found)
 
 
-@settings(max_examples=10)
+@settings(max_examples=some(10))
 @given(seed=SEED)
 def test_the_same_seed_gives_the_same_bytes(seed: int) -> None:
     assert written(changed(seed=seed))[0] == written(changed(seed=seed))[0]

@@ -15,6 +15,7 @@ from typing import Any
 import jsonschema
 import pytest
 from fabricated import SMALL, changed
+from examples import some
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -191,7 +192,7 @@ for number, one in enumerate(EVERYTHING["events"]):
     one["at"] = f"00:0{number % 3}"
 
 
-@settings(max_examples=300)
+@settings(max_examples=some(300))
 @given(path=st.sampled_from(list(_places(EVERYTHING))), value=JSON)
 def test_any_value_at_any_place_is_taken_or_refused(path: tuple[Any, ...], value: Any) -> None:
     """Refused in a sentence, or good enough to be lived through."""

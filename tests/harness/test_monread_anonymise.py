@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import some
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from monread_tool import END, START, build_monread, part, run, stream, user
@@ -180,7 +181,7 @@ def half_secret(domain: int, number: int, data: bytes) -> tuple[int, int, bytes]
     st.integers(0, 1000),
 )
 @settings(
-    max_examples=40,
+    max_examples=some(40),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 def test_nothing_that_is_not_explained_gets_out(

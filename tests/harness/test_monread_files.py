@@ -13,6 +13,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from examples import some
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from monread_tool import END, SECONDS, START, build_monread, part, run, stream, user
@@ -141,7 +142,7 @@ notification = st.builds(
 
 @given(st.lists(st.tuples(st.lists(element, min_size=1, max_size=4), notification), max_size=4))
 @settings(
-    max_examples=25,
+    max_examples=some(25),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 def test_any_file_comes_back(

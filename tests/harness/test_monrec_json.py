@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import some
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from monread_tool import START, build_monread, part, run, stream
@@ -56,7 +57,7 @@ def lines(draw: st.DrawFn) -> dict[str, Any]:
 
 @given(st.lists(lines(), min_size=1, max_size=20))
 @settings(
-    max_examples=30,
+    max_examples=some(30),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 def test_json_record_json(monread: Path, made: list[dict[str, Any]]) -> None:

@@ -8,6 +8,7 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
+from examples import some
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from monread_tool import START, part, stream
@@ -278,7 +279,7 @@ def test_every_rule_is_broken_here() -> None:
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=some(60), deadline=None)
 def test_what_keeps_the_rules_passes(data: st.DataObject) -> None:
     good = Good(data.draw)
     for release in (0, 530):
@@ -289,7 +290,7 @@ def test_what_keeps_the_rules_passes(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("rule", BREAK)
 @given(st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=some(25), deadline=None)
 def test_a_change_that_breaks_a_rule_is_told(rule: str, data: st.DataObject) -> None:
     found = told(BREAK[rule](Good(data.draw)))
     assert rule in [one.rule for one in found], [one.text for one in found]

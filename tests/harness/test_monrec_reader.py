@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from examples import some
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -129,7 +130,7 @@ RECORDS = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=some(60))
 @given(records=RECORDS, phase=st.integers(0, 4000 // 4).map(lambda words: words * 4))
 def test_two_readers_agree(records: list[Record], phase: int) -> None:
     """The harness' own parser and the library, of all that lay_out() makes."""
