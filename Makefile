@@ -62,6 +62,9 @@ TOOLS := $(addprefix $(BUILD)/,dmmon taskmon monread)
 SERVER := $(BUILD)/unit/ctl_server
 
 HARNESS := PYTHONPATH=$(CURDIR)/harness $(PYTHON)
+# Compiled Python is kept beside what else is built: each worker would compile all tests again.
+export PYTHONDONTWRITEBYTECODE :=
+export PYTHONPYCACHEPREFIX := $(abspath $(BUILD))/pycache
 PYTEST := $(HARNESS) -m pytest -p zvmlab.pytest_plugin
 
 # Unit tests run under ASan and UBSan, but for coverage; other programs with ASAN=1.
@@ -147,7 +150,7 @@ help: ## use: list the targets; ALL=1: also those that few need
 		sed -n "s/^\([a-z0-9-]*\):.*##$(if $(ALL),+\?) $$group: \(.*\)/\1|\2/p" $(MAKEFILE_LIST) | \
 			while IFS='|' read -r target text; do printf '  %-16s %s\n' "$$target" "$$text"; done; \
 	done
-	@echo "variables: KERNEL=bookworm|trixie|sid|debug|PATH|TREE  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  REPRESENTATIVE=hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  TESTS='…'  SHARD=I/N  SUITES='…'  SECONDS=n  PAIRS=n  STRICT=1  N=n  SEED=n  BASE=BRANCH  FOLDER=DIR  ZVMLAB_CACHE=DIR"
+	@echo "variables: KERNEL=bookworm|trixie|sid|debug|PATH|TREE  DRIVER=upstream|zvmlab|PATH  BACKEND=qemu|hercules  REPRESENTATIVE=hercules  CPUS=n  SETS=n  KERNELS='…'  JOBS=n  TESTS='…'  SHARD=I/N  SUITES='…'  SECONDS=n  PAIRS=n  STRICT=1  FULL=1  N=n  SEED=n  BASE=BRANCH  FOLDER=DIR  ZVMLAB_CACHE=DIR"
 	@echo "switches:  V=1 show commands  W=1 more warnings  D=1 debug  C=1 sparse  G=1 coverage  ASAN=1 sanitizers"
 
 .PHONY: setup
@@ -174,19 +177,26 @@ prepare: setup-check ##+ develop: build QEMU and fetch the guest kernels into th
 	$(Q)./zvmlab fetch $(KERNELS)
 
 .PHONY: check
-check: $(if $(TESTS),check-some,check-all) ## test: all tests: core, harness, guests; TESTS='-k overflow', or --lf: only these
+check: $(if $(TESTS),check-some,check-all) ## test: show every requirement: core, harness, guests; TESTS='-k overflow', or --lf: only these
 
+# Where the time of a run goes, a line for each step.
+TIMES ?= $(BUILD)/times
+timed = +$(Q)ci/timed.sh $(TIMES) $(1) $(MAKE) --no-print-directory $(2)
 .PHONY: check-all
 check-all: setup-check
+	$(if $(filter file,$(origin TIMES)),$(Q)rm -f $(TIMES))
 	$(Q)$(MAKE) --no-print-directory check-names
-	$(Q)$(MAKE) --no-print-directory unit coverage
-	$(Q)$(MAKE) --no-print-directory check-harness
-	$(Q)$(MAKE) --no-print-directory check-e2e
+	$(call timed,unit,unit)
+	$(call timed,harness,check-harness)
+	$(call timed,guests,check-e2e)
+	$(if $(filter file,$(origin TIMES)),$(Q)ci/timed.sh $(TIMES))
 
-# What pytest is told of guests; requirements can be shown by the whole only.
+# How much runs: what tests/speeds.toml takes, or with FULL=1 all; tests that are named, wherever they can.
+SPEED := $(if $(FULL),--full,$(if $(TESTS),,--short))
+
+# What pytest is told of guests.
 GUESTS := -n $(JOBS) --dist loadgroup $(KERNELS:%=--kernel %) $(DRIVERS:%=--driver %) \
-	$(BACKEND:%=--backend %) $(REPRESENTATIVE:%=--representative %) $(if $(FULL),--full) \
-	$(SHARD:%=--shard %)
+	$(BACKEND:%=--backend %) $(REPRESENTATIVE:%=--representative %) $(SPEED) $(SHARD:%=--shard %)
 REPORT := --zvmlab-report $(BUILD)/report --junitxml $(BUILD)/report/junit.xml
 
 # A name that cannot be is told before anything is built for the others.
@@ -201,7 +211,7 @@ check-some: setup-check
 	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) $(GUESTS) $(REPORT) $(TESTS)
 
 .PHONY: check-full
-check-full: ## test: all tests, also on sid's kernel, and the tests marked full
+check-full: ## test: all tests on all kernels, with both drivers, in both emulators, and what takes long
 	$(Q)$(MAKE) --no-print-directory check KERNELS="$(KERNELS) sid" FULL=1
 
 # $(1): folders of tests.  Those folders, unless TESTS names files; and what else TESTS says.
@@ -209,7 +219,7 @@ tests-of = $(if $(filter tests/%,$(TESTS)),,$(1)) $(TESTS)
 
 .PHONY: check-harness
 check-harness: setup-check $(SERVER) ## test: tests of the harness, without guests; TESTS=FILE… for some of them
-	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) -n $(JOBS) \
+	$(Q)ZVMLAB_CTL_SERVER=$(CURDIR)/$(SERVER) $(PYTEST) -n $(JOBS) $(SPEED) \
 		$(call tests-of,tests/harness tests/mutants tests/docs tests/linux_coverage tests/kvm_unit_tests)
 
 .PHONY: check-e2e
