@@ -99,6 +99,8 @@ def test_times_of_processors_and_users(monread: Path, tmp_path: Path) -> None:
     # Six of them in the workload.
     assert online == 6 * 12 * 60
     assert 0 < found['zvm_processor_busy_seconds_total{type="IFL"}'] < online
+    # fabricate has the layouts of z/VM 5.3 (docs/fabricate.md).
+    assert found['zvm_release_info{release="5.3"}'] == 1
 
 
 def words(size: int, **fields: int | bytes) -> bytes:
@@ -630,6 +632,8 @@ def test_json_lines(monread: Path, tmp_path: Path) -> None:
         running.wait_for("sets complete")
     jsonschema.validate(line, schema)
     assert line["records"] >= 2
+    # The only release of which the length of D4R5 is public (docs/records.md).
+    assert line["release"] == "5.3"
 
 
 def _until_client(running: Exporter) -> None:

@@ -21,6 +21,7 @@ struct export {
 	struct export_source source;
 	struct exporter *exporter;
 	const struct tally *tally;
+	const struct releases *releases;
 	pthread_mutex_t lock;		/* of shared */
 	struct shared shared;
 	bool listens;
@@ -47,6 +48,7 @@ static void share(struct export_sink *of)
 {
 	pthread_mutex_lock(&of->export->lock);
 	of->export->shared.activity = of->track.kept;
+	of->export->shared.activity.releases = releases_all(of->export->releases);
 	of->export->shared.tally = *of->export->tally;
 	pthread_mutex_unlock(&of->export->lock);
 }
@@ -96,7 +98,7 @@ static void collect(void *context, struct metrics *metrics)
 }
 
 int export_begin(struct export **made, const struct options *options, const struct tally *tally,
-		 struct sinks *sinks)
+		 const struct releases *releases, struct sinks *sinks)
 {
 	struct export *export = calloc(1, sizeof(*export));
 	bool good;
@@ -108,6 +110,7 @@ int export_begin(struct export **made, const struct options *options, const stru
 		return EXIT_FAILED;
 	}
 	export->tally = tally;
+	export->releases = releases;
 	export->listens = options->exports.listen;
 	pthread_mutex_init(&export->lock, NULL);
 	export->source = (struct export_source){
@@ -121,7 +124,7 @@ int export_begin(struct export **made, const struct options *options, const stru
 	}
 	good = sinks_add(sinks, export_sink(export), "exporting");
 	if (good && exporter_lines(export->exporter))
-		good = sinks_add(sinks, activity_sink(exporter_lines(export->exporter), NULL),
+		good = sinks_add(sinks, activity_sink(exporter_lines(export->exporter), releases),
 				 "JSON lines");
 	*made = export;
 	return good ? EXIT_PASS : EXIT_FAILED;

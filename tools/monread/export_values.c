@@ -44,6 +44,9 @@ const struct metric_family export_families[EXPORT_FAMILIES] = {
 			       "Ends of intervals (D1R11); the configuration has one, too", { NULL } },
 	[EXPORT_UNTIL] = { "monread_interval_end_timestamp_seconds", METRIC_GAUGE, "seconds",
 			   "End of the last sample interval, by the TOD clock", { NULL } },
+	[EXPORT_RELEASE] = { "zvm_release_info", METRIC_GAUGE, NULL,
+			     "Always 1; the release of z/VM, or those that the data can be of",
+			     { "release" } },
 	[EXPORT_BUSY] = { "zvm_processor_busy_seconds", METRIC_COUNTER, "seconds",
 			  "Time that processors were busy, of all of a type", { "type" } },
 	[EXPORT_TIME] = { "zvm_processor_online_seconds", METRIC_COUNTER, "seconds",
@@ -162,6 +165,15 @@ static void add_bucket(struct metrics *metrics, const struct bucket *all)
 		metrics_unsigned(metrics, EXPORT_EVENTS, (const char *const[]){ kind_names[i] },
 				 all->events[i]);
 	metrics_unsigned(metrics, EXPORT_EVENTS_LOST, NULL, all->suspended);
+}
+
+static void add_release(struct metrics *metrics, uint32_t releases)
+{
+	char text[MONREC_RELEASES_TEXT];
+
+	if (releases)
+		metrics_unsigned(metrics, EXPORT_RELEASE,
+				 (const char *const[]){ monrec_releases_text(releases, text) }, 1);
 }
 
 static void add_partition(struct metrics *metrics, const struct system_activity *s)
@@ -319,6 +331,7 @@ void export_values(struct metrics *metrics, const struct activity *activity,
 	/* Of the interval that has not ended it is known already. */
 	bucket_add(&all, &activity->now);
 	add_bucket(metrics, &all);
+	add_release(metrics, activity->releases);
 	add_partition(metrics, &activity->system);
 	add_load(metrics, activity);
 	add_states(metrics, &activity->system);

@@ -86,7 +86,7 @@ static int read_exporting(const struct options *options, struct input *input,
 	int code = EXIT_PASS;
 
 	if (options->exporting)
-		code = export_begin(&export, options, &tally, sinks);
+		code = export_begin(&export, options, &tally, releases, sinks);
 	if (!code) {
 		code = read_all(options, input, releases, sinks, &tally);
 		if (export)

@@ -64,6 +64,7 @@ START_TEST(nothing_yet)
 	ck_assert_ptr_null(strstr(out.bytes, "processor_busy"));
 	ck_assert_ptr_null(strstr(out.bytes, "zvm_device"));
 	ck_assert_ptr_null(strstr(out.bytes, "zvm_user"));
+	ck_assert_ptr_null(strstr(out.bytes, "zvm_release"));
 	ck_assert_ptr_null(strstr(out.bytes, "zvm_partition"));
 	ck_assert_ptr_null(strstr(out.bytes, "zvm_machine"));
 	ck_assert_ptr_null(strstr(out.bytes, "zvm_logical"));
@@ -149,6 +150,19 @@ START_TEST(all_intervals)
 	ck_has("monread_interval_end_timestamp_seconds 0");
 	activity.bucket[1].last = TOD_1970 - 1;
 	ck_assert_ptr_null(strstr(written(), "timestamp"));
+}
+END_TEST
+
+/* One release, and several of which the data can be. */
+START_TEST(release)
+{
+	activity.releases = monrec_release_bit(730);
+	written();
+	ck_has("zvm_release_info{release=\"7.3\"} 1");
+	activity.releases |= monrec_release_bit(740) | monrec_release_bit(750) |
+			     monrec_release_bit(530);
+	written();
+	ck_has("zvm_release_info{release=\"5.3, 7.3 to 7.5\"} 1");
 }
 END_TEST
 
@@ -307,7 +321,7 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		nothing_yet, what_was_read, all_intervals, users_and_devices,
+		nothing_yet, what_was_read, all_intervals, release, users_and_devices,
 		partition_and_its_load, states, paging_and_responses, longest_time,
 	};
 

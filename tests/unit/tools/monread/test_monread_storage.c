@@ -192,7 +192,7 @@ START_TEST(an_exporter)
 
 		complained = 0;
 		storage_left = place;
-		code = export_begin(&export, &options, &tally, &sinks);
+		code = export_begin(&export, &options, &tally, NULL, &sinks);
 		storage_left = -1;
 		/* Of a file that cannot be written for it, the path is said to be wrong. */
 		ck_assert(code == EXIT_PASS || code == EXIT_FAILED || code == EXIT_USAGE);
