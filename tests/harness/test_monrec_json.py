@@ -61,7 +61,7 @@ def lines(draw: st.DrawFn) -> dict[str, Any]:
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 def test_json_record_json(monread: Path, made: list[dict[str, Any]]) -> None:
-    data = stream(part(*(record_of(line) for line in made), type=EVENT, start=START))
+    data = stream(part(*(record_of(line, REFERENCE) for line in made), type=EVENT, start=START))
     done = run(monread, "-", "--json", "--values", "--release", "5.3", data=data)
     found = [json.loads(line) for line in done.stdout.splitlines()]
     records = [line for line in found if line["item"] == "record"]
@@ -98,4 +98,14 @@ LINE = {"domain": 4, "number": 5, "length": 36, "time": "2026-11-21T00:00:00.000
 )
 def test_what_is_refused(more: dict[str, Any], text: str) -> None:
     with pytest.raises(UsageError, match=text):
-        record_of(LINE | more)
+        record_of(LINE | more, REFERENCE)
+
+
+def test_the_length_tells_the_release() -> None:
+    """IBM's pages: of 140 bytes D0R2 is in z/VM 6.2, where PFXTMSYS is behind PFXUTIME as in 5.3."""
+    fields = {"PFXCPUAD": 7, "PFXUTIME": "00" * 7 + "09"}
+    line = LINE | {"domain": 0, "number": 2, "length": 140, "fields": fields}
+    assert record_of(line).encode()[20:40] == b"\0\7" + bytes(10) + bytes(7) + b"\x09"
+    with pytest.raises(UsageError, match="PFXCPUTY"):
+        record_of(line | {"fields": {"PFXCPUTY": 3}})
+    assert record_of(line | {"fields": {"PFXCPUTY": 3}}, REFERENCE)

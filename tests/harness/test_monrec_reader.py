@@ -13,6 +13,7 @@ from examples import some
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from zvmlab.base.errors import UsageError
 from zvmlab.mondata.monrec_reader import Format, Item, Kind, read
 from zvmlab.mondata.monwrite import END_OF_DATA, Notification, control_and_frames
 from zvmlab.mondata.records import RECORD_MAX, Element, Mce, Part, Record, parse_set
@@ -45,7 +46,9 @@ def test_items_of_a_saved_stream() -> None:
     assert record is not None and record.layout is not None
     assert (record.layout.name, record.domain, record.number) == ("SYTSYP", 0, 1)
     assert (record.data, record.tod, record.address) == (PROCESSOR.encode(), 7, START)
-    values = record.values()
+    # In no release of which a source tells is it so short.
+    assert record.values() == {}
+    values = record.values(530)
     assert (values["PFXCPUAD"], values["PLSDIAGT"], values["PLSPRVIS"]) == (3, 99, None)
     assert items[1].element.domains == 0xC000 and items[1].interrupt is None
     assert (items[3].at.offset, items[3].at.record) == (12 + len(PROCESSOR.encode()), 2)
@@ -61,6 +64,51 @@ def test_values_of_each_type() -> None:
     assert records[1].values()["INTERVAL"] == -2 and records[1].values()["SDOMAINS"] == 0xC0
     assert records[2].values()["XSTOTALB"] == b"\1" * 8
     assert records[1].values(440) == {"INTERVAL": -2, "HDOMAINS": 0, "CONFIG": 0}
+
+
+# Lengths of D1R4 and D0R2 by release, as in test_monread_release.py.
+OF = {530: (184, 108), 540: (420, 124), 620: (428, 140)}
+
+
+def of(release: int) -> bytes:
+    """A set of that release: its processor, and behind it the record that tells most."""
+    system, processor = OF[release]
+    records = [Record(0, 2, payload=b"\0\7" + bytes(processor - 22))]
+    records += [Record(1, 4, payload=bytes(system - 20)), END]
+    return stream(part(*records))
+
+
+@pytest.mark.parametrize("release", OF)
+def test_the_release_is_found(release: int) -> None:
+    """Also of the record that came before the one that tells."""
+    items = list(read(io.BytesIO(of(release)), Format.SAVED))
+    processor, system, _ = (item.record for item in items if item.record is not None)
+    assert processor.values()["PFXCPUAD"] == 7
+    # Where PFXCPUTY is, is public of 5.3 only (docs/records.md).
+    assert ("PFXCPUTY" in processor.values()) == (release == 530)
+    assert "PFXCPUTY" in processor.values(530)
+    assert {processor.release, system.release} == {release}
+
+
+def test_the_release_is_given() -> None:
+    """What the data say themselves is known then, too; as it has not been held against it, nothing is read."""
+    items = list(read(io.BytesIO(of(620)), Format.SAVED, release=530))
+    records = [item.record for item in items if item.kind is Kind.RECORD and item.record]
+    assert [record.release for record in records[:2]] == [0, 0] and records[0].values() == {}
+    assert [item.rule for item in items if item.kind is Kind.VIOLATION] == ["record-length"] * 2
+    with pytest.raises(UsageError, match="unknown release of z/VM: 531"):
+        next(read(io.BytesIO(b""), Format.SAVED, release=531))
+
+
+def test_records_that_come_later() -> None:
+    """Data of the device are given as soon as the set is complete, or nothing comes for now."""
+    data = of(540)
+    says = iter([data[:12], data[12:], b"", None, data[:12], None])
+    given = read(lambda size: next(says), Format.DEVICE)
+    first = [next(given) for _ in range(6)]
+    assert kinds(first) == ["SET", "ELEMENT", "RECORD", "RECORD", "RECORD", "SET_END"]
+    assert first[2].record is not None and first[2].record.release == 540
+    assert kinds([next(given) for _ in range(4)]) == ["AGAIN", "SET", "ELEMENT", "AGAIN"]
 
 
 def test_a_violation_has_its_place_and_words() -> None:

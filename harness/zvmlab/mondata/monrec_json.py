@@ -4,7 +4,7 @@
     record = record_of(json.loads(line))
     record.encode()
 
-What the catalogue does not explain is zeros; of a TOD clock what is finer than a microsecond is
+The line does not say of which release it is: it is given, or the record's length tells it.  What the catalogue does not explain is zeros; of a TOD clock what is finer than a microsecond is
 lost, in the record's header.
 """
 
@@ -16,7 +16,8 @@ from typing import Any
 
 from zvmlab.base.errors import UsageError
 from zvmlab.mondata import monrec
-from zvmlab.mondata.monrec import REFERENCE, Field
+from zvmlab.mondata.monrec import Field
+from zvmlab.mondata.monrec_release import release_of
 from zvmlab.mondata.records import HEADER_SIZE, RECORD_MAX, Record
 
 _EPOCH = datetime.datetime(1900, 1, 1, tzinfo=datetime.timezone.utc)
@@ -24,8 +25,8 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 _TOD_MICROSECOND = 4096
 
 
-def record_of(line: Mapping[str, Any], release: int = REFERENCE) -> Record:
-    """The record that such a line is about, its fields where that release has them."""
+def record_of(line: Mapping[str, Any], release: int = 0) -> Record:
+    """The record that such a line is about, its fields where that release has them, or the one found."""
     try:
         domain, number, length = (int(line[key]) for key in ("domain", "number", "length"))
         tod = tod_of(line["time"])
@@ -36,6 +37,7 @@ def record_of(line: Mapping[str, Any], release: int = REFERENCE) -> Record:
         raise UsageError(f"a record has {HEADER_SIZE} to {RECORD_MAX} bytes, not {length}")
     payload = bytearray(length - HEADER_SIZE)
     layout = monrec.by_number(domain, number)
+    release = release or release_of(domain, number, length)
     fields = {f.name: f for f in layout.fields if f.known_in(release)} if layout else {}
     for name, value in values.items():
         if name not in fields:

@@ -6,12 +6,16 @@
             if item.kind is Kind.RECORD:
                 print(item.record.layout, item.record.values())
 
+The release whose layouts the records have is given, or found: by the lengths of the records of the
+first set, which is held back until it is complete, and of all that come later.
+
 What the kinds mean stands in ``lib/monrec/monrec.h``.
 """
 
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import enum
 import errno
 from collections.abc import Callable, Iterator
@@ -19,10 +23,13 @@ from dataclasses import dataclass
 from typing import BinaryIO, cast
 
 from zvmlab.mondata import monrec
-from zvmlab.mondata.monrec import REFERENCE, Field, Layout
+from zvmlab.mondata.monrec import Field, Layout
+from zvmlab.mondata.monrec_release import CRecord, Evidence, release_of
 
 _INTERRUPT_SIZE = 40
 _LINE = 256
+# Bytes of records that are held back: far more than tell the release.
+_HOLD_MOST = 4 << 20
 
 
 class Format(enum.IntEnum):
@@ -68,24 +75,12 @@ class _CElement(ctypes.Structure):
     ]
 
 
-class _CRecord(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.POINTER(ctypes.c_uint8)),
-        ("len", ctypes.c_uint32),
-        ("address", ctypes.c_uint32),
-        ("tod", ctypes.c_uint64),
-        ("number", ctypes.c_uint16),
-        ("domain", ctypes.c_uint8),
-        ("release", ctypes.c_uint16),
-    ]
-
-
 class _CItem(ctypes.Structure):
     _fields_ = [
         ("kind", ctypes.c_int),
         ("at", _CPlace),
         ("element", _CElement),
-        ("record", _CRecord),
+        ("record", CRecord),
         ("interrupt", ctypes.POINTER(ctypes.c_uint8)),
         ("rule", ctypes.c_int),
         ("error", ctypes.c_int),
@@ -119,13 +114,14 @@ class Element:
 
 @dataclass(frozen=True)
 class Record:
-    """A record, header and all."""
+    """A record, header and all.  *release*: whose layout it has, 530 for z/VM 5.3; 0: not known."""
 
     data: bytes
     domain: int
     number: int
     tod: int
     address: int
+    release: int = 0
 
     @property
     def layout(self) -> Layout | None:
@@ -143,8 +139,9 @@ class Record:
             return data
         return int.from_bytes(data, "big", signed=field.type == "signed")
 
-    def values(self, release: int = REFERENCE) -> dict[str, int | str | bytes | None]:
-        """Of all fields that are known in that release."""
+    def values(self, release: int = 0) -> dict[str, int | str | bytes | None]:
+        """Of all fields that are known in that release, or in the record's own; of an unknown one none."""
+        release = release or self.release
         fields = self.layout.fields if self.layout else ()
         return {field.name: self.value(field) for field in fields if field.known_in(release)}
 
@@ -176,6 +173,35 @@ def read(
     instance; None, which a file that would have to wait gives, as EAGAIN.  Any other
     exception ends the iteration with it.  With *release* lengths of records are checked.
     """
+    evidence, held, held_bytes = Evidence(release), list[Item](), 0
+    holding = not release
+    for item in _items(file, format, release):
+        if item.record is not None:
+            evidence.add(item.record.domain, item.record.number, len(item.record.data))
+            held_bytes += len(item.record.data)
+        held.append(item)
+        holding = holding and item.kind in _PARTS and held_bytes <= _HOLD_MOST
+        if not holding:
+            yield from (_with_release(one, evidence.releases) for one in held)
+            held.clear()
+    yield from (_with_release(one, evidence.releases) for one in held)
+
+
+# What a set consists of: anything else ends the waiting for more of it.
+_PARTS = {Kind.SET, Kind.ELEMENT, Kind.RECORD, Kind.VIOLATION}
+
+
+def _with_release(item: Item, releases: int) -> Item:
+    record = item.record
+    if record is None:
+        return item
+    release = release_of(record.domain, record.number, len(record.data), releases)
+    return dataclasses.replace(item, record=dataclasses.replace(record, release=release))
+
+
+def _items(
+    file: BinaryIO | Callable[[int], bytes | None], format: Format, release: int
+) -> Iterator[Item]:
     source = cast(Callable[[int], bytes | None], getattr(file, "read", file))
     failed: list[BaseException] = []
 
@@ -223,7 +249,7 @@ def _loaded() -> ctypes.CDLL:
     return lib
 
 
-def _record(found: _CRecord) -> Record | None:
+def _record(found: CRecord) -> Record | None:
     if not found.data:
         return None
     data = ctypes.string_at(found.data, found.len)
