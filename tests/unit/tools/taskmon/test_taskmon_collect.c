@@ -677,6 +677,42 @@ START_TEST(recording_and_replay)
 }
 END_TEST
 
+/* A recording says when delays were accounted, and no more often than that changed. */
+START_TEST(accounting_in_a_recording)
+{
+	static const enum delayacct_state looks[] = {
+		DELAYACCT_OFF, DELAYACCT_OFF, DELAYACCT_SWITCHED, DELAYACCT_SWITCHED, DELAYACCT_OFF,
+	};
+	static const struct { uint64_t time_ns; uint32_t number; } written[] = {
+		{ 2, DELAYACCT_SWITCHED }, { 4, DELAYACCT_OFF },
+	};
+	static uint8_t buffer[RECORDING_PAYLOAD_MAX];
+	const struct recording_header header = { .release = "6.1.0" };
+	struct recording_header read;
+	struct recording_frame frame;
+
+	collector.recording = tmpfile();
+	ck_assert_int_eq(recording_write_header(collector.recording, &header), 0);
+	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++)
+		collector_look(&collector, looks[i], i);
+	rewind(collector.recording);
+	ck_assert_int_eq(recording_read_header(collector.recording, &read), RECORDING_FRAME);
+	for (size_t i = 0; i < sizeof(written) / sizeof(written[0]); i++) {
+		ck_assert_int_eq(recording_read_frame(collector.recording, &read, &frame, buffer),
+				 RECORDING_FRAME);
+		ck_assert_int_eq(frame.type, RECORDING_DELAYACCT);
+		ck_assert_uint_eq(frame.number, written[i].number);
+		ck_assert_uint_eq(frame.time_ns, written[i].time_ns);
+		ck_assert_uint_eq(frame.size, 0);
+	}
+	ck_assert_int_eq(recording_read_frame(collector.recording, &read, &frame, buffer),
+			 RECORDING_CUT);
+	fclose(collector.recording);
+	collector.recording = NULL;
+	ck_assert_uint_eq(collector.accounting.changes, 2);
+}
+END_TEST
+
 /* A recording of the other byte order, byte for byte; then with one thing wrong each. */
 START_TEST(foreign_recording)
 {
@@ -801,7 +837,8 @@ int main(void)
 		collector_from_any_storage, messages_in_part, summary_of_cpus, summary_as_a_table,
 		files_are_closed, frames_of_each_size, messages_without_the_kernels_counter,
 		recording_to_a_file_that_fails, recording_to_a_file_that_says_nothing,
-		recording_that_fails_stays_so, recording_and_replay, foreign_recording,
+		recording_that_fails_stays_so, recording_and_replay, accounting_in_a_recording,
+		foreign_recording,
 		longest_release, bytes_behind_the_end, longest_payload,
 	};
 

@@ -10,6 +10,7 @@
 #include "process_values.h"
 
 #define MS UINT64_C(1000000)
+#define SECOND UINT64_C(1000000000)
 
 static struct stats stats;
 static struct process_known known;
@@ -294,6 +295,76 @@ START_TEST(interrupts)
 }
 END_TEST
 
+/* A message about an exit that was read at that second: do the waits of the record count? */
+static bool message_knows_waits(struct stats_record *record, uint64_t second, uint64_t wait)
+{
+	set(&record->stats, STATS_BLKIO_DELAY, wait);
+	set(&record->stats, STATS_CPU_DELAY, 5);
+	accounting_message(&accounting, record, second * SECOND);
+	ck_assert(record->stats.present[STATS_CPU_DELAY]);
+	return record->stats.present[STATS_BLKIO_DELAY];
+}
+
+/* Of a task that has lived for so long, and began in that second of the clock (0: it does not say). */
+static bool task_knows_waits(uint64_t second, uint64_t lived, uint64_t began, uint64_t wait)
+{
+	struct stats_record record = { .kind = STATS_TASK };
+
+	set(&record.stats, STATS_ETIME, lived * 1000000);
+	if (began)
+		set(&record.stats, STATS_BTIME64, began);
+	return message_knows_waits(&record, second, wait);
+}
+
+/* When a task began follows from how long it lived, and from its clock if the message waited. */
+START_TEST(waits_of_who_has_exited)
+{
+	struct stats_record record = { .kind = STATS_TASK };
+
+	begin_accounting(DELAYACCT_SWITCHED, 100 * SECOND);
+	ck_assert(task_knows_waits(110, 10, 0, 0) && !task_knows_waits(110, 11, 0, 0));
+	/* It was read late: the clock says that it began before. */
+	ck_assert(task_knows_waits(200, 5, 195, 0) && !task_knows_waits(200, 5, 98, 0));
+	ck_assert(task_knows_waits(200, 5, 99, 0));
+	set(&record.stats, STATS_ETIME, 5000000);
+	set(&record.stats, STATS_BTIME, 98);
+	ck_assert(!message_knows_waits(&record, 200, 0));
+	/* Of a time that cannot be, or is not told, nothing is known, but of who has waits. */
+	ck_assert(!task_knows_waits(110, 111, 0, 0) && task_knows_waits(110, 111, 0, 7));
+	record = (struct stats_record){ .kind = STATS_TASK };
+	ck_assert(!message_knows_waits(&record, 110, 0));
+}
+END_TEST
+
+START_TEST(waits_of_processes_that_have_exited)
+{
+	struct stats_record record = { .kind = STATS_PROCESS, .has_elapsed = true,
+				       .elapsed_us = 10000000 };
+
+	begin_accounting(DELAYACCT_SWITCHED, 100 * SECOND);
+	ck_assert(message_knows_waits(&record, 110, 0));
+	record.elapsed_us++;
+	ck_assert(!message_knows_waits(&record, 110, 0));
+	/* The sum of its tasks' times is not when it began. */
+	record = (struct stats_record){ .kind = STATS_PROCESS };
+	set(&record.stats, STATS_ETIME, 1);
+	ck_assert(!message_knows_waits(&record, 110, 0));
+}
+END_TEST
+
+/* Whoever began before it was off lacks some, though it has others. */
+START_TEST(waits_of_who_lived_while_it_was_off)
+{
+	begin_accounting(DELAYACCT_SINCE_BOOT, 10 * SECOND);
+	ck_assert(task_knows_waits(40, 30, 0, 0));
+	accounting_look(&accounting, DELAYACCT_OFF, 50 * SECOND);
+	ck_assert(!task_knows_waits(55, 30, 0, 7));
+	accounting_look(&accounting, DELAYACCT_SINCE_BOOT, 60 * SECOND);
+	ck_assert(!task_knows_waits(70, 21, 0, 7) && task_knows_waits(70, 19, 0, 7));
+	ck_assert(!task_knows_waits(70, 19, 0, 0) && task_knows_waits(70, 10, 0, 0));
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
@@ -301,6 +372,8 @@ int main(void)
 		sums_that_are_not_right, without_files, process_that_has_exited,
 		waits_that_are_not_accounted, waits_that_are_accounted_since_some_time,
 		accounting_that_is_switched, kernels_that_lack_something, interrupts,
+		waits_of_who_has_exited, waits_of_processes_that_have_exited,
+		waits_of_who_lived_while_it_was_off,
 	};
 
 	return check_run("values of a process", start, NULL, tests, sizeof(tests) / sizeof(tests[0]));

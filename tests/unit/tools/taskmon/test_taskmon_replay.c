@@ -16,6 +16,7 @@
 static char path[] = "/tmp/recording-XXXXXX";
 static char out[4096], errors[4096];
 static char expected[4096];
+static const char *fields;
 
 static void put(FILE *file, enum recording_type type, uint32_t cpu, uint32_t number,
 		uint64_t dropped, const uint8_t *payload, uint32_t size)
@@ -37,6 +38,7 @@ static void record(void)
 	uint32_t id = 17;
 	FILE *file;
 
+	fields = "kind,id,cpu,number,time_ns,version";
 	memcpy(message, header, 4);
 	memcpy(message + 4, &id, 4);
 	memcpy(message + 8, stats, 4);
@@ -66,13 +68,14 @@ static void forget(void)
  */
 static int replay_to(int fd, const char *file)
 {
-	char name[] = "taskmon replay", format[] = "--format=csv",
-	     fields[] = "--fields=kind,id,cpu,number,time_ns,version", word[64];
-	char *argv[] = { name, format, fields, strcpy(word, file), NULL };
+	char name[] = "taskmon replay", format[] = "--format=csv", chosen[64], word[64];
+	char *argv[] = { name, format, chosen, strcpy(word, file), NULL };
 	struct said second = said_begin(2);
 	int status;
-	pid_t child = fork();
+	pid_t child;
 
+	snprintf(chosen, sizeof(chosen), "--fields=%s", fields);
+	child = fork();
 	if (child == 0) {
 		int next = dup(fd), code;
 
@@ -149,6 +152,61 @@ START_TEST(file_that_is_no_recording)
 }
 END_TEST
 
+/* Its times are seconds: the header's is 10, the accounting was switched at 20 and 30. */
+static void record_switched(uint32_t off, uint32_t on)
+{
+	enum { S = 1000000000, SIZE = 416 };
+	static const uint16_t header[] = { 8, TASKSTATS_TYPE_PID }, stats[] = { 4 + SIZE,
+									      TASKSTATS_TYPE_STATS };
+	static const struct { uint32_t id, second, lived; } tasks[] = {
+		{ 1, 15, 1 }, { 2, 25, 1 }, { 3, 35, 1 }, { 4, 36, 20 },
+	};
+	const struct recording_header head = { .time_ns = 10 * (uint64_t)S, .release = "6.1.0-test",
+					       .delayacct = DELAYACCT_SINCE_BOOT };
+	struct recording_frame frame = { .type = RECORDING_DELAYACCT };
+	FILE *file = fopen(path, "w");
+	uint8_t message[12 + SIZE] = { 0 };
+
+	ck_assert_int_eq(recording_write_header(file, &head), 0);
+	memcpy(message, header, 4);
+	memcpy(message + 8, stats, 4);
+	put_version(message + 12, 13, STATS_OWN_ORDER);
+	for (size_t i = 0; i < 4; i++) {
+		const uint64_t lived_us = tasks[i].lived * UINT64_C(1000000), wait_ns = 7;
+		const uint64_t began = tasks[i].second - tasks[i].lived;
+
+		if (i == 1 || i == 2) {
+			frame.number = i == 1 ? off : on;
+			frame.time_ns = 10 * (i + 1) * S;
+			ck_assert_int_eq(recording_write_frame(file, &frame), 0);
+		}
+		memcpy(message + 4, &tasks[i].id, 4);
+		memcpy(message + 12 + offsetof(struct taskstats, ac_etime), &lived_us, 8);
+		memcpy(message + 12 + offsetof(struct taskstats, ac_btime64), &began, 8);
+		memcpy(message + 12 + offsetof(struct taskstats, blkio_delay_total), &wait_ns, 8);
+		ck_assert_int_eq(recording_write_frame(file, &(struct recording_frame){
+			.type = RECORDING_MESSAGE, .number = (uint32_t)i, .size = sizeof(message),
+			.time_ns = tasks[i].second * (uint64_t)S, .payload = message }), 0);
+	}
+	put(file, RECORDING_END, 0, 0, 0, NULL, 0);
+	fclose(file);
+}
+
+/* What was not counted is not 0, as it was not when it was recorded. */
+START_TEST(accounting_that_was_switched)
+{
+	fields = "id,blkio_delay_ns";
+	record_switched(DELAYACCT_OFF, DELAYACCT_SWITCHED);
+	ck_assert_int_eq(replay(path), EXIT_PASS);
+	/* The last one lived while it was off, too. */
+	ck_assert_str_eq(out, "id,blkio_delay_ns\n1,7\n2,\n3,7\n4,\n");
+	/* A state that nobody knows: whoever has waits was counted. */
+	record_switched(DELAYACCT_STATES, UINT32_MAX);
+	ck_assert_int_eq(replay(path), EXIT_PASS);
+	ck_assert_str_eq(out, "id,blkio_delay_ns\n1,7\n2,7\n3,7\n4,7\n");
+}
+END_TEST
+
 START_TEST(file_that_cannot_be_read)
 {
 	ck_assert_int_eq(replay("/nonexistent/file"), EXIT_USAGE);
@@ -182,7 +240,7 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		whole_recording, recording_that_was_cut_off, file_that_is_no_recording,
-		file_that_cannot_be_read, output_that_fails,
+		accounting_that_was_switched, file_that_cannot_be_read, output_that_fails,
 	};
 
 	return check_run("taskmon replay", record, forget, tests, sizeof(tests) / sizeof(tests[0]));
