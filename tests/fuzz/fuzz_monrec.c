@@ -2,14 +2,16 @@
 /*
  * libFuzzer target: libmonrec on bytes that somebody has made up.
  *
- *   head       byte 0, bits 0-1: format (3 as 2), bits 2-3: release; byte 1: most
- *              bytes of a read, 0 for no limit; bytes 2-3: seed of what a read gives
- *              instead of bytes, 0 for nothing else
+ *   head       byte 0, bits 0-1: format (3 as 2), bits 2-3: release, bit 7: a page follows;
+ *              byte 1: most bytes of a read, 0 for no limit; bytes 2-3: seed of what a read
+ *              gives instead of bytes, 0 for nothing else
+ *   page       its length, 2 bytes; text that may be a page of IBM's
  *   rest       the bytes
  *
  * Items must come in the order that the header has; every record must be bytes of
  * the input, where its place says, in its element and in one frame.  Files are
- * read a second time, byte by byte: the items must be the same.
+ * read a second time, byte by byte: the items must be the same.  Whatever the lengths of
+ * records tell of the release, and whatever a page says, only fields that are in a frame come of it.
  */
 #include "fuzz_target.h"
 #include "monrec.h"
@@ -22,6 +24,8 @@
 #include <string.h>
 
 #define HEAD 4
+#define PAGE 0x80u
+#define ALL_RELEASES ((UINT32_C(1) << MONREC_RELEASES) - 1)
 
 static struct {
 	const uint8_t *bytes;
@@ -29,6 +33,7 @@ static struct {
 	size_t chunk;
 	uint32_t seed;
 	bool device;
+	bool paged;		/* check_layouts() has looked at all layouts */
 	unsigned int others;	/* reads that gave no bytes */
 } input;
 
@@ -79,6 +84,8 @@ struct seen {
 	uint64_t hash, items;
 	unsigned int release;
 	uint64_t described;	/* rules, as bits, whose violation need not be put in words again */
+	bool again;		/* the same bytes have been read before */
+	struct monrec_evidence evidence;
 };
 _Static_assert(MONREC_RULES <= 64, "a bit for each rule");
 
@@ -118,7 +125,7 @@ static void check_catalogue(const struct monrec_item *item_, unsigned int releas
 	const struct monrec_layout *layout = monrec_layout(record->domain, record->number);
 
 	REQUIRE((monrec_domain_name(record->domain) != NULL) == (record->domain < MONREC_DOMAINS));
-	if (!layout || known[record->domain][record->number & 255])
+	if (!layout || input.paged || known[record->domain][record->number & 255])
 		return;
 	known[record->domain][record->number & 255] = 1;
 	REQUIRE(monrec_layout_named(layout->name) == layout);
@@ -164,7 +171,34 @@ static void check_application(const struct monrec_item *item_)
 	}
 }
 
-static void check_record(const struct monrec_item *item_, const struct seen *seen)
+/* What the record's length tells of the release, and what follows for its layout. */
+static void check_release(const struct monrec_item *item_, struct seen *seen)
+{
+	const struct monrec_item item = *item_;
+	const struct monrec_record *record = &item.record;
+	const uint32_t own = monrec_record_releases(record);
+	char text[MONREC_RELEASES_TEXT];
+	uint32_t len = 0, releases, possible;
+	const uint32_t conflict = monrec_evidence_conflict(&seen->evidence, record, &len);
+	unsigned int release;
+
+	REQUIRE(!conflict || ((conflict & ~own) == 0 && len && len != record->len));
+	monrec_evidence_add(&seen->evidence, record);
+	possible = monrec_evidence_possible(&seen->evidence);
+	releases = monrec_evidence_releases(&seen->evidence);
+	REQUIRE((own | possible) <= ALL_RELEASES && (releases & ~possible) == 0);
+	REQUIRE(!releases == !possible && !releases == !seen->evidence.types);
+	release = monrec_record_release(record, releases);
+	REQUIRE(!release || monrec_release_known(release));
+	if (releases)
+		REQUIRE((monrec_release_bit(release) & ~releases) == 0);
+	if (own && (own & (releases ? releases : ALL_RELEASES)))
+		REQUIRE(monrec_release_bit(release) & own);
+	monrec_releases_text(releases, text);
+	REQUIRE(!*text == !releases && strlen(text) < sizeof(text));
+}
+
+static void check_record(const struct monrec_item *item_, struct seen *seen)
 {
 	const struct monrec_item item = *item_;
 	const struct monrec_record *record = &item.record;
@@ -180,6 +214,8 @@ static void check_record(const struct monrec_item *item_, const struct seen *see
 	check_values(item_);
 	check_catalogue(item_, seen->release);
 	check_application(item_);
+	if (!seen->again)
+		check_release(item_, seen);
 }
 
 static void check_frame(const struct monrec_item *item_, const struct seen *seen)
@@ -254,11 +290,53 @@ static void check_order(const struct monrec_item *item_, struct seen *seen)
 	}
 }
 
+/* Fields of all layouts, now that a page has changed one. */
+static void check_layouts(void)
+{
+	const struct monrec_item item = { 0 };
+
+	for (unsigned int i = 0; i < MONREC_DOMAINS * MONREC_NUMBERS; i++) {
+		const struct monrec_layout *layout =
+			monrec_layout(i / MONREC_NUMBERS, i % MONREC_NUMBERS);
+
+		for (unsigned int j = 0; layout && j < layout->field_count; j++) {
+			const struct monrec_field *field = &layout->fields[j];
+
+			REQUIRE(field->len && field->offset >= MONREC_HEADER_SIZE);
+			REQUIRE(field->offset + field->len <= MONREC_FRAME_SIZE);
+			REQUIRE(field->name[0] && field->first <= field->last);
+			REQUIRE(monrec_field(layout, field->name, field->first));
+			REQUIRE(monrec_identity(field) < MONREC_IDENTITIES);
+			REQUIRE(monrec_type_name(field->type) && monrec_unit_name(field->unit));
+		}
+	}
+}
+
+/* Return: the bytes of it, its length included. */
+static size_t take_page(const uint8_t *data, size_t size)
+{
+	const struct monrec_item item = { 0 };
+	size_t len = size < 2 ? 0 : (size_t)(data[0] << 8 | data[1]);
+	char why[128] = "";
+	unsigned int release;
+
+	if (size < 2)
+		return size;
+	len = len < size - 2 ? len : size - 2;
+	release = monrec_add_page((const char *)data + 2, len, why, sizeof(why));
+	REQUIRE(release ? !*why && monrec_release_known(release) :
+			  *why && memchr(why, 0, sizeof(why)));
+	if (release)
+		check_layouts();
+	return 2 + len;
+}
+
 static struct seen run(enum monrec_format format, unsigned int release, uint64_t described)
 {
 	struct monrec_reader *reader = monrec_open(format, read_input, NULL);
 	struct monrec_item item = { 0 };
-	struct seen seen = { .hash = 1, .release = release, .described = described };
+	struct seen seen = { .hash = 1, .release = release, .described = described,
+			     .again = described };
 	enum monrec_item_kind kind;
 
 	if (!reader)
@@ -288,21 +366,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	enum monrec_format format;
 	struct seen first, second;
 	const struct monrec_item item = { 0 };
+	size_t page = 0;
 
 	if (size < HEAD)
 		return 0;
+	if (data[0] & PAGE)
+		page = take_page(data + HEAD, size - HEAD);
 	format = (data[0] & 3) < 3 ? (enum monrec_format)(data[0] & 3) : MONREC_MONWRITE;
 	memset(&input, 0, sizeof(input));
-	input.bytes = data + HEAD;
-	input.size = size - HEAD;
+	input.bytes = data + HEAD + page;
+	input.size = size - HEAD - page;
 	input.chunk = data[1];
 	input.seed = (uint32_t)(data[2] << 8 | data[3]);
 	input.device = format == MONREC_DEVICE;
+	input.paged = data[0] & PAGE;
 	first = run(format, releases[data[0] >> 2 & 3], 0);
 	if (!input.device) {
 		input.chunk = 1;
 		second = run(format, releases[data[0] >> 2 & 3], UINT64_MAX);
 		REQUIRE(first.hash == second.hash && first.items == second.items);
 	}
+	monrec_forget_pages();
 	return 0;
 }
