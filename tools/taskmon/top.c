@@ -194,15 +194,27 @@ static bool is_sum(const struct top *top)
 	return top->wanted.by != BY_TASK && top->wanted.by != BY_PROCESS;
 }
 
+static void add(struct top_total *total, const struct stats *stats, enum stats_field field)
+{
+	total->value += stats->value[field];
+	total->known += stats->present[field];
+	total->unknown += !stats->present[field];
+}
+
 static void sum_up_all(struct top *top, const struct snapshot *since)
 {
-	top->all = (struct stats){ 0 };
+	top->cpu = top->read = top->write = (struct top_total){ 0 };
 	top->tasks = 0;
 	for (size_t i = 0; i < since->count; i++) {
-		if (since->tasks[i].record.kind == STATS_PROCESS)
-			stats_add(&top->all, &since->tasks[i].record.stats);
-		else
+		const struct stats *stats = &since->tasks[i].record.stats;
+
+		if (since->tasks[i].record.kind != STATS_PROCESS) {
 			top->tasks++;
+			continue;
+		}
+		add(&top->cpu, stats, STATS_CPU_RUN_VIRTUAL);
+		add(&top->read, stats, STATS_READ_BYTES);
+		add(&top->write, stats, STATS_WRITE_BYTES);
 	}
 }
 

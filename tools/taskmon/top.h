@@ -59,7 +59,10 @@ struct top {
 
 	struct snapshot first, before, now;
 	struct snapshot shown;	/* chosen, in order */
-	struct stats all;	/* sums over all tasks, shown or not */
+	struct top_total {
+		uint64_t value;
+		size_t known, unknown;	/* processes that it is of, and that it lacks */
+	} cpu, read, write;	/* of all processes, shown or not */
 	size_t tasks;		/* of these */
 	uint64_t interval;	/* looks after the first one */
 	uint64_t length_ns;	/* that rates are of; 0: not known yet */
@@ -88,7 +91,10 @@ enum top_action top_key(struct top *top, int key);
 /* The cells of a row; texts are good until the next call. */
 void top_cells(const struct top *top, const struct snapshot_task *task, struct cell *cells);
 
-/* The two lines above the table, without line breaks.  @now: seconds since 1970, local. */
+/*
+ * The two lines above the table, without line breaks; totals say what they lack.  @now: the local
+ * time, as text.
+ */
 void top_title(const struct top *top, const char *now, struct text *line);
 void top_totals(const struct top *top, struct text *line);
 

@@ -119,27 +119,41 @@ void top_title(const struct top *top, const char *now, struct text *line)
 		put(line, "; PAUSED");
 }
 
-static struct cell all_rate(const struct top *top, enum stats_field field)
+static struct cell total_rate(const struct top *top, const struct top_total *total)
 {
-	if (!top->all.present[field])
+	if (!total->known)
 		return cell_absent();
-	return cell_real((double)top->all.value[field] * NS_PER_S / (double)top->length_ns);
+	return cell_real((double)total->value * NS_PER_S / (double)top->length_ns);
+}
+
+static void put_without(struct text *line, const char *what, size_t processes)
+{
+	if (!processes)
+		return;
+	put(line, what);
+	text_append_number(line, processes);
+	put(line, processes == 1 ? " process" : " processes");
 }
 
 void top_totals(const struct top *top, struct text *line)
 {
 	char cpu[32] = "-";
 
-	if (top->length_ns && top->all.present[STATS_CPU_RUN_VIRTUAL])
-		snprintf(cpu, sizeof(cpu), "%.1f", PER_CENT *
-			 (double)top->all.value[STATS_CPU_RUN_VIRTUAL] / (double)top->length_ns);
+	if (top->length_ns && top->cpu.known)
+		snprintf(cpu, sizeof(cpu), "%.1f",
+			 PER_CENT * (double)top->cpu.value / (double)top->length_ns);
 	text_append_number(line, top->tasks);
 	put(line, " tasks in all: CPU ");
 	put(line, cpu);
 	put(line, " %, read ");
-	put_value(line, TOP_READ_RATE, all_rate(top, STATS_READ_BYTES));
+	put_value(line, TOP_READ_RATE, total_rate(top, &top->read));
 	put(line, ", write ");
-	put_value(line, TOP_WRITE_RATE, all_rate(top, STATS_WRITE_BYTES));
+	put_value(line, TOP_WRITE_RATE, total_rate(top, &top->write));
+	if (!top->length_ns)
+		return;
+	put_without(line, "; without CPU time of ", top->cpu.unknown);
+	put_without(line, "; without I/O of ", top->read.unknown > top->write.unknown ?
+						       top->read.unknown : top->write.unknown);
 }
 
 bool top_notice(const struct top *top, struct text *line)

@@ -489,7 +489,7 @@ START_TEST(tasks_of_the_first_look)
 		ck_assert_str_eq(order(TOP_CPU), "10 11");
 		ck_assert_uint_eq(top.tasks, 2);
 		/* Nothing was done since, so nothing is added up. */
-		ck_assert_uint_eq(top.all.value[STATS_CPU_RUN_VIRTUAL], 0);
+		ck_assert_uint_eq(top.cpu.value, 0);
 		ck_assert_uint_eq(top.shown.tasks[1].record.stats.value[STATS_CPU_RUN_VIRTUAL], 0);
 		ck_assert_uint_eq(top.shown.tasks[1].cpu_ns, 5 * SECOND);
 	}
@@ -510,14 +510,15 @@ START_TEST(sums_over_all)
 	for (int times = 0; times < 3; times++) {
 		ck_assert_str_eq(order(TOP_WRITE), "10");
 		ck_assert_uint_eq(top.tasks, 3);
-		ck_assert_uint_eq(top.all.value[STATS_WRITE_BYTES], 7);
+		ck_assert_uint_eq(top.write.value, 7);
+		ck_assert(top.write.known == 3 && top.write.unknown == 0);
 	}
 	ck_assert_uint_eq(top.interval, 1);
 	for (uint32_t i = 0; i < 2; i++)
 		set(&put_task(&now, 10 + i, 1, "a")->record.stats, STATS_WRITE_BYTES, 1);
 	look(3);
 	ck_assert_uint_eq(top.tasks, 2);
-	ck_assert_uint_eq(top.all.value[STATS_WRITE_BYTES], 0);
+	ck_assert_uint_eq(top.write.value, 0);
 	ck_assert_uint_eq(top.interval, 2);
 }
 END_TEST

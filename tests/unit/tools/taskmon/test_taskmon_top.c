@@ -241,6 +241,32 @@ START_TEST(totals_are_of_all_tasks)
 }
 END_TEST
 
+/* Of whose I/O may not be read, as of another user's, the totals say that they lack it. */
+START_TEST(totals_say_what_they_lack)
+{
+	struct snapshot now = { .time_ns = 5 * SECOND };
+
+	put(&now, 10, 1, "a", 6 * SECOND, 8192);
+	put(&now, 20, 1, "b", 0, 4096)->record.stats.present[STATS_READ_BYTES] = false;
+	put_processes(&now);
+	ck_assert_int_eq(top_take(&top, &now), 0);
+	title();
+	ck_assert_str_eq(seen.line[1], "2 tasks in all: CPU 50.0 %, read 4.00 KiB/s, write 0.00 B/s; "
+				       "without I/O of 1 process");
+	now.time_ns = 7 * SECOND;
+	for (uint32_t id = 30; id < 32; id++) {
+		struct stats *stats = &put(&now, id, 1, "c", SECOND, 0)->record.stats;
+
+		stats->present[STATS_WRITE_BYTES] = stats->present[STATS_CPU_RUN_VIRTUAL] = false;
+	}
+	put_processes(&now);
+	ck_assert_int_eq(top_take(&top, &now), 0);
+	title();
+	ck_assert_str_eq(seen.line[1], "2 tasks in all: CPU - %, read 0.00 B/s, write -; "
+				       "without CPU time of 2 processes; without I/O of 2 processes");
+}
+END_TEST
+
 START_TEST(screen_has_title_heading_rows_and_keys)
 {
 	draw(10, 120);
@@ -1097,7 +1123,7 @@ int main(void)
 		screen_has_title_heading_rows_and_keys, every_size_is_kept_to,
 		hostile_names_do_nothing, keys_change_what_is_shown, keys_add_up_and_make_a_forest,
 		filters_are_typed, rows_are_scrolled, help_lists_the_keys, keys_of_terminals,
-		title_says_what_is_shown, totals_are_of_all_tasks, typed_characters_are_taken_back,
+		title_says_what_is_shown, totals_are_of_all_tasks, totals_say_what_they_lack, typed_characters_are_taken_back,
 		answers_change_one_filter, each_way_to_scroll, order_stays_where_its_column_does,
 		each_key_alone, what_is_added_up, scrolled_rows_that_go, narrow_terminals_have_fewer_columns,
 		characters_of_several_bytes_are_whole, typed_words_of_each_length, few_lines_have_no_rows,
