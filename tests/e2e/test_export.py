@@ -120,6 +120,19 @@ def test_tasks_that_exit(guest: Guest, exporting: Callable[..., Relay]) -> None:
     assert "\ntaskmon_messages_lost_total 0\n" in written
 
 
+def test_threads_count_for_their_program(
+    guest: Guest, exporting: Callable[..., Relay], program: Callable[[str], Path]
+) -> None:
+    """More threads than there is room for names, each with its own: they are one program's."""
+    relay = exporting("taskmon", 9812)
+    guest.agent.write_file("/tmp/server", program("named_threads").read_bytes(), 0o755)
+    guest.agent.run(["/tmp/server", "600"], timeout=SECONDS).check()
+    until(lambda: relay.values().get('taskmon_exits_total{command="server"}') == 601)
+    found = relay.values()
+    assert found["taskmon_messages_lost_total{}"] == 0
+    assert not [key for key in found if "conn-" in key or "(other)" in key]
+
+
 def test_areas_of_a_device(guest: Guest, exporting: Callable[..., Relay]) -> None:
     """What was written to an area, and not to another; a histogram."""
     _device(guest)

@@ -118,6 +118,17 @@ char *proc_read_cgroup(const char *path)
 	return found;
 }
 
+bool proc_read_name(uint32_t process, char name[PROC_NAME_SIZE])
+{
+	char path[sizeof("/proc/4294967295/comm")];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/comm", process);
+	if (!read_text(path, name, PROC_NAME_SIZE))
+		return false;
+	name[strcspn(name, "\n")] = '\0';
+	return true;
+}
+
 bool proc_has_exited(const struct proc_task *task)
 {
 	return task->state == 'Z' || task->state == 'X';

@@ -48,6 +48,10 @@ const char *proc_parse_cgroup(const char *text, size_t size, size_t *len);
 /* The same of a file, to be freed; NULL if there is no such task, or no memory. */
 char *proc_read_cgroup(const char *path);
 
+/* The name of a process, without what follows a line break in it.  Return: false if there is none. */
+#define PROC_NAME_SIZE 32u
+bool proc_read_name(uint32_t process, char name[PROC_NAME_SIZE]);
+
 /* Whether there is only its status left of the task. */
 bool proc_has_exited(const struct proc_task *task);
 

@@ -15,6 +15,8 @@
 #include "exporter.h"
 #include "listener.h"
 #include "listening.h"
+#include "living.h"
+#include "proc.h"
 #include "replaying.h"
 #include "row.h"
 #include "sums.h"
@@ -39,7 +41,7 @@ static void set_by(void *target, char *word, struct argp_state *state)
 }
 
 static const struct option_row option_rows[] = {
-	{ "by", '\0', "WHAT", "add up by command (default), the name of the program, or by user, "
+	{ "by", '\0', "WHAT", "add up by command (default), the program of the process, or by user, "
 	  "its number", TO_CALL(set_by), .group = 1 },
 	{ 0 }
 };
@@ -67,11 +69,25 @@ static void take(void *context, const struct stats_record *record)
 	sums_take(&export->sums, record);
 }
 
+/* A sum has room for more than /proc has. */
+static bool program_of(uint32_t process, char name[STATS_COMM_MAX + 1])
+{
+	return proc_read_name(process, name);
+}
+_Static_assert(STATS_COMM_MAX + 1 >= PROC_NAME_SIZE, "there is room for a name");
+
+static void end_sums(void *context)
+{
+	struct export *export = context;
+
+	sums_end(&export->sums);
+}
+
 static void add_values(void *context)
 {
 	struct export *export = context;
 
-	sums_values(&export->sums, &export->collector, export->metrics);
+	sums_values(&export->sums, &export->collector, living_now(), export->metrics);
 }
 
 /* export_source */
@@ -147,6 +163,7 @@ static int listen_here(struct export *export, const struct arguments *arguments,
 		code = EXIT_FAILED;
 	}
 	listener_stop(&listener);
+	listener_look(&listener, end_sums, export);
 	/* The last values are those with the messages that were queued. */
 	code = end(export, code);
 	export->listener = NULL;
@@ -168,6 +185,7 @@ static int read_recording(struct export *export, const struct arguments *argumen
 		return EXIT_USAGE;
 	}
 	replaying_take(file, arguments->path, &export->collector, &result);
+	sums_end(&export->sums);
 	fclose(file);
 	code = replaying_judge(result, arguments->path);
 	if (code != EXIT_USAGE) {
@@ -198,6 +216,7 @@ static int run(const struct arguments *arguments, struct program *signals)
 		if (arguments->path) {
 			code = read_recording(export, arguments, signals);
 		} else {
+			export->sums.program_of = program_of;
 			warn_delayacct();
 			listening_look(&export->collector);
 			code = listen_here(export, arguments, signals);

@@ -108,11 +108,8 @@ static void name_of(const struct sums *sums, const struct stats *stats, char *na
 	name[stats->comm_len] = '\0';
 }
 
-static struct sum *sum_of(struct sums *sums, const struct stats *stats)
+static struct sum *sum_of(struct sums *sums, const char *name)
 {
-	char name[STATS_COMM_MAX + 1];
-
-	name_of(sums, stats, name);
 	for (size_t i = 0; i < sums->count; i++)
 		if (strcmp(sums->sum[i].name, name) == 0)
 			return &sums->sum[i];
@@ -120,26 +117,110 @@ static struct sum *sum_of(struct sums *sums, const struct stats *stats)
 		strcpy(sums->sum[SUMS_MAX].name, OTHER);
 		return &sums->sum[SUMS_MAX];
 	}
-	memcpy(sums->sum[sums->count].name, name, sizeof(name));
+	strcpy(sums->sum[sums->count].name, name);
 	return &sums->sum[sums->count++];
 }
 
-void sums_take(struct sums *sums, const struct stats_record *record)
+static void add(struct sum *sum, const struct sum *more)
 {
-	struct stats one = record->stats;
-	struct sum *sum;
+	struct stats one = more->stats;
 
-	if (record->kind != STATS_TASK)
-		return;
-	sum = sum_of(sums, &record->stats);
-	sum->exits++;
-	sum->uncounted += !one.present[STATS_BLKIO_DELAY];
+	sum->exits += more->exits;
+	sum->uncounted += more->uncounted;
 	/* A counter goes on, whatever is not known of one task. */
 	for (unsigned int field = 0; field < STATS_FIELDS; field++) {
 		one.present[field] |= sum->stats.present[field];
 		sum->stats.present[field] = one.present[field];
 	}
 	stats_add(&sum->stats, &one);
+}
+
+/* It waits no longer: it counts under that name, or under that of its thread. */
+static void settle(struct sums *sums, struct sum_waiting *waiting, const char *name)
+{
+	if (waiting->process)
+		add(sum_of(sums, name ? name : waiting->sum.name), &waiting->sum);
+	*waiting = (struct sum_waiting){ 0 };
+}
+
+static struct sum_waiting *waiting_of(struct sums *sums, uint32_t process)
+{
+	for (size_t i = 0; i < SUMS_WAITING; i++)
+		if (sums->waiting[i].process == process)
+			return &sums->waiting[i];
+	return NULL;
+}
+
+static void wait_for_name(struct sums *sums, uint32_t process, const struct sum *one)
+{
+	struct sum_waiting *waiting = waiting_of(sums, process);
+
+	if (!waiting) {
+		waiting = &sums->waiting[sums->next_waiting];
+		sums->next_waiting = (sums->next_waiting + 1) % SUMS_WAITING;
+		settle(sums, waiting, NULL);
+		waiting->process = process;
+		strcpy(waiting->sum.name, one->name);
+	}
+	add(&waiting->sum, one);
+}
+
+/* The name of a process whose first thread has exited; NULL: it is not known. */
+static const char *name_of_exited(const struct sums *sums, uint32_t process)
+{
+	/* From the last one: a number may have been used again. */
+	for (size_t i = 1; i <= SUMS_EXITED; i++) {
+		const struct sum_exited *exited =
+			&sums->exited[(sums->next_exited + SUMS_EXITED - i) % SUMS_EXITED];
+
+		if (exited->process == process)
+			return exited->name;
+	}
+	return NULL;
+}
+
+static void first_thread_exited(struct sums *sums, uint32_t process, const char *name)
+{
+	struct sum_exited *exited = &sums->exited[sums->next_exited];
+	struct sum_waiting *waiting = waiting_of(sums, process);
+
+	exited->process = process;
+	strcpy(exited->name, name);
+	sums->next_exited = (sums->next_exited + 1) % SUMS_EXITED;
+	if (waiting)
+		settle(sums, waiting, name);
+}
+
+void sums_take(struct sums *sums, const struct stats_record *record)
+{
+	const struct stats *stats = &record->stats;
+	/* Kernels before 5.19 do not tell: then each task is a process. */
+	const uint32_t process = stats->value[STATS_TGID] ? (uint32_t)stats->value[STATS_TGID] :
+							    record->id;
+	struct sum one = { .exits = 1, .uncounted = !stats->present[STATS_BLKIO_DELAY],
+			   .stats = *stats };
+	char program[STATS_COMM_MAX + 1];
+	const char *name = one.name;
+
+	if (record->kind != STATS_TASK)
+		return;
+	name_of(sums, stats, one.name);
+	if (sums->by == SUMS_BY_COMMAND && process == record->id) {
+		first_thread_exited(sums, process, name);
+	} else if (sums->by == SUMS_BY_COMMAND) {
+		name = sums->program_of && sums->program_of(process, program) ?
+			       program : name_of_exited(sums, process);
+	}
+	if (name)
+		add(sum_of(sums, name), &one);
+	else
+		wait_for_name(sums, process, &one);
+}
+
+void sums_end(struct sums *sums)
+{
+	for (size_t i = 0; i < SUMS_WAITING; i++)
+		settle(sums, &sums->waiting[i], NULL);
 }
 
 static void add_sum(const struct sum *sum, struct metrics *metrics)
@@ -160,12 +241,20 @@ static void add_sum(const struct sum *sum, struct metrics *metrics)
 	}
 }
 
-void sums_values(const struct sums *sums, const struct collector *collector,
+void sums_values(struct sums *sums, const struct collector *collector, uint64_t now_ns,
 		 struct metrics *metrics)
 {
 	struct account all = { 0 };
 	uint64_t lost = 0;
 
+	for (size_t i = 0; i < SUMS_WAITING; i++) {
+		struct sum_waiting *waiting = &sums->waiting[i];
+
+		if (!waiting->asked_ns)
+			waiting->asked_ns = waiting->process ? now_ns : 0;
+		else if (now_ns - waiting->asked_ns >= SUMS_PATIENCE_NS)
+			settle(sums, waiting, NULL);
+	}
 	for (size_t i = 0; i < sums->count; i++)
 		add_sum(&sums->sum[i], metrics);
 	if (sums->sum[SUMS_MAX].exits)

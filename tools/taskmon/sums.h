@@ -2,6 +2,10 @@
 /*
  * What tasks used that have exited, added up by command or by user, as families of values.
  *
+ * The command is the program's: a thread may have any name, and counts for its process.  Its message
+ * has the number of the process alone, so that somebody must know the name, or the message of
+ * the first thread must come.  Until then what it used is kept apart, in no value.
+ *
  * There is room for SUMS_MAX of them; all further ones are one more, "(other)".  Pure.
  */
 #ifndef TASKMON_SUMS_H
@@ -12,21 +16,35 @@
 #include "stats.h"
 
 #define SUMS_MAX 500u
+#define SUMS_WAITING 256u	/* processes whose name is not known yet */
+#define SUMS_EXITED 1024u	/* processes whose first thread has exited: some may exit after it */
 
 enum sums_by { SUMS_BY_COMMAND, SUMS_BY_USER };
 
 struct sums {
 	enum sums_by by;
+	/* The name of a process that lives.  Return: false if there is none.  NULL: nobody knows. */
+	bool (*program_of)(uint32_t process, char name[STATS_COMM_MAX + 1]);
 	size_t count;
 	struct sum {
 		char name[STATS_COMM_MAX + 1];
 		uint64_t exits, uncounted;
 		struct stats stats;
 	} sum[SUMS_MAX + 1];	/* the last one is "(other)" */
+	struct sum_waiting {
+		uint32_t process;	/* 0: none */
+		uint64_t asked_ns;	/* when values were first asked for meanwhile; 0: never */
+		struct sum sum;		/* with the name of the first of its threads that exited */
+	} waiting[SUMS_WAITING];
+	struct sum_exited {
+		uint32_t process;
+		char name[STATS_COMM_MAX + 1];
+	} exited[SUMS_EXITED];
+	size_t next_waiting, next_exited;	/* the oldest ones, whose places are used next */
 };
 
 /*
- * All zero but for @by: none yet.  The record of a task; of other kinds nothing is taken.  What is
+ * All zero but for @by and @program_of: none yet.  The record of a task; of other kinds nothing is taken.  What is
  * absent from it is not in the sum; a sum that no task had is absent.
  */
 void sums_take(struct sums *sums, const struct stats_record *record);
@@ -40,8 +58,16 @@ enum sums_family {
 /* The families; those of sums have the label "command" or "user". */
 void sums_families(enum sums_by by, struct metric_family *families);
 
-/* Adds all values: the sums, and what of messages came and was lost. */
-void sums_values(const struct sums *sums, const struct collector *collector,
+/*
+ * Adds all values: the sums, and what of messages came and was lost.  Whatever still waits SUMS_PATIENCE_NS
+ * after it was first left out counts under the name of its thread: the message about its process
+ * was lost.  @now_ns: by any clock, not 0.
+ */
+#define SUMS_PATIENCE_NS UINT64_C(10000000000)
+void sums_values(struct sums *sums, const struct collector *collector, uint64_t now_ns,
 		 struct metrics *metrics);
+
+/* Nothing comes any more: all that still waits counts under the names of its threads. */
+void sums_end(struct sums *sums);
 
 #endif

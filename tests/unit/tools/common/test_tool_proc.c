@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "check_run.h"
@@ -35,6 +36,18 @@ static void put(const char *text)
 	fputs(text, file);
 	fclose(file);
 }
+
+/* As prctl(PR_SET_NAME) has set it. */
+START_TEST(name_of_a_process)
+{
+	char name[PROC_NAME_SIZE];
+
+	ck_assert_int_eq(prctl(PR_SET_NAME, "fifteen bytes!!"), 0);
+	ck_assert(proc_read_name((uint32_t)getpid(), name));
+	ck_assert_str_eq(name, "fifteen bytes!!");
+	ck_assert(!proc_read_name(UINT32_MAX, name));
+}
+END_TEST
 
 START_TEST(cgroup_of_a_file)
 {
@@ -191,7 +204,7 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		io_of_a_process, times_and_faults_of_a_process,
-		cgroup_of_a_file, which_of_several, long_file, without_storage, parents, states,
+		name_of_a_process, cgroup_of_a_file, which_of_several, long_file, without_storage, parents, states,
 	};
 
 	return check_run("tool proc", start, stop, tests, sizeof(tests) / sizeof(tests[0]));

@@ -11,10 +11,12 @@ static struct sums sums;
 static struct collector collector;
 static struct metric_family families[SUMS_FAMILIES];
 static struct text out;
+static uint64_t now_ns;
 
 static void start(void)
 {
 	memset(&sums, 0, sizeof(sums));
+	now_ns = 5;
 	ck_assert(collector_init(&collector));
 }
 
@@ -30,7 +32,7 @@ static const char *written(void)
 
 	sums_families(sums.by, families);
 	ck_assert(metrics_open(&metrics, families, SUMS_FAMILIES));
-	sums_values(&sums, &collector, &metrics);
+	sums_values(&sums, &collector, now_ns, &metrics);
 	text_clear(&out);
 	metrics_write(&metrics, METRICS_TEXT, &out);
 	text_append(&out, "", 1);
@@ -139,6 +141,81 @@ START_TEST(several_commands)
 	ck_has(out.bytes, "taskmon_page_faults_total{command=\"a \\\"b\\\"\",kind=\"minor\"} 100");
 	ck_has(out.bytes, "taskmon_most_resident_bytes{command=\"sh\"} 3072");
 	ck_assert_ptr_null(strstr(out.bytes, "(other)"));
+}
+END_TEST
+
+static void thread_exits(uint32_t id, uint32_t process, const char *comm)
+{
+	struct stats_record record = task(comm, 0);
+
+	record.id = id;
+	set(&record, STATS_TGID, process);
+	set(&record, STATS_MINFLT, 1);
+	sums_take(&sums, &record);
+}
+
+/* Process 10 lives. */
+static bool lives(uint32_t process, char name[STATS_COMM_MAX + 1])
+{
+	strcpy(name, "server");
+	return process == 10;
+}
+
+/* Whatever its threads are called: of who lives, and of who exits before or after its first thread. */
+START_TEST(threads_count_for_their_program)
+{
+	sums.program_of = lives;
+	thread_exits(11, 10, "conn-1");
+	thread_exits(12, 10, "conn-2");
+	ck_has(written(), "taskmon_exits_total{command=\"server\"} 2");
+	thread_exits(21, 20, "work-1");
+	thread_exits(22, 20, "work-2");
+	ck_assert_ptr_null(strstr(written(), "work"));
+	thread_exits(20, 20, "batch");
+	thread_exits(23, 20, "work-3");
+	ck_has(written(), "taskmon_exits_total{command=\"batch\"} 4");
+	ck_has(out.bytes, "taskmon_page_faults_total{command=\"batch\",kind=\"minor\"} 4");
+	ck_assert_ptr_null(strstr(out.bytes, "work"));
+	/* The number is used again. */
+	thread_exits(20, 20, "other");
+	thread_exits(24, 20, "work-4");
+	ck_has(written(), "taskmon_exits_total{command=\"other\"} 2");
+	ck_assert_ptr_null(strstr(out.bytes, "conn"));
+	sums.by = SUMS_BY_USER;
+	thread_exits(31, 30, "work-5");
+	ck_has(written(), "taskmon_exits_total{user=\"0\"} 1");
+}
+END_TEST
+
+/* The message about a process was lost: its threads are one, and nothing of them is lost. */
+START_TEST(program_that_is_never_known)
+{
+	char line[80];
+
+	thread_exits(11, 10, "conn-1");
+	thread_exits(12, 10, "conn-2");
+	ck_assert_ptr_null(strstr(written(), "taskmon_exits_total"));
+	thread_exits(13, 10, "conn-3");
+	now_ns += SUMS_PATIENCE_NS - 1;
+	ck_assert_ptr_null(strstr(written(), "taskmon_exits_total"));
+	now_ns++;
+	ck_has(written(), "taskmon_exits_total{command=\"conn-1\"} 3");
+	ck_assert_ptr_null(strstr(out.bytes, "conn-2"));
+	/* More than can wait: the oldest one first. */
+	for (uint32_t i = 0; i <= SUMS_WAITING; i++) {
+		snprintf(line, sizeof(line), "p%u", i);
+		thread_exits(2000 + i, 1000 + i, line);
+	}
+	ck_assert_uint_eq(sums.count, 2);
+	sums_end(&sums);
+	written();
+	for (uint32_t i = 0; i <= SUMS_WAITING; i++) {
+		snprintf(line, sizeof(line), "taskmon_exits_total{command=\"p%u\"} 1", i);
+		ck_has(out.bytes, line);
+	}
+	/* Old kernels do not tell of the process. */
+	thread_exits(50, 0, "old");
+	ck_has(written(), "taskmon_exits_total{command=\"old\"} 1");
 }
 END_TEST
 
@@ -280,6 +357,7 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		delays_that_are_not_accounted,
+		threads_count_for_their_program, program_that_is_never_known,
 		every_field, several_commands, by_user, more_than_there_is_room_for, long_name, losses,
 		losses_before_the_end,
 	};
