@@ -186,9 +186,10 @@ guessed.
 """
 
 
-_RELEASES = """\ How much is known of each release.  The layouts of 5.3 are zpmd's; those of all others are
-what the beginnings of IBM's pages show, mostly a record's length and its first fields.  A table of monread
-whose fields are not known in a release says so.
+_RELEASES = """\
+How much is known of each release.  The layouts of 5.3 are zpmd's; those of all others are what the
+beginnings of IBM's pages show, mostly a record's length and its first fields.  A table of monread whose
+fields are not known in a release says so.
 
 """
 
