@@ -1,63 +1,89 @@
 # SPDX-License-Identifier: MIT
-"""The sub-commands, in the order of the help: the module of each, and what it does.
+"""The sub-commands, in groups and in the order of the help: what each does, and its module.
 
-The help names all of them, and none has to be imported for that.
+The help names all of them, and imports none of their modules.
 """
 
 from __future__ import annotations
 
-COMMANDS = {
-    "guest": {
-        "run": "run a program in a guest and return its exit status",
-        "shell": "boot a guest, start the monitor, and connect the guest to this terminal",
-        "demo": "read monitor data sets in a guest and compare every byte",
+from typing import NamedTuple
+
+
+class _Command(NamedTuple):
+    module: str
+    """Name in zvmlab.cli; its add_commands() adds the parser."""
+    text: str
+
+
+GROUPS = {
+    "run guests": {
+        "doctor": _Command("tools", "report what this machine lacks, and how to install it"),
+        "demo": _Command("guest", "read monitor data sets in a guest and compare every byte"),
+        "run": _Command("guest", "run a program in a guest and return its exit status"),
+        "shell": _Command(
+            "guest", "boot a guest, start the monitor, and connect the guest to this terminal"
+        ),
     },
-    "console": {
-        "console": "connect to a terminal of a running guest, as another z/VM user by IUCV; Ctrl-] ends it",
+    "look at running guests": {
+        "list": _Command("tools", "list the running guests"),
+        "cp": _Command("tools", "give commands to the CP of a running guest, as the operator"),
+        "console": _Command(
+            "console",
+            "connect to a terminal of a running guest, as another z/VM user by IUCV; Ctrl-] ends it",
+        ),
+        "top": _Command(
+            "top",
+            "show the activity of a system live: processors, users, paging, devices, events",
+        ),
     },
-    "fault": {
-        "faults": "list the points where CP can be told to fail, and the kinds of fault at each",
-        "fault": "arm, disarm or list the fault rules of a running guest",
+    "let CP fail": {
+        "faults": _Command(
+            "fault", "list the points where CP can fail on purpose, and the kinds of fault at each"
+        ),
+        "fault": _Command("fault", "arm, disarm or list the fault rules of a running guest"),
+        "trace": _Command(
+            "tools", "print a CP trace in a readable form, or write it as a timeline"
+        ),
+        "replay": _Command(
+            "replay", "run CP again on a trace, without an emulator, and compare the traces"
+        ),
     },
-    "sweep": {
-        "scenarios": "list the scenarios that come with zvmlab",
-        "sweep": "run a scenario with every fault at every call of CP",
+    "test drivers": {
+        "scenarios": _Command("sweep", "list the scenarios that come with zvmlab"),
+        "sweep": _Command("sweep", "run a scenario with every fault at every call of CP"),
+        "diff": _Command(
+            "differ",
+            "run the same scenarios with two drivers or emulators, and explain every difference",
+        ),
+        "merge": _Command(
+            "merge", "merge the results of all shards of a run, and report the overall verdict"
+        ),
+        "module": _Command("module", "build modules of your own for guest kernels"),
     },
-    "differ": {
-        "diff": "run the same scenarios twice and explain every difference",
+    "make monitor data": {
+        "fabricate": _Command(
+            "fabricate", "write the monitor data of a modelled system that a file describes"
+        ),
+        "redeliver": _Command(
+            "redeliver", "deliver recorded monitor data to the readers of a running guest"
+        ),
+        "records": _Command(
+            "records",
+            "print the catalogue of z/VM monitor records: names, lengths, fields, sources",
+        ),
     },
-    "merge": {
-        "merge": "put the results of all shards of a run together, and judge the whole",
-    },
-    "module": {
-        "module": "build modules of your own for guest kernels",
-    },
-    "records": {
-        "records": "print the catalogue of z/VM monitor records: names, lengths, fields, sources",
-    },
-    "fabricate": {
-        "fabricate": "write the monitor data of a modelled system that a file describes",
-    },
-    "redeliver": {
-        "redeliver": "deliver recorded monitor data to the readers of a running guest",
-    },
-    "replay": {
-        "replay": "run CP again on a trace, without an emulator, and compare the traces",
-    },
-    "tools": {
-        "cp": "give commands to the CP of a running guest, as the operator",
-        "list": "list the running guests",
-        "trace": "print a CP trace in a readable form, or write it as a timeline",
-        "fetch": "fetch guest kernels into the cache, or build them from source trees",
-        "build": "build the emulator, or the module that it loads, into the cache",
-        "doctor": "say what is missing on this machine, and how to install it",
-    },
-    "top": {
-        "top": "show the activity of a system live: processors, users, paging, devices, events",
-    },
-    "complete": {
-        "completion": "print a script with which the TAB key completes command lines",
+    "prepare this machine": {
+        "fetch": _Command(
+            "tools", "fetch guest kernels into the cache, or build them from source trees"
+        ),
+        "build": _Command(
+            "tools", "build the emulator, or the module that it loads, into the cache"
+        ),
+        "completion": _Command(
+            "complete", "print a script that completes command lines with the TAB key"
+        ),
     },
 }
-"""By the module of zvmlab.cli that adds them."""
-TEXTS = {name: text for names in COMMANDS.values() for name, text in names.items()}
+COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
+HEADINGS = {next(iter(group)): title for title, group in GROUPS.items()}
+"""The title of a group, by its first command."""

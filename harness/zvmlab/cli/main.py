@@ -31,7 +31,7 @@ from zvmlab.base.errors import (
 )
 from zvmlab.base.hints import did_you_mean
 from zvmlab.base.plain import harmless
-from zvmlab.cli.commands import COMMANDS
+from zvmlab.cli.commands import COMMANDS, HEADINGS
 from zvmlab.cli.options import say, top_command
 from zvmlab.cli.translate import HelpParser
 
@@ -89,16 +89,25 @@ def parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"zvmlab {__version__}")
+    top.headings = HEADINGS
     commands = top.add_subparsers(
-        metavar="COMMAND", required=True, parser_class=Parser, prog=top.prog
+        title="commands", metavar="COMMAND", required=True, parser_class=Parser, prog=top.prog
     )
     wanted = next((word for word in words or () if not word.startswith("-")), None)
-    for module, names in COMMANDS.items():
-        if words is None or wanted in names:
-            importlib.import_module(f"zvmlab.cli.{module}").add_commands(commands)
-        else:
-            for name in names:
-                top_command(commands, name, "")
+    chosen = (
+        COMMANDS.items()
+        if words is None
+        else [(wanted, COMMANDS[wanted])]
+        if wanted in COMMANDS
+        else []
+    )
+    for module in dict.fromkeys(command.module for _, command in chosen):
+        importlib.import_module(f"zvmlab.cli.{module}").add_commands(commands)
+    for name in COMMANDS:
+        if name not in commands.choices:
+            top_command(commands, name, "")
+    order = list(COMMANDS)
+    commands._choices_actions.sort(key=lambda shown: order.index(shown.dest))
     return top
 
 

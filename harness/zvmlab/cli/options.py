@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zvmlab.base.errors import UsageError
-from zvmlab.cli.commands import TEXTS
+from zvmlab.cli.commands import COMMANDS
 from zvmlab.guest.names import BACKENDS, QEMU, UPSTREAM_DRIVER
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def command(commands: Any, name: str, text: str, examples: str) -> argparse.Argu
 
 def top_command(commands: Any, name: str, examples: str) -> argparse.ArgumentParser:
     """The same for a sub-command of zvmlab's own."""
-    return command(commands, name, TEXTS[name], examples)
+    return command(commands, name, COMMANDS[name].text, examples)
 
 
 def say(sentence: str) -> None:

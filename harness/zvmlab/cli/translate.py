@@ -71,6 +71,8 @@ def texts(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
         for text in (group.title, group.description):
             if text and group._group_actions:
                 yield name, text
+    for title in getattr(parser, "headings", {}).values():
+        yield name, title
     for action in parser._actions:
         if action.help and action.help != argparse.SUPPRESS:
             yield f"{name} {_named(action)}", action.help
@@ -108,8 +110,10 @@ def _output_encoding() -> str | None:
 
 
 class HelpParser(argparse.ArgumentParser):
-    """A parser whose help is in the language of the user."""
+    """A parser whose help is in the language of the user, and whose commands can be in groups."""
 
+    headings: Mapping[str, str] = {}
+    """The title of a group of commands, by its first command."""
     _catalogue: gettext.NullTranslations = gettext.NullTranslations()
 
     def format_help(self) -> str:
@@ -119,12 +123,39 @@ class HelpParser(argparse.ArgumentParser):
         return super().format_help()
 
     def _get_formatter(self) -> argparse.HelpFormatter:
-        if not isinstance(self._catalogue, gettext.GNUTranslations):
-            return super()._get_formatter()
-        bases = (_Wide, cast(type, self.formatter_class))
-        formatter = type("Formatter", bases, {"usage": self._catalogue.gettext(USAGE)})
+        bases = [cast(type, self.formatter_class)]
+        members: dict[str, object] = {}
+        if isinstance(self._catalogue, gettext.GNUTranslations):
+            bases.insert(0, _Wide)
+            members["usage"] = self._catalogue.gettext(USAGE)
+        if self.headings:
+            bases.insert(0, _Grouped)
+            titles = {name: self._catalogue.gettext(text) for name, text in self.headings.items()}
+            members["headings"] = titles
+        formatter = type("Formatter", tuple(bases), members)
         made: argparse.HelpFormatter = formatter(prog=self.prog)
         return made
+
+
+class _Grouped(argparse.HelpFormatter):
+    """Commands below the title of their group, and beside what they do."""
+
+    headings: Mapping[str, str] = {}
+
+    def add_argument(self, action: argparse.Action) -> None:
+        super().add_argument(action)
+        if isinstance(action, argparse._SubParsersAction):
+            self._action_max_length += self._indent_increment
+
+    def _format_action(self, action: argparse.Action) -> str:
+        if isinstance(action, argparse._SubParsersAction):
+            shown = self._iter_indented_subactions(action)
+            return self._join_parts([self._format_action(one) for one in shown])
+        text: str = super()._format_action(action)
+        title = self.headings.get(action.dest)
+        if isinstance(action, argparse._SubParsersAction._ChoicesPseudoAction) and title:
+            return f"{' ' * (self._current_indent - self._indent_increment)}{title}\n{text}"
+        return text
 
 
 class _Wide(argparse.HelpFormatter):
