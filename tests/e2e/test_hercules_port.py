@@ -6,7 +6,9 @@ These run whatever --backend says; what all guests must do is tested elsewhere.
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -186,14 +188,24 @@ def test_a_stopped_machine_ends_only_if_the_guest_has_stopped_it(
         assert guest.emulator.wait(SECONDS) == 0
 
 
-def test_a_killed_hercules_is_noticed(in_hercules: Callable[..., Guest]) -> None:
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (signal.SIGKILL, "was killed by SIGKILL"),
+        (signal.SIGTERM, "was ended from outside, as by SIGTERM"),
+    ],
+    ids=["KILL", "TERM"],
+)
+def test_a_killed_hercules_is_noticed(
+    in_hercules: Callable[..., Guest], number: signal.Signals, text: str
+) -> None:
     with in_hercules("interrupt") as guest:
         guest.start()
-        guest.emulator._process.kill()
+        os.kill(guest.emulator.pid, number)
         limit = time.monotonic() + SECONDS
         while guest.emulator.alive:
             assert time.monotonic() < limit
             time.sleep(0.01)
-        with pytest.raises(EmulatorError, match="was killed by SIGKILL"):
+        with pytest.raises(EmulatorError, match=text):
             guest.check()
         guest.emulator.expect_exit()
