@@ -227,6 +227,11 @@ check-e2e: setup-check prepare ## test: tests in guests; TESTS='-k overflow' for
 	$(Q)$(PYTEST) $(GUESTS) --durations 10 $(if $(TESTS),,--requirements) $(REPORT) \
 		$(call tests-of,tests/e2e)
 
+.PHONY: check-qemu-next
+check-qemu-next: ##+ test: build the next version of QEMU, sid's, and test guests in it; TESTS, KERNELS as usual
+	$(Q)ZVMLAB_QEMU_VERSION=11.1 $(MAKE) --no-print-directory check-e2e BACKEND=qemu \
+		TESTS="$(or $(TESTS),tests/e2e)"
+
 # A test that this kernel leaves leaking, or with lockdep turned off, fails.
 .PHONY: check-debug
 check-debug: setup-check ## test: test guests on the debug kernel: KASAN, lockdep, kmemleak, UBSAN, failing allocations
@@ -266,8 +271,9 @@ lint-driver: setup-lint ##+ test: check driver/ with the kernel's tools: W=1, sp
 	$(Q)$(HARNESS) -m zvmlab.build.driverlint
 
 .PHONY: qemu-patches
-qemu-patches: ##+ package: write our changes of QEMU as patch files: build/qemu-patches; QEMU=DIR: for this source (7.2, 10.0, 10.2, 11.1)
-	$(Q)$(HARNESS) -B sim/qemu/patches.py "$(or $(QEMU),$$($(HARNESS) -m zvmlab.build.qemubuild --source))" $(BUILD)/qemu-patches
+qemu-patches: ##+ package: write our changes of QEMU as patch files: build/qemu-patches; QEMU=DIR: for this source only
+	$(Q)$(HARNESS) -B sim/qemu/patches.py $(BUILD)/qemu-patches \
+		$(if $(QEMU),"$(QEMU)",$$($(HARNESS) -m zvmlab.build.qemubuild --sources))
 
 .PHONY: kvm-unit-tests
 kvm-unit-tests: ##+ test: run kvm-unit-tests in Debian's QEMU and in ours, and compare: SOURCE=DIR, TEST="NAME…"

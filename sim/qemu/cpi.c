@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The service processor's event "control program identification", which QEMU 7.2 does
+ * The service processor's event "control program identification", which QEMU 10.0 does
  * not have: what a guest says that it is goes to standard error, as Hercules does.
  */
 #include "qemu/osdep.h"

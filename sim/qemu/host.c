@@ -47,10 +47,10 @@ static void host_dirty(void *opaque, int cpu, uint64_t addr, uint64_t len)
 static uint32_t allow_time(bool allow)
 {
 	CPUState *cs = current_cpu;
-	uint32_t before = cs ? CPU_CAN_DO_IO(cs) : 0;
+	uint32_t before = cs ? cs->neg.can_do_io : 0;
 
 	if (cs)
-		CPU_CAN_DO_IO(cs) = allow;
+		cs->neg.can_do_io = allow;
 	return before;
 }
 
@@ -119,7 +119,7 @@ static void flush(CPUState *cs, run_on_cpu_data unused)
 	tlb_flush(cs);
 }
 
-/* In 10.0, tlb_flush() is for the CPU's own thread: another one would change a TLB in use. */
+/* tlb_flush() is for the CPU's own thread: another one would change a TLB in use. */
 static void flush_all(void)
 {
 	CPUState *cs;

@@ -58,7 +58,7 @@ static void G_NORETURN program_interrupt(CPUS390XState *env, uint16_t pgm, uintp
 		address_space_stq_be(env_cpu(env)->as,
 				     env->psa + offsetof(LowCore, trans_exc_code), 0,
 				     MEMTXATTRS_UNSPECIFIED, NULL);
-	/* In 10.0 the interruption stores it, and asserts that it is its own. */
+	/* The interruption stores it, and asserts that it is its own. */
 	env->tlb_fill_exc = pgm;
 	env->tlb_fill_tec = 0;
 	tcg_s390_program_interrupt(env, pgm, ra);
@@ -135,7 +135,7 @@ bool zvmlab_diag(CPUS390XState *env, uint32_t r1, uint32_t r3, uint32_t code, ui
 		cpu_exit(env_cpu(env));
 	if (finish(env, result, ra))
 		return true;
-	/* QEMU has it since 10.0, and would tell the guest of storage that is not the guest's. */
+	/* QEMU has it, and would tell the guest of storage that is not the guest's. */
 	if (code == DIAG_KVM && env->regs[1] == KVM_STORAGE_LIMIT)
 		program_interrupt(env, PGM_SPECIFICATION, ra);
 	return false;

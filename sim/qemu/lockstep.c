@@ -3,7 +3,7 @@
  * Lockstep: the machine stops at each event that a client of the control socket is told,
  * and goes on when it is told to (QMP's cont).  What clients do in between happens between
  * the same two instructions, whatever time they take.  This needs -icount; that CPUs
- * take turns in the same order each time is the hooks' part (insert_hooks.py).
+ * take turns in the same order each time is the part of changes/port/icount-*.c.
  *
  * The property is set by qom-set, when the machine exists.
  */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Interruptions, access rights and resets: the machine's side of the hooks. */
+/* Interruptions, access rights and resets: the machine's side of changes/port. */
 #include "qemu/osdep.h"
 #include "port.h"
 
 #include "hw/s390x/zvmlab.h"
 #include "qemu/error-report.h"
 #include "qemu/main-loop.h"
+#include "s390x-internal.h"
 #include "zvmlab/page.h"
 
 /* The address at which a guest waits that was told to end. */
@@ -13,13 +14,19 @@
 
 ZvmlabCp *zvmlab_cp;
 
-bool zvmlab_take_ext_int(CPUS390XState *env)
+bool zvmlab_take_ext_int(CPUS390XState *env, LowCore *lowcore)
 {
 	bool more, taken = cp_port_interrupt(&zvmlab_cp->port, env->core_id, &more);
 
 	if (!more)
 		env->pending_int &= ~INTERRUPT_EXT_IUCV;
-	return taken;
+	if (!taken) {
+		unmap_lowcore(env, lowcore);
+		return false;
+	}
+	lowcore->ext_int_code = cpu_to_be16(EXT_IUCV);
+	lowcore->cpu_addr = 0;
+	return true;
 }
 
 /*

@@ -68,8 +68,10 @@ bool zvmlab_take_external(CPUS390XState *env, LowCore *lowcore)
 
 	if (!taken || !cp_external_pending(cp, env->core_id))
 		env->pending_int &= ~INTERRUPT_EXT_CP;
-	if (!taken)
+	if (!taken) {
+		unmap_lowcore(env, lowcore);
 		return false;
+	}
 	lowcore->ext_int_code = cpu_to_be16(external.code);
 	lowcore->cpu_addr = cpu_to_be16(external.subcode);
 	lowcore->ext_params = cpu_to_be32(external.parameter32);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a machine with a CP consists of beside what QEMU saves by itself: the CP, and what
- * QEMU 7.2 forgets of a machine that it interprets.  It is a section of QEMU's own stream, so it
+ * QEMU forgets of a machine that it interprets.  It is a section of QEMU's own stream, so it
  * travels with savevm and migration as well as with a checkpoint:
  *
  *     4       number of CPUs; for each of them

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What QEMU's own files call: one line each at the places that insert_hooks.py
- * lists.  Without a zvmlab-cp object they leave QEMU as it is, but for zvmlab_diag_code()
+ * What QEMU's own files call, in the lines that changes/port inserts.  Without a zvmlab-cp object they leave QEMU as it is, but for zvmlab_diag_code()
  * and zvmlab_sigp(), which mend it.
  */
 #ifndef HW_S390X_ZVMLAB_H
@@ -22,10 +21,11 @@ static inline bool zvmlab_ext_int(const CPUS390XState *env)
 }
 
 /*
- * Let the CP fill the interruption buffer.  Return: false if another CPU was
- * faster; then there is nothing to present.  Called with the BQL held.
+ * Let the CP fill the interruption buffer, and say in @lowcore what interruption it is.  Return:
+ * false if another CPU was faster; then there is nothing to present, and @lowcore is unmapped.
+ * Called with the BQL held.
  */
-bool zvmlab_take_ext_int(CPUS390XState *env);
+bool zvmlab_take_ext_int(CPUS390XState *env, struct LowCore *lowcore);
 
 /* Could this CPU be presented with an interruption of CP's own, its PSW permitting? */
 static inline bool zvmlab_own_int(const CPUS390XState *env)
@@ -33,10 +33,7 @@ static inline bool zvmlab_own_int(const CPUS390XState *env)
 	return (env->pending_int & INTERRUPT_EXT_CP) && (env->cregs[0] & CR0_SERVICE_SC);
 }
 
-/*
- * Have the CP say what is stored at the interruption.  Return: false if another CPU was
- * faster; then there is nothing to present.  Called with the BQL held.
- */
+/* Likewise: have the CP say what is stored at the interruption. */
 bool zvmlab_take_external(CPUS390XState *env, struct LowCore *lowcore);
 
 /*

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Instructions that QEMU 7.2 executes wrongly, in our build of it: docs/qemu-corrections.md."""
+"""Instructions that a version of QEMU executes wrongly, in our build: docs/qemu-corrections.md."""
 
 from __future__ import annotations
 

@@ -30,8 +30,7 @@ from zvmlab.build.qemubuild import build_qemu
 STOCK = Path("/usr/bin/qemu-system-s390x")
 PREFIX = "s390x-linux-gnu-"
 _SECONDS = 1800
-# By test, how the lines begin that fail in ours, because not all that was corrected in QEMU since
-# 7.2.0 is corrected there (docs/qemu-corrections.md).  At present there are none.
+# By test, how the lines begin that fail in ours and not in Debian's QEMU.  At present there are none.
 KNOWN: dict[str, tuple[str, ...]] = {}
 
 

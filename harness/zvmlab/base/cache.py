@@ -33,7 +33,7 @@ UNFIT = re.compile(r"[\s:;#$%&*?'\"\\<>|()\[\]{}`]")
 _ENTRY = re.compile(
     r"[a-z][a-z0-9.-]*-(?:.+-)?[0-9a-f]{16}"
     r"|(?:kernel|headers)-(?:bookworm|trixie|sid)-\d.+"
-    r"|qemu-data-bookworm|apt|decided"
+    r"|(?:qemu-data|meson)-trixie|apt|decided"
 )
 _BEGUN = re.compile(r"\.[a-z].*\.\d+|\.debs-\w+")
 _FILE = re.compile(

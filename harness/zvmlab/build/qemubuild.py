@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Building QEMU with our device into the cache.
 
-The version is that of the host's Debian: 7.2, or 10.0; 11.1 is built if asked for (TARBALLS).
+The version is that of Debian's stable release, on every host; sid's, which is the next one, is
+built if asked for (TARBALLS).
 
 Two stages.  The base is Debian's upstream tarball, unpacked and configured; its object
-files are kept.  Each build inserts its hooks and our files into it, and compiles what is
-different from the build before: a change of the core costs seconds, and so does leaving out
-one of the changes (WITHOUT).  The artifact is one executable per state of our sources:
+files are kept.  Each build makes our changes in it (sim/qemu/changes), puts our files there, and
+compiles what is different from the build before: a change of the core costs seconds, and so does
+leaving out one of the changes (WITHOUT).  The artifact is one executable per state of our sources:
 
     qemu-KEY/bin/qemu-system-s390x
     qemu-KEY/share/qemu/s390-ccw.img    found by QEMU relative to the executable
 
 ``python3 -m zvmlab.build.qemubuild`` builds if need be and prints the executable's path;
-with ``--source`` it prints where the tarball is unpacked, for sim/qemu/patches.py.
+with ``--sources`` it prints where the tarballs of all versions are unpacked, for
+sim/qemu/patches.py.
 """
 
 from __future__ import annotations
@@ -20,7 +22,6 @@ from __future__ import annotations
 import collections
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -41,18 +42,14 @@ from zvmlab.build.packages import Suite
 from zvmlab.build.precompiled import precompile
 from zvmlab.build.sourcepackage import Tarball, our_sources
 
-SUITE = "bookworm"
-# The versions that our device is made for, each that of a Debian; sid's comes and goes.
+SUITE = "trixie"
+"""Where QEMU, its boot ROM and the meson that builds it come from."""
+STABLE = "10.0"
+# The versions that our device is made for: that of SUITE, and the next; sid's comes and goes.
 TARBALLS = {
-    "7.2": Tarball(
+    STABLE: Tarball(
         "qemu",
-        "bookworm",
-        "qemu_7.2+dfsg.orig.tar.xz",
-        "91aca71520040edc40b8d437aa3004dae614f58e286cf653ee8996c07af2962f",
-    ),
-    "10.0": Tarball(
-        "qemu",
-        "trixie",
+        SUITE,
         "qemu_10.0.13+ds.orig.tar.xz",
         "6a0888e806c2ffc0c5f0733e974f9aea55491950d3c47c98669c8b236dde59ae",
         later="qemu_10.0.*+ds.orig.tar.xz",
@@ -77,32 +74,27 @@ CONFIGURE = (
     "--disable-werror",
     # precompiled.py makes several for one header, and each file takes that which fits.
     "--extra-cflags=-Wno-invalid-pch",
+    # Debian's tarball has no copy of it, and our machine no use for it.
+    "--disable-fdt",
 )
-# Debian's tarball has no copy of it, and our machine no use for it.
-_NO_FDT = ("--disable-fdt",)
-CONFIGURE_MORE = {"7.2": (), "10.0": _NO_FDT, "11.1": _NO_FDT}
 TARGET = "qemu-system-s390x"
 ARTIFACT = f"bin/{TARGET}"
 FIRMWARE = "s390-ccw.img"
 CONFIGURE_SECONDS = 600
 BUILD_SECONDS = 3600
-TOOLS = {"gcc": "gcc", "ninja": "ninja-build", "meson": "meson", "pkg-config": "pkg-config"}
+TOOLS = {"gcc": "gcc", "ninja": "ninja-build", "pkg-config": "pkg-config"}
 LIBRARIES = {
     "glib-2.0": "libglib2.0-dev",
     "pixman-1": "libpixman-1-dev",
     "jansson": "libjansson-dev",
 }
-# What newer versions need, and Debian 12 does not have: meson is Python, and runs where it lies.
-MESON_LEAST, MESON_SUITE = (1, 5), "trixie"
-_MESON_MODULES = "usr/lib/python3/dist-packages"
+# It is Python, and runs where it lies, on a machine with another version or none.
+_MESON = "usr/lib/python3/dist-packages/mesonbuild/mesonmain.py"
 PORT = "sim/qemu"
 WITHOUT = "ZVMLAB_QEMU_WITHOUT"
 VERSION = "ZVMLAB_QEMU_VERSION"
-FIRST, OF_13 = "7.2", "10.0"
-OS_RELEASE = Path("/etc/os-release")
-# For patch files only, and for newer versions than the first.
+# For patch files only.
 NOT_FOR_BUILDS = ("patches.py",)
-NOT_FOR_THE_FIRST = ("newer.py",)
 _BASE = ("source", "pristine", "build.log", "ready")
 
 _KIND = "qemu"
@@ -111,59 +103,35 @@ _KIND = "qemu"
 def source_root() -> Path:
     """The clone that this package belongs to."""
     root = TREE
-    if not (root / "sim" / "qemu" / "insert_hooks.py").is_file():
+    if not (root / PORT / "insert.py").is_file():
         raise CannotRun(f"{root} has no sim/qemu; only a clone of zvmlab can build QEMU")
     return root
 
 
 def left_out() -> list[str]:
-    """Names of changes, as sim/qemu/speed.py lists them, that are not to be in the build."""
+    """Names of changes in sim/qemu/changes/speed that are not to be in the build."""
     return sorted(set(os.environ.get(WITHOUT, "").split()))
 
 
 def version() -> str:
-    """Of QEMU: what the environment asks for, or that of the host's Debian."""
-    asked = os.environ.get(VERSION, "")
-    if asked and asked not in TARBALLS:
-        *others, last = TARBALLS
-        raise UsageError(f"{VERSION}={asked}: QEMU is built as {', '.join(others)} or {last}")
-    return asked or _version_of_host()
-
-
-def _version_of_host() -> str:
-    """That of Debian 13 from there on, also for what comes after it and has no number yet."""
-    try:
-        words = shlex.split(OS_RELEASE.read_text(encoding="utf-8", errors="replace"))
-    except (OSError, ValueError):
-        return FIRST
-    release = dict(word.split("=", 1) for word in words if "=" in word)
-    number = release.get("VERSION_ID", "")
-    old = number.isdecimal() and int(number) < 13
-    return FIRST if old or release.get("ID") != "debian" else OF_13
-
-
-def _without_effect() -> tuple[str, ...]:
-    """Files of the port that the version's build is not made of."""
-    return (*NOT_FOR_BUILDS, *(NOT_FOR_THE_FIRST if version() == FIRST else ()))
+    """Of QEMU: STABLE, or what the environment asks for."""
+    asked = os.environ.get(VERSION) or STABLE
+    if asked not in TARBALLS:
+        raise UsageError(f"{VERSION}={asked}: QEMU is built as {' or '.join(TARBALLS)}")
+    return asked
 
 
 def base_key() -> str:
     """Changes whenever QEMU has to be configured and compiled anew."""
-    return digest(TARBALLS[version()].sha256, " ".join(_configure()))
-
-
-def _configure() -> tuple[str, ...]:
-    """Words for QEMU's configure."""
-    return *CONFIGURE, *CONFIGURE_MORE[version()]
+    return digest(TARBALLS[version()].sha256, " ".join(CONFIGURE))
 
 
 def build_key(root: Path) -> str:
     """Changes with everything that the executable is made of."""
-    scripts = (f for f in sorted((root / PORT).glob("*.py")) if f.name not in _without_effect())
     without = " ".join(["without", *left_out()])
-    parts: list[str | Path] = [base_key(), without, *scripts, root / PORT / "qapi.json"]
+    parts: list[str | Path] = [base_key(), without]
     for file in module_mk.files(root, module_mk.closure(root, PORT)):
-        if file.name not in _without_effect():
+        if file.name not in NOT_FOR_BUILDS:
             parts += [str(file.relative_to(root)), file]
     return digest(*parts)
 
@@ -181,29 +149,18 @@ def _need_tools() -> None:
         )
 
 
-def _has_meson() -> bool:
-    """Is this machine's meson new enough for the version of QEMU?"""
-    if version() == FIRST:
-        return True
-    done = subprocess.run(
-        ["meson", "--version"], capture_output=True, text=True, check=False, timeout=60
-    )
-    numbers = re.match(r"(\d+)\.(\d+)", done.stdout)
-    return numbers is not None and (int(numbers[1]), int(numbers[2])) >= MESON_LEAST
+def _meson(progress: Progress) -> Path:
+    """The folder of Python modules with SUITE's meson."""
+    file = entry("meson", SUITE, lambda folder: _unpack("meson", folder, progress), _MESON)
+    return file.parent.parent
 
 
-def _meson(progress: Progress) -> dict[str, str]:
-    """Environment in which QEMU's build finds a meson that is new enough."""
-    if _has_meson():
-        return {}
-
-    def fetch(folder: Path) -> None:
-        suite = Suite(MESON_SUITE, host_arch(), progress=progress)
-        suite.update()
-        kernel.unpack(suite.download("meson", folder / "deb"), folder)
-        shutil.rmtree(folder / "deb")
-
-    return {"PYTHONPATH": str(entry("meson", MESON_SUITE, fetch, _MESON_MODULES))}
+def _unpack(package: str, folder: Path, progress: Progress) -> None:
+    """The contents of one of SUITE's packages."""
+    suite = Suite(SUITE, host_arch(), progress=progress)
+    suite.update()
+    kernel.unpack(suite.download(package, folder / "deb"), folder)
+    shutil.rmtree(folder / "deb")
 
 
 def ninja_progress(line: str) -> tuple[int, int] | None:
@@ -214,7 +171,7 @@ def ninja_progress(line: str) -> tuple[int, int] | None:
 
 def _run(argv: list[str], cwd: Path, log: Path, seconds: int) -> Iterator[str]:
     """A step of QEMU's build, with ninja counting its steps."""
-    env = {**os.environ, **_meson(Progress()), "NINJA_STATUS": "[%f/%t] "}
+    env = {**os.environ, "PYTHONPATH": str(_meson(Progress())), "NINJA_STATUS": "[%f/%t] "}
     return run_step("building QEMU", argv, cwd, log, seconds, env)
 
 
@@ -232,7 +189,7 @@ def _prepare(root: Path, base: Path, progress: Progress) -> None:
         unpack = [*UNTAR, str(tarball), "--strip-components=1"]
         collections.deque(_run(unpack, source, log, CONFIGURE_SECONDS), maxlen=0)
         _insert(root, base)
-        configure = _run(["../configure", *_configure()], source / "build", log, CONFIGURE_SECONDS)
+        configure = _run(["../configure", *CONFIGURE], source / "build", log, CONFIGURE_SECONDS)
         collections.deque(configure, maxlen=0)
     (base / "ready").touch()
 
@@ -241,7 +198,7 @@ def _insert(root: Path, base: Path) -> None:
     """Our lines and files in QEMU's source are those of the clone, no more and no less."""
     source = base / "source"
     options = [f"--without={name}" for name in left_out()]
-    argv = [sys.executable, "-B", str(root / PORT / "insert_hooks.py"), *options]
+    argv = [sys.executable, "-B", str(root / PORT / "insert.py"), *options]
     argv += [f"--pristine={base / 'pristine'}", str(source)]
     collections.deque(_run(argv, source, base / "build.log", CONFIGURE_SECONDS), maxlen=0)
     _copy_ours(root, source)
@@ -310,7 +267,7 @@ def _copy_ours(root: Path, source: Path) -> None:
     wanted = {
         ours / f.name: f.read_bytes()
         for f in our_sources(root / PORT)
-        if f.suffix in (".c", ".h", ".build")
+        if f.parent == root / PORT and f.suffix in (".c", ".h", ".build")
     }
     for file in module_mk.files(root, module_mk.closure(root, PORT)[1:]):
         wanted[ours / "core" / file.relative_to(root)] = file.read_bytes()
@@ -346,12 +303,7 @@ def _firmware(progress: Progress) -> Path:
         return installed
 
     def unpack(folder: Path) -> None:
-        suite = Suite(SUITE, host_arch(), progress=progress)
-        suite.update()
-        package = suite.download("qemu-system-data", folder / "deb")
-        argv = ["dpkg-deb", "--extract", str(package), str(folder)]
-        subprocess.run(argv, check=True, capture_output=True)
-        shutil.rmtree(folder / "deb")
+        _unpack("qemu-system-data", folder, progress)
 
     return entry("qemu-data", SUITE, unpack, f"usr/share/qemu/{FIRMWARE}")
 
@@ -384,9 +336,8 @@ def qemu_entry() -> str:
     return f"{_KIND}-{build_key(source_root())}"
 
 
-def pristine_source(progress: Progress | None = None) -> Path:
+def pristine_source(tarball: Tarball, progress: Progress | None = None) -> Path:
     """QEMU's source as it is in Debian's tarball, unpacked in the cache."""
-    tarball = TARBALLS[version()]
     file = tarball.fetch(progress or Progress())
 
     def unpack(folder: Path) -> None:
@@ -397,8 +348,9 @@ def pristine_source(progress: Progress | None = None) -> Path:
 
 
 def main(argv: list[str]) -> None:
-    """Print the executable's path, or with --source where QEMU's own source is."""
-    print(pristine_source() if argv[1:] == ["--source"] else build_qemu())
+    """Print the executable's path, or with --sources where QEMU's own sources are."""
+    sources = argv[1:] == ["--sources"]
+    print(*(map(pristine_source, TARBALLS.values()) if sources else [build_qemu()]), sep="\n")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from zvmlab.base.progress import Progress
 from zvmlab.build.host_programs import host_arch
 from zvmlab.build.packages import Suite
 
-SOURCES = frozenset({".c", ".h", ".def", ".py", ".json", ".build", ".map", ".mk"})
+SOURCES = frozenset({".c", ".h", ".def", ".py", ".json", ".build", ".map", ".mk", ".toml"})
 
 
 def our_sources(folder: Path) -> Iterator[Path]:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instructions that QEMU 7.2 executes wrongly and our build of it does not (see
+ * Instructions that a version of QEMU executes wrongly and our build does not (see
  * docs/qemu-corrections.md), each with random operands and those at the edges, against a
  * model of what the Principles of Operation says, computed by other instructions.
  *
