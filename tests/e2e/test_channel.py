@@ -36,6 +36,7 @@ SAID = (
     ("MSCH", 0),
     ("AFTER MSCH", 0),
     ("MACHINE CHECK", 1),
+    ("TIMER IS OFF", 0),
     ("REPORTS", CRWS),
     ("OVERFLOW", 0x2000),
     ("NO MORE", 1),

@@ -42,6 +42,8 @@ INSTRUCTIONS = {
     "STIDP": ONCE,
     "PPNO": ONCE,
     "KMC": ONCE,
+    "CPU TIMER": ONCE,
+    "RESET TIMER": ONCE,
     "CKC": ONCE,
     "VFMAX": ONCE,
     "CKSM": ONCE,

@@ -95,6 +95,18 @@ def test_machine_is_that_of_a_real_guest_of_zvm(guest: Guest) -> None:
     assert guest.cp("QUERY CPUID").response == "CPUID= FF00012328178000\n"
 
 
+@pytest.mark.zvmlab(cpus=2)
+def test_no_cpu_has_used_more_time_than_there_was(guest: Guest) -> None:
+    """Of the second one Linux takes the CPU timer as its reset has left it."""
+    lines = guest.agent.read_file("/proc/stat").decode().splitlines()
+    elapsed = float(guest.agent.read_file("/proc/uptime").split()[0])
+    cpus = [line.split() for line in lines if re.match("cpu[0-9]", line)]
+    assert len(cpus) == 2
+    for name, *ticks in cpus:
+        # In hundredths of a second, each rounded.
+        assert sum(map(int, ticks)) <= 100 * elapsed + 100, name
+
+
 @pytest.mark.representative
 def test_nothing_names_the_emulator(warm_guest: Guest) -> None:
     """Nor does the line that an oops would have; a z15 unless the test says otherwise."""

@@ -9,6 +9,7 @@
  */
 #include "channel.h"
 #include "cp.h"
+#include "processor.h"
 
 #define OFTEN 2000u
 #define ALL_SUBCLASSES UINT64_C(0xff000000)
@@ -122,6 +123,16 @@ static unsigned int take_machine_check(void)
 	return *taken;
 }
 
+/* The CPU timer that the last machine check stored, some time ago, against what it is now. */
+static unsigned int saved_timer_is_off(void)
+{
+	const int64_t saved = *(volatile int64_t *)0x1328;
+	int64_t timer;
+
+	asm volatile("stpt %0" : "=Q" (timer) : : "memory");
+	return timer > saved || saved - timer > (int64_t)PATIENCE;
+}
+
 static void reports(void)
 {
 	static struct { uint16_t flags, source; } crw __attribute__((aligned(4)));
@@ -133,20 +144,13 @@ static void reports(void)
 	while (count < 0xffff && stcrw(0, &crw) == 0)
 		count++;
 	say("MACHINE CHECK", take_machine_check());
+	say("TIMER IS OFF", saved_timer_is_off());
 	say("REPORTS", count);
 	rchp(schib.chpid[0], &irb);
 	stcrw(0, &crw);
 	say("OVERFLOW", crw.flags & OVERFLOW);
 	say("NO MORE", stcrw(0, &crw));
 	say("MACHINE CHECK", take_machine_check());
-}
-
-static uint64_t clock_now(void)
-{
-	uint64_t tod;
-
-	asm volatile("stck %0" : "=Q" (tod) : : "cc", "memory");
-	return tod;
 }
 
 void test_main(void)

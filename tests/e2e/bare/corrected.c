@@ -548,12 +548,21 @@ static unsigned int mvcrl(void)
 }
 
 /* STORE CPU ID: the same of both CPUs, but for the first digit of the identification. */
-static volatile uint64_t second_id;
+static volatile uint64_t second_id, second_timer;
+
+static uint64_t timer_now(void)
+{
+	uint64_t timer;
+
+	asm volatile("stpt %0" : "=Q" (timer) : : "memory");
+	return timer;
+}
 
 void second(void)
 {
 	uint64_t id;
 
+	second_timer = timer_now();
 	asm volatile("stidp %0" : "=Q" (id) : : "memory");
 	second_id = id;
 }
@@ -672,6 +681,60 @@ static unsigned int clock_comparator(void)
 	return interruptions != 1;
 }
 
+/*
+ * The CPU timer, which was @from at one moment between the clock's @first and @last: it goes down
+ * as the clock goes up, also below zero.  Both count in the same units; each is rounded.
+ */
+static unsigned int is_off(uint64_t timer, uint64_t from, uint64_t first, uint64_t last,
+			   uint64_t before, uint64_t after)
+{
+	const int64_t most = (int64_t)(from - (before - last)) + 16;
+	const int64_t least = (int64_t)(from - (after - first)) - 16;
+
+	return (int64_t)timer < least || (int64_t)timer > most;
+}
+
+static unsigned int cpu_timer(void)
+{
+	static const int64_t starts[] = { 1, -1, 4096, -4096, 1 << 22, -(1 << 22), -(INT64_C(1) << 50) };
+	unsigned int wrong = 0;
+
+	for (unsigned int i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+		const uint64_t first = clock_now();
+		uint64_t last, before, timer, after;
+
+		asm volatile("spt %0" : : "Q" (starts[i]) : "memory");
+		last = clock_now();
+		while (clock_now() - first < TOD_SECOND / 500)
+			;
+		before = clock_now();
+		timer = timer_now();
+		after = clock_now();
+		wrong += is_off(timer, (uint64_t)starts[i], first, last, before, after);
+	}
+	return wrong;
+}
+
+/* The timer of a CPU that was reset is zero at that moment. */
+static unsigned int reset_timer(void)
+{
+	const uint64_t limit = clock_now() + PATIENCE;
+	uint64_t first, last, after;
+
+	do {
+		first = clock_now();
+		if (first > limit)
+			return 1;
+	} while (signal_processor(SIGP_INITIAL_CPU_RESET, 1) == SIGP_BUSY);
+	last = clock_now();
+	second_id = 0;
+	start_second();
+	while (second_id == 0 && clock_now() < limit)
+		;
+	after = clock_now();
+	return second_id == 0 || is_off(second_timer, 0, first, last, last, after);
+}
+
 static void report(const char *what, unsigned int (*wrong)(void), unsigned int cases)
 {
 	struct line line = { .len = 0 };
@@ -717,6 +780,8 @@ void test_main(void)
 	report("STIDP", stidp, 1);
 	report("PPNO", random_numbers, 1);
 	report("KMC", pseudorandom_numbers, 1);
+	report("CPU TIMER", cpu_timer, 1);
+	report("RESET TIMER", reset_timer, 1);
 	report("CKC", clock_comparator, 1);
 	report("VFMAX", vfmax, 1);
 	report("CKSM", cksm, 1);
