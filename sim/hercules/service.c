@@ -289,7 +289,12 @@ void service_daemon(void)
 	while (!sysblk.shutdown) {
 		if (poll(fds, 2, -1) < 0)
 			continue;	/* a signal: it may have been the end */
-		if (fds[1].revents || (fds[0].revents && !commands_from_stdin()))
+		if (fds[1].revents) {
+			/* Tells its end from one that a signal has asked Hercules for. */
+			fputs("zvmlab: the guest has ended\n", stderr);
+			break;
+		}
+		if (fds[0].revents && !commands_from_stdin())
 			break;
 	}
 	if (!sysblk.shutdown)

@@ -44,8 +44,10 @@ _REFUSED = re.compile(r"zvmlab-cp: (.*)")
 _FROM_OUTSIDE = (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGHUP)
 # How QEMU says that a signal ends it, from whom, and what that is called if it is there still.
 _TERMINATED = re.compile(r"terminating on signal (\d+) from pid (\d+)(?: \((.*)\))?")
-# How Hercules begins its end when a signal asks for it; a guest that powers off begins otherwise.
-_ASKED_TO_END = re.compile(r"^HHCIN098I ", re.MULTILINE)
+# How Hercules begins its end, whoever asks for it; what our module says before if it is the guest.
+_HERCULES_ENDS, _GUEST_ENDED = "HHCHD900I", "zvmlab: the guest has ended"
+# How it says that a signal asks for its end; Linux is told so, and ends itself.
+_ASKED_TO_END = "HHCIN098I"
 # How either says that the trace ends before the machine does.
 _TRACE_ENDED = re.compile(r"^zvmlab: trace file .* ends here: (.*)$", re.MULTILINE)
 
@@ -209,7 +211,9 @@ class Emulator:
             number, sender, name = terminated.groups()
             by = f"process {sender}" + (f" ({name})" if name else "")
             how, said = f"was ended by {signal_name(int(number))} from {by}", ""
-        elif code == 0 and _ASKED_TO_END.search(tail):
+        elif code == 0 and (
+            _ASKED_TO_END in tail or (_HERCULES_ENDS in tail and _GUEST_ENDED not in tail)
+        ):
             how, said = "was ended from outside, as by SIGTERM", ""
         elif code == 0:
             how = "ended because the guest powered off unasked"
